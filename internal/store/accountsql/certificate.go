@@ -15,7 +15,7 @@ func (s *certificateStore) Certificate(ctx context.Context, name string) ([]byte
 		all, err := sqldb.Collect(ctx, c, func(rows *sql.Rows, b *[]byte) error { return rows.Scan(b) },
 			`SELECT sealed FROM certificate WHERE name = $1`, sqldb.Clean(name))
 		if err == nil && len(all) == 0 {
-			err = fault.New(fault.NotFound, "Nothing is kept under the name %s.", name)
+			err = fault.New(fault.NotFound, "Nothing is stored under the name %s.", name)
 		}
 		if err != nil {
 			return nil, err

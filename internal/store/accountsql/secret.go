@@ -15,7 +15,7 @@ import (
 
 const secretColumns = `f.selector, f.account, f.feed, f.reader, f.sealed, f.mac, f.sealed_by, f.created_at, f.used_at`
 
-// openSecrets are those by which somebody can be let in.
+// openSecrets selects the secrets that currently grant access.
 const openSecrets = `SELECT ` + secretColumns + ` FROM feed_secret AS f JOIN account AS a ON a.name = f.account WHERE NOT a.disabled AND `
 
 func scanSecret(rows *sql.Rows, f *account.SealedSecret) error {
@@ -30,7 +30,7 @@ func (s *secretStore) AddSecret(ctx context.Context, f account.SealedSecret, lim
 		}
 		n, err := sqldb.Count(ctx, c, `SELECT count(*) FROM feed_secret WHERE account = $1 AND feed = $2`, sqldb.Clean(f.User), sqldb.Clean(f.Feed))
 		if err == nil && n >= int64(limit) {
-			err = fault.New(fault.Conflict, "The feed has %d readers with secrets, and cannot have more: revoke one that is not used any more.", n)
+			err = fault.New(fault.Conflict, "The feed has %d readers with secrets, which is the limit: revoke an unused secret.", n)
 		}
 		if err != nil {
 			return err
@@ -39,7 +39,7 @@ func (s *secretStore) AddSecret(ctx context.Context, f account.SealedSecret, lim
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (account, feed, reader) DO NOTHING`,
 			sqldb.Clean(f.Selector), sqldb.Clean(f.User), sqldb.Clean(f.Feed), sqldb.Clean(f.Reader), f.Sealed, f.MAC, f.Key, sqldb.Millis(f.CreatedAt), sqldb.Millis(f.UsedAt))
 		if err == nil && n == 0 {
-			return fault.New(fault.Conflict, "The reader %q has a secret for this feed already: revoke it first, or choose another name.", f.Reader)
+			return fault.New(fault.Conflict, "The reader %q already has a secret for this feed: revoke it first, or choose another name.", f.Reader)
 		}
 		return err
 	})
@@ -117,7 +117,7 @@ func (s *secretStore) SecretKeys(ctx context.Context) (map[string]int64, error) 
 
 // UseNonce implements account.Store.
 func (s *secretStore) UseNonce(ctx context.Context, ids [][]byte, until time.Time) (bool, error) {
-	ids = slices.SortedFunc(slices.Values(ids), bytes.Compare) // in one order, so that no two wait for each other
+	ids = slices.SortedFunc(slices.Values(ids), bytes.Compare) // a fixed order, so that no two callers wait for each other
 	known := errors.New("used before")
 	err := s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		for _, id := range ids {
@@ -126,7 +126,7 @@ func (s *secretStore) UseNonce(ctx context.Context, ids [][]byte, until time.Tim
 				return err
 			}
 			if n == 0 {
-				return known // and nothing of it is written
+				return known // rolls back the transaction
 			}
 		}
 		return nil

@@ -1,4 +1,4 @@
-// Package accountsql keeps users, their sessions, tokens and secrets in SQL, and the
+// Package accountsql stores in SQL the users, their sessions, tokens and secrets, and the
 // certificates of this server. Start with [Store].
 package accountsql
 
@@ -12,7 +12,7 @@ import (
 
 var _ account.Store = (*Store)(nil)
 
-// Store is an account.Store.
+// Store implements account.Store.
 type Store struct {
 	userStore
 	sessionStore
@@ -34,11 +34,11 @@ type (
 	certificateStore struct{ db *sqldb.DB }
 )
 
-// NoteVisibility notes, in the transaction that disables or enables a user, that what he wrote
-// changed for readers.
+// NoteVisibility records, in the transaction that disables or enables a user, that the posts of the
+// user changed for readers.
 type NoteVisibility func(ctx context.Context, c sqldb.Conn, user string, at time.Time) error
 
-// New returns the store in a database.
+// New returns a store that uses db.
 func New(db *sqldb.DB, noteVisibility NoteVisibility) *Store {
 	return &Store{userStore{db, noteVisibility}, sessionStore{db}, tokenStore{db}, secretStore{db}, tallyStore{db}, certificateStore{db}}
 }

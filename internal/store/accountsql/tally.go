@@ -23,7 +23,8 @@ func scanTally(rows *sql.Rows, t *account.Tally) error {
 	return err
 }
 
-// tallyKey is a key as the table has it: its kind is a column of its own, to be counted by.
+// tallyKey splits a key into the columns of the table: the kind is a separate column, so that rows
+// can be counted by kind.
 func tallyKey(k account.TallyKey) (kind string, key []byte) { return string(k[:1]), k[1:] }
 
 // Tallies implements account.Store.
@@ -44,7 +45,7 @@ func (s *tallyStore) Tallies(ctx context.Context, keys []account.TallyKey) ([]ac
 	})
 }
 
-// tallied puts each row in the place of its key.
+// tallied stores each row at the index of its key.
 func tallied(list []account.Tally) func(*sql.Rows) error {
 	return func(rows *sql.Rows) error {
 		var t account.Tally
@@ -67,7 +68,7 @@ func (s *tallyStore) ChangeTallies(ctx context.Context, keys []account.TallyKey,
 			return err
 		}
 		if !change(list) {
-			return nothing // and rows that were only made to be held are none
+			return nothing // and the rows that were only created for the lock disappear
 		}
 		for _, t := range list {
 			kind, key := tallyKey(t.Key)
@@ -86,8 +87,8 @@ func (s *tallyStore) ChangeTallies(ctx context.Context, keys []account.TallyKey,
 	return list, nil
 }
 
-// holdTallies makes the rows that are missing and locks all, in one order, so that no two
-// who count the same wait for each other. The list is in the order of keys.
+// holdTallies creates missing rows and locks all rows in a fixed order, so that concurrent callers
+// do not wait for each other. The result is in the order of keys.
 func holdTallies(ctx context.Context, c sqldb.Conn, keys []account.TallyKey) ([]account.Tally, error) {
 	list := make([]account.Tally, len(keys))
 	for i, k := range keys {
@@ -128,7 +129,7 @@ func (s *tallyStore) TrimTallies(ctx context.Context, kind byte, before time.Tim
 		if beyond <= 0 {
 			return over, nil
 		}
-		// Those that have to wait longest go last.
+		// Keep the rows with the longest waiting times.
 		more, err := c.Exec(ctx, `DELETE FROM tally WHERE (kind, key) IN
 			(SELECT t.kind, t.key FROM tally AS t WHERE t.kind = $1 ORDER BY t.kept_at LIMIT $2 {TAKE})`, string(kind), beyond)
 		return over + more, err

@@ -28,7 +28,7 @@ func (s *tokenStore) AddToken(ctx context.Context, t account.Token, hash, app st
 		}
 		n, err := sqldb.Count(ctx, c, `SELECT count(*) FROM account_token WHERE account = $1`, sqldb.Clean(t.User))
 		if err == nil && n >= int64(limit) {
-			err = fault.New(fault.Conflict, "The user %s has %d tokens already: revoke one that is not used any more.", t.User, n)
+			err = fault.New(fault.Conflict, "The user %s already has %d tokens: revoke an unused token.", t.User, n)
 		}
 		if err != nil {
 			return err

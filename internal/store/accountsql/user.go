@@ -23,13 +23,13 @@ func noUser(name string) error {
 // AddUser implements account.Store.
 func (s *userStore) AddUser(ctx context.Context, u account.User, hash string, first bool) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
-		// Whoever comes second waits here until the first one's row is written, or is not.
+		// A concurrent second caller waits here until the first one's transaction ends.
 		n, err := c.Exec(ctx, `INSERT INTO account_first (id, name) VALUES (1, $1) ON CONFLICT (id) DO NOTHING`, sqldb.Clean(u.Name))
 		if err != nil {
 			return err
 		}
 		if first && n == 0 {
-			return fault.New(fault.Conflict, "There is a user already.")
+			return fault.New(fault.Conflict, "A user already exists.")
 		}
 		n, err = c.Exec(ctx, `INSERT INTO account (name, password, created_at, password_at, seen_at, disabled)
 			VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (name) DO NOTHING`,
@@ -92,7 +92,7 @@ func (s *userStore) SetUserPassword(ctx context.Context, name, hash string, at, 
 }
 
 func passwordChanged() error {
-	return fault.New(fault.Conflict, "The password was changed meanwhile.")
+	return fault.New(fault.Conflict, "The password has been changed in the meantime.")
 }
 
 // RehashUser implements account.Store.
@@ -110,7 +110,7 @@ func (s *userStore) DisableUser(ctx context.Context, name string, disabled bool,
 		if err == nil && n == 0 {
 			return noUser(name)
 		}
-		// What everyone wrote is with him, or without him, from now on.
+		// The posts of all users include those of this user from now on, or no longer do.
 		if err == nil {
 			err = s.noteVisibility(ctx, c, sqldb.Clean(name), at)
 		}
@@ -132,7 +132,7 @@ func (s *userStore) TouchUser(ctx context.Context, name, place string, at time.T
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		n, err := c.Exec(ctx, `UPDATE account SET seen_at = CASE WHEN seen_at > $1 THEN seen_at ELSE $1 END WHERE name = $2`, sqldb.Millis(at), name)
 		if err != nil || n == 0 {
-			return err // whoever is gone has no places
+			return err // a removed user has no places
 		}
 		_, err = c.Exec(ctx, `INSERT INTO account_place (account, place, seen_at) VALUES ($1, $2, $3)
 			ON CONFLICT (account, place) DO UPDATE SET seen_at = excluded.seen_at`, name, place, sqldb.Millis(at))
@@ -154,7 +154,7 @@ func (s *userStore) KnowsPlace(ctx context.Context, name, place string) (bool, e
 	})
 }
 
-// hold keeps a user's row as it is until the transaction ends, and tells when its
+// hold locks a user's row against changes until the transaction ends, and returns the time when the
 // password was set.
 func hold(ctx context.Context, c sqldb.Conn, name string, enabled bool) (passwordAt time.Time, err error) {
 	found, disabled := false, false

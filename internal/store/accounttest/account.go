@@ -15,34 +15,34 @@ import (
 
 func accountTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"AUserComesBackWhole":                            wholeUser,
-		"NamesAreComparedByteByByte":                     exactNames,
-		"UsersAreListedByName":                           usersByPage,
-		"OneOfManyFirstUsersIsMade":                      oneFirstUser,
-		"ThereIsNoFirstUserAfterAnother":                 noFirstUser,
-		"ANewPasswordEndsSessions":                       newPassword,
-		"OnlyTheSamePasswordIsHashedAnew":                rehash,
-		"ADisabledUserHasNothing":                        disabledUser,
-		"TheLastPlacesAreKnown":                          lastPlaces,
-		"ASessionComesBackWholeUntilItIsEnded":           wholeSession,
-		"TheOldestSessionsMakeRoom":                      oldSessions,
-		"ATokenComesBackWholeUntilItIsRemoved":           wholeToken,
-		"AUserHasSoManyTokens":                           manyTokens,
-		"ASecretComesBackWholeUntilItIsRemoved":          wholeSecret,
-		"AReaderHasOneSecretForAFeed":                    oneSecret,
-		"AFeedHasSoManySecrets":                          manySecrets,
-		"OfManyWithTheSameNonceOneIsFirst":               oneNonce,
-		"ANonceThatIsThereIsNotFreshWhateverComesWithIt": pairsOfNonces,
-		"WhatIsOverIsSwept":                              sweepAccounts,
+		"UserIsReadAsWritten":                   wholeUser,
+		"NamesAreComparedBytewise":              exactNames,
+		"UsersAreListedByName":                  usersByPage,
+		"OneOfConcurrentFirstUsersIsCreated":    oneFirstUser,
+		"FirstUserIsCreatedOnlyOnce":            noFirstUser,
+		"NewPasswordEndsSessions":               newPassword,
+		"RehashRequiresUnchangedPassword":       rehash,
+		"DisabledUserHasNoAccess":               disabledUser,
+		"LastPlacesAreKnown":                    lastPlaces,
+		"SessionIsReadAsWrittenUntilItEnds":     wholeSession,
+		"OldestSessionsAreRemovedAtLimit":       oldSessions,
+		"TokenIsReadAsWrittenUntilItIsRemoved":  wholeToken,
+		"TokensPerUserAreLimited":               manyTokens,
+		"SecretIsReadAsWrittenUntilItIsRemoved": wholeSecret,
+		"ReaderHasOneSecretPerFeed":             oneSecret,
+		"SecretsPerFeedAreLimited":              manySecrets,
+		"ConcurrentUseOfNonceSucceedsOnce":      oneNonce,
+		"UsedNonceIsNeverFresh":                 pairsOfNonces,
+		"SweepRemovesExpiredRows":               sweepAccounts,
 	}
 }
 
-// accounts is the store's part for people.
+// accounts returns the store as an account.Store.
 func (e *env) accounts(t *testing.T) account.Store {
 	t.Helper()
 	s, ok := e.Store.(account.Store)
 	if !ok {
-		t.Fatalf("%T is no account.Store", e.Store)
+		t.Fatalf("%T is not an account.Store", e.Store)
 	}
 	return s
 }
@@ -51,7 +51,7 @@ func (e *env) newUser(name string) account.User {
 	return account.User{Name: name, CreatedAt: e.Now, PasswordAt: e.In(time.Second)}
 }
 
-// user stores one.
+// user stores a user.
 func (e *env) user(t *testing.T, name string) account.User {
 	t.Helper()
 	u := e.newUser(name)
@@ -184,7 +184,7 @@ func newPassword(t *testing.T, e *env) {
 	storetest.Must(t, err)
 	storetest.WantFault(t, s.AddSession(e.Ctx, e.newSession("alice", "c"), e.In(time.Second), 5), fault.Conflict)
 	storetest.Must(t, s.AddSession(e.Ctx, e.newSession("alice", "d"), at, 5))
-	// Also when the clock stands still, or goes back, the times differ.
+	// The times differ even if the clock stops or goes backwards.
 	for _, clock := range []time.Duration{time.Minute, 0} {
 		next, err := s.SetUserPassword(e.Ctx, "alice", "newer", e.In(clock), time.Time{})
 		storetest.Must(t, err)
@@ -227,10 +227,10 @@ func disabledUser(t *testing.T, e *env) {
 	}
 	list, err := s.SecretsFor(e.Ctx, "alice", "private", "")
 	storetest.Must(t, err)
-	storetest.Same(t, "for letting in", len(list), 0)
+	storetest.Same(t, "secrets that grant access", len(list), 0)
 	list, err = s.SecretsOf(e.Ctx, "alice", "private")
 	storetest.Must(t, err)
-	storetest.Same(t, "for the owner", list, []account.SealedSecret{secret})
+	storetest.Same(t, "secrets listed for the owner", list, []account.SealedSecret{secret})
 	storetest.Must(t, s.DisableUser(e.Ctx, "alice", false, e.Now))
 	storetest.WantFault(t, second(s.Session(e.Ctx, "a")), fault.NotFound) // ended, not hidden
 	storetest.Must(t, second(s.TokenByHash(e.Ctx, "h")))
@@ -254,13 +254,13 @@ func lastPlaces(t *testing.T, e *env) {
 		}
 		return places
 	}
-	storetest.Same(t, "at first", known("alice"), "")
+	storetest.Same(t, "places before any login", known("alice"), "")
 	for i, p := range []string{"p1", "p2", "p3", "p1", "p4"} {
 		storetest.Must(t, s.TouchUser(e.Ctx, "alice", p, e.In(time.Duration(i)*time.Minute), 3))
 	}
 	storetest.Must(t, s.TouchUser(e.Ctx, "bob", "p2", e.Now, 3))
 	storetest.Must(t, s.TouchUser(e.Ctx, "nobody", "p2", e.Now, 3))
-	storetest.Same(t, "the last three of hers", known("alice"), "p1p3p4")
+	storetest.Same(t, "the last three places", known("alice"), "p1p3p4")
 	storetest.Same(t, "his", known("bob"), "p2")
 	storetest.Same(t, "nobody's", known("nobody"), "")
 }
@@ -284,7 +284,7 @@ func wholeSession(t *testing.T, e *env) {
 	storetest.Same(t, "list", list, []account.Session{b, a})
 	list, err = s.Sessions(e.Ctx, "alice", b.ExpiresAt)
 	storetest.Must(t, err)
-	storetest.Same(t, "those that are not over", list, []account.Session{a})
+	storetest.Same(t, "unexpired sessions", list, []account.Session{a})
 	storetest.Must(t, s.EndSession(e.Ctx, "a"))
 	storetest.Must(t, s.EndSession(e.Ctx, "a"))
 	for _, id := range []string{"a", "", "A", "b\x00", "\xff"} {
@@ -321,7 +321,7 @@ func wholeToken(t *testing.T, e *env) {
 	storetest.Must(t, s.AddToken(e.Ctx, a, "ha", "app a", 5))
 	storetest.Must(t, s.AddToken(e.Ctx, b, "hb", "", 5))
 	if err := s.AddToken(e.Ctx, account.Token{ID: "c", User: "bob"}, "hb", "", 5); err == nil {
-		t.Error("two tokens have one hash")
+		t.Error("two tokens have the same hash")
 	}
 	storetest.Must(t, s.TouchToken(e.Ctx, "a", e.In(time.Minute)))
 	a.UsedAt = e.In(time.Minute)
@@ -354,7 +354,7 @@ func manyTokens(t *testing.T, e *env) {
 	storetest.Must(t, add("bob", 0))
 }
 
-// most adds many at the same time and expects n to be there.
+// addMany adds many entries concurrently and expects n of them to be stored.
 func addMany(t *testing.T, n int, add func(i int) error) {
 	t.Helper()
 	errs := make([]error, 2*n+2)
@@ -456,14 +456,14 @@ func sweepAccounts(t *testing.T, e *env) {
 		storetest.Same(t, "swept", n, want)
 		all += n
 	}
-	storetest.Same(t, "in all", all, int64(5))
+	storetest.Same(t, "rows removed", all, int64(5))
 	list, err := s.Sessions(e.Ctx, "alice", e.Now)
 	storetest.Must(t, err)
 	storetest.Same(t, "sessions left", len(list), 1)
 	for i, want := range []bool{true, true, false} {
 		fresh, err := s.UseNonce(e.Ctx, [][]byte{{byte(i)}}, e.In(time.Hour))
 		storetest.Must(t, err)
-		storetest.Same(t, "fresh again", fresh, want)
+		storetest.Same(t, "fresh nonce after the sweep", fresh, want)
 		known, err := s.KnowsPlace(e.Ctx, "alice", fmt.Sprint("p", i))
 		storetest.Must(t, err)
 		storetest.Same(t, "known place", known, i > 0)

@@ -17,10 +17,10 @@ type certified interface {
 
 func certificateTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"TheNewestOfANameIsKept":         certificateTwice,
-		"WhatIsDeletedIsNotFound":        certificateGone,
-		"TwoProcessesWriteOneAtTheEnd":   certificateTogether,
-		"NamesAreKnownByTheirExactBytes": certificateNames,
+		"NewestCertificateOfNameIsStored":     certificateTwice,
+		"DeletedCertificateIsNotFound":        certificateGone,
+		"ConcurrentWritesLeaveOneCertificate": certificateTogether,
+		"NamesAreComparedBytewise":            certificateNames,
 	}
 }
 
@@ -39,7 +39,7 @@ func certificateGone(t *testing.T, e *env) {
 	storetest.Must(t, s.PutCertificate(e.Ctx, "token+http-01", []byte("x"), e.Now))
 	storetest.Must(t, s.DeleteCertificate(e.Ctx, "token+http-01"))
 	if _, err := s.Certificate(e.Ctx, "token+http-01"); fault.CodeOf(err) != fault.NotFound {
-		t.Errorf("what was deleted answers %v, want not found", err)
+		t.Errorf("a deleted certificate returns %v, want not found", err)
 	}
 }
 
@@ -55,7 +55,7 @@ func certificateTogether(t *testing.T, e *env) {
 	got, err := s.Certificate(e.Ctx, "hub.example.org")
 	storetest.Must(t, err)
 	if len(got) != 1 || got[0] > 7 {
-		t.Errorf("of 8 contents %v is kept", got)
+		t.Errorf("of 8 contents %v is stored", got)
 	}
 }
 
@@ -64,7 +64,7 @@ func certificateNames(t *testing.T, e *env) {
 	storetest.Must(t, s.PutCertificate(e.Ctx, "a.example+rsa", []byte("rsa"), e.Now))
 	for _, other := range []string{"a.example", "A.example+rsa", "a.example+rsa ", ""} {
 		if got, err := s.Certificate(e.Ctx, other); fault.CodeOf(err) != fault.NotFound {
-			t.Errorf("%q answers %q and %v, want not found", other, got, err)
+			t.Errorf("%q returns %q and %v, want not found", other, got, err)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// Package accounttest is the contract of account.Store as tests, run on every store. Start with [Run].
+// Package accounttest tests the contract of account.Store on every store. Start with [Run].
 package accounttest
 
 import (
@@ -8,12 +8,13 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// env is a store with a clock and the usual callers.
+// env is a store with a clock and helper functions.
 type env struct{ *storetest.Case }
 
 func newEnv(t *testing.T, s hub.Store) *env { return &env{storetest.NewCase(t, s)} }
 
-// Run runs the contract of account.Store. open makes an empty store that is closed with the test.
+// Run tests the contract of account.Store. open returns an empty store that is closed when the test
+// ends.
 func Run(t *testing.T, open func(t *testing.T) hub.Store) {
 	storetest.RunGroups(t, open, newEnv, map[string]map[string]func(*testing.T, *env){
 		"Accounts": accountTests(), "Tallies": tallyTests(), "Certificates": certificateTests(),

@@ -16,13 +16,13 @@ import (
 
 func tallyTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"ATallyComesBackWhole":                     wholeTally,
-		"WhatIsNotWrittenIsNotThere":               tallyNotWritten,
-		"ManyWhoCountAtOnceAreAllCounted":          talliesAtOnce,
-		"TheOldestTalliesMakeRoom":                 trimTallies,
-		"WhatIsUsedAddsUpAndRunsOut":               spentAddsUp,
-		"ManyWhoUseTheSameAtOnceAreAllCounted":     spentAtOnce,
-		"WhatIsWholeAgainIsSweptAndTheRestBounded": sweepAllowances,
+		"TallyIsReadAsWritten":                       wholeTally,
+		"UnwrittenTallyDoesNotExist":                 tallyNotWritten,
+		"ConcurrentCountsAreAllStored":               talliesAtOnce,
+		"OldestTalliesAreTrimmed":                    trimTallies,
+		"SpendingAddsUpAndExpires":                   spentAddsUp,
+		"ConcurrentSpendingIsAllCounted":             spentAtOnce,
+		"SweepRemovesFullAllowancesAndLimitsTheRest": sweepAllowances,
 	}
 }
 
@@ -50,7 +50,7 @@ func wholeTally(t *testing.T, e *env) {
 	storetest.Same(t, "kept", got, []account.Tally{want[1], {Key: c}, want[0]})
 	got, err = s.Tallies(e.Ctx, nil)
 	storetest.Must(t, err)
-	storetest.Same(t, "of no keys", len(got), 0)
+	storetest.Same(t, "tallies of no keys", len(got), 0)
 }
 
 func tallyNotWritten(t *testing.T, e *env) {
@@ -110,7 +110,7 @@ func trimTallies(t *testing.T, e *env) {
 		for _, kind := range []byte("ns") {
 			_, err := s.ChangeTallies(e.Ctx, []account.TallyKey{tallyKey(kind, i)}, func(list []account.Tally) bool {
 				list[0].Change, list[0].Last = 1, e.In(time.Duration(i)*time.Minute)
-				if i == 0 { // who has to wait longest is remembered longest
+				if i == 0 { // the entry with the longest waiting time is kept longest
 					list[0].Until = e.In(time.Hour)
 				}
 				return true
@@ -149,15 +149,15 @@ func trimTallies(t *testing.T, e *env) {
 	}
 	n, err := s.TrimTallies(e.Ctx, 's', e.Now, 0, 100)
 	storetest.Must(t, err)
-	storetest.Same(t, "of another kind", n, int64(10))
+	storetest.Same(t, "tallies of another kind", n, int64(10))
 }
 
-// allowances is the store's part for rates.
+// allowances returns the store as a hub.Allowances.
 func (e *env) allowances(t *testing.T) hub.Allowances {
 	t.Helper()
 	s, ok := e.Store.(hub.Allowances)
 	if !ok {
-		t.Fatalf("%T is no hub.Allowances", e.Store)
+		t.Fatalf("%T is not a hub.Allowances", e.Store)
 	}
 	return s
 }
@@ -176,7 +176,7 @@ func spentAddsUp(t *testing.T, e *env) {
 		used("source", "\x00\xff", 2*time.Second), used("host", "\x00\xff", time.Second), used("source", "a", 3*time.Second))
 	spend(e.In(time.Second), []time.Time{e.In(4 * time.Second), e.In(3*time.Second + 1*time.Millisecond)},
 		used("source", "a", time.Second), used("host", "\x00\xff", 2*time.Second+1*time.Millisecond))
-	spend(e.In(time.Minute), []time.Time{e.In(time.Minute + time.Second)}, used("source", "a", time.Second)) // it was whole again
+	spend(e.In(time.Minute), []time.Time{e.In(time.Minute + time.Second)}, used("source", "a", time.Second)) // the allowance was full again
 }
 
 func spentAtOnce(t *testing.T, e *env) {

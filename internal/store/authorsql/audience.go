@@ -13,13 +13,13 @@ import (
 
 const dayLong = 24 * time.Hour
 
-// AddSeen is audience.Store.AddSeen.
+// AddSeen implements audience.Store.
 func (s *audienceStore) AddSeen(ctx context.Context, list []audience.Seen) error {
 	type day struct {
 		feed string
 		at   time.Time
 	}
-	// In one order, so that no two who write the same rows wait for each other.
+	// A fixed order, so that concurrent writers of the same rows do not wait for each other.
 	list = slices.SortedFunc(slices.Values(list), func(a, b audience.Seen) int { return cmp.Or(cmp.Compare(a.Feed, b.Feed), cmp.Compare(a.Key, b.Key)) })
 	rows := make([][]any, len(list))
 	hits, modified := map[day]int64{}, map[day]int64{}
@@ -65,7 +65,7 @@ func scanSeen(rows *sql.Rows, v *audience.Seen) error {
 		(*sqldb.Time)(&v.FirstAt), (*sqldb.Time)(&v.LastAt))
 }
 
-// SeenOf is audience.Store.SeenOf.
+// SeenOf implements audience.Store.
 func (s *audienceStore) SeenOf(ctx context.Context, feed string, since time.Time, limit int) ([]audience.Seen, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]audience.Seen, error) {
 		return sqldb.Collect(ctx, c, scanSeen, `SELECT feed, key, kind, name, form, address, subscribers, hits, modified, first_at, last_at
@@ -73,7 +73,7 @@ func (s *audienceStore) SeenOf(ctx context.Context, feed string, since time.Time
 	})
 }
 
-// SeenFeeds is audience.Store.SeenFeeds.
+// SeenFeeds implements audience.Store.
 func (s *audienceStore) SeenFeeds(ctx context.Context, since time.Time, after string, limit int) ([]string, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]string, error) {
 		return sqldb.Collect(ctx, c, func(rows *sql.Rows, feed *string) error { return rows.Scan(feed) },
@@ -81,7 +81,7 @@ func (s *audienceStore) SeenFeeds(ctx context.Context, since time.Time, after st
 	})
 }
 
-// TrimSeen is audience.Store.TrimSeen.
+// TrimSeen implements audience.Store.
 func (s *audienceStore) TrimSeen(ctx context.Context, before time.Time, limit int) (int, error) {
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int, error) {
 		n, err := c.Exec(ctx, `DELETE FROM seen WHERE (feed, key) IN
@@ -90,7 +90,7 @@ func (s *audienceStore) TrimSeen(ctx context.Context, before time.Time, limit in
 	})
 }
 
-// SaveDay is audience.Store.SaveDay.
+// SaveDay implements audience.Store.
 func (s *audienceStore) SaveDay(ctx context.Context, d audience.Day) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		_, err := c.Exec(ctx, `INSERT INTO reader_day (feed, day, readers, services, programs, push, private, requests, modified)
@@ -102,7 +102,7 @@ func (s *audienceStore) SaveDay(ctx context.Context, d audience.Day) error {
 	})
 }
 
-// Days is audience.Store.Days.
+// Days implements audience.Store.
 func (s *audienceStore) Days(ctx context.Context, feed string, since time.Time) ([]audience.Day, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]audience.Day, error) {
 		return sqldb.Collect(ctx, c, func(rows *sql.Rows, d *audience.Day) error {
@@ -112,7 +112,7 @@ func (s *audienceStore) Days(ctx context.Context, feed string, since time.Time) 
 	})
 }
 
-// TrimDays is audience.Store.TrimDays.
+// TrimDays implements audience.Store.
 func (s *audienceStore) TrimDays(ctx context.Context, before time.Time, limit int) (int, error) {
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int, error) {
 		n, err := c.Exec(ctx, `DELETE FROM reader_day WHERE (feed, day) IN

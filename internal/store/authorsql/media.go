@@ -37,11 +37,11 @@ func (s *fileStore) PutFilePiece(ctx context.Context, temp string, n int, piece 
 	})
 }
 
-// KeepFile implements author.FileStore. The file comes back as it is kept: as it was,
-// where the user had it already.
+// KeepFile implements author.FileStore. It returns the file as stored: the existing one if the user
+// already had it.
 func (s *fileStore) KeepFile(ctx context.Context, f author.File, temp string, quota int64) (author.File, error) {
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (author.File, error) {
-		w, err := lockWriter(ctx, c, f.User) // his files are counted one after the other
+		w, err := lockWriter(ctx, c, f.User) // serializes the user's uploads, so that the quota holds
 		if err != nil {
 			return author.File{}, err
 		}
@@ -56,7 +56,7 @@ func (s *fileStore) KeepFile(ctx context.Context, f author.File, temp string, qu
 		}
 		used, err := sqldb.Count(ctx, c, `SELECT COALESCE(SUM(m.size), 0) FROM media AS m WHERE m.owner = $1`, f.User)
 		if err == nil && quota > 0 && used+f.Size > quota {
-			err = fault.New(fault.TooMany, "There is no room for the file %q of %d bytes: %d of %d bytes are in use. Remove files that are not needed any more.", f.Name, f.Size, used, quota)
+			err = fault.New(fault.TooMany, "The file %q of %d bytes exceeds your quota: %d of %d bytes are in use. Remove files that you no longer need.", f.Name, f.Size, used, quota)
 		}
 		if err != nil {
 			return author.File{}, err
@@ -67,8 +67,8 @@ func (s *fileStore) KeepFile(ctx context.Context, f author.File, temp string, qu
 	})
 }
 
-// keepContent gives what came in as temp the hash of the file, or takes it away where
-// that content is here already. The row of the content is locked afterwards.
+// keepContent assigns the hash of the file to the content uploaded as temp, or deletes the upload
+// if the content already exists. Afterwards the row of the content is locked.
 func keepContent(ctx context.Context, c sqldb.Conn, f *author.File, temp string) error {
 	name := ""
 	err := c.Query(ctx, `SELECT d.name FROM media_content AS d WHERE d.hash = $1 AND d.hash <> '' {LOCK}`,
@@ -89,14 +89,14 @@ func keepContent(ctx context.Context, c sqldb.Conn, f *author.File, temp string)
 		return err
 	}
 	if size != f.Size || pieces != end || pieces != (size+author.PieceSize-1)/author.PieceSize {
-		return fault.New(fault.Conflict, "The file %q did not arrive whole: %d of its %d bytes are here. Send it again.", f.Name, size, f.Size)
+		return fault.New(fault.Conflict, "The upload of the file %q is incomplete: %d of %d bytes arrived. Upload it again.", f.Name, size, f.Size)
 	}
 	_, err = c.Exec(ctx, `INSERT INTO media_content (name, hash, kept, begun_at) VALUES ($1, $2, true, $3)
 		ON CONFLICT (name) DO UPDATE SET hash = excluded.hash, kept = true`, temp, f.Hash, sqldb.Millis(f.AddedAt))
 	return err
 }
 
-// dropPieces takes away what came in by a name, unless somebody keeps it.
+// dropPieces deletes an upload, unless it became the content of a file.
 func dropPieces(ctx context.Context, c sqldb.Conn, temp string) error {
 	n, err := c.Exec(ctx, `DELETE FROM media_content WHERE name = $1 AND hash = ''`, temp)
 	if err != nil || n == 0 {
@@ -111,7 +111,7 @@ func (s *fileStore) DropFilePieces(ctx context.Context, temp string) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error { return dropPieces(ctx, c, sqldb.Clean(temp)) })
 }
 
-// shortHash is how many digits of a hash name a file at least.
+// shortHash is the minimum number of digits of a hash that identify a file.
 const shortHash = 16
 
 // File implements author.FileStore.
@@ -158,7 +158,7 @@ func (s *fileStore) Files(ctx context.Context, user string, after *author.File, 
 // RemoveFile implements author.FileStore.
 func (s *fileStore) RemoveFile(ctx context.Context, user, hash string) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
-		// First the content, which whoever keeps the same file takes first too.
+		// Lock the content first, as every transaction that keeps the same file does.
 		err := c.Query(ctx, `SELECT d.name FROM media_content AS d WHERE d.hash = $1 AND d.hash <> '' {LOCK}`,
 			func(rows *sql.Rows) error { return rows.Scan(new(string)) }, sqldb.Clean(hash))
 		if err != nil {
@@ -177,7 +177,7 @@ func (s *fileStore) RemoveFile(ctx context.Context, user, hash string) error {
 	})
 }
 
-// SweepFiles is author.FileStore.SweepFiles, one transaction for each file.
+// SweepFiles implements author.FileStore, with one transaction per file.
 func (s *fileStore) SweepFiles(ctx context.Context, before time.Time) error {
 	for more := true; more; {
 		err := s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {

@@ -14,7 +14,7 @@ import (
 const postColumns = `p.owner, p.id, p.revision, p.state, p.guid, p.perma_link, p.slug, p.seq, p.post_key,
 	p.created_at, p.updated_at, p.published_at, p.due_at, p.was_until, p.body`
 
-// postRow is a post as it is stored.
+// postRow is a post as stored.
 type postRow struct {
 	author.Post
 	body string
@@ -29,15 +29,15 @@ func (r *postRow) fields() []any {
 
 func scanPost(rows *sql.Rows, r *postRow) error { return rows.Scan(r.fields()...) }
 
-// unpack reads what was written.
+// unpack decodes the stored content.
 func (r *postRow) unpack() error {
 	if err := json.Unmarshal([]byte(r.body), &r.Content); err != nil {
-		return fmt.Errorf("reading post %d of %s: %w", r.ID, r.User, err)
+		return fmt.Errorf("read post %d of %s: %w", r.ID, r.User, err)
 	}
 	return nil
 }
 
-// packPost makes the row of a post. The post becomes what will be read of the row.
+// packPost returns the row of a post. The post has the values that a later read returns.
 func packPost(p author.Post) (postRow, error) {
 	p.User, p.GUID, p.Slug, p.Key = sqldb.Clean(p.User), sqldb.Clean(p.GUID), sqldb.Clean(p.Slug), sqldb.Clean(p.Key)
 	for _, t := range []*time.Time{&p.CreatedAt, &p.UpdatedAt, &p.PublishedAt, &p.DueAt, &p.UndoUntil} {
@@ -56,7 +56,7 @@ func packPost(p author.Post) (postRow, error) {
 	return r, r.unpack()
 }
 
-// postsOf unpacks what a query found, outside of the transaction.
+// postsOf unpacks the rows of a query, outside of the transaction.
 func postsOf(found []postRow, err error) ([]author.Post, error) {
 	if err != nil || len(found) == 0 {
 		return nil, err
@@ -91,14 +91,15 @@ func (s *postStore) PostBySlug(ctx context.Context, user, slug string) (author.P
 	}))
 }
 
-// PostByKey implements author.PostStore. Of several it is the newest, a deleted one last.
+// PostByKey implements author.PostStore. Of several matches it returns the newest, deleted posts
+// last.
 func (s *postStore) PostByKey(ctx context.Context, user, key, guid string) (author.Post, error) {
 	return onePost(sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]postRow, error) {
 		return namedPost(ctx, c, sqldb.Clean(user), sqldb.Clean(key), sqldb.Clean(guid))
 	}))
 }
 
-// namedPost finds a post by its GUID or its key, either of which may be "".
+// namedPost finds a post by its GUID or its key. Either may be "".
 func namedPost(ctx context.Context, c sqldb.Conn, user, key, guid string) ([]postRow, error) {
 	for _, by := range []struct{ name, text string }{
 		{guid, `SELECT ` + postColumns + ` FROM post AS p WHERE p.owner = $1 AND p.guid = $2 AND p.guid <> ''`},
@@ -140,10 +141,10 @@ func (s *postStore) NextDuePost(ctx context.Context) (time.Time, error) {
 	})
 }
 
-// sweptPosts is how many rows one transaction of a sweep changes at most.
+// sweptPosts is the maximum number of rows that one transaction of a sweep changes.
 const sweptPosts = 500
 
-// SweepPosts is author.PostStore.SweepPosts, in as many transactions as it takes.
+// SweepPosts implements author.PostStore, with as many transactions as needed.
 func (s *postStore) SweepPosts(ctx context.Context, now, forget time.Time) error {
 	for _, one := range []struct {
 		text string

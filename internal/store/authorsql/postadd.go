@@ -11,13 +11,13 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// mostAdded is how many posts one call of AddPosts takes.
+// maxAdded is the maximum number of posts of one AddPosts call.
 const maxAdded = 1000
 
 // AddPosts implements author.PostStore.
 func (s *postStore) AddPosts(ctx context.Context, user string, now time.Time, posts []author.Post) (int, error) {
 	if len(posts) > maxAdded {
-		return 0, fault.New(fault.Invalid, "%d posts are to be added; at most %d are added at a time.", len(posts), maxAdded)
+		return 0, fault.New(fault.Invalid, "cannot add %d posts: at most %d are allowed at a time.", len(posts), maxAdded)
 	}
 	packed := make([]postRow, len(posts))
 	for i, p := range posts {
@@ -78,7 +78,8 @@ func addPosts(ctx context.Context, c sqldb.Conn, w *writerRow, now time.Time, ro
 	return t.write(ctx, c, w.User, stamp)
 }
 
-// unknownPosts leaves out the posts whose GUID the user has, or another before them.
+// unknownPosts returns the posts whose GUID neither the user's posts nor an earlier post in the
+// list has.
 func unknownPosts(ctx context.Context, c sqldb.Conn, user string, posts []postRow) ([]postRow, error) {
 	var guids [][]any
 	known := map[string]bool{}
@@ -107,15 +108,15 @@ func unknownPosts(ctx context.Context, c sqldb.Conn, user string, posts []postRo
 	return unknown, err
 }
 
-// slugs finds addresses for many new posts of one user.
+// slugs finds free slugs for many new posts of one user.
 type slugs struct {
 	c     sqldb.Conn
 	user  string
 	taken map[string]bool
-	next  map[string]int // the number from which on a slug may be free
+	next  map[string]int // the first number with which a slug may be free
 }
 
-// look learns which of the wishes are taken.
+// load finds out which of the wanted slugs are taken.
 func (s *slugs) load(ctx context.Context, posts []postRow) error {
 	var wishes [][]any
 	seen := map[string]bool{"": true}
@@ -134,7 +135,7 @@ func (s *slugs) load(ctx context.Context, posts []postRow) error {
 		}, wishes)
 }
 
-// free is the wish, or one like it that is free, and takes it.
+// free returns the wanted slug or a similar free one, and marks it as taken.
 func (s *slugs) free(ctx context.Context, wish string) (string, error) {
 	if wish == "" || !s.taken[wish] {
 		s.taken[wish] = true
@@ -150,7 +151,7 @@ func (s *slugs) free(ctx context.Context, wish string) (string, error) {
 	return slug, err
 }
 
-// freeSlug is author.Writing's free: a slug that no post of the user but this one has.
+// freeSlug implements author.Writing's free: it returns a slug that no other post of the user has.
 func freeSlug(ctx context.Context, c sqldb.Conn, user, wish string, id int64) (string, error) {
 	wish = sqldb.Clean(wish)
 	taken, err := slugTaken(ctx, c, user, wish, id)
@@ -166,11 +167,11 @@ func slugTaken(ctx context.Context, c sqldb.Conn, user, slug string, id int64) (
 	return n != 0 && n != id, err
 }
 
-// numbered is a slug with a number from n on that is not taken. The numbers before it
-// are mostly taken, and may be many: it doubles until it is beyond them, and comes back by halves.
+// numbered returns a slug with a free number of at least n. Often many of the first numbers are
+// taken, so it doubles the step until a number is free, and then searches by bisection.
 func numbered(wish string, n int, taken func(slug string) (bool, error)) (string, int, error) {
 	at := func(n int) string { return wish + "-" + strconv.Itoa(n) }
-	low, step := n-1, 1 // low is taken, or before the first
+	low, step := n-1, 1 // low is taken, or precedes the first number
 	for {
 		is, err := taken(at(low + step))
 		if err != nil {

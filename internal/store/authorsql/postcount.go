@@ -11,16 +11,16 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// countKey names a number of published posts.
+// countKey identifies a number of published posts.
 type countKey struct{ kind, name string }
 
-// countChange is how much it changes.
+// countChange is the change of a number.
 type countChange struct {
 	label string
 	by    int64
 }
 
-// tally gathers what changes of posts mean for the numbers and the categories.
+// tally collects the effects of post changes on counts and categories.
 type tally struct {
 	counts        map[countKey]countChange
 	posts         int64
@@ -38,7 +38,7 @@ func (t *tally) count(k countKey, label string, by int64) {
 	t.counts[k] = now
 }
 
-// labels are the categories of a published post by their folded names.
+// labels returns the categories of a published post by their folded names.
 func labels(p author.Post) map[string]string {
 	if p.State != author.Published {
 		return nil
@@ -56,7 +56,7 @@ func month(p author.Post) countKey {
 	return countKey{string(author.ByMonth), p.PublishedAt.UTC().Format("2006-01")}
 }
 
-// change takes in that a post was one thing and is another.
+// change records that a post changed from was to is.
 func (t *tally) change(was, is author.Post) {
 	had, has := labels(was), labels(is)
 	if was.State == author.Published {
@@ -82,7 +82,7 @@ func (t *tally) change(was, is author.Post) {
 	}
 }
 
-// place writes which posts the categories have.
+// place updates which posts the categories contain.
 func (t *tally) place(ctx context.Context, c sqldb.Conn) error {
 	_, err := c.Bulk(ctx, `rows(owner t, name t, published_at i, id i) DELETE FROM post_category AS k {USING ROWS}
 		WHERE k.owner = :owner AND k.name = :name AND k.published_at = :published_at AND k.id = :id`, t.parted)
@@ -94,7 +94,7 @@ func (t *tally) place(ctx context.Context, c sqldb.Conn) error {
 	return err
 }
 
-// write writes the numbers of a user, whose row is taken already.
+// write writes the counts of a user, whose row is already locked.
 func (t *tally) write(ctx context.Context, c sqldb.Conn, user string, stamp int64) error {
 	var rows [][]any
 	for k, n := range t.counts {
@@ -109,12 +109,11 @@ func (t *tally) write(ctx context.Context, c sqldb.Conn, user string, stamp int6
 	return err
 }
 
-// labelOfAll is how anybody wrote a category last.
+// labelOfAll selects the spelling of a category that was written last, by any user.
 const labelOfAll = `COALESCE((SELECT l.label FROM post_count AS l WHERE l.kind = 'category' AND l.name = n.name AND l.label <> ''
 	ORDER BY l.changed DESC LIMIT 1), '')`
 
-// PostCounts is author.PostStore.PostCounts; user "" means everyone, whose numbers are
-// those of all users together.
+// PostCounts implements author.PostStore. The user "" stands for all users together.
 func (s *postStore) PostCounts(ctx context.Context, user string, what author.CountOf, prefix string, n int) ([]author.Count, error) {
 	var w sqldb.Where
 	all := user == ""

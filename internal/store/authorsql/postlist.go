@@ -10,23 +10,23 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// postPlan is a list of posts as a statement: from where, by which columns.
+// postPlan is a list of posts as a statement: its start and its order.
 type postPlan struct {
 	author.PostQuery
 	sqldb.Where
 	from  string
 	keys  []string // columns of the order, all descending or all ascending
-	after []any    // their values in the last post of the page before
+	after []any    // values of these columns in the last post of the previous page
 	up    bool
 	words []string
 }
 
-// likedWords is how many words of a search the database looks for; all others are looked
-// for in what it finds.
+// likedWords is the number of words that the database searches for. The other words are matched in
+// its result.
 const likedWords = 8
 
-// Posts implements author.PostStore. A query of no state that asks for a category, a time or a
-// place asks for published posts. Only Match and Skip read posts that are not returned.
+// Posts implements author.PostStore. A query without a state but with a category, a time or a place
+// returns published posts. Only Match and Skip read posts that are not returned.
 func (s *postStore) Posts(ctx context.Context, q author.PostQuery) ([]author.Post, error) {
 	p, err := planPosts(q)
 	if err != nil {
@@ -34,7 +34,7 @@ func (s *postStore) Posts(ctx context.Context, q author.PostQuery) ([]author.Pos
 	}
 	var all []author.Post
 	n, skip := sqldb.Limit(q.Limit), 0
-	if len(p.words) > 0 { // of those that match
+	if len(p.words) > 0 { // of the matching posts
 		skip, p.Skip = p.Skip, 0
 	}
 	for {
@@ -73,9 +73,9 @@ func planPosts(q author.PostQuery) (*postPlan, error) {
 	}
 	switch {
 	case bySeq && (p.User == "" || p.State != author.Published || p.Category != ""):
-		return nil, fault.New(fault.Invalid, "By their places only the published posts of one user are listed.")
+		return nil, fault.New(fault.Invalid, "Only the published posts of one user can be listed by place.")
 	case p.Category != "" && p.State != author.Published:
-		return nil, fault.New(fault.Invalid, "Only published posts are listed by category.")
+		return nil, fault.New(fault.Invalid, "Only published posts can be listed by category.")
 	}
 	if err := p.states(); err != nil {
 		return nil, err
@@ -87,10 +87,10 @@ func planPosts(q author.PostQuery) (*postPlan, error) {
 	return p, p.match()
 }
 
-// states says which posts, in the words by which the indexes are known.
+// states adds the conditions on the state, in the form that the partial indexes use.
 func (p *postPlan) states() error {
 	if p.Category != "" {
-		return nil // which has published posts only; to say so leads to other indexes than the key
+		return nil // post_category contains published posts only; a condition would select worse indexes
 	}
 	switch p.State {
 	case author.Published:
@@ -104,12 +104,12 @@ func (p *postPlan) states() error {
 	case "":
 		p.Add("p.state <> 'deleted'")
 	default:
-		return fault.New(fault.Invalid, "%q is no state of a post.", string(p.State))
+		return fault.New(fault.Invalid, "%q is not a state of a post.", string(p.State))
 	}
 	return nil
 }
 
-// bounds finds the columns that lead, and bounds them.
+// bounds sets the leading columns of the order and their limits.
 func (p *postPlan) bounds(bySeq bool) {
 	table, at := "p", "p.published_at"
 	switch {
@@ -142,12 +142,12 @@ func (p *postPlan) bounds(bySeq bool) {
 	}
 }
 
-// notShut holds for those who are not disabled.
+// notShut is the condition that a user is not disabled.
 func notShut(owner string) string {
 	return `NOT EXISTS (SELECT 1 FROM account AS shut WHERE shut.name = ` + owner + ` AND shut.disabled)`
 }
 
-// start goes on after a post.
+// start continues after a post.
 func (p *postPlan) start(last *author.Post) {
 	at := sqldb.Millis(last.UpdatedAt)
 	switch {
@@ -182,8 +182,7 @@ func (p *postPlan) text(w *sqldb.Where, n int) string {
 		` ORDER BY ` + strings.Join(p.keys, order+", ") + order + ` LIMIT ` + w.Arg(n) + skip
 }
 
-// match has the database look for the words in what is stored, where they stand as JSON
-// writes them, among other things.
+// match searches for the words in the stored JSON, which also contains other fields.
 func (p *postPlan) match() error {
 	if len(p.Match) > sqldb.MaxMatch {
 		return fault.New(fault.Invalid, "The text to search for has %d bytes; at most %d can be searched for.", len(p.Match), sqldb.MaxMatch)
@@ -204,7 +203,7 @@ func (p *postPlan) match() error {
 	return nil
 }
 
-// matches reports that all words stand in the title or the source.
+// matches reports whether the title or the source contains each word.
 func (p *postPlan) matches(post *author.Post) bool {
 	if len(p.words) == 0 {
 		return true

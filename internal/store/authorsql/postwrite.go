@@ -12,12 +12,12 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// writing is a change of a post under way.
+// writing is the state of a change to a post.
 type writing struct {
 	author.Writing
 	c      sqldb.Conn
 	writer writerRow
-	feed   savedRow // locked, where Make may be called
+	feed   savedRow // locked if Make may be called
 	tally  *tally
 }
 
@@ -34,7 +34,8 @@ func (t *writing) run(ctx context.Context) (done author.Written, err error) {
 		return done, err
 	}
 	if t.Make != nil {
-		// Before anything is decided: a document that is being saved comes before or after.
+		// Lock the feed first, so that a concurrent save of a document comes entirely before or
+		// after.
 		if t.feed, err = lockSaved(ctx, t.c, t.writer.User, author.Public); err != nil {
 			return done, err
 		}
@@ -69,7 +70,7 @@ func (t *writing) run(ctx context.Context) (done author.Written, err error) {
 	return done, t.finish(ctx, done, public)
 }
 
-// change runs Change and writes what it returns. seen says that readers see it.
+// change runs Change and writes its result. seen reports whether readers see the change.
 func (t *writing) change(ctx context.Context, done *author.Written) (wrote, seen bool, err error) {
 	now, was, err := t.find(ctx)
 	if err != nil {
@@ -77,7 +78,7 @@ func (t *writing) change(ctx context.Context, done *author.Written) (wrote, seen
 	}
 	isNew := now.Revision == 0
 	done.Post, done.Found = now, t.ID == 0 && !isNew
-	// What is passed on may be changed by Change; what stands here may not.
+	// Change may modify the copies that it receives, but not these values.
 	next, undo, err := t.Change(now, done.Found, was, t.writer.Writer, func(slug string) (string, error) {
 		return freeSlug(ctx, t.c, now.User, slug, now.ID)
 	})
@@ -98,7 +99,7 @@ func (t *writing) change(ctx context.Context, done *author.Written) (wrote, seen
 	}
 	if row.Slug != now.Slug && row.Slug != "" {
 		if taken, err := slugTaken(ctx, t.c, row.User, row.Slug, row.ID); err != nil || taken {
-			return false, false, orElse(err, fault.New(fault.Conflict, "There is another post at %q already.", row.Slug))
+			return false, false, orElse(err, fault.New(fault.Conflict, "Another post already has the slug %q.", row.Slug))
 		}
 	}
 	if isNew {
@@ -123,7 +124,7 @@ func orElse(err, other error) error {
 	return other
 }
 
-// find reads the post that is to be changed, and what it was; a new one has no Revision.
+// find reads the post to change and its undo state. A new post has no Revision.
 func (t *writing) find(ctx context.Context) (now author.Post, was *author.Post, err error) {
 	id := t.ID
 	if id == 0 {
@@ -148,7 +149,7 @@ func (t *writing) find(ctx context.Context) (now author.Post, was *author.Post, 
 	if found[0].was.Valid {
 		was = &author.Post{}
 		if err := json.Unmarshal([]byte(found[0].was.String), was); err != nil {
-			return now, nil, fmt.Errorf("reading what post %d of %s was: %w", id, t.User, err)
+			return now, nil, fmt.Errorf("read the undo state of post %d of %s: %w", id, t.User, err)
 		}
 	}
 	return now, was, nil
@@ -181,8 +182,8 @@ func updatePost(ctx context.Context, c sqldb.Conn, r *postRow) error {
 	return err
 }
 
-// renumber gives the published posts of the user their places anew, p among them. The others
-// lose theirs: they get one at the end when they are published again.
+// renumber assigns new places to the published posts of the user, including p. Other posts lose
+// theirs and receive one at the end when they are published again.
 func (t *writing) renumber(ctx context.Context, p *author.Post) error {
 	_, err := t.c.Exec(ctx, `UPDATE post SET seq = r.n FROM
 			(SELECT p.id, row_number() OVER (ORDER BY p.published_at, p.id) AS n FROM post AS p WHERE p.owner = $1 AND p.state = 'published') AS r
@@ -197,7 +198,7 @@ func (t *writing) renumber(ctx context.Context, p *author.Post) error {
 	return err
 }
 
-// publish makes the feed anew.
+// publish renders the feed again.
 func (t *writing) publish(ctx context.Context, done *author.Written) error {
 	t.writer.Version++
 	if t.Make == nil {
@@ -217,7 +218,7 @@ func (t *writing) publish(ctx context.Context, done *author.Written) error {
 	return err
 }
 
-// leave takes the row of the feed away that was only made to be locked.
+// leave deletes the row of the feed if it was only created for the lock.
 func (t *writing) leave(ctx context.Context) error {
 	if t.Make == nil || t.feed.Version > 0 {
 		return nil
@@ -226,8 +227,8 @@ func (t *writing) leave(ctx context.Context) error {
 	return err
 }
 
-// newest are the posts of the feed: Window of them, and down to where a page of the
-// archive ends, so that feed and pages are all that there is.
+// newest returns the posts of the feed: at least Window posts, down to the end of an archive page,
+// so that feed and archive pages are complete together.
 func (t *writing) newest(ctx context.Context) ([]author.Post, error) {
 	window := int64(max(t.Window, 1))
 	oldest, err := sqldb.Count(ctx, t.c, `SELECT COALESCE(MIN(n.seq), 1) FROM
@@ -240,7 +241,7 @@ func (t *writing) newest(ctx context.Context) ([]author.Post, error) {
 		ORDER BY p.published_at DESC, p.id DESC`, t.writer.User, max(oldest-1, 0)/window*window, 2*window))
 }
 
-// finish writes what is last: the writer, the log, the stamp and the numbers.
+// finish writes the writer, the log, the stamp and the counts at the end.
 func (t *writing) finish(ctx context.Context, done author.Written, public bool) error {
 	if err := saveWriter(ctx, t.c, &t.writer); err != nil {
 		return err

@@ -18,15 +18,15 @@ func savedFields(f *author.Feed) []any {
 
 func scanSaved(rows *sql.Rows, f *author.Feed) error { return rows.Scan(savedFields(f)...) }
 
-// savedRow is a feed with what is known of its document.
+// savedRow is a feed with the origin of its document.
 type savedRow struct {
 	author.Feed
 	hash    []byte
-	written bool // it is made of posts
+	written bool // rendered from posts
 }
 
-// SaveDocument implements author.Store. The feed is that document from then on, and
-// no longer made of posts.
+// SaveDocument implements author.Store. From then on the feed is this document and is no longer
+// rendered from posts.
 func (s *savedStore) SaveDocument(ctx context.Context, d author.Saving) (f author.Feed, changed bool, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		was, err := lockSaved(ctx, c, d.User, d.Name)
@@ -42,8 +42,8 @@ func (s *savedStore) SaveDocument(ctx context.Context, d author.Saving) (f autho
 	return f, changed, nil
 }
 
-// saveDocument stores a document as the next version of a locked feed. written says that
-// it was made of posts.
+// saveDocument stores a document as the next version of a locked feed. written means that it was
+// rendered from posts.
 func saveDocument(ctx context.Context, c sqldb.Conn, was savedRow, d author.Saving, written bool) (f author.Feed, changed bool, err error) {
 	if d.Allow != nil {
 		if err := d.Allow(was.Feed); err != nil {
@@ -76,8 +76,8 @@ func saveDocument(ctx context.Context, c sqldb.Conn, was savedRow, d author.Savi
 	return f, true, err
 }
 
-// lockSaved reads a feed that nobody else changes until the transaction ends. Where
-// there was none there is one of version 0, for two may come at once.
+// lockSaved reads a feed and locks it until the transaction ends. If it does not exist, lockSaved
+// creates version 0, so that concurrent callers wait for each other.
 func lockSaved(ctx context.Context, c sqldb.Conn, user, name string) (savedRow, error) {
 	user, name = sqldb.Clean(user), sqldb.Clean(name)
 	_, err := c.Exec(ctx, `INSERT INTO saved (owner, name, version, told, saved_at, type, size, moved_to, gone, title, items)

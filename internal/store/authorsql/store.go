@@ -1,5 +1,5 @@
-// Package authorsql keeps in SQL what people publish here: their saved feeds, posts and
-// files, who reads them, and which other servers are notified. Start with [Store].
+// Package authorsql stores in SQL what authors publish: their saved feeds, posts and files. It also
+// stores who reads them and which other servers are notified. Start with [Store].
 package authorsql
 
 import (
@@ -17,7 +17,7 @@ var (
 	_ announce.Store   = (*Store)(nil)
 )
 
-// Store is the store of packages author, audience and announce.
+// Store is the store of the packages author, audience and announce.
 type Store struct {
 	savedStore
 	postStore
@@ -36,7 +36,7 @@ type (
 	testFeedStore struct{ db *sqldb.DB }
 )
 
-// New returns the store in a database.
+// New returns a store that uses db.
 func New(db *sqldb.DB) *Store {
 	return &Store{savedStore{db}, postStore{db}, fileStore{db}, audienceStore{db}, outpingStore{db}, testFeedStore{db}}
 }

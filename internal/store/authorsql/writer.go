@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// writerRow is a writer as he is stored.
+// writerRow is a writer as stored.
 type writerRow struct {
 	author.Writer
 	lastID  int64
@@ -23,7 +23,7 @@ const writerText = `SELECT w.owner, w.version, w.last_id, w.last_seq, w.posts, w
 	COALESCE((SELECT s.written FROM saved AS s WHERE s.owner = w.owner AND s.name = 'rss'), false)
 	FROM writer AS w WHERE w.owner = $1 AND w.owner <> ''`
 
-// findWriter reads a writer; found is false for one who never wrote.
+// findWriter reads a writer; found is false if the user has never written.
 func findWriter(ctx context.Context, c sqldb.Conn, user, lock string) (w writerRow, found bool, err error) {
 	w.User = sqldb.Clean(user)
 	err = c.Query(ctx, writerText+lock, func(rows *sql.Rows) error {
@@ -32,17 +32,17 @@ func findWriter(ctx context.Context, c sqldb.Conn, user, lock string) (w writerR
 	}, w.User)
 	if err == nil && found {
 		if err = json.Unmarshal([]byte(w.profile), &w.Profile); err != nil {
-			err = fmt.Errorf("reading the profile of %s: %w", w.User, err)
+			err = fmt.Errorf("read the profile of %s: %w", w.User, err)
 		}
 	}
 	return w, found, err
 }
 
-// lockWriter reads a writer whom nobody else changes until the transaction ends. Who
-// never wrote gets a row, for two may come at once.
+// lockWriter reads a writer and locks it until the transaction ends. A user who has never written
+// gets a row, so that concurrent callers wait for each other.
 func lockWriter(ctx context.Context, c sqldb.Conn, user string) (writerRow, error) {
 	if user == "" {
-		return writerRow{}, fault.New(fault.Invalid, "There is no user named whose post it is.")
+		return writerRow{}, fault.New(fault.Invalid, "The post names no user.")
 	}
 	w, found, err := findWriter(ctx, c, user, ` {LOCK}`)
 	if err != nil || found {
@@ -57,15 +57,15 @@ func lockWriter(ctx context.Context, c sqldb.Conn, user string) (writerRow, erro
 	return w, err
 }
 
-// saveWriter writes a locked writer back.
+// saveWriter updates a locked writer.
 func saveWriter(ctx context.Context, c sqldb.Conn, w *writerRow) error {
 	_, err := c.Exec(ctx, `UPDATE writer SET version = $1, last_id = $2, last_seq = $3, posts = $4 WHERE owner = $5`,
 		w.Version, w.lastID, w.LastSeq, w.Posts, w.User)
 	return err
 }
 
-// stampWriter gives a change of a writer that readers see its stamp: later than any of
-// his before. His row is locked; that of nobody else is touched.
+// stampWriter assigns a stamp to a visible change of a writer, later than all earlier stamps of
+// this writer. It locks only this writer's row.
 func stampWriter(ctx context.Context, c sqldb.Conn, user string, at time.Time) (stamp int64, err error) {
 	if !at.IsZero() {
 		stamp = at.UnixMicro()
@@ -75,7 +75,7 @@ func stampWriter(ctx context.Context, c sqldb.Conn, user string, at time.Time) (
 	return stamp, err
 }
 
-// StampUser says that all that a user wrote changed for readers, if he wrote anything.
+// StampUser marks all posts of a user as changed for readers, if there are any.
 func StampUser(ctx context.Context, c sqldb.Conn, user string, at time.Time) error {
 	if _, err := c.Exec(ctx, `UPDATE writer SET version = version + 1 WHERE owner = $1`, user); err != nil {
 		return err
@@ -111,7 +111,7 @@ func (s *postStore) SetProfile(ctx context.Context, user string, change func(*au
 		}
 		w.Version++
 		w.Profile = author.Profile{}
-		if err := json.Unmarshal([]byte(text), &w.Profile); err != nil { // as it will be read
+		if err := json.Unmarshal([]byte(text), &w.Profile); err != nil { // as a read returns it
 			return author.Writer{}, err
 		}
 		if _, err := c.Exec(ctx, `UPDATE writer SET version = $1, profile = $2 WHERE owner = $3`, w.Version, text, w.User); err != nil {
@@ -122,9 +122,9 @@ func (s *postStore) SetProfile(ctx context.Context, user string, change func(*au
 	})
 }
 
-// PostsChanged implements author.PostStore. For everyone it is the newest stamp of any
-// writer and, on top, how many changes there were: of two that are written at once, the
-// one with the earlier stamp may come to be seen last.
+// PostsChanged implements author.PostStore. For all users it returns the newest stamp plus the
+// number of changes: of two concurrent changes, the one with the earlier stamp may become visible
+// last.
 func (s *postStore) PostsChanged(ctx context.Context, user, category string) (int64, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int64, error) {
 		switch {

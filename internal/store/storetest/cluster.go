@@ -20,23 +20,23 @@ import (
 	"cloudburst/internal/nettest"
 )
 
-// Cluster is a PostgreSQL server of our own in a temporary folder, on a free
-// loopback port, with nothing switched off that keeps data safe, unless it was asked for.
+// Cluster is a PostgreSQL server in a temporary folder, on a free loopback port. All durability
+// settings are on unless a test switches them off.
 type Cluster struct {
 	dir, bin string
 	port     int
 	attr     *syscall.SysProcAttr
-	settings []string // further ones, which win
+	settings []string // additional settings, which override the defaults
 
 	process *os.Process
-	ended   chan struct{} // closed when the process is gone
+	ended   chan struct{} // closed when the process has ended
 }
 
-// install is what to do when there is no PostgreSQL.
+// install explains how to install PostgreSQL.
 const install = "PostgreSQL's programs (initdb, postgres) were not found: install the postgresql package (apt-get install postgresql); these tests are never skipped"
 
-// StartCluster makes and starts a cluster. Stop it. Settings are NAME=VALUE, as in the
-// server's own file, and win over ours.
+// StartCluster creates and starts a cluster. The caller must stop it. Settings have the form
+// NAME=VALUE, as in the server's configuration file, and override the defaults.
 func StartCluster(settings ...string) (_ *Cluster, err error) {
 	bin, err := findPostgres()
 	if err != nil {
@@ -95,8 +95,8 @@ func findPostgres() (string, error) {
 	return "", errors.New(install)
 }
 
-// asPostgres gives the folder to the user postgres when we are root, as whom
-// PostgreSQL refuses to run.
+// asPostgres gives the folder to the user postgres if the process runs as root: PostgreSQL refuses
+// to run as root.
 func asPostgres(dir string) (*syscall.SysProcAttr, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
@@ -113,7 +113,7 @@ func asPostgres(dir string) (*syscall.SysProcAttr, error) {
 	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
 }
 
-// Start starts the server, which must not be running, and waits until it answers.
+// Start starts the server, which must not be running, and waits until it accepts connections.
 func (c *Cluster) Start() error {
 	log, err := os.OpenFile(filepath.Join(c.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o644)
 	if err != nil {
@@ -132,14 +132,14 @@ func (c *Cluster) Start() error {
 	c.ended = make(chan struct{})
 	started := make(chan error)
 	go func() {
-		// The thread that starts a process is its parent as far as dying with it goes.
+		// Pdeathsig refers to the thread that starts the process.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		defer close(c.ended)
 		err := server.Start()
 		started <- err
 		if err == nil {
-			_ = server.Wait() // how it ended stands in its log
+			_ = server.Wait() // the exit status is in its log
 		}
 	}()
 	if err := <-started; err != nil {
@@ -154,10 +154,10 @@ func (c *Cluster) Start() error {
 	return nil
 }
 
-// startsIn is how long a server may take to start, on a machine that is as busy as can be.
+// startsIn is the maximum time that a server may take to start, on a very busy machine.
 const startsIn = 5 * time.Minute
 
-// await waits until the server answers.
+// await waits until the server accepts connections.
 func (c *Cluster) await() error {
 	deadline := time.NewTimer(startsIn)
 	defer deadline.Stop()
@@ -176,17 +176,17 @@ func (c *Cluster) await() error {
 		select {
 		case <-tick.C:
 		case <-c.ended:
-			return errors.New("it ended")
+			return errors.New("the server ended")
 		case <-deadline.C:
 			return fmt.Errorf("no answer within %s: %w", startsIn, err)
 		}
 	}
 }
 
-// Crash ends the server at once, as a crash would; Start it again.
+// Crash ends the server immediately, like a crash. Start starts it again.
 func (c *Cluster) Crash() { c.signal(syscall.SIGQUIT) }
 
-// Halt ends the server in good order, without waiting for who is connected; Start it again.
+// Halt shuts the server down without waiting for clients. Start starts it again.
 func (c *Cluster) Halt() { c.signal(os.Interrupt) }
 
 func (c *Cluster) signal(s os.Signal) {
@@ -198,18 +198,18 @@ func (c *Cluster) signal(s os.Signal) {
 	c.process = nil
 }
 
-// Stop ends the server and removes its folder.
+// Stop ends the server and deletes its folder.
 func (c *Cluster) Stop() {
 	c.signal(os.Interrupt)
 	os.RemoveAll(c.dir)
 }
 
-// URL is the address of one of the cluster's databases.
+// URL returns the URL of a database of the cluster.
 func (c *Cluster) URL(database string) string {
 	return fmt.Sprintf("postgres://cloudburst@127.0.0.1:%d/%s?sslmode=disable", c.port, database)
 }
 
-// Database makes an empty database and returns its address.
+// Database creates an empty database and returns its URL.
 func (c *Cluster) Database(name string) (string, error) {
 	return makeDatabase(c.URL("postgres"), name)
 }

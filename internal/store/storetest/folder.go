@@ -9,15 +9,15 @@ import (
 	"testing"
 )
 
-// pattern is the file that [Fill] copies, made once in a process.
+// pattern is the file that [Fill] copies, created once per process.
 var pattern struct {
 	sync.Once
 	file []byte
 	err  error
 }
 
-// Fill puts the file of an empty store into dir unless it is there, and returns dir. file is its
-// name, and create makes it in another folder, once in a process.
+// Fill puts the file of an empty store into dir unless it exists, and returns dir. file is its
+// name. create creates it in another folder, once per process.
 func Fill(t testing.TB, dir, file string, create func(dir string) error) string {
 	t.Helper()
 	p := &pattern

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Migrations are the texts of the first n, with the tokens of their dialect.
+// Migrations returns the texts of the first n migrations, with the tokens of their dialect.
 func Migrations(t *testing.T, n int) (texts []string) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join("..", "sqldb", "migrations", "*.sql"))

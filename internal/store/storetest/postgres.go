@@ -17,22 +17,22 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// Env names the environment variable with the address of a server to use instead
-// of a cluster of our own. Its user may make databases.
+// Env is the environment variable with the URL of a server to use instead of a temporary cluster.
+// Its user must be allowed to create databases.
 const Env = "CLOUDBURST_TEST_POSTGRES"
 
-// shared is the server that all tests of one package use; tests only.
+// shared is the server that all tests of a package use.
 var shared struct {
 	sync.Mutex
-	main    bool // Main runs, and will clean up
+	main    bool // Main is running and will clean up
 	cluster *Cluster
 	err     error
-	made    []string // addresses of databases to remove at the end, on a server that is not ours
-	free    []string // of databases that a test is done with
+	made    []string // URLs of databases to delete at the end, on an external server
+	free    []string // URLs of databases that tests have released
 }
 
-// Main runs a package's tests and then stops the cluster that [Postgres] started
-// for them. Call it from TestMain:
+// Main runs a package's tests and then stops the cluster that [Postgres] started for them. Call it
+// from TestMain:
 //
 //	func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }
 func Main(m *testing.M) int {
@@ -46,17 +46,17 @@ func Main(m *testing.M) int {
 		shared.cluster.Stop()
 	}
 	for _, address := range shared.made {
-		u, _ := url.Parse(address) // we made it
+		u, _ := url.Parse(address) // a URL of this package
 		if err := execute(os.Getenv(Env), "DROP DATABASE "+strings.TrimPrefix(u.Path, "/")+" WITH (FORCE)"); err != nil {
-			fmt.Fprintln(os.Stderr, "the tests' database", u.Path, "stays:", err)
+			fmt.Fprintln(os.Stderr, "the test database", u.Path, "was not deleted:", err)
 		}
 	}
 	return code
 }
 
-// Postgres returns the address of an empty database of a real server, which
-// belongs to the test until it ends. The package's TestMain must use [Main].
-// Without PostgreSQL on the machine the test fails; with -short it is skipped.
+// Postgres returns the URL of an empty database on a real server, which belongs to the test until
+// it ends. The package's TestMain must use [Main]. Without PostgreSQL on the machine the test
+// fails; with -short it is skipped.
 func Postgres(t testing.TB) string {
 	t.Helper()
 	fulltest.Needs(t, "PostgreSQL")
@@ -65,9 +65,9 @@ func Postgres(t testing.TB) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		// Emptying a database costs much less than making one.
+		// Emptying a database is much cheaper than creating one.
 		if err := execute(address, "DROP SCHEMA public CASCADE; CREATE SCHEMA public"); err != nil {
-			t.Logf("the test's database cannot be used again: %v", err)
+			t.Logf("the test database cannot be reused: %v", err)
 			return
 		}
 		shared.Lock()
@@ -77,7 +77,7 @@ func Postgres(t testing.TB) string {
 	return address
 }
 
-// lend takes a database that is free, or makes one.
+// lend returns a released database, or creates one.
 func lend() (string, error) {
 	shared.Lock()
 	defer shared.Unlock()
@@ -106,7 +106,7 @@ func lend() (string, error) {
 	return address, err
 }
 
-// makeDatabase makes a database on the server at address, and returns its address.
+// makeDatabase creates a database on the server at address and returns its URL.
 func makeDatabase(address, name string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -131,7 +131,7 @@ func execute(address, text string) error {
 	return err
 }
 
-// Execute runs SQL on a database that [Postgres] gave.
+// Execute runs SQL on a database that [Postgres] returned.
 func Execute(t testing.TB, address, text string) {
 	t.Helper()
 	if err := execute(address, text); err != nil {

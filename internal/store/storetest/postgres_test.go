@@ -30,18 +30,18 @@ func TestServerFromEnvironmentIsUsed(t *testing.T) {
 	})
 	t.Run("another", func(t *testing.T) {
 		if second := Postgres(t); second != first {
-			t.Errorf("got %s and not %s again", second, first)
+			t.Errorf("got %s, want %s again", second, first)
 		}
 		if err := execute(first, "CREATE TABLE left_behind (x INT)"); err != nil {
-			t.Errorf("it is not empty: %v", err)
+			t.Errorf("the database is not empty: %v", err)
 		}
 	})
 	shared.Lock()
 	defer shared.Unlock()
 	if len(shared.made) != 1 {
-		t.Errorf("to remove at the end: %v, want one", shared.made)
+		t.Errorf("databases to delete at the end: %v, want one", shared.made)
 	}
-	shared.made, shared.free = nil, nil // they go with the cluster
+	shared.made, shared.free = nil, nil // deleted with the cluster
 }
 
 func TestCrashedClusterStartsAgain(t *testing.T) {
@@ -60,7 +60,7 @@ func TestCrashedClusterStartsAgain(t *testing.T) {
 	}
 	cluster.Crash()
 	if err := execute(address, "SELECT 1"); err == nil {
-		t.Error("a crashed server answers")
+		t.Error("a crashed server accepts connections")
 	}
 	if err := cluster.Start(); err != nil {
 		t.Fatal(err)

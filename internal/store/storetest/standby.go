@@ -14,8 +14,8 @@ import (
 	"cloudburst/internal/nettest"
 )
 
-// Standby makes a second server that follows c, and has c acknowledge only what both have
-// on disk. Stop it; Promote makes it the one that writes.
+// Standby creates a second server that replicates c. From then on c acknowledges only data that
+// both have on disk. The caller must stop it. Promote makes it the primary.
 func (c *Cluster) Standby() (_ *Cluster, err error) {
 	dir, err := tempDir()
 	if err != nil {
@@ -45,7 +45,7 @@ func (c *Cluster) Standby() (_ *Cluster, err error) {
 	return s, c.sync()
 }
 
-// sync has commits wait for the standby, and returns when it is there.
+// sync makes commits wait for the standby, and returns when it is connected.
 func (c *Cluster) sync() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -62,7 +62,7 @@ func (c *Cluster) sync() error {
 	for {
 		var n int
 		if err := conn.QueryRow(ctx, "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync' AND state = 'streaming'").Scan(&n); err != nil {
-			return fmt.Errorf("the standby does not follow: %w", err)
+			return fmt.Errorf("the standby does not replicate: %w", err)
 		}
 		if n > 0 {
 			return nil
@@ -71,7 +71,7 @@ func (c *Cluster) sync() error {
 	}
 }
 
-// Promote makes a standby the server that writes.
+// Promote makes a standby the primary.
 func (c *Cluster) Promote() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -83,12 +83,12 @@ func (c *Cluster) Promote() error {
 	var done bool
 	err = conn.QueryRow(ctx, "SELECT pg_promote(true, 25)").Scan(&done)
 	if err == nil && !done {
-		err = fmt.Errorf("it was not promoted within 25 s")
+		err = fmt.Errorf("the standby was not promoted within 25 s")
 	}
 	return err
 }
 
-// Either is the address of a database at the first of two servers that takes writes.
+// Either returns the URL of a database on the first of two servers that accepts writes.
 func Either(a, b *Cluster, database string) string {
 	host := func(c *Cluster) string { return "127.0.0.1:" + strconv.Itoa(c.port) }
 	return strings.Replace(a.URL(database), host(a), host(a)+","+host(b), 1) + "&target_session_attrs=read-write"

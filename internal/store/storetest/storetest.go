@@ -1,5 +1,5 @@
-// Package storetest is what the contracts of all stores share as tests, and the
-// PostgreSQL server that tests use. Start with [RunGroups] and [Postgres].
+// Package storetest contains helpers of the store contract tests, and the PostgreSQL server that
+// tests use. Start with [RunGroups] and [Postgres].
 package storetest
 
 import (
@@ -15,8 +15,8 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// RunGroups runs groups of tests, each test on a store of its own. open makes an empty
-// store that is closed with the test, and with makes of it what the tests take.
+// RunGroups runs groups of tests, each test on a store of its own. open returns an empty store that
+// is closed when the test ends. with converts it to the argument of the tests.
 func RunGroups[E any](t *testing.T, open func(t *testing.T) hub.Store, with func(*testing.T, hub.Store) E, groups map[string]map[string]func(*testing.T, E)) {
 	for group, tests := range groups {
 		t.Run(group, func(t *testing.T) {
@@ -34,8 +34,8 @@ func RunGroups[E any](t *testing.T, open func(t *testing.T) hub.Store, with func
 	}
 }
 
-// oneCaller reports the groups whose cases make one call after the other: the race detector
-// finds nothing in them that it does not find in the other groups.
+// oneCaller reports whether the tests of a group make sequential calls only: for the race detector
+// these add nothing to the other groups.
 func oneCaller(group string) bool {
 	switch group {
 	case "River queries", "River items", "River searches", "River sweep", "Post lists":
@@ -44,7 +44,7 @@ func oneCaller(group string) bool {
 	return false
 }
 
-// Case is a store with a clock and the usual callers.
+// Case is a store with a clock and helper functions.
 type Case struct {
 	hub.Store
 	Ctx context.Context
@@ -52,24 +52,24 @@ type Case struct {
 	Seq int64 // of the last event
 }
 
-// Node is the node whose events they are.
+// Node is the node of the events.
 const Node = 7
 
-// NewCase returns one at a fixed time.
+// NewCase returns a Case with a fixed time.
 func NewCase(t *testing.T, s hub.Store) *Case {
 	return &Case{Store: s, Ctx: t.Context(), Now: time.UnixMilli(1_790_000_000_123).UTC()}
 }
 
-// In is a moment after now.
+// In returns the time d after now.
 func (e *Case) In(d time.Duration) time.Time { return e.Now.Add(d) }
 
-// Event makes a stamped event.
+// Event returns a stamped event.
 func (e *Case) Event(kind, text string) event.Event {
 	e.Seq++
 	return event.Event{Node: Node, Seq: e.Seq, At: e.Now, Kind: kind, Text: text}
 }
 
-// Log reads the texts of all events, oldest first.
+// Log returns the texts of all events, oldest first.
 func (e *Case) Log(t *testing.T) []string {
 	t.Helper()
 	events, err := e.Events(e.Ctx, hub.EventQuery{Forward: true, Limit: 1000})
@@ -89,7 +89,7 @@ func Must(t *testing.T, err error) {
 	}
 }
 
-// Same compares; got and want must be equal.
+// Same ends the test if got and want differ.
 func Same(t *testing.T, what string, got, want any) {
 	t.Helper()
 	if d := cmp.Diff(want, got); d != "" {
@@ -97,7 +97,7 @@ func Same(t *testing.T, what string, got, want any) {
 	}
 }
 
-// WantFault checks an error's code.
+// WantFault ends the test if err has another code.
 func WantFault(t *testing.T, err error, code fault.Code) {
 	t.Helper()
 	if err == nil || fault.CodeOf(err) != code {

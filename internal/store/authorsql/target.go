@@ -32,8 +32,8 @@ func compareKeys(a, b announce.Key) int {
 	return cmp.Or(cmp.Compare(a.User, b.User), cmp.Compare(a.Target, b.Target), cmp.Compare(a.Topic, b.Topic))
 }
 
-// ChangeSinks is announce.Store.ChangeSinks. The rows are taken in the order of their
-// keys, so that two who take the same ones do not wait for each other.
+// ChangeTargets implements announce.Store. It locks the rows in the order of their keys, so that
+// concurrent callers do not wait for each other.
 func (s *outpingStore) ChangeTargets(ctx context.Context, keys []announce.Key, change func(*announce.PendingTarget, bool) (announce.Verdict, []event.Event)) error {
 	sorted := make([]announce.Key, len(keys))
 	for i, k := range keys {
@@ -60,7 +60,7 @@ func (s *outpingStore) ChangeTargets(ctx context.Context, keys []announce.Key, c
 func changeOutping(ctx context.Context, c sqldb.Conn, k announce.Key, change func(*announce.PendingTarget, bool) (announce.Verdict, []event.Event)) ([]event.Event, error) {
 	rows, err := lockOutping(ctx, c, k)
 	if err == nil && len(rows) == 0 {
-		// An empty row first: two who make the same one meet at it.
+		// Insert an empty row first, so that concurrent creators wait for each other.
 		_, err = c.Exec(ctx, `INSERT INTO outping (owner, sink, topic, version, told, due_at, tries, lease, data)
 			VALUES ($1, $2, $3, 0, 0, NULL, 0, 0, '{}') ON CONFLICT (owner, sink, topic) DO NOTHING`, k.User, k.Target, k.Topic)
 		if err == nil {
@@ -101,7 +101,7 @@ func saveOutping(ctx context.Context, c sqldb.Conn, k announce.Key, o *announce.
 	return err
 }
 
-// ClaimSinks is announce.Store.ClaimSinks.
+// ClaimTargets implements announce.Store.
 func (s *outpingStore) ClaimTargets(ctx context.Context, now, until time.Time, limit int, lease int64) ([]announce.PendingTarget, error) {
 	if some, err := s.db.Due(ctx, `SELECT EXISTS (SELECT 1 FROM outping WHERE due_at <= $1)`, now); err != nil || !some {
 		return nil, err
@@ -125,7 +125,7 @@ func (s *outpingStore) ClaimTargets(ctx context.Context, now, until time.Time, l
 	})
 }
 
-// Sinks is announce.Store.Sinks.
+// Targets implements announce.Store.
 func (s *outpingStore) Targets(ctx context.Context, q announce.Query) ([]announce.PendingTarget, error) {
 	var w sqldb.Where
 	if q.User != "" {
@@ -143,7 +143,7 @@ func (s *outpingStore) Targets(ctx context.Context, q announce.Query) ([]announc
 	})
 }
 
-// NextSink is announce.Store.NextSink.
+// NextTarget implements announce.Store.
 func (s *outpingStore) NextTarget(ctx context.Context) (time.Time, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (next time.Time, err error) {
 		err = c.Query(ctx, `SELECT due_at FROM outping WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1`, func(rows *sql.Rows) error {
