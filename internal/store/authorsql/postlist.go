@@ -164,7 +164,7 @@ func (p *postPlan) start(last *author.Post) {
 	}
 }
 
-// text is the statement of the next page.
+// text returns the statement of the next page.
 func (p *postPlan) text(w *sqldb.Where, n int) string {
 	order, beyond := " DESC", " < "
 	if p.up {

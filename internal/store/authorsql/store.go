@@ -23,7 +23,7 @@ type Store struct {
 	postStore
 	fileStore
 	audienceStore
-	outpingStore
+	targetStore
 	testFeedStore
 }
 
@@ -32,11 +32,11 @@ type (
 	postStore     struct{ db *sqldb.DB }
 	fileStore     struct{ db *sqldb.DB }
 	audienceStore struct{ db *sqldb.DB }
-	outpingStore  struct{ db *sqldb.DB }
+	targetStore   struct{ db *sqldb.DB }
 	testFeedStore struct{ db *sqldb.DB }
 )
 
 // New returns a store that uses db.
 func New(db *sqldb.DB) *Store {
-	return &Store{savedStore{db}, postStore{db}, fileStore{db}, audienceStore{db}, outpingStore{db}, testFeedStore{db}}
+	return &Store{savedStore{db}, postStore{db}, fileStore{db}, audienceStore{db}, targetStore{db}, testFeedStore{db}}
 }

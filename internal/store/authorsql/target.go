@@ -13,9 +13,9 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-const outpingColumns = `o.owner, o.sink, o.topic, o.version, o.told, o.due_at, o.tries, o.lease, o.data`
+const targetColumns = `o.owner, o.sink, o.topic, o.version, o.told, o.due_at, o.tries, o.lease, o.data`
 
-func scanOutping(rows *sql.Rows, o *announce.PendingTarget) error {
+func scanTarget(rows *sql.Rows, o *announce.PendingTarget) error {
 	var note string
 	err := rows.Scan(&o.User, &o.Target, &o.Topic, &o.Version, &o.Notified, (*sqldb.Time)(&o.DueAt), (*sqldb.Int)(&o.Tries), &o.Lease, &note)
 	if err != nil {
@@ -34,7 +34,7 @@ func compareKeys(a, b announce.Key) int {
 
 // ChangeTargets implements announce.Store. It locks the rows in the order of their keys, so that
 // concurrent callers do not wait for each other.
-func (s *outpingStore) ChangeTargets(ctx context.Context, keys []announce.Key, change func(*announce.PendingTarget, bool) (announce.Verdict, []event.Event)) error {
+func (s *targetStore) ChangeTargets(ctx context.Context, keys []announce.Key, change func(*announce.PendingTarget, bool) (announce.Verdict, []event.Event)) error {
 	sorted := make([]announce.Key, len(keys))
 	for i, k := range keys {
 		sorted[i] = cleanKey(k)
@@ -47,7 +47,7 @@ func (s *outpingStore) ChangeTargets(ctx context.Context, keys []announce.Key, c
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		var events []event.Event
 		for _, k := range sorted {
-			more, err := changeOutping(ctx, c, k, change)
+			more, err := changeTarget(ctx, c, k, change)
 			if err != nil {
 				return err
 			}
@@ -57,14 +57,14 @@ func (s *outpingStore) ChangeTargets(ctx context.Context, keys []announce.Key, c
 	})
 }
 
-func changeOutping(ctx context.Context, c sqldb.Conn, k announce.Key, change func(*announce.PendingTarget, bool) (announce.Verdict, []event.Event)) ([]event.Event, error) {
-	rows, err := lockOutping(ctx, c, k)
+func changeTarget(ctx context.Context, c sqldb.Conn, k announce.Key, change func(*announce.PendingTarget, bool) (announce.Verdict, []event.Event)) ([]event.Event, error) {
+	rows, err := lockTarget(ctx, c, k)
 	if err == nil && len(rows) == 0 {
 		// Insert an empty row first, so that concurrent creators wait for each other.
 		_, err = c.Exec(ctx, `INSERT INTO outping (owner, sink, topic, version, told, due_at, tries, lease, data)
 			VALUES ($1, $2, $3, 0, 0, NULL, 0, 0, '{}') ON CONFLICT (owner, sink, topic) DO NOTHING`, k.User, k.Target, k.Topic)
 		if err == nil {
-			rows, err = lockOutping(ctx, c, k)
+			rows, err = lockTarget(ctx, c, k)
 		}
 	}
 	if err != nil || len(rows) == 0 {
@@ -77,17 +77,17 @@ func changeOutping(ctx context.Context, c sqldb.Conn, k announce.Key, change fun
 	case verdict == announce.Delete, verdict == announce.Leave && !found:
 		_, err = c.Exec(ctx, `DELETE FROM outping WHERE owner = $1 AND sink = $2 AND topic = $3`, k.User, k.Target, k.Topic)
 	case verdict == announce.Keep:
-		err = saveOutping(ctx, c, k, &o)
+		err = saveTarget(ctx, c, k, &o)
 	}
 	return events, err
 }
 
-func lockOutping(ctx context.Context, c sqldb.Conn, k announce.Key) ([]announce.PendingTarget, error) {
-	return sqldb.Collect(ctx, c, scanOutping, `SELECT `+outpingColumns+` FROM outping AS o
+func lockTarget(ctx context.Context, c sqldb.Conn, k announce.Key) ([]announce.PendingTarget, error) {
+	return sqldb.Collect(ctx, c, scanTarget, `SELECT `+targetColumns+` FROM outping AS o
 		WHERE o.owner = $1 AND o.sink = $2 AND o.topic = $3 {LOCK}`, k.User, k.Target, k.Topic)
 }
 
-func saveOutping(ctx context.Context, c sqldb.Conn, k announce.Key, o *announce.PendingTarget) error {
+func saveTarget(ctx context.Context, c sqldb.Conn, k announce.Key, o *announce.PendingTarget) error {
 	note, err := json.Marshal(o.Note)
 	if err != nil {
 		return err
@@ -102,12 +102,12 @@ func saveOutping(ctx context.Context, c sqldb.Conn, k announce.Key, o *announce.
 }
 
 // ClaimTargets implements announce.Store.
-func (s *outpingStore) ClaimTargets(ctx context.Context, now, until time.Time, limit int, lease int64) ([]announce.PendingTarget, error) {
+func (s *targetStore) ClaimTargets(ctx context.Context, now, until time.Time, limit int, lease int64) ([]announce.PendingTarget, error) {
 	if some, err := s.db.Due(ctx, `SELECT EXISTS (SELECT 1 FROM outping WHERE due_at <= $1)`, now); err != nil || !some {
 		return nil, err
 	}
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]announce.PendingTarget, error) {
-		due, err := sqldb.Collect(ctx, c, scanOutping, `SELECT `+outpingColumns+` FROM outping AS o
+		due, err := sqldb.Collect(ctx, c, scanTarget, `SELECT `+targetColumns+` FROM outping AS o
 			WHERE o.due_at <= $1 ORDER BY o.due_at LIMIT $2 {CLAIM}`, sqldb.Millis(now), max(limit, 0))
 		if err != nil {
 			return nil, err
@@ -126,7 +126,7 @@ func (s *outpingStore) ClaimTargets(ctx context.Context, now, until time.Time, l
 }
 
 // Targets implements announce.Store.
-func (s *outpingStore) Targets(ctx context.Context, q announce.Query) ([]announce.PendingTarget, error) {
+func (s *targetStore) Targets(ctx context.Context, q announce.Query) ([]announce.PendingTarget, error) {
 	var w sqldb.Where
 	if q.User != "" {
 		w.Add("o.owner = ?", sqldb.Clean(q.User))
@@ -137,14 +137,14 @@ func (s *outpingStore) Targets(ctx context.Context, q announce.Query) ([]announc
 	if after := cleanKey(q.After); after != (announce.Key{}) {
 		w.Add("(o.owner, o.sink, o.topic) > (?, ?, ?)", after.User, after.Target, after.Topic)
 	}
-	text := `SELECT ` + outpingColumns + ` FROM outping AS o` + w.String() + ` ORDER BY o.owner, o.sink, o.topic LIMIT ` + w.Arg(sqldb.Limit(q.Limit))
+	text := `SELECT ` + targetColumns + ` FROM outping AS o` + w.String() + ` ORDER BY o.owner, o.sink, o.topic LIMIT ` + w.Arg(sqldb.Limit(q.Limit))
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]announce.PendingTarget, error) {
-		return sqldb.Collect(ctx, c, scanOutping, text, w.Args...)
+		return sqldb.Collect(ctx, c, scanTarget, text, w.Args...)
 	})
 }
 
 // NextTarget implements announce.Store.
-func (s *outpingStore) NextTarget(ctx context.Context) (time.Time, error) {
+func (s *targetStore) NextTarget(ctx context.Context) (time.Time, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (next time.Time, err error) {
 		err = c.Query(ctx, `SELECT due_at FROM outping WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1`, func(rows *sql.Rows) error {
 			return rows.Scan((*sqldb.Time)(&next))

@@ -130,6 +130,6 @@ func recategorize(ctx context.Context, c sqldb.Conn, f follower, from, to string
 	}
 	now := slices.DeleteFunc(append(had, to), func(name string) bool { return name == from })
 	_, err = c.Exec(ctx, `UPDATE river_subscription SET categories = $1 WHERE reader = $2 AND source_id = $3`,
-		packCategories(tidyCategories(now)), f.reader, f.source)
+		packCategories(sortCategories(now)), f.reader, f.source)
 	return err
 }

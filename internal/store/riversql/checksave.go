@@ -15,7 +15,7 @@ type saving struct {
 	river.Saved
 	state, check, host string
 	hostUntil          time.Time
-	told               told
+	details            details
 	contents           []string // of Put
 }
 
@@ -34,7 +34,7 @@ func (s *sourceStore) SaveCheck(ctx context.Context, saved river.Saved) (bool, e
 func packSaved(saved river.Saved) (*saving, error) {
 	v := &saving{Saved: saved}
 	var err error
-	if v.state, v.told, err = packSource(&v.Source); err != nil {
+	if v.state, v.details, err = packSource(&v.Source); err != nil {
 		return nil, err
 	}
 	if v.check, err = sqldb.JSON(v.Check); err != nil {
@@ -106,7 +106,7 @@ func (v *saving) write(ctx context.Context, c sqldb.Conn) (bool, error) {
 	if err := v.writeHost(ctx, c); err != nil {
 		return false, err
 	}
-	if was.hash == v.told.hash && len(v.Put) == 0 && len(v.Withdrawn) == 0 {
+	if was.hash == v.details.hash && len(v.Put) == 0 && len(v.Withdrawn) == 0 {
 		return true, nil
 	}
 	return true, v.writeNews(ctx, c, was)
@@ -136,15 +136,15 @@ func (v *saving) writeNews(ctx context.Context, c sqldb.Conn, was before) error 
 	if err := v.withdraw(ctx, c); err != nil {
 		return err
 	}
-	if was.hash != v.told.hash || len(places) > 0 {
-		if err := saveTold(ctx, c, &v.Source, &v.told, was, places); err != nil {
+	if was.hash != v.details.hash || len(places) > 0 {
+		if err := saveDetails(ctx, c, &v.Source, &v.details, was, places); err != nil {
 			return err
 		}
 	}
 	if first || len(places) == 0 {
 		return nil
 	}
-	return queueNotices(ctx, c, v.Source.ID, places, v.Now)
+	return queueForwardings(ctx, c, v.Source.ID, places, v.Now)
 }
 
 // hold marks the items that the document has and the one before had not, and the

@@ -115,7 +115,7 @@ func (v *saving) insert(ctx context.Context, c sqldb.Conn, which []int, held map
 		if _, ok := known[v.Put[i].ID]; ok {
 			continue
 		}
-		if places[n], err = insertBeside(ctx, c, rows[n]); err != nil {
+		if places[n], err = insertNextTo(ctx, c, rows[n]); err != nil {
 			return nil, err
 		}
 	}
@@ -123,7 +123,7 @@ func (v *saving) insert(ctx context.Context, c sqldb.Conn, which []int, held map
 }
 
 // insertBeside writes an item at the next place that is free.
-func insertBeside(ctx context.Context, c sqldb.Conn, row []any) (int64, error) {
+func insertNextTo(ctx context.Context, c sqldb.Conn, row []any) (int64, error) {
 	place := row[0].(int64)
 	for range 1000 {
 		place++

@@ -66,7 +66,7 @@ func (p *itemPlan) places(ctx context.Context, s *itemStore, c sqldb.Conn) ([]in
 	}
 	if p.SourceID != 0 {
 		conds := append([]string{"i.source_id = :source", "i.place >= :lo", "i.place < :hi"}, p.all(false)...)
-		return p.ask(ctx, c, conds)
+		return p.query(ctx, c, conds)
 	}
 	return p.river(ctx, c)
 }
@@ -75,7 +75,7 @@ func (p *itemPlan) places(ctx context.Context, s *itemStore, c sqldb.Conn) ([]in
 const maxFound = 100_000
 
 // ask asks once, for items with these conditions, in order.
-func (p *itemPlan) ask(ctx context.Context, c sqldb.Conn, conds []string) ([]int64, error) {
+func (p *itemPlan) query(ctx context.Context, c sqldb.Conn, conds []string) ([]int64, error) {
 	text, args := p.named(`SELECT i.place FROM item AS i WHERE `+strings.Join(conds, " AND ")+` ORDER BY `+p.order()+` LIMIT :limit`,
 		map[string]any{"lo": p.lo, "hi": p.hi, "limit": p.limit})
 	return sqldb.Collect(ctx, c, sqldb.ScanID, text, args...)
@@ -202,7 +202,7 @@ func (p *itemPlan) byNumber(ctx context.Context, c sqldb.Conn) ([]int64, error) 
 	if p.BySeq {
 		column, other = "i.seq", "+i.came"
 	}
-	return p.ask(ctx, c, append(conds, p.numbers(column, other)...))
+	return p.query(ctx, c, append(conds, p.numbers(column, other)...))
 }
 
 // numbers are the conditions on Seq and First, one of which leads.

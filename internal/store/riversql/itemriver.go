@@ -15,16 +15,16 @@ import (
 // them. The other asks each of the reader's sources for its own next ones: it is quick
 // where those are few or silent. The first is tried on a stretch, then the second.
 const (
-	shortStretch = 400
-	longStretch  = 4000
-	manySources  = 1000
-	fewSources   = 100
+	shortScan   = 400
+	longScan    = 4000
+	manySources = 1000
+	fewSources  = 100
 )
 
 // river gives the next places of many sources.
 func (p *itemPlan) river(ctx context.Context, c sqldb.Conn) ([]int64, error) {
 	q := *p
-	found, done, err := q.stretch(ctx, c, max(shortStretch, 4*p.limit))
+	found, done, err := q.scan(ctx, c, max(shortScan, 4*p.limit))
 	if err != nil || done || len(found) >= p.limit {
 		return found, err
 	}
@@ -34,7 +34,7 @@ func (p *itemPlan) river(ctx context.Context, c sqldb.Conn) ([]int64, error) {
 		return nil, err
 	}
 	if ids == nil || len(ids) > fewSources && (p.Unread || p.Read) { // marks are passed over more quickly so
-		more, done, err := q.stretch(ctx, c, max(longStretch, 4*p.limit))
+		more, done, err := q.scan(ctx, c, max(longScan, 4*p.limit))
 		found = append(found, more...)
 		if err != nil || done || len(found) >= p.limit {
 			return found, err
@@ -47,7 +47,7 @@ func (p *itemPlan) river(ctx context.Context, c sqldb.Conn) ([]int64, error) {
 
 // stretch goes through the next n items, whosesoever they are, and moves p past them.
 // done: there are no others.
-func (p *itemPlan) stretch(ctx context.Context, c sqldb.Conn, n int) (found []int64, done bool, err error) {
+func (p *itemPlan) scan(ctx context.Context, c sqldb.Conn, n int) (found []int64, done bool, err error) {
 	order := " DESC"
 	if p.Oldest {
 		order = ""
@@ -65,7 +65,7 @@ func (p *itemPlan) stretch(ctx context.Context, c sqldb.Conn, n int) (found []in
 	default:
 		part.lo, p.hi = end[0], end[0]
 	}
-	found, err = part.ask(ctx, c, append([]string{"i.place >= :lo", "i.place < :hi"}, p.all(false)...))
+	found, err = part.query(ctx, c, append([]string{"i.place >= :lo", "i.place < :hi"}, p.all(false)...))
 	return found, done, err
 }
 

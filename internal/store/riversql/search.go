@@ -155,7 +155,7 @@ const (
 	maxSearch     = 5000 // places asked for at a time
 	searchStarred = 300  // stars of which each is looked at
 	searchSources = 1000 // words that a query has for sources at most
-	searchStretch = 300  // items gone through at first
+	searchRange   = 300  // items gone through at first
 	searchOwn     = 1000 // of the reader's own
 	searchCommon  = 30   // what one of so many items has is found by going on so
 )
@@ -203,8 +203,8 @@ func (f *searching) narrow(ctx context.Context, c sqldb.Conn, found []int64) (na
 
 // stretches goes through items as long as what is sought is common among them. done:
 // that was all.
-func (f *searching) stretches(ctx context.Context, c sqldb.Conn) (done bool, err error) {
-	for n := searchStretch; f.lo < f.hi && len(f.all) < f.limit; n = min(4*n, maxSearch) {
+func (f *searching) scanRanges(ctx context.Context, c sqldb.Conn) (done bool, err error) {
+	for n := searchRange; f.lo < f.hi && len(f.all) < f.limit; n = min(4*n, maxSearch) {
 		found, end, last, err := f.probe(ctx, c, f.query, f.lo, f.hi, n)
 		if err != nil {
 			return false, err
@@ -262,7 +262,7 @@ func (f *searching) own(ctx context.Context, c sqldb.Conn) (done bool, err error
 func (p *itemPlan) search(ctx context.Context, s *itemStore, c sqldb.Conn) ([]int64, error) {
 	f := &searching{itemPlan: p, s: s, query: s.words.query(p.terms, nil), lo: p.lo, hi: p.hi}
 	if s.words == TSVector {
-		if done, err := f.stretches(ctx, c); done || err != nil {
+		if done, err := f.scanRanges(ctx, c); done || err != nil {
 			return f.all, err
 		}
 	}

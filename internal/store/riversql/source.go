@@ -101,7 +101,7 @@ func oneSource(rows []sourceRow, err error) (river.Source, error) {
 
 // told is what a check finds out besides the state. hash tells whether any of it is
 // news, and is odd once the source was read: most checks need no more of it.
-type told struct {
+type details struct {
 	title                string
 	last                 []byte
 	failing, gone, moved bool
@@ -110,12 +110,12 @@ type told struct {
 }
 
 // packSource makes texts of a source, before the transaction that writes them.
-func packSource(s *river.Source) (state string, t told, err error) {
+func packSource(s *river.Source) (state string, t details, err error) {
 	raw, err := s.State.AppendJSON(make([]byte, 0, 1024))
 	if err != nil {
 		return "", t, err
 	}
-	t = told{title: sqldb.Clean(s.About.Title), last: make([]byte, 0, 16*len(s.Last)),
+	t = details{title: sqldb.Clean(s.About.Title), last: make([]byte, 0, 16*len(s.Last)),
 		failing: s.State.Failure != nil || s.State.Failures > 0, gone: s.State.Gone != nil, moved: len(s.State.Moves) > 0}
 	for _, k := range s.Last {
 		t.last = binary.BigEndian.AppendUint64(t.last, uint64(k.ID))
@@ -131,7 +131,7 @@ func packSource(s *river.Source) (state string, t told, err error) {
 }
 
 // sum is the hash of it all.
-func (t *told) sum(s *river.Source) int64 {
+func (t *details) sum(s *river.Source) int64 {
 	b := make([]byte, 0, 1024)
 	add := func(list ...string) {
 		b = binary.AppendUvarint(b, uint64(len(list)))
@@ -158,7 +158,7 @@ func (t *told) sum(s *river.Source) int64 {
 
 // saveTold writes what changes seldom, and counts new items. Columns with an index are
 // only written when they change, for SQLite would write the index too.
-func saveTold(ctx context.Context, c sqldb.Conn, s *river.Source, t *told, was before, places []int64) error {
+func saveDetails(ctx context.Context, c sqldb.Conn, s *river.Source, t *details, was before, places []int64) error {
 	if url, topic := sqldb.Clean(s.URL), sqldb.Clean(s.Topic); url != was.url || topic != was.topic {
 		if _, err := c.Exec(ctx, `UPDATE source SET url = $1, topic = $2 WHERE id = $3`, url, topic, s.ID); err != nil {
 			return err
@@ -280,7 +280,7 @@ func rewriteSource(ctx context.Context, c sqldb.Conn, src *river.Source, was bef
 	if err != nil {
 		return err
 	}
-	return saveTold(ctx, c, src, &t, was, nil)
+	return saveDetails(ctx, c, src, &t, was, nil)
 }
 
 func packLogin(l river.Login) (string, error) {

@@ -135,8 +135,8 @@ func (s *sourceStore) ReleaseClaims(ctx context.Context, now time.Time) error {
 
 // MarkPushed implements river.Store. What is heard while a source is being read
 // may or may not be in what is read, so it counts for the next time too: heard_in.
-func (s *sourceStore) MarkPushed(ctx context.Context, url, door string, now time.Time) ([]int64, error) {
-	url, door = sqldb.Clean(url), sqldb.Clean(door)
+func (s *sourceStore) MarkPushed(ctx context.Context, url, via string, now time.Time) ([]int64, error) {
+	url, via = sqldb.Clean(url), sqldb.Clean(via)
 	named, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]int64, error) { return sourcesNamed(ctx, c, url) })
 	if err != nil || len(named) == 0 {
 		return nil, err
@@ -147,7 +147,7 @@ func (s *sourceStore) MarkPushed(ctx context.Context, url, door string, now time
 		}
 		rows := make([][]any, len(named))
 		for i, id := range named {
-			rows[i] = []any{id, sqldb.Millis(now), door}
+			rows[i] = []any{id, sqldb.Millis(now), via}
 		}
 		_, err := c.Bulk(ctx, `rows(id i, now i, door t) UPDATE source AS s SET heard_at = :now, heard = :door,
 				heard_in = (s.claim <> 0 AND s.next_at > :now),

@@ -15,7 +15,7 @@ type Store struct {
 	itemStore
 	subscriptionStore
 	readingListStore
-	noticeStore
+	forwardingStore
 }
 
 type (
@@ -26,10 +26,10 @@ type (
 	}
 	subscriptionStore struct{ db *sqldb.DB }
 	readingListStore  struct{ db *sqldb.DB }
-	noticeStore       struct{ db *sqldb.DB }
+	forwardingStore   struct{ db *sqldb.DB }
 )
 
 // New returns the store in a database that finds words in one way.
 func New(db *sqldb.DB, words Words) *Store {
-	return &Store{sourceStore{db}, itemStore{db, words}, subscriptionStore{db}, readingListStore{db}, noticeStore{db}}
+	return &Store{sourceStore{db}, itemStore{db, words}, subscriptionStore{db}, readingListStore{db}, forwardingStore{db}}
 }

@@ -24,7 +24,7 @@ type addition struct {
 	follower
 	river.Addition
 	state, login string
-	told         told
+	details      details
 	fresh        bool // the subscription is new
 }
 
@@ -69,7 +69,7 @@ func packAdditions(list []river.Addition) (all []addition, which []int, err erro
 		if one.Source.State.URL == "" {
 			one.Source.State.URL = a.Source.URL
 		}
-		if one.state, one.told, err = packSource(&one.Source); err != nil {
+		if one.state, one.details, err = packSource(&one.Source); err != nil {
 			return nil, nil, err
 		}
 		if one.login, err = packLogin(a.Source.Login); err != nil {
@@ -83,7 +83,7 @@ func packAdditions(list []river.Addition) (all []addition, which []int, err erro
 	})
 	for i := range all {
 		at[all[i].follower] = i
-		all[i].Categories = tidyCategories(all[i].Categories)
+		all[i].Categories = sortCategories(all[i].Categories)
 	}
 	which = make([]int, len(list))
 	for i, a := range list {
@@ -98,7 +98,7 @@ func packAdditions(list []river.Addition) (all []addition, which []int, err erro
 }
 
 // tidyCategories is a list of categories in order, none twice and none empty.
-func tidyCategories(list []string) []string {
+func sortCategories(list []string) []string {
 	tidy := make([]string, 0, len(list))
 	for _, name := range list {
 		if name = sqldb.Clean(name); name != "" {
@@ -174,11 +174,11 @@ func addSources(ctx context.Context, c sqldb.Conn, all []addition, now time.Time
 			continue
 		}
 		next := sqldb.Millis(a.Source.NextAt)
-		if next == 0 && !a.told.gone {
+		if next == 0 && !a.details.gone {
 			next = sqldb.Millis(now)
 		}
-		rows = append(rows, []any{a.source, next, int64(readers), int64(wish), sqldb.Millis(now), sqldb.Clean(a.Source.URL), a.told.title, a.login, a.state,
-			a.told.gone, a.told.moved, a.told.failing, sqldb.Millis(a.Source.State.CheckedAt)})
+		rows = append(rows, []any{a.source, next, int64(readers), int64(wish), sqldb.Millis(now), sqldb.Clean(a.Source.URL), a.details.title, a.login, a.state,
+			a.details.gone, a.details.moved, a.details.failing, sqldb.Millis(a.Source.State.CheckedAt)})
 	}
 	_, err := c.Bulk(ctx, `rows(id i, next i, readers i, wish i, now i, url t, title t, login t, state t, gone o, moved o, failing o, checked i)
 		INSERT INTO source (id, next_at, claim, heard_at, heard_in, readers, checks, checked_at, told_hash, items, failing, gone, moved,
@@ -210,7 +210,7 @@ func addCategories(ctx context.Context, c sqldb.Conn, all []addition) error {
 			return err
 		}
 		_, err = c.Exec(ctx, `UPDATE river_subscription SET categories = $1 WHERE reader = $2 AND source_id = $3`,
-			packCategories(tidyCategories(append(had, a.Categories...))), a.reader, a.source)
+			packCategories(sortCategories(append(had, a.Categories...))), a.reader, a.source)
 		if err != nil {
 			return err
 		}

@@ -68,7 +68,7 @@ func (s *subscriptionStore) ChangeSubscription(ctx context.Context, reader strin
 		if !now.ReadTo.Equal(was.ReadTo) { // or what lies between two milliseconds would be lost
 			place = readPlace(now.ReadTo)
 		}
-		now.Categories = tidyCategories(now.Categories)
+		now.Categories = sortCategories(now.Categories)
 		_, err = c.Exec(ctx, `UPDATE river_subscription SET title = $1, categories = $2, wish = $3, read_place = $4, list_id = $5
 			WHERE reader = $6 AND source_id = $7`,
 			sqldb.Clean(now.Title), packCategories(now.Categories), int64(now.Interval), place, now.ListID, reader, source)

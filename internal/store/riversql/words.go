@@ -24,11 +24,11 @@ const (
 )
 
 const (
-	longestWord = 64   // bytes; what follows does not count
-	maxWords    = 4096 // of one item
-	maxSought   = 64   // words of one search
+	maxWordLen = 64   // bytes; what follows does not count
+	maxWords   = 4096 // of one item
+	maxSought  = 64   // words of one search
 
-	shortestBeginning = 3 // letters; of fewer, half of all words are
+	minPrefix = 3 // letters; of fewer, half of all words are
 
 	firstAlone = 0x0e00 // the first letter of Thai, and of all that are words of their own
 )
@@ -53,7 +53,7 @@ func splitWords(text string, word func(w string, alone bool) bool) {
 				r += 'a' - 'A'
 			}
 			if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
-				if len(b) < longestWord {
+				if len(b) < maxWordLen {
 					b = append(b, byte(r))
 				}
 			} else if !flush() {
@@ -65,7 +65,7 @@ func splitWords(text string, word func(w string, alone bool) bool) {
 				return
 			}
 		case unicode.IsLetter(r), unicode.IsNumber(r):
-			if r = unicode.ToLower(r); len(b)+utf8.RuneLen(r) <= longestWord {
+			if r = unicode.ToLower(r); len(b)+utf8.RuneLen(r) <= maxWordLen {
 				b = utf8.AppendRune(b, r)
 			}
 		default:
@@ -82,7 +82,7 @@ func splitWords(text string, word func(w string, alone bool) bool) {
 func sourceWord(id int64) string { return "\uE000" + strconv.FormatInt(id, 16) }
 
 // apart stands between the title and the text, so that no phrase goes across.
-const apart = "\uE001"
+const separator = "\uE001"
 
 // texts are what an item is found by: its title, and the rest.
 func texts(it *river.Item) (title string, rest []string) {
@@ -115,10 +115,10 @@ func (d Words) document(it *river.Item) string {
 	}
 	splitWords(title, add)
 	body := len(list) + 1
-	list = append(list, apart)
+	list = append(list, separator)
 	for _, text := range rest {
 		splitWords(text, add)
-		list = append(list, apart)
+		list = append(list, separator)
 	}
 	if d == FTS5 {
 		return strings.Join(list, " ")
@@ -130,13 +130,13 @@ func (d Words) document(it *river.Item) string {
 func tsvector(list []string, body int) string {
 	at := map[string][]int{}
 	for i, w := range list {
-		if w != apart && len(at[w]) < 200 { // it keeps no more than 255
+		if w != separator && len(at[w]) < 200 { // it keeps no more than 255
 			at[w] = append(at[w], i+1)
 		}
 	}
 	var b strings.Builder
 	for i, w := range list {
-		if w == apart || at[w] == nil || at[w][0] != i+1 {
+		if w == separator || at[w] == nil || at[w][0] != i+1 {
 			continue
 		}
 		b.WriteString("'" + w + "':")
@@ -184,7 +184,7 @@ func readMatch(text string) ([]sought, error) {
 		if len(t.words) == 0 {
 			continue
 		}
-		t.open = t.open && !t.not && strings.TrimSpace(text) == "" && !alone && utf8.RuneCountInString(t.words[len(t.words)-1]) >= shortestBeginning
+		t.open = t.open && !t.not && strings.TrimSpace(text) == "" && !alone && utf8.RuneCountInString(t.words[len(t.words)-1]) >= minPrefix
 		found = found || !t.not
 		if all += len(t.words); all > maxSought {
 			return nil, fault.New(fault.Invalid, "That is more than %d words to search for: leave some out.", maxSought)

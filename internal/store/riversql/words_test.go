@@ -20,7 +20,7 @@ func split(text string) (all []string) {
 	return all
 }
 
-func TestWordsAreFoldedAndComeApart(t *testing.T) {
+func TestWordsAreFoldedAndSplit(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{
 		"":                       nil,
@@ -34,7 +34,7 @@ func TestWordsAreFoldedAndComeApart(t *testing.T) {
 		"\xffa\x00b\u200bc":      {"a", "b", "c"},
 		"ไทย":                    {"ไ", "ท", "ย"},
 		"x_y <b>":                {"x", "y", "b"},
-		strings.Repeat("a", 100): {strings.Repeat("a", longestWord)},
+		strings.Repeat("a", 100): {strings.Repeat("a", maxWordLen)},
 		strings.Repeat("日", 2):   {"日", "日"},
 		"\uE000beef\uE001":       {"beef"},
 	} {
@@ -44,7 +44,7 @@ func TestWordsAreFoldedAndComeApart(t *testing.T) {
 	}
 }
 
-func TestASearchIsWrittenInEachDatabasesSyntax(t *testing.T) {
+func TestSearchUsesSyntaxOfDatabase(t *testing.T) {
 	t.Parallel()
 	for match, want := range map[string][2]string{
 		`word`:               {`("word" *)`, `(('word':*))`},
@@ -75,7 +75,7 @@ func TestASearchIsWrittenInEachDatabasesSyntax(t *testing.T) {
 	}
 }
 
-func TestADocumentKeepsItsTitleApart(t *testing.T) {
+func TestDocumentSeparatesTitle(t *testing.T) {
 	t.Parallel()
 	it := river.Item{SourceID: 255, Content: river.Content{Title: "One two", Text: "two three two", Authors: []string{"Me"}}}
 	if d := cmp.Diff("\uE000ff one two \uE001 two three two \uE001 me \uE001", FTS5.document(&it)); d != "" {

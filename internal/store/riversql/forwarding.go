@@ -12,10 +12,10 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-const noticeColumns = `n.id, n.reader, n.source_id, n.category, n.via, n.target, n.secret, n.created_at, n.paused, n.sent, n.last_at,
+const forwardingColumns = `n.id, n.reader, n.source_id, n.category, n.via, n.target, n.secret, n.created_at, n.paused, n.sent, n.last_at,
 	n.failures, n.problem, n.next_at, n.claim, n.state, n.asked, n.asked_at, n.decided_at`
 
-func scanNotice(rows *sql.Rows, n *forward.Forwarding) error {
+func scanForwarding(rows *sql.Rows, n *forward.Forwarding) error {
 	return rows.Scan(&n.ID, &n.Reader, &n.SourceID, &n.Category, &n.Via, &n.Target, (*sqldb.ByteString)(&n.Secret), (*sqldb.Time)(&n.CreatedAt), &n.Paused,
 		&n.Sent, (*sqldb.Time)(&n.LastAt), (*sqldb.Int)(&n.Failures), &n.Problem, (*sqldb.Time)(&n.NextAt), &n.Claim, &n.State, (*sqldb.Int)(&n.Asked), (*sqldb.Time)(&n.AskedAt), (*sqldb.Time)(&n.DecidedAt))
 }
@@ -24,7 +24,7 @@ func scanNotice(rows *sql.Rows, n *forward.Forwarding) error {
 const maxWaiting = 1000
 
 // queueNotices has new items told by the notices that they concern.
-func queueNotices(ctx context.Context, c sqldb.Conn, source int64, places []int64, now time.Time) error {
+func queueForwardings(ctx context.Context, c sqldb.Conn, source int64, places []int64, now time.Time) error {
 	// Those that are about this source alone, then those that are about several.
 	ids, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT n.id FROM notice AS n WHERE n.source_id IN (0, $1) AND NOT n.paused AND n.state = 'confirmed'
 			AND EXISTS (SELECT 1 FROM river_subscription AS f WHERE f.reader = n.reader AND f.source_id = $1)
@@ -51,7 +51,7 @@ func queueNotices(ctx context.Context, c sqldb.Conn, source int64, places []int6
 
 // PutForwarding implements river.Store. Changing one keeps when it was made and what it
 // has sent, and ends a claim; where something waits it is due at once, unless paused.
-func (s *noticeStore) PutForwarding(ctx context.Context, n forward.Forwarding, most int) (forward.Forwarding, error) {
+func (s *forwardingStore) PutForwarding(ctx context.Context, n forward.Forwarding, most int) (forward.Forwarding, error) {
 	n.Reader, n.Category = sqldb.Clean(n.Reader), sqldb.Clean(n.Category)
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (forward.Forwarding, error) {
 		id := n.ID
@@ -78,34 +78,34 @@ func (s *noticeStore) PutForwarding(ctx context.Context, n forward.Forwarding, m
 				return n, err
 			}
 		}
-		found, err := sqldb.Collect(ctx, c, scanNotice, `UPDATE notice AS n SET source_id = $1, category = $2, via = $3, target = $4, secret = $5,
+		found, err := sqldb.Collect(ctx, c, scanForwarding, `UPDATE notice AS n SET source_id = $1, category = $2, via = $3, target = $4, secret = $5,
 				paused = $6, failures = $7, problem = $8, claim = 0, state = $11, asked = $12, asked_at = $13, decided_at = $14,
 				next_at = CASE WHEN CAST($6 AS BOOLEAN) OR $11 = 'ended' THEN NULL
 					WHEN $11 = 'waiting' THEN CASE WHEN CAST($12 AS BIGINT) = 0 THEN 1 ELSE n.next_at END
 					WHEN EXISTS (SELECT 1 FROM notice_queue AS q WHERE q.notice_id = n.id) THEN 1 END
-			WHERE n.id = $9 AND n.reader = $10 RETURNING `+strippedNotice,
+			WHERE n.id = $9 AND n.reader = $10 RETURNING `+returnedColumns,
 			n.SourceID, n.Category, sqldb.Clean(n.Via), sqldb.Clean(n.Target), []byte(n.Secret), n.Paused, int64(n.Failures), sqldb.Clean(n.Problem), id, n.Reader,
 			n.State, int64(n.Asked), sqldb.Millis(n.AskedAt), sqldb.Millis(n.DecidedAt))
-		return oneNotice(found, err)
+		return oneForwarding(found, err)
 	})
 }
 
-func oneNotice(found []forward.Forwarding, err error) (forward.Forwarding, error) {
+func oneForwarding(found []forward.Forwarding, err error) (forward.Forwarding, error) {
 	return sqldb.First(found, err, "There is no such notice.")
 }
 
 // strippedNotice is noticeColumns without the table, as SQLite wants them to be returned.
-const strippedNotice = `id, reader, source_id, category, via, target, secret, created_at, paused, sent, last_at, failures, problem, next_at, claim, state, asked, asked_at, decided_at`
+const returnedColumns = `id, reader, source_id, category, via, target, secret, created_at, paused, sent, last_at, failures, problem, next_at, claim, state, asked, asked_at, decided_at`
 
 // Forwardings implements river.Store.
-func (s *noticeStore) Forwardings(ctx context.Context, reader string) ([]forward.Forwarding, error) {
+func (s *forwardingStore) Forwardings(ctx context.Context, reader string) ([]forward.Forwarding, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]forward.Forwarding, error) {
-		return sqldb.Collect(ctx, c, scanNotice, `SELECT `+noticeColumns+` FROM notice AS n WHERE n.reader = $1 ORDER BY n.id`, sqldb.Clean(reader))
+		return sqldb.Collect(ctx, c, scanForwarding, `SELECT `+forwardingColumns+` FROM notice AS n WHERE n.reader = $1 ORDER BY n.id`, sqldb.Clean(reader))
 	})
 }
 
 // DropForwarding implements river.Store.
-func (s *noticeStore) DropForwarding(ctx context.Context, reader string, id int64) error {
+func (s *forwardingStore) DropForwarding(ctx context.Context, reader string, id int64) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		n, err := c.Exec(ctx, `DELETE FROM notice WHERE id = $1 AND reader = $2`, id, sqldb.Clean(reader))
 		if err != nil {
@@ -120,17 +120,17 @@ func (s *noticeStore) DropForwarding(ctx context.Context, reader string, id int6
 }
 
 // ClaimForwardings implements river.Store.
-func (s *noticeStore) ClaimForwardings(ctx context.Context, now, until time.Time, limit int, claim int64) ([]forward.Forwarding, error) {
-	return sqldb.ClaimDue(ctx, s.db, "notice", noticeColumns, "n", scanNotice, now, until, limit, func(n *forward.Forwarding) (int64, int64) {
+func (s *forwardingStore) ClaimForwardings(ctx context.Context, now, until time.Time, limit int, claim int64) ([]forward.Forwarding, error) {
+	return sqldb.ClaimDue(ctx, s.db, "notice", forwardingColumns, "n", scanForwarding, now, until, limit, func(n *forward.Forwarding) (int64, int64) {
 		n.Claim, n.NextAt = claim, time.UnixMilli(sqldb.Millis(until)).UTC()
 		return n.ID, claim
 	})
 }
 
 // ForwardingItems implements river.Store.
-func (s *noticeStore) ForwardingItems(ctx context.Context, id int64, n int) ([]river.Entry, error) {
+func (s *forwardingStore) ForwardingItems(ctx context.Context, id int64, n int) ([]river.Entry, error) {
 	rows, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]entryRow, error) {
-		found, err := sqldb.Collect(ctx, c, scanNotice, `SELECT `+noticeColumns+` FROM notice AS n WHERE n.id = $1`, id)
+		found, err := sqldb.Collect(ctx, c, scanForwarding, `SELECT `+forwardingColumns+` FROM notice AS n WHERE n.id = $1`, id)
 		if err != nil || len(found) == 0 {
 			return nil, err
 		}
@@ -144,12 +144,12 @@ func (s *noticeStore) ForwardingItems(ctx context.Context, id int64, n int) ([]r
 }
 
 // SaveForwarding implements river.Store.
-func (s *noticeStore) SaveForwarding(ctx context.Context, n forward.Forwarding, told []int64) (bool, error) {
+func (s *forwardingStore) SaveForwarding(ctx context.Context, n forward.Forwarding, sent []int64) (bool, error) {
 	if n.Claim == 0 {
 		return false, nil
 	}
-	told = slices.Compact(slices.Sorted(slices.Values(told)))
-	rows := sqldb.Rows(told)
+	sent = slices.Compact(slices.Sorted(slices.Values(sent)))
+	rows := sqldb.Rows(sent)
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (bool, error) {
 		mine, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT id FROM notice WHERE id = $1 AND claim = $2 {LOCK}`, n.ID, n.Claim)
 		if err != nil || len(mine) == 0 {

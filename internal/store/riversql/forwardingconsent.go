@@ -22,7 +22,7 @@ func consentOf(ctx context.Context, c sqldb.Conn, n forward.Forwarding) (forward
 	if refused > 0 {
 		return n, fault.New(fault.Refused, "%s does not want anything from you any more. Only the recipient can allow it again, by the link in an earlier message.", n.Target)
 	}
-	others, err := noticesTo(ctx, c, n, forward.Recipient)
+	others, err := forwardingsTo(ctx, c, n, forward.Recipient)
 	for _, other := range others {
 		if other.ID != n.ID && other.State == forward.ForwardingConfirmed {
 			n.State, n.DecidedAt = forward.ForwardingConfirmed, other.DecidedAt
@@ -36,20 +36,20 @@ func refusals(ctx context.Context, c sqldb.Conn, reader, mailbox string) (int64,
 }
 
 // noticesTo are those of to's reader that go where to goes, as same spells it; locked.
-func noticesTo(ctx context.Context, c sqldb.Conn, to forward.Forwarding, same func(via, target string) string) ([]forward.Forwarding, error) {
-	all, err := sqldb.Collect(ctx, c, scanNotice, `SELECT `+noticeColumns+` FROM notice AS n WHERE n.reader = $1 ORDER BY n.id {LOCK}`, to.Reader)
+func forwardingsTo(ctx context.Context, c sqldb.Conn, to forward.Forwarding, same func(via, target string) string) ([]forward.Forwarding, error) {
+	all, err := sqldb.Collect(ctx, c, scanForwarding, `SELECT `+forwardingColumns+` FROM notice AS n WHERE n.reader = $1 ORDER BY n.id {LOCK}`, to.Reader)
 	return slices.DeleteFunc(all, func(n forward.Forwarding) bool { return same(n.Via, n.Target) != same(to.Via, to.Target) }), err
 }
 
 // DecideForwardings implements river.Store.
-func (s *noticeStore) DecideForwardings(ctx context.Context, to forward.Forwarding, state string, now time.Time) (int, error) {
+func (s *forwardingStore) DecideForwardings(ctx context.Context, to forward.Forwarding, state string, now time.Time) (int, error) {
 	to.Reader, to.Target = sqldb.Clean(to.Reader), sqldb.Clean(to.Target)
 	same, mailbox := forward.Recipient, forward.Mailbox(to.Via, to.Target)
 	if state == forward.ForwardingEnded {
 		same = forward.Mailbox
 	}
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int, error) {
-		all, err := noticesTo(ctx, c, to, same)
+		all, err := forwardingsTo(ctx, c, to, same)
 		if err != nil {
 			return 0, err
 		}
@@ -80,7 +80,7 @@ func (s *noticeStore) DecideForwardings(ctx context.Context, to forward.Forwardi
 }
 
 // ForwardingRefused implements river.Store.
-func (s *noticeStore) ForwardingRefused(ctx context.Context, reader, via, target string) (bool, error) {
+func (s *forwardingStore) ForwardingRefused(ctx context.Context, reader, via, target string) (bool, error) {
 	n, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int64, error) {
 		return refusals(ctx, c, sqldb.Clean(reader), forward.Mailbox(via, target))
 	})
@@ -91,7 +91,7 @@ func (s *noticeStore) ForwardingRefused(ctx context.Context, reader, via, target
 var errTooMany = errors.New("too many messages of a day")
 
 // CountMessages implements river.Store.
-func (s *noticeStore) CountMessages(ctx context.Context, day int64, subjects []forward.MessageLimit, n int) (bool, error) {
+func (s *forwardingStore) CountMessages(ctx context.Context, day int64, subjects []forward.MessageLimit, n int) (bool, error) {
 	subjects = slices.Clone(subjects)
 	slices.SortFunc(subjects, func(a, b forward.MessageLimit) int { return cmp.Compare(a.Subject, b.Subject) }) // one order for all who lock
 	err := s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
@@ -118,10 +118,10 @@ func (s *noticeStore) CountMessages(ctx context.Context, day int64, subjects []f
 }
 
 // ClaimForwarding implements river.Store.
-func (s *noticeStore) ClaimForwarding(ctx context.Context, reader string, id int64, now, until time.Time, claim int64) (forward.Forwarding, error) {
+func (s *forwardingStore) ClaimForwarding(ctx context.Context, reader string, id int64, now, until time.Time, claim int64) (forward.Forwarding, error) {
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (forward.Forwarding, error) {
-		found, err := sqldb.Collect(ctx, c, scanNotice, `SELECT `+noticeColumns+` FROM notice AS n WHERE n.id = $1 AND n.reader = $2 {LOCK}`, id, sqldb.Clean(reader))
-		n, err := oneNotice(found, err)
+		found, err := sqldb.Collect(ctx, c, scanForwarding, `SELECT `+forwardingColumns+` FROM notice AS n WHERE n.id = $1 AND n.reader = $2 {LOCK}`, id, sqldb.Clean(reader))
+		n, err := oneForwarding(found, err)
 		if err != nil {
 			return n, err
 		}
