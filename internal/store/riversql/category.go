@@ -50,8 +50,8 @@ func (s *subscriptionStore) PutCategory(ctx context.Context, reader, name string
 	})
 }
 
-// RenameCategory implements river.Store. Notices and reading lists of the
-// category go with it; where it merges, the other stays as public as it is.
+// RenameCategory implements river.Store. Forwardings and reading lists follow the category. If it
+// merges into an existing one, that one keeps its visibility.
 func (s *subscriptionStore) RenameCategory(ctx context.Context, reader, from, to string) error {
 	return s.retireCategory(ctx, sqldb.Clean(reader), sqldb.Clean(from), sqldb.Clean(to))
 }
@@ -61,7 +61,7 @@ func (s *subscriptionStore) DropCategory(ctx context.Context, reader, name strin
 	return s.retireCategory(ctx, sqldb.Clean(reader), sqldb.Clean(name), "")
 }
 
-// retireCategory removes a category and puts its sources into another; "": into none.
+// retireCategory deletes a category and moves its sources to another one; "": to none.
 func (s *subscriptionStore) retireCategory(ctx context.Context, reader, from, to string) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		n, err := sqldb.Count(ctx, c, `SELECT COUNT(*) FROM river_category WHERE reader = $1 AND name = $2`, reader, from)
@@ -96,7 +96,7 @@ func (s *subscriptionStore) retireCategory(ctx context.Context, reader, from, to
 	})
 }
 
-// replaceCategory makes the new category, and writes its name where the old one is meant.
+// replaceCategory creates the new category and updates all references to the old one.
 func replaceCategory(ctx context.Context, c sqldb.Conn, reader, from, to string, members []int64) error {
 	_, err := c.Exec(ctx, `INSERT INTO river_category (reader, name, shown, made)
 		SELECT reader, $1, shown, made FROM river_category WHERE reader = $2 AND name = $3
@@ -122,7 +122,7 @@ func replaceCategory(ctx context.Context, c sqldb.Conn, reader, from, to string,
 	return nil
 }
 
-// recategorize writes the list of one subscription's categories anew.
+// recategorize updates the list of categories of one subscription.
 func recategorize(ctx context.Context, c sqldb.Conn, f follower, from, to string) error {
 	had, err := categoriesOf(ctx, c, f)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// saving is a check as it is written: its texts are made before the transaction.
+// saving is a check to be written. Its texts are encoded before the transaction.
 type saving struct {
 	river.Saved
 	state, check, host string
@@ -19,10 +19,10 @@ type saving struct {
 	contents           []string // of Put
 }
 
-// SaveCheck implements river.Store. A check without news is two statements.
+// SaveCheck implements river.Store. A check without news takes two statements.
 func (s *sourceStore) SaveCheck(ctx context.Context, saved river.Saved) (bool, error) {
 	if saved.Source.Claim == 0 {
-		return false, nil // nobody writes what he did not claim
+		return false, nil // writing requires a claim
 	}
 	v, err := packSaved(saved)
 	if err != nil {
@@ -50,7 +50,7 @@ func packSaved(saved river.Saved) (*saving, error) {
 			}
 		}
 	}
-	// The last word on an item counts, and no two rows may have one key.
+	// The last entry for an item wins, and no two rows may have the same key.
 	at := map[int64]int{}
 	v.Put = nil
 	for _, it := range saved.Put {
@@ -74,7 +74,7 @@ func packSaved(saved river.Saved) (*saving, error) {
 	return v, nil
 }
 
-// before is what the row of the source said.
+// before is the previous state of the source's row.
 type before struct {
 	checks, hash, items int64
 	url, topic          string
@@ -122,7 +122,7 @@ func (v *saving) writeHost(ctx context.Context, c sqldb.Conn) error {
 	return err
 }
 
-// writeNews writes what the document had that was not in the one before.
+// writeNews writes the items that the previous document did not contain.
 func (v *saving) writeNews(ctx context.Context, c sqldb.Conn, was before) error {
 	first := was.hash&1 == 0
 	held, err := v.hold(ctx, c, first)
@@ -147,9 +147,8 @@ func (v *saving) writeNews(ctx context.Context, c sqldb.Conn, was before) error 
 	return queueForwardings(ctx, c, v.Source.ID, places, v.Now)
 }
 
-// hold marks the items that the document has and the one before had not, and the
-// other way round, and returns those that it has: they stay, whatever their age, or
-// they would be new again when the feed is read next.
+// hold marks the items that entered the document and those that left it, and returns the current
+// ones. Current items are kept at any age: otherwise they would be new again at the next check.
 func (v *saving) hold(ctx context.Context, c sqldb.Conn, first bool) (map[int64]bool, error) {
 	var last []byte
 	var err error

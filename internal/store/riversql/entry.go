@@ -11,20 +11,20 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// entryRow is an entry as it is stored.
+// entryRow is an entry as stored.
 type entryRow struct {
 	itemRow
 	source *entrySource
 }
 
-// entrySource is an entry's source as it is stored, once for all entries of a page.
+// entrySource is an entry's source as stored, shared by all entries of a page.
 type entrySource struct {
 	river.EntrySource
 	title, about, name, categories sql.NullString
 	read                           sql.NullInt64
 }
 
-// loadEntries reads the items at places, in their order; those that went are left out.
+// loadEntries reads the items at places, in the order of places. It omits deleted items.
 func loadEntries(ctx context.Context, c sqldb.Conn, reader string, places []int64, bare bool) ([]entryRow, error) {
 	at, args := make(map[int64]int, len(places)), make([][]any, len(places))
 	for i, p := range places {
@@ -73,7 +73,7 @@ func loadEntrySources(ctx context.Context, c sqldb.Conn, reader string, sources 
 	}, args)
 }
 
-// unpackEntries makes entries of rows: not in a transaction, which it would make longer.
+// unpackEntries converts rows to entries, outside of the transaction to keep it short.
 func unpackEntries(rows []entryRow, err error) ([]river.Entry, error) {
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (r *entrySource) unpack() error {
 	var about river.About
 	if r.about.String != "" {
 		if err := json.Unmarshal([]byte(r.about.String), &about); err != nil {
-			return fmt.Errorf("reading source %d: %w", r.ID, err)
+			return fmt.Errorf("read source %d: %w", r.ID, err)
 		}
 	}
 	r.Home, r.Icon, r.Title = about.Home, about.Icon, r.URL

@@ -20,12 +20,12 @@ func scanForwarding(rows *sql.Rows, n *forward.Forwarding) error {
 		&n.Sent, (*sqldb.Time)(&n.LastAt), (*sqldb.Int)(&n.Failures), &n.Problem, (*sqldb.Time)(&n.NextAt), &n.Claim, &n.State, (*sqldb.Int)(&n.Asked), (*sqldb.Time)(&n.AskedAt), (*sqldb.Time)(&n.DecidedAt))
 }
 
-// mostWaiting is how many items wait for one notice; the oldest go first.
+// maxWaiting is the maximum number of items that wait for one forwarding; the oldest are dropped.
 const maxWaiting = 1000
 
-// queueNotices has new items told by the notices that they concern.
+// queueForwardings queues new items for the forwardings that match them.
 func queueForwardings(ctx context.Context, c sqldb.Conn, source int64, places []int64, now time.Time) error {
-	// Those that are about this source alone, then those that are about several.
+	// First the forwardings of this source, then those of several sources.
 	ids, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT n.id FROM notice AS n WHERE n.source_id IN (0, $1) AND NOT n.paused AND n.state = 'confirmed'
 			AND EXISTS (SELECT 1 FROM river_subscription AS f WHERE f.reader = n.reader AND f.source_id = $1)
 			AND (n.category = '' OR EXISTS (SELECT 1 FROM river_category_source AS m
@@ -49,8 +49,8 @@ func queueForwardings(ctx context.Context, c sqldb.Conn, source int64, places []
 	return err
 }
 
-// PutForwarding implements river.Store. Changing one keeps when it was made and what it
-// has sent, and ends a claim; where something waits it is due at once, unless paused.
+// PutForwarding implements river.Store. An update keeps the creation time and the number of sent
+// items and ends a claim. A forwarding with waiting items is due at once, unless it is paused.
 func (s *forwardingStore) PutForwarding(ctx context.Context, n forward.Forwarding, most int) (forward.Forwarding, error) {
 	n.Reader, n.Category = sqldb.Clean(n.Reader), sqldb.Clean(n.Category)
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (forward.Forwarding, error) {
@@ -61,7 +61,7 @@ func (s *forwardingStore) PutForwarding(ctx context.Context, n forward.Forwardin
 				return n, err
 			}
 			if have >= int64(most) {
-				return n, fault.New(fault.TooMany, "There are %d notices already, and no more are kept: remove one first.", have)
+				return n, fault.New(fault.TooMany, "You already have %d forwardings, which is the limit: remove one first.", have)
 			}
 			if id, err = sqldb.Count(ctx, c, `SELECT COALESCE(MAX(id), 0) + 1 FROM notice`); err != nil {
 				return n, err
@@ -91,10 +91,10 @@ func (s *forwardingStore) PutForwarding(ctx context.Context, n forward.Forwardin
 }
 
 func oneForwarding(found []forward.Forwarding, err error) (forward.Forwarding, error) {
-	return sqldb.First(found, err, "There is no such notice.")
+	return sqldb.First(found, err, "There is no such forwarding.")
 }
 
-// strippedNotice is noticeColumns without the table, as SQLite wants them to be returned.
+// returnedColumns is forwardingColumns without the table, as SQLite requires in RETURNING.
 const returnedColumns = `id, reader, source_id, category, via, target, secret, created_at, paused, sent, last_at, failures, problem, next_at, claim, state, asked, asked_at, decided_at`
 
 // Forwardings implements river.Store.
@@ -112,7 +112,7 @@ func (s *forwardingStore) DropForwarding(ctx context.Context, reader string, id 
 			return err
 		}
 		if n == 0 {
-			return fault.New(fault.NotFound, "There is no such notice.")
+			return fault.New(fault.NotFound, "There is no such forwarding.")
 		}
 		_, err = c.Exec(ctx, `DELETE FROM notice_queue WHERE notice_id = $1`, id)
 		return err

@@ -13,14 +13,14 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// consentOf decides whether a notice that waits for the consent of its recipient has it.
+// consentOf determines whether a forwarding has the consent of its recipient.
 func consentOf(ctx context.Context, c sqldb.Conn, n forward.Forwarding) (forward.Forwarding, error) {
 	refused, err := refusals(ctx, c, n.Reader, forward.Mailbox(n.Via, n.Target))
 	if err != nil {
 		return n, err
 	}
 	if refused > 0 {
-		return n, fault.New(fault.Refused, "%s does not want anything from you any more. Only the recipient can allow it again, by the link in an earlier message.", n.Target)
+		return n, fault.New(fault.Refused, "%s refuses further messages from you. Only the recipient can allow them again, with the link in an earlier message.", n.Target)
 	}
 	others, err := forwardingsTo(ctx, c, n, forward.Recipient)
 	for _, other := range others {
@@ -35,7 +35,8 @@ func refusals(ctx context.Context, c sqldb.Conn, reader, mailbox string) (int64,
 	return sqldb.Count(ctx, c, `SELECT COUNT(*) FROM notice_refusal WHERE reader = $1 AND mailbox = $2`, reader, sqldb.Clean(mailbox))
 }
 
-// noticesTo are those of to's reader that go where to goes, as same spells it; locked.
+// forwardingsTo returns the forwardings of to's reader with the same target, as normalized by same.
+// It locks them.
 func forwardingsTo(ctx context.Context, c sqldb.Conn, to forward.Forwarding, same func(via, target string) string) ([]forward.Forwarding, error) {
 	all, err := sqldb.Collect(ctx, c, scanForwarding, `SELECT `+forwardingColumns+` FROM notice AS n WHERE n.reader = $1 ORDER BY n.id {LOCK}`, to.Reader)
 	return slices.DeleteFunc(all, func(n forward.Forwarding) bool { return same(n.Via, n.Target) != same(to.Via, to.Target) }), err
@@ -87,13 +88,13 @@ func (s *forwardingStore) ForwardingRefused(ctx context.Context, reader, via, ta
 	return n > 0, err
 }
 
-// errTooMany undoes a transaction of CountMessages.
-var errTooMany = errors.New("too many messages of a day")
+// errTooMany rolls back a transaction of CountMessages.
+var errTooMany = errors.New("too many messages in one day")
 
 // CountMessages implements river.Store.
 func (s *forwardingStore) CountMessages(ctx context.Context, day int64, subjects []forward.MessageLimit, n int) (bool, error) {
 	subjects = slices.Clone(subjects)
-	slices.SortFunc(subjects, func(a, b forward.MessageLimit) int { return cmp.Compare(a.Subject, b.Subject) }) // one order for all who lock
+	slices.SortFunc(subjects, func(a, b forward.MessageLimit) int { return cmp.Compare(a.Subject, b.Subject) }) // a fixed order of locks
 	err := s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		for _, subject := range subjects {
 			have := int64(0)
@@ -126,7 +127,7 @@ func (s *forwardingStore) ClaimForwarding(ctx context.Context, reader string, id
 			return n, err
 		}
 		if n.Claim != 0 && n.NextAt.After(now) {
-			return n, fault.New(fault.Conflict, "This notice is being sent at this moment: try again in a while.")
+			return n, fault.New(fault.Conflict, "This forwarding is being sent: try again in a while.")
 		}
 		n.Claim, n.NextAt = claim, time.UnixMilli(sqldb.Millis(until)).UTC()
 		_, err = c.Exec(ctx, `UPDATE notice SET claim = $1, next_at = $2 WHERE id = $3`, claim, sqldb.Millis(until), id)

@@ -12,12 +12,12 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// A place is where an item is in the river, as one number: the time, then the first
-// bits of the id. Rows lie in this order, and so do the lists of words. Of two items
-// whose numbers are the same one takes the next that is free.
+// A place is the position of an item in the river as one number: the time, followed by the first
+// bits of the id. It is the primary key of the items and of the word lists. If two items have the
+// same number, one takes the next free number.
 const (
 	placeBits = 20
-	placeEnd  = 1 << (63 - placeBits) // times, in Unix milliseconds, lie between this and its negative: 1691 to 2248
+	placeEnd  = 1 << (63 - placeBits) // times, in Unix milliseconds, are between -placeEnd and placeEnd: years 1691 to 2248
 )
 
 func placeAt(t time.Time) int64 {
@@ -30,7 +30,7 @@ func placeOf(p river.Place) int64 {
 
 func atOf(place int64) time.Time { return time.UnixMilli(place >> placeBits).UTC() }
 
-// placed scans the time of a place; NULL is the zero time.
+// placed scans the time of a place; NULL becomes the zero time.
 type placed time.Time
 
 func (p *placed) Scan(src any) error {
@@ -42,7 +42,7 @@ func (p *placed) Scan(src any) error {
 	return nil
 }
 
-// readPlace is the first place that is not read yet; readTo is the way back.
+// readPlace returns the first unread place for a read marker; readTo is the inverse.
 func readPlace(to time.Time) int64 {
 	if to.IsZero() {
 		return math.MinInt64
@@ -57,7 +57,7 @@ func readTo(place int64) time.Time {
 	return time.UnixMilli(place>>placeBits - 1).UTC()
 }
 
-// itemRow is an item as it is stored.
+// itemRow is an item as stored.
 type itemRow struct {
 	river.Item
 	place   int64
@@ -79,7 +79,7 @@ func scanItem(rows *sql.Rows, r *itemRow) error {
 	return err
 }
 
-// unpack reads the content, outside of the transaction.
+// unpack decodes the content, outside of the transaction.
 func (r *itemRow) unpack() error {
 	if r.content.String == "" {
 		return nil
@@ -87,7 +87,7 @@ func (r *itemRow) unpack() error {
 	title, link := r.Title, r.Link
 	var kept keptContent
 	if err := json.Unmarshal([]byte(r.content.String), &kept); err != nil {
-		return fmt.Errorf("reading item %d: %w", r.ID, err)
+		return fmt.Errorf("read item %d: %w", r.ID, err)
 	}
 	if r.Content = kept.Content; kept.Words {
 		r.Text = river.TextOf(r.HTML)
@@ -96,13 +96,13 @@ func (r *itemRow) unpack() error {
 	return nil
 }
 
-// keptContent is a content as it is stored. Most texts say twice what they say.
+// keptContent is a content as stored. In most feeds the text follows from the HTML.
 type keptContent struct {
 	river.Content
-	Words bool `json:"words,omitempty"` // Text is what river.TextOf makes of HTML
+	Words bool `json:"words,omitempty"` // Text is river.TextOf(HTML)
 }
 
-// packContent is what is kept apart: not the title and the link, which lists need too.
+// packContent encodes the content without title and link, which lists need separately.
 func packContent(c river.Content, follows bool) (string, error) {
 	kept := keptContent{Content: c, Words: follows && c.Text != ""}
 	if kept.Title, kept.Link = "", ""; kept.Words {
@@ -111,7 +111,7 @@ func packContent(c river.Content, follows bool) (string, error) {
 	return sqldb.JSON(&kept)
 }
 
-// KnownItems implements river.Store. They come without Content but Title and Link.
+// KnownItems implements river.Store. Of Content it returns only Title and Link.
 func (s *itemStore) KnownItems(ctx context.Context, source int64, ids []int64) (map[int64]river.Item, error) {
 	rows := make([][]any, len(ids))
 	for i, id := range ids {
@@ -138,7 +138,7 @@ func (s *itemStore) NewestSeq(ctx context.Context) (int64, error) {
 	})
 }
 
-// Changed implements river.Store. They come without Content but Title and Link.
+// Changed implements river.Store. Of Content it returns only Title and Link.
 func (s *itemStore) Changed(ctx context.Context, seq int64, n int) ([]river.Item, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]river.Item, error) {
 		return sqldb.Collect(ctx, c, func(rows *sql.Rows, it *river.Item) error {

@@ -15,9 +15,9 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// itemPlan finds the places of the items of a query. Conditions are written with names
-// (":reader"), so that the same text is asked once or for each of many rows; they ask
-// for a reader's things in subqueries of one row, so that the order of the river leads.
+// itemPlan finds the places of the items of a query. Conditions use named arguments (":reader"), so
+// that the same text can run once or for many rows. They use subqueries of one row for the data of
+// a reader, so that the planner keeps the order of the river.
 type itemPlan struct {
 	river.ItemQuery
 	terms  []sought
@@ -38,7 +38,7 @@ func planItems(q river.ItemQuery) (*itemPlan, error) {
 	}
 	for what, n := range map[string]int{"items": max(len(q.IDs), len(q.Firsts)), "feeds": len(q.Sources), "categories": len(q.Categories)} {
 		if n > maxKeys {
-			return nil, fault.New(fault.Invalid, "That asks for %d %s; at most %d can be asked for at a time.", n, what, maxKeys)
+			return nil, fault.New(fault.Invalid, "The query names %d %s; at most %d are allowed.", n, what, maxKeys)
 		}
 	}
 	if !q.From.IsZero() {
@@ -56,7 +56,7 @@ func planItems(q river.ItemQuery) (*itemPlan, error) {
 	p.values = map[string]any{"reader": sqldb.Clean(q.Reader), "source": q.SourceID, "category": sqldb.Clean(q.Category), "changed": q.ChangedIn,
 		"after": q.FirstAfter, "until": q.FirstBefore, "nothing": int64(math.MinInt64)}
 	if len(q.Sources) > 0 {
-		b, _ := json.Marshal(q.Sources) // numbers can be written
+		b, _ := json.Marshal(q.Sources) // numbers always encode
 		p.values["sources"] = string(b)
 	}
 	for i, name := range q.Categories {
@@ -65,7 +65,7 @@ func planItems(q river.ItemQuery) (*itemPlan, error) {
 	return p, nil
 }
 
-// start bounds the plan by q.Before. That item may lie beside its place.
+// start limits the plan by q.Before. That item may have another place than its time implies.
 func (p *itemPlan) start(ctx context.Context, c sqldb.Conn) error {
 	if p.Before == (river.Place{}) || p.BySeq || p.ByFirst {
 		return nil
@@ -86,7 +86,7 @@ func (p *itemPlan) start(ctx context.Context, c sqldb.Conn) error {
 	return nil
 }
 
-// order is how the items are sorted.
+// order returns the sort order of the items.
 func (p *itemPlan) order() string {
 	column := "i.place"
 	switch {
@@ -107,7 +107,7 @@ const (
 	memberOf = `(SELECT 1 FROM river_category_source AS m WHERE m.reader = :reader AND m.category = :%s AND m.source_id = %s) = 1`
 )
 
-// sources are the conditions on the source, which column names.
+// sources returns the conditions on the source in a column.
 func (p *itemPlan) sources(column string) (conds []string) {
 	if p.SourceID != 0 {
 		conds = append(conds, column+" = :source")
@@ -128,8 +128,9 @@ func (p *itemPlan) sources(column string) (conds []string) {
 	return conds
 }
 
-// marks are the conditions on the item itself. floor is up to where its source is read;
-// what changed or came when is asked for unless an index leads there already.
+// marks returns the conditions on the item itself. floor is the place up to which its source is
+// read. If an index already limits the change or arrival number, led is set and the condition is
+// omitted.
 func (p *itemPlan) marks(floor string, led bool) (conds []string) {
 	if p.Starred {
 		conds = append(conds, fmt.Sprintf(markOf, "starred"))
@@ -156,7 +157,7 @@ func (p *itemPlan) marks(floor string, led bool) (conds []string) {
 	return conds
 }
 
-// all are the conditions on an item of which nothing is known yet.
+// all returns the conditions on an item without prior knowledge.
 func (p *itemPlan) all(led bool) []string {
 	conds := p.sources("+i.source_id")
 	floor := "COALESCE(" + readOf + ", :nothing)"
@@ -172,7 +173,7 @@ func (p *itemPlan) all(led bool) []string {
 	return append(conds, p.marks(floor, led)...)
 }
 
-// named is a text whose names are placeholders, in order, with their values.
+// named replaces the names in a text with placeholders and returns their values in order.
 func (p *itemPlan) named(text string, more map[string]any) (string, []any) {
 	var args []any
 	at := map[string]string{}
@@ -195,8 +196,8 @@ func (p *itemPlan) value(name string, more map[string]any) any {
 
 func names() *regexp.Regexp { return regexp.MustCompile(`:[a-z][a-z0-9]*`) }
 
-// each is a text that is asked for each of rows, whose columns are numbers with these
-// names; the other names in it are the same for all.
+// each returns a bulk statement that runs a text for each of rows. columns are the names of the
+// numeric columns; other names in the text have the same value for all rows.
 func (p *itemPlan) each(text string, columns []string, rows [][]int64) (string, [][]any) {
 	head := make([]string, len(columns))
 	for i, name := range columns {
@@ -223,7 +224,7 @@ func (p *itemPlan) each(text string, columns []string, rows [][]int64) (string, 
 	return "rows(" + strings.Join(head, ", ") + ") " + text, all
 }
 
-// keep leaves of places those whose items are of the query, in their order.
+// keep returns the places whose items match the query, in their order.
 func (p *itemPlan) keep(ctx context.Context, c sqldb.Conn, places []int64) ([]int64, error) {
 	rows := make([][]int64, len(places))
 	for i, place := range places {
@@ -241,7 +242,7 @@ func (p *itemPlan) keep(ctx context.Context, c sqldb.Conn, places []int64) ([]in
 	return slices.DeleteFunc(slices.Clone(places), func(place int64) bool { return !kept[place] }), err
 }
 
-// sort puts places into the order of the river, and cuts them to the limit.
+// sort sorts places in the order of the river and truncates them to the limit.
 func (p *itemPlan) sort(places []int64) []int64 {
 	slices.SortFunc(places, p.compare)
 	return places[:min(len(places), p.limit)]

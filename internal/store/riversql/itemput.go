@@ -8,8 +8,8 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// putItems writes v.Put and returns the places of those that are new. Where the source
-// had none, nothing needs to be looked up.
+// putItems writes v.Put and returns the places of the new items. A source without items needs no
+// lookup.
 func (v *saving) putItems(ctx context.Context, c sqldb.Conn, held map[int64]bool, had bool) ([]int64, error) {
 	if len(v.Put) == 0 {
 		return nil, nil
@@ -57,7 +57,7 @@ func (v *saving) putItems(ctx context.Context, c sqldb.Conn, held map[int64]bool
 	return places, err
 }
 
-// known are the places of those that are there, by id.
+// known returns the places of existing items by id.
 func (v *saving) known(ctx context.Context, c sqldb.Conn) (map[int64]int64, error) {
 	rows := make([][]any, len(v.Put))
 	for i := range v.Put {
@@ -66,7 +66,7 @@ func (v *saving) known(ctx context.Context, c sqldb.Conn) (map[int64]int64, erro
 	return itemPlaces(ctx, c, rows)
 }
 
-// itemPlaces are the places of the items whose ids stand in rows.
+// itemPlaces returns the places of the items whose ids are in rows.
 func itemPlaces(ctx context.Context, c sqldb.Conn, rows [][]any) (map[int64]int64, error) {
 	known := map[int64]int64{}
 	err := c.BulkQuery(ctx, `rows(id i) SELECT i.id, i.place FROM item AS i {AND ROWS} WHERE i.id = :id`, func(rows *sql.Rows) error {
@@ -83,7 +83,7 @@ const insertItems = `rows(place i, id i, source i, seq i, came i, read_at i, edi
 	SELECT :place, :id, :source, :seq, :came, :read_at, :edited_at, :withdrawn_at, :hash, :held, :guid, :title, :link
 	{FROM ROWS} WHERE true ON CONFLICT (place) DO NOTHING`
 
-// insert writes new items and returns their places, in the order of which.
+// insert writes the new items with the indexes in which, and returns their places in that order.
 func (v *saving) insert(ctx context.Context, c sqldb.Conn, which []int, held map[int64]bool) ([]int64, error) {
 	places, rows := make([]int64, len(which)), make([][]any, len(which))
 	taken := make(map[int64]bool, len(which))
@@ -106,7 +106,7 @@ func (v *saving) insert(ctx context.Context, c sqldb.Conn, which []int, held map
 	if err != nil || int(done) == len(rows) {
 		return places, err
 	}
-	// A place was somebody else's, which happens once in a great while.
+	// A place was already taken, which is very rare.
 	known, err := v.known(ctx, c)
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (v *saving) insert(ctx context.Context, c sqldb.Conn, which []int, held map
 	return places, nil
 }
 
-// insertBeside writes an item at the next place that is free.
+// insertNextTo writes an item at the next free place.
 func insertNextTo(ctx context.Context, c sqldb.Conn, row []any) (int64, error) {
 	place := row[0].(int64)
 	for range 1000 {
@@ -132,11 +132,10 @@ func insertNextTo(ctx context.Context, c sqldb.Conn, row []any) (int64, error) {
 			return place, err
 		}
 	}
-	return 0, fmt.Errorf("riversql: no free place beside item %d", row[1])
+	return 0, fmt.Errorf("riversql: no free place next to item %d", row[1])
 }
 
-// update writes items that are there: where they are, when they came and what number
-// they came with stays.
+// update writes existing items. Their place, arrival time and first number remain.
 func (v *saving) update(ctx context.Context, c sqldb.Conn, which []int, held map[int64]bool) error {
 	rows := make([][]any, len(which))
 	for n, i := range which {
@@ -149,7 +148,7 @@ func (v *saving) update(ctx context.Context, c sqldb.Conn, which []int, held map
 	return err
 }
 
-// deleteItems removes items with all that belongs to them, and returns how many there were.
+// deleteItems deletes items with all dependent rows and returns how many existed.
 func deleteItems(ctx context.Context, c sqldb.Conn, places []int64) (int64, error) {
 	rows := sqldb.Rows(places)
 	if err := deleteWords(ctx, c, places); err != nil {

@@ -32,7 +32,7 @@ func (s *itemStore) Items(ctx context.Context, q river.ItemQuery) ([]river.Entry
 	return unpackEntries(rows, err)
 }
 
-// places chooses a way.
+// places selects the method of the query.
 func (p *itemPlan) places(ctx context.Context, s *itemStore, c sqldb.Conn) ([]int64, error) {
 	switch {
 	case len(p.IDs) > 0 || len(p.Firsts) > 0:
@@ -46,7 +46,7 @@ func (p *itemPlan) places(ctx context.Context, s *itemStore, c sqldb.Conn) ([]in
 			return search(ctx, s, c)
 		}
 		q := *p
-		q.limit = maxFound // the lists of words are in the order of the river, so all of them are needed
+		q.limit = maxFound // the word lists are in the order of the river, so all matches are needed
 		if search = q.search; p.Starred {
 			search = q.searchStars
 		}
@@ -71,17 +71,17 @@ func (p *itemPlan) places(ctx context.Context, s *itemStore, c sqldb.Conn) ([]in
 	return p.river(ctx, c)
 }
 
-// mostFound is how many items with some words are put into another order.
+// maxFound is the maximum number of search matches that are sorted by another order.
 const maxFound = 100_000
 
-// ask asks once, for items with these conditions, in order.
+// query runs one query for items with these conditions, in order.
 func (p *itemPlan) query(ctx context.Context, c sqldb.Conn, conds []string) ([]int64, error) {
 	text, args := p.named(`SELECT i.place FROM item AS i WHERE `+strings.Join(conds, " AND ")+` ORDER BY `+p.order()+` LIMIT :limit`,
 		map[string]any{"lo": p.lo, "hi": p.hi, "limit": p.limit})
 	return sqldb.Collect(ctx, c, sqldb.ScanID, text, args...)
 }
 
-// byKeys looks up the items that were named.
+// byKeys looks up the items that the query names.
 func (p *itemPlan) byKeys(ctx context.Context, s *itemStore, c sqldb.Conn) ([]int64, error) {
 	var rows [][]any
 	text := `rows(id i) SELECT i.place FROM item AS i {AND ROWS} WHERE i.id = :id`
@@ -134,7 +134,7 @@ func (p *itemPlan) reorder(ctx context.Context, c sqldb.Conn, places []int64) ([
 	return p.numbered(ctx, c, text, args)
 }
 
-// numbered runs a text that gives places with their numbers, and sorts by those.
+// numbered runs a query for places with their numbers, and sorts by the numbers.
 func (p *itemPlan) numbered(ctx context.Context, c sqldb.Conn, text string, args [][]any) ([]int64, error) {
 	by := map[int64]int64{}
 	err := c.BulkQuery(ctx, text, func(rows *sql.Rows) error {
@@ -154,7 +154,7 @@ func (p *itemPlan) numbered(ctx context.Context, c sqldb.Conn, text string, args
 	return all[:min(len(all), p.limit)], err
 }
 
-// starred goes through what the reader starred.
+// starred scans the items that the reader starred.
 func (p *itemPlan) starred(ctx context.Context, c sqldb.Conn) ([]int64, error) {
 	conds := append([]string{"k.reader = :reader", "k.starred", "k.place >= :lo", "k.place < :hi", "i.place = k.place"},
 		slices.DeleteFunc(p.all(false), func(cond string) bool { return strings.Contains(cond, "k.starred") })...)
@@ -164,11 +164,11 @@ func (p *itemPlan) starred(ctx context.Context, c sqldb.Conn) ([]int64, error) {
 	return sqldb.Collect(ctx, c, sqldb.ScanID, text, args...)
 }
 
-// fewItems is how many rows may be gathered and sorted for a page.
+// fewItems is the maximum number of rows to collect and sort for a page.
 const fewItems = 2000
 
-// byNumber goes in the order of Seq or First. Where the reader's sources have few items
-// altogether, those are sorted, for they may be far apart.
+// byNumber scans in the order of Seq or First. If the reader's sources have few items in total, it
+// sorts those, because a scan would skip many others.
 func (p *itemPlan) byNumber(ctx context.Context, c sqldb.Conn) ([]int64, error) {
 	ids, err := p.sourceIDs(ctx, c, 100)
 	if err != nil {
@@ -205,7 +205,7 @@ func (p *itemPlan) byNumber(ctx context.Context, c sqldb.Conn) ([]int64, error) 
 	return p.query(ctx, c, append(conds, p.numbers(column, other)...))
 }
 
-// numbers are the conditions on Seq and First, one of which leads.
+// numbers returns the conditions on Seq and First; an index leads by one of them.
 func (p *itemPlan) numbers(lead, other string) (conds []string) {
 	seq, came := lead, other
 	if lead != "i.seq" {
@@ -223,8 +223,7 @@ func (p *itemPlan) numbers(lead, other string) (conds []string) {
 	return conds
 }
 
-// recent is the way when the numbers that are asked for are of few items: few is
-// false when they are not.
+// recent handles ranges of numbers with few items; few is false if there are many.
 func (p *itemPlan) recent(ctx context.Context, c sqldb.Conn) (few bool, found []int64, err error) {
 	lead, other, from := "i.seq", "+i.came", p.ChangedIn
 	if from == 0 {

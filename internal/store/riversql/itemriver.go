@@ -10,10 +10,10 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// Two ways lead to the next items of many sources. One goes through all items in
-// order and looks whose they are: it is quick where the reader's are a good part of
-// them. The other asks each of the reader's sources for its own next ones: it is quick
-// where those are few or silent. The first is tried on a stretch, then the second.
+// There are two methods to find the next items of many sources. A scan reads all items in order and
+// filters by source: it is fast if the reader's items are a large part of all items. A merge
+// queries each source for its next items: it is fast for few or silent sources. river scans a range
+// first, then merges.
 const (
 	shortScan   = 400
 	longScan    = 4000
@@ -21,7 +21,7 @@ const (
 	fewSources  = 100
 )
 
-// river gives the next places of many sources.
+// river returns the next places of many sources.
 func (p *itemPlan) river(ctx context.Context, c sqldb.Conn) ([]int64, error) {
 	q := *p
 	found, done, err := q.scan(ctx, c, max(shortScan, 4*p.limit))
@@ -33,7 +33,7 @@ func (p *itemPlan) river(ctx context.Context, c sqldb.Conn) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if ids == nil || len(ids) > fewSources && (p.Unread || p.Read) { // marks are passed over more quickly so
+	if ids == nil || len(ids) > fewSources && (p.Unread || p.Read) { // a scan skips marked items faster
 		more, done, err := q.scan(ctx, c, max(longScan, 4*p.limit))
 		found = append(found, more...)
 		if err != nil || done || len(found) >= p.limit {
@@ -45,8 +45,7 @@ func (p *itemPlan) river(ctx context.Context, c sqldb.Conn) ([]int64, error) {
 	return append(found, more...), err
 }
 
-// stretch goes through the next n items, whosesoever they are, and moves p past them.
-// done: there are no others.
+// scan reads the next n items of all sources and moves p past them. done: no items are left.
 func (p *itemPlan) scan(ctx context.Context, c sqldb.Conn, n int) (found []int64, done bool, err error) {
 	order := " DESC"
 	if p.Oldest {
@@ -69,8 +68,8 @@ func (p *itemPlan) scan(ctx context.Context, c sqldb.Conn, n int) (found []int64
 	return found, done, err
 }
 
-// sourceIDs are the reader's sources that the query asks for; nil when there are more
-// than most, or when that says nothing about the items.
+// sourceIDs returns the reader's sources that match the query. It returns nil if there are more
+// than limit, or if the sources do not restrict the items.
 func (p *itemPlan) sourceIDs(ctx context.Context, c sqldb.Conn, most int) ([]int64, error) {
 	if p.Starred || len(p.IDs) > 0 || len(p.Firsts) > 0 {
 		return nil, nil
@@ -87,7 +86,7 @@ func (p *itemPlan) sourceIDs(ctx context.Context, c sqldb.Conn, most int) ([]int
 	return ids, nil
 }
 
-// subscribed are the conditions on the subscriptions that a query asks for.
+// subscribed returns the conditions on the subscriptions of a query.
 func (p *itemPlan) subscribed() []string {
 	conds := []string{"f.reader = :reader"}
 	if p.Category != "" {
@@ -98,20 +97,20 @@ func (p *itemPlan) subscribed() []string {
 	return append(conds, q.sources("f.source_id")...)
 }
 
-// next is what a source has next.
+// next is the next item of a source.
 type next struct {
 	source, floor, place int64
-	found                int   // by the last question
-	last                 int64 // of them
+	found                int   // number of items in the last query
+	last                 int64 // place of the last of these items
 }
 
-// merge asks each source for its next item, and those whose is near enough for more.
+// merge queries each source for its next item, and the sources with near items for more.
 func (p *itemPlan) merge(ctx context.Context, c sqldb.Conn) ([]int64, error) {
 	order := "i.place DESC"
 	if p.Oldest {
 		order = "i.place"
 	}
-	// One lower bound, for an index is used for one only.
+	// Use one lower bound: an index search uses only one.
 	floor := "CASE WHEN f.read_place > :lo THEN f.read_place ELSE :lo END"
 	conds := append([]string{"i.source_id = f.source_id", "i.place < :hi"}, p.marks(floor, false)...)
 	if !p.Unread {
@@ -127,11 +126,11 @@ func (p *itemPlan) merge(ctx context.Context, c sqldb.Conn) ([]int64, error) {
 	return p.nearest(ctx, c, heads)
 }
 
-// nearest gives the next items of sources of which the first is known. Each is asked
-// for few, and for more only when those are all near enough.
+// nearest returns the next items of sources whose first item is known. It queries each source for a
+// few items, and for more only if all of these are near enough.
 func (p *itemPlan) nearest(ctx context.Context, c sqldb.Conn, heads []next) ([]int64, error) {
 	slices.SortFunc(heads, func(a, b next) int { return p.compare(a.place, b.place) })
-	// So many sources have something nearer than the rest has.
+	// The first limit sources have nearer items than the rest.
 	heads = heads[:min(len(heads), p.limit)]
 	bound := *p
 	if len(heads) == p.limit {
@@ -139,7 +138,7 @@ func (p *itemPlan) nearest(ctx context.Context, c sqldb.Conn, heads []next) ([]i
 	}
 	var all []int64
 	for most := 4 + 2*p.limit/max(len(heads), 1); len(heads) > 0; most *= 4 {
-		for i := range heads { // heads is what was reached: the next is asked for from there on
+		for i := range heads { // heads is what the last query reached: the next one continues there
 			heads[i].found, heads[i].last = 0, heads[i].place
 		}
 		found, err := bound.followUp(ctx, c, heads, most)
@@ -162,7 +161,7 @@ func (p *itemPlan) nearest(ctx context.Context, c sqldb.Conn, heads []next) ([]i
 	return all, nil
 }
 
-// compare orders places as the query wants them.
+// compare orders places in the direction of the query.
 func (p *itemPlan) compare(a, b int64) int {
 	if p.Oldest {
 		return cmp.Compare(a, b)
@@ -170,7 +169,7 @@ func (p *itemPlan) compare(a, b int64) int {
 	return cmp.Compare(b, a)
 }
 
-// within leaves out what is farther than a place.
+// within excludes places beyond a place.
 func (p *itemPlan) within(place int64) {
 	if p.Oldest {
 		p.hi = min(p.hi, place+1)
@@ -179,8 +178,8 @@ func (p *itemPlan) within(place int64) {
 	}
 }
 
-// followUp asks sources for their next items, from their place on, and notes how far
-// each got.
+// followUp queries sources for their next items after their place, and records how far each query
+// reached.
 func (p *itemPlan) followUp(ctx context.Context, c sqldb.Conn, heads []next, most int) ([]int64, error) {
 	rows, at := make([][]int64, len(heads)), make(map[int64]*next, len(heads))
 	for i := range heads {

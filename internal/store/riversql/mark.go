@@ -15,11 +15,11 @@ import (
 // marked is an item that a reader may mark.
 type marked struct {
 	place, source int64
-	floor         sql.NullInt64 // up to where the source is read; NULL: it is not followed
+	floor         sql.NullInt64 // place up to which the source is read; NULL: not followed
 }
 
-// MarkItems implements river.Store. Items that the reader neither follows nor has
-// marked are left out: their ids may be guessed.
+// MarkItems implements river.Store. It ignores items that the reader neither follows nor has
+// marked, because ids can be guessed.
 func (s *itemStore) MarkItems(ctx context.Context, reader string, ids []int64, read, starred *bool, now time.Time) (int, error) {
 	if len(ids) == 0 || read == nil && starred == nil {
 		return 0, nil
@@ -67,7 +67,7 @@ func (s *itemStore) MarkItems(ctx context.Context, reader string, ids []int64, r
 	})
 }
 
-// markable are the items that the reader follows or has marked, by place.
+// markable returns the items that the reader follows or has marked, by place.
 func markable(ctx context.Context, c sqldb.Conn, reader string, ids []int64) ([]marked, error) {
 	args := make([][]any, len(ids))
 	for i, id := range ids {
@@ -87,8 +87,8 @@ func markable(ctx context.Context, c sqldb.Conn, reader string, ids []int64) ([]
 	return list, err
 }
 
-// unread lowers what sources are read up to, where items below it shall be unread, and
-// marks what lies between one by one: that is no more than is kept of a source.
+// unread lowers the read marker of sources with items to mark as unread. It marks the items in
+// between individually; their number is limited by the retention of a source.
 func unread(ctx context.Context, c sqldb.Conn, reader string, list []marked) error {
 	floors := map[int64]marked{}
 	for _, m := range list {
@@ -111,8 +111,8 @@ func unread(ctx context.Context, c sqldb.Conn, reader string, list []marked) err
 	return nil
 }
 
-// MarkAllRead implements river.Store. What the sources were read up to is kept for
-// UndoAllRead, and so are the marks above that; marks below say nothing any more and are removed.
+// MarkAllRead implements river.Store. It keeps the previous read markers and the marks above them
+// for UndoAllRead. Marks below a read marker have no effect and are deleted.
 func (s *itemStore) MarkAllRead(ctx context.Context, reader string, source int64, category string, to, now time.Time) error {
 	var of sqldb.Where
 	place := of.Arg(readPlace(to))
@@ -125,7 +125,7 @@ func (s *itemStore) MarkAllRead(ctx context.Context, reader string, source int64
 		of.Add(`source_id IN (SELECT m.source_id FROM river_category_source AS m WHERE m.reader = ? AND m.category = ?)`, sqldb.Clean(reader), sqldb.Clean(category))
 	}
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
-		// Only of what is followed: elsewhere marks are all there is.
+		// Only for followed sources: for other items the marks are the only record.
 		_, err := c.Exec(ctx, `DELETE FROM item_mark WHERE place < `+place+` AND NOT starred AND item_mark.reader = `+sqldb.Placeholder(2)+
 			` AND place < (SELECT f.read_place FROM river_subscription AS f`+of.String()+` AND f.source_id = item_mark.source_id)`, of.Args...)
 		if err != nil {
@@ -152,8 +152,8 @@ func (s *itemStore) CountUnread(ctx context.Context, reader string) (map[int64]r
 	})
 }
 
-// countUnread counts what is not read yet of each source, less what was marked read one
-// by one. Sources without any are left out.
+// countUnread counts the unread items of each source, minus those marked individually. It omits
+// sources without unread items.
 func countUnread(ctx context.Context, c sqldb.Conn, reader string) (map[int64]river.Unread, error) {
 	counts, floors := map[int64]river.Unread{}, map[int64]int64{}
 	err := c.Query(ctx, `SELECT f.source_id, f.read_place, s.newest, CASE WHEN f.read_place = $1 THEN s.items

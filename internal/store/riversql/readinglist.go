@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// listRow is a reading list as it is stored.
+// listRow is a reading list as stored.
 type listRow struct {
 	river.ReadingList
 	state, memory string
@@ -33,10 +33,10 @@ func unpackLists(rows []listRow, err error) ([]river.ReadingList, error) {
 	var list []river.ReadingList
 	for _, r := range rows {
 		if err := json.Unmarshal([]byte(r.state), &r.State); err != nil {
-			return nil, fmt.Errorf("reading the state of the reading list %s: %w", r.URL, err)
+			return nil, fmt.Errorf("read the state of the reading list %s: %w", r.URL, err)
 		}
 		if err := json.Unmarshal([]byte(r.memory), &r.Memory); err != nil {
-			return nil, fmt.Errorf("reading what is remembered of the reading list %s: %w", r.URL, err)
+			return nil, fmt.Errorf("read the memory of the reading list %s: %w", r.URL, err)
 		}
 		list = append(list, r.ReadingList)
 	}
@@ -52,13 +52,13 @@ func packList(l *river.ReadingList) (state, memory string, err error) {
 	return string(s), string(m), err
 }
 
-// atOnce is a due time that has come for sure.
+// atOnce is a due time in the past.
 const atOnce = 1
 
 func dueOrOnce(t time.Time) int64 { return max(sqldb.Millis(t), atOnce) }
 
-// AddReadingList implements river.Store. One without an ID gets one, and one
-// without a NextAt is due as soon as anyone looks.
+// AddReadingList implements river.Store. It assigns a missing ID. A list without NextAt is due
+// immediately.
 func (s *readingListStore) AddReadingList(ctx context.Context, l river.ReadingList) error {
 	l.Reader, l.URL = sqldb.Clean(l.Reader), sqldb.Clean(l.URL)
 	if l.ID == 0 {
@@ -73,7 +73,7 @@ func (s *readingListStore) AddReadingList(ctx context.Context, l river.ReadingLi
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, $11) ON CONFLICT DO NOTHING`,
 			l.ID, l.Reader, l.URL, sqldb.Clean(l.Title), sqldb.Clean(l.Category), state, memory, int64(l.Feeds), sqldb.Millis(l.ReadAt), dueOrOnce(l.NextAt), sqldb.Clean(l.Problem))
 		if err == nil && n == 0 {
-			err = fault.New(fault.Conflict, "The reading list %s is followed already.", l.URL)
+			err = fault.New(fault.Conflict, "You already follow the reading list %s.", l.URL)
 		}
 		return err
 	})

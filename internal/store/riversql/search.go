@@ -11,15 +11,15 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// An index of words grows fastest when many items are made searchable in one transaction;
-// but that takes long, and others wait for it.
+// Indexing is most efficient for many items per transaction, but long transactions block other
+// writers.
 const (
 	minIndex  = 25
 	maxIndex  = 200
 	indexSoon = 15 * time.Millisecond
 )
 
-// IndexItems is river.Store.IndexItems, in steps.
+// IndexItems implements river.Store, in several transactions.
 func (s *itemStore) IndexItems(ctx context.Context, n int) (int, error) {
 	total, size := 0, minIndex
 	for total < n {
@@ -36,8 +36,8 @@ func (s *itemStore) IndexItems(ctx context.Context, n int) (int, error) {
 	return total, nil
 }
 
-// indexItems reads texts and takes them apart before the transaction; who changes an
-// item meanwhile is found out by its number.
+// indexItems reads and splits the texts before the transaction. It detects a concurrent change of
+// an item by its number.
 func (s *itemStore) indexItems(ctx context.Context, n int) (int, error) {
 	type unindexed struct {
 		itemRow
@@ -82,13 +82,13 @@ func (s *itemStore) indexItems(ctx context.Context, n int) (int, error) {
 	})
 }
 
-// deleteWords and insertWords are one statement each, for FTS5 writes a file of its own
-// for each statement, and puts them together again later.
+// deleteWords and insertWords use one statement each: FTS5 writes a segment per statement and
+// merges the segments later.
 func deleteWords(ctx context.Context, c sqldb.Conn, places []int64) error {
 	if len(places) == 0 {
 		return nil
 	}
-	list, _ := json.Marshal(places) // numbers can be written
+	list, _ := json.Marshal(places) // numbers always encode
 	_, err := c.Exec(ctx, `DELETE FROM item_word WHERE {DOC} {ALL} $1 {END ALL}`, string(list))
 	return err
 }
@@ -114,7 +114,7 @@ func (s *itemStore) insertWords(ctx context.Context, c sqldb.Conn, docs map[int6
 	return err
 }
 
-// find asks for places with these words in [lo, hi), in order.
+// find queries for places with these words in [lo, hi), in order.
 func (s *itemStore) find(ctx context.Context, c sqldb.Conn, query string, lo, hi int64, oldest bool, n int) ([]int64, error) {
 	if s.words == FTS5 {
 		order := " DESC"
@@ -127,9 +127,8 @@ func (s *itemStore) find(ctx context.Context, c sqldb.Conn, query string, lo, hi
 	return sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT f FROM item_found(CAST($1 AS tsquery), $2, $3, $4, $5) AS f`, query, hi, lo, !oldest, n)
 }
 
-// probe is find among the nearest n of all items, by going through them: what is
-// common is soon found so, and the index of words of PostgreSQL takes long for it. It
-// returns how far it got; done: there are no others.
+// probe searches the nearest n of all items by a scan. This finds frequent words quickly, for which
+// PostgreSQL's word index is slow. It returns how far it searched; done: no items are left.
 func (p *itemPlan) probe(ctx context.Context, c sqldb.Conn, query string, lo, hi int64, n int) (found []int64, end int64, done bool, err error) {
 	order, end := " DESC", lo
 	if p.Oldest {
@@ -152,25 +151,25 @@ func (p *itemPlan) probe(ctx context.Context, c sqldb.Conn, query string, lo, hi
 }
 
 const (
-	maxSearch     = 5000 // places asked for at a time
-	searchStarred = 300  // stars of which each is looked at
-	searchSources = 1000 // words that a query has for sources at most
-	searchRange   = 300  // items gone through at first
-	searchOwn     = 1000 // of the reader's own
-	searchCommon  = 30   // what one of so many items has is found by going on so
+	maxSearch     = 5000 // places per query
+	searchStarred = 300  // maximum number of starred items to check individually
+	searchSources = 1000 // maximum number of words for sources in a query
+	searchRange   = 300  // items in the first range
+	searchOwn     = 1000 // of the reader's own items
+	searchCommon  = 30   // a frequency of one in this many items is high enough for scanning
 )
 
-// searching is how far a search got.
+// searching is the progress of a search.
 type searching struct {
 	*itemPlan
 	s      *itemStore
 	query  string
 	lo, hi int64
 	all    []int64
-	sure   bool // whose items there are is known
+	sure   bool // the sources are already restricted
 }
 
-// take keeps what is of the query, and goes on behind end.
+// take keeps the matching items and continues after end.
 func (f *searching) take(ctx context.Context, c sqldb.Conn, found []int64, end int64) error {
 	if f.Oldest {
 		f.lo = end
@@ -182,7 +181,7 @@ func (f *searching) take(ctx context.Context, c sqldb.Conn, found []int64, end i
 	return err
 }
 
-// narrow names sources in the query, when most of what was found is of others.
+// narrow adds the sources to the query if most matches are from other sources.
 func (f *searching) narrow(ctx context.Context, c sqldb.Conn, found []int64) (narrowed bool, err error) {
 	if f.sure || len(found) == 0 {
 		return false, nil
@@ -201,8 +200,7 @@ func (f *searching) narrow(ctx context.Context, c sqldb.Conn, found []int64) (na
 	return sources != nil, err
 }
 
-// stretches goes through items as long as what is sought is common among them. done:
-// that was all.
+// scanRanges scans items as long as matches are frequent. done: no items are left.
 func (f *searching) scanRanges(ctx context.Context, c sqldb.Conn) (done bool, err error) {
 	for n := searchRange; f.lo < f.hi && len(f.all) < f.limit; n = min(4*n, maxSearch) {
 		found, end, last, err := f.probe(ctx, c, f.query, f.lo, f.hi, n)
@@ -227,8 +225,8 @@ func (f *searching) scanRanges(ctx context.Context, c sqldb.Conn) (done bool, er
 	return true, nil
 }
 
-// own goes through the reader's own items, among which what is common everywhere is
-// soon found. done: that was all.
+// own scans the reader's own items; words that are frequent everywhere are found quickly there.
+// done: no items are left.
 func (f *searching) own(ctx context.Context, c sqldb.Conn) (done bool, err error) {
 	q := *f.itemPlan
 	for q.limit = 2 * f.limit; len(f.all) < f.limit; q.limit = searchOwn {
@@ -258,7 +256,7 @@ func (f *searching) own(ctx context.Context, c sqldb.Conn) (done bool, err error
 	return true, nil
 }
 
-// search gives the places of the items that match, in the order of the river.
+// search returns the places of the matching items, in the order of the river.
 func (p *itemPlan) search(ctx context.Context, s *itemStore, c sqldb.Conn) ([]int64, error) {
 	f := &searching{itemPlan: p, s: s, query: s.words.query(p.terms, nil), lo: p.lo, hi: p.hi}
 	if s.words == TSVector {
@@ -289,7 +287,7 @@ func (p *itemPlan) search(ctx context.Context, s *itemStore, c sqldb.Conn) ([]in
 	return f.all, nil
 }
 
-// searchStars is search among what the reader starred, which is little of everything.
+// searchStars searches the starred items, which are few.
 func (p *itemPlan) searchStars(ctx context.Context, s *itemStore, c sqldb.Conn) ([]int64, error) {
 	q := *p
 	q.limit = maxFound
@@ -329,7 +327,7 @@ func (p *itemPlan) searchStars(ctx context.Context, s *itemStore, c sqldb.Conn) 
 	return found[:min(len(found), p.limit)], nil
 }
 
-// matching leaves those that have the words.
+// matching returns the places with the words of the query.
 func (p *itemPlan) matching(ctx context.Context, s *itemStore, c sqldb.Conn, places []int64) ([]int64, error) {
 	text := `rows(place i, query t) SELECT rowid FROM item_word WHERE item_word MATCH :query AND rowid = :place`
 	if s.words == TSVector {

@@ -17,11 +17,11 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// sourceRow is a source as it is stored.
+// sourceRow is a source as stored.
 type sourceRow struct {
 	river.Source
 	login, state, title string
-	about, doors        sql.NullString
+	about, endpoints    sql.NullString
 	last                []byte
 	wish                int64
 }
@@ -36,34 +36,34 @@ const (
 func (r *sourceRow) fields() []any {
 	s := &r.Source
 	return []any{&s.ID, &s.URL, &s.Topic, &s.Items, (*placed)(&s.NewestAt), &s.Readers, (*sqldb.Time)(&s.CreatedAt), (*sqldb.Time)(&s.NextAt), &s.Claim,
-		(*sqldb.Time)(&s.PushedAt), &s.PushedVia, &r.wish, &r.login, &r.state, &r.title, &r.about, &r.doors}
+		(*sqldb.Time)(&s.PushedAt), &s.PushedVia, &r.wish, &r.login, &r.state, &r.title, &r.about, &r.endpoints}
 }
 
 func scanSource(rows *sql.Rows, r *sourceRow) error { return rows.Scan(append(r.fields(), &r.last)...) }
 
 func scanSourceHead(rows *sql.Rows, r *sourceRow) error { return rows.Scan(r.fields()...) }
 
-// source unpacks a row: not in a transaction, which it would make longer.
+// source unpacks a row, outside of the transaction to keep it short.
 func (r *sourceRow) source() (river.Source, error) {
 	s := r.Source
 	if err := s.State.ParseJSON([]byte(r.state)); err != nil {
-		return s, fmt.Errorf("reading source %d: %w", s.ID, err)
+		return s, fmt.Errorf("read source %d: %w", s.ID, err)
 	}
 	for _, one := range []struct {
 		text string
 		into any
-	}{{r.login, &s.Login}, {r.about.String, &s.About}, {r.doors.String, &s.PushEndpoints}} {
+	}{{r.login, &s.Login}, {r.about.String, &s.About}, {r.endpoints.String, &s.PushEndpoints}} {
 		if one.text == "" || one.text == "null" {
 			continue
 		}
 		if err := json.Unmarshal([]byte(one.text), one.into); err != nil {
-			return s, fmt.Errorf("reading source %d: %w", s.ID, err)
+			return s, fmt.Errorf("read source %d: %w", s.ID, err)
 		}
 	}
-	if !r.about.Valid { // it was never read
+	if !r.about.Valid { // never read
 		s.About.Title = r.title
 	}
-	// The wish of readers may have changed while somebody had the state in hand.
+	// The interval that readers want may have changed while a check held the state.
 	s.State.Interval = time.Duration(r.wish)
 	for b := r.last; len(b) >= 16; b = b[16:] {
 		s.Last = append(s.Last, river.Known{ID: int64(binary.BigEndian.Uint64(b)), Hash: int64(binary.BigEndian.Uint64(b[8:]))})
@@ -99,8 +99,8 @@ func oneSource(rows []sourceRow, err error) (river.Source, error) {
 	return list[0], nil
 }
 
-// told is what a check finds out besides the state. hash tells whether any of it is
-// news, and is odd once the source was read: most checks need no more of it.
+// details is what a check finds out in addition to the state. hash shows whether any of it changed,
+// and is odd once the source was read. Most checks need nothing more.
 type details struct {
 	title                string
 	last                 []byte
@@ -109,7 +109,7 @@ type details struct {
 	hash                 int64
 }
 
-// packSource makes texts of a source, before the transaction that writes them.
+// packSource encodes a source before the transaction that writes it.
 func packSource(s *river.Source) (state string, t details, err error) {
 	raw, err := s.State.AppendJSON(make([]byte, 0, 1024))
 	if err != nil {
@@ -130,7 +130,7 @@ func packSource(s *river.Source) (state string, t details, err error) {
 	return string(raw), t, nil
 }
 
-// sum is the hash of it all.
+// sum returns the hash of all details.
 func (t *details) sum(s *river.Source) int64 {
 	b := make([]byte, 0, 1024)
 	add := func(list ...string) {
@@ -156,8 +156,8 @@ func (t *details) sum(s *river.Source) int64 {
 	return sum
 }
 
-// saveTold writes what changes seldom, and counts new items. Columns with an index are
-// only written when they change, for SQLite would write the index too.
+// saveDetails writes the rarely changing columns and counts new items. Indexed columns are only
+// written when they change, because SQLite would also write the index.
 func saveDetails(ctx context.Context, c sqldb.Conn, s *river.Source, t *details, was before, places []int64) error {
 	if url, topic := sqldb.Clean(s.URL), sqldb.Clean(s.Topic); url != was.url || topic != was.topic {
 		if _, err := c.Exec(ctx, `UPDATE source SET url = $1, topic = $2 WHERE id = $3`, url, topic, s.ID); err != nil {
@@ -178,12 +178,12 @@ func saveDetails(ctx context.Context, c sqldb.Conn, s *river.Source, t *details,
 	if err != nil {
 		return err
 	}
-	doors, err := sqldb.JSON(s.PushEndpoints)
+	endpoints, err := sqldb.JSON(s.PushEndpoints)
 	if err != nil {
 		return err
 	}
 	_, err = c.Exec(ctx, `INSERT INTO source_document (id, about, doors, last) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (id) DO UPDATE SET about = excluded.about, doors = excluded.doors, last = excluded.last`, s.ID, about, doors, t.last)
+		ON CONFLICT (id) DO UPDATE SET about = excluded.about, doors = excluded.doors, last = excluded.last`, s.ID, about, endpoints, t.last)
 	return err
 }
 
@@ -192,7 +192,7 @@ func (s *sourceStore) Source(ctx context.Context, id int64) (river.Source, error
 	return readSource(ctx, s.db, id)
 }
 
-// readSource reads one source; fault.NotFound.
+// readSource reads one source; fault.NotFound if it does not exist.
 func readSource(ctx context.Context, db *sqldb.DB, id int64) (river.Source, error) {
 	return oneSource(sqldb.Read(ctx, db, func(ctx context.Context, c sqldb.Conn) ([]sourceRow, error) { return sourceByID(ctx, c, id) }))
 }
@@ -210,7 +210,7 @@ func (s *sourceStore) SourcesAt(ctx context.Context, url string) ([]river.Source
 	}))
 }
 
-// Sources implements river.Store. Last is left out.
+// Sources implements river.Store. It omits Last.
 func (s *sourceStore) Sources(ctx context.Context, q river.SourceQuery) ([]river.Source, error) {
 	var w sqldb.Where
 	if q.After != "" {
@@ -229,7 +229,7 @@ func (s *sourceStore) Sources(ctx context.Context, q river.SourceQuery) ([]river
 		if err != nil || len(rows) < most {
 			return rows, err
 		}
-		// Several may have one URL, each with a login: a page does not end between them.
+		// Several sources may have one URL, each with a login: a page does not end between them.
 		last := rows[len(rows)-1]
 		rest, err := sqldb.Collect(ctx, c, scanSourceHead, `SELECT `+sourceHead+sourceTables+` WHERE s.url = $1 AND s.id > $2 ORDER BY s.id`, last.URL, last.ID)
 		return append(rows, rest...), err
@@ -291,7 +291,7 @@ func packLogin(l river.Login) (string, error) {
 	return string(b), err
 }
 
-// msOrNull is t for a column whose index leaves out what is never.
+// msOrNull returns t for a column whose index omits NULL; the zero time becomes NULL.
 func msOrNull(t time.Time) any {
 	if t.IsZero() {
 		return nil
@@ -299,7 +299,7 @@ func msOrNull(t time.Time) any {
 	return t.UnixMilli()
 }
 
-// checkSlots is how many keys a source's checks have, of which KeptChecks are used.
+// checkSlots is the number of keys for a source's checks, of which KeptChecks are used.
 const checkSlots = 32
 
 func checkBase(source int64) int64 { return source &^ (checkSlots - 1) }
@@ -318,7 +318,7 @@ func (s *sourceStore) Checks(ctx context.Context, source int64) ([]river.Check, 
 	for _, data := range rows {
 		var one river.Check
 		if err := json.Unmarshal([]byte(data), &one); err != nil {
-			return nil, fmt.Errorf("reading a check of source %d: %w", source, err)
+			return nil, fmt.Errorf("read a check of source %d: %w", source, err)
 		}
 		list = append(list, one)
 	}
@@ -341,7 +341,7 @@ func (s *sourceStore) Hosts(ctx context.Context, hosts []string) (map[string]riv
 			}
 			var known river.Host
 			if err := json.Unmarshal([]byte(data), &known); err != nil {
-				return fmt.Errorf("reading what is known of host %q: %w", host, err)
+				return fmt.Errorf("read the state of host %q: %w", host, err)
 			}
 			all[host] = known
 			return nil

@@ -12,8 +12,8 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// ClaimSources implements river.Store. Rows are claimed in one transaction and
-// read after it: who loses the claim in between is left out.
+// ClaimSources implements river.Store. It claims rows in one transaction and reads them afterwards;
+// it omits sources whose claim was lost in between.
 func (s *sourceStore) ClaimSources(ctx context.Context, now, until time.Time, limit int, claim int64) ([]river.Source, error) {
 	if some, err := s.db.Due(ctx, `SELECT EXISTS (SELECT 1 FROM source WHERE next_at <= $1)`, now); err != nil || !some {
 		return nil, err
@@ -35,7 +35,7 @@ func (s *sourceStore) ClaimSources(ctx context.Context, now, until time.Time, li
 	return list, err
 }
 
-// claimSources returns the ids of those that it claimed, those that a push was heard of first.
+// claimSources returns the ids of the claimed sources. Sources with a received push come first.
 func claimSources(ctx context.Context, c sqldb.Conn, now, until time.Time, limit int, claim int64) ([]int64, error) {
 	ids, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT id FROM source WHERE heard_at > 0 AND next_at <= $1 ORDER BY next_at LIMIT $2 {CLAIM}`, sqldb.Millis(now), limit)
 	if err != nil {
@@ -59,7 +59,7 @@ func claimSources(ctx context.Context, c sqldb.Conn, now, until time.Time, limit
 	return ids, err
 }
 
-// idList is what {ALL} takes.
+// idList encodes ids for {ALL}.
 func idList(ids []int64) string {
 	b := append(make([]byte, 0, 20*len(ids)+2), '[')
 	for i, id := range ids {
@@ -71,7 +71,7 @@ func idList(ids []int64) string {
 	return string(append(b, ']'))
 }
 
-// sourcesByID reads those that have this claim, in no order.
+// sourcesByID reads the sources that have this claim, in no particular order.
 func sourcesByID(ctx context.Context, c sqldb.Conn, ids []int64, claim int64) ([]sourceRow, error) {
 	return sqldb.Collect(ctx, c, scanSource, `SELECT `+sourceColumns+sourceTables+` WHERE s.claim = $1 AND s.id {ALL} $2 {END ALL}`, claim, idList(ids))
 }
@@ -86,7 +86,7 @@ func (s *sourceStore) ClaimSource(ctx context.Context, id int64, now, until time
 		}
 		rows, err := sourceByID(ctx, c, id)
 		if err == nil && n == 0 && len(rows) > 0 {
-			err = fault.New(fault.Conflict, "The feed %s is being read at this moment.", rows[0].URL)
+			err = fault.New(fault.Conflict, "The feed %s is being read.", rows[0].URL)
 		}
 		return rows, err
 	})
@@ -133,8 +133,8 @@ func (s *sourceStore) ReleaseClaims(ctx context.Context, now time.Time) error {
 	})
 }
 
-// MarkPushed implements river.Store. What is heard while a source is being read
-// may or may not be in what is read, so it counts for the next time too: heard_in.
+// MarkPushed implements river.Store. A push that arrives during a check may or may not be contained
+// in its result, so it also makes the source due afterwards: heard_in.
 func (s *sourceStore) MarkPushed(ctx context.Context, url, via string, now time.Time) ([]int64, error) {
 	url, via = sqldb.Clean(url), sqldb.Clean(via)
 	named, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]int64, error) { return sourcesNamed(ctx, c, url) })
@@ -157,8 +157,8 @@ func (s *sourceStore) MarkPushed(ctx context.Context, url, via string, now time.
 	})
 }
 
-// sourcesNamed are the ids, in order, of those that are read and that a URL means, but for
-// those with a login.
+// sourcesNamed returns the ids, sorted, of the followed sources that a URL refers to. It omits
+// sources with a login.
 func sourcesNamed(ctx context.Context, c sqldb.Conn, url string) ([]int64, error) {
 	return sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT s.id FROM source AS s WHERE s.readers > 0 AND NOT s.gone AND s.login = '' AND s.id IN
 		(SELECT id FROM source WHERE url = $1 UNION SELECT id FROM source WHERE first_url = $1 AND first_url <> url

@@ -1,5 +1,5 @@
-// Package riversql keeps sources, items, and what readers follow, in SQL, and finds items by
-// their words. Start with [Store].
+// Package riversql stores sources, items and subscriptions of readers in SQL, and implements
+// full-text search. Start with [Store].
 package riversql
 
 import (
@@ -9,7 +9,7 @@ import (
 
 var _ river.Store = (*Store)(nil)
 
-// Store is a river.Store.
+// Store implements river.Store.
 type Store struct {
 	sourceStore
 	itemStore
@@ -22,14 +22,14 @@ type (
 	sourceStore struct{ db *sqldb.DB }
 	itemStore   struct {
 		db    *sqldb.DB
-		words Words // how the database finds words
+		words Words // search syntax of the database
 	}
 	subscriptionStore struct{ db *sqldb.DB }
 	readingListStore  struct{ db *sqldb.DB }
 	forwardingStore   struct{ db *sqldb.DB }
 )
 
-// New returns the store in a database that finds words in one way.
+// New returns a store that uses db and the given search syntax.
 func New(db *sqldb.DB, words Words) *Store {
 	return &Store{sourceStore{db}, itemStore{db, words}, subscriptionStore{db}, readingListStore{db}, forwardingStore{db}}
 }

@@ -13,13 +13,13 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// follower is what one reader of one source wants.
+// follower is a reader and a source.
 type follower struct {
 	reader string
 	source int64
 }
 
-// addition is an Addition as it is written.
+// addition is an Addition to be written.
 type addition struct {
 	follower
 	river.Addition
@@ -53,8 +53,8 @@ func (s *subscriptionStore) RiverSubscribe(ctx context.Context, list []river.Add
 	return isNew, nil
 }
 
-// packAdditions makes one of those that say the same twice, in an order that is the
-// same for all who write. which has the place of each of list, -1 for a repetition.
+// packAdditions merges duplicates and sorts the additions, so that all callers lock in the same
+// order. which maps each element of list to its index; -1 for a duplicate.
 func packAdditions(list []river.Addition) (all []addition, which []int, err error) {
 	at := make(map[follower]int, len(list))
 	for _, a := range list {
@@ -92,12 +92,12 @@ func packAdditions(list []river.Addition) (all []addition, which []int, err erro
 		if which[i] = n; !ok {
 			which[i] = -1
 		}
-		delete(at, key) // the next is a repetition
+		delete(at, key) // the next one is a duplicate
 	}
 	return all, which, nil
 }
 
-// tidyCategories is a list of categories in order, none twice and none empty.
+// sortCategories returns a sorted list of categories without duplicates and empty names.
 func sortCategories(list []string) []string {
 	tidy := make([]string, 0, len(list))
 	for _, name := range list {
@@ -113,7 +113,7 @@ func packCategories(list []string) string {
 	if len(list) == 0 {
 		return "[]"
 	}
-	b, _ := json.Marshal(list) // texts can be written
+	b, _ := json.Marshal(list) // texts always encode
 	return string(b)
 }
 
@@ -124,7 +124,7 @@ func unpackCategories(text string) (list []string) {
 	return list
 }
 
-// addSubscriptions writes those that are not there, and finds out which.
+// addSubscriptions writes the missing subscriptions and records which are new.
 func addSubscriptions(ctx context.Context, c sqldb.Conn, all []addition, most int) error {
 	at, rows, gained := make(map[follower]int, len(all)), make([][]any, len(all)), map[string]bool{}
 	for i := range all {
@@ -151,13 +151,13 @@ func addSubscriptions(ctx context.Context, c sqldb.Conn, all []addition, most in
 			return err
 		}
 		if have > int64(most) {
-			return fault.New(fault.TooMany, "A reader may follow %d feeds at most.", most)
+			return fault.New(fault.TooMany, "You can follow at most %d feeds.", most)
 		}
 	}
 	return nil
 }
 
-// addSources makes the sources of new subscriptions, or wakes them.
+// addSources creates or wakes the sources of new subscriptions.
 func addSources(ctx context.Context, c sqldb.Conn, all []addition, now time.Time) error {
 	var rows [][]any
 	for i := 0; i < len(all); {
@@ -192,8 +192,7 @@ func addSources(ctx context.Context, c sqldb.Conn, all []addition, now time.Time
 	return err
 }
 
-// addCategories puts new subscriptions into their categories, and adds to those of
-// others.
+// addCategories puts new subscriptions into their categories, and adds categories to existing ones.
 func addCategories(ctx context.Context, c sqldb.Conn, all []addition) error {
 	names, members := map[[2]string]bool{}, [][]any{}
 	for i := range all {
@@ -228,7 +227,7 @@ func categoriesOf(ctx context.Context, c sqldb.Conn, f follower) (list []string,
 	return list, err
 }
 
-// putMembers makes categories that are not there, and puts sources into them.
+// putMembers creates missing categories and adds sources to them.
 func putMembers(ctx context.Context, c sqldb.Conn, names map[[2]string]bool, members [][]any) error {
 	var rows [][]any
 	for n := range names {
@@ -247,7 +246,7 @@ func putMembers(ctx context.Context, c sqldb.Conn, names map[[2]string]bool, mem
 	return err
 }
 
-// RiverUnsubscribe implements river.Store. Last is left out of what it returns.
+// RiverUnsubscribe implements river.Store. It omits Last in its result.
 func (s *subscriptionStore) RiverUnsubscribe(ctx context.Context, reader string, sources []int64) ([]river.Source, error) {
 	reader = sqldb.Clean(reader)
 	sources = slices.Compact(slices.Sorted(slices.Values(sources)))
@@ -284,8 +283,8 @@ func (s *subscriptionStore) RiverUnsubscribe(ctx context.Context, reader string,
 	}))
 }
 
-// leaveSources counts one reader less. left_at is about now: a next check is never far
-// ahead, and of what has none the last one counts.
+// leaveSources decrements the number of readers. left_at is approximate: it is the time of the next
+// check, or of the last check if none is scheduled.
 func leaveSources(ctx context.Context, c sqldb.Conn, rows [][]any) error {
 	slices.SortFunc(rows, func(a, b []any) int { return cmp.Compare(a[0].(int64), b[0].(int64)) })
 	_, err := c.Bulk(ctx, `rows(id i) UPDATE source AS s SET readers = s.readers - 1,
@@ -298,7 +297,7 @@ func leaveSources(ctx context.Context, c sqldb.Conn, rows [][]any) error {
 	return err
 }
 
-// saveWishes finds the shortest interval that any reader wishes.
+// saveWishes stores the shortest interval that any reader wants.
 func saveWishes(ctx context.Context, c sqldb.Conn, rows [][]any) error {
 	_, err := c.Bulk(ctx, `rows(id i) UPDATE source AS s SET wish = COALESCE((SELECT MIN(f.wish) FROM river_subscription AS f
 		WHERE f.source_id = s.id AND f.wish > 0), 0) {FROM ROWS} WHERE s.id = :id`, rows)

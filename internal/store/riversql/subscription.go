@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// followedRow is a subscription with its source, as they are stored.
+// followedRow is a subscription with its source, as stored.
 type followedRow struct {
 	sourceRow
 	sub        river.Subscription
@@ -41,17 +41,17 @@ func (r *followedRow) followed() (river.Followed, error) {
 	return river.Followed{Subscription: r.subscription(), Source: src, Unread: r.unread}, err
 }
 
-// oneFollowed reads a subscription, locked until the transaction ends.
+// oneFollowed reads a subscription and locks it until the transaction ends.
 func oneFollowed(ctx context.Context, c sqldb.Conn, reader string, source int64) (followedRow, error) {
 	if _, err := categoriesOf(ctx, c, follower{reader, source}); err != nil {
 		return followedRow{}, err
 	}
 	found, err := sqldb.Collect(ctx, c, scanFollowed, `SELECT `+followedColumns+`, `+sourceHead+` FROM river_subscription AS f
 		JOIN source AS s ON s.id = f.source_id LEFT JOIN source_document AS d ON d.id = s.id WHERE f.reader = $1 AND f.source_id = $2`, reader, source)
-	return sqldb.First(found, err, "There is no such feed among those that are followed.")
+	return sqldb.First(found, err, "You do not follow this feed.")
 }
 
-// ChangeSubscription implements river.Store. The source comes without Last.
+// ChangeSubscription implements river.Store. It returns the source without Last.
 func (s *subscriptionStore) ChangeSubscription(ctx context.Context, reader string, source int64, change func(*river.Subscription) error) (river.Followed, error) {
 	reader = sqldb.Clean(reader)
 	r, err := sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (followedRow, error) {
@@ -65,7 +65,7 @@ func (s *subscriptionStore) ChangeSubscription(ctx context.Context, reader strin
 			return r, err
 		}
 		place := r.readPlace
-		if !now.ReadTo.Equal(was.ReadTo) { // or what lies between two milliseconds would be lost
+		if !now.ReadTo.Equal(was.ReadTo) { // otherwise fractions of a millisecond would be lost
 			place = readPlace(now.ReadTo)
 		}
 		now.Categories = sortCategories(now.Categories)
@@ -91,7 +91,7 @@ func (s *subscriptionStore) ChangeSubscription(ctx context.Context, reader strin
 	return r.followed()
 }
 
-// moveMember takes a source out of categories and puts it into others.
+// moveMember removes a source from categories and adds it to others.
 func moveMember(ctx context.Context, c sqldb.Conn, f follower, from, to []string) error {
 	var out, in [][]any
 	names := map[[2]string]bool{}
@@ -114,8 +114,8 @@ func moveMember(ctx context.Context, c sqldb.Conn, f follower, from, to []string
 	return putMembers(ctx, c, names, in)
 }
 
-// RiverSubscriptions implements river.Store. Sources come without Last. What
-// is not asked for is not read: names first, then those of the page.
+// RiverSubscriptions implements river.Store. It returns sources without Last. It reads the names
+// first, then only the rows of the page.
 func (s *subscriptionStore) RiverSubscriptions(ctx context.Context, q river.SubscriptionQuery) ([]river.Followed, error) {
 	w, err := followedWhere(q)
 	if err != nil {
@@ -198,7 +198,7 @@ func followedByID(ctx context.Context, c sqldb.Conn, reader string, ids []int64,
 		all[at[r.sub.SourceID]] = r
 		return err
 	}, rows)
-	all = slices.DeleteFunc(all, func(r followedRow) bool { return r.ID == 0 }) // gone since
+	all = slices.DeleteFunc(all, func(r followedRow) bool { return r.ID == 0 }) // deleted in the meantime
 	if err != nil || !unread {
 		return all, err
 	}

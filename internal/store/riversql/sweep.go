@@ -8,8 +8,8 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// SweepRiver implements river.Store. What the last document of a source has stays,
-// or it would be new again when the source is read next.
+// SweepRiver implements river.Store. It keeps the items of the last document of a source: otherwise
+// they would be new again at the next check.
 func (s *sourceStore) SweepRiver(ctx context.Context, keep int, before time.Time, some int) (int, error) {
 	some = min(max(some, 1), 10_000)
 	total := 0
@@ -39,13 +39,13 @@ func (s *sourceStore) SweepRiver(ctx context.Context, keep int, before time.Time
 
 const notStarred = ` AND NOT EXISTS (SELECT 1 FROM item_mark AS k WHERE k.place = i.place AND k.starred)`
 
-// sweepOld removes items that are older than before.
+// sweepOld deletes items that are older than before.
 func sweepOld(ctx context.Context, c sqldb.Conn, before time.Time, some int) (int64, error) {
 	return sweepItems(ctx, c, `SELECT i.source_id, i.place FROM item AS i WHERE NOT i.held AND i.place < $1`+notStarred+` ORDER BY i.place LIMIT $2`,
 		placeAt(before), some)
 }
 
-// sweepItems removes items that a query gives, with their sources.
+// sweepItems deletes the items that a query selects, together with their sources' counts.
 func sweepItems(ctx context.Context, c sqldb.Conn, text string, args ...any) (int64, error) {
 	var places []int64
 	of := map[int64]int64{}
@@ -73,7 +73,7 @@ func sweepItems(ctx context.Context, c sqldb.Conn, text string, args ...any) (in
 	return n, nil
 }
 
-// sweepMany removes what is beyond keep of a source.
+// sweepMany deletes the items of a source beyond keep.
 func sweepMany(ctx context.Context, c sqldb.Conn, keep, some int) (int64, error) {
 	ids, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT id FROM source WHERE items > $1 ORDER BY items DESC`, keep)
 	if err != nil {
@@ -95,7 +95,7 @@ func sweepMany(ctx context.Context, c sqldb.Conn, keep, some int) (int64, error)
 	return total, nil
 }
 
-// sweepLeft removes sources that nobody has followed since before, their items first.
+// sweepLeft deletes sources without followers since before, items first.
 func sweepLeft(ctx context.Context, c sqldb.Conn, before time.Time, some int) (int64, error) {
 	ids, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT s.id FROM source AS s WHERE s.left_at < $1 AND s.readers = 0
 		AND NOT EXISTS (SELECT 1 FROM item_mark AS k WHERE k.source_id = s.id AND k.starred) ORDER BY s.left_at LIMIT $2 {TAKE S}`, sqldb.Millis(before), some)

@@ -35,8 +35,8 @@ type unfollowedRow struct {
 	categories      string
 }
 
-// unfollowed reads one that was ended at a time or after it. The reading list that brought it
-// may be gone.
+// unfollowed reads a subscription that was ended at since or later. Its reading list may no longer
+// exist.
 func (s *subscriptionStore) unfollowed(ctx context.Context, reader string, source int64, since time.Time) (*unfollowedRow, error) {
 	rows, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]unfollowedRow, error) {
 		return sqldb.Collect(ctx, c, func(rows *sql.Rows, r *unfollowedRow) error {
@@ -50,7 +50,7 @@ func (s *subscriptionStore) unfollowed(ctx context.Context, reader string, sourc
 		return nil, err
 	}
 	if len(rows) == 0 {
-		return nil, fault.New(fault.NotFound, "There is no such feed among those that were followed a moment ago.")
+		return nil, fault.New(fault.NotFound, "You have not unfollowed this feed recently.")
 	}
 	r := &rows[0]
 	r.sub.ReadTo, r.sub.Interval, r.sub.Categories = readTo(r.readPlace), time.Duration(r.wish), unpackCategories(r.categories)
@@ -94,7 +94,7 @@ func (s *subscriptionStore) RiverResubscribe(ctx context.Context, reader string,
 		if err := addSources(ctx, c, all, now); err != nil {
 			return err
 		}
-		// ReadTo counts milliseconds, of which a place is a part.
+		// ReadTo has millisecond precision; a place is more precise.
 		if _, err := c.Exec(ctx, `UPDATE river_subscription SET read_place = $1 WHERE reader = $2 AND source_id = $3`, r.readPlace, sqldb.Clean(reader), source); err != nil {
 			return err
 		}

@@ -14,28 +14,28 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// Words is how a database keeps and finds words. Which words a text has is decided
-// here, so that both find the same.
+// Words is the search syntax of a database. This package splits texts into words, so that both
+// databases find the same items.
 type Words int
 
 const (
-	FTS5     Words = iota // SQLite's
-	TSVector              // PostgreSQL's
+	FTS5     Words = iota // SQLite
+	TSVector              // PostgreSQL
 )
 
 const (
-	maxWordLen = 64   // bytes; what follows does not count
-	maxWords   = 4096 // of one item
-	maxSought  = 64   // words of one search
+	maxWordLen = 64   // bytes; the rest is ignored
+	maxWords   = 4096 // per item
+	maxSought  = 64   // words per search
 
-	minPrefix = 3 // letters; of fewer, half of all words are
+	minPrefix = 3 // letters; a shorter prefix matches half of all words
 
-	firstAlone = 0x0e00 // the first letter of Thai, and of all that are words of their own
+	firstAlone = 0x0e00 // first letter of Thai; from here on, scripts without spaces between words
 )
 
-// splitWords calls word for each word of a text, in small letters and without accents,
-// until it returns false. Scripts that do not put spaces between words have a word for
-// each letter: a word of theirs is searched for as a phrase.
+// splitWords calls word for each word of a text, in lowercase and without accents, until it returns
+// false. Scripts without spaces between words have one word per letter, so that a word of theirs is
+// searched for as a phrase.
 func splitWords(text string, word func(w string, alone bool) bool) {
 	var b []byte
 	flush := func() bool {
@@ -48,7 +48,7 @@ func splitWords(text string, word func(w string, alone bool) bool) {
 	}
 	for _, r := range norm.NFKD.String(strings.ToValidUTF8(text, " ")) {
 		switch {
-		case r < utf8.RuneSelf: // most are
+		case r < utf8.RuneSelf: // the common case
 			if 'A' <= r && r <= 'Z' {
 				r += 'a' - 'A'
 			}
@@ -77,14 +77,14 @@ func splitWords(text string, word func(w string, alone bool) bool) {
 	flush()
 }
 
-// A source is a word too, so that the few items of one source are found among many:
-// one that cannot be typed.
+// sourceWord returns a word for a source that users cannot type. It finds the few items of one
+// source among many.
 func sourceWord(id int64) string { return "\uE000" + strconv.FormatInt(id, 16) }
 
-// apart stands between the title and the text, so that no phrase goes across.
+// separator separates the title from the text, so that no phrase spans both.
 const separator = "\uE001"
 
-// texts are what an item is found by: its title, and the rest.
+// texts returns the searchable texts of an item: its title and the rest.
 func texts(it *river.Item) (title string, rest []string) {
 	rest = append(rest, it.Text)
 	rest = append(rest, it.Authors...)
@@ -105,7 +105,7 @@ func texts(it *river.Item) (title string, rest []string) {
 	return it.Title, rest
 }
 
-// document is what is written into the table of words for an item.
+// document returns the content of the search table for an item.
 func (d Words) document(it *river.Item) string {
 	title, rest := texts(it)
 	list := []string{sourceWord(it.SourceID)}
@@ -126,11 +126,12 @@ func (d Words) document(it *river.Item) string {
 	return tsvector(list, body)
 }
 
-// tsvector is a list of words as PostgreSQL reads it. Those before body are the title's.
+// tsvector returns a list of words in PostgreSQL's format. The words before index body are the
+// title.
 func tsvector(list []string, body int) string {
 	at := map[string][]int{}
 	for i, w := range list {
-		if w != separator && len(at[w]) < 200 { // it keeps no more than 255
+		if w != separator && len(at[w]) < 200 { // PostgreSQL stores at most 255
 			at[w] = append(at[w], i+1)
 		}
 	}
@@ -154,15 +155,15 @@ func tsvector(list []string, body int) string {
 	return b.String()
 }
 
-// sought is a term of a search: words one after the other.
+// sought is a term of a search: consecutive words.
 type sought struct {
 	words []string
-	open  bool // the last may be the beginning of a word
+	open  bool // the last word may be a prefix
 	not   bool
 }
 
-// readMatch reads what river.ItemQuery.Match means. fault.Invalid when there is nothing
-// to look for.
+// readMatch parses river.ItemQuery.Match. It returns fault.Invalid if there is nothing to search
+// for.
 func readMatch(text string) ([]sought, error) {
 	if len(text) > sqldb.MaxMatch {
 		return nil, fault.New(fault.Invalid, "The text to search for has %d bytes; at most %d can be searched for.", len(text), sqldb.MaxMatch)
@@ -187,17 +188,17 @@ func readMatch(text string) ([]sought, error) {
 		t.open = t.open && !t.not && strings.TrimSpace(text) == "" && !alone && utf8.RuneCountInString(t.words[len(t.words)-1]) >= minPrefix
 		found = found || !t.not
 		if all += len(t.words); all > maxSought {
-			return nil, fault.New(fault.Invalid, "That is more than %d words to search for: leave some out.", maxSought)
+			return nil, fault.New(fault.Invalid, "A search can have at most %d words: remove some.", maxSought)
 		}
 		terms = append(terms, t)
 	}
 	if !found {
-		return nil, fault.New(fault.Invalid, "A search needs at least one word that must occur: letters or digits, and not only words with a minus before them.")
+		return nil, fault.New(fault.Invalid, "A search needs at least one word of letters or digits without a minus.")
 	}
 	return terms, nil
 }
 
-// cutTerm takes a word or a phrase off a text that begins with it.
+// cutTerm splits a word or a phrase off the start of a text.
 func cutTerm(text string) (term, rest string, open bool) {
 	const quotes = "\"“”„«»"
 	if first, size := utf8.DecodeRuneInString(text); strings.ContainsRune(quotes, first) {
@@ -215,9 +216,8 @@ func cutTerm(text string) (term, rest string, open bool) {
 	return text[:end], text[end:], true
 }
 
-// query is terms in the database's own syntax; sources, when there are any, are those
-// that an item may be of. Words are letters and digits, so nothing in them is syntax;
-// they stand in quotes all the same.
+// query returns terms in the syntax of the database. An item must be of one of sources, if there
+// are any. Words consist of letters and digits, so they contain no syntax; they are quoted anyway.
 func (d Words) query(terms []sought, sources []int64) string {
 	var yes, no, of []string
 	for _, t := range terms {

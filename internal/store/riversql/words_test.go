@@ -71,7 +71,7 @@ func TestSearchUsesSyntaxOfDatabase(t *testing.T) {
 	}
 	want := [2]string{"((\"\uE000ff\" OR \"\uE0001\") AND \"word\" *)", "((('\uE000ff') | ('\uE0001')) & ('word':*))"}
 	if d := cmp.Diff(want, [2]string{FTS5.query(terms, []int64{255, 1}), TSVector.query(terms, []int64{255, 1})}); d != "" {
-		t.Errorf("with sources (- want, + got):\n%s", d)
+		t.Errorf("query with sources (- want, + got):\n%s", d)
 	}
 }
 
@@ -89,11 +89,11 @@ func TestDocumentSeparatesTitle(t *testing.T) {
 		t.Errorf("%d words", n)
 	}
 	if n := len(TSVector.document(&it)); n > 2000 {
-		t.Errorf("one word often is %d bytes", n)
+		t.Errorf("a repeated word takes %d bytes", n)
 	}
 }
 
-// What is outside of quotes, in either syntax.
+// Matches the quoted parts in either syntax.
 var (
 	quoted = regexp.MustCompile(`"[\p{L}\p{N} ]+"|'[\p{L}\p{N}]+'`)
 	syntax = regexp.MustCompile(`^(\(|\)| AND | NOT | \*|:\*| & | <-> |!)*$`)
@@ -124,10 +124,10 @@ func FuzzDocument(f *testing.F) {
 		it := river.Item{SourceID: 1, Content: river.Content{Title: title, Text: text}}
 		doc := FTS5.document(&it)
 		if again := strings.Join(strings.Fields(doc), " "); again != doc || !utf8.ValidString(doc) {
-			t.Errorf("%q is no list of words", doc)
+			t.Errorf("%q is not a list of words", doc)
 		}
 		if v := TSVector.document(&it); strings.Count(v, "'") != 2*strings.Count(v, "':") || !utf8.ValidString(v) {
-			t.Errorf("%q is no tsvector", v)
+			t.Errorf("%q is not a tsvector", v)
 		}
 	})
 }
