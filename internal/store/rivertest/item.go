@@ -27,7 +27,7 @@ func riverItemTests() map[string]func(*testing.T, *env) {
 		"ItemsOfASourceThatIsNotFollowedAreFoundOnlyWhenStarred": riverTest(starredOnly),
 		"MarksAreKeptByReader":                                   riverTest(marksByReader),
 		"AStarKeepsItsTimeUntilItIsTakenAway":                    riverTest(starTime),
-		"WhatOneNeitherFollowsNorMarkedCannotBeMarked":           riverTest(strangersMarks),
+		"WhatOneNeitherFollowsNorMarkedCannotBeMarked":           riverTest(marksOfOthers),
 		"MarkingAllReadCountsOfWhatIsThere":                      riverTest(markAllRead),
 		"MarkingAllReadOfASourceOrACategoryLeavesTheRest":        riverTest(markSomeRead),
 		"MarkingAllReadIsUndoneUnlessItemsWereMarkedSince":       riverTest(undoAllRead),
@@ -40,7 +40,7 @@ func riverItemTests() map[string]func(*testing.T, *env) {
 
 func wholeItem(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1), "c")
-	it := s.anItem(src.ID, 1, s.In(-time.Hour))
+	it := s.newItem(src.ID, 1, s.In(-time.Hour))
 	it.GUID = "urn:☂:\xff\x00"
 	it.Content = river.Content{Title: "☂ <b>'\"", Link: "http://l/?a=b&c", HTML: "<p>☂</p>", Text: "☂", Language: "de", Published: s.In(-2 * time.Hour), Updated: s.Now,
 		Authors: []string{"A", "B"}, Categories: []string{"x"}, Enclosures: []river.Enclosure{{URL: "http://e/", Type: "audio/mpeg", Length: 5, Duration: 1.5, Title: "t"}},
@@ -71,7 +71,7 @@ func editedItem(t *testing.T, s *stream) {
 	s.markItems("ann", ids(put)[1:2], &yes, &yes)
 	was := s.ask(river.ItemQuery{Reader: "ann"})[1]
 	s.pass(time.Hour)
-	now := s.anItem(src.ID, 1, s.Now) // its place is asked for elsewhere, in vain
+	now := s.newItem(src.ID, 1, s.Now) // its place is asked for elsewhere, in vain
 	now.Title, now.HTML, now.EditedAt, now.Hash = "edited", "<p>edited</p>", s.Now, 99
 	s.readFeed(src.ID, now)
 	got := s.ask(river.ItemQuery{Reader: "ann"})[1]
@@ -125,7 +125,7 @@ func nothingNew(t *testing.T, s *stream) {
 
 func twiceInOne(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
-	a, b := s.anItem(src.ID, 1, s.Now), s.anItem(src.ID, 1, s.Now)
+	a, b := s.newItem(src.ID, 1, s.Now), s.newItem(src.ID, 1, s.Now)
 	b.Title = "the last"
 	s.readFeed(src.ID, a, b)
 	storetest.Same(t, "items", s.titles(river.ItemQuery{Reader: "ann"}), []string{"the last"})
@@ -134,7 +134,7 @@ func twiceInOne(t *testing.T, s *stream) {
 
 func timeless(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
-	s.readFeed(src.ID, s.anItem(src.ID, 1, time.Time{}))
+	s.readFeed(src.ID, s.newItem(src.ID, 1, time.Time{}))
 	storetest.Same(t, "at", s.ask(river.ItemQuery{Reader: "ann"})[0].At, s.Now)
 }
 
@@ -142,7 +142,7 @@ func oddTimes(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	var put []river.Item
 	for n, year := range []int{9999, 2300, 2040, 1970, 1969, 1800, 2} {
-		put = append(put, s.anItem(src.ID, n, time.Date(year, 1, 1, 0, 0, 0, n, time.UTC)))
+		put = append(put, s.newItem(src.ID, n, time.Date(year, 1, 1, 0, 0, 0, n, time.UTC)))
 	}
 	s.readFeed(src.ID, put...)
 	list := s.ask(river.ItemQuery{Reader: "ann"})
@@ -164,7 +164,7 @@ func oddTimes(t *testing.T, s *stream) {
 
 func bareEntries(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
-	it := s.anItem(src.ID, 1, s.Now)
+	it := s.newItem(src.ID, 1, s.Now)
 	s.readFeed(src.ID, it)
 	it.Content = river.Content{Title: it.Title, Link: it.Link}
 	storetest.Same(t, "bare", s.ask(river.ItemQuery{Reader: "ann", Bare: true})[0].Item, it)
@@ -173,7 +173,7 @@ func bareEntries(t *testing.T, s *stream) {
 func changedItems(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID, s.items(src.ID, 0, 5)...)
-	edited := s.anItem(src.ID, 2, s.Now)
+	edited := s.newItem(src.ID, 2, s.Now)
 	s.readFeed(src.ID, edited)
 	list, err := s.Changed(s.Ctx, 3, 2)
 	storetest.Must(t, err)
@@ -254,7 +254,7 @@ func starTime(t *testing.T, s *stream) {
 	}
 }
 
-func strangersMarks(t *testing.T, s *stream) {
+func marksOfOthers(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	put := s.items(src.ID, 0, 1)
 	s.readFeed(src.ID, put...)
@@ -281,7 +281,7 @@ func markAllRead(t *testing.T, s *stream) {
 	storetest.Same(t, "to", s.one("ann", src.ID).ReadTo, put[1].At)
 	storetest.Same(t, "stars stay", s.titles(river.ItemQuery{Reader: "ann", Starred: true}), []string{"Title 3"})
 	s.pass(time.Minute)
-	s.readFeed(src.ID, s.anItem(src.ID, 9, s.Now))
+	s.readFeed(src.ID, s.newItem(src.ID, 9, s.Now))
 	storetest.Same(t, "new ones are unread", s.titles(river.ItemQuery{Reader: "ann", Unread: true}), []string{"Title 9", "Title 0"})
 }
 
@@ -289,7 +289,7 @@ func markSomeRead(t *testing.T, s *stream) {
 	for n := range 3 {
 		src := s.followFeed("ann", feedURL(n), []string{"c", "c", "d"}[n])
 		s.followFeed("bob", feedURL(n))
-		s.readFeed(src.ID, s.anItem(src.ID, n, s.In(-time.Duration(n)*time.Minute)))
+		s.readFeed(src.ID, s.newItem(src.ID, n, s.In(-time.Duration(n)*time.Minute)))
 	}
 	storetest.Must(t, s.MarkAllRead(s.Ctx, "ann", river.SourceID(feedURL(1)), "", s.Now, s.Now))
 	storetest.Same(t, "source", s.titles(river.ItemQuery{Reader: "ann", Unread: true}), []string{"Title 0", "Title 2"})
@@ -305,7 +305,7 @@ func undoAllRead(t *testing.T, s *stream) {
 	for n := range 3 {
 		src := s.followFeed("ann", feedURL(n), []string{"c", "c", "d"}[n])
 		s.followFeed("bob", feedURL(n))
-		put = append(put, s.anItem(src.ID, n, s.In(-time.Duration(n)*time.Minute)))
+		put = append(put, s.newItem(src.ID, n, s.In(-time.Duration(n)*time.Minute)))
 		s.readFeed(src.ID, put[n])
 	}
 	yes, no := true, false
@@ -364,7 +364,7 @@ func newestSeq(t *testing.T, s *stream) {
 	storetest.Same(t, "none", []any{n, err}, []any{int64(0), error(nil)})
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID, s.items(src.ID, 0, 4)...)
-	s.readFeed(src.ID, s.anItem(src.ID, 0, s.Now))
+	s.readFeed(src.ID, s.newItem(src.ID, 0, s.Now))
 	n, err = s.NewestSeq(s.Ctx)
 	storetest.Same(t, "newest", []any{n, err}, []any{int64(5), error(nil)})
 }

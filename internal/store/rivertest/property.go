@@ -25,7 +25,7 @@ func riverPropertyTests() map[string]func(*testing.T, *env) {
 }
 
 // world is a river as plain data.
-type world struct {
+type model struct {
 	*stream
 	rnd     *rand.Rand
 	sources []int64
@@ -38,9 +38,9 @@ var vocabulary = []string{"alpha", "alphabet", "beta", "gamma", "delta", "Élan"
 
 // makeWorld fills a store and remembers what it put there: three readers, one of all
 // sources, one of few that are silent, one of some.
-func makeWorld(s *stream, seed uint64, sources, items int) *world {
+func newModel(s *stream, seed uint64, sources, items int) *model {
 	s.t.Helper()
-	w := &world{stream: s, rnd: rand.New(rand.NewPCG(seed, 6)), subs: map[string]map[int64]*river.Subscription{}, marks: map[string]map[int64]*river.Mark{}}
+	w := &model{stream: s, rnd: rand.New(rand.NewPCG(seed, 6)), subs: map[string]map[int64]*river.Subscription{}, marks: map[string]map[int64]*river.Mark{}}
 	var list []river.Addition
 	for n := range sources {
 		for i, reader := range []string{"", "few", "some"} {
@@ -73,7 +73,7 @@ func makeWorld(s *stream, seed uint64, sources, items int) *world {
 			if n%13 == 3 { // silent for long
 				at = at.Add(-24 * time.Hour)
 			}
-			it := s.anItem(id, i, at)
+			it := s.newItem(id, i, at)
 			it.Title, it.Text = w.words(3), w.words(12)
 			put = append(put, it)
 		}
@@ -85,7 +85,7 @@ func makeWorld(s *stream, seed uint64, sources, items int) *world {
 	return w
 }
 
-func (w *world) words(n int) string {
+func (w *model) words(n int) string {
 	var b strings.Builder
 	for range 1 + w.rnd.IntN(n) {
 		b.WriteString(vocabulary[w.rnd.IntN(len(vocabulary))] + []string{" ", "-", ", "}[w.rnd.IntN(3)])
@@ -94,7 +94,7 @@ func (w *world) words(n int) string {
 }
 
 // mark marks items at random, also back.
-func (w *world) mark(n int) {
+func (w *model) mark(n int) {
 	w.t.Helper()
 	yes, no := true, false
 	for range 12 {
@@ -135,7 +135,7 @@ func (w *world) mark(n int) {
 }
 
 // markRead is what marking means for an item that all up to a time counts as read of.
-func (w *world) markRead(reader string, it *river.Item, m *river.Mark, read bool) {
+func (w *model) markRead(reader string, it *river.Item, m *river.Mark, read bool) {
 	sub := w.subs[reader][it.SourceID]
 	if !read && !it.At.After(sub.ReadTo) && !sub.ReadTo.IsZero() {
 		for i := range w.items { // one by one from now on
@@ -152,7 +152,7 @@ func (w *world) markRead(reader string, it *river.Item, m *river.Mark, read bool
 }
 
 // state is what a reader has of an item.
-func (w *world) state(reader string, it *river.Item) (followed, read, starred bool) {
+func (w *model) state(reader string, it *river.Item) (followed, read, starred bool) {
 	m := w.marks[reader][it.ID]
 	sub := w.subs[reader][it.SourceID]
 	if m != nil {
@@ -164,7 +164,7 @@ func (w *world) state(reader string, it *river.Item) (followed, read, starred bo
 	return sub != nil, read, starred
 }
 
-func (w *world) has(q river.ItemQuery, it *river.Item) bool {
+func (w *model) has(q river.ItemQuery, it *river.Item) bool {
 	followed, read, starred := w.state(q.Reader, it)
 	in := func(names ...string) bool {
 		for _, c := range w.subs[q.Reader][it.SourceID].Categories {
@@ -213,7 +213,7 @@ func matches(match string, it *river.Item) bool {
 }
 
 // naive is what a query finds, by looking at everything.
-func (w *world) naive(q river.ItemQuery) []int64 {
+func (w *model) naive(q river.ItemQuery) []int64 {
 	var found []*river.Item
 	for i := range w.items {
 		if w.has(q, &w.items[i]) {
@@ -241,7 +241,7 @@ func (w *world) naive(q river.ItemQuery) []int64 {
 }
 
 // query makes one up.
-func (w *world) query() river.ItemQuery {
+func (w *model) query() river.ItemQuery {
 	r := w.rnd
 	q := river.ItemQuery{Reader: []string{"", "few", "some", "nobody"}[min(r.IntN(10)/3, 3)], Limit: []int{1, 5, 50, 1000}[r.IntN(4)]}
 	some := func(n int) bool { return r.IntN(n) == 0 }
@@ -303,7 +303,7 @@ func (w *world) query() river.ItemQuery {
 }
 
 func naiveQueries(t *testing.T, s *stream) {
-	w := makeWorld(s, 1, 40, 1200)
+	w := newModel(s, 1, 40, 1200)
 	for n := range 150 {
 		if n%50 == 49 {
 			w.mark(100)
@@ -322,7 +322,7 @@ func naiveQueries(t *testing.T, s *stream) {
 }
 
 func naivePages(t *testing.T, s *stream) {
-	w := makeWorld(s, 2, 40, 800)
+	w := newModel(s, 2, 40, 800)
 	for _, q := range []river.ItemQuery{{}, {Reader: "few"}, {Reader: "some", Category: "silent"}, {Unread: true}, {Oldest: true}, {Reader: "few", Oldest: true},
 		{Starred: true}, {Match: "common"}, {Reader: "few", Match: "common", Oldest: true}, {Reader: "some", Read: true}} {
 		q.Limit = len(w.items)
@@ -344,7 +344,7 @@ func naivePages(t *testing.T, s *stream) {
 }
 
 func naiveUnread(t *testing.T, s *stream) {
-	w := makeWorld(s, 3, 20, 600)
+	w := newModel(s, 3, 20, 600)
 	for reader, subs := range w.subs {
 		got, err := s.CountUnread(s.Ctx, reader)
 		storetest.Must(t, err)
@@ -378,7 +378,7 @@ func manySilent(t *testing.T, s *stream) {
 	for range 5 {
 		var put []river.Item
 		for n := range 900 {
-			put = append(put, s.anItem(busy.ID, int(s.seq)+n, s.Now))
+			put = append(put, s.newItem(busy.ID, int(s.seq)+n, s.Now))
 		}
 		s.readFeed(busy.ID, put...)
 	}
@@ -390,7 +390,7 @@ func manySilent(t *testing.T, s *stream) {
 	storetest.Must(t, err)
 	var want []string
 	for n := range 3 {
-		it := s.anItem(list[n*400].Source.ID, n, s.In(-time.Duration(n+1)*time.Hour))
+		it := s.newItem(list[n*400].Source.ID, n, s.In(-time.Duration(n+1)*time.Hour))
 		s.readFeed(list[n*400].Source.ID, it)
 		want = append(want, it.Title)
 	}
@@ -406,7 +406,7 @@ func oneMillisecond(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	var put []river.Item
 	for n := range 300 {
-		put = append(put, s.anItem(src.ID, n, s.Now))
+		put = append(put, s.newItem(src.ID, n, s.Now))
 	}
 	s.readFeed(src.ID, put...)
 	slices.SortFunc(put, func(a, b river.Item) int { return cmp.Compare(b.ID, a.ID) })
@@ -429,7 +429,7 @@ func oneMillisecond(t *testing.T, s *stream) {
 func onePlace(t *testing.T, s *stream) {
 	a, b := s.followFeed("ann", feedURL(1)), s.followFeed("ann", feedURL(2))
 	near := func(source int64, n int64) river.Item {
-		it := s.anItem(source, int(n), s.Now)
+		it := s.newItem(source, int(n), s.Now)
 		it.ID = 5<<43 + n
 		return it
 	}

@@ -31,7 +31,7 @@ func (s *stream) library(reader, url string, texts ...string) river.Source {
 	src := s.followFeed(reader, url)
 	var put []river.Item
 	for n, text := range texts {
-		it := s.anItem(src.ID, n, s.In(-time.Duration(n)*time.Minute))
+		it := s.newItem(src.ID, n, s.In(-time.Duration(n)*time.Minute))
 		it.Title, it.Text, _ = strings.Cut(text, "|")
 		it.HTML = ""
 		put = append(put, it)
@@ -47,7 +47,7 @@ func searches(t *testing.T, s *stream) {
 		"numbers|1234 and v2.0", "the title|the body", "Straße|ﬁnal ﬁx", "Привет мир|ёлка", "한국어 문장|안녕하세요", "emoji ☂ only|🎉",
 	}
 	src := s.library("ann", feedURL(1), texts...)
-	it := s.anItem(src.ID, 50, s.In(-time.Hour))
+	it := s.newItem(src.ID, 50, s.In(-time.Hour))
 	it.Title, it.Text, it.Authors, it.Categories = "by", "", []string{"Jane Doe"}, []string{"gardening"}
 	it.Enclosures, it.Nested = []river.Enclosure{{Title: "episode"}}, []river.Content{{Title: "quoted", Nested: []river.Content{{Text: "deeply"}}}}
 	s.readFeed(src.ID, it)
@@ -108,7 +108,7 @@ func indexCounts(t *testing.T, s *stream) {
 
 func searchEdited(t *testing.T, s *stream) {
 	src := s.library("ann", feedURL(1), "early|words", "other|words")
-	it := s.anItem(src.ID, 0, s.Now)
+	it := s.newItem(src.ID, 0, s.Now)
 	it.Title, it.Text = "late", "words"
 	s.readFeed(src.ID, it)
 	s.index()

@@ -25,10 +25,10 @@ func riverSourceTests() map[string]func(*testing.T, *env) {
 		"WhatIsPutOffIsDueThenAndNoOneElsesClaimIsTouched":        riverTest(putOff),
 		"ReleasedClaimsAreDueAtOnce":                              riverTest(releaseClaims),
 		"TheNextSourceIsTheEarliest":                              riverTest(nextSource),
-		"APushMakesASourceDueByAnyOfItsNames":                     riverTest(hearByName),
-		"APushLeavesWhatNobodyFollowsAndWhatIsGone":               riverTest(hearNobody),
-		"APushDuringACheckLeavesTheClaimAndCountsAfterIt":         riverTest(hearDuring),
-		"APushBeforeACheckBeganIsAnsweredByIt":                    riverTest(hearBefore),
+		"APushMakesASourceDueByAnyOfItsNames":                     riverTest(pushByName),
+		"APushLeavesWhatNobodyFollowsAndWhatIsGone":               riverTest(pushWithoutFollowers),
+		"APushDuringACheckLeavesTheClaimAndCountsAfterIt":         riverTest(pushDuringCheck),
+		"APushBeforeACheckBeganIsAnsweredByIt":                    riverTest(pushBeforeCheck),
 		"SourcesAreFoundByURL":                                    riverTest(sourcesAt),
 		"SourcesAreListedPageByPage":                              riverTest(sourcePages),
 		"AChangedSourceIsWrittenOrNotAtAll":                       riverTest(changeSource),
@@ -91,9 +91,9 @@ func claimOrder(t *testing.T, s *stream) {
 		s.followFeed("ann", feedURL(n))
 		s.pass(time.Second)
 	}
-	heard, err := s.MarkPushed(s.Ctx, feedURL(3), "ping", s.Now)
+	pushed, err := s.MarkPushed(s.Ctx, feedURL(3), "ping", s.Now)
 	storetest.Must(t, err)
-	storetest.Same(t, "heard", heard, []int64{river.SourceID(feedURL(3))})
+	storetest.Same(t, "heard", pushed, []int64{river.SourceID(feedURL(3))})
 	urls := func(n int, claim int64) (list []string) {
 		all, err := s.ClaimSources(s.Ctx, s.Now, s.In(time.Minute), n, claim)
 		storetest.Must(t, err)
@@ -164,15 +164,15 @@ func nextSource(t *testing.T, s *stream) {
 	storetest.Same(t, "next", []any{next, err}, []any{s.In(8 * time.Minute), error(nil)})
 }
 
-func hearByName(t *testing.T, s *stream) {
+func pushByName(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	got := s.take(src.ID)
 	got.State.URL, got.URL, got.Topic = feedURL(2), feedURL(2), feedURL(3)
 	s.save(river.Saved{Source: got})
 	for _, url := range []string{feedURL(1), feedURL(2), feedURL(3)} {
 		s.pass(time.Second)
-		heard, err := s.MarkPushed(s.Ctx, url, "notify-websub", s.Now)
-		storetest.Same(t, url, []any{heard, err}, []any{[]int64{src.ID}, error(nil)})
+		pushed, err := s.MarkPushed(s.Ctx, url, "notify-websub", s.Now)
+		storetest.Same(t, url, []any{pushed, err}, []any{[]int64{src.ID}, error(nil)})
 		got := s.sourceNow(src.ID)
 		storetest.Same(t, url, []any{got.PushedAt, got.PushedVia}, []any{s.Now, "notify-websub"})
 		if got.NextAt.After(s.Now) {
@@ -189,12 +189,12 @@ func hearByName(t *testing.T, s *stream) {
 		storetest.Same(t, "under "+c.prefix, strings.Join(under, " "), c.want)
 	}
 	for _, url := range []string{"", feedURL(4), "\x00", "\xff"} {
-		heard, err := s.MarkPushed(s.Ctx, url, "ping", s.Now)
-		storetest.Same(t, url, []any{len(heard), err}, []any{0, error(nil)})
+		pushed, err := s.MarkPushed(s.Ctx, url, "ping", s.Now)
+		storetest.Same(t, url, []any{len(pushed), err}, []any{0, error(nil)})
 	}
 }
 
-func hearNobody(t *testing.T, s *stream) {
+func pushWithoutFollowers(t *testing.T, s *stream) {
 	left, gone := s.followFeed("ann", feedURL(1)), s.followFeed("ann", feedURL(2))
 	_, err := s.RiverUnsubscribe(s.Ctx, "ann", []int64{left.ID})
 	storetest.Must(t, err)
@@ -204,8 +204,8 @@ func hearNobody(t *testing.T, s *stream) {
 	})
 	storetest.Must(t, err)
 	for _, src := range []river.Source{left, gone} {
-		heard, err := s.MarkPushed(s.Ctx, src.URL, "ping", s.Now)
-		storetest.Same(t, src.URL, []any{len(heard), err}, []any{0, error(nil)})
+		pushed, err := s.MarkPushed(s.Ctx, src.URL, "ping", s.Now)
+		storetest.Same(t, src.URL, []any{len(pushed), err}, []any{0, error(nil)})
 		under, err := s.SourcesUnder(s.Ctx, src.URL, "", 10)
 		storetest.Same(t, src.URL, []any{len(under), err}, []any{0, error(nil)})
 		got := s.sourceNow(src.ID)
@@ -213,7 +213,7 @@ func hearNobody(t *testing.T, s *stream) {
 	}
 }
 
-func hearDuring(t *testing.T, s *stream) {
+func pushDuringCheck(t *testing.T, s *stream) {
 	src := s.take(s.followFeed("ann", feedURL(1)).ID)
 	at := s.Now
 	for _, after := range []time.Duration{0, time.Second} { // in the very millisecond too
@@ -231,7 +231,7 @@ func hearDuring(t *testing.T, s *stream) {
 	storetest.Same(t, "once", []any{got.NextAt, got.PushedAt, got.PushedVia}, []any{s.In(time.Hour), time.Time{}, ""})
 }
 
-func hearBefore(t *testing.T, s *stream) {
+func pushBeforeCheck(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	_, err := s.MarkPushed(s.Ctx, src.URL, "ping", s.Now)
 	storetest.Must(t, err)
@@ -276,12 +276,12 @@ func loginSource(t *testing.T, s *stream) {
 	list, err := s.SourcesAt(s.Ctx, feedURL(1))
 	storetest.Must(t, err)
 	storetest.Same(t, "two", []any{len(list), list[0].ID, list[1].ID, list[1].Login, list[1].Login.Kind != ""}, []any{2, open.ID, int64(42), a.Source.Login, true})
-	heard, err := s.MarkPushed(s.Ctx, feedURL(1), "ping", s.Now)
-	storetest.Same(t, "a stranger's ping has nobody asked with a login", []any{heard, err, s.sourceNow(42).PushedAt.IsZero()}, []any{[]int64{open.ID}, error(nil), true})
+	pushed, err := s.MarkPushed(s.Ctx, feedURL(1), "ping", s.Now)
+	storetest.Same(t, "a stranger's ping has nobody asked with a login", []any{pushed, err, s.sourceNow(42).PushedAt.IsZero()}, []any{[]int64{open.ID}, error(nil), true})
 	_, err = s.RiverUnsubscribe(s.Ctx, "ann", []int64{open.ID})
 	storetest.Must(t, err)
-	heard, err = s.MarkPushed(s.Ctx, feedURL(1), "ping", s.Now)
-	storetest.Same(t, "nor does he learn that somebody reads it", []any{len(heard), err}, []any{0, error(nil)})
+	pushed, err = s.MarkPushed(s.Ctx, feedURL(1), "ping", s.Now)
+	storetest.Same(t, "nor does he learn that somebody reads it", []any{len(pushed), err}, []any{0, error(nil)})
 	named, err := s.NamedSources(s.Ctx, []string{feedURL(1)})
 	storetest.Same(t, "by any way", []any{len(named), err}, []any{0, error(nil)})
 	page, err := s.Sources(s.Ctx, river.SourceQuery{Limit: 1})
@@ -428,7 +428,7 @@ func badTexts(t *testing.T, s *stream) {
 	src := s.followFeed(bad, "http://feeds.example/"+bad, bad)
 	got := s.take(river.SourceID("http://feeds.example/" + bad))
 	got.About.Title, got.Topic, got.PushEndpoints = bad, bad, []river.PushEndpoint{{Hub: bad}}
-	it := s.anItem(src.ID, 1, s.Now)
+	it := s.newItem(src.ID, 1, s.Now)
 	it.GUID, it.Title, it.Link, it.HTML, it.Text, it.Authors = bad, bad, bad, bad, bad, []string{bad}
 	s.save(river.Saved{Source: got, Check: river.Check{At: s.Now, Text: bad, Sent: bad}, Put: []river.Item{it}})
 	s.index()

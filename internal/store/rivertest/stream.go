@@ -41,13 +41,13 @@ func (s *stream) pass(d time.Duration) { s.Now = s.In(d) }
 func feedURL(n int) string { return fmt.Sprintf("http://feeds.example/%03d.xml", n) }
 
 // aSource is one that nobody follows yet.
-func (s *stream) aSource(url string) river.Source {
+func (s *stream) newSource(url string) river.Source {
 	return river.Source{ID: river.SourceID(url), URL: url, State: feedstate.New(url, s.Now), NextAt: s.Now}
 }
 
 // addition is that a reader wants to follow a feed.
 func (s *stream) addition(reader, url string, categories ...string) river.Addition {
-	src := s.aSource(url)
+	src := s.newSource(url)
 	return river.Addition{Subscription: river.Subscription{Reader: reader, SourceID: src.ID, AddedAt: s.Now, Categories: categories}, Source: src}
 }
 
@@ -83,7 +83,7 @@ func (s *stream) take(id int64) river.Source {
 }
 
 // anItem makes the nth item of a source, at a time.
-func (s *stream) anItem(source int64, n int, at time.Time) river.Item {
+func (s *stream) newItem(source int64, n int, at time.Time) river.Item {
 	s.seq++
 	guid := fmt.Sprintf("guid-%d", n)
 	return river.Item{ID: river.ItemID(source, guid), SourceID: source, GUID: guid, Seq: s.seq, First: s.seq, At: at, ReadAt: s.Now, Hash: int64(n),
@@ -94,7 +94,7 @@ func (s *stream) anItem(source int64, n int, at time.Time) river.Item {
 // items makes items from up to to, the first the newest, a minute apart.
 func (s *stream) items(source int64, from, to int) (list []river.Item) {
 	for n := from; n < to; n++ {
-		list = append(list, s.anItem(source, n, s.In(-time.Duration(n)*time.Minute)))
+		list = append(list, s.newItem(source, n, s.In(-time.Duration(n)*time.Minute)))
 	}
 	return list
 }

@@ -21,7 +21,7 @@ func riverSweepTests() map[string]func(*testing.T, *env) {
 		"WhatASweepRemovesIsNotFoundAnyMore":               riverTest(sweepSearch),
 		"AnItemThatLeftItsFeedAndCameBackStays":            riverTest(sweepReturned),
 		"ASweepOfNothingDoesNothing":                       riverTest(sweepNothing),
-		"ASweptItemThatWaitsForANoticeIsNotTold":           riverTest(sweepNotice),
+		"ASweptItemThatWaitsForANoticeIsNotTold":           riverTest(sweepForwarding),
 	}
 }
 
@@ -54,7 +54,7 @@ func sweepOld(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID, s.items(src.ID, 0, 10)...)
 	s.pass(longKept + time.Second - 5*time.Minute)
-	s.readFeed(src.ID, s.anItem(src.ID, 50, s.Now))
+	s.readFeed(src.ID, s.newItem(src.ID, 50, s.Now))
 	storetest.Same(t, "removed", s.sweep(1000), 5)
 	storetest.Same(t, "left", s.titles(river.ItemQuery{Reader: "ann"}), []string{"Title 50", "Title 0", "Title 1", "Title 2", "Title 3", "Title 4"})
 	storetest.Same(t, "counted", s.sourceNow(src.ID).Items, int64(6))
@@ -166,10 +166,10 @@ func sweepSearch(t *testing.T, s *stream) {
 	storetest.Same(t, "found", len(s.ask(river.ItemQuery{Reader: "ann", Match: "title"})), 5)
 }
 
-func sweepNotice(t *testing.T, s *stream) {
+func sweepForwarding(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	n := s.aNotice(forward.Forwarding{Reader: "ann"})
+	n := s.newForwarding(forward.Forwarding{Reader: "ann"})
 	s.readFeed(src.ID, s.items(src.ID, 0, 10)...)
 	s.readFeed(src.ID)
 	s.sweep(3)

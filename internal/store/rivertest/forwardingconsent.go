@@ -9,10 +9,10 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-func noticeWaiting(t *testing.T, s *stream) {
+func forwardingWaiting(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	n := s.aNotice(forward.Forwarding{Reader: "ann", State: forward.ForwardingWaiting})
+	n := s.newForwarding(forward.Forwarding{Reader: "ann", State: forward.ForwardingWaiting})
 	storetest.Same(t, "due at once, to be asked", []any{n.State, n.NextAt.IsZero()}, []any{forward.ForwardingWaiting, false})
 	s.news(src.ID, 1)
 	list, err := s.ClaimForwardings(s.Ctx, s.Now, s.In(time.Minute), 10, 5)
@@ -28,9 +28,9 @@ func noticeWaiting(t *testing.T, s *stream) {
 	storetest.Same(t, "stored", []any{got, err}, []any{[]forward.Forwarding{n}, error(nil)})
 	// Changing what it is about asks nobody again.
 	n.Category = "c"
-	storetest.Same(t, "changed", s.aNotice(n).NextAt, time.Time{})
+	storetest.Same(t, "changed", s.newForwarding(n).NextAt, time.Time{})
 	n.Category, n.Asked = "", 0
-	n = s.aNotice(n)
+	n = s.newForwarding(n)
 	list, err = s.ClaimForwardings(s.Ctx, s.Now, s.In(time.Minute), 10, 6)
 	storetest.Same(t, "asked again", []any{len(list), err}, []any{1, error(nil)})
 	list[0].NextAt = s.In(time.Minute)
@@ -45,8 +45,8 @@ func noticeWaiting(t *testing.T, s *stream) {
 	s.news(src.ID, 2)
 	storetest.Same(t, "from then on", s.due(), map[int64][]string{n.ID: {"Title 2"}})
 	// Another one to the same recipient needs no question.
-	storetest.Same(t, "a second", s.aNotice(forward.Forwarding{Reader: "ann", State: forward.ForwardingWaiting}).State, forward.ForwardingConfirmed)
-	storetest.Same(t, "of another reader", s.aNotice(forward.Forwarding{Reader: "bob", State: forward.ForwardingWaiting}).State, forward.ForwardingWaiting)
+	storetest.Same(t, "a second", s.newForwarding(forward.Forwarding{Reader: "ann", State: forward.ForwardingWaiting}).State, forward.ForwardingConfirmed)
+	storetest.Same(t, "of another reader", s.newForwarding(forward.Forwarding{Reader: "bob", State: forward.ForwardingWaiting}).State, forward.ForwardingWaiting)
 }
 
 func mailTo(reader, target, state string) forward.Forwarding {
@@ -63,13 +63,13 @@ func (s *stream) states(reader string) (all []string) {
 	return all
 }
 
-func noticeDecided(t *testing.T, s *stream) {
+func forwardingDecided(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
 	for _, target := range []string{"vic@x.example", "VIC@x.example", "vic+news@x.example", "other@x.example"} {
-		s.aNotice(mailTo("ann", target, forward.ForwardingWaiting))
+		s.newForwarding(mailTo("ann", target, forward.ForwardingWaiting))
 	}
-	s.aNotice(mailTo("bob", "vic@x.example", forward.ForwardingWaiting))
+	s.newForwarding(mailTo("bob", "vic@x.example", forward.ForwardingWaiting))
 	n, err := s.DecideForwardings(s.Ctx, mailTo("ann", "Vic@X.example", ""), forward.ForwardingConfirmed, s.Now)
 	storetest.Same(t, "confirmed", []any{n, err, s.states("ann"), s.states("bob")}, []any{2, error(nil),
 		[]string{forward.ForwardingConfirmed, forward.ForwardingConfirmed, forward.ForwardingWaiting, forward.ForwardingWaiting}, []string{forward.ForwardingWaiting}})
@@ -100,13 +100,13 @@ func noticeDecided(t *testing.T, s *stream) {
 	}
 }
 
-func noticeRefused(t *testing.T, s *stream) {
+func forwardingRefused(t *testing.T, s *stream) {
 	refused := func(reader, target string) bool {
 		yes, err := s.ForwardingRefused(s.Ctx, reader, forward.ViaEmail, target)
 		storetest.Must(t, err)
 		return yes
 	}
-	kept := s.aNotice(mailTo("ann", "vic@x.example", forward.ForwardingConfirmed))
+	kept := s.newForwarding(mailTo("ann", "vic@x.example", forward.ForwardingConfirmed))
 	_, err := s.DecideForwardings(s.Ctx, mailTo("ann", "vic@x.example", ""), forward.ForwardingEnded, s.Now)
 	storetest.Must(t, err)
 	storetest.Same(t, "refused", []bool{refused("ann", "Vic+a@x.example"), refused("bob", "vic@x.example"), refused("ann", "v@x.example")}, []bool{true, false, false})
@@ -118,10 +118,10 @@ func noticeRefused(t *testing.T, s *stream) {
 	_, err = s.PutForwarding(s.Ctx, mailTo("ann", "vic@x.example", forward.ForwardingWaiting), 10)
 	storetest.WantFault(t, err, fault.Refused)
 	storetest.Same(t, "nothing was made", s.states("ann"), []string(nil))
-	s.aNotice(mailTo("bob", "vic@x.example", forward.ForwardingWaiting))
+	s.newForwarding(mailTo("bob", "vic@x.example", forward.ForwardingWaiting))
 	n, err := s.DecideForwardings(s.Ctx, mailTo("ann", "vic@x.example", ""), forward.ForwardingConfirmed, s.Now)
 	storetest.Same(t, "allowed again", []any{n, err, refused("ann", "vic@x.example")}, []any{0, error(nil), false})
-	s.aNotice(mailTo("ann", "vic@x.example", forward.ForwardingWaiting))
+	s.newForwarding(mailTo("ann", "vic@x.example", forward.ForwardingWaiting))
 }
 
 func messagesCounted(t *testing.T, s *stream) {
@@ -138,8 +138,8 @@ func messagesCounted(t *testing.T, s *stream) {
 	storetest.Same(t, "another day", []bool{add(6, 1, ann, vic), add(6, 1, ann, vic), add(6, 1, ann, vic)}, []bool{true, true, false})
 }
 
-func noticeClaimedAlone(t *testing.T, s *stream) {
-	n := s.aNotice(forward.Forwarding{Reader: "ann"})
+func forwardingClaimedAlone(t *testing.T, s *stream) {
+	n := s.newForwarding(forward.Forwarding{Reader: "ann"})
 	_, err := s.ClaimForwarding(s.Ctx, "bob", n.ID, s.Now, s.In(time.Minute), 5)
 	storetest.WantFault(t, err, fault.NotFound)
 	got, err := s.ClaimForwarding(s.Ctx, "ann", n.ID, s.Now, s.In(time.Minute), 5)

@@ -12,39 +12,39 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-func riverNoticeTests() map[string]func(*testing.T, *env) {
+func riverForwardingTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"ANoticeComesBackWhole":                           riverTest(wholeNotice),
-		"ANoticeHasALimitAndAnOwner":                      riverTest(noticeLimits),
-		"NewItemsWaitForTheNoticesThatTheyConcern":        riverTest(noticeQueued),
-		"AFirstReadingTellsNobody":                        riverTest(noticeFirst),
-		"AnEditTellsNobody":                               riverTest(noticeEdit),
-		"AClaimedNoticeIsNobodyElses":                     riverTest(noticeClaim),
-		"WhatWasToldWaitsNoMoreAndTheRestIsDueWhenItSays": riverTest(noticeTold),
-		"APausedNoticeIsNotDue":                           riverTest(noticePaused),
-		"ADroppedNoticeLeavesNothing":                     riverTest(noticeDropped),
-		"NoMoreThanAThousandWaitForOneNotice":             riverTest(noticeBound),
+		"ANoticeComesBackWhole":                           riverTest(wholeForwarding),
+		"ANoticeHasALimitAndAnOwner":                      riverTest(forwardingLimits),
+		"NewItemsWaitForTheNoticesThatTheyConcern":        riverTest(forwardingQueued),
+		"AFirstReadingTellsNobody":                        riverTest(forwardingFirst),
+		"AnEditTellsNobody":                               riverTest(forwardingEdit),
+		"AClaimedNoticeIsNobodyElses":                     riverTest(forwardingClaim),
+		"WhatWasToldWaitsNoMoreAndTheRestIsDueWhenItSays": riverTest(forwardingSent),
+		"APausedNoticeIsNotDue":                           riverTest(forwardingPaused),
+		"ADroppedNoticeLeavesNothing":                     riverTest(forwardingDropped),
+		"NoMoreThanAThousandWaitForOneNotice":             riverTest(forwardingBound),
 		"ItIsKnownWhenAListOrANoticeIsDue":                riverTest(nextWork),
 		"AReadingListComesBackWhole":                      riverTest(wholeList),
 		"AReadingListIsClaimedByOneAndWrittenByHimOnly":   riverTest(listClaim),
 		"ADroppedReadingListLeavesItsFeedsToTheReader":    riverTest(listDropped),
 		"ReleasedListsAndNoticesAreDue":                   riverTest(releaseWork),
-		"ANoticeTellsWhatItsReaderSeesOfAnItem":           riverTest(noticeEntries),
+		"ANoticeTellsWhatItsReaderSeesOfAnItem":           riverTest(forwardingEntries),
 		"AReadingListIsFollowedOnceByAReader":             riverTest(listTwice),
 		"AListWithoutANextTimeIsNeverDueAgain":            riverTest(listNever),
-		"AChangedNoticeKeepsWhatItSentAndLosesItsClaim":   riverTest(noticeChanged),
-		"WhoFollowsNoMoreIsNotToldOfIt":                   riverTest(noticeUnfollowed),
-		"ManyNoticesOfOneReaderAreEachTold":               riverTest(noticeMany),
-		"ANoticeOfACategoryIsToldOfItsSourcesOnly":        riverTest(noticeCategory),
-		"NothingWaitsForANoticeBeforeItsRecipientAgrees":  riverTest(noticeWaiting),
-		"ARecipientDecidesOnAllNoticesOfAReader":          riverTest(noticeDecided),
-		"ARecipientWhoRefusedIsNotAskedAgain":             riverTest(noticeRefused),
+		"AChangedNoticeKeepsWhatItSentAndLosesItsClaim":   riverTest(forwardingChanged),
+		"WhoFollowsNoMoreIsNotToldOfIt":                   riverTest(forwardingUnfollowed),
+		"ManyNoticesOfOneReaderAreEachTold":               riverTest(forwardingMany),
+		"ANoticeOfACategoryIsToldOfItsSourcesOnly":        riverTest(forwardingCategory),
+		"NothingWaitsForANoticeBeforeItsRecipientAgrees":  riverTest(forwardingWaiting),
+		"ARecipientDecidesOnAllNoticesOfAReader":          riverTest(forwardingDecided),
+		"ARecipientWhoRefusedIsNotAskedAgain":             riverTest(forwardingRefused),
 		"MessagesOfADayAreCountedTogetherOrNotAtAll":      riverTest(messagesCounted),
-		"ANoticeIsClaimedByItsReaderWhenNobodyElseHasIt":  riverTest(noticeClaimedAlone),
+		"ANoticeIsClaimedByItsReaderWhenNobodyElseHasIt":  riverTest(forwardingClaimedAlone),
 	}
 }
 
-func (s *stream) aNotice(n forward.Forwarding) forward.Forwarding {
+func (s *stream) newForwarding(n forward.Forwarding) forward.Forwarding {
 	s.t.Helper()
 	if n.Via == "" {
 		n.Via, n.Target = forward.ViaWebhook, "http://hook/"
@@ -60,7 +60,7 @@ func (s *stream) aNotice(n forward.Forwarding) forward.Forwarding {
 // news has a source read a second time, with one new item.
 func (s *stream) news(id int64, n int) river.Item {
 	s.t.Helper()
-	it := s.anItem(id, n, s.Now)
+	it := s.newItem(id, n, s.Now)
 	s.readFeed(id, it)
 	return it
 }
@@ -82,10 +82,10 @@ func (s *stream) due() map[int64][]string {
 	return all
 }
 
-func wholeNotice(t *testing.T, s *stream) {
+func wholeForwarding(t *testing.T, s *stream) {
 	n := forward.Forwarding{Reader: "ann", SourceID: 5, Category: "☂", Via: forward.ViaEmail, Target: "a@b", Secret: "\xff\x00", CreatedAt: s.Now, Failures: 3, Problem: "p",
 		State: forward.ForwardingConfirmed, Asked: 2, AskedAt: s.In(-time.Hour), DecidedAt: s.In(-time.Minute)}
-	got := s.aNotice(n)
+	got := s.newForwarding(n)
 	if got.ID == 0 {
 		t.Fatal("it has no ID")
 	}
@@ -97,8 +97,8 @@ func wholeNotice(t *testing.T, s *stream) {
 	storetest.Same(t, "another's", []any{len(list), err}, []any{0, error(nil)})
 }
 
-func noticeLimits(t *testing.T, s *stream) {
-	a := s.aNotice(forward.Forwarding{Reader: "ann"})
+func forwardingLimits(t *testing.T, s *stream) {
+	a := s.newForwarding(forward.Forwarding{Reader: "ann"})
 	_, err := s.PutForwarding(s.Ctx, forward.Forwarding{Reader: "ann", Via: forward.ViaPost}, 1)
 	storetest.WantFault(t, err, fault.TooMany)
 	_, err = s.PutForwarding(s.Ctx, forward.Forwarding{Reader: "bob", Via: forward.ViaPost}, 1)
@@ -110,15 +110,15 @@ func noticeLimits(t *testing.T, s *stream) {
 	storetest.WantFault(t, s.DropForwarding(s.Ctx, "bob", a.ID), fault.NotFound)
 }
 
-func noticeQueued(t *testing.T, s *stream) {
+func forwardingQueued(t *testing.T, s *stream) {
 	src, other := s.followFeed("ann", feedURL(1), "c"), s.followFeed("ann", feedURL(2))
 	s.followFeed("bob", feedURL(2))
 	for _, src := range []river.Source{src, other} {
 		s.readFeed(src.ID, s.items(src.ID, 50, 52)...)
 	}
-	any, one, cat := s.aNotice(forward.Forwarding{Reader: "ann"}), s.aNotice(forward.Forwarding{Reader: "ann", SourceID: src.ID}), s.aNotice(forward.Forwarding{Reader: "ann", Category: "c"})
-	bob := s.aNotice(forward.Forwarding{Reader: "bob"})
-	s.aNotice(forward.Forwarding{Reader: "nobody"})
+	any, one, cat := s.newForwarding(forward.Forwarding{Reader: "ann"}), s.newForwarding(forward.Forwarding{Reader: "ann", SourceID: src.ID}), s.newForwarding(forward.Forwarding{Reader: "ann", Category: "c"})
+	bob := s.newForwarding(forward.Forwarding{Reader: "bob"})
+	s.newForwarding(forward.Forwarding{Reader: "nobody"})
 	storetest.Same(t, "nothing yet", s.due(), map[int64][]string{})
 	s.news(src.ID, 1)
 	s.pass(time.Second)
@@ -127,19 +127,19 @@ func noticeQueued(t *testing.T, s *stream) {
 	storetest.Same(t, "claimed", s.due(), map[int64][]string{})
 }
 
-func noticeCategory(t *testing.T, s *stream) {
+func forwardingCategory(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1), "c", "d")
 	s.followFeed("bob", feedURL(1), "c")
 	s.readFeed(src.ID, s.items(src.ID, 50, 51)...)
-	s.aNotice(forward.Forwarding{Reader: "bob", Category: "d"})
-	a := s.aNotice(forward.Forwarding{Reader: "ann", Category: "d", SourceID: src.ID})
-	s.aNotice(forward.Forwarding{Reader: "ann", Category: "d", SourceID: 9})
+	s.newForwarding(forward.Forwarding{Reader: "bob", Category: "d"})
+	a := s.newForwarding(forward.Forwarding{Reader: "ann", Category: "d", SourceID: src.ID})
+	s.newForwarding(forward.Forwarding{Reader: "ann", Category: "d", SourceID: 9})
 	s.news(src.ID, 1)
 	storetest.Same(t, "told", s.due(), map[int64][]string{a.ID: {"Title 1"}})
 }
 
-func noticeFirst(t *testing.T, s *stream) {
-	n := s.aNotice(forward.Forwarding{Reader: "ann"})
+func forwardingFirst(t *testing.T, s *stream) {
+	n := s.newForwarding(forward.Forwarding{Reader: "ann"})
 	src := s.followFeed("ann", feedURL(1))
 	got := s.take(src.ID) // its first check fails
 	got.State.Failures = 1
@@ -154,22 +154,22 @@ func noticeFirst(t *testing.T, s *stream) {
 	storetest.Same(t, "the second", s.due(), map[int64][]string{n.ID: {"Title 7"}})
 }
 
-func noticeEdit(t *testing.T, s *stream) {
+func forwardingEdit(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	put := s.items(src.ID, 0, 2)
 	s.readFeed(src.ID, put...)
-	s.aNotice(forward.Forwarding{Reader: "ann"})
-	it := s.anItem(src.ID, 0, s.Now)
+	s.newForwarding(forward.Forwarding{Reader: "ann"})
+	it := s.newItem(src.ID, 0, s.Now)
 	it.Title, it.EditedAt = "edited", s.Now
 	got := s.take(src.ID)
 	s.save(river.Saved{Source: got, Put: []river.Item{it}, Withdrawn: []river.Item{{ID: put[1].ID, Seq: 9, WithdrawnAt: s.Now}}})
 	storetest.Same(t, "told", s.due(), map[int64][]string{})
 }
 
-func noticeClaim(t *testing.T, s *stream) {
+func forwardingClaim(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	n := s.aNotice(forward.Forwarding{Reader: "ann"})
+	n := s.newForwarding(forward.Forwarding{Reader: "ann"})
 	s.news(src.ID, 1)
 	list, err := s.ClaimForwardings(s.Ctx, s.Now, s.In(time.Minute), 10, 500)
 	storetest.Must(t, err)
@@ -186,10 +186,10 @@ func noticeClaim(t *testing.T, s *stream) {
 	storetest.Same(t, "nor who has no claim", []any{ok, err}, []any{false, error(nil)})
 }
 
-func noticeTold(t *testing.T, s *stream) {
+func forwardingSent(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	s.aNotice(forward.Forwarding{Reader: "ann", Secret: "s"})
+	s.newForwarding(forward.Forwarding{Reader: "ann", Secret: "s"})
 	var all []river.Item
 	for n := range 3 {
 		all = append(all, s.news(src.ID, n))
@@ -214,25 +214,25 @@ func noticeTold(t *testing.T, s *stream) {
 	storetest.Same(t, "nothing waits", []any{got[0].NextAt, err}, []any{time.Time{}, error(nil)})
 }
 
-func noticePaused(t *testing.T, s *stream) {
+func forwardingPaused(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	n := s.aNotice(forward.Forwarding{Reader: "ann"})
+	n := s.newForwarding(forward.Forwarding{Reader: "ann"})
 	s.news(src.ID, 1)
 	n.Paused = true
-	n = s.aNotice(n)
+	n = s.newForwarding(n)
 	storetest.Same(t, "paused", []any{n.Paused, n.NextAt}, []any{true, time.Time{}})
 	s.news(src.ID, 2)
 	storetest.Same(t, "due", s.due(), map[int64][]string{})
 	n.Paused = false
-	s.aNotice(n)
+	s.newForwarding(n)
 	storetest.Same(t, "what waited before goes on", s.due(), map[int64][]string{n.ID: {"Title 1"}})
 }
 
-func noticeChanged(t *testing.T, s *stream) {
+func forwardingChanged(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	n := s.aNotice(forward.Forwarding{Reader: "ann", CreatedAt: s.Now})
+	n := s.newForwarding(forward.Forwarding{Reader: "ann", CreatedAt: s.Now})
 	s.news(src.ID, 1)
 	list, err := s.ClaimForwardings(s.Ctx, s.Now, s.In(time.Minute), 10, 5)
 	storetest.Must(t, err)
@@ -242,39 +242,39 @@ func noticeChanged(t *testing.T, s *stream) {
 	list, err = s.ClaimForwardings(s.Ctx, s.In(time.Hour), s.In(2*time.Hour), 10, 6)
 	storetest.Same(t, "claimed", []any{len(list), err}, []any{1, error(nil)})
 	n.Target, n.CreatedAt, n.Sent = "http://other/", time.Time{}, 0
-	got := s.aNotice(n)
+	got := s.newForwarding(n)
 	storetest.Same(t, "changed", []any{got.Target, got.CreatedAt, got.Sent, got.LastAt, got.Claim}, []any{"http://other/", s.Now, int64(7), s.Now, int64(0)})
 	ok, err = s.SaveForwarding(s.Ctx, list[0], nil)
 	storetest.Same(t, "who had claimed it", []any{ok, err}, []any{false, error(nil)})
 	storetest.Same(t, "due at once", s.due(), map[int64][]string{n.ID: {"Title 1"}})
 }
 
-func noticeUnfollowed(t *testing.T, s *stream) {
+func forwardingUnfollowed(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.followFeed("bob", feedURL(1))
 	s.readFeed(src.ID)
-	s.aNotice(forward.Forwarding{Reader: "ann", SourceID: src.ID})
+	s.newForwarding(forward.Forwarding{Reader: "ann", SourceID: src.ID})
 	_, err := s.RiverUnsubscribe(s.Ctx, "ann", []int64{src.ID})
 	storetest.Must(t, err)
 	s.news(src.ID, 1)
 	storetest.Same(t, "told", s.due(), map[int64][]string{})
 }
 
-func noticeMany(t *testing.T, s *stream) {
+func forwardingMany(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
 	want := map[int64][]string{}
 	for range 10 {
-		want[s.aNotice(forward.Forwarding{Reader: "ann"}).ID] = []string{"Title 2", "Title 1"}
+		want[s.newForwarding(forward.Forwarding{Reader: "ann"}).ID] = []string{"Title 2", "Title 1"}
 	}
 	s.readFeed(src.ID, s.items(src.ID, 1, 3)...)
 	storetest.Same(t, "told", s.due(), want)
 }
 
-func noticeDropped(t *testing.T, s *stream) {
+func forwardingDropped(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	n := s.aNotice(forward.Forwarding{Reader: "ann"})
+	n := s.newForwarding(forward.Forwarding{Reader: "ann"})
 	s.news(src.ID, 1)
 	storetest.Must(t, s.DropForwarding(s.Ctx, "ann", n.ID))
 	storetest.WantFault(t, s.DropForwarding(s.Ctx, "ann", n.ID), fault.NotFound)
@@ -283,10 +283,10 @@ func noticeDropped(t *testing.T, s *stream) {
 	storetest.Same(t, "items", []any{len(list), err}, []any{0, error(nil)})
 }
 
-func noticeBound(t *testing.T, s *stream) {
+func forwardingBound(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	n := s.aNotice(forward.Forwarding{Reader: "ann"})
+	n := s.newForwarding(forward.Forwarding{Reader: "ann"})
 	s.readFeed(src.ID, s.items(src.ID, 0, 1100)...)
 	list, err := s.ClaimForwardings(s.Ctx, s.Now, s.In(time.Minute), 10, 5)
 	storetest.Must(t, err)
@@ -296,10 +296,10 @@ func noticeBound(t *testing.T, s *stream) {
 	storetest.Same(t, "the newest stay", []any{len(entries), entries[0].Title, err}, []any{1000, "Title 999", error(nil)})
 }
 
-func noticeEntries(t *testing.T, s *stream) {
+func forwardingEntries(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1), "c")
 	s.readFeed(src.ID)
-	n := s.aNotice(forward.Forwarding{Reader: "ann"})
+	n := s.newForwarding(forward.Forwarding{Reader: "ann"})
 	it := s.news(src.ID, 1)
 	list, err := s.ForwardingItems(s.Ctx, n.ID, 10)
 	storetest.Must(t, err)
@@ -317,7 +317,7 @@ func nextWork(t *testing.T, s *stream) {
 	storetest.Same(t, "a list", next(), s.In(time.Hour))
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	s.aNotice(forward.Forwarding{Reader: "ann"})
+	s.newForwarding(forward.Forwarding{Reader: "ann"})
 	storetest.Same(t, "a list", next(), s.In(time.Hour))
 	s.news(src.ID, 1)
 	storetest.Same(t, "a notice", next(), s.Now)
@@ -394,7 +394,7 @@ func listDropped(t *testing.T, s *stream) {
 func releaseWork(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	n := s.aNotice(forward.Forwarding{Reader: "ann"})
+	n := s.newForwarding(forward.Forwarding{Reader: "ann"})
 	s.news(src.ID, 1)
 	storetest.Must(t, s.AddReadingList(s.Ctx, river.ReadingList{Reader: "ann", URL: "http://l/"}))
 	storetest.Same(t, "told", s.due(), map[int64][]string{n.ID: {"Title 1"}})
