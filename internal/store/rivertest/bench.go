@@ -15,14 +15,14 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// benched is a store for measuring.
+// benched returns a stream on a store for benchmarks.
 func benched(b *testing.B, s hub.Store) *stream {
 	b.Helper()
 	e := &env{&storetest.Case{Store: s, Ctx: b.Context(), Now: time.UnixMilli(1_790_000_000_123).UTC()}}
 	return e.stream(b)
 }
 
-// many makes a reader follow n sources, and returns their ids.
+// many makes a reader follow n sources and returns their ids.
 func (s *stream) many(reader string, n int) (all []int64) {
 	s.t.Helper()
 	var list []river.Addition
@@ -35,7 +35,7 @@ func (s *stream) many(reader string, n int) (all []int64) {
 	return all
 }
 
-// together runs do for numbers below n, so many at once.
+// together runs do for the numbers below n, with the given number of concurrent callers.
 func together(n, callers int, do func(n int) error) error {
 	var next atomic.Int64
 	var group sync.WaitGroup
@@ -59,7 +59,7 @@ func together(n, callers int, do func(n int) error) error {
 	return <-errs
 }
 
-// prose makes texts whose words are as common as words are.
+// prose generates texts with a natural distribution of word frequencies.
 type prose struct {
 	rnd   *rand.Rand
 	words *rand.Zipf
@@ -74,7 +74,7 @@ func (p *prose) text(words int) string {
 	var b strings.Builder
 	for range words {
 		n := p.words.Uint64()
-		// Letters, so that beginnings are shared.
+		// Use letters, so that words share prefixes.
 		for n += 26; n > 0; n /= 26 {
 			b.WriteByte(byte('a' + n%26))
 		}
@@ -83,8 +83,8 @@ func (p *prose) text(words int) string {
 	return b.String()
 }
 
-// UnchangedChecks measures checks that found nothing new, claims and all, of so many
-// sources by so many callers.
+// UnchangedChecks measures checks without news, including claims, with the given number of sources
+// and concurrent callers.
 func UnchangedChecks(b *testing.B, st hub.Store, sources, callers int) {
 	s := benched(b, st)
 	all := s.many("", sources)
@@ -107,14 +107,14 @@ func UnchangedChecks(b *testing.B, st hub.Store, sources, callers int) {
 		src.NextAt, src.State.CheckedAt = s.Now, s.Now
 		ok, err := s.SaveCheck(s.Ctx, river.Saved{Source: src, Check: s.check(), Now: s.Now})
 		if err == nil && !ok {
-			err = errors.New("it was not saved")
+			err = errors.New("the check was not saved")
 		}
 		return err
 	})
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "checks/s")
 }
 
-// busy claims sources, 200 at a time, and gives n of them to so many callers.
+// busy claims sources in groups of 200 and distributes n of them to the callers.
 func (s *stream) busy(callers, n int, do func(n int, src river.Source) error) {
 	due := make(chan river.Source, 200)
 	go func() {
@@ -143,14 +143,14 @@ func (s *stream) busy(callers, n int, do func(n int, src river.Source) error) {
 	}))
 }
 
-// check is what most checks come to.
+// check returns the result of a typical check.
 func (s *stream) check() river.Check {
 	return river.Check{At: s.Now, URL: "http://host.example/feed.xml", Status: 304, Outcome: "unchanged", Text: "It has not changed since 12:00.",
 		Next: s.In(time.Hour), Why: "max-age 1 h seen 12:00; ttl 60 considered",
 		Sent: strings.Repeat("Header: value\n", 8), Received: strings.Repeat("Header: value\n", 12)}
 }
 
-// FirstReadings measures checks that bring twenty items each, of so many sources by so many callers.
+// FirstReadings measures checks that add twenty items each, with the given number of callers.
 func FirstReadings(b *testing.B, st hub.Store, callers int) {
 	s := benched(b, st)
 	s.many("", b.N)
@@ -173,7 +173,7 @@ func FirstReadings(b *testing.B, st hub.Store, callers int) {
 	b.ReportMetric(float64(20*b.N)/b.Elapsed().Seconds(), "items/s")
 }
 
-// Claims measures claiming 200 of so many sources.
+// ClaimsOf measures claims of 200 out of many sources.
 func ClaimsOf(b *testing.B, st hub.Store, sources int) {
 	s := benched(b, st)
 	for left := sources; left > 0; left -= 100_000 {
@@ -200,8 +200,8 @@ func ClaimsOf(b *testing.B, st hub.Store, sources int) {
 	}
 }
 
-// benchRiver is a river of 100,000 items of 500 sources: all followed by "", three
-// that are silent by "silent", 50 that wrote long ago by "" as category "old".
+// benchRiver creates a river of 100,000 items of 500 sources. The reader "" follows all, "silent"
+// follows three silent sources. The category "old" of "" has 50 sources without recent items.
 func benchRiver(b *testing.B, st hub.Store) *stream {
 	s := benched(b, st)
 	const sources, each = 500, 200
@@ -254,7 +254,7 @@ func benchRiver(b *testing.B, st hub.Store) *stream {
 	return s
 }
 
-// readOneByOne marks the newest n items read, each by itself.
+// readOneByOne marks each of the newest n items as read.
 func (s *stream) readOneByOne(n int) {
 	s.t.Helper()
 	yes := true
@@ -283,7 +283,7 @@ func Rivers(b *testing.B, st hub.Store) {
 	}
 	s.markItems("", some, &yes, nil)
 	id := river.SourceID(feedURL(7))
-	word := "ab" // the most common
+	word := "ab" // the most frequent word
 	for _, one := range []struct {
 		name string
 		q    river.ItemQuery
@@ -293,11 +293,11 @@ func Rivers(b *testing.B, st hub.Store) {
 		{"three silent of 500", river.ItemQuery{Reader: "silent"}},
 		{"category of all", river.ItemQuery{Category: "all"}}, {"category of a tenth", river.ItemQuery{Category: "tenth"}},
 		{"category of a tenth, deep", river.ItemQuery{Category: "tenth", Before: deep}},
-		{"category that wrote long ago", river.ItemQuery{Category: "old"}},
+		{"category without recent items", river.ItemQuery{Category: "old"}},
 		{"one source", river.ItemQuery{SourceID: id}}, {"unread", river.ItemQuery{Unread: true}}, {"unread of one", river.ItemQuery{SourceID: id, Unread: true}},
 		{"unread of a category", river.ItemQuery{Category: "old", Unread: true}}, {"read", river.ItemQuery{Read: true}},
 		{"starred", river.ItemQuery{Starred: true}}, {"by first", river.ItemQuery{ByFirst: true}}, {"by first, silent", river.ItemQuery{Reader: "silent", ByFirst: true}},
-		{"changed lately", river.ItemQuery{ChangedIn: 99_900}}, {"bare, 1,000", river.ItemQuery{Bare: true, Limit: 1000}},
+		{"recent changes", river.ItemQuery{ChangedIn: 99_900}}, {"bare, 1,000", river.ItemQuery{Bare: true, Limit: 1000}},
 		{"search, common", river.ItemQuery{Match: word}}, {"search, common, deep", river.ItemQuery{Match: word, Before: deep}},
 		{"search, common, three silent", river.ItemQuery{Match: word, Reader: "silent"}},
 		{"search, common, old category", river.ItemQuery{Match: word, Category: "old"}}, {"search, two common", river.ItemQuery{Match: "bb cb"}},
@@ -319,7 +319,7 @@ func Rivers(b *testing.B, st hub.Store) {
 		})
 	}
 	s.readOneByOne(50_000)
-	for name, q := range map[string]river.ItemQuery{"unread behind 50,000 read one by one": {Unread: true}, "unread of a tenth behind them": {Unread: true, Category: "tenth"}} {
+	for name, q := range map[string]river.ItemQuery{"unread behind 50,000 individual marks": {Unread: true}, "unread of a tenth behind individual marks": {Unread: true, Category: "tenth"}} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if list, err := s.Items(b.Context(), q); err != nil || len(list) != 50 {
@@ -329,7 +329,7 @@ func Rivers(b *testing.B, st hub.Store) {
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/1000/float64(b.N), "ms/page")
 		})
 	}
-	b.Run("counts of unread", func(b *testing.B) {
+	b.Run("unread counts", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := s.CountUnread(b.Context(), ""); err != nil {
 				b.Fatal(err)
@@ -339,7 +339,7 @@ func Rivers(b *testing.B, st hub.Store) {
 	})
 }
 
-// Indexing measures making items searchable.
+// Indexing measures indexing items for search.
 func Indexing(b *testing.B, st hub.Store) {
 	s := benched(b, st)
 	s.many("", 500)

@@ -12,8 +12,8 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// SourceClaims checks that two stores on one database never have the same source
-// claimed at once, and that only who has it writes.
+// SourceClaims checks that two stores on one database never claim the same source concurrently, and
+// that only the owner of a claim writes.
 func SourceClaims(t *testing.T, a, b hub.Store) {
 	const sources, rounds = 300, 20
 	s := newEnv(t, a).stream(t)
@@ -69,14 +69,14 @@ func SourceClaims(t *testing.T, a, b hub.Store) {
 	storetest.Same(t, "items", []any{n.Items, err, len(all) > 0}, []any{items, error(nil), true})
 }
 
-// SameSubscriptions checks that readers are counted right when two follow and leave at once.
+// SameSubscriptions checks the number of readers when two of them follow and unfollow concurrently.
 func SameSubscriptions(t *testing.T, a, b hub.Store) {
 	s := newEnv(t, a).stream(t)
 	stores := []river.Store{s.Store, newEnv(t, b).river(t)}
 	var group sync.WaitGroup
 	for worker := range 6 {
 		group.Go(func() {
-			reader := fmt.Sprint("reader", worker/2) // two are the same
+			reader := fmt.Sprint("reader", worker/2) // two workers use the same reader
 			for round := range 6 {
 				var list []river.Addition
 				for n := range 20 {

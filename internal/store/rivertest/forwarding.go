@@ -14,33 +14,33 @@ import (
 
 func riverForwardingTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"ANoticeComesBackWhole":                           riverTest(wholeForwarding),
-		"ANoticeHasALimitAndAnOwner":                      riverTest(forwardingLimits),
-		"NewItemsWaitForTheNoticesThatTheyConcern":        riverTest(forwardingQueued),
-		"AFirstReadingTellsNobody":                        riverTest(forwardingFirst),
-		"AnEditTellsNobody":                               riverTest(forwardingEdit),
-		"AClaimedNoticeIsNobodyElses":                     riverTest(forwardingClaim),
-		"WhatWasToldWaitsNoMoreAndTheRestIsDueWhenItSays": riverTest(forwardingSent),
-		"APausedNoticeIsNotDue":                           riverTest(forwardingPaused),
-		"ADroppedNoticeLeavesNothing":                     riverTest(forwardingDropped),
-		"NoMoreThanAThousandWaitForOneNotice":             riverTest(forwardingBound),
-		"ItIsKnownWhenAListOrANoticeIsDue":                riverTest(nextWork),
-		"AReadingListComesBackWhole":                      riverTest(wholeList),
-		"AReadingListIsClaimedByOneAndWrittenByHimOnly":   riverTest(listClaim),
-		"ADroppedReadingListLeavesItsFeedsToTheReader":    riverTest(listDropped),
-		"ReleasedListsAndNoticesAreDue":                   riverTest(releaseWork),
-		"ANoticeTellsWhatItsReaderSeesOfAnItem":           riverTest(forwardingEntries),
-		"AReadingListIsFollowedOnceByAReader":             riverTest(listTwice),
-		"AListWithoutANextTimeIsNeverDueAgain":            riverTest(listNever),
-		"AChangedNoticeKeepsWhatItSentAndLosesItsClaim":   riverTest(forwardingChanged),
-		"WhoFollowsNoMoreIsNotToldOfIt":                   riverTest(forwardingUnfollowed),
-		"ManyNoticesOfOneReaderAreEachTold":               riverTest(forwardingMany),
-		"ANoticeOfACategoryIsToldOfItsSourcesOnly":        riverTest(forwardingCategory),
-		"NothingWaitsForANoticeBeforeItsRecipientAgrees":  riverTest(forwardingWaiting),
-		"ARecipientDecidesOnAllNoticesOfAReader":          riverTest(forwardingDecided),
-		"ARecipientWhoRefusedIsNotAskedAgain":             riverTest(forwardingRefused),
-		"MessagesOfADayAreCountedTogetherOrNotAtAll":      riverTest(messagesCounted),
-		"ANoticeIsClaimedByItsReaderWhenNobodyElseHasIt":  riverTest(forwardingClaimedAlone),
+		"ForwardingIsReadAsWritten":                   riverTest(wholeForwarding),
+		"ForwardingHasLimitAndOwner":                  riverTest(forwardingLimits),
+		"NewItemsWaitForMatchingForwardings":          riverTest(forwardingQueued),
+		"FirstCheckForwardsNothing":                   riverTest(forwardingFirst),
+		"EditForwardsNothing":                         riverTest(forwardingEdit),
+		"ForwardingIsClaimedOnce":                     riverTest(forwardingClaim),
+		"SentItemsLeaveQueueAndRestIsDueAtNextAt":     riverTest(forwardingSent),
+		"PausedForwardingIsNotDue":                    riverTest(forwardingPaused),
+		"DroppedForwardingLeavesNothing":              riverTest(forwardingDropped),
+		"AtMostThousandItemsWaitForForwarding":        riverTest(forwardingBound),
+		"NextWorkIncludesListsAndForwardings":         riverTest(nextWork),
+		"ReadingListIsReadAsWritten":                  riverTest(wholeList),
+		"ReadingListIsClaimedOnceAndWrittenByOwner":   riverTest(listClaim),
+		"DroppedReadingListKeepsSubscriptions":        riverTest(listDropped),
+		"ReleasedListsAndForwardingsAreDue":           riverTest(releaseWork),
+		"ForwardingUsesViewOfReader":                  riverTest(forwardingEntries),
+		"ReadingListIsFollowedOncePerReader":          riverTest(listTwice),
+		"ListWithoutNextAtIsNeverDue":                 riverTest(listNever),
+		"ChangedForwardingKeepsCountersAndLosesClaim": riverTest(forwardingChanged),
+		"UnfollowedFeedIsNotForwarded":                riverTest(forwardingUnfollowed),
+		"AllForwardingsOfReaderAreDelivered":          riverTest(forwardingMany),
+		"CategoryForwardingCoversItsSourcesOnly":      riverTest(forwardingCategory),
+		"NothingIsQueuedBeforeConsent":                riverTest(forwardingWaiting),
+		"RecipientDecidesOnAllForwardingsOfReader":    riverTest(forwardingDecided),
+		"RefusedRecipientIsNotAskedAgain":             riverTest(forwardingRefused),
+		"MessageCountsAreAtomic":                      riverTest(messagesCounted),
+		"ReaderCanClaimUnclaimedForwarding":           riverTest(forwardingClaimedAlone),
 	}
 }
 
@@ -57,7 +57,7 @@ func (s *stream) newForwarding(n forward.Forwarding) forward.Forwarding {
 	return got
 }
 
-// news has a source read a second time, with one new item.
+// news saves a second check of a source, with one new item.
 func (s *stream) news(id int64, n int) river.Item {
 	s.t.Helper()
 	it := s.newItem(id, n, s.Now)
@@ -65,7 +65,7 @@ func (s *stream) news(id int64, n int) river.Item {
 	return it
 }
 
-// due claims the notices that are due, and returns what waits for each.
+// due claims the due forwardings and returns the titles of their waiting items.
 func (s *stream) due() map[int64][]string {
 	s.t.Helper()
 	s.claim++
@@ -87,7 +87,7 @@ func wholeForwarding(t *testing.T, s *stream) {
 		State: forward.ForwardingConfirmed, Asked: 2, AskedAt: s.In(-time.Hour), DecidedAt: s.In(-time.Minute)}
 	got := s.newForwarding(n)
 	if got.ID == 0 {
-		t.Fatal("it has no ID")
+		t.Fatal("the forwarding has no ID")
 	}
 	n.ID = got.ID
 	storetest.Same(t, "made", got, n)
@@ -119,11 +119,11 @@ func forwardingQueued(t *testing.T, s *stream) {
 	any, one, cat := s.newForwarding(forward.Forwarding{Reader: "ann"}), s.newForwarding(forward.Forwarding{Reader: "ann", SourceID: src.ID}), s.newForwarding(forward.Forwarding{Reader: "ann", Category: "c"})
 	bob := s.newForwarding(forward.Forwarding{Reader: "bob"})
 	s.newForwarding(forward.Forwarding{Reader: "nobody"})
-	storetest.Same(t, "nothing yet", s.due(), map[int64][]string{})
+	storetest.Same(t, "due before any item", s.due(), map[int64][]string{})
 	s.news(src.ID, 1)
 	s.pass(time.Second)
 	s.news(other.ID, 2)
-	storetest.Same(t, "told", s.due(), map[int64][]string{any.ID: {"Title 1", "Title 2"}, one.ID: {"Title 1"}, cat.ID: {"Title 1"}, bob.ID: {"Title 2"}})
+	storetest.Same(t, "sent", s.due(), map[int64][]string{any.ID: {"Title 1", "Title 2"}, one.ID: {"Title 1"}, cat.ID: {"Title 1"}, bob.ID: {"Title 2"}})
 	storetest.Same(t, "claimed", s.due(), map[int64][]string{})
 }
 
@@ -135,23 +135,23 @@ func forwardingCategory(t *testing.T, s *stream) {
 	a := s.newForwarding(forward.Forwarding{Reader: "ann", Category: "d", SourceID: src.ID})
 	s.newForwarding(forward.Forwarding{Reader: "ann", Category: "d", SourceID: 9})
 	s.news(src.ID, 1)
-	storetest.Same(t, "told", s.due(), map[int64][]string{a.ID: {"Title 1"}})
+	storetest.Same(t, "sent", s.due(), map[int64][]string{a.ID: {"Title 1"}})
 }
 
 func forwardingFirst(t *testing.T, s *stream) {
 	n := s.newForwarding(forward.Forwarding{Reader: "ann"})
 	src := s.followFeed("ann", feedURL(1))
-	got := s.take(src.ID) // its first check fails
+	got := s.take(src.ID) // the first check fails
 	got.State.Failures = 1
 	got.NextAt = s.Now
 	ok, err := s.SaveCheck(s.Ctx, river.Saved{Source: got, Check: river.Check{At: s.Now}, Now: s.Now})
 	storetest.Same(t, "saved", []any{ok, err}, []any{true, error(nil)})
 	s.readFeed(src.ID, s.items(src.ID, 0, 3)...)
-	storetest.Same(t, "a first reading", s.due(), map[int64][]string{})
+	storetest.Same(t, "due after the first check", s.due(), map[int64][]string{})
 	empty := s.followFeed("ann", feedURL(2))
-	s.readFeed(empty.ID) // an empty document is a first reading too
+	s.readFeed(empty.ID) // an empty document counts as a first check
 	s.news(empty.ID, 7)
-	storetest.Same(t, "the second", s.due(), map[int64][]string{n.ID: {"Title 7"}})
+	storetest.Same(t, "due after the second check", s.due(), map[int64][]string{n.ID: {"Title 7"}})
 }
 
 func forwardingEdit(t *testing.T, s *stream) {
@@ -163,7 +163,7 @@ func forwardingEdit(t *testing.T, s *stream) {
 	it.Title, it.EditedAt = "edited", s.Now
 	got := s.take(src.ID)
 	s.save(river.Saved{Source: got, Put: []river.Item{it}, Withdrawn: []river.Item{{ID: put[1].ID, Seq: 9, WithdrawnAt: s.Now}}})
-	storetest.Same(t, "told", s.due(), map[int64][]string{})
+	storetest.Same(t, "sent", s.due(), map[int64][]string{})
 }
 
 func forwardingClaim(t *testing.T, s *stream) {
@@ -175,15 +175,15 @@ func forwardingClaim(t *testing.T, s *stream) {
 	storetest.Must(t, err)
 	storetest.Same(t, "claimed", []any{len(list), list[0].ID, list[0].Claim, list[0].NextAt}, []any{1, n.ID, int64(500), s.In(time.Minute)})
 	s.pass(time.Second)
-	s.news(src.ID, 2) // while it is claimed
+	s.news(src.ID, 2) // during the claim
 	storetest.Same(t, "held", s.due(), map[int64][]string{})
 	s.pass(time.Hour)
-	storetest.Same(t, "when the lease is over", s.due(), map[int64][]string{n.ID: {"Title 1", "Title 2"}})
+	storetest.Same(t, "due after the lease", s.due(), map[int64][]string{n.ID: {"Title 1", "Title 2"}})
 	ok, err := s.SaveForwarding(s.Ctx, list[0], nil)
-	storetest.Same(t, "the first writes nothing", []any{ok, err}, []any{false, error(nil)})
+	storetest.Same(t, "write with an expired claim", []any{ok, err}, []any{false, error(nil)})
 	list[0].Claim = 0
 	ok, err = s.SaveForwarding(s.Ctx, list[0], nil)
-	storetest.Same(t, "nor who has no claim", []any{ok, err}, []any{false, error(nil)})
+	storetest.Same(t, "write without a claim", []any{ok, err}, []any{false, error(nil)})
 }
 
 func forwardingSent(t *testing.T, s *stream) {
@@ -226,7 +226,7 @@ func forwardingPaused(t *testing.T, s *stream) {
 	storetest.Same(t, "due", s.due(), map[int64][]string{})
 	n.Paused = false
 	s.newForwarding(n)
-	storetest.Same(t, "what waited before goes on", s.due(), map[int64][]string{n.ID: {"Title 1"}})
+	storetest.Same(t, "due after the pause", s.due(), map[int64][]string{n.ID: {"Title 1"}})
 }
 
 func forwardingChanged(t *testing.T, s *stream) {
@@ -245,7 +245,7 @@ func forwardingChanged(t *testing.T, s *stream) {
 	got := s.newForwarding(n)
 	storetest.Same(t, "changed", []any{got.Target, got.CreatedAt, got.Sent, got.LastAt, got.Claim}, []any{"http://other/", s.Now, int64(7), s.Now, int64(0)})
 	ok, err = s.SaveForwarding(s.Ctx, list[0], nil)
-	storetest.Same(t, "who had claimed it", []any{ok, err}, []any{false, error(nil)})
+	storetest.Same(t, "write with a lost claim", []any{ok, err}, []any{false, error(nil)})
 	storetest.Same(t, "due at once", s.due(), map[int64][]string{n.ID: {"Title 1"}})
 }
 
@@ -257,7 +257,7 @@ func forwardingUnfollowed(t *testing.T, s *stream) {
 	_, err := s.RiverUnsubscribe(s.Ctx, "ann", []int64{src.ID})
 	storetest.Must(t, err)
 	s.news(src.ID, 1)
-	storetest.Same(t, "told", s.due(), map[int64][]string{})
+	storetest.Same(t, "sent", s.due(), map[int64][]string{})
 }
 
 func forwardingMany(t *testing.T, s *stream) {
@@ -268,7 +268,7 @@ func forwardingMany(t *testing.T, s *stream) {
 		want[s.newForwarding(forward.Forwarding{Reader: "ann"}).ID] = []string{"Title 2", "Title 1"}
 	}
 	s.readFeed(src.ID, s.items(src.ID, 1, 3)...)
-	storetest.Same(t, "told", s.due(), want)
+	storetest.Same(t, "sent", s.due(), want)
 }
 
 func forwardingDropped(t *testing.T, s *stream) {
@@ -361,7 +361,7 @@ func listClaim(t *testing.T, s *stream) {
 	l.Claim = 0
 	storetest.Same(t, "stored", s.lists("ann"), []river.ReadingList{l})
 	ok, err = s.SaveReadingList(s.Ctx, late)
-	storetest.Same(t, "who came too late", []any{ok, err, s.lists("ann")}, []any{false, error(nil), []river.ReadingList{l}})
+	storetest.Same(t, "write with an expired claim", []any{ok, err, s.lists("ann")}, []any{false, error(nil), []river.ReadingList{l}})
 }
 
 func listNever(t *testing.T, s *stream) {
@@ -397,7 +397,7 @@ func releaseWork(t *testing.T, s *stream) {
 	n := s.newForwarding(forward.Forwarding{Reader: "ann"})
 	s.news(src.ID, 1)
 	storetest.Must(t, s.AddReadingList(s.Ctx, river.ReadingList{Reader: "ann", URL: "http://l/"}))
-	storetest.Same(t, "told", s.due(), map[int64][]string{n.ID: {"Title 1"}})
+	storetest.Same(t, "sent", s.due(), map[int64][]string{n.ID: {"Title 1"}})
 	_, err := s.ClaimReadingLists(s.Ctx, s.Now, s.In(time.Minute), 10, 5)
 	storetest.Must(t, err)
 	s.pass(time.Second)

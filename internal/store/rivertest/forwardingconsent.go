@@ -26,7 +26,7 @@ func forwardingWaiting(t *testing.T, s *stream) {
 	got, err := s.Forwardings(s.Ctx, "ann")
 	n.Claim = 0
 	storetest.Same(t, "stored", []any{got, err}, []any{[]forward.Forwarding{n}, error(nil)})
-	// Changing what it is about asks nobody again.
+	// Changing the source or the category needs no new consent.
 	n.Category = "c"
 	storetest.Same(t, "changed", s.newForwarding(n).NextAt, time.Time{})
 	n.Category, n.Asked = "", 0
@@ -44,7 +44,7 @@ func forwardingWaiting(t *testing.T, s *stream) {
 	storetest.Same(t, "confirmed", []any{ok, err}, []any{true, error(nil)})
 	s.news(src.ID, 2)
 	storetest.Same(t, "from then on", s.due(), map[int64][]string{n.ID: {"Title 2"}})
-	// Another one to the same recipient needs no question.
+	// Another forwarding to the same recipient needs no new consent.
 	storetest.Same(t, "a second", s.newForwarding(forward.Forwarding{Reader: "ann", State: forward.ForwardingWaiting}).State, forward.ForwardingConfirmed)
 	storetest.Same(t, "of another reader", s.newForwarding(forward.Forwarding{Reader: "bob", State: forward.ForwardingWaiting}).State, forward.ForwardingWaiting)
 }
@@ -82,7 +82,7 @@ func forwardingDecided(t *testing.T, s *stream) {
 	for _, n := range list {
 		if n.Reader == "ann" && n.Target == "vic@x.example" {
 			ok, err := s.SaveForwarding(s.Ctx, n, nil)
-			storetest.Same(t, "who was sending meanwhile writes nothing", []any{ok, err}, []any{false, error(nil)})
+			storetest.Same(t, "write during the decision", []any{ok, err}, []any{false, error(nil)})
 			entries, err := s.ForwardingItems(s.Ctx, n.ID, 10)
 			storetest.Same(t, "what waited is gone", []any{len(entries), err}, []any{0, error(nil)})
 		}
@@ -117,7 +117,7 @@ func forwardingRefused(t *testing.T, s *stream) {
 	storetest.Must(t, s.DropForwarding(s.Ctx, "ann", kept.ID))
 	_, err = s.PutForwarding(s.Ctx, mailTo("ann", "vic@x.example", forward.ForwardingWaiting), 10)
 	storetest.WantFault(t, err, fault.Refused)
-	storetest.Same(t, "nothing was made", s.states("ann"), []string(nil))
+	storetest.Same(t, "forwardings after the refusal", s.states("ann"), []string(nil))
 	s.newForwarding(mailTo("bob", "vic@x.example", forward.ForwardingWaiting))
 	n, err := s.DecideForwardings(s.Ctx, mailTo("ann", "vic@x.example", ""), forward.ForwardingConfirmed, s.Now)
 	storetest.Same(t, "allowed again", []any{n, err, refused("ann", "vic@x.example")}, []any{0, error(nil), false})
@@ -133,7 +133,7 @@ func messagesCounted(t *testing.T, s *stream) {
 	}
 	ann, vic := forward.MessageLimit{Subject: "by ann", Max: 3}, forward.MessageLimit{Subject: "to ☂", Max: 2}
 	storetest.Same(t, "first", []bool{add(5, 1, ann, vic), add(5, 1, ann, vic), add(5, 1, ann, vic)}, []bool{true, true, false})
-	storetest.Same(t, "the one that failed counted for nobody", []bool{add(5, 1, ann), add(5, 1, ann)}, []bool{true, false})
+	storetest.Same(t, "a failed count is rolled back", []bool{add(5, 1, ann), add(5, 1, ann)}, []bool{true, false})
 	storetest.Same(t, "taken back", []bool{add(5, -1, ann, vic), add(5, 1, vic, ann), add(5, 1, vic)}, []bool{true, true, false})
 	storetest.Same(t, "another day", []bool{add(6, 1, ann, vic), add(6, 1, ann, vic), add(6, 1, ann, vic)}, []bool{true, true, false})
 }

@@ -12,29 +12,29 @@ import (
 
 func riverItemTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"AnItemComesBackWhole":                                   riverTest(wholeItem),
-		"TheNewestComeFirst":                                     riverTest(newestFirst),
-		"AnEditedItemKeepsItsPlaceAndItsFirstNumber":             riverTest(editedItem),
-		"AWithdrawnItemKeepsWhatItSaid":                          riverTest(withdrawnItem),
-		"KnownItemsAreThoseOfTheSource":                          riverTest(knownItems),
-		"ACheckOfNothingNewLeavesItemsAlone":                     riverTest(nothingNew),
-		"OfAnItemThatComesTwiceInOneCheckTheLastCounts":          riverTest(twiceInOne),
-		"AnItemWithoutATimeIsPutWhereTheCheckIs":                 riverTest(timeless),
-		"TimesBeforeAndBeyondAllReasonAreKeptInOrder":            riverTest(oddTimes),
-		"BareEntriesHaveTitleAndLinkOnly":                        riverTest(bareEntries),
-		"WhatChangedIsListedInItsOrder":                          riverTest(changedItems),
-		"TooManyKeysAreRefused":                                  riverTest(tooManyKeys),
-		"ItemsOfASourceThatIsNotFollowedAreFoundOnlyWhenStarred": riverTest(starredOnly),
-		"MarksAreKeptByReader":                                   riverTest(marksByReader),
-		"AStarKeepsItsTimeUntilItIsTakenAway":                    riverTest(starTime),
-		"WhatOneNeitherFollowsNorMarkedCannotBeMarked":           riverTest(marksOfOthers),
-		"MarkingAllReadCountsOfWhatIsThere":                      riverTest(markAllRead),
-		"MarkingAllReadOfASourceOrACategoryLeavesTheRest":        riverTest(markSomeRead),
-		"MarkingAllReadIsUndoneUnlessItemsWereMarkedSince":       riverTest(undoAllRead),
-		"OneItemCanBeUnreadAgainAfterAllWereRead":                riverTest(unreadAgain),
-		"TheGreatestNumberIsKnown":                               riverTest(newestSeq),
-		"ASourceCountsItsItemsAndItsNewest":                      riverTest(itemsCounted),
-		"TwoSourcesMayHaveItemsOfOneGUID":                        riverTest(sameGUID),
+		"ItemIsReadAsWritten":                          riverTest(wholeItem),
+		"NewestItemsComeFirst":                         riverTest(newestFirst),
+		"EditedItemKeepsPlaceAndFirstNumber":           riverTest(editedItem),
+		"WithdrawnItemKeepsContent":                    riverTest(withdrawnItem),
+		"KnownItemsBelongToSource":                     riverTest(knownItems),
+		"CheckWithoutNewsKeepsItems":                   riverTest(nothingNew),
+		"LastOfDuplicateItemsWins":                     riverTest(twiceInOne),
+		"ItemWithoutTimeGetsTimeOfCheck":               riverTest(timeless),
+		"ExtremeTimesKeepOrder":                        riverTest(oddTimes),
+		"BareEntriesHaveTitleAndLinkOnly":              riverTest(bareEntries),
+		"ChangedItemsAreListedInOrder":                 riverTest(changedItems),
+		"TooManyKeysAreRejected":                       riverTest(tooManyKeys),
+		"ItemsOfUnfollowedSourceAreFoundOnlyIfStarred": riverTest(starredOnly),
+		"MarksArePerReader":                            riverTest(marksByReader),
+		"StarKeepsTimeUntilRemoved":                    riverTest(starTime),
+		"UnrelatedItemsCannotBeMarked":                 riverTest(marksOfOthers),
+		"MarkAllReadAffectsExistingItems":              riverTest(markAllRead),
+		"MarkAllReadOfSourceOrCategoryKeepsRest":       riverTest(markSomeRead),
+		"UndoAllReadKeepsLaterMarks":                   riverTest(undoAllRead),
+		"SingleItemCanBeMarkedUnreadAfterAllRead":      riverTest(unreadAgain),
+		"NewestSeqIsReturned":                          riverTest(newestSeq),
+		"SourceCountsItemsAndNewest":                   riverTest(itemsCounted),
+		"SourcesCanShareGUIDs":                         riverTest(sameGUID),
 	}
 }
 
@@ -71,7 +71,7 @@ func editedItem(t *testing.T, s *stream) {
 	s.markItems("ann", ids(put)[1:2], &yes, &yes)
 	was := s.ask(river.ItemQuery{Reader: "ann"})[1]
 	s.pass(time.Hour)
-	now := s.newItem(src.ID, 1, s.Now) // its place is asked for elsewhere, in vain
+	now := s.newItem(src.ID, 1, s.Now) // another time, which must not change its place
 	now.Title, now.HTML, now.EditedAt, now.Hash = "edited", "<p>edited</p>", s.Now, 99
 	s.readFeed(src.ID, now)
 	got := s.ask(river.ItemQuery{Reader: "ann"})[1]
@@ -149,7 +149,7 @@ func oddTimes(t *testing.T, s *stream) {
 	storetest.Same(t, "number", len(list), 7)
 	for i := 1; i < len(list); i++ {
 		if list[i].At.After(list[i-1].At) {
-			t.Errorf("%v comes after %v", list[i].At, list[i-1].At)
+			t.Errorf("%v follows %v", list[i].At, list[i-1].At)
 		}
 	}
 	storetest.Same(t, "1970", list[3].At, time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC))
@@ -183,7 +183,7 @@ func changedItems(t *testing.T, s *stream) {
 	}
 	storetest.Same(t, "changed", got, [][]int64{{4, 4, src.ID}, {5, 5, src.ID}})
 	list, err = s.Changed(s.Ctx, 5, 100)
-	storetest.Same(t, "the edited one", []any{len(list), list[0].ID, list[0].Seq, list[0].First, err}, []any{1, edited.ID, int64(6), int64(3), error(nil)})
+	storetest.Same(t, "edited item", []any{len(list), list[0].ID, list[0].Seq, list[0].First, err}, []any{1, edited.ID, int64(6), int64(3), error(nil)})
 }
 
 func tooManyKeys(t *testing.T, s *stream) {
@@ -218,7 +218,7 @@ func starredOnly(t *testing.T, s *stream) {
 	storetest.Same(t, "as it is", []any{e.Read, e.Starred, e.Source.Title, e.Source.Categories}, []any{false, true, src.URL, []string(nil)})
 	no := false
 	s.markItems("ann", ids(put)[:1], nil, &no)
-	storetest.Same(t, "not starred any more", len(s.ask(river.ItemQuery{Reader: "ann", IDs: ids(put)})), 0)
+	storetest.Same(t, "after removing the star", len(s.ask(river.ItemQuery{Reader: "ann", IDs: ids(put)})), 0)
 }
 
 func marksByReader(t *testing.T, s *stream) {
@@ -319,28 +319,28 @@ func undoAllRead(t *testing.T, s *stream) {
 		storetest.Must(t, err)
 		return n
 	}
-	storetest.Same(t, "nothing was done", undo(s.Now), int64(0))
+	storetest.Same(t, "undo without a mark", undo(s.Now), int64(0))
 	s.markItems("ann", ids(put)[1:2], &yes, nil)
 	unread("before", "Title 0", "Title 2")
 	to := s.Now
 	storetest.Must(t, s.MarkAllRead(s.Ctx, "ann", 0, "", to, s.Now))
 	storetest.Must(t, s.MarkAllRead(s.Ctx, "ann", 0, "", to, s.Now)) // the button was pressed twice
 	unread("marked")
-	storetest.Same(t, "another moment", undo(to.Add(-time.Minute)), int64(0))
+	storetest.Same(t, "undo with another time", undo(to.Add(-time.Minute)), int64(0))
 	storetest.Same(t, "undone", undo(to), int64(3))
 	unread("after undo, marks of single items are as they were", "Title 0", "Title 2")
-	storetest.Same(t, "undone twice", undo(to), int64(0))
+	storetest.Same(t, "second undo", undo(to), int64(0))
 	storetest.Must(t, s.MarkAllRead(s.Ctx, "ann", 0, "", to, s.In(-time.Millisecond)))
 	storetest.Same(t, "too late", undo(to), int64(0))
 	n, err := s.UndoAllRead(s.Ctx, "ann", to, s.In(-time.Millisecond))
-	storetest.Same(t, "undone in the last moment", []any{n, err}, []any{int64(3), error(nil)})
+	storetest.Same(t, "undo at the last moment", []any{n, err}, []any{int64(3), error(nil)})
 
 	storetest.Must(t, s.MarkAllRead(s.Ctx, "ann", 0, "c", to, s.Now))
 	later := to.Add(time.Second)
 	storetest.Must(t, s.MarkAllRead(s.Ctx, "ann", 0, "", later, s.Now))
-	storetest.Same(t, "the one before is not undone", undo(to), int64(0))
+	storetest.Same(t, "undo of the earlier mark", undo(to), int64(0))
 	s.markItems("ann", ids(put)[:1], &no, nil)
-	storetest.Same(t, "what was marked since is left", undo(later), int64(2))
+	storetest.Same(t, "undo after later marks", undo(later), int64(2))
 	unread("what the category had read stays read", "Title 0", "Title 2")
 	storetest.Same(t, "bob's", len(s.ask(river.ItemQuery{Reader: "bob", Unread: true})), 3)
 }

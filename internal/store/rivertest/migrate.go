@@ -10,10 +10,10 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// BeforeConsent is the last schema in which notices had no consent of their recipients.
+// BeforeConsent is the last schema without the consent of recipients.
 const BeforeConsent = 16
 
-// NoticeRows are statements that fill the table of notices of that schema.
+// ForwardingRows returns statements that fill the table notice of that schema.
 func ForwardingRows() (rows []string) {
 	for id, n := range []struct {
 		sent   int
@@ -25,13 +25,13 @@ func ForwardingRows() (rows []string) {
 	return rows
 }
 
-// NoticesMigrated checks that a store which NoticeRows were written to forwards what was
-// taken before, and asks about the rest.
+// ForwardingsMigrated checks that a store with ForwardingRows delivers the confirmed forwardings
+// and requests consent for the others.
 func ForwardingsMigrated(t *testing.T, st hub.Store) {
 	e := newEnv(t, st)
 	s := e.stream(t)
 	storetest.Same(t, "states", s.states("ann"), []string{forward.ForwardingConfirmed, forward.ForwardingWaiting, forward.ForwardingWaiting, forward.ForwardingConfirmed})
 	due, err := s.ClaimForwardings(s.Ctx, s.Now, s.In(time.Minute), 10, 5)
 	storetest.Must(t, err)
-	storetest.Same(t, "to be asked", []any{len(due), due[0].ID}, []any{1, int64(2)})
+	storetest.Same(t, "forwardings without consent", []any{len(due), due[0].ID}, []any{1, int64(2)})
 }

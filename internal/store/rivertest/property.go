@@ -15,16 +15,16 @@ import (
 
 func riverPropertyTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"QueriesFindWhatANaiveLookFinds":         riverTest(naiveQueries),
-		"PagesTogetherAreTheWholeRiver":          riverTest(naivePages),
-		"ManySilentSourcesAreNotMissed":          riverTest(manySilent),
-		"CountsOfUnreadAreWhatIsUnread":          riverTest(naiveUnread),
-		"ItemsOfOneMillisecondKeepTheirOrder":    riverTest(oneMillisecond),
-		"WhoseItemsHaveOnePlaceAreAllThereStill": riverTest(onePlace),
+		"QueriesMatchModel":               riverTest(naiveQueries),
+		"PagesCoverTheRiver":              riverTest(naivePages),
+		"SilentSourcesAreFound":           riverTest(manySilent),
+		"UnreadCountsMatchModel":          riverTest(naiveUnread),
+		"ItemsOfSameMillisecondKeepOrder": riverTest(oneMillisecond),
+		"ItemsWithSamePlaceAreAllStored":  riverTest(onePlace),
 	}
 }
 
-// world is a river as plain data.
+// model is a river as plain data.
 type model struct {
 	*stream
 	rnd     *rand.Rand
@@ -36,8 +36,8 @@ type model struct {
 
 var vocabulary = []string{"alpha", "alphabet", "beta", "gamma", "delta", "Élan", "ÜBER", "日本", "x2", "common", "common", "common"}
 
-// makeWorld fills a store and remembers what it put there: three readers, one of all
-// sources, one of few that are silent, one of some.
+// newModel fills a store and records its content. It has three readers: one of all sources, one of
+// a few silent sources, and one of some sources.
 func newModel(s *stream, seed uint64, sources, items int) *model {
 	s.t.Helper()
 	w := &model{stream: s, rnd: rand.New(rand.NewPCG(seed, 6)), subs: map[string]map[int64]*river.Subscription{}, marks: map[string]map[int64]*river.Mark{}}
@@ -70,7 +70,7 @@ func newModel(s *stream, seed uint64, sources, items int) *model {
 		var put []river.Item
 		for i := range items / sources {
 			at := s.In(-time.Duration(w.rnd.IntN(2000)) * time.Second)
-			if n%13 == 3 { // silent for long
+			if n%13 == 3 { // silent for a long time
 				at = at.Add(-24 * time.Hour)
 			}
 			it := s.newItem(id, i, at)
@@ -93,7 +93,7 @@ func (w *model) words(n int) string {
 	return b.String()
 }
 
-// mark marks items at random, also back.
+// mark sets and clears marks at random.
 func (w *model) mark(n int) {
 	w.t.Helper()
 	yes, no := true, false
@@ -134,11 +134,11 @@ func (w *model) mark(n int) {
 	}
 }
 
-// markRead is what marking means for an item that all up to a time counts as read of.
+// markRead applies a mark to an item up to whose time all items count as read.
 func (w *model) markRead(reader string, it *river.Item, m *river.Mark, read bool) {
 	sub := w.subs[reader][it.SourceID]
 	if !read && !it.At.After(sub.ReadTo) && !sub.ReadTo.IsZero() {
-		for i := range w.items { // one by one from now on
+		for i := range w.items { // individually marked from now on
 			if other := &w.items[i]; other.SourceID == it.SourceID && !other.At.After(sub.ReadTo) {
 				if w.marks[reader][other.ID] == nil {
 					w.marks[reader][other.ID] = &river.Mark{}
@@ -151,7 +151,7 @@ func (w *model) markRead(reader string, it *river.Item, m *river.Mark, read bool
 	m.Read = read
 }
 
-// state is what a reader has of an item.
+// state returns what a reader sees of an item.
 func (w *model) state(reader string, it *river.Item) (followed, read, starred bool) {
 	m := w.marks[reader][it.ID]
 	sub := w.subs[reader][it.SourceID]
@@ -194,7 +194,7 @@ func (w *model) has(q river.ItemQuery, it *river.Item) bool {
 	return q.Match == "" || matches(q.Match, it)
 }
 
-// matches understands the queries that are made here: words, -words, a last beginning.
+// matches implements the queries of this test: words, excluded words, and a final prefix.
 func matches(match string, it *river.Item) bool {
 	fold := strings.NewReplacer("É", "e", "Ü", "u", "-", " ", ",", " ")
 	words := strings.Fields(strings.ToLower(fold.Replace(it.Title + " | " + it.Text)))
@@ -212,7 +212,7 @@ func matches(match string, it *river.Item) bool {
 	return true
 }
 
-// naive is what a query finds, by looking at everything.
+// naive returns the result of a query by a scan of all items.
 func (w *model) naive(q river.ItemQuery) []int64 {
 	var found []*river.Item
 	for i := range w.items {
@@ -240,7 +240,7 @@ func (w *model) naive(q river.ItemQuery) []int64 {
 	return all
 }
 
-// query makes one up.
+// query returns a random query.
 func (w *model) query() river.ItemQuery {
 	r := w.rnd
 	q := river.ItemQuery{Reader: []string{"", "few", "some", "nobody"}[min(r.IntN(10)/3, 3)], Limit: []int{1, 5, 50, 1000}[r.IntN(4)]}
@@ -372,7 +372,8 @@ func naiveUnread(t *testing.T, s *stream) {
 	}
 }
 
-// manySilent has more sources than are asked one by one, behind a stretch of others' items.
+// manySilent has more sources than are queried individually, behind a range of items of other
+// sources.
 func manySilent(t *testing.T, s *stream) {
 	busy := s.followFeed("other", "http://busy.example/")
 	for range 5 {
@@ -425,7 +426,7 @@ func oneMillisecond(t *testing.T, s *stream) {
 	storetest.Same(t, "in order of id", got, ids(put))
 }
 
-// onePlace has items whose time and first bits of the id are the same.
+// onePlace has items with the same time and the same first bits of the id.
 func onePlace(t *testing.T, s *stream) {
 	a, b := s.followFeed("ann", feedURL(1)), s.followFeed("ann", feedURL(2))
 	near := func(source int64, n int64) river.Item {
@@ -444,7 +445,7 @@ func onePlace(t *testing.T, s *stream) {
 			break
 		}
 		if got[page[0].ID] {
-			t.Fatalf("item %d comes twice", page[0].ID)
+			t.Fatalf("item %d is listed twice", page[0].ID)
 		}
 		got[page[0].ID] = true
 		q.Before = page[0].Place()

@@ -14,19 +14,19 @@ import (
 
 func riverSearchTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"SearchesFindTheirWords":                      riverTest(searches),
-		"ASearchForNothingIsRefusedWithAHelpfulWord":  riverTest(searchNothing),
-		"WhatIsNotIndexedYetIsFoundAfterwards":        riverTest(indexLater),
-		"AnEditedItemIsFoundByItsNewWordsOnly":        riverTest(searchEdited),
-		"ASearchStaysWithinWhatIsAsked":               riverTest(searchWithin),
-		"NothingThatIsTypedIsSyntax":                  riverTest(searchSyntax),
-		"TheSameIsFoundAmongStarsHoweverManyThereAre": riverTest(searchStars),
-		"IndexingSaysHowManyItMadeSearchable":         riverTest(indexCounts),
-		"ASearchInTheMiddleOfTheRiverGoesOn":          riverTest(searchPages),
+		"SearchFindsWords":                       riverTest(searches),
+		"EmptySearchIsRejectedWithHelp":          riverTest(searchNothing),
+		"ItemIsFoundAfterIndexing":               riverTest(indexLater),
+		"EditedItemIsFoundByNewWordsOnly":        riverTest(searchEdited),
+		"SearchObeysOtherConditions":             riverTest(searchWithin),
+		"SearchTextIsNeverSyntax":                riverTest(searchSyntax),
+		"SearchAmongStarredIsIndependentOfCount": riverTest(searchStars),
+		"IndexItemsReturnsCount":                 riverTest(indexCounts),
+		"SearchContinuesInMiddleOfRiver":         riverTest(searchPages),
 	}
 }
 
-// library reads items with these texts, the first the newest.
+// library adds items with these texts, newest first.
 func (s *stream) library(reader, url string, texts ...string) river.Source {
 	src := s.followFeed(reader, url)
 	var put []river.Item

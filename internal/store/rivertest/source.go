@@ -17,33 +17,33 @@ import (
 
 func riverSourceTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"ASourceComesBackWhole":                                   riverTest(wholeSource),
-		"ASourceThatIsNotThereIsNotFound":                         riverTest(noSource),
-		"SourcesAreClaimedOldestFirstAndAnnouncedOnesBeforeAll":   riverTest(claimOrder),
-		"AClaimedSourceIsNobodyElsesUntilItsLeaseEnds":            riverTest(claimLease),
-		"ASourceIsClaimedByHandUnlessItIsBeingRead":               riverTest(claimByHand),
-		"WhatIsPutOffIsDueThenAndNoOneElsesClaimIsTouched":        riverTest(putOff),
-		"ReleasedClaimsAreDueAtOnce":                              riverTest(releaseClaims),
-		"TheNextSourceIsTheEarliest":                              riverTest(nextSource),
-		"APushMakesASourceDueByAnyOfItsNames":                     riverTest(pushByName),
-		"APushLeavesWhatNobodyFollowsAndWhatIsGone":               riverTest(pushWithoutFollowers),
-		"APushDuringACheckLeavesTheClaimAndCountsAfterIt":         riverTest(pushDuringCheck),
-		"APushBeforeACheckBeganIsAnsweredByIt":                    riverTest(pushBeforeCheck),
-		"SourcesAreFoundByURL":                                    riverTest(sourcesAt),
-		"SourcesAreListedPageByPage":                              riverTest(sourcePages),
-		"AChangedSourceIsWrittenOrNotAtAll":                       riverTest(changeSource),
-		"AChangeTakesAClaimItsRight":                              riverTest(changeClaimed),
-		"OnlyTheLastChecksAreKeptTheNewestFirst":                  riverTest(keptChecks),
-		"WhatIsKnownOfHostsIsKept":                                riverTest(riverHosts),
-		"SourcesAreCounted":                                       riverTest(countSources),
-		"TextsThatPostgreSQLDoesNotTakeSurvive":                   riverTest(badTexts),
-		"ASourceWithALoginIsApartFromTheOneAtTheSameURL":          riverTest(loginSource),
-		"AMovedSourceIsFoundByItsOldURLToo":                       riverTest(movedSource),
-		"TheShortestWishOfReadersIsInTheStateWhateverACheckWrote": riverTest(wishSurvives),
+		"SourceIsReadAsWritten":                  riverTest(wholeSource),
+		"MissingSourceIsNotFound":                riverTest(noSource),
+		"PushedSourcesAreClaimedFirstThenOldest": riverTest(claimOrder),
+		"SourceIsClaimedOncePerLease":            riverTest(claimLease),
+		"ManualClaimFailsDuringCheck":            riverTest(claimByHand),
+		"PutOffChangesOwnClaimsOnly":             riverTest(putOff),
+		"ReleasedClaimsAreDueAtOnce":             riverTest(releaseClaims),
+		"NextSourceIsEarliest":                   riverTest(nextSource),
+		"PushByAnyNameMakesSourceDue":            riverTest(pushByName),
+		"PushIgnoresUnfollowedAndGoneSources":    riverTest(pushWithoutFollowers),
+		"PushDuringCheckCountsAfterCheck":        riverTest(pushDuringCheck),
+		"PushBeforeCheckIsAnswered":              riverTest(pushBeforeCheck),
+		"SourcesAreFoundByURL":                   riverTest(sourcesAt),
+		"SourcesAreListedByPages":                riverTest(sourcePages),
+		"ChangeOfSourceIsAtomic":                 riverTest(changeSource),
+		"ChangeOfSourceEndsClaim":                riverTest(changeClaimed),
+		"LatestChecksAreKeptNewestFirst":         riverTest(keptChecks),
+		"HostStateIsStored":                      riverTest(riverHosts),
+		"SourcesAreCounted":                      riverTest(countSources),
+		"TextsInvalidInPostgreSQLAreStored":      riverTest(badTexts),
+		"SourceWithLoginIsSeparate":              riverTest(loginSource),
+		"MovedSourceIsFoundByOldURL":             riverTest(movedSource),
+		"ShortestWishSurvivesChecks":             riverTest(wishSurvives),
 	}
 }
 
-// fullSource sets everything that a check can find out.
+// fullSource sets every field that a check can find out.
 func (s *stream) fullSource(src river.Source) river.Source {
 	src.State.Validators = feedstate.Validators{URL: src.URL, ETag: "W/\"☂\"", LastModified: "Fri\xff"}
 	src.State.Hash, src.State.Reason = "abc", "it's \x00 time"
@@ -93,7 +93,7 @@ func claimOrder(t *testing.T, s *stream) {
 	}
 	pushed, err := s.MarkPushed(s.Ctx, feedURL(3), "ping", s.Now)
 	storetest.Must(t, err)
-	storetest.Same(t, "heard", pushed, []int64{river.SourceID(feedURL(3))})
+	storetest.Same(t, "pushed sources", pushed, []int64{river.SourceID(feedURL(3))})
 	urls := func(n int, claim int64) (list []string) {
 		all, err := s.ClaimSources(s.Ctx, s.Now, s.In(time.Minute), n, claim)
 		storetest.Must(t, err)
@@ -120,7 +120,7 @@ func claimLease(t *testing.T, s *stream) {
 	before := s.sourceNow(src.ID)
 	a.About.Title = "too late"
 	ok, err := s.SaveCheck(s.Ctx, river.Saved{Source: a, Check: river.Check{At: s.Now}, Put: s.items(src.ID, 0, 3), Now: s.Now})
-	storetest.Same(t, "who came too late writes nothing", []any{ok, err, s.sourceNow(src.ID)}, []any{false, error(nil), before})
+	storetest.Same(t, "write with an expired claim", []any{ok, err, s.sourceNow(src.ID)}, []any{false, error(nil), before})
 	checks, err := s.Checks(s.Ctx, src.ID)
 	storetest.Same(t, "checks", []any{len(checks), err}, []any{0, error(nil)})
 }
@@ -128,7 +128,7 @@ func claimLease(t *testing.T, s *stream) {
 func claimByHand(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	s.take(src.ID) // although it is due in an hour
+	s.take(src.ID) // even though it is due in an hour
 	_, err := s.ClaimSource(s.Ctx, src.ID, s.Now, s.In(time.Hour), 99)
 	storetest.WantFault(t, err, fault.Conflict)
 }
@@ -216,7 +216,7 @@ func pushWithoutFollowers(t *testing.T, s *stream) {
 func pushDuringCheck(t *testing.T, s *stream) {
 	src := s.take(s.followFeed("ann", feedURL(1)).ID)
 	at := s.Now
-	for _, after := range []time.Duration{0, time.Second} { // in the very millisecond too
+	for _, after := range []time.Duration{0, time.Second} { // also in the same millisecond
 		s.Now = at.Add(after)
 		_, err := s.MarkPushed(s.Ctx, src.URL, "ping", s.Now)
 		storetest.Must(t, err)
@@ -239,7 +239,7 @@ func pushBeforeCheck(t *testing.T, s *stream) {
 	storetest.Same(t, "claimed", []any{got.PushedAt, got.PushedVia}, []any{s.Now, "ping"})
 	_, err = s.MarkPushed(s.Ctx, src.URL, "again", s.In(time.Second))
 	storetest.Must(t, err)
-	s.pass(2 * time.Second) // the check begins when its host may be asked
+	s.pass(2 * time.Second) // the check begins when the host limit allows it
 	s.save(river.Saved{Source: got})
 	got = s.sourceNow(src.ID)
 	storetest.Same(t, "answered", []any{got.NextAt, got.PushedAt}, []any{s.In(time.Hour), time.Time{}})
@@ -277,13 +277,13 @@ func loginSource(t *testing.T, s *stream) {
 	storetest.Must(t, err)
 	storetest.Same(t, "two", []any{len(list), list[0].ID, list[1].ID, list[1].Login, list[1].Login.Kind != ""}, []any{2, open.ID, int64(42), a.Source.Login, true})
 	pushed, err := s.MarkPushed(s.Ctx, feedURL(1), "ping", s.Now)
-	storetest.Same(t, "a stranger's ping has nobody asked with a login", []any{pushed, err, s.sourceNow(42).PushedAt.IsZero()}, []any{[]int64{open.ID}, error(nil), true})
+	storetest.Same(t, "a ping does not reach the source with a login", []any{pushed, err, s.sourceNow(42).PushedAt.IsZero()}, []any{[]int64{open.ID}, error(nil), true})
 	_, err = s.RiverUnsubscribe(s.Ctx, "ann", []int64{open.ID})
 	storetest.Must(t, err)
 	pushed, err = s.MarkPushed(s.Ctx, feedURL(1), "ping", s.Now)
-	storetest.Same(t, "nor does he learn that somebody reads it", []any{len(pushed), err}, []any{0, error(nil)})
+	storetest.Same(t, "a ping does not reveal the source with a login", []any{len(pushed), err}, []any{0, error(nil)})
 	named, err := s.NamedSources(s.Ctx, []string{feedURL(1)})
-	storetest.Same(t, "by any way", []any{len(named), err}, []any{0, error(nil)})
+	storetest.Same(t, "by any lookup", []any{len(named), err}, []any{0, error(nil)})
 	page, err := s.Sources(s.Ctx, river.SourceQuery{Limit: 1})
 	storetest.Same(t, "a page does not end between them", []any{len(page), err}, []any{2, error(nil)})
 	_, err = s.ChangeSource(s.Ctx, 42, func(src *river.Source) error {
@@ -366,7 +366,7 @@ func keptChecks(t *testing.T, s *stream) {
 	src, other := s.followFeed("ann", feedURL(1)), s.followFeed("ann", feedURL(2))
 	for n := range 2*river.KeptChecks + 3 {
 		got := s.take(src.ID)
-		s.save(river.Saved{Source: got, Check: river.Check{At: s.Now, Status: n, Text: "it said \x00 ☂ \xff", Took: time.Second, Hops: []feedstate.Hop{{Status: 301}}}})
+		s.save(river.Saved{Source: got, Check: river.Check{At: s.Now, Status: n, Text: "text \x00 ☂ \xff", Took: time.Second, Hops: []feedstate.Hop{{Status: 301}}}})
 		s.pass(time.Minute)
 	}
 	s.readFeed(other.ID)

@@ -9,12 +9,12 @@ import (
 	"cloudburst/internal/river"
 )
 
-// river is the store's part for the river.
+// river returns the store as a river.Store.
 func (e *env) river(t testing.TB) river.Store {
 	t.Helper()
 	s, ok := e.Store.(river.Store)
 	if !ok {
-		t.Fatalf("%T is no river.Store", e.Store)
+		t.Fatalf("%T is not a river.Store", e.Store)
 	}
 	return s
 }
@@ -30,7 +30,7 @@ type stream struct {
 
 func (e *env) stream(t testing.TB) *stream { return &stream{Store: e.river(t), env: e, t: t} }
 
-// river makes a test of one that has a stream.
+// riverTest converts a test of a stream to a test case.
 func riverTest(test func(t *testing.T, s *stream)) func(*testing.T, *env) {
 	return func(t *testing.T, e *env) { test(t, e.stream(t)) }
 }
@@ -40,18 +40,18 @@ func (s *stream) pass(d time.Duration) { s.Now = s.In(d) }
 
 func feedURL(n int) string { return fmt.Sprintf("http://feeds.example/%03d.xml", n) }
 
-// aSource is one that nobody follows yet.
+// newSource returns a source without followers.
 func (s *stream) newSource(url string) river.Source {
 	return river.Source{ID: river.SourceID(url), URL: url, State: feedstate.New(url, s.Now), NextAt: s.Now}
 }
 
-// addition is that a reader wants to follow a feed.
+// addition returns the request of a reader to follow a feed.
 func (s *stream) addition(reader, url string, categories ...string) river.Addition {
 	src := s.newSource(url)
 	return river.Addition{Subscription: river.Subscription{Reader: reader, SourceID: src.ID, AddedAt: s.Now, Categories: categories}, Source: src}
 }
 
-// followFeed makes a reader follow a feed, and returns its source.
+// followFeed makes a reader follow a feed and returns its source.
 func (s *stream) followFeed(reader, url string, categories ...string) river.Source {
 	s.t.Helper()
 	_, err := s.RiverSubscribe(s.Ctx, []river.Addition{s.addition(reader, url, categories...)}, s.Now, 1_000_000)
@@ -73,7 +73,7 @@ func (s *stream) sourceNow(id int64) river.Source {
 	return src
 }
 
-// take claims a source, due or not.
+// take claims a source, whether due or not.
 func (s *stream) take(id int64) river.Source {
 	s.t.Helper()
 	s.claim++
@@ -82,7 +82,7 @@ func (s *stream) take(id int64) river.Source {
 	return src
 }
 
-// anItem makes the nth item of a source, at a time.
+// newItem returns the nth item of a source.
 func (s *stream) newItem(source int64, n int, at time.Time) river.Item {
 	s.seq++
 	guid := fmt.Sprintf("guid-%d", n)
@@ -91,7 +91,7 @@ func (s *stream) newItem(source int64, n int, at time.Time) river.Item {
 			HTML: fmt.Sprintf("<p>Text %d</p>", n), Text: fmt.Sprintf("Text %d", n)}}
 }
 
-// items makes items from up to to, the first the newest, a minute apart.
+// items returns the items from from to to-1, newest first, at intervals of one minute.
 func (s *stream) items(source int64, from, to int) (list []river.Item) {
 	for n := from; n < to; n++ {
 		list = append(list, s.newItem(source, n, s.In(-time.Duration(n)*time.Minute)))
@@ -99,7 +99,7 @@ func (s *stream) items(source int64, from, to int) (list []river.Item) {
 	return list
 }
 
-// readFeed saves a check that brought items, which then are the whole document.
+// readFeed saves a check whose document consists of put.
 func (s *stream) readFeed(id int64, put ...river.Item) river.Source {
 	s.t.Helper()
 	src := s.take(id)
@@ -111,7 +111,7 @@ func (s *stream) readFeed(id int64, put ...river.Item) river.Source {
 	return s.sourceNow(id)
 }
 
-// save saves a check of a claimed source, an hour before its next.
+// save saves a check of a claimed source, with the next check in an hour.
 func (s *stream) save(v river.Saved) {
 	s.t.Helper()
 	v.Source.State.CheckedAt, v.Source.State.ReadAt = s.Now, s.Now
@@ -126,7 +126,7 @@ func (s *stream) save(v river.Saved) {
 	}
 }
 
-// ask lists what a query finds.
+// ask returns the result of a query.
 func (s *stream) ask(q river.ItemQuery) []river.Entry {
 	s.t.Helper()
 	list, err := s.Items(s.Ctx, q)
@@ -134,7 +134,7 @@ func (s *stream) ask(q river.ItemQuery) []river.Entry {
 	return list
 }
 
-// markItems sets marks and returns how many items have them.
+// markItems sets marks and returns the number of marked items.
 func (s *stream) markItems(reader string, ids []int64, read, starred *bool) int {
 	s.t.Helper()
 	n, err := s.MarkItems(s.Ctx, reader, ids, read, starred, s.Now)
@@ -142,7 +142,7 @@ func (s *stream) markItems(reader string, ids []int64, read, starred *bool) int 
 	return n
 }
 
-// titles are what is found, in a form that is easily compared.
+// titles returns the titles that a query finds.
 func (s *stream) titles(q river.ItemQuery) []string {
 	s.t.Helper()
 	list := []string{}
@@ -152,7 +152,7 @@ func (s *stream) titles(q river.ItemQuery) []string {
 	return list
 }
 
-// index makes everything searchable.
+// index indexes all items for search.
 func (s *stream) index() {
 	s.t.Helper()
 	for {

@@ -15,31 +15,31 @@ import (
 
 func riverSubscriptionTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"ASubscriptionComesBackWhole":                             riverTest(wholeFollowed),
-		"FollowingTwiceAddsCategoriesAndNothingElse":              riverTest(followTwice),
-		"FollowingWakesWhatNobodyFollowed":                        riverTest(followWakes),
-		"FollowingDoesNotWakeWhatIsGone":                          riverTest(followGone),
-		"MoreThanAllowedIsRefusedAndNothingIsWritten":             riverTest(followTooMany),
-		"SourcesAreKnownByAllTheirURLs":                           riverTest(knownSources),
-		"ReadersOfASourceAreCounted":                              riverTest(readersCounted),
-		"WhatNobodyFollowsAnyMoreIsReturnedAndNotChecked":         riverTest(unfollow),
-		"UnfollowingDuringACheckWritesNothingOfIt":                riverTest(unfollowDuring),
-		"AChangedSubscriptionIsWrittenOrNotAtAll":                 riverTest(changeSubscription),
-		"AnEndedSubscriptionComesBackAsItWas":                     riverTest(resubscribe),
-		"TheShortestIntervalAnyReaderWishesCounts":                riverTest(shortestWish),
-		"SubscriptionsAreListedByNameAndByWhatIsAsked":            riverTest(listSubscriptions),
-		"CategoriesAreListedAlsoEmptyOnesThatWereMade":            riverTest(listCategories),
-		"ARenamedCategoryTakesItsSourcesNoticesAndListsWithIt":    riverTest(renameCategory),
-		"ARenameToAnExistingCategoryMerges":                       riverTest(mergeCategory),
-		"ADroppedCategoryLeavesItsSourcesFollowed":                riverTest(dropCategory),
-		"AReaderSeesOnlyHisOwn":                                   riverTest(ownOnly),
-		"ATitleOfTheReadersOwnComesBeforeTheFeeds":                riverTest(ownTitle),
-		"ThousandsAreFollowedInOneCall":                           riverTest(followThousands),
-		"TheTitleOfAnAdditionIsTheSourcesUntilItIsRead":           riverTest(additionTitle),
-		"WhatIsGivenWithANewSourceIsKept":                         riverTest(additionState),
-		"TheSameFeedTwiceInOneCallIsOneSubscription":              riverTest(followDouble),
-		"AFeedThatIsFollowedAgainKeepsItsItems":                   riverTest(followAgain),
-		"SubscriptionsThatWereNeverReadOrAreInNoCategoryAreFound": riverTest(waitingAndNone),
+		"SubscriptionIsReadAsWritten":                    riverTest(wholeFollowed),
+		"FollowingTwiceAddsCategoriesOnly":               riverTest(followTwice),
+		"FollowingWakesUnfollowedSource":                 riverTest(followWakes),
+		"FollowingDoesNotWakeGoneSource":                 riverTest(followGone),
+		"TooManySubscriptionsAreRejectedAtomically":      riverTest(followTooMany),
+		"SourcesAreKnownByAllURLs":                       riverTest(knownSources),
+		"ReadersOfASourceAreCounted":                     riverTest(readersCounted),
+		"UnfollowedSourceIsReturnedAndNotChecked":        riverTest(unfollow),
+		"UnfollowingDiscardsRunningCheck":                riverTest(unfollowDuring),
+		"ChangeOfSubscriptionIsAtomic":                   riverTest(changeSubscription),
+		"ResubscribeRestoresSubscription":                riverTest(resubscribe),
+		"ShortestWishOfReadersWins":                      riverTest(shortestWish),
+		"SubscriptionsAreListedByNameAndQuery":           riverTest(listSubscriptions),
+		"EmptyCategoriesAreListed":                       riverTest(listCategories),
+		"RenamedCategoryKeepsSourcesForwardingsAndLists": riverTest(renameCategory),
+		"RenameToExistingCategoryMerges":                 riverTest(mergeCategory),
+		"DroppedCategoryKeepsSubscriptions":              riverTest(dropCategory),
+		"ReaderSeesOnlyOwnData":                          riverTest(ownOnly),
+		"OwnTitleOverridesFeedTitle":                     riverTest(ownTitle),
+		"ThousandsOfFeedsInOneCall":                      riverTest(followThousands),
+		"TitleOfAdditionIsUsedUntilFirstCheck":           riverTest(additionTitle),
+		"StateOfNewSourceIsStored":                       riverTest(additionState),
+		"DuplicateFeedsInOneCallAreMerged":               riverTest(followDouble),
+		"RefollowedFeedKeepsItems":                       riverTest(followAgain),
+		"UnreadAndUncategorizedSubscriptionsAreFound":    riverTest(waitingAndNone),
 	}
 }
 
@@ -133,7 +133,7 @@ func followTooMany(t *testing.T, s *stream) {
 	storetest.Must(t, err)
 	_, err = s.RiverSubscribe(s.Ctx, list, s.Now, 5)
 	storetest.Must(t, err)
-	// Who follows more than the limit by now keeps it; only what is new is refused.
+	// Existing subscriptions beyond the limit remain; only new ones are rejected.
 	fresh, err := s.RiverSubscribe(s.Ctx, list[:2], s.Now, 3)
 	storetest.Same(t, "again", []any{fresh, err}, []any{[]bool{false, false}, error(nil)})
 	_, err = s.RiverSubscribe(s.Ctx, []river.Addition{s.addition("ann", feedURL(9))}, s.Now, 3)
@@ -159,16 +159,16 @@ func knownSources(t *testing.T, s *stream) {
 	urls := []string{feedURL(1), feedURL(2), feedURL(3), feedURL(4), feedURL(5), feedURL(6)}
 	got, err := s.KnownSources(s.Ctx, "ann", urls)
 	storetest.Must(t, err)
-	storetest.Same(t, "for ann", got, map[string]river.KnownSource{
+	storetest.Same(t, "known to ann", got, map[string]river.KnownSource{
 		feedURL(1): {ID: one.ID, Followed: true}, feedURL(2): {ID: 77, Followed: true}, feedURL(3): {ID: moved.ID}, feedURL(4): {ID: moved.ID}, feedURL(6): {ID: 78, Followed: true},
 	})
 	got, err = s.KnownSources(s.Ctx, "bob", urls)
 	storetest.Must(t, err)
-	storetest.Same(t, "for bob", got, map[string]river.KnownSource{
+	storetest.Same(t, "known to bob", got, map[string]river.KnownSource{
 		feedURL(1): {ID: one.ID}, feedURL(2): {ID: two.ID, Followed: true}, feedURL(3): {ID: moved.ID, Followed: true}, feedURL(4): {ID: moved.ID, Followed: true},
 	})
 	got, err = s.KnownSources(s.Ctx, "bob", nil)
-	storetest.Same(t, "of nothing", []any{len(got), err}, []any{0, error(nil)})
+	storetest.Same(t, "known without URLs", []any{len(got), err}, []any{0, error(nil)})
 }
 
 func readersCounted(t *testing.T, s *stream) {
@@ -218,7 +218,7 @@ func changeSubscription(t *testing.T, s *stream) {
 	f, err := s.ChangeSubscription(s.Ctx, "ann", src.ID, func(f *river.Subscription) error {
 		storetest.Same(t, "as it is", *f, river.Subscription{Reader: "ann", SourceID: src.ID, AddedAt: s.Now, Categories: []string{"b", "c"}})
 		f.Title, f.Categories, f.Interval, f.ReadTo, f.ListID = "mine", []string{"d", "b", ""}, time.Hour, s.Now, 5
-		f.Reader, f.SourceID = "bob", 7 // nobody follows for another
+		f.Reader, f.SourceID = "bob", 7 // a change cannot move a subscription to another reader
 		return nil
 	})
 	storetest.Must(t, err)
@@ -417,7 +417,7 @@ func followThousands(t *testing.T, s *stream) {
 	storetest.Must(t, err)
 	for _, one := range isNew {
 		if !one {
-			t.Fatal("not all are new")
+			t.Fatal("not all subscriptions are new")
 		}
 	}
 	set, err := s.RiverFollowing(s.Ctx, "ann")

@@ -12,22 +12,22 @@ import (
 
 func riverSweepTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"ASweepRemovesWhatIsOldAndOutOfItsFeed":            riverTest(sweepOld),
-		"ASweepRemovesWhatIsBeyondTheNumberThatIsKept":     riverTest(sweepMany),
-		"ASweepKeepsWhatIsStarredOrInTheLastDocument":      riverTest(sweepKeeps),
-		"ASweepRemovesSourcesThatNobodyHasFollowedForLong": riverTest(sweepSources),
-		"ASweepKeepsASourceOfWhichSomethingIsStarred":      riverTest(sweepStarredSource),
-		"ASweepGoesInSmallSteps":                           riverTest(sweepSteps),
-		"WhatASweepRemovesIsNotFoundAnyMore":               riverTest(sweepSearch),
-		"AnItemThatLeftItsFeedAndCameBackStays":            riverTest(sweepReturned),
-		"ASweepOfNothingDoesNothing":                       riverTest(sweepNothing),
-		"ASweptItemThatWaitsForANoticeIsNotTold":           riverTest(sweepForwarding),
+		"SweepRemovesOldItemsOutsideFeed":   riverTest(sweepOld),
+		"SweepRemovesItemsBeyondLimit":      riverTest(sweepMany),
+		"SweepKeepsStarredAndCurrentItems":  riverTest(sweepKeeps),
+		"SweepRemovesLongUnfollowedSources": riverTest(sweepSources),
+		"SweepKeepsSourceWithStarredItem":   riverTest(sweepStarredSource),
+		"SweepRunsInSmallSteps":             riverTest(sweepSteps),
+		"SweptItemIsNotFound":               riverTest(sweepSearch),
+		"ReturnedItemIsKept":                riverTest(sweepReturned),
+		"SweepOfEmptyStoreDoesNothing":      riverTest(sweepNothing),
+		"SweptItemIsNotForwarded":           riverTest(sweepForwarding),
 	}
 }
 
 const longKept = 180 * 24 * time.Hour
 
-// sweep sweeps until nothing is left to do, and returns how much there was.
+// sweep sweeps until nothing is left and returns the number of deleted rows.
 func (s *stream) sweep(keep int) (total int) {
 	s.t.Helper()
 	for range 1000 {
@@ -79,7 +79,7 @@ func sweepKeeps(t *testing.T, s *stream) {
 	s.readFeed(src.ID, put...)
 	got := s.take(src.ID)
 	got.Last = nil
-	for _, it := range put[10:15] { // what the document still has
+	for _, it := range put[10:15] { // the items that the document still contains
 		got.Last = append(got.Last, river.Known{ID: it.ID, Hash: it.Hash})
 	}
 	s.save(river.Saved{Source: got})
@@ -118,7 +118,7 @@ func sweepSources(t *testing.T, s *stream) {
 	storetest.Must(t, err)
 	s.pass(longKept)
 	storetest.Same(t, "not yet", s.sweep(1000), 0)
-	storetest.Same(t, "known still", s.sourceNow(src.ID).Items, int64(20))
+	storetest.Same(t, "items of the kept source", s.sourceNow(src.ID).Items, int64(20))
 	s.pass(49 * time.Hour)
 	storetest.Same(t, "removed", s.sweep(1000), 21)
 	_, err = s.Store.Source(s.Ctx, src.ID)
@@ -158,10 +158,10 @@ func sweepSearch(t *testing.T, s *stream) {
 	s.index()
 	s.sweep(10)
 	storetest.Same(t, "found", len(s.ask(river.ItemQuery{Reader: "ann", Match: "title"})), 10)
-	storetest.Same(t, "a removed one", s.titles(river.ItemQuery{Reader: "ann", Match: "15"}), []string{})
+	storetest.Same(t, "search for a removed item", s.titles(river.ItemQuery{Reader: "ann", Match: "15"}), []string{})
 	s.readFeed(src.ID, s.items(src.ID, 20, 40)...)
 	s.readFeed(src.ID)
-	s.sweep(5) // also those that are not indexed yet
+	s.sweep(5) // including items that are not indexed yet
 	s.index()
 	storetest.Same(t, "found", len(s.ask(river.ItemQuery{Reader: "ann", Match: "title"})), 5)
 }
@@ -173,5 +173,5 @@ func sweepForwarding(t *testing.T, s *stream) {
 	s.readFeed(src.ID, s.items(src.ID, 0, 10)...)
 	s.readFeed(src.ID)
 	s.sweep(3)
-	storetest.Same(t, "told", s.due(), map[int64][]string{n.ID: {"Title 2", "Title 1", "Title 0"}})
+	storetest.Same(t, "sent", s.due(), map[int64][]string{n.ID: {"Title 2", "Title 1", "Title 0"}})
 }
