@@ -23,7 +23,7 @@ func fileTests() map[string]func(*testing.T, *env) {
 		"TheSameFileAgainIsTheOneThatIsThere":     fileAgain,
 		"AQuotaBoundsAUsersFiles":                 fileQuota,
 		"WhatWasReceivedCanBeForgotten":           fileDropped,
-		"AFileIsItsUsersOnly":                     fileApart,
+		"AFileIsItsUsersOnly":                     fileSeparate,
 		"FilesAreListedTheNewestFirstPageByPage":  filePages,
 		"ARemovedFileStaysForItsOtherUsers":       fileRemoved,
 		"ASweepTakesWhatNobodyKeeps":              fileSweep,
@@ -214,7 +214,7 @@ func fileDropped(t *testing.T, e *env) {
 	storetest.WantFault(t, err, fault.Conflict)
 }
 
-func fileApart(t *testing.T, e *env) {
+func fileSeparate(t *testing.T, e *env) {
 	f := e.keep(t, "alice", "one")
 	_, err := e.files(t).File(e.Ctx, "bob", f.Hash)
 	storetest.WantFault(t, err, fault.NotFound)

@@ -17,7 +17,7 @@ import (
 func postTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
 		"APostComesBackWhole":                             postWhole,
-		"APostIsOnlyItsUsers":                             postApart,
+		"APostIsOnlyItsUsers":                             postSeparate,
 		"AChangeThatFailsChangesNothing":                  postFailed,
 		"ANewPostIsADraftWithTheNextIDAndNothingElse":     postNew,
 		"MakingTwiceByKeyOrGUIDIsMakingOnce":              postOnce,
@@ -33,7 +33,7 @@ func postTests() map[string]func(*testing.T, *env) {
 		"AFeedMadeOfPostsIsMarkedUntilADocumentIsSaved":   postWritten,
 		"ADocumentThatIsNotAllowedStopsTheChange":         postNotAllowed,
 		"TheSamePostsAreNoNewVersionOfTheFeed":            postSameFeed,
-		"TheFeedIsMadeAnewWithoutAChange":                 postAnew,
+		"TheFeedIsMadeAnewWithoutAChange":                 postRerender,
 		"RenumberingFollowsTheDates":                      postRenumber,
 		"EventsAreWrittenWithAChangeOrNotAtAll":           postEvents,
 		"AProfileRaisesTheVersion":                        postProfile,
@@ -185,7 +185,7 @@ func postWhole(t *testing.T, e *env) {
 	storetest.Same(t, "its revision", got.Revision, int64(2))
 }
 
-func postApart(t *testing.T, e *env) {
+func postSeparate(t *testing.T, e *env) {
 	a := e.publish(t, "alice", "One")
 	b := e.publish(t, "Alice", "One")
 	storetest.Same(t, "names", []any{a.ID, b.ID, a.Slug, b.Slug, a.Seq, b.Seq}, []any{int64(1), int64(1), "one", "one", int64(1), int64(1)})

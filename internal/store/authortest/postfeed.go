@@ -131,7 +131,7 @@ func postSameFeed(t *testing.T, e *env) {
 	storetest.Same(t, "the feed as it is stored", f, done.Feed)
 }
 
-func postAnew(t *testing.T, e *env) {
+func postRerender(t *testing.T, e *env) {
 	e.publish(t, "alice", "One")
 	w := e.made(author.Writing{User: "alice", At: e.Now, Window: 3})
 	done := e.wrote(t, w)

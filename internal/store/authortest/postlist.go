@@ -48,7 +48,7 @@ func (e *env) titles(t *testing.T, q author.PostQuery) string {
 }
 
 // stood makes a new post in some state.
-func (e *env) stood(t *testing.T, user, title string, state author.State, more ...func(*author.Post)) author.Post {
+func (e *env) newPost(t *testing.T, user, title string, state author.State, more ...func(*author.Post)) author.Post {
 	t.Helper()
 	return e.publish(t, user, title, append([]func(*author.Post){func(p *author.Post) { p.State = state }}, more...)...)
 }
@@ -63,7 +63,7 @@ func listPublished(t *testing.T, e *env) {
 	e.publish(t, "alice", "Same1", at(e.Now))
 	e.publish(t, "alice", "Same2", at(e.Now))
 	e.publish(t, "bob", "Bobs", at(e.Now))
-	e.stood(t, "alice", "Draft", author.Draft)
+	e.newPost(t, "alice", "Draft", author.Draft)
 	for q, want := range map[author.PostQuery]string{
 		{User: "alice", State: author.Published}:            "New Same2 Same1 Old",
 		{State: author.Published}:                           "New Bobs Same2 Same1 Old",
@@ -78,10 +78,10 @@ func listPublished(t *testing.T, e *env) {
 func listOther(t *testing.T, e *env) {
 	for _, state := range []author.State{author.Draft, author.Scheduled, author.Deleted} {
 		s := string(state)
-		e.stood(t, "alice", s+"Old", state, updated(e.In(-time.Hour)), at(e.In(time.Hour)))
-		e.stood(t, "alice", s+"1", state, updated(e.Now))
-		e.stood(t, "alice", s+"2", state, updated(e.Now))
-		e.stood(t, "bob", s+"Bobs", state, updated(e.In(time.Hour)))
+		e.newPost(t, "alice", s+"Old", state, updated(e.In(-time.Hour)), at(e.In(time.Hour)))
+		e.newPost(t, "alice", s+"1", state, updated(e.Now))
+		e.newPost(t, "alice", s+"2", state, updated(e.Now))
+		e.newPost(t, "bob", s+"Bobs", state, updated(e.In(time.Hour)))
 		e.publish(t, "alice", s+"Published")
 		storetest.Same(t, "alice's", e.titles(t, author.PostQuery{User: "alice", State: state}), s+"2 "+s+"1 "+s+"Old")
 		storetest.Same(t, "everyone's", e.titles(t, author.PostQuery{State: state}), s+"Bobs "+s+"2 "+s+"1 "+s+"Old")
@@ -90,9 +90,9 @@ func listOther(t *testing.T, e *env) {
 
 func listAll(t *testing.T, e *env) {
 	for i, state := range []author.State{author.Published, author.Draft, author.Deleted, author.Scheduled, author.Published} {
-		e.stood(t, "alice", fmt.Sprint(state, i), state, updated(e.In(time.Duration(i)*time.Second)), at(e.In(time.Duration(-i)*time.Second)))
+		e.newPost(t, "alice", fmt.Sprint(state, i), state, updated(e.In(time.Duration(i)*time.Second)), at(e.In(time.Duration(-i)*time.Second)))
 	}
-	e.stood(t, "bob", "bobs", author.Draft)
+	e.newPost(t, "bob", "bobs", author.Draft)
 	storetest.Same(t, "alice's", e.titles(t, author.PostQuery{User: "alice"}), "published4 scheduled3 draft1 published0")
 	storetest.Same(t, "everyone's", e.titles(t, author.PostQuery{}), "published4 scheduled3 draft1 bobs published0")
 	storetest.Same(t, "with a time", e.titles(t, author.PostQuery{User: "alice", Since: e.In(-time.Hour)}), "published0 published4")
@@ -103,7 +103,7 @@ func listCategory(t *testing.T, e *env) {
 	e.publish(t, "alice", "Two", in("TRAVEL   notes"), at(e.In(time.Hour)))
 	e.publish(t, "alice", "Three", in("travel"), at(e.In(2*time.Hour)))
 	e.publish(t, "bob", "Bobs", in("Travel notes"), at(e.Now))
-	e.stood(t, "alice", "Draft", author.Draft, in("travel notes"))
+	e.newPost(t, "alice", "Draft", author.Draft, in("travel notes"))
 	name := author.CategoryName("Travel Notes")
 	for q, want := range map[author.PostQuery]string{
 		{User: "alice", State: author.Published, Category: name}:                      "Two One",
@@ -153,7 +153,7 @@ func listBounds(t *testing.T, e *env) {
 	for i := range 4 {
 		e.publish(t, "alice", fmt.Sprint(i), at(e.In(time.Duration(i)*time.Hour)))
 	}
-	e.stood(t, "alice", "draft", author.Draft, at(e.In(time.Hour)))
+	e.newPost(t, "alice", "draft", author.Draft, at(e.In(time.Hour)))
 	for q, want := range map[author.PostQuery]string{
 		{User: "alice", State: author.Published, Since: e.In(time.Hour)}:                                      "3 2 1",
 		{User: "alice", State: author.Published, Before: e.In(time.Hour)}:                                     "0",
@@ -190,7 +190,7 @@ func listPages(t *testing.T, e *env) {
 	for i := range 40 {
 		user := []string{"alice", "Bob", "carol"}[i%3]
 		when := e.In(time.Duration(i/9) * time.Second)
-		e.stood(t, user, fmt.Sprint("P", i), []author.State{author.Published, author.Draft}[i%4/3], at(when), updated(when), in("x"))
+		e.newPost(t, user, fmt.Sprint("P", i), []author.State{author.Published, author.Draft}[i%4/3], at(when), updated(when), in("x"))
 	}
 	for _, q := range []author.PostQuery{
 		{State: author.Published}, {User: "alice", State: author.Published}, {State: author.Draft}, {User: "Bob", State: author.Draft},
@@ -353,13 +353,13 @@ func listDue(t *testing.T, e *env) {
 	}
 	storetest.Same(t, "next", next(), time.Time{})
 	due := func(user, title string, when time.Time) {
-		e.stood(t, user, title, author.Scheduled, func(p *author.Post) { p.DueAt = when })
+		e.newPost(t, user, title, author.Scheduled, func(p *author.Post) { p.DueAt = when })
 	}
 	due("alice", "later", e.In(time.Hour))
 	due("bob", "soon", e.In(time.Minute))
 	due("alice", "now", e.Now)
 	due("bob", "past", e.In(-time.Hour))
-	e.stood(t, "alice", "draft", author.Draft, func(p *author.Post) { p.DueAt = e.In(-2 * time.Hour) })
+	e.newPost(t, "alice", "draft", author.Draft, func(p *author.Post) { p.DueAt = e.In(-2 * time.Hour) })
 	e.publish(t, "alice", "published", func(p *author.Post) { p.DueAt = e.In(-2 * time.Hour) })
 	storetest.Same(t, "next", next(), e.In(-time.Hour))
 	list := func(n int) (all []string) {

@@ -40,12 +40,12 @@ func FillPosts(t testing.TB, s hub.Store, user string, n int) {
 func WriterDay(t *testing.T, s hub.Store, user string) {
 	t.Helper()
 	e := newEnv(t, s)
-	e.dayOfPosts(t, user)
-	e.dayOfLists(t, user)
-	e.dayOfFiles(t, user)
+	e.callPosts(t, user)
+	e.callLists(t, user)
+	e.callFiles(t, user)
 }
 
-func (e *env) dayOfPosts(t *testing.T, user string) {
+func (e *env) callPosts(t *testing.T, user string) {
 	t.Helper()
 	kept := e.made(e.writing(user, 0, func(p *author.Post) {
 		p.State, p.Title, p.Key, p.Categories = author.Published, "Post-7", "key of the day", []string{"c7", "new"}
@@ -88,7 +88,7 @@ func (e *env) dayOfPosts(t *testing.T, user string) {
 	storetest.Must(t, e.posts(t).SweepPosts(e.Ctx, e.In(time.Hour), e.In(time.Hour)))
 }
 
-func (e *env) dayOfLists(t *testing.T, user string) {
+func (e *env) callLists(t *testing.T, user string) {
 	t.Helper()
 	after := author.Post{User: user, ID: 50, Seq: 50, PublishedAt: e.In(-50 * time.Hour), UpdatedAt: e.In(-50 * time.Hour)}
 	for _, q := range []author.PostQuery{
@@ -118,7 +118,7 @@ func (e *env) dayOfLists(t *testing.T, user string) {
 	}
 }
 
-func (e *env) dayOfFiles(t *testing.T, user string) {
+func (e *env) callFiles(t *testing.T, user string) {
 	t.Helper()
 	f := e.keep(t, user, "one")
 	e.keep(t, user, "two")

@@ -17,7 +17,7 @@ func newEnv(t *testing.T, s hub.Store) *env { return &env{storetest.NewCase(t, s
 // Run runs the contract of those stores. open makes an empty store that is closed with the test.
 func Run(t *testing.T, open func(t *testing.T) hub.Store) {
 	storetest.RunGroups(t, open, newEnv, map[string]map[string]func(*testing.T, *env){
-		"Saved": savedTests(), "Posts": postTests(), "Post lists": postListTests(), "Files": fileTests(), "Sinks": outpingTests(),
+		"Saved": savedTests(), "Posts": postTests(), "Post lists": postListTests(), "Files": fileTests(), "Sinks": targetTests(),
 		"Test feed": testFeedTests(), "Readers": audienceTests(),
 	})
 }

@@ -20,13 +20,13 @@ func savedTests() map[string]func(*testing.T, *env) {
 		"ADocumentComesBackByteForByte":             savedWhole,
 		"TheSameBytesAgainAreNoNewVersion":          savedAgain,
 		"ARefusedDocumentLeavesTheOneBefore":        savedRefused,
-		"AVersionIsUntoldUntilItIsSaidToBeTold":     savedTold,
+		"AVersionIsUntoldUntilItIsSaidToBeTold":     savedNotified,
 		"AFeedMovesEndsAndComesBack":                savedPlaced,
 		"SavesOfOneFeedComeOneAfterTheOther":        savedTogether,
 		"SavedFeedsAreListedPageByPage":             savedPages,
 		"TheEventsOfASaveAreWrittenWithIt":          savedEvents,
 		"ASaveIsNeverBeforeTheOneThatItReplaces":    savedClock,
-		"ADocumentIsOnlyOneUsersAndUnderItsOwnName": savedApart,
+		"ADocumentIsOnlyOneUsersAndUnderItsOwnName": savedSeparate,
 		"SwitchingTheCloudOfAFeedIsANewVersion":     savedCloud,
 	}
 }
@@ -122,7 +122,7 @@ func savedRefused(t *testing.T, e *env) {
 	storetest.Same(t, "the document", string(doc), "one")
 }
 
-func (e *env) untold(t *testing.T) []string {
+func (e *env) unnotified(t *testing.T) []string {
 	t.Helper()
 	list, err := e.author(t).ListUnnotified(e.Ctx, "", "", 0)
 	storetest.Must(t, err)
@@ -133,25 +133,25 @@ func (e *env) untold(t *testing.T) []string {
 	return names
 }
 
-func savedTold(t *testing.T, e *env) {
+func savedNotified(t *testing.T, e *env) {
 	e.saved(t, e.saving("alice", author.Public, "one"))
 	e.saved(t, e.saving("bob", author.Public, "one"))
 	quiet := e.saving("carol", author.Private, "one")
 	quiet.Quiet = true
 	storetest.Same(t, "told of a quiet one", e.saved(t, quiet).Notified, int64(1))
-	storetest.Same(t, "untold", e.untold(t), []string{"alice/rss 0<1", "bob/rss 0<1"})
+	storetest.Same(t, "untold", e.unnotified(t), []string{"alice/rss 0<1", "bob/rss 0<1"})
 	storetest.Must(t, e.author(t).MarkNotified(e.Ctx, "alice", author.Public, 1))
 	e.saved(t, e.saving("bob", author.Public, "two"))
 	storetest.Must(t, e.author(t).MarkNotified(e.Ctx, "bob", author.Public, 1))
-	storetest.Same(t, "untold", e.untold(t), []string{"bob/rss 1<2"})
+	storetest.Same(t, "untold", e.unnotified(t), []string{"bob/rss 1<2"})
 	storetest.Must(t, e.author(t).MarkNotified(e.Ctx, "bob", author.Public, 2))
 	storetest.Must(t, e.author(t).MarkNotified(e.Ctx, "bob", author.Public, 1))
-	storetest.Same(t, "untold after a late word", e.untold(t), []string(nil))
+	storetest.Same(t, "untold after a late word", e.unnotified(t), []string(nil))
 	storetest.Must(t, e.author(t).MarkNotified(e.Ctx, "nobody", author.Public, 1))
 	e.saved(t, e.saving("bob", author.Public, "three"))
 	_, err := e.author(t).PlaceSaved(e.Ctx, "bob", author.Public, author.Place{MovedTo: "https://example.com/"})
 	storetest.Must(t, err)
-	storetest.Same(t, "untold of one that moved", e.untold(t), []string(nil))
+	storetest.Same(t, "untold of one that moved", e.unnotified(t), []string(nil))
 }
 
 func savedPlaced(t *testing.T, e *env) {
@@ -200,7 +200,7 @@ func savedCloud(t *testing.T, e *env) {
 	again, err := e.author(t).CloudSaved(e.Ctx, "alice", author.Public, true, at.Add(time.Minute))
 	storetest.Must(t, err)
 	storetest.Same(t, "switched on once more", again, f)
-	storetest.Same(t, "untold", e.untold(t), []string{"alice/rss 0<2"})
+	storetest.Same(t, "untold", e.unnotified(t), []string{"alice/rss 0<2"})
 	got, doc, err := e.author(t).SavedDocument(e.Ctx, "alice", author.Public)
 	storetest.Must(t, err)
 	storetest.Same(t, "as it is stored", got, f)
@@ -285,7 +285,7 @@ func savedClock(t *testing.T, e *env) {
 	storetest.Same(t, "time", e.saved(t, s).SavedAt, e.Now)
 }
 
-func savedApart(t *testing.T, e *env) {
+func savedSeparate(t *testing.T, e *env) {
 	e.saved(t, e.saving("alice", author.Public, "public"))
 	e.saved(t, e.saving("alice", author.Private, "private"))
 	e.saved(t, e.saving("Alice", author.Public, "another"))

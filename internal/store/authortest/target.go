@@ -10,39 +10,39 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-func outpingTests() map[string]func(*testing.T, *env) {
+func targetTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"ASinkComesBackWhole":                     sinkTest(wholeSink),
-		"ASinkThatIsLeftIsNotMade":                sinkTest(leftSink),
-		"ADueSinkIsClaimedByOne":                  sinkTest(claimedSink),
-		"SinksAreListedInTheirOrder":              sinkTest(listedSinks),
-		"OfTwoWhoMakeOneSinkTheNewerVersionStays": sinkTest(racedSink),
-		"TheNextDueSinkIsKnown":                   sinkTest(nextSink),
+		"ASinkComesBackWhole":                     targetTest(wholeTarget),
+		"ASinkThatIsLeftIsNotMade":                targetTest(leftTarget),
+		"ADueSinkIsClaimedByOne":                  targetTest(claimedTarget),
+		"SinksAreListedInTheirOrder":              targetTest(listedTargets),
+		"OfTwoWhoMakeOneSinkTheNewerVersionStays": targetTest(racedTarget),
+		"TheNextDueSinkIsKnown":                   targetTest(nextTarget),
 	}
 }
 
-type sinks struct {
+type targets struct {
 	*env
 	announce.Store
 	t *testing.T
 }
 
-func sinkTest(f func(*testing.T, *sinks)) func(*testing.T, *env) {
+func targetTest(f func(*testing.T, *targets)) func(*testing.T, *env) {
 	return func(t *testing.T, e *env) {
 		s, ok := e.Store.(announce.Store)
 		if !ok {
 			t.Fatal("the store keeps no sinks")
 		}
-		f(t, &sinks{env: e, Store: s, t: t})
+		f(t, &targets{env: e, Store: s, t: t})
 	}
 }
 
-func sinkKey(user, sink string) announce.Key {
-	return announce.Key{User: user, Target: sink, Topic: "http://127.0.0.1/" + user + "/rss.xml"}
+func targetKey(user, target string) announce.Key {
+	return announce.Key{User: user, Target: target, Topic: "http://127.0.0.1/" + user + "/rss.xml"}
 }
 
 // put writes a row as it is.
-func (s *sinks) put(o announce.PendingTarget) {
+func (s *targets) put(o announce.PendingTarget) {
 	s.t.Helper()
 	storetest.Must(s.t, s.ChangeTargets(s.Ctx, []announce.Key{o.Key}, func(now *announce.PendingTarget, _ bool) (announce.Verdict, []event.Event) {
 		*now = o
@@ -50,16 +50,16 @@ func (s *sinks) put(o announce.PendingTarget) {
 	}))
 }
 
-func (s *sinks) all(q announce.Query) []announce.PendingTarget {
+func (s *targets) all(q announce.Query) []announce.PendingTarget {
 	s.t.Helper()
 	list, err := s.Targets(s.Ctx, q)
 	storetest.Must(s.t, err)
 	return list
 }
 
-func wholeSink(t *testing.T, s *sinks) {
+func wholeTarget(t *testing.T, s *targets) {
 	o := announce.PendingTarget{
-		Key: sinkKey("ann", "get http://127.0.0.1/?☂={0}"), Version: 7, Notified: 5, DueAt: s.In(time.Hour), Tries: 3, Lease: 1 << 62,
+		Key: targetKey("ann", "get http://127.0.0.1/?☂={0}"), Version: 7, Notified: 5, DueAt: s.In(time.Hour), Tries: 3, Lease: 1 << 62,
 		Note: announce.Note{Name: "☂ \"x\"", Home: "h", SavedAt: s.Now, LastAt: s.In(-time.Second), Last: "It said no.", Refused: 2, RetryAt: s.In(time.Minute)},
 	}
 	s.put(o)
@@ -68,17 +68,17 @@ func wholeSink(t *testing.T, s *sinks) {
 	o.DueAt, o.GaveUp, o.Lease = time.Time{}, true, 0
 	s.put(o)
 	storetest.Same(t, "changed row", s.all(announce.Query{User: "ann"}), []announce.PendingTarget{o})
-	bad := announce.PendingTarget{Key: sinkKey("nul\x00", "broken \xff"), Version: 1, Note: announce.Note{Last: "\x00\xff"}}
+	bad := announce.PendingTarget{Key: targetKey("nul\x00", "broken \xff"), Version: 1, Note: announce.Note{Last: "\x00\xff"}}
 	s.put(bad)
 	if got := s.all(announce.Query{After: o.Key}); len(got) != 1 || !strings.HasPrefix(got[0].User, "nul") {
 		t.Errorf("text that no database takes: %+v", got)
 	}
 }
 
-func leftSink(t *testing.T, s *sinks) {
+func leftTarget(t *testing.T, s *targets) {
 	for _, v := range []announce.Verdict{announce.Leave, announce.Delete} {
-		storetest.Must(t, s.ChangeTargets(s.Ctx, []announce.Key{sinkKey("ann", "x")}, func(o *announce.PendingTarget, found bool) (announce.Verdict, []event.Event) {
-			storetest.Same(t, "a row that is not there", *o, announce.PendingTarget{Key: sinkKey("ann", "x")})
+		storetest.Must(t, s.ChangeTargets(s.Ctx, []announce.Key{targetKey("ann", "x")}, func(o *announce.PendingTarget, found bool) (announce.Verdict, []event.Event) {
+			storetest.Same(t, "a row that is not there", *o, announce.PendingTarget{Key: targetKey("ann", "x")})
 			if found {
 				t.Error("it was found")
 			}
@@ -87,16 +87,16 @@ func leftSink(t *testing.T, s *sinks) {
 		}))
 	}
 	storetest.Same(t, "rows", s.all(announce.Query{}), []announce.PendingTarget(nil))
-	s.put(announce.PendingTarget{Key: sinkKey("ann", "x"), Version: 1})
-	storetest.Must(t, s.ChangeTargets(s.Ctx, []announce.Key{sinkKey("ann", "x")}, func(*announce.PendingTarget, bool) (announce.Verdict, []event.Event) { return announce.Delete, nil }))
+	s.put(announce.PendingTarget{Key: targetKey("ann", "x"), Version: 1})
+	storetest.Must(t, s.ChangeTargets(s.Ctx, []announce.Key{targetKey("ann", "x")}, func(*announce.PendingTarget, bool) (announce.Verdict, []event.Event) { return announce.Delete, nil }))
 	storetest.Same(t, "rows after the end", s.all(announce.Query{}), []announce.PendingTarget(nil))
 	storetest.Must(t, s.ChangeTargets(s.Ctx, nil, nil))
 }
 
-func claimedSink(t *testing.T, s *sinks) {
-	for i, sink := range []string{"late", "later", "never", "early"} {
-		o := announce.PendingTarget{Key: sinkKey("ann", sink), Version: 1}
-		if sink != "never" {
+func claimedTarget(t *testing.T, s *targets) {
+	for i, target := range []string{"late", "later", "never", "early"} {
+		o := announce.PendingTarget{Key: targetKey("ann", target), Version: 1}
+		if target != "never" {
 			o.DueAt = s.In(-time.Duration(i) * time.Minute)
 		}
 		s.put(o)
@@ -126,8 +126,8 @@ func claimedSink(t *testing.T, s *sinks) {
 	}
 }
 
-func listedSinks(t *testing.T, s *sinks) {
-	for _, k := range []announce.Key{sinkKey("bob", "a"), sinkKey("ann", "b"), sinkKey("ann", "a"), sinkKey("Zoe", "z")} {
+func listedTargets(t *testing.T, s *targets) {
+	for _, k := range []announce.Key{targetKey("bob", "a"), targetKey("ann", "b"), targetKey("ann", "a"), targetKey("Zoe", "z")} {
 		o := announce.PendingTarget{Key: k, Version: 2, Notified: 2}
 		if k.Target == "a" {
 			o.Notified = 1
@@ -141,17 +141,17 @@ func listedSinks(t *testing.T, s *sinks) {
 		return out
 	}
 	storetest.Same(t, "all", names(announce.Query{}), []string{"Zoe z", "ann a", "ann b", "bob a"})
-	storetest.Same(t, "a page", names(announce.Query{After: sinkKey("ann", "a"), Limit: 1}), []string{"ann b"})
+	storetest.Same(t, "a page", names(announce.Query{After: targetKey("ann", "a"), Limit: 1}), []string{"ann b"})
 	storetest.Same(t, "of one", names(announce.Query{User: "ann"}), []string{"ann a", "ann b"})
 	storetest.Same(t, "owing", names(announce.Query{Pending: true}), []string{"ann a", "bob a"})
 }
 
-func racedSink(t *testing.T, s *sinks) {
+func racedTarget(t *testing.T, s *targets) {
 	const many = 8
 	done := make(chan error)
 	for v := range int64(many) {
 		go func() {
-			done <- s.ChangeTargets(s.Ctx, []announce.Key{sinkKey("ann", "b"), sinkKey("ann", "a")}, func(o *announce.PendingTarget, _ bool) (announce.Verdict, []event.Event) {
+			done <- s.ChangeTargets(s.Ctx, []announce.Key{targetKey("ann", "b"), targetKey("ann", "a")}, func(o *announce.PendingTarget, _ bool) (announce.Verdict, []event.Event) {
 				if v+1 <= o.Version {
 					return announce.Leave, nil
 				}
@@ -170,15 +170,15 @@ func racedSink(t *testing.T, s *sinks) {
 	}
 }
 
-func nextSink(t *testing.T, s *sinks) {
+func nextTarget(t *testing.T, s *targets) {
 	next, err := s.NextTarget(s.Ctx)
 	storetest.Must(t, err)
 	if !next.IsZero() {
 		t.Errorf("of nothing, %s is due", next)
 	}
-	s.put(announce.PendingTarget{Key: sinkKey("ann", "a"), Version: 1})
-	s.put(announce.PendingTarget{Key: sinkKey("ann", "b"), Version: 1, DueAt: s.In(time.Hour)})
-	s.put(announce.PendingTarget{Key: sinkKey("ann", "c"), Version: 1, DueAt: s.In(time.Minute)})
+	s.put(announce.PendingTarget{Key: targetKey("ann", "a"), Version: 1})
+	s.put(announce.PendingTarget{Key: targetKey("ann", "b"), Version: 1, DueAt: s.In(time.Hour)})
+	s.put(announce.PendingTarget{Key: targetKey("ann", "c"), Version: 1, DueAt: s.In(time.Minute)})
 	next, err = s.NextTarget(s.Ctx)
 	storetest.Must(t, err)
 	storetest.Same(t, "next", next, s.In(time.Minute))
