@@ -13,20 +13,20 @@ import (
 
 func audienceTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"AReaderIsOneRowHoweverOftenItComes":           addSeen,
-		"TwoMayCountTheSameReadersAtOnce":              seenAtOnce,
-		"ReadersAreListedByWhomTheyReadFor":            seenOf,
-		"ReadersThatCameNoMoreAreTrimmed":              trimSeen,
-		"ADayHoldsReadersAndRequestsWrittenSeparately": days,
+		"ReaderIsOneRow":                        addSeen,
+		"ConcurrentCountsOfReadersAddUp":        seenAtOnce,
+		"ReadersAreListedByFeed":                seenOf,
+		"InactiveReadersAreTrimmed":             trimSeen,
+		"DayStoresReadersAndRequestsSeparately": days,
 	}
 }
 
-// audience is the store's part for counting.
+// audience returns the store as an audience.Store.
 func (e *env) audience(t *testing.T) audience.Store {
 	t.Helper()
 	s, ok := e.Store.(audience.Store)
 	if !ok {
-		t.Fatalf("%T is no audience.Store", e.Store)
+		t.Fatalf("%T is not an audience.Store", e.Store)
 	}
 	return s
 }
@@ -44,7 +44,7 @@ func addSeen(t *testing.T, e *env) {
 	later := e.seen("k", 2)
 	later.Subscribers, later.Name, later.FirstAt, later.LastAt = 3, "New", e.In(time.Minute), e.In(2*time.Minute)
 	storetest.Must(t, s.AddSeen(e.Ctx, []audience.Seen{later}))
-	early := e.seen("k", 1) // of a node whose write came late
+	early := e.seen("k", 1) // from a node whose write was delayed
 	early.Subscribers, early.Name, early.FirstAt, early.LastAt = 99, "Old", e.In(-time.Minute), e.In(-time.Second)
 	storetest.Must(t, s.AddSeen(e.Ctx, []audience.Seen{early}))
 	got, err := s.SeenOf(e.Ctx, "alice/rss", e.Now, 10)

@@ -17,38 +17,38 @@ import (
 
 func fileTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"AFileComesBackByteForByte":               fileWhole,
-		"AFileThatDidNotArriveWholeIsRefused":     fileSevered,
-		"TheSameContentIsThereOnce":               fileShared,
-		"TheSameFileAgainIsTheOneThatIsThere":     fileAgain,
-		"AQuotaBoundsAUsersFiles":                 fileQuota,
-		"WhatWasReceivedCanBeForgotten":           fileDropped,
-		"AFileIsItsUsersOnly":                     fileSeparate,
-		"FilesAreListedTheNewestFirstPageByPage":  filePages,
-		"ARemovedFileStaysForItsOtherUsers":       fileRemoved,
-		"ASweepTakesWhatNobodyKeeps":              fileSweep,
-		"AFileMayComeBackBeforeItIsSwept":         fileBack,
-		"FilesKeptRemovedAndSweptAtOnceStayWhole": func(t *testing.T, e *env) { FilesTogether(t, e.Store, e.Store) },
+		"FileIsReadAsWritten":                           fileWhole,
+		"IncompleteFileIsRejected":                      fileSevered,
+		"SameContentIsStoredOnce":                       fileShared,
+		"RepeatedUploadReturnsExistingFile":             fileAgain,
+		"QuotaLimitsFilesOfUser":                        fileQuota,
+		"UploadCanBeDropped":                            fileDropped,
+		"FileBelongsToOneUser":                          fileSeparate,
+		"FilesAreListedNewestFirstByPages":              filePages,
+		"RemovedFileRemainsForOtherUsers":               fileRemoved,
+		"SweepDeletesUnusedContent":                     fileSweep,
+		"RemovedFileCanReturnBeforeSweep":               fileBack,
+		"ConcurrentKeepRemoveAndSweepKeepFilesComplete": func(t *testing.T, e *env) { FilesTogether(t, e.Store, e.Store) },
 	}
 }
 
-// files is the store's part for files.
+// files returns the store as an author.FileStore.
 func (e *env) files(t *testing.T) author.FileStore {
 	t.Helper()
 	s, ok := e.Store.(author.FileStore)
 	if !ok {
-		t.Fatalf("%T is no author.FileStore", e.Store)
+		t.Fatalf("%T is not an author.FileStore", e.Store)
 	}
 	return s
 }
 
-// file makes a file of some content that is not stored yet.
+// file returns a file with a content that is not stored yet.
 func (e *env) file(user, content string) author.File {
 	return author.File{User: user, Hash: fmt.Sprintf("%x", sha256.Sum256([]byte(content))), Name: "日本'\"☂.png", Type: "image/png",
 		Size: int64(len(content)), Width: 640, Height: 480, AddedAt: e.Now}
 }
 
-// receive stores the pieces of a content.
+// receive uploads the pieces of a content.
 func (e *env) receive(t *testing.T, temp, content string) {
 	t.Helper()
 	n := 0
@@ -58,7 +58,7 @@ func (e *env) receive(t *testing.T, temp, content string) {
 	}
 }
 
-// keep receives a file and keeps it.
+// keep uploads and stores a file.
 func (e *env) keep(t *testing.T, user, content string) author.File {
 	t.Helper()
 	temp := fmt.Sprint("begun-", user, len(content), content[:min(len(content), 20)])
@@ -68,7 +68,7 @@ func (e *env) keep(t *testing.T, user, content string) author.File {
 	return f
 }
 
-// contentOf reads a file; ok is false when there is none.
+// contentOf reads a file; ok is false if it does not exist.
 func (e *env) contentOf(t *testing.T, f author.File) (content string, ok bool) {
 	t.Helper()
 	var b bytes.Buffer
@@ -83,7 +83,7 @@ func (e *env) contentOf(t *testing.T, f author.File) (content string, ok bool) {
 	return b.String(), true
 }
 
-// large is a content of n bytes.
+// large returns a content of n bytes.
 func large(n int) string {
 	b := make([]byte, n)
 	for i := range b {
@@ -99,7 +99,7 @@ func fileWhole(t *testing.T, e *env) {
 		storetest.Same(t, "kept", f, e.file("alice", content))
 		got, ok := e.contentOf(t, f)
 		if !ok || got != content {
-			t.Errorf("%d bytes came back as %d", size, len(got))
+			t.Errorf("%d bytes were read as %d", size, len(got))
 		}
 		_, err := e.files(t).FilePieceAt(e.Ctx, f.Hash, (size+author.PieceSize-1)/author.PieceSize)
 		storetest.WantFault(t, err, fault.NotFound)
@@ -136,7 +136,7 @@ func fileSevered(t *testing.T, e *env) {
 	storetest.WantFault(t, err, fault.Conflict)
 	_, err = e.files(t).File(e.Ctx, "alice", e.file("alice", content).Hash)
 	storetest.WantFault(t, err, fault.NotFound)
-	e.receive(t, "hole", content) // a piece that comes again is the one that counts
+	e.receive(t, "hole", content) // a piece that is uploaded again replaces the earlier one
 	_, err = e.files(t).KeepFile(e.Ctx, e.file("alice", content), "hole", 0)
 	storetest.WantFault(t, err, fault.Conflict)
 	storetest.Must(t, e.files(t).DropFilePieces(e.Ctx, "hole"))
@@ -145,7 +145,7 @@ func fileSevered(t *testing.T, e *env) {
 	f, err := e.files(t).KeepFile(e.Ctx, e.file("alice", content), "hole", 0)
 	storetest.Must(t, err)
 	if got, ok := e.contentOf(t, f); !ok || got != content {
-		t.Error("another content came back")
+		t.Error("the content differs")
 	}
 	storetest.WantFault(t, e.files(t).PutFilePiece(e.Ctx, "long", 0, make([]byte, author.PieceSize+1), e.Now), fault.Invalid)
 	storetest.WantFault(t, e.files(t).PutFilePiece(e.Ctx, "", 0, []byte("x"), e.Now), fault.Invalid)
@@ -159,10 +159,10 @@ func fileShared(t *testing.T, e *env) {
 	storetest.Same(t, "hash", a.Hash, b.Hash)
 	for _, f := range []author.File{a, b} {
 		if got, ok := e.contentOf(t, f); !ok || got != content {
-			t.Error("another content came back")
+			t.Error("the content differs")
 		}
 	}
-	// The second's own pieces are gone: they cannot be kept once more.
+	// The second upload was deleted, so it cannot be stored again.
 	f := e.file("carol", content)
 	f.Hash = "f00"
 	_, err := e.files(t).KeepFile(e.Ctx, f, fmt.Sprint("begun-bob", len(content), content[:20]), 0)
@@ -177,7 +177,7 @@ func fileAgain(t *testing.T, e *env) {
 	got, err := e.files(t).KeepFile(e.Ctx, again, "again", 3)
 	storetest.Must(t, err)
 	storetest.Same(t, "kept", got, first)
-	got, err = e.files(t).KeepFile(e.Ctx, again, "begun-alice3one", 3) // an answer that was lost
+	got, err = e.files(t).KeepFile(e.Ctx, again, "begun-alice3one", 3) // repeats a call whose reply was lost
 	storetest.Must(t, err)
 	storetest.Same(t, "kept once more", got, first)
 	storetest.Must(t, e.files(t).DropFilePieces(e.Ctx, "begun-alice3one"))
@@ -267,7 +267,7 @@ func fileRemoved(t *testing.T, e *env) {
 	storetest.Must(t, e.files(t).RemoveFile(e.Ctx, "bob", f.Hash))
 	storetest.WantFault(t, e.files(t).RemoveFile(e.Ctx, "bob", f.Hash), fault.NotFound)
 	_, ok = e.contentOf(t, f)
-	storetest.Same(t, "content when nobody keeps it", ok, false)
+	storetest.Same(t, "content without users", ok, false)
 }
 
 func fileSweep(t *testing.T, e *env) {
@@ -279,7 +279,7 @@ func fileSweep(t *testing.T, e *env) {
 	e.receive(t, "new", "new")
 	storetest.Must(t, e.files(t).SweepFiles(e.Ctx, e.Now))
 	_, ok := e.contentOf(t, kept)
-	storetest.Same(t, "what is kept", ok, true)
+	storetest.Same(t, "content of the kept file", ok, true)
 	_, err := e.files(t).KeepFile(e.Ctx, e.file("alice", "old"), "old", 0)
 	storetest.WantFault(t, err, fault.Conflict)
 	_, err = e.files(t).KeepFile(e.Ctx, e.file("alice", "new"), "new", 0)
@@ -296,12 +296,12 @@ func fileBack(t *testing.T, e *env) {
 	f = e.keep(t, "bob", content)
 	storetest.Must(t, e.files(t).SweepFiles(e.Ctx, e.In(time.Hour)))
 	if got, ok := e.contentOf(t, f); !ok || got != content {
-		t.Errorf("%d bytes of %d came back", len(got), len(content))
+		t.Errorf("read %d of %d bytes", len(got), len(content))
 	}
 }
 
-// FilesTogether checks that a file which somebody keeps is there whole, whoever keeps,
-// removes and sweeps the same content at the same time.
+// FilesTogether checks that a stored file remains complete while other callers store, delete and
+// sweep the same content concurrently.
 func FilesTogether(t *testing.T, a, b hub.Store) {
 	const workers, rounds = 6, 25
 	stores := []*env{newEnv(t, a), newEnv(t, b)}
@@ -322,7 +322,7 @@ func FilesTogether(t *testing.T, a, b hub.Store) {
 					return
 				}
 				if piece, err := e.files(t).FilePieceAt(e.Ctx, f.Hash, 0); err != nil || string(piece) != "shared" {
-					t.Errorf("a file that is kept reads %q, %v", piece, err)
+					t.Errorf("a stored file reads %q, %v", piece, err)
 				}
 				if err := e.files(t).RemoveFile(e.Ctx, user, f.Hash); err != nil {
 					t.Errorf("removing: %v", err)
@@ -335,5 +335,5 @@ func FilesTogether(t *testing.T, a, b hub.Store) {
 	}
 	group.Wait()
 	_, ok := stores[0].contentOf(t, stores[0].file("", "shared"))
-	storetest.Same(t, "content when nobody keeps it", ok, false)
+	storetest.Same(t, "content without users", ok, false)
 }

@@ -16,48 +16,48 @@ import (
 
 func postTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"APostComesBackWhole":                             postWhole,
-		"APostIsOnlyItsUsers":                             postSeparate,
-		"AChangeThatFailsChangesNothing":                  postFailed,
-		"ANewPostIsADraftWithTheNextIDAndNothingElse":     postNew,
-		"MakingTwiceByKeyOrGUIDIsMakingOnce":              postOnce,
-		"NothingIsWrittenWhereChangeWantsNothing":         postNothing,
-		"AChangeOfAPostThatIsNotThereIsRefused":           postMissing,
-		"ASlugThatIsTakenGetsANumber":                     postSlugs,
-		"ASlugTakenAnywayIsRefused":                       postSlugTaken,
-		"ASlugFindsPublishedAndDeletedPostsOnly":          postBySlug,
-		"WhatAPostWasIsKeptUntilItCannotBeTakenBack":      postUndo,
-		"DraftsTouchNeitherVersionNorFeed":                postDraft,
-		"TheFeedIsMadeOfTheNewestDownToAWholePage":        postWindow,
-		"HolesInTheOrderLeaveNoPostBetweenFeedAndArchive": postHoles,
-		"AFeedMadeOfPostsIsMarkedUntilADocumentIsSaved":   postWritten,
-		"ADocumentThatIsNotAllowedStopsTheChange":         postNotAllowed,
-		"TheSamePostsAreNoNewVersionOfTheFeed":            postSameFeed,
-		"TheFeedIsMadeAnewWithoutAChange":                 postRerender,
-		"RenumberingFollowsTheDates":                      postRenumber,
-		"EventsAreWrittenWithAChangeOrNotAtAll":           postEvents,
-		"AProfileRaisesTheVersion":                        postProfile,
-		"EveryChangeThatReadersSeeIsStampedLater":         postStamps,
-		"PostsFromElsewhereAreAddedOnce":                  postAdded,
-		"AddedPostsGetTheNextIDsPlacesAndFreeSlugs":       postAddedNames,
-		"ASweepForgetsWhatCannotBeTakenBack":              postSweep,
-		"ManySweptPostsAreAllSwept":                       postSweepMany,
-		"ChangesOfOneUserAtOnceAreAllKept":                func(t *testing.T, e *env) { WritersTogether(t, e.Store, e.Store) },
-		"ASavedDocumentIsNotOverwrittenUnseen":            func(t *testing.T, e *env) { postsAndDocuments(t, e, e) },
+		"PostIsReadAsWritten":                       postWhole,
+		"PostBelongsToOneUser":                      postSeparate,
+		"FailedChangeWritesNothing":                 postFailed,
+		"NewPostIsEmptyDraftWithNextID":             postNew,
+		"DuplicateKeyOrGUIDCreatesOnePost":          postOnce,
+		"UnchangedPostWritesNothing":                postNothing,
+		"ChangeOfMissingPostIsRejected":             postMissing,
+		"TakenSlugGetsNumber":                       postSlugs,
+		"DuplicateSlugIsRejected":                   postSlugTaken,
+		"SlugFindsPublishedAndDeletedPostsOnly":     postBySlug,
+		"UndoStateIsKeptUntilItExpires":             postUndo,
+		"DraftsChangeNeitherVersionNorFeed":         postDraft,
+		"FeedContainsNewestPostsDownToPageBoundary": postWindow,
+		"GapsInPlacesLoseNoPost":                    postHoles,
+		"WrittenFlagIsSetUntilDocumentIsSaved":      postWritten,
+		"RejectedDocumentRollsBackChange":           postNotAllowed,
+		"UnchangedFeedKeepsVersion":                 postSameFeed,
+		"FeedIsRenderedWithoutChange":               postRerender,
+		"RenumberingFollowsDates":                   postRenumber,
+		"EventsAreAtomicWithChange":                 postEvents,
+		"ProfileRaisesVersion":                      postProfile,
+		"VisibleChangesHaveIncreasingStamps":        postStamps,
+		"PostsAreAddedOnce":                         postAdded,
+		"AddedPostsGetNextIDsPlacesAndFreeSlugs":    postAddedNames,
+		"SweepDeletesExpiredUndoState":              postSweep,
+		"SweepHandlesManyPosts":                     postSweepMany,
+		"ConcurrentChangesOfUserAreKept":            func(t *testing.T, e *env) { WritersTogether(t, e.Store, e.Store) },
+		"PostDoesNotOverwriteConcurrentDocument":    func(t *testing.T, e *env) { postsAndDocuments(t, e, e) },
 	}
 }
 
-// posts is the store's part for posts.
+// posts returns the store as an author.PostStore.
 func (e *env) posts(t *testing.T) author.PostStore {
 	t.Helper()
 	s, ok := e.Store.(author.PostStore)
 	if !ok {
-		t.Fatalf("%T is no author.PostStore", e.Store)
+		t.Fatalf("%T is not an author.PostStore", e.Store)
 	}
 	return s
 }
 
-// writing is a change of a post that gives it a place and an address when it is published.
+// writing returns a change of a post. It assigns a place and a slug when the post is published.
 func (e *env) writing(user string, id int64, change func(*author.Post)) author.Writing {
 	return author.Writing{User: user, ID: id, At: e.Now, Window: 3,
 		Change: func(now author.Post, found bool, _ *author.Post, w author.Writer, free func(string) (string, error)) (*author.Post, *author.Post, error) {
@@ -89,7 +89,7 @@ func (e *env) writing(user string, id int64, change func(*author.Post)) author.W
 		}}
 }
 
-// made has the feed made of titles.
+// made makes the change render the feed from the titles.
 func (e *env) made(w author.Writing) author.Writing {
 	w.Make = func(wr author.Writer, newest []author.Post) (author.Saving, error) {
 		var titles []string
@@ -141,7 +141,7 @@ func (e *env) writer(t *testing.T, user string) author.Writer {
 	return w
 }
 
-// wholePost has every field set.
+// wholePost returns a post with every field set.
 func (e *env) wholePost() author.Post {
 	return author.Post{
 		User: "alice", State: author.Published, GUID: "guid'%\"☂", PermaLink: true, Slug: "日本'-☂", Seq: 1, Key: "key☂'",
@@ -149,7 +149,7 @@ func (e *env) wholePost() author.Post {
 		Content: author.Content{
 			Title: "a\x00b ☂ <b>", Source: "# one\r\n\ttwo \U0001F327", Format: author.Markdown, HTML: "<p>é</p>", Link: "https://example.com/?a=1&b=2",
 			Categories: []string{"One", "Zwei Wörter"}, Language: "de-CH",
-			Enclosures: []author.Enclosure{{URL: "/alice/media/1/a.png", Type: "image/png", Length: 1 << 40, Title: "t", Alt: "a picture", Duration: 1.5}},
+			Enclosures: []author.Enclosure{{URL: "/alice/media/1/a.png", Type: "image/png", Length: 1 << 40, Title: "t", Alt: "an image", Duration: 1.5}},
 			Reply:      &author.Reply{URL: "https://example.com/1", GUID: "g", Feed: "https://example.com/feed", Title: "that"},
 			Outline: []author.Node{{Text: "a", HTML: "<p>a</p>", Title: "A", Link: "https://example.com/", GUID: "g#1", CreatedAt: e.Now, Categories: []string{"x"},
 				Folded: true, Attrs: []parsed.Attr{{Name: "icon", Value: "car"}}, Nodes: []author.Node{{Text: "b"}}}},
@@ -162,7 +162,7 @@ func postWhole(t *testing.T, e *env) {
 	want := e.wholePost()
 	w := author.Writing{User: "alice", At: e.Now, Change: func(author.Post, bool, *author.Post, author.Writer, func(string) (string, error)) (*author.Post, *author.Post, error) {
 		p := want
-		p.User, p.ID, p.Revision = "somebody", 77, 99 // which are not his to say
+		p.User, p.ID, p.Revision = "somebody", 77, 99 // values that Change cannot set
 		return &p, nil, nil
 	}}
 	want.ID, want.Revision = 1, 1
@@ -180,9 +180,9 @@ func postWhole(t *testing.T, e *env) {
 	}
 	w.ID, want.Title, want.Key, want.GUID = 1, "a\xFFb", "k\x00", "g\xFF"
 	got := e.wrote(t, w).Post
-	storetest.Same(t, "what no database takes", []string{got.Title, got.Key, got.GUID}, []string{"a\uFFFDb", "k\uFFFD", "g\uFFFD"})
+	storetest.Same(t, "invalid text", []string{got.Title, got.Key, got.GUID}, []string{"a\uFFFDb", "k\uFFFD", "g\uFFFD"})
 	storetest.Same(t, "as it is stored", e.postAt(t, "alice", 1), got)
-	storetest.Same(t, "its revision", got.Revision, int64(2))
+	storetest.Same(t, "revision", got.Revision, int64(2))
 }
 
 func postSeparate(t *testing.T, e *env) {
@@ -282,7 +282,7 @@ func postNothing(t *testing.T, e *env) {
 	w := e.made(e.writing("alice", 0, nil))
 	w.Change = none
 	w.Events = func(author.Post, author.Writer, author.Feed, bool) []event.Event {
-		t.Error("it is written in the log")
+		t.Error("the log contains the change")
 		return nil
 	}
 	e.wrote(t, w)
@@ -304,7 +304,7 @@ func postMissing(t *testing.T, e *env) {
 		user string
 		id   int64
 	}{{"alice", 2}, {"bob", 1}} {
-		_, err := e.posts(t).WritePost(e.Ctx, e.made(e.writing(one.user, one.id, func(*author.Post) { t.Error("there is none") })))
+		_, err := e.posts(t).WritePost(e.Ctx, e.made(e.writing(one.user, one.id, func(*author.Post) { t.Error("Change was called") })))
 		storetest.WantFault(t, err, fault.NotFound)
 	}
 }
@@ -317,7 +317,7 @@ func postSlugs(t *testing.T, e *env) {
 	storetest.Same(t, "slugs", slugs, []string{"one", "one-2", "one-3", "one-4", "one-5"})
 	storetest.Same(t, "of another user", e.publish(t, "bob", "One").Slug, "one")
 	e.wrote(t, e.writing("alice", 1, func(p *author.Post) {
-		p.Slug = "" // and free says that it may keep it
+		p.Slug = "" // free confirms that the post may keep its slug
 		p.State = author.Published
 	}))
 	storetest.Same(t, "its own", e.postAt(t, "alice", 1).Slug, "one")
@@ -368,21 +368,21 @@ func postUndo(t *testing.T, e *env) {
 		return was
 	}
 	if was := change(e.Now, "Two", e.In(time.Minute), true); was != nil {
-		t.Fatalf("before any change it was %v", was)
+		t.Fatalf("undo state before any change: %v", was)
 	}
 	storetest.Same(t, "until, as it is read", e.postAt(t, "alice", 1).UndoUntil, e.In(time.Minute))
 	storetest.Same(t, "within the minute", change(e.In(time.Minute-time.Millisecond), "Three", e.In(2*time.Minute), true).Content, author.Content{Title: "One", Categories: []string{"x"}})
 	if was := change(e.In(2*time.Minute), "Four", time.Time{}, true); was != nil {
-		t.Fatalf("when it is over: %v", was)
+		t.Fatalf("undo state after it expired: %v", was)
 	}
 	if was := change(e.In(2*time.Minute), "Five", e.In(5*time.Minute), false); was != nil {
-		t.Fatalf("what went with the time: %v", was)
+		t.Fatalf("undo state after the time: %v", was)
 	}
 	if was := change(e.In(2*time.Minute), "Six", e.In(5*time.Minute), true); was != nil {
-		t.Fatalf("where nothing was kept: %v", was)
+		t.Fatalf("undo state without one: %v", was)
 	}
 	back := change(e.In(2*time.Minute), "Seven", e.In(5*time.Minute), true)
-	storetest.Same(t, "what was kept last", []any{back.Title, back.ID, back.GUID, back.Slug, back.Seq, back.PublishedAt}, []any{"Five", first.ID, first.GUID, first.Slug, first.Seq, first.PublishedAt})
+	storetest.Same(t, "last undo state", []any{back.Title, back.ID, back.GUID, back.Slug, back.Seq, back.PublishedAt}, []any{"Five", first.ID, first.GUID, first.Slug, first.Seq, first.PublishedAt})
 }
 
 func postDraft(t *testing.T, e *env) {
@@ -417,7 +417,7 @@ func postEvents(t *testing.T, e *env) {
 	failing := w
 	failing.Make = func(author.Writer, []author.Post) (author.Saving, error) { return author.Saving{}, errors.New("no") }
 	if _, err := e.posts(t).WritePost(e.Ctx, failing); err == nil {
-		t.Fatal("it was written")
+		t.Fatal("the change was written")
 	}
 	w.ID, w.Make = 1, nil
 	e.wrote(t, w)

@@ -16,7 +16,7 @@ func cutName(name string) (user, category string, ok bool) { return strings.Cut(
 
 func contains(names []string, name string) bool { return slices.Contains(names, name) }
 
-// elsewhere is a post that comes from elsewhere.
+// elsewhere returns a post for AddPosts.
 func (e *env) elsewhere(title string, hours int) author.Post {
 	return author.Post{User: "somebody", ID: 99, Revision: 7, Seq: 9, State: author.Published, GUID: "guid " + title, Slug: strings.ToLower(title), CreatedAt: e.Now, UpdatedAt: e.Now,
 		PublishedAt: e.In(time.Duration(hours) * time.Hour), Content: author.Content{Title: title, Categories: []string{"Old"}}}
@@ -74,7 +74,7 @@ func postAddedNames(t *testing.T, e *env) {
 		p := e.postAt(t, "alice", id)
 		storetest.Same(t, "place", p.Seq, id)
 		if p.Slug == "" || slugs[p.Slug] {
-			t.Errorf("the slug %q is there twice", p.Slug)
+			t.Errorf("the slug %q is assigned twice", p.Slug)
 		}
 		slugs[p.Slug] = true
 	}

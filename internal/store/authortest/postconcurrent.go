@@ -12,8 +12,8 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// WritersTogether checks that writers at once, on one store or on two that share a
-// database, lose no change of a user, and never share an ID, a place or a slug.
+// WritersTogether checks concurrent writers, on one store or on two that share a database. They
+// lose no change of a user, and never assign the same ID, place or slug twice.
 func WritersTogether(t *testing.T, a, b hub.Store) {
 	const workers, rounds = 6, 12
 	e := newEnv(t, a)
@@ -53,7 +53,7 @@ func WritersTogether(t *testing.T, a, b hub.Store) {
 	storetest.Same(t, "everyone's posts", e.counts(t, "", author.ByCategory, ""), []string{fmt.Sprint("x x ", workers*rounds)})
 }
 
-// written checks what a user has after so many posts, edits, and posts from elsewhere.
+// written checks the data of a user after the given numbers of posts, edits and added posts.
 func (e *env) written(t *testing.T, user string, posts, added int) {
 	t.Helper()
 	storetest.Same(t, "edits", strings.Count(e.postAt(t, user, 1).Source, "+1"), posts)
@@ -71,8 +71,8 @@ func (e *env) written(t *testing.T, user string, posts, added int) {
 	storetest.Same(t, "months", e.counts(t, user, author.ByMonth, ""), []string{fmt.Sprint("2026-09 ", len(list))})
 }
 
-// PostsAndDocuments checks that a document which is saved while posts are written, in
-// another process perhaps, is never replaced by a post that was written without a look at it.
+// PostsAndDocuments checks that a post never replaces a document that was saved concurrently,
+// possibly by another process, without knowing it.
 func PostsAndDocuments(t *testing.T, a, b hub.Store) {
 	postsAndDocuments(t, newEnv(t, a), newEnv(t, b))
 }
@@ -82,7 +82,7 @@ func postsAndDocuments(t *testing.T, a, b *env) {
 	var group sync.WaitGroup
 	type look struct {
 		version int64
-		written bool // as Change was told
+		written bool // the value that Change received
 	}
 	var seen []look
 	group.Go(func() {
@@ -121,7 +121,7 @@ func postsAndDocuments(t *testing.T, a, b *env) {
 	f, err := a.author(t).SavedFeed(a.Ctx, "alice", author.Public)
 	storetest.Must(t, err)
 	storetest.Same(t, "versions", f.Version, int64(2*rounds))
-	// A post that followed right upon a post saw a feed of posts, any other a document.
+	// A post directly after a post saw a feed of posts; any other post saw a document.
 	before := int64(-1)
 	for _, s := range seen {
 		storetest.Same(t, fmt.Sprint("written before version ", s.version+1), s.written, s.version == before)

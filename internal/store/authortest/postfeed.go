@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// documentOf is the public feed of a user.
+// documentOf returns the public feed of a user.
 func (e *env) documentOf(t *testing.T, user string) string {
 	t.Helper()
 	_, doc, err := e.author(t).SavedDocument(e.Ctx, user, author.Public)
@@ -27,7 +27,7 @@ func postWindow(t *testing.T, e *env) {
 		done := e.wrote(t, w)
 		storetest.Same(t, fmt.Sprint("the feed of ", n+1), e.documentOf(t, "alice"), want)
 		storetest.Same(t, "the writer", done.Writer, author.Writer{User: "alice", Version: int64(n + 1), Written: true, Posts: int64(n + 1), LastSeq: int64(n + 1)})
-		storetest.Same(t, "the writer as he is stored", e.writer(t, "alice"), done.Writer)
+		storetest.Same(t, "the writer as stored", e.writer(t, "alice"), done.Writer)
 		storetest.Same(t, "the feed", []any{done.Changed, done.Feed.Version}, []any{true, int64(n + 1)})
 		f, err := e.author(t).SavedFeed(e.Ctx, "alice", author.Public)
 		storetest.Must(t, err)
@@ -60,7 +60,7 @@ func postHoles(t *testing.T, e *env) {
 			return e.saving("alice", author.Public, fmt.Sprint(id)), nil
 		}
 		e.wrote(t, w)
-		page := (oldest - 1) / 3 // whole pages before
+		page := (oldest - 1) / 3 // complete pages before
 		before, err := e.posts(t).Posts(e.Ctx, author.PostQuery{User: "alice", FromSeq: page*3 + 1, ToSeq: oldest - 1})
 		storetest.Must(t, err)
 		storetest.Same(t, "posts between the feed and the archive", len(before), 0)
@@ -74,7 +74,7 @@ func postWritten(t *testing.T, e *env) {
 	w := e.made(e.writing("alice", 0, func(p *author.Post) { p.State, p.Title = author.Published, "One" }))
 	change := w.Change
 	w.Change = func(now author.Post, found bool, was *author.Post, wr author.Writer, free func(string) (string, error)) (*author.Post, *author.Post, error) {
-		storetest.Same(t, "written, as Change is told", wr.Written, false)
+		storetest.Same(t, "Written as passed to Change", wr.Written, false)
 		return change(now, found, was, wr, free)
 	}
 	done := e.wrote(t, w)
@@ -102,7 +102,7 @@ func postNotAllowed(t *testing.T, e *env) {
 	make := w.Make
 	w.Make = func(wr author.Writer, newest []author.Post) (author.Saving, error) {
 		s, err := make(wr, newest)
-		s.User, s.Name = "bob", author.Private // which are not his to say
+		s.User, s.Name = "bob", author.Private // values that Make cannot set
 		s.Allow = func(now author.Feed) error {
 			storetest.Same(t, "the feed that is looked at", []any{now.User, now.Name, now.MovedTo}, []any{"alice", author.Public, "https://example.com/"})
 			return no
@@ -137,7 +137,7 @@ func postRerender(t *testing.T, e *env) {
 	done := e.wrote(t, w)
 	storetest.Same(t, "written", []any{done.Post, done.Found, done.Changed, done.Writer.Version, e.documentOf(t, "alice")}, []any{author.Post{}, false, true, int64(2), "One"})
 	done = e.wrote(t, e.made(author.Writing{User: "bob", At: e.Now}))
-	storetest.Same(t, "of one who never wrote", []any{done.Changed, done.Writer}, []any{true, author.Writer{User: "bob", Version: 1, Written: true}})
+	storetest.Same(t, "a user without posts", []any{done.Changed, done.Writer}, []any{true, author.Writer{User: "bob", Version: 1, Written: true}})
 }
 
 func postRenumber(t *testing.T, e *env) {
@@ -163,7 +163,7 @@ func postRenumber(t *testing.T, e *env) {
 }
 
 func postProfile(t *testing.T, e *env) {
-	storetest.Same(t, "who never wrote", e.writer(t, "alice"), author.Writer{User: "alice"})
+	storetest.Same(t, "a user without posts", e.writer(t, "alice"), author.Writer{User: "alice"})
 	want := author.Profile{Title: "日本'\"☂", Blurb: "b", Link: "https://example.com/", Language: "de-CH", Accent: "#123456", Avatar: "/a.png", Theme: "dark", PingTargets: []string{"weblogs http://127.0.0.1/"}}
 	w, err := e.posts(t).SetProfile(e.Ctx, "alice", func(p *author.Profile) error {
 		storetest.Same(t, "before", *p, author.Profile{})
@@ -172,7 +172,7 @@ func postProfile(t *testing.T, e *env) {
 	})
 	storetest.Must(t, err)
 	storetest.Same(t, "the writer", w, author.Writer{User: "alice", Version: 1, Profile: want})
-	storetest.Same(t, "as he is stored", e.writer(t, "alice"), w)
+	storetest.Same(t, "the writer as stored", e.writer(t, "alice"), w)
 	no := errors.New("no")
 	_, err = e.posts(t).SetProfile(e.Ctx, "alice", func(p *author.Profile) error {
 		p.Title = "other"
@@ -207,10 +207,10 @@ func postStamps(t *testing.T, e *env) {
 	grew("a post", "", "alice", "/x", "alice/x")
 	storetest.Same(t, "a stamp", last["alice"], e.Now.UnixMicro())
 	e.publish(t, "bob", "One", in("x"))
-	grew("another's, at the same moment", "", "bob", "/x", "bob/x")
+	grew("another user's, at the same time", "", "bob", "/x", "bob/x")
 	e.Now = e.In(-time.Hour)
 	e.wrote(t, e.writing("alice", 1, func(p *author.Post) { p.Title = "Two" }))
-	grew("an edit, when the clock went back", "", "alice", "/x", "alice/x")
+	grew("an edit after the clock went back", "", "alice", "/x", "alice/x")
 	e.wrote(t, e.writing("alice", 1, func(p *author.Post) { p.Categories = []string{"Y"} }))
 	grew("another category", "", "alice", "/x", "alice/x", "alice/y")
 	e.wrote(t, e.writing("alice", 0, func(p *author.Post) { p.Categories = []string{"x"} }))
@@ -218,12 +218,12 @@ func postStamps(t *testing.T, e *env) {
 	e.wrote(t, e.writing("alice", 1, func(p *author.Post) { p.State = author.Deleted }))
 	grew("a deletion", "", "alice", "alice/y")
 	e.wrote(t, e.writing("alice", 1, func(p *author.Post) { p.Title = "deleted" }))
-	grew("a change of what is deleted")
+	grew("a change of a deleted post")
 	storetest.Must(t, e.posts(t).SweepPosts(e.Ctx, e.In(24*time.Hour), e.In(24*time.Hour)))
 	grew("a sweep")
 	_, err := e.posts(t).AddPosts(e.Ctx, "bob", e.Now, []author.Post{{State: author.Published, PublishedAt: e.Now, Content: author.Content{Categories: []string{"x"}}}})
 	storetest.Must(t, err)
-	grew("posts from elsewhere", "", "bob", "/x", "bob/x")
+	grew("added posts", "", "bob", "/x", "bob/x")
 	_, err = e.posts(t).SetProfile(e.Ctx, "bob", func(*author.Profile) error { return nil })
 	storetest.Must(t, err)
 	grew("a profile", "", "bob")

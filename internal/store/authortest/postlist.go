@@ -15,27 +15,27 @@ import (
 
 func postListTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"PublishedPostsAreTheNewestFirst":           listPublished,
-		"PostsInOtherStatesGoByTheirLastChange":     listOther,
-		"AllPostsButTheDeletedGoByTheirLastChange":  listAll,
-		"CategoriesHavePublishedPostsOnly":          listCategory,
-		"ACategoryFollowsEachChangeOfItsPosts":      listCategoryChanges,
-		"TimesBoundTheDateOfAPost":                  listBounds,
-		"PlacesAreListedUpwards":                    listPlaces,
-		"PagesLeaveNothingOutAndRepeatNothing":      listPages,
-		"WordsAreFoundInTitleAndSource":             listMatches,
-		"SearchingGoesOnUntilThePageIsFull":         listMatchPages,
-		"SoManyAtTheBeginningAreLeftOut":            listSkip,
-		"AQueryThatMakesNoSenseIsRefused":           listRefused,
-		"MonthsAreCountedNewestFirst":               countMonths,
-		"CategoriesAreCountedByNameAndPrefix":       countCategories,
-		"NumbersFollowWhatIsPublished":              countChanges,
-		"ScheduledPostsAreDueTheOldestFirst":        listDue,
-		"EveryQueryAnswersLikeALookAtAllOfThePosts": listLikeAll,
+		"PublishedPostsAreListedNewestFirst":    listPublished,
+		"OtherStatesAreListedByLastChange":      listOther,
+		"AllExceptDeletedAreListedByLastChange": listAll,
+		"CategoriesListPublishedPostsOnly":      listCategory,
+		"CategoryFollowsChangesOfPosts":         listCategoryChanges,
+		"TimesLimitDateOfPosts":                 listBounds,
+		"PlacesAreListedAscending":              listPlaces,
+		"PagesAreCompleteWithoutDuplicates":     listPages,
+		"WordsAreFoundInTitleAndSource":         listMatches,
+		"SearchContinuesUntilPageIsFull":        listMatchPages,
+		"SkipOmitsFirstPosts":                   listSkip,
+		"InvalidQueryIsRejected":                listRefused,
+		"MonthsAreCountedNewestFirst":           countMonths,
+		"CategoriesAreCountedByNameAndPrefix":   countCategories,
+		"CountsFollowPublishedPosts":            countChanges,
+		"ScheduledPostsAreDueOldestFirst":       listDue,
+		"QueriesMatchModel":                     listLikeAll,
 	}
 }
 
-// titles are those of the posts that a query lists.
+// titles returns the titles of the posts that a query lists.
 func (e *env) titles(t *testing.T, q author.PostQuery) string {
 	t.Helper()
 	list, err := e.posts(t).Posts(e.Ctx, q)
@@ -47,7 +47,7 @@ func (e *env) titles(t *testing.T, q author.PostQuery) string {
 	return strings.Join(all, " ")
 }
 
-// stood makes a new post in some state.
+// newPost creates a post in a state.
 func (e *env) newPost(t *testing.T, user, title string, state author.State, more ...func(*author.Post)) author.Post {
 	t.Helper()
 	return e.publish(t, user, title, append([]func(*author.Post){func(p *author.Post) { p.State = state }}, more...)...)
@@ -185,7 +185,7 @@ func listPlaces(t *testing.T, e *env) {
 	}
 }
 
-// listPages pages through posts of which many have the same time.
+// listPages pages through posts, many of which have the same time.
 func listPages(t *testing.T, e *env) {
 	for i := range 40 {
 		user := []string{"alice", "Bob", "carol"}[i%3]
@@ -246,7 +246,7 @@ func listMatchPages(t *testing.T, e *env) {
 		if i%100 == 99 {
 			p.Source = "needle"
 		} else {
-			p.HTML = "needle" // where nobody looks
+			p.HTML = "needle" // not searched
 		}
 		list = append(list, p)
 	}
@@ -285,7 +285,7 @@ func listRefused(t *testing.T, e *env) {
 	storetest.WantFault(t, err, fault.Invalid)
 }
 
-// counts are the numbers as "name label n".
+// counts returns the counts in the form "name label n".
 func (e *env) counts(t *testing.T, user string, what author.CountOf, prefix string) []string {
 	t.Helper()
 	list, err := e.posts(t).PostCounts(e.Ctx, user, what, prefix, 0)
@@ -314,7 +314,7 @@ func countMonths(t *testing.T, e *env) {
 func countCategories(t *testing.T, e *env) {
 	e.publish(t, "alice", "1", in("Travel", "travel notes", "Ünder", "b", "!!!"))
 	e.publish(t, "alice", "2", in("TRAVEL", "travel", "b"))
-	e.Now = e.In(time.Second) // the label of everyone's is the one that was written last
+	e.Now = e.In(time.Second) // for all users, the label that was written last wins
 	e.publish(t, "bob", "1", in("B", "c"))
 	storetest.Same(t, "all", e.counts(t, "alice", author.ByCategory, ""), []string{"b b 2", "travel travel 2", author.CategoryName("travel notes") + " travel notes 1", author.CategoryName("Ünder") + " Ünder 1"})
 	storetest.Same(t, "with a prefix", e.counts(t, "alice", author.ByCategory, "travel"), []string{"travel travel 2", author.CategoryName("travel notes") + " travel notes 1"})
@@ -378,7 +378,7 @@ func listDue(t *testing.T, e *env) {
 	storetest.Same(t, "next afterwards", next(), e.In(time.Minute))
 }
 
-// listLikeAll changes posts at random, and holds every answer against a list of its own.
+// listLikeAll changes posts at random and compares every result with a model.
 func listLikeAll(t *testing.T, e *env) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	states := []author.State{author.Published, author.Published, author.Draft, author.Scheduled, author.Deleted}

@@ -11,8 +11,8 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// FillPosts gives a user n published posts from elsewhere, a thousand at a time: one an
-// hour, in categories of a hundred, each a few sentences long.
+// FillPosts adds n published posts for a user, in batches of a thousand: one per hour, in a hundred
+// categories, each with a few sentences.
 func FillPosts(t testing.TB, s hub.Store, user string, n int) {
 	t.Helper()
 	posts := s.(author.PostStore)
@@ -35,8 +35,8 @@ func FillPosts(t testing.TB, s hub.Store, user string, n int) {
 	}
 }
 
-// WriterDay calls every method for posts and files but those that may read all of a
-// user's posts (a search, a renumbering), for a user who has posts by FillPosts.
+// WriterDay calls every method for posts and files, except those that may read all posts of a user
+// (a search, a renumbering). The user must have posts from FillPosts.
 func WriterDay(t *testing.T, s hub.Store, user string) {
 	t.Helper()
 	e := newEnv(t, s)
@@ -135,8 +135,8 @@ func (e *env) callFiles(t *testing.T, user string) {
 	storetest.Must(t, e.files(t).DropFilePieces(e.Ctx, "none"))
 }
 
-// SaveTimes are the usual times that it takes users to publish a post, to edit it, and to
-// have their feeds made: they take turns, so that what else the machine does meets all.
+// SaveTimes returns the median durations for publishing a post, editing it, and rendering the feed.
+// The users take turns, so that other load on the machine affects all of them.
 func SaveTimes(t testing.TB, s hub.Store, rounds int, users ...string) []time.Duration {
 	t.Helper()
 	e := &env{&storetest.Case{Store: s, Ctx: t.Context(), Now: time.UnixMilli(1_790_000_000_123).UTC()}}
@@ -169,7 +169,7 @@ func SaveTimes(t testing.TB, s hub.Store, rounds int, users ...string) []time.Du
 	return usual
 }
 
-// SavesOf measures how much longer saving takes a user with many posts than one with ten.
+// SavesOf measures how much longer saving takes for a user with many posts than for one with ten.
 func SavesOf(b *testing.B, s hub.Store, many int) {
 	FillPosts(b, s, "many", many)
 	FillPosts(b, s, "few", 10)
@@ -180,8 +180,8 @@ func SavesOf(b *testing.B, s hub.Store, many int) {
 	b.ReportMetric(float64(usual[0])/float64(usual[1]), "ratio")
 }
 
-// RenumberingOf measures the end of an import whose first post is older than so many
-// others, all of which get another place.
+// RenumberingOf measures the end of an import whose first post is older than many other posts,
+// which all change their place.
 func RenumberingOf(b *testing.B, s hub.Store, many int) {
 	posts := s.(author.PostStore)
 	FillPosts(b, s, "many", many)

@@ -1,5 +1,5 @@
-// Package authortest is the contract of the stores of packages author, audience and announce as
-// tests, run on every store. Start with [Run].
+// Package authortest tests the contracts of the stores of packages author, audience and announce on
+// every store. Start with [Run].
 package authortest
 
 import (
@@ -9,15 +9,15 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// env is a store with a clock and the usual callers.
+// env is a store with a clock and helper functions.
 type env struct{ *storetest.Case }
 
 func newEnv(t *testing.T, s hub.Store) *env { return &env{storetest.NewCase(t, s)} }
 
-// Run runs the contract of those stores. open makes an empty store that is closed with the test.
+// Run tests these contracts. open returns an empty store that is closed when the test ends.
 func Run(t *testing.T, open func(t *testing.T) hub.Store) {
 	storetest.RunGroups(t, open, newEnv, map[string]map[string]func(*testing.T, *env){
-		"Saved": savedTests(), "Posts": postTests(), "Post lists": postListTests(), "Files": fileTests(), "Sinks": targetTests(),
+		"Saved": savedTests(), "Posts": postTests(), "Post lists": postListTests(), "Files": fileTests(), "Targets": targetTests(),
 		"Test feed": testFeedTests(), "Readers": audienceTests(),
 	})
 }

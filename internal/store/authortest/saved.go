@@ -17,26 +17,26 @@ import (
 
 func savedTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"ADocumentComesBackByteForByte":             savedWhole,
-		"TheSameBytesAgainAreNoNewVersion":          savedAgain,
-		"ARefusedDocumentLeavesTheOneBefore":        savedRefused,
-		"AVersionIsUntoldUntilItIsSaidToBeTold":     savedNotified,
-		"AFeedMovesEndsAndComesBack":                savedPlaced,
-		"SavesOfOneFeedComeOneAfterTheOther":        savedTogether,
-		"SavedFeedsAreListedPageByPage":             savedPages,
-		"TheEventsOfASaveAreWrittenWithIt":          savedEvents,
-		"ASaveIsNeverBeforeTheOneThatItReplaces":    savedClock,
-		"ADocumentIsOnlyOneUsersAndUnderItsOwnName": savedSeparate,
-		"SwitchingTheCloudOfAFeedIsANewVersion":     savedCloud,
+		"DocumentIsReadAsWritten":        savedWhole,
+		"SameBytesKeepVersion":           savedAgain,
+		"RejectedDocumentKeepsPrevious":  savedRefused,
+		"VersionIsUnnotifiedUntilMarked": savedNotified,
+		"FeedMovesEndsAndReturns":        savedPlaced,
+		"SavesOfOneFeedAreSerialized":    savedTogether,
+		"SavedFeedsAreListedByPages":     savedPages,
+		"EventsAreAtomicWithSave":        savedEvents,
+		"SaveTimesNeverDecrease":         savedClock,
+		"DocumentBelongsToUserAndName":   savedSeparate,
+		"SwitchingCloudCreatesVersion":   savedCloud,
 	}
 }
 
-// author is the store's part for saved feeds.
+// author returns the store as an author.Store.
 func (e *env) author(t *testing.T) author.Store {
 	t.Helper()
 	s, ok := e.Store.(author.Store)
 	if !ok {
-		t.Fatalf("%T is no author.Store", e.Store)
+		t.Fatalf("%T is not an author.Store", e.Store)
 	}
 	return s
 }
@@ -138,20 +138,20 @@ func savedNotified(t *testing.T, e *env) {
 	e.saved(t, e.saving("bob", author.Public, "one"))
 	quiet := e.saving("carol", author.Private, "one")
 	quiet.Quiet = true
-	storetest.Same(t, "told of a quiet one", e.saved(t, quiet).Notified, int64(1))
-	storetest.Same(t, "untold", e.unnotified(t), []string{"alice/rss 0<1", "bob/rss 0<1"})
+	storetest.Same(t, "notified version of a quiet save", e.saved(t, quiet).Notified, int64(1))
+	storetest.Same(t, "unnotified", e.unnotified(t), []string{"alice/rss 0<1", "bob/rss 0<1"})
 	storetest.Must(t, e.author(t).MarkNotified(e.Ctx, "alice", author.Public, 1))
 	e.saved(t, e.saving("bob", author.Public, "two"))
 	storetest.Must(t, e.author(t).MarkNotified(e.Ctx, "bob", author.Public, 1))
-	storetest.Same(t, "untold", e.unnotified(t), []string{"bob/rss 1<2"})
+	storetest.Same(t, "unnotified", e.unnotified(t), []string{"bob/rss 1<2"})
 	storetest.Must(t, e.author(t).MarkNotified(e.Ctx, "bob", author.Public, 2))
 	storetest.Must(t, e.author(t).MarkNotified(e.Ctx, "bob", author.Public, 1))
-	storetest.Same(t, "untold after a late word", e.unnotified(t), []string(nil))
+	storetest.Same(t, "unnotified after a late mark", e.unnotified(t), []string(nil))
 	storetest.Must(t, e.author(t).MarkNotified(e.Ctx, "nobody", author.Public, 1))
 	e.saved(t, e.saving("bob", author.Public, "three"))
 	_, err := e.author(t).PlaceSaved(e.Ctx, "bob", author.Public, author.Place{MovedTo: "https://example.com/"})
 	storetest.Must(t, err)
-	storetest.Same(t, "untold of one that moved", e.unnotified(t), []string(nil))
+	storetest.Same(t, "unnotified of a moved feed", e.unnotified(t), []string(nil))
 }
 
 func savedPlaced(t *testing.T, e *env) {
@@ -200,7 +200,7 @@ func savedCloud(t *testing.T, e *env) {
 	again, err := e.author(t).CloudSaved(e.Ctx, "alice", author.Public, true, at.Add(time.Minute))
 	storetest.Must(t, err)
 	storetest.Same(t, "switched on once more", again, f)
-	storetest.Same(t, "untold", e.unnotified(t), []string{"alice/rss 0<2"})
+	storetest.Same(t, "unnotified", e.unnotified(t), []string{"alice/rss 0<2"})
 	got, doc, err := e.author(t).SavedDocument(e.Ctx, "alice", author.Public)
 	storetest.Must(t, err)
 	storetest.Same(t, "as it is stored", got, f)
@@ -244,7 +244,7 @@ func savedPages(t *testing.T, e *env) {
 		e.saved(t, e.saving(user, author.Private, "x"))
 	}
 	for what, list := range map[string]func(context.Context, string, string, int) ([]author.Feed, error){
-		"all": e.author(t).SavedFeeds, "untold": e.author(t).ListUnnotified,
+		"all": e.author(t).SavedFeeds, "unnotified": e.author(t).ListUnnotified,
 	} {
 		var got []string
 		user, name := "", ""
@@ -273,7 +273,7 @@ func savedEvents(t *testing.T, e *env) {
 	storetest.Must(t, err)
 	s.Allow = func(author.Feed) error { return errors.New("no") }
 	if _, _, err = e.author(t).SaveDocument(e.Ctx, s); err == nil {
-		t.Fatal("a save that was not allowed went through")
+		t.Fatal("a rejected save succeeded")
 	}
 	storetest.Same(t, "log", e.Log(t), []string{"version 1"})
 }

@@ -12,12 +12,12 @@ import (
 
 func targetTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"ASinkComesBackWhole":                     targetTest(wholeTarget),
-		"ASinkThatIsLeftIsNotMade":                targetTest(leftTarget),
-		"ADueSinkIsClaimedByOne":                  targetTest(claimedTarget),
-		"SinksAreListedInTheirOrder":              targetTest(listedTargets),
-		"OfTwoWhoMakeOneSinkTheNewerVersionStays": targetTest(racedTarget),
-		"TheNextDueSinkIsKnown":                   targetTest(nextTarget),
+		"TargetIsReadAsWritten":               targetTest(wholeTarget),
+		"TargetIsNotCreatedOnLeave":           targetTest(leftTarget),
+		"DueTargetIsClaimedOnce":              targetTest(claimedTarget),
+		"TargetsAreListedInOrder":             targetTest(listedTargets),
+		"ConcurrentCreationKeepsNewerVersion": targetTest(racedTarget),
+		"NextTargetIsEarliest":                targetTest(nextTarget),
 	}
 }
 
@@ -31,7 +31,7 @@ func targetTest(f func(*testing.T, *targets)) func(*testing.T, *env) {
 	return func(t *testing.T, e *env) {
 		s, ok := e.Store.(announce.Store)
 		if !ok {
-			t.Fatal("the store keeps no sinks")
+			t.Fatal("the store is not an announce.Store")
 		}
 		f(t, &targets{env: e, Store: s, t: t})
 	}
@@ -41,7 +41,7 @@ func targetKey(user, target string) announce.Key {
 	return announce.Key{User: user, Target: target, Topic: "http://127.0.0.1/" + user + "/rss.xml"}
 }
 
-// put writes a row as it is.
+// put writes a row unchanged.
 func (s *targets) put(o announce.PendingTarget) {
 	s.t.Helper()
 	storetest.Must(s.t, s.ChangeTargets(s.Ctx, []announce.Key{o.Key}, func(now *announce.PendingTarget, _ bool) (announce.Verdict, []event.Event) {
@@ -71,7 +71,7 @@ func wholeTarget(t *testing.T, s *targets) {
 	bad := announce.PendingTarget{Key: targetKey("nul\x00", "broken \xff"), Version: 1, Note: announce.Note{Last: "\x00\xff"}}
 	s.put(bad)
 	if got := s.all(announce.Query{After: o.Key}); len(got) != 1 || !strings.HasPrefix(got[0].User, "nul") {
-		t.Errorf("text that no database takes: %+v", got)
+		t.Errorf("invalid text: %+v", got)
 	}
 }
 
@@ -80,7 +80,7 @@ func leftTarget(t *testing.T, s *targets) {
 		storetest.Must(t, s.ChangeTargets(s.Ctx, []announce.Key{targetKey("ann", "x")}, func(o *announce.PendingTarget, found bool) (announce.Verdict, []event.Event) {
 			storetest.Same(t, "a row that is not there", *o, announce.PendingTarget{Key: targetKey("ann", "x")})
 			if found {
-				t.Error("it was found")
+				t.Error("the row was found")
 			}
 			o.Version = 3
 			return v, nil
@@ -118,7 +118,7 @@ func claimedTarget(t *testing.T, s *targets) {
 	}
 	got, err = s.ClaimTargets(s.Ctx, s.Now, s.In(time.Minute), 10, 43)
 	storetest.Must(t, err)
-	storetest.Same(t, "what others have", got, []announce.PendingTarget(nil))
+	storetest.Same(t, "rows claimed by others", got, []announce.PendingTarget(nil))
 	got, err = s.ClaimTargets(s.Ctx, s.In(time.Minute), s.In(time.Hour), 10, 44)
 	storetest.Must(t, err)
 	if len(got) != 3 {
@@ -143,7 +143,7 @@ func listedTargets(t *testing.T, s *targets) {
 	storetest.Same(t, "all", names(announce.Query{}), []string{"Zoe z", "ann a", "ann b", "bob a"})
 	storetest.Same(t, "a page", names(announce.Query{After: targetKey("ann", "a"), Limit: 1}), []string{"ann b"})
 	storetest.Same(t, "of one", names(announce.Query{User: "ann"}), []string{"ann a", "ann b"})
-	storetest.Same(t, "owing", names(announce.Query{Pending: true}), []string{"ann a", "bob a"})
+	storetest.Same(t, "pending", names(announce.Query{Pending: true}), []string{"ann a", "bob a"})
 }
 
 func racedTarget(t *testing.T, s *targets) {
@@ -165,7 +165,7 @@ func racedTarget(t *testing.T, s *targets) {
 	}
 	for _, o := range s.all(announce.Query{}) {
 		if o.Version != many {
-			t.Errorf("%s shall hear of version %d", o.Target, o.Version)
+			t.Errorf("%s has pending version %d", o.Target, o.Version)
 		}
 	}
 }
@@ -174,7 +174,7 @@ func nextTarget(t *testing.T, s *targets) {
 	next, err := s.NextTarget(s.Ctx)
 	storetest.Must(t, err)
 	if !next.IsZero() {
-		t.Errorf("of nothing, %s is due", next)
+		t.Errorf("%s is due in an empty store", next)
 	}
 	s.put(announce.PendingTarget{Key: targetKey("ann", "a"), Version: 1})
 	s.put(announce.PendingTarget{Key: targetKey("ann", "b"), Version: 1, DueAt: s.In(time.Hour)})

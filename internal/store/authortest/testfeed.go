@@ -15,9 +15,9 @@ type ticking interface {
 
 func testFeedTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"NoTwoTicksHaveTheSameMoment":  tickTwice,
-		"OnlyTheNewestTicksAreKept":    tickMany,
-		"TicksOfTwoProcessesAreBothIn": tickTogether,
+		"TicksHaveDistinctTimes":      tickTwice,
+		"NewestTicksAreKept":          tickMany,
+		"ConcurrentTicksAreAllStored": tickTogether,
 	}
 }
 
@@ -59,6 +59,6 @@ func tickTogether(t *testing.T, e *env) {
 	got, err := s.TestFeedTicks(e.Ctx, e.Now)
 	storetest.Must(t, err)
 	if len(got) != 8 {
-		t.Errorf("of 8 ticks there are %d", len(got))
+		t.Errorf("%d of 8 ticks are stored", len(got))
 	}
 }
