@@ -9,14 +9,14 @@ import (
 	"cloudburst/feed"
 )
 
-// again reads the feed twice more: hubs take other bytes for a change.
+// again fetches the feed twice more: for hubs, different bytes are a change.
 func (x *exam) again(ctx context.Context) bool {
-	x.second = x.get(ctx, x.first.url, how{most: maxBody})
-	x.plain = x.get(ctx, x.first.url, how{most: maxBody, plain: true})
+	x.second = x.get(ctx, x.first.url, how{limit: maxBody})
+	x.plain = x.get(ctx, x.first.url, how{limit: maxBody, plain: true})
 	for _, a := range []*answer{&x.second, &x.plain} {
 		if !a.ok() {
-			x.add(SubjectFeed, "feed-again", Warning, "Read a moment later, it could not be: "+a.outcome()+".",
-				"A server that answers now and then loses changes: see why, such as a limit of requests that also meets hubs.")
+			x.add(SubjectFeed, "feed-again", Warning, "A second request failed: "+a.outcome()+".",
+				"A server that fails from time to time loses changes. Find the reason, such as a request limit that also affects hubs.")
 			return true
 		}
 	}
@@ -25,26 +25,26 @@ func (x *exam) again(ctx context.Context) bool {
 		other = &x.plain
 	}
 	if bytes.Equal(x.first.body, other.body) {
-		x.add(SubjectFeed, "same-bytes", OK, "Three readings give the same bytes.", "")
+		x.add(SubjectFeed, "same-bytes", OK, "Three requests return the same bytes.", "")
 		return true
 	}
 	x.differ(other)
 	return true
 }
 
-// differ says what is different in two readings.
+// differ reports the differences of two responses.
 func (x *exam) differ(other *answer) {
 	if f, err := feed.ParseBytes(other.body, &feed.Options{URL: other.url, Header: other.header}); err == nil && !slices.Equal(ids(x.doc), ids(f)) {
-		x.add(SubjectFeed, "same-bytes", Note, "Its items changed between two readings: examine it again when it is quiet.", "")
+		x.add(SubjectFeed, "same-bytes", Note, "Its items changed between two requests. Examine it again later.", "")
 		return
 	}
-	x.restless = true
-	text := "Two readings within a moment are not the same, so every ping and every check is a change to hubs, which then deliver it to everybody."
+	x.unstable = true
+	text := "Two requests in a row return different bytes. Hubs treat every ping and every check as a change and notify all subscribers."
 	for _, d := range differences(&x.first, other) {
 		text += " " + d
 	}
 	x.add(SubjectFeed, "same-bytes", Warning, text,
-		"Write into the feed only what changes with its items: no time of the request, no counter, no advertisement that is drawn anew.")
+		"Write only data into the feed that changes with its items: no request time, no counter, no random advertisement.")
 }
 
 func ids(f *feed.Feed) []string {
@@ -55,10 +55,10 @@ func ids(f *feed.Feed) []string {
 	return out
 }
 
-// maxDifferences is how many are told.
+// maxDifferences limits the reported differences.
 const maxDifferences = 3
 
-// differences are sentences on what is in one and not in the other.
+// differences returns sentences about the differences between two responses.
 func differences(a, b *answer) []string {
 	was, is := leaves(a), leaves(b)
 	var out []string
@@ -88,10 +88,10 @@ func differences(a, b *answer) []string {
 	return out
 }
 
-// shown is how many letters around a difference are shown.
+// shown is the number of characters to show around a difference.
 const shown = 60
 
-// around is the part of s that begins shortly before it differs from t.
+// around returns the part of s that begins shortly before its first difference from t.
 func around(s, t string) string {
 	i := 0
 	for i < len(s) && i < len(t) && s[i] == t[i] {
@@ -103,7 +103,7 @@ func around(s, t string) string {
 	return "…" + short(string([]rune(validUTF8(s[i-shown/3:]))), shown)
 }
 
-// inBytes is for what stands in no element, such as a comment.
+// inBytes describes a difference outside of elements, such as in a comment.
 func inBytes(a, b []byte) string {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
@@ -113,13 +113,13 @@ func inBytes(a, b []byte) string {
 	return fmt.Sprintf("They differ in line %d: %s became %s.", line, quote(around(lineAt(a, i), lineAt(b, i))), quote(around(lineAt(b, i), lineAt(a, i))))
 }
 
-// lineAt is the line around an offset, at most so much of it as is looked at.
+// lineAt returns the line around an offset, shortened to limit bytes on both sides.
 func lineAt(doc []byte, at int) string {
-	const most = 200
-	from := max(bytes.LastIndexByte(doc[:at], '\n')+1, at-most)
+	const limit = 200
+	from := max(bytes.LastIndexByte(doc[:at], '\n')+1, at-limit)
 	to := len(doc)
 	if i := bytes.IndexByte(doc[at:], '\n'); i >= 0 {
 		to = at + i
 	}
-	return validUTF8(string(doc[from:min(to, at+most)]))
+	return validUTF8(string(doc[from:min(to, at+limit)]))
 }

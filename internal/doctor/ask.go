@@ -18,35 +18,35 @@ import (
 
 // hop is one redirect.
 type hop struct {
-	status   int // 0: the client followed it and does not say
+	status   int // 0: unknown, because the client followed it
 	from, to string
 }
 
-// answer is what came of one request, over its redirects.
+// answer is the response to one request, after its redirects.
 type answer struct {
-	url    string // where they ended
+	url    string // final URL
 	hops   []hop
-	status int // 0: there was none, see failure
+	status int // 0: no response, see failure
 	header http.Header
-	body   []byte // decoded, at most as much as was asked for
-	wire   int64  // bytes as they came
-	coded  bool   // compressed on the way
-	whole  bool   // body is all of it
+	body   []byte // decoded, up to the requested limit
+	wire   int64  // bytes transferred
+	coded  bool   // transferred with compression
+	whole  bool   // body is complete
 	took   time.Duration
-	// failure says in words why there is no answer, or no whole one.
+	// failure is the reason for a missing or incomplete response, in words.
 	failure string
 }
 
-// ok reports a document that can be looked at.
+// ok reports a complete response with status 200.
 func (a *answer) ok() bool { return a.failure == "" && a.status == http.StatusOK }
 
-// page reports an answer that is a page for people.
+// page reports a successful response of type text/html.
 func (a *answer) page() bool {
 	kind, _, _ := strings.Cut(a.header.Get("Content-Type"), ";")
 	return a.status >= 200 && a.status <= 299 && strings.EqualFold(strings.TrimSpace(kind), "text/html")
 }
 
-// outcome is an answer in a few words.
+// outcome describes the response in a few words.
 func (a *answer) outcome() string {
 	if a.failure != "" {
 		return a.failure
@@ -58,14 +58,14 @@ func statusText(status int) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status)))
 }
 
-// how says how to ask.
+// how contains the options of a request.
 type how struct {
-	header http.Header // further fields
+	header http.Header // additional fields
 	plain  bool        // without compression
-	most   int64       // bytes of the body
+	limit  int64       // bytes of the body
 }
 
-// get reads a URL over its redirects.
+// get requests a URL and follows redirects.
 func (x *exam) get(ctx context.Context, address string, h how) (a answer) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
@@ -93,23 +93,23 @@ func (x *exam) get(ctx context.Context, address string, h how) (a answer) {
 		}
 		to := href.RedirectTarget(res)
 		if to == "" {
-			a.take(res, h.most, x.d)
+			a.take(res, h.limit, x.d)
 			return a
 		}
-		_ = res.Body.Close() // nothing of it was wanted
+		_ = res.Body.Close() // the body of a redirect is not needed
 		if !a.follow(hop{res.StatusCode, a.url, to}) {
 			return a
 		}
 	}
 }
 
-// follow takes a hop, or says why it cannot be taken.
+// follow records a redirect, or sets failure if it cannot be followed.
 func (a *answer) follow(h hop) bool {
 	switch {
 	case rsscloud.CheckFeedURL(h.to) != nil:
-		a.failure = fmt.Sprintf("it redirects to %s, which is no URL that can be read", quote(h.to))
+		a.failure = fmt.Sprintf("it redirects to %s, which is not a URL to fetch", quote(h.to))
 	case len(a.hops) >= maxHops:
-		a.failure = fmt.Sprintf("it leads from redirect to redirect, more than %d times", maxHops)
+		a.failure = fmt.Sprintf("it has more than %d redirects", maxHops)
 	default:
 		a.hops = append(a.hops, h)
 		a.url = h.to
@@ -118,15 +118,15 @@ func (a *answer) follow(h hop) bool {
 	return false
 }
 
-// take reads the last answer.
-func (a *answer) take(res *http.Response, most int64, d *Doctor) {
+// take reads the final response.
+func (a *answer) take(res *http.Response, limit int64, d *Doctor) {
 	defer res.Body.Close()
 	a.status, a.header = res.StatusCode, res.Header
 	if res.Request != nil && res.Request.URL != nil && res.Request.URL.String() != a.url {
 		a.hops = append(a.hops, hop{0, a.url, res.Request.URL.String()})
 		a.url = res.Request.URL.String()
 	}
-	counted := &counter{r: io.LimitReader(res.Body, most+1)}
+	counted := &counter{r: io.LimitReader(res.Body, limit+1)}
 	body, err := io.Reader(counted), error(nil)
 	switch coding := strings.ToLower(strings.TrimSpace(res.Header.Get("Content-Encoding"))); coding {
 	case "", "identity", "none", "utf-8":
@@ -137,23 +137,23 @@ func (a *answer) take(res *http.Response, most int64, d *Doctor) {
 			body, err = gzip.NewReader(counted)
 		}
 	default:
-		err = fmt.Errorf("it is coded as %s, which was not asked for", quote(coding))
+		err = fmt.Errorf("its Content-Encoding is %s, which the request does not accept", quote(coding))
 	}
 	if err == nil {
 		var b bytes.Buffer
-		_, err = b.ReadFrom(io.LimitReader(body, most+1))
+		_, err = b.ReadFrom(io.LimitReader(body, limit+1))
 		a.body = b.Bytes()
 	}
-	a.wire, a.whole = counted.n, err == nil && int64(len(a.body)) <= most
-	if int64(len(a.body)) > most {
-		a.body, err = a.body[:most], nil
+	a.wire, a.whole = counted.n, err == nil && int64(len(a.body)) <= limit
+	if int64(len(a.body)) > limit {
+		a.body, err = a.body[:limit], nil
 	}
 	if err != nil && a.status == http.StatusOK {
-		a.failure = "its answer cannot be read to the end: " + d.words(err)
+		a.failure = "its response ended early: " + d.words(err)
 	}
 }
 
-// counter counts what is read through it.
+// counter counts the bytes read through it.
 type counter struct {
 	r io.Reader
 	n int64
@@ -165,12 +165,12 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// post sends a form without following redirects.
-func (x *exam) post(ctx context.Context, door string, form url.Values) answer {
+// post sends a form and does not follow redirects.
+func (x *exam) post(ctx context.Context, endpoint string, form url.Values) answer {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	a := answer{url: door}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, door, strings.NewReader(form.Encode()))
+	a := answer{url: endpoint}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint, strings.NewReader(form.Encode()))
 	if err != nil {
 		a.failure = err.Error()
 		return a
@@ -186,12 +186,12 @@ func (x *exam) post(ctx context.Context, door string, form url.Values) answer {
 	return a
 }
 
-var errAsked = errors.New("it was not asked: this examination has sent as many requests as it may")
+var errRequests = errors.New("no request was sent: this examination has reached its limit of requests")
 
-// do sends one request, within the number that there may be.
+// do sends one request, within the limit of requests.
 func (x *exam) do(r *http.Request) (*http.Response, error) {
-	if x.asked++; x.asked > maxAsked {
-		return nil, errAsked
+	if x.requests++; x.requests > maxRequests {
+		return nil, errRequests
 	}
 	if x.d.UserAgent != "" {
 		r.Header.Set("User-Agent", x.d.UserAgent)
@@ -199,7 +199,7 @@ func (x *exam) do(r *http.Request) (*http.Response, error) {
 	return x.d.http().Do(r)
 }
 
-// Do makes an exam the client of the packages that speak to hubs.
+// Do makes exam an HTTP client for the protocol packages.
 func (x *exam) Do(r *http.Request) (*http.Response, error) { return x.do(r) }
 
 func (d *Doctor) http() HTTPClient {

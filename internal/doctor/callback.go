@@ -13,16 +13,16 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// callback is the little server to which hubs tell.
+// callback is the server that receives notifications during a watch.
 type callback struct {
-	host  string // by which hubs reach it; "": the address that they see
+	host  string // name at which hubs reach it; "": the address that hubs see
 	port  int
-	token string // what nobody guesses
+	token string // unguessable part of the path
 	stop  func(context.Context)
 }
 
-// register asks the feed's hubs to tell this machine, where they can. The function
-// that it gives ends that.
+// register subscribes to the feed's hubs if they can reach this machine. The returned
+// function cancels the subscriptions.
 func (w *watching) register(ctx context.Context) (leave func()) {
 	x := w.x
 	const id = "watch-hub"
@@ -35,18 +35,18 @@ func (w *watching) register(ctx context.Context) (leave func()) {
 	hub := slices.IndexFunc(hubs, func(h string) bool { return x.reaches(hostOf(h)) && rsscloud.CheckFeedURL(h) == nil })
 	if cloud < 0 && hub < 0 {
 		if len(clouds)+len(hubs) > 0 {
-			x.add(SubjectWatch, id, Note, "No hub is asked to tell this machine, for none may reach it.", "If one can, say by which name:\n--callback NAME:PORT")
+			x.add(SubjectWatch, id, Note, "The watch subscribes to no hub, because no hub is known to reach this machine.", "If one can, give the name of this machine:\n--callback NAME:PORT")
 		} else {
-			x.add(SubjectWatch, id, Note, "There is no hub that could be asked to tell this machine.", "")
+			x.add(SubjectWatch, id, Note, "The feed names no hub to subscribe to.", "")
 		}
 		return func() {}
 	}
 	c, err := w.listen(ctx)
 	if err != nil {
-		x.add(SubjectWatch, id, Warning, "Nothing can listen here for the hub: "+err.Error()+".", "Name another port:\n--callback NAME:PORT")
+		x.add(SubjectWatch, id, Warning, "Cannot listen for notifications: "+err.Error()+".", "Choose another port:\n--callback NAME:PORT")
 		return func() {}
 	}
-	x.asked = 0
+	x.requests = 0
 	ends := []func(context.Context){}
 	if cloud >= 0 {
 		ends = append(ends, w.registerCloud(ctx, clouds[cloud].Cloud, c))
@@ -55,7 +55,7 @@ func (w *watching) register(ctx context.Context) (leave func()) {
 		ends = append(ends, w.subscribe(ctx, hubs[hub], c))
 	}
 	return func() {
-		// Also after an interruption. A hub that cannot cancel forgets by itself.
+		// Cancel also after an interruption. Without it, the subscription expires at the hub.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
 		defer cancel()
 		for _, end := range ends {
@@ -65,7 +65,7 @@ func (w *watching) register(ctx context.Context) (leave func()) {
 	}
 }
 
-// reaches reports a hub that can be expected to reach this machine.
+// reaches reports whether the hub at host can probably reach this machine.
 func (x *exam) reaches(host string) bool { return x.d.Callback != "" || isLoopback(host) }
 
 func (w *watching) registerCloud(ctx context.Context, cloud rsscloud.Cloud, c callback) (end func(context.Context)) {
@@ -75,20 +75,20 @@ func (w *watching) registerCloud(ctx context.Context, cloud rsscloud.Cloud, c ca
 	result, err := client.PleaseNotify(asking, cloud, g)
 	cancel()
 	w.forget()
-	if !w.asks(rssCloudVia, err, result.Success, quote(result.Msg)) {
+	if !w.subscribed(rssCloudVia, err, result.Success, quote(result.Msg)) {
 		return func(context.Context) {}
 	}
 	return func(ctx context.Context) { _, _ = client.Cancel(ctx, cloud, g) }
 }
 
-// The protocols in which a hub tells, as they are called.
+// Names of the protocols of notifications.
 const (
 	rssCloudVia = "rssCloud"
 	webSubVia   = "WebSub"
 )
 
-// subscribe asks a WebSub hub, and waits until it has asked back. The lease is as long
-// as the watch, so that the hub forgets it soon even if it cannot be told.
+// subscribe subscribes at a WebSub hub and waits for the verification. The lease is as
+// long as the watch, so that it expires soon even if unsubscribing fails.
 func (w *watching) subscribe(ctx context.Context, hub string, c callback) (end func(context.Context)) {
 	x := w.x
 	host := c.host
@@ -114,7 +114,7 @@ func (w *watching) subscribe(ctx context.Context, hub string, c callback) (end f
 		case <-ctx.Done():
 		}
 	}
-	w.asks(webSubVia, err, confirmed, "it did not ask back within "+span(confirmTime))
+	w.subscribed(webSubVia, err, confirmed, "the hub did not verify the subscription within "+span(confirmTime))
 	if err != nil {
 		return func(context.Context) {}
 	}
@@ -122,41 +122,41 @@ func (w *watching) subscribe(ctx context.Context, hub string, c callback) (end f
 		if client.Unsubscribe(ctx, hub, s) != nil {
 			return
 		}
-		select { // it asks back about this too
+		select { // the hub verifies this too
 		case <-w.ended:
 		case <-ctx.Done():
 		}
 	}
 }
 
-// asks tells what came of asking a hub.
-func (w *watching) asks(via string, err error, took bool, why string) bool {
+// subscribed reports the result of subscribing at a hub.
+func (w *watching) subscribed(via string, err error, accepted bool, why string) bool {
 	const id = "watch-hub"
 	switch {
 	case err != nil:
-		w.x.add(SubjectWatch, id, Warning, fmt.Sprintf("The %s hub cannot be asked to tell this machine: %s", via, sentence(w.x.d.plain(err))), "")
-	case !took:
-		w.x.add(SubjectWatch, id, Warning, fmt.Sprintf("The %s hub does not tell this machine: %s", via, why), "See whether it can connect to this machine, through firewalls too, and give the name by which it does:\n--callback NAME:PORT")
+		w.x.add(SubjectWatch, id, Warning, fmt.Sprintf("Subscribing at the %s hub failed: %s", via, sentence(w.x.d.plain(err))), "")
+	case !accepted:
+		w.x.add(SubjectWatch, id, Warning, fmt.Sprintf("The %s hub does not notify this machine: %s", via, why), "Check that the hub can connect to this machine, also through firewalls, and give the right name:\n--callback NAME:PORT")
 	default:
-		w.asked = append(w.asked, via)
-		w.x.add(SubjectWatch, id, OK, fmt.Sprintf("The %s hub will tell this machine of changes.", via), "")
+		w.hubs = append(w.hubs, via)
+		w.x.add(SubjectWatch, id, OK, fmt.Sprintf("The %s hub will notify this machine of changes.", via), "")
 		return true
 	}
 	return false
 }
 
-// forget throws away what was heard so far: the test call of the registration.
+// forget discards earlier notifications: the test call of the registration.
 func (w *watching) forget() {
 	for {
 		select {
-		case <-w.heard:
+		case <-w.received:
 		default:
 			return
 		}
 	}
 }
 
-// listen opens the callback.
+// listen starts the callback server.
 func (w *watching) listen(ctx context.Context) (callback, error) {
 	x := w.x
 	c := callback{host: x.d.Callback, token: websub.NewToken()}
@@ -179,7 +179,7 @@ func (w *watching) listen(ctx context.Context) (callback, error) {
 		c.port, err = strconv.Atoi(port)
 	}
 	if err != nil {
-		_ = ln.Close() // it was never used
+		_ = ln.Close() // the listener is unused
 		return c, err
 	}
 	mux := http.NewServeMux()
@@ -189,20 +189,20 @@ func (w *watching) listen(ctx context.Context) (callback, error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = server.Serve(ln) // it ends with stop
+		_ = server.Serve(ln) // stop ends it
 	}()
 	c.stop = func(ctx context.Context) {
 		if server.Shutdown(ctx) != nil {
-			_ = server.Close() // whoever still speaks has nothing to say any more
+			_ = server.Close() // open connections are no longer needed
 		}
 		<-done
 	}
 	return c, nil
 }
 
-// notified takes a notification of an rssCloud hub.
+// notified receives a notification of an rssCloud hub.
 func (w *watching) notified(ctx context.Context, n rsscloud.Received) {
-	h := heard{via: rssCloudVia, at: n.At}
+	h := notification{via: rssCloudVia, at: n.At}
 	if r := rsscloud.RequestFrom(ctx); r != nil {
 		if t, err := time.Parse(time.RFC3339Nano, r.Header.Get(rsscloud.ChangedAtHeader)); err == nil {
 			h.changed = t
@@ -211,40 +211,40 @@ func (w *watching) notified(ctx context.Context, n rsscloud.Received) {
 	w.take(h)
 }
 
-// take keeps news. When many wait, the first ones are enough.
-func (w *watching) take(h heard) {
+// take queues a notification. If the queue is full, the first ones are enough.
+func (w *watching) take(h notification) {
 	select {
-	case w.heard <- h:
+	case w.received <- h:
 	default:
 	}
 }
 
-// Confirm consents to what was asked for, and to its end.
+// Confirm confirms the subscription and its end.
 func (w *watching) Confirm(_ context.Context, c websub.Confirmation) error {
 	if c.Topic != w.x.topic() {
 		return websub.ErrNotWanted
 	}
-	asked := w.confirmed
+	verified := w.confirmed
 	if c.Mode == websub.ModeUnsubscribe {
-		asked = w.ended
+		verified = w.ended
 	}
 	select {
-	case asked <- struct{}{}:
-	default: // it asks again
+	case verified <- struct{}{}:
+	default: // a repeated verification
 	}
 	return nil
 }
 
-// Denied has nothing to add: without a question there is no subscription.
+// Denied does nothing: without a verification there is no subscription.
 func (w *watching) Denied(context.Context, websub.Denial) {}
 
-// Wanted is the feed, unsigned.
+// Wanted returns the topic, without a secret.
 func (w *watching) Wanted(context.Context, string) (websub.Wanted, error) {
 	return websub.Wanted{Topic: w.x.topic()}, nil
 }
 
-// Deliver takes the news; the content is read elsewhere.
+// Deliver records the notification and ignores its content.
 func (w *watching) Deliver(context.Context, websub.Delivery) error {
-	w.take(heard{via: webSubVia, at: w.x.d.now()})
+	w.take(notification{via: webSubVia, at: w.x.d.now()})
 	return nil
 }

@@ -1,17 +1,17 @@
 package doctor
 
-// Level says how much a finding matters.
+// Level is the severity of a finding.
 type Level string
 
-// The levels, the best first.
+// Levels, the best first.
 const (
 	OK      Level = "ok"
-	Note    Level = "note"    // good to know
-	Warning Level = "warning" // it works, but later, dearer or not for everybody
-	Problem Level = "problem" // somebody will not be told, or cannot read the feed
+	Note    Level = "note"    // information
+	Warning Level = "warning" // it works, but late, at a higher cost or not for all readers
+	Problem Level = "problem" // some subscribers are not notified or cannot read the feed
 )
 
-// Subjects of checks, in the order in which they come.
+// Subjects of checks, in their order.
 const (
 	SubjectFeed     = "the feed"
 	SubjectItems    = "its items"
@@ -28,32 +28,32 @@ type Check struct {
 	ID      string `json:"id"` // stable, for programs: "websub-self"
 	Level   Level  `json:"level"`
 	Subject string `json:"subject"`
-	Text    string `json:"text"` // what was found: a sentence or two
-	// Fix is what to do: a sentence, then, where it helps, lines to copy as they are.
-	// Empty where there is nothing to do.
+	Text    string `json:"text"` // the finding in one or two sentences
+	// Fix is the suggested action: a sentence, and possibly lines to copy. "": nothing
+	// to do.
 	Fix string `json:"fix,omitempty"`
 }
 
-// Report is what came of one examination.
+// Report is the result of one examination.
 type Report struct {
-	Feed     string  `json:"feed"`          // as it was named
-	URL      string  `json:"url,omitempty"` // where the feed was read in the end
+	Feed     string  `json:"feed"`          // as given by the caller
+	URL      string  `json:"url,omitempty"` // final URL after redirects
 	Checks   []Check `json:"checks"`
 	Problems int     `json:"problems"`
 	Warnings int     `json:"warnings"`
 }
 
-// add takes a finding into the report and tells whoever waits for it.
+// add appends a finding to the result and reports it.
 func (x *exam) add(subject, id string, level Level, text, fix string) {
 	c := Check{ID: id, Level: level, Subject: subject, Text: text, Fix: fix}
 	switch level {
 	case Problem:
-		x.report.Problems++
+		x.result.Problems++
 	case Warning:
-		x.report.Warnings++
+		x.result.Warnings++
 	}
-	x.report.Checks = append(x.report.Checks, c)
-	if x.tell != nil {
-		x.tell(c)
+	x.result.Checks = append(x.result.Checks, c)
+	if x.report != nil {
+		x.report(c)
 	}
 }

@@ -15,13 +15,13 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// cloudAt is a <cloud> element that can be used.
+// cloudAt is a usable <cloud> element.
 type cloudAt struct {
 	rsscloud.Cloud
-	door string // where registrations go
+	endpoint string // URL for registrations
 }
 
-// rssCloud looks at the feed's cloud elements and at the hubs that they name.
+// rssCloud checks the <cloud> elements of the feed and the hubs that they name.
 func (x *exam) rssCloud(ctx context.Context) bool {
 	x.sourceCloud()
 	if len(x.doc.Clouds) == 0 {
@@ -29,38 +29,38 @@ func (x *exam) rssCloud(ctx context.Context) bool {
 		return true
 	}
 	if n := len(x.doc.Clouds); n > 1 {
-		x.add(SubjectRSSCloud, "cloud-several", Note, fmt.Sprintf("There are %d <cloud> elements: most readers ask the first only.", n), "")
+		x.add(SubjectRSSCloud, "cloud-several", Note, fmt.Sprintf("There are %d <cloud> elements. Most readers use only the first.", n), "")
 	}
 	for i := range x.doc.Clouds[:min(len(x.doc.Clouds), maxClouds)] {
 		if c, ok := x.element(x.doc.Clouds[i]); ok {
 			x.clouds = append(x.clouds, c)
-			x.cloudDoor(ctx, c)
+			x.cloudEndpoint(ctx, c)
 		}
 	}
 	x.ownElement()
 	return true
 }
 
-// noCloud is worse when no other hub is named either.
+// noCloud reports a missing <cloud>. It is a problem if the feed names no other hub.
 func (x *exam) noCloud() {
 	if x.doc.Format != feed.RSS {
-		return // the other formats have no such element
+		return // other formats have no <cloud>
 	}
 	fix := "Put this into the channel:\n" + x.ownCloud().String()
 	if x.d.Hub == "" {
 		fix = "Put this into the channel, with the host and port of your hub (--hub URL names yours):\n" + x.ownCloud().String()
 	}
 	if len(x.links.hubs()) > 0 || slices.ContainsFunc(x.doc.Hubs, func(h feed.Hub) bool { return h.Type == "rssCloud" }) {
-		x.add(SubjectRSSCloud, "cloud", Note, "The feed has no <cloud> element: readers that look for that are not told of changes.", fix)
+		x.add(SubjectRSSCloud, "cloud", Note, "The feed has no <cloud> element, so rssCloud readers are not notified.", fix)
 		return
 	}
-	x.add(SubjectRSSCloud, "cloud", Problem, "The feed names neither a <cloud> nor a WebSub hub: nobody can ask to be told of changes.", fix)
+	x.add(SubjectRSSCloud, "cloud", Problem, "The feed names neither a <cloud> nor a WebSub hub, so nobody can subscribe to its changes.", fix)
 }
 
-// ownCloud is the element to copy.
+// ownCloud is the suggested <cloud> element.
 func (x *exam) ownCloud() rsscloud.Cloud { return rsscloud.CloudAt(x.hubBase()) }
 
-// hubBase is the URL of the hub that the publisher means, or of one to put theirs for.
+// hubBase is the URL of the publisher's hub, or a placeholder.
 func (x *exam) hubBase() string {
 	if u, err := url.Parse(x.d.Hub); err == nil && u.Host != "" {
 		return u.Scheme + "://" + u.Host
@@ -68,38 +68,38 @@ func (x *exam) hubBase() string {
 	return "http://hub.example.org:5337"
 }
 
-// ownElement says when no <cloud> names the hub that it should.
+// ownElement checks that a <cloud> names the given hub.
 func (x *exam) ownElement() {
 	switch {
 	case x.d.Hub == "":
 	case x.named():
 		x.add(SubjectRSSCloud, "cloud-hub", OK, "The <cloud> names the hub "+x.d.Hub+".", "")
 	default:
-		x.add(SubjectRSSCloud, "cloud-hub", Problem, fmt.Sprintf("No <cloud> names the hub %s: its subscribers are asked to register elsewhere.", x.d.Hub),
-			"Put this in the place of the other:\n"+x.ownCloud().String())
+		x.add(SubjectRSSCloud, "cloud-hub", Problem, fmt.Sprintf("No <cloud> names the hub %s, so subscribers register elsewhere.", x.d.Hub),
+			"Replace the element by this one:\n"+x.ownCloud().String())
 	}
 }
 
-// named reports a <cloud> that names the hub that the publisher means.
+// named reports whether a <cloud> names the given hub.
 func (x *exam) named() bool {
 	own := x.ownCloud()
 	return slices.ContainsFunc(x.clouds, func(c cloudAt) bool {
-		// A hub at an https URL may have a port without TLS for rssCloud.
+		// A hub with an https URL can have an rssCloud port without TLS.
 		return strings.EqualFold(c.Domain, own.Domain) && (c.Port == own.Port || own.Protocol == rsscloud.HTTPSPost && c.Protocol == rsscloud.HTTPPost)
 	})
 }
 
-// element looks at the attributes of one, as written.
+// element checks the attributes of a <cloud> as written.
 //
 // spec:rsscloud-2003#cloud-attributes
 func (x *exam) element(c feed.Cloud) (cloudAt, bool) {
 	written := fmt.Sprintf("<cloud domain=%s port=%s path=%s registerProcedure=%s protocol=%s/>",
 		attribute(c.Domain), attribute(c.Port), attribute(c.Path), attribute(c.RegisterProcedure), attribute(c.Protocol))
-	// The element alone, so that it is this one which is looked at.
+	// Parse this element alone, not the first one of the feed.
 	cloud, err := rsscloud.FindCloud([]byte("<rss><channel>"+written+"</channel></rss>"), x.first.url)
 	out := cloudAt{Cloud: cloud}
 	if err == nil {
-		out.door, err = cloud.RegisterURL()
+		out.endpoint, err = cloud.RegisterURL()
 	}
 	right := cloud
 	if right.Protocol = strings.ToLower(strings.TrimSpace(c.Protocol)); !rsscloud.ValidProtocol(right.Protocol) {
@@ -109,16 +109,16 @@ func (x *exam) element(c feed.Cloud) (cloudAt, bool) {
 		right = x.ownCloud()
 	}
 	if err != nil {
-		x.add(SubjectRSSCloud, "cloud", Problem, fmt.Sprintf("The element %s cannot be used: %s", short(written, 400), sentence(lastReason(err))), "Write all five attributes, such as:\n"+right.String())
+		x.add(SubjectRSSCloud, "cloud", Problem, fmt.Sprintf("The element %s is unusable: %s", short(written, 400), sentence(lastReason(err))), "Write all five attributes, such as:\n"+right.String())
 		return out, false
 	}
-	x.add(SubjectRSSCloud, "cloud", OK, fmt.Sprintf("The <cloud> sends registrations by %s to %s.", cloud.Protocol, out.door), "")
+	x.add(SubjectRSSCloud, "cloud", OK, fmt.Sprintf("The <cloud> directs registrations by %s to %s.", cloud.Protocol, out.endpoint), "")
 	x.attributes(c, cloud)
 	return out, true
 }
 
-// lastReason is the sentence inside an error of rsscloud, for its own words are those
-// of somebody who looks for an element.
+// lastReason extracts the inner message of an rsscloud error. The outer one is about
+// finding an element.
 func lastReason(err error) error {
 	if e, ok := errors.AsType[*rsscloud.FieldError](err); ok {
 		return errors.New(e.Msg)
@@ -128,13 +128,14 @@ func lastReason(err error) error {
 
 func attribute(s string) string { return `"` + escape(short(s, 300)) + `"` }
 
-// attributes tells of what was filled in, and of hosts that only some can reach.
+// attributes reports missing and wrong attributes, and hosts that other networks cannot
+// reach.
 func (x *exam) attributes(c feed.Cloud, cloud rsscloud.Cloud) {
 	var odd []string
 	if c.Domain == "" {
 		odd = append(odd, "domain is empty, which means the feed's own host, "+cloud.Domain)
 	} else if !strings.EqualFold(strings.Trim(c.Domain, "[]"), cloud.Domain) {
-		odd = append(odd, "domain is "+quote(c.Domain)+", where only a name belongs")
+		odd = append(odd, "domain is "+quote(c.Domain)+", but must be a host name")
 	}
 	if c.Port == "" {
 		odd = append(odd, "port is missing")
@@ -153,60 +154,60 @@ func (x *exam) attributes(c feed.Cloud, cloud rsscloud.Cloud) {
 		if rpc && right.RegisterProcedure == "" {
 			right.RegisterProcedure = rsscloud.MethodPleaseNotify
 		}
-		x.add(SubjectRSSCloud, "cloud-attributes", Warning, "Not every reader makes of it what is meant: "+strings.Join(odd, "; ")+".", "Write it so:\n"+right.String())
+		x.add(SubjectRSSCloud, "cloud-attributes", Warning, "Some readers cannot use the element: "+strings.Join(odd, "; ")+".", "Write:\n"+right.String())
 	}
 	if isLocal(cloud.Domain) && !isLocal(hostOf(x.first.url)) {
-		x.add(SubjectRSSCloud, "cloud-local", Problem, fmt.Sprintf("Its domain, %s, is known on your own machine or network only: readers elsewhere cannot register.", cloud.Domain), "Write the name by which the hub is reached from outside.")
+		x.add(SubjectRSSCloud, "cloud-local", Problem, fmt.Sprintf("Its domain, %s, is known only on your machine or network, so readers elsewhere cannot register.", cloud.Domain), "Use the public name of the hub.")
 	}
 }
 
-// sourceCloud looks at the address of a hub in the element source:cloud.
+// sourceCloud checks the URL in the element source:cloud.
 func (x *exam) sourceCloud() {
 	for _, h := range x.doc.Hubs {
 		if h.Type != "rssCloud" {
 			continue
 		}
 		if err := rsscloud.CheckFeedURL(h.URL); err != nil {
-			x.add(SubjectRSSCloud, "source-cloud", Warning, fmt.Sprintf("The element source:cloud holds %s, which is no address of a hub.", quote(h.URL)), "Write the URL of the hub's door pleaseNotify.")
+			x.add(SubjectRSSCloud, "source-cloud", Warning, fmt.Sprintf("The element source:cloud contains %s, which is not the URL of a hub.", quote(h.URL)), "Write the URL of the hub's endpoint pleaseNotify.")
 			continue
 		}
 		x.add(SubjectRSSCloud, "source-cloud", OK, fmt.Sprintf("The element source:cloud names %s.", short(h.URL, 300)), "")
 	}
 }
 
-// cloudDoor asks whether there is a hub. Over http-post the request is a registration
-// without any field: no callback and no feed, so that no hub has anything to do with
-// it but say so. Over xml-rpc and soap it is a call that only greets.
-func (x *exam) cloudDoor(ctx context.Context, c cloudAt) {
+// cloudEndpoint checks that a hub responds. Over http-post it sends a registration without
+// any field, which a hub can only reject. Over xml-rpc and soap it calls a method without
+// effect.
+func (x *exam) cloudEndpoint(ctx context.Context, c cloudAt) {
 	if c.Protocol == rsscloud.XMLRPC {
-		x.rpcDoor(ctx, c)
+		x.rpcEndpoint(ctx, c)
 		return
 	}
 	if c.Protocol == rsscloud.SOAP {
-		x.soapDoor(ctx, c)
+		x.soapEndpoint(ctx, c)
 		return
 	}
-	got := x.post(ctx, c.door, url.Values{})
+	got := x.post(ctx, c.endpoint, url.Values{})
 	result, err := rsscloud.ParseResult(got.body)
 	if got.failure == "" && err == nil && !result.Success && got.status < 500 && got.status != http.StatusNotFound {
-		x.add(SubjectRSSCloud, "cloud-door", OK, "A hub answers there.", "")
+		x.add(SubjectRSSCloud, "cloud-door", OK, "A hub responds at this endpoint.", "")
 		return
 	}
-	x.noDoor(c.door, got, "an rssCloud hub")
+	x.noHub(c.endpoint, got, "an rssCloud hub")
 }
 
-func (x *exam) rpcDoor(ctx context.Context, c cloudAt) {
+func (x *exam) rpcEndpoint(ctx context.Context, c cloudAt) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	client := xmlrpc.Client{URL: c.door, HTTP: x, UserAgent: x.d.UserAgent, MaxBytes: maxAnswer}
+	client := xmlrpc.Client{URL: c.endpoint, HTTP: x, UserAgent: x.d.UserAgent, MaxBytes: maxAnswer}
 	_, err := client.Call(ctx, rsscloud.MethodHello)
 	_, fault := errors.AsType[*xmlrpc.Fault](err)
 	if err == nil || fault {
-		// A fault is an answer too: few hubs know the greeting.
-		x.add(SubjectRSSCloud, "cloud-door", OK, "A hub answers there.", "")
+		// A fault proves a server too: few hubs know this method.
+		x.add(SubjectRSSCloud, "cloud-door", OK, "A hub responds at this endpoint.", "")
 		return
 	}
-	got := answer{url: c.door}
+	got := answer{url: c.endpoint}
 	if e, ok := errors.AsType[*xmlrpc.HTTPError](err); ok {
 		got.status = e.Status
 	} else if _, ok := errors.AsType[*xmlrpc.SyntaxError](err); ok {
@@ -214,37 +215,36 @@ func (x *exam) rpcDoor(ctx context.Context, c cloudAt) {
 	} else {
 		got.failure = x.d.words(err)
 	}
-	x.noDoor(c.door, got, "an XML-RPC server")
+	x.noHub(c.endpoint, got, "an XML-RPC server")
 }
 
-// soapDoor looks only whether there is something that answers in SOAP: an empty
-// request gets a fault.
-func (x *exam) soapDoor(ctx context.Context, c cloudAt) {
-	got := x.post(ctx, c.door, url.Values{})
+// soapEndpoint checks that a SOAP server responds: an empty request causes a fault.
+func (x *exam) soapEndpoint(ctx context.Context, c cloudAt) {
+	got := x.post(ctx, c.endpoint, url.Values{})
 	if got.failure == "" && (bytes.Contains(got.body, []byte("Envelope")) || got.status == http.StatusUnsupportedMediaType) {
-		x.add(SubjectRSSCloud, "cloud-door", OK, "A hub answers there.", "")
+		x.add(SubjectRSSCloud, "cloud-door", OK, "A hub responds at this endpoint.", "")
 		return
 	}
-	x.noDoor(c.door, got, "a SOAP server")
+	x.noHub(c.endpoint, got, "a SOAP server")
 }
 
-// noDoor says what is at a door that is no hub's.
-func (x *exam) noDoor(door string, got answer, what string) {
+// noHub reports an endpoint without a hub.
+func (x *exam) noHub(endpoint string, got answer, what string) {
 	const id = "cloud-door"
-	switch fix := "Start the hub, or name the one that runs; its operator knows the right <cloud> element."; {
+	switch fix := "Start the hub, or name a running one. Its operator knows the right <cloud> element."; {
 	case got.failure != "":
-		x.add(SubjectRSSCloud, id, Problem, fmt.Sprintf("No hub can be reached at %s: %s.", door, got.failure), fix)
+		x.add(SubjectRSSCloud, id, Problem, fmt.Sprintf("Connecting to the hub at %s failed: %s.", endpoint, got.failure), fix)
 	case got.status == http.StatusNotFound, got.status == http.StatusGone, got.status == http.StatusMethodNotAllowed:
-		x.add(SubjectRSSCloud, id, Problem, fmt.Sprintf("There is a server at %s, but no hub: it answers %s.", door, statusText(got.status)), fix)
+		x.add(SubjectRSSCloud, id, Problem, fmt.Sprintf("The server at %s has no hub at this path: its response is %s.", endpoint, statusText(got.status)), fix)
 	case got.status >= 500:
-		x.add(SubjectRSSCloud, id, Problem, fmt.Sprintf("The hub at %s fails: it answers %s.", door, statusText(got.status)), "Tell its operator.")
+		x.add(SubjectRSSCloud, id, Problem, fmt.Sprintf("The hub at %s fails with %s.", endpoint, statusText(got.status)), "Report this to its operator.")
 	case got.status == http.StatusTooManyRequests:
-		x.add(SubjectRSSCloud, id, Note, fmt.Sprintf("The hub at %s has had too many requests from here; it was not examined further.", door), "")
+		x.add(SubjectRSSCloud, id, Note, fmt.Sprintf("The hub at %s has received too many requests from here, so it was not examined further.", endpoint), "")
 	case got.status >= 300 && got.status <= 399:
-		x.add(SubjectRSSCloud, id, Problem, fmt.Sprintf("%s redirects (%s): most readers do not follow that when they register.", door, statusText(got.status)), "Name the address where the hub is now.")
+		x.add(SubjectRSSCloud, id, Problem, fmt.Sprintf("%s redirects (%s). Most readers do not follow redirects of registrations.", endpoint, statusText(got.status)), "Use the current URL of the hub.")
 	case got.page():
-		x.add(SubjectRSSCloud, id, Problem, fmt.Sprintf("What answers at %s is a page (%s), and no hub.", door, statusText(got.status)), fix)
+		x.add(SubjectRSSCloud, id, Problem, fmt.Sprintf("%s returns a page (%s), not the response of a hub.", endpoint, statusText(got.status)), fix)
 	default:
-		x.add(SubjectRSSCloud, id, Warning, fmt.Sprintf("What answers at %s (%s) does not do so as %s does.", door, statusText(got.status), what), fix)
+		x.add(SubjectRSSCloud, id, Warning, fmt.Sprintf("%s (%s) does not respond like %s.", endpoint, statusText(got.status), what), fix)
 	}
 }

@@ -1,9 +1,9 @@
-// Package doctor checks from outside whether a feed is set up so that people who
-// follow it can be told of its changes: how it is served, which hubs it names and
-// whether those answer, what caches do to it, and whether a ping arrives. Start with
-// [Doctor] and [Report].
+// Package doctor checks from outside whether subscribers of a feed can be notified of its
+// changes: how the server delivers the feed, which hubs the feed names and whether they
+// respond, how caches treat the feed, and whether a ping arrives. Start with [Doctor] and
+// [Report].
 //
-// Nothing is changed anywhere: the doors of hubs are asked with requests that lack
-// what they need (see cloud.go and websub.go). Only a ping, which can be switched
-// off, and a watch, which can be asked for, are more than looking.
+// An examination changes nothing: requests to endpoints of hubs are incomplete on purpose
+// (see cloud.go and websub.go). The exceptions are the ping, which the caller can switch
+// off, and the watch, which the caller has to request.
 package doctor

@@ -12,8 +12,8 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// HTTPClient sends requests; *http.Client is one. It should not follow redirects:
-// each is looked at.
+// HTTPClient sends requests; *http.Client implements it. It should not follow redirects,
+// because the examination reports each one.
 type HTTPClient interface {
 	Do(*http.Request) (*http.Response, error)
 }
@@ -23,79 +23,79 @@ type Doctor struct {
 	HTTP      HTTPClient // nil: the network
 	UserAgent string
 	Now       func() time.Time // nil: time.Now
-	// Plain turns an error of the network into words; nil: its own.
+	// Plain converts a network error to plain words; nil: the error itself.
 	Plain func(error) error
 
-	// Hub is the URL of the hub that the feed should name. It is told of the feed
-	// instead of the feed's own hubs, and what there is to copy names it.
+	// Hub is the URL of the hub that the feed should name. It gets the ping instead of the
+	// hubs in the feed, and the suggested elements contain it.
 	Hub    string
 	NoPing bool
 
-	// Watch is for how long to wait for a change at the end; 0: not at all.
+	// Watch is how long to wait for a change at the end; 0: do not wait.
 	Watch time.Duration
-	// Callback is the host, or host:port, by which the feed's hub can reach this
-	// machine. Without it, only a hub on this very machine is asked to tell.
+	// Callback is the host, or host:port, at which the feed's hub can reach this machine.
+	// Without it, the watch subscribes only to hubs on this machine.
 	Callback string
-	// Listen opens the callback; nil: a socket.
+	// Listen opens the listener of the callback; nil: a TCP socket.
 	Listen func(ctx context.Context, address string) (net.Listener, error)
 }
 
 // Limits of one examination.
 const (
-	maxBody    = 5 << 20 // bytes of a document
-	maxPage    = 1 << 20 // of the page
-	maxAnswer  = 64 << 10
-	maxHops    = 5
-	maxClouds  = 2
-	maxHubs    = 3
-	maxAsked   = 24 // requests, without those of a watch
-	askTime    = 20 * time.Second
-	hubsLimit  = 1 << 20 // what WebSub hubs usually deliver
-	slowAnswer = 2500 * time.Millisecond
-	lateAnswer = 10 * time.Second
+	maxBody     = 5 << 20 // bytes of a document
+	maxPage     = 1 << 20 // bytes of the home page
+	maxAnswer   = 64 << 10
+	maxHops     = 5
+	maxClouds   = 2
+	maxHubs     = 3
+	maxRequests = 24 // without the requests of a watch
+	askTime     = 20 * time.Second
+	hubsLimit   = 1 << 20 // usual size limit of WebSub hubs
+	slowAnswer  = 2500 * time.Millisecond
+	lateAnswer  = 10 * time.Second
 )
 
-// ErrURL means that an address is none that can be asked.
+// ErrURL reports an argument that is not a URL to fetch.
 var ErrURL = errors.New("doctor: not a URL that can be fetched")
 
-// exam is one examination: what was found so far.
+// exam is the state of one examination.
 type exam struct {
-	d      *Doctor
-	tell   func(Check)
-	report Report
-	asked  int // requests
+	d        *Doctor
+	report   func(Check)
+	result   Report
+	requests int // sent so far
 
-	feed          string // the address of the feed, as its subscribers know it
-	first, second answer // two readings, compressed where the server does that
-	plain         answer // a third, not compressed
+	feed          string // URL of the feed, as its subscribers know it
+	first, second answer // two responses, compressed if the server supports it
+	plain         answer // a third response, without compression
 	doc           *feed.Feed
-	raw           *feed.Feed // with references as they are written
+	raw           *feed.Feed // with relative references as written
 	links         links
 	clouds        []cloudAt
-	pages         []string // hubs where a page is
-	restless      bool     // its bytes are others each time
+	pages         []string // URLs of hubs that return a page
+	unstable      bool     // the bytes differ in each response
 }
 
-// Examine looks at the feed at url, or at the best one of the page at url. tell, which
-// may be nil, is called for each finding as soon as it is there. The error is [ErrURL]
-// or that of the context; whatever else goes wrong is a finding.
-func (d *Doctor) Examine(ctx context.Context, url string, tell func(Check)) (Report, error) {
+// Examine checks the feed at url, or the best feed of the page at url. It calls report,
+// which can be nil, with each finding as soon as it exists. The error is [ErrURL] or the
+// error of the context; all other failures are findings.
+func (d *Doctor) Examine(ctx context.Context, url string, report func(Check)) (Report, error) {
 	if err := rsscloud.CheckFeedURL(url); err != nil {
 		return Report{}, fmt.Errorf("%w: %w", ErrURL, err)
 	}
-	x := &exam{d: d, tell: tell, feed: url, report: Report{Feed: url, Checks: []Check{}}}
+	x := &exam{d: d, report: report, feed: url, result: Report{Feed: url, Checks: []Check{}}}
 	for _, step := range []func(context.Context) bool{
 		x.read, x.again, x.items, x.caching, x.rssCloud, x.webSub, x.page, x.ping, x.watch,
 	} {
 		more := step(ctx)
 		if err := ctx.Err(); err != nil {
-			return x.report, err
+			return x.result, err
 		}
 		if !more {
 			break
 		}
 	}
-	return x.report, nil
+	return x.result, nil
 }
 
 func (d *Doctor) now() time.Time {
@@ -105,7 +105,7 @@ func (d *Doctor) now() time.Time {
 	return time.Now()
 }
 
-// plain is an error of the network in words.
+// plain converts a network error to plain words.
 func (d *Doctor) plain(err error) error {
 	if d.Plain != nil {
 		return d.Plain(err)

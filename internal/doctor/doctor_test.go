@@ -19,7 +19,7 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-func TestAGoodFeedHasNothingToMend(t *testing.T) {
+func TestGoodFeedHasNoProblems(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	r := s.examine(t, nil, "/rss.xml")
@@ -56,7 +56,7 @@ func TestAGoodFeedHasNothingToMend(t *testing.T) {
 	}
 }
 
-// header serves the feed as it should be, and then changes the header.
+// header serves the good feed with a changed header.
 func header(change func(http.Header)) func(*site) {
 	return func(s *site) {
 		s.serve = func(s *site, w http.ResponseWriter, r *http.Request) {
@@ -65,7 +65,7 @@ func header(change func(http.Header)) func(*site) {
 	}
 }
 
-// late changes a header when it is about to be sent.
+// late changes the header just before the response is sent.
 type late struct {
 	http.ResponseWriter
 	change func(http.Header)
@@ -76,7 +76,7 @@ func (l late) WriteHeader(status int) {
 	l.ResponseWriter.WriteHeader(status)
 }
 
-// bare serves the body with a few header fields and nothing else.
+// bare serves the body with only the given header fields.
 func bare(fields ...string) func(*site) {
 	return func(s *site) {
 		s.serve = func(s *site, w http.ResponseWriter, _ *http.Request) {
@@ -112,12 +112,12 @@ func all(changes ...func(*site)) func(*site) {
 	}
 }
 
-// wrong is one thing that a publisher has done wrong, and what is said of it.
+// wrong is a mistake of a publisher with the expected findings.
 type wrong struct {
 	site func(*site)
 	path string // default /rss.xml
 	want []string
-	says string // in the finding, or in what to do, that comes first in want
+	says string // part of the text or fix of the first finding in want
 }
 
 func check(t *testing.T, table map[string]wrong) {
@@ -151,11 +151,11 @@ func check(t *testing.T, table map[string]wrong) {
 	}
 }
 
-func TestWhatReadingFinds(t *testing.T) {
+func TestFindingsAboutFetching(t *testing.T) {
 	t.Parallel()
 	check(t, map[string]wrong{
 		"no feed":          {path: "/rss.xml", site: func(s *site) { s.paths["/rss.xml"] = answer(404, "") }, want: []string{"feed-read problem"}, says: "404 Not Found"},
-		"kept out":         {site: func(s *site) { s.paths["/rss.xml"] = answer(403, "") }, want: []string{"feed-read problem"}, says: "programs are kept out"},
+		"forbidden":        {site: func(s *site) { s.paths["/rss.xml"] = answer(403, "") }, want: []string{"feed-read problem"}, says: "does not let programs in"},
 		"empty":            {site: func(s *site) { s.paths["/rss.xml"] = answer(200, "\n") }, want: []string{"feed-read problem"}, says: "without a document"},
 		"another document": {site: body(`<opml version="2.0"/>`), want: []string{"feed-format problem"}, says: "list of feeds"},
 		"broken off": {site: func(s *site) {
@@ -163,21 +163,21 @@ func TestWhatReadingFinds(t *testing.T) {
 				w.Header().Set("Content-Length", "100")
 				fmt.Fprint(w, "<rss>")
 			}
-		}, want: []string{"feed-read problem"}, says: "cannot be read to the end"},
+		}, want: []string{"feed-read problem"}, says: "ended early"},
 		"falsely compressed": {site: func(s *site) {
 			s.paths["/rss.xml"] = func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Encoding", "gzip")
 				fmt.Fprint(w, "<rss>this is not packed")
 			}
 		}, want: []string{"feed-read problem"}, says: "gzip"},
-		"compressed in a way that nobody asked for": {site: bare("Content-Encoding", "br"), want: []string{"feed-read problem"}, says: `"br"`},
-		"redirected for good":                       {path: "/old", site: moved("/old", 301, "BASE/rss.xml"), want: []string{"redirect note"}, says: "for good (301)"},
-		"redirected for a while":                    {path: "/old", site: moved("/old", 302, "BASE/rss.xml"), want: []string{"redirect note"}, says: "asks twice"},
+		"compressed in an unexpected way": {site: bare("Content-Encoding", "br"), want: []string{"feed-read problem"}, says: `"br"`},
+		"redirected permanently":          {path: "/old", site: moved("/old", 301, "BASE/rss.xml"), want: []string{"redirect note"}, says: "permanently (301)"},
+		"redirected temporarily":          {path: "/old", site: moved("/old", 302, "BASE/rss.xml"), want: []string{"redirect note"}, says: "two requests each time"},
 		"redirected twice": {path: "/older", site: all(moved("/older", 301, "/old"), moved("/old", 301, "BASE/rss.xml")),
 			want: []string{"redirect note", "redirect note", "redirect-chain warning"}, says: "BASE/older"},
 		"redirected for ever": {path: "/old", site: moved("/old", 301, "/old"),
 			want: []string{"redirect note", "redirect note", "redirect note", "redirect note", "redirect note", "redirect-chain warning", "feed-read problem"}, says: "BASE/old"},
-		"redirected to nowhere": {path: "/old", site: moved("/old", 301, "ftp://a.example/"), want: []string{"feed-read problem"}, says: "no URL that can be read"},
+		"redirected to nowhere": {path: "/old", site: moved("/old", 301, "ftp://a.example/"), want: []string{"feed-read problem"}, says: "not a URL to fetch"},
 		"served as a page":      {site: header(func(h http.Header) { h.Set("Content-Type", "text/html; charset=utf-8") }), want: []string{"feed-type warning"}, says: "application/rss+xml"},
 		"served as Atom":        {site: header(func(h http.Header) { h.Set("Content-Type", "application/atom+xml") }), want: []string{"feed-type note"}, says: "another kind of feed"},
 		"not compressed": {site: all(body(rss(cloudElement+hubLink+selfLink, strings.ReplaceAll(goodItems, "</title>", strings.Repeat(" wave", 2000)+"</title>"))), bare("ETag", `"x"`)),
@@ -187,7 +187,7 @@ func TestWhatReadingFinds(t *testing.T) {
 		"too large for all": {site: body(rss(cloudElement+hubLink+selfLink, goodItems+strings.Repeat("<!-- tide -->\n", 400000))),
 			want: []string{"feed-size problem", "feed-valid warning"}, says: "5.0 MiB"},
 		"in need of repair": {site: body(strings.ReplaceAll(goodFeed(), "Harbour notes", "Harbour & notes")), want: []string{"feed-valid warning"}, says: "cloudburst validate 'BASE/rss.xml'"},
-		"moved by its own word": {site: body(`<redirect><newLocation>http://a.example/rss.xml</newLocation></redirect>`),
+		"moved by a redirect document": {site: body(`<redirect><newLocation>http://a.example/rss.xml</newLocation></redirect>`),
 			want: []string{"feed-moved warning", "items note", "websub-hub problem", "page note"}, says: "http://a.example/rss.xml"},
 		"not the same twice": {site: func(s *site) {
 			s.serve = func(s *site, w http.ResponseWriter, r *http.Request) {
@@ -223,7 +223,7 @@ func TestWhatReadingFinds(t *testing.T) {
 	})
 }
 
-func TestWhatItemsFind(t *testing.T) {
+func TestFindingsAboutItems(t *testing.T) {
 	t.Parallel()
 	head := cloudElement + hubLink + selfLink
 	check(t, map[string]wrong{
@@ -231,11 +231,11 @@ func TestWhatItemsFind(t *testing.T) {
 		"without id": {site: body(rss(head, strings.ReplaceAll(goodItems, "<guid>BASE/1</guid>", ""))), want: []string{"item-id warning"}, says: "1 of 2 items has no <guid>"},
 		"the same id twice": {site: body(rss(head, strings.ReplaceAll(goodItems, "<guid>BASE/1</guid>", "<guid>BASE/2</guid>"))),
 			want: []string{"feed-valid warning", "item-id-unique warning"}, says: "duplicate"},
-		"no link": {site: body(rss(head, `<item><title>x</title><guid isPermaLink="false">x</guid><pubDate>Mon, 04 May 2026 10:00:00 GMT</pubDate></item>`)), want: []string{"item-link note"}, says: "The only item has no address"},
+		"no link": {site: body(rss(head, `<item><title>x</title><guid isPermaLink="false">x</guid><pubDate>Mon, 04 May 2026 10:00:00 GMT</pubDate></item>`)), want: []string{"item-link note"}, says: "The only item has no URL"},
 	})
 }
 
-func TestWhatCachingFinds(t *testing.T) {
+func TestFindingsAboutCaching(t *testing.T) {
 	t.Parallel()
 	check(t, map[string]wrong{
 		"no validator":                    {site: bare(), want: []string{"validators warning"}, says: "neither ETag nor Last-Modified"},
@@ -243,8 +243,8 @@ func TestWhatCachingFinds(t *testing.T) {
 		"an ETag of Apache":               {site: bare("ETag", `"x-gzip"`), want: []string{"conditional-etag warning"}, says: "RequestHeader edit"},
 		"an ETag without quotes":          {site: bare("ETag", `x`), want: []string{"etag-form warning", "conditional-etag warning"}, says: `ETag: "x"`},
 		"a Last-Modified of no use":       {site: bare("Last-Modified", "Mon, 04 May 2026 12:00:00 GMT"), want: []string{"conditional-modified warning"}},
-		"a Last-Modified that is none":    {site: bare("Last-Modified", "yesterday"), want: []string{"modified-form warning", "conditional-modified warning"}, says: "yesterday"},
-		"a Last-Modified still to come":   {site: bare("Last-Modified", "Mon, 04 May 2099 12:00:00 GMT"), want: []string{"modified-form warning", "conditional-modified warning"}, says: "still to come"},
+		"an invalid Last-Modified":        {site: bare("Last-Modified", "yesterday"), want: []string{"modified-form warning", "conditional-modified warning"}, says: "yesterday"},
+		"a Last-Modified in the future":   {site: bare("Last-Modified", "Mon, 04 May 2099 12:00:00 GMT"), want: []string{"modified-form warning", "conditional-modified warning"}, says: "in the future"},
 		"half an answer to the condition": {site: header(func(h http.Header) {}), want: []string{}},
 		"another ETag each time": {site: func(s *site) {
 			s.serve = func(s *site, w http.ResponseWriter, r *http.Request) {
@@ -274,38 +274,38 @@ func TestWhatCachingFinds(t *testing.T) {
 				s.good(w, r)
 			}
 		}, want: []string{"conditional-etag warning", "conditional-both warning"}, says: "412"},
-		"kept for an hour":   {site: header(func(h http.Header) { h.Set("Cache-Control", "max-age=3600") }), want: []string{"cache-age note"}, says: "60 minutes (max-age)"},
-		"kept by Expires":    {site: header(func(h http.Header) { h.Set("Expires", "Mon, 04 May 2099 12:00:00 GMT") }), want: []string{"cache-age note"}, says: "(expires)"},
+		"cached for an hour": {site: header(func(h http.Header) { h.Set("Cache-Control", "max-age=3600") }), want: []string{"cache-age note"}, says: "60 minutes (max-age)"},
+		"cached by Expires":  {site: header(func(h http.Header) { h.Set("Expires", "Mon, 04 May 2099 12:00:00 GMT") }), want: []string{"cache-age note"}, says: "(expires)"},
 		"kept for a minute":  {site: header(func(h http.Header) { h.Set("Cache-Control", "max-age=60") }), want: []string{}},
 		"from a cache":       {site: header(func(h http.Header) { h.Set("Age", "42") }), want: []string{"cache-age note"}, says: "42 seconds"},
-		"never kept":         {site: header(func(h http.Header) { h.Set("Cache-Control", "no-store") }), want: []string{"cache-age note"}, says: "no-cache"},
-		"a strange max-age":  {site: header(func(h http.Header) { h.Set("Cache-Control", "max-age=soon") }), want: []string{"cache-form warning"}, says: `"soon"`},
-		"one for each agent": {site: header(func(h http.Header) { h.Set("Vary", "User-Agent") }), want: []string{"vary note"}, says: "depends on who asks"},
-		"silent about codes": {site: header(func(h http.Header) { h.Del("Vary") }), want: []string{"vary note"}, says: "Vary: Accept-Encoding"},
-		"never alike":        {site: header(func(h http.Header) { h.Set("Vary", "*") }), want: []string{"vary note"}, says: "no cache helps"},
+		"never cached":       {site: header(func(h http.Header) { h.Set("Cache-Control", "no-store") }), want: []string{"cache-age note"}, says: "no-cache"},
+		"an invalid max-age": {site: header(func(h http.Header) { h.Set("Cache-Control", "max-age=soon") }), want: []string{"cache-form warning"}, says: `"soon"`},
+		"one for each agent": {site: header(func(h http.Header) { h.Set("Vary", "User-Agent") }), want: []string{"vary note"}, says: "depends on the client"},
+		"no Vary":            {site: header(func(h http.Header) { h.Del("Vary") }), want: []string{"vary note"}, says: "Vary: Accept-Encoding"},
+		"Vary for all":       {site: header(func(h http.Header) { h.Set("Vary", "*") }), want: []string{"vary note"}, says: "no cache helps"},
 	})
 }
 
-func TestWhatTheCloudFinds(t *testing.T) {
+func TestFindingsAboutTheCloud(t *testing.T) {
 	t.Parallel()
 	with := func(element string) func(*site) { return body(rss(element+hubLink+selfLink, goodItems)) }
 	check(t, map[string]wrong{
 		"none, but a WebSub hub": {site: with(""), want: []string{"cloud note"}, says: `<cloud domain="hub.example.org" port="5337" path="/rsscloud/pleaseNotify" registerProcedure="" protocol="http-post" />`},
-		"none at all":            {site: body(rss(selfLink, goodItems)), want: []string{"cloud problem", "websub-hub note"}, says: "nobody can ask"},
+		"none at all":            {site: body(rss(selfLink, goodItems)), want: []string{"cloud problem", "websub-hub note"}, says: "nobody can subscribe"},
 		"source:cloud alone":     {site: body(rss(selfLink+"<source:cloud>BASE/rsscloud/pleaseNotify</source:cloud>", goodItems)), want: []string{"cloud note", "websub-hub note"}},
 		"a bad source:cloud":     {site: with(cloudElement + "<source:cloud>ftp://hub</source:cloud>"), want: []string{"source-cloud warning"}, says: "ftp://hub"},
 		"an unknown protocol":    {site: with(strings.ReplaceAll(cloudElement, "http-post", "HTTP-POST")), want: []string{"cloud problem"}, says: `protocol="http-post"`},
 		"no path":                {site: with(`<cloud domain="HOST" port="PORT" registerProcedure="" protocol="http-post"/>`), want: []string{"cloud-attributes warning", "cloud-door problem", "ping-rsscloud note"}, says: "path is missing"},
-		"a port that is none":    {site: with(strings.ReplaceAll(cloudElement, "PORT", "http")), want: []string{"cloud problem"}, says: "port"},
+		"an invalid port":        {site: with(strings.ReplaceAll(cloudElement, "PORT", "http")), want: []string{"cloud problem"}, says: "port"},
 		"no domain":              {site: with(strings.ReplaceAll(cloudElement, "HOST", "")), want: []string{"cloud-attributes warning"}, says: "feed's own host"},
-		"a URL for a domain":     {site: with(strings.ReplaceAll(cloudElement, "HOST", "http://HOST")), want: []string{"cloud-attributes warning"}, says: "where only a name belongs"},
+		"a URL for a domain":     {site: with(strings.ReplaceAll(cloudElement, "HOST", "http://HOST")), want: []string{"cloud-attributes warning"}, says: "must be a host name"},
 		"no slash":               {site: with(strings.ReplaceAll(cloudElement, "/rsscloud", "rsscloud")), want: []string{"cloud-attributes warning"}, says: "slash"},
 		"several":                {site: with(cloudElement + strings.ReplaceAll(cloudElement, "/rsscloud/", "/")), want: []string{"cloud-several note"}, says: "2 <cloud>"},
 		"nobody there": {site: with(strings.ReplaceAll(cloudElement, "PORT", closedPort(t))),
 			want: []string{"cloud-door problem", "ping-rsscloud problem"}, says: "refused"},
 		"no hub there":       {site: with(strings.ReplaceAll(cloudElement, "/rsscloud/", "/elsewhere/")), want: []string{"cloud-door problem", "ping-rsscloud problem"}, says: "404 Not Found"},
-		"a page there":       {site: func(s *site) { s.paths["/rsscloud/pleaseNotify"] = answer(200, "<html>Hello</html>") }, want: []string{"cloud-door problem"}, says: "is a page"},
-		"some text there":    {site: func(s *site) { s.paths["/rsscloud/pleaseNotify"] = answer(200, "hello") }, want: []string{"cloud-door warning"}, says: "does not do so as an rssCloud hub does"},
+		"a page there":       {site: func(s *site) { s.paths["/rsscloud/pleaseNotify"] = answer(200, "<html>Hello</html>") }, want: []string{"cloud-door problem"}, says: "returns a page"},
+		"some text there":    {site: func(s *site) { s.paths["/rsscloud/pleaseNotify"] = answer(200, "hello") }, want: []string{"cloud-door warning"}, says: "does not respond like an rssCloud hub"},
 		"a hub that fails":   {site: func(s *site) { s.paths["/rsscloud/pleaseNotify"] = answer(500, "") }, want: []string{"cloud-door problem"}, says: "500"},
 		"a hub that moved":   {site: moved("/rsscloud/pleaseNotify", 301, "/pleaseNotify"), want: []string{"cloud-door problem"}, says: "redirects"},
 		"a hub that is busy": {site: func(s *site) { s.paths["/rsscloud/pleaseNotify"] = answer(429, "") }, want: []string{"cloud-door note"}, says: "too many requests"},
@@ -326,7 +326,7 @@ func TestWhatTheCloudFinds(t *testing.T) {
 	})
 }
 
-func TestWhatWebSubFinds(t *testing.T) {
+func TestFindingsAboutWebSub(t *testing.T) {
 	t.Parallel()
 	with := func(links string) func(*site) { return body(rss(cloudElement+links, goodItems)) }
 	check(t, map[string]wrong{
@@ -339,19 +339,19 @@ func TestWhatWebSubFinds(t *testing.T) {
 			s.paths["/other"] = answer(400, "")
 		}, want: []string{"websub-hub warning", "ping-websub problem"}, says: "BASE/other"},
 		"another self in the header": {site: func(s *site) { s.links = []string{`<BASE/rss.xml?1>; rel="self"`} },
-			want: []string{"websub-self-agree warning", "websub-self note"}, says: "two peoples"},
+			want: []string{"websub-self-agree warning", "websub-self note"}, says: "in the header and"},
 		"no self":                    {site: with(hubLink), want: []string{"websub-self problem"}, says: `rel="self" type="application/rss+xml" href="BASE/rss.xml"/>`},
 		"a relative self":            {site: with(hubLink + `<atom:link rel="self" href="rss.xml"/>`), want: []string{"websub-self-form warning"}, says: "BASE/rss.xml"},
-		"a self that is no":          {site: with(hubLink + `<atom:link rel="self" href="mailto:a@b.example"/>`), want: []string{"websub-self problem"}, says: "no URL that can be read"},
-		"two selves":                 {site: with(hubLink + selfLink + `<atom:link rel="self" href="BASE/rss.xml?2"/>`), want: []string{"websub-self-agree warning", "websub-self note"}, says: "2 addresses"},
-		"another self":               {site: with(hubLink + `<atom:link rel="self" href="BASE/rss.xml?2"/>`), want: []string{"websub-self note"}, says: "tell the hub of that one"},
-		"a self elsewhere":           {site: all(with(hubLink+`<atom:link rel="self" href="BASE/x"/>`), func(s *site) { s.paths["/x"] = answer(200, "else") }), want: []string{"websub-self warning"}, says: "something else"},
-		"a self nowhere":             {site: with(hubLink + `<atom:link rel="self" href="BASE/x"/>`), want: []string{"websub-self problem"}, says: "404"},
+		"a self of another scheme":   {site: with(hubLink + `<atom:link rel="self" href="mailto:a@b.example"/>`), want: []string{"websub-self problem"}, says: "not a URL to fetch"},
+		"two selves":                 {site: with(hubLink + selfLink + `<atom:link rel="self" href="BASE/rss.xml?2"/>`), want: []string{"websub-self-agree warning", "websub-self note"}, says: "2 self URLs"},
+		"another self":               {site: with(hubLink + `<atom:link rel="self" href="BASE/rss.xml?2"/>`), want: []string{"websub-self note"}, says: "ping the hub with it"},
+		"a self elsewhere":           {site: all(with(hubLink+`<atom:link rel="self" href="BASE/x"/>`), func(s *site) { s.paths["/x"] = answer(200, "else") }), want: []string{"websub-self warning"}, says: "a different document"},
+		"a missing self":             {site: with(hubLink + `<atom:link rel="self" href="BASE/x"/>`), want: []string{"websub-self problem"}, says: "404"},
 		"a self nowhere, and no hub": {site: with(`<atom:link rel="self" href="BASE/x"/>`), want: []string{"websub-hub note", "websub-self warning"}},
 		"no hub there":               {site: with(`<atom:link rel="hub" href="BASE/x"/>` + selfLink), want: []string{"websub-door problem", "ping-websub problem"}, says: "404"},
-		"a hub of no URL":            {site: with(`<atom:link rel="hub" href="mailto:hub@b.example"/>` + selfLink), want: []string{"websub-door problem"}, says: "no URL that can be asked"},
+		"a hub of no URL":            {site: with(`<atom:link rel="hub" href="mailto:hub@b.example"/>` + selfLink), want: []string{"websub-door problem"}, says: "not a URL for requests"},
 		"a page there":               {site: func(s *site) { s.paths["/websub"] = answer(200, "hello") }, want: []string{"websub-door warning"}, says: "empty request"},
-		"a real page there":          {site: func(s *site) { s.paths["/websub"] = answer(200, "<!doctype html><title>Hello</title>") }, want: []string{"websub-door problem"}, says: "is a page"},
+		"a real page there":          {site: func(s *site) { s.paths["/websub"] = answer(200, "<!doctype html><title>Hello</title>") }, want: []string{"websub-door problem"}, says: "returns a page"},
 		"a hub that fails":           {site: func(s *site) { s.paths["/websub"] = answer(503, "") }, want: []string{"websub-door problem", "ping-websub problem"}, says: "503"},
 		"a hub that moved":           {site: moved("/websub", 307, "/other"), want: []string{"websub-door warning", "ping-websub problem"}, says: "redirects"},
 		"a hub that refuses": {site: func(s *site) {
@@ -360,22 +360,22 @@ func TestWhatWebSubFinds(t *testing.T) {
 	})
 }
 
-func TestWhatThePageFinds(t *testing.T) {
+func TestFindingsAboutTheHomePage(t *testing.T) {
 	t.Parallel()
 	page := func(text string) func(*site) { return func(s *site) { s.page = text } }
 	check(t, map[string]wrong{
 		"no link":         {site: page("<html><title>T</title></html>"), want: []string{"page-alternate warning"}, says: `<link rel="alternate" type="application/rss+xml" href="BASE/rss.xml">`},
 		"another feed":    {site: page(strings.ReplaceAll(goodPage, "/rss.xml", "/atom.xml")), want: []string{"page-alternate warning"}, says: "BASE/atom.xml"},
-		"nearly the feed": {site: page(strings.ReplaceAll(goodPage, "/rss.xml", "/rss.xml/")), want: []string{"page-alternate note"}, says: "by another address"},
+		"nearly the feed": {site: page(strings.ReplaceAll(goodPage, "/rss.xml", "/rss.xml/")), want: []string{"page-alternate note"}, says: "by another URL"},
 		"no such page":    {site: func(s *site) { s.paths["/"] = answer(404, "") }, want: []string{"page warning"}, says: "404"},
-		"no page":         {site: body(strings.ReplaceAll(goodFeed(), "<link>BASE/</link>", "")), want: []string{"page note"}, says: "which page"},
-		"the feed itself": {site: body(strings.ReplaceAll(goodFeed(), "<link>BASE/</link>", "<link>BASE/rss.xml</link>")), want: []string{"page warning"}, says: "the feed itself"},
+		"no page":         {site: body(strings.ReplaceAll(goodFeed(), "<link>BASE/</link>", "")), want: []string{"page note"}, says: "does not name its home page"},
+		"the feed itself": {site: body(strings.ReplaceAll(goodFeed(), "<link>BASE/</link>", "<link>BASE/rss.xml</link>")), want: []string{"page warning"}, says: "names itself"},
 		"another feed as the page": {site: all(body(strings.ReplaceAll(goodFeed(), "<link>BASE/</link>", "<link>BASE/two.xml</link>")),
 			func(s *site) { s.paths["/two.xml"] = func(w http.ResponseWriter, r *http.Request) { s.good(w, r) } }), want: []string{"page note"}, says: "a feed too"},
 	})
 }
 
-// closedPort is a port that nobody listens on.
+// closedPort is a port without a listener.
 func closedPort(t *testing.T) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -390,7 +390,7 @@ func closedPort(t *testing.T) string {
 	return port
 }
 
-func TestOtherFormatsAreAskedForWhatTheyCanSay(t *testing.T) {
+func TestSuggestionsUseTheFormatOfTheFeed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ kind, body, want string }{
 		"Atom": {"application/atom+xml", `<feed xmlns="http://www.w3.org/2005/Atom"><id>BASE/</id><title>T</title><updated>2026-05-04T12:00:00Z</updated><author><name>A</name></author><link href="BASE/"/>
@@ -413,7 +413,7 @@ func TestOtherFormatsAreAskedForWhatTheyCanSay(t *testing.T) {
 	}
 }
 
-func TestNoPingTellsNobody(t *testing.T) {
+func TestNoPingSendsNoPing(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	r := s.examine(t, &doctor.Doctor{NoPing: true}, "/rss.xml")
@@ -425,7 +425,7 @@ func TestNoPingTellsNobody(t *testing.T) {
 	}
 }
 
-func TestAHubThatTheFeedShouldNameIsToldInsteadOfItsOwn(t *testing.T) {
+func TestGivenHubIsPingedInsteadOfTheHubsOfTheFeed(t *testing.T) {
 	t.Parallel()
 	other, s := newSite(t, nil), newSite(t, nil)
 	r := s.examine(t, &doctor.Doctor{Hub: other.url}, "/rss.xml")
@@ -455,7 +455,7 @@ func TestAHubThatTheFeedShouldNameIsToldInsteadOfItsOwn(t *testing.T) {
 func hostIn(raw string) string { u, _ := url.Parse(raw); return u.Hostname() }
 func portIn(raw string) string { u, _ := url.Parse(raw); return u.Port() }
 
-func TestAnAddressThatIsNoneIsAnError(t *testing.T) {
+func TestInvalidURLIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, u := range []string{"", "rss.xml", "ftp://a.example/", "http://"} {
 		if _, err := (&doctor.Doctor{}).Examine(t.Context(), u, nil); !errors.Is(err, doctor.ErrURL) {
@@ -464,7 +464,7 @@ func TestAnAddressThatIsNoneIsAnError(t *testing.T) {
 	}
 }
 
-func TestAnInterruptionEndsTheExamination(t *testing.T) {
+func TestCancelledContextEndsTheExamination(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	s := newSite(t, func(s *site) {
@@ -475,7 +475,7 @@ func TestAnInterruptionEndsTheExamination(t *testing.T) {
 	}
 }
 
-func TestAServerThatMultipliesIsAskedSoOftenAndNoMore(t *testing.T) {
+func TestNumberOfRequestsIsLimited(t *testing.T) {
 	t.Parallel()
 	var hubs strings.Builder
 	for i := range 50 {

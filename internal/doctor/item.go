@@ -8,8 +8,7 @@ import (
 	"cloudburst/feed"
 )
 
-// items looks at what tells items apart: hubs deliver changes, and readers decide by
-// the ids what is new in them.
+// items checks the ids of items, by which readers recognise new items.
 func (x *exam) items(context.Context) bool {
 	all := x.doc.Items
 	if len(all) == 0 {
@@ -40,24 +39,24 @@ func (x *exam) items(context.Context) bool {
 		}
 	}
 	if without > 0 {
-		x.add(SubjectItems, "item-id", Warning, fmt.Sprintf("%s no %s: when their address or words change, readers show them as new.", share(without, len(all)), name),
-			"Give each item "+name+", a text that no other item has and that never changes.")
+		x.add(SubjectItems, "item-id", Warning, fmt.Sprintf("%s no %s. When their URL or text changes, readers show them as new.", share(without, len(all)), name),
+			"Give each item "+name+", a text that is unique and never changes.")
 	}
 	if twice > 0 {
-		x.add(SubjectItems, "item-id-unique", Warning, fmt.Sprintf("%s the id of another, such as %s: readers show one of them only.", had(twice), quote(first)),
-			"Give each item an id of its own.")
+		x.add(SubjectItems, "item-id-unique", Warning, fmt.Sprintf("%s the id of another item, such as %s. Readers show only one of them.", had(twice), quote(first)),
+			"Give each item a unique id.")
 	}
 	if without+twice == 0 {
-		x.add(SubjectItems, "item-id", OK, fmt.Sprintf("Each has its own %s.", name), "")
+		x.add(SubjectItems, "item-id", OK, fmt.Sprintf("Each item has a unique %s.", name), "")
 	}
 	if unlinked > 0 {
-		x.add(SubjectItems, "item-link", Note, fmt.Sprintf("%s no address (no link, and no guid that is one).", share(unlinked, len(all))),
-			"If an item has a page, give its address in a link: readers can then open it.")
+		x.add(SubjectItems, "item-link", Note, fmt.Sprintf("%s no URL (no link, and no guid with a URL).", share(unlinked, len(all))),
+			"If an item has a page, give its URL in a link, so that readers can open it.")
 	}
 	return true
 }
 
-// share is how many items of all have something.
+// share forms the beginning of a sentence about n of all items.
 func share(n, all int) string {
 	switch {
 	case all == 1:

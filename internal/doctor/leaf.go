@@ -11,21 +11,21 @@ import (
 	"cloudburst/internal/scan"
 )
 
-// leaf is a value in a document with the way to it: rss/channel/item[2]/title.
+// leaf is a value in a document with its path: rss/channel/item[2]/title.
 type leaf struct{ path, value string }
 
-// Bounds on the work for documents that are all markup.
+// Limits for documents with much markup.
 const (
 	maxLeaves = 100_000
 	maxPaths  = 16 << 20 // bytes of all paths together
-	maxName   = 64       // bytes of a name that are kept
+	maxName   = 64       // bytes of a name; the rest is cut
 )
 
-// leaves are the texts and attributes of XML, or the values of JSON, in order.
+// leaves returns the texts and attributes of XML, or the values of JSON, in order.
 func leaves(a *answer) []leaf {
 	if doc := bytes.TrimSpace(a.body); len(doc) > 0 && doc[0] == '{' {
 		var v any
-		if json.Unmarshal(doc, &v) != nil { // encoding/json bounds the depth
+		if json.Unmarshal(doc, &v) != nil { // encoding/json limits the depth
 			return nil
 		}
 		return jsonLeaves(nil, "", v)
@@ -37,7 +37,7 @@ func leaves(a *answer) []leaf {
 type level struct {
 	path   string
 	text   strings.Builder
-	counts map[string]int // of elements within it, by name
+	counts map[string]int // of child elements, by name
 }
 
 func xmlLeaves(doc string) []leaf {

@@ -10,25 +10,25 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// page looks whether the feed's page leads to the feed.
+// page checks that the home page of the feed names the feed.
 func (x *exam) page(ctx context.Context) bool {
 	link := x.doc.Link
 	if rsscloud.CheckFeedURL(link) != nil {
-		x.add(SubjectPage, "page", Note, "The feed does not say which page it belongs to.", "Give the address of the page in the feed's link.")
+		x.add(SubjectPage, "page", Note, "The feed does not name its home page.", "Put the URL of the home page into the feed's link.")
 		return true
 	}
 	if link == x.feed || link == x.first.url {
-		x.add(SubjectPage, "page", Warning, "The feed says that its page is the feed itself.", "Give the address of the page in the feed's link.")
+		x.add(SubjectPage, "page", Warning, "The feed names itself as its home page.", "Put the URL of the home page into the feed's link.")
 		return true
 	}
-	got := x.get(ctx, link, how{most: maxPage})
+	got := x.get(ctx, link, how{limit: maxPage})
 	if !got.ok() {
-		x.add(SubjectPage, "page", Warning, fmt.Sprintf("The page of the feed, %s, cannot be read: %s.", link, got.outcome()), "Give the right address of the page in the feed's link.")
+		x.add(SubjectPage, "page", Warning, fmt.Sprintf("The home page of the feed, %s, is not readable: %s.", link, got.outcome()), "Put the right URL of the home page into the feed's link.")
 		return true
 	}
 	found := discover.HTML(got.body, got.url, got.header)
 	if found.Format != "" {
-		x.add(SubjectPage, "page", Note, fmt.Sprintf("What the feed calls its page, %s, is a feed too.", link), "Give the address of a page in the feed's link.")
+		x.add(SubjectPage, "page", Note, fmt.Sprintf("The home page that the feed names, %s, is a feed too.", link), "Put the URL of a page into the feed's link.")
 		return true
 	}
 	var sure []string
@@ -50,17 +50,17 @@ func (x *exam) alternate(page string, named []string) {
 	i := slices.IndexFunc(named, near)
 	switch {
 	case slices.ContainsFunc(named, func(u string) bool { return slices.Contains(known, u) }):
-		x.add(SubjectPage, "page-alternate", OK, fmt.Sprintf("The page %s names the feed, so that readers find it.", page), "")
+		x.add(SubjectPage, "page-alternate", OK, fmt.Sprintf("The page %s names the feed, so readers find it.", page), "")
 	case i >= 0:
-		x.add(SubjectPage, "page-alternate", Note, fmt.Sprintf("The page %s names the feed by another address: %s", page, named[i]), fix)
+		x.add(SubjectPage, "page-alternate", Note, fmt.Sprintf("The page %s names the feed by another URL: %s", page, named[i]), fix)
 	case len(named) > 0:
-		x.add(SubjectPage, "page-alternate", Warning, fmt.Sprintf("The page %s names other feeds, such as %s, and not this one.", page, short(named[0], 300)), fix)
+		x.add(SubjectPage, "page-alternate", Warning, fmt.Sprintf("The page %s names other feeds, such as %s, but not this one.", page, short(named[0], 300)), fix)
 	default:
-		x.add(SubjectPage, "page-alternate", Warning, fmt.Sprintf("The page %s does not name the feed: readers that are given the page do not find it.", page), fix)
+		x.add(SubjectPage, "page-alternate", Warning, fmt.Sprintf("The page %s does not name the feed, so readers that know only the page do not find it.", page), fix)
 	}
 }
 
-// bare is an address without what often differs between two names of one thing.
+// bare removes the parts of a URL that often differ between two URLs of one resource.
 func bare(address string) string {
 	_, rest, _ := strings.Cut(strings.ToLower(address), "://")
 	return strings.TrimSuffix(strings.TrimPrefix(rest, "www."), "/")

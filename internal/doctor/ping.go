@@ -13,26 +13,26 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// ping tells the feed's hubs of it, as its author does after a change.
+// ping pings the hubs of the feed, as its author does after a change.
 func (x *exam) ping(ctx context.Context) bool {
 	if x.d.NoPing {
-		x.add(SubjectPing, "ping", Note, "No hub was told of the feed, as was asked for.", "")
+		x.add(SubjectPing, "ping", Note, "No ping was sent, as requested.", "")
 		return true
 	}
 	if x.d.Hub != "" {
-		door, err := rsscloud.PingEndpoint(rsscloud.HTTPPost, x.d.Hub)
+		endpoint, err := rsscloud.PingEndpoint(rsscloud.HTTPPost, x.d.Hub)
 		if err != nil {
 			x.add(SubjectPing, "ping-rsscloud", Problem, sentence(err), "")
 			return true
 		}
-		x.pingDoor(ctx, rsscloud.HTTPPost, door)
+		x.pingEndpoint(ctx, rsscloud.HTTPPost, endpoint)
 		return true
 	}
 	for _, c := range x.clouds {
 		x.pingCloud(ctx, c)
 	}
 	for _, hub := range x.links.hubs()[:min(len(x.links.hubs()), maxHubs)] {
-		if rsscloud.CheckFeedURL(hub) == nil && !slices.Contains(x.pages, hub) { // a page would take it too
+		if rsscloud.CheckFeedURL(hub) == nil && !slices.Contains(x.pages, hub) { // a page would accept the ping too
 			x.publish(ctx, hub)
 		}
 	}
@@ -40,58 +40,58 @@ func (x *exam) ping(ctx context.Context) bool {
 }
 
 func (x *exam) pingCloud(ctx context.Context, c cloudAt) {
-	door, err := c.PingURL()
+	endpoint, err := c.PingURL()
 	if err != nil {
-		x.add(SubjectPing, "ping-rsscloud", Note, fmt.Sprintf("The <cloud> does not say where %s takes pings: it may watch the feed itself.", c.Domain), "If you know its door for pings:\ncloudburst ping --hub URL "+shellWord(x.feed))
+		x.add(SubjectPing, "ping-rsscloud", Note, fmt.Sprintf("The <cloud> of %s names no endpoint for pings. Perhaps the hub checks the feed by itself.", c.Domain), "If you know its ping endpoint:\ncloudburst ping --hub URL "+shellWord(x.feed))
 		return
 	}
 	protocol := c.Protocol
 	if protocol == rsscloud.HTTPSPost {
 		protocol = rsscloud.HTTPPost
 	}
-	x.pingDoor(ctx, protocol, door)
+	x.pingEndpoint(ctx, protocol, endpoint)
 }
 
-func (x *exam) pingDoor(ctx context.Context, protocol, door string) {
+func (x *exam) pingEndpoint(ctx context.Context, protocol, endpoint string) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	begun := x.d.now()
 	client := rsscloud.Client{HTTP: x, UserAgent: x.d.UserAgent}
-	result, err := client.Ping(ctx, protocol, door, x.feed)
+	result, err := client.Ping(ctx, protocol, endpoint, x.feed)
 	const id = "ping-rsscloud"
-	const fix = "Ask the operator of the hub, or try it by hand:\ncloudburst ping "
+	const fix = "Ask the operator of the hub, or ping by hand:\ncloudburst ping "
 	switch e, status := errors.AsType[*rsscloud.Error](err); {
 	case status && e.RetryAfter > 0:
-		x.add(SubjectPing, id, Warning, fmt.Sprintf("%s asks for patience (%s): %s", door, statusText(e.Status), short(e.Msg, 300)), fmt.Sprintf("Ping again in %s.", span(e.RetryAfter)))
+		x.add(SubjectPing, id, Warning, fmt.Sprintf("%s asks you to wait (%s): %s", endpoint, statusText(e.Status), short(e.Msg, 300)), fmt.Sprintf("Ping again in %s.", span(e.RetryAfter)))
 	case status:
-		x.add(SubjectPing, id, Problem, fmt.Sprintf("%s does not take the ping (%s): %s", door, statusText(e.Status), short(e.Msg, 300)), fix+shellWord(x.feed))
+		x.add(SubjectPing, id, Problem, fmt.Sprintf("%s rejects the ping (%s): %s", endpoint, statusText(e.Status), short(e.Msg, 300)), fix+shellWord(x.feed))
 	case errors.Is(err, rsscloud.ErrInvalidResponse):
-		x.add(SubjectPing, id, Problem, fmt.Sprintf("What %s answers to a ping is nothing that a hub says.", door), fix+shellWord(x.feed))
+		x.add(SubjectPing, id, Problem, fmt.Sprintf("The response of %s to a ping is not the response of a hub.", endpoint), fix+shellWord(x.feed))
 	case err != nil:
-		x.add(SubjectPing, id, Problem, fmt.Sprintf("%s cannot be told: %s.", door, x.d.words(errors.Unwrap(err))), fix+shellWord(x.feed))
+		x.add(SubjectPing, id, Problem, fmt.Sprintf("Pinging %s failed: %s.", endpoint, x.d.words(errors.Unwrap(err))), fix+shellWord(x.feed))
 	case !result.Success:
-		x.add(SubjectPing, id, Problem, fmt.Sprintf("%s refuses the ping: %s", door, quote(result.Msg)), allowWords(result.Msg, x.feed)+fix+shellWord(x.feed))
+		x.add(SubjectPing, id, Problem, fmt.Sprintf("%s rejects the ping: %s", endpoint, quote(result.Msg)), allowWords(result.Msg, x.feed)+fix+shellWord(x.feed))
 	default:
-		x.add(SubjectPing, id, OK, fmt.Sprintf("%s takes the ping%s%s.", door, said(result.Msg), x.late(begun)), "")
+		x.add(SubjectPing, id, OK, fmt.Sprintf("%s accepts the ping%s%s.", endpoint, replied(result.Msg), x.late(begun)), "")
 	}
 }
 
-// allowWords names the setting that lets a hub of this program read a private address.
+// allowWords suggests the setting for feeds at private addresses.
 func allowWords(refusal, feed string) string {
 	if !isLocal(hostOf(feed)) || !strings.Contains(refusal, "does not read") {
 		return ""
 	}
-	return "The feed is at a private address: if the hub is yours, list that address in egress.allow-fetch. "
+	return "The feed is at a private address. If the hub is yours, add the address to egress.allow-fetch. "
 }
 
-func said(msg string) string {
+func replied(msg string) string {
 	if msg == "" {
 		return ""
 	}
-	return " and says " + quote(msg)
+	return " and replies " + quote(msg)
 }
 
-// late says how long something took, when it is worth saying.
+// late reports a duration above one second.
 func (x *exam) late(begun time.Time) string {
 	if d := x.d.now().Sub(begun); d > time.Second {
 		return ", after " + span(d)
@@ -99,7 +99,7 @@ func (x *exam) late(begun time.Time) string {
 	return ""
 }
 
-// topic is the address that WebSub's subscribers ask for.
+// topic is the URL that WebSub subscribers subscribe to.
 func (x *exam) topic() string {
 	if x.links.topic != "" {
 		return x.links.topic
@@ -107,7 +107,7 @@ func (x *exam) topic() string {
 	return x.first.url
 }
 
-// publish tells a WebSub hub, by the address that subscribers ask for.
+// publish pings a WebSub hub with the topic of its subscribers.
 //
 // spec:websub-2018#publisher-tells-hubs
 func (x *exam) publish(ctx context.Context, hub string) {
@@ -121,15 +121,15 @@ func (x *exam) publish(ctx context.Context, hub string) {
 	e, status := errors.AsType[*websub.Error](err)
 	switch {
 	case err == nil:
-		x.add(SubjectPing, id, OK, fmt.Sprintf("%s takes the news of %s%s.", hub, topic, x.late(begun)), "")
+		x.add(SubjectPing, id, OK, fmt.Sprintf("%s accepts the ping for %s%s.", hub, topic, x.late(begun)), "")
 	case status && (e.RetryAfter > 0 || e.Status == http.StatusTooManyRequests):
-		x.add(SubjectPing, id, Warning, fmt.Sprintf("%s asks for patience (%s): %s", hub, statusText(e.Status), short(e.Msg, 300)), "Tell it again later.")
+		x.add(SubjectPing, id, Warning, fmt.Sprintf("%s asks you to wait (%s): %s", hub, statusText(e.Status), short(e.Msg, 300)), "Ping again later.")
 	case status:
-		x.add(SubjectPing, id, Problem, fmt.Sprintf("%s does not take the news of %s (%s): %s", hub, topic, statusText(e.Status), short(e.Msg, 300)), "Ask the operator of the hub which feeds it takes, and how it is told.")
+		x.add(SubjectPing, id, Problem, fmt.Sprintf("%s rejects the ping for %s (%s): %s", hub, topic, statusText(e.Status), short(e.Msg, 300)), "Ask the operator of the hub which feeds it accepts and how to ping it.")
 	default:
 		if inner := errors.Unwrap(err); inner != nil {
 			err = inner
 		}
-		x.add(SubjectPing, id, Problem, fmt.Sprintf("%s cannot be told: %s.", hub, x.d.words(err)), "Ask the operator of the hub.")
+		x.add(SubjectPing, id, Problem, fmt.Sprintf("Pinging %s failed: %s.", hub, x.d.words(err)), "Ask the operator of the hub.")
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// everywhere takes a site for every host of the internet, over http and https.
+// everywhere serves one site for all hosts, over http and https.
 func (s *site) everywhere() doctor.HTTPClient {
 	real := s.url
 	transport := &http.Transport{DisableKeepAlives: true}
@@ -33,7 +33,7 @@ func (s *site) everywhere() doctor.HTTPClient {
 	})
 }
 
-func TestWhatOnlyAPublicFeedCanHaveWrong(t *testing.T) {
+func TestFindingsAboutPublicFeeds(t *testing.T) {
 	t.Parallel()
 	const cloud = `<cloud domain="hub.example" port="80" path="/rsscloud/pleaseNotify" registerProcedure="" protocol="http-post"/>`
 	const hub = `<atom:link rel="hub" href="http://hub.example/websub"/>`
@@ -44,18 +44,18 @@ func TestWhatOnlyAPublicFeedCanHaveWrong(t *testing.T) {
 		want      []string
 		says      string
 	}{
-		"nothing":             {url: "https://feed.example/rss.xml", head: cloud + hub + self("https://feed.example/rss.xml"), want: []string{}},
-		"http":                {url: "http://feed.example/rss.xml", head: cloud + hub + self("http://feed.example/rss.xml"), want: []string{"feed-insecure note", "page-alternate note"}, says: "over http"},
-		"a self of http":      {url: "https://feed.example/rss.xml", head: cloud + hub + self("http://feed.example/rss.xml"), want: []string{"websub-self note", "websub-self-insecure warning"}, says: "tell the hub of that one"},
-		"a cloud at home":     {url: "https://feed.example/rss.xml", head: strings.ReplaceAll(cloud, "hub.example", "localhost") + hub + self("https://feed.example/rss.xml"), want: []string{"cloud-local problem"}, says: "localhost"},
-		"a cloud in the cave": {url: "https://feed.example/rss.xml", head: strings.ReplaceAll(cloud, "hub.example", "192.168.1.7") + hub + self("https://feed.example/rss.xml"), want: []string{"cloud-local problem"}, says: "192.168.1.7"},
-		"a hub at home":       {url: "https://feed.example/rss.xml", head: cloud + strings.ReplaceAll(hub, "hub.example", "127.0.0.1") + self("https://feed.example/rss.xml"), want: []string{"websub-local problem"}, says: "127.0.0.1"},
+		"nothing":                      {url: "https://feed.example/rss.xml", head: cloud + hub + self("https://feed.example/rss.xml"), want: []string{}},
+		"http":                         {url: "http://feed.example/rss.xml", head: cloud + hub + self("http://feed.example/rss.xml"), want: []string{"feed-insecure note", "page-alternate note"}, says: "over http"},
+		"a self of http":               {url: "https://feed.example/rss.xml", head: cloud + hub + self("http://feed.example/rss.xml"), want: []string{"websub-self note", "websub-self-insecure warning"}, says: "ping the hub with it"},
+		"a cloud at home":              {url: "https://feed.example/rss.xml", head: strings.ReplaceAll(cloud, "hub.example", "localhost") + hub + self("https://feed.example/rss.xml"), want: []string{"cloud-local problem"}, says: "localhost"},
+		"a cloud in a private network": {url: "https://feed.example/rss.xml", head: strings.ReplaceAll(cloud, "hub.example", "192.168.1.7") + hub + self("https://feed.example/rss.xml"), want: []string{"cloud-local problem"}, says: "192.168.1.7"},
+		"a hub at home":                {url: "https://feed.example/rss.xml", head: cloud + strings.ReplaceAll(hub, "hub.example", "127.0.0.1") + self("https://feed.example/rss.xml"), want: []string{"websub-local problem"}, says: "127.0.0.1"},
 		"to https": {url: "http://feed.example/old", head: cloud + hub + self("https://feed.example/rss.xml"), site: moved("/old", 301, "https://feed.example/rss.xml"),
 			want: []string{"redirect note"}, says: "from http to https"},
 		"to http": {url: "https://feed.example/old", head: cloud + hub + self("http://feed.example/rss.xml"), site: moved("/old", 308, "http://feed.example/rss.xml"),
-			want: []string{"redirect warning", "feed-insecure note", "page-alternate note"}, says: "some readers refuse"},
+			want: []string{"redirect warning", "feed-insecure note", "page-alternate note"}, says: "some readers do not follow"},
 		"to another host": {url: "https://www.feed.example/old", head: cloud + hub + self("https://feed.example/rss.xml"), site: moved("/old", 301, "https://feed.example/rss.xml"),
-			want: []string{"redirect note"}, says: "another host"},
+			want: []string{"redirect note"}, says: "host changes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -80,7 +80,7 @@ func TestWhatOnlyAPublicFeedCanHaveWrong(t *testing.T) {
 	}
 }
 
-func TestASlowServerIsTold(t *testing.T) {
+func TestSlowServerIsReported(t *testing.T) {
 	t.Parallel()
 	for each, want := range map[time.Duration]string{time.Second: "", 3 * time.Second: "feed-time note", 11 * time.Second: "feed-time warning"} {
 		s := newSite(t, nil)
@@ -92,7 +92,7 @@ func TestASlowServerIsTold(t *testing.T) {
 	}
 }
 
-func TestASOAPDoorIsKnownByItsFault(t *testing.T) {
+func TestSOAPFaultProvesAHub(t *testing.T) {
 	t.Parallel()
 	head := `<cloud domain="HOST" port="PORT" path="/soap" registerProcedure="pleaseNotify" protocol="soap"/>` + hubLink + selfLink
 	fault := `<Envelope xmlns="http://schemas.xmlsoap.org/soap/envelope/"><Body><Fault><faultcode>Client</faultcode><faultstring>No.</faultstring></Fault></Body></Envelope>`
@@ -102,7 +102,7 @@ func TestASOAPDoorIsKnownByItsFault(t *testing.T) {
 	})
 }
 
-func TestADoorIsAskedWithoutAnythingToRegister(t *testing.T) {
+func TestEndpointCheckRegistersNothing(t *testing.T) {
 	t.Parallel()
 	var forms []string
 	s := newSite(t, func(s *site) {

@@ -20,7 +20,7 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// BASE stands for the site's own URL, HOST and PORT for its parts.
+// BASE is replaced by the URL of the site, HOST and PORT by its parts.
 const (
 	cloudElement = `<cloud domain="HOST" port="PORT" path="/rsscloud/pleaseNotify" registerProcedure="" protocol="http-post"/>`
 	hubLink      = `<atom:link rel="hub" href="BASE/websub"/>`
@@ -40,14 +40,14 @@ func rss(head, items string) string {
 
 func goodFeed() string { return rss(cloudElement+hubLink+selfLink, goodItems) }
 
-// site is a feed with its page and its hub, on one loopback server.
+// site is a feed with its home page and hub, on one loopback server.
 type site struct {
 	url  string
 	body string // of /rss.xml
 	page string // of /
-	// serve answers for the feed; nil: as it should be.
+	// serve handles requests for the feed; nil: the good feed.
 	serve func(s *site, w http.ResponseWriter, r *http.Request)
-	// paths are further addresses, and stand before all others.
+	// paths are handlers that override all others.
 	paths map[string]http.HandlerFunc
 	links []string // Link headers of the feed
 	cloud cloud
@@ -70,7 +70,7 @@ func newSite(t *testing.T, change func(*site)) *site {
 	return s
 }
 
-// text fills in where the site is.
+// text replaces BASE, HOST and PORT.
 func (s *site) text(text string) string {
 	u, err := url.Parse(s.url)
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *site) requests() []string {
 	return slices.Clone(s.asked)
 }
 
-// read counts the readings of the feed.
+// read counts the requests for the feed.
 func (s *site) read() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,7 +116,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// good serves the feed as it should be served.
+// good serves the feed without mistakes.
 func (s *site) good(w http.ResponseWriter, r *http.Request) {
 	body := []byte(s.text(s.body))
 	h := w.Header()
@@ -141,7 +141,7 @@ func (s *site) good(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC), bytes.NewReader(body))
 }
 
-// cloud takes pings, and counts what else it is asked.
+// cloud accepts pings and counts other calls.
 type cloud struct {
 	refuse error
 	answer *rsscloud.Result
@@ -182,7 +182,7 @@ func (c *cloud) Cancel(context.Context, rsscloud.Registration) (rsscloud.Result,
 	return rsscloud.Result{Success: true}, nil
 }
 
-// hub is the WebSub side.
+// hub is the WebSub hub.
 type hub struct {
 	refuse error
 
@@ -211,24 +211,24 @@ func (h *hub) Publish(_ context.Context, urls []string) []error {
 	return out
 }
 
-// examine is what a doctor says of an address of the site.
+// examine returns the report about a path of the site.
 func (s *site) examine(t *testing.T, d *doctor.Doctor, path string) doctor.Report {
 	t.Helper()
 	if d == nil {
 		d = &doctor.Doctor{}
 	}
-	told := 0
-	r, err := d.Examine(t.Context(), s.url+path, func(doctor.Check) { told++ })
+	reported := 0
+	r, err := d.Examine(t.Context(), s.url+path, func(doctor.Check) { reported++ })
 	if err != nil {
 		t.Fatal(err)
 	}
-	if told != len(r.Checks) {
-		t.Errorf("told %d of %d findings", told, len(r.Checks))
+	if reported != len(r.Checks) {
+		t.Errorf("reported %d of %d findings", reported, len(r.Checks))
 	}
 	return r
 }
 
-// found are the findings of a report that are not ok, as "id level".
+// found returns the findings of a report that are not ok, as "id level".
 func found(r doctor.Report) []string {
 	out := []string{}
 	for _, c := range r.Checks {

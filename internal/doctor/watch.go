@@ -12,48 +12,48 @@ import (
 
 // Limits of a watch.
 const (
-	soonest     = 2 * time.Second  // between two readings
-	latest      = 30 * time.Second // between two readings
-	readings    = 24               // in a watch, unless it is short or long
+	minPause    = 2 * time.Second  // between two requests
+	maxPause    = 30 * time.Second // between two requests
+	perWatch    = 24               // requests, within these limits
 	cancelTime  = 5 * time.Second
-	confirmTime = 10 * time.Second // for a WebSub hub to ask back
+	confirmTime = 10 * time.Second // for the verification of a WebSub hub
 )
 
 // watching is one watch for a change of the feed.
 type watching struct {
 	x         *exam
 	begun     time.Time
-	was       answer // the last reading
-	heard     chan heard
-	confirmed chan struct{} // a WebSub hub asked whether the subscription is wanted
-	ended     chan struct{} // and whether its end is
+	was       answer // the last response
+	received  chan notification
+	confirmed chan struct{} // a WebSub hub verified the subscription
+	ended     chan struct{} // a WebSub hub verified its end
 
-	asked   []string         // protocols in which a hub was asked to tell
-	told    map[string]heard // the first news in each
-	changed time.Duration    // into the watch, when it was seen; 0: not yet
+	hubs    []string                // protocols of subscriptions
+	first   map[string]notification // the first one in each protocol
+	changed time.Duration           // time into the watch when a change was seen; 0: none
 }
 
-// heard is news from a hub.
-type heard struct {
+// notification is a notification from a hub.
+type notification struct {
 	via     string
 	at      time.Time
-	changed time.Time // when the hub heard of the change; zero: it does not say
+	changed time.Time // when the hub learned of the change; zero: unknown
 }
 
-// watch waits for a change of the feed, and whether its hubs tell of it.
+// watch waits for a change of the feed and for the notifications of its hubs.
 func (x *exam) watch(ctx context.Context) bool {
 	if x.d.Watch <= 0 {
 		return true
 	}
-	w := &watching{x: x, heard: make(chan heard, 64), confirmed: make(chan struct{}, 1), ended: make(chan struct{}, 1), told: map[string]heard{}}
+	w := &watching{x: x, received: make(chan notification, 64), confirmed: make(chan struct{}, 1), ended: make(chan struct{}, 1), first: map[string]notification{}}
 	leave := w.register(ctx)
 	defer leave()
-	x.asked = 0
-	w.was = x.get(ctx, x.first.url, how{most: maxBody})
+	x.requests = 0
+	w.was = x.get(ctx, x.first.url, how{limit: maxBody})
 	if ctx.Err() != nil {
 		return false
 	}
-	x.add(SubjectWatch, "watch", OK, fmt.Sprintf("Now change the feed, and ping as you always do: it is watched for %s.", span(x.d.Watch)), "")
+	x.add(SubjectWatch, "watch", OK, fmt.Sprintf("Now change the feed and ping as usual. The watch takes %s.", span(x.d.Watch)), "")
 	w.begun = x.d.now()
 	w.wait(ctx)
 	if ctx.Err() == nil {
@@ -62,19 +62,19 @@ func (x *exam) watch(ctx context.Context) bool {
 	return true
 }
 
-// wait reads the feed now and then, until all is known or the time is over.
+// wait fetches the feed from time to time, until all results are known or the time ends.
 func (w *watching) wait(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, w.x.d.Watch)
 	defer cancel()
-	tick := time.NewTicker(min(max(w.x.d.Watch/readings, soonest), latest))
+	tick := time.NewTicker(min(max(w.x.d.Watch/perWatch, minPause), maxPause))
 	defer tick.Stop()
-	for w.changed == 0 || len(w.told) < len(w.asked) {
+	for w.changed == 0 || len(w.first) < len(w.hubs) {
 		select {
 		case <-ctx.Done():
 			return
-		case n := <-w.heard:
-			if _, ok := w.told[n.via]; !ok {
-				w.told[n.via] = n
+		case n := <-w.received:
+			if _, ok := w.first[n.via]; !ok {
+				w.first[n.via] = n
 			}
 			w.look(ctx)
 		case <-tick.C:
@@ -83,13 +83,13 @@ func (w *watching) wait(ctx context.Context) {
 	}
 }
 
-// since is how far into the watch something was; never 0.
+// since is the time from the start of the watch to at; never 0.
 func (w *watching) since(at time.Time) time.Duration {
 	return max(at.Sub(w.begun), time.Millisecond)
 }
 
-// look reads the feed, as somebody who has it, until it has changed. What cannot be
-// read now is read later.
+// look fetches the feed conditionally until it has changed. A failed request is repeated
+// later.
 func (w *watching) look(ctx context.Context) {
 	if w.changed != 0 {
 		return
@@ -102,8 +102,8 @@ func (w *watching) look(ctx context.Context) {
 	if modified := w.was.header.Get("Last-Modified"); modified != "" {
 		h.Set("If-Modified-Since", modified)
 	}
-	x.asked = 0 // a watch has a pace, not a number
-	got := x.get(ctx, x.first.url, how{header: h, most: maxBody})
+	x.requests = 0 // a watch limits the pace, not the number
+	got := x.get(ctx, x.first.url, how{header: h, limit: maxBody})
 	switch {
 	case !got.ok():
 		return
@@ -113,13 +113,13 @@ func (w *watching) look(ctx context.Context) {
 	w.was = got
 }
 
-// isNews compares two readings. Of a feed that is different each time only the items
+// isNews reports whether two responses differ. If the bytes differ each time, only items
 // count.
 func (x *exam) isNews(was, is *answer) bool {
 	if string(was.body) == string(is.body) {
 		return false
 	}
-	if !x.restless {
+	if !x.unstable {
 		return true
 	}
 	a, err := feed.ParseBytes(was.body, &feed.Options{URL: was.url, Header: was.header})
@@ -130,22 +130,22 @@ func (x *exam) isNews(was, is *answer) bool {
 	return err == nil && !slices.Equal(ids(a), ids(b))
 }
 
-// conclude says what came of it.
+// conclude reports the results of the watch.
 func (w *watching) conclude() {
 	x := w.x
 	const id = "watch-change"
 	switch {
-	case w.changed == 0 && len(w.told) == 0:
-		x.add(SubjectWatch, id, Note, fmt.Sprintf("The feed did not change in %s, as far as could be seen from here.", span(x.d.Watch)), "If you did change it, see whether the file is where the server takes it from, and whether a cache holds it back.")
+	case w.changed == 0 && len(w.first) == 0:
+		x.add(SubjectWatch, id, Note, fmt.Sprintf("No change of the feed was visible from here within %s.", span(x.d.Watch)), "If you changed it, check that the file is in the right place and that no cache delays it.")
 		return
 	case w.changed == 0:
-		x.add(SubjectWatch, id, Warning, "From here the feed is the same as before, although a hub tells of a change.", "See whether a cache holds the feed back: the hub and readers then see different feeds.")
-	case len(w.asked) == 0:
-		x.add(SubjectWatch, id, OK, fmt.Sprintf("The feed changed, seen after %s. Whether a hub tells of it was not tried.", span(w.changed)), "")
+		x.add(SubjectWatch, id, Warning, "A hub notified a change, but from here the feed is the same as before.", "Check whether a cache delays the feed: the hub and readers then see different versions.")
+	case len(w.hubs) == 0:
+		x.add(SubjectWatch, id, OK, fmt.Sprintf("The feed changed; the change was visible after %s. No subscription at a hub was tried.", span(w.changed)), "")
 	default:
-		x.add(SubjectWatch, id, OK, fmt.Sprintf("The feed changed, seen after %s.", span(w.changed)), "")
+		x.add(SubjectWatch, id, OK, fmt.Sprintf("The feed changed; the change was visible after %s.", span(w.changed)), "")
 	}
-	for _, via := range w.asked {
+	for _, via := range w.hubs {
 		w.concludeHub(via)
 	}
 }
@@ -153,15 +153,15 @@ func (w *watching) conclude() {
 func (w *watching) concludeHub(via string) {
 	x := w.x
 	const id = "watch-told"
-	n, ok := w.told[via]
+	n, ok := w.first[via]
 	if !ok {
-		x.add(SubjectWatch, id, Problem, fmt.Sprintf("The %s hub told nothing until the end of the watch: nobody pinged it, or it did not see the change.", via),
-			"After each change tell the hub, from the program that publishes or by hand:\ncloudburst ping "+shellWord(x.feed))
+		x.add(SubjectWatch, id, Problem, fmt.Sprintf("The %s hub sent no notification during the watch: it got no ping, or it did not see the change.", via),
+			"Ping the hub after each change, from your publishing program or by hand:\ncloudburst ping "+shellWord(x.feed))
 		return
 	}
 	after := ""
 	if !n.changed.IsZero() {
-		after = fmt.Sprintf(", %s after it had heard of it", span(n.at.Sub(n.changed)))
+		after = fmt.Sprintf(", %s after it learned of the change", span(n.at.Sub(n.changed)))
 	}
-	x.add(SubjectWatch, id, OK, fmt.Sprintf("The %s hub told after %s%s.", via, span(w.since(n.at)), after), "")
+	x.add(SubjectWatch, id, OK, fmt.Sprintf("The %s hub notified after %s%s.", via, span(w.since(n.at)), after), "")
 }

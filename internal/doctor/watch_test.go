@@ -22,10 +22,10 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// watched is a feed that changes at a moment, with a hub that tells.
+// watched is a feed that changes at a given time, with a hub that notifies.
 type watched struct {
 	changes time.Duration // into the watch; 0: never
-	tells   time.Duration // 0: never
+	notifies   time.Duration // 0: never
 	refuses bool
 	odd     bool // another comment each time
 
@@ -63,7 +63,7 @@ func (w *watched) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// webSubSide is the WebSub hub of a watched feed. It asks back at once.
+// webSubSide is the WebSub hub of a watched feed. It verifies at once.
 type webSubSide struct {
 	hub
 	w *watched
@@ -105,8 +105,8 @@ func (h *webSubSide) ask(ctx context.Context, mode string, s websub.Subscription
 		return nil
 	}
 	h.w.on[s.Callback] = true
-	if h.w.tells > 0 {
-		time.AfterFunc(time.Until(h.w.begun.Add(h.w.tells)), func() {
+	if h.w.notifies > 0 {
+		time.AfterFunc(time.Until(h.w.begun.Add(h.w.notifies)), func() {
 			res, err := h.w.http.Post(s.Callback, "application/rss+xml", strings.NewReader("<rss/>"))
 			if err == nil {
 				res.Body.Close()
@@ -120,24 +120,24 @@ func (w *watched) Ping(context.Context, rsscloud.PingRequest) (rsscloud.Result, 
 	return rsscloud.Result{Success: true, Msg: rsscloud.ThanksForThePing}, nil
 }
 
-// PleaseNotify makes the test call, and tells in time.
+// PleaseNotify makes the test call, and notifies at the given time.
 func (w *watched) PleaseNotify(ctx context.Context, g rsscloud.Registration) (rsscloud.Result, error) {
 	if w.refuses {
 		return rsscloud.Result{Msg: "No."}, nil
 	}
 	callback := fmt.Sprintf("http://127.0.0.1:%d%s", g.Port, g.Path)
 	client := &rsscloud.Client{HTTP: w.http}
-	tell := func() error {
+	notify := func() error {
 		return client.Notify(context.WithoutCancel(ctx), rsscloud.HTTPPost, callback, "", g.URLs[0], 0)
 	}
-	if err := tell(); err != nil {
+	if err := notify(); err != nil {
 		return rsscloud.Result{}, err
 	}
 	w.mu.Lock()
 	w.on[callback] = true
 	w.mu.Unlock()
-	if w.tells > 0 {
-		time.AfterFunc(time.Until(w.begun.Add(w.tells)), func() { _ = tell() })
+	if w.notifies > 0 {
+		time.AfterFunc(time.Until(w.begun.Add(w.notifies)), func() { _ = notify() })
 	}
 	return rsscloud.Result{Success: true}, nil
 }
@@ -149,7 +149,7 @@ func (w *watched) Cancel(_ context.Context, g rsscloud.Registration) (rsscloud.R
 	return rsscloud.Result{Success: true}, nil
 }
 
-// watch examines with a watch of two minutes, in no time.
+// watch examines with a watch of two minutes of simulated time.
 func (w *watched) watch(t *testing.T, d *doctor.Doctor) doctor.Report {
 	t.Helper()
 	var internet nettest.Internet
@@ -179,7 +179,7 @@ func (w *watched) watch(t *testing.T, d *doctor.Doctor) doctor.Report {
 	return r
 }
 
-func TestAWatchSaysWhenTheFeedChangedAndWhetherTheHubTold(t *testing.T) {
+func TestWatchReportsChangeAndNotification(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		w    *watched
@@ -187,19 +187,19 @@ func TestAWatchSaysWhenTheFeedChangedAndWhetherTheHubTold(t *testing.T) {
 		want []string // findings of the watch
 		says string   // in the last
 	}{
-		"changed and told":                 {w: &watched{changes: 30 * time.Second, tells: 31 * time.Second}, want: []string{"watch-hub ok", "watch ok", "watch-change ok", "watch-told ok"}, says: "hub told after 31 seconds"},
-		"told before it was seen":          {w: &watched{changes: 31 * time.Second, tells: 32 * time.Second}, want: []string{"watch-hub ok", "watch ok", "watch-change ok", "watch-told ok"}, says: "hub told after 32 seconds"},
-		"changed, not told":                {w: &watched{changes: 30 * time.Second}, want: []string{"watch-hub ok", "watch ok", "watch-change ok", "watch-told problem"}, says: "nobody pinged it"},
-		"told, not changed":                {w: &watched{tells: 30 * time.Second}, want: []string{"watch-hub ok", "watch ok", "watch-change warning", "watch-told ok"}, says: "hub told after 30 seconds"},
-		"nothing":                          {w: &watched{}, want: []string{"watch-hub ok", "watch ok", "watch-change note"}, says: "did not change in 2 minutes"},
-		"a hub that refuses":               {w: &watched{changes: time.Minute, refuses: true}, want: []string{"watch-hub warning", "watch ok", "watch-change ok"}, says: "was not tried"},
-		"a feed of no rest":                {w: &watched{odd: true}, want: []string{"watch-hub ok", "watch ok", "watch-change note"}, says: "did not change"},
-		"a change of no rest":              {w: &watched{odd: true, changes: time.Minute, tells: time.Minute}, want: []string{"watch-hub ok", "watch ok", "watch-change ok", "watch-told ok"}, says: "hub told"},
-		"with a named host":                {w: &watched{changes: 30 * time.Second, tells: 31 * time.Second}, d: doctor.Doctor{Callback: "127.0.0.1:7000"}, want: []string{"watch-hub ok", "watch ok", "watch-change ok", "watch-told ok"}, says: "hub told"},
-		"by both":                          {w: &watched{site: site{body: goodFeed()}, changes: 30 * time.Second, tells: 31 * time.Second}, want: []string{"watch-hub ok", "watch-hub ok", "watch ok", "watch-change ok", "watch-told ok", "watch-told ok"}, says: "The WebSub hub told after 31 seconds"},
-		"by WebSub alone, without telling": {w: &watched{site: site{body: rss(hubLink+selfLink, goodItems)}, changes: 30 * time.Second}, want: []string{"watch-hub ok", "watch ok", "watch-change ok", "watch-told problem"}, says: "WebSub hub told nothing"},
-		"a WebSub hub that refuses":        {w: &watched{site: site{body: rss(hubLink+selfLink, goodItems)}, refuses: true}, want: []string{"watch-hub warning", "watch ok", "watch-change note"}},
-		"no cloud":                         {w: &watched{site: site{body: rss(selfLink, goodItems)}, changes: time.Minute}, want: []string{"watch-hub note", "watch ok", "watch-change ok"}, says: "was not tried"},
+		"changed and notified":                   {w: &watched{changes: 30 * time.Second, notifies: 31 * time.Second}, want: []string{"watch-hub ok", "watch ok", "watch-change ok", "watch-told ok"}, says: "hub notified after 31 seconds"},
+		"notified before the change was visible": {w: &watched{changes: 31 * time.Second, notifies: 32 * time.Second}, want: []string{"watch-hub ok", "watch ok", "watch-change ok", "watch-told ok"}, says: "hub notified after 32 seconds"},
+		"changed, not notified":                  {w: &watched{changes: 30 * time.Second}, want: []string{"watch-hub ok", "watch ok", "watch-change ok", "watch-told problem"}, says: "it got no ping"},
+		"notified, not changed":                  {w: &watched{notifies: 30 * time.Second}, want: []string{"watch-hub ok", "watch ok", "watch-change warning", "watch-told ok"}, says: "hub notified after 30 seconds"},
+		"nothing":                                {w: &watched{}, want: []string{"watch-hub ok", "watch ok", "watch-change note"}, says: "No change of the feed was visible from here within 2 minutes"},
+		"a hub that refuses":                     {w: &watched{changes: time.Minute, refuses: true}, want: []string{"watch-hub warning", "watch ok", "watch-change ok"}, says: "No subscription at a hub was tried"},
+		"an unstable feed":                       {w: &watched{odd: true}, want: []string{"watch-hub ok", "watch ok", "watch-change note"}, says: "No change"},
+		"a change of an unstable feed":           {w: &watched{odd: true, changes: time.Minute, notifies: time.Minute}, want: []string{"watch-hub ok", "watch ok", "watch-change ok", "watch-told ok"}, says: "hub notified"},
+		"with a named host":                      {w: &watched{changes: 30 * time.Second, notifies: 31 * time.Second}, d: doctor.Doctor{Callback: "127.0.0.1:7000"}, want: []string{"watch-hub ok", "watch ok", "watch-change ok", "watch-told ok"}, says: "hub notified"},
+		"by both":                                {w: &watched{site: site{body: goodFeed()}, changes: 30 * time.Second, notifies: 31 * time.Second}, want: []string{"watch-hub ok", "watch-hub ok", "watch ok", "watch-change ok", "watch-told ok", "watch-told ok"}, says: "The WebSub hub notified after 31 seconds"},
+		"by WebSub alone, without notification":  {w: &watched{site: site{body: rss(hubLink+selfLink, goodItems)}, changes: 30 * time.Second}, want: []string{"watch-hub ok", "watch ok", "watch-change ok", "watch-told problem"}, says: "WebSub hub sent no notification"},
+		"a WebSub hub that refuses":              {w: &watched{site: site{body: rss(hubLink+selfLink, goodItems)}, refuses: true}, want: []string{"watch-hub warning", "watch ok", "watch-change note"}},
+		"no cloud":                               {w: &watched{site: site{body: rss(selfLink, goodItems)}, changes: time.Minute}, want: []string{"watch-hub note", "watch ok", "watch-change ok"}, says: "No subscription at a hub was tried"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -222,18 +222,18 @@ func TestAWatchSaysWhenTheFeedChangedAndWhetherTheHubTold(t *testing.T) {
 	}
 }
 
-func TestAHubElsewhereIsNotAskedToTellThisMachine(t *testing.T) {
+func TestWatchDoesNotSubscribeAtHubsThatCannotReachThisMachine(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := &watched{site: site{body: rss(strings.ReplaceAll(cloudElement, "HOST", "hub.example"), goodItems)}}
 		r := w.watch(t, &doctor.Doctor{})
-		if text := textOf(r, "watch-hub"); !strings.Contains(text, "No hub is asked") {
+		if text := textOf(r, "watch-hub"); !strings.Contains(text, "The watch subscribes to no hub") {
 			t.Error(text)
 		}
 	})
 }
 
-// Whatever a server answers, an examination ends with a report.
+// An examination ends with a report for every response.
 func FuzzExamine(f *testing.F) {
 	for _, seed := range []struct{ body, header string }{
 		{goodFeed(), "ETag: \"x\"\nLink: </websub>; rel=hub"},

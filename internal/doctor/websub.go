@@ -16,16 +16,17 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// links are the hubs and the own address that a feed names, by where they stand.
+// links are the hubs and the self URL of a feed, by their place.
 type links struct {
 	headHubs, bodyHubs []string // absolute
 	headSelf, bodySelf string   // absolute
-	written            string   // self as the document has it
-	selves             []string // all of the document, absolute
-	topic              string   // what subscribers ask for; "" when nothing says so
+	written            string   // self as written in the document
+	selves             []string // all self URLs of the document, absolute
+	topic              string   // the URL that subscribers use; "": unknown
 }
 
-// hubs are all hubs, those of the header first, which is where subscribers look first.
+// hubs returns all hubs, those of the header first, because subscribers prefer the
+// header.
 func (l *links) hubs() []string {
 	out := slices.Clone(l.headHubs)
 	for _, h := range l.bodyHubs {
@@ -36,7 +37,7 @@ func (l *links) hubs() []string {
 	return out
 }
 
-// gather sorts what the header says from what the document says.
+// gather collects the links of the header and of the document.
 func (x *exam) gather() error {
 	head := discover.Header(x.first.header, x.first.url)
 	x.links = links{headHubs: head.Hubs, headSelf: head.Self}
@@ -64,15 +65,15 @@ func (x *exam) gather() error {
 	return nil
 }
 
-// webSub looks at the hubs and the address that the feed names for WebSub.
+// webSub checks the hubs and the self URL of the feed.
 func (x *exam) webSub(ctx context.Context) bool {
 	hubs := x.links.hubs()
 	if len(hubs) == 0 {
-		fix := "Name a hub in the feed, or in the header of its answer:\n" + x.hubLink() + "\n" + x.linkHeader()
-		if x.doc.Format == feed.RSS { // where <cloud> has been looked at
-			x.add(SubjectWebSub, "websub-hub", Note, "The feed names no WebSub hub: readers that know only WebSub are not told of changes.", fix)
+		fix := "Name a hub in the feed or in the HTTP header:\n" + x.hubLink() + "\n" + x.linkHeader()
+		if x.doc.Format == feed.RSS { // rssCloud has reported on <cloud>
+			x.add(SubjectWebSub, "websub-hub", Note, "The feed names no WebSub hub, so WebSub readers are not notified.", fix)
 		} else {
-			x.add(SubjectWebSub, "websub-hub", Problem, "The feed names no hub: nobody can ask to be told of changes.", fix)
+			x.add(SubjectWebSub, "websub-hub", Problem, "The feed names no hub, so nobody can subscribe to its changes.", fix)
 		}
 		if x.links.bodySelf+x.links.headSelf != "" {
 			x.self(ctx)
@@ -82,16 +83,16 @@ func (x *exam) webSub(ctx context.Context) bool {
 	x.agree()
 	x.self(ctx)
 	for _, hub := range hubs[:min(len(hubs), maxHubs)] {
-		x.hubDoor(ctx, hub)
+		x.hubEndpoint(ctx, hub)
 	}
 	x.ownHub(hubs)
 	if n := len(hubs) - maxHubs; n > 0 {
-		x.add(SubjectWebSub, "websub-hub", Note, fmt.Sprintf("%s were not asked: there are more than %d.", text.Plural(n, "further hub"), maxHubs), "")
+		x.add(SubjectWebSub, "websub-hub", Note, fmt.Sprintf("%s were not examined; the limit is %d.", text.Plural(n, "further hub"), maxHubs), "")
 	}
 	return true
 }
 
-// agree compares the header with the document.
+// agree compares the hubs of the header and of the document.
 //
 // spec:websub-2018#discovery-order
 func (x *exam) agree() {
@@ -99,21 +100,21 @@ func (x *exam) agree() {
 	where := "in the document"
 	switch {
 	case len(l.bodyHubs) == 0:
-		where = "in the header of the answer"
+		where = "in the HTTP header"
 	case len(l.headHubs) > 0:
-		where = "in the header of the answer and in the document"
+		where = "in the HTTP header and in the document"
 	}
 	names := strings.Join(l.hubs(), ", ")
 	if len(l.headHubs) > 0 && len(l.bodyHubs) > 0 && !slices.Equal(slices.Sorted(slices.Values(l.headHubs)), slices.Sorted(slices.Values(l.bodyHubs))) {
-		x.add(SubjectWebSub, "websub-hub", Warning, fmt.Sprintf("The header names %s and the document %s: some subscribers go by the one, some by the other.", short(strings.Join(l.headHubs, ", "), 400), short(strings.Join(l.bodyHubs, ", "), 400)),
-			"Name the same hubs in both, and tell all of them of changes.")
+		x.add(SubjectWebSub, "websub-hub", Warning, fmt.Sprintf("The header names %s and the document %s. Some subscribers use the one, some the other.", short(strings.Join(l.headHubs, ", "), 400), short(strings.Join(l.bodyHubs, ", "), 400)),
+			"Name the same hubs in both, and ping all of them.")
 		return
 	}
 	x.add(SubjectWebSub, "websub-hub", OK, fmt.Sprintf("It names %s %s: %s", text.Plural(len(l.hubs()), "hub"), where, short(names, 400)), "")
 }
 
-// self looks at the address that the feed gives itself, which is what WebSub's
-// subscribers ask for, whatever address they found it at.
+// self checks the self URL of the feed, which WebSub subscribers use as the topic,
+// whatever URL they found the feed at.
 //
 // spec:websub-2018#topic-is-self
 func (x *exam) self(ctx context.Context) {
@@ -123,93 +124,93 @@ func (x *exam) self(ctx context.Context) {
 	if self == "" {
 		self = l.bodySelf
 	}
-	fix := "Give the address that people subscribe to, in the feed and in the header:\n" + x.selfLink(x.feed) + "\n" + x.linkHeader()
+	fix := "Name the URL of the feed, in the feed and in the header:\n" + x.selfLink(x.feed) + "\n" + x.linkHeader()
 	switch {
 	case self == "":
-		x.add(SubjectWebSub, id, Problem, "The feed does not give its own address (rel=self), which subscribers must ask the hub for.", fix)
+		x.add(SubjectWebSub, id, Problem, "The feed does not name its own URL (rel=self), which subscribers need as the topic.", fix)
 		return
 	case l.headSelf != "" && l.bodySelf != "" && l.headSelf != l.bodySelf:
-		x.add(SubjectWebSub, "websub-self-agree", Warning, fmt.Sprintf("The header says that the feed's address is %s, the document says %s: subscribers are two peoples, and each is told of its own only.", short(l.headSelf, 300), short(l.bodySelf, 300)), fix)
+		x.add(SubjectWebSub, "websub-self-agree", Warning, fmt.Sprintf("The self URL is %s in the header and %s in the document. A ping for one does not reach the subscribers of the other.", short(l.headSelf, 300), short(l.bodySelf, 300)), fix)
 	case len(l.selves) > 1:
-		x.add(SubjectWebSub, "websub-self-agree", Warning, fmt.Sprintf("The document gives itself %d addresses: subscribers choose differently.", len(l.selves)), fix)
+		x.add(SubjectWebSub, "websub-self-agree", Warning, fmt.Sprintf("The document has %d self URLs, and subscribers choose differently.", len(l.selves)), fix)
 	}
 	if rsscloud.CheckFeedURL(self) != nil {
-		x.add(SubjectWebSub, id, Problem, fmt.Sprintf("The address that the feed gives itself, %s, is no URL that can be read.", quote(self)), fix)
+		x.add(SubjectWebSub, id, Problem, fmt.Sprintf("The self URL of the feed, %s, is not a URL to fetch.", quote(self)), fix)
 		return
 	}
 	if l.headSelf == "" && l.written != "" && !strings.Contains(l.written, "://") {
-		x.add(SubjectWebSub, "websub-self-form", Warning, fmt.Sprintf("The address that the feed gives itself is written %s: not every subscriber completes it.", quote(l.written)), "Write it whole:\n"+x.selfLink(self))
+		x.add(SubjectWebSub, "websub-self-form", Warning, fmt.Sprintf("The self URL of the feed is relative, %s, and not every subscriber resolves it.", quote(l.written)), "Write the absolute URL:\n"+x.selfLink(self))
 	}
 	l.topic = self
 	x.sameFeed(ctx, self, fix)
 }
 
-// sameFeed says whether the address that the feed gives itself leads to it.
+// sameFeed checks that the self URL leads to the same feed.
 func (x *exam) sameFeed(ctx context.Context, self, fix string) {
 	const id = "websub-self"
-	level, effect := Problem, "The hub reads it there, so nobody is told of anything."
+	level, effect := Problem, "The hub fetches this URL, so subscribers get no notifications."
 	if len(x.links.hubs()) == 0 {
-		level, effect = Warning, "Readers that go by it lose the feed."
+		level, effect = Warning, "Readers that use it lose the feed."
 	}
 	switch {
 	case self == x.feed && len(x.first.hops) == 0:
-		x.add(SubjectWebSub, id, OK, "It gives its own address, the one that was examined.", "")
+		x.add(SubjectWebSub, id, OK, "Its self URL is the examined URL.", "")
 		return
 	case self == x.feed:
-		x.add(SubjectWebSub, id, Note, fmt.Sprintf("It gives the address before the redirects as its own: %s Hubs read it there each time.", x.feed), "")
+		x.add(SubjectWebSub, id, Note, fmt.Sprintf("Its self URL is the one before the redirects: %s Hubs fetch it there each time.", x.feed), "")
 		return
 	case self == x.first.url:
-		x.add(SubjectWebSub, id, OK, "It gives the address behind the redirects as its own.", "")
+		x.add(SubjectWebSub, id, OK, "Its self URL is the one after the redirects.", "")
 		return
 	}
-	got := x.get(ctx, self, how{most: maxBody})
+	got := x.get(ctx, self, how{limit: maxBody})
 	switch {
 	case !got.ok():
-		x.add(SubjectWebSub, id, level, fmt.Sprintf("It calls itself %s, and that cannot be read: %s. %s", short(self, 300), got.outcome(), effect), fix)
+		x.add(SubjectWebSub, id, level, fmt.Sprintf("Its self URL %s is not readable: %s. %s", short(self, 300), got.outcome(), effect), fix)
 	case got.url == x.first.url, bytes.Equal(got.body, x.first.body):
-		x.add(SubjectWebSub, id, Note, fmt.Sprintf("It calls itself %s, which is the same feed at another address. WebSub's subscribers ask for that one: tell the hub of that one.", short(self, 300)), "")
+		x.add(SubjectWebSub, id, Note, fmt.Sprintf("Its self URL is %s, the same feed at another URL. WebSub subscribers use that URL, so ping the hub with it.", short(self, 300)), "")
 	default:
-		x.add(SubjectWebSub, id, Warning, fmt.Sprintf("It calls itself %s, where something else is: WebSub's subscribers get that instead.", short(self, 300)), fix)
+		x.add(SubjectWebSub, id, Warning, fmt.Sprintf("Its self URL is %s, which returns a different document. WebSub subscribers get that document.", short(self, 300)), fix)
 	}
 	if strings.HasPrefix(self, "http:") && strings.HasPrefix(x.first.url, "https:") {
-		x.add(SubjectWebSub, "websub-self-insecure", Warning, "The address that it gives itself is http, though the feed is there over https.", "Write the https address:\n"+x.selfLink("https:"+strings.TrimPrefix(self, "http:")))
+		x.add(SubjectWebSub, "websub-self-insecure", Warning, "Its self URL uses http, but the feed is available over https.", "Use the https URL:\n"+x.selfLink("https:"+strings.TrimPrefix(self, "http:")))
 	}
 }
 
-// hubDoor asks whether there is a hub, by a request without anything in it: a hub has
-// to refuse that, for it lacks the mode.
-func (x *exam) hubDoor(ctx context.Context, hub string) {
+// hubEndpoint checks that a hub responds. It sends an empty request, which a hub must
+// reject because the mode is missing.
+func (x *exam) hubEndpoint(ctx context.Context, hub string) {
 	const id = "websub-door"
 	if err := rsscloud.CheckFeedURL(hub); err != nil {
-		x.add(SubjectWebSub, id, Problem, fmt.Sprintf("The hub %s is no URL that can be asked.", quote(hub)), "Write the whole URL of the hub:\n"+x.hubLink())
+		x.add(SubjectWebSub, id, Problem, fmt.Sprintf("The hub %s is not a URL for requests.", quote(hub)), "Write the complete URL of the hub:\n"+x.hubLink())
 		return
 	}
 	if isLocal(hostOf(hub)) && !isLocal(hostOf(x.first.url)) {
-		x.add(SubjectWebSub, "websub-local", Problem, fmt.Sprintf("The hub %s is known on your own machine or network only: subscribers elsewhere cannot ask it.", hub), "Write the name by which the hub is reached from outside.")
+		x.add(SubjectWebSub, "websub-local", Problem, fmt.Sprintf("The hub %s is known only on your machine or network, so subscribers elsewhere cannot reach it.", hub), "Use the public name of the hub.")
 	}
 	got := x.post(ctx, hub, url.Values{})
-	const fix = "Start the hub, or name the one that runs; its operator knows its URL."
+	const fix = "Start the hub, or name a running one. Its operator knows its URL."
 	switch {
 	case got.failure != "":
-		x.add(SubjectWebSub, id, Problem, fmt.Sprintf("No hub can be reached at %s: %s.", hub, got.failure), fix)
+		x.add(SubjectWebSub, id, Problem, fmt.Sprintf("Connecting to the hub at %s failed: %s.", hub, got.failure), fix)
 	case got.status == http.StatusNotFound, got.status == http.StatusGone, got.status == http.StatusMethodNotAllowed:
-		x.add(SubjectWebSub, id, Problem, fmt.Sprintf("There is a server at %s, but no hub: it answers %s.", hub, statusText(got.status)), fix)
+		x.add(SubjectWebSub, id, Problem, fmt.Sprintf("The server at %s has no hub at this path: its response is %s.", hub, statusText(got.status)), fix)
 	case got.status >= 500:
-		x.add(SubjectWebSub, id, Problem, fmt.Sprintf("The hub at %s fails: it answers %s.", hub, statusText(got.status)), "Tell its operator.")
+		x.add(SubjectWebSub, id, Problem, fmt.Sprintf("The hub at %s fails with %s.", hub, statusText(got.status)), "Report this to its operator.")
 	case got.status >= 400:
-		x.add(SubjectWebSub, id, OK, fmt.Sprintf("A hub answers at %s.", hub), "")
+		x.add(SubjectWebSub, id, OK, fmt.Sprintf("A hub responds at %s.", hub), "")
 	case got.status >= 300:
-		x.add(SubjectWebSub, id, Warning, fmt.Sprintf("%s redirects (%s): not every subscriber follows that.", hub, statusText(got.status)), "Name the address where the hub is now.")
+		x.add(SubjectWebSub, id, Warning, fmt.Sprintf("%s redirects (%s), and not every subscriber follows redirects.", hub, statusText(got.status)), "Use the current URL of the hub.")
 	case got.page():
 		x.pages = append(x.pages, hub)
-		x.add(SubjectWebSub, id, Problem, fmt.Sprintf("What answers at %s is a page (%s), and no hub.", hub, statusText(got.status)), fix)
+		x.add(SubjectWebSub, id, Problem, fmt.Sprintf("%s returns a page (%s), not the response of a hub.", hub, statusText(got.status)), fix)
 	default:
-		x.add(SubjectWebSub, id, Warning, fmt.Sprintf("What answers at %s takes an empty request (%s), which a hub refuses: it may be a page.", hub, statusText(got.status)), fix)
+		x.add(SubjectWebSub, id, Warning, fmt.Sprintf("%s accepts an empty request (%s), which a hub must reject. It may be a page.", hub, statusText(got.status)), fix)
 	}
 }
 
-// ownHub says when none of the hubs is at the server that the publisher means. What is
-// right in the <cloud> helps those who look there.
+// ownHub checks that one of the hubs is at the given server. A right <cloud> makes a
+// missing one less severe.
 func (x *exam) ownHub(hubs []string) {
 	if x.d.Hub == "" {
 		return
@@ -226,13 +227,13 @@ func (x *exam) ownHub(hubs []string) {
 	if x.named() {
 		level = Warning
 	}
-	x.add(SubjectWebSub, id, level, fmt.Sprintf("None of the hubs is at %s: its WebSub subscribers are asked to go elsewhere.", own), "Put this in the place of the other, or beside it:\n"+x.hubLink())
+	x.add(SubjectWebSub, id, level, fmt.Sprintf("None of the hubs is at %s, so WebSub subscribers go elsewhere.", own), "Replace the hub by this one, or add this one:\n"+x.hubLink())
 }
 
-// hubURL is the WebSub door to copy.
+// hubURL is the suggested WebSub endpoint.
 func (x *exam) hubURL() string { return x.hubBase() + "/websub" }
 
-// hubLink is what names a hub, in the feed's own format.
+// hubLink is the suggested hub link in the format of the feed.
 func (x *exam) hubLink() string {
 	switch x.doc.Format {
 	case feed.JSONFeed:
@@ -243,7 +244,7 @@ func (x *exam) hubLink() string {
 	return fmt.Sprintf(`<atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="hub" href="%s"/>`, escape(x.hubURL()))
 }
 
-// selfLink is what gives the feed's own address, in its own format.
+// selfLink is the suggested self link in the format of the feed.
 func (x *exam) selfLink(address string) string {
 	switch x.doc.Format {
 	case feed.JSONFeed:
@@ -254,7 +255,7 @@ func (x *exam) selfLink(address string) string {
 	return fmt.Sprintf(`<atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="self" type="%s" href="%s"/>`, mediaTypeOf(x.doc), escape(address))
 }
 
-// linkHeader is the field that names hub and address.
+// linkHeader is the suggested Link header with hub and self.
 func (x *exam) linkHeader() string {
 	hub := x.hubURL()
 	if hubs := x.links.hubs(); len(hubs) > 0 {

@@ -13,11 +13,11 @@ import (
 	"cloudburst/internal/text"
 )
 
-// quote shows what a stranger wrote, short and on one line.
+// quote quotes foreign text, shortened to one line.
 func quote(s string) string { return strconv.Quote(short(s, 200)) }
 
-// short cuts a text to a number of letters and takes out what is not to be seen.
-func short(s string, most int) string {
+// short shortens a text to limit characters and removes invisible ones.
+func short(s string, limit int) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
 			return ' '
@@ -28,10 +28,10 @@ func short(s string, most int) string {
 		return r
 	}, s)
 	r := []rune(strings.Join(strings.Fields(s), " "))
-	if len(r) <= most {
+	if len(r) <= limit {
 		return string(r)
 	}
-	return strings.TrimSpace(string(r[:most-1])) + "…"
+	return strings.TrimSpace(string(r[:limit-1])) + "…"
 }
 
 func size(n int64) string {
@@ -44,7 +44,7 @@ func size(n int64) string {
 	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 }
 
-// span is a time in the largest unit that says it well.
+// span formats a duration in a suitable unit.
 func span(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -61,10 +61,10 @@ func span(d time.Duration) string {
 	return text.Plural(int(d.Hours()/24), "day")
 }
 
-// escape makes s safe between double quotes of XML and HTML.
+// escape escapes s for an attribute in double quotes.
 func escape(s string) string { return html.EscapeString(s) }
 
-// hostOf is the host of a URL in small letters, without its port.
+// hostOf returns the host of a URL in lowercase, without the port.
 func hostOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -73,7 +73,7 @@ func hostOf(address string) string {
 	return strings.ToLower(u.Hostname())
 }
 
-// isLocal reports a host that only this machine or this network knows.
+// isLocal reports a host that is known only on this machine or network.
 func isLocal(host string) bool {
 	host = strings.ToLower(strings.Trim(host, "[]"))
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") || strings.HasSuffix(host, ".local") {
@@ -83,7 +83,7 @@ func isLocal(host string) bool {
 	return err == nil && (a.Unmap().IsLoopback() || a.Unmap().IsPrivate() || a.Unmap().IsLinkLocalUnicast())
 }
 
-// isLoopback reports a host that is this very machine.
+// isLoopback reports a host on this machine.
 func isLoopback(host string) bool {
 	host = strings.ToLower(strings.Trim(host, "[]"))
 	a, err := netip.ParseAddr(host)
