@@ -24,10 +24,10 @@ import (
 
 // watched is a feed that changes at a given time, with a hub that notifies.
 type watched struct {
-	changes time.Duration // into the watch; 0: never
-	notifies   time.Duration // 0: never
-	refuses bool
-	odd     bool // another comment each time
+	changes  time.Duration // into the watch; 0: never
+	notifies time.Duration // 0: never
+	refuses  bool
+	odd      bool // another comment each time
 
 	site
 	begun time.Time
