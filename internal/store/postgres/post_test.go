@@ -27,8 +27,8 @@ func BenchmarkRenumber100kPosts(b *testing.B) {
 // it runs the statement.
 type explaining struct {
 	sqldb.Engine
-	t    *testing.T
-	most float64 // maximum number of rows that a statement may read
+	t       *testing.T
+	maxRead float64 // maximum number of rows that a statement may read
 
 	mu      sync.Mutex
 	checked int
@@ -98,7 +98,7 @@ func (c *explainingConn) explain(ctx context.Context, text string, args []any, r
 	c.mu.Lock()
 	c.checked++
 	c.mu.Unlock()
-	if n := plans[0].Plan.read(); n > c.most {
+	if n := plans[0].Plan.read(); n > c.maxRead {
 		c.t.Errorf("%v rows are read by %s\n%s", n, text, raw)
 	}
 }
@@ -115,11 +115,11 @@ type readNode struct {
 
 // read returns the largest number of rows that any node of the plan read.
 func (n readNode) read() float64 {
-	most := (n.Rows + n.Dropped + n.Checked + n.Joined) * n.Loops
+	largest := (n.Rows + n.Dropped + n.Checked + n.Joined) * n.Loops
 	for _, p := range n.Plans {
-		most = max(most, p.read())
+		largest = max(largest, p.read())
 	}
-	return most
+	return largest
 }
 
 // TestNoStatementReadsAllPostsOfAWriter checks the rows that are read in a simulated day of a
@@ -142,7 +142,7 @@ func TestNoStatementReadsAllPostsOfAWriter(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				explainer := &explaining{Engine: s.Engine, t: t, most: 500}
+				explainer := &explaining{Engine: s.Engine, t: t, maxRead: 500}
 				s.Engine = explainer
 				authortest.WriterDay(t, s, "alice")
 				authortest.WriterDay(t, s, "bob")

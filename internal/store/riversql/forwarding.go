@@ -51,7 +51,7 @@ func queueForwardings(ctx context.Context, c sqldb.Conn, source int64, places []
 
 // PutForwarding implements river.Store. An update keeps the creation time and the number of sent
 // items and ends a claim. A forwarding with waiting items is due at once, unless it is paused.
-func (s *forwardingStore) PutForwarding(ctx context.Context, n forward.Forwarding, most int) (forward.Forwarding, error) {
+func (s *forwardingStore) PutForwarding(ctx context.Context, n forward.Forwarding, limit int) (forward.Forwarding, error) {
 	n.Reader, n.Category = sqldb.Clean(n.Reader), sqldb.Clean(n.Category)
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (forward.Forwarding, error) {
 		id := n.ID
@@ -60,7 +60,7 @@ func (s *forwardingStore) PutForwarding(ctx context.Context, n forward.Forwardin
 			if err != nil {
 				return n, err
 			}
-			if have >= int64(most) {
+			if have >= int64(limit) {
 				return n, fault.New(fault.TooMany, "You already have %d forwardings, which is the limit: remove one first.", have)
 			}
 			if id, err = sqldb.Count(ctx, c, `SELECT COALESCE(MAX(id), 0) + 1 FROM notice`); err != nil {

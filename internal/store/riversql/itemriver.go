@@ -70,14 +70,14 @@ func (p *itemPlan) scan(ctx context.Context, c sqldb.Conn, n int) (found []int64
 
 // sourceIDs returns the reader's sources that match the query. It returns nil if there are more
 // than limit, or if the sources do not restrict the items.
-func (p *itemPlan) sourceIDs(ctx context.Context, c sqldb.Conn, most int) ([]int64, error) {
+func (p *itemPlan) sourceIDs(ctx context.Context, c sqldb.Conn, limit int) ([]int64, error) {
 	if p.Starred || len(p.IDs) > 0 || len(p.Firsts) > 0 {
 		return nil, nil
 	}
 	text, args := p.named(`SELECT f.source_id FROM river_subscription AS f WHERE `+strings.Join(p.subscribed(), " AND ")+` LIMIT :most`,
-		map[string]any{"most": most + 1})
+		map[string]any{"most": limit + 1})
 	ids, err := sqldb.Collect(ctx, c, sqldb.ScanID, text, args...)
-	if err != nil || len(ids) > most {
+	if err != nil || len(ids) > limit {
 		return nil, err
 	}
 	if ids == nil {
@@ -137,11 +137,11 @@ func (p *itemPlan) nearest(ctx context.Context, c sqldb.Conn, heads []next) ([]i
 		bound.within(heads[p.limit-1].place)
 	}
 	var all []int64
-	for most := 4 + 2*p.limit/max(len(heads), 1); len(heads) > 0; most *= 4 {
+	for limit := 4 + 2*p.limit/max(len(heads), 1); len(heads) > 0; limit *= 4 {
 		for i := range heads { // heads is what the last query reached: the next one continues there
 			heads[i].found, heads[i].last = 0, heads[i].place
 		}
-		found, err := bound.followUp(ctx, c, heads, most)
+		found, err := bound.followUp(ctx, c, heads, limit)
 		if err != nil {
 			return nil, err
 		}
@@ -149,7 +149,7 @@ func (p *itemPlan) nearest(ctx context.Context, c sqldb.Conn, heads []next) ([]i
 			bound.within(all[p.limit-1])
 		}
 		heads = slices.DeleteFunc(heads, func(n next) bool {
-			return n.found < most || len(all) == p.limit && p.compare(n.last, all[p.limit-1]) >= 0
+			return n.found < limit || len(all) == p.limit && p.compare(n.last, all[p.limit-1]) >= 0
 		})
 		for i := range heads {
 			heads[i].place = heads[i].last + 1
@@ -180,7 +180,7 @@ func (p *itemPlan) within(place int64) {
 
 // followUp queries sources for their next items after their place, and records how far each query
 // reached.
-func (p *itemPlan) followUp(ctx context.Context, c sqldb.Conn, heads []next, most int) ([]int64, error) {
+func (p *itemPlan) followUp(ctx context.Context, c sqldb.Conn, heads []next, limit int) ([]int64, error) {
 	rows, at := make([][]int64, len(heads)), make(map[int64]*next, len(heads))
 	for i := range heads {
 		n := &heads[i]
@@ -193,7 +193,7 @@ func (p *itemPlan) followUp(ctx context.Context, c sqldb.Conn, heads []next, mos
 			lo = max(lo, floor)
 			floor = lo
 		}
-		rows[i] = []int64{n.source, floor, lo, hi, int64(most)}
+		rows[i] = []int64{n.source, floor, lo, hi, int64(limit)}
 	}
 	order := "i.place DESC"
 	if p.Oldest {

@@ -222,11 +222,11 @@ func (s *sourceStore) Sources(ctx context.Context, q river.SourceQuery) ([]river
 	if err := w.Like(q.Match, "s.url", "s.title"); err != nil {
 		return nil, err
 	}
-	most := sqldb.Limit(q.Limit)
-	text := `SELECT ` + sourceHead + sourceTables + w.String() + ` ORDER BY s.url, s.id LIMIT ` + w.Arg(most)
+	limit := sqldb.Limit(q.Limit)
+	text := `SELECT ` + sourceHead + sourceTables + w.String() + ` ORDER BY s.url, s.id LIMIT ` + w.Arg(limit)
 	return unpackSources(sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]sourceRow, error) {
 		rows, err := sqldb.Collect(ctx, c, scanSourceHead, text, w.Args...)
-		if err != nil || len(rows) < most {
+		if err != nil || len(rows) < limit {
 			return rows, err
 		}
 		// Several sources may have one URL, each with a login: a page does not end between them.

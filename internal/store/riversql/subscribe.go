@@ -29,13 +29,13 @@ type addition struct {
 }
 
 // RiverSubscribe implements river.Store.
-func (s *subscriptionStore) RiverSubscribe(ctx context.Context, list []river.Addition, now time.Time, most int) ([]bool, error) {
+func (s *subscriptionStore) RiverSubscribe(ctx context.Context, list []river.Addition, now time.Time, limit int) ([]bool, error) {
 	all, which, err := packAdditions(list)
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
 	err = s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
-		if err := addSubscriptions(ctx, c, all, most); err != nil {
+		if err := addSubscriptions(ctx, c, all, limit); err != nil {
 			return err
 		}
 		if err := addSources(ctx, c, all, now); err != nil {
@@ -125,7 +125,7 @@ func unpackCategories(text string) (list []string) {
 }
 
 // addSubscriptions writes the missing subscriptions and records which are new.
-func addSubscriptions(ctx context.Context, c sqldb.Conn, all []addition, most int) error {
+func addSubscriptions(ctx context.Context, c sqldb.Conn, all []addition, limit int) error {
 	at, rows, gained := make(map[follower]int, len(all)), make([][]any, len(all)), map[string]bool{}
 	for i := range all {
 		a := &all[i]
@@ -142,16 +142,16 @@ func addSubscriptions(ctx context.Context, c sqldb.Conn, all []addition, most in
 		all[at[f]].fresh, gained[f.reader] = true, true
 		return err
 	}, rows)
-	if err != nil || most <= 0 {
+	if err != nil || limit <= 0 {
 		return err
 	}
 	for reader := range gained {
-		have, err := sqldb.Count(ctx, c, `SELECT COUNT(*) FROM (SELECT 1 FROM river_subscription WHERE reader = $1 LIMIT $2) AS n`, reader, most+1)
+		have, err := sqldb.Count(ctx, c, `SELECT COUNT(*) FROM (SELECT 1 FROM river_subscription WHERE reader = $1 LIMIT $2) AS n`, reader, limit+1)
 		if err != nil {
 			return err
 		}
-		if have > int64(most) {
-			return fault.New(fault.TooMany, "You can follow at most %d feeds.", most)
+		if have > int64(limit) {
+			return fault.New(fault.TooMany, "You can follow at most %d feeds.", limit)
 		}
 	}
 	return nil
