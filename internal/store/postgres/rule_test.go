@@ -122,7 +122,7 @@ func TestRuleViolationsAreReported(t *testing.T) {
 			_, err := c.Exec(ctx, `UPDATE subscription SET failures = 0 WHERE id = $1`, int64(1))
 			return err
 		}},
-		"another's key": {"names no owner", false, func(ctx context.Context, c sqldb.Conn) error {
+		"another's key": {"has no value for owner", false, func(ctx context.Context, c sqldb.Conn) error {
 			_, err := c.Exec(ctx, `UPDATE writer SET changed = $1 WHERE owner = ''`, int64(1))
 			return err
 		}},
