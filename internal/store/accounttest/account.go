@@ -262,7 +262,7 @@ func lastPlaces(t *testing.T, e *env) {
 	storetest.Must(t, s.TouchUser(e.Ctx, "nobody", "p2", e.Now, 3))
 	storetest.Same(t, "the last three places", known("alice"), "p1p3p4")
 	storetest.Same(t, "his", known("bob"), "p2")
-	storetest.Same(t, "nobody's", known("nobody"), "")
+	storetest.Same(t, "places of an unknown user", known("nobody"), "")
 }
 
 func wholeSession(t *testing.T, e *env) {

@@ -113,7 +113,7 @@ func fileWhole(t *testing.T, e *env) {
 	f.Name, f.Type = "a\x00\xFF", "b\xFF"
 	kept, err := e.files(t).KeepFile(e.Ctx, f, "nothing came", 0)
 	storetest.Must(t, err)
-	storetest.Same(t, "an empty one, with a name that no database takes", []any{kept.Size, kept.Name, kept.Type}, []any{int64(0), "a\uFFFD\uFFFD", "b\uFFFD"})
+	storetest.Same(t, "an empty file with an invalid name", []any{kept.Size, kept.Name, kept.Type}, []any{int64(0), "a\uFFFD\uFFFD", "b\uFFFD"})
 	for _, hash := range []string{"", kept.Hash[:15], kept.Hash + "0", "zzzzzzzzzzzzzzzzzzzz"} {
 		_, err := e.files(t).File(e.Ctx, "alice", hash)
 		storetest.WantFault(t, err, fault.NotFound)
@@ -179,7 +179,7 @@ func fileAgain(t *testing.T, e *env) {
 	storetest.Same(t, "kept", got, first)
 	got, err = e.files(t).KeepFile(e.Ctx, again, "begun-alice3one", 3) // repeats a call whose reply was lost
 	storetest.Must(t, err)
-	storetest.Same(t, "kept once more", got, first)
+	storetest.Same(t, "kept again", got, first)
 	storetest.Must(t, e.files(t).DropFilePieces(e.Ctx, "begun-alice3one"))
 	if content, ok := e.contentOf(t, first); !ok || content != "one" {
 		t.Errorf("the content is %q, %v", content, ok)

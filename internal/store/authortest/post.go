@@ -181,7 +181,7 @@ func postWhole(t *testing.T, e *env) {
 	w.ID, want.Title, want.Key, want.GUID = 1, "a\xFFb", "k\x00", "g\xFF"
 	got := e.wrote(t, w).Post
 	storetest.Same(t, "invalid text", []string{got.Title, got.Key, got.GUID}, []string{"a\uFFFDb", "k\uFFFD", "g\uFFFD"})
-	storetest.Same(t, "as it is stored", e.postAt(t, "alice", 1), got)
+	storetest.Same(t, "as stored", e.postAt(t, "alice", 1), got)
 	storetest.Same(t, "revision", got.Revision, int64(2))
 }
 
@@ -252,7 +252,7 @@ func postNew(t *testing.T, e *env) {
 func postOnce(t *testing.T, e *env) {
 	first := e.publish(t, "alice", "One", func(p *author.Post) { p.Key, p.GUID = "k", "g" })
 	for _, by := range []author.Writing{{Key: "k"}, {GUID: "g"}, {Key: "k", GUID: "another"}, {Key: "another", GUID: "g"}} {
-		w := e.made(e.writing("alice", 0, func(*author.Post) { t.Error("it is made again") }))
+		w := e.made(e.writing("alice", 0, func(*author.Post) { t.Error("the post was created again") }))
 		w.Key, w.GUID = by.Key, by.GUID
 		done := e.wrote(t, w)
 		storetest.Same(t, "found", done.Found, true)
@@ -269,7 +269,7 @@ func postOnce(t *testing.T, e *env) {
 	storetest.Same(t, "found when it was deleted", []any{done.Found, done.Post.ID}, []any{false, int64(2)})
 	got, err := e.posts(t).PostByKey(e.Ctx, "alice", "k", "")
 	storetest.Must(t, err)
-	storetest.Same(t, "by its key, the one that is there", got.ID, int64(2))
+	storetest.Same(t, "post by key", got.ID, int64(2))
 	got, err = e.posts(t).PostByKey(e.Ctx, "alice", "", "g")
 	storetest.Must(t, err)
 	storetest.Same(t, "by the guid of the deleted", got.ID, int64(1))
@@ -293,7 +293,7 @@ func postNothing(t *testing.T, e *env) {
 	first := e.publish(t, "alice", "One")
 	w.ID = first.ID
 	done := e.wrote(t, w)
-	storetest.Same(t, "what there is", done.Post, first)
+	storetest.Same(t, "current state", done.Post, first)
 	storetest.Same(t, "version", e.writer(t, "alice").Version, int64(1))
 	storetest.Same(t, "revision", e.postAt(t, "alice", 1).Revision, int64(1))
 }
@@ -370,7 +370,7 @@ func postUndo(t *testing.T, e *env) {
 	if was := change(e.Now, "Two", e.In(time.Minute), true); was != nil {
 		t.Fatalf("undo state before any change: %v", was)
 	}
-	storetest.Same(t, "until, as it is read", e.postAt(t, "alice", 1).UndoUntil, e.In(time.Minute))
+	storetest.Same(t, "UndoUntil as read", e.postAt(t, "alice", 1).UndoUntil, e.In(time.Minute))
 	storetest.Same(t, "within the minute", change(e.In(time.Minute-time.Millisecond), "Three", e.In(2*time.Minute), true).Content, author.Content{Title: "One", Categories: []string{"x"}})
 	if was := change(e.In(2*time.Minute), "Four", time.Time{}, true); was != nil {
 		t.Fatalf("undo state after it expired: %v", was)
@@ -398,7 +398,7 @@ func postDraft(t *testing.T, e *env) {
 	_, doc, err := e.author(t).SavedDocument(e.Ctx, "alice", author.Public)
 	storetest.Must(t, err)
 	storetest.Same(t, "the document", string(doc), "mine")
-	storetest.Same(t, "what there is", e.stamp(t, "alice", ""), int64(0))
+	storetest.Same(t, "current state", e.stamp(t, "alice", ""), int64(0))
 }
 
 func (e *env) stamp(t *testing.T, user, category string) int64 {

@@ -107,10 +107,10 @@ func postSweep(t *testing.T, e *env) {
 	}
 	remove(1, e.In(time.Minute))
 	storetest.Must(t, e.posts(t).SweepPosts(e.Ctx, e.In(time.Minute-time.Millisecond), e.Now))
-	storetest.Same(t, "what it was, before the minute is over", was(e.Now), true)
+	storetest.Same(t, "undo state before it expires", was(e.Now), true)
 	storetest.Same(t, "until", e.postAt(t, "alice", 1).UndoUntil, e.In(time.Minute))
 	storetest.Must(t, e.posts(t).SweepPosts(e.Ctx, e.In(time.Minute), e.Now))
-	storetest.Same(t, "what it was, afterwards", was(e.Now), false)
+	storetest.Same(t, "undo state afterwards", was(e.Now), false)
 	storetest.Same(t, "until", e.postAt(t, "alice", 1).UndoUntil, time.Time{})
 	version := e.writer(t, "alice")
 	storetest.Must(t, e.posts(t).SweepPosts(e.Ctx, e.Now, e.In(time.Millisecond)))

@@ -31,7 +31,7 @@ func postWindow(t *testing.T, e *env) {
 		storetest.Same(t, "the feed", []any{done.Changed, done.Feed.Version}, []any{true, int64(n + 1)})
 		f, err := e.author(t).SavedFeed(e.Ctx, "alice", author.Public)
 		storetest.Must(t, err)
-		storetest.Same(t, "the feed as it is stored", done.Feed, f)
+		storetest.Same(t, "the stored feed", done.Feed, f)
 	}
 	e.wrote(t, e.made(e.writing("alice", 0, func(p *author.Post) { p.State, p.Title, p.PublishedAt = author.Published, "Old", e.In(-time.Hour) })))
 	storetest.Same(t, "one of an older date, published last", e.documentOf(t, "alice"), "P9 P8 P7 Old")
@@ -128,7 +128,7 @@ func postSameFeed(t *testing.T, e *env) {
 		[]any{false, int64(1), false, int64(2), int64(2)})
 	f, err := e.author(t).SavedFeed(e.Ctx, "alice", author.Public)
 	storetest.Must(t, err)
-	storetest.Same(t, "the feed as it is stored", f, done.Feed)
+	storetest.Same(t, "the stored feed", f, done.Feed)
 }
 
 func postRerender(t *testing.T, e *env) {
@@ -186,7 +186,7 @@ func postProfile(t *testing.T, e *env) {
 	storetest.Same(t, "after a post", e.writer(t, "alice"), author.Writer{User: "alice", Version: 2, Posts: 1, LastSeq: 1, Profile: want})
 	w, err = e.posts(t).SetProfile(e.Ctx, "bob", func(*author.Profile) error { return nil })
 	storetest.Must(t, err)
-	storetest.Same(t, "of another", w, author.Writer{User: "bob", Version: 1})
+	storetest.Same(t, "of another user", w, author.Writer{User: "bob", Version: 1})
 }
 
 func postStamps(t *testing.T, e *env) {

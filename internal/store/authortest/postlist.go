@@ -307,8 +307,8 @@ func countMonths(t *testing.T, e *env) {
 	list, err := e.posts(t).PostCounts(e.Ctx, "alice", author.ByMonth, "", 1)
 	storetest.Must(t, err)
 	storetest.Same(t, "the newest", list, []author.Count{{Name: "2026-02", Posts: 1}})
-	storetest.Same(t, "of another", e.counts(t, "bob", author.ByMonth, ""), []string(nil))
-	storetest.Same(t, "of everyone", len(e.counts(t, "", author.ByMonth, "")), 4)
+	storetest.Same(t, "of another user", e.counts(t, "bob", author.ByMonth, ""), []string(nil))
+	storetest.Same(t, "of all users", len(e.counts(t, "", author.ByMonth, "")), 4)
 }
 
 func countCategories(t *testing.T, e *env) {
@@ -320,7 +320,7 @@ func countCategories(t *testing.T, e *env) {
 	storetest.Same(t, "with a prefix", e.counts(t, "alice", author.ByCategory, "travel"), []string{"travel travel 2", author.CategoryName("travel notes") + " travel notes 1"})
 	storetest.Same(t, "with a whole name", e.counts(t, "alice", author.ByCategory, author.CategoryName("ünd")), []string{author.CategoryName("Ünder") + " Ünder 1"})
 	storetest.Same(t, "with none", e.counts(t, "alice", author.ByCategory, "trw"), []string(nil))
-	storetest.Same(t, "of everyone", e.counts(t, "", author.ByCategory, "b"), []string{"b B 3"})
+	storetest.Same(t, "of all users", e.counts(t, "", author.ByCategory, "b"), []string{"b B 3"})
 	list, err := e.posts(t).PostCounts(e.Ctx, "alice", author.ByCategory, "", 2)
 	storetest.Must(t, err)
 	storetest.Same(t, "the first", len(list), 2)

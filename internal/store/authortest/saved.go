@@ -69,7 +69,7 @@ func savedWhole(t *testing.T, e *env) {
 	storetest.Same(t, "the document", string(bytes), doc)
 	odd := e.saving("bob", author.Public, "x")
 	odd.Title, odd.Type = "a\x00b\xFF", "text/xml; a=\x00"
-	storetest.Same(t, "a title that no database takes", e.saved(t, odd).Title, "a\uFFFDb\uFFFD")
+	storetest.Same(t, "an invalid title", e.saved(t, odd).Title, "a\uFFFDb\uFFFD")
 	_, changed, err := e.author(t).SaveDocument(e.Ctx, odd)
 	storetest.Must(t, err)
 	storetest.Same(t, "changed by the same", changed, false)
@@ -93,7 +93,7 @@ func savedRefused(t *testing.T, e *env) {
 	no := errors.New("no")
 	s := e.saving("alice", author.Public, "one")
 	s.Allow = func(now author.Feed) error {
-		storetest.Same(t, "what is there before the first", now, author.Feed{User: "alice", Name: author.Public})
+		storetest.Same(t, "feed before the first save", now, author.Feed{User: "alice", Name: author.Public})
 		return no
 	}
 	_, _, err := e.author(t).SaveDocument(e.Ctx, s)
@@ -110,7 +110,7 @@ func savedRefused(t *testing.T, e *env) {
 	first := e.saved(t, s)
 	s = e.saving("alice", author.Public, "two")
 	s.Allow = func(now author.Feed) error {
-		storetest.Same(t, "what is there", now, first)
+		storetest.Same(t, "current feed", now, first)
 		return no
 	}
 	if _, _, err = e.author(t).SaveDocument(e.Ctx, s); !errors.Is(err, no) {
@@ -171,7 +171,7 @@ func savedPlaced(t *testing.T, e *env) {
 	storetest.Same(t, "ended", ended, f)
 	got, doc, err := e.author(t).SavedDocument(e.Ctx, "alice", author.Public)
 	storetest.Must(t, err)
-	storetest.Same(t, "what is kept of it", got, f)
+	storetest.Same(t, "stored feed", got, f)
 	storetest.Same(t, "its document", string(doc), "one")
 	f.Gone = false
 	again, changed, err := e.author(t).SaveDocument(e.Ctx, e.saving("alice", author.Public, "one"))
@@ -180,14 +180,14 @@ func savedPlaced(t *testing.T, e *env) {
 	storetest.Same(t, "saved again", again, f)
 	got, err = e.author(t).SavedFeed(e.Ctx, "alice", author.Public)
 	storetest.Must(t, err)
-	storetest.Same(t, "as it is stored", got, f)
+	storetest.Same(t, "as stored", got, f)
 }
 
 func savedCloud(t *testing.T, e *env) {
 	s := e.saving("alice", author.Public, "one")
 	s.Push = author.PushMissing
 	f := e.saved(t, s)
-	storetest.Same(t, "what the document lacks", f.Push, author.PushMissing)
+	storetest.Same(t, "missing in the document", f.Push, author.PushMissing)
 	for _, user := range []string{"bob", "carol"} {
 		_, err := e.author(t).CloudSaved(e.Ctx, user, author.Public, true, e.Now)
 		storetest.WantFault(t, err, fault.NotFound)
@@ -199,18 +199,18 @@ func savedCloud(t *testing.T, e *env) {
 	storetest.Same(t, "switched on", on, f)
 	again, err := e.author(t).CloudSaved(e.Ctx, "alice", author.Public, true, at.Add(time.Minute))
 	storetest.Must(t, err)
-	storetest.Same(t, "switched on once more", again, f)
+	storetest.Same(t, "switched on again", again, f)
 	storetest.Same(t, "unnotified", e.unnotified(t), []string{"alice/rss 0<2"})
 	got, doc, err := e.author(t).SavedDocument(e.Ctx, "alice", author.Public)
 	storetest.Must(t, err)
-	storetest.Same(t, "as it is stored", got, f)
+	storetest.Same(t, "as stored", got, f)
 	storetest.Same(t, "its document", string(doc), "one")
 	s.Push = author.PushNamed
 	named, changed, err := e.author(t).SaveDocument(e.Ctx, s)
 	storetest.Must(t, err)
 	f.Push = author.PushNamed
 	storetest.Same(t, "changed by the same bytes", changed, false)
-	storetest.Same(t, "what the same bytes lack", named, f)
+	storetest.Same(t, "missing after saving the same bytes", named, f)
 	off, err := e.author(t).CloudSaved(e.Ctx, "alice", author.Public, false, e.Now)
 	storetest.Must(t, err)
 	f.AddCloud, f.Version = false, 3

@@ -142,7 +142,7 @@ func listedTargets(t *testing.T, s *targets) {
 	}
 	storetest.Same(t, "all", names(announce.Query{}), []string{"Zoe z", "ann a", "ann b", "bob a"})
 	storetest.Same(t, "a page", names(announce.Query{After: targetKey("ann", "a"), Limit: 1}), []string{"ann b"})
-	storetest.Same(t, "of one", names(announce.Query{User: "ann"}), []string{"ann a", "ann b"})
+	storetest.Same(t, "of one user", names(announce.Query{User: "ann"}), []string{"ann a", "ann b"})
 	storetest.Same(t, "pending", names(announce.Query{Pending: true}), []string{"ann a", "bob a"})
 }
 

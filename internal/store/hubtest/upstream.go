@@ -86,7 +86,7 @@ func wholeFollow(t *testing.T, e *env) {
 	storetest.Same(t, "stored", e.storedFollow(t, f.ID), f)
 	empty := upstream.Follow{ID: 5, Feed: feed, Protocol: upstream.CNWS, State: upstream.Pending, Token: "t"}
 	e.save(t, empty)
-	storetest.Same(t, "an empty one", e.storedFollow(t, 5), empty)
+	storetest.Same(t, "an empty value", e.storedFollow(t, 5), empty)
 	_, err := e.upstream(t).Follow(e.Ctx, 6)
 	storetest.WantFault(t, err, fault.NotFound)
 }
@@ -97,14 +97,14 @@ func changeFollow(t *testing.T, e *env) {
 	events := func(text string) []event.Event { return []event.Event{e.Event(event.KindRegister, text)} }
 	_, err := s.ChangeFollow(e.Ctx, f.ID, func(now *upstream.Follow, found bool) (upstream.Verdict, []event.Event) {
 		storetest.Same(t, "found", found, false)
-		storetest.Same(t, "the zero one", *now, upstream.Follow{ID: f.ID})
+		storetest.Same(t, "zero value", *now, upstream.Follow{ID: f.ID})
 		*now = f
 		return upstream.Keep, events("added")
 	})
 	storetest.Must(t, err)
 	got, err := s.ChangeFollow(e.Ctx, f.ID, func(now *upstream.Follow, found bool) (upstream.Verdict, []event.Event) {
 		storetest.Same(t, "found", found, true)
-		storetest.Same(t, "as it is", *now, f)
+		storetest.Same(t, "current value", *now, f)
 		now.State = upstream.Lost
 		return upstream.Leave, nil
 	})
@@ -176,7 +176,7 @@ func followsFound(t *testing.T, e *env) {
 	storetest.Same(t, "by topic", list, []upstream.Follow{b})
 	list, err = s.FollowsOf(e.Ctx, "http://127.0.0.1/nobody\x00\xff")
 	storetest.Must(t, err)
-	storetest.Same(t, "nobody's", len(list), 0)
+	storetest.Same(t, "follows of an unknown feed", len(list), 0)
 }
 
 func followsByPage(t *testing.T, e *env) {

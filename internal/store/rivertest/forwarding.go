@@ -204,9 +204,9 @@ func forwardingSent(t *testing.T, s *stream) {
 	n.Claim = 0
 	got, err := s.Forwardings(s.Ctx, "ann")
 	storetest.Same(t, "stored", []any{got, err}, []any{[]forward.Forwarding{n}, error(nil)})
-	storetest.Same(t, "not yet", s.due(), map[int64][]string{})
+	storetest.Same(t, "before the due time", s.due(), map[int64][]string{})
 	s.pass(10 * time.Minute)
-	storetest.Same(t, "the rest", s.due(), map[int64][]string{n.ID: {"Title 2"}})
+	storetest.Same(t, "remaining items", s.due(), map[int64][]string{n.ID: {"Title 2"}})
 	n.Claim = s.claim
 	ok, err = s.SaveForwarding(s.Ctx, n, append(ids(all), 12345))
 	storetest.Same(t, "saved", []any{ok, err}, []any{true, error(nil)})

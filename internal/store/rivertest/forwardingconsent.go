@@ -18,7 +18,7 @@ func forwardingWaiting(t *testing.T, s *stream) {
 	list, err := s.ClaimForwardings(s.Ctx, s.Now, s.In(time.Minute), 10, 5)
 	storetest.Same(t, "claimed", []any{len(list), err}, []any{1, error(nil)})
 	entries, err := s.ForwardingItems(s.Ctx, n.ID, 10)
-	storetest.Same(t, "what came meanwhile", []any{len(entries), err}, []any{0, error(nil)})
+	storetest.Same(t, "items that arrived in the meantime", []any{len(entries), err}, []any{0, error(nil)})
 	n = list[0]
 	n.Asked, n.AskedAt, n.NextAt = 1, s.Now, time.Time{}
 	ok, err := s.SaveForwarding(s.Ctx, n, nil)
@@ -43,7 +43,7 @@ func forwardingWaiting(t *testing.T, s *stream) {
 	ok, err = s.SaveForwarding(s.Ctx, list[0], nil)
 	storetest.Same(t, "confirmed", []any{ok, err}, []any{true, error(nil)})
 	s.news(src.ID, 2)
-	storetest.Same(t, "from then on", s.due(), map[int64][]string{n.ID: {"Title 2"}})
+	storetest.Same(t, "due after the consent", s.due(), map[int64][]string{n.ID: {"Title 2"}})
 	// Another forwarding to the same recipient needs no new consent.
 	storetest.Same(t, "a second", s.newForwarding(forward.Forwarding{Reader: "ann", State: forward.ForwardingWaiting}).State, forward.ForwardingConfirmed)
 	storetest.Same(t, "of another reader", s.newForwarding(forward.Forwarding{Reader: "bob", State: forward.ForwardingWaiting}).State, forward.ForwardingWaiting)
@@ -84,7 +84,7 @@ func forwardingDecided(t *testing.T, s *stream) {
 			ok, err := s.SaveForwarding(s.Ctx, n, nil)
 			storetest.Same(t, "write during the decision", []any{ok, err}, []any{false, error(nil)})
 			entries, err := s.ForwardingItems(s.Ctx, n.ID, 10)
-			storetest.Same(t, "what waited is gone", []any{len(entries), err}, []any{0, error(nil)})
+			storetest.Same(t, "items after the decision", []any{len(entries), err}, []any{0, error(nil)})
 		}
 	}
 	got, err := s.Forwardings(s.Ctx, "ann")

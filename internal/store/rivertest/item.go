@@ -215,7 +215,7 @@ func starredOnly(t *testing.T, s *stream) {
 		storetest.Same(t, name, len(s.ask(one.q)), one.n)
 	}
 	e := s.ask(river.ItemQuery{Reader: "ann", Starred: true})[0]
-	storetest.Same(t, "as it is", []any{e.Read, e.Starred, e.Source.Title, e.Source.Categories}, []any{false, true, src.URL, []string(nil)})
+	storetest.Same(t, "current value", []any{e.Read, e.Starred, e.Source.Title, e.Source.Categories}, []any{false, true, src.URL, []string(nil)})
 	no := false
 	s.markItems("ann", ids(put)[:1], nil, &no)
 	storetest.Same(t, "after removing the star", len(s.ask(river.ItemQuery{Reader: "ann", IDs: ids(put)})), 0)

@@ -88,7 +88,7 @@ func searchNothing(t *testing.T, s *stream) {
 func indexLater(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID, s.items(src.ID, 0, 3)...)
-	storetest.Same(t, "not yet", s.titles(river.ItemQuery{Reader: "ann", Match: "title"}), []string{})
+	storetest.Same(t, "before the due time", s.titles(river.ItemQuery{Reader: "ann", Match: "title"}), []string{})
 	n, err := s.IndexItems(s.Ctx, 2)
 	storetest.Same(t, "the newest first", []any{n, err, s.titles(river.ItemQuery{Reader: "ann", Match: "title"})}, []any{2, error(nil), []string{"Title 0", "Title 1"}})
 	s.index()

@@ -220,7 +220,7 @@ func pushDuringCheck(t *testing.T, s *stream) {
 		s.Now = at.Add(after)
 		_, err := s.MarkPushed(s.Ctx, src.URL, "ping", s.Now)
 		storetest.Must(t, err)
-		storetest.Same(t, "the claim goes on", s.sourceNow(src.ID).NextAt, src.NextAt)
+		storetest.Same(t, "time of the continuing claim", s.sourceNow(src.ID).NextAt, src.NextAt)
 		s.save(river.Saved{Source: src, Check: river.Check{At: at}})
 		got := s.sourceNow(src.ID)
 		storetest.Same(t, "due again", []any{got.NextAt, got.PushedAt, got.PushedVia, got.Claim}, []any{s.Now, s.Now, "ping", int64(0)})
@@ -332,7 +332,7 @@ func sourcePages(t *testing.T, s *stream) {
 func changeSource(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	got, err := s.ChangeSource(s.Ctx, src.ID, func(now *river.Source) error {
-		storetest.Same(t, "as it is", *now, src)
+		storetest.Same(t, "current value", *now, src)
 		now.State.Failures, now.NextAt, now.Login = 4, s.In(time.Hour), river.Login{Kind: river.LoginToken, Secret: "s"}
 		return nil
 	})
@@ -379,7 +379,7 @@ func keptChecks(t *testing.T, s *stream) {
 	list, err = s.Checks(s.Ctx, other.ID)
 	storetest.Same(t, "the other's", []any{len(list), err}, []any{1, error(nil)})
 	list, err = s.Checks(s.Ctx, 77)
-	storetest.Same(t, "nobody's", []any{len(list), err}, []any{0, error(nil)})
+	storetest.Same(t, "checks of an unknown source", []any{len(list), err}, []any{0, error(nil)})
 }
 
 func riverHosts(t *testing.T, s *stream) {

@@ -216,7 +216,7 @@ func unfollowDuring(t *testing.T, s *stream) {
 func changeSubscription(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1), "b", "c")
 	f, err := s.ChangeSubscription(s.Ctx, "ann", src.ID, func(f *river.Subscription) error {
-		storetest.Same(t, "as it is", *f, river.Subscription{Reader: "ann", SourceID: src.ID, AddedAt: s.Now, Categories: []string{"b", "c"}})
+		storetest.Same(t, "current value", *f, river.Subscription{Reader: "ann", SourceID: src.ID, AddedAt: s.Now, Categories: []string{"b", "c"}})
 		f.Title, f.Categories, f.Interval, f.ReadTo, f.ListID = "mine", []string{"d", "b", ""}, time.Hour, s.Now, 5
 		f.Reader, f.SourceID = "bob", 7 // a change cannot move a subscription to another reader
 		return nil
@@ -264,7 +264,7 @@ func shortestWish(t *testing.T, s *stream) {
 	}
 	_, err = s.RiverUnsubscribe(s.Ctx, "bob", []int64{src.ID})
 	storetest.Must(t, err)
-	storetest.Same(t, "nobody's", s.sourceNow(src.ID).State.Interval, time.Duration(0))
+	storetest.Same(t, "interval without readers", s.sourceNow(src.ID).State.Interval, time.Duration(0))
 }
 
 func listSubscriptions(t *testing.T, s *stream) {
@@ -340,7 +340,7 @@ func listCategories(t *testing.T, s *stream) {
 	storetest.Must(t, err)
 	storetest.Must(t, s.PutCategory(s.Ctx, "ann", "empty", false))
 	list, err = s.Categories(s.Ctx, "ann", false)
-	storetest.Same(t, "those that were made", []any{list, err}, []any{[]river.Category{{Name: "b", Public: true}, {Name: "empty"}}, error(nil)})
+	storetest.Same(t, "created categories", []any{list, err}, []any{[]river.Category{{Name: "b", Public: true}, {Name: "empty"}}, error(nil)})
 	list, err = s.Categories(s.Ctx, "bob", true)
 	storetest.Same(t, "another's", []any{len(list), err}, []any{0, error(nil)})
 }
@@ -373,7 +373,7 @@ func mergeCategory(t *testing.T, s *stream) {
 		storetest.Same(t, "categories", s.one("ann", src.ID).Categories, []string{"y"})
 	}
 	list, err := s.Categories(s.Ctx, "ann", false)
-	storetest.Same(t, "as public as it was", []any{list, err}, []any{[]river.Category{{Name: "y", Sources: 3}}, error(nil)})
+	storetest.Same(t, "visibility of the merged category", []any{list, err}, []any{[]river.Category{{Name: "y", Sources: 3}}, error(nil)})
 }
 
 func dropCategory(t *testing.T, s *stream) {

@@ -117,7 +117,7 @@ func sweepSources(t *testing.T, s *stream) {
 	_, err := s.RiverUnsubscribe(s.Ctx, "ann", []int64{src.ID})
 	storetest.Must(t, err)
 	s.pass(longKept)
-	storetest.Same(t, "not yet", s.sweep(1000), 0)
+	storetest.Same(t, "before the due time", s.sweep(1000), 0)
 	storetest.Same(t, "items of the kept source", s.sourceNow(src.ID).Items, int64(20))
 	s.pass(49 * time.Hour)
 	storetest.Same(t, "removed", s.sweep(1000), 21)
