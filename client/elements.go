@@ -139,7 +139,7 @@ type Event struct {
 	Notified int             `json:"told,omitempty"`
 	Failed   int             `json:"failed,omitempty"`
 	Version  int64           `json:"version,omitempty"`
-	Detail   json.RawMessage `json:"detail,omitempty"` // object with callback, request, response or error
+	Detail   json.RawMessage `json:"detail,omitempty"` // object with callback, request, answer (the response) or error
 }
 
 // PingResult is the outcome of a ping.

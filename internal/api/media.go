@@ -28,7 +28,7 @@ type Files interface {
 	Describe(ctx context.Context, address string) (author.Enclosure, error)
 }
 
-// describeWithin limits how long saving a post waits for the details of its files.
+// describeTimeout limits how long saving a post waits for the details of its files.
 const describeTimeout = 10 * time.Second
 
 // describe adds the missing type, length and duration of the enclosures in a request. Unknown
@@ -61,7 +61,7 @@ func (s postAPI) describe(ctx context.Context, in *client.PostChange) {
 	}
 }
 
-// uploadLongest limits the duration of an upload.
+// uploadTimeout limits the duration of an upload.
 const uploadTimeout = time.Hour
 
 func (s postAPI) withFiles() (Files, error) {

@@ -25,7 +25,7 @@ func (s *Server) metrics() http.Handler {
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: 4})
 }
 
-// reading is a snapshot of the values of all series.
+// metricValues is a snapshot of the values of all series.
 type metricValues struct {
 	live   hub.Live
 	counts hub.Counts

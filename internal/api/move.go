@@ -30,7 +30,7 @@ func (s accountAPI) moveRoutes() []operation {
 	}
 }
 
-// moving wraps an endpoint that needs Transfers and an existing user.
+// withTransfers wraps an endpoint that needs Transfers and an existing user.
 func (s accountAPI) withTransfers(handle func(http.ResponseWriter, *http.Request, string) error) func(http.ResponseWriter, *http.Request) error {
 	return s.withAccounts(func(w http.ResponseWriter, r *http.Request) error {
 		if s.Transfers == nil {
@@ -60,7 +60,7 @@ func (s accountAPI) exportUser(w http.ResponseWriter, r *http.Request, user stri
 	return nil
 }
 
-// moveOut starts the response with the first bytes. An earlier error can still set the status.
+// archiveWriter starts the response with the first bytes. An earlier error can still set the status.
 type archiveWriter struct {
 	s     *Server
 	w     http.ResponseWriter
@@ -118,7 +118,7 @@ func (s accountAPI) importUser(w http.ResponseWriter, r *http.Request, user stri
 	return nil
 }
 
-// stopped explains why an import stopped early, and what to do.
+// stopMessage explains why an import stopped early, and what to do.
 func stopMessage(res transfer.Result, err error) string {
 	if res.Added+res.Files == 0 {
 		return fault.Message(err)
@@ -126,10 +126,10 @@ func stopMessage(res transfer.Result, err error) string {
 	return fmt.Sprintf("The import stopped after %d posts and %d files; running it again is safe. %s", res.Added, res.Files, fault.Message(err))
 }
 
-// moveEvery is the minimum interval between two progress lines of one phase.
+// progressInterval is the minimum interval between two progress lines of one phase.
 const progressInterval = 100 * time.Millisecond
 
-// moveSteps writes the progress lines of an import.
+// progressLines writes the progress lines of an import.
 type progressLines struct {
 	s     *Server
 	w     http.ResponseWriter

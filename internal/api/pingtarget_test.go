@@ -53,7 +53,7 @@ func TestPingTargetResponsesMatchSchema(t *testing.T) {
 	w := &fakeTargets{list: []announce.PendingTarget{
 		pendingTarget("ann", 2, func(o *announce.PendingTarget) { o.LastAt, o.Last, o.OK = start(), "Thanks.", true }),
 		pendingTarget("bob", 1, func(o *announce.PendingTarget) {
-			o.DueAt, o.Tries, o.LastAt, o.Last = start(), 2, start(), "It said no."
+			o.DueAt, o.Tries, o.LastAt, o.Last = start(), 2, start(), "It refused."
 		}),
 		pendingTarget("cid", 0, func(o *announce.PendingTarget) { o.GaveUp = true }),
 		pendingTarget("dan", 0, func(o *announce.PendingTarget) { o.Lease, o.DueAt = 7, start() }),

@@ -18,7 +18,7 @@ type Relays interface {
 	List(ctx context.Context, q upstream.Query) ([]upstream.Follow, error)
 }
 
-// relaying identifies the relays that the operator adds.
+// relayOwner identifies the relays that the operator adds.
 const relayOwner = "relay"
 
 func (s *Server) requireRelays() error {

@@ -61,7 +61,7 @@ func TestRelayResponsesMatchSchema(t *testing.T) {
 	w := &fakeRelays{list: []upstream.Follow{{
 		Feed: "http://a.example/rss", Protocol: upstream.RSSCloud, Hub: "http://cloud.example/pleaseNotify", Topic: "http://a.example/rss", State: upstream.Active,
 		For: []string{"relay"}, CreatedAt: start(), RequestedAt: start(), ConfirmedAt: start(), ReceivedAt: start(), ExpiresAt: start().Add(time.Hour), NextAt: start(),
-		Failures: 1, Rejected: 2, LastError: "It said no.", LastErrorAt: start(), Token: "token-of-it", Secret: "secret-of-it",
+		Failures: 1, Rejected: 2, LastError: "It refused.", LastErrorAt: start(), Token: "token-of-it", Secret: "secret-of-it",
 	}}}
 	_, srv := serveWith(t, Options{Hub: newFakeHub(), Relays: w, Bus: event.NewBus(1)})
 	const js = "application/json"

@@ -249,10 +249,10 @@ func (s riverAPI) riverStatus(c *riverCall) error {
 	return ok(c.w, st)
 }
 
-// patience limits a response that depends on other servers.
+// slowTimeout limits a response that depends on other servers.
 const slowTimeout = 5 * time.Minute
 
-// takeTime extends the write deadline to patience.
+// allowSlowResponse extends the write deadline to slowTimeout.
 func (c *riverCall) allowSlowResponse() {
 	// In process, without a connection, there is no deadline to set.
 	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(slowTimeout))

@@ -276,7 +276,7 @@ func TestServerWithoutRiverReportsIt(t *testing.T) {
 	}
 }
 
-// Every list continues with the parameter cursor, or with its names in earlier versions.
+// TestEveryListHasACursor: every list continues with the parameter cursor, or with its names in earlier versions.
 func TestEveryListHasACursor(t *testing.T) {
 	t.Parallel()
 	doc, err := document()

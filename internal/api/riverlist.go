@@ -190,7 +190,7 @@ func opmlType(r *http.Request) error {
 	return fault.New(fault.Invalid, "Send the document as the body, with Content-Type: text/x-opml, or name it with url.")
 }
 
-// steps writes the progress lines of an OPML import.
+// opmlProgress writes the progress lines of an OPML import.
 type opmlProgress struct {
 	s     *Server
 	w     http.ResponseWriter

@@ -76,7 +76,7 @@ func RiverRoutes(o Options) []route.Route {
 	return append(all, route.Route{Path: pathAPI, Handler: isolate(p.answer(notFound(all))), Purpose: "Responds that the endpoint or method does not exist."})
 }
 
-// withheld keeps responses out of caches and away from pages of other sites.
+// isolate keeps responses out of caches and away from pages of other sites.
 func isolate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -95,7 +95,7 @@ type publicRiver struct {
 	streams map[string]int // open streams, by reader
 }
 
-// enter authorizes a request by its token.
+// authorize authorizes a request by its token.
 func (p *publicRiver) authorize(w http.ResponseWriter, r *http.Request, to riverRoute) (*riverCall, error) {
 	t, plain, from, err := p.token(r, scopeRead, "one that has the scope read")
 	if err != nil {
@@ -111,7 +111,7 @@ func (p *publicRiver) authorize(w http.ResponseWriter, r *http.Request, to river
 	return &riverCall{w: w, r: r, reader: p.readerOf(t.User), public: true, stillAllowed: stillAllowed}, nil
 }
 
-// enterPosts authorizes a request by its token, for the token's own user only.
+// authorizePosts authorizes a request by its token, for the token's own user only.
 func (p *publicRiver) authorizePosts(w http.ResponseWriter, r *http.Request, to postRoute) (*postCall, error) {
 	needs := strings.Join(to.scopes, " or ")
 	t, _, _, err := p.token(r, "", "one that has the scope "+needs)
@@ -171,7 +171,7 @@ func (p *publicRiver) answer(handle func(http.ResponseWriter, *http.Request) err
 	})
 }
 
-// open counts a stream of a reader.
+// acquireStream counts a stream of a reader.
 func (p *publicRiver) acquireStream(reader string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

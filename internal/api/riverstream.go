@@ -210,7 +210,7 @@ func (f *itemFeed) arrived(a river.Arrival) error {
 	return f.Flush()
 }
 
-// lookSoon schedules a search, unless one is due soon.
+// scheduleSearch schedules a search, unless one is due soon.
 func (f *itemFeed) scheduleSearch() {
 	if f.pause == 0 || f.pause > 2*searchSoon {
 		f.pause = searchSoon
@@ -218,7 +218,7 @@ func (f *itemFeed) scheduleSearch() {
 	}
 }
 
-// look sends recent items that the search index now contains.
+// search sends recent items that the search index now contains.
 func (f *itemFeed) search() error {
 	back := int64(searchBack)
 	if f.pause > 10*searchSoon {

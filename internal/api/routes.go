@@ -84,7 +84,7 @@ func Protect() map[route.Protection]func(http.Handler) http.Handler {
 	return map[route.Protection]func(http.Handler) http.Handler{route.Token: same, route.Admin: same}
 }
 
-// elsewhere responds to a request without a route: 405 if another method exists, else 404.
+// notFound responds to a request without a route: 405 if another method exists, else 404.
 func notFound(routes []route.Route) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {

@@ -35,7 +35,7 @@ func (s accountAPI) feedRoutes() []operation {
 	}
 }
 
-// saved wraps an endpoint that needs hosted feeds.
+// withFeeds wraps an endpoint that needs hosted feeds.
 func (s accountAPI) withFeeds(handle func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if s.Options.Feeds == nil {

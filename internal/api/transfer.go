@@ -75,7 +75,7 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// broken ends a response that has already started. It logs the error because the status is already
+// abort ends a response that has already started. It logs the error because the status is already
 // sent.
 func (s *Server) abort(r *http.Request, err error) error {
 	if r.Context().Err() == nil {
@@ -131,7 +131,7 @@ func (s *Server) importLines(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// refusal returns the error for a file with bad lines.
+// badLinesError returns the error for a file with bad lines.
 func badLinesError(res client.ImportResult) error {
 	first := res.BadLines[0]
 	more := ""

@@ -58,7 +58,7 @@ func (s accountAPI) userRoutes() []operation {
 	}
 }
 
-// accounts wraps an endpoint that needs Accounts.
+// withAccounts wraps an endpoint that needs Accounts.
 func (s accountAPI) withAccounts(handle func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if s.Options.Accounts == nil {

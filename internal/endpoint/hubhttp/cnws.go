@@ -246,7 +246,7 @@ func (v *Verifier) verifyCNWS(ctx context.Context, sub hub.Subscription, topic h
 		// spec:cloudburst#callback-own-door
 		return x, fault.New(fault.Refused, "The notificationURL answered the test notification like a cloud's ping endpoint; notifications sent there would loop.")
 	case !r.OK():
-		return x, fault.New(fault.Unreadable, "The test notification failed. %s", why(&r))
+		return x, fault.New(fault.Unreadable, "The test notification failed. %s", failureText(&r))
 	case err != nil:
 		return x, fault.Wrap(fault.Refused, err, "The notificationURL answered the test notification, but not with the result document of CNWS; it must answer with a status of true.")
 	case !wanted:

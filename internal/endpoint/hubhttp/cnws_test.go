@@ -270,7 +270,7 @@ func TestReplyToCNWSNotification(t *testing.T) {
 		{"an echo", fetch.Reply{Status: 200, Body: []byte(`<notification xmlns="` + cnws.Namespace + `"><resourceChange><resourceID>http://a/</resourceID></resourceChange></notification>`)}, hub.Reply{Text: odd}},
 		{"refused connection", fetch.Reply{Err: broken}, hub.Reply{Text: unanswered}},
 		{"time-out", fetch.Reply{Err: broken, Timeout: true}, hub.Reply{Timeout: true, Text: unanswered}},
-		{"ours", fetch.Reply{Err: broken, NotTried: true}, hub.Reply{NotTried: true, Text: "The notification could not be sent now, for a reason of this server's own."}},
+		{"ours", fetch.Reply{Err: broken, NotTried: true}, hub.Reply{NotTried: true, Text: "The notification could not be sent now because of a problem on this server."}},
 	} {
 		s := answering(c.reply)
 		got := (&Notifier{Sender: s}).Notify(t.Context(), subscription(hub.CNWS), changed(hub.About{}), nil, 0)

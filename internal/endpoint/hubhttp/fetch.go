@@ -64,7 +64,7 @@ func unreadable(url string, err error) error {
 	code := fault.Unreadable
 	switch fetch.KindOf(err) {
 	case fetch.Ours:
-		return fault.Wrap(fault.Unavailable, err, "The feed %s could not be read now, for a reason of this server's own; please try again in a minute.", endpoint.DisplayURL(url))
+		return fault.Wrap(fault.Unavailable, err, "The feed %s could not be read now because of a problem on this server; please try again in a minute.", endpoint.DisplayURL(url))
 	case fetch.Refused:
 		return fault.Wrap(fault.Refused, fetch.Cause(err), "The feed %s %s.", endpoint.DisplayURL(url), fetch.Neutral)
 	case fetch.BadURL:

@@ -73,15 +73,15 @@ func (n *Notifier) Notify(ctx context.Context, sub hub.Subscription, topic hub.T
 		return hub.Reply{Text: fault.Message(err), Exchange: event.Exchange{Callback: sub.Callback, Error: err.Error()}}
 	}
 	m := &fetch.Message{URL: sub.Callback, ContentType: e.contentType, Header: n.traced(e.header, topic, sub), Body: e.body}
-	r, last, why := n.Redirects.post(ctx, n.Sender, m, topic.URL, false)
+	r, last, reason := n.Redirects.post(ctx, n.Sender, m, topic.URL, false)
 	if r.OK() {
 		// spec:rsscloud-2009#notify-value-ignored
 		return hub.Reply{OK: true, Took: r.Took}
 	}
 	out := n.failed(last, &r)
 	out.Exchange.Callback = sub.Callback
-	if why != "" {
-		out.Text = why
+	if reason != "" {
+		out.Text = reason
 	}
 	return out
 }
@@ -124,7 +124,7 @@ func (n *Notifier) failed(m *fetch.Message, r *fetch.Reply) hub.Reply {
 		Gone: r.Status == http.StatusGone, NotTried: r.NotTried, Timeout: r.Timeout,
 		// spec:cloudburst#retry-after
 		RetryAfter: fetch.RetryAfter(r.RetryAfter, now()), Took: r.Took,
-		Text: why(r), Exchange: exchange(m, r),
+		Text: failureText(r), Exchange: exchange(m, r),
 	}
 }
 
@@ -165,10 +165,10 @@ func encode(protocol, procedure, feed string, hops int, changed time.Time) (*enc
 }
 
 // failureText describes a failed delivery, for the public log.
-func why(r *fetch.Reply) string {
+func failureText(r *fetch.Reply) string {
 	switch {
 	case r.NotTried:
-		return "The notification could not be sent now, for a reason of this server's own."
+		return "The notification could not be sent now because of a problem on this server."
 	case errors.Is(r.Err, fetch.ErrOwn):
 		return leadsHere
 	case r.Err != nil:

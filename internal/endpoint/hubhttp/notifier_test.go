@@ -101,7 +101,7 @@ func TestReplyToNotification(t *testing.T) {
 		{"wait until", fetch.Reply{Status: 429, RetryAfter: "Fri, 16 Oct 2009 12:01:00 GMT"}, hub.Reply{RetryAfter: time.Minute, Text: "The callback answered 429 Too Many Requests."}},
 		{"refused connection", fetch.Reply{Err: broken}, hub.Reply{Text: unanswered}},
 		{"time-out", fetch.Reply{Err: broken, Timeout: true}, hub.Reply{Timeout: true, Text: unanswered}},
-		{"ours", fetch.Reply{Err: broken, NotTried: true}, hub.Reply{NotTried: true, Text: "The notification could not be sent now, for a reason of this server's own."}},
+		{"ours", fetch.Reply{Err: broken, NotTried: true}, hub.Reply{NotTried: true, Text: "The notification could not be sent now because of a problem on this server."}},
 	} {
 		n := &Notifier{Sender: answering(c.reply), Now: func() time.Time { return now }}
 		got := n.Notify(t.Context(), subscription("http-post"), topic(feed), nil, 0)

@@ -24,7 +24,7 @@ func TestPythonsStandardLibraryNotifies(t *testing.T) {
 	endpointtest.Run(t, "python3", "testdata/clients/xmlrpc_notify.py", srv.URL+"/notify/RPC2", feed)
 	one := "received " + feed + " rsscloud 127.0.0.1 0"
 	want := strings.Join([]string{one, one, one, "received http://other.example/ rsscloud 127.0.0.1 0"}, "\n")
-	if got := e.said(); got != want {
+	if got := e.take(); got != want {
 		t.Errorf("received\n%s", got)
 	}
 }
@@ -65,7 +65,7 @@ func TestEachCloudEndpointAcceptsEveryProtocol(t *testing.T) {
 			if err := c.Notify(t.Context(), protocol, srv.URL+path, "notify", feed, 3); err != nil {
 				t.Errorf("%s, %s: %v", path, protocol, err)
 			}
-			if got := e.said(); got != "received "+feed+" rsscloud 127.0.0.1 3" {
+			if got := e.take(); got != "received "+feed+" rsscloud 127.0.0.1 3" {
 				t.Errorf("%s, %s: %s", path, protocol, got)
 			}
 		}
@@ -78,7 +78,7 @@ func TestEachCloudEndpointAcceptsEveryProtocol(t *testing.T) {
 	if status != 200 || !strings.Contains(answer, "http://www.w3.org/2003/05/soap-envelope") || !strings.Contains(answer, "true") {
 		t.Errorf("SOAP 1.2: %d %s", status, answer)
 	}
-	if got := e.said(); got != "received "+feed+" rsscloud 127.0.0.1 0" {
+	if got := e.take(); got != "received "+feed+" rsscloud 127.0.0.1 0" {
 		t.Errorf("SOAP 1.2: %s", got)
 	}
 }
@@ -126,7 +126,7 @@ func TestHostileNotificationsAreRejected(t *testing.T) {
 			}
 		}
 	}
-	if got := e.said(); got != "" {
+	if got := e.take(); got != "" {
 		t.Errorf("received %s", got)
 	}
 }
@@ -167,7 +167,7 @@ func TestTooLargeContentIsRejected(t *testing.T) {
 			t.Errorf("%d bytes are answered %d", size, w.Code)
 		}
 	}
-	if got := e.said(); got != "rejected token" {
+	if got := e.take(); got != "rejected token" {
 		t.Errorf("received %s", got)
 	}
 }

@@ -50,13 +50,13 @@ type redirectEntry struct {
 // post sends m, the notification of feed to a callback, and follows redirects. With fresh it
 // ignores the remembered target. last is the message that reply answers. reason explains why a
 // redirect was not followed.
-func (r *Redirects) post(ctx context.Context, s endpoint.Sender, m *fetch.Message, feed string, fresh bool) (reply fetch.Reply, last *fetch.Message, why string) {
+func (r *Redirects) post(ctx context.Context, s endpoint.Sender, m *fetch.Message, feed string, fresh bool) (reply fetch.Reply, last *fetch.Message, reason string) {
 	if fresh { // a new registration can have a new target
 		r.forget(m.URL)
 	}
 	spent := time.Duration(0)
 	if to := r.cachedTarget(m.URL); to != "" {
-		last = at(m, to)
+		last = withURL(m, to)
 		reply = s.Send(ctx, last)
 		if reply.OK() || reply.NotTried || reply.Status == http.StatusTooManyRequests || reply.Status == http.StatusServiceUnavailable {
 			return reply, last, ""
@@ -80,7 +80,7 @@ func (r *Redirects) post(ctx context.Context, s endpoint.Sender, m *fetch.Messag
 }
 
 // follow follows the redirect in reply, the response to m.
-func (r *Redirects) follow(ctx context.Context, s endpoint.Sender, m *fetch.Message, reply fetch.Reply, feed string) (_ fetch.Reply, last *fetch.Message, why string) {
+func (r *Redirects) follow(ctx context.Context, s endpoint.Sender, m *fetch.Message, reply fetch.Reply, feed string) (_ fetch.Reply, last *fetch.Message, reason string) {
 	ctx, cancel := r.within(ctx, reply.Took)
 	defer cancel()
 	last = m
@@ -89,22 +89,22 @@ func (r *Redirects) follow(ctx context.Context, s endpoint.Sender, m *fetch.Mess
 		if hops > maxRedirects {
 			return reply, last, tooManyRedirects
 		}
-		next, why := r.target(last.URL, &reply)
-		if why != "" {
-			return reply, last, why
+		next, reason := r.target(last.URL, &reply)
+		if reason != "" {
+			return reply, last, reason
 		}
 		if host := href.Host(next); host != href.Host(m.URL) && host != agreed {
-			final, refused, why := r.agree(ctx, s, m.URL, next, feed)
-			if why != "" {
+			final, refused, reason := r.agree(ctx, s, m.URL, next, feed)
+			if reason != "" {
 				if refused.NotTried {
 					reply = refused
 				}
-				return reply, last, why
+				return reply, last, reason
 			}
 			next, agreed = final, href.Host(final)
 		}
 		took := reply.Took
-		last = at(m, next)
+		last = withURL(m, next)
 		reply = s.Send(ctx, last)
 		reply.Took += took
 	}
@@ -136,7 +136,7 @@ func keepsPost(r fetch.Reply) bool {
 }
 
 // target returns the URL of a redirect, or the reason not to follow it.
-func (r *Redirects) target(from string, reply *fetch.Reply) (to, why string) {
+func (r *Redirects) target(from string, reply *fetch.Reply) (to, reason string) {
 	base, err := url.Parse(from)
 	if err != nil {
 		return "", noRedirectTarget
@@ -164,7 +164,7 @@ func (r *Redirects) target(from string, reply *fetch.Reply) (to, why string) {
 
 // agree requests the consent of the other host that a callback redirects to, and returns the URL
 // that gave it. If reply was not tried, the refusal is not the host's.
-func (r *Redirects) agree(ctx context.Context, s endpoint.Sender, callback, next, feed string) (final string, reply fetch.Reply, why string) {
+func (r *Redirects) agree(ctx context.Context, s endpoint.Sender, callback, next, feed string) (final string, reply fetch.Reply, reason string) {
 	if l, known := r.known(callback); known && l.to == "" {
 		return "", reply, redirectNotAgreed
 	}
@@ -172,11 +172,11 @@ func (r *Redirects) agree(ctx context.Context, s endpoint.Sender, callback, next
 		return "", fetch.Reply{NotTried: true, Err: errors.New("too many challenges of one host")}, redirectLater
 	}
 	secret := rsscloud.NewChallenge()
-	final, reply, _, why = r.ask(ctx, s, next, feed, secret)
+	final, reply, _, reason = r.ask(ctx, s, next, feed, secret)
 	switch {
 	case reply.NotTried:
 		return "", reply, redirectLater
-	case why != "" || reply.Err != nil || rsscloud.CheckConsent(reply.Status, reply.ContentType, reply.Body, secret, feed) != nil:
+	case reason != "" || reply.Err != nil || rsscloud.CheckConsent(reply.Status, reply.ContentType, reply.Body, secret, feed) != nil:
 		r.put(callback, "", refusalTTL)
 		return "", reply, redirectNotAgreed
 	}
@@ -185,7 +185,7 @@ func (r *Redirects) agree(ctx context.Context, s endpoint.Sender, callback, next
 
 // ask sends the challenge to a callback and follows redirects to any host, since the host that
 // answers the challenge consents for itself. final is the callback that answered.
-func (r *Redirects) ask(ctx context.Context, s endpoint.Sender, callback, feed, secret string) (final string, reply fetch.Reply, last *fetch.Message, why string) {
+func (r *Redirects) ask(ctx context.Context, s endpoint.Sender, callback, feed, secret string) (final string, reply fetch.Reply, last *fetch.Message, reason string) {
 	final = callback
 	for hops := 0; ; hops++ {
 		last = &fetch.Message{Method: http.MethodGet, URL: rsscloud.ChallengeURL(final, feed, secret), WantBody: true, MaxBody: rsscloud.MaxConsent, Padded: true}
@@ -197,9 +197,9 @@ func (r *Redirects) ask(ctx context.Context, s endpoint.Sender, callback, feed, 
 		if hops == maxRedirects {
 			return final, reply, last, tooManyRedirects
 		}
-		next, why := r.target(last.URL, &reply)
-		if why != "" {
-			return final, reply, last, why
+		next, reason := r.target(last.URL, &reply)
+		if reason != "" {
+			return final, reply, last, reason
 		}
 		next = withoutChallenge(next, feed, secret)
 		if href.Host(next) != href.Host(final) && !r.mayAsk(next) {
@@ -236,7 +236,7 @@ func withoutChallenge(to, feed, secret string) string {
 }
 
 // withURL returns a copy of m for another URL. Notifications contain no credentials.
-func at(m *fetch.Message, to string) *fetch.Message {
+func withURL(m *fetch.Message, to string) *fetch.Message {
 	again := *m
 	again.URL = to
 	return &again

@@ -108,7 +108,7 @@ func (u *UpstreamClient) Endpoint(protocol, hub string) (upstream.Endpoint, erro
 		return namedCloud(hub)
 	}
 	if err := websub.CheckURL("The hub", hub); err != nil {
-		return upstream.Endpoint{}, asked(err)
+		return upstream.Endpoint{}, toFault(err)
 	}
 	return upstream.Endpoint{Protocol: protocol, Hub: hub}, nil
 }
@@ -118,7 +118,7 @@ func (u *UpstreamClient) Endpoint(protocol, hub string) (upstream.Endpoint, erro
 func namedCloud(hub string) (upstream.Endpoint, error) {
 	protocol, host, port, path, err := rsscloud.SplitCallback(rsscloud.HTTPPost, hub)
 	if err != nil {
-		return upstream.Endpoint{}, fault.New(fault.Invalid, "The hub %s cannot be asked: its URL must be like https://hub.example.com or http://hub.example.com:5337/pleaseNotify.", endpoint.DisplayURL(hub))
+		return upstream.Endpoint{}, fault.New(fault.Invalid, "The hub %s cannot be called: its URL must be like https://hub.example.com or http://hub.example.com:5337/pleaseNotify.", endpoint.DisplayURL(hub))
 	}
 	if path == "" || path == "/" {
 		path = "/rsscloud/pleaseNotify"
@@ -137,7 +137,7 @@ func (u *UpstreamClient) Ask(ctx context.Context, f upstream.Follow) (upstream.A
 	case upstream.WebSub:
 		c := &websub.Client{HTTP: u.HTTP, UserAgent: u.UserAgent}
 		err := c.Subscribe(ctx, f.Hub, websub.Subscription{Callback: u.websubCallback(f), Topic: f.Topic, Lease: u.Lease, Secret: f.Secret})
-		return upstream.Answer{}, asked(err)
+		return upstream.Answer{}, toFault(err)
 	case upstream.CNWS:
 		c := &cnws.Client{HTTP: u.HTTP, UserAgent: u.UserAgent}
 		r, err := c.Subscribe(ctx, f.Hub, cnws.Subscribe{ResourceID: f.Topic, NotificationURL: u.PublicURL() + "/cnws"})
@@ -149,7 +149,7 @@ func (u *UpstreamClient) Ask(ctx context.Context, f upstream.Follow) (upstream.A
 func answerOf(ok bool, text string, err error) (upstream.Answer, error) {
 	switch {
 	case err != nil:
-		return upstream.Answer{}, asked(err)
+		return upstream.Answer{}, toFault(err)
 	case !ok:
 		return upstream.Answer{}, fault.New(fault.Refused, "The hub refused. %s", endpoint.OneLine(text))
 	}
@@ -161,21 +161,21 @@ func (u *UpstreamClient) End(ctx context.Context, f upstream.Follow) error {
 	switch f.Protocol {
 	case upstream.WebSub:
 		c := &websub.Client{HTTP: u.HTTP, UserAgent: u.UserAgent}
-		return asked(c.Unsubscribe(ctx, f.Hub, websub.Subscription{Callback: u.websubCallback(f), Topic: f.Topic}))
+		return toFault(c.Unsubscribe(ctx, f.Hub, websub.Subscription{Callback: u.websubCallback(f), Topic: f.Topic}))
 	case upstream.CNWS:
 		// spec:cnws-2003#unsubscribe-by-false
 		return fault.New(fault.Unsupported, "CNWS ends a subscription with its next notification.")
 	}
 	cloud, err := cloudOf(f)
 	if err != nil {
-		return asked(err)
+		return toFault(err)
 	}
 	if _, err := cloud.CancelURL(); err != nil {
 		return fault.New(fault.Unsupported, "This cloud does not support cancellation; the response to its next notification ends the registration.")
 	}
 	g, err := u.registration(f, u.notifyModes(f)[0])
 	if err != nil {
-		return asked(err)
+		return toFault(err)
 	}
 	c := &rsscloud.Client{HTTP: u.HTTP, UserAgent: u.UserAgent}
 	r, err := c.Cancel(ctx, cloud, g)
@@ -204,7 +204,7 @@ func knownByName(public string) bool {
 }
 
 // toFault converts an error of a protocol client for the engine.
-func asked(err error) error {
+func toFault(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -227,7 +227,7 @@ func asked(err error) error {
 		return fault.Wrap(fault.Unreadable, err, "The server at this URL is not a hub of this protocol.")
 	}
 	if errors.Is(err, context.Canceled) {
-		return fault.Wrap(fault.Unavailable, err, "The hub was not asked: this server is stopping.")
+		return fault.Wrap(fault.Unavailable, err, "The hub was not called: this server is stopping.")
 	}
 	if e, ok := errors.AsType[*fetch.Error](err); ok && (e.Kind == fetch.Refused || e.Kind == fetch.BadURL) {
 		return fault.Wrap(fault.Refused, fetch.Cause(err), "This server must not or cannot call the hub's URL.")

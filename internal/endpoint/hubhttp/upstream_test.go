@@ -304,7 +304,7 @@ type playedEngine struct {
 	err      error
 }
 
-func (e *playedEngine) keep(what string) error {
+func (e *playedEngine) record(what string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.received = append(e.received, what)
@@ -312,7 +312,7 @@ func (e *playedEngine) keep(what string) error {
 }
 
 func (e *playedEngine) Receive(_ context.Context, topic, protocol string, source netip.Addr, hops int) (bool, error) {
-	err := e.keep(fmt.Sprintln("received", topic, protocol, source, hops))
+	err := e.record(fmt.Sprintln("received", topic, protocol, source, hops))
 	return topic == feed, err
 }
 
@@ -331,24 +331,24 @@ func (e *playedEngine) Callback(_ context.Context, token string) (upstream.Follo
 }
 
 func (e *playedEngine) Confirm(_ context.Context, token, topic string, subscribe bool, lease time.Duration) (bool, error) {
-	err := e.keep(fmt.Sprintln("confirm", token, topic, subscribe, lease))
+	err := e.record(fmt.Sprintln("confirm", token, topic, subscribe, lease))
 	return topic == feed && token == "token", err
 }
 
 func (e *playedEngine) Denied(_ context.Context, token, topic, reason string) error {
-	return e.keep(fmt.Sprintln("denied", token, topic, reason))
+	return e.record(fmt.Sprintln("denied", token, topic, reason))
 }
 
 func (e *playedEngine) Delivered(_ context.Context, token string, source netip.Addr, hops int, c upstream.Content) error {
-	return e.keep(fmt.Sprintln("delivered", token, source, hops, string(c.Body), c.Signed, c.Header.Get("Content-Type"), c.Header.Get("Link")))
+	return e.record(fmt.Sprintln("delivered", token, source, hops, string(c.Body), c.Signed, c.Header.Get("Content-Type"), c.Header.Get("Link")))
 }
 
 func (e *playedEngine) Rejected(_ context.Context, token string) error {
-	return e.keep(fmt.Sprintln("rejected", token))
+	return e.record(fmt.Sprintln("rejected", token))
 }
 
-// said returns the calls since the last call of said.
-func (e *playedEngine) said() string {
+// take returns the calls since the last call of take.
+func (e *playedEngine) take() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	all := slices.Clone(e.received)
@@ -375,7 +375,7 @@ func TestCloudNotificationsAreReceivedInEveryProtocol(t *testing.T) {
 		if err := c.Notify(t.Context(), protocol, callback, "rssCloud.notify", feed, 2); err != nil {
 			t.Errorf("%s: %v", protocol, err)
 		}
-		if got := e.said(); got != "received "+feed+" rsscloud 127.0.0.1 2" {
+		if got := e.take(); got != "received "+feed+" rsscloud 127.0.0.1 2" {
 			t.Errorf("%s: %s", protocol, got)
 		}
 		err := c.Notify(t.Context(), protocol, callback, "rssCloud.notify", "http://other.example/", 2)
@@ -389,7 +389,7 @@ func TestCloudNotificationsAreReceivedInEveryProtocol(t *testing.T) {
 			}
 		}
 		e.err = nil
-		e.said()
+		e.take()
 	}
 	if err := c.Challenge(t.Context(), callback, feed); err != nil {
 		t.Errorf("a challenge: %v", err)
@@ -397,7 +397,7 @@ func TestCloudNotificationsAreReceivedInEveryProtocol(t *testing.T) {
 	if err := c.Challenge(t.Context(), callback, "http://other.example/"); err == nil {
 		t.Error("a challenge for another feed is met")
 	}
-	if got := e.said(); got != "" {
+	if got := e.take(); got != "" {
 		t.Errorf("challenges are no news: %s", got)
 	}
 }
@@ -452,7 +452,7 @@ func TestWebSubNotificationsAreReceived(t *testing.T) {
 			t.Fatal(err)
 		}
 		res.Body.Close()
-		if got := e.said(); res.StatusCode != c.status || got != c.received {
+		if got := e.take(); res.StatusCode != c.status || got != c.received {
 			t.Errorf("%s: %d, %s", name, res.StatusCode, got)
 		}
 	}

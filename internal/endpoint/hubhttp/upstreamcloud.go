@@ -40,7 +40,7 @@ func (w notifyMode) String() string {
 func (u *UpstreamClient) askCloud(ctx context.Context, f upstream.Follow) (a upstream.Answer, err error) {
 	cloud, err := cloudOf(f)
 	if err != nil {
-		return a, asked(err)
+		return a, toFault(err)
 	}
 	c := &rsscloud.Client{HTTP: u.HTTP, UserAgent: u.UserAgent}
 	var first error
@@ -51,7 +51,7 @@ func (u *UpstreamClient) askCloud(ctx context.Context, f upstream.Follow) (a ups
 			r, err = c.PleaseNotify(ctx, cloud, g)
 			a, err = answerOf(r.Success, r.Msg, err)
 		} else {
-			err = asked(err)
+			err = toFault(err)
 		}
 		if err == nil {
 			a.Notify = w.String()

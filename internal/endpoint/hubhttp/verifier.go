@@ -74,7 +74,7 @@ func (v *Verifier) testCall(ctx context.Context, sub hub.Subscription, feed stri
 		// spec:cloudburst#callback-own-door
 		return x, fault.New(fault.Refused, "The callback answered the test call like a cloud's ping endpoint; notifications sent there would loop.")
 	case !r.OK():
-		return x, fault.New(fault.Unreadable, "The test call failed. %s", why(&r))
+		return x, fault.New(fault.Unreadable, "The test call failed. %s", failureText(&r))
 	}
 	switch called, failed := procedureAnswered(sub.Protocol, r.Body); {
 	case failed != nil:
@@ -125,9 +125,9 @@ func (v *Verifier) challenge(ctx context.Context, sub hub.Subscription, feed str
 	}
 	switch err := rsscloud.CheckConsent(r.Status, r.ContentType, r.Body, secret, feed); {
 	case errors.Is(err, rsscloud.ErrEcho):
-		return x, r.Status, fault.New(fault.Refused, "The callback answered the challenge with a text that repeats whatever it is asked, which is no consent; answer with the challenge alone, as text/plain.")
+		return x, r.Status, fault.New(fault.Refused, "The callback answered the challenge with a text that repeats the request, which is not consent; answer with the challenge alone, as text/plain.")
 	case err != nil && !r.OK():
-		return x, r.Status, fault.New(fault.Refused, "The challenge was not met. %s", why(&r))
+		return x, r.Status, fault.New(fault.Refused, "The challenge was not met. %s", failureText(&r))
 	case err != nil:
 		return x, r.Status, fault.New(fault.Refused, "The challenge was not met: the callback answered %s, and its answer does not contain the challenge in the first %d KiB.", endpoint.StatusText(r.Status), rsscloud.MaxConsent>>10)
 	}
@@ -140,7 +140,7 @@ const reachable = "It must have a public address that this server can reach thro
 
 func noAnswer(what string, r *fetch.Reply) error {
 	if r.NotTried {
-		return fault.Wrap(fault.Unavailable, r.Err, "The %s could not be made now, for a reason of this server's own; please register again in a minute.", what)
+		return fault.Wrap(fault.Unavailable, r.Err, "The %s could not be made now because of a problem on this server; please register again in a minute.", what)
 	}
 	if errors.Is(r.Err, fetch.ErrOwn) {
 		return fault.Wrap(fault.Refused, r.Err, leadsHere)

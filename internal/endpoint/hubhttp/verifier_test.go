@@ -137,10 +137,10 @@ func TestChallenge(t *testing.T) {
 		}, no, "", 1},
 		{"echoed by a search page", "http-post", func(c string) fetch.Reply {
 			return fetch.Reply{Status: 200, ContentType: "text/html", Body: []byte("Nothing found for ?url=x&amp;challenge=" + c)}
-		}, no, "repeats whatever it is asked", 1},
+		}, no, "repeats the request", 1},
 		{"echoed by an API", "http-post", func(c string) fetch.Reply {
 			return fetch.Reply{Status: 200, ContentType: "application/json", Body: []byte(`{"n":1,"args":["` + c + `","` + feed + `"]}`)}
-		}, no, "repeats whatever it is asked", 1},
+		}, no, "repeats the request", 1},
 		{"as the only member of an object", "http-post", func(c string) fetch.Reply {
 			return fetch.Reply{Status: 200, ContentType: "application/json", Body: []byte(`{"challenge":"` + c + `"}`)}
 		}, no, "", 1},

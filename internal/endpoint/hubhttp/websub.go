@@ -189,7 +189,7 @@ func (a *Asker) ask(ctx context.Context, in hub.Intent, v websub.Verification) (
 
 func notAsked(r *fetch.Reply) error {
 	if r.NotTried {
-		return fault.Wrap(fault.Unavailable, r.Err, "The callback could not be asked now, for a reason of this server's own.")
+		return fault.Wrap(fault.Unavailable, r.Err, "The callback could not be called now because of a problem on this server.")
 	}
 	if errors.Is(r.Err, fetch.ErrOwn) { // another attempt would have the same result
 		return fault.Wrap(fault.Refused, r.Err, leadsHere)

@@ -296,7 +296,7 @@ func TestConfirm(t *testing.T) {
 		{"nobody", always(fetch.Reply{Err: unreachable}), fault.Unreadable, unanswered},
 		{"time-out", always(fetch.Reply{Err: unreachable, Timeout: true}), fault.Unreadable, unanswered},
 		{"this server itself", always(fetch.Reply{Err: &fetch.Error{Kind: fetch.Refused, Err: fetch.ErrOwn}}), fault.Refused, "leads to this server itself"},
-		{"ours", always(fetch.Reply{Err: unreachable, NotTried: true}), fault.Unavailable, "this server's own"},
+		{"ours", always(fetch.Reply{Err: unreachable, NotTried: true}), fault.Unavailable, "problem on this server"},
 	} {
 		for _, mode := range []string{hub.ModeSubscribe, hub.ModeUnsubscribe} {
 			s := questioned(t, func(q url.Values) fetch.Reply {

@@ -304,7 +304,7 @@ func TestPythonsStandardLibraryAsWebSubSubscriber(t *testing.T) {
 		t.Fatal("the callback did not start")
 	}
 	callback := lines.Text()
-	said := func(want string) {
+	printed := func(want string) {
 		t.Helper()
 		if !lines.Scan() || lines.Text() != want {
 			t.Errorf("it printed %q, want %q", lines.Text(), want)
@@ -320,7 +320,7 @@ func TestPythonsStandardLibraryAsWebSubSubscriber(t *testing.T) {
 		if x, err := a.Confirm(t.Context(), hub.Intent{Topic: topicURL, Callback: callback, Mode: mode, Lease: 2 * time.Hour}); err != nil {
 			t.Fatalf("%s: %v %+v", mode, err, x)
 		}
-		said(want)
+		printed(want)
 	}
 	if _, err := a.Confirm(t.Context(), hub.Intent{Topic: feed, Callback: callback, Mode: hub.ModeSubscribe}); fault.CodeOf(err) != fault.Refused {
 		t.Errorf("another topic: %v", err)
@@ -328,7 +328,7 @@ func TestPythonsStandardLibraryAsWebSubSubscriber(t *testing.T) {
 	if _, err := a.Deny(t.Context(), hub.Intent{Topic: topicURL, Callback: callback, Reason: "No & never."}); err != nil {
 		t.Error(err)
 	}
-	said("denied 1 None No & never.")
+	printed("denied 1 None No & never.")
 	content := &hub.Content{Type: "application/feed+json; charset=utf-8", Body: []byte(strings.Repeat("\x00ü\r\n", 5000))}
 	sub := hub.Subscription{Protocol: hub.WebSub, Callback: callback}
 	for _, method := range []string{"none", "sha1", "sha256", "sha384", "sha512"} {
@@ -340,7 +340,7 @@ func TestPythonsStandardLibraryAsWebSubSubscriber(t *testing.T) {
 		if r := n.Notify(t.Context(), sub, topic(topicURL), content, 0); !r.OK {
 			t.Fatalf("%s: %+v", method, r)
 		}
-		said("content " + method + " " + right + " application/feed+json; charset=utf-8 25000 " + websubURL + " True")
+		printed("content " + method + " " + right + " application/feed+json; charset=utf-8 25000 " + websubURL + " True")
 	}
 }
 

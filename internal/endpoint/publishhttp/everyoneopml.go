@@ -35,7 +35,7 @@ type feedList struct {
 //
 // spec:cloudburst#everyone-opml
 func (f *Feeds) subscriptions(w http.ResponseWriter, r *http.Request) {
-	if !reading(w, r, false) {
+	if !allowRead(w, r, false) {
 		return
 	}
 	if r.Method == http.MethodOptions {
@@ -93,7 +93,7 @@ func (f *Feeds) listDocument(ctx context.Context) (*serve.Document, error) {
 //
 // spec:cloudburst#user-opml
 func (f *Feeds) feedsOf(w http.ResponseWriter, r *http.Request, user string) {
-	if !reading(w, r, false) {
+	if !allowRead(w, r, false) {
 		return
 	}
 	if r.Method == http.MethodOptions {

@@ -240,7 +240,7 @@ func (f *Feeds) public(w http.ResponseWriter, r *http.Request, user, document st
 	if saves && f.write(w, r, user, author.Public) {
 		return
 	}
-	if !reading(w, r, saves) {
+	if !allowRead(w, r, saves) {
 		return
 	}
 	if r.Method == http.MethodOptions {

@@ -23,7 +23,7 @@ const (
 
 // allowRead reports whether a request reads, and rejects other requests. saves means that this URL
 // also accepts new versions.
-func reading(w http.ResponseWriter, r *http.Request, saves bool) bool {
+func allowRead(w http.ResponseWriter, r *http.Request, saves bool) bool {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
 		return true

@@ -40,7 +40,7 @@ func (f *Feeds) private(w http.ResponseWriter, r *http.Request, user, document s
 	if saves && f.write(w, r, user, author.Private) {
 		return
 	}
-	if !reading(w, r, saves) {
+	if !allowRead(w, r, saves) {
 		return
 	}
 	if r.Method == http.MethodOptions {

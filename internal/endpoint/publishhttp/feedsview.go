@@ -125,7 +125,7 @@ func referred(public, format, href string) string {
 
 // view serves the feed of a view.
 func (f *Feeds) view(w http.ResponseWriter, r *http.Request, v author.View, document string) {
-	if !reading(w, r, false) {
+	if !allowRead(w, r, false) {
 		return
 	}
 	if r.Method == http.MethodOptions {

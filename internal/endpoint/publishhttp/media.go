@@ -35,7 +35,7 @@ func (f *Feeds) media(w http.ResponseWriter, r *http.Request, user, rest string)
 		f.next(w, r)
 		return
 	}
-	if !reading(w, r, false) {
+	if !allowRead(w, r, false) {
 		return
 	}
 	if r.Method == http.MethodOptions {

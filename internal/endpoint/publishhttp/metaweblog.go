@@ -168,7 +168,7 @@ func (m *MetaWeblog) ServeRSD(w http.ResponseWriter, r *http.Request, user strin
 
 // discovery serves the document that names the endpoints for editors.
 func (f *Feeds) discovery(w http.ResponseWriter, r *http.Request, user string) {
-	if !reading(w, r, false) {
+	if !allowRead(w, r, false) {
 		return
 	}
 	if r.Method == http.MethodOptions {

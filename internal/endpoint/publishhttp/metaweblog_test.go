@@ -229,7 +229,7 @@ func TestStatusFlagAndDateDetermineState(t *testing.T) {
 		t.Helper()
 		ok(t, c.EditPost(ctx, id, e))
 	}
-	state("not said", author.Draft, "draft", time.Time{})
+	state("not set", author.Draft, "draft", time.Time{})
 	edit(metaweblog.Edit{Publish: new(false)})
 	state("a draft", author.Draft, "draft", time.Time{})
 	edit(metaweblog.Edit{Publish: new(true), Created: soon})

@@ -50,7 +50,7 @@ func TestEachKindOfPingTargetIsPingedByItsProtocol(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind, path, body string
 		wants            []string
-		said             string
+		text             string
 	}{
 		"rssCloud": {announce.RSSCloud, "/some/ping", `<result success="true" msg="Thanks."/>`,
 			[]string{"POST /some/ping\n", "url=http%3A%2F%2Fme.example%2Fann%2Frss.xml"}, "Thanks."},
@@ -69,9 +69,9 @@ func TestEachKindOfPingTargetIsPingedByItsProtocol(t *testing.T) {
 				kind = http.Header{"Content-Type": {"text/plain"}}
 			}
 			s := targetThat(t, 200, kind, c.body)
-			said, err := (&TargetSender{HTTP: s.Client()}).Send(t.Context(), announce.Target{Kind: c.kind, URL: s.URL + c.path}, someNews())
-			if err != nil || said != c.said {
-				t.Errorf("%q, %v", said, err)
+			text, err := (&TargetSender{HTTP: s.Client()}).Send(t.Context(), announce.Target{Kind: c.kind, URL: s.URL + c.path}, someNews())
+			if err != nil || text != c.text {
+				t.Errorf("%q, %v", text, err)
 			}
 			for _, w := range c.wants {
 				if !strings.Contains(s.got, w) {

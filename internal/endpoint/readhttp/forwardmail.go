@@ -74,7 +74,7 @@ func (m *Mail) address() (host string, port int, err error) {
 }
 
 // retryDelay is the delay before the next attempt if the mail server is busy.
-const again = 5 * time.Minute
+const retryDelay = 5 * time.Minute
 
 // send sends one mail with all items.
 //
@@ -101,7 +101,7 @@ func (m *Mail) ask(ctx context.Context, n forward.Forwarding, token string, now 
 	host := strings.TrimPrefix(strings.TrimPrefix(site, "https://"), "http://")
 	msg.Subject("Confirm: items from " + host)
 	msg.SetMessageIDWithValue(rand.Text() + "@" + domain)
-	text := oneLine(n.Sender, 60) + " on " + host + " wants to forward to this address what arrives in their feed reader.\n\n" +
+	text := oneLine(n.Sender, 60) + " on " + host + " wants to forward new items from their feed reader to this address.\n\n" +
 		"If you want that, open this page and confirm:\n" + m.link("confirm", token) + "\n\n" +
 		"The link is valid for 7 days. If you do not want it, do nothing: nothing else will be sent.\n"
 	if n.End != "" {
@@ -141,7 +141,7 @@ func (m *Mail) deliver(ctx context.Context, n forward.Forwarding, msg *mail.Msg)
 
 func busy(err error) error {
 	f := fault.Wrap(fault.Unavailable, err, "The mail server did not accept the mail; this server will try again.")
-	f.RetryAfter = again
+	f.RetryAfter = retryDelay
 	return f
 }
 
@@ -210,7 +210,7 @@ func (m *Mail) message(n forward.Forwarding, now time.Time) (msg *mail.Msg, doma
 	msg = mail.NewMsg(mail.WithNoDefaultUserAgent())
 	msg.FromMailAddress(from)
 	if err := msg.To(n.Target); err != nil {
-		return nil, "", fault.Wrap(fault.Unreadable, err, "%q is no address for mail.", n.Target)
+		return nil, "", fault.Wrap(fault.Unreadable, err, "%q is not a mail address.", n.Target)
 	}
 	msg.SetDateWithValue(now)
 	msg.SetGenHeader("List-Id", "<notice-"+strconv.FormatInt(n.ID, 10)+"."+domain+">")
@@ -287,7 +287,7 @@ func mailText(list []river.Entry, end string) string {
 		}
 	}
 	if end != "" {
-		b.WriteString("\n--\nTo get no more of these mails: " + end + "\n")
+		b.WriteString("\n--\nTo unsubscribe: " + end + "\n")
 	}
 	return b.String()
 }
@@ -302,7 +302,7 @@ const mailPage = `<!DOCTYPE html>
 {{range .Files}}<p><a href="{{.}}">{{.}}</a></p>
 {{end}}</article>
 <hr>
-{{end}}{{if .End}}<p><a href="{{.End}}">Get no more of these mails</a></p>
+{{end}}{{if .End}}<p><a href="{{.End}}">Unsubscribe</a></p>
 {{end}}</body></html>
 `
 

@@ -273,9 +273,9 @@ func TestMailUsesConfiguredEncryption(t *testing.T) {
 			if err != nil && (fault.CodeOf(err) != fault.Unavailable || fault.RetryAfter(err) == 0 || strings.Contains(err.Error(), "secret")) {
 				t.Errorf("%v", err)
 			}
-			said := strings.Join(s.commands, "\n")
-			if auth := "AUTH PLAIN " + base64.StdEncoding.EncodeToString([]byte("\x00river\x00secret")); c.ok && c.user != "" && !strings.Contains(said, auth) {
-				t.Errorf("commands:\n%s", said)
+			commands := strings.Join(s.commands, "\n")
+			if auth := "AUTH PLAIN " + base64.StdEncoding.EncodeToString([]byte("\x00river\x00secret")); c.ok && c.user != "" && !strings.Contains(commands, auth) {
+				t.Errorf("commands:\n%s", commands)
 			}
 		})
 	}

@@ -1,5 +1,5 @@
-"""A subscriber of CNWS in Python's standard library: subscribes at the door named
-as argument, then prints what it is told, one line each, until its input ends."""
+"""A CNWS subscriber in Python's standard library: subscribes at the endpoint in the
+argument, then prints each notification on one line until its input ends."""
 import sys
 import threading
 import urllib.request
@@ -37,7 +37,7 @@ class Callback(BaseHTTPRequestHandler):
 sys.stdout.reconfigure(encoding="utf-8")
 server = HTTPServer(("127.0.0.1", 0), Callback)
 threading.Thread(target=server.serve_forever, daemon=True).start()
-url = "http://127.0.0.1:%d/told?a=1&b=2" % server.server_port
+url = "http://127.0.0.1:%d/notify?a=1&b=2" % server.server_port
 body = document("subscribe", {"resourceID": "http://feeds.example/python.xml", "notificationURL": url})
 request = urllib.request.Request(sys.argv[1], body, {"Content-Type": "text/xml"})
 result = xml.fromstring(urllib.request.urlopen(request, timeout=20).read()).find(NS + "result")

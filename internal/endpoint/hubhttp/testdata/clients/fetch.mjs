@@ -1,4 +1,4 @@
-// Talks to the REST doors as Node's and browsers' fetch does.
+// Calls the REST endpoints with the fetch of Node.js and browsers.
 //
 // Usage: fetch.mjs BASE-URL
 
@@ -24,14 +24,14 @@ expect("status", r.status, 200);
 expect("cors", r.cors, "*");
 expect("json", JSON.parse(r.text), thanks);
 
-// A plain string goes out as text/plain.
+// A plain string is sent as text/plain.
 r = await post("/ping", "url=" + encodeURIComponent(feed), { Accept: "application/json, text/plain, */*" });
 expect("text/plain", JSON.parse(r.text), thanks);
 
 r = await post("/ping", new URLSearchParams({ url: feed }));
 expect("xml", [r.type, r.text.includes('<result success="true" msg="Thanks for the ping."')], ["text/xml; charset=utf-8", true]);
 
-// FormData goes out as multipart.
+// FormData is sent as multipart.
 const form = new FormData();
 form.set("url", feed);
 r = await post("/ping", form);

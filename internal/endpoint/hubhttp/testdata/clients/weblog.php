@@ -1,5 +1,5 @@
 <?php
-// Talks to the REST doors as a weblog's HTTP client does: a body made by
+// Calls the REST endpoints like the HTTP client of a blog: a body made by
 // http_build_query, sent as application/x-www-form-urlencoded by HTTP/1.0 and 1.1.
 //
 // Usage: weblog.php BASE-URL

@@ -1,4 +1,4 @@
-"""Pings as weblogs do, over XML-RPC, with Python's standard library.
+"""Pings like a blog, by XML-RPC, with Python's standard library.
 
 Usage: weblogs_client.py BASE-URL
 """
@@ -31,7 +31,7 @@ for path in ("/RPC2", "/weblogUpdates"):
     taken(extended("The Site", SITE, PAGE, FEED))
     taken(extended("The Site", SITE, PAGE, FEED, "rss|opml"))
 
-    # Refusals are answers: a fault would end this program.
+    # A refusal is a result, not a fault, which would end this program.
     refused(ping(), "parameters")
     refused(ping("The Site"), "parameters")
     refused(extended("The Site", SITE, PAGE, FEED, "a", "b"), "parameters")

@@ -1,9 +1,9 @@
-"""A WebSub subscriber made of Python's standard library alone.
+"""A WebSub subscriber that uses only Python's standard library.
 
 Usage: websub_callback.py TOPIC SECRET
 
-It prints the URL of its callback, then a line for each thing that happens to it,
-and ends when its input does. It consents to what concerns its topic.
+It prints the URL of its callback, then a line for each request, and ends with
+its input. It consents to requests about its topic.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
-"""An aggregator made of Python's standard library alone.
+"""An aggregator that uses only Python's standard library.
 
-It prints the URL of its procedure river.updated, then a line for each feed that
-it is told of, and ends when its input does.
+It prints the URL of its procedure river.updated, then a line for each
+notification, and ends with its input.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Talks to the XML-RPC and REST doors as Python's standard library does.
+"""Calls the XML-RPC and REST endpoints with Python's standard library.
 
 Usage: xmlrpc_client.py BASE-URL
 """

@@ -1,10 +1,10 @@
-"""Tells an aggregator of changes with Python's own XML-RPC client, as clouds do."""
+"""Notifies an aggregator of changes with Python's XML-RPC client, like a cloud."""
 import sys
 import xmlrpc.client
 
-door, feed = sys.argv[1], sys.argv[2]
+endpoint, feed = sys.argv[1], sys.argv[2]
 
-server = xmlrpc.client.ServerProxy(door)
+server = xmlrpc.client.ServerProxy(endpoint)
 for call in (server.rssCloud.notify, server.river2Suite.rssUpdated, server.notify):
     assert call(feed) is True, call
 

@@ -1,6 +1,6 @@
 <?php
-// Writes a weblog as PHP programs do: a body of text, sent by a stream, the answer taken
-// apart by SimpleXML.
+// Writes a blog like PHP programs: a text body sent by a stream, and a response parsed
+// by SimpleXML.
 //
 // Usage: metaweblog_client.php BASE-URL PASSWORD
 

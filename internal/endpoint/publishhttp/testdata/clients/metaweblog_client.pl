@@ -1,4 +1,4 @@
-# Writes a weblog as Perl scripts of old do: calls made of text, sent by HTTP::Tiny.
+# Writes a blog like old Perl scripts: calls built as text and sent by HTTP::Tiny.
 #
 # Usage: metaweblog_client.pl BASE-URL PASSWORD
 use strict;
@@ -35,7 +35,7 @@ sub has {
 my @me = ('alice', $password);
 my ($yes, $no) = (1, 0);
 
-# "Caf\xe9" in Latin-1, as the document says.
+# "Caf\xe9" in Latin-1, as the document declares.
 my $made = call('metaWeblog.newPost', 'alice', @me, {
     title => "Caf\xe9", description => '&lt;p&gt;one&lt;/p&gt;', categories => ["K\xfcche"],
     dateCreated => bless(['dateTime.iso8601', '20040216T14:30:00'], 'typed'),

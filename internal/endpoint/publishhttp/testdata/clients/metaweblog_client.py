@@ -1,4 +1,4 @@
-"""Writes a weblog with Python's own XML-RPC client: argument 1 is the server's address,
+"""Writes a blog with Python's XML-RPC client: argument 1 is the server's URL,
 argument 2 the password of alice."""
 
 import datetime
@@ -36,7 +36,7 @@ check("blogs", [b["blogid"] for b in server.blogger.getUsersBlogs("key", *me)], 
 check("user", server.blogger.getUserInfo("key", *me)["userid"], "alice")
 blog = server.blogger.getUsersBlogs("key", *me)[0]["blogid"]
 
-# What is new comes back as it was.
+# A new post is returned unchanged.
 when = datetime.datetime(2024, 5, 6, 7, 8, 9)
 post = {
     "title": "Caf\u00e9 & \u65e5\u672c <tag>",
@@ -60,7 +60,7 @@ check("link", got["link"], got["permaLink"])
 check("gmt", got["date_created_gmt"], when)
 assert "Caf\u00e9 &amp; \u65e5\u672c" in feed()
 
-# Editing, with what was told and with less.
+# Edits, with all returned fields and with fewer.
 got["title"] = "Another"
 check("edit", server.metaWeblog.editPost(id, *me, got, True), True)
 after = server.metaWeblog.getPost(id, *me)
@@ -110,7 +110,7 @@ gif = b"GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff!\xf9\x04\x01\
 up = server.metaWeblog.newMediaObject(blog, *me, {"name": "cloud.gif", "type": "image/gif", "bits": xmlrpc.client.Binary(gif), "overwrite": True})
 assert up["url"].startswith("https://hub.example/alice/media/") and up["url"].endswith("cloud.gif"), up
 
-# What is refused.
+# Refused calls.
 fault("wrong password", 403, server.metaWeblog.getPost, id, "alice", "x")
 fault("no such post", 404, server.metaWeblog.getPost, "99999", *me)
 fault("carol's view", 404, server.metaWeblog.getPost, id, "carol", password)

@@ -1,4 +1,4 @@
-"""Writes by Micropub as an app does that knows the recommendation and nothing of this program.
+"""Writes by Micropub like an app that implements only the recommendation.
 
 usage: micropub_client.py BASE TOKEN
 """
@@ -14,7 +14,7 @@ base, token = sys.argv[1], sys.argv[2]
 
 
 class Links(html.parser.HTMLParser):
-    """The addresses of the links of a page, by rel."""
+    """Returns the URLs of the links of a page, by rel."""
 
     def __init__(self):
         super().__init__()
@@ -28,7 +28,7 @@ class Links(html.parser.HTMLParser):
 
 
 def here(url):
-    """An address of the server as it is reached in the test."""
+    """Returns a URL of the server for use in the test."""
     return re.sub(r"^https?://[^/]+", base, url)
 
 
@@ -70,7 +70,7 @@ def query(where, **values):
     return json.loads(body)
 
 
-# Who wrote already has a page that says where to write.
+# The page of a user with posts names the endpoint.
 assert form(base + "/micropub", ("content", "The first post"))[0] == 201
 status, _, page = ask("GET", base + "/alice/", auth=False)
 links = Links()
@@ -82,7 +82,7 @@ config = query(endpoint, q="config")
 media = config["media-endpoint"]
 assert query(endpoint, q="syndicate-to")["syndicate-to"] == []
 
-# Words by form; the token may be in it.
+# Text by form, which can contain the token.
 status, head, _ = form(endpoint, ("h", "entry"), ("content", "A note"), ("category[]", "one"), ("category[]", "two"))
 assert status == 201, status
 note = head["Location"]
@@ -99,7 +99,7 @@ body, kind = parts(("h", "", "", b"entry"), ("content", "", "", b"With a file"),
 status, head, _ = ask("POST", endpoint, body, kind)
 assert status == 201, status
 
-# Changes, and what is told of them.
+# Changes, and their responses.
 for change, want in [
     ({"replace": {"content": [{"html": "<p>Another note</p>"}]}}, {"content": [{"html": "<p>Another note</p>"}], "category": ["one", "two"]}),
     ({"add": {"category": ["three"]}}, {"content": [{"html": "<p>Another note</p>"}], "category": ["one", "two", "three"]}),
@@ -113,13 +113,13 @@ for change, want in [
 status, _, body = send(endpoint, {"action": "update", "url": note, "replace": "content"})
 assert status == 400 and json.loads(body)["error"] == "invalid_request", (status, body)
 
-# Its end, and back.
+# Delete and undelete.
 assert form(endpoint, ("action", "delete"), ("url", note))[0] in (200, 204)
 assert ask("GET", note, auth=False)[0] == 410
 assert send(endpoint, {"action": "undelete", "url": note})[0] in (200, 204)
 assert b"Another note" in ask("GET", note, auth=False)[2]
 
-# Who may not.
+# Missing permission.
 status, head, body = form(endpoint, ("content", "x"), auth=False)
 assert status == 401 and json.loads(body)["error"] == "unauthorized" and head["WWW-Authenticate"], (status, body)
 status, _, body = ask("GET", endpoint + "?q=config&access_token=" + token)

@@ -1,4 +1,4 @@
-"""Saves feeds with Python's own XML-RPC client: argument 1 is the server's address,
+"""Saves feeds with Python's XML-RPC client: argument 1 is the server's URL,
 argument 2 the password of alice."""
 
 import sys

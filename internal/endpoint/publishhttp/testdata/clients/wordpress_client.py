@@ -1,5 +1,5 @@
-"""Calls each method of the WordPress API with Python's own XML-RPC client: argument 1 is the
-server's address, argument 2 the password of alice."""
+"""Calls each method of the WordPress API with Python's XML-RPC client: argument 1 is the
+server's URL, argument 2 the password of alice."""
 
 import datetime
 import sys
@@ -38,7 +38,7 @@ def feed():
         return r.read().decode()
 
 
-# Who somebody is, and what there is.
+# The user and the options.
 blogs = wp.getUsersBlogs("alice", password)
 check("blogs", [(b["blogid"], b["isPrimary"]) for b in blogs], [("alice", True)])
 types("blog", blogs[0], isAdmin=bool, url=str, blogName=str, xmlrpc=str)
@@ -53,7 +53,7 @@ check("formats", wp.getPostFormats(*me), {"standard": "Standard"})
 check("formats that are shown", wp.getPostFormats(*me, {"show-supported": True})["all"], {"standard": "Standard"})
 check("pages", wp.getPageList(*me), [])
 
-# org2blog signs in by these, creates the categories that it does not find, and posts.
+# org2blog signs in by these calls, creates missing categories, and posts.
 check("no categories yet", wp.getCategories(*me), [])
 check("no tags yet", wp.getTags(*me), [])
 created = {name: wp.newCategory(*me, {"name": name, "slug": name, "parent_id": 0, "description": ""}) for name in ("org", "notes")}
@@ -115,7 +115,7 @@ fault("an unknown term", 404, wp.newPost, *me, {"post_title": "x", "terms": {"ca
 fault("a page", -32602, wp.newPost, *me, {"post_title": "x", "post_type": "page"})
 fault("a password", -32602, wp.newPost, *me, {"post_title": "x", "post_password": "secret"})
 
-# Changes leave everything else, and a draft is the default.
+# Changes affect only the given fields; a draft is the default.
 check("edit", wp.editPost(*me, id, {"post_title": "Tea", "terms_names": {"post_tag": []}}), True)
 post = wp.getPost(*me, id)
 check("after the edit", (post["post_title"], post["post_content"][:10], [t["name"] for t in post["terms"]]), ("Tea", "<p>one</p>", ["Küche & Bad", "tea"]))
@@ -142,7 +142,7 @@ check("pages", wp.getPosts(*me, {"post_type": "page"}), [])
 check("the ID of a category for Movable Type", server.mt.setPostCategories(draft, *me[1:], [{"categoryId": kitchen}]), True)
 check("it has its name", [c["categoryName"] for c in server.mt.getPostCategories(draft, *me[1:])], ["Küche & Bad"])
 
-# The end of a post, and what is refused.
+# A deleted post, and refused calls.
 check("delete", wp.deletePost(*me, draft), True)
 fault("a deleted post", 404, wp.getPost, *me, draft)
 fault("a wrong password", 403, wp.getUsersBlogs, "alice", "wrong")

@@ -1,5 +1,5 @@
-"""A reading app in Python's standard library: argument 1 is the server's address, 2 the
-password of alice, 3 a token of hers for reading."""
+"""A reading app in Python's standard library: argument 1 is the server's URL, 2 the
+password of alice, 3 her token for reading."""
 
 import hashlib
 import json
