@@ -84,7 +84,7 @@ func TestCurlAsClient(t *testing.T) {
 		{`{"success":true,"msg":"Thanks for the ping."}`, []string{"-H", "Accept: application/json", "-d", "url=http://feeds.example/curl.xml", base + "/ping"}},
 		{"415", []string{"-o", "/dev/null", "-w", "%{http_code}", "-F", "url=http://feeds.example/curl.xml", base + "/ping"}},
 		{"406", []string{"-o", "/dev/null", "-w", "%{http_code}", "-H", "Accept: image/png", "-d", "url=http://feeds.example/curl.xml", base + "/ping"}},
-		{"takes a POST", []string{base + "/ping"}},
+		{"send a POST", []string{base + "/ping"}},
 		{`success="false"`, []string{"-d", "url=http://feeds.example/dead.xml", base + "/ping"}},
 		{`<notifyResult success="true"`, []string{"-d", "notifyProcedure=&port=5337&path=/cb&protocol=http-post", "--data-urlencode", "url1=http://feeds.example/curl.xml", base + "/rsscloud/pleaseNotify"}},
 		{`<notifyResult success="true"`, []string{"-d", "port=5337&path=/cb&protocol=http-post&url1=http://feeds.example/curl.xml", base + "/rsscloud/cancel"}},
