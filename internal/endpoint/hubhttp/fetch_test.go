@@ -39,7 +39,7 @@ func TestFetchedFeed(t *testing.T) {
 	})}
 	got, err := f.Fetch(t.Context(), hub.Fetch{URL: feed, ETag: `"x"`, Revalidate: true})
 	if got.About == nil || got.About() != (hub.About{}) {
-		t.Error("an empty feed says something of itself")
+		t.Error("an empty feed has a description")
 	}
 	got.About = nil
 	sum := sha256.Sum256([]byte("<rss/>"))

@@ -213,10 +213,10 @@ func TestFailedRememberedRedirectIsForgotten(t *testing.T) {
 		ok     bool
 		sent   []string
 	}{
-		{"gone elsewhere", 404, true, []string{"POST http://agg.example/old", "POST http://agg.example/cb", "POST http://agg.example/new"}},
+		{"404", 404, true, []string{"POST http://agg.example/old", "POST http://agg.example/cb", "POST http://agg.example/new"}},
 		{"410", 410, true, []string{"POST http://agg.example/old", "POST http://agg.example/cb", "POST http://agg.example/new"}},
-		{"nobody there", -1, true, []string{"POST http://agg.example/old", "POST http://agg.example/cb", "POST http://agg.example/new"}},
-		{"it wants quiet", 503, false, []string{"POST http://agg.example/old"}},
+		{"no response", -1, true, []string{"POST http://agg.example/old", "POST http://agg.example/cb", "POST http://agg.example/new"}},
+		{"503", 503, false, []string{"POST http://agg.example/old"}},
 		{"no time left", -2, false, []string{"POST http://agg.example/old"}},
 	} {
 		n := newMoving(map[string]string{"http://agg.example/cb": "/old"})
@@ -278,11 +278,11 @@ func TestRegistrationFollowsRedirects(t *testing.T) {
 		next      string // URL of the next notification
 	}{
 		{"a test call", false, map[string]string{cb: "/new"}, "", "", []string{"POST " + cb, "POST http://agg.example/new"}, "http://agg.example/new"},
-		{"a test call elsewhere", false, map[string]string{cb: "http://b.example/new"}, "", redirectNotAgreed, []string{"POST " + cb, "GET http://b.example/new"}, cb},
+		{"a test call to another host", false, map[string]string{cb: "http://b.example/new"}, "", redirectNotAgreed, []string{"POST " + cb, "GET http://b.example/new"}, cb},
 		{"a test call where it is agreed", false, map[string]string{cb: "http://b.example/new"}, "http://b.example/new", "",
 			[]string{"POST " + cb, "GET http://b.example/new", "POST http://b.example/new"}, "http://b.example/new"},
 		{"a challenge", true, map[string]string{cb: "/new"}, "http://agg.example/new", "", []string{"GET " + cb, "GET http://agg.example/new"}, "http://agg.example/new"},
-		{"a challenge elsewhere", true, map[string]string{cb: "http://b.example/new"}, "http://b.example/new", "", []string{"GET " + cb, "GET http://b.example/new"}, "http://b.example/new"},
+		{"a challenge of another host", true, map[string]string{cb: "http://b.example/new"}, "http://b.example/new", "", []string{"GET " + cb, "GET http://b.example/new"}, "http://b.example/new"},
 		{"a challenge that is not met there", true, map[string]string{cb: "/new"}, "", "does not contain the challenge", []string{"GET " + cb, "GET http://agg.example/new"}, cb},
 		{"a loop", true, map[string]string{cb: "/cb"}, "", tooManyRedirects, []string{"GET " + cb, "GET " + cb, "GET " + cb, "GET " + cb}, cb},
 	} {

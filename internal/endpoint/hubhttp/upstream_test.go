@@ -214,7 +214,7 @@ func TestHubResponsesAreDistinguished(t *testing.T) {
 	h.Close()
 	for protocol, target := range paths {
 		if _, err := u.Ask(t.Context(), follow(protocol, h.URL+target)); fault.CodeOf(err) != fault.Unreadable {
-			t.Errorf("%s, nobody there: %v", protocol, err)
+			t.Errorf("%s, no server: %v", protocol, err)
 		}
 		if _, err := u.Ask(t.Context(), follow(protocol, "http://10.0.0.1"+target)); fault.CodeOf(err) != fault.Refused {
 			t.Errorf("%s, a private address: %v", protocol, err)
@@ -423,17 +423,17 @@ func TestWebSubNotificationsAreReceived(t *testing.T) {
 		status                  int
 		received                string
 	}{
-		"a question":         {method: "GET", path: ask("token", sub), status: 200, received: "confirm token " + feed + " true 5m0s"},
-		"another question":   {method: "GET", path: ask("token", other), status: 404, received: "confirm token http://other.example/ false 0s"},
-		"a denial":           {method: "GET", path: ask("token", denied), status: 200, received: "denied token " + feed + " No."},
-		"content":            {method: "POST", path: "/notify/websub/token", signature: signed, status: 202, received: "delivered token 127.0.0.1 1 <rss/> true application/rss+xml <http://feeds.example/rss.xml>; rel=\"self\""},
-		"unsigned":           {method: "POST", path: "/notify/websub/token", status: 202, received: "rejected token"},
-		"wrongly signed":     {method: "POST", path: "/notify/websub/token", signature: "sha256=00", status: 202, received: "rejected token"},
-		"for nobody":         {method: "POST", path: "/notify/websub/other", signature: signed, status: 410},
-		"without a token":    {method: "POST", path: "/notify/websub/", signature: signed, status: 404},
-		"a question, unwell": {method: "GET", path: ask("token", sub), err: unwell, status: 503, received: "confirm token " + feed + " true 5m0s"},
-		"content, unwell":    {method: "POST", path: "/notify/websub/token", signature: signed, err: unwell, status: 503},
-		"content that comes again": {method: "POST", path: "/notify/websub/token", signature: signed, err: fault.New(fault.TooMany, "Slowly."), status: 503,
+		"a question":       {method: "GET", path: ask("token", sub), status: 200, received: "confirm token " + feed + " true 5m0s"},
+		"another question": {method: "GET", path: ask("token", other), status: 404, received: "confirm token http://other.example/ false 0s"},
+		"a denial":         {method: "GET", path: ask("token", denied), status: 200, received: "denied token " + feed + " No."},
+		"content":          {method: "POST", path: "/notify/websub/token", signature: signed, status: 202, received: "delivered token 127.0.0.1 1 <rss/> true application/rss+xml <http://feeds.example/rss.xml>; rel=\"self\""},
+		"unsigned":         {method: "POST", path: "/notify/websub/token", status: 202, received: "rejected token"},
+		"wrongly signed":   {method: "POST", path: "/notify/websub/token", signature: "sha256=00", status: 202, received: "rejected token"},
+		"unknown token":    {method: "POST", path: "/notify/websub/other", signature: signed, status: 410},
+		"without a token":  {method: "POST", path: "/notify/websub/", signature: signed, status: 404},
+		"a verification request, store unavailable": {method: "GET", path: ask("token", sub), err: unwell, status: 503, received: "confirm token " + feed + " true 5m0s"},
+		"content, store unavailable":                {method: "POST", path: "/notify/websub/token", signature: signed, err: unwell, status: 503},
+		"content, retry later": {method: "POST", path: "/notify/websub/token", signature: signed, err: fault.New(fault.TooMany, "Slowly."), status: 503,
 			received: "delivered token 127.0.0.1 1 <rss/> true application/rss+xml <http://feeds.example/rss.xml>; rel=\"self\""},
 	} {
 		e.err = c.err

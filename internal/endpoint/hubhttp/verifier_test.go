@@ -69,7 +69,7 @@ func TestTestCall(t *testing.T) {
 		{"410", "http-post", fetch.Reply{Status: 410}, false, fault.Unreadable, "410 Gone"},
 		{"500", "xml-rpc", fetch.Reply{Status: 500}, false, fault.Unreadable, "500 Internal Server Error"},
 		{"redirect", "http-post", fetch.Reply{Status: 303, Location: "http://other.example/"}, false, fault.Unreadable, "303 See Other"},
-		{"nobody", "http-post", fetch.Reply{Err: unreachable}, false, fault.Unreadable, "no usable answer"},
+		{"no response", "http-post", fetch.Reply{Err: unreachable}, false, fault.Unreadable, "no usable answer"},
 		{"time-out", "http-post", fetch.Reply{Err: unreachable, Timeout: true}, false, fault.Unreadable, "no usable answer"},
 		{"ours", "http-post", fetch.Reply{Err: unreachable, NotTried: true}, false, fault.Unavailable, "a minute"},
 		{"another hub's endpoint", "http-post", fetch.Reply{Status: 200, Body: thanks}, false, fault.Refused, "loop"},
@@ -147,11 +147,11 @@ func TestChallenge(t *testing.T) {
 		{"left out", "http-post", func(string) fetch.Reply { return fetch.Reply{Status: 200, Body: []byte("ok")} }, no, "does not contain", 1},
 		{"404", "http-post", status(404), fine, "404 Not Found", 1},
 		{"405", "http-post", status(405), fine, "405 Method Not Allowed", 1},
-		{"nobody", "http-post", func(string) fetch.Reply { return no }, fine, "no usable answer", 1},
+		{"no response", "http-post", func(string) fetch.Reply { return no }, fine, "no usable answer", 1},
 		{"this server itself", "http-post", func(string) fetch.Reply {
 			return fetch.Reply{Err: &fetch.Error{Kind: fetch.Refused, Err: fetch.ErrOwn}}
 		}, fine, "leads to this server itself", 1},
-		{"xml-rpc nobody", "xml-rpc", func(string) fetch.Reply { return no }, fine, "no usable answer", 1},
+		{"xml-rpc, no response", "xml-rpc", func(string) fetch.Reply { return no }, fine, "no usable answer", 1},
 		{"xml-rpc 500", "xml-rpc", status(500), fine, "500", 1},
 		{"xml-rpc 403", "xml-rpc", status(403), fine, "403", 1},
 		{"xml-rpc 405, then a call", "xml-rpc", status(405), fine, "", 2},
@@ -159,7 +159,7 @@ func TestChallenge(t *testing.T) {
 		{"xml-rpc 501, then a call", "xml-rpc", status(501), fine, "", 2},
 		{"xml-rpc 405, then nothing", "xml-rpc", status(405), no, "no usable answer", 2},
 		{"xml-rpc 405, then a page", "xml-rpc", status(405), page, "not that of the procedure", 2},
-		{"xml-rpc 405, then no such procedure", "xml-rpc", status(405), failed, "with a fault", 2},
+		{"xml-rpc 405, then an unknown procedure", "xml-rpc", status(405), failed, "with a fault", 2},
 		{"soap 405, then a call", "soap", status(405), fetch.Reply{Status: 200, Body: soapAnswer(t)}, "", 2},
 		{"soap 405, then xml-rpc", "soap", status(405), fine, "not that of the procedure", 2},
 	} {

@@ -77,7 +77,7 @@ func TestHubAcceptsRequests(t *testing.T) {
 		"additional parameters": {websubForm("subscribe", "foo", "bar", "hub.foo", "hub.bar"), plain},
 		"a lease":               {websubForm("subscribe", "hub.lease_seconds", "7200"), with(func(in *hub.Intent) { in.Lease = 2 * time.Hour })},
 		"an unsubscription":     {websubForm("unsubscribe", "hub.lease_seconds", "7200", "hub.secret", "x"), with(func(in *hub.Intent) { in.Mode = hub.ModeUnsubscribe })},
-		"a topic that is no feed": {websubForm("subscribe", "hub.topic", "http://t.example/notes.txt"),
+		"a topic that is not a feed": {websubForm("subscribe", "hub.topic", "http://t.example/notes.txt"),
 			with(func(in *hub.Intent) { in.Topic = "http://t.example/notes.txt" })},
 	} {
 		for _, path := range []string{"/websub", "/hub"} {
@@ -142,7 +142,7 @@ func TestFaultsBecomeStatuses(t *testing.T) {
 		text   string
 		retry  string
 	}{
-		{fault.New(fault.Invalid, "The topic is none."), 400, "The topic is none.\n", ""},
+		{fault.New(fault.Invalid, "The topic is invalid."), 400, "The topic is invalid.\n", ""},
 		{fault.New(fault.Refused, "The callback is one of this server's own endpoints."), 403, "The callback is one of this server's own endpoints.\n", ""},
 		{&fault.Error{Code: fault.TooMany, Msg: "Too often.", RetryAfter: 7 * time.Second}, 429, "Too often.\n", "7"},
 		{fault.New(fault.TooMany, "Too often."), 429, "Too often.\n", "1"},
@@ -349,7 +349,7 @@ func TestDeny(t *testing.T) {
 		code  fault.Code // Internal: delivered
 	}{
 		"200": {fetch.Reply{Status: 200}, fault.Internal}, "404": {fetch.Reply{Status: 404}, fault.Internal}, "302": {fetch.Reply{Status: 302}, fault.Internal},
-		"nobody": {fetch.Reply{Err: broken}, fault.Unreadable}, "ours": {fetch.Reply{Err: broken, NotTried: true}, fault.Unavailable},
+		"no response": {fetch.Reply{Err: broken}, fault.Unreadable}, "ours": {fetch.Reply{Err: broken, NotTried: true}, fault.Unavailable},
 	} {
 		reason := "The topic could not be read & " + strings.Repeat("ü", 1000)
 		s := questioned(t, func(q url.Values) fetch.Reply {

@@ -239,7 +239,7 @@ func TestRealSenderAtARealWebSubSubscriber(t *testing.T) {
 	srv.Close()
 	in.Mode = hub.ModeSubscribe
 	if _, err := a.Confirm(t.Context(), in); fault.CodeOf(err) != fault.Unreadable || fault.Message(err) != unanswered {
-		t.Errorf("nobody: %v", err)
+		t.Errorf("no server: %v", err)
 	}
 }
 

@@ -60,18 +60,18 @@ func TestRefusedReadersGetTheSameMessage(t *testing.T) {
 		headers      []string
 	}{
 		{"nobody", "/alice/private/rss.xml", nil},
-		{"nobody, of a user who is not there", "/zoe/private/rss.xml", nil},
+		{"no credentials, unknown user", "/zoe/private/rss.xml", nil},
 		{"a wrong secret", "/alice/private/rss.xml", []string{"basic", "bob:x"}},
 		{"a wrong reader", "/alice/private/feed.json", []string{"basic", "eve:" + goodSecret}},
 		{"the password of the account", "/alice/private/rss.xml", []string{"basic", aliceBasic}},
-		{"a user who is not there", "/zoe/private/rss.xml", []string{"basic", bobBasic}},
+		{"an unknown user", "/zoe/private/rss.xml", []string{"basic", bobBasic}},
 		{"WSSE with a wrong secret", "/alice/private/rss.xml", []string{"X-WSSE", wsseOf("bob", "x")}},
 		{"WSSE that came before", "/alice/private/rss.xml", []string{"X-WSSE", used}},
 		{"WSSE that is broken", "/alice/private/rss.xml", []string{"X-WSSE", "UsernameToken x"}},
 		{"WSSE that is broken, and Basic", "/alice/private/rss.xml", []string{"X-WSSE", "x", "basic", bobBasic}},
 		{"Basic that is broken", "/alice/private/rss.xml", []string{"Authorization", "Basic x"}},
 		{"a bearer token", "/alice/private/rss.xml", []string{"Authorization", "Bearer " + tokenAll}},
-		{"an unknown ending, by nobody", "/alice/private/feed.exe", nil},
+		{"an unknown extension without credentials", "/alice/private/feed.exe", nil},
 	} {
 		a := d.do(t, "GET", c.target, "", c.headers...)
 		a.is(t, c.what, http.StatusUnauthorized)

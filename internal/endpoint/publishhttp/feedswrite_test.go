@@ -69,7 +69,7 @@ func TestPutByOtherUserGetsTheSameMessage(t *testing.T) {
 		}
 	}
 	a := d.do(t, "PUT", "/zoe/rss.xml", "x", "basic", "zoe:x")
-	a.is(t, "a user who is not there", http.StatusUnauthorized, first)
+	a.is(t, "an unknown user", http.StatusUnauthorized, first)
 	d.do(t, "PUT", "/alice/rss.xml", hostedRSS(2), "Authorization", "Bearer "+tokenDelete).is(t, "a token for less", http.StatusForbidden, "create")
 	d.accounts.fail = &fault.Error{Code: fault.TooMany, Msg: "Too many.", RetryAfter: 90 * time.Second}
 	a = d.do(t, "PUT", "/alice/rss.xml", hostedRSS(2), "basic", aliceBasic)

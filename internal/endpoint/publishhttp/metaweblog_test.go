@@ -235,7 +235,7 @@ func TestStatusFlagAndDateDetermineState(t *testing.T) {
 	edit(metaweblog.Edit{Publish: new(true), Created: soon})
 	state("in an hour", author.Scheduled, "future", soon)
 	edit(metaweblog.Edit{Publish: new(true), Title: new("y")})
-	state("it goes on waiting", author.Scheduled, "future", soon)
+	state("remains scheduled", author.Scheduled, "future", soon)
 	edit(metaweblog.Edit{Publish: new(true), Created: soon})
 	state("the echo of its date", author.Scheduled, "future", soon)
 	edit(metaweblog.Edit{Publish: new(true), Created: past})
@@ -289,26 +289,26 @@ func TestEditorsGetKnownFaultCodes(t *testing.T) {
 		err  error
 		code int
 	}{
-		"a wrong password":                    {post(wrong, id), metaweblog.CodeLogin},
-		"a token of another":                  {post(token(tokenOther), id), metaweblog.CodeLogin},
-		"a token for less":                    {token(tokenDelete).EditPost(ctx, id, metaweblog.Edit{Publish: new(true)}), metaweblog.CodeNotAllowed},
-		"no such post":                        {post(c, "77"), metaweblog.CodeNotFound},
-		"no number":                           {post(c, "abc"), metaweblog.CodeNotFound},
-		"a negative number":                   {post(c, "-1"), metaweblog.CodeNotFound},
-		"a deleted post":                      {post(c, deleted), metaweblog.CodeNotFound},
-		"a deleted post, edited":              {c.EditPost(ctx, deleted, metaweblog.Edit{Publish: new(true)}), metaweblog.CodeNotFound},
-		"a deleted post, deleted":             {c.DeletePost(ctx, deleted), metaweblog.CodeNotFound},
-		"another's post":                      {post(other, id), metaweblog.CodeNotFound},
-		"another's post, edited":              {other.EditPost(ctx, id, metaweblog.Edit{Title: new("mine"), Publish: new(true)}), metaweblog.CodeNotFound},
-		"another's post, deleted":             {other.DeletePost(ctx, id), metaweblog.CodeNotFound},
-		"another's post, published":           {other.Publish(ctx, id), metaweblog.CodeNotFound},
-		"another's post, under other words":   {other.SetPostCategories(ctx, id, "x"), metaweblog.CodeNotFound},
-		"another's weblog":                    {blog("carol"), metaweblog.CodeNotFound},
-		"nothing to publish":                  {func() error { _, err := c.NewPost(ctx, metaweblog.Edit{Publish: new(true)}); return err }(), xmlrpc.CodeParams},
-		"a title that is too long":            {c.EditPost(ctx, id, metaweblog.Edit{Title: new(strings.Repeat("x", 301)), Publish: new(true)}), xmlrpc.CodeParams},
-		"an address that is none":             {c.EditPost(ctx, id, metaweblog.Edit{Link: new("javascript:x"), Publish: new(true)}), xmlrpc.CodeParams},
-		"a file for one who may only delete":  {func() error { _, err := token(tokenDelete).Upload(ctx, metaweblog.Media{}); return err }(), metaweblog.CodeNotAllowed},
-		"a deletion by one who may only else": {func() error { return w.as("alice", "").DeletePost(ctx, "0") }(), metaweblog.CodeNotFound},
+		"a wrong password":                          {post(wrong, id), metaweblog.CodeLogin},
+		"a token of another":                        {post(token(tokenOther), id), metaweblog.CodeLogin},
+		"a token for less":                          {token(tokenDelete).EditPost(ctx, id, metaweblog.Edit{Publish: new(true)}), metaweblog.CodeNotAllowed},
+		"no such post":                              {post(c, "77"), metaweblog.CodeNotFound},
+		"no number":                                 {post(c, "abc"), metaweblog.CodeNotFound},
+		"a negative number":                         {post(c, "-1"), metaweblog.CodeNotFound},
+		"a deleted post":                            {post(c, deleted), metaweblog.CodeNotFound},
+		"a deleted post, edited":                    {c.EditPost(ctx, deleted, metaweblog.Edit{Publish: new(true)}), metaweblog.CodeNotFound},
+		"a deleted post, deleted":                   {c.DeletePost(ctx, deleted), metaweblog.CodeNotFound},
+		"another's post":                            {post(other, id), metaweblog.CodeNotFound},
+		"another's post, edited":                    {other.EditPost(ctx, id, metaweblog.Edit{Title: new("mine"), Publish: new(true)}), metaweblog.CodeNotFound},
+		"another's post, deleted":                   {other.DeletePost(ctx, id), metaweblog.CodeNotFound},
+		"another's post, published":                 {other.Publish(ctx, id), metaweblog.CodeNotFound},
+		"another's post, under other words":         {other.SetPostCategories(ctx, id, "x"), metaweblog.CodeNotFound},
+		"another's weblog":                          {blog("carol"), metaweblog.CodeNotFound},
+		"nothing to publish":                        {func() error { _, err := c.NewPost(ctx, metaweblog.Edit{Publish: new(true)}); return err }(), xmlrpc.CodeParams},
+		"a title that is too long":                  {c.EditPost(ctx, id, metaweblog.Edit{Title: new(strings.Repeat("x", 301)), Publish: new(true)}), xmlrpc.CodeParams},
+		"an invalid URL":                            {c.EditPost(ctx, id, metaweblog.Edit{Link: new("javascript:x"), Publish: new(true)}), xmlrpc.CodeParams},
+		"a file with a token for deleting":          {func() error { _, err := token(tokenDelete).Upload(ctx, metaweblog.Media{}); return err }(), metaweblog.CodeNotAllowed},
+		"a deletion with a token for other actions": {func() error { return w.as("alice", "").DeletePost(ctx, "0") }(), metaweblog.CodeNotFound},
 	} {
 		if !isFault(f.err, f.code) {
 			t.Errorf("%s: %v, want %d", what, f.err, f.code)
@@ -443,7 +443,7 @@ func TestRSDNamesTheEndpoints(t *testing.T) {
 		}
 		return nil
 	}
-	w.do(t, "GET", "/bob/rsd.xml", "").is(t, "of nobody", http.StatusNotFound)
+	w.do(t, "GET", "/bob/rsd.xml", "").is(t, "unknown user", http.StatusNotFound)
 	a := w.do(t, "GET", "/alice/rsd.xml", "")
 	a.is(t, "rsd", http.StatusOK, "<rsd ")
 	a.has(t, "rsd", "Content-Type", "application/rsd+xml; charset=utf-8")

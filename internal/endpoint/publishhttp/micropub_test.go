@@ -202,7 +202,7 @@ func TestPropertiesCreateAPost(t *testing.T) {
 			author.Content{Source: "a", Format: author.Plain, Enclosures: []author.Enclosure{{URL: "https://a.example/s.png", Type: "image/png", Alt: "A sunset"}}}, nil},
 		"a sound of which nothing is known": {`{"audio":["https://a.example/s"]}`,
 			author.Content{Format: author.Plain, Enclosures: []author.Enclosure{{URL: "https://a.example/s", Type: "audio/mpeg"}}}, nil},
-		"a file of ours is known by its path": {`{"photo":["ORIGIN/alice/media/0011/s.jpg"]}`,
+		"own files are stored by path": {`{"photo":["ORIGIN/alice/media/0011/s.jpg"]}`,
 			author.Content{Format: author.Plain, Enclosures: []author.Enclosure{{URL: "/alice/media/0011/s.jpg", Type: "image/jpeg"}}}, nil},
 		"a reply": {`{"content":["yes"],"in-reply-to":[{"type":["h-cite"],"properties":{"url":["https://a.example/1"],"name":["One"]}}]}`,
 			author.Content{Source: "yes", Format: author.Plain, Reply: &author.Reply{URL: "https://a.example/1", Title: "One"}}, nil},
@@ -405,8 +405,8 @@ func TestMicropubErrorsAreReadable(t *testing.T) {
 		words  string
 	}{
 		"a post for some":         {`{"properties":{"content":["a"],"visibility":["private"]}}`, 400, "invalid_request", "nothing was published"},
-		"a date that is none":     {`{"properties":{"content":["a"],"published":["soon"]}}`, 400, "invalid_request", "soon"},
-		"a status that is none":   {`{"properties":{"content":["a"],"post-status":["secret"]}}`, 400, "invalid_request", "secret"},
+		"an invalid date":         {`{"properties":{"content":["a"],"published":["soon"]}}`, 400, "invalid_request", "soon"},
+		"an invalid status":       {`{"properties":{"content":["a"],"post-status":["secret"]}}`, 400, "invalid_request", "secret"},
 		"an empty post":           {`{"properties":{"weight":["1"]}}`, 400, "invalid_request", "nothing in the post"},
 		"too long":                {`{"properties":{"content":["` + strings.Repeat("a", author.MaxSource+1) + `"]}}`, 400, "invalid_request", "256 KiB"},
 		"no such post":            {`{"action":"delete","url":"` + at + `x"}`, 400, "invalid_request", "no post of yours"},

@@ -44,7 +44,7 @@ func TestMicropubReportsAPostOverTheLimit(t *testing.T) {
 	if _, err := w.update(at, `"replace":{"content":`+long+`}`); err != nil {
 		t.Fatal(err)
 	}
-	check("over again", warning)
+	check("over the limit again", warning)
 	w.create(`{"content":` + long + `,"name":["Title"]}`)
 	check("with a title", "")
 	w.create(`{"content":` + long + `,"post-status":["draft"]}`)

@@ -96,7 +96,7 @@ func TestRefusalDiffersFromTemporaryFailure(t *testing.T) {
 		says   string
 		after  time.Duration
 	}{
-		"a cloud that says no":   {announce.RSSCloud, 200, nil, `<result success="false" msg="I do not know you."/>`, fault.Refused, "I do not know you.", 0},
+		"a cloud that refuses":   {announce.RSSCloud, 200, nil, `<result success="false" msg="I do not know you."/>`, fault.Refused, "I do not know you.", 0},
 		"a form that is not one": {announce.RSSCloud, 404, nil, "", fault.Refused, "404 Not Found", 0},
 		"flerror":                {announce.Weblogs, 200, nil, rpcNo, fault.Refused, "Not you.", 0},
 		"a fault":                {announce.RSSCloudRPC, 200, nil, rpcFault, fault.Refused, "Too old.", 0},
@@ -139,6 +139,6 @@ func TestForbiddenPingTargetIsRefused(t *testing.T) {
 	s.Close()
 	_, err := (&TargetSender{HTTP: http.DefaultClient}).Send(t.Context(), announce.Target{Kind: announce.WebSub, URL: s.URL + "/x"}, someNews())
 	if fault.CodeOf(err) != fault.Unreadable {
-		t.Errorf("where nobody is: %v", err)
+		t.Errorf("no server: %v", err)
 	}
 }

@@ -229,7 +229,7 @@ func (s *script) do(kind, rest string) {
 	case "now":
 		s.vars[rest] = strconv.FormatInt(s.clock.now().Unix(), 10)
 	default:
-		s.Fatalf("%s:%d: there is no such line", s.name, s.line)
+		s.Fatalf("%s:%d: unknown line", s.name, s.line)
 	}
 }
 

@@ -49,7 +49,7 @@ func (r *realRiver) arrived(url string) {
 	known, err := r.Deliver(r.w.Context(), url, "notify-websub", r.w.feeds[url].rss(), header())
 	r.w.must(err)
 	if !known {
-		r.w.Fatalf("nobody follows %s", url)
+		r.w.Fatalf("no subscription to %s", url)
 	}
 }
 

@@ -157,7 +157,7 @@ func TestMailHasTextHTMLAndListHeaders(t *testing.T) {
 	}
 	again, err := netmail.ReadMessage(strings.NewReader(s.mails[1]))
 	if err != nil || again.Header.Get("Message-Id") != m.Header.Get("Message-Id") {
-		t.Errorf("sent again it is %v", again.Header)
+		t.Errorf("sent again: %v", again.Header)
 	}
 	parts := mailParts(t, m)
 	text, html := parts["text/plain"], parts["text/html"]
