@@ -32,7 +32,7 @@ func (a *Accounts) AppKey(u User) (string, error) {
 
 // app returns the keyed hash of a user's name and the time of the password.
 func (k *keys) app(u User) []byte {
-	h := hmac.New(sha256.New, k.apps)
+	h := hmac.New(sha256.New, k.appsKey)
 	h.Write([]byte(u.Name + "\x00" + u.PasswordAt.UTC().Format("2006-01-02T15:04:05.000")))
 	return h.Sum(nil)
 }
@@ -71,12 +71,12 @@ func appKey(name, password string) string {
 //
 // spec:cloudburst#app-tokens
 func (a *Accounts) AppToken(ctx context.Context, key string, from Caller) (Token, error) {
-	const no = "The key matches no token, or the token was revoked."
+	const refusal = "The key matches no token, or the token was revoked."
 	a.init()
 	key = strings.ToLower(key)
 	if len(key) != 2*md5.Size || strings.Trim(key, "0123456789abcdef") != "" {
-		return Token{}, a.refuseAndCount(ctx, from, no)
+		return Token{}, a.refuseAndCount(ctx, from, refusal)
 	}
 	t, err := a.Store.TokenByApp(ctx, hashOf(key))
-	return a.finishTokenLogin(ctx, t, err, "read", from, no)
+	return a.finishTokenLogin(ctx, t, err, "read", from, refusal)
 }

@@ -89,16 +89,16 @@ func (a *Accounts) Allow(z Authorization) (code string, err error) {
 //
 // spec:cloudburst#indieauth-codes
 func (a *Accounts) Redeem(ctx context.Context, code string, fits func(Authorization) error, from Caller) (Authorization, error) {
-	const no = "The code is not valid, is too old, or was used before."
+	const refusal = "The code is not valid, is too old, or was used before."
 	a.init()
 	if err := a.keys.usable(); err != nil {
 		return Authorization{}, err
 	}
 	z, ok := a.keys.openAuthorization(sealedCode, code)
 	if !ok {
-		return Authorization{}, a.refuseAndCount(ctx, from, no)
+		return Authorization{}, a.refuseAndCount(ctx, from, refusal)
 	}
-	refused := fault.New(fault.Refused, "%s", no)
+	refused := fault.New(fault.Refused, "%s", refusal)
 	if !a.now().Before(z.Expires) {
 		return Authorization{}, refused
 	}

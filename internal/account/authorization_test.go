@@ -64,8 +64,8 @@ func TestCodeSurvivesAnotherProgram(t *testing.T) {
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		code := w.code("create")
-		no := errors.New("another program")
-		if _, err := w.Redeem(w.ctx, code, func(account.Authorization) error { return no }, at(home)); !errors.Is(err, no) {
+		refusal := errors.New("another program")
+		if _, err := w.Redeem(w.ctx, code, func(account.Authorization) error { return refusal }, at(home)); !errors.Is(err, refusal) {
 			t.Errorf("%v", err)
 		}
 		_, err := w.Redeem(w.ctx, code, fits, at(home))

@@ -22,10 +22,10 @@ type keys struct {
 	seal cipher.AEAD
 	// authorize seals requests and grants; see [Authorization].
 	authorize cipher.AEAD
-	mac       []byte
-	where     []byte
-	apps      []byte
-	count     []byte
+	secretKey []byte
+	placeKey  []byte
+	appsKey   []byte
+	tallyKey  []byte
 	id        string // public identifier of the key
 	err       error
 }
@@ -38,7 +38,7 @@ func newKeys(key []byte) *keys {
 		return out
 	}
 	sealing := derive("feed secret", 32)
-	k.mac, k.where, k.apps, k.count = derive("feed secret look-up", 32), derive("place", 32), derive("app", 32), derive("tally", 32)
+	k.secretKey, k.placeKey, k.appsKey, k.tallyKey = derive("feed secret look-up", 32), derive("place", 32), derive("app", 32), derive("tally", 32)
 	k.id = hex.EncodeToString(derive("key id", 8))
 	aead := func(key []byte) cipher.AEAD {
 		block, err := aes.NewCipher(key)
@@ -58,11 +58,11 @@ func newKeys(key []byte) *keys {
 }
 
 // bound returns the additional data of a sealed secret: the secret cannot be opened in another row.
-func bound(s Secret) []byte { return []byte(s.User + "\x00" + s.Feed + "\x00" + s.Selector) }
+func additionalData(s Secret) []byte { return []byte(s.User + "\x00" + s.Feed + "\x00" + s.Selector) }
 
 // sealSecret encrypts a secret.
 func (k *keys) sealSecret(s Secret) SealedSecret {
-	sealed := k.seal.Seal(nil, nil, []byte(s.Plain), bound(s))
+	sealed := k.seal.Seal(nil, nil, []byte(s.Plain), additionalData(s))
 	out := SealedSecret{Secret: s, Sealed: sealed, MAC: k.sum(s.User, s.Feed, s.Plain), Key: k.id}
 	out.Plain = ""
 	return out
@@ -73,7 +73,7 @@ func (k *keys) openSecret(s SealedSecret) (string, error) {
 	if s.Key != k.id {
 		return "", k.changedKeyError(s.Key)
 	}
-	plain, err := k.seal.Open(nil, nil, s.Sealed, bound(s.Secret))
+	plain, err := k.seal.Open(nil, nil, s.Sealed, additionalData(s.Secret))
 	if err != nil {
 		return "", fault.Wrap(fault.Internal, err, "The secret %s of the feed %s of %s cannot be decrypted.", s.Selector, s.Feed, s.User)
 	}
@@ -82,21 +82,21 @@ func (k *keys) openSecret(s SealedSecret) (string, error) {
 
 // sum returns the keyed hash by which a secret is found and compared.
 func (k *keys) sum(user, feed, plain string) []byte {
-	h := hmac.New(sha256.New, k.mac)
+	h := hmac.New(sha256.New, k.secretKey)
 	h.Write([]byte(user + "\x00" + feed + "\x00" + plain))
 	return h.Sum(nil)
 }
 
 // place returns the keyed hash of an address, so the store has no list of addresses.
 func (k *keys) place(user, address string) string {
-	h := hmac.New(sha256.New, k.where)
+	h := hmac.New(sha256.New, k.placeKey)
 	h.Write([]byte(user + "\x00" + address))
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:16])
 }
 
 // tally returns the key of a count. It discloses neither the address nor the typed name.
 func (k *keys) tally(kind byte, parts ...string) TallyKey {
-	h := hmac.New(sha256.New, k.count)
+	h := hmac.New(sha256.New, k.tallyKey)
 	h.Write([]byte(strings.Join(parts, "\x00")))
 	t := TallyKey(h.Sum(nil)[:16])
 	t[0] = kind
@@ -106,7 +106,7 @@ func (k *keys) tally(kind byte, parts ...string) TallyKey {
 // setupToken returns the token for the creation of the first user. Processes that share the key
 // have the same token.
 func (k *keys) setupToken() string {
-	h := hmac.New(sha256.New, k.count)
+	h := hmac.New(sha256.New, k.tallyKey)
 	h.Write([]byte("the first user"))
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:20]))
 }

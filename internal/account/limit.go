@@ -70,7 +70,7 @@ type limiter struct {
 	paced      int           // attempts that wait for a paced slot; at most maxWaiting/4
 	maxWaiting int           // limit of waiting
 	ended      chan struct{} // closed when the next attempt ends; nil: no attempt waits
-	grown      int           // possible new rows since the last trim
+	newRows    int           // possible new rows since the last trim
 }
 
 func (a *Accounts) newLimiter(limit int) *limiter {
@@ -248,10 +248,10 @@ func (l *limiter) write(ctx context.Context, now time.Time, from Caller, keys []
 		wait, _ = change(rows)
 	}
 	l.learn(rows)
-	l.grown += len(keys)
-	trim := l.grown >= max(l.keep/16, 1)
+	l.newRows += len(keys)
+	trim := l.newRows >= max(l.keep/16, 1)
 	if trim {
-		l.grown = 0
+		l.newRows = 0
 	}
 	l.mu.Unlock()
 	l.logWait(from, wait)

@@ -54,7 +54,7 @@ func (l *limiter) pace(ctx context.Context, now func() time.Time, t loginSource,
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		return fault.Wrap(fault.Unavailable, ctx.Err(), "The sign-in was given up before its turn came.")
+		return fault.Wrap(fault.Unavailable, ctx.Err(), "The sign-in was canceled while it was waiting.")
 	}
 }
 

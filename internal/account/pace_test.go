@@ -29,11 +29,11 @@ func TestOwnerSignsInFromANewAddressDuringAnAttack(t *testing.T) {
 		before := time.Now()
 		w.signIn("alice", right, at(home), ok)
 		if took := time.Since(before); took > 20*time.Second {
-			t.Errorf("it took %v", took)
+			t.Errorf("the log-in took %v", took)
 		}
 		w.signIn("alice", right, at(home), ok) // from now on this address is known
 		if took := time.Since(before); took > 20*time.Second {
-			t.Errorf("twice took %v", took)
+			t.Errorf("two log-ins took %v", took)
 		}
 		w.signIn("alice", right, w.withFailures(at(away)), fault.TooMany) // a network with many failures
 	})
@@ -103,7 +103,7 @@ func TestSlotOfANameSurvivesARestart(t *testing.T) {
 		before := time.Now()
 		w.signIn("alice", right, at(home), ok)
 		if took := time.Since(before); took != paceStep {
-			t.Errorf("it took %v", took)
+			t.Errorf("the log-in took %v", took)
 		}
 	})
 }
@@ -163,7 +163,7 @@ func TestClockSetBackFreesTheSlots(t *testing.T) {
 		before := time.Now()
 		w.signIn("alice", right, at(home), ok)
 		if took := time.Since(before); took > 20*time.Second {
-			t.Errorf("it took %v", took)
+			t.Errorf("the log-in took %v", took)
 		}
 	})
 }

@@ -121,7 +121,7 @@ type hasher struct {
 	hash           func(password, salt []byte, passes, memory uint32) []byte
 
 	slots      chan struct{}
-	maxWaiting int64 // that may wait
+	maxWaiting int64
 	waiting    atomic.Int64
 	dummy      passwordHash // hash that matches no password
 }

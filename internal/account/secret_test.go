@@ -70,22 +70,22 @@ func TestSecretOpensOnlyItsFeed(t *testing.T) {
 			texts[err.Error()] = true
 		}
 		for name, c := range map[string]struct{ user, feed, selector, secret, reader string }{
-			"another's secret":    {"alice", private, b.Selector, b.Plain, "alice"},
-			"another's feed":      {"bob", private, a.Selector, a.Plain, "bob"},
-			"another feed":        {"alice", "other", a.Selector, a.Plain, "alice"},
-			"nobody's feed":       {"nobody", private, a.Selector, a.Plain, "nobody"},
-			"capitals":            {"Alice", private, a.Selector, a.Plain, "Alice"},
-			"half of two":         {"alice", private, a.Selector, b.Plain, "alice"},
-			"the other half":      {"alice", private, b.Selector, a.Plain + "x", "alice"},
-			"no selector":         {"alice", private, "", a.Plain + "y", "alice"},
-			"no secret":           {"alice", private, a.Selector, "", "alice"},
-			"the account's":       {"alice", private, a.Selector, right, "alice"},
-			"shorter":             {"alice", private, a.Selector, a.Plain[:31], "alice"},
-			"longer":              {"alice", private, a.Selector, a.Plain + "A", "alice"},
-			"selector in capital": {"alice", private, strings.ToUpper(a.Selector), a.Plain, "alice"},
-			"NUL":                 {"alice", private, a.Selector + "\x00", a.Plain, "alice"},
-			"broken text":         {"alice\xff", private + "\xff", "\xff", "\xff", "\xff"},
-			"a long one":          {"alice", private, strings.Repeat("x", 1<<16), strings.Repeat("x", 1<<16), "alice"},
+			"secret of another":          {"alice", private, b.Selector, b.Plain, "alice"},
+			"feed of another":            {"bob", private, a.Selector, a.Plain, "bob"},
+			"another feed":               {"alice", "other", a.Selector, a.Plain, "alice"},
+			"unknown user":               {"nobody", private, a.Selector, a.Plain, "nobody"},
+			"capitals":                   {"Alice", private, a.Selector, a.Plain, "Alice"},
+			"selector of a, secret of b": {"alice", private, a.Selector, b.Plain, "alice"},
+			"selector of b, secret of a": {"alice", private, b.Selector, a.Plain + "x", "alice"},
+			"no selector":                {"alice", private, "", a.Plain + "y", "alice"},
+			"no secret":                  {"alice", private, a.Selector, "", "alice"},
+			"account password":           {"alice", private, a.Selector, right, "alice"},
+			"shorter":                    {"alice", private, a.Selector, a.Plain[:31], "alice"},
+			"longer":                     {"alice", private, a.Selector, a.Plain + "A", "alice"},
+			"selector in capital":        {"alice", private, strings.ToUpper(a.Selector), a.Plain, "alice"},
+			"NUL":                        {"alice", private, a.Selector + "\x00", a.Plain, "alice"},
+			"invalid UTF-8":              {"alice\xff", private + "\xff", "\xff", "\xff", "\xff"},
+			"very long":                  {"alice", private, strings.Repeat("x", 1<<16), strings.Repeat("x", 1<<16), "alice"},
 		} {
 			s, err := w.OpenByURL(w.ctx, c.user, c.feed, c.selector, c.secret, at(home))
 			bad(name+" in the address", s, err)
@@ -249,7 +249,7 @@ func TestDatabaseContainsNoCredentials(t *testing.T) {
 			}
 		}
 		if read < 10_000 {
-			t.Errorf("%d bytes of database: is it somewhere else?", read)
+			t.Errorf("the database has only %d bytes", read)
 		}
 	})
 }

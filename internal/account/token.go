@@ -75,20 +75,20 @@ func IsToken(s string) bool { return strings.HasPrefix(s, tokenPrefix) && len(s)
 // Token is a log-in by token for an action that needs scope ("": any). Errors: fault.Refused (no
 // such token; or, with [ErrScope] in its chain, not for this), TooMany, Unavailable.
 func (a *Accounts) Token(ctx context.Context, plain, scope string, from Caller) (Token, error) {
-	const no = "There is no such token, or it was revoked."
+	const refusal = "There is no such token, or it was revoked."
 	a.init()
 	body, ok := strings.CutPrefix(plain, tokenPrefix)
 	if !ok || !isToken(body) {
-		return Token{}, a.refuseAndCount(ctx, from, no)
+		return Token{}, a.refuseAndCount(ctx, from, refusal)
 	}
 	t, err := a.Store.TokenByHash(ctx, hashOf(plain))
-	return a.finishTokenLogin(ctx, t, err, scope, from, no)
+	return a.finishTokenLogin(ctx, t, err, scope, from, refusal)
 }
 
 // finishTokenLogin completes a log-in by token. t is the row that was found, if err is nil.
-func (a *Accounts) finishTokenLogin(ctx context.Context, t Token, err error, scope string, from Caller, no string) (Token, error) {
+func (a *Accounts) finishTokenLogin(ctx context.Context, t Token, err error, scope string, from Caller, refusal string) (Token, error) {
 	if err != nil && fault.CodeOf(err) == fault.NotFound {
-		return Token{}, a.refuseAndCount(ctx, from, no)
+		return Token{}, a.refuseAndCount(ctx, from, refusal)
 	}
 	if err != nil {
 		return Token{}, err

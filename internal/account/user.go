@@ -232,7 +232,7 @@ func (a *Accounts) SetupToken() string {
 // AddFirst is Add with the token of SetupToken, while there is no user. Errors as of Add, and
 // fault.Refused: the token is wrong, or a user exists.
 func (a *Accounts) AddFirst(ctx context.Context, token, name, password string, from Caller) (User, error) {
-	const no = "The token is not the one that this server printed when it started, or the first user was already created."
+	const refusal = "The token is not the one that this server printed when it started, or the first user was already created."
 	a.init()
 	if err := a.limits.checkSource(ctx, a.now(), from); err != nil {
 		return User{}, err
@@ -243,11 +243,11 @@ func (a *Accounts) AddFirst(ctx context.Context, token, name, password string, f
 	}
 	given, printed := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(a.setupToken))
 	if subtle.ConstantTimeCompare(given[:], printed[:]) != 1 || n > 0 {
-		return User{}, a.refuseAndCount(ctx, from, no)
+		return User{}, a.refuseAndCount(ctx, from, refusal)
 	}
 	u, err := a.add(ctx, name, password, true)
 	if fault.CodeOf(err) == fault.Conflict {
-		return User{}, fault.Wrap(fault.Refused, err, no)
+		return User{}, fault.Wrap(fault.Refused, err, refusal)
 	}
 	return u, err
 }

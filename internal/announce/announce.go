@@ -291,7 +291,7 @@ func (a *Announcer) failed(o *PendingTarget, version int64, err error, s Target,
 	switch {
 	case o.GaveUp:
 		o.DueAt = time.Time{}
-		text += " The next change is tried again."
+		text += " There are no more retries until the next change."
 	case newer:
 		o.DueAt = date.Later(now, o.RetryAt)
 	default:

@@ -124,7 +124,7 @@ func TestClientIsForgottenAfterOneWeek(t *testing.T) {
 		}
 		r := report(t, a)
 		if r.Readers != 1 {
-			t.Errorf("%d readers after it, want 1", r.Readers)
+			t.Errorf("%d readers after the window, want 1", r.Readers)
 		}
 		if len(r.Days) < 2 || r.Days[0].Readers != 1 || r.Days[0].Requests != 1 {
 			t.Errorf("the days are %+v: the first one changed", r.Days)

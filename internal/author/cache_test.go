@@ -48,12 +48,12 @@ func TestUnsharedStoreIsReadOnce(t *testing.T) {
 func TestSharedStoreIsCheckedEachTimeAndReadAfterChanges(t *testing.T) {
 	t.Parallel()
 	store := &memory{}
-	here, there := &Feeds{Store: store, Shared: true}, &Feeds{Store: store, Shared: true}
+	local, remote := &Feeds{Store: store, Shared: true}, &Feeds{Store: store, Shared: true}
 	for n := range 3 {
-		_, err := there.Save(t.Context(), "alice", Public, document(n), "put")
+		_, err := remote.Save(t.Context(), "alice", Public, document(n), "put")
 		must(t, err)
 		for range 3 {
-			if got := read(t, here, "alice"); got != string(document(n)) {
+			if got := read(t, local, "alice"); got != string(document(n)) {
 				t.Fatalf("read %s", got)
 			}
 		}
@@ -61,9 +61,9 @@ func TestSharedStoreIsCheckedEachTimeAndReadAfterChanges(t *testing.T) {
 	if store.docs != 3 || store.heads != 8 {
 		t.Errorf("the store was read for %d documents and %d feeds", store.docs, store.heads)
 	}
-	_, err := there.Move(t.Context(), "alice", Public, "https://b.example/")
+	_, err := remote.Move(t.Context(), "alice", Public, "https://b.example/")
 	must(t, err)
-	if f, err := here.Feed(t.Context(), "alice", Public); err != nil || f.MovedTo == "" {
+	if f, err := local.Feed(t.Context(), "alice", Public); err != nil || f.MovedTo == "" {
 		t.Errorf("the feed is %+v, %v", f, err)
 	}
 }

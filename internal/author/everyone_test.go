@@ -30,17 +30,17 @@ func TestGUIDsInTheFeedOfEveryoneAreUnique(t *testing.T) {
 			t.Fatal(err)
 		}
 		seen := map[string]bool{}
-		var look func([]feed.Item)
-		look = func(items []feed.Item) {
+		var visit func([]feed.Item)
+		visit = func(items []feed.Item) {
 			for _, it := range items {
 				if seen[it.ID] {
 					t.Errorf("two items have the guid %s", it.ID)
 				}
 				seen[it.ID] = true
-				look(it.Items)
+				visit(it.Items)
 			}
 		}
-		look(f.Items)
+		visit(f.Items)
 		if !seen[own.GUID] || len(seen) != 3 {
 			t.Errorf("the guids are %v", seen)
 		}

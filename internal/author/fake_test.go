@@ -124,12 +124,12 @@ func (m *memory) ListUnnotified(_ context.Context, afterUser, afterName string, 
 	return m.list(afterUser, afterName, limit, func(f Feed) bool { return f.Notified < f.Version && f.MovedTo == "" && !f.Gone })
 }
 
-func (m *memory) list(afterUser, afterName string, limit int, yes func(Feed) bool) ([]Feed, error) {
+func (m *memory) list(afterUser, afterName string, limit int, match func(Feed) bool) ([]Feed, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var all []Feed
 	for _, r := range m.rows {
-		if yes(r.Feed) && cmp.Or(strings.Compare(r.User, afterUser), strings.Compare(r.Name, afterName)) > 0 {
+		if match(r.Feed) && cmp.Or(strings.Compare(r.User, afterUser), strings.Compare(r.Name, afterName)) > 0 {
 			all = append(all, r.Feed)
 		}
 	}

@@ -130,19 +130,19 @@ func (s *Feeds) move(ctx context.Context, user, name string, place Place) (Feed,
 	if s.Own != nil && s.Own(to) == user {
 		return Feed{}, fault.New(fault.Invalid, "The new address %s is one of the feed's own URLs here, so readers would be redirected forever.", clip(to))
 	}
-	return s.place(ctx, user, name, place)
+	return s.setPlace(ctx, user, name, place)
 }
 
 // End ends the feed. Its document stays stored but is not served.
 //
 // spec:feedstate-2007#gone-publish
 func (s *Feeds) End(ctx context.Context, user, name string) (Feed, error) {
-	return s.place(ctx, user, name, Place{Gone: true})
+	return s.setPlace(ctx, user, name, Place{Gone: true})
 }
 
 // Restore reverts Move, MoveTemporarily and End.
 func (s *Feeds) Restore(ctx context.Context, user, name string) (Feed, error) {
-	return s.place(ctx, user, name, Place{})
+	return s.setPlace(ctx, user, name, Place{})
 }
 
 // AddCloud sets whether a user's public document is served with the cloud and the hub of this
@@ -169,7 +169,7 @@ type Place struct {
 	Temporary, Gone bool
 }
 
-func (s *Feeds) place(ctx context.Context, user, name string, place Place) (Feed, error) {
+func (s *Feeds) setPlace(ctx context.Context, user, name string, place Place) (Feed, error) {
 	f, err := s.Store.PlaceSaved(ctx, user, name, place)
 	s.cache.forget(user, name)
 	return f, err

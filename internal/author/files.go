@@ -82,24 +82,24 @@ func (s *Files) Put(ctx context.Context, user, name, contentType string, r io.Re
 	case <-ctx.Done():
 		return File{}, fault.Wrap(fault.Unavailable, ctx.Err(), "The upload was canceled.")
 	}
-	looked, err := inspectFile(spool, size, name, contentType)
+	inspected, err := inspectFile(spool, size, name, contentType)
 	if err != nil {
 		return File{}, err
 	}
-	f := File{User: user, Name: looked.Name(name), Type: looked.Type, Size: looked.Size(), Width: looked.Width, Height: looked.Height, AddedAt: s.now()}
+	f := File{User: user, Name: inspected.Name(name), Type: inspected.Type, Size: inspected.Size(), Width: inspected.Width, Height: inspected.Height, AddedAt: s.now()}
 	sum := sha256.New()
-	if _, err := io.Copy(sum, looked.Reader()); err != nil {
+	if _, err := io.Copy(sum, inspected.Reader()); err != nil {
 		return File{}, fault.Wrap(fault.Unavailable, err, "The uploaded file could not be read again.")
 	}
 	f.Hash = hex.EncodeToString(sum.Sum(nil))
-	switch there, err := s.Store.File(ctx, user, f.Hash); {
+	switch existing, err := s.Store.File(ctx, user, f.Hash); {
 	case err == nil:
-		there.Name = f.Name // name of this upload; the stored file keeps its first name
-		return there, nil
+		existing.Name = f.Name // name of this upload; the stored file keeps its first name
+		return existing, nil
 	case fault.CodeOf(err) != fault.NotFound:
 		return File{}, err
 	}
-	return s.store(ctx, f, looked.Reader())
+	return s.store(ctx, f, inspected.Reader())
 }
 
 // spool copies an upload to a temporary file.
@@ -165,9 +165,9 @@ func inspectFile(r io.ReaderAt, size int64, name, contentType string) (*media.Fi
 // store writes a file piece by piece; the last step assigns it to the user.
 func (s *Files) store(ctx context.Context, f File, r io.Reader) (File, error) {
 	temp := rand.Text()
-	kept, err := s.pieces(ctx, f, temp, r)
+	stored, err := s.pieces(ctx, f, temp, r)
 	if err == nil {
-		return kept, nil
+		return stored, nil
 	}
 	// The cleanup does not depend on the sender's connection. If it fails, Sweep deletes the
 	// pieces.
@@ -247,21 +247,21 @@ func (s *Files) UsedBy(ctx context.Context, f File, limit int) (posts []Post, er
 	path := "/" + f.User + "/media/" + f.Hash[:min(16, len(f.Hash))] + "/"
 	var after *Post
 	for {
-		page, err := s.Posts.Posts(ctx, PostQuery{User: f.User, After: after, Limit: 500})
+		batch, err := s.Posts.Posts(ctx, PostQuery{User: f.User, After: after, Limit: 500})
 		if err != nil {
 			return nil, err
 		}
-		for i := range page {
-			if page[i].mentions(path) {
-				if posts = append(posts, page[i]); len(posts) >= limit {
+		for i := range batch {
+			if batch[i].mentions(path) {
+				if posts = append(posts, batch[i]); len(posts) >= limit {
 					return posts, nil
 				}
 			}
 		}
-		if len(page) < 500 {
+		if len(batch) < 500 {
 			return posts, nil
 		}
-		after = &page[len(page)-1]
+		after = &batch[len(batch)-1]
 	}
 }
 

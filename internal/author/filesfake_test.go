@@ -42,9 +42,9 @@ func (s *memoryFiles) KeepFile(_ context.Context, f author.File, temp string, qu
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := f.User + " " + f.Hash
-	if there, ok := s.files[key]; ok {
+	if existing, ok := s.files[key]; ok {
 		s.drop(temp)
-		return there, nil
+		return existing, nil
 	}
 	sum := f.Size
 	for _, other := range s.files {

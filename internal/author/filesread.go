@@ -165,14 +165,14 @@ func (s *Files) describeOwn(ctx context.Context, user, hash string) (Enclosure, 
 	if top != "audio" && top != "video" || !ok {
 		return e, nil
 	}
-	looked, err := media.Inspect(at, f.Size)
+	inspected, err := media.Inspect(at, f.Size)
 	if err != nil {
 		if fault.CodeOf(err) == fault.Invalid { // accepted by an earlier version of this program
 			return e, nil
 		}
 		return e, err
 	}
-	e.Duration = math.Round(looked.Duration*100) / 100
+	e.Duration = math.Round(inspected.Duration*100) / 100
 	return e, nil
 }
 

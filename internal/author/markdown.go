@@ -40,21 +40,21 @@ func (p *Posts) Preview(c Content) (Content, Measure, error) {
 
 // renderContent generates the HTML of a content and its nodes.
 func renderContent(c *Content) error {
-	made, err := renderSource(c.Source, c.Format)
+	rendered, err := renderSource(c.Source, c.Format)
 	if err != nil {
 		return err
 	}
-	c.HTML = made
+	c.HTML = rendered
 	return renderNodes(c.Outline)
 }
 
 func renderNodes(nodes []Node) error {
 	for i := range nodes {
-		made, err := renderSource(nodes[i].Text, Markdown)
+		rendered, err := renderSource(nodes[i].Text, Markdown)
 		if err != nil {
 			return err
 		}
-		nodes[i].HTML = unwrapParagraph(made)
+		nodes[i].HTML = unwrapParagraph(rendered)
 		if err := renderNodes(nodes[i].Nodes); err != nil {
 			return err
 		}

@@ -51,7 +51,7 @@ func rootText(post Post) string {
 // withAttrs adds the attributes that do not exist yet.
 func withAttrs(to, more []feed.Attr) []feed.Attr {
 	for _, a := range more {
-		if _, there := attrOf(to, a.Name); !there {
+		if _, exists := attrOf(to, a.Name); !exists {
 			to = append(to, a)
 		}
 	}

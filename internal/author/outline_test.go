@@ -250,7 +250,7 @@ func TestHierarchicalPostSurvivesItsFeed(t *testing.T) {
 				t.Fatalf("seed %d, %s: %s\n%s", seed, format, d, doc)
 			}
 			if back[0].Source != post.Source || back[0].Title != post.Title {
-				t.Fatalf("seed %d, %s: %q, %q came back as %q, %q\n%s", seed, format, post.Title, post.Source, back[0].Title, back[0].Source, doc)
+				t.Fatalf("seed %d, %s: %q, %q was imported as %q, %q\n%s", seed, format, post.Title, post.Source, back[0].Title, back[0].Source, doc)
 			}
 		}
 	}

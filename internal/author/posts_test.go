@@ -110,7 +110,7 @@ func TestConcurrentEditIsAConflict(t *testing.T) {
 		all.Wait()
 		now := d.must(d.Get(d.ctx, "alice", p.ID))
 		if int64(len(now.Categories)) != now.Revision-2 {
-			t.Errorf("%d categories came of %d changes", len(now.Categories), now.Revision-2)
+			t.Errorf("%d categories after %d changes", len(now.Categories), now.Revision-2)
 		}
 	})
 }
@@ -187,7 +187,7 @@ func TestScheduledPostIsPublishedOnTime(t *testing.T) {
 		if p.State != author.Scheduled {
 			t.Errorf("the state is %s", p.State)
 		}
-		e = write("a date that is to come")
+		e = write("a future date")
 		e.At = begun.Add(24 * time.Hour)
 		if p := d.must(d.Save(ctx, e)); p.State != author.Scheduled {
 			t.Errorf("a post of tomorrow is %s", p.State)
@@ -228,20 +228,20 @@ func TestInvalidPostIsRejectedWithAReason(t *testing.T) {
 			change func(*author.Content)
 			words  string
 		}{
-			"nothing":        {func(*author.Content) {}, "nothing in the post"},
-			"spaces":         {func(c *author.Content) { c.Source, c.Title = " \n\t ", "  " }, "nothing in the post"},
-			"too long":       {func(c *author.Content) { c.Source = strings.Repeat("ä", 141) }, "141 characters"},
-			"far too long":   {func(c *author.Content) { c.Title, c.Source = "t", strings.Repeat("x", author.MaxSource+1) }, "at most 262144"},
-			"title":          {func(c *author.Content) { c.Title = strings.Repeat("x", 301) }, "301 characters"},
-			"no link":        {func(c *author.Content) { c.Source, c.Link = "x", "javascript:alert(1)" }, "is not a URL"},
-			"secret in link": {func(c *author.Content) { c.Source, c.Link = "x", "https://a:b@c.example/" }, "password"},
-			"no enclosure":   {func(c *author.Content) { c.Enclosures = []author.Enclosure{{}} }, "no URL"},
-			"no category":    {func(c *author.Content) { c.Source, c.Categories = "x", []string{"!!!"} }, "cannot be a category"},
-			"unknown format": {func(c *author.Content) { c.Source, c.Format = "x", "word" }, "markdown, html or text"},
-			"no language":    {func(c *author.Content) { c.Source, c.Language = "x", "en\"><script>" }, "is not a language"},
-			"long path":      {func(c *author.Content) { c.Enclosures = []author.Enclosure{{URL: "/" + strings.Repeat("x", 3000)}} }, "at most 2048"},
-			"long guid":      {func(c *author.Content) { c.Source, c.Reply = "x", &author.Reply{GUID: strings.Repeat("x", 3000)} }, "at most 2048"},
-			"no feed":        {func(c *author.Content) { c.Source, c.Reply = "x", &author.Reply{GUID: "x", Feed: "javascript:x"} }, "is not a URL"},
+			"nothing":          {func(*author.Content) {}, "nothing in the post"},
+			"spaces":           {func(c *author.Content) { c.Source, c.Title = " \n\t ", "  " }, "nothing in the post"},
+			"too long":         {func(c *author.Content) { c.Source = strings.Repeat("ä", 141) }, "141 characters"},
+			"far too long":     {func(c *author.Content) { c.Title, c.Source = "t", strings.Repeat("x", author.MaxSource+1) }, "at most 262144"},
+			"title":            {func(c *author.Content) { c.Title = strings.Repeat("x", 301) }, "301 characters"},
+			"invalid link":     {func(c *author.Content) { c.Source, c.Link = "x", "javascript:alert(1)" }, "is not a URL"},
+			"secret in link":   {func(c *author.Content) { c.Source, c.Link = "x", "https://a:b@c.example/" }, "password"},
+			"empty enclosure":  {func(c *author.Content) { c.Enclosures = []author.Enclosure{{}} }, "no URL"},
+			"invalid category": {func(c *author.Content) { c.Source, c.Categories = "x", []string{"!!!"} }, "cannot be a category"},
+			"unknown format":   {func(c *author.Content) { c.Source, c.Format = "x", "word" }, "markdown, html or text"},
+			"invalid language": {func(c *author.Content) { c.Source, c.Language = "x", "en\"><script>" }, "is not a language"},
+			"long path":        {func(c *author.Content) { c.Enclosures = []author.Enclosure{{URL: "/" + strings.Repeat("x", 3000)}} }, "at most 2048"},
+			"long guid":        {func(c *author.Content) { c.Source, c.Reply = "x", &author.Reply{GUID: strings.Repeat("x", 3000)} }, "at most 2048"},
+			"invalid feed":     {func(c *author.Content) { c.Source, c.Reply = "x", &author.Reply{GUID: "x", Feed: "javascript:x"} }, "is not a URL"},
 			"long facts": {func(c *author.Content) {
 				c.Outline = []author.Node{{Text: "x", Attrs: []feed.Attr{{Name: "a", Value: strings.Repeat("x", author.MaxSource)}}}}
 			}, "256 KiB"},
@@ -287,11 +287,11 @@ func TestActiveContentIsRemoved(t *testing.T) {
 			if err != nil {
 				t.Errorf("%q: %v", source, err)
 			}
-			for _, made := range []string{c.HTML, c.Outline[0].HTML} {
-				low := strings.ToLower(made)
+			for _, rendered := range []string{c.HTML, c.Outline[0].HTML} {
+				low := strings.ToLower(rendered)
 				for _, bad := range []string{"<script", "<iframe", "<style", "\"javascript:", "<img src=x onerror", " onerror=\"", " ontoggle=\""} {
 					if strings.Contains(low, bad) {
-						t.Errorf("%s %q became %q", f, source, made)
+						t.Errorf("%s %q became %q", f, source, rendered)
 					}
 				}
 			}

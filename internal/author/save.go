@@ -158,12 +158,12 @@ func (s *Feeds) notifyFailed() {
 func (s *Feeds) NotifyPending(ctx context.Context) error {
 	user, name := "", ""
 	for {
-		page, err := s.Store.ListUnnotified(ctx, user, name, 100)
-		if err != nil || len(page) == 0 {
+		batch, err := s.Store.ListUnnotified(ctx, user, name, 100)
+		if err != nil || len(batch) == 0 {
 			return err
 		}
-		for i := range page {
-			f := &page[i]
+		for i := range batch {
+			f := &batch[i]
 			user, name = f.User, f.Name
 			if ctx.Err() != nil {
 				return ctx.Err()

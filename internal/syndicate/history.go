@@ -98,8 +98,8 @@ func (h *history) tag(format, tag string, state int64) {
 	}
 }
 
-// since returns the newest state of which the client has a tag in a format. Only the first tagsRead
-// tags are checked, because the search holds the lock.
+// since returns the newest state of which the client has a tag in a format. Only the first
+// maxTagsRead tags are checked, because the search holds the lock.
 func (h *history) since(format string, head http.Header) (state int64, ok bool) {
 	read := 0
 	for _, list := range head["If-None-Match"] {
