@@ -57,7 +57,7 @@ func newKeys(key []byte) *keys {
 	return k
 }
 
-// bound returns the additional data of a sealed secret: the secret cannot be opened in another row.
+// additionalData returns the additional data of a sealed secret: the secret cannot be opened in another row.
 func additionalData(s Secret) []byte { return []byte(s.User + "\x00" + s.Feed + "\x00" + s.Selector) }
 
 // sealSecret encrypts a secret.

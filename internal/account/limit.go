@@ -34,8 +34,8 @@ const (
 	ofRegister = 'r' // a network that creates accounts, and all networks together
 	ofAll      = 'z' // failures of all clients in a minute; last in order, so its row is locked for the shortest time
 
-	// The following kinds are only in memory: they protect this process, or rows of another kind
-	// follow.
+	// The following kinds are only in memory: they limit the work of this process, or are checked
+	// before a row is written.
 	ofSecret = 'w' // a reader's secret; each use by WSSE writes a row
 	ofHeader = 'h' // a WSSE header
 	ofLook   = 'l' // a waiting network whose headers are compared with all secrets of a feed
@@ -73,9 +73,9 @@ type limiter struct {
 	newRows    int           // possible new rows since the last trim
 }
 
-func (a *Accounts) newLimiter(limit int) *limiter {
+func (a *Accounts) newLimiter(maxWaiting int) *limiter {
 	o := a.Options.Limits
-	l := &limiter{source: orDefault(o.Source, 20), name: orDefault(o.Name, 10), minute: orDefault(o.Minute, 300), keep: orDefault(o.Keys, 1<<14), maxWaiting: limit,
+	l := &limiter{source: orDefault(o.Source, 20), name: orDefault(o.Name, 10), minute: orDefault(o.Minute, 300), keep: orDefault(o.Keys, 1<<14), maxWaiting: maxWaiting,
 		shared: a.Shared, store: a.Store, keys: a.keys, log: a.log,
 		names: newTallies(o.Keys), sources: newTallies(o.Keys), others: newTallies(o.Keys)}
 	l.all.Key = a.keys.tally(ofAll)

@@ -59,7 +59,7 @@ func (l *limiter) pace(ctx context.Context, now func() time.Time, t loginSource,
 }
 
 // enqueue counts a waiting attempt in its source, updated with the rows of other nodes, and in the
-// number of paced attempts. leave reverts that.
+// number of paced attempts. release reverts that.
 func (l *limiter) enqueue(t loginSource, rows []Tally, refused slowed) (release func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

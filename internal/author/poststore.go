@@ -16,8 +16,9 @@ type PostStore interface {
 	// [Writing].
 	WritePost(ctx context.Context, w Writing) (Written, error)
 	// AddPosts adds up to 1,000 imported posts in any state. Only ID, Revision, Seq and a
-	// conflicting Slug are changed. Posts with an existing GUID (in any state) are skipped. The
-	// feed is not rebuilt: a Writing with Renumber follows. It returns the number of added posts.
+	// conflicting Slug are changed. Posts with an existing GUID (in any state) are skipped. Posts
+	// are counted, but the feed is not rebuilt: a Writing with Renumber follows. It returns the
+	// number of added posts.
 	AddPosts(ctx context.Context, user string, now time.Time, posts []Post) (added int, err error)
 	// SweepPosts deletes undo states whose UndoUntil has passed and posts that were deleted before
 	// forget.
