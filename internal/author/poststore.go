@@ -83,7 +83,7 @@ type PostQuery struct {
 	// FromSeq and ToSeq limit Seq, both included; 0: no limit. For published posts of one user
 	// only.
 	FromSeq, ToSeq int64
-	Match          string // substrings of the title or the source; "": all
+	Match          string // words or parts of words in the title or the source; "": all
 	Skip           int    // number of posts to skip; After is faster
 	Limit          int    // at most 1,000; 0 means 100
 }
