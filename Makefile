@@ -1,28 +1,29 @@
 # Three commands to begin with: make run, make quick, make test.
 
-# The toolchain is the one that go.mod names, fetched where it is not here, whatever
-# the environment says; make GOTOOLCHAIN=local overrides it.
+# Go downloads the toolchain that go.mod names, whatever the environment contains;
+# make GOTOOLCHAIN=local overrides this.
 export GOTOOLCHAIN := auto
-# The program has no C in it. Only the race detector needs cgo.
+# The program contains no C code. Only the race detector needs cgo.
 export CGO_ENABLED := 0
 
 ARGS ?=
 FUZZTIME ?= 10s
 PACKAGES ?=
-# Nodes that are killed and cut off have leases to keep: nothing else runs meanwhile.
+# These tests kill and disconnect nodes, which must renew leases in time: nothing else
+# runs at the same time.
 CLUSTER = ./lab/clustertest
-# What runs many goroutines over shared state.
+# Packages with many goroutines over shared state.
 RACE ?= $(addprefix ./protocol/,xmlrpc/... soap/... rsscloud/... websub/... weblogs/... cnws/...) \
 	./internal/event/... ./internal/fetch/... ./internal/hub/... ./internal/limit/... ./internal/lease/... ./internal/cache/... ./internal/live/... ./internal/upstream/... ./internal/store/... ./internal/endpoint/... ./internal/sanitize/... ./internal/cli ./internal/cli/shell ./internal/cli/formatcli ./internal/cli/hubcli ./internal/cli/readcli \
 	./internal/river/... ./internal/serve/... ./internal/syndicate/... ./internal/account/... ./internal/author/... ./internal/announce/...
-# The embedded database is C that was translated, with locks of its own: watching each of
-# its loads finds nothing and takes most of the time. What calls it is watched. (No debugger
-# reads these programs: what would be for one is not written.)
+# The embedded database is translated C code with its own locks. Race detection inside it finds
+# nothing and takes most of the time, so it covers only the callers. (-dwarf=false: no debugger
+# reads these programs.)
 RACE_FLAGS = -race -gcflags=all=-dwarf=false -gcflags='modernc.org/sqlite/lib=-race=false -dwarf=false' -gcflags='modernc.org/libc/...=-race=false -dwarf=false'
-# Many tests build the program and start it, which go test does not see: no answer of an
-# earlier run counts.
+# Many tests build and start the program. go test cannot track that, so it must not use cached
+# results.
 TEST_FLAGS ?= -timeout 60m -count 1
-# What only reads and compiles takes a quarter less time where it seldom collects its garbage.
+# With less garbage collection, tools that read and compile take a quarter less time.
 TOOLS = GOGC=400 GOMEMLIMIT=2500MiB
 STATICCHECK = go tool -modfile=packaging/tools/go.mod staticcheck
 LOOPBACK = 127.0.0.0/8,::1/128
@@ -30,25 +31,25 @@ LOOPBACK = 127.0.0.0/8,::1/128
 .PHONY: help run build setup quick test test-packages test-all test-cluster format race fuzz bench lint cross reproduce check clean
 .DEFAULT_GOAL := help
 
-help: ## this list
+help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: build ## build and start a server to try, on http://127.0.0.1:5337, its store in ./data (more flags: ARGS=…)
+run: build ## build and start a server on http://127.0.0.1:5337 with its data in ./data (more flags: ARGS=…)
 	exec bin/cloudburst serve --listen 127.0.0.1:5337 --data data \
 		--egress.allow-fetch $(LOOPBACK) --egress.allow-callback $(LOOPBACK) $(ARGS)
 
-build: ## bin/cloudburst, and bin/cloudburst-lab, which measures it
+build: ## build bin/cloudburst and bin/cloudburst-lab (benchmarks and simulation)
 	packaging/build.sh bin/cloudburst
 	packaging/build.sh bin/cloudburst-lab ./cmd/cloudburst-lab
 
-setup: ## install what the tests need, where it is missing (Debian; root or sudo)
+setup: ## install missing programs that the tests need (Debian; root or sudo)
 	@packaging/setup-tests.sh
 
-quick: format ## gofmt, go vet and the short tests, without services: after each change
+quick: format ## gofmt, go vet and short tests without services; run it after each change
 	$(TOOLS) go vet ./...
 	go test -short -vet=off -ldflags=-w ./...
 
-test: setup ## every test, or those of PACKAGES, with a PostgreSQL server that runs as long as they do
+test: setup ## all tests, or those of PACKAGES, with a temporary PostgreSQL server
 	packaging/with-postgres.sh $(MAKE) --no-print-directory -k $(if $(PACKAGES),test-packages,test-all test-cluster)
 
 test-packages:
@@ -58,16 +59,16 @@ test-all:
 test-cluster:
 	go test $(TEST_FLAGS) $(CLUSTER)
 
-# Tests that have much data and one goroutine skip themselves under the race detector, and tests
-# of many goroutines have fewer of them (internal/fulltest). test-all runs both in full.
-race: setup ## the core's tests under the race detector
+# Under the race detector, tests with much data and one goroutine skip themselves, and tests with many
+# goroutines use fewer (internal/fulltest). test-all runs both in full.
+race: setup ## tests of the core packages under the race detector
 	$(TOOLS) CGO_ENABLED=1 go build $(RACE_FLAGS) $(RACE)
 	CGO_ENABLED=1 packaging/with-postgres.sh go test $(RACE_FLAGS) $(TEST_FLAGS) $(RACE)
 
-fuzz: ## every fuzz target for FUZZTIME each
+fuzz: ## each fuzz target for FUZZTIME
 	@packaging/fuzz.sh $(FUZZTIME)
 
-bench: build ## the benchmarks, on this machine's loopback only
+bench: build ## benchmarks, on loopback addresses only
 	go test -run '^$$' -bench . -benchmem $(or $(PACKAGES),./...)
 	bin/cloudburst-lab bench fanout
 	bin/cloudburst-lab bench fanout --via websub --size 2000
@@ -84,20 +85,20 @@ lint: format ## gofmt, go vet, staticcheck, import rule, citations, commit subje
 	go test $(TEST_FLAGS) . ./spec
 	packaging/subjects.sh
 
-cross: ## does it build for the other systems that it runs on? (lint checks the types for them)
+cross: ## build for the other supported systems (lint checks only the types)
 	GOOS=linux GOARCH=arm64 go build -o /dev/null ./cmd/cloudburst
 	GOOS=darwin GOARCH=arm64 go build -o /dev/null ./cmd/cloudburst
 
-reproduce: ## do two builds in two folders come out the same?
+reproduce: ## compare two builds in two folders
 	packaging/reproduce.sh
 
-# lint has run go vet on all packages.
+# lint runs go vet on all packages.
 check: export TEST_FLAGS += -vet=off
-check: ## everything that a change must pass; .ci/run is this on a bare machine
+check: ## all checks that a change must pass; .ci/run does the same on a bare machine
 	$(MAKE) --no-print-directory lint
 	$(TOOLS) $(MAKE) --no-print-directory build reproduce
 	$(MAKE) --no-print-directory race
-	@# Tests wait much, so fuzzing runs at the same time.
+	@# Tests wait a lot, so fuzzing runs at the same time.
 	FUZZ_WITHOUT=modernc.org/sqlite FUZZ_WORKERS=1 packaging/with-postgres.sh $(MAKE) --no-print-directory -j2 --output-sync=target fuzz test-all FUZZTIME=1s
 	packaging/with-postgres.sh $(MAKE) --no-print-directory test-cluster
 

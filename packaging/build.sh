@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Builds the program the way that releases are built: build.sh FILE, for GOOS and GOARCH.
-# build.sh FILE PACKAGE builds another program of this source so.
-# The same source and the same Go make the same bytes, in any folder. Without -s and -w
-# the program is a third larger: symbols and debug information, which panics and profiles
-# do not use.
+# Builds the program as for a release: build.sh FILE, for GOOS and GOARCH.
+# build.sh FILE PACKAGE builds another program of this module.
+# The same source and the same Go version give the same bytes in any folder. -s and -w
+# remove symbols and debug information, a quarter of the size; panics and profiles do
+# not need them.
 set -euo pipefail
 export CGO_ENABLED=0 GOTOOLCHAIN="${GOTOOLCHAIN:-auto}" GOFLAGS=-buildvcs=false GOAMD64=v1
 exec go build -trimpath -ldflags='-s -w -buildid=' -o "$1" "${2:-./cmd/cloudburst}"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the Debian package: deb.sh PROGRAM ARCH DEB. PROGRAM is built for ARCH (amd64,
-# arm64); its pages are made by NATIVE, a program that runs here, by default the same.
+# Builds the Debian package: deb.sh PROGRAM ARCH DEB. PROGRAM is a build for ARCH (amd64,
+# arm64). NATIVE, a build for this machine, writes the manual page; the default is PROGRAM.
 set -euo pipefail
 program=$(realpath "$1") arch=$2 out=$(realpath -m "$3") native=$(realpath "${NATIVE:-$1}")
 cd "$(dirname "$0")/.."

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs every fuzz target of the tree for a short while, one after another:
-# fuzz.sh [TIME, as go test -fuzztime takes it] [PATTERN of target names]
-# FUZZ_WITHOUT=PACKAGE leaves out those whose tests need that package: with the database
-# in it, building takes longer than all the fuzzing. Their corpora are tests like others.
-# FUZZ_WORKERS is how many processes try inputs of one target at once (2).
+# Runs all fuzz targets one after another, each for a short time:
+# fuzz.sh [TIME as for go test -fuzztime] [PATTERN of target names]
+# FUZZ_WITHOUT=PACKAGE skips targets whose tests import that package: with the database,
+# the build takes longer than the fuzzing. The normal tests still run their corpora.
+# FUZZ_WORKERS is the number of processes per target (2).
 set -euo pipefail
 time=${1:-10s}
 pattern=${2:-.}
@@ -14,7 +14,7 @@ if [[ -z $targets ]]; then
 	echo "fuzz: no target matches '$pattern'" >&2
 	exit 1
 fi
-# Each package is built once, with what fuzzing needs, for all of its targets.
+# One instrumented build per package serves all its targets.
 bin=$(mktemp -d)
 trap 'rm -rf "$bin"' EXIT
 module=$(go list -m)
@@ -30,14 +30,13 @@ while read -r package target; do
 			left_out=yes
 			continue
 		fi
-		# No debugger reads it, and what describes it to one is a fifth of the work.
+		# Debug information is a fifth of the build time, and no debugger reads it.
 		GOGC=400 go test -c -vet=off -fuzz=. -gcflags=all=-dwarf=false -ldflags=-w -o "$bin/fuzz.test" "$package"
 	fi
 	[[ -z $left_out ]] || continue
 	echo "fuzz: $package $target for $time"
-	# When the time ends while a worker is in the middle of something, the target says
-	# now and then that the deadline was exceeded, and names no input: that is no
-	# finding, and the target has its time again.
+	# If the time ends while a worker is busy, the target sometimes reports an exceeded
+	# deadline without an input. That is not a finding, so the target runs again.
 	for try in 1 2 3; do
 		failed=
 		out=$(cd "$package" && "$bin/fuzz.test" -test.run '^$' -test.fuzz "^$target\$" -test.fuzztime "$time" -test.parallel "${FUZZ_WORKERS:-2}" \

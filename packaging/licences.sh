@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the licences of the program and of every module that it is built from.
+# Prints the licences of the program and of all modules in its build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 echo "Cloudburst"

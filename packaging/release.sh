@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes everything of a release in a folder: release.sh FOLDER. It refuses a tree with
-# changes that are not committed, and programs that do not come out the same twice.
+# Builds all files of a release in a folder: release.sh FOLDER. It rejects a tree with
+# uncommitted changes, and builds that are not reproducible.
 set -euo pipefail
 out=$(realpath -m "${1:?the folder to make it in}")
 cd "$(dirname "$0")/.."

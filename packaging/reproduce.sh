@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Builds the program in two different folders and compares what comes out.
+# Builds the program in two folders and compares the results.
 #
-#   reproduce.sh         a short step: modules may come from the build cache, our own
-#                        packages not, for each file of the second copy has a blank
-#                        line more at its end
-#   reproduce.sh --full  both from nothing, each with a cache of its own
+#   reproduce.sh         short: modules can come from the build cache; our own packages
+#                        cannot, because each file of the second copy has an additional
+#                        empty line at its end
+#   reproduce.sh --full  two builds from scratch, each with its own cache
 set -euo pipefail
 cd "$(dirname "$0")/.."
 dir=$(mktemp -d "${TMPDIR:-/tmp}/cloudburst-reproduce.XXXXXX")
 trap 'chmod -R u+w "$dir"; rm -rf "$dir"' EXIT
 
-# copy FOLDER: what git knows of, as it is in this folder
+# copy FOLDER: copies the files that git tracks, as they are in this folder
 copy() {
 	mkdir -p "$1"
 	git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' f; do if [[ -f $f ]]; then printf '%s\0' "$f"; fi; done |

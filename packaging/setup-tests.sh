@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Installs what the tests use and this machine lacks, from Debian's packages. Says
-# nothing and is done at once where nothing is missing.
+# Installs missing programs that the tests need, from Debian's packages. Prints nothing
+# if nothing is missing.
 set -euo pipefail
 
-# has NAME: is it here?
+# has NAME: reports whether the program exists
 has() {
 	case $1 in
 	postgresql) command -v postgres >/dev/null || compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null ;;
@@ -14,7 +14,7 @@ has() {
 	php-xml) php -r 'exit(class_exists("SimpleXMLElement") ? 0 : 1);' 2>/dev/null ;;
 	nodejs) command -v node >/dev/null ;;
 	libimage-exiftool-perl) command -v exiftool >/dev/null ;;
-	# A bare machine has parts of these two.
+	# A bare machine has only parts of these two.
 	perl) perl -MStorable -MJSON::PP -e 1 2>/dev/null ;;
 	python3) python3 -c 'import csv, json, runpy' 2>/dev/null ;;
 	nginx | haproxy) command -v "$1" >/dev/null || [[ -x /usr/sbin/$1 ]] ;;
@@ -22,17 +22,16 @@ has() {
 	esac
 }
 
-# What each is for: a real database; the pages as a browser shows them; clients in
-# the languages that people call us from; the race detector; what pictures tell of the
-# place where they were taken, read by somebody else; what stands in front of several nodes.
+# Purposes: a real database; a browser for the pages; clients in other languages; the race
+# detector; an independent reader of image metadata; a load balancer for several nodes.
 wanted=(ca-certificates postgresql chromium php-cli php-xml perl ruby python3 nodejs curl gcc libc6-dev libimage-exiftool-perl nginx haproxy)
 
 if ! command -v go >/dev/null; then
 	echo "setup: there is no Go on the PATH; install Go 1.26 or newer (https://go.dev/dl/)" >&2
 	exit 1
 fi
-# The tests of power cuts mount a disk of their own. Where that cannot be, they lose what
-# SQLite alone has not synced, and say so.
+# The power cut tests mount their own disk. If they cannot, they simulate only the loss of
+# data that SQLite has not synced, and report this.
 if [[ $(uname) == Linux && ! -e /dev/fuse && $(id -u) -eq 0 ]]; then
 	modprobe fuse 2>/dev/null || true
 	[[ -e /dev/fuse ]] || mknod -m 666 /dev/fuse c 10 229 2>/dev/null || true
@@ -63,7 +62,7 @@ fi
 log=$(mktemp)
 no_cluster=/etc/postgresql-common/createcluster.d/cloudburst-tests.conf
 policy=/usr/sbin/policy-rc.d
-# shellcheck disable=SC2329 # called by the trap
+# shellcheck disable=SC2329 # the trap calls it
 cleanup() {
 	rm -f "$log"
 	if [[ -n ${made_conf:-} ]]; then "${as_root[@]}" rm -f "$no_cluster"; fi
@@ -71,7 +70,7 @@ cleanup() {
 }
 trap cleanup EXIT
 
-run() { # COMMAND…: quiet unless it fails
+run() { # COMMAND…: prints output only on failure
 	if ! "${as_root[@]}" "$@" >"$log" 2>&1 </dev/null; then
 		cat "$log" >&2
 		echo "setup: this failed: $*" >&2
@@ -81,13 +80,13 @@ run() { # COMMAND…: quiet unless it fails
 
 echo "setup: installing ${missing[*]}"
 if [[ " ${missing[*]} " == *" postgresql "* ]]; then
-	# The tests make a cluster of their own: the package need not make one for all.
+	# The tests create their own database cluster, so the package does not need to.
 	made_conf=yes
 	run mkdir -p "${no_cluster%/*}"
 	run sh -c "echo 'create_main_cluster = false' >$no_cluster"
 fi
 if [[ ! -e $policy ]]; then
-	# Only the programs are wanted: no service is to start.
+	# Install only the programs; do not start services.
 	made_policy=yes
 	run sh -c "printf '#!/bin/sh\nexit 101\n' >$policy && chmod 755 $policy"
 fi

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs a command beside a PostgreSQL server of its own: with-postgres.sh COMMAND…
+# Runs a command with its own PostgreSQL server: with-postgres.sh COMMAND…
 #
-# The server has a temporary folder and a free port on 127.0.0.1, and is gone when
-# the command ends, however it ends. The command finds it by
-# CLOUDBURST_TEST_POSTGRES; where that is set already, that server is used.
+# The server uses a temporary folder and a free port on 127.0.0.1, and stops when the
+# command ends for any reason. CLOUDBURST_TEST_POSTGRES passes its URL to the command.
+# If the variable is already set, the command uses that server.
 set -euo pipefail
 
 if [[ -n ${CLOUDBURST_TEST_POSTGRES:-} ]]; then
@@ -31,8 +31,8 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# PostgreSQL refuses to run as root; it runs as the user that its package made. It
-# ends also when this script is killed so hard that no trap runs.
+# PostgreSQL refuses to run as root, so it runs as the user of its package. It also stops
+# if this script is killed without running its trap.
 as_user=()
 if command -v setpriv >/dev/null; then
 	as_user=(setpriv --pdeathsig INT)
@@ -49,8 +49,8 @@ password=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
 (umask 077 && echo "$password" >"$dir/password")
 [[ $(id -u) -ne 0 ]] || chown postgres "$dir/password"
 
-# An order of text that differs from the order of bytes, as most servers out there
-# have it: what relies on the order of bytes must say so.
+# A collation that differs from the byte order, as on most servers: queries that rely on
+# the byte order must request it.
 locale=(--locale=C.UTF-8)
 if "$bin/initdb" --help | grep -q -- --icu-locale; then
 	locale+=(--locale-provider=icu --icu-locale=en-US)
@@ -62,8 +62,7 @@ if ! "${as_user[@]}" "$bin/initdb" -D "$dir/data" -U cloudburst -A scram-sha-256
 	exit 1
 fi
 
-# No fsync: what is tested is what we commit, not what this machine does when its
-# power fails.
+# No fsync: the tests are about commits, not about power failures of this machine.
 start() { # PORT
 	"${as_user[@]}" "$bin/postgres" -D "$dir/data" -p "$1" -c listen_addresses=127.0.0.1 \
 		-c unix_socket_directories= -c max_connections=200 -c fsync=off \
@@ -79,8 +78,8 @@ ready() {
 	done
 	return 1
 }
-# Below the ports that the system gives out by itself, so that no test's socket is
-# in the way; another server may be, so several are tried.
+# Ports below the ephemeral range, so that no socket of a test occupies them. Another
+# server can, so the script tries several.
 for attempt in 1 2 3 4 5; do
 	port=$((20000 + RANDOM % 10000))
 	if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then continue; fi
