@@ -101,11 +101,11 @@ func BenchmarkSender(b *testing.B) {
 }
 
 func senderVersusNetHTTP(b *testing.B, closing bool) {
-	sink, err := bench.OpenReceiver(b.Context(), bench.Plan{Hosts: hosts, Close: closing})
+	receiver, err := bench.OpenReceiver(b.Context(), bench.Plan{Hosts: hosts, Close: closing})
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer sink.Close()
+	defer receiver.Close()
 	sender := fetch.NewSender(fetch.SenderOptions{
 		Guard: &fetch.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Callback: true}, IdleTotal: 1024,
 	})
@@ -128,9 +128,9 @@ func senderVersusNetHTTP(b *testing.B, closing bool) {
 		_, err = io.Copy(io.Discard, resp.Body)
 		return err
 	}
-	burstOf(b, sink.Port, ours) // connections are made before the clock runs
-	burstOf(b, sink.Port, theirs)
-	versus(b, "net-http", func() { burstOf(b, sink.Port, ours) }, func() { burstOf(b, sink.Port, theirs) })
+	burstOf(b, receiver.Port, ours) // connections are made before the clock runs
+	burstOf(b, receiver.Port, theirs)
+	versus(b, "net-http", func() { burstOf(b, receiver.Port, ours) }, func() { burstOf(b, receiver.Port, theirs) })
 }
 
 // Durable registrations: many who register at once share commits. The peer is one

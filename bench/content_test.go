@@ -29,11 +29,11 @@ func BenchmarkSenderContent(b *testing.B) {
 }
 
 func contentVersusNetHTTP(b *testing.B, size int) {
-	sink, err := bench.OpenReceiver(b.Context(), bench.Plan{Hosts: hosts})
+	receiver, err := bench.OpenReceiver(b.Context(), bench.Plan{Hosts: hosts})
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer sink.Close()
+	defer receiver.Close()
 	sender := fetch.NewSender(fetch.SenderOptions{
 		Guard: &fetch.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Callback: true}, IdleTotal: 1024,
 	})
@@ -61,9 +61,9 @@ func contentVersusNetHTTP(b *testing.B, size int) {
 		_, err = io.Copy(io.Discard, resp.Body)
 		return err
 	}
-	burstOf(b, sink.Port, ours) // connections are made before the clock runs
-	burstOf(b, sink.Port, theirs)
-	versus(b, "net-http", func() { burstOf(b, sink.Port, ours) }, func() { burstOf(b, sink.Port, theirs) })
+	burstOf(b, receiver.Port, ours) // connections are made before the clock runs
+	burstOf(b, receiver.Port, theirs)
+	versus(b, "net-http", func() { burstOf(b, receiver.Port, ours) }, func() { burstOf(b, receiver.Port, theirs) })
 }
 
 // listOf is a list of changes of n rows.

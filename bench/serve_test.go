@@ -107,17 +107,17 @@ func serveVersusConstant(b *testing.B, status int) {
 	for i := 0; i < len(header); i += 2 {
 		request += header[i] + ": " + header[i+1] + "\r\n"
 	}
-	doors := []*door{{name: "layer", handler: layer}, {name: "document", handler: asDocument(full, plain)}, {name: "constant", handler: constant(want)}}
-	for _, d := range doors {
+	endpoints := []*endpoint{{name: "layer", handler: layer}, {name: "document", handler: asDocument(full, plain)}, {name: "constant", handler: constant(want)}}
+	for _, d := range endpoints {
 		d.open(b, []byte(request+"\r\n"), want)
 	}
 	for round := 0; b.Loop(); round++ {
-		for i := range doors {
-			doors[(i+round)%len(doors)].burst(b)
+		for i := range endpoints {
+			endpoints[(i+round)%len(endpoints)].burst(b)
 		}
 	}
-	floor := doors[len(doors)-1]
-	for _, d := range doors {
+	floor := endpoints[len(endpoints)-1]
+	for _, d := range endpoints {
 		b.ReportMetric(median(d.rates), d.name+"/s")
 		b.ReportMetric(median(d.cpu), "µs-"+d.name)
 		if d != floor {
@@ -141,7 +141,7 @@ func median(list []float64) float64 {
 }
 
 // door is a server and those who read from it.
-type door struct {
+type endpoint struct {
 	name    string
 	handler http.Handler
 	request []byte
@@ -152,7 +152,7 @@ type door struct {
 }
 
 // open starts the server and makes the connections. What they get first must be want.
-func (d *door) open(b *testing.B, request []byte, want *httptest.ResponseRecorder) {
+func (d *endpoint) open(b *testing.B, request []byte, want *httptest.ResponseRecorder) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(b.Context(), "tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -202,7 +202,7 @@ func first(c net.Conn, request []byte, want *httptest.ResponseRecorder) (size in
 
 // burst is one round. The readers cost as little as they can, for they have the same
 // processors: they write what is always the same and count what comes.
-func (d *door) burst(b *testing.B) {
+func (d *endpoint) burst(b *testing.B) {
 	var group sync.WaitGroup
 	begin, used := time.Now(), cpuTime(b)
 	for _, c := range d.conns {

@@ -144,13 +144,13 @@ func (s *State) take(v verdict, a Answer, before State, now time.Time, d *Decisi
 func (s *State) accept(v verdict, a Answer, before State, now time.Time) {
 	s.heal(now)
 	s.HintsAt = stamp(now)
-	fresh, told := cacheOf(a.Header, now)
+	fresh, reported := cacheOf(a.Header, now)
 	if a.Status == http.StatusNotModified {
 		// spec:rfc9111#freshening
 		s.Validators = s.Validators.confirm(a.Header)
 		s.notModified(a.Cause, before.tag())
 		switch {
-		case told:
+		case reported:
 			s.Cache = fresh
 		case s.Cache.From == "max-age":
 			s.Cache.Seen = stamp(now) // an Expires stays where it is
@@ -158,7 +158,7 @@ func (s *State) accept(v verdict, a Answer, before State, now time.Time) {
 		return
 	}
 	s.Cache = Cache{}
-	if told {
+	if reported {
 		s.Cache = fresh
 	}
 	// spec:feedstate-2007#validators-kept

@@ -132,7 +132,7 @@ func TestWhatIsOurFaultIsNotHeldAgainstTheFeed(t *testing.T) {
 	}
 }
 
-func TestReadTellsFeedsFromOtherThings(t *testing.T) {
+func TestReadDistinguishesFeedsFromOtherDocuments(t *testing.T) {
 	t.Parallel()
 	var a feedstate.Answer
 	a.Read(nil, &feed.NotFeedError{Looks: "image"})

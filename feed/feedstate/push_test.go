@@ -28,7 +28,7 @@ func live(t *testing.T) *life {
 	return l.after(time.Hour-time.Minute, ok("1", feed.Hints{}))
 }
 
-func TestAFeedWhoseHubTellsOfChangesIsPolledOnceADay(t *testing.T) {
+func TestFeedWithWorkingPushIsPolledOnceADay(t *testing.T) {
 	t.Parallel()
 	l := live(t).wait(24 * time.Hour)
 	l.check(ok("1", feed.Hints{TTL: "60"})).wait(24 * time.Hour)

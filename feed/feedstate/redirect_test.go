@@ -83,7 +83,7 @@ func TestBehindATemporaryHopNothingIsPermanent(t *testing.T) {
 	}
 }
 
-func TestARedirectThatEndsOrChangesBeginsAnew(t *testing.T) {
+func TestEndedOrChangedRedirectIsCountedAgain(t *testing.T) {
 	t.Parallel()
 	l := born(t)
 	l.check(moved(hop(301, here, there)))

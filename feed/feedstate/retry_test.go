@@ -57,7 +57,7 @@ func TestRetryAfterCountsWithAnyStatus(t *testing.T) {
 	l.check(status(503, "Retry-After", "170000")).wait(48 * time.Hour)
 }
 
-func TestAskingForPatienceIsNoStepToDeath(t *testing.T) {
+func TestRetryAfterIsNotAStepTowardsGivingUp(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`))
 	for range 50 {
@@ -93,7 +93,7 @@ func TestAWaitHoldsUntilItIsOver(t *testing.T) {
 func TestSeveralFeedsThatAgreeMakeTheirHostWait(t *testing.T) {
 	t.Parallel()
 	var h feedstate.Host
-	told := func(n int, after string, code int) feedstate.Decision {
+	reported := func(n int, after string, code int) feedstate.Decision {
 		l := born(t)
 		l.o.Host = h
 		l.s.URL = fmt.Sprintf("https://a.example/%d.xml", n)
@@ -102,17 +102,17 @@ func TestSeveralFeedsThatAgreeMakeTheirHostWait(t *testing.T) {
 		return l.d
 	}
 	for i := range 4 { // one feed, again and again
-		if d := told(1, fmt.Sprint(36000+i), 429); !d.HostWait.IsZero() {
+		if d := reported(1, fmt.Sprint(36000+i), 429); !d.HostWait.IsZero() {
 			t.Fatalf("one feed makes its host wait: %+v", d)
 		}
 	}
-	if d := told(2, "18000", 503); !d.HostWait.IsZero() {
+	if d := reported(2, "18000", 503); !d.HostWait.IsZero() {
 		t.Fatalf("two feeds make their host wait: %+v", d)
 	}
-	if d := told(9, "72000", 200); !d.HostWait.IsZero() {
+	if d := reported(9, "72000", 200); !d.HostWait.IsZero() {
 		t.Fatalf("an answer of 200 counts: %+v", d)
 	}
-	d := told(3, "7200", 429)
+	d := reported(3, "7200", 429)
 	if want := t0().Add(2 * time.Hour); !d.HostWait.Equal(want) || !h.Until(t0()).Equal(want) {
 		t.Fatalf("the host waits until %s, want %s", d.HostWait, want)
 	}
@@ -130,14 +130,14 @@ func TestSeveralFeedsThatAgreeMakeTheirHostWait(t *testing.T) {
 		t.Errorf("after the clock was set back it waits until %s", at)
 	}
 	for i := range 100 {
-		told(100+i, "3600", 429)
+		reported(100+i, "3600", 429)
 	}
 	if len(h.Waits) > 8 {
 		t.Errorf("%d waits are kept", len(h.Waits))
 	}
 }
 
-func TestHostsAreToldApartByPort(t *testing.T) {
+func TestHostsDifferByPort(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{"https://A.example/x": "a.example", "http://a.example:8080": "a.example:8080", "http://u:p@a.example/": "a.example", ":": ""} {
 		if got := feedstate.HostOf(url); got != want {

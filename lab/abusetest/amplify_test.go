@@ -36,7 +36,7 @@ func (v *victim) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // A stranger's requests reach somebody else at most about once each, and after a few
 // in vain not at all for a while.
-func TestNobodyIsAskedMoreThanStrangersAskForHim(t *testing.T) {
+func TestVerificationsDoNotAmplifyRequests(t *testing.T) {
 	t.Parallel()
 	p := start(t, descrs)
 	visitor := visit(t, p)

@@ -86,7 +86,7 @@ func subscribe(t *testing.T, p *running, feed string, n int, callback func(i int
 }
 
 // tellGood changes a feed and waits until the hundred good callbacks were told.
-func tellGood(t *testing.T, p *running, f *feeds, feed string, good *ear) {
+func notifyGood(t *testing.T, p *running, f *feeds, feed string, good *ear) {
 	t.Helper()
 	begun := time.Now()
 	ver, _ := f.Raise(feed)
@@ -98,7 +98,7 @@ func tellGood(t *testing.T, p *running, f *feeds, feed string, good *ear) {
 		path := fmt.Sprintf("/good%d", i)
 		outside.Until(t, path+" is told", func() bool {
 			at := f.readSince(feed, ver)
-			return !at.IsZero() && good.heard(path, feed, at)
+			return !at.IsZero() && good.received(path, feed, at)
 		})
 		last = max(last, time.Since(begun))
 	}
@@ -123,13 +123,13 @@ func TestHostileCallbacksDelayNobodyElse(t *testing.T) {
 		n = 20_000
 	}
 	subscribe(t, p, feed, 100, func(i int) string { return fmt.Sprintf("http://127.40.%d.1:%s/good%d", i, good.port, i) })
-	tellGood(t, p, f, feed, good) // they are known from now on
+	notifyGood(t, p, f, feed, good) // they are known from now on
 	subscribe(t, p, feed, n, func(i int) string {
 		return fmt.Sprintf("http://127.%d.%d.%d:%s/hostile", 100+i/50000, 1+i/200%250, 1+i%200, port)
 	})
 	v.during(t, fmt.Sprintf("%d hostile callbacks", n), func() {
 		for end := time.Now().Add(lasts(4 * time.Second)); time.Now().Before(end); {
-			tellGood(t, p, f, feed, good)
+			notifyGood(t, p, f, feed, good)
 			time.Sleep(500 * time.Millisecond)
 		}
 	})

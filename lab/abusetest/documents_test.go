@@ -196,8 +196,8 @@ func bodyBombs(t *testing.T, base string, c *http.Client, b bomb, bearer []strin
 		coded = []string{"Content-Encoding", b.coding}
 	}
 	packed := func(headers ...string) []string { return append(headers, coded...) }
-	for _, door := range []string{"/RPC2", "/soap", "/cnws", "/ping", "/websub", "/weblogUpdates"} {
-		good(outside.Send(t.Context(), c, http.MethodPost, base+door, "text/xml", b.body, packed()...))
+	for _, endpoint := range []string{"/RPC2", "/soap", "/cnws", "/ping", "/websub", "/weblogUpdates"} {
+		good(outside.Send(t.Context(), c, http.MethodPost, base+endpoint, "text/xml", b.body, packed()...))
 	}
 	good(outside.Send(t.Context(), c, http.MethodPut, base+"/writer/rss.xml", "application/rss+xml", b.body, packed(bearer...)...))
 	good(outside.Send(t.Context(), c, http.MethodPost, base+"/v1/opml", "text/x-opml", b.body, packed(bearer...)...))

@@ -94,11 +94,11 @@ func (l *load) one(ctx ctx, i int) {
 }
 
 // ping raises a feed and says so at one of the doors.
-func (l *load) ping(ctx ctx, c *http.Client, feed string, door int) bool {
+func (l *load) ping(ctx ctx, c *http.Client, feed string, endpoint int) bool {
 	v, _ := l.feeds.Raise(feed)
 	var a outside.Answer
 	var good, refused bool
-	switch door {
+	switch endpoint {
 	case 0:
 		a = outside.Post(ctx, c, l.p.Base+"/ping", map[string][]string{"url": {feed}})
 		good, refused = a.OK(), a.Limited() && (strings.Contains(a.Body, `success="false"`) || a.Status == http.StatusServiceUnavailable)
@@ -111,7 +111,7 @@ func (l *load) ping(ctx ctx, c *http.Client, feed string, door int) bool {
 		good = a.Status == http.StatusOK && !strings.Contains(a.Body, "Fault")
 		refused = a.Limited() || strings.Contains(a.Body, "Fault")
 	}
-	if l.count(ctx, fmt.Sprintf("ping %d", door), a, good, refused) {
+	if l.count(ctx, fmt.Sprintf("ping %d", endpoint), a, good, refused) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.version[feed] = max(l.version[feed], v)
@@ -170,20 +170,20 @@ func (l *load) count(ctx ctx, what string, a outside.Answer, good, refused bool)
 // kept checks that what was acknowledged was done.
 func (l *load) kept() {
 	l.t.Helper()
-	told := func() (missing []string) {
+	notified := func() (missing []string) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		for feed, v := range l.version {
 			at := l.feeds.readSince(feed, v)
 			for pair := range l.registered {
-				if pair[1] == feed && pair[0] == "/first" && (at.IsZero() || !l.ear.heard("/first", feed, at)) {
+				if pair[1] == feed && pair[0] == "/first" && (at.IsZero() || !l.ear.received("/first", feed, at)) {
 					missing = append(missing, fmt.Sprintf("/first of version %d of %s", v, feed))
 				}
 			}
 		}
 		return missing
 	}
-	l.within("everybody who was there was told of every acknowledged ping", told)
+	l.within("everybody who was there was told of every acknowledged ping", notified)
 	begun := time.Now()
 	for i := range loadFeeds { // one more change each, for the registrations
 		outside.Until(l.t, "the feed can be pinged", func() bool { return l.ping(l.t.Context(), impatient, l.feed(i), 0) })
@@ -192,7 +192,7 @@ func (l *load) kept() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		for pair := range l.registered {
-			if !l.ear.heard(pair[0], pair[1], begun) {
+			if !l.ear.received(pair[0], pair[1], begun) {
 				missing = append(missing, fmt.Sprint(pair))
 			}
 		}

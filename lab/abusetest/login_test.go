@@ -60,7 +60,7 @@ func guesses(base string) []func(ctx ctx, c *http.Client, n int) outside.Answer 
 	}
 }
 
-func TestGuessingAtEveryDoorKeepsTheOwnerNotOut(t *testing.T) {
+func TestPasswordGuessingDoesNotLockOutTheOwner(t *testing.T) {
 	t.Parallel()
 	p := start(t, descrs)
 	v := visit(t, p)
@@ -80,14 +80,14 @@ func TestGuessingAtEveryDoorKeepsTheOwnerNotOut(t *testing.T) {
 		t.Fatalf("the owner signs in: %s", a)
 	}
 	var tried, limited, failed, let atomic.Int64
-	doors := guesses(p.Base)
+	endpoints := guesses(p.Base)
 	v.during(t, "guesses at nine doors", func() {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
 			each(90, lasts(4*time.Second), func(ctx ctx, i int) {
 				n := int(tried.Add(1))
-				a := doors[i%len(doors)](ctx, from(source(n%400), false), n)
+				a := endpoints[i%len(endpoints)](ctx, from(source(n%400), false), n)
 				switch {
 				case a.Limited():
 					limited.Add(1)

@@ -23,12 +23,12 @@ func TestTooMuchIsRefusedAndWhatIsAcknowledgedIsDone(t *testing.T) {
 		return rate
 	}
 	v.during(t, "what it sustains", func() { phase(16, time.Second) })
-	normal := slices.Max(append(v.told, time.Second))
+	normal := slices.Max(append(v.notified, time.Second))
 	v.during(t, "40 times as many clients", func() { phase(640, lasts(4*time.Second)) })
 	begun := time.Now()
 	outside.Until(t, "all is as quick as before", func() bool {
 		v.during(t, "after it", func() { time.Sleep(100 * time.Millisecond) })
-		return len(v.told) > 0 && slices.Max(v.told) <= 2*normal && len(v.refused)+len(v.failed) == 0
+		return len(v.notified) > 0 && slices.Max(v.notified) <= 2*normal && len(v.refused)+len(v.failed) == 0
 	})
 	t.Logf("as quick as before after %s", time.Since(begun).Round(time.Millisecond))
 	l.kept()

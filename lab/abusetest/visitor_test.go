@@ -22,12 +22,12 @@ type visitor struct {
 	ear    *ear
 	calm   time.Duration // the longest wait before anything else happens
 
-	mu      sync.Mutex
-	pings   []time.Duration // until the answer
-	told    []time.Duration // from the ping until he was told
-	pages   []time.Duration
-	refused []string
-	failed  []string
+	mu       sync.Mutex
+	pings    []time.Duration // until the answer
+	notified []time.Duration // from the ping until he was told
+	pages    []time.Duration
+	refused  []string
+	failed   []string
 }
 
 const visitorPath = "/visitor"
@@ -42,7 +42,7 @@ func visit(t *testing.T, p *running) *visitor {
 		t.Fatalf("the visitor is not registered: %s", a)
 	}
 	v.once(t.Context())
-	v.calm = slices.Max(slices.Concat(v.pings, v.told, v.pages, []time.Duration{0}))
+	v.calm = slices.Max(slices.Concat(v.pings, v.notified, v.pages, []time.Duration{0}))
 	return v
 }
 
@@ -52,7 +52,7 @@ func (v *visitor) once(ctx context.Context) {
 	version, _ := v.feeds.Raise(v.feed)
 	a := outside.Post(ctx, v.client, v.p.Base+"/ping", map[string][]string{"url": {v.feed}})
 	if v.took(&v.pings, begun, "ping", a, a.OK()) {
-		for v.feeds.readSince(v.feed, version).IsZero() || !v.ear.heard(visitorPath, v.feed, v.feeds.readSince(v.feed, version)) {
+		for v.feeds.readSince(v.feed, version).IsZero() || !v.ear.received(visitorPath, v.feed, v.feeds.readSince(v.feed, version)) {
 			select {
 			case <-ctx.Done():
 				return
@@ -60,7 +60,7 @@ func (v *visitor) once(ctx context.Context) {
 			}
 		}
 		v.mu.Lock()
-		v.told = append(v.told, time.Since(begun))
+		v.notified = append(v.notified, time.Since(begun))
 		v.mu.Unlock()
 	}
 	for _, page := range []string{"/", "/healthz"} {
@@ -88,7 +88,7 @@ func (v *visitor) took(list *[]time.Duration, begun time.Time, what string, a ou
 // during goes round while attack runs, and says how it was.
 func (v *visitor) during(t *testing.T, what string, attack func()) {
 	t.Helper()
-	v.pings, v.told, v.pages, v.refused, v.failed = nil, nil, nil, nil, nil
+	v.pings, v.notified, v.pages, v.refused, v.failed = nil, nil, nil, nil, nil
 	over := make(chan struct{})
 	var group sync.WaitGroup
 	group.Go(func() {
@@ -104,7 +104,7 @@ func (v *visitor) during(t *testing.T, what string, attack func()) {
 	attack()
 	close(over)
 	group.Wait()
-	t.Logf("%s: the visitor's pings %s; told %s; pages %s; %d refused, %d failed", what, spread(v.pings), spread(v.told), spread(v.pages), len(v.refused), len(v.failed))
+	t.Logf("%s: the visitor's pings %s; told %s; pages %s; %d refused, %d failed", what, spread(v.pings), spread(v.notified), spread(v.pages), len(v.refused), len(v.failed))
 }
 
 // served fails the test when the visitor was not served as he should be while others
@@ -117,11 +117,11 @@ func (v *visitor) served(t *testing.T) {
 			t.Errorf("%d times the visitor got no answer that he wanted, first: %s", len(list), list[0])
 		}
 	}
-	if len(v.told) == 0 || len(v.pages) == 0 {
-		t.Errorf("the visitor was told %d times and saw %d pages", len(v.told), len(v.pages))
+	if len(v.notified) == 0 || len(v.pages) == 0 {
+		t.Errorf("the visitor was told %d times and saw %d pages", len(v.notified), len(v.pages))
 	}
 	most := max(10*time.Second, 10*v.calm)
-	for _, list := range [][]time.Duration{v.pings, v.told, v.pages} {
+	for _, list := range [][]time.Duration{v.pings, v.notified, v.pages} {
 		if len(list) > 0 && slices.Max(list) > most {
 			t.Errorf("the visitor waited %s, more than %s", slices.Max(list), most)
 		}
@@ -133,13 +133,13 @@ func (v *visitor) well(t *testing.T) {
 	t.Helper()
 	begun := time.Now()
 	outside.Until(t, "a ping is answered and told", func() bool {
-		v.pings, v.told, v.pages, v.refused, v.failed = nil, nil, nil, nil, nil
+		v.pings, v.notified, v.pages, v.refused, v.failed = nil, nil, nil, nil, nil
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
 		v.once(ctx)
-		return len(v.told) == 1 && len(v.pages) == 2
+		return len(v.notified) == 1 && len(v.pages) == 2
 	})
-	t.Logf("well again after %s: ping %s, told %s", time.Since(begun).Round(time.Millisecond), spread(v.pings), spread(v.told))
+	t.Logf("well again after %s: ping %s, told %s", time.Since(begun).Round(time.Millisecond), spread(v.pings), spread(v.notified))
 }
 
 // spread is the middle and the end of a list of times.

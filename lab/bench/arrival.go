@@ -33,10 +33,10 @@ type span struct {
 }
 
 // Count is how many callbacks were reached in this round.
-func (s *Sink) Count() int { return int(s.round.Load().distinct.Load()) }
+func (s *Receiver) Count() int { return int(s.round.Load().distinct.Load()) }
 
 // Arrivals reports on a span of the round.
-func (s *Sink) Arrivals(from, to int, t0 time.Time) Arrivals {
+func (s *Receiver) Arrivals(from, to int, t0 time.Time) Arrivals {
 	r := s.round.Load()
 	a := Arrivals{Again: r.again.Load(), Unknown: r.unknown.Load(), Wrong: r.wrong.Load(), Peak: r.peak.Load()}
 	to = min(to, len(r.at))
@@ -65,7 +65,7 @@ type FeedCount struct {
 
 // Feeds counts readings of feeds from ≤ i < to since the start. Served is when a
 // body was last handed out, in Unix nanoseconds.
-func (s *Sink) Feeds(from, to int) FeedCount {
+func (s *Receiver) Feeds(from, to int) FeedCount {
 	var c FeedCount
 	for i := max(0, from); i < min(to, len(s.feeds)); i++ {
 		f := &s.feeds[i]
@@ -79,7 +79,7 @@ func (s *Sink) Feeds(from, to int) FeedCount {
 // ServeSink is the sink's process: the first line of in is its Plan; it answers
 // calls until in ends.
 func ServeReceiver(ctx context.Context, in io.Reader, out io.Writer) error {
-	var s *Sink
+	var s *Receiver
 	defer func() {
 		if s != nil {
 			s.Close()
@@ -103,7 +103,7 @@ func ServeReceiver(ctx context.Context, in io.Reader, out io.Writer) error {
 	})
 }
 
-func (s *Sink) take(c call) (any, error) {
+func (s *Receiver) take(c call) (any, error) {
 	switch c.Do {
 	case "reset":
 		n, err := unpack[int](c)
@@ -137,19 +137,19 @@ func (s *Sink) take(c call) (any, error) {
 }
 
 // sinkProcess is a sink in its own process.
-type sinkProcess struct {
+type receiverProcess struct {
 	*process
 	caller
 	plan Plan
 	port uint16
 }
 
-func startSink(exe, dir string, p Plan) (*sinkProcess, error) {
+func startReceiver(exe, dir string, p Plan) (*receiverProcess, error) {
 	proc, err := start(dir, "sink", 0, exe, "bench", "sink")
 	if err != nil {
 		return nil, err
 	}
-	s := &sinkProcess{process: proc, caller: caller{proc.stdin, proc.stdout}, plan: p}
+	s := &receiverProcess{process: proc, caller: caller{proc.stdin, proc.stdout}, plan: p}
 	if err := s.call("open", p, &s.port); err != nil {
 		_ = proc.stop(time.Second)
 		return nil, fmt.Errorf("%w\n%s", err, proc.said())
@@ -157,46 +157,46 @@ func startSink(exe, dir string, p Plan) (*sinkProcess, error) {
 	return s, nil
 }
 
-func (s *sinkProcess) reset(n int) error { return s.call("reset", n, nil) }
+func (s *receiverProcess) reset(n int) error { return s.call("reset", n, nil) }
 
-func (s *sinkProcess) arrivals(from, to int, t0 time.Time) (a Arrivals, err error) {
+func (s *receiverProcess) arrivals(from, to int, t0 time.Time) (a Arrivals, err error) {
 	err = s.call("arrivals", span{from, to, t0.UnixNano()}, &a)
 	return a, err
 }
 
-func (s *sinkProcess) feeds(from, to int) (c FeedCount, err error) {
+func (s *receiverProcess) feeds(from, to int) (c FeedCount, err error) {
 	err = s.call("feeds", span{From: from, To: to}, &c)
 	return c, err
 }
 
 // callback is the URL of callback i: quick ones come round on the quick hosts,
 // slow ones on the slow hosts.
-func (s *sinkProcess) callback(i int, slow bool) string {
+func (s *receiverProcess) callback(i int, slow bool) string {
 	if slow {
 		return CallbackURL(true, i%s.plan.SlowHosts, s.port, i)
 	}
 	return s.spoken(CallbackURL(false, i%s.plan.Hosts, s.port, i))
 }
 
-func (s *sinkProcess) feedURL(i int) string {
+func (s *receiverProcess) feedURL(i int) string {
 	return s.spoken(fmt.Sprintf("http://%s:%d/f/%d", Host(false, i%s.plan.Hosts), s.port, i))
 }
 
 // spoken is a URL of the sink with the scheme that the sink speaks.
-func (s *sinkProcess) spoken(url string) string {
+func (s *receiverProcess) spoken(url string) string {
 	if s.plan.TLS {
 		return "https" + strings.TrimPrefix(url, "http")
 	}
 	return url
 }
 
-func (s *sinkProcess) flow() (f Flow, err error) {
+func (s *receiverProcess) flow() (f Flow, err error) {
 	err = s.call("traffic", nil, &f)
 	return f, err
 }
 
 // wait returns when n callbacks were reached, or when nothing came for patience.
-func (s *sinkProcess) wait(ctx context.Context, n int, patience time.Duration, tell func(done int)) error {
+func (s *receiverProcess) wait(ctx context.Context, n int, patience time.Duration, notify func(done int)) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	last, since := -1, time.Now()
@@ -205,7 +205,7 @@ func (s *sinkProcess) wait(ctx context.Context, n int, patience time.Duration, t
 		if err := s.call("count", nil, &have); err != nil {
 			return err
 		}
-		tell(have)
+		notify(have)
 		if have >= n {
 			return nil
 		}

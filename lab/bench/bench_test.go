@@ -86,12 +86,12 @@ func small(t *testing.T) bench.Common {
 	return bench.Common{Hosts: 5, Rounds: 1, Concurrent: 8, Progress: t.Output(), NoFile: 1024}
 }
 
-func TestFanoutTellsEverybodyOnceAtTheDoor(t *testing.T) {
+func TestFanoutNotifiesEachRegisteredSubscriberOnce(t *testing.T) {
 	r, err := bench.Fanout{Common: small(t), Subscribers: 60, Register: bench.ByEndpoint, Latency: 3}.Run(t.Context())
 	check(t, r, err, "duplicates", "false errors")
 }
 
-func TestFanoutTellsEverybodyOnceAfterAnImportBesideSlowOnes(t *testing.T) {
+func TestFanoutNotifiesEachImportedSubscriberOnceAlongsideSlowOnes(t *testing.T) {
 	r, err := bench.Fanout{Common: small(t), Subscribers: 700, Register: bench.ByImport, Latency: -1,
 		NewConnections: true, SlowShare: 0.1, Slow: 20_000_000}.Run(t.Context())
 	check(t, r, err, "duplicates", "false errors")
@@ -107,7 +107,7 @@ func TestFanoutBringsEverybodySignedBytesAfterAnImport(t *testing.T) {
 	check(t, r, err, "duplicates", "false errors", "wrong contents")
 }
 
-func TestPingTellsExactlyTheChanges(t *testing.T) {
+func TestPingNotifiesExactlyTheChanges(t *testing.T) {
 	r, err := bench.Ping{Common: small(t), Feeds: 40, Changed: 0.5, Clients: 4}.Run(t.Context())
 	check(t, r, err, "changes not told", "told without a change, or twice")
 }

@@ -56,9 +56,9 @@ func (b Changes) run(ctx context.Context, s *stage) error {
 	if err := s.serveEmpty(ctx); err != nil {
 		return err
 	}
-	sites := newSites(s.server.listen, fmt.Sprintf("%s:%d", Host(false, 0), s.sink.port), b.Clients)
+	sites := newSites(s.server.listen, fmt.Sprintf("%s:%d", Host(false, 0), s.receiver.port), b.Clients)
 	defer sites.close()
-	s.tell.step("pings", 0, 0)
+	s.progress.step("pings", 0, 0)
 	fast, err := sites.at(ctx, 0, b.Rows) // so that the list is full, and everything warm
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func (b Changes) steady(ctx context.Context, s *stage, sites *sites) error {
 	n := max(1, int(float64(b.Rate)*b.During.Seconds()))
 	listed := 0
 	for i := range s.Rounds {
-		s.tell.step("steady", i, s.Rounds)
+		s.progress.step("steady", i, s.Rounds)
 		if _, err := s.server.settle(ctx); err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func (b Changes) steady(ctx context.Context, s *stage, sites *sites) error {
 func (b Changes) ramp(ctx context.Context, s *stage, sites *sites) error {
 	best := 0.0
 	for rate := float64(b.Rate); rate < 200_000; rate *= rampStep {
-		s.tell.step("ramp to "+number(rate), 0, 0)
+		s.progress.step("ramp to "+number(rate), 0, 0)
 		p99 := soonEnough
 		for try := 0; try < rampTries && p99 >= soonEnough; try++ {
 			p, err := sites.at(ctx, rate, max(1, int(rate*rampFor*min(1, b.During.Seconds()))))

@@ -73,10 +73,10 @@ func (k *clusterStage) run(ctx context.Context) error {
 		return err
 	}
 	of := func(i int) registration {
-		return registration{feed: k.sink.feedURL(0), callback: k.sink.callback(i, false)}
+		return registration{feed: k.receiver.feedURL(0), callback: k.receiver.callback(i, false)}
 	}
 	for _, srv := range []*server{k.server, k.lite} {
-		if err := srv.importAll(ctx, k.n, of, func(done, total int) { k.tell.step("register", done, total) }); err != nil {
+		if err := srv.importAll(ctx, k.n, of, func(done, total int) { k.progress.step("register", done, total) }); err != nil {
 			return err
 		}
 	}
@@ -146,27 +146,27 @@ func (k *clusterStage) with(ctx context.Context, kind string) (nodes []*server, 
 // round changes the feed, pings the first of nodes, and waits for the last notification. cpu
 // is that of the nodes, in microseconds a notification.
 func (k *clusterStage) round(ctx context.Context, nodes []*server, kind string, n int) (rate, cpu float64, err error) {
-	told := make([]int64, len(nodes))
+	notified := make([]int64, len(nodes))
 	var used time.Duration
 	for i, srv := range nodes {
 		st, err := srv.settle(ctx)
 		if err != nil {
 			return 0, 0, err
 		}
-		told[i] = st.Totals.Notified
+		notified[i] = st.Totals.Notified
 		used -= srv.usage().cpu
 	}
-	if err := k.sink.reset(k.n); err != nil {
+	if err := k.receiver.reset(k.n); err != nil {
 		return 0, 0, err
 	}
-	if err := k.sink.call("change", []span{{From: 0, To: 1}}, nil); err != nil {
+	if err := k.receiver.call("change", []span{{From: 0, To: 1}}, nil); err != nil {
 		return 0, 0, err
 	}
 	t0 := time.Now()
-	if err := newPinger(nodes[0].listen, 1).ping(ctx, k.sink.feedURL(0)); err != nil {
+	if err := newPinger(nodes[0].listen, 1).ping(ctx, k.receiver.feedURL(0)); err != nil {
 		return 0, 0, err
 	}
-	if err := k.sink.wait(ctx, k.n, patience, k.tell.of(fmt.Sprintf("round %d, %s", n, kind), k.n)); err != nil {
+	if err := k.receiver.wait(ctx, k.n, patience, k.progress.of(fmt.Sprintf("round %d, %s", n, kind), k.n)); err != nil {
 		return 0, 0, err
 	}
 	for i, srv := range nodes {
@@ -175,15 +175,15 @@ func (k *clusterStage) round(ctx context.Context, nodes []*server, kind string, 
 		if err != nil {
 			return 0, 0, err
 		}
-		told[i] = st.Totals.Notified - told[i]
+		notified[i] = st.Totals.Notified - notified[i]
 	}
-	a, err := k.sink.arrivals(0, k.n, t0)
+	a, err := k.receiver.arrivals(0, k.n, t0)
 	if err != nil {
 		return 0, 0, err
 	}
 	k.again += a.Again
 	if kind == byTwo && n > 0 {
-		k.share = append(k.share, 100*float64(told[1])/float64(k.n))
+		k.share = append(k.share, 100*float64(notified[1])/float64(k.n))
 	}
 	return float64(k.n) / a.Last, float64(used.Microseconds()) / float64(k.n), nil
 }

@@ -9,7 +9,7 @@ import (
 	"cloudburst/lab/bench"
 )
 
-func TestTwoNodesTellEverybodyOnce(t *testing.T) {
+func TestTwoNodesNotifyEachSubscriberOnce(t *testing.T) {
 	fulltest.Needs(t, "PostgreSQL")
 	cluster, err := storetest.StartCluster()
 	if err != nil {

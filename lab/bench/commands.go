@@ -10,7 +10,7 @@ import (
 
 // Commands are those that belong below "cloudburst-lab bench".
 func Commands() []*cobra.Command {
-	return []*cobra.Command{clusterCommand(), costsCommand(), fanoutCommand(), pingCommand(), slowCommand(), changesCommand(), writeCommand(), pollCommand(), sinkCommand(), loopCommand(), feedsCommand()}
+	return []*cobra.Command{clusterCommand(), costsCommand(), fanoutCommand(), pingCommand(), slowCommand(), changesCommand(), writeCommand(), pollCommand(), receiverCommand(), loopCommand(), feedsCommand()}
 }
 
 // common binds the flags that all have.
@@ -169,7 +169,7 @@ compared, in turn, with those of one who has ten.`,
 	return c
 }
 
-func sinkCommand() *cobra.Command {
+func receiverCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "sink", Hidden: true, Short: "The callback hosts and feeds of a measurement", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

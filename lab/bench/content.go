@@ -26,7 +26,7 @@ const sampled = 64
 func SecretOf(i int) string { return "between us and " + strconv.Itoa(i) }
 
 // content reads a content to its end, and notes that it has arrived.
-func (s *Sink) content(c net.Conn, buf []byte, at, have int, r *request, i int) (rest int, err error) {
+func (s *Receiver) content(c net.Conn, buf []byte, at, have int, r *request, i int) (rest int, err error) {
 	right := r.length == s.plan.FeedSize
 	scratch := s.scratch.Get().(*[]byte)
 	defer s.scratch.Put(scratch)
@@ -53,7 +53,7 @@ func (s *Sink) content(c net.Conn, buf []byte, at, have int, r *request, i int) 
 
 // isNewest reports the bytes of a feed as it is now. All feeds are alike but for
 // their versions.
-func (s *Sink) isNewest(body []byte) bool {
+func (s *Receiver) isNewest(body []byte) bool {
 	digits, ok := bytes.CutPrefix(body, []byte(feedHead))
 	if !ok || len(digits) < versionDigits {
 		return false

@@ -10,9 +10,9 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-func TestTheSinkTellsRightContentsFromWrongOnes(t *testing.T) {
+func TestReceiverDetectsWrongContent(t *testing.T) {
 	t.Parallel()
-	s := openTestSink(t, Plan{Hosts: 1, Feeds: 1, FeedSize: 3000, Contents: true, Signed: true})
+	s := openTestReceiver(t, Plan{Hosts: 1, Feeds: 1, FeedSize: 3000, Contents: true, Signed: true})
 	s.Change(0, 1)
 	older, _, err := fetchAs(t.Context(), fmt.Sprintf("http://%s:%d/f/0", Host(false, 0), s.Port), "identity")
 	if err != nil {
@@ -58,7 +58,7 @@ func TestTheSinkTellsRightContentsFromWrongOnes(t *testing.T) {
 
 func TestLoopsSendWhatAHubSends(t *testing.T) {
 	t.Parallel()
-	s := openTestSink(t, Plan{Hosts: 3, Feeds: 1, FeedSize: 100_000, Contents: true, Signed: true})
+	s := openTestReceiver(t, Plan{Hosts: 3, Feeds: 1, FeedSize: 100_000, Contents: true, Signed: true})
 	l := newLoop(8, 64)
 	feed := fmt.Sprintf("http://%s:%d/f/0", Host(false, 0), s.Port)
 	for _, kind := range []string{LoopSender, LoopNetHTTP} {

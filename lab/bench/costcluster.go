@@ -24,7 +24,7 @@ func (m costMeter) cluster(ctx context.Context) error {
 	}
 	return m.on(ctx, Plan{Feeds: costSmall + m.Size}, func(s *costStage) (err error) {
 		of := func(i int) registration {
-			return registration{feed: s.sink.feedURL(costSmall + i), callback: s.sink.callback(i, false)}
+			return registration{feed: s.receiver.feedURL(costSmall + i), callback: s.receiver.callback(i, false)}
 		}
 		if err := s.register(ctx, ByImport, m.Size, of); err != nil {
 			return err
@@ -42,7 +42,7 @@ func (m costMeter) cluster(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		w := &costWorld{costStage: s, ctx: ctx, pinger: newPinger(s.server.listen, costClients), small: m.Size}
+		w := &costServer{costStage: s, ctx: ctx, pinger: newPinger(s.server.listen, costClients), small: m.Size}
 		if err := m.hints(w, other, idle); err != nil {
 			return err
 		}
@@ -75,17 +75,17 @@ func (s *costStage) second(ctx context.Context) (*server, error) {
 
 // hints measures what a node pays when another one says that there is something new: pings
 // come apart, so that each makes one hint and the log stays short.
-func (m costMeter) hints(w *costWorld, other *server, idle idleUse) error {
-	const apart = 60 * time.Millisecond // more than the least time between two hints
+func (m costMeter) hints(w *costServer, other *server, idle idleUse) error {
+	const separate = 60 * time.Millisecond // more than the least time between two hints
 	var values []float64
 	total := 0
 	for range minRepeats {
 		cpu, begin, n := other.usage().cpu, time.Now(), 0
 		for ; time.Since(begin) < 2*watchFor; n++ {
-			if err := w.pinger.ping(w.ctx, w.sink.feedURL(costSmall+n%w.small)); err != nil {
+			if err := w.pinger.ping(w.ctx, w.receiver.feedURL(costSmall+n%w.small)); err != nil {
 				return err
 			}
-			if err := pauseFor(w.ctx, apart); err != nil {
+			if err := pauseFor(w.ctx, separate); err != nil {
 				return err
 			}
 		}
@@ -104,11 +104,11 @@ func (m costMeter) hints(w *costWorld, other *server, idle idleUse) error {
 
 // tail measures what a node pays for a row that another one wrote into the log: pings fill
 // it, then nobody does anything, and each look reads all rows of the window again.
-func (m costMeter) tail(w *costWorld, other *server, idle idleUse) error {
+func (m costMeter) tail(w *costServer, other *server, idle idleUse) error {
 	var cpu, db []float64
 	total := 0.0
 	for range minRepeats {
-		w.tell.step(m.store+" tail.row", len(cpu), minRepeats)
+		w.progress.step(m.store+" tail.row", len(cpu), minRepeats)
 		if err := pauseFor(w.ctx, windowOver); err != nil {
 			return err
 		}
@@ -136,7 +136,7 @@ func (m costMeter) tail(w *costWorld, other *server, idle idleUse) error {
 }
 
 // fill pings until the log has many rows, and says how many, within a window's time.
-func (w *costWorld) fill() (float64, error) {
+func (w *costServer) fill() (float64, error) {
 	const count = `SELECT count(*)::float8 FROM event`
 	before, err := w.database.number(w.ctx, count)
 	if err != nil {
@@ -175,7 +175,7 @@ func (m costMeter) watch(ctx context.Context, s *costStage, other *server, withi
 func (m costMeter) watching(ctx context.Context, s *costStage, other *server, name, what string) (u idleUse, err error) {
 	var cpu, db []float64
 	for range minRepeats {
-		s.tell.step(m.store+" "+name, len(cpu), minRepeats)
+		s.progress.step(m.store+" "+name, len(cpu), minRepeats)
 		if u, err = m.watch(ctx, s, other, idleFor); err != nil {
 			return u, err
 		}

@@ -17,7 +17,7 @@ const (
 const costClients = 16 // doors' clients at once
 
 // costWorld is the sink's and the server's state for the hub's costs.
-type costWorld struct {
+type costServer struct {
 	*costStage
 	ctx          context.Context
 	pinger       *pinger
@@ -29,13 +29,13 @@ type costWorld struct {
 func (m costMeter) hub(ctx context.Context) error {
 	large, small := 10*m.Size, m.Size
 	return m.on(ctx, Plan{Feeds: costSmall + small}, func(s *costStage) error {
-		w := &costWorld{costStage: s, ctx: ctx, pinger: newPinger(s.server.listen, costClients), large: large, small: small}
+		w := &costServer{costStage: s, ctx: ctx, pinger: newPinger(s.server.listen, costClients), large: large, small: small}
 		of := func(i int) registration {
 			feed := costLarge
 			if i >= large {
 				feed = costSmall + i - large
 			}
-			return registration{feed: s.sink.feedURL(feed), callback: s.sink.callback(i, false)}
+			return registration{feed: s.receiver.feedURL(feed), callback: s.receiver.callback(i, false)}
 		}
 		if err := s.register(ctx, ByImport, large+small, of); err != nil {
 			return err
@@ -44,17 +44,17 @@ func (m costMeter) hub(ctx context.Context) error {
 	})
 }
 
-func (m costMeter) pieces(w *costWorld) error {
-	told := []string{byCPU, byStore, bySent, byHeard, byConns, byWrites, byWAL}
+func (m costMeter) pieces(w *costServer) error {
+	notified := []string{byCPU, byStore, bySent, byReceived, byConns, byWrites, byWAL}
 	for _, p := range []struct {
 		costKind
 		do func() (int, error)
 	}{
-		{costKind{"notify.rsscloud.kept", "one rssCloud notification (REST) on a kept connection, with its share of the page", "", told}, w.tellLarge},
-		{costKind{"ping.unchanged", "one ping of a feed that did not change: asked for, compared, on disk, answered", "", told}, w.pingSame},
-		{costKind{"ping.changed", "one ping of a feed that changed: read, hashed, committed, its part claimed and ended; without the notification", "notify.rsscloud.kept", told}, w.pingChanged},
-		{costKind{"register", "one registration at the door, with its challenge", "", told}, w.registerNew},
-		{costKind{"renew", "one registration that is there already, asked for again", "", told}, w.registerAgain},
+		{costKind{"notify.rsscloud.kept", "one rssCloud notification (REST) on a kept connection, with its share of the page", "", notified}, w.notifyLarge},
+		{costKind{"ping.unchanged", "one ping of a feed that did not change: asked for, compared, on disk, answered", "", notified}, w.pingSame},
+		{costKind{"ping.changed", "one ping of a feed that changed: read, hashed, committed, its part claimed and ended; without the notification", "notify.rsscloud.kept", notified}, w.pingChanged},
+		{costKind{"register", "one registration at the door, with its challenge", "", notified}, w.registerNew},
+		{costKind{"renew", "one registration that is there already, asked for again", "", notified}, w.registerAgain},
 	} {
 		if err := m.repeat(w.ctx, w.costStage, p.costKind, p.do); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
@@ -64,65 +64,65 @@ func (m costMeter) pieces(w *costWorld) error {
 }
 
 // tellLarge changes the large feed.
-func (w *costWorld) tellLarge() (int, error) {
+func (w *costServer) notifyLarge() (int, error) {
 	return w.large, w.change(w.ctx, w.pinger, costLarge, w.large, w.large+w.small)
 }
 
 // change changes a feed, pings it, and waits until n were told. all is how many callbacks there are.
 func (s *stage) change(ctx context.Context, p *pinger, feed, n, all int) error {
-	if err := s.sink.reset(all); err != nil {
+	if err := s.receiver.reset(all); err != nil {
 		return err
 	}
-	if err := s.sink.call("change", []span{{From: feed, To: feed + 1}}, nil); err != nil {
+	if err := s.receiver.call("change", []span{{From: feed, To: feed + 1}}, nil); err != nil {
 		return err
 	}
-	if err := p.ping(ctx, s.sink.feedURL(feed)); err != nil {
+	if err := p.ping(ctx, s.receiver.feedURL(feed)); err != nil {
 		return err
 	}
-	return s.sink.wait(ctx, n, patience, func(int) {})
+	return s.receiver.wait(ctx, n, patience, func(int) {})
 }
 
-func (w *costWorld) pingSame() (int, error) { return w.small, w.pingSmall() }
+func (w *costServer) pingSame() (int, error) { return w.small, w.pingSmall() }
 
-func (w *costWorld) pingChanged() (int, error) {
-	if err := w.sink.reset(w.large + w.small); err != nil {
+func (w *costServer) pingChanged() (int, error) {
+	if err := w.receiver.reset(w.large + w.small); err != nil {
 		return 0, err
 	}
-	if err := w.sink.call("change", []span{{From: costSmall, To: costSmall + w.small}}, nil); err != nil {
+	if err := w.receiver.call("change", []span{{From: costSmall, To: costSmall + w.small}}, nil); err != nil {
 		return 0, err
 	}
 	if err := w.pingSmall(); err != nil {
 		return 0, err
 	}
-	return w.small, w.sink.wait(w.ctx, w.small, patience, func(int) {})
+	return w.small, w.receiver.wait(w.ctx, w.small, patience, func(int) {})
 }
 
 // pingSmall pings each small feed once, in an order of no meaning.
-func (w *costWorld) pingSmall() error {
+func (w *costServer) pingSmall() error {
 	b := Ping{Clients: costClients}
 	return b.pingAll(w.ctx, w.stage, w.pinger, rand.Perm(w.small), costSmall, make([]float64, w.small))
 }
 
-func (w *costWorld) registerNew() (int, error) {
+func (w *costServer) registerNew() (int, error) {
 	n := w.small / 2
 	from := w.large + w.small + w.asked
 	w.asked += n
 	return n, w.server.registerAll(w.ctx, n, costClients, w.asker(from), func(int, int) {})
 }
 
-func (w *costWorld) registerAgain() (int, error) {
+func (w *costServer) registerAgain() (int, error) {
 	n := w.small / 2
 	return n, w.server.registerAll(w.ctx, n, costClients, w.asker(w.large+w.small), func(int, int) {})
 }
 
-func (w *costWorld) asker(from int) func(int) registration {
+func (w *costServer) asker(from int) func(int) registration {
 	return func(i int) registration {
-		return registration{feed: w.sink.feedURL(costAsked), callback: w.sink.callback(from+i, false)}
+		return registration{feed: w.receiver.feedURL(costAsked), callback: w.receiver.callback(from+i, false)}
 	}
 }
 
 // events counts the rows of the log that pings leave.
-func (w *costWorld) events(m costMeter) error {
+func (w *costServer) events(m costMeter) error {
 	count := func() (n float64, err error) {
 		st, err := w.server.settle(w.ctx)
 		if err != nil {
@@ -162,7 +162,7 @@ func (w *costWorld) events(m costMeter) error {
 }
 
 // rows notes what rows of the two tables take that grow with what happens.
-func (w *costWorld) rows(m costMeter) error {
+func (w *costServer) rows(m costMeter) error {
 	if w.database == nil {
 		return nil
 	}
@@ -185,16 +185,16 @@ func (w *costWorld) rows(m costMeter) error {
 
 // notify measures the other ways to tell.
 func (m costMeter) notify(ctx context.Context) error {
-	told := []string{byCPU, bySent, byHeard, byConns}
+	notified := []string{byCPU, bySent, byReceived, byConns}
 	for _, p := range []struct {
 		costKind
 		plan Plan
 		via  string
 	}{
-		{costKind{"notify.rsscloud.new", "one rssCloud notification on a connection of its own", "", told}, Plan{Close: true}, ViaRSSCloud},
-		{costKind{"notify.websub.kept", "one WebSub content of 10,000 bytes on a kept connection", "", told}, Plan{FeedSize: 10_000, Contents: true}, ViaWebSub},
-		{costKind{"notify.https.kept", "one rssCloud notification over TLS on a kept connection", "", told}, Plan{TLS: true}, ViaRSSCloud},
-		{costKind{"notify.https.new", "one rssCloud notification with a whole TLS handshake (ECDSA, a chain of two)", "", told}, Plan{TLS: true, Close: true}, ViaRSSCloud},
+		{costKind{"notify.rsscloud.new", "one rssCloud notification on a connection of its own", "", notified}, Plan{Close: true}, ViaRSSCloud},
+		{costKind{"notify.websub.kept", "one WebSub content of 10,000 bytes on a kept connection", "", notified}, Plan{FeedSize: 10_000, Contents: true}, ViaWebSub},
+		{costKind{"notify.https.kept", "one rssCloud notification over TLS on a kept connection", "", notified}, Plan{TLS: true}, ViaRSSCloud},
+		{costKind{"notify.https.new", "one rssCloud notification with a whole TLS handshake (ECDSA, a chain of two)", "", notified}, Plan{TLS: true, Close: true}, ViaRSSCloud},
 	} {
 		n := 5 * m.Size
 		if p.plan.Close {
@@ -203,7 +203,7 @@ func (m costMeter) notify(ctx context.Context) error {
 		p.plan.Feeds = 1
 		err := m.on(ctx, p.plan, func(s *costStage) error {
 			of := func(i int) registration {
-				return registration{feed: s.sink.feedURL(0), callback: s.sink.callback(i, false), via: p.via}
+				return registration{feed: s.receiver.feedURL(0), callback: s.receiver.callback(i, false), via: p.via}
 			}
 			if err := s.register(ctx, ByImport, n, of); err != nil {
 				return err

@@ -10,11 +10,11 @@ import (
 
 // trust lets the server believe the sink's certificate.
 func (s *stage) trust() error {
-	if !s.sink.plan.TLS {
+	if !s.receiver.plan.TLS {
 		return nil
 	}
 	var authority string
-	if err := s.sink.call("authority", nil, &authority); err != nil {
+	if err := s.receiver.call("authority", nil, &authority); err != nil {
 		return err
 	}
 	s.roots = filepath.Join(s.dir, "authority.pem")
@@ -36,7 +36,7 @@ func (s *costStage) use(ctx context.Context) (u costUse, err error) {
 		return u, err
 	}
 	u.cpu, u.writes = s.server.usage().cpu, st.Live.Writes
-	if u.flow, err = s.sink.flow(); err != nil || s.database == nil {
+	if u.flow, err = s.receiver.flow(); err != nil || s.database == nil {
 		return u, err
 	}
 	u.database, err = s.database.use(ctx)
@@ -52,20 +52,20 @@ type costKind struct {
 
 // Respects, with their units.
 const (
-	byCPU    = "cpu"
-	byStore  = "db-cpu"
-	bySent   = "sent"
-	byHeard  = "received"
-	byConns  = "conns"
-	byWrites = "writes"
-	byWAL    = "wal"
+	byCPU      = "cpu"
+	byStore    = "db-cpu"
+	bySent     = "sent"
+	byReceived = "received"
+	byConns    = "conns"
+	byWrites   = "writes"
+	byWAL      = "wal"
 )
 
 func unitOf(respect string) string {
 	switch respect {
 	case byCPU, byStore:
 		return "µs"
-	case bySent, byHeard, byWAL:
+	case bySent, byReceived, byWAL:
 		return "B"
 	}
 	return ""
@@ -84,7 +84,7 @@ func (m costMeter) repeat(ctx context.Context, s *costStage, k costKind, do func
 	found := map[string][]float64{}
 	total := 0
 	for begin, i := time.Now(), 0; i < maxRepeats && (i < minRepeats || time.Since(begin) < m.each); i++ {
-		s.tell.step(m.store+" "+k.name, i, max(minRepeats, i+1))
+		s.progress.step(m.store+" "+k.name, i, max(minRepeats, i+1))
 		n, err := do()
 		if err != nil {
 			return err
@@ -93,7 +93,7 @@ func (m costMeter) repeat(ctx context.Context, s *costStage, k costKind, do func
 		if err != nil {
 			return err
 		}
-		for respect, v := range m.apart(before, after, float64(n)) {
+		for respect, v := range m.separate(before, after, float64(n)) {
 			found[respect] = append(found[respect], v)
 		}
 		before, total = after, total+n
@@ -115,14 +115,14 @@ func (m costMeter) repeat(ctx context.Context, s *costStage, k costKind, do func
 }
 
 // apart is what one of n things cost, by respect.
-func (m costMeter) apart(a, b costUse, n float64) map[string]float64 {
+func (m costMeter) separate(a, b costUse, n float64) map[string]float64 {
 	flow := b.flow.minus(a.flow)
 	of := map[string]float64{
-		byCPU:    float64((b.cpu - a.cpu).Microseconds()) / n,
-		bySent:   float64(flow.In) / n,
-		byHeard:  float64(flow.Out) / n,
-		byConns:  float64(flow.Conns) / n,
-		byWrites: float64(b.writes-a.writes) / n,
+		byCPU:      float64((b.cpu - a.cpu).Microseconds()) / n,
+		bySent:     float64(flow.In) / n,
+		byReceived: float64(flow.Out) / n,
+		byConns:    float64(flow.Conns) / n,
+		byWrites:   float64(b.writes-a.writes) / n,
 	}
 	if m.store != "postgres" {
 		return of

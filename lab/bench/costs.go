@@ -106,9 +106,9 @@ func (b Costs) Run(ctx context.Context) (*CostFile, error) {
 		stores = append(stores, "postgres")
 	}
 	each := b.For / time.Duration(costPieces*len(stores))
-	tell := newProgress(orDiscard(b.Progress))
+	notify := newProgress(orDiscard(b.Progress))
 	for _, store := range stores {
-		m := costMeter{Costs: b, book: book, store: store, each: each, tell: tell}
+		m := costMeter{Costs: b, book: book, store: store, each: each, progress: notify}
 		if err := m.all(ctx); err != nil {
 			return nil, fmt.Errorf("%s: %w", store, err)
 		}
@@ -120,10 +120,10 @@ func (b Costs) Run(ctx context.Context) (*CostFile, error) {
 // costMeter measures on one store.
 type costMeter struct {
 	Costs
-	book  *costBook
-	store string
-	each  time.Duration // of a piece
-	tell  *progress
+	book     *costBook
+	store    string
+	each     time.Duration // of a piece
+	progress *progress
 }
 
 func (m costMeter) all(ctx context.Context) error {
@@ -169,7 +169,7 @@ func (m costMeter) on(ctx context.Context, p Plan, part func(*costStage) error) 
 	if s.stage, err = openStage("costs", c, p); err != nil {
 		return err
 	}
-	s.tell = m.tell // one clock for all stages
+	s.progress = m.progress // one clock for all stages
 	if err = s.trust(); err == nil {
 		if err = s.serveEmpty(ctx); err == nil {
 			err = part(&s)

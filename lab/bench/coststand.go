@@ -25,13 +25,13 @@ func (m costMeter) disk(ctx context.Context) error {
 			of func(int) registration
 		}{
 			{1, func(int) registration {
-				return registration{feed: s.sink.feedURL(0), callback: s.sink.callback(0, false)}
+				return registration{feed: s.receiver.feedURL(0), callback: s.receiver.callback(0, false)}
 			}},
 			{subs, func(i int) registration {
-				return registration{feed: s.sink.feedURL(0), callback: s.sink.callback(1+i, false)}
+				return registration{feed: s.receiver.feedURL(0), callback: s.receiver.callback(1+i, false)}
 			}},
 			{topics, func(i int) registration {
-				return registration{feed: s.sink.feedURL(1 + i), callback: s.sink.callback(1+subs+i, false)}
+				return registration{feed: s.receiver.feedURL(1 + i), callback: s.receiver.callback(1+subs+i, false)}
 			}},
 		} {
 			err := s.register(ctx, ByImport, add.n, add.of)
@@ -114,7 +114,7 @@ func (m costMeter) memory(ctx context.Context) error {
 			return err
 		}
 		of := func(i int) registration {
-			return registration{feed: s.sink.feedURL(0), callback: s.sink.callback(i, true)}
+			return registration{feed: s.receiver.feedURL(0), callback: s.receiver.callback(i, true)}
 		}
 		if err := s.register(ctx, ByImport, n, of); err != nil {
 			return err
@@ -131,7 +131,7 @@ func (m costMeter) memory(ctx context.Context) error {
 		}
 		stop()
 		grew := float64(peak().rss - rest)
-		a, err := s.sink.arrivals(0, n, time.Now())
+		a, err := s.receiver.arrivals(0, n, time.Now())
 		if err == nil && a.Peak == 0 {
 			err = errors.New("no delivery was under way")
 		}

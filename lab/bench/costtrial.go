@@ -31,7 +31,7 @@ func (b Trial) Run(ctx context.Context) (t Tried, err error) {
 	if b.Size < 50 {
 		return t, fmt.Errorf("a trial cannot have the size %d: 50 is the least", b.Size)
 	}
-	m := costMeter{Costs: Costs{Common: b.Common, Size: b.Size}, store: "sqlite", tell: newProgress(orDiscard(b.Progress))}
+	m := costMeter{Costs: Costs{Common: b.Common, Size: b.Size}, store: "sqlite", progress: newProgress(orDiscard(b.Progress))}
 	if b.Database != "" {
 		m.store = "postgres"
 	}
@@ -43,19 +43,19 @@ func (b Trial) Run(ctx context.Context) (t Tried, err error) {
 			if i >= b.Size {
 				feed = costSmall + b.Size + (i-b.Size)%changing
 			}
-			return registration{feed: s.sink.feedURL(feed), callback: s.sink.callback(i, false)}
+			return registration{feed: s.receiver.feedURL(feed), callback: s.receiver.callback(i, false)}
 		}
 		if err := s.register(ctx, ByImport, b.Size+subs, of); err != nil {
 			return err
 		}
-		w := &costWorld{costStage: s, ctx: ctx, pinger: newPinger(s.server.listen, costClients), large: subs, small: b.Size}
+		w := &costServer{costStage: s, ctx: ctx, pinger: newPinger(s.server.listen, costClients), large: subs, small: b.Size}
 		before, err := costUse{}, w.mixed(changing)
 		if err == nil {
 			before, err = s.use(ctx)
 		}
 		for range minRepeats {
 			if err == nil {
-				s.tell.step("trial", t.Unchanged, minRepeats*b.Size)
+				s.progress.step("trial", t.Unchanged, minRepeats*b.Size)
 				err = w.mixed(changing)
 			}
 			t.Unchanged, t.Changed = t.Unchanged+b.Size, t.Changed+changing
@@ -72,12 +72,12 @@ func (b Trial) Run(ctx context.Context) (t Tried, err error) {
 }
 
 // mixed is one round: pings of what is as it was, of what changed, and registrations.
-func (w *costWorld) mixed(changing int) error {
+func (w *costServer) mixed(changing int) error {
 	first := costSmall + w.small
-	if err := w.sink.reset(w.small + w.large); err != nil {
+	if err := w.receiver.reset(w.small + w.large); err != nil {
 		return err
 	}
-	if err := w.sink.call("change", []span{{From: first, To: first + changing}}, nil); err != nil {
+	if err := w.receiver.call("change", []span{{From: first, To: first + changing}}, nil); err != nil {
 		return err
 	}
 	b := Ping{Clients: costClients}
@@ -87,7 +87,7 @@ func (w *costWorld) mixed(changing int) error {
 	if _, err := w.registerNew(); err != nil {
 		return err
 	}
-	return w.sink.wait(w.ctx, w.large, patience, func(int) {})
+	return w.receiver.wait(w.ctx, w.large, patience, func(int) {})
 }
 
 // Foretold is a trial beside what the costs said of it.

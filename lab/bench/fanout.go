@@ -29,7 +29,7 @@ type Fanout struct {
 }
 
 // round is what one change came to.
-type told struct {
+type notified struct {
 	quick, all     Arrivals
 	rate           float64 // quick notifications a second, from the ping
 	cpu            float64 // of the server, µs a notification
@@ -90,7 +90,7 @@ func (f Fanout) run(ctx context.Context, s *stage) error {
 		return err
 	}
 	of := func(i int) registration {
-		r := registration{feed: s.sink.feedURL(f.feedOf(i)), callback: s.sink.callback(i, f.quick() <= i && i < f.Subscribers), via: f.Via}
+		r := registration{feed: s.receiver.feedURL(f.feedOf(i)), callback: s.receiver.callback(i, f.quick() <= i && i < f.Subscribers), via: f.Via}
 		if f.Signed {
 			r.secret = SecretOf(i)
 		}
@@ -100,7 +100,7 @@ func (f Fanout) run(ctx context.Context, s *stage) error {
 		return err
 	}
 	p := newPinger(s.server.listen, 1)
-	var rounds []told
+	var rounds []notified
 	var own, web, ownCPU, webCPU []float64
 	for n := range s.Rounds + 1 { // the first one opens connections and is not counted
 		t, err := f.round(ctx, s, p, n)
@@ -143,15 +143,15 @@ func (f Fanout) run(ctx context.Context, s *stage) error {
 // register brings n registrations to the server and says how fast.
 func (s *stage) register(ctx context.Context, way string, n int, of func(i int) registration) error {
 	begin := time.Now()
-	tell := func(done, total int) { s.tell.step("register", done, total) }
+	notify := func(done, total int) { s.progress.step("register", done, total) }
 	var err error
 	if way == ByEndpoint {
-		err = s.server.registerAll(ctx, n, 64, of, tell)
+		err = s.server.registerAll(ctx, n, 64, of, notify)
 		if err == nil && of(0).via == ViaWebSub {
-			err = s.server.confirmed(ctx, n, tell)
+			err = s.server.confirmed(ctx, n, notify)
 		}
 	} else {
-		err = s.server.importAll(ctx, n, of, tell)
+		err = s.server.importAll(ctx, n, of, notify)
 	}
 	if err != nil {
 		return fmt.Errorf("register %d callbacks: %w", n, err)
@@ -162,15 +162,15 @@ func (s *stage) register(ctx context.Context, way string, n int, of func(i int) 
 }
 
 // round changes the feed, pings, and waits for the last notification.
-func (f Fanout) round(ctx context.Context, s *stage, p *pinger, n int) (t told, err error) {
+func (f Fanout) round(ctx context.Context, s *stage, p *pinger, n int) (t notified, err error) {
 	before, err := s.server.settle(ctx)
 	if err != nil {
 		return t, err
 	}
-	if err := s.sink.reset(f.Subscribers); err != nil {
+	if err := s.receiver.reset(f.Subscribers); err != nil {
 		return t, err
 	}
-	if err := s.sink.call("change", []span{{From: 0, To: 1}}, nil); err != nil {
+	if err := s.receiver.call("change", []span{{From: 0, To: 1}}, nil); err != nil {
 		return t, err
 	}
 	start := s.server.usage()
@@ -182,10 +182,10 @@ func (f Fanout) round(ctx context.Context, s *stage, p *pinger, n int) (t told, 
 		profiled = s.server.profile(ctx, s.Profile, max(1, f.Subscribers/20_000))
 	}
 	t0 := time.Now()
-	if err := p.ping(ctx, s.sink.feedURL(0)); err != nil {
+	if err := p.ping(ctx, s.receiver.feedURL(0)); err != nil {
 		return t, err
 	}
-	if err := s.sink.wait(ctx, f.Subscribers, patience+f.Slow, s.tell.of("round "+strconv.Itoa(n), f.Subscribers)); err != nil {
+	if err := s.receiver.wait(ctx, f.Subscribers, patience+f.Slow, s.progress.of("round "+strconv.Itoa(n), f.Subscribers)); err != nil {
 		return t, err
 	}
 	t.cpu = float64((s.server.usage().cpu - start.cpu).Microseconds()) / float64(f.Subscribers)
@@ -199,14 +199,14 @@ func (f Fanout) round(ctx context.Context, s *stage, p *pinger, n int) (t told, 
 	if err := profiled(); err != nil {
 		return t, err
 	}
-	served, err := s.sink.feeds(0, 1)
+	served, err := s.receiver.feeds(0, 1)
 	if err != nil {
 		return t, err
 	}
-	if t.quick, err = s.sink.arrivals(0, f.quick(), t0); err != nil {
+	if t.quick, err = s.receiver.arrivals(0, f.quick(), t0); err != nil {
 		return t, err
 	}
-	if t.all, err = s.sink.arrivals(0, f.Subscribers, t0); err != nil {
+	if t.all, err = s.receiver.arrivals(0, f.Subscribers, t0); err != nil {
 		return t, err
 	}
 	t.rate = float64(f.quick()) / t.quick.Last
@@ -217,17 +217,17 @@ func (f Fanout) round(ctx context.Context, s *stage, p *pinger, n int) (t told, 
 	return t, nil
 }
 
-func (f Fanout) figures(s *stage, rounds []told, own, web, ownCPU, webCPU []float64) {
+func (f Fanout) figures(s *stage, rounds []notified, own, web, ownCPU, webCPU []float64) {
 	r := &s.report
-	pick := func(of func(told) float64) []float64 {
+	pick := func(of func(notified) float64) []float64 {
 		out := make([]float64, len(rounds))
 		for i, t := range rounds {
 			out[i] = of(t)
 		}
 		return out
 	}
-	rates := pick(func(t told) float64 { return t.rate })
-	cpus := pick(func(t told) float64 { return t.cpu })
+	rates := pick(func(t notified) float64 { return t.rate })
+	cpus := pick(func(t notified) float64 { return t.cpu })
 	r.addMedian("notifications", rates, "1/s").note("from the ping to the last")
 	r.addMedian("same sender, bare loop", own, "1/s").note("%d at once, no state", s.Concurrent)
 	r.addMedian("net/http, bare loop", web, "1/s").note("%d at once, no state", s.Concurrent)
@@ -242,17 +242,17 @@ func (f Fanout) figures(s *stage, rounds []told, own, web, ownCPU, webCPU []floa
 	r.addMedian("same sender CPU", ownCPU, "µs each")
 	r.addMedian("net/http CPU", webCPU, "µs each")
 	r.addMedian("CPU ratio to the same sender", each(ownCPU, cpus), "×").note("sender ÷ server; a busy machine does not change it")
-	r.addMedian("ping → first", pick(func(t told) float64 { return t.all.First * 1e3 }), "ms")
-	r.addMedian("feed read → first", pick(func(t told) float64 { return t.fetched * 1e3 }), "ms")
-	r.addMedian("ping → p50", pick(func(t told) float64 { return t.quick.P50 * 1e3 }), "ms")
-	r.addMedian("ping → p99", pick(func(t told) float64 { return t.quick.P99 * 1e3 }), "ms")
-	r.addMedian("ping → last", pick(func(t told) float64 { return t.all.Last * 1e3 }), "ms")
+	r.addMedian("ping → first", pick(func(t notified) float64 { return t.all.First * 1e3 }), "ms")
+	r.addMedian("feed read → first", pick(func(t notified) float64 { return t.fetched * 1e3 }), "ms")
+	r.addMedian("ping → p50", pick(func(t notified) float64 { return t.quick.P50 * 1e3 }), "ms")
+	r.addMedian("ping → p99", pick(func(t notified) float64 { return t.quick.P99 * 1e3 }), "ms")
+	r.addMedian("ping → last", pick(func(t notified) float64 { return t.all.Last * 1e3 }), "ms")
 	per1000 := 1000 / float64(f.Subscribers)
-	r.addMedian("write transactions", pick(func(t told) float64 { return float64(t.writes) * per1000 }), "per 1,000").target("≤", 3)
-	r.addMedian("memory, most", pick(func(t told) float64 { return float64(t.peak.rss) / (1 << 20) }), "MiB")
-	r.addMedian("open files, most", pick(func(t told) float64 { return float64(t.peak.files) }), "")
+	r.addMedian("write transactions", pick(func(t notified) float64 { return float64(t.writes) * per1000 }), "per 1,000").target("≤", 3)
+	r.addMedian("memory, most", pick(func(t notified) float64 { return float64(t.peak.rss) / (1 << 20) }), "MiB")
+	r.addMedian("open files, most", pick(func(t notified) float64 { return float64(t.peak.files) }), "")
 	if f.SlowShare > 0 {
-		r.addMedian("slow ones under way, most", pick(func(t told) float64 { return float64(t.all.Peak) }), "")
+		r.addMedian("slow ones under way, most", pick(func(t notified) float64 { return float64(t.all.Peak) }), "")
 	}
 	var again, failed, wrong float64
 	for _, t := range rounds {
@@ -272,26 +272,26 @@ func (f Fanout) latency(ctx context.Context, s *stage, p *pinger) error {
 	var first, fetched, acked []float64
 	from, to := f.Subscribers, f.Subscribers+latencyOf
 	for i := range f.Latency {
-		s.tell.step("latency", i, f.Latency)
-		if err := s.sink.reset(to); err != nil {
+		s.progress.step("latency", i, f.Latency)
+		if err := s.receiver.reset(to); err != nil {
 			return err
 		}
-		if err := s.sink.call("change", []span{{From: 1, To: 2}}, nil); err != nil {
+		if err := s.receiver.call("change", []span{{From: 1, To: 2}}, nil); err != nil {
 			return err
 		}
 		t0 := time.Now()
-		if err := p.ping(ctx, s.sink.feedURL(1)); err != nil {
+		if err := p.ping(ctx, s.receiver.feedURL(1)); err != nil {
 			return err
 		}
 		acked = append(acked, time.Since(t0).Seconds()*1e3)
-		if err := s.sink.wait(ctx, latencyOf, patience, func(int) {}); err != nil {
+		if err := s.receiver.wait(ctx, latencyOf, patience, func(int) {}); err != nil {
 			return err
 		}
-		a, err := s.sink.arrivals(from, to, t0)
+		a, err := s.receiver.arrivals(from, to, t0)
 		if err != nil {
 			return err
 		}
-		served, err := s.sink.feeds(1, 2)
+		served, err := s.receiver.feeds(1, 2)
 		if err != nil {
 			return err
 		}

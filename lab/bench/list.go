@@ -158,7 +158,7 @@ func (b Changes) versus(ctx context.Context, s *stage, sites *sites, shelf, kind
 		}
 		stop := func() (pace, error) { return pace{}, nil }
 		if busy {
-			stop = b.beside(ctx, sites)
+			stop = b.alongside(ctx, sites)
 		}
 		cpu := who.usage().cpu
 		rate, err := b.read(ctx, addr, request, status)
@@ -178,7 +178,7 @@ func (b Changes) versus(ctx context.Context, s *stage, sites *sites, shelf, kind
 		return err
 	}
 	for i := range s.Rounds {
-		s.tell.step("list, "+kind, i, s.Rounds)
+		s.progress.step("list, "+kind, i, s.Rounds)
 		if err := one(s.server.listen, s.server.process, &ours, &ourCPU); err != nil {
 			return err
 		}
@@ -215,7 +215,7 @@ func (b Changes) request(ctx context.Context, addr, kind string) ([]byte, int, e
 }
 
 // beside pings at the steady rate while something else is measured.
-func (b Changes) beside(ctx context.Context, sites *sites) (stop func() (pace, error)) {
+func (b Changes) alongside(ctx context.Context, sites *sites) (stop func() (pace, error)) {
 	type result struct {
 		pace
 		error

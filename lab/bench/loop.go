@@ -50,10 +50,10 @@ type Ran struct {
 
 // loop is the state that a loop's process keeps between runs: its connections.
 type loop struct {
-	sender *fetch.Sender
-	web    *http.Client
-	door   *door
-	shelf  *shelf
+	sender   *fetch.Sender
+	web      *http.Client
+	endpoint *endpoint
+	shelf    *shelf
 }
 
 // loopback lets a guard reach the sink and nothing else that is special.
@@ -187,8 +187,8 @@ func (l *loop) sendWeb(ctx context.Context, m *fetch.Message) error {
 func ServeLoop(ctx context.Context, in io.Reader, out io.Writer) error {
 	var l *loop
 	defer func() {
-		if l != nil && l.door != nil {
-			l.door.close()
+		if l != nil && l.endpoint != nil {
+			l.endpoint.close()
 		}
 		if l != nil && l.shelf != nil {
 			l.shelf.close()
@@ -206,16 +206,16 @@ func ServeLoop(ctx context.Context, in io.Reader, out io.Writer) error {
 			}
 			return l.run(ctx, j)
 		case "door":
-			p, err := unpack[doorPlan](c)
+			p, err := unpack[endpointPlan](c)
 			if err != nil {
 				return nil, err
 			}
 			l = newLoop(1024, idleKept(0))
-			l.door, err = openDoor(ctx, p, l.sender)
+			l.endpoint, err = openEndpoint(ctx, p, l.sender)
 			if err != nil {
 				return nil, err
 			}
-			return l.door.addr, nil
+			return l.endpoint.addr, nil
 		}
 		if c.Do == "shelf" {
 			url, err := unpack[string](c)

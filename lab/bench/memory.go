@@ -58,7 +58,7 @@ func (f Fanout) feedOf(i int) int {
 
 // job is one run of a loop, which sends what the server sends.
 func (f Fanout) job(s *stage, kind string) Job {
-	return Job{Kind: kind, To: f.quick(), Feed: s.sink.feedURL(feedLarge), Via: f.Via, Hub: s.server.websub(), Signed: f.Signed}
+	return Job{Kind: kind, To: f.quick(), Feed: s.receiver.feedURL(feedLarge), Via: f.Via, Hub: s.server.websub(), Signed: f.Signed}
 }
 
 // memory measures what telling costs a server that was just started: ten changes
@@ -104,7 +104,7 @@ func (f Fanout) growth(ctx context.Context, s *stage, feed, n, times int) (float
 	peak := s.server.watch(watching)
 	p := newPinger(s.server.listen, 1)
 	for range times {
-		if err := f.tellAll(ctx, s, p, feed, n); err != nil {
+		if err := f.notifyAll(ctx, s, p, feed, n); err != nil {
 			return 0, err
 		}
 	}
@@ -113,20 +113,20 @@ func (f Fanout) growth(ctx context.Context, s *stage, feed, n, times int) (float
 }
 
 // tellAll changes a feed and returns when its n subscribers have been told.
-func (f Fanout) tellAll(ctx context.Context, s *stage, p *pinger, feed, n int) error {
-	if err := s.sink.reset(f.total()); err != nil {
+func (f Fanout) notifyAll(ctx context.Context, s *stage, p *pinger, feed, n int) error {
+	if err := s.receiver.reset(f.total()); err != nil {
 		return err
 	}
-	if err := s.sink.call("change", []span{{From: feed, To: feed + 1}}, nil); err != nil {
+	if err := s.receiver.call("change", []span{{From: feed, To: feed + 1}}, nil); err != nil {
 		return err
 	}
-	if err := p.ping(ctx, s.sink.feedURL(feed)); err != nil {
+	if err := p.ping(ctx, s.receiver.feedURL(feed)); err != nil {
 		return err
 	}
-	if err := s.sink.wait(ctx, n, patience, s.tell.of("memory", n)); err != nil {
+	if err := s.receiver.wait(ctx, n, patience, s.progress.of("memory", n)); err != nil {
 		return err
 	}
-	a, err := s.sink.arrivals(0, f.total(), time.Now())
+	a, err := s.receiver.arrivals(0, f.total(), time.Now())
 	if err == nil && a.Wrong+a.Again > 0 {
 		err = fmt.Errorf("%d contents were wrong and %d came twice", a.Wrong, a.Again)
 	}

@@ -40,7 +40,7 @@ func (m Million) run(ctx context.Context, s *stage) error {
 	each := m.Subscriptions / m.Feeds
 	n := each * m.Feeds
 	of := func(i int) registration {
-		return registration{feed: s.sink.feedURL(i / each), callback: s.sink.callback(i, false)}
+		return registration{feed: s.receiver.feedURL(i / each), callback: s.receiver.callback(i, false)}
 	}
 	if err := s.register(ctx, ByImport, n, of); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (m Million) rest(ctx context.Context, s *stage) error {
 		return err
 	}
 	s.report.add("status, everything counted", time.Since(begin).Seconds()*1e3, "ms")
-	s.tell.step("rest", 0, 0)
+	s.progress.step("rest", 0, 0)
 	timer := time.NewTimer(5 * time.Second)
 	defer timer.Stop()
 	select {
@@ -94,25 +94,25 @@ func (m Million) pings(ctx context.Context, s *stage, each, n int) error {
 	var again, missing int
 	for i := range m.Pings {
 		f := i % m.Feeds
-		s.tell.step("pings", i, m.Pings)
-		if err := s.sink.reset(n); err != nil {
+		s.progress.step("pings", i, m.Pings)
+		if err := s.receiver.reset(n); err != nil {
 			return err
 		}
-		if err := s.sink.call("change", []span{{From: f, To: f + 1}}, nil); err != nil {
+		if err := s.receiver.call("change", []span{{From: f, To: f + 1}}, nil); err != nil {
 			return err
 		}
 		t0 := time.Now()
-		if err := p.ping(ctx, s.sink.feedURL(f)); err != nil {
+		if err := p.ping(ctx, s.receiver.feedURL(f)); err != nil {
 			return err
 		}
-		if err := s.sink.wait(ctx, each, patience, func(int) {}); err != nil {
+		if err := s.receiver.wait(ctx, each, patience, func(int) {}); err != nil {
 			return err
 		}
-		a, err := s.sink.arrivals(f*each, (f+1)*each, t0)
+		a, err := s.receiver.arrivals(f*each, (f+1)*each, t0)
 		if err != nil {
 			return err
 		}
-		served, err := s.sink.feeds(f, f+1)
+		served, err := s.receiver.feeds(f, f+1)
 		if err != nil {
 			return err
 		}

@@ -40,7 +40,7 @@ type pinged struct {
 	p50, p99  float64 // of the acknowledgement, ms
 	missing   int
 	extra     int64
-	told      float64 // ms from the ping of the round's start to the last notification
+	notified  float64 // ms from the ping of the round's start to the last notification
 }
 
 func (b Ping) run(ctx context.Context, s *stage) error {
@@ -48,7 +48,7 @@ func (b Ping) run(ctx context.Context, s *stage) error {
 		return err
 	}
 	of := func(i int) registration {
-		return registration{feed: s.sink.feedURL(i), callback: s.sink.callback(i, false)}
+		return registration{feed: s.receiver.feedURL(i), callback: s.receiver.callback(i, false)}
 	}
 	if err := s.register(ctx, ByImport, b.Feeds, of); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (b Ping) run(ctx context.Context, s *stage) error {
 		return err
 	}
 	var addr string
-	if err := floor.call("door", doorPlan{Hosts: s.Hosts, Port: s.sink.port}, &addr); err != nil {
+	if err := floor.call("door", endpointPlan{Hosts: s.Hosts, Port: s.receiver.port}, &addr); err != nil {
 		return err
 	}
 	ours, theirs := newPinger(s.server.listen, b.Clients), newPinger(addr, b.Clients)
@@ -100,10 +100,10 @@ func (b Ping) round(ctx context.Context, s *stage, p *pinger, who *process, firs
 	for _, i := range order[:int(share*float64(b.Feeds))] {
 		changes = append(changes, span{From: first + i, To: first + i + 1})
 	}
-	if err := s.sink.reset(2 * b.Feeds); err != nil {
+	if err := s.receiver.reset(2 * b.Feeds); err != nil {
 		return r, err
 	}
-	if err := s.sink.call("change", changes, nil); err != nil {
+	if err := s.receiver.call("change", changes, nil); err != nil {
 		return r, err
 	}
 	rand.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
@@ -113,23 +113,23 @@ func (b Ping) round(ctx context.Context, s *stage, p *pinger, who *process, firs
 		return r, err
 	}
 	r.rate = float64(b.Feeds) / time.Since(t0).Seconds()
-	if err := s.sink.wait(ctx, len(changes), patience, s.tell.of("told", len(changes))); err != nil {
+	if err := s.receiver.wait(ctx, len(changes), patience, s.progress.of("told", len(changes))); err != nil {
 		return r, err
 	}
 	r.cpu = float64((who.usage().cpu - before).Microseconds()) / float64(b.Feeds)
-	all, err := s.sink.arrivals(0, 2*b.Feeds, t0)
+	all, err := s.receiver.arrivals(0, 2*b.Feeds, t0)
 	if err != nil {
 		return r, err
 	}
 	for _, w := range changes {
-		one, err := s.sink.arrivals(w.From, w.To, t0)
+		one, err := s.receiver.arrivals(w.From, w.To, t0)
 		if err != nil {
 			return r, err
 		}
 		r.missing += one.Missing
 	}
 	r.extra = all.Again + all.Unknown + int64(all.Distinct-(len(changes)-r.missing))
-	r.p50, r.p99, r.told = quantile(acks, 0.50)*1e3, quantile(acks, 0.99)*1e3, all.Last*1e3
+	r.p50, r.p99, r.notified = quantile(acks, 0.50)*1e3, quantile(acks, 0.99)*1e3, all.Last*1e3
 	return r, nil
 }
 
@@ -142,7 +142,7 @@ func (b Ping) pingAll(ctx context.Context, s *stage, p *pinger, order []int, fir
 		group.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(order) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
 				begin := time.Now()
-				if err := p.ping(ctx, s.sink.feedURL(first+order[i])); err != nil {
+				if err := p.ping(ctx, s.receiver.feedURL(first+order[i])); err != nil {
 					cancel(err)
 					return
 				}

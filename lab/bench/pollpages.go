@@ -32,7 +32,7 @@ const (
 // pages measures the pages over many items.
 func (b Poll) pages(ctx context.Context, s *stage) error {
 	if s.Database != "" {
-		s.tell.step("pages: only with SQLite", 0, 0)
+		s.progress.step("pages: only with SQLite", 0, 0)
 		return nil
 	}
 	dir := filepath.Join(s.dir, "data")
@@ -86,7 +86,7 @@ func (b Poll) fill(ctx context.Context, s *stage, dir string) (err error) {
 	each := max(1, b.Many/pageFeeds)
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	for i := range pageFeeds {
-		s.tell.step("filling", i, pageFeeds)
+		s.progress.step("filling", i, pageFeeds)
 		if err := b.fillFeed(ctx, r, i, each, now); err != nil {
 			return err
 		}
@@ -217,7 +217,7 @@ func (b Poll) live(ctx context.Context, s *stage) error {
 		return err
 	}
 	b.Open-- // which is open already
-	return b.crowd(ctx, s, cookie)
+	return b.subscribers(ctx, s, cookie)
 }
 
 // post saves the feed with n posts.
@@ -250,7 +250,7 @@ func (b Poll) post(ctx context.Context, s *stage, n int) error {
 func (b Poll) toScreen(ctx context.Context, s *stage, page *livePage) error {
 	var all []float64
 	for i := range b.Posts {
-		s.tell.step("posts to the screen", i, b.Posts)
+		s.progress.step("posts to the screen", i, b.Posts)
 		n := i + 1
 		begin := time.Now()
 		failed := make(chan error, 1)
@@ -270,9 +270,9 @@ func (b Poll) toScreen(ctx context.Context, s *stage, page *livePage) error {
 }
 
 // crowd opens many live pages, weighs them, and sends them all one post.
-func (b Poll) crowd(ctx context.Context, s *stage, cookie string) error {
+func (b Poll) subscribers(ctx context.Context, s *stage, cookie string) error {
 	before := s.server.usage().rss
-	pages, err := b.openCrowd(ctx, s, cookie)
+	pages, err := b.openSubscribers(ctx, s, cookie)
 	defer func() {
 		for _, p := range pages {
 			if p != nil {
@@ -318,7 +318,7 @@ func (b Poll) crowd(ctx context.Context, s *stage, cookie string) error {
 }
 
 // openCrowd opens the pages, several at a time.
-func (b Poll) openCrowd(ctx context.Context, s *stage, cookie string) ([]*livePage, error) {
+func (b Poll) openSubscribers(ctx context.Context, s *stage, cookie string) ([]*livePage, error) {
 	ctx, cancel := context.WithTimeout(ctx, openWithin)
 	defer cancel()
 	pages := make([]*livePage, b.Open)

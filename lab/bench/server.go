@@ -172,10 +172,10 @@ func (s *server) save(ctx context.Context, file, path string) error {
 type registration struct{ feed, callback, via, secret string }
 
 // importAll registers without asking the callbacks.
-func (s *server) importAll(ctx context.Context, n int, of func(i int) registration, tell func(done, total int)) error {
+func (s *server) importAll(ctx context.Context, n int, of func(i int) registration, notify func(done, total int)) error {
 	pr, pw := io.Pipe()
 	go func() { pw.CloseWithError(writeLines(pw, n, of)) }()
-	res, err := s.api.Import(ctx, pr, client.ImportOptions{Progress: tell})
+	res, err := s.api.Import(ctx, pr, client.ImportOptions{Progress: notify})
 	_ = pr.CloseWithError(errors.New("the import is over"))
 	if err != nil {
 		return err
@@ -214,7 +214,7 @@ func writeLines(w io.Writer, n int, of func(i int) registration) error {
 }
 
 // registerAll goes through the REST door, whose challenge the sink answers.
-func (s *server) registerAll(ctx context.Context, n, clients int, of func(i int) registration, tell func(done, total int)) error {
+func (s *server) registerAll(ctx context.Context, n, clients int, of func(i int) registration, notify func(done, total int)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	web := &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: clients, Protocols: onlyHTTP1()}}
@@ -241,7 +241,7 @@ func (s *server) registerAll(ctx context.Context, n, clients int, of func(i int)
 		case <-ended:
 			return context.Cause(ctx)
 		case <-tick.C:
-			tell(int(done.Load()), n)
+			notify(int(done.Load()), n)
 		}
 	}
 }
@@ -295,7 +295,7 @@ func (s *server) subscribe(ctx context.Context, web *http.Client, r registration
 func (s *server) websub() string { return "http://" + s.listen + "/websub" }
 
 // confirmed returns when the server has n subscriptions.
-func (s *server) confirmed(ctx context.Context, n int, tell func(done, total int)) error {
+func (s *server) confirmed(ctx context.Context, n int, notify func(done, total int)) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -308,7 +308,7 @@ func (s *server) confirmed(ctx context.Context, n int, tell func(done, total int
 			}
 			have++
 		}
-		if tell(have, n); have >= n {
+		if notify(have, n); have >= n {
 			return nil
 		}
 		select {

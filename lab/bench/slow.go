@@ -43,13 +43,13 @@ func (b Slow) run(ctx context.Context, s *stage) error {
 		return err
 	}
 	of := func(i int) registration {
-		return registration{feed: s.sink.feedURL(min(1, i/b.Quick)), callback: s.sink.callback(i, i >= 2*b.Quick)}
+		return registration{feed: s.receiver.feedURL(min(1, i/b.Quick)), callback: s.receiver.callback(i, i >= 2*b.Quick)}
 	}
 	if err := s.register(ctx, ByImport, 2*b.Quick+b.Slow, of); err != nil {
 		return err
 	}
 	p := newPinger(s.server.listen, 1)
-	var alone, beside []slowRound
+	var alone, alongside []slowRound
 	for n := range s.Rounds + 1 {
 		a, err := b.round(ctx, s, p, 0, 0, b.Quick, b.Quick)
 		if err != nil {
@@ -65,9 +65,9 @@ func (b Slow) run(ctx context.Context, s *stage) error {
 		} else {
 			alone = append(alone, a)
 		}
-		beside = append(beside, m)
+		alongside = append(alongside, m)
 	}
-	b.figures(s, alone, beside)
+	b.figures(s, alone, alongside)
 	return nil
 }
 
@@ -87,10 +87,10 @@ func (b Slow) round(ctx context.Context, s *stage, p *pinger, feed, from, to, to
 	if err != nil {
 		return r, err
 	}
-	if err := s.sink.reset(2*b.Quick + b.Slow); err != nil {
+	if err := s.receiver.reset(2*b.Quick + b.Slow); err != nil {
 		return r, err
 	}
-	if err := s.sink.call("change", []span{{From: feed, To: feed + 1}}, nil); err != nil {
+	if err := s.receiver.call("change", []span{{From: feed, To: feed + 1}}, nil); err != nil {
 		return r, err
 	}
 	start := s.server.usage()
@@ -98,13 +98,13 @@ func (b Slow) round(ctx context.Context, s *stage, p *pinger, feed, from, to, to
 	defer stop()
 	peak := s.server.watch(watching)
 	t0 := time.Now()
-	if err := p.ping(ctx, s.sink.feedURL(feed)); err != nil {
+	if err := p.ping(ctx, s.receiver.feedURL(feed)); err != nil {
 		return r, err
 	}
-	if err := s.sink.wait(ctx, total, patience+b.Delay, s.tell.of("told", total)); err != nil {
+	if err := s.receiver.wait(ctx, total, patience+b.Delay, s.progress.of("told", total)); err != nil {
 		return r, err
 	}
-	if r.quick, err = s.sink.arrivals(from, to, t0); err != nil {
+	if r.quick, err = s.receiver.arrivals(from, to, t0); err != nil {
 		return r, err
 	}
 	after, err := s.server.settle(ctx)
@@ -113,7 +113,7 @@ func (b Slow) round(ctx context.Context, s *stage, p *pinger, feed, from, to, to
 	}
 	stop()
 	r.peak = peak()
-	all, err := s.sink.arrivals(0, 2*b.Quick+b.Slow, t0)
+	all, err := s.receiver.arrivals(0, 2*b.Quick+b.Slow, t0)
 	if err != nil {
 		return r, err
 	}
@@ -128,7 +128,7 @@ func (b Slow) round(ctx context.Context, s *stage, p *pinger, feed, from, to, to
 	return r, nil
 }
 
-func (b Slow) figures(s *stage, alone, beside []slowRound) {
+func (b Slow) figures(s *stage, alone, alongside []slowRound) {
 	pick := func(list []slowRound, of func(slowRound) float64) []float64 {
 		out := make([]float64, len(list))
 		for i, t := range list {
@@ -136,26 +136,26 @@ func (b Slow) figures(s *stage, alone, beside []slowRound) {
 		}
 		return out
 	}
-	r, later := &s.report, beside[1:]
+	r, later := &s.report, alongside[1:]
 	p50 := func(t slowRound) float64 { return t.quick.P50 * 1e3 }
 	p99 := func(t slowRound) float64 { return t.quick.P99 * 1e3 }
 	r.addMedian("quick ones alone, p50", pick(alone, p50), "ms")
 	r.addMedian("quick ones alone, p99", pick(alone, p99), "ms")
 	r.addMedian("quick beside slow, p50", pick(later, p50), "ms")
 	r.addMedian("quick beside slow, p99", pick(later, p99), "ms").target("<", 1000)
-	r.addMedian("last of all", pick(beside, func(t slowRound) float64 { return t.all }), "s").note("slow ones begin only so many at once")
-	open := pick(beside, func(t slowRound) float64 { return float64(t.open) })
+	r.addMedian("last of all", pick(alongside, func(t slowRound) float64 { return t.all }), "s").note("slow ones begin only so many at once")
+	open := pick(alongside, func(t slowRound) float64 { return float64(t.open) })
 	r.addMedian("slow ones under way, most", open, "")
-	first := beside[0]
+	first := alongside[0]
 	if first.open > 0 {
 		r.add("memory of one under way", float64(first.grew)/1024/float64(first.open), "KiB").target("≤", 25).
 			note("what the first change added to the server's memory, divided")
 	}
-	r.addMedian("memory, most", pick(beside, func(t slowRound) float64 { return float64(t.peak.rss) / (1 << 20) }), "MiB")
-	r.addMedian("open files, most", pick(beside, func(t slowRound) float64 { return float64(t.peak.files) }), "")
-	r.addMedian("write transactions", pick(beside, func(t slowRound) float64 { return float64(t.writes) / float64(b.Quick+b.Slow) * 1000 }), "per 1,000")
+	r.addMedian("memory, most", pick(alongside, func(t slowRound) float64 { return float64(t.peak.rss) / (1 << 20) }), "MiB")
+	r.addMedian("open files, most", pick(alongside, func(t slowRound) float64 { return float64(t.peak.files) }), "")
+	r.addMedian("write transactions", pick(alongside, func(t slowRound) float64 { return float64(t.writes) / float64(b.Quick+b.Slow) * 1000 }), "per 1,000")
 	var failed, again float64
-	for _, t := range beside {
+	for _, t := range alongside {
 		failed += float64(t.failed + t.failing)
 		again += float64(t.quick.Again)
 	}

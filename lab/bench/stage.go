@@ -34,14 +34,14 @@ const (
 // stage is everything that runs during one measurement.
 type stage struct {
 	Common
-	dir    string
-	tell   *progress
-	sink   *sinkProcess
-	server *server
-	roots  string // see serverPlan
-	loops  map[string]*loopProcess
-	report Report
-	begun  time.Time
+	dir      string
+	progress *progress
+	receiver *receiverProcess
+	server   *server
+	roots    string // see serverPlan
+	loops    map[string]*loopProcess
+	report   Report
+	begun    time.Time
 }
 
 func openStage(name string, c Common, p Plan) (*stage, error) {
@@ -60,7 +60,7 @@ func openStage(name string, c Common, p Plan) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{Common: c, dir: dir, tell: newProgress(c.Progress), loops: map[string]*loopProcess{}, begun: time.Now()}
+	s := &stage{Common: c, dir: dir, progress: newProgress(c.Progress), loops: map[string]*loopProcess{}, begun: time.Now()}
 	s.report = Report{Bench: name, At: s.begun.UTC(), Machine: machine(), Options: map[string]string{}}
 	s.option("hosts", c.Hosts)
 	s.option("rounds", c.Rounds)
@@ -71,7 +71,7 @@ func openStage(name string, c Common, p Plan) (*stage, error) {
 		s.report.Options["database"] = "PostgreSQL"
 	}
 	p.Hosts = c.Hosts
-	if s.sink, err = startSink(c.Exe, dir, p); err != nil {
+	if s.receiver, err = startReceiver(c.Exe, dir, p); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
 	return s, nil
@@ -134,13 +134,13 @@ func (s *stage) run(j Job) (a Arrivals, rate, cpu float64, err error) {
 	if err != nil {
 		return a, 0, 0, err
 	}
-	if err := s.sink.reset(j.To); err != nil {
+	if err := s.receiver.reset(j.To); err != nil {
 		return a, 0, 0, err
 	}
-	s.tell.step(fmt.Sprintf("loop (%s)", j.Kind), 0, j.To-j.From)
+	s.progress.step(fmt.Sprintf("loop (%s)", j.Kind), 0, j.To-j.From)
 	before := l.usage().cpu
 	var ran Ran
-	j.Hosts, j.Port, j.Concurrent, j.Idle = s.Hosts, s.sink.port, s.Concurrent, idleKept(s.NoFile)
+	j.Hosts, j.Port, j.Concurrent, j.Idle = s.Hosts, s.receiver.port, s.Concurrent, idleKept(s.NoFile)
 	if err := l.call("run", j, &ran); err != nil {
 		return a, 0, 0, err
 	}
@@ -154,7 +154,7 @@ func (s *stage) run(j Job) (a Arrivals, rate, cpu float64, err error) {
 		return a, 0, 0, fmt.Errorf("the loop %s failed to send %d of %d: %s", j.Kind, ran.Failed, ran.Sent, ran.Error)
 	}
 	cpu = float64((l.usage().cpu - before).Microseconds()) / float64(j.To-j.From)
-	a, err = s.sink.arrivals(j.From, j.To, time.Unix(0, ran.T0))
+	a, err = s.receiver.arrivals(j.From, j.To, time.Unix(0, ran.T0))
 	if err == nil && a.Wrong > 0 {
 		err = fmt.Errorf("of what the loop %s sent, %d were not as they should be", j.Kind, a.Wrong)
 	}
@@ -163,7 +163,7 @@ func (s *stage) run(j Job) (a Arrivals, rate, cpu float64, err error) {
 
 // close ends all processes and removes the folder.
 func (s *stage) close() error {
-	s.tell.clear()
+	s.progress.clear()
 	var errs []error
 	if s.server != nil {
 		errs = append(errs, s.server.stop(stopWithin))
@@ -171,8 +171,8 @@ func (s *stage) close() error {
 	for _, l := range s.loops {
 		errs = append(errs, l.stop(stopWithin))
 	}
-	if s.sink != nil {
-		errs = append(errs, s.sink.stop(stopWithin))
+	if s.receiver != nil {
+		errs = append(errs, s.receiver.stop(stopWithin))
 	}
 	return errors.Join(append(errs, os.RemoveAll(s.dir))...)
 }

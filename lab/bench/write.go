@@ -59,7 +59,7 @@ func (b Write) run(ctx context.Context, s *stage) error {
 			return err
 		}
 	}
-	if err := b.told(ctx, s); err != nil {
+	if err := b.notified(ctx, s); err != nil {
 		return fmt.Errorf("save to the last subscriber: %w", err)
 	}
 	if err := b.watched(ctx, s); err != nil {
@@ -83,12 +83,12 @@ func (s *stage) feedOf(user string) string {
 }
 
 // told measures from a save to the last of many subscribers.
-func (b Write) told(ctx context.Context, s *stage) error {
+func (b Write) notified(ctx context.Context, s *stage) error {
 	if _, _, err := s.save(ctx, "told", "The first."); err != nil {
 		return err
 	}
 	of := func(i int) registration {
-		return registration{feed: s.feedOf("told"), callback: s.sink.callback(i, false)}
+		return registration{feed: s.feedOf("told"), callback: s.receiver.callback(i, false)}
 	}
 	if err := s.register(ctx, ByImport, b.Subscribers, of); err != nil {
 		return err
@@ -98,21 +98,21 @@ func (b Write) told(ctx context.Context, s *stage) error {
 		if _, err := s.server.settle(ctx); err != nil {
 			return err
 		}
-		if err := s.sink.reset(b.Subscribers); err != nil {
+		if err := s.receiver.reset(b.Subscribers); err != nil {
 			return err
 		}
 		begun, took, err := s.save(ctx, "told", fmt.Sprintf("Post number %d, which is told.", i))
 		if err != nil {
 			return err
 		}
-		if err := s.sink.wait(ctx, b.Subscribers, patience, func(int) {}); err != nil {
+		if err := s.receiver.wait(ctx, b.Subscribers, patience, func(int) {}); err != nil {
 			return err
 		}
-		a, err := s.sink.arrivals(0, b.Subscribers, begun)
+		a, err := s.receiver.arrivals(0, b.Subscribers, begun)
 		if err != nil {
 			return err
 		}
-		s.tell.step("saves that are told", i, b.Saves)
+		s.progress.step("saves that are told", i, b.Saves)
 		if i > 0 {
 			first, last, answered = append(first, a.First*1e3), append(last, a.Last*1e3), append(answered, took.Seconds()*1e3)
 		}
@@ -156,7 +156,7 @@ func (b Write) watched(ctx context.Context, s *stage) error {
 		if err != nil {
 			return err
 		}
-		s.tell.step("saves that are watched", i, min(b.Saves, pageSaves))
+		s.progress.step("saves that are watched", i, min(b.Saves, pageSaves))
 		if i > 0 {
 			took = append(took, at.Sub(begun).Seconds()*1e3)
 		}
@@ -256,7 +256,7 @@ func (b Write) many(ctx context.Context, s *stage) error {
 		if err := s.takeIn(ctx, "many", from, min(from+importFile, b.Posts)); err != nil {
 			return err
 		}
-		s.tell.step("posts taken in", min(from+importFile, b.Posts), b.Posts)
+		s.progress.step("posts taken in", min(from+importFile, b.Posts), b.Posts)
 	}
 	s.report.add("posts taken in", float64(b.Posts)/time.Since(begun).Seconds(), "/s").note("files of %d posts", importFile)
 	if err := s.takeIn(ctx, "few", 0, few); err != nil {
@@ -273,7 +273,7 @@ func (b Write) many(ctx context.Context, s *stage) error {
 				cost[user] = append(cost[user], took.Seconds()*1e3)
 			}
 		}
-		s.tell.step("saves of both", i, b.Saves)
+		s.progress.step("saves of both", i, b.Saves)
 	}
 	r := &s.report
 	r.add(fmt.Sprintf("a save, the author has %d posts, p50", few), median(cost["few"]), "ms")

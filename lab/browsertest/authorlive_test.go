@@ -6,7 +6,7 @@ import (
 	"cloudburst/client"
 )
 
-func TestAnAuthorsPageTellsOfNewPostsAndShowsThemWithoutAReload(t *testing.T) {
+func TestAuthorPageAnnouncesAndShowsNewPostsWithoutReload(t *testing.T) {
 	t.Parallel()
 	p := start(t, conf(t))
 	writes := &client.Client{Base: p.admin}

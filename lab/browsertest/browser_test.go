@@ -85,7 +85,7 @@ func newTab(t *testing.T, base string) *tab {
 	t.Cleanup(cancel)
 	b := &tab{t: t, ctx: ctx, base: base}
 	// The window lives as long as the context of the first call.
-	if err := chromedp.Listen(ctx, b.hear); err != nil {
+	if err := chromedp.Listen(ctx, b.receive); err != nil {
 		t.Fatal(err)
 	}
 	b.size(1280, 900)
@@ -96,7 +96,7 @@ func newTab(t *testing.T, base string) *tab {
 }
 
 // hear takes the events of the window.
-func (b *tab) hear(event any) {
+func (b *tab) receive(event any) {
 	switch e := event.(type) {
 	case *runtime.EventConsoleAPICalled:
 		if e.Type != runtime.ConsoleAPICalledTypeError && e.Type != runtime.ConsoleAPICalledTypeAssert {

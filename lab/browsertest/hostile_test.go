@@ -178,13 +178,13 @@ func (b *tab) harmless(path string) {
 	wrong := append(eval[[]string](b, harm), eval[[]string](b, tooWide)...)
 	b.size(phoneWidth, phoneHeight)
 	wrong = append(wrong, eval[[]string](b, tooWide)...)
-	b.size(deskWidth, deskHeight)
+	b.size(wideWidth, wideHeight)
 	for _, w := range wrong {
 		b.t.Errorf("%s: %s", path, w)
 	}
 }
 
-func TestNothingThatStrangersWriteRunsOrBreaksAPage(t *testing.T) {
+func TestForeignContentNeitherRunsNorBreaksAPage(t *testing.T) {
 	t.Parallel()
 	p, press, bird := start(t, conf(t)), newPress(t), newCanary(t)
 	evil := attacks(bird.URL)

@@ -161,7 +161,7 @@ func TestASavedPostReachesAReaderWhoIsSignedIn(t *testing.T) {
 	b.until("his river is closed", `location.pathname === "/login"`)
 }
 
-func TestWhatCameWhileTheLineWasCutIsThereWhenItIsMended(t *testing.T) {
+func TestItemsOfADisconnectedTimeAppearAfterReconnecting(t *testing.T) {
 	t.Parallel()
 	press, wire := newPress(t), newWire(t)
 	cfg := conf(t)

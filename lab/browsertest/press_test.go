@@ -55,7 +55,7 @@ func (p *press) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasSuffix(r.URL.Path, ".wav"):
 		d = document{"audio/wav", sound(20 * time.Second)}
 	case strings.HasSuffix(r.URL.Path, ".png"):
-		d = document{"image/png", picture()}
+		d = document{"image/png", screenshot()}
 	default:
 		d = document{"text/html; charset=utf-8", []byte("<!doctype html><title>A page</title><p>" + html.EscapeString(r.URL.Path))}
 	}
@@ -173,7 +173,7 @@ func sound(length time.Duration) []byte {
 }
 
 // picture is a hill under a sky.
-func picture() []byte {
+func screenshot() []byte {
 	m := image.NewRGBA(image.Rect(0, 0, 320, 180))
 	for y := range 180 {
 		for x := range 320 {

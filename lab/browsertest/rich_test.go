@@ -15,9 +15,9 @@ import (
 // rich is a program whose river has something of everything.
 type rich struct {
 	*running
-	press *press
-	told  *paper
-	ids   map[string]int64 // of sources
+	press    *press
+	notified *paper
+	ids      map[string]int64 // of sources
 }
 
 // newRich makes one.
@@ -25,19 +25,19 @@ func newRich(t *testing.T) *rich {
 	t.Helper()
 	r := &rich{running: start(t, conf(t)), press: newPress(t), ids: map[string]int64{}}
 	now := time.Now()
-	pictures := posts(3, "A walk in the hills")
-	pictures[0].Text = fmt.Sprintf(`<p>We went up in the morning.</p><p><img src="%s/hill.png" alt="A hill under a sky" width="320" height="180"></p><p>And came <a href="%s/way">down</a> again, with <em>some</em> <code>code</code>:</p><pre>for { walk() } // %s</pre><blockquote><p>It was nice.</p></blockquote><ul><li>one<li>two</ul>`, r.press.URL, r.press.URL, strings.Repeat("on and on ", 20))
-	pictures[1].Text = "<p>" + strings.Repeat("A long story of many words, which goes on for a while. ", 60) + "</p>"
-	pictures[1].More = `<category>hills</category><category>a category of many words that is rather long</category><author>anna@example.org (Anna Example)</author><comments>` + r.press.URL + `/comments</comments>`
-	pictures[2].Title = "AHeadlineWithoutAnySpaceThatIsLongerThanAPhoneIsWideAndThenSomeMoreLettersThatGoOnAndOn"
-	r.read("walks", r.press.paper("/walks.xml", "Walks", "", pictures...), "Nature")
+	screenshots := posts(3, "A walk in the hills")
+	screenshots[0].Text = fmt.Sprintf(`<p>We went up in the morning.</p><p><img src="%s/hill.png" alt="A hill under a sky" width="320" height="180"></p><p>And came <a href="%s/way">down</a> again, with <em>some</em> <code>code</code>:</p><pre>for { walk() } // %s</pre><blockquote><p>It was nice.</p></blockquote><ul><li>one<li>two</ul>`, r.press.URL, r.press.URL, strings.Repeat("on and on ", 20))
+	screenshots[1].Text = "<p>" + strings.Repeat("A long story of many words, which goes on for a while. ", 60) + "</p>"
+	screenshots[1].More = `<category>hills</category><category>a category of many words that is rather long</category><author>anna@example.org (Anna Example)</author><comments>` + r.press.URL + `/comments</comments>`
+	screenshots[2].Title = "AHeadlineWithoutAnySpaceThatIsLongerThanAPhoneIsWideAndThenSomeMoreLettersThatGoOnAndOn"
+	r.read("walks", r.press.paper("/walks.xml", "Walks", "", screenshots...), "Nature")
 	small := []post{}
 	for i := range 5 {
 		small = append(small, post{Text: fmt.Sprintf("<p>A short thought, number %d, with a link to <a href=%q>somewhere</a>.</p>", 5-i, r.press.URL+"/a/rather/long/address/that/has/no/end?with=a&query=in-it"), At: now.Add(-time.Duration(i+2) * time.Hour)})
 	}
 	small[1].More = `<source:outline text="Things to do"><source:outline text="Water the flowers"/><source:outline text="Write"><source:outline text="A letter &lt;b&gt;today&lt;/b&gt;"/></source:outline></source:outline>`
-	r.told = r.press.paper("/small.xml", "Small thoughts of somebody whose name is long", rsscloud.CloudAt(r.base).String(), small...)
-	r.read("small", r.told, "People", "Nature")
+	r.notified = r.press.paper("/small.xml", "Small thoughts of somebody whose name is long", rsscloud.CloudAt(r.base).String(), small...)
+	r.read("small", r.notified, "People", "Nature")
 	show := posts(2, "Talking")
 	show[0].More = fmt.Sprintf(`<enclosure url="%s/talk.wav" type="audio/wav" length="160044"/>`, r.press.URL)
 	show[1].More = fmt.Sprintf(`<enclosure url="%s/map.pdf" type="application/pdf" length="2000000"/><enclosure url="%s/hill.png" type="image/png" length="1000"/>`, r.press.URL, r.press.URL)

@@ -81,7 +81,7 @@ func TestTheSceneOfTheGuide(t *testing.T) {
 
 	writer.open("/write")
 	writer.typeText("The heron is back on the weir. It does not mind the rain at all.")
-	sheet := writer.picture()
+	sheet := writer.screenshot()
 	at := writer.publish()
 	reader.until("the post is announced", `!pill.hidden`)
 	// It was pushed: a poll comes after feedstate.Shortest, which is longer than patience.
@@ -90,7 +90,7 @@ func TestTheSceneOfTheGuide(t *testing.T) {
 	reader.until("the post is shown", `document.querySelector("#days .item .e-content")?.textContent.includes("The heron is back")`)
 	reader.holds("the page was not loaded again", `window.same === true`)
 	if album := newAlbum(t); album != "" {
-		scene(t, filepath.Join(string(album), "scene.png"), sheet, reader.picture())
+		scene(t, filepath.Join(string(album), "scene.png"), sheet, reader.screenshot())
 	}
 }
 
@@ -117,7 +117,7 @@ func TestTheSceneOnOneServer(t *testing.T) {
 	// A hierarchical post with a picture, folded in part.
 	dir := t.TempDir()
 	hill := filepath.Join(dir, "hill.png")
-	if err := os.WriteFile(hill, picture(), 0o600); err != nil {
+	if err := os.WriteFile(hill, screenshot(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	writer.open("/write")
@@ -157,7 +157,7 @@ func TestTheSceneOnOneServer(t *testing.T) {
 }
 
 // picture is the window as it is.
-func (b *tab) picture() image.Image {
+func (b *tab) screenshot() image.Image {
 	b.t.Helper()
 	got := command(b, page.CaptureScreenshot, page.CaptureScreenshotParams{})
 	m, err := png.Decode(bytes.NewReader(got.Data))

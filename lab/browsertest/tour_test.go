@@ -18,7 +18,7 @@ import (
 const (
 	phoneWidth, phoneHeight = 390, 844
 	smallWidth              = 320
-	deskWidth, deskHeight   = 1280, 900
+	wideWidth, wideHeight   = 1280, 900
 )
 
 // structure lists what is wrong with the parts of a page for those who do not see it.
@@ -165,7 +165,7 @@ func TestEveryPageOfTheRiverFitsPhonesAndDesksInBothLights(t *testing.T) {
 // visit holds a page against what every page promises, and takes its picture.
 func (b *tab) visit(s stop, album album) {
 	b.t.Helper()
-	b.size(deskWidth, deskHeight)
+	b.size(wideWidth, wideHeight)
 	b.light("light", false)
 	b.open(s.path)
 	if s.ready != "" {
@@ -250,7 +250,7 @@ func (a album) take(b *tab, name string) {
 	}
 	got := command(b, page.CaptureScreenshot, page.CaptureScreenshotParams{
 		CaptureBeyondViewport: &yes, OptimizeForSpeed: &yes,
-		Clip: &page.Viewport{Width: size.Width, Height: min(cmp.Or(size.Height, deskHeight), longest), Scale: 1},
+		Clip: &page.Viewport{Width: size.Width, Height: min(cmp.Or(size.Height, wideHeight), longest), Scale: 1},
 	})
 	if err := os.WriteFile(filepath.Join(string(a), name+".png"), got.Data, 0o600); err != nil {
 		b.t.Fatal(err)

@@ -186,13 +186,13 @@ func TestFilesComeByButtonAndByDrop(t *testing.T) {
 	t.Parallel()
 	p, b := newWriter(t)
 	b.expect("400") // for the file that lies
-	picture, err := base64.StdEncoding.DecodeString(onePixel)
+	screenshot, err := base64.StdEncoding.DecodeString(onePixel)
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
 	good, bad := filepath.Join(dir, "dot.png"), filepath.Join(dir, "lie.png")
-	for name, content := range map[string][]byte{good: picture, bad: []byte("<html><script>alert(1)</script>")} {
+	for name, content := range map[string][]byte{good: screenshot, bad: []byte("<html><script>alert(1)</script>")} {
 		if err := os.WriteFile(name, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -407,7 +407,7 @@ func TestADraftOutlivesTheServerAndTheBrowser(t *testing.T) {
 		all, stopAll := chromedp.NewExecAllocator(context.Background(), options...)
 		ctx, stop := chromedp.NewContext(all)
 		b := &tab{t: t, ctx: ctx, base: s.Base}
-		if err := chromedp.Listen(ctx, b.hear); err != nil { // the window lives as long as the context of the first call
+		if err := chromedp.Listen(ctx, b.receive); err != nil { // the window lives as long as the context of the first call
 			t.Fatal(err)
 		}
 		return b, func() { stop(); stopAll() }

@@ -34,8 +34,8 @@ func TestEveryPageForWritersFitsPhonesAndDesksInBothLights(t *testing.T) {
 	_, b := newWriter(t)
 	b.expect("400")
 	b.expect("409")
-	picture, err := base64.StdEncoding.DecodeString(onePixel)
-	if err != nil || len(picture) == 0 {
+	screenshot, err := base64.StdEncoding.DecodeString(onePixel)
+	if err != nil || len(screenshot) == 0 {
 		t.Fatal(err)
 	}
 	album := newAlbum(t)

@@ -121,7 +121,7 @@ func (w *Cluster) Balanced(b Balancer) error {
 		return err
 	}
 	defer page.close()
-	if err := w.tellAll(feed, 100, w.front); err != nil {
+	if err := w.notifyAll(feed, 100, w.front); err != nil {
 		return err
 	}
 	if err := w.wait("the change is seen on a page behind the balancer", func() bool { return page.has(`"ping"`, feed) }); err != nil {
@@ -137,7 +137,7 @@ func (w *Cluster) Balanced(b Balancer) error {
 		if err := w.sleep(notices); err != nil { // the balancer asks it again
 			return err
 		}
-		if err := w.tellAll(feed, 100, w.front); err != nil {
+		if err := w.notifyAll(feed, 100, w.front); err != nil {
 			return err
 		}
 	}

@@ -55,7 +55,7 @@ func TestNodesAreReplacedBehindABalancer(t *testing.T) {
 	}} {
 		t.Run(b.Name, func(t *testing.T) {
 			t.Parallel()
-			w := world(t, Options{Env: []string{"CLOUDBURST_SHUTDOWN_DELAY=" + notices.String(), "CLOUDBURST_TRUSTED_PROXIES=127.0.0.0/8"}})
+			w := harness(t, Options{Env: []string{"CLOUDBURST_SHUTDOWN_DELAY=" + notices.String(), "CLOUDBURST_TRUSTED_PROXIES=127.0.0.0/8"}})
 			kept(t, w, w.Balanced(b))
 		})
 	}

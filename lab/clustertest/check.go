@@ -44,7 +44,7 @@ func (h *history) check(there map[string]bool, again int) (broken []string, r Re
 		if !there[f.callback] {
 			broken = append(broken, fmt.Sprintf("registration lost: %s to %s, acknowledged at %s", f.callback, f.feed, f.since.Format(clock)))
 		}
-		broken = append(broken, h.checkTold(f, byCallback[f.callback])...)
+		broken = append(broken, h.checkNotified(f, byCallback[f.callback])...)
 	}
 	if r.Again > again {
 		broken = append(broken, fmt.Sprintf("told too often: %d deliveries were repeated, and no more than %d may be: %v", r.Again, again, twice))
@@ -110,7 +110,7 @@ func (h *history) excused(r receipt) bool {
 }
 
 // checkTold looks for acknowledged changes that f was never told of.
-func (h *history) checkTold(f follower, list []receipt) []string {
+func (h *history) checkNotified(f follower, list []receipt) []string {
 	var last pinged
 	for _, p := range h.pings {
 		if p.feed == f.feed && p.ok && p.from.After(f.since) && p.state > last.state {

@@ -130,7 +130,7 @@ func overlay(dir string) (string, error) {
 var version = regexp.MustCompile(`const Version = ".*"`)
 
 // world is a world for one test.
-func world(t *testing.T, o Options) *Cluster {
+func harness(t *testing.T, o Options) *Cluster {
 	t.Helper()
 	if o.Binary == "" {
 		o.Binary = binaries.plain
@@ -178,22 +178,22 @@ func rounds(def int) int {
 	return def
 }
 
-func TestAChangeIsToldByAllNodesTogether(t *testing.T) {
+func TestNodesShareTheDeliveriesOfAChange(t *testing.T) {
 	t.Parallel()
-	w := world(t, Options{})
+	w := harness(t, Options{})
 	kept(t, w, w.Together(24_000))
 }
 
 func TestAnotherNodeGoesOnWhenOneIsKilled(t *testing.T) {
 	t.Parallel()
-	w := world(t, Options{})
+	w := harness(t, Options{})
 	r := kept(t, w, w.Killed(rounds(1)))
 	t.Logf("taken over within p50 %s, p99 %s; the lease and two seconds are %s", r.Quantile(0.5), r.Quantile(0.99), lease+2*time.Second)
 }
 
 func TestAnotherNodeGoesOnWhenOneStandsStill(t *testing.T) {
 	t.Parallel()
-	w := world(t, Options{})
+	w := harness(t, Options{})
 	pause := lease + 3*time.Second
 	if *roundsFlag > 0 {
 		pause = 2 * time.Minute
@@ -201,7 +201,7 @@ func TestAnotherNodeGoesOnWhenOneStandsStill(t *testing.T) {
 	kept(t, w, w.Frozen(rounds(1), pause))
 }
 
-func TestTheDatabaseMayStartAnew(t *testing.T) {
+func TestClusterSurvivesARestartOfTheDatabase(t *testing.T) {
 	t.Parallel()
 	own, err := storetest.StartCluster()
 	if err != nil {
@@ -212,7 +212,7 @@ func TestTheDatabaseMayStartAnew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := world(t, Options{Database: database})
+	w := harness(t, Options{Database: database})
 	n := 0
 	end := func() error {
 		if n++; n%2 == 1 {
@@ -230,7 +230,7 @@ func TestANodeIsCutOff(t *testing.T) {
 	for name, how := range map[string]wire{"torn": torn, "silent": silent} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := world(t, Options{})
+			w := harness(t, Options{})
 			kept(t, w, w.Cut(how))
 		})
 	}
@@ -238,25 +238,25 @@ func TestANodeIsCutOff(t *testing.T) {
 
 func TestPagesAreLiveAtEveryNode(t *testing.T) {
 	t.Parallel()
-	w := world(t, Options{})
+	w := harness(t, Options{})
 	kept(t, w, w.Live())
 }
 
 func TestANonceIsGoodAtOneNodeOnly(t *testing.T) {
 	t.Parallel()
-	w := world(t, Options{})
+	w := harness(t, Options{})
 	kept(t, w, w.Nonces(4))
 }
 
 func TestWhatIsToBeDoneOnceIsDoneOnce(t *testing.T) {
 	t.Parallel()
-	w := world(t, Options{})
+	w := harness(t, Options{})
 	kept(t, w, w.Once(rounds(3)))
 }
 
 func TestTheHourComesForAllNodesTogether(t *testing.T) {
 	t.Parallel()
-	w := world(t, Options{Env: []string{"CLOUDBURST_HUB_MAX_ERRORS=1"}})
+	w := harness(t, Options{Env: []string{"CLOUDBURST_HUB_MAX_ERRORS=1"}})
 	kept(t, w, w.Hour())
 }
 
@@ -266,13 +266,13 @@ func TestNodesAreReplacedOneByOne(t *testing.T) {
 	t.Parallel()
 	t.Run("later", func(t *testing.T) {
 		t.Parallel()
-		w := world(t, Options{})
+		w := harness(t, Options{})
 		kept(t, w, w.Rolled(binaries.next, true))
 	})
 	if *olderFlag != "" {
 		t.Run("earlier", func(t *testing.T) {
 			t.Parallel()
-			w := world(t, Options{Binary: *olderFlag})
+			w := harness(t, Options{Binary: *olderFlag})
 			kept(t, w, w.Rolled(binaries.plain, false))
 		})
 	}
@@ -299,7 +299,7 @@ func TestThePlantedBugsAreCaught(t *testing.T) {
 			// Whether the bug shows is chance, a little.
 			var r Report
 			for range 3 {
-				w := world(t, Options{Binary: binaries.planted, Patience: lease + 7*time.Second,
+				w := harness(t, Options{Binary: binaries.planted, Patience: lease + 7*time.Second,
 					Env: []string{"CLOUDBURSTBUG=" + bug, "CLOUDBURST_HUB_MAX_ERRORS=1"}})
 				if err := c.scenario(w); err != nil {
 					t.Log(err) // it may break off by what is planted

@@ -90,7 +90,7 @@ func (h *history) receive(r receipt) {
 }
 
 // told is how many callbacks have that state of a feed.
-func (h *history) told(feed string, state int) (n int) {
+func (h *history) notified(feed string, state int) (n int) {
 	h.do(func() { n = h.counted[feed][state] })
 	return n
 }

@@ -56,7 +56,7 @@ func (w *Cluster) ping(feed string, nodes []*node) pinged {
 // register makes one more callback follow a feed, by rssCloud: when that is
 // acknowledged it is done.
 func (w *Cluster) register(feed string, n int) {
-	callback := w.crowd.callback(feed, n)
+	callback := w.subscribers.callback(feed, n)
 	_, to, ok := w.ask(nil, "registration of "+callback, "/rsscloud/pleaseNotify", outside.Registration(callback, w.feeds.url(feed)))
 	if ok {
 		w.history.do(func() {
@@ -68,14 +68,14 @@ func (w *Cluster) register(feed string, n int) {
 // ask asks one node after the other until one says yes; nil is whoever lives. from and to
 // are of the request that it was.
 func (w *Cluster) ask(nodes []*node, what, path string, form url.Values) (from, to time.Time, ok bool) {
-	whoever := nodes == nil
+	anyNode := nodes == nil
 	var said []string
 	asked := map[*node]bool{}
 	for {
 		switch {
 		case w.front != nil:
 			nodes = []*node{w.front}
-		case whoever: // one may live by now that did not when this began
+		case anyNode: // one may live by now that did not when this began
 			nodes = w.living()
 		}
 		i := slices.IndexFunc(nodes, func(n *node) bool { return !asked[n] })

@@ -61,8 +61,8 @@ func (w *Cluster) items(n *node, feed string) (count int) {
 // testFeed follows the test feed by each node's name, and has it change.
 func (w *Cluster) testFeed(a, b *node, times int) error {
 	const feed = "test/rss.xml"
-	var told atomic.Int64
-	ear := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { told.Add(1) }))
+	var notified atomic.Int64
+	ear := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { notified.Add(1) }))
 	defer ear.Close()
 	admin := &client.Client{Base: b.life().Admin}
 	line := fmt.Sprintf(`{"topic":%q,"protocol":"http-post","callback":%q,"expires_at":%q}`+"\n",
@@ -75,7 +75,7 @@ func (w *Cluster) testFeed(a, b *node, times int) error {
 		if _, err := (&client.Client{Base: a.life().Admin}).TickTestFeed(w.ctx); err != nil {
 			return err
 		}
-		if err := w.wait("the test feed's change is told", func() bool { return told.Load() > int64(i) }); err != nil {
+		if err := w.wait("the test feed's change is told", func() bool { return notified.Load() > int64(i) }); err != nil {
 			return err
 		}
 	}
@@ -85,7 +85,7 @@ func (w *Cluster) testFeed(a, b *node, times int) error {
 	if !time.Now().Truncate(15 * time.Minute).Equal(quarter) {
 		return nil // it changed by itself meanwhile
 	}
-	if n := told.Load(); n != int64(times) {
+	if n := notified.Load(); n != int64(times) {
 		w.history.wrong("done twice: %d changes of the test feed were told %d times", times, n)
 	}
 	return nil
@@ -98,7 +98,7 @@ func (w *Cluster) Hour() error {
 	if err != nil {
 		return err
 	}
-	w.owing = true
+	w.withPending = true
 	for { // again when the hour was full meanwhile
 		hour := time.Now().Truncate(time.Hour)
 		feed := fmt.Sprint("failing", hour.Unix())

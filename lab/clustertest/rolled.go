@@ -23,7 +23,7 @@ func (w *Cluster) Rolled(next string, refused bool) error {
 	stop := w.load()
 	defer stop()
 	for _, n := range []*node{a, b} {
-		if err := w.tellAll(feed, crew, n); err != nil {
+		if err := w.notifyAll(feed, crew, n); err != nil {
 			return err
 		}
 		// In the middle of telling, as it comes.
@@ -34,7 +34,7 @@ func (w *Cluster) Rolled(next string, refused bool) error {
 		if err := w.start(n, next); err != nil {
 			return err
 		}
-		if err := w.wait("everybody was told", func() bool { return w.history.told(feed, p.state) == crew }); err != nil {
+		if err := w.wait("everybody was told", func() bool { return w.history.notified(feed, p.state) == crew }); err != nil {
 			return err
 		}
 		if refused {
@@ -43,7 +43,7 @@ func (w *Cluster) Rolled(next string, refused bool) error {
 			}
 		}
 	}
-	if err := w.tellAll(feed, crew, a); err != nil {
+	if err := w.notifyAll(feed, crew, a); err != nil {
 		return err
 	}
 	seen := map[string]bool{}

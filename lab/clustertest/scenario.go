@@ -24,10 +24,10 @@ func (w *Cluster) Together(subscribers int) error {
 	if err := w.follow(a, feed, subscribers); err != nil {
 		return err
 	}
-	w.crowd.takes.Store(int64(slowly))
-	defer w.crowd.takes.Store(0)
+	w.subscribers.takes.Store(int64(slowly))
+	defer w.subscribers.takes.Store(0)
 	for _, n := range []*node{a, b} {
-		if err := w.tellAll(feed, subscribers, n); err != nil {
+		if err := w.notifyAll(feed, subscribers, n); err != nil {
 			return err
 		}
 		state, since := w.feeds.Now(feed)
@@ -41,11 +41,11 @@ func (w *Cluster) Together(subscribers int) error {
 }
 
 // tellAll pings at a node and waits until everybody was told.
-func (w *Cluster) tellAll(feed string, subscribers int, at *node) error {
+func (w *Cluster) notifyAll(feed string, subscribers int, at *node) error {
 	p := w.ping(feed, []*node{at})
-	err := w.wait("everybody was told", func() bool { return w.history.told(feed, p.state) >= subscribers })
+	err := w.wait("everybody was told", func() bool { return w.history.notified(feed, p.state) >= subscribers })
 	if err != nil {
-		return fmt.Errorf("%w: %d of %d have state %d of %s, of which node %s was told (%v)", err, w.history.told(feed, p.state), subscribers, p.state, feed, at.name, p.ok)
+		return fmt.Errorf("%w: %d of %d have state %d of %s, of which node %s was told (%v)", err, w.history.notified(feed, p.state), subscribers, p.state, feed, at.name, p.ok)
 	}
 	return nil
 }
@@ -53,18 +53,18 @@ func (w *Cluster) tellAll(feed string, subscribers int, at *node) error {
 // disturbed pings at one node, lets disturb happen when a part of the callbacks was told,
 // and notes how long it takes until another node goes on.
 func (w *Cluster) disturbed(feed string, at *node, disturb func() error) error {
-	w.crowd.takes.Store(int64(slowly))
-	defer w.crowd.takes.Store(0)
+	w.subscribers.takes.Store(int64(slowly))
+	defer w.subscribers.takes.Store(0)
 	p := w.ping(feed, []*node{at})
-	if err := w.wait("a tenth of them were told", func() bool { return w.history.told(feed, p.state) > crew/10 }); err != nil {
+	if err := w.wait("a tenth of them were told", func() bool { return w.history.notified(feed, p.state) > crew/10 }); err != nil {
 		return err
 	}
 	if err := disturb(); err != nil {
 		return err
 	}
 	since := time.Now()
-	w.crowd.takes.Store(0)
-	before := w.history.told(feed, p.state)
+	w.subscribers.takes.Store(0)
+	before := w.history.notified(feed, p.state)
 	if before == crew {
 		return fmt.Errorf("everybody had been told before it happened: this proves nothing")
 	}
@@ -80,7 +80,7 @@ func (w *Cluster) disturbed(feed string, at *node, disturb func() error) error {
 	}
 	w.took = append(w.took, went.Sub(since).Round(10*time.Millisecond))
 	w.again += repeats
-	if err := w.wait("everybody was told", func() bool { return w.history.told(feed, p.state) == crew }); err != nil {
+	if err := w.wait("everybody was told", func() bool { return w.history.notified(feed, p.state) == crew }); err != nil {
 		w.Log("%v", err) // the checker says who was not
 	}
 	w.Log("%d of %d had been told; another node went on after %s", before, crew, w.took[len(w.took)-1])
@@ -132,7 +132,7 @@ func (w *Cluster) Frozen(rounds int, pause time.Duration) error {
 		began := time.Now()
 		err := w.disturbed(feed, victim, func() (err error) { thaw, err = w.freeze(victim); return err })
 		if err == nil && i%2 == 1 {
-			err = w.tellAll(feed, crew, other)
+			err = w.notifyAll(feed, crew, other)
 		}
 		if err == nil {
 			err = w.sleep(pause - time.Since(began))
@@ -146,7 +146,7 @@ func (w *Cluster) Frozen(rounds int, pause time.Duration) error {
 			return err
 		}
 		// It works as before: it tells, and what it had in memory is gone.
-		if err := w.tellAll(feed, crew, victim); err != nil {
+		if err := w.notifyAll(feed, crew, victim); err != nil {
 			return err
 		}
 	}
@@ -177,9 +177,9 @@ func (w *Cluster) Restarted(rounds int, end, begin func() error) error {
 	stop := w.load()
 	defer stop()
 	for i := range rounds {
-		w.crowd.takes.Store(int64(slowly))
+		w.subscribers.takes.Store(int64(slowly))
 		p := w.ping(feed, []*node{[]*node{a, b}[i%2]})
-		if err := w.wait("a tenth of them were told", func() bool { return w.history.told(feed, p.state) > crew/10 }); err != nil {
+		if err := w.wait("a tenth of them were told", func() bool { return w.history.notified(feed, p.state) > crew/10 }); err != nil {
 			return err
 		}
 		w.away.Store(true) // whoever asks now may be refused by all
@@ -203,8 +203,8 @@ func (w *Cluster) Restarted(rounds int, end, begin func() error) error {
 		overA()
 		overB()
 		w.Log("both nodes served again after %s", time.Since(began).Round(time.Millisecond))
-		w.crowd.takes.Store(0)
-		if err := w.wait("everybody was told", func() bool { return w.history.told(feed, p.state) == crew }); err != nil {
+		w.subscribers.takes.Store(0)
+		if err := w.wait("everybody was told", func() bool { return w.history.notified(feed, p.state) == crew }); err != nil {
 			return err
 		}
 		w.away.Store(false)
@@ -241,7 +241,7 @@ func (w *Cluster) Cut(how wire) error {
 	if err := w.refuses(a); err != nil {
 		return err
 	}
-	if err := w.tellAll(feed, crew, b); err != nil { // the other goes on
+	if err := w.notifyAll(feed, crew, b); err != nil { // the other goes on
 		return err
 	}
 	p.set(open)
@@ -252,7 +252,7 @@ func (w *Cluster) Cut(how wire) error {
 		return err
 	}
 	w.Log("it served again after %s", time.Since(began).Round(time.Millisecond))
-	return w.tellAll(feed, crew, a)
+	return w.notifyAll(feed, crew, a)
 }
 
 // refuses waits until a node says that it cannot work, and looks how it answers who

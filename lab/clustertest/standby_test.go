@@ -23,6 +23,6 @@ func TestTheStandbyTakesThePlaceOfTheDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(second.Stop)
-	w := world(t, Options{Database: storetest.Either(first, second, "hub")})
+	w := harness(t, Options{Database: storetest.Either(first, second, "hub")})
 	kept(t, w, w.Restarted(1, func() error { first.Crash(); return nil }, second.Promote))
 }

@@ -48,7 +48,7 @@ func (h *history) check(all map[pair]outside.Subscription) (broken []string, r R
 			broken = append(broken, fmt.Sprintf("registration lost: %s to %s, acknowledged at %s", p.callback, p.feed, since.Format(clock)))
 			continue
 		}
-		broken = append(broken, h.checkTold(p, since)...)
+		broken = append(broken, h.checkNotified(p, since)...)
 	}
 	for p := range all {
 		if len(h.registers[p]) == 0 {
@@ -125,15 +125,15 @@ func (h *history) checkEnded(p pair, stored bool) (broken []string) {
 }
 
 // checkTold looks for acknowledged changes that p was never told of.
-func (h *history) checkTold(p pair, since time.Time) (broken []string) {
+func (h *history) checkNotified(p pair, since time.Time) (broken []string) {
 	for _, v := range h.versions[p.feed] {
 		if !v.ping.ok || !v.ping.from.After(since) {
 			continue
 		}
-		told := slices.ContainsFunc(h.received[p], func(g receipt) bool {
+		notified := slices.ContainsFunc(h.received[p], func(g receipt) bool {
 			return !g.refused && g.at.After(v.at) && (g.content == nil || !h.older(p.feed, g.content.version, v.version))
 		})
-		if !told {
+		if !notified {
 			broken = append(broken, fmt.Sprintf("ping lost: %s was never told of the change of %s at %s, acknowledged at %s",
 				p.callback, p.feed, v.at.Format(clock), v.ping.to.Format(clock)))
 		}

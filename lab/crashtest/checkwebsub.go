@@ -29,7 +29,7 @@ func (h *history) checkAsked(r *Report) (broken []string) {
 				}
 				return other.mode == q.mode && (other.ok || other.unsure) || other.mode != q.mode && h.agreedTo(other)
 			})
-			if q.ok && !replaced && !h.heard(q) {
+			if q.ok && !replaced && !h.wasReceived(q) {
 				broken = append(broken, fmt.Sprintf("request lost: %s was never asked whether it wants to %s %s, acknowledged at %s",
 					p.callback, q.mode, p.feed, q.to.Format(clock)))
 			}
@@ -46,7 +46,7 @@ func (h *history) agreedTo(q *request) bool {
 }
 
 // heard reports whether the callback of q was asked, or was told why it is not.
-func (h *history) heard(q *request) bool {
+func (h *history) wasReceived(q *request) bool {
 	gone := strings.Contains(q.feed, missing)
 	return slices.ContainsFunc(h.questions[q.pair], func(a question) bool {
 		switch {

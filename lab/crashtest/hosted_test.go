@@ -18,7 +18,7 @@ func second(n int) time.Time { return began().Add(time.Duration(n) * time.Second
 
 // told is a history of saves of one feed, of 1, 2, … in turn: from, to, and whether it
 // was acknowledged; and of looks at it.
-func told(saves []save, looks []look) *history {
+func notified(saves []save, looks []look) *history {
 	h := newHistory(0)
 	h.lives = []life{{begun: second(0), died: second(90)}, {begun: second(91)}}
 	for i, s := range saves {
@@ -53,7 +53,7 @@ func TestSavesThatNoOrderExplainsAreLostOnes(t *testing.T) {
 		"there before the answer, then gone":   {[]save{sent(1, 2, true), sent(3, 9, true)}, []look{seen(4, 5, 2), seen(6, 7, 1)}, true},
 	} {
 		var r Report
-		if got := told(c.saves, c.looks).checkSaves(&r); (len(got) > 0) != c.lost {
+		if got := notified(c.saves, c.looks).checkSaves(&r); (len(got) > 0) != c.lost {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
@@ -111,7 +111,7 @@ func TestAHeaderThatIsLetInTwiceIsSeen(t *testing.T) {
 	}))
 	defer srv.Close()
 	rng := outside.NewRandom(1, 1)
-	r := &runner{history: h, rng: rng, owners: []owner{{name: "ann"}}, reader: owner{"cal", "secret"}, strangers: strangersClient(rng)}
+	r := &runner{history: h, rng: rng, owners: []owner{{name: "ann"}}, reader: owner{"cal", "secret"}, others: othersClient(rng)}
 	r.prove(srv.URL)
 	h.born()
 	for r.replay(srv.URL) {

@@ -26,7 +26,7 @@ type ticket struct {
 
 // strangersClient comes from another network with each connection, so that nobody is
 // kept waiting for what others were refused.
-func strangersClient(rng *outside.Random) *http.Client {
+func othersClient(rng *outside.Random) *http.Client {
 	return &http.Client{Timeout: patience, Transport: &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -68,7 +68,7 @@ func (r *runner) show(base string, t *ticket) int {
 	}
 	req.Header.Set("X-WSSE", t.value)
 	from := time.Now()
-	res, err := r.strangers.Do(req)
+	res, err := r.others.Do(req)
 	if err != nil {
 		return 0
 	}

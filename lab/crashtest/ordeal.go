@@ -79,7 +79,7 @@ func (r *runner) slowFeeds(t *trial) (over func()) {
 	var group sync.WaitGroup
 	for i, feed := range t.feeds {
 		r.feeds.setSlow(feed, true)
-		group.Go(func() { r.ping(t.base, feed, door(i)) })
+		group.Go(func() { r.ping(t.base, feed, endpoint(i)) })
 		group.Go(func() { r.ask(t.base, subscribe, feed, t.s, "/ws-late-"+t.name, r.secret(), true) })
 	}
 	group.Wait()

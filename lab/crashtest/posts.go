@@ -20,10 +20,10 @@ import (
 const poet = "dee"
 
 const (
-	pens       = 2 // posts that are written at the same time
-	penRest    = 5 * time.Millisecond
-	postsEach  = 40               // of a pen, so that its older posts change too
-	toldWithin = 30 * time.Second // after the last start
+	pens           = 2 // posts that are written at the same time
+	penRest        = 5 * time.Millisecond
+	postsEach      = 40               // of a pen, so that its older posts change too
+	notifiedWithin = 30 * time.Second // after the last start
 )
 
 // line is one post, as whoever writes it knows it: one thing after the other happens to it.
@@ -42,12 +42,12 @@ func (l *line) text(v int) string { return fmt.Sprintf("%s, version %d.", l.key,
 
 // writing is what the poet's posts come to.
 type writing struct {
-	mu     sync.Mutex
-	lines  []*line
-	acks   int
-	asked  time.Time // when the follower's registration was acknowledged last
-	told   time.Time // when the follower was called last
-	follow *httptest.Server
+	mu       sync.Mutex
+	lines    []*line
+	acks     int
+	asked    time.Time // when the follower's registration was acknowledged last
+	notified time.Time // when the follower was called last
+	follow   *httptest.Server
 }
 
 // newWriting makes the poet's follower, who has his own server.
@@ -64,7 +64,7 @@ func newWriting() (*writing, error) {
 		}
 		if r.Method == http.MethodPost {
 			w.mu.Lock()
-			w.told = time.Now()
+			w.notified = time.Now()
 			w.mu.Unlock()
 		}
 	}))
@@ -211,7 +211,7 @@ func (r *runner) checkPosts(ctx context.Context) (broken []string, err error) {
 		}
 	}
 	// What a death left untold is told soon after the start, which no number of work says.
-	for end := time.Now().Add(min(r.Settle, toldWithin)); ctx.Err() == nil && w.untold(doc) && time.Now().Before(end); {
+	for end := time.Now().Add(min(r.Settle, notifiedWithin)); ctx.Err() == nil && w.unnotified(doc) && time.Now().Before(end); {
 		time.Sleep(50 * time.Millisecond)
 	}
 	w.mu.Lock()
@@ -219,8 +219,8 @@ func (r *runner) checkPosts(ctx context.Context) (broken []string, err error) {
 	for _, l := range w.lines {
 		broken = append(broken, l.check(there[l.key])...)
 	}
-	if last := w.last(doc); w.follows(last) && w.told.Before(last) {
-		broken = append(broken, fmt.Sprintf("post untold: the follower heard last at %s, of a post of %s", w.told.Format(clock), last.Format(clock)))
+	if last := w.last(doc); w.follows(last) && w.notified.Before(last) {
+		broken = append(broken, fmt.Sprintf("post untold: the follower heard last at %s, of a post of %s", w.notified.Format(clock), last.Format(clock)))
 	}
 	return broken, nil
 }
@@ -240,11 +240,11 @@ func (w *writing) last(doc string) (at time.Time) {
 // follows reports whether the follower was there at a change.
 func (w *writing) follows(at time.Time) bool { return !w.asked.IsZero() && at.After(w.asked) }
 
-func (w *writing) untold(doc string) bool {
+func (w *writing) unnotified(doc string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	last := w.last(doc)
-	return w.follows(last) && w.told.Before(last)
+	return w.follows(last) && w.notified.Before(last)
 }
 
 func (l *line) check(found []client.Post) []string {

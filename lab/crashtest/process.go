@@ -77,7 +77,7 @@ func (r *runner) settle(ctx context.Context) (bool, error) {
 
 // until waits until done says so, for a while on end.
 func (r *runner) until(ctx context.Context, done func(outside.Left) bool) (bool, error) {
-	calm, began, last := 0, time.Now(), outside.Left{Owed: -1}
+	calm, began, last := 0, time.Now(), outside.Left{Pending: -1}
 	for end := began.Add(r.Settle); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		now, err := outside.LeftAt(ctx, r.operator())
 		if err != nil {

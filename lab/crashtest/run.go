@@ -100,12 +100,12 @@ type runner struct {
 	rng     *outside.Random
 	client  *http.Client
 
-	owners    []owner // of hosted feeds, whom everybody may save for
-	reader    owner   // of the private feed of the first of them
-	strangers *http.Client
-	fresh     []owner // whose feeds nobody has read since the last death
-	posts     *writing
-	struck    <-chan struct{} // closed when the present process has to die; nil: never
+	owners []owner // of hosted feeds, whom everybody may save for
+	reader owner   // of the private feed of the first of them
+	others *http.Client
+	fresh  []owner // whose feeds nobody has read since the last death
+	posts  *writing
+	struck <-chan struct{} // closed when the present process has to die; nil: never
 
 	mu     sync.Mutex
 	base   string // public address of the living process; "" while none lives
@@ -147,7 +147,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 		Options: o, history: newHistory(o.Afterlife), rng: outside.NewRandom(o.Seed, 7),
 		client: outside.Client(answerIn), busy: map[pair]bool{}, tags: map[string]tagged{},
 	}
-	r.strangers = strangersClient(r.rng)
+	r.others = othersClient(r.rng)
 	var err error
 	if r.feeds, err = newFeeds(); err != nil {
 		return Report{}, err
@@ -342,7 +342,7 @@ func (r *runner) clientLoop(ctx context.Context) {
 		other := fmt.Sprint(r.rng.IntN(r.Callbacks / 3)) // of the other protocols there are fewer, to whom more happens
 		switch n := r.rng.IntN(20); {
 		case n < 7:
-			r.ping(base, feed, door(r.rng.IntN(doors)))
+			r.ping(base, feed, endpoint(r.rng.IntN(endpoints)))
 		case n < 11:
 			r.register(base, feed, s, path)
 		case n < 13:
@@ -368,18 +368,18 @@ func (r *runner) secret() string {
 }
 
 // door is a way to say that a feed changed.
-type door int
+type endpoint int
 
 const (
-	overCloud door = iota
+	overCloud endpoint = iota
 	overWebSub
 	ofSite
-	doors = 3
+	endpoints = 3
 )
 
 // ping changes a feed and tells of it. One feed is changed by one client at a time,
 // so that what was published when is beyond doubt.
-func (r *runner) ping(base, feed string, by door) {
+func (r *runner) ping(base, feed string, by endpoint) {
 	if !r.hold(pair{feed: feed}) {
 		return
 	}
@@ -419,13 +419,13 @@ func (r *runner) cancel(base, feed string, s *subscribers, path string) {
 
 // subscription registers or cancels, with a domain: the consent is a GET, so that
 // every POST a callback sees is a notification.
-func (r *runner) subscription(base, feed string, s *subscribers, path, door string, to map[pair][]call, count *int) {
+func (r *runner) subscription(base, feed string, s *subscribers, path, endpoint string, to map[pair][]call, count *int) {
 	p := pair{feed, s.base + path}
 	if !r.hold(p) {
 		return
 	}
 	defer r.free(p)
-	c := r.post(base+"/rsscloud/"+door, outside.Registration(p.callback, feed), http.StatusOK, outside.Success)
+	c := r.post(base+"/rsscloud/"+endpoint, outside.Registration(p.callback, feed), http.StatusOK, outside.Success)
 	r.history.do(func() {
 		to[p] = append(to[p], c)
 		if c.ok {

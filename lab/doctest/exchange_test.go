@@ -68,8 +68,8 @@ func (p *place) exchange(b block) {
 		p.t.Fatal(err)
 	}
 	if x.toReader() {
-		i := slices.IndexFunc(p.world.answers, func(o *exchange) bool { return o.block == b })
-		p.world.wait(p.world.answers[i])
+		i := slices.IndexFunc(p.harness.answers, func(o *exchange) bool { return o.block == b })
+		p.harness.wait(p.harness.answers[i])
 		p.settled(x)
 		return
 	}
@@ -77,18 +77,18 @@ func (p *place) exchange(b block) {
 	if err != nil {
 		p.t.Fatalf("%s:%d: %v\n%s", b.page, b.line, err, x.request)
 	}
-	if err := p.world.answered(x, res, body); err != nil {
+	if err := p.harness.answered(x, res, body); err != nil {
 		p.t.Errorf("%s:%d: %v\nIt is now\n%s %s\n%v\n\n%s", b.page, b.line, err, res.Proto, res.Status, res.Header, p.back.Replace(string(body)))
 	}
 }
 
 // send puts a request on a connection, byte for byte.
 func (p *place) send(x *exchange) (*http.Response, []byte, error) {
-	p.world.mu.Lock()
-	head, body, _ := strings.Cut(p.world.real(x.request), "\n\n")
-	p.world.mu.Unlock()
+	p.harness.mu.Lock()
+	head, body, _ := strings.Cut(p.harness.real(x.request), "\n\n")
+	p.harness.mu.Unlock()
 	head = regexp.MustCompile(`\nContent-Length: \d+`).ReplaceAllString(head, "\nContent-Length: "+strconv.Itoa(len(body)))
-	c, err := net.DialTimeout("tcp", "127.0.0.1:"+p.world.hub, time.Minute)
+	c, err := net.DialTimeout("tcp", "127.0.0.1:"+p.harness.hub, time.Minute)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -110,7 +110,7 @@ func (p *place) send(x *exchange) (*http.Response, []byte, error) {
 }
 
 // answered compares an answer with what is shown of it.
-func (w *world) answered(x *exchange, res *http.Response, body []byte) error {
+func (w *harness) answered(x *exchange, res *http.Response, body []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	head, want, _ := strings.Cut(x.answer, "\n\n")
@@ -122,7 +122,7 @@ func (w *world) answered(x *exchange, res *http.Response, body []byte) error {
 }
 
 // like compares what came to the reader with what is shown of it.
-func (w *world) like(x *exchange, r *http.Request, body []byte) error {
+func (w *harness) like(x *exchange, r *http.Request, body []byte) error {
 	head, want, _ := strings.Cut(x.request, "\n\n")
 	lines := strings.Split(head, "\n")
 	part := strings.Fields(lines[0])
@@ -149,7 +149,7 @@ func (w *world) like(x *exchange, r *http.Request, body []byte) error {
 }
 
 // query compares queries. What is random in them is learned.
-func (w *world) query(want, got string) (learned map[string]string, err error) {
+func (w *harness) query(want, got string) (learned map[string]string, err error) {
 	wants, gots := strings.Split(want, "&"), strings.Split(got, "&")
 	if len(wants) != len(gots) {
 		return nil, fmt.Errorf("the query is %s, not %s", got, want)
@@ -174,7 +174,7 @@ func (w *world) query(want, got string) (learned map[string]string, err error) {
 
 // rest compares header fields and body. An ETag is learned; a signature is computed, both
 // of what is shown and of what is here.
-func (w *world) rest(lines []string, want string, header http.Header, body []byte) error {
+func (w *harness) rest(lines []string, want string, header http.Header, body []byte) error {
 	for _, line := range lines {
 		name, shown, _ := strings.Cut(line, ": ")
 		got := header.Get(name)
@@ -204,7 +204,7 @@ func (w *world) rest(lines []string, want string, header http.Header, body []byt
 }
 
 // signed compares both signatures with those of the last secret that the guide has.
-func (w *world) signed(shown, text, got string, body []byte) error {
+func (w *harness) signed(shown, text, got string, body []byte) error {
 	m := regexp.MustCompile(`hub\.secret=([^&\s]+)`).FindStringSubmatch(w.p.page.text)
 	if m == nil {
 		return errors.New("no secret is shown")

@@ -139,7 +139,7 @@ func settingNames() map[string]bool {
 func TestCommandsOfTheDocumentationAreThere(t *testing.T) {
 	t.Parallel()
 	programs, settings := manual(t), settingNames()
-	told := map[string]bool{}
+	notified := map[string]bool{}
 	for _, p := range pages(t) {
 		var group string // "topics" of `cloudburst topics list`, `topics show URL`
 		line := 0
@@ -152,14 +152,14 @@ func TestCommandsOfTheDocumentationAreThere(t *testing.T) {
 				if wrong != "" {
 					t.Errorf("%s:%d: %s: %s", p.name, b.line, strings.Join(words, " "), wrong)
 				}
-				told[name] = true
+				notified[name] = true
 				group, line = strings.Join(slices.Clip(strings.Fields(name)[:max(0, len(strings.Fields(name))-1)]), " "), b.line
 			}
 			// Further ones of the same row, without the program's name.
 			if b.line == line {
 				for _, name := range []string{b.text, group + " " + b.text} {
 					for n := len(strings.Fields(name)); n > 0; n-- {
-						told[strings.Join(strings.Fields(name)[:n], " ")] = true
+						notified[strings.Join(strings.Fields(name)[:n], " ")] = true
 					}
 				}
 			}
@@ -167,7 +167,7 @@ func TestCommandsOfTheDocumentationAreThere(t *testing.T) {
 	}
 	for program, commands := range programs {
 		for name := range commands {
-			if !told[name] {
+			if !notified[name] {
 				t.Errorf("no page tells of %s %s", program, name)
 			}
 		}

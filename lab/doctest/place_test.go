@@ -28,7 +28,7 @@ type place struct {
 	back    *strings.Replacer // the other way round
 	env     []string
 	printed string // by the last block
-	world   *world
+	harness *harness
 }
 
 func newPlace(t *testing.T, page page, root, bin string) *place {
@@ -58,7 +58,7 @@ func newPlace(t *testing.T, page page, root, bin string) *place {
 	for _, port := range []string{"5337", "5338", "5347", "5348", "8000", "8088"} {
 		ports[port] = freePort(t)
 	}
-	p.world = newWorld(p, ports["5337"])
+	p.harness = newHarness(p, ports["5337"])
 	p.name(ports)
 	p.env = slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "CLOUDBURST_") })
 	p.env = append(p.env, "HOME="+p.dir, "CURL_HOME="+p.dir, "GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"),
@@ -80,7 +80,7 @@ func newPlace(t *testing.T, page page, root, bin string) *place {
 // name gives the names and ports of the guides to what stands for them here.
 func (p *place) name(ports map[string]string) {
 	hub := "127.0.0.1:" + ports["5337"]
-	pairs := append(p.world.names(), "https://cloud.example.org", "http://"+hub, "http://cloud.example.org:5337", "http://"+hub, "PASSWORD", "correct horse battery")
+	pairs := append(p.harness.names(), "https://cloud.example.org", "http://"+hub, "http://cloud.example.org:5337", "http://"+hub, "PASSWORD", "correct horse battery")
 	for port, free := range ports {
 		for _, form := range []string{":%s", "%%3A%s", `port="%s"`, "http.server %s"} {
 			pairs = append(pairs, fmt.Sprintf(form, port), fmt.Sprintf(form, free))
@@ -134,7 +134,7 @@ func (p *place) do(b block) {
 // the reader before was of the file before.
 func (p *place) file(b block) {
 	p.t.Helper()
-	p.world.forget()
+	p.harness.forget()
 	name := filepath.Join(p.dir, b.mode)
 	if err := os.WriteFile(name, []byte(p.names.Replace(b.text)), 0o600); err != nil {
 		p.t.Fatal(err)

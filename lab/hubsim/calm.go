@@ -13,7 +13,7 @@ const (
 )
 
 // rest waits until nothing is left to do.
-func (w *world) rest() {
+func (w *scenario) rest() {
 	for begun := time.Now(); ; time.Sleep(2 * time.Second) {
 		left := w.disk.left(w.byKey)
 		if left == "" {
@@ -57,7 +57,7 @@ func (d *Disk) left(members map[hub.Key]*member) string {
 }
 
 // changeAll changes every feed and says so. In the calm nobody is refused.
-func (w *world) changeAll(n *node) {
+func (w *scenario) changeAll(n *node) {
 	for f := range w.plan.feeds {
 		w.mu.Lock()
 		w.turn(f)
@@ -70,16 +70,16 @@ func (w *world) changeAll(n *node) {
 }
 
 // lastChange changes every feed, and looks who is told.
-func (w *world) lastChange(n *node, when string) {
+func (w *scenario) lastChange(n *node, when string) {
 	w.changeAll(n)
 	time.Sleep(20 * time.Second)
 	w.rest()
-	w.checkTold(when)
+	w.checkNotified(when)
 	w.checkEnded(when)
 }
 
 // aDay goes on until every registration has expired, those that were renewed but not.
-func (w *world) aDay(n *node) {
+func (w *scenario) aDay(n *node) {
 	var first, last time.Time
 	for _, a := range w.acts {
 		if a.kind == "register" && a.member.protocol != hub.WebSub {
@@ -115,7 +115,7 @@ func (n *node) until(at time.Time) {
 }
 
 // onDisk checks that what was acknowledged is written, at the moment of the answer.
-func (w *world) onDisk(a *act) {
+func (w *scenario) onDisk(a *act) {
 	w.disk.mu.Lock()
 	defer w.disk.mu.Unlock()
 	key := a.member.key
@@ -146,7 +146,7 @@ func (w *world) onDisk(a *act) {
 }
 
 // leftSince reports that a member said 410, or was swept, since.
-func (w *world) leftSince(m *member, since time.Time) bool {
+func (w *scenario) leftSince(m *member, since time.Time) bool {
 	for _, r := range w.removals {
 		if r.member == m && !r.at.Before(since) {
 			return true

@@ -10,7 +10,7 @@ import (
 
 // check holds the history against the promises. It looks at what subscribers and
 // publishers saw, and not into the store.
-func (w *world) check() {
+func (w *scenario) check() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	per := map[*member][]*delivery{}
@@ -33,7 +33,7 @@ func (w *world) check() {
 
 // checkTwice: without faults nobody is told twice of the same; with them as often more
 // as answers were lost, and machines died or lost their hold.
-func (w *world) checkTwice(m *member, list []*delivery) {
+func (w *scenario) checkTwice(m *member, list []*delivery) {
 	times, lost := map[int64]int{}, map[int64]int{}
 	for _, d := range list {
 		if d.accepted {
@@ -58,7 +58,7 @@ func (w *world) checkTwice(m *member, list []*delivery) {
 
 // checkOrder: one delivery at a time, and nothing older after something newer. A machine
 // that stood still, or could not reach its store, cannot know that its turn is over.
-func (w *world) checkOrder(m *member, list []*delivery) {
+func (w *scenario) checkOrder(m *member, list []*delivery) {
 	var newest, last *delivery
 	for _, d := range list {
 		if last != nil && d.start.Before(last.end) && !d.node.excused(d.start) && !last.node.excused(last.start) && !last.node.excused(d.start) {
@@ -77,11 +77,11 @@ func (w *world) checkOrder(m *member, list []*delivery) {
 }
 
 // since is a time as the trace has it.
-func (w *world) since(t time.Time) time.Duration { return t.Sub(w.begun) }
+func (w *scenario) since(t time.Time) time.Duration { return t.Sub(w.begun) }
 
 // checkErrors: what a subscription has on record is at most the number of changes that
 // it really did not take, in a row.
-func (w *world) checkErrors(m *member, list []*delivery) {
+func (w *scenario) checkErrors(m *member, list []*delivery) {
 	bad := map[int64]bool{}
 	for _, d := range list {
 		if d.failures > len(bad) {
@@ -99,7 +99,7 @@ func (w *world) checkErrors(m *member, list []*delivery) {
 
 // checkDrops: a subscription is dropped for three changes in a row, and at the top of
 // an hour; never sooner.
-func (w *world) checkDrops(per map[*member][]*delivery) {
+func (w *scenario) checkDrops(per map[*member][]*delivery) {
 	slack := 3 * time.Minute // the sweep may come late where machines and store are away
 	if w.plan.quiet {
 		slack = 5 * time.Second
@@ -129,7 +129,7 @@ func (w *world) checkDrops(per map[*member][]*delivery) {
 }
 
 // checkExpired: nobody is told after his time, by the clock of the machine that tells.
-func (w *world) checkExpired(m *member, list []*delivery) {
+func (w *scenario) checkExpired(m *member, list []*delivery) {
 	if m.protocol == hub.CNWS {
 		return
 	}
@@ -153,7 +153,7 @@ func (w *world) checkExpired(m *member, list []*delivery) {
 }
 
 // checkCancelled: an acknowledged cancel ends it, but for what is under way.
-func (w *world) checkCancelled(m *member, list []*delivery) {
+func (w *scenario) checkCancelled(m *member, list []*delivery) {
 	var mine []*act
 	for _, a := range w.acts {
 		if a.member == m {
@@ -179,7 +179,7 @@ func (w *world) checkCancelled(m *member, list []*delivery) {
 
 // checkVersions: a version is one state of a feed for everybody, and a newer one is
 // newer; content is what it says it is.
-func (w *world) checkVersions() {
+func (w *scenario) checkVersions() {
 	type key struct {
 		feed    int
 		version int64

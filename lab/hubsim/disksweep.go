@@ -64,15 +64,15 @@ func (d *Disk) sweepTopics(now, idle time.Time, limit int) (looked int) {
 func (d *Disk) sweepContents(limit int) (gone int) {
 	for _, id := range d.order {
 		t := d.topics[id]
-		websub, owed := false, false
+		websub, pending := false, false
 		for _, s := range d.subs[id] {
 			websub = websub || s.Protocol == hub.WebSub
-			owed = owed || s.Protocol == hub.WebSub && !s.NextAt.IsZero()
+			pending = pending || s.Protocol == hub.WebSub && !s.NextAt.IsZero()
 		}
 		for _, p := range t.part {
-			owed = owed || !p.idle()
+			pending = pending || !p.idle()
 		}
-		if t.KeepContent && t.body != nil && !owed && gone < limit {
+		if t.KeepContent && t.body != nil && !pending && gone < limit {
 			t.body = nil
 			gone++
 		}

@@ -19,14 +19,14 @@ func Flaws() []string {
 
 // flaw is a planted bug; the zero flaw is none.
 type flaw struct {
-	name  string
-	world *world
-	known map[int64][]hub.Topic // versions of each topic
-	until map[uint64]time.Time
+	name     string
+	scenario *scenario
+	known    map[int64][]hub.Topic // versions of each topic
+	until    map[uint64]time.Time
 }
 
-func newFlaw(name string, w *world) flaw {
-	return flaw{name: name, world: w, known: map[int64][]hub.Topic{}, until: map[uint64]time.Time{}}
+func newFlaw(name string, w *scenario) flaw {
+	return flaw{name: name, scenario: w, known: map[int64][]hub.Topic{}, until: map[uint64]time.Time{}}
 }
 
 // wrap puts the flaw in front of a machine's store.
@@ -63,7 +63,7 @@ func (f *flawed) Subscribe(ctx context.Context, topics []string, subs []hub.Subs
 
 // CommitCheck is hub.Store.CommitCheck.
 func (f *flawed) CommitCheck(ctx context.Context, c hub.Check) (hub.Checked, error) {
-	d := f.world.disk
+	d := f.scenario.disk
 	busy := map[*partRow]int64{}
 	if f.name == "a change that a busy part does not hear of" {
 		d.mu.Lock()
@@ -107,8 +107,8 @@ func (f *flawed) ClaimShards(ctx context.Context, node int64, now, until time.Ti
 		until = now
 	}
 	parts, err := f.Store.ClaimShards(ctx, node, now, until, limit)
-	f.world.disk.mu.Lock()
-	defer f.world.disk.mu.Unlock()
+	f.scenario.disk.mu.Lock()
+	defer f.scenario.disk.mu.Unlock()
 	f.lease(parts, until)
 	return parts, err
 }
@@ -123,7 +123,7 @@ func (f *flawed) Batch(ctx context.Context, p hub.Shard, after int64, now time.T
 
 // Checkpoint is hub.Store.Checkpoint.
 func (f *flawed) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error) {
-	d := f.world.disk
+	d := f.scenario.disk
 	switch f.name {
 	case "failures are forgotten":
 		c.Results = without(c.Results, hub.Failed)
@@ -154,7 +154,7 @@ func (f *flawed) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error)
 
 // results are those of a flaw in how failures count.
 func (f *flawed) results(list []hub.Result) []hub.Result {
-	d := f.world.disk
+	d := f.scenario.disk
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	out := append([]hub.Result(nil), list...)
@@ -192,8 +192,8 @@ func (f *flawed) ClaimRetries(ctx context.Context, now, until time.Time, limit i
 	if f.name != "retried with the old version" {
 		return list, err
 	}
-	f.world.disk.mu.Lock()
-	defer f.world.disk.mu.Unlock()
+	f.scenario.disk.mu.Lock()
+	defer f.scenario.disk.mu.Unlock()
 	for i, r := range list {
 		for _, t := range f.known[r.TopicID] {
 			if t.Version == r.Counted && t.Version < r.Topic.Version {

@@ -10,7 +10,7 @@ const flawWithin = 200 // seeds
 
 func TestEveryPlantedBugIsFound(t *testing.T) {
 	fulltest.Long(t)
-	beside(t)
+	alongside(t)
 	for _, name := range Flaws() {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(flawWithin) {

@@ -83,7 +83,7 @@ type history struct {
 }
 
 // say writes a line of the history; w.mu is held.
-func (w *world) say(format string, args ...any) {
+func (w *scenario) say(format string, args ...any) {
 	w.lines = append(w.lines, happened{time.Since(w.begun), fmt.Sprintf(format, args...)})
 }
 

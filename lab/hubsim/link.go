@@ -28,7 +28,7 @@ type fate struct {
 }
 
 func (l *link) fate(draw uint64, write bool) fate {
-	w := l.node.world
+	w := l.node.scenario
 	f := fate{before: time.Duration(20_000 + draw%400_000)}
 	if write {
 		f.after = time.Duration(20_000 + hash(draw, 1)%800_000)
@@ -65,12 +65,12 @@ func (l *link) fate(draw uint64, write bool) fate {
 func do[T any](ctx context.Context, l *link, op string, key uint64, write bool, fn func() (T, error)) (v T, err error) {
 	var none T
 	n := l.node
-	f := l.fate(hash(n.world.seed, n.life, text(op), key, uint64(time.Now().UnixNano())), write)
+	f := l.fate(hash(n.scenario.seed, n.life, text(op), key, uint64(time.Now().UnixNano())), write)
 	if !n.sleep(ctx, f.before) || !n.gate() || ctx.Err() != nil {
 		return none, away()
 	}
 	if f.refuse {
-		n.world.note(write, "machine %d: %s: the store is away", n.machine, op)
+		n.scenario.note(write, "machine %d: %s: the store is away", n.machine, op)
 		return none, away()
 	}
 	if v, err = fn(); !write {
@@ -80,7 +80,7 @@ func do[T any](ctx context.Context, l *link, op string, key uint64, write bool, 
 		return none, away()
 	}
 	if f.deaf {
-		n.world.note(true, "machine %d: %s: done, and the answer is lost", n.machine, op)
+		n.scenario.note(true, "machine %d: %s: done, and the answer is lost", n.machine, op)
 		return none, away()
 	}
 	return v, err

@@ -42,7 +42,7 @@ func (l *link) Settle(ctx context.Context, now time.Time, results []hub.Result, 
 func (l *link) Sweep(ctx context.Context, now time.Time, maxErrors, limit int, idle time.Time, events func([]hub.SubscriptionInfo) []event.Event) (gone []hub.SubscriptionInfo, more bool, err error) {
 	err = done(ctx, l, "sweep", 0, func() (err error) {
 		gone, more, err = l.disk.Sweep(ctx, now, maxErrors, limit, idle, events)
-		l.node.world.swept(gone, now)
+		l.node.scenario.swept(gone, now)
 		return err
 	})
 	return gone, more, err

@@ -21,7 +21,7 @@ type feed struct {
 }
 
 // turn gives a feed its next value; w.mu is held.
-func (w *world) turn(n int) {
+func (w *scenario) turn(n int) {
 	f := w.feeds[n]
 	f.value++
 	f.body = fmt.Appendf(nil, "<rss>feed %d, value %d</rss>", n, f.value)
@@ -34,7 +34,7 @@ func (w *world) turn(n int) {
 
 // draw is what decides an operation of this machine on the network.
 func (n *node) draw(what string, parts ...uint64) uint64 {
-	return hash(n.world.seed, n.life, text(what), uint64(time.Now().UnixNano()), hash(parts...))
+	return hash(n.scenario.seed, n.life, text(what), uint64(time.Now().UnixNano()), hash(parts...))
 }
 
 // takes is an ordinary time on the network.
@@ -48,7 +48,7 @@ func (n *node) Fetch(ctx context.Context, f hub.Fetch) (hub.Fetched, error) {
 	if !n.gate() {
 		return hub.Fetched{}, unread
 	}
-	w, sent := n.world, time.Now()
+	w, sent := n.scenario, time.Now()
 	draw := n.draw("fetch", text(f.URL), text(f.ETag))
 	half := takes(draw)
 	w.mu.Lock()
@@ -83,7 +83,7 @@ func (n *node) Notify(ctx context.Context, sub hub.Subscription, topic hub.Topic
 	if !n.gate() || ctx.Err() != nil {
 		return hub.Reply{NotTried: true}
 	}
-	w := n.world
+	w := n.scenario
 	clock := n.clock.Now()
 	w.mu.Lock()
 	d := w.notified(n, sub, topic, content, clock)
@@ -117,7 +117,7 @@ func (n *node) Notify(ctx context.Context, sub hub.Subscription, topic hub.Topic
 }
 
 // notified begins a delivery; w.mu is held. nil: to somebody who never was.
-func (w *world) notified(n *node, sub hub.Subscription, topic hub.Topic, content *hub.Content, clock time.Time) *delivery {
+func (w *scenario) notified(n *node, sub hub.Subscription, topic hub.Topic, content *hub.Content, clock time.Time) *delivery {
 	m := w.byKey[hub.Key{TopicID: topic.ID, ID: sub.ID}]
 	if m == nil {
 		w.breaks("somebody is told who never asked: %s", sub.Callback)
@@ -140,7 +140,7 @@ func (w *world) notified(n *node, sub hub.Subscription, topic hub.Topic, content
 
 // answer decides what becomes of a delivery: when it arrives, when the answer does,
 // and which. w.mu is held.
-func (w *world) answer(d *delivery) (there, back time.Duration, reply string) {
+func (w *scenario) answer(d *delivery) (there, back time.Duration, reply string) {
 	draw := hash(w.seed, uint64(d.member.key.ID), uint64(d.version), uint64(d.member.tries[d.version]), d.node.life)
 	there, back, reply = takes(draw), takes(hash(draw, 1))+time.Duration(draw%9973), "ok"
 	x := share(hash(draw, 2))
@@ -170,7 +170,7 @@ func (w *world) answer(d *delivery) (there, back time.Duration, reply string) {
 }
 
 // finish ends a delivery.
-func (w *world) finish(d *delivery, reply string) {
+func (w *scenario) finish(d *delivery, reply string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	d.end, d.reply = time.Now(), reply
@@ -192,7 +192,7 @@ func (n *node) Confirm(ctx context.Context, in hub.Intent) (event.Exchange, erro
 	if !n.gate() || !n.sleep(ctx, takes(draw)) {
 		return event.Exchange{}, fault.New(fault.Unavailable, "The machine died.")
 	}
-	w, clock := n.world, n.clock.Now()
+	w, clock := n.scenario, n.clock.Now()
 	w.mu.Lock()
 	m := w.byKey[in.Key()]
 	x := share(hash(draw, 1))
@@ -218,7 +218,7 @@ func (n *node) Deny(ctx context.Context, in hub.Intent) (event.Exchange, error) 
 	if !n.gate() || !n.sleep(ctx, takes(n.draw("deny", uint64(in.ID)))) {
 		return event.Exchange{}, fault.New(fault.Unavailable, "The machine died.")
 	}
-	w := n.world
+	w := n.scenario
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	a := asking{member: w.byKey[in.Key()], mode: in.Mode, at: time.Now()}

@@ -12,14 +12,14 @@ import (
 
 // node is one life of one machine.
 type node struct {
-	world   *world
-	machine int
-	life    uint64 // counts all lives of all machines
-	hub     *hub.Hub
-	clock   *clock.Steady
-	cancel  context.CancelFunc
-	gone    chan struct{} // closed when it dies
-	ended   chan struct{} // closed when its last goroutine of note has ended
+	scenario *scenario
+	machine  int
+	life     uint64 // counts all lives of all machines
+	hub      *hub.Hub
+	clock    *clock.Steady
+	cancel   context.CancelFunc
+	gone     chan struct{} // closed when it dies
+	ended    chan struct{} // closed when its last goroutine of note has ended
 
 	// Guarded by world.mu.
 	died   bool
@@ -28,17 +28,17 @@ type node struct {
 	heldUp time.Duration // how many operations that held up, as nanoseconds
 	away   time.Time     // its store is away until then
 	jumped time.Duration
-	blind  []stretch // when it stood still or could not write
+	blind  []span // when it stood still or could not write
 }
 
-type stretch struct{ from, to time.Time }
+type span struct{ from, to time.Time }
 
 // begin starts a machine. One that is alone looks for work when it is due; the others
 // look all the time, and wake each other. It returns when the machine may be asked.
-func (w *world) begin(machine int, alone bool) *node {
+func (w *scenario) begin(machine int, alone bool) *node {
 	w.mu.Lock()
 	w.lives++
-	n := &node{world: w, machine: machine, life: w.lives, gone: make(chan struct{}), ended: make(chan struct{})}
+	n := &node{scenario: w, machine: machine, life: w.lives, gone: make(chan struct{}), ended: make(chan struct{})}
 	n.clock = &clock.Steady{Wall: n.wall}
 	n.hub = &hub.Hub{Store: w.flaw.wrap(n, &link{node: n, disk: w.disk}), Fetch: n, Notify: n, Verify: n, Ask: n,
 		Bus: event.NewBus(int64(n.life)), Log: slog.New(slog.DiscardHandler), Options: w.plan.options, Now: n.clock.Now, Random: n.random}
@@ -74,19 +74,19 @@ func (w *world) begin(machine int, alone bool) *node {
 
 // wall is the machine's wall clock. Clocks are put right with the machine.
 func (n *node) wall() time.Time {
-	n.world.mu.Lock()
-	defer n.world.mu.Unlock()
-	return time.Now().Add(n.world.plan.skew[n.machine] + n.jumped)
+	n.scenario.mu.Lock()
+	defer n.scenario.mu.Unlock()
+	return time.Now().Add(n.scenario.plan.skew[n.machine] + n.jumped)
 }
 
 // random spreads waits, by the moment and not by who comes first.
 func (n *node) random() float64 {
-	return share(hash(n.world.seed, n.life, uint64(time.Now().UnixNano())))
+	return share(hash(n.scenario.seed, n.life, uint64(time.Now().UnixNano())))
 }
 
 // hint wakes the others a little later, if the hint is not lost.
 func (n *node) hint() {
-	w := n.world
+	w := n.scenario
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, other := range w.running {
@@ -103,14 +103,14 @@ func (n *node) hint() {
 }
 
 func (n *node) alive() bool {
-	n.world.mu.Lock()
-	defer n.world.mu.Unlock()
+	n.scenario.mu.Lock()
+	defer n.scenario.mu.Unlock()
 	return !n.died
 }
 
 // die ends a machine at once: nothing that it does from now on has any effect.
 func (n *node) die() {
-	w := n.world
+	w := n.scenario
 	w.mu.Lock()
 	if n.died {
 		w.mu.Unlock()
@@ -129,7 +129,7 @@ func (n *node) die() {
 
 // stop ends a machine in good order.
 func (n *node) stop() {
-	w := n.world
+	w := n.scenario
 	w.mu.Lock()
 	if w.running[n.machine] == n {
 		w.running[n.machine] = nil
@@ -161,13 +161,13 @@ func (n *node) sleep(ctx context.Context, d time.Duration) bool {
 // in the order in which it came, each at a moment of its own.
 func (n *node) gate() bool {
 	for place := time.Duration(0); ; {
-		n.world.mu.Lock()
+		n.scenario.mu.Lock()
 		wait, died := time.Until(n.still), n.died
 		if wait > 0 && place == 0 {
 			n.heldUp++
 			place = n.heldUp
 		}
-		n.world.mu.Unlock()
+		n.scenario.mu.Unlock()
 		if died || wait <= 0 {
 			return !died
 		}

@@ -92,7 +92,7 @@ func (f flawedFetcher) Fetch(ctx context.Context, what hub.Fetch) (hub.Fetched, 
 
 // originWorld is one origin, one or two machines that run the hub, and subscribers that
 // always answer.
-type originWorld struct {
+type originNetwork struct {
 	t      *testing.T
 	random *rand.Rand
 	flaw   originFlaw
@@ -134,7 +134,7 @@ type originNotice struct {
 }
 
 // Notify is hub.Notifier.
-func (w *originWorld) Notify(_ context.Context, sub hub.Subscription, topic hub.Topic, _ *hub.Content, _ int) hub.Reply {
+func (w *originNetwork) Notify(_ context.Context, sub hub.Subscription, topic hub.Topic, _ *hub.Content, _ int) hub.Reply {
 	time.Sleep(time.Millisecond)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -143,22 +143,22 @@ func (w *originWorld) Notify(_ context.Context, sub hub.Subscription, topic hub.
 }
 
 // Verify is hub.Verifier.
-func (w *originWorld) Verify(context.Context, hub.Subscription, hub.Topic, bool) (event.Exchange, error) {
+func (w *originNetwork) Verify(context.Context, hub.Subscription, hub.Topic, bool) (event.Exchange, error) {
 	return event.Exchange{}, nil
 }
 
 // Confirm is hub.Asker.
-func (w *originWorld) Confirm(context.Context, hub.Intent) (event.Exchange, error) {
+func (w *originNetwork) Confirm(context.Context, hub.Intent) (event.Exchange, error) {
 	return event.Exchange{}, nil
 }
 
 // Deny is hub.Asker.
-func (w *originWorld) Deny(context.Context, hub.Intent) (event.Exchange, error) {
+func (w *originNetwork) Deny(context.Context, hub.Intent) (event.Exchange, error) {
 	return event.Exchange{}, nil
 }
 
 // start starts one machine.
-func (w *originWorld) start() *originMachine {
+func (w *originNetwork) start() *originMachine {
 	w.next++
 	h := &hub.Hub{
 		Store: flawedDisk{w.disk, w.flaw}, Fetch: flawedFetcher{&hubhttp.Fetcher{Client: w.client}, w.flaw}, Notify: w, Verify: w, Ask: w,
@@ -182,7 +182,7 @@ func (w *originWorld) start() *originMachine {
 }
 
 // replace stops a machine and starts another in its place.
-func (w *originWorld) replace(i int) {
+func (w *originNetwork) replace(i int) {
 	w.mu.Lock()
 	old := w.machines[i]
 	w.mu.Unlock()
@@ -194,7 +194,7 @@ func (w *originWorld) replace(i int) {
 }
 
 // set gives the origin its next value. All have one size, as version numbers often do.
-func (w *originWorld) set() {
+func (w *originNetwork) set() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.value++
@@ -206,7 +206,7 @@ func (w *originWorld) set() {
 }
 
 // ping pings one of the machines until the ping is accepted.
-func (w *originWorld) ping(n int) {
+func (w *originNetwork) ping(n int) {
 	w.mu.Lock()
 	value := w.value
 	w.mu.Unlock()
@@ -235,7 +235,7 @@ func playOrigin(t *testing.T, seed uint64, kind string, cached bool, flaw origin
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, hash(text(kind))))
-		w := &originWorld{
+		w := &originNetwork{
 			t: t, random: random, flaw: flaw, shared: random.IntN(2) == 0,
 			values: map[string]int{}, notified: map[string][]originNotice{},
 		}
@@ -267,7 +267,7 @@ func playOrigin(t *testing.T, seed uint64, kind string, cached bool, flaw origin
 }
 
 // play changes the feed and pings it, in a hurry and at leisure, and waits for the end.
-func (w *originWorld) play() {
+func (w *originNetwork) play() {
 	w.machines = []*originMachine{w.start()}
 	if w.shared {
 		w.machines = append(w.machines, w.start())
@@ -304,7 +304,7 @@ func (w *originWorld) play() {
 
 // missed says which change that was pinged, or that came within the second of one that
 // was, did not reach a subscriber in time, as that value or a newer one.
-func (w *originWorld) missed() error {
+func (w *originNetwork) missed() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	within := soon
@@ -360,7 +360,7 @@ func TestAPingedChangeReachesEverySubscriberWhateverTheValidatorsClaim(t *testin
 }
 
 func TestEachWrongRuleAboutValidatorsIsFound(t *testing.T) {
-	beside(t)
+	alongside(t)
 	for _, flaw := range originFlaws() {
 		t.Run(flaw.name, func(t *testing.T) {
 			for seed := range uint64(20) {

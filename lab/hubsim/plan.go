@@ -126,20 +126,20 @@ func makePlan(seed uint64) plan {
 
 // people draws the members and what they do.
 func (p *plan) people(r *rand.Rand) {
-	n, crowd := 3+r.IntN(8), r.IntN(5) == 0
-	if crowd {
+	n, subscribers := 3+r.IntN(8), r.IntN(5) == 0
+	if subscribers {
 		n = 55 + r.IntN(40)
 		p.options.MaxInFlight = []int{6, 64}[r.IntN(2)]
 	}
 	protocols := []string{hub.HTTPPost, hub.HTTPPost, hub.XMLRPC, hub.HTTPSPost, hub.SOAP, hub.WebSub, hub.WebSub, hub.CNWS}
 	natures := []nature{steady, steady, steady, slow, flaky, mute, lossy, dead, leaving}
 	usual := natures[r.IntN(len(natures)-2)]
-	if crowd && r.IntN(2) == 0 {
+	if subscribers && r.IntN(2) == 0 {
 		usual, p.options.MaxInFlight = slow, 4 // a pass takes longer than a lease
 	}
 	for i := range n {
 		m := member{n: i, feed: r.IntN(p.feeds), protocol: protocols[r.IntN(len(protocols))], nature: natures[r.IntN(len(natures))], tries: map[int64]int{}}
-		if crowd {
+		if subscribers {
 			m.feed = 0
 			if i > 8 {
 				m.protocol, m.nature = hub.HTTPPost, usual

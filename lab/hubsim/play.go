@@ -10,7 +10,7 @@ import (
 )
 
 // play is the whole run: trouble, calm, the top of the hour, and sometimes a day more.
-func (w *world) play() {
+func (w *scenario) play() {
 	for m := range w.plan.machines {
 		w.begin(m, w.plan.machines == 1)
 		time.Sleep(time.Duration(1+m) * 1_234_567)
@@ -22,7 +22,7 @@ func (w *world) play() {
 	time.Sleep(20 * time.Second)
 	solo := w.handOver()
 	w.rest()
-	w.checkTold("after the calm")
+	w.checkNotified("after the calm")
 	for range 4 {
 		w.changeAll(solo)
 		time.Sleep(20 * time.Second)
@@ -45,7 +45,7 @@ func (w *world) play() {
 }
 
 // schedule has everybody do what the plan says, each at his time.
-func (w *world) schedule() {
+func (w *scenario) schedule() {
 	for i := range w.plan.members {
 		m := &w.plan.members[i]
 		w.gone.Go(func() {
@@ -76,7 +76,7 @@ func (w *world) schedule() {
 }
 
 // somebody is a machine that is up; nil: none is.
-func (w *world) somebody(parts ...uint64) *node {
+func (w *scenario) somebody(parts ...uint64) *node {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	first := int(hash(w.seed, hash(parts...)) % uint64(len(w.running)))
@@ -89,7 +89,7 @@ func (w *world) somebody(parts ...uint64) *node {
 }
 
 // happen makes one misfortune.
-func (w *world) happen(d disturbance) {
+func (w *scenario) happen(d disturbance) {
 	w.mu.Lock()
 	var hit []*node
 	for m, n := range w.running {
@@ -106,10 +106,10 @@ func (w *world) happen(d disturbance) {
 		switch d.what {
 		case "pause":
 			n.still = later(n.still, until)
-			n.blind = append(n.blind, stretch{time.Now(), until})
+			n.blind = append(n.blind, span{time.Now(), until})
 		case "outage":
 			n.away = later(n.away, until)
-			n.blind = append(n.blind, stretch{time.Now(), until})
+			n.blind = append(n.blind, span{time.Now(), until})
 		case "jump":
 			n.jumped += d.long
 		}
@@ -129,7 +129,7 @@ func (w *world) happen(d disturbance) {
 }
 
 // move is one act of a member.
-func (w *world) move(m *member, v move) {
+func (w *scenario) move(m *member, v move) {
 	n := w.somebody(uint64(m.n), uint64(v.at))
 	if n == nil || !n.gate() {
 		return
@@ -162,7 +162,7 @@ func (w *world) move(m *member, v move) {
 }
 
 // acted ends an act. Whoever was asked and died cannot have answered.
-func (w *world) acted(n *node, a *act, state string, err error) {
+func (w *scenario) acted(n *node, a *act, state string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	a.end, a.state = time.Now(), state
@@ -182,7 +182,7 @@ func (w *world) acted(n *node, a *act, state string, err error) {
 }
 
 // ping tells a machine that a feed changed.
-func (w *world) ping(n *node, f int) *act {
+func (w *scenario) ping(n *node, f int) *act {
 	if n == nil || !n.gate() {
 		return nil
 	}
@@ -195,7 +195,7 @@ func (w *world) ping(n *node, f int) *act {
 }
 
 // heal ends all trouble.
-func (w *world) heal() {
+func (w *scenario) heal() {
 	w.mu.Lock()
 	w.say("calm")
 	w.faulty = false
@@ -217,7 +217,7 @@ func (w *world) heal() {
 }
 
 // handOver stops every machine in good order; one goes on alone.
-func (w *world) handOver() *node {
+func (w *scenario) handOver() *node {
 	for m := range w.plan.machines {
 		w.mu.Lock()
 		n := w.running[m]

@@ -3,7 +3,7 @@ package hubsim
 import "testing"
 
 func TestASeedPlaysTheSameEveryTime(t *testing.T) {
-	beside(t)
+	alongside(t)
 	for seed := range uint64(20) {
 		first := play(t, seed+1, Options{})
 		for range 2 {

@@ -78,7 +78,7 @@ func (total *Report) add(r Report) {
 }
 
 // beside skips what is not meant by somebody who plays seeds of his own.
-func beside(t *testing.T) {
+func alongside(t *testing.T) {
 	t.Helper()
 	if *seedFlag != 0 || *fromFlag != 1 {
 		t.Skip("only seeds are played")
@@ -87,7 +87,7 @@ func beside(t *testing.T) {
 
 // Beyond those that are always played: each found something.
 func TestSeedsThatFoundABugStayWell(t *testing.T) {
-	beside(t)
+	alongside(t)
 	for _, seed := range []uint64{867, 979, 1257, 1690, 2075, 2135, 2308, 2642, 2995, 3600, 3954, 5949} {
 		if r := play(t, seed, Options{}); len(r.Broken) > 0 {
 			t.Errorf("seed %d: %s", seed, r.Broken[0])

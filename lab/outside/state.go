@@ -10,7 +10,7 @@ import (
 )
 
 // Left is the program's own count of what it has still to do.
-type Left struct{ Owed, ShardsDue, ChecksDue, Requests int64 }
+type Left struct{ Pending, ShardsDue, ChecksDue, Requests int64 }
 
 // LeftAt asks a server what it has still to do.
 func LeftAt(ctx context.Context, c *client.Client) (Left, error) {

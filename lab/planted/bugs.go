@@ -77,7 +77,7 @@ func wrapAny(st stored, bug string) stored {
 	case "save-late":
 		return saveFirst{st}
 	case "told-first":
-		return toldFirst{st}
+		return notifyFirst{st}
 	case "post-late":
 		return postFirst{st}
 	}
@@ -271,9 +271,9 @@ func (s postFirst) WritePost(ctx context.Context, w author.Writing) (author.Writ
 
 // toldFirst writes with a document that everybody was notified of it, and goes on to notify
 // them a moment later.
-type toldFirst struct{ stored }
+type notifyFirst struct{ stored }
 
-func (s toldFirst) SaveDocument(ctx context.Context, d author.Saving) (author.Feed, bool, error) {
+func (s notifyFirst) SaveDocument(ctx context.Context, d author.Saving) (author.Feed, bool, error) {
 	d.Quiet = true
 	f, changed, err := s.stored.SaveDocument(ctx, d)
 	time.Sleep(lateBy)

@@ -72,8 +72,8 @@ func (s eternal) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error)
 // hints that get lost, or that nobody is left to send, are never made good.
 type asleep struct {
 	clustered
-	mu    sync.Mutex
-	heard time.Time
+	mu       sync.Mutex
+	received time.Time
 }
 
 func (s *asleep) Hints(ctx context.Context) <-chan struct{} {
@@ -82,7 +82,7 @@ func (s *asleep) Hints(ctx context.Context) <-chan struct{} {
 		defer close(out)
 		for range s.clustered.Hints(ctx) {
 			s.mu.Lock()
-			s.heard = time.Now()
+			s.received = time.Now()
 			s.mu.Unlock()
 			select {
 			case out <- struct{}{}:
@@ -95,7 +95,7 @@ func (s *asleep) Hints(ctx context.Context) <-chan struct{} {
 
 func (s *asleep) ClaimShards(ctx context.Context, node int64, now, until time.Time, limit int) ([]hub.Shard, error) {
 	s.mu.Lock()
-	awake := time.Since(s.heard) < time.Second/2
+	awake := time.Since(s.received) < time.Second/2
 	s.mu.Unlock()
 	if !awake {
 		return nil, nil

@@ -27,7 +27,7 @@ const within = 2 * time.Minute // what has to happen happens by then, on any mac
 
 // sick is the program on a disk that does not work as it should.
 type sick struct {
-	*world
+	*harness
 	p    *program.Process
 	c    *client.Client
 	log  string
@@ -39,7 +39,7 @@ type sick struct {
 
 func newSick(t *testing.T) *sick {
 	t.Helper()
-	s := &sick{world: newWorld(t, seed(t)), log: t.TempDir()}
+	s := &sick{harness: newHarness(t, seed(t)), log: t.TempDir()}
 	if s.notes != "" {
 		t.Skip("a disk that fails can only be mounted: not shown here")
 	}
@@ -155,7 +155,7 @@ func ofDatabase(o Op) bool {
 	return strings.Contains(o.Path, database) && !strings.HasSuffix(o.Path, "-shm")
 }
 
-func TestADiskThatFailsIsToldAndNothingIsAcknowledgedOnIt(t *testing.T) {
+func TestFailingDiskIsReportedAndNothingIsAcknowledged(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"sync", "write"} {
 		t.Run(kind, func(t *testing.T) {

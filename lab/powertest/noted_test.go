@@ -24,9 +24,9 @@ import (
 // newNoted is a world without a file system of its own. A process of lab/planted
 // notes what SQLite has the system do to its database and its journal; a disk
 // that does the same knows what was synced, and what a cut leaves is put in the folder.
-func newNoted(t *testing.T, seed uint64) *world {
+func newNoted(t *testing.T, seed uint64) *harness {
 	t.Helper()
-	w := &world{t: t, dir: t.TempDir(), rng: rand.New(rand.NewPCG(seed, 11)), disk: NewDisk(), notes: filepath.Join(t.TempDir(), "notes")}
+	w := &harness{t: t, dir: t.TempDir(), rng: rand.New(rand.NewPCG(seed, 11)), disk: NewDisk(), notes: filepath.Join(t.TempDir(), "notes")}
 	if _, errno := w.disk.make(w.disk.root, "data", true, 0o700); errno != 0 {
 		t.Fatal(errno)
 	}
@@ -40,7 +40,7 @@ func newNoted(t *testing.T, seed uint64) *world {
 }
 
 // program is the package of the program that this world needs.
-func (w *world) program() string {
+func (w *harness) program() string {
 	if w.notes != "" {
 		return program.Planted
 	}
@@ -56,7 +56,7 @@ func soon(d time.Duration) <-chan struct{} {
 
 // read does to the disk what a dead process did. What it was about to note when it died
 // was not acknowledged by anybody.
-func (w *world) read() error {
+func (w *harness) read() error {
 	notes, err := os.ReadFile(w.notes)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -77,7 +77,7 @@ func (w *world) read() error {
 
 // adopt puts the database on a disk that does not know it. Whoever died before it had
 // noted that it opened it has not written to it: it is as an earlier process left it.
-func (w *world) adopt() error {
+func (w *harness) adopt() error {
 	text, err := os.ReadFile(filepath.Join(w.dir, "data", database))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -140,7 +140,7 @@ func (d *Disk) replay(what byte, name string, at int64, data []byte) error {
 }
 
 // write puts what is left of the database into the folder.
-func (w *world) write() error {
+func (w *harness) write() error {
 	data := filepath.Join(w.dir, "data")
 	old, err := filepath.Glob(filepath.Join(data, database+"*"))
 	for _, name := range old {
@@ -155,7 +155,7 @@ func (w *world) write() error {
 
 // A process that dies before it has opened the database, or while it notes that, loses
 // nothing of it.
-func TestADeathBeforeTheDatabaseIsOpenedLosesNothing(t *testing.T) {
+func TestCrashBeforeTheDatabaseIsOpenLosesNothing(t *testing.T) {
 	t.Parallel()
 	for what, notes := range map[string]string{"no notes": "", "half a note": "o\x00\x04/a/c\x00"} {
 		w := newNoted(t, 1)

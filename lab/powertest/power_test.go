@@ -63,7 +63,7 @@ func seed(t *testing.T) uint64 {
 }
 
 // cuts is one run. It returns what was broken, and says what it came to.
-func cuts(t *testing.T, w *world, o crashtest.Options) (crashtest.Report, []string) {
+func cuts(t *testing.T, w *harness, o crashtest.Options) (crashtest.Report, []string) {
 	t.Helper()
 	w.keeper = newKeeper(o.Binary, w.dir)
 	began := time.Now()
@@ -89,7 +89,7 @@ func TestPowerCutsLoseNothingThatWasAcknowledged(t *testing.T) {
 		n = 6
 	}
 	s := seed(t)
-	w := newWorld(t, s)
+	w := newHarness(t, s)
 	w.strike = true
 	r, broken := cuts(t, w, crashtest.Options{Binary: build(t, w.program()), Cycles: n, Enough: w.lostSomething, Seed: s, Log: func(text string) { t.Log(text) }})
 	outside.Fail(t, broken)
@@ -129,7 +129,7 @@ func TestWhatIsNotSyncedIsMissed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for try := range uint64(5) {
-				w := newWorld(t, s+try)
+				w := newHarness(t, s+try)
 				if w.notes != "" && !c.noted {
 					t.Skip("not shown without a disk of our own")
 				}

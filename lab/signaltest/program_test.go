@@ -75,7 +75,7 @@ func (p *server) command(t *testing.T, args ...string) string {
 }
 
 // doors are those by which the log says that news of a topic came.
-func (p *server) doors(t *testing.T, topic string) []string {
+func (p *server) endpoints(t *testing.T, topic string) []string {
 	t.Helper()
 	var page struct {
 		Events []struct {
@@ -91,11 +91,11 @@ func (p *server) doors(t *testing.T, topic string) []string {
 	if err := json.NewDecoder(res.Body).Decode(&page); err != nil {
 		t.Fatal(err)
 	}
-	var doors []string
+	var endpoints []string
 	for _, e := range page.Events {
 		if e.Topic == topic {
-			doors = append(doors, e.Via)
+			endpoints = append(endpoints, e.Via)
 		}
 	}
-	return doors
+	return endpoints
 }

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }
 // scene is one run of the table: the server under test, another hub before it, and
 // the world.
 type scene struct {
-	*world
+	*harness
 	t     *testing.T
 	hub   *server // under test
 	other *server // that the hub under test follows some feeds at
@@ -35,20 +35,20 @@ type scene struct {
 // signal says that the cell's feed changed, at the hub's doors or by way of another
 // hub. door is how the log must call it.
 type signal struct {
-	door  string
-	relay string // by which protocol the hub under test follows the feed at the other one; "": not at all
-	river string // by which protocol the river of the hub under test receives news of the feed from the other one; "": not at all
-	send  func(s *scene, t *testing.T, c cell) error
+	endpoint string
+	relay    string // by which protocol the hub under test follows the feed at the other one; "": not at all
+	river    string // by which protocol the river of the hub under test receives news of the feed from the other one; "": not at all
+	send     func(s *scene, t *testing.T, c cell) error
 }
 
 func signals() map[string]signal {
 	cloud := func(protocol string) func(*scene, *testing.T, cell) error {
 		return func(s *scene, t *testing.T, c cell) error {
-			door, err := rsscloud.PingEndpoint(protocol, s.hub.Base)
+			endpoint, err := rsscloud.PingEndpoint(protocol, s.hub.Base)
 			if err != nil {
 				return err
 			}
-			r, err := (&rsscloud.Client{}).Ping(t.Context(), protocol, door, s.feed(c))
+			r, err := (&rsscloud.Client{}).Ping(t.Context(), protocol, endpoint, s.feed(c))
 			return refused(err, !r.Success, r.Msg)
 		}
 	}
@@ -176,8 +176,8 @@ func TestEverySignalReachesEverySubscriber(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			s := &scene{world: w, t: t, other: serve(t, bin), hub: serve(t, bin, more(t)...)}
+			w := newHarness(t)
+			s := &scene{harness: w, t: t, other: serve(t, bin), hub: serve(t, bin, more(t)...)}
 			var group sync.WaitGroup
 			slots := make(chan struct{}, 8)
 			for _, c := range cells {
@@ -212,9 +212,9 @@ func (s *scene) play(t *testing.T, c cell, sig signal, subscribe func(*scene, *t
 	if err := sig.send(s, t, c); err != nil {
 		t.Fatalf("signal: %v", err)
 	}
-	outside.Until(t, c.subscriber+" was told", func() bool { return len(s.heardOf(topic)) > 0 })
-	outside.Until(t, "the log has the door "+sig.door, func() bool { return slices.Contains(s.hub.doors(t, topic), sig.door) })
-	if got := s.heardOf(topic); len(got) != 1 || got[0] != (heard{by: c.subscriber}) {
+	outside.Until(t, c.subscriber+" was told", func() bool { return len(s.receivedFor(topic)) > 0 })
+	outside.Until(t, "the log has the door "+sig.endpoint, func() bool { return slices.Contains(s.hub.endpoints(t, topic), sig.endpoint) })
+	if got := s.receivedFor(topic); len(got) != 1 || got[0] != (received{by: c.subscriber}) {
 		t.Errorf("heard %+v", got)
 	}
 }

@@ -73,10 +73,10 @@ func Chart(scales []Scale, backlogs []Backlog) string {
 const backlogPoints = 120
 
 func (b Backlog) chart() shell.Chart {
-	each := max(1, len(b.Owed)/backlogPoints)
+	each := max(1, len(b.Pending)/backlogPoints)
 	c := shell.Chart{
 		Title:  "Owed in a shard while a " + string(b.Failure) + " is away",
-		Series: []shell.ChartSeries{{Name: "notifications owed", Values: coarse(b.Owed, each)}, {Name: "without the failure", Values: coarse(b.Without, each)}},
+		Series: []shell.ChartSeries{{Name: "notifications owed", Values: coarse(b.Pending, each)}, {Name: "without the failure", Values: coarse(b.Without, each)}},
 		Desc:   fmt.Sprintf("Notifications owed in one shard, second by second; its %s is away from %d s to %d s. At most %s are owed.", b.Failure, failsAt, backAt, amount(b.Max)),
 	}
 	for _, at := range []struct {

@@ -28,7 +28,7 @@ const (
 // the same pings come in both.
 type Backlog struct {
 	Failure  Failure
-	Owed     []float64 // notifications, each second
+	Pending  []float64 // notifications, each second
 	Without  []float64
 	Max      float64
 	Usual    float64 // the most that was owed without the failure
@@ -55,7 +55,7 @@ func (p *Plan) Fail(what Failure, seed uint64) (Backlog, error) {
 		b.Capacity = math.Max(0, n*(p.Machine.Cores*1e6-talk.cpu)-others) / p.work.notification.cpu
 		b.Capacity = math.Min(b.Capacity, n*p.Machine.InFlight/math.Max(p.Load.Answer, 1e-9))
 	}
-	b.Owed, b.Refused = p.play(what, seed, n, b.Capacity)
+	b.Pending, b.Refused = p.play(what, seed, n, b.Capacity)
 	b.Without, _ = p.play("", seed, n, b.Capacity)
 	b.judge()
 	return b, nil
@@ -65,7 +65,7 @@ func (p *Plan) Fail(what Failure, seed uint64) (Backlog, error) {
 func (p *Plan) play(what Failure, seed uint64, n, capacity float64) (all []float64, refused float64) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	all = make([]float64, playedFor)
-	owed, held, lost := 0.0, 0.0, 0.0 // held waits for the end of a lease; lost was refused, and comes again
+	pending, held, lost := 0.0, 0.0, 0.0 // held waits for the end of a lease; lost was refused, and comes again
 	for t := range all {
 		came, pings := p.arrivals(r, float64(p.Shards))
 		able, away := capacity, t >= failsAt && t < backAt
@@ -81,15 +81,15 @@ func (p *Plan) play(what Failure, seed uint64, n, capacity float64) (all []float
 		if what == NodeFails && away {
 			able *= (n - 1) / n
 			if t == failsAt {
-				held = (owed + came) / n
+				held = (pending + came) / n
 			}
 		}
 		if float64(t-failsAt) >= p.shape.Lease.Seconds() {
 			held = 0
 		}
-		free := math.Max(0, owed+came-held)
-		owed += came - math.Min(able, free)
-		all[t] = owed
+		free := math.Max(0, pending+came-held)
+		pending += came - math.Min(able, free)
+		all[t] = pending
 	}
 	return all, refused
 }
@@ -101,9 +101,9 @@ func (b *Backlog) judge() {
 	if b.Failure == ShardFails {
 		from += comeAgain
 	}
-	for t := len(b.Owed) - 1; t >= 0; t-- {
-		b.Max, b.Usual = math.Max(b.Max, b.Owed[t]), math.Max(b.Usual, b.Without[t])
-		if t >= from && b.Owed[t] <= b.Without[t]+b.Arrive {
+	for t := len(b.Pending) - 1; t >= 0; t-- {
+		b.Max, b.Usual = math.Max(b.Max, b.Pending[t]), math.Max(b.Usual, b.Without[t])
+		if t >= from && b.Pending[t] <= b.Without[t]+b.Arrive {
 			b.Late = float64(t - backAt)
 		}
 	}

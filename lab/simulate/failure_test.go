@@ -19,7 +19,7 @@ func TestTheSameSeedPlaysTheSame(t *testing.T) {
 	a, _ := p.Fail(NodeFails, 7)
 	b, _ := p.Fail(NodeFails, 7)
 	c, _ := p.Fail(NodeFails, 8)
-	if !slices.Equal(a.Owed, b.Owed) || slices.Equal(a.Owed, c.Owed) {
+	if !slices.Equal(a.Pending, b.Pending) || slices.Equal(a.Pending, c.Pending) {
 		t.Error("a seed does not decide what is played")
 	}
 	if _, err := p.Fail("moon", 1); err == nil || !strings.Contains(err.Error(), "moon") {
@@ -41,7 +41,7 @@ func TestAFailureLeavesWorkAndIsMadeGood(t *testing.T) {
 			t.Errorf("%s: %g owed, %g without it, late %g, %g refused", what, b.Max, b.Usual, b.Late, b.Refused)
 		}
 		for i := range failsAt {
-			if b.Owed[i] != b.Without[i] {
+			if b.Pending[i] != b.Without[i] {
 				t.Fatalf("%s: the failure shows %d s before it", what, failsAt-i)
 			}
 		}

@@ -57,7 +57,7 @@ type work struct {
 	notification  price
 	renewals      float64
 	registrations float64
-	told          float64 // notifications
+	notified      float64 // notifications
 	open          float64 // deliveries under way
 	sockets       float64
 	hot           float64 // bytes of rows that are read at random
@@ -78,7 +78,7 @@ func (p *Plan) reckon(l Load) work {
 		plus(c.register.times(w.registrations)).plus(c.renew.times(w.renewals))
 	w.cpu += l.Polled / 3600 * c.poll
 	w.events = (l.Pings-changes)*c.eventPing + changes*c.eventChange + (w.registrations+w.renewals)*c.eventRegister
-	w.told, w.open = l.Notifications, l.Notifications*l.Answer
+	w.notified, w.open = l.Notifications, l.Notifications*l.Answer
 	// A ping is a connection in and one out for its feed; what is kept idle is as much again
 	// as what is under way.
 	w.sockets = 2*w.open + 2*l.Pings*l.Answer
@@ -103,14 +103,14 @@ func (p *Plan) chatter(n, events float64) chatter {
 	looks := 1 / p.shape.PollInterval.Seconds()
 	hints := math.Min(hintsEach, events/math.Max(1, n)) * math.Max(0, n-1)
 	// Each hint is heard, but looks of one kind come one after the other.
-	heard := hints / (1 + hints*(c.hint.cpu+c.hint.store)/1e6)
+	received := hints / (1 + hints*(c.hint.cpu+c.hint.store)/1e6)
 	var t chatter
 	t.rows = events * (p.shape.LogWindow.Seconds() + p.shape.PollInterval.Seconds())
 	t.look = t.rows * (c.tail.cpu + c.tail.store) / 1e6
-	wanted := looks + heard
+	wanted := looks + received
 	done := wanted / (1 + wanted*t.look)
-	t.cpu = c.idle.cpu + heard*c.hint.cpu + done*t.rows*c.tail.cpu
-	t.store = c.idle.store + heard*c.hint.store + done*t.rows*c.tail.store
+	t.cpu = c.idle.cpu + received*c.hint.cpu + done*t.rows*c.tail.cpu
+	t.store = c.idle.store + received*c.hint.store + done*t.rows*c.tail.store
 	return t
 }
 

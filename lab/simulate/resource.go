@@ -69,7 +69,7 @@ func (p *Plan) shards(w work, k, n float64) []Resource {
 	if w.hot > 0 {
 		cold = math.Max(0, 1-m.Memory*m.Headroom*k/w.hot)
 	}
-	reads := cold * (w.told + 2*(w.registrations+w.renewals))
+	reads := cold * (w.notified + 2*(w.registrations+w.renewals))
 	return []Resource{
 		{Name: dbCPU, Demand: (w.store/k + n*talk.store) / 1e6, Capacity: m.Cores, Unit: "cores"},
 		{Name: dbIOPS, Demand: (w.writes + w.wal/pageBytes + reads) / k, Capacity: m.IOPS, Unit: "1/s"},

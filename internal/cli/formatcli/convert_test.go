@@ -16,7 +16,7 @@ import (
 )
 
 // converted runs the command.
-func converted(t *testing.T, in string, args ...string) (out, told string, code int) {
+func converted(t *testing.T, in string, args ...string) (out, reported string, code int) {
 	t.Helper()
 	var o, e bytes.Buffer
 	p := inShell(shell.Shell{In: strings.NewReader(in), Out: &o, Err: &e, Version: "1"})
@@ -38,15 +38,15 @@ func TestConvertWritesWhatRenderDoesByteForByte(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, told, code := converted(t, aFeed, "--to", format.Name, "--self", "http://s.example/feed", "-")
+		out, reported, code := converted(t, aFeed, "--to", format.Name, "--self", "http://s.example/feed", "-")
 		if out != string(want) || code != shell.ExitOK {
 			t.Errorf("%s: %d %q, want %q", format.Name, code, out, want)
 		}
-		if n := strings.Count(told, "\n"); n != len(warnings) || n != strings.Count(told, "warning: ") {
-			t.Errorf("%s: %d warnings are told of %d: %s", format.Name, n, len(warnings), told)
+		if n := strings.Count(reported, "\n"); n != len(warnings) || n != strings.Count(reported, "warning: ") {
+			t.Errorf("%s: %d warnings are told of %d: %s", format.Name, n, len(warnings), reported)
 		}
-		if _, told, _ := converted(t, aFeed, "--quiet", "--to", format.Name, "-"); told != "" {
-			t.Errorf("%s: quietly, it tells %q", format.Name, told)
+		if _, reported, _ := converted(t, aFeed, "--quiet", "--to", format.Name, "-"); reported != "" {
+			t.Errorf("%s: quietly, it tells %q", format.Name, reported)
 		}
 	}
 }
@@ -55,9 +55,9 @@ func TestConvertRefusesWhatItDoesNotUnderstand(t *testing.T) {
 	t.Parallel()
 	all := strings.Join(formatNames(), ", ")
 	for _, tt := range []struct {
-		args string
-		code int
-		told string
+		args     string
+		code     int
+		reported string
 	}{
 		{"--to rss3 -", shell.ExitUsage, all},
 		{"-", shell.ExitUsage, "needs --to with one of " + all},
@@ -71,14 +71,14 @@ func TestConvertRefusesWhatItDoesNotUnderstand(t *testing.T) {
 		{"--to atom nowhere.xml", shell.ExitFailure, "nowhere.xml cannot be read: there is no such file"},
 		{"--to atom ftp://h.example/", shell.ExitFailure, "needs http:// or https://"},
 	} {
-		out, told, code := converted(t, aFeed, strings.Fields(tt.args)...)
-		if code != tt.code || !strings.Contains(told, tt.told) || out != "" || strings.Count(told, "\n") != 1 {
-			t.Errorf("%s: %d %q %q", tt.args, code, told, out)
+		out, reported, code := converted(t, aFeed, strings.Fields(tt.args)...)
+		if code != tt.code || !strings.Contains(reported, tt.reported) || out != "" || strings.Count(reported, "\n") != 1 {
+			t.Errorf("%s: %d %q %q", tt.args, code, reported, out)
 		}
 	}
-	out, told, code := converted(t, "<html><title>Page</title></html>", "--to", "atom", "-")
-	if code != shell.ExitFailure || out != "" || !strings.Contains(told, "standard input: ") || !strings.Contains(told, "web page") {
-		t.Errorf("%d %q %q", code, told, out)
+	out, reported, code := converted(t, "<html><title>Page</title></html>", "--to", "atom", "-")
+	if code != shell.ExitFailure || out != "" || !strings.Contains(reported, "standard input: ") || !strings.Contains(reported, "web page") {
+		t.Errorf("%d %q %q", code, reported, out)
 	}
 }
 
@@ -103,8 +103,8 @@ func TestConvertReadsURLsWithTheirCharset(t *testing.T) {
 		w.Write([]byte(strings.Replace(aFeed, "Ships", "\xcd\xe5\xef", 1)))
 	}))
 	defer srv.Close()
-	if out, told, code := converted(t, "", "--to", "jsonfeed", srv.URL); code != shell.ExitOK || !strings.Contains(out, "Νεο") {
-		t.Errorf("%d %s%s", code, told, out)
+	if out, reported, code := converted(t, "", "--to", "jsonfeed", srv.URL); code != shell.ExitOK || !strings.Contains(out, "Νεο") {
+		t.Errorf("%d %s%s", code, reported, out)
 	}
 }
 
@@ -145,32 +145,32 @@ func TestConvertReplacesAFileWholeOrNotAtAll(t *testing.T) {
 	if err := os.Symlink(file, link); err != nil {
 		t.Fatal(err)
 	}
-	if _, told, code := converted(t, aFeed, "--to", "text", "--output", link, "-"); code != shell.ExitOK {
-		t.Error(code, told)
+	if _, reported, code := converted(t, aFeed, "--to", "text", "--output", link, "-"); code != shell.ExitOK {
+		t.Error(code, reported)
 	}
 	if after, err := os.ReadFile(file); err != nil || bytes.Equal(after, b) {
 		t.Errorf("what the link leads to holds %q, %v", after, err)
 	}
-	_, told, code := converted(t, aFeed, "--to", "text", "--output", filepath.Join(dir, "none", "x"), "-")
-	if code != shell.ExitFailure || !strings.Contains(told, "cannot be written: no such file") {
-		t.Error(code, told)
+	_, reported, code := converted(t, aFeed, "--to", "text", "--output", filepath.Join(dir, "none", "x"), "-")
+	if code != shell.ExitFailure || !strings.Contains(reported, "cannot be written: no such file") {
+		t.Error(code, reported)
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(left) > 0 {
 		t.Error("left behind are", left, err)
 	}
 }
 
-func TestConvertTellsWhatItDidNotRead(t *testing.T) {
+func TestConvertReportsWhatItDidNotRead(t *testing.T) {
 	t.Parallel()
 	many := strings.Replace(aFeed, "</channel>", strings.Repeat("<item><title>x</title></item>", 1200)+"</channel>", 1)
-	if out, told, code := converted(t, many, "--to", "csv", "-"); code != shell.ExitOK || strings.Count(out, "\n") < 1000 || !strings.Contains(told, "There are more than 1000 items; the rest is not read. [limit]") {
-		t.Errorf("%d %s", code, told)
+	if out, reported, code := converted(t, many, "--to", "csv", "-"); code != shell.ExitOK || strings.Count(out, "\n") < 1000 || !strings.Contains(reported, "There are more than 1000 items; the rest is not read. [limit]") {
+		t.Errorf("%d %s", code, reported)
 	}
-	if _, told, _ := converted(t, aFeed[:len(aFeed)-30], "--to", "csv", "-"); !strings.Contains(told, "[truncated]") {
-		t.Error(told)
+	if _, reported, _ := converted(t, aFeed[:len(aFeed)-30], "--to", "csv", "-"); !strings.Contains(reported, "[truncated]") {
+		t.Error(reported)
 	}
-	if _, told, _ := converted(t, strings.Replace(aFeed, "&amp;", "&", 1), "--to", "csv", "-"); strings.Contains(told, "entity") {
-		t.Error(told)
+	if _, reported, _ := converted(t, strings.Replace(aFeed, "&amp;", "&", 1), "--to", "csv", "-"); strings.Contains(reported, "entity") {
+		t.Error(reported)
 	}
 }
 

@@ -91,9 +91,9 @@ func TestTheExamplesOfTheFormatsAreWhatTheProgramWrites(t *testing.T) {
 		doc = doc[:from] + want + doc[to:]
 	}
 	for _, f := range render.Formats() {
-		out, told, code := converted(t, "", "--to", f.Name, "--quiet", file)
+		out, reported, code := converted(t, "", "--to", f.Name, "--quiet", file)
 		if code != shell.ExitOK {
-			t.Fatalf("%s: %s", f.Name, told)
+			t.Fatalf("%s: %s", f.Name, reported)
 		}
 		from, to := block(t, doc, "## "+f.Name)
 		put(from, to, f.Name, shown(out))

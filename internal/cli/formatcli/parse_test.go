@@ -21,10 +21,10 @@ import (
 )
 
 // parseLines runs the command and gives its lines, decoded, and its exit code.
-func parseLines(t *testing.T, in string, args ...string) (rows []map[string]any, told string, code int) {
+func parseLines(t *testing.T, in string, args ...string) (rows []map[string]any, reported string, code int) {
 	t.Helper()
-	var out, telling bytes.Buffer
-	p := inShell(shell.Shell{In: strings.NewReader(in), Out: &out, Err: &telling, Version: "1"})
+	var out, progress bytes.Buffer
+	p := inShell(shell.Shell{In: strings.NewReader(in), Out: &out, Err: &progress, Version: "1"})
 	code = p.Run(t.Context(), append([]string{"parse"}, args...))
 	for line := range strings.Lines(out.String()) {
 		var row map[string]any
@@ -33,7 +33,7 @@ func parseLines(t *testing.T, in string, args ...string) (rows []map[string]any,
 		}
 		rows = append(rows, row)
 	}
-	return rows, telling.String(), code
+	return rows, progress.String(), code
 }
 
 // at follows names and numbers into a decoded line.
@@ -126,9 +126,9 @@ func TestAURLGivesItsAddressAndItsHeaders(t *testing.T) {
 		"what was compressed":             {[]string{s.URL + "/zipped"}, link, s.URL + "/one"},
 		"a relative link with no-resolve": {[]string{"--no-resolve", s.URL + "/a/feed"}, link, "one"},
 	} {
-		rows, told, code := parseLines(t, "", tt.args...)
-		if len(rows) != 1 || code != shell.ExitOK || told != "" {
-			t.Errorf("%s: %d rows, exit %d, %q", name, len(rows), code, told)
+		rows, reported, code := parseLines(t, "", tt.args...)
+		if len(rows) != 1 || code != shell.ExitOK || reported != "" {
+			t.Errorf("%s: %d rows, exit %d, %q", name, len(rows), code, reported)
 			continue
 		}
 		if got := at(rows[0], tt.path...); got != tt.want {
@@ -141,12 +141,12 @@ func TestWhatCannotBeReadFailsAfterTheOthers(t *testing.T) {
 	t.Parallel()
 	s := site(t)
 	args := []string{s.URL + "/gone", s.URL + "/page", s.URL + "/broken-off", "http://", "https://user@/x", s.URL + "/a/feed"}
-	rows, told, code := parseLines(t, "", args...)
-	if len(rows) != len(args) || code != shell.ExitFailure || strings.Count(told, "\n") != len(args)-1 {
-		t.Fatalf("%d rows, exit %d, %q", len(rows), code, told)
+	rows, reported, code := parseLines(t, "", args...)
+	if len(rows) != len(args) || code != shell.ExitFailure || strings.Count(reported, "\n") != len(args)-1 {
+		t.Fatalf("%d rows, exit %d, %q", len(rows), code, reported)
 	}
 	for i, want := range []string{"its server answers 410 Gone", "this is a web page", "cannot be read to its end", "is not a URL that can be read", "is not a URL that can be read"} {
-		if got, _ := at(rows[i], "error", "message").(string); at(rows[i], "input") != args[i] || !strings.Contains(got, want) || !strings.Contains(told, got) {
+		if got, _ := at(rows[i], "error", "message").(string); at(rows[i], "input") != args[i] || !strings.Contains(got, want) || !strings.Contains(reported, got) {
 			t.Errorf("%s: %q; want %q", args[i], got, want)
 		}
 	}
@@ -164,9 +164,9 @@ func TestWhatCannotBeReadFailsAfterTheOthers(t *testing.T) {
 
 func TestALongDocumentIsReadToTheLimitAndSaysSo(t *testing.T) {
 	t.Parallel()
-	rows, told, code := parseLines(t, "", "--problems", site(t).URL+"/long")
+	rows, reported, code := parseLines(t, "", "--problems", site(t).URL+"/long")
 	if code != shell.ExitOK || len(rows) != 1 {
-		t.Fatalf("exit %d, %q", code, told)
+		t.Fatalf("exit %d, %q", code, reported)
 	}
 	items, _ := at(rows[0], "items").([]any)
 	if len(items) < 50 || len(items) > 399 || !strings.Contains(fmt.Sprint(rows[0]["problems"]), "kind:limit") {
@@ -259,12 +259,12 @@ func TestErrorsOfTheNetworkAreForPeople(t *testing.T) {
 		"a.example/feed":                "no such file; a URL begins with http:// or https://",
 		"feed.xml":                      "there is no such file",
 	} {
-		rows, told, code := parseLines(t, "", url)
-		if code != shell.ExitFailure || len(rows) != 1 || !strings.Contains(told, want) || strings.Contains(told, "secret") {
-			t.Errorf("%s: exit %d, %q; want %q", url, code, told, want)
+		rows, reported, code := parseLines(t, "", url)
+		if code != shell.ExitFailure || len(rows) != 1 || !strings.Contains(reported, want) || strings.Contains(reported, "secret") {
+			t.Errorf("%s: exit %d, %q; want %q", url, code, reported, want)
 		}
 	}
-	if rows, told, code := parseLines(t, "", s.URL+"/a/feed#top"); code != shell.ExitOK || at(rows[0], "items", 0, "link") != s.URL+"/a/one" {
-		t.Errorf("a fragment: exit %d, %q, %v", code, told, rows)
+	if rows, reported, code := parseLines(t, "", s.URL+"/a/feed#top"); code != shell.ExitOK || at(rows[0], "items", 0, "link") != s.URL+"/a/one" {
+		t.Errorf("a fragment: exit %d, %q, %v", code, reported, rows)
 	}
 }

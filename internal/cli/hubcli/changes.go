@@ -22,7 +22,7 @@ type changeReader struct {
 	p                *commands
 	hub, match, when string
 	once, hour, json bool
-	door             string // of the hub
+	endpoint         string // of the hub
 	failed           error  // the output cannot be written
 	stop             context.CancelFunc
 }
@@ -74,11 +74,11 @@ func (f *changeReader) run(ctx context.Context, address string) error {
 		return shell.AsUsageError(err)
 	}
 	if f.hub != "" {
-		door, err := rsscloud.PingEndpoint(rsscloud.HTTPPost, f.hub)
+		endpoint, err := rsscloud.PingEndpoint(rsscloud.HTTPPost, f.hub)
 		if err != nil {
 			return shell.Usagef("--hub is %q: it needs the URL of a hub, such as http://localhost:5337", f.hub)
 		}
-		f.door = door
+		f.endpoint = endpoint
 	}
 	if u, err := url.Parse(address); err == nil && (u.Path == "" || u.Path == "/") && u.RawQuery == "" {
 		u.Path = "/changes.xml"
@@ -87,7 +87,7 @@ func (f *changeReader) run(ctx context.Context, address string) error {
 	ctx, f.stop = context.WithCancel(ctx)
 	defer f.stop()
 	follower := weblogs.Follower{
-		URL: address, HTTP: f.p.HTTP, UserAgent: f.p.UserAgent(), Backfill: f.hour || f.once, OnChange: f.take, OnError: f.tellFailure,
+		URL: address, HTTP: f.p.HTTP, UserAgent: f.p.UserAgent(), Backfill: f.hour || f.once, OnChange: f.take, OnError: f.reportFailure,
 	}
 	if f.when == "seconds" {
 		follower.Unit = time.Second
@@ -113,16 +113,16 @@ func (f *changeReader) take(ctx context.Context, w weblogs.Weblog) {
 		return
 	}
 	out := listed{At: w.When, Name: w.Name, URL: w.URL, Feed: w.RSSURL}
-	if f.door != "" {
+	if f.endpoint != "" {
 		name := w.RSSURL
 		if name == "" {
 			name = w.URL
 		}
-		ok, msg := f.tell(ctx, name)
+		ok, msg := f.report(ctx, name)
 		if ctx.Err() != nil {
 			return
 		}
-		out.Via, out.Success, out.Msg = f.door, &ok, msg
+		out.Via, out.Success, out.Msg = f.endpoint, &ok, msg
 	}
 	if err := f.print(out); err != nil {
 		f.failed = err
@@ -143,10 +143,10 @@ func (f *changeReader) wanted(w weblogs.Weblog) bool {
 	return false
 }
 
-func (f *changeReader) tell(ctx context.Context, name string) (ok bool, msg string) {
-	out := hubclient.TimePing(name, f.door, func() (bool, string, error) {
+func (f *changeReader) report(ctx context.Context, name string) (ok bool, msg string) {
+	out := hubclient.TimePing(name, f.endpoint, func() (bool, string, error) {
 		cloud := rsscloud.Client{HTTP: f.p.HTTP, UserAgent: f.p.UserAgent()}
-		r, err := cloud.Ping(ctx, rsscloud.HTTPPost, f.door, name)
+		r, err := cloud.Ping(ctx, rsscloud.HTTPPost, f.endpoint, name)
 		return r.Success, r.Msg, err
 	})
 	return out.Success, out.Msg
@@ -167,7 +167,7 @@ func (f *changeReader) print(out listed) error {
 	return err
 }
 
-func (f *changeReader) tellFailure(err error, wait time.Duration) {
+func (f *changeReader) reportFailure(err error, wait time.Duration) {
 	fmt.Fprintf(f.p.Err, "cloudburst: %s; it is read again in %s\n", shell.Sentence(changesError(err)), shell.FormatDuration(wait))
 }
 

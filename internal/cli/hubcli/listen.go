@@ -252,7 +252,7 @@ func (l *listener) print(ctx context.Context) {
 			}
 			group.Go(func() {
 				defer func() { <-l.reading }()
-				l.tell(ctx, n)
+				l.report(ctx, n)
 			})
 		}
 	}
@@ -261,7 +261,7 @@ func (l *listener) print(ctx context.Context) {
 // tell prints one notification, as soon as its delay is known, and then what is new.
 //
 // spec:rsscloud-2009#aggregator-reads-feed
-func (l *listener) tell(ctx context.Context, n notice) {
+func (l *listener) report(ctx context.Context, n notice) {
 	r := record{At: n.at, Event: "changed", Feed: n.feed}
 	if !n.changedAt.IsZero() {
 		r.measure(n.at, n.changedAt, "ping")

@@ -21,7 +21,7 @@ import (
 )
 
 // cloudWorld is a feed and its hub without a network.
-type cloudWorld struct {
+type fakeClouds struct {
 	mu        sync.Mutex
 	down      bool
 	refuse    bool
@@ -33,14 +33,14 @@ type cloudWorld struct {
 	cancels   int
 }
 
-const worldFeed = `<rss version="2.0"><channel><cloud domain="hub.example" port="80" path="/rsscloud/pleaseNotify" registerProcedure="" protocol="http-post"/></channel></rss>`
+const fakeFeed = `<rss version="2.0"><channel><cloud domain="hub.example" port="80" path="/rsscloud/pleaseNotify" registerProcedure="" protocol="http-post"/></channel></rss>`
 
-func (c *cloudWorld) Do(r *http.Request) (*http.Response, error) {
+func (c *fakeClouds) Do(r *http.Request) (*http.Response, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if r.Host == "feed.example" || r.URL.Host == "feed.example" {
 		c.reads = append(c.reads, time.Now())
-		res := answer(worldFeed)
+		res := answer(fakeFeed)
 		if c.status != 0 {
 			res.StatusCode = c.status
 		}
@@ -64,13 +64,13 @@ func answer(body string) *http.Response {
 	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/xml"}}, Body: io.NopCloser(strings.NewReader(body))}
 }
 
-func (c *cloudWorld) set(f func()) {
+func (c *fakeClouds) set(f func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f()
 }
 
-func (c *cloudWorld) count() int {
+func (c *fakeClouds) count() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.registers)
@@ -94,7 +94,7 @@ func (l *locked) String() string {
 	return l.b.String()
 }
 
-func listenerIn(w *cloudWorld) (*listener, *followed, *locked) {
+func listenerIn(w *fakeClouds) (*listener, *followed, *locked) {
 	out := &locked{}
 	p := inShell(shell.Shell{Out: out, Err: out, HTTP: w, Version: "test"})
 	f := &followed{url: "http://feed.example/rss.xml"}
@@ -106,7 +106,7 @@ func listenerIn(w *cloudWorld) (*listener, *followed, *locked) {
 func TestListenRenewsBeforeEach24HoursAreOver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &cloudWorld{}
+		w := &fakeClouds{}
 		l, f, _ := listenerIn(w)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
@@ -134,7 +134,7 @@ func TestListenRenewsBeforeEach24HoursAreOver(t *testing.T) {
 func TestListenRegistersAgainAfterAnOutageWithBackOff(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &cloudWorld{}
+		w := &fakeClouds{}
 		l, f, out := listenerIn(w)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
@@ -168,7 +168,7 @@ func TestListenRegistersAgainAfterAnOutageWithBackOff(t *testing.T) {
 func TestARefusalAtTheBeginningIsFinal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &cloudWorld{refuse: true}
+		w := &fakeClouds{refuse: true}
 		l, f, out := listenerIn(w)
 		if err := l.follow(t.Context(), f); err == nil || !strings.Contains(out.String(), "refuses http://feed.example/rss.xml: No room.") {
 			t.Errorf("%v\n%s", err, out.String())
@@ -179,7 +179,7 @@ func TestARefusalAtTheBeginningIsFinal(t *testing.T) {
 func TestAHubThatIsDownAtTheBeginningIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &cloudWorld{down: true}
+		w := &fakeClouds{down: true}
 		l, f, _ := listenerIn(w)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
@@ -202,7 +202,7 @@ func refused() error {
 func TestAFeedWhoseServerIsNotThereYetIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &cloudWorld{unread: refused()}
+		w := &fakeClouds{unread: refused()}
 		l, f, out := listenerIn(w)
 		l.json = false
 		ctx, cancel := context.WithCancel(t.Context())
@@ -230,7 +230,7 @@ func TestAFeedWhoseServerIsNotThereYetIsWaitedFor(t *testing.T) {
 func TestWaitingForAFeedEndsWithTheContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &cloudWorld{unread: refused()}
+		w := &fakeClouds{unread: refused()}
 		l, f, out := listenerIn(w)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
@@ -246,16 +246,16 @@ func TestWaitingForAFeedEndsWithTheContext(t *testing.T) {
 func TestOnlyAServerThatMayAnswerLaterIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		w     *cloudWorld
+		w     *fakeClouds
 		waits bool
 	}{
-		"no such host":   {&cloudWorld{unread: &net.DNSError{Name: "feed.example", IsNotFound: true}}, false},
-		"another scheme": {&cloudWorld{unread: errors.New("unsupported protocol scheme")}, false},
-		"closed":         {&cloudWorld{unread: io.EOF}, true},
-		"404":            {&cloudWorld{status: 404}, false},
-		"410":            {&cloudWorld{status: 410}, false},
-		"503":            {&cloudWorld{status: 503}, true},
-		"429":            {&cloudWorld{status: 429}, true},
+		"no such host":   {&fakeClouds{unread: &net.DNSError{Name: "feed.example", IsNotFound: true}}, false},
+		"another scheme": {&fakeClouds{unread: errors.New("unsupported protocol scheme")}, false},
+		"closed":         {&fakeClouds{unread: io.EOF}, true},
+		"404":            {&fakeClouds{status: 404}, false},
+		"410":            {&fakeClouds{status: 410}, false},
+		"503":            {&fakeClouds{status: 503}, true},
+		"429":            {&fakeClouds{status: 429}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -290,7 +290,7 @@ func TestTheDelayCountsFromTheHubsWordElseFromTheFeeds(t *testing.T) {
 		res := answer(`<rss><channel><item><title>A &lt;b&gt;title&lt;/b&gt;</title><pubDate>Mon, 04 May 2026 03:01:00 GMT</pubDate></item></channel></rss>`)
 		res.Header.Set("Last-Modified", tt.modified)
 		l := &listener{p: inShell(shell.Shell{Out: out, Err: out, HTTP: always{res}}), json: true}
-		l.tell(t.Context(), notice{feed: "http://feed.example/", at: at, changedAt: parseChangedAt(tt.header)})
+		l.report(t.Context(), notice{feed: "http://feed.example/", at: at, changedAt: parseChangedAt(tt.header)})
 		var r record
 		if err := json.Unmarshal([]byte(out.String()), &r); err != nil {
 			t.Fatalf("%v in %s", err, out.String())
@@ -310,7 +310,7 @@ func TestForPeopleTheFirstLineDoesNotWaitForTheFeed(t *testing.T) {
 	out := &locked{}
 	at := time.Date(2026, 5, 4, 3, 2, 1, 0, time.Local)
 	l := &listener{p: inShell(shell.Shell{Out: out, Err: out, HTTP: always{answer(`<feed><entry><title>New</title></entry></feed>`)}})}
-	l.tell(t.Context(), notice{feed: "http://feed.example/\x1b[2J", at: at, changedAt: at.Add(-3200 * time.Microsecond)})
+	l.report(t.Context(), notice{feed: "http://feed.example/\x1b[2J", at: at, changedAt: at.Add(-3200 * time.Microsecond)})
 	want := "03:02:01.000  changed     http://feed.example/[2J  told after 3.2 ms\n"
 	if got := out.String(); !strings.HasPrefix(got, want) {
 		t.Errorf("%q\n%q", got, want)

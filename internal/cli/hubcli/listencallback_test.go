@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-func TestAHubThatTellsAnEarlierRunHearsThatItIsGone(t *testing.T) {
+func TestNotificationForAnEarlierRunIsAnsweredGone(t *testing.T) {
 	t.Parallel()
-	l, _, _ := pushListener(&pushWorld{})
+	l, _, _ := pushListener(&fakePush{})
 	l.addr, l.domain = "127.0.0.1:0", ""
 	stop, err := l.serve(t.Context())
 	if err != nil {

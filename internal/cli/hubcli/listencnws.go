@@ -15,17 +15,17 @@ import (
 
 // cnwsWay is CNWS.
 type cnwsWay struct {
-	l      *listener
-	client cnws.Client
-	door   string
+	l        *listener
+	client   cnws.Client
+	endpoint string
 }
 
 func newCNWSWay(l *listener) *cnwsWay {
-	return &cnwsWay{l, cnws.Client{HTTP: l.p.HTTP, UserAgent: l.p.UserAgent()}, cnwsDoor(l.hub)}
+	return &cnwsWay{l, cnws.Client{HTTP: l.p.HTTP, UserAgent: l.p.UserAgent()}, cnwsEndpoint(l.hub)}
 }
 
 // cnwsDoor is the door of a hub that may be named without its path.
-func cnwsDoor(hub string) string {
+func cnwsEndpoint(hub string) string {
 	u, err := url.Parse(hub)
 	if err != nil || u.Path != "" && u.Path != "/" {
 		return hub
@@ -42,13 +42,13 @@ func (w *cnwsWay) handler() http.Handler { return &cnws.Handler{Subscriber: w} }
 // spec:cnws-2003#unsubscribe-by-false
 func (w *cnwsWay) Changed(ctx context.Context, c cnws.Change) (bool, error) {
 	l, now := w.l, time.Now()
-	var heard time.Time // by the hub
+	var received time.Time // by the hub
 	if r := cnws.RequestFrom(ctx); r != nil {
-		heard = parseChangedAt(r.Header.Get(rsscloud.ChangedAtHeader))
+		received = parseChangedAt(r.Header.Get(rsscloud.ChangedAtHeader))
 	}
 	l.mu.Lock()
 	f := l.feeds[c.ResourceID]
-	test := f != nil && f.asks && heard.IsZero()
+	test := f != nil && f.asks && received.IsZero()
 	if f != nil && !test {
 		// spec:cnws-2003#confirm-after-30-days
 		f.due = now.Round(0).Add(cnws.MaxSilence)
@@ -57,16 +57,16 @@ func (w *cnwsWay) Changed(ctx context.Context, c cnws.Change) (bool, error) {
 	if f == nil {
 		return false, nil
 	}
-	l.take(notice{feed: c.ResourceID, at: now, test: test, news: changeRecord(c, now, heard)})
+	l.take(notice{feed: c.ResourceID, at: now, test: test, news: changeRecord(c, now, received)})
 	return true, nil
 }
 
 // changeRecord is what a notification says. Nothing is read again for it.
-func changeRecord(c cnws.Change, now, heard time.Time) *record {
+func changeRecord(c cnws.Change, now, received time.Time) *record {
 	r := &record{At: now, Event: "changed", Feed: c.ResourceID}
 	switch {
-	case !heard.IsZero():
-		r.measure(now, heard, "ping")
+	case !received.IsZero():
+		r.measure(now, received, "ping")
 	case !c.ChangeTime.IsZero():
 		r.measure(now, c.ChangeTime, "change_time")
 	}
@@ -81,14 +81,14 @@ func changeRecord(c cnws.Change, now, heard time.Time) *record {
 
 func (w *cnwsWay) register(ctx context.Context, f *followed) (registered, error) {
 	l := w.l
-	callback, err := l.address(ctx, w.door, l.path)
+	callback, err := l.address(ctx, w.endpoint, l.path)
 	if err != nil {
 		return registered{}, err
 	}
 	l.mu.Lock()
 	f.asks = true
 	l.mu.Unlock()
-	res, err := w.client.Subscribe(ctx, w.door, cnws.Subscribe{ResourceID: f.url, NotificationURL: callback})
+	res, err := w.client.Subscribe(ctx, w.endpoint, cnws.Subscribe{ResourceID: f.url, NotificationURL: callback})
 	l.mu.Lock()
 	f.asks = false
 	l.mu.Unlock()
@@ -96,32 +96,32 @@ func (w *cnwsWay) register(ctx context.Context, f *followed) (registered, error)
 	case err != nil:
 		return registered{}, w.trouble(err)
 	case !res.Status && res.Description != "":
-		return registered{}, hubclient.Refusedf("the hub at %s refuses %s: %s", w.door, f.url, res.Description)
+		return registered{}, hubclient.Refusedf("the hub at %s refuses %s: %s", w.endpoint, f.url, res.Description)
 	case !res.Status:
-		return registered{}, hubclient.Refusedf("the hub at %s refuses %s and does not say why", w.door, f.url)
+		return registered{}, hubclient.Refusedf("the hub at %s refuses %s and does not say why", w.endpoint, f.url)
 	}
-	msg := "at " + w.door
+	msg := "at " + w.endpoint
 	if res.Title != "" {
 		msg += ": " + shell.Clip(res.Title, 100)
 	}
-	return registered{hub: w.door, msg: msg, again: cnws.MaxSilence}, nil
+	return registered{hub: w.endpoint, msg: msg, again: cnws.MaxSilence}, nil
 }
 
 // trouble says what went wrong between us and the hub.
 func (w *cnwsWay) trouble(err error) error {
 	if e, ok := errors.AsType[*cnws.Error](err); ok {
-		return hubclient.Rejected(w.door, e.Status, e.Msg, e.RetryAfter)
+		return hubclient.Rejected(w.endpoint, e.Status, e.Msg, e.RetryAfter)
 	}
 	if errors.Is(err, cnws.ErrUnreachable) {
-		return hubclient.Unreachable(w.door, err)
+		return hubclient.Unreachable(w.endpoint, err)
 	}
 	if errors.Is(err, cnws.ErrInvalidResponse) {
-		return hubclient.Refusedf("%s does not answer like a hub of CNWS: --hub needs the hub, such as http://localhost:5337, or its very door", w.door)
+		return hubclient.Refusedf("%s does not answer like a hub of CNWS: --hub needs the hub, such as http://localhost:5337, or its very door", w.endpoint)
 	}
 	return err
 }
 
 func (w *cnwsWay) cancel(_ context.Context, f *followed) record {
-	return record{Event: "stopped", Feed: f.url, Hub: w.door,
+	return record{Event: "stopped", Feed: f.url, Hub: w.endpoint,
 		Message: "CNWS has no way to cancel: the hub finds nobody here at the next changes and forgets"}
 }

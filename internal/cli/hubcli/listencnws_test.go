@@ -19,7 +19,7 @@ import (
 func matches(pattern, text string) bool { return regexp.MustCompile(pattern).MatchString(text) }
 
 // listWorld is a hub of CNWS without a network.
-type listWorld struct {
+type fakeLists struct {
 	mu     sync.Mutex
 	result cnws.Result
 	page   bool // answers like a web page
@@ -28,7 +28,7 @@ type listWorld struct {
 	during func(cnws.Subscribe) // before it answers
 }
 
-func (w *listWorld) Do(r *http.Request) (*http.Response, error) {
+func (w *fakeLists) Do(r *http.Request) (*http.Response, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	res := answer("<!DOCTYPE html><p>Welcome</p>")
@@ -45,7 +45,7 @@ func (w *listWorld) Do(r *http.Request) (*http.Response, error) {
 	return rec.Result(), nil
 }
 
-func (w *listWorld) Subscribe(_ context.Context, s cnws.Subscribe) (cnws.Result, error) {
+func (w *fakeLists) Subscribe(_ context.Context, s cnws.Subscribe) (cnws.Result, error) {
 	w.asked = append(w.asked, s)
 	if w.during != nil {
 		w.during(s)
@@ -53,13 +53,13 @@ func (w *listWorld) Subscribe(_ context.Context, s cnws.Subscribe) (cnws.Result,
 	return w.result, nil
 }
 
-func (w *listWorld) count() int {
+func (w *fakeLists) count() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.asked)
 }
 
-func listListener(w *listWorld) (*listener, *followed, *locked) {
+func listListener(w *fakeLists) (*listener, *followed, *locked) {
 	out := &locked{}
 	f := &followed{url: "http://feed.example/rss.xml"}
 	l := &listener{p: inShell(shell.Shell{Out: out, Err: out, HTTP: w, Version: "test"}), json: true, via: viaCNWS, hub: "http://hub.example", domain: "reader.example", port: 5339,
@@ -92,7 +92,7 @@ func change(t *testing.T, l *listener, c cnws.Change, changed time.Time) bool {
 func TestCNWSIsConfirmedAfter30SilentDays(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &listWorld{result: cnws.Result{Status: true, Title: "Harbour"}}
+		w := &fakeLists{result: cnws.Result{Status: true, Title: "Harbour"}}
 		l, f, out := listListener(w)
 		stop := listening(t, l, f)
 		const day = 24 * time.Hour
@@ -124,7 +124,7 @@ func TestCNWSIsConfirmedAfter30SilentDays(t *testing.T) {
 func TestACNWSNotificationIsPrintedAsItCame(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &listWorld{result: cnws.Result{Status: true}}
+		w := &fakeLists{result: cnws.Result{Status: true}}
 		l, f, out := listListener(w)
 		w.during = func(s cnws.Subscribe) {
 			if !change(t, l, cnws.Change{ResourceID: s.ResourceID}, time.Time{}) {
@@ -173,16 +173,16 @@ func TestForPeopleACNWSNotificationHasTitleAndDescription(t *testing.T) {
 	}
 }
 
-func TestACNWSHubThatDoesNotAgreeIsToldOfInASentence(t *testing.T) {
+func TestRefusalOfACNWSHubIsReported(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		world *listWorld
+		world *fakeLists
 		want  string
 	}{
-		{&listWorld{result: cnws.Result{Description: "No room."}}, `^the hub at http://hub.example/cnws refuses http://feed.example/rss.xml: No room\.$`},
-		{&listWorld{}, `^the hub at http://hub.example/cnws refuses http://feed.example/rss.xml and does not say why$`},
-		{&listWorld{page: true}, `^http://hub.example/cnws does not answer like a hub of CNWS: --hub needs the hub, such as`},
-		{&listWorld{status: 404}, `^the hub at http://hub.example/cnws did not take it: The response was 404 Not Found$`},
+		{&fakeLists{result: cnws.Result{Description: "No room."}}, `^the hub at http://hub.example/cnws refuses http://feed.example/rss.xml: No room\.$`},
+		{&fakeLists{}, `^the hub at http://hub.example/cnws refuses http://feed.example/rss.xml and does not say why$`},
+		{&fakeLists{page: true}, `^http://hub.example/cnws does not answer like a hub of CNWS: --hub needs the hub, such as`},
+		{&fakeLists{status: 404}, `^the hub at http://hub.example/cnws did not take it: The response was 404 Not Found$`},
 	} {
 		l, f, out := listListener(tt.world)
 		if err := l.follow(t.Context(), f); err == nil || !matches(tt.want, err.Error()) || len(records(t, out)) != 1 {
@@ -191,12 +191,12 @@ func TestACNWSHubThatDoesNotAgreeIsToldOfInASentence(t *testing.T) {
 	}
 }
 
-func TestACNWSHubIsNamedWithOrWithoutItsDoor(t *testing.T) {
+func TestCNWSHubIsNamedWithOrWithoutPath(t *testing.T) {
 	t.Parallel()
 	for hub, want := range map[string]string{
 		"http://hub.example": "http://hub.example/cnws", "http://hub.example:8080/": "http://hub.example:8080/cnws", "http://hub.example/rpc/cnws.cgi": "http://hub.example/rpc/cnws.cgi",
 	} {
-		if got := cnwsDoor(hub); got != want {
+		if got := cnwsEndpoint(hub); got != want {
 			t.Errorf("%s: %s, want %s", hub, got, want)
 		}
 	}

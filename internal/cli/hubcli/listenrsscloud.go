@@ -27,11 +27,11 @@ func newCloudWay(l *listener) *cloudWay {
 }
 
 func (w *cloudWay) handler() http.Handler {
-	return &rsscloud.Subscriber{Wants: w.l.wants, OnNotify: w.heard, Procedure: listenProcedure}
+	return &rsscloud.Subscriber{Wants: w.l.wants, OnNotify: w.received, Procedure: listenProcedure}
 }
 
 // heard takes a notification.
-func (w *cloudWay) heard(ctx context.Context, n rsscloud.Received) {
+func (w *cloudWay) received(ctx context.Context, n rsscloud.Received) {
 	note := notice{feed: n.URL, at: n.At}
 	if r := rsscloud.RequestFrom(ctx); r != nil {
 		note.changedAt = parseChangedAt(r.Header.Get(rsscloud.ChangedAtHeader))

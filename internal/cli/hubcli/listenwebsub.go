@@ -26,12 +26,12 @@ type webSubWay struct {
 // subscribed is a subscription by WebSub, as the callback knows it.
 type subscribed struct {
 	websub.Subscription
-	hub     string
-	token   string
-	pending string       // the mode that a hub is asked for just now
-	answer  chan hubWord // gets what came of it
-	holds   bool         // a hub was told that it is wanted
-	told    bool         // it was said that deliveries are not signed as they should be
+	hub      string
+	token    string
+	pending  string       // the mode that a hub is asked for just now
+	answer   chan hubWord // gets what came of it
+	holds    bool         // a hub was told that it is wanted
+	notified bool         // it was said that deliveries are not signed as they should be
 }
 
 // hubWord is what a hub said at the callback.
@@ -42,9 +42,9 @@ type hubWord struct {
 }
 
 const (
-	verifyTime    = 30 * time.Second // for a hub to ask the callback, once it has accepted
-	untoldLease   = renewAfter       // when a hub does not say what it grants
-	shortestRenew = 5 * time.Second
+	verifyTime      = 30 * time.Second // for a hub to ask the callback, once it has accepted
+	unnotifiedLease = renewAfter       // when a hub does not say what it grants
+	shortestRenew   = 5 * time.Second
 )
 
 func newWebSubWay(l *listener) *webSubWay { return &webSubWay{l, l.p.WebSubClient()} }
@@ -136,7 +136,7 @@ func (w *webSubWay) end(f *followed) {
 //
 // spec:websub-2018#lease-renewed
 func granted(hub, feed, topic string, lease time.Duration) registered {
-	g := registered{hub: hub, msg: "at " + hub, again: untoldLease}
+	g := registered{hub: hub, msg: "at " + hub, again: unnotifiedLease}
 	if topic != feed {
 		g.msg += " as " + topic
 	}
@@ -177,7 +177,7 @@ func (w *webSubWay) Confirm(_ context.Context, c websub.Confirmation) error {
 	case f == nil || f.sub.Topic != c.Topic:
 		return websub.ErrNotWanted
 	case f.sub.pending == c.Mode:
-		f.sub.tell(hubWord{lease: c.Lease})
+		f.sub.report(hubWord{lease: c.Lease})
 	case f.sub.pending != "" || !f.sub.holds || c.Mode != websub.ModeSubscribe:
 		return websub.ErrNotWanted
 	case c.Lease > 0:
@@ -188,7 +188,7 @@ func (w *webSubWay) Confirm(_ context.Context, c websub.Confirmation) error {
 }
 
 // tell gives a hub's word to whoever waits for it; the first one counts.
-func (s *subscribed) tell(word hubWord) {
+func (s *subscribed) report(word hubWord) {
 	select {
 	case s.answer <- word:
 	default:
@@ -206,7 +206,7 @@ func (w *webSubWay) Denied(_ context.Context, d websub.Denial) {
 	hub, held := f.sub.hub, f.sub.pending == "" && f.sub.holds
 	f.sub.holds = false
 	if f.sub.pending == websub.ModeSubscribe {
-		f.sub.tell(hubWord{denied: true, reason: d.Reason})
+		f.sub.report(hubWord{denied: true, reason: d.Reason})
 	}
 	if held {
 		f.due = time.Now().Round(0)
@@ -233,12 +233,12 @@ func (w *webSubWay) Wanted(_ context.Context, token string) (websub.Wanted, erro
 func (w *webSubWay) Rejected(_ context.Context, token string, err error) {
 	w.l.mu.Lock()
 	f := w.named(token)
-	told := f == nil || f.sub.told
+	notified := f == nil || f.sub.notified
 	if f != nil {
-		f.sub.told = true
+		f.sub.notified = true
 	}
 	w.l.mu.Unlock()
-	if !told {
+	if !notified {
 		w.l.say(record{Event: "error", Feed: f.url, Message: unsigned(f.url, err)})
 	}
 }

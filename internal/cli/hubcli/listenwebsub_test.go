@@ -22,7 +22,7 @@ import (
 )
 
 // pushWorld is a topic and its hubs without a network.
-type pushWorld struct {
+type fakePush struct {
 	mu       sync.Mutex
 	topic    string        // what is at feed.example
 	callback http.Handler  // of the listener
@@ -37,7 +37,7 @@ type pushWorld struct {
 
 const pushTopic = `<feed xmlns="http://www.w3.org/2005/Atom"><link rel="hub" href="http://hub.example/"/><link rel="self" href="http://feed.example/atom.xml"/></feed>`
 
-func (w *pushWorld) Do(r *http.Request) (*http.Response, error) {
+func (w *fakePush) Do(r *http.Request) (*http.Response, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if r.URL.Host == "feed.example" {
@@ -64,7 +64,7 @@ func (w *pushWorld) Do(r *http.Request) (*http.Response, error) {
 }
 
 // ask asks the callback back, after a while, as hubs do.
-func (w *pushWorld) ask(q websub.Request, lease time.Duration, deny string) {
+func (w *fakePush) ask(q websub.Request, lease time.Duration, deny string) {
 	<-time.After(time.Second)
 	v := websub.Verification{Mode: q.Mode, Topic: q.Subscription.Topic, Challenge: "challenge", Lease: lease}
 	if deny != "" {
@@ -73,14 +73,14 @@ func (w *pushWorld) ask(q websub.Request, lease time.Duration, deny string) {
 	w.get(websub.VerifyURL(q.Subscription.Callback, v))
 }
 
-func (w *pushWorld) get(address string) *httptest.ResponseRecorder {
+func (w *fakePush) get(address string) *httptest.ResponseRecorder {
 	rec := httptest.NewRecorder()
 	w.callback.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, address, nil))
 	return rec
 }
 
 // deliver posts content to a callback, signed when there is a secret.
-func (w *pushWorld) deliver(callback, secret, kind string, body []byte, changed string) int {
+func (w *fakePush) deliver(callback, secret, kind string, body []byte, changed string) int {
 	r := httptest.NewRequest(http.MethodPost, callback, bytes.NewReader(body))
 	r.Header.Set("Content-Type", kind)
 	r.Header.Set("Link", websub.LinkHeader("http://hub.example/", "http://feed.example/atom.xml"))
@@ -99,20 +99,20 @@ func (w *pushWorld) deliver(callback, secret, kind string, body []byte, changed 
 	return rec.Code
 }
 
-func (w *pushWorld) requests() []websub.Request {
+func (w *fakePush) requests() []websub.Request {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return append([]websub.Request(nil), w.asked...)
 }
 
-func (w *pushWorld) reads() int {
+func (w *fakePush) reads() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.read
 }
 
 // pushListener is a listener by WebSub in w.
-func pushListener(w *pushWorld) (*listener, *followed, *locked) {
+func pushListener(w *fakePush) (*listener, *followed, *locked) {
 	if w.topic == "" {
 		w.topic = pushTopic
 	}
@@ -161,7 +161,7 @@ func records(t *testing.T, out *locked) (list []record) {
 func TestWebSubIsRenewedBeforeTheLeaseEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &pushWorld{lease: time.Hour}
+		w := &fakePush{lease: time.Hour}
 		l, f, _ := pushListener(w)
 		stop := listening(t, l, f)
 		pass(24 * time.Hour)
@@ -193,7 +193,7 @@ func TestWebSubIsRenewedBeforeTheLeaseEnds(t *testing.T) {
 func TestEachFeedHasACallbackAndASecretOfItsOwn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &pushWorld{lease: time.Hour}
+		w := &fakePush{lease: time.Hour}
 		l, f, _ := pushListener(w)
 		g := &followed{url: "http://feed.example/other"}
 		l.feeds[g.url] = g
@@ -211,18 +211,18 @@ func TestEachFeedHasACallbackAndASecretOfItsOwn(t *testing.T) {
 func TestDeliveredContentIsPrintedAndNotReadAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &pushWorld{lease: time.Hour}
+		w := &fakePush{lease: time.Hour}
 		l, f, out := pushListener(w)
 		stop := listening(t, l, f)
 		pass(time.Minute)
 		read := w.reads()
 		now := time.Now()
 		latin := []byte("<rss version=\"2.0\"><channel><item><title>Gr\xfc\xdfe</title><link>http://a.example/1</link></item></channel></rss>")
-		picture := []byte("\x89PNG\r\n\x1a\n\x00\xff\xfe")
+		image := []byte("\x89PNG\r\n\x1a\n\x00\xff\xfe")
 		for _, d := range []struct {
 			kind string
 			body []byte
-		}{{"application/rss+xml; charset=iso-8859-1", latin}, {"image/png", picture}, {"", nil}} {
+		}{{"application/rss+xml; charset=iso-8859-1", latin}, {"image/png", image}, {"", nil}} {
 			if code := w.deliver(f.sub.Callback, f.sub.Secret, d.kind, d.body, now.Add(-3*time.Second).Format(time.RFC3339Nano)); code != http.StatusAccepted {
 				t.Errorf("answered %d", code)
 			}
@@ -233,7 +233,7 @@ func TestDeliveredContentIsPrintedAndNotReadAgain(t *testing.T) {
 		if len(list) != 4 || w.reads() != read {
 			t.Fatalf("read %d times more:\n%s", w.reads()-read, out)
 		}
-		for i, body := range [][]byte{latin, picture, nil} {
+		for i, body := range [][]byte{latin, image, nil} {
 			r, sum := list[i+1], sha256.Sum256(body)
 			if r.Event != "changed" || r.Protocol != "websub" || r.Signature != "ok" || r.Size == nil || *r.Size != len(body) || r.SHA256 != hex.EncodeToString(sum[:]) ||
 				r.AfterMS == nil || *r.AfterMS != 3000 || r.Since != "ping" || r.Feed != f.url || r.Hub != "http://hub.example/" {
@@ -253,7 +253,7 @@ func TestWhatIsNotSignedIsSaidOnceAndIgnored(t *testing.T) {
 		{"another", "its signature is that of another secret or content"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			w := &pushWorld{lease: time.Hour}
+			w := &fakePush{lease: time.Hour}
 			l, f, out := pushListener(w)
 			stop := listening(t, l, f)
 			pass(time.Minute)
@@ -276,7 +276,7 @@ func TestWhatIsNotSignedIsSaidOnceAndIgnored(t *testing.T) {
 func TestWithoutASecretAnySenderWhoKnowsTheCallbackIsBelieved(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &pushWorld{lease: time.Hour}
+		w := &fakePush{lease: time.Hour}
 		l, f, out := pushListener(w)
 		l.noSecret = true
 		stop := listening(t, l, f)
@@ -296,7 +296,7 @@ func TestWithoutASecretAnySenderWhoKnowsTheCallbackIsBelieved(t *testing.T) {
 func TestOnlyWhatWasAskedForIsConfirmed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &pushWorld{lease: time.Hour}
+		w := &fakePush{lease: time.Hour}
 		l, f, _ := pushListener(w)
 		stop := listening(t, l, f)
 		pass(time.Minute)
@@ -319,19 +319,19 @@ func TestOnlyWhatWasAskedForIsConfirmed(t *testing.T) {
 	})
 }
 
-func TestAHubThatDoesNotAgreeIsToldOfInASentence(t *testing.T) {
+func TestRefusalOfAHubIsReported(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name  string
-		world *pushWorld
+		world *fakePush
 		hub   string
 		want  string
 	}{
-		{"never asks", &pushWorld{mute: true}, "", `the hub at http://hub.example/ accepted, but did not ask the callback http://reader\.example:5339/notify/run/\w+ within 30 s: it cannot connect`},
-		{"denies", &pushWorld{deny: "Members only."}, "", `the hub at http://hub.example/ denies http://feed.example/atom.xml: Members only\.`},
-		{"refuses", &pushWorld{refuse: map[string]bool{"hub.example": true}}, "", `the hub at http://hub.example/ did not take it: The hub answered 400 Bad Request. It says: Not this topic`},
-		{"no hub", &pushWorld{topic: "<rss/>"}, "", `http://feed.example/feed names no hub: its Link headers and its links were looked at for rel="hub"; name one with --hub`},
-		{"no page", &pushWorld{topic: "<rss/>", deny: "No."}, "http://hub.example/x", `the hub at http://hub.example/x denies http://feed.example/feed: No\.`},
+		{"never asks", &fakePush{mute: true}, "", `the hub at http://hub.example/ accepted, but did not ask the callback http://reader\.example:5339/notify/run/\w+ within 30 s: it cannot connect`},
+		{"denies", &fakePush{deny: "Members only."}, "", `the hub at http://hub.example/ denies http://feed.example/atom.xml: Members only\.`},
+		{"refuses", &fakePush{refuse: map[string]bool{"hub.example": true}}, "", `the hub at http://hub.example/ did not take it: The hub answered 400 Bad Request. It says: Not this topic`},
+		{"no hub", &fakePush{topic: "<rss/>"}, "", `http://feed.example/feed names no hub: its Link headers and its links were looked at for rel="hub"; name one with --hub`},
+		{"no page", &fakePush{topic: "<rss/>", deny: "No."}, "http://hub.example/x", `the hub at http://hub.example/x denies http://feed.example/feed: No\.`},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			l, f, out := pushListener(tt.world)
@@ -346,7 +346,7 @@ func TestAHubThatDoesNotAgreeIsToldOfInASentence(t *testing.T) {
 func TestTheNextHubIsAskedWhenOneRefuses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &pushWorld{lease: time.Hour, refuse: map[string]bool{"full.example": true},
+		w := &fakePush{lease: time.Hour, refuse: map[string]bool{"full.example": true},
 			topic: strings.Replace(pushTopic, "<link", `<link rel="hub" href="http://full.example/"/><link`, 1)}
 		l, f, out := pushListener(w)
 		if err := l.register(t.Context(), f); err != nil {
@@ -361,7 +361,7 @@ func TestTheNextHubIsAskedWhenOneRefuses(t *testing.T) {
 func TestASubscriptionThatTheHubEndsIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &pushWorld{lease: 240 * time.Hour}
+		w := &fakePush{lease: 240 * time.Hour}
 		l, f, out := pushListener(w)
 		stop := listening(t, l, f)
 		pass(time.Hour)
@@ -379,7 +379,7 @@ func TestTheEndWaitsForTheHubsQuestionButNotForever(t *testing.T) {
 	t.Parallel()
 	for _, mute := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			w := &pushWorld{lease: time.Hour}
+			w := &fakePush{lease: time.Hour}
 			l, f, out := pushListener(w)
 			if err := l.register(t.Context(), f); err != nil {
 				t.Fatal(err)
@@ -400,7 +400,7 @@ func TestTheEndWaitsForTheHubsQuestionButNotForever(t *testing.T) {
 	}
 }
 
-func TestForPeopleADeliveryTellsWhatItIs(t *testing.T) {
+func TestDeliveryIsPrintedForPeople(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 5, 4, 3, 2, 1, 0, time.Local)
 	out := &locked{}

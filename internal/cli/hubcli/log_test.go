@@ -8,7 +8,7 @@ import (
 	"cloudburst/client"
 )
 
-func TestTheLogTellsTheOperatorWhyAConnectionFailed(t *testing.T) {
+func TestLogContainsTheReasonOfAFailedConnection(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		detail string

@@ -89,7 +89,7 @@ func (g *pinging) run(ctx context.Context, feeds []string) error {
 // check says what is wrong with the command line.
 func (g *pinging) check(feeds []string) error {
 	if g.hub != "" {
-		if _, err := g.doorBelow(g.hub); err != nil {
+		if _, err := g.endpointBelow(g.hub); err != nil {
 			return shell.Usagef("--hub is %q: it needs the URL of a hub, such as http://localhost:5337", g.hub)
 		}
 	}
@@ -98,7 +98,7 @@ func (g *pinging) check(feeds []string) error {
 			return shell.Usagef("%q is not the URL of a feed: it needs http:// or https:// and a host", feed)
 		}
 	}
-	if !g.tellsSite() && (g.name != "" || g.site != "") {
+	if !g.pingsSite() && (g.name != "" || g.site != "") {
 		return shell.Usagef("--name and --site are for pings of sites: --via %s, %s or %s", viaWeblogs, viaExtended, viaGet)
 	}
 	if g.tags != "" && g.via != viaExtended {
@@ -113,12 +113,12 @@ func (g *pinging) check(feeds []string) error {
 // one pings for a feed: once, or once for each of its hubs.
 func (g *pinging) one(ctx context.Context, feed string) []hubclient.PingResult {
 	switch {
-	case g.tellsSite():
+	case g.pingsSite():
 		return []hubclient.PingResult{g.pingSite(ctx, feed)}
 	case g.via == viaWebSub:
 		return g.pingWebSub(ctx, feed)
 	}
-	protocol, door, err := g.p.pingDoor(ctx, feed, g.hub, g.via)
+	protocol, endpoint, err := g.p.pingEndpoint(ctx, feed, g.hub, g.via)
 	if errors.Is(err, rsscloud.ErrNoCloud) && g.via == "" {
 		if d, none := g.p.FindHubs(ctx, feed); none == nil {
 			return g.publish(ctx, d.Hubs, d.Topic())
@@ -127,22 +127,22 @@ func (g *pinging) one(ctx context.Context, feed string) []hubclient.PingResult {
 	if err != nil {
 		return []hubclient.PingResult{{Feed: feed, Msg: shell.Sentence(err), Failed: true}}
 	}
-	return []hubclient.PingResult{g.timed(feed, door, func(h rsscloud.HTTPClient) (bool, string, error) {
+	return []hubclient.PingResult{g.timed(feed, endpoint, func(h rsscloud.HTTPClient) (bool, string, error) {
 		cloud := rsscloud.Client{HTTP: h, UserAgent: g.p.UserAgent()}
-		res, err := cloud.Ping(ctx, protocol, door, feed)
+		res, err := cloud.Ping(ctx, protocol, endpoint, feed)
 		return res.Success, res.Msg, err
 	})}
 }
 
 // pingDoor finds out where to ping and in which protocol.
-func (p *commands) pingDoor(ctx context.Context, feed, hub, via string) (protocol, door string, err error) {
+func (p *commands) pingEndpoint(ctx context.Context, feed, hub, via string) (protocol, endpoint string, err error) {
 	protocol = viaProtocol(via)
 	if hub != "" {
 		if protocol == "" {
 			protocol = rsscloud.HTTPPost
 		}
-		door, err = rsscloud.PingEndpoint(protocol, hub)
-		return protocol, door, err
+		endpoint, err = rsscloud.PingEndpoint(protocol, hub)
+		return protocol, endpoint, err
 	}
 	doc, err := p.ReadFeed(ctx, feed)
 	if err != nil {
@@ -156,11 +156,11 @@ func (p *commands) pingDoor(ctx context.Context, feed, hub, via string) (protoco
 		if protocol = cloud.Protocol; protocol == rsscloud.HTTPSPost {
 			protocol = rsscloud.HTTPPost
 		}
-		door, err = cloud.PingURL()
+		endpoint, err = cloud.PingURL()
 		if err != nil {
 			err = fmt.Errorf("the <cloud> of %s does not say where to ping: name the hub with --hub (%w)", feed, err)
 		}
-		return protocol, door, err
+		return protocol, endpoint, err
 	}
 	register, err := cloud.RegisterURL()
 	if err != nil {
@@ -170,6 +170,6 @@ func (p *commands) pingDoor(ctx context.Context, feed, hub, via string) (protoco
 	if err != nil {
 		return "", "", err
 	}
-	door, err = rsscloud.PingEndpoint(protocol, u.Scheme+"://"+u.Host)
-	return protocol, door, err
+	endpoint, err = rsscloud.PingEndpoint(protocol, u.Scheme+"://"+u.Host)
+	return protocol, endpoint, err
 }

@@ -11,7 +11,7 @@ import (
 
 func TestAFeedWithoutACloudIsPingedAtItsWebSubHubs(t *testing.T) {
 	t.Parallel()
-	w := &hubsWorld{}
+	w := &fakeHubs{}
 	run := func(args ...string) (int, string, string) {
 		out, errs := &locked{}, &locked{}
 		p := inShell(shell.Shell{Out: out, Err: errs, HTTP: w, Version: "test"})
@@ -47,7 +47,7 @@ func (h outcomeHub) Do(r *http.Request) (*http.Response, error) {
 
 func TestPingPrintsWhatTheHubSaysOfTheOutcome(t *testing.T) {
 	t.Parallel()
-	const feed, door = "http://feed.example/rss.xml", "http://hub.example/ping"
+	const feed, endpoint = "http://feed.example/rss.xml", "http://hub.example/ping"
 	for outcome, want := range map[string]string{
 		"": "",
 		`changed; subscribers=2; page="http://hub.example/topics/7"`: "The feed had changed, and 2 subscribers are notified. See http://hub.example/topics/7",
@@ -65,7 +65,7 @@ func TestPingPrintsWhatTheHubSaysOfTheOutcome(t *testing.T) {
 			t.Fatalf("%s: exit status %d: %s", outcome, code, out)
 		}
 		first, rest, _ := strings.Cut(out.String(), "\n")
-		if !strings.HasPrefix(first, feed+"  Thanks for the ping.  (") || !strings.HasSuffix(first, " by "+door+")") {
+		if !strings.HasPrefix(first, feed+"  Thanks for the ping.  (") || !strings.HasSuffix(first, " by "+endpoint+")") {
 			t.Errorf("%s: the first line is %s", outcome, first)
 		}
 		if strings.TrimSpace(rest) != want {

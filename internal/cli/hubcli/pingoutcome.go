@@ -35,9 +35,9 @@ func (c *outcomeClient) Do(r *http.Request) (*http.Response, error) {
 }
 
 // timed does one ping, takes its time and keeps what the hub says of its outcome.
-func (g *pinging) timed(feed, door string, do func(h rsscloud.HTTPClient) (ok bool, msg string, err error)) hubclient.PingResult {
+func (g *pinging) timed(feed, endpoint string, do func(h rsscloud.HTTPClient) (ok bool, msg string, err error)) hubclient.PingResult {
 	c := &outcomeClient{http: g.p.HTTP}
-	out := hubclient.TimePing(feed, door, func() (bool, string, error) { return do(c) })
+	out := hubclient.TimePing(feed, endpoint, func() (bool, string, error) { return do(c) })
 	if c.outcome != nil && out.Success {
 		out.Outcome, out.Page = c.outcome.State, c.outcome.Page
 		if c.outcome.Subscribers >= 0 {

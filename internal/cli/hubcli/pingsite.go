@@ -23,13 +23,13 @@ const (
 )
 
 // tellsSite reports a ping that tells of a site and not of a feed.
-func (g *pinging) tellsSite() bool {
+func (g *pinging) pingsSite() bool {
 	return g.via == viaWeblogs || g.via == viaExtended || g.via == viaGet
 }
 
 // doorBelow is where a hub takes what --via says. A URL with a path or a query is
 // the door already.
-func (g *pinging) doorBelow(hub string) (string, error) {
+func (g *pinging) endpointBelow(hub string) (string, error) {
 	path := ""
 	switch g.via {
 	case viaWeblogs, viaExtended:
@@ -64,7 +64,7 @@ func (g *pinging) pingSite(ctx context.Context, name string) hubclient.PingResul
 	if g.hub == "" || g.name == "" || g.site == "" {
 		doc, readErr = g.p.ReadFeed(ctx, name)
 	}
-	door, err := g.siteDoor(doc, readErr)
+	endpoint, err := g.siteEndpoint(doc, readErr)
 	if err != nil {
 		return hubclient.PingResult{Feed: name, Msg: shell.Sentence(err), Failed: true}
 	}
@@ -72,26 +72,26 @@ func (g *pinging) pingSite(ctx context.Context, name string) hubclient.PingResul
 	if readErr != nil && ctx.Err() == nil && !g.json {
 		fmt.Fprintf(g.p.Err, "cloudburst: %s; told of as %s\n", shell.Sentence(readErr), shell.Clean(p.URL))
 	}
-	return g.timed(name, door, func(h rsscloud.HTTPClient) (bool, string, error) {
+	return g.timed(name, endpoint, func(h rsscloud.HTTPClient) (bool, string, error) {
 		client := weblogs.Client{HTTP: h, UserAgent: g.p.UserAgent()}
 		var r weblogs.Result
 		var err error
 		switch g.via {
 		case viaGet:
-			r, err = client.PingByGET(ctx, door, p)
+			r, err = client.PingByGET(ctx, endpoint, p)
 		case viaExtended:
-			r, err = client.ExtendedPing(ctx, door, p)
+			r, err = client.ExtendedPing(ctx, endpoint, p)
 		default:
-			r, err = client.Ping(ctx, door, p)
+			r, err = client.Ping(ctx, endpoint, p)
 		}
 		return err == nil && !r.Err, r.Message, err
 	})
 }
 
 // siteDoor is the door that --hub names, or the one on the host of the feed's cloud.
-func (g *pinging) siteDoor(doc hubclient.Document, readErr error) (string, error) {
+func (g *pinging) siteEndpoint(doc hubclient.Document, readErr error) (string, error) {
 	if g.hub != "" {
-		return g.doorBelow(g.hub)
+		return g.endpointBelow(g.hub)
 	}
 	if readErr != nil {
 		return "", readErr
@@ -108,7 +108,7 @@ func (g *pinging) siteDoor(doc hubclient.Document, readErr error) (string, error
 	if err != nil {
 		return "", err
 	}
-	return g.doorBelow(u.Scheme + "://" + u.Host)
+	return g.endpointBelow(u.Scheme + "://" + u.Host)
 }
 
 // siteOf is what to tell: what the flags say, then what the feed says, then the
@@ -140,11 +140,11 @@ func (g *pinging) siteOf(name string, doc hubclient.Document) weblogs.Ping {
 func (g *pinging) pingWebSub(ctx context.Context, name string) []hubclient.PingResult {
 	hubs, topic := []string{}, name
 	if g.hub != "" {
-		door, err := g.doorBelow(g.hub)
+		endpoint, err := g.endpointBelow(g.hub)
 		if err != nil {
 			return []hubclient.PingResult{{Feed: name, Msg: shell.Sentence(err), Failed: true}}
 		}
-		hubs = append(hubs, door)
+		hubs = append(hubs, endpoint)
 	} else {
 		d, err := g.p.FindHubs(ctx, name)
 		if err != nil {

@@ -23,7 +23,7 @@ func TestARefusalOfAPrivateAddressNamesTheSetting(t *testing.T) {
 		}
 	}
 	out := &locked{}
-	w := &cloudWorld{refusal: "The address http://127.0.0.1:8000/f is one that this server does not read."}
+	w := &fakeClouds{refusal: "The address http://127.0.0.1:8000/f is one that this server does not read."}
 	p := inShell(shell.Shell{Out: out, Err: out, HTTP: w, Version: "test"})
 	if code := p.Run(t.Context(), []string{"ping", "--hub", "http://hub.example", "http://127.0.0.1:8000/f"}); code != 1 || !strings.Contains(out.String(), "egress.allow-fetch") {
 		t.Errorf("exit status %d: %s", code, out)

@@ -34,16 +34,16 @@ const (
 
 // relayDoor is the door of a hub that may be named without its path. WebSub hubs at
 // the root exist, so those are taken as they are.
-func relayDoor(via, hub string) string {
+func relayEndpoint(via, hub string) string {
 	base := strings.TrimRight(hub, "/")
 	switch u, err := url.Parse(base); {
 	case err != nil || u.Host == "" || u.Path != "" || u.RawQuery != "":
 		return hub
 	case via == "cnws":
-		return cnwsDoor(base)
+		return cnwsEndpoint(base)
 	case via == "rsscloud":
-		if door, err := rsscloud.CloudAt(base).RegisterURL(); err == nil {
-			return door
+		if endpoint, err := rsscloud.CloudAt(base).RegisterURL(); err == nil {
+			return endpoint
 		}
 	}
 	return hub
@@ -75,7 +75,7 @@ Prints what the hub answered, or that it has not answered within five seconds.
 			if r.Hub != "" && r.Via == "" {
 				return shell.Usagef("--hub needs --via behind it: rsscloud, websub or cnws")
 			}
-			r.Hub = relayDoor(r.Via, r.Hub)
+			r.Hub = relayEndpoint(r.Via, r.Hub)
 			return p.WithServer(c, true, func(ctx context.Context, s *shell.Connection) error {
 				relay, err := s.AddRelay(ctx, r)
 				if err != nil {

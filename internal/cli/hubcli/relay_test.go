@@ -15,7 +15,7 @@ func TestARelaysHubMayBeNamedWithoutItsPath(t *testing.T) {
 		{"cnws", "", ""},
 		{"cnws", "no url", "no url"},
 	} {
-		if got := relayDoor(c.via, c.hub); got != c.want {
+		if got := relayEndpoint(c.via, c.hub); got != c.want {
 			t.Errorf("%s %q: %q, want %q", c.via, c.hub, got, c.want)
 		}
 	}

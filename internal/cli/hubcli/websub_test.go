@@ -19,13 +19,13 @@ import (
 )
 
 // hubsWorld is topics that name hubs, and the hubs, without a network.
-type hubsWorld struct {
+type fakeHubs struct {
 	mu    sync.Mutex
 	asked map[string][]websub.Request // by hub
 	alone bool                        // hubs take one topic at a time
 }
 
-func (w *hubsWorld) Do(r *http.Request) (*http.Response, error) {
+func (w *fakeHubs) Do(r *http.Request) (*http.Response, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	const page = `<html><head><link rel="hub" href="http://one.example/"></head></html>`
@@ -70,7 +70,7 @@ func (w *hubsWorld) Do(r *http.Request) (*http.Response, error) {
 }
 
 // command runs one command line in w.
-func (w *hubsWorld) command(t *testing.T, args ...string) (code int, out, err string) {
+func (w *fakeHubs) command(t *testing.T, args ...string) (code int, out, err string) {
 	t.Helper()
 	o, e := &locked{}, &locked{}
 	p := inShell(shell.Shell{Out: o, Err: e, HTTP: w, Version: "test"})
@@ -80,7 +80,7 @@ func (w *hubsWorld) command(t *testing.T, args ...string) (code int, out, err st
 
 func TestTopicsOfOneHubArePublishedTogether(t *testing.T) {
 	t.Parallel()
-	w := &hubsWorld{}
+	w := &fakeHubs{}
 	code, out, errs := w.command(t, "publish", "--json", "http://feed.example/a", "http://feed.example/two", "http://feed.example/b", "http://feed.example/a")
 	if code != 0 || errs != "" {
 		t.Errorf("%d %s", code, errs)
@@ -106,9 +106,9 @@ func TestTopicsOfOneHubArePublishedTogether(t *testing.T) {
 	}
 }
 
-func TestANamedHubIsToldWithoutReadingTopics(t *testing.T) {
+func TestNamedHubIsPingedWithoutReadingTopics(t *testing.T) {
 	t.Parallel()
-	w := &hubsWorld{}
+	w := &fakeHubs{}
 	args := []string{"publish", "--hub", "http://three.example/push"}
 	for n := range websub.MaxURLs + 1 {
 		args = append(args, "http://unread.example/"+strconv.Itoa(n))
@@ -124,7 +124,7 @@ func TestANamedHubIsToldWithoutReadingTopics(t *testing.T) {
 
 func TestARefusalOfManyTopicsIsAskedAboutEach(t *testing.T) {
 	t.Parallel()
-	w := &hubsWorld{alone: true}
+	w := &fakeHubs{alone: true}
 	code, out, errs := w.command(t, "publish", "--hub", "http://one.example/", "http://feed.example/a", "http://feed.example/bad", "http://feed.example/b")
 	if code != shell.ExitFailure || len(w.asked["http://one.example/"]) != 2 || strings.Count(out, "The hub took it.") != 2 {
 		t.Errorf("%d\n%s\n%s", code, out, errs)
@@ -140,7 +140,7 @@ func TestSubscribeAsksForWhatTheTopicCallsItself(t *testing.T) {
 	if err := os.WriteFile(secret, []byte("tide\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w := &hubsWorld{}
+	w := &fakeHubs{}
 	code, out, errs := w.command(t, "subscribe", "http://feed.example/two", "--callback", "http://me.example/x?y=1", "--lease", "10d", "--secret-file", secret)
 	if code != 0 || !strings.Contains(out, "http://feed.example/self  accepted; the hub will now ask the callback") || !strings.Contains(errs, "calls itself http://feed.example/self") {
 		t.Errorf("%d\n%s\n%s", code, out, errs)
@@ -186,31 +186,31 @@ func TestTroubleWithWebSubHubsIsASentence(t *testing.T) {
 		{"", 2, "needs one of publish, subscribe, unsubscribe behind it"},
 		{"--lease 1h", 2, "websub has no flags of its own: behind it comes one of publish, subscribe, unsubscribe, and then the flags"},
 	} {
-		code, out, errs := (&hubsWorld{}).command(t, strings.Fields(tt.args)...)
+		code, out, errs := (&fakeHubs{}).command(t, strings.Fields(tt.args)...)
 		if code != tt.code || out != "" || !strings.Contains(errs, tt.want) || strings.Count(errs, "\n") != 1 {
 			t.Errorf("%s: %d %s\n%s", tt.args, code, out, errs)
 		}
 	}
 }
 
-func TestAServerIsAskedAtItsUsualDoorWhenItHasNoHubAtItsRoot(t *testing.T) {
+func TestUsualEndpointIsTriedIfTheRootHasNoHub(t *testing.T) {
 	t.Parallel()
-	const base, door, topic, callback = "http://base.example", "http://base.example/websub", "http://feed.example/", "http://reader.example/cb"
+	const base, endpoint, topic, callback = "http://base.example", "http://base.example/websub", "http://feed.example/", "http://reader.example/cb"
 	for _, hub := range []string{base, base + "/"} {
 		for _, args := range [][]string{
 			{"publish", "--hub", hub, topic},
 			{"subscribe", "--hub", hub, "--callback", callback, topic},
 			{"unsubscribe", "--hub", hub, "--callback", callback, topic},
 		} {
-			w := &hubsWorld{}
+			w := &fakeHubs{}
 			code, out, errs := w.command(t, args...)
-			if code != 0 || len(w.asked[door]) != 1 || !strings.Contains(out, door) || errs != "" {
+			if code != 0 || len(w.asked[endpoint]) != 1 || !strings.Contains(out, endpoint) || errs != "" {
 				t.Errorf("%v: %d %s%s%+v", args, code, out, errs, w.asked)
 			}
 		}
 	}
 	// A refusal of a hub is its word, and nobody else is asked.
-	w := &hubsWorld{}
+	w := &fakeHubs{}
 	if code, _, errs := w.command(t, "subscribe", "--hub", "http://root.example", "--callback", callback, topic+"bad"); code != 1 || !strings.Contains(errs, "http://root.example did not take it") || !strings.Contains(errs, "Not that") {
 		t.Errorf("%d %s", code, errs)
 	}

@@ -77,7 +77,7 @@ func (u *publishing) run(ctx context.Context, topics []string) error {
 	}
 	for _, e := range errands {
 		for some := range slices.Chunk(e.topics, websub.MaxURLs) {
-			ok, err := u.tell(ctx, e.hub, some)
+			ok, err := u.report(ctx, e.hub, some)
 			if err != nil {
 				return err
 			}
@@ -144,7 +144,7 @@ func compacted(list []string) []string {
 
 // tell tells a hub of some topics and prints what it said. When it refuses them
 // together, it is told of each, for it may mean only one, or take only one.
-func (u *publishing) tell(ctx context.Context, hub string, topics []string) (ok bool, err error) {
+func (u *publishing) report(ctx context.Context, hub string, topics []string) (ok bool, err error) {
 	client := u.p.WebSubClient()
 	begun := time.Now()
 	err = client.Publish(ctx, hub, topics...)
@@ -152,13 +152,13 @@ func (u *publishing) tell(ctx context.Context, hub string, topics []string) (ok 
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
-	if doors := namedHub(hub); hubclient.IsNoHub(err) && u.hub != "" && len(doors) > 1 {
-		return u.tell(ctx, doors[1], topics)
+	if endpoints := namedHub(hub); hubclient.IsNoHub(err) && u.hub != "" && len(endpoints) > 1 {
+		return u.report(ctx, endpoints[1], topics)
 	}
 	if e, refused := errors.AsType[*websub.Error](err); refused && len(topics) > 1 && e.Status < 500 && e.Status != http.StatusTooManyRequests {
 		ok = true
 		for _, t := range topics {
-			one, err := u.tell(ctx, hub, []string{t})
+			one, err := u.report(ctx, hub, []string{t})
 			if err != nil {
 				return false, err
 			}

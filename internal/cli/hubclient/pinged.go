@@ -30,15 +30,15 @@ type PingResult struct {
 }
 
 // TimePing does one ping and takes its time.
-func TimePing(feed, door string, do func() (ok bool, msg string, err error)) PingResult {
-	out := PingResult{Feed: feed, Via: door}
+func TimePing(feed, endpoint string, do func() (ok bool, msg string, err error)) PingResult {
+	out := PingResult{Feed: feed, Via: endpoint}
 	begun := time.Now()
 	var err error
 	out.Success, out.Msg, err = do()
 	out.TookMS = float64(time.Since(begun).Microseconds()) / 1000
 	switch {
 	case err != nil:
-		out.Success, out.Msg, out.Failed = false, shell.Sentence(HubError(door, err)), true
+		out.Success, out.Msg, out.Failed = false, shell.Sentence(HubError(endpoint, err)), true
 	case out.Success && out.Msg == "":
 		out.Msg = "The hub took the ping." // over xml-rpc and soap it only says true
 	}
@@ -65,27 +65,27 @@ func (p *Client) PrintPing(out PingResult, asJSON bool) error {
 }
 
 // HubError says what went wrong between us and a hub.
-func HubError(door string, err error) error {
+func HubError(endpoint string, err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
-		return fmt.Errorf("the hub at %s cannot be reached: %w", door, e.Err)
+		return fmt.Errorf("the hub at %s cannot be reached: %w", endpoint, e.Err)
 	}
 	if e, ok := errors.AsType[*rsscloud.Error](err); ok {
 		if e.RetryAfter > 0 {
-			return fmt.Errorf("the hub at %s answers %d: %s (try again in %s)", door, e.Status, e.Msg, shell.FormatDuration(e.RetryAfter))
+			return fmt.Errorf("the hub at %s answers %d: %s (try again in %s)", endpoint, e.Status, e.Msg, shell.FormatDuration(e.RetryAfter))
 		}
-		return fmt.Errorf("the hub at %s answers %d: %s", door, e.Status, e.Msg)
+		return fmt.Errorf("the hub at %s answers %d: %s", endpoint, e.Status, e.Msg)
 	}
 	if e, ok := errors.AsType[*xmlrpc.HTTPError](err); ok {
-		return fmt.Errorf("the hub at %s answers %d %s", door, e.Status, http.StatusText(e.Status))
+		return fmt.Errorf("the hub at %s answers %d %s", endpoint, e.Status, http.StatusText(e.Status))
 	}
 	if errors.Is(err, rsscloud.ErrInvalidResponse) {
-		return fmt.Errorf("%s does not answer like an rssCloud hub", door)
+		return fmt.Errorf("%s does not answer like an rssCloud hub", endpoint)
 	}
 	if e, ok := errors.AsType[*xmlrpc.SyntaxError](err); ok {
-		return fmt.Errorf("%s does not answer like a server for pings: %s", door, e.Msg)
+		return fmt.Errorf("%s does not answer like a server for pings: %s", endpoint, e.Msg)
 	}
 	if errors.Is(err, weblogs.ErrInvalidResponse) {
-		return fmt.Errorf("%s does not answer like a server for pings", door)
+		return fmt.Errorf("%s does not answer like a server for pings", endpoint)
 	}
 	if e, ok := errors.AsType[*weblogs.FieldError](err); ok {
 		return errors.New(e.Msg)

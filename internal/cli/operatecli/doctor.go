@@ -101,7 +101,7 @@ func (e *examination) run(ctx context.Context, feed string) error {
 	}
 	d := &doctor.Doctor{HTTP: e.p.SingleHopClient(), UserAgent: e.p.UserAgent(), Plain: shell.PlainNetError,
 		Hub: e.hub, NoPing: e.noPing, Watch: e.watch, Callback: e.callback}
-	r, err := d.Examine(ctx, feed, e.tell)
+	r, err := d.Examine(ctx, feed, e.report)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ const (
 )
 
 // tell prints a finding at once, so that there is something to read meanwhile.
-func (e *examination) tell(c doctor.Check) {
+func (e *examination) report(c doctor.Check) {
 	if e.json {
 		return
 	}

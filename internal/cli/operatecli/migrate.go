@@ -72,19 +72,19 @@ func place(s string) string {
 
 func (p *commands) printTables(from, to string, r *store.Result) error {
 	t := shell.NewTable(p.Out, "table", "rows", "hash on both sides")
-	var rows, mended int64
+	var rows, repaired int64
 	for _, m := range r.Tables {
 		if err := t.Row(m.Table, strconv.FormatInt(m.Rows, 10), m.Hash[:16]); err != nil {
 			return err
 		}
-		rows, mended = rows+m.Rows, mended+m.Repaired
+		rows, repaired = rows+m.Rows, repaired+m.Repaired
 	}
 	if err := t.End(); err != nil {
 		return err
 	}
 	fmt.Fprintf(p.Err, "Moved %s in %s from %s to %s; each table is the same on both sides.\n", text.Plural(int(rows), "row"), text.Plural(len(r.Tables), "table"), place(from), place(to))
-	if mended > 0 {
-		fmt.Fprintf(p.Err, "%s had bytes that PostgreSQL cannot hold; a replacement character (U+FFFD) stands for each of them now.\n", text.Plural(int(mended), "text"))
+	if repaired > 0 {
+		fmt.Fprintf(p.Err, "%s had bytes that PostgreSQL cannot hold; a replacement character (U+FFFD) stands for each of them now.\n", text.Plural(int(repaired), "text"))
 	}
 	p.printPlaced(r)
 	switch {

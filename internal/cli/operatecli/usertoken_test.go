@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestScopesAreToldAndCompleted(t *testing.T) {
+func TestScopesAreListedAndCompleted(t *testing.T) {
 	t.Parallel()
 	var list []string
 	s := scopeList{&list}

@@ -48,14 +48,14 @@ then is said all the same.`,
 					return shell.AsUsageError(err)
 				}
 			}
-			if x.stranger && x.user != "" {
+			if x.unknown && x.user != "" {
 				return shell.Usagef("--stranger follows nothing: leave --user out")
 			}
 			return x.run(c, urls)
 		},
 	})
 	ofReader(c, &x.user)
-	c.Flags().BoolVar(&x.stranger, "stranger", false, "as a reader that has never seen the feed, whoever follows it here")
+	c.Flags().BoolVar(&x.unknown, "stranger", false, "as a reader that has never seen the feed, whoever follows it here")
 	c.Flags().BoolVarP(&x.exchange, "checks", "v", false, "what was sent and received in the last checks, too")
 	c.Flags().BoolVar(&x.asJSON, "json", false, "one JSON object a line")
 	return c

@@ -22,7 +22,7 @@ import (
 type explainer struct {
 	p        *commands
 	user     string
-	stranger bool // nobody is asked who follows the feed
+	unknown  bool // nobody is asked who follows the feed
 	exchange bool // print what was sent and received
 	asJSON   bool
 
@@ -57,7 +57,7 @@ func (x *explainer) run(c *cobra.Command, urls []string) error {
 // connect finds the server or its folder. Where there is neither, and nobody named one,
 // there is nobody to ask, which is no error: any feed can be explained to a stranger.
 func (x *explainer) connect(c *cobra.Command) (*shell.Connection, error) {
-	if x.stranger {
+	if x.unknown {
 		return nil, nil
 	}
 	s, err := x.p.Connect(c, false)

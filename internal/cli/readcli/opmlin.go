@@ -96,7 +96,7 @@ func (p *commands) importOPML(ctx context.Context, s *shell.Connection, user str
 			return err
 		}
 	}
-	p.tellHowToWatch(ctx, s, user)
+	p.printHowToWatch(ctx, s, user)
 	return nil
 }
 
@@ -149,7 +149,7 @@ func (p *commands) awaitRead(ctx context.Context, r *client.River, found int) er
 }
 
 // tellHowToWatch says where what is new can be seen.
-func (p *commands) tellHowToWatch(ctx context.Context, s *shell.Connection, user string) {
+func (p *commands) printHowToWatch(ctx context.Context, s *shell.Connection, user string) {
 	command := "cloudburst river"
 	if user != "" {
 		command += " --user " + user

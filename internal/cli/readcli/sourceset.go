@@ -299,7 +299,7 @@ func (f *refreshing) run(ctx context.Context, names []string) error {
 		if done++; len(list) > 1 {
 			bar.At(done, len(list))
 		}
-		if err := f.tell(l); err != nil {
+		if err := f.report(l); err != nil {
 			return err
 		}
 	}
@@ -328,7 +328,7 @@ func (f *refreshing) list(ctx context.Context, names []string) (list []client.So
 	for _, name := range names {
 		s, err := f.r.Source(ctx, name)
 		if _, answered := errors.AsType[*client.Error](err); answered {
-			err = f.tell(refreshLine{Input: name, Error: &shell.InputError{Message: shell.Sentence(err)}})
+			err = f.report(refreshLine{Input: name, Error: &shell.InputError{Message: shell.Sentence(err)}})
 		} else if err == nil {
 			list = append(list, s)
 		}
@@ -351,7 +351,7 @@ func (f *refreshing) list(ctx context.Context, names []string) (list []client.So
 }
 
 // tell prints what came of one. Of many, those whose time has not come are counted only.
-func (f *refreshing) tell(l refreshLine) error {
+func (f *refreshing) report(l refreshLine) error {
 	switch {
 	case l.Check != nil:
 		f.read++

@@ -118,7 +118,7 @@ func (g *filePost) run(ctx context.Context, write config.Write, args []string) e
 	if warning := measure.Warning(); warning != "" {
 		fmt.Fprintf(g.p.Err, "cloudburst: %s\n", warning)
 	}
-	if err := g.tell(added); err != nil {
+	if err := g.report(added); err != nil {
 		return err
 	}
 	if g.noPing {
@@ -255,7 +255,7 @@ func cloudAt(base string) rsscloud.Cloud {
 }
 
 // tell prints what became of the post.
-func (g *filePost) tell(a feedfile.Added) error {
+func (g *filePost) report(a feedfile.Added) error {
 	for _, l := range a.Lost {
 		fmt.Fprintf(g.p.Err, "cloudburst: %s\n", shell.Clean(l))
 	}
@@ -290,12 +290,12 @@ func (g *filePost) ping(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the post is in %s, but its hubs cannot be found: %w", g.file, err)
 	}
-	failed, told := false, false
-	for _, one := range g.doors(doc) {
-		told = true
-		r := hubclient.PingResult{Feed: g.url, Via: one.door, Msg: sentenceOf(one.err), Failed: true}
+	failed, notified := false, false
+	for _, one := range g.endpoints(doc) {
+		notified = true
+		r := hubclient.PingResult{Feed: g.url, Via: one.endpoint, Msg: sentenceOf(one.err), Failed: true}
 		if one.err == nil {
-			r = hubclient.TimePing(g.url, one.door, func() (bool, string, error) { return one.tell(ctx) })
+			r = hubclient.TimePing(g.url, one.endpoint, func() (bool, string, error) { return one.report(ctx) })
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -306,7 +306,7 @@ func (g *filePost) ping(ctx context.Context) error {
 		}
 	}
 	switch {
-	case !told:
+	case !notified:
 		fmt.Fprintf(g.p.Err, "cloudburst: the feed names no cloud and no hub, so nobody was told\n")
 	case failed:
 		fmt.Fprintf(g.p.Err, "cloudburst: the post is in %s; \"cloudburst ping %s\" tries again\n", shell.Clean(g.file), shell.Clean(g.url))
@@ -323,32 +323,32 @@ func sentenceOf(err error) string {
 }
 
 // door is one hub of a feed, and how it is told.
-type door struct {
-	door string
-	err  error // why it cannot be
-	tell func(ctx context.Context) (ok bool, msg string, err error)
+type endpoint struct {
+	endpoint string
+	err      error // why it cannot be
+	report   func(ctx context.Context) (ok bool, msg string, err error)
 }
 
 // doors are the hubs that a feed names, each once.
-func (g *filePost) doors(doc *feed.Feed) []door {
-	var all []door
+func (g *filePost) endpoints(doc *feed.Feed) []endpoint {
+	var all []endpoint
 	seen := map[string]bool{}
-	add := func(d door) {
-		if !seen[d.door] || d.err != nil {
-			seen[d.door] = true
+	add := func(d endpoint) {
+		if !seen[d.endpoint] || d.err != nil {
+			seen[d.endpoint] = true
 			all = append(all, d)
 		}
 	}
 	for _, c := range doc.Clouds {
-		add(g.cloudDoor(rsscloud.FindCloud([]byte(cloudElement(c)), g.url)))
+		add(g.cloudEndpoint(rsscloud.FindCloud([]byte(cloudElement(c)), g.url)))
 	}
 	for _, h := range doc.Hubs {
 		switch {
 		case strings.EqualFold(h.Type, "rssCloud"):
 			protocol, host, port, path, err := rsscloud.SplitCallback(rsscloud.HTTPPost, h.URL)
-			add(g.cloudDoor(rsscloud.Cloud{Domain: host, Port: port, Path: path, Protocol: protocol}, err))
+			add(g.cloudEndpoint(rsscloud.Cloud{Domain: host, Port: port, Path: path, Protocol: protocol}, err))
 		case strings.EqualFold(h.Type, "WebSub"):
-			add(door{door: h.URL, err: websub.CheckURL("The hub", h.URL), tell: func(ctx context.Context) (bool, string, error) {
+			add(endpoint{endpoint: h.URL, err: websub.CheckURL("The hub", h.URL), report: func(ctx context.Context) (bool, string, error) {
 				client := g.p.WebSubClient()
 				err := client.Publish(ctx, h.URL, g.url)
 				if err != nil {
@@ -373,19 +373,19 @@ func cloudElement(c feed.Cloud) string {
 }
 
 // cloudDoor is how a cloud is told: in its own protocol.
-func (g *filePost) cloudDoor(c rsscloud.Cloud, err error) door {
+func (g *filePost) cloudEndpoint(c rsscloud.Cloud, err error) endpoint {
 	if err != nil {
-		return door{door: c.Domain, err: fmt.Errorf("a cloud of the feed cannot be told: %w", err)}
+		return endpoint{endpoint: c.Domain, err: fmt.Errorf("a cloud of the feed cannot be told: %w", err)}
 	}
 	at, err := c.PingURL()
 	if err != nil {
-		return door{door: c.Domain, err: fmt.Errorf("a cloud of the feed does not say where to ping: %w", err)}
+		return endpoint{endpoint: c.Domain, err: fmt.Errorf("a cloud of the feed does not say where to ping: %w", err)}
 	}
 	protocol := c.Protocol
 	if protocol != rsscloud.XMLRPC && protocol != rsscloud.SOAP {
 		protocol = rsscloud.HTTPPost
 	}
-	return door{door: at, tell: func(ctx context.Context) (bool, string, error) {
+	return endpoint{endpoint: at, report: func(ctx context.Context) (bool, string, error) {
 		client := rsscloud.Client{HTTP: g.p.HTTP, UserAgent: g.p.UserAgent()}
 		r, err := client.Ping(ctx, protocol, at, g.url)
 		return r.Success, r.Msg, err

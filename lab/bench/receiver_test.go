@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/fetch"
 )
 
-func openTestSink(t *testing.T, p Plan) *Sink {
+func openTestReceiver(t *testing.T, p Plan) *Receiver {
 	t.Helper()
 	s, err := OpenReceiver(t.Context(), p)
 	if err != nil {
@@ -31,10 +31,10 @@ func testSender(t *testing.T) *fetch.Sender {
 	return s
 }
 
-func TestTheSinkCountsEachCallbackOnce(t *testing.T) {
+func TestReceiverCountsEachCallbackOnce(t *testing.T) {
 	t.Parallel()
 	for _, closing := range []bool{false, true} {
-		s := openTestSink(t, Plan{Hosts: 3, SlowHosts: 1, Slow: time.Millisecond, Close: closing})
+		s := openTestReceiver(t, Plan{Hosts: 3, SlowHosts: 1, Slow: time.Millisecond, Close: closing})
 		s.Reset(10)
 		sender := testSender(t)
 		begin := time.Now()
@@ -67,7 +67,7 @@ func TestTheSinkCountsEachCallbackOnce(t *testing.T) {
 
 func TestAFeedIsTheSameUntilItIsChanged(t *testing.T) {
 	t.Parallel()
-	s := openTestSink(t, Plan{Hosts: 1, Feeds: 2, FeedSize: 1000})
+	s := openTestReceiver(t, Plan{Hosts: 1, Feeds: 2, FeedSize: 1000})
 	c := fetch.New(fetch.Options{Guard: &fetch.Guard{Allow: loopback()}})
 	get := func(etag string) *fetch.Response {
 		r, err := c.Get(t.Context(), fetch.Request{URL: fmt.Sprintf("http://%s:%d/f/1", Host(false, 0), s.Port), ETag: etag})
@@ -96,9 +96,9 @@ func TestAFeedIsTheSameUntilItIsChanged(t *testing.T) {
 	}
 }
 
-func TestTheSinkAnswersAChallenge(t *testing.T) {
+func TestReceiverAnswersAChallenge(t *testing.T) {
 	t.Parallel()
-	s := openTestSink(t, Plan{Hosts: 1})
+	s := openTestReceiver(t, Plan{Hosts: 1})
 	resp, err := http.Get(CallbackURL(false, 0, s.Port, 5) + "?url=http%3A%2F%2Fa%2F&challenge=secret%20word")
 	if err != nil {
 		t.Fatal(err)
@@ -109,9 +109,9 @@ func TestTheSinkAnswersAChallenge(t *testing.T) {
 	}
 }
 
-func TestTheSinkRefusesNonsenseAndGoesOn(t *testing.T) {
+func TestReceiverRejectsInvalidRequestsAndContinues(t *testing.T) {
 	t.Parallel()
-	s := openTestSink(t, Plan{Hosts: 1})
+	s := openTestReceiver(t, Plan{Hosts: 1})
 	for _, in := range []string{"hello\r\n\r\n", "POST /c/1 HTTP/1.1\r\nX: " + strings.Repeat("y", 4000)} {
 		var d net.Dialer
 		c, err := d.DialContext(t.Context(), "tcp", fmt.Sprintf("%s:%d", Host(false, 0), s.Port))
@@ -143,7 +143,7 @@ func TestTooManyHostsAreRefused(t *testing.T) {
 
 func TestLoopsReachEveryCallbackOnce(t *testing.T) {
 	t.Parallel()
-	s := openTestSink(t, Plan{Hosts: 7})
+	s := openTestReceiver(t, Plan{Hosts: 7})
 	l := newLoop(8, 64)
 	for _, kind := range []string{LoopSender, LoopNetHTTP} {
 		s.Reset(200)
@@ -164,11 +164,11 @@ func TestLoopsReachEveryCallbackOnce(t *testing.T) {
 	}
 }
 
-func TestTheFloorTellsOnlyChanges(t *testing.T) {
+func TestFloorNotifiesOnlyChanges(t *testing.T) {
 	t.Parallel()
-	s := openTestSink(t, Plan{Hosts: 2, Feeds: 2})
+	s := openTestReceiver(t, Plan{Hosts: 2, Feeds: 2})
 	s.Reset(2)
-	d, err := openDoor(t.Context(), doorPlan{Hosts: 2, Port: s.Port}, testSender(t))
+	d, err := openEndpoint(t.Context(), endpointPlan{Hosts: 2, Port: s.Port}, testSender(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ type Report struct {
 const brokenMost = 40
 
 // world is one run.
-type world struct {
+type scenario struct {
 	seed  uint64
 	plan  plan
 	disk  *Disk
@@ -62,7 +62,7 @@ type world struct {
 
 // Run plays one seed. It must be called in a bubble of testing/synctest.
 func Run(seed uint64, o Options) Report {
-	w := &world{seed: seed, plan: makePlan(seed), log: o.Log, byKey: map[hub.Key]*member{}, values: map[string]int{}, bodies: map[string]int{},
+	w := &scenario{seed: seed, plan: makePlan(seed), log: o.Log, byKey: map[hub.Key]*member{}, values: map[string]int{}, bodies: map[string]int{},
 		faulty: true, history: history{set: map[[2]int]time.Time{}}}
 	w.flaw = newFlaw(o.Flaw, w)
 	w.disk = NewDisk(w.plan.machines > 1)
@@ -91,7 +91,7 @@ func Run(seed uint64, o Options) Report {
 }
 
 // breaks notes a promise that was broken; w.mu is held.
-func (w *world) breaks(format string, args ...any) {
+func (w *scenario) breaks(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	w.say("BROKEN: %s", text)
 	if len(w.broken) < brokenMost {
@@ -99,14 +99,14 @@ func (w *world) breaks(format string, args ...any) {
 	}
 }
 
-func (w *world) fail(format string, args ...any) {
+func (w *scenario) fail(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.breaks(format, args...)
 }
 
 // note writes a line of the history where it is worth one.
-func (w *world) note(worth bool, format string, args ...any) {
+func (w *scenario) note(worth bool, format string, args ...any) {
 	if !worth {
 		return
 	}
@@ -116,7 +116,7 @@ func (w *world) note(worth bool, format string, args ...any) {
 }
 
 // swept writes down what a sweep took.
-func (w *world) swept(gone []hub.SubscriptionInfo, now time.Time) {
+func (w *scenario) swept(gone []hub.SubscriptionInfo, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, g := range gone {

@@ -21,7 +21,7 @@ import (
 // world is everybody besides the server. author.example and example.org serve the files
 // of the guide's folder; where there is none whose name ends in .xml, they serve some feed.
 // reader.example is whoever is told: it answers as the exchanges of the guide say.
-type world struct {
+type harness struct {
 	p              *place
 	author, reader string // host:port of both
 	hub            string // port of the server
@@ -33,8 +33,8 @@ type world struct {
 	news    chan struct{}     // closed when something came
 }
 
-func newWorld(p *place, hub string) *world {
-	w := &world{p: p, hub: hub, learned: map[string]string{}, news: make(chan struct{})}
+func newHarness(p *place, hub string) *harness {
+	w := &harness{p: p, hub: hub, learned: map[string]string{}, news: make(chan struct{})}
 	for _, b := range p.page.blocks {
 		if b.kind != "http" {
 			continue
@@ -52,12 +52,12 @@ func newWorld(p *place, hub string) *world {
 		p.t.Cleanup(s.Close)
 		return strings.TrimPrefix(s.URL, "http://")
 	}
-	w.author, w.reader = serve(w.feed), serve(w.told)
+	w.author, w.reader = serve(w.feed), serve(w.notified)
 	return w
 }
 
 // names are the names of the world, each followed by what stands for it.
-func (w *world) names() []string {
+func (w *harness) names() []string {
 	author, reader := w.author, w.reader
 	_, port, _ := net.SplitHostPort(reader) // httptest has written it
 	var pairs []string
@@ -73,7 +73,7 @@ func (w *world) names() []string {
 }
 
 // feed is what authors serve.
-func (w *world) feed(rw http.ResponseWriter, r *http.Request) {
+func (w *harness) feed(rw http.ResponseWriter, r *http.Request) {
 	body, err := os.ReadFile(filepath.Join(w.p.dir, path.Clean("/"+r.URL.Path)))
 	kind := "text/html; charset=utf-8"
 	if path.Ext(r.URL.Path) == ".xml" {
@@ -97,7 +97,7 @@ func (w *world) feed(rw http.ResponseWriter, r *http.Request) {
 }
 
 // told is what the reader answers.
-func (w *world) told(rw http.ResponseWriter, r *http.Request) {
+func (w *harness) notified(rw http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
@@ -129,7 +129,7 @@ func (w *world) told(rw http.ResponseWriter, r *http.Request) {
 }
 
 // forget has nothing come yet.
-func (w *world) forget() {
+func (w *harness) forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.came = nil
@@ -139,7 +139,7 @@ func (w *world) forget() {
 }
 
 // real is a text of the guide as it is here.
-func (w *world) real(text string) string {
+func (w *harness) real(text string) string {
 	text = w.p.names.Replace(text)
 	for shown, is := range w.learned {
 		text = strings.ReplaceAll(text, shown, is)
@@ -148,7 +148,7 @@ func (w *world) real(text string) string {
 }
 
 // wait waits until a request like x has come to the reader.
-func (w *world) wait(x *exchange) {
+func (w *harness) wait(x *exchange) {
 	w.p.t.Helper()
 	end := time.After(time.Minute)
 	for {

@@ -18,15 +18,15 @@ import (
 const origins = 8
 
 // crowd is everybody who is told. The path of a callback is /FEED/NUMBER.
-type crowd struct {
+type subscribers struct {
 	history *history
 	takes   atomic.Int64 // nanoseconds that an answer takes
 	servers []*http.Server
 	bases   []string
 }
 
-func newCrowd(h *history) (*crowd, error) {
-	c := &crowd{history: h}
+func newSubscribers(h *history) (*subscribers, error) {
+	c := &subscribers{history: h}
 	for i := range origins {
 		srv, base, err := outside.Serve(fmt.Sprintf("127.0.2.%d", i+1), c)
 		if err != nil {
@@ -38,21 +38,21 @@ func newCrowd(h *history) (*crowd, error) {
 	return c, nil
 }
 
-func (c *crowd) close() {
+func (c *subscribers) close() {
 	for _, s := range c.servers {
 		_ = s.Close() // there is nobody left to answer
 	}
 }
 
 // callback is the n-th callback of a feed.
-func (c *crowd) callback(feed string, n int) string {
+func (c *subscribers) callback(feed string, n int) string {
 	return fmt.Sprintf("%s/%s/%d", c.bases[n%len(c.bases)], feed, n)
 }
 
 // sender is in the User-Agent of a node: its version and its name.
 var sender = regexp.MustCompile(`^Cloudburst/(\S+) \(\+http://([a-z0-9-]+)\.example\)`)
 
-func (c *crowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (c *subscribers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begun := time.Now()
 	if r.Method == http.MethodGet { // somebody asks for consent
 		q := r.URL.Query()

@@ -19,10 +19,10 @@ import (
 // door is the floor that the server's pings are compared with: the same kind of
 // door, the same reading of the feed, the same notification, and no state but a
 // map: nothing is written, limited or logged.
-type door struct {
+type endpoint struct {
 	addr string
 
-	plan   doorPlan
+	plan   endpointPlan
 	client *fetch.Client
 	sender *fetch.Sender
 	server *http.Server
@@ -30,7 +30,7 @@ type door struct {
 	known  map[string]knownFeed
 }
 
-type doorPlan struct {
+type endpointPlan struct {
 	Hosts int    `json:"hosts"`
 	Port  uint16 `json:"port"`
 }
@@ -40,13 +40,13 @@ type knownFeed struct {
 	hash           [sha256.Size]byte
 }
 
-func openDoor(ctx context.Context, p doorPlan, s *fetch.Sender) (*door, error) {
+func openEndpoint(ctx context.Context, p endpointPlan, s *fetch.Sender) (*endpoint, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp4", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	d := &door{
+	d := &endpoint{
 		addr: l.Addr().String(), plan: p, sender: s, known: map[string]knownFeed{},
 		client: fetch.New(fetch.Options{Guard: &fetch.Guard{Allow: loopback()}, UserAgent: agent}),
 	}
@@ -55,9 +55,9 @@ func openDoor(ctx context.Context, p doorPlan, s *fetch.Sender) (*door, error) {
 	return d, nil
 }
 
-func (d *door) close() { _ = d.server.Close() }
+func (d *endpoint) close() { _ = d.server.Close() }
 
-func (d *door) ping(w http.ResponseWriter, r *http.Request) {
+func (d *endpoint) ping(w http.ResponseWriter, r *http.Request) {
 	feed := r.PostFormValue("url")
 	changed, err := d.check(r.Context(), feed)
 	if err != nil {
@@ -67,11 +67,11 @@ func (d *door) ping(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write([]byte(`{"success":true,"msg":"Thanks for the ping."}`)) // the asker may have gone
 	if changed {
-		go d.tell(feed)
+		go d.notify(feed)
 	}
 }
 
-func (d *door) check(ctx context.Context, feed string) (bool, error) {
+func (d *endpoint) check(ctx context.Context, feed string) (bool, error) {
 	d.mu.Lock()
 	k := d.known[feed]
 	d.mu.Unlock()
@@ -90,7 +90,7 @@ func (d *door) check(ctx context.Context, feed string) (bool, error) {
 }
 
 // tell notifies the one subscriber of /f/N, which is /c/N.
-func (d *door) tell(feed string) {
+func (d *endpoint) notify(feed string) {
 	i, err := strconv.Atoi(feed[strings.LastIndexByte(feed, '/')+1:])
 	if err != nil {
 		return
@@ -108,13 +108,13 @@ func (d *door) tell(feed string) {
 
 // pinger sends pings over one kept connection each, as one client would.
 type pinger struct {
-	door string // URL of the REST door
-	web  *http.Client
+	endpoint string // URL of the REST door
+	web      *http.Client
 }
 
 func newPinger(addr string, clients int) *pinger {
 	return &pinger{
-		door: "http://" + addr + "/rsscloud/ping",
+		endpoint: "http://" + addr + "/rsscloud/ping",
 		web: &http.Client{Timeout: time.Minute, Transport: &http.Transport{
 			MaxIdleConnsPerHost: clients, MaxConnsPerHost: clients, DisableCompression: true, Protocols: onlyHTTP1(),
 		}},
@@ -124,7 +124,7 @@ func newPinger(addr string, clients int) *pinger {
 // ping tells that feed changed and returns when that is acknowledged.
 func (p *pinger) ping(ctx context.Context, feed string) error {
 	body := strings.NewReader("url=" + url.QueryEscape(feed))
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.door, body)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.endpoint, body)
 	if err != nil {
 		return err
 	}

@@ -19,24 +19,24 @@ const secret = "geheim ✓ &=%2B+"
 
 // world is the rest of the network: authors with their feeds, and subscribers of
 // every kind. One topic for each cell of the table.
-type world struct {
+type harness struct {
 	server *httptest.Server
 
-	mu    sync.Mutex
-	feeds map[string]int           // items by path
-	hubs  map[string]string        // extra elements of a feed by path: the hub it names
-	told  map[string][]heard       // by topic
-	wants map[string]websub.Wanted // by token
+	mu       sync.Mutex
+	feeds    map[string]int           // items by path
+	hubs     map[string]string        // extra elements of a feed by path: the hub it names
+	notified map[string][]received    // by topic
+	wants    map[string]websub.Wanted // by token
 }
 
 // heard is one notification that a subscriber took.
-type heard struct {
+type received struct {
 	by   string // id of the kind of subscriber
 	what string // how it was told; anything but "" is wrong in itself
 }
 
-func newWorld(t *testing.T) *world {
-	w := &world{feeds: map[string]int{}, hubs: map[string]string{}, told: map[string][]heard{}, wants: map[string]websub.Wanted{}}
+func newHarness(t *testing.T) *harness {
+	w := &harness{feeds: map[string]int{}, hubs: map[string]string{}, notified: map[string][]received{}, wants: map[string]websub.Wanted{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /feed/", w.serveFeed)
 	mux.HandleFunc("GET /site/", w.serveSite)
@@ -47,7 +47,7 @@ func newWorld(t *testing.T) *world {
 			if n.Protocol != protocol {
 				what = "told by " + n.Protocol
 			}
-			w.hear(n.URL, heard{protocol, what})
+			w.receive(n.URL, received{protocol, what})
 		}})
 	}
 	mux.Handle("/websub/", &websub.Subscriber{Callbacks: w})
@@ -58,7 +58,7 @@ func newWorld(t *testing.T) *world {
 			what = fmt.Sprintf("the title is %q, the newest item is %d", c.Title, n)
 		}
 		w.mu.Unlock()
-		w.hear(c.ResourceID, heard{"cnws", what})
+		w.receive(c.ResourceID, received{"cnws", what})
 		return true, nil
 	})})
 	w.server = httptest.NewServer(mux)
@@ -66,28 +66,28 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) hear(topic string, h heard) {
+func (w *harness) receive(topic string, h received) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.told[topic] = append(w.told[topic], h)
+	w.notified[topic] = append(w.notified[topic], h)
 }
 
-func (w *world) heardOf(topic string) []heard {
+func (w *harness) receivedFor(topic string) []received {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return append([]heard(nil), w.told[topic]...)
+	return append([]received(nil), w.notified[topic]...)
 }
 
 // forget lets the test calls of registrations be none of the news.
-func (w *world) forget(topic string) {
+func (w *harness) forget(topic string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.told, topic)
+	delete(w.notified, topic)
 }
 
 // Topics, and the sites that they belong to.
-func (w *world) feed(c cell) string { return w.server.URL + "/feed/" + c.signal + "." + c.subscriber }
-func (w *world) site(c cell) string { return w.server.URL + "/site/" + c.signal + "." + c.subscriber }
+func (w *harness) feed(c cell) string { return w.server.URL + "/feed/" + c.signal + "." + c.subscriber }
+func (w *harness) site(c cell) string { return w.server.URL + "/site/" + c.signal + "." + c.subscriber }
 
 func pathOf(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
@@ -98,7 +98,7 @@ func pathOf(url string) string {
 func title(n int) string { return fmt.Sprintf("Nummer %d & mehr", n) }
 
 // body is a feed in Latin-1, so that whoever makes UTF-8 of it is found out.
-func (w *world) body(path string) []byte {
+func (w *harness) body(path string) []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	text := fmt.Sprintf(`<?xml version="1.0" encoding="ISO-8859-1"?>
@@ -110,7 +110,7 @@ func (w *world) body(path string) []byte {
 	return []byte(text + "</channel></rss>\n")
 }
 
-func (w *world) serveFeed(rw http.ResponseWriter, r *http.Request) {
+func (w *harness) serveFeed(rw http.ResponseWriter, r *http.Request) {
 	body := w.body(r.URL.Path)
 	tag := fmt.Sprintf(`"%x"`, sha256.Sum256(body))
 	rw.Header().Set("Content-Type", "application/rss+xml")
@@ -123,27 +123,27 @@ func (w *world) serveFeed(rw http.ResponseWriter, r *http.Request) {
 }
 
 // serveSite is the page that a feed belongs to.
-func (w *world) serveSite(rw http.ResponseWriter, r *http.Request) {
+func (w *harness) serveSite(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Content-Type", "text/html; charset=utf-8")
 	fmt.Fprintf(rw, `<!doctype html><title>Site</title><link rel="alternate" type="application/rss+xml" href="%s">`,
 		strings.Replace(r.URL.Path, "/site/", "/feed/", 1))
 }
 
 // change adds an item.
-func (w *world) change(c cell) {
+func (w *harness) change(c cell) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.feeds["/feed/"+c.signal+"."+c.subscriber]++
 }
 
 // Confirm and the others are the callbacks of WebSub.
-func (w *world) Confirm(context.Context, websub.Confirmation) error { return nil }
+func (w *harness) Confirm(context.Context, websub.Confirmation) error { return nil }
 
-func (w *world) Denied(_ context.Context, d websub.Denial) {
-	w.hear(d.Topic, heard{"websub", "denied: " + d.Reason})
+func (w *harness) Denied(_ context.Context, d websub.Denial) {
+	w.receive(d.Topic, received{"websub", "denied: " + d.Reason})
 }
 
-func (w *world) Wanted(_ context.Context, token string) (websub.Wanted, error) {
+func (w *harness) Wanted(_ context.Context, token string) (websub.Wanted, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if wanted, ok := w.wants[token]; ok {
@@ -152,12 +152,12 @@ func (w *world) Wanted(_ context.Context, token string) (websub.Wanted, error) {
 	return websub.Wanted{}, websub.ErrNotWanted
 }
 
-func (w *world) Deliver(ctx context.Context, d websub.Delivery) error {
+func (w *harness) Deliver(ctx context.Context, d websub.Delivery) error {
 	wanted, err := w.Wanted(ctx, d.Token)
 	if err != nil {
 		return err
 	}
-	h := heard{by: "websub"}
+	h := received{by: "websub"}
 	if wanted.Secret != "" {
 		h.by = "websub-secret"
 	}
@@ -169,12 +169,12 @@ func (w *world) Deliver(ctx context.Context, d websub.Delivery) error {
 	case d.Topic != wanted.Topic:
 		h.what = "the topic is " + d.Topic
 	}
-	w.hear(wanted.Topic, h)
+	w.receive(wanted.Topic, h)
 	return nil
 }
 
 // callback makes one for a WebSub subscription.
-func (w *world) callback(topic, secret string) string {
+func (w *harness) callback(topic, secret string) string {
 	token := websub.NewToken()
 	w.mu.Lock()
 	defer w.mu.Unlock()

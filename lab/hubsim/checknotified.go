@@ -16,7 +16,7 @@ type turnOf struct {
 
 // turns are what is certain of a member, in order. What nobody knows ends it here: then
 // nothing is asked for until it has joined again for certain. w.mu is held.
-func (w *world) turns(m *member) []turnOf {
+func (w *scenario) turns(m *member) []turnOf {
 	var list []turnOf
 	for _, a := range w.acts {
 		switch {
@@ -47,7 +47,7 @@ func (w *world) turns(m *member) []turnOf {
 
 // confirmed is what the callback of the last request by WebSub said yes to, if nothing
 // is uncertain about it. When that is written is not known: by then at the latest.
-func (w *world) confirmed(m *member) []turnOf {
+func (w *scenario) confirmed(m *member) []turnOf {
 	if m.protocol != hub.WebSub {
 		return nil
 	}
@@ -75,7 +75,7 @@ func (w *world) confirmed(m *member) []turnOf {
 
 // liveSince is since when a member has certainly been a subscriber without a break;
 // false: it may be none. clock is the time by the machine that tells.
-func (w *world) liveSince(m *member, clock time.Time) (since time.Time, live bool) {
+func (w *scenario) liveSince(m *member, clock time.Time) (since time.Time, live bool) {
 	var until time.Time
 	for _, t := range w.turns(m) {
 		switch {
@@ -92,7 +92,7 @@ func (w *world) liveSince(m *member, clock time.Time) (since time.Time, live boo
 
 // checkTold: whatever was acknowledged has reached everybody who was there, as that
 // version or a newer one.
-func (w *world) checkTold(when string) {
+func (w *scenario) checkNotified(when string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	clock := time.Now()
@@ -113,17 +113,17 @@ func (w *world) checkTold(when string) {
 				need = max(need, a.value)
 			}
 		}
-		has, inVain := 0, 0
+		has, unanswered := 0, 0
 		for _, d := range w.deliveries {
 			switch {
 			case d.member != m:
 			case d.accepted:
-				has, inVain = max(has, d.value), 0
+				has, unanswered = max(has, d.value), 0
 			case d.bad():
-				inVain++
+				unanswered++
 			}
 		}
-		if has < need && (m.protocol != hub.WebSub || inVain <= len(retries())) {
+		if has < need && (m.protocol != hub.WebSub || unanswered <= len(retries())) {
 			w.breaks("%s: %s was told of %d at last, and %d was acknowledged", when, m, has, need)
 		}
 	}
@@ -131,20 +131,20 @@ func (w *world) checkTold(when string) {
 
 // checkEnded: those who are dead were dropped at the top of the hour, after enough
 // changes, and those who have unsubscribed are told no more.
-func (w *world) checkEnded(when string) {
+func (w *scenario) checkEnded(when string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i := range w.plan.members {
 		m := &w.plan.members[i]
-		joined, told := false, false
+		joined, notified := false, false
 		for _, a := range w.acts {
 			joined = joined || a.member == m && a.kind == "register" && a.end.After(time.Now().Add(-time.Hour))
 		}
 		for _, d := range w.deliveries {
-			told = told || d.member == m && d.value == w.feeds[m.feed].value
+			notified = notified || d.member == m && d.value == w.feeds[m.feed].value
 		}
 		rss := m.protocol != hub.WebSub && m.protocol != hub.CNWS
-		if m.nature == dead && rss && told && !(joined && w.plan.tail && when != "after the hour") {
+		if m.nature == dead && rss && notified && !(joined && w.plan.tail && when != "after the hour") {
 			w.breaks("%s: %s is still told, and has not taken one of the last changes", when, m)
 		}
 	}

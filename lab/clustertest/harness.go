@@ -40,17 +40,17 @@ type Options struct {
 // World is what is around a cluster. Make it with [New], and Close it.
 type Cluster struct {
 	Options
-	ctx     context.Context
-	history *history
-	feeds   *feeds
-	crowd   *crowd
-	client  *http.Client // does not keep connections: they would tell it of deaths
-	rng     *outside.Random
-	took    []time.Duration // from troubles to the first delivery by another node
-	again   int             // deliveries that may be repeated
-	away    atomic.Bool     // the database: all nodes may refuse
-	owing   bool            // somebody refuses for good, so something is owed at the end
-	front   *node           // what clients ask in place of the nodes; nil: nothing stands there
+	ctx         context.Context
+	history     *history
+	feeds       *feeds
+	subscribers *subscribers
+	client      *http.Client // does not keep connections: they would tell it of deaths
+	rng         *outside.Random
+	took        []time.Duration // from troubles to the first delivery by another node
+	again       int             // deliveries that may be repeated
+	away        atomic.Bool     // the database: all nodes may refuse
+	withPending bool            // somebody refuses for good, so something is owed at the end
+	front       *node           // what clients ask in place of the nodes; nil: nothing stands there
 
 	mu    sync.Mutex
 	nodes []*node
@@ -79,7 +79,7 @@ func New(ctx context.Context, o Options) (*Cluster, error) {
 	if w.feeds, err = newFeeds(); err != nil {
 		return nil, err
 	}
-	if w.crowd, err = newCrowd(w.history); err != nil {
+	if w.subscribers, err = newSubscribers(w.history); err != nil {
 		_ = w.feeds.srv.Close() // there is nobody to answer
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (w *Cluster) Close() {
 	for _, p := range w.ways {
 		p.close()
 	}
-	w.crowd.close()
+	w.subscribers.close()
 	_ = w.feeds.srv.Close() // there is nobody to answer
 }
 
@@ -214,7 +214,7 @@ func (w *Cluster) follow(n *node, feed string, count int) error {
 	var list bytes.Buffer
 	for i := range count {
 		fmt.Fprintf(&list, `{"topic":%q,"protocol":"websub","callback":%q,"expires_at":%q}`+"\n",
-			w.feeds.url(feed), w.crowd.callback(feed, i), time.Now().Add(24*time.Hour).UTC().Format(time.RFC3339))
+			w.feeds.url(feed), w.subscribers.callback(feed, i), time.Now().Add(24*time.Hour).UTC().Format(time.RFC3339))
 	}
 	admin := &client.Client{Base: n.life().Admin}
 	if _, err := admin.Import(w.ctx, &list, client.ImportOptions{}); err != nil {
@@ -223,7 +223,7 @@ func (w *Cluster) follow(n *node, feed string, count int) error {
 	since := time.Now()
 	w.history.do(func() {
 		for i := range count {
-			w.history.followers = append(w.history.followers, follower{w.crowd.callback(feed, i), feed, true, since})
+			w.history.followers = append(w.history.followers, follower{w.subscribers.callback(feed, i), feed, true, since})
 		}
 	})
 	return nil
@@ -258,7 +258,7 @@ func (w *Cluster) export(n *node) (map[string]bool, error) {
 // End waits until nothing is left to do, and checks what was promised.
 func (w *Cluster) End() (Report, error) {
 	n := w.living()[0]
-	if !w.owing {
+	if !w.withPending {
 		if err := w.idle(n); err != nil {
 			w.history.wrong("no end: %v", err)
 		}

@@ -21,7 +21,7 @@ import (
 const database = "cloudburst.db"
 
 // world is a folder whose power can be cut.
-type world struct {
+type harness struct {
 	t     *testing.T
 	dir   string // where it is for processes
 	disk  *Disk
@@ -39,12 +39,12 @@ type world struct {
 
 // newWorld mounts an empty disk. Where that cannot be, processes note what SQLite writes,
 // and the disk is what follows from that.
-func newWorld(t *testing.T, seed uint64) *world {
+func newHarness(t *testing.T, seed uint64) *harness {
 	t.Helper()
 	if *notesFlag {
 		return newNoted(t, seed)
 	}
-	w := &world{t: t, dir: t.TempDir(), rng: rand.New(rand.NewPCG(seed, 11)), disk: NewDisk()}
+	w := &harness{t: t, dir: t.TempDir(), rng: rand.New(rand.NewPCG(seed, 11)), disk: NewDisk()}
 	var err error
 	if w.unmount, err = mount(w.disk, w.dir); err != nil {
 		t.Logf("the disk cannot be mounted (%v), which needs Linux, root and /dev/fuse (modprobe fuse, or packaging/setup-tests.sh). "+
@@ -66,13 +66,13 @@ func newWorld(t *testing.T, seed uint64) *world {
 }
 
 // from has the disk fail from now on, as f says, after each cut too.
-func (w *world) from(f func(Op) Failure) {
+func (w *harness) from(f func(Op) Failure) {
 	w.fail = f
 	w.disk.Fail(f)
 }
 
 // next chooses how the next life ends: at an operation of the disk, or by the clock.
-func (w *world) next() <-chan struct{} {
+func (w *harness) next() <-chan struct{} {
 	if w.rng.IntN(4) == 0 {
 		return nil
 	}
@@ -87,7 +87,7 @@ func (w *world) next() <-chan struct{} {
 }
 
 // cut is the power cut, and what is found afterwards.
-func (w *world) cut() error {
+func (w *harness) cut() error {
 	if w.keeper != nil {
 		w.keeper.rest()
 	}
@@ -109,10 +109,10 @@ func (w *world) cut() error {
 
 // lostSomething reports whether a cut changed anything. Whether it does is chance: often
 // everything is synced at that moment.
-func (w *world) lostSomething() bool { return w.lost > 0 }
+func (w *harness) lostSomething() bool { return w.lost > 0 }
 
 // take takes the disk from a dead process.
-func (w *world) take() error {
+func (w *harness) take() error {
 	if w.notes != "" {
 		return w.read()
 	}
@@ -124,7 +124,7 @@ func (w *world) take() error {
 }
 
 // give gives the next process what is left.
-func (w *world) give() (err error) {
+func (w *harness) give() (err error) {
 	if w.notes != "" {
 		return w.write()
 	}
@@ -144,7 +144,7 @@ func differences(before, after *Disk) (n int) {
 }
 
 // integrity is what SQLite says of the database that was found; "" is that it is whole.
-func (w *world) integrity() (string, error) {
+func (w *harness) integrity() (string, error) {
 	dir, err := os.MkdirTemp(w.t.TempDir(), "found")
 	if err != nil {
 		return "", err
@@ -183,7 +183,7 @@ func whole(file string) (string, error) {
 }
 
 // options are those of crashtest on this disk.
-func (w *world) options(o crashtest.Options) crashtest.Options {
+func (w *harness) options(o crashtest.Options) crashtest.Options {
 	o.Dir, o.Data = w.t.TempDir(), filepath.Join(w.dir, "data")
 	o.Dead = w.cut
 	o.Alive = func(ctx context.Context, base, admin string) error { return w.keeper.live(ctx, base, admin) }

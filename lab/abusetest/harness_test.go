@@ -109,9 +109,9 @@ type ear struct {
 	host, port string
 	base       string
 
-	mu   sync.Mutex
-	last map[string]time.Time // when it was last told, by path and feed
-	told int
+	mu       sync.Mutex
+	last     map[string]time.Time // when it was last told, by path and feed
+	notified int
 }
 
 func newEar(t *testing.T, addr string) *ear {
@@ -135,12 +135,12 @@ func (e *ear) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.told++
+	e.notified++
 	e.last[r.URL.Path+" "+form.Get("url")] = time.Now()
 }
 
 // heard reports that the callback was told of the feed at or after a moment.
-func (e *ear) heard(path, feed string, since time.Time) bool {
+func (e *ear) received(path, feed string, since time.Time) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	at := e.last[path+" "+feed]

@@ -12,10 +12,10 @@ import (
 	"cloudburst/internal/text"
 )
 
-const sinkFields = `kind, url, user, topic, state, version, told, last_at, last, ok,
+const targetFields = `kind, url, user, topic, state, version, told, last_at, last, ok,
 tries, next_at`
 
-func (p *commands) sinks() *cobra.Command {
+func (p *commands) targets() *cobra.Command {
 	var q client.PingTargetQuery
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
@@ -31,21 +31,21 @@ change, or "cloudburst sinks retry", begins anew.
 
 Works on the running server, or on the data folder when none runs.
 
---json prints one object a line: ` + sinkFields + `.`,
+--json prints one object a line: ` + targetFields + `.`,
 		Args: shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error { return p.listSinks(ctx, s, q, asJSON) })
+			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error { return p.listTargets(ctx, s, q, asJSON) })
 		},
 	})
 	c.Flags().StringVar(&q.User, "user", "", "only of the feed of this user, a `name`")
 	c.Flags().BoolVar(&q.Pending, "owing", false, "only those that have not heard of the newest version")
 	c.Flags().IntVar(&q.Limit, "limit", 0, "at most this `number`; 0 is all")
 	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
-	c.AddCommand(p.sinksRetry())
+	c.AddCommand(p.targetsRetry())
 	return c
 }
 
-func (p *commands) listSinks(ctx context.Context, s *shell.Connection, q client.PingTargetQuery, asJSON bool) error {
+func (p *commands) listTargets(ctx context.Context, s *shell.Connection, q client.PingTargetQuery, asJSON bool) error {
 	out := bufio.NewWriter(p.Out)
 	enc := shell.JSONLines(out)
 	t := shell.NewTable(p.Out, "SINK", "KIND", "FEED", "STATE", "LAST", "SAID", "NEXT")
@@ -67,7 +67,7 @@ func (p *commands) listSinks(ctx context.Context, s *shell.Connection, q client.
 	return t.End()
 }
 
-func (p *commands) sinksRetry() *cobra.Command {
+func (p *commands) targetsRetry() *cobra.Command {
 	return shell.ServerFlags(&cobra.Command{
 		Use:   "retry [URL]",
 		Short: "Tell those at once that have not heard of the newest version",

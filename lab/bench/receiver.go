@@ -35,7 +35,7 @@ const maxHosts = 8000
 // address of its own, 127.20.0.1 and so on, slow ones from 127.30.0.1; all listen
 // on one port. Callbacks are /c/0, /c/1 …, any of them on any host; feeds are
 // /f/0, /f/1 … on every host. /n/0 takes anything and does nothing.
-type Sink struct {
+type Receiver struct {
 	Port uint16
 
 	plan      Plan
@@ -91,14 +91,14 @@ func CallbackURL(slow bool, h int, port uint16, i int) string {
 }
 
 // OpenSink listens on all hosts of the plan.
-func OpenReceiver(ctx context.Context, p Plan) (*Sink, error) {
+func OpenReceiver(ctx context.Context, p Plan) (*Receiver, error) {
 	if p.Hosts < 1 || p.Hosts+p.SlowHosts > maxHosts {
 		return nil, fmt.Errorf("%d hosts are asked for; between 1 and %d can be played", p.Hosts+p.SlowHosts, maxHosts)
 	}
 	if p.FeedSize == 0 {
 		p.FeedSize = 4096
 	}
-	s := &Sink{plan: p, open: map[net.Conn]struct{}{}, feeds: make([]feed, p.Feeds)}
+	s := &Receiver{plan: p, open: map[net.Conn]struct{}{}, feeds: make([]feed, p.Feeds)}
 	s.tail = bytes.Repeat([]byte("."), max(0, p.FeedSize-len(feedHead)-versionDigits-len(feedFoot)))
 	for i := range s.feeds {
 		s.feeds[i].version.Store(1)
@@ -126,7 +126,7 @@ func OpenReceiver(ctx context.Context, p Plan) (*Sink, error) {
 	return s, nil
 }
 
-func (s *Sink) listen(ctx context.Context) error {
+func (s *Receiver) listen(ctx context.Context) error {
 	lc := net.ListenConfig{KeepAlive: -1}
 	s.Port = 0
 	for i := range s.plan.Hosts + s.plan.SlowHosts {
@@ -145,7 +145,7 @@ func (s *Sink) listen(ctx context.Context) error {
 	return nil
 }
 
-func (s *Sink) closeListeners() {
+func (s *Receiver) closeListeners() {
 	for _, l := range s.listeners {
 		_ = l.Close()
 	}
@@ -153,7 +153,7 @@ func (s *Sink) closeListeners() {
 }
 
 // Close ends all connections and waits for their end.
-func (s *Sink) Close() {
+func (s *Receiver) Close() {
 	s.closeListeners()
 	s.mu.Lock()
 	s.closed = true
@@ -165,16 +165,16 @@ func (s *Sink) Close() {
 }
 
 // Reset begins a new round with n callbacks.
-func (s *Sink) Reset(n int) { s.round.Store(&round{at: make([]atomic.Int64, n)}) }
+func (s *Receiver) Reset(n int) { s.round.Store(&round{at: make([]atomic.Int64, n)}) }
 
 // Change gives feeds from ≤ i < to a new version each.
-func (s *Sink) Change(from, to int) {
+func (s *Receiver) Change(from, to int) {
 	for i := max(from, 0); i < min(to, len(s.feeds)); i++ {
 		s.feeds[i].version.Add(1)
 	}
 }
 
-func (s *Sink) accept(l net.Listener) {
+func (s *Receiver) accept(l net.Listener) {
 	slow := l.Addr().(*net.TCPAddr).AddrPort().Addr().Compare(Host(true, 0)) >= 0
 	for {
 		c, err := l.Accept()
@@ -196,7 +196,7 @@ func (s *Sink) accept(l net.Listener) {
 	}
 }
 
-func (s *Sink) enter(c net.Conn) bool {
+func (s *Receiver) enter(c net.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -207,7 +207,7 @@ func (s *Sink) enter(c net.Conn) bool {
 	return true
 }
 
-func (s *Sink) leave(c net.Conn) {
+func (s *Receiver) leave(c net.Conn) {
 	_ = c.Close()
 	s.mu.Lock()
 	delete(s.open, c)
@@ -215,7 +215,7 @@ func (s *Sink) leave(c net.Conn) {
 }
 
 // serve answers the requests of one connection, one after the other.
-func (s *Sink) serve(c net.Conn, slow bool) {
+func (s *Receiver) serve(c net.Conn, slow bool) {
 	defer s.leave(c)
 	buf := make([]byte, 1536)
 	var out []byte
@@ -250,7 +250,7 @@ func (s *Sink) serve(c net.Conn, slow bool) {
 }
 
 // pass moves past the body, and looks at it when it is a content.
-func (s *Sink) pass(c net.Conn, buf []byte, at, have int, r *request) (rest int, err error) {
+func (s *Receiver) pass(c net.Conn, buf []byte, at, have int, r *request) (rest int, err error) {
 	if s.plan.Contents && string(r.method) == "POST" {
 		if kind, i, _, ok := r.target(); ok && kind == 'c' {
 			return s.content(c, buf, at, have, r, i)
@@ -277,7 +277,7 @@ func drop(c net.Conn, buf []byte, at, have, body int, scratch []byte) (rest int,
 }
 
 // answer notes what came and appends what to say.
-func (s *Sink) answer(out []byte, r *request) []byte {
+func (s *Receiver) answer(out []byte, r *request) []byte {
 	kind, i, query, ok := r.target()
 	switch {
 	case ok && kind == 'c' && string(r.method) == "POST":
@@ -328,7 +328,7 @@ const (
 	feedFoot      = "</description></channel></rss>\n"
 )
 
-func (s *Sink) feed(out []byte, r *request, i int) []byte {
+func (s *Receiver) feed(out []byte, r *request, i int) []byte {
 	f := &s.feeds[i]
 	version := f.version.Load()
 	tag := strconv.AppendInt(append(make([]byte, 0, 24), '"', 'v'), version, 10)
