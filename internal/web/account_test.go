@@ -245,12 +245,12 @@ func TestFeedIsMovedEndedAndRestoredAfterConfirmation(t *testing.T) {
 		what, want string
 		ok         func() bool
 	}{
-		{"move", "sends its readers on", func() bool { return feed().MovedTo == "https://new.example/rss.xml" }},
-		{"restore", "served from here again", func() bool { return feed().MovedTo == "" && !feed().Gone }},
-		{"for-now", "for now", func() bool { return feed().MovedTo == "https://new.example/rss.xml" && feed().Temporary }},
-		{"restore", "served from here again", func() bool { return feed().MovedTo == "" && !feed().Temporary }},
+		{"move", "redirects its readers to the new", func() bool { return feed().MovedTo == "https://new.example/rss.xml" }},
+		{"restore", "The feed is restored", func() bool { return feed().MovedTo == "" && !feed().Gone }},
+		{"for-now", "temporarily", func() bool { return feed().MovedTo == "https://new.example/rss.xml" && feed().Temporary }},
+		{"restore", "The feed is restored", func() bool { return feed().MovedTo == "" && !feed().Temporary }},
 		{"end", "gone", func() bool { return feed().Gone }},
-		{"restore", "served from here again", func() bool { return !feed().Gone }},
+		{"restore", "The feed is restored", func() bool { return !feed().Gone }},
 	} {
 		rec := x.send("/account/feed/"+step.what, "name", "rss", "to", "https://new.example/rss.xml", "sure", "yes")
 		page := x.open(rec.Header().Get("Location"))
@@ -267,7 +267,7 @@ func TestFeedIsMovedEndedAndRestoredAfterConfirmation(t *testing.T) {
 func TestAuthorCanAddTheCloudOfTheServer(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t).as("alice")
-	const offer, stop, missing = "Add this server", "Stop adding this server", "Programs that look for them there"
+	const offer, stop, missing = "Add this server", "Stop adding this server", "programs notice changes only when they poll"
 	page := func(path string) string {
 		rec := x.open(path)
 		check(t, rec)
@@ -283,7 +283,7 @@ func TestAuthorCanAddTheCloudOfTheServer(t *testing.T) {
 		t.Errorf("after saving, the page has not what is missing: %s", body)
 	}
 	rec := x.send("/account/feed/cloud", "on", "yes")
-	if body = page(rec.Header().Get("Location")); rec.Code != http.StatusSeeOther || !x.fakeFeeds.feeds["alice/rss"].AddCloud || !strings.Contains(body, "with the cloud of this server from now on") ||
+	if body = page(rec.Header().Get("Location")); rec.Code != http.StatusSeeOther || !x.fakeFeeds.feeds["alice/rss"].AddCloud || !strings.Contains(body, "adds its cloud to your feed from now on") ||
 		!strings.Contains(body, stop) || strings.Contains(body, missing) {
 		t.Errorf("switched on: %d %s", rec.Code, body)
 	}

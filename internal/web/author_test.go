@@ -156,8 +156,8 @@ func TestUserWithoutAFeedLooksLikeAnUnknownUser(t *testing.T) {
 	}
 	rec := x.as("bob").page("bob", "")
 	check(t, rec)
-	if rec.Code != 200 || !strings.Contains(rec.Body.String(), "Nothing is saved yet") || rec.Header().Get("Cache-Control") != "private, no-cache" {
-		t.Errorf("bob himself: %d %v", rec.Code, rec.Header())
+	if rec.Code != 200 || !strings.Contains(rec.Body.String(), "Nothing is published yet") || rec.Header().Get("Cache-Control") != "private, no-cache" {
+		t.Errorf("bob: %d %v", rec.Code, rec.Header())
 	}
 	if rec := x.page("carol", ""); rec.Code != 404 {
 		t.Errorf("bob sees carol: %d", rec.Code)
@@ -340,7 +340,7 @@ func TestLongPostsAreCutAndThePageIsBounded(t *testing.T) {
 	if n := rec.Body.Len(); n > authorui.MaxPageText+200_000 {
 		t.Errorf("%d bytes", n)
 	}
-	if !strings.Contains(rec.Body.String(), "There is more of it") || !strings.Contains(rec.Body.String(), `href="https://a.example/huge"`) {
+	if !strings.Contains(rec.Body.String(), "The rest is") || !strings.Contains(rec.Body.String(), `href="https://a.example/huge"`) {
 		t.Error("what was cut is not said")
 	}
 }

@@ -228,7 +228,7 @@ func TestPagesOfMovedDeletedAndUnpublishedPosts(t *testing.T) {
 	if _, err := x.posts.Delete(t.Context(), "alice", p.ID, 0, "test"); err != nil {
 		t.Fatal(err)
 	}
-	x.says(http.StatusGone, path, "taken back by its author")
+	x.says(http.StatusGone, path, "has deleted or unpublished")
 	rec := httptest.NewRecorder()
 	x.author.ServeHTTP(rec, httptest.NewRequest("POST", path, nil))
 	if rec.Code != http.StatusMethodNotAllowed {

@@ -49,7 +49,7 @@ func (f *fake) Topic(_ context.Context, id int64) (hub.Topic, error) {
 			return t.Topic, f.err
 		}
 	}
-	return hub.Topic{}, cmp.Or(f.err, error(fault.New(fault.NotFound, "There is no such topic.")))
+	return hub.Topic{}, cmp.Or(f.err, error(fault.New(fault.NotFound, "Unknown topic.")))
 }
 
 func (f *fake) Subscribers(_ context.Context, id int64, now time.Time) (map[string]int64, error) {

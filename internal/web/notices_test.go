@@ -19,18 +19,18 @@ func TestCategoriesAreCreatedRenamedMergedPublishedAndDeleted(t *testing.T) {
 	has(t, g.look("/feeds/categories"), ">News<", ">public<", `href="/rivers/alice/News"`, `href="/rivers/alice/News/feed.xml"`, `href="/rivers/alice/News/opml"`, ">only you<", "2 feeds")
 	has(t, g.look(g.done("/feeds/categories", "name", " Garden & home ", "public", "yes")), "Category created.", `href="/rivers/alice/Garden%20&amp;%20home"`)
 	has(t, g.wrong(409, "/feeds/categories", "name", "News", "public", "yes"), "There is a category News already.", `value="News"`)
-	has(t, g.wrong(400, "/feeds/categories", "name", " "), "Write the name")
+	has(t, g.wrong(400, "/feeds/categories", "name", " "), "Enter the name")
 	has(t, g.look(g.done("/feeds/categories/public", "name", "Apple", "public", "yes")), `href="/rivers/alice/Apple"`)
 	lacks(t, g.look(g.done("/feeds/categories/public", "name", "Apple")), `href="/rivers/alice/Apple"`)
 	g.wrong(404, "/feeds/categories/public", "name", "Nothing", "public", "yes")
-	has(t, g.wrong(200, "/feeds/categories/rename", "from", "Apple", "to", "News"), "Merge two categories?", "News is public: everybody can then see")
+	has(t, g.wrong(200, "/feeds/categories/rename", "from", "Apple", "to", "News"), "Merge two categories?", "News is public: anyone can then see")
 	has(t, g.look(g.done("/feeds/categories/rename", "from", "Apple", "to", "Fruit")), "Category renamed.", ">Fruit<")
 	page := g.look(g.done("/feeds/categories/rename", "from", "Fruit", "to", "News", "sure", "yes"))
 	lacks(t, page, ">Fruit<")
 	has(t, page, "4 feeds")
 	has(t, g.wrong(404, "/feeds/categories/rename", "from", "Fruit", "to", "X"), "There is no category")
-	has(t, g.wrong(400, "/feeds/categories/rename", "from", "News", "to", ""), "Write the new name.")
-	has(t, g.wrong(200, "/feeds/categories/remove", "name", "News"), "Remove the category News?")
+	has(t, g.wrong(400, "/feeds/categories/rename", "from", "News", "to", ""), "Enter the new name.")
+	has(t, g.wrong(200, "/feeds/categories/remove", "name", "News"), "Delete the category News?")
 	lacks(t, g.look(g.done("/feeds/categories/remove", "name", "News", "sure", "yes")), ">News<")
 }
 
@@ -38,8 +38,8 @@ func TestReadingListsAreShownAndDropped(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")
-	has(t, g.look("/feeds/lists"), "Technology, kept by Anna", "48 feeds", ">failing<", "An HTML page, not an outline.", "It is part of <bdi>Technology, kept by Anna</bdi>")
-	has(t, g.wrong(200, "/feeds/lists/drop", "id", "1", "remove", "yes"), "Stop following the list and all its feeds?")
+	has(t, g.look("/feeds/lists"), "Technology, kept by Anna", "48 feeds", ">failing<", "An HTML page, not an outline.", "This list is part of <bdi>Technology, kept by Anna</bdi>")
+	has(t, g.wrong(200, "/feeds/lists/drop", "id", "1", "remove", "yes"), "Unfollow the list and all its feeds?")
 	lacks(t, g.look(g.done("/feeds/lists/drop", "id", "2", "remove", "")), "broken.opml")
 	lacks(t, g.look(g.done("/feeds/lists/drop", "id", "1", "remove", "yes", "sure", "yes")), "Technology")
 	g.wrong(404, "/feeds/lists/drop", "id", "77")
@@ -65,12 +65,12 @@ func TestForwardingsAreCreatedTriedPausedAndDeleted(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 	g.fakeRiver.tryNotice = func(int64) error { return fault.New(fault.Unreadable, "The mail server said: <no>.") }
-	has(t, g.wrong(200, "/feeds/notices/try", "id", "2"), "It was tried now, and did not work.", "The mail server said: &lt;no&gt;.")
+	has(t, g.wrong(200, "/feeds/notices/try", "id", "2"), "The attempt failed.", "The mail server said: &lt;no&gt;.")
 	g.fakeRiver.tryNotice = nil
-	has(t, g.look(g.done("/feeds/notices/try", "id", "1")), "it was taken")
+	has(t, g.look(g.done("/feeds/notices/try", "id", "1")), "sent and accepted")
 	has(t, g.look(g.done("/feeds/notices/pause", "id", "1")), "Paused. New items are not sent.")
 	has(t, g.look(g.done("/feeds/notices/pause", "id", "1")), "Resumed. New items are sent again.")
-	has(t, g.wrong(200, "/feeds/notices/remove", "id", "2"), "Remove this notice?")
+	has(t, g.wrong(200, "/feeds/notices/remove", "id", "2"), "Delete this forwarding?")
 	lacks(t, g.look(g.done("/feeds/notices/remove", "id", "2", "sure", "yes")), "anna@example.org")
 	g.wrong(404, "/feeds/notices/try", "id", "77")
 }
@@ -106,7 +106,7 @@ func TestRecipientsConfirmAndUnsubscribeByLink(t *testing.T) {
 		t.Errorf("%d, then it is %s", rec.Code, g.fakeRiver.linkState)
 	}
 	rec = ask("GET", "/feeds/notices/end?token=good", "", nil)
-	has(t, rec.Body.String(), "Get no more of these mails?", "<button>Unsubscribe</button>")
+	has(t, rec.Body.String(), "Unsubscribe from these mails?", "<button>Unsubscribe</button>")
 	if g.fakeRiver.linkState != forward.ForwardingConfirmed {
 		t.Error("looking at the link ended it")
 	}
@@ -143,7 +143,7 @@ func TestStateOfAForwardingIsShown(t *testing.T) {
 	g.fakeRiver.addListsAndNotices("alice")
 	g.fakeRiver.notices[0].State, g.fakeRiver.notices[1].State = forward.ForwardingWaiting, forward.ForwardingEnded
 	page := g.look("/feeds/notices")
-	has(t, page, ">waits for confirmation<", ">ended by the recipient<", "Ask again<span")
+	has(t, page, ">waiting for confirmation<", ">ended by the recipient<", "Ask again<span")
 	if n := strings.Count(page, `action="/feeds/notices/try"`); n != len(g.fakeRiver.notices)-1 {
 		t.Errorf("%d of %d can be tried", n, len(g.fakeRiver.notices))
 	}

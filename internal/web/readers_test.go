@@ -18,8 +18,8 @@ func TestReadersPageShowsTheTotalAndItsParts(t *testing.T) {
 		t.Errorf("%d %v, asked for %q", rec.Code, rec.Header(), x.fakeAudience.asked)
 	}
 	body := html.UnescapeString(rec.Body.String())
-	for _, want := range []string{"About 1,204 people read your feeds.", "1,100 through services, 80 with a program of their own, 22 by notifications alone and 2 with a secret.",
-		"Feedbin", "RSS 2.0", "as saved", "NetNewsWire", "12</span> came only once", "WebSub", "31</span> browsers", "20 Nov 2026"} {
+	for _, want := range []string{"About 1,204 people read your feeds.", "1,100 through services, 80 with their own programs, 22 by notifications only and 2 with a secret.",
+		"Feedbin", "RSS 2.0", "as saved", "NetNewsWire", "12</span> seen only once", "WebSub", "31</span> browsers", "20 Nov 2026"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page does not say %q", want)
 		}
@@ -35,7 +35,7 @@ func TestReadersPageWithoutReaders(t *testing.T) {
 	x.fakeAudience.report = audience.Report{WindowDays: 7}
 	rec := x.open("/account/readers")
 	check(t, rec)
-	if !strings.Contains(rec.Body.String(), "Nobody was seen reading your feeds in the last 7 days.") {
+	if !strings.Contains(rec.Body.String(), "No readers of your feeds were seen in the last 7 days.") {
 		t.Errorf("%s", rec.Body)
 	}
 	x.fakeAudience.report.Readers, x.fakeAudience.report.Programs.Readers, x.fakeAudience.report.Partial = 1, 1, true

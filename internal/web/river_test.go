@@ -231,7 +231,7 @@ func TestEmptyRiverShowsTheFirstSteps(t *testing.T) {
 	}
 	_ = x.fakeRiver.PutCategory(t.Context(), "bob", "Hens", false)
 	x.fakeRiver.follow("bob", river.Source{URL: "https://quiet.example/feed"})
-	for path, want := range map[string]string{"/river": "Nothing has come yet. It shows here the moment it does.", "/river?category=Hens": "No feed is in this category.", "/river?starred=1": "Nothing is starred yet."} {
+	for path, want := range map[string]string{"/river": "No items yet. New items appear here immediately.", "/river?category=Hens": "No feed is in this category.", "/river?starred=1": "No starred items yet."} {
 		if doc := check(t, x.open(path)); !strings.Contains(text(doc), want) {
 			t.Errorf("%s: %s", path, text(doc))
 		}

@@ -119,7 +119,7 @@ func (s *site) missing(mux *http.ServeMux, rw http.ResponseWriter, r *http.Reque
 		}
 		allow, hint := "GET, HEAD", "Open it in a browser instead."
 		if method == http.MethodPost {
-			allow, hint = "POST", "It takes a form that is sent to it, from a page that has the form."
+			allow, hint = "POST", "Send the form from the page that has it."
 		}
 		s.shell.MethodNotAllowed(rw, r, allow, hint)
 		return

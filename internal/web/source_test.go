@@ -78,8 +78,8 @@ func TestFollowedFeedsAreListedByCategoryWithTheirState(t *testing.T) {
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")
 	page := g.look("/feeds")
-	has(t, page, "You follow 10 feeds.", "4 need a look.", ">People of the web<", "Without a category", ">live<", ">fresh<", ">waiting<", ">failing<", ">gone<", ">moved<", ">login needed<", ">private<", ">not read yet<",
-		"404 Not Found", "its server asked to be left alone until 15:22 UTC", "its server wants to know who reads it", "scripting.com", "https://fresh.example.com/feed")
+	has(t, page, "You follow 10 feeds.", "4 need attention.", ">People of the web<", "Without a category", ">live<", ">fresh<", ">waiting<", ">failing<", ">gone<", ">moved<", ">login needed<", ">private<", ">not checked yet<",
+		"404 Not Found", "its server requested a pause until 15:22 UTC", "its server requires a login", "scripting.com", "https://fresh.example.com/feed")
 	if strings.Count(page, ">Daring Fireball<") != 2 {
 		t.Error("a feed in two categories stands in both")
 	}
@@ -87,7 +87,7 @@ func TestFollowedFeedsAreListedByCategoryWithTheirState(t *testing.T) {
 	page = g.look("/feeds?show=broken")
 	has(t, page, "A weblog with a name", "The one that ended")
 	lacks(t, page, "Daring Fireball")
-	has(t, g.look("/feeds?q=nothing+is+like+that"), "Nothing that you follow is like that.")
+	has(t, g.look("/feeds?q=nothing+is+like+that"), "No feeds match this filter.")
 	page = g.look("/feeds?category=Apple")
 	has(t, page, "Daring Fireball")
 	lacks(t, page, "Scripting News")
@@ -113,7 +113,7 @@ func TestFeedListOfNewUserLeadsToRecommendedFeeds(t *testing.T) {
 	if err != nil || len(list) != 2 || list[1].Source.URL != "https://xkcd.com/atom.xml" || list[1].Categories[0] != "To look at and to listen to" {
 		t.Errorf("%v %+v", err, list)
 	}
-	has(t, g.look("/feeds/start"), "you follow it", "You follow 2 feeds. Here is more")
+	has(t, g.look("/feeds/start"), "already followed", "You follow 2 feeds. Here is more")
 }
 
 func TestFeedListWithOnlyTheTestFeedOffersMore(t *testing.T) {
@@ -123,7 +123,7 @@ func TestFeedListWithOnlyTheTestFeedOffersMore(t *testing.T) {
 	g.rebuild()
 	g.fakeRiver.follow("alice", source(g.fake.now, g.TestFeed, "Cloudburst test feed"))
 	has(t, g.look("/feeds"), "You only follow the test feed so far", `href="/feeds/start"`)
-	has(t, g.look("/feeds/start"), "shows what arrives the moment it does", "you follow it")
+	has(t, g.look("/feeds/start"), "shows new items immediately", "already followed")
 	g.fakeRiver.follow("alice", source(g.fake.now, "https://a.example/", "A"))
 	lacks(t, g.look("/feeds"), "So far only")
 }
@@ -192,7 +192,7 @@ func TestFeedIsAddedByURL(t *testing.T) {
 		asked.Login != (river.Login{Kind: river.LoginWSSE, Name: "me", Secret: "pass"}) {
 		t.Errorf("%+v", asked)
 	}
-	has(t, g.look(to), "You follow it now. 42 items of it are in your river.")
+	has(t, g.look(to), "You follow this feed now. 42 items of it are in your river.")
 	g.fakeRiver.add = func(q river.Request) (river.Added, error) {
 		return river.Added{Followed: g.fakeRiver.follow(q.Reader, source(g.fake.now, q.URL, "Example"))}, nil
 	}
@@ -209,8 +209,8 @@ func TestAddFormShowsErrorsNextToTheURLAndKeepsValues(t *testing.T) {
 	page := g.wrong(404, "/feeds/add", "url", `https://example.com/"><script>`, "new", "<b>Mine", "title", "T'1", "every", "6h0m0s", "login", "basic", "name", "me", "secret", secret)
 	has(t, page, "The page has no feeds.", `value="https://example.com/&#34;&gt;&lt;script&gt;"`, `value="&lt;b&gt;Mine"`, `value="T&#39;1"`, `<option value="6h0m0s" selected>`, `<option value="basic" selected>`, `value="me"`)
 	lacks(t, page, secret)
-	has(t, g.wrong(400, "/feeds/add", "url", "  "), "Write the address")
-	for fields, want := range map[string]string{"basic": "Write the name", "header": "name of the header", "dance": "no way to log in", "token": "Write the password"} {
+	has(t, g.wrong(400, "/feeds/add", "url", "  "), "Enter the address")
+	for fields, want := range map[string]string{"basic": "Enter the name", "header": "name of the header", "dance": "Unknown kind of login", "token": "Enter the password"} {
 		has(t, g.wrong(400, "/feeds/add", "url", "https://a.example/", "login", fields), want)
 	}
 	g.fakeRiver.add = func(river.Request) (river.Added, error) {
@@ -261,17 +261,17 @@ func TestFeedPageShowsStateScheduleAndHistory(t *testing.T) {
 	id := river.SourceID("http://scripting.com/rss.xml")
 	page := g.look(readerui.SourcePath(id))
 	has(t, page, "Scripting News", "Next check 14:42: max-age 12 h seen 02:20", "It&#39;s even worse than it appears.", "<code>max-age</code>", "decides", "would allow it earlier", "not a number above 0",
-		"If-None-Match", "a hub said that it changed, by notify-rsscloud", "<dd>in full: its ETag is weak or malformed</dd>", "<dd>conditionally: only for a document that has changed</dd>", "<dd>a follow-up: it verifies", "48,213 bytes", "302 to https://cdn.example.com/rss.xml", "rssCloud at <bdi>rpc.rsscloud.io:5337", "3 refused", "403 Forbidden", "they are trusted",
+		"If-None-Match", "a hub reported a change, by notify-rsscloud", "<dd>in full: its ETag is weak or malformed</dd>", "<dd>conditionally: only for a document that has changed</dd>", "<dd>a follow-up that verifies", "48,213 bytes", "302 to https://cdn.example.com/rss.xml", "rssCloud at <bdi>rpc.rsscloud.io:5337", "3 rejected", "403 Forbidden", "they are trusted",
 		"<svg class=\"chart checks\"", "The last 20 checks since", `href="/feeds/`+strconv.FormatInt(id, 10)+`.json"`)
 	lacks(t, page, secret)
 	page = g.look(readerui.SourcePath(river.SourceID("https://members.example.com/rss")))
-	has(t, page, "Change its login", `value="alice"`)
+	has(t, page, "Change the login", `value="alice"`)
 	lacks(t, page, "sealed-")
-	has(t, g.look(readerui.SourcePath(river.SourceID("https://gone.example.net/atom.xml"))), "Read it again", "410 Gone")
+	has(t, g.look(readerui.SourcePath(river.SourceID("https://gone.example.net/atom.xml"))), "Check again", "410 Gone")
 	page = g.look(readerui.SourcePath(river.SourceID("https://new.example.com/feed.xml")))
-	has(t, page, "http://old.example.com/feed.xml", "Read it at the old address again")
+	has(t, page, "http://old.example.com/feed.xml", "Undo the move")
 	lacks(t, page, "user:pass")
-	has(t, g.look(readerui.SourcePath(river.SourceID("https://fresh.example.com/feed"))), "it has not been read", "None yet.")
+	has(t, g.look(readerui.SourcePath(river.SourceID("https://fresh.example.com/feed"))), "has not been checked yet", "None yet.")
 	rec := g.open(readerui.SourcePath(id) + ".json")
 	var data map[string]any
 	if err := json.Unmarshal(rec.Body.Bytes(), &data); err != nil || rec.Header().Get("Content-Type") != "application/json" || data["sentence"] == "" {
@@ -328,9 +328,9 @@ func TestLoginOfAFeedIsSavedAndItsSecretNeverShown(t *testing.T) {
 	g.fakeRiver.addListsAndNotices("alice")
 	id := river.SourceID("http://scripting.com/rss.xml")
 	page := g.wrong(400, readerui.SourcePath(id)+"/login", "login", "basic", "name", "me")
-	has(t, page, "Write the password or token.", `value="me"`, `<option value="basic" selected>`)
+	has(t, page, "Enter the password or token.", `value="me"`, `<option value="basic" selected>`)
 	page = g.look(g.done(readerui.SourcePath(id)+"/login", "login", "header", "name", "X-Key", "secret", secret))
-	has(t, page, "read with it, for you only", `value="X-Key"`)
+	has(t, page, "read with it for you only", `value="X-Key"`)
 	lacks(t, page, secret)
 	has(t, g.look(g.done(readerui.SourcePath(id)+"/login", "login", "")), "read without a login")
 }
@@ -340,7 +340,7 @@ func TestCheckNowIsRefusedWithTheReason(t *testing.T) {
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")
 	id := river.SourceID("http://scripting.com/rss.xml")
-	has(t, g.look(g.done(readerui.SourcePath(id)+"/refresh")), "It was read just now: 304 Not Modified.")
+	has(t, g.look(g.done(readerui.SourcePath(id)+"/refresh")), "The feed was checked just now: 304 Not Modified.")
 	g.fakeRiver.refresh = func(int64) (river.Check, error) {
 		return river.Check{}, &fault.Error{Code: fault.TooMany, Msg: "The feed can be read again in 48 seconds: it was read less than a minute ago", RetryAfter: 48 * time.Second}
 	}
@@ -355,7 +355,7 @@ func TestCheckNowIsRefusedWithTheReason(t *testing.T) {
 	has(t, g.wrong(409, readerui.SourcePath(id)+"/refresh"), "It is being read at this moment.")
 	has(t, g.wrong(409, readerui.SourcePath(id)+"/undo"), "It was not moved.")
 	gone := river.SourceID("https://gone.example.net/atom.xml")
-	has(t, g.look(g.done(readerui.SourcePath(gone)+"/revive")), "The feed is read again")
+	has(t, g.look(g.done(readerui.SourcePath(gone)+"/revive")), "Checks of the feed are resumed")
 }
 
 func TestUnfollowNeedsConfirmation(t *testing.T) {
@@ -363,10 +363,10 @@ func TestUnfollowNeedsConfirmation(t *testing.T) {
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")
 	id := river.SourceID("http://scripting.com/rss.xml")
-	has(t, g.wrong(200, readerui.SourcePath(id)+"/unfollow"), "Stop following Scripting News?")
+	has(t, g.wrong(200, readerui.SourcePath(id)+"/unfollow"), "Unfollow Scripting News?")
 	has(t, g.look("/feeds"), "Scripting News")
 	page := g.look(g.done(readerui.SourcePath(id)+"/unfollow", "sure", "yes"))
-	has(t, page, "You do not follow that feed any more.")
+	has(t, page, "You unfollowed the feed.")
 	lacks(t, page, "Scripting News")
 }
 
@@ -383,7 +383,7 @@ func TestManyFeedsArePaged(t *testing.T) {
 	has(t, page, "Weblog 1200", `href="/feeds?page=6" rel="prev"`)
 	lacks(t, page, `rel="next"`)
 	has(t, g.look("/feeds?page=99999999"), "Weblog 1200")
-	has(t, g.look("/feeds?page=5&q=Weblog+0001"), "There are no more.", "rel=\"prev\"")
+	has(t, g.look("/feeds?page=5&q=Weblog+0001"), "There are no more feeds.", "rel=\"prev\"")
 	page = g.look("/feeds?category=Group+3")
 	has(t, page, "Weblog 0003", `href="/feeds?category=Group&#43;3&amp;page=2"`)
 	lacks(t, page, "Weblog 0004")
@@ -419,7 +419,7 @@ func TestStatusPageShowsTheFeedReader(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")
-	has(t, g.look("/status"), ">Reading<", "10 feeds are followed here; 3 are failing, 1 is gone.", "48,211 checks", "Told of by push")
+	has(t, g.look("/status"), ">Reading<", "10 feeds are followed here; 3 are failing, 1 is gone.", "48,211 checks", "With push")
 	g.fakeRiver.err = fault.New(fault.Unavailable, "The database is away.")
 	if rec := g.open("/status"); rec.Code != 200 || strings.Contains(rec.Body.String(), ">Reading<") {
 		t.Errorf("%d", rec.Code)

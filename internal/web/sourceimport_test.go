@@ -44,7 +44,7 @@ func TestListIsImportedAndThePageShowsProgress(t *testing.T) {
 	}
 	to := rec.Header().Get("Location")
 	page := g.look(to)
-	has(t, page, "has 2 feeds. You follow all of them now.", "2 feeds are still to be read", `<noscript><meta http-equiv="refresh"`, `data-every="2000"`)
+	has(t, page, "has 2 feeds. You follow all of them now.", "2 feeds have not been read", `<noscript><meta http-equiv="refresh"`, `data-every="2000"`)
 	read := func(u string) {
 		_, _ = g.fakeRiver.alter("alice", river.SourceID(u), func(f *river.Followed) error { f.Source.State.CheckedAt = g.fake.now; return nil })
 	}
@@ -67,7 +67,7 @@ func TestImportResultIsShownCompletely(t *testing.T) {
 		return river.Imported{Title: "Anna's <b>", Found: 50, Added: 40, Had: 9, Skipped: 1, Lists: 1, Problems: []string{"line 7: no address <script>"}}, nil
 	}
 	page := g.look(g.done("/feeds/import", "url", "feed:https://lists.example/tech.opml", "follow", "yes", "category", "Tech"))
-	has(t, page, "“Anna&#39;s &lt;b&gt;” has 50 feeds. You follow 40 of them now that you did not follow before. 9 you followed already. 1 has no usable address and was left out. The list itself is followed", "Line 7: no address &lt;script&gt;.")
+	has(t, page, "“Anna&#39;s &lt;b&gt;” has 50 feeds. You follow 40 of them now that you did not follow before. 9 you followed already. 1 has no usable address and was left out. You also follow the list", "Line 7: no address &lt;script&gt;.")
 	if options.URL != "https://lists.example/tech.opml" || !options.Follow || options.Category != "Tech" {
 		t.Errorf("%+v", options)
 	}
@@ -76,7 +76,7 @@ func TestImportResultIsShownCompletely(t *testing.T) {
 func TestFileThatIsNotAListIsRejectedNextToTheField(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
-	has(t, g.wrong(400, "/feeds/import", "category", "Keep <me>"), "Choose a file, or write the address of a list.", "Keep &lt;me&gt;")
+	has(t, g.wrong(400, "/feeds/import", "category", "Keep <me>"), "Choose a file, or enter the address of a list.", "Keep &lt;me&gt;")
 	rec := g.upload("/feeds/import", "x.opml", []byte("<html>no"), "category", "Tech")
 	if check(t, rec); rec.Code != 400 || !strings.Contains(rec.Body.String(), "This is no OPML.") || !strings.Contains(rec.Body.String(), `value="Tech"`) {
 		t.Errorf("%d\n%s", rec.Code, rec.Body)
@@ -120,7 +120,7 @@ func TestLongImportContinuesWhileAPageShowsProgress(t *testing.T) {
 		page = g.look(at)
 	}
 	has(t, page, "has 7,000 feeds. You follow 4,000 of them now that you did not follow before. 1,000 you followed already. 2,000 feeds were not added, because this server allows each user 5,000 feeds (river.max-feeds).", "2000 feeds were not added.")
-	has(t, g.look("/feeds/import/unknown"), "not kept any more")
+	has(t, g.look("/feeds/import/unknown"), "not available any more")
 }
 
 func TestStoppedImportShowsItsPartialResult(t *testing.T) {

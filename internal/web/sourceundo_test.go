@@ -17,7 +17,7 @@ func TestUnfollowCanBeUndoneForAMinute(t *testing.T) {
 	to := g.done(readerui.SourcePath(id)+"/unfollow", "sure", "yes")
 	bar := find(check(t, g.open(to)), "div", "undo")
 	action := readerui.SourcePath(id) + "/unfollow/undo"
-	if len(bar) != 1 || !strings.HasPrefix(text(bar[0]), "You do not follow that feed any more. Undo until ") || attr(find(bar[0], "form", "")[0], "action") != action {
+	if len(bar) != 1 || !strings.HasPrefix(text(bar[0]), "You unfollowed the feed. Undo until ") || attr(find(bar[0], "form", "")[0], "action") != action {
 		t.Fatalf("the bar is %v", bar)
 	}
 	has(t, g.look(g.done(action)), "Undone: you follow this feed again, as before.", "Scripting News")
@@ -33,7 +33,7 @@ func TestUnfollowCanBeUndoneForAMinute(t *testing.T) {
 	g.fake.now = g.fake.now.Add(61 * time.Second)
 	page := g.look(to)
 	lacks(t, page, `class="undo"`)
-	has(t, page, "You do not follow that feed any more.")
+	has(t, page, "You unfollowed the feed.")
 	if rec := g.send(action); rec.Code != 404 {
 		t.Errorf("after a minute: %d", rec.Code)
 	}

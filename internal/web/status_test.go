@@ -10,7 +10,7 @@ func TestStatusShowsUndecidedRequests(t *testing.T) {
 	f := newFake()
 	w, _ := newWeb(t, f)
 	h := w.Routes()
-	const words = "Requests not yet decided"
+	const words = "Requests pending"
 	if strings.Contains(get(t, h, "/status").Body.String(), words) {
 		t.Error("there are none, and the page speaks of them")
 	}

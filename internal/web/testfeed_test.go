@@ -26,7 +26,7 @@ func TestTestFeedPageLetsTheOwnerChangeTheFeed(t *testing.T) {
 	}
 	x.pages = x.Routes()
 	page := x.open("/test/").Body.String()
-	has(t, page, x.TestFeed, "changes next", "hub.mode=subscribe", "url1="+x.TestFeed, "cloudburst listen")
+	has(t, page, x.TestFeed, "The next change is", "hub.mode=subscribe", "url1="+x.TestFeed, "cloudburst listen")
 	lacks(t, page, "Change it now")
 	if rec := x.send("/test/tick"); rec.Code != http.StatusSeeOther || ticks != 0 {
 		t.Errorf("a stranger's tick: %d, %d", rec.Code, ticks)

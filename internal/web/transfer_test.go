@@ -106,16 +106,16 @@ func TestFileIsImportedWhileAPageShowsProgress(t *testing.T) {
 	<-v.stepped
 	rec = x.open(at)
 	check(t, rec)
-	if body := rec.Body.String(); !strings.Contains(body, `value="40"`) || !strings.Contains(body, "Posts are taken in.") || !strings.Contains(body, "data-every") {
+	if body := rec.Body.String(); !strings.Contains(body, `value="40"`) || !strings.Contains(body, "Posts are being imported.") || !strings.Contains(body, "data-every") {
 		t.Error(body)
 	}
 	rec = x.bring("/account/import", "again.zip", "PK")
 	check(t, rec)
-	if rec.Code != 409 || !strings.Contains(rec.Body.String(), "still being taken in") {
+	if rec.Code != 409 || !strings.Contains(rec.Body.String(), "still running") {
 		t.Errorf("%d", rec.Code)
 	}
 	x.as("bob")
-	if rec := x.open(at); strings.Contains(rec.Body.String(), "Posts are taken in.") {
+	if rec := x.open(at); strings.Contains(rec.Body.String(), "Posts are being imported.") {
 		t.Error("somebody else sees it")
 	}
 	x.as("alice")
@@ -143,17 +143,17 @@ func finishedMove(x *accountHarness, at string) string {
 
 func TestFailedImportShowsTheError(t *testing.T) {
 	t.Parallel()
-	v := &fakeMoves{err: fault.New(fault.Invalid, "The file is no such thing.")}
+	v := &fakeMoves{err: fault.New(fault.Invalid, "The file is not valid.")}
 	x := newMovesHarness(t, v)
 	at := x.bring("/account/import", "a.zip", "x").Header().Get("Location")
 	<-v.got
-	if body := finishedMove(x, at); !strings.Contains(body, "The file could not be taken in.") || !strings.Contains(body, "The file is no such thing.") {
+	if body := finishedMove(x, at); !strings.Contains(body, "The file could not be imported.") || !strings.Contains(body, "The file is not valid.") {
 		t.Error(body)
 	}
 	v.err, v.res = errors.New("secret of the disk"), transfer.Result{Added: 7}
 	at = x.bring("/account/import", "a.zip", "x").Header().Get("Location")
 	<-v.got
-	if body := finishedMove(x, at); !strings.Contains(body, "to a part: You have 7 posts more.") || strings.Contains(body, "secret") {
+	if body := finishedMove(x, at); !strings.Contains(body, "in part: You have 7 posts more.") || strings.Contains(body, "secret") {
 		t.Error(body)
 	}
 	for _, rec := range []*httptest.ResponseRecorder{x.bring("/account/import", "", ""), x.send("/account/import", "file", "x")} {
@@ -164,7 +164,7 @@ func TestFailedImportShowsTheError(t *testing.T) {
 	}
 	rec := x.open("/account/import/nothing")
 	check(t, rec)
-	if !strings.Contains(rec.Body.String(), "not kept any more") {
+	if !strings.Contains(rec.Body.String(), "not available any more") {
 		t.Error(rec.Body)
 	}
 }

@@ -166,7 +166,7 @@ func TestPagesOfAnEmptyServerShowTheFirstSteps(t *testing.T) {
 	t.Parallel()
 	w, _ := newWeb(t, newFake())
 	h := w.Routes()
-	for path, want := range map[string]string{"/log": "Ping a feed", "/changes": "No change is listed yet.", "/topics": "Register for a feed", "/": "No change has been reported yet.", "/hub": "Be the first", "/status": "Nobody is subscribed to anything yet."} {
+	for path, want := range map[string]string{"/log": "Ping a feed", "/changes": "No changes yet.", "/topics": "Register for a feed", "/": "No change has been reported yet.", "/hub": "Be the first", "/status": "There are no subscriptions yet."} {
 		rec := get(t, h, path)
 		check(t, rec)
 		if !strings.Contains(rec.Body.String(), want) {
@@ -247,10 +247,10 @@ func TestPingFormShowsTheResultOfThePing(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"changed", scripting, hub.PingResult{Known: true, Checked: true, Changed: true}, nil, 200, "Its subscribers are being told now"},
+		{"changed", scripting, hub.PingResult{Known: true, Checked: true, Changed: true}, nil, 200, "Its subscribers are being notified now"},
 		{"the same", scripting, hub.PingResult{Known: true, Checked: true}, nil, 200, "the same as the last time, byte for byte"},
-		{"slow", scripting, hub.PingResult{Known: true, Pending: true}, nil, 200, "The ping is on disk"},
-		{"nobody", scripting, hub.PingResult{Checked: true, Changed: true}, nil, 200, "Nobody is subscribed"},
+		{"slow", scripting, hub.PingResult{Known: true, Pending: true}, nil, 200, "The ping is stored on disk"},
+		{"nobody", scripting, hub.PingResult{Checked: true, Changed: true}, nil, 200, "It has no subscribers here"},
 		{"unreadable", scripting, hub.PingResult{}, fault.New(fault.Unreadable, "the feed answered 404"), 422, "The feed answered 404."},
 		{"too many", scripting, hub.PingResult{}, &fault.Error{Code: fault.TooMany, Msg: "Too many pings.", RetryAfter: 7 * time.Second}, 429, "Try again in 7 s."},
 		{"ours", scripting, hub.PingResult{}, errors.New("disk on fire"), 500, fault.Neutral},

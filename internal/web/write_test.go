@@ -133,7 +133,7 @@ func TestPublishedPostCanBeUndoneForAMinute(t *testing.T) {
 	}
 	doc = check(t, x.open(to.String()))
 	bar := find(doc, "div", "undo")
-	if len(bar) != 1 || !strings.Contains(text(bar[0]), "Published. See it Undo until") || attr(find(bar[0], "form", "")[0], "action") != "/write/1/undo" {
+	if len(bar) != 1 || !strings.Contains(text(bar[0]), "Published. View Undo until") || attr(find(bar[0], "form", "")[0], "action") != "/write/1/undo" {
 		t.Fatalf("the bar is %v", bar)
 	}
 	if x.field(doc, "source") != "" || x.field(doc, "key") == key || attr(find(doc, "form", "writing")[0], "data-done") != "1 "+key {
@@ -205,7 +205,7 @@ func TestEditorShowsErrorsNextToFieldsAndKeepsAllValues(t *testing.T) {
 		{"categories", "good, !!!", "w-categories-wrong", "needs a letter or a digit"},
 		{"reply", "javascript:alert(1)", "w-reply-wrong", "must begin with http"},
 		{"language", "english please", "w-language-wrong", "is not a language"},
-		{"when", "tomorrow", "w-when-wrong", "is no date and time"},
+		{"when", "tomorrow", "w-when-wrong", "is not a date and time"},
 		{"source", long, "w-source-wrong", "at most 262144"},
 		{"file-url", "ftp://a.example/x.mp3", "w-files-wrong", "must begin with http"},
 	} {
@@ -222,7 +222,7 @@ func TestEditorShowsErrorsNextToFieldsAndKeepsAllValues(t *testing.T) {
 			}
 		}
 		if rec.Code != 400 || !strings.Contains(beside, c.words) {
-			t.Errorf("%s=%.20q: %d, beside it stands %q", c.field, c.value, rec.Code, beside)
+			t.Errorf("%s=%.20q: %d, the error is %q", c.field, c.value, rec.Code, beside)
 		}
 		if got := x.field(doc, "source"); c.field != "source" && strings.TrimSpace(got) != "Kept <script>" || c.field == "source" && len(got) < len(long) {
 			t.Errorf("%s: the text is %.60q", c.field, got)
@@ -314,7 +314,7 @@ func TestChangeOfAPublishedPostIsHiddenUntilPublished(t *testing.T) {
 	if to := x.location(x.open("/write/2")); to.Path != "/write/1" {
 		t.Errorf("the draft leads to %s", to)
 	}
-	if list := text(check(t, x.open("/write/posts"))); !strings.Contains(list, "change that is not published") {
+	if list := text(check(t, x.open("/write/posts"))); !strings.Contains(list, "unpublished changes") {
 		t.Errorf("the list says %s", list)
 	}
 	x.location(x.send("/write", "do", "publish", "id", "1", "base", "1", "copy", "2", "copybase", "2", "writer", "alice", "source", "As it will be"))
@@ -371,7 +371,7 @@ func TestSessionEndWhileWritingKeepsTheText(t *testing.T) {
 	}
 	rec = x.send("/write", append(fields, "name", "alice", "password", "correct horse")...)
 	doc = check(t, rec)
-	if rec.Code != 200 || len(rec.Result().Cookies()) == 0 || x.field(doc, "id") != "1" || strings.TrimSpace(x.field(doc, "source")) != "All that was typed" || !strings.Contains(text(doc), "nothing is lost") {
+	if rec.Code != 200 || len(rec.Result().Cookies()) == 0 || x.field(doc, "id") != "1" || strings.TrimSpace(x.field(doc, "source")) != "All that was typed" || !strings.Contains(text(doc), "your text is complete") {
 		t.Errorf("signed in again: %d %s", rec.Code, text(doc))
 	}
 	if p := x.post("alice", 1); p.Source != "Before" {

@@ -71,7 +71,7 @@ func TestUserHasOneUploadAtATime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rec := x.bring("/account/import", "b.zip", "PK"); rec.Code != 409 || !strings.Contains(rec.Body.String(), "on its way") {
+	if rec := x.bring("/account/import", "b.zip", "PK"); rec.Code != 409 || !strings.Contains(rec.Body.String(), "still in progress") {
 		t.Errorf("a second one: %d", rec.Code)
 	}
 	if err := form.Close(); err != nil {

@@ -86,8 +86,8 @@ func TestReplyToAnItemOfTheRiver(t *testing.T) {
 	}
 	page := check(t, x.open(attr(links[0], "href")))
 	url, title := x.field(page, "reply"), x.field(page, "reply-title")
-	if url == "" || title == "" || !strings.Contains(text(find(page, "p", "answering")[0]), "Answers") {
-		t.Errorf("it answers %q, %q", url, title)
+	if url == "" || title == "" || !strings.Contains(text(find(page, "p", "answering")[0]), "In reply to") {
+		t.Errorf("it replies to %q, %q", url, title)
 	}
 	if rec := x.open("/write?reply=999999999"); rec.Code != 404 {
 		t.Errorf("an item that is none: %d", rec.Code)

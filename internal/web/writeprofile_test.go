@@ -41,7 +41,7 @@ func TestProfileIsSavedAndErrorsAreNextToTheirFields(t *testing.T) {
 			t.Errorf("%s: %d %q", c.name, rec.Code, beside)
 		}
 	}
-	if rec := x.postMultipart("/account/author", "me.txt", "text/plain", []byte("words")); rec.Code != 400 || !strings.Contains(text(check(t, rec)), "is no picture") {
-		t.Errorf("a text as a picture: %d", rec.Code)
+	if rec := x.postMultipart("/account/author", "me.txt", "text/plain", []byte("words")); rec.Code != 400 || !strings.Contains(text(check(t, rec)), "is not an image") {
+		t.Errorf("a text as an image: %d", rec.Code)
 	}
 }

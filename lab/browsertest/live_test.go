@@ -178,7 +178,7 @@ func TestItemsOfADisconnectedTimeAppearAfterReconnecting(t *testing.T) {
 	b.until("the page is live", `document.getElementById("live-text").textContent === "Live" && document.querySelectorAll("#days .item").length === 3`)
 
 	wire.lead("") // cut, while the program goes on
-	b.until("the page knows", `document.getElementById("live-text").textContent === "Connecting again" && !document.getElementById("live").hidden`)
+	b.until("the page knows", `document.getElementById("live-text").textContent === "Reconnecting" && !document.getElementById("live").hidden`)
 	paper.add(post{Title: "Came while the line was cut"})
 	p.ping(paper.url())
 	wire.lead(p.base)
@@ -186,7 +186,7 @@ func TestItemsOfADisconnectedTimeAppearAfterReconnecting(t *testing.T) {
 	b.until("the page is live again", `document.getElementById("live-text").textContent === "Live"`)
 
 	p.stop() // and another one on the same folder
-	b.until("the page knows", `document.getElementById("live-text").textContent === "Connecting again"`)
+	b.until("the page knows", `document.getElementById("live-text").textContent === "Reconnecting"`)
 	paper.add(post{Title: "Came while the program was away"})
 	p = start(t, cfg)
 	p.ping(paper.url())

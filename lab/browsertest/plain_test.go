@@ -32,14 +32,14 @@ func (b *tab) marked(scripts bool) {
 	b.click(".item:nth-of-type(2) .star")
 	b.until("it is starred", `document.querySelectorAll(".item")[1].querySelector(".star").ariaPressed === "true" && `+said(scripts, "Starred"))
 	b.click(".item:nth-of-type(3) .readmark")
-	b.until("it is read", `document.querySelectorAll(".item")[2].matches(".read") && document.querySelectorAll(".item")[2].querySelector(".readmark").ariaPressed === "true" && `+said(scripts, "Read"))
+	b.until("it is read", `document.querySelectorAll(".item")[2].matches(".read") && document.querySelectorAll(".item")[2].querySelector(".readmark").ariaPressed === "true" && `+said(scripts, "Marked read"))
 	b.open("/river?starred=1")
 	if got := b.texts("#days .item h3"); !slices.Equal(got, []string{"Morning, number 3"}) {
 		b.t.Errorf("starred are %q", got)
 	}
 	b.click(".star")
 	if away := "its star is taken away"; scripts {
-		b.until(away, said(scripts, "Not starred any more"))
+		b.until(away, said(scripts, "Star removed"))
 	} else {
 		b.until(away, `document.querySelector("#empty")`)
 	}

@@ -166,7 +166,7 @@ func (b *tab) changes(p *running) {
 	b.open("/write/4")
 	b.until("the change is still there", `document.getElementById("w-title").value === "A short walk" && document.querySelector("main").textContent.includes("unpublished changes")`)
 	b.click("#w-go")
-	b.until("the change is published", `document.querySelector(".undo")?.textContent.includes("The change is published.")`)
+	b.until("the change is published", `document.querySelector(".undo")?.textContent.includes("The changes are published.")`)
 	if doc := get(t, p.base+"/alice/rss.xml"); !strings.Contains(doc, "A short walk") {
 		t.Error("readers do not see the change")
 	}
@@ -302,7 +302,7 @@ func TestNothingIsLostWhenTheNetworkIsGone(t *testing.T) {
 	}
 	w.lead("")
 	b.keys("Far from everything")
-	b.says("Not saved: no connection; kept in this browser")
+	b.says("Not saved on the server: no connection. Your text is stored in this browser.")
 	b.click("#w-go")
 	b.says("Nothing was done: no connection")
 	b.holds("it is on the sheet", `document.getElementById("w-source").value === "Far from everything"`)
@@ -419,7 +419,7 @@ func TestADraftOutlivesTheServerAndTheBrowser(t *testing.T) {
 	b.says("Saved")
 	s.Kill()
 	b.keys(", and typed while the server was dead")
-	b.says("Not saved: no connection; kept in this browser")
+	b.says("Not saved on the server: no connection. Your text is stored in this browser.")
 	s.start()
 	b.keys(".")
 	b.says("Saved")

@@ -64,14 +64,14 @@ func doneMessage(r *http.Request) string {
 	return map[string]string{
 		"password": "The password is changed. Every other browser was signed out.",
 		"session":  "That browser is signed out.",
-		"token":    "The token is revoked. Whatever used it is refused from now on.",
-		"saved":    "The feed is saved. If it changed, its readers are being told.",
-		"hints":    "The hints are saved, and your feed has them now.",
-		"moved":    "The feed sends its readers on to the new address.",
-		"lent":     "The feed sends its readers to the other URL for now.",
-		"ended":    "Readers are told that the feed is gone.",
-		"restored": "The feed is served from here again.",
-		"cloud":    "Your feed is served with the cloud of this server from now on.",
+		"token":    "The token is revoked. Programs that use it are refused from now on.",
+		"saved":    "The feed is saved. If it changed, its subscribers are being notified.",
+		"hints":    "The hints are saved and are in your feed.",
+		"moved":    "The feed redirects its readers to the new address.",
+		"lent":     "The feed redirects its readers temporarily.",
+		"ended":    "The feed is ended. Readers receive the status 410 (Gone).",
+		"restored": "The feed is restored.",
+		"cloud":    "The server adds its cloud to your feed from now on.",
 		"no-cloud": "Your feed is served as you saved it from now on.",
 		"secret":   "The secret is revoked. That reader is refused from now on.",
 	}[r.URL.Query().Get("done")]
@@ -229,7 +229,7 @@ func (s *Pages) doNewToken(rw http.ResponseWriter, r *http.Request, session acco
 		v.LabelError = "Give the token a name so you can recognise it."
 	}
 	if len(chosen) == 0 {
-		v.ScopeError = "Choose at least one thing that the token is good for."
+		v.ScopeError = "Choose at least one permission."
 	}
 	if v.LabelError+v.ScopeError != "" {
 		s.showAccount(rw, r, session, http.StatusBadRequest, v)
@@ -241,7 +241,7 @@ func (s *Pages) doNewToken(rw http.ResponseWriter, r *http.Request, session acco
 		s.accountMistake(rw, r, session, err, v)
 		return
 	}
-	s.Render(rw, r, http.StatusOK, "token", tokenView{View: s.NewView(r, "A new token", "/account"), Mine: "/account",
+	s.Render(rw, r, http.StatusOK, "token", tokenView{View: s.NewView(r, "New token", "/account"), Mine: "/account",
 		Label: shell.CleanText(token.Label, 100), Scopes: shell.JoinWords(token.Scopes), Plain: plain, Base: s.BaseURL(r)})
 }
 
@@ -264,8 +264,8 @@ func (s *Pages) doRevokeToken(rw http.ResponseWriter, r *http.Request, session a
 	id := shell.FormValue(form, "id")
 	if shell.FormValue(form, "sure") == "" {
 		s.AskOnAccount(rw, r, "Revoke this token?", shell.Question{
-			Lines:  []string{"Whatever program has it is refused from then on. It cannot be undone, but you can make another token."},
-			Action: "/account/tokens/revoke", Fields: []shell.NamedValue{{Name: "id", Value: id}}, Button: "Revoke the token", Back: "/account",
+			Lines:  []string{"Programs that use the token are refused from then on. This cannot be undone, but you can create another token."},
+			Action: "/account/tokens/revoke", Fields: []shell.NamedValue{{Name: "id", Value: id}}, Button: "Revoke", Back: "/account",
 		})
 		return
 	}

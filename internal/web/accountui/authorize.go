@@ -43,12 +43,12 @@ var authorizePolicy = strings.Replace(shell.Policy, " form-action 'self';", "", 
 func (s *Pages) authorizePage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	request, refusal, bad := indieauth.ParseRequest(r.URL.Query())
 	if bad != nil {
-		s.appProblem(rw, r, "The app sent a wrong request: "+bad.Error()+".")
+		s.appProblem(rw, r, "The app sent an invalid request: "+bad.Error()+".")
 		return
 	}
 	app, unread := s.Apps.Client(r.Context(), request.ClientID)
 	if !request.Trusts(app) {
-		text := "The app at " + shell.CleanText(request.ClientID, 200) + " wants you to be sent to " + shell.CleanText(request.RedirectURI, 200) + ", which is another site that the app does not list."
+		text := "The app at " + shell.CleanText(request.ClientID, 200) + " wants to redirect you to " + shell.CleanText(request.RedirectURI, 200) + ", which is another site that the app does not list."
 		if unread != nil {
 			text += " " + fault.Message(unread)
 		}
@@ -98,7 +98,7 @@ func askedScopes(wanted []string) (all []scope) {
 	if slices.Contains(wanted, "post") {
 		wanted = append(slices.Clone(wanted), "create")
 	}
-	for _, known := range append([]scope{{"profile", "See your name and picture", true}, {"email", "See your public email address", true}}, scopes(account.Scopes())...) {
+	for _, known := range append([]scope{{"profile", "See your name and image", true}, {"email", "See your public email address", true}}, scopes(account.Scopes())...) {
 		if slices.Contains(wanted, known.Value) {
 			all = append(all, known)
 		}

@@ -178,7 +178,7 @@ func (s *Pages) doSave(rw http.ResponseWriter, r *http.Request, session account.
 // readUpload reads the upload form: the name of the feed, the file, and its type guessed from its
 // name.
 func readUpload(rw http.ResponseWriter, r *http.Request) (name string, doc []byte, kind string, err error) {
-	tooLarge := fault.New(fault.Invalid, "The file is larger than %s bytes, which is the most that a feed may have. Nothing was saved.", shell.FormatCount(author.MaxDocument))
+	tooLarge := fault.New(fault.Invalid, "The file is larger than %s bytes, the maximum size of a feed. Nothing was saved.", shell.FormatCount(author.MaxDocument))
 	broken := func(err error) error {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			return tooLarge
@@ -194,7 +194,7 @@ func readUpload(rw http.ResponseWriter, r *http.Request) (name string, doc []byt
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
 			if len(doc) == 0 {
-				return name, nil, "", fault.New(fault.Invalid, "No file was chosen, or it is empty. Choose the file of the feed.")
+				return name, nil, "", fault.New(fault.Invalid, "No file was chosen, or the file is empty. Choose a feed file.")
 			}
 			return name, doc, kind, nil
 		}
@@ -252,33 +252,33 @@ type relocation struct {
 
 func (s *Pages) relocations() map[string]relocation {
 	return map[string]relocation{
-		"move": {"Send the readers of this feed away?", "Move the feed", "moved",
+		"move": {"Move this feed?", "Move the feed", "moved",
 			func(address, to string) []string {
-				return []string{"Whoever asks for " + address + " is then answered 301, with the address " + to + ". Readers remember that and do not come back here.",
-					"Read the new address yourself before: it should have the same items. You can undo this, but a reader that followed it once stays there."}
+				return []string{"Requests for " + address + " are then redirected (301) to " + to + ". Readers store the new address and do not return here.",
+					"Check the new address first: it should have the same items. You can undo this, but readers that were redirected once stay there."}
 			},
 			func(r *http.Request, user, name, to string) (author.Feed, error) {
 				return s.Authors.Move(r.Context(), user, name, to)
 			}},
-		"for-now": {"Send the readers of this feed away for now?", "Send them there for now", "lent",
+		"for-now": {"Redirect this feed temporarily?", "Redirect", "lent",
 			func(address, to string) []string {
-				return []string{"A reader that asks for " + address + " is answered 302, with the URL " + to + ". Readers keep the URL that they have, and ask here each time.",
-					"Nothing can be saved to the feed here until you serve it from here again."}
+				return []string{"Requests for " + address + " are redirected (302) to " + to + ". Readers keep their URL and request it here each time.",
+					"You cannot save the feed here until you restore it."}
 			},
 			func(r *http.Request, user, name, to string) (author.Feed, error) {
 				return s.Authors.MoveTemporarily(r.Context(), user, name, to)
 			}},
-		"end": {"Tell readers that this feed is gone?", "End the feed", "ended",
+		"end": {"End this feed?", "End the feed", "ended",
 			func(address, _ string) []string {
-				return []string{"Whoever asks for " + address + " is then answered 410. Readers stop asking, for good, and most tell their users.",
-					"What you saved is kept. You can undo this, but a reader that took the feed off its list does not come back by itself."}
+				return []string{"Requests for " + address + " then receive the status 410 (Gone). Readers stop polling, and most inform their users.",
+					"The saved feed stays stored. You can undo this, but readers that removed the feed do not add it again automatically."}
 			},
 			func(r *http.Request, user, name, _ string) (author.Feed, error) {
 				return s.Authors.End(r.Context(), user, name)
 			}},
-		"restore": {"Serve this feed from here again?", "Bring it back", "restored",
+		"restore": {"Restore this feed?", "Restore", "restored",
 			func(address, _ string) []string {
-				return []string{"Whoever asks for " + address + " then gets the feed as it was saved last. Readers that have gone elsewhere stay there."}
+				return []string{"Requests for " + address + " then receive the last saved version. Readers that were redirected elsewhere stay there."}
 			},
 			func(r *http.Request, user, name, _ string) (author.Feed, error) {
 				return s.Authors.Restore(r.Context(), user, name)
@@ -299,7 +299,7 @@ func (s *Pages) doPlace(rw http.ResponseWriter, r *http.Request, session account
 	h := hosted{Name: name, To: shell.CleanText(to, 2048)}
 	if what == "move" || what == "for-now" {
 		if !shell.IsWebURL(to) || len(to) > 2048 {
-			h.ToError = "Write the whole address at which the feed is now; it begins with https:// or http://."
+			h.ToError = "Enter the full new address of the feed; it begins with https:// or http://."
 			s.showFeeds(rw, r, session, http.StatusBadRequest, feedsView{}, h)
 			return
 		}

@@ -231,7 +231,7 @@ func (s *Pages) setSetupCookie(rw http.ResponseWriter, r *http.Request, token st
 }
 
 func (s *Pages) showSetup(rw http.ResponseWriter, r *http.Request, status int, form credentials) {
-	s.Render(rw, r, status, "setup", signView{View: s.NewView(r, "The first account", "/login"), Form: form})
+	s.Render(rw, r, status, "setup", signView{View: s.NewView(r, "Create the first account", "/login"), Form: form})
 }
 
 func (s *Pages) doSetup(rw http.ResponseWriter, r *http.Request) {

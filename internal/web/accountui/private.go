@@ -65,7 +65,7 @@ func (s *Pages) doNewSecret(rw http.ResponseWriter, r *http.Request, session acc
 	}
 	v := privateView{Reader: shell.CleanText(strings.TrimSpace(shell.FormValue(form, "reader")), 100)}
 	if v.Reader == "" {
-		v.ReaderError = "Write whose reader it is, so that you know the secret again."
+		v.ReaderError = "Enter a name for the reader, so that you can recognise the secret."
 		s.showPrivate(rw, r, session, http.StatusBadRequest, v)
 		return
 	}
@@ -80,7 +80,7 @@ func (s *Pages) doNewSecret(rw http.ResponseWriter, r *http.Request, session acc
 	}
 	plain := strings.TrimPrefix(made.Plain, made.Selector+".")
 	base := s.BaseURL(r) + "/" + session.User + "/private/"
-	s.Render(rw, r, http.StatusOK, "secret", secretView{View: s.NewView(r, "A new secret", "/account"), Mine: "/account/private",
+	s.Render(rw, r, http.StatusOK, "secret", secretView{View: s.NewView(r, "New secret", "/account"), Mine: "/account/private",
 		Reader: shell.CleanText(made.Reader, 100), URL: base + made.Selector + "." + plain + "/rss.xml", Address: base + "rss.xml",
 		Name: made.Selector, Secret: plain})
 }
@@ -95,8 +95,8 @@ func (s *Pages) doRevokeSecret(rw http.ResponseWriter, r *http.Request, session 
 	selector := shell.FormValue(form, "selector")
 	if shell.FormValue(form, "sure") == "" {
 		s.AskOnAccount(rw, r, "Revoke this secret?", shell.Question{
-			Lines:  []string{"The reader that has it is refused from then on, in each of the three ways. Other readers keep theirs. It cannot be undone, but you can make another secret."},
-			Action: "/account/private/revoke", Fields: []shell.NamedValue{{Name: "selector", Value: selector}}, Button: "Revoke the secret", Back: "/account/private",
+			Lines:  []string{"The reader is then refused with this secret. Other secrets stay valid. This cannot be undone, but you can create another secret."},
+			Action: "/account/private/revoke", Fields: []shell.NamedValue{{Name: "selector", Value: selector}}, Button: "Revoke", Back: "/account/private",
 		})
 		return
 	}

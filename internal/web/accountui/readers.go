@@ -87,14 +87,14 @@ func formTitle(name string) string {
 
 func readersWords(r audience.Report) (lead, then string) {
 	if r.Readers == 0 {
-		return "Nobody was seen reading your feeds in the last " + shell.FormatQuantity(r.WindowDays, "day", "days") + ".",
-			"Tell people where they are; whoever reads one is counted here from then on."
+		return "No readers of your feeds were seen in the last " + shell.FormatQuantity(r.WindowDays, "day", "days") + ".",
+			"Share their addresses; readers are counted here from their first request."
 	}
 	var parts []string
 	for _, p := range []struct {
 		n    int64
 		word string
-	}{{r.Services.Readers, "through services"}, {r.Programs.Readers, "with a program of their own"}, {r.Push.Readers, "by notifications alone"}, {r.Private.Readers, "with a secret"}} {
+	}{{r.Services.Readers, "through services"}, {r.Programs.Readers, "with their own programs"}, {r.Push.Readers, "by notifications only"}, {r.Private.Readers, "with a secret"}} {
 		if p.n > 0 {
 			parts = append(parts, shell.FormatCount(p.n)+" "+p.word)
 		}
@@ -102,7 +102,7 @@ func readersWords(r audience.Report) (lead, then string) {
 	lead = "About " + shell.FormatQuantity(r.Readers, "person reads", "people read") + " your feeds."
 	then = shell.JoinWords(parts) + "."
 	if r.Partial {
-		then += " There are more readers than were looked at, so the number is too low."
+		then += " There are more readers than could be counted, so the number is too low."
 	}
 	return lead, then
 }

@@ -17,10 +17,10 @@ func (s *Pages) Routes() []route.Route {
 		s.page("/account", "The account, its sessions and its tokens.", s.accountPage),
 		s.form("/account/password", "Changes the password.", s.doPassword),
 		s.form("/account/sessions/end", "Ends a session.", s.doEndSession),
-		s.form("/account/tokens", "Makes a token for a program.", s.doNewToken),
+		s.form("/account/tokens", "Creates a token for a program.", s.doNewToken),
 		s.form("/account/tokens/revoke", "Revokes a token.", s.doRevokeToken),
-		s.page("/account/private", "Who may read the private feed.", s.privatePage),
-		s.form("/account/private", "Makes a secret for a reader of the private feed.", s.doNewSecret),
+		s.page("/account/private", "The readers of the private feed.", s.privatePage),
+		s.form("/account/private", "Creates a secret for a reader of the private feed.", s.doNewSecret),
 		s.form("/account/private/revoke", "Revokes a secret of the private feed.", s.doRevokeSecret))
 	if s.Apps != nil {
 		all = append(all,
@@ -58,12 +58,12 @@ func (s *Pages) signInRoutes() []route.Route {
 	}
 	return []route.Route{
 		get("/setup", "The form for the first account.", s.setup),
-		post("/setup", rsscloud.MaxForm, "Makes the first account.", s.doSetup),
+		post("/setup", rsscloud.MaxForm, "Creates the first account.", s.doSetup),
 		get("/login", "The form to sign in.", s.login),
 		post("/login", rsscloud.MaxForm, "Signs in.", s.doLogin),
 		post("/logout", 0, "Signs out.", s.logout),
 		get("/signup", "The form for a new account.", s.signup),
-		post("/signup", rsscloud.MaxForm, "Makes a new account.", s.doSignup),
+		post("/signup", rsscloud.MaxForm, "Creates a new account.", s.doSignup),
 	}
 }
 
@@ -77,14 +77,14 @@ func (s *Pages) feedRoutes() []route.Route {
 		s.form("/account/feed/move", "Moves a feed to another URL.", s.doPlace),
 		s.form("/account/feed/for-now", "Moves a feed to another URL for a while.", s.doPlace),
 		s.form("/account/feed/end", "Ends a feed.", s.doPlace),
-		s.form("/account/feed/restore", "Brings a feed back.", s.doPlace),
+		s.form("/account/feed/restore", "Restores a feed.", s.doPlace),
 		s.form("/account/feed/cloud", "Adds the server's own <cloud> to a feed, or removes it.", s.doCloud),
 	}
 	if s.Audience != nil {
-		all = append(all, s.page("/account/readers", "Who reads the feeds.", s.readersPage))
+		all = append(all, s.page("/account/readers", "The readers of the feeds.", s.readersPage))
 	}
 	if s.Profiles != nil {
-		all = append(all, s.form("/account/feed/hints", "Changes when readers should look for news.", s.doHints))
+		all = append(all, s.form("/account/feed/hints", "Changes the update hints of the feed.", s.doHints))
 	}
 	return all
 }

@@ -47,7 +47,7 @@ func (m *moves) arrive(user string) (gone func(), err error) {
 	defer m.mu.Unlock()
 	switch {
 	case m.coming[user]:
-		return nil, fault.New(fault.Conflict, "Another file of yours is still on its way here. Wait until it has come, then send this one.")
+		return nil, fault.New(fault.Conflict, "Another upload of yours is still in progress. Wait until it has finished, then send this file.")
 	case len(m.coming) >= maxUploads:
 		return nil, errMoves()
 	case m.coming == nil:
@@ -62,7 +62,7 @@ func (m *moves) arrive(user string) (gone func(), err error) {
 }
 
 func errMoves() error {
-	return &fault.Error{Code: fault.Unavailable, Msg: "Several files are being taken in at this moment. Nothing was done; send it again in a while.", RetryAfter: 10 * time.Second}
+	return &fault.Error{Code: fault.Unavailable, Msg: "Several imports are running at the moment. Nothing was done. Send the file again later.", RetryAfter: 10 * time.Second}
 }
 
 // move is an import in the background.
@@ -89,7 +89,7 @@ func (m *moves) begin(user, name string) (id string, err error) {
 			continue
 		}
 		if running++; other.user == user {
-			return "", fault.New(fault.Conflict, "The file that you sent before is still being taken in. Wait until it is done, then send this one.")
+			return "", fault.New(fault.Conflict, "Your previous import is still running. Wait until it has finished, then send this file.")
 		}
 	}
 	if running >= maxActiveMoves {
@@ -132,7 +132,7 @@ func (s *Pages) exportPage(rw http.ResponseWriter, r *http.Request, session acco
 		s.Fail(rw, r, err)
 	default:
 		if r.Context().Err() == nil {
-			s.Logger().Error("an export broke off", "user", session.User, "err", err)
+			s.Logger().Error("export an author", "user", session.User, "err", err)
 		}
 		// A normal end would make the truncated file look complete.
 		panic(http.ErrAbortHandler)
@@ -207,7 +207,7 @@ func (s *Pages) receive(rw http.ResponseWriter, r *http.Request) (spool *os.File
 			continue
 		}
 		if spool, err = os.CreateTemp("", "cloudburst-move-*"); err != nil {
-			return nil, "", 0, fault.Wrap(fault.Unavailable, err, "The file cannot be kept while it arrives.")
+			return nil, "", 0, fault.Wrap(fault.Unavailable, err, "The upload cannot be stored.")
 		}
 		if size, err = io.Copy(spool, &shell.PatientReader{Source: part, Controller: http.NewResponseController(rw)}); err == nil {
 			return spool, shell.CleanText(part.FileName(), 100), size, nil
@@ -216,11 +216,11 @@ func (s *Pages) receive(rw http.ResponseWriter, r *http.Request) (spool *os.File
 	}
 	switch _, cut := errors.AsType[*http.MaxBytesError](err); {
 	case cut:
-		err = fault.New(fault.Invalid, "The file is larger than 4 GiB, which is the most that is taken in here. The operator's command takes larger ones.")
+		err = fault.New(fault.Invalid, "The file is larger than 4 GiB, the limit of this page. The operator can import larger files on the command line.")
 	case errors.Is(err, io.EOF):
 		err = fault.New(fault.Invalid, "Choose a file first: an export of this program or of WordPress, or a feed.")
 	default:
-		err = fault.Wrap(fault.Invalid, err, "The file did not arrive whole, and nothing was taken in. Send it again.")
+		err = fault.Wrap(fault.Invalid, err, "The upload was incomplete, and nothing was imported. Send the file again.")
 	}
 	return nil, "", 0, err
 }
@@ -234,7 +234,7 @@ func (s *Pages) work(id, user string, spool *os.File, size int64) {
 		s.moving.change(id, func(m *move) { m.phase, m.done, m.total = phase, done, total })
 	})
 	if code := fault.CodeOf(err); err != nil && (code == fault.Internal || code == fault.Unavailable) {
-		s.Logger().Error("an import stopped", "user", user, "added", res.Added, "err", err)
+		s.Logger().Error("import an author", "user", user, "added", res.Added, "err", err)
 	}
 	s.moving.change(id, func(m *move) { m.finished, m.res, m.err = true, res, err })
 }
@@ -253,21 +253,21 @@ type movedView struct {
 
 // movedPage shows the progress of an import, then its result.
 func (s *Pages) movedPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	v := movedView{View: s.NewView(r, "Taking in a file", "/account"), Mine: "/account"}
+	v := movedView{View: s.NewView(r, "Import", "/account"), Mine: "/account"}
 	m, known := s.moving.get(session.User, r.PathValue("id"))
 	v.Known, v.Finished = known, m.finished || !known
 	switch {
 	case !known:
-		v.Lead = "What came of that file is not kept any more. Your posts are where they always are."
+		v.Lead = "The result of this import is not available any more. Your posts are not affected."
 	case !m.finished:
 		v.Script, v.Done, v.Total = "status.js", m.done, m.total
 		v.Lead = map[string]string{
-			transfer.PhaseCheck: "The file is being checked.", transfer.PhaseFiles: "Pictures and other files are taken in.", transfer.PhasePosts: "Posts are taken in.",
+			transfer.PhaseCheck: "The file is being checked.", transfer.PhaseFiles: "Images and other files are being imported.", transfer.PhasePosts: "Posts are being imported.",
 		}[m.phase]
 	case m.err != nil:
-		v.Lead, v.Wrong = "The file could not be taken in.", shell.Reason(m.err)
+		v.Lead, v.Wrong = "The file could not be imported.", shell.Reason(m.err)
 		if m.res.Added+m.res.Files > 0 {
-			v.Lead = "It was taken in to a part: " + movedWords(m.res) + " Send the file again, and it goes on."
+			v.Lead = "The file was imported in part: " + movedWords(m.res) + " Send the file again to continue."
 		}
 	default:
 		v.Lead = movedWords(m.res)

@@ -228,7 +228,7 @@ func (s *Pages) pageOf(ctx context.Context, f author.Feed, base string, number i
 	k.version = f.Version
 	parsed, err := feed.ParseBytes(doc, &feed.Options{URL: base + "/" + f.User + "/rss.xml", Header: http.Header{"Content-Type": {f.Type}}})
 	if err != nil {
-		return nil, fault.Wrap(fault.Unreadable, err, "The feed that was saved here can no longer be read.")
+		return nil, fault.Wrap(fault.Unreadable, err, "The saved feed can no longer be parsed.")
 	}
 	p := s.readPage(parsed, base, number)
 	s.cache.put(k, p)

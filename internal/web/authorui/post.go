@@ -41,7 +41,7 @@ func (s *Pages) postPage(rw http.ResponseWriter, r *http.Request, user, slug str
 		s.Fail(rw, r, err)
 		return
 	case p.State == author.Deleted:
-		s.Problem(rw, r, http.StatusGone, "Taken back", "The post that stood here was taken back by its author.")
+		s.Problem(rw, r, http.StatusGone, "Deleted", "The author has deleted or unpublished this post.")
 		return
 	case p.State != author.Published:
 		s.NotFound(rw, r)

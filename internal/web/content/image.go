@@ -79,7 +79,7 @@ func (s *Renderer) ServeImage(rw http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	from, sign := q.Get("u"), q.Get("s")
 	if s.ImageMode() != ImagesProxy || !shell.IsSafeURL(from) || !hmac.Equal([]byte(sign), []byte(s.imageSignature(from))) {
-		s.sendImageError(rw, http.StatusNotFound, "This server shows pictures of the items on its pages, and no others.")
+		s.sendImageError(rw, http.StatusNotFound, "This server shows only images of items on its pages.")
 		return
 	}
 	p, err := s.images.get(r.Context(), s, from)
@@ -91,7 +91,7 @@ func (s *Renderer) ServeImage(rw http.ResponseWriter, r *http.Request) {
 		s.sendImageError(rw, http.StatusServiceUnavailable, fault.Message(err))
 		return
 	case !p.failedAt.IsZero():
-		s.sendImageError(rw, http.StatusBadGateway, "The picture could not be read, or is none.")
+		s.sendImageError(rw, http.StatusBadGateway, "The image could not be read, or it is not an image.")
 		return
 	}
 	h := rw.Header()
@@ -133,7 +133,7 @@ func (c *imageCache) get(ctx context.Context, s *Renderer, address string) (*cac
 	if run == nil {
 		if len(c.reading) >= maxPendingImages {
 			c.mu.Unlock()
-			return nil, &fault.Error{Code: fault.Unavailable, Msg: "More pictures are asked for than can be read at once. Try again in a moment.", RetryAfter: 5 * time.Second}
+			return nil, &fault.Error{Code: fault.Unavailable, Msg: "Too many images are requested at once. Try again in a moment.", RetryAfter: 5 * time.Second}
 		}
 		if c.reading == nil {
 			c.reading, c.hosts, c.slots = map[string]*imageRead{}, map[string]*hostSlots{}, make(chan struct{}, maxImageReads)

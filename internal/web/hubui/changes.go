@@ -33,7 +33,7 @@ func parseChangesQuery(v url.Values) changesQuery {
 	q.before, ok1 = shell.ParseCursor(v.Get("before"))
 	q.after, ok2 = shell.ParseCursor(v.Get("after"))
 	if !ok1 || !ok2 {
-		q.PlaceError = "The address names a place in the list that cannot be understood, so this is the newest page."
+		q.PlaceError = "The position in the address is not valid, so this is the newest page."
 		q.before, q.after = event.Cursor{}, event.Cursor{}
 	}
 	return q

@@ -80,7 +80,7 @@ func (w *changeWatch) catchUp(ctx context.Context, from event.Cursor) error {
 		return err
 	}
 	if len(missed) > MaxMissedChanges {
-		return w.Send([]byte("event: reset\ndata: More happened than can be caught up with. Load the list again.\n\n"))
+		return w.Send([]byte("event: reset\ndata: Too many changes were missed. Reload the list.\n\n"))
 	}
 	for batch := range slices.Chunk(missed, streamBatch) {
 		if err := w.send(batch); err != nil {

@@ -116,7 +116,7 @@ func (s *Pages) doPing(rw http.ResponseWriter, r *http.Request) {
 	}
 	res, err := s.Hub.Ping(r.Context(), hub.Ping{URL: feed, Via: "web", Source: s.CallerAddr(r)})
 	if err != nil {
-		s.showRequestError(rw, r, err, "The ping did not work", outcomeView{Feed: new(NewFeedLink(feed)), Ping: &pingForm{URL: feed}})
+		s.showRequestError(rw, r, err, "The ping failed", outcomeView{Feed: new(NewFeedLink(feed)), Ping: &pingForm{URL: feed}})
 		return
 	}
 	v := outcomeView{View: s.NewView(r, "Thanks for the ping", ""), Good: true, Lines: pingWords(res), Feed: new(NewFeedLink(feed)), Ping: &pingForm{URL: feed}}
@@ -125,7 +125,7 @@ func (s *Pages) doPing(rw http.ResponseWriter, r *http.Request) {
 
 // showPingError shows the form again, with errors next to its fields.
 func (s *Pages) showPingError(rw http.ResponseWriter, r *http.Request, v outcomeView) {
-	v.View = s.NewView(r, "Something in the form is not right", "")
+	v.View = s.NewView(r, "The form has an error", "")
 	v.Lines = []string{"Nothing was done. The error is below the field; fix it and send the form again."}
 	s.Render(rw, r, http.StatusBadRequest, "outcome", v)
 }
@@ -150,18 +150,18 @@ func (s *Pages) showRequestError(rw http.ResponseWriter, r *http.Request, err er
 func pingWords(res hub.PingResult) []string {
 	switch {
 	case res.Pending:
-		return []string{"Reading the feed takes longer than usual. The ping is on disk and will not be lost: as soon as the feed has been read, its subscribers are told if it changed."}
+		return []string{"Reading the feed takes longer than usual. The ping is stored on disk: once the feed has been read, its subscribers are notified if it changed."}
 	case res.Changed && res.Known:
-		return []string{"The feed was read, and it had changed. Its subscribers are being told now."}
+		return []string{"The feed was read, and it has changed. Its subscribers are being notified now."}
 	case res.Changed:
-		return []string{"The feed was read, and it had changed. Nobody is subscribed to it here, so nobody had to be told."}
+		return []string{"The feed was read, and it has changed. It has no subscribers here, so there was nobody to notify."}
 	case res.Checked:
-		return []string{"The feed was read, and it is the same as the last time, byte for byte. So nobody was told.",
+		return []string{"The feed was read, and it is the same as the last time, byte for byte. No subscribers were notified.",
 			"If you did change it, save the file first and ping afterwards, and check that no cache is in between."}
 	case !res.Known && res == (hub.PingResult{}):
-		return []string{"The ping was accepted. If nobody is subscribed to this feed here, it changes nothing; otherwise the feed is read and its subscribers are told."}
+		return []string{"The ping was accepted. If this feed has subscribers here, the hub reads it and notifies them; otherwise the ping has no effect."}
 	case !res.Known:
-		return []string{"Nobody is subscribed to this feed here, so nobody had to be told."}
+		return []string{"This feed has no subscribers here, so there was nobody to notify."}
 	}
-	return []string{"The ping was accepted, and the feed is checked in a moment."}
+	return []string{"The ping was accepted, and the feed will be checked in a moment."}
 }

@@ -69,12 +69,12 @@ func (s *Pages) Routes() []route.Route {
 	}
 	moved := func(path, to string) route.Route {
 		return route.Route{Method: http.MethodGet, Path: path, Handler: http.RedirectHandler(to, http.StatusMovedPermanently),
-			Purpose: "Leads to the page that took the place of one of rsscloud-server."}
+			Purpose: "Redirects a path of rsscloud-server to its replacement."}
 	}
 	all := []route.Route{
 		get("/{$}", "The front page.", s.front),
 		get("/hub", "The page of the hub, with the forms to ping and to register.", s.hubPage),
-		{Method: http.MethodPost, Path: "/do/ping", Handler: http.HandlerFunc(s.doPing), MaxBody: rsscloud.MaxForm, Purpose: "The form that says that a feed changed."},
+		{Method: http.MethodPost, Path: "/do/ping", Handler: http.HandlerFunc(s.doPing), MaxBody: rsscloud.MaxForm, Purpose: "The form that pings for a feed."},
 		{Method: http.MethodPost, Path: "/do/register", Handler: http.HandlerFunc(s.doRegister), MaxBody: rsscloud.MaxForm, Purpose: "The form that registers a program for notifications."},
 		get("/log", "The log of events.", s.logPage),
 		get("/log/stream", "The log, live, as server-sent events.", s.stream),
@@ -82,7 +82,7 @@ func (s *Pages) Routes() []route.Route {
 		get("/changes/stream", "The recent changes, live, as server-sent events.", s.changesStream),
 		get("/topics", "The feeds that the hub knows.", s.topics),
 		get("/topics/{id}", "One feed that the hub knows.", s.topicPage),
-		get("/status", "How the server does.", s.status),
+		get("/status", "The state of the server.", s.status),
 		moved("/pingForm", "/hub#s-ping"),
 		moved("/pleaseNotifyForm", "/hub#s-register"),
 		moved("/viewLog", "/log"),

@@ -20,18 +20,18 @@ type kind struct{ Value, Tag, Label, Meaning string }
 
 func kinds() []kind {
 	return []kind{
-		{event.KindPing, "ping", "Pings", "Someone said that a feed changed."},
-		{event.KindCheck, "check", "Checks", "The feed was read and compared with the last time."},
-		{event.KindRegister, "register", "Registrations", "Someone asked to be told of changes."},
-		{event.KindVerify, "verify", "Test calls", "A subscriber was asked whether it wants this."},
-		{event.KindNotify, "notify", "Notifications", "Subscribers were told that the feed changed."},
-		{event.KindError, "error", "Errors", "One subscriber could not be told; it is tried again."},
+		{event.KindPing, "ping", "Pings", "An author reported a change of a feed."},
+		{event.KindCheck, "check", "Checks", "The hub read the feed and compared it with the last version."},
+		{event.KindRegister, "register", "Registrations", "A subscriber registered for changes."},
+		{event.KindVerify, "verify", "Test calls", "The hub verified a subscriber."},
+		{event.KindNotify, "notify", "Notifications", "The hub notified subscribers of a change."},
+		{event.KindError, "error", "Errors", "The hub could not notify a subscriber and will retry."},
 		{event.KindCancel, "cancel", "Cancellations", "A subscriber ended its subscription."},
-		{event.KindDrop, "drop", "Drops", "A subscription was removed: it failed too often, or its owner said it is gone."},
-		{event.KindExpire, "expire", "Expiries", "A subscription ran out without being renewed."},
+		{event.KindDrop, "drop", "Drops", "A subscription was removed: it failed too often, or the subscriber reported that it is gone."},
+		{event.KindExpire, "expire", "Expiries", "A subscription expired without renewal."},
 		{event.KindSave, "save", "Saves", "A feed was saved here."},
-		{event.KindTarget, "sink", "Sinks", "Another server was told of a feed that was saved here."},
-		{event.KindSystem, "system", "System", "News of the server itself."},
+		{event.KindTarget, "sink", "Sinks", "Another server was pinged for a feed that is hosted here."},
+		{event.KindSystem, "system", "System", "Events of the server itself."},
 	}
 }
 
@@ -74,7 +74,7 @@ func parseLogQuery(v url.Values) logQuery {
 				continue
 			}
 			if kindOf(k).Meaning == "" {
-				q.KindError = "There is no kind of event called “" + shell.CleanText(k, 40) + "”. Choose one of the list."
+				q.KindError = "Unknown kind of event “" + shell.CleanText(k, 40) + "”. Choose one from the list."
 				continue
 			}
 			q.Kinds = append(q.Kinds, k)
@@ -84,7 +84,7 @@ func parseLogQuery(v url.Values) logQuery {
 	q.before, ok1 = shell.ParseCursor(v.Get("before"))
 	q.after, ok2 = shell.ParseCursor(v.Get("after"))
 	if !ok1 || !ok2 {
-		q.PlaceError = "The address names a place in the log that cannot be understood, so this is the newest page."
+		q.PlaceError = "The position in the address is not valid, so this is the newest page."
 		q.before, q.after = event.Cursor{}, event.Cursor{}
 	}
 	return q

@@ -85,7 +85,7 @@ func (l *logWatch) catchUp(ctx context.Context) (map[eventKey]bool, error) {
 		return nil, err
 	}
 	if !whole {
-		if err := l.Send([]byte("event: reset\ndata: More happened than can be caught up with. Load the log again.\n\n")); err != nil {
+		if err := l.Send([]byte("event: reset\ndata: Too many events were missed. Reload the log.\n\n")); err != nil {
 			return nil, err
 		}
 		if len(missed) > 0 {

@@ -65,7 +65,7 @@ func facts(e event.Event, r row) []fact {
 	}
 	all = append(all, fact{Name: "Outcome", Value: shell.CleanText(e.Text, 2000), Foreign: true})
 	if e.Via != "" {
-		all = append(all, fact{Name: "By way of", Value: endpointOf(e.Via).Words})
+		all = append(all, fact{Name: "Via", Value: endpointOf(e.Via).Words})
 	}
 	if e.Peer != "" {
 		name := "From"
@@ -78,7 +78,7 @@ func facts(e event.Event, r row) []fact {
 		all = append(all, fact{Name: name, Value: shell.CleanText(e.Peer, 255), Foreign: true})
 	}
 	if e.Notified > 0 || e.Failed > 0 {
-		all = append(all, fact{Name: "Told", Value: shell.FormatCount(e.Notified)}, fact{Name: "Not told yet", Value: shell.FormatCount(e.Failed)})
+		all = append(all, fact{Name: "Told", Value: shell.FormatCount(e.Notified)}, fact{Name: "Not notified yet", Value: shell.FormatCount(e.Failed)})
 	}
 	if r.Took != "" {
 		all = append(all, fact{Name: "Took", Value: r.Took})

@@ -76,9 +76,9 @@ func (s *Pages) status(rw http.ResponseWriter, r *http.Request) {
 		v.Counts, err = s.Hub.Counts(r.Context())
 	}
 	if err != nil {
-		s.Logger().Error("the status page could not read the store", "err", err)
-		v.Bad, v.Lead = true, "The store cannot be reached at this moment."
-		v.Then = "Nothing that was acknowledged is lost; the work goes on by itself when the store is back."
+		s.Logger().Error("read the store for the status page", "err", err)
+		v.Bad, v.Lead = true, "The store cannot be reached at the moment."
+		v.Then = "No acknowledged request is lost. The work continues when the store is available again."
 		if fault.CodeOf(err) == fault.Unavailable {
 			rw.Header().Set("Retry-After", "10")
 		}
@@ -163,22 +163,22 @@ func statusWords(v statusView, points []bucket) (lead, then string, bad bool) {
 	switch {
 	case sum.Measured:
 		sum.P50 /= weight
-		lead = in + shell.FormatQuantity(sum.Notified, "subscriber was told", "subscribers were told") + ", half of them within " + sum.P50Text() + " of the ping."
+		lead = in + shell.FormatQuantity(sum.Notified, "subscriber was notified", "subscribers were notified") + ", half of them within " + sum.P50Text() + " of the ping."
 	case sum.Pings > 0:
-		lead = in + shell.FormatQuantity(sum.Pings, "ping came", "pings came") + ", and nobody had to be told."
+		lead = in + shell.FormatQuantity(sum.Pings, "ping arrived", "pings arrived") + ", and no subscriber had to be notified."
 	case v.Live.Totals.Notified > 0: // the current minute is not stored yet
-		lead = "Since its start " + shell.RelativeTime(v.Now, v.Live.Started) + " this server has told " + shell.FormatQuantity(v.Live.Totals.Notified, "subscriber", "subscribers") + "."
+		lead = "Since its start " + shell.RelativeTime(v.Now, v.Live.Started) + " this server has notified " + shell.FormatQuantity(v.Live.Totals.Notified, "subscriber", "subscribers") + "."
 	default:
-		lead = in + "nothing happened here."
+		lead = in + "there was no activity."
 	}
 	failing := v.Counts.Failing
 	switch {
 	case v.Counts.Subscriptions == 0:
-		then = "Nobody is subscribed to anything yet."
+		then = "There are no subscriptions yet."
 	case failing == 0:
 		then = "Every one of the " + shell.FormatQuantity(v.Counts.Subscriptions, "subscription", "subscriptions") + " answers."
 	default:
-		then = shell.FormatCount(failing) + " of " + shell.FormatQuantity(v.Counts.Subscriptions, "subscription", "subscriptions") + " could not be told the last time and " + isAre(failing) + " tried again."
+		then = shell.FormatCount(failing) + " of " + shell.FormatQuantity(v.Counts.Subscriptions, "subscription", "subscriptions") + " could not be notified the last time and " + isAre(failing) + " retried."
 		bad = failing*4 > v.Counts.Subscriptions
 	}
 	return lead, then, bad

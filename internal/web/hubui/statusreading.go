@@ -21,13 +21,13 @@ func (s *Pages) readingNow(ctx context.Context) *readingNow {
 	}
 	counts, err := s.Reading.Counts(ctx)
 	if err != nil {
-		s.Logger().Warn("the status page could not count what is read", "err", err)
+		s.Logger().Warn("count the feeds for the status page", "err", err)
 		return nil
 	}
 	n := &readingNow{SourceCounts: counts, Live: s.Reading.Live()}
 	switch trouble := counts.Failing + counts.Gone; {
 	case counts.Followed == 0:
-		n.Lead = "Nobody follows a feed here yet."
+		n.Lead = "No feeds are followed here yet."
 	case trouble == 0:
 		n.Lead = shell.FormatQuantity(counts.Followed, "feed is", "feeds are") + " followed here, and all of them answer."
 	default:

@@ -120,7 +120,7 @@ func (w *tailWork) poll(ctx context.Context, wide bool) {
 
 func (w *tailWork) waitAfterError(ctx context.Context, err error) {
 	if ctx.Err() == nil {
-		w.Logger().Warn("the list of changes could not be read for those who watch it", "err", err)
+		w.Logger().Warn("read the recent changes for live pages", "err", err)
 	}
 }
 

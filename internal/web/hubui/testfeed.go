@@ -39,7 +39,7 @@ type testFeedFollowers struct {
 
 // testFeedPage shows the purpose of the test feed and how to subscribe to it.
 func (s *Pages) testFeedPage(rw http.ResponseWriter, r *http.Request) {
-	v := testFeedView{View: s.NewView(r, "A feed to test with", ""), URL: s.TestFeed, May: s.mayTick(r)}
+	v := testFeedView{View: s.NewView(r, "Test feed", ""), URL: s.TestFeed, May: s.mayTick(r)}
 	v.Feed = s.TestFeed
 	v.Next = v.When(v.Now.Truncate(testFeedQuarter).Add(testFeedQuarter))
 	base := s.BaseURL(r)
@@ -49,7 +49,7 @@ func (s *Pages) testFeedPage(rw http.ResponseWriter, r *http.Request) {
 		{"websub", "WebSub", "curl -d hub.mode=subscribe -d hub.callback=https://example.org/callback \\\n  --data-urlencode hub.topic=" + s.TestFeed + " " + base + "/websub"},
 	}
 	if r.URL.Query().Get("done") == "ticked" {
-		v.Message = "The feed has changed, and whoever follows it is being told."
+		v.Message = "The feed has changed, and its subscribers are being notified."
 	}
 	by, err := s.Store.Subscribers(r.Context(), hub.TopicID(s.TestFeed), v.Now)
 	v.Known = err == nil
@@ -70,7 +70,7 @@ func (s *Pages) mayTick(r *http.Request) bool {
 // doTick changes the test feed.
 func (s *Pages) doTick(rw http.ResponseWriter, r *http.Request, _ account.Session) {
 	if !s.mayTick(r) {
-		s.Fail(rw, r, fault.New(fault.Refused, "Only the owner of the first account has the test feed change. By itself it changes every quarter of an hour."))
+		s.Fail(rw, r, fault.New(fault.Refused, "Only the owner of the first account can change the test feed. It changes every 15 minutes anyway."))
 		return
 	}
 	if _, _, err := s.Tick(r.Context()); err != nil {

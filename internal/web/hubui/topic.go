@@ -136,7 +136,7 @@ func (s *Pages) topicPage(rw http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil || id <= 0 {
-		s.Problem(rw, r, http.StatusNotFound, "There is no such topic", "A topic's address ends in a number. Search for the feed on the topics page.")
+		s.Problem(rw, r, http.StatusNotFound, "Unknown topic", "A topic's address ends in a number. Search for the feed on the topics page.")
 		return
 	}
 	t, err := s.Store.Topic(ctx, id)
@@ -151,7 +151,7 @@ func (s *Pages) topicPage(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !known && len(events) == 0 {
-		s.Problem(rw, r, http.StatusNotFound, "Nobody follows this feed here", "No subscription names it and no ping did lately. When someone registers for it, its page appears.")
+		s.Problem(rw, r, http.StatusNotFound, "This feed has no subscribers here", "There is no subscription for it and no recent ping. Its page appears with the first subscription.")
 		return
 	}
 	v := topicView{View: s.NewView(r, "", "/topics"), Topic: t, Known: known, LogHref: "/log?topic=" + strconv.FormatInt(id, 10)}
@@ -305,9 +305,9 @@ func nextCheck(t hub.Topic, now time.Time) string {
 	if t.AgainAt.IsZero() {
 		return "at the next ping"
 	}
-	why := "a 304 counted since it was last read in full"
+	why := "304 responses were accepted since it was last read in full"
 	if t.Evidence.Recent {
-		why = "it had only just changed when it was last read"
+		why = "it had just changed when it was last read"
 	}
 	return "at the next ping, and " + shell.RelativeTime(now, t.AgainAt) + ": " + why
 }
@@ -317,7 +317,7 @@ func verification(t hub.Topic, now time.Time) []fact {
 	if t.Hash == nil {
 		return nil
 	}
-	how := "its server's answer 304 counts as unchanged, because its ETag changed together with the content before"
+	how := "a 304 response counts as unchanged, because its ETag has changed together with the content before"
 	if doubt := t.Evidence.Doubt(t.ETag, now, now); doubt != validator.NoDoubt {
 		how = "the feed is read in full, because " + doubt.Reason()
 	}
@@ -331,7 +331,7 @@ func verification(t hub.Topic, now time.Time) []fact {
 func dueFacts(t hub.Topic, n tally, v shell.View) []fact {
 	var due []fact
 	if !t.PingedAt.IsZero() {
-		due = append(due, fact{Name: "Next check", Value: "now: the ping that came " + shell.RelativeTime(v.Now, t.PingedAt) + " is being answered"})
+		due = append(due, fact{Name: "Next check", Value: "now: the ping from " + shell.RelativeTime(v.Now, t.PingedAt) + " is being processed"})
 	} else {
 		due = append(due, fact{Name: "Next check", Value: nextCheck(t, v.Now)})
 	}
@@ -340,9 +340,9 @@ func dueFacts(t hub.Topic, n tally, v shell.View) []fact {
 	case n.NextTry.IsZero():
 		due = append(due, fact{Name: "Next notification", Value: "at the next change"})
 	case n.NextTry.After(v.Now):
-		due = append(due, fact{Name: "Next notification", Value: "a repeat " + shell.RelativeTime(v.Now, n.NextTry)})
+		due = append(due, fact{Name: "Next notification", Value: "a retry " + shell.RelativeTime(v.Now, n.NextTry)})
 	default:
-		due = append(due, fact{Name: "Next notification", Value: "a repeat, now"})
+		due = append(due, fact{Name: "Next notification", Value: "a retry, now"})
 	}
 	return due
 }
@@ -362,12 +362,12 @@ func changeCharts(changes []change) []shell.Figure {
 	n := len(changes)
 	ticks := []shell.Tick{{At: 0, Label: "change " + shell.FormatCount(changes[n-1].Version)}, {At: 1, Label: "change " + shell.FormatCount(changes[0].Version)}}
 	return []shell.Figure{
-		{ID: "told", Title: "Subscribers told", Unit: "", Bars: true, Ticks: ticks,
-			Desc:   "Subscribers told of each of the last " + shell.FormatCount(n) + " changes. Of the latest: " + shell.FormatCount(changes[0].Notified) + ".",
+		{ID: "told", Title: "Subscribers notified", Unit: "", Bars: true, Ticks: ticks,
+			Desc:   "Subscribers notified of each of the last " + shell.FormatCount(n) + " changes. Of the latest: " + shell.FormatCount(changes[0].Notified) + ".",
 			Now:    shell.FormatCount(changes[0].Notified) + " at the last change",
 			Series: []shell.Series{{Name: "told", Class: "s1", Values: notified}}},
-		{ID: "took", Title: "Time until the last one was told", Unit: unit, Bars: true, Ticks: ticks,
-			Desc:   "Time from finding each of the last " + shell.FormatCount(n) + " changes to the end of telling. The latest: " + shell.FormatDuration(changes[0].Took) + ".",
+		{ID: "took", Title: "Time until the last subscriber was notified", Unit: unit, Bars: true, Ticks: ticks,
+			Desc:   "Time from the detection of each of the last " + shell.FormatCount(n) + " changes to the last notification. The latest: " + shell.FormatDuration(changes[0].Took) + ".",
 			Now:    shell.FormatDuration(changes[0].Took) + " at the last change",
 			Series: []shell.Series{{Name: "took", Class: "s1", Values: took}}},
 	}

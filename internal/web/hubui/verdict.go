@@ -68,23 +68,23 @@ func verdict(t hub.Topic, n tally, changes []change, events []event.Event, now t
 	notified := notifiedWords(t, n, changes, now)
 	switch {
 	case !t.PingedAt.IsZero() && t.Failures == 0:
-		return "A ping came " + shell.RelativeTime(now, t.PingedAt) + ", and the feed is being read.", notified, false
+		return "A ping arrived " + shell.RelativeTime(now, t.PingedAt) + ", and the feed is being read.", notified, false
 	case t.Failures > 0:
 		why := shell.Sentence(t.Error)
 		if why == "" {
-			why = "It did not answer as a feed should."
+			why = "The response is not a valid feed."
 		}
-		lead = "The last ping did nothing: the feed could not be read. " + why
+		lead = "The last ping had no effect: the feed could not be read. " + why
 		if t.Failures > 1 {
 			then = "That is the " + shell.FormatOrdinal(t.Failures) + " time in a row. "
 		}
 		return lead, then + notified, true
 	case t.CheckedAt.IsZero():
-		return "This feed has not been read yet.", "It is read when somebody pings.", false
+		return "This feed has not been read yet.", "It is read at the first ping.", false
 	case t.Evidence.Believed && pingedSince(events, t.ChangedAt):
-		return "The last ping did nothing: the feed's server answered that it had not changed.", notified, false
+		return "The last ping had no effect: the feed's server replied that it had not changed.", notified, false
 	case t.CheckedAt.After(t.ChangedAt) && pingedSince(events, t.ChangedAt):
-		return "The last ping did nothing: the feed was the same as before, byte for byte.", notified, false
+		return "The last ping had no effect: the feed was the same as before, byte for byte.", notified, false
 	}
 	if notified == "" {
 		return "This feed was read " + shell.RelativeTime(now, t.CheckedAt) + ", and has not changed since.", "", false
@@ -111,9 +111,9 @@ func notifiedWords(t hub.Topic, n tally, changes []change, now time.Time) string
 	ago := shell.RelativeTime(now, t.ChangedAt)
 	if len(changes) == 0 || changes[0].Version != t.Version {
 		if n.Live == 0 {
-			return "It last changed " + ago + ", and nobody is subscribed."
+			return "It last changed " + ago + ", and it has no subscribers."
 		}
-		return "It last changed " + ago + "; " + shell.FormatQuantity(n.Live, "subscriber is", "subscribers are") + " being told or need not be."
+		return "It last changed " + ago + "; " + shell.FormatQuantity(n.Live, "subscriber is", "subscribers are") + " up to date or being notified."
 	}
 	c := changes[0]
 	// The subscriptions are more recent than the log: retries have succeeded since, and subscribers
@@ -125,26 +125,26 @@ func notifiedWords(t hub.Topic, n tally, changes []change, now time.Time) string
 	all := c.Notified + failed
 	switch {
 	case failed == 0 && c.Notified == 1:
-		return "The one subscriber was told in " + shell.FormatDuration(c.Took) + ", " + ago + "."
+		return "The only subscriber was notified in " + shell.FormatDuration(c.Took) + ", " + ago + "."
 	case failed == 0:
-		return "All " + shell.FormatCount(c.Notified) + " subscribers were told in " + shell.FormatDuration(c.Took) + ", " + ago + "."
+		return "All " + shell.FormatCount(c.Notified) + " subscribers were notified in " + shell.FormatDuration(c.Took) + ", " + ago + "."
 	case c.Notified == 0 && all == 1:
-		return "The one subscriber could not be told of the change found " + ago + "; it is tried again."
+		return "The only subscriber could not be notified of the change found " + ago + "; the hub retries."
 	case c.Notified == 0:
-		return "None of the " + shell.FormatCount(all) + " subscribers could be told of the change found " + ago + "; they are tried again."
+		return "None of the " + shell.FormatCount(all) + " subscribers could be notified of the change found " + ago + "; the hub retries."
 	}
-	again := "they are tried again."
+	again := "they are being retried."
 	if failed == 1 {
-		again = "it is tried again."
+		again = "it is being retried."
 	}
-	return shell.FormatCount(c.Notified) + " of " + shell.FormatCount(all) + " subscribers were told in " + shell.FormatDuration(c.Took) + ", " + ago + "; " + shell.FormatCount(failed) + " could not be, and " + again
+	return shell.FormatCount(c.Notified) + " of " + shell.FormatCount(all) + " subscribers were notified in " + shell.FormatDuration(c.Took) + ", " + ago + "; " + shell.FormatCount(failed) + " could not be, and " + again
 }
 
 func unknownWords(events []event.Event) (lead, then string) {
 	for _, e := range events {
 		if e.Kind == event.KindPing {
-			return "Nobody is subscribed to this feed, so the last ping told nobody.", "When someone registers for it, the next ping tells them."
+			return "This feed has no subscribers, so the last ping notified nobody.", "The next ping notifies the subscribers that register until then."
 		}
 	}
-	return "Nobody is subscribed to this feed any more.", "What happened to it is still in the log."
+	return "This feed has no subscribers any more.", "Its past events are still in the log."
 }

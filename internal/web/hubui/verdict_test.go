@@ -37,21 +37,21 @@ func TestVerdictDescribesTheLastChangeOrPing(t *testing.T) {
 		want   string
 		bad    bool
 	}{
-		{"all", changed, tally{Live: 1204}, []event.Event{notified(1204, 0), check}, "All 1,204 subscribers were told in 0.3 s, 1 min ago.", false},
-		{"all, in two parts", changed, tally{Live: 1204}, []event.Event{notified(1000, 0), notified(204, 0), check}, "All 1,204 subscribers were told in 0.3 s", false},
-		{"one", changed, tally{Live: 1}, []event.Event{notified(1, 0), check}, "The one subscriber was told in 0.3 s", false},
-		{"some not", changed, tally{Live: 1204, Failing: 3}, []event.Event{notified(1201, 3), check}, "1,201 of 1,204 subscribers were told in 0.3 s, 1 min ago; 3 could not be, and they are tried again.", true},
-		{"told by a repeat", changed, tally{Live: 5}, []event.Event{retried, notified(4, 1), check}, "All 5 subscribers were told in 0.3 s", false},
-		{"one that failed before is not in the round", changed, tally{Live: 4, Failing: 1}, []event.Event{notified(3, 0), check}, "3 of 4 subscribers were told in 0.3 s, 1 min ago; 1 could not be, and it is tried again.", true},
-		{"none", changed, tally{Live: 2, Failing: 2}, []event.Event{notified(0, 2), check}, "None of the 2 subscribers could be told", true},
-		{"nobody there", changed, tally{}, []event.Event{check}, "It last changed 1 min ago, and nobody is subscribed.", false},
-		{"ping of the same feed", same, tally{Live: 5}, []event.Event{pinged, notified(5, 0), check}, "The last ping did nothing: the feed was the same as before, byte for byte. All 5 subscribers", false},
-		{"ping of a feed that was answered 304", unmodified, tally{Live: 5}, []event.Event{pinged, notified(5, 0), check}, "The last ping did nothing: the feed's server answered that it had not changed. All 5 subscribers", false},
-		{"unreadable", unread, tally{}, []event.Event{pinged}, "The last ping did nothing: the feed could not be read. Its server answered 503. That is the 3rd time in a row.", true},
-		{"unreadable once", unreadOnce, tally{}, []event.Event{pinged}, "the feed could not be read. It did not answer as a feed should.", true},
-		{"being read", waiting, tally{Live: 5}, []event.Event{pinged}, "A ping came 2 s ago, and the feed is being read.", false},
+		{"all", changed, tally{Live: 1204}, []event.Event{notified(1204, 0), check}, "All 1,204 subscribers were notified in 0.3 s, 1 min ago.", false},
+		{"all, in two parts", changed, tally{Live: 1204}, []event.Event{notified(1000, 0), notified(204, 0), check}, "All 1,204 subscribers were notified in 0.3 s", false},
+		{"one", changed, tally{Live: 1}, []event.Event{notified(1, 0), check}, "The only subscriber was notified in 0.3 s", false},
+		{"some not", changed, tally{Live: 1204, Failing: 3}, []event.Event{notified(1201, 3), check}, "1,201 of 1,204 subscribers were notified in 0.3 s, 1 min ago; 3 could not be, and they are being retried.", true},
+		{"notified by a retry", changed, tally{Live: 5}, []event.Event{retried, notified(4, 1), check}, "All 5 subscribers were notified in 0.3 s", false},
+		{"one that failed before is not in the round", changed, tally{Live: 4, Failing: 1}, []event.Event{notified(3, 0), check}, "3 of 4 subscribers were notified in 0.3 s, 1 min ago; 1 could not be, and it is being retried.", true},
+		{"none", changed, tally{Live: 2, Failing: 2}, []event.Event{notified(0, 2), check}, "None of the 2 subscribers could be notified", true},
+		{"nobody there", changed, tally{}, []event.Event{check}, "It last changed 1 min ago, and it has no subscribers.", false},
+		{"ping of the same feed", same, tally{Live: 5}, []event.Event{pinged, notified(5, 0), check}, "The last ping had no effect: the feed was the same as before, byte for byte. All 5 subscribers", false},
+		{"ping of a feed that was answered 304", unmodified, tally{Live: 5}, []event.Event{pinged, notified(5, 0), check}, "The last ping had no effect: the feed's server replied that it had not changed. All 5 subscribers", false},
+		{"unreadable", unread, tally{}, []event.Event{pinged}, "The last ping had no effect: the feed could not be read. Its server answered 503. That is the 3rd time in a row.", true},
+		{"unreadable once", unreadOnce, tally{}, []event.Event{pinged}, "the feed could not be read. The response is not a valid feed.", true},
+		{"being read", waiting, tally{Live: 5}, []event.Event{pinged}, "A ping arrived 2 s ago, and the feed is being read.", false},
 		{"never read", hub.Topic{}, tally{Live: 1}, nil, "This feed has not been read yet.", false},
-		{"the finding is out of sight", changed, tally{Live: 4}, []event.Event{notified(4, 0)}, "All 4 subscribers were told in 0.3 s", false},
+		{"the finding is out of sight", changed, tally{Live: 4}, []event.Event{notified(4, 0)}, "All 4 subscribers were notified in 0.3 s", false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -80,9 +80,9 @@ func TestTopicPageShowsVerificationAndItsCost(t *testing.T) {
 	}{
 		"never read": {hub.Topic{}, []string{"at the next ping"}},
 		"unproven":   {topic, []string{"at the next ping", "the feed is read in full, because its ETag has not yet been seen to change together with the content", "12 reads in full, 3.4 MB"}},
-		"proven":     {proven, []string{"at the next ping", "answer 304 counts as unchanged", "12 reads in full, 3.4 MB; a 304 counted 1 time"}},
-		"recent":     {recent, []string{"in 2 s: it had only just changed"}},
-		"believed":   {believed, []string{"in 59 min: a 304 counted"}},
+		"proven":     {proven, []string{"at the next ping", "304 response counts as unchanged", "12 reads in full, 3.4 MB; a 304 counted 1 time"}},
+		"recent":     {recent, []string{"in 2 s: it had just changed"}},
+		"believed":   {believed, []string{"in 59 min: 304 responses were accepted"}},
 	} {
 		var text strings.Builder
 		for _, f := range dueFacts(c.topic, tally{}, shell.View{Now: now}) {

@@ -176,7 +176,7 @@ func (s *base) forReader(need access, page riverPage) http.HandlerFunc {
 			}
 			page(rw, r, reader, may)
 		case s.Accounts == nil || s.Fresh != nil && s.Fresh(r.Context()):
-			s.Fail(rw, r, fault.New(fault.Refused, "This can be changed from the machine that the server runs on, or by who has an account. There is no account yet: make the first one."))
+			s.Fail(rw, r, fault.New(fault.Refused, "Only a user with an account, or a browser on the server's own machine, can change this. Create the first account."))
 		default:
 			next := r.URL.RequestURI()
 			if r.Method != http.MethodGet && r.Method != http.MethodHead {

@@ -22,7 +22,7 @@ func (s *riverPages) replyTo(ctx context.Context, user string, id int64) (author
 		return author.Reply{}, err
 	}
 	if len(list) == 0 {
-		return author.Reply{}, fault.New(fault.NotFound, "The item that was to be answered is not in your river any more.")
+		return author.Reply{}, fault.New(fault.NotFound, "The item to reply to is not in your river any more.")
 	}
 	e := list[0]
 	p := s.post(&e, showing{now: s.CurrentTime(), zone: time.UTC, root: "/river", own: true})

@@ -78,7 +78,7 @@ func (s *followPages) doCategory(rw http.ResponseWriter, r *http.Request, reader
 	}
 	name, public := strings.TrimSpace(shell.CleanText(shell.FormValue(form, "name"), 200)), shell.FormValue(form, "public") == "yes"
 	if name == "" {
-		err = fault.New(fault.Invalid, "Write the name of the category.")
+		err = fault.New(fault.Invalid, "Enter the name of the category.")
 	} else {
 		err = s.noSuchCategory(r, reader, name)
 	}
@@ -124,7 +124,7 @@ func (s *followPages) doRenameCategory(rw http.ResponseWriter, r *http.Request, 
 	merges := false
 	switch {
 	case to == "":
-		err = fault.New(fault.Invalid, "Write the new name.")
+		err = fault.New(fault.Invalid, "Enter the new name.")
 	case to == from:
 		http.Redirect(rw, r, "/feeds/categories", http.StatusSeeOther)
 		return
@@ -132,11 +132,11 @@ func (s *followPages) doRenameCategory(rw http.ResponseWriter, r *http.Request, 
 		other, merges, err = s.category(r, reader, to)
 	}
 	if err == nil && merges && shell.FormValue(form, "sure") == "" {
-		lines := []string{"There is a category " + shell.CleanText(to, 100) + " already. Its feeds and those of " + shell.CleanText(from, 100) + " are then in one, and " + shell.CleanText(from, 100) + " is no more. That cannot be undone."}
+		lines := []string{"There is a category " + shell.CleanText(to, 100) + " already. It gets the feeds of " + shell.CleanText(from, 100) + ", which is then deleted. This cannot be undone."}
 		if other.Public {
-			lines = append(lines, shell.CleanText(to, 100)+" is public: everybody can then see all of these feeds.")
+			lines = append(lines, shell.CleanText(to, 100)+" is public: anyone can then see all of these feeds.")
 		}
-		s.askFirst(rw, r, "Merge two categories?", shell.Question{Lines: lines, Action: r.URL.Path, Fields: []shell.NamedValue{{Name: "from", Value: from}, {Name: "to", Value: to}}, Button: "Merge them", Back: "/feeds/categories"})
+		s.askFirst(rw, r, "Merge two categories?", shell.Question{Lines: lines, Action: r.URL.Path, Fields: []shell.NamedValue{{Name: "from", Value: from}, {Name: "to", Value: to}}, Button: "Merge", Back: "/feeds/categories"})
 		return
 	}
 	if err == nil {
@@ -169,8 +169,8 @@ func (s *followPages) doRemoveCategory(rw http.ResponseWriter, r *http.Request, 
 	}
 	name := shell.FormValue(form, "name")
 	if shell.FormValue(form, "sure") == "" {
-		s.askFirst(rw, r, "Remove the category "+shell.CleanText(name, 100)+"?", shell.Question{Lines: []string{"The feeds in it stay, without it. If it is public, its page and its feed are no more."},
-			Action: r.URL.Path, Fields: []shell.NamedValue{{Name: "name", Value: name}}, Button: "Remove the category", Back: "/feeds/categories"})
+		s.askFirst(rw, r, "Delete the category "+shell.CleanText(name, 100)+"?", shell.Question{Lines: []string{"Its feeds stay. A public page and feed of the category are deleted too."},
+			Action: r.URL.Path, Fields: []shell.NamedValue{{Name: "name", Value: name}}, Button: "Delete", Back: "/feeds/categories"})
 		return
 	}
 	if err := s.River.RenameCategory(r.Context(), reader, name, ""); err != nil {

@@ -220,7 +220,7 @@ func (s *riverPages) content(it *river.Item, whole bool) *itemContent {
 func (s *riverPages) written(name string, c *itemContent) template.HTML {
 	var out strings.Builder
 	if err := s.ExecutePart(&out, "river", name, c); err != nil {
-		s.Logger().Error("a part of an item could not be written", "part", name, "err", err)
+		s.Logger().Error("render a part of an item", "part", name, "err", err)
 		return ""
 	}
 	return template.HTML(out.String())

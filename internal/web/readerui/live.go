@@ -112,7 +112,7 @@ func (w riverWork) deliver(ctx context.Context, a river.Arrival) {
 	w.each(ctx, wants, func(ctx context.Context, ch *riverChannel) {
 		piece, last, err := w.piece(ctx, ch.Key, river.ItemQuery{IDs: ids, Limit: len(ids)})
 		if err != nil {
-			w.Logger().Warn("what arrived could not be read for those who watch; they get it when they come back", "err", err)
+			w.Logger().Warn("read new items for live pages; clients receive them when they reconnect", "err", err)
 			w.live.Drop(ch)
 			return
 		}
@@ -151,7 +151,7 @@ func (w riverWork) catchUp(ctx context.Context, ch *riverChannel) {
 	}
 }
 
-var resetPiece = []byte("event: reset\ndata: More came than can be caught up with. Load the page again.\n\n")
+var resetPiece = []byte("event: reset\ndata: Too many items were missed. Reload the page.\n\n")
 
 // since returns the items after a Seq, and those shortly before it, because concurrent commits do
 // not become visible in the order of their numbers. If there are too many shortly before it, the

@@ -33,7 +33,7 @@ func (s *noticePages) confirmNoticePage(rw http.ResponseWriter, r *http.Request)
 	case forward.ForwardingConfirmed:
 		v = s.confirmedNotice(r, l)
 	case "":
-		v.Lines = []string{"Nothing is to be forwarded to " + shell.CleanText(l.Target, 300) + " any more."}
+		v.Lines = []string{"You declined: no items will be forwarded to " + shell.CleanText(l.Target, 300) + " any more."}
 	default:
 		v.Lines = []string{senderOf(l) + " wants to forward what arrives in their feed reader on this server to " + shell.CleanText(l.Target, 300) + ".", "Each mail has a link that ends it."}
 		v.Action, v.Button = linkAction("/feeds/notices/confirm", token), "Confirm"
@@ -68,8 +68,8 @@ func (s *noticePages) endNoticePage(rw http.ResponseWriter, r *http.Request) {
 		s.showNoticeLink(rw, r, s.endedNotice(r, l, token))
 		return
 	}
-	v := noticeLinkView{View: s.NewView(r, "Get no more of these mails?", ""), Action: linkAction(EndForwardingPath, token), Button: "Unsubscribe"}
-	v.Lines = []string{"Nothing of " + senderOf(l) + " will be forwarded to " + shell.CleanText(l.Target, 300) + " any more."}
+	v := noticeLinkView{View: s.NewView(r, "Unsubscribe from these mails?", ""), Action: linkAction(EndForwardingPath, token), Button: "Unsubscribe"}
+	v.Lines = []string{"No items of " + senderOf(l) + " will be forwarded to " + shell.CleanText(l.Target, 300) + " any more."}
 	s.showNoticeLink(rw, r, v)
 }
 
@@ -99,7 +99,7 @@ func (s *noticePages) doEndNotice(rw http.ResponseWriter, r *http.Request) {
 
 func (s *noticePages) endedNotice(r *http.Request, l forward.Link, token string) noticeLinkView {
 	v := noticeLinkView{View: s.NewView(r, "Unsubscribed", ""), Action: linkAction(EndForwardingPath, token), Button: "Allow again", Field: "allow"}
-	v.Lines = []string{"Nothing of " + senderOf(l) + " is forwarded to " + shell.CleanText(l.Target, 300) + " any more.", "It begins again only if you allow it here."}
+	v.Lines = []string{"No items of " + senderOf(l) + " is forwarded to " + shell.CleanText(l.Target, 300) + " any more.", "Forwarding starts again only if you allow it here."}
 	return v
 }
 

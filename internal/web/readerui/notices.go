@@ -58,7 +58,7 @@ type noticeSource struct{ ID, Name string }
 const maxSources = 100
 
 func noticeVias() []loginKind {
-	return []loginKind{{forward.ViaWebhook, "a program: JSON to its address (webhook)"}, {forward.ViaEmail, "a person, by e-mail"}, {forward.ViaPost, "a program: a plain form to its address (POST)"}}
+	return []loginKind{{forward.ViaWebhook, "JSON to a program (webhook)"}, {forward.ViaEmail, "e-mail to a person"}, {forward.ViaPost, "a form to a program (POST)"}}
 }
 
 // noticesPage lists the recipients of forwarded items.
@@ -67,7 +67,7 @@ func (s *noticePages) noticesPage(rw http.ResponseWriter, r *http.Request, reade
 }
 
 func (s *noticePages) showNotices(rw http.ResponseWriter, r *http.Request, reader string, status int, amend func(*noticesView)) {
-	v := noticesView{followView: s.followView(r, "Notices", "notices")}
+	v := noticesView{followView: s.followView(r, "Forwarding", "notices")}
 	if id := r.URL.Query().Get("source"); id != "" {
 		v.Form.What = "s:" + shell.CleanText(id, 30)
 	}
@@ -170,13 +170,13 @@ func (s *noticePages) noticeRow(n forward.Forwarding, names map[int64]string) no
 	case n.Paused:
 		row.Badge = badge{"paused", ""}
 	case row.Waiting:
-		row.Badge = badge{"waits for confirmation", ""}
+		row.Badge = badge{"waiting for confirmation", ""}
 	case n.Failures > 0:
 		row.Badge = badge{"failing", badgeBad}
 	case n.Sent > 0:
 		row.Badge = badge{"works", badgeGood}
 	default:
-		row.Badge = badge{"waits for news", ""}
+		row.Badge = badge{"no items yet", ""}
 	}
 	return row
 }
@@ -196,7 +196,7 @@ func (s *noticePages) doNotice(rw http.ResponseWriter, r *http.Request, reader s
 		n.Category = rest
 	case "s":
 		if n.SourceID, err = strconv.ParseInt(rest, 10, 64); err != nil {
-			err = fault.New(fault.Invalid, "Choose a feed of the menu.")
+			err = fault.New(fault.Invalid, "Choose a feed from the menu.")
 		}
 	}
 	if err == nil && n.SourceID != 0 {
@@ -228,14 +228,14 @@ func targetError(n forward.Forwarding) string {
 	switch n.Via {
 	case forward.ViaEmail:
 		if name, host, ok := strings.Cut(n.Target, "@"); !ok || name == "" || host == "" || strings.ContainsAny(n.Target, " \t") {
-			return "Write an e-mail address, like anna@example.org."
+			return "Enter an e-mail address, like anna@example.org."
 		}
 	case forward.ViaWebhook, forward.ViaPost:
 		if !shell.IsWebURL(n.Target) {
-			return "Write the address of the program; it begins with https:// or http://."
+			return "Enter the address of the program; it begins with https:// or http://."
 		}
 	default:
-		return "Choose how to tell it."
+		return "Choose how to send the items."
 	}
 	return ""
 }
@@ -253,7 +253,7 @@ func (s *noticePages) notice(rw http.ResponseWriter, r *http.Request, reader str
 		}
 	}
 	if err == nil {
-		err = fault.New(fault.NotFound, "There is no such notice any more.")
+		err = fault.New(fault.NotFound, "This forwarding does not exist any more.")
 	}
 	s.Fail(rw, r, err)
 	return n, false, false
@@ -315,8 +315,8 @@ func (s *noticePages) doRemoveNotice(rw http.ResponseWriter, r *http.Request, re
 		return
 	}
 	if !sure {
-		s.askFirst(rw, r, "Remove this notice?", shell.Question{Lines: []string{shell.CleanText(withoutUser(n.Target), 300) + " is told nothing any more. To set it up again you need its secret, if it has one."},
-			Action: r.URL.Path, Fields: []shell.NamedValue{{Name: "id", Value: strconv.FormatInt(n.ID, 10)}}, Button: "Remove it", Back: "/feeds/notices"})
+		s.askFirst(rw, r, "Delete this forwarding?", shell.Question{Lines: []string{shell.CleanText(withoutUser(n.Target), 300) + " receives no more items. To create the forwarding again, you need its secret if it has one."},
+			Action: r.URL.Path, Fields: []shell.NamedValue{{Name: "id", Value: strconv.FormatInt(n.ID, 10)}}, Button: "Delete", Back: "/feeds/notices"})
 		return
 	}
 	if err := s.River.DropForwarding(r.Context(), reader, n.ID); err != nil {

@@ -59,7 +59,7 @@ func (s *riverPages) publicScope(r *http.Request) (riverScope, error) {
 		}
 		return riverScope{Reader: reader, May: accessRead, Root: PublicPath(owner, category), Category: category, Public: owner, Private: !c.Public}, nil
 	}
-	return riverScope{}, fault.New(fault.NotFound, "There is no public river of that name.")
+	return riverScope{}, fault.New(fault.NotFound, "There is no public river with that name.")
 }
 
 // publicIndexView lists the public rivers of one owner.
@@ -156,7 +156,7 @@ func newestChange(list []river.Entry) (at time.Time) {
 
 // feedOf converts a river to a feed.
 func (s *riverPages) feedOf(r *http.Request, st riverScope, list []river.Entry, at time.Time) *feed.Feed {
-	f := &feed.Feed{Title: plain(st.Category), Link: s.BaseURL(r) + st.Root, Subtitle: plain("What arrived in the category " + st.Category + "."), Items: []feed.Item{}}
+	f := &feed.Feed{Title: plain(st.Category), Link: s.BaseURL(r) + st.Root, Subtitle: plain("New items in the category " + st.Category + "."), Items: []feed.Item{}}
 	f.ID, f.Updated = f.Link, feed.Date{UTC: at}
 	for i := range list {
 		f.Items = append(f.Items, itemOf(&list[i]))

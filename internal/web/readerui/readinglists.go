@@ -89,8 +89,8 @@ func (s *followPages) doDropList(rw http.ResponseWriter, r *http.Request, reader
 	}
 	remove := shell.FormValue(form, "remove") == "yes"
 	if remove && shell.FormValue(form, "sure") == "" {
-		s.askFirst(rw, r, "Stop following the list and all its feeds?", shell.Question{Lines: []string{"Every feed that the list brought is followed no more, and its items leave your river, but for those that you starred."},
-			Action: r.URL.Path, Fields: []shell.NamedValue{{Name: "id", Value: strconv.FormatInt(id, 10)}, {Name: "remove", Value: "yes"}}, Button: "Stop following all of it", Back: "/feeds/lists"})
+		s.askFirst(rw, r, "Unfollow the list and all its feeds?", shell.Question{Lines: []string{"All feeds that the list added are unfollowed. Their items leave your river; starred ones stay."},
+			Action: r.URL.Path, Fields: []shell.NamedValue{{Name: "id", Value: strconv.FormatInt(id, 10)}, {Name: "remove", Value: "yes"}}, Button: "Unfollow all", Back: "/feeds/lists"})
 		return
 	}
 	if err := s.River.DropReadingList(r.Context(), reader, id, remove); err != nil {

@@ -47,7 +47,7 @@ func parseRiverQuery(v url.Values) riverQuery {
 	if at := v.Get("before"); at != "" {
 		var ok bool
 		if q.Before, ok = parseRiverPlace(at); !ok {
-			q.Wrong = "That is no place in the river. Begin at its top."
+			q.Wrong = "The position in the address is not valid. Start at the top of the river."
 		}
 	}
 	return q
@@ -188,7 +188,7 @@ func (s *riverPages) riverView(r *http.Request, st riverScope, q riverQuery) (ri
 	if st.May != accessWrite { // marks and categories are private
 		want.Starred, want.Unread, want.Read = false, false, false
 		if strings.Contains(strings.ToLower(want.Match), "category:") {
-			return v, fault.New(fault.Invalid, "Only the reader himself can search by category. Choose one from the list.")
+			return v, fault.New(fault.Invalid, "Only the owner of the river can search by category. Choose one from the list.")
 		}
 	}
 	asked := s.CurrentTime()

@@ -136,15 +136,15 @@ func (s *followPages) sourceMessage(r *http.Request, v sourceView) string {
 	case "added":
 		switch n := v.About.Items; {
 		case v.Row.Newest.Zero && n == 0:
-			return "You follow it now. It has no items yet; the next one will be in your river."
+			return "You follow this feed now. It has no items yet; the next one will be in your river."
 		default:
-			return "You follow it now. " + shell.FormatQuantity(n, "item of it is", "items of it are") + " in your river."
+			return "You follow this feed now. " + shell.FormatQuantity(n, "item of it is", "items of it are") + " in your river."
 		}
 	case "read":
 		if len(v.Explain.Checks) > 0 {
-			return "It was read just now: " + shell.LowerFirst(v.Explain.Checks[0].Text)
+			return "The feed was checked just now: " + shell.LowerFirst(v.Explain.Checks[0].Text)
 		}
-		return "It was read just now."
+		return "The feed was checked just now."
 	}
 	return v.Message
 }
@@ -348,9 +348,9 @@ func (s *followPages) doUnfollow(rw http.ResponseWriter, r *http.Request, reader
 		return
 	}
 	if shell.FormValue(form, "sure") == "" {
-		s.askFirst(rw, r, "Stop following "+shell.CleanText(f.Name(), 100)+"?", shell.Question{
-			Lines:  []string{"Its items leave your river; starred ones stay. You can undo this for one minute. Later you can follow it again; what is in the feed then comes back, older items do not."},
-			Action: r.URL.Path, Button: "Stop following", Back: SourcePath(id)})
+		s.askFirst(rw, r, "Unfollow "+shell.CleanText(f.Name(), 100)+"?", shell.Question{
+			Lines:  []string{"Its items leave your river; starred ones stay. You can undo this for one minute. You can follow the feed again later; only the items in the feed at that time return."},
+			Action: r.URL.Path, Button: "Unfollow", Back: SourcePath(id)})
 		return
 	}
 	if err := s.River.Remove(r.Context(), reader, id); err != nil {

@@ -36,7 +36,7 @@ func TestChecksChartHasTextAndEveryMark(t *testing.T) {
 	now := time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC)
 	e := explanation(river.Source{URL: "https://a.example/"}, now)
 	svg := string(checksChart(e.Checks, now.Add(time.Hour), now))
-	has(t, svg, "<title", "<desc", "5 brought something, 13 found it the same and 2 did not work. The next is in 1 h.", `class="cross"`, `class="same"`, `class="s1"`, `class="next"`)
+	has(t, svg, "<title", "<desc", "5 brought new items, 13 found no change and 2 failed. The next is in 1 h.", `class="cross"`, `class="same"`, `class="s1"`, `class="next"`)
 	if checksChart(e.Checks[:1], now, now) != "" || checksChart(nil, now, now) != "" {
 		t.Error("one check is no picture")
 	}

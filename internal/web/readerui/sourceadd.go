@@ -40,7 +40,7 @@ type loginKind struct{ Value, Text string }
 
 func loginKinds() []loginKind {
 	return []loginKind{{"", "nothing"}, {river.LoginBasic, "name and password (Basic)"}, {river.LoginToken, "a token (Bearer)"},
-		{river.LoginWSSE, "name and password (WSSE)"}, {river.LoginHeader, "a header of its own"}}
+		{river.LoginWSSE, "name and password (WSSE)"}, {river.LoginHeader, "a custom header"}}
 }
 
 // maxChoices limits the categories of a menu.
@@ -126,7 +126,7 @@ func (s *followPages) addPage(rw http.ResponseWriter, r *http.Request, reader st
 		s.Fail(rw, r, err)
 		return
 	}
-	v := addView{followView: s.followView(r, "Follow a feed", "feeds"), Add: s.blankAdd(categories)}
+	v := addView{followView: s.followView(r, "Add a feed", "feeds"), Add: s.blankAdd(categories)}
 	q := r.URL.Query()
 	v.Add.URL = shell.CleanText(plainAddress(q.Get("url")), 2048)
 	v.Add.Title = strings.TrimSpace(shell.CleanText(q.Get("title"), 300))
@@ -147,13 +147,13 @@ func (s *followPages) doAdd(rw http.ResponseWriter, r *http.Request, reader stri
 		s.Fail(rw, r, err)
 		return
 	}
-	v := addView{followView: s.followView(r, "Follow a feed", "feeds"), Add: s.blankAdd(categories)}
+	v := addView{followView: s.followView(r, "Add a feed", "feeds"), Add: s.blankAdd(categories)}
 	secret := v.Add.take(form)
 	q := river.Request{Reader: reader, URL: plainAddress(v.Add.URL), Title: v.Add.Title, Categories: v.Add.categories(), Interval: intervalOf(v.Add.Every),
 		Login: river.Login{Kind: v.Add.Login.Kind, Name: v.Add.Login.Name, Secret: secret}}
 	var added river.Added
 	if v.Add.URL == "" {
-		err = fault.New(fault.Invalid, "Write the address of a feed, or of a page that has one.")
+		err = fault.New(fault.Invalid, "Enter the address of a feed, or of a page that has one.")
 	} else if v.Add.Login.Error = loginError(q.Login); v.Add.Login.Error != "" {
 		v.Add.Open = true
 		s.Render(rw, r, http.StatusBadRequest, "sourceadd", v)
@@ -194,13 +194,13 @@ func loginError(l river.Login) string {
 	case l.Kind == "":
 		return ""
 	case !slices.ContainsFunc(loginKinds(), func(k loginKind) bool { return k.Value == l.Kind }):
-		return "This is no way to log in that is known here. Choose one of the menu."
+		return "Unknown kind of login. Choose one from the menu."
 	case l.Kind == river.LoginHeader && !isToken(l.Name):
-		return "Write the name of the header: letters, digits and hyphens."
+		return "Enter the name of the header: letters, digits and hyphens."
 	case l.Kind != river.LoginToken && l.Name == "":
-		return "Write the name that belongs to the password."
+		return "Enter the name that belongs to the password."
 	case l.Secret == "":
-		return "Write the password or token. It is never shown again, so it has to be written each time."
+		return "Enter the password or token. It is never shown again, so enter it each time."
 	}
 	return ""
 }
@@ -217,7 +217,7 @@ func isToken(s string) bool {
 
 // choose asks for one of several feeds of a page. The first feed without comments is preselected.
 func (s *followPages) choose(rw http.ResponseWriter, r *http.Request, v addView, choices []river.Choice, secret bool) {
-	v.Heading, v.Page, v.Secret = "Which of its feeds?", v.Add.URL, secret
+	v.Heading, v.Page, v.Secret = "Choose a feed", v.Add.URL, secret
 	chosen := false
 	for i, c := range choices[:min(len(choices), 100)] {
 		row := choiceRow{ID: "c-" + strconv.Itoa(i), URL: shell.CleanText(c.URL, 2048), Title: shell.CleanText(c.Title, 200), Format: shell.CleanText(c.Format, 60), Comments: c.Kind == "comments"}

@@ -90,13 +90,13 @@ func effectWords(e feedstate.Effect) string {
 	case feedstate.Allows:
 		return "would allow it earlier"
 	case feedstate.Moves:
-		return "puts it off"
+		return "delays it"
 	case feedstate.Bounds:
-		return "bounds it"
+		return "limits it"
 	case feedstate.Ignored:
 		return "ignored"
 	case feedstate.Overrode:
-		return "something stronger stands above it"
+		return "a stronger rule applies"
 	}
 	return shell.CleanText(string(e), 40)
 }
@@ -110,13 +110,13 @@ func causeWords(c river.Check) string {
 	case feedstate.Poll:
 		return "it was due"
 	case feedstate.Pushed:
-		return "a hub said that it changed" + door
+		return "a hub reported a change" + door
 	case feedstate.Delivered:
-		return "a hub brought it" + door
+		return "a hub delivered it" + door
 	case feedstate.ByHand:
-		return "you, or another reader, asked for it"
+		return "you or another user requested it"
 	case feedstate.FollowUp:
-		return "a follow-up: it verifies a change that was announced before"
+		return "a follow-up that verifies an announced change"
 	}
 	return shell.CleanText(string(c.Cause), 40)
 }
@@ -148,7 +148,7 @@ func outcomeBadge(c *river.Check) badge {
 	case feedstate.Redirected:
 		return badge{"redirected", badgeWarn}
 	case feedstate.Postponed:
-		return badge{"put off", badgeWarn}
+		return badge{"postponed", badgeWarn}
 	case feedstate.Doubtful:
 		return badge{"doubtful", badgeWarn}
 	}
@@ -225,17 +225,17 @@ func pushOf(p river.PushState, now time.Time) pushRow {
 		Rejected: p.Rejected, Error: shell.Sentence(p.LastError)}
 	switch {
 	case p.Own:
-		row.Badge, row.Words = badge{"live", badgeGood}, "It is this server: changes come without the network."
+		row.Badge, row.Words = badge{"live", badgeGood}, "The hub is this server: changes arrive without the network."
 	case p.State == upstream.Active:
-		row.Badge, row.Words = badge{"live", badgeGood}, "It said yes, and tells of changes."
+		row.Badge, row.Words = badge{"live", badgeGood}, "The hub confirmed the subscription and pushes changes."
 	case p.State == upstream.Pending:
-		row.Badge, row.Words = badge{"asked", badgeWarn}, "It is asked, and has not said yes yet."
+		row.Badge, row.Words = badge{"asked", badgeWarn}, "The subscription is requested, not confirmed yet."
 	case p.State == upstream.Refused:
-		row.Badge, row.Words = badge{"refused", badgeBad}, "It said no."
+		row.Badge, row.Words = badge{"refused", badgeBad}, "The hub refused the subscription."
 	case p.State == upstream.Lost:
-		row.Badge, row.Words = badge{"ended", badgeBad}, "It said yes once, and ended it."
+		row.Badge, row.Words = badge{"ended", badgeBad}, "The hub ended the subscription."
 	case p.State == upstream.Ending:
-		row.Badge, row.Words = badge{"ending", ""}, "It is being told that nobody here wants it any more."
+		row.Badge, row.Words = badge{"ending", ""}, "The subscription is being cancelled."
 	default:
 		row.Badge = badge{shell.CleanText(p.State, 40), ""}
 	}
@@ -252,11 +252,11 @@ func lastMove(f *river.Source) (feedstate.Move, bool) {
 func moveWords(why string) string {
 	switch why {
 	case "301", "308":
-		return "its server said so (" + why + ") at least " + strconv.Itoa(feedstate.MoveSightings) + " times over a day"
+		return "its server redirected (" + why + ") at least " + strconv.Itoa(feedstate.MoveSightings) + " times over a day"
 	case "redirect":
-		return "a document in its place said so"
+		return "a document at its address declared the move"
 	case "itunes:new-feed-url":
-		return "the feed itself said so (itunes:new-feed-url)"
+		return "the feed itself declared the move (itunes:new-feed-url)"
 	}
 	return shell.CleanText(why, 60)
 }
@@ -349,9 +349,9 @@ func checksWords(checks []river.Check, next, now time.Time) string {
 			failed++
 		}
 	}
-	words := []string{shell.FormatCount(changed) + " brought something", shell.FormatCount(same) + " found it the same"}
+	words := []string{shell.FormatCount(changed) + " brought new items", shell.FormatCount(same) + " found no change"}
 	if failed > 0 {
-		words = append(words, shell.FormatCount(failed)+" did not work")
+		words = append(words, shell.FormatCount(failed)+" failed")
 	}
 	s := "The last " + shell.FormatCount(len(checks)) + " checks since " + shell.RelativeTime(now, checks[len(checks)-1].At) + ": " + shell.JoinWords(words) + "."
 	if !next.IsZero() {

@@ -133,7 +133,7 @@ func (s *followPages) doImport(rw http.ResponseWriter, r *http.Request, reader s
 	form, err := readImport(rw, r)
 	v := importView{URL: shell.CleanText(form.url, 2048), Category: shell.CleanText(form.category, 200), Follow: form.follow}
 	if err == nil && form.doc == nil && form.url == "" {
-		err = fault.New(fault.Invalid, "Choose a file, or write the address of a list.")
+		err = fault.New(fault.Invalid, "Choose a file, or enter the address of a list.")
 	}
 	if err != nil {
 		v.FileError = shell.Reason(err)
@@ -182,7 +182,7 @@ func (s *followPages) importList(one *listImport, doc io.Reader, o river.ImportO
 }
 
 func tooLongList() error {
-	return fault.New(fault.Invalid, "The file is larger than 20 MiB, which is the most that is read. Split it, or give its address.")
+	return fault.New(fault.Invalid, "The file is larger than 20 MiB, the limit of this form. Split it, or enter its address.")
 }
 
 // readImport reads the form up to its list, which the caller reads.
@@ -278,7 +278,7 @@ func (s *followPages) importedPage(rw http.ResponseWriter, r *http.Request, read
 	case known:
 		v.Lead = importedWords(v.Done)
 	default:
-		v.Lead = "The result of this import is not kept any more. What you follow is under “Feeds”."
+		v.Lead = "The result of this import is not available any more. Your feeds are under “Feeds”."
 	}
 	for _, p := range v.Done.Problems[:min(len(v.Done.Problems), 100)] {
 		v.Problems = append(v.Problems, shell.Sentence(p))
@@ -304,7 +304,7 @@ func importedWords(d river.Imported) string {
 	case d.Found == 1 && left == 0:
 		s += "You follow it" + map[bool]string{true: " now.", false: " already."}[d.Added == 1]
 	case d.Added == 0 && d.Found > 0 && left == 0:
-		s += "You follow all of them already."
+		s += "You already follow all of them."
 	case d.Had == 0 && left == 0:
 		s += "You follow all of them now."
 	default:
@@ -320,7 +320,7 @@ func importedWords(d river.Imported) string {
 		s += " " + shell.FormatQuantity(d.Over, "feed was", "feeds were") + " not added, because this server allows each user " + shell.FormatCount(d.Limit) + " feeds (river.max-feeds)."
 	}
 	if d.Lists > 0 {
-		s += " The list itself is followed: what it gains you will follow too."
+		s += " You also follow the list: feeds added to it are followed for you."
 	}
 	return s
 }

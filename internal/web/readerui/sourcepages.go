@@ -37,22 +37,22 @@ func (s *base) followView(r *http.Request, title, tab string) followView {
 // followMessage is the message about the action that the URL names by a keyword.
 func followMessage(r *http.Request) string {
 	return map[string]string{
-		"had":        "You follow this feed already. What you filled in was left out; change it here.",
+		"had":        "You follow this feed already. Your entries were not used; change the settings here.",
 		"settings":   "Settings saved.",
-		"login":      "The login is saved. The feed is read with it, for you only.",
+		"login":      "The login is saved. The feed is read with it for you only.",
 		"nologin":    "The feed is read without a login.",
-		"revived":    "The feed is read again, beginning now.",
-		"undone":     "The feed is read at its old address again.",
-		"unfollowed": "You do not follow that feed any more.",
+		"revived":    "Checks of the feed are resumed.",
+		"undone":     "The move is undone. The feed is read at its old address.",
+		"unfollowed": "You unfollowed the feed.",
 		"refollowed": "Undone: you follow this feed again, as before.",
 		"category":   "Category created.",
 		"renamed":    "Category renamed.",
 		"removed":    "Removed.",
-		"public":     "Everybody may read this category now.",
-		"private":    "Only you may read this category now.",
-		"dropped":    "You do not follow that list any more.",
+		"public":     "The category is public now.",
+		"private":    "The category is private now.",
+		"dropped":    "You unfollowed the list.",
 		"notice":     "Saved. The recipient is asked for consent now; until then nothing is forwarded.",
-		"tried":      "The newest item was sent, and it was taken.",
+		"tried":      "The newest item was sent and accepted.",
 		"asked":      "The recipient was asked again.",
 		"paused":     "Paused. New items are not sent.",
 		"resumed":    "Resumed. New items are sent again.",
@@ -294,7 +294,7 @@ func (s *followPages) group(v *sourcesView, list []river.Followed) {
 func sourceID(r *http.Request) (int64, error) {
 	id, err := strconv.ParseInt(strings.TrimSuffix(r.PathValue("id"), ".json"), 10, 64)
 	if err != nil || id <= 0 {
-		return 0, fault.New(fault.NotFound, "There is no feed with the number %s. All that you follow stand under Feeds.", shell.CleanText(r.PathValue("id"), 40))
+		return 0, fault.New(fault.NotFound, "There is no feed with the number %s. Your feeds are listed under Feeds.", shell.CleanText(r.PathValue("id"), 40))
 	}
 	return id, nil
 }
@@ -307,7 +307,7 @@ func (s *base) followed(ctx context.Context, reader string, id int64) (river.Fol
 		return river.Followed{}, err
 	}
 	if len(list) == 0 {
-		return river.Followed{}, fault.New(fault.NotFound, "You do not follow this feed. All that you follow stand under Feeds.")
+		return river.Followed{}, fault.New(fault.NotFound, "You do not follow this feed. Your feeds are listed under Feeds.")
 	}
 	return list[0], nil
 }

@@ -89,7 +89,7 @@ func (s *followPages) showStart(rw http.ResponseWriter, r *http.Request, reader 
 		f.Chosen = slices.Contains(chosen, f.URL)
 	}
 	if s.TestFeed != "" {
-		v.Test = &startFeed{ID: "w-test", URL: s.TestFeed, Title: "The test feed of this server", Text: "Has a new item every quarter of an hour, so there is something to see at once"}
+		v.Test = &startFeed{ID: "w-test", URL: s.TestFeed, Title: "The test feed of this server", Text: "Has a new item every 15 minutes, so that you see items arrive"}
 		mark(v.Test)
 		v.Test.Chosen = v.Test.Chosen || chosen == nil
 	}
@@ -126,7 +126,7 @@ func (s *followPages) doStart(rw http.ResponseWriter, r *http.Request, reader st
 		return
 	}
 	if doc == nil {
-		s.showStart(rw, r, reader, true, http.StatusBadRequest, chosen, "Tick at least one feed, or go on with one of the other ways below.")
+		s.showStart(rw, r, reader, true, http.StatusBadRequest, chosen, "Tick at least one feed, or use one of the other ways below.")
 		return
 	}
 	res, err := s.River.Import(r.Context(), reader, bytes.NewReader(doc), river.ImportOptions{})
@@ -171,7 +171,7 @@ func (s *followPages) startChoice(chosen []string) ([]byte, error) {
 	}
 	var out bytes.Buffer
 	if _, err := d.WriteTo(&out); err != nil {
-		return nil, fault.Wrap(fault.Internal, err, "The list could not be made.")
+		return nil, fault.Wrap(fault.Internal, err, "The list could not be created.")
 	}
 	return out.Bytes(), nil
 }

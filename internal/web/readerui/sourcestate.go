@@ -29,16 +29,16 @@ func condition(f *river.Source, now time.Time) (badge, string) {
 	st := &f.State
 	switch {
 	case st.Gone != nil:
-		return badge{"gone", badgeBad}, "its server said so " + onDay(st.Gone.At, now) + ": " + shell.CleanText(st.Gone.Reason, 200) + ". What it brought stays"
+		return badge{"gone", badgeBad}, "its server reported it " + onDay(st.Gone.At, now) + ": " + shell.CleanText(st.Gone.Reason, 200) + ". Its items stay"
 	case waiting(st, now):
-		return badge{"waiting", badgeWarn}, "its server asked to be left alone until " + hour(st.Wait.Until, now)
+		return badge{"waiting", badgeWarn}, "its server requested a pause until " + hour(st.Wait.Until, now)
 	case st.Failure != nil && (st.Failure.Status == http.StatusUnauthorized || st.Failure.Status == http.StatusProxyAuthRequired):
 		if f.Private() {
-			return badge{"login needed", badgeWarn}, "its server does not take the login that it is read with"
+			return badge{"login needed", badgeWarn}, "its server rejects the login"
 		}
-		return badge{"login needed", badgeWarn}, "its server wants to know who reads it"
+		return badge{"login needed", badgeWarn}, "its server requires a login"
 	case st.Failure != nil && st.Failure.Kind == feedstate.ErrLimited:
-		return badge{"waiting", badgeWarn}, "its server asks for patience: " + shell.CleanText(st.Failure.Text, 200)
+		return badge{"waiting", badgeWarn}, "its server limits requests: " + shell.CleanText(st.Failure.Text, 200)
 	case st.Failure != nil:
 		since := st.Since
 		if since.IsZero() {
@@ -46,7 +46,7 @@ func condition(f *river.Source, now time.Time) (badge, string) {
 		}
 		return badge{"failing", badgeBad}, "since " + day(since, now) + ": " + shell.CleanText(st.Failure.Text, 200)
 	case st.CheckedAt.IsZero():
-		return badge{"not read yet", ""}, ""
+		return badge{"not checked yet", ""}, ""
 	case st.Push.Live(now):
 		return badge{"live", badgeGood}, ""
 	}
@@ -86,11 +86,11 @@ func badges(f *river.Source, now time.Time) (all []badge, why string) {
 func upcoming(f *river.Source, now time.Time) (words string, at shell.Moment) {
 	switch {
 	case f.State.Gone != nil, f.NextAt.IsZero() && f.PushedAt.IsZero():
-		return "not read any more", shell.Moment{Zero: true}
+		return "not checked any more", shell.Moment{Zero: true}
 	case f.Claim != 0:
-		return "being read now", shell.Moment{Zero: true}
+		return "being checked now", shell.Moment{Zero: true}
 	case !f.NextAt.After(now):
-		return "read in a moment", shell.Moment{Zero: true}
+		return "due now", shell.Moment{Zero: true}
 	}
 	return "next check", shell.NewMoment(now, f.NextAt)
 }

@@ -37,10 +37,10 @@ func (s *riverPages) streamTo(rw http.ResponseWriter, r *http.Request, st riverS
 	q := parseRiverQuery(r.URL.Query())
 	switch {
 	case s.Arrivals == nil:
-		http.Error(rw, "Nothing arrives live here. Load the page again from time to time.", http.StatusNotFound)
+		http.Error(rw, "This page is not live. Reload it from time to time.", http.StatusNotFound)
 		return
 	case q.Wrong != "" || q.Filtered():
-		http.Error(rw, "A river, a category and a feed are live; what was searched for or marked is not.", http.StatusBadRequest)
+		http.Error(rw, "A river, a category and a feed are live; searches and marked items are not.", http.StatusBadRequest)
 		return
 	}
 	if st.Public != "" {
@@ -69,7 +69,7 @@ func (s *riverPages) mayWatch(ctx context.Context, st riverScope) error {
 			return nil
 		}
 	}
-	return fault.New(fault.NotFound, "There is no category of that name here.")
+	return fault.New(fault.NotFound, "There is no category with that name.")
 }
 
 // riverWatch is one client.

@@ -140,7 +140,7 @@ func (s *riverPages) railOf(ctx context.Context, v *riverView) error {
 		first = false
 	}
 	if !known {
-		return fault.New(fault.NotFound, "There is no category of that name here.")
+		return fault.New(fault.NotFound, "There is no category with that name.")
 	}
 	return nil
 }
@@ -186,7 +186,7 @@ func (s *riverPages) nameRiver(ctx context.Context, v *riverView) error {
 	case err != nil:
 		return err
 	case len(list) == 0 || !v.Own && list[0].Source.Private():
-		return fault.New(fault.NotFound, "That feed is not followed here.")
+		return fault.New(fault.NotFound, "You do not follow that feed.")
 	}
 	v.Source, v.Feeds = &list[0], 1
 	if q.Text == "" {

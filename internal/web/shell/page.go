@@ -124,7 +124,7 @@ func (s *Shell) Render(rw http.ResponseWriter, r *http.Request, status int, name
 func (s *Shell) Execute(rw http.ResponseWriter, name string, data any) (page []byte, ok bool) {
 	var body bytes.Buffer
 	if err := s.ExecutePart(&body, name, "page", data); err != nil {
-		s.Logger().Error("a page could not be made", "page", name, "err", err)
+		s.Logger().Error("render a page", "page", name, "err", err)
 		rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		rw.WriteHeader(http.StatusInternalServerError)
 		_, _ = rw.Write([]byte(fault.Neutral + "\n"))
@@ -231,23 +231,23 @@ func SetRetryAfter(rw http.ResponseWriter, err error) {
 func StatusOf(err error) (status int, heading string) {
 	switch fault.CodeOf(err) {
 	case fault.Invalid:
-		return http.StatusBadRequest, "That could not be understood"
+		return http.StatusBadRequest, "Bad request"
 	case fault.NotFound:
-		return http.StatusNotFound, "There is nothing here"
+		return http.StatusNotFound, "Page not found"
 	case fault.Refused:
-		return http.StatusForbidden, "That was refused"
+		return http.StatusForbidden, "Not allowed"
 	case fault.Conflict:
-		return http.StatusConflict, "Something else is in the way"
+		return http.StatusConflict, "Conflict"
 	case fault.TooMany:
-		return http.StatusTooManyRequests, "That is too much at once"
+		return http.StatusTooManyRequests, "Too many requests"
 	case fault.Unreadable:
-		return http.StatusUnprocessableEntity, "That could not be read"
+		return http.StatusUnprocessableEntity, "The address could not be read"
 	case fault.Gone:
-		return http.StatusGone, "It was here, and is gone"
+		return http.StatusGone, "Gone"
 	case fault.Unavailable:
-		return http.StatusServiceUnavailable, "Not just now"
+		return http.StatusServiceUnavailable, "Not available at the moment"
 	case fault.Unsupported:
-		return http.StatusNotImplemented, "This server cannot do that"
+		return http.StatusNotImplemented, "Not supported by this server"
 	}
 	return http.StatusInternalServerError, "Something went wrong here"
 }
@@ -270,11 +270,11 @@ func Sentence(s string) string {
 
 // NotFound sends the 404 page.
 func (s *Shell) NotFound(rw http.ResponseWriter, r *http.Request) {
-	s.Problem(rw, r, http.StatusNotFound, "There is nothing here", "Check the address, or the page may be gone.")
+	s.Problem(rw, r, http.StatusNotFound, "Page not found", "Check the address, or the page may be gone.")
 }
 
 // MethodNotAllowed sends the 405 page.
 func (s *Shell) MethodNotAllowed(rw http.ResponseWriter, r *http.Request, allow, hint string) {
 	rw.Header().Set("Allow", allow)
-	s.Problem(rw, r, http.StatusMethodNotAllowed, "This page is not asked that way", hint)
+	s.Problem(rw, r, http.StatusMethodNotAllowed, "Method not allowed", hint)
 }

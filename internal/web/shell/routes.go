@@ -15,7 +15,7 @@ func (s *Shell) Routes() []route.Route {
 		return route.Route{Method: http.MethodGet, Path: path, Handler: do, Purpose: purpose}
 	}
 	return []route.Route{
-		get("/static/{file}", "A style sheet, script or picture of the pages, named by its content.", s.asset),
+		get("/static/{file}", "A stylesheet, script or image of the pages, named after its content.", s.asset),
 		get("/static/tint/{file}", "The style sheet of an author's colours.", s.serveTint),
 		get("/favicon.svg", "The icon of the site.", s.favicon),
 		get("/favicon.ico", "The icon of the site, where old browsers ask for it.", s.favicon),

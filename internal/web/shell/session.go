@@ -97,7 +97,7 @@ func (s *Shell) SignIn(rw http.ResponseWriter, r *http.Request, u account.User) 
 	}
 	if old := s.Visitor(r); old.ID != "" {
 		if err := s.Sessions.EndSession(r.Context(), old.ID); err != nil {
-			s.Logger().Warn("the session before could not be ended", "user", old.User, "err", err)
+			s.Logger().Warn("end the previous session", "user", old.User, "err", err)
 		}
 	}
 	s.SetSessionCookie(rw, r, cookie)

@@ -17,7 +17,7 @@ func (s *Shell) ServeLive(rw http.ResponseWriter, r *http.Request, run func(out 
 	defer s.listening.Add(-1)
 	if s.listening.Add(1) > limit {
 		rw.Header().Set("Retry-After", "30")
-		http.Error(rw, "As many people as this server can serve are watching already. Try again in half a minute.", http.StatusServiceUnavailable)
+		http.Error(rw, "The server has reached its limit of live pages. Try again in half a minute.", http.StatusServiceUnavailable)
 		return
 	}
 	h := rw.Header()
@@ -30,7 +30,7 @@ func (s *Shell) ServeLive(rw http.ResponseWriter, r *http.Request, run func(out 
 	out := live.Open(rw, live.Options{Done: s.Done, Heartbeat: s.Heartbeat, WriteTimeout: writeTimeout})
 	defer out.Close()
 	if err := run(out); err != nil && r.Context().Err() == nil {
-		s.Logger().Debug("a live reader was let go", "path", r.URL.Path, "err", err)
+		s.Logger().Debug("a live stream was closed", "path", r.URL.Path, "err", err)
 	}
 }
 

@@ -40,7 +40,7 @@ func (s *Pages) readSent(rw http.ResponseWriter, r *http.Request, user string) (
 		return s.readParts(rw, r, user, params["boundary"])
 	case err == nil && kind == "application/x-www-form-urlencoded":
 	default:
-		return nil, fault.New(fault.Invalid, "This takes a form. Nothing was done.")
+		return nil, fault.New(fault.Invalid, "This address accepts a form only. Nothing was done.")
 	}
 	_ = http.NewResponseController(rw).SetWriteDeadline(time.Now().Add(shell.FormTimeout)) // else the server's default applies
 	body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, maxSent))
@@ -58,14 +58,14 @@ func (s *Pages) readSent(rw http.ResponseWriter, r *http.Request, user string) (
 }
 
 func tooLargeForm() error {
-	return fault.New(fault.Invalid, "What was sent is larger than %d MiB. Nothing was done; go back, and publish it in several posts.", maxFormBytes>>20)
+	return fault.New(fault.Invalid, "The form is larger than %d MiB. Nothing was done. Go back and split the text into several posts.", maxFormBytes>>20)
 }
 
 func badForm(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return tooLargeForm()
 	}
-	return fault.Wrap(fault.Invalid, err, "The form broke off on its way. Nothing was done; go back and send it again.")
+	return fault.Wrap(fault.Invalid, err, "The form arrived incomplete. Nothing was done. Go back and send it again.")
 }
 
 // readParts reads a multipart form, which may have files.
@@ -104,10 +104,10 @@ func (s *Pages) readParts(rw http.ResponseWriter, r *http.Request, user, boundar
 func (s *Pages) keepFile(ctx context.Context, got *sent, user string, part *multipart.Part) {
 	switch {
 	case user == "":
-		got.wrong = "The file was not taken, because you were signed out. Choose it again."
+		got.wrong = "The file was not saved, because you were signed out. Choose it again."
 		return
 	case s.Files == nil:
-		got.wrong = "This server keeps no files. Write the address of one that is elsewhere."
+		got.wrong = "This server stores no files. Enter the address of a file elsewhere."
 		return
 	case len(got.files) >= author.MaxEnclosures:
 		return
@@ -115,7 +115,7 @@ func (s *Pages) keepFile(ctx context.Context, got *sent, user string, part *mult
 	f, err := s.Files.Put(ctx, user, sentName(part.FileName()), part.Header.Get("Content-Type"), part)
 	if err != nil {
 		if fault.CodeOf(err) == fault.Internal {
-			s.Logger().Error("a file could not be kept", "user", user, "err", err)
+			s.Logger().Error("store a file of a post", "user", user, "err", err)
 		}
 		got.wrong = shell.Reason(err)
 		return

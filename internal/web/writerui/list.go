@@ -172,7 +172,7 @@ func (s *Pages) wroteRow(_ context.Context, p author.Post, v wroteView) wroteRow
 		row.When, row.Deleted = v.When(p.UpdatedAt), p.State == author.Deleted
 	}
 	if of := author.EditedPost(p); of != 0 && p.State == author.Draft {
-		row.Note, row.Edit = "change that is not published", "/write/"+strconv.FormatInt(of, 10)
+		row.Note, row.Edit = "unpublished changes", "/write/"+strconv.FormatInt(of, 10)
 	}
 	return row
 }
@@ -193,7 +193,7 @@ func wordsOfPost(p author.Post) string {
 		text = fileField{URL: p.Enclosures[0].URL, Title: p.Enclosures[0].Title}.Name()
 	}
 	if text == "" {
-		return "Nothing is written yet"
+		return "No posts yet"
 	}
 	return shell.CleanText(text, 140)
 }

@@ -93,20 +93,20 @@ func (s *Pages) readOPML(rw http.ResponseWriter, r *http.Request, _ account.Sess
 	refuse := func(text string) { editorResponse(http.StatusUnprocessableEntity, map[string]string{"error": text}) }
 	var body bytes.Buffer
 	if _, err := body.ReadFrom(http.MaxBytesReader(rw, r.Body, maxOPML)); err != nil {
-		refuse("It is larger than 2 MiB, or broke off on its way.")
+		refuse("The file is larger than 2 MiB, or the upload was incomplete.")
 		return
 	}
 	doc, err := opml.ParseBytes(body.Bytes(), nil)
 	if err != nil {
-		refuse("It is no OPML.")
+		refuse("The file is not OPML.")
 		return
 	}
 	title, nodes := author.FromOPML(doc)
 	switch n := nodeCount(nodes); {
 	case n == 0:
-		refuse("There are no headlines in it.")
+		refuse("The file has no headlines.")
 	case n > author.MaxNodes:
-		refuse("It has " + shell.FormatCount(n) + " headlines; at most " + shell.FormatCount(author.MaxNodes) + " are accepted.")
+		refuse("The file has " + shell.FormatCount(n) + " headlines; at most " + shell.FormatCount(author.MaxNodes) + " are accepted.")
 	default:
 		editorResponse(http.StatusOK, map[string]any{"title": title, "nodes": nodes})
 	}
@@ -127,7 +127,7 @@ func (s *Pages) saveOPML(rw http.ResponseWriter, r *http.Request, session accoun
 	}
 	c, _, err = s.Posts.Preview(author.Content{Title: c.Title, Source: c.Source, Format: c.Format, Outline: c.Outline})
 	if err == nil && len(c.Outline) == 0 {
-		err = fault.New(fault.Invalid, "There are no headlines in the outline yet, so there is nothing to save.")
+		err = fault.New(fault.Invalid, "The outline has no headlines yet, so there is nothing to save.")
 	}
 	if err != nil {
 		s.Fail(rw, r, err)

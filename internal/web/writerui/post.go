@@ -107,7 +107,7 @@ func (f *postForm) apply(c *author.Content) error {
 	var nodes []author.Node
 	if f.Outline != "" {
 		if err := json.Unmarshal([]byte(f.Outline), &nodes); err != nil {
-			return fault.Wrap(fault.Invalid, err, "The outline cannot be read; the rest is as it was.")
+			return fault.Wrap(fault.Invalid, err, "The outline cannot be read. Nothing else was changed.")
 		}
 	}
 	c.Title, c.Source, c.Link, c.Language = f.Title, f.Source, f.Link, f.Language
@@ -176,7 +176,7 @@ func (f *postForm) date() (time.Time, error) {
 			return t.UTC(), nil
 		}
 	}
-	return time.Time{}, fault.In(fault.New(fault.Invalid, "%q is no date and time: write it as 2026-11-22 15:04.", shell.CleanText(f.When, 40)), "at")
+	return time.Time{}, fault.In(fault.New(fault.Invalid, "%q is not a date and time. Write it as 2026-11-22 15:04.", shell.CleanText(f.When, 40)), "at")
 }
 
 // at sets the offset of the form from the user's zone, unless the form has one.

@@ -33,7 +33,7 @@ func (s *Pages) profilePage(rw http.ResponseWriter, r *http.Request, session acc
 	}
 	v := profileView{Profile: w.Profile, Tinted: w.Accent != "", PingTargets: strings.Join(w.PingTargets, "\n")}
 	if r.URL.Query().Get("done") == "saved" {
-		v.Message = "Saved. Your page and your feed say it now."
+		v.Message = "Saved. Your page and your feed are updated."
 	}
 	s.showProfile(rw, r, http.StatusOK, v)
 }
@@ -66,7 +66,7 @@ func (s *Pages) doProfile(rw http.ResponseWriter, r *http.Request, session accou
 	}
 	switch {
 	case len(got.files) > 0 && !strings.HasPrefix(got.files[0].Type, "image/"):
-		v.AvatarWrong = "That file is no picture: it is " + shell.CleanText(got.files[0].Type, 60) + "."
+		v.AvatarWrong = "That file is not an image: it is " + shell.CleanText(got.files[0].Type, 60) + "."
 	case len(got.files) > 0:
 		v.Profile.Avatar = s.Files.Path(got.files[0])
 	case got.fields.Get("avatar-drop") != "":

@@ -23,17 +23,17 @@ func (s *Pages) Routes() []route.Route {
 		return route.Route{Method: method, Path: path, Handler: shell.SelfGuarded(s.forScript(do)), Protection: route.Session, MaxBody: limit, Purpose: purpose}
 	}
 	return []route.Route{
-		get("/write", "The page to write a post on.", s.writePage),
+		get("/write", "The editor for a new post.", s.writePage),
 		{Method: http.MethodPost, Path: "/write", Handler: shell.SelfGuarded(s.doWrite), Protection: route.Session, MaxBody: maxSent, Purpose: "Publishes, schedules, saves or previews a post."},
-		form("/write/outline", maxOPML, "Reads an outline of another program for the page to write on.", s.readOPML),
-		form("/write/outline.opml", maxSent, "Gives the outline on the page as OPML.", s.saveOPML),
+		form("/write/outline", maxOPML, "Imports an outline of another program into the editor.", s.readOPML),
+		form("/write/outline.opml", maxSent, "Exports the outline of the form as OPML.", s.saveOPML),
 		script(http.MethodPost, "/write/draft", maxSent, "Saves a draft while its author types.", s.doDraft),
 		script(http.MethodPost, "/write/preview", maxSent, "Measures a post and shows how it will look.", s.doPreview),
 		script(http.MethodPost, "/write/media", maxSent, "Stores a file for a post.", s.doMedia),
 		script(http.MethodPost, "/write/file", maxSent, "Finds out type and length of a file elsewhere.", s.doFile),
 		script(http.MethodGet, "/write/categories", 0, "Categories of the author that begin with a prefix.", s.doCategories),
 		get("/write/posts", "The posts of the author.", s.postsPage),
-		get("/write/{id}", "The page to change a post on.", s.editPage),
+		get("/write/{id}", "The editor for a post.", s.editPage),
 		form("/write/{id}/undo", maxSent, "Undoes the last change of a post.", s.doUndoPost),
 		form("/write/{id}/delete", maxSent, "Deletes a post.", s.doDeletePost),
 		get("/account/author", "The profile of the author.", s.profilePage),

@@ -39,7 +39,7 @@ func (s *Pages) doWrite(rw http.ResponseWriter, r *http.Request) {
 	if v.Form.Writer != session.User {
 		// Another user of this browser began the form: that user's post stays unchanged.
 		f := &v.Form
-		v.Wrong.All = "This was begun as " + f.Writer + ", and you are signed in as " + session.User + ". Nothing was done yet; what you publish now is yours."
+		v.Wrong.All = "This post was begun as " + f.Writer + ", and you are signed in as " + session.User + ". Nothing was done yet. If you publish now, the post is yours."
 		f.ID, f.Base, f.Copy, f.CopyBase, f.Key, f.Writer = 0, 0, 0, 0, s.newPostForm("").Key, session.User
 		s.showWrite(rw, r, session.User, http.StatusConflict, v)
 		return
@@ -160,7 +160,7 @@ func (s *Pages) saveDraft(ctx context.Context, user string, f *postForm) error {
 // discardDraft deletes unpublished changes after they were published or discarded.
 func (s *Pages) discardDraft(ctx context.Context, user string, id int64) {
 	if err := s.Posts.DiscardEditDraft(ctx, user, id, "write"); err != nil {
-		s.Logger().Warn("the draft of a change could not be deleted", "user", user, "post", id, "err", err)
+		s.Logger().Warn("delete the draft of a change", "user", user, "post", id, "err", err)
 	}
 }
 
@@ -174,7 +174,7 @@ func (s *Pages) showSaveError(rw http.ResponseWriter, r *http.Request, user stri
 	switch code := fault.CodeOf(err); {
 	case (code == fault.Conflict || code == fault.Gone || code == fault.NotFound) && v.Form.ID != 0 && s.loadOtherVersion(r.Context(), user, &v):
 	case code == fault.NotFound: // it can be saved as a new post
-		v.Wrong.All = "The post is not there any more. What you wrote is: save it, and it is a new post."
+		v.Wrong.All = "The post does not exist any more, but your text is still here. Save it as a new post."
 		v.Form.ID, v.Form.Base, v.Form.Key, v.State = 0, 0, s.newPostForm("").Key, ""
 	case code == fault.Invalid:
 		*v.Wrong.field(err) = text
@@ -263,6 +263,6 @@ func (s *Pages) signedOut(rw http.ResponseWriter, r *http.Request, v writeView, 
 	if post, err := s.Posts.Get(r.Context(), user.Name, v.Form.ID); err == nil && v.Form.ID != 0 {
 		v.State = post.State
 	}
-	v.Message = "You are signed in again, and nothing is lost: go on."
+	v.Message = "You are signed in again, and your text is complete."
 	s.showWrite(rw, r, user.Name, http.StatusOK, v)
 }

@@ -77,8 +77,8 @@ func (v writeView) Counted() string {
 	return shell.FormatQuantity(m.Characters, "character", "characters")
 }
 
-// Blank is the template of the script for new rows of files.
-func (v writeView) Blank() fileField { return fileField{} }
+// EmptyFile is the template of the script for new rows of files.
+func (v writeView) EmptyFile() fileField { return fileField{} }
 
 // wrongs has the errors of the form, by field.
 type wrongs struct{ Title, Source, Link, Language, Categories, Files, Reply, Outline, When, All string }
@@ -132,7 +132,7 @@ func (s *Pages) writePage(rw http.ResponseWriter, r *http.Request, session accou
 	q := r.URL.Query()
 	if id, err := strconv.ParseInt(q.Get("reply"), 10, 64); err == nil {
 		if s.ReplyTo == nil {
-			err = fault.New(fault.NotFound, "No feeds are read here, so there is nothing to answer.")
+			err = fault.New(fault.NotFound, "This server reads no feeds, so there is no item to reply to.")
 		} else {
 			v.Form.Reply, err = s.ReplyTo(r.Context(), session.User, id)
 		}
@@ -168,7 +168,7 @@ func (s *Pages) editPage(rw http.ResponseWriter, r *http.Request, session accoun
 	zone := shell.TimeZone(r)
 	v := writeView{State: post.State, Form: postFormOf(post, zone)}
 	q := r.URL.Query()
-	v.Message = cmp.Or(undoneWords(q.Get("did"), post), map[string]string{"kept": "The draft is saved.", "theirs": "This is the version that was saved."}[q.Get("did")])
+	v.Message = cmp.Or(undoneWords(q.Get("did"), post), map[string]string{"kept": "The draft is saved.", "theirs": "This is the saved version."}[q.Get("did")])
 	if q.Get("did") != "" {
 		v.Done = strconv.FormatInt(post.ID, 10) + " " + post.Key
 	}
@@ -176,7 +176,7 @@ func (s *Pages) editPage(rw http.ResponseWriter, r *http.Request, session accoun
 		s.showEditDraft(r.Context(), &v, post, zone)
 	}
 	if v.Undo, _, _ = s.undoOf(r.Context(), session.User, post.ID, "", zone); post.State == author.Deleted && v.Undo == nil {
-		v.Message = "This post is deleted. Save it as a draft, or publish it, to bring it back."
+		v.Message = "This post is deleted. Save it as a draft or publish it to restore it."
 	}
 	s.showWrite(rw, r, session.User, http.StatusOK, v)
 }
@@ -219,7 +219,7 @@ func (s *Pages) ownPost(rw http.ResponseWriter, r *http.Request, session account
 func (s *Pages) showWrite(rw http.ResponseWriter, r *http.Request, user string, status int, v writeView) {
 	name := "Write"
 	if v.Form.ID != 0 {
-		name = "Change a post"
+		name = "Edit a post"
 		if v.State == author.Draft {
 			name = "Draft"
 		}
@@ -228,7 +228,7 @@ func (s *Pages) showWrite(rw http.ResponseWriter, r *http.Request, user string, 
 		name = shell.CleanText(v.Form.Title, 100)
 	}
 	v.View = s.NewView(r, name, "/write")
-	v.Heading, v.Script, v.Files = map[bool]string{true: "Change the post", false: "Write"}[v.Form.ID != 0], "write.js", s.Files != nil
+	v.Heading, v.Script, v.Files = map[bool]string{true: "Edit the post", false: "Write"}[v.Form.ID != 0], "write.js", s.Files != nil
 	v.Form.at(shell.TimeZone(r), s.CurrentTime())
 	v.Back = r.Method == http.MethodPost
 	v.Mode, v.Zone = s.limitMode(), zoneWords(v.Form.Offset)
@@ -300,8 +300,8 @@ func (s *Pages) undoOf(ctx context.Context, user string, id int64, did string, z
 // didWords is the message about the action that the URL names; see doneMessage.
 func didWords(did string) string {
 	return map[string]string{
-		"published": "Published.", "changed": "The change is published.", "deleted": "Deleted.", "scheduled": "Scheduled.",
-		"back": "It is a draft again; readers do not see it any more.", "kept": "The draft is saved.",
+		"published": "Published.", "changed": "The changes are published.", "deleted": "Deleted.", "scheduled": "Scheduled.",
+		"back": "Unpublished. The post is a draft again.", "kept": "The draft is saved.",
 		"dropped": "The unpublished changes are discarded.",
 	}[did]
 }

@@ -103,7 +103,7 @@ func (s *Pages) doDraft(rw http.ResponseWriter, r *http.Request, user string) (e
 	}
 	f := readPostForm(got.fields, user)
 	if f.Writer != user {
-		return editorResponse{}, fault.New(fault.Refused, "This was begun as %s, and you are signed in as %s.", f.Writer, user)
+		return editorResponse{}, fault.New(fault.Refused, "This post was begun as %s, and you are signed in as %s.", f.Writer, user)
 	}
 	if f.ID == 0 && f.isEmpty() {
 		return editorResponse{}, nil
@@ -137,7 +137,7 @@ func (s *Pages) doMedia(rw http.ResponseWriter, r *http.Request, user string) (e
 	case got.wrong != "":
 		return editorResponse{}, fault.New(fault.Invalid, "%s", got.wrong)
 	case len(got.files) == 0:
-		return editorResponse{}, fault.New(fault.Invalid, "No file came.")
+		return editorResponse{}, fault.New(fault.Invalid, "The request has no file.")
 	}
 	return editorResponse{File: fileJSON(s.fileField(got.files[0]))}, nil
 }

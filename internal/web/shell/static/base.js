@@ -1,5 +1,5 @@
-// Keeps relative times true and makes the copy buttons work. The pages say all of
-// it without this file.
+// Updates relative times and makes the copy buttons work. The pages show the same
+// content without this file.
 
 const units = [
   [172800, 86400, "day", "days"],
@@ -39,7 +39,7 @@ setInterval(() => { if (!document.hidden) tick(); }, 5000);
 document.addEventListener("visibilitychange", () => { if (!document.hidden) tick(); });
 document.addEventListener("cloudburst:fresh", tick);
 
-// An icon that cannot be loaded leaves the letter behind it.
+// If an icon cannot be loaded, the letter behind it stays visible.
 const letter = (img) => { if (img.matches?.(".tile img, .mono img")) img.remove(); };
 document.addEventListener("error", (event) => letter(event.target), true);
 for (const img of [...document.images]) if (img.complete && !img.naturalWidth) letter(img);
@@ -47,7 +47,7 @@ for (const img of [...document.images]) if (img.complete && !img.naturalWidth) l
 // The forms of the hub were on the front page.
 if (location.pathname === "/" && /^#s-(cloud|ping|register)$/.test(location.hash)) location.replace(`/hub${location.hash}`);
 
-// What can be undone says for how long.
+// A countdown shows how long an action can be undone.
 for (const button of document.querySelectorAll("[data-until]")) {
   const end = Date.parse(button.dataset.until);
   const words = button.parentElement.querySelector(".left");
@@ -57,10 +57,10 @@ for (const button of document.querySelectorAll("[data-until]")) {
     words.textContent = `${left} s`;
     setTimeout(tick, 1000);
   };
-  if (end - Date.now() < 61000) tick(); // else this clock is another one
+  if (end - Date.now() < 61000) tick(); // else the clocks of browser and server differ
 }
 
-// The menu closes like one.
+// A click outside or Escape closes the menu.
 const menu = document.querySelector(".menu details");
 document.addEventListener("click", (event) => { if (menu?.open && !menu.contains(event.target)) menu.open = false; });
 menu?.addEventListener("keydown", (event) => {
@@ -80,7 +80,7 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
       await navigator.clipboard.writeText(source.textContent);
       done = true;
     } catch {
-      // Without https there is no clipboard: select it, and let the browser copy.
+      // Without https there is no clipboard API: select the text and use the copy command.
       getSelection().selectAllChildren(source);
       done = document.execCommand("copy");
     }

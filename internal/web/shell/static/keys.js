@@ -1,13 +1,13 @@
-// The keys of the river. The dialog behind ? has the same list.
+// The keyboard shortcuts of the river. The ? dialog has the same list.
 
 const byId = (id) => document.getElementById(id);
 const items = () => [...document.querySelectorAll("#days .item")];
 const places = { r: "/river", f: "/feeds", s: "/river?starred=1", l: "/log", d: "/docs" };
-let went = 0; // when g was pressed
+let went = 0; // time of the last g
 
 const mine = () => document.activeElement?.closest?.(".item");
 
-// The item that keys mean: the one with the focus, else the first on the screen.
+// The target of a key: the item with the focus, else the first visible one.
 function current() {
   return mine() ?? items().find((item) => item.getBoundingClientRect().bottom > 60) ?? document.querySelector(".alone .item");
 }
@@ -26,9 +26,9 @@ function step(by, list = items()) {
   if (by > 0) byId("older")?.firstElementChild.click();
 }
 
-// What a key cannot do is said where it can be seen.
+// Shows a message for a key that has no effect.
 let fades = 0;
-function answer(words, label, act) {
+function notice(words, label, act) {
   const toast = byId("toast");
   if (!toast) return;
   toast.textContent = words;
@@ -40,10 +40,10 @@ function answer(words, label, act) {
 function press(selector, otherwise) {
   const button = current()?.querySelector(selector);
   if (button) button.click();
-  else if (otherwise) answer(otherwise);
+  else if (otherwise) notice(otherwise);
 }
 
-// Shows what the page can show besides items.
+// Opens the display settings.
 function display() {
   const box = byId("v-marks");
   if (!box) return void (location.href = "/river#v-marks");
@@ -64,15 +64,15 @@ function unfold() {
   if (rest) return rest.click();
   const fold = item?.querySelector("details");
   if (fold) fold.open = !fold.open;
-  else answer("This item is shown whole.");
+  else notice("This item is shown completely.");
 }
 
 function read() {
   const item = current();
-  if (item && !item.querySelector(".marks")) return answer("Sign in to mark items read.");
+  if (item && !item.querySelector(".marks")) return notice("Sign in to mark items read.");
   const marks = item?.querySelector(".readmark");
   if (marks?.checkVisibility()) marks.click();
-  else answer("Read tracking is off. ", "Turn it on under Display", display);
+  else notice("Read tracking is off. ", "Turn it on under Display", display);
 }
 
 const keys = {
@@ -87,12 +87,12 @@ const keys = {
   s: () => press(".star", "Sign in to star items."),
   "/": () => byId("q")?.focus(),
   "?": () => byId("keys")?.showModal(),
-  ".": () => { const pill = byId("pill"); if (pill && !pill.hidden) pill.click(); else answer("Nothing new."); },
+  ".": () => { const pill = byId("pill"); if (pill && !pill.hidden) pill.click(); else notice("No new items."); },
   g: () => { went = Date.now(); },
 };
 
-// As the pattern of a feed has it: Page Down and Page Up go from item to item, but not
-// past what has not been seen of a long one.
+// Follows the ARIA feed pattern: Page Down and Page Up move from item to item, but do not
+// skip the unseen part of a long item.
 function inFeed(event) {
   const item = mine();
   if (!item || event.altKey || event.metaKey) return false;

@@ -1,5 +1,5 @@
-// Puts new lines on top of the log, or of the changes, as they come. Nothing moves under the reader's
-// eyes: unless he is at the top and reads nothing, they wait behind a button.
+// Adds new lines at the top of the log or of the changes. Lines never move while the user reads:
+// unless the page is at the top and idle, new lines wait behind a button.
 
 const list = document.getElementById("events");
 const keep = +list?.dataset.keep || 300; // lines on the page; older ones are on other pages
@@ -29,7 +29,7 @@ if (list?.dataset.stream && "EventSource" in window) {
     const fresh = document.createDocumentFragment();
     for (const html of waiting.splice(0).reverse().slice(0, keep)) {
       const part = document.createElement("template");
-      part.innerHTML = html; // made by the server, which escapes what strangers wrote
+      part.innerHTML = html; // HTML of the server, with foreign text escaped
       const li = part.content.firstElementChild;
       if (!li) continue;
       li.classList.add("fresh");
@@ -61,7 +61,7 @@ if (list?.dataset.stream && "EventSource" in window) {
   const source = new EventSource(list.dataset.stream);
   source.addEventListener("open", () => say("Live", true));
   source.addEventListener("error", () => {
-    say(source.readyState === EventSource.CLOSED ? "Not live: load the page again" : "Connecting again", false);
+    say(source.readyState === EventSource.CLOSED ? "Not live: reload the page" : "Reconnecting", false);
   });
   source.addEventListener("message", (event) => {
     if (seen.has(event.lastEventId)) return;
@@ -75,7 +75,7 @@ if (list?.dataset.stream && "EventSource" in window) {
     }
   });
   source.addEventListener("reset", () => {
-    pill.textContent = "Much happened: load the page again";
+    pill.textContent = "Too many new events: reload the page";
     pill.dataset.reload = "yes";
     pill.hidden = false;
   });
@@ -83,7 +83,7 @@ if (list?.dataset.stream && "EventSource" in window) {
   addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 }
 
-// Empty fields have no place in the address.
+// Empty fields are left out of the URL.
 document.querySelector("form.filter")?.addEventListener("formdata", (event) => {
   for (const [name, value] of [...event.formData]) if (value === "") event.formData.delete(name);
 });

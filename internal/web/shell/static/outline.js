@@ -1,6 +1,6 @@
-// The outliner of the page for writing: posts within a post as headlines, each a field of
-// its own. The hidden field "outline" has them as JSON, and tells of each change by an
-// event. Without this file the page has a plain field for the same.
+// The outliner of the editor: posts within a post as headlines, each in its own field.
+// The hidden field "outline" has them as JSON and fires an event for each change.
+// Without this file the page has a plain field for the outline.
 
 const box = document.querySelector("[data-outliner]");
 const $ = (selector) => box.querySelector(selector);
@@ -15,15 +15,15 @@ const above = (li) => li.parentElement.closest(".outline li");
 const level = (li) => (li ? 1 + level(above(li)) : 0);
 const everyone = () => [...root.querySelectorAll("li")];
 const seen = () => everyone().filter((li) => !li.parentElement.closest("ul[hidden]"));
-const beside = (li, step) => { const all = seen(); return all[all.indexOf(li) + step]; };
+const neighbour = (li, step) => { const all = seen(); return all[all.indexOf(li) + step]; };
 const ending = (li) => text(li).value.length;
-const blank = (li) => !text(li).value.trim() && !Object.keys(li.facts).length;
+const isEmpty = (li) => !text(li).value.trim() && !Object.keys(li.facts).length;
 const say = (words) => { $("[role=status]").textContent = words; };
 
-let here = null; // the headline that has the focus, or had it last
-let leaving = false; // the next Tab goes on to what is behind the outline
+let here = null; // the last focused headline
+let leaving = false; // the next Tab leaves the outline
 
-// Headlines and nodes, as the server has them.
+// Converts between headlines and the nodes of the server.
 function make({ text: words = "", nodes = [], folded, html, ...facts }) {
   const li = pattern.content.cloneNode(true).firstElementChild;
   li.facts = facts;
@@ -40,12 +40,12 @@ const read = (ul) => [...ul.children].map((li) => ({
 
 function changed(structure = true) {
   if (!root.children.length) root.append(make({}));
-  field.value = everyone().every(blank) ? "" : JSON.stringify(read(root));
+  field.value = everyone().every(isEmpty) ? "" : JSON.stringify(read(root));
   field.dispatchEvent(new Event("input", { bubbles: true }));
   if (structure) name();
 }
 
-// What the headlines are called, and what can be opened.
+// Sets the labels of the headlines and of their fold buttons.
 function name() {
   for (const li of everyone()) {
     const n = subs(li).length, wedge = li.firstElementChild.firstElementChild;
@@ -72,7 +72,7 @@ function go(li, at) {
   if (at !== undefined) text(li).setSelectionRange(at, at);
 }
 
-// What was before each change. Of words that are typed at a stretch, it is the first.
+// Stores the state before each change. Continuous typing is one change.
 const past = [], future = [];
 let last = null, when = 0;
 const now = () => ({ nodes: JSON.stringify(read(root)), at: everyone().indexOf(here), caret: here ? text(here).selectionStart : 0 });
@@ -95,7 +95,7 @@ function travel(from, to) {
   go(everyone()[state.at] ?? root.firstElementChild, state.caret);
 }
 
-// change does something with the outline, and goes to a headline then.
+// Changes the outline, then moves the focus to a headline.
 function change(todo, li, at, words) {
   before();
   todo();
@@ -106,7 +106,7 @@ function change(todo, li, at, words) {
 
 function split(li) {
   const t = text(li), from = t.selectionStart, rest = t.value.slice(t.selectionEnd), made = make({});
-  if (!from && rest) return change(() => li.before(made), li, 0); // what is below a headline stays with it
+  if (!from && rest) return change(() => li.before(made), li, 0); // nested headlines stay with their parent
   change(() => {
     t.value = t.value.slice(0, from);
     text(made).value = rest;
@@ -115,9 +115,9 @@ function split(li) {
   }, made, 0);
 }
 
-// join puts a headline behind the one before it.
+// Joins a headline with the previous one.
 function join(li) {
-  const to = li && beside(li, -1);
+  const to = li && neighbour(li, -1);
   if (!to) return;
   const at = ending(to);
   change(() => {
@@ -142,7 +142,7 @@ const acts = {
   },
   remove(li) {
     const all = seen(), at = all.indexOf(li), next = all.find((o, i) => i > at && !li.contains(o)) ?? all[at - 1];
-    change(() => { li.remove(); here = null; }, next, next && ending(next), "Deleted; undo brings it back");
+    change(() => { li.remove(); here = null; }, next, next && ending(next), "Deleted; undo restores it");
     if (!next) go(root.firstElementChild);
   },
   add(li) {
@@ -157,13 +157,13 @@ const acts = {
 function across(li, step, e) {
   const t = text(li), style = getComputedStyle(t);
   const lines = (t.scrollHeight - 2 * parseFloat(style.paddingTop)) / parseFloat(style.lineHeight);
-  if (lines > 1.5 && t.selectionStart !== (step < 0 ? 0 : ending(li))) return; // within the headline
-  const to = beside(li, step);
+  if (lines > 1.5 && t.selectionStart !== (step < 0 ? 0 : ending(li))) return; // the caret moves inside the headline
+  const to = neighbour(li, step);
   e.preventDefault();
   if (to) go(to, Math.min(t.selectionStart, ending(to)));
 }
 
-// What a key does, if the browser shall not do what it always does.
+// Returns the action of a key, if it replaces the browser's default.
 function meaning(e, li, t) {
   const mod = e.ctrlKey || e.metaKey, { shiftKey: shift, altKey: alt } = e;
   const place = t.selectionStart === t.selectionEnd ? t.selectionStart : -1;
@@ -171,7 +171,7 @@ function meaning(e, li, t) {
     case "tab": return !mod && !leaving && (() => acts[shift ? "outdent" : "indent"](li));
     case "enter": return !mod && !shift && !alt && (() => split(li));
     case "backspace": return mod && shift ? () => acts.remove(li) : !mod && !place && (() => join(li));
-    case "delete": return !mod && place === ending(li) && (() => join(beside(li, 1)));
+    case "delete": return !mod && place === ending(li) && (() => join(neighbour(li, 1)));
     case "arrowup": return mod || alt ? () => acts.up(li) : !shift && across(li, -1, e);
     case "arrowdown": return mod || alt ? () => acts.down(li) : !shift && across(li, 1, e);
     case "home": return mod && (() => go(root.firstElementChild, 0));
@@ -185,7 +185,7 @@ function meaning(e, li, t) {
 
 root.addEventListener("keydown", (e) => {
   if (!e.target.matches("textarea") || e.isComposing) return;
-  if (leaving && e.key === "Tab") text(seen().at(e.shiftKey ? 0 : -1)).focus(); // the browser goes on from there
+  if (leaving && e.key === "Tab") text(seen().at(e.shiftKey ? 0 : -1)).focus(); // the browser continues from there
   const todo = meaning(e, e.target.closest("li"), e.target);
   if (todo) {
     e.preventDefault();
@@ -200,7 +200,7 @@ root.addEventListener("beforeinput", (e) => {
   acts[e.inputType === "historyUndo" ? "undo" : "redo"]();
 });
 root.addEventListener("input", (e) => {
-  e.stopPropagation(); // the hidden field tells
+  e.stopPropagation(); // the hidden field fires the event
   grow(e.target);
   changed(false);
 });
@@ -210,7 +210,7 @@ root.addEventListener("click", (e) => { if (e.target.matches(".wedge")) acts.fol
 tools.addEventListener("pointerdown", (e) => { if (e.target.dataset.do) e.preventDefault(); }); // the headline keeps the focus
 tools.addEventListener("click", (e) => acts[e.target.dataset.do]?.(here?.isConnected ? here : root.lastElementChild));
 
-// From here on the outline is this, and not the plain field.
+// The outliner replaces the plain field.
 $("[name=outline-text]").disabled = plain.hidden = true;
 root.hidden = tools.hidden = false;
 function load() {
@@ -221,9 +221,9 @@ function load() {
   name();
 }
 load();
-field.addEventListener("change", load); // somebody else has filled it in
+field.addEventListener("change", load); // another script has changed the field
 const begin = () => { if (box.open && !field.value) go(root.firstElementChild); };
 box.addEventListener("toggle", begin);
 begin();
-box.outliner = { make, change, blank, text, list, say }; // for outlinein.js
+box.outliner = { make, change, isEmpty, text, list, say }; // for outlinein.js
 box.dispatchEvent(new Event("outliner"));

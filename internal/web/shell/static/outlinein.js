@@ -1,21 +1,21 @@
-// What comes into the outliner from outside, and what is dragged in it: lines that are
-// pasted, outlines of other programs. outline.js makes the outliner ready.
+// Pasting, importing and dragging in the outliner: pasted lines, and outlines of other
+// programs. outline.js creates the outliner.
 
 const box = document.querySelector("[data-outliner]"), root = box.querySelector(".outline"), file = box.querySelector("[type=file]");
 if (!box.outliner) await new Promise((ready) => box.addEventListener("outliner", ready, { once: true }));
-const { make, change, blank, text, list, say } = box.outliner;
+const { make, change, isEmpty, text, list, say } = box.outliner;
 
 function insert(nodes, li) {
   const made = nodes.map(make);
   change(() => {
     li.after(...made);
-    if (!blank(li)) return;
+    if (!isEmpty(li)) return;
     list(made[0]).append(...list(li).children);
     li.remove();
   }, made.at(-1), text(made.at(-1)).value.length, `${nodes.length} added`);
 }
 
-// Lines become headlines, by their indentation.
+// Pasted lines become headlines according to their indentation.
 root.addEventListener("paste", (e) => {
   const words = e.clipboardData.getData("text/plain"), lines = words.split(/[\r\n]+/).filter((l) => l.trim());
   const outline = /^\s*<(\?xml|opml)\b/.test(words) && words.includes("<opml");
@@ -33,7 +33,7 @@ root.addEventListener("paste", (e) => {
   insert(nodes, e.target.closest("li"));
 });
 
-// An outline of another program; the server reads it.
+// Imports an outline of another program; the server parses it.
 async function take(from) {
   try {
     const res = await fetch(box.dataset.outliner, { method: "POST", body: from }), got = await res.json();
@@ -50,7 +50,7 @@ async function take(from) {
 }
 file.addEventListener("change", () => { if (file.files[0]) take(file.files[0]); file.value = ""; });
 
-// A headline is dragged by its wedge.
+// A headline can be dragged by its fold button.
 let dragged = null;
 function drag(e) {
   for (const o of root.querySelectorAll("[data-drop]")) delete o.dataset.drop;

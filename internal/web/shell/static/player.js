@@ -1,5 +1,5 @@
-// One player for all sound and film of the river. It goes on playing while other parts
-// of the river are looked at, and knows the next time where it was.
+// One player for all audio and video of the river. It keeps playing while the user opens
+// other parts of the river, and stores its position for the next visit.
 
 const byId = (id) => document.getElementById(id);
 const kept = "river-playing";
@@ -11,7 +11,7 @@ const remember = () => {
   try {
     if (now && !media?.ended) localStorage.setItem(kept, JSON.stringify({ ...now, at: media?.currentTime || now.at, on: Date.now() }));
     else localStorage.removeItem(kept);
-  } catch { /* a browser that keeps nothing */ }
+  } catch { /* storage is not available */ }
 };
 
 function showState() {
@@ -27,10 +27,10 @@ function put(what) {
   media.src = what.src;
   if (what.at) media.addEventListener("loadedmetadata", () => { media.currentTime = what.at; }, { once: true });
   for (const name of ["play", "pause", "ended"]) media.addEventListener(name, () => { showState(); remember(); });
-  media.addEventListener("error", () => { byId("player-what").textContent = `It cannot be played here: ${what.text}`; });
+  media.addEventListener("error", () => { byId("player-what").textContent = `This browser cannot play ${what.text}`; });
   let last = 0;
   media.addEventListener("timeupdate", ({ target }) => {
-    if (target === media && Math.abs(target.currentTime - last) > 5) { // one that was closed has a last word
+    if (target === media && Math.abs(target.currentTime - last) > 5) { // a closed player sends a last event
       last = target.currentTime;
       remember();
     }
@@ -63,7 +63,7 @@ function play(link) {
   media.play().catch(() => {});
 }
 
-// While something plays, other parts of the river come into this page.
+// During playback, links of the river load into this page.
 async function visit(href, push) {
   try {
     const answer = await fetch(href, { headers: { Accept: "text/html" } });
@@ -111,5 +111,5 @@ if (bar) {
   try {
     const before = JSON.parse(localStorage.getItem(kept));
     if (before && Date.now() - before.on < 7 * 864e5 && /^https?:/.test(before.src)) put(before);
-  } catch { /* nothing was playing */ }
+  } catch { /* no stored playback */ }
 }

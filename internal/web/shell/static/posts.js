@@ -1,5 +1,5 @@
-// Says that there are new posts and shows them when their reader wants them; nothing moves
-// before. The page does without this file.
+// Announces new posts and shows them on request, so that nothing moves before. The page
+// works without this file.
 
 const list = document.querySelector("[data-stream]");
 const pill = document.getElementById("pill");
@@ -8,11 +8,11 @@ const title = document.title;
 const posts = (page) => [...page.querySelectorAll(".posts > article")];
 const place = (post) => post.querySelector("a.u-uid")?.getAttribute("href");
 
-let fresh = []; // posts that are not shown yet
+let fresh = []; // new posts, not shown yet
 let looking = false;
 let again = false;
 
-// What stands on the page now, as far as it is newer than what is shown.
+// Returns the posts that are newer than those on the page.
 async function newer() {
   const answer = await fetch(location.href, { headers: { Accept: "text/html" }, cache: "no-cache" });
   if (!answer.ok) throw answer;
@@ -23,9 +23,9 @@ async function newer() {
   return end < 0 ? all : all.slice(0, end);
 }
 
-async function look() {
+async function check() {
   if (looking) {
-    again = true; // what is being read may be older than the news
+    again = true; // the page being fetched may be older than the event
     return;
   }
   looking = true;
@@ -34,15 +34,15 @@ async function look() {
       again = false;
       fresh = await newer();
     } while (again);
-    tell();
+    announce();
   } catch {
-    // The next post tells of both.
+    // The next event retries.
   } finally {
     looking = false;
   }
 }
 
-function tell() {
+function announce() {
   const n = fresh.length;
   const text = n ? `${n} new post${n === 1 ? "" : "s"}` : "";
   pill.hidden = !n;
@@ -53,10 +53,10 @@ function tell() {
 pill.onclick = () => {
   const shown = posts(document);
   const top = fresh[0];
-  if (!shown.length) return location.reload(); // the page was empty, and looks otherwise now
+  if (!shown.length) return location.reload(); // the page was empty, so its layout changes
   shown[0].before(...fresh);
   fresh = [];
-  tell();
+  announce();
   document.dispatchEvent(new Event("cloudburst:fresh"));
   scrollTo({ top: 0 });
   top.tabIndex = -1;
@@ -66,8 +66,8 @@ pill.onclick = () => {
 let source = null;
 function live() {
   source = new EventSource(list.dataset.stream);
-  source.onopen = look; // what came between the page and the stream
-  source.onmessage = () => setTimeout(look, list.dataset.many ? Math.random() * 1000 : 0); // not all readers of all writers at once
+  source.onopen = check; // finds posts published between the page and the stream
+  source.onmessage = () => setTimeout(check, list.dataset.many ? Math.random() * 1000 : 0); // spreads the requests of many clients
 }
 addEventListener("pagehide", () => source?.close());
 addEventListener("pageshow", (event) => { if (event.persisted) live(); });

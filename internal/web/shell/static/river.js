@@ -1,8 +1,8 @@
-// Makes the river live: what arrives waits behind a button, so that nothing moves under
-// the reader's eyes; older items, whole texts and marks come without another page. The
-// pages do all of it without this file, but for being live.
+// Makes the river live: new items wait behind a button, so that nothing moves while the
+// user reads; older items, whole texts and marks load without a new page. The pages
+// work without this file, except for live updates.
 
-const keep = 400; // items in a page that is open all day; older ones are a page away
+const keep = 400; // maximum number of items on an open page; older ones are on the next page
 const minutes = -new Date().getTimezoneOffset();
 const byId = (id) => document.getElementById(id);
 const items = () => [...document.querySelectorAll("#days .item")];
@@ -17,7 +17,7 @@ function say(text) {
   if (news) news.textContent = text;
 }
 
-// Dates and times of day as the reader's own clock has them.
+// Dates and times in the time zone of the browser.
 const dateOf = (ms) => new Date(ms + minutes * 60000).toISOString().slice(0, 10);
 
 function clocks(scope) {
@@ -42,7 +42,7 @@ function nameDays() {
   }
 }
 
-// The feed of a day, made if it is not there.
+// Returns the feed element of a day, and creates it if it does not exist.
 function feedOf(date) {
   const days = [...document.querySelectorAll("#days .day")];
   const there = days.find((d) => d.dataset.day === date);
@@ -58,7 +58,7 @@ function feedOf(date) {
   return made.querySelector("[role=feed]");
 }
 
-// Which items begin a group, and their numbers.
+// Marks the first item of each group and numbers the items.
 function number(feed) {
   let before = null;
   [...feed.children].forEach((item, i) => {
@@ -117,7 +117,7 @@ function swap(old, fresh) {
   clocks(fresh);
 }
 
-// What is being read does not change unless its reader wants it to.
+// A visible item changes only when the user clicks the button.
 function renew(old, fresh) {
   const box = old.getBoundingClientRect();
   const seen = !document.hidden && box.bottom > 0 && box.top < innerHeight;
@@ -147,7 +147,7 @@ function live() {
   if (!root?.dataset.stream) return;
   const pill = byId("pill");
   const state = byId("live");
-  const tell = (text, on) => {
+  const setLive = (text, on) => {
     state.hidden = false;
     state.classList.toggle("on", on);
     if (byId("live-text").textContent !== text) byId("live-text").textContent = text;
@@ -174,7 +174,7 @@ function live() {
 
   const settle = () => {
     if (!waiting.size) return;
-    if (!items().length) return show(); // there is nothing that could move
+    if (!items().length) return show(); // the page is empty, so nothing moves
     const text = `${waiting.size} new`;
     pill.textContent = text;
     pill.hidden = false;
@@ -183,11 +183,11 @@ function live() {
   };
 
   source = new EventSource(root.dataset.stream);
-  source.onopen = () => tell("Live", true);
-  source.onerror = () => tell(source.readyState === EventSource.CLOSED ? "Not live: load the page again" : "Connecting again", false);
+  source.onopen = () => setLive("Live", true);
+  source.onerror = () => setLive(source.readyState === EventSource.CLOSED ? "Not live: reload the page" : "Reconnecting", false);
   source.onmessage = (event) => {
     const part = document.createElement("template");
-    part.innerHTML = event.data; // made by the server, which cleans what strangers wrote
+    part.innerHTML = event.data; // HTML of the server, with foreign text sanitized
     const item = part.content.firstElementChild;
     if (!item) return;
     const there = byId(item.id);
@@ -201,13 +201,13 @@ function live() {
     settle();
   };
   source.addEventListener("reset", () => {
-    pill.textContent = "Much is new: load the page again";
+    pill.textContent = "Too many new items: reload the page";
     pill.dataset.reload = "yes";
     pill.hidden = false;
   });
 }
 
-// Marks: the button changes at once, and back when that did not work.
+// Marks: the button changes at once, and reverts on failure.
 async function mark(button) {
   const on = button.ariaPressed === "true";
   const star = button.classList.contains("star");
@@ -220,12 +220,12 @@ async function mark(button) {
   };
   set(!on);
   try {
-    const answer = await fetch("/river/mark", { method: "POST", body, headers: { Accept: "text/plain" }, keepalive: true }); // also when the page is left
+    const answer = await fetch("/river/mark", { method: "POST", body, headers: { Accept: "text/plain" }, keepalive: true }); // even if the user leaves the page
     if (!answer.ok || answer.redirected) throw answer;
-    say(star ? (on ? "Not starred any more" : "Starred") : on ? "Not read" : "Read");
+    say(star ? (on ? "Star removed" : "Starred") : on ? "Marked unread" : "Marked read");
   } catch {
     set(on);
-    say("That could not be kept. Is the server there, and are you signed in?");
+    say("The mark could not be saved. Check the connection, and that you are signed in.");
   }
 }
 
@@ -249,7 +249,7 @@ async function whole(link) {
 }
 
 async function older(link) {
-  const slow = setTimeout(() => { link.textContent = "Reading older ones"; }, 300);
+  const slow = setTimeout(() => { link.textContent = "Loading older items"; }, 300);
   try {
     const page = await load(link.href);
     const before = items().at(-1);
@@ -283,14 +283,14 @@ document.addEventListener("click", (event) => {
   else older(hit);
 });
 
-// Empty fields have no place in the address.
+// Empty fields are left out of the URL.
 document.addEventListener("formdata", (event) => {
   if (event.target.matches(".find")) for (const [name, value] of [...event.formData]) if (value === "") event.formData.delete(name);
 });
 document.addEventListener("visibilitychange", () => { if (!document.hidden && byId("days")) nameDays(); });
-// A picture that is not there needs no room.
+// A missing image without a description takes no space.
 document.addEventListener("error", (event) => { if (event.target.matches?.(".item img") && !event.target.alt) event.target.hidden = true; }, true);
-document.addEventListener("cloudburst:river", live); // another river stands in this page
+document.addEventListener("cloudburst:river", live); // another river was loaded into this page
 addEventListener("pagehide", () => source?.close());
 addEventListener("pageshow", (event) => { if (event.persisted && byId("river")?.dataset.stream) location.reload(); });
 live();

@@ -1,6 +1,6 @@
-// Fetches the page anew from time to time and changes what changed, in its place.
+// Fetches the page periodically and replaces the parts that changed.
 
-const often = () => document.querySelector("[data-every]"); // counts up to an end
+const often = () => document.querySelector("[data-every]"); // shows progress until it is done
 const every = Number(often()?.dataset.every) || 10_000;
 const ends = often() !== null;
 

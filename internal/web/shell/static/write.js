@@ -1,21 +1,21 @@
-// Keeps what is being written: in this browser at once, on the server a moment later. The page
-// does all the rest without this file, but for files that are dropped and what is looked at while
-// one types.
+// Saves the text while the author types: in this browser at once, on the server shortly after.
+// Without this file the page works, except for dropped files, the live preview and the
+// automatic saving.
 
 const byId = (id) => document.getElementById(id);
 const form = byId("write");
 const minutesAt = (t) => -new Date(t).getTimezoneOffset();
 const pad = (n) => String(n).padStart(2, "0");
 
-// A browser that keeps nothing is no reason not to write.
+// The page also works if the browser's storage is not available.
 const kept = {
   get(name) { try { return JSON.parse(localStorage.getItem(name)); } catch { return null; } },
   put(name, value) { try { localStorage.setItem(name, JSON.stringify(value)); return true; } catch { return false; } },
-  drop(name) { try { localStorage.removeItem(name); } catch { /* it is not there */ } },
+  drop(name) { try { localStorage.removeItem(name); } catch { /* storage is not available */ } },
   names() { try { return Object.keys(localStorage); } catch { return []; } },
 };
 
-// What is saved for good need not be kept here any more.
+// Drops the local copy of a saved post.
 const saved = document.querySelector("[data-done]");
 if (saved) for (const part of saved.dataset.done.split(" ")) if (part) kept.drop(`write:${saved.dataset.user}:${part}`);
 
@@ -29,7 +29,7 @@ function start() {
   const unseen = () => form.dataset.state === "published" || form.dataset.state === "scheduled";
   const recordName = () => `write:${user}:${+f.id.value || f.key.value}`;
   const revision = () => `${f.base.value}.${f.copybase.value}`;
-  let stopped = form.hasAttribute("data-conflict"); // nothing is sent before its author has chosen
+  let stopped = form.hasAttribute("data-conflict"); // nothing is sent before the author has chosen a version
   let last, dirty = false, saving = null, timer = 0, looking = 0, lookup = null, tries = 0, passing = false;
 
   if (!document.cookie.includes("tz=")) document.cookie = `tz=${minutesAt(Date.now())}; path=/; max-age=31536000; samesite=lax`;
@@ -50,29 +50,29 @@ function start() {
     for (const name of ["upload", "do", "password", "name", "file-url"]) all.delete(name);
     return new URLSearchParams(all);
   };
-  // What is written, without what only says where it came from.
+  // The text and properties of the post, without revision and session fields.
   const written = () => {
     const all = sent();
     for (const name of ["id", "base", "copy", "copybase", "key", "offset", "was"]) all.delete(name);
     return all.toString();
   };
-  const blank = () => ![..."title source link categories outline reply".split(" ").map((n) => f[n].value.trim()), form.querySelector(".file") ? "x" : ""].join("");
+  const isEmpty = () => ![..."title source link categories outline reply".split(" ").map((n) => f[n].value.trim()), form.querySelector(".file") ? "x" : ""].join("");
 
   // In this browser.
   function keep() {
-    if (blank() && !+f.id.value) return kept.drop(recordName());
+    if (isEmpty() && !+f.id.value) return kept.drop(recordName());
     return kept.put(recordName(), { at: Date.now(), rev: revision(), sent: sent().toString() });
   }
-  async function takeBack() {
-    if (form.hasAttribute("data-back")) return touched(true); // what was just sent is the newest
-    if (kept.names().some((n) => n.startsWith(`write:${user}:`))) (await import(form.dataset.kept)).takeBack({ form, kept, user, recordName, revision, written, blank, touched, save, say, files });
+  async function restore() {
+    if (form.hasAttribute("data-back")) return touched(true); // the form has the latest text
+    if (kept.names().some((n) => n.startsWith(`write:${user}:`))) (await import(form.dataset.kept)).restore({ form, kept, user, recordName, revision, written, isEmpty, touched, save, say, files });
   }
 
   // On the server.
   async function save(leaving) {
     clearTimeout(timer);
     if (saving) return saving;
-    if (stopped || !dirty || blank() && !+f.id.value) return;
+    if (stopped || !dirty || isEmpty() && !+f.id.value) return;
     dirty = false;
     const slow = setTimeout(() => say("Saving…"), 300);
     saving = send(leaving === true);
@@ -91,7 +91,7 @@ function start() {
     } catch {
       dirty = true;
       tries++;
-      return say("Not saved: no connection; kept in this browser", true);
+      return say("Not saved on the server: no connection. Your text is stored in this browser.", true);
     }
     if (a.ok) {
       tries = 0;
@@ -104,12 +104,12 @@ function start() {
     }
     if (a.conflict) {
       stopped = true;
-      return say("Not saved: this post was changed elsewhere. What you wrote is kept in this browser.", true, "Look at both", () => go("draft"));
+      return say("Not saved: this post was changed elsewhere. Your text is stored in this browser.", true, "Compare", () => go("draft"));
     }
     dirty = true;
     tries++;
-    if (a.login) return say("Not saved: you are signed out. What you wrote is kept in this browser; sign in in another tab, and it goes on.", true, "Sign in", () => window.open(a.login, "_blank", "noopener"));
-    if (a.error) { dirty = false; say(`Not saved; kept in this browser. ${a.error}`, true); }
+    if (a.login) return say("Not saved: you are signed out. Your text is stored in this browser. Sign in in another tab to continue.", true, "Sign in", () => window.open(a.login, "_blank", "noopener"));
+    if (a.error) { dirty = false; say(`Not saved on the server; your text is stored in this browser. ${a.error}`, true); }
   }
 
   function touched(always) {
@@ -118,7 +118,7 @@ function start() {
     last = now;
     const here = keep() !== false;
     dirty = true;
-    if (!stopped) say(here ? "" : "This browser keeps nothing; it is saved on the server only");
+    if (!stopped) say(here ? "" : "This browser stores nothing; your text is saved on the server only");
     clearTimeout(timer);
     timer = setTimeout(save, 2000);
     grow();
@@ -133,7 +133,7 @@ function start() {
     text.style.height = `${text.scrollHeight}px`;
   }
 
-  // Characters as a reader sees them. The URL of the link does not count where the text repeats it.
+  // Counts visible characters. The URL of the link does not count if the text repeats it.
   const segments = window.Intl?.Segmenter && new Intl.Segmenter();
   const characters = (s) => segments ? [...segments.segment(s)].length : [...s].length;
   function withoutURL(s, url) {
@@ -143,7 +143,7 @@ function start() {
       return /^[.,;:!?()[\]{}<>"']*$/.test(rest) ? rest : word;
     }).filter(Boolean).join(" ");
   }
-  // The counter: at once as it seems, then as the server counts.
+  // The counter: first an estimate, then the number from the server.
   function show(n, limit, over) {
     const at = byId("w-count");
     at.classList.toggle("over", over);
@@ -166,12 +166,12 @@ function start() {
       if (a.limit) form.dataset.limit = a.limit;
       show(a.characters ?? 0, a.limit ?? 0, !!a.over);
       if (!open) return;
-      byId("look-text").innerHTML = a.html ?? ""; // the server made it safe
+      byId("look-text").innerHTML = a.html ?? ""; // sanitized by the server
       document.dispatchEvent(new Event("cloudburst:fresh"));
-    } catch { /* the next look will tell */ }
+    } catch { /* the next preview retries */ }
   }
 
-  // Files and categories have scripts of their own, which most posts do not need.
+  // Files and categories have separate scripts, which most posts do not need.
   const files = async () => (await import(form.dataset.files)).files(form, touched);
   const carries = (e) => byId("w-upload") && e.dataTransfer?.types.includes("Files");
   for (const name of ["dragenter", "dragover"]) document.addEventListener(name, (e) => { if (carries(e)) { e.preventDefault(); form.classList.add("over-it"); } });
@@ -188,7 +188,7 @@ function start() {
     load();
   }
 
-  // The clock of this browser.
+  // Local time of this browser.
   const clock = (t) => `${t.getFullYear()}-${pad(t.getMonth() + 1)}-${pad(t.getDate())}T${pad(t.getHours())}:${pad(t.getMinutes())}`;
   function zone() {
     f.offset.value = minutesAt(f.when.value || Date.now());
@@ -212,7 +212,7 @@ function start() {
   });
   form.addEventListener("submit", async (e) => {
     const by = e.submitter;
-    // What is sent while a page goes would come before, or after, what the button does.
+    // A save during navigation could race with the action of the button.
     if (passing || f.password || by?.formAction.endsWith("/delete")) return void (stopped = true);
     if (by?.hasAttribute("formaction")) return;
     e.preventDefault();
@@ -226,9 +226,9 @@ function start() {
       if (answer.headers.get("Content-Type").startsWith("application/json")) return location.assign((await answer.json()).path);
     } catch {
       stopped = form.hasAttribute("data-conflict");
-      return say("Nothing was done: no connection. What you wrote is kept in this browser; try again.", true);
+      return say("Nothing was done: no connection. Your text is stored in this browser; try again.", true);
     }
-    passing = true; // what is wrong stands on the page that comes now
+    passing = true; // the next page shows the error
     form.requestSubmit(by);
   });
   form.addEventListener("keydown", (e) => {
@@ -247,9 +247,9 @@ function start() {
   addEventListener("blur", () => save());
   addEventListener("online", () => save());
   document.addEventListener("visibilitychange", () => { if (document.hidden) save(true); });
-  addEventListener("pagehide", () => { try { sessionStorage.setItem("write", f.key.value); } catch { /* see kept */ } save(true); });
-  addEventListener("storage", (e) => { if (e.key === recordName() && e.newValue && !dirty) say("This post is being written in another tab too"); });
-  takeBack();
+  addEventListener("pagehide", () => { try { sessionStorage.setItem("write", f.key.value); } catch { /* storage is not available */ } save(true); });
+  addEventListener("storage", (e) => { if (e.key === recordName() && e.newValue && !dirty) say("This post is also open in another tab"); });
+  restore();
   grow();
   if (!+f.id.value && !f.password) (f.title.value && !text.value ? text : text).focus();
 }

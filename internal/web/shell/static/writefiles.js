@@ -1,4 +1,4 @@
-// The files of a post: sent from here with how far that is, or asked for where they are.
+// The files of a post: uploads with their progress, or links to files elsewhere.
 
 const byId = (id) => document.getElementById(id);
 let made;
@@ -17,7 +17,7 @@ function make(form, done) {
     const row = byId("file-row").content.firstElementChild.cloneNode(true);
     const set = (name, value) => { row.querySelector(`[name=${name}]`).value = value ?? ""; };
     set("file", file.url); set("file-type", file.type); set("file-length", file.length); set("file-title", file.title); set("file-alt", alt);
-    const picture = /^image\//.test(file.type) && file.url.startsWith("/");
+    const isImage = /^image\//.test(file.type) && file.url.startsWith("/");
     const drop = row.querySelector("[type=checkbox]");
     drop.value = file.url;
     drop.id = `drop-${file.url}`;
@@ -26,9 +26,9 @@ function make(form, done) {
     row.querySelector("bdi").textContent = file.name;
     row.querySelector(".soft").textContent = [file.type, file.size].filter(Boolean).join(", ");
     const words = row.querySelector("[name=file-alt]");
-    words.ariaLabel = picture ? `What ${file.name} shows` : `A word about ${file.name}`;
-    words.placeholder = picture ? "Describe the picture for people who cannot see it" : "A word about it";
-    if (picture) {
+    words.ariaLabel = `Description of ${file.name}`;
+    words.placeholder = isImage ? "Describe the image for people who cannot see it" : "Description";
+    if (isImage) {
       const image = Object.assign(document.createElement("img"), { src: file.url, alt: "", width: 48, height: 48 });
       row.querySelector(".tile").replaceWith(image);
       const into = Object.assign(document.createElement("button"), { type: "button", className: "quiet", textContent: "Insert" });
@@ -48,21 +48,21 @@ function make(form, done) {
     byId("w-files-wrong").replaceChildren();
     for (const file of files) {
       const row = Object.assign(document.createElement("li"), { className: "file" });
-      row.innerHTML = "<div><p></p><progress max=1></progress></div><button type=button class=quiet>Stop</button>";
+      row.innerHTML = "<div><p></p><progress max=1></progress></div><button type=button class=quiet>Cancel</button>";
       row.querySelector("p").textContent = file.name;
       const bar = row.querySelector("progress");
-      bar.ariaLabel = `${file.name} is being sent`;
+      bar.ariaLabel = `Uploading ${file.name}`;
       form.querySelector(".filelist").append(row);
       byId("ask-files").checked = true;
       const body = new FormData();
-      body.append("upload", file, file.name || "picture.png");
+      body.append("upload", file, file.name || "image.png");
       const ask = new XMLHttpRequest();
       row.querySelector("button").onclick = () => ask.abort();
       ask.upload.onprogress = (e) => { if (e.lengthComputable) bar.value = e.loaded / e.total; };
       ask.onloadend = () => {
         row.remove();
-        if (ask.response?.ok) { add(ask.response.file); done(); } else if (ask.status) wrongFile(ask.response?.error ?? `${file.name} was not taken.`);
-        else if (ask.readyState === 4 && !ask.stopped) wrongFile(`${file.name} was not sent: no connection. Choose it again.`);
+        if (ask.response?.ok) { add(ask.response.file); done(); } else if (ask.status) wrongFile(ask.response?.error ?? `${file.name} was not accepted.`);
+        else if (ask.readyState === 4 && !ask.stopped) wrongFile(`${file.name} was not uploaded: no connection. Choose it again.`);
       };
       ask.onabort = () => { ask.stopped = true; };
       ask.responseType = "json";
@@ -70,7 +70,7 @@ function make(form, done) {
       ask.send(body);
     }
   }
-  // What this browser kept.
+  // Restores the files of the text stored in this browser.
   function restore(values) {
     const all = (name) => values.getAll(name);
     all("file").forEach((url, i) => add({ url, type: all("file-type")[i], length: all("file-length")[i], title: all("file-title")[i], name: all("file-title")[i] || url }, all("file-alt")[i]));
@@ -82,7 +82,7 @@ function make(form, done) {
     try {
       const a = await (await fetch("/write/file", { method: "POST", body: new URLSearchParams({ "file-url": at.value }) })).json();
       if (a.ok) { add(a.file); at.value = ""; done(); } else wrongFile(a.error);
-    } catch { wrongFile("It could not be looked at: no connection."); }
+    } catch { wrongFile("The file could not be checked: no connection."); }
     button.disabled = false;
   }
   return { upload, restore, elsewhere };

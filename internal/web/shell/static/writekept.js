@@ -1,11 +1,11 @@
-// Takes back what this browser kept and the server never got: at once where nothing else was saved
-// since, and otherwise when its author says so.
+// Restores unsaved text from this browser: at once if no newer version was saved on the
+// server, otherwise when the author clicks Restore.
 
 const byId = (id) => document.getElementById(id);
 const month = 30 * 864e5;
 const plain = "title source link categories outline outline-text reply reply-of reply-guid reply-feed reply-title when was offset language".split(" ");
 
-export async function takeBack({ form, kept, user, recordName, revision, written, blank, touched, save, say, files }) {
+export async function restore({ form, kept, user, recordName, revision, written, isEmpty, touched, save, say, files }) {
   const f = form.elements;
   const isNew = !+f.id.value;
   const all = kept.names().filter((n) => n.startsWith(`write:${user}:`));
@@ -21,8 +21,8 @@ export async function takeBack({ form, kept, user, recordName, revision, written
   }
 
   let mine; // what this very tab wrote before it was loaded again
-  try { mine = sessionStorage.getItem("write"); } catch { /* it keeps nothing */ }
-  if (isNew && mine && blank() && kept.get(`write:${user}:${mine}`)) f.key.value = mine;
+  try { mine = sessionStorage.getItem("write"); } catch { /* storage is not available */ }
+  if (isNew && mine && isEmpty() && kept.get(`write:${user}:${mine}`)) f.key.value = mine;
   let name = recordName();
   let record = kept.get(name);
   if (record?.rev === revision()) {
@@ -31,16 +31,16 @@ export async function takeBack({ form, kept, user, recordName, revision, written
     if (written() === before) return kept.drop(name);
     touched(true);
     say("Restored from this browser; not saved on the server yet");
-    return save(); // before anything else is typed: perhaps the server has it already
+    return save(); // before more is typed: the server may have it already
   }
-  if (!record && isNew && blank()) {
+  if (!record && isNew && isEmpty()) {
     name = all.filter((n) => /:page-/.test(n) && kept.get(n)).sort((a, b) => kept.get(b).at - kept.get(a).at)[0];
     record = name && kept.get(name);
   }
   if (!record) return;
   const words = new URLSearchParams(record.sent);
   const box = byId("kept");
-  box.firstElementChild.textContent = `This browser keeps something of ${new Date(record.at).toLocaleString()} that was not saved: “${(words.get("title") || words.get("source") || "").slice(0, 80)}”`;
+  box.firstElementChild.textContent = `This browser has unsaved text from ${new Date(record.at).toLocaleString()}: “${(words.get("title") || words.get("source") || "").slice(0, 80)}”`;
   box.hidden = false;
   box.onclick = async ({ target }) => {
     if (!target.dataset.kept) return;

@@ -1,4 +1,4 @@
-// Completes the last of several words, as the pattern of a combobox has it.
+// Completes the last of several words, according to the ARIA combobox pattern.
 export function complete(input, done) {
   const list = Object.assign(document.createElement("ul"), { id: "w-list", role: "listbox", hidden: true, ariaLabel: "Categories" });
   input.parentElement.append(list);
