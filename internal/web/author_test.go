@@ -114,7 +114,7 @@ func TestAuthorPageShowsTheFeedAndLinksIt(t *testing.T) {
 		}
 	}
 	if !strings.Contains(body, `href="https://pictures.example/beans.jpg"`) || !strings.Contains(body, "Image: Beans on signal wire") || !strings.Contains(body, "4.8 MB") {
-		t.Error("the picture or the file is not there as a link")
+		t.Error("the image or the file is not a link")
 	}
 }
 

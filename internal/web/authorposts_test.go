@@ -251,7 +251,7 @@ func TestConditionalRequestOfUnchangedPageReturns304(t *testing.T) {
 			}
 		}
 		if a := x.see(path, "If-None-Match", `"x"`, "If-Modified-Since", date); a.Code != http.StatusOK {
-			t.Errorf("%s: the date counted beside a tag", path)
+			t.Errorf("%s: the date checked although the ETag differs", path)
 		}
 	}
 	tag := x.see("/alice/").Header().Get("ETag")

@@ -30,7 +30,7 @@ func TestDocsShowEveryExample(t *testing.T) {
 	}
 }
 
-// The discovery of this program must find what the documentation tells authors to add to feeds,
+// The discovery of this program must find the elements in the documentation for feeds,
 // headers and pages.
 func TestDocumentedElementsAreDiscoverable(t *testing.T) {
 	t.Parallel()

@@ -316,19 +316,19 @@ func addLogEvents(f *fake, bus *event.Bus, hosts []string, r *rand.Rand) {
 			u = "https://scripting.com/rss.xml"
 		}
 		id := hub.TopicID(u)
-		told := 900 + i*2
+		notified := 900 + i*2
 		v := int64(i%30 + 1)
 		if u == "https://scripting.com/rss.xml" {
-			told, v = 1100+i/2, int64(i*29/160+1)
+			notified, v = 1100+i/2, int64(i*29/160+1)
 		}
 		if i > 155 {
-			told, v = 1201, 30
+			notified, v = 1201, 30
 		}
 		switch i % 8 {
 		case 0, 4:
 			f.add(bus, event.Event{Kind: event.KindPing, TopicID: id, Topic: u, OK: true, Via: "rest", Peer: "203.0.113.9", Text: "Thanks for the ping.", Took: 84 * time.Millisecond},
 				event.Event{Kind: event.KindCheck, TopicID: id, Topic: u, OK: true, Version: v, Took: 79 * time.Millisecond, Text: fmt.Sprintf("Changed: version %d, 48,213 bytes.", v)},
-				event.Event{Kind: event.KindNotify, TopicID: id, Topic: u, OK: true, Version: v, Notified: told, Failed: 3, Took: time.Duration(200+r.IntN(300)) * time.Millisecond, Text: fmt.Sprintf("Told %s subscribers in 0.3 s; 3 could not be told and will be tried again.", shell.FormatCount(told))},
+				event.Event{Kind: event.KindNotify, TopicID: id, Topic: u, OK: true, Version: v, Notified: notified, Failed: 3, Took: time.Duration(200+r.IntN(300)) * time.Millisecond, Text: fmt.Sprintf("Notified %s subscribers in 0.3 s; 3 could not be notified and will be retried.", shell.FormatCount(notified))},
 				event.Event{Kind: event.KindError, TopicID: id, Topic: u, Via: "http-post", Peer: "reader77.example.net:5337", Failed: 1, Took: 15 * time.Second, Text: "No answer within 15 s."})
 		case 1, 5:
 			f.add(bus, event.Event{Kind: event.KindPing, TopicID: id, Topic: u, OK: true, Via: "xml-rpc", Peer: "198.51.100.77", Text: "Thanks for the ping.", Took: 31 * time.Millisecond},
@@ -337,7 +337,7 @@ func addLogEvents(f *fake, bus *event.Bus, hosts []string, r *rand.Rand) {
 			f.add(bus, event.Event{Kind: event.KindVerify, TopicID: id, Topic: u, OK: true, Via: "http-post", Peer: "river.example.com:1337", Took: 120 * time.Millisecond, Text: "The challenge was answered."},
 				event.Event{Kind: event.KindRegister, TopicID: id, Topic: u, OK: true, Via: "rest", Peer: "river.example.com:1337", Took: 310 * time.Millisecond, Text: "Registered for http-post notifications until 15:02 on 21 November."})
 		case 3:
-			f.add(bus, event.Event{Kind: event.KindRegister, TopicID: id, Topic: u, Via: "soap", Peer: "192.0.2.14", Took: 20 * time.Second, Text: "Not registered: the callback did not answer the test call within 15 s, so it could not be told of changes either."})
+			f.add(bus, event.Event{Kind: event.KindRegister, TopicID: id, Topic: u, Via: "soap", Peer: "192.0.2.14", Took: 20 * time.Second, Text: "Not registered: the callback did not answer the test call within 15 s, so it could not receive notifications either."})
 		case 6:
 			f.add(bus, event.Event{Kind: event.KindDrop, TopicID: id, Topic: u, Via: "http-post", Peer: "gone.example.net", Text: "Dropped after 3 changes in a row that could not be delivered; the last time: No answer within 15 s."},
 				event.Event{Kind: event.KindExpire, TopicID: id, Topic: u, OK: true, Via: "xml-rpc", Peer: "old.example.net:80", Text: "The subscription was not renewed since 13:02 on 19 November and has expired."})

@@ -127,7 +127,7 @@ func TestSignedOutUsersReturnToThePageAfterSignIn(t *testing.T) {
 		}
 	}
 	if len(x.fakeAccounts.tokens)+len(x.fakeAccounts.secrets) > 0 {
-		t.Error("a stranger made something")
+		t.Error("a signed-out client created something")
 	}
 }
 

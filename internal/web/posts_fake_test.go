@@ -277,7 +277,7 @@ func (d *fakeFiles) Put(_ context.Context, user, name, contentType string, r io.
 		return author.File{}, err
 	}
 	if strings.HasSuffix(name, ".png") && !bytes.HasPrefix(b, []byte("\x89PNG")) {
-		return author.File{}, fault.New(fault.Invalid, "%s is called a picture, but it is none.", name)
+		return author.File{}, fault.New(fault.Invalid, "%s is called an image, but it is not one.", name)
 	}
 	if d.maxFiles > 0 && len(b) > d.maxFiles {
 		return author.File{}, fault.New(fault.TooMany, "There is no more room: %s has %d bytes.", name, len(b))

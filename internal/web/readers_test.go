@@ -47,14 +47,14 @@ func TestReadersPageWithoutReaders(t *testing.T) {
 func TestReaderNumbersAreVisibleToTheAuthorOnly(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
-	stranger := x.open("/nobody/stats")
+	unknown := x.open("/nobody/stats")
 	for _, rec := range []string{"/alice/stats", "/bob/stats"} {
-		if got := x.open(rec); got.Code != 404 || got.Body.String() != stranger.Body.String() {
+		if got := x.open(rec); got.Code != 404 || got.Body.String() != unknown.Body.String() {
 			t.Errorf("%s: %d", rec, got.Code)
 		}
 	}
 	if rec := x.open("/account/readers"); rec.Code != 303 {
-		t.Errorf("a stranger: %d", rec.Code)
+		t.Errorf("signed out: %d", rec.Code)
 	}
 	x.as("alice")
 	if rec := x.open("/alice/stats"); rec.Code != 303 || rec.Header().Get("Location") != "/account/readers" {

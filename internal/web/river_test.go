@@ -154,7 +154,7 @@ func TestRiverShowsAllPropertiesOfItems(t *testing.T) {
 		t.Error("direction and language are missing")
 	}
 	if img := find(entryOf(t, doc, "Cloud"), "img", ""); !strings.HasPrefix(attr(img[len(img)-1], "src"), "/river/image?") || attr(img[len(img)-1], "loading") != "lazy" || attr(img[len(img)-1], "width") != "640" {
-		t.Error("the picture is not as it should be")
+		t.Error("the image is wrong")
 	}
 }
 
@@ -320,7 +320,7 @@ func (x *riverHarness) riverSeenFrom(peer, host string) string {
 
 func TestRiverAccess(t *testing.T) {
 	t.Parallel()
-	const stranger, local = "203.0.113.9:4711", "127.0.0.1:4711"
+	const unknown, local = "203.0.113.9:4711", "127.0.0.1:4711"
 	for _, c := range []struct {
 		name       string
 		fresh, all bool
@@ -328,15 +328,15 @@ func TestRiverAccess(t *testing.T) {
 		peer, host string
 		want       string
 	}{
-		{"a stranger", false, false, "", stranger, "hub.example", "sign in"},
-		{"a stranger where the river is for everyone", false, true, "", stranger, "hub.example", "public"},
+		{"signed out", false, false, "", unknown, "hub.example", "sign in"},
+		{"signed out, with a public river", false, true, "", unknown, "hub.example", "public"},
 		{"on this machine, with accounts", false, false, "http://localhost:5337", local, "localhost:5337", "sign in"},
-		{"fresh, from elsewhere", true, false, "http://localhost:5337", stranger, "192.0.2.1:5337", "public"},
+		{"fresh, from elsewhere", true, false, "http://localhost:5337", unknown, "192.0.2.1:5337", "public"},
 		{"fresh, on this machine", true, false, "http://localhost:5337", local, "localhost:5337", "own"},
 		{"fresh, on this machine by number", true, false, "", "[::1]:9", "[::1]:5337", "own"},
 		{"fresh, a page elsewhere whose name leads here", true, false, "http://localhost:5337", local, "evil.example:5337", "public"},
 		{"fresh, behind a proxy", true, false, "https://hub.example", local, "127.0.0.1:5337", "public"},
-		{"fresh, not on this machine but with its name", true, false, "http://localhost:5337", stranger, "localhost:5337", "public"},
+		{"fresh, not on this machine but with its name", true, false, "http://localhost:5337", unknown, "localhost:5337", "public"},
 	} {
 		x := newRiverHarness(t)
 		x.Fresh = func(context.Context) bool { return c.fresh }
@@ -347,12 +347,12 @@ func TestRiverAccess(t *testing.T) {
 		}
 	}
 	x := newRiverHarness(t).as("alice")
-	if got := x.riverSeenFrom(stranger, "hub.example"); got != "own" {
-		t.Errorf("who is signed in: %s", got)
+	if got := x.riverSeenFrom(unknown, "hub.example"); got != "own" {
+		t.Errorf("signed in: %s", got)
 	}
 	x.fakeAccounts.sessionErr = fault.New(fault.Unavailable, "The store is away.")
-	if got := x.riverSeenFrom(stranger, "hub.example"); !strings.HasPrefix(got, "503") {
-		t.Errorf("when nobody can say who he is: %s", got)
+	if got := x.riverSeenFrom(unknown, "hub.example"); !strings.HasPrefix(got, "503") {
+		t.Errorf("when the session lookup fails: %s", got)
 	}
 }
 
@@ -407,7 +407,7 @@ func TestPublicRiverHidesMarksAndCategories(t *testing.T) {
 		}
 	}
 	if rec := x.send("/river/mark", "star", "1"); rec.Code != 303 || !strings.HasPrefix(rec.Header().Get("Location"), "/login") {
-		t.Errorf("a stranger marks: %d %s", rec.Code, rec.Header().Get("Location"))
+		t.Errorf("a signed-out client marks: %d %s", rec.Code, rec.Header().Get("Location"))
 	}
 }
 

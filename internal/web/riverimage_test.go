@@ -100,6 +100,6 @@ func TestImagesAreLinksWhenOff(t *testing.T) {
 	x := newRiverHarness(t)
 	x.Remote = nil
 	if s := newSite(x.Web); s.texts.ImageMode() != content.ImagesOff {
-		t.Error("there is nothing that could read pictures")
+		t.Error("there is no image fetcher")
 	}
 }

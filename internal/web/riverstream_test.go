@@ -46,7 +46,7 @@ func TestRiverStreamSendsItemsOnArrival(t *testing.T) {
 			t.Errorf("got %+v, want %s", got, want)
 		}
 		if strings.Contains(got.data, `class="star"`) {
-			t.Error("a stranger is offered a star")
+			t.Error("a signed-out client has a star button")
 		}
 	}
 	edited := news("two")

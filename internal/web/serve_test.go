@@ -30,7 +30,7 @@ func TestServe(t *testing.T) {
 	f.now = time.Now().UTC()
 	addBusyDay(f, bus)
 	w.Warnings = func() []string {
-		return []string{"Callbacks on 127.0.0.0/8 are allowed by egress.allow-callback: strangers can have this server call addresses in that network."}
+		return []string{"Callbacks on 127.0.0.0/8 are allowed by egress.allow-callback: other clients can make this server call addresses in that network."}
 	}
 	w.Now = time.Now
 	f.reg = func(r hub.Registration) (hub.Registered, error) {

@@ -85,7 +85,7 @@ func addFeedsOfEveryState(b *fakeRiver, reader string) {
 // explanation returns a long explanation of a feed.
 func explanation(s river.Source, now time.Time) river.Explanation {
 	e := river.Explanation{Source: s, Sentence: "next check 14:42: max-age 12 h seen 02:20; ttl 60 and skipHours considered",
-		Trust: "Of the last 41 changes the hubs told 40, so they are trusted: a check a day makes sure",
+		Trust: "The hubs pushed 40 of the last 41 changes, so they are trusted: one check a day is enough",
 		Notes: []string{"Its server sends the whole document although nothing changed"}}
 	e.Decision.Considered = []feedstate.Consideration{
 		{Rule: feedstate.RuleMaxAge, Value: "43200", Text: "max-age 12 h seen 02:20", Until: now.Add(40 * time.Minute), Effect: feedstate.Decides},

@@ -151,7 +151,7 @@ func TestServerWithoutAccountsIsUsableFromItsOwnMachineOnly(t *testing.T) {
 		t.Errorf("%d\n%s", rec.Code, rec.Body)
 	}
 	if rec := from("POST", "/feeds/start", "203.0.113.9:9", "hub.example"); rec.Code != 403 {
-		t.Errorf("a stranger chose for the server: %d", rec.Code)
+		t.Errorf("a signed-out client chose feeds for the server: %d", rec.Code)
 	}
 	if rec := from("POST", "/feeds/start", "127.0.0.1:9", "evil.example"); rec.Code != 403 {
 		t.Errorf("a page of somebody else's chose for the server: %d", rec.Code)

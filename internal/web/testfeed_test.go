@@ -29,7 +29,7 @@ func TestTestFeedPageLetsTheOwnerChangeTheFeed(t *testing.T) {
 	has(t, page, x.TestFeed, "The next change is", "hub.mode=subscribe", "url1="+x.TestFeed, "cloudburst listen")
 	lacks(t, page, "Change it now")
 	if rec := x.send("/test/tick"); rec.Code != http.StatusSeeOther || ticks != 0 {
-		t.Errorf("a stranger's tick: %d, %d", rec.Code, ticks)
+		t.Errorf("a tick of a signed-out client: %d, %d", rec.Code, ticks)
 	}
 	x.as("bob")
 	lacks(t, x.open("/test/").Body.String(), "Change it now")

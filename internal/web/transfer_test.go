@@ -86,7 +86,7 @@ func TestExportDownload(t *testing.T) {
 	}
 	x.cookie = ""
 	if rec := x.open("/account/export"); rec.Code != 303 || !strings.HasPrefix(rec.Header().Get("Location"), "/login") {
-		t.Errorf("a stranger gets %d", rec.Code)
+		t.Errorf("signed out: %d", rec.Code)
 	}
 	x = newMovesHarness(t, &fakeMoves{err: fault.New(fault.Unavailable, "The database is away.")})
 	if rec := x.open("/account/export"); rec.Code != 503 || rec.Header().Get("Content-Disposition") != "" {
@@ -124,7 +124,7 @@ func TestFileIsImportedWhileAPageShowsProgress(t *testing.T) {
 		t.Error(got)
 	}
 	body := finishedMove(x, at)
-	if !strings.Contains(body, "You have 1,200 posts more and 3 files beside them. 1 was here already.") || strings.Contains(body, "<b>Something") || strings.Contains(body, "data-every") {
+	if !strings.Contains(body, "You have 1,200 posts more and 3 files. 1 was here already.") || strings.Contains(body, "<b>Something") || strings.Contains(body, "data-every") {
 		t.Error(body)
 	}
 }

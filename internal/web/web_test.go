@@ -277,7 +277,7 @@ func TestPingFormShowsTheResultOfThePing(t *testing.T) {
 				t.Errorf("Retry-After %q", rec.Header().Get("Retry-After"))
 			}
 			if tt.status != 400 && (got != hub.Ping{URL: tt.url, Via: "web", Source: addr("203.0.113.9")}) {
-				t.Errorf("the hub was told %+v", got)
+				t.Errorf("the hub received %+v", got)
 			}
 		})
 	}
@@ -295,7 +295,7 @@ func TestRegisterFormRegisters(t *testing.T) {
 	rec := post(t, w.Routes(), "/do/register", url.Values{"url1": {scripting + "\r\n https://b.example/f "}, "port": {"5337"}, "path": {"updated"}, "protocol": {"http-post"}})
 	check(t, rec)
 	if got.Callback != "http://203.0.113.9:5337/updated" || got.Challenge || got.Via != "web" || !slices.Equal(got.Feeds, []string{scripting, "https://b.example/f"}) {
-		t.Errorf("the hub was told %+v", got)
+		t.Errorf("the hub received %+v", got)
 	}
 	body := rec.Body.String()
 	for _, want := range []string{"Registered in part", "It answered 404.", "in 25 h"} {
@@ -305,7 +305,7 @@ func TestRegisterFormRegisters(t *testing.T) {
 	}
 	post(t, w.Routes(), "/do/register", url.Values{"url1": {scripting}, "url2": {"https://b.example/f"}, "domain": {"Reader.Example"}, "port": {"443"}, "path": {"/u?a=b"}, "protocol": {"https-post"}})
 	if got.Callback != "https://reader.example/u?a=b" || !got.Challenge {
-		t.Errorf("with a domain the hub was told %+v", got)
+		t.Errorf("with a domain the hub received %+v", got)
 	}
 }
 

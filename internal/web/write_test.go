@@ -105,7 +105,7 @@ func TestWritingNeedsASessionAndReturnsToThePage(t *testing.T) {
 		}
 	}
 	if len(x.fakePostStore.posts) != 0 {
-		t.Error("a stranger wrote")
+		t.Error("a signed-out client wrote")
 	}
 }
 
@@ -137,7 +137,7 @@ func TestPublishedPostCanBeUndoneForAMinute(t *testing.T) {
 		t.Fatalf("the bar is %v", bar)
 	}
 	if x.field(doc, "source") != "" || x.field(doc, "key") == key || attr(find(doc, "form", "writing")[0], "data-done") != "1 "+key {
-		t.Error("the sheet after it is not a fresh one")
+		t.Error("the form after it is not empty")
 	}
 	x.location(x.send("/write/1/undo"))
 	if p := x.post("alice", 1); p.State != author.Draft || p.Source == "" {
@@ -215,14 +215,14 @@ func TestEditorShowsErrorsNextToFieldsAndKeepsAllValues(t *testing.T) {
 		}
 		rec := x.send("/write", fields...)
 		doc := check(t, rec)
-		var beside string
+		var message string
 		for n := range doc.Descendants() {
 			if attr(n, "id") == c.at {
-				beside = text(n)
+				message = text(n)
 			}
 		}
-		if rec.Code != 400 || !strings.Contains(beside, c.words) {
-			t.Errorf("%s=%.20q: %d, the error is %q", c.field, c.value, rec.Code, beside)
+		if rec.Code != 400 || !strings.Contains(message, c.words) {
+			t.Errorf("%s=%.20q: %d, the error is %q", c.field, c.value, rec.Code, message)
 		}
 		if got := x.field(doc, "source"); c.field != "source" && strings.TrimSpace(got) != "Kept <script>" || c.field == "source" && len(got) < len(long) {
 			t.Errorf("%s: the text is %.60q", c.field, got)
@@ -235,7 +235,7 @@ func TestEditorShowsErrorsNextToFieldsAndKeepsAllValues(t *testing.T) {
 		t.Errorf("%d posts were made", len(x.fakePostStore.posts))
 	}
 	if rec := x.send("/write", "do", "publish", "key", "k"); rec.Code != 400 || !strings.Contains(text(check(t, rec)), "There is nothing in the post yet") {
-		t.Errorf("an empty sheet: %d", rec.Code)
+		t.Errorf("an empty form: %d", rec.Code)
 	}
 }
 
@@ -299,7 +299,7 @@ func TestChangeOfAPublishedPostIsHiddenUntilPublished(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	x.write("alice", author.Published, author.Content{Source: "As it is"})
-	a, _ := x.ask("/write/draft", "id", "1", "base", "1", "writer", "alice", "source", "As it shall be")
+	a, _ := x.ask("/write/draft", "id", "1", "base", "1", "writer", "alice", "source", "As planned")
 	if !a.OK || a.ID != 1 || a.Base != 1 || a.Copy != 2 || x.post("alice", 1).Source != "As it is" || x.post("alice", 2).State != author.Draft {
 		t.Fatalf("%+v; %q", a, x.post("alice", 1).Source)
 	}
@@ -423,13 +423,13 @@ func TestFilesAreStoredUnlessTheirTypeIsWrong(t *testing.T) {
 		t.Errorf("%d, the file is %q", rec.Code, path)
 	}
 	rec = x.postMultipart("/write", "dog.png", "image/png", []byte("MZ not a dog"), "do", "publish", "source", "A dog", "writer", "alice", "key", "k")
-	if doc := check(t, rec); rec.Code != 400 || !strings.Contains(text(doc), "called a picture, but it is none") || strings.TrimSpace(x.field(doc, "source")) != "A dog" || len(x.fakePostStore.posts) != 0 {
+	if doc := check(t, rec); rec.Code != 400 || !strings.Contains(text(doc), "called an image, but it is not one") || strings.TrimSpace(x.field(doc, "source")) != "A dog" || len(x.fakePostStore.posts) != 0 {
 		t.Errorf("a lie: %d", rec.Code)
 	}
 	if a := x.postMultipart("/write/media", "cat.png", "image/png", png); !strings.Contains(a.Body.String(), `"ok":true`) || !strings.Contains(a.Body.String(), path) {
 		t.Errorf("by the script: %s", a.Body)
 	}
-	if a := x.postMultipart("/write/media", "dog.png", "image/png", []byte("MZ")); a.Code != 400 || !strings.Contains(a.Body.String(), "but it is none") {
+	if a := x.postMultipart("/write/media", "dog.png", "image/png", []byte("MZ")); a.Code != 400 || !strings.Contains(a.Body.String(), "but it is not one") {
 		t.Errorf("a lie by the script: %d %s", a.Code, a.Body)
 	}
 	if a, _ := x.ask("/write/file", "file-url", "https://a.example/show.mp3"); a.File == nil || a.File.Type != "audio/mpeg" || a.File.Size != "12.3 MB" {

@@ -95,7 +95,7 @@ func TestReplyToAnItemOfTheRiver(t *testing.T) {
 	x.cookie, x.RiverPublic = "", true
 	x.pages = x.Routes()
 	if doc := check(t, x.open("/river")); len(find(doc, "a", "reply")) != 0 {
-		t.Error("a stranger is offered to answer")
+		t.Error("a signed-out client has a reply link")
 	}
 }
 

@@ -31,14 +31,14 @@ func TestProfileIsSavedAndErrorsAreNextToTheirFields(t *testing.T) {
 	} {
 		rec := x.send("/account/author", c.name, c.value)
 		doc := check(t, rec)
-		var beside string
+		var message string
 		for n := range doc.Descendants() {
 			if attr(n, "id") == c.at {
-				beside = text(n)
+				message = text(n)
 			}
 		}
-		if rec.Code != 400 || !strings.Contains(beside, c.words) {
-			t.Errorf("%s: %d %q", c.name, rec.Code, beside)
+		if rec.Code != 400 || !strings.Contains(message, c.words) {
+			t.Errorf("%s: %d %q", c.name, rec.Code, message)
 		}
 	}
 	if rec := x.postMultipart("/account/author", "me.txt", "text/plain", []byte("words")); rec.Code != 400 || !strings.Contains(text(check(t, rec)), "is not an image") {

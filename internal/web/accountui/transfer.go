@@ -282,7 +282,7 @@ func (s *Pages) movedPage(rw http.ResponseWriter, r *http.Request, session accou
 func movedWords(res transfer.Result) string {
 	text := "You have " + shell.FormatQuantity(res.Added, "post", "posts") + " more"
 	if res.Files > 0 {
-		text += " and " + shell.FormatQuantity(res.Files, "file", "files") + " beside them"
+		text += " and " + shell.FormatQuantity(res.Files, "file", "files")
 	}
 	if text += "."; res.Had > 0 {
 		text += " " + shell.FormatQuantity(res.Had, "was", "were") + " here already."

@@ -54,7 +54,7 @@ func TestLongTextsAreCutAfterAParagraph(t *testing.T) {
 		{"four", three + three + three + three, true, "</p>"},
 		{"in a list", "<ul><li>" + words + "</li><li>" + words + "</li><li>" + words + "</li><li>" + words + "</li></ul>", true, "</li></ul>"},
 		{"one paragraph", "<blockquote><p>" + strings.Repeat(words, 6) + "</p></blockquote>", true, "…</p></blockquote>"},
-		{"many pictures", strings.Repeat(`<p><img src="https://a.example/x.png"></p>`, 20), true, "</p>"},
+		{"many images", strings.Repeat(`<p><img src="https://a.example/x.png"></p>`, 20), true, "</p>"},
 		{"no markup", strings.Repeat(words, 6), true, "…"},
 		{"much markup", strings.Repeat("<p><b></b></p>", 4000), true, "</p>"},
 	} {

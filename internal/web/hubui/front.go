@@ -68,7 +68,7 @@ func (s *Pages) front(rw http.ResponseWriter, r *http.Request) {
 
 // hubPage serves authors and programs that use the hub. url= fills in the ping form.
 func (s *Pages) hubPage(rw http.ResponseWriter, r *http.Request) {
-	v := hubView{View: s.NewView(r, "Hub", "/hub"), Base: s.BaseURL(r), Register: blankRegistration()}
+	v := hubView{View: s.NewView(r, "Hub", "/hub"), Base: s.BaseURL(r), Register: emptyRegistration()}
 	v.Ping.URL = shell.CleanText(r.URL.Query().Get("url"), 2048)
 	v.Heading = "Notify subscribers the moment a feed changes"
 	v.RegistrationLife = s.RegistrationLife()

@@ -30,7 +30,7 @@ func kinds() []kind {
 		{event.KindDrop, "drop", "Drops", "A subscription was removed: it failed too often, or the subscriber reported that it is gone."},
 		{event.KindExpire, "expire", "Expiries", "A subscription expired without renewal."},
 		{event.KindSave, "save", "Saves", "A feed was saved here."},
-		{event.KindTarget, "sink", "Sinks", "Another server was pinged for a feed that is hosted here."},
+		{event.KindTarget, "sink", "Ping targets", "Another server was pinged for a feed that is hosted here."},
 		{event.KindSystem, "system", "System", "Events of the server itself."},
 	}
 }

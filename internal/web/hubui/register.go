@@ -22,7 +22,7 @@ type registerForm struct {
 	Caller string // address that notifications go to without a domain
 }
 
-func blankRegistration() registerForm {
+func emptyRegistration() registerForm {
 	return registerForm{Port: "80", Path: "/feedupdated", Protocol: rsscloud.HTTPPost}
 }
 

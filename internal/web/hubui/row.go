@@ -78,7 +78,7 @@ func facts(e event.Event, r row) []fact {
 		all = append(all, fact{Name: name, Value: shell.CleanText(e.Peer, 255), Foreign: true})
 	}
 	if e.Notified > 0 || e.Failed > 0 {
-		all = append(all, fact{Name: "Told", Value: shell.FormatCount(e.Notified)}, fact{Name: "Not notified yet", Value: shell.FormatCount(e.Failed)})
+		all = append(all, fact{Name: "Notified", Value: shell.FormatCount(e.Notified)}, fact{Name: "Not notified yet", Value: shell.FormatCount(e.Failed)})
 	}
 	if r.Took != "" {
 		all = append(all, fact{Name: "Took", Value: r.Took})

@@ -196,7 +196,7 @@ func TestTailRetriesWhileTheStoreIsUnavailable(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		if _, err := s.join(ctx); err == nil {
-			t.Fatal("a reader is told that he hears everything, and does not")
+			t.Fatal("a client joined although the tail was not ready")
 		}
 		time.AfterFunc(5*time.Second, func() {
 			f.mu.Lock()

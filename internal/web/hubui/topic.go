@@ -365,7 +365,7 @@ func changeCharts(changes []change) []shell.Figure {
 		{ID: "told", Title: "Subscribers notified", Unit: "", Bars: true, Ticks: ticks,
 			Desc:   "Subscribers notified of each of the last " + shell.FormatCount(n) + " changes. Of the latest: " + shell.FormatCount(changes[0].Notified) + ".",
 			Now:    shell.FormatCount(changes[0].Notified) + " at the last change",
-			Series: []shell.Series{{Name: "told", Class: "s1", Values: notified}}},
+			Series: []shell.Series{{Name: "notified", Class: "s1", Values: notified}}},
 		{ID: "took", Title: "Time until the last subscriber was notified", Unit: unit, Bars: true, Ticks: ticks,
 			Desc:   "Time from the detection of each of the last " + shell.FormatCount(n) + " changes to the last notification. The latest: " + shell.FormatDuration(changes[0].Took) + ".",
 			Now:    shell.FormatDuration(changes[0].Took) + " at the last change",

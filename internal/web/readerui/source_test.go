@@ -38,7 +38,7 @@ func TestChecksChartHasTextAndEveryMark(t *testing.T) {
 	svg := string(checksChart(e.Checks, now.Add(time.Hour), now))
 	has(t, svg, "<title", "<desc", "5 brought new items, 13 found no change and 2 failed. The next is in 1 h.", `class="cross"`, `class="same"`, `class="s1"`, `class="next"`)
 	if checksChart(e.Checks[:1], now, now) != "" || checksChart(nil, now, now) != "" {
-		t.Error("one check is no picture")
+		t.Error("one check has a chart")
 	}
 	e.Checks[1].At = e.Checks[0].At
 	if svg := checksChart(e.Checks[:2], time.Time{}, e.Checks[0].At); strings.Contains(string(svg), "NaN") {

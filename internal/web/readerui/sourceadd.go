@@ -46,7 +46,7 @@ func loginKinds() []loginKind {
 // maxChoices limits the categories of a menu.
 const maxChoices = 1000
 
-func (s *followPages) blankAdd(categories []river.Category) addForm {
+func (s *followPages) emptyAdd(categories []river.Category) addForm {
 	f := addForm{Intervals: intervals(0), Login: loginForm{Kinds: loginKinds()}}
 	for _, c := range categories[:min(len(categories), maxChoices)] {
 		f.Categories = append(f.Categories, c.Name)
@@ -126,7 +126,7 @@ func (s *followPages) addPage(rw http.ResponseWriter, r *http.Request, reader st
 		s.Fail(rw, r, err)
 		return
 	}
-	v := addView{followView: s.followView(r, "Add a feed", "feeds"), Add: s.blankAdd(categories)}
+	v := addView{followView: s.followView(r, "Add a feed", "feeds"), Add: s.emptyAdd(categories)}
 	q := r.URL.Query()
 	v.Add.URL = shell.CleanText(plainAddress(q.Get("url")), 2048)
 	v.Add.Title = strings.TrimSpace(shell.CleanText(q.Get("title"), 300))
@@ -147,7 +147,7 @@ func (s *followPages) doAdd(rw http.ResponseWriter, r *http.Request, reader stri
 		s.Fail(rw, r, err)
 		return
 	}
-	v := addView{followView: s.followView(r, "Add a feed", "feeds"), Add: s.blankAdd(categories)}
+	v := addView{followView: s.followView(r, "Add a feed", "feeds"), Add: s.emptyAdd(categories)}
 	secret := v.Add.take(form)
 	q := river.Request{Reader: reader, URL: plainAddress(v.Add.URL), Title: v.Add.Title, Categories: v.Add.categories(), Interval: intervalOf(v.Add.Every),
 		Login: river.Login{Kind: v.Add.Login.Kind, Name: v.Add.Login.Name, Secret: secret}}

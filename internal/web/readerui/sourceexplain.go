@@ -102,17 +102,17 @@ func effectWords(e feedstate.Effect) string {
 }
 
 func causeWords(c river.Check) string {
-	door := ""
+	via := ""
 	if c.Via != "" {
-		door = ", by " + shell.CleanText(c.Via, 40)
+		via = ", by " + shell.CleanText(c.Via, 40)
 	}
 	switch c.Cause {
 	case feedstate.Poll:
 		return "it was due"
 	case feedstate.Pushed:
-		return "a hub reported a change" + door
+		return "a hub reported a change" + via
 	case feedstate.Delivered:
-		return "a hub delivered it" + door
+		return "a hub delivered it" + via
 	case feedstate.ByHand:
 		return "you or another user requested it"
 	case feedstate.FollowUp:

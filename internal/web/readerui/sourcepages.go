@@ -210,7 +210,7 @@ func (s *followPages) listSources(ctx context.Context, reader string, v *sources
 	if err != nil {
 		return err
 	}
-	v.Add = s.blankAdd(categories)
+	v.Add = s.emptyAdd(categories)
 	if v.Query.Page*sourcesPerPage >= max(v.Total, 1) {
 		v.Query.Page = max(v.Total-1, 0) / sourcesPerPage
 	}

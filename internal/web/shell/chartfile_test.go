@@ -12,7 +12,7 @@ func TestChartFileIsSelfContained(t *testing.T) {
 	text := ChartFile("Two <charts>", []Chart{
 		{Title: "Nodes & databases", Desc: "They grow.", Powers: true, Marks: []ChartMark{{0, "few"}, {1, "many"}},
 			Series: []ChartSeries{{"nodes", []float64{0, 1, 5}}, {"databases", []float64{0, math.NaN(), 2}}}},
-		{Title: "Owed", Unit: "B", Series: []ChartSeries{{"owed", []float64{0, 12_000}}}},
+		{Title: "Pending", Unit: "B", Series: []ChartSeries{{"pending", []float64{0, 12_000}}}},
 	})
 	if err := xml.Unmarshal([]byte(text), new(struct{})); err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ type palette struct {
 // palettes reads the colours of both modes from the style sheet, which is their only definition.
 func palettes() (light, dark palette) {
 	rootRule, variable := regexp.MustCompile(`(?s):root \{(.*?)\}`), regexp.MustCompile(`--([a-z-]+): (#[0-9a-f]{3,6});`)
-	sheet, _ := staticFiles.ReadFile("static/base.css") // embedded: it exists
+	css, _ := staticFiles.ReadFile("static/base.css") // embedded: it exists
 	read := func(rule []byte) palette {
 		p := palette{color: map[string]string{}}
 		for _, m := range variable.FindAllSubmatch(rule, -1) {
@@ -29,7 +29,7 @@ func palettes() (light, dark palette) {
 		}
 		return p
 	}
-	rules := rootRule.FindAllSubmatch(sheet, 2)
+	rules := rootRule.FindAllSubmatch(css, 2)
 	if len(rules) == 2 {
 		light, dark = read(rules[0][1]), read(rules[1][1])
 	}

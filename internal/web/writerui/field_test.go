@@ -24,7 +24,7 @@ func TestErrorsAreAssignedToFieldsByPath(t *testing.T) {
 		{in("url", "[0]", "enclosures"), &w.Files}, {in("guid", "reply"), &w.Reply}, {in("nodes", "[1]", "outline"), &w.Outline}, {in("at"), &w.When}, {in(), &w.Source},
 	} {
 		if got := w.field(c.err); got != c.want {
-			t.Errorf("an error in %q stands beside another field", fault.FieldOf(c.err))
+			t.Errorf("an error in %q is next to another field", fault.FieldOf(c.err))
 		}
 	}
 	var v profileView
