@@ -117,7 +117,7 @@ func TestTokenIsShownOnceAndRevokedAfterConfirmation(t *testing.T) {
 	}
 	id := x.fakeAccounts.tokens[0].ID
 	if x.as("bob").send("/account/tokens/revoke", "id", id, "sure", "yes"); len(x.fakeAccounts.tokens) != 1 {
-		t.Error("somebody else revoked it")
+		t.Error("another user revoked it")
 	}
 	if rec := x.as("alice").send("/account/tokens/revoke", "id", id, "sure", "yes"); rec.Code != 303 || len(x.fakeAccounts.tokens) != 0 {
 		t.Errorf("%d, %v", rec.Code, x.fakeAccounts.tokens)
@@ -145,7 +145,7 @@ func TestSecretIsShownOnceInThreeForms(t *testing.T) {
 	}
 	rec = x.send("/account/private", "reader", " ")
 	if check(t, rec); rec.Code != 400 {
-		t.Errorf("nobody: %d", rec.Code)
+		t.Errorf("signed out: %d", rec.Code)
 	}
 	if rec := x.send("/account/private/revoke", "selector", sel, "sure", "yes"); rec.Code != 303 || len(x.fakeAccounts.secrets) != 0 {
 		t.Errorf("%d, %v", rec.Code, x.fakeAccounts.secrets)

@@ -106,7 +106,7 @@ func TestAuthorPageShowsTheFeedAndLinksIt(t *testing.T) {
 		t.Errorf("the head names %s", got)
 	}
 	if !strings.Contains(body, `<link rel="alternate" type="application/atom+xml" `) {
-		t.Error("who looks for the type as it is written does not find it")
+		t.Error("the literal type is not in the page")
 	}
 	for n := range doc.Descendants() {
 		if slices.Contains([]string{"img", "iframe", "audio", "video", "source", "object"}, n.Data) || n.Data == "script" && !strings.HasPrefix(attrOf(n, "src"), "/static/") {
@@ -341,7 +341,7 @@ func TestLongPostsAreCutAndThePageIsBounded(t *testing.T) {
 		t.Errorf("%d bytes", n)
 	}
 	if !strings.Contains(rec.Body.String(), "The rest is") || !strings.Contains(rec.Body.String(), `href="https://a.example/huge"`) {
-		t.Error("what was cut is not said")
+		t.Error("the page does not mark the shortened post")
 	}
 }
 

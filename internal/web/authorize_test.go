@@ -94,7 +94,7 @@ func TestDecisionBelongsToTheUserWhoSawThePage(t *testing.T) {
 	}
 	x.cookie = ""
 	if rec := x.send("/auth/decide", "ask", ask, "decision", "allow"); rec.Code != http.StatusSeeOther || !strings.HasPrefix(rec.Header().Get("Location"), "/login") {
-		t.Errorf("nobody: %d %v", rec.Code, rec.Header())
+		t.Errorf("signed out: %d %v", rec.Code, rec.Header())
 	}
 	r := httptest.NewRequest("POST", "/auth/decide", strings.NewReader(url.Values{"ask": {ask}, "decision": {"allow"}}.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")

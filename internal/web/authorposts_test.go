@@ -180,7 +180,7 @@ func TestPostIsAnHEntry(t *testing.T) {
 			one(t, e, "published", p.PublishedAt.Format("2006-01-02T15:04:05.000Z"))
 		}
 		if alone.inside[0].kinds[0] != "h-card" || alone.props["author"] == nil {
-			t.Errorf("who wrote it? %+v", alone)
+			t.Errorf("wrong author: %+v", alone)
 		}
 		one(t, alone.inside[0], "name", "Alice")
 		one(t, alone.inside[0], "url", "https://hub.example/alice/")

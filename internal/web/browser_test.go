@@ -75,7 +75,7 @@ func grows(t *testing.T, w *Web, path string, happen func(), was, is string) {
 		t.Errorf("the page did not grow at its top (%d, %d):\n%s", first, second, dom)
 	}
 	if !strings.Contains(dom, ">Live<") {
-		t.Errorf("the page does not say that it is live:\n%s", dom)
+		t.Errorf("the page does not show that it is live:\n%s", dom)
 	}
 }
 

@@ -58,7 +58,7 @@ func TestPagingOfChangesIsCompleteInBothDirections(t *testing.T) {
 	}
 	for i, id := range all {
 		if want := shell.FormatCursor(f.changes[len(all)-1-i].Cursor()); id != want {
-			t.Fatalf("at %d stands %s, want %s", i, id, want)
+			t.Fatalf("row %d is %s, want %s", i, id, want)
 		}
 	}
 	_, links := ids(t, check(t, get(t, h, pages[2])))
@@ -89,7 +89,7 @@ func TestLineOfAChangeShowsSiteFeedEndpointAndTags(t *testing.T) {
 		}
 	}
 	if strings.Contains(body, `href="gopher:`) || strings.Count(body, "b.example/feed") != 2 {
-		t.Errorf("what is no web address is a link, or a feed that is the site stands twice:\n%s", body)
+		t.Errorf("an unsafe URL is a link, or a feed that is the site is listed twice:\n%s", body)
 	}
 }
 
@@ -106,7 +106,7 @@ func TestSearchOfChangesIsInTheURL(t *testing.T) {
 	}
 	body := html.UnescapeString(get(t, h, "/changes?q="+url.QueryEscape(`a "b"`)).Body.String())
 	if !strings.Contains(body, `value="a "b""`) || !strings.Contains(body, "/changes/stream?q=a+%22b%22&since=0.0.0&as=html") {
-		t.Error("the search is not kept")
+		t.Error("the search is not preserved")
 	}
 	if rec := get(t, h, "/changes?after=x"); rec.Code != 400 {
 		t.Errorf("a place that is none: %d", rec.Code)

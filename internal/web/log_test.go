@@ -59,7 +59,7 @@ func TestLogPagingIsCompleteInBothDirections(t *testing.T) {
 	}
 	for i, id := range all {
 		if want := fmt.Sprintf("17:%d", len(all)-i); id != want {
-			t.Fatalf("at %d stands %s, want %s", i, id, want)
+			t.Fatalf("row %d is %s, want %s", i, id, want)
 		}
 	}
 	rows, links := ids(t, check(t, get(t, h, pages[2])))
@@ -144,6 +144,6 @@ func TestLogFilterFormKeepsItsValues(t *testing.T) {
 		}
 	}
 	if body := get(t, h, "/log?kind=drop&kind=ping").Body.String(); !strings.Contains(body, `<option value="drop,ping" selected>drop and ping</option>`) {
-		t.Error("several kinds are not kept")
+		t.Error("several kinds are not preserved")
 	}
 }

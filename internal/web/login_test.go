@@ -219,7 +219,7 @@ func TestSignInLeadsToTheRiverOrTheRequestedPage(t *testing.T) {
 		t.Errorf("a new account leads to %s", rec.Header().Get("Location"))
 	}
 	if rec := x.as("alice").open("/login"); rec.Header().Get("Location") != "/river" {
-		t.Errorf("somebody who is signed in is sent to %s", rec.Header().Get("Location"))
+		t.Errorf("a signed-in user is redirected to %s", rec.Header().Get("Location"))
 	}
 	x.fakeAccounts.first = "k3v9-7qpd"
 	clear(x.fakeAccounts.users)

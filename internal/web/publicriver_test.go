@@ -86,7 +86,7 @@ func TestOwnerCanReadPrivateCategoriesAsFeeds(t *testing.T) {
 	}
 	x.as("bob")
 	if rec := x.open("/rivers/alice/News/feed.rss"); rec.Code != 404 {
-		t.Errorf("somebody else: %d", rec.Code)
+		t.Errorf("another user: %d", rec.Code)
 	}
 }
 

@@ -21,7 +21,7 @@ func TestReadersPageShowsTheTotalAndItsParts(t *testing.T) {
 	for _, want := range []string{"About 1,204 people read your feeds.", "1,100 through services, 80 with their own programs, 22 by notifications only and 2 with a secret.",
 		"Feedbin", "RSS 2.0", "as saved", "NetNewsWire", "12</span> seen only once", "WebSub", "31</span> browsers", "20 Nov 2026"} {
 		if !strings.Contains(body, want) {
-			t.Errorf("the page does not say %q", want)
+			t.Errorf("the page lacks %q", want)
 		}
 	}
 	if strings.Index(body, "20 Nov 2026") > strings.Index(body, "19 Nov 2026") {

@@ -121,7 +121,7 @@ func TestRiverGroupsItemsOfOneCheckByFeedAndDay(t *testing.T) {
 		t.Errorf("%d first items and %d headings, the first %q", first, len(heads), text(heads[0]))
 	}
 	if attr(items[0], "data-group") != attr(items[2], "data-group") || strings.Contains(attr(items[1], "class"), "first") {
-		t.Error("what came together does not stand together")
+		t.Error("items of one check are not grouped")
 	}
 }
 
@@ -209,7 +209,7 @@ func TestSearchShowsResultCountAndSyntaxHelp(t *testing.T) {
 		"zzz": "No results Try fewer words", `"unclosed`: "The phrase is not closed", "is:starred": "No results"} {
 		rec := x.open("/river?q=" + url.QueryEscape(query))
 		if doc := check(t, rec); !strings.Contains(text(doc), want) {
-			t.Errorf("%s: the page does not say %q", query, want)
+			t.Errorf("%s: the page lacks %q", query, want)
 		}
 		if wrong := query == `"unclosed`; wrong != (rec.Code == 400) {
 			t.Errorf("%s: %d", query, rec.Code)
@@ -378,7 +378,7 @@ func TestRequestThroughAProxyIsNotLocal(t *testing.T) {
 	rec := httptest.NewRecorder()
 	x.pages.ServeHTTP(rec, old)
 	if rec.Code != http.StatusForbidden {
-		t.Errorf("a proxy that says nothing is taken for this machine: %d", rec.Code)
+		t.Errorf("a proxy without headers counts as this machine: %d", rec.Code)
 	}
 }
 

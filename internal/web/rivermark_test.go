@@ -158,7 +158,7 @@ func TestMarkAllReadShowsItsCountAndCanBeUndone(t *testing.T) {
 		t.Errorf("undone: %d to %s, %d are unread", rec.Code, got, unread())
 	}
 	if doc := check(t, x.open(rec.Header().Get("Location"))); text(find(doc, "p", "note")[0]) != "Undone: "+strconv.FormatInt(marked, 10)+" items unread again." {
-		t.Errorf("the page does not say that it is undone: %s", text(doc))
+		t.Errorf("the page does not show the undo: %s", text(doc))
 	}
 	if rec := x.send(attr(form, "action"), fields...); rec.Code != 409 {
 		t.Errorf("undone twice: %d", rec.Code)

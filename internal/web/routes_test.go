@@ -26,7 +26,7 @@ func TestEveryRouteHasAPurposeAndItsProtection(t *testing.T) {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		rec := x.do(req)
 		if rec.Code != 401 && (rec.Code != 303 || !strings.HasPrefix(rec.Header().Get("Location"), "/login?next=")) {
-			t.Errorf("%s answers people who are signed out with %d, %s", r.Pattern(), rec.Code, rec.Header().Get("Location"))
+			t.Errorf("%s replies to signed-out users with %d, %s", r.Pattern(), rec.Code, rec.Header().Get("Location"))
 		}
 	}
 	if len(seen) < 90 || protected < 50 {

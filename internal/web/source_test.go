@@ -81,7 +81,7 @@ func TestFollowedFeedsAreListedByCategoryWithTheirState(t *testing.T) {
 	has(t, page, "You follow 10 feeds.", "4 need attention.", ">People of the web<", "Without a category", ">live<", ">fresh<", ">waiting<", ">failing<", ">gone<", ">moved<", ">login needed<", ">private<", ">not checked yet<",
 		"404 Not Found", "its server requested a pause until 15:22 UTC", "its server requires a login", "scripting.com", "https://fresh.example.com/feed")
 	if strings.Count(page, ">Daring Fireball<") != 2 {
-		t.Error("a feed in two categories stands in both")
+		t.Error("a feed in two categories is not listed in both")
 	}
 	lacks(t, page, "user:pass", "/rss.xml\"") // private URLs
 	page = g.look("/feeds?show=broken")
@@ -154,7 +154,7 @@ func TestServerWithoutAccountsIsUsableFromItsOwnMachineOnly(t *testing.T) {
 		t.Errorf("a signed-out client chose feeds for the server: %d", rec.Code)
 	}
 	if rec := from("POST", "/feeds/start", "127.0.0.1:9", "evil.example"); rec.Code != 403 {
-		t.Errorf("a page of somebody else's chose for the server: %d", rec.Code)
+		t.Errorf("a form from another site chose for the server: %d", rec.Code)
 	}
 	if rec := from("POST", "/feeds/start", "127.0.0.1:9", "localhost:5337"); rec.Code != 303 {
 		t.Errorf("%d\n%s", rec.Code, rec.Body)

@@ -74,7 +74,7 @@ func TestChangesStreamResumesAfterTheLastEventID(t *testing.T) {
 		f.listed(site1(7))
 	}
 	if got := watchChanges(t, server, "", at(30)).next(false); got.name != "reset" {
-		t.Errorf("who missed too much got %+v, want a reset", got)
+		t.Errorf("after too many missed changes: %+v, want a reset", got)
 	}
 	if res := watchChanges(t, server, "?since=1.2", "").res; res.StatusCode != http.StatusOK {
 		t.Errorf("a since that is none: %s", res.Status)

@@ -116,7 +116,7 @@ func TestFileIsImportedWhileAPageShowsProgress(t *testing.T) {
 	}
 	x.as("bob")
 	if rec := x.open(at); strings.Contains(rec.Body.String(), "Posts are being imported.") {
-		t.Error("somebody else sees it")
+		t.Error("another user sees it")
 	}
 	x.as("alice")
 	close(v.goOn)

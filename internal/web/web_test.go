@@ -89,7 +89,7 @@ func check(t *testing.T, rec *httptest.ResponseRecorder) *html.Node {
 	}
 	for id, n := range ids {
 		if n > 1 {
-			t.Errorf("id %q stands %d times", id, n)
+			t.Errorf("id %q occurs %d times", id, n)
 		}
 	}
 	for _, id := range points {
@@ -170,7 +170,7 @@ func TestPagesOfAnEmptyServerShowTheFirstSteps(t *testing.T) {
 		rec := get(t, h, path)
 		check(t, rec)
 		if !strings.Contains(rec.Body.String(), want) {
-			t.Errorf("%s does not say %q", path, want)
+			t.Errorf("%s lacks %q", path, want)
 		}
 	}
 }
@@ -268,7 +268,7 @@ func TestPingFormShowsTheResultOfThePing(t *testing.T) {
 			check(t, rec)
 			body := html.UnescapeString(rec.Body.String())
 			if rec.Code != tt.status || !strings.Contains(body, tt.want) || !strings.Contains(body, tt.url) {
-				t.Errorf("status %d, not %d, or the page does not say %q:\n%s", rec.Code, tt.status, tt.want, body)
+				t.Errorf("status %d, not %d, or the page lacks %q:\n%s", rec.Code, tt.status, tt.want, body)
 			}
 			if strings.Contains(body, "disk on fire") {
 				t.Error("the page shows an inner error")
@@ -300,7 +300,7 @@ func TestRegisterFormRegisters(t *testing.T) {
 	body := rec.Body.String()
 	for _, want := range []string{"Registered in part", "It answered 404.", "in 25 h"} {
 		if !strings.Contains(body, want) {
-			t.Errorf("the page does not say %q", want)
+			t.Errorf("the page lacks %q", want)
 		}
 	}
 	post(t, w.Routes(), "/do/register", url.Values{"url1": {scripting}, "url2": {"https://b.example/f"}, "domain": {"Reader.Example"}, "port": {"443"}, "path": {"/u?a=b"}, "protocol": {"https-post"}})

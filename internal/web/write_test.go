@@ -263,7 +263,7 @@ func TestPostOverTheLimitIsWarnedAboutOrRejected(t *testing.T) {
 	x.posts.LimitMode, x.LimitMode = author.LimitOff, author.LimitOff
 	x.rebuild()
 	if doc := check(t, x.send("/write", "do", "preview", "source", long)); text(find(doc, "", "count")[0]) != "" {
-		t.Errorf("nothing is counted, but the page says %q", text(find(doc, "", "count")[0]))
+		t.Errorf("the limit is off, but the page shows %q", text(find(doc, "", "count")[0]))
 	}
 }
 
@@ -315,7 +315,7 @@ func TestChangeOfAPublishedPostIsHiddenUntilPublished(t *testing.T) {
 		t.Errorf("the draft leads to %s", to)
 	}
 	if list := text(check(t, x.open("/write/posts"))); !strings.Contains(list, "unpublished changes") {
-		t.Errorf("the list says %s", list)
+		t.Errorf("the list shows %s", list)
 	}
 	x.location(x.send("/write", "do", "publish", "id", "1", "base", "1", "copy", "2", "copybase", "2", "writer", "alice", "source", "As it will be"))
 	if p, c := x.post("alice", 1), x.post("alice", 2); p.Source != "As it will be" || p.State != author.Published || c.State != author.Deleted {
@@ -346,7 +346,7 @@ func TestEditConflictShowsBothVersions(t *testing.T) {
 		}
 		x.location(x.send("/write", "do", "publish", "id", "1", "base", x.field(doc, "base"), "writer", "alice", "title", "Mine", "source", "The second tab"))
 		if p := x.post("alice", 1); p.Source != "The second tab" || p.State != author.Published {
-			t.Errorf("%s: kept mine, it is %+v", state, p)
+			t.Errorf("%s: kept own version, it is %+v", state, p)
 		}
 		if to := x.location(x.send("/write", "do", "theirs", "id", "1", "base", "1", "writer", "alice", "source", "The third")); to.Path != "/write/1" || x.post("alice", 1).Source != "The second tab" {
 			t.Errorf("%s: taking the other leads to %s", state, to)
@@ -437,7 +437,7 @@ func TestFilesAreStoredUnlessTheirTypeIsWrong(t *testing.T) {
 	}
 	x.cookie = ""
 	if rec := x.postMultipart("/write", "cat.png", "image/png", png, "source", "typed"); rec.Code != 401 || len(x.fakeFiles.files) != 1 || !strings.Contains(text(check(t, rec)), "Choose it again") {
-		t.Errorf("of nobody: %d", rec.Code)
+		t.Errorf("signed out: %d", rec.Code)
 	}
 }
 

@@ -112,7 +112,7 @@ func TestImageCacheIsBounded(t *testing.T) {
 		}
 	}
 	if size > 2*(maxCacheBytes+maxCachedImage) {
-		t.Errorf("%d bytes are kept", size)
+		t.Errorf("%d bytes are cached", size)
 	}
 }
 

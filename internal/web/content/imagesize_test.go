@@ -17,7 +17,7 @@ func TestImageSizeCacheIsBounded(t *testing.T) {
 		}
 	}
 	if n := len(c.young) + len(c.old); n > 2*maxCachedSizes {
-		t.Errorf("%d sizes are kept", n)
+		t.Errorf("%d sizes are cached", n)
 	}
 	if width, _ := c.sizeOf("1"); width != "" {
 		t.Error("nothing is forgotten")

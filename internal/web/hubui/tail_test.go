@@ -138,7 +138,7 @@ func TestOneReadOfTheChangesServesAllClients(t *testing.T) {
 		before = f.looks
 		time.Sleep(time.Minute)
 		if bus.Listeners() != 0 || f.looks != before {
-			t.Error("it goes on reading when nobody watches")
+			t.Error("it still reads without clients")
 		}
 	})
 }

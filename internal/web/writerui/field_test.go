@@ -35,7 +35,7 @@ func TestErrorsAreAssignedToFieldsByPath(t *testing.T) {
 		v = profileView{}
 		v.setError(in(field))
 		if *at != "No good." {
-			t.Errorf("an error in %q stands elsewhere: %+v", field, v)
+			t.Errorf("an error in %q is in the wrong place: %+v", field, v)
 		}
 	}
 	v = profileView{}
