@@ -55,7 +55,7 @@ func TestAFeedIsFollowedByTheAddressOfItsPage(t *testing.T) {
 	b.click(`input[value$="/sports.xml"]`)
 	b.click(`form[action="/feeds/add"] button`)
 	b.until("its page says that it is followed", `/^\/feeds\/\d+$/.test(location.pathname) && document.querySelector("h1").textContent.includes("The Sports")`)
-	b.holds("it was read", `document.querySelector("main").innerText.includes("3 kept")`)
+	b.holds("it was read", `document.querySelector("main").innerText.includes("3 stored")`)
 	b.click(`.choice a[href^="/river?source="]`)
 	b.until("its items are there", `document.querySelectorAll("#days .item").length === 3`)
 	if got := b.texts("#days .item h3"); !slices.IsSortedFunc(got, func(x, y string) int { return strings.Compare(y, x) }) || got[0] != "Sport, number 3" {

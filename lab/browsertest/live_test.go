@@ -154,7 +154,7 @@ func TestASavedPostReachesAReaderWhoIsSignedIn(t *testing.T) {
 	// His session ends elsewhere. What he does then is not kept, and he is told.
 	eval[int](b, `fetch("/logout", { method: "POST" }).then((r) => r.status)`)
 	b.click(".star")
-	b.until("the star goes back", `document.querySelector(".star").ariaPressed === "false" && /could not be kept/.test(document.getElementById("news").textContent)`)
+	b.until("the star goes back", `document.querySelector(".star").ariaPressed === "false" && /could not be saved/.test(document.getElementById("news").textContent)`)
 	b.open("/account")
 	b.until("he is signed out", `!document.querySelector(".me").textContent.includes("bob")`)
 	b.open("/river")

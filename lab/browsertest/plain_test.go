@@ -44,7 +44,7 @@ func (b *tab) marked(scripts bool) {
 		b.until(away, `document.querySelector("#empty")`)
 	}
 	b.open("/river?starred=1")
-	b.holds("nothing is starred", `document.querySelector("#empty").textContent.includes("Nothing is starred yet")`)
+	b.holds("nothing is starred", `document.querySelector("#empty").textContent.includes("No starred items yet")`)
 	b.open("/river?category=Day&unread=1")
 	b.holds("what is read is not there", `document.querySelectorAll(".item").length === 7`)
 	b.open("/river?category=Day")

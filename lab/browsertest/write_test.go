@@ -330,7 +330,7 @@ func TestASessionThatEndsIsTakenUpAgain(t *testing.T) {
 	b.fill("#w-name", "alice")
 	b.fill("#w-password", aPassword)
 	b.click(`.beside [value=preview]`)
-	b.until("it goes on", `document.querySelector(".note")?.textContent.includes("nothing is lost") && document.getElementById("w-source").value.trim() === "Half a thought, and the other half"`)
+	b.until("it goes on", `document.querySelector(".note")?.textContent.includes("your text is complete") && document.getElementById("w-source").value.trim() === "Half a thought, and the other half"`)
 	b.click("#w-go")
 	b.until("it is published", `document.querySelector(".undo")`)
 }
