@@ -234,8 +234,8 @@ type slowFeeds struct {
 func (s *slowFeeds) Document(ctx context.Context, user, name string) (author.Feed, []byte, error) {
 	s.all.Add(1)
 	for now := s.now.Add(1); ; {
-		most := s.maxActive.Load()
-		if now <= most || s.maxActive.CompareAndSwap(most, now) {
+		peak := s.maxActive.Load()
+		if now <= peak || s.maxActive.CompareAndSwap(peak, now) {
 			break
 		}
 	}
@@ -262,8 +262,8 @@ func TestConcurrentDocumentReadsAreLimited(t *testing.T) {
 		}
 		group.Wait()
 		// Concurrent requests may both read a page; requests that waited do not.
-		if most, all := s.maxActive.Load(), s.all.Load(); most > shell.ConcurrentReadings || all < 20 || all > 20*shell.ConcurrentReadings {
-			t.Errorf("%d read at once, %d times in all", most, all)
+		if peak, all := s.maxActive.Load(), s.all.Load(); peak > shell.ConcurrentReadings || all < 20 || all > 20*shell.ConcurrentReadings {
+			t.Errorf("%d read at once, %d times in all", peak, all)
 		}
 	})
 }

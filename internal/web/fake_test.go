@@ -35,7 +35,7 @@ type fake struct {
 	now      time.Time
 	err      error // returned by every call, if set
 	requests int64 // not decided yet
-	looks    int   // number of reads of the recent changes
+	reads    int   // number of reads of the recent changes
 
 	ping func(hub.Ping) (hub.PingResult, error)
 	reg  func(hub.Registration) (hub.Registered, error)
@@ -108,7 +108,7 @@ func (f *fake) Events(_ context.Context, q hub.EventQuery) (out []event.Event, e
 func (f *fake) Changes(_ context.Context, q hub.ChangeQuery) (out []hub.Change, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.looks++
+	f.reads++
 	all := slices.SortedFunc(slices.Values(f.changes), func(a, b hub.Change) int {
 		if a.Cursor().Less(b.Cursor()) {
 			return -1

@@ -65,8 +65,8 @@ func (s *Pages) feedsPage(rw http.ResponseWriter, r *http.Request, session accou
 	s.showFeeds(rw, r, session, http.StatusOK, feedsView{}, hosted{})
 }
 
-// showFeeds adds the common data of the page to v; slip is the error in the form of one feed.
-func (s *Pages) showFeeds(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v feedsView, slip hosted) {
+// showFeeds adds the common data of the page to v; failed is the error in the form of one feed.
+func (s *Pages) showFeeds(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v feedsView, failed hosted) {
 	v.View, v.Mine, v.Message, v.Base = s.NewView(r, "Feeds", "/account"), "/account/feed", doneMessage(r), s.BaseURL(r)
 	v.Cloud = s.CloudElement(v.Base)
 	v.Heading = "Your feeds"
@@ -84,8 +84,8 @@ func (s *Pages) showFeeds(rw http.ResponseWriter, r *http.Request, session accou
 			s.Fail(rw, r, err)
 			return
 		}
-		if slip.Name == h.Name {
-			h.To, h.ToError = slip.To, slip.ToError
+		if failed.Name == h.Name {
+			h.To, h.ToError = failed.To, failed.ToError
 		}
 		v.Feeds = append(v.Feeds, h)
 	}

@@ -47,12 +47,12 @@ func TestImageReadsAreLimitedInTotalAndPerHost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
-		now, most, hosts, maxOfHost := 0, 0, map[string]int{}, 0
+		now, maxActive, hosts, maxOfHost := 0, 0, map[string]int{}, 0
 		g := &gallery{give: func(u string) (*fetch.Response, error) {
 			mu.Lock()
 			now++
 			hosts[href.Host(u)]++
-			most, maxOfHost = max(most, now), max(maxOfHost, hosts[href.Host(u)])
+			maxActive, maxOfHost = max(maxActive, now), max(maxOfHost, hosts[href.Host(u)])
 			mu.Unlock()
 			time.Sleep(time.Second)
 			mu.Lock()
@@ -85,8 +85,8 @@ func TestImageReadsAreLimitedInTotalAndPerHost(t *testing.T) {
 				failed++
 			}
 		}
-		if most > maxImageReads || maxOfHost > maxImageReadsPerHost || most < 8 {
-			t.Errorf("%d at once, %d of one host", most, maxOfHost)
+		if maxActive > maxImageReads || maxOfHost > maxImageReadsPerHost || maxActive < 8 {
+			t.Errorf("%d at once, %d of one host", maxActive, maxOfHost)
 		}
 		// A hundred images are on one host, which serves four a second for ten seconds.
 		if failed < 50 || failed > 85 || len(s.images.reading) != 0 || len(s.images.hosts) != 0 {

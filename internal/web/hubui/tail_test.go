@@ -22,7 +22,7 @@ type changeList struct {
 	changes []hub.Change // oldest first
 	now     time.Time
 	err     error // returned by every call, if set
-	looks   int   // number of reads of the list
+	reads   int   // number of reads of the list
 }
 
 func newFake() *changeList {
@@ -32,7 +32,7 @@ func newFake() *changeList {
 func (f *changeList) Changes(_ context.Context, q hub.ChangeQuery) (out []hub.Change, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.looks++
+	f.reads++
 	all := slices.SortedFunc(slices.Values(f.changes), func(a, b hub.Change) int {
 		if a.Cursor().Less(b.Cursor()) {
 			return -1
@@ -121,11 +121,11 @@ func TestOneReadOfTheChangesServesAllClients(t *testing.T) {
 		f := newFake()
 		f.listed(site1(1))
 		s, bus, readers := tailOf(t, f, 100)
-		before := f.looks
+		before := f.reads
 		f.listed(site1(2), site1(3))
 		f.wake(bus)
 		synctest.Wait()
-		if got := f.looks - before; got != 1 {
+		if got := f.reads - before; got != 1 {
 			t.Errorf("the list was read %d times for one change", got)
 		}
 		for _, r := range readers {
@@ -135,9 +135,9 @@ func TestOneReadOfTheChangesServesAllClients(t *testing.T) {
 			s.leave(r)
 		}
 		synctest.Wait()
-		before = f.looks
+		before = f.reads
 		time.Sleep(time.Minute)
-		if bus.Listeners() != 0 || f.looks != before {
+		if bus.Listeners() != 0 || f.reads != before {
 			t.Error("it still reads without clients")
 		}
 	})

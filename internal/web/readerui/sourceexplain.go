@@ -263,11 +263,11 @@ func moveWords(why string) string {
 
 // Dimensions of the chart of the last checks.
 const (
-	checksWidth = 680.0
-	checksLeft  = 8.0
-	checksRight = 672.0
-	checksLine  = 46.0
-	checksRoom  = 120.0 // height of the labels below, on a phone
+	checksWidth      = 680.0
+	checksLeft       = 8.0
+	checksRight      = 672.0
+	checksLine       = 46.0
+	checksLabelWidth = 120.0 // width that a label needs on a phone
 )
 
 // checksChart draws the last checks of a feed, their outcomes, and the next check. The shape of a
@@ -302,7 +302,7 @@ func checksChart(checks []river.Check, next, now time.Time) template.HTML {
 	if at := x(now); !next.IsZero() {
 		shell.DrawLine(&b, "grid", at, 14, at, checksLine+8)
 		right := x(next)
-		if at > checksRoom && right-at > checksRoom {
+		if at > checksLabelWidth && right-at > checksLabelWidth {
 			shell.DrawLabel(&b, anchorOf(at), at, checksLine+24, "now")
 		}
 		shell.DrawLabel(&b, anchorOf(right), right, checksLine+24, "next check")

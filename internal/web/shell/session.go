@@ -131,8 +131,8 @@ const ConcurrentReadings = 2 // a parsed document needs many times its size in m
 // WaitForReading waits for a slot to read a document.
 func (s *Shell) WaitForReading(ctx context.Context) (leave func(), err error) {
 	select {
-	case s.turns <- struct{}{}:
-		return func() { <-s.turns }, nil
+	case s.readSlots <- struct{}{}:
+		return func() { <-s.readSlots }, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

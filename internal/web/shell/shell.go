@@ -67,7 +67,7 @@ type Shell struct {
 	pages     pages
 	assets    assets
 	listening atomic.Int64
-	turns     chan struct{} // a slot for each request that reads a saved document
+	readSlots chan struct{} // a slot for each request that reads a saved document
 	packers   sync.Pool     // of *gzip.Writer
 }
 
@@ -76,7 +76,7 @@ func New(o Options) *Shell {
 	if o.Heartbeat <= 0 {
 		o.Heartbeat = defaultHeartbeat
 	}
-	s := &Shell{Options: o, assets: loadAssets(), pages: parsePages(), turns: make(chan struct{}, ConcurrentReadings)}
+	s := &Shell{Options: o, assets: loadAssets(), pages: parsePages(), readSlots: make(chan struct{}, ConcurrentReadings)}
 	s.packers.New = func() any {
 		z, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
 		if err != nil {

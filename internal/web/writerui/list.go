@@ -20,32 +20,32 @@ const (
 	postsFirst     = 5 // of each kind, on the page with all kinds
 )
 
-type wroteView struct {
+type postsView struct {
 	shell.View
 	Message string
 	Undo    *shell.UndoBar
 	Done    string
 	Query   string
 	Show    string // "": all kinds
-	Tabs    []wroteTab
-	Lists   []wroteList
+	Tabs    []postTab
+	Lists   []postList
 }
 
-type wroteTab struct {
+type postTab struct {
 	Words, Href string
 	Here        bool
 }
 
-// wroteList is a list of posts of one kind.
-type wroteList struct {
+// postList is a list of posts of one kind.
+type postList struct {
 	Words string // heading; "": the tab has it
-	Rows  []wroteRow
+	Rows  []postRow
 	More  string // URL of the next page; "": none
 	All   string // URL of the complete list; "": none
 }
 
-// wroteRow is a post in a list.
-type wroteRow struct {
+// postRow is a post in a list.
+type postRow struct {
 	ID      int64
 	Base    int64
 	Words   string // its title or first words
@@ -76,7 +76,7 @@ func postKinds() []struct {
 // postsPage lists the posts of the user.
 func (s *Pages) postsPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	q := r.URL.Query()
-	v := wroteView{View: s.NewView(r, "Your posts", "/write"), Query: shell.CleanText(strings.TrimSpace(q.Get("q")), 200), Show: q.Get("show")}
+	v := postsView{View: s.NewView(r, "Your posts", "/write"), Query: shell.CleanText(strings.TrimSpace(q.Get("q")), 200), Show: q.Get("show")}
 	v.Script = "write.js"
 	v.Message = didWords(q.Get("did"))
 	if id, err := strconv.ParseInt(q.Get("done"), 10, 64); err == nil {
@@ -95,9 +95,9 @@ func (s *Pages) postsPage(rw http.ResponseWriter, r *http.Request, session accou
 		}
 		return "/write/posts?" + to.Encode()
 	}
-	v.Tabs = append(v.Tabs, wroteTab{"All", link(""), v.Show == ""})
+	v.Tabs = append(v.Tabs, postTab{"All", link(""), v.Show == ""})
 	for _, k := range postKinds() {
-		v.Tabs = append(v.Tabs, wroteTab{k.Words, link(k.Show), v.Show == k.Show})
+		v.Tabs = append(v.Tabs, postTab{k.Words, link(k.Show), v.Show == k.Show})
 		if v.Show != k.Show && (v.Show != "" || k.State == author.Deleted) {
 			continue
 		}
@@ -117,7 +117,7 @@ func (s *Pages) postsPage(rw http.ResponseWriter, r *http.Request, session accou
 }
 
 // postsOf returns a page of the posts in one state; link is the URL of the complete list.
-func (s *Pages) postsOf(r *http.Request, user string, state author.State, v wroteView, link string) (wroteList, error) {
+func (s *Pages) postsOf(r *http.Request, user string, state author.State, v postsView, link string) (postList, error) {
 	limit := maxListedPosts
 	if v.Show == "" && state != author.Published {
 		limit = postsFirst
@@ -126,7 +126,7 @@ func (s *Pages) postsOf(r *http.Request, user string, state author.State, v wrot
 	if id, err := strconv.ParseInt(r.URL.Query().Get("after"), 10, 64); err == nil && (v.Show != "" || state == author.Published) {
 		after, err := s.Posts.Get(r.Context(), user, id)
 		if err != nil && fault.CodeOf(err) != fault.NotFound {
-			return wroteList{}, err
+			return postList{}, err
 		}
 		if err == nil {
 			query.After = &after
@@ -134,16 +134,16 @@ func (s *Pages) postsOf(r *http.Request, user string, state author.State, v wrot
 	}
 	all, err := s.Posts.List(r.Context(), query)
 	if err != nil {
-		return wroteList{}, err
+		return postList{}, err
 	}
-	var list wroteList
+	var list postList
 	more := len(all) > limit
 	all = all[:min(len(all), limit)]
 	for _, p := range all {
 		if p.State == author.Deleted && author.EditedPost(p) != 0 {
 			continue // published with its post, or discarded
 		}
-		list.Rows = append(list.Rows, s.wroteRow(r.Context(), p, v))
+		list.Rows = append(list.Rows, s.postRow(r.Context(), p, v))
 	}
 	switch {
 	case more && limit == postsFirst:
@@ -158,8 +158,8 @@ func (s *Pages) postsOf(r *http.Request, user string, state author.State, v wrot
 	return list, nil
 }
 
-func (s *Pages) wroteRow(_ context.Context, p author.Post, v wroteView) wroteRow {
-	row := wroteRow{ID: p.ID, Base: p.Revision, Words: wordsOfPost(p), State: string(p.State), Warning: s.Posts.Warning(p), Edit: "/write/" + strconv.FormatInt(p.ID, 10)}
+func (s *Pages) postRow(_ context.Context, p author.Post, v postsView) postRow {
+	row := postRow{ID: p.ID, Base: p.Revision, Words: wordsOfPost(p), State: string(p.State), Warning: s.Posts.Warning(p), Edit: "/write/" + strconv.FormatInt(p.ID, 10)}
 	for _, l := range p.Categories[:min(len(p.Categories), tagsOfRow)] {
 		row.Tags = append(row.Tags, shell.CleanText(l, 60))
 	}

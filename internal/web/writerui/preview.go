@@ -24,9 +24,9 @@ func (s *Pages) previewOf(ctx context.Context, p author.Post) (template.HTML, er
 	return template.HTML(out.String()), err
 }
 
-// measureAndPreview measures the text of a form and, if look is set, renders it as readers see it.
+// measureAndPreview measures the text of a form and, if preview is set, renders it as readers see it.
 // Fields with errors are left out.
-func (s *Pages) measureAndPreview(ctx context.Context, f *postForm, user string, look bool) (m author.Measure, html template.HTML, err error) {
+func (s *Pages) measureAndPreview(ctx context.Context, f *postForm, user string, preview bool) (m author.Measure, html template.HTML, err error) {
 	var c author.Content
 	if err = f.apply(&c); err != nil {
 		return m, "", err
@@ -38,7 +38,7 @@ func (s *Pages) measureAndPreview(ctx context.Context, f *postForm, user string,
 		words.Link = ""
 		made, m, err = s.Posts.Preview(words)
 	}
-	if err != nil || !look {
+	if err != nil || !preview {
 		return m, "", err
 	}
 	c.Title, c.HTML, c.Outline = made.Title, made.HTML, made.Outline

@@ -12,8 +12,8 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// again is the sign-in form for a user whose session ended while writing.
-type again struct{ Name, Wrong string }
+// signInAgain is the sign-in form for a user whose session ended while writing.
+type signInAgain struct{ Name, Wrong string }
 
 // doWrite handles the form of the page: it does what the button means, or shows the form again with
 // all its values.
@@ -241,7 +241,7 @@ func (s *Pages) checkForm(v *writeView) {
 func (s *Pages) signedOut(rw http.ResponseWriter, r *http.Request, v writeView, got *sent) {
 	name, password := shell.CleanText(strings.TrimSpace(got.fields.Get("name")), 64), got.fields.Get("password")
 	if name == "" && password == "" {
-		v.Again = &again{Name: v.Form.Writer}
+		v.Again = &signInAgain{Name: v.Form.Writer}
 		s.showWrite(rw, r, "", http.StatusUnauthorized, v)
 		return
 	}
@@ -253,7 +253,7 @@ func (s *Pages) signedOut(rw http.ResponseWriter, r *http.Request, v writeView, 
 		status, _ := shell.StatusOf(err)
 		s.LogFailure(r, err, status)
 		shell.SetRetryAfter(rw, err)
-		v.Again = &again{Name: name, Wrong: shell.Reason(err)}
+		v.Again = &signInAgain{Name: name, Wrong: shell.Reason(err)}
 		s.showWrite(rw, r, "", status, v)
 		return
 	}

@@ -28,7 +28,7 @@ type writeView struct {
 	Undo    *shell.UndoBar
 	Done    string // saved post and key; write.js drops its local copy
 	Theirs  *otherVersion
-	Again   *again // the session ended while writing
+	Again   *signInAgain // the session ended while writing
 
 	HTML    template.HTML // the preview, if requested
 	Looked  bool
