@@ -49,7 +49,7 @@ func (p *parser) orderDates() {
 		return
 	}
 	if order == date.OrderUnknown {
-		p.untold += p.dates.count - len(waiting)
+		p.unreported += p.dates.count - len(waiting)
 		for _, w := range waiting {
 			p.problemAt(w.Kind, w.Line, w.Path, w.Message)
 		}

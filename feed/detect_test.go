@@ -48,7 +48,7 @@ func TestWhatIsNoFeedSaysWhatItIs(t *testing.T) {
 	}
 }
 
-func TestATypeThatIsNoFeedsIsTold(t *testing.T) {
+func TestMediaTypeOfAnotherKindIsReported(t *testing.T) {
 	t.Parallel()
 	for typ, want := range map[string]bool{
 		"text/html": true, "Text/HTML; charset=utf-8": true, "application/xhtml+xml": true, "text/plain": true,
@@ -60,11 +60,11 @@ func TestATypeThatIsNoFeedsIsTold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told := false
+		reported := false
 		for _, p := range f.Problems {
-			told = told || p.Kind == ProblemType
+			reported = reported || p.Kind == ProblemType
 		}
-		if told != want {
+		if reported != want {
 			t.Errorf("%q: %v", typ, f.Problems)
 		}
 	}

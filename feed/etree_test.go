@@ -126,7 +126,7 @@ func TestPythonsXMLParserAgreesAboutTitlesAndLinks(t *testing.T) {
 		if err := json.Unmarshal([]byte(rows[i]), &theirs); err != nil {
 			t.Fatal(err)
 		}
-		if theirs != nil && !mendsQuietly(name) {
+		if theirs != nil && !repairsSilently(name) {
 			compared += agree(t, name, theirs)
 		}
 	}
@@ -137,7 +137,7 @@ func TestPythonsXMLParserAgreesAboutTitlesAndLinks(t *testing.T) {
 
 // mendsQuietly lists documents of ours with addresses that are better than they are
 // written: what their authors typed is no address.
-func mendsQuietly(name string) bool {
+func repairsSilently(name string) bool {
 	switch filepath.Base(name) {
 	case "double-escaped.xml", "two-links.xml":
 		return true

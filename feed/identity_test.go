@@ -54,7 +54,7 @@ func TestHashedIDsDependNeitherOnTheURLNorOnTheSanitizer(t *testing.T) {
 	}
 }
 
-func TestHashedIDsTellItemsApart(t *testing.T) {
+func TestHashedIDsDistinguishItems(t *testing.T) {
 	t.Parallel()
 	doc := rssItem(`<description>&lt;a href="a"&gt;x&lt;/a&gt;</description>`)
 	doc = strings.Replace(doc, `</item>`, `</item><item><guid>g</guid></item><item><description>&lt;a href="b"&gt;x&lt;/a&gt;</description></item>`, 1)

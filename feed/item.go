@@ -154,11 +154,11 @@ func (p *parser) duplicates() {
 		return
 	}
 	seen := make(map[string]struct{}, len(p.f.Items))
-	told := 0
+	reported := 0
 	for i := range p.f.Items {
 		id := p.f.Items[i].ID
-		if _, ok := seen[id]; ok && told < 10 {
-			told++
+		if _, ok := seen[id]; ok && reported < 10 {
+			reported++
 			p.problemAt(ProblemDuplicate, 0, "item["+strconv.Itoa(i+1)+"]", "Another item has the same id: "+quote(id)+". Readers will show one of them only.")
 		}
 		seen[id] = struct{}{}

@@ -183,9 +183,9 @@ func FuzzParseJSONFeed(f *testing.F) {
 			t.Error("this is no JSON, and nobody is told")
 		}
 		for _, p := range got.Problems {
-			told := p.Kind == feed.ProblemJunk || p.Kind == feed.ProblemTruncated ||
+			reported := p.Kind == feed.ProblemJunk || p.Kind == feed.ProblemTruncated ||
 				p.Kind == feed.ProblemSyntax && !strings.Contains(p.Message, "twice")
-			if valid && told {
+			if valid && reported {
 				t.Errorf("this is JSON, and a problem is told: %v", p)
 			}
 		}

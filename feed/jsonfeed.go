@@ -25,14 +25,14 @@ import (
 // from 0.
 func (p *parser) json(text string) error {
 	r := &jsonReader{parser: p, into: &p.f.Unknown, lines: lineCount{line: 1}}
-	r.s.doc, r.s.frames, r.s.tell = text, make([]jsonFrame, 0, 8), r.tell
+	r.s.doc, r.s.frames, r.s.report = text, make([]jsonFrame, 0, 8), r.report
 	r.s.depth = p.o.Limits.Depth
 	at, odd := jsonStart(text)
 	if at < 0 {
 		return p.notFeed(text, "")
 	}
 	if odd != "" {
-		r.tell(ProblemJunk, 0, odd)
+		r.report(ProblemJunk, 0, odd)
 	}
 	r.s.pos = at
 	if text[at] == '[' {
@@ -40,7 +40,7 @@ func (p *parser) json(text string) error {
 		if n < 0 {
 			return r.noFeed("it is a list, and a feed is an object")
 		}
-		r.tell(ProblemSyntax, at, "The feed stands in a list; the first of the list is read.")
+		r.report(ProblemSyntax, at, "The feed stands in a list; the first of the list is read.")
 		r.s.pos += n
 	}
 	if lang := p.header("Content-Language"); lang != "" && !strings.Contains(lang, ",") {
@@ -77,9 +77,9 @@ type jsonReader struct {
 type lineCount struct{ offset, line int }
 
 // tell takes a problem at an offset of the document, in the value being read.
-func (r *jsonReader) tell(kind string, offset int, message string) {
+func (r *jsonReader) report(kind string, offset int, message string) {
 	if !r.wanted(kind) {
-		r.untold++
+		r.unreported++
 		return
 	}
 	r.problemAt(kind, r.lines.at(r.s.doc, offset), r.s.path(), message)
@@ -93,7 +93,7 @@ func (r *jsonReader) noFeed(detail string) error {
 // doc is nothing like JSON. What stands before it, if anything, is told: a call, for
 // pages that load data as a script, or an assignment.
 func jsonStart(doc string) (at int, odd string) {
-	s := jsonScan{doc: doc, tell: func(string, int, string) {}}
+	s := jsonScan{doc: doc, report: func(string, int, string) {}}
 	if !s.space() {
 		return -1, ""
 	}
@@ -159,7 +159,7 @@ func (r *jsonReader) trailer() {
 			r.s.pos++
 			continue
 		}
-		r.tell(ProblemJunk, r.s.pos, "Something follows the end of the feed; it is passed over.")
+		r.report(ProblemJunk, r.s.pos, "Something follows the end of the feed; it is passed over.")
 		return
 	}
 }
@@ -176,15 +176,15 @@ func (r *jsonReader) known() error {
 	case r.version == "" && !(r.cut && sure):
 		return r.noFeed("it has no version" + r.names())
 	case r.version == "":
-		r.tell(ProblemVersion, 0, "The document ends before it says its version; by its names it is a JSON Feed.")
+		r.report(ProblemVersion, 0, "The document ends before it says its version; by its names it is a JSON Feed.")
 	case !sure:
 		return r.noFeed("its version is none of JSON Feed but " + quote(r.version) + r.names())
 	case version == "":
-		r.tell(ProblemVersion, 0, "There is no version "+quote(r.version)+" of JSON Feed; it is read as 1.1.")
+		r.report(ProblemVersion, 0, "There is no version "+quote(r.version)+" of JSON Feed; it is read as 1.1.")
 	case version != "1.0" && version != "1.1":
-		r.tell(ProblemVersion, 0, "Version "+quote(version)+" of JSON Feed is not known here; it is read as 1.1.")
+		r.report(ProblemVersion, 0, "Version "+quote(version)+" of JSON Feed is not known here; it is read as 1.1.")
 	default:
-		r.tell(ProblemVersion, 0, "The version is "+quote(r.version)+" where it should be https://jsonfeed.org/version/"+strings.TrimSuffix(version, ".0")+".")
+		r.report(ProblemVersion, 0, "The version is "+quote(r.version)+" where it should be https://jsonfeed.org/version/"+strings.TrimSuffix(version, ".0")+".")
 	}
 	return nil
 }
@@ -268,7 +268,7 @@ func (r *jsonReader) mark() bool {
 	}
 	if c := r.s.doc[r.s.pos]; c != '[' && c != '{' {
 		if v := r.s.value(); v.kind != jsonNull {
-			r.tell(ProblemValue, v.at, "The items are no list.")
+			r.report(ProblemValue, v.at, "The items are no list.")
 		}
 		return true
 	}
@@ -355,7 +355,7 @@ func (r *jsonReader) finish() {
 		f.Hubs[i].URL = r.url(f.Hubs[i].URL)
 	}
 	for _, t := range [...]*Text{&f.Title, &f.Subtitle, &f.Info} {
-		r.dress(t, f.Language)
+		r.setText(t, f.Language)
 	}
 	if f.Language != r.lang && r.list > 0 { // it stood behind the items after all
 		for i := range f.Items {
@@ -366,10 +366,10 @@ func (r *jsonReader) finish() {
 		return
 	}
 	if f.Title.Value == "" {
-		r.tell(ProblemMissing, 0, "The feed has no title.")
+		r.report(ProblemMissing, 0, "The feed has no title.")
 	}
 	if r.list == 0 {
-		r.tell(ProblemMissing, 0, "The feed has no items, not even an empty list of them.")
+		r.report(ProblemMissing, 0, "The feed has no items, not even an empty list of them.")
 	}
 }
 
@@ -378,8 +378,8 @@ func (r *jsonReader) speak(it *Item) {
 	if it.More != nil && it.More.Language != "" {
 		return
 	}
-	r.dress(&it.Title, r.f.Language)
-	r.dress(&it.Summary, r.f.Language)
+	r.setText(&it.Title, r.f.Language)
+	r.setText(&it.Summary, r.f.Language)
 	for i := range it.Content {
 		it.Content[i].Language = r.f.Language
 	}
@@ -401,7 +401,7 @@ func bothAuthors(authors, old []Person) []Person {
 }
 
 // dress gives a text what it inherits.
-func (r *jsonReader) dress(t *Text, lang string) {
+func (r *jsonReader) setText(t *Text, lang string) {
 	if t.Value != "" {
 		t.Language, t.Base = lang, r.root.String()
 	}

@@ -18,11 +18,11 @@ func (r *jsonReader) items() {
 	r.lang = r.f.Language
 	v := r.s.value()
 	if v.kind != jsonArray && v.kind != jsonObject {
-		r.tell(ProblemValue, v.at, "The items are no list.")
+		r.report(ProblemValue, v.at, "The items are no list.")
 		return
 	}
 	if v.kind == jsonObject {
-		r.tell(ProblemValue, v.at, "An object stands where the list of items is due; it is taken as the only item.")
+		r.report(ProblemValue, v.at, "An object stands where the list of items is due; it is taken as the only item.")
 		r.oneItem(v)
 		return
 	}
@@ -37,12 +37,12 @@ func (r *jsonReader) items() {
 // oneItem reads an item and hands it on. It is false when no more are wanted.
 func (r *jsonReader) oneItem(v jsonValue) bool {
 	if v.kind != jsonObject {
-		r.tell(ProblemValue, v.at, "An item is no object; it is passed over.")
+		r.report(ProblemValue, v.at, "An item is no object; it is passed over.")
 		r.s.pass(v)
 		return true
 	}
 	if len(r.f.Items) >= r.o.Limits.Items {
-		r.tell(ProblemLimit, v.at, "There are more than "+strconv.Itoa(r.o.Limits.Items)+" items; the rest is not read.")
+		r.report(ProblemLimit, v.at, "There are more than "+strconv.Itoa(r.o.Limits.Items)+" items; the rest is not read.")
 		return false
 	}
 	if n := len(r.f.Items); n == cap(r.f.Items) { // as many as there seem to be
@@ -56,7 +56,7 @@ func (r *jsonReader) oneItem(v jsonValue) bool {
 	r.f.Items = append(r.f.Items, Item{})
 	it := &r.f.Items[len(r.f.Items)-1]
 	if !r.readItem(it, v) {
-		r.tell(ProblemValue, v.at, "An item is empty; it is passed over.")
+		r.report(ProblemValue, v.at, "An item is empty; it is passed over.")
 		r.f.Items = r.f.Items[:len(r.f.Items)-1]
 		return true
 	}
@@ -151,7 +151,7 @@ func (r *jsonReader) id() string {
 	case jsonString:
 		return strings.TrimSpace(v.text)
 	case jsonNumber:
-		r.tell(ProblemValue, v.at, "The id is a number; it is taken as text.")
+		r.report(ProblemValue, v.at, "The id is a number; it is taken as text.")
 		return v.text
 	}
 	return strings.TrimSpace(r.other(v, "an id"))
@@ -160,7 +160,7 @@ func (r *jsonReader) id() string {
 // complete does what needs all members of an item.
 func (r *jsonReader) complete(it *Item, b *jsonBody, v jsonValue) {
 	if it.ID == "" {
-		r.tell(ProblemMissing, v.at, "An item has no id.")
+		r.report(ProblemMissing, v.at, "An item has no id.")
 	}
 	if it.Link == "" && isWeb(it.ID) && (it.More == nil || it.More.ExternalLink == "") {
 		it.Link = it.ID // spec:jsonfeed11-2020#item-id
@@ -174,21 +174,21 @@ func (r *jsonReader) complete(it *Item, b *jsonBody, v jsonValue) {
 	if lang == "" {
 		lang = r.lang
 	}
-	r.dress(&it.Title, lang)
-	r.dress(&it.Summary, lang)
+	r.setText(&it.Title, lang)
+	r.setText(&it.Summary, lang)
 	if b.html != "" {
 		t := Text{Value: b.html, Type: htmlText}
-		r.dress(&t, lang)
+		r.setText(&t, lang)
 		r.markup(&t)
 		it.Content = r.texts.add(it.Content, t)
 	}
 	if b.text != "" {
 		t := Text{Value: b.text, Type: plainText}
-		r.dress(&t, lang)
+		r.setText(&t, lang)
 		it.Content = r.texts.add(it.Content, t)
 	}
 	if it.Content == nil && !r.s.ended {
-		r.tell(ProblemMissing, v.at, "An item has neither content_html nor content_text.")
+		r.report(ProblemMissing, v.at, "An item has neither content_html nor content_text.")
 	}
 	r.identify(it)
 }
@@ -206,7 +206,7 @@ func (r *jsonReader) persons(key string) []Person {
 	case key != "author":
 		r.each(v, one)
 	case v.kind == jsonArray:
-		r.tell(ProblemValue, v.at, "A list stands where one author is due; write authors.")
+		r.report(ProblemValue, v.at, "A list stands where one author is due; write authors.")
 		r.each(v, one)
 	default:
 		one(v)
@@ -223,7 +223,7 @@ func jsonPerson(s string) Person {
 
 func (r *jsonReader) person(list string, index int, v jsonValue) (p Person, ok bool) {
 	if v.kind == jsonString {
-		r.tell(ProblemValue, v.at, "An author is a text where an object is due; it is taken as the name or address.")
+		r.report(ProblemValue, v.at, "An author is a text where an object is due; it is taken as the name or address.")
 		p = jsonPerson(strings.TrimSpace(v.text))
 		return p, p != Person{}
 	}
@@ -250,7 +250,7 @@ func (r *jsonReader) person(list string, index int, v jsonValue) (p Person, ok b
 		p.Email, _, _ = strings.Cut(mail, "?")
 	}
 	if p == (Person{}) {
-		r.tell(ProblemMissing, v.at, "An author has neither name nor url nor avatar.")
+		r.report(ProblemMissing, v.at, "An author has neither name nor url nor avatar.")
 	}
 	return p, p != Person{}
 }
@@ -260,7 +260,7 @@ func (r *jsonReader) tags(key string) []Category {
 	var out []Category
 	v := r.s.value()
 	if v.kind == jsonString {
-		r.tell(ProblemValue, v.at, "The tags are one text where a list is due; commas part them.")
+		r.report(ProblemValue, v.at, "The tags are one text where a list is due; commas part them.")
 		for t := range strings.SplitSeq(v.text, ",") {
 			if t = strings.TrimSpace(t); t != "" {
 				out = r.subjects.add(out, Category{Term: t})
@@ -274,10 +274,10 @@ func (r *jsonReader) tags(key string) []Category {
 		case jsonString:
 			c.Term = strings.TrimSpace(v.text)
 		case jsonNumber, jsonBool:
-			r.tell(ProblemValue, v.at, "A tag is "+v.kind.String()+"; it is taken as text.")
+			r.report(ProblemValue, v.at, "A tag is "+v.kind.String()+"; it is taken as text.")
 			c.Term = v.text
 		case jsonObject:
-			r.tell(ProblemValue, v.at, "A tag is an object where a text is due.")
+			r.report(ProblemValue, v.at, "A tag is an object where a text is due.")
 			c = r.tag(key, len(out))
 		default:
 			c.Term = strings.TrimSpace(r.other(v, "a tag"))
@@ -325,7 +325,7 @@ func (r *jsonReader) attachments(key string) []Enclosure {
 		case jsonObject:
 			e = r.attachment(key, len(out))
 		case jsonString:
-			r.tell(ProblemValue, v.at, "An attachment is a text where an object is due; it is taken as the url.")
+			r.report(ProblemValue, v.at, "An attachment is a text where an object is due; it is taken as the url.")
 			e.URL = r.url(strings.TrimSpace(v.text))
 		default:
 			e.URL = r.url(r.other(v, "an attachment"))
@@ -334,7 +334,7 @@ func (r *jsonReader) attachments(key string) []Enclosure {
 		case e.URL != "":
 			out = r.files.add(out, e)
 		case v.kind == jsonObject:
-			r.tell(ProblemMissing, v.at, "An attachment has no url; it is left out.")
+			r.report(ProblemMissing, v.at, "An attachment has no url; it is left out.")
 		}
 	})
 	return out
@@ -370,7 +370,7 @@ func (r *jsonReader) hubs(key string) []Hub {
 		case jsonObject:
 			h = r.hub(key, len(out))
 		case jsonString:
-			r.tell(ProblemValue, v.at, "A hub is a text where an object is due; it is taken as the url of a WebSub hub.")
+			r.report(ProblemValue, v.at, "A hub is a text where an object is due; it is taken as the url of a WebSub hub.")
 			h = Hub{Type: "WebSub", URL: r.url(strings.TrimSpace(v.text))}
 		default:
 			r.other(v, "a hub")
@@ -396,7 +396,7 @@ func (r *jsonReader) hub(list string, index int) (h Hub) {
 		return true
 	})
 	if h.Type == "" || h.URL == "" {
-		r.tell(ProblemMissing, at, "A hub has no type or no url.")
+		r.report(ProblemMissing, at, "A hub has no type or no url.")
 	}
 	return h
 }

@@ -161,7 +161,7 @@ func (r *jsonReader) name(key string, set jsonNames, seen *jsonNames) jsonName {
 		return 0
 	}
 	if *seen&(1<<n) != 0 {
-		r.tell(ProblemSyntax, r.s.pos, "A name stands twice in one object; the last one counts.")
+		r.report(ProblemSyntax, r.s.pos, "A name stands twice in one object; the last one counts.")
 	}
 	*seen |= 1 << n
 	return n
@@ -200,6 +200,6 @@ func (r *jsonReader) misspelt(key string, set jsonNames) jsonName {
 	if set&(1<<n) == 0 || n == 0 {
 		return 0
 	}
-	r.tell(ProblemValue, r.s.pos, "The name "+quote(key)+" is not written as it should be: "+string(low)+".")
+	r.report(ProblemValue, r.s.pos, "The name "+quote(key)+" is not written as it should be: "+string(low)+".")
 	return n
 }

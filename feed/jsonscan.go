@@ -50,7 +50,7 @@ type jsonScan struct {
 	arena  []byte // room for decoded texts
 	ended  bool   // the document ended in the middle
 	sure   int    // before this offset no quotes are forgotten to be escaped: see unescaped
-	tell   func(kind string, offset int, message string)
+	report func(kind string, offset int, message string)
 }
 
 // path is where the reader is: items[3].date_published.
@@ -83,10 +83,10 @@ func (s *jsonScan) space() bool {
 				s.pos += 8
 			}
 		case c == '/' && s.pos+1 < len(s.doc) && (s.doc[s.pos+1] == '/' || s.doc[s.pos+1] == '*'):
-			s.tell(ProblemSyntax, s.pos, "A comment stands where JSON has none; it is passed over.")
+			s.report(ProblemSyntax, s.pos, "A comment stands where JSON has none; it is passed over.")
 			s.pos = afterJSONComment(s.doc, s.pos)
 		case c < ' ' || c == 0x7f:
-			s.tell(ProblemCharacter, s.pos, "A control character stands between values; it is passed over.")
+			s.report(ProblemCharacter, s.pos, "A control character stands between values; it is passed over.")
 			for s.pos < len(s.doc) && (s.doc[s.pos] < ' ' || s.doc[s.pos] == 0x7f) {
 				s.pos++
 			}
@@ -95,7 +95,7 @@ func (s *jsonScan) space() bool {
 			if n == 0 {
 				return true
 			}
-			s.tell(ProblemSyntax, s.pos, "White space that JSON does not know stands between values; it is passed over.")
+			s.report(ProblemSyntax, s.pos, "White space that JSON does not know stands between values; it is passed over.")
 			for n > 0 {
 				s.pos += n
 				n = otherSpace(s.doc[s.pos:])
@@ -135,14 +135,14 @@ func otherSpace(s string) int {
 func (s *jsonScan) end() {
 	if !s.ended {
 		s.ended = true
-		s.tell(ProblemTruncated, len(s.doc), "The document ends in the middle; what there is of it is kept.")
+		s.report(ProblemTruncated, len(s.doc), "The document ends in the middle; what there is of it is kept.")
 	}
 }
 
 // open enters the object or array at pos. One that is too deep is passed over.
 func (s *jsonScan) open(array bool) bool {
 	if len(s.frames) >= s.depth {
-		s.tell(ProblemLimit, s.pos, "A value stands within more than "+strconv.Itoa(s.depth)+" others; it is passed over.")
+		s.report(ProblemLimit, s.pos, "A value stands within more than "+strconv.Itoa(s.depth)+" others; it is passed over.")
 		s.skip()
 		return false
 	}
@@ -176,14 +176,14 @@ func (s *jsonScan) next(closer byte) bool {
 			s.pos++
 		case closer:
 			if f.comma {
-				s.tell(ProblemSyntax, s.pos, "A comma stands before the end of a list; it is passed over.")
+				s.report(ProblemSyntax, s.pos, "A comma stands before the end of a list; it is passed over.")
 			}
 			s.pos++
 			s.pop()
 			return false
 		case '}', ']':
 			if s.outer(c) {
-				s.tell(ProblemSyntax, s.pos, "A "+string(closer)+" is missing; it is taken to stand here.")
+				s.report(ProblemSyntax, s.pos, "A "+string(closer)+" is missing; it is taken to stand here.")
 				s.pop()
 				return false
 			}
@@ -192,7 +192,7 @@ func (s *jsonScan) next(closer byte) bool {
 			s.stray("A colon stands where a comma is due; it is passed over.")
 		default:
 			if f.begun && !f.comma {
-				s.tell(ProblemSyntax, s.pos, "A comma is missing between two values.")
+				s.report(ProblemSyntax, s.pos, "A comma is missing between two values.")
 			}
 			f.begun, f.comma = true, false
 			return true
@@ -213,7 +213,7 @@ func (s *jsonScan) outer(c byte) bool {
 
 // commas passes over commas that part nothing, many at once.
 func (s *jsonScan) commas() {
-	s.tell(ProblemSyntax, s.pos, "A comma parts nothing; it is passed over.")
+	s.report(ProblemSyntax, s.pos, "A comma parts nothing; it is passed over.")
 	for s.pos < len(s.doc) && (s.doc[s.pos] == ',' || s.doc[s.pos] == ' ' || s.doc[s.pos] == '\n') {
 		s.pos++
 	}
@@ -221,7 +221,7 @@ func (s *jsonScan) commas() {
 
 // stray passes over a character that means nothing here, as often as it stands there.
 func (s *jsonScan) stray(message string) {
-	s.tell(ProblemSyntax, s.pos, message)
+	s.report(ProblemSyntax, s.pos, message)
 	c := s.doc[s.pos]
 	for s.pos < len(s.doc) && s.doc[s.pos] == c {
 		s.pos++
@@ -253,11 +253,11 @@ func (s *jsonScan) key() (string, bool) {
 		case c == '\'' || c == '`':
 			f.key = s.wrongQuotes(c)
 		case c == '{' || c == '[':
-			s.tell(ProblemSyntax, s.pos, "A value without a name stands in an object; it is passed over.")
+			s.report(ProblemSyntax, s.pos, "A value without a name stands in an object; it is passed over.")
 			s.skip()
 			continue
 		default:
-			s.tell(ProblemSyntax, s.pos, "A name has no quotes.")
+			s.report(ProblemSyntax, s.pos, "A name has no quotes.")
 			if f.key = s.bare(":,}]{[\"'\n"); f.key == "" {
 				continue
 			}
@@ -270,7 +270,7 @@ func (s *jsonScan) key() (string, bool) {
 		if s.doc[s.pos] == ':' {
 			s.pos++
 		} else {
-			s.tell(ProblemSyntax, s.pos, "A colon is missing after a name.")
+			s.report(ProblemSyntax, s.pos, "A colon is missing after a name.")
 		}
 		return f.key, true
 	}
@@ -300,7 +300,7 @@ func (s *jsonScan) value() jsonValue {
 			}
 			return jsonValue{jsonNone, "", at}
 		case c == ',' || c == '}' || c == ']':
-			s.tell(ProblemSyntax, s.pos, "A value is missing.")
+			s.report(ProblemSyntax, s.pos, "A value is missing.")
 			return jsonValue{jsonNone, "", at}
 		case c == ':':
 			s.stray("A colon is one too many; it is passed over.")
@@ -335,14 +335,14 @@ func (s *jsonScan) plain() jsonValue {
 	}
 	if kind, means := oddJSONWord(text); kind != jsonNone {
 		if means == text {
-			s.tell(ProblemSyntax, at, "JSON has no number "+quote(text)+".")
+			s.report(ProblemSyntax, at, "JSON has no number "+quote(text)+".")
 		} else {
-			s.tell(ProblemSyntax, at, "JSON has no "+quote(text)+"; it is taken as "+means+".")
+			s.report(ProblemSyntax, at, "JSON has no "+quote(text)+"; it is taken as "+means+".")
 		}
 		return jsonValue{kind, means, at}
 	}
 	s.pos = at
-	s.tell(ProblemSyntax, at, "A text has no quotes.")
+	s.report(ProblemSyntax, at, "A text has no quotes.")
 	return jsonValue{jsonString, s.bare(",}]\n"), at}
 }
 
@@ -363,8 +363,8 @@ func oddJSONWord(text string) (kind jsonKind, means string) {
 	case "nan", "-nan", "inf", "-inf", "+inf", "infinity", "-infinity", "+infinity":
 		return jsonNumber, text
 	}
-	if mendJSONNumber(text) != "" {
-		return jsonNumber, mendJSONNumber(text)
+	if repairJSONNumber(text) != "" {
+		return jsonNumber, repairJSONNumber(text)
 	}
 	return jsonNone, ""
 }

@@ -78,7 +78,7 @@ func (s *jsonScan) quoted() string {
 
 // wrongQuotes reads a string in quotes that JSON does not have.
 func (s *jsonScan) wrongQuotes(q byte) string {
-	s.tell(ProblemSyntax, s.pos, "A text is in quotes that JSON does not have.")
+	s.report(ProblemSyntax, s.pos, "A text is in quotes that JSON does not have.")
 	return s.decode(s.pos+1, s.pos+1, q)
 }
 
@@ -145,7 +145,7 @@ func (s *jsonScan) keep(buf []byte, n int) string {
 func (s *jsonScan) control(i int, buf []byte, n int) (int, int) {
 	switch c := s.doc[i]; c {
 	case '\n', '\t', '\r':
-		s.tell(ProblemCharacter, i, "A line end or tab stands in a text as it is; JSON writes \\n, \\r and \\t.")
+		s.report(ProblemCharacter, i, "A line end or tab stands in a text as it is; JSON writes \\n, \\r and \\t.")
 		buf[n] = c
 		return i + 1, n + 1
 	}
@@ -156,7 +156,7 @@ func (s *jsonScan) control(i int, buf []byte, n int) (int, int) {
 // noControl tells of a control character. They mean nothing in a text, and no other
 // format could have them.
 func (s *jsonScan) noControl(i int) {
-	s.tell(ProblemCharacter, i, "A control character stands in a text; it is left out.")
+	s.report(ProblemCharacter, i, "A control character stands in a text; it is left out.")
 }
 
 // escape decodes the escape at i to n in buf, where there is room for 16 bytes, and
@@ -204,7 +204,7 @@ func (s *jsonScan) codeUnit(i int) (int, rune) {
 		return len(s.doc), -1 // the document ends; decode tells
 	}
 	if !ok {
-		s.tell(ProblemSyntax, i, "After \\u there are no four hexadecimal digits; it is kept as written.")
+		s.report(ProblemSyntax, i, "After \\u there are no four hexadecimal digits; it is kept as written.")
 		return i + 2, -1
 	}
 	i += 6
@@ -216,7 +216,7 @@ func (s *jsonScan) codeUnit(i int) (int, rune) {
 				}
 			}
 		}
-		s.tell(ProblemCharacter, i-6, "Half of a surrogate pair stands alone; it becomes U+FFFD.")
+		s.report(ProblemCharacter, i-6, "Half of a surrogate pair stands alone; it becomes U+FFFD.")
 		r = utf8.RuneError
 	}
 	return i, r
@@ -253,7 +253,7 @@ func hexDigit(c byte) (rune, bool) {
 // hardly meant as one: it is kept.
 func (s *jsonScan) oddEscape(i int, buf []byte, n int) (int, int) {
 	_, size := utf8.DecodeRuneInString(s.doc[i+1:])
-	s.tell(ProblemSyntax, i, "JSON has no escape "+quote(s.doc[i:i+1+size])+".")
+	s.report(ProblemSyntax, i, "JSON has no escape "+quote(s.doc[i:i+1+size])+".")
 	switch c := s.doc[i+1]; c {
 	case '\'', '`':
 		buf[n] = c
@@ -283,7 +283,7 @@ func hexAt(s string, i int) (rune, bool) {
 // The string goes on to the next quote of the same line that something sensible
 // follows.
 func (s *jsonScan) unescaped(start int, text string) string {
-	i := afterBlanks(s.doc, s.pos)
+	i := afterSpaces(s.doc, s.pos)
 	if i < s.sure {
 		return text
 	}
@@ -297,7 +297,7 @@ func (s *jsonScan) unescaped(start int, text string) string {
 			break
 		}
 		if c == '"' && s.doc[i-2] != '\\' && s.ends(i) {
-			s.tell(ProblemSyntax, s.pos-1, "Quotes within a text are not escaped; it is taken to end at the last of them.")
+			s.report(ProblemSyntax, s.pos-1, "Quotes within a text are not escaped; it is taken to end at the last of them.")
 			return s.again(start+1, i-1)
 		}
 	}
@@ -309,30 +309,30 @@ func (s *jsonScan) unescaped(start int, text string) string {
 // follow, or the end of an object or array, or of the line.
 func (s *jsonScan) ends(i int) bool {
 	doc := s.doc
-	if i = afterBlanks(doc, i); i >= len(doc) {
+	if i = afterSpaces(doc, i); i >= len(doc) {
 		return true
 	}
 	switch doc[i] {
 	case '\n', '\r':
 		return true
 	case '}', ']':
-		i = afterBlanks(doc, i+1)
+		i = afterSpaces(doc, i+1)
 		return i >= len(doc) || !isJSONPlain(doc[i])
 	case ',':
 	default:
 		return false
 	}
-	if i = afterBlanks(doc, i+1); i >= len(doc) || !isJSONPlain(doc[i]) || s.frames[len(s.frames)-1].array {
+	if i = afterSpaces(doc, i+1); i >= len(doc) || !isJSONPlain(doc[i]) || s.frames[len(s.frames)-1].array {
 		return true
 	}
 	for n := i + 40; i < n && i < len(doc) && isJSONPlain(doc[i]); { // a name without quotes
 		i++
 	}
-	i = afterBlanks(doc, i)
+	i = afterSpaces(doc, i)
 	return i < len(doc) && doc[i] == ':'
 }
 
-func afterBlanks(doc string, i int) int {
+func afterSpaces(doc string, i int) int {
 	for i < len(doc) && (doc[i] == ' ' || doc[i] == '\t') {
 		i++
 	}
@@ -388,7 +388,7 @@ func digits(s string) int {
 
 // mendJSONNumber gives a number that is written as other languages do (0x1F, +1, 1.,
 // .5, 007, 1_000) as JSON has it; "" when text is none.
-func mendJSONNumber(text string) string {
+func repairJSONNumber(text string) string {
 	if len(text) > 40 {
 		return ""
 	}

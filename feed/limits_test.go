@@ -102,15 +102,15 @@ func TestALimitIsNamedAndTheRestIsRead(t *testing.T) {
 				return f, limits(f)
 			}
 			exceeded := func(n, limit, want int) {
-				f, told := read(n, limit)
-				if got := c.count(f); !about(got, want, c.slack) || len(told) != 1 || !strings.Contains(told[0], c.reason) {
-					t.Errorf("%d with a limit of %d: %d are read, told %q", n, limit, got, told)
+				f, reported := read(n, limit)
+				if got := c.count(f); !about(got, want, c.slack) || len(reported) != 1 || !strings.Contains(reported[0], c.reason) {
+					t.Errorf("%d with a limit of %d: %d are read, told %q", n, limit, got, reported)
 				}
 			}
 			kept := func(n, limit int) {
-				f, told := read(n, limit)
-				if got := c.count(f); !about(got, n, c.slack) || len(told) > 0 {
-					t.Errorf("%d with a limit of %d: %d are read, told %q", n, limit, got, told)
+				f, reported := read(n, limit)
+				if got := c.count(f); !about(got, n, c.slack) || len(reported) > 0 {
+					t.Errorf("%d with a limit of %d: %d are read, told %q", n, limit, got, reported)
 				}
 			}
 			exceeded(c.usual+1+c.slack, 0, c.usual)
@@ -146,24 +146,24 @@ func TestProblemsBeyondTheLimitAreCounted(t *testing.T) {
 				t.Fatal(err)
 			}
 			last := f.Problems[len(f.Problems)-1]
-			told, n := 0, 0
+			reported, n := 0, 0
 			_, scanErr := fmt.Sscanf(last.Message, "There are %d more", &n)
 			for _, p := range f.Problems {
 				if p.Kind != feed.ProblemMore {
-					told++
+					reported++
 				}
 			}
-			if last.Kind != feed.ProblemMore || scanErr != nil || told != want {
-				t.Errorf("%s: %d problems, the last is %v", name, told, last)
+			if last.Kind != feed.ProblemMore || scanErr != nil || reported != want {
+				t.Errorf("%s: %d problems, the last is %v", name, reported, last)
 			}
-			if all, err := feed.ParseBytes([]byte(doc(1000)), &feed.Options{Limits: feed.Limits{Problems: -1}}); err != nil || len(all.Problems) != told+n {
-				t.Errorf("%s: without a limit there are %d problems, %v; with one %d and %d", name, len(all.Problems), err, told, n)
+			if all, err := feed.ParseBytes([]byte(doc(1000)), &feed.Options{Limits: feed.Limits{Problems: -1}}); err != nil || len(all.Problems) != reported+n {
+				t.Errorf("%s: without a limit there are %d problems, %v; with one %d and %d", name, len(all.Problems), err, reported, n)
 			}
 		}
 	}
 }
 
-func TestALimitIsToldAfterAHundredOtherProblems(t *testing.T) {
+func TestLimitIsReportedAfterAHundredOtherProblems(t *testing.T) {
 	t.Parallel()
 	wrong := strings.Repeat("</x>", 500)
 	for name, doc := range map[string]string{

@@ -89,7 +89,7 @@ type mcfReader struct {
 	units  []mcfUnit
 	byID   map[string]int
 	header *mcfUnit // of the form without XML
-	tell   func(kind string, offset int, message string)
+	report func(kind string, offset int, message string)
 }
 
 // element reads the unit that the current element is.
@@ -130,8 +130,8 @@ func (m *mcfReader) element() mcfUnit {
 
 // finish makes the feed when all units are there.
 func (m *mcfReader) finish() {
-	if m.tell == nil {
-		m.tell = m.problem
+	if m.report == nil {
+		m.report = m.problem
 	}
 	m.bases = nil // those of the document's elements
 	m.byID = make(map[string]int, len(m.units))
@@ -169,7 +169,7 @@ func (m *mcfReader) finish() {
 // one makes an item of a unit. It is false when no more are wanted.
 func (m *mcfReader) one(u *mcfUnit) bool {
 	if len(m.f.Items) >= m.o.Limits.Items {
-		m.tell(ProblemLimit, u.at, "There are more than "+strconv.Itoa(m.o.Limits.Items)+" units with an address; the rest is left out.")
+		m.report(ProblemLimit, u.at, "There are more than "+strconv.Itoa(m.o.Limits.Items)+" units with an address; the rest is left out.")
 		return false
 	}
 	m.f.Items = append(m.f.Items, Item{ID: u.id, IDFrom: FromID})
@@ -270,7 +270,7 @@ func (m *mcfReader) words(u *mcfUnit, v *mcfProperty) Text {
 func (m *mcfReader) when(to *Date, v *mcfProperty) {
 	t, ok := ParseDate(v.value)
 	if !ok {
-		m.tell(ProblemDate, v.at, "This date cannot be read: "+quote(v.value)+".")
+		m.report(ProblemDate, v.at, "This date cannot be read: "+quote(v.value)+".")
 	}
 	*to = Date{Raw: v.value, UTC: t}
 }

@@ -34,13 +34,13 @@ func (p *parser) mcfText(text string) error {
 	p.f.Format = MCF
 	m := mcfReader{parser: p, header: &mcfUnit{}}
 	lines := lineCount{line: 1}
-	m.tell = func(kind string, offset int, message string) {
+	m.report = func(kind string, offset int, message string) {
 		p.problemAt(kind, lines.at(text, offset), "", message)
 	}
-	s := mcfScan{doc: text, tell: m.tell}
+	s := mcfScan{doc: text, report: m.report}
 	m.slots(&s)
 	if s.cut {
-		m.tell(ProblemTruncated, len(text), "The document ends in a text; what there is of it is kept.")
+		m.report(ProblemTruncated, len(text), "The document ends in a text; what there is of it is kept.")
 	}
 	for i := range m.units {
 		m.units[i].kind = m.units[i].get("typeOf")
@@ -54,7 +54,7 @@ func (m *mcfReader) slots(s *mcfScan) {
 	u, slot := m.header, ""
 	for s.more() {
 		if m.unknown > m.o.Limits.Unknown {
-			m.tell(ProblemLimit, s.pos, "There are more units and slots than are read; the rest is left out.")
+			m.report(ProblemLimit, s.pos, "There are more units and slots than are read; the rest is left out.")
 			return
 		}
 		if name, ok := s.slot(); ok {
@@ -75,7 +75,7 @@ func (m *mcfReader) slots(s *mcfScan) {
 		switch {
 		case !ok:
 		case slot == "":
-			m.tell(ProblemMarkup, v.at, "A value stands without the name of a slot; it is passed over.")
+			m.report(ProblemMarkup, v.at, "A value stands without the name of a slot; it is passed over.")
 		case u == m.header && strings.EqualFold(slot, "MCFVersion"):
 			m.f.Version = v.value
 		default:
@@ -100,10 +100,10 @@ func (l *lineCount) at(doc string, offset int) int {
 
 // mcfScan takes the text apart.
 type mcfScan struct {
-	doc  string
-	pos  int
-	cut  bool // the document ended in a text
-	tell func(kind string, offset int, message string)
+	doc    string
+	pos    int
+	cut    bool // the document ended in a text
+	report func(kind string, offset int, message string)
 }
 
 // more passes over white space, commas and comments, and reports whether anything

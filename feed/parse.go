@@ -120,37 +120,37 @@ type parser struct {
 	o Options
 	f *Feed
 
-	atom     bool // Atom 0.3 or 1.0: texts say what they are
-	inRDF    bool // RSS 0.90, 1.0 and 1.1
-	foreign  bool // it turned out to be no feed
-	channels int
-	outside  int // offset of the first item outside of the channel; 0 for none
-	ns       string
-	bases    []openBase
-	root     *href.Base
-	item     *Item // the one being read
-	nested   int   // how many items are around it
-	unknown  int   // how many elements and attributes are kept in trees
-	crowded  bool  // there were more
-	untold   int   // problems beyond the limit
-	stopped  bool
-	limited  bool
-	overfull []string // kinds of things of which there were more than are kept
-	binary   bool     // the bytes look like no text
-	from     int      // offset of the first item
-	half     halfPoint
-	beyond   int // of these, those of limits that were told all the same
-	budget   budget
-	dates    dateOrder
-	text     string      // the document
-	doubled  *bool       // it was encoded twice; nil before anything looks like it
-	tagsOf   *[]Category // the list that tags are of
-	tags     map[Category]struct{}
-	links    slab[Link]
-	people   slab[Person]
-	subjects slab[Category]
-	files    slab[Enclosure]
-	texts    slab[Text]
+	atom       bool // Atom 0.3 or 1.0: texts say what they are
+	inRDF      bool // RSS 0.90, 1.0 and 1.1
+	foreign    bool // it turned out to be no feed
+	channels   int
+	outside    int // offset of the first item outside of the channel; 0 for none
+	ns         string
+	bases      []openBase
+	root       *href.Base
+	item       *Item // the one being read
+	nested     int   // how many items are around it
+	unknown    int   // how many elements and attributes are kept in trees
+	crowded    bool  // there were more
+	unreported int   // problems beyond the limit
+	stopped    bool
+	limited    bool
+	overfull   []string // kinds of things of which there were more than are kept
+	binary     bool     // the bytes look like no text
+	from       int      // offset of the first item
+	half       halfPoint
+	beyond     int // of these, those of limits that were told all the same
+	budget     budget
+	dates      dateOrder
+	text       string      // the document
+	doubled    *bool       // it was encoded twice; nil before anything looks like it
+	tagsOf     *[]Category // the list that tags are of
+	tags       map[Category]struct{}
+	links      slab[Link]
+	people     slab[Person]
+	subjects   slab[Category]
+	files      slab[Enclosure]
+	texts      slab[Text]
 
 	plain      bool       // only identities are wanted, of the texts as they are written
 	identities []identity // of a plain reading, in the order in which items end
@@ -335,7 +335,7 @@ func (p *parser) wanted(kind string) bool {
 // problem tells of one at an offset of the document.
 func (p *parser) problem(kind string, offset int, message string) {
 	if !p.wanted(kind) {
-		p.untold++
+		p.unreported++
 		return
 	}
 	if p.r == nil {
@@ -353,7 +353,7 @@ func (p *parser) scanned(kind string, offset int, message string) (more bool) {
 
 func (p *parser) problemAt(kind string, line int, path, message string) {
 	if !p.wanted(kind) {
-		p.untold++
+		p.unreported++
 		return
 	}
 	if len(p.f.Problems) >= p.o.Limits.Problems {
@@ -399,10 +399,10 @@ func (p *parser) finish() {
 	p.duplicates()
 	p.overBudget()
 	if p.r != nil {
-		p.untold += p.r.Unreported()
+		p.unreported += p.r.Unreported()
 	}
-	if p.untold > 0 {
-		p.f.Problems = append(p.f.Problems, Problem{Kind: ProblemMore, Count: p.untold, Message: "There are " + strconv.Itoa(p.untold) + " more problems of these kinds."})
+	if p.unreported > 0 {
+		p.f.Problems = append(p.f.Problems, Problem{Kind: ProblemMore, Count: p.unreported, Message: "There are " + strconv.Itoa(p.unreported) + " more problems of these kinds."})
 	}
 }
 

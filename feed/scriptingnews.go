@@ -332,8 +332,8 @@ func wordsEnd(text, words string, work *int) int {
 		switch {
 		case i >= len(text):
 			return 0
-		case words[k] == ' ' && isBlank(text[i]):
-			for i < len(text) && isBlank(text[i]) {
+		case words[k] == ' ' && isSpaces(text[i]):
+			for i < len(text) && isSpaces(text[i]) {
 				i++
 			}
 		case words[k] != text[i]:
@@ -349,4 +349,4 @@ func isLetterOrDigit(c byte) bool {
 	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c >= 0x80
 }
 
-func isBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+func isSpaces(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }

@@ -144,7 +144,7 @@ type clientFunc func(*http.Request) (*http.Response, error)
 
 func (f clientFunc) Do(r *http.Request) (*http.Response, error) { return f(r) }
 
-func TestWellKnownAddressesAreBesideThePageFirst(t *testing.T) {
+func TestWellKnownPathsNextToThePageComeFirst(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string][]string{
 		"https://a.example":                   {"https://a.example/feed", "https://a.example/rss.xml"},

@@ -6,7 +6,7 @@ import (
 	"cloudburst/feed/discover"
 )
 
-func TestTheRootElementTellsTheFormat(t *testing.T) {
+func TestRootElementDecidesTheFormat(t *testing.T) {
 	t.Parallel()
 	for doc, want := range map[string]discover.Format{
 		`<rss version="0.91">`: discover.RSS,

@@ -96,7 +96,7 @@ func (b *builder) room() bool {
 }
 
 // tell has a problem with the document as a whole, or with a place outside of it.
-func (b *builder) tell(kind string, line int, message string) {
+func (b *builder) report(kind string, line int, message string) {
 	b.problemAt(place{line: line}, kind, message)
 }
 
@@ -222,7 +222,7 @@ func (b *builder) skip() {
 // encoding takes over what the decoding found.
 func (b *builder) encoding(in charset.Result) {
 	for _, p := range in.Problems {
-		b.tell(p.Kind, p.Line, p.Message)
+		b.report(p.Kind, p.Line, p.Message)
 	}
 }
 

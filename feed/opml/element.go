@@ -337,7 +337,7 @@ func (b *builder) node(to []Node) []Node {
 	}
 	n.Attrs = b.attrs(nil, b.Attrs)
 	var text []string
-	blank := true
+	empty := true
 	flush := func() {
 		if len(text) > 0 {
 			n.Children = append(n.Children, Node{Text: strings.Join(text, "")})
@@ -348,7 +348,7 @@ func (b *builder) node(to []Node) []Node {
 	for depth := len(b.steps); len(b.steps) >= depth; {
 		switch b.next() {
 		case scan.Text:
-			blank = blank && b.IsSpace()
+			empty = empty && b.IsSpace()
 			text = append(text, b.Chars())
 		case scan.Start:
 			flush()
@@ -358,15 +358,15 @@ func (b *builder) node(to []Node) []Node {
 		}
 	}
 	flush()
-	return append(to, tidy(n, elements, blank))
+	return append(to, tidy(n, elements, empty))
 }
 
 // tidy takes out white space between elements, and makes a leaf of what has none.
-func tidy(n Node, elements int, blank bool) Node {
+func tidy(n Node, elements int, empty bool) Node {
 	switch {
-	case blank && elements == 0:
+	case empty && elements == 0:
 		n.Children = nil
-	case blank:
+	case empty:
 		kept := n.Children[:0]
 		for _, c := range n.Children {
 			if c.Name != "" {

@@ -89,24 +89,24 @@ func ParseBytes(doc []byte, o *Options) (*Document, error) {
 	b.encoding(in)
 	if skipped > 0 {
 		p := junk()
-		b.tell(p.Kind, p.Line, p.Message)
+		b.report(p.Kind, p.Line, p.Message)
 	}
 	b.read()
 	if b.leaking() {
 		// Now that the whole is known: tags that were never closed have drawn what
 		// follows them into themselves.
-		if mended, n := closeLeaves(text); n > 0 {
-			again := newBuilder(mended, limits)
+		if repaired, n := closeLeaves(text); n > 0 {
+			again := newBuilder(repaired, limits)
 			again.lines = b.lines
 			again.encoding(in)
 			p := unclosed(n)
-			again.tell(p.Kind, p.Line, p.Message)
+			again.report(p.Kind, p.Line, p.Message)
 			again.read()
 			b = again
 		}
 	}
 	if cut {
-		b.tell(ProblemLimit, 0, fmt.Sprintf("The document has more than %d bytes; the rest is not read.", limits.Bytes))
+		b.report(ProblemLimit, 0, fmt.Sprintf("The document has more than %d bytes; the rest is not read.", limits.Bytes))
 	}
 	d := b.finish()
 	d.Encoding = in.Name

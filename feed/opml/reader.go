@@ -200,10 +200,10 @@ func (b *builder) finish() *Document {
 	d.Unknown = b.words.node(d.Unknown)
 	d.Head.Unknown = b.inHeads.node(d.Head.Unknown)
 	if !b.hasHead {
-		b.tell(ProblemMissing, 0, "There is no <head>.")
+		b.report(ProblemMissing, 0, "There is no <head>.")
 	}
 	if !b.hasBody {
-		b.tell(ProblemMissing, 0, "There is no <body>.")
+		b.report(ProblemMissing, 0, "There is no <body>.")
 	}
 	b.settle()
 	b.more += b.Unreported()

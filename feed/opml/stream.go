@@ -160,10 +160,10 @@ func (s *Stream) Walk(visit func(folders []string, o *Outline) error) (*Document
 		return nil, err
 	}
 	for _, p := range s.found {
-		b.tell(p.Kind, p.Line, p.Message)
+		b.report(p.Kind, p.Line, p.Message)
 	}
 	if s.cut {
-		b.tell(ProblemLimit, 0, fmt.Sprintf("The document has more than %d bytes; the rest is not read.", s.limits.Bytes))
+		b.report(ProblemLimit, 0, fmt.Sprintf("The document has more than %d bytes; the rest is not read.", s.limits.Bytes))
 	}
 	d := b.finish()
 	d.Outlines, d.Encoding = nil, s.in.Name

@@ -36,9 +36,9 @@ func (w *writer) quietly(s string) string {
 	if w.plainWeb(s) {
 		return s
 	}
-	told, untold := len(w.warnings), w.untold
+	reported, unreported := len(w.warnings), w.unreported
 	s = w.address(s, "")
-	w.warnings, w.untold = w.warnings[:told], untold
+	w.warnings, w.unreported = w.warnings[:reported], unreported
 	return s
 }
 

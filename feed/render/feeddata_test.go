@@ -73,9 +73,9 @@ func TestTheManualHasEveryNameOfTheData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	for _, m := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(string(doc), -1) {
-		told[m[1]] = true
+		reported[m[1]] = true
 	}
 	source := ""
 	for _, file := range []string{"datafeed.go", "dataitem.go"} {
@@ -97,7 +97,7 @@ func TestTheManualHasEveryNameOfTheData(t *testing.T) {
 		t.Fatal(fmt.Sprint("the names are not found any more: ", names))
 	}
 	for name := range names {
-		if !told[name] {
+		if !reported[name] {
 			t.Errorf("docs/feed-data.md does not tell of %s", name)
 		}
 	}

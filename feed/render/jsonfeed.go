@@ -269,7 +269,7 @@ func (j *jsonWriter) items(list []feed.Item) {
 		j.open('{')
 		j.item(it)
 		j.shut('}')
-		if len(it.Items) > 0 && len(j.at) < deepestItems && !told(it) {
+		if len(it.Items) > 0 && len(j.at) < deepestItems && !reported(it) {
 			if !j.nested {
 				j.nested = true
 				j.warn("nested", "items", "JSON Feed has no items within items; they stand behind the one that they were in.")
@@ -281,7 +281,7 @@ func (j *jsonWriter) items(list []feed.Item) {
 }
 
 // told reports that the whole text of an item has the texts of those in it, in their order.
-func told(it *feed.Item) bool {
+func reported(it *feed.Item) bool {
 	rest := it.Summary.Value // of RSS without content:encoded it is the whole text
 	if len(it.Content) > 0 {
 		rest = it.Content[0].Value

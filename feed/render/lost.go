@@ -51,7 +51,7 @@ func (w *writer) lose(what loss, has bool) {
 }
 
 // tellLost is one warning for all that was left out so.
-func (w *writer) tellLost(title string) {
+func (w *writer) reportLost(title string) {
 	if w.lost == 0 {
 		return
 	}

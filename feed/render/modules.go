@@ -38,7 +38,7 @@ func (w *writer) feedModules(f *feed.Feed) {
 func (w *writer) itemModules(it *feed.Item, inAtom bool) {
 	if it.More != nil {
 		w.more(it.More, it.Links, inAtom)
-		w.itemPicture(it)
+		w.itemImage(it)
 	}
 	w.itunes(it.ITunes, false)
 	if it.Podcast != nil {
@@ -312,7 +312,7 @@ func (w *writer) outlines(list []feed.Outline, depth int) {
 
 // itemPicture writes the picture of an item, which RSS and Atom have no element for, as
 // a small one of Media RSS, unless that of iTunes is the same.
-func (w *writer) itemPicture(it *feed.Item) {
+func (w *writer) itemImage(it *feed.Item) {
 	img := it.More.Image
 	if img == nil || img.URL == "" || it.ITunes != nil && it.ITunes.Image == img.URL {
 		return

@@ -27,9 +27,9 @@ func Append(dst []byte, f *feed.Feed, format string, o *Options) ([]byte, []Warn
 	}
 	write(&w)
 	if w.lost != 0 {
-		w.tellLost(titleOf(format))
+		w.reportLost(titleOf(format))
 	}
-	return w.b, w.told(), nil
+	return w.b, w.reported(), nil
 }
 
 // sizeOf is about how many bytes a document will have, so that it is not copied again
@@ -64,14 +64,14 @@ func Write(out io.Writer, f *feed.Feed, format string, o *Options) ([]Warning, e
 
 // writer writes one document.
 type writer struct {
-	b        []byte // what is written so far
-	f        *feed.Feed
-	o        Options
-	format   string
-	warnings []Warning
-	untold   int // warnings beyond the limit
-	at       []int
-	few      [8]int // room for at
+	b          []byte // what is written so far
+	f          *feed.Feed
+	o          Options
+	format     string
+	warnings   []Warning
+	unreported int // warnings beyond the limit
+	at         []int
+	few        [8]int // room for at
 
 	depth  int    // of open elements
 	flat   int    // more than 0: no lines are begun, for white space counts

@@ -37,7 +37,7 @@ func TestFormatsAreFoundByNameAndExtension(t *testing.T) {
 	}
 }
 
-func TestAnUnknownFormatIsToldWhatThereIs(t *testing.T) {
+func TestUnknownFormatErrorListsTheFormats(t *testing.T) {
 	t.Parallel()
 	dst := []byte("before")
 	got, _, err := Append(dst, new(feed.Feed), "rss3\x00", nil)
@@ -214,7 +214,7 @@ func TestItemsNestedTooDeepEnd(t *testing.T) {
 	checkRSS(t, written(t, &feed.Feed{Link: "https://a.example/", Items: []feed.Item{it}}, "rss20"), "rss20")
 }
 
-func TestManyItemsWithOneIDAreToldApart(t *testing.T) {
+func TestItemsWithOneIDGetDifferentIDs(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{Link: "https://a.example/"}
 	for i := range 3 * fewNames {

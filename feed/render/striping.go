@@ -109,8 +109,8 @@ func stripedForest(b []byte) (list []stripedElement, length int) {
 	last := 0 // the end of the tag before
 	for begin, end := nextTag(b, 0); begin >= 0; begin, end = nextTag(b, end) {
 		between := b[last:begin]
-		blank := len(bytes.TrimSpace(between)) == 0
-		if n := len(stack); n > 0 && !blank {
+		isSpace := len(bytes.TrimSpace(between)) == 0
+		if n := len(stack); n > 0 && !isSpace {
 			stack[n-1].e.text = true
 		}
 		last = end
@@ -134,7 +134,7 @@ func stripedForest(b []byte) (list []stripedElement, length int) {
 		if i := bytes.IndexByte(tag, ' '); i >= 0 {
 			e.name, e.attrs = tag[:i], tag[i:]
 		}
-		if blank {
+		if isSpace {
 			e.before = between
 		}
 		switch n := len(stack); {

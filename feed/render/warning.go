@@ -17,7 +17,7 @@ const maxWarnings = 200
 // that it is about, "" for all of it; the parts of the text are joined as they are.
 func (w *writer) warn(rule, where string, text ...string) {
 	if len(w.warnings) >= maxWarnings {
-		w.untold++
+		w.unreported++
 		return
 	}
 	n := 0
@@ -56,10 +56,10 @@ func (w *writer) enter(i int) { w.at = append(w.at, i+1) }
 func (w *writer) leave() { w.at = w.at[:len(w.at)-1] }
 
 // told is all warnings, with one for those that were too many.
-func (w *writer) told() []Warning {
-	if w.untold > 0 {
-		w.warnings = append(w.warnings, Warning{Rule: "more", Text: "There are " + strconv.Itoa(w.untold) + " more warnings."})
-		w.untold = 0
+func (w *writer) reported() []Warning {
+	if w.unreported > 0 {
+		w.warnings = append(w.warnings, Warning{Rule: "more", Text: "There are " + strconv.Itoa(w.unreported) + " more warnings."})
+		w.unreported = 0
 	}
 	return w.warnings
 }

@@ -172,8 +172,8 @@ func (w *writer) escape(s, where string, in byte) {
 		w.b = append(w.b, s...)
 		return
 	}
-	told := !utf8.ValidString(s)
-	if told {
+	reported := !utf8.ValidString(s)
+	if reported {
 		w.warnCharacters(where)
 		s = strings.ToValidUTF8(s, "")
 	}
@@ -196,8 +196,8 @@ func (w *writer) escape(s, where string, in byte) {
 			i++
 			continue
 		}
-		if with == "" && !told {
-			told = true
+		if with == "" && !reported {
+			reported = true
 			w.warnCharacters(where)
 		}
 		w.b = append(append(w.b, s[from:i]...), with...)

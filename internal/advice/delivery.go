@@ -81,12 +81,12 @@ const (
 func (a *adviser) size() {
 	n := len(a.d.Document)
 	at := Place{Text: strconv.Itoa(n>>10) + " kB"}
-	const mend = "Keep the newest items, and the older ones in further pages or an archive (RFC 5005)."
+	const fix = "Keep the newest items, and the older ones in further pages or an archive (RFC 5005)."
 	switch {
 	case n > hugeFeed:
-		a.add(LevelWarning, "size", at, "The feed is very large.", "Some readers refuse it; all others fetch it whole after each change.", mend)
+		a.add(LevelWarning, "size", at, "The feed is very large.", "Some readers refuse it; all others fetch it whole after each change.", fix)
 	case n > bigFeed:
-		a.add(LevelAdvice, "size", at, "The feed is large.", "Readers fetch it whole after each change.", mend)
+		a.add(LevelAdvice, "size", at, "The feed is large.", "Readers fetch it whole after each change.", fix)
 	}
 }
 

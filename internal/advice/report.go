@@ -116,12 +116,12 @@ type adviser struct {
 }
 
 // add tells of one place.
-func (a *adviser) add(level Level, rule string, at Place, problem, effect, mend string) {
+func (a *adviser) add(level Level, rule string, at Place, problem, effect, fix string) {
 	i, ok := a.rules[rule]
 	if !ok {
 		i = len(a.list)
 		a.rules[rule] = i
-		a.list = append(a.list, Finding{Level: level, Rule: rule, Problem: problem, Effect: effect, Fix: mend})
+		a.list = append(a.list, Finding{Level: level, Rule: rule, Problem: problem, Effect: effect, Fix: fix})
 	}
 	adv := &a.list[i]
 	adv.Count++
@@ -201,19 +201,19 @@ func (a *adviser) problems() {
 		if p.Kind == feed.ProblemType {
 			continue // http says what it should be
 		}
-		level, problem, effect, mend := problemAdvice(p.Kind)
+		level, problem, effect, fix := problemAdvice(p.Kind)
 		at := Place{p.Line, p.Path, p.Message}
 		if n, ok := strings.CutPrefix(p.Path, "item["); ok && p.Line == 0 {
 			if i, err := strconv.Atoi(strings.TrimSuffix(n, "]")); err == nil {
 				at = a.item(i-1, "", p.Message)
 			}
 		}
-		a.add(level, p.Kind, at, problem, effect, mend)
+		a.add(level, p.Kind, at, problem, effect, fix)
 	}
 }
 
 // problemAdvice is what a kind of problem means to publishers.
-func problemAdvice(kind string) (level Level, problem, effect, mend string) {
+func problemAdvice(kind string) (level Level, problem, effect, fix string) {
 	const broken = "Readers that go by the rules of XML stop here and show nothing, or nothing new."
 	switch kind {
 	case feed.ProblemTruncated:

@@ -61,7 +61,7 @@ type App struct {
 	hosted
 	reading
 	feeds    *publishhttp.Feeds // the doors to what is hosted
-	sinks    *announce.Announcer
+	targets  *announce.Announcer
 	testFeed *testfeed.Feed
 
 	certificates lateCertificates
@@ -129,7 +129,7 @@ func (a *App) join(ctx context.Context, st store.Store) error {
 	redirects := &hubhttp.Redirects{
 		Callable: a.callable, MayAsk: func(url string) bool { return a.hub.MayAsk(url) }, Timeout: a.cfg.Hub.CallbackTimeout, Now: a.clock.Now,
 	}
-	notifier := &hubhttp.Notifier{Sender: a.sender, Redirects: redirects, HubURL: a.websubDoor, Signature: cfg.WebSub.Signature}
+	notifier := &hubhttp.Notifier{Sender: a.sender, Redirects: redirects, HubURL: a.websubEndpoint, Signature: cfg.WebSub.Signature}
 	a.hub = &hub.Hub{
 		Store: st, Bus: bus, Log: log, Now: a.clock.Now,
 		Fetch: ownFeeds{fetcher, a}, Options: a.hubOptions(), Busy: busy,
@@ -144,7 +144,7 @@ func (a *App) join(ctx context.Context, st store.Store) error {
 	}
 	a.hub.Init()
 	a.newUpstream(st)
-	a.newSinks(st)
+	a.newTargets(st)
 	if err := (hosting{a}).newHosted(ctx, st); err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (a *App) join(ctx context.Context, st store.Store) error {
 	a.certificates.open(st)
 	a.operator = api.New(a.operating(st, a.writing(api.Options{
 		Hub: a.hub, Store: st, Relays: a.upstream, Accounts: a.accounts, Feeds: a.authors, Audience: a.audience, Origin: a.names.Public,
-		River: a.river, ReaderOf: a.owners.readerOf, Targets: a.sinks, Tick: a.testFeed.Tick, Traces: a.traceCounts(), DiskFree: a.diskFree,
+		River: a.river, ReaderOf: a.owners.readerOf, Targets: a.targets, Tick: a.testFeed.Tick, Traces: a.traceCounts(), DiskFree: a.diskFree,
 		Bus: bus, Version: Version, PublicURL: cfg.PublicURL, Warnings: a.operatorWarnings,
 		Log: log, Now: a.clock.Now, Done: a.done,
 	})))
@@ -243,7 +243,7 @@ func (a *App) ownTopic(url string) bool {
 }
 
 // websubDoor is the WebSub door as strangers reach it.
-func (a *App) websubDoor() string { return a.names.Public() + "/websub" }
+func (a *App) websubEndpoint() string { return a.names.Public() + "/websub" }
 
 // warnings are what the operator should know, and everybody may read on the status page.
 func (a *App) warnings() []string {

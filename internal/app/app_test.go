@@ -123,17 +123,17 @@ func post(t *testing.T, to string, form url.Values) (int, string) {
 // subscriber is a callback that keeps what it hears.
 type subscriber struct {
 	*httptest.Server
-	heard chan string
+	received chan string
 }
 
 func newSubscriber(t *testing.T) *subscriber {
-	s := &subscriber{heard: make(chan string, 100)}
+	s := &subscriber{received: make(chan string, 100)}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c := r.URL.Query().Get("challenge"); c != "" {
 			fmt.Fprint(w, c)
 			return
 		}
-		s.heard <- r.PostFormValue("url")
+		s.received <- r.PostFormValue("url")
 	}))
 	t.Cleanup(s.Close)
 	return s
@@ -152,7 +152,7 @@ func (s *subscriber) form(feed, domain string) url.Values {
 func (s *subscriber) wait(t *testing.T, what string) string {
 	t.Helper()
 	select {
-	case url := <-s.heard:
+	case url := <-s.received:
 		return url
 	case <-time.After(maxWait):
 		t.Fatalf("nothing was heard: %s", what)
@@ -185,7 +185,7 @@ func (f *feed) set(body string) {
 	f.body = body
 }
 
-func TestAPingReachesASubscriberThroughTheRealDoors(t *testing.T) {
+func TestPingReachesASubscriberThroughTheRealEndpoints(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	f, s := newFeed(t), newSubscriber(t)
@@ -211,12 +211,12 @@ func TestAPingReachesASubscriberThroughTheRealDoors(t *testing.T) {
 	if err := r.stop(); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(s.heard); n != 0 {
+	if n := len(s.received); n != 0 {
 		t.Errorf("an unchanged feed was announced %d times", n)
 	}
 }
 
-func TestTheHealthDoorsAnswerOnBothListeners(t *testing.T) {
+func TestHealthEndpointsRespondOnBothListeners(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	for _, base := range []string{r.base, r.admin} {
@@ -307,7 +307,7 @@ func TestEveryPageAnswers(t *testing.T) {
 	}
 }
 
-func TestAnOwnDoorIsNoCallback(t *testing.T) {
+func TestOwnEndpointIsRejectedAsCallback(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	f := newFeed(t)

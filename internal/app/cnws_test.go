@@ -100,13 +100,13 @@ func TestAPublisherOfCNWS(t *testing.T) {
 	begun := time.Now()
 	w.put("/rss.xml", rssWith("Zwei &amp; mehr"))
 	w.publish(t, feed)
-	told := e.await(t, "POST", 2)
-	m, err := cnws.Parse(bytes.NewReader(told[1].body))
+	notified := e.await(t, "POST", 2)
+	m, err := cnws.Parse(bytes.NewReader(notified[1].body))
 	if err != nil || m.Change == nil {
-		t.Fatalf("told %s: %v", told[1].body, err)
+		t.Fatalf("told %s: %v", notified[1].body, err)
 	}
-	if c := m.Change; c.ResourceID != feed || c.Title != "Zwei & mehr" || c.Description != "An excerpt" || c.ChangeTime.Before(begun.Add(-time.Minute)) || told[1].RequestURI != "/n?a=1&b=2" {
-		t.Errorf("told at %s: %+v", told[1].RequestURI, c)
+	if c := m.Change; c.ResourceID != feed || c.Title != "Zwei & mehr" || c.Description != "An excerpt" || c.ChangeTime.Before(begun.Add(-time.Minute)) || notified[1].RequestURI != "/n?a=1&b=2" {
+		t.Errorf("told at %s: %+v", notified[1].RequestURI, c)
 	}
 	for name, c := range map[string]struct{ resource, callback string }{
 		"a resource that cannot be read": {w.URL + "/missing", e.URL + "/n"},
@@ -140,8 +140,8 @@ func TestWhatACNWSSubscriberAnswersDecides(t *testing.T) {
 	status := func(code int) *ear { return once(func(w http.ResponseWriter) { w.WriteHeader(code) }) }
 	for name, c := range map[string]struct {
 		*ear
-		stays bool
-		told  int // of the first change
+		stays    bool
+		notified int // of the first change
 	}{
 		"true":                {once(func(w http.ResponseWriter) { cnwsAnswer(w, "true") }), true, 1},
 		"false":               {once(func(w http.ResponseWriter) { cnwsAnswer(w, "false") }), false, 1},
@@ -158,7 +158,7 @@ func TestWhatACNWSSubscriberAnswersDecides(t *testing.T) {
 			if code, got := w.say(t, subscribeTo(feed, c.URL)); code != http.StatusOK || !got.Status {
 				t.Fatalf("subscribe: %d %+v", code, got)
 			}
-			for i, want := range []int{c.told, c.told + map[bool]int{false: 0, true: 1}[c.stays]} {
+			for i, want := range []int{c.notified, c.notified + map[bool]int{false: 0, true: 1}[c.stays]} {
 				w.put("/rss.xml", rssWith(fmt.Sprint(name, i)))
 				w.publish(t, feed)
 				if n := len(c.got("POST")) - 1; n != want {
@@ -173,7 +173,7 @@ func TestWhatACNWSSubscriberAnswersDecides(t *testing.T) {
 	}
 }
 
-func TestACNWSSubscriberThatComesBackIsToldWhatItMissed(t *testing.T) {
+func TestReturningCNWSSubscriberGetsMissedChanges(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, func(c *config.Config) {
 		c.Hub.Retry = []time.Duration{20 * time.Millisecond, 20 * time.Millisecond, time.Hour} // then only if it asks
@@ -207,9 +207,9 @@ func TestACNWSSubscriberThatComesBackIsToldWhatItMissed(t *testing.T) {
 	if code, got := w.say(t, subscribeTo(feed, e.URL)); code != http.StatusOK || !got.Status {
 		t.Fatalf("confirm after the outage: %d %+v", code, got)
 	}
-	told := again.await(t, "POST", 1)
-	if m, err := cnws.Parse(bytes.NewReader(told[0].body)); err != nil || m.Change == nil || m.Change.Title != "two" {
-		t.Errorf("told %s, %v", told[0].body, err)
+	notified := again.await(t, "POST", 1)
+	if m, err := cnws.Parse(bytes.NewReader(notified[0].body)); err != nil || m.Change == nil || m.Change.Title != "two" {
+		t.Errorf("told %s, %v", notified[0].body, err)
 	}
 }
 

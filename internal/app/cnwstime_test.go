@@ -200,7 +200,7 @@ func (b *bubble) change(title string) {
 	}
 }
 
-func (b *bubble) heard() []moment {
+func (b *bubble) received() []moment {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return append([]moment(nil), b.came...)
@@ -224,7 +224,7 @@ func TestASubscriberThatIsAwayForADayIsRemovedAndNotBefore(t *testing.T) {
 		}
 		b.change("two")
 		b.pass(time.Second)
-		if got := b.heard(); len(got) != 2 || got[1].doc.Change == nil || got[1].doc.Change.Title != "two" {
+		if got := b.received(); len(got) != 2 || got[1].doc.Change == nil || got[1].doc.Change.Title != "two" {
 			t.Fatalf("heard %+v", got)
 		}
 		stop()
@@ -232,7 +232,7 @@ func TestASubscriberThatIsAwayForADayIsRemovedAndNotBefore(t *testing.T) {
 		b.pass(time.Hour)
 		stop = b.other() // back in time
 		b.pass(90 * time.Minute)
-		if got := b.heard(); len(got) != 3 || got[2].doc.Change.Title != "three" || !b.listed() {
+		if got := b.received(); len(got) != 3 || got[2].doc.Change.Title != "three" || !b.listed() {
 			t.Fatalf("heard %+v after it came back", got)
 		}
 		stop()
@@ -251,7 +251,7 @@ func TestASubscriberThatIsAwayForADayIsRemovedAndNotBefore(t *testing.T) {
 		}
 		defer b.other()()
 		b.pass(time.Hour)
-		if n := len(b.heard()); n != 3 {
+		if n := len(b.received()); n != 3 {
 			t.Errorf("told %d times", n)
 		}
 	})
@@ -266,7 +266,7 @@ func TestASubscriptionElsewhereIsConfirmedAfterSilenceAndAfterAnOutage(t *testin
 			t.Fatal(err)
 		}
 		b.pass(time.Minute)
-		first := b.heard()
+		first := b.received()
 		if len(first) != 1 || first[0].doc.Subscribe == nil || first[0].doc.Subscribe.ResourceID != bubbleFeed {
 			t.Fatalf("heard %+v", first)
 		}
@@ -276,11 +276,11 @@ func TestASubscriptionElsewhereIsConfirmedAfterSilenceAndAfterAnOutage(t *testin
 		}
 		spoke := time.Now()
 		b.pass(bubbleSilence - 10*time.Minute)
-		if n := len(b.heard()); n != 1 {
+		if n := len(b.received()); n != 1 {
 			t.Fatalf("asked %d times before the silence had lasted", n)
 		}
 		b.pass(time.Hour)
-		got := b.heard()
+		got := b.received()
 		if len(got) != 2 || got[1].doc.Subscribe == nil || got[1].at.Sub(spoke) < bubbleSilence-time.Minute {
 			t.Fatalf("heard %+v after the silence", got)
 		}
@@ -288,7 +288,7 @@ func TestASubscriptionElsewhereIsConfirmedAfterSilenceAndAfterAnOutage(t *testin
 		b.pass(8 * time.Hour)
 		b.start()
 		b.pass(10 * time.Minute)
-		if got := b.heard(); len(got) != 3 || got[2].doc.Subscribe == nil {
+		if got := b.received(); len(got) != 3 || got[2].doc.Subscribe == nil {
 			t.Errorf("heard %+v after an outage of eight hours", got)
 		}
 	})

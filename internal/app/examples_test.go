@@ -122,7 +122,7 @@ func (x *exchanges) arrives(id string) {
 
 // told changes the feed until the subscriber is told as the example says: one that
 // is asked afterwards is subscribed a moment after it has answered.
-func (x *exchanges) told(id string) {
+func (x *exchanges) notified(id string) {
 	x.Helper()
 	e := x.take(id)
 	var err error
@@ -220,7 +220,7 @@ func TestEveryExchangeOfTheDocumentationIsAsItSays(t *testing.T) {
 	x.arrives("websub-verify")
 	x.run("cnws-subscribe")
 	for _, id := range []string{"notify-http-post", "notify-xml-rpc", "notify-soap", "websub-deliver", "cnws-notify"} {
-		x.told(id)
+		x.notified(id)
 	}
 	for _, id := range []string{
 		"ping-rest", "ping-json", "ping-wrong", "ping-xml-rpc", "ping-soap", "websub-publish",

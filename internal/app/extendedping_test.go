@@ -14,7 +14,7 @@ import (
 func TestAnExtendedPingNamesThePostThatChangedAndItsCategories(t *testing.T) {
 	t.Parallel()
 	got := make(chan string, 10)
-	sink := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			t.Error(err)
@@ -22,11 +22,11 @@ func TestAnExtendedPingNamesThePostThatChangedAndItsCategories(t *testing.T) {
 		got <- string(body)
 		io.WriteString(w, `<methodResponse><params><param><value><struct><member><name>flerror</name><value><boolean>0</boolean></value></member></struct></value></param></params></methodResponse>`)
 	}))
-	defer sink.Close()
+	defer target.Close()
 	a := program(t)
 	write := people(t, a, "alice")
 	if _, err := a.posts.SetProfile(t.Context(), "alice", func(p *author.Profile) error {
-		p.Title, p.PingTargets = "Walks", []string{"weblogs-extended " + sink.URL + "/RPC2"}
+		p.Title, p.PingTargets = "Walks", []string{"weblogs-extended " + target.URL + "/RPC2"}
 		return nil
 	}, "test"); err != nil {
 		t.Fatal(err)

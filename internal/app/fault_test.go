@@ -58,7 +58,7 @@ func fill(t *testing.T, file string) {
 }
 
 // door is one way to say something to the hub, and how a refusal looks there.
-type door struct {
+type endpoint struct {
 	path, contentType, body string
 	status                  int
 	accepted, refused       string // in the answer's body
@@ -105,11 +105,11 @@ func websubForm(mode, topic, callback string) url.Values {
 }
 
 // newDoors are the ways of the other protocols, with callbacks at other.
-func newDoors(feed, other string) map[string]door {
+func newEndpoints(feed, other string) map[string]endpoint {
 	const form, xml = "application/x-www-form-urlencoded", "text/xml"
 	websub := func(mode string) string { return websubForm(mode, feed, other+"/websub").Encode() }
 	const flerror, away = "<name>flerror</name><value><boolean>", " server"
-	return map[string]door{
+	return map[string]endpoint{
 		"a WebSub request":                {"/websub", form, websub("subscribe"), 503, "202 ", away},
 		"a WebSub request at /hub":        {"/hub", form, websub("subscribe"), 503, "202 ", away},
 		"a WebSub request to end":         {"/websub", form, websub("unsubscribe"), 503, "202 ", away},
@@ -125,7 +125,7 @@ func newDoors(feed, other string) map[string]door {
 
 // doors are the ways to ping feed and to register s for it; callbacks of protocols
 // that s does not speak are at other.
-func doors(feed string, s *subscriber, other string) map[string]door {
+func endpoints(feed string, s *subscriber, other string) map[string]endpoint {
 	const form, xml = "application/x-www-form-urlencoded", "text/xml"
 	u, _ := url.Parse(s.URL) // httptest made it
 	ping := url.Values{"url": {feed}}.Encode()
@@ -134,8 +134,8 @@ func doors(feed string, s *subscriber, other string) map[string]door {
 		f.Set("path", path)
 		return f.Encode()
 	}
-	all := newDoors(feed, other)
-	maps.Copy(all, map[string]door{
+	all := newEndpoints(feed, other)
+	maps.Copy(all, map[string]endpoint{
 		"a ping over REST":         {"/rsscloud/ping", form, ping, 503, `success="true"`, `success="false"`},
 		"a ping over XML-RPC":      {"/RPC2", xml, `<methodCall><methodName>rssCloud.ping</methodName><params><param><value>` + feed + `</value></param></params></methodCall>`, 200, "<boolean>1<", "<int>4<"},
 		"a ping over SOAP":         {"/soap", xml, soapEnvelope(`<ping xmlns="http://rsscloud.org/"><url>` + feed + `</url></ping>`), 500, ">true<", ":Server<"},
@@ -149,7 +149,7 @@ func doors(feed string, s *subscriber, other string) map[string]door {
 }
 
 // knock sends d once.
-func (d door) knock(t *testing.T, base string) (ok bool, answer string) {
+func (d endpoint) knock(t *testing.T, base string) (ok bool, answer string) {
 	t.Helper()
 	res, err := http.Post(base+d.path, d.contentType, strings.NewReader(d.body))
 	if err != nil {
@@ -171,7 +171,7 @@ func (d door) knock(t *testing.T, base string) (ok bool, answer string) {
 }
 
 // refusing wants every door to refuse, in its own form and without harm.
-func refusing(t *testing.T, r *running, list map[string]door) {
+func refusing(t *testing.T, r *running, list map[string]endpoint) {
 	t.Helper()
 	for name, d := range list {
 		if ok, answer := d.knock(t, r.base); ok {
@@ -186,7 +186,7 @@ func refusing(t *testing.T, r *running, list map[string]door) {
 	}
 }
 
-func TestAFullDiskIsAnsweredAtEveryDoorAndRecoversByItself(t *testing.T) {
+func TestEndpointsReportAFullDiskAndRecover(t *testing.T) {
 	t.Parallel()
 	dir := tmpfs(t, "8m")
 	cfg := conf(t, dir)
@@ -220,7 +220,7 @@ func TestAFullDiskIsAnsweredAtEveryDoorAndRecoversByItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.set("<rss><channel><title>two</title></channel></rss>")
-	refusing(t, r, doors(feed, s, other))
+	refusing(t, r, endpoints(feed, s, other))
 	after, err := r.app.Hub().Store.Counts(t.Context(), time.Now())
 	if err != nil || after != before {
 		t.Errorf("something was half applied: %+v became %+v, %v", before, after, err)
@@ -228,7 +228,7 @@ func TestAFullDiskIsAnsweredAtEveryDoorAndRecoversByItself(t *testing.T) {
 	if n, err := r.app.Hub().Store.CountChanges(t.Context()); err != nil || n != listed {
 		t.Errorf("%d changes are listed, which were %d: %v", n, listed, err)
 	}
-	if n := len(s.heard); n != 0 {
+	if n := len(s.received); n != 0 {
 		t.Errorf("it was told %d times of a change that is not on disk", n)
 	}
 	if err := os.Remove(ballast); err != nil {
@@ -241,7 +241,7 @@ func TestAFullDiskIsAnsweredAtEveryDoorAndRecoversByItself(t *testing.T) {
 	if got := s.wait(t, "the change, when there is room again"); got != feed {
 		t.Errorf("told of %q", got)
 	}
-	for name, d := range doors(feed, s, other) {
+	for name, d := range endpoints(feed, s, other) {
 		if ok, answer := d.knock(t, r.base); !ok {
 			t.Errorf("%s when there is room again: %s", name, answer)
 		}
@@ -384,7 +384,7 @@ func TestADatabaseThatComesAndGoes(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var authors sync.WaitGroup
 	go func() {
-		for url := range s.heard {
+		for url := range s.received {
 			last.Store(url, time.Now())
 		}
 	}()
@@ -427,7 +427,7 @@ func TestADatabaseThatComesAndGoes(t *testing.T) {
 		wait(t, "pings are acknowledged", counted(&good, 50))
 		cluster.Crash()
 		wait(t, "pings are refused", counted(&bad, 20))
-		refusing(t, r, doors(feeds[0].URL+"/rss.xml", s, other))
+		refusing(t, r, endpoints(feeds[0].URL+"/rss.xml", s, other))
 		if err := cluster.Start(); err != nil {
 			t.Fatal(err)
 		}

@@ -270,7 +270,7 @@ func TestNothingOfAPrivateFeedGoesAnywhereElse(t *testing.T) {
 	}
 }
 
-func TestWhatWasSavedAndNotToldIsToldAtTheStart(t *testing.T) {
+func TestSavedButUnannouncedVersionsAreSentAtStartup(t *testing.T) {
 	t.Parallel()
 	cfg := conf(t, t.TempDir())
 	cfg.PublicURL = "http://hub.example"

@@ -12,7 +12,7 @@ import (
 )
 
 // doorChanges is how the log calls what another server's list of changes says.
-const doorChanges = "changes"
+const viaChanges = "changes"
 
 // followLists reads the lists of changes that the configuration names until ctx
 // ends. What they name and somebody follows here is checked.
@@ -34,7 +34,7 @@ func (a *App) followLists(ctx context.Context) {
 				if w.RSSURL != "" {
 					urls = append(urls, w.RSSURL)
 				}
-				if _, err := a.hub.ReceiveChanges(ctx, urls, doorChanges); err != nil && ctx.Err() == nil {
+				if _, err := a.hub.ReceiveChanges(ctx, urls, viaChanges); err != nil && ctx.Err() == nil {
 					log.Warn("check what a list of changes names", "url", w.URL, "err", err)
 				}
 			},

@@ -156,12 +156,12 @@ func (r *running) nothing(t *testing.T) {
 
 // Content types, and a subscription that would be in order.
 const (
-	formType = "Content-Type: application/x-www-form-urlencoded\r\n"
-	xmlType  = "Content-Type: text/xml\r\n"
-	hisTopic = "http://a.test/"
-	hisDoor  = "http://b.test/cb"
-	doctype  = `<!DOCTYPE a [<!ENTITY b "c">]>`
-	inOrder  = "hub.mode=subscribe&hub.callback=" + hisDoor + "&hub.topic=" + hisTopic
+	formType    = "Content-Type: application/x-www-form-urlencoded\r\n"
+	xmlType     = "Content-Type: text/xml\r\n"
+	hisTopic    = "http://a.test/"
+	ownEndpoint = "http://b.test/cb"
+	doctype     = `<!DOCTYPE a [<!ENTITY b "c">]>`
+	inOrder     = "hub.mode=subscribe&hub.callback=" + ownEndpoint + "&hub.topic=" + hisTopic
 )
 
 // hostile is a request and what must be in the answer.
@@ -206,20 +206,20 @@ func hostileCNWS() map[string]hostile {
 	return map[string]hostile{
 		"CNWS: over 256 KiB":     {request("POST", "/cnws", xmlType, "<notification>"+strings.Repeat(" ", 300<<10)), " 413 "},
 		"CNWS: endless":          {chunked("/cnws", xmlType), " 413 "},
-		"CNWS: a DOCTYPE":        {request("POST", "/cnws", xmlType, doctype+cnwsSubscribe(hisTopic, hisDoor)), " 400 "},
-		"CNWS: a second action":  {request("POST", "/cnws", xmlType, strings.Replace(cnwsSubscribe(hisTopic, hisDoor), "</notification>", "<resourceChange><resourceID>x</resourceID></resourceChange></notification>", 1)), " 400 "},
-		"CNWS: one action twice": {request("POST", "/cnws", xmlType, strings.Replace(cnwsSubscribe(hisTopic, hisDoor), "</notification>", "<subscribe/></notification>", 1)), " 400 "},
-		"CNWS: two documents":    {request("POST", "/cnws", xmlType, cnwsSubscribe(hisTopic, hisDoor)+cnwsSubscribe(hisTopic, hisDoor)), " 400 "},
-		"CNWS: it breaks off":    {request("POST", "/cnws", xmlType, strings.TrimSuffix(cnwsSubscribe(hisTopic, hisDoor), "</notification>")), " 400 "},
+		"CNWS: a DOCTYPE":        {request("POST", "/cnws", xmlType, doctype+cnwsSubscribe(hisTopic, ownEndpoint)), " 400 "},
+		"CNWS: a second action":  {request("POST", "/cnws", xmlType, strings.Replace(cnwsSubscribe(hisTopic, ownEndpoint), "</notification>", "<resourceChange><resourceID>x</resourceID></resourceChange></notification>", 1)), " 400 "},
+		"CNWS: one action twice": {request("POST", "/cnws", xmlType, strings.Replace(cnwsSubscribe(hisTopic, ownEndpoint), "</notification>", "<subscribe/></notification>", 1)), " 400 "},
+		"CNWS: two documents":    {request("POST", "/cnws", xmlType, cnwsSubscribe(hisTopic, ownEndpoint)+cnwsSubscribe(hisTopic, ownEndpoint)), " 400 "},
+		"CNWS: it breaks off":    {request("POST", "/cnws", xmlType, strings.TrimSuffix(cnwsSubscribe(hisTopic, ownEndpoint), "</notification>")), " 400 "},
 		"CNWS: great depth":      {request("POST", "/cnws", xmlType, strings.Repeat("<a>", 4000)), " 400 "},
 		"CNWS: no namespace":     {request("POST", "/cnws", xmlType, "<notification><subscribe/></notification>"), " 400 "},
-		"CNWS: a fragment":       {request("POST", "/cnws", xmlType, cnwsSubscribe(hisTopic, hisDoor+"#x")), "<status>false<"},
-		"CNWS: two callbacks":    {request("POST", "/cnws", xmlType, strings.Replace(cnwsSubscribe(hisTopic, hisDoor), "<notificationURL>", "<notificationURL>http://c.test/</notificationURL><notificationURL>", 1)), "<status>false<"},
-		"CNWS: a private topic":  {request("POST", "/cnws", xmlType, cnwsSubscribe("http://10.0.0.1/", hisDoor)), "<status>false<"},
-		"CNWS: a file":           {request("POST", "/cnws", xmlType, cnwsSubscribe("file:///etc/passwd", hisDoor)), "<status>false<"},
+		"CNWS: a fragment":       {request("POST", "/cnws", xmlType, cnwsSubscribe(hisTopic, ownEndpoint+"#x")), "<status>false<"},
+		"CNWS: two callbacks":    {request("POST", "/cnws", xmlType, strings.Replace(cnwsSubscribe(hisTopic, ownEndpoint), "<notificationURL>", "<notificationURL>http://c.test/</notificationURL><notificationURL>", 1)), "<status>false<"},
+		"CNWS: a private topic":  {request("POST", "/cnws", xmlType, cnwsSubscribe("http://10.0.0.1/", ownEndpoint)), "<status>false<"},
+		"CNWS: a file":           {request("POST", "/cnws", xmlType, cnwsSubscribe("file:///etc/passwd", ownEndpoint)), "<status>false<"},
 		"CNWS: a header":         {request("POST", "/cnws", xmlType, cnwsSubscribe(hisTopic, "http://b.test/&#13;&#10;X-Evil: 1")), "<status>false<"},
 		"CNWS: nobody asked":     {request("POST", "/cnws", xmlType, cnwsDocument("<resourceChange><resourceID>http://a.test/</resourceID></resourceChange>")), "<status>false<"},
-		"CNWS: compressed":       {request("POST", "/cnws", xmlType+"Content-Encoding: gzip\r\n", cnwsSubscribe(hisTopic, hisDoor)), " 415 "},
+		"CNWS: compressed":       {request("POST", "/cnws", xmlType+"Content-Encoding: gzip\r\n", cnwsSubscribe(hisTopic, ownEndpoint)), " 415 "},
 		"CNWS: a form":           {request("POST", "/cnws", formType, inOrder), " 415 "},
 		"CNWS: another method":   {request("GET", "/cnws", "", ""), " 405 "},
 	}
@@ -261,7 +261,7 @@ func hostileNews() map[string]hostile {
 	}
 }
 
-func TestHostileRequestsAtTheNewDoorsGetAClearAnswerAndLeaveNothing(t *testing.T) {
+func TestHostileRequestsGetAClearResponseAndLeaveNothing(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	r := start(t, conf(t, t.TempDir()))
@@ -291,8 +291,8 @@ func manyTopics(n int) string {
 	return b.String()
 }
 
-// TestOurOwnDoorsAreNoCallbacks tries to have the program tell itself.
-func TestOurOwnDoorsAreNoCallbacks(t *testing.T) {
+// TestOwnEndpointsAreRejectedAsCallbacks tries to have the program tell itself.
+func TestOwnEndpointsAreRejectedAsCallbacks(t *testing.T) {
 	t.Parallel()
 	cfg := conf(t, t.TempDir())
 	cfg.PublicURL = "https://hub.example"
@@ -399,12 +399,12 @@ func TestAFloodOfRequestsForOneHostIsAskedThereInTurn(t *testing.T) {
 			}))
 			t.Cleanup(victim.Close)
 			began := time.Now()
-			strangers := make(chan int)
+			others := make(chan int)
 			done := make(chan int)
 			for range 8 {
 				go func() {
 					taken := 0
-					for i := range strangers {
+					for i := range others {
 						res, err := http.PostForm(r.base+"/websub", websubForm("subscribe", topic, fmt.Sprintf("%s/%d", victim.URL, i)))
 						if err != nil {
 							t.Error(err)
@@ -420,9 +420,9 @@ func TestAFloodOfRequestsForOneHostIsAskedThereInTurn(t *testing.T) {
 				}()
 			}
 			for i := range all {
-				strangers <- i
+				others <- i
 			}
-			close(strangers)
+			close(others)
 			taken := 0
 			for range 8 {
 				taken += <-done

@@ -89,7 +89,7 @@ func (a examination) installation(ctx context.Context, store examiner) (client.I
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	out := client.Installation{Findings: []client.Finding{}}
-	for _, f := range checkup.Look(a.world(ctx, store)) {
+	for _, f := range checkup.Look(a.harness(ctx, store)) {
 		out.Findings = append(out.Findings, client.Finding{ID: f.ID, Level: string(f.Level), Text: f.Text, Why: f.Why, Fix: f.Fix})
 		switch f.Level {
 		case checkup.Problem:
@@ -102,7 +102,7 @@ func (a examination) installation(ctx context.Context, store examiner) (client.I
 }
 
 // world gathers the facts.
-func (a examination) world(ctx context.Context, store examiner) checkup.Installation {
+func (a examination) harness(ctx context.Context, store examiner) checkup.Installation {
 	now := time.Now() // the machine's own, which is one of the facts
 	w := checkup.Installation{
 		Now: now, Running: a.names.Listeners() != nil, PublicURL: a.cfg.PublicURL, AdminListen: a.cfg.Admin.Listen, AdminOpen: !a.cfg.Admin.Private(),

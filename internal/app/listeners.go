@@ -125,7 +125,7 @@ func (l *listeners) open(routes, admin http.Handler, public string) {
 // tellManager says that the program is ready, and that it lives while its own listener answers.
 //
 // spec:systemd-257#notify
-func (a process) tellManager(ctx context.Context, l *listeners) {
+func (a process) notifyManager(ctx context.Context, l *listeners) {
 	a.notifyService("READY=1\nSTATUS=Serving")
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	alive := func(ctx context.Context) error {
@@ -143,7 +143,7 @@ func (a process) tellManager(ctx context.Context, l *listeners) {
 }
 
 // tellStopping says that the end has begun, and that it takes longer where it was set so.
-func (a process) tellStopping() {
+func (a process) notifyStopping() {
 	state := "STOPPING=1\nSTATUS=Letting what is under way end"
 	if d := a.cfg.ShutdownDelay; d > 0 {
 		state += fmt.Sprintf("\nEXTEND_TIMEOUT_USEC=%d", (d + stopsWithin).Microseconds())

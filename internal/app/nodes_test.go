@@ -49,7 +49,7 @@ func TestTwoNodesOnOneDatabaseAreOneHub(t *testing.T) {
 		t.Errorf("the notification named %q", got)
 	}
 	wait(t, "both nodes are idle", func() bool { return a.idle() && b.idle() })
-	if n := len(s.heard); n != 0 {
+	if n := len(s.received); n != 0 {
 		t.Errorf("it was told %d times more", n)
 	}
 	for _, want := range []string{`"register"`, `"ping"`, `"notify"`} {
@@ -123,7 +123,7 @@ func TestAnotherNodeTakesOverFromAKilledOne(t *testing.T) {
 	second := start(t, cfg)
 	var calls atomic.Int64
 	half := make(chan struct{})
-	c := newCrowd(t, 4, func(*http.Request, string, int) {
+	c := newClients(t, 4, func(*http.Request, string, int) {
 		if calls.Add(1) == all/2 {
 			close(half)
 		}
@@ -144,10 +144,10 @@ func TestAnotherNodeTakesOverFromAKilledOne(t *testing.T) {
 	if before == all {
 		t.Fatal("the node had told everybody before it was killed: this proves nothing")
 	}
-	wait(t, "everybody was told", func() bool { told, _, _ := c.count(); return told == all })
+	wait(t, "everybody was told", func() bool { notified, _, _ := c.count(); return notified == all })
 	wait(t, "the second node is idle", second.idle)
-	told, sent, most := c.count()
-	t.Logf("killed after %d; %d told, %d times; %d twice", before, told, sent, len(c.often()))
+	notified, sent, most := c.count()
+	t.Logf("killed after %d; %d told, %d times; %d twice", before, notified, sent, len(c.often()))
 	if most > 2 {
 		t.Errorf("somebody was told %d times", most)
 	}
@@ -258,13 +258,13 @@ func TestAnotherNodeDecidesWhatAKilledOneWasAsked(t *testing.T) {
 	first := spawn(t, t.TempDir(), "--database", database)
 	f := newFeed(t)
 	topic := f.URL + "/rss.xml"
-	asked, told := make(chan struct{}, 10), make(chan error, 10)
+	asked, notified := make(chan struct{}, 10), make(chan error, 10)
 	var agree atomic.Bool
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		switch {
 		case r.Method == http.MethodPost:
-			told <- websub.CheckSignature(r.Header.Get(websub.SignatureHeader), "x", body)
+			notified <- websub.CheckSignature(r.Header.Get(websub.SignatureHeader), "x", body)
 		case agree.Load():
 			io.WriteString(w, r.URL.Query().Get("hub.challenge"))
 		default:
@@ -290,7 +290,7 @@ func TestAnotherNodeDecidesWhatAKilledOneWasAsked(t *testing.T) {
 	if _, err := second.Ping(t.Context(), hub.Ping{URL: topic}); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-told; err != nil {
+	if err := <-notified; err != nil {
 		t.Error(err)
 	}
 }
@@ -300,9 +300,9 @@ type readers struct {
 	*httptest.Server
 	want func() []byte
 
-	mu    sync.Mutex
-	told  map[string]int
-	wrong []string
+	mu       sync.Mutex
+	notified map[string]int
+	wrong    []string
 }
 
 func (s *readers) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
@@ -318,17 +318,17 @@ func (s *readers) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 		s.wrong = append(s.wrong, fmt.Sprintf("%s: %v, %d bytes of type %q", r.URL.Path, bad, len(body), r.Header.Get("Content-Type")))
 	}
 	if r.Context().Err() == nil {
-		s.told[r.URL.Path]++
+		s.notified[r.URL.Path]++
 	}
 }
 
 func (s *readers) count() (all, sent int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, n := range s.told {
+	for _, n := range s.notified {
 		sent += n
 	}
-	return len(s.told), sent
+	return len(s.notified), sent
 }
 
 // TestContentThatAKilledNodeFoundIsDeliveredByAnother kills the node that read the
@@ -340,7 +340,7 @@ func TestContentThatAKilledNodeFoundIsDeliveredByAnother(t *testing.T) {
 	first := spawn(t, t.TempDir(), "--database", database)
 	f := newFeed(t)
 	f.set("<rss><channel><title>caf\xe9</title>\r\n" + strings.Repeat("x", 50_000) + "</channel></rss>\n")
-	s := &readers{told: map[string]int{}, want: func() []byte { return []byte(f.body) }}
+	s := &readers{notified: map[string]int{}, want: func() []byte { return []byte(f.body) }}
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)
 	var list bytes.Buffer

@@ -163,7 +163,7 @@ func tryGet(url string) (int, string) {
 }
 
 // remains is what the program has still to do, by its own count.
-func (r *running) remains() (owed, parts, checks int64) {
+func (r *running) remains() (pending, parts, checks int64) {
 	r.t.Helper()
 	code, body := get(r.t, r.admin+"/v1/status")
 	var status struct {
@@ -180,24 +180,24 @@ func (r *running) remains() (owed, parts, checks int64) {
 }
 
 func (r *running) idle() bool {
-	owed, parts, checks := r.remains()
-	return owed+parts+checks == 0
+	pending, parts, checks := r.remains()
+	return pending+parts+checks == 0
 }
 
 // crowd are many callbacks on a few addresses, which count how often each was told.
-type crowd struct {
+type clients struct {
 	bases []string
 	// answer may take its time; n counts the calls of this callback from 1.
 	answer func(r *http.Request, path string, n int)
 
-	mu   sync.Mutex
-	came map[string]int // calls
-	told map[string]int // calls that were answered to somebody
+	mu       sync.Mutex
+	came     map[string]int // calls
+	notified map[string]int // calls that were answered to somebody
 }
 
-func newCrowd(t *testing.T, addresses int, answer func(r *http.Request, path string, n int)) *crowd {
+func newClients(t *testing.T, addresses int, answer func(r *http.Request, path string, n int)) *clients {
 	t.Helper()
-	c := &crowd{answer: answer, came: map[string]int{}, told: map[string]int{}}
+	c := &clients{answer: answer, came: map[string]int{}, notified: map[string]int{}}
 	for i := range addresses {
 		l, err := net.Listen("tcp", fmt.Sprintf("127.0.1.%d:0", i+1))
 		if err != nil {
@@ -215,7 +215,7 @@ func newCrowd(t *testing.T, addresses int, answer func(r *http.Request, path str
 	return c
 }
 
-func (c *crowd) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+func (c *clients) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	c.mu.Lock()
 	c.came[r.URL.Path]++
@@ -224,13 +224,13 @@ func (c *crowd) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	c.answer(r, r.URL.Path, n)
 	if r.Context().Err() == nil {
 		c.mu.Lock()
-		c.told[r.URL.Path]++
+		c.notified[r.URL.Path]++
 		c.mu.Unlock()
 	}
 }
 
 // follow registers n callbacks at once, as an operator who moves from another hub does.
-func (c *crowd) follow(t *testing.T, r *running, feed string, n int) {
+func (c *clients) follow(t *testing.T, r *running, feed string, n int) {
 	t.Helper()
 	var list bytes.Buffer
 	for i := range n {
@@ -248,10 +248,10 @@ func (c *crowd) follow(t *testing.T, r *running, feed string, n int) {
 }
 
 // count is how many callbacks were told, and how often the most told one.
-func (c *crowd) count() (callbacks, calls, most int) {
+func (c *clients) count() (callbacks, calls, most int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, n := range c.told {
+	for _, n := range c.notified {
 		callbacks++
 		calls += n
 		most = max(most, n)
@@ -260,11 +260,11 @@ func (c *crowd) count() (callbacks, calls, most int) {
 }
 
 // often are the callbacks that were told more than once, in order.
-func (c *crowd) often() []string {
+func (c *clients) often() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var all []string
-	for path, n := range c.told {
+	for path, n := range c.notified {
 		if n > 1 {
 			all = append(all, path)
 		}

@@ -51,7 +51,7 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	defer l.close()
 	a.names.Listen(addrPorts(l.all()...))
-	tidy, err := p.tellWhere(l.pub, l.adm)
+	tidy, err := p.printAddresses(l.pub, l.adm)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (a process) work(ctx context.Context, l *listeners, answer func(), group *s
 	group.Go(func() { failed <- a.river.Run(hubCtx) })
 	group.Go(func() { a.beginRiver(hubCtx) })
 	group.Go(func() { failed <- a.posts.Run(hubCtx) })
-	group.Go(func() { failed <- a.sinks.Run(hubCtx) })
+	group.Go(func() { failed <- a.targets.Run(hubCtx) })
 	group.Go(func() { a.testFeed.Run(hubCtx) })
 	group.Go(func() { a.followLists(hubCtx) })
 	group.Go(func() { hosting(a).lookAfterHosted(hubCtx) })
@@ -104,13 +104,13 @@ func (a process) work(ctx context.Context, l *listeners, answer func(), group *s
 	l.open(routes, routing(a).adminRoutes(), public)
 	answer()
 	group.Go(func() { l.front.warm(hubCtx) })
-	group.Go(func() { a.tellManager(hubCtx, l) })
+	group.Go(func() { a.notifyManager(hubCtx, l) })
 	select {
 	case <-ctx.Done():
-		a.tellStopping()
+		a.notifyStopping()
 		err = a.leave(failed)
 	case err = <-failed:
-		a.tellStopping()
+		a.notifyStopping()
 	}
 	close(a.done)
 	a.shut(l)
@@ -124,7 +124,7 @@ func (a process) followHints(ctx context.Context, hints store.Hinter) {
 		a.hub.Wake()
 		a.upstream.Wake()
 		a.river.Wake()
-		a.sinks.Wake()
+		a.targets.Wake()
 	}
 }
 
@@ -211,7 +211,7 @@ func (a *App) isProxy(ip netip.Addr) bool {
 
 // tellWhere writes the real addresses into the data folder, for the commands, and
 // returns what removes them.
-func (a process) tellWhere(pub, adm net.Listener) (func(), error) {
+func (a process) printAddresses(pub, adm net.Listener) (func(), error) {
 	if err := os.MkdirAll(a.cfg.Data, 0o700); err != nil {
 		return nil, fault.Wrap(fault.Unavailable, err, "Cannot make the data folder %s.", a.cfg.Data)
 	}

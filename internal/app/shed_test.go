@@ -78,7 +78,7 @@ func TestWhoOnlyWaitsMakesRoomWhenAllConnectionsAreTaken(t *testing.T) {
 
 // What a client hears first is the answer to what it asked, also when it asks late; and the
 // end of the connection does not take it away, however much was sent and not read.
-func TestWhoIsRefusedHearsItWhenHeHasAsked(t *testing.T) {
+func TestRejectionIsSentToTheRequester(t *testing.T) {
 	t.Parallel()
 	to := crowdedServer(t, 3, 1, http.NotFoundHandler())
 	if got := answered(from(t, "127.1.0.1", to, getOne)); got != http.StatusNotFound {

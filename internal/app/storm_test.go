@@ -19,10 +19,10 @@ import (
 	"cloudburst/internal/nettest"
 )
 
-// TestAStopInTheMiddleOfTellingRepeatsNothing stops the program while it tells 2,000
+// TestShutdownDuringDeliveriesRepeatsNothing stops the program while it tells 2,000
 // callbacks. Those that take seconds are waited for; those that take longer than the
 // stop may are told again, and nobody else is.
-func TestAStopInTheMiddleOfTellingRepeatsNothing(t *testing.T) {
+func TestShutdownDuringDeliveriesRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	t.Run("all answer in time", func(t *testing.T) {
 		t.Parallel()
@@ -45,7 +45,7 @@ func stopInTheMiddle(t *testing.T, hung func(id int) bool) {
 	var again atomic.Bool
 	begun := make(chan struct{})
 	begin := sync.OnceFunc(func() { close(begun) })
-	c := newCrowd(t, 8, func(r *http.Request, path string, _ int) {
+	c := newClients(t, 8, func(r *http.Request, path string, _ int) {
 		if calls.Add(1) >= some && (hanging.Load() > 0 || !hung(7)) {
 			begin()
 		}
@@ -79,20 +79,20 @@ func stopInTheMiddle(t *testing.T, hung func(id int) bool) {
 	if code := p.exit(); code != 0 {
 		t.Errorf("stopped with exit status %d", code)
 	}
-	told, _, _ := c.count()
-	t.Logf("stopped within %s, %d told by then", time.Since(began).Round(10*time.Millisecond), told)
-	if told == all {
+	notified, _, _ := c.count()
+	t.Logf("stopped within %s, %d told by then", time.Since(began).Round(10*time.Millisecond), notified)
+	if notified == all {
 		t.Fatal("everybody had been told before the stop: this proves nothing")
 	}
 	again.Store(true)
 	p = spawn(t, dir)
 	since := time.Now()
-	wait(t, "everybody is told", func() bool { told, _, _ := c.count(); return told == all })
+	wait(t, "everybody is told", func() bool { notified, _, _ := c.count(); return notified == all })
 	t.Logf("the others were told within %s of the new start", time.Since(since).Round(10*time.Millisecond))
 	wait(t, "nothing is left to do", p.idle)
-	told, sent, most := c.count()
-	if told != all || sent != all || most != 1 {
-		t.Errorf("%d callbacks were told %d times, one of them %d times; twice: %.300s", told, sent, most, strings.Join(c.often(), " "))
+	notified, sent, most := c.count()
+	if notified != all || sent != all || most != 1 {
+		t.Errorf("%d callbacks were told %d times, one of them %d times; twice: %.300s", notified, sent, most, strings.Join(c.often(), " "))
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -114,7 +114,7 @@ func TestASecondSignalEndsItAtOnceAndLosesNothing(t *testing.T) {
 	p := spawn(t, dir)
 	first := make(chan struct{}, all)
 	var calm atomic.Bool
-	c := newCrowd(t, 2, func(r *http.Request, _ string, _ int) {
+	c := newClients(t, 2, func(r *http.Request, _ string, _ int) {
 		if !calm.Load() {
 			first <- struct{}{}
 			<-r.Context().Done()
@@ -134,7 +134,7 @@ func TestASecondSignalEndsItAtOnceAndLosesNothing(t *testing.T) {
 	}
 	calm.Store(true)
 	p = spawn(t, dir)
-	wait(t, "everybody is told", func() bool { told, _, _ := c.count(); return told == all })
+	wait(t, "everybody is told", func() bool { notified, _, _ := c.count(); return notified == all })
 	p.signal(syscall.SIGTERM)
 	if code := p.exit(); code != 0 {
 		t.Errorf("stopped with exit status %d", code)
@@ -168,7 +168,7 @@ func silence(t *testing.T, n int) (bases []string) {
 }
 
 // leave ends what follow began.
-func (c *crowd) leave(t *testing.T, r *running, feed string, n int) {
+func (c *clients) leave(t *testing.T, r *running, feed string, n int) {
 	t.Helper()
 	for i := range n {
 		callback := fmt.Sprintf("%s/%d", c.bases[i%len(c.bases)], i)
@@ -210,15 +210,15 @@ func TestTheDeadDoNotHarmTheLiving(t *testing.T) {
 	t.Parallel()
 	const each, rounds = 400, 4
 	p := spawn(t, t.TempDir(), "--hub.callback-timeout", "1s", "--hub.retry", "1s,2s", "--hub.max-errors", "1000")
-	c := newCrowd(t, 20, func(*http.Request, string, int) {})
-	dead := &crowd{}
+	c := newClients(t, 20, func(*http.Request, string, int) {})
+	dead := &clients{}
 	for range 20 {
 		dead.bases = append(dead.bases, "http://"+nettest.RefusingAddr(t, "127.0.3.1"))
 	}
-	mute := &crowd{bases: silence(t, 20)}
+	mute := &clients{bases: silence(t, 20)}
 	f := &numbered{feed: newFeed(t)}
 	feed := f.URL + "/rss.xml"
-	for _, group := range []*crowd{mute, dead, c} {
+	for _, group := range []*clients{mute, dead, c} {
 		group.follow(t, &p.running, feed, each)
 	}
 	quiet := p.metric("go_goroutines")
@@ -230,8 +230,8 @@ func TestTheDeadDoNotHarmTheLiving(t *testing.T) {
 		}
 		wait(t, "the living are told", func() bool {
 			busiest, memory = max(busiest, p.metric("go_goroutines")), max(memory, p.metric("process_resident_memory_bytes"))
-			told, sent, _ := c.count()
-			return told == each && sent >= each*(n+1)
+			notified, sent, _ := c.count()
+			return notified == each && sent >= each*(n+1)
 		})
 	}
 	if _, sent, most := c.count(); sent != each*rounds || most != rounds {
@@ -250,7 +250,7 @@ func TestTheDeadDoNotHarmTheLiving(t *testing.T) {
 	if busiest > 3000 || memory > 256<<20 {
 		t.Errorf("%.0f goroutines and %.0f MiB are too many", busiest, memory/(1<<20))
 	}
-	for _, group := range []*crowd{mute, dead} {
+	for _, group := range []*clients{mute, dead} {
 		group.leave(t, &p.running, feed, each)
 	}
 	wait(t, "the storm leaves nothing behind", func() bool { return p.idle() && p.metric("go_goroutines") < quiet+50 })
@@ -283,7 +283,7 @@ func (r *running) failing() (callbacks []string) {
 }
 
 // among counts the callbacks that are of this crowd.
-func (c *crowd) among(callbacks []string) (n int) {
+func (c *clients) among(callbacks []string) (n int) {
 	for _, callback := range callbacks {
 		for _, base := range c.bases {
 			if strings.HasPrefix(callback, base+"/") {
@@ -294,21 +294,21 @@ func (c *crowd) among(callbacks []string) (n int) {
 	return n
 }
 
-// TestAChangeThatIsFoundDuringAStopIsTold: the ping was acknowledged before the stop,
+// TestChangeFoundDuringShutdownIsDelivered: the ping was acknowledged before the stop,
 // its feed answers during it.
-func TestAChangeThatIsFoundDuringAStopIsTold(t *testing.T) {
+func TestChangeFoundDuringShutdownIsDelivered(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := spawn(t, dir)
 	called, answer := make(chan struct{}, 10), make(chan struct{})
-	slowly := newCrowd(t, 1, func(r *http.Request, _ string, _ int) {
+	slowly := newClients(t, 1, func(r *http.Request, _ string, _ int) {
 		called <- struct{}{}
 		select { // keeps the stop waiting
 		case <-time.After(4 * time.Second):
 		case <-r.Context().Done():
 		}
 	})
-	c := newCrowd(t, 1, func(*http.Request, string, int) {})
+	c := newClients(t, 1, func(*http.Request, string, int) {})
 	other, feed := newFeed(t), httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-answer:
@@ -335,7 +335,7 @@ func TestAChangeThatIsFoundDuringAStopIsTold(t *testing.T) {
 	}
 	p = spawn(t, dir)
 	wait(t, "nothing is left to do", p.idle)
-	if told, sent, _ := c.count(); told != 10 || sent != 10 {
-		t.Errorf("%d of 10 were told, %d times", told, sent)
+	if notified, sent, _ := c.count(); notified != 10 || sent != 10 {
+		t.Errorf("%d of 10 were told, %d times", notified, sent)
 	}
 }

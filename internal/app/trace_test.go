@@ -135,7 +135,7 @@ func TestAChangeIsOneTraceFromThePingToTheLastDelivery(t *testing.T) {
 	var lines lockedBuffer
 	r := startWith(t, cfg, slog.New(slog.NewJSONHandler(&lines, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	var seen atomic.Bool
-	many := newCrowd(t, 4, func(r *http.Request, _ string, _ int) {
+	many := newClients(t, 4, func(r *http.Request, _ string, _ int) {
 		if r.Header.Get("Traceparent") != "" {
 			seen.Store(true)
 		}
@@ -150,7 +150,7 @@ func TestAChangeIsOneTraceFromThePingToTheLastDelivery(t *testing.T) {
 	f := newFeed(t)
 	topic := f.URL + "/rss.xml?key=hush"
 	many.follow(t, r, topic, all)
-	(&crowd{bases: []string{ill.URL + "/secret"}}).follow(t, r, topic, 1)
+	(&clients{bases: []string{ill.URL + "/secret"}}).follow(t, r, topic, 1)
 	req, err := http.NewRequest(http.MethodPost, r.base+"/rsscloud/ping", strings.NewReader("url="+strings.ReplaceAll(topic, "?", "%3F")))
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +162,7 @@ func TestAChangeIsOneTraceFromThePingToTheLastDelivery(t *testing.T) {
 		t.Fatal(err)
 	}
 	res.Body.Close()
-	wait(t, "everybody was told", func() bool { told, _, _ := many.count(); return told == all })
+	wait(t, "everybody was told", func() bool { notified, _, _ := many.count(); return notified == all })
 
 	part := c.await(t, "part", 1)[0]
 	retry, pages := c.await(t, "retry", 1)[0], c.await(t, "page", 3)
@@ -251,7 +251,7 @@ func TestTwoNodesShareATrace(t *testing.T) {
 	}
 	var calls atomic.Int64
 	begun, stopping := make(chan struct{}), make(chan struct{})
-	many := newCrowd(t, 4, func(*http.Request, string, int) {
+	many := newClients(t, 4, func(*http.Request, string, int) {
 		n := calls.Add(1)
 		if n == before {
 			close(begun)
@@ -274,7 +274,7 @@ func TestTwoNodesShareATrace(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
-	wait(t, "everybody was told", func() bool { told, _, _ := many.count(); return told == all })
+	wait(t, "everybody was told", func() bool { notified, _, _ := many.count(); return notified == all })
 	wait(t, "the second node is idle", second.idle)
 	part := c.await(t, "part", 1)[0]
 	ping, pages := c.await(t, "ping", 1)[0], c.await(t, "page", 3)
@@ -302,7 +302,7 @@ func TestASaveIsTheRootAndAPrivateFeedIsNotTraced(t *testing.T) {
 	parents := make(chan string, 10)
 	ear := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { parents <- r.Header.Get("Traceparent") }))
 	defer ear.Close()
-	many := &crowd{bases: []string{ear.URL}}
+	many := &clients{bases: []string{ear.URL}}
 	many.follow(t, r, public+"/alice/rss.xml", 1)
 	file := filepath.Join(t.TempDir(), "rss.xml")
 	for _, name := range []string{"private/rss.xml", "rss.xml"} {
@@ -338,13 +338,13 @@ func TestACollectorThatIsAwayHindersNobody(t *testing.T) {
 	cfg.Trace.Endpoint = gone.URL
 	var lines lockedBuffer
 	r := startWith(t, cfg, slog.New(slog.NewTextHandler(&lines, nil)))
-	many := newCrowd(t, 1, func(*http.Request, string, int) {})
+	many := newClients(t, 1, func(*http.Request, string, int) {})
 	f := newFeed(t)
 	many.follow(t, r, f.URL+"/rss.xml", 20)
 	if !accepted(r.base, f.URL+"/rss.xml") {
 		t.Fatal("the ping was refused")
 	}
-	wait(t, "everybody was told", func() bool { told, _, _ := many.count(); return told == 20 })
+	wait(t, "everybody was told", func() bool { notified, _, _ := many.count(); return notified == 20 })
 	wait(t, "two messages did not arrive", func() bool {
 		_, text := get(t, r.admin+"/metrics")
 		return strings.Contains(text, "\ncloudburst_trace_export_failures_total ") && !strings.Contains(text, "_failures_total 0\ncloudburst_trace") &&

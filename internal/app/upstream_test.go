@@ -92,8 +92,8 @@ func TestAChangeCascadesFromHubToHub(t *testing.T) {
 			wait(t, "the second hub has delivered everything", func() bool {
 				return events("notify", `"kind":"notify"`) == events("check", ": version ")
 			})
-			for len(s.heard) > 0 { // its first reading counts as a change, too
-				<-s.heard
+			for len(s.received) > 0 { // its first reading counts as a change, too
+				<-s.received
 			}
 			wait(t, "it is written that the hub spoke", func() bool {
 				_, body := get(t, b.admin+"/v1/relays")
@@ -119,7 +119,7 @@ func TestAChangeCascadesFromHubToHub(t *testing.T) {
 				_, body := get(t, a.admin+"/v1/subscriptions")
 				return !strings.Contains(body, b.base[len("http://127.0.0.1"):])
 			})
-			if n := len(s.heard); n != 0 {
+			if n := len(s.received); n != 0 {
 				t.Errorf("the subscriber heard of it %d times afterwards", n)
 			}
 		})
@@ -146,7 +146,7 @@ func TestAHubDoesNotFollowItself(t *testing.T) {
 // starts it again on another port: it asks the hub anew, by itself.
 func TestARelayGoesOnAfterARestartAtAnotherAddress(t *testing.T) {
 	t.Parallel()
-	for via, door := range map[string]string{"rsscloud": "/rsscloud/pleaseNotify", "websub": "/hub"} {
+	for via, endpoint := range map[string]string{"rsscloud": "/rsscloud/pleaseNotify", "websub": "/hub"} {
 		t.Run(via, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
@@ -156,7 +156,7 @@ func TestARelayGoesOnAfterARestartAtAnotherAddress(t *testing.T) {
 			if code, body := post(t, b.base+"/rsscloud/pleaseNotify", s.form(feed, "yes")); code != 200 || !strings.Contains(body, `success="true"`) {
 				t.Fatalf("pleaseNotify: %d %s", code, body)
 			}
-			b.relay(t, client.RelayRequest{Feed: feed, Via: via, Hub: a.base + door})
+			b.relay(t, client.RelayRequest{Feed: feed, Via: via, Hub: a.base + endpoint})
 			if err := b.stop(); err != nil {
 				t.Fatal(err)
 			}

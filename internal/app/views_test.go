@@ -23,9 +23,9 @@ import (
 // follower hears of feeds by rssCloud and by WebSub, and agrees with everything.
 type follower struct {
 	*httptest.Server
-	mu     sync.Mutex
-	heard  []string // addresses that changed, by rssCloud
-	bodies []string // documents, by WebSub
+	mu       sync.Mutex
+	received []string // addresses that changed, by rssCloud
+	bodies   []string // documents, by WebSub
 }
 
 func newFollower(t *testing.T) *follower {
@@ -45,7 +45,7 @@ func newFollower(t *testing.T) *follower {
 			return
 		}
 		form, _ := url.ParseQuery(string(body))
-		f.heard = append(f.heard, form.Get("url"))
+		f.received = append(f.received, form.Get("url"))
 	}))
 	t.Cleanup(f.Close)
 	return f
@@ -55,7 +55,7 @@ func newFollower(t *testing.T) *follower {
 func (f *follower) count() (cloud, websub int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return len(f.heard), len(f.bodies)
+	return len(f.received), len(f.bodies)
 }
 
 func send(t *testing.T, to string, form url.Values) string {
@@ -93,7 +93,7 @@ func (f *follower) follow(t *testing.T, a *App, address string) {
 		return err == nil && n[hub.WebSub] == 1 && n[hub.HTTPPost] == 1
 	})
 	f.mu.Lock()
-	f.heard, f.bodies = nil, nil
+	f.received, f.bodies = nil, nil
 	f.mu.Unlock()
 }
 
@@ -127,7 +127,7 @@ func rest(t *testing.T, a *App) {
 	})
 }
 
-func TestWhoFollowsACategoryIsToldOfItsPostsAndOfNoOthers(t *testing.T) {
+func TestSubscribersOfACategoryAreNotifiedOfItsPostsOnly(t *testing.T) {
 	t.Parallel()
 	a := programWith(t, func(c *config.Config) { c.Hub.PingInterval, c.Hub.ClientRate, c.Hub.HostRate = time.Millisecond, 0, 0 })
 	write := people(t, a, "alice", "bob")
@@ -141,7 +141,7 @@ func TestWhoFollowsACategoryIsToldOfItsPostsAndOfNoOthers(t *testing.T) {
 		f.follow(t, a, a.names.Public()+path)
 		follow[path] = f
 	}
-	told := func(what string, want ...string) {
+	notified := func(what string, want ...string) {
 		t.Helper()
 		rest(t, a)
 		for path, f := range follow {
@@ -153,20 +153,20 @@ func TestWhoFollowsACategoryIsToldOfItsPostsAndOfNoOthers(t *testing.T) {
 				t.Errorf("%s: %s was told %d and %d times", what, path, cloud, websub)
 			}
 			f.mu.Lock()
-			for _, u := range f.heard {
+			for _, u := range f.received {
 				if u != a.names.Public()+path {
 					t.Errorf("%s: %s heard of %s", what, path, u)
 				}
 			}
-			f.heard, f.bodies = nil, nil
+			f.received, f.bodies = nil, nil
 			f.mu.Unlock()
 		}
 	}
 	p := write("alice", "about go", "go")
 	alice := []string{"/alice/category/go/rss.xml", "/alice/category/go/feed.json", "/everyone/rss.xml", "/everyone/category/go/feed"}
-	told("a post", alice...)
+	notified("a post", alice...)
 	write("alice", "about nothing")
-	told("a post in none", "/everyone/rss.xml")
+	notified("a post in none", "/everyone/rss.xml")
 	edit := func(change func(c *author.Content) error) {
 		t.Helper()
 		if _, err := a.posts.Save(t.Context(), author.Edit{User: "alice", ID: p.ID, Via: "test", Change: change}); err != nil {
@@ -174,25 +174,25 @@ func TestWhoFollowsACategoryIsToldOfItsPostsAndOfNoOthers(t *testing.T) {
 		}
 	}
 	edit(func(c *author.Content) error { c.Source = "about go, better"; return nil })
-	told("an edit", alice...)
+	notified("an edit", alice...)
 	edit(func(c *author.Content) error { c.Categories = []string{"Tea"}; return nil })
-	told("another category", append([]string{"/alice/category/tea/rss.xml", "/everyone/category/tea/feed.atom"}, alice...)...)
+	notified("another category", append([]string{"/alice/category/tea/rss.xml", "/everyone/category/tea/feed.atom"}, alice...)...)
 	if _, err := a.posts.Delete(t.Context(), "alice", p.ID, 0, "test"); err != nil {
 		t.Fatal(err)
 	}
-	told("a post that is taken back", "/alice/category/tea/rss.xml", "/everyone/rss.xml", "/everyone/category/tea/feed.atom")
+	notified("a post that is taken back", "/alice/category/tea/rss.xml", "/everyone/rss.xml", "/everyone/category/tea/feed.atom")
 	if _, err := a.posts.Save(t.Context(), author.Edit{User: "bob", Via: "test", Change: func(c *author.Content) error {
 		c.Source, c.Categories = "a draft", []string{"go"}
 		return nil
 	}}); err != nil {
 		t.Fatal(err)
 	}
-	told("a draft")
+	notified("a draft")
 	write("bob", "of bob", "Go")
-	told("a post of bob", "/bob/category/go/feed.atom", "/everyone/rss.xml", "/everyone/category/go/feed")
+	notified("a post of bob", "/bob/category/go/feed.atom", "/everyone/rss.xml", "/everyone/category/go/feed")
 }
 
-func TestARiverThatReadsACategoryIsToldAtOnce(t *testing.T) {
+func TestRiverOfACategoryIsNotifiedAtOnce(t *testing.T) {
 	t.Parallel()
 	a := program(t)
 	write := people(t, a, "alice")

@@ -156,13 +156,13 @@ func TestAPingOfASiteFindsItsFeed(t *testing.T) {
 	}
 }
 
-func TestPingsOfEveryDoorAreListed(t *testing.T) {
+func TestPingsOfEveryEndpointAreListed(t *testing.T) {
 	t.Parallel()
 	w, s := newWebSubHub(t, nil), newSubscriber(t)
 	feeds := map[string]string{}
-	for _, door := range []string{"rsscloud", "websub", "weblogs", "pingsite", "cnws", "relay"} {
-		feeds[door] = w.put("/"+door, rssWith("one"))
-		if code, body := post(t, w.base+"/rsscloud/pleaseNotify", s.form(feeds[door], "yes")); code != 200 || !strings.Contains(body, `success="true"`) {
+	for _, endpoint := range []string{"rsscloud", "websub", "weblogs", "pingsite", "cnws", "relay"} {
+		feeds[endpoint] = w.put("/"+endpoint, rssWith("one"))
+		if code, body := post(t, w.base+"/rsscloud/pleaseNotify", s.form(feeds[endpoint], "yes")); code != 200 || !strings.Contains(body, `success="true"`) {
 			t.Fatalf("pleaseNotify: %d %s", code, body)
 		}
 	}
@@ -174,10 +174,10 @@ func TestPingsOfEveryDoorAreListed(t *testing.T) {
 		return strings.Contains(body, `"callback"`)
 	})
 	before := w.changes(t, "/changes.xml").Count
-	for door, feed := range feeds {
-		w.put("/"+door, rssWith("two"))
+	for endpoint, feed := range feeds {
+		w.put("/"+endpoint, rssWith("two"))
 		var err error
-		switch door {
+		switch endpoint {
 		case "rsscloud":
 			if !accepted(w.base, feed) {
 				t.Error("the ping was refused")
@@ -196,23 +196,23 @@ func TestPingsOfEveryDoorAreListed(t *testing.T) {
 			err = (&websub.Client{}).Publish(t.Context(), other.base+"/websub", feed)
 		}
 		if err != nil {
-			t.Errorf("%s: %v", door, err)
+			t.Errorf("%s: %v", endpoint, err)
 		}
 	}
-	var told []string
+	var notified []string
 	for range feeds {
-		told = append(told, s.wait(t, "every change"))
+		notified = append(notified, s.wait(t, "every change"))
 	}
-	slices.Sort(told)
-	if len(slices.Compact(told)) != len(feeds) {
-		t.Errorf("told of %v", told)
+	slices.Sort(notified)
+	if len(slices.Compact(notified)) != len(feeds) {
+		t.Errorf("told of %v", notified)
 	}
 	var list changes
 	wait(t, "all are listed", func() bool {
 		list = w.changes(t, "/changes.xml")
-		for door, feed := range feeds {
+		for endpoint, feed := range feeds {
 			site := feed
-			if door == "weblogs" {
+			if endpoint == "weblogs" {
 				site = "http://site.invalid/"
 			}
 			if !list.names(site, "") {
@@ -257,9 +257,9 @@ func (w *websubHub) archived(t *testing.T, feeds map[string]string) {
 	for _, at := range []time.Time{now.Add(-time.Hour), now} {
 		hours.Sites = append(hours.Sites, w.changes(t, at.Format("/2006/01/02/15.xml")).Sites...)
 	}
-	for door, feed := range feeds {
-		if door != "weblogs" && !hours.names(feed, "") {
-			t.Errorf("the archive has nothing of %s", door)
+	for endpoint, feed := range feeds {
+		if endpoint != "weblogs" && !hours.names(feed, "") {
+			t.Errorf("the archive has nothing of %s", endpoint)
 		}
 	}
 	if code, _ := get(t, w.base+now.Add(48*time.Hour).Format("/2006/01/02/15.xml")); code != http.StatusNotFound {
@@ -286,7 +286,7 @@ func TestTheAgeOfAChangeMayBeInSeconds(t *testing.T) {
 	}
 }
 
-func TestAPingThatIsRefusedIsToldAsAPageAndNotListed(t *testing.T) {
+func TestRejectedPingShowsAPageAndIsNotListed(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	for _, query := range []string{"", "?name=x", "?name=x&url=blog", "?name=x&url=" + url.QueryEscape("javascript:alert(1)"), "?name=x&url=http%3A%2F%2Fx.invalid%2F" + strings.Repeat("a", 300)} {

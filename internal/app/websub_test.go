@@ -270,10 +270,10 @@ func TestHub100ATypicalSubscription(t *testing.T) {
 	}
 	w.put("/blog", page{header: []string{"Content-Type", kind}, body: "<!doctype html><p>two"})
 	w.publish(t, topic)
-	told := e.await(t, "POST", 1)
-	w.same(t, told[0], topic, kind, "<!doctype html><p>two")
-	if len(told) != 1 || told[0].RequestURI != "/cb" || told[0].Header.Get("X-Hub-Signature") != "" {
-		t.Errorf("told %d times, at %s, signed %q", len(told), told[0].RequestURI, told[0].Header.Get("X-Hub-Signature"))
+	notified := e.await(t, "POST", 1)
+	w.same(t, notified[0], topic, kind, "<!doctype html><p>two")
+	if len(notified) != 1 || notified[0].RequestURI != "/cb" || notified[0].Header.Get("X-Hub-Signature") != "" {
+		t.Errorf("told %d times, at %s, signed %q", len(notified), notified[0].RequestURI, notified[0].Header.Get("X-Hub-Signature"))
 	}
 	w.publish(t, topic)
 	if n := len(e.got("POST")); n != 1 {
@@ -332,13 +332,13 @@ func TestHub103ASubscriptionIsRenewedBeforeItEnds(t *testing.T) {
 		t.Helper()
 		w.text("/blog", fmt.Sprint(n))
 		w.publish(t, topic)
-		told := e.await(t, "POST", n)
+		notified := e.await(t, "POST", n)
 		want := ""
 		if secret != "" {
-			want = signatureOf(secret, told[n-1].body)
+			want = signatureOf(secret, notified[n-1].body)
 		}
-		if got := told[n-1].Header.Get("X-Hub-Signature"); len(told) != n || got != want {
-			t.Errorf("told %d times; change %d is signed %q, and not with the secret %q", len(told), n, got, secret)
+		if got := notified[n-1].Header.Get("X-Hub-Signature"); len(notified) != n || got != want {
+			t.Errorf("told %d times; change %d is signed %q, and not with the secret %q", len(notified), n, got, secret)
 		}
 	}
 	signed(1, "old")
@@ -375,8 +375,8 @@ func TestHub104ASubscriptionEnds(t *testing.T) {
 	}
 	w.publish(t, topic)
 	other.await(t, "POST", 1)
-	if told := e.await(t, "POST", 1); len(told) != 1 || told[0].RequestURI != "/cb?id=2" {
-		t.Errorf("told %d times, first at %s", len(told), told[0].RequestURI)
+	if notified := e.await(t, "POST", 1); len(notified) != 1 || notified[0].RequestURI != "/cb?id=2" {
+		t.Errorf("told %d times, first at %s", len(notified), notified[0].RequestURI)
 	}
 }
 

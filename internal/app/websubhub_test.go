@@ -107,17 +107,17 @@ func TestLargeContentIsRefusedOrAnnounced(t *testing.T) {
 		w.subscribe(t, topic, e.URL+"/cb", "hub.secret", "s")
 		w.text("/blog", strings.Repeat("x", 1001))
 		w.publish(t, topic)
-		told := e.got("POST")
+		notified := e.got("POST")
 		switch {
-		case how == "reject" && len(told) != 0, how == "without-content" && len(told) != 1:
-			t.Fatalf("%s: told %d times", how, len(told))
-		case how == "without-content" && (len(told[0].body) != 0 || told[0].Header.Get("X-Hub-Signature") != signatureOf("s", nil)):
-			t.Errorf("%s: told %d bytes, signed %s", how, len(told[0].body), told[0].Header.Get("X-Hub-Signature"))
+		case how == "reject" && len(notified) != 0, how == "without-content" && len(notified) != 1:
+			t.Fatalf("%s: told %d times", how, len(notified))
+		case how == "without-content" && (len(notified[0].body) != 0 || notified[0].Header.Get("X-Hub-Signature") != signatureOf("s", nil)):
+			t.Errorf("%s: told %d bytes, signed %s", how, len(notified[0].body), notified[0].Header.Get("X-Hub-Signature"))
 		}
 		w.text("/blog", "small again")
 		w.publish(t, topic)
-		told = e.got("POST")
-		w.same(t, told[len(told)-1], topic, "text/plain", "small again")
+		notified = e.got("POST")
+		w.same(t, notified[len(notified)-1], topic, "text/plain", "small again")
 	}
 }
 
@@ -135,7 +135,7 @@ func TestACallbackIsUsedByteForByte(t *testing.T) {
 	}
 	asked := e.await(t, "GET", len(paths))
 	w.publish(t, topic)
-	told := e.await(t, "POST", len(paths))
+	notified := e.await(t, "POST", len(paths))
 	line := func(path string) string {
 		if !strings.HasPrefix(path, "/") {
 			return "/" + path
@@ -149,7 +149,7 @@ func TestACallbackIsUsedByteForByte(t *testing.T) {
 			t.Errorf("%q was asked as %q", path, asked[i].RequestURI)
 		}
 		found := 0
-		for _, d := range told {
+		for _, d := range notified {
 			if d.RequestURI == line(path) {
 				found++
 			}
@@ -175,7 +175,7 @@ func TestACallbackIsUsedByteForByte(t *testing.T) {
 	}
 }
 
-func TestATopicOfAnyFormIsToldByItsName(t *testing.T) {
+func TestTopicOfAnyFormIsNotifiedByItsName(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	for query, shown := range map[string]string{
@@ -247,7 +247,7 @@ func TestTheProgramsOwnFeedIsPublished(t *testing.T) {
 	w.same(t, e.await(t, "POST", 1)[0], d.Topic(), "application/rss+xml; charset=utf-8", string(e.got("POST")[0].body))
 }
 
-func TestTheLeaseIsClampedAndTold(t *testing.T) {
+func TestLeaseIsClampedAndReported(t *testing.T) {
 	t.Parallel()
 	w, e := newWebSubHub(t, nil), newEar(t, nil)
 	topic := w.text("/blog", "one")
@@ -296,11 +296,11 @@ func TestWhatASubscriberAnswersDecidesAboutTheDelivery(t *testing.T) {
 	w.text("/blog", "two")
 	w.publish(t, topic)
 	for name, want := range map[string]int{"500 three times": 4, "a redirect": 4, "404 three times": 4, "410": 1, "five seconds": 1, "a page": 1} {
-		told := list[name].got("POST")
-		if len(told) != want {
-			t.Errorf("%s: told %d times, want %d", name, len(told), want)
+		notified := list[name].got("POST")
+		if len(notified) != want {
+			t.Errorf("%s: told %d times, want %d", name, len(notified), want)
 		}
-		for _, d := range told {
+		for _, d := range notified {
 			if string(d.body) != "two" || d.Header.Get("X-Hub-Signature") != signatureOf("s", []byte("two")) {
 				t.Errorf("%s: told %q", name, d.body)
 			}
@@ -315,8 +315,8 @@ func TestWhatASubscriberAnswersDecidesAboutTheDelivery(t *testing.T) {
 	w.text("/blog", "three")
 	w.publish(t, topic)
 	for name, e := range list {
-		told := e.got("POST")
-		if last := string(told[len(told)-1].body); (last == "three") == (name == "410") {
+		notified := e.got("POST")
+		if last := string(notified[len(notified)-1].body); (last == "three") == (name == "410") {
 			t.Errorf("%s: the next change: told %q", name, last)
 		}
 	}
@@ -334,12 +334,12 @@ func TestManyTopicsArePublishedAtOnce(t *testing.T) {
 	if code, body := post(t, w.base+"/websub", form); code != http.StatusNoContent {
 		t.Fatalf("%d %s", code, body)
 	}
-	told := map[string]int{}
+	notified := map[string]int{}
 	for _, d := range e.await(t, "POST", 20) {
-		told[d.RequestURI]++
+		notified[d.RequestURI]++
 	}
-	if len(told) != 20 {
-		t.Errorf("told %v", told)
+	if len(notified) != 20 {
+		t.Errorf("told %v", notified)
 	}
 	for name, f := range map[string]url.Values{
 		"none":       {"hub.mode": {"publish"}},
@@ -372,7 +372,7 @@ func TestTheOperatorSaysWhichTopicsAreServed(t *testing.T) {
 	}
 }
 
-func TestTheDoorAnswersWhoeverLooksAtIt(t *testing.T) {
+func TestEndpointAnswersABrowser(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	for _, path := range []string{"/hub", "/websub"} {

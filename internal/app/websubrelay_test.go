@@ -156,12 +156,12 @@ func TestASubscriberGoesWhereItsHubHasMoved(t *testing.T) {
 				w.WriteHeader(status)
 				return true
 			})
-			door := h.URL
+			endpoint := h.URL
 			if status != 0 {
-				door = moved.URL
+				endpoint = moved.URL
 			}
 			feed := w.text("/blog", "one")
-			w.relay(t, client.RelayRequest{Feed: feed, Via: "websub", Hub: door})
+			w.relay(t, client.RelayRequest{Feed: feed, Via: "websub", Hub: endpoint})
 			if q := <-h.asked; q.Topic != feed {
 				t.Errorf("asked for %s", q.Topic)
 			}

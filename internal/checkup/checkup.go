@@ -223,7 +223,7 @@ func knobs(w Installation) []Finding {
 }
 
 func clock(w Installation) []Finding {
-	const mend = "Let a time service (chrony, systemd-timesyncd) set the clock."
+	const fix = "Let a time service (chrony, systemd-timesyncd) set the clock."
 	var all []Finding
 	if d := w.Database.Clock; d.Abs() > 2*time.Second {
 		level := Warning
@@ -234,13 +234,13 @@ func clock(w Installation) []Finding {
 		if d < 0 {
 			way = "behind"
 		}
-		all = found("clock-database", level, "The clock of the database's machine is "+round(d.Abs())+" "+way+" this one's.", "Machines that share a database take each other's claims for over, or for never over, when their clocks differ much.", mend)
+		all = found("clock-database", level, "The clock of the database's machine is "+round(d.Abs())+" "+way+" this one's.", "Machines that share a database take each other's claims for over, or for never over, when their clocks differ much.", fix)
 	}
 	if ahead := w.Database.LastEvent.Sub(w.Now); !w.Database.LastEvent.IsZero() && ahead > time.Minute {
-		all = append(all, Finding{"clock-log", Warning, "The newest event of the log is " + round(ahead) + " in the future.", "The clock was set back, or another machine's is ahead: leases and renewals come late.", mend})
+		all = append(all, Finding{"clock-log", Warning, "The newest event of the log is " + round(ahead) + " in the future.", "The clock was set back, or another machine's is ahead: leases and renewals come late.", fix})
 	}
 	if w.ClockOff.Abs() > time.Minute {
-		all = append(all, Finding{"clock-set", Warning, "The clock was set by " + round(w.ClockOff) + " while the server ran.", "It follows slowly, so that nothing runs out at once.", mend})
+		all = append(all, Finding{"clock-set", Warning, "The clock was set by " + round(w.ClockOff) + " while the server ran.", "It follows slowly, so that nothing runs out at once.", fix})
 	}
 	if all == nil && w.Database.Err == "" {
 		return fine("clock", "The clock agrees with what the database knows.")

@@ -20,7 +20,7 @@ func good() Installation {
 	}
 }
 
-func TestAGoodInstallationHasNothingToMend(t *testing.T) {
+func TestGoodInstallationHasNoProblems(t *testing.T) {
 	t.Parallel()
 	for _, f := range Look(good()) {
 		if f.Level != OK || f.Fix != "" || f.Text == "" {

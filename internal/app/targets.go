@@ -16,16 +16,16 @@ import (
 )
 
 // newSinks makes what tells other servers of what is saved here.
-func (a *App) newSinks(st store.Store) {
+func (a *App) newTargets(st store.Store) {
 	agent := endpoint.UserAgent(Version, a.cfg.PublicURL)
-	a.sinks = &announce.Announcer{
+	a.targets = &announce.Announcer{
 		Store: st, Send: &publishhttp.TargetSender{HTTP: a.doer, UserAgent: agent, Now: a.clock.Now, Changed: a.changedItem},
 		Targets: func(ctx context.Context, user string) ([]announce.Target, error) {
 			w, err := st.Writer(ctx, user)
 			if err != nil {
 				return nil, err
 			}
-			return allSinks(a.cfg.Ping.Targets, w.PingTargets), nil
+			return allTargets(a.cfg.Ping.Targets, w.PingTargets), nil
 		},
 		Own: a.ownCallback, Bus: a.hub.Bus, TopicID: hub.TopicID, Now: a.clock.Now, Log: a.log,
 	}
@@ -33,7 +33,7 @@ func (a *App) newSinks(st store.Store) {
 
 // allSinks are those of the server and those of an author. Of his, what is none is left
 // out: where he sets them it is refused.
-func allSinks(server []announce.Target, own []string) []announce.Target {
+func allTargets(server []announce.Target, own []string) []announce.Target {
 	all := append([]announce.Target{}, server...)
 	for _, text := range own[:min(len(own), announce.MaxOwn)] {
 		if s, err := announce.ParseTarget(text); err == nil {

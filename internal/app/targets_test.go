@@ -17,13 +17,13 @@ import (
 )
 
 // sinksOf are the settings of a server that tells others.
-func sinksOf(t *testing.T, list string) []announce.Target {
+func targetsOf(t *testing.T, list string) []announce.Target {
 	t.Helper()
-	sinks, err := announce.ParseTargets(list)
+	targets, err := announce.ParseTargets(list)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sinks
+	return targets
 }
 
 // saved saves a feed of alice.
@@ -35,7 +35,7 @@ func (r *running) saved(c *client.Client, item string) {
 }
 
 // told waits until every sink has heard of a version, and returns what is kept.
-func (r *running) told(c *client.Client, version int64, many int) []client.PingTarget {
+func (r *running) notified(c *client.Client, version int64, many int) []client.PingTarget {
 	r.t.Helper()
 	var list []client.PingTarget
 	wait(r.t, "the sinks are told", func() bool {
@@ -58,14 +58,14 @@ func TestASaveReachesTheSubscribersOfAnotherHub(t *testing.T) {
 	fulltest.Long(t)
 	b := start(t, conf(t, t.TempDir()))
 	cfg := conf(t, t.TempDir())
-	cfg.Ping.Targets = sinksOf(t, strings.Join([]string{
+	cfg.Ping.Targets = targetsOf(t, strings.Join([]string{
 		"rsscloud " + b.base, "rsscloud-xmlrpc " + b.base + "/RPC2", "websub " + b.base + "/websub",
 		"weblogs " + b.base + "/RPC2", "weblogs-extended " + b.base + "/RPC2", "get " + b.base + "/pingSiteForm?name={0}&url={1}",
 	}, ", "))
 	a := start(t, cfg)
 	admin := a.addAlice()
 	a.saved(admin, "one")
-	a.told(admin, 1, 6)
+	a.notified(admin, 1, 6)
 
 	topic := a.base + "/alice/rss.xml"
 	s := newSubscriber(t)
@@ -77,7 +77,7 @@ func TestASaveReachesTheSubscribersOfAnotherHub(t *testing.T) {
 	if got := s.wait(t, "the second version"); got != topic {
 		t.Errorf("the subscriber of the other hub heard of %s", got)
 	}
-	for _, one := range a.told(admin, 2, 6) {
+	for _, one := range a.notified(admin, 2, 6) {
 		if !one.OK || one.State != "told" || one.Topic != topic || one.NextAt != nil {
 			t.Errorf("%+v", one)
 		}
@@ -99,9 +99,9 @@ func TestASaveReachesTheSubscribersOfAnotherHub(t *testing.T) {
 // shyHub is a sink that can be away.
 type shyHub struct {
 	*httptest.Server
-	mu    sync.Mutex
-	away  bool
-	heard []string
+	mu       sync.Mutex
+	away     bool
+	received []string
 }
 
 func newShyHub(t *testing.T) *shyHub {
@@ -113,7 +113,7 @@ func newShyHub(t *testing.T) *shyHub {
 			http.Error(w, "away", http.StatusBadGateway)
 			return
 		}
-		h.heard = append(h.heard, r.PostFormValue("url"))
+		h.received = append(h.received, r.PostFormValue("url"))
 		_, _ = w.Write([]byte(`<result success="true" msg="Thanks."/>`))
 	}))
 	t.Cleanup(h.Close)
@@ -129,15 +129,15 @@ func (h *shyHub) is(away bool) {
 func (h *shyHub) times() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.heard)
+	return len(h.received)
 }
 
-func TestAPingThatIsOwedIsSentAfterARestart(t *testing.T) {
+func TestPendingPingIsSentAfterARestart(t *testing.T) {
 	t.Parallel()
-	sink := newShyHub(t)
-	sink.is(true)
+	target := newShyHub(t)
+	target.is(true)
 	dir := t.TempDir()
-	setting := "--ping.targets=rsscloud " + sink.URL + "/rsscloud/ping"
+	setting := "--ping.targets=rsscloud " + target.URL + "/rsscloud/ping"
 	p := spawn(t, dir, setting)
 	admin := p.addAlice()
 	p.saved(admin, "one")
@@ -148,15 +148,15 @@ func TestAPingThatIsOwedIsSentAfterARestart(t *testing.T) {
 		return false
 	})
 	p.kill()
-	sink.is(false)
+	target.is(false)
 	p = spawn(t, dir, setting)
-	wait(t, "the sink heard after the restart", func() bool { return sink.times() == 1 })
-	p.told(&client.Client{Base: p.admin}, 1, 1)
+	wait(t, "the sink heard after the restart", func() bool { return target.times() == 1 })
+	p.notified(&client.Client{Base: p.admin}, 1, 1)
 }
 
-func TestAVersionThatWasSavedWithoutAServerIsToldToSinksByTheNext(t *testing.T) {
+func TestVersionSavedWithoutAServerIsSentToTargetsByTheNextServer(t *testing.T) {
 	t.Parallel()
-	sink := newShyHub(t)
+	target := newShyHub(t)
 	dir := t.TempDir()
 	first := spawn(t, dir)
 	first.addAlice()
@@ -173,12 +173,12 @@ func TestAVersionThatWasSavedWithoutAServerIsToldToSinksByTheNext(t *testing.T) 
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	p := spawn(t, dir, "--ping.targets=rsscloud "+sink.URL+"/rsscloud/ping")
-	wait(t, "the sink heard", func() bool { return sink.times() == 1 })
-	p.told(&client.Client{Base: p.admin}, 1, 1)
+	p := spawn(t, dir, "--ping.targets=rsscloud "+target.URL+"/rsscloud/ping")
+	wait(t, "the sink heard", func() bool { return target.times() == 1 })
+	p.notified(&client.Client{Base: p.admin}, 1, 1)
 }
 
-func TestTheTestFeedChangesWhenTheOperatorWantsItAndItsSubscribersHear(t *testing.T) {
+func TestTestFeedChangesOnRequestAndNotifiesItsSubscribers(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	r := start(t, conf(t, t.TempDir()))
