@@ -13,45 +13,43 @@ import (
 )
 
 const (
-	maxRelated      = 10               // topics that one signal may mean
-	discoverTimeout = 20 * time.Second // to look at a page for feeds
-	maxDiscovering  = 256              // pages that wait to be looked at; more are not
-	maxReported     = 500              // URLs in one look at the store
+	maxRelated      = 10               // topics per ping
+	discoverTimeout = 20 * time.Second // for searching a page for feeds
+	maxDiscovering  = 256              // pages that may wait for a search; further ones are skipped
+	maxReported     = 500              // URLs per query of the store
 )
 
-// Announcement says that a site changed, in the words of weblogs.com.
+// Announcement is a ping of a site, as in the weblogs.com protocols.
 type Announcement struct {
 	Name   string
 	URL    string // of the site; it may be a feed itself
-	Page   string // the page that changed; "": not told
-	Feed   string // "": not told
+	Page   string // the page that changed; "": not given
+	Feed   string // "": not given
 	Tags   []string
 	Via    string
-	Source netip.Addr // who says so; the zero Addr is this program
+	Source netip.Addr // of the sender; the zero Addr is this program
 	Hops   int
 }
 
-// Announced is what an announcement came to.
+// Announced is the outcome of an announcement.
 type Announced struct {
-	Checking []string // followed feeds that are being checked because of it
-	Looking  bool     // the site is being looked at for feeds that somebody follows
+	Checking []string // feeds with subscribers that are being checked
+	Looking  bool     // the site is being searched for feeds with subscribers
 }
 
 // Discoverer finds the feeds of a page.
 type Discoverer interface {
-	// Discover returns the URLs of the feeds that the page at url names, best
-	// first; url itself when it is a feed. Errors as of Fetcher.
+	// Discover returns the URLs of the feeds that the page at url links to, best first; url
+	// itself if it is a feed. Errors are those of Fetcher.
 	Discover(ctx context.Context, url string) ([]string, error)
 }
 
-// Announce takes a ping of a site. When it returns, the change is listed and on
-// disk, and so are the checks of the followed feeds that it means: the topics with
-// one of its URLs, and those that call one of them their home or their own. If
-// there are none, the site may be looked at afterwards for feeds that somebody
-// follows, once in a while for each source. It does not wait for any reading.
+// Announce takes a ping of a site. When it returns, the change and the checks of the matching
+// feeds are stored: topics with one of its URLs, or with one as their home page or own URL. If
+// there are none, the site may be searched for feeds with subscribers, at a limited rate per
+// source. Announce does not wait for reads.
 //
-// Errors: fault.Invalid (a URL that can be none), TooMany, Refused (the news has
-// gone round), Unavailable.
+// Errors: fault.Invalid (not a usable URL), TooMany, Refused (too many hops), Unavailable.
 //
 // spec:feedstate-2007#ping-listed
 func (h *Hub) Announce(ctx context.Context, a Announcement) (Announced, error) {
@@ -106,7 +104,7 @@ func (h *Hub) Announce(ctx context.Context, a Announcement) (Announced, error) {
 	return out, nil
 }
 
-// urls are those that an announcement gives, the surest first.
+// urls returns the URLs of an announcement, the most specific first.
 func (a Announcement) urls() ([]string, error) {
 	if err := checkURL(a.URL); err != nil {
 		return nil, err
@@ -124,7 +122,7 @@ func (a Announcement) urls() ([]string, error) {
 	return urls, nil
 }
 
-// admit holds a signal against the limits of all doors.
+// admit applies the limits that hold for every endpoint.
 func (h pinging) admit(source netip.Addr, hops int, now time.Time) error {
 	if err := checkHops(hops); err != nil {
 		return err
@@ -132,8 +130,8 @@ func (h pinging) admit(source netip.Addr, hops int, now time.Time) error {
 	return h.admitSource(source, now)
 }
 
-// Admit counts a signal of a source, of which the readers of this program are told before
-// any [Hub.Ping], or without one; fault.TooMany when that was too many.
+// Admit counts a push against the rate of its source, for pushes that reach the aggregator before
+// any [Hub.Ping], or without one. It returns fault.TooMany above the rate.
 //
 // spec:cloudburst#ping-tells-readers
 func (h *Hub) Admit(source netip.Addr) error {
@@ -155,16 +153,16 @@ func (h pinging) admitSource(source netip.Addr, now time.Time) error {
 	return nil
 }
 
-// joinLater starts a check of a followed feed whose ping is on disk: when it cannot
-// start now it comes from there.
+// joinLater starts a check whose ping is stored. If it cannot start now, the stored ping starts
+// it later.
 func (h pinging) joinLater(p Ping, receivedAt time.Time) {
 	if _, err := h.join(p, receivedAt, nil); err != nil {
 		h.Log.Debug("put off a check", "topic", p.URL, "err", err)
 	}
 }
 
-// lookLater looks at a site for feeds that somebody follows, if its turn has come.
-// Nothing was promised of it, so it is not kept on disk.
+// discoverLater searches a site for feeds with subscribers, if the rates allow it. The search was
+// not promised to the client, so it is not stored.
 //
 // spec:cloudburst#ping-unknown
 func (h pinging) discoverLater(a Announcement, now time.Time) bool {
@@ -179,7 +177,7 @@ func (h pinging) discoverLater(a Announcement, now time.Time) bool {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closing { // nothing begins any more
+	if h.closing { // the hub is stopping
 		return false
 	}
 	h.discovering.Add(1)
@@ -202,10 +200,9 @@ func (h pinging) discoverLater(a Announcement, now time.Time) bool {
 	return true
 }
 
-// Hear takes URLs of which another server says that they changed, as its list of
-// changes has them: those that somebody here follows are checked, all others are
-// passed over; those who read feeds here are told too. It returns the topics that are
-// being checked.
+// ReceiveChanges takes URLs from the recent changes of another server. Topics with subscribers
+// are checked, and the aggregator is notified; other URLs are ignored. It returns the topics that
+// are being checked.
 func (h *Hub) ReceiveChanges(ctx context.Context, urls []string, via string) ([]string, error) {
 	h.Init()
 	var checking []string
@@ -242,7 +239,7 @@ func topicURLs(topics []Topic) []string {
 	return urls
 }
 
-// list gives each change its place.
+// numberChanges sets time, node and sequence number of each change.
 func (h *Hub) numberChanges(changes []Change, now time.Time) {
 	for i := range changes {
 		c := &changes[i]
@@ -250,8 +247,7 @@ func (h *Hub) numberChanges(changes []Change, now time.Time) {
 	}
 }
 
-// learn keeps what a topic says of itself, when the names by which signals may call
-// it are other ones than before.
+// updateAbout stores a topic's description if its names have changed.
 func (h pinging) updateAbout(ctx context.Context, id int64, about About) {
 	news, err := h.aboutChanged(ctx, id, about)
 	if err == nil && news {
@@ -262,7 +258,7 @@ func (h pinging) updateAbout(ctx context.Context, id int64, about About) {
 	}
 }
 
-// isNews reports whether a topic goes by other names than are known of it.
+// aboutChanged reports whether about differs from the stored names of a topic.
 func (h pinging) aboutChanged(ctx context.Context, id int64, about About) (bool, error) {
 	if about == (About{}) {
 		return false, nil

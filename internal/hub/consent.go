@@ -13,17 +13,18 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Whoever names a callback that is not his own has us ask somebody who may know nothing
-// of it. Those who ask in vain may do so only now and then.
+// A registration can name a callback of a third party. The number of challenges that such
+// callbacks refuse is limited per source and host.
 //
 // spec:cloudburst#unmet-consent
 const (
-	maxRefusedPerRegistration = 3           // challenges in vain in one registration before the rest is refused
-	refusedBurst              = 20          // from one source about one host
-	refusedEvery              = time.Minute // one more
+	maxRefusedPerRegistration = 3           // refused challenges of one registration before the remaining feeds are rejected
+	refusedBurst              = 20          // per source and callback host
+	refusedEvery              = time.Minute // refill of one
 )
 
-// admitRegistration counts one for each feed, since each has us read it and ask somebody.
+// admitRegistration counts one request per feed, because each feed causes a read and a
+// verification.
 func (h registering) admitRegistration(r Registration, feeds int, now time.Time) error {
 	if !r.Source.IsValid() {
 		return nil
@@ -39,8 +40,8 @@ func (h registering) admitRegistration(r Registration, feeds int, now time.Time)
 	return nil
 }
 
-// consent asks the callback: once with the first feed that can be read, or by a
-// challenge for each when a domain was named. It notes refusals by feed.
+// consent verifies the callback: by one test call with the first readable feed, or by a challenge
+// per feed if a domain was named. It records refusals by feed.
 //
 // spec:rsscloud-2009#test-call
 // spec:rsscloud-2009#challenge
@@ -95,7 +96,7 @@ func (h registering) consent(ctx context.Context, r Registration, feeds []string
 
 func (h registering) verify(ctx context.Context, r Registration, feed string, about About) (event.Exchange, error) {
 	wait, ok := h.consentLimit.Take(href.Host(r.Callback), h.now())
-	if ok && r.Challenge && r.Source.IsValid() { // else names without end would be places without end
+	if ok && r.Challenge && r.Source.IsValid() { // otherwise new host names would bypass the rate
 		wait, ok = h.consentLimit.Take("for "+limit.Network(r.Source), h.now())
 	}
 	if !ok {
@@ -106,20 +107,20 @@ func (h registering) verify(ctx context.Context, r Registration, feed string, ab
 	x.Callback = r.Callback
 	r.consentLog.add(r, feed, x, err, h.now().Sub(begun))
 	if r.Challenge && (fault.CodeOf(err) == fault.Refused || fault.CodeOf(err) == fault.Unreadable) {
-		h.refusedCallbacks.Take(callbackKey(r.Source, r.Callback), h.now()) // counted, whether there was room or not
+		h.refusedCallbacks.Take(callbackKey(r.Source, r.Callback), h.now()) // counted even above the limit
 	}
 	return x, err
 }
 
-// MayAsk counts a challenge of the host of a URL that no registration named: a callback
-// redirects there. False: the host was asked too often.
+// MayAsk counts a challenge at the host of url, to which a callback redirects. False: the host
+// has had too many.
 func (h *Hub) MayAsk(url string) bool {
 	h.Init()
 	_, ok := h.consentLimit.Take(href.Host(url), h.now())
 	return ok
 }
 
-// unmetKey is a source with the host that it had us ask in vain.
+// callbackKey identifies a source and the host of a callback.
 func callbackKey(source netip.Addr, callback string) string {
 	return limit.Network(source) + " " + href.Host(callback)
 }

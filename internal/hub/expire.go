@@ -13,17 +13,17 @@ const (
 	sweepTask  = "sweep"
 	sweepChunk = 500
 	maxSweep   = 1000               // chunks
-	topicIdle  = 7 * 24 * time.Hour // a topic that nobody follows is forgotten after that
+	topicIdle  = 7 * 24 * time.Hour // a topic without subscribers is removed after that
 	trimChunk  = 5_000
 )
 
-// topOfHour is the first full hour after now.
+// topOfHour returns the next full hour.
 func topOfHour(now time.Time) time.Time { return now.Truncate(time.Hour).Add(time.Hour) }
 
-// sweeping removes what has expired.
+// sweeping removes expired rows.
 type sweeping struct{ *Hub }
 
-// sweepLoop runs the sweep once in the whole cluster at the top of each hour.
+// sweepLoop sweeps at the top of each hour, on one node of the cluster.
 //
 // spec:rsscloud-2009#drop-at-top-of-hour
 func (h sweeping) sweepLoop(ctx context.Context) {
@@ -46,8 +46,8 @@ func (h sweeping) sweepLoop(ctx context.Context) {
 	}
 }
 
-// SweepNow does at once what the top of the hour would: it removes what has
-// expired and what failed too often in a row, and returns how many of each.
+// SweepNow runs the hourly sweep immediately. It removes expired subscriptions and those with too
+// many consecutive failures, and returns the number of each.
 func (h *Hub) SweepNow(ctx context.Context) (dropped, expired int, err error) {
 	h.Init()
 	return sweeping{h}.sweep(ctx)
@@ -84,7 +84,7 @@ func (h sweeping) sweep(ctx context.Context) (dropped, expired int, err error) {
 	return dropped, expired, nil
 }
 
-// endEvent says why the sweep removed a subscription.
+// endEvent is the log event of a subscription that the sweep removed.
 //
 // spec:rsscloud-2009#drop-after-three-errors
 // spec:rsscloud-2009#expiry-25h
@@ -109,7 +109,7 @@ func (h sweeping) forgetCounts() {
 	h.mu.Unlock()
 }
 
-// trim removes old rows of the log and of the list of changes, a chunk at a time.
+// trim removes old log rows and old recent changes in chunks.
 func (h sweeping) trim(ctx context.Context) {
 	for ctx.Err() == nil {
 		n, err := h.Store.TrimEvents(ctx, h.now().Add(-h.Options.KeepEvents), trimChunk)
@@ -134,8 +134,8 @@ func (h sweeping) trim(ctx context.Context) {
 	}
 }
 
-// trimCrowded removes the oldest lines of the log when there are too many of them,
-// however young: strangers have them written.
+// trimCrowded removes the oldest log rows above the maximum, whatever their age, because unknown
+// clients cause log rows.
 //
 // spec:cloudburst#log-rows
 func (h sweeping) trimCrowded(ctx context.Context) {

@@ -11,15 +11,15 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// What strangers send is decoded behind these. They run in goroutines of the
-// hub's own, where a panic would end the process and with it everybody's news; so
-// one ends the request it came with, and is logged with its place.
+// The guards recover from panics while input of unknown clients is decoded. The calls run in the
+// hub's own goroutines, where a panic would end the process. A panic ends only its request and is
+// logged with its stack.
 
 type guardedFetcher struct {
 	Fetcher
 	log *slog.Logger
-	// parsing bounds how many documents are parsed at once: more would be no sooner
-	// done, and each may take many times its size in memory.
+	// parsing bounds concurrent parsing: more would not finish sooner, and each document may need
+	// many times its size in memory.
 	parsing chan struct{}
 }
 
@@ -36,7 +36,7 @@ func (g guardedFetcher) Fetch(ctx context.Context, f Fetch) (got Fetched, err er
 			defer func() {
 				<-g.parsing
 				if p := recover(); p != nil {
-					_ = caught(g.log, "read what it says of itself", f.URL, p) // logged there; it says nothing then
+					_ = caught(g.log, "read what it says of itself", f.URL, p) // logged already; the description is then empty
 					a = About{}
 				}
 			}()
@@ -68,7 +68,7 @@ type guardedNotifier struct {
 func (g guardedNotifier) Notify(ctx context.Context, sub Subscription, topic Topic, content *Content, hops int) (r Reply) {
 	defer func() {
 		if p := recover(); p != nil {
-			_ = caught(g.log, "notify", sub.Callback, p) // our fault, so not the subscriber's error
+			_ = caught(g.log, "notify", sub.Callback, p) // a local failure, not the subscriber's
 			r = Reply{NotTried: true, RetryAfter: time.Minute}
 		}
 	}()

@@ -17,37 +17,36 @@ import (
 const (
 	maxSecret         = 199 // bytes
 	intentBatch       = 50
-	maxOpenIntents    = 128              // decided at once
-	maxIntentsPerHost = 32               // of them that wait for one host
-	intentTurnRate    = 200              // a second: how often those are looked at again that wait for their host
-	intentLease       = 90 * time.Second // reading the topic, and asking
-	intentRetryAfter  = 5 * time.Second  // when something of ours is in the way
-	maxIntentAge      = 24 * time.Hour   // then it is given up
+	maxOpenIntents    = 128              // concurrent decisions
+	maxIntentsPerHost = 32               // concurrent decisions that involve one host
+	intentTurnRate    = 200              // postponed intents per second and host
+	intentLease       = 90 * time.Second // for reading the topic and the verification
+	intentRetryAfter  = 5 * time.Second  // delay after a local failure
+	maxIntentAge      = 24 * time.Hour   // older intents are dropped
 )
 
-// intentRetry are the waits after a callback gave no answer. What is left without
-// one after the last is given up: a subscriber that is there answers at once.
+// intentRetry returns the delays after a callback did not answer. After the last one the intent
+// is dropped.
 func intentRetry() []time.Duration { return []time.Duration{10 * time.Second, time.Minute} }
 
-// Asker speaks to callbacks about intents.
+// IntentConfirmer sends verification requests to callbacks.
 type IntentConfirmer interface {
-	// Confirm asks the callback whether it wants what the intent says; nil is yes.
-	// fault.Refused: it said no, or something else than yes. fault.Unreadable: it
-	// gave no answer at all. fault.Unavailable: for a reason of ours it was not asked.
+	// Confirm asks the callback to confirm the intent; nil means confirmed. Errors: fault.Refused
+	// for any other answer, fault.Unreadable without an answer, fault.Unavailable if a local
+	// failure prevented the request.
 	Confirm(ctx context.Context, in Intent) (event.Exchange, error)
-	// Deny tells the callback that its subscription was denied, and why. Errors as
-	// of Confirm; any answer at all is nil.
+	// Deny notifies the callback that its subscription was denied, with the reason. Errors are
+	// those of Confirm; any answer is nil.
 	Deny(ctx context.Context, in Intent) (event.Exchange, error)
 }
 
-// Request takes a request for, or against, a WebSub subscription. When it returns
-// nil the request is on disk and will be decided: the callback is asked, also after
-// a crash. Of in, Topic, Callback, Mode, Secret, Lease (0: not asked for) and Door
-// count; source is who asks. A later request of the same mode and callback for
-// the same topic takes the place of one that is not decided yet.
+// Request stores a request to start or end a WebSub subscription. When it returns nil, the
+// request is on disk and will be decided, even after a crash. Topic, Callback, Mode, Secret,
+// Lease (0: default) and Via of in are used; source is the client. A later request with the same
+// mode, callback and topic replaces an undecided one.
 //
-// Errors: fault.Invalid (a topic or callback that can be none), Refused (a topic
-// that may not be asked for here, or a callback of our own), TooMany, Unavailable.
+// Errors: fault.Invalid (unusable topic or callback), Refused (topic not allowed, or own
+// callback), TooMany, Unavailable.
 //
 // spec:websub-2018#hub-accepts-202
 func (h *Hub) Request(ctx context.Context, in Intent, source netip.Addr) error {
@@ -85,7 +84,7 @@ func (h *Hub) Request(ctx context.Context, in Intent, source netip.Addr) error {
 // requesting decides requests of WebSub subscribers.
 type requesting struct{ *Hub }
 
-// checkIntent is all that can be said without asking the callback or the topic.
+// checkIntent makes all checks that need no request to the callback or topic.
 //
 // spec:websub-2018#hub-topic-policy
 func (h requesting) checkIntent(ctx context.Context, in Intent, source netip.Addr, now time.Time) error {
@@ -126,8 +125,8 @@ func (h requesting) checkIntent(ctx context.Context, in Intent, source netip.Add
 	return h.intentFits(ctx, now)
 }
 
-// intentFits refuses a request when too many wait to be decided. They are counted
-// once in a while, and those that came since are added.
+// intentFits rejects a request if too many are undecided. They are counted at intervals, and new
+// ones are added in between.
 //
 // spec:cloudburst#limits-429
 func (h requesting) intentFits(ctx context.Context, now time.Time) error {
@@ -168,7 +167,7 @@ func (h requesting) topicAllowed(ctx context.Context, topic string, now time.Tim
 	return fault.New(fault.Refused, "This hub serves only its own topics, and %s is not one of them; ask at the hub that the topic names.", clip(topic))
 }
 
-// lease is what is granted when that was asked for.
+// lease returns the lease to grant for a requested one.
 //
 // spec:websub-2018#lease-hub-decides
 func (h requesting) lease(requested time.Duration) time.Duration {
@@ -178,14 +177,13 @@ func (h requesting) lease(requested time.Duration) time.Duration {
 	return min(max(requested.Truncate(time.Second), h.Options.MinLease), h.Options.MaxLease)
 }
 
-// eventOf is a line of the log about in.
+// eventOf returns a log event about in.
 func eventOf(in Intent, kind, message string) event.Event {
 	return event.Event{Kind: kind, TopicID: in.TopicID, Topic: in.Topic, OK: true, Via: WebSub, Peer: text.Host(in.Callback), Text: message,
 		Detail: detail(event.Exchange{Callback: in.Callback})}
 }
 
-// intentLoop takes up what was asked for and is not decided. A request under way goes on
-// while the hub drains.
+// intentLoop decides stored requests. A request in progress continues while the hub drains.
 func (h requesting) intentLoop(ctx context.Context) {
 	loop := lease.Loop[Intent]{
 		Claim: h.Store.ClaimIntents, Next: delivering(h).nextDue, Do: func(_ context.Context, in Intent) { h.decide(in) },
@@ -196,7 +194,7 @@ func (h requesting) intentLoop(ctx context.Context) {
 	loop.Run(ctx)
 }
 
-// decide does what one intent asks for, and writes what came of it.
+// decide processes one intent and stores the outcome.
 func (h requesting) decide(in Intent) {
 	ctx, cancel := context.WithTimeout(h.work, intentLease-leaseMargin)
 	defer cancel()
@@ -215,7 +213,7 @@ func (h requesting) decide(in Intent) {
 		endCallback()
 	}
 	if h.work.Err() != nil && d.Subscription == nil && !d.Remove {
-		// Stopping: what was broken off says nothing. Somebody else goes on at once.
+		// Stopping: an interrupted decision has no result, and another node continues.
 		d = h.retryLater(in, h.now(), in.Tries, nil)
 	}
 	h.stamp(d.Events)
@@ -243,8 +241,8 @@ func (h requesting) decide(in Intent) {
 	}
 }
 
-// decideSubscribe reads the topic, and asks the callback if that went well. What
-// cannot be delivered is denied.
+// decideSubscribe reads the topic and then verifies the callback. A topic that cannot be
+// delivered is denied.
 //
 // spec:websub-2018#hub-verifies-subscriber
 // spec:websub-2018#hub-denies
@@ -287,8 +285,7 @@ func (h requesting) decideSubscribe(ctx context.Context, in Intent, endRead func
 	return d
 }
 
-// renews reports that a topic that cannot be read is no reason to refuse in: it is for
-// a subscription that there is, which goes on in any case.
+// renews reports that in renews a live subscription, which an unreadable topic must not end.
 func (h requesting) renews(ctx context.Context, in Intent, err error) bool {
 	if fault.CodeOf(err) != fault.Unreadable {
 		return false
@@ -308,8 +305,8 @@ func (h requesting) decideUnsubscribe(ctx context.Context, in Intent) Decision {
 	return Decision{Intent: in, Remove: true, Events: []event.Event{e}}
 }
 
-// confirm asks the callback. When it does not say yes, d is what follows from it:
-// nothing at all changes.
+// confirm verifies the callback. If failed is true, d is the resulting decision, which changes no
+// subscription.
 //
 // spec:websub-2018#verification-failed
 func (h requesting) confirm(ctx context.Context, in Intent) (x event.Exchange, failed bool, d Decision) {
@@ -329,10 +326,9 @@ func (h requesting) confirm(ctx context.Context, in Intent) (x event.Exchange, f
 	return x, true, Decision{Intent: in, Events: []event.Event{e}}
 }
 
-// turnOf admits an intent to the hosts that it names, which need not be those of
-// whoever sent it: none is asked too often, and none that is slow keeps the others
-// waiting. asked and read must be called when that is over. asked is nil when it is
-// not its turn: d puts it off.
+// admitIntent applies the limits of the hosts of callback and feed, so that none receives too
+// many requests and a slow one does not delay the others. The caller must call the returned
+// functions at the end. endCallback is nil if the intent must wait; d then postpones it.
 func (h requesting) admitIntent(in Intent) (endCallback, endRead func(), d Decision) {
 	host, feedHost := href.Host(in.Callback), href.Host(in.Topic)
 	endCallback, ok := h.openIntents.Acquire("ask " + host)
@@ -355,13 +351,13 @@ func (h requesting) admitIntent(in Intent) (endCallback, endRead func(), d Decis
 	return endCallback, endRead, d
 }
 
-// later puts an intent off to its turn among those that wait for a host.
+// postpone assigns an intent its turn among those that wait for a host.
 func (h requesting) postpone(in Intent, l *limit.Limiter, host string) Decision {
 	now := h.now()
 	return h.retryLater(in, now.Add(max(l.Turn(host, now), time.Second)), in.Tries, nil)
 }
 
-// again puts an intent off, unless it is too old.
+// retryLater postpones an intent unless it is too old.
 func (h requesting) retryLater(in Intent, at time.Time, tries int, err error) Decision {
 	if h.now().Sub(in.At) > maxIntentAge {
 		e := eventOf(in, event.KindVerify, "Given up after a day in which it could not be decided.")
@@ -379,7 +375,7 @@ func (h requesting) retryLater(in Intent, at time.Time, tries int, err error) De
 	return d
 }
 
-// decideDenied tells the callback why it gets nothing, as well as that works.
+// decideDenied notifies the callback of the denial, as far as possible.
 func (h requesting) decideDenied(ctx context.Context, in Intent) Decision {
 	x, err := h.Ask.Deny(ctx, in)
 	x.Callback = in.Callback
@@ -397,7 +393,7 @@ func (h requesting) decideDenied(ctx context.Context, in Intent) Decision {
 	return Decision{Intent: in, Events: []event.Event{e}}
 }
 
-// ours reports trouble that neither topic nor callback have a part in.
+// isInternal reports a failure that neither topic nor callback caused.
 func isInternal(err error) bool {
 	switch fault.CodeOf(err) {
 	case fault.Unavailable, fault.TooMany, fault.Internal, fault.Unsupported:
@@ -406,8 +402,7 @@ func isInternal(err error) bool {
 	return false
 }
 
-// denials are the intents by which the owners of removed subscriptions hear of it,
-// where the protocol has words for that.
+// denials returns intents that notify the owners of removed WebSub subscriptions.
 func (h requesting) denials(ctx context.Context, subs []Subscription, reason string) ([]Intent, error) {
 	var list []Intent
 	now := h.now()
@@ -427,7 +422,7 @@ func (h requesting) denials(ctx context.Context, subs []Subscription, reason str
 	return list, nil
 }
 
-// span is a length of time in the largest unit that fits.
+// span formats a duration in the largest unit that fits.
 func span(d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour && d%(24*time.Hour) == 0:

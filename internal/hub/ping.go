@@ -23,36 +23,34 @@ const (
 	maxHops           = 3
 )
 
-// round is one check and all the pings that it answers.
+// round is one check and all pings that it answers.
 type round struct {
 	done       chan struct{}
-	receivedAt time.Time // when its first ping came
+	receivedAt time.Time // when its first ping arrived
 	pings      []event.Event
 	origins    []any // of the pings
 	hops       int
-	listed     bool   // the change that it may find is on the list of changes already
-	pinged     bool   // it answers a ping, and is not only a follow-up
-	topic      *Topic // as the first ping found it, when the check begins at once; nil: it is looked up
+	listed     bool   // recent changes already contain the change
+	pinged     bool   // answers a ping, not only a follow-up
+	topic      *Topic // as read for the first ping, if the check starts immediately; nil: read it
 	result     PingResult
 	err        error
 }
 
-// checking is what is known of the checks of one topic while any is near.
+// checking is the state of one topic's checks.
 type checking struct {
-	last    time.Time // when the last check's request left
-	sent    bool      // the request of the current round has left
+	last    time.Time // when the request of the last check was sent
+	sent    bool      // the request of the current round was sent
 	current *round
-	next    *round // asked for after the request of the current one left
+	next    *round // for pings after the request of the current round
 }
 
-// Ping checks a feed of which someone says that it changed, and has its
-// subscribers told if it did. It returns when the feed was checked and what
-// follows is on disk, never waiting for a delivery; after Options.AckWithin it
-// returns Pending with the ping itself on disk.
+// Ping checks a feed that is reported as changed, and notifies its subscribers if it did change.
+// It returns when the check and the resulting work are stored, without waiting for deliveries.
+// After Options.AckWithin it stores the ping and returns Pending.
 //
-// Errors: fault.Invalid (not a URL of a feed), TooMany (with RetryAfter),
-// Unreadable (the feed cannot be read), Refused (its address may not be read, or
-// the news has gone round), Unavailable.
+// Errors: fault.Invalid (not a feed URL), TooMany (with RetryAfter), Unreadable (the feed cannot
+// be read), Refused (forbidden address, or too many hops), Unavailable.
 //
 // spec:rsscloud-2009#ping-verifies-change
 func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
@@ -84,7 +82,7 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 	switch {
 	case err != nil:
 		return PingResult{}, err
-	case len(topics) == 0 && read && !pinging{h}.isOwnPing(p): // of our own the list of changes has the title
+	case len(topics) == 0 && read && !pinging{h}.isOwnPing(p): // own feeds are listed with their title
 		return pinging{h}.pingAggregatorOnly(ctx, p)
 	case len(topics) == 0:
 		return pinging{h}.pingUnknownTopic(ctx, p, receivedAt)
@@ -96,7 +94,7 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 	}
 	same, others := pinging{h}.sameDocument(topics[1:], urls)
 	also := p
-	also.listed = true // one change has one line, whatever the topic is called
+	also.listed = true // one change has one entry, whatever the topic's name
 	if err := (pinging{h}).alsoPing(ctx, same, also, receivedAt); err != nil {
 		return PingResult{}, err
 	}
@@ -110,10 +108,10 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 	return res, err
 }
 
-// pinging takes pings and news of changes.
+// pinging takes pings and pushes.
 type pinging struct{ *Hub }
 
-// subscribers counts the live subscriptions of topics; -1: they could not be counted.
+// subscribers counts the live subscriptions of topics; -1: the count failed.
 func (h pinging) subscribers(ctx context.Context, topics []Topic) (sum int64) {
 	now := h.now()
 	for _, t := range topics {
@@ -129,22 +127,22 @@ func (h pinging) subscribers(ctx context.Context, topics []Topic) (sum int64) {
 	return sum
 }
 
-// admitPing says why a ping is not taken, before anything is read because of it.
+// admitPing returns why a ping is rejected, before it causes any read.
 func (h pinging) admitPing(ctx context.Context, p Ping, receivedAt time.Time) error {
 	err := h.checkReadable(p.URL)
 	if err != nil {
 		h.logRefusedPing(ctx, p, err)
 		return err
 	}
-	if err = checkHops(p.Hops); err == nil && !p.ReaderNotified { // else the source was counted with the readers
+	if err = checkHops(p.Hops); err == nil && !p.ReaderNotified { // otherwise Admit counted the source
 		err = h.admitSource(p.Source, receivedAt)
 	}
 	return err
 }
 
-// names adds to urls the other names of those that this program serves: its listener
-// has several, and subscribers use any of them. Each topic keeps the name that its
-// subscribers gave, because the protocols notify by that name.
+// names adds the other names of this program's own URLs, because its listener has several and
+// subscribers use any of them. Each topic keeps the name that its subscribers used, because
+// notifications carry it.
 //
 // spec:cloudburst#own-names
 func (h *Hub) names(urls []string) []string {
@@ -174,8 +172,8 @@ func (h pinging) sameDocument(topics []Topic, names []string) (same, others []To
 	return same, others
 }
 
-// alsoPing has topics checked that a signal means besides, or that somebody else
-// named. Nobody waits for them, so their pings are made durable first.
+// alsoPing checks further topics that a ping means. The client does not wait for them, so their
+// pings are stored first.
 func (h pinging) alsoPing(ctx context.Context, topics []Topic, p Ping, receivedAt time.Time) error {
 	if len(topics) == 0 {
 		return nil
@@ -191,15 +189,15 @@ func (h pinging) alsoPing(ctx context.Context, topics []Topic, p Ping, receivedA
 	return nil
 }
 
-// AnswerPings answers all pings that wait for a check, now and from now on, as after
-// Options.AckWithin: they are on disk and Pending. A server that is about to stop calls it, so
-// that no ping waits for longer than its connection lives.
+// AnswerPings answers all waiting pings, now and from now on, as after Options.AckWithin: they
+// are stored and Pending. A server calls it before it stops, so that pings are answered before
+// their connections close.
 func (h *Hub) AnswerPings() {
 	h.Init()
 	h.stoppingOnce.Do(func() { close(h.stopping) })
 }
 
-// await waits for a round, and makes the ping durable when that takes long.
+// await waits for a round, and stores the ping if the round takes long.
 //
 // spec:cloudburst#answer-two-and-a-half-seconds
 func (h pinging) await(ctx context.Context, r *round, p Ping, receivedAt time.Time) (PingResult, error) {
@@ -213,8 +211,7 @@ func (h pinging) await(ctx context.Context, r *round, p Ping, receivedAt time.Ti
 	case <-timer.C:
 	case <-h.stopping:
 	}
-	// The check goes on here; if this process ends before it does, the row is due
-	// elsewhere, or here again.
+	// The check continues. If this process ends first, the row is due again on any node.
 	if err := h.Store.RecordPing(ctx, p.URL, receivedAt, h.now().Add(checkLease), nil); err != nil {
 		return PingResult{}, err
 	}
@@ -227,9 +224,8 @@ func (h pinging) await(ctx context.Context, r *round, p Ping, receivedAt time.Ti
 	}
 }
 
-// join adds a ping to the round that will answer it: the current one while its
-// request has not left, else the one after. found is its topic as it was looked up for
-// this ping; nil: it was not.
+// join adds a ping to the round that will answer it: the current one until its request is sent,
+// else the next. found is its topic if this ping has read it; nil: it has not.
 //
 // spec:cloudburst#follow-up-check
 // spec:rsscloud-2009#ping-is-logged
@@ -250,7 +246,7 @@ func (h pinging) join(p Ping, receivedAt time.Time, found *Topic) (*round, error
 		slot = &c.next
 	}
 	if *slot == nil {
-		// By the time now: one that was put off comes with the time at which it came.
+		// Use the current time: a postponed ping carries its original one.
 		if wait, ok := h.hostLimit.Take(href.Host(p.URL), h.now()); !ok {
 			return nil, tooMany(wait, "Too many checks of feeds at %s; please wait %s and ping again.", text.Host(p.URL), wait)
 		}
@@ -270,7 +266,7 @@ func (h pinging) join(p Ping, receivedAt time.Time, found *Topic) (*round, error
 		return r, nil
 	}
 	r.pinged = true
-	if len(r.pings) < 20 { // a flood of them says nothing new
+	if len(r.pings) < 20 { // more would add no information
 		r.pings, r.origins = append(r.pings, e), append(r.origins, p.origin)
 	}
 	return r, nil
@@ -278,9 +274,8 @@ func (h pinging) join(p Ping, receivedAt time.Time, found *Topic) (*round, error
 
 const noSubscribersText = "Nobody here is subscribed to this feed; there is nobody to tell."
 
-// pingStranger answers a ping of a feed that nobody here follows. It is logged,
-// and read at most once in a while for each source, so that nobody can have this
-// server read what he likes.
+// pingUnknownTopic answers a ping of a feed without subscribers. It logs the ping and reads the
+// feed at a limited rate per source, so that clients cannot make this server read arbitrary URLs.
 //
 // spec:cloudburst#ping-unknown
 func (h pinging) pingUnknownTopic(ctx context.Context, p Ping, receivedAt time.Time) (PingResult, error) {
@@ -314,8 +309,8 @@ func (h pinging) pingUnknownTopic(ctx context.Context, p Ping, receivedAt time.T
 	return PingResult{Checked: read}, nil
 }
 
-// readStranger reads a feed that nobody follows, if its turn has come. One that
-// takes longer than the ping can wait is neither read nor failed.
+// readUnknownTopic reads a feed without subscribers, if the rates allow it. A read that takes
+// longer than the ping can wait is neither successful nor failed.
 func (h pinging) readUnknownTopic(ctx context.Context, p Ping, receivedAt time.Time) (read bool, about About, err error) {
 	if !h.isOwnPing(p) {
 		if _, ok := h.unknownTopicLimit.Take(limit.Network(p.Source), receivedAt); !ok {
@@ -342,13 +337,13 @@ func (h pinging) readUnknownTopic(ctx context.Context, p Ping, receivedAt time.T
 	return err == nil, about, err
 }
 
-// ownNews reports a ping by this program of a feed that it serves: it costs nobody
-// anything to read that, and the list of changes has its title.
+// isOwnPing reports a ping by this program of a feed that it serves. Reading it costs nothing,
+// and recent changes get its title.
 func (h pinging) isOwnPing(p Ping) bool {
 	return !p.Source.IsValid() && h.Options.IsOwnTopic != nil && h.Options.IsOwnTopic(p.URL)
 }
 
-// about is what a good answer says of itself; nothing where nobody can tell.
+// about returns the description of a response; empty if unknown.
 func (f Fetched) about() About {
 	if f.About == nil {
 		return About{}
@@ -374,7 +369,7 @@ func tooMany(wait time.Duration, format string, args ...any) error {
 	return f
 }
 
-// checkTopic says why nobody can be told of a URL. What is private is not repeated.
+// checkTopic returns why a URL cannot be a topic. It does not repeat a private URL.
 //
 // spec:cloudburst#hosted-private
 func (h *Hub) checkTopic(raw string) error {
@@ -384,8 +379,8 @@ func (h *Hub) checkTopic(raw string) error {
 	return checkURL(raw)
 }
 
-// checkReadable is checkTopic, and says of a URL that can never be read why not: who is
-// told so at once need not wonder why nothing ever comes.
+// checkReadable is checkTopic, and also rejects URLs that can never be read, so that the client
+// learns it immediately.
 //
 // spec:cloudburst#topic-unreadable
 func (h *Hub) checkReadable(raw string) error {
@@ -398,8 +393,7 @@ func (h *Hub) checkReadable(raw string) error {
 
 func (h *Hub) private(url string) bool { return h.Options.IsPrivate != nil && h.Options.IsPrivate(url) }
 
-// checkURL says what is wrong with the URL of a feed, if anything. Addresses are
-// the Fetcher's business.
+// checkURL returns what is wrong with the URL of a feed. The Fetcher checks addresses.
 func checkURL(raw string) error {
 	switch {
 	case raw == "":

@@ -16,20 +16,18 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Turned is a request that was turned away for what it says, so that no feed was read
-// and nobody was asked because of it.
+// Rejection is a request that was rejected for its contents, before it caused any read or call.
 type Rejection struct {
 	Kind   string // event.KindPing, KindRegister or KindCancel
-	Topic  string // URL of the feed that it is about, as it was named; "": not known
-	Text   string // why, fit for the public
-	Whole  string // the same with all of what was sent and with the cause, for the operator; "": Text says it
-	Via    string // event.Event.Door
+	Topic  string // URL of the feed as given; "": unknown
+	Text   string // the reason, safe to show to the public
+	Whole  string // the reason with all input and the cause, for the operator; "": same as Text
+	Via    string // event.Event.Via
 	Source netip.Addr
 }
 
-// TurnAway writes a request into the log that was turned away: whoever looks there for
-// it wants to see whether it arrived, and what is wrong with it. Of many from one
-// source it keeps some.
+// LogRejected logs a rejected request, so that its author can see that it arrived and what is
+// wrong. The number of entries per source is limited.
 //
 // spec:rsscloud-2009#log
 func (h *Hub) LogRejected(ctx context.Context, t Rejection) {
@@ -46,7 +44,7 @@ func (h *Hub) LogRejected(ctx context.Context, t Rejection) {
 	if t.Whole != t.Text {
 		e.Detail = detail(event.Exchange{Error: t.Whole})
 	}
-	// The same allowance as for what is asked in vain, each for itself.
+	// The same rate as for refused callbacks, counted separately.
 	if _, ok := h.refusedCallbacks.Take("turned "+limit.Network(t.Source), h.now()); !ok {
 		return
 	}
@@ -55,12 +53,12 @@ func (h *Hub) LogRejected(ctx context.Context, t Rejection) {
 	}
 }
 
-// turnAway logs that the whole of r was refused. What the public reads of a callback
-// is its host.
+// logRejected logs a rejected registration. The public text contains only the origin of the
+// callback.
 func (h *Hub) logRejected(ctx context.Context, kind string, r Registration, err error) {
 	switch fault.CodeOf(err) {
 	case fault.Invalid, fault.Refused:
-	default: // a flood of refusals writes nothing, and trouble of our own is told elsewhere
+	default: // a flood of refusals must not fill the log, and internal failures are reported elsewhere
 		return
 	}
 	t := Rejection{Kind: kind, Whole: err.Error(), Via: r.Via, Source: r.Source}
@@ -72,8 +70,7 @@ func (h *Hub) logRejected(ctx context.Context, kind string, r Registration, err 
 	h.LogRejected(ctx, t)
 }
 
-// refusePing logs a ping of a feed that this server may not read, for the author who looks
-// whether it arrived, and says why to the operator.
+// refusePing logs a ping of a forbidden feed, so that its author can see that it arrived.
 func (h *Hub) logRefusedPing(ctx context.Context, p Ping, err error) {
 	u, bad := url.Parse(p.URL)
 	if fault.CodeOf(err) == fault.Refused && bad == nil && u.User == nil { // the log is public
@@ -81,14 +78,14 @@ func (h *Hub) logRefusedPing(ctx context.Context, p Ping, err error) {
 	}
 }
 
-// asked collects what the callback of one registration was asked. The nil pointer
-// collects nothing.
+// consentLog collects the test calls and challenges of one registration. A nil pointer collects
+// nothing.
 type consentLog struct {
 	mu     sync.Mutex
 	events []event.Event
 }
 
-// add notes one test call or challenge. One that was not made has no request.
+// add records one test call or challenge. It skips one that was not sent.
 //
 // spec:rsscloud-2009#log
 func (a *consentLog) add(r Registration, feed string, x event.Exchange, err error, took time.Duration) {

@@ -17,35 +17,33 @@ import (
 
 const (
 	maxFeeds       = 50 // feeds in one registration
-	consentRate    = 20 // test calls and challenges a second to one callback host
+	consentRate    = 20 // test calls and challenges per second and callback host
 	consentBurst   = 400
-	maxWorkers     = 4                // feeds or challenges at once for one registration
-	readsTimeout   = 30 * time.Second // all of the feeds: whoever asks waits no longer than a minute
-	consentTimeout = 25 * time.Second // all of the challenges
+	maxWorkers     = 4                // concurrent feeds or challenges of one registration
+	readsTimeout   = 30 * time.Second // for all feeds, so that a registration takes less than a minute
+	consentTimeout = 25 * time.Second // for all challenges
 	importBatch    = 1000
 )
 
-// reading is one read of a feed that several registrations wait for.
+// reading is one read of a feed that several registrations share.
 type reading struct {
 	done chan struct{}
 	got  topicProbe
 	err  error
 }
 
-// glance is what is kept of a topic that was read for somebody who asked for it.
+// topicProbe is what a registration needs of a topic that was read.
 type topicProbe struct {
 	about About
 	size  int64
 }
 
-// Register adds or renews subscriptions of one callback to feeds, each decided by
-// itself: the feed must be readable and the callback must consent. Nothing is
-// changed for a feed that is refused, not even the expiry of an older
-// registration. What is accepted is on disk when Register returns.
+// Register adds or renews subscriptions of one callback. Each feed is decided separately: it must
+// be readable and the callback must consent. A refused feed changes nothing, not even the expiry
+// of an older registration. Accepted subscriptions are stored when Register returns.
 //
-// An error concerns the whole call: fault.Invalid, Refused (the callback may not
-// be called, or is a hub), TooMany, Unavailable. With a nil error at least one of
-// Accepted and Refused has entries.
+// An error concerns the whole call: fault.Invalid, Refused (the callback may not be called, or is
+// a hub), TooMany, Unavailable. With a nil error, Accepted or Refused has entries.
 //
 // spec:cloudburst#renewal-unverified
 func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) {
@@ -80,7 +78,7 @@ func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) 
 			Detail: detail(exchange)}
 		if err := refused[feed]; err != nil {
 			out.Refused = append(out.Refused, Refusal{Feed: feed, Reason: fault.Message(err)})
-			if h.private(feed) || fault.CodeOf(err) == fault.TooMany { // a flood of refusals writes nothing
+			if h.private(feed) || fault.CodeOf(err) == fault.TooMany { // a flood of refusals must not fill the log
 				continue
 			}
 			e.OK, e.Text = false, "Not registered: "+fault.Message(err)
@@ -108,10 +106,10 @@ func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) 
 	return out, nil
 }
 
-// registering takes registrations: it reads their feeds and asks their callbacks.
+// registering takes registrations: it reads their feeds and verifies their callbacks.
 type registering struct{ *Hub }
 
-// writeRegistered writes what came of a registration, if anything did.
+// writeRegistered stores the outcome of a registration, if there is any.
 func (h registering) writeRegistered(ctx context.Context, feeds []string, subs []Subscription, events []event.Event) error {
 	switch {
 	case len(subs) > 0:
@@ -122,7 +120,7 @@ func (h registering) writeRegistered(ctx context.Context, feeds []string, subs [
 	return nil
 }
 
-// lasts is until when a registration stands.
+// expiry returns the end of a registration.
 func (h registering) expiry(r Registration, now time.Time) time.Time {
 	if r.Protocol == CNWS {
 		return Forever()
@@ -132,12 +130,12 @@ func (h registering) expiry(r Registration, now time.Time) time.Time {
 
 func registeredText(protocol string, expires time.Time) string {
 	if !expires.Before(Forever()) {
-		return fmt.Sprintf("Registered for %s notifications.", strings.ToUpper(protocol)) // CNWS alone has no end
+		return fmt.Sprintf("Registered for %s notifications.", strings.ToUpper(protocol)) // only CNWS does not expire
 	}
 	return fmt.Sprintf("Registered for %s notifications until %s.", protocol, expires.Format("15:04 on 2 January"))
 }
 
-// feedOf is the one of feeds that s is a subscription of.
+// feedOf returns the feed of s.
 func feedOf(s Subscription, feeds []string) string {
 	for _, f := range feeds {
 		if TopicID(f) == s.TopicID {
@@ -151,9 +149,8 @@ func without(list, some []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(some, s) })
 }
 
-// alreadyListed are the feeds that a CNWS subscriber is on the list of: he is told
-// so, and nothing changes, but that what is owed to him is sent now: he may ask
-// because he was away.
+// alreadySubscribed returns the feeds that a CNWS subscriber has subscriptions for. They stay
+// unchanged, but pending deliveries become due now, because the subscriber may have been away.
 //
 // spec:cnws-2003#already-subscribed
 func (h registering) alreadySubscribed(ctx context.Context, r Registration, feeds []string, now time.Time) ([]string, error) {
@@ -185,8 +182,8 @@ func (h registering) alreadySubscribed(ctx context.Context, r Registration, feed
 	return listed, nil
 }
 
-// keepListed takes back that a feed is refused because it cannot be read just now,
-// when the subscriber is on its list: what is known of it is told.
+// acceptSubscribed accepts feeds that cannot be read now if the subscriber has a subscription.
+// The response uses their stored description.
 func (h registering) acceptSubscribed(ctx context.Context, listed []string, abouts map[string]About, refused map[string]error) error {
 	for _, f := range listed {
 		if refused[f] == nil {
@@ -209,8 +206,7 @@ func (r Registration) subscription(feed string, now, expires time.Time) Subscrip
 	}
 }
 
-// checkRegistration is all that can be said without asking anyone. It returns the
-// feeds, each once.
+// checkRegistration makes all checks that need no requests. It returns each feed once.
 func (h registering) checkRegistration(r *Registration, now time.Time) ([]string, error) {
 	if len(r.Feeds) == 0 {
 		return nil, fault.New(fault.Invalid, "No feed was named: give at least one url to be notified of.")
@@ -246,8 +242,8 @@ func checkCallback(raw string) error {
 	return nil
 }
 
-// readable reads each feed once, notes those that cannot be read, and returns what
-// the others say of themselves.
+// readable reads each feed once, records those that cannot be read, and returns the descriptions
+// of the others.
 //
 // spec:cloudburst#register-reads-once
 func (h registering) readable(ctx context.Context, feeds []string, refused map[string]error) map[string]About {
@@ -271,7 +267,7 @@ func (h registering) readable(ctx context.Context, feeds []string, refused map[s
 	return abouts
 }
 
-// readOnce reads a feed, sharing the read with whoever asks at the same time.
+// readOnce reads a feed, sharing the read with concurrent callers.
 func (h registering) readOnce(ctx context.Context, feed string) (topicProbe, error) {
 	if ctx.Err() != nil {
 		return topicProbe{}, readTimedOut(ctx, feed)
@@ -317,7 +313,7 @@ func readTimedOut(ctx context.Context, feed string) error {
 	return fault.Wrap(fault.Unavailable, ctx.Err(), "There was no time left to read the feed %s; register for it by itself, or for fewer at once.", clip(feed))
 }
 
-// each runs do for all of list, a few at a time.
+// each runs do for every element of list, at most maxWorkers at once.
 func each(list []string, do func(string)) {
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, maxWorkers)
@@ -331,9 +327,9 @@ func each(list []string, do func(string)) {
 	wg.Wait()
 }
 
-// Cancel ends registrations. Without a domain the callback is at the caller's own
-// address, which is proof enough; with one the callback must answer a challenge.
-// Accepted are those that were ended.
+// Cancel ends registrations. Without a domain the callback has the client's own address, which is
+// sufficient proof; with a domain the callback must answer a challenge. Accepted lists the ended
+// ones.
 func (h *Hub) Cancel(ctx context.Context, r Registration) (Registered, error) {
 	h.Init()
 	feeds, err := registering{h}.checkRegistration(&r, h.now())
@@ -377,7 +373,7 @@ func (h *Hub) Cancel(ctx context.Context, r Registration) (Registered, error) {
 	return out, err
 }
 
-// Remove ends subscriptions at the operator's word and returns them as they were.
+// Remove ends subscriptions on behalf of the operator and returns them as they were.
 //
 // spec:websub-2018#hub-denies-later
 func (h *Hub) Remove(ctx context.Context, keys []Key, via string) ([]Subscription, error) {
@@ -418,9 +414,8 @@ func (h registering) remove(ctx context.Context, keys []Key, feeds []string, via
 	return gone, nil
 }
 
-// Import adds subscriptions as they are, without asking anyone: they come from an
-// export of this program or of another hub. Those that have expired are left out.
-// It returns how many were added or renewed.
+// Import adds subscriptions without verification, from an export of this program or another hub.
+// It skips expired ones and returns the number added or renewed.
 func (h *Hub) Import(ctx context.Context, list []SubscriptionInfo) (added int, err error) {
 	h.Init()
 	now := h.now()

@@ -6,83 +6,82 @@ import (
 	"time"
 )
 
-// traceSlow is how long a notification may take before it is worth telling of by itself.
+// traceSlow is the duration above which a notification gets a trace step of its own.
 const traceSlow = time.Second
 
-// Tracer hears of the steps of each change, from the ping to the last delivery, for who
-// looks at them in another program. A change is a topic at one version, and only ID, URL,
-// Version and ChangedAt of the topic count: they are the same on every node. Methods are
-// called when a step is over, by many at once, and must not wait for anything.
+// Tracer receives the steps of each change, from the ping to the last delivery. A change is a
+// topic at one version. Only ID, URL, Version and ChangedAt of the topic count: they are the same
+// on every node. Methods are called when a step ends, concurrently, and must not block.
 type Tracer interface {
-	// Origin is what ctx knows of where a ping comes from; nil: nothing. It comes back
-	// as a Signal's.
+	// Origin returns what ctx contains about the sender of a ping; nil: nothing. It becomes
+	// Signal.Origin.
 	Origin(ctx context.Context) any
-	// Reading is ctx for the reading of a feed that may find change.
+	// Reading returns the context for a read that may find change.
 	Reading(ctx context.Context, change *Topic) context.Context
-	// Changed: the feed was read, and the change is on disk. It is called once in all.
+	// Changed is called once per change, when it is stored.
 	Changed(change *Topic, how FoundChange)
-	// Page: a page of a part was told.
+	// BatchDone is called when a batch of a shard is settled.
 	BatchDone(change *Topic, p BatchNotified)
-	// Told: a part was told to its end.
+	// ShardDone is called when a run has finished a shard.
 	ShardDone(change *Topic, p ShardNotified)
-	// Tried: a notification failed, took long, or was a retry.
+	// Tried is called for a notification that failed, took long, or was a retry.
 	Tried(change *Topic, t Tried)
-	// ID names the trace of a change in logs; "": it has none.
+	// ID returns the trace ID of a change for logs; "": none.
 	ID(change *Topic) string
 }
 
 // Signal is one ping that a check answered.
 type Signal struct {
 	At     time.Time
-	Via    string // event.Event.Door
-	Origin any    // from [Tracer]; nil: nothing is known
+	Via    string // event.Event.Via
+	Origin any    // from [Tracer]; nil: unknown
 }
 
-// FoundChange says how a change was found.
+// FoundChange describes how a change was found.
 type FoundChange struct {
-	Signals     []Signal // at most 20, in the order in which they came
-	Hops        int      // hubs that the news had passed through
+	Signals     []Signal // at most 20, in order of arrival
+	Hops        int      // number of hubs that forwarded the ping
 	Sent        time.Time
-	Read        time.Time // the answer was there
-	Done        time.Time // on disk
+	Read        time.Time // when the response was read
+	Done        time.Time // when the change was stored
 	Conditional bool      // validators were sent
-	Status      int       // of the answer; 0: it is a feed of this program, and there was none
+	Status      int       // of the response; 0: a feed of this program, without a request
 	Bytes       int64     // of the feed
-	Shards      int       // that are to be told
+	Shards      int       // shards to deliver
 }
 
-// PageTold says what came of a page of subscribers.
+// BatchNotified is the outcome of a batch of subscribers.
 type BatchNotified struct {
-	Shard, N   int // N counts the pages of this pass, from 1
+	Shard, N   int // N is the number of the batch in its run, from 1
 	Begin, End time.Time
-	Sent       int // that arrived
+	Sent       int // successful deliveries
 	Failed     int
-	Parked     int // that left the page: they go on, or are owed
-	Raised     int // that had something owed already
+	Parked     int // deliveries that left the batch: parked or pending
+	Raised     int // deliveries left to the retry loop
 }
 
-// PartTold says what came of one pass over a part.
+// ShardNotified is the outcome of one run over a shard.
 type ShardNotified struct {
 	Shard      int
 	Begin, End time.Time
-	Last       time.Time // the last delivery of the pass; zero: there was none
+	Last       time.Time // time of the last delivery of the run; zero: none
 	Sent       int
 	Failed     int
 	Batches    int
-	Continued  bool // another node, or an earlier run, had begun it
+	Continued  bool // started by another node or an earlier run
 }
 
 // Tried is one notification.
 type Tried struct {
-	Shard   int // of a first try
+	Shard   int // of a first attempt
 	Retry   bool
-	Attempt int // the first one is 1
+	Attempt int // from 1
 	End     time.Time
 	To      Subscription
 	Reply   Reply
 }
 
-// origin is what ctx knows of where a ping comes from.
+// origin returns what ctx contains about the sender of a ping.
 func (h *Hub) origin(ctx context.Context) any {
 	if h.Trace == nil {
 		return nil
@@ -90,7 +89,7 @@ func (h *Hub) origin(ctx context.Context) any {
 	return h.Trace.Origin(ctx)
 }
 
-// traceReading is ctx for the reading of a topic: what it may find is its next version.
+// traceReading returns the context for reading a topic, whose next version the read may find.
 func (h verifying) traceReading(ctx context.Context, t Topic, r *round) context.Context {
 	if h.Trace == nil {
 		return ctx
@@ -98,7 +97,7 @@ func (h verifying) traceReading(ctx context.Context, t Topic, r *round) context.
 	return h.Trace.Reading(ctx, &Topic{ID: t.ID, URL: t.URL, Version: t.Version + 1, ChangedAt: r.receivedAt})
 }
 
-// traceChange tells of a change that was found and is on disk.
+// traceChange reports a stored change to the tracer.
 func (h verifying) traceChange(c *Check, done *Checked, r *round, read time.Time, got answer) {
 	shards := len(done.Claimed) + done.Waiting
 	if h.Log.Enabled(h.work, slog.LevelDebug) {
@@ -119,11 +118,11 @@ func (h verifying) traceChange(c *Check, done *Checked, r *round, read time.Time
 	h.Trace.Changed(&done.Topic, how)
 }
 
-// tracePage tells of a page that is settled.
+// traceBatch reports a settled batch to the tracer.
 func (run *shardRun) traceBatch(b *deliveryBatch) {
 	batch := BatchNotified{Shard: run.shard.N, N: b.n, Begin: b.begun, End: b.ended, Sent: b.notified, Failed: b.failed}
 	if batch.End.IsZero() {
-		batch.End = run.hub.now() // what is still open has left it
+		batch.End = run.hub.now() // open deliveries have left it
 	}
 	for _, d := range b.list {
 		if d.state == parked || d.state == withdrawn {
@@ -141,7 +140,7 @@ func (run *shardRun) traceBatch(b *deliveryBatch) {
 	run.hub.Trace.BatchDone(&run.shard.Topic, batch)
 }
 
-// traceEnd tells of a pass that is over.
+// traceEnd reports a finished run to the tracer.
 func (run *shardRun) traceEnd() {
 	h, topic := run.hub, &run.shard.Topic
 	if h.Log.Enabled(h.work, slog.LevelDebug) {
@@ -154,13 +153,13 @@ func (run *shardRun) traceEnd() {
 		Shard: run.shard.N, Begin: run.begun, End: h.now(), Last: run.last, Sent: run.notified, Failed: run.failed, Batches: run.batches,
 		Continued: run.shard.Pos != 0,
 	}
-	if p.Continued { // nobody knows when it began, but not before this
+	if p.Continued { // the start is unknown, but not earlier than this
 		p.Begin = topic.ChangedAt
 	}
 	h.Trace.ShardDone(topic, p)
 }
 
-// traceTry tells of a notification, if it is one to tell of.
+// traceTry reports a notification that failed, was slow, or was a retry.
 func (h delivering) traceTry(d *delivery, r *Reply) {
 	if r.NotTried || r.Skipped {
 		return
@@ -177,7 +176,7 @@ func (h delivering) traceTry(d *delivery, r *Reply) {
 	h.Trace.Tried(d.topic, t)
 }
 
-// logOf is the log for what concerns a change.
+// logOf returns the log with the attributes of a change.
 func (h *Hub) logOf(change *Topic) *slog.Logger {
 	l := h.Log.With("topic", change.URL, "version", change.Version)
 	if h.Trace == nil {

@@ -11,18 +11,18 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Whoever registers has us read feeds, and they need not be his. What all registrations
-// together have us read of one host in vain, because nobody agreed to them, has a bound,
-// whoever sent them. Feeds that somebody follows are read in any case.
+// A registration can make this server read feeds of third parties. The number of reads for
+// registrations that the callback did not confirm is limited per feed host, for all sources
+// together. Feeds with subscribers are exempt.
 const (
-	unverifiedBurst   = 100             // feeds of one host; and so many are read for registrations that are not decided
-	unverifiedEvery   = 2 * time.Second // one more
-	pendingReadsWait  = 3 * time.Second // for others to be decided
-	maxRequestSources = 50_000          // requests by WebSub of which is known who sent them
+	unverifiedBurst   = 100             // feeds per host, and concurrent undecided reads per host
+	unverifiedEvery   = 2 * time.Second // refill of one
+	pendingReadsWait  = 3 * time.Second // maximum wait for other registrations
+	maxRequestSources = 50_000          // undecided WebSub requests with a known source
 )
 
-// admitReads refuses those of feeds that may not be read now. decided must be called when
-// it is known what came of the others.
+// admitReads rejects feeds that may not be read now. The caller must call decided when the others
+// are decided.
 func (h registering) admitReads(ctx context.Context, r Registration, feeds []string, refused map[string]error) (decided func()) {
 	if !r.Source.IsValid() || h.unverifiedReads.Off() {
 		return func() {}
@@ -41,7 +41,7 @@ func (h registering) admitReads(ctx context.Context, r Registration, feeds []str
 			if end, ok = h.awaitReads(ctx, host, len(list)); ok {
 				ends = append(ends, end)
 			}
-			wait = h.unverifiedReads.Wait(host, h.now()) // what was waited for may have been in vain
+			wait = h.unverifiedReads.Wait(host, h.now()) // the awaited registrations may have failed
 		}
 		for _, f := range list {
 			switch {
@@ -57,7 +57,7 @@ func (h registering) admitReads(ctx context.Context, r Registration, feeds []str
 	return func() {
 		for _, f := range read {
 			if code := fault.CodeOf(refused[f]); refused[f] != nil && (code == fault.Refused || code == fault.Unreadable) {
-				h.unverifiedReads.Charge(href.Host(f), h.now()) // a few tokens let a whole registration through
+				h.unverifiedReads.Charge(href.Host(f), h.now()) // a few tokens admit a whole registration
 			}
 		}
 		for _, end := range ends {
@@ -66,7 +66,7 @@ func (h registering) admitReads(ctx context.Context, r Registration, feeds []str
 	}
 }
 
-// awaitReads waits a while until n more feeds of a host may be read.
+// awaitReads waits until n more feeds of a host may be read, at most pendingReadsWait.
 func (h registering) awaitReads(ctx context.Context, host string, n int) (end func(), ok bool) {
 	for till := h.now().Add(pendingReadsWait); ; {
 		if end, ok = h.pendingReads.AcquireN(host, n); ok || !h.now().Before(till) || !h.pause(ctx, pendingReadsWait/100) {
@@ -75,7 +75,7 @@ func (h registering) awaitReads(ctx context.Context, host string, n int) (end fu
 	}
 }
 
-// knows reports that somebody follows a feed, or that it is our own.
+// knows reports that a feed has subscribers or is served by this program.
 func (h *Hub) knows(ctx context.Context, feed string) bool {
 	if h.Options.IsOwnTopic != nil && h.Options.IsOwnTopic(feed) {
 		return true
@@ -84,7 +84,7 @@ func (h *Hub) knows(ctx context.Context, feed string) bool {
 	return err == nil && followed
 }
 
-// unrefused are those of feeds that are not refused yet.
+// unrefused returns the feeds that are not refused yet.
 func unrefused(feeds []string, refused map[string]error) (list []string) {
 	for _, f := range feeds {
 		if refused[f] == nil {
@@ -94,27 +94,27 @@ func unrefused(feeds []string, refused map[string]error) (list []string) {
 	return list
 }
 
-// askers knows who sent the requests by WebSub that this machine took and that are not
-// decided. All of it can be lost.
+// requestSources holds the sources of undecided WebSub requests that this node took. Losing it is
+// harmless.
 type requestSources struct {
 	mu sync.Mutex
 	of map[Key]netip.Addr
 }
 
-// sent keeps who sent a request.
+// add records the source of a request.
 func (a *requestSources) add(in Intent, source netip.Addr) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !source.IsValid() {
 		return
 	}
-	if len(a.of) >= maxRequestSources { // of requests that another machine decided
+	if len(a.of) >= maxRequestSources { // requests that other nodes decided
 		clear(a.of)
 	}
 	a.of[Key{TopicID: in.TopicID, ID: in.ID}] = source
 }
 
-// take says who sent a request, and forgets it.
+// take returns and removes the source of a request.
 func (a *requestSources) take(in Intent) netip.Addr {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -124,8 +124,8 @@ func (a *requestSources) take(in Intent) netip.Addr {
 	return source
 }
 
-// admitAsking refuses requests by WebSub from where the callback's host was asked in vain
-// too often, unless there is such a subscription.
+// admitSource rejects WebSub requests from a source whose earlier ones the callback's host
+// refused too often, except renewals.
 //
 // spec:cloudburst#unmet-consent
 func (h requesting) admitSource(ctx context.Context, in Intent, source netip.Addr, now time.Time) error {
@@ -143,7 +143,7 @@ func (h requesting) admitSource(ctx context.Context, in Intent, source netip.Add
 	return tooMany(wait, "%s has not confirmed what was asked for from your network; please wait %s and ask again.", text.Host(in.Callback), wait)
 }
 
-// askedInVain counts a request that its callback did not confirm.
+// countUnconfirmed counts a request that its callback did not confirm.
 func (h requesting) countUnconfirmed(in Intent) {
 	if source := h.requestSources.take(in); source.IsValid() {
 		h.refusedCallbacks.Take(callbackKey(source, in.Callback), h.now())

@@ -14,17 +14,17 @@ import (
 
 const (
 	checkLease    = 30 * time.Second
-	checkTimeout  = 60 * time.Second // a check with everything, store waits included
+	checkTimeout  = 60 * time.Second // for a whole check, including the store
 	maxCheckRaces = 4
-	maxCheckTries = 12 // bad checks in a row after which a pending ping is given up
+	maxCheckTries = 12 // consecutive failed checks before a pending ping is dropped
 	checkBatch    = 50
 )
 
-// verifying reads a topic to find out whether it changed.
+// verifying checks whether topics changed.
 type verifying struct{ *Hub }
 
-// check runs the rounds of one topic until none is asked for. It is the only one
-// of its topic in this process.
+// check runs rounds for one topic until none is left. Each topic has at most one check in this
+// process.
 //
 // spec:cloudburst#check-minimum-interval
 func (h verifying) check(id int64, url string) {
@@ -53,7 +53,7 @@ func (h verifying) check(id int64, url string) {
 	}
 }
 
-// forgetCheck keeps the time of the last check for as long as it matters.
+// forgetCheck removes the state of a topic's checks after the ping interval.
 func (h verifying) forgetCheck(id int64, c *checking) {
 	time.AfterFunc(h.Options.PingInterval, func() {
 		h.mu.Lock()
@@ -64,8 +64,8 @@ func (h verifying) forgetCheck(id int64, c *checking) {
 	})
 }
 
-// checkOnce reads the topic and commits what it finds. When somebody else
-// committed a check of it meanwhile, it looks again.
+// checkOnce reads the topic and commits the result. If another node committed a check meanwhile,
+// it repeats the check.
 //
 // spec:cloudburst#answer-after-commit
 func (h verifying) checkOnce(ctx context.Context, id int64, url string, c *checking, r *round) (PingResult, error) {
@@ -102,7 +102,7 @@ func (h verifying) checkOnce(ctx context.Context, id int64, url string, c *check
 			return PingResult{Known: true}, failed
 		}
 		if !out.Again.IsZero() && out.Again.Sub(read) < pollIdleEvery {
-			h.wake(h.wakeChecks) // whose next look may be later
+			h.wake(h.wakeChecks) // its next poll may be later
 		}
 		if out.Changed {
 			if done.Topic.KeepContent && out.Body != nil {
@@ -116,8 +116,8 @@ func (h verifying) checkOnce(ctx context.Context, id int64, url string, c *check
 	return PingResult{}, fault.New(fault.Unavailable, "The feed is being checked by others at the same time; please ping again.")
 }
 
-// topicFor is the topic of a round: as its ping found it, or as it is now. One that is
-// older than the store's has another version, or differs in nothing that matters.
+// topicFor returns the topic of a round, from its ping or the store. A stale one has another
+// version, or no relevant difference.
 func (h verifying) topicFor(ctx context.Context, id int64, r *round) (Topic, error) {
 	if t := r.topic; t != nil {
 		r.topic = nil
@@ -130,8 +130,8 @@ func (h verifying) topicFor(ctx context.Context, id int64, r *round) (Topic, err
 	return t, err
 }
 
-// fetchSlot waits until one more feed may be read; give it back with <-h.fetching.
-// Waiting here is no fault of the feed: its timer starts with the request.
+// fetchSlot waits until another feed may be read; free it with <-h.fetching. The time does not
+// count against the feed.
 func (h verifying) fetchSlot(ctx context.Context) error {
 	select {
 	case h.fetching <- struct{}{}:
@@ -194,15 +194,14 @@ func (h verifying) outcome(t Topic, got answer, failed error, r *round, begun ti
 		c.Events = append(c.Events, p)
 	}
 	if failed != nil || c.Changed || len(pings) == 0 && r.pinged {
-		c.Events = append(c.Events, e) // else the pings have said it, or there is no news
+		c.Events = append(c.Events, e) // otherwise the ping events contain it
 	}
 	h.stamp(c.Events)
 	return c
 }
 
-// describe adds to a change what those need who are told more than a URL: the
-// content itself, unless it is too large, what it says of itself, and its line on
-// the list of changes.
+// describe adds the content (unless it is too large), the description and the recent change to a
+// check.
 //
 // spec:cloudburst#websub-content-most
 func (h verifying) describe(c *Check, t Topic, got Fetched, pings []event.Event, listed bool) {
@@ -228,8 +227,7 @@ func (h verifying) describe(c *Check, t Topic, got Fetched, pings []event.Event,
 	h.numberChanges(c.Listed, c.Now)
 }
 
-// changed starts telling: the parts that were claimed at birth here and now, the
-// rest by whoever has room.
+// startRuns starts the shards that the commit claimed, and wakes shardLoop for the others.
 func (h verifying) startRuns(id int64, hops int, done Checked) {
 	h.setHops(id, hops)
 	for _, shard := range done.Claimed {
@@ -240,7 +238,7 @@ func (h verifying) startRuns(id int64, hops int, done Checked) {
 	}
 }
 
-// checkLoop takes up pings that were acknowledged before they were checked.
+// checkLoop checks topics with stored pings or due follow-ups.
 func (h verifying) checkLoop(ctx context.Context) {
 	loop := lease.Loop[Topic]{
 		Claim: func(ctx context.Context, now, until time.Time, limit int, _ int64) ([]Topic, error) {
@@ -254,7 +252,7 @@ func (h verifying) checkLoop(ctx context.Context) {
 	loop.Run(ctx)
 }
 
-// checkAgain begins the check of a topic that was pinged, or is to be read once more.
+// checkAgain starts the check of a topic with a stored ping or a due follow-up.
 func (h verifying) checkAgain(_ context.Context, t Topic) {
 	receivedAt := t.PingedAt
 	if receivedAt.IsZero() {

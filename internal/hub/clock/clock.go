@@ -1,4 +1,4 @@
-// Package clock has a clock that goes by elapsed time.
+// Package clock provides a clock that follows elapsed time.
 package clock
 
 import (
@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// Steady is a clock for expiry: it goes by elapsed time, so that a wall clock
-// that is set an hour forward does not end every registration at once. It
-// follows the wall clock by at most a hundredth of the time that passes, and at
-// once when the two are less than two seconds apart.
+// Steady is a clock for expiry. It follows elapsed time, so that a wall clock set one hour
+// forward does not expire every registration. It approaches the wall clock by at most 1 % of the
+// elapsed time, and adopts it if they differ by less than two seconds.
 type Steady struct {
 	// Wall is the wall clock; nil: time.Now. Mono is the time since some fixed
 	// moment; nil: the runtime's monotonic clock.
@@ -25,10 +24,10 @@ type Steady struct {
 
 const (
 	steadySnap = 2 * time.Second
-	steadySlew = 100 // one part in
+	steadySlew = 100 // one part in 100
 )
 
-// Now is the steady time, UTC, without a monotonic reading. It never goes back.
+// Now returns the steady time in UTC, without a monotonic reading. It never decreases.
 func (s *Steady) Now() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,7 +53,7 @@ func (s *Steady) Now() time.Time {
 	return next
 }
 
-// Off is how far the wall clock is ahead of the steady one.
+// Off returns how far the wall clock is ahead of the steady one.
 func (s *Steady) Off() time.Duration {
 	now := s.Now()
 	s.mu.Lock()

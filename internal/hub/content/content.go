@@ -1,4 +1,4 @@
-// Package content keeps contents in memory while they are delivered.
+// Package content holds contents in memory while they are delivered.
 package content
 
 import (
@@ -11,56 +11,55 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// idleShare is the share of the memory that is kept for the next one who
-// delivers, when nobody does at the moment.
+// idleShare is the fraction of the memory that unused contents may occupy.
 const idleShare = 4
 
-// ErrFull: the contents that are being delivered fill the memory meant for them.
+// ErrFull means that contents in use fill the memory.
 var ErrFull = errors.New("hub: no room for another content")
 
-// Content is the bytes of one version of a topic, exactly as they were read.
-// They are shared by many and must not be changed.
+// Content is the bytes of one version of a topic, exactly as read. It is shared and must not be
+// changed.
 type Content struct {
 	Version int64
-	Type    string // Content-Type, as its server gave it
+	Type    string // Content-Type as the server sent it
 	Body    []byte
 }
 
-// Cache holds the bytes that WebSub subscribers get, once for all of them. Only a
-// pass over a part may wait for room, because it keeps nobody from delivering: a
-// delivery has a slot, and a content that is in use may be waiting for just that slot.
+// Cache shares the bytes for WebSub subscribers. Only a run over a shard may wait for memory,
+// because it holds no slot. A delivery must not wait: it holds a slot, and a content in use may
+// be waiting for that slot.
 type Cache struct {
 	load func(ctx context.Context, topicID int64) (Content, error)
-	max  int64 // bytes of all that are held; but one content fits always
+	max  int64 // maximum bytes held; a single content always fits
 
 	mu        sync.Mutex
-	freed     chan struct{}   // closed and replaced when room is made
-	queue     []chan struct{} // those who wait for it, the first come first served
+	freed     chan struct{}   // closed and replaced when memory is freed
+	queue     []chan struct{} // waiters in order of arrival
 	held      map[key]*Held
-	idle      []key // not in use, the oldest first
-	bytes     int64 // of all that are held
-	idleBytes int64 // of them not in use
+	idle      []key // unused contents, the oldest first
+	bytes     int64 // held in total
+	idleBytes int64 // held by unused contents
 }
 
 type key struct{ topic, version int64 }
 
-// Held is a content in the cache, or one that is being loaded.
+// Held is a content in the cache, possibly still loading.
 type Held struct {
 	key     key
 	ready   chan struct{} // closed when content and err are set
-	Content *Content      // nil: nothing is kept of that version. It does not change
+	Content *Content      // immutable; nil: no content of that version is stored
 	err     error
 
-	// Rises from 0 under the lock only, so that whoever has a use may share it
-	// without: thousands of deliveries of one content do not wait for each other.
+	// uses rises from 0 under the lock only. A caller with a use may share it without the lock,
+	// so that thousands of deliveries of one content do not wait for each other.
 	uses atomic.Int64
 
 	// Guarded by Cache.mu.
 	size int64
-	idle bool // among the idle
+	idle bool // in the idle list, may be evicted
 }
 
-// Share counts one more user of what somebody uses already; false: nobody does.
+// Share adds a use to a content that is in use; false: it is unused.
 func (h *Held) Share() bool {
 	if h == nil {
 		return false
@@ -76,14 +75,14 @@ func (h *Held) Share() bool {
 	}
 }
 
-// New makes a cache that holds most bytes, and loads what is missing.
+// New returns a cache of at most limit bytes that loads missing contents.
 func New(limit int64, load func(context.Context, int64) (Content, error)) *Cache {
 	return &Cache{load: load, max: limit, held: map[key]*Held{}, freed: make(chan struct{})}
 }
 
-// Acquire returns what holds the content of that version or a newer one; its content
-// is nil when there is none. size is how large it probably is. When there is no room
-// it waits, or returns ErrFull. Without an error it must be released.
+// Acquire returns the content of that version or a newer one; its Content is nil if there is
+// none. size is the expected size. Without memory it waits, or returns ErrFull. On success the
+// caller must call Release.
 func (c *Cache) Acquire(ctx context.Context, topicID, version, size int64, wait bool) (*Held, error) {
 	h, mine, err := c.reserve(ctx, key{topicID, version}, size, wait)
 	if err != nil {
@@ -105,10 +104,9 @@ func (c *Cache) Acquire(ctx context.Context, topicID, version, size int64, wait 
 	return h, nil
 }
 
-// enter counts one more user of a content. mine: it is not there yet, and the
-// caller is the one to fill it.
+// reserve adds a use of a content. mine: the content is new, and the caller must fill it.
 func (c *Cache) reserve(ctx context.Context, k key, size int64, wait bool) (h *Held, mine bool, err error) {
-	me := make(chan struct{}) // only to know it again
+	me := make(chan struct{}) // identifies this caller in the queue
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer c.leaveQueue(me)
@@ -141,7 +139,7 @@ func (c *Cache) reserve(ctx context.Context, k key, size int64, wait bool) (h *H
 	return nil, false, ctx.Err()
 }
 
-// leave takes someone out of the queue, if he is in it; it is the turn of the next.
+// leaveQueue removes a waiter from the queue, so that the next one proceeds.
 func (c *Cache) leaveQueue(me chan struct{}) {
 	if i := slices.Index(c.queue, me); i >= 0 {
 		c.queue = slices.Delete(c.queue, i, i+1)
@@ -149,14 +147,13 @@ func (c *Cache) leaveQueue(me chan struct{}) {
 	}
 }
 
-// fits makes room for size bytes and reports whether it could. One content fits
-// always, or it would wait for itself.
+// fits evicts unused contents and reports whether size bytes fit. A single content always fits.
 func (c *Cache) fits(size int64) bool {
 	c.evict(c.max - size - (c.bytes - c.idleBytes))
 	return c.bytes+size <= c.max || c.bytes == 0
 }
 
-// fill reads a content for everybody who waits for it.
+// fill loads a content for all its waiters.
 func (c *Cache) fill(ctx context.Context, h *Held) {
 	got, err := c.load(ctx, h.key.topic)
 	c.mu.Lock()
@@ -172,10 +169,10 @@ func (c *Cache) fill(ctx context.Context, h *Held) {
 	c.bytes += size - h.size
 	h.size = size
 	close(h.ready)
-	c.wakeWaiters() // it may be smaller than was thought
+	c.wakeWaiters() // it may be smaller than expected
 }
 
-// Put keeps a content that was just read and committed.
+// Put adds a content that was just read and committed.
 func (c *Cache) Put(topicID int64, got Content) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -191,7 +188,7 @@ func (c *Cache) Put(topicID int64, got Content) {
 	c.markIdle(h)
 }
 
-// rest puts h among the idle.
+// markIdle adds h to the idle list.
 func (c *Cache) markIdle(h *Held) {
 	h.idle = true
 	c.idleBytes += h.size
@@ -199,7 +196,7 @@ func (c *Cache) markIdle(h *Held) {
 	c.evict(c.max / idleShare)
 }
 
-// use counts one more user of h.
+// use adds a use of h.
 func (c *Cache) use(h *Held) {
 	if h.idle {
 		h.idle = false
@@ -222,7 +219,7 @@ func (c *Cache) Release(h *Held) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if h.uses.Load() > 0 || h.idle || c.held[h.key] != h {
-		return // somebody came, and may have gone again
+		return // it was used again meanwhile
 	}
 	if h.err != nil {
 		c.drop(h)
@@ -232,8 +229,8 @@ func (c *Cache) Release(h *Held) {
 	c.wakeWaiters()
 }
 
-// evict drops what nobody uses until no more than most bytes of it are kept. A
-// content that is not there takes no room but a line, so the lines are bounded too.
+// evict drops unused contents until at most limit bytes of them are held. An absent content needs
+// an entry but no bytes, so the number of entries is bounded too.
 func (c *Cache) evict(limit int64) {
 	const lines = 4096
 	for len(c.idle) > 0 && (c.idleBytes > max(limit, 0) || len(c.idle) > lines) {
@@ -251,7 +248,7 @@ func (c *Cache) drop(h *Held) {
 	c.wakeWaiters()
 }
 
-// tell wakes those who wait for room.
+// wakeWaiters wakes all waiters for memory.
 func (c *Cache) wakeWaiters() {
 	if len(c.queue) == 0 {
 		return

@@ -1,4 +1,4 @@
-// Package histogram counts durations, and tells their quantiles.
+// Package histogram counts durations and computes their quantiles.
 package histogram
 
 import (
@@ -31,7 +31,7 @@ func (h *Histogram) Add(d time.Duration) {
 // Counts are durations by bucket.
 type Counts [buckets]int64
 
-// Drain empties the histogram into a plain copy.
+// Drain returns the counts and resets the histogram.
 func (h *Histogram) Drain() (counts Counts, n int64) {
 	for i := range h.counts {
 		counts[i] = h.counts[i].Swap(0)
@@ -40,7 +40,7 @@ func (h *Histogram) Drain() (counts Counts, n int64) {
 	return counts, n
 }
 
-// Copy is the histogram as it is.
+// Copy returns the current counts.
 func (h *Histogram) Copy() (counts Counts, n int64) {
 	for i := range h.counts {
 		counts[i] = h.counts[i].Load()
@@ -49,7 +49,7 @@ func (h *Histogram) Copy() (counts Counts, n int64) {
 	return counts, n
 }
 
-// Quantile is the upper edge of the bucket that holds the q-th, in milliseconds.
+// Quantile returns the upper edge of the bucket that contains the q-quantile, in milliseconds.
 func Quantile(counts Counts, n int64, q float64) float64 {
 	if n == 0 {
 		return 0

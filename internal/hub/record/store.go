@@ -1,4 +1,4 @@
-// Package record has what the hub keeps, and the Store that keeps it.
+// Package record defines the hub's stored data and its Store.
 package record
 
 import (
@@ -10,19 +10,17 @@ import (
 	"cloudburst/internal/validator"
 )
 
-// ErrLost means that a claim is no longer ours: its lease ran out and someone
-// else goes on. The work done since is not lost, and must not be written.
+// ErrLost means that a claim expired and another node continues. The later results of this node
+// must not be written.
 var ErrLost = errors.New("hub: the claim was lost")
 
-// Store is what the hub needs of a database. Each method is one transaction and
-// is on disk when it returns nil. Where several processes share the database, a call of
-// Subscribe, Unsubscribe, Request, Announce, Settle or AppendEvents that is about several
-// topics is one transaction for each of them: when it fails, some may be written. Times are kept to the millisecond, UTC; every
-// "now" is passed in. Errors are fault.Unavailable when the database is away or
-// full, anything else is a bug.
+// Store is the hub's database. Each method is one transaction and is on disk when it returns nil.
+// If processes share the database, a call of Subscribe, Unsubscribe, Request, Announce, Settle or
+// AppendEvents is one transaction per topic: if it fails, some topics may be written. Times are
+// UTC with millisecond precision; every "now" is a parameter. Errors are fault.Unavailable if the
+// database is unreachable or full; any other error is a bug.
 //
-// Events passed to a method are already stamped and are written in its
-// transaction.
+// Events are stamped by the caller and written in the method's transaction.
 type Store interface {
 	TopicStore
 	SubscriptionStore
@@ -35,7 +33,7 @@ type Store interface {
 	DatabaseStore
 }
 
-// TopicStore keeps topics, and says which of them are followed.
+// TopicStore stores topics and finds those with subscribers.
 type TopicStore interface {
 	// Topic returns one topic, or a fault.NotFound.
 	Topic(ctx context.Context, id int64) (Topic, error)
@@ -45,28 +43,27 @@ type TopicStore interface {
 	Topics(ctx context.Context, q TopicQuery) ([]TopicInfo, error)
 	// Followed reports whether any live subscription of the topic exists.
 	Followed(ctx context.Context, topicID int64, now time.Time) (bool, error)
-	// Following returns the topics with live subscriptions that any of the URLs
-	// means: those with that URL first, in the order of urls, then up to limit in
-	// all whose About.Self or About.Home it is, first those at the host of that URL.
-	// A URL with and without a slash at the end of its path is the same as Self and Home.
+	// Following returns the topics with live subscriptions that match any of the URLs: first
+	// those with that URL, in the order of urls, then up to limit in total with that About.Self
+	// or About.Home, first those at the host of the URL. For Self and Home a trailing slash of
+	// the path is ignored.
 	Following(ctx context.Context, urls []string, now time.Time, limit int) ([]Topic, error)
 	// FollowedUnder lists, in order, the URLs of topics with live subscriptions that begin
 	// with prefix and come after one. limit is at most 1,000; 0 means 100.
 	FollowedUnder(ctx context.Context, prefix, after string, now time.Time, limit int) ([]string, error)
-	// SetAbout replaces what the topic says of itself, if the topic exists.
+	// SetAbout replaces the description of a topic, if the topic exists.
 	SetAbout(ctx context.Context, topicID int64, about About) error
-	// Content is the newest version of a topic whose bytes are kept, or a
-	// fault.NotFound.
+	// Content returns the stored content of a topic, or a fault.NotFound.
 	Content(ctx context.Context, topicID int64) (Content, error)
 }
 
-// SubscriptionStore keeps subscriptions.
+// SubscriptionStore stores subscriptions.
 type SubscriptionStore interface {
-	// Subscribe adds or renews. A topic that is new gets its row and one part
-	// over all buckets. A renewal (same topic, protocol and callback) replaces
-	// Procedure, Secret, RenewedAt and ExpiresAt, sets Failures and Tries to 0 and
-	// FailingSince to the zero time, and keeps CreatedAt and everything that is
-	// owed. One by WebSub makes its topic Full.
+	// Subscribe adds or renews. A new topic gets its row and one shard over all buckets. A
+	// renewal (same topic, protocol and callback) replaces Procedure, Secret, RenewedAt and
+	// ExpiresAt, sets Failures and Tries to 0 and FailingSince to the zero time, and leaves
+	// CreatedAt and pending deliveries unchanged. A WebSub subscription sets KeepContent of its
+	// topic.
 	Subscribe(ctx context.Context, topics []string, subs []Subscription, events []event.Event) error
 	// Unsubscribe removes those of the keys that exist and returns them as they were.
 	Unsubscribe(ctx context.Context, keys []Key, events []event.Event) ([]Subscription, error)
@@ -76,99 +73,91 @@ type SubscriptionStore interface {
 	Subscriptions(ctx context.Context, q SubscriptionQuery) ([]SubscriptionInfo, error)
 }
 
-// IntentStore keeps requests for subscriptions until they are decided.
+// IntentStore stores requests for subscriptions until they are decided.
 type IntentStore interface {
-	// Request keeps intents to be decided, each due at its DueAt. One that is there
-	// already with the same TopicID and ID is replaced, and whoever was deciding
-	// it finds his Claim gone. The topic's row is not made by it.
+	// Request stores intents, each due at its DueAt. An intent with the same TopicID and ID is
+	// replaced, which invalidates its Claim. Request does not create the topic's row.
 	Request(ctx context.Context, list []Intent, events []event.Event) error
 	// ClaimIntents takes up to limit due intents, oldest first: Claim = claim, due
 	// again at until.
 	ClaimIntents(ctx context.Context, now, until time.Time, limit int, claim int64) ([]Intent, error)
-	// Decide writes what became of an intent; see [Decision]. applied is false when
-	// the intent was replaced or is decided: then nothing is written. One that was
-	// confirmed removes the intent of the contrary mode for the same callback and
-	// topic that was asked for before it.
+	// Decide stores the outcome of an intent; see [Decision]. applied is false if the intent was
+	// replaced or decided; then nothing is written. A confirmed intent removes an earlier one of
+	// the opposite mode for the same callback and topic.
 	Decide(ctx context.Context, d Decision) (applied bool, err error)
-	// Intents counts those that are not decided yet.
+	// Intents counts undecided intents.
 	Intents(ctx context.Context) (int64, error)
 }
 
-// ChangeStore keeps the list of changes.
+// ChangeStore stores recent changes.
 type ChangeStore interface {
-	// Announce adds to the list of changes, and makes pings durable as RecordPing
-	// does, all due at due.
+	// Announce adds recent changes and stores pings as RecordPing does, all due at due.
 	Announce(ctx context.Context, list []Change, pings []string, now, due time.Time, events []event.Event) error
-	// Changes reads the list of changes; see [ChangeQuery].
+	// Changes reads recent changes; see [ChangeQuery].
 	Changes(ctx context.Context, q ChangeQuery) ([]Change, error)
-	// CountChanges counts the changes that were ever listed, those trimmed too.
+	// CountChanges counts all changes ever listed, including trimmed ones.
 	CountChanges(ctx context.Context) (int64, error)
 	// TrimChanges removes up to limit changes older than before, and returns how many.
 	TrimChanges(ctx context.Context, before time.Time, limit int) (int, error)
 }
 
-// CheckStore keeps pings, and what the checks came to that they led to.
+// CheckStore stores pings and the outcomes of checks.
 type CheckStore interface {
-	// RecordPing makes a ping durable that no check has answered yet: it makes
-	// the topic if it is new, sets PingedAt to now (never backwards), and makes
-	// the topic due at due.
+	// RecordPing stores a ping that no check has answered yet: it creates the topic if needed,
+	// sets PingedAt to now (never backwards), and makes the topic due at due.
 	RecordPing(ctx context.Context, url string, now, due time.Time, events []event.Event) error
-	// ClaimChecks takes up to limit topics whose pending ping or AgainAt is due, and
-	// puts their due time at until, so that nobody else takes them before that.
+	// ClaimChecks takes up to limit topics whose pending ping or AgainAt is due, and sets their
+	// due time to until, so that no other node takes them before.
 	ClaimChecks(ctx context.Context, now, until time.Time, limit int) ([]Topic, error)
 	// CommitCheck writes the outcome of one check; see [Check].
 	CommitCheck(ctx context.Context, c Check) (Checked, error)
 }
 
-// DeliveryStore keeps how far the subscribers of a topic are notified of a change.
+// DeliveryStore stores the progress of notifications.
 type DeliveryStore interface {
-	// ClaimParts takes up to limit due parts, oldest first: owner, epoch + 1,
-	// due at until.
+	// ClaimShards takes up to limit due shards, oldest first: owner, epoch + 1, due at until.
 	ClaimShards(ctx context.Context, node int64, now, until time.Time, limit int) ([]Shard, error)
-	// Page returns up to limit subscriptions of the part with id > after, in
-	// order of id, that are live at now. It does not write. Of each only the key,
-	// Protocol, Callback, Procedure, Secret, Failures, FailingSince, Tries, NextAt,
-	// Counted and Sent are set.
+	// Batch returns up to limit subscriptions of the shard with id > after, in order of id, that
+	// are live at now. It does not write. Only the key, Protocol, Callback, Procedure, Secret,
+	// Failures, FailingSince, Tries, NextAt, Counted and Sent are set.
 	Batch(ctx context.Context, shard Shard, after int64, now time.Time, limit int) ([]Subscription, error)
-	// Checkpoint writes what a page came to; see [Checkpoint]. ErrLost: nothing written.
+	// Checkpoint stores the outcome of batches; see [Checkpoint]. ErrLost: nothing was written.
 	Checkpoint(ctx context.Context, c Checkpoint) (again bool, err error)
-	// ReleaseParts makes parts that this node holds due at now, keeping Pos, for
-	// a graceful stop. Parts held under another epoch are left alone.
+	// ReleaseShards makes shards of this node due at now without changing Pos, for a graceful
+	// stop. It ignores shards with another epoch.
 	ReleaseShards(ctx context.Context, now time.Time, shards []Shard) error
-	// Split cuts the parts of an idle topic (nothing wanted, nothing due) into
-	// even ranges so that there are at least n; it never joins. A topic that is
-	// busy is left as it is.
+	// Split divides the shards of an idle topic (nothing wanted, nothing due) into at least n
+	// even ranges; it never joins. A busy topic is unchanged.
 	Split(ctx context.Context, topicID int64, n int) error
 	// ClaimRetries takes up to limit subscriptions whose NextAt has come, oldest
 	// first: Claim = claim, NextAt = until. Expired ones are not returned and
 	// stop being due.
 	ClaimRetries(ctx context.Context, now, until time.Time, limit int, claim int64) ([]Retry, error)
-	// Settle writes outcomes of deliveries that are not part of a page.
+	// Settle stores outcomes of deliveries outside batches.
 	Settle(ctx context.Context, now time.Time, results []Result, events []event.Event) error
 }
 
-// UpkeepStore keeps what is due when, and removes what is over.
+// UpkeepStore finds due rows and removes obsolete ones.
 type UpkeepStore interface {
-	// Sweep removes up to limit subscriptions that are expired at now or whose
-	// Failures are at least maxErrors (rssCloud's protocols only), and returns them
-	// as they were. It also removes topics that nobody has followed or pinged since
-	// idle, contents that no part and nothing owed needs any more, and Full where
-	// no WebSub subscription is left, up to limit of each. more: there is probably
-	// something left.
+	// Sweep removes up to limit subscriptions that are expired at now or have at least maxErrors
+	// Failures (rssCloud protocols only), and returns them as they were. It also removes topics
+	// without subscribers or pings since idle, contents that no shard or pending delivery needs,
+	// and KeepContent of topics without WebSub subscriptions, up to limit of each. more: there is
+	// probably more to remove.
 	Sweep(ctx context.Context, now time.Time, maxErrors, limit int, idle time.Time, events func([]SubscriptionInfo) []event.Event) (gone []SubscriptionInfo, more bool, err error)
 	// ClaimTask wins for one caller in the whole cluster when the task is due
 	// at now (or was never run and first is not after now), and makes it due
 	// again at next.
 	ClaimTask(ctx context.Context, name string, now, first, next time.Time) (won bool, err error)
-	// Recover makes everything that any earlier run of this program held due at
-	// now. Only a store that one process owns does anything here.
+	// Recover makes everything that an earlier run of this program claimed due at now. It has no
+	// effect on a store that processes share.
 	Recover(ctx context.Context, now time.Time) error
-	// NextDue is the earliest moment at which a part, a retry, a pending check or
-	// an intent is due; the zero time when nothing is.
+	// NextDue returns the earliest due time of a shard, retry, pending check or intent; zero:
+	// nothing is due.
 	NextDue(ctx context.Context) (time.Time, error)
 }
 
-// LogStore keeps the log and the history.
+// LogStore stores the log and the history.
 type LogStore interface {
 	// AppendEvents writes events that belong to no other transaction.
 	AppendEvents(ctx context.Context, events []event.Event) error
@@ -193,7 +182,7 @@ type DatabaseStore interface {
 	Close() error
 }
 
-// TopicQuery selects topics. The zero query selects the first page of all.
+// TopicQuery selects topics. The zero query selects the first page.
 type TopicQuery struct {
 	Match string // substring of the URL, case-insensitive
 	After string // URL after which the page starts
@@ -231,11 +220,12 @@ type Check struct {
 	Now       time.Time // becomes Topic.CheckedAt
 	ChangedAt time.Time // Changed: becomes Topic.ChangedAt, the moment the news arrived; zero: Now
 
-	Err string // not empty: the topic could not be read; only Failures, Error, CheckedAt and what is below change
-	// Retry, with Err, is when to look again if a ping or AgainAt is still pending; zero: give both up.
+	Err string // not empty: the topic could not be read; only Failures, Error, CheckedAt and the fields below change
+	// Retry, with Err, is the time of the next check if a ping or AgainAt is pending; zero: drop
+	// both.
 	Retry time.Time
 
-	Changed                         bool // version + 1, and every part wants it
+	Changed                         bool // version + 1, and every shard wants it
 	Hash                            []byte
 	ETag, LastModified, ContentType string // kept from before where a 304 did not name them (the caller merges)
 	Size                            int64
@@ -244,13 +234,12 @@ type Check struct {
 	Evidence    validator.Evidence // becomes Topic.Evidence
 	Again       time.Time          // becomes Topic.AgainAt; a topic is due then at the latest
 
-	Body   []byte   // Changed: kept as the topic's content if the topic is Full at that moment; nil: the kept one goes
+	Body   []byte   // Changed: stored as content if the topic has KeepContent; nil: the stored content is removed
 	About  *About   // Changed: replaces the topic's; nil: it stays
-	Listed []Change // Changed: added to the list of changes
+	Listed []Change // Changed: added to recent changes
 
-	// Changed: up to ClaimParts idle parts are claimed at birth for Node until
-	// ClaimUntil; the rest are due at Now. A part that somebody is working on
-	// only gets its new Want.
+	// Changed: up to ClaimShards idle shards are claimed for Node until ClaimUntil; the others
+	// are due at Now. A shard in progress only gets its new Want.
 	Node        int64
 	ClaimShards int
 	ClaimUntil  time.Time
@@ -258,73 +247,72 @@ type Check struct {
 	Events []event.Event
 }
 
-// Checked is what CommitCheck did.
+// Checked is the effect of CommitCheck.
 type Checked struct {
-	Raced   bool // Base was not the version any more: nothing written, look again
+	Raced   bool // Base was no longer the version: nothing written, check again
 	Topic   Topic
-	Claimed []Shard // claimed at birth, lowest first
-	Waiting int     // further parts that are due
+	Claimed []Shard // claimed by the commit, lowest first
+	Waiting int     // number of further due shards
 }
 
-// Part is a range of a topic's subscriptions that is told of a change by one worker at a time.
+// Shard is a range of a topic's subscriptions that one worker notifies of a change at a time.
 type Shard struct {
 	TopicID int64
 	N       int   // number within the topic, from 0
 	Lo, Hi  int32 // buckets, both inclusive
-	Want    int64 // version to tell
-	Done    int64 // version that all were told, or owed
-	Pos     int64 // id of the last subscription that was settled in this pass; 0: none
+	Want    int64 // version to deliver
+	Done    int64 // version that all subscriptions have delivered or pending
+	Pos     int64 // id of the last subscription settled in this run; 0: none
 	Epoch   int64 // fence
-	Topic   Topic // as it was when the part was claimed
+	Topic   Topic // as it was when the shard was claimed
 }
 
-// Checkpoint is the progress of one part.
+// Checkpoint is the progress of one shard.
 type Checkpoint struct {
-	Shard   Shard // TopicID, N and Epoch say whose; Want is what this pass tells
+	Shard   Shard // identified by TopicID, N and Epoch; Want is the version of this run
 	Now     time.Time
 	Pos     int64     // everything up to this id is settled
 	Until   time.Time // new end of the lease
 	Results []Result
-	// Finish ends the pass: Done = Part.Want, Pos = 0, no owner, and due at Now
-	// again (again = true) if Want rose meanwhile, else not due.
+	// Finish ends the run: Done = Shard.Want, Pos = 0, no owner, and due at Now again (again =
+	// true) if Want rose meanwhile, else not due.
 	Finish bool
 	Events []event.Event
 }
 
-// Outcome says what became of one delivery.
+// Outcome is the outcome of one delivery.
 type Outcome int
 
 const (
-	// Delivered: it arrived. Failures = 0, FailingSince zero, Tries = 0, Sent =
-	// Version, nothing owed and Claim = 0; but when Owed has risen above Version, due at now.
+	// Delivered: it arrived. Failures = 0, FailingSince zero, Tries = 0, Sent = Version, nothing
+	// pending and Claim = 0; but due at now if PendingVersion has risen above Version.
 	Delivered Outcome = iota
-	// Failed: it did not. Failures + 1 unless Counted >= Version already;
-	// Counted = max(Counted, Version), Owed = max(Owed, Version), Tries, NextAt,
-	// LastError as given, LastErrorAt = now, FailingSince = now where it is zero,
-	// Claim = 0.
+	// Failed: it did not arrive. Failures + 1 unless Counted >= Version already; Counted and
+	// PendingVersion rise to at least Version; Tries, NextAt, LastError as given, LastErrorAt =
+	// now, FailingSince = now if it is zero, Claim = 0.
 	Failed
 	// Gone: the subscription is removed.
 	Gone
-	// Parked: still under way after its page moved on. Owed = Version,
-	// NextAt and NewClaim as given.
+	// Parked: still in progress after its batch ended. PendingVersion = Version, NextAt and
+	// NewClaim as given.
 	Parked
-	// Postponed: could not be tried now through no fault of the subscriber.
-	// Owed = max(Owed, Version), NextAt as given, Claim = 0; no error is counted.
+	// Postponed: not tried, through no fault of the subscriber. PendingVersion rises to at least
+	// Version, NextAt as given, Claim = 0; no error is counted.
 	Postponed
-	// Raised: it has something owed already, so the retry path will tell it:
-	// Owed = max(Owed, Version), Tries = 0, and due at now unless an attempt is
-	// under way (Claim not 0 and NextAt after now). Nothing at all where Sent is Version
-	// or newer: that try has told of it while the page was on its way.
+	// Raised: an older delivery is pending, so the retry loop sends this version: PendingVersion
+	// rises to at least Version, Tries = 0, and due at now unless an attempt is in progress
+	// (Claim not 0 and NextAt after now). Nothing changes if Sent is Version or newer: a retry
+	// has delivered it meanwhile.
 	Raised
 )
 
-// Result is the outcome of one delivery. All but Raised apply only while the row's
-// Claim equals Claim; a row that is gone or claimed by another is left alone.
+// Result is the outcome of one delivery. All outcomes but Raised apply only while the row's Claim
+// equals Claim; other rows are unchanged.
 type Result struct {
 	Key      Key
 	Version  int64
 	Outcome  Outcome
-	Claim    int64 // the claim it was sent under; 0: from a page
+	Claim    int64 // the claim of the delivery; 0: from a batch
 	NewClaim int64 // Parked
 	NextAt   time.Time
 	Tries    int
@@ -350,20 +338,20 @@ type EventQuery struct {
 	Limit   int          // at most 1,000; 0 means 100
 }
 
-// Counts is the size of things now.
+// Counts are the current numbers of rows.
 type Counts struct {
 	Topics        int64 `json:"topics"`
 	Subscriptions int64 `json:"subscriptions"` // live
 	Failing       int64 `json:"failing"`       // live with Failures > 0
-	Pending       int64 `json:"owed"`          // deliveries owed (retries waiting or under way)
-	ShardsDue     int64 `json:"parts_due"`     // parts with a change still to tell
+	Pending       int64 `json:"owed"`          // pending deliveries (retries waiting or in progress)
+	ShardsDue     int64 `json:"parts_due"`     // shards with an undelivered change
 	ChecksDue     int64 `json:"checks_due"`    // acknowledged pings not yet checked
 	Requests      int64 `json:"requests"`      // acknowledged requests for subscriptions, not decided yet
 	Events        int64 `json:"events"`
 }
 
-// Minute is what one node did in one minute. Latencies are from the ping to the
-// delivery, in milliseconds.
+// Minute is the activity of one node in one minute. Latencies are from the ping to the delivery,
+// in milliseconds.
 type Minute struct {
 	At        time.Time `json:"at"`
 	Node      int64     `json:"node,string"`
@@ -375,13 +363,13 @@ type Minute struct {
 	Registers int64     `json:"registers"`
 	P50       float64   `json:"p50_ms"`
 	P99       float64   `json:"p99_ms"`
-	Queue     int64     `json:"queue"` // most deliveries waiting or under way
+	Queue     int64     `json:"queue"` // maximum number of deliveries waiting or in progress
 	Writes    int64     `json:"writes"`
 }
 
-// Decision is what became of an intent. The row goes unless Again is set.
+// Decision is the outcome of an intent. The row is removed unless Again is set.
 type Decision struct {
-	Intent       Intent        // TopicID, ID and Claim say which
+	Intent       Intent        // identified by TopicID, ID and Claim
 	Subscription *Subscription // confirmed: added or renewed as Subscribe does, with its topic
 	About        *About        // with Subscription: replaces the topic's; nil: it stays
 	Remove       bool          // confirmed: the subscription Intent.Key is removed
@@ -389,7 +377,7 @@ type Decision struct {
 	Events       []event.Event
 }
 
-// ChangeQuery selects from the list of changes. Zero fields do not restrict.
+// ChangeQuery selects recent changes. Zero fields do not restrict.
 type ChangeQuery struct {
 	Since   time.Time    // At >= Since
 	Until   time.Time    // At < Until

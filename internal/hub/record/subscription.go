@@ -2,7 +2,7 @@ package record
 
 import "time"
 
-// Protocols that a notification can be sent in.
+// Protocols of notifications.
 const (
 	HTTPPost  = "http-post"
 	HTTPSPost = "https-post"
@@ -12,42 +12,42 @@ const (
 	CNWS      = "cnws"
 )
 
-// Protocols are all of them, in the order in which they are shown.
+// Protocols returns all protocols in display order.
 func Protocols() []string { return []string{HTTPPost, HTTPSPost, XMLRPC, SOAP, WebSub, CNWS} }
 
-// Forever is the ExpiresAt of a subscription whose protocol knows no end.
+// Forever is the ExpiresAt of a subscription that does not expire.
 //
 // spec:cnws-2003#no-expiry
 func Forever() time.Time { return time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC) }
 
-// Subscription is one callback that is told when one topic changes.
+// Subscription is one callback that is notified of changes of one topic.
 type Subscription struct {
 	TopicID   int64
 	ID        int64  // SubscriptionID(Protocol, Callback)
-	Protocol  string // how to tell it: HTTPPost and so on
+	Protocol  string // of the notification: HTTPPost and so on
 	Callback  string // absolute URL
-	Procedure string // what to call, for XMLRPC and SOAP
-	Secret    string // what the content is signed with, for WebSub; "": not signed
+	Procedure string // method name for XMLRPC and SOAP
+	Secret    string // signs the content for WebSub; "": not signed
 
 	CreatedAt time.Time
 	RenewedAt time.Time
-	ExpiresAt time.Time // from this moment on it gets nothing
+	ExpiresAt time.Time // no notifications from this moment on
 
-	// What is owed after a failure. A healthy subscription has none of this.
-	Failures       int       // changes in a row that could not be delivered
-	Tries          int       // attempts at the one that is owed
-	NextAt         time.Time // next attempt, or the end of the lease of the attempt under way; zero: nothing owed
-	PendingVersion int64     // version that is owed, or was
+	// The state after a failure. All fields are zero in a healthy subscription.
+	Failures       int       // consecutive changes that could not be delivered
+	Tries          int       // attempts for the pending version
+	NextAt         time.Time // next attempt, or the end of the lease of the attempt in progress; zero: nothing pending
+	PendingVersion int64     // version that is or was pending
 	Counted        int64     // last version that raised Failures
-	Sent           int64     // last version known to have arrived by a retry
-	Claim          int64     // not 0: an attempt is under way, and this is its fence
+	Sent           int64     // last version delivered by a retry
+	Claim          int64     // not 0: an attempt is in progress under this claim
 	FailingSince   time.Time // first of the failures in a row; zero: none
-	LastError      string    // fit for the public: no paths
+	LastError      string    // safe to show to the public: no paths
 	LastErrorAt    time.Time
 }
 
-// Key names a subscription.
+// Key identifies a subscription.
 type Key struct{ TopicID, ID int64 }
 
-// Key is s's name.
+// Key returns the key of s.
 func (s Subscription) Key() Key { return Key{s.TopicID, s.ID} }
