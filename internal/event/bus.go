@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Bus stamps events and hands them to listeners in this process. Use [NewBus].
+// Bus stamps events and sends them to listeners in this process. Use [NewBus].
 type Bus struct {
 	node int64
 
@@ -14,8 +14,8 @@ type Bus struct {
 	listeners map[*Listener]struct{}
 }
 
-// NewBus makes the bus of one node. Two running processes on one store must not
-// share a node number.
+// NewBus returns the bus of one node. Running processes on one store must have different node
+// numbers.
 func NewBus(node int64) *Bus {
 	return &Bus{node: node, listeners: map[*Listener]struct{}{}}
 }
@@ -23,7 +23,7 @@ func NewBus(node int64) *Bus {
 // Node is the number that Stamp writes.
 func (b *Bus) Node() int64 { return b.node }
 
-// Stamp gives each event its place: node, next seq, and now where At is zero.
+// Stamp sets node, sequence number, and the time now if At is zero.
 func (b *Bus) Stamp(now time.Time, events ...*Event) {
 	now = now.UTC().Truncate(time.Millisecond)
 	b.mu.Lock()
@@ -37,8 +37,8 @@ func (b *Bus) Stamp(now time.Time, events ...*Event) {
 	}
 }
 
-// Publish hands committed events to every listener. It never blocks: a listener
-// whose buffer is full is dropped (its channel is closed and Missed turns true).
+// Publish sends committed events to every listener without blocking. A listener whose buffer is
+// full is dropped: its channel is closed and Missed returns true.
 func (b *Bus) Publish(events ...Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -86,17 +86,17 @@ type Listener struct {
 	missed bool
 }
 
-// C delivers the events. It is closed when the listener is closed or was too slow.
+// C delivers the events. It is closed when the listener is closed or dropped.
 func (l *Listener) C() <-chan Event { return l.c }
 
-// Missed reports, once C is closed, whether it was closed for being too slow.
+// Missed reports, after C is closed, whether the listener was dropped.
 func (l *Listener) Missed() bool {
 	l.bus.mu.Lock()
 	defer l.bus.mu.Unlock()
 	return l.missed
 }
 
-// Close ends it. More than once is fine.
+// Close ends the listener. It may be called more than once.
 func (l *Listener) Close() {
 	l.bus.mu.Lock()
 	defer l.bus.mu.Unlock()

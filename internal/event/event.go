@@ -1,10 +1,8 @@
-// Package event is the program's news: what happened, as rows in the store and
-// as a live stream to whoever looks.
+// Package event defines the program's log events, as rows in the store and as a live stream.
 //
-// An [Event] is made by the code that does the thing, stamped by the [Bus]
-// (which gives it its place), written by the store in the transaction that makes
-// the thing true, and published on the bus after the commit. A slow listener is
-// dropped, never waited for: it reads what it missed from the store.
+// An [Event] is created by the code that acts, stamped by the [Bus], written in the same
+// transaction as the action, and published on the bus after the commit. A slow listener is
+// dropped and reads what it missed from the store.
 package event
 
 import (
@@ -12,24 +10,24 @@ import (
 	"time"
 )
 
-// Kinds of event. In is what others told us, out is what we told others.
+// Kinds of event. In: from other programs; out: to other programs.
 const (
-	KindPing     = "ping"     // in: someone says a feed changed
+	KindPing     = "ping"     // in: a feed was reported as changed
 	KindCheck    = "check"    // the feed was read: changed, unchanged or unreadable
-	KindRegister = "register" // in: a subscription was asked for, accepted or refused
+	KindRegister = "register" // in: a subscription was requested, accepted or refused
 	KindVerify   = "verify"   // out: a test call or challenge
-	KindNotify   = "notify"   // out: a page of notifications (counts), or one retried
+	KindNotify   = "notify"   // out: a batch of notifications (counts), or one retry
 	KindError    = "error"    // out: one notification failed
 	KindCancel   = "cancel"   // in: a subscription was ended by its owner
 	KindDrop     = "drop"     // a subscription was dropped after errors or by 410
-	KindExpire   = "expire"   // a subscription ran out
-	KindSave     = "save"     // a feed was saved here
-	KindTarget   = "sink"     // out: another server was told of a feed that was saved here, or could not be
+	KindExpire   = "expire"   // a subscription expired
+	KindSave     = "save"     // a feed was saved on this server
+	KindTarget   = "sink"     // out: a ping target was notified of a saved feed, or could not be
 	KindSystem   = "system"   // start, stop, sweep, warnings
 )
 
-// Event is one line of the log. Seq counts up from 1 in each Node (a node is one
-// run of one process); (At, Node, Seq) orders all events.
+// Event is one line of the log. Seq counts from 1 in each Node (one run of one process); (At,
+// Node, Seq) orders all events.
 type Event struct {
 	Node     int64         `json:"node"`
 	Seq      int64         `json:"seq"`
@@ -38,15 +36,15 @@ type Event struct {
 	TopicID  int64         `json:"topic_id,string,omitempty"` // 0: no topic
 	Topic    string        `json:"topic,omitempty"`           // URL of the feed
 	OK       bool          `json:"ok"`
-	Text     string        `json:"text"`              // the outcome in one sentence, fit for the public
+	Text     string        `json:"text"`              // the outcome in one sentence, safe to show to the public
 	Via      string        `json:"door,omitempty"`    // rest, xml-rpc, soap, web, cli, http-post, https-post …
 	Peer     string        `json:"peer,omitempty"`    // host (no path) of the caller or callback
-	Took     time.Duration `json:"took_ns,omitempty"` // how long it took
-	Notified int           `json:"told,omitempty"`    // notify: how many were told
-	Failed   int           `json:"failed,omitempty"`  // notify: how many were not
-	Version  int64         `json:"version,omitempty"` // the topic's version it speaks of
-	// Detail holds the exchange (see [Exchange]) and what only the operator may
-	// see: callback paths, network errors. It never leaves on the public listener.
+	Took     time.Duration `json:"took_ns,omitempty"` // duration
+	Notified int           `json:"told,omitempty"`    // notify: successful notifications
+	Failed   int           `json:"failed,omitempty"`  // notify: failed notifications
+	Version  int64         `json:"version,omitempty"` // the topic's version
+	// Detail contains the exchange (see [Exchange]) and data for the operator only: callback
+	// paths, network errors. The public listener never serves it.
 	Detail json.RawMessage `json:"detail,omitempty"`
 }
 
@@ -58,17 +56,17 @@ type Exchange struct {
 	Error    string `json:"error,omitempty"`    // network error, whole
 }
 
-// Public is the event as strangers may see it.
+// Public returns the event without Detail.
 func (e Event) Public() Event { e.Detail = nil; return e }
 
-// Cursor is a place in the log. The zero Cursor is before everything.
+// Cursor is a position in the log. The zero Cursor is before everything.
 type Cursor struct {
 	At   int64 // Unix milliseconds
 	Node int64
 	Seq  int64
 }
 
-// Cursor is the place of e.
+// Cursor returns the position of e.
 func (e Event) Cursor() Cursor { return Cursor{e.At.UnixMilli(), e.Node, e.Seq} }
 
 // Less reports whether c comes before d.

@@ -18,34 +18,33 @@ import (
 	"cloudburst/internal/store/sqlite/sqlitetest"
 )
 
-// world is a hub on a real store in a bubble of its own time, with feeds and
-// subscribers that the test plays.
+// harness is a hub on a real store in a synctest bubble, with simulated feeds and subscribers.
 type harness struct {
 	t     *testing.T
 	dir   string
 	store hub.Store
 	hub   *hub.Hub
-	stop  func() // graceful
+	stop  func() // gracefully
 	nodes int64
 
 	mu            sync.Mutex
-	feeds         map[string]string // body; "" cannot be read
-	slow          time.Duration     // every fetch takes so long
+	feeds         map[string]string // body; "": unreadable
+	slow          time.Duration     // duration of every fetch
 	fetches       []fetchLine
-	reply         func(callback string, n int) hub.Reply // n: how many this callback got before
-	hold          map[string]time.Duration               // callbacks that take long
+	reply         func(callback string, n int) hub.Reply // n: earlier notifications of this callback
+	hold          map[string]time.Duration               // slow callbacks and their delay
 	notifications map[string][]notification
 	consent       func(sub hub.Subscription, feed string, challenge bool) error
 	confirm       func(in hub.Intent) error            // nil: everything is confirmed
-	intents       []hub.Intent                         // that were confirmed or denied, in order
+	intents       []hub.Intent                         // confirmed or denied, in order
 	abouts        map[string]hub.About                 // by URL
-	pages         map[string][]string                  // feeds that a page names
-	discovered    int                                  // pages that were looked at for feeds
+	pages         map[string][]string                  // feeds that a page links to
+	discovered    int                                  // pages searched for feeds
 	types         map[string]string                    // Content-Type by URL
-	origin        func(hub.Fetch) (hub.Fetched, error) // answers instead of feeds; nil: feeds do
-	modified      time.Time                            // of the feed, where it is a file
-	shared        bool                                 // others share the store
-	wrapConfirmer func(*harness) hub.IntentConfirmer   // nil: the world itself
+	origin        func(hub.Fetch) (hub.Fetched, error) // replaces feeds; nil: feeds
+	modified      time.Time                            // of the feed, if it is a file
+	shared        bool                                 // nodes share the store
+	wrapConfirmer func(*harness) hub.IntentConfirmer   // nil: the harness itself
 	wrapStore     func(hub.Store) hub.Store
 	keepOpen      bool // the store is not closed when the hub stops
 }
@@ -60,12 +59,12 @@ type notification struct {
 	at      time.Time
 	version int64
 	hops    int
-	content string // "": none; with its type in front
+	content string // "": none; prefixed by its type
 }
 
 const feedURL = "http://feeds.test/rss.xml"
 
-// inWorld runs a test in a bubble.
+// withHarness runs a test in a bubble.
 func withHarness(t *testing.T, options hub.Options, do func(*testing.T, *harness)) {
 	t.Helper()
 	dir := t.TempDir()
@@ -77,7 +76,7 @@ func withHarness(t *testing.T, options hub.Options, do func(*testing.T, *harness
 	})
 }
 
-// start opens the store and runs a hub; after a stop or a crash, another.
+// start opens the store and runs a hub; also after a stop or a crash.
 func (h *harness) start(options hub.Options) {
 	h.t.Helper()
 	log := slog.New(slog.NewTextHandler(h.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
@@ -244,7 +243,7 @@ func (h *harness) ping() (hub.PingResult, error) {
 	return h.hub.Ping(h.t.Context(), hub.Ping{URL: feedURL, Via: "rest", Source: netip.MustParseAddr("192.0.2.1")})
 }
 
-// change changes the feed, pings it and fails the test if that was not seen.
+// change changes the feed, pings it and fails the test if the ping does not find the change.
 func (h *harness) change(body string) {
 	h.t.Helper()
 	h.set(body)
@@ -254,7 +253,7 @@ func (h *harness) change(body string) {
 	}
 }
 
-// settle lets everything that is under way come to rest without much time passing.
+// settle waits until all work that needs no more than d has finished.
 func (h *harness) settle(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()

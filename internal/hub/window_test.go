@@ -14,21 +14,21 @@ import (
 	"cloudburst/internal/store"
 )
 
-// ledger is a store that remembers which deliveries are written down.
+// recordingStore is a store that remembers which deliveries are recorded.
 type recordingStore struct {
 	hub.Store
 	mu       sync.Mutex
-	pos      map[int]int64 // by part: told up to here
-	finished map[int]bool  // parts that are finished
+	pos      map[int]int64 // by shard: settled up to here
+	finished map[int]bool  // finished shards
 	shards   map[int]hub.Shard
 	written  map[int64]bool // by row
 	rows     int
 
-	silence      time.Duration // after the first checkpoint, in which nobody answers
+	silence      time.Duration // after the first checkpoint, without answers
 	silent, over time.Time
 }
 
-// answers waits while the store is silent.
+// awaitStore waits while the store is silent.
 func (l *recordingStore) awaitStore(ctx context.Context) error {
 	l.mu.Lock()
 	over := l.over
@@ -89,7 +89,7 @@ func (l *recordingStore) settled(results []hub.Result) {
 	}
 }
 
-// has reports whether a machine that took over now would know that id was told.
+// recorded reports whether another node that took over now would know that id was notified.
 func (l *recordingStore) recorded(id int64) bool {
 	if l.written[id] {
 		return true
@@ -102,7 +102,7 @@ func (l *recordingStore) recorded(id int64) bool {
 	return false
 }
 
-// sendings are the deliveries of a test, as callbacks see them.
+// observed is the deliveries of a test, as seen by callbacks.
 type observed struct {
 	*harness
 	ledger *recordingStore
@@ -110,7 +110,7 @@ type observed struct {
 
 	open          map[int64]time.Time // sent and not answered
 	answered      map[int64]bool
-	maxUnrecorded int // answered and not written down, or sent less than 250 ms ago
+	maxUnrecorded int // answered and not recorded, or sent less than 250 ms ago
 	begun         time.Time
 	starts        []time.Time
 }
@@ -155,7 +155,7 @@ func (s *observed) count(now time.Time) {
 	s.maxUnrecorded = max(s.maxUnrecorded, n)
 }
 
-// unwritten runs a hub that has others beside it, and has it tell subscribers of several parts.
+// deliverWithWindow runs a hub that shares its store, with subscribers in several shards.
 func deliverWithWindow(t *testing.T, all, atOnce int, silence time.Duration, takes func(n int) time.Duration, do func(s *observed, took time.Duration)) {
 	t.Helper()
 	const window = 100
@@ -203,7 +203,7 @@ func deliverWithWindow(t *testing.T, all, atOnce int, silence time.Duration, tak
 		}
 		again := 0
 		if silence > 0 {
-			again = window // what was on its way is told again
+			again = window // open deliveries are repeated
 		}
 		if n := int(engine.Live().Totals.Notified); n < all || n > all+again {
 			t.Errorf("%d were told, want %d and at most %d again", n, all, again)
@@ -235,8 +235,8 @@ func TestUnrecordedDeliveriesOfANodeAreBounded(t *testing.T) {
 	}
 }
 
-// The store is silent for longer than a lease: another machine has the rest by then, so
-// what still waits for its turn here is not sent.
+// The store is silent for longer than a lease. Another node may have claimed the shards, so
+// queued deliveries must not be sent.
 func TestQueuedDeliveriesAreNotSentAfterTheLease(t *testing.T) {
 	t.Parallel()
 	const silence = time.Minute
@@ -258,7 +258,7 @@ func TestQueuedDeliveriesAreNotSentAfterTheLease(t *testing.T) {
 	})
 }
 
-// lateToStop is a store whose first checkpoint lasts until the hub has been told to stop.
+// stoppingStore is a store whose first checkpoint lasts until the hub is stopping.
 type stoppingStore struct {
 	hub.Store
 	stop func()
@@ -274,8 +274,8 @@ func (l stoppingStore) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, 
 	return l.Store.Checkpoint(ctx, c)
 }
 
-// The end comes while a page is done and later ones are under way: those are answered, and
-// not sent again. Which of the two a pass sees first is chance, so it is tried some times.
+// The hub stops while one batch is done and later ones are open: those must finish and not be
+// repeated. The order is random, so the test runs several times.
 func TestDeliveriesOpenAtStopAreNotRepeated(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
@@ -291,7 +291,7 @@ func TestDeliveriesOpenAtStopAreNotRepeated(t *testing.T) {
 			h.start(hub.Options{})
 			var n atomic.Int64
 			h.setReply(func(string, int) hub.Reply {
-				switch at := n.Add(1); { // the first page, the second one, and those behind them
+				switch at := n.Add(1); { // the first batch, the second one, and the others
 				case at <= 50:
 					time.Sleep(100 * time.Millisecond)
 				case at <= 112:

@@ -1,5 +1,5 @@
-// Package lease has the loop by which several processes share rows of a store: each
-// claims some that are due until a time, works on them, and gives back the rest.
+// Package lease provides the loop by which several processes share rows of a store. Each process
+// claims due rows for a limited time, processes them, and gives back the others.
 package lease
 
 import (
@@ -11,53 +11,53 @@ import (
 )
 
 const (
-	pollEvery       = time.Minute           // a row that another process wrote and left is seen by then
-	minPoll         = 20 * time.Millisecond // between two looks that nothing wakes
-	afterError      = time.Second           // until a store that failed is asked again
-	giveBackTimeout = 30 * time.Second      // the longest time that giving back takes
+	pollEvery       = time.Minute           // maximum delay of a row that another process left
+	minPoll         = 20 * time.Millisecond // between two polls without a wake-up
+	afterError      = time.Second           // delay after a failed query
+	giveBackTimeout = 30 * time.Second      // timeout for giving back rows
 )
 
-// Loop claims rows that are due and has each worked on. Claim, Next, Do, AtOnce, For,
-// Now and Caught are needed. Do not change a loop that runs.
+// Loop claims due rows and processes them. Claim, Next, Do, AtOnce, For, Now and Caught are
+// required. Do not change a running loop.
 type Loop[T any] struct {
 	// Claim takes up to limit rows that are due at now. They are due again at until.
 	Claim func(ctx context.Context, now, until time.Time, limit int, claim int64) ([]T, error)
-	// Next is how to learn when a row is due; the zero time: none is.
+	// Next returns when the next row is due; the zero time: none is.
 	Next func(ctx context.Context) (time.Time, error)
-	// Do works on a row. A panic in it is caught.
+	// Do processes a row. A panic in it is caught.
 	Do func(ctx context.Context, row T)
-	// Admit asks for the capacity that a row needs, before Do. Without it the row is given
-	// back, and due at that time. nil: there is always enough.
+	// Admit reserves the capacity that a row needs before Do. If ok is false, the row is given
+	// back and due at that time. nil: always admitted.
 	Admit func(row T, now time.Time) (at time.Time, ok bool)
-	// GiveBack gives back rows that were claimed and not worked on. nil: Do gets every
-	// row that was claimed, also while the program ends.
+	// GiveBack returns claimed rows that were not processed. nil: Do gets every claimed row, also
+	// while the program stops.
 	GiveBack func(ctx context.Context, rows []Back[T]) error
 	// Between is the pause between the starts of two rows; nil: none.
 	Between func(ctx context.Context) time.Duration
 
-	AtOnce int           // rows under way
+	AtOnce int           // rows in progress
 	Batch  int           // rows of one claim; 0: AtOnce
-	For    time.Duration // the time that a row is claimed for
-	Idle   time.Duration // the longest wait for the next look; 0: a minute
+	For    time.Duration // duration of a claim
+	Idle   time.Duration // maximum wait until the next poll; 0: a minute
 
-	Wake   chan struct{}   // with room for one: rows may be due; nil: nothing wakes the loop
-	Group  *sync.WaitGroup // has the rows under way, and its owner waits for them; nil: Run waits
+	Wake   chan struct{}   // capacity 1; a value means that rows may be due; nil: no wake-ups
+	Group  *sync.WaitGroup // contains the rows in progress, for its owner to await; nil: Run waits
 	Now    func() time.Time
 	Failed func(ctx context.Context, doing string, err error) // logs an error of the store; may be nil
 	Caught func(row T, panicked any, stack []byte)            // logs a panic
 	Name   string                                             // of the rows, for Failed: "follows"
 }
 
-// Back is a row that is given back, and when it is due again.
+// Back is a row to give back, and when it is due again.
 type Back[T any] struct {
 	Row T
 	At  time.Time
 }
 
-// NewClaim is a number for a claim that no other claim has.
+// NewClaim returns a unique number for a claim.
 func NewClaim() int64 { return rand.Int64N(1<<62) + 1 }
 
-// Poke wakes what waits for a channel with room for one.
+// Wake wakes the receiver of a channel with capacity 1.
 func Wake(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -65,8 +65,8 @@ func Wake(c chan struct{}) {
 	}
 }
 
-// Run works until ctx ends. It returns when nothing is under way, or at once where
-// Group has what is.
+// Run works until ctx ends. It returns when no row is in progress, or immediately if Group is
+// set.
 func (l *Loop[T]) Run(ctx context.Context) {
 	group := l.Group
 	if group == nil {
@@ -108,7 +108,7 @@ func (l *Loop[T]) limit(free int) int {
 	return free
 }
 
-// start begins to work on rows, for which there are slots, and gives back the others.
+// start processes rows, for which there are slots, and gives back the others.
 func (l *Loop[T]) start(ctx context.Context, rows []T, slots chan struct{}, group *sync.WaitGroup) {
 	var back []Back[T]
 	stopped := false
@@ -153,7 +153,7 @@ func (l *Loop[T]) do(ctx context.Context, row T) {
 	l.Do(ctx, row)
 }
 
-// wait is how long nothing is to be claimed after a claim.
+// wait returns the pause before the next claim.
 func (l *Loop[T]) wait(ctx context.Context, claimed int, err error) time.Duration {
 	switch {
 	case err != nil:
@@ -182,7 +182,7 @@ func (l *Loop[T]) failed(ctx context.Context, doing string, err error) {
 	}
 }
 
-// Sleep waits for d, or until it is woken; false: ctx ended. A nil wake wakes nothing.
+// Sleep waits for d or a wake-up; false: ctx ended. A nil wake never wakes.
 func Sleep(ctx context.Context, wake <-chan struct{}, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

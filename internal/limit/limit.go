@@ -13,19 +13,19 @@ import (
 type Limiter struct {
 	rate  float64 // tokens per second; <= 0: no limit
 	burst float64 // tokens
-	keys  int     // most keys
+	keys  int     // maximum number of keys
 
 	shared *share // with other nodes; nil: there are none
 
 	mu    sync.Mutex
 	tat   map[string]time.Time     // when the bucket is full again
-	turns map[string]time.Time     // the last one that was given away
-	spent map[string]time.Duration // with shared: use that the other nodes do not know yet, as refill time
+	turns map[string]time.Time     // the last assigned turn
+	spent map[string]time.Duration // with shared: use not yet reported to other nodes, as refill time
 	since time.Time                // when spent was empty
 }
 
-// New makes a Limiter with rate tokens a second, buckets of burst tokens, and at most so many
-// keys. It limits nothing where rate is 0 or less.
+// New returns a Limiter with rate tokens per second, buckets of burst tokens, and at most that
+// number of keys. A rate of 0 or less means no limit.
 func New(rate, burst float64, keys int) *Limiter {
 	return &Limiter{rate: rate, burst: burst, keys: keys, tat: map[string]time.Time{}, turns: map[string]time.Time{}}
 }
@@ -38,11 +38,11 @@ func (l *Limiter) Take(key string, now time.Time) (wait time.Duration, ok bool) 
 	return l.takeUpTo(l.burst, key, now)
 }
 
-// Owe takes a token even if there is none yet, which makes the next wait longer. The debt is
+// Charge takes a token even if the bucket is empty, which makes the next wait longer. The debt is
 // at most burst tokens.
 func (l *Limiter) Charge(key string, now time.Time) { _, _ = l.takeUpTo(2*l.burst, key, now) }
 
-// takeUpTo takes from a bucket of so many tokens; a debt is a level below zero.
+// takeUpTo takes from a bucket of that many tokens; a debt is a level below zero.
 func (l *Limiter) takeUpTo(tokens float64, key string, now time.Time) (wait time.Duration, ok bool) {
 	if l.rate <= 0 {
 		return 0, true
@@ -98,7 +98,7 @@ func (l *Limiter) forget(times map[string]time.Time, now time.Time) bool {
 	return len(times) < l.keys
 }
 
-// Wait returns how long it takes until there is a token, and takes none. 0: there is one.
+// Wait returns the time until there is a token, and takes none. 0: there is one.
 func (l *Limiter) Wait(key string, now time.Time) time.Duration {
 	if l.rate <= 0 {
 		return 0

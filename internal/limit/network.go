@@ -2,7 +2,7 @@ package limit
 
 import "net/netip"
 
-// Network is the network that counts as one client: /24 or /56.
+// Network returns the network that counts as one client: /24 for IPv4, /56 for IPv6.
 func Network(a netip.Addr) string {
 	a = a.Unmap().WithZone("")
 	bits := 24

@@ -10,7 +10,7 @@ type Semaphore struct {
 	now map[string]int
 }
 
-// NewSemaphore makes a Semaphore that admits most at once for each key.
+// NewSemaphore returns a Semaphore that admits at most limit at once for each key.
 func NewSemaphore(limit int) *Semaphore { return &Semaphore{max: limit, now: map[string]int{}} }
 
 // Acquire admits one more; the caller must call release at its end.

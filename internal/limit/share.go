@@ -8,47 +8,46 @@ import (
 	"time"
 )
 
-// Nodes on one database share their rates. No request writes anything: each node counts for
-// itself, and once a second, or as soon as much was used, it adds its use to a row for each
-// network or host and reads the use of all nodes by the same statement. So the use that the
-// other nodes do not know is bounded, and becomes a debt that all of them wait for. While the
-// database is away, each node limits by what it knows.
+// Nodes on one database share their rates. Requests write nothing: each node counts its own use.
+// Once a second, or earlier after heavy use, it adds its use to a row per network or host and
+// reads the use of all nodes in the same statement. The unreported use is therefore bounded and
+// becomes a debt for all nodes. While the database is unreachable, each node limits by its own
+// use.
 
-// Allowances is where nodes add up what they use of their rates.
+// Allowances stores the use of rates by all nodes.
 type Allowances interface {
-	// Spend adds to what is used of each, and returns until when each is used up at
-	// least in part: the later of now and what it was before, and Used after it. No two of
-	// list have the same Kind and Key.
+	// Spend adds the use of each allowance and returns when each is fully refilled: the later of
+	// now and its previous time, plus Used. No two elements of list have the same Kind and Key.
 	Spend(ctx context.Context, list []Spent, now time.Time) ([]time.Time, error)
-	// SweepAllowances removes up to limit rows: those that are whole again at now, and the
-	// next to be so beyond keep rows. It returns how many.
+	// SweepAllowances removes up to limit rows: those refilled at now, and those refilled next if
+	// there are more than keep rows. It returns the number removed.
 	SweepAllowances(ctx context.Context, now time.Time, keep, limit int) (int64, error)
 }
 
-// Spent is what was used of one allowance.
+// Spent is the use of one allowance.
 type Spent struct {
 	Kind, Key string        // Key: at most 16 bytes of any kind
-	Used      time.Duration // until so much is there again, to the millisecond
+	Used      time.Duration // time until it is refilled, to the millisecond
 }
 
 const (
 	shareEvery    = time.Second
-	sharePause    = 100 * time.Millisecond // at least, between two
+	sharePause    = 100 * time.Millisecond // minimum time between two rounds
 	shareBatch    = 2000                   // rows at a time
-	shareTimeout  = 5 * time.Second        // after which the others are not waited for
-	soonFraction  = 8                      // the part of a burst, 1/8, after which it does not wait a second
-	shareFraction = 64                     // what is less than 1/64 of a burst in 16 s is nobody's concern
+	shareTimeout  = 5 * time.Second        // a slower round is given up
+	soonFraction  = 8                      // 1/8 of a burst ends the wait of a second
+	shareFraction = 64                     // less than 1/64 of a burst in 16 s is not reported
 	shareSpan     = 16 * time.Second
-	maxDebt       = 16 // bursts, that are waited for at most, whatever the clocks of others say
+	maxDebt       = 16 // bursts; bounds the wait if another node's clock is wrong
 	sweepEvery    = time.Minute
-	maxRows       = 200_000 // rows, some 30 MB
+	maxRows       = 200_000 // about 30 MB
 	sweepBatch    = 5000
 )
 
 // share is how a limiter shares its use with other nodes.
 type share struct {
 	kind     string
-	soon     func()     // much was used: do not wait
+	soon     func()     // heavy use: starts a round immediately
 	reported []reported // in the last round
 }
 
@@ -58,7 +57,8 @@ type reported struct {
 	used time.Duration
 }
 
-// least is the smallest use that is reported, atOnce the use that is reported at once.
+// minReported is the smallest use that is reported; reportAtOnce is the use that starts a round
+// immediately.
 func (l *Limiter) minReported() time.Duration {
 	return time.Duration(float64(time.Second) / l.rate * max(l.burst/shareFraction, 1))
 }
@@ -80,7 +80,7 @@ func (l *Limiter) spend(key string, step time.Duration) {
 	}
 }
 
-// unreported takes the use that has to be reported, of at most so many keys.
+// unreported returns and resets the use to report, of at most limit keys.
 func (l *Limiter) unreported(now time.Time, limit int) []Spent {
 	if l.shared == nil || l.rate <= 0 || limit <= 0 {
 		return nil
@@ -112,7 +112,7 @@ func (l *Limiter) unreported(now time.Time, limit int) []Spent {
 	return list
 }
 
-// adopt takes over the use of all nodes, in the order of unreported.
+// adopt applies the use of all nodes, in the order of unreported.
 func (l *Limiter) adopt(full []time.Time, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -140,12 +140,12 @@ type Exchange struct {
 	wake chan struct{}
 }
 
-// NewExchange makes an Exchange.
+// NewExchange returns an Exchange.
 func NewExchange(store Allowances, now func() time.Time, log *slog.Logger) *Exchange {
 	return &Exchange{Store: store, Now: now, Log: log, wake: make(chan struct{}, 1)}
 }
 
-// Add shares a limiter under a name that all nodes give it.
+// Add shares a limiter under a kind that is the same on all nodes.
 func (e *Exchange) Add(kind string, l *Limiter) {
 	l.shared = &share{kind: kind, soon: func() { lease.Wake(e.wake) }}
 	l.spent = map[string]time.Duration{}
@@ -168,7 +168,7 @@ func (e *Exchange) Run(ctx context.Context) {
 }
 
 // round reports the use of this node and adopts that of all nodes. Use that cannot be reported
-// now is not reported later: by then it would count as new use.
+// now is dropped: later it would count as new use.
 func (e *Exchange) round(ctx context.Context) {
 	now := e.Now()
 	var list []Spent

@@ -13,11 +13,11 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// ledger is an Allowances in memory, which can be away.
+// ledger is an Allowances in memory that can be unreachable.
 type ledger struct {
 	full map[Spent]time.Time // Used is zero
 	away bool
-	rows int // that were written
+	rows int // rows written
 }
 
 func (l *ledger) Spend(_ context.Context, list []Spent, now time.Time) ([]time.Time, error) {
@@ -40,13 +40,13 @@ func (l *ledger) Spend(_ context.Context, list []Spent, now time.Time) ([]time.T
 
 func (l *ledger) SweepAllowances(context.Context, time.Time, int, int) (int64, error) { return 0, nil }
 
-// node has a limiter that it shares by hand.
+// node has a limiter that the test shares explicitly.
 type node struct {
 	*Limiter
 	*Exchange
 }
 
-// nodesOn are nodes with one clock.
+// nodesOn returns nodes with one clock.
 func nodesOn(t *testing.T, n int, l *ledger, now *time.Time, rate float64) []node {
 	t.Helper()
 	var nodes []node
@@ -58,7 +58,7 @@ func nodesOn(t *testing.T, n int, l *ledger, now *time.Time, rate float64) []nod
 	return nodes
 }
 
-// bucket is the rule that all nodes together are held to.
+// bucket is the limit for all nodes together.
 type bucket struct {
 	level, rate, burst, max float64
 	at                      time.Time
@@ -69,9 +69,9 @@ func (b *bucket) take(now time.Time) {
 	b.at, b.max = now, max(b.max, b.level)
 }
 
-// TestNodesShareOneRate has requests come at random at nodes that share, and holds
-// what they let through together against one bucket: at most its burst, and for each
-// further node an eighth of it, which is told at once, and what it may keep to itself.
+// TestNodesShareOneRate sends random requests to nodes that share a rate, and compares the
+// admitted requests with one bucket. Allowed are its burst, an eighth of it for each further node
+// (reported immediately), and the use too small to report.
 func TestNodesShareOneRate(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
@@ -82,7 +82,7 @@ func TestNodesShareOneRate(t *testing.T) {
 		l := &ledger{full: map[Spent]time.Time{}}
 		nodes := nodesOn(t, n, l, &now, rate)
 		all := &bucket{rate: rate, burst: 10 * rate, at: now}
-		next := make([]time.Time, n) // when each looks again, not all at the same moment
+		next := make([]time.Time, n) // of the next round, different for each node
 		for i := range next {
 			next[i] = now.Add(time.Duration(r.Int64N(int64(shareEvery))))
 		}
@@ -113,14 +113,14 @@ func TestNodesShareOneRate(t *testing.T) {
 					all.take(now)
 				}
 				select {
-				case <-h.wake: // as the loop does, with a store that takes no time
+				case <-h.wake: // as the loop does, without delays of the store
 					h.round(t.Context())
 				default:
 				}
 			}
 		}
 		slack := math.Ceil(max(all.burst/soonFraction, 1)) * float64(n-1)
-		unheard := max(all.burst/shareFraction, 1) * float64(n) // a node keeps so much to itself in 16 s
+		unheard := max(all.burst/shareFraction, 1) * float64(n) // the use that a node does not report in 16 s
 		if limit := all.burst + slack + unheard + 1; all.max > limit {
 			t.Errorf("seed %d: %d nodes at %v a second let through up to %.1f at once, more than %.1f", seed, n, rate, all.max, limit)
 		}
@@ -130,7 +130,7 @@ func TestNodesShareOneRate(t *testing.T) {
 	}
 }
 
-// flood asks all nodes in turn, as often as it can, for a while, and counts what they let through.
+// flood sends requests to all nodes in turn for a while, and counts the admitted ones.
 func flood(t *testing.T, nodes []node, now *time.Time, key string, d time.Duration) (through int) {
 	t.Helper()
 	for end, next := now.Add(d), *now; now.Before(end); *now = now.Add(time.Millisecond) {
@@ -181,7 +181,7 @@ func TestNodesLimitSeparatelyWithoutDatabase(t *testing.T) {
 		t.Errorf("two nodes on their own let through %d, want about %d", got, want)
 	}
 	l.away = false
-	// What was used meanwhile is no debt, but from now on there is one allowance.
+	// Use during the outage is no debt, but from now on there is one allowance.
 	if got, want := flood(t, nodes, &now, "a", time.Minute), 60*rate; got > want+10*rate || got < want*70/100 {
 		t.Errorf("two nodes that share again let through %d, want about %d", got, want)
 	}

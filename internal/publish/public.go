@@ -7,7 +7,7 @@ import (
 	"cloudburst/internal/author"
 )
 
-// Users lists users in the order of their names; *account.Accounts does.
+// Users lists users in order of name; *account.Accounts does.
 type Users interface {
 	Users(ctx context.Context, after string, limit int) ([]account.User, error)
 }
@@ -17,7 +17,7 @@ type Feeds interface {
 	List(ctx context.Context, after string, limit int) ([]author.Feed, error)
 }
 
-// PublicFeeds are the feeds that everybody can read, of those who are not disabled, by user.
+// PublicFeeds returns the public feeds of enabled users, in order of user.
 func PublicFeeds(ctx context.Context, users Users, feeds Feeds) (public []author.Feed, err error) {
 	disabled := map[string]bool{}
 	for after, more := "", true; more; {

@@ -1,5 +1,5 @@
-// Package publish notifies everybody who follows what users of this server save: subscribers of
-// the hub, readers of the river, and ping targets at other servers. See [Notifier].
+// Package publish sends notifications of saved feeds: to subscribers of the hub, to the river,
+// and to ping targets at other servers. See [Notifier].
 package publish
 
 import (
@@ -21,7 +21,7 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Notifier knows under which addresses somebody follows what a user saves, and notifies them. All
+// Notifier finds the URLs by which a user's feeds are followed, and sends the notifications. All
 // fields must be set.
 type Notifier struct {
 	Hub     Hub
@@ -45,7 +45,7 @@ type Hub interface {
 	Ping(ctx context.Context, p hub.Ping) (hub.PingResult, error)
 }
 
-// Store knows what subscribers follow; every hub.Store is one.
+// Store finds subscriptions; every hub.Store is one.
 type Store interface {
 	Following(ctx context.Context, urls []string, now time.Time, limit int) ([]hub.Topic, error)
 	FollowedUnder(ctx context.Context, prefix, after string, now time.Time, limit int) ([]string, error)
@@ -53,22 +53,22 @@ type Store interface {
 	Topic(ctx context.Context, id int64) (hub.Topic, error)
 }
 
-// Readers hear of changes; *river.River is one.
+// Readers receives changes; *river.River is one.
 type Readers interface {
 	ReceivePushAny(ctx context.Context, urls []string, via string) (known bool, err error)
 }
 
-// Sources knows what people read here; every river.Store is one.
+// Sources finds feeds that users read; every river.Store is one.
 type Sources interface {
 	SourcesUnder(ctx context.Context, prefix, after string, limit int) ([]string, error)
 }
 
-// Posts knows when the posts of a view changed; *author.Posts is one.
+// Posts returns when the posts of a view changed; *author.Posts is one.
 type Posts interface {
 	Stamp(ctx context.Context, user, category string) (int64, error)
 }
 
-// Hosted knows the addresses of hosted feeds.
+// Hosted returns the URLs of hosted feeds.
 type Hosted interface {
 	Addresses(user string) []string // paths of a user's public feed, its own first
 	ViewAt(path, query string) (author.View, bool)
@@ -79,16 +79,15 @@ type Targets interface {
 	Saved(ctx context.Context, n announce.News) error
 }
 
-// Saved takes a saved feed down the ping path, in each form and by each name under
-// which somebody follows it.
+// Saved pings a saved feed by each of its URLs that has subscribers.
 //
 // spec:rsscloud-2009#save-rss
 func (n *Notifier) Saved(ctx context.Context, f author.Feed) error {
 	if f.Name != author.Public {
-		return nil // nobody hears of private feeds
+		return nil // private feeds are never notified
 	}
 	if !n.Names.Served() {
-		return author.ErrNotServing // nobody can read the feed before somebody serves it
+		return author.ErrNotServing // the feed cannot be read while no server runs
 	}
 	ctx = n.Trace(ctx, f)
 	urls, err := n.Followed(ctx, f.User)
@@ -99,10 +98,10 @@ func (n *Notifier) Saved(ctx context.Context, f author.Feed) error {
 		return err
 	}
 	_, later := n.Readers.ReceivePushAny(ctx, n.Addresses(f.User), "save")
-	for _, u := range urls { // one that cannot be told now keeps none of the others waiting
+	for _, u := range urls { // an error of one URL must not delay the others
 		_, err := n.Hub.Ping(ctx, hub.Ping{URL: u, Via: "save", ReaderNotified: later == nil, OnlyThisURL: true})
 		if code := fault.CodeOf(err); err != nil && (code == fault.Unavailable || code == fault.TooMany || code == fault.Internal) {
-			later = errors.Join(later, err) // other troubles will not go away
+			later = errors.Join(later, err) // other errors are permanent
 		} else if err != nil {
 			n.Log.Warn("tell of a saved feed", "url", u, "err", err)
 		}
@@ -110,8 +109,8 @@ func (n *Notifier) Saved(ctx context.Context, f author.Feed) error {
 	return errors.Join(later, n.notifyViews(ctx, f.User))
 }
 
-// Followed are the addresses of a user's public feed that somebody follows. Its own
-// comes first, followed or not: the list of changes names it.
+// Followed returns the URLs of a user's public feed that have subscribers. The feed's own URL
+// comes first, with or without subscribers, because recent changes contain it.
 func (n *Notifier) Followed(ctx context.Context, user string) ([]string, error) {
 	all := n.Addresses(user)
 	topics, err := n.Store.Following(ctx, all, n.Now(), len(all))
@@ -127,7 +126,7 @@ func (n *Notifier) Followed(ctx context.Context, user string) ([]string, error) 
 	return urls, nil
 }
 
-// Addresses are the addresses of a user's public feed, its own first.
+// Addresses returns all URLs of a user's public feed, its own first.
 func (n *Notifier) Addresses(user string) []string {
 	var all []string
 	origins := n.Names.All()
@@ -150,12 +149,12 @@ func (n *Notifier) announce(ctx context.Context, f author.Feed) error {
 	})
 }
 
-// Disabled has those told who follow what everyone writes, when somebody's posts are no
-// longer among it or are again. Who reads the user's own feed finds that out by reading it,
-// and when it is there again at once.
+// Disabled notifies subscribers of the feeds of all users when a user's posts are removed from or
+// restored to them. Subscribers of the user's own feed are notified when it is restored; its
+// removal is found by reading it.
 func (n *Notifier) Disabled(ctx context.Context, user string, disabled bool) {
 	if !n.Names.Served() {
-		return // nobody serves, so nobody has read anything
+		return // no server runs, so no feed was read
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
@@ -166,7 +165,7 @@ func (n *Notifier) Disabled(ctx context.Context, user string, disabled bool) {
 	n.logError(ctx, "tell of what everyone writes", n.notifyViews(ctx, user))
 }
 
-// Subscribers are the live subscriptions to a user's public feed.
+// Subscribers returns the live subscriptions to a user's public feed.
 func (n *Notifier) Subscribers(ctx context.Context, user string) ([]audience.Subscriber, error) {
 	var all []audience.Subscriber
 	now := n.Now()
@@ -195,7 +194,7 @@ func (n *Notifier) Subscribers(ctx context.Context, user string) ([]audience.Sub
 	return all, nil
 }
 
-// Events is what the log says of a public feed that was saved.
+// Events returns the log events of a saved public feed.
 func (n *Notifier) Events(f author.Feed, via string) []event.Event {
 	topic := n.Addresses(f.User)[0]
 	e := event.Event{

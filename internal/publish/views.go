@@ -12,15 +12,15 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// viewsTold remembers, by address, up to which change those who follow a feed of a category or of
-// everyone were told. It only saves looks: who is told once too often is told nothing, because the
-// document is the same, and after a start everything is looked at once.
+// notifiedViews holds, by URL, the last change of which subscribers of a view were notified. It
+// only saves work: a repeated notification has no effect, because the document is unchanged.
+// After a start, all views are checked once.
 type notifiedViews struct {
 	mu     sync.Mutex
 	stamps map[string]int64
 }
 
-// mostViews is how many are remembered; beyond it all are forgotten.
+// maxViews is the number of remembered views; beyond it all are forgotten.
 const maxViews = 100_000
 
 func (t *notifiedViews) upTo(url string) int64 {
@@ -38,11 +38,10 @@ func (t *notifiedViews) set(url string, stamp int64) {
 	t.stamps[url] = max(t.stamps[url], stamp)
 }
 
-// views has those told who follow feeds that are made of the same posts as the public
-// feed of a user: of his categories, of everyone, of everyone's categories. It looks only at
-// addresses that somebody follows, and among them at those whose posts have changed since,
-// and it is part of telling of the public feed: a version of that which was not told, because
-// the process died, leads here again, whatever its change was.
+// notifyViews notifies subscribers of the views that contain a user's posts: the user's
+// categories, all users, and categories of all users. It checks only URLs with subscribers whose
+// posts have changed. It is part of notifying the public feed, so that it is repeated after a
+// crash.
 //
 // spec:cloudburst#views-told
 func (n *Notifier) notifyViews(ctx context.Context, user string) error {
@@ -55,7 +54,7 @@ func (n *Notifier) notifyViews(ctx context.Context, user string) error {
 	return later
 }
 
-// under is views for the addresses with a beginning.
+// notifyViewsUnder is notifyViews for the URLs with a prefix.
 func (n *Notifier) notifyViewsUnder(ctx context.Context, prefix string) error {
 	followed, err := readAll(func(after string) ([]string, error) {
 		return n.Store.FollowedUnder(ctx, prefix, after, n.Now(), 1000)
@@ -70,7 +69,7 @@ func (n *Notifier) notifyViewsUnder(ctx context.Context, prefix string) error {
 	all := slices.Concat(followed, read)
 	slices.Sort(all)
 	var later error
-	for _, u := range slices.Compact(all) { // one that cannot be told now keeps none of the others waiting
+	for _, u := range slices.Compact(all) { // an error of one view must not delay the others
 		_, topic := slices.BinarySearch(followed, u)
 		_, source := slices.BinarySearch(read, u)
 		later = errors.Join(later, n.notifyView(ctx, u, topic, source))
@@ -78,7 +77,7 @@ func (n *Notifier) notifyViewsUnder(ctx context.Context, prefix string) error {
 	return later
 }
 
-// view has the subscribers and the readers of a view told, if it has changed.
+// notifyView notifies the subscribers and the river of a view, if it has changed.
 func (n *Notifier) notifyView(ctx context.Context, address string, followed, read bool) error {
 	u, own := n.Names.Path(address)
 	if !own {
@@ -106,7 +105,7 @@ func (n *Notifier) notifyView(ctx context.Context, address string, followed, rea
 		_, err = n.Hub.Ping(ctx, hub.Ping{URL: address, Via: "save", ReaderNotified: true, OnlyThisURL: true})
 		if code := fault.CodeOf(err); err != nil && (code == fault.Unavailable || code == fault.TooMany || code == fault.Internal) {
 			return err
-		} else if err != nil { // it will not go away
+		} else if err != nil { // a permanent error
 			n.Log.Warn("tell of a feed of posts", "url", address, "err", err)
 		}
 	}
@@ -114,8 +113,9 @@ func (n *Notifier) notifyView(ctx context.Context, address string, followed, rea
 	return nil
 }
 
-// since reports whether anybody followed a topic when it changed last. The hub takes a topic
-// that it checks for the first time for a changed one, because it cannot know; of these we do.
+// followedSince reports whether a topic had subscribers at its last change. The hub treats its
+// first check of a topic as a change, because it cannot know; this program does know when its own
+// views changed.
 func (n *Notifier) followedSince(ctx context.Context, address string, changed time.Time) (bool, error) {
 	id := hub.TopicID(address)
 	t, err := n.Store.Topic(ctx, id)
@@ -135,7 +135,7 @@ func (n *Notifier) followedSince(ctx context.Context, address string, changed ti
 	}), nil
 }
 
-// allOf reads a list to its end.
+// readAll reads a list to its end.
 func readAll(page func(after string) ([]string, error)) (all []string, err error) {
 	for after := ""; ; {
 		list, err := page(after)

@@ -33,13 +33,13 @@ const (
 	pushHub  = "example.com" // for which httptest has a certificate
 )
 
-// pushed is two programs on an internet in memory: one that is the hub of a feed, and
-// one that has readers, whose river the test plays.
+// harness is two programs on a simulated network: the hub of a feed, and one with an aggregator
+// whose river the test simulates.
 type harness struct {
 	t         *testing.T
 	net       *nettest.Internet
 	tlsServer *httptest.Server // whose certificate is the hub's
-	public    string           // the reading program's, as hubs know it
+	public    string           // public URL of the aggregator's program
 	me        netip.Addr
 	hub       *hub.Hub
 	engine    *upstream.Engine
@@ -48,13 +48,13 @@ type harness struct {
 	mu              sync.Mutex
 	title           string
 	reads           map[string]int // of the feed, by User-Agent
-	requests        []string       // what came to the reading program's doors
+	requests        []string       // requests to the aggregator's program
 	received        []string
 	documents       []string
 	endpoints       []river.PushEndpoint
 	aggregatorError error
-	admitError      error      // more came than is taken of one source
-	pings           []hub.Ping // of its own hub
+	admitError      error      // the rate of a source is exceeded
+	pings           []hub.Ping // to its own hub
 }
 
 func (p *harness) ReceivePush(_ context.Context, url, via string) (bool, error) {
@@ -94,7 +94,7 @@ func (p *harness) Admit(netip.Addr) error {
 	return p.admitError
 }
 
-// said is what the river was told since the last call.
+// takeReceived returns what the river received since the last call.
 func (p *harness) takeReceived() (received, documents []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,11 +114,11 @@ func (p *harness) serve(address string, secure bool, h http.Handler) (stop func(
 	}
 	srv := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
 	ended := make(chan struct{})
-	go func() { defer close(ended); _ = srv.Serve(l) }() // it ends when it is closed
+	go func() { defer close(ended); _ = srv.Serve(l) }() // ends when the server is closed
 	return func() { srv.Close(); <-ended }
 }
 
-// inPush runs both programs. named says that the reading one is known by a name.
+// withHarness runs both programs. named: the aggregator's program has a host name.
 func withHarness(t *testing.T, named bool, do func(t *testing.T, p *harness)) {
 	t.Helper()
 	secure := httptest.NewTLSServer(http.NotFoundHandler())
@@ -165,7 +165,7 @@ func (p *harness) open(dir string) store.Store {
 	return st
 }
 
-// foreign is the hub's program.
+// startHub starts the hub's program.
 func (p *harness) startHub(ctx context.Context, group *sync.WaitGroup, dir string, roots *tls.Config) (stop func()) {
 	st := p.open(dir)
 	dial := p.net.Dialer(p.net.Host(pushHub), nil)
@@ -192,8 +192,8 @@ func (p *harness) startHub(ctx context.Context, group *sync.WaitGroup, dir strin
 	}
 }
 
-// reading is the program with the readers. Who would read the feed there besides its
-// river fails the test.
+// startAggregator starts the aggregator's program. A read of the feed other than by its river
+// fails the test.
 func (p *harness) startAggregator(ctx context.Context, group *sync.WaitGroup, dir string, roots *tls.Config) (stop func()) {
 	st := p.open(dir)
 	asks := fetch.NewDoer(fetch.DoerOptions{Dial: p.net.Dialer(p.me, nil), TLSConfig: roots})
@@ -233,13 +233,13 @@ func (n noFeedReads) Get(_ context.Context, r fetch.Request) (*fetch.Response, e
 	return nil, fault.New(fault.Refused, "No.")
 }
 
-// pass lets time go by.
+// advance lets time pass.
 func (p *harness) advance(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
 }
 
-// follow follows the feed by doors.
+// follow follows the feed by endpoints.
 func (p *harness) follow(endpoints ...river.PushEndpoint) {
 	p.t.Helper()
 	p.mu.Lock()
@@ -250,7 +250,7 @@ func (p *harness) follow(endpoints ...river.PushEndpoint) {
 	}
 }
 
-// state is what the only hub said.
+// state returns the state of the only hub.
 func (p *harness) state() river.PushState {
 	p.t.Helper()
 	p.mu.Lock()
@@ -263,7 +263,7 @@ func (p *harness) state() river.PushState {
 	return list[0]
 }
 
-// change makes another version of the feed and pings the hub.
+// change changes the feed and pings the hub.
 func (p *harness) change(title string) {
 	p.t.Helper()
 	p.mu.Lock()
@@ -275,7 +275,7 @@ func (p *harness) change(title string) {
 	p.advance(2 * time.Second)
 }
 
-// callbacks are those that the hub tells.
+// callbacks returns the subscribers of the hub.
 func (p *harness) callbacks() []string {
 	p.t.Helper()
 	list, err := p.hub.Store.Subscriptions(p.t.Context(), hub.SubscriptionQuery{TopicID: hub.TopicID(pushFeed), Limit: 100})
@@ -289,7 +289,7 @@ func (p *harness) callbacks() []string {
 	return urls
 }
 
-// challenged reports whether the hub asked the callback for a challenge.
+// challenged reports whether the hub sent a challenge.
 func (p *harness) challenged() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package push joins the river with the hubs. For each feed that people read here it chooses at
-// which hub this server subscribes, and what other hubs notify goes to the readers and to the
-// program's own hub. Start with [Join].
+// Package push connects the river with the hubs. For each feed that users follow it chooses the
+// hubs to subscribe at. Pushes from those hubs are handed to the river and to this program's own
+// hub. Start with [Join].
 package push
 
 import (
@@ -17,30 +17,30 @@ import (
 	"cloudburst/internal/upstream"
 )
 
-// Join joins the river with the hubs: those elsewhere, which are asked to tell of the
-// feeds that it reads, and the one of this program. Nothing of it may run yet.
+// Join connects the river with the upstream hubs and with this program's hub. Call it before any
+// of them runs.
 func Join(r *river.River, e *upstream.Engine, h *hub.Hub) {
 	r.Push = &readerPush{engine: e, isOwn: e.Options.Own, since: e.Now()}
 	e.Signal, e.Options.Known = receiveSignal(r, h), knownHubs(r)
 	h.OnPing = r.ReceivePushAny
 }
 
-// readerNews is what is told to those who read feeds here; *river.River is one.
+// aggregator receives pushes for the feeds that users read; *river.River is one.
 type aggregator interface {
 	ReceivePush(ctx context.Context, url, endpoint string) (known bool, err error)
 	Deliver(ctx context.Context, url, endpoint string, body []byte, header http.Header) (known bool, err error)
 	Known(ctx context.Context, feed string) (topic string, endpoints []river.PushEndpoint, ok bool, err error)
 }
 
-// pinger takes news for the subscribers of this hub; *hub.Hub is one.
+// pinger receives pushes for the subscribers of this hub; *hub.Hub is one.
 type pinger interface {
 	Ping(ctx context.Context, p hub.Ping) (hub.PingResult, error)
 	Admit(source netip.Addr) error
 }
 
-// takeSignal hands news of other hubs to its two users in this program: the readers, with
-// the content if the hub signed it, and the hub, which checks the feed and notifies its own
-// subscribers. The readers are notified once only, and never ping anybody.
+// receiveSignal hands a push to its two users in this program: the river, with the content if the
+// hub signed it, and the hub, which checks the feed and notifies its own subscribers. The river
+// receives each push once and never pings.
 //
 // spec:cloudburst#hops
 // spec:cloudburst#follow-forwards
@@ -69,8 +69,7 @@ func receiveSignal(readers aggregator, h pinger) func(ctx context.Context, s ups
 	}
 }
 
-// known is what the readers' part of this program knows of a feed's hubs, in the words
-// of those who follow them.
+// knownHubs converts what the river knows about a feed's hubs for package upstream.
 func knownHubs(readers aggregator) func(ctx context.Context, feed string) (upstream.Found, bool, error) {
 	return func(ctx context.Context, feed string) (upstream.Found, bool, error) {
 		topic, endpoints, ok, err := readers.Known(ctx, feed)
@@ -85,13 +84,13 @@ func knownHubs(readers aggregator) func(ctx context.Context, feed string) (upstr
 	}
 }
 
-// readerPush has hubs tell of the feeds that are read here; it is a river.Push. Of
-// several hubs of one protocol one is asked, for each tells everything. What somebody
-// named by hand stays until he ends it.
+// readerPush subscribes to the feeds that users read; it is a river.Push. One hub per protocol is
+// enough, because each hub sends every change. A hub that a user named stays until that user
+// removes it.
 type readerPush struct {
 	engine *upstream.Engine
-	isOwn  func(hub string) bool // reports a door of this very server
-	since  time.Time             // when this program began to hear what its own hub is told
+	isOwn  func(hub string) bool // reports an endpoint of this server
+	since  time.Time             // start of this program: pings of its own hub are received from then on
 }
 
 // Follow is river.Push.Follow.
@@ -104,7 +103,7 @@ func (p *readerPush) Follow(ctx context.Context, feed, topic string, endpoints [
 	var errs []error
 	for _, e := range wanted {
 		_, err := p.engine.Add(ctx, upstream.Request{Feed: feed, For: upstream.Reader, Endpoint: &e, Topic: topic})
-		if isInternal(err) { // a door that is none is passed over
+		if isInternal(err) { // unusable endpoints are skipped
 			errs = append(errs, err)
 		}
 	}
@@ -117,7 +116,7 @@ func (p *readerPush) Follow(ctx context.Context, feed, topic string, endpoints [
 	return errors.Join(errs...)
 }
 
-// choose takes one door for each protocol: the one that is asked already, else the first.
+// choose selects one endpoint per protocol: the one already subscribed to, else the first.
 func (p *readerPush) choose(have []upstream.Follow, endpoints []river.PushEndpoint) []upstream.Endpoint {
 	var list []upstream.Endpoint
 	for _, e := range endpoints {
@@ -152,10 +151,10 @@ func (p *readerPush) remove(ctx context.Context, feed, protocol string) error {
 	return err
 }
 
-// pushSpare is a state besides those of upstream: another hub of that protocol tells.
+// pushSpare is a state in addition to those of upstream: another hub of that protocol is used.
 const pushSpare = "spare"
 
-// State is river.Push.State. A door that has to be asked for yet has none.
+// State is river.Push.State. An endpoint without a request yet has no state.
 func (p *readerPush) State(ctx context.Context, feed string, endpoints []river.PushEndpoint) ([]river.PushState, error) {
 	have, err := p.engine.Of(ctx, feed)
 	if err != nil {
@@ -180,7 +179,7 @@ func (p *readerPush) State(ctx context.Context, feed string, endpoints []river.P
 			list = append(list, river.PushState{PushEndpoint: e, State: pushSpare})
 		}
 	}
-	for i, f := range have { // of hubs that the feed does not name, or names no more
+	for i, f := range have { // of hubs that the feed does not, or no longer, name
 		if !shown[i] {
 			list = append(list, pushState(f, river.PushEndpoint{Protocol: f.Protocol, Hub: f.Hub, Wire: f.Wire, Procedure: f.Proc}))
 		}
@@ -196,7 +195,7 @@ func pushState(f upstream.Follow, e river.PushEndpoint) river.PushState {
 	return s
 }
 
-// troubleOfOurs reports an error after which the same may go well.
+// isInternal reports an error after which a retry may succeed.
 func isInternal(err error) bool {
 	if err == nil {
 		return false

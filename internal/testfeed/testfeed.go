@@ -1,5 +1,5 @@
-// Package testfeed is the feed of this program that changes every quarter of an hour, for the
-// tests of other programs. See [Feed].
+// Package testfeed serves a feed that changes every quarter of an hour, for testing other
+// programs. See [Feed].
 package testfeed
 
 import (
@@ -21,7 +21,7 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// Path is where the feed is.
+// Path is the path of the feed.
 const Path = "/test/rss.xml"
 
 const (
@@ -29,14 +29,13 @@ const (
 	items       = 8
 	title       = "Cloudburst test feed"
 	description = "A new item every 15 minutes, to test programs that want to be told of changes."
-	maxTicks    = 20                     // changes by hand that are kept
-	notifyDelay = 100 * time.Millisecond // after the quarter, for clocks that differ a little
+	maxTicks    = 20                     // manual changes that are stored
+	notifyDelay = 100 * time.Millisecond // after the quarter, because clocks differ a little
 )
 
-// Feed changes by itself every quarter of an hour, so that authors of aggregators have
-// something to register for, and when the owner of the server wants it to. It is made from the time
-// and from what the store says of the latter: every node serves the same bytes. All fields must
-// be set.
+// Feed changes every quarter of an hour, and on request of the operator, so that authors of
+// aggregators can test against it. It is generated from the time and the stored manual changes,
+// so every node serves the same bytes. All fields must be set.
 type Feed struct {
 	Store   Store
 	Hub     Hub
@@ -47,7 +46,7 @@ type Feed struct {
 	Log     *slog.Logger
 }
 
-// Store keeps when the feed was changed by hand, and knows who follows it.
+// Store stores manual changes and reports subscriptions.
 type Store interface {
 	TickTestFeed(ctx context.Context, now time.Time, keep int) (at time.Time, err error)
 	TestFeedTicks(ctx context.Context, since time.Time) ([]time.Time, error)
@@ -59,7 +58,7 @@ type Hub interface {
 	Ping(ctx context.Context, p hub.Ping) (hub.PingResult, error)
 }
 
-// Readers hear that a feed changed; *river.River is one.
+// Readers receives changes of a feed; *river.River is one.
 type Readers interface {
 	ReceivePush(ctx context.Context, url, via string) (known bool, err error)
 }
@@ -67,7 +66,7 @@ type Readers interface {
 // tick is one change of the test feed.
 type tick struct {
 	at     time.Time
-	manual bool // somebody wanted it
+	manual bool // requested by the operator
 }
 
 func (t tick) id() string {
@@ -84,8 +83,8 @@ func (t tick) text() string {
 	return fmt.Sprintf("It is %s in Greenwich: quarter %d of the day.", t.at.Format("15:04 on 2 January 2006"), t.at.Hour()*4+t.at.Minute()/15+1)
 }
 
-// changesAt are the changes that the feed tells of at now, the newest first: the
-// last quarters, and in between what was wanted since the oldest of them.
+// changesAt returns the changes that the feed contains at now, the newest first: the last
+// quarters, and the manual changes since the oldest of them.
 func changesAt(now time.Time, manual []time.Time) []tick {
 	quarter := now.UTC().Truncate(every)
 	var all []tick
@@ -102,7 +101,7 @@ func changesAt(now time.Time, manual []time.Time) []tick {
 	return all
 }
 
-// document is the feed at now, with a <cloud> element, and when it changed.
+// document returns the feed at now, with a <cloud> element, and its newest change.
 //
 // spec:rsscloud-2009#test-feed
 func document(public, cloud string, now time.Time, manual []time.Time) (body []byte, newest tick) {
@@ -112,7 +111,7 @@ func document(public, cloud string, now time.Time, manual []time.Time) (body []b
 	var b bytes.Buffer
 	text := func(s string) string {
 		var e strings.Builder
-		_ = xml.EscapeText(&e, []byte(s)) // a strings.Builder takes everything
+		_ = xml.EscapeText(&e, []byte(s)) // a strings.Builder never fails
 		return e.String()
 	}
 	self := public + Path
@@ -137,7 +136,7 @@ func document(public, cloud string, now time.Time, manual []time.Time) (body []b
 	return b.Bytes(), newest
 }
 
-// now is the test feed as every node has it at this moment.
+// now returns the test feed of this moment.
 func (f *Feed) now(ctx context.Context, public string) (body []byte, newest tick, now time.Time, err error) {
 	now = f.Now()
 	manual, err := f.Store.TestFeedTicks(ctx, now.Truncate(every).Add(-items*every))
@@ -148,7 +147,7 @@ func (f *Feed) now(ctx context.Context, public string) (body []byte, newest tick
 	return body, newest, now, nil
 }
 
-// Tick has the test feed change now: an item more, told to whoever follows it.
+// Tick adds an item to the test feed now and notifies its subscribers.
 //
 // spec:cloudburst#test-feed-tick
 func (f *Feed) Tick(ctx context.Context) (at time.Time, url string, err error) {
@@ -162,7 +161,7 @@ func (f *Feed) Tick(ctx context.Context) (at time.Time, url string, err error) {
 	return at, f.Names.Public() + Path, nil
 }
 
-// tagOf is the validator of the feed. Two changes in one second have two.
+// etagOf returns the ETag of the feed. Two changes in one second have different ETags.
 //
 // spec:cloudburst#test-feed-validators
 func etagOf(body []byte) string {
@@ -170,11 +169,11 @@ func etagOf(body []byte) string {
 	return fmt.Sprintf(`"%x"`, sum[:12])
 }
 
-// settled is how old a change must be to have a date as validator: dates have
-// seconds, and until then the feed could change within the same one, by another clock.
+// dateAfter is the minimum age of a change before its date serves as validator: dates have
+// seconds, and another node's clock could add a change within the same one.
 const dateAfter = 2 * time.Second
 
-// Handler serves the feed at a public URL. It answers conditional requests too.
+// Handler serves the feed at a public URL. It supports conditional requests.
 func (f *Feed) Handler(public string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, newest, now, err := f.now(r.Context(), public)
@@ -189,7 +188,7 @@ func (f *Feed) Handler(public string) http.Handler {
 		}
 		changed := newest.at
 		if now.Sub(changed) < dateAfter {
-			changed = time.Time{} // then there is no date
+			changed = time.Time{} // no Last-Modified
 		}
 		h := w.Header()
 		h.Set("Content-Type", "application/rss+xml; charset=utf-8")
@@ -203,7 +202,7 @@ func (f *Feed) Handler(public string) http.Handler {
 	})
 }
 
-// Changed is when the feed at a public URL changed last.
+// Changed returns the time of the last change of the feed at a public URL.
 func (f *Feed) Changed(ctx context.Context, public string) (time.Time, error) {
 	_, newest, _, err := f.now(ctx, public)
 	return newest.at, err
@@ -228,7 +227,7 @@ func (f *Feed) Fetch(ctx context.Context, ask hub.Fetch) (hub.Fetched, error) {
 	return got, nil
 }
 
-// aboutAt is what the test feed says of itself.
+// aboutAt returns the description of the test feed.
 func aboutAt(public string, newest tick) hub.About {
 	return hub.About{
 		Title: title, Description: description, Self: public + Path, Home: public + "/",
@@ -236,14 +235,13 @@ func aboutAt(public string, newest tick) hub.About {
 	}
 }
 
-// Run notifies of the feed until ctx ends: of what changed while nobody served, and then each
-// quarter.
+// Run notifies subscribers of the feed until ctx ends: at the start, and after each quarter.
 func (f *Feed) Run(ctx context.Context) {
 	f.notify(ctx)
 	eachQuarter(ctx, f.Now, func() { f.notify(ctx) })
 }
 
-// eachQuarter calls do a moment after every quarter of an hour until ctx ends.
+// eachQuarter calls do shortly after every quarter of an hour until ctx ends.
 func eachQuarter(ctx context.Context, now func() time.Time, do func()) {
 	for {
 		at := now()
@@ -258,7 +256,7 @@ func eachQuarter(ctx context.Context, now func() time.Time, do func()) {
 	}
 }
 
-// notify pings the test feed by each name under which somebody follows it.
+// notify pings the test feed by each name that has subscribers.
 func (f *Feed) notify(ctx context.Context) {
 	for _, origin := range f.Names.All() {
 		url := origin + Path

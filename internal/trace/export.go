@@ -31,16 +31,16 @@ const (
 	maxTries   = 20 // of one message: some 15 minutes
 )
 
-// Counts is what became of spans since the start.
+// Counts are the numbers of spans since the start.
 type Counts struct {
 	Exported int64 // the collector has them
-	Dropped  int64 // lost: the queue was full, or the collector refused them, or was away for too long
-	Failures int64 // messages that did not arrive
+	Dropped  int64 // lost: the queue was full, or the collector rejected them or was unreachable for too long
+	Failures int64 // messages that failed
 	Queued   int64 // in memory now
 }
 
-// exporter keeps spans that ended until they are sent; it is an SDK's SpanProcessor.
-// OnEnd never waits: what there is no room for is counted.
+// exporter queues finished spans until they are sent; it is an SDK SpanProcessor. OnEnd never
+// blocks: spans beyond the queue are dropped and counted.
 type exporter struct {
 	url    string
 	header map[string]string
@@ -51,7 +51,7 @@ type exporter struct {
 	encode *otlptrace.Exporter
 
 	exported, dropped, failures, held atomic.Int64
-	away                              bool // the last message did not arrive; Run's own
+	away                              bool // the last message failed; used by Run only
 }
 
 func newExporter(o Options) *exporter {
@@ -63,10 +63,10 @@ func newExporter(o Options) *exporter {
 		e.url += "/v1/traces"
 	}
 	if e.client == nil {
-		// The address is the operator's, as that of his database: it may be a private one.
+		// The operator configures the address, so it may be a private one.
 		e.client = &http.Client{
 			Timeout: sendWithin, Transport: http.DefaultTransport.(*http.Transport).Clone(),
-			// The headers may hold a password, which is for this collector alone.
+			// The headers may contain a password for this collector only.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}
 	}
@@ -99,10 +99,10 @@ func (e *exporter) Shutdown(context.Context) error { return nil }
 // ForceFlush is for the SDK; Run sends without being asked.
 func (e *exporter) ForceFlush(context.Context) error { return nil }
 
-// Run sends spans until ctx ends, and what is left then until last ends.
+// Run sends spans until ctx ends, and the remaining ones until last ends.
 func (t *Tracer) Run(ctx, last context.Context) { t.out.run(ctx, last) }
 
-// Counts is what became of spans.
+// Counts returns the numbers of spans.
 func (t *Tracer) Counts() Counts {
 	e := t.out
 	return Counts{e.exported.Load(), e.dropped.Load(), e.failures.Load(), int64(len(e.spans)) + e.held.Load()}
@@ -117,7 +117,7 @@ func (e *exporter) run(ctx, last context.Context) {
 		case <-e.full:
 		case <-tick.C:
 		}
-		for ctx.Err() == nil { // what is taken is sent, or counted as lost
+		for ctx.Err() == nil { // every taken span is sent or counted as dropped
 			batch := e.take()
 			if len(batch) > 0 {
 				e.deliver(ctx, last, batch)
@@ -135,7 +135,7 @@ func (e *exporter) run(ctx, last context.Context) {
 	e.client.CloseIdleConnections()
 }
 
-// take is the next batch.
+// take returns the next batch.
 func (e *exporter) take() []sdk.ReadOnlySpan {
 	var batch []sdk.ReadOnlySpan
 	for len(batch) < maxBatch {
@@ -150,8 +150,8 @@ func (e *exporter) take() []sdk.ReadOnlySpan {
 	return batch
 }
 
-// deliver sends a batch, and again while the collector is away. When ctx ends, it has one
-// more try.
+// deliver sends a batch and retries while the collector is unreachable. After ctx ends, it tries
+// once more.
 func (e *exporter) deliver(ctx, last context.Context, batch []sdk.ReadOnlySpan) {
 	e.held.Store(int64(len(batch)))
 	defer e.held.Store(0)
@@ -178,7 +178,7 @@ func (e *exporter) deliver(ctx, last context.Context, batch []sdk.ReadOnlySpan) 
 
 func (e *exporter) drop(batch []sdk.ReadOnlySpan) { e.dropped.Add(int64(len(batch))) }
 
-// note says once that the collector is away, and once that it is back.
+// logState logs once when the collector becomes unreachable and once when it is back.
 func (e *exporter) logState(err error) {
 	switch {
 	case err != nil && !e.away:
@@ -189,7 +189,7 @@ func (e *exporter) logState(err error) {
 	e.away = err != nil
 }
 
-// send sends one message. What the collector refuses of it is lost.
+// send sends one message. Spans that the collector rejects are lost.
 func (e *exporter) send(ctx context.Context, batch []sdk.ReadOnlySpan) error {
 	rejected := new(int64)
 	if err := e.encode.ExportSpans(context.WithValue(ctx, rejectedKey{}, rejected), batch); err != nil {
@@ -210,7 +210,7 @@ func (e *exporter) Start(context.Context) error { return nil }
 // Stop is Start's counterpart.
 func (e *exporter) Stop(context.Context) error { return nil }
 
-// refusal is an answer that is no success.
+// rejection is an unsuccessful response of the collector.
 type rejection struct {
 	status int
 	text   string
@@ -220,13 +220,12 @@ func (r *rejection) Error() string {
 	return fmt.Sprintf("the collector answered %d %s: %s", r.status, http.StatusText(r.status), r.text)
 }
 
-// final reports that the same again would be refused again.
+// final reports that a retry would be rejected again.
 func (r *rejection) final() bool {
 	return r.status < 500 && r.status != http.StatusTooManyRequests && r.status != http.StatusRequestTimeout
 }
 
-// UploadTraces sends spans, by OTLP over HTTP in protobuf; it is what the SDK's exporter
-// calls.
+// UploadTraces sends spans as protobuf by OTLP over HTTP, for the SDK's exporter.
 func (e *exporter) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans) error {
 	// It has the form of an ExportTraceServiceRequest, whose package needs gRPC.
 	body, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: spans})
@@ -264,7 +263,7 @@ func (e *exporter) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSp
 	return nil
 }
 
-// refusedOf is partial_success.rejected_spans of an ExportTraceServiceResponse.
+// rejectedSpans returns partial_success.rejected_spans of an ExportTraceServiceResponse.
 func rejectedSpans(answer []byte) int64 {
 	partial := field(answer, protowire.BytesType)
 	part, n := protowire.ConsumeBytes(partial)
@@ -278,7 +277,7 @@ func rejectedSpans(answer []byte) int64 {
 	return int64(v)
 }
 
-// field is what begins with the value of field 1, if it is of that type.
+// field returns b from the value of field 1 on, if that field has the type want.
 func field(b []byte, want protowire.Type) []byte {
 	for len(b) > 0 {
 		num, typ, n := protowire.ConsumeTag(b)

@@ -11,13 +11,13 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// ids are the names of a change and of its spans that others refer to.
+// ids computes the IDs of a change's trace and of the spans that others refer to.
 type ids struct {
 	sum [sha256.Size]byte
 }
 
-// idsOf makes them. The time is part of them because versions begin anew in another
-// database, and several may send to one collector.
+// idsOf returns the ids of a change. They include its time, because versions restart in another
+// database and several servers may use one collector.
 func idsOf(change *hub.Topic) ids {
 	b := make([]byte, 0, 64)
 	b = append(b, "cloudburst change "...)
@@ -33,7 +33,7 @@ func (i ids) trace() (id oteltrace.TraceID) {
 	return id
 }
 
-// span is the span of that kind and number; there is one in each trace.
+// span returns the ID of the span of that kind and number, unique within a trace.
 func (i ids) span(kind string, n int) (id oteltrace.SpanID) {
 	b := append(i.sum[:], kind...)
 	sum := sha256.Sum256(binary.BigEndian.AppendUint64(b, uint64(n)))
@@ -42,14 +42,14 @@ func (i ids) span(kind string, n int) (id oteltrace.SpanID) {
 	return id
 }
 
-// context is the place of a span, as those need it that are below it.
+// context returns the context of a span, for its child spans.
 func (i ids) context(span oteltrace.SpanID) oteltrace.SpanContext {
 	return oteltrace.NewSpanContext(oteltrace.SpanContextConfig{
 		TraceID: i.trace(), SpanID: span, TraceFlags: oteltrace.FlagsSampled, Remote: true,
 	})
 }
 
-// given gives spans the IDs that their context names; it is an SDK's IDGenerator.
+// fixedIDs assigns spans the IDs in their context; it is an SDK IDGenerator.
 type fixedIDs struct{}
 
 type fixedIDKey struct{}
@@ -60,7 +60,7 @@ func (fixedIDs) NewIDs(ctx context.Context) (oteltrace.TraceID, oteltrace.SpanID
 	return c.TraceID(), c.SpanID()
 }
 
-// NewSpanID is for all others; what nobody refers to gets a random one.
+// NewSpanID is for all other spans; without an ID in ctx it is random.
 func (fixedIDs) NewSpanID(ctx context.Context, _ oteltrace.TraceID) oteltrace.SpanID {
 	if c, ok := ctx.Value(fixedIDKey{}).(oteltrace.SpanContext); ok {
 		return c.SpanID()

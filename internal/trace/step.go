@@ -15,7 +15,7 @@ import (
 
 const errorCode = codes.Error
 
-// Changed makes the spans from the ping, or the save, to the commit.
+// Changed writes the spans from the ping, or the save, to the commit.
 func (t *Tracer) Changed(change *hub.Topic, how hub.FoundChange) {
 	i := idsOf(change)
 	if !t.sampled(i.trace()) {
@@ -58,7 +58,7 @@ func (t *Tracer) Changed(change *hub.Topic, how hub.FoundChange) {
 	})
 }
 
-// saved is the root where the document was saved here.
+// writeSave writes the root span of a document saved on this server.
 func (t *Tracer) writeSave(change *hub.Topic, s Save, own oteltrace.SpanContext) {
 	attrs := append(topicAttributes(change), attribute.String("cloudburst.kind", s.Kind),
 		attribute.Int64("cloudburst.document_version", s.Version), attribute.Int64("cloudburst.bytes", s.Bytes))
@@ -68,7 +68,7 @@ func (t *Tracer) writeSave(change *hub.Topic, s Save, own oteltrace.SpanContext)
 	t.write(span{name: "save", kind: oteltrace.SpanKindServer, own: own, begin: s.Begin, end: s.End, attrs: attrs})
 }
 
-// called is a ping in the caller's own trace.
+// writeCallerPing writes a ping span in the client's own trace.
 func (t *Tracer) writeCallerPing(change *hub.Topic, s hub.Signal, caller, ping oteltrace.SpanContext, done time.Time) {
 	if !caller.IsSampled() {
 		return
@@ -79,7 +79,7 @@ func (t *Tracer) writeCallerPing(change *hub.Topic, s hub.Signal, caller, ping o
 	})
 }
 
-// Page makes the span of a page.
+// BatchDone writes the span of a batch.
 func (t *Tracer) BatchDone(change *hub.Topic, p hub.BatchNotified) {
 	i := idsOf(change)
 	if !t.sampled(i.trace()) {
@@ -94,7 +94,7 @@ func (t *Tracer) BatchDone(change *hub.Topic, p hub.BatchNotified) {
 	})
 }
 
-// Told makes the span of a part, which ends with its last delivery.
+// ShardDone writes the span of a shard, which ends with its last delivery.
 func (t *Tracer) ShardDone(change *hub.Topic, p hub.ShardNotified) {
 	i := idsOf(change)
 	if !t.sampled(i.trace()) {
@@ -113,7 +113,7 @@ func (t *Tracer) ShardDone(change *hub.Topic, p hub.ShardNotified) {
 	t.write(s)
 }
 
-// Tried makes the span of one notification, of so many of each change.
+// Tried writes the span of one notification, for a limited number per change.
 func (t *Tracer) Tried(change *hub.Topic, d hub.Tried) {
 	i := idsOf(change)
 	if !t.sampled(i.trace()) || !t.admitSingle(i.trace()) {
@@ -136,8 +136,8 @@ func (t *Tracer) Tried(change *hub.Topic, d hub.Tried) {
 	t.write(s)
 }
 
-// wrong is what is wrong with an answer. Its text for people may name the topic, whose
-// query is nobody's business here.
+// errorType classifies a failed reply. The reply's text is not used, because it may contain the
+// query of the topic.
 func errorType(r *hub.Reply) string {
 	if len(r.Exchange.Answer) > 3 {
 		if status, err := strconv.Atoi(r.Exchange.Answer[:3]); err == nil {
@@ -153,8 +153,8 @@ func errorType(r *hub.Reply) string {
 	return "no_answer"
 }
 
-// topicOf names a topic, without user and query. Its number tells apart those that differ
-// in nothing else, and is in the log's events too.
+// topicAttributes describes a topic, without user and query. The id distinguishes topics that
+// differ only in these, and is also in log events.
 func topicAttributes(t *hub.Topic) []attribute.KeyValue {
 	shown := ""
 	if u, err := url.Parse(t.URL); err == nil {
@@ -166,7 +166,7 @@ func topicAttributes(t *hub.Topic) []attribute.KeyValue {
 	}
 }
 
-// doorOf names a door, and the protocol where it belongs to one.
+// viaAttributes describes an endpoint, and its protocol if it has one.
 func viaAttributes(via string) []attribute.KeyValue {
 	attrs := []attribute.KeyValue{attribute.String("cloudburst.door", via)}
 	protocol := ""

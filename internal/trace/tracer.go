@@ -23,14 +23,14 @@ type Options struct {
 	Endpoint  string            // OTLP over HTTP: base URL, to which /v1/traces is added
 	Headers   map[string]string // sent with each message
 	Sample    float64           // share of the changes that are traced, 0 to 1
-	Propagate []string          // hosts whose requests carry a traceparent; ".example.org" has all below, "*" all
+	Propagate []string          // hosts whose requests carry a traceparent; ".example.org" matches subdomains, "*" all hosts
 	Version   string            // of the program
 	Node      int64
 	Log       *slog.Logger
-	Client    *http.Client // nil: one of its own
+	Client    *http.Client // nil: a default client
 }
 
-// Tracer makes spans of what the hub tells; it is a hub.Tracer. It waits for nothing.
+// Tracer writes spans for the hub; it is a hub.Tracer. It never blocks.
 type Tracer struct {
 	opts   Options
 	out    *exporter
@@ -43,10 +43,10 @@ type Tracer struct {
 
 const (
 	maxSingles = 50   // spans of single notifications of one change, from one node
-	maxChanges = 1000 // changes whose singles are counted
+	maxChanges = 1000 // changes for which single notifications are counted
 )
 
-// New makes a Tracer. Its Run sends what it makes.
+// New returns a Tracer. Its Run sends the spans.
 func New(o Options) *Tracer {
 	t := &Tracer{opts: o, out: newExporter(o), share: sdk.TraceIDRatioBased(o.Sample), singleSpans: map[oteltrace.TraceID]int{}}
 	about := resource.NewSchemaless(
@@ -54,19 +54,19 @@ func New(o Options) *Tracer {
 		attribute.String("service.instance.id", fmt.Sprint(o.Node)),
 	)
 	provider := sdk.NewTracerProvider(
-		// Whether a change is traced is decided before there is any span.
+		// Sampling is decided before a span exists.
 		sdk.WithSampler(sdk.AlwaysSample()), sdk.WithIDGenerator(fixedIDs{}), sdk.WithResource(about), sdk.WithSpanProcessor(t.out),
 	)
 	t.tracer = provider.Tracer("cloudburst/internal/trace")
 	return t
 }
 
-// sampled decides by the trace's ID, so that all nodes with the same share decide alike.
+// sampled decides by the trace ID, so that all nodes with the same share agree.
 func (t *Tracer) sampled(id oteltrace.TraceID) bool {
 	return t.share.ShouldSample(sdk.SamplingParameters{TraceID: id}).Decision == sdk.RecordAndSample
 }
 
-// ID names the trace of a change in logs; "": it is not traced.
+// ID returns the trace ID of a change for logs; "": it is not traced.
 func (t *Tracer) ID(change *hub.Topic) string {
 	id := idsOf(change).trace()
 	if !t.sampled(id) {
@@ -75,17 +75,17 @@ func (t *Tracer) ID(change *hub.Topic) string {
 	return id.String()
 }
 
-// span is one step that is over.
+// span is one finished step.
 type span struct {
 	name       string
 	kind       oteltrace.SpanKind
-	own        oteltrace.SpanContext // that others refer to; invalid: nobody does
+	own        oteltrace.SpanContext // referenced by other spans; invalid: not referenced
 	parent     oteltrace.SpanContext // invalid: none
 	begin, end time.Time
 	links      []oteltrace.Link
 	attrs      []attribute.KeyValue
 	last       time.Time // event "last delivery"; zero: none
-	failed     string    // what is wrong; "": nothing
+	failed     string    // error type; "": no error
 }
 
 func (t *Tracer) write(s span) {
@@ -107,7 +107,7 @@ func (t *Tracer) write(s span) {
 	made.End(oteltrace.WithTimestamp(notBefore(s.end, s.begin)))
 }
 
-// later is t, or after where that is later: clocks may be set.
+// notBefore returns t, or after if that is later, because clocks may be set.
 func notBefore(t, after time.Time) time.Time {
 	if t.Before(after) {
 		return after
@@ -115,7 +115,7 @@ func notBefore(t, after time.Time) time.Time {
 	return t
 }
 
-// single reports whether one more span of a single notification is wanted.
+// admitSingle reports whether another span of a single notification may be written.
 func (t *Tracer) admitSingle(id oteltrace.TraceID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -126,16 +126,16 @@ func (t *Tracer) admitSingle(id oteltrace.TraceID) bool {
 	return t.singleSpans[id] <= maxSingles
 }
 
-// origin is what is known of where a ping comes from.
+// origin is the origin of a ping.
 type origin struct {
-	caller oteltrace.SpanContext // invalid: he named none
+	caller oteltrace.SpanContext // invalid: the client sent none
 	save   *Save
 }
 
-// Save is a document that was saved here, of which the hub is told.
+// Save is a saved document of which the hub notifies subscribers.
 type Save struct {
 	Begin, End time.Time
-	Via        string // event.Event.Door; "": not known any more
+	Via        string // event.Event.Via; "": unknown
 	Kind       string // "document", "post"
 	Version    int64  // of the document
 	Bytes      int64
@@ -143,12 +143,12 @@ type Save struct {
 
 type originKey struct{}
 
-// Saving is ctx for the pings that tell of a save.
+// WithSave returns the context for the pings that follow a save.
 func WithSave(ctx context.Context, s Save) context.Context {
 	return context.WithValue(ctx, originKey{}, &origin{save: &s})
 }
 
-// Handler keeps the traceparent of each request for the pings that come of it.
+// Handler stores the traceparent of each request for the pings that it causes.
 func Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Traceparent") != "" {
@@ -161,7 +161,7 @@ func Handler(next http.Handler) http.Handler {
 	})
 }
 
-// Origin is what ctx knows of where a ping comes from.
+// Origin returns the origin of a ping in ctx.
 func (t *Tracer) Origin(ctx context.Context) any {
 	if o, ok := ctx.Value(originKey{}).(*origin); ok {
 		return o
@@ -171,7 +171,7 @@ func (t *Tracer) Origin(ctx context.Context) any {
 
 type readingKey struct{}
 
-// Reading is ctx for the reading of a feed that may find change.
+// Reading returns the context for a read that may find change.
 func (t *Tracer) Reading(ctx context.Context, change *hub.Topic) context.Context {
 	if len(t.opts.Propagate) == 0 {
 		return ctx
@@ -179,7 +179,7 @@ func (t *Tracer) Reading(ctx context.Context, change *hub.Topic) context.Context
 	return context.WithValue(ctx, readingKey{}, change)
 }
 
-// Fetching is the traceparent for the reading of a feed at host; "": it carries none.
+// Fetching returns the traceparent for a read at host; "": none.
 func (t *Tracer) Fetching(ctx context.Context, host string) string {
 	change, ok := ctx.Value(readingKey{}).(*hub.Topic)
 	if !ok || !t.mayPropagate(host) {
@@ -188,7 +188,7 @@ func (t *Tracer) Fetching(ctx context.Context, host string) string {
 	return t.parent(change, "fetch")
 }
 
-// Notifying is the traceparent for a notification to host; "": it carries none.
+// Notifying returns the traceparent for a notification to host; "": none.
 func (t *Tracer) Notifying(change *hub.Topic, host string) string {
 	if !t.mayPropagate(host) {
 		return ""
@@ -204,7 +204,7 @@ func (t *Tracer) parent(change *hub.Topic, kind string) string {
 	return fmt.Sprintf("00-%s-%s-01", i.trace(), i.span(kind, 0))
 }
 
-// mayKnow reports a host whose requests may carry a traceparent.
+// mayPropagate reports a host whose requests may carry a traceparent.
 func (t *Tracer) mayPropagate(host string) bool {
 	host = strings.ToLower(host)
 	for _, p := range t.opts.Propagate {

@@ -65,7 +65,8 @@ func TestTraceparentIsSentToPropagateHostsOnly(t *testing.T) {
 	}
 }
 
-// sendTo runs a tracer against a collector until it has sent what n changes have.
+// sendTo runs a tracer against a collector until done reports that the spans of n changes were
+// sent.
 func sendTo(t *testing.T, n int, answer http.HandlerFunc, done func(Counts) bool) Counts {
 	t.Helper()
 	srv := httptest.NewServer(answer)
@@ -141,7 +142,7 @@ func TestFullQueueDropsSpansWithoutBlocking(t *testing.T) {
 	}
 }
 
-// TestRemainingSpansAreSentAtShutdown stops a tracer that has not yet sent anything.
+// TestRemainingSpansAreSentAtShutdown stops a tracer that has not sent anything yet.
 func TestRemainingSpansAreSentAtShutdown(t *testing.T) {
 	t.Parallel()
 	var got atomic.Int64
