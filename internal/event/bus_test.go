@@ -37,7 +37,7 @@ func TestSlowListenerIsDropped(t *testing.T) {
 		n++
 	}
 	if n != 2 || !slow.Missed() {
-		t.Errorf("the slow one got %d and missed is %v; want what fitted, then to be told", n, slow.Missed())
+		t.Errorf("the slow one got %d and missed is %v; want the buffered events, then Missed", n, slow.Missed())
 	}
 	if len(quick.C()) != 5 || quick.Missed() || b.Listeners() != 1 {
 		t.Errorf("the quick one has %d of 5; %d listen", len(quick.C()), b.Listeners())

@@ -52,7 +52,7 @@ func TestPingOfAFeedFollowedOnlyByAggregatorIsNotFetched(t *testing.T) {
 			t.Errorf("the ping came to %+v", got)
 		}
 		if got := received(); !slices.Equal(got, []string{"rest " + readURL}) {
-			t.Errorf("the readers heard %q", got)
+			t.Errorf("the aggregator received %q", got)
 		}
 		if len(h.fetches) != 0 {
 			t.Errorf("the hub read it too: %v", h.fetches)
@@ -101,18 +101,18 @@ func TestAggregatorReceivesEachNameOfASubscribedFeed(t *testing.T) {
 			t.Errorf("the ping came to %+v", got)
 		}
 		if got := received(); !slices.Equal(got, []string{"rest " + siteURL, "rest " + feedURL, "rest http://feeds.test/canonical"}) {
-			t.Errorf("the readers heard %q", got)
+			t.Errorf("the aggregator received %q", got)
 		}
 		h.settle(time.Second)
 		if n := h.count("http://a.test/n"); n != 1 {
-			t.Errorf("the subscriber was told %d times", n)
+			t.Errorf("the subscriber was notified %d times", n)
 		}
 		h.set("three")
 		if _, err := h.hub.Ping(t.Context(), hub.Ping{URL: feedURL, Via: "notify-websub", ReaderNotified: true}); err != nil {
 			t.Fatal(err)
 		}
 		if got := received(); len(got) != 0 {
-			t.Errorf("who knew already heard %q", got)
+			t.Errorf("with ReaderNotified the aggregator received %q", got)
 		}
 	})
 }
@@ -126,7 +126,7 @@ func TestSitePingsAndChangesListsReachAggregator(t *testing.T) {
 			t.Error("the site is looked at although its feed is known")
 		}
 		if got := received(); !slices.Equal(got, []string{"weblogs " + readURL, "weblogs " + siteURL}) {
-			t.Errorf("by an announcement the readers heard %q", got)
+			t.Errorf("by an announcement the aggregator received %q", got)
 		}
 		if list := h.events(event.KindPing); len(list) != 1 || !strings.Contains(list[0].Text, "nobody to tell") {
 			t.Errorf("the log says %+v", list)
@@ -136,13 +136,13 @@ func TestSitePingsAndChangesListsReachAggregator(t *testing.T) {
 		}
 		h.settle(time.Second)
 		if got := received(); !slices.Contains(got, "weblogs "+readURL) {
-			t.Errorf("by a look at the site the readers heard %q", got)
+			t.Errorf("by a look at the site the aggregator received %q", got)
 		}
 		if _, err := h.hub.ReceiveChanges(t.Context(), []string{readURL, siteURL}, "changes"); err != nil {
 			t.Fatal(err)
 		}
 		if got := received(); !slices.Equal(got, []string{"changes " + readURL, "changes " + siteURL}) {
-			t.Errorf("by a list the readers heard %q", got)
+			t.Errorf("by a list the aggregator received %q", got)
 		}
 	})
 }
@@ -181,7 +181,7 @@ func TestLoopingPingDoesNotReachAggregator(t *testing.T) {
 			t.Errorf("a ping that passed through four hubs: %v", err)
 		}
 		if got := received(); len(got) != 0 {
-			t.Errorf("they heard %q", got)
+			t.Errorf("the aggregator received %q", got)
 		}
 	})
 }

@@ -41,7 +41,7 @@ func TestSitePingChecksItsFeedByAnyName(t *testing.T) {
 	t.Parallel()
 	for name, a := range map[string]hub.Announcement{
 		"the feed itself as the site":  {URL: feedURL},
-		"the feed named beside it":     {URL: "http://elsewhere.test/", Feed: feedURL},
+		"the feed named with it":       {URL: "http://elsewhere.test/", Feed: feedURL},
 		"the home page":                {URL: siteURL},
 		"without the slash":            {URL: strings.TrimSuffix(siteURL, "/")},
 		"the page that changed":        {URL: "http://elsewhere.test/", Page: siteURL},
@@ -56,7 +56,7 @@ func TestSitePingChecksItsFeedByAnyName(t *testing.T) {
 			}
 			h.settle(time.Second)
 			if n := h.count("http://a.test/n"); n != 1 {
-				t.Errorf("%s: told %d times", name, n)
+				t.Errorf("%s: notified %d times", name, n)
 			}
 			if list := h.changes(); len(list) != 1 || list[0].URL != a.URL || list[0].Via != "weblogs" {
 				t.Errorf("%s: listed %+v, want the ping once", name, list)
@@ -90,7 +90,7 @@ func TestAnnouncedFeedIsCheckedAfterACrash(t *testing.T) {
 		h.start(hub.Options{})
 		h.settle(time.Minute)
 		if n := h.count("http://a.test/n"); n != 1 {
-			t.Errorf("told %d times after the restart", n)
+			t.Errorf("notified %d times after the restart", n)
 		}
 	})
 }
@@ -106,7 +106,7 @@ func TestUnknownSiteIsSearchedForSubscribedFeedsRarely(t *testing.T) {
 		}
 		h.settle(time.Second)
 		if n := h.count("http://a.test/n"); n != 1 {
-			t.Errorf("told %d times", n)
+			t.Errorf("notified %d times", n)
 		}
 		if got := h.announce(hub.Announcement{URL: "http://new.test/", Name: "New"}); got.Looking {
 			t.Error("looked at again at once")
@@ -160,7 +160,7 @@ func TestPingOfCanonicalURLNotifiesSubscribersOfTheOther(t *testing.T) {
 		}
 		h.settle(time.Second)
 		if n := h.count("http://a.test/n"); n != 1 {
-			t.Errorf("told %d times", n)
+			t.Errorf("notified %d times", n)
 		}
 	})
 }
@@ -177,7 +177,7 @@ func TestPingOfAnAliasFindsTheSubscribedFeed(t *testing.T) {
 		}
 		h.settle(time.Second)
 		if n := h.count("http://a.test/n"); n != 1 {
-			t.Errorf("told %d times", n)
+			t.Errorf("notified %d times", n)
 		}
 	})
 }
@@ -194,7 +194,7 @@ func TestOnlySubscribedFeedsOfAChangesListAreChecked(t *testing.T) {
 		}
 		h.settle(time.Second)
 		if n := h.count("http://a.test/n"); n != 1 || len(h.fetches) != before+1 {
-			t.Errorf("told %d times, %d fetches", n, len(h.fetches)-before)
+			t.Errorf("notified %d times, %d fetches", n, len(h.fetches)-before)
 		}
 	})
 }
@@ -240,11 +240,11 @@ func TestAnnouncementAboveHostRateIsCheckedLater(t *testing.T) {
 		}
 		h.settle(2 * time.Second)
 		if n := h.count("http://a.test/n"); n != 0 {
-			t.Fatalf("told %d times: this proves nothing", n)
+			t.Fatalf("notified %d times: this proves nothing", n)
 		}
 		h.settle(2 * time.Minute)
 		if n := h.count("http://a.test/n"); n != 1 {
-			t.Errorf("told %d times", n)
+			t.Errorf("notified %d times", n)
 		}
 	})
 }
@@ -276,7 +276,7 @@ func TestAllTopicsOfAPingAreCheckedAfterACrash(t *testing.T) {
 		h.settle(2 * time.Minute)
 		for i := range feeds {
 			if n := h.count(fmt.Sprintf("http://s%d.test/n", i)); n != 1 {
-				t.Errorf("subscriber %d was told %d times", i, n)
+				t.Errorf("subscriber %d was notified %d times", i, n)
 			}
 		}
 	})

@@ -23,7 +23,7 @@ func TestFailedNotificationIsRetriedPerRetryTable(t *testing.T) {
 		h.settle(10 * time.Minute)
 		got := h.notificationsOf(cb)
 		if len(got) != 4 {
-			t.Fatalf("told %d times, want 4: %v", len(got), got)
+			t.Fatalf("notified %d times, want 4: %v", len(got), got)
 		}
 		for i, want := range []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute} {
 			gap := got[i+1].at.Sub(got[i].at)
@@ -49,7 +49,7 @@ func TestRetryAfterExtendsTheWait(t *testing.T) {
 		h.settle(21 * time.Minute)
 		got := h.notificationsOf(cb)
 		if len(got) != 2 || got[1].at.Sub(got[0].at) < 20*time.Minute {
-			t.Errorf("told %v, want a second time after 20 minutes", got)
+			t.Errorf("notified %v, want a second time after 20 minutes", got)
 		}
 	})
 }
@@ -166,10 +166,10 @@ func TestSlowSubscribersDoNotDelayOthers(t *testing.T) {
 		for i, cb := range names {
 			got := h.notificationsOf(cb)
 			if len(got) != 1 {
-				t.Fatalf("%s was told %d times, want once", cb, len(got))
+				t.Fatalf("%s was notified %d times, want once", cb, len(got))
 			}
 			if late := got[0].at.Sub(begun); i%10 == 0 && late > time.Second {
-				t.Fatalf("quick %s was told after %s", cb, late)
+				t.Fatalf("quick %s was notified after %s", cb, late)
 			}
 			if s, ok := h.subscription(cb); !ok || s.Failures != 0 || !s.NextAt.IsZero() {
 				t.Fatalf("%s: there %v, %+v", cb, ok, s)
@@ -218,13 +218,13 @@ func TestGracefulStopDeliversExactlyOnce(t *testing.T) {
 			sofar += h.count(cb)
 		}
 		if sofar == 0 || sofar == len(names) {
-			t.Fatalf("%d of %d were told before the stop; the test needs some and not all", sofar, len(names))
+			t.Fatalf("%d of %d were notified before the stop; the test needs some and not all", sofar, len(names))
 		}
 		h.start(hub.Options{MaxInFlight: 100})
 		h.settle(time.Minute)
 		for _, cb := range names {
 			if n := h.count(cb); n != 1 {
-				t.Fatalf("%s was told %d times, want once", cb, n)
+				t.Fatalf("%s was notified %d times, want once", cb, n)
 			}
 		}
 	})
@@ -252,7 +252,7 @@ func TestRegistrationDuringFanOutReceivesNextChange(t *testing.T) {
 		for _, cb := range late {
 			got := h.notificationsOf(cb)
 			if len(got) == 0 || got[len(got)-1].version != 2 {
-				t.Errorf("%s was told %v, want version 2 at last", cb, got)
+				t.Errorf("%s was notified %v, want version 2 at last", cb, got)
 			}
 		}
 	})

@@ -61,14 +61,14 @@ func TestContentsLargerThanMemoryAreDeliveredInTurn(t *testing.T) {
 		for _, cb := range append(slow, quick...) {
 			got := h.notificationsOf(cb)
 			if len(got) == 0 || got[len(got)-1].content == "" {
-				t.Fatalf("%s was told %v", cb, got)
+				t.Fatalf("%s was notified %v", cb, got)
 			}
 			if want := map[bool]int{true: 2, false: 1}[strings.Contains(cb, "slow")]; len(got) != want {
-				t.Errorf("%s was told %d times, want %d", cb, len(got), want)
+				t.Errorf("%s was notified %d times, want %d", cb, len(got), want)
 			}
 		}
 		if n := h.count(plain); n != 1 {
-			t.Errorf("who needs no content was told %d times", n)
+			t.Errorf("who needs no content was notified %d times", n)
 		}
 	})
 }
@@ -86,13 +86,13 @@ func TestRunThatWaitedForMemoryDeliversNewestVersionOnce(t *testing.T) {
 		h.changeOf(feedURL, "version 1")
 		h.settle(25 * time.Second) // longer than a lease
 		if n := h.count(late[0]); n != 0 {
-			t.Fatalf("told %d times while there was no room", n)
+			t.Fatalf("notified %d times while there was no room", n)
 		}
 		h.changeOf(feedURL, "version 2")
 		h.settle(2 * time.Minute)
 		for _, cb := range late {
 			if got := h.notificationsOf(cb); len(got) != 1 || got[0].content != "|version 2" || got[0].version != 2 {
-				t.Errorf("%s was told %+v", cb, got)
+				t.Errorf("%s was notified %+v", cb, got)
 			}
 		}
 	})
@@ -115,7 +115,7 @@ func TestRetryWithNewerContentCountsForNewerVersion(t *testing.T) {
 		h.settle(time.Minute)
 		got := h.notificationsOf(cb)
 		if len(got) != 2 || got[0].content != "|one more" || got[1].content != "|two" || got[1].version != 2 {
-			t.Errorf("told %+v", got)
+			t.Errorf("notified %+v", got)
 		}
 	})
 }
@@ -154,7 +154,7 @@ func TestSweepRemovesAllUnusedContents(t *testing.T) {
 		}
 		h.settle(time.Minute)
 		if n := h.count(sub1); n != topics {
-			t.Fatalf("told %d times", n)
+			t.Fatalf("notified %d times", n)
 		}
 		if _, _, err := h.hub.SweepNow(t.Context()); err != nil {
 			t.Fatal(err)

@@ -197,7 +197,7 @@ type Hub struct {
 	Log     *slog.Logger
 	Options Options
 	Now     func() time.Time // the program's steady clock; nil: time.Now
-	// Hint tells other nodes that rows are due; they call Wake. Nil for a single node.
+	// Hint signals other nodes that rows are due; they call Wake. Nil for a single node.
 	Hint func()
 	// OnPing hands a ping to the aggregator, with each URL of the feed once and the Via of the
 	// ping. known reports that the aggregator follows the feed and has stored the resulting work.

@@ -69,7 +69,7 @@ func TestConfirmedWebSubSubscriberReceivesContent(t *testing.T) {
 		h.settle(time.Second)
 		got := h.notificationsOf(sub1)
 		if len(got) != 1 || got[0].content != "application/rss+xml; charset=iso-8859-1|caf\xe9 \x00" {
-			t.Errorf("told: %+v", got)
+			t.Errorf("notified: %+v", got)
 		}
 	})
 }
@@ -104,13 +104,13 @@ func TestGrantedLeaseIsWithinHubLimits(t *testing.T) {
 				t.Errorf("asked for %s: granted %s, want %s", asked, got, want)
 			}
 			if in := h.intentsOf(hub.ModeSubscribe); len(in) != 1 || in[0].Lease != want {
-				t.Errorf("asked for %s: the callback was told %+v", asked, in)
+				t.Errorf("asked for %s: the callback was notified %+v", asked, in)
 			}
 			h.settle(want - time.Second)
 			h.change("two")
 			h.settle(500 * time.Millisecond)
 			if n := h.count(sub1); n != 1 {
-				t.Errorf("told %d times before the lease ended", n)
+				t.Errorf("notified %d times before the lease ended", n)
 			}
 			h.settle(2 * time.Second)
 			h.set("three")
@@ -119,7 +119,7 @@ func TestGrantedLeaseIsWithinHubLimits(t *testing.T) {
 			}
 			h.settle(time.Second)
 			if n := h.count(sub1); n != 1 {
-				t.Errorf("told %d times, once after the lease had ended", n)
+				t.Errorf("notified %d times, once after the lease had ended", n)
 			}
 		})
 	}
@@ -153,7 +153,7 @@ func TestUnsubscribeRequiresConfirmation(t *testing.T) {
 		}
 		h.settle(time.Second)
 		if _, ok := h.webSub(sub1); !ok {
-			t.Fatal("a stranger ended the subscription")
+			t.Fatal("an unknown client ended the subscription")
 		}
 		h.setConfirm(nil)
 		if err := h.request(hub.ModeUnsubscribe, sub1, "", 0); err != nil {
@@ -169,7 +169,7 @@ func TestUnsubscribeRequiresConfirmation(t *testing.T) {
 func TestUnsubscribeRequestDoesNotReplaceSubscribeRequest(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
-		h.slow = 2 * time.Second // the topic is being read while the stranger asks
+		h.slow = 2 * time.Second // the topic is being read while the other client sends its request
 		if err := h.request(hub.ModeSubscribe, sub1, "s", 0); err != nil {
 			t.Fatal(err)
 		}
@@ -240,7 +240,7 @@ func TestTooLargeContentIsSkippedWithoutError(t *testing.T) {
 		h.change(strings.Repeat("y", 1025))
 		h.settle(time.Second)
 		if h.count(sub1) != 0 || h.count("http://a.test/n") != 1 {
-			t.Errorf("told %d and %d times, want 0 and 1", h.count(sub1), h.count("http://a.test/n"))
+			t.Errorf("notified %d and %d times, want 0 and 1", h.count(sub1), h.count("http://a.test/n"))
 		}
 		if s, _ := h.webSub(sub1); s.Failures != 0 || !s.NextAt.IsZero() {
 			t.Errorf("subscription: %+v", s)
@@ -252,7 +252,7 @@ func TestTooLargeContentIsSkippedWithoutError(t *testing.T) {
 		h.change("small again")
 		h.settle(time.Second)
 		if got := h.notificationsOf(sub1); len(got) != 1 || got[0].content != "|small again" {
-			t.Errorf("told: %+v", got)
+			t.Errorf("notified: %+v", got)
 		}
 	})
 }
@@ -265,7 +265,7 @@ func TestNotificationsWithoutContentHaveEmptyBody(t *testing.T) {
 		h.change(strings.Repeat("y", 1025))
 		h.settle(time.Second)
 		if got := h.notificationsOf(sub1); len(got) != 1 || got[0].content != "|" {
-			t.Errorf("told: %+v", got)
+			t.Errorf("notified: %+v", got)
 		}
 	})
 }

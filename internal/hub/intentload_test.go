@@ -56,7 +56,7 @@ func TestDenialsAreRateLimitedPerHost(t *testing.T) {
 		}
 		h.settle(2 * time.Minute)
 		if denied := len(h.intentsOf(hub.ModeDenied)); denied != 600 {
-			t.Errorf("%d were told at last", denied)
+			t.Errorf("%d were notified at last", denied)
 		}
 	})
 }

@@ -29,7 +29,7 @@ func TestABurstOfTimeoutsOpensTheBreakerOnce(t *testing.T) {
 	})
 }
 
-// Any number of hosts that were never heard of may be dead. Those that are known to be
+// Any number of unknown hosts may be dead. Those that are known to be
 // quick have places kept for them.
 func TestUnknownHostsDoNotTakeAllSlots(t *testing.T) {
 	t.Parallel()
@@ -58,7 +58,7 @@ func TestUnknownHostsDoNotTakeAllSlots(t *testing.T) {
 		d.submit(batch(10, "http://quick%d.test/"))
 		synctest.Wait()
 		if delivered.Load() != 10 {
-			t.Fatalf("%d of 10 were told", delivered.Load())
+			t.Fatalf("%d of 10 were notified", delivered.Load())
 		}
 		d.submit(batch(1000, "http://dead%d.test/"))
 		<-time.After(time.Second) // what waits for the network is fresh no more
@@ -66,7 +66,7 @@ func TestUnknownHostsDoNotTakeAllSlots(t *testing.T) {
 		<-time.After(time.Second)
 		synctest.Wait()
 		if _, inFlight := d.load(); delivered.Load() != 20 || inFlight != 85 {
-			t.Errorf("%d of 20 were told while %d places of 100 were taken", delivered.Load(), inFlight)
+			t.Errorf("%d of 20 were notified while %d places of 100 were taken", delivered.Load(), inFlight)
 		}
 		close(hang)
 		synctest.Wait()
@@ -77,7 +77,7 @@ func TestUnknownHostsDoNotTakeAllSlots(t *testing.T) {
 	})
 }
 
-// Nobody who is new waits for ever beside those who are known.
+// A new host never waits forever for known ones.
 func TestNewHostsGetEveryOtherTurn(t *testing.T) {
 	t.Parallel()
 	d := newDispatcher(100, time.Minute, time.Now, &counters{}, nil)

@@ -19,7 +19,7 @@ func TestPingOfAChangedFeedNotifiesEverySubscriberOnce(t *testing.T) {
 		h.settle(time.Second)
 		for _, cb := range names {
 			if got := h.notificationsOf(cb); len(got) != 1 || got[0].version != 1 {
-				t.Fatalf("%s was told %v, want once of version 1", cb, got)
+				t.Fatalf("%s was notified %v, want once of version 1", cb, got)
 			}
 		}
 	})
@@ -39,7 +39,7 @@ func TestUnchangedFeedIsNotNotifiedAndETagIsUsedOnceProven(t *testing.T) {
 		}
 		h.settle(2 * time.Second)
 		if n := h.count(cb); n != 1 {
-			t.Errorf("told %d times, want once", n)
+			t.Errorf("notified %d times, want once", n)
 		}
 		if last := h.fetches[len(h.fetches)-1]; last.etag != "" {
 			t.Errorf("the second check sent the ETag %s, which was never seen to change", last.etag)
@@ -86,7 +86,7 @@ func TestPingsDuringACheckShareOneFollowUp(t *testing.T) {
 			t.Fatalf("the feed was read %d times, want twice", n)
 		}
 		if gap := h.fetches[1].at.Sub(h.fetches[0].at); gap < time.Second {
-			t.Errorf("the checks are %s apart, want the ping interval at least", gap)
+			t.Errorf("the interval of the checks is %s, want the ping interval at least", gap)
 		}
 		for range 11 {
 			if got := <-results; got.Changed && got.Version == 2 {
@@ -117,7 +117,7 @@ func TestLastChangeOfABurstIsDelivered(t *testing.T) {
 		}
 		notifications := h.notificationsOf(cb)
 		if last := notifications[len(notifications)-1]; last.version != topic.Version || len(h.fetches) > 2 {
-			t.Errorf("told last of version %d of %d, after %d reads", last.version, topic.Version, len(h.fetches))
+			t.Errorf("the last notification was of version %d of %d, after %d reads", last.version, topic.Version, len(h.fetches))
 		}
 	})
 }
@@ -140,7 +140,7 @@ func TestPingOfASlowFeedIsDurableAcrossARestart(t *testing.T) {
 		h.start(hub.Options{})
 		h.settle(time.Minute)
 		if n := h.count(cb); n != 1 {
-			t.Errorf("told %d times after the restart, want once", n)
+			t.Errorf("notified %d times after the restart, want once", n)
 		}
 		topic, err := h.store.Topic(t.Context(), hub.TopicID(feedURL))
 		if err != nil || !topic.PingedAt.IsZero() {
@@ -250,7 +250,7 @@ func TestPingWithTooManyHopsIsRejected(t *testing.T) {
 		}
 		h.settle(time.Second)
 		if got := h.notificationsOf(cb); len(got) != 1 || got[0].hops != 3 {
-			t.Errorf("told %+v, want once with 3 hops", got)
+			t.Errorf("notified %+v, want once with 3 hops", got)
 		}
 	})
 }

@@ -40,7 +40,7 @@ func TestCNWSSubscriptionDoesNotExpire(t *testing.T) {
 		h.change("two")
 		h.settle(time.Second)
 		if n := h.count(cnwsCallback); n != 1 {
-			t.Errorf("told %d times after sixty hours", n)
+			t.Errorf("notified %d times after sixty hours", n)
 		}
 	})
 }
@@ -124,7 +124,7 @@ func TestRecoveredCNWSSubscriberStopsAgeing(t *testing.T) {
 		h.change("two")
 		h.settle(23 * time.Hour)
 		h.setReply(nil)
-		h.registerCNWS(cnwsCallback) // it was away and asks again: what is owed comes now,
+		h.registerCNWS(cnwsCallback) // it was away and asks again: pending deliveries are due now,
 		h.settle(6 * time.Minute)    // or when its breaker closes
 		s, ok := h.cnws(cnwsCallback)
 		if !ok || s.Failures != 0 || !s.FailingSince.IsZero() || s.Sent != 1 {
@@ -168,7 +168,7 @@ func TestOneChangeNotifiesSubscribersOfAllProtocols(t *testing.T) {
 		h.settle(time.Second)
 		for _, cb := range []string{"http://a.test/n", cnwsCallback, sub1} {
 			if n := h.count(cb); n != 1 {
-				t.Errorf("%s was told %d times", cb, n)
+				t.Errorf("%s was notified %d times", cb, n)
 			}
 		}
 		counts, err := h.store.Subscribers(t.Context(), hub.TopicID(feedURL), time.Now())

@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// Whoever tests a program against the hub looks into the log for every call in and out.
+// Developers who test a program against the hub need every call in and out in the log.
 
 func TestLogShowsEveryTestCallAndChallenge(t *testing.T) {
 	t.Parallel()

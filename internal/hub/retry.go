@@ -66,7 +66,7 @@ func (h delivering) retryLoop(ctx context.Context) {
 			claim := newClaim()
 			batch, err := h.Store.ClaimRetries(ctx, now, until, retryBatch, claim)
 			if err != nil {
-				h.complain(ctx, "claim what is owed", err)
+				h.complain(ctx, "claim retries", err)
 				break
 			}
 			if len(batch) == 0 {

@@ -183,7 +183,7 @@ func (h *Hub) pause(ctx context.Context, d time.Duration) bool { return h.sleep(
 
 func (h *Hub) wake(c chan struct{}) { lease.Wake(c) }
 
-// Wake tells the hub that rows may be due because another node has written some.
+// Wake signals that rows may be due because another node has written some.
 func (h *Hub) Wake() {
 	h.Init()
 	h.wake(h.wakeShards)

@@ -18,7 +18,7 @@ func TestRegistrationLastsTwentyFiveHours(t *testing.T) {
 		h.change("two")
 		h.settle(500 * time.Millisecond)
 		if n := h.count(cb); n != 1 {
-			t.Fatalf("told %d times a second before it ran out, want once", n)
+			t.Fatalf("notified %d times a second before it ran out, want once", n)
 		}
 		h.settle(2 * time.Second)
 		h.set("three")
@@ -27,7 +27,7 @@ func TestRegistrationLastsTwentyFiveHours(t *testing.T) {
 		}
 		h.settle(time.Second)
 		if n := h.count(cb); n != 1 {
-			t.Errorf("told %d times, once after it had run out", n)
+			t.Errorf("notified %d times, once after it had run out", n)
 		}
 	})
 }
@@ -97,12 +97,12 @@ func TestRegistrationDoesNotNotifySubscribers(t *testing.T) {
 		h.register("http://b.test/n")
 		h.settle(time.Minute)
 		if n := h.count("http://a.test/n"); n != 1 {
-			t.Errorf("the first subscriber was told %d times, want once: %v", n, h.notificationsOf("http://a.test/n"))
+			t.Errorf("the first subscriber was notified %d times, want once: %v", n, h.notificationsOf("http://a.test/n"))
 		}
 		h.change("three")
 		h.settle(time.Second)
 		if n := h.count("http://a.test/n"); n != 2 {
-			t.Errorf("the change that a registration saw first was not told: %d", n)
+			t.Errorf("the change that a registration saw first was not notified: %d", n)
 		}
 	})
 }
@@ -150,7 +150,7 @@ func TestCancelWithDomainRequiresChallenge(t *testing.T) {
 			t.Fatalf("%+v, %v", got, err)
 		}
 		if _, ok := h.subscription("http://a.test/n"); !ok {
-			t.Error("a stranger ended somebody's registration")
+			t.Error("an unknown client ended the registration")
 		}
 	})
 }
@@ -173,7 +173,7 @@ func TestPanicEndsOnlyItsOwnRequest(t *testing.T) {
 		h.change("two")
 		h.settle(2 * time.Minute)
 		if s, ok := h.subscription(cb); !ok || s.Failures != 0 || h.count(cb) != 2 {
-			t.Errorf("after a panic of ours: there %v, %d failures, told %d times; want it tried again", ok, s.Failures, h.count(cb))
+			t.Errorf("after a panic of ours: there %v, %d failures, notified %d times; want it tried again", ok, s.Failures, h.count(cb))
 		}
 	})
 }

@@ -12,7 +12,7 @@ import (
 // noStore is one that nobody asks anything.
 type emptyStore struct{ Store }
 
-// deaf is a Tracer that hears nothing of a delivery that is as it should be.
+// quietTracer is a Tracer that expects no report of a fast successful delivery.
 type quietTracer struct{ t *testing.T }
 
 func (quietTracer) Origin(context.Context) any                            { return nil }

@@ -47,7 +47,7 @@ func TestUnverifiedReadsOfAHostAreLimited(t *testing.T) {
 		if got, err := h.hub.Register(t.Context(), registration(51, 50)); err != nil || len(got.Accepted) != 50 {
 			t.Errorf("later: %d accepted, %+v, %v", len(got.Accepted), got.Refused, err)
 		}
-		for i := range 6 { // what is agreed to is not in vain
+		for i := range 6 { // accepted registrations do not count
 			if got, err := h.hub.Register(t.Context(), registration(60+i, 50)); err != nil || len(got.Accepted) != 50 {
 				t.Errorf("registration %d: %d accepted, %+v, %v", i, len(got.Accepted), got.Refused, err)
 			}
@@ -99,7 +99,7 @@ func TestUnconfirmedRequestsCountAgainstTheirSource(t *testing.T) {
 		}
 		h.settle(30 * time.Minute)
 		h.confirm = nil
-		for i := range 60 { // what is confirmed is not in vain
+		for i := range 60 { // confirmed requests do not count
 			if err := ask(source, fmt.Sprint("good", i)); err != nil {
 				t.Fatalf("request %d: %v", i, err)
 			}

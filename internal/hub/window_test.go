@@ -206,7 +206,7 @@ func deliverWithWindow(t *testing.T, all, atOnce int, silence time.Duration, tak
 			again = window // open deliveries are repeated
 		}
 		if n := int(engine.Live().Totals.Notified); n < all || n > all+again {
-			t.Errorf("%d were told, want %d and at most %d again", n, all, again)
+			t.Errorf("%d were notified, want %d and at most %d again", n, all, again)
 		}
 		do(s, time.Since(s.begun))
 		if s.maxUnrecorded > window {
@@ -305,14 +305,14 @@ func TestDeliveriesOpenAtStopAreNotRepeated(t *testing.T) {
 			<-ended
 			sofar := n.Load()
 			if sofar <= 112 || sofar >= 1000 {
-				t.Fatalf("%d were told before the end; the test needs some of later pages, and not all", sofar)
+				t.Fatalf("%d were notified before the end; the test needs some of later pages, and not all", sofar)
 			}
 			h.wrapStore = nil
 			h.start(hub.Options{})
 			h.settle(time.Minute)
 			for _, cb := range names {
 				if notified := h.count(cb); notified != 1 {
-					t.Fatalf("%s was told %d times; %d had been told at the end", cb, notified, sofar)
+					t.Fatalf("%s was notified %d times; %d had been told at the end", cb, notified, sofar)
 				}
 			}
 		})

@@ -103,7 +103,7 @@ func (n *Notifier) Saved(ctx context.Context, f author.Feed) error {
 		if code := fault.CodeOf(err); err != nil && (code == fault.Unavailable || code == fault.TooMany || code == fault.Internal) {
 			later = errors.Join(later, err) // other errors are permanent
 		} else if err != nil {
-			n.Log.Warn("tell of a saved feed", "url", u, "err", err)
+			n.Log.Warn("notify subscribers of a saved feed", "url", u, "err", err)
 		}
 	}
 	return errors.Join(later, n.notifyViews(ctx, f.User))
@@ -160,9 +160,9 @@ func (n *Notifier) Disabled(ctx context.Context, user string, disabled bool) {
 	defer cancel()
 	if !disabled {
 		_, err := n.Readers.ReceivePushAny(ctx, n.Addresses(user), "save")
-		n.logError(ctx, "tell readers of "+user, err)
+		n.logError(ctx, "notify the river of "+user, err)
 	}
-	n.logError(ctx, "tell of what everyone writes", n.notifyViews(ctx, user))
+	n.logError(ctx, "notify subscribers of the views", n.notifyViews(ctx, user))
 }
 
 // Subscribers returns the live subscriptions to a user's public feed.

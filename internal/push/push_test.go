@@ -24,7 +24,7 @@ func TestAggregatorReceivesPushesByEveryProtocol(t *testing.T) {
 		return river.PushEndpoint{Protocol: upstream.RSSCloud, Hub: at + path, Wire: wire, Procedure: procedure}
 	}
 	for name, c := range map[string]struct {
-		door     river.PushEndpoint
+		endpoint river.PushEndpoint
 		named    bool
 		callback string // as the hub has it
 		news     string
@@ -44,15 +44,15 @@ func TestAggregatorReceivesPushesByEveryProtocol(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			withHarness(t, c.named, func(t *testing.T, p *harness) {
-				p.follow(c.door)
+				p.follow(c.endpoint)
 				p.advance(5 * time.Second)
 				s := p.state()
-				if s.State != upstream.Active || s.Since.IsZero() || s.PushEndpoint != c.door || s.LastError != "" {
+				if s.State != upstream.Active || s.Since.IsZero() || s.PushEndpoint != c.endpoint || s.LastError != "" {
 					t.Fatalf("it is %+v", s)
 				}
 				callback := strings.Replace(c.callback, "ADDR", p.me.String(), 1)
 				if got := p.callbacks(); len(got) != 1 || !strings.HasPrefix(got[0], callback) {
-					t.Errorf("the hub tells %v, want %s", got, callback)
+					t.Errorf("the hub has %v, want %s", got, callback)
 				}
 				// Nothing in a test call differs from a notification; a challenge is none.
 				var first []string
@@ -60,13 +60,13 @@ func TestAggregatorReceivesPushesByEveryProtocol(t *testing.T) {
 					first = []string{c.news + " " + pushFeed}
 				}
 				if received, _ := p.takeReceived(); !slices.Equal(received, first) {
-					t.Errorf("from the registration the river hears %q, want %q", received, first)
+					t.Errorf("from the registration the river received %q, want %q", received, first)
 				}
 				p.change("two")
 				if received, documents := p.takeReceived(); !slices.Equal(received, []string{c.news + " " + pushFeed}) || len(documents) != 0 {
-					t.Errorf("the river hears %q, and gets %q", received, documents)
+					t.Errorf("the river received %q, with documents %q", received, documents)
 				}
-				p.follow(c.door) // nothing is new
+				p.follow(c.endpoint) // nothing is new
 				p.advance(time.Minute)
 				if err := p.push.Leave(t.Context(), pushFeed); err != nil {
 					t.Fatal(err)
@@ -75,10 +75,10 @@ func TestAggregatorReceivesPushesByEveryProtocol(t *testing.T) {
 				p.change("three")
 				p.change("four")
 				if received, _ := p.takeReceived(); len(received) != 0 {
-					t.Errorf("afterwards the river hears %q", received)
+					t.Errorf("afterwards the river received %q", received)
 				}
-				if got := p.callbacks(); len(got) != 0 && (c.news != upstream.ViaRSSCloud || strings.HasSuffix(c.door.Hub, "pleaseNotify")) {
-					t.Errorf("afterwards the hub tells %v", got)
+				if got := p.callbacks(); len(got) != 0 && (c.news != upstream.ViaRSSCloud || strings.HasSuffix(c.endpoint.Hub, "pleaseNotify")) {
+					t.Errorf("afterwards the hub has %v", got)
 				}
 				for _, ping := range p.pings {
 					if !ping.Forward || !ping.ReaderNotified || ping.URL != pushFeed {
@@ -104,7 +104,7 @@ func TestRegistrationIsRenewedForDays(t *testing.T) {
 			p.advance(24 * time.Hour)
 			p.change(fmt.Sprint("day ", day))
 			if received, _ := p.takeReceived(); len(received) != 1 {
-				t.Errorf("on day %d the river hears %q", day, received)
+				t.Errorf("on day %d the river received %q", day, received)
 			}
 		}
 		if s := p.state(); !s.Since.Equal(since) || !s.Until.After(time.Now()) || s.PushedAt.IsZero() {
@@ -127,7 +127,7 @@ func TestSignedContentReachesTheRiverUnchanged(t *testing.T) {
 		p.change("two")
 		received, documents := p.takeReceived()
 		if len(received) != 0 || len(documents) != 1 {
-			t.Fatalf("the river hears %q, and gets %q", received, documents)
+			t.Fatalf("the river received %q, with documents %q", received, documents)
 		}
 		for _, want := range []string{upstream.ViaWebSub + "\n" + pushFeed + "\napplication/rss+xml\n", "<" + pushFeed + `>; rel="self"`, "<item><title>two</title></item>"} {
 			if !strings.Contains(documents[0], want) {
@@ -181,7 +181,7 @@ func TestUnsignedContentIsRejected(t *testing.T) {
 			}
 		}
 		if received, documents := p.takeReceived(); len(received)+len(documents) != 0 {
-			t.Errorf("the river hears %q, and gets %q", received, documents)
+			t.Errorf("the river received %q, with documents %q", received, documents)
 		}
 		p.advance(2 * time.Minute)
 		send(f.Token, "", "<rss/>")
@@ -204,7 +204,7 @@ func TestUnsignedContentIsRejected(t *testing.T) {
 			t.Errorf("news without content is answered %d", got)
 		}
 		if received, documents := p.takeReceived(); len(received) != 1 || len(documents) != 1 {
-			t.Errorf("the river hears %q, and gets %q", received, documents)
+			t.Errorf("the river received %q, with documents %q", received, documents)
 		}
 		if got := send("nobody", "", "<rss/>"); got != http.StatusGone {
 			t.Errorf("an address of nobody's is answered %d", got)
@@ -241,17 +241,17 @@ func TestOneHubPerProtocolIsChosenExceptOwn(t *testing.T) {
 		received, _ := p.takeReceived()
 		slices.Sort(received)
 		if !slices.Equal(received, []string{upstream.ViaRSSCloud + " " + pushFeed, upstream.ViaWebSub + " " + pushFeed}) {
-			t.Errorf("the river hears %q", received)
+			t.Errorf("the river received %q", received)
 		}
-		p.follow(second, web) // the one that tells is kept, the cloud is left
+		p.follow(second, web) // the active hub is kept, the cloud is removed
 		p.advance(time.Minute)
 		if got := p.callbacks(); len(got) != 1 || !strings.HasPrefix(got[0], "websub ") {
-			t.Errorf("the hub tells %v", got)
+			t.Errorf("the hub has %v", got)
 		}
 		p.follow()
 		p.advance(time.Minute)
 		if got := p.callbacks(); len(got) != 0 {
-			t.Errorf("the hub tells %v", got)
+			t.Errorf("the hub has %v", got)
 		}
 	})
 }
@@ -271,17 +271,17 @@ func TestPushReachesAggregatorAndSubscribersOnce(t *testing.T) {
 			t.Errorf("the river gets %q", documents)
 		}
 		if len(p.pings) != 1 || p.pings[0].URL != pushFeed || !p.pings[0].ReaderNotified || p.pings[0].Hops != 1 {
-			t.Errorf("its hub is told %+v", p.pings)
+			t.Errorf("its hub received %+v", p.pings)
 		}
 		if err := p.push.Leave(t.Context(), pushFeed); err != nil {
 			t.Fatal(err)
 		}
 		p.change("three")
 		if received, documents := p.takeReceived(); len(received)+len(documents) != 0 {
-			t.Errorf("who left hears %q, and gets %q", received, documents)
+			t.Errorf("after Leave the river received %q, with documents %q", received, documents)
 		}
 		if len(p.pings) != 2 || p.pings[1].ReaderNotified {
-			t.Errorf("its hub is told %+v", p.pings)
+			t.Errorf("its hub received %+v", p.pings)
 		}
 	})
 }
@@ -305,7 +305,7 @@ func TestManuallyNamedHubIsKept(t *testing.T) {
 		p.takeReceived() // of the hub's test
 		p.change("two")
 		if received, _ := p.takeReceived(); !slices.Equal(received, []string{upstream.ViaCNWS + " " + pushFeed}) {
-			t.Errorf("the river hears %q", received)
+			t.Errorf("the river received %q", received)
 		}
 	})
 }
@@ -323,12 +323,12 @@ func TestPushAboveRateIsRejectedBeforeAggregator(t *testing.T) {
 		setAdmitError(fault.New(fault.TooMany, "Too many."))
 		p.change("two")
 		if received, documents := p.takeReceived(); len(received)+len(documents) != 0 {
-			t.Errorf("the river hears %q, and gets %q", received, documents)
+			t.Errorf("the river received %q, with documents %q", received, documents)
 		}
 		setAdmitError(nil)
 		p.advance(5 * time.Minute)
 		if received, _ := p.takeReceived(); len(received) != 1 {
-			t.Errorf("when there is room again it hears %q", received)
+			t.Errorf("when there is room again it received %q", received)
 		}
 	})
 }

@@ -47,11 +47,11 @@ func TestFeedIsNotifiedEachQuarter(t *testing.T) {
 		var times []time.Time
 		eachQuarter(ctx, time.Now, func() { times = append(times, time.Now()) })
 		if len(times) != 4 {
-			t.Fatalf("told %d times in an hour: %v", len(times), times)
+			t.Fatalf("notified %d times in an hour: %v", len(times), times)
 		}
 		for _, at := range times {
 			if after := at.Sub(at.Truncate(15 * time.Minute)); after != notifyDelay {
-				t.Errorf("told %s after the quarter", after)
+				t.Errorf("notified %s after the quarter", after)
 			}
 		}
 	})

@@ -39,6 +39,6 @@ func TestSteadyClockCatchesUp(t *testing.T) {
 		s.Now()
 	}
 	if off := s.Off(); off != 0 {
-		t.Errorf("still %s apart after twenty hours", off)
+		t.Errorf("still off by %s after twenty hours", off)
 	}
 }
