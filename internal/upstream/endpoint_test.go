@@ -90,6 +90,7 @@ func TestOfListsAllFollowsOfAFeed(t *testing.T) {
 
 func TestAnotherHubIsFoundFromTheReader(t *testing.T) {
 	t.Parallel()
+	fulltest.SkipUnderRace(t) // many simulated days; shorter tests use the same goroutines
 	withHarness(t, upstream.Options{Away: 24 * time.Hour}, func(t *testing.T, w *harness) {
 		web := func(hub string) upstream.Endpoint { return upstream.Endpoint{Protocol: upstream.WebSub, Hub: hub} }
 		w.setKnownHubs(web(hubURL))

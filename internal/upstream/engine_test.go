@@ -375,6 +375,7 @@ func TestCNWSPublisherIsAskedAgainAfter30SilentDays(t *testing.T) {
 
 func TestFeedThatMovedToAnotherHubIsFollowedThere(t *testing.T) {
 	t.Parallel()
+	fulltest.SkipUnderRace(t) // many simulated days; shorter tests use the same goroutines
 	withHarness(t, upstream.Options{Away: 24 * time.Hour}, func(t *testing.T, w *harness) {
 		f := w.add(upstream.WebSub)
 		w.advance(time.Second)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/nettest"
 	"cloudburst/internal/store/accounttest"
@@ -21,6 +22,7 @@ func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }
 
 func TestContract(t *testing.T) {
 	t.Parallel()
+	fulltest.SkipUnderRace(t) // the SQLite store runs the contract under the detector
 	empty := func(t *testing.T) hub.Store { return open(t, storetest.Postgres(t)) }
 	hubtest.Run(t, empty)
 	accounttest.Run(t, empty)
