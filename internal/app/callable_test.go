@@ -34,7 +34,7 @@ func TestACallbackOnAListenerOfThisServerIsRejectedAtOnce(t *testing.T) {
 	}
 	for _, callback := range own {
 		code, body := w.ask(t, hub.ModeSubscribe, feed, callback)
-		if code != http.StatusForbidden || !strings.Contains(body, "is on this server itself") && !strings.Contains(body, "own doors") {
+		if code != http.StatusForbidden || !strings.Contains(body, "is on this server itself") && !strings.Contains(body, "own endpoints") {
 			t.Errorf("WebSub, %s: %d %s", callback, code, body)
 		}
 		u, err := url.Parse(callback)
@@ -45,7 +45,7 @@ func TestACallbackOnAListenerOfThisServerIsRejectedAtOnce(t *testing.T) {
 		if u.Port() == "" {
 			form.Set("port", map[string]string{"http": "80", "https": "443"}[u.Scheme])
 		}
-		if _, body := post(t, w.base+"/rsscloud/pleaseNotify", form); !strings.Contains(body, "is on this server itself") && !strings.Contains(body, "own doors") {
+		if _, body := post(t, w.base+"/rsscloud/pleaseNotify", form); !strings.Contains(body, "is on this server itself") && !strings.Contains(body, "own endpoints") {
 			t.Errorf("rssCloud, %s: %s", callback, body)
 		}
 	}

@@ -58,7 +58,7 @@ func TestPingOfAFeedFollowedOnlyByAggregatorIsNotFetched(t *testing.T) {
 			t.Errorf("the hub read it too: %v", h.fetches)
 		}
 		list := h.events(event.KindPing)
-		if len(list) != 1 || !list[0].OK || list[0].Peer != "192.0.2.1" || list[0].Text != "Nobody here is subscribed to this feed; there is nobody to tell." {
+		if len(list) != 1 || !list[0].OK || list[0].Peer != "192.0.2.1" || list[0].Text != "Nobody here is subscribed to this feed; there is nobody to notify." {
 			t.Errorf("the log says %+v", list)
 		}
 		if list := h.changes(); len(list) != 1 || list[0].Feed != readURL {
@@ -128,7 +128,7 @@ func TestSitePingsAndChangesListsReachAggregator(t *testing.T) {
 		if got := received(); !slices.Equal(got, []string{"weblogs " + readURL, "weblogs " + siteURL}) {
 			t.Errorf("by an announcement the aggregator received %q", got)
 		}
-		if list := h.events(event.KindPing); len(list) != 1 || !strings.Contains(list[0].Text, "nobody to tell") {
+		if list := h.events(event.KindPing); len(list) != 1 || !strings.Contains(list[0].Text, "nobody to notify") {
 			t.Errorf("the log says %+v", list)
 		}
 		if got := h.announce(hub.Announcement{URL: siteURL}); !got.Looking {

@@ -132,8 +132,8 @@ func TestGoneReplyEndsSubscription(t *testing.T) {
 func TestSummaryExcludesEndedSubscriptionsFromRetries(t *testing.T) {
 	t.Parallel()
 	for gone, want := range map[int]string{
-		0: "; 3 could not be told and will be tried again.",
-		1: "; 2 could not be told and will be tried again; 1 subscription has ended.",
+		0: "; 3 could not be notified and will be tried again.",
+		1: "; 2 could not be notified and will be tried again; 1 subscription has ended.",
 		3: "; 3 subscriptions have ended.",
 	} {
 		withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {

@@ -101,7 +101,7 @@ func (h requesting) checkIntent(ctx context.Context, in Intent, source netip.Add
 		return fault.New(fault.Invalid, "The secret is %d bytes long; it must be shorter than 200.", len(in.Secret))
 	}
 	if h.Options.IsOwnURL != nil && h.Options.IsOwnURL(in.Callback) {
-		return fault.New(fault.Refused, "The callback %s is one of this server's own doors; that would be a loop.", clip(in.Callback))
+		return fault.New(fault.Refused, "The callback %s is one of this server's own endpoints; that would be a loop.", clip(in.Callback))
 	}
 	if wait, ok := h.sourceLimit.Take(limit.Network(source), now); !ok && source.IsValid() {
 		return tooMany(wait, "Too many requests from your network; please wait %s and ask again.", wait)
@@ -385,10 +385,10 @@ func (h requesting) decideDenied(ctx context.Context, in Intent) Decision {
 	case err != nil && fault.CodeOf(err) == fault.Unreadable && in.Tries < len(intentRetry()):
 		return h.retryLater(in, h.now().Add(intentRetry()[in.Tries]), in.Tries+1, err)
 	}
-	e := eventOf(in, event.KindVerify, "The callback was told that its subscription is denied.")
+	e := eventOf(in, event.KindVerify, "The callback was notified that its subscription is denied.")
 	e.Detail = detail(x)
 	if err != nil {
-		e.OK, e.Text = false, "The callback could not be told that its subscription is denied: "+fault.Message(err)
+		e.OK, e.Text = false, "The callback could not be notified that its subscription is denied: "+fault.Message(err)
 	}
 	return Decision{Intent: in, Events: []event.Event{e}}
 }

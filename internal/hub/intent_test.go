@@ -245,7 +245,7 @@ func TestTooLargeContentIsSkippedWithoutError(t *testing.T) {
 		if s, _ := h.webSub(sub1); s.Failures != 0 || !s.NextAt.IsZero() {
 			t.Errorf("subscription: %+v", s)
 		}
-		if e := h.events(event.KindCheck); !strings.Contains(e[len(e)-1].Text, "WebSub subscribers are not told") {
+		if e := h.events(event.KindCheck); !strings.Contains(e[len(e)-1].Text, "WebSub subscribers are not notified") {
 			t.Errorf("the log says %q", e[len(e)-1].Text)
 		}
 		h.settle(2 * time.Second)

@@ -43,11 +43,11 @@ func (h delivering) arrivedEvent(d *delivery, r Reply) event.Event {
 	e := event.Event{
 		Kind: event.KindNotify, TopicID: d.topic.ID, Topic: d.topic.URL, Version: d.topic.Version, OK: true,
 		Via: d.sub.Protocol, Peer: text.Host(d.sub.Callback), Took: r.Took, Notified: 1,
-		Text:   fmt.Sprintf("Told after %s.", short(r.Took)),
+		Text:   fmt.Sprintf("Delivered after %s.", short(r.Took)),
 		Detail: detail(event.Exchange{Callback: d.sub.Callback}),
 	}
 	if d.sub.Failures > 0 {
-		e.Text = fmt.Sprintf("Told after %s, at attempt %d.", short(r.Took), d.sub.Tries+1)
+		e.Text = fmt.Sprintf("Delivered after %s, at attempt %d.", short(r.Took), d.sub.Tries+1)
 	}
 	return e
 }
@@ -58,10 +58,10 @@ func (run *shardRun) summary() event.Event {
 	e := event.Event{
 		Kind: event.KindNotify, TopicID: run.shard.TopicID, Topic: run.shard.Topic.URL, Version: run.shard.Want, OK: run.failed == 0,
 		Notified: run.notified, Failed: run.failed, Took: took,
-		Text: fmt.Sprintf("Told %s in %s.", text.Plural(run.notified, "subscriber"), short(took)),
+		Text: fmt.Sprintf("Notified %s in %s.", text.Plural(run.notified, "subscriber"), short(took)),
 	}
 	if n := run.failed - run.ended; n > 0 {
-		e.Text = fmt.Sprintf("%s; %d could not be told and will be tried again.", e.Text[:len(e.Text)-1], n)
+		e.Text = fmt.Sprintf("%s; %d could not be notified and will be tried again.", e.Text[:len(e.Text)-1], n)
 	}
 	switch {
 	case run.ended == 1:

@@ -272,7 +272,7 @@ func (h pinging) join(p Ping, receivedAt time.Time, found *Topic) (*round, error
 	return r, nil
 }
 
-const noSubscribersText = "Nobody here is subscribed to this feed; there is nobody to tell."
+const noSubscribersText = "Nobody here is subscribed to this feed; there is nobody to notify."
 
 // pingUnknownTopic answers a ping of a feed without subscribers. It logs the ping and reads the
 // feed at a limited rate per source, so that clients cannot make this server read arbitrary URLs.
@@ -374,7 +374,7 @@ func tooMany(wait time.Duration, format string, args ...any) error {
 // spec:cloudburst#hosted-private
 func (h *Hub) checkTopic(raw string) error {
 	if h.private(raw) {
-		return fault.New(fault.Refused, "This is the address of a private feed, of which nobody is told here.")
+		return fault.New(fault.Refused, "This is the address of a private feed, which is never announced here.")
 	}
 	return checkURL(raw)
 }

@@ -86,7 +86,7 @@ func TestLogShowsRejectedRequests(t *testing.T) {
 			}
 		}
 		want := []string{
-			"register " + feedURL + " The callback http://hub.test is one of this server's own doors; that would be a loop.",
+			"register " + feedURL + " The callback http://hub.test is one of this server's own endpoints; that would be a loop.",
 			"register " + feedURL + " The callback http://a.test:25 is at a port that is not called.",
 			"cancel " + feedURL + " Not cancelled: There is no such registration for " + feedURL + "; nothing was changed.",
 			"ping  The feed's URL … is not one.",

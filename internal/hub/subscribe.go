@@ -218,7 +218,7 @@ func (h registering) checkRegistration(r *Registration, now time.Time) ([]string
 		return nil, err
 	}
 	if h.Options.IsOwnURL != nil && h.Options.IsOwnURL(r.Callback) {
-		return nil, fault.New(fault.Refused, "The callback %s is one of this server's own doors; that would be a loop.", clip(r.Callback))
+		return nil, fault.New(fault.Refused, "The callback %s is one of this server's own endpoints; that would be a loop.", clip(r.Callback))
 	}
 	if h.Options.Callable != nil {
 		if err := h.Options.Callable(r.Callback); err != nil {

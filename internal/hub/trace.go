@@ -144,7 +144,7 @@ func (run *shardRun) traceBatch(b *deliveryBatch) {
 func (run *shardRun) traceEnd() {
 	h, topic := run.hub, &run.shard.Topic
 	if h.Log.Enabled(h.work, slog.LevelDebug) {
-		h.logOf(topic).Debug("told", "part", run.shard.N, "told", run.notified, "failed", run.failed)
+		h.logOf(topic).Debug("shard done", "part", run.shard.N, "notified", run.notified, "failed", run.failed)
 	}
 	if h.Trace == nil {
 		return

@@ -50,7 +50,7 @@ func (h registering) admitReads(ctx context.Context, r Registration, feeds []str
 			case wait == 0:
 				refused[f] = tooMany(pendingReadsWait, "Too many registrations for feeds at %s are under way; please wait %s and register again.", text.Host(f), pendingReadsWait)
 			default:
-				refused[f] = tooMany(wait, "Too many feeds at %s were registered for in vain; please wait %s and register again.", text.Host(f), wait)
+				refused[f] = tooMany(wait, "Too many feeds at %s were registered without consent; please wait %s and register again.", text.Host(f), wait)
 			}
 		}
 	}

@@ -182,13 +182,13 @@ func (h verifying) outcome(t Topic, got answer, failed error, r *round, begun ti
 	if c.Changed {
 		h.describe(&c, t, got.Fetched, pings, listed)
 		if t.KeepContent && c.Body == nil {
-			e.Text += fmt.Sprintf(" WebSub subscribers are not told of it: at most %s are delivered to them.", bytesOf(h.Options.MaxContent))
+			e.Text += fmt.Sprintf(" WebSub subscribers are not notified: at most %s are delivered to them.", bytesOf(h.Options.MaxContent))
 		}
 	}
 	for _, p := range pings {
 		p.Text, p.OK, p.Version = e.Text, e.OK, e.Version
 		if c.Changed {
-			p.Text = "It had changed; its subscribers are being told."
+			p.Text = "It had changed; its subscribers are being notified."
 		}
 		p.Took = now.Sub(p.At)
 		c.Events = append(c.Events, p)

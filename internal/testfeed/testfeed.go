@@ -28,7 +28,7 @@ const (
 	every       = 15 * time.Minute
 	items       = 8
 	title       = "Cloudburst test feed"
-	description = "A new item every 15 minutes, to test programs that want to be told of changes."
+	description = "A new item every 15 minutes, to test programs that want to be notified of changes."
 	maxTicks    = 20                     // manual changes that are stored
 	notifyDelay = 100 * time.Millisecond // after the quarter, because clocks differ a little
 )
