@@ -7,7 +7,7 @@ import (
 	"testing/fstest"
 )
 
-// small is a world of four layers in which everything is as it should be.
+// small is a module of four layers that obeys all rules.
 func small() (fstest.MapFS, ruleset) {
 	tree := fstest.MapFS{
 		"go.mod":             file("module m\n\ngo 1.26\n\nrequire (\n\tx.org/db v1.0.0\n\tx.org/deep v1.0.0 // indirect\n)\n\nrequire x.org/cmp v1.0.0\n\nreplace (\n\tx.org/db => ../db\n)\n"),
@@ -62,7 +62,7 @@ func tagged(f *fstest.MapFile) *fstest.MapFile {
 	return file("//go:build plan9 && never\n\n" + string(f.Data))
 }
 
-func TestTheRuleHasNothingAgainstAGoodTree(t *testing.T) {
+func TestGoodTreePassesTheImportRule(t *testing.T) {
 	t.Parallel()
 	tree, r := small()
 	maps.Copy(tree, fstest.MapFS{
@@ -76,7 +76,7 @@ func TestTheRuleHasNothingAgainstAGoodTree(t *testing.T) {
 	}
 }
 
-func TestTheRuleCatches(t *testing.T) {
+func TestImportRuleFindsViolations(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		add    fstest.MapFS
@@ -143,7 +143,7 @@ func TestTheRuleCatches(t *testing.T) {
 	}
 }
 
-func TestTheRuleCatchesWhoSeesWhatOnlySomeMay(t *testing.T) {
+func TestImportRuleFindsRestrictedImports(t *testing.T) {
 	t.Parallel()
 	tree, r := small()
 	r.seenBy["core"] = []string{"disk/one", "disk/disktest"}
@@ -153,7 +153,7 @@ func TestTheRuleCatchesWhoSeesWhatOnlySomeMay(t *testing.T) {
 	}
 }
 
-func TestTheRuleCatchesTablesThatAreWrongThemselves(t *testing.T) {
+func TestImportRuleFindsMistakesInItsTables(t *testing.T) {
 	t.Parallel()
 	tree, r := small()
 	r.layers = append(r.layers, layer{"again", []string{"core"}})

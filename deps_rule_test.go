@@ -16,22 +16,22 @@ type layer struct {
 	packages []string // folders; "." is the root
 }
 
-// grant lets a package (and everything below a module's path) import an outside
-// module. A grant for tests names no package: any test may.
+// grant allows a package to import an outside module with all its packages. A grant
+// without package is for all tests.
 type grant struct{ module, pkg, why string }
 
 type ruleset struct {
 	module     string
 	layers     []layer
-	blind      map[string][]string // package: packages it may not import though they are earlier
-	seenBy     map[string][]string // package: the only ones that may import it outside tests
-	within     map[string][]string // folder: the only packages outside of it that may import what is below it, in tests too
+	blind      map[string][]string // package: earlier packages that it must not import
+	seenBy     map[string][]string // package: the only packages that may import it outside tests
+	within     map[string][]string // folder: the only packages outside of it that may import its packages, also in tests
 	grants     []grant
 	testGrants []grant
 	testsSee   map[string][]string // package: later packages that its tests may import
 }
 
-// imported is one import as it stands in a source file.
+// imported is one import of a source file.
 type imported struct {
 	from string // folder of the importing file
 	file string
@@ -39,7 +39,7 @@ type imported struct {
 	test bool   // the file is a _test.go file
 }
 
-// check reads every Go file of the module in tree and says what breaks the rules,
+// check reads every Go file of the module in tree and returns the violations of the rules,
 // one sentence each, sorted.
 func (r ruleset) check(tree fs.FS) ([]string, error) {
 	imports, folders, err := readImports(tree)
@@ -73,8 +73,7 @@ func (r ruleset) check(tree fs.FS) ([]string, error) {
 	return slices.Compact(wrong), nil
 }
 
-// checkTables compares the tables with the folders that hold Go files (true: more
-// than tests).
+// checkTables compares the tables with the folders of Go files (true: more than tests).
 func (r ruleset) checkTables(folders map[string]bool) []string {
 	var wrong []string
 	listed := map[string]bool{}
@@ -102,7 +101,7 @@ func (r ruleset) checkTables(folders map[string]bool) []string {
 	return wrong
 }
 
-// checkImport says what is wrong with one import, "" when nothing is.
+// checkImport returns the violation of one import, or "".
 func (r ruleset) checkImport(i imported, used map[string]bool, usedGrants map[grant]bool) string {
 	if i.what == "C" {
 		return "there is no C in this program, it is built without cgo"
@@ -127,7 +126,7 @@ func (r ruleset) checkImport(i imported, used map[string]bool, usedGrants map[gr
 		if ours && !i.test {
 			usedGrants[g] = true
 		}
-		// A test may import what its package may, and what tests may.
+		// A test can import what its package can, and what tests can.
 		granted = granted || ours || g.pkg == "" && (i.test || isTestPackage(i.from))
 	}
 	if !granted {
@@ -136,12 +135,12 @@ func (r ruleset) checkImport(i imported, used map[string]bool, usedGrants map[gr
 	return ""
 }
 
-// checkOwn judges the import of a package of this module.
+// checkOwn checks the import of a package of this module.
 func (r ruleset) checkOwn(i imported, to string) string {
 	from, dest := r.layerOf(i.from), r.layerOf(to)
 	switch {
 	case from < 0:
-		return "" // said once by checkTables
+		return "" // checkTables reports it once
 	case dest < 0:
 		return "it is in no layer"
 	case r.outside(i.from, to) != "":
@@ -163,7 +162,7 @@ func (r ruleset) checkOwn(i imported, to string) string {
 	return ""
 }
 
-// outside is the folder that keeps a package to itself, "" when the package may be imported.
+// outside returns the folder that restricts the import of a package, or "".
 func (r ruleset) outside(from, to string) string {
 	for folder, guests := range r.within {
 		below := func(pkg string) bool { return strings.HasPrefix(pkg, folder+"/") }
@@ -178,12 +177,12 @@ func (r ruleset) layerOf(pkg string) int {
 	return slices.IndexFunc(r.layers, func(l layer) bool { return slices.Contains(l.packages, pkg) })
 }
 
-// isTestPackage reports a package that exists for tests: its name ends in "test".
+// isTestPackage reports a package for tests: its name ends in "test".
 func isTestPackage(pkg string) bool { return strings.HasSuffix(path.Base(pkg), "test") }
 
 // readImports parses the imports of every Go file, whatever its build tags. It
 // leaves out testdata, hidden folders and modules inside this one. A folder's value
-// is true when it holds more than tests.
+// is true if it contains more than tests.
 func readImports(tree fs.FS) (imports []imported, folders map[string]bool, err error) {
 	folders = map[string]bool{}
 	set := token.NewFileSet()
@@ -219,7 +218,7 @@ func readImports(tree fs.FS) (imports []imported, folders map[string]bool, err e
 	return imports, folders, err
 }
 
-// enter says whether the walk goes into a folder: nil, or fs.SkipDir.
+// enter returns nil for a folder to walk, else fs.SkipDir.
 func enter(tree fs.FS, name string) error {
 	if name == "." {
 		return nil

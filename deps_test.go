@@ -1,5 +1,5 @@
-// Package cloudburst_test holds the import rule: a package imports earlier layers
-// only, never its own, and an outside module only where a grant says why.
+// Package cloudburst_test contains the import rule: a package imports only earlier layers,
+// never its own, and outside modules only with a grant that states the reason.
 package cloudburst_test
 
 import (
@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The tables below are decisions. A package that does not fit them is in the wrong
-// place more often than the table is: do not loosen it to make a build pass.
+// The tables below are decisions. If a package does not fit, usually its place is wrong:
+// do not loosen a table to make a build pass.
 func rules() ruleset {
 	wire := []string{"client", "feed", "feed/discover", "feed/feedstate", "feed/opml", "protocol/cnws", "protocol/fever", "protocol/greader", "protocol/indieauth",
 		"protocol/metaweblog", "protocol/micropub", "protocol/rsscloud", "protocol/soap", "protocol/weblogs", "protocol/websub", "protocol/wsse", "protocol/xmlrpc"}
@@ -59,8 +59,8 @@ func rules() ruleset {
 			{"faults of several machines", []string{"lab/clustertest"}},
 			{"checks of the tree itself", []string{".", "spec", "bench"}},
 		},
-		// Packages that know no wire: what a protocol says is turned into their
-		// words by the endpoints.
+		// Packages without protocols: the endpoints convert protocol messages to their
+		// types.
 		blind: map[string][]string{
 			"internal/fault":             wire,
 			"internal/event":             wire,
@@ -84,21 +84,21 @@ func rules() ruleset {
 			"internal/store/postgres":    wire,
 			"internal/store":             wire,
 		},
-		// Packages that only some may see: everything else gets its options from
-		// internal/app, which is also what commands hand the settings to.
+		// Packages that only some may import: all others get their options from
+		// internal/app, to which commands pass the settings.
 		seenBy: map[string][]string{
 			"internal/config": {"internal/app", "internal/cli", "internal/cli/shell", "internal/cli/readcli", "internal/cli/writecli", "internal/cli/hubcli", "internal/cli/operatecli"},
 		},
-		// The laboratory measures and breaks the product, which knows nothing of it. The
-		// layers keep it out of the program; this keeps it out of the tests of the program.
+		// The laboratory measures and breaks the program, and the program does not depend on
+		// it. The layers keep it out of the program, this out of the program's tests.
 		within: map[string][]string{
 			"lab": {"cmd/cloudburst-lab", "bench"},
 		},
 		grants:     grants(),
 		testGrants: testGrants(),
-		// Tests that need a later package, from a package of their own (p_test).
+		// Tests in a package of their own (p_test) that need a later package.
 		testsSee: map[string][]string{
-			"internal/hub":      {"internal/store", "internal/store/sqlite"}, // the engine on the store that people run
+			"internal/hub":      {"internal/store", "internal/store/sqlite"}, // the engine on the real store
 			"internal/upstream": {"internal/store/sqlite"},                   // the same
 			"internal/account":  {"internal/store/sqlite"},                   // the same
 			"internal/author":   {"internal/store/sqlite"},                   // the same
@@ -107,15 +107,15 @@ func rules() ruleset {
 			"internal/transfer": {"internal/store/sqlite"},                   // the same
 			// two programs that notify each other over the wire
 			"internal/push": {"internal/endpoint/hubhttp", "internal/store", "internal/store/sqlite"},
-			// the XML-RPC endpoint at which editors call
+			// the XML-RPC endpoint of editors
 			"internal/endpoint/publishhttp": {"internal/endpoint/hubhttp"},
-			// our own reader is the first that is scored
+			// the own reader is scored too
 			"internal/politeness": {"internal/fetch", "internal/nettest", "internal/river", "internal/store/sqlite"},
 		},
 	}
 }
 
-// Who may import which outside module in the program itself, and why.
+// Outside modules of the program, with the importing packages and the reason.
 func grants() []grant {
 	return []grant{
 		{"modernc.org/sqlite", "internal/store/sqlite", "the embedded store, without cgo"},
@@ -126,7 +126,7 @@ func grants() []grant {
 		{"github.com/pressly/goose/v3", "internal/store/sqldb", "migrations with the same numbers in both databases"},
 		{"github.com/pressly/goose/v3", "internal/store/sqlite", "its dialect of the migrations"},
 		{"github.com/pressly/goose/v3", "internal/store/postgres", "its dialect of the migrations, and their lock"},
-		{"code.dny.dev/ssrf", "internal/fetch", "the list of addresses that no stranger may make us dial"},
+		{"code.dny.dev/ssrf", "internal/fetch", "the list of addresses that foreign URLs must not reach"},
 		{"golang.org/x/net", "internal/href", "hosts in other scripts, in one spelling (idna)"},
 		{"golang.org/x/text", "protocol/rsscloud", "answers of hubs in other encodings than UTF-8"},
 		{"golang.org/x/text", "internal/charset", "documents in other encodings than UTF-8"},
@@ -169,7 +169,7 @@ func grants() []grant {
 	}
 }
 
-// What any test may import, and why.
+// Outside modules for all tests, with the reason.
 func testGrants() []grant {
 	return []grant{
 		{"github.com/google/go-cmp", "", "differences that a person can read"},
@@ -187,7 +187,7 @@ func testGrants() []grant {
 	}
 }
 
-func TestEveryPackageImportsEarlierLayersOnly(t *testing.T) {
+func TestPackagesImportEarlierLayersOnly(t *testing.T) {
 	t.Parallel()
 	for _, w := range findings(t, os.DirFS("."), rules()) {
 		t.Error(w)

@@ -15,8 +15,8 @@ import (
 	"unicode"
 )
 
-// sentenceReaders are the files that may recognise an error by its text, because the
-// library that makes it has no type for it.
+// sentenceReaders are the files that may recognise an error by its text, because its
+// library has no type for it.
 func sentenceReaders() map[string]string {
 	return map[string]string{
 		"internal/fetch/error.go":          "net/http, crypto/tls and the resolver",
@@ -27,8 +27,8 @@ func sentenceReaders() map[string]string {
 	}
 }
 
-// recognised lists the places where an error, or the sentence of a fault, is looked
-// through for words. An error has a type or a code, and a fault the field that it is in.
+// recognised lists the places that search the text of an error or a fault. Code should use
+// the type or code of an error and the field of a fault.
 func recognised(tree fs.FS, except map[string]string) (wrong []string, err error) {
 	err = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -60,7 +60,7 @@ func recognised(tree fs.FS, except map[string]string) (wrong []string, err error
 	return wrong, err
 }
 
-// searches are the places in a function where a sentence of an error is searched or compared.
+// searches returns the places in a function that search or compare the text of an error.
 func searches(body *ast.BlockStmt) (found []token.Pos) {
 	named := sentences(body)
 	ast.Inspect(body, func(n ast.Node) bool {
@@ -89,8 +89,8 @@ func searches(body *ast.BlockStmt) (found []token.Pos) {
 	return found
 }
 
-// isPunctuation reports whether what is looked for is a literal without letters: that only
-// writes the sentence in another form.
+// isPunctuation reports whether the search text is a literal without letters, which only
+// reformats the sentence.
 func isPunctuation(sought []ast.Expr) bool {
 	if len(sought) != 1 {
 		return false
@@ -99,7 +99,7 @@ func isPunctuation(sought []ast.Expr) bool {
 	return ok && !strings.ContainsFunc(lit.Value, unicode.IsLetter)
 }
 
-// sentences are the variables of a function that hold the sentence of an error.
+// sentences returns the variables of a function that contain the text of an error.
 func sentences(body *ast.BlockStmt) map[string]bool {
 	named := map[string]bool{}
 	ast.Inspect(body, func(n ast.Node) bool {
@@ -116,7 +116,7 @@ func sentences(body *ast.BlockStmt) map[string]bool {
 }
 
 // isSentence reports whether an expression is err.Error(), fault.Message(err), reason(err),
-// message(err), or a variable that holds one of them.
+// message(err), or a variable with one of them.
 func isSentence(e ast.Expr, named map[string]bool) bool {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -134,7 +134,7 @@ func isSentence(e ast.Expr, named map[string]bool) bool {
 	return false
 }
 
-func TestNoErrorIsRecognisedByItsSentence(t *testing.T) {
+func TestErrorsAreNotRecognisedByTheirText(t *testing.T) {
 	t.Parallel()
 	wrong, err := recognised(os.DirFS("."), sentenceReaders())
 	if err != nil {
@@ -150,7 +150,7 @@ func TestNoErrorIsRecognisedByItsSentence(t *testing.T) {
 	}
 }
 
-func TestSentencesThatAreSearchedAreFound(t *testing.T) {
+func TestSearchesForErrorTextsAreFound(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]int{
 		`_ = strings.Contains(err.Error(), "x")`:                  1,

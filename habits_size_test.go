@@ -18,19 +18,19 @@ import (
 const (
 	largestPackage   = 6000 // lines, without tests
 	largestType      = 60   // methods
-	largestInterface = 20   // methods that it declares itself
+	largestInterface = 20   // declared methods
 )
 
-// sizes are counts that a habit bounds, by what they count. A file name stands for its folder.
+// sizes are the counted sizes that have limits.
 type sizes struct {
 	packages   map[string]int // folder: lines
 	types      map[string]int // folder.Type: methods
-	interfaces map[string]int // folder.Type: methods that it declares
+	interfaces map[string]int // folder.Type: declared methods
 	sleeps     map[string]int // file: calls of time.Sleep on the real clock
 }
 
-// exceptions may only shrink: a count above its exception is a defect, and so is an exception
-// that the tree no longer needs, or that is larger than the count.
+// exceptions may only shrink: the test fails if a count is above its exception, and if an
+// exception is no longer needed or larger than the count.
 func exceptions() sizes {
 	return sizes{
 		packages: map[string]int{
@@ -46,10 +46,10 @@ func exceptions() sizes {
 			"lab/hubsim.Disk":      64, // a store
 		},
 		interfaces: map[string]int{},
-		// Clients of real processes pause between their requests, and simulated nodes live by the
-		// clock of a bubble that their caller opens.
+		// Clients of real processes pause between requests, and simulated nodes use the clock of
+		// a bubble that their caller opens.
 		sleeps: map[string]int{
-			"internal/cputime/thread_test.go":     2, // it measures that waiting takes no CPU time
+			"internal/cputime/thread_test.go":     2, // measures that waiting takes no CPU time
 			"internal/store/move_test.go":         2,
 			"internal/store/storetest/standby.go": 1,
 			"lab/abusetest/callbacks_test.go":     1,
@@ -77,8 +77,8 @@ func exceptions() sizes {
 	}
 }
 
-// measure counts what is above a bound. time.Sleep is free in the tests of a folder that has
-// tests in bubbles of testing/synctest, where it waits for no real time.
+// measure counts sizes above their limits. time.Sleep is allowed in the tests of a folder with
+// testing/synctest bubbles, where it takes no real time.
 func measure(tree fs.FS) (all sizes, err error) {
 	all = sizes{map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}}
 	bubbles := map[string]bool{} // folder
@@ -166,11 +166,11 @@ func countSleeps(f *ast.File) (n int) {
 	return n
 }
 
-// compare says what differs between the counts and their exceptions.
+// compare returns the differences between the counts and their exceptions.
 func (s sizes) compare(granted sizes) (wrong []string) {
 	for _, c := range []struct {
 		what          string
-		most, slack   int // slack: by how much an exception may be too large
+		most, slack   int // slack: how much too large an exception may be
 		found, listed map[string]int
 	}{
 		{"lines", largestPackage, 500, s.packages, granted.packages},
@@ -193,7 +193,7 @@ func (s sizes) compare(granted sizes) (wrong []string) {
 	return wrong
 }
 
-func TestPackagesTypesAndInterfacesKeepTheirBounds(t *testing.T) {
+func TestPackagesTypesAndInterfacesStayWithinLimits(t *testing.T) {
 	t.Parallel()
 	all, err := measure(os.DirFS("."))
 	if err != nil {
@@ -204,7 +204,7 @@ func TestPackagesTypesAndInterfacesKeepTheirBounds(t *testing.T) {
 	}
 }
 
-func TestTheBoundsOfSizeCatch(t *testing.T) {
+func TestSizesAboveTheLimitsAreFound(t *testing.T) {
 	t.Parallel()
 	methods := func(n int) (s string) {
 		for i := range n {
@@ -222,7 +222,7 @@ func TestTheBoundsOfSizeCatch(t *testing.T) {
 	for name, c := range map[string]struct {
 		tree    fstest.MapFS
 		granted sizes
-		want    string // "" means that all is well
+		want    string // "": no violation
 	}{
 		"nothing within the bounds": {tree: fstest.MapFS{"p/p.go": file("package p\ntype T int\n" + methods(largestType)), "p/i.go": file(declared(largestInterface))}},
 		"a large package": {tree: fstest.MapFS{"p/p.go": file("package p\n" + strings.Repeat("\n", largestPackage))},
@@ -232,7 +232,7 @@ func TestTheBoundsOfSizeCatch(t *testing.T) {
 			want: "p.T has 61 methods, more than 60"},
 		"a large interface":        {tree: fstest.MapFS{"p/p.go": file(declared(largestInterface + 1))}, want: "p.I has 21 methods, more than 20"},
 		"a sleep":                  {tree: fstest.MapFS{"p/p_test.go": file(sleeping)}, want: "p/p_test.go has 1 calls of time.Sleep"},
-		"no sleep beside bubbles":  {tree: fstest.MapFS{"p/p_test.go": file(sleeping), "p/q_test.go": file("package p\nimport _ \"testing/synctest\"\n")}},
+		"no sleep next to bubbles": {tree: fstest.MapFS{"p/p_test.go": file(sleeping), "p/q_test.go": file("package p\nimport _ \"testing/synctest\"\n")}},
 		"a sleep of the program":   {tree: fstest.MapFS{"p/p.go": file(sleeping), "p/q_test.go": file("package p\nimport _ \"testing/synctest\"\n")}, want: "p/p.go has 1 calls"},
 		"more than an exception":   {tree: fstest.MapFS{"p/p.go": file(declared(23))}, granted: sizes{interfaces: map[string]int{"p.I": 22}}, want: "p.I has 23 methods, more than 22"},
 		"nothing that is granted":  {tree: fstest.MapFS{"p/p.go": file(declared(22))}, granted: sizes{interfaces: map[string]int{"p.I": 22}}},

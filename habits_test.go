@@ -18,7 +18,7 @@ const (
 	longestFile     = 500
 )
 
-// habits says where the tree does not keep the habits that can be counted.
+// habits returns the violations of the countable habits.
 func habits(tree fs.FS) (wrong []string, err error) {
 	described := map[string]string{} // package: the file with its comment
 	err = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
@@ -40,7 +40,7 @@ func habits(tree fs.FS) (wrong []string, err error) {
 			return err
 		}
 		if n := strings.Count(string(src), "\n"); n > longestFile {
-			wrong = append(wrong, fmt.Sprintf("%s has %d lines, more than %d: part it by its nouns", name, n, longestFile))
+			wrong = append(wrong, fmt.Sprintf("%s has %d lines, more than %d: split it by its nouns", name, n, longestFile))
 		}
 		if pkg := path.Join(path.Dir(name), f.Name.Name); f.Doc != nil {
 			if other := described[pkg]; other != "" {
@@ -66,7 +66,7 @@ func functionHabits(tree fs.FS, set *token.FileSet, file string, fn *ast.FuncDec
 		wrong = append(wrong, fmt.Sprintf("%s: %s has %d lines, more than %d", at, name, n, longestFunction))
 	}
 	if name == "init" && fn.Recv == nil {
-		wrong = append(wrong, fmt.Sprintf("%s: init runs behind everybody's back: call it by a name", at))
+		wrong = append(wrong, fmt.Sprintf("%s: init functions are not allowed: call the code explicitly", at))
 	}
 	if test && strings.HasPrefix(name, "Fuzz") && fn.Recv == nil {
 		corpus := path.Join(path.Dir(file), "testdata/fuzz", name)
@@ -77,7 +77,7 @@ func functionHabits(tree fs.FS, set *token.FileSet, file string, fn *ast.FuncDec
 	return wrong
 }
 
-func TestTheTreeKeepsTheHabitsThatCanBeCounted(t *testing.T) {
+func TestTreeKeepsTheCountableHabits(t *testing.T) {
 	t.Parallel()
 	wrong, err := habits(os.DirFS("."))
 	if err != nil {
@@ -88,14 +88,14 @@ func TestTheTreeKeepsTheHabitsThatCanBeCounted(t *testing.T) {
 	}
 }
 
-func TestTheHabitsCatch(t *testing.T) {
+func TestBrokenHabitsAreFound(t *testing.T) {
 	t.Parallel()
 	body := func(lines int) string {
 		return "package p\nfunc f() {\n" + strings.Repeat("\t_ = 0\n", lines-2) + "}\n"
 	}
 	for name, c := range map[string]struct {
 		tree fstest.MapFS
-		want string // "" means that all is well
+		want string // "": no violation
 	}{
 		"nothing in a good tree": {fstest.MapFS{
 			"p/p.go": file(body(longestFunction)), "p/p_test.go": file(body(longestFunction + 1)),

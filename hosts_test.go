@@ -14,8 +14,8 @@ import (
 	"testing/fstest"
 )
 
-// hostKeys lists the places where a limit, or a map, has the host of a URL as its key as
-// the URL spells it. Each spelling of a host would have a limit of its own there.
+// hostKeys lists the places where the key of a limit or map is a host in the spelling of its
+// URL. There, each spelling of a host would have its own limit.
 func hostKeys(tree fs.FS) (wrong []string, err error) {
 	limits := []string{"take", "turn", "empty", "begin", "beginAll", "end", "ask", "host", "later"}
 	err = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
@@ -80,7 +80,7 @@ func spelled(key ast.Expr) (found bool) {
 	return found
 }
 
-func TestNoLimitIsKeyedByAHostAsItIsSpelled(t *testing.T) {
+func TestLimitsUseNormalisedHostsAsKeys(t *testing.T) {
 	t.Parallel()
 	wrong, err := hostKeys(os.DirFS("."))
 	if err != nil {
@@ -91,7 +91,7 @@ func TestNoLimitIsKeyedByAHostAsItIsSpelled(t *testing.T) {
 	}
 }
 
-func TestKeysThatAreSpelledHostsAreFound(t *testing.T) {
+func TestKeysWithUnnormalisedHostsAreFound(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]int{
 		`l.take(hostOf(u), now)`:              1,

@@ -19,10 +19,10 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// TestItFitsTheOtherSystems checks the types of the program and all that it imports for
-// the systems that it runs on beside this one. That finds what a build for them would,
-// but for assembly and the linker, and takes seconds: make cross builds it.
-func TestItFitsTheOtherSystems(t *testing.T) {
+// TestProgramTypeChecksOnOtherSystems checks the types of the program and its imports for the
+// other supported systems. It finds the errors of a build, except in assembly and linking,
+// within seconds; make cross does the builds.
+func TestProgramTypeChecksOnOtherSystems(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "the sources of all modules")
 	for _, system := range []string{"linux/arm64", "darwin/arm64"} {
@@ -39,8 +39,8 @@ func TestItFitsTheOtherSystems(t *testing.T) {
 	}
 }
 
-// The check has to see what does not fit.
-func TestWhatDoesNotFitASystemIsSeen(t *testing.T) {
+// The check must find type errors.
+func TestTypeErrorsOfOtherSystemsAreFound(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "the sources of all modules")
 	dir := t.TempDir()
@@ -63,10 +63,10 @@ func TestWhatDoesNotFitASystemIsSeen(t *testing.T) {
 	}
 }
 
-// system is one that the program is built for.
+// system is a target of the program.
 type system struct {
 	os, arch string
-	dir      string // where the module is
+	dir      string // of the module
 	files    *token.FileSet
 	sizes    types.Sizes
 	checked  map[string]*types.Package
@@ -78,7 +78,7 @@ func newSystem(name string) *system {
 		checked: map[string]*types.Package{"unsafe": types.Unsafe}}
 }
 
-// listed is what go list says of a package.
+// listed is the output of go list for a package.
 type listed struct {
 	ImportPath, Dir string
 	GoFiles         []string
@@ -90,7 +90,7 @@ type listed struct {
 	Error *struct{ Err string }
 }
 
-// check looks at packages, each after all that it imports.
+// check checks packages, each after its imports.
 func (s *system) check(roots ...string) error {
 	list := exec.Command("go", append([]string{"list", "-e", "-deps", "-json=ImportPath,Dir,GoFiles,ImportMap,Module,Error"}, roots...)...)
 	list.Dir, list.Stderr = s.dir, os.Stderr
@@ -115,7 +115,7 @@ func (s *system) check(roots ...string) error {
 	}
 }
 
-// one checks a package. Of others than ours the insides of functions are their makers' business.
+// one checks a package. It skips the function bodies of outside packages.
 func (s *system) one(p listed) error {
 	if p.ImportPath == "unsafe" {
 		return nil
@@ -141,7 +141,7 @@ func (s *system) one(p listed) error {
 	return nil
 }
 
-// imports finds what a package imports, under the names that it has there.
+// imports returns the imports of a package by import path.
 type imports struct {
 	*system
 	names map[string]string
