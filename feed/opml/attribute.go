@@ -2,11 +2,11 @@ package opml
 
 import "strings"
 
-// field is a known attribute of an outline. The order here is the one in which
-// they are written when nothing else is known.
+// field is a known attribute of an outline. Without a recorded order, attributes are written
+// in the order of these constants.
 type field byte
 
-// Zero stands for the next of Outline.Attrs.
+// Zero is the next entry of Outline.Attrs.
 const (
 	other field = iota
 	fieldText
@@ -25,14 +25,14 @@ const (
 	fields
 )
 
-// String is the name of the attribute.
+// String returns the name of the attribute.
 func (f field) String() string {
 	return [fields]string{"", "text", "title", "type", "xmlUrl", "htmlUrl", "url", "description", "language",
 		"version", "category", "created", "isComment", "isBreakpoint"}[f]
 }
 
-// fieldOf finds the field for the name of an attribute without a prefix. exact says
-// that the name was written as it should be.
+// fieldOf returns the field for an attribute name without a prefix. exact is true when the
+// name has the standard spelling.
 func fieldOf(name string) (f field, exact bool) {
 	switch name {
 	case "text":
@@ -73,7 +73,7 @@ func fieldOf(name string) (f field, exact bool) {
 	return other, false
 }
 
-// value is what the field holds, as it is written.
+// value returns the text that the writer writes for the field.
 func (o *Outline) value(f field) string {
 	switch f {
 	case fieldIsComment:
@@ -94,7 +94,7 @@ func flag(b bool) string {
 	return ""
 }
 
-// words is where the field is kept; nil for those that are no words.
+// textField returns a pointer to the field's string; nil for the two boolean fields.
 func (o *Outline) words(f field) *string {
 	switch f {
 	case fieldText:
@@ -123,7 +123,7 @@ func (o *Outline) words(f field) *string {
 	return nil
 }
 
-// set keeps a value. It is false when the value is none for this field.
+// set stores a value. It returns false when the value is invalid for this field.
 //
 // spec:opml20-2007#comment-and-breakpoint
 func (o *Outline) set(f field, value string) bool {
@@ -154,9 +154,9 @@ func truth(value string) (yes, ok bool) {
 	return false, false
 }
 
-// plain reports that order, which has every field with a value, is what the writer
-// does by itself: the text, the fields with a value in their order, and then the
-// others.
+// plain reports whether order is the writer's default order: the text, the fields that have a
+// value in constant order, then the other attributes. order contains every field that has a
+// value.
 func (o *Outline) plain(order []field) bool {
 	last := other
 	for i, f := range order {
@@ -171,9 +171,9 @@ func (o *Outline) plain(order []field) bool {
 	return true
 }
 
-// Attr is the value of the attribute with this name, prefix included, known or
-// not: "xmlUrl", "source:feed". ok is false when there is none; a known attribute
-// without value is none.
+// Attr returns the value of an attribute, known or not. The name includes the prefix, as in
+// "xmlUrl" or "source:feed". ok is false when the outline does not have the attribute; a known
+// attribute with an empty value counts as missing.
 func (o *Outline) Attr(name string) (value string, ok bool) {
 	if f, exact := fieldOf(name); exact {
 		if value = o.value(f); value != "" {

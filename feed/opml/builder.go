@@ -9,48 +9,48 @@ import (
 	"cloudburst/internal/scan"
 )
 
-// builder makes a document of the events of a scanner.
+// builder makes a document from the events of a scanner.
 type builder struct {
 	*scan.Reader
 	d      Document
-	lines  int // before it
+	lines  int // lines before the text that the scanner reads
 	limits Limits
 
-	prefix  string   // of the root's name
-	space   string   // the root's default namespace, which counts as none
-	loose   []string // prefixes without a declaration that were told
+	prefix  string   // prefix of the root's name
+	space   string   // the root's default namespace, treated as no namespace
+	loose   []string // undeclared prefixes that already have a problem
 	steps   []step   // the open elements
-	pending int      // problems from here on have no path yet
-	offset  []int    // of those
-	more    int      // problems that are not told
+	pending int      // index of the first problem without a path
+	offset  []int    // byte offsets of the problems from pending on
+	more    int      // problems beyond the limit, counted only
 
-	stack    []Outline // open outlines, each behind those finished before it: see outline
-	order    []field   // room for one outline
-	last     string    // the order that was written down last
-	outlines int       // so far
-	unknown  int       // so far
+	stack    []Outline // open outlines, each after its finished children: see outline
+	order    []field   // buffer for one outline
+	last     string    // the order stored last
+	outlines int       // read so far
+	unknown  int       // nodes and attributes kept so far
 	hasHead  bool
 	hasBody  bool
-	outside  bool  // an outline outside of the body was told
-	words    words // in opml and body
+	outside  bool  // an outline outside <body> is already reported
+	words    words // stray text in <opml> and <body>
 	inHeads  words
-	// Of a stream: what it goes to, what gives more of it, and why visit ended it.
+	// Fields of a stream: the callback, the source of more text, and the callback's error.
 	visit   func(folders []string, o *Outline) error
 	source  func(size int) string
-	piece   int // bytes to ask source for
+	piece   int // bytes to request from source
 	stopped error
-	open    int // outlines that something else than their own end tag closed
-	atEnd   int // those that the end of the document closed
+	open    int // outlines not closed by their own end tag
+	atEnd   int // outlines closed by the end of the document
 }
 
-// step is one of the open elements, for the paths of problems.
+// step is one open element in the path of a problem.
 type step struct {
 	name  string
-	place int // among the outlines around it, from 1; 0 for other elements
-	below int // outlines in it so far
+	place int // position among its sibling outlines, from 1; 0 for other elements
+	below int // child outlines so far
 }
 
-// words collects text that stands where none belongs.
+// strayText collects text where OPML allows none.
 type words []string
 
 func (w *words) add(s string) {
@@ -59,7 +59,7 @@ func (w *words) add(s string) {
 	}
 }
 
-// node makes one piece of it, or nothing.
+// node appends the collected text to a list of nodes as one text node, unless it is empty.
 func (w words) node(to []Node) []Node {
 	if len(w) == 0 {
 		return to
@@ -73,8 +73,8 @@ func newBuilder(text string, l Limits) *builder {
 	return b
 }
 
-// scanned takes a problem of the scanner. An element that is just beginning belongs
-// to its path, but is not open yet.
+// scanned records a problem of the scanner. An element that just begins is part of the
+// problem's path although it is not open yet.
 func (b *builder) scanned(kind string, offset int, message string) (more bool) {
 	if !b.room() {
 		return false
@@ -86,7 +86,8 @@ func (b *builder) scanned(kind string, offset int, message string) (more bool) {
 
 func (b *builder) line(offset int) int { return b.lines + b.Line(offset) }
 
-// room counts a problem, and reports whether it is told.
+// admitProblem counts a problem. It reports whether the limit lets the problem into the
+// document.
 func (b *builder) room() bool {
 	if len(b.d.Problems) >= b.limits.Problems {
 		b.more++
@@ -95,18 +96,18 @@ func (b *builder) room() bool {
 	return true
 }
 
-// tell has a problem with the document as a whole, or with a place outside of it.
+// addProblem records a problem of the whole document, or of a line outside the OPML.
 func (b *builder) report(kind string, line int, message string) {
 	b.problemAt(place{line: line}, kind, message)
 }
 
-// problem has one with the open element.
+// problem records a problem of the open element.
 func (b *builder) problem(kind, message string) {
 	b.problemAt(b.here(), kind, message)
 }
 
-// problemf is problem with a message that is made only if it is told: a list may have
-// the same mistake ten thousand times.
+// problemf formats its message only when the problem is recorded, because a list may repeat
+// one mistake ten thousand times.
 func (b *builder) problemf(kind, format string, args ...any) {
 	if len(b.d.Problems) >= b.limits.Problems {
 		b.more++
@@ -115,13 +116,13 @@ func (b *builder) problemf(kind, format string, args ...any) {
 	b.problem(kind, fmt.Sprintf(format, args...))
 }
 
-// place is where a problem is.
+// location is the line and path of a problem.
 type place struct {
 	line int
 	path string
 }
 
-// here is the open element, as long as anything is told.
+// here returns the location of the open element; zero once the problem limit is reached.
 func (b *builder) here() place {
 	if len(b.d.Problems) >= b.limits.Problems {
 		return place{}
@@ -129,7 +130,7 @@ func (b *builder) here() place {
 	return place{b.line(b.Offset()), b.path()}
 }
 
-// problemAt has one with an element that may have ended meanwhile.
+// problemAt records a problem of an element that may have ended already.
 func (b *builder) problemAt(at place, kind, message string) {
 	if b.room() {
 		b.settle()
@@ -138,7 +139,7 @@ func (b *builder) problemAt(at place, kind, message string) {
 	}
 }
 
-// settle gives the scanner's problems their path.
+// settle sets the paths of the scanner's problems.
 func (b *builder) settle() {
 	if b.pending == len(b.d.Problems) {
 		return
@@ -150,7 +151,7 @@ func (b *builder) settle() {
 	b.pending, b.offset = len(b.d.Problems), b.offset[:0]
 }
 
-// begun gives those that lie before the element that begins the path around it.
+// settleBefore sets the enclosing path for the problems that precede the element that begins.
 func (b *builder) begun() {
 	path, i := b.path(), 0
 	for i < len(b.offset) && b.offset[i] < b.Offset() {
@@ -177,7 +178,7 @@ func (b *builder) path() string {
 	return string(s)
 }
 
-// next goes on, and keeps the steps.
+// next reads the next event and updates the open steps.
 func (b *builder) next() scan.Kind {
 	b.readAhead()
 	kind := b.Next()
@@ -210,7 +211,7 @@ func (b *builder) next() scan.Kind {
 	return kind
 }
 
-// skip passes over the element that has begun.
+// skip discards the element that has begun, with all its content.
 func (b *builder) skip() {
 	for depth := len(b.steps); len(b.steps) >= depth; {
 		if b.next() == scan.EOF {
@@ -219,20 +220,21 @@ func (b *builder) skip() {
 	}
 }
 
-// encoding takes over what the decoding found.
+// encoding records the encoding and the problems that the decoder found.
 func (b *builder) encoding(in charset.Result) {
 	for _, p := range in.Problems {
 		b.report(p.Kind, p.Line, p.Message)
 	}
 }
 
-// ours reports that the element has no namespace, or the root's.
+// inOPML reports whether the element has no namespace, or the namespace of the root.
 func (b *builder) ours() bool {
 	i := strings.IndexByte(b.Name, ':')
 	return i < 0 || b.prefix != "" && b.Name[:i] == b.prefix
 }
 
-// mayBegin reports that an outline within its limit begins; else it is passed over.
+// mayBegin reports whether an outline may begin within the limits; otherwise it skips the
+// outline.
 func (b *builder) mayBegin() bool {
 	if b.outlines++; b.outlines <= b.limits.Outlines {
 		return true
@@ -244,10 +246,11 @@ func (b *builder) mayBegin() bool {
 	return false
 }
 
-// mayKeep counts n pieces that have no field of their own.
+// mayKeep counts n nodes or attributes that have no field. It returns false when they exceed
+// the limit.
 func (b *builder) mayKeep(n int) bool {
 	if b.visit != nil {
-		return false // a stream keeps nothing that has no field
+		return false // a stream does not keep unknown nodes
 	}
 	if b.unknown+n <= b.limits.Unknown {
 		b.unknown += n

@@ -6,13 +6,11 @@ import (
 	"strings"
 )
 
-// Category is the attribute "category" as written: categories with commas between
-// them, each a path with slashes (/Philosophy/Baseball/Mets) or a tag (Tourism).
-// In JSON it is a list of strings.
+// Category is the attribute "category" as written: a comma-separated list of paths
+// (/Philosophy/Baseball/Mets) and tags (Tourism). In JSON it is a list of strings.
 type Category string
 
-// List is the categories without the white space around them. Empty ones are left
-// out.
+// List returns the categories without surrounding white space. It omits empty ones.
 //
 // spec:opml20-2007#category
 func (c Category) List() []string {
@@ -25,8 +23,8 @@ func (c Category) List() []string {
 	return list
 }
 
-// Paths is List with each category taken apart: /Philosophy/Baseball is
-// ["Philosophy", "Baseball"], and a tag is a path of one.
+// Paths splits each category of List at its slashes: /Philosophy/Baseball is ["Philosophy",
+// "Baseball"], and a tag is a path of one element.
 func (c Category) Paths() [][]string {
 	var paths [][]string
 	for _, one := range c.List() {
@@ -43,8 +41,8 @@ func (c Category) Paths() [][]string {
 	return paths
 }
 
-// Categories makes a Category of paths and tags. A comma within one becomes a
-// space: it would part it.
+// Categories joins paths and tags into a Category. A comma within one of them becomes a space,
+// because commas separate categories.
 func Categories(list ...string) Category {
 	clean := make([]string, 0, len(list))
 	for _, one := range list {
@@ -56,7 +54,7 @@ func Categories(list ...string) Category {
 	return Category(strings.Join(clean, ","))
 }
 
-// MarshalJSON gives the list.
+// MarshalJSON encodes the list of categories.
 func (c Category) MarshalJSON() ([]byte, error) {
 	list := c.List()
 	if list == nil {
@@ -65,7 +63,7 @@ func (c Category) MarshalJSON() ([]byte, error) {
 	return plainJSON(list)
 }
 
-// UnmarshalJSON takes a list, or the attribute in one string.
+// UnmarshalJSON accepts a list of strings, or the attribute as one string.
 func (c *Category) UnmarshalJSON(b []byte) error {
 	if bytes.HasPrefix(bytes.TrimSpace(b), []byte(`"`)) {
 		return json.Unmarshal(b, (*string)(c))
@@ -78,8 +76,8 @@ func (c *Category) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// plainJSON leaves < and & as they are: the encoder outside escapes them if it is
-// told to.
+// plainJSON encodes v without escaping < and &; the outer encoder escapes them if configured
+// to.
 func plainJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

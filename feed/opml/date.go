@@ -7,35 +7,35 @@ import (
 	"cloudburst/internal/date"
 )
 
-// Date is a moment as the document wrote it, which should be in the form of RFC
-// 822 with a year of four digits. In JSON it is an object with raw and, where it
-// can be read, utc.
+// Date is a date as the document wrote it. OPML requires the form of RFC 822 with a year of
+// four digits. In JSON it is an object with the members raw and, if the date can be parsed,
+// utc.
 type Date string
 
-// DateOf gives a moment the form that OPML wants.
+// DateOf formats a time as OPML requires it.
 //
 // spec:opml20-2007#dates
 func DateOf(t time.Time) Date { return Date(t.UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT")) }
 
-// Time is the moment in UTC. Besides RFC 822 it reads every form of date that feeds
-// have: ISO 8601, that of asctime, names of months in many languages. A date without
-// a zone, or with one that nobody knows, is taken for UTC, one without a time for midnight. ok is false when it cannot
-// be read, or could be either of two days.
+// Time returns the date in UTC. It parses RFC 822, ISO 8601, the form of asctime, and month
+// names in many languages. A missing or unknown time zone means UTC, and a missing time of day
+// means midnight. ok is false when the date cannot be parsed, or when it may mean two
+// different days.
 func (d Date) Time() (t time.Time, ok bool) { return date.Parse(string(d)) }
 
-// dateJSON is a Date in JSON.
+// dateJSON is the JSON form of a Date.
 type dateJSON struct {
 	Raw string    `json:"raw,omitempty"`
 	UTC time.Time `json:"utc,omitzero"`
 }
 
-// MarshalJSON gives raw and utc.
+// MarshalJSON encodes an object with raw and utc.
 func (d Date) MarshalJSON() ([]byte, error) {
 	t, _ := d.Time()
 	return plainJSON(dateJSON{string(d), t})
 }
 
-// UnmarshalJSON takes what MarshalJSON gives; raw counts.
+// UnmarshalJSON accepts the output of MarshalJSON; it uses raw and ignores utc.
 func (d *Date) UnmarshalJSON(b []byte) error {
 	var v dateJSON
 	err := json.Unmarshal(b, &v)

@@ -7,23 +7,21 @@ import (
 	"cloudburst/internal/scan"
 )
 
-// undeclared and a prefix make the URI that the writer declares for a prefix
-// that nobody declared, so that other readers take the document; the reader takes
-// it for none.
+// undeclared starts the URI that the writer declares for a prefix without a declaration, so
+// that other programs accept the document. The parser reads this URI as no namespace.
 const undeclared = "undeclared:"
 
-// sourceURI is the namespace that lists use more than any other, at times without
-// declaring it.
+// sourceURI is the most frequent namespace in lists. Some lists use it without a declaration.
 const sourceURI = "http://source.scripting.com/"
 
-// The two namespaces that no document may declare.
+// A document must not declare these two namespaces.
 const (
 	xmlURI   = "http://www.w3.org/XML/1998/namespace"
 	xmlnsURI = "http://www.w3.org/2000/xmlns/"
 )
 
-// value is what an attribute means: its line ends and tabs are spaces, except for
-// those that are written as references.
+// value resolves the references in an attribute's value. Line ends and tabs become spaces,
+// unless they are written as references.
 func (b *builder) value(raw string) string {
 	if literal(raw) {
 		return raw
@@ -34,8 +32,8 @@ func (b *builder) value(raw string) string {
 	return b.Decode(raw)
 }
 
-// literal reports that a value means what it says: no reference and no control
-// character is in it. It looks at eight bytes at once.
+// literal reports whether a value contains no reference and no control character. It checks
+// eight bytes at once.
 func literal(s string) bool {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	for len(s) >= 8 {
@@ -55,7 +53,7 @@ func literal(s string) bool {
 	return true
 }
 
-// outlineAttrs takes the attributes of an outline.
+// outlineAttrs reads the attributes of an outline.
 func (b *builder) outlineAttrs(o *Outline) {
 	order, seen, loose := b.order[:0], 0, false
 	for i := range b.Attrs {
@@ -70,7 +68,7 @@ func (b *builder) outlineAttrs(o *Outline) {
 	if loose {
 		b.inOtherLetters(order, seen)
 	}
-	kept := order[:0] // xmlns and what is beyond a limit falls out
+	kept := order[:0] // excludes xmlns and attributes beyond a limit
 	for i := range b.Attrs {
 		switch f := order[i]; {
 		case f == other:
@@ -81,22 +79,22 @@ func (b *builder) outlineAttrs(o *Outline) {
 			}
 		case b.known(o, f, b.Attrs[i].Raw):
 			kept = append(kept, f)
-		default: // a value that the field cannot hold
+		default: // the value is invalid for the field
 			o.Attrs = b.attr(o.Attrs, b.Attrs[i])
 			kept = append(kept, other)
 		}
 	}
 	b.order = b.fill(o, kept)
 	if !o.plain(b.order) {
-		if b.last != string(b.order) { // most outlines of a list are alike
+		if b.last != string(b.order) { // most outlines of a list have the same order
 			b.last = string(b.order)
 		}
 		o.order = b.last
 	}
 }
 
-// inOtherLetters looks at names that are known but for their letters: they count
-// where the right name is missing.
+// fixCase handles known names in the wrong case. Their values count when the correctly spelled
+// attribute is missing.
 func (b *builder) inOtherLetters(order []field, seen int) {
 	for i, f := range order {
 		name := b.Attrs[i].Name
@@ -112,7 +110,8 @@ func (b *builder) inOtherLetters(order []field, seen int) {
 	}
 }
 
-// known keeps the value of a known attribute, if it is one.
+// known stores the value of a known attribute. It returns false when the value does not fit
+// the field.
 func (b *builder) known(o *Outline, f field, raw string) bool {
 	v := b.value(raw)
 	switch f {
@@ -133,7 +132,7 @@ func (b *builder) known(o *Outline, f field, raw string) bool {
 	return false
 }
 
-// fill adds what has to be there and can be known.
+// fill adds the required attributes whose values can be derived.
 //
 // spec:opml20-2007#text-required
 func (b *builder) fill(o *Outline, order []field) []field {
@@ -168,7 +167,7 @@ func has(order []field, f field) bool {
 	return false
 }
 
-// insert puts a field before those that come later by themselves.
+// insert adds a field to order at its default position.
 func insert(order []field, f field) []field {
 	i := 0
 	for i < len(order) && order[i] != other && order[i] < f {
@@ -182,7 +181,7 @@ func insert(order []field, f field) []field {
 
 func isXMLNS(name string) bool { return name == "xmlns" || strings.HasPrefix(name, "xmlns:") }
 
-// attrs keeps attributes that have no field, behind others.
+// attrs appends attributes that have no field.
 //
 // spec:opml20-2007#namespaces
 func (b *builder) attrs(to []Attr, list []scan.Attr) []Attr {
@@ -194,7 +193,7 @@ func (b *builder) attrs(to []Attr, list []scan.Attr) []Attr {
 	return to
 }
 
-// attr keeps one, unless it is there already.
+// attr appends one attribute, unless the list already has it.
 func (b *builder) attr(to []Attr, a scan.Attr) []Attr {
 	out := Attr{Name: a.Name}
 	if strings.IndexByte(a.Name, ':') >= 0 || !simpleName(a.Name) {
@@ -210,8 +209,8 @@ func (b *builder) attr(to []Attr, a scan.Attr) []Attr {
 	return append(to, out)
 }
 
-// repeated reports an attribute with the same name, or with a prefix that means
-// the same.
+// repeated reports whether the list has an attribute with the same name, or with the same
+// namespace and local name.
 func repeated(list []Attr, a Attr) bool {
 	for i := range list {
 		if list[i].Name == a.Name || a.Space != "" && list[i].Space == a.Space && local(list[i].Name) == local(a.Name) {
@@ -223,7 +222,7 @@ func repeated(list []Attr, a Attr) bool {
 
 func local(name string) string { return name[strings.IndexByte(name, ':')+1:] }
 
-// uri is the namespace of a prefix where the reader stands.
+// uri returns the namespace that a prefix has at the scanner's position.
 func (b *builder) uri(prefix string) string {
 	uri := b.URI(prefix)
 	switch {
@@ -233,7 +232,7 @@ func (b *builder) uri(prefix string) string {
 		return uri
 	}
 	for _, n := range b.d.Namespaces {
-		if n.Prefix == prefix { // its declaration has ended too early
+		if n.Prefix == prefix { // an unclosed tag ended the declaration too early
 			return n.URI
 		}
 	}
@@ -251,7 +250,7 @@ func (b *builder) uri(prefix string) string {
 	return ""
 }
 
-// isNone reports a declaration that says nothing, or may not be.
+// isNone reports whether a namespace declaration is empty or forbidden.
 func isNone(prefix, uri string) bool {
 	if rest, ok := strings.CutPrefix(uri, undeclared); ok && rest == prefix {
 		return true
@@ -259,7 +258,7 @@ func isNone(prefix, uri string) bool {
 	return uri == xmlURI && prefix != "xml" || uri == xmlnsURI
 }
 
-// name parts a qualified name. What cannot stand in one becomes an underscore.
+// name splits a qualified name. Characters that a name must not contain become underscores.
 func (b *builder) name(qualified string) (prefix, local string) {
 	if i := strings.IndexByte(qualified, ':'); i > 0 && i < len(qualified)-1 {
 		prefix, local = qualified[:i], qualified[i+1:]
@@ -279,7 +278,7 @@ func (b *builder) name(qualified string) (prefix, local string) {
 	return cleanName(prefix), local
 }
 
-// simpleName reports names that need no further look.
+// simpleName reports whether a name is ASCII and valid without further checks.
 func simpleName(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -291,8 +290,8 @@ func simpleName(s string) bool {
 	return s != ""
 }
 
-// cleanName makes a name of s that every edition of XML allows: many parsers still
-// go by the fourth, which has far fewer letters than the fifth.
+// cleanName turns s into a name that every edition of XML allows. Many parsers still implement
+// the fourth edition, which allows far fewer letters than the fifth.
 func cleanName(s string) string {
 	if s == "" || simpleName(s) {
 		return s
@@ -308,7 +307,7 @@ func cleanName(s string) string {
 	return out.String()
 }
 
-// letter reports the letters of the scripts that names are found in.
+// letter reports whether r is a letter of a script that is common in names.
 func letter(r rune) bool {
 	switch {
 	case r < 0x80:
@@ -323,7 +322,7 @@ func letter(r rune) bool {
 		r >= 0x4E00 && r <= 0x9FA5 || r >= 0xAC00 && r <= 0xD7A3 // Han, Hangul
 }
 
-// node takes the element that has begun, whole.
+// node reads the element that has begun, with all its content.
 func (b *builder) node(to []Node) []Node {
 	if !b.mayKeep(1) {
 		b.skip()
@@ -331,7 +330,7 @@ func (b *builder) node(to []Node) []Node {
 	}
 	var n Node
 	if n.Prefix, n.Name = b.name(b.Name); n.Prefix != "" && n.Prefix == b.prefix {
-		n.Prefix = "" // the root's, which is written without one
+		n.Prefix = "" // the root's prefix; the writer omits it
 	} else {
 		n.Space = b.uri(n.Prefix)
 	}
@@ -361,7 +360,8 @@ func (b *builder) node(to []Node) []Node {
 	return append(to, tidy(n, elements, empty))
 }
 
-// tidy takes out white space between elements, and makes a leaf of what has none.
+// tidy removes white space between child elements, and stores the text of an element without
+// children in Text.
 func tidy(n Node, elements int, empty bool) Node {
 	switch {
 	case empty && elements == 0:

@@ -2,16 +2,16 @@ package opml
 
 import "fmt"
 
-// NotOPMLError says that a document is no OPML at all, and what it looks like.
+// NotOPMLError reports a document that is not OPML, with the format that it resembles.
 type NotOPMLError struct {
-	// Looks is one of "empty", "html", "feed", "json", "xml", "image", "pdf", "zip",
-	// "gzip", "audio", "video", "text" and "binary".
+	// Looks is the detected format: "empty", "html", "feed", "json", "xml", "image", "pdf",
+	// "zip", "gzip", "audio", "video", "text" or "binary".
 	Looks string
-	// Detail is the root element of a feed or of other XML, as written.
+	// Detail is the name of the root element of a feed or of other XML, as written.
 	Detail string
 }
 
-// Error is a sentence for people.
+// Error returns a message for people.
 func (e *NotOPMLError) Error() string {
 	switch e.Looks {
 	case "empty":

@@ -7,25 +7,25 @@ import (
 	"cloudburst/internal/scan"
 )
 
-// headName is an element of the head by its place.
+// headName is the index of an element of the head.
 type headName int
 
 const headNames headName = 13
 
-// String is the element's name.
+// String returns the element's name.
 func (n headName) String() string {
 	return [headNames]string{"title", "dateCreated", "dateModified", "ownerName", "ownerEmail", "ownerId", "docs",
 		"expansionState", "vertScrollState", "windowTop", "windowLeft", "windowBottom", "windowRight"}[n]
 }
 
-// at is where an element is kept.
+// at returns a pointer to the element's field.
 func (h *Head) at(n headName) *string {
 	return [headNames]*string{&h.Title, (*string)(&h.DateCreated), (*string)(&h.DateModified), &h.OwnerName, &h.OwnerEmail,
 		&h.OwnerID, &h.Docs, &h.ExpansionState, &h.VertScrollState, &h.WindowTop, &h.WindowLeft, &h.WindowBottom, &h.WindowRight}[n]
 }
 
-// field is where the element with this name, in any letters, is kept; nil for
-// others.
+// field returns a pointer to the field of the element with this name in any case; nil for
+// unknown names.
 func (h *Head) field(name string) *string {
 	for n := range headNames {
 		if strings.EqualFold(n.String(), name) {
@@ -35,7 +35,7 @@ func (h *Head) field(name string) *string {
 	return nil
 }
 
-// head reads what is in <head>.
+// head reads the content of <head>.
 func (b *builder) head() {
 	for depth := len(b.steps); len(b.steps) >= depth; {
 		switch b.next() {
@@ -49,7 +49,7 @@ func (b *builder) head() {
 	}
 }
 
-// inHead takes one element of the head, which may be one that belongs elsewhere.
+// inHead reads one child of <head>, which may be an element that belongs elsewhere.
 func (b *builder) inHead() {
 	ours := b.ours()
 	switch {
@@ -62,8 +62,8 @@ func (b *builder) inHead() {
 	}
 }
 
-// headElement takes an element that has a field. What follows an end tag that was
-// forgotten is not lost: it is found inside and read as it would be outside.
+// headElement reads an element that has a field. Elements after a missing end tag end up
+// inside this element; they are found there and read as children of <head>.
 //
 // spec:opml20-2007#head
 func (b *builder) headElement() {
@@ -95,8 +95,8 @@ func (b *builder) headElement() {
 	b.keepHead(n, field, where)
 }
 
-// keepHead puts an element into its field, and into Unknown where the field cannot
-// hold all of it.
+// keepHead stores an element in its field. It adds the element to Unknown when the field
+// cannot hold all of it.
 func (b *builder) keepHead(n Node, at *string, where place) {
 	text := strings.TrimSpace(n.words())
 	switch again := *at != ""; {
@@ -117,10 +117,10 @@ func (b *builder) keepHead(n Node, at *string, where place) {
 	}
 }
 
-// rich reports that the element is more than its text.
+// hasMarkup reports whether the element has attributes or child elements.
 func (n *Node) rich() bool { return len(n.Attrs) > 0 || len(n.Children) > 0 }
 
-// words is all text in the element.
+// allText returns all text in the element.
 func (n *Node) words() string {
 	if len(n.Children) == 0 {
 		return n.Text
@@ -132,8 +132,8 @@ func (n *Node) words() string {
 	return s.String()
 }
 
-// stands reports that an element of Unknown says what the field of this name does,
-// and more: it is written instead.
+// supersedes reports whether an element of Unknown contains the text of the field with this
+// name and more. The writer then writes only the element.
 func (h *Head) stands(name headName, text string) bool {
 	for i := range h.Unknown {
 		if n := &h.Unknown[i]; n.Prefix == "" && n.Space == "" && strings.EqualFold(n.Name, name.String()) {

@@ -2,10 +2,10 @@ package opml
 
 import "strings"
 
-// closeLeaves gives doc with the subscriptions closed that are not, and how many
-// those are. Where not a single outline is closed, all are leaves. This is for
-// documents that are known to be broken: a subscription with others in it is told
-// from one that was not closed by nothing.
+// closeLeaves closes the subscriptions in doc that have no end tag, and returns the result and
+// their number. If the document closes no outline at all, every outline is a leaf. The input
+// is a document that is known to be broken: the function distinguishes a subscription that
+// contains others from one that lacks its end tag.
 func closeLeaves(doc string) (string, int) {
 	all, folders := true, 0
 	for tag := range tags(doc) {
@@ -23,7 +23,8 @@ func closeLeaves(doc string) (string, int) {
 		if tag.closed || !all && !hasURL(doc[tag.begin:tag.end]) {
 			continue
 		}
-		// An end right behind it is its own, unless the folders need them all.
+		// An end tag directly after the start tag belongs to it, unless the folders need all
+		// end tags.
 		after := strings.TrimLeft(doc[tag.end:min(len(doc), tag.end+200)], " \t\r\n")
 		if ends > folders && strings.HasPrefix(after, "</outline") {
 			continue
@@ -37,13 +38,13 @@ func closeLeaves(doc string) (string, int) {
 	return b.String(), n
 }
 
-// span is where a start tag stands; end is behind its >.
+// span is the position of a start tag; end is the offset after its >.
 type span struct {
 	begin, end int
-	closed     bool // <outline …/>
+	closed     bool // written as <outline …/>
 }
 
-// tags finds the start tags of outlines.
+// tags iterates over the start tags of outlines.
 func tags(doc string) func(func(span) bool) {
 	const opener = "<outline"
 	return func(yield func(span) bool) {
@@ -62,8 +63,8 @@ func tags(doc string) func(func(span) bool) {
 	}
 }
 
-// tagEnd gives the offset behind the > of a tag, passing over quoted values, or
-// where the next tag or the document's end comes first.
+// tagEnd returns the offset after the > of a tag, ignoring quoted values. If the next tag or
+// the end of the document comes first, it returns that offset.
 func tagEnd(doc string, i int) int {
 	for i < len(doc) {
 		switch c := doc[i]; c {
@@ -72,7 +73,7 @@ func tagEnd(doc string, i int) int {
 		case '<':
 			return i
 		case '"', '\'':
-			// A quote without its other is passed over by itself.
+			// An unmatched quote is skipped.
 			n := strings.IndexByte(doc[i+1:min(len(doc), i+1+longestValue)], c)
 			if n >= 0 {
 				i += n + 1
@@ -83,8 +84,8 @@ func tagEnd(doc string, i int) int {
 	return i
 }
 
-// longestValue bounds looking for the end of a value, so that many quotes that
-// never end cost no more than this each.
+// longestValue limits the search for a closing quote, in bytes. It bounds the cost of a
+// document with many unmatched quotes.
 const longestValue = 4096
 
 func hasURL(tag string) bool {

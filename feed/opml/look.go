@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// looks says what a document that is no OPML is, from its beginning.
+// identify determines the format of a document that is not OPML from its first bytes.
 func looks(doc []byte, text string) *NotOPMLError {
 	text = strings.TrimSpace(text)
 	if text == "" && len(strings.TrimSpace(string(doc[:min(len(doc), 512)]))) == 0 {

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// FeedURL is the address of the feed that the outline subscribes to, "" when it is
-// no subscription. A few programs write it as url instead of xmlUrl.
+// FeedURL returns the URL of the feed that the outline subscribes to; "" when it is not a
+// subscription. It accepts the attribute url as well as xmlUrl, because a few programs write
+// url.
 //
 // spec:opml20-2007#subscription
 func (o *Outline) FeedURL() string {
@@ -25,9 +26,9 @@ func (o *Outline) isFeedType() bool {
 	return strings.EqualFold(o.Type, "rss") || strings.EqualFold(o.Type, "atom") || strings.EqualFold(o.Type, "feed")
 }
 
-// IncludeURL is the address of another OPML document that stands for what is below
-// this outline, "" when it includes none: a type of "include", or a "link" whose
-// URL ends with .opml.
+// IncludeURL returns the URL of the OPML document that the outline includes; "" when it
+// includes none. An outline includes a document if its type is "include", or if its type is
+// "link" and the URL ends with .opml.
 //
 // spec:opml20-2007#inclusion
 func (o *Outline) IncludeURL() string {
@@ -47,11 +48,11 @@ func (o *Outline) IncludeURL() string {
 	return ""
 }
 
-// IsFolder reports that the outline is there for those below it.
+// IsFolder reports whether the outline contains others and is not a subscription.
 func (o *Outline) IsFolder() bool { return len(o.Outlines) > 0 && o.FeedURL() == "" }
 
-// Expanded is the list of line numbers in ExpansionState, from 1. What is no
-// number is left out.
+// Expanded returns the line numbers in ExpansionState, counted from 1. It omits invalid
+// numbers.
 //
 // spec:opml20-2007#expansion-state
 func (h *Head) Expanded() []int {
@@ -64,18 +65,18 @@ func (h *Head) Expanded() []int {
 	return lines
 }
 
-// All gives every outline in the order of the document, each with the texts of
-// those around it, from the outermost. The paths may be kept. Outlines may be
-// changed, but none added or taken out meanwhile.
+// All iterates over every outline in document order. The path holds the texts of the enclosing
+// outlines, from the outermost. You may keep the path and change outlines, but not add or
+// remove any during the iteration.
 func (d *Document) All() iter.Seq2[[]string, *Outline] {
 	return func(yield func([]string, *Outline) bool) {
 		walk(nil, d.Outlines, func(*Outline) bool { return true }, yield)
 	}
 }
 
-// Feeds gives every subscription in the order of the document, each with the names
-// of the folders around it, from the outermost; see [Outline.FeedURL]. Outlines
-// that are commented out, and all below them, are left out.
+// Feeds iterates over every subscription in document order; see [Outline.FeedURL]. The path
+// holds the names of the enclosing folders, from the outermost. Commented-out outlines and all
+// outlines below them are omitted.
 //
 //	for folders, feed := range list.Feeds() { … }
 //
@@ -84,13 +85,14 @@ func (d *Document) Feeds() iter.Seq2[[]string, *Outline] {
 	return d.some((*Outline).FeedURL)
 }
 
-// Includes gives every outline that stands for another OPML document, as Feeds
-// does; see [Outline.IncludeURL]. Nothing is fetched.
+// Includes iterates over every outline that includes another OPML document, as Feeds does; see
+// [Outline.IncludeURL]. It does not fetch the documents.
 func (d *Document) Includes() iter.Seq2[[]string, *Outline] {
 	return d.some((*Outline).IncludeURL)
 }
 
-// some gives those that count and have a URL.
+// withURL iterates over the outlines that are not commented out and for which url is not
+// empty.
 //
 // spec:opml20-2007#comment-and-breakpoint
 func (d *Document) some(url func(*Outline) string) iter.Seq2[[]string, *Outline] {
@@ -102,8 +104,8 @@ func (d *Document) some(url func(*Outline) string) iter.Seq2[[]string, *Outline]
 	}
 }
 
-// walk visits list and all below it, without those that do not count. It is false
-// when visit was.
+// walk visits list and all outlines below it, except outlines that counts excludes. It returns
+// false when visit does.
 func walk(path []string, list []Outline, counts func(*Outline) bool, visit func([]string, *Outline) bool) bool {
 	for i := range list {
 		o := &list[i]
@@ -116,7 +118,7 @@ func walk(path []string, list []Outline, counts func(*Outline) bool, visit func(
 		if len(o.Outlines) == 0 {
 			continue
 		}
-		// A path of its own: whoever keeps one, or appends to it, disturbs nobody.
+		// Each visit has its own path, so that callers may keep it or append to it.
 		below := slices.Clip(append(slices.Clip(path), o.label()))
 		if !walk(below, o.Outlines, counts, visit) {
 			return false
@@ -125,7 +127,7 @@ func walk(path []string, list []Outline, counts func(*Outline) bool, visit func(
 	return true
 }
 
-// label is what to call the outline.
+// label returns the name that is displayed for the outline.
 func (o *Outline) label() string {
 	if o.Text != "" {
 		return o.Text
@@ -133,10 +135,9 @@ func (o *Outline) label() string {
 	return o.Title
 }
 
-// Add puts an outline at the end of the folder that path names, from the outermost;
-// without a path, at the end of the list. Folders that are not there are made. An
-// outline without text gets its title or address for one, and a subscription
-// without a type the type "rss".
+// Add appends an outline to the folder at path, from the outermost folder; without a path, it
+// appends to the top level. It creates missing folders. If the outline has no text, its title
+// or URL becomes the text. A subscription without a type gets the type "rss".
 func (d *Document) Add(o Outline, path ...string) {
 	if o.Text == "" {
 		o.Text = firstOf(o.Title, o.XMLURL, o.HTMLURL, o.URL)
@@ -146,7 +147,8 @@ func (d *Document) Add(o Outline, path ...string) {
 	}
 	list := &d.Outlines
 	for _, name := range path {
-		// From the end: who adds many adds them folder by folder.
+		// Search from the end: callers that add many outlines usually add them folder by
+		// folder.
 		i := len(*list) - 1
 		for i >= 0 && ((*list)[i].label() != name || (*list)[i].FeedURL() != "") {
 			i--

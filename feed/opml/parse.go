@@ -9,25 +9,24 @@ import (
 	"cloudburst/internal/scan"
 )
 
-// Options change how a document is read. The zero value, and nil, mean the
-// defaults.
+// Options change how a document is parsed. The zero value, and nil, mean the defaults.
 type Options struct {
-	// ContentType is the header of the answer that the document came in, for its
-	// charset; "" when there is none.
+	// ContentType is the Content-Type header of the HTTP response, which may declare the
+	// charset; "" if unknown.
 	ContentType string
-	// Limits of a document; zero fields mean the defaults.
+	// Limits bound the document; zero fields mean the defaults.
 	Limits Limits
 }
 
-// Limits bound what one document may make a reader do. What is beyond them is
-// left out, and the document has a problem that names the limit.
+// Limits bound the resources that one document may use. The parser omits content beyond a
+// limit and records a problem that names the limit. Defaults are in brackets.
 type Limits struct {
-	Bytes      int // of the document as it comes [16 MiB]; negative: none
-	Outlines   int // [100,000]; negative: none
-	Depth      int // of elements within one another [100]
+	Bytes      int // of the document as received [16 MiB]; negative: no limit
+	Outlines   int // [100,000]; negative: no limit
+	Depth      int // of nested elements [100]
 	Attributes int // of one element [256]
-	Unknown    int // elements and attributes that have no field [200,000]; negative: none
-	Problems   int // told one by one; the rest are counted [100]
+	Unknown    int // elements and attributes that have no field [200,000]; negative: no limit
+	Problems   int // listed one by one; further ones are only counted [100]
 }
 
 const noLimit = int(^uint(0) >> 1)
@@ -51,8 +50,8 @@ func (l Limits) orDefaults() Limits {
 	return l
 }
 
-// Parse reads a document. The error is r's own, or a [*NotOPMLError] when what it
-// gives is no OPML; anything else that is wrong is in the document's Problems.
+// Parse reads a document. It returns the error of r, or a [*NotOPMLError] when the input is
+// not OPML. All other defects are listed in [Document.Problems].
 func Parse(r io.Reader, o *Options) (*Document, error) {
 	var limits Limits
 	if o != nil {
@@ -68,8 +67,8 @@ func Parse(r io.Reader, o *Options) (*Document, error) {
 	return ParseBytes(doc, o)
 }
 
-// ParseBytes is Parse of a document that is in memory. The result keeps doc: do not
-// change it afterwards.
+// ParseBytes parses a document in memory. The result refers to doc: do not change doc
+// afterwards.
 func ParseBytes(doc []byte, o *Options) (*Document, error) {
 	if o == nil {
 		o = &Options{}
@@ -93,8 +92,8 @@ func ParseBytes(doc []byte, o *Options) (*Document, error) {
 	}
 	b.read()
 	if b.leaking() {
-		// Now that the whole is known: tags that were never closed have drawn what
-		// follows them into themselves.
+		// The whole document is known now: elements after an unclosed tag were read as its
+		// children.
 		if repaired, n := closeLeaves(text); n > 0 {
 			again := newBuilder(repaired, limits)
 			again.lines = b.lines
@@ -121,10 +120,10 @@ func unclosed(n int) Problem {
 	return Problem{Kind: ProblemUnclosed, Message: fmt.Sprintf("Outlines are not closed (%d of them); each is taken to end where it begins.", n)}
 }
 
-// farthest is how far into other things <opml> is looked for.
+// farthest is how many bytes of other content may precede <opml>.
 const farthest = 64 << 10
 
-// root finds where the outline begins in text, the decoded doc.
+// root finds the beginning of the outline in text, which is doc after decoding.
 func root(doc []byte, text string) (from string, skipped int, err error) {
 	r := scan.New(text, scan.Options{Depth: 1})
 	kind := r.Next()
@@ -147,7 +146,7 @@ func root(doc []byte, text string) (from string, skipped int, err error) {
 	case "rss", "feed", "rdf", "channel", "scriptingnews":
 		return "", 0, &NotOPMLError{Looks: "feed", Detail: r.Name}
 	}
-	// What a server said before: a warning of its own, a banner.
+	// Other output of a server may precede the document, such as a warning or a banner.
 	head := text[:min(len(text), farthest)]
 	for at := r.Offset(); ; at++ {
 		i := strings.Index(head[at:], "<opml")

@@ -1,9 +1,9 @@
 package opml
 
-// Problem is something that had to be repaired or left out.
+// Problem is a defect that the parser repaired, or content that it omitted.
 type Problem struct {
-	Kind    string `json:"kind"`           // stable, for programs: see the Problem constants
-	Line    int    `json:"line,omitempty"` // from 1; 0: the document as a whole
+	Kind    string `json:"kind"`           // stable identifier: see the Problem constants
+	Line    int    `json:"line,omitempty"` // from 1; 0 for the whole document
 	Path    string `json:"path,omitempty"` // element path: opml/body/outline[3]
 	Message string `json:"message"`        // for people
 }
@@ -11,21 +11,21 @@ type Problem struct {
 // Kinds of problems.
 const (
 	ProblemTruncated = "truncated" // the document ends in the middle
-	ProblemUnclosed  = "unclosed"  // an element was closed for its author
-	ProblemStrayEnd  = "stray-end" // an end tag of nothing
+	ProblemUnclosed  = "unclosed"  // an element has no end tag
+	ProblemStrayEnd  = "stray-end" // an end tag without a start tag
 	ProblemMarkup    = "markup"    // a stray <, a bad tag, a bad comment
-	ProblemAttribute = "attribute" // unquoted, repeated, without value, in other letters
-	ProblemEntity    = "entity"    // a bare & or an entity that XML does not have
-	ProblemCharacter = "character" // control characters, bytes that are not in the encoding
-	ProblemEncoding  = "encoding"  // declared and real encoding differ, or the name is unknown
-	ProblemJunk      = "junk"      // before the document or after it
-	ProblemNamespace = "namespace" // undeclared prefix
-	ProblemVersion   = "version"   // none, or one that does not exist
-	ProblemDate      = "date"      // cannot be read
-	ProblemValue     = "value"     // any other value that cannot be read
-	ProblemMissing   = "missing"   // what OPML requires
-	ProblemStructure = "structure" // an element where it does not belong
-	ProblemDuplicate = "duplicate" // an element of the head a second time
-	ProblemLimit     = "limit"     // a limit was reached
-	ProblemMore      = "and-more"  // how many problems are not told
+	ProblemAttribute = "attribute" // unquoted, repeated, without a value, or in the wrong case
+	ProblemEntity    = "entity"    // a bare &, or an entity that XML does not define
+	ProblemCharacter = "character" // control characters, or bytes that are invalid in the encoding
+	ProblemEncoding  = "encoding"  // declared and real encoding differ, or the encoding is unknown
+	ProblemJunk      = "junk"      // content before or after the document
+	ProblemNamespace = "namespace" // an undeclared prefix
+	ProblemVersion   = "version"   // no version, or an unknown one
+	ProblemDate      = "date"      // an unreadable date
+	ProblemValue     = "value"     // any other unreadable value
+	ProblemMissing   = "missing"   // a required element or attribute is missing
+	ProblemStructure = "structure" // an element in the wrong place
+	ProblemDuplicate = "duplicate" // a repeated element of the head
+	ProblemLimit     = "limit"     // the document exceeds a limit
+	ProblemMore      = "and-more"  // the number of problems that are not listed
 )

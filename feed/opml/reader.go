@@ -10,21 +10,21 @@ import (
 // read reads the whole text.
 func (b *builder) read() {
 	for first := true; ; first = false {
-		// Each element is read to its end below, so that only starts come here.
+		// The calls below read each element to its end, so only start tags occur here.
 		switch kind := b.next(); {
 		case kind == scan.EOF:
 			return
 		case first || b.Local == "opml":
 			b.root(first)
 		case b.ours() && (b.Local == "outline" || b.Local == "head" || b.Local == "body"):
-			b.child() // after the root, which the scanner tells
+			b.child() // an element after the root; the scanner reports it
 		default:
 			b.skip()
 		}
 	}
 }
 
-// root takes <opml>, or what a document without it begins with.
+// root reads <opml>, or the first element of a document without it.
 //
 // spec:opml20-2007#root
 func (b *builder) root(first bool) {
@@ -42,7 +42,7 @@ func (b *builder) root(first bool) {
 	b.content()
 }
 
-// rootAttrs takes the attributes of <opml>.
+// rootAttrs reads the attributes of <opml>.
 func (b *builder) rootAttrs() {
 	var rest []scan.Attr
 	for _, a := range b.Attrs {
@@ -65,7 +65,7 @@ func (b *builder) rootAttrs() {
 	}
 }
 
-// declared keeps a namespace of the root.
+// declared stores a namespace that the root declares.
 func (b *builder) declared(prefix string) {
 	uri := b.URI(prefix)
 	if uri == "" || isNone(prefix, uri) || prefix == "xml" || prefix == "xmlns" || prefix == "" || cleanName(prefix) != prefix {
@@ -74,7 +74,7 @@ func (b *builder) declared(prefix string) {
 	b.d.Namespaces = append(b.d.Namespaces, Namespace{prefix, uri})
 }
 
-// content reads what is in <opml>, or in a body within it.
+// content reads the content of <opml>, or of a body within it.
 func (b *builder) content() {
 	for depth := len(b.steps); len(b.steps) >= depth; {
 		switch b.next() {
@@ -90,7 +90,7 @@ func (b *builder) content() {
 	}
 }
 
-// child takes an element of <opml> or <body>.
+// child reads a child element of <opml> or <body>.
 func (b *builder) child() {
 	in := ""
 	if n := len(b.steps); n > 1 {
@@ -126,9 +126,8 @@ func (b *builder) child() {
 	}
 }
 
-// outline takes an outline with all below it. Those that are finished wait on the
-// stack, behind the one they belong to, so that each list is made once, as long as
-// it is.
+// outline reads an outline with all outlines below it. Finished children wait on the stack
+// after their parent, so that each list is allocated once, at its final size.
 func (b *builder) outline() {
 	if !b.mayBegin() {
 		return
@@ -160,7 +159,7 @@ func (b *builder) outline() {
 		}
 	}
 	b.ended(begin)
-	o := &b.stack[at] // the stack may have moved
+	o := &b.stack[at] // the stack may have been reallocated
 	if below := b.stack[at+1:]; len(below) > 0 {
 		o.Outlines = append(make([]Outline, 0, len(below)), below...)
 		clear(below)
@@ -172,7 +171,7 @@ func (b *builder) outline() {
 	o.Unknown = text.node(unknown)
 }
 
-// ended looks at what ended the outline that began at an offset.
+// ended records how the outline that began at an offset ended.
 func (b *builder) ended(begin int) {
 	const end = "</outline"
 	at := b.Offset()
@@ -195,7 +194,7 @@ func hasPrefixFold(s, prefix string) bool {
 func (b *builder) finish() *Document {
 	d := &b.d
 	if d.Outlines = b.stack; d.Outlines == nil {
-		d.Outlines = []Outline{} // a list without any, not none
+		d.Outlines = []Outline{} // an empty list, not nil
 	}
 	d.Unknown = b.words.node(d.Unknown)
 	d.Head.Unknown = b.inHeads.node(d.Head.Unknown)

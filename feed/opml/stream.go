@@ -12,29 +12,28 @@ import (
 
 const (
 	streamPiece = 128 << 10 // bytes that a stream reads at a time; a tag may be half as long
-	maxWhole    = 8 << 20   // bytes of a document that has to be in memory whole
+	maxWhole    = 8 << 20   // bytes of a document that must be in memory
 )
 
-// Stream is a document that is read without being in memory. Make it with [Open].
+// Stream reads a document piece by piece, without holding it in memory. Create it with [Open].
 type Stream struct {
-	// Feeds is how many subscriptions the document has, as [Document.Feeds] counts them.
+	// Feeds is the number of subscriptions, counted as [Document.Feeds] does.
 	Feeds int
 
 	r      io.ReadSeeker
-	piece  int // bytes that are read at a time
+	piece  int // bytes to read at a time
 	limits Limits
-	first  string // the beginning of the document, from where it is OPML
-	lines  int    // before first
-	whole  bool   // first is all of it
-	cut    bool   // the document is longer than may be read
+	first  string // the first piece, from where the OPML begins
+	lines  int    // lines before first
+	whole  bool   // first holds the whole document
+	cut    bool   // the document exceeds the byte limit
 	found  []Problem
-	in     charset.Result // without its text
+	in     charset.Result // decoding result, without its text
 }
 
-// Open looks through a document, which may be long, and prepares to read it with
-// [Stream.Walk]. A document that is not in UTF-8, or that has outlines without end tags,
-// has to be in memory to be read: of those, 8 MiB count. The error is r's own, or a
-// [*NotOPMLError].
+// Open scans a document of any length once and prepares it for [Stream.Walk]. A document that
+// is not in UTF-8, or whose outlines have no end tags, must be held in memory; of such a
+// document only the first 8 MiB are read. Open returns the error of r, or a [*NotOPMLError].
 func Open(r io.ReadSeeker, o *Options) (*Stream, error) {
 	return openPieces(r, o, streamPiece)
 }
@@ -63,10 +62,11 @@ func openPieces(r io.ReadSeeker, o *Options, piece int) (*Stream, error) {
 	return s, s.readWhole(o.ContentType)
 }
 
-// leaking reports outlines that are not closed: what follows one would count as below it.
+// hasUnclosed reports whether outlines lack end tags; the outlines after them would be read as
+// their children.
 func (b *builder) leaking() bool { return b.open > 0 || b.atEnd > 1 }
 
-// look takes the first piece of the document, and finds out whether all of it is UTF-8
+// look reads the first piece of the document. plain is true if the whole document is UTF-8
 // that needs no repair.
 func (s *Stream) look(contentType string) (plain bool, err error) {
 	w, err := s.window()
@@ -93,7 +93,7 @@ func (s *Stream) look(contentType string) (plain bool, err error) {
 	}
 }
 
-// readWhole takes the document into memory, repaired.
+// readWhole reads the document into memory and repairs it.
 func (s *Stream) readWhole(contentType string) error {
 	if _, err := s.r.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("opml: the document cannot be read: %w", err)
@@ -124,7 +124,7 @@ func (s *Stream) readWhole(contentType string) error {
 	return err
 }
 
-// begin finds where the outline begins in text, which is doc decoded.
+// begin finds the beginning of the outline in text, which is doc after decoding.
 func (s *Stream) begin(doc []byte, text string) error {
 	from, skipped, err := root(doc, text)
 	if err != nil {
@@ -148,12 +148,11 @@ func (s *Stream) count() (*builder, error) {
 	})
 }
 
-// Walk reads the document and calls visit with each subscription and each list that it
-// includes, in the order of the document, with the names of the folders around it from
-// the outermost; see [Document.Feeds] and [Document.Includes]. What visit gets has no
-// outlines below it and nothing that has no field of its own. The document that is
-// returned has its head and its problems only. An error of visit ends the walk and is
-// returned. Walk may be called again.
+// Walk reads the document and calls visit with each subscription and each included list, in
+// document order; see [Document.Feeds] and [Document.Includes]. folders holds the names of the
+// enclosing folders, from the outermost. The outline that visit receives has no outlines below
+// it and no unknown attributes or elements. The returned document has only its head and its
+// problems. An error of visit stops the walk, and Walk returns it. You may call Walk again.
 func (s *Stream) Walk(visit func(folders []string, o *Outline) error) (*Document, error) {
 	b, err := s.read(visit)
 	if err != nil {
@@ -170,7 +169,7 @@ func (s *Stream) Walk(visit func(folders []string, o *Outline) error) (*Document
 	return d, nil
 }
 
-// read goes through the document once.
+// read reads the document once from beginning to end.
 func (s *Stream) read(visit func([]string, *Outline) error) (*builder, error) {
 	b := newBuilder(s.first, s.limits)
 	b.visit, b.lines = visit, s.lines
@@ -183,7 +182,7 @@ func (s *Stream) read(visit func([]string, *Outline) error) (*builder, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.next(s.piece) // which is first
+	w.next(s.piece) // discards the first piece, which s.first holds
 	b.source, b.piece = w.next, s.piece
 	b.read()
 	if b.stopped != nil {
@@ -192,7 +191,7 @@ func (s *Stream) read(visit func([]string, *Outline) error) (*builder, error) {
 	return b, w.err
 }
 
-// window reads the document from its beginning.
+// window opens the document at its beginning.
 func (s *Stream) window() (*window, error) {
 	if _, err := s.r.Seek(0, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("opml: the document cannot be read: %w", err)
@@ -200,16 +199,16 @@ func (s *Stream) window() (*window, error) {
 	return &window{r: s.r, left: s.limits.Bytes}, nil
 }
 
-// window hands out a document piece by piece, each of whole characters.
+// window returns a document piece by piece. Each piece ends at a character boundary.
 type window struct {
 	r    io.Reader
 	left int    // bytes that may still be read
-	part []byte // the beginning of a character
-	cut  bool   // there was more than may be read
+	part []byte // the first bytes of an incomplete character
+	cut  bool   // the document exceeds the byte limit
 	err  error
 }
 
-// next is the next piece, of about so many bytes; "" at the end, and after an error.
+// next returns the next piece, of about size bytes; "" at the end and after an error.
 func (w *window) next(size int) string {
 	if w.err != nil {
 		return ""
@@ -244,7 +243,7 @@ func (w *window) next(size int) string {
 
 // readAhead keeps enough of a stream in memory for the next event.
 func (b *builder) readAhead() {
-	for size := b.piece; b.source != nil; size *= 2 { // a long comment is not copied many times
+	for size := b.piece; b.source != nil; size *= 2 { // doubling avoids copying a long comment many times
 		rest, pending := b.Ahead()
 		if pending || len(rest) >= b.piece/2 && !open(rest) {
 			return
@@ -261,7 +260,8 @@ func (b *builder) readAhead() {
 	}
 }
 
-// open reports that the text begins with a comment or the like whose end is not in it.
+// open reports whether the text begins with an unfinished comment, declaration or processing
+// instruction.
 func open(text string) bool {
 	for _, kind := range [...]struct{ begin, end string }{{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}} {
 		if strings.HasPrefix(text, kind.begin) {
@@ -271,11 +271,11 @@ func open(text string) bool {
 	return false
 }
 
-// mostWords bounds the texts in an outline of a stream that may stand for its name.
+// maxWords limits the stray texts of a streamed outline that may serve as its name.
 const maxWords = 20
 
-// pass takes an outline of a stream. It goes to visit as soon as its name is known; only
-// what those below it need is kept of it, until it ends.
+// pass reads an outline of a stream. It calls visit as soon as the outline's name is known.
+// Until the outline ends, only the data that its children need is kept.
 func (b *builder) pass() {
 	at, begin, depth := len(b.stack), b.Offset(), len(b.steps)
 	b.stack = append(b.stack, Outline{})
@@ -316,8 +316,8 @@ func (b *builder) pass() {
 	b.stack = b.stack[:at]
 }
 
-// hand gives the outline at a place of the stack to visit, unless it is commented out or
-// names neither a feed nor a list. text is its name where it has no other.
+// hand passes the outline at an index of the stack to visit, unless the outline is commented
+// out or refers to neither a feed nor a list. text is its name if it has no other.
 func (b *builder) hand(at int, text words) {
 	o := &b.stack[at]
 	if o.Text == "" {

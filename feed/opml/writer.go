@@ -9,11 +9,11 @@ import (
 	"cloudburst/internal/xmlsafe"
 )
 
-// WriteTo writes the document as XML in UTF-8, indented, with the version that it
-// says if that is 1.0 or 1.1, and 2.0 otherwise. It writes what there is and makes
-// nothing up, except for the text of an outline, which is always there, and the
-// type "rss" beside an xmlUrl. Characters that XML cannot carry become U+FFFD. A
-// name that XML does not allow is an error, and nothing is written then.
+// WriteTo writes the document as indented XML in UTF-8. The version is Document.Version if
+// that is 1.0 or 1.1, and 2.0 otherwise. It adds only two things: an attribute text to every
+// outline, and the type "rss" to an outline with an xmlUrl but no type. Characters that XML
+// cannot represent become U+FFFD. A name that XML does not allow is an error, and nothing is
+// written then.
 func (d *Document) WriteTo(w io.Writer) (int64, error) {
 	b, err := d.AppendXML(nil)
 	if err != nil {
@@ -23,7 +23,7 @@ func (d *Document) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-// AppendXML is WriteTo that appends to b. With an error, b is as it was.
+// AppendXML appends the output of WriteTo to b. On an error it returns b unchanged.
 func (d *Document) AppendXML(b []byte) ([]byte, error) {
 	w := &writer{b: b}
 	w.document(d)
@@ -33,13 +33,13 @@ func (d *Document) AppendXML(b []byte) ([]byte, error) {
 	return w.b, nil
 }
 
-// writer appends a document; the first error stays.
+// writer appends a document and remembers the first error.
 type writer struct {
 	b      []byte
-	scope  []Namespace // in force, the innermost last
-	names  []string    // attributes of the tag being written
-	used   []string    // prefixes in it
-	invent int         // prefixes made up
+	scope  []Namespace // declarations in scope, the innermost last
+	names  []string    // attributes of the current tag
+	used   []string    // prefixes in the current tag
+	invent int         // number of generated prefixes
 	err    error
 }
 
@@ -81,7 +81,7 @@ func (w *writer) document(d *Document) {
 	w.s("  </body>\n</opml>\n")
 }
 
-// begin begins a tag.
+// begin resets the state for a new tag.
 func (w *writer) begin() { w.names, w.used = w.names[:0], w.used[:0] }
 
 func (w *writer) s(s string) { w.b = append(w.b, s...) }
@@ -112,8 +112,7 @@ func (w *writer) outlines(list []Outline, depth int) {
 	}
 }
 
-// outlineAttrs writes the attributes in the order that the outline remembers, and
-// then what has come since.
+// outlineAttrs writes the attributes in the recorded order, then the attributes set later.
 func (w *writer) outlineAttrs(o *Outline) {
 	written, others := 0, o.Attrs
 	for i := range len(o.order) {
@@ -136,7 +135,7 @@ func (w *writer) outlineAttrs(o *Outline) {
 	w.attrs(others)
 }
 
-// field writes a known attribute that has a value or was there without one.
+// field writes a known attribute. It omits an empty one unless must is true.
 func (w *writer) field(o *Outline, f field, must bool) {
 	value := o.value(f)
 	switch {
@@ -155,7 +154,7 @@ func (w *writer) field(o *Outline, f field, must bool) {
 	w.known(f.String(), value)
 }
 
-// known writes an attribute whose name needs no look.
+// known writes an attribute whose name is known to be valid.
 func (w *writer) known(name, value string) {
 	w.names = append(w.names, name)
 	w.s(" " + name + `="`)
@@ -169,15 +168,15 @@ func (w *writer) attrs(list []Attr) {
 	}
 }
 
-// attr writes an attribute, declaring its prefix where that is needed. One that
-// the tag has already is left out.
+// attr writes an attribute and declares its prefix if necessary. It omits an attribute that
+// the tag already has.
 func (w *writer) attr(a Attr) {
 	prefix, local, ok := strings.Cut(a.Name, ":")
 	if !ok {
 		prefix, local = "", a.Name
 	}
 	if prefix == "xmlns" || prefix == "" && local == "xmlns" {
-		return // declarations are the writer's business
+		return // the writer makes its own declarations
 	}
 	if !w.valid(local) || prefix != "" && !w.valid(prefix) {
 		return
@@ -191,7 +190,7 @@ func (w *writer) attr(a Attr) {
 	}
 	unique := name
 	if prefix != "" {
-		unique = w.look(prefix) + " " + local // two prefixes may mean the same
+		unique = w.look(prefix) + " " + local // two prefixes may have the same namespace
 	}
 	for _, n := range w.names {
 		if n == unique {
@@ -204,7 +203,8 @@ func (w *writer) attr(a Attr) {
 	w.s(`"`)
 }
 
-// valid reports a name that XML allows; any other is the error.
+// valid reports whether XML allows a name; a name that it does not allow becomes the writer's
+// error.
 func (w *writer) valid(name string) bool {
 	if simpleName(name) || xmlsafe.IsName(name) {
 		return true
@@ -215,7 +215,7 @@ func (w *writer) valid(name string) bool {
 	return false
 }
 
-// look gives what a prefix stands for; "" when nothing.
+// lookup returns the namespace of a prefix; "" when the prefix is undeclared.
 func (w *writer) look(prefix string) string {
 	if prefix == "xml" {
 		return xmlURI
@@ -228,7 +228,7 @@ func (w *writer) look(prefix string) string {
 	return ""
 }
 
-// declare puts a declaration into the tag that is being written.
+// declare writes a namespace declaration into the current tag.
 func (w *writer) declare(prefix, uri string) {
 	if prefix != "" && !w.valid(prefix) {
 		return
@@ -243,15 +243,15 @@ func (w *writer) declare(prefix, uri string) {
 	w.s(`"`)
 }
 
-// bound gives a prefix that stands for uri in the tag that is being written: the one
-// wanted, unless the tag has it for something else.
+// bound returns a prefix that stands for uri in the current tag: the preferred one, unless the
+// tag uses it for another namespace.
 func (w *writer) bound(prefix, uri string, element bool) string {
 	now := w.look(prefix)
 	switch {
 	case prefix == "" && !element:
 		prefix = w.other(uri) // an attribute without a prefix has no namespace
 	case uri == "" && prefix != "" && now == "":
-		w.declare(prefix, undeclared+prefix) // or readers that mind refuse the whole
+		w.declare(prefix, undeclared+prefix) // strict programs reject a document with an undeclared prefix
 	case now == uri, uri == "" && prefix != "":
 	case prefix == "xml", slices.Contains(w.used, prefix):
 		prefix = w.other(uri)
@@ -262,7 +262,7 @@ func (w *writer) bound(prefix, uri string, element bool) string {
 	return prefix
 }
 
-// other gives a prefix that stands for uri already, or a new one.
+// other returns a prefix that already stands for uri, or a new one.
 func (w *writer) other(uri string) string {
 	for _, n := range w.scope {
 		if n.URI == uri && n.Prefix != "" && w.look(n.Prefix) == uri {
@@ -286,7 +286,7 @@ func (w *writer) nodes(list []Node, depth int) {
 	}
 }
 
-// node writes an element as it is: white space within would become part of it.
+// node writes an element without adding white space, which would become part of its content.
 func (w *writer) node(n *Node) {
 	if n.Name == "" {
 		w.text(n.Text)
@@ -317,8 +317,8 @@ func (w *writer) node(n *Node) {
 	w.scope = w.scope[:inner]
 }
 
-// value appends the value of an attribute: what a reader would make a space of is a
-// reference.
+// value appends an attribute value. White space that a parser would turn into a space becomes
+// a reference.
 func (w *writer) value(s string) { w.escaped(s, true) }
 
 func (w *writer) text(s string) { w.escaped(s, false) }
@@ -354,7 +354,7 @@ func (w *writer) escaped(s string, attr bool) {
 	w.s(s[done:])
 }
 
-// clean is xmlsafe.Clean that gives nearly every string as it is.
+// clean is xmlsafe.Clean with a fast path for strings that need no change.
 func clean(s string) string {
 	for i := range len(s) {
 		if c := s[i]; c >= 0x80 || c < 0x20 && c != '\n' && c != '\t' && c != '\r' {

@@ -6,9 +6,9 @@ import (
 	"cloudburst/internal/href"
 )
 
-// address is a reference as RSS has it: whole, and of ASCII. One that is not whole
-// stands on the address of the feed or of its page; "" is for what cannot be one, with a
-// warning.
+// address returns a reference as RSS requires it: absolute and in ASCII. It resolves a
+// relative reference against the URL of the feed or of its page. It returns "", with a
+// warning, for an invalid one.
 func (w *writer) address(s, where string) string {
 	if w.plainWeb(s) {
 		return s
@@ -21,7 +21,7 @@ func (w *writer) address(s, where string) string {
 	return w.uri(s, where)
 }
 
-// base is what relative references of the feed stand on, "" where nobody knows.
+// base returns the URL that resolves the feed's relative references; "" when unknown.
 func (w *writer) base() string {
 	for _, b := range [...]string{w.f.Base, w.f.Self, w.o.Self, w.f.Link} {
 		if schemeLen(b) > 0 {
@@ -31,7 +31,7 @@ func (w *writer) base() string {
 	return ""
 }
 
-// quietly is address without a warning, for what is looked at more than once.
+// quietly is address without a warning, for references that are checked more than once.
 func (w *writer) quietly(s string) string {
 	if w.plainWeb(s) {
 		return s
@@ -42,8 +42,8 @@ func (w *writer) quietly(s string) string {
 	return s
 }
 
-// plainWeb is the function of this name, which remembers the last two: the page of an
-// item is its identifier as well, as a rule, and its file stands between them.
+// plainWeb caches the last two results of the function plainWeb: an item's page is usually its
+// identifier too, and the enclosure is written between them.
 func (w *writer) plainWeb(s string) bool {
 	if s == w.web[0] || s == w.web[1] {
 		return s != ""
@@ -55,8 +55,8 @@ func (w *writer) plainWeb(s string) bool {
 	return true
 }
 
-// plainWeb reports an address of the web as nearly all are: http or https, a host, and
-// nothing but what addresses are made of. Whatever else is looked at more closely.
+// plainWeb reports whether s is a simple web URL: http or https, a host, and only URL
+// characters. Nearly all URLs are; the others take the slow path.
 func plainWeb(s string) bool {
 	const plain, safe = "http://", "https://"
 	n := len(plain)
@@ -85,8 +85,9 @@ func allAddress(s string) bool {
 	return true
 }
 
-// mayNotAddress looks at eight bytes at once: whether one of them may be none that
-// addresses are made of. Of _ and ~ it says so, too, which stand among others.
+// mayNotAddress checks eight bytes at once. It reports whether one of them may be a byte that
+// URLs do not contain. It also reports _ and ~, which are valid but share bits with invalid
+// bytes.
 func mayNotAddress(x uint64) bool {
 	const each, high = 0x0101010101010101, 0x8080808080808080
 	angle := (x | 0x02*each) ^ '>'*each // < and > differ in this bit
@@ -95,12 +96,12 @@ func mayNotAddress(x uint64) bool {
 	return (x|(x-'!'*each)|(angle-each)|(quote-each)|(tick-each)|braces)&high != 0
 }
 
-// addressBytes is 1 for the bytes that addresses are made of.
+// addressBytes is 1 for the bytes that URLs may contain.
 const addressBytes = none32 +
-	"\x00\x01\x00\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01" + // without space and "
-	"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x00\x01\x00\x01" + // without < and >
+	"\x00\x01\x00\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01" + // except space and "
+	"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x00\x01\x00\x01" + // except < and >
 	"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01" +
-	"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x00\x00\x00\x00\x01" + // without [, \, ] and ^
-	"\x00\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01" + // without `
-	"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x00\x00\x00\x01\x00" + // without {, |, } and DEL
+	"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x00\x00\x00\x00\x01" + // except [, \, ] and ^
+	"\x00\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01" + // except `
+	"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x00\x00\x00\x01\x00" + // except {, |, } and DEL
 	none64 + none64

@@ -6,11 +6,11 @@ import (
 	"cloudburst/feed"
 )
 
-// appendAtom10 writes Atom 1.0 (RFC 4287). What it requires and the feed does not have
-// is taken from what is nearest, with a warning: an ID from the address of the feed or
-// its page, or as a UUID made of the ID that there is; the date of a change from the
-// date of publication, or of the newest item, and where no date is known at all the
-// first moment of 1970; an author from the publisher or the title of the feed.
+// appendAtom10 writes Atom 1.0 (RFC 4287). If the feed lacks a required element, the writer
+// substitutes the nearest value, with a warning. The ID becomes the URL of the feed or its
+// page, or a UUID made from the existing ID. The date of a change becomes the publication
+// date, the date of the newest item, or the start of 1970. The author becomes the publisher or
+// the title of the feed.
 //
 // spec:atom-rfc4287#feed-written
 func appendAtom10(w *writer) {
@@ -30,14 +30,13 @@ func appendAtom10(w *writer) {
 // atom writes Atom 1.0 and 0.3.
 type atom struct {
 	*writer
-	lang, base string // in force
+	lang, base string // in scope
 	changed    time.Time
-	ids        unique     // those of the entries so far
-	kinds      []pageKind // room for those of links
+	ids        unique     // of the entries so far
+	kinds      []pageKind // buffer for the kinds of pages
 }
 
-// baseOfFeed is what relative references stand on: nothing where the feed has none, or
-// it is no address.
+// baseOfFeed returns the base URL of the feed; "" when it has none or an invalid one.
 func (a *atom) baseOfFeed() string {
 	if validIRI(a.f.Base) {
 		a.base = a.f.Base
@@ -48,7 +47,7 @@ func (a *atom) baseOfFeed() string {
 	return a.base
 }
 
-// newest finds when the feed, or the last of its items, changed.
+// newest determines when the feed or the newest of its items changed.
 func (a *atom) newest() {
 	f := a.f
 	a.changed = f.Updated.UTC
@@ -65,7 +64,7 @@ func (a *atom) newest() {
 	}
 }
 
-// when is the last that is known to have happened to an item.
+// lastDate returns the latest known date of an item.
 func when(it *feed.Item) time.Time {
 	if !it.Updated.UTC.IsZero() {
 		return it.Updated.UTC
@@ -99,7 +98,7 @@ func (a *atom) feed() {
 	a.feedRest()
 }
 
-// feedRest writes what Atom has no elements of its own for.
+// feedRest writes the fields for which Atom has no elements.
 func (a *atom) feedRest() {
 	f := a.f
 	a.publisher()
@@ -109,7 +108,7 @@ func (a *atom) feedRest() {
 	a.lose(lostModules, f.TextInput != nil || f.Docs != "" || f.Rating != "")
 }
 
-// publisher writes who publishes the feed, unless the element of iTunes says it.
+// publisher writes the publisher of the feed, unless the iTunes element contains it.
 func (a *atom) publisher() {
 	p, it := a.f.Publisher, a.f.ITunes
 	if p == nil || it != nil && it.Owner != nil && *it.Owner == *p && isMail(p.Email) {
@@ -119,7 +118,7 @@ func (a *atom) publisher() {
 	a.lose(lostPersons, p.URL != "" || p.Avatar != "")
 }
 
-// line is somebody in one line, as RSS has persons.
+// personLine returns a person as one line, in the form that RSS uses.
 func line(who *feed.Person) string {
 	switch {
 	case who.Raw != "":
@@ -130,8 +129,8 @@ func line(who *feed.Person) string {
 	return nameOf(who)
 }
 
-// cloudElement writes where to ask for notifications as RSS does, for Atom has nothing
-// for it: an element without a namespace is nobody's but RSS's.
+// cloudElement writes the feed's cloud as the RSS element without a namespace, because Atom
+// has no element for it.
 func (a *atom) cloudElement() {
 	c := a.cloud()
 	if c == nil {
@@ -148,13 +147,13 @@ func (a *atom) cloudElement() {
 	a.b = append(a.b, "/>"...)
 }
 
-// feedID is the identifier of the feed.
+// feedID writes the identifier of the feed.
 func (a *atom) feedID() string {
 	f := a.f
 	if validIRI(f.ID) {
 		return f.ID
 	}
-	for _, s := range [...]string{f.Self, f.Link, a.o.Self} { // the last differs from one place to another
+	for _, s := range [...]string{f.Self, f.Link, a.o.Self} { // Options.Self is last because it depends on where the document is published
 		if s = escapeIRI(s, false); validIRI(s) {
 			a.warn("id-made", "id", "The feed has no identifier that is an address; this one stands there: ", short(s), ".")
 			return s
@@ -165,8 +164,7 @@ func (a *atom) feedID() string {
 	return id
 }
 
-// updated writes when something changed, as is required. other is the moment that is
-// taken where that is not known.
+// updated writes the required date of a change. other replaces an unknown date.
 func (a *atom) updated(name string, d *feed.Date, other time.Time) {
 	if !d.UTC.IsZero() && a.moment(d, name) {
 		a.date(name, d)
@@ -188,14 +186,14 @@ func (a *atom) updated(name string, d *feed.Date, other time.Time) {
 	a.date(name, &feed.Date{UTC: other})
 }
 
-// date writes a moment that moment has allowed: as it was written if that has the form,
-// with its zone.
+// date writes a date that moment has accepted. It keeps the original text, with its time zone,
+// if that has the right form.
 func (a *atom) date(name string, d *feed.Date) {
 	a.tag(name, nil)
 	a.b = append(a.b, '>')
 	from := len(a.b)
 	a.b = appendRFC3339(a.b, d.UTC)
-	if len(d.Raw) > 0 && d.Raw != string(a.b[from:]) { // else there is nothing to look at
+	if len(d.Raw) > 0 && d.Raw != string(a.b[from:]) { // otherwise nothing needs a comparison
 		if t, ok := atomDate(d.Raw); ok && t.Equal(d.UTC) {
 			a.b = append(a.b[:from], d.Raw...)
 		}
@@ -203,15 +201,15 @@ func (a *atom) date(name string, d *feed.Date) {
 	a.endTag(name)
 }
 
-// dateIfAny is date for what may be missing.
+// dateIfAny writes a date that may be missing.
 func (a *atom) dateIfAny(name string, d *feed.Date) {
 	if a.moment(d, name) {
 		a.date(name, d)
 	}
 }
 
-// atomDate is the moment of 2026-11-20T08:30:00Z, with parts of seconds or not, and with
-// a zone or not; ok is false for any other form.
+// atomDate parses 2026-11-20T08:30:00Z, with optional fractions of a second and with an
+// optional time zone. ok is false for any other form.
 //
 // spec:atom-rfc4287#dates
 func atomDate(s string) (t time.Time, ok bool) {
@@ -231,7 +229,7 @@ func atomDate(s string) (t time.Time, ok bool) {
 	return t, err == nil && t.Year() > 0
 }
 
-// generatorElement writes the program that made the feed; it needs a name.
+// generatorElement writes the program that made the feed, if it has a name.
 func (w *writer) generatorElement(g *feed.Generator) {
 	if g == nil {
 		return

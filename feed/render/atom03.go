@@ -2,9 +2,9 @@ package render
 
 import "cloudburst/feed"
 
-// appendAtom03 writes Atom 0.3, which came before RFC 4287: other names for much of the
-// same, and texts that may be HTML only where they say how they are written. Readers of
-// today take it for Atom all the same; validators call it obsolete.
+// appendAtom03 writes Atom 0.3, the predecessor of RFC 4287. Many elements have other names,
+// and texts contain HTML only if they declare their encoding. Current programs read it as
+// Atom; validators report it as obsolete.
 //
 // spec:datafeeds-2006#atom-versions
 func appendAtom03(w *writer) {
@@ -48,7 +48,7 @@ func (a *atom) oldFeed() {
 	a.feedRest()
 }
 
-// oldEntry writes one item, or one within another, of which less is asked.
+// oldEntry writes an item. A nested item has fewer required elements.
 func (a *atom) oldEntry(element string, it *feed.Item) {
 	nested := element != "entry"
 	a.openExtended(element, attrsOf(it))
@@ -61,7 +61,7 @@ func (a *atom) oldEntry(element string, it *feed.Item) {
 	if it.More != nil {
 		a.dateIfAny("created", &it.More.Created)
 	}
-	if len(it.Content) == 0 && a.f.Format == feed.RSS && it.Summary.Value != "" { // the whole text
+	if len(it.Content) == 0 && a.f.Format == feed.RSS && it.Summary.Value != "" { // the full text
 		a.content(&it.Summary)
 	} else {
 		a.textIfAny("summary", &it.Summary)
@@ -89,7 +89,7 @@ func (a *atom) oldEntry(element string, it *feed.Item) {
 	a.close(element)
 }
 
-// oldDates writes when an item was changed and published, both of which are required.
+// oldDates writes the modification and publication dates; Atom 0.3 requires both.
 func (a *atom) oldDates(it *feed.Item, nested bool) {
 	if nested {
 		a.dateIfAny("modified", &it.Updated)

@@ -7,7 +7,7 @@ import (
 	"cloudburst/feed"
 )
 
-// entry writes one item, or one within another, of which less is asked.
+// entry writes an item. A nested item has fewer required elements.
 //
 // spec:atom-rfc4287#entry-written
 func (a *atom) entry(element string, it *feed.Item) {
@@ -35,7 +35,7 @@ func (a *atom) entry(element string, it *feed.Item) {
 	a.close(element)
 }
 
-// entryTitle writes the title, which every entry has: of one without, its first words.
+// entryTitle writes the required title: the first words of the item if it has none.
 //
 // spec:atom-rfc4287#entry-written
 func (a *atom) entryTitle(it *feed.Item, nested bool) {
@@ -66,8 +66,8 @@ func (a *atom) nested(it *feed.Item) {
 	}
 }
 
-// entryID writes the identifier of an entry: that of the item if it is an address, a
-// URN made of it otherwise.
+// entryID writes the identifier of an entry: the item's ID if that is a URI, otherwise a URN
+// derived from it.
 //
 // spec:atom-rfc4287#id
 func (a *atom) entryID(it *feed.Item, nested bool) {
@@ -85,7 +85,7 @@ func (a *atom) entryID(it *feed.Item, nested bool) {
 	}
 	switch {
 	case nested || a.ids.add(id):
-	case a.f.Format == feed.Atom: // where entries may be versions of one
+	case a.f.Format == feed.Atom: // several entries may be versions of one item
 		a.warn("id-duplicate", "id", "Another item has this ID already; readers will show one of them only: ", short(id), ".")
 	default:
 		a.warn("id-duplicate", "id", "Another item has this ID already, so another one is made: ", short(id), ".")
@@ -94,7 +94,7 @@ func (a *atom) entryID(it *feed.Item, nested bool) {
 	a.element("id", id)
 }
 
-// nearest is the moment that stands for when an item changed where that is not known.
+// nearest returns the substitute for an unknown modification date.
 func (a *atom) nearest(it *feed.Item) (t time.Time) {
 	if t = it.Published.UTC; t.IsZero() {
 		t = a.changed
@@ -102,8 +102,8 @@ func (a *atom) nearest(it *feed.Item) (t time.Time) {
 	return t
 }
 
-// texts writes the short and the whole text of an entry. One that leads nowhere has
-// the whole text, and one whose text is elsewhere or no text at all has a short one.
+// texts writes the summary and the content of an entry. Atom requires content in an entry
+// without a link, and a summary for content that is remote or not text.
 func (a *atom) texts(it *feed.Item, leads bool) {
 	summary, content := &it.Summary, (*feed.Text)(nil)
 	for i := range it.Content {
@@ -115,7 +115,7 @@ func (a *atom) texts(it *feed.Item, leads bool) {
 	}
 	switch {
 	case content != nil:
-	case a.f.Format == feed.RSS && summary.Value != "": // a lone description is the whole text
+	case a.f.Format == feed.RSS && summary.Value != "": // a single description is the full text
 		content, summary = summary, &feed.Text{}
 	case !leads:
 		content, summary = summary, &feed.Text{}
@@ -134,7 +134,7 @@ func (a *atom) texts(it *feed.Item, leads bool) {
 	}
 }
 
-// needsSummary reports content that a reader may be unable to show.
+// needsSummary reports whether programs may be unable to display the content.
 func needsSummary(t *feed.Text) bool {
 	if t.Src != "" {
 		return true
@@ -143,9 +143,9 @@ func needsSummary(t *feed.Text) bool {
 	return kind != "" && validMIME(kind) && !isXMLType(kind) && kind[:min(5, len(kind))] != "text/"
 }
 
-// persons writes those that are known, each once.
+// persons writes each person with a name once.
 func (a *atom) persons(element string, list []feed.Person) {
-	const most = 100 // that are compared with each other
+	const most = 100 // compared with each other
 	for i := range list {
 		who := &list[i]
 		if visibleText(nameOf(who)) == "" || i < most && containsPerson(list[:i], who) {
@@ -164,7 +164,7 @@ func containsPerson(list []feed.Person, who *feed.Person) bool {
 	return false
 }
 
-// person writes somebody, who has a name in Atom.
+// person writes a person. Atom requires a name.
 //
 // spec:atom-rfc4287#person
 func (a *atom) person(element string, who *feed.Person) {
@@ -184,8 +184,8 @@ func (a *atom) person(element string, who *feed.Person) {
 	a.lose(lostPersons, who.Avatar != "" && a.format != "atom" || who.Role != "")
 }
 
-// feedAuthor writes an author of the feed where neither it nor all entries have one:
-// whoever publishes it, or else the feed itself.
+// feedAuthor writes a required author if the feed and some entries have none: the publisher,
+// or else the feed itself.
 //
 // spec:atom-rfc4287#feed-requires
 func (a *atom) feedAuthor() {
@@ -208,7 +208,7 @@ func (a *atom) feedAuthor() {
 	a.person("author", &who)
 }
 
-// anybody reports somebody with a name.
+// anyNamed reports whether the list has a person with a name.
 func anybody(list []feed.Person) bool {
 	for i := range list {
 		if visibleText(nameOf(&list[i])) != "" {
@@ -218,8 +218,8 @@ func anybody(list []feed.Person) bool {
 	return false
 }
 
-// categories writes subjects, but for those that the elements of iTunes and Media RSS
-// say as well.
+// categories writes the categories, except those that the iTunes and Media RSS elements
+// contain.
 func (a *atom) categories(list []feed.Category, it *feed.ITunes, m *feed.Media) {
 	for i := range list {
 		c := &list[i]
@@ -242,10 +242,10 @@ func (a *atom) categories(list []feed.Category, it *feed.ITunes, m *feed.Media) 
 	}
 }
 
-// mediaScheme is that of categories of Media RSS which name no other.
+// mediaScheme is the default scheme of Media RSS categories.
 const mediaScheme = "http://search.yahoo.com/mrss/category_schema"
 
-// inMedia reports a category that the elements of Media RSS give.
+// inMedia reports whether the Media RSS elements contain a category.
 func inMedia(m *feed.Media, c *feed.Category) bool {
 	for i := range m.Categories {
 		if m.Categories[i].Term == c.Term && m.Categories[i].Label == c.Label {
@@ -255,9 +255,9 @@ func inMedia(m *feed.Media, c *feed.Category) bool {
 	return false
 }
 
-// source writes the feed that an item was first in. Its address stands for an ID that it
-// does not have, and the item's date of publication for the date that it does not have: it
-// changed when it got the item.
+// source writes the original feed of an item. If the source has no ID, its URL replaces it. If
+// it has no date, the item's publication date replaces it: the source changed when the item
+// appeared.
 //
 // spec:atom-rfc4287#source
 func (a *atom) source(it *feed.Item) {

@@ -8,20 +8,19 @@ import (
 	"cloudburst/feed"
 )
 
-// atomLinks are the links of one feed, entry or source while they are written.
+// atomLinks writes the links of one feed, entry or source.
 type atomLinks struct {
 	*atom
-	kinds []pageKind // of the links to pages so far
+	kinds []pageKind // kinds of the pages written so far
 }
 
-// pageKind is the type and the language that are written of a link.
+// pageKind is the type and language of a link to a page.
 type pageKind struct{ mime, language string }
 
-// mostPages is how many links to the same page in other forms are written.
+// maxPages limits the links to the same page in other forms.
 const maxPages = 64
 
-// feedLinks writes where the feed and its page are, where one asks to be told of
-// changes, and all else that the feed refers to.
+// feedLinks writes the links to the feed, its page, its hubs, and all other links of the feed.
 func (a *atom) feedLinks() {
 	f, self := a.f, a.self()
 	l := atomLinks{atom: a, kinds: a.kinds[:0]}
@@ -40,7 +39,7 @@ func (a *atom) feedLinks() {
 			if k := &f.Links[i]; k.Rel == "self" && k.Href == self {
 				own = *k
 				if own.Type != "" && !isFeedType(own.Type) {
-					own.Type = "application/atom+xml" // which this document is
+					own.Type = "application/atom+xml" // the type of this document
 				}
 				break
 			}
@@ -67,14 +66,14 @@ func (a *atom) feedLinks() {
 	}
 }
 
-// isFeedType reports the types that links to feeds have.
+// isFeedType reports whether s is a media type of feeds.
 func isFeedType(s string) bool {
 	s, _, _ = strings.Cut(s, ";")
 	return s == "application/atom+xml" || s == "application/rss+xml" || s == "application/rdf+xml"
 }
 
-// entryLinks writes the links of an item, and its files. It reports whether one leads
-// to its page.
+// entryLinks writes the links and the files of an item. It reports whether one of the links
+// leads to the item's page.
 func (a *atom) entryLinks(it *feed.Item, nested bool) (leads bool) {
 	l := atomLinks{atom: a, kinds: a.kinds[:0]}
 	page := it.Link
@@ -98,8 +97,8 @@ func (a *atom) entryLinks(it *feed.Item, nested bool) (leads bool) {
 	return len(l.kinds) > 0
 }
 
-// derived reports a page that the document did not have which the feed is from: readers
-// take an identifier for it.
+// derived reports whether the parser derived the page from the identifier, without a link in
+// the original document.
 func (a *atom) derived(page, id string, links []feed.Link) bool {
 	return a.format == "atom" && a.f.Format == feed.Atom && page == id && !hasLink(links, "alternate", page)
 }
@@ -113,7 +112,7 @@ func (a *atom) sourceLinks(s *feed.Source) {
 	}
 }
 
-// rest writes the links that lead to no page.
+// rest writes the links that do not lead to a page.
 func (l *atomLinks) rest(links []feed.Link) {
 	for i := range links {
 		if k := &links[i]; !isAlternate(k) {
@@ -122,8 +121,8 @@ func (l *atomLinks) rest(links []feed.Link) {
 	}
 }
 
-// pages writes the links to pages, the one that counts last, for readers take the last.
-// There is one of each type and language; any other is related.
+// pages writes the links to pages. The main page is last, because readers use the last one.
+// Atom allows one page of each type and language; the others become related links.
 //
 // spec:atom-rfc4287#one-alternate
 func (l *atomLinks) pages(links []feed.Link, page string) {
@@ -159,7 +158,7 @@ func (l *atomLinks) pages(links []feed.Link, page string) {
 	if page != "" {
 		l.write(own)
 	}
-	l.atom.kinds = l.kinds // the room is for the next entry
+	l.atom.kinds = l.kinds // the next entry reuses the buffer
 	for i := range others {
 		l.warn("link-alternate", "links", "There is one page of a type and language; another one is written as related: ", short(others[i].Href), ".")
 		others[i].Rel = "related"
@@ -177,12 +176,12 @@ func (l *atomLinks) kindOf(k *feed.Link) (kind pageKind) {
 	return kind
 }
 
-// write writes a link, if it is one.
+// write writes a link if its URL is valid, and reports whether it did.
 //
 // spec:atom-rfc4287#link
 func (l *atomLinks) write(k *feed.Link) bool { return l.sized(k, 0) }
 
-// sized is write for a link whose length is a number; one below 1 says nothing.
+// sized is write with a length in bytes; a length below 1 is omitted.
 func (l *atomLinks) sized(k *feed.Link, length int64) bool {
 	href := l.ref(k.Href, "links")
 	if href == "" {
@@ -220,7 +219,7 @@ func (l *atomLinks) sized(k *feed.Link, length int64) bool {
 	return true
 }
 
-// validRel reports a word without spaces and colons, or an address.
+// validRel reports whether rel is a URL, or a word without spaces and colons.
 func validRel(rel string) bool {
 	switch rel {
 	case "alternate", "enclosure", "self", "related", "replies", "via", "next", "hub":

@@ -17,8 +17,8 @@ func (a *atom) textIfAny(name string, t *feed.Text) {
 	}
 }
 
-// text writes words, which are text, HTML or XHTML. title says that HTML is not
-// expected in a text that has no type.
+// text writes a text construct: plain text, HTML or XHTML. title is true for texts that are
+// plain unless they declare a type.
 //
 // spec:atom-rfc4287#text-constructs
 func (a *atom) text(name string, t *feed.Text, title bool) {
@@ -36,19 +36,19 @@ func (a *atom) text(name string, t *feed.Text, title bool) {
 	a.endTag(name)
 }
 
-// textKind is what a text is. One that does not say so is HTML where it looks like it,
-// but for titles.
+// textKind returns the kind of a text. An undeclared text that looks like HTML is HTML, except
+// in titles.
 func textKind(t *feed.Text, title bool) string {
 	switch {
 	case t.Type == "" && !title && href.LooksLikeHTML(t.Value):
 		return htmlText
-	case strings.HasPrefix(t.Type, "multipart/"), strings.HasPrefix(t.Type, "message/"): // which Atom forbids
+	case strings.HasPrefix(t.Type, "multipart/"), strings.HasPrefix(t.Type, "message/"): // Atom forbids these types
 		return plainText
 	}
 	return t.Type
 }
 
-// inHTML writes the rest of a start tag and HTML, which is text to XML.
+// inHTML writes the rest of a start tag and escaped HTML.
 func (a *atom) inHTML(t *feed.Text) {
 	if a.format == "atom03" {
 		a.b = append(a.b, ` type="text/html" mode="escaped"`...)
@@ -60,8 +60,8 @@ func (a *atom) inHTML(t *feed.Text) {
 	a.markup(t.Value, "")
 }
 
-// inXHTML writes the rest of a start tag and markup that is balanced, in the <div> that
-// gives it its namespace.
+// inXHTML writes the rest of a start tag and well-formed markup within a <div> in the XHTML
+// namespace.
 func (a *atom) inXHTML(t *feed.Text) {
 	if a.format == "atom03" {
 		a.b = append(a.b, ` type="application/xhtml+xml" mode="xml"`...)
@@ -70,7 +70,7 @@ func (a *atom) inXHTML(t *feed.Text) {
 	}
 	a.inherit(t)
 	a.b = append(a.b, '>')
-	if a.format == "atom03" && isElement(t.Value) { // which has no <div> around it there
+	if a.format == "atom03" && isElement(t.Value) { // Atom 0.3 needs no <div> around it
 		a.b = append(a.b, t.Value...)
 		return
 	}
@@ -78,8 +78,7 @@ func (a *atom) inXHTML(t *feed.Text) {
 	a.b = append(append(a.b, t.Value...), "</div>"...)
 }
 
-// inherit writes the language and the base of a text where they are not those of the
-// feed.
+// inherit writes the language and base URL of a text if they differ from those of the feed.
 func (a *atom) inherit(t *feed.Text) {
 	if t.Language != a.lang && t.Language != "" {
 		a.optional("xml:lang", a.language(t.Language, ""))
@@ -89,7 +88,7 @@ func (a *atom) inherit(t *feed.Text) {
 	}
 }
 
-// isBalanced reports markup that can stand in XML as it is.
+// isBalanced reports whether markup is well-formed XML that can be written unchanged.
 func isBalanced(s string) bool {
 	const before, after = `<div xmlns="http://www.w3.org/1999/xhtml">`, "</div>"
 	if !utf8.ValidString(s) || strings.Contains(s, "<?") || strings.Contains(s, "<!") {
@@ -99,8 +98,8 @@ func isBalanced(s string) bool {
 	return err == nil && steadyNames(n) && isMarkup(n)
 }
 
-// isMarkup reports elements that may stand within XHTML: its own, and those of
-// vocabularies that are not the ones of feeds.
+// isMarkup reports whether an element may occur within XHTML. XHTML elements may, and so may
+// elements of vocabularies that are not feed formats.
 //
 // spec:atom-rfc4287#text-constructs
 func isMarkup(n *xmlsafe.Node) bool {
@@ -115,8 +114,8 @@ func isMarkup(n *xmlsafe.Node) bool {
 	return true
 }
 
-// steadyNames reports elements whose names are names in every edition of XML, and none
-// that lenient readers take for parts of the feed.
+// steadyNames reports whether an element has a name that is valid in every edition of XML, and
+// that lenient readers do not mistake for an element of the feed.
 func steadyNames(n *xmlsafe.Node) bool {
 	if n == nil || !isName(n.Local) || structural(n.Local) {
 		return false
@@ -134,11 +133,10 @@ func steadyNames(n *xmlsafe.Node) bool {
 	return true
 }
 
-// isXMLType reports types of XML.
+// isXMLType reports whether t is an XML media type.
 func isXMLType(t string) bool { return strings.HasSuffix(t, "+xml") || strings.HasSuffix(t, "/xml") }
 
-// content writes the text of an entry in full, which may be of any type and may be
-// elsewhere.
+// content writes the full text of an entry, which may have any type and may be remote.
 //
 // spec:atom-rfc4287#content
 func (a *atom) content(t *feed.Text) {
@@ -161,7 +159,7 @@ func (a *atom) content(t *feed.Text) {
 	a.endTag("content")
 }
 
-// mimeOf is the type of content that is elsewhere.
+// mimeOf returns the media type of remote content.
 func mimeOf(kind string) string {
 	switch {
 	case kind == "":
@@ -172,11 +170,11 @@ func mimeOf(kind string) string {
 	return kind
 }
 
-// otherContent writes the rest of a start tag and content that is no HTML.
+// otherContent writes the rest of a start tag and content that is not HTML.
 func (a *atom) otherContent(t *feed.Text, kind string) {
 	if kind == plainText || kind == "" || !validMIME(kind) {
 		if kind != "" && kind != plainText {
-			a.mime(kind, "content") // which tells
+			a.mime(kind, "content") // records the warning
 		}
 		a.inherit(t)
 		a.b = append(a.b, '>')
@@ -205,8 +203,8 @@ func (a *atom) otherContent(t *feed.Text, kind string) {
 	}
 }
 
-// isElement reports XML that can stand in an entry as it is: one element, with a
-// namespace of its own.
+// isElement reports whether s is one XML element in its own namespace, which an entry can
+// contain unchanged.
 func isElement(s string) bool {
 	if len(s) < 3 || s[0] != '<' || strings.Contains(s, "<?") || strings.Contains(s, "<!") || !utf8.ValidString(s) {
 		return false
@@ -215,8 +213,7 @@ func isElement(s string) bool {
 	return err == nil && n.Space != "" && steadyNames(n)
 }
 
-// inBase64 is data as it stands in XML. What is in that form already is data that no
-// text can hold, and stays as it is.
+// inBase64 encodes data for XML. Data that is Base64 already is binary, and stays unchanged.
 func inBase64(s string) string {
 	if raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(s), "")); err == nil && len(raw) > 0 && !holdsText(raw) {
 		return s
@@ -224,7 +221,7 @@ func inBase64(s string) string {
 	return base64.StdEncoding.EncodeToString([]byte(s))
 }
 
-// holdsText reports bytes that are text which a feed can hold.
+// holdsText reports whether the bytes are text that a feed can contain.
 func holdsText(b []byte) bool {
 	if !utf8.Valid(b) {
 		return false

@@ -8,9 +8,9 @@ import (
 	"cloudburst/feed"
 )
 
-// appendCDF writes the Channel Definition Format: what Internet Explorer read, and the
-// elements with a VALUE of the submission to the W3C, which holds more. Items within
-// an item make it a channel.
+// appendCDF writes the Channel Definition Format. It combines the elements that Internet
+// Explorer read with the elements that have a VALUE attribute, from the W3C submission. An
+// item that contains items becomes a channel.
 //
 // spec:cdf-1997#written
 func appendCDF(w *writer) {
@@ -42,7 +42,7 @@ func appendCDF(w *writer) {
 
 type cdf struct{ *writer }
 
-// channelAttrs are where the channel and its page are, and when it changed.
+// channelAttrs returns the URLs of the channel and its page, and the date of its last change.
 func (c cdf) channelAttrs() []string {
 	f := c.f
 	link := c.uri(f.Link, "link")
@@ -56,7 +56,7 @@ func (c cdf) channelAttrs() []string {
 	return append(attrs, c.otherAttrs(f.Unknown, "CHANNEL")...)
 }
 
-// logo writes a picture.
+// logo writes an image.
 //
 // spec:cdf-1997#logo
 func (c cdf) logo(url, style string) {
@@ -65,7 +65,7 @@ func (c cdf) logo(url, style string) {
 	}
 }
 
-// moment is a date as CDF has them, in UTC; "" for none.
+// moment formats a date for CDF, in UTC; "" for none.
 func (c cdf) moment(d *feed.Date, where string) string {
 	if !c.writer.moment(d, where) {
 		return ""
@@ -74,16 +74,16 @@ func (c cdf) moment(d *feed.Date, where string) string {
 	return strings.TrimSuffix(string(b[:len(b)-1]), ":00")
 }
 
-// head writes what a channel and an item are called, and what they are about.
+// head writes the title and the abstract of a channel or item.
 func (c cdf) head(title string, about *feed.Text) {
 	c.leaf("TITLE", plainWords(title))
 	c.leaf("ABSTRACT", plainWords(asWords(about)))
 }
 
-// plainWords are words for an element without a type, in which readers look for HTML.
+// plainWords returns text for an element that has no type and in which programs expect HTML.
 func plainWords(s string) string { return title1(&feed.Text{Value: s, Type: plainText}) }
 
-// values writes what the submission has elements with a VALUE for.
+// values writes the elements of the submission that have a VALUE attribute.
 func (c cdf) values(authors []feed.Person, publisher *feed.Person, rights string, published *feed.Date, categories []feed.Category) {
 	for i := range authors {
 		if who := line(&authors[i]); who != "" {
@@ -106,7 +106,7 @@ func (c cdf) values(authors []feed.Person, publisher *feed.Person, rights string
 	}
 }
 
-// links writes other pages than the one of the channel or item.
+// links writes links to pages other than the main page of the channel or item.
 func (c cdf) links(links []feed.Link, page string, titled bool) {
 	for i := range links {
 		l := &links[i]
@@ -114,7 +114,7 @@ func (c cdf) links(links []feed.Link, page string, titled bool) {
 		case l.Rel == "self" || l.Rel == "hub" || isAlternate(l) && l.Href == page && l.Title == "":
 		case l.Rel == "related" || isAlternate(l):
 			words := l.Title
-			if !titled { // readers would make a title of them
+			if !titled { // programs would read the link's text as the title
 				words = ""
 			}
 			if url := c.uri(l.Href, "links"); url != "" {
@@ -126,7 +126,7 @@ func (c cdf) links(links []feed.Link, page string, titled bool) {
 	}
 }
 
-// schedule writes when the channel is worth reading.
+// schedule writes when to read the channel.
 //
 // spec:cdf-1997#schedule
 func (c cdf) schedule(s *feed.Schedule) {
@@ -144,7 +144,7 @@ func (c cdf) schedule(s *feed.Schedule) {
 	c.close("SCHEDULE")
 }
 
-// span writes a length of time; its zone where that is not the one of all.
+// span writes a duration, with its time zone if that differs from the zone of the schedule.
 func (c cdf) span(name string, s *feed.Span, zone string) {
 	own := s.Zone
 	if own == zone {
@@ -154,8 +154,8 @@ func (c cdf) span(name string, s *feed.Span, zone string) {
 		"SEC", c.number(s.Sec, name, 0), "TIMEZONE", c.zone(own))
 }
 
-// day is a date without a time, with dashes or, as in the submission, with points; "" for
-// any other, with a warning.
+// day returns a date without a time, with hyphens or, as in the submission, with dots. It
+// returns "", with a warning, for any other value.
 func (c cdf) day(s string) string {
 	if _, err := time.Parse(time.DateOnly, strings.ReplaceAll(s, ".", "-")); err == nil || s == "" {
 		return s
@@ -164,7 +164,7 @@ func (c cdf) day(s string) string {
 	return ""
 }
 
-// zone is a distance from UTC, "" for any other, with a warning.
+// zone returns an offset from UTC; "", with a warning, for any other value.
 func (c cdf) zone(s string) string {
 	if _, err := time.Parse("-0700", s); err == nil || s == "" {
 		return s
@@ -173,7 +173,7 @@ func (c cdf) zone(s string) string {
 	return ""
 }
 
-// item writes one; one that has others in it is a channel.
+// item writes an item. An item that contains items becomes a channel.
 func (c cdf) item(it *feed.Item) {
 	name := "ITEM"
 	if len(it.Items) > 0 && len(c.at) < deepest {
@@ -219,7 +219,7 @@ func (c cdf) item(it *feed.Item) {
 	c.close(name)
 }
 
-// others writes elements that only CDF has, of a feed that was in it.
+// others writes the elements that exist only in CDF, for a feed that was read from CDF.
 func (c cdf) others(list []feed.Node) {
 	for i := range list {
 		n := &list[i]
@@ -234,8 +234,8 @@ func (c cdf) others(list []feed.Node) {
 	}
 }
 
-// otherAttrs are the attributes that only CDF has, which its reader keeps in an element
-// of the same name.
+// otherAttrs returns the attributes that exist only in CDF. The parser stores them in a node
+// with the name of their element.
 func (c cdf) otherAttrs(list []feed.Node, name string) (attrs []string) {
 	for i := range list {
 		n := &list[i]
@@ -260,7 +260,7 @@ func isCDFSelf(n *feed.Node) bool {
 	return (strings.EqualFold(n.Name, "CHANNEL") || strings.EqualFold(n.Name, "ITEM")) && n.Text == "" && len(n.Children) == 0
 }
 
-// isCDFElement reports elements of CDF that no field is for.
+// isCDFElement reports whether CDF defines an element that has no field.
 func isCDFElement(name string) bool {
 	switch strings.ToUpper(name) {
 	case "LOGTARGET", "LOG", "LOGIN", "USAGE", "PURGETIME", "HTTP-EQUIV", "USERSCHEDULE", "AUTHORIZATION", "MINSTORAGE", "TRACKING", "LOGO":

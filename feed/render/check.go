@@ -9,8 +9,8 @@ import (
 	"cloudburst/internal/href"
 )
 
-// validIRI reports an address with a scheme, as identifiers are: an IRI, and where it is
-// a URN or a tag one of its form.
+// validIRI reports whether s is an IRI with a scheme. A URN or a tag URI must have the form of
+// its scheme.
 //
 // spec:atom-rfc4287#id
 func validIRI(s string) bool {
@@ -41,7 +41,7 @@ func validIRI(s string) bool {
 	return true
 }
 
-// validAuthority reports a host with brackets only around a number of IPv6.
+// validAuthority reports whether brackets occur only around an IPv6 address.
 func validAuthority(s string) bool {
 	if !strings.ContainsAny(s, "[]") {
 		return true
@@ -50,7 +50,7 @@ func validAuthority(s string) bool {
 	return addressLiteral(host+"]") && (port == "" || port[0] == ':' && digits(port[1:]))
 }
 
-// addressLiteral reports a number of IPv6 in brackets.
+// addressLiteral reports whether s is an IPv6 address in brackets.
 func addressLiteral(s string) bool {
 	if !strings.HasPrefix(s, "[") || !strings.HasSuffix(s, "]") {
 		return false
@@ -59,7 +59,7 @@ func addressLiteral(s string) bool {
 	return err == nil
 }
 
-// hostEnd is the end of the host in an address, 0 where there is none.
+// hostEnd returns the offset of the end of the host in a URL; 0 when it has no host.
 func hostEnd(s string) int {
 	i := schemeLen(s)
 	if i == 0 || !strings.HasPrefix(s[i:], "://") {
@@ -70,7 +70,7 @@ func hostEnd(s string) int {
 	return i
 }
 
-// schemeLen is the length of the scheme that a reference begins with, 0 for none.
+// schemeLen returns the length of the scheme at the beginning of a reference; 0 for none.
 func schemeLen(s string) int {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -85,7 +85,7 @@ func schemeLen(s string) int {
 	return 0
 }
 
-// iriByte reports the bytes that an IRI may have; within characters beyond ASCII all.
+// iriByte reports whether an IRI may contain the byte; it accepts all bytes beyond ASCII.
 func iriByte(c byte) bool {
 	switch c {
 	case '"', '<', '>', '\\', '^', '`', '{', '|', '}', ' ', 0x7f:
@@ -94,7 +94,7 @@ func iriByte(c byte) bool {
 	return c > ' '
 }
 
-// visible reports a text without the characters beyond ASCII that are controls.
+// visible reports whether s contains none of the control characters beyond ASCII.
 func visible(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] < utf8.RuneSelf {
@@ -153,7 +153,7 @@ func validUUID(s string) bool {
 
 func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f' }
 
-// validTag reports what follows "tag:": an authority, a date and what it names.
+// validTag reports whether s is valid after "tag:": an authority, a date and a specific part.
 func validTag(s string) bool {
 	who, rest, ok := strings.Cut(s, ",")
 	when, _, named := strings.Cut(rest, ":")
@@ -186,16 +186,15 @@ func validTag(s string) bool {
 	return len(when) == 4 || len(when) == 7 || len(when) == 10
 }
 
-// iri is a reference that may have characters of any script. What no reference may have
-// is written as %20 and the like; "" is for what cannot be one, with a warning.
+// iri returns a reference that may contain characters of any script. It percent-encodes
+// invalid characters. It returns "", with a warning, for an invalid reference.
 func (w *writer) iri(s, where string) string { return w.reference(s, where, false, false) }
 
-// ref is iri with an address of ASCII alone, which means the same: programs that read
-// addresses of any script stumble over long ones, and the elements for pictures of feeds
-// are read as ASCII by most.
+// ref is iri with an equivalent ASCII result. Some programs reject long URLs with non-ASCII
+// characters, and most read the URLs of feed images as ASCII.
 func (w *writer) ref(s, where string) string { return w.reference(s, where, false, true) }
 
-// uri is ref with an address that starts with its scheme: modules have such.
+// uri is ref for a URL that must have a scheme, as modules require.
 func (w *writer) uri(s, where string) string { return w.reference(s, where, true, true) }
 
 func (w *writer) reference(s, where string, absolute, ascii bool) string {
@@ -213,7 +212,7 @@ func (w *writer) reference(s, where string, absolute, ascii bool) string {
 		s = escapeIRI(strings.TrimSpace(strings.ToValidUTF8(s, "")), ascii)
 	}
 	n := schemeLen(s)
-	if n == 0 && (absolute || w.f.Base == "") { // a base of the feed itself is written beside it
+	if n == 0 && (absolute || w.f.Base == "") { // the feed's own base is written with the reference
 		if base := w.base(); base != "" {
 			s = href.New(base).Resolve(s)
 			n = schemeLen(s)
@@ -223,7 +222,7 @@ func (w *writer) reference(s, where string, absolute, ascii bool) string {
 	case n == 0 && (absolute || w.f.Base == ""):
 		w.warn("relative", where, "This is no whole address, and there is nothing that it could stand on; it is left out: ", short(s), ".")
 		return ""
-	case ascii && !isASCII(s): // for its host has a spelling that no host has
+	case ascii && !isASCII(s): // the host has no valid ASCII form
 	case n > 0 && validIRI(s), n == 0 && !strings.Contains(s[:len(s)-len(strings.TrimLeftFunc(s, ofSegment))], ":"):
 		return s
 	}
@@ -231,12 +230,12 @@ func (w *writer) reference(s, where string, absolute, ascii bool) string {
 	return ""
 }
 
-// ofSegment reports the characters before the first slash, query or fragment, where a
-// colon would make a scheme of them.
+// ofSegment reports whether c precedes the first slash, query or fragment, where a colon would
+// end a scheme.
 func ofSegment(c rune) bool { return c != '/' && c != '?' && c != '#' }
 
-// escapeIRI writes what no reference may have as %20 and the like; where it is to be
-// ASCII, all other characters behind the host as well, and the host as Punycode.
+// escapeIRI percent-encodes the characters that a reference must not contain. With ascii, it
+// also encodes all other characters after the host, and the host as Punycode.
 func escapeIRI(s string, ascii bool) string {
 	const digits = "0123456789ABCDEF"
 	host := hostEnd(s)
@@ -258,7 +257,7 @@ func escapeIRI(s string, ascii bool) string {
 	return string(b)
 }
 
-// token reports a word of a media type.
+// token reports whether s is a token of a media type.
 func token(s string) bool {
 	for i := range len(s) {
 		if tokenBytes[s[i]] == 0 {
@@ -268,8 +267,8 @@ func token(s string) bool {
 	return s != ""
 }
 
-// tokenBytes is 1 for the bytes that words of media types have: those of ASCII that can
-// be seen, but for ()<>@,;:\"/[]?= which part them.
+// tokenBytes is 1 for the bytes that media type tokens may contain: visible ASCII except the
+// separators ()<>@,;:\"/[]?=
 const tokenBytes = none32 +
 	"\x00\x01\x00\x01\x01\x01\x01\x01\x00\x00\x01\x01\x00\x01\x01\x00" +
 	"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x00\x00\x00\x00\x00\x00" +
@@ -279,7 +278,7 @@ const tokenBytes = none32 +
 	"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x00" +
 	none64 + none64
 
-// language is the name of one, "" for what is none, with a warning.
+// language returns a language tag; "", with a warning, for an invalid one.
 func (w *writer) language(s, where string) string {
 	if s == "" {
 		return ""
@@ -294,8 +293,8 @@ func (w *writer) language(s, where string) string {
 	return ""
 }
 
-// steadyLanguage is the name of a language with hyphens, and without the four that were
-// given up.
+// steadyLanguage returns a language tag with hyphens. It replaces four withdrawn codes with
+// their successors.
 func steadyLanguage(s string) string {
 	if strings.IndexByte(s, '_') >= 0 {
 		s = strings.ReplaceAll(s, "_", "-")
@@ -316,7 +315,7 @@ func steadyLanguage(s string) string {
 	return s
 }
 
-// validLanguage reports tags like en, pt-BR, zh-Hant-TW.
+// validLanguage reports whether s is a tag such as en, pt-BR or zh-Hant-TW.
 func validLanguage(s string) bool {
 	first := len(s)
 	for i, from := 0, 0; i <= len(s); i++ {
@@ -340,23 +339,23 @@ func validLanguage(s string) bool {
 	return false
 }
 
-// twoLetters are those with two letters in ISO 639, and what they had before.
+// twoLetters lists the two-letter codes of ISO 639, including withdrawn ones.
 const twoLetters = " aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz " +
 	"ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik in io is it iu iw " +
 	"ja ji jv jw ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mo mr ms mt my " +
 	"na nb nd ne ng nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg sh si sk sl sm sn so sq sr ss st su sv sw " +
 	"ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu "
 
-// tooMany is the first number that number refuses: not every program can hold it.
+// tooMany is the first value that number rejects, because not every program can represent it.
 const tooMany = 1e18
 
-// number is a value that must be a whole number of at least least, "" for what is none,
-// with a warning.
+// number returns a value that must be a whole number of at least minimum; "", with a warning,
+// for any other value.
 func (w *writer) number(s, where string, least int) string {
 	if s == "" {
 		return ""
 	}
-	const longest = 18 // of what every program can hold
+	const longest = 18 // digits that every program can represent
 	s = strings.TrimSpace(s)
 	n, err := strconv.Atoi(s)
 	if err == nil && n >= least && len(s) <= longest && s[0] != '+' && (least >= 0 || s != "-0") {
@@ -366,7 +365,7 @@ func (w *writer) number(s, where string, least int) string {
 	return ""
 }
 
-// decimal is a value that must be a number, which may have decimals.
+// decimal returns a value that must be a number, with or without decimals.
 func (w *writer) decimal(s, where string) string {
 	s = strings.TrimSpace(s)
 	if s == "" || isDecimal(s) {
@@ -391,8 +390,7 @@ func digits(s string) bool {
 	return s != ""
 }
 
-// word is a value that must be one of some words, which have spaces between them. In
-// other letters it is written as it should be.
+// word returns a value that must be one of the space-separated words. It corrects the case.
 func (w *writer) word(s, where, words string) string {
 	if s == "" {
 		return ""
@@ -407,12 +405,12 @@ func (w *writer) word(s, where, words string) string {
 	return ""
 }
 
-// invalid tells of a value that is left out.
+// invalid warns that a value is invalid and omitted.
 func (w *writer) invalid(s, where, should string) {
 	w.warn("value", where, "This should be ", should, "; it is left out: ", short(s), ".")
 }
 
-// mailbox is an address of e-mail, "" for what is none, with a warning.
+// mailbox returns an email address; "", with a warning, for an invalid one.
 func (w *writer) mailbox(s, where string) string {
 	if s == "" || isMail(s) {
 		return s
@@ -421,10 +419,10 @@ func (w *writer) mailbox(s, where string) string {
 	return ""
 }
 
-// visibleText is a text without what XML leaves out of it, nor white space around it,
-// for elements that must not be empty.
+// visibleText returns s without surrounding white space and without characters that XML
+// forbids, for elements that must not be empty.
 func visibleText(s string) string {
-	if s != "" && s[0] > ' ' && s[0] < utf8.RuneSelf { // which most begin with
+	if s != "" && s[0] > ' ' && s[0] < utf8.RuneSelf { // the common case
 		return s
 	}
 	return strings.TrimSpace(strings.Map(func(c rune) rune {
@@ -435,7 +433,7 @@ func visibleText(s string) string {
 	}, strings.ToValidUTF8(s, "")))
 }
 
-// cutTo is s with at most most characters, with a warning where it had more.
+// cutTo returns at most limit characters of s, with a warning if it shortens s.
 func (w *writer) cutTo(s, where string, most int) string {
 	if !tooLong(s, most) {
 		return s

@@ -7,15 +7,15 @@ import (
 	"cloudburst/feed"
 )
 
-// csvColumns are the names of the columns; row writes them in this order.
+// csvColumns are the column names, in the order in which row writes them.
 const csvColumns = "guid title link body date author author_url categories enclosure_url enclosure_type enclosure_length depth"
 
-// appendCSV writes a table with a header and a row for each item, those within an item
-// behind it. depth is 0 for items of the feed itself.
+// appendCSV writes a table with a header and one row per item. Nested items follow their
+// parent. depth is 0 for top-level items.
 //
-// A cell is what the feed says, also where it begins with = + - or @: programs read it
-// back as it was. A spreadsheet may take such a cell for a formula; import the file as
-// text there.
+// Each cell contains the feed's text unchanged, even if it begins with = + - or @, so that
+// programs read the original text. A spreadsheet may interpret such a cell as a formula:
+// import its columns as text.
 //
 // spec:csv-rfc4180#format
 func appendCSV(w *writer) {
@@ -23,8 +23,8 @@ func appendCSV(w *writer) {
 	t.write()
 }
 
-// appendTSV writes the same table with tabs. What would end a cell is written as \t, \n
-// or \r, and a backslash as two.
+// appendTSV writes the same table with tabs. It escapes tabs and line ends as \t, \n and \r,
+// and doubles backslashes.
 //
 // spec:tsv-iana1993#fields
 func appendTSV(w *writer) {
@@ -37,7 +37,7 @@ type table struct {
 	*writer
 	cell      func(b []byte, s string) []byte
 	part, end string
-	cells     int // of this row
+	cells     int // written in this row
 }
 
 func (t *table) write() {
@@ -94,7 +94,8 @@ func (t *table) row(it *feed.Item) {
 	t.b, t.cells = append(t.b, t.end...), 0
 }
 
-// categoryNames joins the names of subjects. A semicolon in one would look like two.
+// categoryNames joins category names with semicolons. A semicolon within a name is not
+// escaped.
 func categoryNames(list []feed.Category) string {
 	var names []string
 	for i := range list {

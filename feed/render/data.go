@@ -5,48 +5,47 @@ import (
 	"unicode/utf8"
 )
 
-// Programs in other languages get the feed as data: maps, lists, texts, numbers and
-// flags. docs/feed-data.md tells authors of scripts what is in it; datafeed.go and
-// dataitem.go make it of a feed. Every name in it is one of ours, never the feed's: no
-// author decides what the keys of somebody's map are.
+// The formats for other programming languages contain the feed as data: maps, lists, texts,
+// numbers and flags. docs/feed-data.md documents the members; datafeed.go and dataitem.go
+// build them from a feed. All keys are fixed names: the author of a feed cannot choose a key.
 
-// kind is what a datum is.
+// kind is the type of a datum.
 type kind uint8
 
 const (
 	kindText kind = iota
 	kindInt
 	kindFloat
-	kindTrue // what is not so is left out
+	kindTrue // false members are omitted
 	kindList
 	kindMap
 )
 
-// datum is a value, or a list or map whose members stand behind it.
+// datum is a value, or a list or map whose members follow it.
 type datum struct {
 	kind kind
 	key  string // in a map
 	text string
-	n    int64 // of an int; of a list or map: how many members
+	n    int64 // value of an int; number of members of a list or map
 	real float64
 }
 
-// dataDepth is how many lists and maps may be within each other. Interpreters read
-// sources with less than a hundred brackets within each other; what feeds have is five.
+// dataDepth limits the nesting of lists and maps. Interpreters support fewer than a hundred
+// nested brackets; real feeds use five.
 const dataDepth = 60
 
-// deepestItems is how many items within each other other formats have.
+// deepestItems limits nested items in the other formats.
 const deepestItems = 500
 
-// tree is the data of a feed, each value before what is in it.
+// tree is the data of a feed; each value precedes its members.
 type tree struct {
 	w    *writer
 	data []datum
-	open []int // indices of the lists and maps that are not complete
+	open []int // indices of the unfinished lists and maps
 	few  [dataDepth + 1]int
 }
 
-// data makes the tree of the feed.
+// data builds the tree of the feed.
 func (w *writer) data() []datum {
 	t := &tree{w: w, data: make([]datum, 0, 48+24*len(w.f.Items))}
 	t.open = t.few[:0]
@@ -63,7 +62,7 @@ func (t *tree) add(d datum) {
 	t.data = append(t.data, d)
 }
 
-// put writes a text, if it is empty too.
+// put adds a text, even if it is empty.
 func (t *tree) put(key, s string) {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "")
@@ -72,7 +71,7 @@ func (t *tree) put(key, s string) {
 	t.add(datum{kind: kindText, key: key, text: s})
 }
 
-// some writes a text unless it is empty.
+// some adds a text unless it is empty.
 func (t *tree) some(key, s string) {
 	if s != "" {
 		t.put(key, s)
@@ -81,14 +80,14 @@ func (t *tree) some(key, s string) {
 
 func (t *tree) int(key string, n int64) { t.add(datum{kind: kindInt, key: key, n: n}) }
 
-// count writes a number of things, if there is any.
+// count adds a number unless it is 0.
 func (t *tree) count(key string, n int64) {
 	if n > 0 {
 		t.int(key, n)
 	}
 }
 
-// float writes a number, unless it is none.
+// float adds a number unless it is infinite or NaN.
 func (t *tree) float(key string, x float64) {
 	if x-x == 0 { // neither infinite nor NaN
 		t.add(datum{kind: kindFloat, key: key, real: x})
@@ -101,10 +100,10 @@ func (t *tree) flag(key string, is bool) {
 	}
 }
 
-// list begins a list; end ends it, or takes it back when nothing came into it.
+// list begins a list. end finishes it, or removes it if it is empty.
 func (t *tree) list(key string) { t.begin(datum{kind: kindList, key: key}) }
 
-// object begins a map, which ends as a list does.
+// object begins a map; end finishes it as it does a list.
 func (t *tree) object(key string) { t.begin(datum{kind: kindMap, key: key}) }
 
 func (t *tree) begin(d datum) {
@@ -121,16 +120,16 @@ func (t *tree) end() {
 	t.open = t.open[:n]
 }
 
-// room reports whether a list of maps fits into where the tree is, and warns if not.
+// canNest reports whether a list of maps fits into the nesting limit, and warns if not.
 func (t *tree) room(key string) bool {
-	if len(t.open)+8 <= dataDepth { // the list, its maps, and what stands in those
+	if len(t.open)+8 <= dataDepth { // the list, its maps, and their members
 		return true
 	}
 	t.w.warn("depth", key, "This is nested deeper than programs can read; what is within is left out.")
 	return false
 }
 
-// texts writes a list of texts, without those that are empty.
+// texts adds a list of texts without the empty ones.
 func (t *tree) texts(key string, list []string) {
 	if len(list) == 0 {
 		return

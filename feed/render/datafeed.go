@@ -6,7 +6,7 @@ import (
 	"cloudburst/feed"
 )
 
-// feed writes what is said about the feed, and its items.
+// feed adds the fields of the feed, and its items.
 //
 // spec:datafeeds-2006#model
 func (t *tree) feed(f *feed.Feed) {
@@ -49,8 +49,8 @@ func (t *tree) feed(f *feed.Feed) {
 	t.items("items", f.Items)
 }
 
-// feedDate is when the feed last said something: its own word, or the date of its
-// newest item.
+// feedDate returns the date of the feed's last change: its own date, or that of its newest
+// item.
 func (w *writer) feedDate() feed.Date {
 	f := w.f
 	for _, d := range [...]feed.Date{f.Updated, f.Published} {
@@ -72,7 +72,7 @@ func (w *writer) feedDate() feed.Date {
 	return newest
 }
 
-// hints writes when to read the feed again.
+// hints adds when to read the feed again.
 func (t *tree) hints(h *feed.Hints) {
 	t.some("ttl", h.TTL)
 	t.texts("skip_hours", h.SkipHours)
@@ -83,7 +83,7 @@ func (t *tree) hints(h *feed.Hints) {
 	t.flag("complete", h.Complete)
 }
 
-// signals writes where to ask to be told of changes.
+// signals adds the endpoints that send notifications.
 func (t *tree) signals() {
 	t.list("hubs")
 	for _, h := range t.w.hubs() {
@@ -106,7 +106,7 @@ func (t *tree) signals() {
 	t.end()
 }
 
-// clouds are the clouds to name.
+// clouds returns the clouds to write.
 func (w *writer) clouds() []feed.Cloud {
 	switch {
 	case w.o.Cloud != nil:
@@ -131,7 +131,7 @@ func (t *tree) generator() {
 	t.end()
 }
 
-// words writes a text without its markup, and with it beside that where it has any.
+// words adds a text without its markup, and also the HTML if the text has markup.
 func (t *tree) words(key string, x *feed.Text) {
 	t.put(key, plainOf(x))
 	if isHTML(x) {
@@ -139,7 +139,7 @@ func (t *tree) words(key string, x *feed.Text) {
 	}
 }
 
-// words2 is words unless there are none.
+// wordsIfAny is words for a text that may be missing.
 func (t *tree) words2(key string, x *feed.Text) {
 	if x.Value != "" {
 		t.words(key, x)
@@ -158,9 +158,8 @@ func htmlKey(key string) string {
 	return "info_html"
 }
 
-// date writes a date as text, of ISO 8601 in UTC, and as seconds since 1970. A text is
-// there always; where the feed's cannot be read it is empty, and what the feed wrote
-// stands beside it.
+// date adds a date as text (ISO 8601 in UTC) and as seconds since 1970. The text is always
+// present. If the date cannot be parsed, the text is empty and the original is added.
 func (t *tree) date(key string, d feed.Date) {
 	unix, raw := dateKeys(key)
 	if key == "date" && d.UTC.IsZero() || !t.w.moment(&d, key) {
@@ -173,7 +172,7 @@ func (t *tree) date(key string, d feed.Date) {
 	t.int(unix, d.UTC.Unix())
 }
 
-// someDate is date unless there is none.
+// someDate is date for a date that may be missing.
 func (t *tree) someDate(key string, d feed.Date) {
 	if !d.UTC.IsZero() || d.Raw != "" {
 		t.date(key, d)
@@ -242,7 +241,7 @@ func (t *tree) categories(list []feed.Category) {
 	t.end()
 }
 
-// places writes geometries, as GeoJSON has them.
+// places adds geometries in the form of GeoJSON.
 func (t *tree) places(list []feed.Geometry) {
 	if len(list) == 0 {
 		return
@@ -267,7 +266,7 @@ func (t *tree) places(list []feed.Geometry) {
 	t.end()
 }
 
-// unknown writes elements that no format here has.
+// unknown adds elements that no format here defines.
 func (t *tree) unknown(list []feed.Node) { t.nodes("unknown", list) }
 
 func (t *tree) nodes(key string, list []feed.Node) {
@@ -304,7 +303,7 @@ func (t *tree) attributes(list []feed.Attr) {
 	t.end()
 }
 
-// extension writes what an element has that no name here is for.
+// extension adds the parts of an element that have no field.
 func (t *tree) extension(e *feed.Extension) {
 	if e != nil {
 		t.unknown(e.Unknown)

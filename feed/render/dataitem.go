@@ -6,7 +6,7 @@ import (
 	"cloudburst/feed"
 )
 
-// items writes items, and those within them.
+// items adds items with their nested items.
 func (t *tree) items(key string, list []feed.Item) {
 	if len(list) > 0 && !t.room(key) {
 		return
@@ -23,11 +23,11 @@ func (t *tree) items(key string, list []feed.Item) {
 		t.end()
 		return
 	}
-	t.open = t.open[:len(t.open)-1] // empty, but there
+	t.open = t.open[:len(t.open)-1] // keeps an empty list
 }
 
-// item writes what the book's model has, with "" where the item says nothing, and then
-// what else there is.
+// item adds the fields of the item model in the specification, with "" for missing ones, and
+// then all other fields.
 //
 // spec:datafeeds-2006#model
 func (t *tree) item(it *feed.Item) {
@@ -68,8 +68,8 @@ func (t *tree) item(it *feed.Item) {
 	t.attributes(attrsOf(it))
 }
 
-// authorOf is the first author of an item, or of the feed where the item names none. The
-// page of the feed stands for the author's where nothing else does.
+// authorOf returns the first author of an item, or of the feed if the item has none. If the
+// author has no page, the page of the feed replaces it.
 func (w *writer) authorOf(it *feed.Item) feed.Person {
 	author := feed.Person{}
 	if len(it.Authors) > 0 {
@@ -83,7 +83,7 @@ func (w *writer) authorOf(it *feed.Item) feed.Person {
 	return author
 }
 
-// itemDate is the date of an item that people mean.
+// itemDate returns the item's publication date, or else another date of the item.
 func itemDate(it *feed.Item) feed.Date {
 	if it.Published.UTC.IsZero() && (!it.Updated.UTC.IsZero() || it.Published.Raw == "") {
 		return it.Updated
@@ -91,8 +91,8 @@ func itemDate(it *feed.Item) feed.Date {
 	return it.Published
 }
 
-// bodyOf is the text of an item: its first content with markup, else its first, else
-// what is its summary.
+// bodyOf returns the text of an item: its first content with markup, else its first content,
+// else its summary.
 func bodyOf(it *feed.Item) *feed.Text {
 	var body *feed.Text
 	for i := range it.Content {
@@ -113,7 +113,7 @@ func bodyOf(it *feed.Item) *feed.Text {
 	return body
 }
 
-// bodyType is the media type of a text, which is there always.
+// bodyType returns the media type of a text; never "".
 func bodyType(x *feed.Text) string {
 	if x.Value == "" {
 		return ""
@@ -141,7 +141,7 @@ func (t *tree) enclosures(list []feed.Enclosure) {
 	t.end()
 }
 
-// contents writes all texts of an item that has several, or one that is elsewhere.
+// contents adds all texts of an item that has several, or that has a remote one.
 func (t *tree) contents(list []feed.Text) {
 	if len(list) == 0 || len(list) == 1 && list[0].Src == "" {
 		return
@@ -159,7 +159,7 @@ func (t *tree) contents(list []feed.Text) {
 	t.end()
 }
 
-// source writes where an item was taken from.
+// source adds the original feed of an item.
 func (t *tree) source(s *feed.Source) {
 	if s == nil {
 		return
@@ -174,7 +174,7 @@ func (t *tree) source(s *feed.Source) {
 	t.end()
 }
 
-// more writes what few items have.
+// more adds the fields that few items have.
 func (t *tree) more(m *feed.More) {
 	if m == nil {
 		return
@@ -209,7 +209,7 @@ func (t *tree) more(m *feed.More) {
 	t.end()
 }
 
-// itunes writes what podcasts say.
+// itunes adds the podcast fields.
 func (t *tree) itunes(p *feed.ITunes) {
 	if p == nil {
 		return
@@ -232,7 +232,7 @@ func (t *tree) itunes(p *feed.ITunes) {
 	t.end()
 }
 
-// media writes the files and pictures of Media RSS, those of groups too.
+// media adds the files and images of Media RSS, including those in groups.
 func (t *tree) media(m *feed.Media) {
 	if m == nil {
 		return

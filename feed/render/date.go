@@ -6,7 +6,7 @@ import (
 	"cloudburst/feed"
 )
 
-// appendRFC822 writes a moment as RSS has it: Fri, 20 Nov 2026 08:30:00 GMT.
+// appendRFC822 writes a time as RSS requires it: Fri, 20 Nov 2026 08:30:00 GMT.
 //
 // spec:rss20-2003#dates
 func appendRFC822(b []byte, t time.Time) []byte {
@@ -23,20 +23,20 @@ func appendRFC822(b []byte, t time.Time) []byte {
 	return b
 }
 
-// calendar is a date in UTC, with the second of the day.
+// calendar is a date in UTC with the second of the day.
 type calendar struct{ year, month, day, weekday, second int }
 
-// inUTC takes a moment of the years 1 to 9999 apart; one of another year is the first
-// or the last of these.
+// inUTC splits a time into calendar fields. Years outside 1 to 9999 become the first or last
+// second of that range.
 func inUTC(t time.Time) calendar {
 	const day, monday = 86_400, 1
 	unix := min(max(t.Unix(), firstSecond), lastSecond)
 	days := uint64(unix-firstSecond) / day // since Monday, 1 January of the year 1
 	m := calendar{second: int(uint64(unix-firstSecond) % day), weekday: int((days + monday) % 7)}
 
-	// Years begin in March here, so that leap days are their ends; a century has 36,524
-	// days and a quarter, and a year 365 and a quarter. From March on, months are
-	// 2141/65536 of a day apart: 31, 30, 31, 30, 31, 31 and so on.
+	// Years begin in March here, so that a leap day is the last day of a year. A century has
+	// 36,524.25 days and a year 365.25. From March on, a month is the day number times
+	// 2141/65536: 31, 30, 31, 30, 31, 31 days and so on.
 	const toMarch, century, fourYears = 306, 146_097, 1461
 	n := 4*(days+toMarch) + 3
 	hundreds := n / century
@@ -44,21 +44,21 @@ func inUTC(t time.Time) calendar {
 	year, inYear := n/fourYears, n%fourYears/4
 	month := 2141*inYear + 197_913
 	m.year, m.month, m.day = int(100*hundreds+year), int(month>>16), int(month&0xffff/2141)+1
-	if inYear >= toMarch { // January and February are those of the next
+	if inYear >= toMarch { // January and February belong to the next year
 		m.month -= 12
 		m.year++
 	}
 	return m
 }
 
-// The first and the last second that have a year of four digits.
+// The first and the last second with a year of four digits.
 const (
 	firstSecond = -62_135_596_800
 	lastSecond  = 253_402_300_799
 )
 
-// appendRFC3339 writes a moment as Atom and W3CDTF have it: 2026-11-20T08:30:00Z.
-// Parts of a second are written where there are any.
+// appendRFC3339 writes a time as Atom and W3CDTF require it: 2026-11-20T08:30:00Z. It writes
+// fractions of a second if there are any.
 func appendRFC3339(b []byte, t time.Time) []byte {
 	m := inUTC(t)
 	b = append(b, "0000-00-00T00:00:00"...)
@@ -77,7 +77,7 @@ func appendRFC3339(b []byte, t time.Time) []byte {
 	return append(b, 'Z')
 }
 
-// putClock writes the time of a second of a day over 00:00:00.
+// putClock writes the time of day over 00:00:00.
 func putClock(p []byte, second int) {
 	put2(p[:2], second/3600)
 	put2(p[3:5], second/60%60)
@@ -99,8 +99,8 @@ func appendDigits(b []byte, n, width int) []byte {
 	return append(b, room[i:]...)
 }
 
-// moment reports whether a date can be written: its year has four digits. What was
-// written and means nothing gets a warning.
+// moment reports whether a date can be written: its year has four digits. It warns about text
+// that is not a date.
 func (w *writer) moment(d *feed.Date, where string) bool {
 	if d.UTC.IsZero() {
 		if d.Raw != "" {
@@ -115,7 +115,7 @@ func (w *writer) moment(d *feed.Date, where string) bool {
 	return true
 }
 
-// dateRFC822 writes a date in an element, if there is one.
+// dateRFC822 writes an element with a date, if the feed has one.
 func (w *writer) dateRFC822(name string, d *feed.Date) {
 	if w.moment(d, name) {
 		w.tag(name, nil)
@@ -124,7 +124,7 @@ func (w *writer) dateRFC822(name string, d *feed.Date) {
 	}
 }
 
-// dateRFC3339 writes a date in an element, if there is one.
+// dateRFC3339 writes an element with a date, if the feed has one.
 func (w *writer) dateRFC3339(name string, d *feed.Date) {
 	if w.moment(d, name) {
 		w.tag(name, nil)

@@ -6,9 +6,9 @@ import (
 	"cloudburst/feed"
 )
 
-// defined reports an element that its vocabulary has. Those that are known are closed:
-// validators call any other element of theirs an error, and no program knows what to
-// make of it. Vocabularies of which nothing is known, or that still grow, have all.
+// defined reports whether a vocabulary has an element. Known vocabularies are closed:
+// validators report any other element as an error, and no program understands it. Unknown
+// vocabularies, and those that still grow, accept every element.
 //
 // spec:datafeeds-2006#known-vocabularies
 func defined(s space, n *feed.Node, ofItem bool) bool {
@@ -33,7 +33,7 @@ func defined(s space, n *feed.Node, ofItem bool) bool {
 	return strings.Contains(names, " "+n.Name+" ")
 }
 
-// definedOf is defined for vocabularies with elements of feeds and of items.
+// definedOf returns the elements that a vocabulary has for feeds or for items.
 func definedOf(s space, ofItem bool) string {
 	switch {
 	case s == spContent && ofItem:

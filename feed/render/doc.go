@@ -1,32 +1,31 @@
-// Package render writes one neutral feed in every format that people and programs read.
+// Package render writes a neutral feed in every format that people and programs read.
 //
 // Start with [Append] and [Formats]:
 //
 //	doc, warnings, err := render.Append(nil, f, "rss20", &render.Options{Self: url})
 //
-// f is a [feed.Feed], read by package feed from any format or made by a program; it is
-// never changed. Write does the same into an [io.Writer].
+// f is a [feed.Feed] that package feed parsed from any format, or that a program built. The
+// writers never change it. [Write] does the same for an [io.Writer].
 //
-// # What comes out
+// # Output
 //
-// The same feed gives the same bytes, always. They are valid UTF-8, and valid in the
-// format whatever the feed holds: titles that look like markup, ends of sections,
-// characters that XML has no place for. What a format cannot hold is left out or
-// written in the nearest way it has, with a [Warning] that says so; content is never an
-// error.
+// Output is deterministic: the same feed and options yield the same bytes. A document is
+// always valid UTF-8, and valid in its format. This holds for any content of the feed: titles
+// that look like markup, ends of CDATA sections, characters that XML forbids. If a format
+// cannot represent a value, the writer omits the value or uses the nearest form, and returns a
+// [Warning]. Content is never an error.
 //
-// What a format can hold comes back when the document is read: by package feed, or by
-// the interpreter of the language that it is written in.
+// Everything that a format can represent survives a round trip: package feed, or an
+// interpreter of the document's language, reads the same values from it.
 //
-// # What is not made up
+// # Required values
 //
-// An item without a title has none, where the format does without. Where it does not,
-// the first words of the item stand there, with a warning. Dates are those of the feed;
-// nothing asks the clock.
+// The writers invent as little as possible. An item without a title stays without a title if
+// the format allows that. Otherwise its first words become the title, with a warning. Dates
+// come from the feed; the writers never read the clock.
 //
-// Atom asks for more: an ID and a date of every entry, and somebody who wrote it. An ID
-// that is no address becomes a URN made of it, the same every time; a date that is
-// missing is the nearest that is known, and 1970 where none is; the author is the
-// publisher, or has the name of the feed. Each of these has a warning, whose Rule ends
-// in "-made".
+// Atom requires more: an ID, a date and an author for every entry. An ID that is not a URI
+// becomes a URN derived from it, which is the same every time. A missing date becomes the
+// nearest known date, or the start of 1970 if none is known. A missing author becomes the
+// publisher, or the title of the feed. Each of these has a warning whose Rule ends in "-made".
 package render

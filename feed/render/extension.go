@@ -6,9 +6,9 @@ import (
 	"cloudburst/feed"
 )
 
-// extension writes elements of other vocabularies within an element of the format: a
-// person, a source or an image. What is known of other vocabularies is about feeds and
-// items, so only elements of those stand there of which nothing is known.
+// extension writes elements of other vocabularies within an element of the format: a person, a
+// source or an image. Known vocabularies describe feeds and items, so it writes only elements
+// of unknown ones.
 func (w *writer) extension(e *feed.Extension) {
 	if e == nil {
 		return
@@ -26,7 +26,7 @@ func (w *writer) extension(e *feed.Extension) {
 	}
 }
 
-// unheard reports an element of a vocabulary that nothing is known of.
+// isUnknown reports whether the element's vocabulary is unknown.
 func (w *writer) unheard(n *feed.Node) bool {
 	if n.Space == "" && n.Prefix == "" {
 		return w.foreign(n, true)
@@ -34,13 +34,13 @@ func (w *writer) unheard(n *feed.Node) bool {
 	return w.foreign(n, true) && spaceOfURI(n.Space) == spNone && spaceOfPrefix(n.Prefix) == spNone
 }
 
-// loseExtension notes what an element has for which the format has no place.
+// loseExtension records the parts of an element that the format cannot represent.
 func (w *writer) loseExtension(e *feed.Extension) {
 	w.lose(lostUnknown, e != nil && len(e.Attrs)+len(e.Unknown) > 0)
 }
 
-// foreignAttrs writes attributes of vocabularies that nothing is known of into the start
-// tag that was begun. Every format of XML allows them.
+// foreignAttrs writes attributes of unknown vocabularies into the current start tag. Every XML
+// format allows them.
 //
 // spec:rss20-2003#extending
 func (w *writer) foreignAttrs(list []feed.Attr) {
@@ -55,7 +55,7 @@ func (w *writer) foreignAttrs(list []feed.Attr) {
 			a.Space == "" && spaceOfPrefix(prefix) != spNone:
 			w.warn("unknown-attribute", a.Name, titleOf(w.format), " has no place for this attribute; it is left out.")
 			continue
-		case spaceOfPrefix(prefix) != spNone: // which has its own meaning within the element
+		case spaceOfPrefix(prefix) != spNone: // the prefix has its own meaning within the element
 			a.Name = local
 		}
 		own = append(own, a)
@@ -84,7 +84,7 @@ func (w *writer) elementExtended(name, text string, list []feed.Attr, attrs ...s
 	w.endTag(name)
 }
 
-// attrsOf are the attributes of other vocabularies that an item has.
+// attrsOf returns an item's attributes of other vocabularies.
 func attrsOf(it *feed.Item) []feed.Attr {
 	if it.More == nil {
 		return nil
@@ -92,7 +92,7 @@ func attrsOf(it *feed.Item) []feed.Attr {
 	return it.More.Attrs
 }
 
-// ownAttrs are those of an element.
+// ownAttrs returns an element's attributes of other vocabularies.
 func ownAttrs(e *feed.Extension) []feed.Attr {
 	if e == nil {
 		return nil

@@ -4,15 +4,15 @@ import (
 	"strings"
 )
 
-// Format is one that can be written.
+// Format is an output format.
 type Format struct {
-	Name  string // "rss20", as Append and Lookup take it
-	Title string // "RSS 2.0", for people
-	Ext   string // of files, without the dot; "" where another version has it
-	Type  string // media type, with its charset
+	Name  string // identifier for Append and Lookup: "rss20"
+	Title string // display name: "RSS 2.0"
+	Ext   string // file extension without the dot; "" if another version of the format has it
+	Type  string // media type with its charset
 }
 
-// Formats gives all of them, in the order in which a list should have them.
+// Formats returns all formats in the order in which to list them.
 func Formats() []Format {
 	return []Format{
 		{"rss090", "RSS 0.90", "", "application/rdf+xml; charset=utf-8"},
@@ -45,7 +45,7 @@ func Formats() []Format {
 
 const typeRSS = "application/rss+xml; charset=utf-8"
 
-// Lookup finds a format by its name. The error is an [*UnknownFormatError].
+// Lookup returns the format with a name, or an [*UnknownFormatError].
 func Lookup(name string) (Format, error) {
 	for _, f := range Formats() {
 		if f.Name == name {
@@ -55,13 +55,14 @@ func Lookup(name string) (Format, error) {
 	return Format{}, &UnknownFormatError{Name: name}
 }
 
-// titleOf is the title of a format that there is.
+// titleOf returns the title of an existing format.
 func titleOf(name string) string {
 	f, _ := Lookup(name)
 	return f.Title
 }
 
-// ByExt finds the format of files with an extension, which has no dot.
+// ByExt returns the format with a file extension. ext has no dot. The result is false if no
+// format has it.
 func ByExt(ext string) (Format, bool) {
 	for _, f := range Formats() {
 		if f.Ext == ext && ext != "" {
@@ -71,10 +72,10 @@ func ByExt(ext string) (Format, bool) {
 	return Format{}, false
 }
 
-// UnknownFormatError says that there is no format of a name.
+// UnknownFormatError reports a format name that does not exist.
 type UnknownFormatError struct{ Name string }
 
-// Error names all that there are.
+// Error returns a message with the unknown name and all known names.
 func (e *UnknownFormatError) Error() string {
 	var b strings.Builder
 	if e.Name == "" {
@@ -91,15 +92,15 @@ func (e *UnknownFormatError) Error() string {
 	return b.String()
 }
 
-// CallbackError says that Options.Callback is no name of a function.
+// CallbackError reports that Options.Callback is not a function name.
 type CallbackError struct{ Callback string }
 
-// Error shows the name.
+// Error returns a message with the invalid name.
 func (e *CallbackError) Error() string {
 	return "render: " + short(e.Callback) + " is no name of a JavaScript function; use letters, digits, _, $ and dots, like feeds.show"
 }
 
-// short shows a value in a message, quoted and shortened.
+// short quotes and shortens a value for a message.
 func short(s string) string {
 	const most = 60
 	s = strings.ToValidUTF8(s, "\uFFFD")
@@ -113,7 +114,7 @@ func short(s string) string {
 	return "“" + strings.Map(printable, s) + "”"
 }
 
-// printable is c, or a sign for what would break a line.
+// printable returns c, or a visible symbol if c would break a line.
 func printable(c rune) rune {
 	if c < ' ' || 0x7f <= c && c < 0xa0 || c == 0x2028 || c == 0x2029 || 0x202a <= c && c <= 0x202e || 0x2066 <= c && c <= 0x2069 {
 		return '\uFFFD'

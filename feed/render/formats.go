@@ -1,7 +1,7 @@
 package render
 
-// formatWriter is the function that writes a format, nil for none. A format is a file
-// of its own, a line here and one in Formats.
+// formatWriter returns the function that writes a format; nil for an unknown format. Each
+// format has its own file, a case here and an entry in Formats.
 func formatWriter(name string) func(*writer) {
 	switch name {
 	case "rss090":
@@ -34,8 +34,8 @@ func formatWriter(name string) func(*writer) {
 	return formatWriterOfData(name)
 }
 
-// formatWriterOfData is formatWriter for what is no format of feeds: tables, data of
-// languages, and what people read.
+// formatWriterOfData is formatWriter for formats other than feed formats: tables, data of
+// programming languages, HTML and plain text.
 func formatWriterOfData(name string) func(*writer) {
 	switch name {
 	case "csv":

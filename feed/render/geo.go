@@ -8,8 +8,8 @@ import (
 	"cloudburst/internal/geo"
 )
 
-// places writes geometries in GeoRSS: in its simple form where that holds all of one,
-// in that of GML otherwise.
+// places writes geometries as GeoRSS: in the simple form if that can represent the whole
+// geometry, otherwise as GML.
 func (w *writer) places(list []feed.Geometry) {
 	for i := range list {
 		g := &list[i]
@@ -35,7 +35,7 @@ func (w *writer) places(list []feed.Geometry) {
 	}
 }
 
-// placeNotes writes what is said of a place besides where it is.
+// placeNotes writes the properties of a place other than its coordinates.
 func (w *writer) placeNotes(g *feed.Geometry) {
 	w.leaf("georss:featureName", g.FeatureName)
 	w.leaf("georss:featureTypeTag", g.FeatureType)
@@ -49,8 +49,8 @@ func (w *writer) placeNotes(g *feed.Geometry) {
 	}
 }
 
-// soundGeometry reports a place of a known type with as many points as it needs, all
-// of which are numbers and of the same size.
+// validGeometry reports whether a geometry has a known type and enough points. All coordinates
+// must be finite, and all points must have the same dimension.
 func soundGeometry(g *feed.Geometry) bool {
 	n := len(g.Coordinates)
 	switch g.Type {
@@ -103,7 +103,8 @@ func soundPoints(points [][]float64, size int) bool {
 	return true
 }
 
-// simpleName is the element of GeoRSS that holds all of a place, "" for none.
+// simpleName returns the simple GeoRSS element that can represent the whole geometry; "" for
+// none.
 func simpleName(g *feed.Geometry) string {
 	if g.SRS != "" || len(g.Coordinates[0]) != 2 || len(g.Holes) > 0 {
 		return ""
@@ -121,7 +122,7 @@ func simpleName(g *feed.Geometry) string {
 	return ""
 }
 
-// gml writes a place in the elements of GML.
+// gml writes a geometry as GML.
 func (w *writer) gml(g *feed.Geometry) {
 	size := ""
 	if len(g.Coordinates[0]) == 3 {
@@ -147,7 +148,7 @@ func (w *writer) gml(g *feed.Geometry) {
 	w.close(shape)
 }
 
-// gmlName is the element of GML for a type of place.
+// gmlName returns the GML element for a type of geometry.
 func gmlName(kind string) string {
 	if kind == "Box" {
 		return "gml:Envelope"
@@ -170,8 +171,8 @@ func (w *writer) positions(name string, points [][]float64, lonFirst bool) {
 	w.endTag(name)
 }
 
-// points writes coordinates with spaces between them. The latitude comes first, but in
-// the systems of which that is not so.
+// points writes coordinates separated by spaces. The latitude is first, except in reference
+// systems with the opposite order.
 func (w *writer) points(list [][]float64, lonFirst bool) {
 	for i, p := range list {
 		if i > 0 {

@@ -9,9 +9,9 @@ import (
 	"cloudburst/feed"
 )
 
-// guid names an item among those of all feeds: its ID where that is an address or a
-// URN already, else a URN made of the feed's name and the ID. That is a UUID of names
-// (version 5, of the name space of addresses), so that it is the same every time.
+// guid returns a globally unique identifier of an item: its ID if that is a URL or URN, else a
+// URN derived from the feed's identifier and the ID. The URN contains a UUID of version 5 in
+// the URL name space, so it is the same every time.
 //
 // spec:datafeeds-2006#guid
 func (w *writer) guid(it *feed.Item) string {
@@ -21,8 +21,8 @@ func (w *writer) guid(it *feed.Item) string {
 	return w.uuid(it.ID)
 }
 
-// id is the ID of an item as documents have it: a hash becomes a URN, because "hash" is
-// no scheme that is registered.
+// id returns the item's ID as documents contain it. An ID that is a hash becomes a URN,
+// because "hash" is not a registered scheme.
 func (w *writer) id(it *feed.Item) string {
 	if it.IDFrom == feed.FromTitleDate || it.IDFrom == feed.FromContent {
 		return w.uuid(it.ID)
@@ -30,8 +30,8 @@ func (w *writer) id(it *feed.Item) string {
 	return it.ID
 }
 
-// uuid is a URN made of the feed's name and that of something in it. Where the document
-// stands does not count, for it stands in several places.
+// uuid returns a URN derived from the identifiers of the feed and of a part of it. The URL of
+// the document is only the last resort, because a document may have several URLs.
 func (w *writer) uuid(id string) string {
 	const addresses = "\x6b\xa7\xb8\x11\x9d\xad\x11\xd1\x80\xb4\x00\xc0\x4f\xd4\x30\xc8"
 	sum := sha1.Sum([]byte(addresses + cmp.Or(w.f.ID, w.f.Link, w.f.Self, w.o.Self) + "#" + id))
@@ -47,7 +47,7 @@ func (w *writer) uuid(id string) string {
 	return string(b)
 }
 
-// isGlobal reports an identifier that means the same everywhere.
+// isGlobal reports whether an identifier is unique beyond its feed.
 func isGlobal(id string) bool {
 	if strings.ContainsAny(id, " \t\n\r") {
 		return false

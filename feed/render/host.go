@@ -6,9 +6,8 @@ import (
 	"cloudburst/internal/href"
 )
 
-// asciiAuthority is the part of an address between // and the path with a host of
-// ASCII: names in other scripts are written as browsers write them, with xn--. ok is
-// false for what is no host.
+// asciiAuthority returns the authority of a URL with its host in ASCII: names in other scripts
+// use Punycode (xn--), as in browsers. ok is false if s has no valid host.
 //
 // spec:idna2008-rfc5891#lookup
 func asciiAuthority(s string) (out string, ok bool) {

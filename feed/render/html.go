@@ -8,9 +8,9 @@ import (
 	"cloudburst/feed"
 )
 
-// appendHTML writes a page with the microformats h-feed and h-entry. There is no script
-// in it, and no address but those of the web, of mail and the like. Texts with markup
-// go through Options.Sanitize, and are turned into text without it.
+// appendHTML writes a page with the microformats h-feed and h-entry. The page has no scripts,
+// and only URLs of safe schemes such as http, https and mailto. Options.Sanitize filters texts
+// with markup; without it they become plain text.
 //
 // spec:hfeed-2014#properties
 func appendHTML(w *writer) {
@@ -44,22 +44,21 @@ func appendHTML(w *writer) {
 	h.raw("</main>\n</body>\n</html>\n")
 }
 
-// htmlWriter writes HTML. What is not constant goes through say, attribute or the
-// sanitizer.
+// htmlWriter writes HTML. All variable text passes through text, attribute or the sanitizer.
 type htmlWriter struct{ *writer }
 
 func (h *htmlWriter) raw(s string) { h.b = append(h.b, s...) }
 
-// clean is s without characters that HTML has no place for.
+// clean returns s without characters that HTML forbids.
 func (h *htmlWriter) clean(s, where string) string {
 	t := textWriter{h.writer}
 	return t.clean(s, where)
 }
 
-// say writes text that stands for itself. It was cleaned.
+// text writes escaped text, which clean has already processed.
 func (h *htmlWriter) say(s string) { h.b = appendHTMLText(h.b, s) }
 
-// attribute writes one into the tag that is open, unless it is empty.
+// attribute writes an attribute into the open tag, unless the value is empty.
 func (h *htmlWriter) attribute(name, value string) {
 	if value = h.clean(value, name); value != "" {
 		h.raw(" " + name + `="`)
@@ -94,8 +93,7 @@ func appendHTMLText(b []byte, s string) []byte {
 	return append(b, s[from:]...)
 }
 
-// relations writes what the page is related to: other forms of the feed, where it is
-// itself, and its hubs.
+// relations writes links to other forms of the feed, to itself and to its hubs.
 //
 // spec:datafeeds-2006#autodiscovery
 func (h *htmlWriter) relations() {
@@ -121,7 +119,7 @@ func (h *htmlWriter) relation(rel, href, kind, title string) {
 	}
 }
 
-// link writes text that leads somewhere, or the text alone where no page may lead.
+// link writes linked text, or only the text if the URL is unsafe.
 func (h *htmlWriter) link(class, href, text string) {
 	href = webAddress(href)
 	if href == "" {
@@ -146,7 +144,7 @@ func (h *htmlWriter) image(class, src, alt string) {
 	}
 }
 
-// block writes a text of several lines, and nothing where there is none.
+// block writes a text of several lines; nothing if it is empty.
 func (h *htmlWriter) block(class string, x *feed.Text, where string) {
 	if x.Value == "" {
 		return
@@ -164,7 +162,7 @@ func (h *htmlWriter) block(class string, x *feed.Text, where string) {
 	h.raw("</div>\n")
 }
 
-// paragraphs writes text: empty lines part paragraphs, and lines stay lines.
+// paragraphs writes text: empty lines separate paragraphs, and line breaks are preserved.
 func (h *htmlWriter) paragraphs(s string) {
 	open := false
 	for line := range strings.Lines(s) {
@@ -213,12 +211,12 @@ func (h *htmlWriter) time(class string, d *feed.Date) {
 		return
 	}
 	h.raw(`<p><time class="` + class + `" datetime="`)
-	h.b = appendRFC3339(h.b, d.UTC.Truncate(time.Second)) // of which HTML allows three digits, and nobody wants any
+	h.b = appendRFC3339(h.b, d.UTC.Truncate(time.Second)) // HTML allows at most milliseconds, which a page does not need
 	h.raw(`">` + d.UTC.UTC().Format("2 January 2006, 15:04 UTC") + "</time></p>\n")
 }
 
 func (h *htmlWriter) items(list []feed.Item) {
-	const deepest = 60 // browsers give up nesting after some hundreds
+	const deepest = 60 // browsers limit nesting to a few hundred levels
 	for i := range list {
 		h.enter(i)
 		it := &list[i]
@@ -283,8 +281,7 @@ func (h *htmlWriter) item(it *feed.Item) {
 	}
 }
 
-// files writes the files that belong to an item, as links: nothing is loaded for whoever
-// only opens the page.
+// files writes the files of an item as links, so that opening the page loads none of them.
 func (h *htmlWriter) files(it *feed.Item) {
 	for i := range it.Enclosures {
 		e := &it.Enclosures[i]

@@ -7,8 +7,8 @@ import (
 	"cloudburst/feed"
 )
 
-// itunes writes Apple's podcast elements of a feed or an item. What directories would
-// refuse the feed for is written as they want it, or left out.
+// itunes writes Apple's podcast elements of a feed or an item. It corrects or omits values for
+// which directories would reject the feed.
 //
 // spec:itunes-2024#values
 func (w *writer) itunes(it *feed.ITunes, ofFeed bool) {
@@ -57,7 +57,7 @@ func (w *writer) itunesOfItem(it *feed.ITunes) {
 	w.lose(lostModules, it.Owner != nil || len(it.Categories) > 0 || it.NewFeedURL != "" || it.Complete != "")
 }
 
-// webURI is uri for what must be an address of the web.
+// webURI is uri for values that must be web URLs.
 func (w *writer) webURI(s, where string) string {
 	if s = withPath(w.uri(s, where)); s == "" || isWeb(s) {
 		return s
@@ -66,7 +66,7 @@ func (w *writer) webURI(s, where string) string {
 	return ""
 }
 
-// explicit is true or false, which there used to be other words for.
+// explicit returns true or false, and converts the older values.
 func (w *writer) explicit(s string) string {
 	switch strings.ToLower(strings.TrimSpace(s)) {
 	case "":
@@ -86,9 +86,9 @@ func (w *writer) explicit(s string) string {
 	return ""
 }
 
-// itunesKeywords writes words with commas between them, as many as there is room for.
+// itunesKeywords writes as many comma-separated keywords as the limit allows.
 func (w *writer) itunesKeywords(words []string) {
-	const most = 255 // characters, which bytes are no fewer than
+	const most = 255 // characters; bytes are an upper bound
 	if len(words) == 0 {
 		return
 	}
@@ -103,8 +103,8 @@ func (w *writer) itunesKeywords(words []string) {
 	w.leaf("itunes:keywords", strings.Join(words, ","))
 }
 
-// itunesDuration is the duration as it was written if it has one of the forms that are
-// read everywhere, in seconds otherwise.
+// itunesDuration returns the original duration if its form is widely supported, otherwise
+// seconds.
 func (w *writer) itunesDuration(it *feed.ITunes) string {
 	s := strings.TrimSpace(it.Duration)
 	switch {
@@ -120,7 +120,7 @@ func (w *writer) itunesDuration(it *feed.ITunes) string {
 	return ""
 }
 
-// isDuration reports n, n:mm and n:mm:ss.
+// isDuration reports whether s has the form n, n:mm or n:mm:ss.
 func isDuration(s string) bool {
 	first, rest, more := strings.Cut(s, ":")
 	if !digits(first) {
@@ -136,7 +136,7 @@ func isDuration(s string) bool {
 	return true
 }
 
-// itunesOwner writes who owns the podcast, which needs an address.
+// itunesOwner writes the owner of the podcast. An owner needs an email address.
 func (w *writer) itunesOwner(who *feed.Person) {
 	if who == nil {
 		return
@@ -153,11 +153,11 @@ func (w *writer) itunesOwner(who *feed.Person) {
 	w.lose(lostPersons, who.URL != "" || who.Avatar != "")
 }
 
-// itunesCategories writes the categories that there are, each with those in it.
+// itunesCategories writes the valid categories with their subcategories.
 func (w *writer) itunesCategories(list []feed.Category) {
 	for i := 0; i < len(list); i++ {
 		c := &list[i]
-		if c.Scheme != "" || c.Term == "" { // of one that was left out, or is not there
+		if c.Scheme != "" || c.Term == "" { // its parent was omitted or is missing
 			w.itunesUnknown(c.Term)
 			continue
 		}
@@ -193,8 +193,8 @@ func (w *writer) itunesUnknown(name string) {
 	w.warn("itunes-category", "itunes:category", "Directories of podcasts have no such category there; it is left out: ", short(name), ".")
 }
 
-// isITunesCategory reports the categories that directories have or had, the
-// subcategories of one, or those that have no other around them.
+// isITunesCategory reports whether directories have or had a category. parent is "" for a
+// top-level category.
 //
 // spec:itunes-2024#categories
 func isITunesCategory(parent, name string) bool {

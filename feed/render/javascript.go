@@ -1,6 +1,6 @@
 package render
 
-// appendJS writes a module whose default export is the data.
+// appendJS writes a module with the data as its default export.
 //
 // spec:datafeeds-2006#output-formats
 func appendJS(w *writer) {
@@ -9,26 +9,26 @@ func appendJS(w *writer) {
 	w.b = append(w.b, ";\n"...)
 }
 
-// appendJSONP writes a call of a function with the data. The comment before it keeps
-// what the caller chose from being the first bytes of the document, which some plugins
-// take for a program of theirs.
+// appendJSONP writes a function call with the data as its argument. A comment precedes the
+// call, so that the client cannot choose the first bytes of the document: some plug-ins
+// interpret those as a program.
 //
 // spec:datafeeds-2006#output-formats
 func appendJSONP(w *writer) {
-	name, _ := w.o.callback() // Append looked
+	name, _ := w.o.callback() // Append has validated the name
 	w.b = append(append(append(w.b, "/**/"...), name...), '(')
 	w.script()
 	w.b = append(w.b, ");\n"...)
 }
 
-// script writes the data as JSON that may stand in JavaScript, in a page too.
+// script writes the data as JSON that is safe within JavaScript and within a page.
 func (w *writer) script() {
 	l := dialect{mapOpen: "{", mapClose: "}", listOpen: "[", listClose: "]", arrow: ": ", yes: "true", quote: quoteScript}
 	w.b = l.source(w.b, w.data())
 }
 
-// quoteScript is quoteJSON without what means something to a page around the script,
-// and without the two characters that old JavaScript took for ends of lines.
+// quoteScript is quoteJSON that also escapes characters with a meaning in HTML, and the two
+// line separators of old JavaScript.
 func quoteScript(b []byte, s string) []byte {
 	b = append(b, '"')
 	from := 0
@@ -53,7 +53,7 @@ func quoteScript(b []byte, s string) []byte {
 	return append(append(b, s[from:]...), '"')
 }
 
-// quoteJSON writes a text as JSON has it.
+// quoteJSON writes a JSON string.
 func quoteJSON(b []byte, s string) []byte {
 	b = append(b, '"')
 	for {
@@ -67,9 +67,8 @@ func quoteJSON(b []byte, s string) []byte {
 	}
 }
 
-// plainJSON is how much of s stands for itself in JSON. Eight bytes are looked at in
-// one go: in each of them, the high bit of the sum is set when a byte is one of those
-// that do not.
+// plainJSON returns the length of the prefix of s that needs no escaping in JSON. It checks
+// eight bytes at once: the high bit of a byte in the sum is set if the byte needs escaping.
 func plainJSON(s string) int {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	i := 0

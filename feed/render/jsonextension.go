@@ -11,11 +11,12 @@ import (
 	"cloudburst/feed"
 )
 
-// Package feed keeps what a JSON Feed has beyond the format as trees; its comment at
-// the reader of the format says which value becomes which node. Here is the way back.
+// Package feed stores the members that JSON Feed does not define as trees of nodes. The
+// comment at its JSON Feed reader states which value becomes which node. This file converts
+// the nodes back.
 
-// extensions writes the members that the format does not have. known reports those that
-// it has: they are written already.
+// extensions writes the members that the format does not define. known reports names that the
+// format defines; they are already written.
 //
 // spec:jsonfeed11-2020#extensions
 func (j *jsonWriter) extensions(list []feed.Node, known func(string) bool) {
@@ -36,15 +37,16 @@ func (j *jsonWriter) extensions(list []feed.Node, known func(string) bool) {
 	}
 }
 
-// isExtensionName reports names that anybody may use: an underscore and a letter begin them.
+// isExtensionName reports whether anyone may use a name: it begins with an underscore and a
+// letter.
 func isExtensionName(s string) bool {
 	rest, ok := strings.CutPrefix(s, "_")
 	letter, _ := utf8.DecodeRuneInString(rest)
 	return ok && unicode.IsLetter(letter)
 }
 
-// members writes nodes as the members of an object. Several of one name, one behind the
-// other, are a list; a name that comes again later is left out.
+// members writes nodes as the members of an object. Consecutive nodes of one name become a
+// list. A name that recurs later is omitted.
 func (j *jsonWriter) members(list []feed.Node, own func(*feed.Node) bool, depth int) {
 	var seen map[string]bool
 	for i := 0; i < len(list); {
@@ -77,7 +79,7 @@ func (j *jsonWriter) list(nodes []feed.Node, depth int) {
 	j.shut(']')
 }
 
-// value writes what a node stands for.
+// value writes the value of a node.
 func (j *jsonWriter) value(n *feed.Node, depth int) {
 	const deepest = 500
 	kind := ""
@@ -106,14 +108,14 @@ func isNumber(s string) bool {
 	return s != "" && (s[0] == '-' || '0' <= s[0] && s[0] <= '9') && json.Valid([]byte(s))
 }
 
-// jsonParts finds the nodes that hold what the elements of a list have beyond the
-// format. They stand in the order of the list, so that one walk finds them all.
+// jsonParts finds the nodes with the extensions of a list's elements. The nodes have the order
+// of the list, so one traversal finds them all.
 type jsonParts struct {
 	list  string
 	nodes []feed.Node
 }
 
-// part writes what element number i of the list has beyond the format.
+// part writes the extensions of element i of the list.
 func (j *jsonWriter) part(p *jsonParts, i int) {
 	for len(p.nodes) > 0 {
 		n := &p.nodes[0]
@@ -148,7 +150,7 @@ func knownInItem(name string) bool {
 	return false
 }
 
-// knownInPart is for authors, hubs and attachments.
+// knownInPart reports the names that the format defines for authors, hubs and attachments.
 func knownInPart(name string) bool {
 	switch name {
 	case "name", "url", "avatar", "type", "mime_type", "title", "size_in_bytes", "duration_in_seconds":

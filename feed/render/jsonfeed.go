@@ -10,9 +10,9 @@ import (
 	"cloudburst/feed"
 )
 
-// appendJSONFeed writes JSON Feed 1.1. Members that package feed kept from a JSON Feed
-// because the format does not have them are written where they stood, and so are those
-// of any feed whose names begin with an underscore.
+// appendJSONFeed writes JSON Feed 1.1. Members that package feed preserved from a JSON Feed
+// are written in their original place. Members of any feed whose names begin with an
+// underscore are written too.
 //
 // spec:jsonfeed11-2020#version, spec:jsonfeed11-2020#members
 func appendJSONFeed(w *writer) {
@@ -52,8 +52,8 @@ func appendJSONFeed(w *writer) {
 	w.b = append(w.b, '\n')
 }
 
-// older is where a feed goes on: with its next page, or else with its archive, for which JSON
-// Feed has no other word.
+// olderPage returns the URL of older items: the next page, or else the archive, because JSON
+// Feed has only one member for both.
 //
 // spec:jsonfeed11-2020#next-url
 func older(f *feed.Feed) string {
@@ -71,7 +71,7 @@ func older(f *feed.Feed) string {
 // jsonWriter writes JSON.
 type jsonWriter struct {
 	*writer
-	nested bool   // items within items were told
+	nested bool   // the warning about nested items is recorded
 	ids    unique // of the items so far
 }
 
@@ -89,7 +89,7 @@ func (j *jsonWriter) shut(bracket byte) {
 	j.b = append(j.b, bracket)
 }
 
-// next parts what follows from what was before in the object or list.
+// next writes the separator before the next value of the object or list.
 func (j *jsonWriter) next() {
 	if c := j.b[len(j.b)-1]; c != '{' && c != '[' {
 		j.b = append(j.b, ',')
@@ -97,19 +97,19 @@ func (j *jsonWriter) next() {
 	j.b = dataLine(j.b, j.depth)
 }
 
-// name begins a member; its value comes next.
+// name begins a member; its value follows.
 func (j *jsonWriter) name(key string) {
 	j.next()
 	j.b = append(quoteJSON(j.b, key), ": "...)
 }
 
-// text writes a member that is a text.
+// text writes a string member.
 func (j *jsonWriter) text(key, s string) {
 	j.name(key)
 	j.b = quoteJSON(j.b, j.validText(s, key))
 }
 
-// some is text unless it is empty.
+// some writes a string member unless it is empty.
 func (j *jsonWriter) some(key, s string) {
 	if s != "" {
 		j.text(key, s)
@@ -119,8 +119,8 @@ func (j *jsonWriter) some(key, s string) {
 // url writes a URL, unless it is empty.
 func (j *jsonWriter) url(key, s string) { j.some(key, j.whole(s, key)) }
 
-// whole is a URL with its scheme, without what no URL may have, like spaces; "" for what is
-// no URL, with a warning. A relative one stays where the feed has no URL that it stands on.
+// whole returns an absolute URL without invalid characters; "", with a warning, for an invalid
+// one. A relative URL stays relative if the feed has no base URL.
 //
 // spec:jsonfeed11-2020#urls
 func (j *jsonWriter) whole(s, where string) string {
@@ -130,8 +130,8 @@ func (j *jsonWriter) whole(s, where string) string {
 	return j.reference(s, where, true, false)
 }
 
-// date writes a date: as the feed wrote it, where that is in the format's form, for its
-// zone is lost otherwise.
+// date writes a date. It keeps the original text if that has the format's form, which
+// preserves the time zone.
 //
 // spec:jsonfeed11-2020#dates
 func (j *jsonWriter) date(key string, d *feed.Date) {
@@ -148,17 +148,17 @@ func (j *jsonWriter) date(key string, d *feed.Date) {
 	j.b = append(j.b, '"')
 }
 
-// isJSONDate reports a date that was written in the form of JSON Feed.
+// isJSONDate reports whether the original text of a date has the form of JSON Feed.
 func isJSONDate(d *feed.Date) bool {
 	const form = "2006-01-02T15:04:05Z"
-	if len(d.Raw) < len(form) || d.Raw[4] != '-' || d.Raw[10] != 'T' { // an error costs more
+	if len(d.Raw) < len(form) || d.Raw[4] != '-' || d.Raw[10] != 'T' { // avoids the cost of a parse error
 		return false
 	}
 	t, err := time.Parse(time.RFC3339, d.Raw)
 	return err == nil && t.Equal(d.UTC)
 }
 
-// authors writes those of the feed or of an item.
+// authors writes the authors of the feed or of an item.
 func (j *jsonWriter) authors(list []feed.Person, unknown []feed.Node) {
 	if !slices.ContainsFunc(list, func(p feed.Person) bool { return p != feed.Person{} }) {
 		return
@@ -190,8 +190,7 @@ func (j *jsonWriter) authors(list []feed.Person, unknown []feed.Node) {
 	j.shut(']')
 }
 
-// hubs writes where to ask to be told of changes. The door of a cloud is a hub of the
-// type rssCloud.
+// hubs writes the notification endpoints. A cloud becomes a hub of the type rssCloud.
 //
 // spec:jsonfeed11-2020#hubs
 func (j *jsonWriter) hubs() {
@@ -231,7 +230,7 @@ func (j *jsonWriter) hubs() {
 	}
 }
 
-// cloudURL is the address of a cloud's door, "" when it has none.
+// cloudURL returns the URL of a cloud's endpoint; "" when it has none.
 func cloudURL(c *feed.Cloud) string {
 	if !isHost(c.Domain) || c.Port != "" && !digits(c.Port) {
 		return ""
@@ -250,7 +249,7 @@ func cloudURL(c *feed.Cloud) string {
 	return u + c.Path
 }
 
-// isHost reports the name or the number of a host.
+// isHost reports whether s is a host name or an IP address.
 func isHost(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; !isWordByte(c) && c < utf8.RuneSelf && c != '.' && c != '-' && c != '_' {
@@ -260,7 +259,8 @@ func isHost(s string) bool {
 	return s != ""
 }
 
-// items writes items, those within them behind them: the format has no place for such.
+// items writes items. Nested items follow their parent, because the format has no nested
+// items.
 func (j *jsonWriter) items(list []feed.Item) {
 	for i := range list {
 		j.enter(i)
@@ -280,9 +280,10 @@ func (j *jsonWriter) items(list []feed.Item) {
 	}
 }
 
-// told reports that the whole text of an item has the texts of those in it, in their order.
+// includesNested reports whether the full text of an item contains the texts of its nested
+// items, in order.
 func reported(it *feed.Item) bool {
-	rest := it.Summary.Value // of RSS without content:encoded it is the whole text
+	rest := it.Summary.Value // in RSS without content:encoded, the summary is the full text
 	if len(it.Content) > 0 {
 		rest = it.Content[0].Value
 	}
@@ -305,7 +306,7 @@ func reported(it *feed.Item) bool {
 	return all(it.Items) && said
 }
 
-// number writes a member that is a whole number above 0.
+// number writes a member that is a positive whole number.
 func (j *jsonWriter) number(key string, n int64) {
 	if n > 0 {
 		j.name(key)

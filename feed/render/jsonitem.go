@@ -48,8 +48,8 @@ func (j *jsonWriter) item(it *feed.Item) {
 	j.extensions(it.Unknown, knownInItem)
 }
 
-// contents writes the first text of an item that is HTML and the first that is not, and
-// its summary. Where there is nothing but a summary, that is the text.
+// contents writes the first HTML text, the first plain text, and the summary of an item. A
+// summary without other texts becomes the content.
 //
 // spec:jsonfeed11-2020#content
 func (j *jsonWriter) contents(it *feed.Item) {
@@ -76,7 +76,7 @@ func (j *jsonWriter) contents(it *feed.Item) {
 	if html != nil {
 		j.text("content_html", html.Value)
 	}
-	if text != nil { // one of both is required
+	if text != nil { // the format requires one of the two
 		j.text("content_text", text.Value)
 	}
 	j.some("summary", plainOf(summary))
@@ -102,8 +102,8 @@ func (j *jsonWriter) tags(list []feed.Category) {
 	}
 }
 
-// attachments writes the files of an item: enclosures, contents that are elsewhere, and
-// those of Media RSS that are not among these.
+// attachments writes the files of an item: enclosures, remote contents, and other Media RSS
+// files.
 //
 // spec:jsonfeed11-2020#attachments
 func (j *jsonWriter) attachments(it *feed.Item) {
@@ -141,14 +141,14 @@ func (j *jsonWriter) attachments(it *feed.Item) {
 	j.shut(']')
 }
 
-// mediaFiles are the files of an item, each address once, its enclosures first.
+// mediaFiles returns the files of an item, enclosures first, without duplicate URLs.
 func mediaFiles(it *feed.Item) []feed.Enclosure {
 	files := it.Enclosures
 	if it.ITunes != nil && it.ITunes.Seconds > 0 && len(files) > 0 && files[0].Duration == 0 {
 		files = append([]feed.Enclosure(nil), files...)
 		files[0].Duration = float64(it.ITunes.Seconds)
 	}
-	const most = 100 // are compared with each other
+	const most = 100 // compared with each other
 	files = files[:len(files):len(files)]
 	add := func(e feed.Enclosure) {
 		if e.URL == "" || len(files) >= most {

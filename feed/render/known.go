@@ -6,15 +6,14 @@ import (
 	"cloudburst/feed"
 )
 
-// foreign reports an element that readers will keep as it is wherever it stands: one of
-// a vocabulary that we know nothing of, or that a vocabulary has besides what fields are
-// for.
+// foreign reports whether parsers preserve an element unchanged: its vocabulary is unknown, or
+// the vocabulary is known but no field holds the element.
 func (w *writer) foreign(n *feed.Node, ofItem bool) bool {
 	name := strings.ToLower(n.Name)
-	if n.Space == "" && n.Prefix == "" { // only Atom has room for such
+	if n.Space == "" && n.Prefix == "" { // only Atom allows elements without a namespace
 		return (w.format == "atom" || w.format == "atom03") && !isCoreName(name)
 	}
-	if isCoreSpace(bareURI(n.Space)) || n.Prefix == "xml" || n.Prefix == "xmlns" { // which no element has
+	if isCoreSpace(bareURI(n.Space)) || n.Prefix == "xml" || n.Prefix == "xmlns" { // no element may have these
 		return false
 	}
 	s := spaceOfURI(n.Space)
@@ -24,18 +23,18 @@ func (w *writer) foreign(n *feed.Node, ofItem bool) bool {
 	return !hasField(s, name, ofItem) && defined(s, n, ofItem) && (s != spApp || w.format == "atom")
 }
 
-// bareURI is a namespace without what authors spell in many ways.
+// bareURI returns a namespace URI without the parts that authors spell differently.
 func bareURI(uri string) string {
 	return bareLower(strings.ToLower(uri))
 }
 
-// bareLower is bareURI of one whose beginning is in lower case already.
+// bareLower is bareURI for a URI whose beginning is already in lowercase.
 func bareLower(u string) string {
 	u = strings.TrimPrefix(strings.TrimPrefix(u, "https://"), "http://")
 	return strings.TrimRight(strings.TrimPrefix(u, "www."), "/#")
 }
 
-// isCoreSpace reports the namespaces of formats.
+// isCoreSpace reports whether a namespace belongs to a feed format.
 func isCoreSpace(bare string) bool {
 	switch bare {
 	case "w3.org/2005/atom", "purl.org/atom/ns", "purl.org/rss/1.0", "my.netscape.com/rdf/simple/0.9", "channel.netscape.com/rdf/simple/0.9",
@@ -45,7 +44,7 @@ func isCoreSpace(bare string) bool {
 	return strings.HasPrefix(bare, "backend.userland.com/rss")
 }
 
-// spaceOfURI is the namespace that a URI means, in any spelling.
+// spaceOfURI returns the namespace for a URI in any spelling.
 func spaceOfURI(uri string) space {
 	if uri == "" {
 		return spNone
@@ -77,7 +76,7 @@ func spaceOfURI(uri string) space {
 	return spNone
 }
 
-// hasField reports the elements of modules that fields of a feed or an item are for.
+// hasField reports whether a field of a feed or an item holds a module's element.
 func hasField(s space, name string, ofItem bool) bool {
 	var names string
 	switch s {
@@ -90,7 +89,7 @@ func hasField(s space, name string, ofItem bool) bool {
 		names = " encoded body div "
 	case spXHTML:
 		return ofItem && (name == "body" || name == "div")
-	case spMedia, spPodcast: // which keep what is not known
+	case spMedia, spPodcast: // the parser preserves their unknown elements
 		return true
 	case spITunes:
 		names = " author subtitle summary keywords image link category owner new-feed-url complete title explicit block duration order " +
@@ -139,8 +138,8 @@ func fieldsOfRare(s space, ofItem bool) string {
 	return ""
 }
 
-// isCoreName reports the names that readers know wherever they stand without a
-// namespace, whatever the format.
+// isCoreName reports whether readers recognize an element name without a namespace, in any
+// format and position.
 func isCoreName(name string) bool {
 	switch name {
 	case "title", "description", "summary", "abstract", "subtitle", "tagline", "rights", "copyright", "content", "fullitem", "body",

@@ -9,7 +9,7 @@ import (
 	"cloudburst/feed"
 )
 
-// plainOf is a text in one line, without its markup.
+// plainOf returns a text in one line, without its markup.
 func plainOf(x *feed.Text) string {
 	if !isHTML(x) {
 		return x.Value
@@ -20,10 +20,10 @@ func plainOf(x *feed.Text) string {
 	return strings.Join(strings.Fields(asWords(x)), " ")
 }
 
-// linesOf turns markup into text: lines where blocks end, an empty one between
-// paragraphs, nothing of scripts and styles. Where links lead is noted in links, unless
-// that is nil; the text has their numbers, from 1, in brackets. It takes time
-// proportional to the markup, whatever that is.
+// linesOf converts markup to text. Blocks end with a line break, an empty line separates
+// paragraphs, and scripts and styles are omitted. If links is not nil, linesOf appends the URL
+// of each link and writes the link's number, from 1, in brackets. The run time is linear in
+// the size of any markup.
 func linesOf(markup string, links *[]string) string {
 	r := &lineReader{rest: markup, links: links}
 	r.b.Grow(len(markup))
@@ -41,18 +41,18 @@ func linesOf(markup string, links *[]string) string {
 	return strings.TrimSpace(r.b.String())
 }
 
-// lineReader is what linesOf knows.
+// lineReader is the state of linesOf.
 type lineReader struct {
-	rest  string // what is not read yet
+	rest  string // unread markup
 	b     strings.Builder
 	links *[]string
-	open  string // where the current link leads
-	lines int    // ends of lines that are due before the next word
-	gap   bool   // white space is due
-	pre   int    // open elements in which white space counts
+	open  string // URL of the open link
+	lines int    // line breaks to write before the next word
+	gap   bool   // a space to write before the next word
+	pre   int    // open elements that preserve white space
 }
 
-// words writes text, with white space as the elements around it want.
+// words writes text and treats white space as the enclosing elements require.
 func (r *lineReader) words(s string) {
 	if r.pre > 0 {
 		if s != "" {
@@ -66,7 +66,7 @@ func (r *lineReader) words(s string) {
 			r.gap, s = true, s[1:]
 			continue
 		}
-		n := 1 // up to white space that is not one space between words
+		n := 1 // the length up to white space other than single spaces
 		for n < len(s) && (!isGap(s[n]) || s[n] == ' ' && n+1 < len(s) && !isGap(s[n+1])) {
 			n++
 		}
@@ -78,7 +78,7 @@ func (r *lineReader) words(s string) {
 
 func isGap(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' }
 
-// part writes the white space that is due.
+// gaps writes the pending white space.
 func (r *lineReader) part() {
 	switch {
 	case r.b.Len() == 0:
@@ -90,7 +90,7 @@ func (r *lineReader) part() {
 	r.lines, r.gap = 0, false
 }
 
-// tag reads what begins with the < that is next.
+// tag reads the markup that begins with the next <.
 func (r *lineReader) tag() {
 	s := r.rest
 	switch {
@@ -104,7 +104,7 @@ func (r *lineReader) tag() {
 		return
 	}
 	n := tagEnd(s)
-	if n < 0 { // as in a browser, a tag that never ends is nothing
+	if n < 0 { // as in browsers, an unfinished tag is ignored
 		r.rest = ""
 		return
 	}
@@ -112,7 +112,7 @@ func (r *lineReader) tag() {
 	r.element(s[:n])
 }
 
-// skip passes over everything up to the end of mark, or over all of the rest.
+// skip discards everything up to the end of mark, or the whole rest.
 func (r *lineReader) skip(mark string) {
 	i := strings.Index(r.rest, mark)
 	if i < 0 {
@@ -124,8 +124,8 @@ func (r *lineReader) skip(mark string) {
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// tagEnd gives the offset behind the > of the tag that s begins with; one within quotes
-// of an attribute is none.
+// tagEnd returns the offset after the > of the tag at the beginning of s. It ignores a >
+// within a quoted value.
 func tagEnd(s string) int {
 	quote := byte(0)
 	for i := 1; i < len(s); i++ {
@@ -143,7 +143,7 @@ func tagEnd(s string) int {
 	return -1
 }
 
-// element does what a tag means for text.
+// element updates the state for a tag.
 func (r *lineReader) element(tag string) {
 	name, end := tagName(tag)
 	switch name {
@@ -179,7 +179,7 @@ func (r *lineReader) element(tag string) {
 	}
 }
 
-// hidden passes over an element whose text is not for readers.
+// hidden skips an element whose text is not displayed.
 func (r *lineReader) hidden(name string) {
 	for {
 		i := strings.Index(r.rest, "</")
@@ -195,7 +195,7 @@ func (r *lineReader) hidden(name string) {
 	}
 }
 
-// link notes where a link leads, and writes its number behind it.
+// link records the URL of a link, and writes the link's number after its text.
 func (r *lineReader) link(tag string, end bool) {
 	if r.links == nil {
 		return
@@ -216,7 +216,7 @@ func (r *lineReader) link(tag string, end bool) {
 	}
 }
 
-// tagName is the name of a tag in small letters, and whether it is an end tag.
+// tagName returns the name of a tag in lowercase, and whether it is an end tag.
 func tagName(tag string) (name string, end bool) {
 	tag = tag[1:]
 	if tag[0] == '/' {
@@ -230,11 +230,11 @@ func tagName(tag string) (name string, end bool) {
 	return strings.ToLower(tag[:min(n, longest)]), end
 }
 
-// attrOf is the value of an attribute in a tag, "" for none.
+// attrOf returns the value of an attribute in a tag; "" for none.
 func attrOf(tag, name string) string {
 	tag = strings.TrimRight(tag, "/>")
 	for i := 1; i < len(tag); {
-		for i < len(tag) && !isGap(tag[i]) && tag[i] != '"' && tag[i] != '\'' { // a name before, or an end quote
+		for i < len(tag) && !isGap(tag[i]) && tag[i] != '"' && tag[i] != '\'' { // a preceding name or closing quote
 			i++
 		}
 		for i < len(tag) && (isGap(tag[i]) || tag[i] == '"' || tag[i] == '\'') {
@@ -260,7 +260,7 @@ func attrOf(tag, name string) string {
 	return ""
 }
 
-// attrValue reads the value that s begins with, and says how long it is.
+// attrValue returns the value at the beginning of s, and its length in s.
 func attrValue(s string) (value string, n int) {
 	for n < len(s) && isGap(s[n]) {
 		n++
@@ -279,10 +279,10 @@ func attrValue(s string) (value string, n int) {
 	return s[from:n], n
 }
 
-// webAddress is ref if a page may lead there: an address of the web or of mail, or one
-// within the site; "" for the rest, of which javascript: is one.
+// webAddress returns ref if a page may link to it: a URL of the web or of mail, or a relative
+// reference. It returns "" for all others, such as javascript: URLs.
 func webAddress(ref string) string {
-	if strings.ContainsAny(ref, "\t\n\r") { // browsers leave them out
+	if strings.ContainsAny(ref, "\t\n\r") { // browsers ignore these characters
 		ref = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(ref)
 	}
 	ref = strings.TrimFunc(ref, func(c rune) bool { return c <= ' ' })

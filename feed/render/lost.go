@@ -2,7 +2,7 @@ package render
 
 import "strings"
 
-// loss is something that a format has no place for.
+// loss is a kind of content that a format cannot represent.
 type loss uint8
 
 const (
@@ -43,14 +43,14 @@ func (l loss) String() string {
 		"titles of items", "texts of items", "the program that wrote it", "modules", "elements that are not known", "what the feed is about"}[l]
 }
 
-// lose notes that the feed has something that the format has no place for.
+// lose records that the feed has content of a kind that the format cannot represent.
 func (w *writer) lose(what loss, has bool) {
 	if has {
 		w.lost |= 1 << what
 	}
 }
 
-// tellLost is one warning for all that was left out so.
+// reportLost adds one warning that lists all omitted kinds of content.
 func (w *writer) reportLost(title string) {
 	if w.lost == 0 {
 		return

@@ -6,8 +6,8 @@ import (
 	"cloudburst/feed"
 )
 
-// media writes Media RSS 1.5.1 of a feed or an item. A feed has no files in it, only
-// what holds for all of those in its items.
+// media writes Media RSS 1.5.1 for a feed or an item. A feed has no files, only defaults for
+// the files in its items.
 //
 // spec:datafeeds-2006#media-rss-written
 func (w *writer) media(m *feed.Media, ofFeed bool) {
@@ -36,7 +36,7 @@ func (w *writer) media(m *feed.Media, ofFeed bool) {
 	w.mediaInfo(&m.MediaInfo)
 }
 
-// mediaContent writes one file, with the elements in it if there are any.
+// mediaContent writes one file with its child elements.
 func (w *writer) mediaContent(c *feed.MediaContent) {
 	const where = "media:content"
 	w.tag(where, nil)
@@ -59,7 +59,7 @@ func (w *writer) mediaContent(c *feed.MediaContent) {
 	begin := len(w.b)
 	w.depth++
 	w.mediaInfo(&c.MediaInfo)
-	if len(w.b) == begin { // nothing is in it
+	if len(w.b) == begin { // it has no child elements
 		w.depth--
 		w.b = append(w.b[:begin-1], "/>"...)
 		return
@@ -67,7 +67,7 @@ func (w *writer) mediaContent(c *feed.MediaContent) {
 	w.close(where)
 }
 
-// measure is a number that is not below 0.
+// measure returns a non-negative number.
 func (w *writer) measure(s, where string) string {
 	if strings.HasPrefix(strings.TrimSpace(s), "-") {
 		w.invalid(s, where, "a number from 0 on")
@@ -76,7 +76,7 @@ func (w *writer) measure(s, where string) string {
 	return w.decimal(s, where)
 }
 
-// mediaInfo writes the elements that may stand in a feed, an item, a group or a content.
+// mediaInfo writes the elements that are allowed in a feed, an item, a group or a content.
 func (w *writer) mediaInfo(m *feed.MediaInfo) {
 	w.mediaText("media:title", &m.Title)
 	w.mediaText("media:description", &m.Description)
@@ -107,7 +107,7 @@ func (w *writer) mediaInfo(m *feed.MediaInfo) {
 	w.newerMedia(m)
 }
 
-// mediaText writes words with their type, which is plain for titles that do not say.
+// mediaText writes a text with its type; plain for titles without a type.
 func (w *writer) mediaText(name string, t *feed.Text) {
 	switch {
 	case t.Value == "":
@@ -127,7 +127,7 @@ func (w *writer) mediaThumbnail(t *feed.MediaThumbnail) {
 	w.empty(where, "url", url, "width", w.number(t.Width, where, 1), "height", w.number(t.Height, where, 1), "time", w.mediaTime(t.Time, where))
 }
 
-// mediaTime is an offset in a file: now, seconds, or h:mm:ss.
+// mediaTime returns an offset in a file: now, seconds, or h:mm:ss.
 func (w *writer) mediaTime(s, where string) string {
 	s = strings.TrimSpace(s)
 	if s == "" || s == "now" {
@@ -144,7 +144,7 @@ func (w *writer) mediaTime(s, where string) string {
 	return ""
 }
 
-// mediaHash writes a check sum that has as many digits as it should.
+// mediaHash writes a checksum with the right number of digits.
 func (w *writer) mediaHash(h *feed.MediaHash) {
 	algo, value := strings.ToLower(h.Algo), strings.TrimSpace(h.Value)
 	size := 32
@@ -180,7 +180,7 @@ func (w *writer) mediaPlayer(p *feed.MediaPlayer) {
 	}
 }
 
-// mediaPeople writes who made the file and whose it is.
+// mediaPeople writes the credits and the copyright of the file.
 func (w *writer) mediaPeople(m *feed.MediaInfo) {
 	for i := range m.Credits {
 		c := &m.Credits[i]
@@ -196,7 +196,7 @@ func (w *writer) mediaPeople(m *feed.MediaInfo) {
 	}
 }
 
-// mediaWords writes what is said in the file.
+// mediaWords writes a transcript of the file.
 func (w *writer) mediaWords(t *feed.MediaText) {
 	const where = "media:text"
 	kind := t.Type
@@ -237,7 +237,7 @@ func (w *writer) mediaRestriction(r *feed.MediaRestriction) {
 	w.element(where, value, "relationship", relation, "type", kind)
 }
 
-// mediaRating writes whom the file is for, in the words of the scheme.
+// mediaRating writes the audience rating, with the values of its scheme.
 func (w *writer) mediaRating(r *feed.MediaRating) {
 	scheme, value := w.mediaVocabulary(r.Scheme, "media:rating"), strings.TrimSpace(r.Value)
 	switch scheme {
@@ -256,7 +256,7 @@ func (w *writer) mediaRating(r *feed.MediaRating) {
 	w.leaf("media:rating", value, "scheme", scheme)
 }
 
-// mediaVocabulary is a scheme by the name that Media RSS has for it, or an address.
+// mediaVocabulary returns the Media RSS name of a scheme, or its URL.
 func (w *writer) mediaVocabulary(s, where string) string {
 	switch s {
 	case "urn:simple", "urn:mpaa", "urn:v-chip", "urn:icra", "urn:ebu", "urn:yvs":
@@ -265,7 +265,7 @@ func (w *writer) mediaVocabulary(s, where string) string {
 	return w.uri(s, where)
 }
 
-// isEBURole reports what people do, by the names of the European Broadcasting Union.
+// isEBURole reports whether a role is defined by the European Broadcasting Union.
 //
 // spec:datafeeds-2006#media-roles
 func isEBURole(role string) bool {

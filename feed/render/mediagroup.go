@@ -6,8 +6,8 @@ import (
 	"cloudburst/feed"
 )
 
-// ungrouped is media without groups of fewer than two files, for a group is of files to
-// choose from: what is said of the group is said of its file, or of the item.
+// ungrouped returns m without groups of fewer than two files, because a group offers a choice
+// of files. The properties of a removed group move to its file, or to the item.
 //
 // spec:datafeeds-2006#media-groups
 func (w *writer) ungrouped(m *feed.Media) *feed.Media {
@@ -32,9 +32,9 @@ func (w *writer) ungrouped(m *feed.Media) *feed.Media {
 	return out
 }
 
-// flattened is media without groups and with nothing in its files, because RSS 1.0 has no
-// elements with both attributes and elements: what is said of a file or a group is said
-// of the item.
+// flattened returns m without groups and without elements in its files, because RSS 1.0
+// forbids elements with both attributes and child elements. The properties of files and groups
+// move to the item.
 func (w *writer) flattened(m *feed.Media) *feed.Media {
 	out := *m
 	out.Groups, out.Contents = nil, nil
@@ -53,8 +53,8 @@ func (w *writer) flattened(m *feed.Media) *feed.Media {
 	return &out
 }
 
-// joined is what is said of something and of what is around it; the former counts more.
-// Neither of them is changed.
+// joined merges the properties of an element and of its parent; the element has precedence. It
+// changes neither.
 func (w *writer) joined(in feed.MediaInfo, around *feed.MediaInfo) feed.MediaInfo {
 	w.lose(lostMedia, in.Title.Value != "" && around.Title.Value != "" && in.Title != around.Title ||
 		in.Description.Value != "" && around.Description.Value != "" && in.Description != around.Description)
@@ -101,7 +101,7 @@ func (w *writer) joined(in feed.MediaInfo, around *feed.MediaInfo) feed.MediaInf
 	return in
 }
 
-// both is one list behind another.
+// concat returns the elements of a, then those of b.
 func both[T any](a, b []T) []T {
 	switch {
 	case len(a) == 0:

@@ -6,7 +6,7 @@ import (
 	"cloudburst/feed"
 )
 
-// mediaCommunity writes what viewers made of the file.
+// mediaCommunity writes ratings and statistics of viewers.
 func (w *writer) mediaCommunity(c *feed.MediaCommunity) {
 	if c == nil {
 		return
@@ -30,14 +30,14 @@ func (w *writer) mediaCommunity(c *feed.MediaCommunity) {
 	w.close("media:community")
 }
 
-// mediaLists writes what people said and which pages refer to the file.
+// mediaLists writes the comments and the pages that refer to the file.
 func (w *writer) mediaLists(m *feed.MediaInfo) {
 	w.list("media:comments", "media:comment", m.Comments)
 	w.list("media:responses", "media:response", m.Responses)
 	w.list("media:backLinks", "media:backLink", m.BackLinks)
 }
 
-// list writes an element with one in it for each value.
+// list writes an element with one child element per value.
 func (w *writer) list(name, each string, values []string) {
 	if len(values) == 0 {
 		return
@@ -49,7 +49,7 @@ func (w *writer) list(name, each string, values []string) {
 	w.close(name)
 }
 
-// mediaRest writes what else there may be.
+// mediaRest writes the remaining elements.
 func (w *writer) mediaRest(m *feed.MediaInfo) {
 	w.mediaEmbed(m.Embed)
 	if s := m.Status; s != nil {

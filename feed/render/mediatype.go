@@ -2,7 +2,7 @@ package render
 
 import "strings"
 
-// mime is a media type, "" for what is none, with a warning.
+// mime returns a media type; "", with a warning, for an invalid one.
 func (w *writer) mime(s, where string) string {
 	if s == "" || s == w.lastMIME {
 		return s
@@ -19,8 +19,8 @@ func (w *writer) mime(s, where string) string {
 	return ""
 }
 
-// quotedMIME is a media type with quotes around the values of its parameters that need them.
-// Feeds of BitTorrent have application/x-bittorrent;enclosed=audio/mpeg.
+// quotedMIME adds quotes to parameter values that need them. BitTorrent feeds contain
+// application/x-bittorrent;enclosed=audio/mpeg.
 func quotedMIME(s string) string {
 	kind, params, has := strings.Cut(s, ";")
 	for has {
@@ -35,7 +35,7 @@ func quotedMIME(s string) string {
 	return kind
 }
 
-// validMIME reports type/subtype, with parameters or without.
+// validMIME reports whether s has the form type/subtype, with or without parameters.
 func validMIME(s string) bool {
 	s, params, has := strings.Cut(s, ";")
 	kind, sub, ok := strings.Cut(strings.TrimRight(s, " "), "/")

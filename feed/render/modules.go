@@ -7,10 +7,10 @@ import (
 	"cloudburst/feed"
 )
 
-// feedModules writes what the elements of the format itself have no place for in a feed:
-// modules and, last, elements that nothing is known of. It leaves to the format title,
-// links and hubs, texts, persons, categories, clouds, the picture, and in formats other
-// than Atom language, publisher, rights and generator.
+// feedModules writes the fields of a feed that the format itself cannot represent: modules
+// and, last, unknown elements. The format's own writer handles title, links and hubs, texts,
+// persons, categories, clouds and the image. In formats other than Atom it also handles
+// language, publisher, rights and generator.
 func (w *writer) feedModules(f *feed.Feed) {
 	w.dublinCoreOfFeed(f)
 	w.hints(&f.Hints)
@@ -33,8 +33,8 @@ func (w *writer) feedModules(f *feed.Feed) {
 	w.unknown(f.Unknown, false)
 }
 
-// itemModules is feedModules for an item. It leaves nested items to the format, and
-// the page of comments, contributors and where the item is from.
+// itemModules is feedModules for an item. The format's own writer handles nested items, the
+// comments page, contributors and the source.
 func (w *writer) itemModules(it *feed.Item, inAtom bool) {
 	if it.More != nil {
 		w.more(it.More, it.Links, inAtom)
@@ -51,7 +51,7 @@ func (w *writer) itemModules(it *feed.Item, inAtom bool) {
 	w.unknown(it.Unknown, true)
 }
 
-// dublinCoreOfFeed writes the dates of a feed that the format has no element for.
+// dublinCoreOfFeed writes the dates of a feed for which the format has no element.
 func (w *writer) dublinCoreOfFeed(f *feed.Feed) {
 	switch w.format {
 	case "atom", "atom03":
@@ -60,12 +60,12 @@ func (w *writer) dublinCoreOfFeed(f *feed.Feed) {
 	w.dateRFC3339("dcterms:created", &f.Created)
 }
 
-// hints writes when to read the feed again, as far as modules say it.
+// hints writes when to read the feed again, as far as modules can express it.
 //
 // spec:feedstate-2007#syndication
 func (w *writer) hints(h *feed.Hints) {
 	period, frequency := h.UpdatePeriod, h.UpdateFrequency
-	if period == "" && w.format != "rss20" { // which has an element for a ttl
+	if period == "" && w.format != "rss20" { // RSS 2.0 has its own element ttl
 		period, frequency = rhythmOf(h.TTL)
 	}
 	if period != "" {
@@ -79,8 +79,8 @@ func (w *writer) hints(h *feed.Hints) {
 	w.lose(lostHints, h.Schedule != nil || h.Expired)
 }
 
-// rhythmOf is a ttl as the period and frequency of the syndication module; "" for one that
-// no whole number of times in an hour, a day or a week makes.
+// rhythmOf converts a ttl to the period and frequency of the syndication module. It returns ""
+// if the ttl does not divide an hour, a day or a week.
 func rhythmOf(ttl string) (period, frequency string) {
 	n, err := strconv.Atoi(ttl)
 	if err != nil || n <= 0 {
@@ -97,19 +97,19 @@ func rhythmOf(ttl string) (period, frequency string) {
 	return "", ""
 }
 
-// lostTTL reports a ttl that the syndication module cannot say.
+// lostTTL reports whether the syndication module cannot express the ttl.
 func lostTTL(h *feed.Hints) bool {
 	period, _ := rhythmOf(h.TTL)
 	return h.TTL != "" && period == "" && h.UpdatePeriod == ""
 }
 
-// bare writes an element that says all by being there.
+// bare writes an empty element, which is a flag.
 func (w *writer) bare(name string) {
 	w.tag(name, nil)
 	w.b = append(w.b, "/>"...)
 }
 
-// licences writes the addresses of licences that no link gives.
+// licences writes the licence URLs that no link contains.
 func (w *writer) licences(list []string, links []feed.Link) {
 	for _, url := range list {
 		if hasLink(links, "license", url) {
@@ -153,7 +153,7 @@ func (w *writer) accounts(list []feed.Account) {
 	}
 }
 
-// more writes what few items have.
+// more writes the fields that few items have.
 func (w *writer) more(m *feed.More, links []feed.Link, inAtom bool) {
 	w.dublinCore(m, inAtom)
 	if inAtom {
@@ -188,8 +188,8 @@ func hasHref(links []feed.Link, href string) bool {
 	return false
 }
 
-// dublinCore writes what Dublin Core says of an item. Atom has elements of its own for
-// rights, and Atom 0.3 for when an item came to be.
+// dublinCore writes the Dublin Core fields of an item. Atom has its own elements for rights,
+// and Atom 0.3 for the creation date.
 func (w *writer) dublinCore(m *feed.More, inAtom bool) {
 	if m.Publisher != nil {
 		w.creator("dc:publisher", m.Publisher)
@@ -207,7 +207,7 @@ func (w *writer) dublinCore(m *feed.More, inAtom bool) {
 	}
 }
 
-// publishing writes what programs that edit entries say of them.
+// publishing writes the fields for programs that edit entries.
 func (w *writer) publishing(m *feed.More) {
 	w.dateRFC3339("app:edited", &m.Edited)
 	if m.Draft {
@@ -217,7 +217,7 @@ func (w *writer) publishing(m *feed.More) {
 	}
 }
 
-// comments writes where comments are and how many, unless links say it.
+// comments writes the URL and number of comments, unless links contain them.
 func (w *writer) comments(m *feed.More, links []feed.Link, inAtom bool) {
 	w.leaf("wfw:comment", w.uri(m.CommentAPI, "commentAPI"))
 	if m.CommentsFeed != "" && !hasLink(links, "replies", m.CommentsFeed) {
@@ -239,7 +239,7 @@ func (w *writer) comments(m *feed.More, links []feed.Link, inAtom bool) {
 	w.element("thr:total", n)
 }
 
-// hitParade writes how often an item was read, for each threshold.
+// hitParade writes the number of hits for each threshold.
 func (w *writer) hitParade(list []int) {
 	if len(list) == 0 {
 		return
@@ -257,8 +257,8 @@ func (w *writer) hitParade(list []int) {
 	w.endTag("slash:hit_parade")
 }
 
-// replies writes what an item answers: as Atom's threads have it, and in RSS in the
-// namespace of its own readers too, which has room for any identifier.
+// replies writes which items an item answers, as Atom threading elements. In RSS it also
+// writes them in another namespace, which allows any identifier.
 func (w *writer) replies(list []feed.InReplyTo, inAtom bool) {
 	for i := range list {
 		r := &list[i]
@@ -292,7 +292,7 @@ func (w *writer) chapters(list []feed.Chapter, version string) {
 	w.close("psc:chapters")
 }
 
-// outlines writes headlines and those under them, with the attributes that they have.
+// outlines writes headlines with their attributes and the headlines below them.
 func (w *writer) outlines(list []feed.Outline, depth int) {
 	for i := range list {
 		o := &list[i]
@@ -310,8 +310,8 @@ func (w *writer) outlines(list []feed.Outline, depth int) {
 	}
 }
 
-// itemPicture writes the picture of an item, which RSS and Atom have no element for, as
-// a small one of Media RSS, unless that of iTunes is the same.
+// itemImage writes the image of an item as a Media RSS thumbnail, unless the iTunes image is
+// the same. RSS and Atom have no element for it.
 func (w *writer) itemImage(it *feed.Item) {
 	img := it.More.Image
 	if img == nil || img.URL == "" || it.ITunes != nil && it.ITunes.Image == img.URL {
@@ -329,7 +329,7 @@ func (w *writer) itemImage(it *feed.Item) {
 	w.empty("media:thumbnail", "url", url, "width", positive(img.Width), "height", positive(img.Height))
 }
 
-// positive is a number from 1 on in digits, "" for others.
+// positive formats a number of at least 1; "" for others.
 func positive(n int) string {
 	if n <= 0 {
 		return ""

@@ -31,10 +31,10 @@ const (
 	spOpenSearch
 	spRDF
 	spHistory
-	spNone // none of these
+	spNone // any other namespace
 )
 
-// declaration is the prefix that a namespace has in every document, and its URI.
+// declaration returns the fixed prefix of a namespace and its URI.
 func (s space) declaration() (prefix, uri string) {
 	switch s {
 	case spAtom:
@@ -101,7 +101,7 @@ func (s space) rareDeclaration() (prefix, uri string) {
 	return "", ""
 }
 
-// spaceOfPrefix is the namespace that a prefix has in every document.
+// spaceOfPrefix returns the namespace with a fixed prefix.
 func spaceOfPrefix(prefix string) space {
 	for s := range spNone {
 		if p, _ := s.declaration(); p == prefix {
@@ -111,10 +111,10 @@ func spaceOfPrefix(prefix string) space {
 	return spNone
 }
 
-// use notes the namespace of an element's or attribute's name, which is one of those
-// above: the root will declare it.
+// use marks the namespace of an element or attribute name as used, so that the root declares
+// it.
 func (w *writer) use(name string) {
-	for i := range len(name) { // which is less than a search for so few bytes
+	for i := range len(name) { // faster than a search in so few bytes
 		if name[i] == ':' && i > 0 {
 			if s := spaceOfName(name, i); s != spNone {
 				w.spaces |= 1 << s
@@ -124,7 +124,7 @@ func (w *writer) use(name string) {
 	}
 }
 
-// spaceOfName is spaceOfPrefix for the prefixes that every item has, in less time.
+// spaceOfName is a fast spaceOfPrefix for the prefixes that every item uses.
 func spaceOfName(name string, i int) space {
 	switch name[:i] {
 	case "xml":

@@ -6,9 +6,9 @@ import (
 	"cloudburst/feed"
 )
 
-// appendOPML writes the items of a feed as an outline, OPML 2.0: an outline for each
-// item, with those within it below. Items with a page are links. What the outline has
-// no attribute for is left out.
+// appendOPML writes the items of a feed as OPML 2.0. Each item is an outline, with its nested
+// items below it. Items with a page are links. Fields without an attribute in OPML are
+// omitted.
 //
 // spec:opml20-2007#items-written
 func appendOPML(w *writer) {
@@ -59,8 +59,8 @@ func (o outliner) owner() {
 	o.lose(lostAuthors, len(f.Authors) > 1)
 }
 
-// feed writes an outline for the feed itself where it has no items: an outline has at
-// least one.
+// feed writes an outline for the feed itself if it has no items, because OPML requires at
+// least one outline.
 func (o outliner) feed() {
 	f := o.f
 	o.warn("outline-made", "", "An outline has at least one line; the feed itself is it.")
@@ -78,7 +78,7 @@ func (o outliner) feed() {
 	o.b = append(o.b, "/>"...)
 }
 
-// headOf is the first of some texts that is there, in one line.
+// headOf returns the first non-empty text, in one line.
 func headOf(texts ...string) string {
 	for _, s := range texts {
 		if s = oneLine(s); s != "" {
@@ -88,7 +88,7 @@ func headOf(texts ...string) string {
 	return "?"
 }
 
-// item writes an outline for one.
+// item writes an outline for an item.
 func (o outliner) item(it *feed.Item) {
 	about := shownText(it)
 	text := asWords(&it.Title)
@@ -124,7 +124,7 @@ func (o outliner) item(it *feed.Item) {
 	o.lostOfItem(it, about)
 }
 
-// shownText is the text of an item: the short one, or the first whole one.
+// shownText returns the text of an item: the summary, or the first content.
 func shownText(it *feed.Item) *feed.Text {
 	if it.Summary.Value == "" {
 		for i := range it.Content {
@@ -136,7 +136,7 @@ func shownText(it *feed.Item) *feed.Text {
 	return &it.Summary
 }
 
-// categories writes terms with commas between them, which none of them can have.
+// categories writes comma-separated terms. Commas within terms are replaced.
 func (o outliner) categories(list []feed.Category) {
 	var b strings.Builder
 	for i := range list {

@@ -6,32 +6,35 @@ import (
 	"cloudburst/feed"
 )
 
-// Options are what a document says that its feed does not. The zero value says nothing.
+// Options are properties of the document that the feed does not contain. The zero value sets
+// none.
 type Options struct {
-	// Self is the address of the written document. It stands in place of the feed's.
+	// Self is the URL of the written document. It replaces the URL in the feed.
 	Self string
-	// Hubs are WebSub hubs to name, before those of the feed.
+	// Hubs are URLs of WebSub hubs. They precede the hubs in the feed.
 	Hubs []string
-	// Cloud is the cloud to name, in place of those of the feed.
+	// Cloud is the rssCloud endpoint. It replaces the clouds in the feed.
 	Cloud *feed.Cloud
-	// Updated is when the feed was saved, for formats that must have a date where the
-	// feed gives none; zero: nobody knows.
+	// Updated is the time at which the feed was saved. Formats that require a date use it if
+	// the feed has none. Zero means unknown.
 	Updated time.Time
-	// Callback is the function that JSON-P calls: "feedCallback" if "". It is a name of
-	// JavaScript, or several with dots; anything else is a [*CallbackError].
+	// Callback is the function that JSON-P calls; "" means "feedCallback". It must be one
+	// JavaScript name, or several joined with dots; any other value is a [*CallbackError].
 	Callback string
-	// Sanitize makes HTML safe, for format html. Without it markup is turned into text.
+	// Sanitize removes unsafe markup from HTML, for the format html. If it is nil, texts with
+	// markup become plain text.
 	Sanitize func(html string) string
-	// Alternates are what format html names as <link rel="alternate">.
+	// Alternates become <link rel="alternate"> elements in the format html.
 	Alternates []feed.Link
-	// Generator is the program to name, in place of the feed's.
+	// Generator is the program that made the document. It replaces the generator in the feed.
 	Generator *feed.Generator
-	// Strict leaves out the elements that modules got after most validators were made,
-	// which call them errors: those of Media RSS 1.5, itunes:complete and a few others.
+	// Strict omits elements that were added to modules after most validators were written:
+	// those of Media RSS 1.5, itunes:complete and a few others. Such validators report them as
+	// errors.
 	Strict bool
 }
 
-// callback is the name of the function; ok is false for what is none.
+// callback returns the name of the function; ok is false if it is invalid.
 func (o *Options) callback() (name string, ok bool) {
 	if o.Callback == "" {
 		return "feedCallback", true
@@ -58,7 +61,7 @@ func (o *Options) callback() (name string, ok bool) {
 	return o.Callback, !start && !reserved(o.Callback[word:])
 }
 
-// reserved reports the words of JavaScript that name nothing.
+// reserved reports whether a word is reserved in JavaScript.
 func reserved(word string) bool {
 	switch word {
 	case "await", "break", "case", "catch", "class", "const", "continue", "debugger", "default", "delete", "do", "else", "enum", "export",

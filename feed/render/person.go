@@ -6,7 +6,7 @@ import (
 	"cloudburst/feed"
 )
 
-// nameOf is what to call somebody where there is one word for it.
+// nameOf returns the best single name for a person.
 func nameOf(who *feed.Person) string {
 	switch {
 	case who.Name != "":
@@ -19,7 +19,7 @@ func nameOf(who *feed.Person) string {
 	return who.URL
 }
 
-// isMail reports what looks like a mail address to readers and validators.
+// isMail reports whether readers and validators recognize s as an email address.
 func isMail(s string) bool {
 	at := strings.IndexByte(s, '@')
 	if at <= 0 {
@@ -43,7 +43,7 @@ func isMail(s string) bool {
 	return dot && host[len(host)-1] != '-'
 }
 
-// isWordByte reports letters and digits of ASCII.
+// isWordByte reports whether c is an ASCII letter or digit.
 func isWordByte(c byte) bool {
 	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9'
 }

@@ -1,7 +1,7 @@
 package render
 
-// appendPHP writes a file whose include gives back an array. Its texts are in single
-// quotes, in which PHP replaces nothing.
+// appendPHP writes a file that returns an array to include. Its strings have single quotes,
+// within which PHP does not interpolate.
 //
 // spec:datafeeds-2006#output-formats
 func appendPHP(w *writer) {
@@ -9,8 +9,8 @@ func appendPHP(w *writer) {
 	w.b = append(l.source(append(w.b, "<?php\nreturn "...), w.data()), ";\n"...)
 }
 
-// quotePHP parts what would end the program outside of quotes, though within them it
-// does not: whoever reads the file is not always PHP.
+// quotePHP splits sequences that end a PHP program outside of quotes. PHP ignores them within
+// quotes, but other programs may also read the file.
 func quotePHP(b []byte, s string) []byte {
 	b = append(b, '\'')
 	from := 0

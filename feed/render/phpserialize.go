@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// appendPHPSerialize writes what PHP's unserialize reads. There are no objects in it:
-// read it with allowed_classes false.
+// appendPHPSerialize writes the format of PHP's unserialize. It contains no objects: read it
+// with allowed_classes set to false.
 //
 // spec:datafeeds-2006#output-formats
 func appendPHPSerialize(w *writer) {
@@ -39,13 +39,13 @@ func phpValue(b []byte, data []datum, i int) (out []byte, next int) {
 	return append(b, '}'), next
 }
 
-// phpText writes a text with its number of bytes: nothing in it needs escaping.
+// phpText writes a string with its length in bytes; the format needs no escaping.
 func phpText(b []byte, s string) []byte {
 	b = strconv.AppendInt(append(b, "s:"...), int64(len(s)), 10)
 	return append(append(append(b, `:"`...), s...), `";`...)
 }
 
-// phpFloat writes a number as PHP itself does: 1, 0.25, 1.0E+25.
+// phpFloat writes a number in PHP's own form: 1, 0.25, 1.0E+25.
 func phpFloat(b []byte, x float64) []byte {
 	const least, most = 1e-4, 1e17
 	if size := math.Abs(x); x == 0 || least <= size && size < most {

@@ -2,8 +2,7 @@ package render
 
 import "cloudburst/feed"
 
-// podcast writes the elements of Podcasting 2.0. updates is what a feed says of when it
-// has something new.
+// podcast writes the Podcasting 2.0 elements. updates is the update frequency of a feed.
 func (w *writer) podcast(p *feed.Podcast, updates string) {
 	if p == nil {
 		w.leaf("podcast:updateFrequency", updates)
@@ -54,7 +53,7 @@ func (w *writer) podcastLinks(p *feed.Podcast) {
 	}
 }
 
-// podcastLink writes an element that is a reference and what is behind it.
+// podcastLink writes an element with a URL and a text.
 func (w *writer) podcastLink(name string, l *feed.Link) {
 	url := w.uri(l.Href, name)
 	if url == "" {

@@ -7,8 +7,8 @@ import (
 	"cloudburst/feed"
 )
 
-// appendRDF writes RSS 1.0: the channel, its picture and form, and the items stand
-// beside each other, and the channel refers to the others.
+// appendRDF writes RSS 1.0. The channel, its image, its form and the items are siblings, and
+// the channel refers to the others.
 //
 // spec:datafeeds-2006#rdf
 func appendRDF(w *writer) {
@@ -31,11 +31,11 @@ func appendRDF(w *writer) {
 type rdf struct {
 	*writer
 	title, link string
-	about       string   // the name of the channel
-	abouts      []string // the names of the items
+	about       string   // URI of the channel
+	abouts      []string // URIs of the items
 }
 
-// names gives every item a name that no other has.
+// names assigns a unique URI to every item.
 //
 // spec:rss10-2000#about-unique
 func (r *rdf) names() {
@@ -61,8 +61,8 @@ func (r *rdf) names() {
 	}
 }
 
-// anotherName is a name like one that was given before: a place on the page that it is
-// the address of, or a URN.
+// anotherName returns a new unique name derived from a duplicate: the URL with a fragment, or
+// a URN.
 func (w *writer) anotherName(seen *unique, name string) string {
 	other := seen.another(name)
 	if isWeb(name) && strings.IndexByte(name, '#') < 0 {
@@ -71,7 +71,7 @@ func (w *writer) anotherName(seen *unique, name string) string {
 	return w.uuid(other)
 }
 
-// name is that of an item: its ID if that is an address, or its link.
+// name returns the URI of an item: its ID if that is a URI, or its link.
 func (r *rdf) name(it *feed.Item, i int) string {
 	if hasGUID(it) {
 		if id := r.validName(r.id(it)); id != "" {
@@ -88,7 +88,7 @@ func (r *rdf) name(it *feed.Item, i int) string {
 	return "#item-" + strconv.Itoa(i+1)
 }
 
-// validName is an identifier that is an address, in ASCII; "" for any other.
+// validName returns an identifier that is a URI, in ASCII; "" for any other.
 func (r *rdf) validName(id string) string {
 	if validIRI(id) {
 		return r.quietly(id)
@@ -127,7 +127,7 @@ func (r *rdf) channel() {
 	w.lose(lostHints, lostTTL(&f.Hints) || len(f.Hints.SkipHours) > 0 || len(f.Hints.SkipDays) > 0)
 }
 
-// contents writes the table of the items.
+// contents writes the table of contents.
 func (r *rdf) contents() {
 	r.open("items")
 	r.open("rdf:Seq")
@@ -140,7 +140,7 @@ func (r *rdf) contents() {
 	r.close("items")
 }
 
-// image is the address of the picture of the channel, "" for none that can be written.
+// image returns the URL of the channel's image; "" if it has none that can be written.
 func (r *rdf) image() string {
 	if img := r.f.Image; img != nil && (r.link != "" || r.quietly(img.Link) != "") {
 		return r.quietly(img.URL)
@@ -148,7 +148,7 @@ func (r *rdf) image() string {
 	return ""
 }
 
-// input is that of the form of one field.
+// input returns the URL of the form; "" if it has none that can be written.
 func (r *rdf) input() string {
 	if in := r.f.TextInput; in != nil && in.Title != "" && in.Description != "" && in.Name != "" {
 		return r.quietly(in.Link)
@@ -156,8 +156,7 @@ func (r *rdf) input() string {
 	return ""
 }
 
-// parts writes the picture and the form. about is the attribute that names them, ""
-// for none.
+// parts writes the image and the form. about is the attribute with their URI; "" for none.
 func (r *rdf) parts(about string) {
 	named := func(name string) []string {
 		if about == "" {
@@ -213,8 +212,8 @@ func (r *rdf) creators(authors, contributors []feed.Person, it *feed.ITunes) {
 	}
 }
 
-// personWithPage writes the name of a person, and the page in parentheses behind it where a reader
-// can separate both again.
+// personWithPage writes the name of a person. The page follows in parentheses if parsers can
+// separate the two again.
 //
 // spec:datafeeds-2006#author-page
 func (r *rdf) personWithPage(element string, who *feed.Person) {
@@ -243,7 +242,7 @@ func (r *rdf) subjects(list []feed.Category, it *feed.ITunes) {
 	}
 }
 
-// item writes one, which has a title and a link.
+// item writes an item. A title and a link are required.
 func (r *rdf) item(it *feed.Item, about string) {
 	w := r.writer
 	w.tag("item", nil)
@@ -283,7 +282,7 @@ func (r *rdf) item(it *feed.Item, about string) {
 	w.lose(lostNested, len(it.Items) > 0)
 }
 
-// source writes where an item is from, of which Dublin Core has the address.
+// source writes the URL of an item's source as a Dublin Core element.
 func (r *rdf) source(s *feed.Source) {
 	if s != nil {
 		r.leaf("dc:source", r.address(s.URL, "source"))
@@ -292,7 +291,7 @@ func (r *rdf) source(s *feed.Source) {
 	}
 }
 
-// files writes the enclosures of an item, as Atom has them.
+// files writes the enclosures of an item as Atom links.
 func (r *rdf) files(files []feed.Enclosure) {
 	for i := range files {
 		e := &files[i]

@@ -6,7 +6,7 @@ import (
 	"cloudburst/feed"
 )
 
-// self is the address that the document says it has.
+// self returns the URL of the document itself.
 func (w *writer) self() string {
 	if w.o.Self != "" {
 		return w.o.Self
@@ -14,7 +14,7 @@ func (w *writer) self() string {
 	return w.f.Self
 }
 
-// cloud is the one to name, nil for none.
+// cloud returns the cloud to write; nil for none.
 func (w *writer) cloud() *feed.Cloud {
 	switch {
 	case w.o.Cloud != nil:
@@ -25,7 +25,7 @@ func (w *writer) cloud() *feed.Cloud {
 	return w.f.Cloud
 }
 
-// generator is the program to name, nil for none.
+// generator returns the generator to write; nil for none.
 func (w *writer) generator() *feed.Generator {
 	if w.o.Generator != nil {
 		return w.o.Generator
@@ -33,8 +33,7 @@ func (w *writer) generator() *feed.Generator {
 	return w.f.Generator
 }
 
-// hubs are the places to name where one asks for notifications: those of the options
-// before those of the feed, each once.
+// hubs returns the hubs without duplicates: those in the options, then those of the feed.
 func (w *writer) hubs() []feed.Hub {
 	if len(w.o.Hubs) == 0 {
 		return w.f.Hubs
@@ -53,6 +52,6 @@ func (w *writer) hubs() []feed.Hub {
 	return all
 }
 
-// relation reports the links of a feed that self, hubs and Feed.Link stand for: these
-// are written from there, not from Feed.Links.
+// relation reports whether a link is a self or hub link. Those are written by self and hubs,
+// not from Feed.Links.
 func relation(l *feed.Link) bool { return l.Rel == "self" || l.Rel == "hub" }

@@ -6,9 +6,9 @@ import (
 	"cloudburst/feed"
 )
 
-// Append writes f at the end of dst, in the format of a name that [Formats] lists. nil
-// options are the zero value. The error is an [*UnknownFormatError] or a
-// [*CallbackError], and dst is as it was; nothing in f is an error.
+// Append appends f to dst in a format that [Formats] lists. nil options mean the zero value.
+// The error is an [*UnknownFormatError] or a [*CallbackError]; dst is then returned unchanged.
+// No content of f causes an error.
 func Append(dst []byte, f *feed.Feed, format string, o *Options) ([]byte, []Warning, error) {
 	write := formatWriter(format)
 	if write == nil {
@@ -32,8 +32,8 @@ func Append(dst []byte, f *feed.Feed, format string, o *Options) ([]byte, []Warn
 	return w.b, w.reported(), nil
 }
 
-// sizeOf is about how many bytes a document will have, so that it is not copied again
-// and again while it grows. Formats that leave texts out begin with few.
+// sizeOf estimates the size of a document in bytes, to avoid reallocations while it grows.
+// Formats that omit texts start small.
 func sizeOf(f *feed.Feed, format string) int {
 	const ofFeed, ofItem = 1024, 768
 	switch format {
@@ -49,10 +49,10 @@ func sizeOf(f *feed.Feed, format string) int {
 			n += len(it.Content[j].Value)
 		}
 	}
-	return n + n/32 // what has to be escaped
+	return n + n/32 // escaping
 }
 
-// Write is [Append] into out. The error may be out's, too.
+// Write is [Append] to an [io.Writer]. It also returns the errors of out.
 func Write(out io.Writer, f *feed.Feed, format string, o *Options) ([]Warning, error) {
 	b, warnings, err := Append(nil, f, format, o)
 	if err != nil {
@@ -64,21 +64,21 @@ func Write(out io.Writer, f *feed.Feed, format string, o *Options) ([]Warning, e
 
 // writer writes one document.
 type writer struct {
-	b          []byte // what is written so far
+	b          []byte // the output so far
 	f          *feed.Feed
 	o          Options
 	format     string
 	warnings   []Warning
 	unreported int // warnings beyond the limit
 	at         []int
-	few        [8]int // room for at
+	few        [8]int // initial buffer of at
 
 	depth  int    // of open elements
-	flat   int    // more than 0: no lines are begun, for white space counts
-	spaces uint64 // the namespaces that are used, a bit each
-	rootAt int    // where their declarations go
-	lost   uint64 // what the format has no place for, a bit each
+	flat   int    // if positive, no line breaks, because white space counts
+	spaces uint64 // namespaces in use, one bit each
+	rootAt int    // offset at which their declarations are inserted
+	lost   uint64 // omitted kinds of content, one bit each
 
-	web      [2]string // the last addresses that plainWeb has reported
-	lastMIME string    // the last media type that mime has allowed
+	web      [2]string // the last URLs that plainWeb accepted
+	lastMIME string    // the last media type that mime accepted
 }

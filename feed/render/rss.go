@@ -10,13 +10,13 @@ import (
 	"cloudburst/internal/href"
 )
 
-// rss writes the versions of RSS that are not RDF. Each has the elements of those
-// before it; version 2.0 has modules as well.
+// rss writes the versions of RSS that are not RDF. Each version has the elements of its
+// predecessors; version 2.0 also has modules.
 type rss struct {
 	*writer
 	v int // 91 to 94, 200
 
-	ids unique // the guids so far
+	ids unique // guids so far
 }
 
 func (w *writer) rss(v int, version string) {
@@ -87,7 +87,7 @@ func (r *rss) channel() {
 	r.lose(lostUnknown, len(f.Unknown) > 0)
 }
 
-// channelCategories writes the subjects of the feed, for which only RSS 2.0 has a place.
+// channelCategories writes the categories of the feed. Only RSS 2.0 has an element for them.
 func (r *rss) channelCategories() {
 	if r.v < 200 {
 		r.lose(lostCategories, len(r.f.Categories) > 0)
@@ -96,9 +96,9 @@ func (r *rss) channelCategories() {
 	r.categoryElements(r.f.Categories, r.f.ITunes)
 }
 
-// generatorElement writes the program that made the feed. Its address and its version
-// are in the element of Atom, which has to stand behind: RSS has no place for them, and
-// validators take other elements for a second program.
+// generatorElement writes the program that made the feed. Its URL and version are in an Atom
+// element after the RSS element, because RSS cannot express them. In any other position,
+// validators report a second generator.
 func (r *rss) generatorElement() {
 	g := r.generator()
 	if g == nil {
@@ -118,8 +118,8 @@ func (r *rss) generatorElement() {
 	}
 }
 
-// title1 is a text for an element that has no type and is plain text unless it looks
-// like HTML: title, copyright.
+// titleText returns a text for an element without a type, such as title and copyright. Readers
+// treat it as plain text unless it looks like HTML.
 func title1(t *feed.Text) string {
 	s := t.Value
 	switch {
@@ -129,7 +129,7 @@ func title1(t *feed.Text) string {
 		if !isHTML(t) {
 			return escapeHTML(s)
 		}
-		if strings.IndexByte(s, '<') < 0 { // HTML by its entities only, which many readers show
+		if strings.IndexByte(s, '<') < 0 { // only entities mark it as HTML; many readers display them literally
 			if words := htmlWords(s); !href.LooksLikeHTML(words) {
 				return words
 			}
@@ -142,7 +142,7 @@ func title1(t *feed.Text) string {
 	return s
 }
 
-// channelTitle is the title, which a channel must have.
+// channelTitle returns the title, which RSS requires.
 func (r *rss) channelTitle() string {
 	if t := title1(&r.f.Title); t != "" {
 		return t
@@ -151,7 +151,7 @@ func (r *rss) channelTitle() string {
 	return ""
 }
 
-// channelLink is the page of the feed, which a channel must have.
+// channelLink returns the page of the feed, which RSS requires.
 func (r *rss) channelLink() string {
 	if link := r.address(r.f.Link, "link"); link != "" {
 		return link
@@ -163,8 +163,8 @@ func (r *rss) channelLink() string {
 	return r.madeAddress(r.f.ID)
 }
 
-// madeAddress is an identifier as an address, for elements that cannot do without: a URN
-// where it is none.
+// madeAddress returns an identifier as a URI, for required elements. It returns a URN if the
+// identifier is not a URI.
 func (w *writer) madeAddress(id string) string {
 	if validIRI(id) {
 		if s := w.quietly(id); s != "" {
@@ -174,8 +174,8 @@ func (w *writer) madeAddress(id string) string {
 	return w.uuid(id)
 }
 
-// length warns of a text that is longer than early versions allow. Readers of today do
-// not mind, so nothing is cut.
+// length warns about a text that is longer than early versions allow. Current readers accept
+// it, so it is not shortened.
 //
 // spec:rss091-1999#lengths
 func (r *rss) length(where, s string, most int) {
@@ -186,20 +186,20 @@ func (r *rss) length(where, s string, most int) {
 
 func tooLong(s string, most int) bool { return len(s) > most && utf8.RuneCountInString(s) > most }
 
-// tooLong says that a text has more characters than the format allows.
+// tooLong warns that a text has more characters than the format allows.
 func (w *writer) tooLong(where string, most int) {
 	w.warn(where+"-length", where, "This ", where, " has more than ", strconv.Itoa(most), " characters, which ", titleOf(w.format), " does not allow; readers of that time may cut it.")
 }
 
-// wants warns of what RSS 0.91 asks for and other versions do not.
+// requires warns about a missing element that only RSS 0.91 requires.
 func (r *rss) wants(has bool, where string) {
 	if r.v == 91 && !has {
 		r.warn(where+"-missing", where, "RSS 0.91 asks for ", where, ", which the feed does not have.")
 	}
 }
 
-// pages writes links to other pages than the one that counts: before it, for readers
-// take the last.
+// pages writes links to alternative pages before the main page, because readers use the last
+// one.
 func (w *writer) pages(links []feed.Link, page string) {
 	for i := range links {
 		if l := &links[i]; l.Href != page && isAlternate(l) && isPage(l.Type) {
@@ -208,8 +208,8 @@ func (w *writer) pages(links []feed.Link, page string) {
 	}
 }
 
-// otherLinks writes the links that pages does not write, but for those that are
-// written from other fields.
+// otherLinks writes the links that pages does not write, except those that other fields
+// contain.
 func (w *writer) otherLinks(links []feed.Link, page string, ofFeed bool) {
 	for i := range links {
 		l := &links[i]
@@ -223,7 +223,7 @@ func (w *writer) otherLinks(links []feed.Link, page string, ofFeed bool) {
 
 func isAlternate(l *feed.Link) bool { return l.Rel == "alternate" || l.Rel == "" }
 
-// isPage reports the types of pages.
+// isPage reports whether a media type is a type of web pages.
 func isPage(mediaType string) bool {
 	switch mediaType {
 	case "", htmlText, xhtmlText, "html", "xhtml":
@@ -232,7 +232,7 @@ func isPage(mediaType string) bool {
 	return false
 }
 
-// atomLink writes a link in a document that is not Atom.
+// atomLink writes a link as an Atom element in another format.
 func (w *writer) atomLink(l *feed.Link) {
 	href := w.address(l.Href, "link")
 	if href == "" {
@@ -262,7 +262,7 @@ func (w *writer) atomLink(l *feed.Link) {
 	w.b = append(w.b, "/>"...)
 }
 
-// relations writes where the feed is, its other pages, and where its hubs are.
+// relations writes the feed's own URL, its other pages, and its hubs.
 //
 // spec:websub-2018#discovery-document
 func (w *writer) relations(mediaType string) {
@@ -293,7 +293,7 @@ func hasLink(links []feed.Link, rel, href string) bool {
 	return false
 }
 
-// loseLinks notes what links a format without any but to the page loses.
+// loseLinks records the links that a format with only one link omits.
 func (w *writer) loseLinks(links []feed.Link, page string) {
 	for i := range links {
 		w.lose(lostLinks, links[i].Href != page)

@@ -6,8 +6,8 @@ import (
 	"cloudburst/feed"
 )
 
-// appendRSS090 writes RSS 0.90, the first: titles, links and a description of the
-// channel, and nothing else. There are 15 items.
+// appendRSS090 writes RSS 0.90, the first version: at most 15 items with titles and links, and
+// a description of the channel.
 //
 // spec:rss090-1999#lengths
 func appendRSS090(w *writer) {
@@ -57,7 +57,7 @@ func (w *writer) limited(name, text string, most int) {
 	}
 }
 
-// loseAll notes what an item has besides a title and a link.
+// loseAll records all fields of an item except its title and link.
 func (w *writer) loseAll(it *feed.Item) {
 	w.lose(lostDescriptions, it.Summary.Value != "" || len(it.Content) > 0)
 	w.lose(lostDates, it.Published.Raw != "" || it.Updated.Raw != "")

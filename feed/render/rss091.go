@@ -1,8 +1,8 @@
 package render
 
-// appendRSS091 writes RSS 0.91, as UserLand and Netscape had it in common. It has no
-// DOCTYPE: readers do without, and some refuse documents that have one. Items have a
-// title, a link and a text; there are 15 of them.
+// appendRSS091 writes the common subset of RSS 0.91 by UserLand and by Netscape. It has at
+// most 15 items, each with a title, a link and a text. The document has no DOCTYPE: readers do
+// not need it, and some reject documents that have one.
 //
 // spec:rss091-1999#lengths
 func appendRSS091(w *writer) { w.rss(91, "0.91") }

@@ -7,10 +7,10 @@ import (
 	"cloudburst/feed"
 )
 
-// deepest is how far items are nested in what is written.
+// deepest is the maximum nesting of items in the output.
 const deepest = 30
 
-// items writes all items, or as many as the version allows.
+// items writes as many items as the version allows.
 //
 // spec:rss091-1999#lengths
 func (r *rss) items() {
@@ -28,7 +28,7 @@ func (r *rss) items() {
 	}
 }
 
-// item writes one, or one within another.
+// item writes an item or a nested item.
 func (r *rss) item(element string, it *feed.Item) {
 	if r.v < 200 {
 		r.open(element)
@@ -54,8 +54,8 @@ func (r *rss) item(element string, it *feed.Item) {
 	r.writer.close(element)
 }
 
-// texts are the short and the whole text of an item; a lone one is the short one, for
-// that is what every reader shows.
+// texts returns the summary and the content of an item. A single text is the summary, because
+// every reader displays that.
 func (r *rss) texts(it *feed.Item) (summary, content *feed.Text) {
 	if it.Summary.Value != "" {
 		summary = &it.Summary
@@ -78,13 +78,12 @@ func (r *rss) texts(it *feed.Item) (summary, content *feed.Text) {
 	return summary, content
 }
 
-// isWords reports types that people read.
+// isWords reports whether a media type is readable text.
 func isWords(mediaType string) bool {
 	return mediaType == "" || mediaType == xhtmlText || strings.HasPrefix(mediaType, "text/")
 }
 
-// itemTitle writes the title, and reports whether there is one. An item need not have
-// one, but in RSS 0.91.
+// itemTitle writes the title and reports whether the item has one. Only RSS 0.91 requires it.
 func (r *rss) itemTitle(it *feed.Item, summary, content *feed.Text) bool {
 	title := title1(&it.Title)
 	if title == "" && r.v == 91 {
@@ -96,7 +95,7 @@ func (r *rss) itemTitle(it *feed.Item, summary, content *feed.Text) bool {
 	return title != ""
 }
 
-// madeTitle is the beginning of an item, for formats in which every item has a title.
+// madeTitle returns the first words of an item, for formats that require a title.
 func (w *writer) madeTitle(it *feed.Item, texts ...*feed.Text) string {
 	if title := w.titleWords(texts...); title != "" {
 		return title1(&feed.Text{Value: title})
@@ -107,12 +106,12 @@ func (w *writer) madeTitle(it *feed.Item, texts ...*feed.Text) string {
 	return it.ID
 }
 
-// TitleLength is the length of a title that is made of the first words of an item, in
-// characters.
+// TitleLength is the maximum length, in characters, of a title made from the first words of an
+// item.
 const TitleLength = 60
 
-// titleWords are the first words of the texts of an item, for the title of one that has
-// none; "" for an item without words.
+// titleWords returns the first words of an item's texts, as a title for an item without one;
+// "" if the texts contain no words.
 func (w *writer) titleWords(texts ...*feed.Text) string {
 	w.warn("title-made", "title", titleOf(w.format), " asks for a title, which the item does not have; its first words stand there.")
 	for _, t := range texts {
@@ -125,7 +124,7 @@ func (w *writer) titleWords(texts ...*feed.Text) string {
 	return ""
 }
 
-// itemLink writes the page of an item, which it need not have, but in RSS 0.91.
+// itemLink writes the page of an item. Only RSS 0.91 requires it.
 func (r *rss) itemLink(it *feed.Item) {
 	link := r.address(it.Link, "link")
 	if link == "" && r.v == 91 {
@@ -136,14 +135,14 @@ func (r *rss) itemLink(it *feed.Item) {
 	r.length("link", link, 500)
 }
 
-// madeLink is an address for an item that has none, where there must be one.
+// madeLink returns a URL for an item without a link, for formats that require one.
 func (w *writer) madeLink(it *feed.Item) string {
 	w.warn("link-made", "link", titleOf(w.format), " asks for a link, which the item does not have; the nearest address stands there.")
 	return w.nearest(it)
 }
 
-// nearest is the address of an item's file, or a place on the page of the feed, so that
-// readers can tell the item from others.
+// nearest returns the URL of an item's file, or the page of the feed with a fragment that
+// distinguishes the item from others.
 func (w *writer) nearest(it *feed.Item) string {
 	if it.PermaLink && isWeb(it.ID) && validIRI(it.ID) {
 		return w.quietly(it.ID)
@@ -166,7 +165,7 @@ func (w *writer) nearest(it *feed.Item) string {
 	return page + "#" + strings.NewReplacer("#", "%23", "[", "%5B", "]", "%5D").Replace(escapeIRI(it.ID, true))
 }
 
-// itemTexts writes the texts of an item. There is a title or a text in every item.
+// itemTexts writes the texts of an item. Every item has a title or a text.
 func (r *rss) itemTexts(titled bool, summary, content *feed.Text) {
 	switch {
 	case summary != nil:
@@ -179,7 +178,7 @@ func (r *rss) itemTexts(titled bool, summary, content *feed.Text) {
 	}
 }
 
-// description writes a text. It is HTML, but what says otherwise in RSS 0.94.
+// description writes a text as HTML, except a text that declares another type in RSS 0.94.
 func (r *rss) description(t *feed.Text) {
 	switch {
 	case r.v == 94 && !isHTML(t):
@@ -195,8 +194,8 @@ func (r *rss) description(t *feed.Text) {
 	}
 }
 
-// plainDescription is a text for RSS 0.91, which has no markup. Text that readers of
-// later versions would take for markup is escaped for them.
+// plainDescription returns a text for RSS 0.91, which has no markup. It escapes text that
+// readers of later versions would interpret as markup.
 //
 // spec:rss091-1999#plain-text
 func (r *rss) plainDescription(t *feed.Text) string {
@@ -210,7 +209,7 @@ func (r *rss) plainDescription(t *feed.Text) string {
 	return words
 }
 
-// itemRest writes what an item has besides texts and links.
+// itemRest writes the fields of an item other than texts and links.
 func (r *rss) itemRest(it *feed.Item) {
 	if r.v >= 200 {
 		r.authors("author", it.Authors, it.ITunes)
@@ -238,7 +237,7 @@ func (r *rss) comments(m *feed.More) {
 	r.leaf("comments", r.address(m.Comments, "comments"))
 }
 
-// enclosures writes the files of an item; RSS 0.92 has one.
+// enclosures writes the files of an item; RSS 0.92 allows one.
 //
 // spec:rss20-2003#enclosure
 func (r *rss) enclosures(files []feed.Enclosure) {
@@ -270,8 +269,8 @@ func (r *rss) enclosures(files []feed.Enclosure) {
 	}
 }
 
-// otherFile writes a file that is not on the web, which an enclosure has to be, as a
-// link of Atom.
+// otherFile writes a file as an Atom link if its URL is not on the web, as an enclosure
+// requires.
 func (r *rss) otherFile(e *feed.Enclosure, url string) {
 	switch {
 	case url == "":
@@ -286,8 +285,7 @@ func (r *rss) otherFile(e *feed.Enclosure, url string) {
 	}
 }
 
-// withPath is an address of the web with a slash behind the host, which is all the same
-// to servers.
+// withPath adds a slash to a web URL without a path; servers treat both alike.
 func withPath(s string) string {
 	if !isWeb(s) {
 		return s
@@ -298,9 +296,9 @@ func withPath(s string) string {
 	return s
 }
 
-// guid writes the ID of an item, each once. What readers make of the link or of an
-// enclosure themselves is written as well, for many want a guid, unless another item
-// has it already.
+// guid writes the ID of an item once. It also writes an ID that parsers derive from the link
+// or an enclosure, because many programs require a guid. It omits a derived ID that another
+// item already has.
 //
 // spec:rss20-2003#guid-permalink
 func (r *rss) guid(it *feed.Item) {
@@ -332,23 +330,23 @@ func (r *rss) guid(it *feed.Item) {
 	r.element("guid", id, "isPermaLink", "false")
 }
 
-// webIRI reports an address of the web, of ASCII.
+// webIRI reports whether s is a web URL in ASCII.
 func (w *writer) webIRI(s string) bool {
 	return w.plainWeb(s) || isWeb(s) && validIRI(s) && isASCII(s)
 }
 
-// hasGUID reports an ID that a document has to say.
+// hasGUID reports whether a document must contain the ID of an item.
 func hasGUID(it *feed.Item) bool {
 	return it.ID != "" && it.IDFrom != feed.FromLink && it.IDFrom != feed.FromEnclosure
 }
 
-// isWeb reports addresses of the web.
+// isWeb reports whether s begins as a web URL.
 func isWeb(s string) bool {
 	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
 }
 
-// dates writes when an item was published, and changed. Readers look for one of them
-// only, so an item without the first has the second in both places.
+// dates writes the publication and modification dates. Many readers use only one of the two,
+// so without a publication date both elements contain the modification date.
 func (r *rss) dates(it *feed.Item) {
 	if r.v < 93 {
 		r.lose(lostDates, it.Published.Raw != "" || it.Updated.Raw != "")
@@ -369,7 +367,7 @@ func (r *rss) dates(it *feed.Item) {
 	r.lose(lostDates, !it.Updated.UTC.IsZero() && !it.Published.UTC.IsZero())
 }
 
-// source writes the feed that an item was first in.
+// source writes the original feed of an item.
 func (r *rss) source(s *feed.Source) {
 	switch {
 	case s == nil:
@@ -391,8 +389,8 @@ func (r *rss) source(s *feed.Source) {
 	}
 }
 
-// nested writes the items within an item: as items, and as an outline for readers that
-// know outlines.
+// nested writes the nested items of an item, as items and as an outline for readers that
+// support outlines.
 //
 // spec:rsscloud-2009#item-namespace
 func (r *rss) nested(it *feed.Item) {
@@ -413,7 +411,7 @@ func (r *rss) nested(it *feed.Item) {
 	}
 }
 
-// outline writes an item and those within it as headlines.
+// outline writes an item and its nested items as headlines.
 func (r *rss) outline(it *feed.Item, depth int) {
 	text := headline(it)
 	if len(it.Items) == 0 || depth >= deepest {
@@ -434,7 +432,7 @@ func (r *rss) outline(it *feed.Item, depth int) {
 	r.writer.close("source:outline")
 }
 
-// headline is the title of an item, or its first words.
+// headline returns the title of an item, or its first words.
 func headline(it *feed.Item) string {
 	for _, t := range [...]*feed.Text{&it.Title, &it.Summary} {
 		if s := asWords(t); s != "" {
@@ -449,7 +447,7 @@ func headline(it *feed.Item) string {
 	return ""
 }
 
-// loseModules notes what needs a module, in versions that have none.
+// loseModules records the fields that need a module, for versions without modules.
 func (w *writer) loseModules(it *feed.Item) {
 	w.lose(lostNested, len(it.Items) > 0)
 	w.lose(lostMedia, it.Media != nil)

@@ -7,8 +7,7 @@ import (
 	"cloudburst/feed"
 )
 
-// cloudElement writes where to ask for notifications; there is one, with all of its
-// attributes.
+// cloudElement writes one cloud, which needs all of its attributes.
 //
 // spec:rss20-2003#cloud
 func (r *rss) cloudElement() {
@@ -36,7 +35,7 @@ func (r *rss) cloudElement() {
 	r.b = append(r.b, "/>"...)
 }
 
-// ttl writes for how many minutes the feed need not be read again.
+// ttl writes how many minutes readers may cache the feed.
 func (r *rss) ttl() {
 	ttl := r.f.Hints.TTL
 	if ttl == "" {
@@ -52,8 +51,8 @@ func (r *rss) ttl() {
 	}
 }
 
-// imageElement writes the picture of the channel. Without a title or link of its own it
-// has those of the channel, for it needs both.
+// imageElement writes the image of the channel. The image needs a title and a link; those of
+// the channel replace missing ones.
 //
 // spec:rss20-2003#image
 func (r *rss) imageElement(title, link string) {
@@ -63,7 +62,7 @@ func (r *rss) imageElement(title, link string) {
 		return
 	}
 	if it := r.f.ITunes; r.v >= 200 && it != nil && *img == (feed.Image{URL: it.Image}) {
-		return // which the element of iTunes says
+		return // the iTunes element contains it
 	}
 	if r.image(img, title, link) {
 		r.size("width", img.Width, 144)
@@ -78,7 +77,7 @@ func (r *rss) imageElement(title, link string) {
 	}
 }
 
-// image begins a picture with the elements that it has in every version.
+// image begins an image with the elements that every version has.
 func (w *writer) image(img *feed.Image, title, link string, attrs ...string) bool {
 	if img.Title != "" {
 		title = img.Title
@@ -102,7 +101,7 @@ func (w *writer) image(img *feed.Image, title, link string, attrs ...string) boo
 	return true
 }
 
-// size writes how many pixels a picture is wide or high, if that is allowed.
+// size writes the width or height of an image in pixels, if it is within the limit.
 func (r *rss) size(name string, n, most int) {
 	switch {
 	case n <= 0:
@@ -113,7 +112,7 @@ func (r *rss) size(name string, n, most int) {
 	}
 }
 
-// textInputElement writes the form of one field. All of it is required.
+// textInputElement writes the text input form. All its elements are required.
 func (r *rss) textInputElement() {
 	r.textInput("textInput", r.f.TextInput)
 }
@@ -138,7 +137,7 @@ func (w *writer) textInput(name string, in *feed.TextInput, attrs ...string) {
 	}
 }
 
-// skips writes when there is no need to read the feed.
+// skips writes the hours and days in which readers may skip the feed.
 func (r *rss) skips() {
 	// spec:feedstate-2007#skip-publish
 	r.skipped("skipHours", "hour", r.f.Hints.SkipHours, func(s string) bool {
@@ -154,12 +153,12 @@ func (r *rss) skips() {
 	})
 }
 
-// skipped writes those of a list that mean something, each once.
+// skipped writes the valid values of a list without duplicates.
 func (r *rss) skipped(list, element string, values []string, ok func(string) bool) {
 	open := false
 	values = slices.Clone(values)
 	for i, v := range values {
-		if len(v) == 2 && v[0] == '0' { // as the hours of the day are, too
+		if len(v) == 2 && v[0] == '0' { // hours of the day also have this form
 			v = v[1:]
 			values[i] = v
 		}
@@ -189,8 +188,8 @@ func contains(list []string, s string) bool {
 	return false
 }
 
-// categoryElements writes subjects with the schemes that they are of. Those that the
-// elements of iTunes say are left to them.
+// categoryElements writes categories with their schemes. It omits those that the iTunes
+// elements contain.
 func (r *rss) categoryElements(list []feed.Category, it *feed.ITunes) {
 	for i := range list {
 		c := &list[i]
@@ -219,7 +218,7 @@ func (r *rss) categoryElements(list []feed.Category, it *feed.ITunes) {
 
 const itunesScheme = "http://www.itunes.com/"
 
-// inITunes reports a category that the elements of iTunes give.
+// inITunes reports whether the iTunes elements contain a category.
 func inITunes(it *feed.ITunes, term string) bool {
 	for i := range it.Categories {
 		if it.Categories[i].Term == term {

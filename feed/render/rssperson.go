@@ -6,7 +6,7 @@ import (
 	"cloudburst/feed"
 )
 
-// channelPersons writes who writes and publishes a feed.
+// channelPersons writes the authors and the publisher of a feed.
 func (r *rss) channelPersons() {
 	f := r.f
 	if r.v < 200 {
@@ -25,7 +25,7 @@ func (r *rss) channelPersons() {
 	}
 }
 
-// plainEditors writes the persons that early versions have, who are mail addresses.
+// plainEditors writes the persons that early versions allow, as email addresses.
 func (r *rss) plainEditors() {
 	f := r.f
 	written := false
@@ -45,9 +45,9 @@ func (r *rss) plainEditors() {
 	}
 }
 
-// authors writes each person in an element that holds a mail address, which is used once,
-// or in dc:creator. The first person with a URL, or with elements of other vocabularies, has
-// an atom:author as well, which holds them: few readers look for that element alone.
+// authors writes each person once: a person with an email address in the given element, which
+// is used once, and others in dc:creator. The first person with a URL or with foreign elements
+// also becomes an atom:author, which can hold both. Few readers use only that element.
 //
 // spec:rss20-2003#author
 func (r *rss) authors(element string, persons []feed.Person, it *feed.ITunes) {
@@ -59,7 +59,7 @@ func (r *rss) authors(element string, persons []feed.Person, it *feed.ITunes) {
 	for i := range persons {
 		who := &persons[i]
 		switch {
-		case line != "" && isLine(who, line): // which the element of iTunes says
+		case line != "" && isLine(who, line): // the iTunes element contains the person
 			line = ""
 		case (who.URL != "" || who.Extension != nil) && atom:
 			atom = false
@@ -82,8 +82,8 @@ func (r *rss) authors(element string, persons []feed.Person, it *feed.ITunes) {
 	}
 }
 
-// inOneLine reports a name that readers find unchanged in an element that is one line: a
-// mail address or an escaped character within it would be read as such.
+// inOneLine reports whether parsers read a name unchanged from an element that holds one line.
+// An email address or an escaped character within the name would be interpreted.
 func inOneLine(name string) bool {
 	return name != "" && !strings.Contains(name, "@") && !(strings.Contains(name, "&") && strings.Contains(name, ";"))
 }
@@ -98,7 +98,7 @@ func (r *rss) contributors(persons []feed.Person) {
 	}
 }
 
-// creator writes the name of somebody, which is all that Dublin Core has.
+// creator writes a person's name; Dublin Core has no more.
 func (w *writer) creator(element string, who *feed.Person) {
 	w.leaf(element, nameOf(who))
 	w.lose(lostMail, who.Email != "" && who.Name != "")
@@ -106,7 +106,7 @@ func (w *writer) creator(element string, who *feed.Person) {
 	w.loseExtension(who.Extension)
 }
 
-// mailElement writes somebody in an element that holds a mail address.
+// mailElement writes a person in an element that holds an email address.
 func (w *writer) mailElement(element string, who *feed.Person) {
 	w.tag(element, nil)
 	w.b = append(w.b, '>')
@@ -119,7 +119,7 @@ func (w *writer) mailElement(element string, who *feed.Person) {
 	w.endTag(element)
 }
 
-// inBrackets is a name that can stand in brackets: those in it are balanced.
+// inBrackets returns a name that can be put in parentheses: its own parentheses are balanced.
 func (w *writer) inBrackets(name, where string) string {
 	open := 0
 	for i := range len(name) {
@@ -140,7 +140,7 @@ func (w *writer) inBrackets(name, where string) string {
 	return strings.NewReplacer("(", "[", ")", "]", "\\", "/").Replace(name)
 }
 
-// atomPerson writes somebody as Atom has persons, in a document that is not Atom.
+// atomPerson writes a person as an Atom element in another format.
 func (w *writer) atomPerson(element string, who *feed.Person) {
 	w.openExtended(element, ownAttrs(who.Extension))
 	w.element("atom:name", nameOf(who))
@@ -151,8 +151,8 @@ func (w *writer) atomPerson(element string, who *feed.Person) {
 	w.close(element)
 }
 
-// portrait writes the image of a person as Blogger does: Atom has no element for it and
-// allows those of other vocabularies, but validators call one of Media RSS there an error.
+// portrait writes the image of a person in the form of Blogger. Atom has no element for it but
+// allows foreign ones; validators report a Media RSS element there as an error.
 //
 // spec:atom-rfc4287#person
 func (w *writer) portrait(who *feed.Person) {
@@ -162,7 +162,7 @@ func (w *writer) portrait(who *feed.Person) {
 	}
 }
 
-// isLine reports whether one line, as iTunes has authors, says who somebody is.
+// isLine reports whether one line, as in the iTunes author, describes the person completely.
 func isLine(who *feed.Person, line string) bool {
 	switch {
 	case who.Raw != "":

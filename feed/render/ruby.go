@@ -1,7 +1,7 @@
 package render
 
-// appendRuby writes an expression that is a hash with texts as keys, for eval. It is
-// ASCII, and no text has anything in it that would be replaced.
+// appendRuby writes an expression for eval that yields a hash with strings as keys. It is
+// ASCII, and none of its strings contains an interpolation.
 //
 // spec:datafeeds-2006#output-formats
 func appendRuby(w *writer) {

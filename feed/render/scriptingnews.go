@@ -10,9 +10,9 @@ import (
 	"cloudburst/internal/href"
 )
 
-// appendScriptingNews writes the format of Scripting News, version 2.0b1: a header, and
-// items that are a text with links on some of its words. A title begins the text, and
-// has a link to the item on it.
+// appendScriptingNews writes the format of Scripting News, version 2.0b1: a header, and items
+// that consist of a text with linked words. A title becomes the beginning of the text and
+// links to the item.
 //
 // spec:scriptingnews2-1999#written
 func appendScriptingNews(w *writer) {
@@ -62,7 +62,7 @@ func (n news) header() {
 	n.close("header")
 }
 
-// headerPersons writes who is responsible, with their addresses.
+// headerPersons writes the responsible persons with their email addresses.
 func (n news) headerPersons() {
 	f, done := n.f, false
 	for i := range f.Authors {
@@ -81,7 +81,7 @@ func (n news) headerPersons() {
 	n.lose(lostPersons, len(f.Contributors) > 0)
 }
 
-// image writes the picture of the channel, in elements of the header.
+// image writes the image of the channel as elements of the header.
 func (n news) image() {
 	img := n.f.Image
 	if img == nil || img.URL == "" {
@@ -99,10 +99,10 @@ func (n news) image() {
 	n.leaf("imageCaption", img.Description)
 }
 
-// mark is words of a text that a link is on.
+// mark is a link and the words of the text to which it applies.
 type mark struct{ url, words string }
 
-// item writes one. Items within it follow it, for there is no place in it.
+// item writes an item. Nested items follow it, because the format has no nesting.
 func (n news) item(it *feed.Item) {
 	text, marks := n.words(it)
 	n.open("item")
@@ -131,7 +131,7 @@ func (n news) item(it *feed.Item) {
 	}
 }
 
-// words are the text of an item and what it links to, the item's own page first.
+// words returns the text of an item and its links, the item's own page first.
 //
 // spec:scriptingnews2-1999#linetext
 func (n news) words(it *feed.Item) (text string, marks []mark) {
@@ -162,7 +162,7 @@ func (n news) words(it *feed.Item) (text string, marks []mark) {
 		n.warn("text-made", "text", "An item has a text, which this one does not; its identifier stands there.")
 		plain = plainWords(it.ID)
 	case it.Link == "":
-	case plain == "": // readers would make a text of the address
+	case plain == "": // parsers would read the URL as the text
 		plain, marks = it.Link, append(marks, mark{it.Link, it.Link})
 	case len(links) > 0 && links[0].url == it.Link:
 	case title != "" && escapeHTML(title) == title:
@@ -178,7 +178,7 @@ func (n news) words(it *feed.Item) (text string, marks []mark) {
 	return plain, n.related(it, marks)
 }
 
-// headed takes the link to a page off the words that markup begins with.
+// headed removes the link to a page from the first words of markup, and returns it.
 func headed(s, page string) (string, mark) {
 	url, words, rest, ok := anchor(s)
 	if ok && url == page && words != "" && escapeHTML(words) == words && (rest == "" || !isWordLike(rest[0])) {
@@ -187,20 +187,20 @@ func headed(s, page string) (string, mark) {
 	return s, mark{url: page}
 }
 
-// titled is a text with a title before it.
+// titled returns a text after its title.
 func titled(title, text string, markup bool) string {
 	switch {
 	case text == "":
 		return plainWords(title)
 	case markup:
 		return escapeHTML(title) + "<br><br>" + text
-	case href.LooksLikeHTML(title): // so would the whole
+	case href.LooksLikeHTML(title): // otherwise the combined text would look like HTML
 		return escapeHTML(title) + "<br><br>" + escapeHTML(text)
 	}
 	return title + "\n\n" + text
 }
 
-// related adds the further links of an item. They have no words to stand on.
+// related adds the other links of an item. These links have no words in the text.
 func (n news) related(it *feed.Item, marks []mark) []mark {
 	for i := range it.Links {
 		l := &it.Links[i]
@@ -216,13 +216,13 @@ func (n news) related(it *feed.Item, marks []mark) []mark {
 	return marks
 }
 
-// unlinked takes HTML apart that is nothing but text with links on some words: the text,
-// and the links. It is false for any other HTML, and where a reader that looks for the
-// words one after the other would find them elsewhere.
+// unlinked parses HTML that consists only of text and links. It returns the text and the
+// links. ok is false for any other HTML, and if a program that searches for the words in order
+// would find them elsewhere.
 func unlinked(s string) (text string, marks []mark, ok bool) {
-	const most = 200 // links that readers look for
+	const most = 200 // links that programs search for
 	var b strings.Builder
-	next := 0 // where words are looked for
+	next := 0 // where the search for the next words begins
 	for s != "" {
 		i := strings.IndexByte(s, '<')
 		if i < 0 {
@@ -251,7 +251,7 @@ func unlinked(s string) (text string, marks []mark, ok bool) {
 	return b.String(), marks, len(marks) > 0 && whole(oneLine(b.String()), marks)
 }
 
-// anchor reads the link that s begins with, which has words only in it.
+// anchor parses the link at the beginning of s, which may contain only text.
 func anchor(s string) (url, words, rest string, ok bool) {
 	if !strings.HasPrefix(s, "<a href=\"") && !strings.HasPrefix(s, "<A HREF=\"") {
 		return "", "", "", false
@@ -270,11 +270,11 @@ func anchor(s string) (url, words, rest string, ok bool) {
 	return url, words, s[end+4:], words == strings.TrimSpace(words)
 }
 
-// oneLine is words without line breaks.
+// oneLine replaces line breaks and repeated white space with single spaces.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// whole reports that the words of links stand between what is no letter, where readers
-// prefer to find them, and that no words are part of those before.
+// whole reports whether no link begins or ends within a word, and no link's words are part of
+// an earlier link. Programs prefer to find whole words.
 func whole(text string, marks []mark) bool {
 	next := 0
 	for _, m := range marks {

@@ -6,22 +6,22 @@ import (
 	"unicode/utf8"
 )
 
-// dialect is how a language writes data.
+// dialect describes the data syntax of a programming language.
 type dialect struct {
 	mapOpen, mapClose   string
 	listOpen, listClose string
-	arrow               string // between a name and its value
+	arrow               string // between a key and its value
 	yes                 string
-	quote               func(b []byte, s string) []byte // a text; never fails
+	quote               func(b []byte, s string) []byte // writes a string; never fails
 }
 
-// source writes data in a language, a line for each value.
+// source writes data in a language, one line per value.
 func (l *dialect) source(b []byte, data []datum) []byte {
 	b, _ = l.value(b, data, 0, 0)
 	return b
 }
 
-// value writes data[i] with what is in it, and says where the next one is.
+// value writes data[i] with its members, and returns the index of the next value.
 func (l *dialect) value(b []byte, data []datum, i, depth int) (out []byte, next int) {
 	d := &data[i]
 	switch d.kind {
@@ -61,8 +61,7 @@ func dataLine(b []byte, depth int) []byte {
 	return append(b, spaces[:1+min(2*depth, len(spaces)-1)]...)
 }
 
-// appendFloat writes a number that is finite, so that every language takes it for one
-// with a fraction.
+// appendFloat writes a finite number so that every language reads it as floating point.
 func appendFloat(b []byte, x float64) []byte {
 	if x == math.Trunc(x) && math.Abs(x) < 1e15 {
 		return append(strconv.AppendInt(b, int64(x), 10), ".0"...)
@@ -70,9 +69,9 @@ func appendFloat(b []byte, x float64) []byte {
 	return strconv.AppendFloat(b, x, 'g', -1, 64)
 }
 
-// appendASCII writes the inside of a text in double quotes with nothing but printable
-// ASCII: special are the characters that a backslash goes before; other writes those
-// that are not printable or not ASCII.
+// appendASCII writes the inside of a double-quoted string in printable ASCII. A backslash
+// precedes the characters in special; other writes characters that are unprintable or not
+// ASCII.
 func appendASCII(b []byte, s, special string, other func(b []byte, c rune) []byte) []byte {
 	b = append(b, '"')
 	from := 0
@@ -110,7 +109,7 @@ func isOneOf(c byte, special string) bool {
 	return false
 }
 
-// appendHex writes c with at least width digits.
+// appendHex writes c in hexadecimal with at least width digits.
 func appendHex(b []byte, c rune, width int) []byte {
 	const digits = "0123456789abcdef"
 	for at := 4 * max(width-1, (hexLen(c)-1)); at >= 0; at -= 4 {

@@ -7,27 +7,27 @@ import (
 	"unicode/utf8"
 )
 
-// What a value is, in a file of Perl's Storable.
+// Types of values in a file of Perl's Storable.
 const (
-	sxLongScalar = 1 // bytes: its length in 4 bytes, then it
+	sxLongScalar = 1 // bytes, after a length of 4 bytes
 	sxArray      = 2
 	sxHash       = 3
 	sxRef        = 4
-	sxByte       = 8 // a small number
-	sxNetInt     = 9 // a number in 4 bytes
+	sxByte       = 8 // a small integer
+	sxNetInt     = 9 // an integer of 4 bytes
 	sxScalar     = 10
-	sxUTF8       = 23 // characters, which sxScalar's bytes are not
+	sxUTF8       = 23 // characters; sxScalar holds bytes
 	sxLongUTF8   = 24
 )
 
-// appendStorable writes a file as Perl's nstore does, which is the same on all
-// machines: retrieve reads it, and thaw what is behind its first four bytes. Flags are
-// 1. Numbers that need more than 32 bits, and such with a fraction, are texts: nstore
-// writes them so, and to Perl they are the same.
+// appendStorable writes a file in the form of Perl's nstore, which is the same on all
+// machines. retrieve reads the file, and thaw reads its content after the first four bytes.
+// Flags are 1. Fractions, and integers that need more than 32 bits, are strings: nstore does
+// the same, and Perl does not distinguish them.
 //
 // spec:datafeeds-2006#output-formats
 func appendStorable(w *writer) {
-	const major, minor, network = 2, 5, 1 // of 2002; later readers know it
+	const major, minor, network = 2, 5, 1 // of 2002; later versions of Storable read it
 	w.b = append(append(w.b, "pst0"...), major<<1|network, minor)
 	w.b, _ = storableValue(w.b, w.data(), 0, true)
 }
@@ -44,7 +44,7 @@ func storableValue(b []byte, data []datum, i int, root bool) (out []byte, next i
 	case kindTrue:
 		return storableInt(b, 1), i + 1
 	}
-	if !root { // what stands in a hash or an array is a scalar
+	if !root { // a value in a hash or an array is a scalar
 		b = append(b, sxRef)
 	}
 	if d.kind == kindList {

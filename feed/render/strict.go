@@ -2,8 +2,8 @@ package render
 
 import "cloudburst/feed"
 
-// newer reports whether an element is written that its module got after most validators
-// were made. They call it an error.
+// newer reports whether to write an element that is newer than most validators. Those
+// validators report it as an error.
 //
 // spec:cloudburst#strict
 func (w *writer) newer(name string, has bool) bool {
@@ -14,8 +14,7 @@ func (w *writer) newer(name string, has bool) bool {
 	return has
 }
 
-// newerMedia writes what Media RSS got with version 1.5, and elements that nothing is
-// known of.
+// newerMedia writes the elements added by Media RSS 1.5, and unknown elements.
 func (w *writer) newerMedia(m *feed.MediaInfo) {
 	if !w.o.Strict {
 		w.mediaCommunity(m.Community)
@@ -40,8 +39,8 @@ func (w *writer) newerMedia(m *feed.MediaInfo) {
 	}
 }
 
-// isLateFOAF reports an element of Friend of a Friend that most validators do not know: they
-// know five.
+// isLateFOAF reports whether an element of Friend of a Friend is unknown to most validators,
+// which know only five.
 func isLateFOAF(n *feed.Node) bool {
 	switch n.Name {
 	case "homepage", "weblog", "plan", "firstName", "workplaceHomepage":
@@ -50,8 +49,8 @@ func isLateFOAF(n *feed.Node) bool {
 	return bareURI(n.Space) == "xmlns.com/foaf/0.1"
 }
 
-// strictPlace is a place as most validators know it: without heights and holes, and a
-// circle as a point with a radius.
+// strictPlace returns a geometry in the subset that most validators accept: without heights
+// and holes, and with a point and a radius instead of a circle.
 func (w *writer) strictPlace(g *feed.Geometry) *feed.Geometry {
 	if !w.o.Strict || g.Type != "Circle" && len(g.Coordinates[0]) == 2 && len(g.Holes) == 0 {
 		return g

@@ -7,31 +7,31 @@ import (
 	"cloudburst/feed"
 )
 
-// RDF in XML has stripes: the elements in an item are properties, and an element in a
-// property is a thing that has properties again. Elements of modules that have elements
-// in them are not written like that, so they get a form that RDF has. Readers that know
-// nothing of RDF look over it.
+// RDF/XML is striped: the child elements of an item are properties, and the child of a
+// property is a resource with its own properties. Nested elements of other modules do not
+// follow this pattern, so they are converted to a form that RDF allows. Readers without RDF
+// support ignore the difference.
 //
-//   - An element without attributes becomes a thing without a name (parseType="Resource"),
-//     or XML (parseType="Literal") where what is in it has no such form.
-//   - An element with attributes, which may not stand next to parseType, stands in an
-//     ext:xml that is XML, and so does one of iTunes or Media RSS, where validators accept
-//     no parseType. Package feed reads it as if it stood there by itself.
+//   - An element without attributes becomes a resource without a name
+//     (parseType="Resource"), or XML (parseType="Literal") if its content does not fit.
+//   - An element with attributes, which RDF forbids next to parseType, is wrapped in an
+//     ext:xml element that is XML. So is an element of iTunes or Media RSS, because
+//     validators reject parseType there. Package feed unwraps it again.
 //
 // spec:rdfxml-2014#stripes
 
-// stripedElement is an element of a document that has been written.
+// stripedElement is an element in the output.
 type stripedElement struct {
 	name     []byte
-	attrs    []byte // as written, with the space before each
-	outer    []byte // the element whole
-	inner    []byte // between the tags
+	attrs    []byte // as written, each with the space before it
+	outer    []byte // the whole element
+	inner    []byte // the content between the tags
 	children []stripedElement
-	before   []byte // white space before it
-	text     bool   // there is text besides elements
+	before   []byte // white space before the element
+	text     bool   // contains text as well as elements
 }
 
-// striped gives the elements that were written since begin the form of RDF.
+// striped converts the elements written since begin to a form that RDF allows.
 func (w *writer) striped(begin int) {
 	if !hasNested(w.b[begin:]) {
 		return
@@ -45,8 +45,8 @@ func (w *writer) striped(begin int) {
 	w.b = append(w.b, written[rest:]...)
 }
 
-// nextTag gives where the next tag of b begins and ends; begin is −1 for none. What is in
-// a CDATA section is text.
+// nextTag returns the offsets of the next tag of b; begin is −1 if there is none. It treats a
+// CDATA section as text.
 func nextTag(b []byte, from int) (begin, end int) {
 	for {
 		i := bytes.IndexByte(b[from:], '<')
@@ -79,7 +79,7 @@ func nextTag(b []byte, from int) (begin, end int) {
 	return -1, -1
 }
 
-// hasNested reports elements within others, or attributes, that may need another form.
+// hasNested reports whether b has nested elements or attributes, which may need conversion.
 func hasNested(b []byte) bool {
 	depth := 0
 	for begin, end := nextTag(b, 0); begin >= 0; begin, end = nextTag(b, end) {
@@ -98,15 +98,15 @@ func hasNested(b []byte) bool {
 	return false
 }
 
-// stripedForest reads elements up to the end of b, or up to the end tag of the element
-// that they stand in.
+// stripedForest parses sibling elements up to the end of b, or up to the end tag of their
+// parent.
 func stripedForest(b []byte) (list []stripedElement, length int) {
 	type open struct {
 		e           stripedElement
 		begin, body int
 	}
 	var stack []open
-	last := 0 // the end of the tag before
+	last := 0 // offset after the previous tag
 	for begin, end := nextTag(b, 0); begin >= 0; begin, end = nextTag(b, end) {
 		between := b[last:begin]
 		isSpace := len(bytes.TrimSpace(between)) == 0
@@ -149,13 +149,13 @@ func stripedForest(b []byte) (list []stripedElement, length int) {
 	return list, last
 }
 
-// isXML reports an element whose parseType says already that RDF reads nothing in it.
+// isXML reports whether the element's parseType already prevents RDF from reading its content.
 func (e *stripedElement) isXML() bool {
 	return bytes.Contains(e.attrs, []byte(` rdf:parseType="Literal"`))
 }
 
-// ownAttrs reports attributes of the element that are more than declarations, and whether
-// one of them means something to RDF.
+// ownAttrs reports whether the element has attributes other than declarations, and whether one
+// of them is RDF syntax.
 func (e *stripedElement) ownAttrs() (any, syntax bool) {
 	for rest := string(e.attrs); rest != ""; {
 		name, after, ok := strings.Cut(rest, `="`)
@@ -168,7 +168,7 @@ func (e *stripedElement) ownAttrs() (any, syntax bool) {
 			continue
 		}
 		any = true
-		switch strings.TrimPrefix(name, "rdf:") { // without a prefix, too, in the first edition
+		switch strings.TrimPrefix(name, "rdf:") { // the first edition also allows them without a prefix
 		case "ID", "about", "aboutEach", "aboutEachPrefix", "bagID", "parseType", "nodeID", "datatype":
 			syntax = true
 		}
@@ -201,8 +201,8 @@ func (w *writer) property(e *stripedElement) {
 	w.b = append(append(append(w.b, "</"...), e.name...), '>')
 }
 
-// isProperty reports an element that is a property as it stands: XML, or one with nothing
-// in it, with text, or with one thing that has properties of its own.
+// isProperty reports whether an element is already a valid property: XML, or an element that
+// is empty or contains only text or one resource.
 func (e *stripedElement) isProperty() bool {
 	attrs, syntax := e.ownAttrs()
 	switch {
@@ -221,7 +221,7 @@ func (e *stripedElement) isProperty() bool {
 	return true
 }
 
-// isResource reports an element whose elements can be properties of a thing without a
+// isResource reports whether the element's children can be properties of a resource without a
 // name.
 func (e *stripedElement) isResource() bool {
 	for i := range e.children {

@@ -8,9 +8,9 @@ import (
 	"cloudburst/feed"
 )
 
-// appendText writes what a person reads of the feed, in lines of at most 78 characters.
-// A word that is longer, an address for one, or a sentence in a script that has no
-// spaces, is not broken. Addresses of links stand under the text, with numbers.
+// appendText writes the readable text of the feed in lines of at most 78 characters. It does
+// not break longer words, such as URLs and sentences in scripts without spaces. The URLs of
+// links follow the text, with numbers.
 func appendText(w *writer) {
 	t := &textWriter{writer: w}
 	f := w.f
@@ -35,7 +35,7 @@ const textWidth = 78
 // textWriter writes lines.
 type textWriter struct{ *writer }
 
-// clean is s without characters that a terminal would obey.
+// clean returns s without control characters that a terminal would interpret.
 func (t *textWriter) clean(s, where string) string {
 	s = t.validText(s, where)
 	from, n := 0, 0
@@ -53,8 +53,8 @@ func (t *textWriter) clean(s, where string) string {
 	return string(append(b, s[from:]...))
 }
 
-// control is the length of the control character that s begins with, 0 when there is
-// none; white space is none.
+// control returns the length of the control character at the beginning of s; 0 for none. White
+// space does not count.
 func control(s string) int {
 	switch c := s[0]; {
 	case c >= ' ' && c < 0x7f || c > 0xC2, c == '\n', c == '\t', c == '\r':
@@ -67,7 +67,7 @@ func control(s string) int {
 	return 0
 }
 
-// asText is a text in lines.
+// asText returns a text as lines.
 func asText(x *feed.Text, links *[]string) string {
 	if isHTML(x) {
 		return linesOf(x.Value, links)
@@ -75,7 +75,7 @@ func asText(x *feed.Text, links *[]string) string {
 	return strings.TrimSpace(x.Value)
 }
 
-// day is a date as people read it everywhere.
+// day formats a date in an internationally readable form.
 func (t *textWriter) day(d *feed.Date) string {
 	if d.UTC.IsZero() || !t.moment(d, "date") {
 		return ""
@@ -83,15 +83,15 @@ func (t *textWriter) day(d *feed.Date) string {
 	return d.UTC.UTC().Format("2006-01-02 15:04 UTC")
 }
 
-// line writes one that is not broken, unless it is empty.
+// line writes one unbroken line, unless it is empty.
 func (t *textWriter) line(s, where string) {
 	if s = strings.Join(strings.Fields(t.clean(s, where)), " "); s != "" {
 		t.b = append(append(t.b, s...), '\n')
 	}
 }
 
-// paragraph writes text in lines that are not too long, each behind indent. Lines of
-// the text stay lines.
+// paragraph writes text as indented lines of limited length. Line breaks in the text are
+// preserved.
 func (t *textWriter) paragraph(s, indent string) {
 	if s == "" {
 		return
@@ -118,7 +118,8 @@ func (t *textWriter) paragraph(s, indent string) {
 	}
 }
 
-// lead is the white space that a line begins with, as spaces: that of a program, say.
+// lead returns the white space at the beginning of a line as spaces, for text such as source
+// code.
 func lead(line string) string {
 	const spaces = "                                        "
 	n := 0
@@ -187,7 +188,7 @@ func (t *textWriter) item(it *feed.Item, indent string) {
 	t.labelled(indent, "Categories: ", categoryNames(it.Categories), "categories")
 }
 
-// labelled writes a line unless there is nothing to say in it.
+// labelled writes a line with a label, unless the value is empty.
 func (t *textWriter) labelled(indent, label, s, where string) {
 	if s != "" {
 		t.b = append(append(t.b, indent...), label...)

@@ -5,17 +5,16 @@ import (
 	"strconv"
 )
 
-// unique are names that were given, each once. Few are compared with each other, many
-// are looked up.
+// unique is a set of names. A short list is searched linearly; a long one uses a map.
 type unique struct {
 	list []string
 	set  map[string]struct{}
 }
 
-// fewNames is how many names are compared with each other.
+// fewNames is the maximum number of names that are searched linearly.
 const fewNames = 48
 
-// add gives a name, and reports whether it had not been given before.
+// add adds a name, and reports whether it is new.
 func (u *unique) add(name string) bool {
 	if u.has(name) {
 		return false
@@ -39,7 +38,7 @@ func (u *unique) has(name string) bool {
 	return slices.Contains(u.list, name)
 }
 
-// another gives a name like one that was given before.
+// another adds and returns a new name derived from a duplicate.
 func (u *unique) another(name string) string {
 	for n := len(u.list); ; n++ {
 		if s := name + "#" + strconv.Itoa(n); u.add(s) {

@@ -8,12 +8,12 @@ import (
 	"cloudburst/feed"
 )
 
-// deepestTree is how far elements that nothing is known of are written within one another.
+// deepestTree is the maximum nesting of unknown elements in the output.
 const deepestTree = 200
 
-// unknown writes elements that nothing is known of, as they were. Not written are those
-// whose namespace, or lack of one, says that they are the format's own or a module's:
-// they are left over from elements that stood there twice, or could not be read.
+// unknown writes elements of unknown vocabularies unchanged. It omits elements whose
+// namespace, or missing namespace, belongs to the format or to a module: those are duplicates
+// or unreadable elements of the original document.
 func (w *writer) unknown(list []feed.Node, ofItem bool) {
 	for i := range list {
 		n := &list[i]
@@ -28,7 +28,7 @@ func (w *writer) unknown(list []feed.Node, ofItem bool) {
 	}
 }
 
-// tree writes an element of any vocabulary, on a line of its own.
+// tree writes an element of any vocabulary on its own line.
 func (w *writer) tree(n *feed.Node) {
 	if w.flat == 0 {
 		w.line()
@@ -40,7 +40,7 @@ func (w *writer) tree(n *feed.Node) {
 	w.flat--
 }
 
-// defaultSpace is the namespace of elements without a prefix.
+// defaultSpace returns the namespace of elements without a prefix.
 func defaultSpace(format string) string {
 	switch format {
 	case "atom":
@@ -53,24 +53,24 @@ func defaultSpace(format string) string {
 	return ""
 }
 
-// treeWriter writes one tree, with the namespaces that it needs.
+// treeWriter writes one tree with its namespace declarations.
 type treeWriter struct {
 	*writer
-	scope []binding // in force, the innermost last
+	scope []binding // in scope, the innermost last
 	few   [8]binding
-	used  []string // prefixes in the tag that is being written
-	made  int      // prefixes made up
+	used  []string // prefixes in the current tag
+	made  int      // generated prefixes
 }
 
 type binding struct{ prefix, uri string }
 
-// node writes an element and all in it, without white space of its own.
+// node writes an element with its content, without adding white space.
 func (t *treeWriter) node(n *feed.Node, depth int) {
 	if !isName(n.Name) || n.Prefix != "" && !isName(n.Prefix) || depth > deepestTree {
 		t.warn("unknown-element", "", "XML has no elements of this name; it is left out: ", short(n.Name), ".")
 		return
 	}
-	if n.Space == "" && n.Prefix == "" && structural(n.Name) { // which would end what is around it
+	if n.Space == "" && n.Prefix == "" && structural(n.Name) { // it would end the enclosing element
 		t.warn("unknown-element", "", "An element of this name cannot stand within others; it is left out: ", short(n.Name), ".")
 		return
 	}
@@ -109,14 +109,14 @@ func (t *treeWriter) name(prefix, local string) {
 	t.b = append(t.b, local...)
 }
 
-// element is the prefix of an element, and whether it has to be declared there.
+// element returns the prefix of an element, and whether the tag must declare it.
 func (t *treeWriter) element(n *feed.Node) (prefix string, declare bool) {
 	prefix = n.Prefix
 	if prefix == "xml" || prefix == "xmlns" {
 		prefix = ""
 	}
 	if prefix == "" && n.Space != "" && structural(n.Name) {
-		prefix = "own" // lenient readers take it for the format's, whatever its namespace
+		prefix = "own" // lenient readers would read it as the format's element, whatever its namespace
 	}
 	if n.Space == "" && prefix != "" {
 		n = &feed.Node{Space: undeclared(prefix)}
@@ -124,14 +124,14 @@ func (t *treeWriter) element(n *feed.Node) (prefix string, declare bool) {
 	return prefix, t.look(prefix) != n.Space && !t.atRoot(prefix, n.Space)
 }
 
-// structural reports the names of what feeds are made of.
+// structural reports the element names that structure a feed.
 func structural(name string) bool {
 	return strings.EqualFold(name, "item") || strings.EqualFold(name, "entry") || strings.EqualFold(name, "channel") ||
 		strings.EqualFold(name, "feed") || strings.EqualFold(name, "rss") || strings.EqualFold(name, "items")
 }
 
-// undeclared is what a prefix is declared as that was not in the document it is from: as
-// what it usually means, or as nothing that anybody knows.
+// undeclared returns the namespace for a prefix without a declaration: its usual meaning, or a
+// URI that has no meaning.
 func undeclared(prefix string) string {
 	if s := spaceOfPrefix(prefix); s != spNone {
 		_, uri := s.declaration()
@@ -140,8 +140,8 @@ func undeclared(prefix string) string {
 	return "undeclared:" + prefix
 }
 
-// atRoot reports a prefix with its usual meaning, which the root declares, unless an
-// element around here means something else by it.
+// atRoot reports whether the root can declare a prefix with its usual meaning. It cannot if an
+// enclosing element declares the prefix differently.
 func (t *treeWriter) atRoot(prefix, uri string) bool {
 	if prefix == "" || t.look(prefix) != "" {
 		return false
@@ -157,7 +157,7 @@ func (t *treeWriter) atRoot(prefix, uri string) bool {
 	return true
 }
 
-// look is what a prefix stands for, "" for nothing that was declared within the tree.
+// lookup returns the namespace of a prefix; "" if the tree does not declare it.
 func (t *treeWriter) look(prefix string) string {
 	for i := len(t.scope) - 1; i >= 0; i-- {
 		if t.scope[i].prefix == prefix {
@@ -167,7 +167,7 @@ func (t *treeWriter) look(prefix string) string {
 	return ""
 }
 
-// declare writes what a prefix stands for.
+// declare writes a namespace declaration.
 func (t *treeWriter) declare(prefix, uri string) {
 	if uri == "" && prefix != "" {
 		uri = undeclared(prefix)
@@ -225,7 +225,7 @@ func (t *treeWriter) xmlAttr(n *feed.Node, name, value string) {
 	t.attr(name, value)
 }
 
-// twice reports an attribute that an earlier one is the same as.
+// isDuplicate reports whether an earlier attribute has the same name.
 func (t *treeWriter) twice(before []feed.Attr, a *feed.Attr, local string) bool {
 	for i := range before {
 		b := &before[i]
@@ -236,7 +236,7 @@ func (t *treeWriter) twice(before []feed.Attr, a *feed.Attr, local string) bool 
 	return false
 }
 
-// spaceOfAttr is the namespace that an attribute is written with.
+// spaceOfAttr returns the namespace with which an attribute is written.
 func spaceOfAttr(a *feed.Attr) string {
 	switch i := strings.IndexByte(a.Name, ':'); {
 	case i == len("xml") && a.Name[:i] == "xml":
@@ -247,7 +247,7 @@ func spaceOfAttr(a *feed.Attr) string {
 	return spaceURI(a.Space)
 }
 
-// spaceURI is the name of a namespace without what no address may have.
+// spaceURI returns a namespace URI without characters that are invalid in URIs.
 func spaceURI(uri string) string {
 	for i := range len(uri) {
 		if !iriByte(uri[i]) {
@@ -257,8 +257,8 @@ func spaceURI(uri string) string {
 	return uri
 }
 
-// bound is a prefix that stands for uri in the tag that is being written: the one
-// wanted, if the tag does not have it for something else.
+// bound returns a prefix that stands for uri in the current tag: the preferred one, unless the
+// tag uses it for another namespace.
 func (t *treeWriter) bound(prefix, uri string) string {
 	if uri == "" {
 		uri = undeclared(prefix)
@@ -273,7 +273,7 @@ func (t *treeWriter) bound(prefix, uri string) string {
 	return prefix
 }
 
-// other is a prefix that stands for uri already, or one that is not in use.
+// other returns a prefix that already stands for uri, or an unused one.
 func (t *treeWriter) other(uri string) string {
 	for i := range t.scope {
 		if b := &t.scope[i]; b.uri == uri && b.prefix != "" && t.look(b.prefix) == uri {
@@ -289,8 +289,8 @@ func (t *treeWriter) other(uri string) string {
 	}
 }
 
-// isName reports what XML allows as a name without a prefix, in the editions that
-// readers have: beyond ASCII they agree on letters of the larger scripts.
+// isName reports whether s is a valid XML name without a prefix in every edition that parsers
+// implement. Beyond ASCII, those editions agree on the letters of the larger scripts.
 func isName(s string) bool {
 	for i, c := range s {
 		switch {
@@ -305,7 +305,7 @@ func isName(s string) bool {
 	return s != ""
 }
 
-// steadyLetter reports letters that names may begin with in every edition of XML.
+// steadyLetter reports whether a name may begin with c in every edition of XML.
 func steadyLetter(c rune) bool {
 	for _, r := range [...][2]rune{
 		{0xC0, 0xD6}, {0xD8, 0xF6}, {0xF8, 0x131}, {0x134, 0x13E}, {0x141, 0x148}, {0x14A, 0x17E}, {0x388, 0x38A}, {0x38E, 0x3A1}, {0x3A3, 0x3CE},
@@ -319,7 +319,7 @@ func steadyLetter(c rune) bool {
 	return false
 }
 
-// plainAttrs writes attributes, each once, that have names without meaning to us.
+// plainAttrs writes each attribute once, if its name has no meaning to the format.
 func (w *writer) plainAttrs(list []feed.Attr) {
 	t := treeWriter{writer: w}
 	t.scope = t.few[:0]

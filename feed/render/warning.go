@@ -2,19 +2,19 @@ package render
 
 import "strconv"
 
-// Warning says what a format made of something that it has no place for, or which of
-// its rules the feed does not keep. The document is valid all the same.
+// Warning reports content that a format cannot represent, with its replacement, or a rule of
+// the format that the feed violates. The document is valid nevertheless.
 type Warning struct {
-	Rule string `json:"rule"`           // stable, for programs: "title-length"
-	Path string `json:"path,omitempty"` // "item[3]/title", counted from 1; "" for the feed as a whole
-	Text string `json:"text"`           // a sentence for people
+	Rule string `json:"rule"`           // stable identifier: "title-length"
+	Path string `json:"path,omitempty"` // "item[3]/title", counted from 1; "" for the whole feed
+	Text string `json:"text"`           // message for people
 }
 
-// mostWarnings is how many are handed out; nobody reads more.
+// maxWarnings limits the warnings of one document.
 const maxWarnings = 200
 
-// warn notes a warning. where is the name of the part of the feed or the current item
-// that it is about, "" for all of it; the parts of the text are joined as they are.
+// warn records a warning. where names the affected part of the feed or of the current item; ""
+// means all of it. The parts of the text are concatenated.
 func (w *writer) warn(rule, where string, text ...string) {
 	if len(w.warnings) >= maxWarnings {
 		w.unreported++
@@ -31,7 +31,7 @@ func (w *writer) warn(rule, where string, text ...string) {
 	w.warnings = append(w.warnings, Warning{Rule: rule, Path: w.path(where), Text: string(b)})
 }
 
-// path is where in the feed a part is: "item[3]/item[1]/title".
+// path returns the path of a part of the feed: "item[3]/item[1]/title".
 func (w *writer) path(where string) string {
 	if len(w.at) == 0 {
 		return where
@@ -49,13 +49,14 @@ func (w *writer) path(where string) string {
 	return string(b)
 }
 
-// enter goes into item number i, counted from 0, of the feed or of the current item;
-// leave goes out again. Warnings are told by it.
+// enter selects item i, counted from 0, of the feed or of the current item, for the paths of
+// warnings. leave returns to the parent.
 func (w *writer) enter(i int) { w.at = append(w.at, i+1) }
 
 func (w *writer) leave() { w.at = w.at[:len(w.at)-1] }
 
-// told is all warnings, with one for those that were too many.
+// allWarnings returns the recorded warnings, and one with the number of those beyond the
+// limit.
 func (w *writer) reported() []Warning {
 	if w.unreported > 0 {
 		w.warnings = append(w.warnings, Warning{Rule: "more", Text: "There are " + strconv.Itoa(w.unreported) + " more warnings."})

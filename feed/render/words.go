@@ -16,11 +16,11 @@ const (
 	xhtmlText = "application/xhtml+xml"
 )
 
-// isHTML reports a text that is markup, XHTML included.
+// isHTML reports whether a text is HTML or XHTML.
 func isHTML(t *feed.Text) bool { return t.Type == htmlText || t.Type == xhtmlText }
 
-// asHTML is a text as HTML, for elements that are HTML whatever they hold. What is not
-// HTML is escaped, so that readers see the same words.
+// asHTML returns a text as HTML, for elements that always contain HTML. It escapes plain text,
+// so that readers display it unchanged.
 func asHTML(t *feed.Text) string {
 	if isHTML(t) {
 		return t.Value
@@ -28,7 +28,7 @@ func asHTML(t *feed.Text) string {
 	return escapeHTML(t.Value)
 }
 
-// asWords is a text without markup, for formats and elements that have none.
+// asWords returns a text without markup, for formats and elements that have none.
 func asWords(t *feed.Text) string {
 	if isHTML(t) {
 		return htmlWords(t.Value)
@@ -36,7 +36,7 @@ func asWords(t *feed.Text) string {
 	return t.Value
 }
 
-// escapeHTML is text that means the same in HTML. s itself where it does already.
+// escapeHTML returns s as HTML; s itself if it needs no escaping.
 func escapeHTML(s string) string {
 	if strings.IndexByte(s, '&') < 0 && strings.IndexByte(s, '<') < 0 && strings.IndexByte(s, '>') < 0 {
 		return s
@@ -57,9 +57,9 @@ func escapeHTML(s string) string {
 	return string(b)
 }
 
-// htmlWords is what a person reads of HTML: without tags, comments, scripts and
-// styles; paragraphs and line breaks are line feeds. It is no defence against HTML that
-// means harm, for its result is no HTML.
+// htmlWords returns the readable text of HTML, without tags, comments, scripts and styles.
+// Paragraphs and line breaks become line feeds. It does not make HTML safe: its result is
+// plain text.
 func htmlWords(s string) string {
 	if strings.IndexByte(s, '<') < 0 {
 		return strings.TrimSpace(html.UnescapeString(s))
@@ -92,7 +92,7 @@ func htmlWords(s string) string {
 	return strings.TrimSpace(html.UnescapeString(string(b)))
 }
 
-// appendSpaced adds text whose runs of white space are one space.
+// appendSpaced appends text with each run of white space replaced by one space.
 func appendSpaced(b []byte, s string) []byte {
 	for i := range len(s) {
 		c := s[i]
@@ -117,8 +117,8 @@ func newLine(b []byte) []byte {
 	return append(b, '\n')
 }
 
-// tagAt gives the name, in small letters, and the length of the tag or comment that s
-// begins with; 0 when it begins with neither.
+// tagAt returns the name, in lowercase, and the length of the tag or comment at the beginning
+// of s; the length is 0 if s begins with neither.
 func tagAt(s string) (name string, end int) {
 	if strings.HasPrefix(s, "<!--") {
 		if i := strings.Index(s[4:], "-->"); i >= 0 {
@@ -156,7 +156,7 @@ func tagAt(s string) (name string, end int) {
 	return name, len(s)
 }
 
-// behind is what follows the end tag of a name.
+// behind returns the text after the end tag of an element.
 func behind(s, name string) string {
 	for {
 		i := strings.IndexByte(s, '<')
@@ -171,10 +171,10 @@ func behind(s, name string) string {
 	}
 }
 
-// FirstWords is the beginning of a text in one line, of at most n characters, whole
-// words where there are any.
+// FirstWords returns the beginning of a text as one line of at most n characters. It ends
+// after a whole word if possible.
 func FirstWords(s string, n int) string {
-	const most = 4 // bytes of a character
+	const most = 4 // bytes per character
 	if len(s) > 2*most*n {
 		s = strings.ToValidUTF8(s[:2*most*n], "")
 	}
@@ -195,8 +195,8 @@ func FirstWords(s string, n int) string {
 	return s
 }
 
-// validText is s without bytes that are no UTF-8, for formats that hold any character
-// of it; a warning names the part of the feed.
+// validText returns s without invalid UTF-8, for formats that allow all characters. It adds a
+// warning that names the part of the feed.
 func (w *writer) validText(s, where string) string {
 	if utf8.ValidString(s) {
 		return s

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// root begins an XML document with its declaration and its first element. attrs are
-// names and values; xmlns is one of them where the format has one. Declarations of
-// the namespaces that are used get in behind them, see done.
+// root begins an XML document with its declaration and root element. attrs alternates names
+// and values, and includes xmlns if the format has a default namespace. done inserts the other
+// namespace declarations after them.
 func (w *writer) root(name string, attrs ...string) {
 	w.b = append(w.b, `<?xml version="1.0" encoding="UTF-8"?>`...)
 	w.tag(name, attrs)
@@ -21,7 +21,7 @@ func (w *writer) root(name string, attrs ...string) {
 	w.depth++
 }
 
-// done ends the document: the root is closed, and declares what was used within.
+// done closes the root element and inserts the declarations of the used namespaces.
 func (w *writer) done(name string) {
 	w.close(name)
 	w.b = append(w.b, '\n')
@@ -37,12 +37,12 @@ func (w *writer) done(name string) {
 	if len(decl) == 0 {
 		return
 	}
-	w.b = append(w.b, decl...) // for the room
+	w.b = append(w.b, decl...) // grows the buffer
 	copy(w.b[w.rootAt+len(decl):], w.b[w.rootAt:])
 	copy(w.b[w.rootAt:], decl)
 }
 
-// line begins a new one, unless white space counts.
+// line begins a new line, unless white space counts.
 func (w *writer) line() {
 	if w.flat > 0 {
 		return
@@ -51,11 +51,11 @@ func (w *writer) line() {
 	w.b = append(w.b, spaces...)[:n]
 }
 
-// spaces begin a line, as many as it is deep; the last is room for what follows. All
-// are copied, for that takes less time where their number is known.
+// spaces is the indentation of a line, cut to the depth. Copying the whole constant is faster
+// than copying a variable length.
 const spaces = "\n                                 "
 
-// tag writes a start tag without its end. An attribute without a value is left out.
+// tag writes a start tag without its final >. It omits attributes without a value.
 func (w *writer) tag(name string, attrs []string) {
 	w.use(name)
 	if w.flat > 0 {
@@ -73,7 +73,7 @@ func (w *writer) tag(name string, attrs []string) {
 	}
 }
 
-// attr writes an attribute into the start tag that was begun.
+// attr writes an attribute into the current start tag.
 func (w *writer) attr(name, value string) {
 	w.use(name)
 	if isPlain(value, inAttr) {
@@ -85,14 +85,14 @@ func (w *writer) attr(name, value string) {
 	w.b = append(w.b, '"')
 }
 
-// optional is attr for what may be missing.
+// optional is attr for a value that may be missing.
 func (w *writer) optional(name, value string) {
 	if value != "" {
 		w.attr(name, value)
 	}
 }
 
-// open begins an element that will have others in it. attrs are names and values.
+// open begins an element that contains other elements. attrs alternates names and values.
 func (w *writer) open(name string, attrs ...string) {
 	w.tag(name, attrs)
 	w.b = append(w.b, '>')
@@ -110,14 +110,14 @@ func (w *writer) endTag(name string) {
 	w.b = append(append(append(w.b, "</"...), name...), '>')
 }
 
-// leaf writes an element with text in it, and nothing at all without text.
+// leaf writes an element with a text; nothing if the text is empty.
 func (w *writer) leaf(name, text string, attrs ...string) {
 	if text != "" {
 		w.element(name, text, attrs...)
 	}
 }
 
-// element is leaf that is written whatever its text.
+// element writes an element with a text, even if it is empty.
 func (w *writer) element(name, text string, attrs ...string) {
 	w.tag(name, attrs)
 	if isPlain(text, inText) {
@@ -129,7 +129,7 @@ func (w *writer) element(name, text string, attrs ...string) {
 	w.endTag(name)
 }
 
-// empty writes an element that has attributes only; nothing at all without them.
+// empty writes an element that has only attributes; nothing if all are empty.
 func (w *writer) empty(name string, attrs ...string) {
 	for i := 1; i < len(attrs); i += 2 {
 		if attrs[i] != "" {
@@ -140,20 +140,20 @@ func (w *writer) empty(name string, attrs ...string) {
 	}
 }
 
-// Where a text stands, as bits of what is special there.
+// The contexts of a text, as bits of the table specials.
 const (
 	inText = 1
 	inAttr = 2
 )
 
-// specials says of every byte where it cannot stand as it is: bit 0 in text, bit 1 in
-// attributes. 0xEF begins the two characters of the plane that XML has no place for.
+// specials marks the bytes that need escaping: bit 0 in text, bit 1 in attributes. 0xEF begins
+// U+FFFE and U+FFFF, which XML forbids.
 const specials = "\x03\x03\x03\x03\x03\x03\x03\x03\x03\x02\x02\x03\x03\x03\x03\x03" +
 	"\x03\x03\x03\x03\x03\x03\x03\x03\x03\x03\x03\x03\x03\x03\x03\x03" +
 	"\x00\x00\x02\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00" + // " &
 	"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x03\x00\x03\x00" + // < >
 	none64 + // letters
-	none64 + none32 + // within characters
+	none64 + none32 + // continuation and lead bytes
 	"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x03" + // 0xEF
 	none16
 
@@ -163,8 +163,8 @@ const (
 	none64 = none32 + none32
 )
 
-// escape writes a text so that it stands for itself in XML. Characters that XML cannot
-// hold are left out, with a warning that names the part of the feed.
+// escape writes a text with XML escaping. It omits characters that XML forbids, with a warning
+// that names the part of the feed.
 //
 // spec:xml10-2008#characters
 func (w *writer) escape(s, where string, in byte) {
@@ -207,7 +207,8 @@ func (w *writer) escape(s, where string, in byte) {
 	w.b = append(w.b, s[from:]...)
 }
 
-// isPlain reports a text of ASCII with nothing special in it, as most short ones are.
+// isPlain is a fast check that a text is ASCII and needs no escaping, as most short texts do
+// not.
 func isPlain(s string, in byte) bool {
 	const each, high = 0x0101010101010101, 0x8080808080808080
 	if len(s) < 8 {
@@ -218,18 +219,17 @@ func isPlain(s string, in byte) bool {
 		}
 		return true
 	}
-	same := uint64(in&inAttr/inAttr) * 0x04 * each // which makes & of " as well
+	same := uint64(in&inAttr/inAttr) * 0x04 * each // so that & also matches "
 	found, last := uint64(0), s[len(s)-8:]
 	for len(s) >= 8 {
 		found |= notPlain(eight(s), same)
 		s = s[8:]
 	}
-	return (found|notPlain(eight(last), same))&high == 0 // some of them a second time
+	return (found|notPlain(eight(last), same))&high == 0 // some bytes are checked twice
 }
 
-// notPlain has the highest bit of a byte set where one of eight is no plain text, as
-// unusual says it, or beyond ASCII. same is the bit in which " and & differ, where both
-// are looked for.
+// notPlain sets the highest bit of each byte that unusual reports or that is beyond ASCII.
+// same is the bit in which " and & differ if both are searched for.
 func notPlain(x, same uint64) uint64 {
 	const each = 0x0101010101010101
 	angle := (x | 0x02*each) ^ '>'*each
@@ -237,9 +237,9 @@ func notPlain(x, same uint64) uint64 {
 	return x | (x - 0x20*each) | (angle - each) | (amp - each)
 }
 
-// unusual looks at eight bytes at once. The lowest bit that is set is in the first of
-// them that may be special: a control character, <, >, &, 0xEF or, in an attribute, a
-// quotation mark. It is a stride over all that is not.
+// unusual checks eight bytes at once. The lowest set bit is in the first byte that may need
+// escaping: a control character, <, >, &, 0xEF or, in an attribute, a quotation mark. The
+// result serves only to skip bytes that need no escaping.
 func unusual(s string, in byte) uint64 {
 	const each, high = 0x0101010101010101, 0x8080808080808080
 	x := eight(s)
@@ -252,8 +252,8 @@ func unusual(s string, in byte) uint64 {
 	return ((x-0x20*each)&^x | (angle-each)&^angle | (amp-each)&^amp | (ef-each)&^ef) & high
 }
 
-// entity is what stands for the special character at s[i], "" for one that is left
-// out; and its width, 0 for one that is none after all.
+// entity returns the replacement of the special character at s[i], "" if it is omitted, and
+// its width in bytes. The width is 0 if the character needs no replacement.
 func entity(s string, i int, in byte) (with string, width int) {
 	switch s[i] {
 	case '&':
@@ -283,5 +283,5 @@ func (w *writer) warnCharacters(where string) {
 	w.warn("characters", where, "Characters that the format cannot hold are left out.")
 }
 
-// appendInt writes a number.
+// appendInt writes an integer.
 func appendInt(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) }
