@@ -81,7 +81,7 @@ func (o *Outline) value(f field) string {
 	case fieldIsBreakpoint:
 		return flag(o.IsBreakpoint)
 	}
-	if s := o.words(f); s != nil {
+	if s := o.textField(f); s != nil {
 		return *s
 	}
 	return ""
@@ -95,7 +95,7 @@ func flag(b bool) string {
 }
 
 // textField returns a pointer to the field's string; nil for the two boolean fields.
-func (o *Outline) words(f field) *string {
+func (o *Outline) textField(f field) *string {
 	switch f {
 	case fieldText:
 		return &o.Text
@@ -127,7 +127,7 @@ func (o *Outline) words(f field) *string {
 //
 // spec:opml20-2007#comment-and-breakpoint
 func (o *Outline) set(f field, value string) bool {
-	if s := o.words(f); s != nil {
+	if s := o.textField(f); s != nil {
 		*s = value
 		return true
 	}

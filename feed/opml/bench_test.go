@@ -86,11 +86,11 @@ func BenchmarkWrite(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var room []byte
+	var buf []byte
 	b.SetBytes(int64(len(doc)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if room, err = d.AppendXML(room[:0]); err != nil {
+		if buf, err = d.AppendXML(buf[:0]); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -16,24 +16,24 @@ type builder struct {
 	lines  int // lines before the text that the scanner reads
 	limits Limits
 
-	prefix  string   // prefix of the root's name
-	space   string   // the root's default namespace, treated as no namespace
-	loose   []string // undeclared prefixes that already have a problem
-	steps   []step   // the open elements
-	pending int      // index of the first problem without a path
-	offset  []int    // byte offsets of the problems from pending on
-	more    int      // problems beyond the limit, counted only
+	prefix           string   // prefix of the root's name
+	space            string   // the root's default namespace, treated as no namespace
+	reportedPrefixes []string // undeclared prefixes that already have a problem
+	steps            []step   // the open elements
+	pending          int      // index of the first problem without a path
+	offset           []int    // byte offsets of the problems from pending on
+	unlisted         int      // problems beyond the limit, counted only
 
-	stack    []Outline // open outlines, each after its finished children: see outline
-	order    []field   // buffer for one outline
-	last     string    // the order stored last
-	outlines int       // read so far
-	unknown  int       // nodes and attributes kept so far
-	hasHead  bool
-	hasBody  bool
-	outside  bool  // an outline outside <body> is already reported
-	words    words // stray text in <opml> and <body>
-	inHeads  words
+	stack           []Outline // open outlines, each after its finished children: see outline
+	order           []field   // buffer for one outline
+	last            string    // the order stored last
+	outlines        int       // read so far
+	unknown         int       // nodes and attributes kept so far
+	hasHead         bool
+	hasBody         bool
+	outsideReported bool      // an outline outside <body> is already reported
+	stray           strayText // stray text in <opml> and <body>
+	inHeads         strayText
 	// Fields of a stream: the callback, the source of more text, and the callback's error.
 	visit   func(folders []string, o *Outline) error
 	source  func(size int) string
@@ -46,21 +46,21 @@ type builder struct {
 // step is one open element in the path of a problem.
 type step struct {
 	name  string
-	place int // position among its sibling outlines, from 1; 0 for other elements
+	index int // position among its sibling outlines, from 1; 0 for other elements
 	below int // child outlines so far
 }
 
 // strayText collects text where OPML allows none.
-type words []string
+type strayText []string
 
-func (w *words) add(s string) {
+func (w *strayText) add(s string) {
 	if s = strings.Trim(s, " \t\r\n"); s != "" {
 		*w = append(*w, s)
 	}
 }
 
 // node appends the collected text to a list of nodes as one text node, unless it is empty.
-func (w words) node(to []Node) []Node {
+func (w strayText) node(to []Node) []Node {
 	if len(w) == 0 {
 		return to
 	}
@@ -76,7 +76,7 @@ func newBuilder(text string, l Limits) *builder {
 // scanned records a problem of the scanner. An element that just begins is part of the
 // problem's path although it is not open yet.
 func (b *builder) scanned(kind string, offset int, message string) (more bool) {
-	if !b.room() {
+	if !b.admitProblem() {
 		return false
 	}
 	b.d.Problems = append(b.d.Problems, Problem{Kind: kind, Line: b.line(offset), Message: message})
@@ -88,17 +88,17 @@ func (b *builder) line(offset int) int { return b.lines + b.Line(offset) }
 
 // admitProblem counts a problem. It reports whether the limit lets the problem into the
 // document.
-func (b *builder) room() bool {
+func (b *builder) admitProblem() bool {
 	if len(b.d.Problems) >= b.limits.Problems {
-		b.more++
+		b.unlisted++
 		return false
 	}
 	return true
 }
 
 // addProblem records a problem of the whole document, or of a line outside the OPML.
-func (b *builder) report(kind string, line int, message string) {
-	b.problemAt(place{line: line}, kind, message)
+func (b *builder) addProblem(kind string, line int, message string) {
+	b.problemAt(location{line: line}, kind, message)
 }
 
 // problem records a problem of the open element.
@@ -110,29 +110,29 @@ func (b *builder) problem(kind, message string) {
 // one mistake ten thousand times.
 func (b *builder) problemf(kind, format string, args ...any) {
 	if len(b.d.Problems) >= b.limits.Problems {
-		b.more++
+		b.unlisted++
 		return
 	}
 	b.problem(kind, fmt.Sprintf(format, args...))
 }
 
 // location is the line and path of a problem.
-type place struct {
+type location struct {
 	line int
 	path string
 }
 
 // here returns the location of the open element; zero once the problem limit is reached.
-func (b *builder) here() place {
+func (b *builder) here() location {
 	if len(b.d.Problems) >= b.limits.Problems {
-		return place{}
+		return location{}
 	}
-	return place{b.line(b.Offset()), b.path()}
+	return location{b.line(b.Offset()), b.path()}
 }
 
 // problemAt records a problem of an element that may have ended already.
-func (b *builder) problemAt(at place, kind, message string) {
-	if b.room() {
+func (b *builder) problemAt(at location, kind, message string) {
+	if b.admitProblem() {
 		b.settle()
 		b.d.Problems = append(b.d.Problems, Problem{Kind: kind, Line: at.line, Path: at.path, Message: message})
 		b.pending = len(b.d.Problems)
@@ -152,7 +152,7 @@ func (b *builder) settle() {
 }
 
 // settleBefore sets the enclosing path for the problems that precede the element that begins.
-func (b *builder) begun() {
+func (b *builder) settleBefore() {
 	path, i := b.path(), 0
 	for i < len(b.offset) && b.offset[i] < b.Offset() {
 		b.d.Problems[b.pending+i].Path = path
@@ -169,9 +169,9 @@ func (b *builder) path() string {
 			s = append(s, '/')
 		}
 		s = append(s, step.name...)
-		if step.place > 0 {
+		if step.index > 0 {
 			s = append(s, '[')
-			s = strconv.AppendInt(s, int64(step.place), 10)
+			s = strconv.AppendInt(s, int64(step.index), 10)
 			s = append(s, ']')
 		}
 	}
@@ -185,7 +185,7 @@ func (b *builder) next() scan.Kind {
 	switch kind {
 	case scan.Start:
 		if len(b.offset) > 0 {
-			b.begun()
+			b.settleBefore()
 		}
 		place := 0
 		if b.Local == "outline" {
@@ -194,7 +194,7 @@ func (b *builder) next() scan.Kind {
 				place = b.steps[n-1].below
 			}
 		}
-		b.steps = append(b.steps, step{name: b.Name, place: place})
+		b.steps = append(b.steps, step{name: b.Name, index: place})
 		if len(b.offset) > 0 {
 			b.settle()
 		}
@@ -223,12 +223,12 @@ func (b *builder) skip() {
 // encoding records the encoding and the problems that the decoder found.
 func (b *builder) encoding(in charset.Result) {
 	for _, p := range in.Problems {
-		b.report(p.Kind, p.Line, p.Message)
+		b.addProblem(p.Kind, p.Line, p.Message)
 	}
 }
 
 // inOPML reports whether the element has no namespace, or the namespace of the root.
-func (b *builder) ours() bool {
+func (b *builder) inOPML() bool {
 	i := strings.IndexByte(b.Name, ':')
 	return i < 0 || b.prefix != "" && b.Name[:i] == b.prefix
 }

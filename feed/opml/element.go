@@ -66,7 +66,7 @@ func (b *builder) outlineAttrs(o *Outline) {
 		order = append(order, f)
 	}
 	if loose {
-		b.inOtherLetters(order, seen)
+		b.fixCase(order, seen)
 	}
 	kept := order[:0] // excludes xmlns and attributes beyond a limit
 	for i := range b.Attrs {
@@ -95,7 +95,7 @@ func (b *builder) outlineAttrs(o *Outline) {
 
 // fixCase handles known names in the wrong case. Their values count when the correctly spelled
 // attribute is missing.
-func (b *builder) inOtherLetters(order []field, seen int) {
+func (b *builder) fixCase(order []field, seen int) {
 	for i, f := range order {
 		name := b.Attrs[i].Name
 		if f == other || name == f.String() {
@@ -236,7 +236,7 @@ func (b *builder) uri(prefix string) string {
 			return n.URI
 		}
 	}
-	if slices.Contains(b.loose, prefix) {
+	if slices.Contains(b.reportedPrefixes, prefix) {
 		return ""
 	}
 	b.problemf(ProblemNamespace, "The prefix %.40s is not declared.", prefix)
@@ -244,8 +244,8 @@ func (b *builder) uri(prefix string) string {
 		b.d.Namespaces = append(b.d.Namespaces, Namespace{prefix, sourceURI})
 		return sourceURI
 	}
-	if len(b.loose) < 64 {
-		b.loose = append(b.loose, prefix)
+	if len(b.reportedPrefixes) < 64 {
+		b.reportedPrefixes = append(b.reportedPrefixes, prefix)
 	}
 	return ""
 }

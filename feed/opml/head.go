@@ -51,11 +51,11 @@ func (b *builder) head() {
 
 // inHead reads one child of <head>, which may be an element that belongs elsewhere.
 func (b *builder) inHead() {
-	ours := b.ours()
+	inOPML := b.inOPML()
 	switch {
-	case ours && (b.Local == "outline" || b.Local == "body" || b.Local == "head"):
+	case inOPML && (b.Local == "outline" || b.Local == "body" || b.Local == "head"):
 		b.child()
-	case ours && b.d.Head.field(b.Local) != nil:
+	case inOPML && b.d.Head.field(b.Local) != nil:
 		b.headElement()
 	default:
 		b.d.Head.Unknown = b.node(b.d.Head.Unknown)
@@ -75,7 +75,7 @@ func (b *builder) headElement() {
 		case scan.Text:
 			text = append(text, b.Chars())
 		case scan.Start:
-			if ours := b.ours(); ours && (b.d.Head.field(b.Local) != nil || b.Local == "outline" || b.Local == "body" || b.Local == "head") {
+			if inOPML := b.inOPML(); inOPML && (b.d.Head.field(b.Local) != nil || b.Local == "outline" || b.Local == "body" || b.Local == "head") {
 				b.inHead()
 				continue
 			}
@@ -97,16 +97,16 @@ func (b *builder) headElement() {
 
 // keepHead stores an element in its field. It adds the element to Unknown when the field
 // cannot hold all of it.
-func (b *builder) keepHead(n Node, at *string, where place) {
-	text := strings.TrimSpace(n.words())
+func (b *builder) keepHead(n Node, at *string, where location) {
+	text := strings.TrimSpace(n.allText())
 	switch again := *at != ""; {
 	case again:
 		b.problemAt(where, ProblemDuplicate, fmt.Sprintf("<%s> stands in the head a second time.", n.Name))
-		if *at != text || n.rich() {
+		if *at != text || n.hasMarkup() {
 			b.d.Head.Unknown = append(b.d.Head.Unknown, n)
 		}
 		return
-	case n.rich():
+	case n.hasMarkup():
 		b.d.Head.Unknown = append(b.d.Head.Unknown, n)
 	}
 	*at = text
@@ -118,26 +118,26 @@ func (b *builder) keepHead(n Node, at *string, where place) {
 }
 
 // hasMarkup reports whether the element has attributes or child elements.
-func (n *Node) rich() bool { return len(n.Attrs) > 0 || len(n.Children) > 0 }
+func (n *Node) hasMarkup() bool { return len(n.Attrs) > 0 || len(n.Children) > 0 }
 
 // allText returns all text in the element.
-func (n *Node) words() string {
+func (n *Node) allText() string {
 	if len(n.Children) == 0 {
 		return n.Text
 	}
 	var s strings.Builder
 	for i := range n.Children {
-		s.WriteString(n.Children[i].words())
+		s.WriteString(n.Children[i].allText())
 	}
 	return s.String()
 }
 
 // supersedes reports whether an element of Unknown contains the text of the field with this
 // name and more. The writer then writes only the element.
-func (h *Head) stands(name headName, text string) bool {
+func (h *Head) supersedes(name headName, text string) bool {
 	for i := range h.Unknown {
 		if n := &h.Unknown[i]; n.Prefix == "" && n.Space == "" && strings.EqualFold(n.Name, name.String()) {
-			return n.rich() && strings.TrimSpace(n.words()) == text
+			return n.hasMarkup() && strings.TrimSpace(n.allText()) == text
 		}
 	}
 	return false

@@ -70,14 +70,14 @@ func TestTimeGrowsWithTheLengthOnly(t *testing.T) {
 	fulltest.Long(t)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // when it runs is chance
 	// Short enough to end within one slice of time on a machine that others use.
-	const size, most, rounds = 1 << 16, 2.5, 200
+	const size, limit, rounds = 1 << 16, 2.5, 200
 	for name, make := range hostile() {
 		one, two := []byte(make(size)), []byte(make(2*size))
 		a, b := took(t, one), took(t, two)
-		for i := 0; i < rounds && (i < 3 || float64(b) >= most*float64(a)); i++ {
+		for i := 0; i < rounds && (i < 3 || float64(b) >= limit*float64(a)); i++ {
 			a, b = min(a, took(t, one)), min(b, took(t, two))
 		}
-		if ratio := float64(b) / float64(a); ratio >= most {
+		if ratio := float64(b) / float64(a); ratio >= limit {
 			t.Errorf("%s: twice the length takes %.1f times as long (%v and %v)", name, ratio, a, b)
 		}
 	}

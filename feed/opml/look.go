@@ -6,7 +6,7 @@ import (
 )
 
 // identify determines the format of a document that is not OPML from its first bytes.
-func looks(doc []byte, text string) *NotOPMLError {
+func identify(doc []byte, text string) *NotOPMLError {
 	text = strings.TrimSpace(text)
 	if text == "" && len(strings.TrimSpace(string(doc[:min(len(doc), 512)]))) == 0 {
 		return &NotOPMLError{Looks: "empty"}

@@ -82,20 +82,20 @@ func (d *Document) All() iter.Seq2[[]string, *Outline] {
 //
 // spec:datafeeds-2006#opml
 func (d *Document) Feeds() iter.Seq2[[]string, *Outline] {
-	return d.some((*Outline).FeedURL)
+	return d.withURL((*Outline).FeedURL)
 }
 
 // Includes iterates over every outline that includes another OPML document, as Feeds does; see
 // [Outline.IncludeURL]. It does not fetch the documents.
 func (d *Document) Includes() iter.Seq2[[]string, *Outline] {
-	return d.some((*Outline).IncludeURL)
+	return d.withURL((*Outline).IncludeURL)
 }
 
 // withURL iterates over the outlines that are not commented out and for which url is not
 // empty.
 //
 // spec:opml20-2007#comment-and-breakpoint
-func (d *Document) some(url func(*Outline) string) iter.Seq2[[]string, *Outline] {
+func (d *Document) withURL(url func(*Outline) string) iter.Seq2[[]string, *Outline] {
 	return func(yield func([]string, *Outline) bool) {
 		counts := func(o *Outline) bool { return !o.IsComment }
 		walk(nil, d.Outlines, counts, func(path []string, o *Outline) bool {

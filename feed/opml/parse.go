@@ -57,8 +57,8 @@ func Parse(r io.Reader, o *Options) (*Document, error) {
 	if o != nil {
 		limits = o.Limits
 	}
-	if most := int64(limits.orDefaults().Bytes); most < int64(noLimit) {
-		r = io.LimitReader(r, most+1)
+	if limit := int64(limits.orDefaults().Bytes); limit < int64(noLimit) {
+		r = io.LimitReader(r, limit+1)
 	}
 	doc, err := io.ReadAll(r)
 	if err != nil {
@@ -88,10 +88,10 @@ func ParseBytes(doc []byte, o *Options) (*Document, error) {
 	b.encoding(in)
 	if skipped > 0 {
 		p := junk()
-		b.report(p.Kind, p.Line, p.Message)
+		b.addProblem(p.Kind, p.Line, p.Message)
 	}
 	b.read()
-	if b.leaking() {
+	if b.hasUnclosed() {
 		// The whole document is known now: elements after an unclosed tag were read as its
 		// children.
 		if repaired, n := closeLeaves(text); n > 0 {
@@ -99,13 +99,13 @@ func ParseBytes(doc []byte, o *Options) (*Document, error) {
 			again.lines = b.lines
 			again.encoding(in)
 			p := unclosed(n)
-			again.report(p.Kind, p.Line, p.Message)
+			again.addProblem(p.Kind, p.Line, p.Message)
 			again.read()
 			b = again
 		}
 	}
 	if cut {
-		b.report(ProblemLimit, 0, fmt.Sprintf("The document has more than %d bytes; the rest is not read.", limits.Bytes))
+		b.addProblem(ProblemLimit, 0, fmt.Sprintf("The document has more than %d bytes; the rest is not read.", limits.Bytes))
 	}
 	d := b.finish()
 	d.Encoding = in.Name
@@ -131,7 +131,7 @@ func root(doc []byte, text string) (from string, skipped int, err error) {
 		kind = r.Next()
 	}
 	if kind == scan.EOF {
-		return "", 0, looks(doc, text)
+		return "", 0, identify(doc, text)
 	}
 	switch r.Local {
 	case "opml", "outline":
@@ -158,7 +158,7 @@ func root(doc []byte, text string) (from string, skipped int, err error) {
 			return text[at:], at, nil
 		}
 	}
-	if looks := looks(doc, text); looks.Looks != "xml" {
+	if looks := identify(doc, text); looks.Looks != "xml" {
 		return "", 0, looks
 	}
 	return "", 0, &NotOPMLError{Looks: "xml", Detail: r.Name}

@@ -16,7 +16,7 @@ func (b *builder) read() {
 			return
 		case first || b.Local == "opml":
 			b.root(first)
-		case b.ours() && (b.Local == "outline" || b.Local == "head" || b.Local == "body"):
+		case b.inOPML() && (b.Local == "outline" || b.Local == "head" || b.Local == "body"):
 			b.child() // an element after the root; the scanner reports it
 		default:
 			b.skip()
@@ -82,7 +82,7 @@ func (b *builder) content() {
 			return
 		case scan.Text:
 			if b.visit == nil {
-				b.words.add(b.Chars())
+				b.stray.add(b.Chars())
 			}
 		case scan.Start:
 			b.child()
@@ -97,28 +97,28 @@ func (b *builder) child() {
 		in = strings.ToLower(b.steps[n-2].name)
 		in = in[strings.IndexByte(in, ':')+1:]
 	}
-	switch ours := b.ours(); {
-	case ours && b.Local == "outline":
-		if in != "body" && in != "" && !b.outside {
-			b.outside = true
+	switch inOPML := b.inOPML(); {
+	case inOPML && b.Local == "outline":
+		if in != "body" && in != "" && !b.outsideReported {
+			b.outsideReported = true
 			b.problem(ProblemStructure, "An outline stands outside of <body>; it is taken into it, as are others.")
 		}
 		b.outline()
-	case ours && b.Local == "body":
+	case inOPML && b.Local == "body":
 		if b.hasBody {
 			b.problem(ProblemStructure, "There is a second <body>; its outlines follow those of the first.")
 		}
 		b.hasBody = true
 		b.d.BodyAttrs = b.attrs(b.d.BodyAttrs, b.Attrs)
 		b.content()
-	case ours && b.Local == "head":
+	case inOPML && b.Local == "head":
 		if b.hasHead || in == "body" || in == "outline" {
 			b.problem(ProblemStructure, "This <head> stands where it does not belong; it is read all the same.")
 		}
 		b.hasHead = true
 		b.d.Head.Attrs = b.attrs(b.d.Head.Attrs, b.Attrs)
 		b.head()
-	case ours && in == "opml" && b.d.Head.field(b.Local) != nil:
+	case inOPML && in == "opml" && b.d.Head.field(b.Local) != nil:
 		b.problem(ProblemStructure, "<"+b.Name+"> stands outside of <head>; it is taken into it.")
 		b.headElement()
 	default:
@@ -139,7 +139,7 @@ func (b *builder) outline() {
 	at, begin, depth := len(b.stack), b.Offset(), len(b.steps)
 	b.stack = append(b.stack, Outline{})
 	b.outlineAttrs(&b.stack[at])
-	var text words
+	var text strayText
 	var unknown []Node
 	for len(b.steps) >= depth {
 		switch b.next() {
@@ -148,10 +148,10 @@ func (b *builder) outline() {
 				text.add(b.Chars())
 			}
 		case scan.Start:
-			switch ours := b.ours(); {
-			case ours && b.Local == "outline":
+			switch inOPML := b.inOPML(); {
+			case inOPML && b.Local == "outline":
 				b.outline()
-			case ours && (b.Local == "body" || b.Local == "head"):
+			case inOPML && (b.Local == "body" || b.Local == "head"):
 				b.child()
 			default:
 				unknown = b.node(unknown)
@@ -196,18 +196,18 @@ func (b *builder) finish() *Document {
 	if d.Outlines = b.stack; d.Outlines == nil {
 		d.Outlines = []Outline{} // an empty list, not nil
 	}
-	d.Unknown = b.words.node(d.Unknown)
+	d.Unknown = b.stray.node(d.Unknown)
 	d.Head.Unknown = b.inHeads.node(d.Head.Unknown)
 	if !b.hasHead {
-		b.report(ProblemMissing, 0, "There is no <head>.")
+		b.addProblem(ProblemMissing, 0, "There is no <head>.")
 	}
 	if !b.hasBody {
-		b.report(ProblemMissing, 0, "There is no <body>.")
+		b.addProblem(ProblemMissing, 0, "There is no <body>.")
 	}
 	b.settle()
-	b.more += b.Unreported()
-	if b.more > 0 {
-		d.Problems = append(d.Problems, Problem{Kind: ProblemMore, Message: fmt.Sprintf("There are %d problems more.", b.more)})
+	b.unlisted += b.Unreported()
+	if b.unlisted > 0 {
+		d.Problems = append(d.Problems, Problem{Kind: ProblemMore, Message: fmt.Sprintf("There are %d problems more.", b.unlisted)})
 	}
 	return d
 }

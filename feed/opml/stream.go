@@ -55,7 +55,7 @@ func openPieces(r io.ReadSeeker, o *Options, piece int) (*Stream, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !b.leaking() {
+		if !b.hasUnclosed() {
 			return s, nil
 		}
 	}
@@ -64,7 +64,7 @@ func openPieces(r io.ReadSeeker, o *Options, piece int) (*Stream, error) {
 
 // hasUnclosed reports whether outlines lack end tags; the outlines after them would be read as
 // their children.
-func (b *builder) leaking() bool { return b.open > 0 || b.atEnd > 1 }
+func (b *builder) hasUnclosed() bool { return b.open > 0 || b.atEnd > 1 }
 
 // look reads the first piece of the document. plain is true if the whole document is UTF-8
 // that needs no repair.
@@ -98,15 +98,15 @@ func (s *Stream) readWhole(contentType string) error {
 	if _, err := s.r.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("opml: the document cannot be read: %w", err)
 	}
-	most := min(s.limits.Bytes, maxWhole)
-	doc, err := io.ReadAll(io.LimitReader(s.r, int64(most)+1))
+	limit := min(s.limits.Bytes, maxWhole)
+	doc, err := io.ReadAll(io.LimitReader(s.r, int64(limit)+1))
 	if err != nil {
 		return fmt.Errorf("opml: the document cannot be read: %w", err)
 	}
-	if s.cut = len(doc) > most; s.cut {
-		doc = doc[:most]
+	if s.cut = len(doc) > limit; s.cut {
+		doc = doc[:limit]
 	}
-	s.limits.Bytes, s.whole = most, true
+	s.limits.Bytes, s.whole = limit, true
 	s.in = charset.Decode(doc, contentType)
 	text := s.in.Text
 	s.in.Text, s.found = "", nil
@@ -114,7 +114,7 @@ func (s *Stream) readWhole(contentType string) error {
 		return err
 	}
 	b, err := s.count()
-	if err == nil && b.leaking() {
+	if err == nil && b.hasUnclosed() {
 		if closed, n := closeLeaves(s.first); n > 0 {
 			s.found = append(s.found, unclosed(n))
 			s.first = closed
@@ -159,10 +159,10 @@ func (s *Stream) Walk(visit func(folders []string, o *Outline) error) (*Document
 		return nil, err
 	}
 	for _, p := range s.found {
-		b.report(p.Kind, p.Line, p.Message)
+		b.addProblem(p.Kind, p.Line, p.Message)
 	}
 	if s.cut {
-		b.report(ProblemLimit, 0, fmt.Sprintf("The document has more than %d bytes; the rest is not read.", s.limits.Bytes))
+		b.addProblem(ProblemLimit, 0, fmt.Sprintf("The document has more than %d bytes; the rest is not read.", s.limits.Bytes))
 	}
 	d := b.finish()
 	d.Outlines, d.Encoding = nil, s.in.Name
@@ -284,7 +284,7 @@ func (b *builder) pass() {
 	if visited {
 		b.hand(at, nil)
 	}
-	var text words
+	var text strayText
 	for len(b.steps) >= depth {
 		switch b.next() {
 		case scan.Text:
@@ -292,7 +292,7 @@ func (b *builder) pass() {
 				text.add(b.Chars())
 			}
 		case scan.Start:
-			switch ours := b.ours(); {
+			switch ours := b.inOPML(); {
 			case ours && b.Local == "outline":
 				if !visited {
 					visited = true
@@ -318,7 +318,7 @@ func (b *builder) pass() {
 
 // hand passes the outline at an index of the stack to visit, unless the outline is commented
 // out or refers to neither a feed nor a list. text is its name if it has no other.
-func (b *builder) hand(at int, text words) {
+func (b *builder) hand(at int, text strayText) {
 	o := &b.stack[at]
 	if o.Text == "" {
 		o.Text = strings.Join(text, " ")

@@ -236,22 +236,22 @@ func TestAStreamKeepsNothingOfTheDocument(t *testing.T) {
 		return int64(m.HeapAlloc)
 	}
 	const lines = 100_000
-	before, most, n := heap(), int64(0), 0
+	before, peak, n := heap(), int64(0), 0
 	s, err := Open(&endless{lines: lines}, &Options{Limits: Limits{Bytes: -1}})
 	if err != nil || s.Feeds != lines-1 {
 		t.Fatal(err)
 	}
 	_, err = s.Walk(func([]string, *Outline) error {
 		if n++; n%20_000 == 0 {
-			most = max(most, heap()-before)
+			peak = max(peak, heap()-before)
 		}
 		return nil
 	})
 	if err != nil || n != lines-1 {
 		t.Fatal(n, err)
 	}
-	if most > 3<<20 {
-		t.Errorf("%d KiB are kept of a document of 40 MB", most>>10)
+	if peak > 3<<20 {
+		t.Errorf("%d KiB are kept of a document of 40 MB", peak>>10)
 	}
 }
 

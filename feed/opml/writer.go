@@ -53,7 +53,7 @@ func (w *writer) document(d *Document) {
 	w.begin()
 	w.known("version", version)
 	for _, n := range d.Namespaces {
-		if n.Prefix != "" && n.URI != "" && !isNone(n.Prefix, n.URI) && n.Prefix != "xml" && w.look(n.Prefix) == "" {
+		if n.Prefix != "" && n.URI != "" && !isNone(n.Prefix, n.URI) && n.Prefix != "xml" && w.lookup(n.Prefix) == "" {
 			w.declare(n.Prefix, n.URI)
 		}
 	}
@@ -64,7 +64,7 @@ func (w *writer) document(d *Document) {
 	w.attrs(d.Head.Attrs)
 	w.s(">\n")
 	for n := range headNames {
-		if text := *d.Head.at(n); text != "" && !d.Head.stands(n, text) {
+		if text := *d.Head.at(n); text != "" && !d.Head.supersedes(n, text) {
 			w.s("    <" + n.String() + ">")
 			w.text(text)
 			w.s("</" + n.String() + ">\n")
@@ -190,7 +190,7 @@ func (w *writer) attr(a Attr) {
 	}
 	unique := name
 	if prefix != "" {
-		unique = w.look(prefix) + " " + local // two prefixes may have the same namespace
+		unique = w.lookup(prefix) + " " + local // two prefixes may have the same namespace
 	}
 	for _, n := range w.names {
 		if n == unique {
@@ -216,7 +216,7 @@ func (w *writer) valid(name string) bool {
 }
 
 // lookup returns the namespace of a prefix; "" when the prefix is undeclared.
-func (w *writer) look(prefix string) string {
+func (w *writer) lookup(prefix string) string {
 	if prefix == "xml" {
 		return xmlURI
 	}
@@ -246,7 +246,7 @@ func (w *writer) declare(prefix, uri string) {
 // bound returns a prefix that stands for uri in the current tag: the preferred one, unless the
 // tag uses it for another namespace.
 func (w *writer) bound(prefix, uri string, element bool) string {
-	now := w.look(prefix)
+	now := w.lookup(prefix)
 	switch {
 	case prefix == "" && !element:
 		prefix = w.other(uri) // an attribute without a prefix has no namespace
@@ -265,12 +265,12 @@ func (w *writer) bound(prefix, uri string, element bool) string {
 // other returns a prefix that already stands for uri, or a new one.
 func (w *writer) other(uri string) string {
 	for _, n := range w.scope {
-		if n.URI == uri && n.Prefix != "" && w.look(n.Prefix) == uri {
+		if n.URI == uri && n.Prefix != "" && w.lookup(n.Prefix) == uri {
 			return n.Prefix
 		}
 	}
 	prefix := ""
-	for prefix == "" || w.look(prefix) != "" {
+	for prefix == "" || w.lookup(prefix) != "" {
 		w.invent++
 		prefix = fmt.Sprintf("ns%d", w.invent)
 	}

@@ -55,7 +55,7 @@ func (a *atom) newest() {
 		return
 	}
 	for i := range f.Items {
-		if t := when(&f.Items[i]); t.After(a.changed) {
+		if t := lastDate(&f.Items[i]); t.After(a.changed) {
 			a.changed = t
 		}
 	}
@@ -65,7 +65,7 @@ func (a *atom) newest() {
 }
 
 // lastDate returns the latest known date of an item.
-func when(it *feed.Item) time.Time {
+func lastDate(it *feed.Item) time.Time {
 	if !it.Updated.UTC.IsZero() {
 		return it.Updated.UTC
 	}
@@ -114,12 +114,12 @@ func (a *atom) publisher() {
 	if p == nil || it != nil && it.Owner != nil && *it.Owner == *p && isMail(p.Email) {
 		return
 	}
-	a.leaf("dc:publisher", line(p))
+	a.leaf("dc:publisher", personLine(p))
 	a.lose(lostPersons, p.URL != "" || p.Avatar != "")
 }
 
 // personLine returns a person as one line, in the form that RSS uses.
-func line(who *feed.Person) string {
+func personLine(who *feed.Person) string {
 	switch {
 	case who.Raw != "":
 		return who.Raw

@@ -145,10 +145,10 @@ func needsSummary(t *feed.Text) bool {
 
 // persons writes each person with a name once.
 func (a *atom) persons(element string, list []feed.Person) {
-	const most = 100 // compared with each other
+	const limit = 100 // compared with each other
 	for i := range list {
 		who := &list[i]
-		if visibleText(nameOf(who)) == "" || i < most && containsPerson(list[:i], who) {
+		if visibleText(nameOf(who)) == "" || i < limit && containsPerson(list[:i], who) {
 			continue
 		}
 		a.person(element, who)
@@ -190,12 +190,12 @@ func (a *atom) person(element string, who *feed.Person) {
 // spec:atom-rfc4287#feed-requires
 func (a *atom) feedAuthor() {
 	f := a.f
-	if anybody(f.Authors) {
+	if anyNamed(f.Authors) {
 		return
 	}
 	missing := len(f.Items) == 0
 	for i := range f.Items {
-		missing = missing || !anybody(f.Items[i].Authors)
+		missing = missing || !anyNamed(f.Items[i].Authors)
 	}
 	if !missing {
 		return
@@ -209,7 +209,7 @@ func (a *atom) feedAuthor() {
 }
 
 // anyNamed reports whether the list has a person with a name.
-func anybody(list []feed.Person) bool {
+func anyNamed(list []feed.Person) bool {
 	for i := range list {
 		if visibleText(nameOf(&list[i])) != "" {
 			return true

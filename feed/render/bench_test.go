@@ -15,11 +15,11 @@ func BenchmarkAppend(b *testing.B) {
 	}
 	for _, format := range Formats() {
 		b.Run(format.Name, func(b *testing.B) {
-			room := written(b, f, format.Name)
-			b.SetBytes(int64(len(room)))
+			buf := written(b, f, format.Name)
+			b.SetBytes(int64(len(buf)))
 			b.ReportAllocs()
 			for b.Loop() {
-				room, _, _ = Append(room[:0], f, format.Name, nil)
+				buf, _, _ = Append(buf[:0], f, format.Name, nil)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(f.Items)), "ns/item")
 		})

@@ -81,17 +81,17 @@ func (c cdf) head(title string, about *feed.Text) {
 }
 
 // plainWords returns text for an element that has no type and in which programs expect HTML.
-func plainWords(s string) string { return title1(&feed.Text{Value: s, Type: plainText}) }
+func plainWords(s string) string { return titleText(&feed.Text{Value: s, Type: plainText}) }
 
 // values writes the elements of the submission that have a VALUE attribute.
 func (c cdf) values(authors []feed.Person, publisher *feed.Person, rights string, published *feed.Date, categories []feed.Category) {
 	for i := range authors {
-		if who := line(&authors[i]); who != "" {
+		if who := personLine(&authors[i]); who != "" {
 			c.empty("AUTHOR", "VALUE", who)
 		}
 	}
 	if publisher != nil {
-		c.empty("PUBLISHER", "VALUE", line(publisher))
+		c.empty("PUBLISHER", "VALUE", personLine(publisher))
 	}
 	c.empty("COPYRIGHT", "VALUE", rights)
 	c.empty("PUBLICATIONDATE", "VALUE", c.moment(published, "PUBLICATIONDATE"))

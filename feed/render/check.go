@@ -351,14 +351,14 @@ const tooMany = 1e18
 
 // number returns a value that must be a whole number of at least minimum; "", with a warning,
 // for any other value.
-func (w *writer) number(s, where string, least int) string {
+func (w *writer) number(s, where string, minimum int) string {
 	if s == "" {
 		return ""
 	}
 	const longest = 18 // digits that every program can represent
 	s = strings.TrimSpace(s)
 	n, err := strconv.Atoi(s)
-	if err == nil && n >= least && len(s) <= longest && s[0] != '+' && (least >= 0 || s != "-0") {
+	if err == nil && n >= minimum && len(s) <= longest && s[0] != '+' && (minimum >= 0 || s != "-0") {
 		return s
 	}
 	w.invalid(s, where, "a whole number")
@@ -434,14 +434,14 @@ func visibleText(s string) string {
 }
 
 // cutTo returns at most limit characters of s, with a warning if it shortens s.
-func (w *writer) cutTo(s, where string, most int) string {
-	if !tooLong(s, most) {
+func (w *writer) cutTo(s, where string, limit int) string {
+	if !tooLong(s, limit) {
 		return s
 	}
-	w.warn("length", where, "This is cut after ", strconv.Itoa(most), " characters, which are the most that may stand there.")
+	w.warn("length", where, "This is cut after ", strconv.Itoa(limit), " characters, which are the most that may stand there.")
 	n := 0
 	for i := range s {
-		if n == most-1 {
+		if n == limit-1 {
 			return strings.TrimRight(s[:i], " ") + "…"
 		}
 		n++

@@ -146,7 +146,7 @@ func TestPlacesComeBackInEveryForm(t *testing.T) {
 		}
 	}
 	for _, g := range []feed.Geometry{{}, {Type: "Point"}, {Type: "Point", Coordinates: [][]float64{{1}}}, {Type: "Polygon", Coordinates: square[:2]}, {Type: "Star", Coordinates: square}} {
-		if soundGeometry(&g) {
+		if validGeometry(&g) {
 			t.Errorf("%+v is no place", g)
 		}
 	}

@@ -74,8 +74,8 @@ func (t *table) row(it *feed.Item) {
 	t.put(it.Link, "link")
 	t.put(bodyOf(it).Value, "body")
 	date := itemDate(it)
-	var room [40]byte
-	when := room[:0]
+	var buf [40]byte
+	when := buf[:0]
 	if t.moment(&date, "date") {
 		when = appendRFC3339(when, date.UTC)
 	}

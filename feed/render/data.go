@@ -121,7 +121,7 @@ func (t *tree) end() {
 }
 
 // canNest reports whether a list of maps fits into the nesting limit, and warns if not.
-func (t *tree) room(key string) bool {
+func (t *tree) canNest(key string) bool {
 	if len(t.open)+8 <= dataDepth { // the list, its maps, and their members
 		return true
 	}

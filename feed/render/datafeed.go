@@ -25,8 +25,8 @@ func (t *tree) feed(f *feed.Feed) {
 	t.some("language", f.Language)
 	t.someDate("published", f.Published)
 	t.someDate("updated", f.Updated)
-	t.words2("rights", &f.Rights)
-	t.words2("info", &f.Info)
+	t.wordsIfAny("rights", &f.Rights)
+	t.wordsIfAny("info", &f.Info)
 	t.some("icon", f.Icon)
 	t.image("image_details", f.Image)
 	t.people("authors", f.Authors)
@@ -140,7 +140,7 @@ func (t *tree) words(key string, x *feed.Text) {
 }
 
 // wordsIfAny is words for a text that may be missing.
-func (t *tree) words2(key string, x *feed.Text) {
+func (t *tree) wordsIfAny(key string, x *feed.Text) {
 	if x.Value != "" {
 		t.words(key, x)
 	}
@@ -167,8 +167,8 @@ func (t *tree) date(key string, d feed.Date) {
 		t.some(raw, d.Raw)
 		return
 	}
-	var room [40]byte
-	t.put(key, string(appendRFC3339(room[:0], d.UTC)))
+	var buf [40]byte
+	t.put(key, string(appendRFC3339(buf[:0], d.UTC)))
 	t.int(unix, d.UTC.Unix())
 }
 
@@ -270,7 +270,7 @@ func (t *tree) places(list []feed.Geometry) {
 func (t *tree) unknown(list []feed.Node) { t.nodes("unknown", list) }
 
 func (t *tree) nodes(key string, list []feed.Node) {
-	if len(list) == 0 || !t.room(key) {
+	if len(list) == 0 || !t.canNest(key) {
 		return
 	}
 	t.list(key)

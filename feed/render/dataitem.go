@@ -8,7 +8,7 @@ import (
 
 // items adds items with their nested items.
 func (t *tree) items(key string, list []feed.Item) {
-	if len(list) > 0 && !t.room(key) {
+	if len(list) > 0 && !t.canNest(key) {
 		return
 	}
 	t.begin(datum{kind: kindList, key: key})
@@ -192,7 +192,7 @@ func (t *tree) more(m *feed.More) {
 	}
 	t.someDate("expires", m.Expires)
 	t.flag("draft", m.Draft)
-	t.words2("rights", &m.Rights)
+	t.wordsIfAny("rights", &m.Rights)
 	t.texts("licenses", m.Licenses)
 	t.some("markdown", m.Markdown)
 	t.places(m.Where)

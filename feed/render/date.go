@@ -88,15 +88,15 @@ func put2(p []byte, n int) { p[0], p[1] = byte('0'+n/10), byte('0'+n%10) }
 
 // appendDigits writes n with at least width digits.
 func appendDigits(b []byte, n, width int) []byte {
-	var room [20]byte
-	i := len(room)
+	var buf [20]byte
+	i := len(buf)
 	for n > 0 || width > 0 {
 		i--
-		room[i] = byte('0' + n%10)
+		buf[i] = byte('0' + n%10)
 		n /= 10
 		width--
 	}
-	return append(b, room[i:]...)
+	return append(b, buf[i:]...)
 }
 
 // moment reports whether a date can be written: its year has four digits. It warns about text

@@ -18,7 +18,7 @@ func (w *writer) extension(e *feed.Extension) {
 		switch {
 		case n.Name == "":
 			w.lose(lostUnknown, strings.TrimSpace(n.Text) != "")
-		case !w.unheard(n):
+		case !w.isUnknown(n):
 			w.warn("unknown-element", n.Name, titleOf(w.format), " has no place for this element, or it is there already; it is left out.")
 		case !isLateFOAF(n) || w.newer("foaf:"+n.Name, true):
 			w.tree(n)
@@ -27,7 +27,7 @@ func (w *writer) extension(e *feed.Extension) {
 }
 
 // isUnknown reports whether the element's vocabulary is unknown.
-func (w *writer) unheard(n *feed.Node) bool {
+func (w *writer) isUnknown(n *feed.Node) bool {
 	if n.Space == "" && n.Prefix == "" {
 		return w.foreign(n, true)
 	}

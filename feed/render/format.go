@@ -102,10 +102,10 @@ func (e *CallbackError) Error() string {
 
 // short quotes and shortens a value for a message.
 func short(s string) string {
-	const most = 60
+	const limit = 60
 	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) > most {
-		n := most
+	if len(s) > limit {
+		n := limit
 		for s[n]&0xc0 == 0x80 {
 			n--
 		}

@@ -13,7 +13,7 @@ import (
 func (w *writer) places(list []feed.Geometry) {
 	for i := range list {
 		g := &list[i]
-		if !soundGeometry(g) {
+		if !validGeometry(g) {
 			w.warn("place", "where", "This place has no form that GeoRSS has; it is left out.")
 			continue
 		}
@@ -51,7 +51,7 @@ func (w *writer) placeNotes(g *feed.Geometry) {
 
 // validGeometry reports whether a geometry has a known type and enough points. All coordinates
 // must be finite, and all points must have the same dimension.
-func soundGeometry(g *feed.Geometry) bool {
+func validGeometry(g *feed.Geometry) bool {
 	n := len(g.Coordinates)
 	switch g.Type {
 	case "Point":

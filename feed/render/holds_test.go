@@ -394,7 +394,7 @@ func (h holder) itemDates(it *feed.Item) {
 
 // heldTitle is a text as an element without a type holds it.
 func heldTitle(t feed.Text) feed.Text {
-	s := title1(&t)
+	s := titleText(&t)
 	if s == "" {
 		return feed.Text{}
 	}

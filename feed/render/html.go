@@ -23,7 +23,7 @@ func appendHTML(w *writer) {
 	if title == "" {
 		title = h.clean(f.Link, "link")
 	}
-	h.say(title)
+	h.text(title)
 	h.raw("</title>\n")
 	h.relations()
 	h.raw("</head>\n<body>\n<main class=\"h-feed\">\n<header>\n<h1 class=\"p-name\" dir=\"auto\">")
@@ -56,13 +56,13 @@ func (h *htmlWriter) clean(s, where string) string {
 }
 
 // text writes escaped text, which clean has already processed.
-func (h *htmlWriter) say(s string) { h.b = appendHTMLText(h.b, s) }
+func (h *htmlWriter) text(s string) { h.b = appendHTMLText(h.b, s) }
 
 // attribute writes an attribute into the open tag, unless the value is empty.
 func (h *htmlWriter) attribute(name, value string) {
 	if value = h.clean(value, name); value != "" {
 		h.raw(" " + name + `="`)
-		h.say(value)
+		h.text(value)
 		h.raw(`"`)
 	}
 }
@@ -123,21 +123,21 @@ func (h *htmlWriter) relation(rel, href, kind, title string) {
 func (h *htmlWriter) link(class, href, text string) {
 	href = webAddress(href)
 	if href == "" {
-		h.say(text)
+		h.text(text)
 		return
 	}
 	h.raw("<a")
 	h.attribute("class", class)
 	h.attribute("href", href)
 	h.raw(">")
-	h.say(text)
+	h.text(text)
 	h.raw("</a>")
 }
 
 func (h *htmlWriter) image(class, src, alt string) {
 	if src = webAddress(src); src != "" {
 		h.raw(`<img class="` + class + `" alt="`)
-		h.say(alt)
+		h.text(alt)
 		h.raw(`"`)
 		h.attribute("src", src)
 		h.raw(">\n")
@@ -179,7 +179,7 @@ func (h *htmlWriter) paragraphs(s string) {
 			h.raw("<p>")
 		}
 		open = true
-		h.say(line)
+		h.text(line)
 	}
 	if open {
 		h.raw("</p>")
@@ -198,7 +198,7 @@ func (h *htmlWriter) author(p *feed.Person) {
 	h.raw(`<p>By <span class="p-author h-card" dir="auto">`)
 	if webAddress(href) == "" {
 		h.raw(`<span class="p-name">`)
-		h.say(name)
+		h.text(name)
 		h.raw("</span>")
 	} else {
 		h.link("p-name u-url", href, name)
@@ -263,7 +263,7 @@ func (h *htmlWriter) item(it *feed.Item) {
 		for i := range it.Categories {
 			if name := h.clean(categoryName(&it.Categories[i]), "categories"); name != "" {
 				h.raw(`<span class="p-category" dir="auto">`)
-				h.say(name)
+				h.text(name)
 				h.raw("</span> ")
 			}
 		}
@@ -308,7 +308,7 @@ func (h *htmlWriter) files(it *feed.Item) {
 			about = strings.TrimPrefix(about+", ", ", ") + strconv.FormatInt(e.Length, 10) + " bytes"
 		}
 		if about != "" {
-			h.say(" (" + h.clean(about, "enclosures") + ")")
+			h.text(" (" + h.clean(about, "enclosures") + ")")
 		}
 		h.raw("</p>\n")
 	}

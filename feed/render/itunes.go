@@ -88,14 +88,14 @@ func (w *writer) explicit(s string) string {
 
 // itunesKeywords writes as many comma-separated keywords as the limit allows.
 func (w *writer) itunesKeywords(words []string) {
-	const most = 255 // characters; bytes are an upper bound
+	const limit = 255 // characters; bytes are an upper bound
 	if len(words) == 0 {
 		return
 	}
 	n := -1
 	for i, word := range words {
-		if n += len(word) + 1; n > most {
-			w.warn("length", "itunes:keywords", "There are more keywords than the ", strconv.Itoa(most), " characters that they may have; the last ones are left out.")
+		if n += len(word) + 1; n > limit {
+			w.warn("length", "itunes:keywords", "There are more keywords than the ", strconv.Itoa(limit), " characters that they may have; the last ones are left out.")
 			words = words[:i]
 			break
 		}

@@ -29,7 +29,7 @@ func appendJSONFeed(w *writer) {
 	j.url("feed_url", w.self())
 	j.some("description", plainOf(&f.Subtitle))
 	j.some("user_comment", plainOf(&f.Info))
-	if next := j.whole(older(f), "next_url"); next != j.whole(w.self(), "feed_url") {
+	if next := j.whole(olderPage(f), "next_url"); next != j.whole(w.self(), "feed_url") {
 		j.some("next_url", next)
 	}
 	if f.Image != nil {
@@ -56,7 +56,7 @@ func appendJSONFeed(w *writer) {
 // Feed has only one member for both.
 //
 // spec:jsonfeed11-2020#next-url
-func older(f *feed.Feed) string {
+func olderPage(f *feed.Feed) string {
 	if f.Next != "" {
 		return f.Next
 	}
@@ -197,9 +197,9 @@ func (j *jsonWriter) hubs() {
 	var named []feed.Hub
 	parts := jsonParts{list: "hubs", nodes: j.f.Unknown}
 	one := func(h feed.Hub, index int) {
-		const most = 100
+		const limit = 100
 		h.URL = j.whole(h.URL, "hubs")
-		if h.URL == "" || visibleText(h.Type) == "" || len(named) >= most || slices.Contains(named, h) {
+		if h.URL == "" || visibleText(h.Type) == "" || len(named) >= limit || slices.Contains(named, h) {
 			return
 		}
 		if named == nil {
@@ -269,7 +269,7 @@ func (j *jsonWriter) items(list []feed.Item) {
 		j.open('{')
 		j.item(it)
 		j.shut('}')
-		if len(it.Items) > 0 && len(j.at) < deepestItems && !reported(it) {
+		if len(it.Items) > 0 && len(j.at) < deepestItems && !includesNested(it) {
 			if !j.nested {
 				j.nested = true
 				j.warn("nested", "items", "JSON Feed has no items within items; they stand behind the one that they were in.")
@@ -282,7 +282,7 @@ func (j *jsonWriter) items(list []feed.Item) {
 
 // includesNested reports whether the full text of an item contains the texts of its nested
 // items, in order.
-func reported(it *feed.Item) bool {
+func includesNested(it *feed.Item) bool {
 	rest := it.Summary.Value // in RSS without content:encoded, the summary is the full text
 	if len(it.Content) > 0 {
 		rest = it.Content[0].Value

@@ -148,10 +148,10 @@ func mediaFiles(it *feed.Item) []feed.Enclosure {
 		files = append([]feed.Enclosure(nil), files...)
 		files[0].Duration = float64(it.ITunes.Seconds)
 	}
-	const most = 100 // compared with each other
+	const limit = 100 // compared with each other
 	files = files[:len(files):len(files)]
 	add := func(e feed.Enclosure) {
-		if e.URL == "" || len(files) >= most {
+		if e.URL == "" || len(files) >= limit {
 			return
 		}
 		for i := range files {

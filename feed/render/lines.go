@@ -56,7 +56,7 @@ type lineReader struct {
 func (r *lineReader) words(s string) {
 	if r.pre > 0 {
 		if s != "" {
-			r.part()
+			r.gaps()
 			r.b.WriteString(s)
 		}
 		return
@@ -70,7 +70,7 @@ func (r *lineReader) words(s string) {
 		for n < len(s) && (!isGap(s[n]) || s[n] == ' ' && n+1 < len(s) && !isGap(s[n+1])) {
 			n++
 		}
-		r.part()
+		r.gaps()
 		r.b.WriteString(s[:n])
 		s = s[n:]
 	}
@@ -79,7 +79,7 @@ func (r *lineReader) words(s string) {
 func isGap(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' }
 
 // gaps writes the pending white space.
-func (r *lineReader) part() {
+func (r *lineReader) gaps() {
 	switch {
 	case r.b.Len() == 0:
 	case r.lines > 0:
@@ -98,7 +98,7 @@ func (r *lineReader) tag() {
 		r.skip("-->")
 		return
 	case len(s) < 2 || !isLetter(s[1]) && s[1] != '/' && s[1] != '!' && s[1] != '?':
-		r.part()
+		r.gaps()
 		r.b.WriteByte('<')
 		r.rest = s[1:]
 		return
@@ -167,7 +167,7 @@ func (r *lineReader) element(tag string) {
 	case "li":
 		r.lines = max(r.lines, 1)
 		if !end {
-			r.part()
+			r.gaps()
 			r.b.WriteString("* ")
 		}
 	case "td", "th":
@@ -201,8 +201,8 @@ func (r *lineReader) link(tag string, end bool) {
 		return
 	}
 	if r.open != "" {
-		const most = 1000
-		if len(*r.links) < most {
+		const limit = 1000
+		if len(*r.links) < limit {
 			*r.links = append(*r.links, r.open)
 			r.b.WriteString(" [" + strconv.Itoa(len(*r.links)) + "]")
 		}

@@ -79,30 +79,30 @@ func (w *writer) joined(in feed.MediaInfo, around *feed.MediaInfo) feed.MediaInf
 	if in.Rights == "" {
 		in.Rights = around.Rights
 	}
-	in.Keywords = both(in.Keywords, around.Keywords)
-	in.Thumbnails = both(in.Thumbnails, around.Thumbnails)
-	in.Categories = both(in.Categories, around.Categories)
-	in.Hashes = both(in.Hashes, around.Hashes)
-	in.Players = both(in.Players, around.Players)
-	in.Credits = both(in.Credits, around.Credits)
-	in.Texts = both(in.Texts, around.Texts)
-	in.Restrictions = both(in.Restrictions, around.Restrictions)
-	in.Ratings = both(in.Ratings, around.Ratings)
-	in.Comments = both(in.Comments, around.Comments)
-	in.Responses = both(in.Responses, around.Responses)
-	in.BackLinks = both(in.BackLinks, around.BackLinks)
-	in.Prices = both(in.Prices, around.Prices)
-	in.Licenses = both(in.Licenses, around.Licenses)
-	in.SubTitles = both(in.SubTitles, around.SubTitles)
-	in.PeerLinks = both(in.PeerLinks, around.PeerLinks)
-	in.Locations = both(in.Locations, around.Locations)
-	in.Scenes = both(in.Scenes, around.Scenes)
-	in.Other = both(in.Other, around.Other)
+	in.Keywords = concat(in.Keywords, around.Keywords)
+	in.Thumbnails = concat(in.Thumbnails, around.Thumbnails)
+	in.Categories = concat(in.Categories, around.Categories)
+	in.Hashes = concat(in.Hashes, around.Hashes)
+	in.Players = concat(in.Players, around.Players)
+	in.Credits = concat(in.Credits, around.Credits)
+	in.Texts = concat(in.Texts, around.Texts)
+	in.Restrictions = concat(in.Restrictions, around.Restrictions)
+	in.Ratings = concat(in.Ratings, around.Ratings)
+	in.Comments = concat(in.Comments, around.Comments)
+	in.Responses = concat(in.Responses, around.Responses)
+	in.BackLinks = concat(in.BackLinks, around.BackLinks)
+	in.Prices = concat(in.Prices, around.Prices)
+	in.Licenses = concat(in.Licenses, around.Licenses)
+	in.SubTitles = concat(in.SubTitles, around.SubTitles)
+	in.PeerLinks = concat(in.PeerLinks, around.PeerLinks)
+	in.Locations = concat(in.Locations, around.Locations)
+	in.Scenes = concat(in.Scenes, around.Scenes)
+	in.Other = concat(in.Other, around.Other)
 	return in
 }
 
 // concat returns the elements of a, then those of b.
-func both[T any](a, b []T) []T {
+func concat[T any](a, b []T) []T {
 	switch {
 	case len(a) == 0:
 		return b

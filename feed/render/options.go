@@ -39,8 +39,8 @@ func (o *Options) callback() (name string, ok bool) {
 	if o.Callback == "" {
 		return "feedCallback", true
 	}
-	const most = 200
-	if len(o.Callback) > most {
+	const limit = 200
+	if len(o.Callback) > limit {
 		return "", false
 	}
 	start := true // of an identifier

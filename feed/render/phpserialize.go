@@ -47,12 +47,12 @@ func phpText(b []byte, s string) []byte {
 
 // phpFloat writes a number in PHP's own form: 1, 0.25, 1.0E+25.
 func phpFloat(b []byte, x float64) []byte {
-	const least, most = 1e-4, 1e17
-	if size := math.Abs(x); x == 0 || least <= size && size < most {
+	const minimum, limit = 1e-4, 1e17
+	if size := math.Abs(x); x == 0 || minimum <= size && size < limit {
 		return strconv.AppendFloat(b, x, 'f', -1, 64)
 	}
-	var room [32]byte
-	mantissa, exponent, _ := bytes.Cut(strconv.AppendFloat(room[:0], x, 'e', -1, 64), []byte("e"))
+	var buf [32]byte
+	mantissa, exponent, _ := bytes.Cut(strconv.AppendFloat(buf[:0], x, 'e', -1, 64), []byte("e"))
 	b = append(b, mantissa...)
 	if bytes.IndexByte(mantissa, '.') < 0 {
 		b = append(b, ".0"...)

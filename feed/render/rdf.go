@@ -181,7 +181,7 @@ func (r *rdf) parts(about string) {
 func (r *rdf) channelDublinCore() {
 	f := r.f
 	r.leaf("dc:language", r.language(f.Language, "language"))
-	r.leaf("dc:rights", title1(&f.Rights))
+	r.leaf("dc:rights", titleText(&f.Rights))
 	if f.Updated.UTC.IsZero() {
 		r.dateRFC3339("dc:date", &f.Published)
 	} else {
@@ -253,7 +253,7 @@ func (r *rdf) item(it *feed.Item, about string) {
 	begin := len(w.b)
 	short := rss{writer: w, v: 200}
 	summary, content := short.texts(it)
-	title := title1(&it.Title)
+	title := titleText(&it.Title)
 	if title == "" {
 		title = w.madeTitle(it, summary, content)
 	}

@@ -29,7 +29,7 @@ func Append(dst []byte, f *feed.Feed, format string, o *Options) ([]byte, []Warn
 	if w.lost != 0 {
 		w.reportLost(titleOf(format))
 	}
-	return w.b, w.reported(), nil
+	return w.b, w.allWarnings(), nil
 }
 
 // sizeOf estimates the size of a document in bytes, to avoid reallocations while it grows.

@@ -60,8 +60,8 @@ func (r *rss) channel() {
 	w.element("description", subtitle)
 	r.length("description", subtitle, 500)
 	w.leaf("language", w.language(f.Language, "language"))
-	r.wants(f.Language != "", "language")
-	w.leaf("copyright", title1(&f.Rights))
+	r.requires(f.Language != "", "language")
+	w.leaf("copyright", titleText(&f.Rights))
 	r.channelPersons()
 	w.dateRFC822("pubDate", &f.Published)
 	w.dateRFC822("lastBuildDate", &f.Updated)
@@ -120,7 +120,7 @@ func (r *rss) generatorElement() {
 
 // titleText returns a text for an element without a type, such as title and copyright. Readers
 // treat it as plain text unless it looks like HTML.
-func title1(t *feed.Text) string {
+func titleText(t *feed.Text) string {
 	s := t.Value
 	switch {
 	case s == "" || strings.IndexByte(s, '<') < 0 && strings.IndexByte(s, '&') < 0:
@@ -144,7 +144,7 @@ func title1(t *feed.Text) string {
 
 // channelTitle returns the title, which RSS requires.
 func (r *rss) channelTitle() string {
-	if t := title1(&r.f.Title); t != "" {
+	if t := titleText(&r.f.Title); t != "" {
 		return t
 	}
 	r.warn("title-missing", "title", "The feed has no title, which RSS asks for.")
@@ -178,21 +178,21 @@ func (w *writer) madeAddress(id string) string {
 // it, so it is not shortened.
 //
 // spec:rss091-1999#lengths
-func (r *rss) length(where, s string, most int) {
-	if r.v == 91 && tooLong(s, most) {
-		r.tooLong(where, most)
+func (r *rss) length(where, s string, limit int) {
+	if r.v == 91 && tooLong(s, limit) {
+		r.tooLong(where, limit)
 	}
 }
 
-func tooLong(s string, most int) bool { return len(s) > most && utf8.RuneCountInString(s) > most }
+func tooLong(s string, limit int) bool { return len(s) > limit && utf8.RuneCountInString(s) > limit }
 
 // tooLong warns that a text has more characters than the format allows.
-func (w *writer) tooLong(where string, most int) {
-	w.warn(where+"-length", where, "This ", where, " has more than ", strconv.Itoa(most), " characters, which ", titleOf(w.format), " does not allow; readers of that time may cut it.")
+func (w *writer) tooLong(where string, limit int) {
+	w.warn(where+"-length", where, "This ", where, " has more than ", strconv.Itoa(limit), " characters, which ", titleOf(w.format), " does not allow; readers of that time may cut it.")
 }
 
 // requires warns about a missing element that only RSS 0.91 requires.
-func (r *rss) wants(has bool, where string) {
+func (r *rss) requires(has bool, where string) {
 	if r.v == 91 && !has {
 		r.warn(where+"-missing", where, "RSS 0.91 asks for ", where, ", which the feed does not have.")
 	}

@@ -11,7 +11,7 @@ import (
 //
 // spec:rss090-1999#lengths
 func appendRSS090(w *writer) {
-	const most = 15
+	const limit = 15
 	f := w.f
 	s := rss{writer: w, v: 91}
 	r := &rdf{writer: w, title: s.channelTitle(), link: s.channelLink()}
@@ -23,15 +23,15 @@ func appendRSS090(w *writer) {
 	w.close("channel")
 	r.parts("")
 	items := f.Items
-	if len(items) > most {
+	if len(items) > limit {
 		w.warn("items", "", "RSS 0.90 has no more than 15 items; the first 15 are written.")
-		items = items[:most]
+		items = items[:limit]
 	}
 	for i := range items {
 		w.enter(i)
 		it := &items[i]
 		w.open("item")
-		title := title1(&it.Title)
+		title := titleText(&it.Title)
 		if title == "" {
 			summary, content := s.texts(it)
 			title = w.madeTitle(it, summary, content)
@@ -50,10 +50,10 @@ func appendRSS090(w *writer) {
 }
 
 // limited writes an element whose length the format limits.
-func (w *writer) limited(name, text string, most int) {
+func (w *writer) limited(name, text string, limit int) {
 	w.element(name, text)
-	if len(text) > most && utf8.RuneCountInString(text) > most {
-		w.tooLong(name, most)
+	if len(text) > limit && utf8.RuneCountInString(text) > limit {
+		w.tooLong(name, limit)
 	}
 }
 

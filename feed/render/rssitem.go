@@ -14,11 +14,11 @@ const deepest = 30
 //
 // spec:rss091-1999#lengths
 func (r *rss) items() {
-	const most = 15
+	const limit = 15
 	items := r.f.Items
-	if r.v == 91 && len(items) > most {
+	if r.v == 91 && len(items) > limit {
 		r.warn("items", "", "RSS 0.91 has no more than 15 items; the first 15 are written.")
-		items = items[:most]
+		items = items[:limit]
 	}
 	r.ids.list = make([]string, 0, len(items))
 	for i := range items {
@@ -85,7 +85,7 @@ func isWords(mediaType string) bool {
 
 // itemTitle writes the title and reports whether the item has one. Only RSS 0.91 requires it.
 func (r *rss) itemTitle(it *feed.Item, summary, content *feed.Text) bool {
-	title := title1(&it.Title)
+	title := titleText(&it.Title)
 	if title == "" && r.v == 91 {
 		r.element("title", r.madeTitle(it, summary, content))
 		return true
@@ -98,7 +98,7 @@ func (r *rss) itemTitle(it *feed.Item, summary, content *feed.Text) bool {
 // madeTitle returns the first words of an item, for formats that require a title.
 func (w *writer) madeTitle(it *feed.Item, texts ...*feed.Text) string {
 	if title := w.titleWords(texts...); title != "" {
-		return title1(&feed.Text{Value: title})
+		return titleText(&feed.Text{Value: title})
 	}
 	if it.Link != "" {
 		return it.Link

@@ -58,7 +58,7 @@ func (r *rss) ttl() {
 func (r *rss) imageElement(title, link string) {
 	img := r.f.Image
 	if img == nil || img.URL == "" {
-		r.wants(false, "image")
+		r.requires(false, "image")
 		return
 	}
 	if it := r.f.ITunes; r.v >= 200 && it != nil && *img == (feed.Image{URL: it.Image}) {
@@ -102,11 +102,11 @@ func (w *writer) image(img *feed.Image, title, link string, attrs ...string) boo
 }
 
 // size writes the width or height of an image in pixels, if it is within the limit.
-func (r *rss) size(name string, n, most int) {
+func (r *rss) size(name string, n, limit int) {
 	switch {
 	case n <= 0:
-	case n > most:
-		r.warn("image-size", "image/"+name, "A picture is at most ", strconv.Itoa(most), " pixels in ", name, "; this number is left out.")
+	case n > limit:
+		r.warn("image-size", "image/"+name, "A picture is at most ", strconv.Itoa(limit), " pixels in ", name, "; this number is left out.")
 	default:
 		r.leaf(name, strconv.Itoa(n))
 	}

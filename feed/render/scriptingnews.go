@@ -33,13 +33,13 @@ func (n news) header() {
 	f := n.f
 	n.open("header")
 	n.element("scriptingNewsVersion", "2.0b1")
-	n.leaf("copyright", title1(&f.Rights))
+	n.leaf("copyright", titleText(&f.Rights))
 	if f.Format == feed.ScriptingNews {
 		n.leaf("whichChannel", f.ID)
 	} else {
 		n.lose(lostIDs, f.ID != "")
 	}
-	n.element("channelTitle", title1(&f.Title))
+	n.element("channelTitle", titleText(&f.Title))
 	n.element("channelDescription", asHTML(&f.Subtitle))
 	link := n.uri(f.Link, "link")
 	if link == "" {
@@ -220,7 +220,7 @@ func (n news) related(it *feed.Item, marks []mark) []mark {
 // links. ok is false for any other HTML, and if a program that searches for the words in order
 // would find them elsewhere.
 func unlinked(s string) (text string, marks []mark, ok bool) {
-	const most = 200 // links that programs search for
+	const limit = 200 // links that programs search for
 	var b strings.Builder
 	next := 0 // where the search for the next words begins
 	for s != "" {
@@ -238,7 +238,7 @@ func unlinked(s string) (text string, marks []mark, ok bool) {
 			continue
 		}
 		url, words, rest, ok := anchor(s)
-		if !ok || len(marks) >= most {
+		if !ok || len(marks) >= limit {
 			return "", nil, false
 		}
 		if at := strings.Index(b.String()[next:]+words, words); at != b.Len()-next || words == "" {

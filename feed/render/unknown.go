@@ -121,7 +121,7 @@ func (t *treeWriter) element(n *feed.Node) (prefix string, declare bool) {
 	if n.Space == "" && prefix != "" {
 		n = &feed.Node{Space: undeclared(prefix)}
 	}
-	return prefix, t.look(prefix) != n.Space && !t.atRoot(prefix, n.Space)
+	return prefix, t.lookup(prefix) != n.Space && !t.atRoot(prefix, n.Space)
 }
 
 // structural reports the element names that structure a feed.
@@ -143,7 +143,7 @@ func undeclared(prefix string) string {
 // atRoot reports whether the root can declare a prefix with its usual meaning. It cannot if an
 // enclosing element declares the prefix differently.
 func (t *treeWriter) atRoot(prefix, uri string) bool {
-	if prefix == "" || t.look(prefix) != "" {
+	if prefix == "" || t.lookup(prefix) != "" {
 		return false
 	}
 	s := spaceOfPrefix(prefix)
@@ -158,7 +158,7 @@ func (t *treeWriter) atRoot(prefix, uri string) bool {
 }
 
 // lookup returns the namespace of a prefix; "" if the tree does not declare it.
-func (t *treeWriter) look(prefix string) string {
+func (t *treeWriter) lookup(prefix string) string {
 	for i := len(t.scope) - 1; i >= 0; i-- {
 		if t.scope[i].prefix == prefix {
 			return t.scope[i].uri
@@ -198,7 +198,7 @@ func (t *treeWriter) attrs(n *feed.Node) {
 		case !isName(local) || prefix != "" && !isName(prefix):
 			t.warn("unknown-attribute", n.Name, "XML has no attributes of this name; it is left out: ", short(a.Name), ".")
 			continue
-		case prefix == "xmlns" || a.Name == "xmlns" || t.twice(n.Attrs[:i], a, local),
+		case prefix == "xmlns" || a.Name == "xmlns" || t.isDuplicate(n.Attrs[:i], a, local),
 			a.Name == "xml:lang" && (a.Value == "" || t.language(a.Value, n.Name) == ""),
 			a.Name == "xml:base" && (a.Value == "" || t.ref(a.Value, n.Name) != a.Value):
 			continue
@@ -226,7 +226,7 @@ func (t *treeWriter) xmlAttr(n *feed.Node, name, value string) {
 }
 
 // isDuplicate reports whether an earlier attribute has the same name.
-func (t *treeWriter) twice(before []feed.Attr, a *feed.Attr, local string) bool {
+func (t *treeWriter) isDuplicate(before []feed.Attr, a *feed.Attr, local string) bool {
 	for i := range before {
 		b := &before[i]
 		if b.Name[strings.IndexByte(b.Name, ':')+1:] == local && spaceOfAttr(b) == spaceOfAttr(a) {
@@ -263,10 +263,10 @@ func (t *treeWriter) bound(prefix, uri string) string {
 	if uri == "" {
 		uri = undeclared(prefix)
 	}
-	if prefix == "" || prefix == "xmlns" || prefix == "xml" || contains(t.used, prefix) && t.look(prefix) != uri && !t.atRoot(prefix, uri) {
+	if prefix == "" || prefix == "xmlns" || prefix == "xml" || contains(t.used, prefix) && t.lookup(prefix) != uri && !t.atRoot(prefix, uri) {
 		prefix = t.other(uri)
 	}
-	if t.look(prefix) != uri && !t.atRoot(prefix, uri) {
+	if t.lookup(prefix) != uri && !t.atRoot(prefix, uri) {
 		t.declare(prefix, uri)
 	}
 	t.used = append(t.used, prefix)
@@ -276,14 +276,14 @@ func (t *treeWriter) bound(prefix, uri string) string {
 // other returns a prefix that already stands for uri, or an unused one.
 func (t *treeWriter) other(uri string) string {
 	for i := range t.scope {
-		if b := &t.scope[i]; b.uri == uri && b.prefix != "" && t.look(b.prefix) == uri {
+		if b := &t.scope[i]; b.uri == uri && b.prefix != "" && t.lookup(b.prefix) == uri {
 			return b.prefix
 		}
 	}
 	for {
 		t.made++
 		prefix := "ns" + strconv.Itoa(t.made)
-		if t.look(prefix) == "" {
+		if t.lookup(prefix) == "" {
 			return prefix
 		}
 	}

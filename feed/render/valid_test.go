@@ -186,10 +186,10 @@ func (r *rules) person(s string) {
 	}
 }
 
-func (r *rules) number(s string, least, most int) {
+func (r *rules) number(s string, minimum, limit int) {
 	r.Helper()
-	if n, err := strconv.Atoi(s); err != nil || n < least || n > most {
-		r.Errorf("%s: %q is no number from %d to %d", r.format, s, least, most)
+	if n, err := strconv.Atoi(s); err != nil || n < minimum || n > limit {
+		r.Errorf("%s: %q is no number from %d to %d", r.format, s, minimum, limit)
 	}
 }
 

@@ -57,7 +57,7 @@ func (w *writer) leave() { w.at = w.at[:len(w.at)-1] }
 
 // allWarnings returns the recorded warnings, and one with the number of those beyond the
 // limit.
-func (w *writer) reported() []Warning {
+func (w *writer) allWarnings() []Warning {
 	if w.unreported > 0 {
 		w.warnings = append(w.warnings, Warning{Rule: "more", Text: "There are " + strconv.Itoa(w.unreported) + " more warnings."})
 		w.unreported = 0

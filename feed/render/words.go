@@ -174,9 +174,9 @@ func behind(s, name string) string {
 // FirstWords returns the beginning of a text as one line of at most n characters. It ends
 // after a whole word if possible.
 func FirstWords(s string, n int) string {
-	const most = 4 // bytes per character
-	if len(s) > 2*most*n {
-		s = strings.ToValidUTF8(s[:2*most*n], "")
+	const limit = 4 // bytes per character
+	if len(s) > 2*limit*n {
+		s = strings.ToValidUTF8(s[:2*limit*n], "")
 	}
 	s = strings.Join(strings.Fields(s), " ")
 	count, space := 0, 0

@@ -25,8 +25,8 @@ func (w *writer) root(name string, attrs ...string) {
 func (w *writer) done(name string) {
 	w.close(name)
 	w.b = append(w.b, '\n')
-	var room [512]byte
-	decl := room[:0]
+	var buf [512]byte
+	decl := buf[:0]
 	for s := range spNone {
 		if w.spaces&(1<<s) == 0 {
 			continue
