@@ -98,7 +98,7 @@ func (a *authority) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			n = len(a.orders)
 			a.orders = append(a.orders, &order{name: ids[0].Value, token: rand.Text(), status: "pending", authz: "pending"})
 		}
-		a.notifyOrder(w, base, n)
+		a.writeOrder(w, base, n)
 	case "authz":
 		answer(w, 200, a.authz(base, n))
 	case "prove-http", "prove-tls":
@@ -106,7 +106,7 @@ func (a *authority) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(w, 200, map[string]string{"type": kinds()[what], "status": "processing", "url": base + r.URL.Path, "token": a.orders[n].token})
 	case "finalize":
 		a.sign(a.orders[n], payload["csr"])
-		a.notifyOrder(w, base, n)
+		a.writeOrder(w, base, n)
 	case "chain":
 		w.Header().Set("Content-Type", "application/pem-certificate-chain")
 		_, _ = w.Write(a.orders[n].chain)
@@ -119,7 +119,7 @@ func kinds() map[string]string {
 	return map[string]string{"prove-http": "http-01", "prove-tls": "tls-alpn-01"}
 }
 
-func (a *authority) notifyOrder(w http.ResponseWriter, base string, n int) {
+func (a *authority) writeOrder(w http.ResponseWriter, base string, n int) {
 	o := a.orders[n]
 	w.Header().Set("Location", fmt.Sprintf("%s/order/%d", base, n))
 	said := map[string]any{"status": o.status, "identifiers": []any{map[string]string{"type": "dns", "value": o.name}},

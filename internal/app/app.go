@@ -60,9 +60,9 @@ type App struct {
 	upstream *upstream.Engine
 	hosted
 	reading
-	feeds    *publishhttp.Feeds // the doors to what is hosted
-	targets  *announce.Announcer
-	testFeed *testfeed.Feed
+	feeds     *publishhttp.Feeds // the doors to what is hosted
+	announcer *announce.Announcer
+	testFeed  *testfeed.Feed
 
 	certificates lateCertificates
 	tracer       *trace.Tracer // nil: nothing is traced
@@ -123,7 +123,7 @@ func (a *App) openStore(ctx context.Context, connect time.Duration) (store.Store
 // join makes the parts and joins them to the store. It may be called again after it failed.
 func (a *App) join(ctx context.Context, st store.Store) error {
 	cfg, log := a.cfg, a.log
-	a.wayOut()
+	a.newClients()
 	bus := event.NewBus(rand.Int64N(1<<40) + 1)
 	fetcher := &hubhttp.Fetcher{Client: a.client}
 	redirects := &hubhttp.Redirects{
@@ -144,7 +144,7 @@ func (a *App) join(ctx context.Context, st store.Store) error {
 	}
 	a.hub.Init()
 	a.newUpstream(st)
-	a.newTargets(st)
+	a.newAnnouncer(st)
 	if err := (hosting{a}).newHosted(ctx, st); err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (a *App) join(ctx context.Context, st store.Store) error {
 	a.certificates.open(st)
 	a.operator = api.New(a.operating(st, a.writing(api.Options{
 		Hub: a.hub, Store: st, Relays: a.upstream, Accounts: a.accounts, Feeds: a.authors, Audience: a.audience, Origin: a.names.Public,
-		River: a.river, ReaderOf: a.owners.readerOf, Targets: a.targets, Tick: a.testFeed.Tick, Traces: a.traceCounts(), DiskFree: a.diskFree,
+		River: a.river, ReaderOf: a.owners.readerOf, Targets: a.announcer, Tick: a.testFeed.Tick, Traces: a.traceCounts(), DiskFree: a.diskFree,
 		Bus: bus, Version: Version, PublicURL: cfg.PublicURL, Warnings: a.operatorWarnings,
 		Log: log, Now: a.clock.Now, Done: a.done,
 	})))
@@ -171,7 +171,7 @@ const (
 )
 
 // wayOut makes the two guards and what goes through them.
-func (a *App) wayOut() {
+func (a *App) newClients() {
 	agent := endpoint.UserAgent(Version, a.cfg.PublicURL)
 	a.client = fetch.New(fetch.Options{
 		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Setting: allowFetch, Own: a.names.Listeners},

@@ -185,7 +185,7 @@ func (f *feed) set(body string) {
 	f.body = body
 }
 
-func TestPingReachesASubscriberThroughTheRealEndpoints(t *testing.T) {
+func TestAPingReachesASubscriberThroughTheRealDoors(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	f, s := newFeed(t), newSubscriber(t)
@@ -216,7 +216,7 @@ func TestPingReachesASubscriberThroughTheRealEndpoints(t *testing.T) {
 	}
 }
 
-func TestHealthEndpointsRespondOnBothListeners(t *testing.T) {
+func TestTheHealthDoorsAnswerOnBothListeners(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	for _, base := range []string{r.base, r.admin} {
@@ -307,7 +307,7 @@ func TestEveryPageAnswers(t *testing.T) {
 	}
 }
 
-func TestOwnEndpointIsRejectedAsCallback(t *testing.T) {
+func TestAnOwnDoorIsNoCallback(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	f := newFeed(t)

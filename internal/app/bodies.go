@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	bodySmall    = 16 << 10 // bytes that the body of any request may have
+	smallBody    = 16 << 10 // bytes that the body of any request may have
 	maxBodies    = 128      // larger ones of strangers in memory at once
 	bodiesEach   = 16       // of them from one address
 	bodyLongFor  = time.Second
 	bodiesAnswer = "Many large requests are being read at the moment; please try again in a few seconds.\n"
 )
 
-var errNoRoom = errors.New("many large requests are being read at the moment; please try again in a few seconds")
+var errBodyLimit = errors.New("many large requests are being read at the moment; please try again in a few seconds")
 
 type connKey struct{}
 
@@ -39,12 +39,12 @@ type bodies struct {
 	exempt func(netip.Addr) bool
 
 	mu   sync.Mutex
-	held map[*comingBody]struct{}
+	held map[*pendingBody]struct{}
 	from map[netip.Addr]int
 }
 
 func newBodies(next http.Handler, exempt func(netip.Addr) bool) *bodies {
-	return &bodies{next: next, exempt: exempt, held: map[*comingBody]struct{}{}, from: map[netip.Addr]int{}}
+	return &bodies{next: next, exempt: exempt, held: map[*pendingBody]struct{}{}, from: map[netip.Addr]int{}}
 }
 
 // ServeHTTP passes a request on, or says that its body is too much just now.
@@ -60,20 +60,20 @@ func (b *bodies) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		b.next.ServeHTTP(w, r)
 		return
 	}
-	body := &comingBody{ReadCloser: r.Body, all: b, conn: conn, named: named(r)}
+	body := &pendingBody{ReadCloser: r.Body, all: b, conn: conn, named: named(r)}
 	conn.coming.Add(1)
-	defer body.leave()
-	defer body.here()
-	if r.ContentLength > bodySmall && !body.enter(time.Now()) {
+	defer body.release()
+	defer body.finish()
+	if r.ContentLength > smallBody && !body.acquire(time.Now()) {
 		head := w.Header()
 		head.Set("Retry-After", "5")
 		head.Set("Connection", "close") // the body is not read
-		say(w, http.StatusServiceUnavailable, bodiesAnswer)
+		respond(w, http.StatusServiceUnavailable, bodiesAnswer)
 		return
 	}
 	r2 := *r
 	r2.Body = body
-	b.next.ServeHTTP(&refusing{w, body}, &r2)
+	b.next.ServeHTTP(&wantRefused{w, body}, &r2)
 }
 
 // named reports a request that says who it is from, at an address where that is looked
@@ -87,7 +87,7 @@ func named(r *http.Request) bool {
 }
 
 // comingBody is a body on its way.
-type comingBody struct {
+type pendingBody struct {
 	io.ReadCloser
 	all   *bodies
 	conn  *cappedConn
@@ -103,27 +103,27 @@ type comingBody struct {
 }
 
 // Read takes a place before the body becomes large.
-func (b *comingBody) Read(p []byte) (int, error) {
+func (b *pendingBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if b.read += int64(n); b.read > bodySmall && !b.enter(time.Now()) {
+	if b.read += int64(n); b.read > smallBody && !b.acquire(time.Now()) {
 		b.refused.Store(true)
-		n, err = 0, errNoRoom
+		n, err = 0, errBodyLimit
 	}
 	if err != nil {
-		b.here()
+		b.finish()
 	}
 	return n, err
 }
 
 // here says that the body is read, or that nobody wants the rest of it.
-func (b *comingBody) here() {
+func (b *pendingBody) finish() {
 	if b.over.CompareAndSwap(false, true) {
 		b.conn.coming.Add(-1)
 	}
 }
 
 // enter takes a place; false: there is none.
-func (b *comingBody) enter(now time.Time) bool {
+func (b *pendingBody) acquire(now time.Time) bool {
 	if b.named {
 		return true
 	}
@@ -133,10 +133,10 @@ func (b *comingBody) enter(now time.Time) bool {
 		a.mu.Unlock()
 		return true
 	}
-	var out *comingBody
+	var out *pendingBody
 	free := a.from[addr] < bodiesEach || a.exempt(b.conn.peer)
 	if free && len(a.held) >= maxBodies {
-		out = a.longest(addr, now)
+		out = a.evictSlowest(addr, now)
 		free = out != nil
 	}
 	if free {
@@ -153,7 +153,7 @@ func (b *comingBody) enter(now time.Time) bool {
 
 // longest takes the place of the body that has been coming longest, of the address that
 // has most.
-func (a *bodies) longest(addr netip.Addr, now time.Time) (out *comingBody) {
+func (a *bodies) evictSlowest(addr netip.Addr, now time.Time) (out *pendingBody) {
 	for b := range a.held {
 		n := a.from[b.conn.addr]
 		if n <= a.from[addr] || b.over.Load() || now.Sub(b.since) < bodyLongFor || a.exempt(b.conn.peer) {
@@ -170,13 +170,13 @@ func (a *bodies) longest(addr netip.Addr, now time.Time) (out *comingBody) {
 }
 
 // leave gives the place back.
-func (b *comingBody) leave() {
+func (b *pendingBody) release() {
 	b.all.mu.Lock()
 	defer b.all.mu.Unlock()
 	b.all.drop(b)
 }
 
-func (a *bodies) drop(b *comingBody) {
+func (a *bodies) drop(b *pendingBody) {
 	if _, there := a.held[b]; !there {
 		return
 	}
@@ -188,15 +188,15 @@ func (a *bodies) drop(b *comingBody) {
 
 // refusing makes what a door says of a body that found no place a refusal for now. The
 // words are the door's own.
-type refusing struct {
+type wantRefused struct {
 	http.ResponseWriter
-	body *comingBody
+	body *pendingBody
 }
 
 // Unwrap lets http.ResponseController find the writer.
-func (w *refusing) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *wantRefused) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-func (w *refusing) WriteHeader(status int) {
+func (w *wantRefused) WriteHeader(status int) {
 	if w.body.refused.Load() {
 		status = http.StatusServiceUnavailable
 		w.Header().Set("Retry-After", "5")

@@ -6,7 +6,7 @@ import (
 )
 
 // crowd is how many goroutines for each processor may wait before it is busy.
-const clients = 8
+const maxWaiting = 8
 
 // busy reports that goroutines queue for a processor.
 func busy() bool {
@@ -15,5 +15,5 @@ func busy() bool {
 	if s[0].Value.Kind() != metrics.KindUint64 {
 		return false // a runtime that does not tell
 	}
-	return s[0].Value.Uint64() > uint64(clients*runtime.GOMAXPROCS(0))
+	return s[0].Value.Uint64() > uint64(maxWaiting*runtime.GOMAXPROCS(0))
 }

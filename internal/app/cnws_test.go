@@ -41,7 +41,7 @@ func cnwsEar(t *testing.T, answer func(w http.ResponseWriter, n int)) *ear {
 }
 
 // say posts a message to the door and returns what it answers.
-func (r *running) say(t *testing.T, message string) (int, cnws.Result) {
+func (r *running) respond(t *testing.T, message string) (int, cnws.Result) {
 	t.Helper()
 	res, err := http.Post(r.base+"/cnws", "text/xml", strings.NewReader(cnwsHead+message+"</notification>"))
 	if err != nil {
@@ -89,7 +89,7 @@ func TestAPublisherOfCNWS(t *testing.T) {
 	w, e := newWebSubHub(t, nil), cnwsEar(t, nil)
 	feed := w.put("/rss.xml", rssWith("one"))
 	for range 2 { // whoever is on the list already is told so
-		code, got := w.say(t, subscribeTo(feed, e.URL+"/n?a=1&amp;b=2"))
+		code, got := w.respond(t, subscribeTo(feed, e.URL+"/n?a=1&amp;b=2"))
 		if code != http.StatusOK || !got.Status || got.Title != "Café & Co" || got.Description != "All of it" {
 			t.Fatalf("subscribe: %d %+v", code, got)
 		}
@@ -115,7 +115,7 @@ func TestAPublisherOfCNWS(t *testing.T) {
 		"the publisher itself":           {feed, w.base + "/cnws"},
 		"nobody":                         {feed, "http://127.0.0.1:1/"},
 	} {
-		if code, got := w.say(t, subscribeTo(c.resource, c.callback)); code != http.StatusOK || got.Status || got.Description == "" {
+		if code, got := w.respond(t, subscribeTo(c.resource, c.callback)); code != http.StatusOK || got.Status || got.Description == "" {
 			t.Errorf("%s: %d %+v", name, code, got)
 		}
 	}
@@ -155,7 +155,7 @@ func TestWhatACNWSSubscriberAnswersDecides(t *testing.T) {
 		"a broken connection": {once(func(http.ResponseWriter) { panic(http.ErrAbortHandler) }), true, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if code, got := w.say(t, subscribeTo(feed, c.URL)); code != http.StatusOK || !got.Status {
+			if code, got := w.respond(t, subscribeTo(feed, c.URL)); code != http.StatusOK || !got.Status {
 				t.Fatalf("subscribe: %d %+v", code, got)
 			}
 			for i, want := range []int{c.notified, c.notified + map[bool]int{false: 0, true: 1}[c.stays]} {
@@ -173,14 +173,14 @@ func TestWhatACNWSSubscriberAnswersDecides(t *testing.T) {
 	}
 }
 
-func TestReturningCNWSSubscriberGetsMissedChanges(t *testing.T) {
+func TestACNWSSubscriberThatComesBackIsToldWhatItMissed(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, func(c *config.Config) {
 		c.Hub.Retry = []time.Duration{20 * time.Millisecond, 20 * time.Millisecond, time.Hour} // then only if it asks
 	})
 	feed := w.put("/rss.xml", rssWith("one"))
 	e := cnwsEar(t, nil)
-	if code, got := w.say(t, subscribeTo(feed, e.URL)); code != http.StatusOK || !got.Status {
+	if code, got := w.respond(t, subscribeTo(feed, e.URL)); code != http.StatusOK || !got.Status {
 		t.Fatalf("subscribe: %d %+v", code, got)
 	}
 	addr := e.Listener.Addr().String()
@@ -204,7 +204,7 @@ func TestReturningCNWSSubscriberGetsMissedChanges(t *testing.T) {
 	srv := &httptest.Server{Listener: l, Config: &http.Server{Handler: again, ReadHeaderTimeout: time.Minute}}
 	srv.Start()
 	t.Cleanup(srv.Close)
-	if code, got := w.say(t, subscribeTo(feed, e.URL)); code != http.StatusOK || !got.Status {
+	if code, got := w.respond(t, subscribeTo(feed, e.URL)); code != http.StatusOK || !got.Status {
 		t.Fatalf("confirm after the outage: %d %+v", code, got)
 	}
 	notified := again.await(t, "POST", 1)
@@ -221,7 +221,7 @@ func TestASubscriberOfCNWS(t *testing.T) {
 	if code, body := post(t, w.base+"/rsscloud/pleaseNotify", s.form(feed, "yes")); code != 200 || !strings.Contains(body, `success="true"`) {
 		t.Fatalf("pleaseNotify: %d %s", code, body)
 	}
-	if code, got := w.say(t, changeOf(feed)); code != http.StatusOK || got.Status {
+	if code, got := w.respond(t, changeOf(feed)); code != http.StatusOK || got.Status {
 		t.Errorf("a change that nobody asked for: %d %+v", code, got)
 	}
 	w.relay(t, client.RelayRequest{Feed: feed, Via: "cnws", Hub: publisher.URL + "/door"})
@@ -231,13 +231,13 @@ func TestASubscriberOfCNWS(t *testing.T) {
 		t.Fatalf("asked at %s with %s: %v", asked.RequestURI, asked.body, err)
 	}
 	w.put("/rss.xml", rssWith("two"))
-	if code, got := w.say(t, changeOf(feed)); code != http.StatusOK || !got.Status {
+	if code, got := w.respond(t, changeOf(feed)); code != http.StatusOK || !got.Status {
 		t.Errorf("a change with elements of others: %d %+v", code, got)
 	}
 	if got := s.wait(t, "the change"); got != feed {
 		t.Errorf("told of %s", got)
 	}
-	if code, got := w.say(t, changeOf(w.URL+"/other")); code != http.StatusOK || got.Status {
+	if code, got := w.respond(t, changeOf(w.URL+"/other")); code != http.StatusOK || got.Status {
 		t.Errorf("a change of something else: %d %+v", code, got)
 	}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, w.admin+"/v1/relays?feed="+url.QueryEscape(feed), nil)
@@ -253,7 +253,7 @@ func TestASubscriberOfCNWS(t *testing.T) {
 		_, body := get(t, w.admin+"/v1/relays")
 		return strings.Contains(body, `"relays":[]`)
 	})
-	if code, got := w.say(t, changeOf(feed)); code != http.StatusOK || got.Status {
+	if code, got := w.respond(t, changeOf(feed)); code != http.StatusOK || got.Status {
 		t.Errorf("a change after that: %d %+v", code, got)
 	}
 	if n := len(publisher.got("POST")); n != 1 {

@@ -35,11 +35,11 @@ type bubble struct {
 	hub    *hub.Hub
 	follow *upstream.Engine
 
-	mu    sync.Mutex
-	quiet bool   // the hub does not run, which takes long for many days
-	title string // of the feed's newest item
-	came  []moment
-	says  string // what the other side answers: true or false
+	mu     sync.Mutex
+	quiet  bool   // the hub does not run, which takes long for many days
+	title  string // of the feed's newest item
+	came   []moment
+	answer string // what the other side answers: true or false
 }
 
 // moment is a message that came to the other side.
@@ -60,7 +60,7 @@ func inBubble(t *testing.T, quiet bool, do func(t *testing.T, b *bubble)) {
 	t.Helper()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		b := &bubble{t: t, dir: dir, net: &nettest.Internet{Latency: 10 * time.Millisecond}, title: "one", says: "true", quiet: quiet}
+		b := &bubble{t: t, dir: dir, net: &nettest.Internet{Latency: 10 * time.Millisecond}, title: "one", answer: "true", quiet: quiet}
 		defer b.serve("feed.example:80", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
@@ -95,9 +95,9 @@ func (b *bubble) other() (stop func()) {
 		}
 		b.mu.Lock()
 		b.came = append(b.came, moment{time.Now(), doc})
-		says := b.says
+		answer := b.answer
 		b.mu.Unlock()
-		cnwsAnswer(w, says)
+		cnwsAnswer(w, answer)
 	}))
 }
 
@@ -170,7 +170,7 @@ func (b *bubble) pass(d time.Duration) {
 }
 
 // say sends a message to the program's door and returns the answer.
-func (b *bubble) say(message string) cnws.Result {
+func (b *bubble) respond(message string) cnws.Result {
 	b.t.Helper()
 	tr := &http.Transport{DialContext: b.net.Dial, DisableKeepAlives: true}
 	res, err := (&http.Client{Transport: tr}).Post(bubbleHub+"/cnws", "text/xml", strings.NewReader(cnwsHead+message+"</notification>"))
@@ -219,7 +219,7 @@ func TestASubscriberThatIsAwayForADayIsRemovedAndNotBefore(t *testing.T) {
 	t.Parallel()
 	inBubble(t, false, func(t *testing.T, b *bubble) {
 		stop := b.other()
-		if r := b.say(subscribeTo(bubbleFeed, bubbleOther)); !r.Status {
+		if r := b.respond(subscribeTo(bubbleFeed, bubbleOther)); !r.Status {
 			t.Fatalf("subscribe: %+v", r)
 		}
 		b.change("two")
@@ -271,7 +271,7 @@ func TestASubscriptionElsewhereIsConfirmedAfterSilenceAndAfterAnOutage(t *testin
 			t.Fatalf("heard %+v", first)
 		}
 		b.pass(24 * time.Hour)
-		if r := b.say(changeOf(bubbleFeed)); !r.Status {
+		if r := b.respond(changeOf(bubbleFeed)); !r.Status {
 			t.Errorf("the change is not wanted: %+v", r)
 		}
 		spoke := time.Now()

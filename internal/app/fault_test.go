@@ -58,7 +58,7 @@ func fill(t *testing.T, file string) {
 }
 
 // door is one way to say something to the hub, and how a refusal looks there.
-type endpoint struct {
+type protocolCall struct {
 	path, contentType, body string
 	status                  int
 	accepted, refused       string // in the answer's body
@@ -105,11 +105,11 @@ func websubForm(mode, topic, callback string) url.Values {
 }
 
 // newDoors are the ways of the other protocols, with callbacks at other.
-func newEndpoints(feed, other string) map[string]endpoint {
+func otherCalls(feed, other string) map[string]protocolCall {
 	const form, xml = "application/x-www-form-urlencoded", "text/xml"
 	websub := func(mode string) string { return websubForm(mode, feed, other+"/websub").Encode() }
 	const flerror, away = "<name>flerror</name><value><boolean>", " server"
-	return map[string]endpoint{
+	return map[string]protocolCall{
 		"a WebSub request":                {"/websub", form, websub("subscribe"), 503, "202 ", away},
 		"a WebSub request at /hub":        {"/hub", form, websub("subscribe"), 503, "202 ", away},
 		"a WebSub request to end":         {"/websub", form, websub("unsubscribe"), 503, "202 ", away},
@@ -125,7 +125,7 @@ func newEndpoints(feed, other string) map[string]endpoint {
 
 // doors are the ways to ping feed and to register s for it; callbacks of protocols
 // that s does not speak are at other.
-func endpoints(feed string, s *subscriber, other string) map[string]endpoint {
+func protocolCalls(feed string, s *subscriber, other string) map[string]protocolCall {
 	const form, xml = "application/x-www-form-urlencoded", "text/xml"
 	u, _ := url.Parse(s.URL) // httptest made it
 	ping := url.Values{"url": {feed}}.Encode()
@@ -134,8 +134,8 @@ func endpoints(feed string, s *subscriber, other string) map[string]endpoint {
 		f.Set("path", path)
 		return f.Encode()
 	}
-	all := newEndpoints(feed, other)
-	maps.Copy(all, map[string]endpoint{
+	all := otherCalls(feed, other)
+	maps.Copy(all, map[string]protocolCall{
 		"a ping over REST":         {"/rsscloud/ping", form, ping, 503, `success="true"`, `success="false"`},
 		"a ping over XML-RPC":      {"/RPC2", xml, `<methodCall><methodName>rssCloud.ping</methodName><params><param><value>` + feed + `</value></param></params></methodCall>`, 200, "<boolean>1<", "<int>4<"},
 		"a ping over SOAP":         {"/soap", xml, soapEnvelope(`<ping xmlns="http://rsscloud.org/"><url>` + feed + `</url></ping>`), 500, ">true<", ":Server<"},
@@ -149,7 +149,7 @@ func endpoints(feed string, s *subscriber, other string) map[string]endpoint {
 }
 
 // knock sends d once.
-func (d endpoint) knock(t *testing.T, base string) (ok bool, answer string) {
+func (d protocolCall) send(t *testing.T, base string) (ok bool, answer string) {
 	t.Helper()
 	res, err := http.Post(base+d.path, d.contentType, strings.NewReader(d.body))
 	if err != nil {
@@ -171,10 +171,10 @@ func (d endpoint) knock(t *testing.T, base string) (ok bool, answer string) {
 }
 
 // refusing wants every door to refuse, in its own form and without harm.
-func refusing(t *testing.T, r *running, list map[string]endpoint) {
+func wantRefused(t *testing.T, r *running, list map[string]protocolCall) {
 	t.Helper()
 	for name, d := range list {
-		if ok, answer := d.knock(t, r.base); ok {
+		if ok, answer := d.send(t, r.base); ok {
 			t.Errorf("%s was accepted: %s", name, answer)
 		}
 	}
@@ -186,7 +186,7 @@ func refusing(t *testing.T, r *running, list map[string]endpoint) {
 	}
 }
 
-func TestEndpointsReportAFullDiskAndRecover(t *testing.T) {
+func TestAFullDiskIsAnsweredAtEveryDoorAndRecoversByItself(t *testing.T) {
 	t.Parallel()
 	dir := tmpfs(t, "8m")
 	cfg := conf(t, dir)
@@ -220,7 +220,7 @@ func TestEndpointsReportAFullDiskAndRecover(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.set("<rss><channel><title>two</title></channel></rss>")
-	refusing(t, r, endpoints(feed, s, other))
+	wantRefused(t, r, protocolCalls(feed, s, other))
 	after, err := r.app.Hub().Store.Counts(t.Context(), time.Now())
 	if err != nil || after != before {
 		t.Errorf("something was half applied: %+v became %+v, %v", before, after, err)
@@ -241,8 +241,8 @@ func TestEndpointsReportAFullDiskAndRecover(t *testing.T) {
 	if got := s.wait(t, "the change, when there is room again"); got != feed {
 		t.Errorf("told of %q", got)
 	}
-	for name, d := range endpoints(feed, s, other) {
-		if ok, answer := d.knock(t, r.base); !ok {
+	for name, d := range protocolCalls(feed, s, other) {
+		if ok, answer := d.send(t, r.base); !ok {
 			t.Errorf("%s when there is room again: %s", name, answer)
 		}
 	}
@@ -427,7 +427,7 @@ func TestADatabaseThatComesAndGoes(t *testing.T) {
 		wait(t, "pings are acknowledged", counted(&good, 50))
 		cluster.Crash()
 		wait(t, "pings are refused", counted(&bad, 20))
-		refusing(t, r, endpoints(feeds[0].URL+"/rss.xml", s, other))
+		wantRefused(t, r, protocolCalls(feeds[0].URL+"/rss.xml", s, other))
 		if err := cluster.Start(); err != nil {
 			t.Fatal(err)
 		}

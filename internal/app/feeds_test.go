@@ -59,7 +59,7 @@ func curl(t *testing.T, args ...string) string {
 	return strings.TrimPrefix(string(out), "HTTP/1.1 100 Continue\r\n\r\n")
 }
 
-func says(t *testing.T, what, answer, status string, words ...string) {
+func expectAnswer(t *testing.T, what, answer, status string, words ...string) {
 	t.Helper()
 	if !strings.HasPrefix(answer, "HTTP/1.1 "+status) {
 		t.Errorf("%s: answered %.600s; want %s", what, answer, status)
@@ -82,7 +82,7 @@ func TestASavedFeedReachesItsSubscribersInTheFormThatTheyFollow(t *testing.T) {
 		if err := os.WriteFile(file, []byte(rssOf(item)), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		says(t, "put", curl(t, "-u", "alice:"+alicePassword, "-T", file, w.base+"/alice/rss.xml"), "20")
+		expectAnswer(t, "put", curl(t, "-u", "alice:"+alicePassword, "-T", file, w.base+"/alice/rss.xml"), "20")
 	}
 	put("one")
 	cloud := newSubscriber(t)
@@ -144,42 +144,42 @@ func TestCurlSavesReadsAndEndsAFeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := curl(t, "-u", basic, "-T", file, at)
-	says(t, "put", first, "201", "Location: "+r.base+"/alice/rss.xml\r\n")
+	expectAnswer(t, "put", first, "201", "Location: "+r.base+"/alice/rss.xml\r\n")
 	tag := regexp.MustCompile(`(?i)etag: (\S+)`).FindStringSubmatch(first)[1]
-	says(t, "get", curl(t, at), "200", "\r\n\r\n"+rssOf("one"))
-	says(t, "get again", curl(t, "-H", "If-None-Match: "+tag, at), "304")
-	says(t, "by token", curl(t, "-H", bearer, "-X", "PUT", "--data-binary", rssOf("two"), at), "204")
-	says(t, "without a length", curl(t, "-H", bearer, "-H", "Transfer-Encoding: chunked", "-T", file, at), "204")
-	says(t, "by token as password", curl(t, "-u", "alice:"+token.Token, "-X", "PUT", "-H", "Content-Type: application/xml", "--data-binary", rssOf("three"), at), "204")
-	says(t, "an old version", curl(t, "-H", bearer, "-H", "If-Match: "+tag, "-T", file, at), "412")
-	says(t, "a wrong password", curl(t, "-u", "alice:x", "-T", file, at), "401", "Www-Authenticate: Basic")
-	says(t, "a page", curl(t, "-H", bearer, "-X", "PUT", "-H", "Content-Type:", "--data-binary", "<html><title>x</title></html>", at), "422", "This is an HTML page, not a feed.")
-	says(t, "packed", curl(t, "--compressed", r.base+"/alice/feed.html"), "200")
-	says(t, "converted", curl(t, "-G", "--data-urlencode", "url="+r.base+"/alice/rss.xml", "--data", "to=csv", r.base+"/convert"), "200", "three")
-	says(t, "another version", curl(t, "-H", bearer, "-X", "PUT", "-H", "Content-Type:", "--data-binary", rssOf("three and four"), at), "204")
+	expectAnswer(t, "get", curl(t, at), "200", "\r\n\r\n"+rssOf("one"))
+	expectAnswer(t, "get again", curl(t, "-H", "If-None-Match: "+tag, at), "304")
+	expectAnswer(t, "by token", curl(t, "-H", bearer, "-X", "PUT", "--data-binary", rssOf("two"), at), "204")
+	expectAnswer(t, "without a length", curl(t, "-H", bearer, "-H", "Transfer-Encoding: chunked", "-T", file, at), "204")
+	expectAnswer(t, "by token as password", curl(t, "-u", "alice:"+token.Token, "-X", "PUT", "-H", "Content-Type: application/xml", "--data-binary", rssOf("three"), at), "204")
+	expectAnswer(t, "an old version", curl(t, "-H", bearer, "-H", "If-Match: "+tag, "-T", file, at), "412")
+	expectAnswer(t, "a wrong password", curl(t, "-u", "alice:x", "-T", file, at), "401", "Www-Authenticate: Basic")
+	expectAnswer(t, "a page", curl(t, "-H", bearer, "-X", "PUT", "-H", "Content-Type:", "--data-binary", "<html><title>x</title></html>", at), "422", "This is an HTML page, not a feed.")
+	expectAnswer(t, "packed", curl(t, "--compressed", r.base+"/alice/feed.html"), "200")
+	expectAnswer(t, "converted", curl(t, "-G", "--data-urlencode", "url="+r.base+"/alice/rss.xml", "--data", "to=csv", r.base+"/convert"), "200", "three")
+	expectAnswer(t, "another version", curl(t, "-H", bearer, "-X", "PUT", "-H", "Content-Type:", "--data-binary", rssOf("three and four"), at), "204")
 	wait(t, "each version is listed by the title of the feed", func() bool {
 		_, list := tryGet(r.base + "/changes.xml")
 		return strings.Count(list, `<weblog name="Alice"`) > 2 && strings.Count(list, "<weblog ") == strings.Count(list, `<weblog name="Alice"`)
 	})
-	says(t, "converted at once", curl(t, "-G", "--data-urlencode", "url="+r.base+"/alice/rss.xml", "--data", "to=csv", r.base+"/convert"), "200", "three and four")
+	expectAnswer(t, "converted at once", curl(t, "-G", "--data-urlencode", "url="+r.base+"/alice/rss.xml", "--data", "to=csv", r.base+"/convert"), "200", "three and four")
 	for _, more := range []string{"?x=1", "?format=atom&x=1", "#x"} { // each would be kept apart
-		says(t, "converted by another spelling", curl(t, "-G", "--data-urlencode", "url="+r.base+"/alice/rss.xml"+more, "--data", "to=csv", r.base+"/convert"), "404")
+		expectAnswer(t, "converted by another spelling", curl(t, "-G", "--data-urlencode", "url="+r.base+"/alice/rss.xml"+more, "--data", "to=csv", r.base+"/convert"), "404")
 	}
-	says(t, "the page", curl(t, r.base+"/alice/"), "200", "application/atom", "three")
-	says(t, "the end", curl(t, "-H", bearer, "-X", "DELETE", at), "204")
-	says(t, "ended", curl(t, r.base+"/alice/feed.atom"), "410", "<newLocation/>")
+	expectAnswer(t, "the page", curl(t, r.base+"/alice/"), "200", "application/atom", "three")
+	expectAnswer(t, "the end", curl(t, "-H", bearer, "-X", "DELETE", at), "204")
+	expectAnswer(t, "ended", curl(t, r.base+"/alice/feed.atom"), "410", "<newLocation/>")
 	if _, err := admin.RestoreFeed(t.Context(), "alice", "rss"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := admin.MoveFeed(t.Context(), "alice", "rss", "https://b.example/feed"); err != nil {
 		t.Fatal(err)
 	}
-	says(t, "moved", curl(t, at), "301", "https://b.example/feed", "<newLocation>https://b.example/feed</newLocation>")
+	expectAnswer(t, "moved", curl(t, at), "301", "https://b.example/feed", "<newLocation>https://b.example/feed</newLocation>")
 	if _, err := admin.DisableUser(t.Context(), "alice", true); err != nil {
 		t.Fatal(err)
 	}
-	says(t, "a disabled user", curl(t, "-u", basic, "-T", file, at), "401")
-	says(t, "a disabled user's token", curl(t, "-H", bearer, "-T", file, at), "401")
+	expectAnswer(t, "a disabled user", curl(t, "-u", basic, "-T", file, at), "401")
+	expectAnswer(t, "a disabled user's token", curl(t, "-H", bearer, "-T", file, at), "401")
 }
 
 // lines gathers a log.
@@ -210,19 +210,19 @@ func TestNothingOfAPrivateFeedGoesAnywhereElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	const word = "unheard-of"
-	says(t, "put", curl(t, "-u", "alice:"+alicePassword, "-X", "PUT", "--data-binary", rssOf(word), r.base+"/alice/private/rss.xml"), "201")
+	expectAnswer(t, "put", curl(t, "-u", "alice:"+alicePassword, "-X", "PUT", "--data-binary", rssOf(word), r.base+"/alice/private/rss.xml"), "201")
 	plain := secret.Access.Password
 	path := "/alice/private/" + secret.Selector + "." + plain + "/rss.xml"
 	if !strings.HasSuffix(secret.Access.URL, path) {
 		t.Errorf("the address is said to be %s", secret.Access.URL)
 	}
-	says(t, "by address", curl(t, r.base+path), "200", word, "private, no-store", "no-referrer")
-	says(t, "by Basic", curl(t, "-u", secret.Access.Name+":"+plain, r.base+"/alice/private/feed.atom"), "200", word)
+	expectAnswer(t, "by address", curl(t, r.base+path), "200", word, "private, no-store", "no-referrer")
+	expectAnswer(t, "by Basic", curl(t, "-u", secret.Access.Name+":"+plain, r.base+"/alice/private/feed.atom"), "200", word)
 	header := "X-WSSE: " + wsse.Header(secret.Selector, plain, time.Now(), nil)
-	says(t, "by WSSE", curl(t, "-H", header, r.base+"/alice/private/feed.json"), "200", word)
-	says(t, "by the same WSSE", curl(t, "-H", header, r.base+"/alice/private/feed.json"), "401", "WSSE", "Basic")
-	says(t, "by a wrong address", curl(t, r.base+"/alice/private/"+secret.Selector+".x/rss.xml"), "404")
-	says(t, "by nobody", curl(t, r.base+"/alice/private/rss.xml"), "401")
+	expectAnswer(t, "by WSSE", curl(t, "-H", header, r.base+"/alice/private/feed.json"), "200", word)
+	expectAnswer(t, "by the same WSSE", curl(t, "-H", header, r.base+"/alice/private/feed.json"), "401", "WSSE", "Basic")
+	expectAnswer(t, "by a wrong address", curl(t, r.base+"/alice/private/"+secret.Selector+".x/rss.xml"), "404")
+	expectAnswer(t, "by nobody", curl(t, r.base+"/alice/private/rss.xml"), "401")
 
 	public := strings.Replace(r.base, "127.0.0.1", "localhost", 1)
 	cloud := newSubscriber(t)
@@ -237,7 +237,7 @@ func TestNothingOfAPrivateFeedGoesAnywhereElse(t *testing.T) {
 		if _, body := post(t, r.base+"/rsscloud/pleaseNotify", cloud.form(topic, "")); strings.Contains(body, `success="true"`) {
 			t.Errorf("somebody may follow %s", topic)
 		}
-		says(t, "convert", curl(t, "-G", "--data-urlencode", "url="+topic, "--data", "to=csv", r.base+"/convert"), "404")
+		expectAnswer(t, "convert", curl(t, "-G", "--data-urlencode", "url="+topic, "--data", "to=csv", r.base+"/convert"), "404")
 	}
 	for _, page := range []string{"/", "/log", "/changes.xml", "/topics", "/status", "/alice/", "/alice/rss.xml", "/alice/feed.json"} {
 		_, body := tryGet(r.base + page)
@@ -262,7 +262,7 @@ func TestNothingOfAPrivateFeedGoesAnywhereElse(t *testing.T) {
 	if err := admin.RevokeSecret(t.Context(), "alice", secret.Selector); err != nil {
 		t.Fatal(err)
 	}
-	says(t, "by a revoked address", curl(t, r.base+path), "404")
+	expectAnswer(t, "by a revoked address", curl(t, r.base+path), "404")
 	for _, s := range []string{plain, secret.Selector + ".", word, alicePassword} {
 		if strings.Contains(log.String(), s) {
 			t.Errorf("the log has %q:\n%s", s, log.String())
@@ -270,7 +270,7 @@ func TestNothingOfAPrivateFeedGoesAnywhereElse(t *testing.T) {
 	}
 }
 
-func TestSavedButUnannouncedVersionsAreSentAtStartup(t *testing.T) {
+func TestWhatWasSavedAndNotToldIsToldAtTheStart(t *testing.T) {
 	t.Parallel()
 	cfg := conf(t, t.TempDir())
 	cfg.PublicURL = "http://hub.example"

@@ -81,7 +81,7 @@ func (f *front) plain(public string, next http.Handler) http.Handler {
 			http.Redirect(w, r, public+r.URL.RequestURI(), http.StatusMovedPermanently)
 		default:
 			// It was sent in the clear already; a redirect would hide that.
-			say(w, http.StatusForbidden, "This is taken over https only: "+public+r.URL.EscapedPath()+"\n")
+			respond(w, http.StatusForbidden, "This is taken over https only: "+public+r.URL.EscapedPath()+"\n")
 		}
 	})
 	if f.acme != nil {

@@ -286,7 +286,7 @@ func cnwsNotificationAnswerAsPrinted(g *guide) {
 		_, _ = io.WriteString(w, g.doc)
 	})
 	feed := g.w.put("/answered/rss.xml", rssWith("one"))
-	if code, got := g.w.say(g.T, subscribeTo(feed, e.URL)); code != http.StatusOK || !got.Status {
+	if code, got := g.w.respond(g.T, subscribeTo(feed, e.URL)); code != http.StatusOK || !got.Status {
 		g.Fatalf("subscribe: %d %+v", code, got)
 	}
 	for i, title := range []string{"two", "three"} {

@@ -104,7 +104,7 @@ func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 // newNotifier completes the notifier, when everything that it needs is there.
 func (a hosting) newNotifier() {
 	*a.notifier = publish.Notifier{
-		Hub: a.hub, Store: a.hub.Store, Readers: a.river, Sources: a.river.Store, Posts: a.posts, Hosted: a.feeds, Targets: a.targets,
+		Hub: a.hub, Store: a.hub.Store, Readers: a.river, Sources: a.river.Store, Posts: a.posts, Hosted: a.feeds, Targets: a.announcer,
 		Names: &a.names, Stamp: a.hub.Bus.Stamp, Trace: a.tracedSave, Now: a.clock.Now, Log: a.log,
 	}
 }
@@ -180,18 +180,18 @@ func makeKey(dir, name string) error {
 }
 
 const (
-	announceEvery   = time.Minute
-	unnotifiedAgain = time.Second // after a failure; twice as long each time, up to untoldEvery
-	tidyEvery       = time.Hour
-	tidyTask        = "hosted"
+	pendingEvery = time.Minute
+	pendingRetry = time.Second // after a failure; twice as long each time, up to untoldEvery
+	tidyEvery    = time.Hour
+	tidyTask     = "hosted"
 )
 
 // lookAfterHosted tells what a crash left untold, and once an hour in the whole
 // cluster counts and tidies.
-func (a hosting) lookAfterHosted(ctx context.Context) {
-	tick := time.NewTicker(announceEvery)
+func (a hosting) maintainHosted(ctx context.Context) {
+	tick := time.NewTicker(pendingEvery)
 	defer tick.Stop()
-	again := unnotifiedAgain
+	again := pendingRetry
 	a.noteHosted(ctx, "write feeds anew", a.renewPosts(ctx))
 	for {
 		a.noteHosted(ctx, "tell of saved feeds", a.authors.NotifyPending(ctx))
@@ -204,20 +204,20 @@ func (a hosting) lookAfterHosted(ctx context.Context) {
 			a.noteHosted(ctx, "count readers", a.audience.Sweep(ctx))
 			a.tidyPosts(ctx)
 			a.noteHosted(ctx, "tidy files", a.files.Sweep(ctx))
-			a.noteHosted(ctx, "tidy sinks", a.targets.Tidy(ctx))
+			a.noteHosted(ctx, "tidy sinks", a.announcer.Tidy(ctx))
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			again = unnotifiedAgain
+			again = pendingRetry
 		case <-a.hosted.late:
 			select {
 			case <-ctx.Done():
 				return
 			case <-time.After(again):
 			}
-			again = min(2*again, announceEvery)
+			again = min(2*again, pendingEvery)
 		}
 	}
 }

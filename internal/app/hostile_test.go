@@ -156,12 +156,12 @@ func (r *running) nothing(t *testing.T) {
 
 // Content types, and a subscription that would be in order.
 const (
-	formType    = "Content-Type: application/x-www-form-urlencoded\r\n"
-	xmlType     = "Content-Type: text/xml\r\n"
-	hisTopic    = "http://a.test/"
-	ownEndpoint = "http://b.test/cb"
-	doctype     = `<!DOCTYPE a [<!ENTITY b "c">]>`
-	inOrder     = "hub.mode=subscribe&hub.callback=" + ownEndpoint + "&hub.topic=" + hisTopic
+	formType        = "Content-Type: application/x-www-form-urlencoded\r\n"
+	xmlType         = "Content-Type: text/xml\r\n"
+	hostileTopic    = "http://a.test/"
+	hostileCallback = "http://b.test/cb"
+	doctype         = `<!DOCTYPE a [<!ENTITY b "c">]>`
+	validRequest    = "hub.mode=subscribe&hub.callback=" + hostileCallback + "&hub.topic=" + hostileTopic
 )
 
 // hostile is a request and what must be in the answer.
@@ -178,24 +178,24 @@ func fields() string { return strings.Repeat("&x=1", 201) }
 
 func hostileWebSub() map[string]hostile {
 	return map[string]hostile{
-		"WebSub: over 64 KiB":                {request("POST", "/websub", formType, inOrder+"&hub.secret="+long()), " 413 "},
+		"WebSub: over 64 KiB":                {request("POST", "/websub", formType, validRequest+"&hub.secret="+long()), " 413 "},
 		"WebSub: endless":                    {chunked("/hub", formType), " 413 "},
-		"WebSub: a broken escape":            {request("POST", "/websub", formType, inOrder+"&x=%zz"), " 400 "},
-		"WebSub: 201 fields":                 {request("POST", "/hub", formType, inOrder+fields()), " 400 "},
-		"WebSub: two callbacks":              {request("POST", "/websub", formType, inOrder+"&hub.callback=http://c.test/"), " 400 "},
-		"WebSub: two modes":                  {request("POST", "/websub", formType, inOrder+"&hub.mode=unsubscribe"), " 400 "},
+		"WebSub: a broken escape":            {request("POST", "/websub", formType, validRequest+"&x=%zz"), " 400 "},
+		"WebSub: 201 fields":                 {request("POST", "/hub", formType, validRequest+fields()), " 400 "},
+		"WebSub: two callbacks":              {request("POST", "/websub", formType, validRequest+"&hub.callback=http://c.test/"), " 400 "},
+		"WebSub: two modes":                  {request("POST", "/websub", formType, validRequest+"&hub.mode=unsubscribe"), " 400 "},
 		"WebSub: no topic":                   {request("POST", "/websub", formType, "hub.mode=subscribe&hub.callback=http://b.test/"), " 400 "},
-		"WebSub: a mode that is none":        {request("POST", "/websub", formType, strings.Replace(inOrder, "subscribe", "denied", 1)), " 400 "},
-		"WebSub: a secret of 200 bytes":      {request("POST", "/websub", formType, inOrder+"&hub.secret="+strings.Repeat("s", 200)), " 400 "},
-		"WebSub: a lease of -1":              {request("POST", "/websub", formType, inOrder+"&hub.lease_seconds=-1"), " 400 "},
-		"WebSub: a fragment":                 {request("POST", "/websub", formType, inOrder+"%23here"), " 400 "},
+		"WebSub: a mode that is none":        {request("POST", "/websub", formType, strings.Replace(validRequest, "subscribe", "denied", 1)), " 400 "},
+		"WebSub: a secret of 200 bytes":      {request("POST", "/websub", formType, validRequest+"&hub.secret="+strings.Repeat("s", 200)), " 400 "},
+		"WebSub: a lease of -1":              {request("POST", "/websub", formType, validRequest+"&hub.lease_seconds=-1"), " 400 "},
+		"WebSub: a fragment":                 {request("POST", "/websub", formType, validRequest+"%23here"), " 400 "},
 		"WebSub: a fragment in the callback": {request("POST", "/websub", formType, "hub.mode=subscribe&hub.topic=http://a.test/&hub.callback=http://b.test/%23x"), " 400 "},
 		"WebSub: a file as topic":            {request("POST", "/websub", formType, "hub.mode=subscribe&hub.topic=file:///etc/passwd&hub.callback=http://b.test/"), " 400 "},
 		"WebSub: a header in the topic":      {request("POST", "/websub", formType, "hub.mode=subscribe&hub.topic=http://a.test/%0d%0aX-Evil:%201&hub.callback=http://b.test/"), " 400 "},
 		"WebSub: a header in the callback":   {request("POST", "/websub", formType, "hub.mode=subscribe&hub.topic=http://a.test/&hub.callback=http://b.test/%0d%0aX-Evil:%201"), " 400 "},
 		"WebSub: a password in the callback": {request("POST", "/websub", formType, "hub.mode=subscribe&hub.topic=http://a.test/&hub.callback=http://u:p@b.test/"), " 400 "},
 		"WebSub: multipart":                  {request("POST", "/websub", "Content-Type: multipart/form-data; boundary=x\r\n", "--x--"), " 415 "},
-		"WebSub: compressed":                 {request("POST", "/hub", formType+"Content-Encoding: gzip\r\n", inOrder), " 415 "},
+		"WebSub: compressed":                 {request("POST", "/hub", formType+"Content-Encoding: gzip\r\n", validRequest), " 415 "},
 		"WebSub: 51 topics":                  {request("POST", "/websub", formType, "hub.mode=publish"+manyTopics(51)), " 400 "},
 		"WebSub: a private topic published":  {request("POST", "/websub", formType, "hub.mode=publish&hub.url=http://10.0.0.1/"), " 403 "},
 		"WebSub: another method":             {request("DELETE", "/websub", "", ""), " 405 "},
@@ -206,21 +206,21 @@ func hostileCNWS() map[string]hostile {
 	return map[string]hostile{
 		"CNWS: over 256 KiB":     {request("POST", "/cnws", xmlType, "<notification>"+strings.Repeat(" ", 300<<10)), " 413 "},
 		"CNWS: endless":          {chunked("/cnws", xmlType), " 413 "},
-		"CNWS: a DOCTYPE":        {request("POST", "/cnws", xmlType, doctype+cnwsSubscribe(hisTopic, ownEndpoint)), " 400 "},
-		"CNWS: a second action":  {request("POST", "/cnws", xmlType, strings.Replace(cnwsSubscribe(hisTopic, ownEndpoint), "</notification>", "<resourceChange><resourceID>x</resourceID></resourceChange></notification>", 1)), " 400 "},
-		"CNWS: one action twice": {request("POST", "/cnws", xmlType, strings.Replace(cnwsSubscribe(hisTopic, ownEndpoint), "</notification>", "<subscribe/></notification>", 1)), " 400 "},
-		"CNWS: two documents":    {request("POST", "/cnws", xmlType, cnwsSubscribe(hisTopic, ownEndpoint)+cnwsSubscribe(hisTopic, ownEndpoint)), " 400 "},
-		"CNWS: it breaks off":    {request("POST", "/cnws", xmlType, strings.TrimSuffix(cnwsSubscribe(hisTopic, ownEndpoint), "</notification>")), " 400 "},
+		"CNWS: a DOCTYPE":        {request("POST", "/cnws", xmlType, doctype+cnwsSubscribe(hostileTopic, hostileCallback)), " 400 "},
+		"CNWS: a second action":  {request("POST", "/cnws", xmlType, strings.Replace(cnwsSubscribe(hostileTopic, hostileCallback), "</notification>", "<resourceChange><resourceID>x</resourceID></resourceChange></notification>", 1)), " 400 "},
+		"CNWS: one action twice": {request("POST", "/cnws", xmlType, strings.Replace(cnwsSubscribe(hostileTopic, hostileCallback), "</notification>", "<subscribe/></notification>", 1)), " 400 "},
+		"CNWS: two documents":    {request("POST", "/cnws", xmlType, cnwsSubscribe(hostileTopic, hostileCallback)+cnwsSubscribe(hostileTopic, hostileCallback)), " 400 "},
+		"CNWS: it breaks off":    {request("POST", "/cnws", xmlType, strings.TrimSuffix(cnwsSubscribe(hostileTopic, hostileCallback), "</notification>")), " 400 "},
 		"CNWS: great depth":      {request("POST", "/cnws", xmlType, strings.Repeat("<a>", 4000)), " 400 "},
 		"CNWS: no namespace":     {request("POST", "/cnws", xmlType, "<notification><subscribe/></notification>"), " 400 "},
-		"CNWS: a fragment":       {request("POST", "/cnws", xmlType, cnwsSubscribe(hisTopic, ownEndpoint+"#x")), "<status>false<"},
-		"CNWS: two callbacks":    {request("POST", "/cnws", xmlType, strings.Replace(cnwsSubscribe(hisTopic, ownEndpoint), "<notificationURL>", "<notificationURL>http://c.test/</notificationURL><notificationURL>", 1)), "<status>false<"},
-		"CNWS: a private topic":  {request("POST", "/cnws", xmlType, cnwsSubscribe("http://10.0.0.1/", ownEndpoint)), "<status>false<"},
-		"CNWS: a file":           {request("POST", "/cnws", xmlType, cnwsSubscribe("file:///etc/passwd", ownEndpoint)), "<status>false<"},
-		"CNWS: a header":         {request("POST", "/cnws", xmlType, cnwsSubscribe(hisTopic, "http://b.test/&#13;&#10;X-Evil: 1")), "<status>false<"},
+		"CNWS: a fragment":       {request("POST", "/cnws", xmlType, cnwsSubscribe(hostileTopic, hostileCallback+"#x")), "<status>false<"},
+		"CNWS: two callbacks":    {request("POST", "/cnws", xmlType, strings.Replace(cnwsSubscribe(hostileTopic, hostileCallback), "<notificationURL>", "<notificationURL>http://c.test/</notificationURL><notificationURL>", 1)), "<status>false<"},
+		"CNWS: a private topic":  {request("POST", "/cnws", xmlType, cnwsSubscribe("http://10.0.0.1/", hostileCallback)), "<status>false<"},
+		"CNWS: a file":           {request("POST", "/cnws", xmlType, cnwsSubscribe("file:///etc/passwd", hostileCallback)), "<status>false<"},
+		"CNWS: a header":         {request("POST", "/cnws", xmlType, cnwsSubscribe(hostileTopic, "http://b.test/&#13;&#10;X-Evil: 1")), "<status>false<"},
 		"CNWS: nobody asked":     {request("POST", "/cnws", xmlType, cnwsDocument("<resourceChange><resourceID>http://a.test/</resourceID></resourceChange>")), "<status>false<"},
-		"CNWS: compressed":       {request("POST", "/cnws", xmlType+"Content-Encoding: gzip\r\n", cnwsSubscribe(hisTopic, ownEndpoint)), " 415 "},
-		"CNWS: a form":           {request("POST", "/cnws", formType, inOrder), " 415 "},
+		"CNWS: compressed":       {request("POST", "/cnws", xmlType+"Content-Encoding: gzip\r\n", cnwsSubscribe(hostileTopic, hostileCallback)), " 415 "},
+		"CNWS: a form":           {request("POST", "/cnws", formType, validRequest), " 415 "},
 		"CNWS: another method":   {request("GET", "/cnws", "", ""), " 405 "},
 	}
 }
@@ -237,11 +237,11 @@ func hostileSites() map[string]hostile {
 		"a site: 256 characters":    {request("GET", "/pingSiteForm?name=x&url=http://a.test/"+strings.Repeat("x", 256), "", ""), " 400 "},
 		"a site: multipart":         {request("POST", "/pingSiteForm", "Content-Type: multipart/form-data; boundary=x\r\n", "--x--"), " 415 "},
 		"a site: another method":    {request("PUT", "/pingSiteForm", formType, "name=x&url=http://a.test/"), " 405 "},
-		"a site by RPC: a DOCTYPE":  {request("POST", "/weblogUpdates", xmlType, doctype+rpcCall("weblogUpdates.ping", "x", hisTopic)), "Fault"},
+		"a site by RPC: a DOCTYPE":  {request("POST", "/weblogUpdates", xmlType, doctype+rpcCall("weblogUpdates.ping", "x", hostileTopic)), "Fault"},
 		"a site by RPC: one thing":  {request("POST", "/RPC2", xmlType, rpcCall("weblogUpdates.ping", "x")), "<boolean>1<"},
 		"a site by RPC: seven":      {request("POST", "/RPC2", xmlType, rpcCall("weblogUpdates.extendedPing", "1", "2", "3", "4", "5", "6", "7")), "<boolean>1<"},
 		"a site by RPC: a script":   {request("POST", "/RPC2", xmlType, rpcCall("weblogUpdates.ping", "x", "javascript:alert(1)")), "<boolean>1<"},
-		"a site by RPC: a long one": {request("POST", "/RPC2", xmlType, rpcCall("weblogUpdates.ping", strings.Repeat("x", 1025), hisTopic)), "<boolean>1<"},
+		"a site by RPC: a long one": {request("POST", "/RPC2", xmlType, rpcCall("weblogUpdates.ping", strings.Repeat("x", 1025), hostileTopic)), "<boolean>1<"},
 		"a site by SOAP: a DOCTYPE": {request("POST", "/weblogUpdates", xmlType, doctype+soapEnvelope("<ping><weblogname>x</weblogname></ping>")), "Fault"},
 	}
 }
@@ -261,7 +261,7 @@ func hostileNews() map[string]hostile {
 	}
 }
 
-func TestHostileRequestsGetAClearResponseAndLeaveNothing(t *testing.T) {
+func TestHostileRequestsAtTheNewDoorsGetAClearAnswerAndLeaveNothing(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	r := start(t, conf(t, t.TempDir()))
@@ -291,8 +291,8 @@ func manyTopics(n int) string {
 	return b.String()
 }
 
-// TestOwnEndpointsAreRejectedAsCallbacks tries to have the program tell itself.
-func TestOwnEndpointsAreRejectedAsCallbacks(t *testing.T) {
+// TestOurOwnDoorsAreNoCallbacks tries to have the program tell itself.
+func TestOurOwnDoorsAreNoCallbacks(t *testing.T) {
 	t.Parallel()
 	cfg := conf(t, t.TempDir())
 	cfg.PublicURL = "https://hub.example"
@@ -399,12 +399,12 @@ func TestAFloodOfRequestsForOneHostIsAskedThereInTurn(t *testing.T) {
 			}))
 			t.Cleanup(victim.Close)
 			began := time.Now()
-			others := make(chan int)
+			strangers := make(chan int)
 			done := make(chan int)
 			for range 8 {
 				go func() {
 					taken := 0
-					for i := range others {
+					for i := range strangers {
 						res, err := http.PostForm(r.base+"/websub", websubForm("subscribe", topic, fmt.Sprintf("%s/%d", victim.URL, i)))
 						if err != nil {
 							t.Error(err)
@@ -420,9 +420,9 @@ func TestAFloodOfRequestsForOneHostIsAskedThereInTurn(t *testing.T) {
 				}()
 			}
 			for i := range all {
-				others <- i
+				strangers <- i
 			}
-			close(others)
+			close(strangers)
 			taken := 0
 			for range 8 {
 				taken += <-done
@@ -431,7 +431,7 @@ func TestAFloodOfRequestsForOneHostIsAskedThereInTurn(t *testing.T) {
 			n := asked.Load()
 			seconds := time.Since(began).Seconds()
 			t.Logf("%d of %d taken, %d asked in %.1f s", taken, all, n, seconds)
-			if most := burst + int64(rate*(seconds+1)); n > most {
+			if allowed := burst + int64(rate*(seconds+1)); n > allowed {
 				t.Errorf("the victim was asked %d times in %.1f s; at most %d at once and %d a second may be", n, seconds, burst, rate)
 			}
 			if taken < all/2 {

@@ -89,7 +89,7 @@ func (a examination) installation(ctx context.Context, store examiner) (client.I
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	out := client.Installation{Findings: []client.Finding{}}
-	for _, f := range checkup.Look(a.harness(ctx, store)) {
+	for _, f := range checkup.Check(a.facts(ctx, store)) {
 		out.Findings = append(out.Findings, client.Finding{ID: f.ID, Level: string(f.Level), Text: f.Text, Why: f.Why, Fix: f.Fix})
 		switch f.Level {
 		case checkup.Problem:
@@ -102,14 +102,14 @@ func (a examination) installation(ctx context.Context, store examiner) (client.I
 }
 
 // world gathers the facts.
-func (a examination) harness(ctx context.Context, store examiner) checkup.Installation {
+func (a examination) facts(ctx context.Context, store examiner) checkup.Installation {
 	now := time.Now() // the machine's own, which is one of the facts
 	w := checkup.Installation{
 		Now: now, Running: a.names.Listeners() != nil, PublicURL: a.cfg.PublicURL, AdminListen: a.cfg.Admin.Listen, AdminOpen: !a.cfg.Admin.Private(),
 		SecretKey: a.cfg.Accounts.SecretKey, KeyTrouble: a.keyTrouble,
-		Folder: lookAtFolder(a.cfg.Data), OpenFiles: openFiles(), ClockOff: a.clock.Off(),
+		Folder: examineFolder(a.cfg.Data), OpenFiles: openFiles(), ClockOff: a.clock.Off(),
 	}
-	w.Backup, w.Copy = lastCopy(ctx, a.cfg.Data)
+	w.Backup, w.Copy = verifyLastBackup(ctx, a.cfg.Data)
 	w.Folder.Min = a.freeSpace().least
 	// What has a finding of its own is not said twice.
 	w.Settings = slices.DeleteFunc(a.cfg.Warnings(), func(s string) bool {
@@ -176,7 +176,7 @@ func (a examination) reach(ctx context.Context) checkup.Reach {
 }
 
 // lookAtFolder says how a data folder is, by writing to it a few times.
-func lookAtFolder(dir string) checkup.Folder {
+func examineFolder(dir string) checkup.Folder {
 	f := checkup.Folder{Path: dir}
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -227,7 +227,7 @@ const copyWithin = 15 * time.Second
 
 // lastCopy returns when the last backup that a data folder knows was made, and verifies its
 // file.
-func lastCopy(ctx context.Context, dir string) (at time.Time, c checkup.Copy) {
+func verifyLastBackup(ctx context.Context, dir string) (at time.Time, c checkup.Copy) {
 	b := knownBackup(dir)
 	if b.File == "" {
 		return b.At, c
@@ -253,8 +253,8 @@ func lastCopy(ctx context.Context, dir string) (at time.Time, c checkup.Copy) {
 // settings and the folder are known.
 func FolderOnly(cfg config.Config, opening error) checkup.Installation {
 	w := checkup.Installation{Now: time.Now(), PublicURL: cfg.PublicURL, AdminListen: cfg.Admin.Listen, AdminOpen: !cfg.Admin.Private(),
-		SecretKey: cfg.Accounts.SecretKey, Folder: lookAtFolder(cfg.Data), OpenFiles: openFiles()}
-	w.Backup, w.Copy = lastCopy(context.Background(), cfg.Data)
+		SecretKey: cfg.Accounts.SecretKey, Folder: examineFolder(cfg.Data), OpenFiles: openFiles()}
+	w.Backup, w.Copy = verifyLastBackup(context.Background(), cfg.Data)
 	w.Database.Err = opening.Error()
 	return w
 }

@@ -51,14 +51,14 @@ func TestTheServerKnowsItselfBehindItsPublicAddress(t *testing.T) {
 func TestTheFolderIsLeftAsItWas(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	f := lookAtFolder(dir)
+	f := examineFolder(dir)
 	if f.Err != "" || f.Sync <= 0 || f.Mode.Perm() == 0 {
 		t.Errorf("%+v", f)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 		t.Errorf("%v %v", left, err)
 	}
-	if f := lookAtFolder(filepath.Join(dir, "gone")); !strings.Contains(f.Err, "no such file") {
+	if f := examineFolder(filepath.Join(dir, "gone")); !strings.Contains(f.Err, "no such file") {
 		t.Errorf("%+v", f)
 	}
 }

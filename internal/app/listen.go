@@ -20,7 +20,7 @@ type capped struct {
 	total, perAddr int
 	exempt         func(netip.Addr) bool
 
-	refusing chan struct{} // one for each that is being refused
+	wantRefused chan struct{} // one for each that is being refused
 
 	all, ended    chan struct{} // closed: all that was accepted is counted; the listener is closed
 	accepted, end func()
@@ -45,7 +45,7 @@ const (
 const busyAnswer = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 2\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 44\r\nConnection: close\r\n\r\nToo many connections; please try again soon\n"
 
 func newCapped(l net.Listener, total, perAddr int, exempt func(netip.Addr) bool) *capped {
-	c := &capped{Listener: l, total: total, perAddr: perAddr, exempt: exempt, refusing: make(chan struct{}, refusedAtOnce), all: make(chan struct{}), ended: make(chan struct{}), from: map[netip.Addr]int{}, idle: map[net.Conn]struct{}{}, conns: map[*cappedConn]struct{}{}}
+	c := &capped{Listener: l, total: total, perAddr: perAddr, exempt: exempt, wantRefused: make(chan struct{}, refusedAtOnce), all: make(chan struct{}), ended: make(chan struct{}), from: map[netip.Addr]int{}, idle: map[net.Conn]struct{}{}, conns: map[*cappedConn]struct{}{}}
 	c.accepted = sync.OnceFunc(func() { close(c.all) })
 	c.end = sync.OnceFunc(func() { close(c.ended) })
 	return c
@@ -84,8 +84,8 @@ func (c *capped) refuse(conn net.Conn) {
 		return
 	}
 	select {
-	case c.refusing <- struct{}{}:
-		defer func() { <-c.refusing }()
+	case c.wantRefused <- struct{}{}:
+		defer func() { <-c.wantRefused }()
 	default: // a flood: nobody there is listened to
 		_, _ = conn.Write([]byte(busyAnswer))
 		return
@@ -111,7 +111,7 @@ func peerOf(conn net.Conn) netip.Addr {
 
 // customer is the address that a connection counts for: of IPv6 the network that one
 // customer has, who may have any number of addresses in it.
-func customer(a netip.Addr) netip.Addr {
+func clientPrefix(a netip.Addr) netip.Addr {
 	if !a.Is6() {
 		return a
 	}
@@ -125,7 +125,7 @@ func customer(a netip.Addr) netip.Addr {
 // admit counts a connection; nil: there is no room for it.
 func (c *capped) admit(conn net.Conn) *cappedConn {
 	peer := peerOf(conn)
-	one := &cappedConn{Conn: conn, peer: peer, addr: customer(peer), waits: true, since: time.Now()}
+	one := &cappedConn{Conn: conn, peer: peer, addr: clientPrefix(peer), waits: true, since: time.Now()}
 	c.mu.Lock()
 	free := c.from[one.addr] < c.perAddr || c.exempt(peer)
 	var out *cappedConn

@@ -29,7 +29,7 @@ func TestPythonWritesAWeblogInTheWholeProgram(t *testing.T) {
 	}
 }
 
-func TestEditorDiscoversTheEndpointAndItsPostsNotifySubscribers(t *testing.T) {
+func TestAnEditorFindsTheDoorWritesAndSubscribersHear(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	token, err := w.addAlice().NewToken(t.Context(), "alice", client.TokenRequest{Label: "editor", Scopes: []string{"create", "update", "delete", "media"}})

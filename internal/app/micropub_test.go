@@ -12,7 +12,7 @@ import (
 	"cloudburst/protocol/micropub"
 )
 
-func TestMicropubPostNotifiesSubscribers(t *testing.T) {
+func TestAPhoneWritesByMicropubAndSubscribersHear(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	token, err := w.addAlice().NewToken(t.Context(), "alice", client.TokenRequest{Label: "phone", Scopes: []string{"create", "update", "delete", "media"}})
@@ -35,11 +35,11 @@ func TestMicropubPostNotifiesSubscribers(t *testing.T) {
 		t.Fatalf("pleaseNotify: %d %s", code, body)
 	}
 	cloud.wait(t, "the test call")
-	image, err := c.Upload(t.Context(), here(conf.MediaEndpoint), &micropub.Upload{Name: "note.txt", Type: "text/plain", Reader: strings.NewReader("Some words.")})
+	picture, err := c.Upload(t.Context(), here(conf.MediaEndpoint), &micropub.Upload{Name: "note.txt", Type: "text/plain", Reader: strings.NewReader("Some words.")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code, body := get(t, here(image)); code != http.StatusOK || body != "Some words." {
+	if code, body := get(t, here(picture)); code != http.StatusOK || body != "Some words." {
 		t.Errorf("the file: %d %s", code, body)
 	}
 	if _, err := c.Update(t.Context(), &micropub.Request{URL: at, Replace: micropub.Properties{"content": {micropub.HTML("<p>Second</p>")}}}); err != nil {

@@ -54,7 +54,7 @@ func callerAt(addr string) account.Caller {
 
 // loud makes networks ones that failed often themselves: where a name's limit is used up,
 // they are refused and not paced.
-func loud(t *testing.T, a *account.Accounts, networks int) (from func(i int) string) {
+func noisyNetworks(t *testing.T, a *account.Accounts, networks int) (from func(i int) string) {
 	t.Helper()
 	from = func(i int) string { return fmt.Sprintf("10.1.%d.1", i%networks) }
 	for i := range networks {
@@ -80,7 +80,7 @@ func TestNodesCountLogInsThatFailTogether(t *testing.T) {
 		}
 		return fault.CodeOf(err) == fault.Refused
 	}
-	names, sources, from := 0, 0, loud(t, nodes[0], 10)
+	names, sources, from := 0, 0, noisyNetworks(t, nodes[0], 10)
 	for i := range 60 {
 		if tried(i%3, "alice", from(i)) {
 			names++
@@ -119,7 +119,7 @@ func TestGuessesAtAllNodesAtTheSameMomentAreFew(t *testing.T) {
 	}
 	var group sync.WaitGroup
 	var tried atomic.Int64
-	from := loud(t, nodes[1], 30)
+	from := noisyNetworks(t, nodes[1], 30)
 	for i := range 150 {
 		group.Go(func() {
 			_, err := nodes[i%3].Check(context.WithoutCancel(t.Context()), "alice", "wrong password", callerAt(from(i)))
@@ -141,7 +141,7 @@ func TestGuessesAtAllNodesAtTheSameMomentAreFew(t *testing.T) {
 func TestNodesPaceOneNameTogether(t *testing.T) {
 	t.Parallel()
 	nodes := accountsOf(t, 3)
-	from := loud(t, nodes[0], 10)
+	from := noisyNetworks(t, nodes[0], 10)
 	for i := range 10 {
 		if _, err := nodes[i%3].Check(t.Context(), "alice", "wrong password", callerAt(from(i))); fault.CodeOf(err) != fault.Refused {
 			t.Fatal(err)

@@ -56,13 +56,13 @@ func (a hosting) renewPosts(ctx context.Context) error {
 }
 
 // stalePage is a part of the feeds, and whose of them name another URL.
-type stalePage struct {
+type staleBatch struct {
 	stale []string
 	last  string // where the next page begins after
 	more  bool
 }
 
-func (a hosting) staleFeeds(ctx context.Context, after string, limit int) (p stalePage, err error) {
+func (a hosting) staleFeeds(ctx context.Context, after string, limit int) (p staleBatch, err error) {
 	list, err := a.authors.List(ctx, after, limit)
 	if err != nil {
 		return p, err

@@ -163,7 +163,7 @@ func tryGet(url string) (int, string) {
 }
 
 // remains is what the program has still to do, by its own count.
-func (r *running) remains() (pending, parts, checks int64) {
+func (r *running) remains() (pending, shards, checks int64) {
 	r.t.Helper()
 	code, body := get(r.t, r.admin+"/v1/status")
 	var status struct {
@@ -180,12 +180,12 @@ func (r *running) remains() (pending, parts, checks int64) {
 }
 
 func (r *running) idle() bool {
-	pending, parts, checks := r.remains()
-	return pending+parts+checks == 0
+	pending, shards, checks := r.remains()
+	return pending+shards+checks == 0
 }
 
 // crowd are many callbacks on a few addresses, which count how often each was told.
-type clients struct {
+type manyCallbacks struct {
 	bases []string
 	// answer may take its time; n counts the calls of this callback from 1.
 	answer func(r *http.Request, path string, n int)
@@ -195,9 +195,9 @@ type clients struct {
 	notified map[string]int // calls that were answered to somebody
 }
 
-func newClients(t *testing.T, addresses int, answer func(r *http.Request, path string, n int)) *clients {
+func newCallbacks(t *testing.T, addresses int, answer func(r *http.Request, path string, n int)) *manyCallbacks {
 	t.Helper()
-	c := &clients{answer: answer, came: map[string]int{}, notified: map[string]int{}}
+	c := &manyCallbacks{answer: answer, came: map[string]int{}, notified: map[string]int{}}
 	for i := range addresses {
 		l, err := net.Listen("tcp", fmt.Sprintf("127.0.1.%d:0", i+1))
 		if err != nil {
@@ -215,7 +215,7 @@ func newClients(t *testing.T, addresses int, answer func(r *http.Request, path s
 	return c
 }
 
-func (c *clients) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+func (c *manyCallbacks) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	c.mu.Lock()
 	c.came[r.URL.Path]++
@@ -230,7 +230,7 @@ func (c *clients) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 }
 
 // follow registers n callbacks at once, as an operator who moves from another hub does.
-func (c *clients) follow(t *testing.T, r *running, feed string, n int) {
+func (c *manyCallbacks) follow(t *testing.T, r *running, feed string, n int) {
 	t.Helper()
 	var list bytes.Buffer
 	for i := range n {
@@ -248,19 +248,19 @@ func (c *clients) follow(t *testing.T, r *running, feed string, n int) {
 }
 
 // count is how many callbacks were told, and how often the most told one.
-func (c *clients) count() (callbacks, calls, most int) {
+func (c *manyCallbacks) count() (callbacks, calls, maxCalls int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, n := range c.notified {
 		callbacks++
 		calls += n
-		most = max(most, n)
+		maxCalls = max(maxCalls, n)
 	}
-	return callbacks, calls, most
+	return callbacks, calls, maxCalls
 }
 
 // often are the callbacks that were told more than once, in order.
-func (c *clients) often() []string {
+func (c *manyCallbacks) notifiedTwice() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var all []string

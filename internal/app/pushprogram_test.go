@@ -69,23 +69,23 @@ func until(t *testing.T, what string, is func() bool) {
 }
 
 // toldFeed is a feed that names hubs, and keeps who read it.
-type notifiedFeed struct {
+type hubFeed struct {
 	*httptest.Server
-	mu        sync.Mutex
-	endpoints string // elements
-	items     []string
-	reads     []string // User-Agents
+	mu    sync.Mutex
+	links string // elements
+	items []string
+	reads []string // User-Agents
 }
 
-func newNotifiedFeed(t *testing.T) *notifiedFeed {
+func newHubFeed(t *testing.T) *hubFeed {
 	t.Helper()
-	f := &notifiedFeed{items: []string{"first"}}
+	f := &hubFeed{items: []string{"first"}}
 	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.reads = append(f.reads, r.UserAgent())
 		w.Header().Set("Content-Type", "application/rss+xml")
-		fmt.Fprintf(w, `<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>told</title>%s`, f.endpoints)
+		fmt.Fprintf(w, `<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>told</title>%s`, f.links)
 		for _, title := range f.items {
 			fmt.Fprintf(w, "<item><title>%s</title><guid isPermaLink=\"false\">%s</guid></item>", title, title)
 		}
@@ -95,15 +95,15 @@ func newNotifiedFeed(t *testing.T) *notifiedFeed {
 	return f
 }
 
-func (f *notifiedFeed) url() string { return f.URL + "/rss.xml" }
+func (f *hubFeed) url() string { return f.URL + "/rss.xml" }
 
-func (f *notifiedFeed) says(endpoints string) {
+func (f *hubFeed) setLinks(links string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.endpoints = endpoints
+	f.links = links
 }
 
-func (f *notifiedFeed) post(title string) {
+func (f *hubFeed) post(title string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.items = append([]string{title}, f.items...)
@@ -142,7 +142,7 @@ func has(list []string, s string) bool {
 func TestWhatAForeignHubAnnouncesIsInTheRiverAtOnce(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
-	for name, endpoints := range map[string]func(hub, feed string) string{
+	for name, links := range map[string]func(hub, feed string) string{
 		"rsscloud": func(hub, _ string) string { return rsscloud.CloudAt(hub).String() },
 		"websub": func(hub, feed string) string {
 			return `<atom:link rel="hub" href="` + hub + `/websub"/><atom:link rel="self" href="` + feed + `"/>`
@@ -153,15 +153,15 @@ func TestWhatAForeignHubAnnouncesIsInTheRiverAtOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			far, near, f := program(t), program(t), newNotifiedFeed(t)
-			f.says(endpoints(far.names.Public(), f.url()))
+			far, near, f := program(t), program(t), newHubFeed(t)
+			f.setLinks(links(far.names.Public(), f.url()))
 			id := read(t, near, f.url())
 			until(t, "its hubs say yes", func() bool {
-				_, endpoints, _, err := near.river.Known(t.Context(), f.url())
+				_, links, _, err := near.river.Known(t.Context(), f.url())
 				if err != nil {
 					t.Fatal(err)
 				}
-				list, err := near.river.Push.State(t.Context(), f.url(), endpoints)
+				list, err := near.river.Push.State(t.Context(), f.url(), links)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -191,18 +191,18 @@ func TestWhatAForeignHubAnnouncesIsInTheRiverAtOnce(t *testing.T) {
 	}
 }
 
-// TestPingsAtTheOwnHubReachTheRiverWithoutTheNetwork has the river read a feed whose hub
+// TestWhatOurOwnHubHearsIsInTheRiverWithoutTheNetwork has the river read a feed whose hub
 // is this program.
-func TestPingsAtTheOwnHubReachTheRiverWithoutTheNetwork(t *testing.T) {
+func TestWhatOurOwnHubHearsIsInTheRiverWithoutTheNetwork(t *testing.T) {
 	t.Parallel()
-	a, f := program(t), newNotifiedFeed(t)
-	f.says(rsscloud.CloudAt(a.names.Public()).String())
+	a, f := program(t), newHubFeed(t)
+	f.setLinks(rsscloud.CloudAt(a.names.Public()).String())
 	id := read(t, a, f.url())
-	_, endpoints, _, err := a.river.Known(t.Context(), f.url())
+	_, links, _, err := a.river.Known(t.Context(), f.url())
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := a.river.Push.State(t.Context(), f.url(), endpoints)
+	list, err := a.river.Push.State(t.Context(), f.url(), links)
 	if err != nil || len(list) != 1 || !list[0].Own || list[0].Since.IsZero() {
 		t.Fatalf("its hub is %+v, %v", list, err)
 	}

@@ -77,7 +77,7 @@ func (s *supervisor) start(args ...string) {
 }
 
 // hear waits for a state.
-func (s *supervisor) receive(state string) {
+func (s *supervisor) awaitState(state string) {
 	s.t.Helper()
 	if err := s.states.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		s.t.Fatal(err)
@@ -99,7 +99,7 @@ func (s *supervisor) stop() {
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		s.t.Fatal(err)
 	}
-	s.receive("STOPPING=1")
+	s.awaitState("STOPPING=1")
 	if err := s.cmd.Wait(); err != nil {
 		s.t.Errorf("the program ended with %v", err)
 	}
@@ -109,7 +109,7 @@ func TestNoRequestFailsWhileTheServiceManagerRestartsTheProgram(t *testing.T) {
 	t.Parallel()
 	s := newSupervisor(t)
 	s.start()
-	s.receive("READY=1")
+	s.awaitState("READY=1")
 	base := "http://" + s.public.Addr().String()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -136,10 +136,10 @@ func TestNoRequestFailsWhileTheServiceManagerRestartsTheProgram(t *testing.T) {
 	for range restarts {
 		s.stop()
 		s.start()
-		s.receive("READY=1")
+		s.awaitState("READY=1")
 		more()
 	}
-	s.receive("WATCHDOG=1")
+	s.awaitState("WATCHDOG=1")
 	cancel()
 	group.Wait()
 	s.stop()

@@ -194,29 +194,29 @@ func (a routing) alive(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set(probeHeader, examination(a).proof(token))
 		}
 	}
-	say(w, http.StatusOK, "alive\n")
+	respond(w, http.StatusOK, "alive\n")
 }
 
 func (a routing) ready(w http.ResponseWriter, r *http.Request) {
 	if a.draining.Load() {
-		say(w, http.StatusServiceUnavailable, "stopping\n")
+		respond(w, http.StatusServiceUnavailable, "stopping\n")
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
 	defer cancel()
 	if err := a.store.Ping(ctx); err != nil {
 		a.log.Warn("readiness", "err", err)
-		say(w, http.StatusServiceUnavailable, "the store cannot be reached\n")
+		respond(w, http.StatusServiceUnavailable, "the store cannot be reached\n")
 		return
 	}
 	if a.freeSpace().low {
-		say(w, http.StatusServiceUnavailable, "the disk of the data folder is nearly full\n")
+		respond(w, http.StatusServiceUnavailable, "the disk of the data folder is nearly full\n")
 		return
 	}
-	say(w, http.StatusOK, "ready\n")
+	respond(w, http.StatusOK, "ready\n")
 }
 
-func say(w http.ResponseWriter, status int, text string) {
+func respond(w http.ResponseWriter, status int, text string) {
 	h := w.Header()
 	h.Set("Content-Type", "text/plain; charset=utf-8")
 	h.Set("Cache-Control", "no-store")

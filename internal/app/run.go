@@ -51,7 +51,7 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	defer l.close()
 	a.names.Listen(addrPorts(l.all()...))
-	tidy, err := p.printAddresses(l.pub, l.adm)
+	tidy, err := p.writeAddresses(l.pub, l.adm)
 	if err != nil {
 		return err
 	}
@@ -92,10 +92,10 @@ func (a process) work(ctx context.Context, l *listeners, answer func(), group *s
 	group.Go(func() { failed <- a.river.Run(hubCtx) })
 	group.Go(func() { a.beginRiver(hubCtx) })
 	group.Go(func() { failed <- a.posts.Run(hubCtx) })
-	group.Go(func() { failed <- a.targets.Run(hubCtx) })
+	group.Go(func() { failed <- a.announcer.Run(hubCtx) })
 	group.Go(func() { a.testFeed.Run(hubCtx) })
 	group.Go(func() { a.followLists(hubCtx) })
-	group.Go(func() { hosting(a).lookAfterHosted(hubCtx) })
+	group.Go(func() { hosting(a).maintainHosted(hubCtx) })
 	group.Go(func() { a.audience.Run(hubCtx) })
 	group.Go(func() { a.watchSpace(hubCtx) })
 	if hints, ok := a.store.(store.Hinter); ok {
@@ -124,7 +124,7 @@ func (a process) followHints(ctx context.Context, hints store.Hinter) {
 		a.hub.Wake()
 		a.upstream.Wake()
 		a.river.Wake()
-		a.targets.Wake()
+		a.announcer.Wake()
 	}
 }
 
@@ -211,7 +211,7 @@ func (a *App) isProxy(ip netip.Addr) bool {
 
 // tellWhere writes the real addresses into the data folder, for the commands, and
 // returns what removes them.
-func (a process) printAddresses(pub, adm net.Listener) (func(), error) {
+func (a process) writeAddresses(pub, adm net.Listener) (func(), error) {
 	if err := os.MkdirAll(a.cfg.Data, 0o700); err != nil {
 		return nil, fault.Wrap(fault.Unavailable, err, "Cannot make the data folder %s.", a.cfg.Data)
 	}

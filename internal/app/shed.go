@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	shedLooks   = 256                    // size of the sample
+	shedSample  = 256                    // size of the sample
 	stalledFor  = 2 * time.Second        // a client that reads nothing of an answer for so long
 	readingFor  = time.Second            // a body that is incomplete after so long
 	endingFor   = 100 * time.Millisecond // after the last answer; the server keeps the connection for 500 ms
@@ -27,7 +27,7 @@ func (c *capped) shed(addr netip.Addr, now time.Time) *cappedConn {
 	var out, early *cappedConn
 	looks := 0
 	for one := range c.conns { // in any order
-		if looks++; looks > shedLooks {
+		if looks++; looks > shedSample {
 			break
 		}
 		if c.from[one.addr] <= c.from[addr] || c.exempt(one.peer) {

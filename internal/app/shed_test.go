@@ -78,7 +78,7 @@ func TestWhoOnlyWaitsMakesRoomWhenAllConnectionsAreTaken(t *testing.T) {
 
 // What a client hears first is the answer to what it asked, also when it asks late; and the
 // end of the connection does not take it away, however much was sent and not read.
-func TestRejectionIsSentToTheRequester(t *testing.T) {
+func TestWhoIsRefusedHearsItWhenHeHasAsked(t *testing.T) {
 	t.Parallel()
 	to := crowdedServer(t, 3, 1, http.NotFoundHandler())
 	if got := answered(from(t, "127.1.0.1", to, getOne)); got != http.StatusNotFound {
@@ -183,7 +183,7 @@ func TestConnectionsAfterTheirLastAnswerMakeRoom(t *testing.T) {
 func TestAddressesOfOneCustomerCountAsOne(t *testing.T) {
 	t.Parallel()
 	for a, want := range map[string]string{"192.0.2.7": "192.0.2.7", "2001:db8:1:2:3::4": "2001:db8:1:2::", "2001:db8:1:2:ffff::": "2001:db8:1:2::"} {
-		if got := customer(netip.MustParseAddr(a)); got != netip.MustParseAddr(want) {
+		if got := clientPrefix(netip.MustParseAddr(a)); got != netip.MustParseAddr(want) {
 			t.Errorf("%s counts as %s", a, got)
 		}
 	}
@@ -229,15 +229,15 @@ func TestALongBodyMakesRoomForSomebodyElses(t *testing.T) {
 	t.Parallel()
 	all := newBodies(nil, func(netip.Addr) bool { return false })
 	now := time.Now()
-	body := func(addr string) *comingBody {
+	body := func(addr string) *pendingBody {
 		one, other := net.Pipe()
 		t.Cleanup(func() { _ = other.Close() })
-		return &comingBody{all: all, conn: &cappedConn{Conn: one, addr: netip.MustParseAddr(addr), end: func() {}}}
+		return &pendingBody{all: all, conn: &cappedConn{Conn: one, addr: netip.MustParseAddr(addr), end: func() {}}}
 	}
-	var first *comingBody
+	var first *pendingBody
 	for i := range maxBodies {
 		b := body(netip.AddrFrom4([4]byte{127, 0, byte(i / bodiesEach), 1}).String())
-		if !b.enter(now) {
+		if !b.acquire(now) {
 			t.Fatalf("number %d has no place", i)
 		}
 		if first == nil {
@@ -245,18 +245,18 @@ func TestALongBodyMakesRoomForSomebodyElses(t *testing.T) {
 		}
 	}
 	late := body("127.9.0.1")
-	if late.enter(now) {
+	if late.acquire(now) {
 		t.Error("one that has just begun made room")
 	}
-	if !late.enter(now.Add(2 * bodyLongFor)) {
+	if !late.acquire(now.Add(2 * bodyLongFor)) {
 		t.Error("none made room")
 	}
 	if len(all.held) != maxBodies || all.from[late.conn.addr] != 1 {
 		t.Errorf("%d places are taken, of the late one %d", len(all.held), all.from[late.conn.addr])
 	}
-	late.leave()
-	first.leave()
-	first.leave() // of one that was ended
+	late.release()
+	first.release()
+	first.release() // of one that was ended
 	if n := len(all.held); n > maxBodies-1 {
 		t.Errorf("%d places are taken", n)
 	}

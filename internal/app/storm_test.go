@@ -19,10 +19,10 @@ import (
 	"cloudburst/internal/nettest"
 )
 
-// TestShutdownDuringDeliveriesRepeatsNothing stops the program while it tells 2,000
+// TestAStopInTheMiddleOfTellingRepeatsNothing stops the program while it tells 2,000
 // callbacks. Those that take seconds are waited for; those that take longer than the
 // stop may are told again, and nobody else is.
-func TestShutdownDuringDeliveriesRepeatsNothing(t *testing.T) {
+func TestAStopInTheMiddleOfTellingRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	t.Run("all answer in time", func(t *testing.T) {
 		t.Parallel()
@@ -45,7 +45,7 @@ func stopInTheMiddle(t *testing.T, hung func(id int) bool) {
 	var again atomic.Bool
 	begun := make(chan struct{})
 	begin := sync.OnceFunc(func() { close(begun) })
-	c := newClients(t, 8, func(r *http.Request, path string, _ int) {
+	c := newCallbacks(t, 8, func(r *http.Request, path string, _ int) {
 		if calls.Add(1) >= some && (hanging.Load() > 0 || !hung(7)) {
 			begin()
 		}
@@ -90,9 +90,9 @@ func stopInTheMiddle(t *testing.T, hung func(id int) bool) {
 	wait(t, "everybody is told", func() bool { notified, _, _ := c.count(); return notified == all })
 	t.Logf("the others were told within %s of the new start", time.Since(since).Round(10*time.Millisecond))
 	wait(t, "nothing is left to do", p.idle)
-	notified, sent, most := c.count()
-	if notified != all || sent != all || most != 1 {
-		t.Errorf("%d callbacks were told %d times, one of them %d times; twice: %.300s", notified, sent, most, strings.Join(c.often(), " "))
+	notified, sent, maxCalls := c.count()
+	if notified != all || sent != all || maxCalls != 1 {
+		t.Errorf("%d callbacks were told %d times, one of them %d times; twice: %.300s", notified, sent, maxCalls, strings.Join(c.notifiedTwice(), " "))
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -114,7 +114,7 @@ func TestASecondSignalEndsItAtOnceAndLosesNothing(t *testing.T) {
 	p := spawn(t, dir)
 	first := make(chan struct{}, all)
 	var calm atomic.Bool
-	c := newClients(t, 2, func(r *http.Request, _ string, _ int) {
+	c := newCallbacks(t, 2, func(r *http.Request, _ string, _ int) {
 		if !calm.Load() {
 			first <- struct{}{}
 			<-r.Context().Done()
@@ -142,7 +142,7 @@ func TestASecondSignalEndsItAtOnceAndLosesNothing(t *testing.T) {
 }
 
 // silence are callbacks that take a connection and never say anything.
-func silence(t *testing.T, n int) (bases []string) {
+func silentCallbacks(t *testing.T, n int) (bases []string) {
 	t.Helper()
 	for i := range n {
 		l, err := net.Listen("tcp", fmt.Sprintf("127.0.2.%d:0", i+1))
@@ -168,7 +168,7 @@ func silence(t *testing.T, n int) (bases []string) {
 }
 
 // leave ends what follow began.
-func (c *clients) leave(t *testing.T, r *running, feed string, n int) {
+func (c *manyCallbacks) leave(t *testing.T, r *running, feed string, n int) {
 	t.Helper()
 	for i := range n {
 		callback := fmt.Sprintf("%s/%d", c.bases[i%len(c.bases)], i)
@@ -210,15 +210,15 @@ func TestTheDeadDoNotHarmTheLiving(t *testing.T) {
 	t.Parallel()
 	const each, rounds = 400, 4
 	p := spawn(t, t.TempDir(), "--hub.callback-timeout", "1s", "--hub.retry", "1s,2s", "--hub.max-errors", "1000")
-	c := newClients(t, 20, func(*http.Request, string, int) {})
-	dead := &clients{}
+	c := newCallbacks(t, 20, func(*http.Request, string, int) {})
+	dead := &manyCallbacks{}
 	for range 20 {
 		dead.bases = append(dead.bases, "http://"+nettest.RefusingAddr(t, "127.0.3.1"))
 	}
-	mute := &clients{bases: silence(t, 20)}
+	mute := &manyCallbacks{bases: silentCallbacks(t, 20)}
 	f := &numbered{feed: newFeed(t)}
 	feed := f.URL + "/rss.xml"
-	for _, group := range []*clients{mute, dead, c} {
+	for _, group := range []*manyCallbacks{mute, dead, c} {
 		group.follow(t, &p.running, feed, each)
 	}
 	quiet := p.metric("go_goroutines")
@@ -234,8 +234,8 @@ func TestTheDeadDoNotHarmTheLiving(t *testing.T) {
 			return notified == each && sent >= each*(n+1)
 		})
 	}
-	if _, sent, most := c.count(); sent != each*rounds || most != rounds {
-		t.Errorf("the living were told %d times, one of them %d times; want %d and %d", sent, most, each*rounds, rounds)
+	if _, sent, maxCalls := c.count(); sent != each*rounds || maxCalls != rounds {
+		t.Errorf("the living were told %d times, one of them %d times; want %d and %d", sent, maxCalls, each*rounds, rounds)
 	}
 	wait(t, "the dead count as failing, and some of the silent", func() bool {
 		failing := p.failing()
@@ -250,7 +250,7 @@ func TestTheDeadDoNotHarmTheLiving(t *testing.T) {
 	if busiest > 3000 || memory > 256<<20 {
 		t.Errorf("%.0f goroutines and %.0f MiB are too many", busiest, memory/(1<<20))
 	}
-	for _, group := range []*clients{mute, dead} {
+	for _, group := range []*manyCallbacks{mute, dead} {
 		group.leave(t, &p.running, feed, each)
 	}
 	wait(t, "the storm leaves nothing behind", func() bool { return p.idle() && p.metric("go_goroutines") < quiet+50 })
@@ -283,7 +283,7 @@ func (r *running) failing() (callbacks []string) {
 }
 
 // among counts the callbacks that are of this crowd.
-func (c *clients) among(callbacks []string) (n int) {
+func (c *manyCallbacks) among(callbacks []string) (n int) {
 	for _, callback := range callbacks {
 		for _, base := range c.bases {
 			if strings.HasPrefix(callback, base+"/") {
@@ -294,21 +294,21 @@ func (c *clients) among(callbacks []string) (n int) {
 	return n
 }
 
-// TestChangeFoundDuringShutdownIsDelivered: the ping was acknowledged before the stop,
+// TestAChangeThatIsFoundDuringAStopIsTold: the ping was acknowledged before the stop,
 // its feed answers during it.
-func TestChangeFoundDuringShutdownIsDelivered(t *testing.T) {
+func TestAChangeThatIsFoundDuringAStopIsTold(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := spawn(t, dir)
 	called, answer := make(chan struct{}, 10), make(chan struct{})
-	slowly := newClients(t, 1, func(r *http.Request, _ string, _ int) {
+	slowly := newCallbacks(t, 1, func(r *http.Request, _ string, _ int) {
 		called <- struct{}{}
 		select { // keeps the stop waiting
 		case <-time.After(4 * time.Second):
 		case <-r.Context().Done():
 		}
 	})
-	c := newClients(t, 1, func(*http.Request, string, int) {})
+	c := newCallbacks(t, 1, func(*http.Request, string, int) {})
 	other, feed := newFeed(t), httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-answer:

@@ -55,7 +55,7 @@ func TestCertificatesComeFromAnAuthorityAndOutliveARestart(t *testing.T) {
 			roots.AddCert(ca.root)
 			for range 2 {
 				s.start(args...)
-				s.receive("READY=1")
+				s.awaitState("READY=1")
 				res, err := s.client(roots).Get("https://" + tlsName + "/healthz")
 				if err != nil {
 					t.Fatal(err)
@@ -78,13 +78,13 @@ func TestCertificatesComeFromAnAuthorityAndOutliveARestart(t *testing.T) {
 	}
 }
 
-func TestPlainHTTPRedirectsToHTTPSExceptAtProtocolEndpoints(t *testing.T) {
+func TestPlainHTTPLeadsToHTTPSExceptAtTheDoorsOfOldPrograms(t *testing.T) {
 	t.Parallel()
 	s := newSupervisor(t)
 	roots := filesFor(t, s.dir)
 	s.start("--tls.cert", filepath.Join(s.dir, "cert.pem"), "--tls.key", filepath.Join(s.dir, "key.pem"),
 		"--tls.http-listen", "127.0.0.1:1", "--public-url", "https://example.com")
-	s.receive("READY=1")
+	s.awaitState("READY=1")
 	c := s.client(roots)
 	tests := []struct {
 		method, path string

@@ -135,7 +135,7 @@ func TestAChangeIsOneTraceFromThePingToTheLastDelivery(t *testing.T) {
 	var lines lockedBuffer
 	r := startWith(t, cfg, slog.New(slog.NewJSONHandler(&lines, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	var seen atomic.Bool
-	many := newClients(t, 4, func(r *http.Request, _ string, _ int) {
+	many := newCallbacks(t, 4, func(r *http.Request, _ string, _ int) {
 		if r.Header.Get("Traceparent") != "" {
 			seen.Store(true)
 		}
@@ -150,7 +150,7 @@ func TestAChangeIsOneTraceFromThePingToTheLastDelivery(t *testing.T) {
 	f := newFeed(t)
 	topic := f.URL + "/rss.xml?key=hush"
 	many.follow(t, r, topic, all)
-	(&clients{bases: []string{ill.URL + "/secret"}}).follow(t, r, topic, 1)
+	(&manyCallbacks{bases: []string{ill.URL + "/secret"}}).follow(t, r, topic, 1)
 	req, err := http.NewRequest(http.MethodPost, r.base+"/rsscloud/ping", strings.NewReader("url="+strings.ReplaceAll(topic, "?", "%3F")))
 	if err != nil {
 		t.Fatal(err)
@@ -251,7 +251,7 @@ func TestTwoNodesShareATrace(t *testing.T) {
 	}
 	var calls atomic.Int64
 	begun, stopping := make(chan struct{}), make(chan struct{})
-	many := newClients(t, 4, func(*http.Request, string, int) {
+	many := newCallbacks(t, 4, func(*http.Request, string, int) {
 		n := calls.Add(1)
 		if n == before {
 			close(begun)
@@ -302,14 +302,14 @@ func TestASaveIsTheRootAndAPrivateFeedIsNotTraced(t *testing.T) {
 	parents := make(chan string, 10)
 	ear := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { parents <- r.Header.Get("Traceparent") }))
 	defer ear.Close()
-	many := &clients{bases: []string{ear.URL}}
+	many := &manyCallbacks{bases: []string{ear.URL}}
 	many.follow(t, r, public+"/alice/rss.xml", 1)
 	file := filepath.Join(t.TempDir(), "rss.xml")
 	for _, name := range []string{"private/rss.xml", "rss.xml"} {
 		if err := os.WriteFile(file, []byte(rssOf("hush-"+name[:3])), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		says(t, "put", curl(t, "-u", "alice:"+alicePassword, "-T", file, r.base+"/alice/"+name), "20")
+		expectAnswer(t, "put", curl(t, "-u", "alice:"+alicePassword, "-T", file, r.base+"/alice/"+name), "20")
 	}
 	save, ping, part := c.await(t, "save", 1), c.await(t, "ping", 1), c.await(t, "part", 1)[0]
 	inOneTrace(t, save[0], ping[0], part)
@@ -338,7 +338,7 @@ func TestACollectorThatIsAwayHindersNobody(t *testing.T) {
 	cfg.Trace.Endpoint = gone.URL
 	var lines lockedBuffer
 	r := startWith(t, cfg, slog.New(slog.NewTextHandler(&lines, nil)))
-	many := newClients(t, 1, func(*http.Request, string, int) {})
+	many := newCallbacks(t, 1, func(*http.Request, string, int) {})
 	f := newFeed(t)
 	many.follow(t, r, f.URL+"/rss.xml", 20)
 	if !accepted(r.base, f.URL+"/rss.xml") {

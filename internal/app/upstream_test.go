@@ -146,7 +146,7 @@ func TestAHubDoesNotFollowItself(t *testing.T) {
 // starts it again on another port: it asks the hub anew, by itself.
 func TestARelayGoesOnAfterARestartAtAnotherAddress(t *testing.T) {
 	t.Parallel()
-	for via, endpoint := range map[string]string{"rsscloud": "/rsscloud/pleaseNotify", "websub": "/hub"} {
+	for via, path := range map[string]string{"rsscloud": "/rsscloud/pleaseNotify", "websub": "/hub"} {
 		t.Run(via, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
@@ -156,7 +156,7 @@ func TestARelayGoesOnAfterARestartAtAnotherAddress(t *testing.T) {
 			if code, body := post(t, b.base+"/rsscloud/pleaseNotify", s.form(feed, "yes")); code != 200 || !strings.Contains(body, `success="true"`) {
 				t.Fatalf("pleaseNotify: %d %s", code, body)
 			}
-			b.relay(t, client.RelayRequest{Feed: feed, Via: via, Hub: a.base + endpoint})
+			b.relay(t, client.RelayRequest{Feed: feed, Via: via, Hub: a.base + path})
 			if err := b.stop(); err != nil {
 				t.Fatal(err)
 			}

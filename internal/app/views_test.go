@@ -127,7 +127,7 @@ func rest(t *testing.T, a *App) {
 	})
 }
 
-func TestSubscribersOfACategoryAreNotifiedOfItsPostsOnly(t *testing.T) {
+func TestWhoFollowsACategoryIsToldOfItsPostsAndOfNoOthers(t *testing.T) {
 	t.Parallel()
 	a := programWith(t, func(c *config.Config) { c.Hub.PingInterval, c.Hub.ClientRate, c.Hub.HostRate = time.Millisecond, 0, 0 })
 	write := people(t, a, "alice", "bob")
@@ -192,7 +192,7 @@ func TestSubscribersOfACategoryAreNotifiedOfItsPostsOnly(t *testing.T) {
 	notified("a post of bob", "/bob/category/go/feed.atom", "/everyone/rss.xml", "/everyone/category/go/feed")
 }
 
-func TestRiverOfACategoryIsNotifiedAtOnce(t *testing.T) {
+func TestARiverThatReadsACategoryIsToldAtOnce(t *testing.T) {
 	t.Parallel()
 	a := program(t)
 	write := people(t, a, "alice")

@@ -38,7 +38,7 @@ func (a *App) begin(ctx context.Context, answer func()) error {
 				err = a.hub.Recover(ctx)
 			}
 			if err == nil {
-				w.over()
+				w.finish()
 				return nil
 			}
 			_ = st.Close() // err is the reason
@@ -50,7 +50,7 @@ func (a *App) begin(ctx context.Context, answer func()) error {
 		case fault.CodeOf(err) != fault.Unavailable:
 			return err
 		}
-		w.goesOn(err)
+		w.reportWait(err)
 		select {
 		case <-time.After(retryPause):
 		case <-ctx.Done():
@@ -87,7 +87,7 @@ func (w *dbWait) open(ctx context.Context, connect time.Duration) (store.Store, 
 		case o := <-done:
 			return o.st, o.err
 		case <-tick.C:
-			w.goesOn(nil)
+			w.reportWait(nil)
 		case <-stop:
 			stop, late = nil, time.After(lateAttempt)
 		case <-late:
@@ -103,7 +103,7 @@ func (w *dbWait) open(ctx context.Context, connect time.Duration) (store.Store, 
 
 // goesOn begins the wait, or reports from time to time that it continues. A nil reason means that
 // the attempt under way has no result yet.
-func (w *dbWait) goesOn(reason error) {
+func (w *dbWait) reportWait(reason error) {
 	first := w.logged.IsZero()
 	if first {
 		w.answer()
@@ -123,7 +123,7 @@ func (w *dbWait) goesOn(reason error) {
 }
 
 // over ends the wait, if there was one.
-func (w *dbWait) over() {
+func (w *dbWait) finish() {
 	if !w.logged.IsZero() {
 		w.log.Info("the database is available", "database", config.Redact(w.cfg.Database), "waited", time.Since(w.since).Round(time.Millisecond))
 	}
@@ -147,12 +147,12 @@ func (e *entrance) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	err := errWaiting()
 	switch {
 	case r.URL.Path == "/healthz":
-		say(w, http.StatusOK, "alive\n")
+		respond(w, http.StatusOK, "alive\n")
 	case e.json && r.URL.Path != "/readyz":
 		api.Unavailable(w, err)
 	default:
 		w.Header().Set("Retry-After", strconv.Itoa(int(err.RetryAfter.Seconds())))
-		say(w, http.StatusServiceUnavailable, err.Msg+"\n")
+		respond(w, http.StatusServiceUnavailable, err.Msg+"\n")
 	}
 }
 

@@ -156,13 +156,13 @@ func TestAPingOfASiteFindsItsFeed(t *testing.T) {
 	}
 }
 
-func TestPingsOfEveryEndpointAreListed(t *testing.T) {
+func TestPingsOfEveryDoorAreListed(t *testing.T) {
 	t.Parallel()
 	w, s := newWebSubHub(t, nil), newSubscriber(t)
 	feeds := map[string]string{}
-	for _, endpoint := range []string{"rsscloud", "websub", "weblogs", "pingsite", "cnws", "relay"} {
-		feeds[endpoint] = w.put("/"+endpoint, rssWith("one"))
-		if code, body := post(t, w.base+"/rsscloud/pleaseNotify", s.form(feeds[endpoint], "yes")); code != 200 || !strings.Contains(body, `success="true"`) {
+	for _, kind := range []string{"rsscloud", "websub", "weblogs", "pingsite", "cnws", "relay"} {
+		feeds[kind] = w.put("/"+kind, rssWith("one"))
+		if code, body := post(t, w.base+"/rsscloud/pleaseNotify", s.form(feeds[kind], "yes")); code != 200 || !strings.Contains(body, `success="true"`) {
 			t.Fatalf("pleaseNotify: %d %s", code, body)
 		}
 	}
@@ -174,10 +174,10 @@ func TestPingsOfEveryEndpointAreListed(t *testing.T) {
 		return strings.Contains(body, `"callback"`)
 	})
 	before := w.changes(t, "/changes.xml").Count
-	for endpoint, feed := range feeds {
-		w.put("/"+endpoint, rssWith("two"))
+	for kind, feed := range feeds {
+		w.put("/"+kind, rssWith("two"))
 		var err error
-		switch endpoint {
+		switch kind {
 		case "rsscloud":
 			if !accepted(w.base, feed) {
 				t.Error("the ping was refused")
@@ -189,14 +189,14 @@ func TestPingsOfEveryEndpointAreListed(t *testing.T) {
 		case "pingsite":
 			get(t, w.base+"/pingSiteForm?name=x&url="+url.QueryEscape(feed))
 		case "cnws":
-			if _, got := w.say(t, changeOf(feed)); !got.Status {
+			if _, got := w.respond(t, changeOf(feed)); !got.Status {
 				t.Error("the change is not wanted")
 			}
 		case "relay":
 			err = (&websub.Client{}).Publish(t.Context(), other.base+"/websub", feed)
 		}
 		if err != nil {
-			t.Errorf("%s: %v", endpoint, err)
+			t.Errorf("%s: %v", kind, err)
 		}
 	}
 	var notified []string
@@ -210,9 +210,9 @@ func TestPingsOfEveryEndpointAreListed(t *testing.T) {
 	var list changes
 	wait(t, "all are listed", func() bool {
 		list = w.changes(t, "/changes.xml")
-		for endpoint, feed := range feeds {
+		for kind, feed := range feeds {
 			site := feed
-			if endpoint == "weblogs" {
+			if kind == "weblogs" {
 				site = "http://site.invalid/"
 			}
 			if !list.names(site, "") {
@@ -257,9 +257,9 @@ func (w *websubHub) archived(t *testing.T, feeds map[string]string) {
 	for _, at := range []time.Time{now.Add(-time.Hour), now} {
 		hours.Sites = append(hours.Sites, w.changes(t, at.Format("/2006/01/02/15.xml")).Sites...)
 	}
-	for endpoint, feed := range feeds {
-		if endpoint != "weblogs" && !hours.names(feed, "") {
-			t.Errorf("the archive has nothing of %s", endpoint)
+	for kind, feed := range feeds {
+		if kind != "weblogs" && !hours.names(feed, "") {
+			t.Errorf("the archive has nothing of %s", kind)
 		}
 	}
 	if code, _ := get(t, w.base+now.Add(48*time.Hour).Format("/2006/01/02/15.xml")); code != http.StatusNotFound {
@@ -271,12 +271,12 @@ func (w *websubHub) archived(t *testing.T, feeds map[string]string) {
 func TestTheAgeOfAChangeMayBeInSeconds(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
-	for when, most := range map[string]int{"minutes": 60, "seconds": 3600} {
+	for when, maxAge := range map[string]int{"minutes": 60, "seconds": 3600} {
 		w := newWebSubHub(t, func(c *config.Config) { c.Changes.When = when })
 		get(t, w.base+"/pingSiteForm?name=x&url=http%3A%2F%2Fsite.invalid%2F")
 		var list changes
 		wait(t, "the ping is listed", func() bool { list = w.changes(t, "/changes.xml"); return len(list.Sites) > 0 })
-		if at := list.Sites[0].When; at < 0 || at > most {
+		if at := list.Sites[0].When; at < 0 || at > maxAge {
 			t.Errorf("%s: when is %d", when, at)
 		}
 		for i := range 3 {
@@ -286,7 +286,7 @@ func TestTheAgeOfAChangeMayBeInSeconds(t *testing.T) {
 	}
 }
 
-func TestRejectedPingShowsAPageAndIsNotListed(t *testing.T) {
+func TestAPingThatIsRefusedIsToldAsAPageAndNotListed(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	for _, query := range []string{"", "?name=x", "?name=x&url=blog", "?name=x&url=" + url.QueryEscape("javascript:alert(1)"), "?name=x&url=http%3A%2F%2Fx.invalid%2F" + strings.Repeat("a", 300)} {

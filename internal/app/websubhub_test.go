@@ -175,7 +175,7 @@ func TestACallbackIsUsedByteForByte(t *testing.T) {
 	}
 }
 
-func TestTopicOfAnyFormIsNotifiedByItsName(t *testing.T) {
+func TestATopicOfAnyFormIsToldByItsName(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	for query, shown := range map[string]string{
@@ -247,7 +247,7 @@ func TestTheProgramsOwnFeedIsPublished(t *testing.T) {
 	w.same(t, e.await(t, "POST", 1)[0], d.Topic(), "application/rss+xml; charset=utf-8", string(e.got("POST")[0].body))
 }
 
-func TestLeaseIsClampedAndReported(t *testing.T) {
+func TestTheLeaseIsClampedAndTold(t *testing.T) {
 	t.Parallel()
 	w, e := newWebSubHub(t, nil), newEar(t, nil)
 	topic := w.text("/blog", "one")
@@ -372,7 +372,7 @@ func TestTheOperatorSaysWhichTopicsAreServed(t *testing.T) {
 	}
 }
 
-func TestEndpointAnswersABrowser(t *testing.T) {
+func TestTheDoorAnswersWhoeverLooksAtIt(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	for _, path := range []string{"/hub", "/websub"} {

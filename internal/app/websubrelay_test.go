@@ -156,12 +156,12 @@ func TestASubscriberGoesWhereItsHubHasMoved(t *testing.T) {
 				w.WriteHeader(status)
 				return true
 			})
-			endpoint := h.URL
+			address := h.URL
 			if status != 0 {
-				endpoint = moved.URL
+				address = moved.URL
 			}
 			feed := w.text("/blog", "one")
-			w.relay(t, client.RelayRequest{Feed: feed, Via: "websub", Hub: endpoint})
+			w.relay(t, client.RelayRequest{Feed: feed, Via: "websub", Hub: address})
 			if q := <-h.asked; q.Topic != feed {
 				t.Errorf("asked for %s", q.Topic)
 			}

@@ -27,7 +27,7 @@ type Finding struct {
 }
 
 // Look turns facts into findings, in the order in which people read them.
-func Look(w Installation) []Finding {
+func Check(w Installation) []Finding {
 	var all []Finding
 	for _, look := range []func(Installation) []Finding{public, settings, secrets, folder, disk, database, knobs, clock, files, work, events, backup, backupContent} {
 		all = append(all, look(w)...)

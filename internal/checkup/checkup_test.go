@@ -20,9 +20,9 @@ func good() Installation {
 	}
 }
 
-func TestGoodInstallationHasNoProblems(t *testing.T) {
+func TestAGoodInstallationHasNothingToMend(t *testing.T) {
 	t.Parallel()
-	for _, f := range Look(good()) {
+	for _, f := range Check(good()) {
 		if f.Level != OK || f.Fix != "" || f.Text == "" {
 			t.Errorf("%+v", f)
 		}
@@ -92,7 +92,7 @@ func TestEachTroubleIsFound(t *testing.T) {
 			w := good()
 			tt.change(&w)
 			seen := false
-			for _, f := range Look(w) {
+			for _, f := range Check(w) {
 				if f.ID != tt.id || f.Level != tt.level {
 					continue
 				}
@@ -102,7 +102,7 @@ func TestEachTroubleIsFound(t *testing.T) {
 				}
 			}
 			if !seen {
-				t.Errorf("no finding %s of the level %s in %+v", tt.id, tt.level, Look(w))
+				t.Errorf("no finding %s of the level %s in %+v", tt.id, tt.level, Check(w))
 			}
 		})
 	}
@@ -112,7 +112,7 @@ func TestNothingIsLateWhileNobodyServes(t *testing.T) {
 	t.Parallel()
 	w := good()
 	w.Running, w.Database.SweepDue, w.Database.Late = false, now.Add(-time.Hour), []Late{{"feeds to read", 7, now.Add(-time.Hour)}}
-	for _, f := range Look(w) {
+	for _, f := range Check(w) {
 		if f.ID == "sweep" || f.ID == "late" {
 			t.Errorf("%+v", f)
 		}

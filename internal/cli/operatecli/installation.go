@@ -58,7 +58,7 @@ func (p *commands) lookAtInstallation(c *cobra.Command) (found client.Installati
 		return found, where, loading
 	}
 	found = client.Installation{}
-	for _, f := range checkup.Look(app.FolderOnly(e.Config, err)) {
+	for _, f := range checkup.Check(app.FolderOnly(e.Config, err)) {
 		found.Findings = append(found.Findings, client.Finding{ID: f.ID, Level: string(f.Level), Text: f.Text, Why: f.Why, Fix: f.Fix})
 		switch f.Level {
 		case checkup.Problem:

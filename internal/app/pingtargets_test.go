@@ -97,15 +97,15 @@ func TestASaveReachesTheSubscribersOfAnotherHub(t *testing.T) {
 }
 
 // shyHub is a sink that can be away.
-type shyHub struct {
+type unavailableHub struct {
 	*httptest.Server
 	mu       sync.Mutex
 	away     bool
 	received []string
 }
 
-func newShyHub(t *testing.T) *shyHub {
-	h := &shyHub{}
+func newUnavailableHub(t *testing.T) *unavailableHub {
+	h := &unavailableHub{}
 	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -120,21 +120,21 @@ func newShyHub(t *testing.T) *shyHub {
 	return h
 }
 
-func (h *shyHub) is(away bool) {
+func (h *unavailableHub) is(away bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.away = away
 }
 
-func (h *shyHub) times() int {
+func (h *unavailableHub) times() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.received)
 }
 
-func TestPendingPingIsSentAfterARestart(t *testing.T) {
+func TestAPingThatIsOwedIsSentAfterARestart(t *testing.T) {
 	t.Parallel()
-	target := newShyHub(t)
+	target := newUnavailableHub(t)
 	target.is(true)
 	dir := t.TempDir()
 	setting := "--ping.targets=rsscloud " + target.URL + "/rsscloud/ping"
@@ -154,9 +154,9 @@ func TestPendingPingIsSentAfterARestart(t *testing.T) {
 	p.notified(&client.Client{Base: p.admin}, 1, 1)
 }
 
-func TestVersionSavedWithoutAServerIsSentToTargetsByTheNextServer(t *testing.T) {
+func TestAVersionThatWasSavedWithoutAServerIsToldToSinksByTheNext(t *testing.T) {
 	t.Parallel()
-	target := newShyHub(t)
+	target := newUnavailableHub(t)
 	dir := t.TempDir()
 	first := spawn(t, dir)
 	first.addAlice()
@@ -178,7 +178,7 @@ func TestVersionSavedWithoutAServerIsSentToTargetsByTheNextServer(t *testing.T) 
 	p.notified(&client.Client{Base: p.admin}, 1, 1)
 }
 
-func TestTestFeedChangesOnRequestAndNotifiesItsSubscribers(t *testing.T) {
+func TestTheTestFeedChangesWhenTheOperatorWantsItAndItsSubscribersHear(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	r := start(t, conf(t, t.TempDir()))

@@ -16,9 +16,9 @@ import (
 )
 
 // newSinks makes what tells other servers of what is saved here.
-func (a *App) newTargets(st store.Store) {
+func (a *App) newAnnouncer(st store.Store) {
 	agent := endpoint.UserAgent(Version, a.cfg.PublicURL)
-	a.targets = &announce.Announcer{
+	a.announcer = &announce.Announcer{
 		Store: st, Send: &publishhttp.TargetSender{HTTP: a.doer, UserAgent: agent, Now: a.clock.Now, Changed: a.changedItem},
 		Targets: func(ctx context.Context, user string) ([]announce.Target, error) {
 			w, err := st.Writer(ctx, user)
