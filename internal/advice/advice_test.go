@@ -20,9 +20,9 @@ import (
 
 var updateAdvice = flag.Bool("update-advice", false, "write the advice into testdata")
 
-// TestPublishersAreAdvised compares the advice about each document, read from
+// TestAdviceMatchesGoldenFiles compares the advice about each document, read from
 // https://a.example/rss.xml at noon of 11 June 2026, with what stands beside it.
-func TestPublishersAreAdvised(t *testing.T) {
+func TestAdviceMatchesGoldenFiles(t *testing.T) {
 	t.Parallel()
 	var files []string
 	for _, pattern := range []string{"testdata/feeds/*.xml", "testdata/feeds/*.json"} {
@@ -87,7 +87,7 @@ func rules(list []advice.Finding) []string {
 	return got
 }
 
-func TestAdviceOnHowAFeedIsServed(t *testing.T) {
+func TestAdviceOnHTTPDelivery(t *testing.T) {
 	t.Parallel()
 	rss := `<rss version="2.0"><channel><title>%s</title></channel></rss>`
 	english, german := fmt.Sprintf(rss, "Cafe"), fmt.Sprintf(rss, "Café")
@@ -159,7 +159,7 @@ func TestAdviceNeedsNothingButTheFeed(t *testing.T) {
 	}
 }
 
-func TestAdviceTellsAFewPlacesAndCountsTheRest(t *testing.T) {
+func TestAdviceListsFivePlacesAndCountsAll(t *testing.T) {
 	t.Parallel()
 	doc := []byte(`<rss version="2.0"><channel><title>T</title>` + strings.Repeat("\n<item><title>"+strings.Repeat("long ", 100)+"</title></item>", 30) + "</channel></rss>")
 	f, err := feed.ParseBytes(doc, nil)

@@ -185,7 +185,7 @@ func (f *feed) set(body string) {
 	f.body = body
 }
 
-func TestAPingReachesASubscriberThroughTheRealDoors(t *testing.T) {
+func TestPingNotifiesSubscriber(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	f, s := newFeed(t), newSubscriber(t)
@@ -216,7 +216,7 @@ func TestAPingReachesASubscriberThroughTheRealDoors(t *testing.T) {
 	}
 }
 
-func TestTheHealthDoorsAnswerOnBothListeners(t *testing.T) {
+func TestHealthEndpointsAnswerOnBothListeners(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	for _, base := range []string{r.base, r.admin} {
@@ -236,7 +236,7 @@ func TestTheHealthDoorsAnswerOnBothListeners(t *testing.T) {
 	}
 }
 
-func TestTheStartSaysWhereToLookAndWhatToAdvertise(t *testing.T) {
+func TestBannerNamesPagesAndEndpoints(t *testing.T) {
 	t.Parallel()
 	cfg := conf(t, t.TempDir())
 	cfg.PublicURL = "http://hub.example.com:8080"
@@ -251,7 +251,7 @@ func TestTheStartSaysWhereToLookAndWhatToAdvertise(t *testing.T) {
 	}
 }
 
-func TestTheStartWarnsOfAProxyOnlyWhileRequestsFromThisMachineAreTrusted(t *testing.T) {
+func TestProxyWarningOnlyWhileLoopbackRequestsAreTrusted(t *testing.T) {
 	t.Parallel()
 	const warning = "Warning: No account exists yet, so requests from this machine may change the server's river. If a proxy or a tunnel"
 	cfg := conf(t, t.TempDir())
@@ -307,7 +307,7 @@ func TestEveryPageAnswers(t *testing.T) {
 	}
 }
 
-func TestAnOwnDoorIsNoCallback(t *testing.T) {
+func TestOwnEndpointIsRejectedAsCallback(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	f := newFeed(t)
@@ -326,7 +326,7 @@ func TestAnOwnDoorIsNoCallback(t *testing.T) {
 	}
 }
 
-func TestTheTestFeedCanBeFollowedByAnyNameOfTheServer(t *testing.T) {
+func TestTestFeedCanBeFollowedByAnyServerName(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	u, err := url.Parse(r.base)
@@ -354,7 +354,7 @@ func TestTheTestFeedCanBeFollowedByAnyNameOfTheServer(t *testing.T) {
 	}
 }
 
-func TestBrowsersGetThePageOfTheHubWhereProgramsFindItsEndpoint(t *testing.T) {
+func TestHubURLServesPageToBrowsersAndEndpointToPrograms(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	for accept, want := range map[string]string{"": "This is a WebSub hub.", "*/*": "This is a WebSub hub.", "text/html,application/xhtml+xml,*/*;q=0.8": `action="/do/ping"`} {
@@ -378,7 +378,7 @@ func TestBrowsersGetThePageOfTheHubWhereProgramsFindItsEndpoint(t *testing.T) {
 	}
 }
 
-func TestASecondProcessOnTheFolderIsRefused(t *testing.T) {
+func TestSecondProcessOnDataFolderIsRefused(t *testing.T) {
 	t.Parallel()
 	cfg := conf(t, t.TempDir())
 	start(t, cfg)

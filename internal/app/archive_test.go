@@ -146,7 +146,7 @@ func same(t *testing.T, what string, got, want []string) {
 	}
 }
 
-func TestWhoFollowsTheArchiveFindsEveryPublishedPostOnce(t *testing.T) {
+func TestArchiveLinksReachEveryPublishedPostOnce(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	const window = 4

@@ -13,9 +13,9 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// TestACallbackOnAListenerOfThisServerIsRejectedAtOnce names the public listener and the
+// TestCallbackOnOwnListenerIsRejectedImmediately names the public listener and the
 // operator's in each way that their settings suggest, over each protocol.
-func TestACallbackOnAListenerOfThisServerIsRejectedAtOnce(t *testing.T) {
+func TestCallbackOnOwnListenerIsRejectedImmediately(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, func(c *config.Config) { c.PublicURL = "https://hub.example.org" })
 	feed := w.text("/rss.xml", "<rss version='2.0'><channel><title>x</title></channel></rss>")
@@ -76,9 +76,9 @@ func TestACallbackOnAListenerOfThisServerIsRejectedAtOnce(t *testing.T) {
 	}
 }
 
-// TestAPortOfThisMachineIsNotFoundOutByCallbacks compares the answers about the operator's
+// TestCallbackErrorsDoNotRevealLocalPorts compares the answers about the operator's
 // listener and about a port where nothing listens.
-func TestAPortOfThisMachineIsNotFoundOutByCallbacks(t *testing.T) {
+func TestCallbackErrorsDoNotRevealLocalPorts(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, func(c *config.Config) { c.PublicURL, c.Egress.AllowCallback = "https://hub.example.org", nil })
 	feed := w.text("/rss.xml", "x")

@@ -6,7 +6,7 @@ import (
 	"cloudburst/internal/config"
 )
 
-func TestTheCloudElementNamesTheListenerWithoutTLS(t *testing.T) {
+func TestCloudElementNamesPlainListener(t *testing.T) {
 	t.Parallel()
 	tls := config.TLS{Cert: "c", Key: "k", HTTPListen: ":8080"}
 	for _, tt := range []struct {

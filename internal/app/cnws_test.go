@@ -84,7 +84,7 @@ func rssWith(title string) page {
 		"<item><title>" + title + "</title><description>&lt;p&gt;An excerpt&lt;/p&gt;</description></item><item><title>old</title></item></channel></rss>"}
 }
 
-func TestAPublisherOfCNWS(t *testing.T) {
+func TestCNWSPublisher(t *testing.T) {
 	t.Parallel()
 	w, e := newWebSubHub(t, nil), cnwsEar(t, nil)
 	feed := w.put("/rss.xml", rssWith("one"))
@@ -121,9 +121,9 @@ func TestAPublisherOfCNWS(t *testing.T) {
 	}
 }
 
-// TestWhatACNWSSubscriberAnswersDecides has subscribers answer a change in every way,
+// TestCNWSAnswerDecidesWhetherSubscriptionStays has subscribers answer a change in every way,
 // and looks who is told of the next one.
-func TestWhatACNWSSubscriberAnswersDecides(t *testing.T) {
+func TestCNWSAnswerDecidesWhetherSubscriptionStays(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	feed := w.put("/rss.xml", rssWith("one"))
@@ -173,7 +173,7 @@ func TestWhatACNWSSubscriberAnswersDecides(t *testing.T) {
 	}
 }
 
-func TestACNWSSubscriberThatComesBackIsToldWhatItMissed(t *testing.T) {
+func TestReturningCNWSSubscriberReceivesMissedChange(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, func(c *config.Config) {
 		c.Hub.Retry = []time.Duration{20 * time.Millisecond, 20 * time.Millisecond, time.Hour} // then only if it asks
@@ -213,8 +213,8 @@ func TestACNWSSubscriberThatComesBackIsToldWhatItMissed(t *testing.T) {
 	}
 }
 
-// TestASubscriberOfCNWS has the program follow a feed at a publisher that the test plays.
-func TestASubscriberOfCNWS(t *testing.T) {
+// TestCNWSSubscriber has the program follow a feed at a publisher that the test plays.
+func TestCNWSSubscriber(t *testing.T) {
 	t.Parallel()
 	w, publisher, s := newWebSubHub(t, nil), cnwsEar(t, nil), newSubscriber(t)
 	feed := w.put("/rss.xml", rssWith("one"))

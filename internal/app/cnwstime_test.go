@@ -215,7 +215,7 @@ func (b *bubble) listed() bool {
 	return n[hub.CNWS] == 1
 }
 
-func TestASubscriberThatIsAwayForADayIsRemovedAndNotBefore(t *testing.T) {
+func TestUnreachableSubscriberIsRemovedAfterADay(t *testing.T) {
 	t.Parallel()
 	inBubble(t, false, func(t *testing.T, b *bubble) {
 		stop := b.other()
@@ -257,7 +257,7 @@ func TestASubscriberThatIsAwayForADayIsRemovedAndNotBefore(t *testing.T) {
 	})
 }
 
-func TestASubscriptionElsewhereIsConfirmedAfterSilenceAndAfterAnOutage(t *testing.T) {
+func TestUpstreamSubscriptionIsConfirmedAfterSilenceAndOutage(t *testing.T) {
 	t.Parallel()
 	inBubble(t, true, func(t *testing.T, b *bubble) {
 		stop := b.other()

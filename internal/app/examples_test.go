@@ -205,10 +205,10 @@ func documented(t *testing.T) *exchanges {
 	return x
 }
 
-// TestEveryExchangeOfTheDocumentationIsAsItSays sends each documented request to
+// TestDocumentedExchangesMatchTheServer sends each documented request to
 // the whole program, byte for byte, and compares what comes back; and makes the
 // program send those that it sends itself.
-func TestEveryExchangeOfTheDocumentationIsAsItSays(t *testing.T) {
+func TestDocumentedExchangesMatchTheServer(t *testing.T) {
 	t.Parallel()
 	x := documented(t)
 	x.run("register-rest")

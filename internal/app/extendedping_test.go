@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/author"
 )
 
-func TestAnExtendedPingNamesThePostThatChangedAndItsCategories(t *testing.T) {
+func TestExtendedPingNamesChangedPostAndCategories(t *testing.T) {
 	t.Parallel()
 	got := make(chan string, 10)
 	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -186,7 +186,7 @@ func wantRefused(t *testing.T, r *running, list map[string]protocolCall) {
 	}
 }
 
-func TestAFullDiskIsAnsweredAtEveryDoorAndRecoversByItself(t *testing.T) {
+func TestFullDiskIsReportedByEveryProtocolAndRecovers(t *testing.T) {
 	t.Parallel()
 	dir := tmpfs(t, "8m")
 	cfg := conf(t, dir)
@@ -272,7 +272,7 @@ func made(t *testing.T) string {
 	return dir
 }
 
-func TestAStartThatCannotBeIsRefusedWithOneSentence(t *testing.T) {
+func TestImpossibleStartFailsWithOneSentence(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(t *testing.T, dir string) (use string, args, want []string){
 		"read-only folder": func(t *testing.T, _ string) (string, []string, []string) {
@@ -362,8 +362,8 @@ func (f *numbered) raise() {
 	f.set(fmt.Sprintf("<rss><channel><title>%d</title></channel></rss>", f.n))
 }
 
-// TestADatabaseThatComesAndGoes crashes the database server under load, twice.
-func TestADatabaseThatComesAndGoes(t *testing.T) {
+// TestDatabaseServerCrashesUnderLoad crashes the database server under load, twice.
+func TestDatabaseServerCrashesUnderLoad(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "PostgreSQL")
 	cluster, err := storetest.StartCluster()

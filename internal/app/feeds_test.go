@@ -71,7 +71,7 @@ func expectAnswer(t *testing.T, what, answer, status string, words ...string) {
 	}
 }
 
-func TestASavedFeedReachesItsSubscribersInTheFormThatTheyFollow(t *testing.T) {
+func TestSavedFeedIsDeliveredInTheSubscribedFormat(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	w.addAlice()
@@ -112,7 +112,7 @@ func TestASavedFeedReachesItsSubscribersInTheFormThatTheyFollow(t *testing.T) {
 	}
 }
 
-func TestPythonSavesFeedsInTheWholeProgram(t *testing.T) {
+func TestPythonClientSavesFeeds(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "another language")
 	cfg := conf(t, t.TempDir())
@@ -130,7 +130,7 @@ func TestPythonSavesFeedsInTheWholeProgram(t *testing.T) {
 	}
 }
 
-func TestCurlSavesReadsAndEndsAFeed(t *testing.T) {
+func TestCurlSavesReadsAndEndsFeed(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	admin := r.addAlice()
@@ -200,7 +200,7 @@ func (l *lines) String() string {
 	return l.b.String()
 }
 
-func TestNothingOfAPrivateFeedGoesAnywhereElse(t *testing.T) {
+func TestPrivateFeedIsNotDisclosed(t *testing.T) {
 	t.Parallel()
 	var log lines
 	r := startWith(t, conf(t, t.TempDir()), slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
@@ -270,7 +270,7 @@ func TestNothingOfAPrivateFeedGoesAnywhereElse(t *testing.T) {
 	}
 }
 
-func TestWhatWasSavedAndNotToldIsToldAtTheStart(t *testing.T) {
+func TestUnsentSaveIsNotifiedAfterStart(t *testing.T) {
 	t.Parallel()
 	cfg := conf(t, t.TempDir())
 	cfg.PublicURL = "http://hub.example"
@@ -307,7 +307,7 @@ func TestWhatWasSavedAndNotToldIsToldAtTheStart(t *testing.T) {
 
 // Every first part of an address of the program that could be a user's name must be
 // reserved: the feeds of users are looked for first.
-func TestNoUserCanHaveTheNameOfAnAddressOfTheProgram(t *testing.T) {
+func TestRouteNamesAreReservedUserNames(t *testing.T) {
 	t.Parallel()
 	literal := regexp.MustCompile("[\"`](?:(?:GET|POST|HEAD|PUT) )?/([a-z0-9_-]{1,32})[\"`/?{]")
 	found := 0
@@ -340,9 +340,9 @@ func TestNoUserCanHaveTheNameOfAnAddressOfTheProgram(t *testing.T) {
 	}
 }
 
-// TestTheCloudOfASavedFeedIsPartOfItsDocument has the server add its cloud to a feed that was saved
+// TestSavedFeedContainsCloudElement has the server add its cloud to a feed that was saved
 // without one, and somebody who reads it register there.
-func TestTheCloudOfASavedFeedIsPartOfItsDocument(t *testing.T) {
+func TestSavedFeedContainsCloudElement(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	admin := w.addAlice()

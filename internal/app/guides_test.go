@@ -83,9 +83,9 @@ type guide struct {
 	w   *websubHub
 }
 
-// TestExamplesOfTheGuidesMeanWhatTheirTextsState sends each example to the program, or to the parser
+// TestGuideExamplesBehaveAsDescribed sends each example to the program, or to the parser
 // that the program reads it with.
-func TestExamplesOfTheGuidesMeanWhatTheirTextsState(t *testing.T) {
+func TestGuideExamplesBehaveAsDescribed(t *testing.T) {
 	t.Parallel()
 	const root = "testdata/guides"
 	w := newWebSubHub(t, nil)

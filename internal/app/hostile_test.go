@@ -39,7 +39,7 @@ func request(method, path, head, body string) string {
 	return fmt.Sprintf("%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%sContent-Length: %d\r\n\r\n%s", method, path, head, len(body), body)
 }
 
-func TestHostileRequestsGetAClearAnswerAndLeaveNothing(t *testing.T) {
+func TestHostileRequestsAreRejectedWithoutStoredState(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	const form = "Content-Type: application/x-www-form-urlencoded\r\n"
@@ -74,7 +74,7 @@ func TestHostileRequestsGetAClearAnswerAndLeaveNothing(t *testing.T) {
 	}
 }
 
-func TestAFloodOfIdleConnectionsLeavesRoomForOthers(t *testing.T) {
+func TestIdleConnectionFloodLeavesCapacity(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	addr := strings.TrimPrefix(r.base, "http://")
@@ -120,7 +120,7 @@ func TestAFloodOfIdleConnectionsLeavesRoomForOthers(t *testing.T) {
 	}
 }
 
-func TestAHeadThatNeverEndsIsCutOff(t *testing.T) {
+func TestEndlessRequestHeadIsCutOff(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	r := start(t, conf(t, t.TempDir()))
@@ -261,7 +261,7 @@ func hostileNews() map[string]hostile {
 	}
 }
 
-func TestHostileRequestsAtTheNewDoorsGetAClearAnswerAndLeaveNothing(t *testing.T) {
+func TestHostileProtocolRequestsAreRejectedWithoutStoredState(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	r := start(t, conf(t, t.TempDir()))
@@ -291,8 +291,8 @@ func manyTopics(n int) string {
 	return b.String()
 }
 
-// TestOurOwnDoorsAreNoCallbacks tries to have the program tell itself.
-func TestOurOwnDoorsAreNoCallbacks(t *testing.T) {
+// TestOwnEndpointsAreRejectedAsCallbacks tries to have the program tell itself.
+func TestOwnEndpointsAreRejectedAsCallbacks(t *testing.T) {
 	t.Parallel()
 	cfg := conf(t, t.TempDir())
 	cfg.PublicURL = "https://hub.example"
@@ -314,8 +314,8 @@ func TestOurOwnDoorsAreNoCallbacks(t *testing.T) {
 	r.nothing(t)
 }
 
-// TestATopicOnAPrivateNetworkIsRefusedWithTheReason asks for what may not be read.
-func TestATopicOnAPrivateNetworkIsRefusedWithTheReason(t *testing.T) {
+// TestPrivateNetworkTopicIsRefusedWithReason asks for what may not be read.
+func TestPrivateNetworkTopicIsRefusedWithReason(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	asked := make(chan url.Values, 10)
@@ -344,8 +344,8 @@ func TestATopicOnAPrivateNetworkIsRefusedWithTheReason(t *testing.T) {
 	r.nothing(t)
 }
 
-// TestBodiesThatNeverEndAreCutOff knocks at each door with a body of which one byte comes.
-func TestBodiesThatNeverEndAreCutOff(t *testing.T) {
+// TestEndlessBodiesAreCutOff knocks at each door with a body of which one byte comes.
+func TestEndlessBodiesAreCutOff(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	r := start(t, conf(t, t.TempDir()))
@@ -378,9 +378,9 @@ func TestBodiesThatNeverEndAreCutOff(t *testing.T) {
 	r.nothing(t)
 }
 
-// TestAFloodOfRequestsForOneHostIsAskedThereInTurn has 10,000 strangers name one
+// TestRequestFloodForOneHostIsRateLimited has 10,000 strangers name one
 // victim as their callback, of a topic that can be read and of one that cannot.
-func TestAFloodOfRequestsForOneHostIsAskedThereInTurn(t *testing.T) {
+func TestRequestFloodForOneHostIsRateLimited(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	const all, burst, rate = 10_000, 400, 20

@@ -150,7 +150,7 @@ func askJSON(t *testing.T, at, bearer string, form url.Values) (int, map[string]
 // localApp is a program on the user's own computer.
 const localApp = "http://127.0.0.1:9/"
 
-func TestAnAppSignsInByTheURLOfThePageAndPosts(t *testing.T) {
+func TestAppSignsInByPageURLAndPosts(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	r.addAlice()
@@ -206,7 +206,7 @@ func TestAnAppSignsInByTheURLOfThePageAndPosts(t *testing.T) {
 	}
 }
 
-func TestAnAppSignsInAcrossTwoNodes(t *testing.T) {
+func TestAppSignsInAcrossTwoNodes(t *testing.T) {
 	t.Parallel()
 	database := storetest.Postgres(t)
 	const public = "http://hub.example"
@@ -265,7 +265,7 @@ func TestAnAppSignsInAcrossTwoNodes(t *testing.T) {
 	}
 }
 
-func TestAnAppLearnsWhoSignedInAndNothingElse(t *testing.T) {
+func TestAppLearnsOnlyWhoSignedIn(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	r.addAlice()
@@ -289,7 +289,7 @@ func TestAnAppLearnsWhoSignedInAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestAuthorizationRequestsThatAreWrong(t *testing.T) {
+func TestInvalidAuthorizationRequestsAreRejected(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	r.addAlice()

@@ -17,7 +17,7 @@ import (
 	"cloudburst/internal/store"
 )
 
-func TestTheServerKnowsItselfBehindItsPublicAddress(t *testing.T) {
+func TestServerRecognizesItselfAtItsPublicURL(t *testing.T) {
 	t.Parallel()
 	a := &App{cfg: config.Default()}
 	mux := http.NewServeMux()
@@ -48,7 +48,7 @@ func TestTheServerKnowsItselfBehindItsPublicAddress(t *testing.T) {
 	}
 }
 
-func TestTheFolderIsLeftAsItWas(t *testing.T) {
+func TestFolderCheckLeavesNoFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	f := examineFolder(dir)
@@ -63,7 +63,7 @@ func TestTheFolderIsLeftAsItWas(t *testing.T) {
 	}
 }
 
-func TestABackupIsRemembered(t *testing.T) {
+func TestBackupIsRecorded(t *testing.T) {
 	t.Parallel()
 	a := &App{cfg: config.Config{Data: t.TempDir()}}
 	if b := knownBackup(a.cfg.Data); !b.At.IsZero() {
@@ -128,7 +128,7 @@ func TestDoctorVerifiesTheLastBackup(t *testing.T) {
 	}
 }
 
-func TestAnotherMachineOfTheServerIsTheServer(t *testing.T) {
+func TestProbeAnsweredByAnotherNodeIsRecognized(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		key  string

@@ -9,7 +9,7 @@ import (
 )
 
 // A server that has a balancer in front says first that it leaves, and goes on answering.
-func TestAServerThatLeavesStillAnswers(t *testing.T) {
+func TestStoppingServerStillAnswersDuringShutdownDelay(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	cfg := conf(t, t.TempDir())

@@ -12,7 +12,7 @@ import (
 )
 
 // The limit of a user holds in each interface; the operator may exceed it.
-func TestTheLimitOfFeedsHoldsInEachInterface(t *testing.T) {
+func TestFeedLimitAppliesInEachInterface(t *testing.T) {
 	t.Parallel()
 	feeds := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `<rss version="2.0"><channel><title>%s</title><item><title>One</title></item></channel></rss>`, r.URL.Path)

@@ -12,7 +12,7 @@ import (
 	"cloudburst/protocol/metaweblog"
 )
 
-func TestPythonWritesAWeblogInTheWholeProgram(t *testing.T) {
+func TestPythonClientWritesWeblog(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "another language")
 	cfg := conf(t, t.TempDir())
@@ -29,7 +29,7 @@ func TestPythonWritesAWeblogInTheWholeProgram(t *testing.T) {
 	}
 }
 
-func TestAnEditorFindsTheDoorWritesAndSubscribersHear(t *testing.T) {
+func TestXMLRPCEditorPostsAndSubscribersAreNotified(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	token, err := w.addAlice().NewToken(t.Context(), "alice", client.TokenRequest{Label: "editor", Scopes: []string{"create", "update", "delete", "media"}})

@@ -12,7 +12,7 @@ import (
 	"cloudburst/protocol/micropub"
 )
 
-func TestAPhoneWritesByMicropubAndSubscribersHear(t *testing.T) {
+func TestMicropubPostNotifiesSubscribers(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	token, err := w.addAlice().NewToken(t.Context(), "alice", client.TokenRequest{Label: "phone", Scopes: []string{"create", "update", "delete", "media"}})
@@ -66,7 +66,7 @@ func TestAPhoneWritesByMicropubAndSubscribersHear(t *testing.T) {
 	}
 }
 
-func TestPythonWritesByMicropubInTheWholeProgram(t *testing.T) {
+func TestPythonClientWritesByMicropub(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "another language")
 	cfg := conf(t, t.TempDir())
@@ -84,7 +84,7 @@ func TestPythonWritesByMicropubInTheWholeProgram(t *testing.T) {
 	}
 }
 
-func TestTheJSONAPIWritesOnBothListeners(t *testing.T) {
+func TestJSONAPIWritesOnBothListeners(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	operator := w.addAlice()

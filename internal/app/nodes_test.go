@@ -26,7 +26,7 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-func TestTwoNodesOnOneDatabaseAreOneHub(t *testing.T) {
+func TestTwoNodesOnOneDatabaseActAsOneHub(t *testing.T) {
 	t.Parallel()
 	database := storetest.Postgres(t)
 	node := func() *running {
@@ -110,10 +110,10 @@ func (w *watcher) wait(t *testing.T, want string) {
 	})
 }
 
-// TestAnotherNodeTakesOverFromAKilledOne kills a node while it tells 3,000
+// TestNodeTakesOverDeliveriesOfKilledNode kills a node while it tells 3,000
 // callbacks: each is told, nobody more than twice, and no more than one page is
 // repeated.
-func TestAnotherNodeTakesOverFromAKilledOne(t *testing.T) {
+func TestNodeTakesOverDeliveriesOfKilledNode(t *testing.T) {
 	t.Parallel()
 	const all, page = 3000, 500
 	database := storetest.Postgres(t)
@@ -182,7 +182,7 @@ func (s counting) Sweep(ctx context.Context, now time.Time, maxErrors, limit int
 	return s.Store.Sweep(ctx, now, maxErrors, limit, idle, events)
 }
 
-func TestTheTopOfTheHourComesOnceForAllNodes(t *testing.T) {
+func TestHourlySweepRunsOnceForAllNodes(t *testing.T) {
 	t.Parallel()
 	database := storetest.Postgres(t)
 	hour := time.Now().UTC().Truncate(time.Hour).Add(time.Hour)
@@ -251,8 +251,8 @@ func later(t *testing.T, database string, by time.Duration) *hub.Hub {
 	return h
 }
 
-// TestAnotherNodeDecidesWhatAKilledOneWasAsked kills a node while it asks a callback.
-func TestAnotherNodeDecidesWhatAKilledOneWasAsked(t *testing.T) {
+// TestNodeVerifiesSubscriptionOfKilledNode kills a node while it asks a callback.
+func TestNodeVerifiesSubscriptionOfKilledNode(t *testing.T) {
 	t.Parallel()
 	database := storetest.Postgres(t)
 	first := spawn(t, t.TempDir(), "--database", database)
@@ -331,9 +331,9 @@ func (s *readers) count() (all, sent int) {
 	return len(s.notified), sent
 }
 
-// TestContentThatAKilledNodeFoundIsDeliveredByAnother kills the node that read the
+// TestNodeDeliversContentReadByKilledNode kills the node that read the
 // topic: the other one has it from the store, and never reads the topic itself.
-func TestContentThatAKilledNodeFoundIsDeliveredByAnother(t *testing.T) {
+func TestNodeDeliversContentReadByKilledNode(t *testing.T) {
 	t.Parallel()
 	const all, page = 1500, 500
 	database := storetest.Postgres(t)
@@ -382,7 +382,7 @@ func TestContentThatAKilledNodeFoundIsDeliveredByAnother(t *testing.T) {
 	}
 }
 
-func TestWhatIsSavedAtOneNodeIsReadAtTheOtherAtOnce(t *testing.T) {
+func TestSaveOnOneNodeIsVisibleOnTheOther(t *testing.T) {
 	t.Parallel()
 	database := storetest.Postgres(t)
 	node := func() *running {

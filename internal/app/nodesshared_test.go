@@ -67,7 +67,7 @@ func noisyNetworks(t *testing.T, a *account.Accounts, networks int) (from func(i
 	return from
 }
 
-func TestNodesCountLogInsThatFailTogether(t *testing.T) {
+func TestNodesShareFailedSignInCounts(t *testing.T) {
 	t.Parallel()
 	nodes := accountsOf(t, 3)
 	if _, err := nodes[0].Add(t.Context(), "alice", alicePassword); err != nil {
@@ -108,7 +108,7 @@ func TestNodesCountLogInsThatFailTogether(t *testing.T) {
 	}
 }
 
-func TestGuessesAtAllNodesAtTheSameMomentAreFew(t *testing.T) {
+func TestConcurrentGuessesOnAllNodesAreLimited(t *testing.T) {
 	t.Parallel()
 	nodes := accountsOf(t, 3)
 	if a, b := nodes[0].SetupToken(), nodes[1].SetupToken(); a == "" || a != b {
@@ -136,9 +136,9 @@ func TestGuessesAtAllNodesAtTheSameMomentAreFew(t *testing.T) {
 	}
 }
 
-// TestNodesPaceOneNameTogether: while the clock stands still, one attempt has its slot at
+// TestNodesShareSignInPacing: while the clock stands still, one attempt has its slot at
 // once and two wait for theirs, at whichever node.
-func TestNodesPaceOneNameTogether(t *testing.T) {
+func TestNodesShareSignInPacing(t *testing.T) {
 	t.Parallel()
 	nodes := accountsOf(t, 3)
 	from := noisyNetworks(t, nodes[0], 10)
@@ -169,7 +169,7 @@ func TestNodesPaceOneNameTogether(t *testing.T) {
 	}
 }
 
-func TestAHeaderThatComesToTwoNodesAtTheSameMomentOpensOne(t *testing.T) {
+func TestReplayedHeaderIsAcceptedByOneNodeOnly(t *testing.T) {
 	t.Parallel()
 	nodes := accountsOf(t, 2)
 	if _, err := nodes[0].Add(t.Context(), "alice", alicePassword); err != nil {
@@ -240,9 +240,9 @@ func asks(t *testing.T, h *hub.Hub, from string) bool {
 	return fault.CodeOf(err) != fault.TooMany
 }
 
-// TestWhatOneNodeUsesOfARateIsUsedAtTheOther has one node give away what a network may
+// TestNodesShareRateLimit has one node give away what a network may
 // have, 500 requests at once, and another one learn of it as soon as it gives away some itself.
-func TestWhatOneNodeUsesOfARateIsUsedAtTheOther(t *testing.T) {
+func TestNodesShareRateLimit(t *testing.T) {
 	t.Parallel()
 	stores := map[string]func(t *testing.T) func() store.Store{
 		"PostgreSQL": func(t *testing.T) func() store.Store {
@@ -328,7 +328,7 @@ func browser(t *testing.T, base string) func(base string) bool {
 	}
 }
 
-func TestWhatEndsAtOneNodeEndsAtTheOtherAtOnce(t *testing.T) {
+func TestSignOutOnOneNodeAppliesToTheOther(t *testing.T) {
 	t.Parallel()
 	database := storetest.Postgres(t)
 	node := func() *running {

@@ -34,7 +34,7 @@ func (r *running) ask(method, host, path string, header ...string) *http.Respons
 	return res
 }
 
-func TestBrowsersAreSentToTheCanonicalNameAndProgramsAreNot(t *testing.T) {
+func TestOnlyBrowsersAreRedirectedToCanonicalName(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	r.addAlice()
@@ -81,7 +81,7 @@ func TestBrowsersAreSentToTheCanonicalNameAndProgramsAreNot(t *testing.T) {
 	}
 }
 
-func TestWithAPublicURLEveryNameKeepsWorking(t *testing.T) {
+func TestEveryNameWorksWithPublicURL(t *testing.T) {
 	t.Parallel()
 	cfg := conf(t, t.TempDir())
 	cfg.PublicURL = "https://cloud.example"
@@ -93,7 +93,7 @@ func TestWithAPublicURLEveryNameKeepsWorking(t *testing.T) {
 	}
 }
 
-func TestTheBannerAndThePagesNameTheAddressOfTheListener(t *testing.T) {
+func TestBannerAndPagesNameListenerAddress(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	if _, body := get(t, r.byName("localhost", "/test/rss.xml")); !strings.Contains(body, "<link>"+r.base+"/</link>") || strings.Contains(body, "localhost") {
@@ -107,7 +107,7 @@ func TestTheBannerAndThePagesNameTheAddressOfTheListener(t *testing.T) {
 	}
 }
 
-func TestAFeedOfThisServerIsOneFeedByEachOfItsNames(t *testing.T) {
+func TestOwnFeedIsOneFeedUnderAllNames(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	river := (&client.Client{Base: r.admin}).River("")
@@ -151,7 +151,7 @@ func (r *running) sources(reader string) (n int) {
 	return n
 }
 
-func TestAPingByAnyNameReachesTheSubscribersOfAll(t *testing.T) {
+func TestPingUnderAnyNameNotifiesSubscribersOfAllNames(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	admin := w.addAlice()
@@ -193,7 +193,7 @@ func mustGet(t *testing.T, url string) string {
 	return body
 }
 
-func TestFeedsFollowedByAnEarlierNameOfTheServerAreFollowedByItsName(t *testing.T) {
+func TestFeedsFollowedByFormerNameMoveToCanonicalName(t *testing.T) {
 	t.Parallel()
 	cfg := conf(t, t.TempDir())
 	r := start(t, cfg)
@@ -249,7 +249,7 @@ func (r *running) itemsOf(c *client.Client, feed string) string {
 	return strings.Join(ids, " ")
 }
 
-func TestAnAuthorOfThisServerIsFollowedByTheAddressOfThePage(t *testing.T) {
+func TestAuthorCanBeFollowedByPageURL(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	admin := r.addAlice()
@@ -275,7 +275,7 @@ func TestAnAuthorOfThisServerIsFollowedByTheAddressOfThePage(t *testing.T) {
 	}
 }
 
-func TestTheTopicsPageKnowsWhenFeedsOfThisServerChanged(t *testing.T) {
+func TestTopicsPageShowsWhenOwnFeedsChanged(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	admin := r.addAlice()

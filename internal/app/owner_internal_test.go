@@ -17,7 +17,7 @@ func (awayAccounts) Users(context.Context, string, int) ([]account.User, error) 
 	return nil, fault.New(fault.Unavailable, "The database is away.")
 }
 
-func TestAServerIsNotFreshBecauseNobodyCanKnow(t *testing.T) {
+func TestUnreachableAccountsAreNotTreatedAsNone(t *testing.T) {
 	t.Parallel()
 	o := &owners{accounts: &account.Accounts{Store: awayAccounts{}, Now: time.Now}, log: slog.New(slog.DiscardHandler)}
 	if o.fresh(t.Context()) {
@@ -25,7 +25,7 @@ func TestAServerIsNotFreshBecauseNobodyCanKnow(t *testing.T) {
 	}
 }
 
-func TestRecipientsOfForwardedItemsReadTheNameOfAnAccount(t *testing.T) {
+func TestForwardedItemsNameTheSendingAccount(t *testing.T) {
 	t.Parallel()
 	o := &owners{}
 	for owner, want := range map[string]string{"": "The operator", "alice": "alice"} {

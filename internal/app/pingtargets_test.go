@@ -53,7 +53,7 @@ func (r *running) notified(c *client.Client, version int64, many int) []client.P
 	return list
 }
 
-func TestASaveReachesTheSubscribersOfAnotherHub(t *testing.T) {
+func TestSaveNotifiesSubscribersOfAnotherHub(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	b := start(t, conf(t, t.TempDir()))
@@ -132,7 +132,7 @@ func (h *unavailableHub) times() int {
 	return len(h.received)
 }
 
-func TestAPingThatIsOwedIsSentAfterARestart(t *testing.T) {
+func TestPendingPingIsSentAfterRestart(t *testing.T) {
 	t.Parallel()
 	target := newUnavailableHub(t)
 	target.is(true)
@@ -154,7 +154,7 @@ func TestAPingThatIsOwedIsSentAfterARestart(t *testing.T) {
 	p.notified(&client.Client{Base: p.admin}, 1, 1)
 }
 
-func TestAVersionThatWasSavedWithoutAServerIsToldToSinksByTheNext(t *testing.T) {
+func TestUnannouncedVersionIsSentToPingTargetsAfterStart(t *testing.T) {
 	t.Parallel()
 	target := newUnavailableHub(t)
 	dir := t.TempDir()
@@ -178,7 +178,7 @@ func TestAVersionThatWasSavedWithoutAServerIsToldToSinksByTheNext(t *testing.T) 
 	p.notified(&client.Client{Base: p.admin}, 1, 1)
 }
 
-func TestTheTestFeedChangesWhenTheOperatorWantsItAndItsSubscribersHear(t *testing.T) {
+func TestOperatorTickChangesTestFeedAndNotifiesSubscribers(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	r := start(t, conf(t, t.TempDir()))

@@ -10,9 +10,9 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// TestARefusedPrivateAddressNamesTheSettingToTheOperatorOnly has a server that allows no
+// TestRefusedPrivateAddressNamesSettingOnlyToOperator has a server that allows no
 // private address asked for one in every way, by its operator and by unknown clients.
-func TestARefusedPrivateAddressNamesTheSettingToTheOperatorOnly(t *testing.T) {
+func TestRefusedPrivateAddressNamesSettingOnlyToOperator(t *testing.T) {
 	t.Parallel()
 	cfg := conf(t, t.TempDir())
 	cfg.Egress.AllowFetch, cfg.Egress.AllowCallback = nil, nil
@@ -62,7 +62,7 @@ func TestARefusedPrivateAddressNamesTheSettingToTheOperatorOnly(t *testing.T) {
 	}
 }
 
-func TestAPingWithAPasswordIsNotLoggedWhereItIsRefused(t *testing.T) {
+func TestRefusedPingWithPasswordIsNotLogged(t *testing.T) {
 	t.Parallel()
 	cfg := conf(t, t.TempDir())
 	cfg.Egress.AllowFetch = nil

@@ -137,9 +137,9 @@ func has(list []string, s string) bool {
 	return strings.Contains("\n"+strings.Join(list, "\n")+"\n", "\n"+s+"\n")
 }
 
-// TestWhatAForeignHubAnnouncesIsInTheRiverAtOnce has two programs: the hub of a feed, and
+// TestRiverShowsPushFromAnotherHub has two programs: the hub of a feed, and
 // one whose river reads it.
-func TestWhatAForeignHubAnnouncesIsInTheRiverAtOnce(t *testing.T) {
+func TestRiverShowsPushFromAnotherHub(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	for name, links := range map[string]func(hub, feed string) string{
@@ -191,9 +191,9 @@ func TestWhatAForeignHubAnnouncesIsInTheRiverAtOnce(t *testing.T) {
 	}
 }
 
-// TestWhatOurOwnHubHearsIsInTheRiverWithoutTheNetwork has the river read a feed whose hub
+// TestRiverShowsPushFromOwnHubWithoutNetwork has the river read a feed whose hub
 // is this program.
-func TestWhatOurOwnHubHearsIsInTheRiverWithoutTheNetwork(t *testing.T) {
+func TestRiverShowsPushFromOwnHubWithoutNetwork(t *testing.T) {
 	t.Parallel()
 	a, f := program(t), newHubFeed(t)
 	f.setLinks(rsscloud.CloudAt(a.names.Public()).String())

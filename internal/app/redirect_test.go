@@ -67,7 +67,7 @@ func (p *pages) wants(feed string) url.Values {
 	return url.Values{"port": {u.Port()}, "path": {"/old"}, "protocol": {"http-post"}, "domain": {u.Hostname()}, "url1": {feed}}
 }
 
-func TestACallbackThatMovedOnItsHostIsRegisteredAndNotified(t *testing.T) {
+func TestRedirectedCallbackOnSameHostIsNotified(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	f, p := newFeed(t), newPages(t, "127.0.0.1")
@@ -90,7 +90,7 @@ func TestACallbackThatMovedOnItsHostIsRegisteredAndNotified(t *testing.T) {
 	}
 }
 
-func TestARedirectOfACallbackReachesNoOtherHostAndNoListenerOfThisServer(t *testing.T) {
+func TestCallbackRedirectToOtherHostOrOwnListenerIsRefused(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	f, victim := newFeed(t), newPages(t, "127.0.0.2")

@@ -105,7 +105,7 @@ func (s *supervisor) stop() {
 	}
 }
 
-func TestNoRequestFailsWhileTheServiceManagerRestartsTheProgram(t *testing.T) {
+func TestRestartByServiceManagerFailsNoRequest(t *testing.T) {
 	t.Parallel()
 	s := newSupervisor(t)
 	s.start()

@@ -38,7 +38,7 @@ func allRoutes(t *testing.T) []group {
 }
 
 // A user with the name of a route would never be seen: fixed routes come first.
-func TestTheFirstSegmentOfEachRouteIsReserved(t *testing.T) {
+func TestFirstSegmentOfEachRouteIsReserved(t *testing.T) {
 	t.Parallel()
 	fixed := 0
 	for _, g := range allRoutes(t) {
@@ -69,7 +69,7 @@ func TestEachRouteIsDescribed(t *testing.T) {
 	}
 }
 
-func TestTheReferenceListsTheRoutes(t *testing.T) {
+func TestReferenceListsRoutes(t *testing.T) {
 	t.Parallel()
 	const file = "../../docs/reference/routes.md"
 	want := reference(allRoutes(t))

@@ -60,7 +60,7 @@ func answered(conn net.Conn) int {
 
 const getOne = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
-func TestWhoOnlyWaitsMakesRoomWhenAllConnectionsAreTaken(t *testing.T) {
+func TestIdleConnectionsAreClosedAtTheLimit(t *testing.T) {
 	t.Parallel()
 	to := crowdedServer(t, 3, 3, http.NotFoundHandler())
 	waiting := []net.Conn{from(t, "127.1.0.1", to, getOne), from(t, "127.1.0.1", to, ""), from(t, "127.1.0.1", to, "GET / HTTP/1.1\r\nX: ")}
@@ -78,7 +78,7 @@ func TestWhoOnlyWaitsMakesRoomWhenAllConnectionsAreTaken(t *testing.T) {
 
 // What a client hears first is the answer to what it asked, also when it asks late; and the
 // end of the connection does not take it away, however much was sent and not read.
-func TestWhoIsRefusedHearsItWhenHeHasAsked(t *testing.T) {
+func TestRefusedClientReadsTheAnswerAfterItsRequest(t *testing.T) {
 	t.Parallel()
 	to := crowdedServer(t, 3, 1, http.NotFoundHandler())
 	if got := answered(from(t, "127.1.0.1", to, getOne)); got != http.StatusNotFound {
@@ -117,7 +117,7 @@ func eventuallyFull(t *testing.T, to string) {
 	}
 }
 
-func TestWhatIsBeingAnsweredIsNotEnded(t *testing.T) {
+func TestAnsweringConnectionIsNotClosed(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	begun := make(chan struct{}, 2)
@@ -141,7 +141,7 @@ func TestWhatIsBeingAnsweredIsNotEnded(t *testing.T) {
 
 // The server keeps a connection for half a second after its last answer. Many of those are
 // no reason to refuse another address, and neither are bodies that have only just begun.
-func TestConnectionsAfterTheirLastAnswerMakeRoom(t *testing.T) {
+func TestConnectionsAfterTheirLastAnswerAreClosedAtTheLimit(t *testing.T) {
 	t.Parallel()
 	to := crowdedServer(t, 64, 64, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close")
@@ -180,7 +180,7 @@ func TestConnectionsAfterTheirLastAnswerMakeRoom(t *testing.T) {
 	}
 }
 
-func TestAddressesOfOneCustomerCountAsOne(t *testing.T) {
+func TestAddressesOfOnePrefixCountAsOne(t *testing.T) {
 	t.Parallel()
 	for a, want := range map[string]string{"192.0.2.7": "192.0.2.7", "2001:db8:1:2:3::4": "2001:db8:1:2::", "2001:db8:1:2:ffff::": "2001:db8:1:2::"} {
 		if got := clientPrefix(netip.MustParseAddr(a)); got != netip.MustParseAddr(want) {
@@ -189,7 +189,7 @@ func TestAddressesOfOneCustomerCountAsOne(t *testing.T) {
 	}
 }
 
-func TestOneAddressHasFewLargeBodiesUnderWay(t *testing.T) {
+func TestLargeBodiesPerAddressAreLimited(t *testing.T) {
 	t.Parallel()
 	to := crowdedServer(t, 1000, 1000, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := io.ReadAll(r.Body); err != nil {
@@ -225,7 +225,7 @@ func TestOneAddressHasFewLargeBodiesUnderWay(t *testing.T) {
 	}
 }
 
-func TestALongBodyMakesRoomForSomebodyElses(t *testing.T) {
+func TestSlowBodyIsEvictedForAnotherAddress(t *testing.T) {
 	t.Parallel()
 	all := newBodies(nil, func(netip.Addr) bool { return false })
 	now := time.Now()

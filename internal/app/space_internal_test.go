@@ -2,7 +2,7 @@ package app
 
 import "testing"
 
-func TestDiskIsNearlyFullOnceUntilThereIsEnoughAgain(t *testing.T) {
+func TestLowDiskStateChangesWithHysteresis(t *testing.T) {
 	t.Parallel()
 	const mib = 1 << 20
 	var s space

@@ -19,10 +19,10 @@ import (
 	"cloudburst/internal/nettest"
 )
 
-// TestAStopInTheMiddleOfTellingRepeatsNothing stops the program while it tells 2,000
+// TestStopDuringDeliveryRepeatsNoNotification stops the program while it tells 2,000
 // callbacks. Those that take seconds are waited for; those that take longer than the
 // stop may are told again, and nobody else is.
-func TestAStopInTheMiddleOfTellingRepeatsNothing(t *testing.T) {
+func TestStopDuringDeliveryRepeatsNoNotification(t *testing.T) {
 	t.Parallel()
 	t.Run("all answer in time", func(t *testing.T) {
 		t.Parallel()
@@ -107,7 +107,7 @@ func stopInTheMiddle(t *testing.T, hung func(id int) bool) {
 	}
 }
 
-func TestASecondSignalEndsItAtOnceAndLosesNothing(t *testing.T) {
+func TestSecondSignalStopsImmediatelyWithoutLoss(t *testing.T) {
 	t.Parallel()
 	const all = 50
 	dir := t.TempDir()
@@ -204,9 +204,9 @@ func (r *running) metric(name string) float64 {
 	return 0
 }
 
-// TestTheDeadDoNotHarmTheLiving: of 1,200 callbacks a third answers, a third refuses
+// TestFailingCallbacksDoNotDelayOthers: of 1,200 callbacks a third answers, a third refuses
 // the connection, a third takes it and is silent.
-func TestTheDeadDoNotHarmTheLiving(t *testing.T) {
+func TestFailingCallbacksDoNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	const each, rounds = 400, 4
 	p := spawn(t, t.TempDir(), "--hub.callback-timeout", "1s", "--hub.retry", "1s,2s", "--hub.max-errors", "1000")
@@ -294,9 +294,9 @@ func (c *manyCallbacks) among(callbacks []string) (n int) {
 	return n
 }
 
-// TestAChangeThatIsFoundDuringAStopIsTold: the ping was acknowledged before the stop,
+// TestChangeFoundDuringStopIsNotified: the ping was acknowledged before the stop,
 // its feed answers during it.
-func TestAChangeThatIsFoundDuringAStopIsTold(t *testing.T) {
+func TestChangeFoundDuringStopIsNotified(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := spawn(t, dir)

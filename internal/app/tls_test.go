@@ -39,7 +39,7 @@ func (s *supervisor) client(roots *x509.CertPool) *http.Client {
 	return &http.Client{Transport: tr, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-func TestCertificatesComeFromAnAuthorityAndOutliveARestart(t *testing.T) {
+func TestACMECertificatesSurviveRestart(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"http-01", "tls-alpn-01"} {
 		t.Run(kind, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestCertificatesComeFromAnAuthorityAndOutliveARestart(t *testing.T) {
 	}
 }
 
-func TestPlainHTTPLeadsToHTTPSExceptAtTheDoorsOfOldPrograms(t *testing.T) {
+func TestPlainHTTPRedirectsExceptForOldEndpoints(t *testing.T) {
 	t.Parallel()
 	s := newSupervisor(t)
 	roots := filesFor(t, s.dir)
@@ -128,9 +128,9 @@ func TestPlainHTTPLeadsToHTTPSExceptAtTheDoorsOfOldPrograms(t *testing.T) {
 	s.stop()
 }
 
-// TestProgramsRegisterWhereTheCloudOfATLSServerLeads starts a server with TLS and a plain listener next to
+// TestProgramsRegisterAtTheCloudOfATLSServer starts a server with TLS and a plain listener next to
 // it, registers where the <cloud> of a feed leads, and has the feed changed.
-func TestProgramsRegisterWhereTheCloudOfATLSServerLeads(t *testing.T) {
+func TestProgramsRegisterAtTheCloudOfATLSServer(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		chosen, plain, protocol string

@@ -125,7 +125,7 @@ func inOneTrace(t *testing.T, spans ...seenSpan) {
 
 const caller = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
-func TestAChangeIsOneTraceFromThePingToTheLastDelivery(t *testing.T) {
+func TestChangeIsOneTraceFromPingToLastDelivery(t *testing.T) {
 	t.Parallel()
 	const all = 700
 	c := newCollector(t)
@@ -291,7 +291,7 @@ func TestTwoNodesShareATrace(t *testing.T) {
 	}
 }
 
-func TestASaveIsTheRootAndAPrivateFeedIsNotTraced(t *testing.T) {
+func TestSaveIsRootSpanAndPrivateFeedIsNotTraced(t *testing.T) {
 	t.Parallel()
 	c := newCollector(t)
 	cfg := conf(t, t.TempDir())
@@ -329,7 +329,7 @@ func TestASaveIsTheRootAndAPrivateFeedIsNotTraced(t *testing.T) {
 	}
 }
 
-func TestACollectorThatIsAwayHindersNobody(t *testing.T) {
+func TestUnavailableCollectorDoesNotDelayDeliveries(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	gone := httptest.NewServer(http.NotFoundHandler())

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestAnAddressThatMayNotBeReadIsRefusedInEachDoorsOwnForm asks every door for, and tells
+// TestUnreadableTopicIsRefusedInEachProtocol asks every door for, and tells
 // it of, a topic in a network that this server does not read from.
-func TestAnAddressThatMayNotBeReadIsRefusedInEachDoorsOwnForm(t *testing.T) {
+func TestUnreadableTopicIsRefusedInEachProtocol(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	const hidden, reason = "http://10.0.0.1/rss.xml", "The address http://10.0.0.1/rss.xml is one that this server does not read."

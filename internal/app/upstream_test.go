@@ -37,9 +37,9 @@ func (r *running) relay(t *testing.T, q client.RelayRequest) {
 	})
 }
 
-// TestAChangeCascadesFromHubToHub has one program follow a feed at another: a ping
+// TestChangeCascadesFromHubToHub has one program follow a feed at another: a ping
 // of the one reaches who is subscribed at the other.
-func TestAChangeCascadesFromHubToHub(t *testing.T) {
+func TestChangeCascadesFromHubToHub(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	for via, elements := range map[string]func(hub string, feed string) string{
@@ -131,7 +131,7 @@ func cloudOf(hub string) string {
 	return `<cloud domain="` + host + `" port="` + port + `" path="/rsscloud/pleaseNotify" registerProcedure="" protocol="http-post"/>`
 }
 
-func TestAHubDoesNotFollowItself(t *testing.T) {
+func TestHubDoesNotFollowItself(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	f := newFeed(t)
@@ -142,9 +142,9 @@ func TestAHubDoesNotFollowItself(t *testing.T) {
 	}
 }
 
-// TestARelayGoesOnAfterARestartAtAnotherAddress stops the program that follows, and
+// TestRelayResumesAfterRestartAtAnotherAddress stops the program that follows, and
 // starts it again on another port: it asks the hub anew, by itself.
-func TestARelayGoesOnAfterARestartAtAnotherAddress(t *testing.T) {
+func TestRelayResumesAfterRestartAtAnotherAddress(t *testing.T) {
 	t.Parallel()
 	for via, path := range map[string]string{"rsscloud": "/rsscloud/pleaseNotify", "websub": "/hub"} {
 		t.Run(via, func(t *testing.T) {

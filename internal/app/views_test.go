@@ -127,7 +127,7 @@ func rest(t *testing.T, a *App) {
 	})
 }
 
-func TestWhoFollowsACategoryIsToldOfItsPostsAndOfNoOthers(t *testing.T) {
+func TestCategorySubscribersAreNotifiedOnlyOfItsPosts(t *testing.T) {
 	t.Parallel()
 	a := programWith(t, func(c *config.Config) { c.Hub.PingInterval, c.Hub.ClientRate, c.Hub.HostRate = time.Millisecond, 0, 0 })
 	write := people(t, a, "alice", "bob")
@@ -192,7 +192,7 @@ func TestWhoFollowsACategoryIsToldOfItsPostsAndOfNoOthers(t *testing.T) {
 	notified("a post of bob", "/bob/category/go/feed.atom", "/everyone/rss.xml", "/everyone/category/go/feed")
 }
 
-func TestARiverThatReadsACategoryIsToldAtOnce(t *testing.T) {
+func TestRiverReceivesCategoryPostImmediately(t *testing.T) {
 	t.Parallel()
 	a := program(t)
 	write := people(t, a, "alice")
@@ -207,7 +207,7 @@ func TestARiverThatReadsACategoryIsToldAtOnce(t *testing.T) {
 	}
 }
 
-func TestNothingIsShownOfADisabledUserAndAllIsBackAfterwards(t *testing.T) {
+func TestDisabledUserIsHiddenUntilEnabled(t *testing.T) {
 	t.Parallel()
 	a := programWith(t, func(c *config.Config) { c.Hub.PingInterval, c.Hub.ClientRate, c.Hub.HostRate = time.Millisecond, 0, 0 })
 	write := people(t, a, "alice", "bob")
@@ -259,7 +259,7 @@ func TestNothingIsShownOfADisabledUserAndAllIsBackAfterwards(t *testing.T) {
 	}
 }
 
-func TestTheListOfEveryonesFeedsHasAllThatCanBeRead(t *testing.T) {
+func TestListOfAllFeedsContainsEveryReadableFeed(t *testing.T) {
 	t.Parallel()
 	a := program(t)
 	write := people(t, a, "alice", "bob", "carol", "dave", "erin")
@@ -321,7 +321,7 @@ func TestTheListOfEveryonesFeedsHasAllThatCanBeRead(t *testing.T) {
 	}
 }
 
-func TestTheFeedsOfAUserAreOneList(t *testing.T) {
+func TestFeedsOfAUserAreOneList(t *testing.T) {
 	t.Parallel()
 	a := program(t)
 	write := people(t, a, "alice", "bob", "carol")
@@ -413,7 +413,7 @@ func TestTheFeedsOfAUserAreOneList(t *testing.T) {
 	}
 }
 
-func TestFeedsOfPostsNameTheNewPublicURLAfterTheStart(t *testing.T) {
+func TestPostFeedsNameNewPublicURLAfterStart(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	dir := t.TempDir()

@@ -98,7 +98,7 @@ func withPassword(address string) string {
 	return strings.Replace(address, "cloudburst@", "cloudburst:geheim@", 1)
 }
 
-func TestAServerStartsBeforeItsDatabase(t *testing.T) {
+func TestServerStartsBeforeItsDatabase(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "PostgreSQL")
 	cluster, err := storetest.StartCluster()
@@ -134,7 +134,7 @@ func TestAServerStartsBeforeItsDatabase(t *testing.T) {
 	b.ends()
 }
 
-func TestAServerWaitsForTheNodeThatChangesTheTables(t *testing.T) {
+func TestServerWaitsForMigratingNode(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "PostgreSQL")
 	cluster, err := storetest.StartCluster("max_prepared_transactions=1")
@@ -210,7 +210,7 @@ func newStalling(t *testing.T, database string) (s *stalling, through string) {
 	return s, u.String()
 }
 
-func TestAServerWaitsForADatabaseThatStalls(t *testing.T) {
+func TestServerWaitsForStalledDatabase(t *testing.T) {
 	t.Parallel()
 	s, through := newStalling(t, storetest.Postgres(t))
 	var log, stopped lockedBuffer
@@ -223,7 +223,7 @@ func TestAServerWaitsForADatabaseThatStalls(t *testing.T) {
 	p.ends()
 }
 
-func TestAMistakeInTheDatabaseURLEndsTheServer(t *testing.T) {
+func TestInvalidDatabaseURLStopsTheServer(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "PostgreSQL")
 	hba := filepath.Join(os.TempDir(), fmt.Sprintf("cloudburst-hba-%d", os.Getpid()))

@@ -81,7 +81,7 @@ func (c changes) names(url, feed string) bool {
 	return false
 }
 
-func TestPythonPingsWithEveryNumberOfParameters(t *testing.T) {
+func TestPythonPingsWithAnyNumberOfParameters(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "another language")
 	w, s := newWebSubHub(t, nil), newSubscriber(t)
@@ -119,8 +119,8 @@ func TestPythonPingsWithEveryNumberOfParameters(t *testing.T) {
 	}
 }
 
-// TestAPingOfASiteFindsItsFeed names a site in every way that a ping can.
-func TestAPingOfASiteFindsItsFeed(t *testing.T) {
+// TestSitePingFindsItsFeed names a site in every way that a ping can.
+func TestSitePingFindsItsFeed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ link, ping string }{
 		"by its home page":              {"SITE/home/", "/home/"},
@@ -156,7 +156,7 @@ func TestAPingOfASiteFindsItsFeed(t *testing.T) {
 	}
 }
 
-func TestPingsOfEveryDoorAreListed(t *testing.T) {
+func TestPingsOfEveryProtocolAreListed(t *testing.T) {
 	t.Parallel()
 	w, s := newWebSubHub(t, nil), newSubscriber(t)
 	feeds := map[string]string{}
@@ -267,8 +267,8 @@ func (w *websubHub) archived(t *testing.T, feeds map[string]string) {
 	}
 }
 
-// TestTheAgeOfAChangeMayBeInSeconds has two programs list the same moment.
-func TestTheAgeOfAChangeMayBeInSeconds(t *testing.T) {
+// TestChangeAgeMayBeInSeconds has two programs list the same moment.
+func TestChangeAgeMayBeInSeconds(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	for when, maxAge := range map[string]int{"minutes": 60, "seconds": 3600} {
@@ -286,7 +286,7 @@ func TestTheAgeOfAChangeMayBeInSeconds(t *testing.T) {
 	}
 }
 
-func TestAPingThatIsRefusedIsToldAsAPageAndNotListed(t *testing.T) {
+func TestRefusedPingAnswersWithPageAndIsNotListed(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	for _, query := range []string{"", "?name=x", "?name=x&url=blog", "?name=x&url=" + url.QueryEscape("javascript:alert(1)"), "?name=x&url=http%3A%2F%2Fx.invalid%2F" + strings.Repeat("a", 300)} {

@@ -257,7 +257,7 @@ func (w *websubHub) same(t *testing.T, d arrived, topic, contentType, body strin
 
 // The checks that the public test site makes of hubs, by their numbers there.
 
-func TestHub100ATypicalSubscription(t *testing.T) {
+func TestHub100TypicalSubscription(t *testing.T) {
 	t.Parallel()
 	w, e := newWebSubHub(t, nil), newEar(t, nil)
 	const kind = "text/html; charset=UTF-8"
@@ -281,7 +281,7 @@ func TestHub100ATypicalSubscription(t *testing.T) {
 	}
 }
 
-func TestHub101ASubscriptionWithASecret(t *testing.T) {
+func TestHub101SubscriptionWithSecret(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	topic := w.text("/blog", "one")
@@ -299,7 +299,7 @@ func TestHub101ASubscriptionWithASecret(t *testing.T) {
 	}
 }
 
-func TestHub102ParametersThatNobodyKnowsAreIgnored(t *testing.T) {
+func TestHub102UnknownParametersAreIgnored(t *testing.T) {
 	t.Parallel()
 	w, e := newWebSubHub(t, nil), newEar(t, nil)
 	topic := w.text("/blog", "one")
@@ -313,7 +313,7 @@ func TestHub102ParametersThatNobodyKnowsAreIgnored(t *testing.T) {
 	w.same(t, e.await(t, "POST", 1)[0], topic, "text/plain", "one")
 }
 
-func TestHub103ASubscriptionIsRenewedBeforeItEnds(t *testing.T) {
+func TestHub103SubscriptionIsRenewed(t *testing.T) {
 	t.Parallel()
 	w, e := newWebSubHub(t, nil), newEar(t, nil)
 	topic := w.text("/blog", "0")
@@ -352,7 +352,7 @@ func TestHub103ASubscriptionIsRenewedBeforeItEnds(t *testing.T) {
 	signed(3, "")
 }
 
-func TestHub104ASubscriptionEnds(t *testing.T) {
+func TestHub104SubscriptionEnds(t *testing.T) {
 	t.Parallel()
 	w, e, other := newWebSubHub(t, nil), newEar(t, nil), newEar(t, nil)
 	topic := w.text("/blog", "one")
@@ -380,7 +380,7 @@ func TestHub104ASubscriptionEnds(t *testing.T) {
 	}
 }
 
-func TestHub105And106ContentOfEveryKindIsDeliveredAsItIs(t *testing.T) {
+func TestHub105And106ContentIsDeliveredUnchanged(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	for name, c := range map[string]struct{ kind, want, body string }{

@@ -19,7 +19,7 @@ import (
 
 // What a hub must do besides the numbered checks of websub_test.go.
 
-func TestOnlyTheChallengeItselfSubscribes(t *testing.T) {
+func TestOnlyTheExactChallengeConfirms(t *testing.T) {
 	t.Parallel()
 	w, other := newWebSubHub(t, nil), newEar(t, nil)
 	topic := w.text("/blog", "one")
@@ -64,7 +64,7 @@ func TestOnlyTheChallengeItselfSubscribes(t *testing.T) {
 	}
 }
 
-func TestAnyStatusOfThe200sIsConsent(t *testing.T) {
+func TestAny2xxStatusConfirms(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	topic := w.text("/blog", "one")
@@ -77,7 +77,7 @@ func TestAnyStatusOfThe200sIsConsent(t *testing.T) {
 	}
 }
 
-func TestATopicThatCannotBeDeliveredIsDenied(t *testing.T) {
+func TestUndeliverableTopicIsDenied(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, func(c *config.Config) { c.WebSub.MaxContent = 1000 })
 	w.put("/gone", page{status: http.StatusGone})
@@ -99,7 +99,7 @@ func TestATopicThatCannotBeDeliveredIsDenied(t *testing.T) {
 	}
 }
 
-func TestLargeContentIsRefusedOrAnnounced(t *testing.T) {
+func TestLargeContentIsRefusedOrSentWithoutContent(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"reject", "without-content"} {
 		w, e := newWebSubHub(t, func(c *config.Config) { c.WebSub.MaxContent, c.WebSub.LargeTopics = 1000, how }), newEar(t, nil)
@@ -121,7 +121,7 @@ func TestLargeContentIsRefusedOrAnnounced(t *testing.T) {
 	}
 }
 
-func TestACallbackIsUsedByteForByte(t *testing.T) {
+func TestCallbackURLIsUsedByteForByte(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	topic := w.text("/blog", "one")
@@ -175,7 +175,7 @@ func TestACallbackIsUsedByteForByte(t *testing.T) {
 	}
 }
 
-func TestATopicOfAnyFormIsToldByItsName(t *testing.T) {
+func TestNotificationNamesTopicAsSubscribed(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	for query, shown := range map[string]string{
@@ -198,9 +198,9 @@ func TestATopicOfAnyFormIsToldByItsName(t *testing.T) {
 	}
 }
 
-// TestATopicThatMovesIsDeliveredFromWhereItIs has a topic redirect to another address.
+// TestMovedTopicKeepsItsSubscriptions has a topic redirect to another address.
 // The subscription stays with the name that was asked for.
-func TestATopicThatMovesIsDeliveredFromWhereItIs(t *testing.T) {
+func TestMovedTopicKeepsItsSubscriptions(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{301, 302, 307, 308} {
 		w, e := newWebSubHub(t, nil), newEar(t, nil)
@@ -217,8 +217,8 @@ func TestATopicThatMovesIsDeliveredFromWhereItIs(t *testing.T) {
 	}
 }
 
-// TestTheProgramsOwnFeedIsPublished follows the test feed as a subscriber of WebSub does.
-func TestTheProgramsOwnFeedIsPublished(t *testing.T) {
+// TestTestFeedIsPublished follows the test feed as a subscriber of WebSub does.
+func TestTestFeedIsPublished(t *testing.T) {
 	t.Parallel()
 	w, e := newWebSubHub(t, nil), newEar(t, nil)
 	for _, method := range []string{"GET", "HEAD"} {
@@ -247,7 +247,7 @@ func TestTheProgramsOwnFeedIsPublished(t *testing.T) {
 	w.same(t, e.await(t, "POST", 1)[0], d.Topic(), "application/rss+xml; charset=utf-8", string(e.got("POST")[0].body))
 }
 
-func TestTheLeaseIsClampedAndTold(t *testing.T) {
+func TestLeaseIsClampedAndReported(t *testing.T) {
 	t.Parallel()
 	w, e := newWebSubHub(t, nil), newEar(t, nil)
 	topic := w.text("/blog", "one")
@@ -264,7 +264,7 @@ func TestTheLeaseIsClampedAndTold(t *testing.T) {
 	}
 }
 
-func TestWhatASubscriberAnswersDecidesAboutTheDelivery(t *testing.T) {
+func TestSubscriberStatusDecidesDelivery(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	w, elsewhere := newWebSubHub(t, nil), newEar(t, nil)
@@ -322,7 +322,7 @@ func TestWhatASubscriberAnswersDecidesAboutTheDelivery(t *testing.T) {
 	}
 }
 
-func TestManyTopicsArePublishedAtOnce(t *testing.T) {
+func TestManyTopicsInOnePublishRequest(t *testing.T) {
 	t.Parallel()
 	w, e := newWebSubHub(t, nil), newEar(t, nil)
 	form := url.Values{"hub.mode": {"publish"}, "foo": {"bar"}}
@@ -355,7 +355,7 @@ func TestManyTopicsArePublishedAtOnce(t *testing.T) {
 	}
 }
 
-func TestTheOperatorSaysWhichTopicsAreServed(t *testing.T) {
+func TestOperatorRestrictsTopics(t *testing.T) {
 	t.Parallel()
 	for policy, want := range map[string][3]int{"open": {202, 202, 202}, "known": {403, 202, 202}, "own": {403, 403, 202}} {
 		w, e, s := newWebSubHub(t, func(c *config.Config) { c.WebSub.Topics = policy }), newEar(t, nil), newSubscriber(t)
@@ -372,7 +372,7 @@ func TestTheOperatorSaysWhichTopicsAreServed(t *testing.T) {
 	}
 }
 
-func TestTheDoorAnswersWhoeverLooksAtIt(t *testing.T) {
+func TestEndpointAnswersBrowsers(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	for _, path := range []string{"/hub", "/websub"} {
@@ -394,9 +394,9 @@ func TestTheDoorAnswersWhoeverLooksAtIt(t *testing.T) {
 	}
 }
 
-// TestASecretAndACallbackStayBetweenTheTwo looks for both wherever strangers may look,
+// TestSecretAndCallbackAreNotDisclosed looks for both wherever strangers may look,
 // and for the secret in what the operator reads day by day.
-func TestASecretAndACallbackStayBetweenTheTwo(t *testing.T) {
+func TestSecretAndCallbackAreNotDisclosed(t *testing.T) {
 	t.Parallel()
 	const secret, token = "zq-secret-zq", "zq-token-zq"
 	var log safeBuffer

@@ -86,9 +86,9 @@ func deliver(t *testing.T, callback, body, signature string) int {
 
 // The checks that the public test site makes of subscribers.
 
-// TestASubscriberFindsHubAndTopic has the program find the hub of documents of every
+// TestSubscriberDiscoversHubAndTopic has the program find the hub of documents of every
 // kind, and looks what it asks the hub for.
-func TestASubscriberFindsHubAndTopic(t *testing.T) {
+func TestSubscriberDiscoversHubAndTopic(t *testing.T) {
 	t.Parallel()
 	const (
 		html = "text/html; charset=utf-8"
@@ -145,7 +145,7 @@ func TestASubscriberFindsHubAndTopic(t *testing.T) {
 	}
 }
 
-func TestASubscriberGoesWhereItsHubHasMoved(t *testing.T) {
+func TestSubscriberFollowsHubRedirect(t *testing.T) {
 	t.Parallel()
 	for name, status := range map[string]int{"300 not at all": 0, "301 for a while": http.StatusTemporaryRedirect, "302 for good": http.StatusPermanentRedirect} {
 		t.Run(name, func(t *testing.T) {
@@ -172,9 +172,9 @@ func TestASubscriberGoesWhereItsHubHasMoved(t *testing.T) {
 	}
 }
 
-// TestAnswersOfACallback asks the callbacks of a program that follows something what
+// TestCallbackAnswers asks the callbacks of a program that follows something what
 // only a hub may ask, and what no hub should.
-func TestAnswersOfACallback(t *testing.T) {
+func TestCallbackAnswers(t *testing.T) {
 	t.Parallel()
 	w, h := newWebSubHub(t, nil), newHubOf(t, nil)
 	feed := w.text("/blog", "one")
@@ -221,9 +221,9 @@ func spawnTrusting(t *testing.T, srv *httptest.Server, args ...string) *process 
 	return spawnWith(t, t.TempDir(), []string{"SSL_CERT_FILE=" + file}, args...)
 }
 
-// TestContentThatIsNotRightlySignedIsIgnored plays a hub over TLS, the only ones that
+// TestContentWithInvalidSignatureIsIgnored plays a hub over TLS, the only ones that
 // get a secret, and counts how often the feed is read.
-func TestContentThatIsNotRightlySignedIsIgnored(t *testing.T) {
+func TestContentWithInvalidSignatureIsIgnored(t *testing.T) {
 	t.Parallel()
 	asked := make(chan websub.Subscription, 10)
 	h := &hubOf{ear: &ear{}, asked: asked}

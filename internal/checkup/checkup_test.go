@@ -20,7 +20,7 @@ func good() Installation {
 	}
 }
 
-func TestAGoodInstallationHasNothingToMend(t *testing.T) {
+func TestGoodInstallationHasOnlyOKFindings(t *testing.T) {
 	t.Parallel()
 	for _, f := range Check(good()) {
 		if f.Level != OK || f.Fix != "" || f.Text == "" {
@@ -84,7 +84,7 @@ func troubles() map[string]trouble {
 	}
 }
 
-func TestEachTroubleIsFound(t *testing.T) {
+func TestEachProblemIsFound(t *testing.T) {
 	t.Parallel()
 	for name, tt := range troubles() {
 		t.Run(name, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestEachTroubleIsFound(t *testing.T) {
 	}
 }
 
-func TestNothingIsLateWhileNobodyServes(t *testing.T) {
+func TestNoWorkIsLateWithoutRunningServer(t *testing.T) {
 	t.Parallel()
 	w := good()
 	w.Running, w.Database.SweepDue, w.Database.Late = false, now.Add(-time.Hour), []Late{{"feeds to read", 7, now.Add(-time.Hour)}}
@@ -119,7 +119,7 @@ func TestNothingIsLateWhileNobodyServes(t *testing.T) {
 	}
 }
 
-func TestAGoodKeyIsNotWeak(t *testing.T) {
+func TestGoodKeyIsNotWeak(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"kq0mS8Vd2hYt1xZr", "correct horse battery staple", "3f0c9a1b7e5d2486"} {
 		if weak(key) {
