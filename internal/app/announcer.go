@@ -15,7 +15,7 @@ import (
 	"cloudburst/internal/store"
 )
 
-// newSinks makes what tells other servers of what is saved here.
+// newAnnouncer creates the sender of pings about local saves to other servers.
 func (a *App) newAnnouncer(st store.Store) {
 	agent := endpoint.UserAgent(Version, a.cfg.PublicURL)
 	a.announcer = &announce.Announcer{
@@ -31,8 +31,8 @@ func (a *App) newAnnouncer(st store.Store) {
 	}
 }
 
-// allSinks are those of the server and those of an author. Of his, what is none is left
-// out: where he sets them it is refused.
+// allTargets combines the ping targets of the server and of an author. Invalid targets of an
+// author are skipped; the settings page rejects them.
 func allTargets(server []announce.Target, own []string) []announce.Target {
 	all := append([]announce.Target{}, server...)
 	for _, text := range own[:min(len(own), announce.MaxOwn)] {
@@ -43,8 +43,8 @@ func allTargets(server []announce.Target, own []string) []announce.Target {
 	return all
 }
 
-// changedItem is the page of the item that changed last in the public feed of a user, and
-// its categories.
+// changedItem returns the page and the categories of the last changed item in a user's public
+// feed.
 func (a *App) changedItem(ctx context.Context, user string) (page string, categories []string) {
 	now, doc, err := a.authors.Document(ctx, user, author.Public)
 	if err != nil {
@@ -66,7 +66,7 @@ func (a *App) changedItem(ctx context.Context, user string) (page string, catego
 			last = it
 		}
 	}
-	if page = last.Link; last.PermaLink { // the link may be a page that the post is about
+	if page = last.Link; last.PermaLink { // the link may be the page that the post is about
 		page = last.ID
 	}
 	for _, c := range last.Categories {

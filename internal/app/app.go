@@ -1,10 +1,5 @@
-// Package app is the program as a value: everything is made from one
-// configuration and joined here, and nowhere else. The command only calls it, and
-// tests run it on port 0.
-//
-// [New] makes a server and [App.Run] opens its store, listens and works until its context
-// ends, then drains. [Open] opens the store before that, for commands: [App.Admin] is then
-// the operator's API without a socket.
+// Package app assembles the whole program from one configuration. The command only calls this
+// package, and tests run it on port 0.
 package app
 
 import (
@@ -40,15 +35,15 @@ import (
 	"cloudburst/internal/upstream"
 )
 
-// Version of the program.
+// Version is the version of the program.
 const Version = "0.1.0"
 
-// App is the whole program. Make it with [New] or [Open].
+// App is the whole program. Create it with [New] or [Open].
 type App struct {
-	Out     io.Writer        // where Run says where to look; nil: nowhere
-	Service *systemd.Service // who started the program; nil: nobody that wants to know
+	Out     io.Writer        // receives the banner of Run; nil: no banner
+	Service *systemd.Service // the service manager that started the program; nil: none
 
-	// OpenStore opens the store; nil: [store.Open]. Harnesses open one with faults.
+	// OpenStore opens the store; nil: [store.Open]. Test harnesses open a store with faults.
 	OpenStore func(ctx context.Context, o store.Options) (store.Store, error)
 
 	cfg   config.Config
@@ -60,12 +55,12 @@ type App struct {
 	upstream *upstream.Engine
 	hosted
 	reading
-	feeds     *publishhttp.Feeds // the doors to what is hosted
+	feeds     *publishhttp.Feeds // the endpoints of hosted feeds
 	announcer *announce.Announcer
 	testFeed  *testfeed.Feed
 
 	certificates lateCertificates
-	tracer       *trace.Tracer // nil: nothing is traced
+	tracer       *trace.Tracer // nil: tracing is off
 
 	client   *fetch.Client
 	sender   *fetch.Sender
@@ -74,21 +69,22 @@ type App struct {
 	names    origin.Names
 	owners   owners
 	space    space
-	probes   probes        // of our own public address
-	done     chan struct{} // closed when Run stops: live streams end
-	draining atomic.Bool   // it is about to stop: every answer closes its connection
+	probes   probes        // requests to our own public URL
+	done     chan struct{} // closed when Run stops; ends live streams
+	draining atomic.Bool   // the server is about to stop: every response closes its connection
 }
 
-// New makes a server that opens nothing yet: [App.Run] does. Close it afterwards.
+// New creates a server without opening its store; [App.Run] does that. The caller must call
+// Close.
 func New(cfg config.Config, log *slog.Logger) *App {
 	a := &App{cfg: cfg, log: log, clock: &clock.Steady{}, done: make(chan struct{})}
 	a.names.Default = func() string { return cfg.Public(cfg.Listen) }
 	return a
 }
 
-// Open opens the store and makes everything ready. It does not listen and does not start
-// the hub's work. Close what it returns. It does not wait for a database that is away, and
-// 30 s at most for a slow one.
+// Open opens the store and connects all components, without listening or starting the hub's work.
+// The caller must call Close. Open fails at once when the database is unavailable, and after at
+// most 30 s when it is slow.
 func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error) {
 	a := New(cfg, log)
 	if err := a.open(ctx); err != nil {
@@ -97,7 +93,7 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error
 	return a, nil
 }
 
-// open opens the store and joins everything to it.
+// open opens the store and connects all components to it.
 func (a *App) open(ctx context.Context) error {
 	st, err := a.openStore(ctx, 0)
 	if err != nil {
@@ -110,8 +106,8 @@ func (a *App) open(ctx context.Context) error {
 	return nil
 }
 
-// openStore opens the store that the settings name. connect is the limit for connecting to a
-// database; 0: the default.
+// openStore opens the configured store. connect limits the time for connecting to a database; 0
+// selects the default.
 func (a *App) openStore(ctx context.Context, connect time.Duration) (store.Store, error) {
 	open := a.OpenStore
 	if open == nil {
@@ -120,7 +116,8 @@ func (a *App) openStore(ctx context.Context, connect time.Duration) (store.Store
 	return open(ctx, store.Options{Dir: a.cfg.Data, DatabaseURL: a.cfg.Database, Log: a.log, Connect: connect})
 }
 
-// join makes the parts and joins them to the store. It may be called again after it failed.
+// join creates the components and connects them to the store. It may be called again after a
+// failure.
 func (a *App) join(ctx context.Context, st store.Store) error {
 	cfg, log := a.cfg, a.log
 	a.newClients()
@@ -139,7 +136,7 @@ func (a *App) join(ctx context.Context, st store.Store) error {
 	a.hub.Verify = &hubhttp.Verifier{Sender: a.sender, Redirects: redirects}
 	a.hub.Ask = &hubhttp.Asker{Sender: a.sender}
 	a.hub.Find = &hubhttp.Discoverer{Client: a.client}
-	if hints, shared := st.(store.Hinter); shared { // before Init, which asks for it
+	if hints, shared := st.(store.Hinter); shared { // before Init, which requires it
 		a.hub.Allowances, a.hub.Hint = st, hints.Hint
 	}
 	a.hub.Init()
@@ -164,13 +161,13 @@ func (a *App) join(ctx context.Context, st store.Store) error {
 	return nil
 }
 
-// The settings that allow addresses which are not public.
+// Names of the settings that allow non-public addresses.
 const (
 	allowFetch    = "egress.allow-fetch"
 	allowCallback = "egress.allow-callback"
 )
 
-// wayOut makes the two guards and what goes through them.
+// newClients creates the HTTP clients, each with its guard for outgoing connections.
 func (a *App) newClients() {
 	agent := endpoint.UserAgent(Version, a.cfg.PublicURL)
 	a.client = fetch.New(fetch.Options{
@@ -186,10 +183,10 @@ func (a *App) newClients() {
 	})
 }
 
-// inFlight is how many notifications may be under way. Of the descriptors that
-// the process may have, three eighths are for these, a quarter of that again for
-// connections that are kept, half of it for feeds being read, a quarter of all for
-// those who connect to us (see capped), and the rest for the store.
+// inFlight is the maximum number of concurrent notifications. By default they get three eighths
+// of the file descriptors of the process. Idle connections get a quarter of that number, and feed
+// reads half of it. Incoming connections get a quarter of all descriptors (see capped); the store
+// uses the rest.
 func (a *App) inFlight() int {
 	if n := a.cfg.Hub.MaxInFlight; n > 0 {
 		return n
@@ -214,9 +211,9 @@ func (a *App) hubOptions() hub.Options {
 	}
 }
 
-// ownCallback reports a URL that is one of our own doors, by our public name or
-// by an address that we listen on. Other ways round end at the guard, which
-// refuses to connect to our listeners whatever they are called.
+// ownCallback reports whether a URL is one of our own endpoints, under a public name or a
+// listener address. The guard covers all other names, because it refuses connections to our
+// listeners.
 func (a *App) ownCallback(raw string) bool {
 	if a.names.Served() {
 		return hubhttp.IsOwnEndpoint(raw, a.names.All()...)
@@ -224,32 +221,32 @@ func (a *App) ownCallback(raw string) bool {
 	return hubhttp.IsOwnEndpoint(raw, a.cfg.PublicURL)
 }
 
-// readable says why a topic can never be read: what the guard sees in its URL.
+// readable returns why a topic can never be read, as far as its URL shows.
 func (a *App) readable(raw string) error {
 	err := (&fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Setting: allowFetch}).CheckURL(raw)
 	switch {
 	case err == nil:
 		return nil
 	case fetch.KindOf(err) == fetch.Refused:
-		return fault.Wrap(fault.Refused, fetch.Cause(err), "The address %s is one that this server does not read.", fetch.Redact(raw))
+		return fault.Wrap(fault.Refused, fetch.Cause(err), "The address %s is on a network that this server does not read.", fetch.Redact(raw))
 	}
 	return fault.Wrap(fault.Refused, err, "The address %s %s.", fetch.Redact(raw), strings.TrimRight(fetch.Text(err), "."))
 }
 
-// ownTopic reports a topic that this program serves.
+// ownTopic reports whether this program serves the topic.
 func (a *App) ownTopic(url string) bool {
 	_, own := a.names.Path(url)
 	return own
 }
 
-// websubDoor is the WebSub door as strangers reach it.
+// websubEndpoint is the public URL of the WebSub endpoint.
 func (a *App) websubEndpoint() string { return a.names.Public() + "/websub" }
 
-// warnings are what the operator should know, and everybody may read on the status page.
+// warnings are the warnings for the operator that the public status page shows too.
 func (a *App) warnings() []string {
 	w := a.cfg.Warnings()
 	if a.cfg.Database != "" && a.cfg.Accounts.SecretKey == "" {
-		w = append(w, "accounts.secret-key is not set: the key of the secrets of private feeds is in this machine's data folder, and other machines on the same database cannot open them, and count failed log-ins apart.")
+		w = append(w, "accounts.secret-key is not set: the key of the secrets of private feeds is in this machine's data folder, and other machines on the same database cannot open them and count failed sign-ins separately.")
 	}
 	if n := openFiles(); n < 4096 {
 		w = append(w, fmt.Sprintf("The limit of open files is %d, so at most %d notifications are under way at once; ulimit -n 65536 lifts it.", n, a.inFlight()))
@@ -269,8 +266,8 @@ func (a *App) warnings() []string {
 	return w
 }
 
-// operatorWarnings are the warnings for the operator alone, at the start and in the
-// operator's API. The public status page leaves out what would help an attacker.
+// operatorWarnings are the warnings for the operator alone, shown at startup and in the
+// operator's API. The public status page omits warnings that would help an attacker.
 func (a *App) operatorWarnings() []string {
 	w := a.warnings()
 	if a.trustsThisMachine() {
@@ -279,22 +276,23 @@ func (a *App) operatorWarnings() []string {
 	return w
 }
 
-// trustsThisMachine reports whether the pages take a request from a loopback address to a
-// loopback name for the operator's: until the first account exists, while public-url is not
-// set. A proxy that passes the Host header on and adds no header of its own looks the same.
+// trustsThisMachine reports whether pages treat requests from a loopback address to a loopback
+// name as the operator's. They do until the first account exists, unless public-url is set. A
+// local proxy that forwards the Host header without adding its own headers is indistinguishable.
 func (a *App) trustsThisMachine() bool {
 	host := href.Host(a.names.Public())
 	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
 	return (host == "localhost" || err == nil && ip.IsLoopback()) && a.owners.fresh(context.Background())
 }
 
-// Admin is the operator's API, for a listener or for a command in this process.
+// Admin returns the handler of the operator's API, for a listener or for a command in this
+// process.
 func (a *App) Admin() http.Handler { return a.operator.Handler() }
 
-// Hub is the engine.
+// Hub returns the hub engine.
 func (a *App) Hub() *hub.Hub { return a.hub }
 
-// Close closes the store. Run must have returned.
+// Close closes the store. Call it only after Run has returned.
 func (a *App) Close() error {
 	if a.store == nil {
 		return nil
@@ -306,7 +304,7 @@ func (a *App) Close() error {
 	return a.store.Close()
 }
 
-// addrPorts are the addresses of our listeners, as the guards compare them.
+// addrPorts returns the TCP addresses of listeners in the form that the guards compare.
 func addrPorts(list ...net.Listener) []netip.AddrPort {
 	var out []netip.AddrPort
 	for _, l := range list {

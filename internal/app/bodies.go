@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	smallBody    = 16 << 10 // bytes that the body of any request may have
-	maxBodies    = 128      // larger ones of strangers in memory at once
-	bodiesEach   = 16       // of them from one address
+	smallBody    = 16 << 10 // largest body in bytes that needs no slot
+	maxBodies    = 128      // concurrent larger bodies of unknown clients
+	bodiesEach   = 16       // of these from one address
 	bodyLongFor  = time.Second
 	bodiesAnswer = "Many large requests are being read at the moment; please try again in a few seconds.\n"
 )
@@ -26,14 +26,13 @@ var errBodyLimit = errors.New("many large requests are being read at the moment;
 
 type connKey struct{}
 
-// withConn lets a request know its connection.
+// withConn attaches the connection to the context of its requests.
 func withConn(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, cappedOf(conn))
 }
 
-// bodies bounds what is kept of requests that have not come whole: few large ones at
-// once, and few of one address. When there is no room, one that takes long makes some.
-// Those who say who they are, where that is asked for, have limits of their own.
+// bodies limits how many incomplete large requests are in memory, in all and per address. At the
+// limit it evicts a slow request. Authenticated requests have limits of their own and are exempt.
 type bodies struct {
 	next   http.Handler
 	exempt func(netip.Addr) bool
@@ -47,7 +46,7 @@ func newBodies(next http.Handler, exempt func(netip.Addr) bool) *bodies {
 	return &bodies{next: next, exempt: exempt, held: map[*pendingBody]struct{}{}, from: map[netip.Addr]int{}}
 }
 
-// ServeHTTP passes a request on, or says that its body is too much just now.
+// ServeHTTP passes a request on, or answers 503 when its body exceeds the free capacity.
 //
 // spec:cloudburst#body-room
 func (b *bodies) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -67,17 +66,17 @@ func (b *bodies) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength > smallBody && !body.acquire(time.Now()) {
 		head := w.Header()
 		head.Set("Retry-After", "5")
-		head.Set("Connection", "close") // the body is not read
+		head.Set("Connection", "close") // the body stays unread
 		respond(w, http.StatusServiceUnavailable, bodiesAnswer)
 		return
 	}
 	r2 := *r
 	r2.Body = body
-	b.next.ServeHTTP(&wantRefused{w, body}, &r2)
+	b.next.ServeHTTP(&refusing{w, body}, &r2)
 }
 
-// named reports a request that says who it is from, at an address where that is looked
-// at before its body.
+// named reports whether a request carries credentials at an endpoint that checks them before the
+// body.
 func named(r *http.Request) bool {
 	path := r.URL.Path
 	if hubhttp.IsEndpoint(path) || path == "/" || path == "/login" || path == "/signup" || path == "/setup" || strings.HasPrefix(path, "/do/") {
@@ -86,7 +85,7 @@ func named(r *http.Request) bool {
 	return r.Header.Get("Authorization") != "" || r.Header.Get("Cookie") != ""
 }
 
-// comingBody is a body on its way.
+// pendingBody is a request body that is still being received.
 type pendingBody struct {
 	io.ReadCloser
 	all   *bodies
@@ -102,7 +101,7 @@ type pendingBody struct {
 	since time.Time
 }
 
-// Read takes a place before the body becomes large.
+// Read acquires a slot before the body grows beyond smallBody.
 func (b *pendingBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.read += int64(n); b.read > smallBody && !b.acquire(time.Now()) {
@@ -115,14 +114,14 @@ func (b *pendingBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// here says that the body is read, or that nobody wants the rest of it.
+// finish records that the body is complete or that the handler no longer needs it.
 func (b *pendingBody) finish() {
 	if b.over.CompareAndSwap(false, true) {
 		b.conn.coming.Add(-1)
 	}
 }
 
-// enter takes a place; false: there is none.
+// acquire takes a slot and reports whether one was free.
 func (b *pendingBody) acquire(now time.Time) bool {
 	if b.named {
 		return true
@@ -146,13 +145,12 @@ func (b *pendingBody) acquire(now time.Time) bool {
 	}
 	a.mu.Unlock()
 	if out != nil {
-		_ = out.conn.Close() // its request ends with that
+		_ = out.conn.Close() // ends its request
 	}
 	return free
 }
 
-// longest takes the place of the body that has been coming longest, of the address that
-// has most.
+// evictSlowest removes the oldest pending body of the address that has most of them.
 func (a *bodies) evictSlowest(addr netip.Addr, now time.Time) (out *pendingBody) {
 	for b := range a.held {
 		n := a.from[b.conn.addr]
@@ -169,7 +167,7 @@ func (a *bodies) evictSlowest(addr netip.Addr, now time.Time) (out *pendingBody)
 	return out
 }
 
-// leave gives the place back.
+// release returns the slot.
 func (b *pendingBody) release() {
 	b.all.mu.Lock()
 	defer b.all.mu.Unlock()
@@ -186,17 +184,17 @@ func (a *bodies) drop(b *pendingBody) {
 	}
 }
 
-// refusing makes what a door says of a body that found no place a refusal for now. The
-// words are the door's own.
-type wantRefused struct {
+// refusing replaces the status of a handler's error by 503 after its body found no slot. The text
+// is the handler's own.
+type refusing struct {
 	http.ResponseWriter
 	body *pendingBody
 }
 
-// Unwrap lets http.ResponseController find the writer.
-func (w *wantRefused) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+// Unwrap returns the underlying writer, for http.ResponseController.
+func (w *refusing) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-func (w *wantRefused) WriteHeader(status int) {
+func (w *refusing) WriteHeader(status int) {
 	if w.body.refused.Load() {
 		status = http.StatusServiceUnavailable
 		w.Header().Set("Retry-After", "5")

@@ -5,15 +5,15 @@ import (
 	"runtime/metrics"
 )
 
-// crowd is how many goroutines for each processor may wait before it is busy.
+// maxWaiting is the number of waiting goroutines per processor above which the process is busy.
 const maxWaiting = 8
 
-// busy reports that goroutines queue for a processor.
+// busy reports whether goroutines wait for a processor.
 func busy() bool {
 	s := []metrics.Sample{{Name: "/sched/goroutines/runnable:goroutines"}}
 	metrics.Read(s)
 	if s[0].Value.Kind() != metrics.KindUint64 {
-		return false // a runtime that does not tell
+		return false // the runtime has no such metric
 	}
 	return s[0].Value.Uint64() > uint64(maxWaiting*runtime.GOMAXPROCS(0))
 }

@@ -12,8 +12,8 @@ import (
 	"cloudburst/internal/href"
 )
 
-// callable says why a callback can never be called: what can be seen in its URL. Nothing
-// is looked up, and the address is the caller's own word, so the answer may be plain.
+// callable returns why a callback can never be called, as far as its URL shows. It resolves no
+// names. The caller supplied the URL, so the error may name it.
 //
 // spec:cloudburst#callback-own-listener
 func (a *App) callable(raw string) error {
@@ -29,13 +29,12 @@ func (a *App) callable(raw string) error {
 	return fault.Wrap(fault.Refused, err, "The callback %s.", strings.TrimRight(fetch.Text(err), "."))
 }
 
-// ownListener reports whether a URL names one of this server's listeners in a way that the
-// guard cannot see in the URL: by public-url, or as the loopback address of the other IP
-// version.
+// ownListener reports whether a URL names one of this server's listeners by public-url or by the
+// loopback address of the other IP version. The guard cannot detect these two cases in the URL.
 func (a *App) ownListener(raw string) bool {
 	host, port, public := href.Host(raw), href.Port(raw), a.names.Public()
 	if host == href.Host(public) {
-		web := []string{"80", "443"} // one front answers for http and for https
+		web := []string{"80", "443"} // one front end serves http and https
 		return port == href.Port(public) || slices.Contains(web, port) && slices.Contains(web, href.Port(public))
 	}
 	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))

@@ -7,10 +7,10 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// cloudAt is the <cloud> element of this server, whose public URL is given. The guide names
-// http-post only, so at an https URL the element names the listener without TLS, if there
-// is one; hub.cloud-protocol chooses otherwise. http-post at port 443 is TLS for programs that
-// know https-post; others need the listener.
+// cloudAt returns the <cloud> element of this server for a public URL. The guide names only
+// http-post. For an https URL the element therefore names the plain listener if there is one,
+// unless hub.cloud-protocol is set. Programs that know https-post understand http-post at port
+// 443 as TLS; all others need the plain listener.
 //
 // spec:cloudburst#cloud-protocol
 func (a *App) cloudAt(public string) rsscloud.Cloud {
@@ -26,9 +26,8 @@ func (a *App) cloudAt(public string) rsscloud.Cloud {
 	return c
 }
 
-// plainPort is the port of the listener without TLS next to the public one; 0: there is none.
-// While the program serves it is the port of the socket, which may come from the service
-// manager or be any that was free.
+// plainPort is the port of the plain listener next to the public one; 0: none. While the server
+// runs, it is the port of the actual socket, which may be inherited or chosen by the system.
 func (a *App) plainPort() int {
 	if !a.cfg.TLS.On() || a.cfg.TLS.HTTPListen == "" {
 		return 0

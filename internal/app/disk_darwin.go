@@ -2,8 +2,8 @@ package app
 
 import "syscall"
 
-// diskOf is how much space there is for this user, of how much, and the kind of a file
-// system on which a database is not safe; "" for all others.
+// diskOf returns the free bytes for this user, the size of the file system, and its kind if a
+// database is unsafe on it; otherwise "".
 func diskOf(dir string) (free, size uint64, kind string) {
 	var s syscall.Statfs_t
 	if syscall.Statfs(dir, &s) != nil {

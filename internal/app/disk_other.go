@@ -2,5 +2,5 @@
 
 package app
 
-// diskOf knows nothing here.
+// diskOf is unsupported on this system.
 func diskOf(string) (free, size uint64, kind string) { return 0, 0, "" }

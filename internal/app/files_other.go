@@ -2,5 +2,5 @@
 
 package app
 
-// openFiles is a figure that every system can bear.
+// openFiles returns a number that is safe on every system.
 func openFiles() int { return 4096 }

@@ -11,11 +11,11 @@ import (
 	"cloudburst/protocol/weblogs"
 )
 
-// doorChanges is how the log calls what another server's list of changes says.
+// viaChanges is the log's name for news from the changes.xml of another server.
 const viaChanges = "changes"
 
-// followLists reads the lists of changes that the configuration names until ctx
-// ends. What they name and somebody follows here is checked.
+// followLists polls the configured changes.xml lists until ctx ends and checks the listed feeds
+// that have followers here.
 func (a *App) followLists(ctx context.Context) {
 	agent := endpoint.UserAgent(Version, a.cfg.PublicURL)
 	doer := fetch.NewDoer(fetch.DoerOptions{

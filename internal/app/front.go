@@ -13,33 +13,33 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// acmeTimeout bounds one request to the authority.
+// acmeTimeout limits one request to the certificate authority.
 const acmeTimeout = 30 * time.Second
 
-// streamsMost bounds what one connection may ask for at the same time, over HTTP/2.
+// maxStreams limits concurrent HTTP/2 streams per connection.
 const maxStreams = 100
 
-// front is how the public listener speaks TLS.
+// front terminates TLS on the public listener.
 type front struct {
 	config *tls.Config
-	acme   *certs.ACME // nil: the certificate is in files
+	acme   *certs.ACME // nil: the certificate comes from files
 }
 
-// newFront makes it from the settings; nil without TLS. Its errors are about them.
+// newFront creates the front from the settings; nil without TLS. Its errors name settings.
 func (a *App) newFront() (*front, error) {
 	c := a.cfg.TLS
 	switch {
 	case !c.On():
 		return nil, nil
 	case len(c.Domains) > 0 && (c.Cert != "" || c.Key != ""):
-		return nil, fault.New(fault.Invalid, "tls.domains and tls.cert are both set: certificates are either asked for or in files.")
+		return nil, fault.New(fault.Invalid, "tls.domains and tls.cert are both set: use either an authority or certificate files.")
 	case len(c.Domains) == 0:
 		if c.Cert == "" || c.Key == "" {
 			return nil, fault.New(fault.Invalid, "tls.cert and tls.key belong together, and one of them is not set.")
 		}
 		files := &certs.Files{Cert: c.Cert, Key: c.Key, Now: a.clock.Now, OnChange: func(err error, read string) {
 			if err != nil {
-				a.log.Error("the certificate changed and cannot be used; the one of before is", "err", err)
+				a.log.Error("the certificate changed and cannot be used; the previous one stays in use", "err", err)
 				return
 			}
 			a.log.Info("the certificate changed and was read", "file", read)
@@ -60,15 +60,15 @@ func (a *App) newFront() (*front, error) {
 	return &front{config: authority.TLS(), acme: authority}, nil
 }
 
-// warm gets the certificates that are missing, where an authority is asked for them.
+// warm requests missing certificates if an authority is configured.
 func (f *front) warm(ctx context.Context) {
 	if f != nil && f.acme != nil {
 		f.acme.Warm(ctx)
 	}
 }
 
-// plain is what stands on the listener without TLS: answers for the authority, the doors
-// at which programs call that know nothing else, and the way to https for all others.
+// plain is the handler of the plain listener. It answers the authority's challenges, serves the
+// endpoints that old programs call without TLS, and redirects all other requests to https.
 //
 // spec:cloudburst#plain-doors
 func (f *front) plain(public string, next http.Handler) http.Handler {
@@ -80,8 +80,8 @@ func (f *front) plain(public string, next http.Handler) http.Handler {
 		case r.Method == http.MethodGet || r.Method == http.MethodHead:
 			http.Redirect(w, r, public+r.URL.RequestURI(), http.StatusMovedPermanently)
 		default:
-			// It was sent in the clear already; a redirect would hide that.
-			respond(w, http.StatusForbidden, "This is taken over https only: "+public+r.URL.EscapedPath()+"\n")
+			// The client has already sent it unencrypted; a redirect would hide that.
+			respond(w, http.StatusForbidden, "This endpoint requires https: "+public+r.URL.EscapedPath()+"\n")
 		}
 	})
 	if f.acme != nil {

@@ -31,24 +31,24 @@ import (
 	"cloudburst/internal/testfeed"
 )
 
-// hosted is what the feeds that people keep here are made of.
+// hosted contains the components that host feeds.
 type hosted struct {
 	accounts *account.Accounts
 	authors  *author.Feeds
 	posts    *author.Posts
-	notifier *publish.Notifier // of what users save
-	late     chan struct{}     // holds something when a version could not be told
+	notifier *publish.Notifier // notifies about saves of users
+	late     chan struct{}     // signals that notifying about a version failed
 	audience *audience.Audience
-	files    *author.Files // beside posts
+	files    *author.Files // files attached to posts
 	layer    *syndicate.Layer
 
-	keyTrouble string // the key does not fit the secrets that are kept; "": it does
+	keyTrouble string // why the key does not match the stored secrets; "": it matches
 }
 
-// hosting joins hosted feeds and posts with the hub.
+// hosting connects hosted feeds and posts with the hub.
 type hosting struct{ *App }
 
-// newHosted makes the parts and joins them.
+// newHosted creates these components and connects them.
 func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 	key, err := secretKey(a.cfg.Accounts.SecretKey, a.cfg.Data)
 	if err != nil {
@@ -66,7 +66,7 @@ func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 		OnNotifyFailure: func() {
 			select {
 			case a.hosted.late <- struct{}{}:
-			default: // it is known
+			default: // already signaled
 			}
 		},
 		Store: st, Now: a.clock.Now, Log: a.log, Shared: a.cfg.Database != "", Notify: a.notifier.Saved,
@@ -74,7 +74,7 @@ func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 		CheckUser: func(ctx context.Context, user string) error {
 			u, err := a.accounts.User(ctx, user)
 			if err == nil && u.Disabled {
-				return fault.New(fault.Refused, "The user %s is disabled, and nothing is saved.", user)
+				return fault.New(fault.Refused, "The user %s is disabled; nothing was saved.", user)
 			}
 			return err
 		},
@@ -101,7 +101,7 @@ func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 	return nil
 }
 
-// newNotifier completes the notifier, when everything that it needs is there.
+// newNotifier completes the notifier after all its dependencies exist.
 func (a hosting) newNotifier() {
 	*a.notifier = publish.Notifier{
 		Hub: a.hub, Store: a.hub.Store, Readers: a.river, Sources: a.river.Store, Posts: a.posts, Hosted: a.feeds, Targets: a.announcer,
@@ -109,11 +109,11 @@ func (a hosting) newNotifier() {
 	}
 }
 
-// keyFile holds the key of the readers' secrets, where nobody configured one.
+// keyFile contains the key of the private feeds' secrets unless a key is configured.
 const keyFile = store.KeyFile
 
-// secretKey is the key that the operator gave, or the one in the data folder, which
-// is made when there is none.
+// secretKey returns the configured key or the one in the data folder, and creates that file if it
+// is missing.
 func secretKey(given, dir string) ([]byte, error) {
 	if given != "" {
 		if len(given) < 16 {
@@ -123,7 +123,7 @@ func secretKey(given, dir string) ([]byte, error) {
 		return sum[:], nil
 	}
 	if err := sqlite.MakeFolder(dir); err != nil {
-		return nil, fault.Wrap(fault.Unavailable, err, "Cannot make the data folder %s.", dir)
+		return nil, fault.Wrap(fault.Unavailable, err, "Cannot create the data folder %s.", dir)
 	}
 	name := filepath.Join(dir, keyFile)
 	for {
@@ -131,7 +131,7 @@ func secretKey(given, dir string) ([]byte, error) {
 		if err == nil {
 			key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))
 			if err != nil || len(key) != 32 {
-				return nil, fault.New(fault.Invalid, "%s does not hold a key any more. Put the right file back from a backup; without it the secrets of private feeds are lost, and after removing it readers need new ones.", name)
+				return nil, fault.New(fault.Invalid, "%s does not contain a key any more. Put the right file back from a backup; without it the secrets of private feeds are lost, and after removing it readers need new ones.", name)
 			}
 			return key, nil
 		}
@@ -144,7 +144,7 @@ func secretKey(given, dir string) ([]byte, error) {
 	}
 }
 
-// makeKey writes a new key so that it is there whole or not at all.
+// makeKey writes a new key atomically.
 func makeKey(dir, name string) error {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails
@@ -163,11 +163,11 @@ func makeKey(dir, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Link(f.Name(), name); err != nil { // as where another process was quicker
+	if err := os.Link(f.Name(), name); err != nil { // such as when another process was faster
 		if _, there := os.Lstat(name); !errors.Is(there, fs.ErrNotExist) {
 			return err
 		}
-		if err := os.Rename(f.Name(), name); err != nil { // a file system that has no links
+		if err := os.Rename(f.Name(), name); err != nil { // the file system has no hard links
 			return err
 		}
 	}
@@ -181,30 +181,30 @@ func makeKey(dir, name string) error {
 
 const (
 	pendingEvery = time.Minute
-	pendingRetry = time.Second // after a failure; twice as long each time, up to untoldEvery
+	pendingRetry = time.Second // delay after a failure; it doubles up to pendingEvery
 	tidyEvery    = time.Hour
 	tidyTask     = "hosted"
 )
 
-// lookAfterHosted tells what a crash left untold, and once an hour in the whole
-// cluster counts and tidies.
+// maintainHosted sends notifications that a crash left pending. Once an hour per cluster it also
+// counts and removes old data.
 func (a hosting) maintainHosted(ctx context.Context) {
 	tick := time.NewTicker(pendingEvery)
 	defer tick.Stop()
 	again := pendingRetry
-	a.noteHosted(ctx, "write feeds anew", a.renewPosts(ctx))
+	a.noteHosted(ctx, "rewrite feeds for the public URL", a.renewPosts(ctx))
 	for {
-		a.noteHosted(ctx, "tell of saved feeds", a.authors.NotifyPending(ctx))
+		a.noteHosted(ctx, "notify about saved feeds", a.authors.NotifyPending(ctx))
 		now := a.clock.Now()
 		hour := now.Truncate(tidyEvery)
 		won, err := a.store.ClaimTask(ctx, tidyTask, now, hour, hour.Add(tidyEvery))
-		a.noteHosted(ctx, "claim the hourly work", err)
+		a.noteHosted(ctx, "claim the hourly task", err)
 		if won {
-			a.noteHosted(ctx, "tidy accounts", a.accounts.Sweep(ctx))
+			a.noteHosted(ctx, "remove expired sign-ins", a.accounts.Sweep(ctx))
 			a.noteHosted(ctx, "count readers", a.audience.Sweep(ctx))
 			a.tidyPosts(ctx)
-			a.noteHosted(ctx, "tidy files", a.files.Sweep(ctx))
-			a.noteHosted(ctx, "tidy sinks", a.announcer.Tidy(ctx))
+			a.noteHosted(ctx, "remove unused files", a.files.Sweep(ctx))
+			a.noteHosted(ctx, "remove old pings", a.announcer.Tidy(ctx))
 		}
 		select {
 		case <-ctx.Done():
@@ -228,8 +228,8 @@ func (a hosting) noteHosted(ctx context.Context, what string, err error) {
 	}
 }
 
-// ownChanged is when the public feed at a URL of this program changed last; zero: there is
-// none, or nobody knows.
+// ownChanged returns when the public feed at one of our URLs last changed; zero: unknown or no
+// such feed.
 func (a hosting) ownChanged(ctx context.Context, raw string) time.Time {
 	u, own := a.names.Path(raw)
 	if !own {
@@ -258,7 +258,7 @@ func (a hosting) ownChanged(ctx context.Context, raw string) time.Time {
 	return time.UnixMicro(stamp)
 }
 
-// ownUser is the user whose feed stands at a URL of this program.
+// ownUser returns the user whose feed is at a URL of this program.
 func (a hosting) ownUser(raw string) string {
 	u, own := a.names.Path(raw)
 	if !own {
@@ -268,9 +268,8 @@ func (a hosting) ownUser(raw string) string {
 	return user
 }
 
-// privateFeed reports a URL that is the address of a private feed here, however its
-// server's name and its path are written. A secret in an address is kept, whoever's it
-// is: this server may have names that nobody told it.
+// privateFeed reports whether a URL addresses a private feed here, in any spelling of host and
+// path. A URL with a secret counts whatever its host, because this server may have unknown names.
 func (a hosting) privateFeed(raw string) bool {
 	u, err := url.Parse(raw)
 	if err != nil || !publishhttp.IsPrivatePath(u.Path) {
@@ -282,18 +281,18 @@ func (a hosting) privateFeed(raw string) bool {
 	})
 }
 
-// library is what may be read for strangers: this program's own feeds, and those that
-// somebody follows here.
+// library contains the feeds that anonymous clients may read: our own feeds and those with
+// followers here.
 type library struct{ app *App }
 
-// Known reports whether url is one of them.
+// Known reports whether url is in the library.
 func (l library) Known(ctx context.Context, raw string) (state string, known bool, err error) {
 	if u, own := l.app.names.Path(raw); own {
 		if u.Path == testfeed.Path {
 			return "", true, nil
 		}
-		// Spelled as it is in lists: whoever adds something to the query has each of his
-		// spellings read anew.
+		// Only the canonical spelling counts. Otherwise each added query parameter would cause
+		// another read.
 		user, _, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
 		if u.Fragment != "" || !slices.Contains(l.app.feeds.Addresses(user), u.RequestURI()) {
 			return l.followed(ctx, raw)
@@ -307,7 +306,7 @@ func (l library) Known(ctx context.Context, raw string) (state string, known boo
 	return l.followed(ctx, raw)
 }
 
-// followed is Known for feeds elsewhere: their state is the version that was told.
+// followed is Known for external feeds. Their state is the last notified version.
 func (l library) followed(ctx context.Context, raw string) (state string, known bool, err error) {
 	id := hub.TopicID(raw)
 	if known, err = l.app.store.Followed(ctx, id, l.app.clock.Now()); err != nil || !known {
@@ -320,13 +319,13 @@ func (l library) followed(ctx context.Context, raw string) (state string, known 
 	return strconv.FormatInt(t.Version, 10), true, nil
 }
 
-// Read reads one.
+// Read reads one feed.
 func (l library) Read(ctx context.Context, raw string) (doc []byte, contentType string, version int64, modified time.Time, err error) {
 	got, err := l.app.hub.Fetch.Fetch(ctx, hub.Fetch{URL: raw})
 	if err != nil {
 		return nil, "", 0, modified, err
 	}
-	// A date that cannot be read is one that nobody knows.
+	// An unparsable date counts as unknown.
 	modified, _ = http.ParseTime(got.LastModified)
 	return got.Body, got.ContentType, 0, modified, nil
 }

@@ -8,20 +8,20 @@ import (
 	"cloudburst/internal/web"
 )
 
-// signInToApps lets users sign in to programs with the URL of their page: the page on which they
-// decide.
+// signInToApps enables the page on which users authorize apps that sign in with the URL of the
+// user's page.
 func (a *App) signInToApps(pages *web.Web) {
 	pages.Apps, pages.Rels = &publishhttp.IndieAuthClients{Web: a.client}, publishhttp.IndieAuthLinks()
 }
 
-// indieAuth has the endpoints that programs call then.
+// indieAuth contains the endpoints that apps then call.
 func (a *App) indieAuth() *publishhttp.IndieAuth {
 	return &publishhttp.IndieAuth{
 		Accounts: a.accounts, Public: a.names.Public, Writer: a.posts.Writer, Photo: a.photo, Trusted: a.cfg.TrustedProxies, Log: a.log,
 	}
 }
 
-// photo is the URL of the image of an author; "": there is none.
+// photo returns the URL of the author's image; "": none.
 func (a *App) photo(w author.Writer) string {
 	if strings.HasPrefix(w.Avatar, "/") {
 		return a.names.Public() + w.Avatar

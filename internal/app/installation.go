@@ -25,18 +25,19 @@ import (
 	"cloudburst/internal/store"
 )
 
-// examiner is a store that says how its database is.
+// examiner is a store that reports the state of its database.
 type examiner interface {
 	Checkup(ctx context.Context, now time.Time) (checkup.Database, error)
 }
 
-// probes are questions that this process has sent to itself, by the secret in them.
+// probes are the requests that this process has sent to itself, each identified by a secret
+// token.
 type probes struct {
 	mu   sync.Mutex
-	sent map[string]bool // whether it arrived
+	sent map[string]bool // whether the request arrived
 }
 
-// probeParam is the name of the parameter of /healthz that carries a probe.
+// probeParam is the query parameter of /healthz that contains a probe's token.
 const probeParam = "probe"
 
 func (p *probes) send() string {
@@ -50,7 +51,7 @@ func (p *probes) send() string {
 	return token
 }
 
-// arrive notes a probe of ours and reports whether it is one; others are nothing.
+// arrive marks a probe as arrived and reports whether this process sent it.
 func (p *probes) arrive(token string) (ours bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -60,14 +61,14 @@ func (p *probes) arrive(token string) (ours bool) {
 	return ours
 }
 
-// probeHeader carries the proof with which another machine of this server answers a probe.
+// probeHeader contains the proof of another node of this server in its answer to a probe.
 const probeHeader = "Cloudburst-Probe"
 
-// examination gathers the facts that the doctor of the installation judges.
+// examination collects the facts that the doctor command evaluates.
 type examination struct{ *App }
 
-// proof shows who has the key of all machines of this server. Only a token as send makes
-// them is answered.
+// proof returns the proof that this node has the shared key. Only tokens in the format of send
+// get an answer.
 func (a examination) proof(token string) string {
 	if a.accounts == nil || len(token) != len(rand.Text()) {
 		return ""
@@ -84,7 +85,7 @@ func (p *probes) arrived(token string) bool {
 	return p.sent[token]
 }
 
-// installation looks at what this process runs on.
+// installation returns the findings about the environment of this process.
 func (a examination) installation(ctx context.Context, store examiner) (client.Installation, error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -101,9 +102,9 @@ func (a examination) installation(ctx context.Context, store examiner) (client.I
 	return out, ctx.Err()
 }
 
-// world gathers the facts.
+// facts collects the facts.
 func (a examination) facts(ctx context.Context, store examiner) checkup.Installation {
-	now := time.Now() // the machine's own, which is one of the facts
+	now := time.Now() // the system clock, which is one of the facts
 	w := checkup.Installation{
 		Now: now, Running: a.names.Listeners() != nil, PublicURL: a.cfg.PublicURL, AdminListen: a.cfg.Admin.Listen, AdminOpen: !a.cfg.Admin.Private(),
 		SecretKey: a.cfg.Accounts.SecretKey, KeyTrouble: a.keyTrouble,
@@ -111,7 +112,7 @@ func (a examination) facts(ctx context.Context, store examiner) checkup.Installa
 	}
 	w.Backup, w.Copy = verifyLastBackup(ctx, a.cfg.Data)
 	w.Folder.Min = a.freeSpace().least
-	// What has a finding of its own is not said twice.
+	// Settings that have a finding of their own are not listed twice.
 	w.Settings = slices.DeleteFunc(a.cfg.Warnings(), func(s string) bool {
 		return strings.HasPrefix(s, "public-url ") || strings.HasPrefix(s, "admin.listen ")
 	})
@@ -134,8 +135,8 @@ func (a examination) facts(ctx context.Context, store examiner) checkup.Installa
 	return w
 }
 
-// reach asks the public listener by its public name, as others do: not by the guarded way
-// out, which never calls our own listeners. The address is the operator's word.
+// reach requests the public URL as other clients do. The guarded client is unsuitable, because it
+// never connects to our own listeners. The operator configured the URL.
 func (a examination) reach(ctx context.Context) checkup.Reach {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -167,7 +168,7 @@ func (a examination) reach(ctx context.Context) checkup.Reach {
 	other := a.proof(token)
 	r.Self = a.probes.arrived(token) || other != "" && hmac.Equal([]byte(proof), []byte(other))
 	if e, ok := errors.AsType[*url.Error](err); ok {
-		err = e.Err // without the secret
+		err = e.Err // without the secret in the URL
 	}
 	if err != nil {
 		r.Err = strings.TrimRight(err.Error(), ".")
@@ -175,7 +176,7 @@ func (a examination) reach(ctx context.Context) checkup.Reach {
 	return r
 }
 
-// lookAtFolder says how a data folder is, by writing to it a few times.
+// examineFolder tests a data folder by writing to it several times.
 func examineFolder(dir string) checkup.Folder {
 	f := checkup.Folder{Path: dir}
 	info, err := os.Stat(dir)
@@ -206,7 +207,7 @@ func plainError(err error) string {
 	return err.Error()
 }
 
-// writeOnce is how long a page takes to be on disk.
+// writeOnce measures how long a synced page write takes.
 func writeOnce(dir string) (time.Duration, error) {
 	file, err := os.CreateTemp(dir, "doctor-*")
 	if err != nil {
@@ -222,10 +223,10 @@ func writeOnce(dir string) (time.Duration, error) {
 	return time.Since(begin), err
 }
 
-// copyWithin bounds the time for verifying a backup; a large one on a slow disk takes longer.
+// copyWithin limits the time for verifying a backup; a large backup on a slow disk exceeds it.
 const copyWithin = 15 * time.Second
 
-// lastCopy returns when the last backup that a data folder knows was made, and verifies its
+// verifyLastBackup returns the time of the last recorded backup of a data folder and verifies its
 // file.
 func verifyLastBackup(ctx context.Context, dir string) (at time.Time, c checkup.Copy) {
 	b := knownBackup(dir)
@@ -249,8 +250,8 @@ func verifyLastBackup(ctx context.Context, dir string) (at time.Time, c checkup.
 	return b.At, c
 }
 
-// FolderOnly is the world of an installation whose store does not open, of which only the
-// settings and the folder are known.
+// FolderOnly returns the facts about an installation whose store cannot be opened: settings and
+// data folder.
 func FolderOnly(cfg config.Config, opening error) checkup.Installation {
 	w := checkup.Installation{Now: time.Now(), PublicURL: cfg.PublicURL, AdminListen: cfg.Admin.Listen, AdminOpen: !cfg.Admin.Private(),
 		SecretKey: cfg.Accounts.SecretKey, Folder: examineFolder(cfg.Data), OpenFiles: openFiles()}

@@ -11,47 +11,46 @@ import (
 	"time"
 )
 
-// capped bounds the connections of a listener, in all and from one address (one /64),
-// so that no stranger can take every socket. Addresses that exempt reports count
-// only for the total: a trusted proxy speaks for many. When the total is reached,
-// those who only wait make room; see [capped.shed].
+// capped limits the connections of a listener, in total and per address (one /64), so that no
+// client can take all sockets. Exempt addresses count only toward the total, because a trusted
+// proxy serves many clients. At the total, idle connections are closed; see [capped.shed].
 type capped struct {
 	net.Listener
 	total, perAddr int
 	exempt         func(netip.Addr) bool
 
-	wantRefused chan struct{} // one for each that is being refused
+	refusing chan struct{} // one element per connection being refused
 
-	all, ended    chan struct{} // closed: all that was accepted is counted; the listener is closed
+	all, ended    chan struct{} // closed when all accepted connections are counted; when the listener is closed
 	accepted, end func()
 
 	mu     sync.Mutex
 	paused bool
 	open   int
 	from   map[netip.Addr]int
-	idle   map[net.Conn]struct{} // those between two requests
+	idle   map[net.Conn]struct{} // connections between two requests
 	conns  map[*cappedConn]struct{}
 }
 
-// drainTick is between two looks at what is still open while the program ends.
+// drainTick is the interval of checks for open connections during shutdown.
 const drainTick = 5 * time.Millisecond
 
 const (
-	refusingFor   = 5 * time.Second // what a connection that is refused may take
-	refusedAtOnce = 64              // of those whose request is waited for; others are told at once
-	tlsHandshake  = 22              // first byte of a connection that is not plain HTTP
+	refusingFor   = 5 * time.Second // maximum duration of a refused connection
+	refusedAtOnce = 64              // refused connections whose request is read first; others get their answer immediately
+	tlsHandshake  = 22              // first byte of a TLS connection
 )
 
 const busyAnswer = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 2\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 44\r\nConnection: close\r\n\r\nToo many connections; please try again soon\n"
 
 func newCapped(l net.Listener, total, perAddr int, exempt func(netip.Addr) bool) *capped {
-	c := &capped{Listener: l, total: total, perAddr: perAddr, exempt: exempt, wantRefused: make(chan struct{}, refusedAtOnce), all: make(chan struct{}), ended: make(chan struct{}), from: map[netip.Addr]int{}, idle: map[net.Conn]struct{}{}, conns: map[*cappedConn]struct{}{}}
+	c := &capped{Listener: l, total: total, perAddr: perAddr, exempt: exempt, refusing: make(chan struct{}, refusedAtOnce), all: make(chan struct{}), ended: make(chan struct{}), from: map[netip.Addr]int{}, idle: map[net.Conn]struct{}{}, conns: map[*cappedConn]struct{}{}}
 	c.accepted = sync.OnceFunc(func() { close(c.all) })
 	c.end = sync.OnceFunc(func() { close(c.ended) })
 	return c
 }
 
-// Accept waits for a connection that fits; the others are told to come back.
+// Accept waits for a connection within the limits; other connections receive 503.
 func (c *capped) Accept() (net.Conn, error) {
 	for {
 		conn, err := c.Listener.Accept()
@@ -75,18 +74,17 @@ func (c *capped) isPaused() bool {
 	return c.paused
 }
 
-// refuse says that there is no room, as the answer to what was asked: some clients take
-// an answer that comes before their request for an error, and closing a connection with
-// something unread resets it, which may take the answer with it.
+// refuse answers 503 after reading the request. Some clients treat an earlier answer as an error.
+// Closing a connection with unread data resets it and may discard the answer.
 func (c *capped) refuse(conn net.Conn) {
 	defer conn.Close()
 	if conn.SetDeadline(time.Now().Add(refusingFor)) != nil {
 		return
 	}
 	select {
-	case c.wantRefused <- struct{}{}:
-		defer func() { <-c.wantRefused }()
-	default: // a flood: nobody there is listened to
+	case c.refusing <- struct{}{}:
+		defer func() { <-c.refusing }()
+	default: // too many: close without an answer
 		_, _ = conn.Write([]byte(busyAnswer))
 		return
 	}
@@ -109,8 +107,8 @@ func peerOf(conn net.Conn) netip.Addr {
 	return netip.Addr{}
 }
 
-// customer is the address that a connection counts for: of IPv6 the network that one
-// customer has, who may have any number of addresses in it.
+// clientPrefix is the address that a connection counts for. For IPv6 this is the /64, because one
+// client may use any address in it.
 func clientPrefix(a netip.Addr) netip.Addr {
 	if !a.Is6() {
 		return a
@@ -122,7 +120,7 @@ func clientPrefix(a netip.Addr) netip.Addr {
 	return p.Addr()
 }
 
-// admit counts a connection; nil: there is no room for it.
+// admit counts a connection; nil: the limit is reached.
 func (c *capped) admit(conn net.Conn) *cappedConn {
 	peer := peerOf(conn)
 	one := &cappedConn{Conn: conn, peer: peer, addr: clientPrefix(peer), waits: true, since: time.Now()}
@@ -153,7 +151,7 @@ func (c *capped) release(one *cappedConn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if one.shed {
-		return // counted already
+		return // already counted
 	}
 	c.forget(one)
 }
@@ -166,25 +164,25 @@ func (c *capped) forget(one *cappedConn) {
 	}
 }
 
-// pause takes no more connections; whoever knocks waits for the next one who listens.
+// pause stops accepting; new connections wait in the socket's queue for the next process.
 func (c *capped) pause() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.paused {
 		c.paused = true
-		_ = c.Listener.Close() // nobody accepts from it any more
+		_ = c.Listener.Close() // nothing accepts from it any more
 	}
 }
 
-// Close ends a waiting Accept too.
+// Close also ends a pending Accept.
 func (c *capped) Close() error {
 	c.pause()
 	c.end()
 	return nil
 }
 
-// drained waits until no connection has a request under way or to come, or ctx ends. A
-// server that shuts down would drop what it is just reading.
+// drained waits until no connection has a request in progress or unread, or until ctx ends.
+// Server.Shutdown would drop a request that is being read.
 func (c *capped) drained(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -201,14 +199,14 @@ func (c *capped) drained(ctx context.Context) {
 	}
 }
 
-// busy are the connections that are not between two requests.
+// busy counts the connections that are not between two requests.
 func (c *capped) busy() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.open - len(c.idle)
 }
 
-// state hears from the server what a connection does.
+// state records a state change that the server reports for a connection.
 func (c *capped) state(conn net.Conn, s http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -223,32 +221,32 @@ func (c *capped) state(conn net.Conn, s http.ConnState) {
 	}
 }
 
-// cappedConn is a connection that is counted.
+// cappedConn is a counted connection.
 type cappedConn struct {
 	net.Conn
-	peer, addr netip.Addr // addr is what it counts for
+	peer, addr netip.Addr // addr is the prefix it counts for
 	end        func()
 
-	coming  atomic.Int32 // requests whose body is not here yet
-	writing atomic.Int64 // since when a piece of an answer waits to be taken, Unix milliseconds; 0: none does
-	answers atomic.Int32 // handlers at work
-	ending  atomic.Int64 // since when none is, although a request came, Unix milliseconds; 0: does not apply
+	coming  atomic.Int32 // requests with incomplete bodies
+	writing atomic.Int64 // when the current write began, Unix milliseconds; 0: no write in progress
+	answers atomic.Int32 // running handlers
+	ending  atomic.Int64 // when the last handler ended, Unix milliseconds; 0: not applicable
 
 	// Guarded by capped.mu.
-	waits bool // between two requests, or before the end of a head
+	waits bool // between two requests, or before the end of a request head
 	since time.Time
 	shed  bool
 }
 
-// answered notes that a handler is done. A connection that has no next request stays open
-// for a moment after its last answer: the server gives the client time to read it.
+// answered records the end of a handler. Without a next request the server keeps the connection
+// open briefly, so that the client can read the answer.
 func (c *cappedConn) answered() {
 	if c.answers.Add(-1) == 0 {
 		c.ending.Store(time.Now().UnixMilli())
 	}
 }
 
-// Write notes for how long nobody takes it.
+// Write records how long the client takes to accept the data.
 func (c *cappedConn) Write(b []byte) (int, error) {
 	c.writing.Store(time.Now().UnixMilli())
 	defer c.writing.Store(0)
@@ -260,7 +258,7 @@ func (c *cappedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// cappedOf is what is beneath a connection of the server; nil: nothing that is counted.
+// cappedOf returns the counted connection below a server connection; nil: not counted.
 func cappedOf(conn net.Conn) *cappedConn {
 	if over, ok := conn.(interface{ NetConn() net.Conn }); ok { // TLS
 		conn = over.NetConn()

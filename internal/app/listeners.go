@@ -11,11 +11,11 @@ import (
 	"sync"
 )
 
-// listeners are the sockets of this run: opened here, or handed over by the service manager
-// under the names public, admin and http.
+// listeners are the sockets of this run. They are opened here or inherited from the service
+// manager under the names public, admin and http.
 type listeners struct {
 	pub, adm net.Listener
-	plain    net.Listener // beside TLS; nil: none
+	plain    net.Listener // next to TLS; nil: none
 	front    *front       // nil: no TLS
 	servers  []*http.Server
 	counted  []*capped // the listener of each server
@@ -23,7 +23,7 @@ type listeners struct {
 	public, admin, http entrance // of pub, adm and plain
 }
 
-// openListeners opens what the settings say and nobody handed over.
+// openListeners opens the configured sockets that were not inherited.
 func (a process) openListeners(ctx context.Context) (_ *listeners, err error) {
 	l := &listeners{admin: entrance{json: true}}
 	if l.front, err = a.newFront(); err != nil {
@@ -46,7 +46,7 @@ func (a process) openListeners(ctx context.Context) (_ *listeners, err error) {
 		}
 	}
 	for _, name := range a.Service.Unclaimed() {
-		a.log.Warn("a socket was handed over that nobody serves", "name", name)
+		a.log.Warn("the service manager passed a socket with an unknown name", "name", name)
 	}
 	return l, nil
 }
@@ -57,7 +57,7 @@ func (a process) listenAt(ctx context.Context, name, setting, addr string) (net.
 		return listen(ctx, setting, addr)
 	}
 	if t, ok := given.Addr().(*net.TCPAddr); ok && name == "admin" && !t.IP.IsLoopback() {
-		a.log.Warn("the socket admin is not on a loopback address: everyone who can connect to it controls this server", "addr", t)
+		a.log.Warn("the socket admin is not on a loopback address: every client that can connect to it controls this server", "addr", t)
 	}
 	return given, nil
 }
@@ -65,15 +65,15 @@ func (a process) listenAt(ctx context.Context, name, setting, addr string) (net.
 func (l *listeners) close() {
 	for _, one := range []net.Listener{l.pub, l.adm, l.plain} {
 		if one != nil {
-			_ = one.Close() // it is closed already where it was served
+			_ = one.Close() // already closed if it was served
 		}
 	}
 }
 
-// plainListener is the index of the listener without TLS in all.
+// plainListener is the index of the plain listener in all.
 const plainListener = 2
 
-// all are those that are open.
+// all returns the open listeners.
 func (l *listeners) all() []net.Listener {
 	if l.plain == nil {
 		return []net.Listener{l.pub, l.adm}
@@ -81,7 +81,7 @@ func (l *listeners) all() []net.Listener {
 	return []net.Listener{l.pub, l.adm, l.plain}
 }
 
-// ownNames are the names by which the public listener can be called, the public one first.
+// ownNames returns the names of the public listener, starting with the public one.
 func (a process) ownNames(l *listeners, public string) []string {
 	if l.front == nil {
 		return origin.Of(public, a.names.Listeners()[0])
@@ -89,7 +89,7 @@ func (a process) ownNames(l *listeners, public string) []string {
 	return origin.WithTLS(public, l.pub, l.plain)
 }
 
-// serve begins to answer on all of them. What ends a listener before it is shut goes to failed.
+// serve starts a server on each listener. Errors before shutdown are sent to failed.
 func (a process) serve(l *listeners, group *sync.WaitGroup, failed chan<- error) {
 	begin := func(h http.Handler, on *capped, tls bool) {
 		s := a.server(h)
@@ -113,7 +113,7 @@ func (a process) serve(l *listeners, group *sync.WaitGroup, failed chan<- error)
 	}
 }
 
-// open lets requests through to what answers them.
+// open replaces the startup handlers by the routes.
 func (l *listeners) open(routes, admin http.Handler, public string) {
 	if l.plain != nil {
 		l.http.open(within(writeTimeout)(l.front.plain(public, routes)))
@@ -122,7 +122,8 @@ func (l *listeners) open(routes, admin http.Handler, public string) {
 	l.admin.open(admin)
 }
 
-// tellManager says that the program is ready, and that it lives while its own listener answers.
+// notifyManager reports readiness to the service manager, and a watchdog signal while our own
+// listener answers.
 //
 // spec:systemd-257#notify
 func (a process) notifyManager(ctx context.Context, l *listeners) {
@@ -139,10 +140,10 @@ func (a process) notifyManager(ctx context.Context, l *listeners) {
 		}
 		return res.Body.Close()
 	}
-	a.Service.Watch(ctx, alive, func(err error) { a.log.Error("no sign of life for the service manager", "err", err) })
+	a.Service.Watch(ctx, alive, func(err error) { a.log.Error("the watchdog check failed", "err", err) })
 }
 
-// tellStopping says that the end has begun, and that it takes longer where it was set so.
+// notifyStopping reports the shutdown, and a longer limit if one is configured.
 func (a process) notifyStopping() {
 	state := "STOPPING=1\nSTATUS=Letting what is under way end"
 	if d := a.cfg.ShutdownDelay; d > 0 {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// logWriter takes what net/http says of broken connections to the debug level:
-// strangers can make it say anything, as often as they like.
+// logWriter logs the errors of net/http at debug level, because any client can cause them at any
+// rate.
 type logWriter struct{ log *slog.Logger }
 
 func (w *logWriter) Write(p []byte) (int, error) {

@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/transfer"
 )
 
-// newFiles makes what keeps the files that people put beside their posts.
+// newFiles creates the store of files attached to posts.
 func (a *App) newFiles(st store.Store) {
 	quota := int64(a.cfg.Media.Quota)
 	if quota == 0 {
@@ -25,10 +25,10 @@ func (a *App) newFiles(st store.Store) {
 	a.feeds.Media = a.files
 }
 
-// remoteFiles asks about files elsewhere, through the guard like everything.
+// remoteFiles requests metadata of external files through the guarded client.
 type remoteFiles struct{ *fetch.Client }
 
-// About is author.Remote.About.
+// About implements author.Remote.
 func (r remoteFiles) About(ctx context.Context, url string) (author.RemoteFile, error) {
 	about, err := r.Client.About(ctx, url)
 	switch {
@@ -37,12 +37,12 @@ func (r remoteFiles) About(ctx context.Context, url string) (author.RemoteFile, 
 	case about.Status == http.StatusNotFound || about.Status == http.StatusGone:
 		return author.RemoteFile{}, fault.New(fault.Unreadable, "There is no file at %s: its server answered %d.", fetch.Redact(url), about.Status)
 	case about.Status < 200 || about.Status > 299:
-		return author.RemoteFile{}, fault.New(fault.Unreadable, "The file %s cannot be had: its server answered %d.", fetch.Redact(url), about.Status)
+		return author.RemoteFile{}, fault.New(fault.Unreadable, "The file %s cannot be read: its server answered %d.", fetch.Redact(url), about.Status)
 	}
 	return author.RemoteFile{Type: about.Type, Length: about.Length, Head: about.Head}, nil
 }
 
-// moves takes everything of an author out, and in.
+// moves exports and imports all data of an author.
 func (a *App) moves() *transfer.Transfer {
 	return &transfer.Transfer{Posts: a.posts, Files: a.files, Origin: a.names.Public, Now: a.clock.Now}
 }

@@ -6,11 +6,11 @@ import (
 	"maps"
 )
 
-// mostByRPC is how large a file may be that comes by XML-RPC, in bytes: a call is in memory
-// as a whole, several times over.
+// maxByRPC is the largest file in bytes by XML-RPC. A call occupies several times its size in
+// memory.
 const maxByRPC = 16 << 20
 
-// editors opens the door for programs that write weblogs by XML-RPC, and tells them of it.
+// editors adds the XML-RPC endpoints for weblog editors and their discovery.
 func (a *App) editors(gate *hubhttp.Endpoints) {
 	m := &publishhttp.MetaWeblog{
 		Posts: a.posts, Files: a.files, Accounts: a.accounts, Public: a.names.Public, Known: a.authors.CheckUser,

@@ -5,7 +5,7 @@ import (
 	"cloudburst/internal/endpoint/publishhttp"
 )
 
-// micropub is the door for programs that write by Micropub.
+// micropub is the Micropub endpoint.
 func (a *App) micropub() *publishhttp.Micropub {
 	return &publishhttp.Micropub{
 		Posts: a.posts, Accounts: a.accounts, Public: a.names.Public, Files: a.files, MaxFile: int64(a.cfg.Media.MaxSize), ListFiles: a.files.List, Describe: a.files.Describe,
@@ -13,7 +13,7 @@ func (a *App) micropub() *publishhttp.Micropub {
 	}
 }
 
-// writing gives the JSON API what people write here.
+// writing gives the JSON API access to posts and files.
 func (a *App) writing(o api.Options) api.Options {
 	o.Posts, o.Files, o.Origin, o.Transfers, o.MaxFile = a.posts, a.files, a.names.Public, a.moves(), int64(a.cfg.Media.MaxSize)
 	return o

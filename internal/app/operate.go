@@ -12,17 +12,17 @@ import (
 	"cloudburst/internal/store"
 )
 
-// backupFile, in the data folder, says when the last backup was written, and where.
+// backupFile, in the data folder, contains the time and place of the last backup.
 const backupFile = "backup.json"
 
-// lastBackup is what the file holds.
+// lastBackup is the content of that file.
 type lastBackup struct {
 	File string    `json:"file"`
 	Size int64     `json:"size"`
 	At   time.Time `json:"at"`
 }
 
-// operating adds what the operator's API asks of the installation.
+// operating adds to the operator's API its functions on the installation.
 func (a *App) operating(st store.Store, o api.Options) api.Options {
 	if a.cfg.Accounts.SecretKey == "" {
 		o.BackupKey = func(backup string) (string, error) { return store.BackupKey(a.cfg.Data, backup) }
@@ -34,19 +34,18 @@ func (a *App) operating(st store.Store, o api.Options) api.Options {
 	return o
 }
 
-// backedUp notes a backup. One that cannot be noted is one all the same.
+// backedUp records a backup. A failure to record it does not invalidate the backup.
 func (a *App) backedUp(file string, size int64, now time.Time) {
 	text, err := json.Marshal(lastBackup{file, size, now.UTC()})
 	if err == nil {
 		err = os.WriteFile(filepath.Join(a.cfg.Data, backupFile), append(text, '\n'), 0o600)
 	}
 	if err != nil {
-		a.log.Warn("note the time of a backup", "err", err)
+		a.log.Warn("record the time of a backup", "err", err)
 	}
 }
 
-// knownBackup is the last one that was noted in a data folder; the zero lastBackup when
-// there is none.
+// knownBackup returns the last recorded backup of a data folder; zero: none.
 func knownBackup(dir string) (b lastBackup) {
 	text, err := os.ReadFile(filepath.Join(dir, backupFile))
 	if err != nil || json.Unmarshal(text, &b) != nil {

@@ -9,14 +9,14 @@ import (
 	"cloudburst/internal/account"
 )
 
-// owners knows whose river is whose: the first account has the server's own.
+// owners maps users to rivers: the first account owns the server's river.
 type owners struct {
 	accounts *account.Accounts
 	log      *slog.Logger
-	first    atomic.Pointer[string] // the name of the first account
+	first    atomic.Pointer[string] // name of the first account
 }
 
-// readers are all who may follow feeds here.
+// readers are the ids of all rivers.
 func (o *owners) readers(ctx context.Context) ([]string, error) {
 	all := []string{""}
 	for after := ""; ; {
@@ -35,7 +35,7 @@ func (o *owners) readers(ctx context.Context) ([]string, error) {
 	}
 }
 
-// readerOf is whose river a user reads: the first account has the server's own.
+// readerOf returns the river of a user; the first account has the server's river.
 func (o *owners) readerOf(user string) string {
 	if user != "" && user == o.ownerName() {
 		return ""
@@ -43,7 +43,7 @@ func (o *owners) readerOf(user string) string {
 	return user
 }
 
-// ownerOf is the name of a reader in addresses.
+// ownerOf returns the name of a river in URLs.
 func (o *owners) ownerOf(reader string) string {
 	if reader != "" {
 		return reader
@@ -54,7 +54,7 @@ func (o *owners) ownerOf(reader string) string {
 	return "server"
 }
 
-// senderOf names a reader for the recipients of forwarded items.
+// senderOf names the sender of forwarded items.
 func (o *owners) senderOf(reader string) string {
 	if reader == "" && o.ownerName() == "" {
 		return "The operator"
@@ -62,8 +62,8 @@ func (o *owners) senderOf(reader string) string {
 	return o.ownerOf(reader)
 }
 
-// ownerName is the first account that there was, "" while there is none. There is always
-// a first one from then on, so it is looked for once.
+// ownerName returns the first account, or "" while none exists. The first account never changes,
+// so it is read once.
 func (o *owners) ownerName() string {
 	name, err := o.firstAccount()
 	if err != nil {
@@ -101,7 +101,7 @@ func (o *owners) firstAccount() (string, error) {
 	return first, nil
 }
 
-// fresh reports that nobody has an account yet. While nobody can know, somebody may have.
+// fresh reports whether no account exists. While the accounts are unreadable it reports false.
 func (o *owners) fresh(context.Context) bool {
 	name, err := o.firstAccount()
 	return err == nil && name == ""

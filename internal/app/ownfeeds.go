@@ -10,15 +10,14 @@ import (
 	"cloudburst/internal/testfeed"
 )
 
-// ownFeeds reads the program's own feeds, the test feed and those that people keep
-// here, without the network, which would be refused: the
-// program does not connect to itself. Everything else goes out.
+// ownFeeds reads the test feed and hosted feeds without the network, because the program refuses
+// connections to itself. All other feeds use the network.
 type ownFeeds struct {
 	hub.Fetcher
 	app *App
 }
 
-// Fetch reads f.
+// Fetch implements hub.Fetcher.
 func (o ownFeeds) Fetch(ctx context.Context, f hub.Fetch) (hub.Fetched, error) {
 	if u, own := o.app.names.Path(f.URL); own && u.RequestURI() == testfeed.Path {
 		return o.app.testFeed.Fetch(ctx, f)
@@ -29,8 +28,7 @@ func (o ownFeeds) Fetch(ctx context.Context, f hub.Fetch) (hub.Fetched, error) {
 	return o.Fetcher.Fetch(ctx, f)
 }
 
-// fetchHosted reads a feed that is kept here, in any of its forms, without the
-// network. own is false for everything else.
+// fetchHosted reads a hosted feed in any of its formats. own is false for all other URLs.
 func (o ownFeeds) fetchHosted(ctx context.Context, f hub.Fetch) (got hub.Fetched, own bool, err error) {
 	u, own := o.app.names.Path(f.URL)
 	if !own {

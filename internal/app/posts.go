@@ -9,8 +9,7 @@ import (
 	"cloudburst/internal/web"
 )
 
-// newPosts makes what people write here. Their feeds are those of a.authors, and say of
-// themselves what those say that were saved.
+// newPosts creates the post store. Feeds of posts are stored in a.authors like saved feeds.
 func (a hosting) newPosts(st store.Store) {
 	a.posts = &author.Posts{
 		Store: st, Feeds: a.authors, Origin: a.names.Public, About: a.feeds.About, Now: a.clock.Now, Log: a.log,
@@ -19,20 +18,20 @@ func (a hosting) newPosts(st store.Store) {
 	a.feeds.Views, a.feeds.FeedsOf = a.posts, a.posts.FeedList
 }
 
-// writePages lets people write on the pages.
+// writePages enables the pages for writing posts.
 func (a hosting) writePages(pages *web.Web) {
 	pages.Posts, pages.LimitMode = a.posts, a.cfg.Write.LimitMode
 	pages.FileOf = a.files.Get
 	pages.Files, pages.Moves = a.files, a.moves()
 }
 
-// renewFirst is how many feeds are looked at to find out whether the public URL has changed.
+// renewFirst is how many feeds are checked for a changed public URL.
 const renewFirst = 20
 
-// renewPosts makes the feeds of posts anew that name another public URL than the configured
-// one, and has them told. The first few feeds say whether there are any, so they are made
-// last: then a start that was cut short is found out at the next. Nodes that share a database
-// leave it to the next save: they may be called by several URLs while they are replaced.
+// renewPosts rewrites the feeds of posts that name a former public URL and notifies their
+// subscribers. The first few feeds show whether any rewrite is due, so they are rewritten last;
+// an interrupted run is then detected at the next start. Nodes on a shared database leave it to
+// the next save, because they may have several URLs during a rollout.
 //
 // spec:cloudburst#public-url-changed
 func (a hosting) renewPosts(ctx context.Context) error {
@@ -43,7 +42,7 @@ func (a hosting) renewPosts(ctx context.Context) error {
 	if err != nil || len(first.stale) == 0 {
 		return err
 	}
-	a.log.Info("the public URL has changed; feeds are written anew", "url", a.names.Public())
+	a.log.Info("the public URL has changed; rewriting feeds", "url", a.names.Public())
 	for page := first; page.more; {
 		if page, err = a.staleFeeds(ctx, page.last, 100); err != nil {
 			return err
@@ -55,10 +54,10 @@ func (a hosting) renewPosts(ctx context.Context) error {
 	return a.renew(ctx, first.stale)
 }
 
-// stalePage is a part of the feeds, and whose of them name another URL.
+// staleBatch is a batch of feeds with the users whose feeds name another URL.
 type staleBatch struct {
 	stale []string
-	last  string // where the next page begins after
+	last  string // where the next batch begins after
 	more  bool
 }
 
@@ -78,7 +77,7 @@ func (a hosting) staleFeeds(ctx context.Context, after string, limit int) (p sta
 			return p, err
 		}
 		if !w.Written {
-			continue // it is as its author saved it
+			continue // saved as is by its author
 		}
 		_, doc, err := a.authors.Document(ctx, f.User, author.Public)
 		if err != nil {
@@ -100,7 +99,7 @@ func (a hosting) renew(ctx context.Context, users []string) error {
 	return nil
 }
 
-// tidyPosts forgets what can no longer be taken back.
+// tidyPosts removes deleted posts after their undo period.
 func (a hosting) tidyPosts(ctx context.Context) {
-	a.noteHosted(ctx, "tidy posts", a.posts.Sweep(ctx))
+	a.noteHosted(ctx, "remove deleted posts", a.posts.Sweep(ctx))
 }

@@ -26,15 +26,15 @@ import (
 	"cloudburst/internal/web/readerui"
 )
 
-// reading is what the river of this server is made of.
+// reading contains the components of the river.
 type reading struct {
 	river  *river.River
-	reader *fetch.Client                // reads feeds for people
-	site   atomic.Pointer[http.Handler] // the public listener's, for what this program itself serves
+	reader *fetch.Client                // reads feeds for users
+	site   atomic.Pointer[http.Handler] // handler of the public listener, for URLs of this program
 }
 
-// newRiver makes the aggregator. What it reads goes out by the same door as what the
-// hub reads, but for what this program serves itself.
+// newRiver creates the aggregator. It uses the same outgoing guard as the hub, except for URLs of
+// this program.
 func (a *App) newRiver(st store.Store) error {
 	c := a.cfg.River
 	mail, err := a.mail()
@@ -69,7 +69,7 @@ func (a *App) newRiver(st store.Store) error {
 	return nil
 }
 
-// mail is the way to send mail; nil where the operator named none.
+// mail returns the mail sender; nil: none is configured.
 func (a *App) mail() (*readhttp.Mail, error) {
 	c := a.cfg.SMTP
 	if c.Server == "" {
@@ -93,8 +93,8 @@ const (
 	forGood   = 100 * 365 * 24 * time.Hour
 )
 
-// beginRiver has a new installation follow its own test feed, once, so that something
-// comes by at once.
+// beginRiver subscribes a new installation to its own test feed once, so that the river has items
+// immediately.
 func (a *App) beginRiver(ctx context.Context) {
 	now := a.clock.Now()
 	won, err := a.store.ClaimTask(ctx, beginTask, now, now, now.Add(forGood))
@@ -106,13 +106,13 @@ func (a *App) beginRiver(ctx context.Context) {
 	}
 }
 
-// unifySources has the feeds of this server that are followed by another of its names
-// followed by the canonical one. Earlier versions took each name for a feed of its own,
-// and the canonical name changes with public-url and listen.
+// unifySources moves subscriptions of our own feeds to the canonical name. Earlier versions
+// treated each name as a separate feed, and the canonical name changes with public-url and
+// listen.
 func (a *App) unifySources(ctx context.Context) error {
 	origins := a.names.All()
 	for _, o := range origins[1:] {
-		// Items of the test feed have ids made of its URL.
+		// Ids of test feed items contain the feed's URL.
 		renewed := func(url string) bool { return url == o+testfeed.Path }
 		if err := a.river.Unify(ctx, o+"/", renewed, a.owners.readers); err != nil {
 			return err
@@ -125,7 +125,7 @@ func splitList(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// riverPages gives the pages what they need of the river.
+// riverPages gives the pages access to the river.
 func (a *App) riverPages(w *web.Web) {
 	w.River = a.river
 	w.Arrivals = func(buffer int) readerui.Listener { return a.river.Listen(buffer) }
@@ -135,8 +135,8 @@ func (a *App) riverPages(w *web.Web) {
 	w.Images, w.Remote, w.ImageKey = a.cfg.River.Images, a.reader, a.accounts.Key
 }
 
-// ownPages reads what this program serves itself without the network, which would be
-// refused: the program does not connect to itself. Everything else goes out.
+// ownPages reads URLs of this program without the network, because the program refuses
+// connections to itself. All other requests use the network.
 type ownPages struct {
 	*fetch.Client
 	app *App
@@ -147,7 +147,7 @@ const (
 	maxOwn    = 5 << 20
 )
 
-// Get reads r.
+// Get implements the reader's fetch interface.
 func (o ownPages) Get(ctx context.Context, r fetch.Request) (*fetch.Response, error) {
 	u, own := o.app.names.Path(r.URL)
 	site := o.app.site.Load()
@@ -158,7 +158,7 @@ func (o ownPages) Get(ctx context.Context, r fetch.Request) (*fetch.Response, er
 	defer cancel()
 	out := &fetch.Response{URL: r.URL, SentAt: time.Now()}
 	for {
-		// What the river itself puts out would come back as new, again and again.
+		// Output of the river itself would return as new items in a loop.
 		if strings.HasPrefix(u.Path, "/river") || strings.HasPrefix(u.Path, "/feeds") {
 			return nil, &fetch.Error{Kind: fetch.Refused, URL: r.URL, Text: "is a page of this server's own river, which does not read itself"}
 		}
@@ -184,10 +184,10 @@ func (o ownPages) Get(ctx context.Context, r fetch.Request) (*fetch.Response, er
 	}
 }
 
-// leave goes on elsewhere.
+// leave follows a redirect to another server.
 func (o ownPages) leave(ctx context.Context, r fetch.Request, out *fetch.Response, to *url.URL) (*fetch.Response, error) {
 	r.URL = to.String()
-	r.Header, r.Private = r.Header.Clone(), nil // which were for this server
+	r.Header, r.Private = r.Header.Clone(), nil // they were for this server
 	r.Header.Del("Authorization")
 	got, err := o.Client.Get(ctx, r)
 	if err != nil {
@@ -197,7 +197,7 @@ func (o ownPages) leave(ctx context.Context, r fetch.Request, out *fetch.Respons
 	return got, nil
 }
 
-// ask has the public listener's handler answer.
+// ask runs the handler of the public listener.
 func (o ownPages) ask(ctx context.Context, u *url.URL, r fetch.Request, out *fetch.Response) *answer {
 	h := http.Header{}
 	maps.Copy(h, r.Header)
@@ -230,28 +230,28 @@ func (o ownPages) ask(ctx context.Context, u *url.URL, r fetch.Request, out *fet
 
 func headText(h http.Header) string {
 	var b strings.Builder
-	_ = h.WriteSubset(&b, map[string]bool{"Authorization": true, "Set-Cookie": true}) // a strings.Builder takes everything
+	_ = h.WriteSubset(&b, map[string]bool{"Authorization": true, "Set-Cookie": true}) // strings.Builder returns no errors
 	return strings.ReplaceAll(b.String(), "\r\n", "\n")
 }
 
-// answer keeps what a handler writes.
+// answer records the response of a handler.
 type answer struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
 }
 
-// Header is that of the answer.
+// Header returns the response headers.
 func (a *answer) Header() http.Header { return a.header }
 
-// WriteHeader takes the first status.
+// WriteHeader records the first status.
 func (a *answer) WriteHeader(status int) {
 	if a.status == 0 {
 		a.status = status
 	}
 }
 
-// Write keeps b.
+// Write appends b to the body.
 func (a *answer) Write(b []byte) (int, error) {
 	a.WriteHeader(http.StatusOK)
 	if a.body.Len()+len(b) > maxOwn {

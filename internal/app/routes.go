@@ -19,17 +19,16 @@ import (
 	"cloudburst/internal/web"
 )
 
-// group is the routes of one part of the program, with the heading that the documentation gives
-// them.
+// group contains the routes of one part of the program, under its heading in the documentation.
 type group struct {
 	title  string
 	routes []route.Route
 }
 
-// routing puts the routes of both listeners together.
+// routing builds the routes of both listeners.
 type routing struct{ *App }
 
-// groups lists everything that the program serves, on both of its listeners. site is the pages.
+// groups lists all routes of both listeners. site serves the pages.
 func (a routing) groups(public string, pages *web.Web, site http.Handler) []group {
 	return []group{
 		{"Hub", a.hubRoutes(public, pages, site)},
@@ -41,11 +40,11 @@ func (a routing) groups(public string, pages *web.Web, site http.Handler) []grou
 	}
 }
 
-// publicRoutes is the public listener.
+// publicRoutes is the handler of the public listener.
 func (a routing) publicRoutes(public string) http.Handler {
 	pages := a.pages(public)
 	canonical := func(next http.Handler) http.Handler { return a.names.AtCanonical(public, next) }
-	if a.cfg.PublicURL != "" || a.cfg.TLS.On() { // this machine may not reach that URL: every name keeps working as it is
+	if a.cfg.PublicURL != "" || a.cfg.TLS.On() { // the URL may be unreachable from this machine: every name keeps working
 		canonical = func(next http.Handler) http.Handler { return next }
 	}
 	site := canonical(pages.Routes())
@@ -58,23 +57,22 @@ func (a routing) publicRoutes(public string) http.Handler {
 	}
 	h := join(all, a.feeds, site)
 	a.site.Store(&h)
-	for _, wrap := range []func(http.Handler) http.Handler{a.traced, within(writeTimeout)} { // from the inside out
+	for _, wrap := range []func(http.Handler) http.Handler{a.traced, within(writeTimeout)} { // innermost first
 		h = wrap(h)
 	}
 	return h
 }
 
-// join serves routes. Those with a fixed first segment come first; addresses with any other are
-// offered to the feeds of users, then to the routes that begin with any text, such as the
-// archive of a day, and then to site. The two kinds need a mux each: GET /{year}/{month}/{day}/{hour}
-// and /v1/ would conflict in one.
+// join serves routes in this order: fixed first segments, feeds of users, other patterns such as
+// the archive of a day, and site. The patterns need two muxes, because GET
+// /{year}/{month}/{day}/{hour} and /v1/ would conflict in one.
 func join(routes []route.Route, users *publishhttp.Feeds, site http.Handler) http.Handler {
 	fixed, variable := http.NewServeMux(), http.NewServeMux()
 	protect := endpoint.Protect()
-	protect[route.Session] = protect[route.Token] // site looks at sessions
+	protect[route.Session] = protect[route.Token] // site checks sessions
 	names := map[string]bool{"": true}
 	for _, r := range routes {
-		if r.Handler == users { // it finds out itself which address is meant
+		if r.Handler == users { // it selects the protection by itself
 			continue
 		}
 		mux := fixed
@@ -97,7 +95,7 @@ func join(routes []route.Route, users *publishhttp.Feeds, site http.Handler) htt
 	})
 }
 
-// hubRoutes are the endpoints of the hub, and those at which other hubs notify this server.
+// hubRoutes are the endpoints of the hub and those that receive notifications of other hubs.
 func (a routing) hubRoutes(public string, pages *web.Web, site http.Handler) []route.Route {
 	hub := &hubhttp.Endpoints{
 		Hub: a.hub, Changes: a.store, Trusted: a.cfg.TrustedProxies, PublicURL: public, Upstream: a.upstream, Log: a.log,
@@ -109,20 +107,20 @@ func (a routing) hubRoutes(public string, pages *web.Web, site http.Handler) []r
 	return append(hub.Routes(), notified.Routes()...)
 }
 
-// publishRoutes are the endpoints at which people publish, and what they published.
+// publishRoutes are the endpoints for publishing and the published documents.
 func (a routing) publishRoutes() []route.Route {
 	convert := &publishhttp.Convert{Library: library{a.App}, Layer: a.layer, Now: a.clock.Now, Log: a.log}
 	return slices.Concat(a.feeds.UserRoutes(), a.feeds.Routes(), convert.Routes(), a.micropub().Routes(), a.indieAuth().Routes())
 }
 
-// readRoutes are the endpoints for apps in which people read.
+// readRoutes are the endpoints for feed reader apps.
 func (a routing) readRoutes() []route.Route {
 	return (&readhttp.Apps{
 		River: a.river, Accounts: a.accounts, ReaderOf: a.owners.readerOf, Public: a.names.Public, Trusted: a.cfg.TrustedProxies, Now: a.clock.Now, Log: a.log,
 	}).Routes()
 }
 
-// apiRoutes are the JSON API for programs that have a token of a user.
+// apiRoutes are the JSON API for programs with a user's token.
 func (a routing) apiRoutes() []route.Route {
 	return api.RiverRoutes(a.writing(api.Options{
 		Hub: a.hub, Bus: a.hub.Bus, Version: Version, Log: a.log, Now: a.clock.Now, Done: a.done,
@@ -130,12 +128,12 @@ func (a routing) apiRoutes() []route.Route {
 	}))
 }
 
-// pageRoutes are the pages and the test feed. site serves all pages: it adds their headers, and
-// protects their forms and sessions.
+// pageRoutes are the pages and the test feed. site adds headers to all pages and protects their
+// forms and sessions.
 func (a routing) pageRoutes(public string, pages *web.Web, site http.Handler) []route.Route {
 	var all []route.Route
 	for _, r := range pages.RouteList() {
-		if r.Path != "/hub" { // which the endpoint of the hub gives to browsers
+		if r.Path != "/hub" { // the hub's endpoint serves it to browsers
 			r.Handler = site
 			all = append(all, r)
 		}
@@ -143,7 +141,7 @@ func (a routing) pageRoutes(public string, pages *web.Web, site http.Handler) []
 	return append(all, route.Route{Method: "GET", Path: testfeed.Path, Handler: a.testFeed.Handler(public), Purpose: "Serves a feed that changes every 15 minutes, for tests."})
 }
 
-// pages makes the pages.
+// pages creates the pages.
 func (a routing) pages(public string) *web.Web {
 	pages := &web.Web{
 		Hub: a.hub, Store: a.store, Bus: a.hub.Bus, PublicURL: public, TestFeed: public + testfeed.Path, Cloud: a.cloudAt, Expiry: a.cfg.Hub.Expiry, Version: Version, Warnings: a.warnings,
@@ -152,19 +150,19 @@ func (a routing) pages(public string) *web.Web {
 		ClientAddr: a.clientAddr,
 	}
 	a.riverPages(pages)
-	pages.Tick = a.testFeed.Tick // its page has a button
+	pages.Tick = a.testFeed.Tick // the page has a button for it
 	hosting(a).writePages(pages)
 	a.signInToApps(pages)
 	return pages
 }
 
-// clientAddr is the address of a client, behind the proxies that the operator trusts.
+// clientAddr is the address of a client behind trusted proxies.
 func (a *App) clientAddr(r *http.Request) netip.Addr {
 	return endpoint.CallerAddr(r, a.cfg.TrustedProxies)
 }
 
-// adminRoutes is the operator's listener. Everything but the state of the process is behind the
-// guard of the API.
+// adminRoutes is the handler of the operator's listener. The API's guard protects everything
+// except the health endpoints.
 func (a routing) adminRoutes() http.Handler {
 	mux := http.NewServeMux()
 	health := a.health()
@@ -180,7 +178,7 @@ func (a routing) adminRoutes() http.Handler {
 	})
 }
 
-// health lists the addresses at which watchers ask whether the process is alive, and able to work.
+// health contains the liveness and readiness endpoints.
 func (a routing) health() []route.Route {
 	return []route.Route{
 		{Method: "GET", Path: "/healthz", Handler: http.HandlerFunc(a.alive), Purpose: "Says that the process is alive; on both listeners."},
@@ -190,7 +188,7 @@ func (a routing) health() []route.Route {
 
 func (a routing) alive(w http.ResponseWriter, r *http.Request) {
 	if token := r.URL.Query().Get(probeParam); token != "" {
-		if !a.probes.arrive(token) { // behind a balancer, another machine may have sent it
+		if !a.probes.arrive(token) { // another node behind the load balancer may have sent it
 			w.Header().Set(probeHeader, examination(a).proof(token))
 		}
 	}
@@ -222,15 +220,14 @@ func respond(w http.ResponseWriter, status int, text string) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, text) // whoever asked may have gone
+	_, _ = io.WriteString(w, text) // the client may be gone
 }
 
-// within bounds the time of an answer. Live streams set their own deadline for
-// each piece they write.
+// within limits the duration of a response. Live streams set their own deadline for each write.
 func within(d time.Duration) func(next http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			// The error says that this writer knows no deadlines: then a proxy in front bounds it.
+			// An error means that the writer has no deadlines; a proxy in front then limits it.
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(d))
 			next.ServeHTTP(w, r)
 		})

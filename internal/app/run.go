@@ -21,27 +21,27 @@ const (
 	writeTimeout = 60 * time.Second
 	idleTimeout  = 75 * time.Second
 	maxHeader    = 32 << 10
-	closeWithin  = 1500 * time.Millisecond // for answers under way, before the hub drains
-	stopsWithin  = 15 * time.Second        // all of it, on a busy machine too
+	closeWithin  = 1500 * time.Millisecond // for open responses, before the hub drains
+	stopsWithin  = 15 * time.Second        // whole shutdown, also on a busy machine
 )
 
-// Files in the data folder that say where a running server listens.
+// Files in the data folder with the addresses of a running server.
 const (
 	AdminAddrFile  = "admin.addr"
 	ListenAddrFile = "listen.addr"
 )
 
-// Run opens the store unless [Open] has, listens and works until ctx ends, then takes nothing
-// new, lets what is under way end and returns within 10 s. Before that it waits as long as
-// shutdown-delay says. It listens before a database on the network is open, and waits for one that is
-// slow or away: requests are answered 503 meanwhile.
+// Run opens the store unless [Open] has, listens, and works until ctx ends. Then it waits for
+// shutdown-delay, accepts nothing new, finishes open work and returns within 10 s. It listens
+// before a networked database is open and waits for a slow or unavailable one; meanwhile requests
+// get 503.
 func (a *App) Run(ctx context.Context) error {
 	if a.store == nil && a.cfg.Database == "" {
 		if err := a.open(ctx); err != nil {
 			return err
 		}
 	}
-	if _, err := secretKey(a.cfg.Accounts.SecretKey, a.cfg.Data); err != nil { // no wait helps
+	if _, err := secretKey(a.cfg.Accounts.SecretKey, a.cfg.Data); err != nil { // waiting cannot fix it
 		return err
 	}
 	p := process{a}
@@ -63,18 +63,18 @@ func (a *App) Run(ctx context.Context) error {
 		p.shut(l)
 		group.Wait()
 		if ctx.Err() != nil {
-			return nil // SIGTERM came while it waited
+			return nil // SIGTERM arrived during the wait
 		}
 		return err
 	}
 	return p.work(ctx, l, answer, &group, failed)
 }
 
-// process is the running program: its listeners, its loops and its end.
+// process is the running program with its listeners, loops and shutdown.
 type process struct{ *App }
 
-// work does the work of a server whose store is open, until ctx ends. answer makes the listeners
-// answer, if they do not already.
+// work runs a server whose store is open until ctx ends. answer starts the listeners if they are
+// not yet serving.
 func (a process) work(ctx context.Context, l *listeners, answer func(), group *sync.WaitGroup, failed chan error) (err error) {
 	defer a.sendTraces(ctx)()
 	public := a.cfg.Public(l.pub.Addr().String())
@@ -83,7 +83,7 @@ func (a process) work(ctx context.Context, l *listeners, answer func(), group *s
 		a.log.Warn("follow this server's own feeds by one name", "err", err)
 	}
 	a.banner(public, l.adm.Addr().String())
-	routes := routing(a).publicRoutes(public) // what follows asks for pages of our own
+	routes := routing(a).publicRoutes(public) // the loops below request our own pages
 
 	hubCtx, stopHub := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopHub()
@@ -128,8 +128,7 @@ func (a process) followHints(ctx context.Context, hints store.Hinter) {
 	}
 }
 
-// leave says that this server is about to stop, and goes on as ever until a balancer in
-// front has noticed.
+// leave announces the shutdown and keeps serving until a load balancer has noticed.
 func (a process) leave(failed <-chan error) error {
 	a.draining.Store(true)
 	wait := time.NewTimer(a.cfg.ShutdownDelay)
@@ -142,8 +141,8 @@ func (a process) leave(failed <-chan error) error {
 	}
 }
 
-// shut lets what is being asked and answered end, for a while. Nothing new is accepted, and
-// each answer closes its connection; what is left then is between two requests.
+// shut waits a limited time for open requests. No connection is accepted, and each response
+// closes its connection; the remaining ones are idle.
 func (a process) shut(l *listeners) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
 	defer cancel()
@@ -151,7 +150,7 @@ func (a process) shut(l *listeners) {
 	for _, c := range l.counted {
 		c.pause()
 	}
-	if a.hub != nil { // it waited for its store
+	if a.hub != nil { // it stopped while waiting for its store
 		a.hub.AnswerPings()
 	}
 	var group sync.WaitGroup
@@ -159,7 +158,7 @@ func (a process) shut(l *listeners) {
 		group.Go(func() {
 			l.counted[i].drained(ctx)
 			if s.Shutdown(ctx) != nil {
-				_ = s.Close() // what is still open is cut; there is nobody to tell
+				_ = s.Close() // remaining connections are cut; the error is of no use
 			}
 		})
 	}
@@ -182,7 +181,7 @@ func (a process) server(h http.Handler) *http.Server {
 	}
 }
 
-// lastAnswers close their connections, so that nobody asks on one that is about to end.
+// lastAnswers closes connections after their response, so that clients do not reuse them.
 func (a process) lastAnswers(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if a.draining.Load() {
@@ -194,12 +193,12 @@ func (a process) lastAnswers(h http.Handler) http.Handler {
 
 func (a process) capped(l net.Listener) *capped {
 	n := openFiles()
-	// What notifications and feeds leave, for pages that stay open are connections too.
+	// The share that notifications and feed reads leave; open pages are connections too.
 	total := min(max(n/4, n-a.inFlight()*7/4-512, 64), maxConns)
 	return newCapped(l, total, max(total/perAddrPart, min(total/2, minPerAddr)), a.isProxy)
 }
 
-// isProxy reports an address that speaks for many.
+// isProxy reports whether an address serves many clients.
 func (a *App) isProxy(ip netip.Addr) bool {
 	for _, p := range a.cfg.TrustedProxies {
 		if p.Contains(ip) {
@@ -209,16 +208,16 @@ func (a *App) isProxy(ip netip.Addr) bool {
 	return false
 }
 
-// tellWhere writes the real addresses into the data folder, for the commands, and
-// returns what removes them.
+// writeAddresses writes the actual addresses into the data folder for commands and returns the
+// function that removes them.
 func (a process) writeAddresses(pub, adm net.Listener) (func(), error) {
 	if err := os.MkdirAll(a.cfg.Data, 0o700); err != nil {
-		return nil, fault.Wrap(fault.Unavailable, err, "Cannot make the data folder %s.", a.cfg.Data)
+		return nil, fault.Wrap(fault.Unavailable, err, "Cannot create the data folder %s.", a.cfg.Data)
 	}
 	files := map[string]string{AdminAddrFile: adm.Addr().String(), ListenAddrFile: pub.Addr().String()}
 	remove := func() {
 		for name := range files {
-			_ = os.Remove(filepath.Join(a.cfg.Data, name)) // a stale one is recognised by nobody answering
+			_ = os.Remove(filepath.Join(a.cfg.Data, name)) // a stale file does no harm: nothing answers there
 		}
 	}
 	for name, addr := range files {
@@ -230,7 +229,7 @@ func (a process) writeAddresses(pub, adm net.Listener) (func(), error) {
 	return remove, nil
 }
 
-// banner says where to look, what to advertise and what to mind.
+// banner prints the addresses to open, the endpoints to advertise, and warnings.
 func (a process) banner(public, admin string) {
 	if a.Out == nil {
 		return

@@ -6,27 +6,27 @@ import (
 )
 
 const (
-	shedSample  = 256                    // size of the sample
-	stalledFor  = 2 * time.Second        // a client that reads nothing of an answer for so long
-	readingFor  = time.Second            // a body that is incomplete after so long
-	endingFor   = 100 * time.Millisecond // after the last answer; the server keeps the connection for 500 ms
-	maxConns    = 16 << 10               // of a listener, whatever the limit of open files is: each takes memory
-	perAddrPart = 8                      // one address gets this part of all connections,
-	// or so many, if that is not more than half: a household has many pages open, and a
-	// machine that serves a thousand at once has few places.
+	shedSample  = 256                    // sample size
+	stalledFor  = 2 * time.Second        // a client that accepts no response data for this long
+	readingFor  = time.Second            // a body that is incomplete after this time
+	endingFor   = 100 * time.Millisecond // after the last response; the server keeps the connection for 500 ms
+	maxConns    = 16 << 10               // limit per listener whatever the limit of open files: each connection takes memory
+	perAddrPart = 8                      // one address gets this fraction of all connections,
+	// but at least minPerAddr if that is at most half of them: one household has many open pages,
+	// and a machine with a thousand clients may have few connections.
 	minPerAddr = 128
 )
 
-// shed chooses a connection to end so that a connection from addr has a place, and takes it
-// out of the count; nil means that there is none to end. No acknowledged work depends on the
-// connection: it waits for a request, for the rest of a head or a body, or for the client to
-// read an answer, or its last answer is written. Of a sample, shed prefers connections of the
-// address that has most, and of those the oldest; it ends none for an address that has most
-// itself. A body and a last answer have a moment first, unless there is nothing else to end.
+// shed selects a connection to close so that a new one from addr fits, and removes it from the
+// count; nil: none. Only connections without acknowledged work qualify: they wait for a request,
+// for the rest of a head or body, or for the client to read a response. In a sample, shed prefers
+// connections of the address that has most, then the oldest. It closes none for the address that
+// has most itself. Bodies and last responses get a short grace period unless nothing else
+// qualifies.
 func (c *capped) shed(addr netip.Addr, now time.Time) *cappedConn {
 	var out, early *cappedConn
 	looks := 0
-	for one := range c.conns { // in any order
+	for one := range c.conns { // random order
 		if looks++; looks > shedSample {
 			break
 		}
@@ -50,7 +50,7 @@ func (c *capped) shed(addr netip.Addr, now time.Time) *cappedConn {
 	return out
 }
 
-// preferred is the one of two connections that is ended first; b may be nil.
+// preferred returns which of two connections to close first; b may be nil.
 func (c *capped) preferred(a, b *cappedConn) *cappedConn {
 	if b == nil || c.from[a.addr] > c.from[b.addr] || c.from[a.addr] == c.from[b.addr] && a.since.Before(b.since) {
 		return a
@@ -58,7 +58,7 @@ func (c *capped) preferred(a, b *cappedConn) *cappedConn {
 	return b
 }
 
-// endable says whether a connection may be ended to make a place.
+// endable states whether a connection may be closed for another one.
 type endable int
 
 const (
@@ -67,7 +67,7 @@ const (
 	endableNow
 )
 
-// endable says whether the connection may be ended at now.
+// endable returns whether the connection may be closed at now.
 func (c *cappedConn) endable(now time.Time) endable {
 	if c.waits {
 		return endableNow
@@ -87,7 +87,7 @@ func (c *cappedConn) endable(now time.Time) endable {
 	return notEndable
 }
 
-// endableAfter is endableNow when d is over moment, and lastResort before.
+// endableAfter returns endableNow when d exceeds moment, otherwise lastResort.
 func endableAfter(d, moment time.Duration) endable {
 	if d > moment {
 		return endableNow

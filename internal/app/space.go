@@ -9,24 +9,24 @@ import (
 	"cloudburst/internal/checkup"
 )
 
-// space remembers whether the data folder's file system is nearly full. While it is,
-// /readyz says so; what arrives is still written as long as there is space for it.
+// space remembers whether the file system of the data folder is nearly full. In that state
+// /readyz answers 503, but writes continue while space remains.
 type space struct {
 	mu  sync.Mutex
-	low bool // as the log has it
+	low bool // last logged state
 }
 
-// spaceState is what is known of the free space at one moment.
+// spaceState is the free space at one moment.
 type spaceState struct {
-	free  uint64 // bytes for this user
-	least uint64 // bytes below which it is low
-	known bool   // the system says how much is free
+	free  uint64 // bytes available to this user
+	least uint64 // threshold in bytes
+	known bool   // the system reports free space
 	low   bool
 }
 
-// judge decides whether free bytes of size are too few. The least is wanted, or an eighth of a
-// small file system. Once it is low, it is enough again with an eighth more than the least,
-// so that it does not alternate. changed says that low is not what it was.
+// judge decides whether free bytes of size are too few. The threshold is wanted, or an eighth of
+// a small file system. After it was low, recovery needs an eighth more, as hysteresis. changed
+// reports a change of low.
 func (s *space) judge(free, size, wanted uint64) (now spaceState, changed bool) {
 	now = spaceState{free: free, least: min(wanted, size/8), known: size > 0}
 	s.mu.Lock()
@@ -40,9 +40,8 @@ func (s *space) judge(free, size, wanted uint64) (now spaceState, changed bool) 
 	return now, changed
 }
 
-// freeSpace measures, and logs when the space becomes low and when it is enough again. A node
-// whose database is elsewhere acknowledges nothing that it keeps in its data folder, so there
-// no amount is too little.
+// freeSpace measures the space and logs each change of state. A node with an external database
+// has no threshold, because it stores nothing acknowledged in its data folder.
 func (a *App) freeSpace() spaceState {
 	least := uint64(a.cfg.Disk.MinFree)
 	if a.cfg.Database != "" {
@@ -59,7 +58,8 @@ func (a *App) freeSpace() spaceState {
 	return now
 }
 
-// watchSpace looks now and then, so that the log has it where nobody asks /readyz.
+// watchSpace measures periodically, so that the log has the change even if nothing requests
+// /readyz.
 func (a *App) watchSpace(ctx context.Context) {
 	tick := time.NewTicker(10 * time.Second)
 	defer tick.Stop()
@@ -82,7 +82,7 @@ func (a *App) spaceWarning() string {
 	return fmt.Sprintf("The disk of the data folder is nearly full: %s are free, and /readyz answers 503 below %s (disk.min-free).", checkup.Bytes(now.free), checkup.Bytes(now.least))
 }
 
-// diskFree is the free space for the metrics.
+// diskFree returns the free bytes for metrics.
 func (a *App) diskFree() (bytes uint64, known bool) {
 	now := a.freeSpace()
 	return now.free, now.known

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	stopWithin  = 9500 * time.Millisecond // after the signal, with what is left of traces
-	flushWithin = 2 * time.Second         // for those alone
+	stopWithin  = 9500 * time.Millisecond // limit after the signal, including the last traces
+	flushWithin = 2 * time.Second         // limit for the last traces alone
 )
 
-// newTracer makes what shows the way of changes, if the operator wants to see it.
+// newTracer creates the exporter of traces if one is configured.
 func (a *App) newTracer(fetcher *hubhttp.Fetcher, notifier *hubhttp.Notifier) {
 	c := a.cfg.Trace
 	if c.Endpoint == "" {
@@ -39,8 +39,8 @@ func (a *App) newTracer(fetcher *hubhttp.Fetcher, notifier *hubhttp.Notifier) {
 	}
 }
 
-// sendTraces sends what is traced until the function that it returns is called, which is
-// when nothing more comes. ctx ends when the program shall.
+// sendTraces exports spans until the returned function is called, after the last span. ctx ends
+// at shutdown.
 func (a *App) sendTraces(ctx context.Context) (stop func()) {
 	if a.tracer == nil {
 		return func() {}
@@ -64,7 +64,7 @@ func (a *App) sendTraces(ctx context.Context) (stop func()) {
 	}
 }
 
-// traced keeps what callers say of their own traces.
+// traced reads the trace context of requests.
 func (a *App) traced(next http.Handler) http.Handler {
 	if a.tracer == nil {
 		return next
@@ -72,7 +72,7 @@ func (a *App) traced(next http.Handler) http.Handler {
 	return trace.Handler(next)
 }
 
-// tracedSave is ctx for telling of a saved feed.
+// tracedSave adds the trace of a save to the context of its notification.
 func (a *App) tracedSave(ctx context.Context, f author.Feed) context.Context {
 	if a.tracer == nil {
 		return ctx
@@ -81,12 +81,12 @@ func (a *App) tracedSave(ctx context.Context, f author.Feed) context.Context {
 	if b, ok := author.SaveOriginOf(ctx); ok {
 		s.Begin, s.Via, s.Kind = b.At, b.Via, b.Kind
 	} else {
-		s.End = f.SavedAt // it was saved by an earlier run, and is told only now
+		s.End = f.SavedAt // an earlier run saved it; only the notification is new
 	}
 	return trace.WithSave(ctx, s)
 }
 
-// traceCounts is what became of spans; nil: nothing is traced.
+// traceCounts returns the counters of spans; nil: tracing is off.
 func (a *App) traceCounts() func() api.TraceCounts {
 	if a.tracer == nil {
 		return nil

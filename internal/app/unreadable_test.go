@@ -13,7 +13,7 @@ import (
 func TestUnreadableTopicIsRefusedInEachProtocol(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
-	const hidden, reason = "http://10.0.0.1/rss.xml", "The address http://10.0.0.1/rss.xml is one that this server does not read."
+	const hidden, reason = "http://10.0.0.1/rss.xml", "The address http://10.0.0.1/rss.xml is on a network that this server does not read."
 	call := func(method string, params ...string) string {
 		return "<methodCall><methodName>" + method + "</methodName><params><param><value>" + strings.Join(params, "</value></param><param><value>") + "</value></param></params></methodCall>"
 	}

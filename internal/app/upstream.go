@@ -7,8 +7,8 @@ import (
 	"cloudburst/internal/upstream"
 )
 
-// newUpstream makes the engine that follows feeds at other hubs. What becomes of its news
-// is said in push.Join.
+// newUpstream creates the engine that subscribes to feeds at other hubs. push.Join documents how
+// its news are processed.
 func (a *App) newUpstream(st upstream.Store) {
 	a.doer = fetch.NewDoer(fetch.DoerOptions{
 		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowCallback, Setting: allowCallback, Own: a.names.Listeners, Callback: true},

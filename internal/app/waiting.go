@@ -24,8 +24,8 @@ const (
 	lateAttempt  = 2 * time.Second // after ctx has ended
 )
 
-// begin opens the store and makes everything ready, unless Open has. It waits for a database
-// that is slow or away until ctx ends, and calls answer, once, when the wait begins.
+// begin opens the store and connects all components unless Open has. It waits for a slow or
+// unavailable database until ctx ends. When the wait begins, it calls answer once.
 func (a *App) begin(ctx context.Context, answer func()) error {
 	if a.store != nil {
 		return a.hub.Recover(ctx)
@@ -64,10 +64,10 @@ type dbWait struct {
 	*App
 	answer func()
 	since  time.Time
-	logged time.Time // the last line; zero: none, so the wait has not begun
+	logged time.Time // last log line; zero: the wait has not begun
 }
 
-// open makes one attempt. When ctx ends it leaves an attempt behind that does not end.
+// open makes one attempt. When ctx ends it abandons an attempt that does not return.
 func (w *dbWait) open(ctx context.Context, connect time.Duration) (store.Store, error) {
 	type opened struct {
 		st  store.Store
@@ -93,7 +93,7 @@ func (w *dbWait) open(ctx context.Context, connect time.Duration) (store.Store, 
 		case <-late:
 			go func() {
 				if o := <-done; o.err == nil {
-					_ = o.st.Close() // nothing was done with it
+					_ = o.st.Close() // unused
 				}
 			}()
 			return nil, ctx.Err()
@@ -101,8 +101,8 @@ func (w *dbWait) open(ctx context.Context, connect time.Duration) (store.Store, 
 	}
 }
 
-// goesOn begins the wait, or reports from time to time that it continues. A nil reason means that
-// the attempt under way has no result yet.
+// reportWait begins the wait, or reports its progress at intervals. A nil reason means that the
+// current attempt has no result yet.
 func (w *dbWait) reportWait(reason error) {
 	first := w.logged.IsZero()
 	if first {
@@ -114,23 +114,23 @@ func (w *dbWait) reportWait(reason error) {
 	}
 	w.logged = time.Now()
 	if reason == nil {
-		reason = errors.New("it does not answer, or another node brings its tables up to date")
+		reason = errors.New("it does not answer, or another node is migrating its tables")
 	}
 	if f, ok := errors.AsType[*fault.Error](reason); ok && f.Err != nil {
-		reason = f.Err // the sentence around it names the database too
+		reason = f.Err // the outer sentence names the database too
 	}
 	w.log.Warn("waiting for the database", "database", config.Redact(w.cfg.Database), "reason", reason, "waited", time.Since(w.since).Round(time.Second))
 }
 
-// over ends the wait, if there was one.
+// finish logs the end of the wait, if there was one.
 func (w *dbWait) finish() {
 	if !w.logged.IsZero() {
 		w.log.Info("the database is available", "database", config.Redact(w.cfg.Database), "waited", time.Since(w.since).Round(time.Millisecond))
 	}
 }
 
-// entrance is the handler of a listener. Until open is called it answers for a server that
-// waits for its database.
+// entrance is the handler of a listener. Until open is called, it answers that the server waits
+// for its database.
 type entrance struct {
 	json bool // errors are JSON, as the operator's API writes them
 
@@ -160,7 +160,7 @@ func errWaiting() *fault.Error {
 	return &fault.Error{Code: fault.Unavailable, Msg: "The server is waiting for its database; please try again.", RetryAfter: 5 * time.Second}
 }
 
-// lateCertificates are those of the store, once it is open.
+// lateCertificates reads and writes certificates in the store after it is open.
 type lateCertificates struct {
 	atomic.Pointer[store.Certificates]
 }
