@@ -24,19 +24,18 @@ import (
 	"time"
 )
 
-// authority is a small ACME server (RFC 8555) with a CA of its own. It does not look at
-// signatures, but it proves names as the real ones do: by HTTP or in the handshake, at the
-// addresses where it believes every name to be.
+// authority is a small ACME server (RFC 8555) with its own CA. It does not check signatures. It
+// validates names as real authorities do, by HTTP or TLS-ALPN, at fixed addresses for all names.
 type authority struct {
 	t               *testing.T
 	srv             *httptest.Server
 	key             *ecdsa.PrivateKey
 	root            *x509.Certificate
-	plain, shielded string // where names are proved; "": that kind is not offered
+	plain, shielded string // where names are validated; "": that challenge type is not offered
 
 	mu     sync.Mutex
 	orders []*order
-	proved []string // kind and name
+	proved []string // challenge type and name
 }
 
 type order struct {
@@ -65,7 +64,7 @@ func newAuthority(t *testing.T) *authority {
 	return a
 }
 
-// ServeHTTP takes the calls in the order of RFC 8555, section 7.
+// ServeHTTP handles the calls in the order of RFC 8555, section 7.
 func (a *authority) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -144,7 +143,7 @@ func (a *authority) authz(base string, n int) any {
 	return map[string]any{"status": o.authz, "identifier": map[string]string{"type": "dns", "value": o.name}, "challenges": offered}
 }
 
-// prove looks whether the name is the asker's.
+// prove validates a challenge.
 func (a *authority) prove(how string, o *order) {
 	var err error
 	if how == "prove-http" {
@@ -179,7 +178,7 @@ func (a *authority) proveHTTP(o *order) error {
 	return nil
 }
 
-// proveTLS is RFC 8737, section 3.
+// proveTLS validates tls-alpn-01 (RFC 8737, section 3).
 func (a *authority) proveTLS(o *order) error {
 	raw, err := net.DialTimeout("tcp", a.shielded, maxWait)
 	if err != nil {
@@ -198,7 +197,7 @@ func (a *authority) proveTLS(o *order) error {
 	return nil
 }
 
-// sign makes the certificate that was asked for.
+// sign issues the certificate of an order.
 func (a *authority) sign(o *order, csr json.RawMessage) {
 	var text string
 	raw, err := []byte(nil), json.Unmarshal(csr, &text)
@@ -223,16 +222,16 @@ func (a *authority) sign(o *order, csr json.RawMessage) {
 func answer(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // who asked may be gone
+	_ = json.NewEncoder(w).Encode(v) // the client may be gone
 }
 
-// payloadOf is what stands in a signed request; nil where nothing does.
+// payloadOf returns the payload of a signed request; nil for an empty one.
 func payloadOf(body io.Reader) (payload map[string]json.RawMessage) {
 	var jws struct{ Payload string }
 	if json.NewDecoder(body).Decode(&jws) != nil {
 		return nil
 	}
 	raw, _ := base64.RawURLEncoding.DecodeString(jws.Payload)
-	_ = json.Unmarshal(raw, &payload) // reading something has an empty one
+	_ = json.Unmarshal(raw, &payload) // POST-as-GET has an empty payload
 	return payload
 }

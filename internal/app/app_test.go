@@ -23,7 +23,7 @@ import (
 	"cloudburst/internal/store/sqlite/sqlitetest"
 )
 
-// running is the whole program on port 0 with a folder of its own.
+// running is the whole program on port 0 with its own data folder.
 type running struct {
 	t           *testing.T
 	app         *app.App
@@ -77,7 +77,7 @@ func startWith(t *testing.T, cfg config.Config, log *slog.Logger) *running {
 	return r
 }
 
-// addr waits for a file that the program writes once it listens.
+// addr waits for an address file that the program writes once it listens.
 func (r *running) addr(dir, name string) string {
 	r.t.Helper()
 	addr := ""
@@ -120,7 +120,7 @@ func post(t *testing.T, to string, form url.Values) (int, string) {
 	return res.StatusCode, string(body)
 }
 
-// subscriber is a callback that keeps what it hears.
+// subscriber is a callback that records the received notifications.
 type subscriber struct {
 	*httptest.Server
 	received chan string

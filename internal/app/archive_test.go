@@ -17,7 +17,7 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// historian changes what a user wrote, at random.
+// historian changes the posts of a user at random.
 type historian struct {
 	t    *testing.T
 	app  *App
@@ -27,7 +27,7 @@ type historian struct {
 	n    int
 }
 
-// step is one change, or one that is refused because it means nothing.
+// step makes one change; an impossible one is refused.
 func (h *historian) step() {
 	h.t.Helper()
 	ctx := h.t.Context()
@@ -54,7 +54,7 @@ func (h *historian) step() {
 	case pick < 17:
 		_, err = h.app.posts.Delete(ctx, h.user, h.any(), 0, "test")
 	case pick < 18:
-		_, _ = h.app.posts.Undo(ctx, h.user, h.any(), "test") // there may be nothing to take back
+		_, _ = h.app.posts.Undo(ctx, h.user, h.any(), "test") // there may be nothing to undo
 	case pick < 19:
 		_, err = h.app.posts.Save(ctx, author.Edit{User: h.user, ID: h.any(), To: author.Draft, Via: "test"})
 	default:
@@ -73,7 +73,7 @@ func (h *historian) step() {
 
 func (h *historian) any() int64 { return h.ids[h.rand.IntN(len(h.ids))] }
 
-// published are the guids of all that readers may see, the newest first.
+// published returns the guids of all visible posts, newest first.
 func (h *historian) published(user, category string) (all []string) {
 	h.t.Helper()
 	q := author.PostQuery{User: user, State: author.Published, Category: category, Limit: 1000}
@@ -119,7 +119,7 @@ func linked(f *feed.Feed, rel string) string {
 	return ""
 }
 
-// walk reads a feed and all documents that a relation leads to, and gives what they have.
+// walk reads a feed and the documents linked by a relation, and returns the ids in them.
 func walk(t *testing.T, address, rel string, look func(n int, at string, f *feed.Feed)) (ids []string) {
 	t.Helper()
 	for n := 0; address != ""; n++ {

@@ -13,8 +13,8 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// TestCallbackOnOwnListenerIsRejectedImmediately names the public listener and the
-// operator's in each way that their settings suggest, over each protocol.
+// TestCallbackOnOwnListenerIsRejectedImmediately names both listeners in each way that their
+// settings suggest, over each protocol.
 func TestCallbackOnOwnListenerIsRejectedImmediately(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, func(c *config.Config) { c.PublicURL = "https://hub.example.org" })
@@ -76,8 +76,8 @@ func TestCallbackOnOwnListenerIsRejectedImmediately(t *testing.T) {
 	}
 }
 
-// TestCallbackErrorsDoNotRevealLocalPorts compares the answers about the operator's
-// listener and about a port where nothing listens.
+// TestCallbackErrorsDoNotRevealLocalPorts compares the answers about the operator's listener with
+// those about a closed port.
 func TestCallbackErrorsDoNotRevealLocalPorts(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, func(c *config.Config) { c.PublicURL, c.Egress.AllowCallback = "https://hub.example.org", nil })

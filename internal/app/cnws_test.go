@@ -21,14 +21,14 @@ import (
 
 const cnwsHead = `<?xml version="1.0"?><notification version="1.0" xmlns="http://www.owlfish.com/thoughts/cnws-2003-04-08.html" xmlns:x="http://example.com/x">`
 
-// cnwsAnswer is a result, with or without what other programs may add to it.
+// cnwsAnswer writes a result, with or without the extensions of other programs.
 func cnwsAnswer(w http.ResponseWriter, status string) {
 	w.Header().Set("Content-Type", "text/xml")
 	_, _ = io.WriteString(w, cnwsHead+`<x:more>1</x:more><result><status>`+status+`</status><x:more/></result></notification>`)
 }
 
-// cnwsEar is a CNWS subscriber, or a publisher, that says true, or answers as it is
-// told: n counts its messages from 1, the first being the test notification.
+// cnwsEar is a CNWS subscriber or publisher. It answers true unless answer is set; n counts its
+// messages from 1, starting with the test notification.
 func cnwsEar(t *testing.T, answer func(w http.ResponseWriter, n int)) *ear {
 	t.Helper()
 	return newEar(t, func(w http.ResponseWriter, _ arrived, n int) {
@@ -40,7 +40,7 @@ func cnwsEar(t *testing.T, answer func(w http.ResponseWriter, n int)) *ear {
 	})
 }
 
-// say posts a message to the door and returns what it answers.
+// say posts a message to the CNWS endpoint and returns the answer.
 func (r *running) respond(t *testing.T, message string) (int, cnws.Result) {
 	t.Helper()
 	res, err := http.Post(r.base+"/cnws", "text/xml", strings.NewReader(cnwsHead+message+"</notification>"))
@@ -88,7 +88,7 @@ func TestCNWSPublisher(t *testing.T) {
 	t.Parallel()
 	w, e := newWebSubHub(t, nil), cnwsEar(t, nil)
 	feed := w.put("/rss.xml", rssWith("one"))
-	for range 2 { // whoever is on the list already is told so
+	for range 2 { // a repeated subscription succeeds too
 		code, got := w.respond(t, subscribeTo(feed, e.URL+"/n?a=1&amp;b=2"))
 		if code != http.StatusOK || !got.Status || got.Title != "Café & Co" || got.Description != "All of it" {
 			t.Fatalf("subscribe: %d %+v", code, got)
@@ -121,13 +121,13 @@ func TestCNWSPublisher(t *testing.T) {
 	}
 }
 
-// TestCNWSAnswerDecidesWhetherSubscriptionStays has subscribers answer a change in every way,
-// and looks who is told of the next one.
+// TestCNWSAnswerDecidesWhetherSubscriptionStays answers a change in each way and checks which
+// subscribers receive the next one.
 func TestCNWSAnswerDecidesWhetherSubscriptionStays(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	feed := w.put("/rss.xml", rssWith("one"))
-	// once answers the first notification with f and all others with true.
+	// once answers the first notification with f and all later ones with true.
 	once := func(f func(w http.ResponseWriter)) *ear {
 		return cnwsEar(t, func(w http.ResponseWriter, n int) {
 			if n == 2 {
@@ -141,7 +141,7 @@ func TestCNWSAnswerDecidesWhetherSubscriptionStays(t *testing.T) {
 	for name, c := range map[string]struct {
 		*ear
 		stays    bool
-		notified int // of the first change
+		notified int // notifications of the first change
 	}{
 		"true":                {once(func(w http.ResponseWriter) { cnwsAnswer(w, "true") }), true, 1},
 		"false":               {once(func(w http.ResponseWriter) { cnwsAnswer(w, "false") }), false, 1},
@@ -176,7 +176,7 @@ func TestCNWSAnswerDecidesWhetherSubscriptionStays(t *testing.T) {
 func TestReturningCNWSSubscriberReceivesMissedChange(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, func(c *config.Config) {
-		c.Hub.Retry = []time.Duration{20 * time.Millisecond, 20 * time.Millisecond, time.Hour} // then only if it asks
+		c.Hub.Retry = []time.Duration{20 * time.Millisecond, 20 * time.Millisecond, time.Hour} // the third retry waits for the subscriber
 	})
 	feed := w.put("/rss.xml", rssWith("one"))
 	e := cnwsEar(t, nil)
@@ -213,7 +213,7 @@ func TestReturningCNWSSubscriberReceivesMissedChange(t *testing.T) {
 	}
 }
 
-// TestCNWSSubscriber has the program follow a feed at a publisher that the test plays.
+// TestCNWSSubscriber has the program follow a feed at a publisher played by the test.
 func TestCNWSSubscriber(t *testing.T) {
 	t.Parallel()
 	w, publisher, s := newWebSubHub(t, nil), cnwsEar(t, nil), newSubscriber(t)

@@ -24,25 +24,25 @@ import (
 	"cloudburst/protocol/cnws"
 )
 
-// bubble is the program's parts joined as the program joins them, over an internet in
-// memory, in a time of their own.
+// bubble connects the components as the program does, over a network in memory and with simulated
+// time.
 type bubble struct {
 	t    *testing.T
 	dir  string
 	net  *nettest.Internet
-	stop func() // graceful; start goes on
+	stop func() // graceful; start resumes
 
 	hub    *hub.Hub
 	follow *upstream.Engine
 
 	mu     sync.Mutex
-	quiet  bool   // the hub does not run, which takes long for many days
-	title  string // of the feed's newest item
+	quiet  bool   // the hub does not run, which saves time over many days
+	title  string // title of the feed's newest item
 	came   []moment
-	answer string // what the other side answers: true or false
+	answer string // answer of the other side: true or false
 }
 
-// moment is a message that came to the other side.
+// moment is a message received by the other side.
 type moment struct {
 	at  time.Time
 	doc cnws.Document
@@ -73,7 +73,7 @@ func inBubble(t *testing.T, quiet bool, do func(t *testing.T, b *bubble)) {
 	})
 }
 
-// serve listens at address until what it returns is called.
+// serve listens at address until stop is called.
 func (b *bubble) serve(address string, h http.Handler) (stop func()) {
 	b.t.Helper()
 	l, err := b.net.Listen(address)
@@ -82,7 +82,7 @@ func (b *bubble) serve(address string, h http.Handler) (stop func()) {
 	}
 	srv := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
 	ended := make(chan struct{})
-	go func() { defer close(ended); _ = srv.Serve(l) }() // it ends when it is closed
+	go func() { defer close(ended); _ = srv.Serve(l) }() // ends when it is closed
 	return func() { srv.Close(); <-ended }
 }
 
@@ -101,7 +101,7 @@ func (b *bubble) other() (stop func()) {
 	}))
 }
 
-// start opens the store and joins the parts.
+// start opens the store and connects the components.
 func (b *bubble) start() {
 	b.t.Helper()
 	log := slog.New(slog.NewTextHandler(b.t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
@@ -121,7 +121,7 @@ func (b *bubble) start() {
 	b.follow = &upstream.Engine{
 		Store: st, Bus: b.hub.Bus, Log: log, PublicURL: public,
 		Ask: &hubhttp.UpstreamClient{Feeds: reads, HTTP: asks, PublicURL: public},
-		// That 30 days are the default is held by the engine's own tests; here they would take long.
+		// The tests of the engine check the default of 30 days; it would take long here.
 		Options: upstream.Options{Away: time.Hour, Silence: bubbleSilence},
 		Signal: func(ctx context.Context, s upstream.Signal) error {
 			if b.quiet {
@@ -163,13 +163,13 @@ func (b *bubble) start() {
 	})
 }
 
-// pass lets time go by.
+// pass advances the simulated time.
 func (b *bubble) pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
 }
 
-// say sends a message to the program's door and returns the answer.
+// send posts a message to the program's endpoint and returns the answer.
 func (b *bubble) respond(message string) cnws.Result {
 	b.t.Helper()
 	tr := &http.Transport{DialContext: b.net.Dial, DisableKeepAlives: true}
@@ -189,7 +189,7 @@ func (b *bubble) respond(message string) cnws.Result {
 	return r
 }
 
-// change makes another version of the feed and pings it.
+// change publishes a new version of the feed and pings it.
 func (b *bubble) change(title string) {
 	b.t.Helper()
 	b.mu.Lock()

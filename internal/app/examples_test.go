@@ -21,16 +21,16 @@ import (
 	"cloudburst/protocol/wsse"
 )
 
-// arrived is a request that came to the subscriber, with its body.
+// arrived is a request received by the subscriber, with its body.
 type arrived struct {
 	*http.Request
 	body []byte
 }
 
-// wanted is how a CNWS subscriber answers what it wants.
+// wanted is the answer of a CNWS subscriber to a notification that it accepts.
 const wanted = `<notification version="1.0" xmlns="http://www.owlfish.com/thoughts/cnws-2003-04-08.html"><result><status>true</status></result></notification>`
 
-// callback answers challenges and keeps what it is sent, whole.
+// callback answers challenges and records complete requests.
 func callback(t *testing.T) (*httptest.Server, chan arrived) {
 	t.Helper()
 	came := make(chan arrived, 100)
@@ -54,7 +54,7 @@ func callback(t *testing.T) (*httptest.Server, chan arrived) {
 	return server, came
 }
 
-// send puts the documented bytes on a connection, as they are.
+// send writes the documented bytes to a connection unchanged.
 func send(t *testing.T, host string, request []byte) (*http.Response, []byte) {
 	t.Helper()
 	c, err := net.DialTimeout("tcp", host, maxWait)
@@ -80,15 +80,15 @@ func send(t *testing.T, host string, request []byte) (*http.Response, []byte) {
 	return res, body
 }
 
-// exchanges are the examples at work against the whole program.
+// exchanges runs the examples against the whole program.
 type exchanges struct {
 	*testing.T
 	base     string
 	admin    string
-	examples map[string]docsui.Example // those that were not tried yet
+	examples map[string]docsui.Example // examples not tried yet
 	place    docsui.Place
 	came     chan arrived
-	version  *atomic.Int64 // of the feed
+	version  *atomic.Int64 // version of the feed
 }
 
 func (x *exchanges) take(id string) docsui.Example {
@@ -101,7 +101,7 @@ func (x *exchanges) take(id string) docsui.Example {
 	return e
 }
 
-// run sends one to the program.
+// run sends one example to the program.
 func (x *exchanges) run(id string) {
 	x.Helper()
 	e := x.take(id)
@@ -111,7 +111,7 @@ func (x *exchanges) run(id string) {
 	}
 }
 
-// arrives waits until the program sends one.
+// arrives waits until the program sends one example.
 func (x *exchanges) arrives(id string) {
 	x.Helper()
 	e := x.take(id)
@@ -120,8 +120,8 @@ func (x *exchanges) arrives(id string) {
 	}
 }
 
-// told changes the feed until the subscriber is told as the example says: one that
-// is asked afterwards is subscribed a moment after it has answered.
+// notified changes the feed until the subscriber receives the documented notification. A
+// subscription becomes active a moment after its verification.
 func (x *exchanges) notified(id string) {
 	x.Helper()
 	e := x.take(id)
@@ -135,7 +135,7 @@ func (x *exchanges) notified(id string) {
 	x.Fatalf("no request came like the example %s; others did: %v", id, err)
 }
 
-// like is nil when a request comes like e, else what others came until the end.
+// like returns nil when a request like e arrives, or lists the other requests until end.
 func (x *exchanges) like(e docsui.Example, end <-chan time.Time) error {
 	var others []error
 	for {
@@ -154,12 +154,12 @@ func (x *exchanges) like(e docsui.Example, end <-chan time.Time) error {
 	}
 }
 
-// change makes another version of the feed and pings it.
+// change publishes a new version of the feed and pings it.
 func (x *exchanges) change() {
 	x.Helper()
 	x.place.Content = x.place.SampleFeed(x.version.Add(1))
 	for len(x.came) > 0 {
-		<-x.came // the test calls look the same as notifications
+		<-x.came // verification calls look like notifications
 	}
 	if status, body := post(x.T, x.base+"/ping", url.Values{"url": {x.place.Feed}}); status != http.StatusOK {
 		x.Errorf("ping: %d %s", status, body)
@@ -205,9 +205,8 @@ func documented(t *testing.T) *exchanges {
 	return x
 }
 
-// TestDocumentedExchangesMatchTheServer sends each documented request to
-// the whole program, byte for byte, and compares what comes back; and makes the
-// program send those that it sends itself.
+// TestDocumentedExchangesMatchTheServer sends each documented request byte for byte and compares
+// the answer. It also causes each request that the program sends itself.
 func TestDocumentedExchangesMatchTheServer(t *testing.T) {
 	t.Parallel()
 	x := documented(t)
@@ -235,7 +234,7 @@ func TestDocumentedExchangesMatchTheServer(t *testing.T) {
 	}
 }
 
-// keeps tries what is documented of feeds that are kept here.
+// keeps runs the documented examples of hosted feeds.
 func (x *exchanges) keeps() {
 	x.Helper()
 	x.place.User, x.place.Password = "alice", "correct horse battery"
@@ -255,7 +254,7 @@ func (x *exchanges) keeps() {
 	}
 	_ = res.Body.Close()
 	x.place.Tag = res.Header.Get("ETag")
-	// The next version has an item more: those that stay are not sent again.
+	// The next version has one more item; known items are not sent again.
 	_, items, _ := strings.Cut(x.place.Content, "<item>")
 	x.place.Content = strings.Replace(x.place.SampleFeed(x.version.Add(1)), "</item>", "</item>\n<item>"+strings.TrimSuffix(items, "</channel></rss>"), 1)
 	for _, id := range []string{"save-xml-rpc", "read-json", "read-new", "convert", "private-url", "private-basic"} {

@@ -23,22 +23,24 @@ import (
 	"cloudburst/protocol/fever"
 )
 
-// TestRecordedExchangesOfClients sends what real programs sent, byte for byte, to the whole program,
-// and compares the answers with those that the programs worked with. testdata/exchanges has a
-// file for each program. Its first part names the program; each further part, after a line
-// "---", is a request, an empty line, and from "HTTP/1.1" on the answer. In an answer … stands
-// for anything, and a {{name}} that has no value yet takes what is there; {{name%}} is the
-// value as in a query, {{name%%}} as in a query within a query. A part has one of these lines first if it is of another kind:
+// TestRecordedExchangesOfClients sends recorded requests of real programs byte for byte to the
+// whole program and compares the answers with those that these programs accepted.
+// testdata/exchanges has one file per program. Its first part names the program. Each further
+// part follows a line "---" and contains a request, an empty line, and the answer from "HTTP/1.1"
+// on. In an answer … matches any text, and {{name}} without a value captures the text. {{name%}}
+// is the value as in a query, {{name%%}} as in a query within a query. A special part begins with
+// one of these lines:
 //
-//   - "The server sends:" is a request that the server makes to the program, and the answer of the
-//     program. It may arrive during the part before it; the replay waits for it.
-//   - "The server may send:" is one that need not come.
-//   - "Repeated until:" is sent again until the answer is the recorded one, because the server does
-//     something else first.
+//   - "The server sends:" is a request of the server to the program, and the answer of the
+//     program. It may arrive during the previous part; the replay waits for it.
+//   - "The server may send:" is an optional request.
+//   - "Repeated until:" is repeated until the recorded answer arrives, because the server does
+//     other work first.
 //
-// From the start {{host}} is the server, {{callback}} the listener of the program and {{callbackport}}
-// its port, {{password}} and {{token}} those of alice, {{basic}} both her name and password for HTTP
-// Basic, {{feverkey}} her name and token for Fever, and {{later}} a time in Unix seconds to come.
+// From the start {{host}} is the server, {{callback}} the listener of the program and
+// {{callbackport}} its port. {{password}} and {{token}} belong to alice; {{basic}} is her name
+// and password for HTTP Basic, and {{feverkey}} her name and token for Fever. {{later}} is a
+// future time in Unix seconds.
 func TestRecordedExchangesOfClients(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/exchanges/*.txt")
@@ -57,7 +59,7 @@ func TestRecordedExchangesOfClients(t *testing.T) {
 				t.Fatal("there is no exchange")
 			}
 			r := start(t, conf(t, t.TempDir()))
-			wait(t, "the test feed is followed", func() bool { return r.sources("") > 0 }) // only while there is no account
+			wait(t, "the test feed is followed", func() bool { return r.sources("") > 0 }) // only while no account exists
 			token, err := r.addAlice().NewToken(t.Context(), "alice", client.TokenRequest{Label: "app", Scopes: []string{"create", "update", "delete", "media", "read"}})
 			if err != nil {
 				t.Fatal(err)
@@ -80,13 +82,13 @@ func TestRecordedExchangesOfClients(t *testing.T) {
 type recorded struct {
 	host      string
 	undecided func() int64
-	mu        sync.Mutex // guards the rest: the server sends requests during exchanges
+	mu        sync.Mutex // guards the fields below: the server sends requests during exchanges
 	known     map[string]string
 	calls     []*recordedCall
-	now       int // the number of the part that is being played
+	now       int // number of the current part
 }
 
-// undecided counts the requests for subscriptions that the hub has accepted and not decided yet.
+// undecided counts accepted subscription requests that the hub has not decided yet.
 func (r *running) undecided() int64 {
 	r.t.Helper()
 	c, err := r.app.Hub().Store.Counts(r.t.Context(), time.Now())
@@ -96,9 +98,9 @@ func (r *running) undecided() int64 {
 	return c.Requests
 }
 
-// recordedCall is a request that the server makes to the program.
+// recordedCall is a recorded request of the server to the program.
 type recordedCall struct {
-	number          int // of the part
+	number          int // number of the part
 	request, answer string
 	sent            bool
 	done            chan error
@@ -110,7 +112,7 @@ const (
 	untilSo       = "Repeated until:\n"
 )
 
-// listen is the listener of the program: it answers what the server sends with the recorded answers.
+// listen answers requests of the server with the recorded answers.
 func (x *recorded) listen(t *testing.T, parts []string) {
 	t.Helper()
 	for i, part := range parts {
@@ -132,8 +134,8 @@ func (x *recorded) listen(t *testing.T, parts []string) {
 	_, x.known["callbackport"], _ = strings.Cut(x.known["callback"], ":")
 }
 
-// answer answers a request of the server as recorded. A GET may come again, because the
-// server reads feeds when it wants to.
+// answer answers a request of the server as recorded. A GET may be repeated, because the server
+// reads feeds on its own schedule.
 func (x *recorded) answer(w http.ResponseWriter, r *http.Request) error {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -167,8 +169,8 @@ func (x *recorded) answer(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// recordedCall is the recorded call that a request of the server is: the last one so far that
-// is like it, or the first one to come; nil: there is none.
+// recordedCall returns the recorded call that matches a request of the server: the last matching
+// one so far, or the first future one; nil: none.
 func (x *recorded) recordedCall(method, line string) (found *recordedCall) {
 	for _, c := range x.calls {
 		first, _, _ := strings.Cut(c.request, "\n")
@@ -224,7 +226,7 @@ func (x *recorded) play(t *testing.T, number int, part string) error {
 
 var placeholder = regexp.MustCompile(`\{\{([a-z0-9]+)(%{0,2})\}\}`)
 
-// filled puts values for the placeholders of a request.
+// filled replaces the placeholders of a request.
 func (x *recorded) filled(s string) string {
 	return placeholder.ReplaceAllStringFunc(s, func(p string) string {
 		m := placeholder.FindStringSubmatch(p)
@@ -286,7 +288,7 @@ func (x *recorded) compare(want string, res *http.Response, got string) error {
 	return x.same(headers, body, res.Header, got)
 }
 
-// same compares headers and a body with those that are recorded.
+// same compares headers and body with the recording.
 func (x *recorded) same(headers, body string, header http.Header, got string) error {
 	for line := range strings.Lines(headers) {
 		name, value, _ := strings.Cut(line, ": ")
@@ -300,7 +302,7 @@ func (x *recorded) same(headers, body string, header http.Header, got string) er
 	return x.alike("body", body, strings.TrimSpace(got))
 }
 
-// alike compares a text with what is recorded, and learns the values of new placeholders.
+// alike compares a text with the recording and captures the values of new placeholders.
 func (x *recorded) alike(what, want, got string) error {
 	var learned []string
 	pattern, at := "(?s)^", 0
@@ -329,7 +331,7 @@ func (x *recorded) alike(what, want, got string) error {
 	return nil
 }
 
-// anything is a pattern of a text in which … stands for anything.
+// anything returns a pattern in which … matches any text.
 func anything(s string) string {
 	return strings.ReplaceAll(regexp.QuoteMeta(s), "…", ".*?")
 }

@@ -29,7 +29,7 @@ func TestMessagesAndPagesNameConfiguredExpiry(t *testing.T) {
 	}
 }
 
-// browse gets a page as a browser does.
+// browse requests a page as a browser does.
 func browse(t *testing.T, url string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)

@@ -25,7 +25,7 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// tmpfs mounts a small file system on a folder of its own.
+// tmpfs mounts a small file system on its own folder.
 func tmpfs(t *testing.T, size string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -40,7 +40,7 @@ func tmpfs(t *testing.T, size string) string {
 	return dir
 }
 
-// fill writes a file until there is no room left.
+// fill writes a file until the disk is full.
 func fill(t *testing.T, file string) {
 	t.Helper()
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -57,15 +57,14 @@ func fill(t *testing.T, file string) {
 	}
 }
 
-// door is one way to say something to the hub, and how a refusal looks there.
+// protocolCall is one request to the hub, with the form of its refusal.
 type protocolCall struct {
 	path, contentType, body string
 	status                  int
-	accepted, refused       string // in the answer's body
+	accepted, refused       string // expected in the answer's body
 }
 
-// agreeing is a callback that consents in every protocol, and whom it does not matter
-// what it hears.
+// agreeing is a callback that confirms every verification and ignores notifications.
 func agreeing(t *testing.T) (base string) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c := r.URL.Query().Get("hub.challenge"); c != "" {
@@ -91,7 +90,7 @@ func soapEnvelope(call string) string {
 	return `<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body>` + call + `</e:Body></e:Envelope>`
 }
 
-// rpcCall is a call whose parameters are all strings.
+// rpcCall returns an XML-RPC call with string parameters.
 func rpcCall(method string, params ...string) string {
 	body := "<methodCall><methodName>" + method + "</methodName><params>"
 	for _, p := range params {
@@ -104,7 +103,7 @@ func websubForm(mode, topic, callback string) url.Values {
 	return url.Values{"hub.mode": {mode}, "hub.callback": {callback}, "hub.topic": {topic}, "hub.secret": {"x"}}
 }
 
-// newDoors are the ways of the other protocols, with callbacks at other.
+// otherCalls returns the calls of the other protocols, with callbacks at other.
 func otherCalls(feed, other string) map[string]protocolCall {
 	const form, xml = "application/x-www-form-urlencoded", "text/xml"
 	websub := func(mode string) string { return websubForm(mode, feed, other+"/websub").Encode() }
@@ -123,8 +122,8 @@ func otherCalls(feed, other string) map[string]protocolCall {
 	}
 }
 
-// doors are the ways to ping feed and to register s for it; callbacks of protocols
-// that s does not speak are at other.
+// protocolCalls returns the calls that ping feed and register s for it. Protocols that s does not
+// implement use callbacks at other.
 func protocolCalls(feed string, s *subscriber, other string) map[string]protocolCall {
 	const form, xml = "application/x-www-form-urlencoded", "text/xml"
 	u, _ := url.Parse(s.URL) // httptest made it
@@ -148,7 +147,7 @@ func protocolCalls(feed string, s *subscriber, other string) map[string]protocol
 	return all
 }
 
-// knock sends d once.
+// send sends the request once.
 func (d protocolCall) send(t *testing.T, base string) (ok bool, answer string) {
 	t.Helper()
 	res, err := http.Post(base+d.path, d.contentType, strings.NewReader(d.body))
@@ -170,7 +169,7 @@ func (d protocolCall) send(t *testing.T, base string) (ok bool, answer string) {
 	return false, answer
 }
 
-// refusing wants every door to refuse, in its own form and without harm.
+// wantRefused checks that each protocol refuses in its own form and without stored state.
 func wantRefused(t *testing.T, r *running, list map[string]protocolCall) {
 	t.Helper()
 	for name, d := range list {
@@ -203,7 +202,7 @@ func TestFullDiskIsReportedByEveryProtocolAndRecovers(t *testing.T) {
 	s.wait(t, "the first change")
 	ballast := filepath.Join(dir, "ballast")
 	fill(t, ballast)
-	// What the database has in its own files already it may still use up.
+	// The database may still use free space in its own files.
 	wait(t, "there is no room for a ping, nor to say that it is ready", func() bool {
 		if accepted(r.base, feed) {
 			return false
@@ -248,7 +247,7 @@ func TestFullDiskIsReportedByEveryProtocolAndRecovers(t *testing.T) {
 	}
 }
 
-// edit changes the database in dir by SQL, with other hands than the program's own.
+// edit changes the database in dir by SQL, bypassing the program.
 func edit(t *testing.T, dir, text string) {
 	t.Helper()
 	out, err := exec.Command("python3", "-c", "import sqlite3,sys\nc=sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); c.commit(); c.close()",
@@ -258,7 +257,7 @@ func edit(t *testing.T, dir, text string) {
 	}
 }
 
-// made is a folder that the program has used and left.
+// made returns a data folder that the program has used before.
 func made(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -378,7 +377,7 @@ func TestDatabaseServerCrashesUnderLoad(t *testing.T) {
 	cfg.Hub.PingInterval, cfg.Hub.CallbackTimeout = time.Millisecond, 5*time.Second
 	r := start(t, cfg)
 	s, other := newSubscriber(t), agreeing(t)
-	var last sync.Map // of each feed: told of its last acknowledged change
+	var last sync.Map // by feed: the last acknowledged change was delivered
 	var mu sync.Mutex
 	var good, bad int
 	ctx, stop := context.WithCancel(t.Context())
@@ -388,7 +387,7 @@ func TestDatabaseServerCrashesUnderLoad(t *testing.T) {
 			last.Store(url, time.Now())
 		}
 	}()
-	changed := map[string]time.Time{} // the last acknowledged one
+	changed := map[string]time.Time{} // last acknowledged change by feed
 	var feeds []*numbered
 	for range 4 {
 		f := &numbered{feed: newFeed(t)}
@@ -412,7 +411,7 @@ func TestDatabaseServerCrashesUnderLoad(t *testing.T) {
 				}
 				mu.Unlock()
 				if !ok {
-					<-time.After(20 * time.Millisecond) // refusals cost nothing, and all of them the processor
+					<-time.After(20 * time.Millisecond) // refusals are cheap and would use all processor time
 				}
 			}
 		})

@@ -30,7 +30,7 @@ import (
 
 const alicePassword = "correct horse battery"
 
-// addAlice makes a user.
+// addAlice creates the user alice.
 func (r *running) addAlice() *client.Client {
 	r.t.Helper()
 	admin := &client.Client{Base: r.admin}
@@ -40,13 +40,13 @@ func (r *running) addAlice() *client.Client {
 	return admin
 }
 
-// rssOf is a feed with one item.
+// rssOf returns a feed with one item.
 func rssOf(item string) string {
 	return "<?xml version=\"1.0\"?>\r\n<rss version=\"2.0\"><channel><title>Alice</title><link>https://alice.example/</link><description>x</description>\n" +
 		"<item><title>" + item + "</title><guid>https://alice.example/" + item + "</guid><description>&lt;p&gt;x&lt;/p&gt;</description></item></channel></rss>\n"
 }
 
-// curl runs curl and gives the answer with its headers, as one text.
+// curl runs curl and returns headers and body as one text.
 func curl(t *testing.T, args ...string) string {
 	t.Helper()
 	fulltest.Needs(t, "curl")
@@ -162,7 +162,7 @@ func TestCurlSavesReadsAndEndsFeed(t *testing.T) {
 		return strings.Count(list, `<weblog name="Alice"`) > 2 && strings.Count(list, "<weblog ") == strings.Count(list, `<weblog name="Alice"`)
 	})
 	expectAnswer(t, "converted at once", curl(t, "-G", "--data-urlencode", "url="+r.base+"/alice/rss.xml", "--data", "to=csv", r.base+"/convert"), "200", "three and four")
-	for _, more := range []string{"?x=1", "?format=atom&x=1", "#x"} { // each would be kept apart
+	for _, more := range []string{"?x=1", "?format=atom&x=1", "#x"} { // each would be cached separately
 		expectAnswer(t, "converted by another spelling", curl(t, "-G", "--data-urlencode", "url="+r.base+"/alice/rss.xml"+more, "--data", "to=csv", r.base+"/convert"), "404")
 	}
 	expectAnswer(t, "the page", curl(t, r.base+"/alice/"), "200", "application/atom", "three")
@@ -182,7 +182,7 @@ func TestCurlSavesReadsAndEndsFeed(t *testing.T) {
 	expectAnswer(t, "a disabled user's token", curl(t, "-H", bearer, "-T", file, at), "401")
 }
 
-// lines gathers a log.
+// lines collects a log.
 type lines struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -287,7 +287,7 @@ func TestUnsentSaveIsNotifiedAfterStart(t *testing.T) {
 	if err := r.stop(); err != nil {
 		t.Fatal(err)
 	}
-	// What a process leaves that dies after the version is on disk.
+	// State after a crash that follows the save to disk.
 	s, err := store.Open(t.Context(), store.Options{Dir: cfg.Data})
 	if err != nil {
 		t.Fatal(err)
@@ -305,8 +305,7 @@ func TestUnsentSaveIsNotifiedAfterStart(t *testing.T) {
 	}
 }
 
-// Every first part of an address of the program that could be a user's name must be
-// reserved: the feeds of users are looked for first.
+// TestRouteNamesAreReservedUserNames: the feeds of users have precedence over routes.
 func TestRouteNamesAreReservedUserNames(t *testing.T) {
 	t.Parallel()
 	literal := regexp.MustCompile("[\"`](?:(?:GET|POST|HEAD|PUT) )?/([a-z0-9_-]{1,32})[\"`/?{]")
@@ -327,7 +326,7 @@ func TestRouteNamesAreReservedUserNames(t *testing.T) {
 			for _, m := range literal.FindAllSubmatch(text, -1) {
 				found++
 				if slices.Contains([]string{"sched", "2006", "feedupdated"}, string(m[1])) {
-					continue // a metric, a year, the path of a callback in an example
+					continue // a metric, a year, or a callback path in an example
 				}
 				if !slices.Contains(account.Reserved(), string(m[1])) {
 					t.Errorf("%s: /%s is not reserved", name, m[1])
@@ -340,8 +339,8 @@ func TestRouteNamesAreReservedUserNames(t *testing.T) {
 	}
 }
 
-// TestSavedFeedContainsCloudElement has the server add its cloud to a feed that was saved
-// without one, and somebody who reads it register there.
+// TestSavedFeedContainsCloudElement has the server add its cloud to a feed saved without one; a
+// reader of the feed registers there.
 func TestSavedFeedContainsCloudElement(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)

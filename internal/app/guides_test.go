@@ -23,15 +23,14 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// printed is a document, a call, a header or a URL that a guide prints.
+// printed is a document, call, header or URL that a guide prints.
 type printed struct {
-	file  string // below testdata/guides: the guide, as spec/index.txt names it, and the example
+	file  string // below testdata/guides: the guide by its name in spec/index.txt, and the example
 	check func(*guide)
 }
 
-// printedExamples lists all examples of the five guides in the order in which they are
-// printed. The files have them byte for byte, with their no-break spaces and with the line
-// breaks inside URLs.
+// printedExamples lists all examples of the five guides in printed order. The files contain them
+// byte for byte, including no-break spaces and line breaks inside URLs.
 func printedExamples() []printed {
 	return []printed{
 		{"rsscloud-2009/ping-call.txt", pingCallAsPrinted},
@@ -76,15 +75,15 @@ func printedExamples() []printed {
 	}
 }
 
-// guide is one example, and the whole program to try it with.
+// guide is one example, with a running program to try it.
 type guide struct {
 	*testing.T
 	doc string // as printed
 	w   *websubHub
 }
 
-// TestGuideExamplesBehaveAsDescribed sends each example to the program, or to the parser
-// that the program reads it with.
+// TestGuideExamplesBehaveAsDescribed sends each example to the program or parses it with the
+// program's parser.
 func TestGuideExamplesBehaveAsDescribed(t *testing.T) {
 	t.Parallel()
 	const root = "testdata/guides"
@@ -113,7 +112,7 @@ func TestGuideExamplesBehaveAsDescribed(t *testing.T) {
 	}
 }
 
-// lines are the lines of the example.
+// lines returns the lines of the example.
 func (g *guide) lines() []string { return strings.Split(g.doc, "\n") }
 
 // parse reads a feed as the program does.
@@ -126,8 +125,8 @@ func (g *guide) parse(doc string) *feedformat.Feed {
 	return f
 }
 
-// writtenAgain writes a feed in its own format and reads what was written: all that the printed
-// one has must be there.
+// writtenAgain writes a feed in its own format, reads the result and checks that nothing printed
+// is missing.
 func (g *guide) writtenAgain(f *feedformat.Feed, format string) {
 	g.Helper()
 	doc, warnings, err := render.Append(nil, f, format, nil)
@@ -141,7 +140,7 @@ func (g *guide) writtenAgain(f *feedformat.Feed, format string) {
 	was := *f
 	was.Problems, was.Items = nil, slices.Clone(f.Items)
 	for i := range was.Items {
-		if was.Items[i].IDFrom != feedformat.FromID { // the writer makes one
+		if was.Items[i].IDFrom != feedformat.FromID { // the writer creates one
 			was.Items[i].ID, was.Items[i].IDFrom = "", ""
 		}
 	}
@@ -152,7 +151,7 @@ func (g *guide) writtenAgain(f *feedformat.Feed, format string) {
 	}
 }
 
-// missing lists what one value says and the other does not. The other may say more.
+// missing lists the values of one feed that the other lacks. The other may have more.
 func missing(lost *[]string, at string, was, now reflect.Value) {
 	switch {
 	case was.IsZero():
@@ -167,7 +166,7 @@ func missing(lost *[]string, at string, was, now reflect.Value) {
 	case was.Kind() == reflect.Pointer && !now.IsNil():
 		missing(lost, at, was.Elem(), now.Elem())
 	case was.Kind() == reflect.Slice && was.Type() == reflect.TypeFor[[]feedformat.Link]():
-		for _, l := range was.Interface().([]feedformat.Link) { // in any order
+		for _, l := range was.Interface().([]feedformat.Link) { // any order
 			if !slices.Contains(now.Interface().([]feedformat.Link), l) {
 				*lost = append(*lost, at+" "+l.Rel)
 			}
@@ -221,7 +220,7 @@ func cloudOfTheGuide(g *guide) {
 	}
 }
 
-// The example of 2003 has no domain: its cloud stands where the feed does.
+// The example of 2003 has no domain: its cloud is on the host of the feed.
 func cloudWithoutDomain(g *guide) {
 	c, err := rsscloud.FindCloud([]byte(channelWith(g.doc)), "http://radio.example/rss.xml")
 	if err != nil {
@@ -231,7 +230,7 @@ func cloudWithoutDomain(g *guide) {
 	g.writtenAgain(g.parse(channelWith(g.doc)), "rss20")
 }
 
-// photos checks what all three forms of the feed of photographs have.
+// photos checks the common content of all three forms of the photo feed.
 func (g *guide) photos(f *feedformat.Feed) *feedformat.Item {
 	g.Helper()
 	is(g, "title", f.Title.Value, "Cal's Photos")
@@ -240,7 +239,7 @@ func (g *guide) photos(f *feedformat.Feed) *feedformat.Item {
 	if len(f.Items) != 2 {
 		g.Fatalf("%d items", len(f.Items))
 	}
-	f.Items = f.Items[:1] // the second is three dots, which stand for more items
+	f.Items = f.Items[:1] // the second is an ellipsis for more items
 	it := &f.Items[0]
 	is(g, "title of the item", it.Title.Value, "Andy in a meeting")
 	is(g, "link of the item", it.Link, "http://www.flickr.com/photos/bees/63434898/")
@@ -292,7 +291,7 @@ func mediaAsPrinted(g *guide) {
 		"http://www.foo.com/song64kbps.mp3 audio/mpeg", "http://www.foo.com/song128kbps.mp3 audio/mpeg", "http://www.foo.com/song256kbps.mp3 audio/mpeg",
 		"http://www.foo.com/song512kbps.mp3.torrent application/x-bittorrent;enclosed=audio/mpeg", "http://www.foo.com/song.wav audio/x-wav",
 	})
-	// The value of a parameter that has a slash needs quotes, which the writer adds.
+	// A parameter value with a slash needs quotes, which the writer adds.
 	group.Contents[3].Type = `application/x-bittorrent;enclosed="audio/mpeg"`
 	g.writtenAgain(f, "rss20")
 	group.Contents[3].Type = "application/x-bittorrent;enclosed=audio/mpeg"
@@ -373,7 +372,7 @@ func opmlAsPrinted(g *guide) {
 	}
 }
 
-// checked is what a reader decides that reads a document for the first time at a time.
+// checked returns the decision of a reader on its first read at a given time.
 func (g *guide) checked(doc string, now time.Time) (feedstate.State, feedstate.Decision) {
 	g.Helper()
 	a := feedstate.Answer{Status: http.StatusOK, Header: http.Header{}, Hash: "h"}
@@ -390,9 +389,9 @@ func skipAsPrinted(g *guide) {
 	monday := time.Date(2007, 1, 15, 0, 0, 0, 0, time.UTC)
 	for at, want := range map[time.Duration]time.Duration{
 		5*time.Hour + 30*time.Minute:         12 * time.Hour,     // 6 to 11 are skipped, until noon
-		10 * time.Hour:                       12 * time.Hour,     // also where it reads within them
-		12 * time.Hour:                       13 * time.Hour,     // no hint says more than an hour
-		-30 * time.Minute:                    30 * time.Minute,   // Sunday: the day is over soon
+		10 * time.Hour:                       12 * time.Hour,     // also for a read within them
+		12 * time.Hour:                       13 * time.Hour,     // no hint exceeds an hour
+		-30 * time.Minute:                    30 * time.Minute,   // Sunday: the day ends soon
 		5*24*time.Hour + 23*time.Hour + 30e9: 7 * 24 * time.Hour, // Saturday night: not before Monday
 	} {
 		_, d := g.checked(g.doc, monday.Add(at))
@@ -412,8 +411,8 @@ func ttlAsPrinted(g *guide) {
 	g.writtenAgain(f, "rss20")
 }
 
-// The example is broken markup: a tag of HTML and a start tag without a space are in it. Its
-// words are read all the same, and with these two repaired so are its hints.
+// The example has broken markup: an HTML tag and a start tag without a space. The parser still
+// reads its words, and its hints once these two are fixed.
 func syndicationAsPrinted(g *guide) {
 	now := time.Date(2007, 1, 15, 0, 5, 0, 0, time.UTC)
 	f := g.parse(g.doc)

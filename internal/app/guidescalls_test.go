@@ -25,7 +25,7 @@ import (
 // A call is printed as [server].procedure (parameters).
 var notation = regexp.MustCompile(`^\[("?)([^\]"]+)"?\]\.([A-Za-z.]+) \((.*)\)$`)
 
-// notated takes the notation apart.
+// notated parses the notation.
 func (g *guide) notated() (server, method string, params []string) {
 	g.Helper()
 	m := notation.FindStringSubmatch(g.doc)
@@ -66,7 +66,7 @@ func pingAsPrinted(g *guide) {
 	is(g, "the subscriber received", s.wait(g.T, "the change"), feed)
 }
 
-// bull makes the user of the example.
+// bull creates the user of the example.
 func (g *guide) bull() {
 	g.Helper()
 	admin := &client.Client{Base: g.w.admin}
@@ -128,8 +128,8 @@ func portOf(g *guide, raw string) int {
 	return port
 }
 
-// The endpoints that the guide names are those of this program, and those that it finds when
-// it knows the <cloud> of that server.
+// The endpoints in the guide are those of this program, and those that it discovers from the
+// <cloud> of that server.
 func endpointsAsPrinted(g *guide) {
 	cloud := rsscloud.CloudAt("http://rpc.rsscloud.org:5337")
 	register, err := cloud.RegisterURL()
@@ -156,8 +156,8 @@ func endpointsAsPrinted(g *guide) {
 	is(g, "its status", code, http.StatusOK)
 }
 
-// wsseAsPrinted sends the request of the example with a user, a secret and a time of now in
-// the places of those that are printed, and nothing else changed.
+// wsseAsPrinted sends the request of the example with a valid user, secret and time and no other
+// change.
 func wsseAsPrinted(g *guide) {
 	request := strings.ReplaceAll(g.doc, "\n", "\r\n") + "\r\n\r\n"
 	r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(request)))
@@ -259,7 +259,7 @@ func cnwsNotificationAsPrinted(g *guide) {
 	is(g, "written again", *again.Change, *d.Change)
 }
 
-// cnwsAnswers reads the answer of an example, and checks that writing it gives the same.
+// cnwsAnswers parses the answer of an example and checks that it is written the same.
 func (g *guide) cnwsAnswers(want cnws.Result) {
 	g.Helper()
 	got, err := cnws.ParseResult("text/xml", []byte(g.doc))
@@ -278,7 +278,7 @@ func (g *guide) cnwsAnswers(want cnws.Result) {
 	is(g, "written again", again, want)
 }
 
-// A subscriber that answers a notification as the example does stays on the list.
+// A subscriber with the answer of the example stays subscribed.
 func cnwsNotificationAnswerAsPrinted(g *guide) {
 	g.cnwsAnswers(cnws.Result{Status: true})
 	e := newEar(g.T, func(w http.ResponseWriter, _ arrived, _ int) {
@@ -336,7 +336,7 @@ func userAgentAsPrinted(g *guide) {
 	})
 }
 
-// isListed waits until the list of changes has a site, and the URL of its feed if that is known.
+// isListed waits until changes.xml lists a site, and the URL of its feed if it is known.
 func (g *guide) isListed(name, address, feed string) {
 	g.Helper()
 	wait(g.T, name+" is listed", func() bool {
@@ -372,7 +372,7 @@ func pingByGetAsPrinted(g *guide) {
 	is(g, "the same ping, sent", q.Query(), u.Query())
 }
 
-// sendPrinted sends a request as printed: it names no length, which HTTP/1.0 needs with a body.
+// sendPrinted sends a request as printed: it has no length, which HTTP/1.0 needs with a body.
 func (g *guide) sendPrinted() (*http.Response, []byte) {
 	g.Helper()
 	head, body, _ := strings.Cut(g.doc, "\n\n")
@@ -380,7 +380,7 @@ func (g *guide) sendPrinted() (*http.Response, []byte) {
 	return send(g.T, strings.TrimPrefix(g.w.base, "http://"), []byte(request))
 }
 
-// thanked checks that an answer has the form of the guide's.
+// thanked checks that an answer has the form in the guide.
 func (g *guide) thanked(res *http.Response, body []byte) {
 	g.Helper()
 	is(g, "status", res.StatusCode, http.StatusOK)
@@ -418,7 +418,7 @@ func pingAnswerAsPrinted(g *guide) {
 	is(g, "the result", got, weblogs.Result{Message: "Your ping succeeded!"})
 }
 
-// Every server of the table can be a ping target, by GET and by XML-RPC.
+// Each server of the table can be a ping target, by GET and by XML-RPC.
 func targetsAsPrinted(g *guide) {
 	rows := g.lines()
 	is(g, "the heading", rows[0], "Ping Sink Instructions HTTP GET XML-RPC")
@@ -459,7 +459,7 @@ func listsAsPrinted(g *guide) {
 	if code, _ := get(g.T, g.w.base+paths[2]); code != http.StatusNotFound {
 		g.Errorf("an hour of 2007: %d", code)
 	}
-	// The archive of an hour has the form of the example's.
+	// The archive of an hour has the form of the example.
 	found := false
 	for _, at := range []time.Time{before, time.Now().UTC()} { // the hour may end meanwhile
 		code, body := get(g.T, g.w.base+at.Format("/2006/01/02/15.xml"))
@@ -483,7 +483,7 @@ func changesAsPrinted(g *guide) {
 		g.Fatal(err)
 	}
 	is(g, "written again", *again, *c)
-	// White space apart, it is written as printed, behind an XML declaration.
+	// Apart from white space, it is written as printed, after an XML declaration.
 	_, written, _ := strings.Cut(string(c.Append(nil, time.Minute)), "?>\n")
 	is(g, "the same document", written, strings.ReplaceAll(g.doc, "\u00a0", " ")+"\n")
 }

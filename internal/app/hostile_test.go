@@ -18,7 +18,7 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// raw sends bytes and returns what comes back until the server closes, or 20 s.
+// raw sends bytes and returns the answer until the server closes, at most 20 s.
 func raw(t *testing.T, base, send string) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
@@ -29,7 +29,7 @@ func raw(t *testing.T, base, send string) string {
 	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	// The server may answer and close before it has read all of it.
+	// The server may answer and close before it has read everything.
 	_, _ = io.WriteString(conn, send)
 	got, _ := io.ReadAll(conn)
 	return string(got)
@@ -94,7 +94,7 @@ func TestIdleConnectionFloodLeavesCapacity(t *testing.T) {
 		if len(held)%100 != 0 {
 			continue
 		}
-		// The newest one: is it told to come back?
+		// The newest connection receives 503.
 		if err := c.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func TestEndlessRequestHeadIsCutOff(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	r := start(t, conf(t, t.TempDir()))
-	// raw gives up after 20 s with nothing, the server cuts after 5.
+	// raw stops after 20 s without data; the server closes after 5.
 	conn, err := net.Dial("tcp", strings.TrimPrefix(r.base, "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +141,7 @@ func TestEndlessRequestHeadIsCutOff(t *testing.T) {
 	}
 }
 
-// nothing wants that nothing at all was stored.
+// nothing checks that no state was stored.
 func (r *running) nothing(t *testing.T) {
 	t.Helper()
 	st := r.app.Hub().Store
@@ -154,7 +154,7 @@ func (r *running) nothing(t *testing.T) {
 	}
 }
 
-// Content types, and a subscription that would be in order.
+// Content types, and a valid subscription.
 const (
 	formType        = "Content-Type: application/x-www-form-urlencoded\r\n"
 	xmlType         = "Content-Type: text/xml\r\n"
@@ -164,15 +164,15 @@ const (
 	validRequest    = "hub.mode=subscribe&hub.callback=" + hostileCallback + "&hub.topic=" + hostileTopic
 )
 
-// hostile is a request and what must be in the answer.
+// hostile is a request and a part of the expected answer.
 type hostile struct{ send, want string }
 
-// chunked has no end that could be known before.
+// chunked has no declared length.
 func chunked(path, kind string) string {
 	return "POST " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n" + kind + "\r\n60000\r\n" + strings.Repeat("a", 0x60000) + "\r\n0\r\n\r\n"
 }
 
-// long is more than a form may have, and fields are more of them.
+// long exceeds the size limit of a form; fields exceeds its number of fields.
 func long() string   { return strings.Repeat("x", 80<<10) }
 func fields() string { return strings.Repeat("&x=1", 201) }
 
@@ -291,7 +291,7 @@ func manyTopics(n int) string {
 	return b.String()
 }
 
-// TestOwnEndpointsAreRejectedAsCallbacks tries to have the program tell itself.
+// TestOwnEndpointsAreRejectedAsCallbacks tries to make the program notify itself.
 func TestOwnEndpointsAreRejectedAsCallbacks(t *testing.T) {
 	t.Parallel()
 	cfg := conf(t, t.TempDir())
@@ -314,7 +314,7 @@ func TestOwnEndpointsAreRejectedAsCallbacks(t *testing.T) {
 	r.nothing(t)
 }
 
-// TestPrivateNetworkTopicIsRefusedWithReason asks for what may not be read.
+// TestPrivateNetworkTopicIsRefusedWithReason subscribes to topics on refused networks.
 func TestPrivateNetworkTopicIsRefusedWithReason(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
@@ -344,7 +344,7 @@ func TestPrivateNetworkTopicIsRefusedWithReason(t *testing.T) {
 	r.nothing(t)
 }
 
-// TestEndlessBodiesAreCutOff knocks at each door with a body of which one byte comes.
+// TestEndlessBodiesAreCutOff sends each endpoint a body of which only one byte arrives.
 func TestEndlessBodiesAreCutOff(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
@@ -378,8 +378,8 @@ func TestEndlessBodiesAreCutOff(t *testing.T) {
 	r.nothing(t)
 }
 
-// TestRequestFloodForOneHostIsRateLimited has 10,000 strangers name one
-// victim as their callback, of a topic that can be read and of one that cannot.
+// TestRequestFloodForOneHostIsRateLimited has 10,000 clients name one victim as their callback,
+// for a readable and an unreadable topic.
 func TestRequestFloodForOneHostIsRateLimited(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
@@ -413,7 +413,7 @@ func TestRequestFloodForOneHostIsRateLimited(t *testing.T) {
 						if res.StatusCode == http.StatusAccepted {
 							taken++
 						}
-						_, _ = io.Copy(io.Discard, res.Body) // so that the connection is used again
+						_, _ = io.Copy(io.Discard, res.Body) // for reuse of the connection
 						res.Body.Close()
 					}
 					done <- taken

@@ -15,7 +15,7 @@ import (
 	"cloudburst/protocol/micropub"
 )
 
-// appBrowser is alice's, signed in.
+// appBrowser is alice's signed-in browser.
 type appBrowser struct {
 	*http.Client
 	t *testing.T
@@ -52,8 +52,8 @@ func (b *appBrowser) send(to string, form url.Values) (status int, location, bod
 
 var sealedAsk = regexp.MustCompile(`name="ask" value="([^"]+)"`)
 
-// decide opens the authorization URL and sends its form, with these scopes; it returns the
-// parameters of the URL that the browser is sent to.
+// decide opens the authorization URL, submits its form with these scopes and returns the
+// parameters of the redirect.
 func (b *appBrowser) decide(at, decision string, scopes ...string) (to string, q url.Values) {
 	b.t.Helper()
 	status, _, page := b.send(at, nil)
@@ -69,7 +69,7 @@ func (b *appBrowser) decide(at, decision string, scopes ...string) (to string, q
 	return to, u.Query()
 }
 
-// metadata finds the endpoints as programs do: by the links of a page.
+// metadata discovers the endpoints as apps do, by the links of a page.
 func (r *running) metadata(t *testing.T, page string) (m indieauth.Metadata) {
 	t.Helper()
 	res, err := http.Get(r.base + page)
@@ -102,7 +102,7 @@ const (
 	pkceChallenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 )
 
-// authURL is an authorization request of a client, with PKCE; pairs change it.
+// authURL returns an authorization request of a client, with PKCE; pairs change it.
 func authURL(m indieauth.Metadata, client string, pairs ...string) string {
 	q := url.Values{"response_type": {"code"}, "client_id": {client}, "redirect_uri": {client + "cb"}, "state": {"1 2"}, "scope": {"profile create update delete media follow"},
 		"code_challenge": {pkceChallenge}, "code_challenge_method": {"S256"}}
@@ -130,7 +130,7 @@ func askJSON(t *testing.T, at, bearer string, form url.Values) (int, map[string]
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	req.Header.Set("Origin", "https://app.example") // a program in a browser
+	req.Header.Set("Origin", "https://app.example") // an app in a browser
 	req.Header.Set("Sec-Fetch-Site", "cross-site")
 	if bearer != "" {
 		req.Header.Set("Authorization", "Bearer "+bearer)
@@ -147,7 +147,7 @@ func askJSON(t *testing.T, at, bearer string, form url.Values) (int, map[string]
 	return res.StatusCode, v
 }
 
-// localApp is a program on the user's own computer.
+// localApp is an app on the user's computer.
 const localApp = "http://127.0.0.1:9/"
 
 func TestAppSignsInByPageURLAndPosts(t *testing.T) {
@@ -180,7 +180,7 @@ func TestAppSignsInByPageURLAndPosts(t *testing.T) {
 	if _, err := c.Create(t.Context(), &micropub.Request{Properties: micropub.Properties{"content": {micropub.Text("By discovery")}}}); err != nil {
 		t.Fatal(err)
 	}
-	if r.metadata(t, "/alice/").Issuer != m.Issuer { // also of a page with posts
+	if r.metadata(t, "/alice/").Issuer != m.Issuer { // also on a page with posts
 		t.Error("another issuer")
 	}
 	if _, _, page := b.send(r.base+"/account", nil); !strings.Contains(page, "127.0.0.1:9") || !strings.Contains(page, "permissions: create and update") || !strings.Contains(page, "<bdi>"+localApp+"</bdi>") {
@@ -217,8 +217,8 @@ func TestAppSignsInAcrossTwoNodes(t *testing.T) {
 	}
 	a, b := node(), node()
 	a.addAlice()
-	// The user opens the page at one node and decides at the other, as behind a proxy that takes
-	// turns; the app redeems the code at either.
+	// The user opens the page at one node and decides at the other, as behind a load balancer;
+	// the app redeems the code at either.
 	browser := a.appBrowser(t)
 	browser.r = b
 	code := func() string {

@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// A server that has a balancer in front says first that it leaves, and goes on answering.
+// A server behind a load balancer first reports that it is stopping and continues to answer.
 func TestStoppingServerStillAnswersDuringShutdownDelay(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
@@ -18,7 +18,7 @@ func TestStoppingServerStillAnswersDuringShutdownDelay(t *testing.T) {
 	f, s := newFeed(t), newSubscriber(t)
 	feed := f.URL + "/rss.xml"
 	ended := make(chan struct{})
-	go func() { defer close(ended); _ = r.stop() }() // its error is the clean-up's
+	go func() { defer close(ended); _ = r.stop() }() // the clean-up checks its error
 	wait(t, "it says that it leaves", func() bool {
 		code, text := get(t, r.base+"/readyz")
 		return code == http.StatusServiceUnavailable && text == "stopping\n"

@@ -11,7 +11,7 @@ import (
 	"cloudburst/protocol/greader"
 )
 
-// The limit of a user holds in each interface; the operator may exceed it.
+// A user's limit applies in each interface; the operator may exceed it.
 func TestFeedLimitAppliesInEachInterface(t *testing.T) {
 	t.Parallel()
 	feeds := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -110,9 +110,8 @@ func (w *watcher) wait(t *testing.T, want string) {
 	})
 }
 
-// TestNodeTakesOverDeliveriesOfKilledNode kills a node while it tells 3,000
-// callbacks: each is told, nobody more than twice, and no more than one page is
-// repeated.
+// TestNodeTakesOverDeliveriesOfKilledNode kills a node during 3,000 deliveries. Each callback is
+// notified once or twice, and at most one batch is repeated.
 func TestNodeTakesOverDeliveriesOfKilledNode(t *testing.T) {
 	t.Parallel()
 	const all, page = 3000, 500
@@ -156,8 +155,8 @@ func TestNodeTakesOverDeliveriesOfKilledNode(t *testing.T) {
 	}
 }
 
-// counting counts sweeps, and looks at the sweep's task past a moment. The clock goes on
-// when the task was looked at first.
+// counting counts sweeps and sets the clock past the due time of the sweep. The clock runs after
+// the first claim.
 type counting struct {
 	hub.Store
 	from   time.Time
@@ -186,8 +185,7 @@ func TestHourlySweepRunsOnceForAllNodes(t *testing.T) {
 	t.Parallel()
 	database := storetest.Postgres(t)
 	hour := time.Now().UTC().Truncate(time.Hour).Add(time.Hour)
-	// The hour is full a second after somebody looked at the hour's work, however long it
-	// takes until then.
+	// The hour begins a second after the first claim, however long that takes.
 	var began atomic.Pointer[time.Time]
 	begin := sync.OnceFunc(func() { at := time.Now(); began.Store(&at) })
 	now := func() time.Time {
@@ -221,8 +219,8 @@ func TestHourlySweepRunsOnceForAllNodes(t *testing.T) {
 	}
 }
 
-// later runs a hub on the database whose clock is ahead, so that the leases of a
-// killed one are over for it.
+// later runs a hub on the database with a clock that is ahead, so that leases of a killed node
+// have expired.
 func later(t *testing.T, database string, by time.Duration) *hub.Hub {
 	t.Helper()
 	st, err := store.Open(t.Context(), store.Options{DatabaseURL: database})
@@ -251,7 +249,7 @@ func later(t *testing.T, database string, by time.Duration) *hub.Hub {
 	return h
 }
 
-// TestNodeVerifiesSubscriptionOfKilledNode kills a node while it asks a callback.
+// TestNodeVerifiesSubscriptionOfKilledNode kills a node while it verifies a callback.
 func TestNodeVerifiesSubscriptionOfKilledNode(t *testing.T) {
 	t.Parallel()
 	database := storetest.Postgres(t)
@@ -269,7 +267,7 @@ func TestNodeVerifiesSubscriptionOfKilledNode(t *testing.T) {
 			io.WriteString(w, r.URL.Query().Get("hub.challenge"))
 		default:
 			asked <- struct{}{}
-			<-r.Context().Done() // until whoever asks is killed
+			<-r.Context().Done() // until the node is killed
 		}
 	}))
 	t.Cleanup(s.Close)
@@ -295,7 +293,7 @@ func TestNodeVerifiesSubscriptionOfKilledNode(t *testing.T) {
 	}
 }
 
-// readers are WebSub callbacks, each with a secret of its own.
+// readers are WebSub callbacks, each with its own secret.
 type readers struct {
 	*httptest.Server
 	want func() []byte
@@ -308,7 +306,7 @@ type readers struct {
 func (s *readers) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // its sender was killed
+		return // the sending node was killed
 	}
 	bad := websub.CheckSignature(r.Header.Get(websub.SignatureHeader), "secret of "+r.URL.Path, body)
 	<-time.After(20 * time.Millisecond)
@@ -331,8 +329,8 @@ func (s *readers) count() (all, sent int) {
 	return len(s.notified), sent
 }
 
-// TestNodeDeliversContentReadByKilledNode kills the node that read the
-// topic: the other one has it from the store, and never reads the topic itself.
+// TestNodeDeliversContentReadByKilledNode kills the node that read the topic. The other node
+// delivers the content from the store without reading the topic.
 func TestNodeDeliversContentReadByKilledNode(t *testing.T) {
 	t.Parallel()
 	const all, page = 1500, 500
@@ -362,7 +360,7 @@ func TestNodeDeliversContentReadByKilledNode(t *testing.T) {
 	if before == all {
 		t.Fatal("the node had told everybody before it was killed: this proves nothing")
 	}
-	f.Close() // nobody can read the topic any more
+	f.Close() // the topic is now unreadable
 	cfg := conf(t, t.TempDir())
 	cfg.Database = database
 	second := start(t, cfg)

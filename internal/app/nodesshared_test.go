@@ -25,8 +25,8 @@ import (
 	"cloudburst/protocol/wsse"
 )
 
-// accountsOf are accounts of n processes on one database, with a clock that stands still and
-// quick hashes.
+// accountsOf returns the accounts of n processes on one database, with a fixed clock and fast
+// hashes.
 func accountsOf(t *testing.T, n int) []*account.Accounts {
 	t.Helper()
 	database := storetest.Postgres(t)
@@ -52,8 +52,8 @@ func callerAt(addr string) account.Caller {
 	return account.Caller{Addr: netip.MustParseAddr(addr), Via: "page"}
 }
 
-// loud makes networks ones that failed often themselves: where a name's limit is used up,
-// they are refused and not paced.
+// noisyNetworks returns clients in networks with many failed attempts. At the limit of a name
+// they are refused instead of paced.
 func noisyNetworks(t *testing.T, a *account.Accounts, networks int) (from func(i int) string) {
 	t.Helper()
 	from = func(i int) string { return fmt.Sprintf("10.1.%d.1", i%networks) }
@@ -136,8 +136,8 @@ func TestConcurrentGuessesOnAllNodesAreLimited(t *testing.T) {
 	}
 }
 
-// TestNodesShareSignInPacing: while the clock stands still, one attempt has its slot at
-// once and two wait for theirs, at whichever node.
+// TestNodesShareSignInPacing: while the clock is fixed, one attempt runs immediately and two wait
+// for their slots, at any node.
 func TestNodesShareSignInPacing(t *testing.T) {
 	t.Parallel()
 	nodes := accountsOf(t, 3)
@@ -206,8 +206,8 @@ func TestReplayedHeaderIsAcceptedByOneNodeOnly(t *testing.T) {
 	}
 }
 
-// ratedHubs are hubs of n processes that do nothing but count, with a clock that stands still:
-// what is used up stays so.
+// ratedHubs are hubs of n processes that only count, with a fixed clock, so that used capacity
+// stays used.
 func ratedHubs(t *testing.T, n int, open func() store.Store) []*hub.Hub {
 	t.Helper()
 	now := time.Now().UTC().Truncate(time.Millisecond)
@@ -233,15 +233,15 @@ func ratedHubs(t *testing.T, n int, open func() store.Store) []*hub.Hub {
 	return hubs
 }
 
-// asks reports whether a request got as far as being looked at.
+// asks reports whether a request passed the rate limit.
 func asks(t *testing.T, h *hub.Hub, from string) bool {
 	t.Helper()
 	_, err := h.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: "http://subscriber.example/", Feeds: []string{"no address"}, Source: netip.MustParseAddr(from)})
 	return fault.CodeOf(err) != fault.TooMany
 }
 
-// TestNodesShareRateLimit has one node give away what a network may
-// have, 500 requests at once, and another one learn of it as soon as it gives away some itself.
+// TestNodesShareRateLimit uses the whole limit of a network on one node with 500 concurrent
+// requests. The other node learns of it with its own first request.
 func TestNodesShareRateLimit(t *testing.T) {
 	t.Parallel()
 	stores := map[string]func(t *testing.T) func() store.Store{
@@ -249,7 +249,7 @@ func TestNodesShareRateLimit(t *testing.T) {
 			database := storetest.Postgres(t)
 			return func() store.Store { return opened(t, store.Options{DatabaseURL: database}) }
 		},
-		"SQLite": func(t *testing.T) func() store.Store { // a folder is one process's: two hubs in it
+		"SQLite": func(t *testing.T) func() store.Store { // a folder belongs to one process: two hubs in it
 			st := opened(t, store.Options{Dir: t.TempDir()})
 			return func() store.Store { return st }
 		},
@@ -293,7 +293,7 @@ func opened(t *testing.T, o store.Options) store.Store {
 	return st
 }
 
-// browser signs in at a node, and gives what its cookie opens at any.
+// browser signs in at a node and returns a function that tests its cookie at any node.
 func browser(t *testing.T, base string) func(base string) bool {
 	t.Helper()
 	jar, err := cookiejar.New(nil)

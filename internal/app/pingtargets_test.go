@@ -16,7 +16,7 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// sinksOf are the settings of a server that tells others.
+// targetsOf parses the ping targets of a server.
 func targetsOf(t *testing.T, list string) []announce.Target {
 	t.Helper()
 	targets, err := announce.ParseTargets(list)
@@ -34,7 +34,7 @@ func (r *running) saved(c *client.Client, item string) {
 	}
 }
 
-// told waits until every sink has heard of a version, and returns what is kept.
+// notified waits until every ping target received a version and returns their stored states.
 func (r *running) notified(c *client.Client, version int64, many int) []client.PingTarget {
 	r.t.Helper()
 	var list []client.PingTarget
@@ -96,7 +96,7 @@ func TestSaveNotifiesSubscribersOfAnotherHub(t *testing.T) {
 	}
 }
 
-// shyHub is a sink that can be away.
+// unavailableHub is a ping target that can be offline.
 type unavailableHub struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -161,8 +161,7 @@ func TestUnannouncedVersionIsSentToPingTargetsAfterStart(t *testing.T) {
 	first := spawn(t, dir)
 	first.addAlice()
 	first.kill()
-	// The version is on disk, and nobody has said who is to hear of it: as after a crash
-	// right behind the save.
+	// The version is on disk but has no pings yet, as after a crash directly after the save.
 	a, err := app.Open(t.Context(), conf(t, dir), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -228,7 +227,7 @@ func TestOperatorTickChangesTestFeedAndNotifiesSubscribers(t *testing.T) {
 	if code, page := get(t, r.base+"/test/"); code != http.StatusOK || !strings.Contains(page, "1 subscription now") || strings.Contains(page, "Change it now") {
 		t.Errorf("its page: %d %s", code, page)
 	}
-	if code, _ := post(t, r.base+"/test/tick", url.Values{}); code != http.StatusOK { // the page to sign in
+	if code, _ := post(t, r.base+"/test/tick", url.Values{}); code != http.StatusOK { // the sign-in page
 		t.Errorf("a stranger's tick: %d", code)
 	}
 	if _, body := get(t, r.base+"/test/rss.xml"); strings.Count(body, "somebody wanted") != 3 {

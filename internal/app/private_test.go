@@ -10,8 +10,8 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// TestRefusedPrivateAddressNamesSettingOnlyToOperator has a server that allows no
-// private address asked for one in every way, by its operator and by unknown clients.
+// TestRefusedPrivateAddressNamesSettingOnlyToOperator requests private addresses in each way from
+// a server that allows none, as its operator and as unknown clients.
 func TestRefusedPrivateAddressNamesSettingOnlyToOperator(t *testing.T) {
 	t.Parallel()
 	cfg := conf(t, t.TempDir())

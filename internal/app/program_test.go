@@ -55,8 +55,7 @@ func program(t *testing.T) string {
 	return binary.file
 }
 
-// command is the program with these arguments, on port 0, and without the settings
-// of whoever runs the tests.
+// command is the program with these arguments on port 0, without the environment of the test run.
 func command(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	loop := "127.0.0.0/8"
@@ -71,7 +70,7 @@ func command(t *testing.T, dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// process is the program as a process of its own.
+// process is the program in its own process.
 type process struct {
 	running
 	cmd   *exec.Cmd
@@ -84,10 +83,10 @@ func spawn(t *testing.T, dir string, args ...string) *process {
 	return spawnWith(t, dir, nil, args...)
 }
 
-// spawnWith is spawn with more in the environment: NAME=value.
+// spawnWith is spawn with additional environment variables NAME=value.
 func spawnWith(t *testing.T, dir string, env []string, args ...string) *process {
 	t.Helper()
-	_ = os.Remove(filepath.Join(dir, "listen.addr")) // what a killed one left
+	_ = os.Remove(filepath.Join(dir, "listen.addr")) // left by a killed process
 	_ = os.Remove(filepath.Join(dir, "admin.addr"))
 	p := &process{cmd: command(t, dir, args...), ended: make(chan struct{})}
 	p.t = t
@@ -96,7 +95,7 @@ func spawnWith(t *testing.T, dir string, env []string, args ...string) *process 
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	go func() { _ = p.cmd.Wait(); close(p.ended) }() // how it ended is in ProcessState
+	go func() { _ = p.cmd.Wait(); close(p.ended) }() // ProcessState has the result
 	t.Cleanup(p.kill)
 	p.base, p.admin = p.addr(dir, "listen.addr"), p.addr(dir, "admin.addr")
 	wait(t, "the program is ready", func() bool { code, _ := tryGet(p.base + "/readyz"); return code == http.StatusOK })
@@ -104,7 +103,7 @@ func spawnWith(t *testing.T, dir string, env []string, args ...string) *process 
 }
 
 func (p *process) kill() {
-	_ = p.cmd.Process.Kill() // it may have ended
+	_ = p.cmd.Process.Kill() // the process may have ended
 	<-p.ended
 }
 
@@ -128,11 +127,11 @@ func (p *process) exit() int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// mostWait is how long a test waits for one thing. It is reached only when something is broken,
-// however busy the machine and its disk are.
+// maxWait limits one wait of a test. Only a broken program reaches it, however busy the machine
+// is.
 const maxWait = 5 * time.Minute
 
-// wait waits until done says so.
+// wait waits until done returns true.
 func wait(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -148,7 +147,7 @@ func wait(t *testing.T, what string, done func() bool) {
 	}
 }
 
-// tryGet is get for servers that may be gone: then the status is 0.
+// tryGet is get for servers that may be down; the status is then 0.
 func tryGet(url string) (int, string) {
 	res, err := http.Get(url)
 	if err != nil {
@@ -162,7 +161,7 @@ func tryGet(url string) (int, string) {
 	return res.StatusCode, string(body)
 }
 
-// remains is what the program has still to do, by its own count.
+// remains returns the pending work by the program's own count.
 func (r *running) remains() (pending, shards, checks int64) {
 	r.t.Helper()
 	code, body := get(r.t, r.admin+"/v1/status")
@@ -184,15 +183,15 @@ func (r *running) idle() bool {
 	return pending+shards+checks == 0
 }
 
-// crowd are many callbacks on a few addresses, which count how often each was told.
+// manyCallbacks are callbacks on a few addresses; they count their notifications.
 type manyCallbacks struct {
 	bases []string
-	// answer may take its time; n counts the calls of this callback from 1.
+	// answer may block; n counts the calls of this callback from 1.
 	answer func(r *http.Request, path string, n int)
 
 	mu       sync.Mutex
 	came     map[string]int // calls
-	notified map[string]int // calls that were answered to somebody
+	notified map[string]int // calls whose sender received the answer
 }
 
 func newCallbacks(t *testing.T, addresses int, answer func(r *http.Request, path string, n int)) *manyCallbacks {
@@ -229,7 +228,7 @@ func (c *manyCallbacks) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// follow registers n callbacks at once, as an operator who moves from another hub does.
+// follow registers n callbacks at once, as a move from another hub does.
 func (c *manyCallbacks) follow(t *testing.T, r *running, feed string, n int) {
 	t.Helper()
 	var list bytes.Buffer
@@ -247,7 +246,8 @@ func (c *manyCallbacks) follow(t *testing.T, r *running, feed string, n int) {
 	}
 }
 
-// count is how many callbacks were told, and how often the most told one.
+// count returns the number of notified callbacks, of all calls, and of the calls of the most
+// notified callback.
 func (c *manyCallbacks) count() (callbacks, calls, maxCalls int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -259,7 +259,7 @@ func (c *manyCallbacks) count() (callbacks, calls, maxCalls int) {
 	return callbacks, calls, maxCalls
 }
 
-// often are the callbacks that were told more than once, in order.
+// notifiedTwice returns the callbacks with more than one notification, sorted.
 func (c *manyCallbacks) notifiedTwice() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -273,7 +273,7 @@ func (c *manyCallbacks) notifiedTwice() []string {
 	return all
 }
 
-// accepted pings and reports whether that was acknowledged.
+// accepted sends a ping and reports whether it was acknowledged.
 func accepted(base, feed string) bool {
 	res, err := http.PostForm(base+"/rsscloud/ping", map[string][]string{"url": {feed}})
 	if err != nil {

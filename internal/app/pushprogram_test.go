@@ -53,7 +53,7 @@ func programWith(t *testing.T, change func(*config.Config)) *App {
 	return a
 }
 
-// until waits for something to become true.
+// until waits for a condition.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for range 3000 {
@@ -68,11 +68,11 @@ func until(t *testing.T, what string, is func() bool) {
 	t.Fatalf("in vain for: %s", what)
 }
 
-// toldFeed is a feed that names hubs, and keeps who read it.
+// hubFeed is a feed with hub links that records its readers.
 type hubFeed struct {
 	*httptest.Server
 	mu    sync.Mutex
-	links string // elements
+	links string // link elements
 	items []string
 	reads []string // User-Agents
 }
@@ -119,7 +119,7 @@ func read(t *testing.T, a *App, feed string) int64 {
 	return got.Source.ID
 }
 
-// titles are those of a source's items, newest first.
+// titles returns the titles of a source's items, newest first.
 func titles(t *testing.T, a *App, id int64) []string {
 	t.Helper()
 	list, err := a.river.Items(t.Context(), river.ItemQuery{SourceID: id})
@@ -137,8 +137,8 @@ func has(list []string, s string) bool {
 	return strings.Contains("\n"+strings.Join(list, "\n")+"\n", "\n"+s+"\n")
 }
 
-// TestRiverShowsPushFromAnotherHub has two programs: the hub of a feed, and
-// one whose river reads it.
+// TestRiverShowsPushFromAnotherHub runs two programs: the hub of a feed, and a river that reads
+// the feed.
 func TestRiverShowsPushFromAnotherHub(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
@@ -172,7 +172,7 @@ func TestRiverShowsPushFromAnotherHub(t *testing.T) {
 				}
 				return len(list) > 0
 			})
-			until(t, "the hub has it on disk", func() bool { // WebSub's subscriber knows a moment before
+			until(t, "the hub has it on disk", func() bool { // the WebSub subscriber knows it a moment before
 				n, err := far.store.Subscribers(t.Context(), hub.TopicID(f.url()), time.Now())
 				return err == nil && len(n) > 0
 			})
@@ -185,14 +185,13 @@ func TestRiverShowsPushFromAnotherHub(t *testing.T) {
 				}
 				until(t, title, func() bool { return has(titles(t, near, id), title) })
 				t.Logf("%s: %s after the ping", title, time.Since(from).Round(time.Millisecond))
-				<-time.After(1100 * time.Millisecond) // the hub's least interval
+				<-time.After(1100 * time.Millisecond) // minimum interval of the hub
 			}
 		})
 	}
 }
 
-// TestRiverShowsPushFromOwnHubWithoutNetwork has the river read a feed whose hub
-// is this program.
+// TestRiverShowsPushFromOwnHubWithoutNetwork has the river read a feed whose hub is this program.
 func TestRiverShowsPushFromOwnHubWithoutNetwork(t *testing.T) {
 	t.Parallel()
 	a, f := program(t), newHubFeed(t)

@@ -13,12 +13,11 @@ import (
 	"testing"
 )
 
-// pages is a web server whose paths redirect, or answer the challenge, and that keeps the
-// requests.
+// pages is a web server whose paths redirect or answer the challenge; it records all requests.
 type pages struct {
 	*httptest.Server
 	mu   sync.Mutex
-	to   map[string]string // path: Location
+	to   map[string]string // Location by path
 	deaf bool              // the challenge is not answered
 	got  []string          // method and path
 }
@@ -45,7 +44,7 @@ func (p *pages) serve(w http.ResponseWriter, r *http.Request) {
 	switch to := p.to[r.URL.Path]; {
 	case to != "":
 		if r.URL.RawQuery != "" {
-			to += "?" + r.URL.RawQuery // as rsscloud-server's own tests do
+			to += "?" + r.URL.RawQuery // as in rsscloud-server's own tests
 		}
 		w.Header().Set("Location", to)
 		w.WriteHeader(http.StatusFound)

@@ -18,13 +18,13 @@ import (
 	"time"
 )
 
-// supervisor does for the program what a service manager does: it holds the sockets, hands
-// them over by LISTEN_FDS, and hears the notifications.
+// supervisor imitates a service manager: it holds the sockets, passes them by LISTEN_FDS, and
+// receives the notifications.
 type supervisor struct {
 	t             *testing.T
 	dir           string
 	public, admin *net.TCPListener
-	plain         *net.TCPListener // for what is not TLS
+	plain         *net.TCPListener // for the plain listener
 	states        *net.UnixConn
 	cmd           *exec.Cmd
 }
@@ -40,7 +40,7 @@ func newSupervisor(t *testing.T) *supervisor {
 		t.Cleanup(func() { open.Close() })
 		*l = open
 	}
-	// The name is short, for the system allows only 107 bytes.
+	// The name is short, because the system allows only 107 bytes.
 	dir, err := os.MkdirTemp("", "cb-notify-")
 	if err != nil {
 		t.Fatal(err)
@@ -54,8 +54,8 @@ func newSupervisor(t *testing.T) *supervisor {
 	return s
 }
 
-// start runs the program with the sockets. The shell is there for LISTEN_PID, which has to
-// name the process itself.
+// start runs the program with the sockets. A shell sets LISTEN_PID, which must be the process's
+// own id.
 func (s *supervisor) start(args ...string) {
 	s.t.Helper()
 	prog := command(s.t, s.dir, args...)
@@ -73,10 +73,10 @@ func (s *supervisor) start(args ...string) {
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	s.t.Cleanup(func() { _ = s.cmd.Process.Kill() }) // it may have ended
+	s.t.Cleanup(func() { _ = s.cmd.Process.Kill() }) // the process may have ended
 }
 
-// hear waits for a state.
+// awaitState waits for a state.
 func (s *supervisor) awaitState(state string) {
 	s.t.Helper()
 	if err := s.states.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
@@ -127,7 +127,7 @@ func TestRestartByServiceManagerFailsNoRequest(t *testing.T) {
 			}
 		})
 	}
-	more := func() { // a request that each could have begun since now
+	more := func() { // one more request by each client
 		from := done.Load()
 		wait(t, "the clients go on", func() bool { return done.Load() > from+80 })
 	}
@@ -146,8 +146,8 @@ func TestRestartByServiceManagerFailsNoRequest(t *testing.T) {
 	t.Logf("%d requests of 8 clients over %d restarts, %d failed", done.Load(), restarts, failed.Load())
 }
 
-// askOnce is one request: pages over connections that stay, pings over new ones, because
-// what changes something is not sent twice when a connection ends.
+// askOnce sends one request: pages over kept connections and pings over new ones, because clients
+// do not repeat a POST after a lost connection.
 func askOnce(client *http.Client, base string, i int) error {
 	var res *http.Response
 	var err error

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/reference/routes.md")
 
-// allRoutes are the routes of a server with the default settings.
+// allRoutes are the routes of a server with default settings.
 func allRoutes(t *testing.T) []group {
 	t.Helper()
 	cfg := config.Default()
@@ -37,7 +37,7 @@ func allRoutes(t *testing.T) []group {
 	return routing{a}.groups(public, routing{a}.pages(public), http.NotFoundHandler())
 }
 
-// A user with the name of a route would never be seen: fixed routes come first.
+// A user with the name of a route would be unreachable: fixed routes have precedence.
 func TestFirstSegmentOfEachRouteIsReserved(t *testing.T) {
 	t.Parallel()
 	fixed := 0
@@ -88,7 +88,7 @@ func TestReferenceListsRoutes(t *testing.T) {
 	}
 }
 
-// reference is the routes in Markdown.
+// reference returns the routes in Markdown.
 func reference(groups []group) string {
 	var b strings.Builder
 	b.WriteString(`# Routes
@@ -113,7 +113,7 @@ Most endpoints that other programs call also take a slash at the end of their pa
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// shown are the routes in the order of their paths, without those that only have a slash more.
+// shown returns the routes sorted by path, without variants with a trailing slash.
 func shown(routes []route.Route) []route.Route {
 	var out []route.Route
 	for _, r := range routes {
@@ -129,7 +129,7 @@ func shown(routes []route.Route) []route.Route {
 	return out
 }
 
-// size is a number of bytes for people.
+// size formats a number of bytes.
 func size(n int64) string {
 	switch {
 	case n == 0:

@@ -48,7 +48,7 @@ func from(t *testing.T, addr, to, text string) net.Conn {
 	return conn
 }
 
-// answered is the status of the next answer; 0: the connection was ended.
+// answered returns the status of the next answer; 0: the connection was closed.
 func answered(conn net.Conn) int {
 	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
@@ -76,8 +76,8 @@ func TestIdleConnectionsAreClosedAtTheLimit(t *testing.T) {
 	}
 }
 
-// What a client hears first is the answer to what it asked, also when it asks late; and the
-// end of the connection does not take it away, however much was sent and not read.
+// A client reads the answer first, even if it sends its request late. Closing the connection does
+// not discard the answer, even with unread request data.
 func TestRefusedClientReadsTheAnswerAfterItsRequest(t *testing.T) {
 	t.Parallel()
 	to := crowdedServer(t, 3, 1, http.NotFoundHandler())
@@ -98,7 +98,7 @@ func TestRefusedClientReadsTheAnswerAfterItsRequest(t *testing.T) {
 	if _, err := io.WriteString(conn, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n"+strings.Repeat("x", 60000)); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(20 * time.Millisecond) // the answer waits to be read, and so did what was sent
+	time.Sleep(20 * time.Millisecond) // both the answer and the request data are unread
 	if got := answered(conn); got != http.StatusServiceUnavailable {
 		t.Errorf("answered %d", got)
 	}
@@ -139,8 +139,8 @@ func TestAnsweringConnectionIsNotClosed(t *testing.T) {
 	}
 }
 
-// The server keeps a connection for half a second after its last answer. Many of those are
-// no reason to refuse another address, and neither are bodies that have only just begun.
+// The server keeps a connection open for half a second after its last answer. Neither these
+// connections nor new bodies cause refusals of other addresses.
 func TestConnectionsAfterTheirLastAnswerAreClosedAtTheLimit(t *testing.T) {
 	t.Parallel()
 	to := crowdedServer(t, 64, 64, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -206,7 +206,7 @@ func TestLargeBodiesPerAddressAreLimited(t *testing.T) {
 		for end := time.Now().Add(5 * time.Minute); ; {
 			conn := from(t, "127.1.0.1", to, head)
 			got := answered(conn)
-			_ = conn.Close() // many connections would be refused for their number
+			_ = conn.Close() // otherwise the connection limit would apply
 			if got == http.StatusServiceUnavailable {
 				return
 			}
@@ -256,7 +256,7 @@ func TestSlowBodyIsEvictedForAnotherAddress(t *testing.T) {
 	}
 	late.release()
 	first.release()
-	first.release() // of one that was ended
+	first.release() // release after the eviction
 	if n := len(all.held); n > maxBodies-1 {
 		t.Errorf("%d places are taken", n)
 	}

@@ -14,13 +14,13 @@ func TestLowDiskStateChangesWithHysteresis(t *testing.T) {
 		{64 * mib, 10_000 * mib, 64 * mib, false, false},
 		{63 * mib, 10_000 * mib, 64 * mib, true, true},
 		{10 * mib, 10_000 * mib, 64 * mib, true, false},
-		{70 * mib, 10_000 * mib, 64 * mib, true, false}, // more than the least, and not by an eighth
+		{70 * mib, 10_000 * mib, 64 * mib, true, false}, // above the threshold, but by less than an eighth
 		{72 * mib, 10_000 * mib, 64 * mib, false, true},
 		{65 * mib, 10_000 * mib, 64 * mib, false, false},
 		{9 * mib, 80 * mib, 64 * mib, true, true}, // a small disk: an eighth of it is 10
 		{12 * mib, 80 * mib, 64 * mib, false, true},
 		{0, 80 * mib, 0, false, false}, // any amount is enough
-		{0, 0, 64 * mib, false, false}, // not known
+		{0, 0, 64 * mib, false, false}, // unknown
 	} {
 		now, changed := s.judge(tt.free, tt.size, tt.wanted)
 		if now.low != tt.low || changed != tt.changed || now.known != (tt.size > 0) {

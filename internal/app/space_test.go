@@ -31,7 +31,7 @@ func (l *logged) count(text string) int {
 	return strings.Count(l.b.String(), text)
 }
 
-// TestNearlyFullDiskIsReportedAndStillWritten leaves some space, of less than an eighth.
+// TestNearlyFullDiskIsReportedAndStillWritten leaves less than an eighth of the space.
 func TestNearlyFullDiskIsReportedAndStillWritten(t *testing.T) {
 	t.Parallel()
 	dir := tmpfs(t, "16m")
@@ -59,7 +59,7 @@ func TestNearlyFullDiskIsReportedAndStillWritten(t *testing.T) {
 			t.Errorf("%s/healthz: %d", base, code)
 		}
 	}
-	// There is space for these, so they are accepted.
+	// Space remains for these requests, so they are accepted.
 	if code, body := post(t, r.base+"/rsscloud/pleaseNotify", s.form(feed, "yes")); code != 200 || !strings.Contains(body, `success="true"`) {
 		t.Errorf("pleaseNotify: %d %s", code, body)
 	}

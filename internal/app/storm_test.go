@@ -19,9 +19,9 @@ import (
 	"cloudburst/internal/nettest"
 )
 
-// TestStopDuringDeliveryRepeatsNoNotification stops the program while it tells 2,000
-// callbacks. Those that take seconds are waited for; those that take longer than the
-// stop may are told again, and nobody else is.
+// TestStopDuringDeliveryRepeatsNoNotification stops the program during 2,000 deliveries. It waits
+// for callbacks that take seconds. Only callbacks that take longer than the stop are notified
+// again.
 func TestStopDuringDeliveryRepeatsNoNotification(t *testing.T) {
 	t.Parallel()
 	t.Run("all answer in time", func(t *testing.T) {
@@ -34,8 +34,7 @@ func TestStopDuringDeliveryRepeatsNoNotification(t *testing.T) {
 	})
 }
 
-// stopInTheMiddle stops and starts it. hung are callbacks that do not answer within
-// any stop.
+// stopInTheMiddle stops and restarts the program. hung selects callbacks that outlast any stop.
 func stopInTheMiddle(t *testing.T, hung func(id int) bool) {
 	t.Helper()
 	const all, some = 2000, 300
@@ -141,7 +140,7 @@ func TestSecondSignalStopsImmediatelyWithoutLoss(t *testing.T) {
 	}
 }
 
-// silence are callbacks that take a connection and never say anything.
+// silentCallbacks accept connections and never answer.
 func silentCallbacks(t *testing.T, n int) (bases []string) {
 	t.Helper()
 	for i := range n {
@@ -157,7 +156,7 @@ func silentCallbacks(t *testing.T, n int) (bases []string) {
 				}
 				go func() {
 					defer conn.Close()
-					_, _ = io.Copy(io.Discard, conn) // until the other side gives up
+					_, _ = io.Copy(io.Discard, conn) // until the other side stops
 				}()
 			}
 		}()
@@ -167,7 +166,7 @@ func silentCallbacks(t *testing.T, n int) (bases []string) {
 	return bases
 }
 
-// leave ends what follow began.
+// leave removes the subscriptions of follow.
 func (c *manyCallbacks) leave(t *testing.T, r *running, feed string, n int) {
 	t.Helper()
 	for i := range n {
@@ -187,7 +186,7 @@ func (c *manyCallbacks) leave(t *testing.T, r *running, feed string, n int) {
 	}
 }
 
-// metric is one value of the program's own.
+// metric returns one metric of the program.
 func (r *running) metric(name string) float64 {
 	r.t.Helper()
 	_, body := get(r.t, r.admin+"/metrics")
@@ -204,8 +203,8 @@ func (r *running) metric(name string) float64 {
 	return 0
 }
 
-// TestFailingCallbacksDoNotDelayOthers: of 1,200 callbacks a third answers, a third refuses
-// the connection, a third takes it and is silent.
+// TestFailingCallbacksDoNotDelayOthers has 1,200 callbacks: a third answers, a third refuses
+// connections, and a third never answers.
 func TestFailingCallbacksDoNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	const each, rounds = 400, 4
@@ -256,7 +255,7 @@ func TestFailingCallbacksDoNotDelayOthers(t *testing.T) {
 	wait(t, "the storm leaves nothing behind", func() bool { return p.idle() && p.metric("go_goroutines") < quiet+50 })
 }
 
-// failing are the callbacks whose last change did not arrive.
+// failing returns the callbacks whose last notification failed.
 func (r *running) failing() (callbacks []string) {
 	r.t.Helper()
 	for after := ""; ; {
@@ -282,7 +281,7 @@ func (r *running) failing() (callbacks []string) {
 	}
 }
 
-// among counts the callbacks that are of this crowd.
+// among counts the callbacks that belong to c.
 func (c *manyCallbacks) among(callbacks []string) (n int) {
 	for _, callback := range callbacks {
 		for _, base := range c.bases {
@@ -294,8 +293,8 @@ func (c *manyCallbacks) among(callbacks []string) (n int) {
 	return n
 }
 
-// TestChangeFoundDuringStopIsNotified: the ping was acknowledged before the stop,
-// its feed answers during it.
+// TestChangeFoundDuringStopIsNotified: the ping is acknowledged before the stop, and the feed
+// answers during it.
 func TestChangeFoundDuringStopIsNotified(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -303,7 +302,7 @@ func TestChangeFoundDuringStopIsNotified(t *testing.T) {
 	called, answer := make(chan struct{}, 10), make(chan struct{})
 	slowly := newCallbacks(t, 1, func(r *http.Request, _ string, _ int) {
 		called <- struct{}{}
-		select { // keeps the stop waiting
+		select { // delays the stop
 		case <-time.After(4 * time.Second):
 		case <-r.Context().Done():
 		}

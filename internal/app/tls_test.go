@@ -24,8 +24,8 @@ import (
 
 const tlsName = "hub.test"
 
-// client believes the authority only, finds every name at the supervisor's sockets, and
-// shows redirects instead of following them.
+// client trusts only the authority, resolves every name to the supervisor's sockets, and does not
+// follow redirects.
 func (s *supervisor) client(roots *x509.CertPool) *http.Client {
 	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
 		to := s.public.Addr()
@@ -128,8 +128,8 @@ func TestPlainHTTPRedirectsExceptForOldEndpoints(t *testing.T) {
 	s.stop()
 }
 
-// TestProgramsRegisterAtTheCloudOfATLSServer starts a server with TLS and a plain listener next to
-// it, registers where the <cloud> of a feed leads, and has the feed changed.
+// TestProgramsRegisterAtTheCloudOfATLSServer starts a server with TLS and a plain listener,
+// registers at the <cloud> of a feed, and changes the feed.
 func TestProgramsRegisterAtTheCloudOfATLSServer(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -186,7 +186,7 @@ func TestProgramsRegisterAtTheCloudOfATLSServer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// Programs of 2009 know no https-post as the protocol of a callback.
+			// Programs of 2009 do not know https-post as a callback protocol.
 			result, err := (&rsscloud.Client{HTTP: c}).PleaseNotify(t.Context(), cloud, rsscloud.Registration{
 				Protocol: rsscloud.HTTPPost, Domain: "localhost", Port: port, Path: "/notify", URLs: []string{feed},
 			})
@@ -201,7 +201,7 @@ func TestProgramsRegisterAtTheCloudOfATLSServer(t *testing.T) {
 	}
 }
 
-// filesFor writes a certificate for example.com and its key, and returns who believes it.
+// filesFor writes a certificate for example.com and its key, and returns a pool that trusts it.
 func filesFor(t *testing.T, dir string) *x509.CertPool {
 	t.Helper()
 	srv := httptest.NewUnstartedServer(nil)

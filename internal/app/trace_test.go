@@ -26,13 +26,13 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// collector takes traces as Jaeger does.
+// collector receives traces as Jaeger does.
 type collector struct {
 	*httptest.Server
 	mu    sync.Mutex
 	spans []seenSpan
 	auth  string
-	raw   bytes.Buffer // all that came
+	raw   bytes.Buffer // all received bytes
 }
 
 type seenSpan struct {
@@ -76,7 +76,7 @@ type keyValue interface {
 func attributesOf[T keyValue](list []T) map[string]string {
 	all := map[string]string{}
 	for _, kv := range list {
-		text, _ := json.Marshal(kv) // for a test's eyes: a value that cannot be written is missed below
+		text, _ := json.Marshal(kv) // for messages only: a missing value fails below
 		var v struct {
 			Value struct{ Value map[string]any }
 		}
@@ -92,7 +92,7 @@ func (s seenSpan) attr(name string) string { return attributesOf(s.Attributes)[n
 func (s seenSpan) parent() string          { return hex.EncodeToString(s.ParentSpanId) }
 func (s seenSpan) id() string              { return hex.EncodeToString(s.SpanId) }
 
-// named are the spans of a name that came so far, in order of their beginning.
+// named returns the spans of a name so far, in order of their start.
 func (c *collector) named(name string) []seenSpan {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,7 +113,7 @@ func (c *collector) await(t *testing.T, name string, n int) []seenSpan {
 	return c.named(name)
 }
 
-// inOneTrace fails when a span ends before it begins, or is in another trace than the first.
+// inOneTrace fails if a span ends before it begins or belongs to another trace than the first.
 func inOneTrace(t *testing.T, spans ...seenSpan) {
 	t.Helper()
 	for _, s := range spans {
@@ -238,7 +238,7 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// TestTwoNodesShareATrace stops a node in the middle of a change; the other goes on.
+// TestTwoNodesShareATrace stops a node in the middle of a change; the other node continues.
 func TestTwoNodesShareATrace(t *testing.T) {
 	t.Parallel()
 	const all, before = 3000, 300

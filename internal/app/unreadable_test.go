@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestUnreadableTopicIsRefusedInEachProtocol asks every door for, and tells
-// it of, a topic in a network that this server does not read from.
+// TestUnreadableTopicIsRefusedInEachProtocol subscribes to and pings a topic on a refused network
+// over each protocol.
 func TestUnreadableTopicIsRefusedInEachProtocol(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)

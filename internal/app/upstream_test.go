@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// relay has r follow a feed, and waits until its hub has said yes.
+// relay has r follow a feed and waits until its hub has confirmed.
 func (r *running) relay(t *testing.T, q client.RelayRequest) {
 	t.Helper()
 	c := &client.Client{Base: r.admin}
@@ -37,8 +37,8 @@ func (r *running) relay(t *testing.T, q client.RelayRequest) {
 	})
 }
 
-// TestChangeCascadesFromHubToHub has one program follow a feed at another: a ping
-// of the one reaches who is subscribed at the other.
+// TestChangeCascadesFromHubToHub has one program follow a feed at another. A ping at the first
+// reaches the subscribers of the second.
 func TestChangeCascadesFromHubToHub(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
@@ -66,11 +66,11 @@ func TestChangeCascadesFromHubToHub(t *testing.T) {
 				q.Via, q.Hub = via, a.base+"/cnws"
 			}
 			b.relay(t, q)
-			wait(t, "the first hub has it on disk", func() bool { // WebSub's subscriber knows a moment before
+			wait(t, "the first hub has it on disk", func() bool { // the WebSub subscriber knows it a moment before
 				_, body := get(t, a.admin+"/v1/subscriptions")
 				return strings.Contains(body, `"callback"`)
 			})
-			wait(t, "what came while the hub was asked is looked at", func() bool { // its test call
+			wait(t, "what came while the hub was asked is looked at", func() bool { // the verification call
 				_, body := get(t, b.admin+"/v1/log?kind=ping")
 				return via == "websub" || strings.Contains(body, `"notify-`)
 			})
@@ -92,7 +92,7 @@ func TestChangeCascadesFromHubToHub(t *testing.T) {
 			wait(t, "the second hub has delivered everything", func() bool {
 				return events("notify", `"kind":"notify"`) == events("check", ": version ")
 			})
-			for len(s.received) > 0 { // its first reading counts as a change, too
+			for len(s.received) > 0 { // the first read counts as a change, too
 				<-s.received
 			}
 			wait(t, "it is written that the hub spoke", func() bool {
@@ -142,8 +142,8 @@ func TestHubDoesNotFollowItself(t *testing.T) {
 	}
 }
 
-// TestRelayResumesAfterRestartAtAnotherAddress stops the program that follows, and
-// starts it again on another port: it asks the hub anew, by itself.
+// TestRelayResumesAfterRestartAtAnotherAddress restarts the subscribed program on another port.
+// It renews its subscription by itself.
 func TestRelayResumesAfterRestartAtAnotherAddress(t *testing.T) {
 	t.Parallel()
 	for via, path := range map[string]string{"rsscloud": "/rsscloud/pleaseNotify", "websub": "/hub"} {

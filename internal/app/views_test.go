@@ -20,11 +20,11 @@ import (
 	"cloudburst/internal/river"
 )
 
-// follower hears of feeds by rssCloud and by WebSub, and agrees with everything.
+// follower subscribes by rssCloud and WebSub and confirms every verification.
 type follower struct {
 	*httptest.Server
 	mu       sync.Mutex
-	received []string // addresses that changed, by rssCloud
+	received []string // changed URLs, by rssCloud
 	bodies   []string // documents, by WebSub
 }
 
@@ -37,7 +37,7 @@ func newFollower(t *testing.T) *follower {
 			_, _ = io.WriteString(w, c)
 			return
 		}
-		body, _ := io.ReadAll(r.Body) // what is missing is seen in the test
+		body, _ := io.ReadAll(r.Body) // the test detects missing content
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		if r.URL.Path == "/websub" {
@@ -51,7 +51,7 @@ func newFollower(t *testing.T) *follower {
 	return f
 }
 
-// count is how many notifications came, by each way.
+// count returns the number of notifications by protocol.
 func (f *follower) count() (cloud, websub int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -72,7 +72,7 @@ func send(t *testing.T, to string, form url.Values) string {
 	return fmt.Sprint(res.StatusCode, " ", string(body))
 }
 
-// follow asks for an address by both protocols.
+// follow subscribes to a URL by both protocols.
 func (f *follower) follow(t *testing.T, a *App, address string) {
 	t.Helper()
 	u, err := url.Parse(f.URL)
@@ -97,7 +97,7 @@ func (f *follower) follow(t *testing.T, a *App, address string) {
 	f.mu.Unlock()
 }
 
-// people adds users, and a way to write as one of them.
+// people creates users and returns a function that posts as one of them.
 func people(t *testing.T, a *App, names ...string) func(user, text string, categories ...string) author.Post {
 	t.Helper()
 	for _, name := range names {
@@ -118,7 +118,7 @@ func people(t *testing.T, a *App, names ...string) func(user, text string, categ
 	}
 }
 
-// rest waits until nobody is owed anything.
+// rest waits until no delivery is pending.
 func rest(t *testing.T, a *App) {
 	t.Helper()
 	until(t, "all are told", func() bool {
@@ -263,7 +263,7 @@ func TestListOfAllFeedsContainsEveryReadableFeed(t *testing.T) {
 	t.Parallel()
 	a := program(t)
 	write := people(t, a, "alice", "bob", "carol", "dave", "erin")
-	for _, user := range []string{"alice", "bob", "carol", "dave"} { // erin never wrote
+	for _, user := range []string{"alice", "bob", "carol", "dave"} { // erin has no posts
 		write(user, "words")
 	}
 	if _, err := a.posts.SetProfile(t.Context(), "alice", func(p *author.Profile) error { p.Title = "Alice & Co"; return nil }, "test"); err != nil {
@@ -443,7 +443,7 @@ func TestPostFeedsNameNewPublicURLAfterStart(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	for _, url := range []string{"http://new.example", "http://new.example"} { // the second time nothing changes
+	for _, url := range []string{"http://new.example", "http://new.example"} { // the second start changes nothing
 		run(url, func(t *testing.T, a *App) {
 			for _, user := range users[1:] {
 				until(t, user+" has the new address", func() bool { version, ok := names(t, a, user, url); return ok && version == 2 })

@@ -17,8 +17,8 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// node starts the program on a database and waits until it has written where it listens. Its
-// log goes to log.
+// node starts the program on a database and waits until it has written its addresses. Its output
+// is written to log.
 func node(t *testing.T, database string, log *lockedBuffer) *process {
 	t.Helper()
 	dir := t.TempDir()
@@ -28,7 +28,7 @@ func node(t *testing.T, database string, log *lockedBuffer) *process {
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	go func() { _ = p.cmd.Wait(); close(p.ended) }() // how it ended is in ProcessState
+	go func() { _ = p.cmd.Wait(); close(p.ended) }() // ProcessState has the result
 	t.Cleanup(p.kill)
 	p.base, p.admin = p.addr(dir, "listen.addr"), p.addr(dir, "admin.addr")
 	return p
@@ -69,7 +69,7 @@ func (p *process) waits(log *lockedBuffer, reason string) {
 	}
 }
 
-// works checks that a node is ready, and what it logged of its wait.
+// works checks that a node is ready and that it logged its wait.
 func (p *process) works(log *lockedBuffer) {
 	p.t.Helper()
 	wait(p.t, "it is ready", func() bool { code, _ := tryGet(p.base + "/readyz"); return code == http.StatusOK })
@@ -84,7 +84,7 @@ func (p *process) works(log *lockedBuffer) {
 	}
 }
 
-// ends checks that SIGTERM ends a node with status 0.
+// ends checks that SIGTERM stops a node with status 0.
 func (p *process) ends() {
 	p.t.Helper()
 	p.signal(syscall.SIGTERM)
@@ -93,7 +93,7 @@ func (p *process) ends() {
 	}
 }
 
-// withPassword is an address of the cluster's, with a password, which the cluster does not ask for.
+// withPassword adds a password to a database URL; the cluster does not require one.
 func withPassword(address string) string {
 	return strings.Replace(address, "cloudburst@", "cloudburst:geheim@", 1)
 }
@@ -120,7 +120,7 @@ func TestServerStartsBeforeItsDatabase(t *testing.T) {
 	if err := cluster.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// Both make the tables at the same moment.
+	// Both create the tables at the same moment.
 	a.works(&logs[0])
 	b.works(&logs[1])
 	f, s := newFeed(t), newSubscriber(t)
@@ -151,7 +151,7 @@ func TestServerWaitsForMigratingNode(t *testing.T) {
 	if err := start(t, cfg).stop(); err != nil {
 		t.Fatal(err)
 	}
-	// The version of the tables is locked as long as this transaction is prepared.
+	// The version of the tables is locked while this transaction is prepared.
 	storetest.Execute(t, database, "BEGIN; LOCK TABLE goose_db_version IN ACCESS EXCLUSIVE MODE; PREPARE TRANSACTION 'migration'")
 	var log, stopped lockedBuffer
 	p, q := node(t, withPassword(database), &log), node(t, withPassword(database), &stopped)
@@ -163,7 +163,7 @@ func TestServerWaitsForMigratingNode(t *testing.T) {
 	p.ends()
 }
 
-// stalling is a way to a database on which nothing moves until it is opened.
+// stalling is a proxy to a database that forwards nothing until it is opened.
 type stalling struct {
 	net.Listener
 	open chan struct{}

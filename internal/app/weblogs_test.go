@@ -20,8 +20,8 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// pings sends what its arguments say with Python's standard library: every number of
-// parameters that a ping may have, and one less and one more.
+// pings calls the methods in its arguments with Python's standard library, with each valid number
+// of parameters, one less and one more.
 const pings = `
 import sys, xmlrpc.client
 base, site, page, feed = sys.argv[1:]
@@ -47,7 +47,7 @@ for path in "/RPC2", "/weblogUpdates", "/":
             sys.exit(f"{path} {args!r}: {got!r}")
 `
 
-// changes is a list of changes as a program with nothing but XML reads it.
+// changes is changes.xml as a plain XML program reads it.
 type changes struct {
 	XMLName xml.Name
 	Version string `xml:"version,attr"`
@@ -71,7 +71,7 @@ func (r *running) changes(t *testing.T, path string) changes {
 	return c
 }
 
-// names says whether a line of the list is about url and, if it is not "", feed.
+// names reports whether a line of the list is about url and, unless it is "", feed.
 func (c changes) names(url, feed string) bool {
 	for _, s := range c.Sites {
 		if s.URL == url && (feed == "" || s.RSS == feed) {
@@ -113,13 +113,13 @@ func TestPythonPingsWithAnyNumberOfParameters(t *testing.T) {
 			t.Errorf("the extended ping is listed as %+v", l)
 		}
 	}
-	// What the feed's own change adds is not known beforehand; it is listed once at most.
+	// The feed's own change may be listed too, at most once.
 	if n != 18 || list.Count > before+19 {
 		t.Errorf("%d of 18 pings are listed, and the count rose by %d", n, list.Count-before)
 	}
 }
 
-// TestSitePingFindsItsFeed names a site in every way that a ping can.
+// TestSitePingFindsItsFeed names a site in each way that a ping allows.
 func TestSitePingFindsItsFeed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ link, ping string }{
@@ -238,7 +238,7 @@ func TestPingsOfEveryProtocolAreListed(t *testing.T) {
 	w.archived(t, feeds)
 }
 
-// begun is the moment of the list.
+// begun returns the time of the list.
 func begun(t *testing.T, c changes) time.Time {
 	t.Helper()
 	at, err := time.Parse(time.RFC1123, c.Updated)
@@ -248,8 +248,8 @@ func begun(t *testing.T, c changes) time.Time {
 	return at
 }
 
-// archived looks for the changes in the hours of the archive. The hour may have
-// changed meanwhile, so the last one counts too.
+// archived searches the changes in the hourly archives. The hour may have changed meanwhile, so
+// the previous one counts too.
 func (w *websubHub) archived(t *testing.T, feeds map[string]string) {
 	t.Helper()
 	now := time.Now().UTC()
@@ -297,7 +297,7 @@ func TestRefusedPingAnswersWithPageAndIsNotListed(t *testing.T) {
 		var body bytes.Buffer
 		_, err = body.ReadFrom(res.Body)
 		res.Body.Close()
-		bad := query != "" // without anything it is the form to fill in
+		bad := query != "" // without parameters it is the form
 		if err != nil || bad != (res.StatusCode >= 400 && res.StatusCode <= 499) || !strings.HasPrefix(res.Header.Get("Content-Type"), "text/html") || !strings.Contains(body.String(), "<html") {
 			t.Errorf("%q: %d %s, %v", query, res.StatusCode, res.Header.Get("Content-Type"), err)
 		}

@@ -21,7 +21,7 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// site serves documents that can be changed, and counts who reads them.
+// site serves changeable documents and counts their reads.
 type site struct {
 	*httptest.Server
 
@@ -30,8 +30,8 @@ type site struct {
 	reads map[string]int
 }
 
-// page is one document. Header is name, value, name, value …; SITE and HUB in it and
-// in the body stand for two addresses.
+// page is one document. header contains name, value, name, value …; SITE and HUB in headers and
+// body are placeholders for two URLs.
 type page struct {
 	status int // 0: 200
 	header []string
@@ -57,7 +57,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	fill := strings.NewReplacer("SITE", s.URL, "HUB", p.hub)
-	w.Header()["Content-Type"] = nil // none is guessed
+	w.Header()["Content-Type"] = nil // prevents content sniffing
 	for i := 0; i+1 < len(p.header); i += 2 {
 		w.Header().Add(p.header[i], fill.Replace(p.header[i+1]))
 	}
@@ -67,7 +67,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, fill.Replace(p.body))
 }
 
-// put makes or replaces a document and returns its address.
+// put creates or replaces a document and returns its URL.
 func (s *site) put(path string, p page) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,14 +85,13 @@ func (s *site) count(path string) int {
 	return s.reads[path]
 }
 
-// ear is a program that keeps every request whole. It says yes to everything, or
-// answers as it is told.
+// ear records every request completely. It confirms everything unless answer is set.
 type ear struct {
 	*httptest.Server
 
 	mu     sync.Mutex
 	came   []arrived
-	answer func(w http.ResponseWriter, r arrived, n int) // n: which of those with this method it is, from 1
+	answer func(w http.ResponseWriter, r arrived, n int) // n counts the requests with this method from 1
 }
 
 func newEar(t *testing.T, answer func(w http.ResponseWriter, r arrived, n int)) *ear {
@@ -106,7 +105,7 @@ func newEar(t *testing.T, answer func(w http.ResponseWriter, r arrived, n int)) 
 func (e *ear) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // whoever sent it has gone
+		return // the sender is gone
 	}
 	a := arrived{r, body}
 	e.mu.Lock()
@@ -125,7 +124,7 @@ func (e *ear) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer(w, a, n)
 }
 
-// yes is the answer of a subscriber who agrees with everything.
+// yes is the answer of a subscriber that confirms everything.
 func yes(w http.ResponseWriter, r arrived, _ int) {
 	if all := r.URL.Query()["hub.challenge"]; len(all) > 0 {
 		_, _ = io.WriteString(w, all[len(all)-1])
@@ -138,7 +137,7 @@ func (e *ear) answers(f func(w http.ResponseWriter, r arrived, n int)) {
 	e.answer = f
 }
 
-// got are the requests with a method, in order.
+// got returns the requests with a method, in order.
 func (e *ear) got(method string) []arrived {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -152,7 +151,7 @@ func (e *ear) await(t *testing.T, method string, n int) []arrived {
 	return e.got(method)
 }
 
-// websubHub is the whole program, as subscribers and publishers of WebSub meet it.
+// websubHub is the whole program with the helpers of WebSub subscribers and publishers.
 type websubHub struct {
 	*running
 	*site
@@ -180,7 +179,7 @@ func (w *websubHub) ask(t *testing.T, mode, topic, callback string, more ...stri
 	return post(t, w.base+"/hub", form)
 }
 
-// accepts is ask with the answer 202.
+// accepts is ask with the expected answer 202.
 func (w *websubHub) accepts(t *testing.T, mode, topic, callback string, more ...string) {
 	t.Helper()
 	if code, body := w.ask(t, mode, topic, callback, more...); code != http.StatusAccepted {
@@ -188,7 +187,7 @@ func (w *websubHub) accepts(t *testing.T, mode, topic, callback string, more ...
 	}
 }
 
-// subscribe asks, and waits until the subscription stands.
+// subscribe sends a subscription request and waits until it is active.
 func (w *websubHub) subscribe(t *testing.T, topic, callback string, more ...string) hub.Subscription {
 	t.Helper()
 	w.accepts(t, hub.ModeSubscribe, topic, callback, more...)
@@ -218,7 +217,7 @@ func (w *websubHub) decided(t *testing.T) {
 	})
 }
 
-// publish tells the hub of a change, and waits until everybody was told.
+// publish pings the hub and waits until all deliveries are done.
 func (w *websubHub) publish(t *testing.T, topic string) {
 	t.Helper()
 	if code, body := post(t, w.base+"/hub", url.Values{"hub.mode": {"publish"}, "hub.url": {topic}}); code != http.StatusNoContent {
@@ -227,8 +226,8 @@ func (w *websubHub) publish(t *testing.T, topic string) {
 	w.rest(t)
 }
 
-// rest waits until nobody is owed anything. It counts itself: the count that the
-// program shows may be older.
+// rest waits until no delivery is pending. It counts in the store, because the displayed count
+// may be older.
 func (r *running) rest(t *testing.T) {
 	t.Helper()
 	wait(t, "everybody was told", func() bool {
@@ -243,7 +242,7 @@ func signatureOf(secret string, body []byte) string {
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// same fails the test when a delivery is not content, its type and its links.
+// same fails the test unless a delivery has this content, its type and its links.
 func (w *websubHub) same(t *testing.T, d arrived, topic, contentType, body string) {
 	t.Helper()
 	if string(d.body) != body || d.Header.Get("Content-Type") != contentType {
@@ -255,7 +254,7 @@ func (w *websubHub) same(t *testing.T, d arrived, topic, contentType, body strin
 	}
 }
 
-// The checks that the public test site makes of hubs, by their numbers there.
+// The checks of hubs on the public test site, by their numbers there.
 
 func TestHub100TypicalSubscription(t *testing.T) {
 	t.Parallel()

@@ -17,7 +17,7 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// What a hub must do besides the numbered checks of websub_test.go.
+// Requirements of hubs beyond the numbered checks of websub_test.go.
 
 func TestOnlyTheExactChallengeConfirms(t *testing.T) {
 	t.Parallel()
@@ -143,7 +143,7 @@ func TestCallbackURLIsUsedByteForByte(t *testing.T) {
 		return path
 	}
 	for i, path := range paths {
-		// net/http gives the bytes of the request line.
+		// net/http provides the bytes of the request line.
 		rest, ok := strings.CutPrefix(asked[i].RequestURI, line(path))
 		if !ok || !strings.HasPrefix(strings.TrimLeft(rest, "?&"), "hub.mode=subscribe&hub.topic=") || len(rest)-len(strings.TrimLeft(rest, "?&")) > 1 {
 			t.Errorf("%q was asked as %q", path, asked[i].RequestURI)
@@ -198,8 +198,8 @@ func TestNotificationNamesTopicAsSubscribed(t *testing.T) {
 	}
 }
 
-// TestMovedTopicKeepsItsSubscriptions has a topic redirect to another address.
-// The subscription stays with the name that was asked for.
+// TestMovedTopicKeepsItsSubscriptions redirects a topic to another URL. The subscription keeps
+// the requested name.
 func TestMovedTopicKeepsItsSubscriptions(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{301, 302, 307, 308} {
@@ -210,14 +210,14 @@ func TestMovedTopicKeepsItsSubscriptions(t *testing.T) {
 		w.put("/new", page{header: []string{"Content-Type", "application/json", "Link", `<SITE/new>; rel="self"`}, body: `"two"`})
 		w.publish(t, topic)
 		w.same(t, e.await(t, "POST", 1)[0], topic, "application/json", `"two"`)
-		// From now on its new name is known too.
+		// From now on the new name is known too.
 		w.put("/new", page{header: []string{"Content-Type", "application/json"}, body: `"three"`})
 		w.publish(t, w.URL+"/new")
 		w.same(t, e.await(t, "POST", 2)[1], topic, "application/json", `"three"`)
 	}
 }
 
-// TestTestFeedIsPublished follows the test feed as a subscriber of WebSub does.
+// TestTestFeedIsPublished follows the test feed as a WebSub subscriber does.
 func TestTestFeedIsPublished(t *testing.T) {
 	t.Parallel()
 	w, e := newWebSubHub(t, nil), newEar(t, nil)
@@ -269,7 +269,7 @@ func TestSubscriberStatusDecidesDelivery(t *testing.T) {
 	fulltest.Long(t)
 	w, elsewhere := newWebSubHub(t, nil), newEar(t, nil)
 	topic := w.text("/blog", "one")
-	// at answers a delivery; what it sends otherwise is a question.
+	// at answers deliveries with f; all other requests are verifications.
 	at := func(f func(w http.ResponseWriter, n int)) *ear {
 		return newEar(t, func(w http.ResponseWriter, r arrived, n int) {
 			if r.Method == http.MethodGet {
@@ -394,8 +394,8 @@ func TestEndpointAnswersBrowsers(t *testing.T) {
 	}
 }
 
-// TestSecretAndCallbackAreNotDisclosed looks for both wherever strangers may look,
-// and for the secret in what the operator reads day by day.
+// TestSecretAndCallbackAreNotDisclosed searches for both in all public output, and for the secret
+// in the operator's usual output.
 func TestSecretAndCallbackAreNotDisclosed(t *testing.T) {
 	t.Parallel()
 	const secret, token = "zq-secret-zq", "zq-token-zq"
@@ -428,7 +428,7 @@ func TestSecretAndCallbackAreNotDisclosed(t *testing.T) {
 	}
 	for _, path := range public {
 		code, body := get(t, w.base+path)
-		body = strings.ReplaceAll(body, `value="`+token+`"`, "") // what was asked for
+		body = strings.ReplaceAll(body, `value="`+token+`"`, "") // the client's own input
 		if code != http.StatusOK || strings.Contains(body, secret) || strings.Contains(body, token) {
 			t.Errorf("%s: %d, shows the secret: %v, the callback: %v", path, code, strings.Contains(body, secret), strings.Contains(body, token))
 		}
@@ -446,7 +446,7 @@ func TestSecretAndCallbackAreNotDisclosed(t *testing.T) {
 	}
 }
 
-// safeBuffer takes what many write at the same time.
+// safeBuffer is a buffer for concurrent writers.
 type safeBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

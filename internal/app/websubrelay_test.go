@@ -16,10 +16,10 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// hubOf plays a hub that takes every request, and asks back afterwards.
+// hubOf plays a hub that accepts every request and then verifies it.
 type hubOf struct {
 	*ear
-	asked chan websub.Subscription // that the callback said yes to
+	asked chan websub.Subscription // subscriptions confirmed by the callback
 }
 
 func newHubOf(t *testing.T, answer func(w http.ResponseWriter, r arrived, n int) bool) *hubOf {
@@ -33,7 +33,7 @@ func newHubOf(t *testing.T, answer func(w http.ResponseWriter, r arrived, n int)
 	return h
 }
 
-// take answers a request with 202 and asks the callback then.
+// take answers a request with 202 and then verifies the callback.
 func (h *hubOf) take(t *testing.T, w http.ResponseWriter, r arrived) {
 	q, err := websub.ParseRequest(r.body)
 	if err != nil || r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/x-www-form-urlencoded" {
@@ -64,7 +64,7 @@ func fetched(url string) (code int, header http.Header, body string) {
 	return res.StatusCode, res.Header, string(b)
 }
 
-// deliver sends content to a callback, as a hub does.
+// deliver sends content to a callback as a hub does.
 func deliver(t *testing.T, callback, body, signature string) int {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, callback, strings.NewReader(body))
@@ -84,10 +84,10 @@ func deliver(t *testing.T, callback, body, signature string) int {
 	return res.StatusCode
 }
 
-// The checks that the public test site makes of subscribers.
+// The checks of subscribers on the public test site.
 
-// TestSubscriberDiscoversHubAndTopic has the program find the hub of documents of every
-// kind, and looks what it asks the hub for.
+// TestSubscriberDiscoversHubAndTopic has the program discover the hub in each kind of document
+// and checks its request to the hub.
 func TestSubscriberDiscoversHubAndTopic(t *testing.T) {
 	t.Parallel()
 	const (
@@ -101,7 +101,7 @@ func TestSubscriberDiscoversHubAndTopic(t *testing.T) {
 	for name, c := range map[string]struct {
 		header []string
 		body   string
-		at     string // where the redirect that is followed comes from; "": nowhere
+		at     string // source of the followed redirect; "": none
 		status int
 		want   string // topic
 	}{
@@ -172,8 +172,7 @@ func TestSubscriberFollowsHubRedirect(t *testing.T) {
 	}
 }
 
-// TestCallbackAnswers asks the callbacks of a program that follows something what
-// only a hub may ask, and what no hub should.
+// TestCallbackAnswers sends the program's callbacks valid and invalid requests of a hub.
 func TestCallbackAnswers(t *testing.T) {
 	t.Parallel()
 	w, h := newWebSubHub(t, nil), newHubOf(t, nil)
@@ -211,7 +210,7 @@ func TestCallbackAnswers(t *testing.T) {
 	}
 }
 
-// spawnTrusting starts the program as a process that trusts the certificate of srv.
+// spawnTrusting starts the program in a process that trusts the certificate of srv.
 func spawnTrusting(t *testing.T, srv *httptest.Server, args ...string) *process {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "roots.pem")
@@ -221,8 +220,8 @@ func spawnTrusting(t *testing.T, srv *httptest.Server, args ...string) *process 
 	return spawnWith(t, t.TempDir(), []string{"SSL_CERT_FILE=" + file}, args...)
 }
 
-// TestContentWithInvalidSignatureIsIgnored plays a hub over TLS, the only ones that
-// get a secret, and counts how often the feed is read.
+// TestContentWithInvalidSignatureIsIgnored plays a hub over TLS, because only such hubs get a
+// secret, and counts the reads of the feed.
 func TestContentWithInvalidSignatureIsIgnored(t *testing.T) {
 	t.Parallel()
 	asked := make(chan websub.Subscription, 10)
