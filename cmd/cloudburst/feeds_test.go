@@ -16,15 +16,15 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// feedsKey is where a script keeps its manyFeeds.
+// feedsKey is the key of a script's manyFeeds.
 type feedsKey struct{}
 
-// manyFeeds serves feeds that are called 1.xml and so on, with two items each and those
-// that were posted, and pages that name feeds.
+// manyFeeds serves feeds named 1.xml, 2.xml and so on, each with two items plus the posted
+// ones, and pages that link to feeds.
 type manyFeeds struct {
 	mu    sync.Mutex
 	count int
-	posts map[int][]string // titles, the newest last
+	posts map[int][]string // titles, oldest first
 }
 
 func (f *manyFeeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {

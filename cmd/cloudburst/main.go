@@ -1,5 +1,5 @@
 // Command cloudburst is a server to read, write and share feeds, and the tools around it.
-// Everything it does is in internal/cli.
+// internal/cli contains the implementation.
 package main
 
 import (

@@ -27,14 +27,14 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScripts runs testdata/script/*.txt. Besides testscript's own commands:
+// TestScripts runs testdata/script/*.txt. It adds these commands:
 //
 //	feed NAME         serves $WORK/NAME as a feed and sets $FEED
 //	await FILE RE     waits until a line of FILE matches
 //	await-file FILE   waits until FILE exists
 //	json FILE KEY V   the last line of FILE has this value at this key
-//	oldhub FILE       writes a subscriptions.json with times that lie ahead
-//	feeds N           serves N feeds, sets $FEEDS to where, and writes list.opml
+//	oldhub FILE       writes a subscriptions.json with future expiry times
+//	feeds N           serves N feeds, sets $FEEDS to their URL, and writes list.opml
 //	post I TITLE      adds an item to the Ith of those feeds
 //	get URL RE [FILE] reads URL, with the token in FILE, until the answer matches
 //	until RE COMMAND… runs the command until its output matches
@@ -46,7 +46,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
-			// What the person who runs the tests has set is no business of theirs.
+			// The tests ignore the settings in the environment.
 			for _, kv := range os.Environ() {
 				if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "CLOUDBURST_") {
 					e.Setenv(name, "")
@@ -63,7 +63,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// feedServer gives a file as a feed, anew for each request.
+// feedServer serves a file as a feed and reads it for each request.
 type feedServer struct {
 	file string
 	mu   sync.Mutex
@@ -91,7 +91,7 @@ func serveFeed(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("FEEDHOST", srv.URL)
 }
 
-// patience bounds waiting: it is reached only when something is broken.
+// patience limits each wait. Only a broken program reaches it.
 const patience = 5 * time.Minute
 
 func poll(ts *testscript.TestScript, what string, done func() bool) {
@@ -122,7 +122,7 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	})
 }
 
-// awaitFile waits for a file and sets $LAST to its text.
+// awaitFile waits for a file and sets $LAST to its content.
 func awaitFile(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: await-file FILE VARIABLE")
@@ -132,7 +132,7 @@ func awaitFile(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Setenv(args[1], strings.TrimSpace(string(b)))
 		return err == nil && strings.HasSuffix(string(b), "\n")
 	})
-	// An address is more use in two pieces, too.
+	// Scripts need host and port of an address separately, too.
 	if host, port, err := net.SplitHostPort(ts.Getenv(args[1])); err == nil {
 		ts.Setenv(args[1]+"_HOST", host)
 		ts.Setenv(args[1]+"_PORT", port)
@@ -163,7 +163,7 @@ func checkJSON(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// subst copies a file with $NAME replaced, and {+2h} by the moment in two hours.
+// subst copies a file with $NAME replaced, and {+2h} replaced by the time in two hours.
 func subst(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: subst FROM TO")

@@ -155,7 +155,7 @@ func (s *subscriber) wait(t *testing.T, what string) string {
 	case url := <-s.received:
 		return url
 	case <-time.After(maxWait):
-		t.Fatalf("nothing was heard: %s", what)
+		t.Fatalf("no notification received: %s", what)
 		return ""
 	}
 }
@@ -346,7 +346,7 @@ func TestTestFeedCanBeFollowedByAnyServerName(t *testing.T) {
 			t.Fatalf("ping of %s: %d %s", feed, code, body)
 		}
 		if got := s.wait(t, "the first look counts as a change"); got != feed {
-			t.Errorf("told of %q", got)
+			t.Errorf("notified of %q", got)
 		}
 	}
 	if code, body := get(t, r.base+"/"); code != 200 || !strings.Contains(body, "/test/rss.xml") {

@@ -67,7 +67,7 @@ func TestCallbackOnOwnListenerIsRejectedImmediately(t *testing.T) {
 		t.Errorf("the feed was read %d times for callbacks that are rejected", n)
 	}
 	if _, log := get(t, w.base+"/log"); !strings.Contains(log, "is on this server itself") {
-		t.Error("the log does not tell why")
+		t.Error("the log does not contain the reason")
 	}
 	for _, callback := range []string{"https://hub.example.org:8443/callback", "http://other.example.org/callback", w.URL + "/callback"} {
 		if code, body := w.ask(t, hub.ModeSubscribe, feed, callback); code != http.StatusAccepted {

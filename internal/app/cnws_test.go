@@ -95,7 +95,7 @@ func TestCNWSPublisher(t *testing.T) {
 		}
 	}
 	if n := len(e.got("POST")); n != 1 {
-		t.Errorf("asked for consent %d times", n)
+		t.Errorf("%d verifications", n)
 	}
 	begun := time.Now()
 	w.put("/rss.xml", rssWith("Zwei &amp; mehr"))
@@ -103,15 +103,15 @@ func TestCNWSPublisher(t *testing.T) {
 	notified := e.await(t, "POST", 2)
 	m, err := cnws.Parse(bytes.NewReader(notified[1].body))
 	if err != nil || m.Change == nil {
-		t.Fatalf("told %s: %v", notified[1].body, err)
+		t.Fatalf("received %s: %v", notified[1].body, err)
 	}
 	if c := m.Change; c.ResourceID != feed || c.Title != "Zwei & mehr" || c.Description != "An excerpt" || c.ChangeTime.Before(begun.Add(-time.Minute)) || notified[1].RequestURI != "/n?a=1&b=2" {
-		t.Errorf("told at %s: %+v", notified[1].RequestURI, c)
+		t.Errorf("received at %s: %+v", notified[1].RequestURI, c)
 	}
 	for name, c := range map[string]struct{ resource, callback string }{
 		"a resource that cannot be read": {w.URL + "/missing", e.URL + "/n"},
-		"a page that says 200 to all":    {feed, w.text("/page", "hello")},
-		"a callback that says no":        {feed, newEar(t, func(w http.ResponseWriter, _ arrived, _ int) { cnwsAnswer(w, "false") }).URL},
+		"a page that answers 200 to all": {feed, w.text("/page", "hello")},
+		"a callback that refuses":        {feed, newEar(t, func(w http.ResponseWriter, _ arrived, _ int) { cnwsAnswer(w, "false") }).URL},
 		"the publisher itself":           {feed, w.base + "/cnws"},
 		"nobody":                         {feed, "http://127.0.0.1:1/"},
 	} {
@@ -162,7 +162,7 @@ func TestCNWSAnswerDecidesWhetherSubscriptionStays(t *testing.T) {
 				w.put("/rss.xml", rssWith(fmt.Sprint(name, i)))
 				w.publish(t, feed)
 				if n := len(c.got("POST")) - 1; n != want {
-					t.Errorf("told %d times after change %d, want %d", n, i+1, want)
+					t.Errorf("%d notifications after change %d, want %d", n, i+1, want)
 				}
 			}
 			s, ok := w.cnwsSubscription(t, feed, c.URL)
@@ -209,7 +209,7 @@ func TestReturningCNWSSubscriberReceivesMissedChange(t *testing.T) {
 	}
 	notified := again.await(t, "POST", 1)
 	if m, err := cnws.Parse(bytes.NewReader(notified[0].body)); err != nil || m.Change == nil || m.Change.Title != "two" {
-		t.Errorf("told %s, %v", notified[0].body, err)
+		t.Errorf("received %s, %v", notified[0].body, err)
 	}
 }
 
@@ -222,12 +222,12 @@ func TestCNWSSubscriber(t *testing.T) {
 		t.Fatalf("pleaseNotify: %d %s", code, body)
 	}
 	if code, got := w.respond(t, changeOf(feed)); code != http.StatusOK || got.Status {
-		t.Errorf("a change that nobody asked for: %d %+v", code, got)
+		t.Errorf("a change without subscription: %d %+v", code, got)
 	}
-	w.relay(t, client.RelayRequest{Feed: feed, Via: "cnws", Hub: publisher.URL + "/door"})
+	w.relay(t, client.RelayRequest{Feed: feed, Via: "cnws", Hub: publisher.URL + "/endpoint"})
 	asked := publisher.await(t, "POST", 1)[0]
 	m, err := cnws.Parse(bytes.NewReader(asked.body))
-	if err != nil || m.Subscribe == nil || m.Subscribe.ResourceID != feed || !strings.HasSuffix(m.Subscribe.NotificationURL, "/cnws") || asked.RequestURI != "/door" {
+	if err != nil || m.Subscribe == nil || m.Subscribe.ResourceID != feed || !strings.HasSuffix(m.Subscribe.NotificationURL, "/cnws") || asked.RequestURI != "/endpoint" {
 		t.Fatalf("asked at %s with %s: %v", asked.RequestURI, asked.body, err)
 	}
 	w.put("/rss.xml", rssWith("two"))
@@ -235,7 +235,7 @@ func TestCNWSSubscriber(t *testing.T) {
 		t.Errorf("a change with elements of others: %d %+v", code, got)
 	}
 	if got := s.wait(t, "the change"); got != feed {
-		t.Errorf("told of %s", got)
+		t.Errorf("notified of %s", got)
 	}
 	if code, got := w.respond(t, changeOf(w.URL+"/other")); code != http.StatusOK || got.Status {
 		t.Errorf("a change of something else: %d %+v", code, got)
@@ -257,6 +257,6 @@ func TestCNWSSubscriber(t *testing.T) {
 		t.Errorf("a change after that: %d %+v", code, got)
 	}
 	if n := len(publisher.got("POST")); n != 1 {
-		t.Errorf("the publisher was asked %d times", n)
+		t.Errorf("%d requests to the publisher", n)
 	}
 }

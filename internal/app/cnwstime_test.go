@@ -225,7 +225,7 @@ func TestUnreachableSubscriberIsRemovedAfterADay(t *testing.T) {
 		b.change("two")
 		b.pass(time.Second)
 		if got := b.received(); len(got) != 2 || got[1].doc.Change == nil || got[1].doc.Change.Title != "two" {
-			t.Fatalf("heard %+v", got)
+			t.Fatalf("received %+v", got)
 		}
 		stop()
 		b.change("three")
@@ -233,7 +233,7 @@ func TestUnreachableSubscriberIsRemovedAfterADay(t *testing.T) {
 		stop = b.other() // back in time
 		b.pass(90 * time.Minute)
 		if got := b.received(); len(got) != 3 || got[2].doc.Change.Title != "three" || !b.listed() {
-			t.Fatalf("heard %+v after it came back", got)
+			t.Fatalf("received %+v after its return", got)
 		}
 		stop()
 		dials := b.net.Dials()
@@ -252,7 +252,7 @@ func TestUnreachableSubscriberIsRemovedAfterADay(t *testing.T) {
 		defer b.other()()
 		b.pass(time.Hour)
 		if n := len(b.received()); n != 3 {
-			t.Errorf("told %d times", n)
+			t.Errorf("%d notifications", n)
 		}
 	})
 }
@@ -268,7 +268,7 @@ func TestUpstreamSubscriptionIsConfirmedAfterSilenceAndOutage(t *testing.T) {
 		b.pass(time.Minute)
 		first := b.received()
 		if len(first) != 1 || first[0].doc.Subscribe == nil || first[0].doc.Subscribe.ResourceID != bubbleFeed {
-			t.Fatalf("heard %+v", first)
+			t.Fatalf("received %+v", first)
 		}
 		b.pass(24 * time.Hour)
 		if r := b.respond(changeOf(bubbleFeed)); !r.Status {
@@ -277,19 +277,19 @@ func TestUpstreamSubscriptionIsConfirmedAfterSilenceAndOutage(t *testing.T) {
 		spoke := time.Now()
 		b.pass(bubbleSilence - 10*time.Minute)
 		if n := len(b.received()); n != 1 {
-			t.Fatalf("asked %d times before the silence had lasted", n)
+			t.Fatalf("%d requests before the silence", n)
 		}
 		b.pass(time.Hour)
 		got := b.received()
 		if len(got) != 2 || got[1].doc.Subscribe == nil || got[1].at.Sub(spoke) < bubbleSilence-time.Minute {
-			t.Fatalf("heard %+v after the silence", got)
+			t.Fatalf("received %+v after the silence", got)
 		}
 		b.stop()
 		b.pass(8 * time.Hour)
 		b.start()
 		b.pass(10 * time.Minute)
 		if got := b.received(); len(got) != 3 || got[2].doc.Subscribe == nil {
-			t.Errorf("heard %+v after an outage of eight hours", got)
+			t.Errorf("received %+v after an outage of eight hours", got)
 		}
 	})
 }

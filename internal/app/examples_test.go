@@ -116,7 +116,7 @@ func (x *exchanges) arrives(id string) {
 	x.Helper()
 	e := x.take(id)
 	if err := x.like(e, time.After(maxWait)); err != nil {
-		x.Fatalf("no request came like the example %s; others did: %v", id, err)
+		x.Fatalf("no request matches the example %s; others: %v", id, err)
 	}
 }
 
@@ -132,7 +132,7 @@ func (x *exchanges) notified(id string) {
 			return
 		}
 	}
-	x.Fatalf("no request came like the example %s; others did: %v", id, err)
+	x.Fatalf("no request matches the example %s; others: %v", id, err)
 }
 
 // like returns nil when a request like e arrives, or lists the other requests until end.

@@ -48,7 +48,7 @@ func TestExtendedPingNamesChangedPostAndCategories(t *testing.T) {
 				t.Errorf("the ping has %d parameters:\n%s", n, body)
 			}
 		case <-time.After(time.Minute):
-			t.Fatal("no ping came")
+			t.Fatal("no ping received")
 		}
 	}
 	post := write("alice", "one", "Go", "Fun | stuff")

@@ -178,10 +178,10 @@ func wantRefused(t *testing.T, r *running, list map[string]protocolCall) {
 		}
 	}
 	if code, body := get(t, r.base+"/readyz"); code != http.StatusServiceUnavailable {
-		t.Errorf("readyz says %d %s", code, body)
+		t.Errorf("readyz answers %d %s", code, body)
 	}
 	if code, body := get(t, r.base+"/healthz"); code != http.StatusOK {
-		t.Errorf("healthz says %d %s", code, body)
+		t.Errorf("healthz answers %d %s", code, body)
 	}
 }
 
@@ -203,7 +203,7 @@ func TestFullDiskIsReportedByEveryProtocolAndRecovers(t *testing.T) {
 	ballast := filepath.Join(dir, "ballast")
 	fill(t, ballast)
 	// The database may still use free space in its own files.
-	wait(t, "there is no room for a ping, nor to say that it is ready", func() bool {
+	wait(t, "the full disk is reported by a ping and by readyz", func() bool {
 		if accepted(r.base, feed) {
 			return false
 		}
@@ -222,13 +222,13 @@ func TestFullDiskIsReportedByEveryProtocolAndRecovers(t *testing.T) {
 	wantRefused(t, r, protocolCalls(feed, s, other))
 	after, err := r.app.Hub().Store.Counts(t.Context(), time.Now())
 	if err != nil || after != before {
-		t.Errorf("something was half applied: %+v became %+v, %v", before, after, err)
+		t.Errorf("a request was partially applied: %+v became %+v, %v", before, after, err)
 	}
 	if n, err := r.app.Hub().Store.CountChanges(t.Context()); err != nil || n != listed {
 		t.Errorf("%d changes are listed, which were %d: %v", n, listed, err)
 	}
 	if n := len(s.received); n != 0 {
-		t.Errorf("it was told %d times of a change that is not on disk", n)
+		t.Errorf("%d notifications of a change that is not on disk", n)
 	}
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
@@ -238,7 +238,7 @@ func TestFullDiskIsReportedByEveryProtocolAndRecovers(t *testing.T) {
 		t.Error("a ping is refused when there is room again")
 	}
 	if got := s.wait(t, "the change, when there is room again"); got != feed {
-		t.Errorf("told of %q", got)
+		t.Errorf("notified of %q", got)
 	}
 	for name, d := range protocolCalls(feed, s, other) {
 		if ok, answer := d.send(t, r.base); !ok {
@@ -335,7 +335,7 @@ func TestImpossibleStartFailsWithOneSentence(t *testing.T) {
 			err := cmd.Run()
 			exit, _ := errors.AsType[*exec.ExitError](err)
 			if exit == nil || exit.ExitCode() != 1 {
-				t.Fatalf("ended with %v; want exit status 1. It said: %s", err, &said)
+				t.Fatalf("ended with %v; want exit status 1; output: %s", err, &said)
 			}
 			for _, w := range want {
 				if !strings.Contains(said.String(), w) {
@@ -436,11 +436,11 @@ func TestDatabaseServerCrashesUnderLoad(t *testing.T) {
 	stop()
 	authors.Wait()
 	for url, at := range changed {
-		wait(t, "each feed's last acknowledged change is told", func() bool {
+		wait(t, "each feed's last acknowledged change is delivered", func() bool {
 			when, ok := last.Load(url)
 			return ok && when.(time.Time).After(at)
 		})
 	}
-	wait(t, "nothing is left to do", r.idle)
+	wait(t, "no work is pending", r.idle)
 	t.Logf("%d pings acknowledged, %d refused", good, bad)
 }

@@ -96,7 +96,7 @@ func TestSavedFeedIsDeliveredInTheSubscribedFormat(t *testing.T) {
 	put("two")
 	w.rest(t)
 	if got := cloud.wait(t, "the second version"); got != public+"/alice/rss.xml" {
-		t.Errorf("the cloud's subscriber heard %s", got)
+		t.Errorf("the cloud's subscriber received %s", got)
 	}
 	d := raw.await(t, http.MethodPost, 1)[0]
 	w.same(t, d, public+"/alice/rss.xml", "application/rss+xml; charset=utf-8", rssOf("two"))
@@ -214,7 +214,7 @@ func TestPrivateFeedIsNotDisclosed(t *testing.T) {
 	plain := secret.Access.Password
 	path := "/alice/private/" + secret.Selector + "." + plain + "/rss.xml"
 	if !strings.HasSuffix(secret.Access.URL, path) {
-		t.Errorf("the address is said to be %s", secret.Access.URL)
+		t.Errorf("reported URL: %s", secret.Access.URL)
 	}
 	expectAnswer(t, "by address", curl(t, r.base+path), "200", word, "private, no-store", "no-referrer")
 	expectAnswer(t, "by Basic", curl(t, "-u", secret.Access.Name+":"+plain, r.base+"/alice/private/feed.atom"), "200", word)
@@ -235,7 +235,7 @@ func TestPrivateFeedIsNotDisclosed(t *testing.T) {
 		}
 		get(t, r.base+"/pingSiteForm?name=x&url="+url.QueryEscape(topic))
 		if _, body := post(t, r.base+"/rsscloud/pleaseNotify", cloud.form(topic, "")); strings.Contains(body, `success="true"`) {
-			t.Errorf("somebody may follow %s", topic)
+			t.Errorf("%s can be followed", topic)
 		}
 		expectAnswer(t, "convert", curl(t, "-G", "--data-urlencode", "url="+topic, "--data", "to=csv", r.base+"/convert"), "404")
 	}
@@ -253,11 +253,11 @@ func TestPrivateFeedIsNotDisclosed(t *testing.T) {
 	}
 	for _, e := range events {
 		if strings.Contains(e.Text+e.Topic, word) || e.Kind == event.KindSave {
-			t.Errorf("the event %+v tells of it", e)
+			t.Errorf("the event %+v contains it", e)
 		}
 	}
 	if _, err := admin.NewSecret(t.Context(), "zoe", "x"); err == nil {
-		t.Error("a user who is not there has a reader")
+		t.Error("an unknown user has a river")
 	}
 	if err := admin.RevokeSecret(t.Context(), "alice", secret.Selector); err != nil {
 		t.Fatal(err)
@@ -300,8 +300,8 @@ func TestUnsentSaveIsNotifiedAfterStart(t *testing.T) {
 		t.Fatal(err, cerr)
 	}
 	start(t, cfg)
-	if got := ear.wait(t, "the version that was not told"); got != "http://hub.example/alice/rss.xml" {
-		t.Errorf("heard %s", got)
+	if got := ear.wait(t, "the notification of the version"); got != "http://hub.example/alice/rss.xml" {
+		t.Errorf("received %s", got)
 	}
 }
 

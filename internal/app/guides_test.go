@@ -417,7 +417,7 @@ func syndicationAsPrinted(g *guide) {
 	now := time.Date(2007, 1, 15, 0, 5, 0, 0, time.UTC)
 	f := g.parse(g.doc)
 	if len(f.Problems) == 0 {
-		g.Error("nobody hears that the document is broken")
+		g.Error("no problem is reported for the broken document")
 	}
 	repaired := strings.NewReplacer("<BR>", "", "<channelrdf:about", "<channel rdf:about").Replace(g.doc)
 	whole := g.parse(repaired)

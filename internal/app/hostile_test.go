@@ -45,23 +45,23 @@ func TestHostileRequestsAreRejectedWithoutStoredState(t *testing.T) {
 	const form = "Content-Type: application/x-www-form-urlencoded\r\n"
 	const xml = "Content-Type: text/xml\r\n"
 	for name, c := range map[string]struct{ send, want string }{
-		"a head over 64 KiB":          {request("POST", "/rsscloud/ping", "X: "+strings.Repeat("x", 80<<10)+"\r\n"+form, "url=x"), " 431 "},
-		"a form over 64 KiB":          {request("POST", "/rsscloud/ping", form, "url="+strings.Repeat("x", 80<<10)), " 413 "},
-		"an endless chunked form":     {"POST /rsscloud/ping HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n" + form + "\r\n20000\r\n" + strings.Repeat("a", 0x20000) + "\r\n0\r\n\r\n", " 413 "},
-		"more urls than are taken":    {request("POST", "/rsscloud/pleaseNotify", form, "port=80&path=/&protocol=http-post"+strings.Repeat("&url1=http://a.test/", 60)), "success=\"false\""},
-		"a broken escape":             {request("POST", "/rsscloud/ping", form, "url=%zz"), "success=\"false\""},
-		"a compressed form":           {request("POST", "/rsscloud/ping", form+"Content-Encoding: gzip\r\n", "url=x"), " 415 "},
-		"multipart":                   {request("POST", "/rsscloud/ping", "Content-Type: multipart/form-data; boundary=x\r\n", "--x--"), " 415 "},
-		"no url":                      {request("POST", "/rsscloud/ping", form, "feed=x"), "success=\"false\""},
-		"a call with a DOCTYPE":       {request("POST", "/RPC2", xml, `<!DOCTYPE a [<!ENTITY b "c">]><methodCall><methodName>rssCloud.ping</methodName></methodCall>`), "-32700"},
-		"a call of great depth":       {request("POST", "/RPC2", xml, "<methodCall><methodName>rssCloud.ping</methodName><params><param>"+strings.Repeat("<value><array><data>", 400)), "-32700"},
-		"a call over 256 KiB":         {request("POST", "/RPC2", xml, "<methodCall>"+strings.Repeat(" ", 300<<10)+"</methodCall>"), "HTTP/1.1 "},
-		"an unknown method":           {request("POST", "/RPC2", xml, "<methodCall><methodName>nobody.knows</methodName></methodCall>"), "-32601"},
-		"an envelope that is none":    {request("POST", "/soap", xml, "<a/>"), "Fault"},
-		"a refused answer type":       {request("POST", "/rsscloud/ping", form+"Accept: image/png\r\n", "url=http://127.0.0.1:9/"), " 406 "},
-		"a method that is not for it": {request("DELETE", "/rsscloud/ping", "", ""), " 405 "},
-		"no HTTP at all":              {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", " 400 "},
-		"two lengths":                 {"POST /rsscloud/ping HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nurl=x", " 400 "},
+		"a head over 64 KiB":       {request("POST", "/rsscloud/ping", "X: "+strings.Repeat("x", 80<<10)+"\r\n"+form, "url=x"), " 431 "},
+		"a form over 64 KiB":       {request("POST", "/rsscloud/ping", form, "url="+strings.Repeat("x", 80<<10)), " 413 "},
+		"an endless chunked form":  {"POST /rsscloud/ping HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n" + form + "\r\n20000\r\n" + strings.Repeat("a", 0x20000) + "\r\n0\r\n\r\n", " 413 "},
+		"more urls than are taken": {request("POST", "/rsscloud/pleaseNotify", form, "port=80&path=/&protocol=http-post"+strings.Repeat("&url1=http://a.test/", 60)), "success=\"false\""},
+		"a broken escape":          {request("POST", "/rsscloud/ping", form, "url=%zz"), "success=\"false\""},
+		"a compressed form":        {request("POST", "/rsscloud/ping", form+"Content-Encoding: gzip\r\n", "url=x"), " 415 "},
+		"multipart":                {request("POST", "/rsscloud/ping", "Content-Type: multipart/form-data; boundary=x\r\n", "--x--"), " 415 "},
+		"no url":                   {request("POST", "/rsscloud/ping", form, "feed=x"), "success=\"false\""},
+		"a call with a DOCTYPE":    {request("POST", "/RPC2", xml, `<!DOCTYPE a [<!ENTITY b "c">]><methodCall><methodName>rssCloud.ping</methodName></methodCall>`), "-32700"},
+		"a call of great depth":    {request("POST", "/RPC2", xml, "<methodCall><methodName>rssCloud.ping</methodName><params><param>"+strings.Repeat("<value><array><data>", 400)), "-32700"},
+		"a call over 256 KiB":      {request("POST", "/RPC2", xml, "<methodCall>"+strings.Repeat(" ", 300<<10)+"</methodCall>"), "HTTP/1.1 "},
+		"an unknown method":        {request("POST", "/RPC2", xml, "<methodCall><methodName>nobody.knows</methodName></methodCall>"), "-32601"},
+		"an invalid envelope":      {request("POST", "/soap", xml, "<a/>"), "Fault"},
+		"a refused answer type":    {request("POST", "/rsscloud/ping", form+"Accept: image/png\r\n", "url=http://127.0.0.1:9/"), " 406 "},
+		"an unsupported method":    {request("DELETE", "/rsscloud/ping", "", ""), " 405 "},
+		"no HTTP at all":           {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", " 400 "},
+		"two lengths":              {"POST /rsscloud/ping HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nurl=x", " 400 "},
 	} {
 		got := raw(t, r.base, c.send)
 		if !strings.Contains(got, c.want) {
@@ -185,7 +185,7 @@ func hostileWebSub() map[string]hostile {
 		"WebSub: two callbacks":              {request("POST", "/websub", formType, validRequest+"&hub.callback=http://c.test/"), " 400 "},
 		"WebSub: two modes":                  {request("POST", "/websub", formType, validRequest+"&hub.mode=unsubscribe"), " 400 "},
 		"WebSub: no topic":                   {request("POST", "/websub", formType, "hub.mode=subscribe&hub.callback=http://b.test/"), " 400 "},
-		"WebSub: a mode that is none":        {request("POST", "/websub", formType, strings.Replace(validRequest, "subscribe", "denied", 1)), " 400 "},
+		"WebSub: an unknown mode":            {request("POST", "/websub", formType, strings.Replace(validRequest, "subscribe", "denied", 1)), " 400 "},
 		"WebSub: a secret of 200 bytes":      {request("POST", "/websub", formType, validRequest+"&hub.secret="+strings.Repeat("s", 200)), " 400 "},
 		"WebSub: a lease of -1":              {request("POST", "/websub", formType, validRequest+"&hub.lease_seconds=-1"), " 400 "},
 		"WebSub: a fragment":                 {request("POST", "/websub", formType, validRequest+"%23here"), " 400 "},
@@ -218,7 +218,7 @@ func hostileCNWS() map[string]hostile {
 		"CNWS: a private topic":  {request("POST", "/cnws", xmlType, cnwsSubscribe("http://10.0.0.1/", hostileCallback)), "<status>false<"},
 		"CNWS: a file":           {request("POST", "/cnws", xmlType, cnwsSubscribe("file:///etc/passwd", hostileCallback)), "<status>false<"},
 		"CNWS: a header":         {request("POST", "/cnws", xmlType, cnwsSubscribe(hostileTopic, "http://b.test/&#13;&#10;X-Evil: 1")), "<status>false<"},
-		"CNWS: nobody asked":     {request("POST", "/cnws", xmlType, cnwsDocument("<resourceChange><resourceID>http://a.test/</resourceID></resourceChange>")), "<status>false<"},
+		"CNWS: no subscription":  {request("POST", "/cnws", xmlType, cnwsDocument("<resourceChange><resourceID>http://a.test/</resourceID></resourceChange>")), "<status>false<"},
 		"CNWS: compressed":       {request("POST", "/cnws", xmlType+"Content-Encoding: gzip\r\n", cnwsSubscribe(hostileTopic, hostileCallback)), " 415 "},
 		"CNWS: a form":           {request("POST", "/cnws", formType, validRequest), " 415 "},
 		"CNWS: another method":   {request("GET", "/cnws", "", ""), " 405 "},
@@ -248,16 +248,16 @@ func hostileSites() map[string]hostile {
 
 func hostileNews() map[string]hostile {
 	return map[string]hostile{
-		"told as a subscriber of nothing":   {request("POST", "/notify/rsscloud", formType, "url=http://a.test/"), " 410 "},
-		"told too much":                     {request("POST", "/notify/rsscloud", formType, "url="+long()), " 413 "},
-		"told in part":                      {request("POST", "/notify/rsscloud", formType, "url=%zz"), " 400 "},
-		"asked for a yes to nothing":        {request("GET", "/notify/rsscloud?url=http://a.test/&challenge=abc", "", ""), " 404 "},
-		"WebSub content for nobody":         {request("POST", "/notify/websub/"+strings.Repeat("a", 26), xmlType, "<rss/>"), " 410 "},
-		"endless WebSub content for nobody": {chunked("/notify/websub/x", xmlType), " 410 "},
-		"a WebSub question to nobody":       {request("GET", "/notify/websub/x?hub.mode=subscribe&hub.topic=http://a.test/&hub.challenge=abc&hub.lease_seconds=1", "", ""), " 404 "},
-		"a WebSub question in two ways":     {request("GET", "/notify/websub/x?hub.mode=subscribe&hub.mode=unsubscribe&hub.topic=http://a.test/&hub.challenge=abc", "", ""), " 40"},
-		"a denial to nobody":                {request("GET", "/notify/websub/x?hub.mode=denied&hub.topic=http://a.test/&hub.reason=%00%0d%0aX", "", ""), " "},
-		"a path out of it":                  {request("GET", "/notify/websub/..%2f..%2fetc?hub.mode=subscribe", "", ""), " 4"},
+		"a notification without subscription":         {request("POST", "/notify/rsscloud", formType, "url=http://a.test/"), " 410 "},
+		"a notification with too many fields":         {request("POST", "/notify/rsscloud", formType, "url="+long()), " 413 "},
+		"an incomplete notification":                  {request("POST", "/notify/rsscloud", formType, "url=%zz"), " 400 "},
+		"verification without subscription":           {request("GET", "/notify/rsscloud?url=http://a.test/&challenge=abc", "", ""), " 404 "},
+		"WebSub content without subscription":         {request("POST", "/notify/websub/"+strings.Repeat("a", 26), xmlType, "<rss/>"), " 410 "},
+		"endless WebSub content without subscription": {chunked("/notify/websub/x", xmlType), " 410 "},
+		"WebSub verification without subscription":    {request("GET", "/notify/websub/x?hub.mode=subscribe&hub.topic=http://a.test/&hub.challenge=abc&hub.lease_seconds=1", "", ""), " 404 "},
+		"WebSub verification with two modes":          {request("GET", "/notify/websub/x?hub.mode=subscribe&hub.mode=unsubscribe&hub.topic=http://a.test/&hub.challenge=abc", "", ""), " 40"},
+		"a denial without subscription":               {request("GET", "/notify/websub/x?hub.mode=denied&hub.topic=http://a.test/&hub.reason=%00%0d%0aX", "", ""), " "},
+		"a path outside the endpoint":                 {request("GET", "/notify/websub/..%2f..%2fetc?hub.mode=subscribe", "", ""), " 4"},
 	}
 }
 
@@ -338,7 +338,7 @@ func TestPrivateNetworkTopicIsRefusedWithReason(t *testing.T) {
 		}
 	}
 	if len(asked) != 0 {
-		t.Errorf("asked besides: %v", <-asked)
+		t.Errorf("more requests: %v", <-asked)
 	}
 	wait(t, "all is decided", func() bool { n, err := r.app.Hub().Store.Intents(t.Context()); return err == nil && n == 0 })
 	r.nothing(t)
@@ -399,12 +399,12 @@ func TestRequestFloodForOneHostIsRateLimited(t *testing.T) {
 			}))
 			t.Cleanup(victim.Close)
 			began := time.Now()
-			strangers := make(chan int)
+			clients := make(chan int)
 			done := make(chan int)
 			for range 8 {
 				go func() {
 					taken := 0
-					for i := range strangers {
+					for i := range clients {
 						res, err := http.PostForm(r.base+"/websub", websubForm("subscribe", topic, fmt.Sprintf("%s/%d", victim.URL, i)))
 						if err != nil {
 							t.Error(err)
@@ -420,14 +420,14 @@ func TestRequestFloodForOneHostIsRateLimited(t *testing.T) {
 				}()
 			}
 			for i := range all {
-				strangers <- i
+				clients <- i
 			}
-			close(strangers)
+			close(clients)
 			taken := 0
 			for range 8 {
 				taken += <-done
 			}
-			wait(t, "some of them were asked", func() bool { return asked.Load() >= rate })
+			wait(t, "the first verifications", func() bool { return asked.Load() >= rate })
 			n := asked.Load()
 			seconds := time.Since(began).Seconds()
 			t.Logf("%d of %d taken, %d asked in %.1f s", taken, all, n, seconds)

@@ -42,9 +42,9 @@ func TestServerRecognizesItselfAtItsPublicURL(t *testing.T) {
 	if len(a.probes.sent) != 0 {
 		t.Errorf("%d probes are remembered", len(a.probes.sent))
 	}
-	a.probes.arrive("a stranger's")
+	a.probes.arrive("an unknown token")
 	if len(a.probes.sent) != 0 {
-		t.Error("a stranger's probe is remembered")
+		t.Error("an unknown probe is remembered")
 	}
 }
 

@@ -19,12 +19,12 @@ func TestStoppingServerStillAnswersDuringShutdownDelay(t *testing.T) {
 	feed := f.URL + "/rss.xml"
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = r.stop() }() // the clean-up checks its error
-	wait(t, "it says that it leaves", func() bool {
+	wait(t, "readyz reports the stop", func() bool {
 		code, text := get(t, r.base+"/readyz")
 		return code == http.StatusServiceUnavailable && text == "stopping\n"
 	})
 	if code, _ := get(t, r.admin+"/readyz"); code != http.StatusServiceUnavailable {
-		t.Errorf("the operator's listener says %d", code)
+		t.Errorf("the operator's listener answers %d", code)
 	}
 	res, err := http.Get(r.base + "/")
 	if err != nil {

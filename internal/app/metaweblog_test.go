@@ -46,7 +46,7 @@ func TestXMLRPCEditorPostsAndSubscribersAreNotified(t *testing.T) {
 		t.Fatalf("%+v", d)
 	}
 	if code, _ := get(t, w.base+"/nobody/rsd.xml"); code != http.StatusNotFound {
-		t.Errorf("rsd of nobody: %d", code)
+		t.Errorf("RSD of an unknown user: %d", code)
 	}
 	c := &metaweblog.Client{URL: api.Link, Blog: api.BlogID, Name: "alice", Password: token.Token}
 	id, err := c.NewPost(t.Context(), metaweblog.Edit{Title: new("First"), Description: new("<p>x</p>"), Publish: new(true)})
@@ -63,7 +63,7 @@ func TestXMLRPCEditorPostsAndSubscribersAreNotified(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := cloud.wait(t, "the edit"); got != public+"/alice/rss.xml" {
-		t.Errorf("heard of %s", got)
+		t.Errorf("notified of %s", got)
 	}
 	for _, form := range []string{"rss.xml", "feed.atom", "feed.json", "feed.opml", "feed.html", "feed.csv", "feed.txt"} {
 		if code, doc := get(t, w.base+"/alice/"+form); code != http.StatusOK || !strings.Contains(doc, "Second") {

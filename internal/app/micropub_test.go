@@ -35,18 +35,18 @@ func TestMicropubPostNotifiesSubscribers(t *testing.T) {
 		t.Fatalf("pleaseNotify: %d %s", code, body)
 	}
 	cloud.wait(t, "the test call")
-	picture, err := c.Upload(t.Context(), here(conf.MediaEndpoint), &micropub.Upload{Name: "note.txt", Type: "text/plain", Reader: strings.NewReader("Some words.")})
+	image, err := c.Upload(t.Context(), here(conf.MediaEndpoint), &micropub.Upload{Name: "note.txt", Type: "text/plain", Reader: strings.NewReader("Some words.")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code, body := get(t, here(picture)); code != http.StatusOK || body != "Some words." {
+	if code, body := get(t, here(image)); code != http.StatusOK || body != "Some words." {
 		t.Errorf("the file: %d %s", code, body)
 	}
 	if _, err := c.Update(t.Context(), &micropub.Request{URL: at, Replace: micropub.Properties{"content": {micropub.HTML("<p>Second</p>")}}}); err != nil {
 		t.Fatal(err)
 	}
 	if got := cloud.wait(t, "the update"); got != public+"/alice/rss.xml" {
-		t.Errorf("heard of %s", got)
+		t.Errorf("notified of %s", got)
 	}
 	if code, page := get(t, here(at)); code != http.StatusOK || !strings.Contains(page, "Second") {
 		t.Errorf("its page: %d %.500s", code, page)

@@ -50,7 +50,7 @@ func TestTwoNodesOnOneDatabaseActAsOneHub(t *testing.T) {
 	}
 	wait(t, "both nodes are idle", func() bool { return a.idle() && b.idle() })
 	if n := len(s.received); n != 0 {
-		t.Errorf("it was told %d times more", n)
+		t.Errorf("%d more notifications", n)
 	}
 	for _, want := range []string{`"register"`, `"ping"`, `"notify"`} {
 		watching.wait(t, want)
@@ -136,22 +136,22 @@ func TestNodeTakesOverDeliveriesOfKilledNode(t *testing.T) {
 	select {
 	case <-half:
 	case <-time.After(maxWait):
-		t.Fatal("half of them were never told")
+		t.Fatal("half of the deliveries")
 	}
 	first.kill()
 	before, _, _ := c.count()
 	if before == all {
-		t.Fatal("the node had told everybody before it was killed: this proves nothing")
+		t.Fatal("the node finished all deliveries before the kill: the test is inconclusive")
 	}
-	wait(t, "everybody was told", func() bool { notified, _, _ := c.count(); return notified == all })
+	wait(t, "all subscribers are notified", func() bool { notified, _, _ := c.count(); return notified == all })
 	wait(t, "the second node is idle", second.idle)
 	notified, sent, maxCalls := c.count()
-	t.Logf("killed after %d; %d told, %d times; %d twice", before, notified, sent, len(c.notifiedTwice()))
+	t.Logf("killed after %d; %d callbacks notified, %d notifications; %d callbacks twice", before, notified, sent, len(c.notifiedTwice()))
 	if maxCalls > 2 {
-		t.Errorf("somebody was told %d times", maxCalls)
+		t.Errorf("a callback received %d notifications", maxCalls)
 	}
 	if extra := sent - all; extra > page {
-		t.Errorf("%d were told again; at most one page (%d) may be", extra, page)
+		t.Errorf("%d repeated notifications; want at most one batch (%d)", extra, page)
 	}
 }
 
@@ -211,7 +211,7 @@ func TestHourlySweepRunsOnceForAllNodes(t *testing.T) {
 		})
 	}
 	wait(t, "each node has looked whether the hour's work is to be done", func() bool { return looks.Load() >= 3 })
-	wait(t, "somebody does it", func() bool { return sweeps.Load() > 0 })
+	wait(t, "the first sweep", func() bool { return sweeps.Load() > 0 })
 	cancel()
 	group.Wait()
 	if n := sweeps.Load(); n != 1 {
@@ -354,22 +354,22 @@ func TestNodeDeliversContentReadByKilledNode(t *testing.T) {
 	if !accepted(first.base, f.URL+"/rss.xml") {
 		t.Fatal("the ping was refused")
 	}
-	wait(t, "a third of them were told", func() bool { n, _ := s.count(); return n > all/3 })
+	wait(t, "a third of the deliveries", func() bool { n, _ := s.count(); return n > all/3 })
 	first.kill()
 	before, _ := s.count()
 	if before == all {
-		t.Fatal("the node had told everybody before it was killed: this proves nothing")
+		t.Fatal("the node finished all deliveries before the kill: the test is inconclusive")
 	}
 	f.Close() // the topic is now unreadable
 	cfg := conf(t, t.TempDir())
 	cfg.Database = database
 	second := start(t, cfg)
-	wait(t, "everybody was told", func() bool { n, _ := s.count(); return n == all })
+	wait(t, "all subscribers are notified", func() bool { n, _ := s.count(); return n == all })
 	wait(t, "the second node is idle", second.idle)
 	_, sent := s.count()
-	t.Logf("killed after %d; %d told, %d times", before, all, sent)
+	t.Logf("killed after %d; %d callbacks notified, %d notifications", before, all, sent)
 	if extra := sent - all; extra > page {
-		t.Errorf("%d were told again; at most one page (%d) may be", extra, page)
+		t.Errorf("%d repeated notifications; want at most one batch (%d)", extra, page)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

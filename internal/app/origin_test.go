@@ -97,7 +97,7 @@ func TestBannerAndPagesNameListenerAddress(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	if _, body := get(t, r.byName("localhost", "/test/rss.xml")); !strings.Contains(body, "<link>"+r.base+"/</link>") || strings.Contains(body, "localhost") {
-		t.Errorf("the test feed, read by another name, says %.600s", body)
+		t.Errorf("the test feed under another name: %.600s", body)
 	}
 	if err := r.stop(); err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestOwnFeedIsOneFeedUnderAllNames(t *testing.T) {
 		r.base+"/test/rss.xml", r.byName("localhost", "/test/rss.xml"))
 	got, err := river.ImportOPML(t.Context(), strings.NewReader(list), client.OPMLOptions{})
 	if err != nil || got.Added != 0 || got.Existing != 1 {
-		t.Errorf("the import says %+v, %v", got, err)
+		t.Errorf("the import returns %+v, %v", got, err)
 	}
 	if n := r.sources(""); n != 1 {
 		t.Errorf("%d feeds are followed", n)
@@ -297,6 +297,6 @@ func TestTopicsPageShowsWhenOwnFeedsChanged(t *testing.T) {
 	}
 	body := mustGet(t, r.base+"/topics")
 	if strings.Count(body, "<tr><th scope=\"row\">") != 5 || strings.Count(body, "never") != 1 { // the external feed, which was never pinged
-		t.Errorf("the page says %s", body)
+		t.Errorf("page: %s", body)
 	}
 }

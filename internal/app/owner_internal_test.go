@@ -21,7 +21,7 @@ func TestUnreachableAccountsAreNotTreatedAsNone(t *testing.T) {
 	t.Parallel()
 	o := &owners{accounts: &account.Accounts{Store: awayAccounts{}, Now: time.Now}, log: slog.New(slog.DiscardHandler)}
 	if o.fresh(t.Context()) {
-		t.Error("while the database is away everybody may read the river")
+		t.Error("the river is open while the database is unavailable")
 	}
 }
 

@@ -38,7 +38,7 @@ func (r *running) saved(c *client.Client, item string) {
 func (r *running) notified(c *client.Client, version int64, many int) []client.PingTarget {
 	r.t.Helper()
 	var list []client.PingTarget
-	wait(r.t, "the sinks are told", func() bool {
+	wait(r.t, "the ping targets are notified", func() bool {
 		list = nil
 		for s, err := range c.PingTargets(r.t.Context(), client.PingTargetQuery{}) {
 			if err != nil {
@@ -75,7 +75,7 @@ func TestSaveNotifiesSubscribersOfAnotherHub(t *testing.T) {
 	s.wait(t, "the test call")
 	a.saved(admin, "two")
 	if got := s.wait(t, "the second version"); got != topic {
-		t.Errorf("the subscriber of the other hub heard of %s", got)
+		t.Errorf("the subscriber of the other hub was notified of %s", got)
 	}
 	for _, one := range a.notified(admin, 2, 6) {
 		if !one.OK || one.State != "told" || one.Topic != topic || one.NextAt != nil {
@@ -83,7 +83,7 @@ func TestSaveNotifiesSubscribersOfAnotherHub(t *testing.T) {
 		}
 	}
 	if _, log := get(t, a.base+"/log?kind=sink"); !strings.Contains(log, "about version 2 (rsscloud)") {
-		t.Error("the log does not say that a sink was told")
+		t.Error("the log has no event of a ping target")
 	}
 	if _, err := admin.SaveFeed(t.Context(), "alice", "private", "application/rss+xml", []byte(rssOf("secret"))); err != nil {
 		t.Fatal(err)
@@ -141,7 +141,7 @@ func TestPendingPingIsSentAfterRestart(t *testing.T) {
 	p := spawn(t, dir, setting)
 	admin := p.addAlice()
 	p.saved(admin, "one")
-	wait(t, "the sink was tried", func() bool {
+	wait(t, "the first attempt", func() bool {
 		for s := range admin.PingTargets(t.Context(), client.PingTargetQuery{}) {
 			return s.Tries > 0 && s.State == "owed" && s.NextAt != nil
 		}
@@ -150,7 +150,7 @@ func TestPendingPingIsSentAfterRestart(t *testing.T) {
 	p.kill()
 	target.is(false)
 	p = spawn(t, dir, setting)
-	wait(t, "the sink heard after the restart", func() bool { return target.times() == 1 })
+	wait(t, "the ping after the restart", func() bool { return target.times() == 1 })
 	p.notified(&client.Client{Base: p.admin}, 1, 1)
 }
 
@@ -173,7 +173,7 @@ func TestUnannouncedVersionIsSentToPingTargetsAfterStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := spawn(t, dir, "--ping.targets=rsscloud "+target.URL+"/rsscloud/ping")
-	wait(t, "the sink heard", func() bool { return target.times() == 1 })
+	wait(t, "the ping", func() bool { return target.times() == 1 })
 	p.notified(&client.Client{Base: p.admin}, 1, 1)
 }
 
@@ -207,7 +207,7 @@ func TestOperatorTickChangesTestFeedAndNotifiesSubscribers(t *testing.T) {
 		}
 		if i == 0 {
 			if got := s.wait(t, "the change"); got != topic {
-				t.Errorf("heard of %s", got)
+				t.Errorf("notified of %s", got)
 			}
 		}
 	}
@@ -228,9 +228,9 @@ func TestOperatorTickChangesTestFeedAndNotifiesSubscribers(t *testing.T) {
 		t.Errorf("its page: %d %s", code, page)
 	}
 	if code, _ := post(t, r.base+"/test/tick", url.Values{}); code != http.StatusOK { // the sign-in page
-		t.Errorf("a stranger's tick: %d", code)
+		t.Errorf("anonymous tick: %d", code)
 	}
 	if _, body := get(t, r.base+"/test/rss.xml"); strings.Count(body, "somebody wanted") != 3 {
-		t.Error("a stranger had it change")
+		t.Error("an anonymous request changed the test feed")
 	}
 }

@@ -33,7 +33,7 @@ func TestRefusedPrivateAddressNamesSettingOnlyToOperator(t *testing.T) {
 		"relay add": func() error { _, err := admin.AddRelay(t.Context(), client.RelayRequest{Feed: feed}); return err }(),
 	} {
 		if err == nil || !strings.Contains(err.Error(), byFetch) || strings.Contains(err.Error(), "denied by") {
-			t.Errorf("%s says %v", name, err)
+			t.Errorf("%s returns %v", name, err)
 		}
 	}
 

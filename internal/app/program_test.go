@@ -142,7 +142,7 @@ func wait(t *testing.T, what string, done func() bool) {
 		select {
 		case <-tick.C:
 		case <-deadline.C:
-			t.Fatalf("it never came to this: %s", what)
+			t.Fatalf("timeout waiting for: %s", what)
 		}
 	}
 }

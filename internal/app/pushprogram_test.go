@@ -65,7 +65,7 @@ func until(t *testing.T, what string, is func() bool) {
 		case <-t.Context().Done():
 		}
 	}
-	t.Fatalf("in vain for: %s", what)
+	t.Fatalf("timeout waiting for: %s", what)
 }
 
 // hubFeed is a feed with hub links that records its readers.
@@ -206,7 +206,7 @@ func TestRiverShowsPushFromOwnHubWithoutNetwork(t *testing.T) {
 		t.Fatalf("its hub is %+v, %v", list, err)
 	}
 	if asked, err := a.upstream.List(t.Context(), upstream.Query{}); err != nil || len(asked) != 0 {
-		t.Errorf("it was asked: %+v, %v", asked, err)
+		t.Errorf("unexpected subscription: %+v, %v", asked, err)
 	}
 	before := len(f.reads)
 	f.post("news")

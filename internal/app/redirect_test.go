@@ -76,7 +76,7 @@ func TestRedirectedCallbackOnSameHostIsNotified(t *testing.T) {
 		t.Fatal(body)
 	}
 	if got := p.requests(); !slices.Equal(got, []string{"GET /old", "GET /between", "GET /new"}) {
-		t.Errorf("the registration asked %q", got)
+		t.Errorf("the registration requested %q", got)
 	}
 	for i := range 2 {
 		f.set(fmt.Sprintf("<rss><channel><title>%d</title></channel></rss>", i))

@@ -69,10 +69,10 @@ func TestIdleConnectionsAreClosedAtTheLimit(t *testing.T) {
 	}
 	eventuallyFull(t, to)
 	if got := answered(from(t, "127.2.0.1", to, getOne)); got != http.StatusNotFound {
-		t.Errorf("somebody else is answered %d", got)
+		t.Errorf("another address gets %d", got)
 	}
 	if got := answered(from(t, "127.1.0.1", to, getOne)); got != http.StatusServiceUnavailable {
-		t.Errorf("one more of those who have all is answered %d", got)
+		t.Errorf("one more connection of the same address gets %d", got)
 	}
 }
 
@@ -90,7 +90,7 @@ func TestRefusedClientReadsTheAnswerAfterItsRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("told before it asked: %d, %v", n, err)
+		t.Errorf("answered before the request: %d, %v", n, err)
 	}
 	if err := conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func eventuallyFull(t *testing.T, to string) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Minute); answered(from(t, "127.1.0.1", to, getOne)) != http.StatusServiceUnavailable; {
 		if time.Now().After(end) {
-			t.Fatal("nobody is ever refused")
+			t.Fatal("no connection is refused")
 		}
 	}
 }
@@ -129,7 +129,7 @@ func TestAnsweringConnectionIsNotClosed(t *testing.T) {
 	<-begun
 	<-begun
 	if got := answered(from(t, "127.2.0.1", to, getOne)); got != http.StatusServiceUnavailable {
-		t.Errorf("somebody else is answered %d", got)
+		t.Errorf("another address gets %d", got)
 	}
 	cancel()
 	for _, conn := range busy {
@@ -221,7 +221,7 @@ func TestLargeBodiesPerAddressAreLimited(t *testing.T) {
 		t.Errorf("a small one is answered %d", got)
 	}
 	if got := answered(from(t, "127.2.0.1", to, large+strings.Repeat("x", 65000))); got != http.StatusOK {
-		t.Errorf("somebody else's is answered %d", got)
+		t.Errorf("another address gets %d", got)
 	}
 }
 

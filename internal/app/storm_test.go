@@ -79,19 +79,19 @@ func stopInTheMiddle(t *testing.T, hung func(id int) bool) {
 		t.Errorf("stopped with exit status %d", code)
 	}
 	notified, _, _ := c.count()
-	t.Logf("stopped within %s, %d told by then", time.Since(began).Round(10*time.Millisecond), notified)
+	t.Logf("stopped within %s after %d notifications", time.Since(began).Round(10*time.Millisecond), notified)
 	if notified == all {
-		t.Fatal("everybody had been told before the stop: this proves nothing")
+		t.Fatal("all deliveries finished before the stop: the test is inconclusive")
 	}
 	again.Store(true)
 	p = spawn(t, dir)
 	since := time.Now()
-	wait(t, "everybody is told", func() bool { notified, _, _ := c.count(); return notified == all })
-	t.Logf("the others were told within %s of the new start", time.Since(since).Round(10*time.Millisecond))
-	wait(t, "nothing is left to do", p.idle)
+	wait(t, "all subscribers are notified", func() bool { notified, _, _ := c.count(); return notified == all })
+	t.Logf("the other callbacks were notified within %s of the restart", time.Since(since).Round(10*time.Millisecond))
+	wait(t, "no work is pending", p.idle)
 	notified, sent, maxCalls := c.count()
 	if notified != all || sent != all || maxCalls != 1 {
-		t.Errorf("%d callbacks were told %d times, one of them %d times; twice: %.300s", notified, sent, maxCalls, strings.Join(c.notifiedTwice(), " "))
+		t.Errorf("%d callbacks received %d notifications, one of them %d; twice: %.300s", notified, sent, maxCalls, strings.Join(c.notifiedTwice(), " "))
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -133,7 +133,7 @@ func TestSecondSignalStopsImmediatelyWithoutLoss(t *testing.T) {
 	}
 	calm.Store(true)
 	p = spawn(t, dir)
-	wait(t, "everybody is told", func() bool { notified, _, _ := c.count(); return notified == all })
+	wait(t, "all subscribers are notified", func() bool { notified, _, _ := c.count(); return notified == all })
 	p.signal(syscall.SIGTERM)
 	if code := p.exit(); code != 0 {
 		t.Errorf("stopped with exit status %d", code)
@@ -227,14 +227,14 @@ func TestFailingCallbacksDoNotDelayOthers(t *testing.T) {
 		if !accepted(p.base, feed) {
 			t.Fatal("the ping was refused")
 		}
-		wait(t, "the living are told", func() bool {
+		wait(t, "the working callbacks are notified", func() bool {
 			busiest, memory = max(busiest, p.metric("go_goroutines")), max(memory, p.metric("process_resident_memory_bytes"))
 			notified, sent, _ := c.count()
 			return notified == each && sent >= each*(n+1)
 		})
 	}
 	if _, sent, maxCalls := c.count(); sent != each*rounds || maxCalls != rounds {
-		t.Errorf("the living were told %d times, one of them %d times; want %d and %d", sent, maxCalls, each*rounds, rounds)
+		t.Errorf("the working callbacks received %d notifications, one of them %d; want %d and %d", sent, maxCalls, each*rounds, rounds)
 	}
 	wait(t, "the dead count as failing, and some of the silent", func() bool {
 		failing := p.failing()
@@ -242,7 +242,7 @@ func TestFailingCallbacksDoNotDelayOthers(t *testing.T) {
 	})
 	failing := p.failing()
 	if n := c.among(failing); n > 0 {
-		t.Errorf("%d who answer count as failing", n)
+		t.Errorf("%d working callbacks count as failing", n)
 	}
 	t.Logf("goroutines: %.0f before, at most %.0f; memory at most %.0f MiB; %d dead and %d silent ones count as failing",
 		quiet, busiest, memory/(1<<20), dead.among(failing), mute.among(failing))
@@ -252,7 +252,7 @@ func TestFailingCallbacksDoNotDelayOthers(t *testing.T) {
 	for _, group := range []*manyCallbacks{mute, dead} {
 		group.leave(t, &p.running, feed, each)
 	}
-	wait(t, "the storm leaves nothing behind", func() bool { return p.idle() && p.metric("go_goroutines") < quiet+50 })
+	wait(t, "no work and few goroutines remain", func() bool { return p.idle() && p.metric("go_goroutines") < quiet+50 })
 }
 
 // failing returns the callbacks whose last notification failed.
@@ -333,8 +333,8 @@ func TestChangeFoundDuringStopIsNotified(t *testing.T) {
 		t.Errorf("stopped with exit status %d", code)
 	}
 	p = spawn(t, dir)
-	wait(t, "nothing is left to do", p.idle)
+	wait(t, "no work is pending", p.idle)
 	if notified, sent, _ := c.count(); notified != 10 || sent != 10 {
-		t.Errorf("%d of 10 were told, %d times", notified, sent)
+		t.Errorf("%d of 10 callbacks received %d notifications", notified, sent)
 	}
 }

@@ -162,7 +162,7 @@ func TestChangeIsOneTraceFromPingToLastDelivery(t *testing.T) {
 		t.Fatal(err)
 	}
 	res.Body.Close()
-	wait(t, "everybody was told", func() bool { notified, _, _ := many.count(); return notified == all })
+	wait(t, "all subscribers are notified", func() bool { notified, _, _ := many.count(); return notified == all })
 
 	part := c.await(t, "part", 1)[0]
 	retry, pages := c.await(t, "retry", 1)[0], c.await(t, "page", 3)
@@ -212,7 +212,7 @@ func TestChangeIsOneTraceFromPingToLastDelivery(t *testing.T) {
 		t.Errorf("the log does not name the trace %s", id)
 	}
 	if seen.Load() || c.auth != "Bearer x" || bytes.Contains(c.raw.Bytes(), []byte("hush")) || bytes.Contains(c.raw.Bytes(), []byte("secret")) {
-		t.Errorf("subscribers heard of the trace: %v; the collector was asked with %q, or something private was told", seen.Load(), c.auth)
+		t.Errorf("subscribers received trace headers: %v; the collector got authorization %q, or private data was exported", seen.Load(), c.auth)
 	}
 	wait(t, "the spans are counted", func() bool {
 		_, text := get(t, r.admin+"/metrics")
@@ -274,7 +274,7 @@ func TestTwoNodesShareATrace(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
-	wait(t, "everybody was told", func() bool { notified, _, _ := many.count(); return notified == all })
+	wait(t, "all subscribers are notified", func() bool { notified, _, _ := many.count(); return notified == all })
 	wait(t, "the second node is idle", second.idle)
 	part := c.await(t, "part", 1)[0]
 	ping, pages := c.await(t, "ping", 1)[0], c.await(t, "page", 3)
@@ -320,12 +320,12 @@ func TestSaveIsRootSpanAndPrivateFeedIsNotTraced(t *testing.T) {
 		t.Errorf("the save has %v", save[0].Attributes)
 	}
 	if want := fmt.Sprintf("00-%x-%s-01", part.TraceId, ping[0].id()); <-parents != want {
-		t.Errorf("the subscriber of one's own did not hear of %s", want)
+		t.Errorf("the own subscriber was not notified of %s", want)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if bytes.Contains(c.raw.Bytes(), []byte("private")) || bytes.Contains(c.raw.Bytes(), []byte("hush")) {
-		t.Error("the collector heard of the private feed")
+		t.Error("the collector received the private feed")
 	}
 }
 
@@ -344,7 +344,7 @@ func TestUnavailableCollectorDoesNotDelayDeliveries(t *testing.T) {
 	if !accepted(r.base, f.URL+"/rss.xml") {
 		t.Fatal("the ping was refused")
 	}
-	wait(t, "everybody was told", func() bool { notified, _, _ := many.count(); return notified == 20 })
+	wait(t, "all subscribers are notified", func() bool { notified, _, _ := many.count(); return notified == 20 })
 	wait(t, "two messages did not arrive", func() bool {
 		_, text := get(t, r.admin+"/metrics")
 		return strings.Contains(text, "\ncloudburst_trace_export_failures_total ") && !strings.Contains(text, "_failures_total 0\ncloudburst_trace") &&
@@ -354,6 +354,6 @@ func TestUnavailableCollectorDoesNotDelayDeliveries(t *testing.T) {
 		t.Error(err)
 	}
 	if n := strings.Count(lines.String(), "traces cannot be sent"); n != 1 {
-		t.Errorf("it is said %d times:\n%s", n, lines.String())
+		t.Errorf("logged %d times:\n%s", n, lines.String())
 	}
 }

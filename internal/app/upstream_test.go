@@ -70,7 +70,7 @@ func TestChangeCascadesFromHubToHub(t *testing.T) {
 				_, body := get(t, a.admin+"/v1/subscriptions")
 				return strings.Contains(body, `"callback"`)
 			})
-			wait(t, "what came while the hub was asked is looked at", func() bool { // the verification call
+			wait(t, "the call during the subscription is handled", func() bool { // the verification call
 				_, body := get(t, b.admin+"/v1/log?kind=ping")
 				return via == "websub" || strings.Contains(body, `"notify-`)
 			})
@@ -120,7 +120,7 @@ func TestChangeCascadesFromHubToHub(t *testing.T) {
 				return !strings.Contains(body, b.base[len("http://127.0.0.1"):])
 			})
 			if n := len(s.received); n != 0 {
-				t.Errorf("the subscriber heard of it %d times afterwards", n)
+				t.Errorf("%d notifications afterwards", n)
 			}
 		})
 	}

@@ -121,7 +121,7 @@ func people(t *testing.T, a *App, names ...string) func(user, text string, categ
 // rest waits until no delivery is pending.
 func rest(t *testing.T, a *App) {
 	t.Helper()
-	until(t, "all are told", func() bool {
+	until(t, "all deliveries are done", func() bool {
 		n, err := a.hub.Counts(t.Context())
 		return err == nil && n.Pending == 0 && n.ShardsDue == 0 && n.ChecksDue == 0 && n.Requests == 0
 	})
@@ -147,15 +147,15 @@ func TestCategorySubscribersAreNotifiedOnlyOfItsPosts(t *testing.T) {
 		for path, f := range follow {
 			cloud, websub := 0, 0
 			if slices.Contains(want, path) {
-				until(t, what+": "+path+" is told", func() bool { cloud, websub = f.count(); return cloud > 0 && websub > 0 })
+				until(t, what+": "+path+" is notified", func() bool { cloud, websub = f.count(); return cloud > 0 && websub > 0 })
 			}
 			if cloud, websub = f.count(); cloud != websub || cloud > 1 || (cloud == 1) != slices.Contains(want, path) {
-				t.Errorf("%s: %s was told %d and %d times", what, path, cloud, websub)
+				t.Errorf("%s: %s received %d and %d notifications", what, path, cloud, websub)
 			}
 			f.mu.Lock()
 			for _, u := range f.received {
 				if u != a.names.Public()+path {
-					t.Errorf("%s: %s heard of %s", what, path, u)
+					t.Errorf("%s: %s was notified of %s", what, path, u)
 				}
 			}
 			f.received, f.bodies = nil, nil
@@ -240,7 +240,7 @@ func TestDisabledUserIsHiddenUntilEnabled(t *testing.T) {
 				t.Fatal(err)
 			}
 			rest(t, a)
-			until(t, "who follows everyone is told", func() bool { cloud, websub := everyone.count(); return cloud == i && websub == i })
+			until(t, "the follower of all users is notified", func() bool { cloud, websub := everyone.count(); return cloud == i && websub == i })
 		}
 		for _, path := range hers {
 			status, body := look(path)
@@ -449,7 +449,7 @@ func TestPostFeedsNameNewPublicURLAfterStart(t *testing.T) {
 				until(t, user+" has the new address", func() bool { version, ok := names(t, a, user, url); return ok && version == 2 })
 			}
 			if f, err := a.authors.Feed(t.Context(), "saved", author.Public); err != nil || f.Version != 1 {
-				t.Errorf("what somebody saved is version %d, %v", f.Version, err)
+				t.Errorf("the saved feed is version %d, %v", f.Version, err)
 			}
 		})
 	}

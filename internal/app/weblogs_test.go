@@ -97,7 +97,7 @@ func TestPythonPingsWithAnyNumberOfParameters(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	if got := s.wait(t, "the feed that was named"); got != feed {
-		t.Errorf("told of %s", got)
+		t.Errorf("notified of %s", got)
 	}
 	var list changes
 	wait(t, "all pings are listed", func() bool {
@@ -147,7 +147,7 @@ func TestSitePingFindsItsFeed(t *testing.T) {
 				t.Fatalf("ping: %d %s", code, answer)
 			}
 			if got := s.wait(t, "the change"); got != feed {
-				t.Errorf("told of %s", got)
+				t.Errorf("notified of %s", got)
 			}
 			if got := string(e.await(t, "POST", 1)[0].body); !strings.Contains(got, "two") {
 				t.Errorf("delivered %s", got)
@@ -205,7 +205,7 @@ func TestPingsOfEveryProtocolAreListed(t *testing.T) {
 	}
 	slices.Sort(notified)
 	if len(slices.Compact(notified)) != len(feeds) {
-		t.Errorf("told of %v", notified)
+		t.Errorf("notified of %v", notified)
 	}
 	var list changes
 	wait(t, "all are listed", func() bool {

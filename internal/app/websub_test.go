@@ -230,7 +230,7 @@ func (w *websubHub) publish(t *testing.T, topic string) {
 // may be older.
 func (r *running) rest(t *testing.T) {
 	t.Helper()
-	wait(t, "everybody was told", func() bool {
+	wait(t, "all subscribers are notified", func() bool {
 		c, err := r.app.Hub().Store.Counts(t.Context(), time.Now())
 		return err == nil && c.Pending+c.ShardsDue+c.ChecksDue == 0
 	})
@@ -272,11 +272,11 @@ func TestHub100TypicalSubscription(t *testing.T) {
 	notified := e.await(t, "POST", 1)
 	w.same(t, notified[0], topic, kind, "<!doctype html><p>two")
 	if len(notified) != 1 || notified[0].RequestURI != "/cb" || notified[0].Header.Get("X-Hub-Signature") != "" {
-		t.Errorf("told %d times, at %s, signed %q", len(notified), notified[0].RequestURI, notified[0].Header.Get("X-Hub-Signature"))
+		t.Errorf("%d notifications, at %s, signed %q", len(notified), notified[0].RequestURI, notified[0].Header.Get("X-Hub-Signature"))
 	}
 	w.publish(t, topic)
 	if n := len(e.got("POST")); n != 1 {
-		t.Errorf("told %d times of one change", n)
+		t.Errorf("%d notifications of one change", n)
 	}
 }
 
@@ -337,7 +337,7 @@ func TestHub103SubscriptionIsRenewed(t *testing.T) {
 			want = signatureOf(secret, notified[n-1].body)
 		}
 		if got := notified[n-1].Header.Get("X-Hub-Signature"); len(notified) != n || got != want {
-			t.Errorf("told %d times; change %d is signed %q, and not with the secret %q", len(notified), n, got, secret)
+			t.Errorf("%d notifications; change %d is signed %q, and not with the secret %q", len(notified), n, got, secret)
 		}
 	}
 	signed(1, "old")
@@ -375,7 +375,7 @@ func TestHub104SubscriptionEnds(t *testing.T) {
 	w.publish(t, topic)
 	other.await(t, "POST", 1)
 	if notified := e.await(t, "POST", 1); len(notified) != 1 || notified[0].RequestURI != "/cb?id=2" {
-		t.Errorf("told %d times, first at %s", len(notified), notified[0].RequestURI)
+		t.Errorf("%d notifications, first at %s", len(notified), notified[0].RequestURI)
 	}
 }
 
@@ -388,7 +388,7 @@ func TestHub105And106ContentIsDeliveredUnchanged(t *testing.T) {
 		"an RSS feed":       {"application/rss+xml", "application/rss+xml", "<rss><channel><title>x</title></channel></rss>"},
 		"Latin-1":           {`text/xml;charset="ISO-8859-1"`, `text/xml;charset="ISO-8859-1"`, "<?xml version='1.0' encoding='ISO-8859-1'?><rss><channel><title>Caf\xe9</title></channel></rss>"},
 		"UTF-16":            {"application/xml", "application/xml", "\xff\xfe<\x00a\x00/\x00>\x00"},
-		"a picture":         {"image/png", "image/png", "\x89PNG\r\n\x1a\n\x00\x00\xff\xfe" + strings.Repeat("\x00\x01", 5000)},
+		"an image":          {"image/png", "image/png", "\x89PNG\r\n\x1a\n\x00\x00\xff\xfe" + strings.Repeat("\x00\x01", 5000)},
 		"a type in capital": {"Text/HTML; Charset=UTF-8", "Text/HTML; Charset=UTF-8", "<p>"},
 		"no type":           {"", "application/octet-stream", "what?"},
 		"nothing at all":    {"text/plain", "text/plain", ""},

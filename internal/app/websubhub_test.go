@@ -31,11 +31,11 @@ func TestOnlyTheExactChallengeConfirms(t *testing.T) {
 		"nothing":                 func(w http.ResponseWriter, _ string) {},
 		"no content":              func(w http.ResponseWriter, _ string) { w.WriteHeader(http.StatusNoContent) },
 		"another challenge":       func(w http.ResponseWriter, c string) { _, _ = io.WriteString(w, strings.Repeat("x", len(c))) },
-		"a line end behind it":    func(w http.ResponseWriter, c string) { _, _ = io.WriteString(w, c+"\n") },
-		"a blank before it":       func(w http.ResponseWriter, c string) { _, _ = io.WriteString(w, " "+c) },
+		"a trailing newline":      func(w http.ResponseWriter, c string) { _, _ = io.WriteString(w, c+"\n") },
+		"a space before it":       func(w http.ResponseWriter, c string) { _, _ = io.WriteString(w, " "+c) },
 		"in another case":         func(w http.ResponseWriter, c string) { _, _ = io.WriteString(w, strings.ToLower(c)) },
 		"a page that contains it": func(w http.ResponseWriter, c string) { _, _ = io.WriteString(w, "<p>You searched for "+c) },
-		"a redirect to who agrees": func(w http.ResponseWriter, c string) {
+		"a redirect to a confirming callback": func(w http.ResponseWriter, c string) {
 			w.Header().Set("Location", elsewhere.URL+"/?hub.challenge="+c)
 			w.WriteHeader(http.StatusFound)
 			_, _ = io.WriteString(w, c)
@@ -91,7 +91,7 @@ func TestUndeliverableTopicIsDenied(t *testing.T) {
 			t.Fatalf("%s: asked %d times: %v", path, len(asked), asked)
 		}
 		if q := asked[0].URL.Query(); q.Get("hub.topic") != w.URL+path || !strings.Contains(q.Get("hub.reason"), reason) || q.Has("hub.challenge") || q.Has("hub.lease_seconds") {
-			t.Errorf("%s: told %v", path, q)
+			t.Errorf("%s: received %v", path, q)
 		}
 		if _, ok := w.subscription(t, w.URL+path, e.URL+"/cb?hub.mode=mine&x=%2F"); ok {
 			t.Errorf("%s: subscribed nevertheless", path)
@@ -110,9 +110,9 @@ func TestLargeContentIsRefusedOrSentWithoutContent(t *testing.T) {
 		notified := e.got("POST")
 		switch {
 		case how == "reject" && len(notified) != 0, how == "without-content" && len(notified) != 1:
-			t.Fatalf("%s: told %d times", how, len(notified))
+			t.Fatalf("%s: %d notifications", how, len(notified))
 		case how == "without-content" && (len(notified[0].body) != 0 || notified[0].Header.Get("X-Hub-Signature") != signatureOf("s", nil)):
-			t.Errorf("%s: told %d bytes, signed %s", how, len(notified[0].body), notified[0].Header.Get("X-Hub-Signature"))
+			t.Errorf("%s: received %d bytes, signed %s", how, len(notified[0].body), notified[0].Header.Get("X-Hub-Signature"))
 		}
 		w.text("/blog", "small again")
 		w.publish(t, topic)
@@ -155,7 +155,7 @@ func TestCallbackURLIsUsedByteForByte(t *testing.T) {
 			}
 		}
 		if want := map[bool]int{false: 1, true: 2}[path == "" || path == "/"]; found != want {
-			t.Errorf("%q was told %d times", path, found)
+			t.Errorf("%q received %d notifications", path, found)
 		}
 	}
 	for _, path := range []string{"/a b", "/a\tb", "/a\\b", "/a#b", "/a\x7f"} {
@@ -254,7 +254,7 @@ func TestLeaseIsClampedAndReported(t *testing.T) {
 	for i, c := range [][2]string{{"1", "300"}, {"300", "300"}, {"86400", "86400"}, {"864001", "864000"}, {"99999999", "864000"}, {"99999999999999999999", "864000"}, {"", "864000"}} {
 		s := w.subscribe(t, topic, e.URL+"/cb", "hub.lease_seconds", c[0])
 		if got := e.await(t, "GET", i+1)[i].URL.Query().Get("hub.lease_seconds"); got != c[1] || fmt.Sprint(int(s.ExpiresAt.Sub(s.RenewedAt).Seconds())) != c[1] {
-			t.Errorf("asked for %q: told %s, granted %s", c[0], got, s.ExpiresAt.Sub(s.RenewedAt))
+			t.Errorf("requested %q: reported %s, granted %s", c[0], got, s.ExpiresAt.Sub(s.RenewedAt))
 		}
 	}
 	for _, bad := range []string{"0", "-1", "1.5", "ten"} {
@@ -298,11 +298,11 @@ func TestSubscriberStatusDecidesDelivery(t *testing.T) {
 	for name, want := range map[string]int{"500 three times": 4, "a redirect": 4, "404 three times": 4, "410": 1, "five seconds": 1, "a page": 1} {
 		notified := list[name].got("POST")
 		if len(notified) != want {
-			t.Errorf("%s: told %d times, want %d", name, len(notified), want)
+			t.Errorf("%s: %d notifications, want %d", name, len(notified), want)
 		}
 		for _, d := range notified {
 			if string(d.body) != "two" || d.Header.Get("X-Hub-Signature") != signatureOf("s", []byte("two")) {
-				t.Errorf("%s: told %q", name, d.body)
+				t.Errorf("%s: received %q", name, d.body)
 			}
 		}
 		if s, ok := w.subscription(t, topic, list[name].URL+"/cb"); ok == (name == "410") || s.Failures != 0 {
@@ -317,7 +317,7 @@ func TestSubscriberStatusDecidesDelivery(t *testing.T) {
 	for name, e := range list {
 		notified := e.got("POST")
 		if last := string(notified[len(notified)-1].body); (last == "three") == (name == "410") {
-			t.Errorf("%s: the next change: told %q", name, last)
+			t.Errorf("%s: the next change: received %q", name, last)
 		}
 	}
 }
@@ -339,7 +339,7 @@ func TestManyTopicsInOnePublishRequest(t *testing.T) {
 		notified[d.RequestURI]++
 	}
 	if len(notified) != 20 {
-		t.Errorf("told %v", notified)
+		t.Errorf("received %v", notified)
 	}
 	for name, f := range map[string]url.Values{
 		"none":       {"hub.mode": {"publish"}},

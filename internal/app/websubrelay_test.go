@@ -116,8 +116,8 @@ func TestSubscriberDiscoversHubAndTopic(t *testing.T) {
 		"relative links":         {[]string{"Content-Type", rss, "Link", `<HUB/hub>; rel=hub`}, link(`<atom:link rel="self" href="../blog"/>`), "", 0, "/blog"},
 		"no self":                {[]string{"Content-Type", rss}, link(`<atom:link rel="hub" href="HUB/hub"/>`), "", 0, "/found/here"},
 		"205 another self":       {[]string{"Content-Type", rss}, link(`<atom:link rel="hub" href="HUB/hub"/><atom:link rel="self" href="SITE/blog?as=self"/>`), "", 0, "/blog?as=self"},
-		"200 moved for a while":  {[]string{"Content-Type", rss}, link(`<atom:link rel="hub" href="HUB/hub"/><atom:link rel="self" href="SITE/blog"/>`), "/old", 302, "/blog"},
-		"201 moved for good":     {[]string{"Content-Type", rss}, link(`<atom:link rel="hub" href="HUB/hub"/><atom:link rel="self" href="SITE/blog"/>`), "/old", 301, "/blog"},
+		"200 moved temporarily":  {[]string{"Content-Type", rss}, link(`<atom:link rel="hub" href="HUB/hub"/><atom:link rel="self" href="SITE/blog"/>`), "/old", 302, "/blog"},
+		"201 moved permanently":  {[]string{"Content-Type", rss}, link(`<atom:link rel="hub" href="HUB/hub"/><atom:link rel="self" href="SITE/blog"/>`), "/old", 301, "/blog"},
 		"202 and again by 307":   {[]string{"Content-Type", rss}, link(`<atom:link rel="hub" href="HUB/hub"/>`), "/old", 307, "/found/here"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -139,7 +139,7 @@ func TestSubscriberDiscoversHubAndTopic(t *testing.T) {
 				t.Errorf("the delivery was answered %d", code)
 			}
 			if got := s.wait(t, "the change"); got != feed {
-				t.Errorf("told of %s", got)
+				t.Errorf("notified of %s", got)
 			}
 		})
 	}
@@ -166,7 +166,7 @@ func TestSubscriberFollowsHubRedirect(t *testing.T) {
 				t.Errorf("asked for %s", q.Topic)
 			}
 			if n := len(moved.got("POST")); (n == 0) == (status != 0) {
-				t.Errorf("the old place was asked %d times", n)
+				t.Errorf("%d requests to the old URL", n)
 			}
 		})
 	}
@@ -266,7 +266,7 @@ func TestContentWithInvalidSignatureIsIgnored(t *testing.T) {
 			t.Errorf("signed by %s: answered %d", method, code)
 		}
 		if got := s.wait(t, "the change"); got != feed {
-			t.Errorf("told of %s", got)
+			t.Errorf("notified of %s", got)
 		}
 	}
 	wait(t, "the deliveries that were not rightly signed are counted", func() bool {
