@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// Level says how bad a finding is.
+// Level is the severity of a finding.
 type Level string
 
-// Levels: in order; good to know; it works and may not for long; something does not work
-// or may be lost.
+// The levels: no problem; useful to know; works now but may fail soon; broken, or data may be
+// lost.
 const (
 	OK      Level = "ok"
 	Note    Level = "note"
@@ -19,18 +19,18 @@ const (
 	Problem Level = "problem"
 )
 
-// Finding is one thing that was looked at. Its ID stays the same from version to version.
+// Finding is the result of one check. Its ID is stable across versions.
 type Finding struct {
 	ID             string
 	Level          Level
-	Text, Why, Fix string // what it is, why it matters, what to do; the last two "" when all is well
+	Text, Why, Fix string // the state, its consequence, the remedy; the last two are "" at level OK
 }
 
-// Look turns facts into findings, in the order in which people read them.
+// Check turns facts into findings, in the order of presentation.
 func Check(w Installation) []Finding {
 	var all []Finding
-	for _, look := range []func(Installation) []Finding{public, settings, secrets, folder, disk, database, knobs, clock, files, work, events, backup, backupContent} {
-		all = append(all, look(w)...)
+	for _, check := range []func(Installation) []Finding{public, settings, secrets, folder, disk, database, knobs, clock, files, work, events, backup, backupContent} {
+		all = append(all, check(w)...)
 	}
 	return all
 }
@@ -46,24 +46,24 @@ func found(id string, level Level, text, why, fix string) []Finding {
 func public(w Installation) []Finding {
 	if w.PublicURL == "" {
 		return found("public-url", Warning, "public-url is not set.",
-			"Feeds and pages then name the host of listen, or localhost, which other machines may not reach.",
-			"Set public-url to the address by which the world reaches the public listener, such as https://cloud.example.org.")
+			"Feeds and pages then contain the host of listen, or localhost, which other machines may not reach.",
+			"Set public-url to the URL under which the public listener is reachable, such as https://cloud.example.org.")
 	}
 	r := w.Reach
 	all := reached(w)
 	if r.Tried && r.Err == "" && strings.HasPrefix(w.PublicURL, "http://") {
-		all = append(all, Finding{"public-tls", Note, w.PublicURL + " is reached without TLS.", "Passwords and tokens travel in the clear.",
-			"Put a proxy with TLS in front, and name it in public-url as https://."})
+		all = append(all, Finding{"public-tls", Note, w.PublicURL + " is reached without TLS.", "Passwords and tokens are sent unencrypted.",
+			"Put a proxy with TLS in front and set public-url to its https:// URL."})
 	}
 	if left := r.Expires.Sub(w.Now); !r.Expires.IsZero() {
 		date := r.Expires.UTC().Format("2006-01-02")
 		switch {
 		case left <= 3*24*time.Hour:
-			all = append(all, Finding{"certificate", Problem, "The certificate of " + w.PublicURL + " ends on " + date + ".", "Nobody trusts the server afterwards, and hubs and subscribers stop to talk to it.", "Renew it now, and find out why that did not happen by itself."})
+			all = append(all, Finding{"certificate", Problem, "The certificate of " + w.PublicURL + " expires on " + date + ".", "After that date browsers, hubs and subscribers reject the server.", "Renew it now, and find out why automatic renewal failed."})
 		case left <= 14*24*time.Hour:
-			all = append(all, Finding{"certificate", Warning, "The certificate of " + w.PublicURL + " ends on " + date + ".", "Renewal by itself should have happened by now.", "Look into the log of whatever renews it."})
+			all = append(all, Finding{"certificate", Warning, "The certificate of " + w.PublicURL + " expires on " + date + ".", "Automatic renewal should have replaced it by now.", "Check the log of the program that renews it."})
 		default:
-			all = append(all, fine("certificate", "The certificate of %s is good until %s.", w.PublicURL, date)...)
+			all = append(all, fine("certificate", "The certificate of %s is valid until %s.", w.PublicURL, date)...)
 		}
 	}
 	return all
@@ -73,28 +73,28 @@ func reached(w Installation) []Finding {
 	r := w.Reach
 	switch {
 	case !r.Tried:
-		return found("public-url", Note, "public-url is "+w.PublicURL+"; whether it leads here was not tried.", "Only a server that runs can be reached.", "Start it, and look again.")
+		return found("public-url", Note, "public-url is "+w.PublicURL+"; whether it leads to this server was not tested.", "Only a running server can be reached.", "Start the server and run the check again.")
 	case r.Err != "":
-		return found("public-url", Problem, "This server does not reach itself at "+w.PublicURL+": "+r.Err+".",
-			"If others do not either, no subscriber can confirm and no hub can tell it anything. (Some routers only keep the machines behind them from using the public name.)",
-			"Try the address from another network. Check the name, the proxy in front, and the firewall.")
+		return found("public-url", Problem, "This server cannot reach itself at "+w.PublicURL+": "+r.Err+".",
+			"If other machines cannot reach it either, subscriptions fail and hubs cannot notify it. (Some routers only block the public name for machines behind them.)",
+			"Try the URL from another network. Check DNS, the proxy in front, and the firewall.")
 	case !r.Self:
-		return found("public-url", Note, w.PublicURL+" answers, and it was not this process.", "That is right when several machines share the address, and wrong when another program answers there.",
-			"Compare with the other machines on the same database.")
+		return found("public-url", Note, w.PublicURL+" was answered by a process that is not this process.", "This is correct if several machines share the URL, and wrong if another program answers there.",
+			"Compare the setting with the other machines on the same database.")
 	}
-	return fine("public-url", "This server reaches itself at %s, in %s.", w.PublicURL, round(r.Took))
+	return fine("public-url", "This server reaches itself at %s in %s.", w.PublicURL, round(r.Took))
 }
 
 func settings(w Installation) []Finding {
 	var all []Finding
 	if w.AdminOpen {
-		all = found("admin-listen", Warning, "admin.listen is "+w.AdminListen+", not a loopback address.", "Whoever can connect to it controls this server, without any password.",
-			"Set it to 127.0.0.1:5338, or let nobody else through to it.")
+		all = found("admin-listen", Warning, "admin.listen is "+w.AdminListen+", not a loopback address.", "Every client that can connect to it controls this server without a password.",
+			"Set it to 127.0.0.1:5338, or block access from other machines.")
 	} else if w.AdminListen != "" {
-		all = fine("admin-listen", "The operator's listener is on this machine only (%s).", w.AdminListen)
+		all = fine("admin-listen", "The operator's listener is reachable only from this machine (%s).", w.AdminListen)
 	}
 	for _, text := range w.Settings {
-		all = append(all, Finding{"setting", Note, text, "It is allowed, and may not be what was meant.", "Leave it when it was; \"cloudburst config\" shows where it is set."})
+		all = append(all, Finding{"setting", Note, text, "The setting is valid but may be a mistake.", "Change it unless it is intended; \"cloudburst config\" shows where it is set."})
 	}
 	return all
 }
@@ -102,28 +102,28 @@ func settings(w Installation) []Finding {
 func secrets(w Installation) []Finding {
 	var all []Finding
 	if w.KeyTrouble != "" {
-		all = append(all, Finding{"secret-key-fits", Problem, w.KeyTrouble, "Readers of private feeds are refused, and logins for feeds cannot be used.",
-			"Put back the key of that time: secret.key in the data folder, or accounts.secret-key."})
+		all = append(all, Finding{"secret-key-fits", Problem, w.KeyTrouble, "Access to private feeds is refused, and stored logins for feeds are unusable.",
+			"Restore the previous key: secret.key in the data folder, or accounts.secret-key."})
 	}
 	switch {
 	case w.SecretKey != "" && weak(w.SecretKey):
-		all = append(all, Finding{"secret-key", Problem, "accounts.secret-key is one that can be guessed.", "It protects the secrets of private feeds in each copy of the database.",
-			"Make a new one, such as by openssl rand -base64 32. Readers of private feeds then need new secrets."})
+		all = append(all, Finding{"secret-key", Problem, "accounts.secret-key can be guessed.", "It protects the secrets of private feeds in every copy of the database.",
+			"Create a new key, for example with openssl rand -base64 32. Private feeds then need new secrets."})
 	case w.SecretKey != "":
 		all = append(all, fine("secret-key", "accounts.secret-key is set.")...)
 	case w.KeyMode.Perm()&0o077 != 0:
-		all = append(all, Finding{"secret-key", Warning, fmt.Sprintf("The key %s can be read by others (%s).", w.KeyFile, w.KeyMode.Perm()), "With it and a copy of the database the secrets of private feeds can be read.",
+		all = append(all, Finding{"secret-key", Warning, fmt.Sprintf("Other users can read the key %s (%s).", w.KeyFile, w.KeyMode.Perm()), "With the key and a copy of the database, the secrets of private feeds can be decrypted.",
 			"chmod 600 " + w.KeyFile})
 	case w.Database.Engine == "PostgreSQL":
-		all = append(all, Finding{"secret-key", Note, "The key of the secrets is in this machine's data folder, and accounts.secret-key is not set.", "Other machines on the same database need the same key.",
-			"Copy " + w.KeyFile + " into their data folders, or set accounts.secret-key on all of them."})
+		all = append(all, Finding{"secret-key", Note, "accounts.secret-key is not set; the key of the secrets is in this machine's data folder.", "All machines on the same database need the same key.",
+			"Copy " + w.KeyFile + " to their data folders, or set accounts.secret-key on all machines."})
 	case w.KeyMode != 0:
-		all = append(all, fine("secret-key", "The key of the secrets is %s, and only this user can read it.", w.KeyFile)...)
+		all = append(all, fine("secret-key", "The key of the secrets is %s; only this user can read it.", w.KeyFile)...)
 	}
 	return all
 }
 
-// weak finds keys out of documents, and those that a keyboard or a child would make.
+// weak reports keys that are placeholders from documents or easy to guess.
 func weak(key string) bool {
 	low := strings.ToLower(key)
 	for _, word := range []string{"changeme", "change-me", "change me", "secret", "password", "example", "default", "cloudburst", "0123456789", "1234567890", "qwerty"} {
@@ -141,22 +141,22 @@ func weak(key string) bool {
 func folder(w Installation) []Finding {
 	f := w.Folder
 	if f.Err != "" {
-		return found("data-folder", Problem, "The data folder "+f.Path+" cannot be written to: "+f.Err+".", "Nothing can be kept.", "Make it writable for the user of the server, or name another with --data.")
+		return found("data-folder", Problem, "The data folder "+f.Path+" is not writable: "+f.Err+".", "The server cannot store any data.", "Make it writable for the server's user, or choose another folder with --data.")
 	}
-	all := fine("data-folder", "The data folder %s can be written to.", f.Path)
+	all := fine("data-folder", "The data folder %s is writable.", f.Path)
 	if f.Mode.Perm()&0o077 != 0 {
-		all = found("data-folder", Warning, fmt.Sprintf("The data folder %s is open to others (%s).", f.Path, f.Mode.Perm()), "It holds what people wrote in private, and hashes of their passwords.", "chmod 700 "+f.Path)
+		all = found("data-folder", Warning, fmt.Sprintf("Other users can access the data folder %s (%s).", f.Path, f.Mode.Perm()), "It contains private posts and password hashes.", "chmod 700 "+f.Path)
 	}
 	switch {
 	case f.Size == 0:
 	case f.Free < f.Min:
-		all = append(all, Finding{"data-space", Problem, "There are " + Bytes(f.Free) + " left on the disk of the data folder, and disk.min-free is " + Bytes(f.Min) + ".", "/readyz answers 503. When the disk is full, everything is refused until there is room again.", "Make room now."})
+		all = append(all, Finding{"data-space", Problem, "Only " + Bytes(f.Free) + " are free on the disk of the data folder, and disk.min-free is " + Bytes(f.Min) + ".", "/readyz answers 503. When the disk is full, the server rejects all writes until space is free.", "Free disk space now."})
 	case f.Free < 64<<20 || f.Free < f.Size/100:
-		all = append(all, Finding{"data-space", Problem, "There are " + Bytes(f.Free) + " left on the disk of the data folder.", "When it is full, everything is refused until there is room again.", "Make room now."})
+		all = append(all, Finding{"data-space", Problem, "Only " + Bytes(f.Free) + " are free on the disk of the data folder.", "When the disk is full, the server rejects all writes until space is free.", "Free disk space now."})
 	case f.Free < 1<<30 && f.Free < f.Size/10:
-		all = append(all, Finding{"data-space", Warning, "There are " + Bytes(f.Free) + " of " + Bytes(f.Size) + " left on the disk of the data folder.", "When it is full, everything is refused until there is room again.", "Make room, or keep less: see Retention in docs/operations.md."})
+		all = append(all, Finding{"data-space", Warning, "Only " + Bytes(f.Free) + " of " + Bytes(f.Size) + " are free on the disk of the data folder.", "When the disk is full, the server rejects all writes until space is free.", "Free disk space, or shorten the retention: see Retention in docs/operations.md."})
 	default:
-		all = append(all, fine("data-space", "There are %s left on the disk of the data folder.", Bytes(f.Free))...)
+		all = append(all, fine("data-space", "%s are free on the disk of the data folder.", Bytes(f.Free))...)
 	}
 	return all
 }
@@ -165,18 +165,18 @@ func disk(w Installation) []Finding {
 	var all []Finding
 	f := w.Folder
 	if f.Kind != "" && w.Database.Engine != "PostgreSQL" {
-		all = found("data-kind", Problem, "The data folder is on a file system of the kind "+f.Kind+".", "SQLite needs locks and shared memory that such file systems do not keep: the database can be damaged.",
-			"Put the data folder on a disk of this machine, or use PostgreSQL.")
+		all = found("data-kind", Problem, "The data folder is on a file system of type "+f.Kind+".", "SQLite needs file locks and shared memory, which this type does not provide reliably: the database can be damaged.",
+			"Move the data folder to a local disk, or use PostgreSQL.")
 	}
 	switch {
 	case f.Sync == 0:
 	case f.Sync < 20*time.Microsecond:
-		all = append(all, Finding{"data-sync", Warning, "A write to disk is acknowledged after " + round(f.Sync) + ", which no disk can do.", "What a positive answer said may be gone after a power cut: the file system is in memory, or something does not pass fsync on.",
-			"Use a disk that keeps its word for the data folder."})
+		all = append(all, Finding{"data-sync", Warning, "A synced write is acknowledged after " + round(f.Sync) + ", which no disk can do.", "Acknowledged data may be lost after a power failure: the file system is in memory, or a layer ignores fsync.",
+			"Put the data folder on a disk that honors fsync."})
 	case f.Sync > 100*time.Millisecond:
-		all = append(all, Finding{"data-sync", Warning, "A write takes " + round(f.Sync) + " to be on disk.", "Every answer that promises something waits for the disk.", "Use a quicker disk, or find out what else keeps it busy."})
+		all = append(all, Finding{"data-sync", Warning, "A synced write takes " + round(f.Sync) + ".", "Every acknowledged request waits for the disk.", "Use a faster disk, or find out which other load it has."})
 	default:
-		all = append(all, fine("data-sync", "A write is on disk after %s.", round(f.Sync))...)
+		all = append(all, fine("data-sync", "A synced write takes %s.", round(f.Sync))...)
 	}
 	return all
 }
@@ -184,27 +184,27 @@ func disk(w Installation) []Finding {
 func database(w Installation) []Finding {
 	d := w.Database
 	if d.Err != "" {
-		return found("database", Problem, "The database cannot be used: "+strings.TrimSuffix(d.Err, ".")+".", "Nothing works without it.", "Do what the sentence says; the server goes on by itself as soon as the database is back.")
+		return found("database", Problem, "The database cannot be used: "+strings.TrimSuffix(d.Err, ".")+".", "The server does not work without its database.", "Fix the stated error. The server resumes automatically when the database is available.")
 	}
 	if d.Engine == "" {
 		return nil
 	}
 	all := fine("database", "%s answers in %s.", d.Engine, round(d.Took))
 	if d.Took > time.Second {
-		all = found("database", Warning, d.Engine+" takes "+round(d.Took)+" for an answer.", "Everything waits for it.", "Look at the load of its machine, and at the way to it.")
+		all = found("database", Warning, d.Engine+" takes "+round(d.Took)+" to answer.", "Every request waits for the database.", "Check the load of the database server and the network to it.")
 	}
 	if d.Schema != d.Newest {
-		return append(all, Finding{"schema", Problem, fmt.Sprintf("The schema is %d, and this program works with %d.", d.Schema, d.Newest), "Another version of the program has changed the database meanwhile.", "Run the same version everywhere."})
+		return append(all, Finding{"schema", Problem, fmt.Sprintf("The database schema is %d, but this program needs %d.", d.Schema, d.Newest), "Another version of the program has migrated the database.", "Run the same version on all machines."})
 	}
-	return append(all, fine("schema", "The schema is %d, the one of this program.", d.Schema)...)
+	return append(all, fine("schema", "The database schema is %d, as this program needs.", d.Schema)...)
 }
 
-// knobs are the settings of PostgreSQL without which what was committed may be lost.
+// knobs checks the PostgreSQL settings that prevent loss of committed data.
 func knobs(w Installation) []Finding {
 	why := map[string]string{
-		"fsync":              "When its machine stops, the whole database may be damaged.",
-		"full_page_writes":   "When its machine stops in the middle of a write, pages may be damaged.",
-		"synchronous_commit": "What was committed in the last moments may be lost when its machine stops. (The program's own connections turn it on.)",
+		"fsync":              "If the database server crashes, the whole database may be damaged.",
+		"full_page_writes":   "If the database server crashes during a write, pages may be damaged.",
+		"synchronous_commit": "If the database server crashes, the last commits may be lost. (The program's own connections turn it on.)",
 	}
 	var all []Finding
 	for _, name := range []string{"fsync", "full_page_writes", "synchronous_commit"} {
@@ -212,9 +212,9 @@ func knobs(w Installation) []Finding {
 		switch {
 		case !ok:
 		case value == "off" && name == "synchronous_commit":
-			all = append(all, Finding{"pg-" + name, Note, "PostgreSQL has " + name + " = off.", why[name], "Leave it at on for this database."})
+			all = append(all, Finding{"pg-" + name, Note, "PostgreSQL has " + name + " = off.", why[name], "Set it to on for this database."})
 		case value == "off":
-			all = append(all, Finding{"pg-" + name, Problem, "PostgreSQL has " + name + " = off.", why[name], "Set it to on in postgresql.conf, and reload."})
+			all = append(all, Finding{"pg-" + name, Problem, "PostgreSQL has " + name + " = off.", why[name], "Set it to on in postgresql.conf and reload PostgreSQL."})
 		default:
 			all = append(all, fine("pg-"+name, "PostgreSQL has %s = %s.", name, value)...)
 		}
@@ -234,32 +234,32 @@ func clock(w Installation) []Finding {
 		if d < 0 {
 			way = "behind"
 		}
-		all = found("clock-database", level, "The clock of the database's machine is "+round(d.Abs())+" "+way+" this one's.", "Machines that share a database take each other's claims for over, or for never over, when their clocks differ much.", fix)
+		all = found("clock-database", level, "The clock of the database server is "+round(d.Abs())+" "+way+" the clock of this machine.", "If clocks differ much, machines on one database see each other's leases expire too early or too late.", fix)
 	}
 	if ahead := w.Database.LastEvent.Sub(w.Now); !w.Database.LastEvent.IsZero() && ahead > time.Minute {
-		all = append(all, Finding{"clock-log", Warning, "The newest event of the log is " + round(ahead) + " in the future.", "The clock was set back, or another machine's is ahead: leases and renewals come late.", fix})
+		all = append(all, Finding{"clock-log", Warning, "The newest event in the log is " + round(ahead) + " in the future.", "The clock was set back, or the clock of another machine is ahead: leases and renewals are late.", fix})
 	}
 	if w.ClockOff.Abs() > time.Minute {
-		all = append(all, Finding{"clock-set", Warning, "The clock was set by " + round(w.ClockOff) + " while the server ran.", "It follows slowly, so that nothing runs out at once.", fix})
+		all = append(all, Finding{"clock-set", Warning, "The clock was set by " + round(w.ClockOff) + " while the server ran.", "The server adjusts slowly, so that leases do not expire all at once.", fix})
 	}
 	if all == nil && w.Database.Err == "" {
-		return fine("clock", "The clock agrees with what the database knows.")
+		return fine("clock", "The clock agrees with the database.")
 	}
 	return all
 }
 
 func files(w Installation) []Finding {
-	const fix = "Raise it: LimitNOFILE=65536 in the unit, or ulimit -n 65536 before the start."
-	const why = "It bounds how many notifications are under way and how many may connect."
+	const fix = "Raise the limit: LimitNOFILE=65536 in the systemd unit, or ulimit -n 65536 before the start."
+	const why = "The limit bounds concurrent notifications and incoming connections."
 	switch {
 	case w.OpenFiles == 0:
 		return nil
 	case w.OpenFiles < 1024:
-		return found("open-files", Problem, fmt.Sprintf("This process may have %d files open.", w.OpenFiles), why, fix)
+		return found("open-files", Problem, fmt.Sprintf("This process may open %d files.", w.OpenFiles), why, fix)
 	case w.OpenFiles < 4096:
-		return found("open-files", Warning, fmt.Sprintf("This process may have %d files open.", w.OpenFiles), why, fix)
+		return found("open-files", Warning, fmt.Sprintf("This process may open %d files.", w.OpenFiles), why, fix)
 	}
-	return fine("open-files", "This process may have %d files open.", w.OpenFiles)
+	return fine("open-files", "This process may open %d files.", w.OpenFiles)
 }
 
 func work(w Installation) []Finding {
@@ -269,7 +269,7 @@ func work(w Installation) []Finding {
 	}
 	var all []Finding
 	if late := w.Now.Sub(d.SweepDue); !d.SweepDue.IsZero() && late > Patience {
-		all = append(all, Finding{"sweep", Warning, "The hourly sweep is late by " + round(late) + ".", "What has run out stays, and nothing old is removed.", "Look into the server's log for what keeps it; \"cloudburst sweep\" runs it now."})
+		all = append(all, Finding{"sweep", Warning, "The hourly sweep is late by " + round(late) + ".", "Expired subscriptions and old data are not removed.", "Check the server's log for the cause; \"cloudburst sweep\" runs the sweep now."})
 	} else {
 		all = append(all, fine("sweep", "The hourly sweep is on time.")...)
 	}
@@ -277,8 +277,8 @@ func work(w Installation) []Finding {
 		if l.N == 0 {
 			continue
 		}
-		all = append(all, Finding{"late", Warning, fmt.Sprintf("Work is late: %s (%d, the oldest by %s).", l.What, l.N, round(w.Now.Sub(l.Oldest))), "There is more work than gets done, or something holds it up.",
-			"Look at \"cloudburst status\" and the server's log; raise the limit of open files, or share the work with another machine."})
+		all = append(all, Finding{"late", Warning, fmt.Sprintf("Work is late: %s (%d, the oldest by %s).", l.What, l.N, round(w.Now.Sub(l.Oldest))), "The server cannot keep up, or an error blocks the work.",
+			"Check \"cloudburst status\" and the server's log. Raise the limit of open files, or add another machine."})
 	}
 	if len(all) == 1 {
 		all = append(all, fine("late", "No work is late.")...)
@@ -286,7 +286,7 @@ func work(w Installation) []Finding {
 	return all
 }
 
-// A kind of event fails often when most of it does, and there is enough to tell.
+// oftenAtLeast is the minimum number of failures before a kind counts as failing often.
 const oftenAtLeast = 20
 
 func events(w Installation) []Finding {
@@ -298,29 +298,29 @@ func events(w Installation) []Finding {
 	for _, k := range w.Database.Hour {
 		total, failed = total+k.N, failed+k.Failed
 		if k.Failed >= oftenAtLeast && k.Failed*2 > k.N {
-			bad = append(bad, fmt.Sprintf("%d of %d of the kind %s", k.Failed, k.N, k.Name))
+			bad = append(bad, fmt.Sprintf("%d of %d of kind %s", k.Failed, k.N, k.Name))
 		}
 	}
 	if len(bad) == 0 {
-		return fine("errors", "%d of %d events of the last hour were failures.", failed, total)
+		return fine("errors", "%d of %d events in the last hour were failures.", failed, total)
 	}
 	slices.Sort(bad)
-	return found("errors", Warning, "Most events of some kinds failed in the last hour: "+strings.Join(bad, ", ")+".", "One feed or host in trouble is normal; most of them is not.", "Look at \"cloudburst log --since 1h\" for the reasons.")
+	return found("errors", Warning, "Most events of these kinds failed in the last hour: "+strings.Join(bad, ", ")+".", "Single failing feeds or hosts are normal, but a majority is not.", "Run \"cloudburst log --since 1h\" for the reasons.")
 }
 
 func backup(w Installation) []Finding {
-	const fix = "cloudburst backup --keep 14 FOLDER, once a day by a timer; and copy FOLDER to another machine."
+	const fix = "Run \"cloudburst backup --keep 14 FOLDER\" once a day by a timer, and copy FOLDER to another machine."
 	age := w.Now.Sub(w.Backup)
 	switch {
 	case w.Backup.IsZero():
-		return found("backup", Note, "No backup by this program is known.", "Other ways to make one cannot be seen from here.", fix)
+		return found("backup", Note, "No backup by this program is recorded.", "This check cannot see backups made in other ways.", fix)
 	case age > 7*24*time.Hour:
-		return found("backup", Warning, "The last backup by this program is "+round(age)+" old.", "What was written since then is lost with the disk.", fix)
+		return found("backup", Warning, "The last backup by this program is "+round(age)+" old.", "If the disk fails, all later data is lost.", fix)
 	}
 	return fine("backup", "The last backup is %s old.", round(age))
 }
 
-// backupContent reports whether the last backup still has the content that was written.
+// backupContent checks that the last backup is unchanged since it was written.
 func backupContent(w Installation) []Finding {
 	const id = "backup-content"
 	c := w.Copy
@@ -328,17 +328,17 @@ func backupContent(w Installation) []Finding {
 	case c.File == "":
 		return nil
 	case c.Damaged:
-		return found(id, Problem, c.Err, "It cannot be restored.", "Make another backup now, and look for the reason: the disk, or a program that changed the file.")
+		return found(id, Problem, c.Err, "The backup cannot be restored.", "Create another backup now, and find the cause: the disk, or a program that changed the file.")
 	case c.Err != "":
-		return found(id, Note, "The last backup could not be verified: "+strings.TrimSuffix(c.Err, ".")+".", "Whether it still has the content that was written is not known.",
-			"Where the backup is, \"cloudburst restore\" verifies it before it puts it back.")
+		return found(id, Note, "The last backup could not be verified: "+strings.TrimSuffix(c.Err, ".")+".", "It is unknown whether the backup is intact.",
+			"On the machine with the backup, \"cloudburst restore\" verifies it before restoring.")
 	case c.SHA256 == "":
-		return found(id, Note, "The last backup, "+c.File+", carries no SHA-256.", "Whether it still has the content that was written cannot be verified.", "Make a backup with this version.")
+		return found(id, Note, "The last backup, "+c.File+", has no SHA-256.", "It cannot be verified whether the backup is intact.", "Create a backup with this version.")
 	}
-	return fine(id, "The last backup, %s, has the content that was written.", c.File)
+	return fine(id, "The last backup, %s, is intact.", c.File)
 }
 
-// Bytes prints a size for people.
+// Bytes formats a size in KiB, MiB or GiB.
 func Bytes(n uint64) string {
 	switch {
 	case n >= 10<<30:
@@ -349,7 +349,7 @@ func Bytes(n uint64) string {
 	return fmt.Sprintf("%d KiB", n>>10)
 }
 
-// round shows a time with the digits that matter.
+// round formats a duration with its significant digits.
 func round(d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour:

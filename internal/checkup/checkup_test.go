@@ -8,7 +8,7 @@ import (
 
 var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-// good is a world in which nothing is wrong.
+// good returns an installation without problems.
 func good() Installation {
 	return Installation{
 		Now: now, Running: true, PublicURL: "https://cloud.example", AdminListen: "127.0.0.1:5338",
@@ -29,7 +29,7 @@ func TestGoodInstallationHasOnlyOKFindings(t *testing.T) {
 	}
 }
 
-// trouble is one change of the good world, and what has to be found then.
+// trouble is one change of the good installation, with the expected finding.
 type trouble struct {
 	change func(*Installation)
 	id     string
@@ -39,48 +39,48 @@ type trouble struct {
 
 func troubles() map[string]trouble {
 	return map[string]trouble{
-		"no public-url":          {func(w *Installation) { w.PublicURL = "" }, "public-url", Warning, "not set"},
-		"not reached":            {func(w *Installation) { w.Reach.Err = "refused" }, "public-url", Problem, "does not reach itself"},
-		"another answers":        {func(w *Installation) { w.Reach.Self = false }, "public-url", Note, "not this process"},
-		"nothing runs":           {func(w *Installation) { w.Reach = Reach{} }, "public-url", Note, "not tried"},
-		"no TLS":                 {func(w *Installation) { w.PublicURL = "http://cloud.example" }, "public-tls", Note, "without TLS"},
-		"certificate ends soon":  {func(w *Installation) { w.Reach.Expires = now.Add(10 * 24 * time.Hour) }, "certificate", Warning, "2026-12-02"},
-		"certificate ends":       {func(w *Installation) { w.Reach.Expires = now.Add(time.Hour) }, "certificate", Problem, "2026-11-22"},
-		"open operator":          {func(w *Installation) { w.AdminListen, w.AdminOpen = ":5338", true }, "admin-listen", Warning, ":5338"},
-		"a setting":              {func(w *Installation) { w.Settings = []string{"egress.allow-fetch is wide."} }, "setting", Note, "egress"},
-		"a wrong key":            {func(w *Installation) { w.KeyTrouble = "The key is another." }, "secret-key-fits", Problem, "another"},
-		"a default key":          {func(w *Installation) { w.SecretKey = "changeme-changeme" }, "secret-key", Problem, "guessed"},
-		"a monotonous key":       {func(w *Installation) { w.SecretKey = strings.Repeat("ab", 20) }, "secret-key", Problem, "guessed"},
-		"a key for all to read":  {func(w *Installation) { w.KeyMode = 0o644 }, "secret-key", Warning, "-rw-r--r--"},
-		"a key of one machine":   {func(w *Installation) { w.Database.Engine = "PostgreSQL" }, "secret-key", Note, "this machine's"},
-		"a folder read only":     {func(w *Installation) { w.Folder.Err = "read-only file system" }, "data-folder", Problem, "read-only"},
-		"a folder for all":       {func(w *Installation) { w.Folder.Mode = 0o755 }, "data-folder", Warning, "open to others"},
-		"little room":            {func(w *Installation) { w.Folder.Free = 900 << 20 }, "data-space", Problem, "900 MiB"},
-		"too little to be ready": {func(w *Installation) { w.Folder.Free, w.Folder.Min = 2<<30, 3<<30 }, "data-space", Problem, "disk.min-free is 3072 MiB"},
-		"less room":              {func(w *Installation) { w.Folder.Free, w.Folder.Size = 900<<20, 20<<30 }, "data-space", Warning, "900 MiB"},
-		"a damaged backup":       {func(w *Installation) { w.Copy = Copy{File: "/a.db", Damaged: true, Err: "/a.db is damaged."} }, "backup-content", Problem, "damaged"},
-		"a backup that is gone":  {func(w *Installation) { w.Copy = Copy{File: "/a.db", Err: "/a.db cannot be read."} }, "backup-content", Note, "cannot be read"},
-		"an unverified backup":   {func(w *Installation) { w.Copy.SHA256 = "" }, "backup-content", Note, "/backup/a.db"},
-		"NFS":                    {func(w *Installation) { w.Folder.Kind = "nfs" }, "data-kind", Problem, "nfs"},
-		"a disk that lies":       {func(w *Installation) { w.Folder.Sync = time.Microsecond }, "data-sync", Warning, "no disk can do"},
-		"a slow disk":            {func(w *Installation) { w.Folder.Sync = time.Second }, "data-sync", Warning, "takes 1s"},
-		"no database":            {func(w *Installation) { w.Database.Err = "It is away." }, "database", Problem, "It is away."},
-		"a slow database":        {func(w *Installation) { w.Database.Took = 2 * time.Second }, "database", Warning, "takes 2s"},
-		"another schema":         {func(w *Installation) { w.Database.Schema = 12 }, "schema", Problem, "schema is 12"},
-		"fsync":                  {func(w *Installation) { w.Database.Knobs = map[string]string{"fsync": "off"} }, "pg-fsync", Problem, "fsync = off"},
-		"full pages":             {func(w *Installation) { w.Database.Knobs = map[string]string{"full_page_writes": "off"} }, "pg-full_page_writes", Problem, "= off"},
-		"commits":                {func(w *Installation) { w.Database.Knobs = map[string]string{"synchronous_commit": "off"} }, "pg-synchronous_commit", Note, "= off"},
-		"clocks":                 {func(w *Installation) { w.Database.Clock = -5 * time.Second }, "clock-database", Warning, "5s behind"},
-		"clocks far apart":       {func(w *Installation) { w.Database.Clock = time.Hour }, "clock-database", Problem, "ahead"},
-		"news of the future":     {func(w *Installation) { w.Database.LastEvent = now.Add(time.Hour) }, "clock-log", Warning, "in the future"},
-		"a clock that was set":   {func(w *Installation) { w.ClockOff = time.Hour }, "clock-set", Warning, "was set"},
-		"few files":              {func(w *Installation) { w.OpenFiles = 2048 }, "open-files", Warning, "2048"},
-		"very few files":         {func(w *Installation) { w.OpenFiles = 256 }, "open-files", Problem, "256"},
-		"a late sweep":           {func(w *Installation) { w.Database.SweepDue = now.Add(-time.Hour) }, "sweep", Warning, "late by 1h"},
-		"late work":              {func(w *Installation) { w.Database.Late = []Late{{"feeds to read", 7, now.Add(-time.Hour)}} }, "late", Warning, "feeds to read (7, the oldest by 1h"},
-		"errors":                 {func(w *Installation) { w.Database.Hour = []Kind{{"notify", 50, 40}} }, "errors", Warning, "40 of 50 of the kind notify"},
-		"no backup":              {func(w *Installation) { w.Backup = time.Time{} }, "backup", Note, "No backup"},
-		"an old backup":          {func(w *Installation) { w.Backup = now.Add(-30 * 24 * time.Hour) }, "backup", Warning, "30 days"},
+		"no public-url":                 {func(w *Installation) { w.PublicURL = "" }, "public-url", Warning, "not set"},
+		"not reached":                   {func(w *Installation) { w.Reach.Err = "refused" }, "public-url", Problem, "cannot reach itself"},
+		"another process answers":       {func(w *Installation) { w.Reach.Self = false }, "public-url", Note, "not this process"},
+		"no running server":             {func(w *Installation) { w.Reach = Reach{} }, "public-url", Note, "not tested"},
+		"no TLS":                        {func(w *Installation) { w.PublicURL = "http://cloud.example" }, "public-tls", Note, "without TLS"},
+		"certificate ends soon":         {func(w *Installation) { w.Reach.Expires = now.Add(10 * 24 * time.Hour) }, "certificate", Warning, "2026-12-02"},
+		"certificate ends":              {func(w *Installation) { w.Reach.Expires = now.Add(time.Hour) }, "certificate", Problem, "2026-11-22"},
+		"open operator listener":        {func(w *Installation) { w.AdminListen, w.AdminOpen = ":5338", true }, "admin-listen", Warning, ":5338"},
+		"a setting":                     {func(w *Installation) { w.Settings = []string{"egress.allow-fetch is wide."} }, "setting", Note, "egress"},
+		"a wrong key":                   {func(w *Installation) { w.KeyTrouble = "The key is another." }, "secret-key-fits", Problem, "another"},
+		"a default key":                 {func(w *Installation) { w.SecretKey = "changeme-changeme" }, "secret-key", Problem, "guessed"},
+		"a monotonous key":              {func(w *Installation) { w.SecretKey = strings.Repeat("ab", 20) }, "secret-key", Problem, "guessed"},
+		"a world-readable key":          {func(w *Installation) { w.KeyMode = 0o644 }, "secret-key", Warning, "-rw-r--r--"},
+		"a key of one machine":          {func(w *Installation) { w.Database.Engine = "PostgreSQL" }, "secret-key", Note, "this machine's"},
+		"a folder read only":            {func(w *Installation) { w.Folder.Err = "read-only file system" }, "data-folder", Problem, "read-only"},
+		"a world-readable folder":       {func(w *Installation) { w.Folder.Mode = 0o755 }, "data-folder", Warning, "Other users can access"},
+		"little space":                  {func(w *Installation) { w.Folder.Free = 900 << 20 }, "data-space", Problem, "900 MiB"},
+		"too little to be ready":        {func(w *Installation) { w.Folder.Free, w.Folder.Min = 2<<30, 3<<30 }, "data-space", Problem, "disk.min-free is 3072 MiB"},
+		"low space":                     {func(w *Installation) { w.Folder.Free, w.Folder.Size = 900<<20, 20<<30 }, "data-space", Warning, "900 MiB"},
+		"a damaged backup":              {func(w *Installation) { w.Copy = Copy{File: "/a.db", Damaged: true, Err: "/a.db is damaged."} }, "backup-content", Problem, "damaged"},
+		"a backup that is gone":         {func(w *Installation) { w.Copy = Copy{File: "/a.db", Err: "/a.db cannot be read."} }, "backup-content", Note, "cannot be read"},
+		"an unverified backup":          {func(w *Installation) { w.Copy.SHA256 = "" }, "backup-content", Note, "/backup/a.db"},
+		"NFS":                           {func(w *Installation) { w.Folder.Kind = "nfs" }, "data-kind", Problem, "nfs"},
+		"a disk without fsync":          {func(w *Installation) { w.Folder.Sync = time.Microsecond }, "data-sync", Warning, "no disk can do"},
+		"a slow disk":                   {func(w *Installation) { w.Folder.Sync = time.Second }, "data-sync", Warning, "takes 1s"},
+		"no database":                   {func(w *Installation) { w.Database.Err = "It is away." }, "database", Problem, "It is away."},
+		"a slow database":               {func(w *Installation) { w.Database.Took = 2 * time.Second }, "database", Warning, "takes 2s"},
+		"another schema":                {func(w *Installation) { w.Database.Schema = 12 }, "schema", Problem, "schema is 12"},
+		"fsync":                         {func(w *Installation) { w.Database.Knobs = map[string]string{"fsync": "off"} }, "pg-fsync", Problem, "fsync = off"},
+		"full pages":                    {func(w *Installation) { w.Database.Knobs = map[string]string{"full_page_writes": "off"} }, "pg-full_page_writes", Problem, "= off"},
+		"commits":                       {func(w *Installation) { w.Database.Knobs = map[string]string{"synchronous_commit": "off"} }, "pg-synchronous_commit", Note, "= off"},
+		"clocks":                        {func(w *Installation) { w.Database.Clock = -5 * time.Second }, "clock-database", Warning, "5s behind"},
+		"clocks that differ by an hour": {func(w *Installation) { w.Database.Clock = time.Hour }, "clock-database", Problem, "ahead"},
+		"an event in the future":        {func(w *Installation) { w.Database.LastEvent = now.Add(time.Hour) }, "clock-log", Warning, "in the future"},
+		"a clock that was set":          {func(w *Installation) { w.ClockOff = time.Hour }, "clock-set", Warning, "was set"},
+		"few files":                     {func(w *Installation) { w.OpenFiles = 2048 }, "open-files", Warning, "2048"},
+		"very few files":                {func(w *Installation) { w.OpenFiles = 256 }, "open-files", Problem, "256"},
+		"a late sweep":                  {func(w *Installation) { w.Database.SweepDue = now.Add(-time.Hour) }, "sweep", Warning, "late by 1h"},
+		"late work":                     {func(w *Installation) { w.Database.Late = []Late{{"feeds to read", 7, now.Add(-time.Hour)}} }, "late", Warning, "feeds to read (7, the oldest by 1h"},
+		"errors":                        {func(w *Installation) { w.Database.Hour = []Kind{{"notify", 50, 40}} }, "errors", Warning, "40 of 50 of kind notify"},
+		"no backup":                     {func(w *Installation) { w.Backup = time.Time{} }, "backup", Note, "No backup"},
+		"an old backup":                 {func(w *Installation) { w.Backup = now.Add(-30 * 24 * time.Hour) }, "backup", Warning, "30 days"},
 	}
 }
 

@@ -35,7 +35,7 @@ func TestDocumentationListsEachCheck(t *testing.T) {
 	}
 }
 
-// idsOf are the groups of all matches.
+// idsOf returns the groups of all matches.
 func idsOf(text, pattern string) (all []string) {
 	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
 		for _, id := range m[1:] {

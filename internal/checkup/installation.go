@@ -1,9 +1,8 @@
-// Package checkup says what is wrong with an installation of this program, and what to
-// do about it: its settings, the folder and the database that it keeps everything in,
-// the clock, work that is late.
+// Package checkup finds problems of an installation and states how to fix them. It covers the
+// settings, the data folder, the database, the clock and late work.
 //
-// It looks at nothing itself. Whoever can gathers a [World] of facts, and [Look] turns
-// them into findings, so that each of them can be tested with a world that is made up.
+// It reads nothing itself. The caller collects the facts in an [Installation], and [Check] turns
+// them into findings. Tests can thus check each finding with made-up facts.
 package checkup
 
 import (
@@ -11,90 +10,90 @@ import (
 	"time"
 )
 
-// World is what is known of an installation. A zero field means that it is not known,
-// unless it says something else.
+// Installation contains the known facts about an installation. A zero field means unknown
+// unless its comment states otherwise.
 type Installation struct {
 	Now     time.Time
-	Running bool // a server serves; else nothing is expected to be on time
+	Running bool // a server is running; otherwise no work is late
 
-	PublicURL   string // the setting; "" is not set
+	PublicURL   string // the setting; "": not set
 	Reach       Reach
 	AdminListen string   // address of the operator's listener
-	AdminOpen   bool     // which is not on loopback
-	Settings    []string // sentences about settings that may not be what was meant
+	AdminOpen   bool     // the operator's listener is not on a loopback address
+	Settings    []string // warnings about settings
 
 	SecretKey  string      // the setting
-	KeyFile    string      // path of the key, where there is no such setting
-	KeyMode    fs.FileMode // of that file; 0: there is none
-	KeyTrouble string      // the key does not fit the secrets that are kept
+	KeyFile    string      // path of the key file, used without that setting
+	KeyMode    fs.FileMode // mode of that file; 0: it does not exist
+	KeyTrouble string      // why the key does not match the stored secrets; "": it matches
 
 	Folder    Folder
 	Database  Database
-	OpenFiles int           // the limit of this process
-	ClockOff  time.Duration // by which the clock was set while the program ran
-	Backup    time.Time     // of the last one that is known; zero: none is
-	Copy      Copy          // the file of that backup
+	OpenFiles int           // limit of open files of this process
+	ClockOff  time.Duration // how far the clock was set while the program ran
+	Backup    time.Time     // time of the last known backup; zero: none
+	Copy      Copy          // its file
 }
 
 // Copy is the file of a backup.
 type Copy struct {
-	File    string // "": not known
-	SHA256  string // of its content, when it is the one that the file carries
-	Damaged bool   // its content is not the one that was written
-	Err     string // why it could not be verified, or how it is damaged; "": it carries no SHA-256
+	File    string // "": unknown
+	SHA256  string // of its content if it matches the one in the file
+	Damaged bool   // its content has changed since it was written
+	Err     string // why verification failed, or the damage; "": the file has no SHA-256
 }
 
-// Reach is what came of asking the public listener by its public name.
+// Reach is the result of a request to the public URL.
 type Reach struct {
 	Tried   bool
-	Err     string    // "": it answered
-	Self    bool      // this very process was asked in the end
-	Expires time.Time // of the certificate; zero: there is none
+	Err     string    // "": answered
+	Self    bool      // this process answered
+	Expires time.Time // expiry of the certificate; zero: none
 	Took    time.Duration
 }
 
 // Folder is the data folder.
 type Folder struct {
 	Path string
-	Err  string      // why it cannot be written to; "": it can
-	Mode fs.FileMode // its permissions
-	Free uint64      // bytes for this user
-	Size uint64      // bytes of the file system; 0: not known
-	// Least is how many bytes have to be free for the server to be ready; 0: none.
+	Err  string      // why it is not writable; "": it is
+	Mode fs.FileMode // permissions
+	Free uint64      // bytes available to this user
+	Size uint64      // size of the file system in bytes; 0: unknown
+	// Min is the number of free bytes below which the server is not ready; 0: no limit.
 	Min  uint64
-	Kind string        // of the file system, such as nfs; "": nothing to mind
-	Sync time.Duration // how long a small write takes to be on disk; 0: not known
+	Kind string        // kind of an unsafe file system, such as nfs; "": safe or unknown
+	Sync time.Duration // duration of a small synced write; 0: unknown
 }
 
-// Database is what the database says of itself.
+// Database is the state of the database.
 type Database struct {
 	Engine string // SQLite or PostgreSQL
-	Err    string // why it cannot be used; "": it can
-	Schema int64  // its version
-	Newest int64  // the one that the program works with
+	Err    string // why it is unusable; "": it is usable
+	Schema int64  // version of the schema
+	Newest int64  // version that the program supports
 	Took   time.Duration
-	Clock  time.Duration     // how far its clock is ahead of ours; 0 also where it has none
-	Knobs  map[string]string // settings of PostgreSQL that matter
+	Clock  time.Duration     // how far its clock is ahead of ours; 0 also for SQLite
+	Knobs  map[string]string // PostgreSQL settings that affect durability
 
 	Late      []Late
 	SweepDue  time.Time // when the hourly task is due; zero: it never ran
-	LastEvent time.Time // the newest; zero: the log is empty
+	LastEvent time.Time // newest event; zero: the log is empty
 	Hour      []Kind    // events of the last hour
 }
 
-// Late is a kind of work that is due since longer ago than [Patience].
+// Late is a kind of work that has been due for longer than [Patience].
 type Late struct {
-	What   string // for people, such as "feeds to read"
+	What   string // description for people, such as "feeds to read"
 	N      int64
 	Oldest time.Time
 }
 
-// Kind is how many events of a kind there were, and how many of those were failures.
+// Kind counts the events and the failures of a kind.
 type Kind struct {
 	Name      string
 	N, Failed int64
 }
 
-// Patience is how long work may be due before it counts as late: much more than a lease,
-// so that what another machine left behind is none.
+// Patience is how long work may be due before it counts as late. It is much longer than a lease,
+// so that work of a stopped node is not reported.
 const Patience = 10 * time.Minute
