@@ -15,7 +15,7 @@ import (
 
 const readURL = "http://feeds.test/read.xml"
 
-// readers makes the hub's program read one feed, and returns what it was told.
+// readers lets the aggregator read one feed, and returns the URLs that it received.
 func (h *harness) readers(feed string) func() []string {
 	var received []string
 	h.hub.OnPing = func(_ context.Context, urls []string, via string) (bool, error) {

@@ -21,7 +21,7 @@ func (quietTracer) Changed(*Topic, FoundChange)                           {}
 func (quietTracer) BatchDone(*Topic, BatchNotified)                       {}
 func (quietTracer) ShardDone(*Topic, ShardNotified)                       {}
 func (d quietTracer) Tried(*Topic, Tried) {
-	d.t.Error("it was told of a delivery that arrived at once")
+	d.t.Error("the tracer received a delivery that arrived at once")
 }
 func (quietTracer) ID(*Topic) string { return "" }
 

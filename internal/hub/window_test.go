@@ -312,7 +312,7 @@ func TestDeliveriesOpenAtStopAreNotRepeated(t *testing.T) {
 			h.settle(time.Minute)
 			for _, cb := range names {
 				if notified := h.count(cb); notified != 1 {
-					t.Fatalf("%s was notified %d times; %d had been told at the end", cb, notified, sofar)
+					t.Fatalf("%s was notified %d times; %d were notified before the end", cb, notified, sofar)
 				}
 			}
 		})

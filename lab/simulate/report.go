@@ -95,7 +95,7 @@ func (r *Report) hot(b *strings.Builder) {
 		return
 	}
 	fmt.Fprintf(b, "\nThe largest feed changes, nothing else happens:\n")
-	rows := [][]string{{"nodes", "until the last one is told", "limited by"}}
+	rows := [][]string{{"nodes", "until the last is notified", "limited by"}}
 	for _, h := range r.Plan.Hot {
 		rows = append(rows, []string{strconv.Itoa(h.Nodes), seconds(h.Seconds), h.By})
 	}
@@ -104,7 +104,7 @@ func (r *Report) hot(b *strings.Builder) {
 
 func (r *Report) failures(b *strings.Builder) {
 	fmt.Fprintf(b, "\nIn one shard, with the seed %d:\n", r.Seed)
-	rows := [][]string{{"away for " + seconds(backAt-failsAt), "arrive/s", "can be done/s", "owed at most", "without it", "pings refused", "caught up after the return"}}
+	rows := [][]string{{"away for " + seconds(backAt-failsAt), "arrive/s", "can be done/s", "most pending", "without it", "pings refused", "caught up after the return"}}
 	for _, x := range r.Backlogs {
 		rows = append(rows, []string{"a " + string(x.Failure), amount(x.Arrive), amount(x.Capacity), amount(x.Max), amount(x.Usual), amount(x.Refused), seconds(x.Late)})
 	}
