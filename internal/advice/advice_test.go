@@ -20,8 +20,8 @@ import (
 
 var updateAdvice = flag.Bool("update-advice", false, "write the advice into testdata")
 
-// TestAdviceMatchesGoldenFiles compares the advice about each document, read from
-// https://a.example/rss.xml at noon of 11 June 2026, with what stands beside it.
+// TestAdviceMatchesGoldenFiles compares the findings about each document, read from
+// https://a.example/rss.xml at noon of 11 June 2026, with its golden file.
 func TestAdviceMatchesGoldenFiles(t *testing.T) {
 	t.Parallel()
 	var files []string
@@ -47,7 +47,7 @@ func TestAdviceMatchesGoldenFiles(t *testing.T) {
 			var got bytes.Buffer
 			for _, a := range advice.On(f, &advice.Delivery{Document: doc, URL: address, Now: time.Date(2026, 6, 11, 12, 0, 0, 0, time.UTC)}) {
 				fmt.Fprintf(&got, "%s %s ×%d\n", a.Level, a.Rule, a.Count)
-				// How reading words its repairs is tested there.
+				// The parser's tests cover the wording of repairs.
 				repair := slices.ContainsFunc(f.Problems, func(p feed.Problem) bool { return p.Kind == a.Rule })
 				for _, p := range a.Places {
 					if repair {
@@ -56,7 +56,7 @@ func TestAdviceMatchesGoldenFiles(t *testing.T) {
 					fmt.Fprintf(&got, "\t%d\t%s\t%s\n", p.Line, p.Path, p.Text)
 				}
 				if a.Problem == "" || a.Effect == "" || a.Fix == "" {
-					t.Errorf("%s does not say what, why and how", a.Rule)
+					t.Errorf("%s lacks problem, effect or fix", a.Rule)
 				}
 			}
 			golden := file + ".want"
@@ -76,7 +76,7 @@ func TestAdviceMatchesGoldenFiles(t *testing.T) {
 	}
 }
 
-// rules are the names of the advice that goes by http, size and items.
+// rules returns the rules of findings about HTTP, size and self link.
 func rules(list []advice.Finding) []string {
 	got := []string{}
 	for _, a := range list {
@@ -121,7 +121,7 @@ func TestAdviceOnHTTPDelivery(t *testing.T) {
 		{"text/xml with charset", german, advice.Delivery{Header: good("text/xml; charset=utf-8")}, nil},
 		{"text/xml within ASCII", english, advice.Delivery{Header: good("text/xml")}, nil},
 		{"no validators", english, advice.Delivery{Header: http.Header{"Content-Type": {"text/xml"}}}, []string{"warning http-validators"}},
-		{"validators that nobody looks at", english, advice.Delivery{Header: good("text/xml"), Revalidated: 200}, []string{"warning http-conditional"}},
+		{"ignored validators", english, advice.Delivery{Header: good("text/xml"), Revalidated: 200}, []string{"warning http-conditional"}},
 		{"no store", english, advice.Delivery{Header: http.Header{"Content-Type": {"text/xml"}, "Etag": {"x"}, "Cache-Control": {"No-Store"}}}, []string{"advice http-no-store"}},
 		{"over http", english, advice.Delivery{Header: good("text/xml"), URL: "http://a.example/"}, []string{"advice http-insecure"}},
 		{"not compressed", english + strings.Repeat(" ", 5<<10), advice.Delivery{Header: good("text/xml")}, []string{"advice http-compression"}},
@@ -202,7 +202,7 @@ func FuzzAdvice(f *testing.F) {
 			}
 			level := slices.Index([]advice.Level{advice.LevelError, advice.LevelWarning, advice.LevelAdvice}, a.Level)
 			if level < last {
-				t.Errorf("%s stands behind what matters less", a.Rule)
+				t.Errorf("%s follows a less severe finding", a.Rule)
 			}
 			last = level
 		}

@@ -8,28 +8,28 @@ import (
 	"cloudburst/feed"
 )
 
-// feedLevel looks at what the feed says about itself.
+// feedLevel checks the elements of the feed itself.
 func (a *adviser) feedLevel() {
 	f := a.f
-	if f.Title.Value == "" && f.Format != feed.JSONFeed { // whose reading has told it
-		a.add(LevelError, "title-missing", a.top("", ""), "The feed has no title.", "Readers list it under its address, or not at all.", "Add a title.")
+	if f.Title.Value == "" && f.Format != feed.JSONFeed { // the JSON Feed parser has reported it
+		a.add(LevelError, "title-missing", a.top("", ""), "The feed has no title.", "Readers list the feed under its URL, or not at all.", "Add a title.")
 	}
 	if f.Link == "" {
 		level := LevelWarning
 		if f.Format == feed.Atom || f.Format == feed.JSONFeed {
 			level = LevelAdvice
 		}
-		a.add(level, "link-missing", a.top("", ""), "The feed does not say which page it belongs to.", "Readers cannot show the way to the site.",
-			"Add "+a.called("<link>, the address of the site", `<link rel="alternate" href="…">`, "home_page_url")+".")
+		a.add(level, "link-missing", a.top("", ""), "The feed has no link to its web page.", "Readers cannot link to the site.",
+			"Add "+a.called("<link>, the URL of the site", `<link rel="alternate" href="…">`, "home_page_url")+".")
 	}
 	if f.Format == feed.RSS && f.Subtitle.Value == "" {
-		a.add(LevelWarning, "description-missing", a.top("", ""), "The channel has no description, which RSS requires.", "Readers show nothing in its place.", "Add <description>, one sentence about the site.")
+		a.add(LevelWarning, "description-missing", a.top("", ""), "The channel has no description, which RSS requires.", "Readers show no description.", "Add <description>, one sentence about the site.")
 	}
 	if f.Format == feed.Atom {
 		a.atomFeed()
 	}
 	if len(f.Items) == 0 && f.Moved == nil {
-		a.add(LevelWarning, "items-none", a.top("", ""), "The feed has no items.", "Readers have nothing to show.", "Put the newest items in.")
+		a.add(LevelWarning, "items-none", a.top("", ""), "The feed has no items.", "Readers have no items to show.", "Add the newest items.")
 	}
 	a.language()
 	a.addresses()
@@ -38,36 +38,36 @@ func (a *adviser) feedLevel() {
 	switch {
 	case a.old() && f.Format != feed.RSS:
 		name := map[feed.Format]string{feed.CDF: "CDF", feed.ScriptingNews: "scriptingNews", feed.MCF: "MCF"}[f.Format]
-		a.add(LevelAdvice, "version-old", a.top("", ""), name+" is the form of another time.", "Few readers know it; its items have no ids, so that readers guess what is new.", "Write RSS 2.0 or Atom 1.0.")
+		a.add(LevelAdvice, "version-old", a.top("", ""), name+" is an outdated format.", "Few readers support it. Its items have no ids, so readers guess which items are new.", "Write RSS 2.0 or Atom 1.0.")
 	case a.old():
-		a.add(LevelAdvice, "version-old", a.top("", ""), "RSS "+f.Version+" is the form of another time.", "Readers know it; it has no ids, and no dates in most versions, so that they guess what is new.", "Write RSS 2.0 or Atom 1.0.")
+		a.add(LevelAdvice, "version-old", a.top("", ""), "RSS "+f.Version+" is an outdated format.", "Readers support it. It has no ids and mostly no dates, so readers guess which items are new.", "Write RSS 2.0 or Atom 1.0.")
 		a.earlyLimits()
 	case f.Format == feed.Atom && f.Version == "0.3":
-		a.add(LevelAdvice, "version-old", a.top("", ""), "Atom 0.3 was a draft.", "Some readers do not know it any more.", "Write Atom 1.0.")
+		a.add(LevelAdvice, "version-old", a.top("", ""), "Atom 0.3 was a draft.", "Some readers no longer support it.", "Write Atom 1.0.")
 	}
 	if f.Encoding != "" && f.Encoding != "utf-8" && f.Encoding != "us-ascii" {
-		a.add(LevelAdvice, "encoding-not-utf-8", Place{Text: f.Encoding}, "The document is not in UTF-8.", "Readers that know few encodings show wrong letters.", "Write UTF-8.")
+		a.add(LevelAdvice, "encoding-not-utf-8", Place{Text: f.Encoding}, "The document is not in UTF-8.", "Readers that support few encodings show wrong characters.", "Write UTF-8.")
 	}
 	a.push()
 }
 
-// atomFeed looks for what Atom requires.
+// atomFeed checks the elements that Atom requires.
 //
 // spec:atom-rfc4287#feed-requires
 func (a *adviser) atomFeed() {
 	f := a.f
 	if f.ID == "" {
-		a.add(LevelError, "id-missing", a.top("", ""), "The feed has no <id>.", "Readers that go by it refuse the feed, or take it for another when its address changes.", "Add <id>, an address or a tag: or urn: URI that never changes.")
+		a.add(LevelError, "id-missing", a.top("", ""), "The feed has no <id>.", "Strict readers refuse the feed, or treat it as a new feed when its URL changes.", "Add <id> with an https:, tag: or urn: URI that never changes.")
 	} else if !hasScheme(f.ID) && f.Version != "0.3" {
-		a.add(LevelWarning, "id-not-uri", a.top("id", f.ID), "The <id> is no URI.", "Readers that go by the rules make one of it, each another.", "Write a whole URI: https://…, tag:… or urn:uuid:….")
+		a.add(LevelWarning, "id-not-uri", a.top("id", f.ID), "The <id> is not a URI.", "Strict readers convert it to a URI, each in a different way.", "Use an absolute URI: https://…, tag:… or urn:uuid:….")
 	}
 	if f.Updated.Raw == "" {
-		a.add(LevelError, "updated-missing", a.top("", ""), "The feed does not say when it was updated.", "Readers that go by it see no change, or refuse the feed.", "Add <updated>, such as <updated>2026-05-04T10:00:00Z</updated>.")
+		a.add(LevelError, "updated-missing", a.top("", ""), "The feed has no update time.", "Strict readers see no change, or refuse the feed.", "Add <updated>, such as <updated>2026-05-04T10:00:00Z</updated>.")
 	}
 	if len(f.Authors) == 0 {
 		for i := range f.Items {
 			if it := &f.Items[i]; len(it.Authors) == 0 && (it.Source == nil || len(it.Source.Authors) == 0) {
-				a.add(LevelWarning, "author-missing", a.item(i, "", ""), "Neither the feed nor the entry has an author.", "Readers show nobody.", "Add <author><name>…</name></author> to the feed.")
+				a.add(LevelWarning, "author-missing", a.item(i, "", ""), "Neither the feed nor the entry has an author.", "Readers show no author.", "Add <author><name>…</name></author> to the feed.")
 			}
 		}
 	}
@@ -81,19 +81,19 @@ func (a *adviser) language() {
 	if a.f.Version == "0.91" {
 		level = LevelWarning // required there
 	}
-	a.add(level, "language-missing", a.top("", ""), "The feed does not say its language.", "Readers hyphenate, read aloud and translate by guess.",
+	a.add(level, "language-missing", a.top("", ""), "The feed does not declare its language.", "Readers must guess the language for hyphenation, speech and translation.",
 		"Add "+a.called("<language>", "xml:lang", "language")+", such as en or pt-BR.")
 }
 
-// addresses looks at self and at relative addresses.
+// addresses checks the self link and relative URLs.
 func (a *adviser) addresses() {
 	f := a.f
 	add := a.called(`<atom:link rel="self" type="application/rss+xml" href="…"/>`, `<link rel="self" href="…"/>`, "feed_url")
 	switch {
 	case f.Self == "" && (f.Format == feed.RSS || f.Format == feed.Atom || f.Format == feed.JSONFeed):
-		a.add(LevelAdvice, "self-missing", a.top("", ""), "The feed does not say its own address.", "A copy of it cannot be followed back, and hubs cannot tell its addresses apart.", "Add "+add+".")
+		a.add(LevelAdvice, "self-missing", a.top("", ""), "The feed does not contain its own URL.", "Readers of a copy cannot find the original, and hubs cannot recognize its different URLs as one feed.", "Add "+add+".")
 	case f.Self != "" && a.d.URL != "" && !sameAddress(f.Self, a.d.URL):
-		a.add(LevelAdvice, "self-other", a.top(a.called("atom:link", "link", "feed_url"), f.Self), "The feed gives another address for itself than it came from, "+a.d.URL+".", "Readers may subscribe twice, and hubs know it by one of both only.", "Let self be the address that is public, and let others redirect to it.")
+		a.add(LevelAdvice, "self-other", a.top(a.called("atom:link", "link", "feed_url"), f.Self), "The feed's self link differs from the URL it was read from, "+a.d.URL+".", "Readers may subscribe twice, and hubs know only one of the two URLs.", "Set the self link to the public URL, and redirect other URLs to it.")
 	}
 	if f.Format != feed.Atom && f.Link != "" && !hasScheme(f.Link) {
 		a.relative(a.top(a.called("link", "link", "home_page_url"), f.Link))
@@ -101,10 +101,10 @@ func (a *adviser) addresses() {
 }
 
 func (a *adviser) relative(at Place) {
-	a.add(LevelWarning, "address-relative", at, "There are relative addresses.", "Readers do not agree on what they stand on, and some links lead nowhere.", "Give whole addresses, from https:// on.")
+	a.add(LevelWarning, "address-relative", at, "The feed contains relative URLs.", "Readers resolve them differently, and some links are broken.", "Use absolute URLs that begin with https://.")
 }
 
-// sameAddress compares without what servers do not tell apart.
+// sameAddress compares URLs without fragment and host case, and treats an empty path as /.
 func sameAddress(x, y string) bool {
 	norm := func(s string) string {
 		u, err := url.Parse(strings.TrimSpace(s))
@@ -135,7 +135,7 @@ func hasScheme(s string) bool {
 	return false
 }
 
-// image looks at RSS's, and at the form of one field.
+// image checks the image and the text input of RSS.
 //
 // spec:rss20-2003#image
 func (a *adviser) image() {
@@ -146,21 +146,21 @@ func (a *adviser) image() {
 	at := a.top("image", "")
 	if m := f.Image; m != nil && a.index.places[docKey{0, "image"}] != (Place{}) {
 		if m.URL == "" || m.Title == "" || m.Link == "" {
-			a.add(LevelWarning, "image-incomplete", at, "The image needs a url, a title and a link.", "Readers leave it out.", "Add what is missing.")
+			a.add(LevelWarning, "image-incomplete", at, "The image needs a url, a title and a link.", "Readers ignore it.", "Add the missing elements.")
 		}
 		if m.Width > 144 || m.Height > 400 {
 			at.Text = strconv.Itoa(m.Width) + " × " + strconv.Itoa(m.Height)
-			a.add(LevelAdvice, "image-large", at, "The image says that it is larger than 144 × 400 pixels.", "Readers scale it.", "Leave out width and height, or give a smaller image.")
+			a.add(LevelAdvice, "image-large", at, "The declared image size exceeds 144 × 400 pixels.", "Readers scale it.", "Omit width and height, or use a smaller image.")
 		}
 	} else if f.Version == "0.91" && f.Variant == "netscape" && f.Image == nil {
-		a.add(LevelAdvice, "image-missing", a.top("", ""), "The channel has no image, which Netscape's RSS 0.91 requires.", "None of today's readers minds.", "Add <image>, or write RSS 2.0.")
+		a.add(LevelAdvice, "image-missing", a.top("", ""), "The channel has no image, which Netscape's RSS 0.91 requires.", "Current readers do not require it.", "Add <image>, or write RSS 2.0.")
 	}
 	if t := f.TextInput; t != nil && (t.Title == "" || t.Description == "" || t.Name == "" || t.Link == "") {
-		a.add(LevelWarning, "textinput-incomplete", a.top("textinput", ""), "textInput needs a title, a description, a name and a link.", "Readers leave it out, as most do anyway.", "Add what is missing, or take it out.")
+		a.add(LevelWarning, "textinput-incomplete", a.top("textinput", ""), "textInput needs a title, a description, a name and a link.", "Readers ignore it; most ignore every textInput.", "Add the missing elements, or remove it.")
 	}
 }
 
-// unknown tells of elements that are in no namespace and in no version of the format.
+// unknown reports elements without namespace that no version of the format defines.
 func (a *adviser) unknown(nodes []feed.Node, at func(name string) Place) {
 	if a.f.Format != feed.RSS && a.f.Format != feed.Atom {
 		return
@@ -174,12 +174,12 @@ func (a *adviser) unknown(nodes []feed.Node, at func(name string) Place) {
 		}
 		p := at(strings.ToLower(n.Name))
 		p.Text = "<" + n.Name + ">"
-		a.add(LevelWarning, "element-unknown", p, "There are elements that the format does not have.", "Readers pass over them.", "Look for a misspelt name, or put what is your own into a namespace.")
+		a.add(LevelWarning, "element-unknown", p, "The feed contains elements that the format does not define.", "Readers ignore them.", "Check the spelling, or put your own elements into a namespace.")
 	}
 }
 
-// hasElement reports elements that feeds have. One that is unknown all the same had to
-// make room for another, or its text says nothing.
+// hasElement reports whether feeds define an element. The parser also reports such an element as
+// unknown if another element replaced it or its content is empty.
 func hasElement(name string) bool {
 	switch strings.ToLower(name) {
 	case "title", "link", "description", "language", "copyright", "managingeditor", "webmaster", "pubdate", "lastbuilddate",
@@ -190,7 +190,7 @@ func hasElement(name string) bool {
 	return false
 }
 
-// earlyLimits are those of RSS 0.90 and 0.91, which readers of their time kept to.
+// earlyLimits checks the limits of RSS 0.90 and 0.91, which readers of that time enforced.
 //
 // spec:rss091-1999#lengths
 // spec:rss090-1999#lengths
@@ -205,10 +205,10 @@ func (a *adviser) earlyLimits() {
 	default:
 		return
 	}
-	long := func(at Place, s, what string, most int) {
-		if len([]rune(s)) > most {
+	long := func(at Place, s, what string, limit int) {
+		if len([]rune(s)) > limit {
 			at.Text = s
-			a.add(LevelAdvice, "early-limits-"+what, at, "RSS "+f.Version+" has no room for a "+what+" of more than "+strconv.Itoa(most)+" characters.", "Readers of its time cut it or refuse the feed; others do not mind.", "Shorten it, or write RSS 2.0, which has no such limits.")
+			a.add(LevelAdvice, "early-limits-"+what, at, "RSS "+f.Version+" limits a "+what+" to "+strconv.Itoa(limit)+" characters.", "Old readers truncate it or refuse the feed; current readers accept it.", "Shorten it, or use RSS 2.0, which has no limit.")
 		}
 	}
 	long(a.top("title", ""), f.Title.Value, "title", title)
@@ -223,27 +223,27 @@ func (a *adviser) earlyLimits() {
 		}
 	}
 	if len(f.Items) > items {
-		a.add(LevelAdvice, "early-limits-items", a.item(items, "", strconv.Itoa(len(f.Items))+" items"), "RSS "+f.Version+" has at most "+strconv.Itoa(items)+" items.", "Readers of its time leave out the rest; others do not mind.", "Keep the newest "+strconv.Itoa(items)+", or write RSS 2.0.")
+		a.add(LevelAdvice, "early-limits-items", a.item(items, "", strconv.Itoa(len(f.Items))+" items"), "RSS "+f.Version+" allows at most "+strconv.Itoa(items)+" items.", "Old readers ignore the rest; current readers accept them.", "Limit the feed to the newest "+strconv.Itoa(items)+" items, or use RSS 2.0.")
 	}
 }
 
-// push looks for a way to be told of changes.
+// push checks the cloud and hub links of the feed.
 //
 // spec:rss20-2003#cloud
 func (a *adviser) push() {
 	f := a.f
 	if len(f.Hubs) == 0 && len(f.Clouds) == 0 {
-		a.add(LevelAdvice, "push-missing", a.top("", ""), "The feed names neither a cloud nor a hub.", "Readers see new items when they next ask, within the hour at best.", "Name a hub, with <cloud> or rel=\"hub\", and ping it after each change: readers then know at once.")
+		a.add(LevelAdvice, "push-missing", a.top("", ""), "The feed names neither a cloud nor a hub.", "Readers see new items only at their next poll, at best within the hour.", "Link to a hub with <cloud> or rel=\"hub\", and ping it after each change. Readers then receive changes immediately.")
 	}
 	for _, c := range f.Clouds {
 		at := a.top("cloud", "")
 		if c.Domain == "" || c.Port == "" || c.Protocol == "" || c.Path == "" {
-			a.add(LevelWarning, "cloud-incomplete", at, "The cloud lacks one of domain, port, path and protocol.", "Readers cannot register with it.", `Write it whole: <cloud domain="hub.example.org" port="80" path="/pleaseNotify" registerProcedure="" protocol="http-post"/>.`)
+			a.add(LevelWarning, "cloud-incomplete", at, "The cloud lacks one of domain, port, path and protocol.", "Readers cannot register with it.", `Add the missing attributes: <cloud domain="hub.example.org" port="80" path="/pleaseNotify" registerProcedure="" protocol="http-post"/>.`)
 			continue
 		}
 		if n, err := strconv.Atoi(strings.TrimSpace(c.Port)); err != nil || n < 1 || n > 65535 {
 			at.Text = c.Port
-			a.add(LevelWarning, "cloud-port", at, "The cloud's port is no port.", "Readers cannot register with it.", "Write a number: 80, 443 or 5337.")
+			a.add(LevelWarning, "cloud-port", at, "The cloud's port is invalid.", "Readers cannot register with it.", "Use a number such as 80, 443 or 5337.")
 		}
 		switch p := strings.TrimSpace(c.Protocol); {
 		case isCloudProtocol(p):
@@ -252,12 +252,12 @@ func (a *adviser) push() {
 			a.add(LevelWarning, "cloud-protocol", at, "The cloud's protocol is not in lowercase, and the names are case-sensitive.", "Readers do not register with it.", "Write "+strings.ToLower(p)+".")
 		default:
 			at.Text = c.Protocol
-			a.add(LevelWarning, "cloud-protocol", at, "The cloud's protocol is none that clouds have.", "Readers do not register with it.", "Write http-post, xml-rpc or soap.")
+			a.add(LevelWarning, "cloud-protocol", at, "The cloud's protocol is unknown.", "Readers do not register with it.", "Write http-post, xml-rpc or soap.")
 		}
 	}
 }
 
-// isCloudProtocol reports a protocol in which clouds are asked.
+// isCloudProtocol reports whether p is a protocol of cloud registrations.
 func isCloudProtocol(p string) bool {
 	switch p {
 	case "http-post", "https-post", "xml-rpc", "soap":
@@ -266,30 +266,30 @@ func isCloudProtocol(p string) bool {
 	return false
 }
 
-// hints looks at what the feed says about when to read it.
+// hints checks the feed's hints about polling.
 func (a *adviser) hints() {
 	h := &a.f.Hints
-	const effect, rule = "Readers pass over it.", "hint-value"
+	const effect, rule = "Readers ignore it.", "hint-value"
 	if n, err := strconv.Atoi(h.TTL); h.TTL != "" && (err != nil || n < 0) {
-		a.add(LevelWarning, rule, a.top("ttl", h.TTL), "A hint about when to read the feed cannot be read.", effect, "ttl is a number of minutes, such as 60.")
+		a.add(LevelWarning, rule, a.top("ttl", h.TTL), "A hint about when to poll the feed is invalid.", effect, "Set ttl to a number of minutes, such as 60.")
 	}
 	for _, s := range h.SkipHours {
 		// 24 is midnight in RSS 0.91.
 		if n, err := strconv.Atoi(s); err != nil || n < 0 || n > 24 {
-			a.add(LevelWarning, rule, a.top("skiphours", s), "A hint about when to read the feed cannot be read.", effect, "An hour of skipHours is a number from 0 to 23, in GMT.")
+			a.add(LevelWarning, rule, a.top("skiphours", s), "A hint about when to poll the feed is invalid.", effect, "Use numbers from 0 to 23 (GMT) in skipHours.")
 		}
 	}
 	for _, s := range h.SkipDays {
 		switch strings.ToLower(s) {
 		case "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday":
 		default:
-			a.add(LevelWarning, rule, a.top("skipdays", s), "A hint about when to read the feed cannot be read.", effect, "A day of skipDays is Monday, Tuesday, Wednesday, Thursday, Friday, Saturday or Sunday.")
+			a.add(LevelWarning, rule, a.top("skipdays", s), "A hint about when to poll the feed is invalid.", effect, "Use Monday, Tuesday, Wednesday, Thursday, Friday, Saturday or Sunday in skipDays.")
 		}
 	}
 	switch p := strings.ToLower(h.UpdatePeriod); p {
 	case "", "hourly", "daily", "weekly", "monthly", "yearly":
 	default:
-		a.add(LevelWarning, rule, a.top("sy:updateperiod", p), "A hint about when to read the feed cannot be read.", effect, "sy:updatePeriod is hourly, daily, weekly, monthly or yearly.")
+		a.add(LevelWarning, rule, a.top("sy:updateperiod", p), "A hint about when to poll the feed is invalid.", effect, "Set sy:updatePeriod to hourly, daily, weekly, monthly or yearly.")
 	}
 	element := ""
 	if len(h.SkipDays) >= 7 {
@@ -298,6 +298,6 @@ func (a *adviser) hints() {
 		element = "skiphours"
 	}
 	if element != "" {
-		a.add(LevelWarning, "hint-never", a.top(element, ""), "The feed asks never to be read.", "Readers that obey never see an update.", "Leave some hours and days in which it may be read.")
+		a.add(LevelWarning, "hint-never", a.top(element, ""), "The hints exclude every hour or every day.", "Readers that follow the hints never poll the feed.", "Leave some hours and days for polling.")
 	}
 }

@@ -12,25 +12,25 @@ import (
 	"cloudburst/internal/scan"
 )
 
-// docIndex knows where the elements of a document stand, and what reading does not
-// keep of them.
+// docIndex contains the positions of the elements of a document, and content that the parser
+// does not preserve.
 type docIndex struct {
 	places   map[docKey]Place
-	linkGUID map[int]bool   // items whose guid does not say isPermaLink="false"
-	authors  map[int]string // RSS's <author> by item, whatever stands in it
+	linkGUID map[int]bool   // items whose guid lacks isPermaLink="false"
+	authors  map[int]string // content of RSS <author> by item
 	editors  map[string]string
 	ascii    bool
 	known    bool
 }
 
-// docKey is the first element of a name in an item; item 0 is the feed itself, and
-// the name "" the item or feed itself. Names have their usual prefix.
+// docKey identifies the first element of a name in an item. Item 0 is the feed itself, and
+// the name "" is the item or feed. Names have their usual prefix.
 type docKey struct {
 	item int
 	name string
 }
 
-// maxIndexed is how many elements are indexed; the rest is found by its item alone.
+// maxIndexed is the maximum number of indexed elements; findings on others name their item only.
 const maxIndexed = 50_000
 
 func indexOf(f *feed.Feed, d Delivery) docIndex {
@@ -53,7 +53,7 @@ func indexOf(f *feed.Feed, d Delivery) docIndex {
 	return x
 }
 
-// put remembers the first element of its name.
+// put records the first element of its name.
 func (x *docIndex) put(k docKey, p Place) {
 	if _, ok := x.places[k]; !ok && len(x.places) < maxIndexed {
 		x.places[k] = p
@@ -92,7 +92,7 @@ func (x *docIndex) xml(text string) {
 	}
 }
 
-// element remembers a child of an item (by its number) or of the feed (0).
+// element records a child of an item (by its number) or of the feed (0).
 func (x *docIndex) element(r *scan.Reader, item int) {
 	k := docKey{item, strings.ToLower(r.Name)}
 	_, again := x.places[k]
@@ -116,7 +116,7 @@ func (x *docIndex) element(r *scan.Reader, item int) {
 	}
 }
 
-// pathOf is where a reader stands; item is the number of the item around, 0 for none.
+// pathOf returns the element path of the current position; item is the enclosing item, 0 for none.
 func pathOf(r *scan.Reader, item int) string {
 	var b strings.Builder
 	for d := 1; d <= r.Depth(); d++ {
@@ -132,7 +132,7 @@ func pathOf(r *scan.Reader, item int) string {
 	return b.String()
 }
 
-// json reads as far as the document is JSON by the rules.
+// json indexes the document up to the first invalid JSON.
 func (x *docIndex) json(text string) {
 	dec := json.NewDecoder(strings.NewReader(text))
 	line, counted := 1, 0
@@ -142,7 +142,7 @@ func (x *docIndex) json(text string) {
 		counted = at
 		return line
 	}
-	// Where the document is no JSON by the rules, the index ends.
+	// The index ends at the first invalid JSON.
 	_ = object(dec, func(name string) (bool, error) {
 		x.put(docKey{0, ""}, Place{Line: 1})
 		x.put(docKey{0, name}, Place{here(), name, ""})
@@ -153,7 +153,7 @@ func (x *docIndex) json(text string) {
 			return true, err
 		}
 		for n := 1; dec.More(); n++ {
-			path := "items[" + strconv.Itoa(n-1) + "]" // as programs count
+			path := "items[" + strconv.Itoa(n-1) + "]" // zero-based
 			if err := object(dec, func(name string) (bool, error) {
 				x.put(docKey{n, ""}, Place{here(), path, ""})
 				x.put(docKey{n, name}, Place{here(), path + "." + name, ""})
@@ -167,11 +167,11 @@ func (x *docIndex) json(text string) {
 	})
 }
 
-// errNoObject ends the index where an object is due and something else stands.
-var errNoObject = errors.New("feed: no object")
+// errNoObject ends the index where an object is missing.
+var errNoObject = errors.New("expected a JSON object")
 
-// object calls member for each name of the object that comes next. The value is
-// passed over unless member says that it has read it.
+// object calls member for each name of the next object. It skips the value
+// unless member reports that it has read it.
 func object(dec *json.Decoder, member func(name string) (read bool, err error)) error {
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return cmp.Or(err, errNoObject)
@@ -181,7 +181,7 @@ func object(dec *json.Decoder, member func(name string) (read bool, err error)) 
 		if err != nil {
 			return err
 		}
-		name, _ := t.(string) // names of objects are nothing else
+		name, _ := t.(string) // object names are always strings
 		read, err := member(name)
 		if err != nil {
 			return err

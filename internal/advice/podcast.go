@@ -6,7 +6,7 @@ import (
 	"cloudburst/feed"
 )
 
-// podcast looks for what podcast directories want, where the feed is a podcast.
+// podcast checks the requirements of podcast directories if the feed is a podcast.
 //
 // spec:itunes-2024#required
 func (a *adviser) podcast() {
@@ -16,7 +16,7 @@ func (a *adviser) podcast() {
 	}
 	t := f.ITunes
 	if t == nil {
-		a.add(LevelWarning, "podcast-itunes", a.top("", ""), "The feed has sounds or films, and no iTunes elements.", "Podcast directories do not take it in.", "Add itunes:image, itunes:category, itunes:explicit, itunes:author and itunes:owner.")
+		a.add(LevelWarning, "podcast-itunes", a.top("", ""), "The feed contains audio or video but no iTunes elements.", "Podcast directories do not accept the feed.", "Add itunes:image, itunes:category, itunes:explicit, itunes:author and itunes:owner.")
 		t = &feed.ITunes{}
 	} else {
 		a.directory(t)
@@ -24,35 +24,35 @@ func (a *adviser) podcast() {
 	switch strings.ToLower(t.Explicit) {
 	case "", "true", "false", "yes", "no", "clean", "explicit":
 	default:
-		a.add(LevelWarning, "podcast-explicit-value", a.top("itunes:explicit", t.Explicit), "itunes:explicit has a value that nobody knows.", "Directories take it for false, or refuse the feed.", "Write true or false.")
+		a.add(LevelWarning, "podcast-explicit-value", a.top("itunes:explicit", t.Explicit), "itunes:explicit has an unknown value.", "Directories treat it as false, or refuse the feed.", "Use true or false.")
 	}
 	if f.Podcast == nil || f.Podcast.GUID == "" {
-		a.add(LevelAdvice, "podcast-guid", a.top("", ""), "The podcast has no podcast:guid.", "When its address changes, directories take it for another podcast.", "Add podcast:guid, the UUID that the podcast namespace makes of the feed's address.")
+		a.add(LevelAdvice, "podcast-guid", a.top("", ""), "The podcast has no podcast:guid.", "When its URL changes, directories treat it as a new podcast.", "Add podcast:guid with the UUID that the podcast namespace derives from the feed's URL.")
 	}
 	for i := range f.Items {
 		it := &f.Items[i]
 		if len(it.Enclosures) > 0 && (it.ITunes == nil || it.ITunes.Duration == "") {
-			a.add(LevelAdvice, "podcast-duration", a.item(i, "", it.Title.Value), "Episodes do not say how long they are.", "Readers show no length before the download.", "Add itunes:duration, in seconds.")
+			a.add(LevelAdvice, "podcast-duration", a.item(i, "", it.Title.Value), "Episodes have no duration.", "Readers cannot show the duration before the download.", "Add itunes:duration, in seconds.")
 		}
 	}
 }
 
-// directory looks for each element that directories want.
+// directory checks each element that directories require.
 func (a *adviser) directory(t *feed.ITunes) {
 	want := func(there bool, level Level, element, effect string) {
 		if !there {
 			a.add(level, "podcast-"+element, a.top("", ""), "The podcast has no itunes:"+element+".", effect, "Add itunes:"+element+".")
 		}
 	}
-	const refused = "Apple's directory, and those that go by its rules, refuse the podcast."
+	const refused = "Apple's directory, and others with the same rules, refuse the podcast."
 	want(t.Image != "", LevelWarning, "image", refused)
 	want(len(t.Categories) > 0, LevelWarning, "category", refused)
 	want(t.Explicit != "", LevelWarning, "explicit", refused)
-	want(t.Author != "", LevelAdvice, "author", "Directories do not say whose it is.")
-	want(t.Owner != nil && t.Owner.Email != "", LevelAdvice, "owner", "Directories cannot check that it is yours.")
+	want(t.Author != "", LevelAdvice, "author", "Directories show no author.")
+	want(t.Owner != nil && t.Owner.Email != "", LevelAdvice, "owner", "Directories cannot verify that you own the podcast.")
 }
 
-// isPodcast reports a feed whose items mostly have something to hear or to see.
+// isPodcast reports whether half of the items have audio or video, or one in a feed with iTunes elements.
 func isPodcast(f *feed.Feed) bool {
 	n := 0
 	for i := range f.Items {

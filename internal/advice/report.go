@@ -1,5 +1,5 @@
-// Package advice says what the publisher of a feed should know: what is wrong with
-// it, what readers will do about that, and what to mend. Start with [On].
+// Package advice lists the problems of a feed for its publisher, their effect in
+// readers, and how to fix them. Start with [On].
 package advice
 
 import (
@@ -14,54 +14,54 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Level says how much a piece of advice matters.
+// Level is the severity of a finding.
 type Level string
 
 // The levels, the worst first.
 const (
 	LevelError   Level = "error"   // some readers refuse the feed, or lose items
-	LevelWarning Level = "warning" // readers cope, each in its own way
-	LevelAdvice  Level = "advice"  // nothing is wrong; it could be better
+	LevelWarning Level = "warning" // readers work around it, each differently
+	LevelAdvice  Level = "advice"  // valid, but could be improved
 )
 
-// Finding is something that the publisher of a feed can mend or improve, with all the
-// places where it is so.
+// Finding is one problem or possible improvement of a feed, with all its
+// places.
 type Finding struct {
 	Level   Level   `json:"level"`
 	Rule    string  `json:"rule"`             // stable, for programs: "guid-missing"
 	Problem string  `json:"problem"`          // what is wrong
 	Effect  string  `json:"effect"`           // what readers do with it
 	Fix     string  `json:"mend"`             // what to do
-	Count   int     `json:"count"`            // how often
-	Places  []Place `json:"places,omitempty"` // the first of them
+	Count   int     `json:"count"`            // number of places
+	Places  []Place `json:"places,omitempty"` // the first maxPlaces
 }
 
-// Place is where in a document something is.
+// Place is a position in a document.
 type Place struct {
-	Line int    `json:"line,omitempty"` // from 1; 0: not known
+	Line int    `json:"line,omitempty"` // from 1; 0: unknown
 	Path string `json:"path,omitempty"` // element path: rss/channel/item[3]/guid
-	Text string `json:"text,omitempty"` // what stands there, or what was made of it
+	Text string `json:"text,omitempty"` // the content there, or how the parser read it
 }
 
-// maxPlaces is how many places one piece of advice tells.
+// maxPlaces is the maximum number of places of a finding.
 const maxPlaces = 5
 
-// Delivery is what else [On] may look at. Zero fields are not looked at.
+// Delivery contains optional input of [On]. Zero fields are ignored.
 type Delivery struct {
-	Document   []byte      // as it came: for lines, and for what is lost in reading
-	URL        string      // where it came from
-	Header     http.Header // of the answer
-	Compressed bool        // it came with a Content-Encoding
-	// Revalidated is the status of a second request with the validators of the
-	// first; 304 is right.
+	Document   []byte      // original bytes, for line numbers and content that the parser drops
+	URL        string      // URL of the document
+	Header     http.Header // response headers
+	Compressed bool        // the response had a Content-Encoding
+	// Revalidated is the status of a second request with the validators of the first
+	// one; 304 is correct.
 	Revalidated int
-	Now         time.Time // dates later than it are in the future
+	Now         time.Time // later dates are in the future
 }
 
-// On says what the publisher of the feed should know: what was repaired in
-// reading (Problems) and what its format, its readers and the web want besides. The
-// worst comes first. Parse with KeepRelative and without Sanitize, else what those
-// mend is not seen; d may be nil.
+// On returns the findings about a feed, most severe first. They include the parser's repairs
+// (Problems) and the requirements of its format, of readers and of the web.
+// Parse f with KeepRelative and without Sanitize, because both options hide problems.
+// d may be nil.
 func On(f *feed.Feed, d *Delivery) []Finding {
 	a := adviser{f: f, rules: map[string]int{}}
 	if d != nil {
@@ -106,16 +106,16 @@ func firstLine(a Finding) int {
 	return a.Places[0].Line
 }
 
-// adviser gathers advice about one feed.
+// adviser collects the findings about one feed.
 type adviser struct {
 	f     *feed.Feed
 	d     Delivery
 	list  []Finding
-	rules map[string]int // rule to its place in list
+	rules map[string]int // index in list by rule
 	index docIndex
 }
 
-// add tells of one place.
+// add adds one place to the finding of a rule.
 func (a *adviser) add(level Level, rule string, at Place, problem, effect, fix string) {
 	i, ok := a.rules[rule]
 	if !ok {
@@ -131,24 +131,24 @@ func (a *adviser) add(level Level, rule string, at Place, problem, effect, fix s
 	}
 }
 
-// sample is the beginning of a text, on one line.
+// sample returns the beginning of a text on one line.
 func sample(s string) string {
-	const most = 160
-	if len(s) > 4*most {
-		s = strings.ToValidUTF8(s[:4*most], "")
+	const maxLen = 160
+	if len(s) > 4*maxLen {
+		s = strings.ToValidUTF8(s[:4*maxLen], "")
 	}
-	return text.ClipRunes(strings.Join(strings.Fields(s), " "), most)
+	return text.ClipRunes(strings.Join(strings.Fields(s), " "), maxLen)
 }
 
-// isRSS reports RSS with a version number below 1.0, or 2.0.
+// isRSS reports whether the format is RSS 0.91 to 0.94 or 2.0.
 func (a *adviser) isRSS() bool { return a.f.Format == feed.RSS && !a.isRDF() }
 
-// isRDF reports RSS 0.90 and 1.0.
+// isRDF reports whether the format is RSS 0.90 or 1.0.
 func (a *adviser) isRDF() bool {
 	return a.f.Format == feed.RSS && (a.f.Version == "0.90" || a.f.Version == "1.0")
 }
 
-// old reports formats in which items have no ids, and mostly no dates.
+// old reports whether the format has no item ids and mostly no dates.
 func (a *adviser) old() bool {
 	switch a.f.Format {
 	case feed.RSS:
@@ -159,7 +159,7 @@ func (a *adviser) old() bool {
 	return false
 }
 
-// called is the name of an element in this feed's format.
+// called returns the name of an element in this feed's format.
 func (a *adviser) called(rss, atom, json string) string {
 	switch a.f.Format {
 	case feed.Atom:
@@ -170,7 +170,7 @@ func (a *adviser) called(rss, atom, json string) string {
 	return rss
 }
 
-// item is the place of an element of an item, or of the item when it has none.
+// item returns the place of an element of an item, or of the item if it lacks the element.
 func (a *adviser) item(i int, element, text string) Place {
 	for _, k := range []docKey{{i + 1, element}, {i + 1, ""}} {
 		if p, ok := a.index.places[k]; ok {
@@ -179,12 +179,12 @@ func (a *adviser) item(i int, element, text string) Place {
 		}
 	}
 	if a.f.Format == feed.JSONFeed {
-		return Place{Path: "items[" + strconv.Itoa(i) + "]", Text: text} // as programs count
+		return Place{Path: "items[" + strconv.Itoa(i) + "]", Text: text} // zero-based
 	}
 	return Place{Path: "item[" + strconv.Itoa(i+1) + "]", Text: text}
 }
 
-// top is the place of an element of the feed, or of the feed when it has none.
+// top returns the place of an element of the feed, or of the feed if it lacks the element.
 func (a *adviser) top(element, text string) Place {
 	for _, k := range []docKey{{0, element}, {0, ""}} {
 		if p, ok := a.index.places[k]; ok {
@@ -195,11 +195,11 @@ func (a *adviser) top(element, text string) Place {
 	return Place{Text: text}
 }
 
-// problems turns what reading had to repair into advice.
+// problems converts the parser's repairs into findings.
 func (a *adviser) problems() {
 	for _, p := range a.f.Problems {
 		if p.Kind == feed.ProblemType {
-			continue // http says what it should be
+			continue // http reports it with the right type
 		}
 		level, problem, effect, fix := problemAdvice(p.Kind)
 		at := Place{p.Line, p.Path, p.Message}
@@ -212,46 +212,46 @@ func (a *adviser) problems() {
 	}
 }
 
-// problemAdvice is what a kind of problem means to publishers.
+// problemAdvice returns the finding for a kind of problem.
 func problemAdvice(kind string) (level Level, problem, effect, fix string) {
-	const broken = "Readers that go by the rules of XML stop here and show nothing, or nothing new."
+	const broken = "Strict XML readers stop at this point and show nothing, or no new items."
 	switch kind {
 	case feed.ProblemTruncated:
-		return LevelError, "The document ends in the middle.", broken + " The rest of the items is lost to all.", "Look for a limit of time or size in what writes or serves the feed."
+		return LevelError, "The document is truncated.", broken + " All readers lose the remaining items.", "Check the time and size limits of the program that writes or serves the feed."
 	case feed.ProblemUnclosed, feed.ProblemStrayEnd:
-		return LevelError, "Start and end tags do not match.", broken, "Close each element where it should end. A program that writes XML does it by itself."
+		return LevelError, "Start and end tags do not match.", broken, "Close each element in the right place. An XML library does this automatically."
 	case feed.ProblemMarkup:
-		return LevelError, "There is markup that is not XML.", broken, "Write < in texts as &lt;, or put the text into a CDATA section."
+		return LevelError, "The document contains invalid XML markup.", broken, "Write < in text as &lt;, or use a CDATA section."
 	case feed.ProblemAttribute:
-		return LevelError, "There are attributes that are not XML.", broken, "Give each attribute once, with its value in quotes."
+		return LevelError, "The document contains invalid XML attributes.", broken, "Write each attribute once, with its value in quotes."
 	case feed.ProblemEntity:
-		return LevelError, "There are ampersands or entities that XML does not have.", broken, "Write & as &amp; and letters as themselves; &nbsp; and its like belong to HTML."
+		return LevelError, "The document contains unescaped ampersands or entities that XML does not define.", broken, "Write & as &amp;, and write characters directly: &nbsp; and similar entities belong to HTML."
 	case feed.ProblemCharacter:
-		return LevelError, "There are bytes or characters that may not be in the document.", broken + " Others show replacement signs.", "Take control characters out, and save everything in the encoding that is declared, best UTF-8."
+		return LevelError, "The document contains invalid bytes or characters.", broken + " Other readers show replacement characters.", "Remove control characters, and save the document in the declared encoding, preferably UTF-8."
 	case feed.ProblemEncoding:
-		return LevelError, "What is said about the encoding contradicts itself or is not known.", "Letters beyond English come out wrong in some readers.", "Use UTF-8, and say so in the XML declaration and in Content-Type, or nowhere."
+		return LevelError, "The declared encodings contradict each other or are unknown.", "Some readers show wrong characters outside ASCII.", "Use UTF-8, and declare it in both the XML declaration and Content-Type, or in neither."
 	case feed.ProblemJunk:
-		return LevelError, "There is something before or behind the document.", broken, "Let nothing be written in front of <?xml, not even an empty line, and nothing behind the last end tag."
+		return LevelError, "The document has extra content before its beginning or after its end.", broken, "Write nothing before <?xml, not even an empty line, and nothing after the last end tag."
 	case feed.ProblemSyntax:
-		return LevelError, "The JSON is not quite JSON.", "Most readers refuse the whole feed.", "Let a program write the JSON."
+		return LevelError, "The JSON is invalid.", "Most readers refuse the whole feed.", "Write the document with a JSON library."
 	case feed.ProblemDuplicate:
-		return LevelError, "Several items have one id.", "Readers show one of them and take the others for its repetition.", "Give each item an id of its own that never changes."
+		return LevelError, "Several items have the same id.", "Readers show one of these items and treat the others as duplicates.", "Give each item a unique id that never changes."
 	case feed.ProblemNamespace:
-		return LevelWarning, "Namespaces are missing or unusual.", "Readers that go by namespaces pass over these elements.", "Declare each prefix with the URI that its specification gives."
+		return LevelWarning, "Namespaces are missing or unusual.", "Namespace-aware readers ignore these elements.", "Declare each prefix with the URI in its specification."
 	case feed.ProblemVersion:
-		return LevelWarning, "The version is missing or does not exist.", "Readers guess what the elements mean.", "Say which version it is: <rss version=\"2.0\">, the namespace of Atom, the version of JSON Feed."
+		return LevelWarning, "The version is missing or does not exist.", "Readers guess the meaning of the elements.", "Declare the version: <rss version=\"2.0\">, the Atom namespace, or the version of JSON Feed."
 	case feed.ProblemDate:
-		return LevelWarning, "Dates cannot be read.", "Items get the time at which they were fetched, or sink to the end.", "Write dates as the format wants them: \"Mon, 04 May 2026 10:00:00 GMT\" in RSS, \"2026-05-04T10:00:00Z\" elsewhere."
+		return LevelWarning, "Dates are invalid.", "Readers use the time of the download, or sort the items last.", "Use the date format of the specification: \"Mon, 04 May 2026 10:00:00 GMT\" in RSS, \"2026-05-04T10:00:00Z\" elsewhere."
 	case feed.ProblemURL:
-		return LevelWarning, "Addresses cannot be read.", "Links lead nowhere.", "Give whole addresses, from https:// on, with spaces as %20."
+		return LevelWarning, "URLs are invalid.", "Links are broken.", "Use absolute URLs that begin with https://, with spaces as %20."
 	case feed.ProblemMissing:
-		return LevelWarning, "Something that the format requires is missing.", "Readers leave out what depends on it.", "Add it."
+		return LevelWarning, "An element that the format requires is missing.", "Readers omit information that depends on it.", "Add the element."
 	case feed.ProblemLimit:
-		return LevelWarning, "The feed is beyond the limits of readers.", "What is beyond them is not read.", "Keep the feed to the newest items, and the old ones in an archive."
+		return LevelWarning, "The feed exceeds the limits of readers.", "Readers ignore the excess content.", "Limit the feed to the newest items, and move old ones to an archive."
 	case feed.ProblemType:
-		return LevelWarning, "The Content-Type says that this is no feed.", "Browsers and some readers offer it as a page or a download.", "Serve it as application/rss+xml, application/atom+xml or application/feed+json."
+		return LevelWarning, "The Content-Type is not that of a feed.", "Browsers and some readers treat it as a page or a download.", "Serve it as application/rss+xml, application/atom+xml or application/feed+json."
 	case feed.ProblemMore:
-		return LevelAdvice, "There are more problems than are told.", "See above.", "Mend those that are told first."
+		return LevelAdvice, "The document has more problems than are listed.", "See the listed problems.", "Fix the listed problems first."
 	}
-	return LevelWarning, "Values cannot be read.", "Readers pass over them.", "Write them as the format wants them."
+	return LevelWarning, "Values are invalid.", "Readers ignore them.", "Use the format of the specification."
 }
