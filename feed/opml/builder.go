@@ -240,7 +240,7 @@ func (b *builder) mayBegin() bool {
 		return true
 	}
 	if b.outlines == b.limits.Outlines+1 {
-		b.problemf(ProblemLimit, "There are more than %d outlines; the rest is passed over.", b.limits.Outlines)
+		b.problemf(ProblemLimit, "There are more than %d outlines; the rest is skipped.", b.limits.Outlines)
 	}
 	b.skip()
 	return false
@@ -258,7 +258,7 @@ func (b *builder) mayKeep(n int) bool {
 	}
 	if b.unknown <= b.limits.Unknown {
 		b.unknown = b.limits.Unknown + 1
-		b.problemf(ProblemLimit, "There are more than %d elements and attributes that OPML does not have; the rest is left out.", b.limits.Unknown)
+		b.problemf(ProblemLimit, "There are more than %d elements and attributes that OPML does not define; the rest is omitted.", b.limits.Unknown)
 	}
 	return false
 }

@@ -106,7 +106,7 @@ func (b *builder) fixCase(order []field, seen int) {
 			continue
 		}
 		seen |= 1 << f
-		b.problemf(ProblemAttribute, "The attribute %.40s should be written %s; it is read as that.", name, f)
+		b.problemf(ProblemAttribute, "The attribute %.40s should be spelled %s, and is read as that.", name, f)
 	}
 }
 
@@ -128,7 +128,7 @@ func (b *builder) known(o *Outline, f field, raw string) bool {
 	if o.set(f, v) {
 		return true
 	}
-	b.problemf(ProblemValue, "The value of %s is %.40q, neither true nor false.", f, v)
+	b.problemf(ProblemValue, "The value of %s must be true or false, but is %.40q.", f, v)
 	return false
 }
 
@@ -140,9 +140,9 @@ func (b *builder) fill(o *Outline, order []field) []field {
 		order = insert(order, fieldText)
 		if o.Title != "" {
 			o.Text = o.Title
-			b.problem(ProblemMissing, "The outline has no text; its title is taken.")
+			b.problem(ProblemMissing, "The outline has no text attribute; its title is used.")
 		} else {
-			b.problem(ProblemMissing, "The outline has no text; what stands in it is taken, if anything does.")
+			b.problem(ProblemMissing, "The outline has no text attribute; its content is used, if there is any.")
 		}
 	}
 	if o.Type == "" && o.XMLURL != "" {
@@ -150,7 +150,7 @@ func (b *builder) fill(o *Outline, order []field) []field {
 		if !has(order, fieldType) {
 			order = insert(order, fieldType)
 		}
-		b.problem(ProblemMissing, "The outline has an xmlUrl but no type; it is taken for a subscription (rss).")
+		b.problem(ProblemMissing, "The outline has an xmlUrl but no type; it is read as a subscription (rss).")
 	}
 	if o.XMLURL == "" && o.isFeedType() {
 		b.problemf(ProblemMissing, "The outline has the type %s but no xmlUrl.", o.Type)
@@ -272,7 +272,7 @@ func (b *builder) name(qualified string) (prefix, local string) {
 		return prefix, local
 	}
 	if clean := cleanName(local); clean != local {
-		b.problemf(ProblemMarkup, "%.40q is no name; it is read as %.40s.", local, clean)
+		b.problemf(ProblemMarkup, "%.40q is not a valid name; it is read as %.40s.", local, clean)
 		local = clean
 	}
 	return cleanName(prefix), local

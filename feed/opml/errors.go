@@ -15,21 +15,21 @@ type NotOPMLError struct {
 func (e *NotOPMLError) Error() string {
 	switch e.Looks {
 	case "empty":
-		return "opml: this is no OPML: it is empty"
+		return "opml: not an OPML document: it is empty"
 	case "html":
-		return "opml: this is no OPML: it looks like an HTML page"
+		return "opml: not an OPML document: it looks like an HTML page"
 	case "feed":
-		return fmt.Sprintf("opml: this is no OPML: it looks like a feed, whose root is <%s>", e.Detail)
+		return fmt.Sprintf("opml: not an OPML document: it looks like a feed with the root element <%s>", e.Detail)
 	case "json":
-		return "opml: this is no OPML: it looks like JSON"
+		return "opml: not an OPML document: it looks like JSON"
 	case "xml":
-		return fmt.Sprintf("opml: this is no OPML: it looks like XML whose root is <%s>", e.Detail)
+		return fmt.Sprintf("opml: not an OPML document: it looks like XML with the root element <%s>", e.Detail)
 	case "image":
-		return "opml: this is no OPML: it looks like an image"
+		return "opml: not an OPML document: it looks like an image"
 	case "pdf", "zip", "gzip":
-		return "opml: this is no OPML: it looks like a " + e.Looks + " file"
+		return "opml: not an OPML document: it looks like a " + e.Looks + " file"
 	case "text":
-		return "opml: this is no OPML: it looks like plain text"
+		return "opml: not an OPML document: it looks like plain text"
 	}
-	return "opml: this is no OPML: it looks like " + e.Looks + " data"
+	return "opml: not an OPML document: it looks like " + e.Looks + " data"
 }

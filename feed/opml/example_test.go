@@ -41,7 +41,7 @@ func ExampleParse_notOPML() {
 	fmt.Println(err)
 	// Output:
 	// html
-	// opml: this is no OPML: it looks like an HTML page
+	// opml: not an OPML document: it looks like an HTML page
 }
 
 func ExampleDocument_Feeds() {

@@ -101,7 +101,7 @@ func (b *builder) keepHead(n Node, at *string, where location) {
 	text := strings.TrimSpace(n.allText())
 	switch again := *at != ""; {
 	case again:
-		b.problemAt(where, ProblemDuplicate, fmt.Sprintf("<%s> stands in the head a second time.", n.Name))
+		b.problemAt(where, ProblemDuplicate, fmt.Sprintf("The head contains <%s> more than once.", n.Name))
 		if *at != text || n.hasMarkup() {
 			b.d.Head.Unknown = append(b.d.Head.Unknown, n)
 		}

@@ -88,7 +88,7 @@ func took(t *testing.T, doc []byte) time.Duration {
 	t.Helper()
 	runtime.GC()
 	return max(1, cputime.Of(func() {
-		if _, err := opml.ParseBytes(doc, nil); err != nil && !strings.HasPrefix(err.Error(), "opml: this is no OPML") {
+		if _, err := opml.ParseBytes(doc, nil); err != nil && !strings.HasPrefix(err.Error(), "opml: not an OPML document") {
 			t.Fatal(err)
 		}
 	}))

@@ -63,7 +63,7 @@ func TestWhatIsNoOPMLIsAnErrorThatSaysWhatItLooksLike(t *testing.T) {
 		if no.Looks != c.looks || no.Detail != c.detail {
 			t.Errorf("%.40q looks like %q %q, want %q %q", c.doc, no.Looks, no.Detail, c.looks, c.detail)
 		}
-		if msg := err.Error(); !strings.HasPrefix(msg, "opml: this is no OPML: it ") {
+		if msg := err.Error(); !strings.HasPrefix(msg, "opml: not an OPML document: it ") {
 			t.Errorf("%.40q: %s", c.doc, msg)
 		}
 	}

@@ -117,7 +117,7 @@ func junk() Problem {
 }
 
 func unclosed(n int) Problem {
-	return Problem{Kind: ProblemUnclosed, Message: fmt.Sprintf("Outlines are not closed (%d of them); each is taken to end where it begins.", n)}
+	return Problem{Kind: ProblemUnclosed, Message: fmt.Sprintf("Outlines without an end tag: %d; each is read as an empty element.", n)}
 }
 
 // farthest is how many bytes of other content may precede <opml>.

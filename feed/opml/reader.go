@@ -32,7 +32,7 @@ func (b *builder) root(first bool) {
 		b.prefix, b.space = scan.Prefix(b.Name), b.URI("")
 	}
 	if b.Local != "opml" {
-		b.problem(ProblemMissing, "There is no <opml> around the document.")
+		b.problem(ProblemMissing, "The document has no <opml> element.")
 		b.child()
 		return
 	}
@@ -59,9 +59,9 @@ func (b *builder) rootAttrs() {
 	switch b.d.Version {
 	case "1.0", "1.1", "2.0":
 	case "":
-		b.problem(ProblemVersion, "The document does not say its version.")
+		b.problem(ProblemVersion, "The document does not declare a version.")
 	default:
-		b.problemf(ProblemVersion, "There is no version %.20q of OPML; it is read as 2.0.", b.d.Version)
+		b.problemf(ProblemVersion, "OPML has no version %.20q; the document is read as 2.0.", b.d.Version)
 	}
 }
 
@@ -101,25 +101,25 @@ func (b *builder) child() {
 	case inOPML && b.Local == "outline":
 		if in != "body" && in != "" && !b.outsideReported {
 			b.outsideReported = true
-			b.problem(ProblemStructure, "An outline stands outside of <body>; it is taken into it, as are others.")
+			b.problem(ProblemStructure, "An outline is outside <body>; it and any others are moved into it.")
 		}
 		b.outline()
 	case inOPML && b.Local == "body":
 		if b.hasBody {
-			b.problem(ProblemStructure, "There is a second <body>; its outlines follow those of the first.")
+			b.problem(ProblemStructure, "There is a second <body>; its outlines are added after those of the first.")
 		}
 		b.hasBody = true
 		b.d.BodyAttrs = b.attrs(b.d.BodyAttrs, b.Attrs)
 		b.content()
 	case inOPML && b.Local == "head":
 		if b.hasHead || in == "body" || in == "outline" {
-			b.problem(ProblemStructure, "This <head> stands where it does not belong; it is read all the same.")
+			b.problem(ProblemStructure, "This <head> is in the wrong place; it is read anyway.")
 		}
 		b.hasHead = true
 		b.d.Head.Attrs = b.attrs(b.d.Head.Attrs, b.Attrs)
 		b.head()
 	case inOPML && in == "opml" && b.d.Head.field(b.Local) != nil:
-		b.problem(ProblemStructure, "<"+b.Name+"> stands outside of <head>; it is taken into it.")
+		b.problem(ProblemStructure, "<"+b.Name+"> is outside <head>; it is moved into it.")
 		b.headElement()
 	default:
 		b.d.Unknown = b.node(b.d.Unknown)
@@ -207,7 +207,7 @@ func (b *builder) finish() *Document {
 	b.settle()
 	b.unlisted += b.Unreported()
 	if b.unlisted > 0 {
-		d.Problems = append(d.Problems, Problem{Kind: ProblemMore, Message: fmt.Sprintf("There are %d problems more.", b.unlisted)})
+		d.Problems = append(d.Problems, Problem{Kind: ProblemMore, Message: fmt.Sprintf("There are %d more problems.", b.unlisted)})
 	}
 	return d
 }

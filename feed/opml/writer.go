@@ -210,7 +210,7 @@ func (w *writer) valid(name string) bool {
 		return true
 	}
 	if w.err == nil {
-		w.err = fmt.Errorf("opml: %q cannot be the name of an element or attribute", name)
+		w.err = fmt.Errorf("opml: %q is not a valid name of an element or attribute", name)
 	}
 	return false
 }

@@ -77,7 +77,7 @@ func (a *atom) feed() {
 	f := a.f
 	a.text("title", &f.Title, true)
 	if f.Title.Value == "" {
-		a.warn("title-missing", "title", "The feed has no title, which readers show it by.")
+		a.warn("title-missing", "title", "The feed has no title; readers display feeds by title.")
 	}
 	a.textIfAny("subtitle", &f.Subtitle)
 	a.element("id", a.feedID())
@@ -155,12 +155,12 @@ func (a *atom) feedID() string {
 	}
 	for _, s := range [...]string{f.Self, f.Link, a.o.Self} { // Options.Self is last because it depends on where the document is published
 		if s = escapeIRI(s, false); validIRI(s) {
-			a.warn("id-made", "id", "The feed has no identifier that is an address; this one stands there: ", short(s), ".")
+			a.warn("id-made", "id", "The feed's identifier is missing or not a URI; its URL is used: ", short(s), ".")
 			return s
 		}
 	}
 	id := a.uuid(f.ID + f.Title.Value)
-	a.warn("id-made", "id", "The feed has no identifier that is an address, nor an address; one is made: ", short(id), ".")
+	a.warn("id-made", "id", "The feed has neither an identifier that is a URI nor a URL; an identifier is generated: ", short(id), ".")
 	return id
 }
 
@@ -176,12 +176,12 @@ func (a *atom) updated(name string, d *feed.Date, other time.Time) {
 	}
 	switch y := other.UTC().Year(); {
 	case made:
-		a.warn("updated-made", name, "No date is known; the moment at which the feed was saved stands there.")
+		a.warn("updated-made", name, "No date is known; the time at which the feed was saved is used.")
 	case other.IsZero() || y < 1 || y > 9999:
 		other = time.Unix(0, 0)
-		a.warn("updated-made", name, "No date is known; the first moment of 1970 stands there.")
+		a.warn("updated-made", name, "No date is known; the start of 1970 is used.")
 	case d.Raw == "":
-		a.warn("updated-made", name, "It is not known when this changed; the nearest date stands there.")
+		a.warn("updated-made", name, "The date of the last change is unknown; the nearest date is used.")
 	}
 	a.date(name, &feed.Date{UTC: other})
 }

@@ -26,7 +26,7 @@ func (a *atom) oldFeed() {
 	f := a.f
 	a.text("title", &f.Title, true)
 	if f.Title.Value == "" {
-		a.warn("title-missing", "title", "The feed has no title, which readers show it by.")
+		a.warn("title-missing", "title", "The feed has no title; readers display feeds by title.")
 	}
 	a.feedLinks()
 	a.persons("author", f.Authors)

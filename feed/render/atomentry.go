@@ -81,14 +81,14 @@ func (a *atom) entryID(it *feed.Item, nested bool) {
 		} else {
 			id = a.uuid(id)
 		}
-		a.warn("id-made", "id", "The identifier of an entry is an address or a URN, which this is not; ", id, " stands for it: ", short(it.ID), ".")
+		a.warn("id-made", "id", "The identifier of an entry must be a URI; ", id, " replaces ", short(it.ID), ".")
 	}
 	switch {
 	case nested || a.ids.add(id):
 	case a.f.Format == feed.Atom: // several entries may be versions of one item
-		a.warn("id-duplicate", "id", "Another item has this ID already; readers will show one of them only: ", short(id), ".")
+		a.warn("id-duplicate", "id", "Another item has the same ID; readers will display only one of the two: ", short(id), ".")
 	default:
-		a.warn("id-duplicate", "id", "Another item has this ID already, so another one is made: ", short(id), ".")
+		a.warn("id-duplicate", "id", "Another item has the same ID, so a new one is generated: ", short(id), ".")
 		id = a.anotherName(&a.ids, id)
 	}
 	a.element("id", id)
@@ -122,11 +122,11 @@ func (a *atom) texts(it *feed.Item, leads bool) {
 		if content.Value == "" {
 			content = &feed.Text{Value: asWords(&it.Title), Type: plainText}
 		}
-		a.warn("content-made", "content", "An entry without a link has a content; the text that there is stands there.")
+		a.warn("content-made", "content", "An entry without a link needs content; the available text is used.")
 	}
 	if summary.Value == "" && content != nil && needsSummary(content) {
 		summary = &feed.Text{Value: cmp.Or(visibleText(asWords(&it.Title)), visibleText(content.Src), content.Type), Type: plainText}
-		a.warn("summary-made", "summary", "An entry whose content is elsewhere, or is no text, has a summary; its title stands there.")
+		a.warn("summary-made", "summary", "An entry whose content is remote or not text needs a summary; its title is used.")
 	}
 	a.textIfAny("summary", summary)
 	if content != nil {
@@ -204,7 +204,7 @@ func (a *atom) feedAuthor() {
 	if f.Publisher != nil && visibleText(nameOf(f.Publisher)) != "" {
 		who = *f.Publisher
 	}
-	a.warn("author-made", "author", "Somebody has to be the author, and the feed names nobody; this stands there: ", short(nameOf(&who)), ".")
+	a.warn("author-made", "author", "An author is required, and the feed has none; this name is used: ", short(nameOf(&who)), ".")
 	a.person("author", &who)
 }
 
@@ -231,7 +231,7 @@ func (a *atom) categories(list []feed.Category, it *feed.ITunes, m *feed.Media) 
 			if term = visibleText(c.Label); term == "" {
 				continue
 			}
-			a.warn("category-term", "category", "A category has a term; the label stands there: ", short(c.Label), ".")
+			a.warn("category-term", "category", "A category needs a term; its label is used: ", short(c.Label), ".")
 		}
 		if a.format == "atom03" {
 			a.element("dc:subject", term)

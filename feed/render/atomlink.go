@@ -29,7 +29,7 @@ func (a *atom) feedLinks() {
 		page = ""
 	}
 	if page == "" && a.format == "atom03" {
-		a.warn("link-missing", "link", "The feed has no link to its page, which Atom 0.3 asks for; the feed's own address stands there.")
+		a.warn("link-missing", "link", "The feed has no link to its page, which Atom 0.3 requires; the feed's own URL is used.")
 		page = self
 	}
 	l.pages(f.Links, page)
@@ -160,7 +160,7 @@ func (l *atomLinks) pages(links []feed.Link, page string) {
 	}
 	l.atom.kinds = l.kinds // the next entry reuses the buffer
 	for i := range others {
-		l.warn("link-alternate", "links", "There is one page of a type and language; another one is written as related: ", short(others[i].Href), ".")
+		l.warn("link-alternate", "links", "Only one page per type and language is allowed; another one is written as related: ", short(others[i].Href), ".")
 		others[i].Rel = "related"
 		l.write(&others[i])
 	}
@@ -192,7 +192,7 @@ func (l *atomLinks) sized(k *feed.Link, length int64) bool {
 		rel = "alternate"
 	}
 	if !validRel(rel) {
-		l.warn("link-rel", "links", "A relation is one word or an address, which this is not; the link is left out: ", short(rel), ".")
+		l.warn("link-rel", "links", "A relation must be one word or a URL; this link is omitted: ", short(rel), ".")
 		return false
 	}
 	l.tag("link", nil)

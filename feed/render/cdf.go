@@ -47,7 +47,7 @@ func (c cdf) channelAttrs() []string {
 	f := c.f
 	link := c.uri(f.Link, "link")
 	if link == "" {
-		c.warn("link-missing", "link", "The feed has no link to its page, which CDF asks for.")
+		c.warn("link-missing", "link", "The feed has no link to its page, which CDF requires.")
 		if link = c.uri(c.self(), "link"); link == "" {
 			link = c.madeAddress(f.ID)
 		}

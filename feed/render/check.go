@@ -220,13 +220,13 @@ func (w *writer) reference(s, where string, absolute, ascii bool) string {
 	}
 	switch {
 	case n == 0 && (absolute || w.f.Base == ""):
-		w.warn("relative", where, "This is no whole address, and there is nothing that it could stand on; it is left out: ", short(s), ".")
+		w.warn("relative", where, "This relative URL has no base URL and is omitted: ", short(s), ".")
 		return ""
 	case ascii && !isASCII(s): // the host has no valid ASCII form
 	case n > 0 && validIRI(s), n == 0 && !strings.Contains(s[:len(s)-len(strings.TrimLeftFunc(s, ofSegment))], ":"):
 		return s
 	}
-	w.warn("address", where, "This is no address; it is left out: ", short(s), ".")
+	w.warn("address", where, "This is not a valid URL and is omitted: ", short(s), ".")
 	return ""
 }
 
@@ -285,11 +285,11 @@ func (w *writer) language(s, where string) string {
 	}
 	if t := steadyLanguage(s); validLanguage(t) {
 		if t != s {
-			w.warn("language-name", where, "This language is called ", t, " now; that is written for ", short(s), ".")
+			w.warn("language-name", where, "The code of this language is now ", t, "; it replaces ", short(s), ".")
 		}
 		return t
 	}
-	w.warn("language", where, "There is no language of this name; it is left out: ", short(s), ".")
+	w.warn("language", where, "This is not a valid language code and is omitted: ", short(s), ".")
 	return ""
 }
 
@@ -407,7 +407,7 @@ func (w *writer) word(s, where, words string) string {
 
 // invalid warns that a value is invalid and omitted.
 func (w *writer) invalid(s, where, should string) {
-	w.warn("value", where, "This should be ", should, "; it is left out: ", short(s), ".")
+	w.warn("value", where, "This should be ", should, "; it is omitted: ", short(s), ".")
 }
 
 // mailbox returns an email address; "", with a warning, for an invalid one.
@@ -415,7 +415,7 @@ func (w *writer) mailbox(s, where string) string {
 	if s == "" || isMail(s) {
 		return s
 	}
-	w.warn("mail", where, "This is no address of e-mail; it is left out: ", short(s), ".")
+	w.warn("mail", where, "This is not a valid email address and is omitted: ", short(s), ".")
 	return ""
 }
 
@@ -438,7 +438,7 @@ func (w *writer) cutTo(s, where string, limit int) string {
 	if !tooLong(s, limit) {
 		return s
 	}
-	w.warn("length", where, "This is cut after ", strconv.Itoa(limit), " characters, which are the most that may stand there.")
+	w.warn("length", where, "This is shortened to ", strconv.Itoa(limit), " characters, the maximum length.")
 	n := 0
 	for i := range s {
 		if n == limit-1 {

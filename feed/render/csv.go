@@ -55,7 +55,7 @@ func (t *table) rows(list []feed.Item) {
 		if len(t.at) < deepestItems {
 			t.rows(list[i].Items)
 		} else if len(list[i].Items) > 0 {
-			t.warn("depth", "items", "This is nested deeper than programs can read; what is within is left out.")
+			t.warn("depth", "items", "This is nested deeper than programs can read; the nested content is omitted.")
 		}
 		t.leave()
 	}
@@ -67,7 +67,7 @@ func (t *table) row(it *feed.Item) {
 		enclosure = it.Enclosures[0]
 	}
 	if len(it.Enclosures) > 1 {
-		t.warn("enclosures", "enclosures", "The table has room for one enclosure of an item; the others are left out.")
+		t.warn("enclosures", "enclosures", "The table can hold one enclosure per item; the others are omitted.")
 	}
 	t.put(t.guid(it), "guid")
 	t.put(plainOf(&it.Title), "title")

@@ -125,7 +125,7 @@ func (t *tree) canNest(key string) bool {
 	if len(t.open)+8 <= dataDepth { // the list, its maps, and their members
 		return true
 	}
-	t.w.warn("depth", key, "This is nested deeper than programs can read; what is within is left out.")
+	t.w.warn("depth", key, "This is nested deeper than programs can read; the nested content is omitted.")
 	return false
 }
 

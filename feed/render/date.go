@@ -104,12 +104,12 @@ func appendDigits(b []byte, n, width int) []byte {
 func (w *writer) moment(d *feed.Date, where string) bool {
 	if d.UTC.IsZero() {
 		if d.Raw != "" {
-			w.warn("date", where, "This date cannot be read and is left out: ", short(d.Raw), ".")
+			w.warn("date", where, "This date cannot be read and is omitted: ", short(d.Raw), ".")
 		}
 		return false
 	}
 	if s := d.UTC.Unix(); s < firstSecond || s > lastSecond {
-		w.warn("date", where, "The year of this date does not have four digits; it is left out.")
+		w.warn("date", where, "The year of this date does not have four digits; the date is omitted.")
 		return false
 	}
 	return true

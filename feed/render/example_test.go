@@ -54,7 +54,7 @@ func ExampleAppend_warnings() {
 		fmt.Printf("%s (%s): %s\n", w.Path, w.Rule, w.Text)
 	}
 	// Output:
-	// item[1]/title (title-made): RSS 0.90 asks for a title, which the item does not have; its first words stand there.
-	// item[1]/link (link-made): RSS 0.90 asks for a link, which the item does not have; the nearest address stands there.
-	//  (left-out): RSS 0.90 has no place for: authors, texts of items.
+	// item[1]/title (title-made): RSS 0.90 requires a title, and the item has none; its first words are used.
+	// item[1]/link (link-made): RSS 0.90 requires a link, and the item has none; the nearest URL is used.
+	//  (left-out): RSS 0.90 cannot represent: authors, texts of items.
 }

@@ -19,7 +19,7 @@ func (w *writer) extension(e *feed.Extension) {
 		case n.Name == "":
 			w.lose(lostUnknown, strings.TrimSpace(n.Text) != "")
 		case !w.isUnknown(n):
-			w.warn("unknown-element", n.Name, titleOf(w.format), " has no place for this element, or it is there already; it is left out.")
+			w.warn("unknown-element", n.Name, titleOf(w.format), " does not allow this element here, or allows it only once; it is omitted.")
 		case !isLateFOAF(n) || w.newer("foaf:"+n.Name, true):
 			w.tree(n)
 		}
@@ -53,7 +53,7 @@ func (w *writer) foreignAttrs(list []feed.Attr) {
 		switch {
 		case !qualified, prefix == "xml", prefix == "xmlns", isCoreSpace(bareURI(a.Space)), spaceOfURI(a.Space) != spNone,
 			a.Space == "" && spaceOfPrefix(prefix) != spNone:
-			w.warn("unknown-attribute", a.Name, titleOf(w.format), " has no place for this attribute; it is left out.")
+			w.warn("unknown-attribute", a.Name, titleOf(w.format), " does not allow this attribute here; it is omitted.")
 			continue
 		case spaceOfPrefix(prefix) != spNone: // the prefix has its own meaning within the element
 			a.Name = local

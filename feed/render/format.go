@@ -97,7 +97,7 @@ type CallbackError struct{ Callback string }
 
 // Error returns a message with the invalid name.
 func (e *CallbackError) Error() string {
-	return "render: " + short(e.Callback) + " is no name of a JavaScript function; use letters, digits, _, $ and dots, like feeds.show"
+	return "render: " + short(e.Callback) + " is not a valid name of a JavaScript function; use letters, digits, _, $ and dots, like feeds.show"
 }
 
 // short quotes and shortens a value for a message.

@@ -14,7 +14,7 @@ func (w *writer) places(list []feed.Geometry) {
 	for i := range list {
 		g := &list[i]
 		if !validGeometry(g) {
-			w.warn("place", "where", "This place has no form that GeoRSS has; it is left out.")
+			w.warn("place", "where", "GeoRSS cannot represent this place; it is omitted.")
 			continue
 		}
 		g = w.strictPlace(g)

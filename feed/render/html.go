@@ -229,7 +229,7 @@ func (h *htmlWriter) items(list []feed.Item) {
 		if len(h.at) < deepest {
 			h.items(it.Items)
 		} else if len(it.Items) > 0 {
-			h.warn("depth", "items", "This is nested deeper than programs can read; what is within is left out.")
+			h.warn("depth", "items", "This is nested deeper than programs can read; the nested content is omitted.")
 		}
 		h.raw("</article>\n")
 		h.leave()

@@ -62,7 +62,7 @@ func (w *writer) webURI(s, where string) string {
 	if s = withPath(w.uri(s, where)); s == "" || isWeb(s) {
 		return s
 	}
-	w.invalid(s, where, "an address of the web")
+	w.invalid(s, where, "a web URL")
 	return ""
 }
 
@@ -73,12 +73,12 @@ func (w *writer) explicit(s string) string {
 		return ""
 	case "true", "yes", "explicit":
 		if s != "true" {
-			w.warn("itunes-explicit", "itunes:explicit", "This is true or false now, so true is written for ", short(s), ".")
+			w.warn("itunes-explicit", "itunes:explicit", "The value must be true or false; true replaces ", short(s), ".")
 		}
 		return "true"
 	case "false", "no", "clean":
 		if s != "false" {
-			w.warn("itunes-explicit", "itunes:explicit", "This is true or false now, so false is written for ", short(s), ".")
+			w.warn("itunes-explicit", "itunes:explicit", "The value must be true or false; false replaces ", short(s), ".")
 		}
 		return "false"
 	}
@@ -95,7 +95,7 @@ func (w *writer) itunesKeywords(words []string) {
 	n := -1
 	for i, word := range words {
 		if n += len(word) + 1; n > limit {
-			w.warn("length", "itunes:keywords", "There are more keywords than the ", strconv.Itoa(limit), " characters that they may have; the last ones are left out.")
+			w.warn("length", "itunes:keywords", "The keywords exceed the limit of ", strconv.Itoa(limit), " characters; the last ones are omitted.")
 			words = words[:i]
 			break
 		}
@@ -113,7 +113,7 @@ func (w *writer) itunesDuration(it *feed.ITunes) string {
 	case isDuration(s):
 		return s
 	case it.Seconds > 0:
-		w.warn("itunes-duration", "itunes:duration", "This duration is written as seconds: ", short(s), ".")
+		w.warn("itunes-duration", "itunes:duration", "This duration is converted to seconds: ", short(s), ".")
 		return strconv.Itoa(it.Seconds)
 	}
 	w.invalid(s, "itunes:duration", "seconds, or hours, minutes and seconds like 1:02:03")
@@ -143,7 +143,7 @@ func (w *writer) itunesOwner(who *feed.Person) {
 	}
 	mail := w.mailbox(who.Email, "itunes:owner")
 	if mail == "" {
-		w.warn("itunes-owner", "itunes:owner", "The owner of a podcast has an address of e-mail; this one is left out.")
+		w.warn("itunes-owner", "itunes:owner", "The owner of a podcast needs an email address; this one has none and is omitted.")
 		return
 	}
 	w.open("itunes:owner")
@@ -190,7 +190,7 @@ func (w *writer) itunesCategories(list []feed.Category) {
 }
 
 func (w *writer) itunesUnknown(name string) {
-	w.warn("itunes-category", "itunes:category", "Directories of podcasts have no such category there; it is left out: ", short(name), ".")
+	w.warn("itunes-category", "itunes:category", "Podcast directories do not have this category here; it is omitted: ", short(name), ".")
 }
 
 // isITunesCategory reports whether directories have or had a category. parent is "" for a

@@ -33,7 +33,7 @@ func (j *jsonWriter) extensions(list []feed.Node, known func(string) bool) {
 	}
 	j.members(list, own, 0)
 	if foreign > 0 {
-		j.warn("unknown", "unknown", "Elements of other formats have no place in JSON Feed and are left out: ", strconv.Itoa(foreign), ".")
+		j.warn("unknown", "unknown", "JSON Feed cannot represent elements of other formats; they are omitted. Number of elements: ", strconv.Itoa(foreign), ".")
 	}
 }
 

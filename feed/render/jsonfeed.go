@@ -22,7 +22,7 @@ func appendJSONFeed(w *writer) {
 	j.text("version", "https://jsonfeed.org/version/1.1")
 	title := plainOf(&f.Title)
 	if title == "" {
-		w.warn("title", "title", "A JSON Feed has a title, and this feed has none; it is written as empty.")
+		w.warn("title", "title", "JSON Feed requires a title, and this feed has none; an empty title is written.")
 	}
 	j.text("title", title)
 	j.url("home_page_url", f.Link)
@@ -272,7 +272,7 @@ func (j *jsonWriter) items(list []feed.Item) {
 		if len(it.Items) > 0 && len(j.at) < deepestItems && !includesNested(it) {
 			if !j.nested {
 				j.nested = true
-				j.warn("nested", "items", "JSON Feed has no items within items; they stand behind the one that they were in.")
+				j.warn("nested", "items", "JSON Feed does not support nested items; they are written after their parent.")
 			}
 			j.items(it.Items)
 		}

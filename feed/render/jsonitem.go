@@ -15,10 +15,10 @@ func (j *jsonWriter) item(it *feed.Item) {
 	id := j.validText(j.id(it), "id")
 	if visibleText(id) == "" {
 		id = j.nearest(it)
-		j.warn("id-made", "id", "JSON Feed asks for an ID, which the item does not have; the nearest address stands there.")
+		j.warn("id-made", "id", "JSON Feed requires an ID, and the item has none; the nearest URL is used.")
 	}
 	if !j.ids.add(id) {
-		j.warn("id-duplicate", "id", "Another item has this ID already, so a number is added: ", short(id), ".")
+		j.warn("id-duplicate", "id", "Another item has the same ID, so a number is added: ", short(id), ".")
 		id = j.ids.another(id)
 	}
 	j.text("id", id)
@@ -63,7 +63,7 @@ func (j *jsonWriter) contents(it *feed.Item) {
 		case !isHTML(c) && text == nil:
 			text = c
 		default:
-			j.warn("content", "content", "JSON Feed has one text with markup and one without; the others are left out.")
+			j.warn("content", "content", "JSON Feed allows one text with markup and one without; the others are omitted.")
 		}
 	}
 	summary := &it.Summary
@@ -126,7 +126,7 @@ func (j *jsonWriter) attachments(it *feed.Item) {
 		kind := e.Type
 		if visibleText(kind) == "" {
 			kind = ""
-			j.warn("attachment-type", "enclosures", "An attachment has a media type, and this file has none; it is told by the name of the file: ", short(e.URL), ".")
+			j.warn("attachment-type", "enclosures", "An attachment needs a media type, and this file has none; the type is derived from the file name: ", short(e.URL), ".")
 		}
 		j.text("mime_type", cmp.Or(kind, href.MediaType(e.URL), "application/octet-stream"))
 		j.some("title", e.Title)

@@ -37,10 +37,10 @@ const (
 )
 
 func (l loss) String() string {
-	return [...]string{"authors", "addresses of persons", "other words on persons", "categories", "schemes of categories", "dates", "identifiers",
-		"whole texts", "media", "enclosures", "where items are from", "items within items", "links other than to the page",
-		"clouds", "hubs", "hints on when to read again", "images", "languages", "rights and licences", "comments", "places",
-		"titles of items", "texts of items", "the program that wrote it", "modules", "elements that are not known", "what the feed is about"}[l]
+	return [...]string{"authors", "email addresses of persons", "other details of persons", "categories", "category schemes", "dates", "identifiers",
+		"full texts", "media", "enclosures", "sources of items", "nested items", "links other than to the page",
+		"clouds", "hubs", "update schedules", "images", "languages", "rights and licences", "comments", "places",
+		"titles of items", "texts of items", "the generator", "modules", "unknown elements", "the description of the feed"}[l]
 }
 
 // lose records that the feed has content of a kind that the format cannot represent.
@@ -65,5 +65,5 @@ func (w *writer) reportLost(title string) {
 		}
 	}
 	w.lost = 0
-	w.warn("left-out", "", title, " has no place for: ", b.String(), ".")
+	w.warn("left-out", "", title, " cannot represent: ", b.String(), ".")
 }

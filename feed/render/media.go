@@ -70,7 +70,7 @@ func (w *writer) mediaContent(c *feed.MediaContent) {
 // measure returns a non-negative number.
 func (w *writer) measure(s, where string) string {
 	if strings.HasPrefix(strings.TrimSpace(s), "-") {
-		w.invalid(s, where, "a number from 0 on")
+		w.invalid(s, where, "a number of at least 0")
 		return ""
 	}
 	return w.decimal(s, where)
@@ -160,7 +160,7 @@ func (w *writer) mediaHash(h *feed.MediaHash) {
 		sound = sound && isWordByte(value[i])
 	}
 	if !sound {
-		w.invalid(h.Value, "media:hash", "a check sum by md5 or sha-1")
+		w.invalid(h.Value, "media:hash", "an MD5 or SHA-1 checksum")
 		return
 	}
 	w.element("media:hash", value, "algo", algo)
@@ -186,7 +186,7 @@ func (w *writer) mediaPeople(m *feed.MediaInfo) {
 		c := &m.Credits[i]
 		role, scheme := strings.ToLower(strings.TrimSpace(c.Role)), w.mediaVocabulary(c.Scheme, "media:credit")
 		if role != "" && (scheme == "" || scheme == "urn:ebu") && !isEBURole(role) {
-			w.invalid(role, "media:credit", "a role that the European Broadcasting Union has a name for")
+			w.invalid(role, "media:credit", "a role defined by the European Broadcasting Union")
 			role = ""
 		}
 		w.elementExtended("media:credit", c.Name, c.Attrs, "role", role, "scheme", scheme)
@@ -231,7 +231,7 @@ func (w *writer) mediaRestriction(r *feed.MediaRestriction) {
 		sound = sound && value != ""
 	}
 	if !sound {
-		w.invalid(r.Value, where, "countries, an address, all or none, with a relationship of allow or deny")
+		w.invalid(r.Value, where, "countries, a URL, all or none, with the relationship allow or deny")
 		return
 	}
 	w.element(where, value, "relationship", relation, "type", kind)

@@ -12,10 +12,10 @@ func (w *writer) mime(s, where string) string {
 		return s
 	}
 	if quoted := quotedMIME(s); validMIME(quoted) {
-		w.warn("media-type", where, "A parameter of this media type needs quotes, which are added: ", short(s), ".")
+		w.warn("media-type", where, "A parameter of this media type needs quotes; they are added: ", short(s), ".")
 		return quoted
 	}
-	w.warn("media-type", where, "This is no media type; it is left out: ", short(s), ".")
+	w.warn("media-type", where, "This is not a valid media type and is omitted: ", short(s), ".")
 	return ""
 }
 

@@ -246,7 +246,7 @@ func (w *writer) hitParade(list []int) {
 	}
 	for _, n := range list {
 		if n < 0 {
-			w.invalid(strconv.Itoa(n), "hitParade", "a list of numbers from 0 on")
+			w.invalid(strconv.Itoa(n), "hitParade", "a list of numbers of at least 0")
 			return
 		}
 	}
@@ -273,7 +273,7 @@ func (w *writer) replies(list []feed.InReplyTo, inAtom bool) {
 			if !inAtom && ref != "" {
 				continue
 			}
-			w.warn("in-reply-to", "inReplyTo", "What an item answers needs an identifier that is an address; it is left out: ", short(ref), ".")
+			w.warn("in-reply-to", "inReplyTo", "The ID of the item to which this one replies is not a URI; it is omitted: ", short(ref), ".")
 			continue
 		}
 		w.empty("thr:in-reply-to", "ref", ref, "href", w.ref(r.Href, "inReplyTo"), "type", w.mime(r.Type, "inReplyTo"), "source", w.ref(r.Source, "inReplyTo"))
@@ -325,7 +325,7 @@ func (w *writer) itemImage(it *feed.Item) {
 	if url == "" {
 		return
 	}
-	w.warn("image", "image", titleOf(w.format), " has no pictures of items; this one is written as a thumbnail.")
+	w.warn("image", "image", titleOf(w.format), " has no element for the image of an item; it is written as a Media RSS thumbnail.")
 	w.empty("media:thumbnail", "url", url, "width", positive(img.Width), "height", positive(img.Height))
 }
 

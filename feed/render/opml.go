@@ -63,7 +63,7 @@ func (o outliner) owner() {
 // least one outline.
 func (o outliner) feed() {
 	f := o.f
-	o.warn("outline-made", "", "An outline has at least one line; the feed itself is it.")
+	o.warn("outline-made", "", "OPML requires at least one outline; the feed itself becomes one.")
 	o.tag("outline", nil)
 	o.attr("text", headOf(asWords(&f.Title), o.self(), f.Link))
 	if self := o.uri(o.self(), "self"); self != "" {

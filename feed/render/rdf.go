@@ -53,7 +53,7 @@ func (r *rdf) names() {
 		name := r.name(&items[i], i)
 		if !seen.add(name) {
 			r.enter(i)
-			r.warn("about-duplicate", "id", "Another item has this name already, so a number is added: ", short(name), ".")
+			r.warn("about-duplicate", "id", "Another item has the same URI, so a number is added: ", short(name), ".")
 			r.leave()
 			name = r.anotherName(&seen, name)
 		}

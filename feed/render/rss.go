@@ -147,7 +147,7 @@ func (r *rss) channelTitle() string {
 	if t := titleText(&r.f.Title); t != "" {
 		return t
 	}
-	r.warn("title-missing", "title", "The feed has no title, which RSS asks for.")
+	r.warn("title-missing", "title", "The feed has no title, which RSS requires.")
 	return ""
 }
 
@@ -156,7 +156,7 @@ func (r *rss) channelLink() string {
 	if link := r.address(r.f.Link, "link"); link != "" {
 		return link
 	}
-	r.warn("link-missing", "link", "The feed has no link to its page, which RSS asks for; the nearest address stands there.")
+	r.warn("link-missing", "link", "The feed has no link to its page, which RSS requires; the nearest URL is used.")
 	if link := r.address(r.self(), "self"); link != "" {
 		return link
 	}
@@ -188,13 +188,13 @@ func tooLong(s string, limit int) bool { return len(s) > limit && utf8.RuneCount
 
 // tooLong warns that a text has more characters than the format allows.
 func (w *writer) tooLong(where string, limit int) {
-	w.warn(where+"-length", where, "This ", where, " has more than ", strconv.Itoa(limit), " characters, which ", titleOf(w.format), " does not allow; readers of that time may cut it.")
+	w.warn(where+"-length", where, "This ", where, " has more than ", strconv.Itoa(limit), " characters, which ", titleOf(w.format), " does not allow; old readers may shorten it.")
 }
 
 // requires warns about a missing element that only RSS 0.91 requires.
 func (r *rss) requires(has bool, where string) {
 	if r.v == 91 && !has {
-		r.warn(where+"-missing", where, "RSS 0.91 asks for ", where, ", which the feed does not have.")
+		r.warn(where+"-missing", where, "RSS 0.91 requires ", where, ", which the feed does not have.")
 	}
 }
 
@@ -243,7 +243,7 @@ func (w *writer) atomLink(l *feed.Link) {
 		rel = "alternate"
 	}
 	if !validRel(rel) {
-		w.warn("link-rel", "link", "A relation is one word or an address, which this is not; the link is left out: ", short(rel), ".")
+		w.warn("link-rel", "link", "A relation must be one word or a URL; this link is omitted: ", short(rel), ".")
 		return
 	}
 	w.tag("atom:link", nil)

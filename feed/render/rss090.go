@@ -24,7 +24,7 @@ func appendRSS090(w *writer) {
 	r.parts("")
 	items := f.Items
 	if len(items) > limit {
-		w.warn("items", "", "RSS 0.90 has no more than 15 items; the first 15 are written.")
+		w.warn("items", "", "RSS 0.90 allows at most 15 items; the first 15 are written.")
 		items = items[:limit]
 	}
 	for i := range items {

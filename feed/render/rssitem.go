@@ -17,7 +17,7 @@ func (r *rss) items() {
 	const limit = 15
 	items := r.f.Items
 	if r.v == 91 && len(items) > limit {
-		r.warn("items", "", "RSS 0.91 has no more than 15 items; the first 15 are written.")
+		r.warn("items", "", "RSS 0.91 allows at most 15 items; the first 15 are written.")
 		items = items[:limit]
 	}
 	r.ids.list = make([]string, 0, len(items))
@@ -113,7 +113,7 @@ const TitleLength = 60
 // titleWords returns the first words of an item's texts, as a title for an item without one;
 // "" if the texts contain no words.
 func (w *writer) titleWords(texts ...*feed.Text) string {
-	w.warn("title-made", "title", titleOf(w.format), " asks for a title, which the item does not have; its first words stand there.")
+	w.warn("title-made", "title", titleOf(w.format), " requires a title, and the item has none; its first words are used.")
 	for _, t := range texts {
 		if t != nil {
 			if s := FirstWords(asWords(t), TitleLength); s != "" {
@@ -137,7 +137,7 @@ func (r *rss) itemLink(it *feed.Item) {
 
 // madeLink returns a URL for an item without a link, for formats that require one.
 func (w *writer) madeLink(it *feed.Item) string {
-	w.warn("link-made", "link", titleOf(w.format), " asks for a link, which the item does not have; the nearest address stands there.")
+	w.warn("link-made", "link", titleOf(w.format), " requires a link, and the item has none; the nearest URL is used.")
 	return w.nearest(it)
 }
 
@@ -200,7 +200,7 @@ func (r *rss) description(t *feed.Text) {
 // spec:rss091-1999#plain-text
 func (r *rss) plainDescription(t *feed.Text) string {
 	if isHTML(t) && strings.IndexByte(t.Value, '<') >= 0 {
-		r.warn("markup", "description", "RSS 0.91 has plain text only; markup is left out, with the addresses of links and images.")
+		r.warn("markup", "description", "RSS 0.91 allows only plain text; markup is omitted, and with it the URLs of links and images.")
 	}
 	words := asWords(t)
 	if htmlWords(words) != words {
@@ -258,7 +258,7 @@ func (r *rss) enclosures(files []feed.Enclosure) {
 		}
 		if mediaType == "" {
 			mediaType = "application/octet-stream"
-			r.warn("enclosure-type", "enclosure", "An enclosure says its type, which this one does not; it is written as ", mediaType, ".")
+			r.warn("enclosure-type", "enclosure", "An enclosure needs a media type; this one has none and is written as ", mediaType, ".")
 		}
 		r.tag("enclosure", nil)
 		r.attr("url", url)
@@ -275,7 +275,7 @@ func (r *rss) otherFile(e *feed.Enclosure, url string) {
 	switch {
 	case url == "":
 	case r.v < 200:
-		r.warn("enclosure-web", "enclosure", "An enclosure is on the web, which this one is not; it is left out: ", short(url), ".")
+		r.warn("enclosure-web", "enclosure", "The URL of an enclosure must be a web URL; this enclosure is omitted: ", short(url), ".")
 	default:
 		length := ""
 		if e.Length > 0 {
@@ -321,7 +321,7 @@ func (r *rss) guid(it *feed.Item) {
 	}
 	id := r.id(it)
 	if !r.ids.add(id) {
-		r.warn("id-duplicate", "id", "Another item has this ID already, so a number is added: ", short(id), ".")
+		r.warn("id-duplicate", "id", "Another item has the same ID, so a number is added: ", short(id), ".")
 		id = r.ids.another(id)
 	} else if it.PermaLink && r.webIRI(id) {
 		r.element("guid", id)

@@ -20,10 +20,10 @@ func (r *rss) cloudElement() {
 		return
 	}
 	if r.o.Cloud == nil && len(r.f.Clouds) > 1 {
-		r.warn("cloud-several", "cloud", "A channel has one cloud; the others are left out.")
+		r.warn("cloud-several", "cloud", "A channel can have one cloud; the others are omitted.")
 	}
 	if port, err := strconv.Atoi(c.Port); err != nil || port < 1 || port > 65535 || c.Protocol == "" || c.Path == "" {
-		r.warn("cloud-incomplete", "cloud", "A cloud without a port, a path or a protocol is left out.")
+		r.warn("cloud-incomplete", "cloud", "A cloud without a port, a path or a protocol is omitted.")
 		return
 	}
 	r.tag("cloud", nil)
@@ -45,7 +45,7 @@ func (r *rss) ttl() {
 	case r.v < 200:
 		r.lose(lostHints, true)
 	case err != nil || n == 0:
-		r.warn("ttl", "ttl", "This is no number of minutes and is left out: ", short(ttl), ".")
+		r.warn("ttl", "ttl", "This is not a number of minutes and is omitted: ", short(ttl), ".")
 	default:
 		r.leaf("ttl", ttl)
 	}
@@ -87,7 +87,7 @@ func (w *writer) image(img *feed.Image, title, link string, attrs ...string) boo
 	}
 	address := w.address(img.URL, "image/url")
 	if link == "" || address == "" {
-		w.warn("image-incomplete", "image", "A picture needs an address and a link, which neither it nor the feed has; it is left out.")
+		w.warn("image-incomplete", "image", "An image needs a URL and a link; one of them is missing, so the image is omitted.")
 		return false
 	}
 	if w.format == "rss20" || w.format == "rdf" {
@@ -106,7 +106,7 @@ func (r *rss) size(name string, n, limit int) {
 	switch {
 	case n <= 0:
 	case n > limit:
-		r.warn("image-size", "image/"+name, "A picture is at most ", strconv.Itoa(limit), " pixels in ", name, "; this number is left out.")
+		r.warn("image-size", "image/"+name, "The maximum for an image is ", strconv.Itoa(limit), " pixels in ", name, "; this number is omitted.")
 	default:
 		r.leaf(name, strconv.Itoa(n))
 	}
@@ -124,9 +124,9 @@ func (w *writer) textInput(name string, in *feed.TextInput, attrs ...string) {
 	link := w.address(in.Link, "textInput/link")
 	switch {
 	case visibleText(in.Title) == "" || visibleText(in.Description) == "" || visibleText(in.Name) == "" || link == "":
-		w.warn("textinput-incomplete", "textInput", "A form needs a title, a description, a name and a link; this one is left out.")
+		w.warn("textinput-incomplete", "textInput", "A form needs a title, a description, a name and a link; this one is incomplete and is omitted.")
 	case !isLetter(in.Name[0]):
-		w.warn("textinput-name", "textInput", "The name of a field begins with a letter; the form is left out: ", short(in.Name), ".")
+		w.warn("textinput-name", "textInput", "The name of a field must begin with a letter; the form is omitted: ", short(in.Name), ".")
 	default:
 		w.open(name, attrs...)
 		w.element("title", in.Title)
@@ -164,7 +164,7 @@ func (r *rss) skipped(list, element string, values []string, ok func(string) boo
 		}
 		switch {
 		case !ok(v):
-			r.warn(list, list, "This is no ", element, " and is left out: ", short(v), ".")
+			r.warn(list, list, "This is not a valid ", element, " and is omitted: ", short(v), ".")
 			continue
 		case contains(values[:i], v):
 			continue

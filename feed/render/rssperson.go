@@ -136,7 +136,7 @@ func (w *writer) inBrackets(name, where string) string {
 	if open == 0 && strings.IndexByte(name, '\\') < 0 {
 		return name
 	}
-	w.warn("person-brackets", where, "This name stands in brackets, so those in it are written as square ones: ", short(name), ".")
+	w.warn("person-brackets", where, "This name is written in parentheses, so its own parentheses become square brackets: ", short(name), ".")
 	return strings.NewReplacer("(", "[", ")", "]", "\\", "/").Replace(name)
 }
 

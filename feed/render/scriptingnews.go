@@ -43,7 +43,7 @@ func (n news) header() {
 	n.element("channelDescription", asHTML(&f.Subtitle))
 	link := n.uri(f.Link, "link")
 	if link == "" {
-		n.warn("link-missing", "link", "The feed has no link to its page, which scriptingNews asks for.")
+		n.warn("link-missing", "link", "The feed has no link to its page, which scriptingNews requires.")
 		if link = n.uri(n.self(), "link"); link == "" {
 			link = n.madeAddress(f.ID)
 		}
@@ -159,7 +159,7 @@ func (n news) words(it *feed.Item) (text string, marks []mark) {
 	}
 	switch {
 	case it.Link == "" && visibleText(plain) == "":
-		n.warn("text-made", "text", "An item has a text, which this one does not; its identifier stands there.")
+		n.warn("text-made", "text", "An item needs a text, and this one has none; its identifier is used.")
 		plain = plainWords(it.ID)
 	case it.Link == "":
 	case plain == "": // parsers would read the URL as the text

@@ -8,7 +8,7 @@ import "cloudburst/feed"
 // spec:cloudburst#strict
 func (w *writer) newer(name string, has bool) bool {
 	if has && w.o.Strict {
-		w.warn("newer", name, "Most validators do not know ", name, "; it is left out.")
+		w.warn("newer", name, "Most validators reject ", name, "; it is omitted.")
 		return false
 	}
 	return has
@@ -32,7 +32,7 @@ func (w *writer) newerMedia(m *feed.MediaInfo) {
 	for i := range m.Other {
 		switch n := &m.Other[i]; {
 		case n.Name == "copyright" && m.Copyright != nil:
-			w.warn("unknown-element", "media:copyright", "There is one copyright; another one is left out.")
+			w.warn("unknown-element", "media:copyright", "Only one copyright is allowed; another one is omitted.")
 		case n.Name == "adult" || w.newer("media:"+n.Name, true):
 			w.tree(n)
 		}
@@ -55,7 +55,7 @@ func (w *writer) strictPlace(g *feed.Geometry) *feed.Geometry {
 	if !w.o.Strict || g.Type != "Circle" && len(g.Coordinates[0]) == 2 && len(g.Holes) == 0 {
 		return g
 	}
-	w.warn("newer", "where", "Most validators know places without heights, holes and circles only; this one is written so.")
+	w.warn("newer", "where", "Most validators reject heights, holes and circles; this place is simplified.")
 	out := *g
 	out.Holes, out.Coordinates = nil, make([][]float64, len(g.Coordinates))
 	for i, p := range g.Coordinates {

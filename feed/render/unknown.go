@@ -21,7 +21,7 @@ func (w *writer) unknown(list []feed.Node, ofItem bool) {
 		case n.Name == "":
 			w.lose(lostUnknown, strings.TrimSpace(n.Text) != "")
 		case !w.foreign(n, ofItem):
-			w.warn("unknown-element", n.Name, titleOf(w.format), " has no place for this element, or it is there already; it is left out.")
+			w.warn("unknown-element", n.Name, titleOf(w.format), " does not allow this element here, or allows it only once; it is omitted.")
 		case n.Name != "applepodcastsverify" || w.newer("itunes:"+n.Name, true):
 			w.tree(n)
 		}
@@ -67,11 +67,11 @@ type binding struct{ prefix, uri string }
 // node writes an element with its content, without adding white space.
 func (t *treeWriter) node(n *feed.Node, depth int) {
 	if !isName(n.Name) || n.Prefix != "" && !isName(n.Prefix) || depth > deepestTree {
-		t.warn("unknown-element", "", "XML has no elements of this name; it is left out: ", short(n.Name), ".")
+		t.warn("unknown-element", "", "This is not a valid name of an XML element; the element is omitted: ", short(n.Name), ".")
 		return
 	}
 	if n.Space == "" && n.Prefix == "" && structural(n.Name) { // it would end the enclosing element
-		t.warn("unknown-element", "", "An element of this name cannot stand within others; it is left out: ", short(n.Name), ".")
+		t.warn("unknown-element", "", "An element with this name cannot be nested; it is omitted: ", short(n.Name), ".")
 		return
 	}
 	outer := len(t.scope)
@@ -196,7 +196,7 @@ func (t *treeWriter) attrs(n *feed.Node) {
 		}
 		switch {
 		case !isName(local) || prefix != "" && !isName(prefix):
-			t.warn("unknown-attribute", n.Name, "XML has no attributes of this name; it is left out: ", short(a.Name), ".")
+			t.warn("unknown-attribute", n.Name, "This is not a valid name of an XML attribute; the attribute is omitted: ", short(a.Name), ".")
 			continue
 		case prefix == "xmlns" || a.Name == "xmlns" || t.isDuplicate(n.Attrs[:i], a, local),
 			a.Name == "xml:lang" && (a.Value == "" || t.language(a.Value, n.Name) == ""),

@@ -280,7 +280,7 @@ func entity(s string, i int, in byte) (with string, width int) {
 }
 
 func (w *writer) warnCharacters(where string) {
-	w.warn("characters", where, "Characters that the format cannot hold are left out.")
+	w.warn("characters", where, "Characters that the format cannot represent are omitted.")
 }
 
 // appendInt writes an integer.

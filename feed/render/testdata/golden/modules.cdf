@@ -23,4 +23,4 @@
     </ITEM>
   </CHANNEL>
 </CHANNEL>
-! left-out ·  · CDF has no place for: schemes of categories, identifiers, media, enclosures, clouds, hints on when to read again, places, modules, elements that are not known.
+! left-out ·  · CDF cannot represent: category schemes, identifiers, media, enclosures, clouds, update schedules, places, modules, unknown elements.

@@ -19,6 +19,6 @@
     </ITEM>
   </CHANNEL>
 </CHANNEL>
-! link-made · item[1]/link · CDF asks for a link, which the item does not have; the nearest address stands there.
-! link-made · item[1]/item[2]/link · CDF asks for a link, which the item does not have; the nearest address stands there.
-! left-out ·  · CDF has no place for: identifiers, where items are from, clouds, hints on when to read again, images, elements that are not known.
+! link-made · item[1]/link · CDF requires a link, and the item has none; the nearest URL is used.
+! link-made · item[1]/item[2]/link · CDF requires a link, and the item has none; the nearest URL is used.
+! left-out ·  · CDF cannot represent: identifiers, sources of items, clouds, update schedules, images, unknown elements.

@@ -20,5 +20,5 @@
     <ABSTRACT>No title, only a thought about gulls that goes on for somewhat longer than a title should go on.</ABSTRACT>
   </ITEM>
 </CHANNEL>
-! title-made · item[2]/title · CDF asks for a title, which the item does not have; its first words stand there.
-! left-out ·  · CDF has no place for: other words on persons, schemes of categories, identifiers, whole texts, enclosures, hubs, the program that wrote it.
+! title-made · item[2]/title · CDF requires a title, and the item has none; its first words are used.
+! left-out ·  · CDF cannot represent: other details of persons, category schemes, identifiers, full texts, enclosures, hubs, the generator.
