@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Clone gives a copy that shares no memory with the document that f was read from,
-// nor with f. Keep the copy of an item, not the item, where one title should not keep
-// megabytes alive.
+// Clone returns a deep copy that shares no memory with f or with the parsed document.
+// Store clones of items: a single title of the original keeps the whole document in
+// memory.
 func (f *Feed) Clone() *Feed {
 	c := new(Feed)
 	clone(reflect.ValueOf(c).Elem(), reflect.ValueOf(f).Elem())
 	return c
 }
 
-// Clone is like that of a [Feed].
+// Clone returns a deep copy of the item, see [Feed.Clone].
 func (it *Item) Clone() *Item {
 	c := new(Item)
 	clone(reflect.ValueOf(c).Elem(), reflect.ValueOf(it).Elem())

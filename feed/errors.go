@@ -6,20 +6,20 @@ import (
 	"cloudburst/feed/discover"
 )
 
-// NotFeedError says that a document is no feed at all, and what it looks like.
+// NotFeedError reports that a document is not a feed, and what it is instead.
 type NotFeedError struct {
-	// Looks is one of "empty", "html", "json", "opml", "rdf", "image", "pdf", "zip", "gzip",
+	// Looks is the detected type of the document, one of "empty", "html", "json", "opml", "rdf", "image", "pdf", "zip", "gzip",
 	// "audio", "video", "text", "xml" and "binary".
 	Looks string
-	// Detail is the root element of other XML, or what a JSON document lacks.
+	// Detail is the root element of an XML document, or the missing part of a JSON document.
 	Detail string
-	// Encoding that the document was read with.
+	// Encoding is the character encoding that the document was decoded from.
 	Encoding string
-	// Feeds are what an HTML page names, the best first.
+	// Feeds are the feeds that an HTML page links to, the best first.
 	Feeds []discover.Link
 }
 
-// Error is a sentence for people.
+// Error returns one sentence for people.
 func (e *NotFeedError) Error() string { return "feed: " + e.sentence() }
 
 func (e *NotFeedError) sentence() string {

@@ -6,13 +6,13 @@ import (
 	"cloudburst/internal/scan"
 )
 
-// Extension is what an element has that no field is for. It is nil where there is nothing.
+// Extension holds the attributes and elements without a field. It is nil if there are none.
 type Extension struct {
 	Attrs   []Attr `json:"attrs,omitempty"`   // attributes of other vocabularies
 	Unknown []Node `json:"unknown,omitempty"` // elements
 }
 
-// extend adds to what an element has that no field is for.
+// extend adds attributes and elements to an extension.
 func extend(to **Extension, attrs []Attr, unknown []Node) {
 	if len(attrs)+len(unknown) > 0 {
 		e := orNew(to)
@@ -20,8 +20,8 @@ func extend(to **Extension, attrs []Attr, unknown []Node) {
 	}
 }
 
-// foreignAttrs are the attributes of the current element that belong to vocabularies
-// without fields here. What says only where the schema of the document is does not count.
+// foreignAttrs returns the attributes of the current element that belong to vocabularies
+// without fields. Attributes that only locate an XML schema are skipped.
 func (p *parser) foreignAttrs() (list []Attr) {
 	for i := range p.r.Attrs {
 		a := &p.r.Attrs[i]
@@ -41,7 +41,7 @@ func (p *parser) foreignAttrs() (list []Attr) {
 	return list
 }
 
-// keepAround keeps an element that no field is for, with what has been read of it.
+// keepAround keeps an element without a field, including its parts already read.
 func (p *parser) keepAround(name string, e *Extension) {
 	n := Node{Name: scan.Local(name), Prefix: scan.Prefix(name), Attrs: e.Attrs, Children: e.Unknown}
 	n.Space = p.r.URI(n.Prefix)

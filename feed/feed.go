@@ -2,8 +2,8 @@ package feed
 
 import "time"
 
-// Format is the family that a document belongs to. Together with Version it says
-// which specification the document claims.
+// Format is the family that a document belongs to. Format and Version together name the
+// specification that the document declares.
 type Format string
 
 // The formats that Parse reads.
@@ -14,26 +14,26 @@ const (
 	CDF           Format = "cdf"           // Channel Definition Format
 	ScriptingNews Format = "scriptingnews" // 1.0a2 and 2.0b1
 	MCF           Format = "mcf"           // Meta Content Framework
-	Redirect      Format = "redirect"      // a document that only says where the feed went
+	Redirect      Format = "redirect"      // a document that only states the new URL of a feed
 )
 
-// Feed is one document, whatever it was written in. What the document does not
-// say is the zero value: nothing is made up.
+// Feed is one parsed document, in any format. Fields that the document does not set
+// are zero: Parse invents no values.
 type Feed struct {
 	Format   Format `json:"format"`
-	Version  string `json:"version,omitempty"` // as the format numbers itself: "2.0", "0.91", "1.1"; "" when it does not say
-	Variant  string `json:"variant,omitempty"` // "netscape" or "userland", of RSS 0.91
+	Version  string `json:"version,omitempty"` // the version as the format writes it: "2.0", "0.91", "1.1"; "" if not declared
+	Variant  string `json:"variant,omitempty"` // "netscape" or "userland" for RSS 0.91
 	Encoding string `json:"encoding,omitempty"`
 
 	ID       string `json:"id,omitempty"`
 	Title    Text   `json:"title,omitzero"`
 	Subtitle Text   `json:"subtitle,omitzero"` // RSS and CDF: description; Atom 0.3: tagline
-	Info     Text   `json:"info,omitzero"`     // what a person sees who opens the feed by mistake
+	Info     Text   `json:"info,omitzero"`     // a note for people who open the feed in a browser
 	Rights   Text   `json:"rights,omitzero"`
 	Link     string `json:"link,omitempty"` // the page that the feed belongs to
 	Links    []Link `json:"links,omitempty"`
 	Language string `json:"language,omitempty"`
-	Base     string `json:"base,omitempty"` // what relative references of the feed itself stand on
+	Base     string `json:"base,omitempty"` // base URL of relative references in the feed element
 
 	Published    Date         `json:"published,omitzero"`
 	Updated      Date         `json:"updated,omitzero"`
@@ -53,7 +53,7 @@ type Feed struct {
 	Cloud        *Cloud       `json:"cloud,omitempty"` // the first of Clouds
 	Clouds       []Cloud      `json:"clouds,omitempty"`
 	Hubs         []Hub        `json:"hubs,omitempty"`  // WebSub and JSON Feed
-	Self         string       `json:"self,omitempty"`  // the address that the feed says it has
+	Self         string       `json:"self,omitempty"`  // the URL that the feed declares for itself
 	Next         string       `json:"next,omitempty"`  // the following page of a paged feed
 	Moved        *Moved       `json:"moved,omitempty"` // XML redirect, itunes:new-feed-url
 	Hints        Hints        `json:"hints,omitzero"`
@@ -65,7 +65,7 @@ type Feed struct {
 	Where        []Geometry   `json:"where,omitempty"`
 	Accounts     []Account    `json:"accounts,omitempty"` // source:account
 	Unknown      []Node       `json:"unknown,omitempty"`
-	Attrs        []Attr       `json:"attrs,omitempty"` // of other vocabularies
+	Attrs        []Attr       `json:"attrs,omitempty"` // attributes of other vocabularies
 
 	Items    []Item    `json:"items"`
 	Problems []Problem `json:"problems,omitempty"`
@@ -73,12 +73,12 @@ type Feed struct {
 
 // Item is one entry of a feed, or one nested in another.
 type Item struct {
-	// ID tells the item from others of its feed. It is never empty: see IDFrom.
+	// ID identifies the item within its feed. It is never empty; IDFrom names its origin.
 	ID        string `json:"id"`
 	IDFrom    IDFrom `json:"idFrom"`
-	PermaLink bool   `json:"permaLink,omitempty"` // the guid is the address of the item too
+	PermaLink bool   `json:"permaLink,omitempty"` // the guid is also the URL of the item
 
-	Title   Text   `json:"title,omitzero"` // none where the feed gives none
+	Title   Text   `json:"title,omitzero"` // zero if the feed has none
 	Link    string `json:"link,omitempty"` // the page of the item
 	Links   []Link `json:"links,omitempty"`
 	Summary Text   `json:"summary,omitzero"` // RSS: description
@@ -91,28 +91,29 @@ type Item struct {
 	Contributors []Person    `json:"contributors,omitempty"`
 	Categories   []Category  `json:"categories,omitempty"`
 	Enclosures   []Enclosure `json:"enclosures,omitempty"`
-	Source       *Source     `json:"source,omitempty"` // where the item was taken from
-	More         *More       `json:"more,omitempty"`   // what few items have
+	Source       *Source     `json:"source,omitempty"` // the feed that first published the item
+	More         *More       `json:"more,omitempty"`   // rarely used fields; nil if all are zero
 	Media        *Media      `json:"media,omitempty"`
 	ITunes       *ITunes     `json:"itunes,omitempty"`
 	Podcast      *Podcast    `json:"podcast,omitempty"`
 	Items        []Item      `json:"items,omitempty"`   // nested: rssCloud:item, CDF
-	Unknown      []Node      `json:"unknown,omitempty"` // elements that no field above is for
+	Unknown      []Node      `json:"unknown,omitempty"` // elements without a field
 }
 
-// IDFrom says what an item's ID was made from.
+// IDFrom names the part of an item that its ID was made from.
 type IDFrom string
 
-// Where an ID comes from, the best first.
+// Origins of an ID, the most reliable first.
 const (
 	FromID        IDFrom = "id"         // guid, atom:id, JSON id, rdf:about
-	FromLink      IDFrom = "link"       // the link without what changes from visit to visit
-	FromEnclosure IDFrom = "enclosure"  // the address of the first enclosure
-	FromTitleDate IDFrom = "title+date" // a hash of both
-	FromContent   IDFrom = "content"    // a hash of what the item says
+	FromLink      IDFrom = "link"       // the link without tracking and session parameters
+	FromEnclosure IDFrom = "enclosure"  // the URL of the first enclosure
+	FromTitleDate IDFrom = "title+date" // a hash of the title and the date
+	FromContent   IDFrom = "content"    // a hash of the content of the item
 )
 
-// More is what few items have; it stands apart so that the rest need no room for it.
+// More holds rarely used fields of an item. It is separate so that items without
+// these fields use less memory.
 type More struct {
 	Created         Date        `json:"created,omitzero"`
 	Expires         Date        `json:"expires,omitzero"`
@@ -120,11 +121,11 @@ type More struct {
 	Draft           bool        `json:"draft,omitempty"` // app:control
 	Rights          Text        `json:"rights,omitzero"`
 	Publisher       *Person     `json:"publisher,omitempty"`
-	Language        string      `json:"language,omitempty"` // of the item, where it says so itself
+	Language        string      `json:"language,omitempty"` // set only if the item itself declares it
 	Image           *Image      `json:"image,omitempty"`
 	BannerImage     string      `json:"bannerImage,omitempty"` // JSON Feed
 	ExternalLink    string      `json:"externalLink,omitempty"`
-	Comments        string      `json:"comments,omitempty"`     // page of the comments
+	Comments        string      `json:"comments,omitempty"`     // URL of the page of comments
 	CommentAPI      string      `json:"commentAPI,omitempty"`   // wfw:comment
 	CommentsFeed    string      `json:"commentsFeed,omitempty"` // wfw:commentRss, link rel=replies
 	CommentCount    *int        `json:"commentCount,omitempty"` // slash:comments, thr:total
@@ -137,22 +138,22 @@ type More struct {
 	OriginalMedia   string      `json:"originalMedia,omitempty"`
 	Where           []Geometry  `json:"where,omitempty"`
 	Chapters        []Chapter   `json:"chapters,omitempty"`        // Podlove simple chapters
-	ChaptersVersion string      `json:"chaptersVersion,omitempty"` // of Podlove simple chapters, as written
+	ChaptersVersion string      `json:"chaptersVersion,omitempty"` // version of Podlove simple chapters, as written
 	Markdown        string      `json:"markdown,omitempty"`        // source:markdown
 	Outlines        []Outline   `json:"outlines,omitempty"`        // source:outline
 	Accounts        []Account   `json:"accounts,omitempty"`        // source:account
 	LocalTime       string      `json:"localTime,omitempty"`
 	TextInput       *TextInput  `json:"textInput,omitempty"`
-	Attrs           []Attr      `json:"attrs,omitempty"` // of other vocabularies
+	Attrs           []Attr      `json:"attrs,omitempty"` // attributes of other vocabularies
 }
 
-// Text is words with what is needed to show them.
+// Text is a text with its media type, language and base URL.
 type Text struct {
 	Value    string `json:"value"`
-	Type     string `json:"type,omitempty"` // media type: text/plain, text/html, application/xhtml+xml or what the feed gave
+	Type     string `json:"type,omitempty"` // media type: text/plain, text/html, application/xhtml+xml or another type that the feed declares
 	Language string `json:"language,omitempty"`
-	Base     string `json:"base,omitempty"` // what relative references stand on, or stood on before they were resolved
-	Src      string `json:"src,omitempty"`  // Atom content that is elsewhere
+	Base     string `json:"base,omitempty"` // base URL of relative references, also after Parse resolved them
+	Src      string `json:"src,omitempty"`  // URL of Atom content outside of the feed
 	Label    string `json:"label,omitempty"`
 }
 
@@ -172,32 +173,32 @@ type Link struct {
 type Enclosure struct {
 	URL      string  `json:"url"`
 	Type     string  `json:"type,omitempty"`
-	Length   int64   `json:"length,omitempty"` // bytes; 0: not known
+	Length   int64   `json:"length,omitempty"` // bytes; 0 if unknown
 	Title    string  `json:"title,omitempty"`
 	Duration float64 `json:"duration,omitempty"` // seconds (JSON Feed)
 }
 
-// Category is a subject. Term is empty only where nothing but a scheme or a label was
-// given.
+// Category is a subject. Term is empty only if the feed has just a scheme or a
+// label.
 type Category struct {
 	Term   string `json:"term"`
 	Scheme string `json:"scheme,omitempty"` // RSS: domain
 	Label  string `json:"label,omitempty"`
 }
 
-// Person is whoever wrote, helped or publishes.
+// Person is an author, a contributor or a publisher.
 type Person struct {
 	Name   string `json:"name,omitempty"`
 	Email  string `json:"email,omitempty"`
 	URL    string `json:"url,omitempty"`
 	Avatar string `json:"avatar,omitempty"`
 	Role   string `json:"role,omitempty"`
-	Raw    string `json:"raw,omitempty"` // one line, as RSS has it, when it was taken apart
+	Raw    string `json:"raw,omitempty"` // the original line of RSS, if it was split into the other fields
 	*Extension
 }
 
-// Date is a moment as the feed wrote it and what it means. UTC is the zero time
-// when Raw cannot be read.
+// Date is a date as written in the feed (Raw) and its parsed value (UTC). UTC is the
+// zero time if Raw cannot be parsed.
 type Date struct {
 	Raw string    `json:"raw,omitempty"`
 	UTC time.Time `json:"utc,omitzero"`
@@ -210,7 +211,7 @@ type Generator struct {
 	Version string `json:"version,omitempty"`
 }
 
-// Image is a picture of a feed or an item.
+// Image is an image of a feed or an item.
 type Image struct {
 	URL         string `json:"url,omitempty"`
 	Title       string `json:"title,omitempty"`
@@ -221,7 +222,7 @@ type Image struct {
 	*Extension
 }
 
-// TextInput is a form of one field that early feeds offered.
+// TextInput is the one-field form of early RSS feeds.
 type TextInput struct {
 	Title       string `json:"title,omitempty"`
 	Description string `json:"description,omitempty"`
@@ -229,7 +230,7 @@ type TextInput struct {
 	Link        string `json:"link,omitempty"`
 }
 
-// Cloud is where an aggregator asks to be told of changes, as written.
+// Cloud is the rssCloud endpoint where aggregators subscribe to changes, as written.
 type Cloud struct {
 	Domain            string `json:"domain,omitempty"`
 	Port              string `json:"port,omitempty"`
@@ -238,20 +239,20 @@ type Cloud struct {
 	Protocol          string `json:"protocol,omitempty"`
 }
 
-// Hub is another place to ask for notifications.
+// Hub is an endpoint, other than a Cloud, where aggregators subscribe to changes.
 type Hub struct {
-	Type string `json:"type"` // "WebSub", "rssCloud" or what JSON Feed names
+	Type string `json:"type"` // "WebSub", "rssCloud" or another type that a JSON Feed declares
 	URL  string `json:"url"`
 }
 
-// Moved says that the feed has another address, or none any more.
+// Moved states that the feed has a new URL or no longer exists.
 type Moved struct {
 	To   string `json:"to,omitempty"`
 	Gone bool   `json:"gone,omitempty"`
-	From string `json:"from"` // what said so: "redirect", "itunes:new-feed-url"
+	From string `json:"from"` // the element that declares it: "redirect" or "itunes:new-feed-url"
 }
 
-// Source is the feed that an item was first in.
+// Source is the feed that first published an item.
 type Source struct {
 	ID           string     `json:"id,omitempty"`
 	Title        Text       `json:"title,omitzero"`
@@ -259,7 +260,7 @@ type Source struct {
 	Rights       Text       `json:"rights,omitzero"`
 	Link         string     `json:"link,omitempty"`
 	Links        []Link     `json:"links,omitempty"`
-	URL          string     `json:"url,omitempty"` // the feed itself
+	URL          string     `json:"url,omitempty"` // URL of the feed
 	Updated      Date       `json:"updated,omitzero"`
 	Authors      []Person   `json:"authors,omitempty"`
 	Contributors []Person   `json:"contributors,omitempty"`
@@ -270,7 +271,7 @@ type Source struct {
 	*Extension
 }
 
-// InReplyTo names what an item answers (Atom threading, RFC 4685).
+// InReplyTo names the resource that an item replies to (Atom threading, RFC 4685).
 type InReplyTo struct {
 	Ref    string `json:"ref,omitempty"`
 	Href   string `json:"href,omitempty"`
@@ -278,8 +279,8 @@ type InReplyTo struct {
 	Source string `json:"source,omitempty"`
 }
 
-// Hints are what a feed says about when to read it again. Nothing is interpreted:
-// package feedstate does that.
+// Hints are the statements of a feed about when to read it again, as written. Package
+// feedstate interprets them.
 type Hints struct {
 	TTL             string    `json:"ttl,omitempty"` // minutes
 	SkipHours       []string  `json:"skipHours,omitempty"`
@@ -288,13 +289,13 @@ type Hints struct {
 	UpdateFrequency string    `json:"updateFrequency,omitempty"`
 	UpdateBase      Date      `json:"updateBase,omitzero"`
 	Schedule        *Schedule `json:"schedule,omitempty"`
-	Expired         bool      `json:"expired,omitempty"`  // JSON Feed: nothing will ever come
+	Expired         bool      `json:"expired,omitempty"`  // JSON Feed: the feed will not be updated again
 	Complete        bool      `json:"complete,omitempty"` // itunes:complete
 	Archive         bool      `json:"archive,omitempty"`  // RFC 5005 fh:archive
 	PodcastUpdates  string    `json:"podcastUpdates,omitempty"`
 }
 
-// Schedule is CDF's: when the channel is worth reading.
+// Schedule is the schedule of CDF: when to read the channel.
 type Schedule struct {
 	StartDate    string `json:"startDate,omitempty"`
 	StopDate     string `json:"stopDate,omitempty"`
@@ -312,7 +313,7 @@ type Span struct {
 	Zone string `json:"zone,omitempty"`
 }
 
-// Search is OpenSearch's description of a page of results.
+// Search is the OpenSearch description of a page of results.
 type Search struct {
 	TotalResults string `json:"totalResults,omitempty"`
 	StartIndex   string `json:"startIndex,omitempty"`
@@ -327,12 +328,12 @@ type BlogChannel struct {
 	Changes         string `json:"changes,omitempty"`
 }
 
-// Geometry is a place (GeoRSS, GML, W3C geo) in the words of GeoJSON. Coordinates
-// are longitude, latitude and, if given, height, one point after another.
+// Geometry is a place (GeoRSS, GML, W3C geo) in the terms of GeoJSON. Each point of
+// Coordinates has a longitude, a latitude and optionally a height.
 type Geometry struct {
 	Type        string        `json:"type"` // Point, LineString, Polygon, Box, Circle
 	Coordinates [][]float64   `json:"coordinates"`
-	Holes       [][][]float64 `json:"holes,omitempty"`  // in a Polygon
+	Holes       [][][]float64 `json:"holes,omitempty"`  // of a Polygon
 	Radius      float64       `json:"radius,omitempty"` // metres, of a Circle
 	SRS         string        `json:"srs,omitempty"`
 	FeatureName string        `json:"featureName,omitempty"`
@@ -342,7 +343,7 @@ type Geometry struct {
 	Floor       string        `json:"floor,omitempty"`
 }
 
-// Chapter is a mark within a recording.
+// Chapter is a position in a recording, with a title.
 type Chapter struct {
 	Start string `json:"start"`
 	Title string `json:"title,omitempty"`
@@ -350,26 +351,26 @@ type Chapter struct {
 	Image string `json:"image,omitempty"`
 }
 
-// Outline is one headline with those under it. The text is the attribute "text".
+// Outline is one headline with its child headlines. The attribute "text" has its text.
 type Outline struct {
 	Attrs    []Attr    `json:"attrs,omitempty"`
 	Outlines []Outline `json:"outlines,omitempty"`
 }
 
-// Account is a name at a service.
+// Account is the name of an account at a service.
 type Account struct {
 	Service string `json:"service,omitempty"`
 	Name    string `json:"name"`
 }
 
-// Node is an element that nothing else here is for, whole. A node without a name
-// is text between elements.
+// Node is a complete element that has no field of its own. A node without a name is
+// text between elements.
 type Node struct {
 	Space    string `json:"space,omitempty"`  // namespace URI
 	Prefix   string `json:"prefix,omitempty"` // as written
 	Name     string `json:"name,omitempty"`   // local name, as written
 	Attrs    []Attr `json:"attrs,omitempty"`
-	Text     string `json:"text,omitempty"` // of an element without elements in it, or of a text node
+	Text     string `json:"text,omitempty"` // text of an element without child elements, or of a text node
 	Children []Node `json:"children,omitempty"`
 	Base     string `json:"base,omitempty"`
 	Language string `json:"language,omitempty"`
@@ -382,11 +383,11 @@ type Attr struct {
 	Value string `json:"value"`
 }
 
-// Problem is something that had to be repaired or left out.
+// Problem describes a part of the document that Parse repaired or left out.
 type Problem struct {
-	Kind    string `json:"kind"`            // stable, for programs: see the Problem constants
-	Line    int    `json:"line,omitempty"`  // from 1; 0: the document as a whole
+	Kind    string `json:"kind"`            // stable, for programs: one of the Problem constants
+	Line    int    `json:"line,omitempty"`  // from 1; 0 for the whole document
 	Path    string `json:"path,omitempty"`  // element path: rss/channel/item[3]/title
 	Message string `json:"message"`         // for people
-	Count   int    `json:"count,omitempty"` // of ProblemMore: how many
+	Count   int    `json:"count,omitempty"` // number of further problems, for ProblemMore
 }

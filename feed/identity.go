@@ -2,10 +2,10 @@ package feed
 
 import "hash/fnv"
 
-// hashed reports an ID that is a hash of the item's texts.
+// hashed reports whether an ID is a hash of the texts of the item.
 func (from IDFrom) hashed() bool { return from == FromTitleDate || from == FromContent }
 
-// identity is the ID of an item and what it was made from.
+// identity is the ID of an item and its origin.
 type identity struct {
 	id   string
 	from IDFrom
@@ -47,10 +47,9 @@ func (p *parser) plainIdentities() []identity {
 	return plain.identities
 }
 
-// FormerID is the ID that an item whose ID is a hash had before hashes were made of the
-// texts as written: a hash of the resolved and sanitized texts. It is "" for other items.
-// A program that stores items under their IDs looks for this one when it does not know
-// the item by its ID.
+// FormerID returns the hash that earlier versions used as the ID: they hashed the resolved
+// and sanitized texts instead of the texts as written. It is "" if the ID is not a hash. A
+// program that stores items by ID should also look for FormerID if it does not find ID.
 func (it *Item) FormerID() string {
 	switch {
 	case !it.IDFrom.hashed():
@@ -70,7 +69,7 @@ func (it *Item) FormerID() string {
 	return contentDigest(&former)
 }
 
-// identify gives an item an ID that stays the same from one reading to the next.
+// identify sets an ID that stays the same each time the feed is read.
 func identify(it *Item) {
 	switch {
 	case it.ID != "":
@@ -88,7 +87,7 @@ func identify(it *Item) {
 	}
 }
 
-// contentDigest is a short name for everything that an item says.
+// contentDigest returns a hash of the content of an item.
 func contentDigest(it *Item) string {
 	parts := []string{it.Title.Value, it.Summary.Value}
 	for _, c := range it.Content {
@@ -100,7 +99,7 @@ func contentDigest(it *Item) string {
 	return digest(parts...)
 }
 
-// digest is a short name for texts.
+// digest returns a short hash of texts.
 func digest(parts ...string) string {
 	h := fnv.New128a()
 	for _, s := range parts {

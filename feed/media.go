@@ -1,14 +1,14 @@
 package feed
 
-// Media is what Media RSS 1.5.1 says about a feed or an item: the files themselves
-// and, in MediaInfo, what holds for all of them.
+// Media is the Media RSS 1.5.1 data of a feed or an item: its files and, in MediaInfo,
+// the elements that apply to all files.
 type Media struct {
 	MediaInfo
 	Groups   []MediaGroup   `json:"groups,omitempty"`
 	Contents []MediaContent `json:"contents,omitempty"`
 }
 
-// MediaGroup is the same thing in several files.
+// MediaGroup is a group of files with the same content.
 type MediaGroup struct {
 	MediaInfo
 	Contents []MediaContent `json:"contents,omitempty"`
@@ -34,7 +34,7 @@ type MediaContent struct {
 	Attrs        []Attr `json:"attrs,omitempty"` // of other vocabularies
 }
 
-// MediaInfo are the elements that may stand in a feed, an item, a group or a content.
+// MediaInfo holds the elements that a feed, an item, a group or a content can contain.
 type MediaInfo struct {
 	Title        Text               `json:"title,omitzero"`
 	Description  Text               `json:"description,omitzero"`
@@ -64,7 +64,7 @@ type MediaInfo struct {
 	Other        []Node             `json:"other,omitempty"`
 }
 
-// MediaThumbnail is a small picture of the file.
+// MediaThumbnail is a preview image of the file.
 type MediaThumbnail struct {
 	URL    string `json:"url"`
 	Width  string `json:"width,omitempty"`
@@ -72,7 +72,7 @@ type MediaThumbnail struct {
 	Time   string `json:"time,omitempty"` // offset, NTP
 }
 
-// MediaHash is a check sum of the file.
+// MediaHash is a checksum of the file.
 type MediaHash struct {
 	Algo  string `json:"algo,omitempty"`
 	Value string `json:"value"`
@@ -86,7 +86,7 @@ type MediaPlayer struct {
 	Content string `json:"content,omitempty"`
 }
 
-// MediaCredit names who made the file.
+// MediaCredit names a person or company that contributed to the file.
 type MediaCredit struct {
 	Role   string `json:"role,omitempty"`
 	Scheme string `json:"scheme,omitempty"`
@@ -94,13 +94,13 @@ type MediaCredit struct {
 	Attrs  []Attr `json:"attrs,omitempty"` // of other vocabularies
 }
 
-// MediaCopyright is whose the file is.
+// MediaCopyright is the copyright notice of the file.
 type MediaCopyright struct {
 	URL   string `json:"url,omitempty"`
 	Value string `json:"value"`
 }
 
-// MediaText is what is said in the file.
+// MediaText is a transcript of the file.
 type MediaText struct {
 	Type  string `json:"type,omitempty"` // plain, html
 	Lang  string `json:"lang,omitempty"`
@@ -109,20 +109,20 @@ type MediaText struct {
 	Value string `json:"value"`
 }
 
-// MediaRestriction says where the file may be used.
+// MediaRestriction states where the file may be used.
 type MediaRestriction struct {
 	Relationship string `json:"relationship,omitempty"` // allow, deny
 	Type         string `json:"type,omitempty"`         // country, uri, sharing
 	Value        string `json:"value"`
 }
 
-// MediaRating says whom the file is for.
+// MediaRating states the audience of the file.
 type MediaRating struct {
 	Scheme string `json:"scheme,omitempty"`
 	Value  string `json:"value"`
 }
 
-// MediaCommunity is what viewers made of the file.
+// MediaCommunity holds the ratings, statistics and tags of viewers.
 type MediaCommunity struct {
 	StarCount   string     `json:"starCount,omitempty"`
 	StarAverage string     `json:"starAverage,omitempty"`
@@ -133,13 +133,13 @@ type MediaCommunity struct {
 	Tags        []MediaTag `json:"tags,omitempty"`
 }
 
-// MediaTag is a word and how often it was given.
+// MediaTag is a tag and its weight.
 type MediaTag struct {
 	Name   string `json:"name"`
 	Weight string `json:"weight,omitempty"`
 }
 
-// MediaEmbed is how to put the player into a page.
+// MediaEmbed describes how to embed the player in a page.
 type MediaEmbed struct {
 	URL    string `json:"url,omitempty"`
 	Width  string `json:"width,omitempty"`
@@ -147,13 +147,13 @@ type MediaEmbed struct {
 	Params []Attr `json:"params,omitempty"`
 }
 
-// MediaStatus says whether the file is still there.
+// MediaStatus states whether the file is still available.
 type MediaStatus struct {
 	State  string `json:"state,omitempty"` // active, blocked, deleted
 	Reason string `json:"reason,omitempty"`
 }
 
-// MediaPrice is what the file costs.
+// MediaPrice is the price of the file.
 type MediaPrice struct {
 	Type     string `json:"type,omitempty"`
 	Info     string `json:"info,omitempty"`

@@ -2,36 +2,35 @@ package feed
 
 import "net/http"
 
-// Options change how a document is read. The zero value, and nil, mean the
-// defaults.
+// Options change how Parse reads a document. The zero value and nil mean the defaults.
 type Options struct {
-	// URL is where the document came from: relative references stand on it unless
-	// the document or Content-Location says otherwise.
+	// URL is the URL of the document. Relative references are resolved against it
+	// unless the document or Content-Location declares another base.
 	URL string
-	// Header is the answer's: Content-Type, Content-Location, Content-Language and
-	// Link are looked at.
+	// Header is the header of the HTTP response. Parse uses Content-Type,
+	// Content-Location, Content-Language and Link.
 	Header http.Header
-	// KeepRelative leaves references as they are written instead of resolving them.
+	// KeepRelative leaves relative references as written instead of resolving them.
 	KeepRelative bool
-	// Sanitize is called for every text that is HTML or XHTML and gives what to keep
-	// of it. Without it, the HTML is as the author, or an attacker, wrote it.
+	// Sanitize is called for every text that is HTML or XHTML and returns the HTML to
+	// use. If Sanitize is nil, HTML stays as the author, or an attacker, wrote it.
 	Sanitize func(html string) string
-	// Item is called for each item when it is complete, in the order of the document;
-	// false ends the reading. The item stays in the feed, as do those before it.
+	// Item is called for each complete item, in document order. If it returns false,
+	// Parse stops; the feed contains this item and all items before it.
 	Item func(*Item) bool
-	// Limits of a document; zero fields mean the defaults.
+	// Limits bound the size of the result; zero fields mean the defaults.
 	Limits Limits
 }
 
-// Limits bound what one document may make a reader do. What is beyond them is
-// left out, and the feed has a problem that names the limit. Zero is the default in
-// brackets, negative is no limit. There is one more that cannot be changed: what is
-// kept, without the words themselves, is not more than 8 times the document and 1 MiB.
+// Limits bound the work and the memory that one document can cause. Parse leaves out
+// content beyond a limit and adds a problem that names the limit. Zero means the default
+// in brackets, a negative value means no limit. One more limit is fixed: without the
+// texts themselves, a feed uses at most 8 times the length of the document plus 1 MiB.
 type Limits struct {
-	Bytes      int // of the document in UTF-8 [5 MiB]
-	Items      int // [1,000]; those within others are not counted
-	Depth      int // of elements [100]; never more than 4,000
-	Attributes int // of one element [256]
-	Unknown    int // elements and attributes kept in Unknown trees [20,000]
-	Problems   int // told one by one [100]; the rest are counted, but limits are told
+	Bytes      int // length of the document in UTF-8 [5 MiB]
+	Items      int // number of items, without nested ones [1,000]
+	Depth      int // nesting of elements [100]; at most 4,000
+	Attributes int // attributes of one element [256]
+	Unknown    int // elements and attributes in Unknown trees [20,000]
+	Problems   int // problems listed one by one [100]; others are only counted, except reached limits
 }

@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/scan"
 )
 
-// The limits that a document has unless Options say otherwise.
+// Default limits of a document.
 const (
 	defaultBytes      = 5 << 20
 	defaultItems      = 1000
@@ -22,13 +22,13 @@ const (
 	defaultProblems   = 100
 )
 
-// mostDepth is the depth that no Limits can exceed: trees are read, and printed as JSON
-// and read back, by functions that call themselves.
+// mostDepth is the upper bound of Limits.Depth: recursive functions read trees and encode
+// and decode them as JSON.
 const maxDepth = 4000
 
-// Parse reads one document of any format. What is readable of it comes back, with
-// what had to be repaired in Feed.Problems; the error is a [*NotFeedError] when it is
-// no feed at all, or that of r.
+// Parse reads one document of any format. It returns everything readable and lists the
+// repairs in Feed.Problems. The error is a [*NotFeedError] if the document is not a feed,
+// or the error of r.
 func Parse(r io.Reader, o *Options) (*Feed, error) {
 	limit := defaultBytes
 	if o != nil && o.Limits.Bytes != 0 {
@@ -50,7 +50,7 @@ func encoded(limit int) int {
 	return 4*limit + 4
 }
 
-// readAll reads at most limit bytes, into one piece where r knows its length.
+// readAll reads at most limit bytes, into one allocation if r reports its length.
 func readAll(r io.Reader, limit int) ([]byte, error) {
 	if sized, ok := r.(interface{ Len() int }); ok && (limit < 0 || sized.Len() <= limit) {
 		doc := make([]byte, sized.Len())
@@ -66,8 +66,8 @@ func readAll(r io.Reader, limit int) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// ParseBytes is Parse of a document that is in memory. The feed keeps parts of doc:
-// do not change it afterwards. [Feed.Clone] makes a copy that keeps nothing.
+// ParseBytes is like Parse for a document in memory. The feed refers to parts of doc: do
+// not change doc afterwards. [Feed.Clone] makes a copy that does not refer to doc.
 func ParseBytes(doc []byte, o *Options) (*Feed, error) {
 	p := &parser{f: &Feed{Items: []Item{}}}
 	if o != nil {
@@ -103,7 +103,7 @@ func (p *parser) limits() {
 	l.Problems = limitOr(l.Problems, defaultProblems)
 }
 
-// limitOr is n, a default for 0, and as good as none for less.
+// limitOr returns n, the default if n is 0, and practically no limit if n is negative.
 func limitOr(n, other int) int {
 	switch {
 	case n == 0:
@@ -114,7 +114,7 @@ func limitOr(n, other int) int {
 	return n
 }
 
-// parser reads one document.
+// parser holds the state of parsing one document.
 type parser struct {
 	r *scan.Reader
 	o Options
@@ -122,7 +122,7 @@ type parser struct {
 
 	atom       bool // Atom 0.3 or 1.0: texts say what they are
 	inRDF      bool // RSS 0.90, 1.0 and 1.1
-	foreign    bool // it turned out to be no feed
+	foreign    bool // the document is not a feed
 	channels   int
 	outside    int // offset of the first item outside of the channel; 0 for none
 	ns         string
@@ -139,7 +139,7 @@ type parser struct {
 	binary     bool     // the bytes look like no text
 	from       int      // offset of the first item
 	half       halfPoint
-	beyond     int // of these, those of limits that were told all the same
+	beyond     int // reached limits among them that were listed anyway
 	budget     budget
 	dates      dateOrder
 	text       string      // the document
@@ -192,7 +192,7 @@ func (p *parser) document(text string) error {
 	return p.xml(text)
 }
 
-// cut is the last beginning of a character at or before n.
+// cut returns the last start of a character at or before n.
 func cut(s string, n int) int {
 	for n > 0 && s[n]&0xc0 == 0x80 {
 		n--
@@ -200,7 +200,7 @@ func cut(s string, n int) int {
 	return n
 }
 
-// xml finds the root element and hands over to its format.
+// xml finds the root element and calls the reader of its format.
 func (p *parser) xml(text string) error {
 	p.r = scan.New(text, scan.Options{
 		Depth: p.o.Limits.Depth, Attributes: p.o.Limits.Attributes,
@@ -226,7 +226,7 @@ func (p *parser) xml(text string) error {
 				if p.foreign {
 					return p.notFeed(text, "rdf:RDF")
 				}
-				for !p.stopped && p.r.Next() != scan.EOF { // what is behind the end is told
+				for !p.stopped && p.r.Next() != scan.EOF { // reports text after the end
 				}
 				return nil
 			}
@@ -255,7 +255,7 @@ func (p *parser) next() scan.Kind {
 	return k
 }
 
-// standOn makes ref the base of the current element.
+// standOn sets the base URL of the current element to ref.
 func (p *parser) standOn(ref string) {
 	if p.budget.over {
 		return
@@ -265,7 +265,7 @@ func (p *parser) standOn(ref string) {
 	}
 }
 
-// base is what relative references in the current element stand on.
+// base returns the base URL of relative references in the current element.
 func (p *parser) base() *href.Base {
 	if n := len(p.bases); n > 0 {
 		return p.bases[n-1].base
@@ -273,7 +273,7 @@ func (p *parser) base() *href.Base {
 	return p.root
 }
 
-// each calls use for every element right within the current one.
+// each calls use for every child element of the current element.
 func (p *parser) each(use func()) {
 	depth := p.r.Depth()
 	for !p.stopped {
@@ -284,7 +284,7 @@ func (p *parser) each(use func()) {
 			} else {
 				use()
 			}
-			for p.r.Depth() > depth && !p.stopped { // what use left unread
+			for p.r.Depth() > depth && !p.stopped { // skip the content that use did not read
 				p.r.SkipTo(depth)
 			}
 		case scan.End:
@@ -297,8 +297,8 @@ func (p *parser) each(use func()) {
 	}
 }
 
-// leaf is the text of the current element, without markup; elements in it count for
-// their text only.
+// leaf returns the text of the current element without markup; child elements contribute
+// their text.
 func (p *parser) leaf() string {
 	text, markup := p.r.Leaf()
 	if markup {
@@ -307,13 +307,13 @@ func (p *parser) leaf() string {
 	return p.undoubled(text)
 }
 
-// attr is an attribute of the current element, "" without.
+// attr returns an attribute of the current element, or "".
 func (p *parser) attr(name string) string {
 	v, _ := p.r.Attr(name)
 	return v
 }
 
-// url resolves a reference of the current element, which may be broken over lines.
+// url resolves a reference of the current element; the reference may contain line breaks.
 func (p *parser) url(ref string) string {
 	ref = unfolded(ref)
 	if p.o.KeepRelative || ref == "" || p.budget.over {
@@ -332,7 +332,7 @@ func (p *parser) wanted(kind string) bool {
 	return len(p.f.Problems) < p.o.Limits.Problems || kind == ProblemLimit && p.beyond < 10
 }
 
-// problem tells of one at an offset of the document.
+// problem reports a problem at an offset of the document.
 func (p *parser) problem(kind string, offset int, message string) {
 	if !p.wanted(kind) {
 		p.unreported++
@@ -345,7 +345,7 @@ func (p *parser) problem(kind string, offset int, message string) {
 	p.problemAt(kind, p.r.Line(offset), p.path(), message)
 }
 
-// scanned takes a problem of the reader, which goes on counting when no more are told.
+// scanned records a problem of the scanner; problems beyond the limit are only counted.
 func (p *parser) scanned(kind string, offset int, message string) (more bool) {
 	p.problem(kind, offset, message)
 	return len(p.f.Problems) < p.o.Limits.Problems
@@ -362,10 +362,10 @@ func (p *parser) problemAt(kind string, line int, path, message string) {
 	p.f.Problems = append(p.f.Problems, Problem{Kind: kind, Line: line, Path: path, Message: message})
 }
 
-// path is where the reader stands: rss/channel/item[3]/title.
+// path returns the path of the current element: rss/channel/item[3]/title.
 func (p *parser) path() string {
 	var b strings.Builder
-	const levels = 20 // that a person wants to read
+	const levels = 20 // enough for people
 	for d := 1; d <= p.r.Depth(); d++ {
 		if d > 1 {
 			b.WriteByte('/')
@@ -387,7 +387,7 @@ func (p *parser) path() string {
 	return b.String()
 }
 
-// finish is what can be said at the end only.
+// finish does the work that needs the complete document.
 func (p *parser) finish() {
 	if p.f.Base == "" {
 		p.f.Base = p.root.String()
@@ -406,7 +406,7 @@ func (p *parser) finish() {
 	}
 }
 
-// headerLinks takes hubs and the feed's own address from the answer's Link headers.
+// headerLinks reads hubs and the feed's own URL from the Link headers of the response.
 func (p *parser) headerLinks(h http.Header) {
 	if len(h["Link"]) == 0 {
 		return

@@ -23,8 +23,8 @@ type ITunes struct {
 	Captioned  string     `json:"isClosedCaptioned,omitempty"`
 }
 
-// Podcast is the Podcasting 2.0 namespace, of a feed or an item. What has no
-// field of its own (value, podroll, liveItem, …) is kept whole in Other.
+// Podcast holds the Podcasting 2.0 elements of a feed or an item. Elements without a
+// field of their own (value, podroll, liveItem, …) are in Other, complete.
 type Podcast struct {
 	GUID         string            `json:"guid,omitempty"`
 	Locked       string            `json:"locked,omitempty"`
@@ -34,19 +34,19 @@ type Podcast struct {
 	SeasonName   string            `json:"seasonName,omitempty"`
 	Episode      string            `json:"episode,omitempty"`
 	EpisodeLabel string            `json:"episodeLabel,omitempty"`
-	Funding      []Link            `json:"funding,omitempty"` // Title: the words
+	Funding      []Link            `json:"funding,omitempty"` // Title is the text of the element
 	People       []PodcastPerson   `json:"people,omitempty"`
 	Locations    []PodcastLocation `json:"locations,omitempty"`
 	Chapters     *Link             `json:"chapters,omitempty"`
 	Transcripts  []Link            `json:"transcripts,omitempty"`
 	Soundbites   []Soundbite       `json:"soundbites,omitempty"`
 	Trailers     []Trailer         `json:"trailers,omitempty"`
-	License      *Link             `json:"license,omitempty"` // Title: its name
+	License      *Link             `json:"license,omitempty"` // Title is the name of the license
 	Txt          []PodcastTxt      `json:"txt,omitempty"`
 	Other        []Node            `json:"other,omitempty"`
 }
 
-// PodcastPerson is somebody who is heard or helped.
+// PodcastPerson is a host, a guest or a member of the production team.
 type PodcastPerson struct {
 	Name  string `json:"name"`
 	Role  string `json:"role,omitempty"`
@@ -55,7 +55,7 @@ type PodcastPerson struct {
 	URL   string `json:"url,omitempty"`
 }
 
-// PodcastLocation is what an episode is about or where it was made.
+// PodcastLocation is the place that an episode is about, or where it was made.
 type PodcastLocation struct {
 	Name    string `json:"name"`
 	Geo     string `json:"geo,omitempty"`
@@ -64,7 +64,7 @@ type PodcastLocation struct {
 	Country string `json:"country,omitempty"` // ISO 3166
 }
 
-// Soundbite is a piece worth hearing by itself; both times are seconds.
+// Soundbite is an excerpt of an episode; both times are in seconds.
 type Soundbite struct {
 	Title    string `json:"title,omitempty"`
 	Start    string `json:"start"`

@@ -3,23 +3,23 @@ package feed
 // Kinds of problems.
 const (
 	ProblemTruncated = "truncated"    // the document ends in the middle
-	ProblemUnclosed  = "unclosed"     // an element was closed for its author
-	ProblemStrayEnd  = "stray-end"    // an end tag of nothing
+	ProblemUnclosed  = "unclosed"     // an end tag is missing
+	ProblemStrayEnd  = "stray-end"    // an end tag without a start tag
 	ProblemMarkup    = "markup"       // a stray <, a bad tag, a bad comment
-	ProblemAttribute = "attribute"    // unquoted, repeated, without value
+	ProblemAttribute = "attribute"    // an attribute that is unquoted, repeated or without a value
 	ProblemEntity    = "entity"       // a bare & or an entity that XML does not have
-	ProblemCharacter = "character"    // control characters, bytes that are not in the encoding
+	ProblemCharacter = "character"    // control characters, or bytes that are invalid in the encoding
 	ProblemEncoding  = "encoding"     // declared and real encoding differ, or the name is unknown
-	ProblemJunk      = "junk"         // before the document or after it
-	ProblemNamespace = "namespace"    // undeclared prefix, unusual URI
-	ProblemVersion   = "version"      // none, or one that does not exist
-	ProblemDate      = "date"         // cannot be read
-	ProblemURL       = "url"          // cannot be read
-	ProblemValue     = "value"        // any other value that cannot be read
-	ProblemMissing   = "missing"      // what the format requires
-	ProblemSyntax    = "syntax"       // JSON that is not quite
+	ProblemJunk      = "junk"         // text before or after the document
+	ProblemNamespace = "namespace"    // an undeclared prefix or an unusual URI
+	ProblemVersion   = "version"      // a version that is missing or does not exist
+	ProblemDate      = "date"         // a date that cannot be parsed
+	ProblemURL       = "url"          // a URL that cannot be parsed
+	ProblemValue     = "value"        // any other value that cannot be parsed
+	ProblemMissing   = "missing"      // a part that the format requires is missing
+	ProblemSyntax    = "syntax"       // invalid JSON syntax
 	ProblemLimit     = "limit"        // a limit was reached
-	ProblemType      = "content-type" // the HTTP header says it is no feed
-	ProblemDuplicate = "duplicate"    // two items with one id
-	ProblemMore      = "and-more"     // how many problems are not told
+	ProblemType      = "content-type" // the Content-Type header is not the type of a feed
+	ProblemDuplicate = "duplicate"    // two items with the same id
+	ProblemMore      = "and-more"     // counts the problems that are not listed
 )
