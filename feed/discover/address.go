@@ -6,9 +6,9 @@ import (
 	"unicode"
 )
 
-// parseURL reads an address as browsers do, stands it on base (which may be nil) and
-// brings it into one spelling, so that equal addresses are equal strings. It refuses
-// what is neither http nor https.
+// parseURL parses a URL like browsers, resolves it against base (which may be nil) and
+// normalizes it, so that equal URLs are equal strings. It rejects schemes other than http
+// and https.
 func parseURL(base *url.URL, ref string) (*url.URL, bool) {
 	ref = clean(ref)
 	if len(ref) > maxURL {
@@ -22,7 +22,7 @@ func parseURL(base *url.URL, ref string) (*url.URL, bool) {
 	if base != nil {
 		rooted := strings.HasPrefix(u.Path, "/") || u.Host != "" || u.Scheme != ""
 		u = base.ResolveReference(u)
-		if base.Host == "" && !rooted && !strings.HasPrefix(base.Path, "/") { // package url makes every path one from the root
+		if base.Host == "" && !rooted && !strings.HasPrefix(base.Path, "/") { // package url would make the path absolute
 			u.Path, u.RawPath = strings.TrimPrefix(u.Path, "/"), strings.TrimPrefix(u.RawPath, "/")
 		}
 	}
@@ -30,7 +30,7 @@ func parseURL(base *url.URL, ref string) (*url.URL, bool) {
 	if u.Scheme == "" && u.Host == "" && (base == nil || base.Host == "") {
 		return u, u.Path != "" || u.RawQuery != ""
 	}
-	if u.Scheme == "" { // //host/path of a page whose own URL is not known
+	if u.Scheme == "" { // //host/path in a page of unknown URL
 		u.Scheme = "http"
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
@@ -46,8 +46,8 @@ func parseURL(base *url.URL, ref string) (*url.URL, bool) {
 	return u, true
 }
 
-// clean takes out of an address what browsers take out, and repairs what package
-// url would refuse: spaces, backslashes, a percent sign by itself.
+// clean removes the characters that browsers remove from a URL and repairs parts that
+// package url would reject: spaces, backslashes, a lone percent sign.
 func clean(ref string) string {
 	ref = strings.TrimFunc(ref, func(r rune) bool { return r <= ' ' })
 	plain := true
@@ -84,7 +84,7 @@ func isHex(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f'
 }
 
-// pseudoSchemes are those that only say "open this with a feed reader".
+// isPseudoScheme reports whether a scheme only means "open this with a feed reader".
 func isPseudoScheme(scheme string) bool {
 	switch strings.ToLower(scheme) {
 	case "feed", "feeds", "rss", "pcast", "itpc", "podcast":
@@ -93,8 +93,8 @@ func isPseudoScheme(scheme string) bool {
 	return false
 }
 
-// withoutPseudoScheme turns feed://host/path and feed:https://host/path into what
-// can be fetched. On the page's own host its scheme holds, elsewhere http.
+// withoutPseudoScheme converts feed://host/path and feed:https://host/path to a URL that
+// can be fetched. The host of the page keeps the scheme of the page, other hosts use http.
 func withoutPseudoScheme(base *url.URL, ref string) string {
 	scheme, rest, ok := strings.Cut(ref, ":")
 	if !ok || !isPseudoScheme(scheme) {
@@ -111,8 +111,8 @@ func withoutPseudoScheme(base *url.URL, ref string) string {
 	return "http:" + rest
 }
 
-// tidy makes one line of a title: no control characters, no runs of space, not
-// endless.
+// tidy converts a title to one line of limited length, without control characters and
+// repeated spaces.
 func tidy(s string) string {
 	if len(s) > 8*maxTitle {
 		s = s[:8*maxTitle]

@@ -1,21 +1,21 @@
-// Package discover finds the feeds that a web page names: by link elements, by Link
-// headers of its answer and by plain links that look like feeds; and, where all of
-// these are silent, under the addresses that feeds usually have. It also reads which
-// hub and which own address (self) a page or a feed gives.
+// Package discover finds the feeds of a web page. It reads link elements, the Link
+// headers of the response and plain links that look like feeds. If it finds none, it
+// tries the usual URLs of feeds. It also reads the hubs and the own URL (self) that a
+// page or a feed declares.
 //
-// Start with [HTML], which only looks at bytes, and [Find], which asks a server.
-// What comes first in a [Result] is what a reader should subscribe to when nobody is
-// there to choose.
+// Start with [HTML], which only parses a document, or [Find], which sends requests. The
+// first link of a [Result] is the best feed to subscribe to without asking the user.
 //
 // # Interoperability
 //
-// Pages are read as browsers read them, token by token, and never in more than
-// linear time. Nothing needs to be well-formed; rel is a list of words in any case;
-// the first base element holds for the whole page wherever it stands; addresses may
-// have spaces, backslashes and the scheme feed:. An alternate of type
-// application/json is a feed only where its address says so, because weblog programs
-// give the same type to their programming interfaces. Hubs and self count in the
-// head of a page alone: what stands further down may be a visitor's comment.
+// Pages are tokenized as in browsers, in linear time, and can be malformed:
+//   - rel is a list of words in upper or lower case.
+//   - The first base element applies to the whole page, wherever it is.
+//   - URLs can contain spaces, backslashes and the scheme feed:.
+//   - An alternate of type application/json is a feed only if its URL looks like one,
+//     because weblog programs use the same type for their APIs.
+//   - Hubs and self count only in the head of a page: the body can contain comments of
+//     visitors.
 package discover
 
 import (
@@ -26,22 +26,22 @@ import (
 	"cloudburst/internal/charset"
 )
 
-// Limits of what one document may make this package do.
+// Limits on the work that one document can cause.
 const (
-	maxLinks  = 256  // that a page says are feeds
-	maxGuess  = 64   // that only look like feeds
+	maxLinks  = 256  // links that a page declares as feeds
+	maxGuess  = 64   // links that only look like feeds
 	maxHubs   = 16   // of one document
-	maxURL    = 4096 // bytes of an address
+	maxURL    = 4096 // bytes of a URL
 	maxTitle  = 200  // characters of a title
-	maxAttrs  = 32   // attributes of one element that are looked at
+	maxAttrs  = 32   // attributes of one element
 	maxValues = 64   // links of all Link headers
 )
 
 // Format is the family of formats that a feed belongs to.
 type Format string
 
-// The formats that are told apart. The zero Format is a feed of which only its
-// address, or a type as general as text/xml, is known.
+// The formats that this package distinguishes. The zero Format means a feed of unknown
+// format: only its URL, or a type as general as text/xml, is known.
 const (
 	RSS           Format = "rss" // 0.91 to 2.0
 	RDF           Format = "rdf" // RSS 0.90 and 1.0
@@ -49,42 +49,42 @@ const (
 	JSON          Format = "json"
 	CDF           Format = "cdf"
 	ScriptingNews Format = "scriptingnews"
-	Redirect      Format = "redirect" // a document that says where the feed went
+	Redirect      Format = "redirect" // a document that states the new URL of a feed
 	OPML          Format = "opml"
 )
 
-// Kind says what a feed is for.
+// Kind is the purpose of a feed.
 type Kind string
 
 // The kinds of feeds.
 const (
 	Main     Kind = "feed"
-	Comments Kind = "comments" // what visitors say
+	Comments Kind = "comments" // comments of visitors
 	Outline  Kind = "outline"  // a list in OPML, such as a blogroll
 )
 
-// From says where a feed was found, the surest first.
+// From names the place where a feed was found.
 type From string
 
-// Where feeds are found.
+// Places where feeds are found, the most reliable first.
 const (
 	FromDocument  From = "document"   // the document is a feed itself
 	FromHeader    From = "header"     // a Link header
 	FromLink      From = "link"       // a link element
 	FromAnchor    From = "anchor"     // an a or area element
-	FromWellKnown From = "well-known" // an address that feeds usually have; [Find] has asked it
+	FromWellKnown From = "well-known" // a usual URL of feeds, verified by [Find]
 )
 
 // Link is one feed.
 type Link struct {
-	URL      string `json:"url"` // absolute, without a fragment; as written when the page's own URL is not known
+	URL      string `json:"url"` // absolute, without a fragment; as written if the URL of the page is unknown
 	Kind     Kind   `json:"kind"`
 	Format   Format `json:"format,omitempty"`
-	Type     string `json:"type,omitempty"` // media type as given, in lower case without parameters
+	Type     string `json:"type,omitempty"` // media type, in lowercase and without parameters
 	Title    string `json:"title,omitempty"`
 	Language string `json:"language,omitempty"` // hreflang
 	From     From   `json:"from"`
-	// Guess is a link that nobody calls a feed: its address or its words look like one.
+	// Guess is true if the link is not declared as a feed, but its URL or text looks like one.
 	Guess bool `json:"guess,omitempty"`
 }
 
@@ -97,22 +97,22 @@ type Cloud struct {
 	Protocol          string `json:"protocol,omitempty"`
 }
 
-// Result is what a document says about feeds.
+// Result holds the feeds, hubs and related URLs that a document declares.
 type Result struct {
-	URL    string   `json:"url,omitempty"`    // of the document
-	Base   string   `json:"base,omitempty"`   // what relative addresses stand on, where it is another
-	Format Format   `json:"format,omitempty"` // of the document, when it is a feed itself
+	URL    string   `json:"url,omitempty"`    // URL of the document
+	Base   string   `json:"base,omitempty"`   // base URL of relative references, if it differs from URL
+	Format Format   `json:"format,omitempty"` // format of the document, if it is a feed itself
 	Links  []Link   `json:"links"`            // main feeds, then comments, outlines and guesses
-	Hubs   []string `json:"hubs,omitempty"`   // rel=hub (WebSub), those of headers first
+	Hubs   []string `json:"hubs,omitempty"`   // rel=hub (WebSub), from headers first
 	Self   string   `json:"self,omitempty"`   // rel=self
 	Cloud  *Cloud   `json:"cloud,omitempty"`
-	// Refresh is where a page sends its readers to at once, by a meta element.
+	// Refresh is the target of an immediate redirect by a meta element.
 	Refresh string `json:"refresh,omitempty"`
-	// Cut is set when the document named more links than are kept.
+	// Cut is true if the document has more links than the limits allow.
 	Cut bool `json:"cut,omitempty"`
 }
 
-// Best is the feed to subscribe to when nobody chooses.
+// Best returns the feed to subscribe to if the user does not choose one.
 func (r *Result) Best() (l Link, ok bool) {
 	if len(r.Links) == 0 {
 		return Link{}, false
@@ -120,21 +120,21 @@ func (r *Result) Best() (l Link, ok bool) {
 	return r.Links[0], true
 }
 
-// Sure reports whether the document, or its header, calls anything a feed: as
-// against links that only look like one.
+// Sure reports whether the document or its header declares a feed, instead of only
+// linking to URLs that look like feeds.
 func (r *Result) Sure() bool {
 	return slices.ContainsFunc(r.Links, func(l Link) bool { return !l.Guess })
 }
 
-// HTML looks for feeds in a document that came from address (where redirects ended)
-// with these headers; both may be empty. Of the header, Link and Content-Type count.
-// A document that is no page but a feed is the first link of the result itself. It
-// never fails: a document that names nothing gives a Result without links.
+// HTML finds the feeds that a document declares. address is its URL after redirects and
+// header the header of its response, of which HTML uses Link and Content-Type; both can
+// be empty. If the document is a feed itself, it is the first link of the result. HTML
+// never fails: without any feed, the Result has no links.
 func HTML(doc []byte, address string, header http.Header) Result {
 	return Text(charset.Decode(doc, header.Get("Content-Type")).Text, address, header)
 }
 
-// Text is [HTML] of a document that has been decoded; of the header, Link counts.
+// Text is like [HTML] for a document already decoded to UTF-8; it uses only the Link headers.
 func Text(text string, address string, header http.Header) Result {
 	c := newCollector(address)
 	c.header(header)
@@ -146,33 +146,33 @@ func Text(text string, address string, header http.Header) Result {
 	return c.result()
 }
 
-// Header looks for feeds, hubs and self in the Link headers of an answer.
+// Header finds feeds, hubs and self in the Link headers of a response.
 func Header(h http.Header, address string) Result {
 	c := newCollector(address)
 	c.header(h)
 	return c.result()
 }
 
-// found is a link before its address is resolved: a base element may come later.
+// found is a link with an unresolved URL: a base element may follow.
 type found struct {
 	Link
 	ref  string
-	base bool // a base element of the page holds for it
-	weak bool // counts only when its address, resolved, looks like a feed
-	text bool // only its words say that it is a feed: it must be of the page's own host
-	xml  bool // of a general type: counts unless its address names something else
+	base bool // relative to the base element of the page
+	weak bool // counts only if its resolved URL looks like a feed
+	text bool // only its text looks like a feed: it must have the host of the page
+	xml  bool // of a general XML type: counts unless its URL looks like another kind of file
 }
 
-// collector gathers what one document says.
+// collector collects the links of one document.
 type collector struct {
-	own   *url.URL // the document's; nil: not known
+	own   *url.URL // URL of the document; nil if unknown
 	res   Result
 	found []found
 	guess int
 	hubs  []found
 	self  []found
 	base  string // href of the base element
-	moved string // of the first meta element that sends readers elsewhere
+	moved string // target of the first redirecting meta element
 }
 
 func newCollector(address string) *collector {
@@ -183,7 +183,7 @@ func newCollector(address string) *collector {
 	return c
 }
 
-// add keeps a link unless there are too many.
+// add adds a link unless the limit is reached.
 func (c *collector) add(f found) {
 	most := maxLinks
 	if f.Guess {
@@ -209,7 +209,7 @@ func (c *collector) addHub(ref string, based bool) {
 	c.hubs = append(c.hubs, found{ref: ref, base: based})
 }
 
-// result resolves, merges and orders what was gathered.
+// result resolves, merges and sorts the collected links.
 func (c *collector) result() Result {
 	base := c.own
 	if u, ok := parseURL(c.own, c.base); ok && c.base != "" {
@@ -250,8 +250,7 @@ func (c *collector) result() Result {
 	return c.res
 }
 
-// resolve gives the absolute address of a link, "" when it has none that a reader
-// could fetch.
+// resolve returns the absolute URL of a link, or "" if the URL cannot be fetched.
 func (c *collector) resolve(base *url.URL, f found) string {
 	if !f.base {
 		base = c.own
@@ -263,18 +262,18 @@ func (c *collector) resolve(base *url.URL, f found) string {
 	return u.String()
 }
 
-// counts decides about links whose address must speak for them.
+// counts reports whether a link is a feed, judged by its resolved URL.
 func (c *collector) counts(f found) bool {
 	u, err := url.Parse(f.URL)
 	if err != nil {
 		return false
 	}
 	if c.own != nil && f.URL == c.own.String() {
-		return false // a page that names itself, mostly by an empty href
+		return false // a link of the page to itself, usually an empty href
 	}
 	switch {
 	case f.text:
-		// Words are the weakest sign: "RSS" may also link to an explanation.
+		// Text is the weakest sign: "RSS" may also link to an explanation.
 		return looksLikeFeed(u) || c.own != nil && u.Host == c.own.Host && !isFile(u) && !notFeed(u)
 	case f.weak:
 		return looksLikeFeed(u)
@@ -284,8 +283,8 @@ func (c *collector) counts(f found) bool {
 	return true
 }
 
-// classify tells comments and outlines from main feeds, and gives a format to
-// links without a type where the address ends in one.
+// classify sets the kind of a link, and the format of a link without a type if its URL
+// ends in a known extension.
 func (f *found) classify() {
 	u, err := url.Parse(f.URL)
 	if err != nil {
@@ -305,7 +304,7 @@ func (f *found) classify() {
 	}
 }
 
-// merge adds what a second mention of the same address says more.
+// merge adds the details of another link with the same URL.
 func (l *Link) merge(more Link) {
 	if l.Title == "" || l.Guess && !more.Guess && more.Title != "" {
 		l.Title = more.Title
@@ -327,8 +326,8 @@ func (l *Link) merge(more Link) {
 	}
 }
 
-// rank is the place of a link in the result; links of one rank stay in the order of
-// the document, headers before it.
+// rank returns the sort key of a link in the result; links of equal rank stay in
+// document order, with headers first.
 func (l Link) rank() int {
 	switch {
 	case l.From == FromDocument:

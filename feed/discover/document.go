@@ -9,11 +9,11 @@ import (
 	"cloudburst/internal/charset"
 )
 
-// sniffed is how far into a document its root element is looked for.
+// sniffed limits the search for the root element, in bytes.
 const sniffed = 16 << 10
 
-// Sniff tells from the beginning of a document, without parsing it, which format of
-// feed it is; "" when it is none. The first 16 KiB are enough of it.
+// Sniff returns the feed format of a document, detected from its beginning without
+// parsing, or "" if it is not a feed. The first 16 KiB of the document are enough.
 func Sniff(doc []byte, contentType string) Format {
 	return sniff(charset.Decode(doc[:min(len(doc), 4*sniffed)], contentType).Text)
 }
@@ -48,7 +48,7 @@ func sniff(text string) Format {
 			if isRoot || format != "" {
 				return format
 			}
-			skip = ">" // a warning that the server's program printed in front
+			skip = ">" // a warning of the server before the feed
 		}
 		end := strings.Index(head, skip)
 		if end < 0 {
@@ -59,8 +59,8 @@ func sniff(text string) Format {
 	return ""
 }
 
-// rootElement judges the element that head begins with. What is neither a feed nor
-// the beginning of a page may be noise before the feed.
+// rootElement classifies the element at the start of head. An element that starts neither
+// a feed nor a page may be noise before the feed.
 func rootElement(head string) (f Format, isRoot bool) {
 	end := 1
 	for end < len(head) && !strings.ContainsRune((" \t\r\n/>"), rune(head[end])) {
@@ -100,7 +100,7 @@ func rootElement(head string) (f Format, isRoot bool) {
 	return "", false
 }
 
-// sniffJSON looks for the version that makes JSON a feed.
+// sniffJSON searches for the version of a JSON Feed.
 func sniffJSON(head string) Format {
 	plain := strings.ReplaceAll(head, (`\/`), `/`)
 	if strings.Contains(plain, `"version"`) && strings.Contains(plain, `jsonfeed.org/version/`) {
@@ -109,7 +109,7 @@ func sniffJSON(head string) Format {
 	return ""
 }
 
-// document takes in a document that is a feed itself.
+// document adds a document that is a feed itself.
 func (c *collector) document(text string, format Format) {
 	c.res.Format = format
 	headers := len(c.self)
@@ -120,7 +120,7 @@ func (c *collector) document(text string, format Format) {
 		f.Title = c.xmlFeed(text)
 	}
 	f.Title = tidy(f.Title)
-	// A file has the address that it says it has.
+	// A local file has the URL that it declares.
 	if c.own == nil && len(c.self) > headers {
 		f.ref = c.self[headers].ref
 	}
@@ -136,7 +136,7 @@ func (c *collector) jsonFeed(text string) (title string) {
 			URL  string `json:"url"`
 		} `json:"hubs"`
 	}
-	// What is of another type than it should be is left out, the rest is read.
+	// Values of a wrong type are skipped.
 	if err := json.Unmarshal([]byte(text), &doc); err != nil && doc.Title == "" && doc.Self == "" {
 		return ""
 	}
@@ -151,7 +151,7 @@ func (c *collector) jsonFeed(text string) (title string) {
 	return doc.Title
 }
 
-// xmlFeed reads what the feed says about itself, not what its items say.
+// xmlFeed reads the elements of the feed itself, not of its items.
 func (c *collector) xmlFeed(text string) (title string) {
 	z := html.NewTokenizer(strings.NewReader(text))
 	z.AllowCDATA(true)
@@ -201,7 +201,7 @@ func local(name string) string {
 	return name
 }
 
-// isPart reports elements of a feed that have titles and links of their own.
+// isPart reports whether an element of a feed has its own titles and links.
 func isPart(local string) bool {
 	switch local {
 	case "item", "entry", "image", "textinput", "source", "outline":
@@ -210,7 +210,7 @@ func isPart(local string) bool {
 	return false
 }
 
-// feedLink takes a link element of a feed, mostly Atom's.
+// feedLink adds a link element of a feed, usually of Atom.
 func (c *collector) feedLink(a attrs) {
 	for rel := range strings.FieldsSeq(strings.ToLower(a.rel)) {
 		switch rel {

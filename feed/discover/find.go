@@ -11,46 +11,46 @@ import (
 	"time"
 )
 
-// HTTPClient sends requests; [*http.Client] is one. It should follow redirects: a
-// program that fetches what strangers name gives one that refuses private addresses.
+// HTTPClient sends requests; [*http.Client] is one. It should follow redirects. To
+// fetch URLs from untrusted users, use a client that refuses private addresses.
 type HTTPClient interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
-// ErrURL is the error of an address that is not http or https, or has no host.
+// ErrURL reports a URL that has no host or a scheme other than http and https.
 var ErrURL = errors.New("discover: not a URL that can be fetched")
 
-// StatusError is an answer with another status than 200.
+// StatusError reports a response with a status other than 200.
 type StatusError struct {
 	URL    string
 	Status int
 }
 
-// Error gives the address and the status.
+// Error returns a message with the URL and the status.
 func (e *StatusError) Error() string {
 	return fmt.Sprintf("discover: %s answers %d %s", e.URL, e.Status, http.StatusText(e.Status))
 }
 
-// Finder finds feeds by asking servers. Its zero value works.
+// Finder finds feeds by HTTP requests. The zero value is ready to use.
 type Finder struct {
-	HTTP      HTTPClient    // nil: a client with a time limit
-	UserAgent string        // empty: Go's own
-	MaxBytes  int64         // of the page [5 MiB]
-	MaxProbes int           // requests besides that for the page [12]; negative: none
-	Timeout   time.Duration // of one request [20 s]
+	HTTP      HTTPClient    // nil: a client with a timeout
+	UserAgent string        // empty: the default of net/http
+	MaxBytes  int64         // limit for the page [5 MiB]
+	MaxProbes int           // limit for requests after the page itself [12]; negative: none
+	Timeout   time.Duration // for one request [20 s]
 }
 
-// Find reads a page, or a feed, and finds its feeds: see [Finder.Find].
+// Find fetches a page or a feed and finds its feeds, see [Finder.Find].
 func Find(ctx context.Context, client HTTPClient, address string) (Result, error) {
 	f := Finder{HTTP: client}
 	return f.Find(ctx, address)
 }
 
-// Find fetches address and looks at its header and content, as [HTML] does. Where
-// neither calls anything a feed, it asks for the links that look like one, and drops
-// those that are none; then for the addresses of [WellKnown], one after the other,
-// until one is a feed. The error is ErrURL, a [*StatusError] or that of the client,
-// and about the page itself only.
+// Find fetches address and reads its header and content like [HTML]. If neither declares
+// a feed, Find requests the links that look like feeds and drops links to other
+// documents. If none is left, it requests the URLs of [WellKnown] in order until one is a
+// feed. The error is ErrURL, a [*StatusError] or an error of the client; it always
+// concerns the request for address, because failures of later requests are ignored.
 func (f *Finder) Find(ctx context.Context, address string) (Result, error) {
 	u, ok := parseURL(nil, address)
 	if !ok || u.Host == "" {
@@ -74,8 +74,8 @@ func (f *Finder) Find(ctx context.Context, address string) (Result, error) {
 	return r, ctx.Err()
 }
 
-// probe asks for the guesses of a result, and for the well-known addresses when none
-// of them is a feed.
+// probe requests the guesses of a result. If none is a feed, it requests the well-known
+// URLs.
 func (f *Finder) probe(ctx context.Context, r *Result) {
 	left := f.MaxProbes
 	if left == 0 {
@@ -85,7 +85,7 @@ func (f *Finder) probe(ctx context.Context, r *Result) {
 	asked := map[string]bool{r.URL: true}
 	r.Links = []Link{}
 	for i, g := range guesses {
-		// Half of the requests are kept for the well-known addresses.
+		// Half of the requests are reserved for the well-known URLs.
 		if i >= left/2 || ctx.Err() != nil {
 			break
 		}
@@ -112,9 +112,9 @@ func (f *Finder) probe(ctx context.Context, r *Result) {
 	}
 }
 
-// ask fetches the beginning of what a link names and says whether it is a feed. HEAD
-// would be cheaper, but few servers give the same type to it, and a type alone is
-// too often wrong.
+// ask fetches the beginning of a linked document and reports whether it is a feed. HEAD
+// would be cheaper, but few servers send the same type for it, and the type alone is
+// often wrong.
 func (f *Finder) ask(ctx context.Context, l Link) (Link, bool) {
 	a, err := f.get(ctx, l.URL, sniffed)
 	if err != nil || a.status != http.StatusOK {
@@ -137,12 +137,12 @@ func (f *Finder) ask(ctx context.Context, l Link) (Link, bool) {
 	return l, true
 }
 
-// answer is what a server gave.
+// answer is the response of a server.
 type answer struct {
-	url    string // where redirects ended
+	url    string // URL after redirects
 	status int
 	header http.Header
-	body   []byte // cut
+	body   []byte // cut at the limit
 }
 
 func (f *Finder) get(ctx context.Context, address string, most int64) (answer, error) {

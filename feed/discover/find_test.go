@@ -56,7 +56,7 @@ func TestFindAsksOnlyWhereThePageIsSilent(t *testing.T) {
 		name  string
 		pages map[string]string
 		want  []discover.Link
-		asked []string // besides the page
+		asked []string // without the page
 	}{
 		{"a page that names its feed is believed", map[string]string{
 			"https://a.example/x": `text/html|<link rel=alternate type=application/rss+xml href=/f><a href=/rss>RSS</a>`},

@@ -17,8 +17,8 @@ type headerLink struct {
 }
 
 // Related returns the targets of the links in Link headers that have the relation rel, as written:
-// they may be relative. Links about another document than the one at address are left out. rel
-// is in lowercase; at most 64 links are read.
+// they can be relative. Links whose anchor is not the document at address are left out. rel
+// must be in lowercase; at most 64 links are read.
 //
 // spec:weblinking-rfc8288#header
 func Related(h http.Header, address, rel string) (targets []string) {
@@ -31,12 +31,12 @@ func Related(h http.Header, address, rel string) (targets []string) {
 	return targets
 }
 
-// header takes in what the Link headers say.
+// header adds the links of the Link headers.
 func (c *collector) header(h http.Header) {
 	c.res.Cut = headerLinks(h, c.headerLink) || c.res.Cut
 }
 
-// headerLinks calls use for each link of the Link headers. cut: there were more than maxValues.
+// headerLinks calls use for each link of the Link headers. cut reports more than maxValues links.
 func headerLinks(h http.Header, use func(headerLink)) (cut bool) {
 	room := maxValues
 	for _, line := range h.Values("Link") {
@@ -53,7 +53,7 @@ func headerLinks(h http.Header, use func(headerLink)) (cut bool) {
 	return cut
 }
 
-// rels are the relations of a link, in lowercase.
+// rels returns the relations of a link, in lowercase.
 func (l headerLink) rels() []string { return strings.Fields(strings.ToLower(l.rel)) }
 
 func (c *collector) headerLink(l headerLink) {
@@ -78,7 +78,7 @@ func (c *collector) headerLink(l headerLink) {
 	c.add(f)
 }
 
-// isOwn reports whether an address is the document's.
+// isOwn reports whether a URL is the URL of the document.
 func (c *collector) isOwn(ref string) bool {
 	if c.own == nil {
 		return strings.HasPrefix(ref, "#")
@@ -87,8 +87,7 @@ func (c *collector) isOwn(ref string) bool {
 	return ok && u.String() == c.own.String()
 }
 
-// declared judges a link by its relations and its type, be it of a header or of an
-// element.
+// declared classifies a link of a header or an element by its relations and its type.
 func declared(rels []string, typ string) (f found, ok bool) {
 	var alternate, feed, outline bool
 	for _, rel := range rels {
@@ -100,7 +99,7 @@ func declared(rels []string, typ string) (f found, ok bool) {
 		case "outline", "blogroll", "subscriptions":
 			outline = true
 		case "stylesheet", "hub", "self", "icon", "shortcut", "meta", "edit", "license", "replies":
-			return f, false // an alternate stylesheet is no feed
+			return f, false // an alternate stylesheet is not a feed
 		}
 	}
 	if !alternate && !feed && !outline {
@@ -124,8 +123,8 @@ func declared(rels []string, typ string) (f found, ok bool) {
 	return f, true
 }
 
-// nextLink reads one link off a Link header. Broken ones end at the next comma that
-// is in no quotes.
+// nextLink reads the next link of a Link header. A malformed link ends at the next comma
+// outside of quotes.
 //
 // spec:weblinking-rfc8288#header
 func nextLink(s string) (l headerLink, rest string, ok bool) {
@@ -147,7 +146,7 @@ func nextLink(s string) (l headerLink, rest string, ok bool) {
 }
 
 // parameters calls set for each ;name=value up to the comma that ends the link, and
-// gives what stands behind that.
+// returns the rest after the comma.
 func parameters(s string, set func(name, value string)) (n int, rest string) {
 	for {
 		s = strings.TrimLeft(s, " \t;")
@@ -175,8 +174,8 @@ func parameters(s string, set func(name, value string)) (n int, rest string) {
 	}
 }
 
-// parameterValue reads a token or a quoted string. A quote that is never closed
-// goes to the end.
+// parameterValue reads a token or a quoted string. An unclosed quoted string extends to
+// the end.
 func parameterValue(s string) (value, rest string) {
 	if s == "" || s[0] != '"' {
 		end := strings.IndexAny(s, ";,")
@@ -205,8 +204,8 @@ func parameterValue(s string) (value, rest string) {
 	return b.String(), ""
 }
 
-// set takes a parameter. Of rel, type, title and hreflang the first counts; a title
-// that says its encoding wins over one that does not.
+// set stores a parameter. The first rel, type, title and hreflang count; a title with a
+// declared encoding (title*) overrides a plain title.
 func (l *headerLink) set(name, value string) {
 	switch name {
 	case "rel", "rel*":

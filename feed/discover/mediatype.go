@@ -7,24 +7,24 @@ import (
 	"strings"
 )
 
-// typeClass says what a media type tells about a link.
+// typeClass classifies a link by its media type.
 type typeClass int
 
 const (
-	noFeed     typeClass = iota // a type that is none of a feed
-	noType                      // none given: the address must look like a feed
-	surelyFeed                  // nothing but feeds has it
-	maybeFeed                   // other things have it too: the address must look like a feed
-	someXML                     // XML: as alternate of a page it is a feed, unless its name says otherwise
+	noFeed     typeClass = iota // not a type of feeds
+	noType                      // no type declared: the URL must look like a feed
+	surelyFeed                  // a type that only feeds have
+	maybeFeed                   // a type that other documents have too: the URL must look like a feed
+	someXML                     // XML: an alternate of a page is a feed unless its name indicates another kind
 )
 
-// mediaType parts a type from its parameters and brings it into lower case.
+// mediaType splits a type from its parameters and converts it to lowercase.
 func mediaType(s string) (name, params string) {
 	name, params, _ = strings.Cut(s, ";")
 	return strings.ToLower(strings.TrimSpace(name)), strings.ToLower(params)
 }
 
-// classOf judges a media type, as it is declared in pages, right or wrong.
+// classOf classifies a media type as pages declare it, correctly or not.
 func classOf(declared string) (name string, format Format, class typeClass) {
 	name, params := mediaType(declared)
 	switch name {
@@ -56,8 +56,8 @@ func classOf(declared string) (name string, format Format, class typeClass) {
 	return name, "", noFeed
 }
 
-// notFeeds are words in the names of XML and JSON files that pages link to and that
-// are something else: oEmbed, maps of sites, descriptions of people and of search.
+// notFeed reports whether a URL names another kind of XML or JSON file that pages link to:
+// oEmbed, sitemaps, descriptions of people and of search.
 func notFeed(u *url.URL) bool {
 	name := strings.ToLower(u.Path)
 	for _, word := range []string{"oembed", "wp-json", "sitemap", "wlwmanifest", "opensearch", "osd.xml", "rsd.xml", "xmlrpc",
@@ -66,13 +66,13 @@ func notFeed(u *url.URL) bool {
 			return true
 		}
 	}
-	// The addresses of validators and of other readers have the feed's own in them.
+	// The URLs of validators and of other readers contain the URL of the feed.
 	rest := strings.ToLower(u.EscapedPath() + "?" + u.RawQuery)
 	return strings.Contains(rest, "http:/") || strings.Contains(rest, "https:/") ||
 		strings.Contains(rest, "http%3a") || strings.Contains(rest, "https%3a") || u.Query().Has("rsd")
 }
 
-// looksLikeFeed judges an address by itself.
+// looksLikeFeed reports whether a URL alone looks like a feed.
 func looksLikeFeed(u *url.URL) bool {
 	if notFeed(u) {
 		return false
@@ -88,13 +88,12 @@ func looksLikeFeed(u *url.URL) bool {
 	return false
 }
 
-// parts are the folder and the last segment of an address that has a name, in lower
-// case.
+// parts returns the folder and the last non-empty segment of a URL, in lowercase.
 func parts(u *url.URL) (dir, last string) {
 	return path.Split(strings.TrimRight(strings.ToLower(u.Path), "/"))
 }
 
-// feedName judges the last segment of a path.
+// feedName reports whether the last segment of a path looks like a feed.
 func feedName(last string) bool {
 	switch last {
 	case "feed", "rss", "rss2", "atom", "atom10", "rdf", "jsonfeed", "feed.php", "rss.php", "rss2.php", "atom.php", "feed.aspx", "rss.aspx", "rss.asp",
@@ -127,8 +126,7 @@ func hasWord(s, word string) bool {
 	return false
 }
 
-// feedQuery judges what stands behind the question mark: ?feed=rss2, ?format=atom,
-// ?rss.
+// feedQuery reports whether a query looks like a feed: ?feed=rss2, ?format=atom, ?rss.
 func feedQuery(u *url.URL) bool {
 	if u.RawQuery == "" {
 		return false
@@ -149,7 +147,7 @@ func feedQuery(u *url.URL) bool {
 	return false
 }
 
-// isFile reports an address that names something else than a feed by its ending.
+// isFile reports whether the extension of a URL excludes a feed.
 func isFile(u *url.URL) bool {
 	_, last := parts(u)
 	switch path.Ext(last) {
@@ -160,7 +158,7 @@ func isFile(u *url.URL) bool {
 	return false
 }
 
-// formatOf reads the format off an address; "" when it does not say.
+// formatOf returns the format that a URL names, or "".
 func formatOf(u *url.URL) Format {
 	_, last := parts(u)
 	q := strings.ToLower(u.RawQuery)
@@ -181,8 +179,8 @@ func formatOf(u *url.URL) Format {
 	return ""
 }
 
-// isComments tells the feed of what visitors say from that of what authors say. The
-// words are those of weblog programs in the languages that most of them are in.
+// isComments reports whether a feed contains comments of visitors. The words are those of
+// weblog programs in their most common languages.
 func isComments(u *url.URL, title string) bool {
 	for seg := range strings.SplitSeq(strings.ToLower(u.Path), "/") {
 		if seg == "comments" || seg == "comment" || strings.HasPrefix(seg, "comments.") || strings.HasPrefix(seg, "comments-") || strings.HasSuffix(seg, "-comments.xml") {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// page reads an HTML page, token by token.
+// page reads an HTML page token by token.
 func (c *collector) page(text string) {
 	p := pageReader{c: c, z: html.NewTokenizer(strings.NewReader(text)), head: true}
 	xml := strings.HasPrefix(text, "<?xml")
@@ -31,18 +31,18 @@ func (c *collector) page(text string) {
 	}
 }
 
-// pageReader is how far a page has been read.
+// pageReader holds the state of reading a page.
 type pageReader struct {
 	c        *collector
 	z        *html.Tokenizer
-	head     bool   // nothing of the body has come yet
+	head     bool   // no element of the body so far
 	template int    // depth of template elements, whose content is not part of the page
 	anchor   *found // the a element that is open
 	rels     []string
 	words    []byte // its text
 }
 
-// attrs are the attributes that matter here. The first of a name counts.
+// attrs holds the relevant attributes. The first attribute of a name counts.
 type attrs struct {
 	rel, href, typ, title, lang, alt, label string
 	hasHref                                 bool
@@ -125,7 +125,7 @@ func (p *pageReader) end() {
 	}
 }
 
-// element takes a link or base element.
+// element handles a link or base element.
 func (p *pageReader) element(name string, a attrs) {
 	if !a.hasHref {
 		return
@@ -160,7 +160,7 @@ func (p *pageReader) element(name string, a attrs) {
 	p.c.add(f)
 }
 
-// startAnchor remembers an a or area element until its words have been read.
+// startAnchor stores an a or area element until its text has been read.
 func (p *pageReader) startAnchor(name string, a attrs) {
 	if clean(a.href) == "" || strings.HasPrefix(a.href, "#") {
 		return
@@ -176,7 +176,7 @@ func (p *pageReader) startAnchor(name string, a attrs) {
 	}
 }
 
-// endAnchor judges the a element that ends.
+// endAnchor classifies the a element that ends.
 func (p *pageReader) endAnchor() {
 	if p.anchor == nil {
 		return
@@ -210,14 +210,13 @@ func (p *pageReader) endAnchor() {
 	p.c.add(f)
 }
 
-// mayLookLikeFeed is a quick look at an address before it is resolved: most links of
-// a page end here.
+// mayLookLikeFeed is a fast check of an unresolved URL that rejects most links of a page.
 func mayLookLikeFeed(ref string) bool {
 	u, ok := parseURL(nil, ref)
 	return ok && looksLikeFeed(u)
 }
 
-// isFeedWords reports words that stand for nothing but a feed.
+// isFeedWords reports whether a text can only mean a feed.
 func isFeedWords(s string) bool {
 	s = strings.Trim(tidy(strings.ToLower(s)), " .:!()[]«»→›")
 	switch s {

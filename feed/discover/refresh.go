@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// soon is how many seconds a page may show itself before it sends its readers elsewhere: what
-// takes longer is meant to be read.
+// soon is the longest delay of a redirect, in seconds: a page with a longer delay is meant to
+// be read.
 const soon = 30
 
-// refresh gives the address in a meta element that sends readers elsewhere, "" of any other.
+// refresh returns the target URL of a redirecting meta element, or "" for any other.
 //
 // spec:html-2024#refresh
 func (p *pageReader) refresh(more bool) string {
@@ -32,7 +32,7 @@ func (p *pageReader) refresh(more bool) string {
 	return refreshTo(content)
 }
 
-// refreshTo reads "0; url=/new": seconds, then perhaps an address, perhaps in quotes.
+// refreshTo parses "0; url=/new": seconds and an optional URL, optionally in quotes.
 func refreshTo(content string) string {
 	content = strings.TrimSpace(content)
 	rest := strings.TrimLeft(content, "0123456789")
@@ -44,7 +44,7 @@ func refreshTo(content string) string {
 	after := strings.TrimLeft(rest, " \t\n\f\r")
 	if cut := strings.TrimLeft(after, ";,"); len(cut) < len(after) {
 		after = strings.TrimSpace(cut)
-	} else if after == rest { // nothing parts the address from the seconds
+	} else if after == rest { // no separator between seconds and URL
 		return ""
 	}
 	if len(after) > 3 && strings.EqualFold(after[:3], "url") {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// WellKnown gives addresses under which the feed of a page may be, the likeliest
-// first: those beside the page, such as a weblog in a folder of its own, then those
-// of the whole site. They are guesses: a caller asks one after the other, as [Find]
-// does, and stops at the first that is a feed. Nil when address is no http URL.
+// WellKnown returns the usual URLs of a feed for the page at address, the most likely
+// first: URLs in the folder of the page, such as the folder of a weblog, then URLs of the
+// whole site. They are guesses: request them in order, like [Find], and stop at the first
+// feed. The result is nil if address is not an http or https URL.
 func WellKnown(address string) []string {
 	u, ok := parseURL(nil, address)
 	if !ok || u.Host == "" {
@@ -35,8 +35,8 @@ func WellKnown(address string) []string {
 	return list
 }
 
-// folderOf is the folder that a page is, or is in. A last segment without a dot is
-// taken for a folder: /blog and /~user are.
+// folderOf returns the folder of a page. A last segment without a dot counts as a folder,
+// such as /blog and /~user.
 func folderOf(u *url.URL) string {
 	p := u.Path
 	i := strings.LastIndexByte(p, '/')

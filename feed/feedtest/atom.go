@@ -40,13 +40,13 @@ func (w *writer) atom(xhtml bool) {
 	w.say("</feed>\n")
 }
 
-// quote is a JSON string as most programs write it, and as some do: with every
-// letter beyond ASCII as \u.
+// quote returns text as a JSON string. If ascii is true, characters beyond ASCII are
+// written as \u escapes, as some programs do.
 func (w *writer) quote(text string, ascii bool) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	// A string can always be written.
+	// Encoding a string never fails.
 	_ = enc.Encode(text)
 	out := bytes.TrimSpace(b.Bytes())
 	if !ascii {

@@ -1,7 +1,7 @@
-// Package feedtest makes documents that resemble the feeds of the web, for tests
-// and benchmarks: the same bytes from the same seed, nobody's words.
+// Package feedtest generates documents that resemble feeds of the web, for tests and
+// benchmarks. The same seed produces the same bytes; all texts are artificial.
 //
-// [Corpus] is a collection of every kind from 5 kB to 2 MB; [Make] is one document.
+// [Corpus] generates a collection of all kinds from 5 kB to 2 MB, [Make] one document.
 package feedtest
 
 import (
@@ -13,12 +13,12 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is what a document is written in, and how.
+// Kind is the format and style of a document.
 type Kind string
 
 // The kinds of documents.
 const (
-	RSSContent Kind = "rss-content" // RSS 2.0 as blogs have it: everything in CDATA, content:encoded
+	RSSContent Kind = "rss-content" // RSS 2.0 in the style of blogs: CDATA and content:encoded
 	RSSEscaped Kind = "rss-escaped" // RSS 2.0 with escaped HTML in its descriptions
 	AtomHTML   Kind = "atom-html"   // Atom with escaped HTML
 	AtomXHTML  Kind = "atom-xhtml"  // Atom with XHTML in line
@@ -27,7 +27,7 @@ const (
 	JSON       Kind = "json"        // JSON Feed 1.1
 )
 
-// Kinds are all of them, in the order of Corpus.
+// Kinds returns all kinds in the order of Corpus.
 func Kinds() []Kind {
 	return []Kind{RSSContent, RSSEscaped, AtomHTML, AtomXHTML, RDF, Podcast, JSON}
 }
@@ -36,12 +36,12 @@ func Kinds() []Kind {
 type Document struct {
 	Name   string // unique in a corpus
 	Kind   Kind
-	URL    string // where it pretends to come from
-	Latin1 bool   // in ISO-8859-1 instead of UTF-8, and says so
+	URL    string // artificial URL of the document
+	Latin1 bool   // encoded and declared as ISO-8859-1 instead of UTF-8
 	Body   []byte
 }
 
-// Corpus makes a collection of all kinds and sizes: 63 documents, about 14 MB.
+// Corpus generates a collection of all kinds and sizes: 63 documents, about 14 MB.
 func Corpus(seed uint64) []Document {
 	small := []int{5e3, 12e3, 25e3, 40e3, 60e3, 100e3, 180e3, 400e3}
 	largest := map[Kind]int{RSSContent: 2e6, RSSEscaped: 1.5e6, AtomHTML: 1e6, AtomXHTML: 800e3, RDF: 500e3, Podcast: 1.8e6, JSON: 1e6}
@@ -54,8 +54,8 @@ func Corpus(seed uint64) []Document {
 	return out
 }
 
-// Make makes one document of about so many bytes. Which language it is written in,
-// how its lines end and where its author puts quotes follow from the seed.
+// Make generates one document of about size bytes. The seed determines its language, its
+// line ends and its style of quotes.
 func Make(kind Kind, size int, seed uint64) Document {
 	w := newWriter(kind, size, seed)
 	switch kind {
@@ -96,22 +96,22 @@ func toLatin1(text []byte) []byte {
 	return out
 }
 
-// writer is one document being written.
+// writer holds the state of generating one document.
 type writer struct {
 	b       bytes.Buffer
 	rnd     *rand.Rand
 	size    int
 	lang    language
-	english []string // words, for addresses
-	site    string   // http://… without a slash at its end
+	english []string // words for URLs
+	site    string   // http://… without a trailing slash
 	now     time.Time
 	items   int
 	crlf    bool
 	latin1  bool
-	quotes  bool // escaped HTML has &quot; where " would do
-	xhtml   bool // HTML must be well-formed and do without named entities
-	summary bool // items have a summary beside their content
-	long    int  // paragraphs of an item, about
+	quotes  bool // escaped HTML has &quot; instead of "
+	xhtml   bool // HTML is well-formed, without named entities
+	summary bool // items have a summary in addition to the content
+	long    int  // approximate number of paragraphs of an item
 }
 
 func newWriter(kind Kind, size int, seed uint64) *writer {
@@ -137,7 +137,7 @@ func newWriter(kind Kind, size int, seed uint64) *writer {
 	return w
 }
 
-// encoding is the name for the XML declaration.
+// encoding returns the encoding name of the XML declaration.
 func (w *writer) encoding() string {
 	if w.latin1 {
 		return "ISO-8859-1"
@@ -145,7 +145,7 @@ func (w *writer) encoding() string {
 	return pick(w, []string{"UTF-8", "utf-8"})
 }
 
-// more begins an item until there is enough.
+// more starts an item and returns true, until the document has its size.
 func (w *writer) more() bool {
 	if w.b.Len() >= w.size-500 && w.items > 0 {
 		return false
@@ -155,7 +155,7 @@ func (w *writer) more() bool {
 	return true
 }
 
-// chance is true in so many of a hundred cases.
+// chance returns true with a probability of percent.
 func (w *writer) chance(percent int) bool { return w.rnd.IntN(100) < percent }
 
 func pick[T any](w *writer, from []T) T { return from[w.rnd.IntN(len(from))] }
@@ -165,12 +165,12 @@ func (w *writer) say(format string, args ...any) {
 	fmt.Fprintf(&w.b, format, args...)
 }
 
-// link is the address of the current item.
+// link returns the URL of the current item.
 func (w *writer) link() string {
 	return fmt.Sprintf("%s/%d/%02d/%s-%d", w.site, w.now.Year(), w.now.Month(), w.slug(), w.items)
 }
 
-// slug is part of an address: English words whatever the language.
+// slug returns a part of a URL: English words in every language.
 func (w *writer) slug() string {
 	var s []string
 	for range 2 + w.rnd.IntN(4) {

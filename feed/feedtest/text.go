@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// language is what a document is written in.
+// language is a natural language of documents.
 type language struct {
 	tag    string
-	latin1 bool // ISO-8859-1 has all of its letters
-	solid  bool // written without blanks
+	latin1 bool // ISO-8859-1 contains all of its letters
+	solid  bool // written without spaces
 	words  []string
 }
 
@@ -31,7 +31,7 @@ func languages() []language {
 	}
 }
 
-// sentence is words with a full stop.
+// sentence returns words with a full stop.
 func (w *writer) sentence(words int) string {
 	var b strings.Builder
 	w.addSentence(&b, words, false)
@@ -85,7 +85,7 @@ func (w *writer) addInline(b *strings.Builder, word string) {
 	}
 }
 
-// entity is a character that HTML authors write as a reference.
+// entity returns a character that HTML authors write as a reference.
 func (w *writer) entity() string {
 	if w.xhtml {
 		return pick(w, []string{"&#160;", "&#8217;s", "&amp;", "&#8230;", "&lt;"})
@@ -93,7 +93,7 @@ func (w *writer) entity() string {
 	return pick(w, []string{"&nbsp;", "&#8217;s", "&amp;", "&hellip;", "&rsquo;", "&#8220;", "&eacute;"})
 }
 
-// anyURL is an address as it stands in HTML, ampersands escaped; few are relative.
+// anyURL returns a URL with escaped ampersands for HTML; few are relative.
 func (w *writer) anyURL() string {
 	switch n := w.rnd.IntN(100); {
 	case n < 2:
@@ -106,7 +106,7 @@ func (w *writer) anyURL() string {
 	return fmt.Sprintf("https://www.%s.example/%s/%s/", pick(w, w.english), w.slug(), w.slug())
 }
 
-// html is the body of a post.
+// html returns the body of a post.
 func (w *writer) html() string {
 	var b strings.Builder
 	for range 1 + w.rnd.IntN(2*w.long) {
@@ -156,13 +156,13 @@ func (w *writer) addImage(b *strings.Builder) {
 		w.anyURL(), src, w.sentence(3), 200+w.rnd.IntN(900), 200+w.rnd.IntN(700))
 }
 
-// name is a person's.
+// name returns the name of a person.
 func (w *writer) name() string {
 	first := pick(w, []string{"Anna", "Björn", "Chloé", "David", "Elena", "Farid", "Grace", "Hiro", "Inés", "Jan", "Kwame", "Lena"})
 	return first + " " + pick(w, []string{"Abel", "Brandt", "Costa", "Dubois", "Evans", "Fischer", "García", "Haas", "Ito", "Jansen", "Kowalska", "Lindqvist"})
 }
 
-// escape is text as XML has it.
+// escape returns text escaped for XML.
 func (w *writer) escape(text string) string {
 	if w.quotes {
 		return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(text)
