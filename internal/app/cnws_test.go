@@ -27,11 +27,11 @@ func cnwsAnswer(w http.ResponseWriter, status string) {
 	_, _ = io.WriteString(w, cnwsHead+`<x:more>1</x:more><result><status>`+status+`</status><x:more/></result></notification>`)
 }
 
-// cnwsEar is a CNWS subscriber or publisher. It answers true unless answer is set; n counts its
+// newCNWSServer is a CNWS subscriber or publisher. It answers true unless answer is set; n counts its
 // messages from 1, starting with the test notification.
-func cnwsEar(t *testing.T, answer func(w http.ResponseWriter, n int)) *ear {
+func newCNWSServer(t *testing.T, answer func(w http.ResponseWriter, n int)) *recordingServer {
 	t.Helper()
-	return newEar(t, func(w http.ResponseWriter, _ arrived, n int) {
+	return newRecordingServer(t, func(w http.ResponseWriter, _ arrived, n int) {
 		if answer == nil || n == 1 {
 			cnwsAnswer(w, "true")
 			return
@@ -40,8 +40,8 @@ func cnwsEar(t *testing.T, answer func(w http.ResponseWriter, n int)) *ear {
 	})
 }
 
-// say posts a message to the CNWS endpoint and returns the answer.
-func (r *running) respond(t *testing.T, message string) (int, cnws.Result) {
+// sendCNWS posts a message to the CNWS endpoint and returns the answer.
+func (r *running) sendCNWS(t *testing.T, message string) (int, cnws.Result) {
 	t.Helper()
 	res, err := http.Post(r.base+"/cnws", "text/xml", strings.NewReader(cnwsHead+message+"</notification>"))
 	if err != nil {
@@ -86,10 +86,10 @@ func rssWith(title string) page {
 
 func TestCNWSPublisher(t *testing.T) {
 	t.Parallel()
-	w, e := newWebSubHub(t, nil), cnwsEar(t, nil)
+	w, e := newWebSubHub(t, nil), newCNWSServer(t, nil)
 	feed := w.put("/rss.xml", rssWith("one"))
 	for range 2 { // a repeated subscription succeeds too
-		code, got := w.respond(t, subscribeTo(feed, e.URL+"/n?a=1&amp;b=2"))
+		code, got := w.sendCNWS(t, subscribeTo(feed, e.URL+"/n?a=1&amp;b=2"))
 		if code != http.StatusOK || !got.Status || got.Title != "Café & Co" || got.Description != "All of it" {
 			t.Fatalf("subscribe: %d %+v", code, got)
 		}
@@ -111,11 +111,11 @@ func TestCNWSPublisher(t *testing.T) {
 	for name, c := range map[string]struct{ resource, callback string }{
 		"a resource that cannot be read": {w.URL + "/missing", e.URL + "/n"},
 		"a page that answers 200 to all": {feed, w.text("/page", "hello")},
-		"a callback that refuses":        {feed, newEar(t, func(w http.ResponseWriter, _ arrived, _ int) { cnwsAnswer(w, "false") }).URL},
+		"a callback that refuses":        {feed, newRecordingServer(t, func(w http.ResponseWriter, _ arrived, _ int) { cnwsAnswer(w, "false") }).URL},
 		"the publisher itself":           {feed, w.base + "/cnws"},
 		"nobody":                         {feed, "http://127.0.0.1:1/"},
 	} {
-		if code, got := w.respond(t, subscribeTo(c.resource, c.callback)); code != http.StatusOK || got.Status || got.Description == "" {
+		if code, got := w.sendCNWS(t, subscribeTo(c.resource, c.callback)); code != http.StatusOK || got.Status || got.Description == "" {
 			t.Errorf("%s: %d %+v", name, code, got)
 		}
 	}
@@ -128,8 +128,8 @@ func TestCNWSAnswerDecidesWhetherSubscriptionStays(t *testing.T) {
 	w := newWebSubHub(t, nil)
 	feed := w.put("/rss.xml", rssWith("one"))
 	// once answers the first notification with f and all later ones with true.
-	once := func(f func(w http.ResponseWriter)) *ear {
-		return cnwsEar(t, func(w http.ResponseWriter, n int) {
+	once := func(f func(w http.ResponseWriter)) *recordingServer {
+		return newCNWSServer(t, func(w http.ResponseWriter, n int) {
 			if n == 2 {
 				f(w)
 				return
@@ -137,9 +137,9 @@ func TestCNWSAnswerDecidesWhetherSubscriptionStays(t *testing.T) {
 			cnwsAnswer(w, "true")
 		})
 	}
-	status := func(code int) *ear { return once(func(w http.ResponseWriter) { w.WriteHeader(code) }) }
+	status := func(code int) *recordingServer { return once(func(w http.ResponseWriter) { w.WriteHeader(code) }) }
 	for name, c := range map[string]struct {
-		*ear
+		*recordingServer
 		stays    bool
 		notified int // notifications of the first change
 	}{
@@ -155,7 +155,7 @@ func TestCNWSAnswerDecidesWhetherSubscriptionStays(t *testing.T) {
 		"a broken connection": {once(func(http.ResponseWriter) { panic(http.ErrAbortHandler) }), true, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if code, got := w.respond(t, subscribeTo(feed, c.URL)); code != http.StatusOK || !got.Status {
+			if code, got := w.sendCNWS(t, subscribeTo(feed, c.URL)); code != http.StatusOK || !got.Status {
 				t.Fatalf("subscribe: %d %+v", code, got)
 			}
 			for i, want := range []int{c.notified, c.notified + map[bool]int{false: 0, true: 1}[c.stays]} {
@@ -179,8 +179,8 @@ func TestReturningCNWSSubscriberReceivesMissedChange(t *testing.T) {
 		c.Hub.Retry = []time.Duration{20 * time.Millisecond, 20 * time.Millisecond, time.Hour} // the third retry waits for the subscriber
 	})
 	feed := w.put("/rss.xml", rssWith("one"))
-	e := cnwsEar(t, nil)
-	if code, got := w.respond(t, subscribeTo(feed, e.URL)); code != http.StatusOK || !got.Status {
+	e := newCNWSServer(t, nil)
+	if code, got := w.sendCNWS(t, subscribeTo(feed, e.URL)); code != http.StatusOK || !got.Status {
 		t.Fatalf("subscribe: %d %+v", code, got)
 	}
 	addr := e.Listener.Addr().String()
@@ -200,11 +200,11 @@ func TestReturningCNWSSubscriberReceivesMissedChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := newEar(t, func(w http.ResponseWriter, _ arrived, _ int) { cnwsAnswer(w, "true") })
+	again := newRecordingServer(t, func(w http.ResponseWriter, _ arrived, _ int) { cnwsAnswer(w, "true") })
 	srv := &httptest.Server{Listener: l, Config: &http.Server{Handler: again, ReadHeaderTimeout: time.Minute}}
 	srv.Start()
 	t.Cleanup(srv.Close)
-	if code, got := w.respond(t, subscribeTo(feed, e.URL)); code != http.StatusOK || !got.Status {
+	if code, got := w.sendCNWS(t, subscribeTo(feed, e.URL)); code != http.StatusOK || !got.Status {
 		t.Fatalf("confirm after the outage: %d %+v", code, got)
 	}
 	notified := again.await(t, "POST", 1)
@@ -216,12 +216,12 @@ func TestReturningCNWSSubscriberReceivesMissedChange(t *testing.T) {
 // TestCNWSSubscriber has the program follow a feed at a publisher played by the test.
 func TestCNWSSubscriber(t *testing.T) {
 	t.Parallel()
-	w, publisher, s := newWebSubHub(t, nil), cnwsEar(t, nil), newSubscriber(t)
+	w, publisher, s := newWebSubHub(t, nil), newCNWSServer(t, nil), newSubscriber(t)
 	feed := w.put("/rss.xml", rssWith("one"))
 	if code, body := post(t, w.base+"/rsscloud/pleaseNotify", s.form(feed, "yes")); code != 200 || !strings.Contains(body, `success="true"`) {
 		t.Fatalf("pleaseNotify: %d %s", code, body)
 	}
-	if code, got := w.respond(t, changeOf(feed)); code != http.StatusOK || got.Status {
+	if code, got := w.sendCNWS(t, changeOf(feed)); code != http.StatusOK || got.Status {
 		t.Errorf("a change without subscription: %d %+v", code, got)
 	}
 	w.relay(t, client.RelayRequest{Feed: feed, Via: "cnws", Hub: publisher.URL + "/endpoint"})
@@ -231,13 +231,13 @@ func TestCNWSSubscriber(t *testing.T) {
 		t.Fatalf("asked at %s with %s: %v", asked.RequestURI, asked.body, err)
 	}
 	w.put("/rss.xml", rssWith("two"))
-	if code, got := w.respond(t, changeOf(feed)); code != http.StatusOK || !got.Status {
+	if code, got := w.sendCNWS(t, changeOf(feed)); code != http.StatusOK || !got.Status {
 		t.Errorf("a change with elements of others: %d %+v", code, got)
 	}
 	if got := s.wait(t, "the change"); got != feed {
 		t.Errorf("notified of %s", got)
 	}
-	if code, got := w.respond(t, changeOf(w.URL+"/other")); code != http.StatusOK || got.Status {
+	if code, got := w.sendCNWS(t, changeOf(w.URL+"/other")); code != http.StatusOK || got.Status {
 		t.Errorf("a change of something else: %d %+v", code, got)
 	}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, w.admin+"/v1/relays?feed="+url.QueryEscape(feed), nil)
@@ -253,7 +253,7 @@ func TestCNWSSubscriber(t *testing.T) {
 		_, body := get(t, w.admin+"/v1/relays")
 		return strings.Contains(body, `"relays":[]`)
 	})
-	if code, got := w.respond(t, changeOf(feed)); code != http.StatusOK || got.Status {
+	if code, got := w.sendCNWS(t, changeOf(feed)); code != http.StatusOK || got.Status {
 		t.Errorf("a change after that: %d %+v", code, got)
 	}
 	if n := len(publisher.got("POST")); n != 1 {

@@ -86,8 +86,8 @@ func (b *bubble) serve(address string, h http.Handler) (stop func()) {
 	return func() { srv.Close(); <-ended }
 }
 
-// other is the program at the other end, until stop is called.
-func (b *bubble) other() (stop func()) {
+// startOther is the program at the other end, until stop is called.
+func (b *bubble) startOther() (stop func()) {
 	return b.serve("other.example:80", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		doc, err := cnws.Parse(r.Body)
 		if err != nil {
@@ -112,7 +112,7 @@ func (b *bubble) start() {
 	b.net.Host("hub.example")
 	dial := b.net.Dialer(netip.MustParseAddr("50.9.9.9"), nil)
 	reads, sends := fetch.New(fetch.Options{Dial: dial}), fetch.NewSender(fetch.SenderOptions{Dial: dial})
-	asks := fetch.NewDoer(fetch.DoerOptions{Dial: dial})
+	passesLimit := fetch.NewDoer(fetch.DoerOptions{Dial: dial})
 	b.hub = &hub.Hub{
 		Store: st, Bus: event.NewBus(1), Log: log, Fetch: &hubhttp.Fetcher{Client: reads}, Notify: &hubhttp.Notifier{Sender: sends},
 		Verify: &hubhttp.Verifier{Sender: sends}, Ask: &hubhttp.Asker{Sender: sends}, Options: hub.Options{IsOwnURL: func(u string) bool { return hubhttp.IsOwnEndpoint(u, bubbleHub) }},
@@ -120,7 +120,7 @@ func (b *bubble) start() {
 	public := func() string { return bubbleHub }
 	b.follow = &upstream.Engine{
 		Store: st, Bus: b.hub.Bus, Log: log, PublicURL: public,
-		Ask: &hubhttp.UpstreamClient{Feeds: reads, HTTP: asks, PublicURL: public},
+		Ask: &hubhttp.UpstreamClient{Feeds: reads, HTTP: passesLimit, PublicURL: public},
 		// The tests of the engine check the default of 30 days; it would take long here.
 		Options: upstream.Options{Away: time.Hour, Silence: bubbleSilence},
 		Signal: func(ctx context.Context, s upstream.Signal) error {
@@ -155,7 +155,7 @@ func (b *bubble) start() {
 		cancel()
 		group.Wait()
 		reads.CloseIdle()
-		asks.CloseIdle()
+		passesLimit.CloseIdle()
 		sends.Close()
 		if err := st.Close(); err != nil {
 			b.t.Error(err)
@@ -163,14 +163,14 @@ func (b *bubble) start() {
 	})
 }
 
-// pass advances the simulated time.
-func (b *bubble) pass(d time.Duration) {
+// advance advances the simulated time.
+func (b *bubble) advance(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
 }
 
-// send posts a message to the program's endpoint and returns the answer.
-func (b *bubble) respond(message string) cnws.Result {
+// sendCNWS posts a message to the program's endpoint and returns the answer.
+func (b *bubble) sendCNWS(message string) cnws.Result {
 	b.t.Helper()
 	tr := &http.Transport{DialContext: b.net.Dial, DisableKeepAlives: true}
 	res, err := (&http.Client{Transport: tr}).Post(bubbleHub+"/cnws", "text/xml", strings.NewReader(cnwsHead+message+"</notification>"))
@@ -218,39 +218,39 @@ func (b *bubble) listed() bool {
 func TestUnreachableSubscriberIsRemovedAfterADay(t *testing.T) {
 	t.Parallel()
 	inBubble(t, false, func(t *testing.T, b *bubble) {
-		stop := b.other()
-		if r := b.respond(subscribeTo(bubbleFeed, bubbleOther)); !r.Status {
+		stop := b.startOther()
+		if r := b.sendCNWS(subscribeTo(bubbleFeed, bubbleOther)); !r.Status {
 			t.Fatalf("subscribe: %+v", r)
 		}
 		b.change("two")
-		b.pass(time.Second)
+		b.advance(time.Second)
 		if got := b.received(); len(got) != 2 || got[1].doc.Change == nil || got[1].doc.Change.Title != "two" {
 			t.Fatalf("received %+v", got)
 		}
 		stop()
 		b.change("three")
-		b.pass(time.Hour)
-		stop = b.other() // back in time
-		b.pass(90 * time.Minute)
+		b.advance(time.Hour)
+		stop = b.startOther() // back in time
+		b.advance(90 * time.Minute)
 		if got := b.received(); len(got) != 3 || got[2].doc.Change.Title != "three" || !b.listed() {
 			t.Fatalf("received %+v after its return", got)
 		}
 		stop()
 		dials := b.net.Dials()
 		b.change("four")
-		b.pass(24*time.Hour - time.Minute)
+		b.advance(24*time.Hour - time.Minute)
 		if !b.listed() {
 			t.Fatal("removed before a day was over")
 		}
-		b.pass(10 * time.Minute)
+		b.advance(10 * time.Minute)
 		if b.listed() {
 			t.Error("still on the list after the last try")
 		}
 		if n := b.net.Dials() - dials; n < 20 {
 			t.Errorf("tried %d times", n)
 		}
-		defer b.other()()
-		b.pass(time.Hour)
+		defer b.startOther()()
+		b.advance(time.Hour)
 		if n := len(b.received()); n != 3 {
 			t.Errorf("%d notifications", n)
 		}
@@ -260,34 +260,34 @@ func TestUnreachableSubscriberIsRemovedAfterADay(t *testing.T) {
 func TestUpstreamSubscriptionIsConfirmedAfterSilenceAndOutage(t *testing.T) {
 	t.Parallel()
 	inBubble(t, true, func(t *testing.T, b *bubble) {
-		stop := b.other()
+		stop := b.startOther()
 		defer func() { stop() }()
 		if _, err := b.follow.Add(t.Context(), upstream.Request{Feed: bubbleFeed, Via: upstream.CNWS, Hub: bubbleOther, For: "test"}); err != nil {
 			t.Fatal(err)
 		}
-		b.pass(time.Minute)
+		b.advance(time.Minute)
 		first := b.received()
 		if len(first) != 1 || first[0].doc.Subscribe == nil || first[0].doc.Subscribe.ResourceID != bubbleFeed {
 			t.Fatalf("received %+v", first)
 		}
-		b.pass(24 * time.Hour)
-		if r := b.respond(changeOf(bubbleFeed)); !r.Status {
+		b.advance(24 * time.Hour)
+		if r := b.sendCNWS(changeOf(bubbleFeed)); !r.Status {
 			t.Errorf("the change is not wanted: %+v", r)
 		}
 		spoke := time.Now()
-		b.pass(bubbleSilence - 10*time.Minute)
+		b.advance(bubbleSilence - 10*time.Minute)
 		if n := len(b.received()); n != 1 {
 			t.Fatalf("%d requests before the silence", n)
 		}
-		b.pass(time.Hour)
+		b.advance(time.Hour)
 		got := b.received()
 		if len(got) != 2 || got[1].doc.Subscribe == nil || got[1].at.Sub(spoke) < bubbleSilence-time.Minute {
 			t.Fatalf("received %+v after the silence", got)
 		}
 		b.stop()
-		b.pass(8 * time.Hour)
+		b.advance(8 * time.Hour)
 		b.start()
-		b.pass(10 * time.Minute)
+		b.advance(10 * time.Minute)
 		if got := b.received(); len(got) != 3 || got[2].doc.Subscribe == nil {
 			t.Errorf("received %+v after an outage of eight hours", got)
 		}

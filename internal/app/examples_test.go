@@ -115,7 +115,7 @@ func (x *exchanges) run(id string) {
 func (x *exchanges) arrives(id string) {
 	x.Helper()
 	e := x.take(id)
-	if err := x.like(e, time.After(maxWait)); err != nil {
+	if err := x.waitMatching(e, time.After(maxWait)); err != nil {
 		x.Fatalf("no request matches the example %s; others: %v", id, err)
 	}
 }
@@ -128,15 +128,15 @@ func (x *exchanges) notified(id string) {
 	var err error
 	for range 10 {
 		x.change()
-		if err = x.like(e, time.After(5*time.Second)); err == nil {
+		if err = x.waitMatching(e, time.After(5*time.Second)); err == nil {
 			return
 		}
 	}
 	x.Fatalf("no request matches the example %s; others: %v", id, err)
 }
 
-// like returns nil when a request like e arrives, or lists the other requests until end.
-func (x *exchanges) like(e docsui.Example, end <-chan time.Time) error {
+// waitMatching returns nil when a request like e arrives, or lists the other requests until end.
+func (x *exchanges) waitMatching(e docsui.Example, end <-chan time.Time) error {
 	var others []error
 	for {
 		select {
@@ -228,14 +228,14 @@ func TestDocumentedExchangesMatchTheServer(t *testing.T) {
 	} {
 		x.run(id)
 	}
-	x.keeps()
+	x.hostedExamples()
 	for id := range x.examples {
 		t.Errorf("the example %s was not tried", id)
 	}
 }
 
-// keeps runs the documented examples of hosted feeds.
-func (x *exchanges) keeps() {
+// hostedExamples runs the documented examples of hosted feeds.
+func (x *exchanges) hostedExamples() {
 	x.Helper()
 	x.place.User, x.place.Password = "alice", "correct horse battery"
 	admin := &client.Client{Base: x.admin}

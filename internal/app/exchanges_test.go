@@ -308,7 +308,7 @@ func (x *recorded) alike(what, want, got string) error {
 	pattern, at := "(?s)^", 0
 	for _, m := range placeholder.FindAllStringSubmatchIndex(want, -1) {
 		name := want[m[2]:m[3]]
-		pattern += anything(want[at:m[0]])
+		pattern += wildcardPattern(want[at:m[0]])
 		if _, ok := x.known[name]; ok {
 			pattern += regexp.QuoteMeta(x.filled(want[m[0]:m[1]]))
 		} else {
@@ -321,7 +321,7 @@ func (x *recorded) alike(what, want, got string) error {
 		}
 		at = m[1]
 	}
-	match := regexp.MustCompile(pattern + anything(want[at:]) + "$").FindStringSubmatch(got)
+	match := regexp.MustCompile(pattern + wildcardPattern(want[at:]) + "$").FindStringSubmatch(got)
 	if match == nil {
 		return fmt.Errorf("the %s is\n%s\nand not\n%s", what, got, x.filled(want))
 	}
@@ -331,7 +331,7 @@ func (x *recorded) alike(what, want, got string) error {
 	return nil
 }
 
-// anything returns a pattern in which … matches any text.
-func anything(s string) string {
+// wildcardPattern returns a pattern in which … matches any text.
+func wildcardPattern(s string) string {
 	return strings.ReplaceAll(regexp.QuoteMeta(s), "…", ".*?")
 }

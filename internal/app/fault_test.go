@@ -64,8 +64,8 @@ type protocolCall struct {
 	accepted, refused       string // expected in the answer's body
 }
 
-// agreeing is a callback that confirms every verification and ignores notifications.
-func agreeing(t *testing.T) (base string) {
+// confirmingCallback is a callback that confirms every verification and ignores notifications.
+func confirmingCallback(t *testing.T) (base string) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c := r.URL.Query().Get("hub.challenge"); c != "" {
 			io.WriteString(w, c)
@@ -191,7 +191,7 @@ func TestFullDiskIsReportedByEveryProtocolAndRecovers(t *testing.T) {
 	cfg := conf(t, dir)
 	cfg.Hub.PingInterval = time.Millisecond
 	r := start(t, cfg)
-	f, s, other := newFeed(t), newSubscriber(t), agreeing(t)
+	f, s, other := newFeed(t), newSubscriber(t), confirmingCallback(t)
 	feed := f.URL + "/rss.xml"
 	if code, body := post(t, r.base+"/rsscloud/pleaseNotify", s.form(feed, "yes")); code != 200 || !strings.Contains(body, `success="true"`) {
 		t.Fatalf("pleaseNotify: %d %s", code, body)
@@ -257,8 +257,8 @@ func edit(t *testing.T, dir, text string) {
 	}
 }
 
-// made returns a data folder that the program has used before.
-func made(t *testing.T) string {
+// usedFolder returns a data folder that the program has used before.
+func usedFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	a, err := app.Open(t.Context(), conf(t, dir), slog.New(slog.DiscardHandler))
@@ -328,7 +328,7 @@ func TestImpossibleStartFailsWithOneSentence(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir, args, want := prepare(t, made(t))
+			dir, args, want := prepare(t, usedFolder(t))
 			cmd := command(t, dir, args...)
 			var said bytes.Buffer
 			cmd.Stderr = &said
@@ -376,7 +376,7 @@ func TestDatabaseServerCrashesUnderLoad(t *testing.T) {
 	}
 	cfg.Hub.PingInterval, cfg.Hub.CallbackTimeout = time.Millisecond, 5*time.Second
 	r := start(t, cfg)
-	s, other := newSubscriber(t), agreeing(t)
+	s, other := newSubscriber(t), confirmingCallback(t)
 	var last sync.Map // by feed: the last acknowledged change was delivered
 	var mu sync.Mutex
 	var good, bad int

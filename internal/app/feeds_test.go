@@ -90,7 +90,7 @@ func TestSavedFeedIsDeliveredInTheSubscribedFormat(t *testing.T) {
 		t.Fatalf("pleaseNotify: %d %s", code, body)
 	}
 	cloud.wait(t, "the test call")
-	raw, json := newEar(t, nil), newEar(t, nil)
+	raw, json := newRecordingServer(t, nil), newRecordingServer(t, nil)
 	w.subscribe(t, public+"/alice/rss.xml", raw.URL, "hub.secret", "s")
 	w.subscribe(t, public+"/alice/feed.json", json.URL)
 	put("two")
@@ -279,11 +279,11 @@ func TestUnsentSaveIsNotifiedAfterStart(t *testing.T) {
 	if _, err := admin.SaveFeed(t.Context(), "alice", author.Public, "", []byte(rssOf("one"))); err != nil {
 		t.Fatal(err)
 	}
-	ear := newSubscriber(t)
-	if _, body := post(t, r.base+"/rsscloud/pleaseNotify", ear.form("http://hub.example/alice/rss.xml", "")); !strings.Contains(body, `success="true"`) {
+	recordingServer := newSubscriber(t)
+	if _, body := post(t, r.base+"/rsscloud/pleaseNotify", recordingServer.form("http://hub.example/alice/rss.xml", "")); !strings.Contains(body, `success="true"`) {
 		t.Fatal(body)
 	}
-	ear.wait(t, "the test call")
+	recordingServer.wait(t, "the test call")
 	if err := r.stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +300,7 @@ func TestUnsentSaveIsNotifiedAfterStart(t *testing.T) {
 		t.Fatal(err, cerr)
 	}
 	start(t, cfg)
-	if got := ear.wait(t, "the notification of the version"); got != "http://hub.example/alice/rss.xml" {
+	if got := recordingServer.wait(t, "the notification of the version"); got != "http://hub.example/alice/rss.xml" {
 		t.Errorf("received %s", got)
 	}
 }
@@ -366,7 +366,7 @@ func TestSavedFeedContainsCloudElement(t *testing.T) {
 		t.Errorf("before anything was saved: %v", err)
 	}
 	save("one")
-	follower := newEar(t, nil)
+	follower := newRecordingServer(t, nil)
 	w.subscribe(t, public+"/alice/rss.xml", follower.URL)
 	if f := add(true); !f.AddCloud || f.Warning != "" || f.Version != 2 {
 		t.Errorf("switched on: %+v", f)

@@ -235,7 +235,7 @@ func cnwsNotificationAsPrinted(g *guide) {
 	is(g, "status", code, http.StatusOK)
 	is(g, "nobody here wants it", got.Status, false)
 
-	publisher := cnwsEar(g.T, nil)
+	publisher := newCNWSServer(g.T, nil)
 	feed := g.w.put("/news/rss.xml", rssWith("one"))
 	g.w.relay(g.T, client.RelayRequest{Feed: feed, Via: "cnws", Hub: publisher.URL})
 	publisher.await(g.T, "POST", 1)
@@ -281,12 +281,12 @@ func (g *guide) cnwsAnswers(want cnws.Result) {
 // A subscriber with the answer of the example stays subscribed.
 func cnwsNotificationAnswerAsPrinted(g *guide) {
 	g.cnwsAnswers(cnws.Result{Status: true})
-	e := newEar(g.T, func(w http.ResponseWriter, _ arrived, _ int) {
+	e := newRecordingServer(g.T, func(w http.ResponseWriter, _ arrived, _ int) {
 		w.Header().Set("Content-Type", "text/xml")
 		_, _ = io.WriteString(w, g.doc)
 	})
 	feed := g.w.put("/answered/rss.xml", rssWith("one"))
-	if code, got := g.w.respond(g.T, subscribeTo(feed, e.URL)); code != http.StatusOK || !got.Status {
+	if code, got := g.w.sendCNWS(g.T, subscribeTo(feed, e.URL)); code != http.StatusOK || !got.Status {
 		g.Fatalf("subscribe: %d %+v", code, got)
 	}
 	for i, title := range []string{"two", "three"} {
@@ -297,7 +297,7 @@ func cnwsNotificationAnswerAsPrinted(g *guide) {
 }
 
 func cnwsSubscribeAsPrinted(g *guide) {
-	e := cnwsEar(g.T, nil)
+	e := newCNWSServer(g.T, nil)
 	feed := g.w.put("/subscribed/rss.xml", rssWith("one"))
 	_, got := g.cnwsPost(strings.NewReplacer("http://news.bbc.co.uk/", feed, "http://test.server.com:8888/", e.URL+"/").Replace(g.doc))
 	is(g, "the answer", got.Status, true)
@@ -364,8 +364,8 @@ func pingByGetAsPrinted(g *guide) {
 	if code, body := get(g.T, g.w.base+u.Path+"?name=x&url=nonsense"); code == http.StatusOK || !strings.Contains(body, "<html") {
 		g.Errorf("one that fails: %d %s", code, body)
 	}
-	made, err := weblogs.PingURL("http://rpc.weblogs.com/pingSiteForm?name={0}&url={1}", weblogs.Ping{Name: "The RSS Blog", URL: "http://www.kbcafe.com/rss"})
-	q, err2 := url.Parse(made)
+	usedFolder, err := weblogs.PingURL("http://rpc.weblogs.com/pingSiteForm?name={0}&url={1}", weblogs.Ping{Name: "The RSS Blog", URL: "http://www.kbcafe.com/rss"})
+	q, err2 := url.Parse(usedFolder)
 	if err != nil || err2 != nil {
 		g.Fatal(err, err2)
 	}
@@ -433,9 +433,9 @@ func targetsAsPrinted(g *guide) {
 				g.Errorf("%s: %v", text, err)
 			}
 		}
-		made, err := weblogs.PingURL(f[2], weblogs.Ping{Name: "The RSS Blog", URL: "http://www.kbcafe.com/rss"})
-		if err != nil || strings.ContainsAny(made, "{}") {
-			g.Errorf("%s becomes %q: %v", f[2], made, err)
+		usedFolder, err := weblogs.PingURL(f[2], weblogs.Ping{Name: "The RSS Blog", URL: "http://www.kbcafe.com/rss"})
+		if err != nil || strings.ContainsAny(usedFolder, "{}") {
+			g.Errorf("%s becomes %q: %v", f[2], usedFolder, err)
 		}
 	}
 }

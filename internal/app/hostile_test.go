@@ -141,8 +141,8 @@ func TestEndlessRequestHeadIsCutOff(t *testing.T) {
 	}
 }
 
-// nothing checks that no state was stored.
-func (r *running) nothing(t *testing.T) {
+// wantNoState checks that no state was stored.
+func (r *running) wantNoState(t *testing.T) {
 	t.Helper()
 	st := r.app.Hub().Store
 	counts, err := st.Counts(t.Context(), time.Now())
@@ -280,7 +280,7 @@ func TestHostileProtocolRequestsAreRejectedWithoutStoredState(t *testing.T) {
 			t.Errorf("%s: answered %.300q", name, got)
 		}
 	}
-	r.nothing(t)
+	r.wantNoState(t)
 }
 
 func manyTopics(n int) string {
@@ -311,7 +311,7 @@ func TestOwnEndpointsAreRejectedAsCallbacks(t *testing.T) {
 			}
 		}
 	}
-	r.nothing(t)
+	r.wantNoState(t)
 }
 
 // TestPrivateNetworkTopicIsRefusedWithReason subscribes to topics on refused networks.
@@ -341,7 +341,7 @@ func TestPrivateNetworkTopicIsRefusedWithReason(t *testing.T) {
 		t.Errorf("more requests: %v", <-asked)
 	}
 	wait(t, "all is decided", func() bool { n, err := r.app.Hub().Store.Intents(t.Context()); return err == nil && n == 0 })
-	r.nothing(t)
+	r.wantNoState(t)
 }
 
 // TestEndlessBodiesAreCutOff sends each endpoint a body of which only one byte arrives.
@@ -375,7 +375,7 @@ func TestEndlessBodiesAreCutOff(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	r.nothing(t)
+	r.wantNoState(t)
 }
 
 // TestRequestFloodForOneHostIsRateLimited has 10,000 clients name one victim as their callback,

@@ -219,9 +219,9 @@ func TestHourlySweepRunsOnceForAllNodes(t *testing.T) {
 	}
 }
 
-// later runs a hub on the database with a clock that is ahead, so that leases of a killed node
-// have expired.
-func later(t *testing.T, database string, by time.Duration) *hub.Hub {
+// hubWithLaterClock runs a hub on the database with a clock that is ahead, so that leases of a
+// killed node have expired.
+func hubWithLaterClock(t *testing.T, database string, by time.Duration) *hub.Hub {
 	t.Helper()
 	st, err := store.Open(t.Context(), store.Options{DatabaseURL: database})
 	if err != nil {
@@ -277,7 +277,7 @@ func TestNodeVerifiesSubscriptionOfKilledNode(t *testing.T) {
 	<-asked
 	first.kill()
 	agree.Store(true)
-	second := later(t, database, 2*time.Minute)
+	second := hubWithLaterClock(t, database, 2*time.Minute)
 	wait(t, "the other node decides it", func() bool {
 		s, err := second.Store.Subscription(t.Context(), hub.Key{TopicID: hub.TopicID(topic), ID: hub.SubscriptionID(hub.WebSub, s.URL+"/cb")})
 		return err == nil && s.Secret == "x"

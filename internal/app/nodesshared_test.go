@@ -233,8 +233,8 @@ func ratedHubs(t *testing.T, n int, open func() store.Store) []*hub.Hub {
 	return hubs
 }
 
-// asks reports whether a request passed the rate limit.
-func asks(t *testing.T, h *hub.Hub, from string) bool {
+// passesLimit reports whether a request passed the rate limit.
+func passesLimit(t *testing.T, h *hub.Hub, from string) bool {
 	t.Helper()
 	_, err := h.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: "http://subscriber.example/", Feeds: []string{"no address"}, Source: netip.MustParseAddr(from)})
 	return fault.CodeOf(err) != fault.TooMany
@@ -247,10 +247,10 @@ func TestNodesShareRateLimit(t *testing.T) {
 	stores := map[string]func(t *testing.T) func() store.Store{
 		"PostgreSQL": func(t *testing.T) func() store.Store {
 			database := storetest.Postgres(t)
-			return func() store.Store { return opened(t, store.Options{DatabaseURL: database}) }
+			return func() store.Store { return openStore(t, store.Options{DatabaseURL: database}) }
 		},
 		"SQLite": func(t *testing.T) func() store.Store { // a folder belongs to one process: two hubs in it
-			st := opened(t, store.Options{Dir: t.TempDir()})
+			st := openStore(t, store.Options{Dir: t.TempDir()})
 			return func() store.Store { return st }
 		},
 	}
@@ -259,7 +259,7 @@ func TestNodesShareRateLimit(t *testing.T) {
 			t.Parallel()
 			hubs := ratedHubs(t, 2, open(t))
 			first := 0
-			for asks(t, hubs[0], "198.51.100.1") {
+			for passesLimit(t, hubs[0], "198.51.100.1") {
 				first++
 			}
 			if first != 500 {
@@ -267,7 +267,7 @@ func TestNodesShareRateLimit(t *testing.T) {
 			}
 			second := 0
 			wait(t, "the second node knows", func() bool {
-				if !asks(t, hubs[1], "198.51.100.99") {
+				if !passesLimit(t, hubs[1], "198.51.100.99") {
 					return true
 				}
 				second++
@@ -276,14 +276,14 @@ func TestNodesShareRateLimit(t *testing.T) {
 			if second > 400 {
 				t.Errorf("the second node let through %d more", second)
 			}
-			if !asks(t, hubs[1], "203.0.113.1") {
+			if !passesLimit(t, hubs[1], "203.0.113.1") {
 				t.Error("another network is refused")
 			}
 		})
 	}
 }
 
-func opened(t *testing.T, o store.Options) store.Store {
+func openStore(t *testing.T, o store.Options) store.Store {
 	t.Helper()
 	st, err := store.Open(t.Context(), o)
 	if err != nil {
@@ -293,8 +293,8 @@ func opened(t *testing.T, o store.Options) store.Store {
 	return st
 }
 
-// browser signs in at a node and returns a function that tests its cookie at any node.
-func browser(t *testing.T, base string) func(base string) bool {
+// signedInBrowser signs in at a node and returns a function that tests its cookie at any node.
+func signedInBrowser(t *testing.T, base string) func(base string) bool {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -365,7 +365,7 @@ func TestSignOutOnOneNodeAppliesToTheOther(t *testing.T) {
 	}
 	byToken := func(base string) bool { return reads(base, token.Token) }
 	both("a token that was just made", true, byToken)
-	signedIn := browser(t, a.base)
+	signedIn := signedInBrowser(t, a.base)
 	both("a session", true, signedIn)
 
 	if _, err := atA.DisableUser(t.Context(), "alice", true); err != nil {
@@ -377,7 +377,7 @@ func TestSignOutOnOneNodeAppliesToTheOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	both("the token of a user who is not disabled any more", true, byToken)
-	signedIn = browser(t, b.base)
+	signedIn = signedInBrowser(t, b.base)
 	both("another session", true, signedIn)
 	if _, err := atA.SetPassword(t.Context(), "alice", alicePassword+"!"); err != nil {
 		t.Fatal(err)

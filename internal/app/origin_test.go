@@ -158,9 +158,9 @@ func TestPingUnderAnyNameNotifiesSubscribersOfAllNames(t *testing.T) {
 	w.saved(admin, "one")
 	names := []string{w.base + "/alice/rss.xml", w.byName("localhost", "/alice/rss.xml")}
 	var clouds []*subscriber
-	var ears []*ear
+	var ears []*recordingServer
 	for _, topic := range names {
-		s, e := newSubscriber(t), newEar(t, nil)
+		s, e := newSubscriber(t), newRecordingServer(t, nil)
 		if code, body := post(t, w.base+"/rsscloud/pleaseNotify", s.form(topic, "")); code != http.StatusOK || !strings.Contains(body, `success="true"`) {
 			t.Fatalf("pleaseNotify: %d %s", code, body)
 		}

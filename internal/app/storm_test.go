@@ -238,14 +238,14 @@ func TestFailingCallbacksDoNotDelayOthers(t *testing.T) {
 	}
 	wait(t, "the dead count as failing, and some of the silent", func() bool {
 		failing := p.failing()
-		return dead.among(failing) == each && mute.among(failing) > 0
+		return dead.countIn(failing) == each && mute.countIn(failing) > 0
 	})
 	failing := p.failing()
-	if n := c.among(failing); n > 0 {
+	if n := c.countIn(failing); n > 0 {
 		t.Errorf("%d working callbacks count as failing", n)
 	}
 	t.Logf("goroutines: %.0f before, at most %.0f; memory at most %.0f MiB; %d dead and %d silent ones count as failing",
-		quiet, busiest, memory/(1<<20), dead.among(failing), mute.among(failing))
+		quiet, busiest, memory/(1<<20), dead.countIn(failing), mute.countIn(failing))
 	if busiest > 3000 || memory > 256<<20 {
 		t.Errorf("%.0f goroutines and %.0f MiB are too many", busiest, memory/(1<<20))
 	}
@@ -281,8 +281,8 @@ func (r *running) failing() (callbacks []string) {
 	}
 }
 
-// among counts the callbacks that belong to c.
-func (c *manyCallbacks) among(callbacks []string) (n int) {
+// countIn counts the callbacks that belong to c.
+func (c *manyCallbacks) countIn(callbacks []string) (n int) {
 	for _, callback := range callbacks {
 		for _, base := range c.bases {
 			if strings.HasPrefix(callback, base+"/") {

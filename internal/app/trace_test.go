@@ -300,9 +300,9 @@ func TestSaveIsRootSpanAndPrivateFeedIsNotTraced(t *testing.T) {
 	r.addAlice()
 	public := strings.Replace(r.base, "127.0.0.1", "localhost", 1)
 	parents := make(chan string, 10)
-	ear := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { parents <- r.Header.Get("Traceparent") }))
-	defer ear.Close()
-	many := &manyCallbacks{bases: []string{ear.URL}}
+	recordingServer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { parents <- r.Header.Get("Traceparent") }))
+	defer recordingServer.Close()
+	many := &manyCallbacks{bases: []string{recordingServer.URL}}
 	many.follow(t, r, public+"/alice/rss.xml", 1)
 	file := filepath.Join(t.TempDir(), "rss.xml")
 	for _, name := range []string{"private/rss.xml", "rss.xml"} {

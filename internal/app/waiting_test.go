@@ -34,8 +34,8 @@ func node(t *testing.T, database string, log *lockedBuffer) *process {
 	return p
 }
 
-// waits checks the answers of a node that waits for its database.
-func (p *process) waits(log *lockedBuffer, reason string) {
+// wantWaiting checks the answers of a node that waits for its database.
+func (p *process) wantWaiting(log *lockedBuffer, reason string) {
 	p.t.Helper()
 	t := p.t
 	wait(t, "it logs that it waits", func() bool { return strings.Contains(log.String(), "waiting for the database") })
@@ -69,8 +69,8 @@ func (p *process) waits(log *lockedBuffer, reason string) {
 	}
 }
 
-// works checks that a node is ready and that it logged its wait.
-func (p *process) works(log *lockedBuffer) {
+// wantReady checks that a node is ready and that it logged its wait.
+func (p *process) wantReady(log *lockedBuffer) {
 	p.t.Helper()
 	wait(p.t, "it is ready", func() bool { code, _ := tryGet(p.base + "/readyz"); return code == http.StatusOK })
 	if code, body := get(p.t, p.admin+"/v1/status"); code != http.StatusOK {
@@ -84,8 +84,8 @@ func (p *process) works(log *lockedBuffer) {
 	}
 }
 
-// ends checks that SIGTERM stops a node with status 0.
-func (p *process) ends() {
+// wantCleanExit checks that SIGTERM stops a node with status 0.
+func (p *process) wantCleanExit() {
 	p.t.Helper()
 	p.signal(syscall.SIGTERM)
 	if code := p.exit(); code != 0 {
@@ -113,16 +113,16 @@ func TestServerStartsBeforeItsDatabase(t *testing.T) {
 	cluster.Halt()
 	var logs [3]lockedBuffer
 	a, b, stopped := node(t, withPassword(database), &logs[0]), node(t, withPassword(database), &logs[1]), node(t, withPassword(database), &logs[2])
-	a.waits(&logs[0], "connection refused")
-	b.waits(&logs[1], "connection refused")
-	stopped.waits(&logs[2], "connection refused")
-	stopped.ends()
+	a.wantWaiting(&logs[0], "connection refused")
+	b.wantWaiting(&logs[1], "connection refused")
+	stopped.wantWaiting(&logs[2], "connection refused")
+	stopped.wantCleanExit()
 	if err := cluster.Start(); err != nil {
 		t.Fatal(err)
 	}
 	// Both create the tables at the same moment.
-	a.works(&logs[0])
-	b.works(&logs[1])
+	a.wantReady(&logs[0])
+	b.wantReady(&logs[1])
 	f, s := newFeed(t), newSubscriber(t)
 	if code, body := post(t, a.base+"/rsscloud/pleaseNotify", s.form(f.URL+"/rss.xml", "yes")); code != 200 || !strings.Contains(body, `success="true"`) {
 		t.Errorf("pleaseNotify: %d %s", code, body)
@@ -130,8 +130,8 @@ func TestServerStartsBeforeItsDatabase(t *testing.T) {
 	if !accepted(b.base, f.URL+"/rss.xml") {
 		t.Error("the other node does not take a ping")
 	}
-	a.ends()
-	b.ends()
+	a.wantCleanExit()
+	b.wantCleanExit()
 }
 
 func TestServerWaitsForMigratingNode(t *testing.T) {
@@ -155,12 +155,12 @@ func TestServerWaitsForMigratingNode(t *testing.T) {
 	storetest.Execute(t, database, "BEGIN; LOCK TABLE goose_db_version IN ACCESS EXCLUSIVE MODE; PREPARE TRANSACTION 'migration'")
 	var log, stopped lockedBuffer
 	p, q := node(t, withPassword(database), &log), node(t, withPassword(database), &stopped)
-	p.waits(&log, "another node brings its tables up to date")
-	q.waits(&stopped, "another node brings its tables up to date")
-	q.ends()
+	p.wantWaiting(&log, "another node brings its tables up to date")
+	q.wantWaiting(&stopped, "another node brings its tables up to date")
+	q.wantCleanExit()
 	storetest.Execute(t, database, "COMMIT PREPARED 'migration'")
-	p.works(&log)
-	p.ends()
+	p.wantReady(&log)
+	p.wantCleanExit()
 }
 
 // stalling is a proxy to a database that forwards nothing until it is opened.
@@ -215,12 +215,12 @@ func TestServerWaitsForStalledDatabase(t *testing.T) {
 	s, through := newStalling(t, storetest.Postgres(t))
 	var log, stopped lockedBuffer
 	p, q := node(t, through, &log), node(t, through, &stopped)
-	p.waits(&log, "it does not answer")
-	q.waits(&stopped, "it does not answer")
-	q.ends()
+	p.wantWaiting(&log, "it does not answer")
+	q.wantWaiting(&stopped, "it does not answer")
+	q.wantCleanExit()
 	close(s.open)
-	p.works(&log)
-	p.ends()
+	p.wantReady(&log)
+	p.wantCleanExit()
 }
 
 func TestInvalidDatabaseURLStopsTheServer(t *testing.T) {

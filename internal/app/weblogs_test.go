@@ -131,7 +131,7 @@ func TestSitePingFindsItsFeed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, s, e := newWebSubHub(t, nil), newSubscriber(t), newEar(t, nil)
+			w, s, e := newWebSubHub(t, nil), newSubscriber(t), newRecordingServer(t, nil)
 			body := func(title string) page {
 				return page{header: []string{"Content-Type", "application/rss+xml"}, body: "<rss version='2.0'><channel><title>" + title + "</title><link>" + c.link + "</link></channel></rss>"}
 			}
@@ -166,7 +166,7 @@ func TestPingsOfEveryProtocolAreListed(t *testing.T) {
 			t.Fatalf("pleaseNotify: %d %s", code, body)
 		}
 	}
-	publisher, other := cnwsEar(t, nil), start(t, conf(t, t.TempDir()))
+	publisher, other := newCNWSServer(t, nil), start(t, conf(t, t.TempDir()))
 	w.relay(t, client.RelayRequest{Feed: feeds["cnws"], Via: "cnws", Hub: publisher.URL})
 	w.relay(t, client.RelayRequest{Feed: feeds["relay"], Via: "websub", Hub: other.base + "/hub"})
 	wait(t, "the other hub has it", func() bool {
@@ -189,7 +189,7 @@ func TestPingsOfEveryProtocolAreListed(t *testing.T) {
 		case "pingsite":
 			get(t, w.base+"/pingSiteForm?name=x&url="+url.QueryEscape(feed))
 		case "cnws":
-			if _, got := w.respond(t, changeOf(feed)); !got.Status {
+			if _, got := w.sendCNWS(t, changeOf(feed)); !got.Status {
 				t.Error("the change is not wanted")
 			}
 		case "relay":

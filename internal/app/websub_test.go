@@ -85,8 +85,8 @@ func (s *site) count(path string) int {
 	return s.reads[path]
 }
 
-// ear records every request completely. It confirms everything unless answer is set.
-type ear struct {
+// recordingServer records every request completely. It confirms everything unless answer is set.
+type recordingServer struct {
 	*httptest.Server
 
 	mu     sync.Mutex
@@ -94,15 +94,15 @@ type ear struct {
 	answer func(w http.ResponseWriter, r arrived, n int) // n counts the requests with this method from 1
 }
 
-func newEar(t *testing.T, answer func(w http.ResponseWriter, r arrived, n int)) *ear {
+func newRecordingServer(t *testing.T, answer func(w http.ResponseWriter, r arrived, n int)) *recordingServer {
 	t.Helper()
-	e := &ear{answer: answer}
+	e := &recordingServer{answer: answer}
 	e.Server = httptest.NewServer(e)
 	t.Cleanup(e.Close)
 	return e
 }
 
-func (e *ear) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (e *recordingServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // the sender is gone
@@ -118,34 +118,34 @@ func (e *ear) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	e.mu.Unlock()
 	if answer == nil {
-		yes(w, a, n)
+		confirm(w, a, n)
 		return
 	}
 	answer(w, a, n)
 }
 
-// yes is the answer of a subscriber that confirms everything.
-func yes(w http.ResponseWriter, r arrived, _ int) {
+// confirm is the answer of a subscriber that confirms everything.
+func confirm(w http.ResponseWriter, r arrived, _ int) {
 	if all := r.URL.Query()["hub.challenge"]; len(all) > 0 {
 		_, _ = io.WriteString(w, all[len(all)-1])
 	}
 }
 
-func (e *ear) answers(f func(w http.ResponseWriter, r arrived, n int)) {
+func (e *recordingServer) answers(f func(w http.ResponseWriter, r arrived, n int)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.answer = f
 }
 
 // got returns the requests with a method, in order.
-func (e *ear) got(method string) []arrived {
+func (e *recordingServer) got(method string) []arrived {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(e.came), func(a arrived) bool { return a.Method != method })
 }
 
 // await returns the requests with a method when there are n of them.
-func (e *ear) await(t *testing.T, method string, n int) []arrived {
+func (e *recordingServer) await(t *testing.T, method string, n int) []arrived {
 	t.Helper()
 	wait(t, fmt.Sprintf("%d times %s", n, method), func() bool { return len(e.got(method)) >= n })
 	return e.got(method)
@@ -258,7 +258,7 @@ func (w *websubHub) same(t *testing.T, d arrived, topic, contentType, body strin
 
 func TestHub100TypicalSubscription(t *testing.T) {
 	t.Parallel()
-	w, e := newWebSubHub(t, nil), newEar(t, nil)
+	w, e := newWebSubHub(t, nil), newRecordingServer(t, nil)
 	const kind = "text/html; charset=UTF-8"
 	topic := w.put("/blog", page{header: []string{"Content-Type", kind}, body: "<!doctype html><p>one"})
 	w.subscribe(t, topic, e.URL+"/cb")
@@ -285,7 +285,7 @@ func TestHub101SubscriptionWithSecret(t *testing.T) {
 	w := newWebSubHub(t, nil)
 	topic := w.text("/blog", "one")
 	for _, secret := range []string{"s", "grün &=%2B+;\n", strings.Repeat("x", 199)} {
-		e := newEar(t, nil)
+		e := newRecordingServer(t, nil)
 		w.subscribe(t, topic, e.URL+"/cb", "hub.secret", secret)
 		w.text("/blog", "of "+secret)
 		w.publish(t, topic)
@@ -300,7 +300,7 @@ func TestHub101SubscriptionWithSecret(t *testing.T) {
 
 func TestHub102UnknownParametersAreIgnored(t *testing.T) {
 	t.Parallel()
-	w, e := newWebSubHub(t, nil), newEar(t, nil)
+	w, e := newWebSubHub(t, nil), newRecordingServer(t, nil)
 	topic := w.text("/blog", "one")
 	w.subscribe(t, topic, e.URL+"/cb", "foo", "bar", "hub.verify", "async", "hub.verify_token", "x", "hub.foo", "", "Hub.Mode", "denied", "foo", "again")
 	for _, name := range []string{"foo", "hub.verify", "hub.verify_token", "hub.foo"} {
@@ -314,7 +314,7 @@ func TestHub102UnknownParametersAreIgnored(t *testing.T) {
 
 func TestHub103SubscriptionIsRenewed(t *testing.T) {
 	t.Parallel()
-	w, e := newWebSubHub(t, nil), newEar(t, nil)
+	w, e := newWebSubHub(t, nil), newRecordingServer(t, nil)
 	topic := w.text("/blog", "0")
 	first := w.subscribe(t, topic, e.URL+"/cb", "hub.secret", "old", "hub.lease_seconds", "600")
 	e.answers(func(w http.ResponseWriter, r arrived, _ int) {
@@ -353,7 +353,7 @@ func TestHub103SubscriptionIsRenewed(t *testing.T) {
 
 func TestHub104SubscriptionEnds(t *testing.T) {
 	t.Parallel()
-	w, e, other := newWebSubHub(t, nil), newEar(t, nil), newEar(t, nil)
+	w, e, other := newWebSubHub(t, nil), newRecordingServer(t, nil), newRecordingServer(t, nil)
 	topic := w.text("/blog", "one")
 	w.subscribe(t, topic, e.URL+"/cb?id=1")
 	w.subscribe(t, topic, e.URL+"/cb?id=2")
@@ -396,7 +396,7 @@ func TestHub105And106ContentIsDeliveredUnchanged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := newEar(t, nil)
+			e := newRecordingServer(t, nil)
 			p := page{body: c.body}
 			if c.kind != "" {
 				p.header = []string{"Content-Type", c.kind}

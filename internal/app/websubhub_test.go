@@ -21,9 +21,9 @@ import (
 
 func TestOnlyTheExactChallengeConfirms(t *testing.T) {
 	t.Parallel()
-	w, other := newWebSubHub(t, nil), newEar(t, nil)
+	w, other := newWebSubHub(t, nil), newRecordingServer(t, nil)
 	topic := w.text("/blog", "one")
-	elsewhere := newEar(t, nil)
+	elsewhere := newRecordingServer(t, nil)
 	answers := map[string]func(w http.ResponseWriter, challenge string){
 		"404":                     func(w http.ResponseWriter, _ string) { w.WriteHeader(http.StatusNotFound) },
 		"404 with the challenge":  func(w http.ResponseWriter, c string) { w.WriteHeader(http.StatusNotFound); _, _ = io.WriteString(w, c) },
@@ -41,9 +41,9 @@ func TestOnlyTheExactChallengeConfirms(t *testing.T) {
 			_, _ = io.WriteString(w, c)
 		},
 	}
-	list := map[string]*ear{}
+	list := map[string]*recordingServer{}
 	for name, answer := range answers {
-		e := newEar(t, func(w http.ResponseWriter, r arrived, _ int) { answer(w, r.URL.Query().Get("hub.challenge")) })
+		e := newRecordingServer(t, func(w http.ResponseWriter, r arrived, _ int) { answer(w, r.URL.Query().Get("hub.challenge")) })
 		w.accepts(t, "subscribe", topic, e.URL+"/cb")
 		list[name] = e
 	}
@@ -69,9 +69,9 @@ func TestAny2xxStatusConfirms(t *testing.T) {
 	w := newWebSubHub(t, nil)
 	topic := w.text("/blog", "one")
 	for _, status := range []int{200, 201, 202, 203, 299} {
-		e := newEar(t, func(w http.ResponseWriter, r arrived, n int) {
+		e := newRecordingServer(t, func(w http.ResponseWriter, r arrived, n int) {
 			w.WriteHeader(status)
-			yes(w, r, n)
+			confirm(w, r, n)
 		})
 		w.subscribe(t, topic, e.URL+"/cb")
 	}
@@ -83,7 +83,7 @@ func TestUndeliverableTopicIsDenied(t *testing.T) {
 	w.put("/gone", page{status: http.StatusGone})
 	w.text("/large", strings.Repeat("x", 1001))
 	for path, reason := range map[string]string{"/missing?a=1&b=2": "404", "/gone": "410", "/large": "1,001"} {
-		e := newEar(t, nil)
+		e := newRecordingServer(t, nil)
 		w.accepts(t, "subscribe", w.URL+path, e.URL+"/cb?hub.mode=mine&x=%2F")
 		w.decided(t)
 		asked := e.got("GET")
@@ -102,7 +102,7 @@ func TestUndeliverableTopicIsDenied(t *testing.T) {
 func TestLargeContentIsRefusedOrSentWithoutContent(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"reject", "without-content"} {
-		w, e := newWebSubHub(t, func(c *config.Config) { c.WebSub.MaxContent, c.WebSub.LargeTopics = 1000, how }), newEar(t, nil)
+		w, e := newWebSubHub(t, func(c *config.Config) { c.WebSub.MaxContent, c.WebSub.LargeTopics = 1000, how }), newRecordingServer(t, nil)
 		topic := w.text("/blog", "small")
 		w.subscribe(t, topic, e.URL+"/cb", "hub.secret", "s")
 		w.text("/blog", strings.Repeat("x", 1001))
@@ -125,7 +125,7 @@ func TestCallbackURLIsUsedByteForByte(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	topic := w.text("/blog", "one")
-	e := newEar(t, nil)
+	e := newRecordingServer(t, nil)
 	paths := []string{
 		"", "/", "?x=1", "/cb", "/Path/CASE", "/a%2fb%2Fc", "/%7Euser/~user", "/a;b=1|c,d", "/a//b/../c/.", "//two", "/p?", "/p?a=1&", "/p??&&",
 		"/p?hub.mode=mine&hub.topic=mine&hub.challenge=mine&hub.lease_seconds=1", "/p?q=a+b%20c&q=%41;x|y", "/ü?ü=%C3%BC", "/p?x=\"'<>^`{}", "/p?u=http://x/?y=z",
@@ -186,7 +186,7 @@ func TestNotificationNamesTopicAsSubscribed(t *testing.T) {
 		"?ü":                               "?%C3%BC",
 		"?u=http://127.0.0.1/,rel=\"hub\"": "?u=http://127.0.0.1/,rel=%22hub%22",
 	} {
-		e := newEar(t, nil)
+		e := newRecordingServer(t, nil)
 		w.text("/blog", "one")
 		w.subscribe(t, w.URL+"/blog"+query, e.URL+"/cb")
 		if got := e.await(t, "GET", 1)[0].URL.Query().Get("hub.topic"); got != w.URL+"/blog"+query {
@@ -203,7 +203,7 @@ func TestNotificationNamesTopicAsSubscribed(t *testing.T) {
 func TestMovedTopicKeepsItsSubscriptions(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{301, 302, 307, 308} {
-		w, e := newWebSubHub(t, nil), newEar(t, nil)
+		w, e := newWebSubHub(t, nil), newRecordingServer(t, nil)
 		topic := w.text("/old", "one")
 		w.subscribe(t, topic, e.URL+"/cb")
 		w.put("/old", page{status: status, header: []string{"Location", "/new"}})
@@ -220,7 +220,7 @@ func TestMovedTopicKeepsItsSubscriptions(t *testing.T) {
 // TestTestFeedIsPublished follows the test feed as a WebSub subscriber does.
 func TestTestFeedIsPublished(t *testing.T) {
 	t.Parallel()
-	w, e := newWebSubHub(t, nil), newEar(t, nil)
+	w, e := newWebSubHub(t, nil), newRecordingServer(t, nil)
 	for _, method := range []string{"GET", "HEAD"} {
 		r, err := http.NewRequestWithContext(t.Context(), method, w.base+"/test/rss.xml", nil)
 		if err != nil {
@@ -249,7 +249,7 @@ func TestTestFeedIsPublished(t *testing.T) {
 
 func TestLeaseIsClampedAndReported(t *testing.T) {
 	t.Parallel()
-	w, e := newWebSubHub(t, nil), newEar(t, nil)
+	w, e := newWebSubHub(t, nil), newRecordingServer(t, nil)
 	topic := w.text("/blog", "one")
 	for i, c := range [][2]string{{"1", "300"}, {"300", "300"}, {"86400", "86400"}, {"864001", "864000"}, {"99999999", "864000"}, {"99999999999999999999", "864000"}, {"", "864000"}} {
 		s := w.subscribe(t, topic, e.URL+"/cb", "hub.lease_seconds", c[0])
@@ -267,19 +267,19 @@ func TestLeaseIsClampedAndReported(t *testing.T) {
 func TestSubscriberStatusDecidesDelivery(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
-	w, elsewhere := newWebSubHub(t, nil), newEar(t, nil)
+	w, elsewhere := newWebSubHub(t, nil), newRecordingServer(t, nil)
 	topic := w.text("/blog", "one")
 	// at answers deliveries with f; all other requests are verifications.
-	at := func(f func(w http.ResponseWriter, n int)) *ear {
-		return newEar(t, func(w http.ResponseWriter, r arrived, n int) {
+	at := func(f func(w http.ResponseWriter, n int)) *recordingServer {
+		return newRecordingServer(t, func(w http.ResponseWriter, r arrived, n int) {
 			if r.Method == http.MethodGet {
-				yes(w, r, n)
+				confirm(w, r, n)
 				return
 			}
 			f(w, n)
 		})
 	}
-	list := map[string]*ear{
+	list := map[string]*recordingServer{
 		"500 three times": at(func(w http.ResponseWriter, n int) { w.WriteHeader(map[bool]int{true: 500, false: 200}[n <= 3]) }),
 		"a redirect": at(func(w http.ResponseWriter, n int) {
 			w.Header().Set("Location", elsewhere.URL+"/cb")
@@ -324,7 +324,7 @@ func TestSubscriberStatusDecidesDelivery(t *testing.T) {
 
 func TestManyTopicsInOnePublishRequest(t *testing.T) {
 	t.Parallel()
-	w, e := newWebSubHub(t, nil), newEar(t, nil)
+	w, e := newWebSubHub(t, nil), newRecordingServer(t, nil)
 	form := url.Values{"hub.mode": {"publish"}, "foo": {"bar"}}
 	for i := range 20 {
 		topic := w.text(fmt.Sprintf("/%d", i), "one")
@@ -358,7 +358,7 @@ func TestManyTopicsInOnePublishRequest(t *testing.T) {
 func TestOperatorRestrictsTopics(t *testing.T) {
 	t.Parallel()
 	for policy, want := range map[string][3]int{"open": {202, 202, 202}, "known": {403, 202, 202}, "own": {403, 403, 202}} {
-		w, e, s := newWebSubHub(t, func(c *config.Config) { c.WebSub.Topics = policy }), newEar(t, nil), newSubscriber(t)
+		w, e, s := newWebSubHub(t, func(c *config.Config) { c.WebSub.Topics = policy }), newRecordingServer(t, nil), newSubscriber(t)
 		unknown, known := w.text("/unknown", "x"), w.text("/known", "x")
 		if code, body := post(t, w.base+"/rsscloud/pleaseNotify", s.form(known, "yes")); code != 200 || !strings.Contains(body, `success="true"`) {
 			t.Fatalf("pleaseNotify: %d %s", code, body)
@@ -404,12 +404,12 @@ func TestSecretAndCallbackAreNotDisclosed(t *testing.T) {
 	cfg := conf(t, t.TempDir())
 	cfg.Hub.PingInterval, cfg.Hub.Retry = time.Millisecond, []time.Duration{20 * time.Millisecond}
 	w.running = startWith(t, cfg, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
-	e := newEar(t, func(w http.ResponseWriter, r arrived, n int) {
+	e := newRecordingServer(t, func(w http.ResponseWriter, r arrived, n int) {
 		if r.Method == http.MethodPost && n == 1 {
 			w.WriteHeader(http.StatusInternalServerError)
 			return
 		}
-		yes(w, r, n)
+		confirm(w, r, n)
 	})
 	topic := w.text("/blog", "one")
 	w.accepts(t, "subscribe", w.URL+"/missing", e.URL+"/"+token, "hub.secret", secret)  // denied

@@ -18,14 +18,14 @@ import (
 
 // hubOf plays a hub that accepts every request and then verifies it.
 type hubOf struct {
-	*ear
+	*recordingServer
 	asked chan websub.Subscription // subscriptions confirmed by the callback
 }
 
 func newHubOf(t *testing.T, answer func(w http.ResponseWriter, r arrived, n int) bool) *hubOf {
 	t.Helper()
 	h := &hubOf{asked: make(chan websub.Subscription, 100)}
-	h.ear = newEar(t, func(w http.ResponseWriter, r arrived, n int) {
+	h.recordingServer = newRecordingServer(t, func(w http.ResponseWriter, r arrived, n int) {
 		if answer == nil || !answer(w, r, n) {
 			h.take(t, w, r)
 		}
@@ -225,9 +225,9 @@ func spawnTrusting(t *testing.T, srv *httptest.Server, args ...string) *process 
 func TestContentWithInvalidSignatureIsIgnored(t *testing.T) {
 	t.Parallel()
 	asked := make(chan websub.Subscription, 10)
-	h := &hubOf{ear: &ear{}, asked: asked}
-	h.ear.answer = func(w http.ResponseWriter, r arrived, _ int) { h.take(t, w, r) }
-	secure := httptest.NewTLSServer(h.ear)
+	h := &hubOf{recordingServer: &recordingServer{}, asked: asked}
+	h.recordingServer.answer = func(w http.ResponseWriter, r arrived, _ int) { h.take(t, w, r) }
+	secure := httptest.NewTLSServer(h.recordingServer)
 	t.Cleanup(secure.Close)
 	p, w, s := spawnTrusting(t, secure), newSite(t), newSubscriber(t)
 	feed := w.text("/blog", "one")
