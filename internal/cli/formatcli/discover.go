@@ -28,7 +28,7 @@ for the addresses that feeds usually have, at most a dozen requests (--no-probe:
 A file has no address of its own: --base gives one for its relative links.
 
 It prints a table: number, kind (feed, comments, outline), format, title, URL, where it
-was found, with a question mark behind a guess. --json prints one object a line and
+was found, with a question mark behind a guess. --json prints one object per line and
 input, described in docs/json.md. The exit status is 1 when an input names no feed.`,
 		Example: "  cloudburst discover https://example.org/\n  cloudburst discover --base https://example.org/ index.html",
 		Args:    shell.Between(1, -1, "at least one URL or FILE, or - for standard input"),
@@ -38,7 +38,7 @@ input, described in docs/json.md. The exit status is 1 when an input names no fe
 	}
 	c.Flags().StringVar(&d.base, "base", "", "`URL` of the page, when it is a file")
 	c.Flags().BoolVar(&d.noProbe, "no-probe", false, "ask for nothing but the page itself")
-	c.Flags().BoolVar(&d.json, "json", false, "one JSON object a line")
+	c.Flags().BoolVar(&d.json, "json", false, "print one JSON object per line")
 	return c
 }
 

@@ -25,7 +25,7 @@ func (p *commands) parse() *cobra.Command {
 		Use:   "parse [FILE|URL|-]…",
 		Short: "Read feeds of any format and print what they say as JSON",
 		Long: `Reads feeds (RSS of every version, RDF, Atom, JSON Feed, CDF, scriptingNews, MCF)
-and prints one JSON object a line, in the order of the inputs. Without an input, or
+and prints one JSON object per line, in the order of the inputs. Without an input, or
 for -, it reads standard input. docs/json.md explains every field.
 
 What is broken is mended as far as it goes: problemCount says how much there was

@@ -43,7 +43,7 @@ errors, is no feed or cannot be read, and 2 when the command line was not unders
 	}
 	c.Flags().BoolVar(&v.strict, "strict", false, "fail on warnings too")
 	c.Flags().BoolVar(&v.quiet, "no-advice", false, "leave out what is only advice")
-	c.Flags().BoolVar(&v.json, "json", false, "one JSON object a line")
+	c.Flags().BoolVar(&v.json, "json", false, "print one JSON object per line")
 	return c
 }
 

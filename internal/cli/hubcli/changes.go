@@ -17,7 +17,7 @@ import (
 	"cloudburst/protocol/weblogs"
 )
 
-// changeReader is one run of changes.
+// changeReader is one run of the command changes.
 type changeReader struct {
 	p                *commands
 	hub, match, when string
@@ -31,17 +31,17 @@ func (p *commands) changes() *cobra.Command {
 	f := &changeReader{p: p}
 	c := &cobra.Command{
 		Use:   "changes URL",
-		Short: "Follow another server's list of changes and print what is new",
-		Long: `Follows the list of changes of a server, its changes.xml, and prints a line for each
-new change: when, the site's name, its address and its feed, where they are told. It
-reads shortChanges.xml beside it every 5 minutes, never more often, and less often
-after errors. URL may also be the server's address. Ctrl-C ends it.
+		Short: "Follow the recent changes of another server and print new ones",
+		Long: `Follows changes.xml, the recent changes of a server, and prints a line for each new
+change: time, name of the site, its URL, and the URL of its feed if the server states
+it. The command reads shortChanges.xml in the same folder every 5 minutes, and less
+often after errors. URL may also be the URL of the server. Press Ctrl-C to stop.
 
---once prints the last hour, which is in changes.xml, and ends; --hour begins with
-it. With --hub every change is told to that hub as a ping, of the feed where it is
-known.
+--once prints the last hour, from changes.xml, and exits; --hour starts with the last
+hour. With --hub the command pings that hub for each change that has a feed, or with
+the site's URL if the feed is unknown.
 
---json prints one object a line: at, name, url, feed, and with --hub also door,
+--json prints one object per line: at, name, url, feed, and with --hub also door,
 success and msg.`,
 		Example: "  cloudburst changes http://rpc.example.com/changes.xml\n  cloudburst changes --match harbour --hub http://localhost:5337 http://rpc.example.com/changes.xml",
 		Args:    shell.Between(1, 1, "the URL of a changes.xml"),
@@ -49,12 +49,12 @@ success and msg.`,
 			return f.run(c.Context(), args[0])
 		},
 	}
-	c.Flags().StringVar(&f.hub, "hub", "", "`URL` of a hub that is told of each change")
-	c.Flags().StringVar(&f.match, "match", "", "`text` that name, address or feed must contain, in any case")
-	shell.ChoiceFlag(c, &f.when, "when", "what the list counts in its attribute when (default minutes)", "minutes", "seconds")
-	c.Flags().BoolVar(&f.once, "once", false, "read the last hour and end")
-	c.Flags().BoolVar(&f.hour, "hour", false, "begin with the last hour instead of the last minutes")
-	c.Flags().BoolVar(&f.json, "json", false, "one JSON object a line")
+	c.Flags().StringVar(&f.hub, "hub", "", "`URL` of a hub to ping for each change")
+	c.Flags().StringVar(&f.match, "match", "", "only changes with this `text` in the name, URL or feed; case is ignored")
+	shell.ChoiceFlag(c, &f.when, "when", "unit of the attribute \"when\" in the list (default minutes)", "minutes", "seconds")
+	c.Flags().BoolVar(&f.once, "once", false, "print the last hour and exit")
+	c.Flags().BoolVar(&f.hour, "hour", false, "start with the last hour instead of the last minutes")
+	c.Flags().BoolVar(&f.json, "json", false, "print one JSON object per line")
 	return c
 }
 
@@ -98,7 +98,7 @@ func (f *changeReader) run(ctx context.Context, address string) error {
 			err = changesError(err)
 		}
 	} else {
-		// It ends when somebody ends it, or when the output is gone.
+		// The run ends on an interrupt, or when standard output is closed.
 		_ = follower.Run(ctx)
 	}
 	if f.failed != nil {
@@ -107,7 +107,7 @@ func (f *changeReader) run(ctx context.Context, address string) error {
 	return err
 }
 
-// take prints one change, and tells the hub.
+// take prints one change and pings the hub.
 func (f *changeReader) take(ctx context.Context, w weblogs.Weblog) {
 	if !f.wanted(w) || f.failed != nil {
 		return
@@ -171,7 +171,7 @@ func (f *changeReader) reportFailure(err error, wait time.Duration) {
 	fmt.Fprintf(f.p.Err, "cloudburst: %s; it is read again in %s\n", shell.Sentence(changesError(err)), shell.FormatDuration(wait))
 }
 
-// changesError says why a list could not be read.
+// changesError returns a readable reason why a list could not be read.
 func changesError(err error) error {
 	if e, ok := errors.AsType[*weblogs.StatusError](err); ok {
 		return fmt.Errorf("%s cannot be read: its server answers %d %s", e.URL, e.Status, http.StatusText(e.Status))

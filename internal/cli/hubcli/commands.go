@@ -1,5 +1,5 @@
-// Package hubcli has the commands about hubs: pings, subscriptions, notifications, and
-// what a hub knows of topics.
+// Package hubcli implements the commands for hubs: pings, subscriptions, notifications,
+// and the state of topics.
 package hubcli
 
 import (

@@ -17,17 +17,17 @@ import (
 	"cloudburst/internal/cli/shell"
 )
 
-// importFile is a file of subscriptions in a form that the server takes.
+// importFile is a file of subscriptions in the format of the server.
 type importFile struct {
 	io.Reader
-	// from names, for each line of a converted file, where it came from; nil when
-	// the lines are the file's own.
+	// from names the origin of each line of a converted file; nil if the file was
+	// not converted.
 	from []string
 }
 
-// readImport tells the forms of file apart by how they begin: an export is JSON
-// Lines, each with the name of its feed; rsscloud-server's file is one object
-// whose members are feeds.
+// readImport detects the file format by its first bytes: an export is JSON Lines, each
+// with the URL of its feed; the file of rsscloud-server is one object whose members
+// are feeds.
 func readImport(r io.Reader) (*importFile, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	head, err := in.Peek(64 << 10)
@@ -40,9 +40,9 @@ func readImport(r io.Reader) (*importFile, error) {
 	return convert(in)
 }
 
-// foreign reports whether a file that begins like this is rsscloud-server's. Its
-// first member is its version, its feeds, or the URL of a feed with an object or
-// a list; those of an export are texts and numbers.
+// foreign reports whether a file with this start was written by rsscloud-server: its
+// first member is the version, the feeds, or the URL of a feed with an object or a
+// list. The members of an export are strings and numbers.
 func foreign(head []byte) bool {
 	dec := json.NewDecoder(bytes.NewReader(head))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
@@ -65,7 +65,7 @@ func foreign(head []byte) bool {
 }
 
 // peerSubscription is a subscriber in rsscloud-server's file. In version 1
-// notifyProcedure is false where there is none.
+// notifyProcedure is false if there is no procedure.
 type peerSubscription struct {
 	URL             string          `json:"url"`
 	Protocol        string          `json:"protocol"`
@@ -75,13 +75,13 @@ type peerSubscription struct {
 	WhenExpires     peerTime        `json:"whenExpires"`
 	Details         struct {
 		Secret string `json:"secret"`
-	} `json:"details"` // of WebSub's, in version 2
+	} `json:"details"` // of WebSub subscriptions, in version 2
 }
 
-// peerTime is an ISO 8601 text; null and the beginning of 1970 mean never.
+// peerTime is an ISO 8601 string; null and the start of 1970 mean never.
 type peerTime struct{ time.Time }
 
-// UnmarshalJSON reads the text, with or without a zone's colon.
+// UnmarshalJSON parses the string, with or without a colon in the zone.
 func (t *peerTime) UnmarshalJSON(b []byte) error {
 	var text *string
 	if err := json.Unmarshal(b, &text); err != nil {
@@ -114,16 +114,16 @@ func convert(r io.Reader) (*importFile, error) {
 	var doc map[string]json.RawMessage
 	dec := json.NewDecoder(r)
 	if err := dec.Decode(&doc); err != nil {
-		return nil, fmt.Errorf("it begins like rsscloud-server's subscriptions.json, and is not whole: %w", err)
+		return nil, fmt.Errorf("it starts like rsscloud-server's subscriptions.json, but is incomplete: %w", err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("it begins like rsscloud-server's subscriptions.json, and more follows behind its end")
+		return nil, errors.New("it starts like rsscloud-server's subscriptions.json, but has data after the end")
 	}
 	feeds := doc
 	if raw, ok := doc["version"]; ok {
 		var version int
 		if json.Unmarshal(raw, &version) != nil || version != 2 {
-			return nil, fmt.Errorf("it is version %s of rsscloud-server's subscriptions.json; versions 1 and 2 are known", raw)
+			return nil, fmt.Errorf("it is version %s of rsscloud-server's subscriptions.json; supported are versions 1 and 2", raw)
 		}
 		feeds = nil
 		if err := json.Unmarshal(doc["feeds"], &feeds); err != nil {
@@ -142,7 +142,7 @@ func convert(r io.Reader) (*importFile, error) {
 			out.from = append(out.from, fmt.Sprintf("subscriber %d of %s", i+1, feed))
 			line, err := convertOne(feed, raw)
 			if err != nil {
-				// The server judges lines; this one is bad, whatever it says.
+				// The server validates lines and rejects this one.
 				line = map[string]string{"unreadable": err.Error()}
 			}
 			if err := enc.Encode(line); err != nil {
@@ -175,15 +175,15 @@ func convertOne(feed string, raw json.RawMessage) (any, error) {
 	if s.Protocol == "websub" {
 		out.Secret = s.Details.Secret
 	}
-	// false, null and absent all mean that there is none.
+	// false, null and absent all mean no procedure.
 	if json.Unmarshal(s.NotifyProcedure, &out.Procedure) != nil {
 		out.Procedure = ""
 	}
 	if s.WhenExpires.IsZero() {
-		// The peer counts one without an expiry as long gone.
+		// The peer treats a subscription without an expiry as expired.
 		out.ExpiresAt = time.Unix(1, 0).UTC()
 	}
-	// The peer renews for 25 hours at a time and does not say when it did.
+	// The peer renews for 25 hours and does not store the time of renewal.
 	out.RenewedAt = out.ExpiresAt.Add(-25 * time.Hour)
 	out.CreatedAt = s.WhenCreated.Time
 	if out.CreatedAt.IsZero() || out.CreatedAt.After(out.RenewedAt) {
@@ -192,8 +192,8 @@ func convertOne(feed string, raw json.RawMessage) (any, error) {
 	return out, nil
 }
 
-// explain puts the place in the original file in front of what the server says of
-// a line that was made from it.
+// explain prefixes the server's error about a converted line with its place in the
+// original file.
 func (f *importFile) explain(err error) error {
 	e, ok := errors.AsType[*client.Error](err)
 	if f.from == nil || !ok {
@@ -210,7 +210,7 @@ func (f *importFile) explain(err error) error {
 	return errors.New(before + f.from[n-1] + after)
 }
 
-// merge says of bad lines where they were in the original file.
+// merge adds the place in the original file to the message of each bad line.
 func (f *importFile) merge(res client.ImportResult) client.ImportResult {
 	for i, b := range res.BadLines {
 		if f.from != nil && b.Line >= 1 && b.Line <= len(f.from) {

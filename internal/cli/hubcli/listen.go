@@ -13,7 +13,7 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// What --via says besides the protocols of rssCloud.
+// Values of --via in addition to the protocols of rssCloud.
 const (
 	viaRSSCloud = "rsscloud"
 	viaWebSub   = "websub"
@@ -25,39 +25,39 @@ func (p *commands) listen() *cobra.Command {
 	var lease string
 	c := &cobra.Command{
 		Use:   "listen FEED…",
-		Short: "Wait for changes of feeds and print them: an aggregator in a terminal",
-		Long: `Asks the hubs of feeds to be told of changes, answers what they ask back, and prints
-every notification with its delay and the newest item of the feed. It asks again
-before a hub forgets and after an outage, and takes everything back at the end
-where the hub offers that. A feed whose server does not answer yet is waited for.
-Ctrl-C ends it.
+		Short: "Subscribe to feeds and print each notification",
+		Long: `Subscribes to feeds at their hubs, answers the verification requests, and prints every
+notification with its delay and the newest item of the feed. The command renews each
+subscription before it expires and after an outage, and cancels it at exit if the hub
+supports that. If the server of a feed is not running yet, the command waits for it.
+Press Ctrl-C to stop.
 
---via says in which protocol:
+--via selects the protocol:
 
-  rsscloud  the hub of each feed's <cloud> element (the default); http-post, xml-rpc
-            and soap are the same with that kind of call. Renewed every 24 hours.
-  websub    the hub that each feed's Link headers or links name as rel="hub". FEED may
-            be any document: its content comes with the notification. Deliveries
-            that are not signed with the secret of this run are ignored. Renewed
-            before the lease ends.
-  cnws      the hub at --hub, which must be named. Confirmed anew after 30 silent days.
-            CNWS has no way to cancel: the hub finds nobody here the next time, and
-            forgets.
+  rsscloud  the hub in the <cloud> element of each feed (the default); http-post, xml-rpc
+            and soap select the kind of call. Renewed every 24 hours.
+  websub    the hub in the Link headers or links with rel="hub" of each feed. FEED may
+            be any document: the notification contains its content. Deliveries
+            without a valid signature of this run are ignored. Renewed before the
+            lease ends.
+  cnws      the hub at --hub, which is required. Confirmed again after 30 days without
+            notifications. CNWS has no call to cancel: the hub drops the subscription
+            when the next notification fails.
 
-The hub must be able to connect to this machine. With rssCloud and without --domain it
-calls the address that the registration comes from; with the others it is given the
-address from which this machine connects to the hub. --domain names another host; an
-rssCloud hub then asks for consent with a challenge. --addr fixes the port, for
-firewalls.
+The hub must be able to connect to this machine. With rssCloud and without --domain the
+hub calls the IP address that sent the registration; with the other protocols the
+command sends the address that this machine uses to connect to the hub. --domain names
+another host; an rssCloud hub then verifies the host with a challenge. --addr sets the
+port, for firewalls.
 
-The delay counts from the moment when the hub heard of the change, where the hub
-says it; else from the time in the notification (cnws), the feed's own Last-Modified
-or its newest date.
+The delay starts when the hub learned of the change, if the hub reports that time;
+otherwise at the time in the notification (cnws), the Last-Modified of the feed or its
+newest date.
 
---json prints one object a line: at, event (waiting, registered, renewed, test, changed,
+--json prints one object per line: at, event (waiting, registered, renewed, test, changed,
 error, cancelled, stopped), protocol, feed, hub, message, after_ms, since (ping, change_time,
 modified, date), title, link, text, changed_at; with websub also content_type, size,
-sha256 and signature (ok, none) of what was delivered.`,
+sha256 and signature (ok, none) of the delivered content.`,
 		Example: "  cloudburst listen http://example.org/rss.xml\n  cloudburst listen --addr :5339 --domain reader.example.org http://example.org/rss.xml\n  cloudburst listen --via websub http://example.org/atom.xml\n  cloudburst listen --via cnws --hub http://localhost:5337 http://example.org/rss.xml",
 		Args:    shell.Between(1, -1, "the URL of at least one FEED"),
 		RunE: func(c *cobra.Command, feeds []string) error {
@@ -68,13 +68,13 @@ sha256 and signature (ok, none) of what was delivered.`,
 			return l.run(c.Context(), feeds)
 		},
 	}
-	c.Flags().StringVar(&l.addr, "addr", ":0", "`address` to listen on, host:port; port 0 takes any free one")
+	c.Flags().StringVar(&l.addr, "addr", ":0", "`address` to listen on, host:port; port 0 selects any free port")
 	c.Flags().StringVar(&l.domain, "domain", "", "`name` or address by which the hub reaches this machine")
-	c.Flags().StringVar(&l.hub, "hub", "", "`URL` of the hub to ask (default: each feed's own; with websub where it takes requests, or of its server)")
-	shell.ChoiceFlag(c, &l.via, "via", "how to be told (default rsscloud)", viaRSSCloud, viaWebSub, viaCNWS, rsscloud.HTTPPost, rsscloud.XMLRPC, rsscloud.SOAP)
-	c.Flags().StringVar(&lease, "lease", "", "with websub, the `time` to subscribe for, such as 10d, 12h or a number of seconds (default: what the hub gives)")
-	c.Flags().BoolVar(&l.noSecret, "no-secret", false, "with websub, take deliveries without a signature")
-	c.Flags().BoolVar(&l.json, "json", false, "one JSON object a line")
+	c.Flags().StringVar(&l.hub, "hub", "", "`URL` of the hub (default: the hub that each feed names); with websub its endpoint or its server")
+	shell.ChoiceFlag(c, &l.via, "via", "protocol of the subscription (default rsscloud)", viaRSSCloud, viaWebSub, viaCNWS, rsscloud.HTTPPost, rsscloud.XMLRPC, rsscloud.SOAP)
+	c.Flags().StringVar(&lease, "lease", "", "with websub, the `time` to subscribe for, such as 10d, 12h or a number of seconds (default: the hub decides)")
+	c.Flags().BoolVar(&l.noSecret, "no-secret", false, "with websub, accept deliveries without a signature")
+	c.Flags().BoolVar(&l.json, "json", false, "print one JSON object per line")
 	return c
 }
 
@@ -82,62 +82,62 @@ sha256 and signature (ok, none) of what was delivered.`,
 type listener struct {
 	p                 *commands
 	addr, domain, via string
-	hub               string // asked instead of the feed's own, unless empty
+	hub               string // used instead of the hub of each feed, unless empty
 	lease             time.Duration
 	noSecret          bool
 	json              bool
 
 	way     way
-	host    string // the address that it listens on, if that is a certain one
+	host    string // the listening address; empty for all addresses
 	port    int
-	path    string // with a part that nobody guesses; feeds may have their own below it
+	path    string // contains an unguessable part; feeds may use paths below it
 	notices chan notice
-	reading chan struct{} // places for feeds being read
+	reading chan struct{} // semaphore: limits concurrent reads of feeds
 
 	printing sync.Mutex
 	mu       sync.Mutex
 	feeds    map[string]*followed
 }
 
-// way is a protocol in which hubs are asked and tell.
+// way is the subscriber's side of one protocol.
 type way interface {
 	// handler is the callback, for l.path and all below it.
 	handler() http.Handler
-	// register asks a hub to be told of f, and waits until it will be.
+	// register subscribes to f at a hub and waits for the confirmation.
 	register(ctx context.Context, f *followed) (registered, error)
-	// cancel ends what register began, as far as that can be done, and says how it
-	// went; a record without an event says nothing.
+	// cancel ends the subscription if the protocol allows it, and returns the result
+	// to print; a record without an event is not printed.
 	cancel(ctx context.Context, f *followed) record
 }
 
-// registered is what a hub has granted.
+// registered is the subscription that a hub granted.
 type registered struct {
 	hub, msg string
-	again    time.Duration // when to ask anew
+	again    time.Duration // time until the renewal
 }
 
 // followed is one feed and its registration.
 type followed struct {
 	url  string
-	asks bool      // a registration is under way: what comes now is the test call
-	held bool      // registered, as far as we know
-	due  time.Time // when to ask anew
+	asks bool      // a registration is in progress: the next call is the test call
+	held bool      // registered, as far as the command knows
+	due  time.Time // time of the renewal
 
 	cloud rsscloud.Cloud // of rssCloud
 	sub   subscribed     // of WebSub
 }
 
-// notice is a notification with what its header says.
+// notice is a notification with the values of its header.
 type notice struct {
 	feed      string
 	at        time.Time
 	test      bool
-	changedAt time.Time // when the hub heard of the change; zero: it does not say
-	news      *record   // what came with it; nil: the feed is to be read
+	changedAt time.Time // when the hub learned of the change; zero: unknown
+	news      *record   // delivered content; nil: read the feed
 }
 
 const (
-	noticeRoom  = 1024 // notifications that may wait to be printed
+	noticeRoom  = 1024 // capacity of the queue of notifications to print
 	readAtOnce  = 4
 	cancelTime  = 3 * time.Second
 	renewAfter  = 24 * time.Hour
@@ -173,12 +173,12 @@ func (l *listener) run(ctx context.Context, urls []string) error {
 	group.Wait()
 	l.cancelAll()
 	if lost == len(l.feeds) && last != nil {
-		return shell.ErrReported // each was told when it happened
+		return shell.ErrReported // each error was printed when it occurred
 	}
 	return nil
 }
 
-// prepare looks at the command line.
+// prepare checks the command line.
 func (l *listener) prepare(urls []string) error {
 	if l.via == "" || l.via == viaRSSCloud {
 		l.via = rsscloud.HTTPPost
@@ -212,8 +212,7 @@ func (l *listener) prepare(urls []string) error {
 	return nil
 }
 
-// take keeps a notification to be printed. When too many wait, the oldest news is
-// old anyway.
+// take queues a notification for printing. A full queue drops the oldest one.
 func (l *listener) take(n notice) {
 	select {
 	case l.notices <- n:
@@ -228,7 +227,7 @@ func (l *listener) wants(feed string) bool {
 	return ok
 }
 
-// print reads and prints what was heard, a few feeds at a time.
+// print reads the feed of each notification and prints it, a few feeds concurrently.
 func (l *listener) print(ctx context.Context) {
 	var group sync.WaitGroup
 	defer group.Wait()

@@ -311,7 +311,7 @@ func TestForPeopleTheFirstLineDoesNotWaitForTheFeed(t *testing.T) {
 	at := time.Date(2026, 5, 4, 3, 2, 1, 0, time.Local)
 	l := &listener{p: inShell(shell.Shell{Out: out, Err: out, HTTP: always{answer(`<feed><entry><title>New</title></entry></feed>`)}})}
 	l.report(t.Context(), notice{feed: "http://feed.example/\x1b[2J", at: at, changedAt: at.Add(-3200 * time.Microsecond)})
-	want := "03:02:01.000  changed     http://feed.example/[2J  told after 3.2 ms\n"
+	want := "03:02:01.000  changed     http://feed.example/[2J  notified after 3.2 ms\n"
 	if got := out.String(); !strings.HasPrefix(got, want) {
 		t.Errorf("%q\n%q", got, want)
 	}

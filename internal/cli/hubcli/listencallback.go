@@ -58,22 +58,22 @@ func (l *listener) serve(ctx context.Context) (stop func(), err error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
 		defer cancel()
 		if server.Shutdown(ctx) != nil {
-			_ = server.Close() // nobody is left to tell
+			_ = server.Close() // the command is ending; nothing can use the error
 		}
 	}, nil
 }
 
-// earlier answers hubs that tell an earlier run on the same port: with 410 those
-// that know it stop.
+// earlier answers notifications for an earlier run on the same port with 410, which
+// ends the subscription at hubs that support it.
 func earlier(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		http.NotFound(w, r)
 		return
 	}
-	http.Error(w, "Whoever wanted this is gone.", http.StatusGone)
+	http.Error(w, "This subscription has ended.", http.StatusGone)
 }
 
-// unguessable is the part of an address that strangers cannot find out, or a secret.
+// unguessable returns a random part of a URL, or a random secret.
 func unguessable() (string, error) {
 	var b [16]byte
 	if _, err := rand.Read(b[:]); err != nil {
@@ -82,8 +82,8 @@ func unguessable() (string, error) {
 	return hex.EncodeToString(b[:]), nil
 }
 
-// address is the URL by which hub reaches path here, for protocols in which the
-// subscriber gives the whole of it.
+// address is the callback URL of path for hub, for protocols in which the subscriber
+// sends a complete URL.
 func (l *listener) address(ctx context.Context, hub, path string) (string, error) {
 	host := l.domain
 	if host == "" {
@@ -97,12 +97,12 @@ func (l *listener) address(ctx context.Context, hub, path string) (string, error
 	}
 	u := url.URL{Scheme: "http", Host: net.JoinHostPort(host, strconv.Itoa(l.port)), Path: path}
 	if err := rsscloud.CheckFeedURL(u.String()); err != nil {
-		return "", fmt.Errorf("%s is no address that a hub could call: name another host with --domain", u.Host)
+		return "", fmt.Errorf("a hub cannot connect to %s: name another host with --domain", u.Host)
 	}
 	return u.String(), nil
 }
 
-// towards is the address that this machine has on its way to a hub. Nothing is sent.
+// towards returns the local address of a connection to the hub. Nothing is sent.
 func towards(ctx context.Context, hub string) (string, error) {
 	u, err := url.Parse(hub)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// cnwsWay is CNWS.
+// cnwsWay subscribes by CNWS.
 type cnwsWay struct {
 	l        *listener
 	client   cnws.Client
@@ -24,7 +24,7 @@ func newCNWSWay(l *listener) *cnwsWay {
 	return &cnwsWay{l, cnws.Client{HTTP: l.p.HTTP, UserAgent: l.p.UserAgent()}, cnwsEndpoint(l.hub)}
 }
 
-// cnwsDoor is the door of a hub that may be named without its path.
+// cnwsEndpoint adds the usual path to the URL of a hub without a path.
 func cnwsEndpoint(hub string) string {
 	u, err := url.Parse(hub)
 	if err != nil || u.Path != "" && u.Path != "/" {
@@ -36,8 +36,8 @@ func cnwsEndpoint(hub string) string {
 
 func (w *cnwsWay) handler() http.Handler { return &cnws.Handler{Subscriber: w} }
 
-// Changed takes a notification. What nobody asked for is answered false, upon which
-// the hub forgets it.
+// Changed receives a notification. The answer to an unknown subscription is false,
+// and the hub drops the subscription.
 //
 // spec:cnws-2003#unsubscribe-by-false
 func (w *cnwsWay) Changed(ctx context.Context, c cnws.Change) (bool, error) {
@@ -61,7 +61,7 @@ func (w *cnwsWay) Changed(ctx context.Context, c cnws.Change) (bool, error) {
 	return true, nil
 }
 
-// changeRecord is what a notification says. Nothing is read again for it.
+// changeRecord prints the content of a notification without reading the feed.
 func changeRecord(c cnws.Change, now, received time.Time) *record {
 	r := &record{At: now, Event: "changed", Feed: c.ResourceID}
 	switch {
@@ -98,7 +98,7 @@ func (w *cnwsWay) register(ctx context.Context, f *followed) (registered, error)
 	case !res.Status && res.Description != "":
 		return registered{}, hubclient.Refusedf("the hub at %s refuses %s: %s", w.endpoint, f.url, res.Description)
 	case !res.Status:
-		return registered{}, hubclient.Refusedf("the hub at %s refuses %s and does not say why", w.endpoint, f.url)
+		return registered{}, hubclient.Refusedf("the hub at %s refuses %s without a reason", w.endpoint, f.url)
 	}
 	msg := "at " + w.endpoint
 	if res.Title != "" {
@@ -107,7 +107,7 @@ func (w *cnwsWay) register(ctx context.Context, f *followed) (registered, error)
 	return registered{hub: w.endpoint, msg: msg, again: cnws.MaxSilence}, nil
 }
 
-// trouble says what went wrong between us and the hub.
+// trouble describes a failed call to the hub.
 func (w *cnwsWay) trouble(err error) error {
 	if e, ok := errors.AsType[*cnws.Error](err); ok {
 		return hubclient.Rejected(w.endpoint, e.Status, e.Msg, e.RetryAfter)
@@ -116,12 +116,12 @@ func (w *cnwsWay) trouble(err error) error {
 		return hubclient.Unreachable(w.endpoint, err)
 	}
 	if errors.Is(err, cnws.ErrInvalidResponse) {
-		return hubclient.Refusedf("%s does not answer like a hub of CNWS: --hub needs the hub, such as http://localhost:5337, or its very door", w.endpoint)
+		return hubclient.Refusedf("invalid CNWS response from %s: --hub must be the hub, such as http://localhost:5337, or its CNWS endpoint", w.endpoint)
 	}
 	return err
 }
 
 func (w *cnwsWay) cancel(_ context.Context, f *followed) record {
 	return record{Event: "stopped", Feed: f.url, Hub: w.endpoint,
-		Message: "CNWS has no way to cancel: the hub finds nobody here at the next changes and forgets"}
+		Message: "CNWS has no call to cancel: the hub drops the subscription when the next notifications fail"}
 }

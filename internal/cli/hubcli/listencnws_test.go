@@ -115,7 +115,7 @@ func TestCNWSIsConfirmedAfter30SilentDays(t *testing.T) {
 			t.Errorf("asked for %+v", w.asked[0])
 		}
 		if len(list) != 4 || list[0].Message != "at http://hub.example/cnws: Harbour" || list[0].Protocol != "cnws" || list[2].Event != "renewed" ||
-			list[3].Event != "stopped" || !strings.Contains(list[3].Message, "no way to cancel") {
+			list[3].Event != "stopped" || !strings.Contains(list[3].Message, "no call to cancel") {
 			t.Errorf("%s", out)
 		}
 	})
@@ -165,9 +165,9 @@ func TestForPeopleACNWSNotificationHasTitleAndDescription(t *testing.T) {
 	l := &listener{p: inShell(shell.Shell{Out: out, Err: out})}
 	l.say(*changeRecord(cnws.Change{ResourceID: "http://feed.example/", ChangeTime: at.Add(-3 * time.Second), Title: "High water", Description: "At noon."}, at, time.Time{}))
 	l.say(*changeRecord(cnws.Change{ResourceID: "http://feed.example/", Description: "At noon."}, at, at.Add(-time.Second)))
-	want := "03:02:01.000  changed     http://feed.example/  told 3.0 s after the time in the notification\n" +
+	want := "03:02:01.000  changed     http://feed.example/  notified 3.0 s after the time in the notification\n" +
 		"                          High water\n                          At noon.\n" +
-		"03:02:01.000  changed     http://feed.example/  told after 1.0 s\n                          At noon.\n"
+		"03:02:01.000  changed     http://feed.example/  notified after 1.0 s\n                          At noon.\n"
 	if got := out.String(); got != want {
 		t.Errorf("%q\n%q", got, want)
 	}
@@ -180,8 +180,8 @@ func TestRefusalOfACNWSHubIsReported(t *testing.T) {
 		want  string
 	}{
 		{&fakeLists{result: cnws.Result{Description: "No room."}}, `^the hub at http://hub.example/cnws refuses http://feed.example/rss.xml: No room\.$`},
-		{&fakeLists{}, `^the hub at http://hub.example/cnws refuses http://feed.example/rss.xml and does not say why$`},
-		{&fakeLists{page: true}, `^http://hub.example/cnws does not answer like a hub of CNWS: --hub needs the hub, such as`},
+		{&fakeLists{}, `^the hub at http://hub.example/cnws refuses http://feed.example/rss.xml without a reason$`},
+		{&fakeLists{page: true}, `^invalid CNWS response from http://hub.example/cnws: --hub must be the hub, such as`},
 		{&fakeLists{status: 404}, `^the hub at http://hub.example/cnws did not take it: The response was 404 Not Found$`},
 	} {
 		l, f, out := listListener(tt.world)

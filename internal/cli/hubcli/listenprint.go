@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/text"
 )
 
-// record is one thing that listen has to say, as --json prints it.
+// record is one line of output, as --json prints it.
 type record struct {
 	At        time.Time  `json:"at"`
 	Event     string     `json:"event"`
@@ -18,8 +18,8 @@ type record struct {
 	Hub       string     `json:"hub,omitempty"`
 	Message   string     `json:"message,omitempty"`
 	AfterMS   *float64   `json:"after_ms,omitempty"`   // from the change to the notification
-	Since     string     `json:"since,omitempty"`      // what tells the moment of the change: ping, change_time, modified, date
-	ChangedAt *time.Time `json:"changed_at,omitempty"` // that moment
+	Since     string     `json:"since,omitempty"`      // source of ChangedAt: ping, change_time, modified, date
+	ChangedAt *time.Time `json:"changed_at,omitempty"` // time of the change
 	Title     string     `json:"title,omitempty"`
 	Link      string     `json:"link,omitempty"`
 	Text      string     `json:"text,omitempty"`
@@ -31,8 +31,8 @@ type record struct {
 	Signature   string `json:"signature,omitempty"` // ok, none
 
 	item  string // title or text, for people
-	more  string // text behind a title, for people
-	again bool   // the first line of it is printed already
+	more  string // text after a title, for people
+	again bool   // its first line is printed already
 }
 
 func (r *record) measure(now, changed time.Time, by string) {
@@ -40,8 +40,8 @@ func (r *record) measure(now, changed time.Time, by string) {
 	r.AfterMS, r.Since, r.ChangedAt = &after, by, &changed
 }
 
-// show takes what is newest in a document, and its own word on when it changed
-// where nobody has a better one.
+// show copies the newest item of a document, and the document's own time of change
+// if no better time is known.
 func (r *record) show(doc hubclient.Document) {
 	newest, dated := doc.NewestItem()
 	r.Title, r.Link, r.Text = shell.Clean(newest.Title), shell.Clean(newest.Link), shell.Clip(shell.Clean(newest.Text), 500)
@@ -54,7 +54,7 @@ func (r *record) show(doc hubclient.Document) {
 	r.item = newest.String()
 }
 
-// delivery is the delivered content in words; "" when there is none.
+// delivery describes the delivered content; "" if there is none.
 func (r *record) delivery() string {
 	if r.Size == nil {
 		return ""
@@ -69,21 +69,21 @@ func (r *record) delivery() string {
 	return fmt.Sprintf("%s, %s, %s", shell.Clean(kind), text.Plural(*r.Size, "byte"), signed)
 }
 
-// delay is the delay in words.
+// delay describes the delay.
 func (r *record) delay() string {
 	if r.AfterMS == nil {
-		return "told now; neither the hub nor the feed says when it changed"
+		return "notified now; the time of the change is unknown"
 	}
 	d := shell.FormatDuration(time.Duration(*r.AfterMS * float64(time.Millisecond)))
 	switch r.Since {
 	case "ping":
-		return "told after " + d
+		return "notified after " + d
 	case "change_time":
-		return "told " + d + " after the time in the notification"
+		return "notified " + d + " after the time in the notification"
 	case "modified":
-		return "told " + d + " after the feed's Last-Modified"
+		return "notified " + d + " after the feed's Last-Modified"
 	default:
-		return "told " + d + " after the feed's newest date"
+		return "notified " + d + " after the feed's newest date"
 	}
 }
 
@@ -98,7 +98,7 @@ func (l *listener) say(r record) {
 	l.printing.Lock()
 	defer l.printing.Unlock()
 	if l.json {
-		// Nobody is left to tell when standard output is gone.
+		// No error can be reported when standard output is closed.
 		_ = shell.JSONLines(l.p.Out).Encode(r)
 		return
 	}

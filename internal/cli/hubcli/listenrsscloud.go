@@ -16,7 +16,7 @@ import (
 // listenProcedure is what hubs call over xml-rpc and soap.
 const listenProcedure = "rssCloud.notify"
 
-// cloudWay is rssCloud.
+// cloudWay subscribes by rssCloud.
 type cloudWay struct {
 	l      *listener
 	client rsscloud.Client
@@ -30,7 +30,7 @@ func (w *cloudWay) handler() http.Handler {
 	return &rsscloud.Subscriber{Wants: w.l.wants, OnNotify: w.received, Procedure: listenProcedure}
 }
 
-// heard takes a notification.
+// received handles a notification.
 func (w *cloudWay) received(ctx context.Context, n rsscloud.Received) {
 	note := notice{feed: n.URL, at: n.At}
 	if r := rsscloud.RequestFrom(ctx); r != nil {
@@ -43,8 +43,8 @@ func (w *cloudWay) received(ctx context.Context, n rsscloud.Received) {
 	w.l.take(note)
 }
 
-// parseChangedAt reads a moment in either form that hubs may give it: RFC 3339 or
-// Unix milliseconds.
+// parseChangedAt parses a time in either format that hubs send: RFC 3339 or Unix
+// milliseconds.
 func parseChangedAt(text string) time.Time {
 	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
 		return t
@@ -55,7 +55,7 @@ func parseChangedAt(text string) time.Time {
 	return time.Time{}
 }
 
-// register reads the feed for its <cloud> and asks that hub.
+// register reads the feed for its <cloud> and registers at that hub.
 func (w *cloudWay) register(ctx context.Context, f *followed) (registered, error) {
 	l := w.l
 	doc, err := l.p.ReadFeed(ctx, f.url)
@@ -92,8 +92,8 @@ func (w *cloudWay) register(ctx context.Context, f *followed) (registered, error
 	return registered{hub: hub, msg: grantedAt(hub, res.Msg), again: renewAfter - rand.N(renewJitter)}, nil
 }
 
-// grantedAt says where a registration is, in the hub's words where it has any: over
-// XML-RPC and SOAP it has none.
+// grantedAt names the hub of a registration, with the hub's message if there is one:
+// XML-RPC and SOAP have none.
 func grantedAt(hub, said string) string {
 	if said == "" {
 		return "at " + hub
@@ -101,7 +101,7 @@ func grantedAt(hub, said string) string {
 	return "at " + hub + ": " + said
 }
 
-// cloudOf is the hub to ask: the one that was named, else the feed's own.
+// cloudOf is the hub to register at: the one in --hub, otherwise the feed's own.
 func (l *listener) cloudOf(doc hubclient.Document) (rsscloud.Cloud, error) {
 	if l.hub != "" {
 		return rsscloud.CloudAt(l.hub), nil
@@ -122,8 +122,8 @@ func (w *cloudWay) registration(feed string) rsscloud.Registration {
 	return g
 }
 
-// cancel asks the hub to forget, where it offers that. A hub that does not will
-// find nobody here and drop the registration by itself.
+// cancel ends the registration if the hub supports that. Other hubs drop it when a
+// notification fails.
 func (w *cloudWay) cancel(ctx context.Context, f *followed) record {
 	res, err := w.client.Cancel(ctx, f.cloud, w.registration(f.url))
 	if err != nil || !res.Success {

@@ -17,33 +17,33 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// webSubWay is WebSub. Each feed has a callback of its own, which nobody guesses.
+// webSubWay subscribes by WebSub. Each feed has its own unguessable callback.
 type webSubWay struct {
 	l      *listener
 	client websub.Client
 }
 
-// subscribed is a subscription by WebSub, as the callback knows it.
+// subscribed is the state of a WebSub subscription at the callback.
 type subscribed struct {
 	websub.Subscription
 	hub      string
 	token    string
-	pending  string       // the mode that a hub is asked for just now
-	answer   chan hubWord // gets what came of it
-	holds    bool         // a hub was told that it is wanted
-	notified bool         // it was said that deliveries are not signed as they should be
+	pending  string       // the mode of the request in progress
+	answer   chan hubWord // receives the result
+	holds    bool         // the callback confirmed it to a hub
+	notified bool         // the warning about invalid signatures was printed
 }
 
-// hubWord is what a hub said at the callback.
+// hubWord is a hub's request to the callback.
 type hubWord struct {
-	lease  time.Duration // 0: not said
+	lease  time.Duration // 0: not stated
 	denied bool
 	reason string
 }
 
 const (
-	verifyTime      = 30 * time.Second // for a hub to ask the callback, once it has accepted
-	unnotifiedLease = renewAfter       // when a hub does not say what it grants
+	verifyTime      = 30 * time.Second // time for the hub to verify the callback after it accepted
+	unnotifiedLease = renewAfter       // used if the hub states no lease
 	shortestRenew   = 5 * time.Second
 )
 
@@ -51,8 +51,8 @@ func newWebSubWay(l *listener) *webSubWay { return &webSubWay{l, l.p.WebSubClien
 
 func (w *webSubWay) handler() http.Handler { return &websub.Subscriber{Callbacks: w} }
 
-// register asks the hubs of f, one after the other until one takes it, and waits
-// until that has asked back.
+// register tries the hubs of f in order until one accepts, and waits for its
+// verification request.
 func (w *webSubWay) register(ctx context.Context, f *followed) (registered, error) {
 	d := websub.Discovery{URL: f.url, Hubs: namedHub(w.l.hub)}
 	if w.l.hub == "" {
@@ -92,16 +92,16 @@ func (w *webSubWay) subscribe(ctx context.Context, f *followed, hub, topic strin
 		}
 		return granted(hub, f.url, topic, word.lease), nil
 	case <-timer.C:
-		return registered{}, fmt.Errorf("the hub at %s accepted, but did not ask the callback %s within %d s: it cannot connect to this machine, or not under this address (--domain and --addr name another)",
+		return registered{}, fmt.Errorf("the hub at %s accepted, but did not verify the callback %s within %d s: it cannot connect to this URL (set --domain and --addr)",
 			hub, sub.Callback, int(verifyTime.Seconds()))
 	case <-ctx.Done():
-		// It may have been granted in the same moment, so that it must be taken back.
+		// The hub may have granted it at the same time, so cancel it.
 		f.held = true
 		return registered{}, ctx.Err()
 	}
 }
 
-// begin makes the callback ready for the hub's question.
+// begin prepares the callback for the hub's verification request.
 func (w *webSubWay) begin(ctx context.Context, f *followed, hub, topic string) (websub.Subscription, <-chan hubWord, error) {
 	w.l.mu.Lock()
 	s := f.sub
@@ -124,15 +124,15 @@ func (w *webSubWay) begin(ctx context.Context, f *followed, hub, topic string) (
 	return s.Subscription, s.answer, nil
 }
 
-// end is when nothing is pending any more.
+// end marks the request as finished.
 func (w *webSubWay) end(f *followed) {
 	w.l.mu.Lock()
 	defer w.l.mu.Unlock()
 	f.sub.pending, f.sub.answer = "", nil
 }
 
-// granted is a subscription that holds for lease. It is renewed when a fifth of that
-// is left, or a little more.
+// granted is a subscription with this lease. The renewal is due when a fifth of the
+// lease is left, or a little earlier.
 //
 // spec:websub-2018#lease-renewed
 func granted(hub, feed, topic string, lease time.Duration) registered {
@@ -147,15 +147,15 @@ func granted(hub, feed, topic string, lease time.Duration) registered {
 	return g
 }
 
-// said is a reason, or that there is none.
+// said returns the reason, or a text if there is none.
 func said(reason string) string {
 	if reason == "" {
-		return "it does not say why"
+		return "no reason given"
 	}
 	return shell.Clip(reason, 300)
 }
 
-// named finds the feed of a callback.
+// named returns the feed of a callback.
 func (w *webSubWay) named(token string) *followed {
 	for _, f := range w.l.feeds {
 		if f.sub.token != "" && f.sub.token == token {
@@ -165,8 +165,8 @@ func (w *webSubWay) named(token string) *followed {
 	return nil
 }
 
-// Confirm answers a hub's question. A subscription that holds is wanted, so a hub
-// that asks a second time, or renews by itself, is told so.
+// Confirm answers a hub's verification request. It confirms an active subscription
+// each time, because hubs may repeat the request or renew by themselves.
 //
 // spec:websub-2018#subscriber-confirms-pending
 func (w *webSubWay) Confirm(_ context.Context, c websub.Confirmation) error {
@@ -187,7 +187,7 @@ func (w *webSubWay) Confirm(_ context.Context, c websub.Confirmation) error {
 	return nil
 }
 
-// tell gives a hub's word to whoever waits for it; the first one counts.
+// tell passes a hub's request to the waiting call; only the first one counts.
 func (s *subscribed) report(word hubWord) {
 	select {
 	case s.answer <- word:
@@ -195,7 +195,7 @@ func (s *subscribed) report(word hubWord) {
 	}
 }
 
-// Denied hears that a hub refuses, or ends what it had granted: then it is asked anew.
+// Denied handles a refusal. If the hub ends a granted subscription, listen renews it.
 func (w *webSubWay) Denied(_ context.Context, d websub.Denial) {
 	w.l.mu.Lock()
 	f := w.named(d.Token)
@@ -213,11 +213,11 @@ func (w *webSubWay) Denied(_ context.Context, d websub.Denial) {
 	}
 	w.l.mu.Unlock()
 	if held {
-		w.l.say(record{Event: "error", Feed: f.url, Hub: hub, Message: fmt.Sprintf("the hub at %s ends the subscription of %s: %s; it is asked again", hub, f.url, said(d.Reason))})
+		w.l.say(record{Event: "error", Feed: f.url, Hub: hub, Message: fmt.Sprintf("the hub at %s ended the subscription of %s: %s; subscribing again", hub, f.url, said(d.Reason))})
 	}
 }
 
-// Wanted says what a callback stands for.
+// Wanted returns the subscription of a callback.
 func (w *webSubWay) Wanted(_ context.Context, token string) (websub.Wanted, error) {
 	w.l.mu.Lock()
 	defer w.l.mu.Unlock()
@@ -228,8 +228,8 @@ func (w *webSubWay) Wanted(_ context.Context, token string) (websub.Wanted, erro
 	return websub.Wanted{Topic: f.sub.Topic, Secret: f.sub.Secret}, nil
 }
 
-// Rejected hears that content was ignored because it is not signed as it should be,
-// and says so once for each feed.
+// Rejected reports content that was ignored because of its signature, once for each
+// feed.
 func (w *webSubWay) Rejected(_ context.Context, token string, err error) {
 	w.l.mu.Lock()
 	f := w.named(token)
@@ -243,7 +243,7 @@ func (w *webSubWay) Rejected(_ context.Context, token string, err error) {
 	}
 }
 
-// Deliver takes content.
+// Deliver receives content.
 func (w *webSubWay) Deliver(ctx context.Context, d websub.Delivery) error {
 	now, header := time.Now(), http.Header{}
 	if r := websub.RequestFrom(ctx); r != nil {
@@ -259,20 +259,20 @@ func (w *webSubWay) Deliver(ctx context.Context, d websub.Delivery) error {
 	return nil
 }
 
-// unsigned says what is wrong with a signature.
+// unsigned describes a missing or invalid signature.
 func unsigned(feed string, err error) string {
-	text := "what came for " + feed + " was ignored, and so will others like it: "
+	text := "ignored a delivery for " + feed + " and will ignore similar ones: "
 	switch {
 	case errors.Is(err, websub.ErrUnsigned):
-		return text + "it is not signed (--no-secret takes such deliveries from now on)"
+		return text + "it is not signed (--no-secret accepts deliveries without a signature)"
 	case errors.Is(err, websub.ErrSignature):
-		return text + "its signature is that of another secret or content"
+		return text + "its signature does not match the secret and the content"
 	}
 	return text + strings.TrimPrefix(shell.Sentence(err), "websub: ")
 }
 
-// deliveryRecord is what arrived. Nothing is read again for it: the content itself
-// came along, and it may be anything.
+// deliveryRecord prints a delivery without reading the feed: the delivery contains the
+// content, which may be of any type.
 func deliveryRecord(feed string, d websub.Delivery, header http.Header, now time.Time) *record {
 	r := &record{At: now, Event: "changed", Feed: feed, Hub: d.Hub, ContentType: shell.Clean(shell.Clip(d.ContentType, 200)), Signature: "none"}
 	if d.Verified {
@@ -287,7 +287,7 @@ func deliveryRecord(feed string, d websub.Delivery, header http.Header, now time
 	return r
 }
 
-// cancel asks the hub for an end, and waits until it has asked back.
+// cancel unsubscribes at the hub and waits for its verification request.
 func (w *webSubWay) cancel(ctx context.Context, f *followed) record {
 	w.l.mu.Lock()
 	answer := make(chan hubWord, 1)
@@ -295,7 +295,7 @@ func (w *webSubWay) cancel(ctx context.Context, f *followed) record {
 	hub, sub := f.sub.hub, f.sub.Subscription
 	w.l.mu.Unlock()
 	defer w.end(f)
-	const later = "; the hub forgets when the lease ends, or at the next change, when it finds nobody here"
+	const later = "; the hub drops the subscription when the lease ends or the next delivery fails"
 	if err := w.client.Unsubscribe(ctx, hub, sub); err != nil {
 		return record{Event: "error", Feed: f.url, Hub: hub, Message: shell.Sentence(hubclient.WebSubError(hub, err)) + later}
 	}
@@ -304,6 +304,6 @@ func (w *webSubWay) cancel(ctx context.Context, f *followed) record {
 		return record{Event: "cancelled", Feed: f.url, Hub: hub, Message: "at " + hub}
 	case <-ctx.Done():
 		return record{Event: "error", Feed: f.url, Hub: hub,
-			Message: fmt.Sprintf("the hub at %s took the request to end it, but did not ask the callback within %d s", hub, int(cancelTime.Seconds())) + later}
+			Message: fmt.Sprintf("the hub at %s accepted the request to unsubscribe, but did not verify it within %d s", hub, int(cancelTime.Seconds())) + later}
 	}
 }

@@ -249,8 +249,8 @@ func TestDeliveredContentIsPrintedAndNotReadAgain(t *testing.T) {
 func TestWhatIsNotSignedIsSaidOnceAndIgnored(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ secret, want string }{
-		{"", "it is not signed (--no-secret takes such deliveries from now on)"},
-		{"another", "its signature is that of another secret or content"},
+		{"", "it is not signed (--no-secret accepts deliveries without a signature)"},
+		{"another", "its signature does not match the secret and the content"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			w := &fakePush{lease: time.Hour}
@@ -259,7 +259,7 @@ func TestWhatIsNotSignedIsSaidOnceAndIgnored(t *testing.T) {
 			pass(time.Minute)
 			for range 3 {
 				if code := w.deliver(f.sub.Callback, tt.secret, "text/plain", []byte("forged"), ""); code/100 != 2 {
-					t.Errorf("answered %d, which tells that it was noticed", code)
+					t.Errorf("status %d reveals that the delivery was rejected", code)
 				}
 			}
 			w.deliver(f.sub.Callback, f.sub.Secret, "text/plain", []byte("real"), "")
@@ -327,7 +327,7 @@ func TestRefusalOfAHubIsReported(t *testing.T) {
 		hub   string
 		want  string
 	}{
-		{"never asks", &fakePush{mute: true}, "", `the hub at http://hub.example/ accepted, but did not ask the callback http://reader\.example:5339/notify/run/\w+ within 30 s: it cannot connect`},
+		{"never asks", &fakePush{mute: true}, "", `the hub at http://hub.example/ accepted, but did not verify the callback http://reader\.example:5339/notify/run/\w+ within 30 s: it cannot connect`},
 		{"denies", &fakePush{deny: "Members only."}, "", `the hub at http://hub.example/ denies http://feed.example/atom.xml: Members only\.`},
 		{"refuses", &fakePush{refuse: map[string]bool{"hub.example": true}}, "", `the hub at http://hub.example/ did not take it: The hub answered 400 Bad Request. It says: Not this topic`},
 		{"no hub", &fakePush{topic: "<rss/>"}, "", `http://feed.example/feed names no hub: its Link headers and its links were looked at for rel="hub"; name one with --hub`},
@@ -369,7 +369,7 @@ func TestASubscriptionThatTheHubEndsIsAskedForAgain(t *testing.T) {
 		pass(5 * time.Minute)
 		stop()
 		list := records(t, out)
-		if len(list) != 3 || list[1].Event != "error" || !strings.Contains(list[1].Message, "ends the subscription of http://feed.example/feed: We moved.") || list[2].Event != "renewed" {
+		if len(list) != 3 || list[1].Event != "error" || !strings.Contains(list[1].Message, "ended the subscription of http://feed.example/feed: We moved.") || list[2].Event != "renewed" {
 			t.Errorf("%s", out)
 		}
 	})
@@ -392,7 +392,7 @@ func TestTheEndWaitsForTheHubsQuestionButNotForever(t *testing.T) {
 			if !mute && (last.Event != "cancelled" || time.Since(begun) != time.Second) {
 				t.Errorf("after %s: %+v", time.Since(begun), last)
 			}
-			if mute && (last.Event != "error" || !strings.Contains(last.Message, "did not ask the callback within 3 s") || time.Since(begun) != cancelTime) {
+			if mute && (last.Event != "error" || !strings.Contains(last.Message, "did not verify it within 3 s") || time.Since(begun) != cancelTime) {
 				t.Errorf("after %s: %+v", time.Since(begun), last)
 			}
 			synctest.Wait()
@@ -407,7 +407,7 @@ func TestDeliveryIsPrintedForPeople(t *testing.T) {
 	l := &listener{p: inShell(shell.Shell{Out: out, Err: out})}
 	d := websub.Delivery{Self: "http://feed.example/", ContentType: "application/atom+xml\x1b[2J", Body: []byte("<feed><entry><title>New</title></entry></feed>"), Verified: true}
 	l.say(*deliveryRecord("http://feed.example/", d, http.Header{}, at))
-	want := "03:02:01.000  changed     http://feed.example/  told now; neither the hub nor the feed says when it changed\n" +
+	want := "03:02:01.000  changed     http://feed.example/  notified now; the time of the change is unknown\n" +
 		"                          New\n" +
 		"                          application/atom+xml[2J, 46 bytes, signature ok\n"
 	if got := out.String(); got != want {

@@ -28,13 +28,13 @@ func (p *commands) log() *cobra.Command {
 	var follow, asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "log",
-		Short: "Show what happened, oldest first",
-		Long: `Shows the hub's log: the newest 100 events, or with --since all of them from then
-on. -f goes on with what happens, and comes back by itself after a restart of the
-server without losing an event. In square brackets stands what only the operator is
-told: why a connection failed, or what exactly was sent.
+		Short: "Print events of the hub's log, oldest first",
+		Long: `Prints the hub's log: the newest 100 events, or with --since all events after that
+time. With -f the command prints new events as they occur; after a restart of the server
+it reconnects without losing an event. Square brackets contain details for the operator
+only: the reason of a failed connection, or the exact request.
 
---json prints one object a line: id, at, kind, ok, text, topic_id, topic, door,
+--json prints one object per line: id, at, kind, ok, text, topic_id, topic, door,
 peer, took_ms, told, failed, version, detail.`,
 		Example: "  cloudburst log -f --kind ping,check\n  cloudburst log --since 1h --topic http://example.org/rss.xml",
 		Args:    shell.Between(0, 0, ""),
@@ -57,13 +57,13 @@ peer, took_ms, told, failed, version, detail.`,
 		},
 	})
 	f := c.Flags()
-	f.BoolVarP(&follow, "follow", "f", false, "go on with what happens from now on")
+	f.BoolVarP(&follow, "follow", "f", false, "print new events as they occur")
 	f.StringVar(&q.Topic, "topic", "", "only events of the feed with this `URL`")
 	f.StringSliceVar(&q.Kinds, "kind", nil, "only these `kinds`: "+strings.Join(eventKinds(), ", "))
-	f.StringVar(&q.Text, "text", "", "only events with this `text` in feed, sentence or peer")
+	f.StringVar(&q.Text, "text", "", "only events with this `text` in feed, message or peer")
 	f.StringVar(&since, "since", "", "only events since this `time`: 1h, 2d, or 2026-01-31T15:04:05Z")
 	f.IntVarP(&q.Limit, "limit", "n", 0, "at most this `number` of the newest")
-	f.BoolVar(&asJSON, "json", false, "one JSON object a line")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	_ = c.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(eventKinds(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	return c
 }
@@ -83,7 +83,7 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, shell.Usagef("--since is %q: it needs a time span such as 1h or 2d, or a moment such as 2026-01-31T15:04:05Z", text)
 }
 
-// newest collects events, which come newest first, and turns them round.
+// newest collects events, which arrive newest first, and reverses their order.
 func newest(list func(func(client.Event, error) bool)) ([]client.Event, error) {
 	var events []client.Event
 	for e, err := range list {
@@ -143,12 +143,12 @@ func eventText(e client.Event) string {
 	return strings.Join(parts, "  ")
 }
 
-// networkError is what went wrong on the way, which strangers are not told.
+// networkError is the network error of an event, which only the operator sees.
 func networkError(e client.Event) string {
 	var exchange struct {
 		Error string `json:"error"`
 	}
-	if e.OK || json.Unmarshal(e.Detail, &exchange) != nil { // other details have another shape
+	if e.OK || json.Unmarshal(e.Detail, &exchange) != nil { // other details have another format
 		return ""
 	}
 	return exchange.Error
@@ -156,7 +156,7 @@ func networkError(e client.Event) string {
 
 func (p *commands) showLog(ctx context.Context, s *shell.Connection, q client.LogQuery, follow, asJSON bool) error {
 	if follow && !s.Running {
-		return errors.New("no server is running, so nothing will follow: start one with \"cloudburst serve\", or leave -f out")
+		return errors.New("no server is running, so -f has no new events: start one with \"cloudburst serve\", or omit -f")
 	}
 	events, err := newest(s.Log(ctx, q))
 	if err != nil {
@@ -171,12 +171,12 @@ func (p *commands) showLog(ctx context.Context, s *shell.Connection, q client.Lo
 	}
 	err = p.followLog(ctx, s, q, after, asJSON)
 	if ctx.Err() != nil {
-		return nil // somebody has seen enough
+		return nil // interrupted by the user
 	}
 	return err
 }
 
-// followLog prints the stream, and takes it up again where it broke off.
+// followLog prints the stream and resumes it after an interruption.
 func (p *commands) followLog(ctx context.Context, s *shell.Connection, q client.LogQuery, after string, asJSON bool) error {
 	q.Limit = 0
 	pause := shell.Backoff{Min: 200 * time.Millisecond, Max: 10 * time.Second}

@@ -13,7 +13,7 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// viaProtocol turns a word of ping --via into the name on the wire.
+// viaProtocol maps a value of ping --via to the protocol name.
 func viaProtocol(via string) string {
 	if via == "rest" {
 		return rsscloud.HTTPPost
@@ -32,22 +32,22 @@ func (p *commands) ping() *cobra.Command {
 	g := &pinging{p: p}
 	c := &cobra.Command{
 		Use:   "ping FEED…",
-		Short: "Tell a hub that a feed changed",
-		Long: `Tells a hub that feeds changed, as an author's tool does after saving them. Without
---hub each feed is read, and the hub of its own <cloud> element is told; where it has
-none, the WebSub hubs that it names are.
+		Short: "Notify a hub that a feed changed",
+		Long: `Pings a hub for each feed, as an author's program does after it saves a feed. Without
+--hub the command reads each feed and pings the hub in its <cloud> element, or the
+WebSub hubs that the feed names if it has no <cloud>.
 
-rest, xml-rpc and soap are rssCloud's. weblogs and weblogs-extended are the pings of
-weblogs.com over XML-RPC, http-get the same as a GET: they tell of the site that the
-feed belongs to, whose name and home page are in the feed; --name and --site give
-others. For http-get --hub may hold {0} and {1}, where name and address go. websub
-tells all hubs that the feed names by rel="hub".
+rest, xml-rpc and soap are protocols of rssCloud. weblogs and weblogs-extended are the
+pings of weblogs.com over XML-RPC; http-get is the same ping as a GET request. These
+three name the site of the feed: name and home page come from the feed, or from --name
+and --site. For http-get, {0} and {1} in --hub stand for the name and the URL. websub
+notifies all hubs that the feed names with rel="hub".
 
-The hub's own sentence comes first. A hub of this kind also says whether the feed had
-changed, how many subscribers are notified, and which page to look at.
+The output starts with the hub's own message. A Cloudburst hub also reports whether the
+feed changed, how many subscribers it notifies, and the URL of a page with details.
 
---json prints one object a line: feed, door, success, msg, took_ms, and where the hub
-says them outcome (changed, unchanged, pending, nobody, checking, listed), subscribers
+--json prints one object per line: feed, door, success, msg, took_ms, and if the hub
+reports them outcome (changed, unchanged, pending, nobody, checking, listed), subscribers
 and page.`,
 		Example: "  cloudburst ping http://example.org/rss.xml\n  cloudburst ping --hub http://localhost:5337 --via xml-rpc http://example.org/rss.xml\n  cloudburst ping --hub 'http://rpc.example.com/ping?u={1}' --via http-get http://example.org/rss.xml",
 		Args:    shell.Between(1, -1, "the URL of at least one FEED"),
@@ -55,12 +55,12 @@ and page.`,
 			return g.run(c.Context(), feeds)
 		},
 	}
-	c.Flags().StringVar(&g.hub, "hub", "", "`URL` of the hub, or of its ping door (default: the feed's own <cloud>)")
-	shell.ChoiceFlag(c, &g.via, "via", "how to tell it (default: as the <cloud> says, websub where there is none; rest with --hub)", "rest", "xml-rpc", "soap", viaWeblogs, viaExtended, viaGet, viaWebSub)
+	c.Flags().StringVar(&g.hub, "hub", "", "`URL` of the hub, or of its ping endpoint (default: the <cloud> of the feed)")
+	shell.ChoiceFlag(c, &g.via, "via", "protocol of the ping (default: that of the <cloud>, websub without a <cloud>; rest with --hub)", "rest", "xml-rpc", "soap", viaWeblogs, viaExtended, viaGet, viaWebSub)
 	c.Flags().StringVar(&g.name, "name", "", "`text`: name of the site, for pings of sites (default: the feed's title)")
 	c.Flags().StringVar(&g.site, "site", "", "`URL` of its home page, for pings of sites (default: the feed's link)")
-	c.Flags().StringVar(&g.tags, "tags", "", "`list` of what the site is about, with | between, for weblogs-extended")
-	c.Flags().BoolVar(&g.json, "json", false, "one JSON object a line")
+	c.Flags().StringVar(&g.tags, "tags", "", "`list` of topics of the site, separated by |, for weblogs-extended")
+	c.Flags().BoolVar(&g.json, "json", false, "print one JSON object per line")
 	return c
 }
 
@@ -86,7 +86,7 @@ func (g *pinging) run(ctx context.Context, feeds []string) error {
 	return nil
 }
 
-// check says what is wrong with the command line.
+// check validates the command line.
 func (g *pinging) check(feeds []string) error {
 	if g.hub != "" {
 		if _, err := g.endpointBelow(g.hub); err != nil {
@@ -99,10 +99,10 @@ func (g *pinging) check(feeds []string) error {
 		}
 	}
 	if !g.pingsSite() && (g.name != "" || g.site != "") {
-		return shell.Usagef("--name and --site are for pings of sites: --via %s, %s or %s", viaWeblogs, viaExtended, viaGet)
+		return shell.Usagef("--name and --site need a ping for a site: --via %s, %s or %s", viaWeblogs, viaExtended, viaGet)
 	}
 	if g.tags != "" && g.via != viaExtended {
-		return shell.Usagef("--tags is for --via %s", viaExtended)
+		return shell.Usagef("--tags needs --via %s", viaExtended)
 	}
 	if g.site != "" && rsscloud.CheckFeedURL(g.site) != nil {
 		return shell.Usagef("--site is %q: it needs http:// or https:// and a host", g.site)
@@ -110,7 +110,7 @@ func (g *pinging) check(feeds []string) error {
 	return nil
 }
 
-// one pings for a feed: once, or once for each of its hubs.
+// one pings for one feed: once, or once for each of its hubs.
 func (g *pinging) one(ctx context.Context, feed string) []hubclient.PingResult {
 	switch {
 	case g.pingsSite():
@@ -134,7 +134,7 @@ func (g *pinging) one(ctx context.Context, feed string) []hubclient.PingResult {
 	})}
 }
 
-// pingDoor finds out where to ping and in which protocol.
+// pingEndpoint returns the URL and the protocol of the ping.
 func (p *commands) pingEndpoint(ctx context.Context, feed, hub, via string) (protocol, endpoint string, err error) {
 	protocol = viaProtocol(via)
 	if hub != "" {
@@ -158,7 +158,7 @@ func (p *commands) pingEndpoint(ctx context.Context, feed, hub, via string) (pro
 		}
 		endpoint, err = cloud.PingURL()
 		if err != nil {
-			err = fmt.Errorf("the <cloud> of %s does not say where to ping: name the hub with --hub (%w)", feed, err)
+			err = fmt.Errorf("the <cloud> of %s has no valid ping endpoint: name the hub with --hub (%w)", feed, err)
 		}
 		return protocol, endpoint, err
 	}

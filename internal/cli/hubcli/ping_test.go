@@ -18,7 +18,7 @@ func TestAFeedWithoutACloudIsPingedAtItsWebSubHubs(t *testing.T) {
 		return p.Run(t.Context(), append([]string{"ping"}, args...)), out.String(), errs.String()
 	}
 	code, out, errs := run("http://feed.example/two")
-	if code != 0 || strings.Count(out, "The hub took it.") != 2 {
+	if code != 0 || strings.Count(out, "The hub accepted it.") != 2 {
 		t.Errorf("%d %s%s", code, out, errs)
 	}
 	for _, hub := range []string{"http://one.example/", "http://two.example/"} {

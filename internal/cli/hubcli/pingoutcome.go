@@ -8,10 +8,10 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// outcomeClient asks hubs what a ping leads to, and keeps the last answer.
+// outcomeClient requests the outcome of a ping from hubs, and stores the last answer.
 type outcomeClient struct {
 	http    rsscloud.HTTPClient // nil: the network
-	outcome *rsscloud.Outcome   // nil: the hub does not say
+	outcome *rsscloud.Outcome   // nil: the hub does not report it
 }
 
 // Do sends r.
@@ -34,7 +34,7 @@ func (c *outcomeClient) Do(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// timed does one ping, takes its time and keeps what the hub says of its outcome.
+// timed sends one ping, measures its duration and stores the reported outcome.
 func (g *pinging) timed(feed, endpoint string, do func(h rsscloud.HTTPClient) (ok bool, msg string, err error)) hubclient.PingResult {
 	c := &outcomeClient{http: g.p.HTTP}
 	out := hubclient.TimePing(feed, endpoint, func() (bool, string, error) { return do(c) })

@@ -15,20 +15,20 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// Words of ping --via besides rssCloud's.
+// Values of ping --via in addition to those of rssCloud.
 const (
 	viaWeblogs  = "weblogs"
 	viaExtended = "weblogs-extended"
 	viaGet      = "http-get"
 )
 
-// tellsSite reports a ping that tells of a site and not of a feed.
+// tellsSite reports whether the ping names a site instead of a feed.
 func (g *pinging) pingsSite() bool {
 	return g.via == viaWeblogs || g.via == viaExtended || g.via == viaGet
 }
 
-// doorBelow is where a hub takes what --via says. A URL with a path or a query is
-// the door already.
+// endpointBelow is the endpoint of a hub for the protocol of --via. A URL with a path
+// or a query is already the endpoint.
 func (g *pinging) endpointBelow(hub string) (string, error) {
 	path := ""
 	switch g.via {
@@ -58,7 +58,7 @@ func (g *pinging) endpointBelow(hub string) (string, error) {
 	return u.String(), nil
 }
 
-// pingSite tells of the site that a feed belongs to.
+// pingSite pings for the site of a feed.
 func (g *pinging) pingSite(ctx context.Context, name string) hubclient.PingResult {
 	doc, readErr := hubclient.Document{}, error(nil)
 	if g.hub == "" || g.name == "" || g.site == "" {
@@ -70,7 +70,7 @@ func (g *pinging) pingSite(ctx context.Context, name string) hubclient.PingResul
 	}
 	p := g.siteOf(name, doc)
 	if readErr != nil && ctx.Err() == nil && !g.json {
-		fmt.Fprintf(g.p.Err, "cloudburst: %s; told of as %s\n", shell.Sentence(readErr), shell.Clean(p.URL))
+		fmt.Fprintf(g.p.Err, "cloudburst: %s; pinged as %s\n", shell.Sentence(readErr), shell.Clean(p.URL))
 	}
 	return g.timed(name, endpoint, func(h rsscloud.HTTPClient) (bool, string, error) {
 		client := weblogs.Client{HTTP: h, UserAgent: g.p.UserAgent()}
@@ -88,7 +88,7 @@ func (g *pinging) pingSite(ctx context.Context, name string) hubclient.PingResul
 	})
 }
 
-// siteDoor is the door that --hub names, or the one on the host of the feed's cloud.
+// siteEndpoint is the endpoint in --hub, or the one on the host of the feed's cloud.
 func (g *pinging) siteEndpoint(doc hubclient.Document, readErr error) (string, error) {
 	if g.hub != "" {
 		return g.endpointBelow(g.hub)
@@ -111,8 +111,8 @@ func (g *pinging) siteEndpoint(doc hubclient.Document, readErr error) (string, e
 	return g.endpointBelow(u.Scheme + "://" + u.Host)
 }
 
-// siteOf is what to tell: what the flags say, then what the feed says, then the
-// feed itself.
+// siteOf is the site to name: from the flags, otherwise from the feed, otherwise the
+// URL of the feed.
 func (g *pinging) siteOf(name string, doc hubclient.Document) weblogs.Ping {
 	p := weblogs.Ping{Name: g.name, URL: g.site}
 	if f, err := feed.ParseBytes(doc.Body, &feed.Options{URL: doc.Final}); err == nil {
@@ -136,7 +136,7 @@ func (g *pinging) siteOf(name string, doc hubclient.Document) weblogs.Ping {
 	return p
 }
 
-// pingWebSub tells the hub that --hub names, or all that the feed does.
+// pingWebSub notifies the hub in --hub, or all hubs that the feed names.
 func (g *pinging) pingWebSub(ctx context.Context, name string) []hubclient.PingResult {
 	hubs, topic := []string{}, name
 	if g.hub != "" {
@@ -155,14 +155,14 @@ func (g *pinging) pingWebSub(ctx context.Context, name string) []hubclient.PingR
 	return g.publish(ctx, hubs, topic)
 }
 
-// publish tells each hub of the topic.
+// publish notifies each hub of the topic.
 func (g *pinging) publish(ctx context.Context, hubs []string, topic string) []hubclient.PingResult {
 	var out []hubclient.PingResult
 	for _, hub := range hubs {
 		out = append(out, g.timed(topic, hub, func(h rsscloud.HTTPClient) (bool, string, error) {
 			client := websub.Client{HTTP: h, UserAgent: g.p.UserAgent()}
 			err := client.Publish(ctx, hub, topic)
-			return err == nil, "The hub took it.", hubclient.WebSubError(hub, err)
+			return err == nil, "The hub accepted it.", hubclient.WebSubError(hub, err)
 		}))
 	}
 	return out

@@ -12,8 +12,8 @@ import (
 	"cloudburst/internal/cli/shell"
 )
 
-// follow keeps one feed registered until ctx ends, from the start of the program
-// on. Its error, when it gives the feed up, has been printed.
+// follow keeps one feed registered until ctx ends. It returns an error when it stops
+// trying; the error is printed already.
 //
 // spec:rsscloud-2003#reregister-at-start
 func (l *listener) follow(ctx context.Context, f *followed) error {
@@ -38,7 +38,7 @@ func (l *listener) follow(ctx context.Context, f *followed) error {
 		if final {
 			err = refused
 		}
-		// Spread, so that a hub that comes back is not met by everyone at once.
+		// Random, to spread the load on a hub that restarts.
 		next := pause.Next()
 		next += rand.N(next/5 + 1)
 		l.say(record{Event: "error", Feed: f.url, Message: fmt.Sprintf("%s; trying again in %s", shell.Sentence(err), shell.FormatDuration(next.Round(time.Second)))})
@@ -48,14 +48,14 @@ func (l *listener) follow(ctx context.Context, f *followed) error {
 	}
 }
 
-// Time between two attempts to read a feed whose server does not run yet.
+// Time between two attempts to read a feed whose server is not running yet.
 const (
 	minWait = time.Second
 	maxWait = 5 * time.Second
 )
 
-// registerFirst is register. While f was never registered and its server gives no
-// answer, it waits for the server, so that both may be started in any order.
+// registerFirst calls register. Before the first registration of f it also waits for
+// the server, so that both may be started in any order.
 func (l *listener) registerFirst(ctx context.Context, f *followed) error {
 	pause, printed := shell.Backoff{Min: minWait, Max: maxWait}, ""
 	for {
@@ -74,7 +74,7 @@ func (l *listener) registerFirst(ctx context.Context, f *followed) error {
 	}
 }
 
-// register asks once, and says so when it worked.
+// register tries once and prints a successful registration.
 func (l *listener) register(ctx context.Context, f *followed) error {
 	got, err := l.way.register(ctx, f)
 	if err != nil {
@@ -92,12 +92,12 @@ func (l *listener) register(ctx context.Context, f *followed) error {
 	return nil
 }
 
-// outage is how late the clock must be for this machine to have slept: hubs may
-// have found nobody here meanwhile.
+// outage is the clock difference that shows that this machine was suspended; meanwhile
+// notifications may have failed.
 const outage = 10 * time.Minute
 
-// hold waits until it is time to register anew. A machine that sleeps must renew
-// when it wakes, so the wall clock counts.
+// hold waits for the time of the renewal. It uses the wall clock because a machine must
+// renew after it was suspended.
 //
 // spec:cnws-2003#confirm-after-outage
 func (l *listener) hold(ctx context.Context, f *followed) error {
@@ -118,7 +118,7 @@ func (l *listener) hold(ctx context.Context, f *followed) error {
 	}
 }
 
-// cancelAll ends the registrations that are held.
+// cancelAll cancels all active registrations.
 func (l *listener) cancelAll() {
 	ctx, cancel := context.WithTimeout(context.Background(), cancelTime)
 	defer cancel()

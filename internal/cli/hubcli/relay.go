@@ -17,10 +17,10 @@ import (
 )
 
 func (p *commands) relay() *cobra.Command {
-	c := shell.Group("relay", "Follow feeds at other hubs and pass on what they announce",
-		`The server subscribes to the feed at its hub; when the hub says that it changed,
-the server reads the feed itself and tells its own subscribers. Registrations are
-renewed by the server as long as it runs, and anew after it was away.
+	c := shell.Group("relay", "Subscribe to feeds at other hubs and forward their notifications",
+		`The server subscribes to a feed at the feed's hub. When that hub announces a change,
+the server reads the feed itself and notifies its own subscribers. The server renews
+its registrations while it runs, and registers again after an outage.
 
 Works on the running server, or on the data folder when none runs.`)
 	c.AddCommand(p.relayAdd(), p.relayList(), p.relayRemove())
@@ -28,12 +28,12 @@ Works on the running server, or on the data folder when none runs.`)
 }
 
 const (
-	relayPatience = 5 * time.Second // for the hub's answer, before "pending" is told
+	relayPatience = 5 * time.Second // for the hub's answer, before the state "pending" is printed
 	relayLook     = 100 * time.Millisecond
 )
 
-// relayDoor is the door of a hub that may be named without its path. WebSub hubs at
-// the root exist, so those are taken as they are.
+// relayEndpoint adds the usual path to the URL of a hub without a path, except for
+// WebSub, whose endpoint may be at the root.
 func relayEndpoint(via, hub string) string {
 	base := strings.TrimRight(hub, "/")
 	switch u, err := url.Parse(base); {
@@ -60,12 +60,13 @@ func (p *commands) relayAdd() *cobra.Command {
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "add FEED",
-		Short: "Follow a feed at its hub",
-		Long: `Follows a feed, or asks its hub anew. The feed says where its hub is: one of WebSub
-is taken before the <cloud> of rssCloud. --via chooses, and --hub names a hub that
-the feed does not; CNWS, of which feeds say nothing, always needs it.
+		Short: "Subscribe to a feed at its hub",
+		Long: `Subscribes to a feed at its hub, or renews the subscription. The feed names its hub; a
+WebSub hub is preferred to the <cloud> of rssCloud. --via selects the protocol. --hub
+names a hub that the feed does not name; CNWS always needs it, because feeds do not name
+CNWS hubs.
 
-Prints what the hub answered, or that it has not answered within five seconds.
+The command prints the hub's answer, or "pending" after five seconds without an answer.
 
 --json prints an object: ` + relayFields + `.`,
 		Example: "  cloudburst relay add https://example.com/rss.xml\n  cloudburst relay add --via cnws --hub http://news.example/cnws http://news.example/rss.xml",
@@ -73,7 +74,7 @@ Prints what the hub answered, or that it has not answered within five seconds.
 		RunE: func(c *cobra.Command, args []string) error {
 			r.Feed = args[0]
 			if r.Hub != "" && r.Via == "" {
-				return shell.Usagef("--hub needs --via behind it: rsscloud, websub or cnws")
+				return shell.Usagef("--hub needs --via: rsscloud, websub or cnws")
 			}
 			r.Hub = relayEndpoint(r.Via, r.Hub)
 			return p.WithServer(c, true, func(ctx context.Context, s *shell.Connection) error {
@@ -90,13 +91,13 @@ Prints what the hub answered, or that it has not answered within five seconds.
 			})
 		},
 	})
-	shell.ChoiceFlag(c, &r.Via, "via", "the protocol; without it, the best that the feed offers", relayVias()...)
-	c.Flags().StringVar(&r.Hub, "hub", "", "the `URL` of the hub's door; without it, the one that the feed names")
-	c.Flags().BoolVar(&asJSON, "json", false, "as a JSON object")
+	shell.ChoiceFlag(c, &r.Via, "via", "the protocol (default: the best that the feed offers)", relayVias()...)
+	c.Flags().StringVar(&r.Hub, "hub", "", "`URL` of the hub's endpoint (default: the one that the feed names)")
+	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
 	return c
 }
 
-// answeredRelay waits for the hub's answer for a while.
+// answeredRelay waits for the hub's answer, at most relayPatience.
 func answeredRelay(ctx context.Context, s *shell.Connection, r client.Relay) (client.Relay, error) {
 	ctx, cancel := context.WithTimeout(ctx, relayPatience)
 	defer cancel()
@@ -130,14 +131,16 @@ func (p *commands) relayList() *cobra.Command {
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "list",
-		Short: "List the feeds that are followed at other hubs",
-		Long: `Lists the feeds that the server follows at other hubs, in order of their URL.
+		Short: "List the subscriptions to other hubs",
+		Long: `Lists the subscriptions of the server to other hubs, ordered by feed URL. The states:
 
-A feed is pending while its hub has not said yes, active when it has, refused when
-it said no, lost when it ended what it had promised, and ending while the hub is
-being told that nobody wants it any more.
+  pending  the hub has not confirmed the subscription yet
+  active   the hub confirmed it
+  refused  the hub refused it
+  lost     the hub ended it before it expired
+  ending   the server is cancelling it at the hub
 
---json prints one object a line: ` + relayFields + `.`,
+--json prints one object per line: ` + relayFields + `.`,
 		Args: shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
@@ -152,11 +155,11 @@ being told that nobody wants it any more.
 			})
 		},
 	})
-	c.Flags().StringVar(&q.Match, "match", "", "only those with this `text` in the feed's or the hub's URL")
-	shell.ChoiceFlag(c, &q.Via, "via", "only those of this protocol", relayVias()...)
-	shell.ChoiceFlag(c, &q.State, "state", "only those in this state", "pending", "active", "refused", "lost", "ending")
-	c.Flags().IntVar(&q.Limit, "limit", 0, "at most this `number`; 0 is all")
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	c.Flags().StringVar(&q.Match, "match", "", "only feeds with this `text` in the URL of the feed or the hub")
+	shell.ChoiceFlag(c, &q.Via, "via", "only subscriptions by this protocol", relayVias()...)
+	shell.ChoiceFlag(c, &q.State, "state", "only subscriptions in this state", "pending", "active", "refused", "lost", "ending")
+	c.Flags().IntVar(&q.Limit, "limit", 0, "at most this `number`; 0 means all")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
 }
 
@@ -165,8 +168,8 @@ func (p *commands) relayRemove() *cobra.Command {
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "remove FEED",
-		Short: "Follow a feed no more",
-		Long:  "Ends following a feed, by every protocol or by the one that --via names. The hub is\ntold where its protocol has a way to.",
+		Short: "Unsubscribe from a feed",
+		Long:  "Unsubscribes from a feed, in all protocols or only in that of --via. The server\ncancels the subscription at the hub if the protocol has a call for it.",
 		Args:  shell.Between(1, 1, "the URL of one FEED"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
@@ -179,15 +182,15 @@ func (p *commands) relayRemove() *cobra.Command {
 			})
 		},
 	})
-	shell.ChoiceFlag(c, &via, "via", "by this protocol only", relayVias()...)
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	shell.ChoiceFlag(c, &via, "via", "only the subscription by this protocol", relayVias()...)
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
 }
 
 func (p *commands) printRelays(list []client.Relay, asJSON bool) error {
 	out := bufio.NewWriter(p.Out)
 	enc := shell.JSONLines(out)
-	t := shell.NewTable(p.Out, "FEED", "VIA", "STATE", "HUB", "HEARD", "EXPIRES", "LAST ERROR")
+	t := shell.NewTable(p.Out, "FEED", "VIA", "STATE", "HUB", "LAST PUSH", "EXPIRES", "LAST ERROR")
 	for _, r := range list {
 		var err error
 		if asJSON {

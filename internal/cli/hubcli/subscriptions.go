@@ -27,11 +27,11 @@ func (p *commands) subscriptionsList() *cobra.Command {
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "list",
 		Short: "List subscriptions",
-		Long: `Lists subscriptions, those of one feed together, with whole URLs.
+		Long: `Lists subscriptions, grouped by feed, with complete URLs.
 
---json prints one object a line: topic, protocol, callback, procedure, created_at,
-renewed_at, expires_at (the end of 9999: no end), topic_id, id, and where there is
-trouble failures, tries, next_at, last_error, last_error_at.`,
+--json prints one object per line: topic, protocol, callback, procedure, created_at,
+renewed_at, expires_at (the end of 9999: never), topic_id, id, and after failed
+deliveries failures, tries, next_at, last_error, last_error_at.`,
 		Args: shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
@@ -40,11 +40,11 @@ trouble failures, tries, next_at, last_error, last_error_at.`,
 		},
 	})
 	f := c.Flags()
-	f.StringVar(&q.Topic, "topic", "", "only those of the feed with this `URL`")
-	f.StringVar(&q.Match, "match", "", "only those with this `text` in the feed's URL or the callback")
-	shell.ChoiceFlag(c, &q.Protocol, "protocol", "only those told in this way", "http-post", "https-post", "xml-rpc", "soap", "websub", "cnws")
-	f.IntVar(&q.Limit, "limit", 0, "at most this `number`; 0 is all")
-	f.BoolVar(&asJSON, "json", false, "one JSON object a line")
+	f.StringVar(&q.Topic, "topic", "", "only subscriptions to the feed with this `URL`")
+	f.StringVar(&q.Match, "match", "", "only subscriptions with this `text` in the feed URL or the callback")
+	shell.ChoiceFlag(c, &q.Protocol, "protocol", "only subscriptions by this protocol", "http-post", "https-post", "xml-rpc", "soap", "websub", "cnws")
+	f.IntVar(&q.Limit, "limit", 0, "at most this `number`; 0 means all")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
 }
 
@@ -68,13 +68,13 @@ func (p *commands) printSubscriptions(list func(func(client.Subscription, error)
 	return t.End()
 }
 
-// ending shows when a subscription ends. One that never does ends in the last year
-// that a date of four digits can name.
+// ending formats the expiry of a subscription. A subscription without an expiry has the
+// end of the year 9999.
 //
 // spec:cnws-2003#no-expiry
 func ending(at time.Time) string {
 	if at.Year() >= 9999 {
-		return "no end"
+		return "never"
 	}
 	return shell.FormatTime(&at)
 }
@@ -84,16 +84,15 @@ func (p *commands) subscriptionsRemove() *cobra.Command {
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "remove",
-		Short: "End subscriptions",
-		Long: `Ends the subscriptions whose feed, callback and protocol are exactly the given
-ones, and prints them. At least --topic or --callback is needed. Those
-told by WebSub hear that their subscription is denied, the others nothing; each may
-register again.`,
+		Short: "Remove subscriptions",
+		Long: `Removes the subscriptions that match the given feed, callback and protocol exactly,
+and prints them. At least --topic or --callback is required. The hub sends WebSub
+subscribers a denial and does not notify the others. All of them may subscribe again.`,
 		Example: "  cloudburst subscriptions remove --callback http://192.0.2.7:5339/notify",
 		Args:    shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if q.Topic == "" && q.Callback == "" {
-				return shell.Usagef("say which: --topic URL, --callback URL or both")
+				return shell.Usagef("missing filter: set --topic URL, --callback URL or both")
 			}
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
 				gone, err := s.Remove(ctx, q)
@@ -111,20 +110,20 @@ register again.`,
 			})
 		},
 	})
-	c.Flags().StringVar(&q.Topic, "topic", "", "of the feed with this `URL`")
-	c.Flags().StringVar(&q.Callback, "callback", "", "with this callback `URL`")
-	shell.ChoiceFlag(c, &q.Protocol, "protocol", "told in this way", "http-post", "https-post", "xml-rpc", "soap", "websub", "cnws")
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	c.Flags().StringVar(&q.Topic, "topic", "", "subscriptions to the feed with this `URL`")
+	c.Flags().StringVar(&q.Callback, "callback", "", "subscriptions with this callback `URL`")
+	shell.ChoiceFlag(c, &q.Protocol, "protocol", "subscriptions by this protocol", "http-post", "https-post", "xml-rpc", "soap", "websub", "cnws")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
 }
 
 func (p *commands) subscriptionsExport() *cobra.Command {
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "export [FILE]",
-		Short: "Write every live subscription as JSON Lines",
-		Long: `Writes every live subscription, one JSON object a line, to FILE or to standard
-output. Importing the file into an empty server and exporting again gives the
-same bytes. A file is written beside its name and put in place when it is whole.`,
+		Short: "Export all active subscriptions as JSON Lines",
+		Long: `Writes all active subscriptions, one JSON object per line, to FILE or to standard
+output. If you import the file into an empty server and export again, both files are
+identical. FILE is replaced only when the export is complete.`,
 		Args: shell.Between(0, 1, "at most one FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
@@ -152,15 +151,14 @@ func (p *commands) subscriptionsImport() *cobra.Command {
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "import FILE",
-		Short: "Read subscriptions from an export, or from rsscloud-server's subscriptions.json",
-		Long: `Reads subscriptions and adds them; those that exist already are renewed. Callbacks
-are not asked: the file says that they agreed. FILE is what "subscriptions export"
-wrote, or the data file of rsscloud-server (subscriptions.json, version 1 or 2);
-"-" is standard input.
+		Short: "Import subscriptions from an export or from rsscloud-server's subscriptions.json",
+		Long: `Adds the subscriptions of a file, and renews existing ones. The server does not verify
+the callbacks again. FILE is the output of "subscriptions export" or the data file of
+rsscloud-server (subscriptions.json, version 1 or 2); "-" is standard input.
 
-Expiry times are kept. Subscriptions that have run out are left out and counted.
-A file with a bad line is refused whole, with the number of the line, unless
---skip-bad is given. Importing the same file again changes nothing.`,
+Expiry times stay the same. Expired subscriptions are skipped and counted. If a line is
+invalid, the import fails with the number of the line and changes nothing, unless you
+set --skip-bad. You can import the same file again without any effect.`,
 		Example: "  cloudburst subscriptions import old.jsonl\n  cloudburst subscriptions import --skip-bad /srv/rsscloud-server/data/subscriptions.v2.json",
 		Args:    shell.Between(1, 1, "one FILE (or - for standard input)"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -185,8 +183,8 @@ A file with a bad line is refused whole, with the number of the line, unless
 			})
 		},
 	})
-	c.Flags().BoolVar(&o.SkipBad, "skip-bad", false, "leave bad lines out instead of refusing the file")
-	c.Flags().BoolVar(&asJSON, "json", false, "the outcome as a JSON object: lines, imported, expired, bad, bad_lines")
+	c.Flags().BoolVar(&o.SkipBad, "skip-bad", false, "skip invalid lines instead of rejecting the file")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the result as a JSON object: lines, imported, expired, bad, bad_lines")
 	return c
 }
 
@@ -196,10 +194,10 @@ func (p *commands) printImport(res client.ImportResult, asJSON bool) error {
 	}
 	fmt.Fprintf(p.Out, "Imported %s.", text.Plural(res.Imported, "subscription"))
 	if res.Expired > 0 {
-		fmt.Fprintf(p.Out, " Left out %d that had run out.", res.Expired)
+		fmt.Fprintf(p.Out, " Skipped %d expired.", res.Expired)
 	}
 	if res.Bad > 0 {
-		fmt.Fprintf(p.Out, " Left out %d that could not be read.", res.Bad)
+		fmt.Fprintf(p.Out, " Skipped %d invalid.", res.Bad)
 	}
 	fmt.Fprintln(p.Out)
 	for _, b := range res.BadLines {

@@ -10,15 +10,15 @@ import (
 )
 
 func (p *commands) testFeed() *cobra.Command {
-	c := shell.Group("testfeed", "Have the test feed change",
-		`The server has a feed of its own at /test/rss.xml that changes every quarter of an hour,
-for those who write programs that want to be told of changes.`)
+	c := shell.Group("testfeed", "Change the test feed",
+		`The server has a test feed at /test/rss.xml that changes every 15 minutes, for
+developers of subscribers.`)
 	var asJSON bool
 	tick := shell.ServerFlags(&cobra.Command{
 		Use:   "tick",
-		Short: "Have the test feed change now",
-		Long: `Adds an item to the test feed of the running server, and has all who follow the feed
-told. The items of the quarters of an hour come besides.
+		Short: "Change the test feed now",
+		Long: `Adds an item to the test feed of the running server and notifies its subscribers. The
+regular items every 15 minutes are not affected.
 
 --json prints an object: at, url.`,
 		Args: shell.Between(0, 0, ""),
@@ -36,7 +36,7 @@ told. The items of the quarters of an hour come besides.
 			})
 		},
 	})
-	tick.Flags().BoolVar(&asJSON, "json", false, "as a JSON object")
+	tick.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
 	c.AddCommand(tick)
 	return c
 }

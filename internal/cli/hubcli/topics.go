@@ -24,10 +24,10 @@ func (p *commands) topicsList() *cobra.Command {
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "list",
-		Short: "List the feeds that somebody subscribed to or pinged",
-		Long: `Lists feeds in order of their URL.
+		Short: "List the feeds with subscriptions or pings",
+		Long: `Lists feeds, ordered by URL.
 
---json prints one object a line: id, url, subscribers, version, hash, etag,
+--json prints one object per line: id, url, subscribers, version, hash, etag,
 last_modified, content_type, size, checked_at, changed_at, pinged_at, failures, error,
 verification.`,
 		Args: shell.Between(0, 0, ""),
@@ -54,9 +54,9 @@ verification.`,
 			})
 		},
 	})
-	c.Flags().StringVar(&q.Match, "match", "", "only those with this `text` in the URL")
-	c.Flags().IntVar(&q.Limit, "limit", 0, "at most this `number`; 0 is all")
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	c.Flags().StringVar(&q.Match, "match", "", "only feeds with this `text` in the URL")
+	c.Flags().IntVar(&q.Limit, "limit", 0, "at most this `number`; 0 means all")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
 }
 
@@ -64,12 +64,12 @@ func (p *commands) topicsShow() *cobra.Command {
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "show URL",
-		Short: "Show one feed: its state, and what happened to it lately",
-		Long: `Shows what is known of the feed, and the newest events of its log: pings, checks
-and why they changed nothing, registrations, notifications.
+		Short: "Show the state and the recent events of one feed",
+		Long: `Shows the state of the feed and the newest events of its log: pings, checks and their
+results, registrations and notifications.
 
---json prints the feed as an object (see "topics list"), and then its events, one
-a line (see "log").`,
+--json prints the feed as an object (see "topics list"), followed by its events, one
+per line (see "log").`,
 		Args: shell.Between(1, 1, "the URL of one feed"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
@@ -92,7 +92,7 @@ a line (see "log").`,
 			})
 		},
 	})
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
 }
 
@@ -119,12 +119,12 @@ func (p *commands) printTopic(t client.Topic) {
 	row("etag", t.ETag)
 	row("modified", t.LastModified)
 	if v := t.Verification; v != nil {
-		how := "a 304 counts: its ETag is proven"
+		how := "a 304 is trusted: its ETag is reliable"
 		if v.Full {
 			how = "read in full: " + v.Reason
 		}
 		row("after a ping", how)
-		row("reads", fmt.Sprintf("%d in full (%s); %s", v.FullReads, shell.FormatSize(v.FullBytes), text.Plural(int(v.NotModified), "304")+" counted"))
+		row("reads", fmt.Sprintf("%d in full (%s); %s", v.FullReads, shell.FormatSize(v.FullBytes), text.Plural(int(v.NotModified), "304")+" trusted"))
 		row("again", shell.FormatTime(v.AgainAt))
 	}
 	fmt.Fprintln(p.Out)

@@ -16,16 +16,16 @@ import (
 )
 
 func (p *commands) websub() *cobra.Command {
-	c := shell.Group("websub", "Ask WebSub hubs for deliveries, and tell them of changes",
-		`Talks to hubs of WebSub, this program's or others, as subscribers and publishers do.
+	c := shell.Group("websub", "Subscribe, unsubscribe and publish at WebSub hubs",
+		`Sends the requests of WebSub subscribers and publishers to any WebSub hub.
 
-A topic's hub and its own URL are what its Link headers name as rel="hub" and
-rel="self"; where they do not, its links do.`)
+The hub and the canonical URL of a topic are those in its Link headers with rel="hub"
+and rel="self", or else those in its links.`)
 	c.AddCommand(p.websubAsk(websub.ModeSubscribe), p.websubAsk(websub.ModeUnsubscribe), p.websubPublish())
 	return c
 }
 
-// asking is one run of websub subscribe or unsubscribe.
+// asking is one run of the command websub subscribe or unsubscribe.
 type asking struct {
 	p                         *commands
 	mode                      string
@@ -39,13 +39,13 @@ func (p *commands) websubAsk(mode string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   mode + " TOPIC",
 		Args:  shell.Between(1, 1, "the URL of one TOPIC"),
-		Short: "Ask a hub to send a topic's content to a callback",
-		Long: `Asks a hub to send the content of TOPIC to a callback whenever it changes. The hub
-then asks the callback whether it wants that; whoever serves the callback must say
-yes, and renew before the lease ends. "cloudburst listen --via websub" does all of it.
+		Short: "Subscribe a callback to a topic",
+		Long: `Requests that a hub sends the content of TOPIC to a callback after each change. The hub
+then verifies the callback: the callback must confirm, and the subscription must be
+renewed before the lease ends. "cloudburst listen --via websub" does all of this.
 
-Without --hub TOPIC is read, and the first of its hubs that takes the request is asked
-for the URL that the topic calls its own. With --hub nothing is read.
+Without --hub the command reads TOPIC and sends the request, with the canonical URL of
+the topic, to its hubs in order until one accepts. With --hub it does not read TOPIC.
 
 --json prints one object: mode, topic, hub, callback, success, msg, took_ms.`,
 		Example: "  cloudburst websub subscribe --callback https://reader.example.org/push/7f3a https://example.org/feed.xml",
@@ -54,28 +54,28 @@ for the URL that the topic calls its own. With --hub nothing is read.
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&a.callback, "callback", "", "`URL` to which the hub sends")
-	f.StringVar(&a.hub, "hub", "", "`URL` of the hub, or of its server (default: those that the topic names)")
-	f.BoolVar(&a.json, "json", false, "one JSON object")
+	f.StringVar(&a.callback, "callback", "", "callback `URL`, to which the hub sends the content")
+	f.StringVar(&a.hub, "hub", "", "`URL` of the hub, or of its server (default: the hubs that the topic names)")
+	f.BoolVar(&a.json, "json", false, "print one JSON object")
 	if mode == websub.ModeUnsubscribe {
-		c.Short = "Ask a hub to end what it sends to a callback"
-		c.Long = `Asks a hub to end what it sends to a callback for TOPIC. The hub then asks the callback
-whether that is so; whoever serves the callback must say yes.
+		c.Short = "Unsubscribe a callback from a topic"
+		c.Long = `Requests that a hub ends the subscription of a callback to TOPIC. The hub then verifies
+the callback, which must confirm.
 
-Without --hub TOPIC is read, and the first of its hubs that takes the request is asked
-for the URL that the topic calls its own. With --hub nothing is read.
+Without --hub the command reads TOPIC and sends the request, with the canonical URL of
+the topic, to its hubs in order until one accepts. With --hub it does not read TOPIC.
 
 --json prints one object: mode, topic, hub, callback, success, msg, took_ms.`
 		c.Example = "  cloudburst websub unsubscribe --callback https://reader.example.org/push/7f3a https://example.org/feed.xml"
 		return c
 	}
-	f.StringVar(&a.lease, "lease", "", "`time` to subscribe for, such as 10d, 12h or a number of seconds (default: what the hub gives)")
-	f.StringVar(&a.secret, "secret", "", "`text` with which the hub signs what it sends; others on this machine may see it here")
-	f.StringVar(&a.secretFile, "secret-file", "", "`file` that holds the secret")
+	f.StringVar(&a.lease, "lease", "", "`time` to subscribe for, such as 10d, 12h or a number of seconds (default: the hub decides)")
+	f.StringVar(&a.secret, "secret", "", "secret `text` for the hub's signatures; other users of this machine may see it here")
+	f.StringVar(&a.secretFile, "secret-file", "", "`file` with the secret")
 	return c
 }
 
-// askedHub is what became of a request, as --json prints it.
+// askedHub is the result of a request, as --json prints it.
 type askedHub struct {
 	Mode     string  `json:"mode"`
 	Topic    string  `json:"topic"`
@@ -100,7 +100,7 @@ func (a *asking) run(ctx context.Context, topic string) error {
 		}
 		hubs, s.Topic = d.Hubs, d.Topic()
 		if s.Topic != topic {
-			fmt.Fprintf(a.p.Err, "%s calls itself %s, which is what the hub is asked for.\n", shell.Clean(topic), shell.Clean(s.Topic))
+			fmt.Fprintf(a.p.Err, "The canonical URL of %s is %s; the request uses that URL.\n", shell.Clean(topic), shell.Clean(s.Topic))
 		}
 	}
 	var out askedHub
@@ -121,11 +121,11 @@ func (a *asking) run(ctx context.Context, topic string) error {
 	return a.end(ctx, out, err)
 }
 
-// read makes a subscription of the command line.
+// read returns the subscription of the command line.
 func (a *asking) read(topic string) (websub.Subscription, error) {
 	s := websub.Subscription{Topic: topic, Callback: a.callback, Secret: a.secret}
 	if a.callback == "" {
-		return s, shell.Usagef("say where the hub sends to: --callback URL")
+		return s, shell.Usagef("missing callback: set --callback URL")
 	}
 	err := cmp.Or(hubclient.CheckURL("The topic", topic), hubclient.CheckURL("--callback", a.callback))
 	if err == nil && a.hub != "" {
@@ -135,7 +135,7 @@ func (a *asking) read(topic string) (websub.Subscription, error) {
 		return s, err
 	}
 	if a.secret != "" && a.secretFile != "" {
-		return s, shell.Usagef("there can be one secret: either --secret or --secret-file")
+		return s, shell.Usagef("--secret and --secret-file exclude each other")
 	}
 	if s.Lease, err = parseLease(a.lease); err != nil {
 		return s, err
@@ -155,12 +155,12 @@ func (a *asking) read(topic string) (websub.Subscription, error) {
 	return s, nil
 }
 
-// end prints what became of it.
+// end prints the result.
 func (a *asking) end(ctx context.Context, out askedHub, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	out.Success, out.Msg = err == nil, "accepted; the hub will now ask the callback"
+	out.Success, out.Msg = err == nil, "accepted; the hub will now verify the callback"
 	if err != nil {
 		out.Msg = shell.Sentence(err)
 	}
@@ -180,8 +180,8 @@ func (a *asking) end(ctx context.Context, out askedHub, err error) error {
 	return nil
 }
 
-// namedHub is where the hub of --hub takes requests: there, or, where only a server is
-// named and has no hub at its root, at the usual door.
+// namedHub returns the endpoints to try for --hub: the URL itself and, for the URL of a
+// server without a path, the usual endpoint.
 func namedHub(hub string) []string {
 	if u, err := url.Parse(hub); err == nil && u.Host != "" && strings.Trim(u.Path, "/") == "" && u.RawQuery == "" {
 		return []string{hub, u.Scheme + "://" + u.Host + "/websub"}

@@ -117,7 +117,7 @@ func TestNamedHubIsPingedWithoutReadingTopics(t *testing.T) {
 	if q := w.asked["http://three.example/push"]; code != 0 || len(q) != 2 || len(q[0].URLs) != websub.MaxURLs || len(q[1].URLs) != 1 {
 		t.Errorf("%d %s\n%+v", code, errs, q)
 	}
-	if n := strings.Count(out, "The hub took it."); n != websub.MaxURLs+1 {
+	if n := strings.Count(out, "The hub accepted it."); n != websub.MaxURLs+1 {
 		t.Errorf("%d lines:\n%s", n, out)
 	}
 }
@@ -126,7 +126,7 @@ func TestARefusalOfManyTopicsIsAskedAboutEach(t *testing.T) {
 	t.Parallel()
 	w := &fakeHubs{alone: true}
 	code, out, errs := w.command(t, "publish", "--hub", "http://one.example/", "http://feed.example/a", "http://feed.example/bad", "http://feed.example/b")
-	if code != shell.ExitFailure || len(w.asked["http://one.example/"]) != 2 || strings.Count(out, "The hub took it.") != 2 {
+	if code != shell.ExitFailure || len(w.asked["http://one.example/"]) != 2 || strings.Count(out, "The hub accepted it.") != 2 {
 		t.Errorf("%d\n%s\n%s", code, out, errs)
 	}
 	if want := "cloudburst: of http://feed.example/bad: the hub at http://one.example/ did not take it: The hub answered 400 Bad Request. It says: Not that\n"; errs != want {
@@ -142,7 +142,7 @@ func TestSubscribeAsksForWhatTheTopicCallsItself(t *testing.T) {
 	}
 	w := &fakeHubs{}
 	code, out, errs := w.command(t, "subscribe", "http://feed.example/two", "--callback", "http://me.example/x?y=1", "--lease", "10d", "--secret-file", secret)
-	if code != 0 || !strings.Contains(out, "http://feed.example/self  accepted; the hub will now ask the callback") || !strings.Contains(errs, "calls itself http://feed.example/self") {
+	if code != 0 || !strings.Contains(out, "http://feed.example/self  accepted; the hub will now verify the callback") || !strings.Contains(errs, "The canonical URL of http://feed.example/two is http://feed.example/self") {
 		t.Errorf("%d\n%s\n%s", code, out, errs)
 	}
 	code, out, errs = w.command(t, "unsubscribe", "--json", "http://feed.example/a", "--callback", "http://me.example/x", "--hub", "http://two.example/")
@@ -175,10 +175,10 @@ func TestTroubleWithWebSubHubsIsASentence(t *testing.T) {
 		{"publish --hub nonsense http://feed.example/a", 2, `--hub is "nonsense"; it must be a whole URL`},
 		{"subscribe http://feed.example/none " + callback, 1, "names no hub"},
 		{"subscribe http://feed.example/bad " + callback, 1, "the hub at http://one.example/ did not take it: The hub answered 400 Bad Request. It says: Not that"},
-		{"subscribe http://feed.example/a", 2, "say where the hub sends to: --callback URL"},
+		{"subscribe http://feed.example/a", 2, "missing callback: set --callback URL"},
 		{"subscribe http://feed.example/a --callback ftp://me.example/", 2, `--callback is "ftp://me.example/"; it must be`},
 		{"subscribe http://feed.example/a --lease soon " + callback, 2, `--lease is "soon"`},
-		{"subscribe http://feed.example/a --secret a --secret-file b " + callback, 2, "either --secret or --secret-file"},
+		{"subscribe http://feed.example/a --secret a --secret-file b " + callback, 2, "--secret and --secret-file exclude each other"},
 		{"subscribe http://feed.example/a --secret-file no/such " + callback, 1, "no/such cannot be read: there is no such file"},
 		{"subscribe http://feed.example/a --secret " + strings.Repeat("x", 200) + " " + callback, 2, "the secret is 200 bytes long: WebSub allows at most 199"},
 		{"unsubscribe http://feed.example/a --lease 1h " + callback, 2, "--lease is not known"},

@@ -15,7 +15,7 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// publishing is one run of websub publish.
+// publishing is one run of the command websub publish.
 type publishing struct {
 	p    *commands
 	hub  string
@@ -26,26 +26,26 @@ func (p *commands) websubPublish() *cobra.Command {
 	u := &publishing{p: p}
 	c := &cobra.Command{
 		Use:   "publish TOPIC…",
-		Short: "Tell hubs that topics changed",
-		Long: `Tells hubs that topics changed, as an author's tool does after saving them. Without
---hub each topic is read, and all of its hubs are told of the URL that it calls its
-own. Topics of one hub are told together.
+		Short: "Notify hubs that topics changed",
+		Long: `Notifies hubs that topics changed, as an author's program does after it saves a topic.
+Without --hub the command reads each topic and notifies all of its hubs, with the
+canonical URL of the topic. One request contains all topics of a hub.
 
-A hub that says yes has heard it; whether the topic changed it looks at afterwards.
+If a hub accepts the request, it checks afterwards whether the topic changed.
 
---json prints one object a line: topic, hub, success, msg, took_ms.`,
+--json prints one object per line: topic, hub, success, msg, took_ms.`,
 		Example: "  cloudburst websub publish https://example.org/feed.xml\n  cloudburst websub publish --hub http://localhost:5337/websub http://example.org/a.xml http://example.org/b.xml",
 		Args:    shell.Between(1, -1, "the URL of at least one TOPIC"),
 		RunE: func(c *cobra.Command, topics []string) error {
 			return u.run(c.Context(), topics)
 		},
 	}
-	c.Flags().StringVar(&u.hub, "hub", "", "`URL` of the hub, or of its server (default: those that each topic names)")
-	c.Flags().BoolVar(&u.json, "json", false, "one JSON object a line")
+	c.Flags().StringVar(&u.hub, "hub", "", "`URL` of the hub, or of its server (default: the hubs that each topic names)")
+	c.Flags().BoolVar(&u.json, "json", false, "print one JSON object per line")
 	return c
 }
 
-// published is what a hub said of one topic, as --json prints it.
+// published is a hub's answer for one topic, as --json prints it.
 type published struct {
 	Topic   string  `json:"topic"`
 	Hub     string  `json:"hub,omitempty"`
@@ -54,7 +54,7 @@ type published struct {
 	TookMS  float64 `json:"took_ms"`
 }
 
-// errand is what one hub is to be told.
+// errand is one hub and the topics of its request.
 type errand struct {
 	hub    string
 	topics []string
@@ -90,11 +90,11 @@ func (u *publishing) run(ctx context.Context, topics []string) error {
 	return nil
 }
 
-// readTopicsAtOnce is how many topics are looked at together for their hubs.
+// readTopicsAtOnce limits concurrent reads of topics.
 const readTopicsAtOnce = 4
 
-// errands finds out which hub to tell of what. failed reports that it was not
-// possible for some, and that this has been printed.
+// errands groups the topics by hub. failed reports that some topics could not be read;
+// the errors are printed already.
 func (u *publishing) errands(ctx context.Context, topics []string) (list []errand, failed bool, err error) {
 	if u.hub != "" {
 		return []errand{{u.hub, compacted(topics)}}, false, nil
@@ -132,7 +132,7 @@ func (u *publishing) errands(ctx context.Context, topics []string) (list []erran
 	return list, failed, err
 }
 
-// compacted is a list with each of its entries once, in their order.
+// compacted removes duplicates and keeps the order.
 func compacted(list []string) []string {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool {
@@ -142,8 +142,8 @@ func compacted(list []string) []string {
 	})
 }
 
-// tell tells a hub of some topics and prints what it said. When it refuses them
-// together, it is told of each, for it may mean only one, or take only one.
+// tell notifies a hub of some topics and prints its answer. After a refusal it repeats
+// the request for each topic, because the hub may refuse one topic or accept only one.
 func (u *publishing) report(ctx context.Context, hub string, topics []string) (ok bool, err error) {
 	client := u.p.WebSubClient()
 	begun := time.Now()
@@ -167,7 +167,7 @@ func (u *publishing) report(ctx context.Context, hub string, topics []string) (o
 		return ok, nil
 	}
 	for _, t := range topics {
-		out := published{Topic: t, Hub: hub, Success: err == nil, Msg: "The hub took it.", TookMS: took}
+		out := published{Topic: t, Hub: hub, Success: err == nil, Msg: "The hub accepted it.", TookMS: took}
 		if err != nil {
 			out.Msg = shell.Sentence(hubclient.WebSubError(hub, err))
 		}
@@ -178,7 +178,7 @@ func (u *publishing) report(ctx context.Context, hub string, topics []string) (o
 	return err == nil, nil
 }
 
-// print prints what became of one topic.
+// print prints the result for one topic.
 func (u *publishing) print(out published) error {
 	switch {
 	case u.json:

@@ -40,7 +40,7 @@ func TimePing(feed, endpoint string, do func() (ok bool, msg string, err error))
 	case err != nil:
 		out.Success, out.Msg, out.Failed = false, shell.Sentence(HubError(endpoint, err)), true
 	case out.Success && out.Msg == "":
-		out.Msg = "The hub took the ping." // over xml-rpc and soap it only says true
+		out.Msg = "The hub accepted the ping." // over xml-rpc and soap the answer is only true
 	}
 	return out
 }

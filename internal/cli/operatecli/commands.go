@@ -1,5 +1,5 @@
-// Package operatecli has the commands for the operator of a server: running it, its data,
-// its users and its health.
+// Package operatecli implements the commands for the operator of a server: start, data,
+// users and health.
 package operatecli
 
 import (

@@ -16,47 +16,46 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// longestWatch is one working day: whoever waits longer wants listen.
+// longestWatch is one working day; use listen for a longer time.
 const longestWatch = 12 * time.Hour
 
 func (p *commands) doctor() *cobra.Command {
 	e := examination{p: p}
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "doctor [FEED]",
-		Short: "Look at this installation; or at a feed: are people told of its changes?",
-		Long: `Without FEED it looks at this installation, for the operator: the settings, whether
-public-url leads back to this server, the data folder (room, permissions, how long a
-write takes to be on disk), the database, its schema and the settings that keep it
-safe, the clock, work that is late, errors of the last hour, the age of the last
-backup. The running server looks, with its own eyes; when none runs, this command
-does. Each finding says what it is, why that matters and what to do.
-docs/doctor.md lists the checks.
+		Short: "Check this installation, or check a feed and its notifications",
+		Long: `Without FEED the command checks this installation for the operator: the settings,
+whether public-url leads back to this server, the data folder (free space, permissions,
+write latency), the database, its schema and its safety settings, the clock, late work,
+errors of the last hour, and the age of the last backup. The running server performs the
+checks; if no server is running, this command performs them. Each finding states a
+result, why it matters and what to do. docs/doctor.md lists the checks.
 
-With FEED it looks at a feed from outside, for the person who publishes it: whether it can be
-read, over which redirects and as what; whether its bytes, its ETag and its
-Last-Modified stay the same while it does; which <cloud> and which WebSub hubs it
-names and whether they answer; which address it gives itself; whether its page leads
-to it. Then its hubs are told of it, as after a change (--no-ping: they are not), and
-what they answer is printed. FEED may be a page: the feed that it names is taken.
+With FEED the command checks a feed from outside, for its author: whether it can be
+read, its redirects and its type; whether its bytes, ETag and Last-Modified are the same
+in two reads; which <cloud> and WebSub hubs it names and whether they respond; its own
+URL; whether its page links to it. The command then pings the hubs as after a change
+(unless you set --no-ping) and prints their answers. FEED may be a page: the command
+checks the feed that the page names.
 
-Each finding is ok, a note (good to know), a warning (it works, but later, dearer or
-not for everybody) or a problem (somebody is not told, or cannot read the feed), with
-what to do and, where that helps, lines to copy. --hub names the hub that the feed
-should name: that one is told instead, and the lines to copy are made for it.
+Each finding is ok, a note (information), a warning (it works, but late, inefficiently or
+only for some subscribers) or a problem (a subscriber gets no notifications or cannot
+read the feed). It states what to do and, if useful, lines to copy. --hub names the hub
+that the feed should name: the command pings that hub, and the lines are for it.
 
-It asks at most two dozen times and registers nowhere. Hubs are tried with requests
-that lack everything they need, which they refuse. docs/doctor.md lists the checks.
+The command sends at most 24 requests and does not subscribe. It tests hubs with
+incomplete requests, which hubs reject. docs/doctor.md lists the checks.
 
---watch waits at the end for the feed to change: change it meanwhile, and ping as you
-always do. The feed is asked every few seconds whether it changed. Its rssCloud hub
-is asked to tell this machine too, when it runs on this machine or when --callback
-gives the name by which it can reach it; the registration is cancelled afterwards.
-It is then said when the feed changed and whether, and when, the hub told.
+--watch waits for a change of the feed after the checks: change the feed and ping as
+usual. The command polls the feed every few seconds. It also registers this machine at
+the rssCloud hub, if the hub runs on this machine or --callback names a host that the hub
+can reach, and cancels the registration at the end. It prints when the feed changed, and
+whether and when the hub sent a notification.
 
---json prints one object, described in docs/doctor.md; without FEED one with findings
-(a list of id, level, text, why, fix), problems and warnings. The exit status is 0 when
-there is no problem, 1 when there is one, and 2 when the command line was not
-understood. --strict counts warnings as problems.`,
+--json prints one object, described in docs/doctor.md; without FEED the object has
+findings (a list of id, level, text, why, fix), problems and warnings. The exit status is
+0 without problems, 1 with a problem, and 2 for an invalid command line. --strict treats
+warnings as problems.`,
 		Example: "  cloudburst doctor\n  cloudburst doctor https://example.org/rss.xml\n  cloudburst doctor --hub https://hub.example.org --watch 2m https://example.org/",
 		Args:    shell.Between(0, 1, "nothing, or the URL of one FEED or of its page"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -68,8 +67,8 @@ understood. --strict counts warnings as problems.`,
 	})
 	c.Flags().BoolVar(&e.json, "json", false, "print one JSON object")
 	c.Flags().StringVar(&e.hub, "hub", "", "`URL` of the hub that the feed should name (default: the feed's own)")
-	c.Flags().BoolVar(&e.noPing, "no-ping", false, "tell no hub of the feed")
-	c.Flags().DurationVar(&e.watch, "watch", 0, "how long to wait for a change of the feed, such as 2m")
+	c.Flags().BoolVar(&e.noPing, "no-ping", false, "do not ping the hubs")
+	c.Flags().DurationVar(&e.watch, "watch", 0, "`time` to wait for a change of the feed, such as 2m")
 	c.Flags().StringVar(&e.callback, "callback", "", "`HOST[:PORT]` by which the hub can reach this machine during --watch")
 	c.Flags().BoolVar(&e.strict, "strict", false, "fail on warnings too")
 	return c
@@ -81,7 +80,7 @@ type examination struct {
 	json, noPing, strict bool
 	hub, callback        string
 	watch                time.Duration
-	subject              string // of the last finding that was printed
+	subject              string // of the last printed finding
 }
 
 func (e *examination) run(ctx context.Context, feed string) error {
@@ -95,9 +94,9 @@ func (e *examination) run(ctx context.Context, feed string) error {
 	}
 	switch {
 	case e.watch < 0 || e.watch > longestWatch:
-		return shell.Usagef("--watch is %s: it needs up to %s, such as 2m", e.watch, "12h")
+		return shell.Usagef("invalid value %s for --watch: must be a time up to %s, such as 2m", e.watch, "12h")
 	case e.callback != "" && e.watch == 0:
-		return shell.Usagef("--callback is for --watch: say how long to watch, such as --watch 2m")
+		return shell.Usagef("--callback needs --watch with a time, such as --watch 2m")
 	}
 	d := &doctor.Doctor{HTTP: e.p.SingleHopClient(), UserAgent: e.p.UserAgent(), Plain: shell.PlainNetError,
 		Hub: e.hub, NoPing: e.noPing, Watch: e.watch, Callback: e.callback}
@@ -116,11 +115,11 @@ func (e *examination) run(ctx context.Context, feed string) error {
 
 // Columns of what is printed for people.
 const (
-	findingColumn = 11 // where the words begin
+	findingColumn = 11 // column of the text
 	findingWidth  = 80
 )
 
-// tell prints a finding at once, so that there is something to read meanwhile.
+// tell prints a finding immediately, to show progress.
 func (e *examination) report(c doctor.Check) {
 	if e.json {
 		return
@@ -149,10 +148,10 @@ func (e *examination) report(c doctor.Check) {
 			fmt.Fprintf(&b, "%*s%s\n", findingColumn+4, "", shell.Clean(line))
 		}
 	}
-	_, _ = b.WriteTo(e.p.Out) // the summary tells when nothing can be written
+	_, _ = b.WriteTo(e.p.Out) // the summary reports write errors
 }
 
-// wrap writes a text in lines, behind what stands in the first already.
+// wrap writes a text in lines, after the existing text of the first line.
 func wrap(b *bytes.Buffer, text string) {
 	at := findingColumn
 	for i, word := range strings.Fields(shell.Clean(text)) {
@@ -172,20 +171,20 @@ func wrap(b *bytes.Buffer, text string) {
 	b.WriteByte('\n')
 }
 
-// end prints the summary, or everything for a program.
+// end prints the summary or, with --json, the whole object.
 func (e *examination) end(r doctor.Report) error {
 	if e.json {
 		return shell.JSONLines(e.p.Out).Encode(r)
 	}
 	counts := text.Plural(r.Problems, "problem") + ", " + text.Plural(r.Warnings, "warning")
-	verdict := "Nothing is wrong"
+	verdict := "Passed"
 	switch {
 	case r.Problems > 0:
-		verdict = "Something is wrong"
+		verdict = "Failed"
 	case r.Warnings > 0 && e.strict:
-		verdict = "Something is wrong, for warnings count"
+		verdict = "Failed, because warnings count as problems"
 	case r.Warnings > 0:
-		verdict = "It works, and could work better"
+		verdict = "Passed with warnings"
 	}
 	_, err := fmt.Fprintf(e.p.Out, "\n%s: %s.\n", verdict, counts)
 	return err

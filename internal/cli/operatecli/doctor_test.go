@@ -161,14 +161,14 @@ func TestDoctorRefusesWhatItDoesNotUnderstand(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--watch", "5s"}, "--watch is about a feed"},
-		{[]string{"--no-ping"}, "--no-ping is about a feed"},
+		{[]string{"--watch", "5s"}, "--watch needs a FEED"},
+		{[]string{"--no-ping"}, "--no-ping needs a FEED"},
 		{[]string{"a", "b"}, "takes nothing, or the URL of one FEED"},
 		{[]string{"rss.xml"}, `"rss.xml" is not a URL that can be read`},
 		{[]string{"--hub", "hub", "BASE/good.xml"}, "--hub is"},
-		{[]string{"--watch", "13h", "BASE/good.xml"}, "--watch is 13h0m0s"},
-		{[]string{"--watch", "-1s", "BASE/good.xml"}, "--watch is -1s"},
-		{[]string{"--callback", "me.example", "BASE/good.xml"}, "--callback is for --watch"},
+		{[]string{"--watch", "13h", "BASE/good.xml"}, "invalid value 13h0m0s for --watch"},
+		{[]string{"--watch", "-1s", "BASE/good.xml"}, "invalid value -1s for --watch"},
+		{[]string{"--callback", "me.example", "BASE/good.xml"}, "--callback needs --watch"},
 	} {
 		out, stderr, code := doctorSays(t, c.args...)
 		if code != shell.ExitUsage || out != "" || !strings.Contains(stderr, c.want) {

@@ -15,11 +15,11 @@ import (
 	"cloudburst/internal/text"
 )
 
-// installation has the server, or the folder, looked at.
+// installation checks the server or the data folder.
 func (e *examination) installation(c *cobra.Command) error {
 	for _, name := range []string{"hub", "no-ping", "watch", "callback"} {
 		if c.Flags().Changed(name) {
-			return shell.Usagef("--%s is about a feed: name one, as in cloudburst doctor https://example.org/rss.xml", name)
+			return shell.Usagef("--%s needs a FEED, as in cloudburst doctor https://example.org/rss.xml", name)
 		}
 	}
 	found, where, err := e.p.lookAtInstallation(c)
@@ -40,8 +40,8 @@ func (e *examination) installation(c *cobra.Command) error {
 	return nil
 }
 
-// lookAtInstallation asks the running server, or looks from here. A store that does not
-// open is a finding, and what can be seen all the same is looked at.
+// lookAtInstallation lets the running server perform the checks, or performs them here.
+// A store that does not open is a finding; the other checks still run.
 func (p *commands) lookAtInstallation(c *cobra.Command) (found client.Installation, where string, err error) {
 	err = p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
 		if where = "the server at " + s.Where; !s.Running {
@@ -73,7 +73,7 @@ func (p *commands) lookAtInstallation(c *cobra.Command) (found client.Installati
 // printInstallation prints findings for people.
 func (e *examination) printInstallation(found client.Installation, where string) error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "Looking at %s.\n\n", shell.Clean(where))
+	fmt.Fprintf(&b, "Checking %s.\n\n", shell.Clean(where))
 	for _, f := range found.Findings {
 		text := f.Text
 		if f.Level != string(checkup.OK) {
@@ -88,12 +88,12 @@ func (e *examination) printInstallation(found client.Installation, where string)
 			}
 		}
 	}
-	verdict := "Nothing is wrong"
+	verdict := "Passed"
 	switch {
 	case found.Problems > 0:
-		verdict = "Something is wrong"
+		verdict = "Failed"
 	case found.Warnings > 0:
-		verdict = "It works, and could be safer"
+		verdict = "Passed with warnings"
 	}
 	fmt.Fprintf(&b, "\n%s: %s, %s.\n", verdict, text.Plural(found.Problems, "problem"), text.Plural(found.Warnings, "warning"))
 	_, err := b.WriteTo(e.p.Out)

@@ -19,9 +19,9 @@ func (p *commands) sweep() *cobra.Command {
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "sweep",
-		Short: "Run the hourly sweep now",
-		Long: `Removes subscriptions that have run out, and those that could not be reached too
-often in a row. The server does this by itself at the top of each hour.
+		Short: "Run the hourly cleanup now",
+		Long: `Removes expired subscriptions, and subscriptions with too many failed deliveries in a
+row. The server does this automatically every hour.
 
 --json prints an object: dropped, expired.`,
 		Args: shell.Between(0, 0, ""),
@@ -34,12 +34,12 @@ often in a row. The server does this by itself at the top of each hour.
 				if asJSON {
 					return shell.JSONLines(p.Out).Encode(r)
 				}
-				fmt.Fprintf(p.Out, "Dropped %s after errors, and removed %d that had run out.\n", text.Plural(r.Dropped, "subscription"), r.Expired)
+				fmt.Fprintf(p.Out, "Removed %s after errors and %d expired.\n", text.Plural(r.Dropped, "subscription"), r.Expired)
 				return nil
 			})
 		},
 	})
-	c.Flags().BoolVar(&asJSON, "json", false, "the outcome as a JSON object")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the result as a JSON object")
 	return c
 }
 
@@ -47,10 +47,10 @@ func (p *commands) status() *cobra.Command {
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "status",
-		Short: "Show how the server is",
-		Long: `Shows what runs, how much it holds and what it is doing.
+		Short: "Show the status of the server",
+		Long: `Shows the state, the amount of data and the current work of the server.
 
---json prints one object, as /v1/status of the operator's listener does.`,
+--json prints one object, the same as /v1/status of the admin listener.`,
 		Args: shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
@@ -66,30 +66,30 @@ func (p *commands) status() *cobra.Command {
 			})
 		},
 	})
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c
 }
 
 func (p *commands) printStatus(s *shell.Connection, st client.Status) {
 	if s.Running {
-		fmt.Fprintf(p.Out, "Cloudburst %s runs at %s, since %s.\n", st.Version.Version, s.Where, shell.FormatTime(&st.Started))
+		fmt.Fprintf(p.Out, "Cloudburst %s is running at %s since %s.\n", st.Version.Version, s.Where, shell.FormatTime(&st.Started))
 	} else {
-		fmt.Fprintf(p.Out, "No server runs; this is the data of %s.\n", s.Where)
+		fmt.Fprintf(p.Out, "No server is running; this is the data of %s.\n", s.Where)
 	}
 	if st.Store != "ok" {
 		fmt.Fprintf(p.Out, "The database cannot be used: %s\n", shell.Clean(st.Store))
 	}
 	if c := st.Counts; c != nil {
-		fmt.Fprintf(p.Out, "%s, %s (%d failing), %s owed, %s due", text.Plural(int(c.Topics), "feed"),
+		fmt.Fprintf(p.Out, "%s, %s (%d failing), %s pending, %s due", text.Plural(int(c.Topics), "feed"),
 			text.Plural(int(c.Subscriptions), "subscription"), c.Failing, text.Plural(int(c.Pending), "notification"), text.Plural(int(c.ChecksDue), "check"))
 		if c.Requests > 0 {
-			fmt.Fprintf(p.Out, ", %s not decided", text.Plural(int(c.Requests), "request"))
+			fmt.Fprintf(p.Out, ", %s undecided", text.Plural(int(c.Requests), "request"))
 		}
 		fmt.Fprintln(p.Out, ".")
 	}
 	if s.Running {
 		t := st.Totals
-		fmt.Fprintf(p.Out, "%s under way, %d in the queue. Since the start: %s, %s, %d told, %d not.\n",
+		fmt.Fprintf(p.Out, "%s in progress, %d queued. Since the start: %s, %s, %d delivered, %d failed.\n",
 			text.Plural(int(st.Live.InFlight), "notification"), st.Live.Queue, text.Plural(int(t.Pings), "ping"), text.Plural(int(t.Changes), "change"), t.Notified, t.Failed)
 	}
 	for _, w := range st.Warnings {
@@ -97,12 +97,12 @@ func (p *commands) printStatus(s *shell.Connection, st client.Status) {
 	}
 }
 
-// healthcheck is for container runtimes, whose images have no curl.
+// healthcheck is for container images without curl.
 func (p *commands) healthcheck() *cobra.Command {
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "healthcheck",
-		Short: "Exit with 0 when the running server is ready",
-		Long: `Asks /readyz of the operator's listener, for container runtimes and scripts. It
+		Short: "Exit with 0 if the running server is ready",
+		Long: `Requests /readyz of the admin listener, for container runtimes and scripts. The command
 never opens the data folder itself.`,
 		Args: shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {

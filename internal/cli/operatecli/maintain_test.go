@@ -12,9 +12,9 @@ import (
 func TestStatusNamesRequestsThatAreNotDecided(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int64]string{
-		0: "2 feeds, 1 subscription (0 failing), 0 notifications owed, 0 checks due.\n",
-		1: "2 feeds, 1 subscription (0 failing), 0 notifications owed, 0 checks due, 1 request not decided.\n",
-		3: "2 feeds, 1 subscription (0 failing), 0 notifications owed, 0 checks due, 3 requests not decided.\n",
+		0: "2 feeds, 1 subscription (0 failing), 0 notifications pending, 0 checks due.\n",
+		1: "2 feeds, 1 subscription (0 failing), 0 notifications pending, 0 checks due, 1 request undecided.\n",
+		3: "2 feeds, 1 subscription (0 failing), 0 notifications pending, 0 checks due, 3 requests undecided.\n",
 	} {
 		var out bytes.Buffer
 		p := inShell(shell.Shell{Out: &out})

@@ -19,29 +19,30 @@ func (p *commands) migrate() *cobra.Command {
 	var replace, asJSON bool
 	c := &cobra.Command{
 		Use:   "migrate --from PLACE --to PLACE",
-		Short: "Move everything between SQLite and PostgreSQL, and check that it arrived",
-		Long: `Copies everything from one database to another. A PLACE is a data folder, whose
-database is SQLite, or the address of a PostgreSQL database (postgres://…). Both
-must be stopped: no server may use either meanwhile, and none can.
+		Short: "Move all data between SQLite and PostgreSQL and verify the copy",
+		Long: `Copies all data from one database to another. PLACE is a data folder with an SQLite
+database, or the URL of a PostgreSQL database (postgres://…). Stop all servers that use
+either database; none can start during the move.
 
-Every table is copied, and then read again on the other side: the number of its rows
-and a hash of them are compared and printed. The place that is read stays as it is.
-The other one must be empty, or --replace said: the SQLite database that was there
-stays beside the new one, the tables of a PostgreSQL database are removed.
+The command copies each table, reads it again at the destination, and compares and prints
+the number of rows and their hash. It does not change the source. The destination must be
+empty, unless you set --replace: an existing SQLite database is renamed in its folder,
+and the tables of a PostgreSQL database are deleted.
 
-When it is broken off, no server opens what is half there; run it again, and it
-begins anew. Both must have the schema of this program, which a start brings about.
+After an interruption no server opens the incomplete copy; run the command again to start
+over. Both databases must have the schema of this program; a start of the server updates
+an older schema.
 
-What is searched by is made anew at the end. When only that is broken off the server
-does the rest. The key of the readers' secrets, secret.key, is copied from folder to
-folder; with PostgreSQL it stays in the data folders of the servers.
+The command rebuilds the search index last. If only this step is interrupted, the server
+completes it. The key of the readers' secrets, secret.key, is copied from folder to
+folder; with PostgreSQL the key stays in the data folders of the servers.
 
 --json prints an object: tables (a list of table, rows, hash, mended), aside, key.`,
 		Example: "  cloudburst migrate --from /var/lib/cloudburst --to postgres://cloudburst@db.example.org/cloudburst",
 		Args:    shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if from == "" || to == "" {
-				return shell.Usagef("cloudburst migrate needs --from and --to, each a data folder or postgres://…")
+				return shell.Usagef("cloudburst migrate needs --from and --to, each a data folder or a URL postgres://…")
 			}
 			bar := shell.NewProgress(p.Err, "")
 			r, err := store.Move(c.Context(), store.MoveOptions{From: from, To: to, Replace: replace, Now: time.Now(), OnProgress: stages(bar)})
@@ -55,14 +56,14 @@ folder; with PostgreSQL it stays in the data folders of the servers.
 			return p.printTables(from, to, r)
 		},
 	}
-	c.Flags().StringVar(&from, "from", "", "data `folder`, or address of a PostgreSQL database, to read")
-	c.Flags().StringVar(&to, "to", "", "data `folder`, or address of an empty PostgreSQL database, to fill")
-	c.Flags().BoolVar(&replace, "replace", false, "what is in the place to fill may go")
-	c.Flags().BoolVar(&asJSON, "json", false, "the outcome as a JSON object")
+	c.Flags().StringVar(&from, "from", "", "source: a data `folder` or the URL of a PostgreSQL database")
+	c.Flags().StringVar(&to, "to", "", "destination: a data `folder` or the URL of an empty PostgreSQL database")
+	c.Flags().BoolVar(&replace, "replace", false, "replace existing data at the destination")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the result as a JSON object")
 	return c
 }
 
-// place is a folder or an address without its password.
+// place is a folder or a database URL without its password.
 func place(s string) string {
 	if store.IsDatabaseURL(s) {
 		return config.Redact(s)
@@ -84,7 +85,7 @@ func (p *commands) printTables(from, to string, r *store.Result) error {
 	}
 	fmt.Fprintf(p.Err, "Moved %s in %s from %s to %s; each table is the same on both sides.\n", text.Plural(int(rows), "row"), text.Plural(len(r.Tables), "table"), place(from), place(to))
 	if repaired > 0 {
-		fmt.Fprintf(p.Err, "%s had bytes that PostgreSQL cannot hold; a replacement character (U+FFFD) stands for each of them now.\n", text.Plural(int(repaired), "text"))
+		fmt.Fprintf(p.Err, "%s had bytes that PostgreSQL cannot store; each is replaced by U+FFFD.\n", text.Plural(int(repaired), "text"))
 	}
 	p.printPlaced(r)
 	switch {
@@ -97,22 +98,22 @@ func (p *commands) printTables(from, to string, r *store.Result) error {
 	return nil
 }
 
-// printPlaced says what was put where besides.
+// printPlaced prints the places of the old database and of the key.
 func (p *commands) printPlaced(r *store.Result) {
 	if r.Aside != "" {
-		fmt.Fprintf(p.Err, "The database that was there before is %s now.\n", shell.Clean(r.Aside))
+		fmt.Fprintf(p.Err, "The previous database is now %s.\n", shell.Clean(r.Aside))
 	}
 	if r.Key != "" {
 		fmt.Fprintf(p.Err, "The key of the readers' secrets is %s.\n", shell.Clean(r.Key))
 	}
 }
 
-// stages shows how far a move is.
+// stages shows the progress of a move.
 func stages(bar *shell.Progress) func(store.Progress) {
 	return func(s store.Progress) {
 		switch s.Stage {
 		case "search":
-			bar.What = "Making searchable"
+			bar.What = "Indexing"
 		case "check":
 			bar.What = "Checking " + s.Table
 		default:

@@ -13,9 +13,9 @@ import (
 )
 
 func (p *commands) user() *cobra.Command {
-	c := shell.Group("user", "Add, list and shut out those who publish here, and give their programs tokens",
-		`A user has a page, a public feed and a private one, and logs in with a password; a
-program of theirs may have a token instead, which does not open everything.
+	c := shell.Group("user", "Add, list and disable users, and manage tokens of their programs",
+		`A user has a page, a public feed and a private feed, and signs in with a password.
+Programs of a user can have tokens with limited permissions.
 
 Works on the running server, or on the data folder when none runs.`)
 	c.AddCommand(p.userAdd(), p.userList(), p.userPasswd(), p.userDisable(), p.userEnable(),
@@ -30,14 +30,14 @@ func (p *commands) userAdd() *cobra.Command {
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "add NAME",
 		Short: "Add a user",
-		Long: `Adds a user. NAME is of small letters, digits, - and _, at most 32, and becomes the
-address of their page.
+		Long: `Adds a user. NAME consists of at most 32 lowercase letters, digits, - and _, and is
+part of the URL of their page.
 
 ` + shell.PasswordHelp,
 		Example: "  cloudburst user add alice\n  cloudburst user add alice --password-file /run/secrets/alice",
 		Args:    shell.Between(1, 1, "the NAME of one user"),
 		RunE: func(c *cobra.Command, args []string) error {
-			// Before anybody is asked for a password.
+			// Check before the password prompt.
 			if err := account.CheckName(args[0]); err != nil {
 				return shell.AsUsageError(err)
 			}
@@ -63,9 +63,9 @@ func (p *commands) userPasswd() *cobra.Command {
 	var file string
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "passwd NAME",
-		Short: "Give a user another password",
-		Long: `Gives a user another password and ends their sessions. Their tokens and the secrets
-of their readers stay.
+		Short: "Set a user's password",
+		Long: `Sets a new password for a user and ends their sessions. Their tokens and the secrets of
+their readers stay valid.
 
 ` + shell.PasswordHelp,
 		Args: shell.Between(1, 1, "the NAME of one user"),
@@ -94,7 +94,7 @@ func (p *commands) userList() *cobra.Command {
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "list",
 		Short: "List the users",
-		Long:  "Lists the users in order of their names.\n\n--json prints one object a line: " + userFields + ".",
+		Long:  "Lists the users, ordered by name.\n\n--json prints one object per line: " + userFields + ".",
 		Args:  shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
@@ -118,8 +118,8 @@ func (p *commands) userList() *cobra.Command {
 			})
 		},
 	})
-	c.Flags().IntVar(&limit, "limit", 0, "at most this `number`; 0 is all")
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	c.Flags().IntVar(&limit, "limit", 0, "at most this `number`; 0 means all")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
 }
 
@@ -134,22 +134,22 @@ func (p *commands) userDisable() *cobra.Command {
 	var undo bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "disable NAME",
-		Short: "Shut every door to a user",
-		Long: `Shuts every door to a user: password, tokens and the secrets of their readers open
-nothing, sessions end, and nothing new is saved. Their public feed is served as
-before. --undo, or "user enable", opens the doors again.`,
+		Short: "Disable a user",
+		Long: `Disables a user: the password, tokens and secrets of readers stop working, sessions end,
+and the user cannot save anything. Their public feed is still served. --undo or "user
+enable" enables the user again.`,
 		Args: shell.Between(1, 1, "the NAME of one user"),
 		RunE: func(c *cobra.Command, args []string) error { return p.disable(c, args[0], !undo) },
 	})
-	c.Flags().BoolVar(&undo, "undo", false, "open the doors again")
+	c.Flags().BoolVar(&undo, "undo", false, "enable the user again")
 	return c
 }
 
 func (p *commands) userEnable() *cobra.Command {
 	return shell.ServerFlags(&cobra.Command{
 		Use:   "enable NAME",
-		Short: "Open the doors to a user again",
-		Long:  "Takes back \"user disable\". Sessions that had ended stay so.",
+		Short: "Enable a disabled user",
+		Long:  "Reverts \"user disable\". Ended sessions stay ended.",
 		Args:  shell.Between(1, 1, "the NAME of one user"),
 		RunE:  func(c *cobra.Command, args []string) error { return p.disable(c, args[0], false) },
 	})

@@ -15,11 +15,11 @@ import (
 func (p *commands) userExport() *cobra.Command {
 	return shell.ServerFlags(&cobra.Command{
 		Use:   "export NAME FILE|-",
-		Short: "Write everything of a user to one file",
-		Long: `Writes everything that a user wrote and keeps here to a ZIP archive: the posts, drafts
-too, as JSON, the files beside them, the profile, and the published posts as RSS, Atom
-and JSON Feed. "user import" takes it in, on any server. The file is written beside
-its name and put in place when it is whole; - is standard output.`,
+		Short: "Export all data of a user to one file",
+		Long: `Writes all data of a user to a ZIP archive: posts and drafts as JSON, attached files,
+the profile, and the published posts as RSS, Atom and JSON Feed. "user import" imports
+the archive on any server. FILE is replaced only when the export is complete; - is
+standard output.`,
 		Example: "  cloudburst user export alice alice.zip",
 		Args:    shell.Between(2, 2, "the NAME of one user and a FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -34,7 +34,7 @@ its name and put in place when it is whole; - is standard output.`,
 				n, err := shell.WriteWhole(args[1], func(w io.Writer) (int64, error) { return s.ExportUser(ctx, args[0], w, show) })
 				bar.End()
 				if err == nil {
-					fmt.Fprintf(p.Err, "Exported everything of %s to %s, %s.\n", args[0], args[1], bytesWords(n))
+					fmt.Fprintf(p.Err, "Exported all data of %s to %s, %s.\n", args[0], args[1], bytesWords(n))
 				}
 				return err
 			})
@@ -56,14 +56,14 @@ func (p *commands) userImport() *cobra.Command {
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "import NAME FILE|-",
-		Short: "Take in posts from an export, from WordPress or from a feed",
-		Long: `Takes in what somebody wrote elsewhere: the archive of "user export", of any server and
-any name; an export of WordPress (WXR); or a feed in RSS, Atom or JSON. Posts keep their
-GUIDs, dates and categories; drafts stay drafts. Nobody is told of each of them: the
-feed changes once.
+		Short: "Import posts from an export, from WordPress or from a feed",
+		Long: `Imports posts: from an archive of "user export", of any server and any user; from an
+export of WordPress (WXR); or from a feed in RSS, Atom or JSON. Posts keep their GUIDs,
+dates and categories; drafts stay drafts. Subscribers are notified once, not for each
+post.
 
-The whole file is looked at before anything of it counts. Posts that are here already
-stay as they are, so that the same file may be taken in again, also after an error.
+The command checks the whole file before it changes anything. Existing posts stay
+unchanged, so that you can import the same file again, also after an error.
 
 --json prints an object: kind, found, added, had, left, files, profile, problems.`,
 		Example: "  cloudburst user import alice alice.zip\n  cloudburst user import alice wordpress.2026-11-22.xml",
@@ -85,11 +85,11 @@ stay as they are, so that the same file may be taken in again, also after an err
 			})
 		},
 	})
-	c.Flags().BoolVar(&asJSON, "json", false, "the outcome as a JSON object")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the result as a JSON object")
 	return c
 }
 
-// phases shows one phase after the other.
+// phases shows the progress of each phase.
 type phases struct {
 	p    *commands
 	name string
@@ -117,9 +117,9 @@ func (p *commands) printMoved(user string, res client.MoveResult, asJSON bool) e
 	if asJSON {
 		return shell.JSONLines(p.Out).Encode(res)
 	}
-	line := fmt.Sprintf("%s has %s more; %d were there already", user, text.Plural(res.Added, "post"), res.Existing)
+	line := fmt.Sprintf("%s has %s more; %d existed already", user, text.Plural(res.Added, "post"), res.Existing)
 	if res.Skipped > 0 {
-		line += fmt.Sprintf(", %d left out", res.Skipped)
+		line += fmt.Sprintf(", %d skipped", res.Skipped)
 	}
 	if res.Files > 0 {
 		line += "; " + text.Plural(res.Files, "file") + " added"

@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/cli/shell"
 )
 
-// scopeList is the flag --scope: words with commas between them, also in several flags.
+// scopeList is the flag --scope: words separated by commas; the flag may be repeated.
 type scopeList struct{ list *[]string }
 
 func (s scopeList) String() string {
@@ -30,7 +30,7 @@ func (s scopeList) Set(text string) error {
 	for word := range strings.SplitSeq(text, ",") {
 		word = strings.TrimSpace(word)
 		if !slices.Contains(account.Scopes(), word) {
-			return fmt.Errorf("there is no scope %q: it needs one or more of %s, with commas between them", word, strings.Join(account.Scopes(), ", "))
+			return fmt.Errorf("unknown scope %q: must be one or more of %s, separated by commas", word, strings.Join(account.Scopes(), ", "))
 		}
 		if !slices.Contains(*s.list, word) {
 			*s.list = append(*s.list, word)
@@ -39,7 +39,7 @@ func (s scopeList) Set(text string) error {
 	return nil
 }
 
-// completeScopes offers the scopes that are not in the list yet.
+// completeScopes suggests the scopes that are not in the list yet.
 func completeScopes(_ *cobra.Command, _ []string, typed string) (offers []string, _ cobra.ShellCompDirective) {
 	before := typed[:strings.LastIndex(typed, ",")+1]
 	for _, word := range account.Scopes() {
@@ -54,33 +54,33 @@ func (p *commands) userToken() *cobra.Command {
 	var r client.TokenRequest
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "token NAME",
-		Short: "Make a token by which a program acts for a user",
-		Long: `Makes a token and prints it, and nothing else, on standard output. This is the only
-time that it can be seen: the server keeps what is enough to know it again.
+		Short: "Create a token for a user's program",
+		Long: `Creates a token and prints only the token on standard output. It is printed only this
+once: the server stores a hash of it.
 
---scope says what it opens: create, update and delete posts and feeds, media (send
-files), read (what only the user may see).`,
+--scope selects the permissions: create, update and delete (posts and feeds), media
+(upload files), read (private data of the user).`,
 		Example: "  cloudburst user token alice --scope create,update --label \"phone\"",
 		Args:    shell.Between(1, 1, "the NAME of one user"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(r.Scopes) == 0 {
-				return shell.Usagef("%s needs --scope with one or more of %s, with commas between them", c.CommandPath(), strings.Join(account.Scopes(), ", "))
+				return shell.Usagef("%s needs --scope with one or more of %s, separated by commas", c.CommandPath(), strings.Join(account.Scopes(), ", "))
 			}
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
 				t, err := s.NewToken(ctx, args[0], r)
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(p.Err, "Token %s of %s for %s; it is shown this once:\n", t.ID, t.User, strings.Join(t.Scopes, ", "))
+				fmt.Fprintf(p.Err, "Token %s of %s for %s; it is shown only once:\n", t.ID, t.User, strings.Join(t.Scopes, ", "))
 				_, err = fmt.Fprintln(p.Out, t.Token)
 				return err
 			})
 		},
 	})
-	c.Flags().Var(scopeList{&r.Scopes}, "scope", "what it opens (`words`: "+strings.Join(account.Scopes(), ", ")+")")
-	// The error says that the flag does not exist; it was added a line above.
+	c.Flags().Var(scopeList{&r.Scopes}, "scope", "permissions (`words`: "+strings.Join(account.Scopes(), ", ")+")")
+	// The only error is an unknown flag; the flag was added one line above.
 	_ = c.RegisterFlagCompletionFunc("scope", completeScopes)
-	c.Flags().StringVar(&r.Label, "label", "", "`text` by which the user knows it again")
+	c.Flags().StringVar(&r.Label, "label", "", "`text` to identify the token, shown in lists")
 	return c
 }
 
@@ -89,9 +89,9 @@ func (p *commands) userTokens() *cobra.Command {
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "tokens NAME",
 		Short: "List a user's tokens",
-		Long: `Lists a user's tokens, by their IDs: the tokens themselves are not kept.
+		Long: `Lists the IDs of a user's tokens. The server does not store the tokens themselves.
 
---json prints one object a line: id, user, label, scopes, created_at, used_at.`,
+--json prints one object per line: id, user, label, scopes, created_at, used_at.`,
 		Args: shell.Between(1, 1, "the NAME of one user"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
@@ -103,7 +103,7 @@ func (p *commands) userTokens() *cobra.Command {
 			})
 		},
 	})
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
 }
 
@@ -131,15 +131,15 @@ func (p *commands) printTokens(list []client.Token, asJSON bool) error {
 func (p *commands) userRevoke() *cobra.Command {
 	return shell.ServerFlags(&cobra.Command{
 		Use:   "revoke NAME ID",
-		Short: "End a token",
-		Long:  "Ends the token of a user that has this ID; \"user tokens\" lists them.",
+		Short: "Revoke a token",
+		Long:  "Revokes the token of a user with this ID; \"user tokens\" prints the IDs.",
 		Args:  shell.Between(2, 2, "the NAME of a user and the ID of a token"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
 				if err := s.RevokeToken(ctx, args[0], args[1]); err != nil {
 					return err
 				}
-				_, err := fmt.Fprintf(p.Out, "Token %s of %s opens nothing any more.\n", args[1], args[0])
+				_, err := fmt.Fprintf(p.Out, "Token %s of %s is revoked.\n", args[1], args[0])
 				return err
 			})
 		},

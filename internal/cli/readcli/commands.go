@@ -1,5 +1,5 @@
-// Package readcli has the commands for people who follow feeds: the river, its sources and
-// lists, notices, and why a feed is read when.
+// Package readcli implements the commands for users who follow feeds: the river, its
+// sources and lists, forwarding, and explanations of the polling schedule.
 package readcli
 
 import (

@@ -18,8 +18,8 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// reader asks servers as a feed reader does, a hop at a time, and sees everything
-// that comes of it. What the person who types may read is read.
+// reader sends requests as a feed reader does, one hop at a time, and records each answer.
+// It may connect to all addresses that the user can connect to.
 type reader struct {
 	http  rsscloud.HTTPClient
 	agent string
@@ -33,11 +33,11 @@ type exchange struct {
 	body     []byte // decoded
 	protocol string // "HTTP/2.0"
 	coding   string
-	onTheWay int64 // bytes of the body as they came
+	onTheWay int64 // transferred bytes of the body
 }
 
-// get reads a URL and follows redirects; before are the hops that led to it. The
-// validators go to no other URL than theirs.
+// get reads a URL and follows redirects; before holds the earlier hops. It sends the
+// validators only to the URL that they belong to.
 func (r *reader) get(ctx context.Context, from string, v feedstate.Validators, before []feedstate.Hop) exchange {
 	ctx, cancel := context.WithTimeout(ctx, shell.FeedTimeout)
 	defer cancel()
@@ -57,11 +57,11 @@ func (r *reader) get(ctx context.Context, from string, v feedstate.Validators, b
 		}
 		res.Body.Close()
 		if len(a.Hops) >= feedstate.MaxRedirects {
-			a.Error, a.Detail = feedstate.ErrRedirects, fmt.Sprintf("it leads from redirect to redirect, more than %d times", feedstate.MaxRedirects)
+			a.Error, a.Detail = feedstate.ErrRedirects, fmt.Sprintf("there are more than %d redirects", feedstate.MaxRedirects)
 			return e
 		}
 		if err := rsscloud.CheckFeedURL(to); err != nil {
-			a.Error, a.Detail = feedstate.ErrBadURL, fmt.Sprintf("it redirects to %q, which is no URL that can be read", to)
+			a.Error, a.Detail = feedstate.ErrBadURL, fmt.Sprintf("it redirects to the unsupported URL %q", to)
 			return e
 		}
 		a.Hops = append(a.Hops, feedstate.Hop{Status: res.StatusCode, From: a.URL, To: to})
@@ -83,7 +83,7 @@ func (r *reader) ask(ctx context.Context, u string, v feedstate.Validators) (*ht
 	return r.http.Do(req)
 }
 
-// take reads the last answer.
+// take reads the final answer.
 func (e *exchange) take(res *http.Response) {
 	defer res.Body.Close()
 	a := &e.answer
@@ -97,9 +97,9 @@ func (e *exchange) take(res *http.Response) {
 	e.onTheWay = counted.n
 	switch {
 	case a.Status < 200 || a.Status > 299:
-		a.Detail = shell.TidyTitle(pageTitle(e.body)) // and an error's body that breaks off is no further trouble
+		a.Detail = shell.TidyTitle(pageTitle(e.body)) // an incomplete body of an error response is no further error
 	case err != nil:
-		a.Error, a.Detail = kindOf(err), "its answer cannot be read to the end: "+shell.PlainNetError(err).Error()
+		a.Error, a.Detail = kindOf(err), "reading its response failed: "+shell.PlainNetError(err).Error()
 	case len(e.body) > shell.MaxFeed:
 		a.Error, a.Detail = feedstate.ErrTooLarge, fmt.Sprintf("it is larger than %d MiB", shell.MaxFeed>>20)
 	default:
@@ -107,7 +107,7 @@ func (e *exchange) take(res *http.Response) {
 	}
 }
 
-// counter counts what is read through it.
+// counter counts the bytes read through it.
 type counter struct {
 	r io.Reader
 	n int64
@@ -119,7 +119,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// pageTitle is what an error page says in its title, or the text that it is.
+// pageTitle is the title of an HTML error page, or the content of a plain text.
 func pageTitle(body []byte) string {
 	body = body[:min(len(body), 4<<10)]
 	low := bytes.ToLower(body)
@@ -134,7 +134,7 @@ func pageTitle(body []byte) string {
 	return string(body)
 }
 
-// kindOf sorts an error of the network.
+// kindOf classifies a network error.
 func kindOf(err error) feedstate.ErrorKind {
 	if errors.Is(err, context.Canceled) {
 		return feedstate.ErrOurs

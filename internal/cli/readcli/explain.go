@@ -23,23 +23,23 @@ func (p *commands) explain() *cobra.Command {
 	x := &explainer{p: p}
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "explain URL…",
-		Short: "Say when a feed is read again, and why",
-		Long: `Of a feed that this server follows, it says when the next check is, why, and what else
-was considered, what the last checks did, which hubs tell of its changes and how far
-they can be trusted. --checks adds what was sent and received.
+		Short: "Explain when a feed is read next, and why",
+		Long: `For a feed that this server follows, the command prints the time of the next check, its
+reason and the other hints considered, the results of the last checks, and the hubs that
+announce changes and their reliability. --checks adds the requests and responses.
 
-Any other feed it reads as a reader does that has never seen it, asks a second time
-with the validators of the first answer, and says what follows: what redirects mean,
-whether unchanged feeds are answered in a few bytes, what each hint in the feed and in
-the answer comes to, when the next check would be, and who can be asked to tell of
-changes. --stranger does so with a feed that is followed, too.
+Any other feed is read as a new subscriber would read it, and requested a second time
+with the validators of the first response. The command prints the effect of redirects,
+whether the server supports conditional requests, the effect of each hint in the feed and
+in the response, the time of the next check, and the hubs that can announce changes.
+--stranger treats a followed feed in the same way.
 
 Times are local; skipHours and skipDays are GMT, as their rule is. --json prints one
 object a line: described in docs/json.md, and for a feed that is followed in
 docs/river-json.md.
 
-The exit status is 1 when a URL cannot be read or is no feed. What a reader would do
-then is said all the same.`,
+The exit status is 1 if a URL cannot be read or is not a feed. The command also explains
+what a reader would do in this case.`,
 		Example: "  cloudburst explain https://example.org/rss.xml\n  cloudburst explain --json https://example.org/rss.xml | jq .next.reason",
 		Args:    shell.Between(1, -1, "the URL of at least one feed"),
 		RunE: func(c *cobra.Command, urls []string) error {
@@ -49,19 +49,19 @@ then is said all the same.`,
 				}
 			}
 			if x.unknown && x.user != "" {
-				return shell.Usagef("--stranger follows nothing: leave --user out")
+				return shell.Usagef("--stranger and --user exclude each other")
 			}
 			return x.run(c, urls)
 		},
 	})
 	ofReader(c, &x.user)
-	c.Flags().BoolVar(&x.unknown, "stranger", false, "as a reader that has never seen the feed, whoever follows it here")
-	c.Flags().BoolVarP(&x.exchange, "checks", "v", false, "what was sent and received in the last checks, too")
-	c.Flags().BoolVar(&x.asJSON, "json", false, "one JSON object a line")
+	c.Flags().BoolVar(&x.unknown, "stranger", false, "treat a followed feed as unknown")
+	c.Flags().BoolVarP(&x.exchange, "checks", "v", false, "also print the requests and responses of the last checks")
+	c.Flags().BoolVar(&x.asJSON, "json", false, "print one JSON object per line")
 	return c
 }
 
-// explanation is what --json prints of one URL.
+// explanation is the output of --json for one URL.
 type explanation struct {
 	Input      string               `json:"input"`
 	URL        string               `json:"url,omitempty"` // where redirects ended
@@ -80,7 +80,7 @@ type explanation struct {
 	Spacing    float64              `json:"spacing,omitempty"` // seconds between posts
 	Validators *explainedValidators `json:"validators,omitempty"`
 	Cache      *explainedCache      `json:"cache,omitempty"`
-	Hints      feed.Hints           `json:"hints,omitzero"` // as the feed has them
+	Hints      feed.Hints           `json:"hints,omitzero"` // as in the feed
 	Next       *feedstate.Decision  `json:"next,omitempty"`
 	Push       []explainedPush      `json:"push,omitempty"`
 	Problems   int                  `json:"problems"`
@@ -98,7 +98,7 @@ type explainedRedirect struct {
 	From     string `json:"from"`
 	To       string `json:"to"`
 	Document bool   `json:"document,omitempty"`
-	Lasting  bool   `json:"lasting"` // it would be stored in time
+	Lasting  bool   `json:"lasting"` // a reader would eventually store it
 	Means    string `json:"means"`
 }
 
@@ -135,7 +135,7 @@ func (p *commands) newExplanation(url string, now time.Time) *explanation {
 	return &explanation{Input: url, p: p, now: now}
 }
 
-// read asks the feed's server and fills in everything.
+// read requests the feed and fills all fields.
 func (e *explanation) read(ctx context.Context) {
 	s := feedstate.New(e.Input, e.now)
 	r := e.p.reader()
@@ -153,7 +153,7 @@ func (e *explanation) read(ctx context.Context) {
 	switch {
 	case e.Error != nil:
 	case d.Gone:
-		e.fail("%s is gone: its server answers %s", e.Input, d.Reason)
+		e.fail("%s is gone: its server returned %s", e.Input, d.Reason)
 	case d.Failure != "":
 		e.fail("%s cannot be read: %s", e.Input, d.Failure)
 	}
@@ -163,7 +163,7 @@ func (e *explanation) fail(format string, args ...any) {
 	e.Error = &shell.InputError{Message: fmt.Sprintf(format, args...)}
 }
 
-// follow reads the feed, over redirects of both kinds.
+// follow reads the feed and follows HTTP redirects and redirects in documents.
 func (e *explanation) follow(ctx context.Context, r *reader, s feedstate.State) (exchange, *feed.Feed) {
 	got := r.get(ctx, e.Input, feedstate.Validators{}, nil)
 	for {
@@ -198,14 +198,14 @@ func (e *explanation) describe(got exchange) {
 		switch {
 		case down:
 			out.Lasting, lasting = false, false
-			out.Means = "from https to http: it is followed, and the https address is kept"
+			out.Means = "from https to http: followed, but the https URL stays stored"
 		case lasting:
-			out.Means = fmt.Sprintf("for good: the new address is stored when %d checks over %d hours have seen it",
+			out.Means = fmt.Sprintf("permanent: the new URL is stored after %d checks over %d hours",
 				feedstate.MoveSightings, int(feedstate.MoveSeenFor.Hours()))
 		case h.Status == http.StatusMovedPermanently || h.Status == http.StatusPermanentRedirect:
-			out.Means = "for good, but behind one that is not: it is followed each time"
+			out.Means = "permanent, but after a temporary redirect: followed each time"
 		default:
-			out.Means = "for the time being: it is followed each time, and the old address is kept"
+			out.Means = "temporary: followed each time; the old URL stays stored"
 		}
 		if h.Document {
 			out.Status = 0
@@ -236,8 +236,8 @@ func (e *explanation) describeFeed(f *feed.Feed, s feedstate.State) {
 	}
 }
 
-// explainCloud says whom to ask, or why nobody can be asked. An element without a
-// domain means the host of the feed, one without a port that of its protocol.
+// explainCloud names the hub of a <cloud>, or the error in the element. The default domain
+// is the host of the feed; the default port is that of the protocol.
 func explainCloud(c feed.Cloud, feedURL string) explainedPush {
 	out := explainedPush{Protocol: "rssCloud", Via: c.Protocol}
 	element := fmt.Sprintf("<rss><channel><cloud domain=%s port=%s path=%s registerProcedure=%s protocol=%s/></channel></rss>",
@@ -252,13 +252,13 @@ func explainCloud(c feed.Cloud, feedURL string) explainedPush {
 	return out
 }
 
-// revalidate asks once more, by the validators of the first answer.
+// revalidate requests the feed again with the validators of the first response.
 func (e *explanation) revalidate(ctx context.Context, r *reader, s feedstate.State) {
 	v := feedstate.Request(s)
 	out := &explainedValidators{ETag: v.ETag, LastModified: v.LastModified}
 	e.Validators = out
 	if v.Empty() {
-		out.Means = "neither ETag nor Last-Modified: every check transfers the whole feed"
+		out.Means = "no ETag and no Last-Modified: every check transfers the whole feed"
 		return
 	}
 	got := r.get(ctx, v.URL, v, nil)
@@ -267,16 +267,16 @@ func (e *explanation) revalidate(ctx context.Context, r *reader, s feedstate.Sta
 	case got.answer.Error != "":
 		out.Means = "the second request failed: " + got.answer.Detail
 	case out.Status == http.StatusNotModified:
-		out.Works, out.Means = true, "asked with them, the server answers 304: an unchanged feed costs a few bytes"
+		out.Works, out.Means = true, "the server returned 304: checks of an unchanged feed transfer only a few bytes"
 	case out.Status != http.StatusOK:
-		out.Means = "the second request was answered " + strconv.Itoa(out.Status)
+		out.Means = "the second request returned " + strconv.Itoa(out.Status)
 	case got.answer.Hash == s.Hash:
-		out.Means = "asked with them, the server sends the same feed again instead of 304"
+		out.Means = "the server ignores validators and sent the unchanged feed instead of 304"
 	default:
-		out.Means = "asked with them, the server sends another document: it changed just now, or is different each time"
+		out.Means = "the server sent a different document: the feed just changed, or differs in each response"
 	}
 	if tag := got.answer.Header.Get("ETag"); out.Status == http.StatusOK && tag != v.ETag && got.answer.Hash == s.Hash {
-		out.Means += ", and its ETag is different each time"
+		out.Means += ", and its ETag differs in each response"
 	}
 }
 

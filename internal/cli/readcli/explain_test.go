@@ -141,11 +141,11 @@ func TestExplainAsksASecondTimeByTheValidatorsOfTheFirstAnswer(t *testing.T) {
 		works  bool
 		means  string
 	}{
-		"/good.xml":      {304, true, "answers 304"},
-		"/gzip.xml":      {0, false, "neither ETag nor Last-Modified"},
-		"/deaf.xml":      {200, false, "the same feed again instead of 304"},
-		"/restless.xml":  {200, false, "its ETag is different each time"},
-		"/different.xml": {200, false, "sends another document"},
+		"/good.xml":      {304, true, "returned 304"},
+		"/gzip.xml":      {0, false, "no ETag and no Last-Modified"},
+		"/deaf.xml":      {200, false, "the unchanged feed instead of 304"},
+		"/restless.xml":  {200, false, "its ETag differs in each response"},
+		"/different.xml": {200, false, "sent a different document"},
 	} {
 		e, stderr, code, seen := explainOne(t, path)
 		v := e.Validators
@@ -205,13 +205,13 @@ func TestExplainFailsWithASentenceAndSaysWhatAReaderWouldDo(t *testing.T) {
 		"/missing.xml":   "cannot be read: 404 Not Found: 404 page not found",
 		"/blocked.xml":   "cannot be read: 403 Forbidden: No bots, please",
 		"/busy.xml":      "cannot be read: 429 Too Many Requests",
-		"/gone.xml":      "is gone: its server answers 410 Gone",
-		"/loop.xml":      "leads from redirect to redirect, more than 5 times",
-		"/elsewhere.xml": `redirects to "ftp://a.example/feed", which is no URL`,
+		"/gone.xml":      "is gone: its server returned 410 Gone",
+		"/loop.xml":      "there are more than 5 redirects",
+		"/elsewhere.xml": `redirects to the unsupported URL "ftp://a.example/feed"`,
 		"/large.xml":     "is larger than 5 MiB",
 		"/bomb.xml":      "is larger than 5 MiB",
 		"/coded.xml":     `coded as "br", which was not asked for`,
-		"/broken.xml":    "cannot be read to the end",
+		"/broken.xml":    "reading its response failed",
 	} {
 		e, stderr, code, seen := explainOne(t, path)
 		if code != shell.ExitFailure || !strings.Contains(stderr, want) || e.Error == nil || e.Next == nil || e.Validators != nil {
@@ -259,7 +259,7 @@ func TestCloudsOfAFeedAreExplained(t *testing.T) {
 	defer srv.Close()
 	p := inShell(shell.Shell{Out: &out, Err: &out, Version: "test"})
 	p.Run(t.Context(), []string{"explain", srv.URL})
-	for _, want := range []string{"rssCloud by https-post at https://hub.example/a?b=1&c=2\n", "rssCloud by soap, which cannot be used: "} {
+	for _, want := range []string{"rssCloud by https-post at https://hub.example/a?b=1&c=2\n", "rssCloud by soap, which is not usable: "} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}

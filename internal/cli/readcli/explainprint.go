@@ -38,7 +38,7 @@ func (e *explanation) print(asJSON, further bool) error {
 	return err
 }
 
-// printer adds a line to what is printed. An empty name goes on with the one before.
+// printer prints one line. An empty name continues the previous line.
 type printer func(name, format string, args ...any)
 
 func (e *explanation) printAnswer(row printer) {
@@ -62,7 +62,7 @@ func (e *explanation) printAnswer(row printer) {
 	text += ", " + shell.FormatSize(int64(e.Bytes))
 	switch {
 	case e.Coding != "":
-		text += fmt.Sprintf(" (%s, %s on the way)", e.Coding, shell.FormatSize(e.OnTheWay))
+		text += fmt.Sprintf(" (%s, %s transferred)", e.Coding, shell.FormatSize(e.OnTheWay))
 	case e.Bytes > 1000:
 		text += ", not compressed"
 	}
@@ -129,7 +129,7 @@ func (e *explanation) printNext(row printer) {
 	row("next check", "%s: %s", strings.TrimPrefix(first, "next check "), rest)
 }
 
-// effectOf says what came of a consideration.
+// effectOf describes the effect of a hint.
 func effectOf(c feedstate.Consideration, zone *time.Location) string {
 	at := ""
 	if !c.Until.IsZero() {
@@ -140,16 +140,16 @@ func effectOf(c feedstate.Consideration, zone *time.Location) string {
 	case feedstate.Decides:
 		text = "decides, from " + at
 	case feedstate.Moves:
-		text = "puts it off to " + at
+		text = "delays it until " + at
 	case feedstate.Bounds:
 		text = "makes it " + at
 	case feedstate.Allows:
-		text = "has nothing against it"
+		text = "allows it"
 		if at != "" {
 			text = "allows it from " + at
 		}
 	case feedstate.Overrode:
-		text = "would have it at " + at
+		text = "suggests " + at
 	case feedstate.Ignored:
 		return "ignored, " + c.Note
 	}
@@ -167,14 +167,14 @@ func (e *explanation) printPush(row printer) {
 			what += " by " + p.Via
 		}
 		if p.Problem != "" {
-			row(name, "%s, which cannot be used: %s", what, p.Problem)
+			row(name, "%s, which is not usable: %s", what, p.Problem)
 		} else {
 			row(name, "%s at %s", what, p.URL)
 		}
 		name = ""
 	}
 	if e.Next.Outcome == feedstate.Changed && len(e.Push) == 0 {
-		row(name, "neither <cloud> nor hub: nobody can be asked to tell of changes")
+		row(name, "no <cloud> and no hub: no hub can announce changes")
 	}
 }
 
@@ -199,5 +199,5 @@ func (e *explanation) printProblems(row printer) {
 		row(name, "%s: %s", text, k.Text)
 		name = ""
 	}
-	row("", "“cloudburst validate” says what to do about them")
+	row("", "“cloudburst validate” explains how to fix them")
 }

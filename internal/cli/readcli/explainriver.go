@@ -18,19 +18,19 @@ import (
 	"cloudburst/internal/text"
 )
 
-// explainer is one run of the command.
+// explainer is one run of the command explain.
 type explainer struct {
 	p        *commands
 	user     string
-	unknown  bool // nobody is asked who follows the feed
-	exchange bool // print what was sent and received
+	unknown  bool // do not look up the followers of the feed
+	exchange bool // print requests and responses
 	asJSON   bool
 
-	river *client.River // nil: nobody can be asked
+	river *client.River // nil: no server and no data folder
 }
 
-// run explains one feed after the other: as who follows it here knows it, or as a
-// stranger finds it.
+// run explains one feed after the other: a followed feed from stored data, any other feed
+// by reading it.
 func (x *explainer) run(c *cobra.Command, urls []string) error {
 	s, err := x.connect(c)
 	if err != nil {
@@ -54,8 +54,8 @@ func (x *explainer) run(c *cobra.Command, urls []string) error {
 	return nil
 }
 
-// connect finds the server or its folder. Where there is neither, and nobody named one,
-// there is nobody to ask, which is no error: any feed can be explained to a stranger.
+// connect finds the server or its data folder. If neither exists and no flag names one,
+// that is not an error: every feed can be explained as an unknown feed.
 func (x *explainer) connect(c *cobra.Command) (*shell.Connection, error) {
 	if x.unknown {
 		return nil, nil
@@ -82,7 +82,7 @@ func (x *explainer) connect(c *cobra.Command) (*shell.Connection, error) {
 	return nil, nil
 }
 
-// one explains one feed; false: what went wrong is told already.
+// one explains one feed; it returns false after it printed an error.
 func (x *explainer) one(ctx context.Context, url string, further bool) (bool, error) {
 	if x.river != nil {
 		e, err := x.river.Explain(ctx, url)
@@ -105,13 +105,13 @@ func (x *explainer) one(ctx context.Context, url string, further bool) (bool, er
 	return e.Error == nil, e.print(x.asJSON, further)
 }
 
-// knownLine is what --json prints of a feed that is followed here.
+// knownLine is the output of --json for a followed feed.
 type knownLine struct {
 	Input string `json:"input"`
 	client.Explanation
 }
 
-// printKnown prints what the river knows of a feed.
+// printKnown prints the stored data about a followed feed.
 func (x *explainer) printKnown(url string, e *client.Explanation, further bool) error {
 	if x.asJSON {
 		return shell.JSONLines(x.p.Out).Encode(knownLine{url, *e})
@@ -169,7 +169,7 @@ func printKnownSource(row printer, s *client.Source) {
 
 func readers(n int64) string {
 	if n == 1 {
-		return "one reader"
+		return "one user"
 	}
 	return text.Plural(int(n), "reader")
 }
@@ -183,8 +183,8 @@ func printKnownNext(row printer, e *client.Explanation) {
 	row("next check", "%s", nextWords(e))
 }
 
-// nextWords is the sentence about the next check. Its time is in the server's zone, so it
-// is written like those of the considerations above it.
+// nextWords describes the next check. Its time is in the server's zone, in the same format
+// as the times of the hints.
 func nextWords(e *client.Explanation) string {
 	text, planned := strings.CutPrefix(e.Sentence, "next check ")
 	_, why, ok := strings.Cut(text, ": ")
@@ -253,10 +253,10 @@ func checkLine(c *client.Check) string {
 	return text + " (" + strings.Join(more, ", ") + ")"
 }
 
-// printExchange prints what was sent and received in a check.
+// printExchange prints the request and the response of a check.
 func printExchange(row printer, c *client.Check) {
 	if c.AskedWhy != "" {
-		row("", "  asked in full: %s", c.AskedWhy)
+		row("", "  requested in full: %s", c.AskedWhy)
 	}
 	for _, h := range c.Hops {
 		what := strconv.Itoa(h.Status)

@@ -16,15 +16,15 @@ import (
 const itemFields = `id, seq, at, fetched_at, title, link, html,
 text, source and more; docs/river-json.md describes them`
 
-// itemFlags adds what selects items.
+// itemFlags adds the flags that select items.
 func itemFlags(c *cobra.Command, q *client.ItemQuery, user *string) {
 	f := c.Flags()
 	ofReader(c, user)
-	f.StringVar(&q.Source, "source", "", "only those of the feed with this `URL` or id")
-	f.StringVar(&q.Category, "category", "", "only those of the category of this `name`")
-	f.StringVar(&q.Match, "search", "", "only those with all of these `words`; \"a phrase\", -word, feed:… and category:… are understood")
-	f.BoolVar(&q.Starred, "starred", false, "only starred ones")
-	f.BoolVar(&q.Unread, "unread", false, "only unread ones")
+	f.StringVar(&q.Source, "source", "", "only items of the feed with this `URL` or id")
+	f.StringVar(&q.Category, "category", "", "only items in the category with this `name`")
+	f.StringVar(&q.Match, "search", "", "only items with all of these `words`; you can use \"a phrase\", -word, feed:… and category:…")
+	f.BoolVar(&q.Starred, "starred", false, "only starred items")
+	f.BoolVar(&q.Unread, "unread", false, "only unread items")
 }
 
 func (p *commands) items() *cobra.Command {
@@ -33,18 +33,18 @@ func (p *commands) items() *cobra.Command {
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "items",
-		Short: "List what the followed feeds brought",
-		Long: `Lists items, the newest first: when they came, the feed, the title or else the first
-words, and the link.
+		Short: "List the items of the followed feeds",
+		Long: `Lists items, the newest first, with time of arrival, feed, title or first words, and
+link.
 
---json prints one object a line: ` + itemFields + `.
+--json prints one object per line: ` + itemFields + `.
 
 Works on the running server, or on the data folder when none runs.`,
 		Example: "  cloudburst items --category News --limit 10\n  cloudburst items --json --search 'feed:example -sponsored' | jq -r .link",
 		Args:    shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if q.Limit < 0 {
-				return shell.Usagef("--limit is %d: it needs a number, or 0 for all", q.Limit)
+				return shell.Usagef("invalid value %d for --limit: must be 0 (all items) or more", q.Limit)
 			}
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
 				return p.listItems(ctx, s.River(user), q, asJSON)
@@ -52,9 +52,9 @@ Works on the running server, or on the data folder when none runs.`,
 		},
 	})
 	itemFlags(c, &q, &user)
-	c.Flags().IntVarP(&q.Limit, "limit", "n", 50, "at most this `number`; 0 is all")
-	c.Flags().BoolVar(&q.Oldest, "oldest", false, "the oldest first")
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	c.Flags().IntVarP(&q.Limit, "limit", "n", 50, "at most this `number`; 0 means all")
+	c.Flags().BoolVar(&q.Oldest, "oldest", false, "list the oldest first")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
 }
 
@@ -78,12 +78,12 @@ func (p *commands) listItems(ctx context.Context, r *client.River, q client.Item
 	return t.End()
 }
 
-// itemRow is an item on one line.
+// itemRow is the table row of an item.
 func itemRow(it *client.Item) []string {
 	return []string{it.At.Local().Format("2006-01-02 15:04"), shell.Clip(oneLine(it.Source.Title), 40), itemName(it, 100), it.Link}
 }
 
-// itemName is its title or, where it has none, the first words of its text.
+// itemName is the title of an item or, without a title, the first words of its text.
 func itemName(it *client.Item, most int) string {
 	name := oneLine(it.Title)
 	if name == "" {
@@ -99,7 +99,7 @@ func itemName(it *client.Item, most int) string {
 	return name
 }
 
-// oneLine is a text with single spaces, and nothing in it that moves a cursor.
+// oneLine joins a text with single spaces and removes control characters.
 func oneLine(s string) string { return strings.Join(strings.Fields(shell.Clean(s)), " ") }
 
 // printItemLine prints an item on one line, for programs and logs.

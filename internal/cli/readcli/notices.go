@@ -15,11 +15,12 @@ import (
 )
 
 func (p *commands) notices() *cobra.Command {
-	c := shell.Group("notices", "Tell people and programs elsewhere of what arrives",
-		`A notice tells of each item that arrives, of one feed, of one category or of all: a
-program by a webhook (JSON) or a form that is posted, a person by e-mail.
+	c := shell.Group("notices", "Forward new items by webhook, form or email",
+		`A forwarding sends each new item of one feed, of one category or of all feeds to a
+program by webhook (JSON) or form POST, or to a person by email.
 
 Works on the running server, or on the data folder when none runs.`)
+	c.Aliases = []string{"forwarding"}
 	c.AddCommand(p.noticesAdd(), p.noticesList(), p.noticesRemove(), p.noticesTry())
 	return c
 }
@@ -35,19 +36,19 @@ func (p *commands) noticesAdd() *cobra.Command {
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "add TARGET",
-		Short: "Tell somebody of what arrives",
-		Long: `Tells TARGET, a URL or an e-mail address, of each item that arrives. --via says how:
-webhook posts JSON, which is signed where --secret-file names a secret; post posts a
-form with url, title, text and feed; email needs a mail server in the settings. An
-address with @ is told by email and a URL by webhook when --via does not say otherwise.
+		Short: "Forward new items to a URL or an email address",
+		Long: `Forwards each new item to TARGET, a URL or an email address. --via selects the method:
+webhook posts JSON, signed with the secret of --secret-file; post posts a form with url,
+title, text and feed; email needs a mail server in the settings. The default is email for
+an address with @ and webhook for a URL.
 
-Nothing is forwarded before the recipient has agreed: a person by a link in a mail, a
-program by its answer to a challenge, as docs/notices.md describes. "notices list" shows
-the state, and "notices try" asks again.
+The server forwards items only with the consent of the recipient: a person opens a link
+in an email, a program answers a challenge (see docs/notices.md). "notices list" shows
+the state, and "notices try" requests consent again.
 
 --json prints an object: ` + noticeFields + `.`,
 		Example: "  cloudburst notices add --category News https://example.org/hook\n  cloudburst notices add --source https://example.com/rss.xml ann@example.org",
-		Args:    shell.Between(1, 1, "one TARGET: a URL or an e-mail address"),
+		Args:    shell.Between(1, 1, "one TARGET: a URL or an email address"),
 		RunE: func(c *cobra.Command, args []string) error {
 			n.Target = args[0]
 			if n.Via == "" {
@@ -78,25 +79,25 @@ the state, and "notices try" asks again.
 	f := c.Flags()
 	ofReader(c, &user)
 	shell.ChoiceFlag(c, &n.Via, "via", "how", noticeVias()...)
-	f.StringVar(&n.Source, "source", "", "only of the feed with this `URL` or id")
-	f.StringVar(&n.Category, "category", "", "only of the category of this `name`")
-	f.StringVar(&secretFile, "secret-file", "", "`file` that holds the secret by which webhooks are signed; - is standard input")
-	f.BoolVar(&asJSON, "json", false, "as a JSON object")
+	f.StringVar(&n.Source, "source", "", "only items of the feed with this `URL` or id")
+	f.StringVar(&n.Category, "category", "", "only items in the category with this `name`")
+	f.StringVar(&secretFile, "secret-file", "", "`file` with the secret that signs webhooks; - is standard input")
+	f.BoolVar(&asJSON, "json", false, "print a JSON object")
 	return c
 }
 
-// printNotice prints what was added, and what it waits for.
+// printNotice prints a new forwarding and its state.
 func (p *commands) printNotice(made client.Forwarding, running bool) error {
 	waits := made.State == "waiting"
-	text := "Notice %d tells %s by %s.\n"
+	text := "Forwarding %d sends new items to %s by %s.\n"
 	if waits {
-		text = "Notice %d tells %s by %s, once the recipient has agreed.\n"
+		text = "Forwarding %d will send new items to %s by %s after the recipient gives consent.\n"
 	}
 	if _, err := fmt.Fprintf(p.Out, text, made.ID, shell.Clean(made.Target), made.Via); err != nil {
 		return err
 	}
 	if waits && !running {
-		fmt.Fprintln(p.Err, "No server runs: the recipient is asked as soon as one does (cloudburst serve).")
+		fmt.Fprintln(p.Err, "No server is running: the next start (cloudburst serve) requests the consent of the recipient.")
 	}
 	return nil
 }
@@ -106,8 +107,8 @@ func (p *commands) noticesList() *cobra.Command {
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "list",
-		Short: "List who is told of what arrives",
-		Long:  "Lists the notices.\n\n--json prints one object a line: " + noticeFields + ".",
+		Short: "List the forwardings of new items",
+		Long:  "Lists the forwardings.\n\n--json prints one object per line: " + noticeFields + ".",
 		Args:  shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
@@ -120,7 +121,7 @@ func (p *commands) noticesList() *cobra.Command {
 		},
 	})
 	ofReader(c, &user)
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
 }
 
@@ -152,7 +153,7 @@ func (p *commands) printNotices(list []client.Forwarding, asJSON bool) error {
 	return t.End()
 }
 
-// noticeState is the state of a notice in a word.
+// noticeState is the state of a forwarding in one word.
 func noticeState(n *client.Forwarding) string {
 	if n.Paused && n.State == "confirmed" {
 		return "paused"
@@ -160,11 +161,11 @@ func noticeState(n *client.Forwarding) string {
 	return n.State
 }
 
-// noticeID is the number of a notice on the command line.
+// noticeID parses the ID of a forwarding.
 func noticeID(text string) (int64, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id <= 0 {
-		return 0, shell.Usagef("%q is not the ID of a notice: \"notices list\" tells them", text)
+		return 0, shell.Usagef("invalid forwarding ID %q: \"notices list\" prints the IDs", text)
 	}
 	return id, nil
 }
@@ -173,12 +174,12 @@ func (p *commands) noticesRemove() *cobra.Command {
 	var user string
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "remove ID",
-		Short: "Tell somebody no more",
-		Long:  "Ends a notice; \"notices list\" tells the IDs.",
-		Args:  shell.Between(1, 1, "the ID of one notice"),
+		Short: "Remove a forwarding",
+		Long:  "Removes a forwarding; \"notices list\" prints the IDs.",
+		Args:  shell.Between(1, 1, "the ID of one forwarding"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.aNotice(c, args[0], func(ctx context.Context, s *shell.Connection, id int64) (string, error) {
-				return fmt.Sprintf("Notice %d tells nobody any more.", id), s.River(user).DropForwarding(ctx, id)
+				return fmt.Sprintf("Forwarding %d is removed.", id), s.River(user).DropForwarding(ctx, id)
 			})
 		},
 	})
@@ -190,17 +191,16 @@ func (p *commands) noticesTry() *cobra.Command {
 	var user string
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "try ID",
-		Short: "Send the newest item now, to see whether it arrives",
-		Long: `Sends the newest item that a notice would tell of, and reports what went wrong if
-something did. Where the recipient has not agreed yet, it asks for consent again.
-"notices list" lists the IDs.`,
-		Args: shell.Between(1, 1, "the ID of one notice"),
+		Short: "Forward the newest item now, as a test",
+		Long: `Forwards the newest matching item and reports an error if that fails. If the recipient
+has not given consent yet, the command requests it again. "notices list" prints the IDs.`,
+		Args: shell.Between(1, 1, "the ID of one forwarding"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.aNotice(c, args[0], func(ctx context.Context, s *shell.Connection, id int64) (string, error) {
-				text := fmt.Sprintf("Notice %d was sent and taken.", id)
+				text := fmt.Sprintf("Forwarding %d works: the target accepted the item.", id)
 				list, err := s.River(user).Forwardings(ctx)
 				if err == nil && slices.ContainsFunc(list, func(n client.Forwarding) bool { return n.ID == id && n.State == "waiting" }) {
-					text = fmt.Sprintf("The recipient of notice %d was asked for consent.", id)
+					text = fmt.Sprintf("Forwarding %d: requested the consent of the recipient.", id)
 				}
 				if err != nil {
 					return "", err
@@ -213,7 +213,7 @@ something did. Where the recipient has not agreed yet, it asks for consent again
 	return c
 }
 
-// aNotice does something with one notice and prints what it says.
+// aNotice performs an action on one forwarding and prints the result.
 func (p *commands) aNotice(c *cobra.Command, name string, act func(ctx context.Context, s *shell.Connection, id int64) (string, error)) error {
 	id, err := noticeID(name)
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 )
 
 func (p *commands) opml() *cobra.Command {
-	c := shell.Group("opml", "Import, export and look at lists of subscriptions",
-		`Lists of subscriptions, and outlines of any other kind, in OPML. "opml import" follows
-the feeds of one, "opml export" writes what is followed.`)
+	c := shell.Group("opml", "Import, export and show OPML subscription lists",
+		`These commands process subscription lists and other outlines in OPML. "opml import"
+follows the feeds of a list; "opml export" writes the followed feeds to a list.`)
 	c.AddCommand(p.opmlShow(), p.opmlImport(), p.opmlExport())
 	return c
 }
@@ -27,15 +27,14 @@ func (p *commands) opmlShow() *cobra.Command {
 	s := outlineShow{p: p}
 	c := &cobra.Command{
 		Use:   "show FILE|URL|-…",
-		Short: "Print what an OPML document says",
+		Short: "Print the content of an OPML document",
 		Long: `Reads OPML of any version and prints it as a tree: folders, subscriptions with the
-addresses of their feeds, links and lists that are included, which are not fetched.
-For - it reads standard input.
+URLs of their feeds, links, and included lists, which are not fetched.
+- is standard input.
 
-What is broken is mended as far as it goes: --problems lists what had to be. --json
-prints one object a line and input with everything that the document says, described
-in docs/json.md. The exit status is 1 when an input is no OPML or cannot be read,
-after all other inputs.`,
+The parser repairs errors where possible; --problems lists them. --json prints one object
+per line and input with all data of the document, see docs/json.md. The exit status is 1
+if an input is not OPML or cannot be read; the other inputs are still processed.`,
 		Example: `  cloudburst opml show subscriptions.opml
   cloudburst opml show --json https://example.org/list.opml | jq -r '.. | .xmlUrl? // empty'`,
 		Args: shell.Between(1, -1, "at least one FILE or URL, or - for standard input"),
@@ -46,8 +45,8 @@ after all other inputs.`,
 			return s.run(c.Context(), names)
 		},
 	}
-	c.Flags().BoolVar(&s.problems, "problems", false, "list what had to be mended")
-	c.Flags().BoolVar(&s.json, "json", false, "one JSON object a line")
+	c.Flags().BoolVar(&s.problems, "problems", false, "list the repaired errors")
+	c.Flags().BoolVar(&s.json, "json", false, "print one JSON object per line")
 	return c
 }
 
@@ -62,7 +61,7 @@ type outlineLine struct {
 	Input string `json:"input"`
 	*opml.Document
 	ProblemCount int            `json:"problemCount"`
-	Problems     []opml.Problem `json:"problems,omitzero"` // with --problems: hides the document's own
+	Problems     []opml.Problem `json:"problems,omitzero"` // only with --problems; replaces the document's own list
 }
 
 func (s *outlineShow) run(ctx context.Context, names []string) error {
@@ -95,7 +94,7 @@ func (s *outlineShow) run(ctx context.Context, names []string) error {
 			err = flushed
 		}
 		if err != nil {
-			return fmt.Errorf("the output cannot be written: %w", shell.PlainPathError(err))
+			return fmt.Errorf("writing the output failed: %w", shell.PlainPathError(err))
 		}
 	}
 	if failed {
@@ -104,7 +103,7 @@ func (s *outlineShow) run(ctx context.Context, names []string) error {
 	return nil
 }
 
-// read reads one input, or says why there is none.
+// read reads one input or returns the error.
 func (s *outlineShow) read(ctx context.Context, from *shell.Inputs, name string) (*opml.Document, *shell.InputError) {
 	in, err := from.Read(ctx, name, nil)
 	if err != nil {
@@ -122,7 +121,7 @@ func (s *outlineShow) read(ctx context.Context, from *shell.Inputs, name string)
 		case "feed":
 			what += `; "cloudburst parse" reads it`
 		case "html":
-			what += `; "cloudburst discover" finds the feeds that it names`
+			what += `; "cloudburst discover" finds its feeds`
 		}
 	}
 	if name == "-" {
@@ -132,7 +131,7 @@ func (s *outlineShow) read(ctx context.Context, from *shell.Inputs, name string)
 	return nil, failure
 }
 
-// fail tells a person, and a program too, that an input is no outline.
+// fail prints the error of an invalid input, as text or as JSON.
 func (s *outlineShow) fail(out *bufio.Writer, name string, failure shell.InputError) error {
 	fmt.Fprintf(s.p.Err, "cloudburst: %s\n", failure.Message)
 	if !s.json {
@@ -141,7 +140,7 @@ func (s *outlineShow) fail(out *bufio.Writer, name string, failure shell.InputEr
 	return shell.JSONLines(out).Encode(shell.FailureLine{Input: name, Error: failure})
 }
 
-// tree prints a document for a person. Errors stay in out.
+// tree prints a document as text. Write errors stay in out.
 func (s *outlineShow) tree(out *bufio.Writer, name string, d *opml.Document) {
 	fmt.Fprintln(out, outlineTitle(name, d))
 	if by := ownerOf(&d.Head); by != "" {
@@ -164,7 +163,7 @@ func (s *outlineShow) tree(out *bufio.Writer, name string, d *opml.Document) {
 	switch n := len(d.Problems); {
 	case n == 0:
 	case !s.problems:
-		fmt.Fprintf(out, "\n%s had to be mended: --problems lists what.\n", text.Plural(n, "thing"))
+		fmt.Fprintf(out, "\n%s repaired: --problems lists the details.\n", text.Plural(n, "thing"))
 	default:
 		fmt.Fprintln(out)
 		for _, p := range d.Problems {
@@ -173,7 +172,7 @@ func (s *outlineShow) tree(out *bufio.Writer, name string, d *opml.Document) {
 	}
 }
 
-// outlineTitle is the first line: what it is called and what is in it.
+// outlineTitle is the first line: the title and the number of entries.
 func outlineTitle(name string, d *opml.Document) string {
 	title := shell.Clip(shell.Clean(sanitize.Text(d.Head.Title)), 200)
 	if title == "" {

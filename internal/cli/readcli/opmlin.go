@@ -21,14 +21,13 @@ func (p *commands) opmlImport() *cobra.Command {
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "import FILE|URL|-",
 		Short: "Follow the feeds of a list",
-		Long: `Follows the feeds of an OPML document: of a file, of an address (which the server
-reads), or of standard input for -. Folders become categories. The feeds are written
-in batches: when the import stops, what was written stays, and it is safe to run it
-again. The feeds are read afterwards, by the running server; --wait waits until each
-was read once.
+		Long: `Follows the feeds of an OPML document: a file, a URL (which the server reads), or
+standard input for -. Folders become categories. The server stores the feeds in batches:
+after an interruption the stored feeds stay, and you can run the import again. The
+running server reads the feeds afterwards; --wait waits until each is read once.
 
-With --follow the address is followed itself: what its list gains is followed from
-then on, and what it loses no more.
+With --follow the server also follows the list itself: it follows feeds that are added
+to the list and stops following feeds that are removed from it.
 
 --json prints an object: title, found, added, had, over_limit, limit, lists, skipped,
 problems.`,
@@ -41,7 +40,7 @@ problems.`,
 			case shell.IsURL(args[0]):
 				o.URL = args[0]
 			case o.Follow:
-				return shell.Usagef("--follow needs a URL: a file is not read again")
+				return shell.Usagef("--follow needs a URL: the server cannot read a file again")
 			default:
 				in, err := p.Inputs().Read(c.Context(), args[0], nil)
 				if err != nil {
@@ -55,10 +54,10 @@ problems.`,
 		},
 	})
 	ofReader(c, &user)
-	c.Flags().StringVar(&o.Category, "category", "", "put everything into the category of this `name` besides")
-	c.Flags().BoolVar(&o.Follow, "follow", false, "follow the list itself, as it changes")
-	c.Flags().BoolVar(&wait, "wait", false, "wait until the server has read each of its feeds once")
-	c.Flags().BoolVar(&asJSON, "json", false, "as a JSON object")
+	c.Flags().StringVar(&o.Category, "category", "", "also put all feeds into the category with this `name`")
+	c.Flags().BoolVar(&o.Follow, "follow", false, "also follow changes of the list")
+	c.Flags().BoolVar(&wait, "wait", false, "wait until the server has read each feed once")
+	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
 	return c
 }
 
@@ -70,7 +69,7 @@ func (p *commands) importOPML(ctx context.Context, s *shell.Connection, user str
 	bar.End()
 	if err != nil {
 		if res.Added > 0 {
-			fmt.Fprintf(p.Err, "cloudburst: %s were added, %d were followed already.\n", text.Plural(res.Added, "feed"), res.Existing)
+			fmt.Fprintf(p.Err, "cloudburst: %s added, %d already followed.\n", text.Plural(res.Added, "feed"), res.Existing)
 		}
 		return err
 	}
@@ -87,7 +86,7 @@ func (p *commands) importOPML(ctx context.Context, s *shell.Connection, user str
 	}
 	if !s.Running {
 		if res.Added+res.Lists > 0 {
-			fmt.Fprintln(p.Err, "No server runs: they are read as soon as one does (cloudburst serve).")
+			fmt.Fprintln(p.Err, "No server is running: the next start (cloudburst serve) reads the feeds.")
 		}
 		return nil
 	}
@@ -105,16 +104,16 @@ func (p *commands) printImported(res *client.ImportedOPML, follow bool) error {
 	if title := oneLine(res.Title); title != "" {
 		line += " in “" + shell.Clip(title, 100) + "”"
 	}
-	line += fmt.Sprintf(": %d new, %d followed already", res.Added, res.Existing)
+	line += fmt.Sprintf(": %d new, %d already followed", res.Added, res.Existing)
 	if res.Skipped > 0 {
-		line += fmt.Sprintf(", %d without a usable address", res.Skipped)
+		line += fmt.Sprintf(", %d without a usable URL", res.Skipped)
 	}
 	if res.OverLimit > 0 {
 		line += fmt.Sprintf(", %d over the limit of %d", res.OverLimit, res.Limit)
 	}
 	switch {
 	case follow:
-		line += "; the list itself is followed"
+		line += "; changes of the list are followed"
 	case res.Lists > 0:
 		line += "; " + text.Plural(res.Lists, "list") + " in it followed"
 	}
@@ -122,8 +121,8 @@ func (p *commands) printImported(res *client.ImportedOPML, follow bool) error {
 	return err
 }
 
-// awaitRead waits until no feed is left that was never read. The longer the server
-// takes to say so, the seldomer it is asked.
+// awaitRead waits until each feed was read once. The interval of its requests grows with
+// the waiting time.
 func (p *commands) awaitRead(ctx context.Context, r *client.River, found int) error {
 	bar := shell.NewProgress(p.Err, "read")
 	defer bar.End()
@@ -148,7 +147,7 @@ func (p *commands) awaitRead(ctx context.Context, r *client.River, found int) er
 	}
 }
 
-// tellHowToWatch says where what is new can be seen.
+// tellHowToWatch prints where new items are shown.
 func (p *commands) printHowToWatch(ctx context.Context, s *shell.Connection, user string) {
 	command := "cloudburst river"
 	if user != "" {

@@ -14,10 +14,10 @@ func (p *commands) opmlExport() *cobra.Command {
 	var user, category string
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "export [FILE]",
-		Short: "Write what is followed as a list",
-		Long: `Writes what is followed as OPML 2.0, to FILE or to standard output: every reader of
-feeds can import it. Categories are folders. A file is written beside its name and put
-in place when it is whole.`,
+		Short: "Export the followed feeds as OPML",
+		Long: `Writes the followed feeds as OPML 2.0 to FILE or to standard output. Other feed readers
+can import this format. Categories become folders. FILE is replaced only when the export
+is complete.`,
 		Example: "  cloudburst opml export subscriptions.opml\n  cloudburst opml export --category News | cloudburst opml show -",
 		Args:    shell.Between(0, 1, "at most one FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -38,6 +38,6 @@ in place when it is whole.`,
 		},
 	})
 	ofReader(c, &user)
-	c.Flags().StringVar(&category, "category", "", "only the category of this `name`")
+	c.Flags().StringVar(&category, "category", "", "only the category with this `name`")
 	return c
 }

@@ -22,21 +22,21 @@ func (p *commands) river() *cobra.Command {
 	var once, asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "river",
-		Short: "Show what the followed feeds brought, and what comes live",
-		Long: `Shows the last items and then what comes, the moment it comes, until you interrupt it.
-On a terminal they are grouped by day and feed, with their text; elsewhere it is one
-line an item. It comes back by itself after a restart of the server without losing an
+		Short: "Show the items of the followed feeds, and new ones live",
+		Long: `Shows the last items and then each new item when it arrives, until you press Ctrl-C. On
+a terminal the items are grouped by day and feed, with their text; other outputs get one
+line per item. After a restart of the server the command reconnects without losing an
 item.
 
---json prints one object a line: ` + itemFields + `.
-What comes live has an event too: new, edited or withdrawn.
+--json prints one object per line: ` + itemFields + `.
+Live items also have an event: new, edited or withdrawn.
 
-Works on the running server; on the data folder when none runs, without what comes.`,
+Works on the running server. On the data folder it shows stored items only.`,
 		Example: "  cloudburst river --category News\n  cloudburst river --json --limit 0 | jq -r .link",
 		Args:    shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if q.Limit < 0 {
-				return shell.Usagef("--limit is %d: it needs a number, or 0 for nothing but what comes", q.Limit)
+				return shell.Usagef("invalid value %d for --limit: must be 0 (only new items) or more", q.Limit)
 			}
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
 				w := &riverWatch{p: p, s: s, r: s.River(user), q: q, print: p.riverPrinter(asJSON), seen: map[int64]int64{}}
@@ -45,35 +45,35 @@ Works on the running server; on the data folder when none runs, without what com
 		},
 	})
 	itemFlags(c, &q, &user)
-	c.Flags().IntVarP(&q.Limit, "limit", "n", 20, "begin with at most this `number` of items; 0: with none")
-	c.Flags().BoolVar(&once, "once", false, "do not wait for what comes")
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	c.Flags().IntVarP(&q.Limit, "limit", "n", 20, "start with at most this `number` of stored items; 0: only new items")
+	c.Flags().BoolVar(&once, "once", false, "do not wait for new items")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
 }
 
-// riverLine is an item as --json prints it.
+// riverLine is an item in the output of --json.
 type riverLine struct {
-	Event string `json:"event,omitempty"` // new, edited, withdrawn; "" of what was there
+	Event string `json:"event,omitempty"` // new, edited, withdrawn; "" for stored items
 	client.Item
 }
 
-// riverWatch is one run of the command.
+// riverWatch is one run of the command river.
 type riverWatch struct {
 	p     *commands
 	s     *shell.Connection
 	r     *client.River
 	q     client.ItemQuery
 	print func(kind string, it *client.Item) error
-	seen  map[int64]int64 // Seq by item, of what was printed lately
+	seen  map[int64]int64 // Seq of each recently printed item
 	after int64           // Seq
 }
 
-// seenFor is how long what was printed is remembered, in the microseconds that a Seq
-// counts: longer than the stream goes back.
+// seenFor is how long printed items are remembered, in microseconds, the unit of Seq. It
+// is longer than the history of the stream.
 const seenFor = 60_000_000
 
 func (w *riverWatch) run(ctx context.Context, once bool) error {
-	// What comes while the list is being read, the stream sends.
+	// The stream sends the items that arrive during the read of the list.
 	st, err := w.r.Status(ctx)
 	if err != nil {
 		return err
@@ -97,19 +97,19 @@ func (w *riverWatch) run(ctx context.Context, once bool) error {
 	case once:
 		return nil
 	case !w.s.Running:
-		fmt.Fprintln(w.p.Err, "No server runs, so nothing follows: start one with \"cloudburst serve\".")
+		fmt.Fprintln(w.p.Err, "No server is running, so no new items follow: start one with \"cloudburst serve\".")
 		return nil
 	case shell.IsTerminal(w.p.Out):
-		fmt.Fprintln(w.p.Err, "Waiting for what comes; Ctrl-C ends it.")
+		fmt.Fprintln(w.p.Err, "Waiting for new items; press Ctrl-C to stop.")
 	}
 	err = w.follow(ctx)
 	if ctx.Err() != nil {
-		return nil // somebody has seen enough
+		return nil // interrupted by the user
 	}
 	return err
 }
 
-// show prints an item, unless it was printed as it is.
+// show prints an item, unless the same version was printed before.
 func (w *riverWatch) show(kind string, it *client.Item) error {
 	if w.seen[it.ID] >= it.Seq {
 		return nil
@@ -125,7 +125,7 @@ func (w *riverWatch) show(kind string, it *client.Item) error {
 	return w.print(kind, it)
 }
 
-// follow prints the stream, and takes it up again where it broke off.
+// follow prints the stream and resumes it after an interruption.
 func (w *riverWatch) follow(ctx context.Context) error {
 	pause := shell.Backoff{Min: 200 * time.Millisecond, Max: 10 * time.Second}
 	begun := w.after
@@ -135,7 +135,7 @@ func (w *riverWatch) follow(ctx context.Context) error {
 			pause.Reset()
 			w.after = max(w.after, e.Item.Seq)
 			if _, shown := w.seen[e.Item.ID]; !shown && e.Item.Seq <= begun {
-				return nil // it was there already, and --limit left it out
+				return nil // a stored item beyond --limit
 			}
 			printing = w.show(e.Kind, &e.Item)
 			return printing
@@ -155,7 +155,7 @@ func (w *riverWatch) follow(ctx context.Context) error {
 	}
 }
 
-// riverPrinter is the form that fits where the output goes.
+// riverPrinter selects the format for the kind of output.
 func (p *commands) riverPrinter(asJSON bool) func(kind string, it *client.Item) error {
 	out := bufio.NewWriter(p.Out)
 	human := shell.IsTerminal(p.Out)

@@ -115,7 +115,7 @@ func TestARiverOnAPipeIsPlainLines(t *testing.T) {
 	if len(rows) != 3 || !strings.Contains(rows[0], "Item 1") || !strings.Contains(rows[1], "Item 2") || code != 0 {
 		t.Error(out, code)
 	}
-	if !strings.Contains(stderr, "No server runs, so nothing follows") {
+	if !strings.Contains(stderr, "No server is running, so no new items follow") {
 		t.Error(stderr)
 	}
 	noControls(t, out)
@@ -257,7 +257,7 @@ func TestSourcesAreAddedAndWhatCannotBeIsSaid(t *testing.T) {
 	}
 	c.answers["POST /v1/sources"] = client.AddedSource{Choices: []client.Choice{{URL: "http://a.example/1", Title: "One", Kind: "feed"}, {URL: "http://a.example/2"}}}
 	out, stderr, code = runCanned(t, c, "", "sources", "add", "http://a.example/")
-	if !strings.HasPrefix(out, "http://a.example/1\tOne\t\tfeed\n") || !strings.Contains(stderr, "http://a.example/ has 2 feeds, and nothing was added: name one of them, or take the first with --first") || code != 1 {
+	if !strings.HasPrefix(out, "http://a.example/1\tOne\t\tfeed\n") || !strings.Contains(stderr, "http://a.example/ has 2 feeds; none was added: name one of them, or add the first with --first") || code != 1 {
 		t.Error(out, stderr, code)
 	}
 	c.answers["POST /v1/sources"] = &client.Error{Status: 422, Code: "unreadable", Message: "It says nothing."}
@@ -295,7 +295,7 @@ func TestSourcesAreChangedOneByOne(t *testing.T) {
 		{"revive http://a.example/rss", "A <http://a.example/rss> will be read again.\n", "", 0},
 		{"undo 7", "", "cloudburst: 7: It was not moved.\n", 1},
 		{"refresh 7", "http://a.example/rss  One new item.\n", "", 0},
-		{"refresh --all", "http://a.example/rss  One new item.\n", "cloudburst: http://b.example/: It is not followed.\nRead 1 feed: 0 new items; 1 could not be read.\n", 1},
+		{"refresh --all", "http://a.example/rss  One new item.\n", "cloudburst: http://b.example/: It is not followed.\nRead 1 feed: 0 new items; 1 failed.\n", 1},
 		{"set 7 --no-category --interval none --login none", "Changed A <http://a.example/rss>.\n", "", 0},
 		{"list", "\tA\t\t0\t-\t-\thttp://a.example/rss\t\nfailing\t\t\t0\t-\t-\thttp://b.example/\t404\ngone\t\t\t0\t-\t-\t\t\n", "", 0},
 		{"categories --rename a --to b", "", "cloudburst: It is not followed.\n", 1},
@@ -326,7 +326,7 @@ func TestAListIsImportedAndItIsSaidHowToWatch(t *testing.T) {
 	c := &canned{answers: map[string]any{"POST /v1/opml": steps, "GET /v1/status": client.Status{PublicURL: "http://pub.example"},
 		"GET /v1/sources": map[string]any{"sources": []client.Source{{State: "ok"}}}}}
 	out, stderr, code := runCanned(t, c, "", "opml", "import", file, "--category", "x")
-	if out != "Found 3 feeds in “L[2J”: 2 new, 1 followed already, 1 without a usable address.\n" || code != 0 || !strings.Contains(stderr, "No server runs: they are read as soon as one does") {
+	if out != "Found 3 feeds in “L[2J”: 2 new, 1 already followed, 1 without a usable URL.\n" || code != 0 || !strings.Contains(stderr, "No server is running: the next start") {
 		t.Error(out, stderr, code)
 	}
 	noControls(t, out+stderr)
@@ -339,7 +339,7 @@ func TestAListIsImportedAndItIsSaidHowToWatch(t *testing.T) {
 	if code := p.Run(t.Context(), []string{"opml", "import", "--wait", "--follow", "--user", "alice", "http://a.example/list.opml"}); code != 0 {
 		t.Error(code, e.String())
 	}
-	if !strings.HasSuffix(e.String(), "Watch them arrive: cloudburst river --user alice, or http://pub.example/river\n") || !strings.Contains(o.String(), "; the list itself is followed.\n") {
+	if !strings.HasSuffix(e.String(), "Watch them arrive: cloudburst river --user alice, or http://pub.example/river\n") || !strings.Contains(o.String(), "; changes of the list are followed.\n") {
 		t.Error(o.String(), e.String())
 	}
 	if !strings.Contains(strings.Join(c.asked, "\n"), "POST /v1/opml?follow=true&url=http%3A%2F%2Fa.example%2Flist.opml&user=alice") {
@@ -375,12 +375,12 @@ func TestNoticesAreMadeAndTried(t *testing.T) {
 		out, stderr string
 		code        int
 	}{
-		{"add ann@a.example --category News", "Notice 4 tells ann@a.example by email, once the recipient has agreed.\n", "No server runs: the recipient is asked as soon as one does (cloudburst serve).\n", 0},
-		{"add https://hook.example/@x --secret-file -", "Notice 4 tells ann@a.example by email, once the recipient has agreed.\n", "No server runs: the recipient is asked as soon as one does (cloudburst serve).\n", 0},
+		{"add ann@a.example --category News", "Forwarding 4 will send new items to ann@a.example by email after the recipient gives consent.\n", "No server is running: the next start (cloudburst serve) requests the consent of the recipient.\n", 0},
+		{"add https://hook.example/@x --secret-file -", "Forwarding 4 will send new items to ann@a.example by email after the recipient gives consent.\n", "No server is running: the next start (cloudburst serve) requests the consent of the recipient.\n", 0},
 		{"list", "4\temail\tann@a.example\tNews\twaiting\t0\t-\t\n", "", 0},
 		{"try 4", "", "cloudburst: Nobody takes mail there.\n", 1},
-		{"remove 4", "Notice 4 tells nobody any more.\n", "", 0},
-		{"remove ann", "", "cloudburst: \"ann\" is not the ID of a notice: \"notices list\" tells them\n", 2},
+		{"remove 4", "Forwarding 4 is removed.\n", "", 0},
+		{"remove ann", "", "cloudburst: invalid forwarding ID \"ann\": \"notices list\" prints the IDs\n", 2},
 	} {
 		out, stderr, code := runCanned(t, c, "sh", append([]string{"notices"}, strings.Fields(tt.args)...)...)
 		if out != tt.out || stderr != tt.stderr || code != tt.code {
@@ -421,7 +421,7 @@ func TestAFollowedFeedIsExplainedAsTheRiverKnowsIt(t *testing.T) {
   trust       All were told.
   note        It moved.[2J
   checks      2026-05-04 10:20:00  200 One new item. (push ping, in full, 12.0 ms, 2.5 kB)
-                asked in full: its ETag is weak
+                requested in full: its ETag is weak
                 302 to http://c.example/
                 > GET / HTTP/1.1
                 > Accept: */*

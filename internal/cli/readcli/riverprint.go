@@ -17,8 +17,8 @@ const (
 	maxNested  = 5   // of an item's nested ones
 )
 
-// riverScreen prints items for a person: a rule for each day, a line for each feed that
-// was read, and below it what it brought. Errors stay in w.
+// riverScreen prints items for a terminal: a rule for each day, a line for each feed, and
+// its items below. Write errors stay in w.
 type riverScreen struct {
 	w     *bufio.Writer
 	width func() int
@@ -68,7 +68,7 @@ func (s *riverScreen) item(kind string, it *client.Item) {
 	s.address("  ", it.Link)
 }
 
-// strong prints a line that stands out, where the terminal can.
+// strong prints a line in bold if the terminal supports it.
 func (s *riverScreen) strong(line string) {
 	if s.bold {
 		line = "\x1b[1m" + line + "\x1b[0m"
@@ -76,7 +76,7 @@ func (s *riverScreen) strong(line string) {
 	fmt.Fprintln(s.w, line)
 }
 
-// paragraph prints a text in at most so many lines.
+// paragraph prints a text in a limited number of lines.
 func (s *riverScreen) paragraph(text string, width int, indent string, most int) {
 	rows := wrapped(text, max(width-len(indent), 10))
 	if len(rows) > most {
@@ -88,20 +88,20 @@ func (s *riverScreen) paragraph(text string, width int, indent string, most int)
 	}
 }
 
-// address prints a URL on one line, so that a terminal makes a link of it.
+// address prints a URL on one line, so that terminals detect the link.
 func (s *riverScreen) address(before, url string) {
 	if url = shell.Clean(url); url != "" {
 		fmt.Fprintln(s.w, before+url)
 	}
 }
 
-// rule is a line across the screen with a text in it.
+// rule is a horizontal line with a text in it.
 func rule(text string, width int) string {
 	left := "──── " + text + " "
 	return left + strings.Repeat("─", max(width-columns(left), 4))
 }
 
-// wrapped breaks a text into lines of at most width columns: between words where it can.
+// wrapped breaks a text into lines of at most width columns, between words if possible.
 func wrapped(text string, width int) []string {
 	var rows []string
 	var row strings.Builder
@@ -144,8 +144,8 @@ func columns(s string) (n int) {
 	return n
 }
 
-// runeColumns is how wide terminals show a character: marks take no room, and East Asian
-// scripts and pictures twice that of a letter.
+// runeColumns is the width of a character on a terminal: 0 for combining marks, 2 for
+// East Asian scripts and emoji, otherwise 1.
 func runeColumns(r rune) int {
 	switch {
 	case r < 0x300:

@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/cli/shell"
 )
 
-// categoryFlags are what `sources categories` may be told to do.
+// categoryFlags holds the flags of `sources categories`.
 type categoryFlags struct {
 	user, public, private, rename, to, remove string
 	asJSON                                    bool
@@ -22,11 +22,11 @@ func (p *commands) sourcesCategories() *cobra.Command {
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "categories",
 		Short: "List the categories, or change one",
-		Long: `Lists the categories in order of their names. Each is a river of its own; a public one
-may be read by everybody, and has a feed and a list in OPML. --public makes a category
-that does not exist yet.
+		Long: `Lists the categories, ordered by name. Each category is a river of its own. Anyone can
+read a public category, its feed and its OPML list. --public creates a category that does
+not exist yet.
 
---json prints one object a line: name, public, sources, unread.`,
+--json prints one object per line: name, public, sources, unread.`,
 		Example: "  cloudburst sources categories --public News\n  cloudburst sources categories --rename News --to Newspapers",
 		Args:    shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -38,9 +38,9 @@ that does not exist yet.
 			}
 			switch {
 			case acts > 1:
-				return shell.Usagef("give one of --public, --private, --rename and --remove at a time")
+				return shell.Usagef("--public, --private, --rename and --remove exclude each other")
 			case (q.rename == "") != (q.to == ""):
-				return shell.Usagef("--rename NAME and --to NAME belong together")
+				return shell.Usagef("--rename NAME and --to NAME need each other")
 			}
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
 				return p.categories(ctx, s.River(q.user), &q)
@@ -49,12 +49,12 @@ that does not exist yet.
 	})
 	f := c.Flags()
 	ofReader(c, &q.user)
-	f.StringVar(&q.public, "public", "", "let everybody read the category of this `name`")
-	f.StringVar(&q.private, "private", "", "let nobody else read the category of this `name`")
-	f.StringVar(&q.rename, "rename", "", "rename the category of this `name`, or merge it into another")
-	f.StringVar(&q.to, "to", "", "its new `name`")
-	f.StringVar(&q.remove, "remove", "", "remove the category of this `name`; its feeds stay followed")
-	f.BoolVar(&q.asJSON, "json", false, "one JSON object a line")
+	f.StringVar(&q.public, "public", "", "make the category with this `name` public")
+	f.StringVar(&q.private, "private", "", "make the category with this `name` private")
+	f.StringVar(&q.rename, "rename", "", "rename the category with this `name`, or merge it into another")
+	f.StringVar(&q.to, "to", "", "new `name` of the category")
+	f.StringVar(&q.remove, "remove", "", "remove the category with this `name`; its feeds stay followed")
+	f.BoolVar(&q.asJSON, "json", false, "print one JSON object per line")
 	return c
 }
 
@@ -72,7 +72,7 @@ func (p *commands) categories(ctx context.Context, r *client.River, q *categoryF
 	case q.private != "":
 		return say(r.PutCategory(ctx, q.private, client.CategoryChange{Public: &no}), "%s is private.", q.private)
 	case q.rename != "":
-		return say(r.PutCategory(ctx, q.rename, client.CategoryChange{Name: &q.to}), "%s is called %s now.", q.rename, q.to)
+		return say(r.PutCategory(ctx, q.rename, client.CategoryChange{Name: &q.to}), "%s is renamed to %s.", q.rename, q.to)
 	case q.remove != "":
 		return say(r.DropCategory(ctx, q.remove), "%s is removed.", q.remove)
 	}

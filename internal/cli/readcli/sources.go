@@ -19,9 +19,9 @@ import (
 )
 
 func (p *commands) sources() *cobra.Command {
-	c := shell.Group("sources", "Follow feeds, and look after those that are followed",
-		`The feeds that this server reads: for itself, or (--user) for one of its users. What
-they bring is the river: "cloudburst river" shows it live, "cloudburst items" lists it.
+	c := shell.Group("sources", "Follow feeds and manage the followed feeds",
+		`The feeds that this server reads for its own river or, with --user, for a user's river.
+"cloudburst river" shows their items live, "cloudburst items" lists them.
 
 Works on the running server, or on the data folder when none runs.`)
 	c.AddCommand(p.sourcesAdd(), p.sourcesList(), p.sourcesRemove(), p.sourcesRefresh(), p.sourcesSet(), p.sourcesRevive(), p.sourcesUndo(), p.sourcesCategories())
@@ -33,12 +33,12 @@ list_id, login, private, description, home, icon, language, format, mended, stat
 reading, push, problem, failures, moved, added_at, checked_at, changed_at,
 newest_at, next_at, why, items, readers, unread; docs/river-json.md describes them`
 
-// ofReader adds the flag that says whose river it is.
+// ofReader adds the flag that selects the river.
 func ofReader(c *cobra.Command, user *string) {
-	c.Flags().StringVar(user, "user", "", "`name` of the user whose river it is; without it, the server's own")
+	c.Flags().StringVar(user, "user", "", "`name` of the river's owner (default: the server's own river)")
 }
 
-// sourceName is how a source is told of to a person.
+// sourceName is the name of a source in messages.
 func sourceName(s *client.Source) string {
 	if s.Title == s.URL || s.Title == "" {
 		return shell.Clean(s.URL)
@@ -46,7 +46,7 @@ func sourceName(s *client.Source) string {
 	return shell.Clip(shell.Clean(s.Title), 100) + " <" + shell.Clean(s.URL) + ">"
 }
 
-// addedLine is what --json prints of one address.
+// addedLine is the output of --json for one URL.
 type addedLine struct {
 	Input string `json:"input"`
 	client.AddedSource
@@ -61,17 +61,17 @@ func (p *commands) sourcesAdd() *cobra.Command {
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "add URL…",
 		Short: "Follow feeds",
-		Long: `Follows feeds, each named by its address or by that of a page that has it. A new one
-is read at once. A page that has several prints them and adds nothing: name one of
-them, or take the first with --first.
+		Long: `Follows feeds. Each URL is that of a feed or of a page that links to it. The server reads
+a new feed immediately. If a page has several feeds, the command prints them and adds
+none: name one of them, or add the first with --first.
 
---login is for feeds that want to know who reads: basic:NAME and wsse:NAME for a user
-and a password, token for one that goes as Authorization: Bearer, header:NAME for a
-header of that name.
+--login is for feeds with authentication: basic:NAME and wsse:NAME for a user name with a
+password, token for a token in Authorization: Bearer, header:NAME for a header with that
+name.
 
 ` + secretHelp + `
 
---json prints one object a line and URL: input, new, and source, or choices, or error.`,
+--json prints one object per line and URL: input, new, and source, or choices, or error.`,
 		Example: `  cloudburst sources add https://example.com/ --category News
   cloudburst sources add --login basic:ann --secret-file pw https://example.com/private.xml`,
 		Args: shell.Between(1, -1, "the URL of at least one feed or page"),
@@ -89,29 +89,29 @@ header of that name.
 	})
 	f := c.Flags()
 	ofReader(c, &user)
-	f.StringArrayVar(&q.Categories, "category", nil, "put it into the category of this `name`; may be repeated")
-	f.StringVar(&q.Title, "title", "", "call it by this `text`, not by its own title")
-	f.StringVar(&every, "interval", "", "the `time` between checks, such as 30m, instead of what the feed asks for")
-	f.Var(&login, "login", "what its server wants to see (`kind`: basic:NAME, token, wsse:NAME, header:NAME)")
-	f.StringVar(&secretFile, "secret-file", "", "`file` that holds the secret of --login; - is standard input")
-	f.BoolVar(&q.First, "first", false, "take the first feed of a page that has several")
-	f.BoolVar(&asJSON, "json", false, "one JSON object a line")
+	f.StringArrayVar(&q.Categories, "category", nil, "put the feed into the category with this `name`; may be repeated")
+	f.StringVar(&q.Title, "title", "", "title `text`, instead of the feed's own title")
+	f.StringVar(&every, "interval", "", "`time` between checks, such as 30m, instead of the feed's hints")
+	f.Var(&login, "login", "`kind` of authentication (basic:NAME, token, wsse:NAME, header:NAME)")
+	f.StringVar(&secretFile, "secret-file", "", "`file` with the secret of --login; - is standard input")
+	f.BoolVar(&q.First, "first", false, "add the first feed of a page with several feeds")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
 }
 
-// intervalFlag is a time between checks in seconds.
+// intervalFlag parses the time between checks, in seconds.
 func intervalFlag(text string) (int64, error) {
 	if text == "" {
 		return 0, nil
 	}
 	d, err := config.ParseDuration(text)
 	if err != nil || d < time.Second {
-		return 0, shell.Usagef("--interval is %q: it needs a time such as 30m, 6h or 1d", text)
+		return 0, shell.Usagef("invalid value %q for --interval: must be a time such as 30m, 6h or 1d", text)
 	}
 	return int64(d / time.Second), nil
 }
 
-// addSources adds one after the other. What fails does not hold up the rest.
+// addSources adds one feed after the other. An error does not stop the others.
 func (p *commands) addSources(ctx context.Context, r *client.River, q client.SourceRequest, urls []string, asJSON bool) error {
 	failed := false
 	for _, u := range urls {
@@ -141,7 +141,7 @@ func (p *commands) addSources(ctx context.Context, r *client.River, q client.Sou
 	return nil
 }
 
-// withoutPassword is an address as it may be shown.
+// withoutPassword removes a password from a URL.
 func withoutPassword(address string) string {
 	if u, err := url.Parse(address); err == nil && u.User != nil {
 		return u.Redacted()
@@ -149,7 +149,7 @@ func withoutPassword(address string) string {
 	return address
 }
 
-// naming puts a name before a sentence that does not name it.
+// naming prefixes a message with a name, unless the message contains it.
 func naming(name, text string) string {
 	if strings.Contains(text, name) {
 		return text
@@ -162,7 +162,7 @@ func (p *commands) printAdded(line *addedLine, asJSON bool) error {
 	case line.Error != nil:
 		fmt.Fprintf(p.Err, "cloudburst: %s\n", shell.Clean(line.Error.Message))
 	case line.Source == nil:
-		fmt.Fprintf(p.Err, "cloudburst: %s has %s, and nothing was added: name one of them, or take the first with --first\n",
+		fmt.Fprintf(p.Err, "cloudburst: %s has %s; none was added: name one of them, or add the first with --first\n",
 			shell.Clean(line.Input), text.Plural(len(line.Choices), "feed"))
 	}
 	if asJSON {
@@ -179,7 +179,7 @@ func (p *commands) printAdded(line *addedLine, asJSON bool) error {
 	}
 	what := "Added"
 	if !line.New {
-		what = "Followed already:"
+		what = "Already followed:"
 	}
 	_, err := fmt.Fprintf(p.Out, "%s %s, %s.\n", what, sourceName(line.Source), text.Plural(int(line.Source.Items), "item"))
 	return err
@@ -191,12 +191,12 @@ func (p *commands) sourcesList() *cobra.Command {
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "list",
-		Short: "List the feeds that are followed",
-		Long: `Lists the feeds that are followed, in order of their titles. A feed is new before it
-was read for the first time, ok, failing, or gone when its server said so: then it is
-not read any more, until "sources revive".
+		Short: "List the followed feeds",
+		Long: `Lists the followed feeds, ordered by title. The state of a feed is new (not read yet),
+ok, failing, or gone (its server returned 410: the feed is no longer read, until "sources
+revive").
 
---json prints one object a line: ` + sourceFields + `.`,
+--json prints one object per line: ` + sourceFields + `.`,
 		Example: "  cloudburst sources list --broken\n  cloudburst sources list --json | jq -r 'select(.state == \"gone\") | .url'",
 		Args:    shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -207,12 +207,12 @@ not read any more, until "sources revive".
 	})
 	f := c.Flags()
 	ofReader(c, &user)
-	f.StringVar(&q.Match, "match", "", "only those with this `text` in the address or the title")
-	f.StringVar(&q.Category, "category", "", "only those in the category of this `name`")
-	f.BoolVar(&q.Broken, "broken", false, "only those that are failing, gone or moved")
-	f.BoolVar(&q.Unread, "unread", false, "count what is unread")
-	f.IntVar(&q.Limit, "limit", 0, "at most this `number`; 0 is all")
-	f.BoolVar(&asJSON, "json", false, "one JSON object a line")
+	f.StringVar(&q.Match, "match", "", "only feeds with this `text` in the URL or the title")
+	f.StringVar(&q.Category, "category", "", "only feeds in the category with this `name`")
+	f.BoolVar(&q.Broken, "broken", false, "only feeds that are failing, gone or moved")
+	f.BoolVar(&q.Unread, "unread", false, "also count unread items")
+	f.IntVar(&q.Limit, "limit", 0, "at most this `number`; 0 means all")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
 }
 
@@ -244,7 +244,7 @@ func (p *commands) listSources(ctx context.Context, r *client.River, q client.So
 	return t.End()
 }
 
-// problemOf is what a person should know of a source.
+// problemOf is the problem of a source, for the table.
 func problemOf(s *client.Source) string {
 	if s.Problem == "" && s.Moved != nil {
 		return "moved from " + s.Moved.From
@@ -252,9 +252,9 @@ func problemOf(s *client.Source) string {
 	return s.Problem
 }
 
-const secretHelp = `The secret is asked for on a terminal, without showing it; elsewhere it is the first
-line of standard input, or what is in --secret-file. It is never an argument, which
-other users of the machine could read.`
+const secretHelp = `On a terminal the command prompts for the secret and hides the input. Otherwise the
+secret is the first line of standard input or the content of --secret-file. It is never
+an argument, because other users of the machine can see arguments.`
 
 // loginFlag is the flag --login.
 type loginFlag struct {
@@ -272,19 +272,19 @@ func (l *loginFlag) Set(text string) error {
 	case kind == "token" && name == "", kind == "none" && name == "":
 	case (kind == "basic" || kind == "wsse" || kind == "header") && name != "":
 	case strings.Count(text, ":") > 1:
-		return errors.New("a secret does not belong on the command line: give basic:NAME, token, wsse:NAME or header:NAME")
+		return errors.New("do not write a secret on the command line: use basic:NAME, token, wsse:NAME or header:NAME")
 	default:
-		return errors.New("it needs one of basic:NAME, token, wsse:NAME, header:NAME")
+		return errors.New("must be basic:NAME, token, wsse:NAME or header:NAME")
 	}
 	l.kind, l.name, l.set = kind, name, true
 	return nil
 }
 
-// readLogin gets the secret that goes with --login; nil when there is none.
+// readLogin reads the secret for --login; nil without --login.
 func (p *commands) readLogin(ctx context.Context, l loginFlag, file string) (*client.Login, error) {
 	switch {
 	case !l.set && file != "":
-		return nil, shell.Usagef("--secret-file needs --login beside it: the kind of log-in that the secret is for")
+		return nil, shell.Usagef("--secret-file needs --login with the kind of authentication")
 	case !l.set:
 		return nil, nil
 	case l.kind == "none":
@@ -294,7 +294,7 @@ func (p *commands) readLogin(ctx context.Context, l loginFlag, file string) (*cl
 	return &client.Login{Kind: l.kind, Name: l.name, Secret: secret}, err
 }
 
-// readSecret gets a secret that somebody else made: it is asked for once.
+// readSecret reads an existing secret, so it prompts only once.
 func (p *commands) readSecret(ctx context.Context, what, file string) (string, error) {
 	in, ok := p.In.(*os.File)
 	if file != "" || !ok || !shell.IsTerminal(in) {

@@ -19,11 +19,11 @@ func (p *commands) sourcesRemove() *cobra.Command {
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "remove URL|ID…",
-		Short: "Follow feeds no more",
-		Long: `Ends following feeds, each named by its address or its id. What is starred of them
-stays; the rest goes in time, unless others follow them.
+		Short: "Stop following feeds",
+		Long: `Stops following feeds, named by URL or id. Starred items stay; the server deletes the
+other items later, unless other users follow the feed.
 
---json prints one object a line and feed: ` + sourceFields + `.`,
+--json prints one object per line and feed: ` + sourceFields + `.`,
 		Example: "  cloudburst sources remove https://example.com/rss.xml",
 		Args:    shell.Between(1, -1, "the URL or the id of at least one feed"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -34,7 +34,7 @@ stays; the rest goes in time, unless others follow them.
 		},
 	})
 	ofReader(c, &user)
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
 }
 
@@ -43,11 +43,11 @@ func (p *commands) sourcesRevive() *cobra.Command {
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "revive URL|ID…",
-		Short: "Have feeds read again that are gone or failing",
-		Long: `Has feeds read again that are gone, or that are read seldom because they fail. They
-are due at once; one whose server still says that it is gone is gone again then.
+		Short: "Read gone or failing feeds again",
+		Long: `Reads feeds again that are gone, or that are read rarely because of errors. They are due
+immediately. A feed is marked as gone again if its server still returns 410.
 
---json prints one object a line and feed: ` + sourceFields + `.`,
+--json prints one object per line and feed: ` + sourceFields + `.`,
 		Args: shell.Between(1, -1, "the URL or the id of at least one feed"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.eachSource(c, user, args, asJSON, func(ctx context.Context, r *client.River, s client.Source) (client.Source, string, error) {
@@ -57,7 +57,7 @@ are due at once; one whose server still says that it is gone is gone again then.
 		},
 	})
 	ofReader(c, &user)
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
 }
 
@@ -66,29 +66,29 @@ func (p *commands) sourcesUndo() *cobra.Command {
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "undo URL|ID…",
-		Short: "Take feeds back to the address that they were moved from",
-		Long: `Takes feeds back to the address that they had before a lasting redirect moved them.
-They do not move to the other one again by themselves.
+		Short: "Undo the move of feeds to a new URL",
+		Long: `Sets feeds back to the URL that they had before a permanent redirect. The server will
+not move them to the new URL again automatically.
 
---json prints one object a line and feed: ` + sourceFields + `.`,
+--json prints one object per line and feed: ` + sourceFields + `.`,
 		Args: shell.Between(1, -1, "the URL or the id of at least one feed"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.eachSource(c, user, args, asJSON, func(ctx context.Context, r *client.River, s client.Source) (client.Source, string, error) {
 				now, err := r.UndoSource(ctx, s.ID)
-				return now, sourceName(&now) + " is read at its old address again.", err
+				return now, sourceName(&now) + " is read at its old URL again.", err
 			})
 		},
 	})
 	ofReader(c, &user)
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
 }
 
-// sourceAct does something with one source, and says in a sentence what came of it.
+// sourceAct performs an action on one source and returns the result as a sentence.
 type sourceAct func(ctx context.Context, r *client.River, s client.Source) (client.Source, string, error)
 
-// eachSource does something with each source that is named. What fails is told and
-// does not hold up the rest.
+// eachSource performs an action on each named source. It prints errors and continues with
+// the other sources.
 func (p *commands) eachSource(c *cobra.Command, user string, names []string, asJSON bool, act sourceAct) error {
 	return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
 		r := s.River(user)
@@ -123,7 +123,7 @@ func (p *commands) eachSource(c *cobra.Command, user string, names []string, asJ
 	})
 }
 
-// setFlags are what `sources set` is told to change.
+// setFlags holds the flags of `sources set`.
 type setFlags struct {
 	title, every, secretFile string
 	categories               []string
@@ -138,15 +138,15 @@ func (p *commands) sourcesSet() *cobra.Command {
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "set URL|ID…",
-		Short: "Change how feeds are followed",
-		Long: `Changes how feeds are followed: what is given, and nothing else. --title "" gives one
-its own title back, --no-category takes it out of all categories, --interval none
-leaves the checks to the feed, --login none reads it without a log-in. --cnws names a hub
-that tells of its changes by CNWS, of which feeds say nothing; --cnws none asks it no more.
+		Short: "Change settings of followed feeds",
+		Long: `Changes the named settings of followed feeds. --title "" restores the feed's own title,
+--no-category removes the feed from all categories, --interval none uses the feed's own
+hints, --login none reads it without authentication. --cnws names a CNWS hub that announces
+changes of the feed, because feeds do not name CNWS hubs; --cnws none cancels that.
 
 ` + secretHelp + `
 
---json prints one object a line and feed: ` + sourceFields + `.`,
+--json prints one object per line and feed: ` + sourceFields + `.`,
 		Example: "  cloudburst sources set https://example.com/rss.xml --category News --interval 1h",
 		Args:    shell.Between(1, -1, "the URL or the id of at least one feed"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -163,18 +163,18 @@ that tells of its changes by CNWS, of which feeds say nothing; --cnws none asks 
 	})
 	f := c.Flags()
 	ofReader(c, &user)
-	f.StringVar(&q.title, "title", "", "call it by this `text`")
-	f.StringArrayVar(&q.categories, "category", nil, "the category of this `name` and no other; may be repeated")
-	f.BoolVar(&q.none, "no-category", false, "out of all categories")
-	f.StringVar(&q.every, "interval", "", "the `time` between checks, such as 30m; none: what the feed asks for")
-	f.Var(&q.login, "login", "what its server wants to see (`kind`: basic:NAME, token, wsse:NAME, header:NAME, none)")
-	f.StringVar(&q.secretFile, "secret-file", "", "`file` that holds the secret of --login; - is standard input")
-	f.StringVar(&q.cnws, "cnws", "", "have the CNWS hub at this `address` tell of its changes; none: no more")
-	f.BoolVar(&asJSON, "json", false, "one JSON object a line")
+	f.StringVar(&q.title, "title", "", "title `text`")
+	f.StringArrayVar(&q.categories, "category", nil, "only the category with this `name`; may be repeated")
+	f.BoolVar(&q.none, "no-category", false, "remove from all categories")
+	f.StringVar(&q.every, "interval", "", "`time` between checks, such as 30m; none: the feed's own hints")
+	f.Var(&q.login, "login", "`kind` of authentication (basic:NAME, token, wsse:NAME, header:NAME, none)")
+	f.StringVar(&q.secretFile, "secret-file", "", "`file` with the secret of --login; - is standard input")
+	f.StringVar(&q.cnws, "cnws", "", "`URL` of a CNWS hub that announces changes of the feed; none: no hub")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
 }
 
-// hub is what --cnws says; nil: nothing.
+// hub is the value of --cnws; nil: not set.
 func (q *setFlags) hub(c *cobra.Command) *string {
 	switch {
 	case !c.Flags().Changed("cnws"):
@@ -185,14 +185,14 @@ func (q *setFlags) hub(c *cobra.Command) *string {
 	return &q.cnws
 }
 
-// change is what the flags say, but for the login and the hub.
+// change holds the values of the flags, except login and hub.
 func (q *setFlags) change(c *cobra.Command) (change client.SourceChange, err error) {
 	if c.Flags().Changed("title") {
 		change.Title = &q.title
 	}
 	switch {
 	case q.none && len(q.categories) > 0:
-		return change, shell.Usagef("--no-category and --category say different things: give one of them")
+		return change, shell.Usagef("--no-category and --category exclude each other")
 	case q.none:
 		change.Categories = &[]string{}
 	case len(q.categories) > 0:
@@ -208,15 +208,15 @@ func (q *setFlags) change(c *cobra.Command) (change client.SourceChange, err err
 		change.Interval = &seconds
 	}
 	if c.Flags().Changed("cnws") && q.cnws == "" {
-		return change, shell.Usagef("--cnws is empty: it needs the address of a hub's door, or none")
+		return change, shell.Usagef("--cnws is empty: must be the URL of a hub's endpoint, or none")
 	}
 	if change == (client.SourceChange{}) && !q.login.set && !c.Flags().Changed("cnws") {
-		return change, shell.Usagef("%s needs what to change: --title, --category, --no-category, --interval, --login or --cnws", c.CommandPath())
+		return change, shell.Usagef("%s needs at least one of --title, --category, --no-category, --interval, --login and --cnws", c.CommandPath())
 	}
 	return change, nil
 }
 
-// setSource changes the login last: the source may be another one afterwards.
+// setSource changes the login last, because that may create a new source.
 func setSource(change client.SourceChange, login *client.Login, hub *string) sourceAct {
 	return func(ctx context.Context, r *client.River, s client.Source) (client.Source, string, error) {
 		var err error
@@ -233,7 +233,7 @@ func setSource(change client.SourceChange, login *client.Login, hub *string) sou
 	}
 }
 
-const refreshAtOnce = 8 // feeds; the server has its own rule for how many of one host
+const refreshAtOnce = 8 // concurrent feeds; the server limits the requests per host
 
 func (p *commands) sourcesRefresh() *cobra.Command {
 	var user string
@@ -241,11 +241,11 @@ func (p *commands) sourcesRefresh() *cobra.Command {
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "refresh URL|ID… | --all",
 		Short: "Read feeds now",
-		Long: `Reads feeds now, whatever is planned, and prints what came of it. A feed is read by
-hand at most once a minute, and not while its server asks to be left alone: --all
-leaves out those.
+		Long: `Reads feeds now, regardless of their schedule, and prints the results. A manual read is
+possible at most once a minute, and not during a pause that the feed's server requested;
+--all skips these feeds.
 
---json prints one object a line and feed: input, check or error; docs/river-json.md
+--json prints one object per line and feed: input, check or error; docs/river-json.md
 describes them.`,
 		Example: "  cloudburst sources refresh https://example.com/rss.xml\n  cloudburst sources refresh --all",
 		Args:    shell.Between(0, -1, "the URL or the id of at least one feed"),
@@ -254,7 +254,7 @@ describes them.`,
 			case len(args) == 0 && !all:
 				return shell.Usagef("%s needs the URL or the id of at least one feed, or --all", c.CommandPath())
 			case len(args) > 0 && all:
-				return shell.Usagef("--all means every feed: leave the others out")
+				return shell.Usagef("--all selects every feed: remove the other arguments")
 			}
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
 				f := &refreshing{p: p, r: s.River(user), all: all, asJSON: asJSON, out: bufio.NewWriter(p.Out)}
@@ -263,21 +263,21 @@ describes them.`,
 		},
 	})
 	ofReader(c, &user)
-	c.Flags().BoolVar(&all, "all", false, "every feed that is followed")
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	c.Flags().BoolVar(&all, "all", false, "read all followed feeds")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
 }
 
-// refreshLine is what --json prints of one feed.
+// refreshLine is the output of --json for one feed.
 type refreshLine struct {
-	Input string            `json:"input"` // the address; or what was named, where that is not followed
+	Input string            `json:"input"` // the URL, or the argument if it is not a followed feed
 	Check *client.Check     `json:"check,omitempty"`
 	Error *shell.InputError `json:"error,omitempty"`
 
-	left bool // its time has not come: it was read a moment ago, or its server wants to be left alone
+	left bool // skipped: recently read, or its server requested a pause
 }
 
-// refreshing is one run of the command.
+// refreshing is one run of the command sources refresh.
 type refreshing struct {
 	p      *commands
 	r      *client.River
@@ -310,10 +310,10 @@ func (f *refreshing) run(ctx context.Context, names []string) error {
 	if f.all {
 		text := "Read " + text.Plural(f.read, "feed") + ": " + text.Plural(f.items, "new item")
 		if f.failed > 0 {
-			text += fmt.Sprintf("; %d could not be read", f.failed)
+			text += fmt.Sprintf("; %d failed", f.failed)
 		}
 		if f.left > 0 {
-			text += fmt.Sprintf("; %d left alone, because of a check a moment ago or because the server asks for it", f.left)
+			text += fmt.Sprintf("; %d skipped because of a recent check or a pause requested by the server", f.left)
 		}
 		fmt.Fprintln(f.p.Err, text+".")
 	}
@@ -323,7 +323,7 @@ func (f *refreshing) run(ctx context.Context, names []string) error {
 	return nil
 }
 
-// list are those that are named, or all that are read at all.
+// list returns the named feeds, or all active feeds.
 func (f *refreshing) list(ctx context.Context, names []string) (list []client.Source, err error) {
 	for _, name := range names {
 		s, err := f.r.Source(ctx, name)
@@ -350,7 +350,7 @@ func (f *refreshing) list(ctx context.Context, names []string) (list []client.So
 	return list, nil
 }
 
-// tell prints what came of one. Of many, those whose time has not come are counted only.
+// tell prints one result. With several feeds, skipped ones are only counted.
 func (f *refreshing) report(l refreshLine) error {
 	switch {
 	case l.Check != nil:
@@ -374,7 +374,7 @@ func (f *refreshing) report(l refreshLine) error {
 	return f.out.Flush()
 }
 
-// refreshed gives what came of each, in the order in which they are done.
+// refreshed yields the results in the order of completion.
 func refreshed(ctx context.Context, r *client.River, list []client.Source) <-chan refreshLine {
 	todo, done := make(chan client.Source), make(chan refreshLine, len(list))
 	var group sync.WaitGroup

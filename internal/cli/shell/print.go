@@ -54,7 +54,7 @@ func Clip(s string, most int) string {
 	return strings.TrimSpace(string(r[:most-1])) + "…"
 }
 
-// JSONLines prints one JSON object a line.
+// JSONLines prints one JSON object per line.
 func JSONLines(w io.Writer) *json.Encoder {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

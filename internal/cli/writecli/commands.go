@@ -1,5 +1,5 @@
-// Package writecli has the commands for people who publish: posts, feeds that are files,
-// hosted feeds and where they are announced.
+// Package writecli implements the commands for authors: posts, feeds in files, hosted
+// feeds and their ping targets.
 package writecli
 
 import (

@@ -14,14 +14,14 @@ func (p *commands) feedCloud() *cobra.Command {
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "cloud --user NAME [on|off]",
-		Short: "Add the server's cloud to a saved feed that names none",
-		Long: `Switches on or off that the public feed of a user is served with the <cloud> of this
-server, its WebSub hub and its own URL, where the saved document names neither a cloud
-nor a hub. They stand right behind the start of the channel; every other byte is as it
-was saved, and "off" serves the document as it is. Without on or off, prints how it is.
+		Short: "Add the <cloud> of the server to a saved feed without one",
+		Long: `With "on", the server adds its <cloud>, its WebSub hub and the feed's URL to the public
+feed of a user, if the saved document names neither a cloud nor a hub. It adds them
+after the start of the channel and changes no other byte. With "off", the server serves
+the document unchanged. Without an argument the command prints the current state.
 
 RSS 0.92 to 0.94 get the <cloud>, RSS 1.0 the hub, RSS 2.0, Atom and JSON Feed both.
-Other formats have no place for either, and are served as they are.
+Other formats support neither and are served unchanged.
 
 --json prints an object: ` + feedFields + `.`,
 		Example: "  cloudburst feed cloud --user alice on",
@@ -31,7 +31,7 @@ Other formats have no place for either, and are served as they are.
 				return err
 			}
 			if len(args) > 0 && args[0] != "on" && args[0] != "off" {
-				return shell.Usagef("invalid argument %q for %s: it needs on or off", args[0], c.CommandPath())
+				return shell.Usagef("invalid argument %q for %s: must be on or off", args[0], c.CommandPath())
 			}
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
 				if len(args) == 0 {
@@ -44,6 +44,6 @@ Other formats have no place for either, and are served as they are.
 		},
 	})
 	w.userFlag(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "as a JSON object")
+	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
 	return c
 }

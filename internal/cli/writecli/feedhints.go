@@ -24,14 +24,14 @@ func (p *commands) feedHints() *cobra.Command {
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "hints --user NAME",
-		Short: "Print or set when readers are to read a user's feed again",
-		Long: `Prints the hints that the feed of a user's posts gives to readers, or sets those that
-are named by flags. 0 or an empty value removes a hint. A document that was saved as a
-feed keeps its own hints.
+		Short: "Print or set the polling hints of a user's feed",
+		Long: `Prints the polling hints in the feed of a user's posts, or sets the hints that you
+name by flags. 0 or an empty value removes a hint. The command does not change the hints
+of a document that was saved as a feed.
 
-The feed has them as ttl, skipHours, skipDays and the elements of the syndication
-module, in each format that can hold them, and caches may keep it as long: from a
-minute to an hour.
+The feed contains the hints as ttl, skipHours, skipDays and elements of the syndication
+module, in each format that supports them. They also set how long caches may store the
+feed: from a minute to an hour.
 
 --json prints an object: ttl, skip_hours, skip_days, update_period, update_frequency,
 update_base.`,
@@ -40,7 +40,7 @@ update_base.`,
 		Args: shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if h.u == "" {
-				return shell.Usagef("%s needs --user with the name of the user whose feed it is", c.CommandPath())
+				return shell.Usagef("%s needs --user with the name of the feed's owner", c.CommandPath())
 			}
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
 				w, err := s.Writer(ctx, h.u)
@@ -66,18 +66,18 @@ update_base.`,
 		},
 	})
 	f := c.Flags()
-	f.StringVar(&h.u, "user", "", "`name` of the user whose feed it is")
-	f.IntVar(&h.ttl, "ttl", 0, "`minutes` for which the feed need not be read again")
-	f.StringVar(&h.hours, "skip-hours", "", "`hours` of GMT in which nobody needs to read it: 0-5,23")
-	f.StringVar(&h.days, "skip-days", "", "`days` on which nobody needs to read it: Saturday,Sunday")
-	f.StringVar(&h.period, "update-period", "", "hourly, daily, weekly, monthly or yearly")
-	f.IntVar(&h.frequency, "update-frequency", 0, "`times` that it changes in a period")
-	f.StringVar(&h.base, "update-base", "", "`time` from which periods are counted: 2026-01-01T12:00:00Z")
-	f.BoolVar(&asJSON, "json", false, "as a JSON object")
+	f.StringVar(&h.u, "user", "", "`name` of the feed's owner")
+	f.IntVar(&h.ttl, "ttl", 0, "minimum `minutes` between two reads of the feed")
+	f.StringVar(&h.hours, "skip-hours", "", "`hours` (GMT) without new items, in which readers may skip the feed: 0-5,23")
+	f.StringVar(&h.days, "skip-days", "", "`days` without new items, on which readers may skip the feed: Saturday,Sunday")
+	f.StringVar(&h.period, "update-period", "", "update period: hourly, daily, weekly, monthly or yearly")
+	f.IntVar(&h.frequency, "update-frequency", 0, "number of `times` that the feed changes in one period")
+	f.StringVar(&h.base, "update-base", "", "start `time` of the periods: 2026-01-01T12:00:00Z")
+	f.BoolVar(&asJSON, "json", false, "print a JSON object")
 	return c
 }
 
-// apply changes the hints that flags name.
+// apply changes the hints that are set by flags.
 func (h *hintFlags) apply(c *cobra.Command, to *client.FeedHints) (changed bool, err error) {
 	for _, name := range []string{"ttl", "skip-hours", "skip-days", "update-period", "update-frequency", "update-base"} {
 		if !c.Flags().Changed(name) {
@@ -102,7 +102,7 @@ func (h *hintFlags) apply(c *cobra.Command, to *client.FeedHints) (changed bool,
 			if h.base != "" {
 				at, err := time.Parse(time.RFC3339, h.base)
 				if err != nil {
-					return false, shell.Usagef("invalid value %q for --update-base: it needs a time such as 2026-01-01T12:00:00Z", h.base)
+					return false, shell.Usagef("invalid value %q for --update-base: must be a time such as 2026-01-01T12:00:00Z", h.base)
 				}
 				to.UpdateBase = &at
 			}
@@ -111,7 +111,7 @@ func (h *hintFlags) apply(c *cobra.Command, to *client.FeedHints) (changed bool,
 	return changed, nil
 }
 
-// hoursOf reads a list of hours and ranges of them.
+// hoursOf parses a list of hours and ranges of hours.
 func hoursOf(s string) (hours []int, err error) {
 	for _, part := range listOf(s) {
 		first, last, ranged := strings.Cut(part, "-")
@@ -121,7 +121,7 @@ func hoursOf(s string) (hours []int, err error) {
 		from, err1 := strconv.Atoi(first)
 		to, err2 := strconv.Atoi(last)
 		if err1 != nil || err2 != nil || from < 0 || to > 23 || from > to {
-			return nil, shell.Usagef("invalid value %q for --skip-hours: it needs hours from 0 to 23, and ranges such as 0-5, separated by commas", part)
+			return nil, shell.Usagef("invalid value %q for --skip-hours: must be hours from 0 to 23 or ranges such as 0-5, separated by commas", part)
 		}
 		for hour := from; hour <= to; hour++ {
 			hours = append(hours, hour)
@@ -130,7 +130,7 @@ func hoursOf(s string) (hours []int, err error) {
 	return hours, nil
 }
 
-// listOf are the parts of a list with commas.
+// listOf splits a list at commas.
 func listOf(s string) (parts []string) {
 	for part := range strings.SplitSeq(s, ",") {
 		if part = strings.TrimSpace(part); part != "" {
@@ -164,7 +164,7 @@ func (p *commands) printHints(w client.Writer, asJSON bool) error {
 	return t.End()
 }
 
-// count is a number; "" for 0.
+// count formats a number; "" for 0.
 func count(n int) string {
 	if n == 0 {
 		return ""

@@ -14,10 +14,10 @@ import (
 )
 
 func (p *commands) feed() *cobra.Command {
-	c := shell.Group("feed", "Look after the feeds that users keep here",
-		`Each user has a public feed, at the server's /NAME/rss.xml, and a private one for
-those who have a secret, at /NAME/private/. Users save them themselves; these
-commands are for who looks after the server.
+	c := shell.Group("feed", "Manage the hosted feeds of users",
+		`Each user has a public feed at /NAME/rss.xml on the server, and a private feed at
+/NAME/private/ for people with a secret. Users save their feeds themselves; these
+commands are for the operator of the server.
 
 Works on the running server, or on the data folder when none runs.`)
 	c.AddCommand(p.feedList(), p.feedSave(), p.feedMove(), p.feedGone(), p.feedRestore(), p.feedCloud(), p.feedHints(), p.feedReaders(), p.feedSecret())
@@ -27,7 +27,7 @@ Works on the running server, or on the data folder when none runs.`)
 const feedFields = `user, name (rss or private), url, title, items, version, saved_at,
 type, size, moved_to, temporary, gone, add_cloud, warning`
 
-// whose are the flags that name a feed.
+// whose holds the flags that select a feed.
 type whose struct {
 	user    string
 	private bool
@@ -35,16 +35,16 @@ type whose struct {
 
 func (w *whose) flags(c *cobra.Command) {
 	w.userFlag(c)
-	c.Flags().BoolVar(&w.private, "private", false, "the private feed instead of the public one")
+	c.Flags().BoolVar(&w.private, "private", false, "use the private feed instead of the public one")
 }
 
 func (w *whose) userFlag(c *cobra.Command) {
-	c.Flags().StringVar(&w.user, "user", "", "`name` of the user whose feed it is")
+	c.Flags().StringVar(&w.user, "user", "", "`name` of the feed's owner")
 }
 
 func (w *whose) check(c *cobra.Command) error {
 	if w.user == "" {
-		return shell.Usagef("%s needs --user with the name of the user whose feed it is", c.CommandPath())
+		return shell.Usagef("%s needs --user with the name of the feed's owner", c.CommandPath())
 	}
 	return nil
 }
@@ -62,7 +62,7 @@ func (p *commands) feedList() *cobra.Command {
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "list",
 		Short: "List the feeds",
-		Long:  "Lists the feeds that users keep here, in order of their names.\n\n--json prints one object a line: " + feedFields + ".",
+		Long:  "Lists the hosted feeds, ordered by name.\n\n--json prints one object per line: " + feedFields + ".",
 		Args:  shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
@@ -70,8 +70,8 @@ func (p *commands) feedList() *cobra.Command {
 			})
 		},
 	})
-	c.Flags().IntVar(&limit, "limit", 0, "at most this `number`; 0 is all")
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	c.Flags().IntVar(&limit, "limit", 0, "at most this `number`; 0 means all")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
 }
 
@@ -95,24 +95,24 @@ func (p *commands) printFeeds(list func(func(client.SavedFeed, error) bool), asJ
 	return t.End()
 }
 
-// whereabouts is what becomes of a feed's readers.
+// whereabouts describes where the readers of a feed are sent.
 func whereabouts(f client.SavedFeed) string {
 	switch {
 	case f.Gone:
 		return "gone"
 	case f.MovedTo != "":
 		if f.Temporary {
-			return "for now at " + f.MovedTo
+			return "temporarily at " + f.MovedTo
 		}
 		return "moved to " + f.MovedTo
 	}
 	if f.AddCloud {
-		return "served with cloud"
+		return "with added cloud"
 	}
 	return "served"
 }
 
-// printed prints the feed that a command changed.
+// printed prints the changed feed.
 func (p *commands) printed(f client.SavedFeed, err error, asJSON bool) error {
 	return p.printFeeds(func(yield func(client.SavedFeed, error) bool) { yield(f, err) }, asJSON)
 }
@@ -123,11 +123,11 @@ func (p *commands) feedSave() *cobra.Command {
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "save --user NAME FILE|-",
 		Short: "Save a document as a user's feed",
-		Long: `Saves a document as a user's feed, as if the user had: it is kept byte for byte,
-served in every format, and its subscribers are notified (when the server starts, if
-none runs). A document that is no feed, not well-formed or larger than 2 MiB changes
-nothing. One that names neither a cloud nor a hub is saved with a warning; "feed cloud"
-has the server add its own.
+		Long: `Saves a document as a user's feed, as the user could do. The server stores the document
+byte for byte, serves it in every format, and notifies its subscribers (at the next
+start, if no server is running). The command rejects a document that is not a feed, not
+well-formed or larger than 2 MiB. It prints a warning if the document names neither a
+cloud nor a hub; with "feed cloud" the server adds its own.
 
 --json prints an object: ` + feedFields + `.`,
 		Example: "  cloudburst feed save --user alice rss.xml",
@@ -137,7 +137,7 @@ has the server add its own.
 				return err
 			}
 			if shell.IsURL(args[0]) {
-				return shell.Usagef("%s takes a FILE or -, not the URL %s", c.CommandPath(), args[0])
+				return shell.Usagef("%s needs a FILE or -, not the URL %s", c.CommandPath(), args[0])
 			}
 			in, err := p.Inputs().Read(c.Context(), args[0], nil)
 			if err != nil {
@@ -153,12 +153,12 @@ has the server add its own.
 		},
 	})
 	w.flags(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "as a JSON object")
+	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
 	return c
 }
 
-// documentType is the Content-Type of a document that has none: JSON is taken only
-// when somebody says that it is.
+// documentType is the Content-Type of a document without one. The server accepts JSON
+// only with an explicit type.
 func documentType(doc []byte) string {
 	doc = bytes.TrimSpace(bytes.TrimPrefix(doc, []byte("\ufeff")))
 	if bytes.HasPrefix(doc, []byte("{")) {
@@ -171,28 +171,27 @@ func (p *commands) feedMove() *cobra.Command {
 	temporary := false
 	c := p.redirection(&cobra.Command{
 		Use:   "move --user NAME URL",
-		Short: "Send a feed's readers to another address",
-		Long: `Sends the readers of a feed to another address from now on: each address of the feed
-answers with a redirect there (301), and readers replace the URL that they have. With
---temporary it is a redirect for now (302), and readers keep the URL. Nothing that was
-saved is lost; "feed restore" takes it back.`,
-		Args: shell.Between(1, 1, "the URL where the feed is now"),
+		Short: "Redirect a feed to another URL",
+		Long: `Redirects all URLs of a feed to another URL permanently (301): readers replace the URL
+that they have stored. With --temporary the redirect is temporary (302), and readers
+keep the old URL. The saved feed is not deleted; "feed restore" ends the redirect.`,
+		Args: shell.Between(1, 1, "the new URL of the feed"),
 	}, func(ctx context.Context, s *shell.Connection, w whose, args []string) (client.SavedFeed, error) {
 		if temporary {
 			return s.MoveFeedTemporarily(ctx, w.user, w.feed(), args[0])
 		}
 		return s.MoveFeed(ctx, w.user, w.feed(), args[0])
 	})
-	c.Flags().BoolVar(&temporary, "temporary", false, "send readers there for now (302); they keep the URL")
+	c.Flags().BoolVar(&temporary, "temporary", false, "redirect temporarily (302); readers keep the old URL")
 	return c
 }
 
 func (p *commands) feedGone() *cobra.Command {
 	return p.redirection(&cobra.Command{
 		Use:   "gone --user NAME",
-		Short: "Tell a feed's readers that it has ended",
-		Long: `Tells the readers of a feed that it has ended: each address of the feed answers 410.
-Nothing that was saved is lost; "feed restore" takes it back.`,
+		Short: "Mark a feed as gone",
+		Long: `Marks a feed as gone: all URLs of the feed return status 410, and readers stop polling
+it. The saved feed is not deleted; "feed restore" serves it again.`,
 		Args: shell.Between(0, 0, ""),
 	}, func(ctx context.Context, s *shell.Connection, w whose, _ []string) (client.SavedFeed, error) {
 		return s.EndFeed(ctx, w.user, w.feed())
@@ -202,15 +201,15 @@ Nothing that was saved is lost; "feed restore" takes it back.`,
 func (p *commands) feedRestore() *cobra.Command {
 	return p.redirection(&cobra.Command{
 		Use:   "restore --user NAME",
-		Short: "Serve a feed again that was moved or gone",
-		Long:  "Serves a feed again as it was saved, after \"feed move\" or \"feed gone\". Readers who\nhave followed a redirect do not come back by themselves.",
+		Short: "Serve a moved or gone feed again",
+		Long:  "Serves a feed again as it was saved, after \"feed move\" or \"feed gone\". Readers that\nfollowed a permanent redirect do not return by themselves.",
 		Args:  shell.Between(0, 0, ""),
 	}, func(ctx context.Context, s *shell.Connection, w whose, _ []string) (client.SavedFeed, error) {
 		return s.RestoreFeed(ctx, w.user, w.feed())
 	})
 }
 
-// redirection is a command that changes what a feed's readers are told.
+// redirection creates a command that changes the redirect of a feed.
 func (p *commands) redirection(c *cobra.Command, call func(context.Context, *shell.Connection, whose, []string) (client.SavedFeed, error)) *cobra.Command {
 	var w whose
 	var asJSON bool
@@ -230,15 +229,15 @@ func (p *commands) redirection(c *cobra.Command, call func(context.Context, *she
 		})
 	}
 	w.flags(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "as a JSON object")
+	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
 	return shell.ServerFlags(c)
 }
 
-// checkTarget looks at where readers are to go.
+// checkTarget validates the target of a redirect.
 func checkTarget(raw string) error {
 	u, err := url.Parse(raw)
 	if err != nil || !shell.IsURL(raw) || u.Host == "" {
-		return shell.Usagef("%q is not where readers can go: it needs http:// or https:// and a host", raw)
+		return shell.Usagef("invalid URL %q: must start with http:// or https:// and contain a host", raw)
 	}
 	return nil
 }

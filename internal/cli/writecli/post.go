@@ -23,12 +23,12 @@ const postFields = `id, user, revision, state, url, guid, key, created_at, updat
 published_at, due_at, undo_until, title, source, format, html, link, categories,
 enclosures, reply, outline, language`
 
-// posting is what the flags of "post" say.
+// posting holds the flags of the command post.
 type posting struct {
 	user, title, slug, at         string
 	reply, link, format           string
 	outline, language, key        string
-	categories, enclosures, words []string // words are those of pictures
+	categories, enclosures, words []string // words are the descriptions of images
 	draft, asJSON                 bool
 }
 
@@ -36,18 +36,18 @@ func (p *commands) post() *cobra.Command {
 	var o posting
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "post [TEXT|-]",
-		Short: "Write a post, and tell who follows its author",
-		Long: `Writes a post in a user's name, publishes it and prints the address of its page. TEXT
-is its text; - reads it from standard input. It is in Markdown, unless --format says
-otherwise. A post may do without a text where it has a title, a link, a file or an
-outline.
+		Short: "Publish a post and notify its subscribers",
+		Long: `Creates a post of a user, publishes it and prints the URL of its page. TEXT is the text
+of the post in Markdown, or in the format of --format; - reads it from standard input. A
+post needs no text if it has a title, a link, a file or an outline.
 
--e adds a file: one of yours is sent to the server first, one at a URL stays there.
---outline makes the post of an OPML file, headlines within headlines; the title of the
-file is that of the post. --at publishes it later, or gives it a date that is over.
+-e adds a file: the command uploads a local file to the server; a file at a URL stays
+there. --outline creates the post from an OPML file with nested headlines; the title of
+the file becomes the title of the post. --at schedules the post, or sets a date in the
+past.
 
-Works on the running server, or on the data folder when none runs; who follows the
-author is told when the server runs again then.
+Works on the running server, or on the data folder when none runs; in that case the
+server notifies subscribers when it starts.
 
 --json prints the post: ` + postFields + `.`,
 		Example: `  cloudburst post --user alice 'Good morning!'
@@ -69,44 +69,44 @@ author is told when the server runs again then.
 	ofWriter(c, &o.user)
 	f.StringVarP(&o.title, "title", "t", "", "`title` of the post; short posts have none")
 	f.StringArrayVarP(&o.categories, "category", "c", nil, "`category` of the post; may be repeated")
-	f.StringArrayVarP(&o.enclosures, "enclosure", "e", nil, "`file` or URL of a file that belongs to it; may be repeated")
-	f.StringArrayVar(&o.words, "alt", nil, "`words` for the pictures, in the order of -e; may be repeated")
-	f.StringVar(&o.outline, "outline", "", "OPML `file` of which the post is made")
-	f.BoolVar(&o.draft, "draft", false, "keep it as a draft, which nobody else sees")
-	f.StringVar(&o.at, "at", "", "`time` at which it is published, or that it is dated: 2026-12-24 18:00, 18:00, or with a zone as 2026-12-24T18:00:00Z")
-	f.StringVar(&o.reply, "reply", "", "`URL` of the post that it answers")
-	f.StringVar(&o.link, "link", "", "`URL` of the page that it is about")
-	shell.ChoiceFlag(c, &o.format, "format", "what the text is written in", "markdown", "html", "text")
-	f.StringVar(&o.slug, "slug", "", "`word` for the end of its address")
-	f.StringVar(&o.language, "language", "", "`code` of its language: en, de-CH")
-	f.StringVar(&o.key, "key", "", "`name` that this post has in your program: the same name again is the same post, and nothing is made twice")
+	f.StringArrayVarP(&o.enclosures, "enclosure", "e", nil, "`file` or URL of an attached file; may be repeated")
+	f.StringArrayVar(&o.words, "alt", nil, "`text` alternative for an image, in the order of -e; may be repeated")
+	f.StringVar(&o.outline, "outline", "", "OPML `file` with the outline of the post")
+	f.BoolVar(&o.draft, "draft", false, "save the post as a draft, visible only to its author")
+	f.StringVar(&o.at, "at", "", "`time` of publication, in the future or the past: 2026-12-24 18:00, 18:00, or with a zone as 2026-12-24T18:00:00Z")
+	f.StringVar(&o.reply, "reply", "", "`URL` of the post to reply to")
+	f.StringVar(&o.link, "link", "", "`URL` of the page that the post is about")
+	shell.ChoiceFlag(c, &o.format, "format", "format of the text", "markdown", "html", "text")
+	f.StringVar(&o.slug, "slug", "", "`word` at the end of the post's URL")
+	f.StringVar(&o.language, "language", "", "`code` of the post's language: en, de-CH")
+	f.StringVar(&o.key, "key", "", "unique `name` of this post in your program; a second call with the same name creates no second post")
 	f.BoolVar(&o.asJSON, "json", false, "print the post as a JSON object")
 	return c
 }
 
-// ofWriter is the flag that says who writes.
+// ofWriter adds the flag for the author.
 func ofWriter(c *cobra.Command, user *string) {
-	c.Flags().StringVar(user, "user", "", "`name` of the user who writes; may be left out where there is only one")
+	c.Flags().StringVar(user, "user", "", "`name` of the author; optional if the server has only one user")
 }
 
-// check finds what cannot be meant.
+// check rejects contradictory flags and arguments.
 func (o *posting) check(args []string) error {
 	switch {
 	case o.draft && o.at != "":
-		return shell.Usagef("--draft and --at exclude each other: a draft has no time at which it is published")
+		return shell.Usagef("--draft and --at exclude each other: a draft has no time of publication")
 	case len(o.words) > len(o.enclosures):
-		return shell.Usagef("there are %d texts for pictures (--alt) and %d files (-e)", len(o.words), len(o.enclosures))
+		return shell.Usagef("there are more image descriptions (--alt: %d) than files (-e: %d)", len(o.words), len(o.enclosures))
 	case len(args) > 1 && args[0] == "-":
-		return shell.Usagef("- reads the text from standard input; leave out what is behind it")
+		return shell.Usagef("- reads the text from standard input: remove the other arguments")
 	case len(args) == 0 && o.title == "" && o.link == "" && len(o.enclosures) == 0 && o.outline == "":
-		return shell.Usagef("there is nothing to post: give a TEXT, or - to read it from standard input")
+		return shell.Usagef("the post is empty: add a TEXT, or - to read it from standard input")
 	case o.outline == "-" && len(args) > 0 && args[0] == "-":
 		return shell.Usagef("standard input (-) can be read only once")
 	}
 	return nil
 }
 
-// written is the post as far as it is known before the server is.
+// written is the post without the values that only the server knows.
 func (p *commands) written(ctx context.Context, o *posting, args []string) (client.PostChange, error) {
 	var c client.PostChange
 	set := func(to **string, s string) {
@@ -157,8 +157,8 @@ func (p *commands) written(ctx context.Context, o *posting, args []string) (clie
 	return c, nil
 }
 
-// parseAt reads a time in the local zone, unless it names one. One without a day is the
-// next that comes.
+// parseAt parses a time, in the local zone by default. A time without a day is the next
+// such time of day.
 func parseAt(text string, now time.Time) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
 		return t, nil
@@ -176,7 +176,7 @@ func parseAt(text string, now time.Time) (time.Time, error) {
 		}
 		return at, nil
 	}
-	return time.Time{}, shell.Usagef("--at %q is no time: write it as 2026-12-24 18:00, as 18:00, or with a zone as 2026-12-24T18:00:00Z", text)
+	return time.Time{}, shell.Usagef("invalid time %q for --at: write 2026-12-24 18:00, 18:00, or with a zone 2026-12-24T18:00:00Z", text)
 }
 
 // outlineOf reads an OPML file.
@@ -187,16 +187,16 @@ func (p *commands) outlineOf(ctx context.Context, name string) (title string, no
 	}
 	doc, err := opml.ParseBytes(in.Body, nil)
 	if err != nil {
-		return "", nil, fmt.Errorf("%s is no outline: %w", name, err)
+		return "", nil, fmt.Errorf("%s is not an outline: %w", name, err)
 	}
 	title, list := author.FromOPML(doc)
 	if len(list) == 0 {
-		return "", nil, fmt.Errorf("%s has no headlines in it", name)
+		return "", nil, fmt.Errorf("%s contains no headlines", name)
 	}
 	return title, nodesOf(list), nil
 }
 
-// nodesOf are headlines as they travel.
+// nodesOf converts headlines to the form of the API.
 func nodesOf(list []author.Node) []client.PostNode {
 	var out []client.PostNode
 	for _, n := range list {
@@ -215,13 +215,13 @@ func nodesOf(list []author.Node) []client.PostNode {
 	return out
 }
 
-// publish sends the files and then the post, and prints its address.
+// publish uploads the files, then sends the post and prints its URL.
 func (p *commands) publish(ctx context.Context, s *shell.Connection, o *posting, c client.PostChange) error {
 	user, err := writer(ctx, s, o.user)
 	if err != nil {
 		return err
 	}
-	// A post that is not valid is refused before any file is sent.
+	// The server checks the post before any file is uploaded.
 	if _, err := s.PreviewPost(ctx, user, c); err != nil {
 		return err
 	}
@@ -257,7 +257,7 @@ func (p *commands) publish(ctx context.Context, s *shell.Connection, o *posting,
 	return p.said(made)
 }
 
-// said tells where a post is: its address alone, for programs, or when and as what it waits.
+// said prints the URL of a published post, or the state and time of any other post.
 func (p *commands) said(made client.Post) (err error) {
 	switch {
 	case made.State == string(author.Published):
@@ -270,7 +270,7 @@ func (p *commands) said(made client.Post) (err error) {
 	return err
 }
 
-// writer is who writes: the user that was named, or the only one that there is.
+// writer is the author: the named user, or the only user of the server.
 func writer(ctx context.Context, s *shell.Connection, name string) (string, error) {
 	if name != "" {
 		return name, nil
@@ -284,14 +284,14 @@ func writer(ctx context.Context, s *shell.Connection, name string) (string, erro
 	}
 	switch len(names) {
 	case 0:
-		return "", errors.New("nobody has an account yet: add one with \"cloudburst user add NAME\"")
+		return "", errors.New("there are no users yet: add one with \"cloudburst user add NAME\"")
 	case 1:
 		return names[0], nil
 	}
-	return "", shell.Usagef("there are several users: say with --user which one writes")
+	return "", shell.Usagef("there are several users: name the author with --user")
 }
 
-// readable finds files that cannot be sent before any is.
+// readable checks all files before the first upload.
 func readable(names []string) error {
 	for _, name := range names {
 		if shell.IsURL(name) {
@@ -304,13 +304,13 @@ func readable(names []string) error {
 		case err != nil:
 			return fmt.Errorf("%s cannot be read: %w", name, shell.PlainPathError(err))
 		case !info.Mode().IsRegular():
-			return fmt.Errorf("%s is no file that can be sent", name)
+			return fmt.Errorf("%s is not a regular file", name)
 		}
 	}
 	return nil
 }
 
-// upload sends a file, and shows how far it came to who watches.
+// upload sends a file and shows the progress on a terminal.
 func (p *commands) upload(ctx context.Context, s *shell.Connection, user, name string) (client.PostEnclosure, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -334,10 +334,10 @@ func (p *commands) upload(ctx context.Context, s *shell.Connection, user, name s
 	return client.PostEnclosure{URL: kept.Path, Type: kept.Type, Length: kept.Size}, nil
 }
 
-// watched tells how much of a file was read.
+// watched reports the part of a file that was read.
 type watched struct {
 	io.Reader
-	to         io.Writer // nil: nobody watches
+	to         io.Writer // nil: no progress display
 	name       string
 	size, done int64
 	shown      time.Time
@@ -353,7 +353,7 @@ func (w *watched) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// end takes away what was shown.
+// end removes the progress display.
 func (w *watched) end() {
 	if !w.shown.IsZero() {
 		_, _ = fmt.Fprint(w.to, "\r\033[K")

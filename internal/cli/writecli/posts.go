@@ -15,9 +15,9 @@ import (
 )
 
 func (p *commands) posts() *cobra.Command {
-	c := shell.Group("posts", "Look at what users wrote, delete it and bring it back",
-		`What a user wrote with "cloudburst post", on the pages or with a program of theirs. Each
-post has a number, from 1 on.
+	c := shell.Group("posts", "List, show, delete and restore posts",
+		`These commands manage posts from "cloudburst post", from the web pages and from other
+programs. The posts of each user are numbered from 1.
 
 Works on the running server, or on the data folder when none runs.`)
 	c.AddCommand(p.postsList(), p.postsShow(), p.postsDelete(), p.postsUndo())
@@ -31,10 +31,10 @@ func (p *commands) postsList() *cobra.Command {
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "list",
 		Short: "List posts, the newest first",
-		Long: `Lists posts, the newest first: number, state, date, and the title or the first words.
-Deleted ones are listed with --state deleted only.
+		Long: `Lists posts, the newest first, with number, state, date, and title or first words.
+Deleted posts are listed only with --state deleted.
 
---json prints one object a line: ` + postFields + `.`,
+--json prints one object per line: ` + postFields + `.`,
 		Args: shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
@@ -47,11 +47,11 @@ Deleted ones are listed with --state deleted only.
 		},
 	})
 	ofWriter(c, &user)
-	shell.ChoiceFlag(c, &q.State, "state", "only posts of this state", "draft", "scheduled", "published", "deleted")
+	shell.ChoiceFlag(c, &q.State, "state", "only posts in this state", "draft", "scheduled", "published", "deleted")
 	c.Flags().StringVar(&q.Category, "category", "", "only published posts of this `category`")
-	c.Flags().StringVar(&q.Match, "match", "", "only posts in whose title or text these `words` are found")
-	c.Flags().IntVar(&q.Limit, "limit", 0, "at most this `number`; 0 is all")
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	c.Flags().StringVar(&q.Match, "match", "", "only posts with these `words` in title or text")
+	c.Flags().IntVar(&q.Limit, "limit", 0, "at most this `number`; 0 means all")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
 }
 
@@ -77,7 +77,7 @@ func (p *commands) printPosts(list func(func(client.Post, error) bool), asJSON b
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 
-// dateOf is when a post was or will be published, else when it was last written on.
+// dateOf is the past or future time of publication, or else the last change.
 func dateOf(post client.Post) string {
 	switch {
 	case post.DueAt != nil:
@@ -88,7 +88,7 @@ func dateOf(post client.Post) string {
 	return shell.FormatTime(&post.UpdatedAt)
 }
 
-// wordsOf is how a person knows a post: its title or its first words.
+// wordsOf is the title of a post or, without a title, its first words.
 func wordsOf(post client.Post) string {
 	for _, s := range []string{post.Title, strings.Join(strings.Fields(sanitize.Text(post.HTML)), " "), post.Link} {
 		if s != "" {
@@ -104,18 +104,18 @@ func wordsOf(post client.Post) string {
 	return ""
 }
 
-// numbered is a command about one post.
+// numbered creates a command for one post.
 func (p *commands) numbered(use, short, long string, do func(ctx context.Context, s *shell.Connection, user string, id int64) (client.Post, error),
 	say func(post client.Post) error) *cobra.Command {
 	var user string
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use: use, Short: short, Long: long + "\n\n--json prints the post: " + postFields + ".",
-		Args: shell.Between(1, 1, "the NUMBER of one post, as \"posts list\" has it"),
+		Args: shell.Between(1, 1, "the NUMBER of one post, see \"posts list\""),
 		RunE: func(c *cobra.Command, args []string) error {
 			id, err := strconv.ParseInt(args[0], 10, 64)
 			if err != nil || id <= 0 {
-				return shell.Usagef("%q is no number of a post; \"cloudburst posts list\" has them", args[0])
+				return shell.Usagef("invalid post number %q: \"cloudburst posts list\" prints the numbers", args[0])
 			}
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
 				name, err := writer(ctx, s, user)
@@ -134,12 +134,12 @@ func (p *commands) numbered(use, short, long string, do func(ctx context.Context
 		},
 	})
 	ofWriter(c, &user)
-	c.Flags().BoolVar(&asJSON, "json", false, "as a JSON object")
+	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
 	return c
 }
 
 func (p *commands) postsShow() *cobra.Command {
-	return p.numbered("show NUMBER", "Show a post", "Shows a post: what is known of it, and its text as it was written.",
+	return p.numbered("show NUMBER", "Show a post", "Shows the properties of a post and its original text.",
 		func(ctx context.Context, s *shell.Connection, user string, id int64) (client.Post, error) {
 			return s.Post(ctx, user, id)
 		}, p.printPost)
@@ -186,7 +186,7 @@ func printNodes(out *bufio.Writer, nodes []client.PostNode, depth int) {
 	}
 }
 
-// cleanLines is clean for a text of several lines.
+// cleanLines is shell.Clean for a text with several lines.
 func cleanLines(text string) string {
 	var b strings.Builder
 	for i, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
@@ -200,18 +200,18 @@ func cleanLines(text string) string {
 
 func (p *commands) postsDelete() *cobra.Command {
 	return p.numbered("delete NUMBER", "Delete a post",
-		"Deletes a post: it is gone from its page and from all feeds. For a minute \"posts undo\"\nbrings it back whole.",
+		"Deletes a post: its page and its entries in all feeds are removed. Within a minute,\n\"posts undo\" restores it completely.",
 		func(ctx context.Context, s *shell.Connection, user string, id int64) (client.Post, error) {
 			return s.DeletePost(ctx, user, id, 0)
 		}, func(post client.Post) error {
-			_, err := fmt.Fprintf(p.Out, "Post %d of %s is deleted; \"cloudburst posts undo %d --user %s\" brings it back, for a minute.\n", post.ID, post.User, post.ID, post.User)
+			_, err := fmt.Fprintf(p.Out, "Post %d of %s is deleted; \"cloudburst posts undo %d --user %s\" restores it within a minute.\n", post.ID, post.User, post.ID, post.User)
 			return err
 		})
 }
 
 func (p *commands) postsUndo() *cobra.Command {
-	return p.numbered("undo NUMBER", "Take back what was last done with a post",
-		"Takes back, within a minute, the last change of a post that readers saw: that it was\npublished, edited or deleted.",
+	return p.numbered("undo NUMBER", "Undo the last change of a post",
+		"Undoes the last publication, edit or deletion of a post, within a minute after it.",
 		func(ctx context.Context, s *shell.Connection, user string, id int64) (client.Post, error) {
 			return s.UndoPost(ctx, user, id)
 		}, p.said)

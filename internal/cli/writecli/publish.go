@@ -24,7 +24,7 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// filePost is one run of publish.
+// filePost is one run of the command publish.
 type filePost struct {
 	p *commands
 
@@ -40,26 +40,26 @@ func (p *commands) publishFile() *cobra.Command {
 	g := &filePost{p: p}
 	c := &cobra.Command{
 		Use:   "publish --to FILE --url FEED [TEXT|-]",
-		Short: "Write a post into a feed that is a file, and tell its hubs",
-		Long: `Writes a post into the feed in FILE, which the world reads at FEED, and then tells
-the hubs that the feed names: each <cloud>, and each hub of WebSub. No server of one's
-own is needed. The feed may be RSS, Atom or JSON Feed; everything in it stays as it is,
-byte for byte, but for the new item and the dates that say when the feed was made. A
-file that is broken is refused, and not touched. When there is no FILE a feed is made,
-of RSS 2.0, which names the hubs of --cloud and --hub.
+		Short: "Add a post to a feed file and notify its hubs",
+		Long: `Adds a post to the feed in FILE, whose public URL is FEED, and notifies the hubs that
+the feed names: each <cloud> and each WebSub hub. You need no server of your own. The
+feed may be RSS, Atom or JSON Feed. The command changes only the new item and the build
+dates of the feed; all other bytes stay the same. It rejects an invalid file without
+changing it. If FILE does not exist, the command creates an RSS 2.0 feed with the hubs
+of --cloud and --hub.
 
-TEXT is Markdown, or what --format says; - reads it from standard input. A post needs no
-title. --outline adds the headlines of an OPML file as posts within the post.
+TEXT is Markdown, or the format of --format; - reads it from standard input. A post
+needs no title. --outline adds the headlines of an OPML file as nested posts.
 
-Nothing is uploaded. A file of --enclosure is for its type and length only; where the
-world reads it says --enclosure-url, one for each file, in their order. An enclosure that
-is a URL is asked for both.
+The command uploads nothing. It reads a file of --enclosure only for its type and length;
+--enclosure-url is the public URL of the file, once for each file in the same order. If
+an enclosure is a URL, the command requests type and length from its server.
 
 A post without a title and without an outline has at most --write.limit characters. A
-longer one is published with a warning; --write.limit-mode stop refuses it.
+longer post is published with a warning; --write.limit-mode stop rejects it.
 
---json prints one object a line: of the post file, id, format, items, dropped, new; then
-of each hub feed, door, success, msg, took_ms.`,
+--json prints one object per line: first for the post file, id, format, items, dropped,
+new; then for each hub feed, door, success, msg, took_ms.`,
 		Example: "  cloudburst publish --to www/rss.xml --url http://example.org/rss.xml \"It is raining.\"\n  cloudburst publish --to rss.xml --url http://example.org/rss.xml -t Picture -c photos -e rain.jpg --enclosure-url http://example.org/rain.jpg",
 		Args:    shell.Between(0, 1, "one TEXT, in quotes, or - for standard input"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -72,21 +72,21 @@ of each hub feed, door, success, msg, took_ms.`,
 	}
 	f := c.Flags()
 	config.AddFlags(f, "profile", "write.limit", "write.limit-mode")
-	f.StringVar(&g.file, "to", "", "`FILE` of the feed")
-	f.StringVar(&g.url, "url", "", "`URL` at which the world reads it")
+	f.StringVar(&g.file, "to", "", "`FILE` that contains the feed")
+	f.StringVar(&g.url, "url", "", "public `URL` of the feed")
 	f.StringVarP(&g.title, "title", "t", "", "`text`: title of the post")
 	f.StringVar(&g.link, "link", "", "`URL` of a page that the post is about")
 	f.StringArrayVarP(&g.categories, "category", "c", nil, "`name` of a category; may be repeated")
-	f.StringArrayVarP(&g.enclosures, "enclosure", "e", nil, "`FILE` or URL that belongs to the post; may be repeated")
-	f.StringArrayVar(&g.enclosureURLs, "enclosure-url", nil, "`URL` at which the world reads a file of --enclosure; may be repeated")
-	f.StringVar(&g.outline, "outline", "", "OPML `FILE` with posts within the post")
-	shell.ChoiceFlag(c, &g.format, "format", "what the text is written in", string(author.Markdown), string(author.HTML), string(author.Plain))
-	f.StringArrayVar(&g.clouds, "cloud", nil, "`URL` of an rssCloud that a new feed names; may be repeated")
-	f.StringArrayVar(&g.hubs, "hub", nil, "`URL` of a WebSub hub that a new feed names; may be repeated")
+	f.StringArrayVarP(&g.enclosures, "enclosure", "e", nil, "`FILE` or URL attached to the post; may be repeated")
+	f.StringArrayVar(&g.enclosureURLs, "enclosure-url", nil, "public `URL` of a file of --enclosure; may be repeated")
+	f.StringVar(&g.outline, "outline", "", "OPML `FILE` with nested posts")
+	shell.ChoiceFlag(c, &g.format, "format", "format of the text", string(author.Markdown), string(author.HTML), string(author.Plain))
+	f.StringArrayVar(&g.clouds, "cloud", nil, "`URL` of an rssCloud server for a new feed; may be repeated")
+	f.StringArrayVar(&g.hubs, "hub", nil, "`URL` of a WebSub hub for a new feed; may be repeated")
 	f.StringVar(&g.feedTitle, "feed-title", "", "`text`: title of a new feed (default: the host of --url)")
-	f.IntVar(&g.keep, "keep", 0, "most items in the feed, a `number`; the oldest go (default: all stay)")
-	f.BoolVar(&g.noPing, "no-ping", false, "tell nobody")
-	f.BoolVar(&g.json, "json", false, "one JSON object a line")
+	f.IntVar(&g.keep, "keep", 0, "maximum `number` of items in the feed; older items are removed (default: no limit)")
+	f.BoolVar(&g.noPing, "no-ping", false, "do not notify the hubs")
+	f.BoolVar(&g.json, "json", false, "print one JSON object per line")
 	return c
 }
 
@@ -107,7 +107,7 @@ func (g *filePost) run(ctx context.Context, write config.Write, args []string) e
 		return errors.New(fault.Message(err))
 	}
 	now := time.Now().UTC()
-	// Feeds have seconds; more of them tell two posts of one second apart.
+	// Feeds have a resolution of one second; GUIDs need more to distinguish two posts.
 	id := g.url + "#" + now.Format("2006-01-02T15:04:05.000000Z")
 	it := posts.Item(author.Post{GUID: id, PublishedAt: now.Truncate(time.Second), UpdatedAt: now.Truncate(time.Second), Content: content})
 	it.IDFrom = feed.FromID
@@ -127,13 +127,13 @@ func (g *filePost) run(ctx context.Context, write config.Write, args []string) e
 	return g.ping(ctx)
 }
 
-// check says what is wrong with the command line.
+// check validates the command line.
 func (g *filePost) check() error {
 	switch {
 	case g.file == "":
-		return shell.Usagef("publish needs --to FILE: the feed that the post goes into")
+		return shell.Usagef("publish needs --to FILE: the file of the feed")
 	case g.url == "":
-		return shell.Usagef("publish needs --url URL: where the world reads the feed, which its hubs are told")
+		return shell.Usagef("publish needs --url URL: the public URL of the feed")
 	case rsscloud.CheckFeedURL(g.url) != nil:
 		return shell.Usagef("--url is %q: it needs http:// or https:// and a host", g.url)
 	case g.link != "" && rsscloud.CheckFeedURL(g.link) != nil:
@@ -158,7 +158,7 @@ func (g *filePost) check() error {
 		}
 	}
 	if files != len(g.enclosureURLs) {
-		return shell.Usagef("publish uploads nothing: each file of --enclosure needs an --enclosure-url that says where the world reads it (there are %s and %s)",
+		return shell.Usagef("publish uploads nothing: each file of --enclosure needs its public URL in --enclosure-url (there are %s and %s)",
 			text.Plural(files, "file"), text.Plural(len(g.enclosureURLs), "URL"))
 	}
 	for _, u := range g.enclosureURLs {
@@ -169,7 +169,7 @@ func (g *filePost) check() error {
 	return nil
 }
 
-// content is the post as its author wrote it.
+// content is the post of the command line.
 func (g *filePost) content(ctx context.Context, args []string) (author.Content, error) {
 	c := author.Content{Title: g.title, Link: g.link, Categories: g.categories, Format: author.Format(g.format)}
 	if c.Format == "" {
@@ -195,7 +195,7 @@ func (g *filePost) content(ctx context.Context, args []string) (author.Content, 
 		return c, err
 	}
 	if strings.TrimSpace(c.Source) == "" && c.Title == "" && len(c.Outline) == 0 && len(c.Enclosures) == 0 {
-		return c, shell.Usagef("publish needs something to publish: a TEXT behind it, a --title, an --enclosure or an --outline")
+		return c, shell.Usagef("publish needs a TEXT, a --title, an --enclosure or an --outline")
 	}
 	return c, nil
 }
@@ -207,11 +207,11 @@ func (g *filePost) readOutline(ctx context.Context, c *author.Content) error {
 	}
 	doc, err := opml.ParseBytes(in.Body, nil)
 	if err != nil {
-		return fmt.Errorf("%s is no outline: %w", g.outline, err)
+		return fmt.Errorf("%s is not an outline: %w", g.outline, err)
 	}
 	title, nodes := author.FromOPML(doc)
 	if len(nodes) == 0 {
-		return fmt.Errorf("%s has no headlines in it", g.outline)
+		return fmt.Errorf("%s contains no headlines", g.outline)
 	}
 	c.Outline = nodes
 	if c.Title == "" {
@@ -220,7 +220,7 @@ func (g *filePost) readOutline(ctx context.Context, c *author.Content) error {
 	return nil
 }
 
-// newFeed is what a feed says of itself that is not there yet.
+// newFeed is the channel of a feed that does not exist yet.
 func (g *filePost) newFeed() *feed.Feed {
 	u, err := url.Parse(g.url)
 	if err != nil {
@@ -244,8 +244,8 @@ func (g *filePost) newFeed() *feed.Feed {
 	return f
 }
 
-// cloudAt is the cloud of a server, by the server's URL or by that of its door pleaseNotify,
-// as it can be copied from what another feed says.
+// cloudAt is the cloud of a server, from the server's URL or from the URL of its endpoint
+// pleaseNotify, as other feeds contain it.
 func cloudAt(base string) rsscloud.Cloud {
 	c := rsscloud.CloudAt(base)
 	if u, err := url.Parse(base); err == nil && strings.HasSuffix(strings.ToLower(u.Path), "/pleasenotify") {
@@ -254,13 +254,13 @@ func cloudAt(base string) rsscloud.Cloud {
 	return c
 }
 
-// tell prints what became of the post.
+// tell prints the result.
 func (g *filePost) report(a feedfile.Added) error {
 	for _, l := range a.Lost {
 		fmt.Fprintf(g.p.Err, "cloudburst: %s\n", shell.Clean(l))
 	}
 	if !a.New && (len(g.clouds) > 0 || len(g.hubs) > 0 || g.feedTitle != "") {
-		fmt.Fprintf(g.p.Err, "cloudburst: %s was there already, so --cloud, --hub and --feed-title changed nothing\n", shell.Clean(g.file))
+		fmt.Fprintf(g.p.Err, "cloudburst: %s exists already; --cloud, --hub and --feed-title have no effect\n", shell.Clean(g.file))
 	}
 	if g.json {
 		return shell.JSONLines(g.p.Out).Encode(struct {
@@ -274,13 +274,13 @@ func (g *filePost) report(a feedfile.Added) error {
 	}
 	what := "added to"
 	if a.New {
-		what = "is the first of"
+		what = "is the first post of"
 	}
 	_, err := fmt.Fprintf(g.p.Out, "%s %s %s (%s)\n", shell.Clean(a.ID), what, shell.Clean(g.file), text.Plural(a.Items, "item"))
 	return err
 }
 
-// ping tells each hub that the feed names now.
+// ping notifies each hub that the feed names.
 func (g *filePost) ping(ctx context.Context) error {
 	body, err := os.ReadFile(g.file)
 	if err != nil {
@@ -288,7 +288,7 @@ func (g *filePost) ping(ctx context.Context) error {
 	}
 	doc, err := feed.ParseBytes(body, &feed.Options{URL: g.url})
 	if err != nil {
-		return fmt.Errorf("the post is in %s, but its hubs cannot be found: %w", g.file, err)
+		return fmt.Errorf("the post is in %s, but reading its hubs failed: %w", g.file, err)
 	}
 	failed, notified := false, false
 	for _, one := range g.endpoints(doc) {
@@ -307,9 +307,9 @@ func (g *filePost) ping(ctx context.Context) error {
 	}
 	switch {
 	case !notified:
-		fmt.Fprintf(g.p.Err, "cloudburst: the feed names no cloud and no hub, so nobody was told\n")
+		fmt.Fprintf(g.p.Err, "cloudburst: the feed names no cloud and no hub; no hub was notified\n")
 	case failed:
-		fmt.Fprintf(g.p.Err, "cloudburst: the post is in %s; \"cloudburst ping %s\" tries again\n", shell.Clean(g.file), shell.Clean(g.url))
+		fmt.Fprintf(g.p.Err, "cloudburst: the post is in %s; run \"cloudburst ping %s\" to try again\n", shell.Clean(g.file), shell.Clean(g.url))
 		return shell.ErrReported
 	}
 	return nil
@@ -322,14 +322,14 @@ func sentenceOf(err error) string {
 	return shell.Sentence(err)
 }
 
-// door is one hub of a feed, and how it is told.
+// endpoint is one hub of a feed, with its protocol.
 type endpoint struct {
 	endpoint string
-	err      error // why it cannot be
+	err      error // reason why the hub cannot be notified
 	report   func(ctx context.Context) (ok bool, msg string, err error)
 }
 
-// doors are the hubs that a feed names, each once.
+// endpoints returns the hubs that a feed names, without duplicates.
 func (g *filePost) endpoints(doc *feed.Feed) []endpoint {
 	var all []endpoint
 	seen := map[string]bool{}
@@ -354,14 +354,14 @@ func (g *filePost) endpoints(doc *feed.Feed) []endpoint {
 				if err != nil {
 					err = hubclient.WebSubError(h.URL, err)
 				}
-				return err == nil, "The hub took it.", err
+				return err == nil, "The hub accepted it.", err
 			}})
 		}
 	}
 	return all
 }
 
-// cloudElement is a feed with one cloud, which package rsscloud reads.
+// cloudElement is a minimal feed with one cloud, for the parser of package rsscloud.
 func cloudElement(c feed.Cloud) string {
 	var b strings.Builder
 	b.WriteString("<rss><channel><cloud")
@@ -372,14 +372,14 @@ func cloudElement(c feed.Cloud) string {
 	return b.String()
 }
 
-// cloudDoor is how a cloud is told: in its own protocol.
+// cloudEndpoint is the ping endpoint of a cloud, with its protocol.
 func (g *filePost) cloudEndpoint(c rsscloud.Cloud, err error) endpoint {
 	if err != nil {
-		return endpoint{endpoint: c.Domain, err: fmt.Errorf("a cloud of the feed cannot be told: %w", err)}
+		return endpoint{endpoint: c.Domain, err: fmt.Errorf("a cloud of the feed cannot be pinged: %w", err)}
 	}
 	at, err := c.PingURL()
 	if err != nil {
-		return endpoint{endpoint: c.Domain, err: fmt.Errorf("a cloud of the feed does not say where to ping: %w", err)}
+		return endpoint{endpoint: c.Domain, err: fmt.Errorf("a cloud of the feed has no valid ping endpoint: %w", err)}
 	}
 	protocol := c.Protocol
 	if protocol != rsscloud.XMLRPC && protocol != rsscloud.SOAP {

@@ -27,7 +27,7 @@ func (g *filePost) files(ctx context.Context) ([]author.Enclosure, error) {
 			e, err = g.askFile(ctx, name)
 		} else {
 			e, err = lookAtFile(name)
-			e.URL, urls = urls[0], urls[1:] // check has counted them
+			e.URL, urls = urls[0], urls[1:] // check verified the number
 		}
 		if err != nil {
 			return nil, err
@@ -37,7 +37,7 @@ func (g *filePost) files(ctx context.Context) ([]author.Enclosure, error) {
 	return all, nil
 }
 
-// lookAtFile finds out what a file is.
+// lookAtFile returns the type and length of a file.
 func lookAtFile(name string) (author.Enclosure, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -57,7 +57,7 @@ func lookAtFile(name string) (author.Enclosure, error) {
 		return author.Enclosure{}, fmt.Errorf("%s cannot be read: %w", name, shell.PlainPathError(err))
 	}
 	kind := media.Detect(head[:n]).Type
-	if kind == "application/octet-stream" { // what it is called may say more
+	if kind == "application/octet-stream" { // the name may be more specific
 		if named, _, _ := strings.Cut(mime.TypeByExtension(filepath.Ext(name)), ";"); named != "" {
 			kind = named
 		}
@@ -66,7 +66,7 @@ func lookAtFile(name string) (author.Enclosure, error) {
 	return author.Enclosure{Type: strings.TrimSpace(kind), Length: info.Size()}, nil
 }
 
-// askFile asks a server for the type and the length of a file.
+// askFile requests the type and the length of a file from its server.
 func (g *filePost) askFile(ctx context.Context, address string) (author.Enclosure, error) {
 	e := author.Enclosure{URL: address}
 	if err := shell.CheckURL(address); err != nil {
@@ -82,22 +82,22 @@ func (g *filePost) askFile(ctx context.Context, address string) (author.Enclosur
 	req.Header.Set("Accept-Encoding", "identity") // the length is that of the file
 	res, err := g.p.Inputs().HTTP.Do(req)
 	if err != nil {
-		return e, fmt.Errorf("%s cannot be asked for its type and length: %w", address, shell.PlainNetError(err))
+		return e, fmt.Errorf("requesting the type and length of %s failed: %w", address, shell.PlainNetError(err))
 	}
 	defer discard(res)
 	if res.StatusCode != http.StatusOK {
-		return e, fmt.Errorf("%s cannot be asked for its type and length: its server answers %d %s", address, res.StatusCode, http.StatusText(res.StatusCode))
+		return e, fmt.Errorf("requesting the type and length of %s failed: the server returned %d %s", address, res.StatusCode, http.StatusText(res.StatusCode))
 	}
 	kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
 	e.Type = strings.TrimSpace(kind)
 	if e.Length = max(res.ContentLength, 0); e.Length == 0 {
-		fmt.Fprintf(g.p.Err, "cloudburst: the server of %s does not say how long it is; readers are told 0\n", shell.Clean(address))
+		fmt.Fprintf(g.p.Err, "cloudburst: the server of %s does not report its length; the feed contains 0\n", shell.Clean(address))
 	}
 	return e, nil
 }
 
-// discard reads what is left of an answer, so that its connection can be used again.
+// discard reads the rest of an answer, so that the connection can be reused.
 func discard(res *http.Response) {
-	_, _ = io.CopyN(io.Discard, res.Body, 4<<10) // what does not come is not waited for
+	_, _ = io.CopyN(io.Discard, res.Body, 4<<10) // errors have no effect here
 	res.Body.Close()
 }

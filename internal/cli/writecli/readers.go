@@ -23,11 +23,11 @@ func (p *commands) feedReaders() *cobra.Command {
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "readers --user NAME",
-		Short: "Say how many read a user's feeds",
-		Long: `Says how many read a user's feeds, in one number and its parts: services that say for
-how many they read, programs that read for one, subscriptions to notifications of
-others than those, and secrets of the private feed that were used. Browsers and robots
-are not counted. Names are what programs say of themselves.
+		Short: "Estimate the number of readers of a user's feeds",
+		Long: `Estimates the number of readers of a user's feeds, as a total and by kind: services
+that report their number of subscribers, programs with one user each, other
+subscriptions to notifications, and used secrets of the private feed. Browsers and
+robots are not counted. The names are those that programs send as User-Agent.
 
 --json prints an object: ` + readersFields + `.`,
 		Args: shell.Between(0, 0, ""),
@@ -36,7 +36,7 @@ are not counted. Names are what programs say of themselves.
 				return err
 			}
 			if days < 1 {
-				return shell.Usagef("--days is %d: it needs a number from 1 on", days)
+				return shell.Usagef("invalid value %d for --days: must be at least 1", days)
 			}
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
 				r, err := s.Readers(ctx, w.user, days)
@@ -51,12 +51,12 @@ are not counted. Names are what programs say of themselves.
 		},
 	})
 	w.userFlag(c)
-	c.Flags().IntVar(&days, "days", 30, "how many `days` of history --json has")
-	c.Flags().BoolVar(&asJSON, "json", false, "as a JSON object")
+	c.Flags().IntVar(&days, "days", 30, "number of `days` of history in the output of --json")
+	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
 	return c
 }
 
-// printReaders prints the sum, its parts and who they are.
+// printReaders prints the total, its parts and the names of the programs.
 func printReaders(w io.Writer, r client.Readers) error {
 	out := bufio.NewWriter(w)
 	more := ""
@@ -67,15 +67,15 @@ func printReaders(w io.Writer, r client.Readers) error {
 	row := func(depth int, n int64, what string) {
 		fmt.Fprintf(out, "%*s%8d  %s\n", 2*depth, "", n, shell.Clean(what))
 	}
-	row(0, r.Services, "by services that read for many")
+	row(0, r.Services, "by services with many users")
 	for _, s := range r.ServiceList {
 		row(1, s.Subscribers, s.Name)
 	}
-	row(0, r.Programs, "by programs of their own")
+	row(0, r.Programs, "by programs with one user")
 	for _, n := range r.ProgramList {
 		row(1, n.Count, n.Name)
 	}
-	row(0, r.Push, fmt.Sprintf("by notifications only, of %s", text.Plural(int(r.Subscriptions), "subscription")))
+	row(0, r.Push, fmt.Sprintf("by notifications only, to %s", text.Plural(int(r.Subscriptions), "subscription")))
 	for _, n := range r.PushList {
 		row(1, n.Count, n.Name)
 	}

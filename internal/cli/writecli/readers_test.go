@@ -16,11 +16,11 @@ func TestReadersAreASumWithItsParts(t *testing.T) {
 		ProgramList: []client.NamedCount{{Name: "Near", Count: 3}}, PushList: []client.NamedCount{{Name: "websub", Count: 2}},
 	})
 	const want = `13 readers in the last 7 days, or more
-       8  by services that read for many
+       8  by services with many users
          8  Far[2J Reader
-       3  by programs of their own
+       3  by programs with one user
          3  Near
-       1  by notifications only, of 2 subscriptions
+       1  by notifications only, to 2 subscriptions
          2  websub
        1  of the private feed
 Not counted: 1 browser, 0 robots.

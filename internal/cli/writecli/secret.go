@@ -12,9 +12,9 @@ import (
 )
 
 func (p *commands) feedSecret() *cobra.Command {
-	c := shell.Group("secret", "Give and take the secrets by which readers open a private feed",
-		`Each reader of a private feed has a secret of their own, so that one can be taken
-back without the others noticing.
+	c := shell.Group("secret", "Add and revoke secrets of a private feed",
+		`Each reader of a private feed has their own secret, so that you can revoke one secret
+without affecting other readers.
 
 Works on the running server, or on the data folder when none runs.`)
 	c.AddCommand(p.secretAdd(), p.secretList(), p.secretRevoke())
@@ -28,11 +28,11 @@ func (p *commands) secretAdd() *cobra.Command {
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "add --user NAME READER",
-		Short: "Make a secret for one reader",
-		Long: `Makes a secret for one reader of a user's private feed and prints the ways in: an
-address that holds the secret, for readers that know nothing of passwords, and a
-plain address with a name and a password, for those that do, by Basic or by WSSE.
-This is the only time that they can be seen. READER is what the user calls them.
+		Short: "Create a secret for one reader",
+		Long: `Creates a secret for one reader of a user's private feed and prints two ways to use it:
+a URL that contains the secret, for programs without support for passwords, and a plain
+URL with a name and a password, for programs with Basic or WSSE authentication. The
+secret is printed only this once. READER is the user's name for the reader.
 
 --json prints an object: ` + secretFields + `, and ways with url,
 address, name, password.`,
@@ -47,23 +47,23 @@ address, name, password.`,
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(p.Err, "Secret %s for %s; it is shown this once:\n", secret.Selector, shell.Clean(secret.Reader))
+				fmt.Fprintf(p.Err, "Secret %s for %s; it is shown only once:\n", secret.Selector, shell.Clean(secret.Reader))
 				return p.printWays(secret, asJSON)
 			})
 		},
 	})
 	w.userFlag(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "as a JSON object")
+	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
 	return c
 }
 
-// printWays prints the ways in with a new secret.
+// printWays prints the URLs and the password of a new secret.
 func (p *commands) printWays(s client.Secret, asJSON bool) error {
 	if asJSON {
 		return shell.JSONLines(p.Out).Encode(s)
 	}
 	if s.Access == nil {
-		return fmt.Errorf("the server made the secret %s and did not say how to use it; revoke it and try again", s.Selector)
+		return fmt.Errorf("the server created the secret %s without a URL: revoke it and try again", s.Selector)
 	}
 	_, err := fmt.Fprintf(p.Out, `secret address  %s
 address         %s
@@ -78,8 +78,8 @@ func (p *commands) secretList() *cobra.Command {
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "list --user NAME",
-		Short: "List who can read a private feed",
-		Long:  "Lists the secrets of a user's private feed, without the ways in.\n\n--json prints one object a line: " + secretFields + ".",
+		Short: "List the secrets of a private feed",
+		Long:  "Lists the secrets of a user's private feed, without URLs and passwords.\n\n--json prints one object per line: " + secretFields + ".",
 		Args:  shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := w.check(c); err != nil {
@@ -95,7 +95,7 @@ func (p *commands) secretList() *cobra.Command {
 		},
 	})
 	w.userFlag(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
 }
 
@@ -124,8 +124,8 @@ func (p *commands) secretRevoke() *cobra.Command {
 	var w whose
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "revoke --user NAME SELECTOR",
-		Short: "Take a secret back",
-		Long:  "Takes a secret back: it opens nothing any more. \"feed secret list\" lists the selectors.",
+		Short: "Revoke a secret",
+		Long:  "Revokes a secret: it no longer opens the feed. \"feed secret list\" prints the selectors.",
 		Args:  shell.Between(1, 1, "the SELECTOR of one secret"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := w.check(c); err != nil {
@@ -135,7 +135,7 @@ func (p *commands) secretRevoke() *cobra.Command {
 				if err := s.RevokeSecret(ctx, w.user, args[0]); err != nil {
 					return err
 				}
-				_, err := fmt.Fprintf(p.Out, "Secret %s opens nothing any more.\n", args[0])
+				_, err := fmt.Fprintf(p.Out, "Secret %s is revoked.\n", args[0])
 				return err
 			})
 		},

@@ -19,28 +19,31 @@ func (p *commands) targets() *cobra.Command {
 	var q client.PingTargetQuery
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
-		Use:   "sinks",
-		Short: "List the other servers that are told of what is saved here",
-		Long: `Lists the servers that are told when a feed is saved here, besides this server's own
-hub: those of the setting ping.targets, and those that authors have. Each line is a sink
-and a feed, with what it said the last time and when it is told again.
+		Use: "sinks", Aliases: []string{"targets"},
+		Short: "List the ping targets: other servers to notify about saved feeds",
+		Long: `Lists the ping targets: the servers that this server pings after a save of a feed, in
+addition to its own hub. Targets come from the setting ping.targets and from authors.
+Each line is one target and one feed, with the last answer and the time of the next
+ping. The states:
 
-A sink is told when it has heard of the newest version, owed while it has not, and
-given-up when it said no three times or could not be reached for a week; the next
-change, or "cloudburst sinks retry", begins anew.
+  told      the target accepted a ping for the newest version
+  owed      a ping for the newest version is pending
+  telling   a ping is in progress
+  given-up  the target refused three times or was unreachable for a week; the next
+            change of the feed or "cloudburst sinks retry" pings it again
 
 Works on the running server, or on the data folder when none runs.
 
---json prints one object a line: ` + targetFields + `.`,
+--json prints one object per line: ` + targetFields + `.`,
 		Args: shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error { return p.listTargets(ctx, s, q, asJSON) })
 		},
 	})
-	c.Flags().StringVar(&q.User, "user", "", "only of the feed of this user, a `name`")
-	c.Flags().BoolVar(&q.Pending, "owing", false, "only those that have not heard of the newest version")
-	c.Flags().IntVar(&q.Limit, "limit", 0, "at most this `number`; 0 is all")
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	c.Flags().StringVar(&q.User, "user", "", "only targets of the feed of the user with this `name`")
+	c.Flags().BoolVar(&q.Pending, "owing", false, "only targets with a pending ping")
+	c.Flags().IntVar(&q.Limit, "limit", 0, "at most this `number`; 0 means all")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	c.AddCommand(p.targetsRetry())
 	return c
 }
@@ -48,7 +51,7 @@ Works on the running server, or on the data folder when none runs.
 func (p *commands) listTargets(ctx context.Context, s *shell.Connection, q client.PingTargetQuery, asJSON bool) error {
 	out := bufio.NewWriter(p.Out)
 	enc := shell.JSONLines(out)
-	t := shell.NewTable(p.Out, "SINK", "KIND", "FEED", "STATE", "LAST", "SAID", "NEXT")
+	t := shell.NewTable(p.Out, "TARGET", "KIND", "FEED", "STATE", "LAST", "ANSWER", "NEXT")
 	for one, err := range s.PingTargets(ctx, q) {
 		switch {
 		case err != nil:
@@ -70,16 +73,15 @@ func (p *commands) listTargets(ctx context.Context, s *shell.Connection, q clien
 func (p *commands) targetsRetry() *cobra.Command {
 	return shell.ServerFlags(&cobra.Command{
 		Use:   "retry [URL]",
-		Short: "Tell those at once that have not heard of the newest version",
-		Long: `Has the sinks told at once that have not heard of the newest version, also those that
-were given up: all of them, or the one with this URL. Without a running server they are
-told when one starts.`,
-		Args: shell.Between(0, 1, "the URL of one sink, or nothing"),
+		Short: "Ping the targets with pending pings now",
+		Long: `Sends all pending pings now, including those in the state given-up, or only the pings
+to the target with this URL. If no server is running, it sends them at its next start.`,
+		Args: shell.Between(0, 1, "the URL of one target, or nothing"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
 				n, err := s.RetryPingTargets(ctx, append(args, "")[0])
 				if err == nil {
-					_, err = fmt.Fprintf(p.Out, "%s will be told now.\n", text.Plural(n, "sink"))
+					_, err = fmt.Fprintf(p.Out, "%s will be pinged now.\n", text.Plural(n, "target"))
 				}
 				return err
 			})
