@@ -13,13 +13,13 @@ func (p *parser) atomFeed() {
 	case version != "":
 		p.f.Version, p.atom = version, true
 		if version != "0.1" && version != "0.2" && version != "0.3" {
-			p.problem(ProblemVersion, p.r.Offset(), "There is no Atom "+quote(version)+"; it is read as 0.3 would be.")
+			p.problem(ProblemVersion, p.r.Offset(), "Atom has no version "+quote(version)+"; the feed is read as Atom 0.3.")
 		}
 	case p.ns == "purl.org/atom/ns":
 		p.f.Version, p.atom = "0.3", true
 	default:
 		p.atom = true
-		p.problem(ProblemVersion, p.r.Offset(), "The feed does not declare the namespace http://www.w3.org/2005/Atom; it is read as Atom 1.0 would be.")
+		p.problem(ProblemVersion, p.r.Offset(), "The feed does not declare the namespace http://www.w3.org/2005/Atom; it is read as Atom 1.0.")
 	}
 	if p.r.Local == "entry" { // a document may be a single entry
 		p.readItem()

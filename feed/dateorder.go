@@ -38,7 +38,7 @@ func (p *parser) ambiguousDate(raw string, at int) {
 		return
 	}
 	p.dates.waiting = append(p.dates.waiting, Problem{Kind: ProblemDate, Line: p.r.Line(at), Path: p.path(),
-		Message: "This date could be one of two days: " + quote(raw) + ". Write it like \"Fri, 20 Nov 2026 08:30:00 GMT\" or \"2026-11-20T08:30:00Z\"."})
+		Message: "This date is ambiguous: " + quote(raw) + ". Write it like \"Fri, 20 Nov 2026 08:30:00 GMT\" or \"2026-11-20T08:30:00Z\"."})
 }
 
 // orderDates reads the dates that wait for an order, and reports those that stay
@@ -69,7 +69,7 @@ func (p *parser) orderDates() {
 	if order == date.DayFirst {
 		first = "day"
 	}
-	p.problemAt(ProblemDate, 0, "", "Dates that could be one of two days: "+strconv.Itoa(p.dates.count)+". They are read with the "+first+
+	p.problemAt(ProblemDate, 0, "", "Ambiguous dates: "+strconv.Itoa(p.dates.count)+". They are read with the "+first+
 		" first, as another date of this feed shows. Write dates like \"2026-11-20T08:30:00Z\".")
 }
 

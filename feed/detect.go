@@ -72,7 +72,7 @@ func (p *parser) mediaType() {
 			return
 		}
 	}
-	p.problemAt(ProblemType, 0, "", "The Content-Type header says "+quote(typ)+", which is not the type of a feed.")
+	p.problemAt(ProblemType, 0, "", "The Content-Type header is "+quote(typ)+", which is not the type of a feed.")
 }
 
 // magic tells files that are no text by their first bytes; "" for all others.

@@ -39,11 +39,11 @@ func (e *NotFeedError) sentence() string {
 		return "this is RDF, but no feed: it has neither a channel nor items"
 	case "xml":
 		if e.Detail != "" {
-			return "this is XML, but no feed: its root element is <" + e.Detail + ">, where <rss>, <rdf:RDF> or <feed> is due"
+			return "this is XML, but no feed: its root element is <" + e.Detail + ">, but <rss>, <rdf:RDF> or <feed> is expected"
 		}
 		return "this is XML, but no feed: it has no elements"
 	case "image":
-		return "this is a picture, not a feed"
+		return "this is an image, not a feed"
 	case "audio", "video":
 		return "this is a recording (" + e.Looks + "), not a feed"
 	case "pdf":
@@ -53,9 +53,9 @@ func (e *NotFeedError) sentence() string {
 	case "text":
 		return "this is plain text, not a feed"
 	case "binary":
-		return "these are bytes of no format that is known, not a feed"
+		return "this is binary data in an unknown format, not a feed"
 	}
-	return "this is no feed: it looks like " + e.Looks + " data"
+	return "this is not a feed: it looks like " + e.Looks + " data"
 }
 
 func (e *NotFeedError) page() string {

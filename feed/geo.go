@@ -199,7 +199,7 @@ func (p *parser) latLong(to *[]Geometry) {
 	n, err := strconv.ParseFloat(raw, 64)
 	if err != nil || n != n || n > 1e12 || n < -1e12 {
 		if raw != "" {
-			p.problem(ProblemValue, at, "This is no latitude or longitude: "+quote(raw)+".")
+			p.problem(ProblemValue, at, "This is not a latitude or longitude: "+quote(raw)+".")
 			p.remains(p.r.Name, raw)
 		}
 		return

@@ -40,7 +40,7 @@ func (p *parser) json(text string) error {
 		if n < 0 {
 			return r.noFeed("it is a list, and a feed is an object")
 		}
-		r.report(ProblemSyntax, at, "The feed stands in a list; the first of the list is read.")
+		r.report(ProblemSyntax, at, "The feed is inside a list; the first entry of the list is read.")
 		r.s.pos += n
 	}
 	if lang := p.header("Content-Language"); lang != "" && !strings.Contains(lang, ",") {
@@ -112,7 +112,7 @@ func jsonStart(doc string) (at int, odd string) {
 		if i == s.pos || i >= len(doc) || doc[i] != '(' && doc[i] != '=' {
 			return -1, ""
 		}
-		odd = "The document is a script with the feed in it (JSON-P); what is around the feed is passed over."
+		odd = "The document is a script with the feed in it (JSON-P); the text around the feed is skipped."
 		s.pos = i + 1
 		s.space()
 	}
@@ -159,7 +159,7 @@ func (r *jsonReader) trailer() {
 			r.s.pos++
 			continue
 		}
-		r.report(ProblemJunk, r.s.pos, "Something follows the end of the feed; it is passed over.")
+		r.report(ProblemJunk, r.s.pos, "There is text after the end of the feed; it is skipped.")
 		return
 	}
 }
@@ -176,13 +176,13 @@ func (r *jsonReader) known() error {
 	case r.version == "" && !(r.cut && sure):
 		return r.noFeed("it has no version" + r.names())
 	case r.version == "":
-		r.report(ProblemVersion, 0, "The document ends before it says its version; by its names it is a JSON Feed.")
+		r.report(ProblemVersion, 0, "The document ends before its version; its names are those of a JSON Feed.")
 	case !sure:
 		return r.noFeed("its version is none of JSON Feed but " + quote(r.version) + r.names())
 	case version == "":
-		r.report(ProblemVersion, 0, "There is no version "+quote(r.version)+" of JSON Feed; it is read as 1.1.")
+		r.report(ProblemVersion, 0, "JSON Feed has no version "+quote(r.version)+"; the feed is read as 1.1.")
 	case version != "1.0" && version != "1.1":
-		r.report(ProblemVersion, 0, "Version "+quote(version)+" of JSON Feed is not known here; it is read as 1.1.")
+		r.report(ProblemVersion, 0, "Version "+quote(version)+" of JSON Feed is unknown; the feed is read as 1.1.")
 	default:
 		r.report(ProblemVersion, 0, "The version is "+quote(r.version)+" where it should be https://jsonfeed.org/version/"+strings.TrimSuffix(version, ".0")+".")
 	}
@@ -268,7 +268,7 @@ func (r *jsonReader) mark() bool {
 	}
 	if c := r.s.doc[r.s.pos]; c != '[' && c != '{' {
 		if v := r.s.value(); v.kind != jsonNull {
-			r.report(ProblemValue, v.at, "The items are no list.")
+			r.report(ProblemValue, v.at, "The value of items is not a list.")
 		}
 		return true
 	}
@@ -369,7 +369,7 @@ func (r *jsonReader) finish() {
 		r.report(ProblemMissing, 0, "The feed has no title.")
 	}
 	if r.list == 0 {
-		r.report(ProblemMissing, 0, "The feed has no items, not even an empty list of them.")
+		r.report(ProblemMissing, 0, "The feed has no list of items, not even an empty one.")
 	}
 }
 

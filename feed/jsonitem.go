@@ -18,11 +18,11 @@ func (r *jsonReader) items() {
 	r.lang = r.f.Language
 	v := r.s.value()
 	if v.kind != jsonArray && v.kind != jsonObject {
-		r.report(ProblemValue, v.at, "The items are no list.")
+		r.report(ProblemValue, v.at, "The value of items is not a list.")
 		return
 	}
 	if v.kind == jsonObject {
-		r.report(ProblemValue, v.at, "An object stands where the list of items is due; it is taken as the only item.")
+		r.report(ProblemValue, v.at, "An object is used where the list of items is expected; it is read as the only item.")
 		r.oneItem(v)
 		return
 	}
@@ -37,7 +37,7 @@ func (r *jsonReader) items() {
 // oneItem reads an item and hands it on. It is false when no more are wanted.
 func (r *jsonReader) oneItem(v jsonValue) bool {
 	if v.kind != jsonObject {
-		r.report(ProblemValue, v.at, "An item is no object; it is passed over.")
+		r.report(ProblemValue, v.at, "An item is not an object; it is skipped.")
 		r.s.pass(v)
 		return true
 	}
@@ -56,7 +56,7 @@ func (r *jsonReader) oneItem(v jsonValue) bool {
 	r.f.Items = append(r.f.Items, Item{})
 	it := &r.f.Items[len(r.f.Items)-1]
 	if !r.readItem(it, v) {
-		r.report(ProblemValue, v.at, "An item is empty; it is passed over.")
+		r.report(ProblemValue, v.at, "An item is empty; it is skipped.")
 		r.f.Items = r.f.Items[:len(r.f.Items)-1]
 		return true
 	}
@@ -151,7 +151,7 @@ func (r *jsonReader) id() string {
 	case jsonString:
 		return strings.TrimSpace(v.text)
 	case jsonNumber:
-		r.report(ProblemValue, v.at, "The id is a number; it is taken as text.")
+		r.report(ProblemValue, v.at, "The id is a number; it is read as text.")
 		return v.text
 	}
 	return strings.TrimSpace(r.other(v, "an id"))
@@ -206,7 +206,7 @@ func (r *jsonReader) persons(key string) []Person {
 	case key != "author":
 		r.each(v, one)
 	case v.kind == jsonArray:
-		r.report(ProblemValue, v.at, "A list stands where one author is due; write authors.")
+		r.report(ProblemValue, v.at, "A list is used where one author is expected; use authors for a list.")
 		r.each(v, one)
 	default:
 		one(v)
@@ -223,7 +223,7 @@ func jsonPerson(s string) Person {
 
 func (r *jsonReader) person(list string, index int, v jsonValue) (p Person, ok bool) {
 	if v.kind == jsonString {
-		r.report(ProblemValue, v.at, "An author is a text where an object is due; it is taken as the name or address.")
+		r.report(ProblemValue, v.at, "An author is a text where an object is expected; it is read as the name or URL.")
 		p = jsonPerson(strings.TrimSpace(v.text))
 		return p, p != Person{}
 	}
@@ -260,7 +260,7 @@ func (r *jsonReader) tags(key string) []Category {
 	var out []Category
 	v := r.s.value()
 	if v.kind == jsonString {
-		r.report(ProblemValue, v.at, "The tags are one text where a list is due; commas part them.")
+		r.report(ProblemValue, v.at, "The tags are one text where a list is expected; it is split at commas.")
 		for t := range strings.SplitSeq(v.text, ",") {
 			if t = strings.TrimSpace(t); t != "" {
 				out = r.subjects.add(out, Category{Term: t})
@@ -274,10 +274,10 @@ func (r *jsonReader) tags(key string) []Category {
 		case jsonString:
 			c.Term = strings.TrimSpace(v.text)
 		case jsonNumber, jsonBool:
-			r.report(ProblemValue, v.at, "A tag is "+v.kind.String()+"; it is taken as text.")
+			r.report(ProblemValue, v.at, "A tag is "+v.kind.String()+"; it is read as text.")
 			c.Term = v.text
 		case jsonObject:
-			r.report(ProblemValue, v.at, "A tag is an object where a text is due.")
+			r.report(ProblemValue, v.at, "A tag is an object where a text is expected.")
 			c = r.tag(key, len(out))
 		default:
 			c.Term = strings.TrimSpace(r.other(v, "a tag"))
@@ -325,7 +325,7 @@ func (r *jsonReader) attachments(key string) []Enclosure {
 		case jsonObject:
 			e = r.attachment(key, len(out))
 		case jsonString:
-			r.report(ProblemValue, v.at, "An attachment is a text where an object is due; it is taken as the url.")
+			r.report(ProblemValue, v.at, "An attachment is a text where an object is expected; it is read as the url.")
 			e.URL = r.url(strings.TrimSpace(v.text))
 		default:
 			e.URL = r.url(r.other(v, "an attachment"))
@@ -370,7 +370,7 @@ func (r *jsonReader) hubs(key string) []Hub {
 		case jsonObject:
 			h = r.hub(key, len(out))
 		case jsonString:
-			r.report(ProblemValue, v.at, "A hub is a text where an object is due; it is taken as the url of a WebSub hub.")
+			r.report(ProblemValue, v.at, "A hub is a text where an object is expected; it is read as the url of a WebSub hub.")
 			h = Hub{Type: "WebSub", URL: r.url(strings.TrimSpace(v.text))}
 		default:
 			r.other(v, "a hub")

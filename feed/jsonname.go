@@ -161,7 +161,7 @@ func (r *jsonReader) name(key string, set jsonNames, seen *jsonNames) jsonName {
 		return 0
 	}
 	if *seen&(1<<n) != 0 {
-		r.report(ProblemSyntax, r.s.pos, "A name stands twice in one object; the last one counts.")
+		r.report(ProblemSyntax, r.s.pos, "An object has the same name twice; the last value counts.")
 	}
 	*seen |= 1 << n
 	return n

@@ -83,10 +83,10 @@ func (s *jsonScan) space() bool {
 				s.pos += 8
 			}
 		case c == '/' && s.pos+1 < len(s.doc) && (s.doc[s.pos+1] == '/' || s.doc[s.pos+1] == '*'):
-			s.report(ProblemSyntax, s.pos, "A comment stands where JSON has none; it is passed over.")
+			s.report(ProblemSyntax, s.pos, "JSON has no comments; this comment is skipped.")
 			s.pos = afterJSONComment(s.doc, s.pos)
 		case c < ' ' || c == 0x7f:
-			s.report(ProblemCharacter, s.pos, "A control character stands between values; it is passed over.")
+			s.report(ProblemCharacter, s.pos, "There is a control character between values; it is skipped.")
 			for s.pos < len(s.doc) && (s.doc[s.pos] < ' ' || s.doc[s.pos] == 0x7f) {
 				s.pos++
 			}
@@ -95,7 +95,7 @@ func (s *jsonScan) space() bool {
 			if n == 0 {
 				return true
 			}
-			s.report(ProblemSyntax, s.pos, "White space that JSON does not know stands between values; it is passed over.")
+			s.report(ProblemSyntax, s.pos, "There is white space between values that JSON does not allow; it is skipped.")
 			for n > 0 {
 				s.pos += n
 				n = otherSpace(s.doc[s.pos:])
@@ -135,14 +135,14 @@ func otherSpace(s string) int {
 func (s *jsonScan) end() {
 	if !s.ended {
 		s.ended = true
-		s.report(ProblemTruncated, len(s.doc), "The document ends in the middle; what there is of it is kept.")
+		s.report(ProblemTruncated, len(s.doc), "The document is incomplete; the part up to its end is read.")
 	}
 }
 
 // open enters the object or array at pos. One that is too deep is passed over.
 func (s *jsonScan) open(array bool) bool {
 	if len(s.frames) >= s.depth {
-		s.report(ProblemLimit, s.pos, "A value stands within more than "+strconv.Itoa(s.depth)+" others; it is passed over.")
+		s.report(ProblemLimit, s.pos, "A value is nested more than "+strconv.Itoa(s.depth)+" levels deep; it is skipped.")
 		s.skip()
 		return false
 	}
@@ -176,20 +176,20 @@ func (s *jsonScan) next(closer byte) bool {
 			s.pos++
 		case closer:
 			if f.comma {
-				s.report(ProblemSyntax, s.pos, "A comma stands before the end of a list; it is passed over.")
+				s.report(ProblemSyntax, s.pos, "There is a comma before the end of a list; it is skipped.")
 			}
 			s.pos++
 			s.pop()
 			return false
 		case '}', ']':
 			if s.outer(c) {
-				s.report(ProblemSyntax, s.pos, "A "+string(closer)+" is missing; it is taken to stand here.")
+				s.report(ProblemSyntax, s.pos, "A "+string(closer)+" is missing; it is assumed here.")
 				s.pop()
 				return false
 			}
-			s.stray("A " + string(c) + " closes nothing; it is passed over.")
+			s.stray("A " + string(c) + " closes nothing; it is skipped.")
 		case ':':
-			s.stray("A colon stands where a comma is due; it is passed over.")
+			s.stray("A colon is used where a comma is expected; it is skipped.")
 		default:
 			if f.begun && !f.comma {
 				s.report(ProblemSyntax, s.pos, "A comma is missing between two values.")
@@ -213,7 +213,7 @@ func (s *jsonScan) outer(c byte) bool {
 
 // commas passes over commas that part nothing, many at once.
 func (s *jsonScan) commas() {
-	s.report(ProblemSyntax, s.pos, "A comma parts nothing; it is passed over.")
+	s.report(ProblemSyntax, s.pos, "A comma separates nothing; it is skipped.")
 	for s.pos < len(s.doc) && (s.doc[s.pos] == ',' || s.doc[s.pos] == ' ' || s.doc[s.pos] == '\n') {
 		s.pos++
 	}
@@ -253,7 +253,7 @@ func (s *jsonScan) key() (string, bool) {
 		case c == '\'' || c == '`':
 			f.key = s.wrongQuotes(c)
 		case c == '{' || c == '[':
-			s.report(ProblemSyntax, s.pos, "A value without a name stands in an object; it is passed over.")
+			s.report(ProblemSyntax, s.pos, "An object contains a value without a name; it is skipped.")
 			s.skip()
 			continue
 		default:
@@ -303,7 +303,7 @@ func (s *jsonScan) value() jsonValue {
 			s.report(ProblemSyntax, s.pos, "A value is missing.")
 			return jsonValue{jsonNone, "", at}
 		case c == ':':
-			s.stray("A colon is one too many; it is passed over.")
+			s.stray("There is one colon too many; it is skipped.")
 		case c == '\'' || c == '`':
 			return jsonValue{jsonString, s.wrongQuotes(c), at}
 		default:
@@ -337,7 +337,7 @@ func (s *jsonScan) plain() jsonValue {
 		if means == text {
 			s.report(ProblemSyntax, at, "JSON has no number "+quote(text)+".")
 		} else {
-			s.report(ProblemSyntax, at, "JSON has no "+quote(text)+"; it is taken as "+means+".")
+			s.report(ProblemSyntax, at, "JSON has no "+quote(text)+"; it is read as "+means+".")
 		}
 		return jsonValue{kind, means, at}
 	}

@@ -78,7 +78,7 @@ func (s *jsonScan) quoted() string {
 
 // wrongQuotes reads a string in quotes that JSON does not have.
 func (s *jsonScan) wrongQuotes(q byte) string {
-	s.report(ProblemSyntax, s.pos, "A text is in quotes that JSON does not have.")
+	s.report(ProblemSyntax, s.pos, "A text has quotes that JSON does not allow.")
 	return s.decode(s.pos+1, s.pos+1, q)
 }
 
@@ -145,7 +145,7 @@ func (s *jsonScan) keep(buf []byte, n int) string {
 func (s *jsonScan) control(i int, buf []byte, n int) (int, int) {
 	switch c := s.doc[i]; c {
 	case '\n', '\t', '\r':
-		s.report(ProblemCharacter, i, "A line end or tab stands in a text as it is; JSON writes \\n, \\r and \\t.")
+		s.report(ProblemCharacter, i, "A text contains an unescaped line end or tab; JSON requires \\n, \\r and \\t.")
 		buf[n] = c
 		return i + 1, n + 1
 	}
@@ -156,7 +156,7 @@ func (s *jsonScan) control(i int, buf []byte, n int) (int, int) {
 // noControl tells of a control character. They mean nothing in a text, and no other
 // format could have them.
 func (s *jsonScan) noControl(i int) {
-	s.report(ProblemCharacter, i, "A control character stands in a text; it is left out.")
+	s.report(ProblemCharacter, i, "A text contains a control character; it is left out.")
 }
 
 // escape decodes the escape at i to n in buf, where there is room for 16 bytes, and
@@ -204,7 +204,7 @@ func (s *jsonScan) codeUnit(i int) (int, rune) {
 		return len(s.doc), -1 // the document ends; decode tells
 	}
 	if !ok {
-		s.report(ProblemSyntax, i, "After \\u there are no four hexadecimal digits; it is kept as written.")
+		s.report(ProblemSyntax, i, "After \\u there are not four hexadecimal digits; the text is kept as written.")
 		return i + 2, -1
 	}
 	i += 6
@@ -216,7 +216,7 @@ func (s *jsonScan) codeUnit(i int) (int, rune) {
 				}
 			}
 		}
-		s.report(ProblemCharacter, i-6, "Half of a surrogate pair stands alone; it becomes U+FFFD.")
+		s.report(ProblemCharacter, i-6, "A text contains half of a surrogate pair; it becomes U+FFFD.")
 		r = utf8.RuneError
 	}
 	return i, r
@@ -297,7 +297,7 @@ func (s *jsonScan) unescaped(start int, text string) string {
 			break
 		}
 		if c == '"' && s.doc[i-2] != '\\' && s.ends(i) {
-			s.report(ProblemSyntax, s.pos-1, "Quotes within a text are not escaped; it is taken to end at the last of them.")
+			s.report(ProblemSyntax, s.pos-1, "Quotes within a text are not escaped; the last quote ends the text.")
 			return s.again(start+1, i-1)
 		}
 	}

@@ -22,7 +22,7 @@ func (r *jsonReader) words() string {
 	case v.kind == jsonString:
 		return v.text
 	case v.kind == jsonNumber, v.kind == jsonBool && v.text == "true":
-		r.report(ProblemValue, v.at, v.kind.Upper()+" stands where a text is due; it is taken as one.")
+		r.report(ProblemValue, v.at, v.kind.Upper()+" is used where a text is expected; it is read as text.")
 		return v.text
 	}
 	return r.other(v, "a text")
@@ -45,18 +45,18 @@ func (r *jsonReader) other(v jsonValue, due string) string {
 	case jsonNone:
 		return ""
 	case jsonNull:
-		r.report(ProblemValue, v.at, "null stands where "+due+" is due; what is not there is left out of JSON Feed.")
+		r.report(ProblemValue, v.at, "null is used where "+due+" is expected; leave out missing values in JSON Feed.")
 		return ""
 	}
 	if v.kind != jsonObject && v.kind != jsonArray {
-		r.report(ProblemValue, v.at, v.kind.Upper()+" stands where "+due+" is due.")
+		r.report(ProblemValue, v.at, v.kind.Upper()+" is used where "+due+" is expected.")
 		return ""
 	}
 	key := ""
 	for i := len(r.s.frames) - 2; i >= 0 && key == ""; i-- { // that of the array, for its elements
 		key = r.s.frames[i].key
 	}
-	r.report(ProblemValue, v.at, v.kind.Upper()+" stands where "+due+" is due; the first value in it that may be meant is taken.")
+	r.report(ProblemValue, v.at, v.kind.Upper()+" is used where "+due+" is expected; the first suitable value in it is read.")
 	n := len(*r.into)
 	*r.into = r.tree(key, v, *r.into)
 	return meant((*r.into)[n:])
@@ -101,7 +101,7 @@ func (r *jsonReader) plainText() Text {
 		return Text{}
 	}
 	if strings.ContainsAny(text, "<&") && href.LooksLikeHTML(text) {
-		r.report(ProblemValue, at, "HTML stands in what is plain text; its tags will be seen.")
+		r.report(ProblemValue, at, "A plain text contains HTML; its tags are displayed as text.")
 	}
 	return Text{Value: text, Type: plainText}
 }
@@ -131,7 +131,7 @@ func (r *jsonReader) date() Date {
 		r.report(ProblemDate, v.at, "The date "+quote(d.Raw)+" cannot be read; write it like 2020-12-31T23:59:59Z.")
 		return d
 	case !isRFC3339(d.Raw):
-		r.report(ProblemDate, v.at, "The date "+quote(d.Raw)+" is not written as RFC 3339 has it, like 2020-12-31T23:59:59Z.")
+		r.report(ProblemDate, v.at, "The date "+quote(d.Raw)+" is not in the form of RFC 3339; write it like 2020-12-31T23:59:59Z.")
 	}
 	d.UTC = t.UTC()
 	return d
@@ -141,10 +141,10 @@ func (r *jsonReader) epoch(v jsonValue) Date {
 	d := Date{Raw: strings.TrimSpace(v.text)}
 	n, err := strconv.ParseFloat(d.Raw, 64)
 	if err != nil || math.Abs(n) > 1e14 || math.IsNaN(n) {
-		r.report(ProblemDate, v.at, "The number "+quote(v.text)+" stands where a date is due, and is none.")
+		r.report(ProblemDate, v.at, "The number "+quote(v.text)+" is used where a date is expected and is not a date.")
 		return d
 	}
-	r.report(ProblemDate, v.at, "A number stands where a date is due; it is taken as the time since 1970.")
+	r.report(ProblemDate, v.at, "A number is used where a date is expected; it is read as the time since 1970.")
 	ms := n * 1000
 	if math.Abs(n) >= 1e11 { // seconds until the year 5138
 		ms = n
@@ -180,7 +180,7 @@ func (r *jsonReader) boolean() bool {
 	}
 	text := v.text
 	if v.kind == jsonString || v.kind == jsonNumber {
-		r.report(ProblemValue, v.at, v.kind.Upper()+" stands where true or false is due.")
+		r.report(ProblemValue, v.at, v.kind.Upper()+" is used where true or false is expected.")
 	} else {
 		text = r.other(v, "true or false")
 	}
@@ -198,7 +198,7 @@ func (r *jsonReader) number(what string) float64 {
 	switch v.kind {
 	case jsonNumber:
 	case jsonString:
-		r.report(ProblemValue, v.at, "A text stands where "+what+" is due.")
+		r.report(ProblemValue, v.at, "A text is used where "+what+" is expected.")
 	default:
 		text = r.other(v, what)
 	}
@@ -221,7 +221,7 @@ func (r *jsonReader) bytes() int64 {
 	at := r.s.pos
 	n := r.number("a number of bytes")
 	if n >= 1<<53 { // beyond this, numbers of JSON are not exact
-		r.report(ProblemValue, at, "No file has so many bytes; the size is left out.")
+		r.report(ProblemValue, at, "The size is larger than any file; it is left out.")
 		return 0
 	}
 	return int64(n)
@@ -252,7 +252,7 @@ func (r *jsonReader) each(v jsonValue, one func(v jsonValue)) {
 		r.other(v, "a list")
 	case jsonNone:
 	default:
-		r.report(ProblemValue, v.at, v.kind.Upper()+" stands where a list is due; it is taken as the only one of it.")
+		r.report(ProblemValue, v.at, v.kind.Upper()+" is used where a list is expected; it is read as a list of one value.")
 		one(v)
 	}
 }
@@ -312,7 +312,7 @@ func (r *jsonReader) room(v jsonValue) bool {
 	}
 	if !r.full {
 		r.full = true
-		r.report(ProblemLimit, v.at, "There are too many values that a feed does not have; from here on they are left out.")
+		r.report(ProblemLimit, v.at, "There are too many values that JSON Feed does not define; the rest is left out.")
 	}
 	r.s.pass(v)
 	return false

@@ -230,7 +230,7 @@ func (p *parser) count(s string, at int, what string) int64 {
 		n, err = strconv.ParseInt(strings.NewReplacer(",", "", ".", "", " ", "").Replace(s), 10, 64)
 	}
 	if err != nil || n < 0 {
-		p.problem(ProblemValue, at, "This "+what+" is no number: "+quote(s)+".")
+		p.problem(ProblemValue, at, "This "+what+" is not a number: "+quote(s)+".")
 		return 0
 	}
 	return n

@@ -40,7 +40,7 @@ func (p *parser) mcfText(text string) error {
 	s := mcfScan{doc: text, report: m.report}
 	m.slots(&s)
 	if s.cut {
-		m.report(ProblemTruncated, len(text), "The document ends in a text; what there is of it is kept.")
+		m.report(ProblemTruncated, len(text), "The document ends within a text; the text up to the end is read.")
 	}
 	for i := range m.units {
 		m.units[i].kind = m.units[i].get("typeOf")
@@ -54,7 +54,7 @@ func (m *mcfReader) slots(s *mcfScan) {
 	u, slot := m.header, ""
 	for s.more() {
 		if m.unknown > m.o.Limits.Unknown {
-			m.report(ProblemLimit, s.pos, "There are more units and slots than are read; the rest is left out.")
+			m.report(ProblemLimit, s.pos, "There are too many units and slots; the rest is left out.")
 			return
 		}
 		if name, ok := s.slot(); ok {
@@ -75,7 +75,7 @@ func (m *mcfReader) slots(s *mcfScan) {
 		switch {
 		case !ok:
 		case slot == "":
-			m.report(ProblemMarkup, v.at, "A value stands without the name of a slot; it is passed over.")
+			m.report(ProblemMarkup, v.at, "A value has no slot name; it is skipped.")
 		case u == m.header && strings.EqualFold(slot, "MCFVersion"):
 			m.f.Version = v.value
 		default:

@@ -222,7 +222,7 @@ func (p *parser) commentCount(m *More) {
 	n, ok := atoi(text)
 	switch {
 	case !ok && text != "":
-		p.problem(ProblemValue, at, "This number of comments is no number: "+quote(text)+".")
+		p.problem(ProblemValue, at, "This number of comments is not a number: "+quote(text)+".")
 		p.remains(p.r.Name, text)
 	case ok && (m.CommentCount == nil || p.counted(*m.CommentCount)):
 		m.CommentCount = &n

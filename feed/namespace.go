@@ -201,7 +201,7 @@ func (p *parser) space(prefix, uri string, depth int) int {
 	case uri == "" && prefix == "":
 		return nsCore
 	case uri == "":
-		p.problem(ProblemNamespace, p.r.Offset(), "The prefix "+short(prefix)+" is not declared"+map[bool]string{true: "; its elements are kept as they are.", false: "; it is taken for what it usually means."}[n == nsUnknown])
+		p.problem(ProblemNamespace, p.r.Offset(), "The prefix "+short(prefix)+" is not declared"+map[bool]string{true: "; its elements are kept as they are.", false: "; its usual namespace is assumed."}[n == nsUnknown])
 	case n == nsUnknown && prefix == "" && (depth == 1 || p.structural()):
 		return nsCore
 	}

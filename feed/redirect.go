@@ -33,9 +33,9 @@ func (p *parser) redirect() {
 	}
 	switch {
 	case !said:
-		p.problem(ProblemMissing, at, "There is no newLocation in the redirect; nothing is concluded from it.")
+		p.problem(ProblemMissing, at, "The redirect has no newLocation; it is ignored.")
 	case end == p.r.Offset():
-		p.problem(ProblemMissing, at, "The document ends before the new address does; nothing is concluded from it.")
+		p.problem(ProblemMissing, at, "The document ends before the end of the new URL; the redirect is ignored.")
 	default:
 		p.moved(m, at)
 	}
@@ -82,7 +82,7 @@ func (p *parser) moved(m *Moved, at int) {
 	default:
 		m.To = p.url(m.To)
 		if i := strings.IndexAny(m.To, ":/?#"); i > 0 && m.To[i] == ':' && !isWeb(strings.ToLower(m.To[:min(i+3, len(m.To))])) {
-			p.problem(ProblemURL, at, "A feed cannot go to "+quote(m.To)+"; it stays where it is.")
+			p.problem(ProblemURL, at, "A feed cannot move to "+quote(m.To)+"; it keeps its URL.")
 			return
 		}
 	}

@@ -22,9 +22,9 @@ func (p *parser) rss() {
 	switch {
 	case p.stopped:
 	case p.channels == 0:
-		p.problemAt(ProblemMissing, p.r.Line(at), root, "There is no channel element; what is in <"+root+"> is read as if it were in one.")
+		p.problemAt(ProblemMissing, p.r.Line(at), root, "There is no channel element; the content of <"+root+"> is read as the channel.")
 	case p.outside > 0:
-		p.problemAt(ProblemMarkup, p.r.Line(p.outside), root+"/item", "There are items outside of the channel, in which they belong; they are read all the same.")
+		p.problemAt(ProblemMarkup, p.r.Line(p.outside), root+"/item", "There are items outside of the channel element; they are read anyway.")
 	}
 }
 
@@ -131,9 +131,9 @@ func (p *parser) rssVersion(at int) {
 		}
 	case "0.90", "0.92", "0.93", "0.94", "2.0", "2.01", "2.0.1":
 	case "":
-		p.problem(ProblemVersion, at, "The rss element has no version attribute; it is read as 2.0 would be.")
+		p.problem(ProblemVersion, at, "The rss element has no version attribute; the feed is read as RSS 2.0.")
 	default:
-		p.problem(ProblemVersion, at, "There is no RSS "+short(f.Version)+"; it is read as 2.0 would be.")
+		p.problem(ProblemVersion, at, "RSS has no version "+short(f.Version)+"; the feed is read as RSS 2.0.")
 	}
 }
 

@@ -31,9 +31,9 @@ func (p *parser) scriptingNews() {
 	switch p.f.Version {
 	case "1.0a2", "2.0b1":
 	case "":
-		p.problem(ProblemVersion, at, "There is no scriptingNewsVersion; it is read as 2.0b1 would be.")
+		p.problem(ProblemVersion, at, "The feed has no scriptingNewsVersion; it is read as 2.0b1.")
 	default:
-		p.problem(ProblemVersion, at, "There is no version "+quote(p.f.Version)+" of scriptingNews; it is read as 2.0b1 would be.")
+		p.problem(ProblemVersion, at, "scriptingNews has no version "+quote(p.f.Version)+"; the feed is read as 2.0b1.")
 	}
 }
 
