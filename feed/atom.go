@@ -2,7 +2,7 @@ package feed
 
 import "strings"
 
-// atomFeed reads Atom 1.0 and 0.3 and what was between them.
+// atomFeed reads Atom 1.0, 0.3 and the versions between them.
 //
 // spec:datafeeds-2006#atom
 func (p *parser) atomFeed() {
@@ -34,7 +34,7 @@ func (p *parser) atomFeed() {
 	}
 }
 
-// entryName is how this document writes entry.
+// entryName returns the name of the entry element in this document.
 func (p *parser) entryName() string {
 	name := p.r.Name
 	return name[:len(name)-len("feed")] + "entry"

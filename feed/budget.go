@@ -72,7 +72,7 @@ func (p *parser) full(n, most int, what string) bool {
 	return true
 }
 
-// overBudget tells when something is left out for it.
+// overBudget reports content that is left out because the budget is used up.
 func (p *parser) overBudget() {
 	if p.budget.over {
 		p.problemAt(ProblemLimit, 0, "", "What stands in the document would become more than "+strconv.Itoa(budgetFactor)+

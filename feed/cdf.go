@@ -41,7 +41,7 @@ func (p *parser) cdfPart(read func()) {
 	}
 }
 
-// looksLikeCDF tells CDF's <CHANNEL> from RSS's without <rss>.
+// looksLikeCDF distinguishes a CDF <CHANNEL> from an RSS <channel> without <rss>.
 func (p *parser) looksLikeCDF() bool {
 	if p.r.Name == "CHANNEL" || strings.Contains(strings.ToLower(p.r.DocType()), "channel.dtd") {
 		return true
@@ -220,8 +220,8 @@ func (p *parser) cdfPublisher(s *slots, who Person) {
 	}
 }
 
-// cdfLogo reads one of up to three pictures: a small one, one beside a list and a wide
-// one. A second one for the same place is kept as unknown.
+// cdfLogo reads one of up to three images: an icon, an image for lists and a wide image.
+// A second image of the same style is kept as unknown.
 //
 // spec:cdf-1997#logo
 func (p *parser) cdfLogo(s *slots) bool {

@@ -122,7 +122,7 @@ func (p *parser) cloud() {
 	p.f.Cloud = &p.f.Clouds[0]
 }
 
-// in reports one line that says no more than g, as RSS has it beside the element of Atom.
+// in reports whether old, a line in RSS, has no more information than g, an Atom element.
 func (old *Generator) in(g *Generator) bool {
 	return *old == Generator{Name: strings.TrimSpace(g.Name + " " + g.Version)} || *old == Generator{Name: g.Name}
 }

@@ -21,8 +21,8 @@ func (it *Item) Clone() *Item {
 	return c
 }
 
-// clone copies from into to, which is zero. There are no maps, interfaces and cycles
-// in a feed; times are values.
+// clone copies from into to, which must be zero. A feed contains no maps, interfaces or
+// cycles; times are values.
 func clone(to, from reflect.Value) {
 	switch from.Kind() {
 	case reflect.String:

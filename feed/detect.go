@@ -60,7 +60,7 @@ func (p *parser) notFeed(text, root string) error {
 	return e
 }
 
-// mediaType tells of a Content-Type that says the document is no feed.
+// mediaType reports a Content-Type that is not the type of a feed.
 func (p *parser) mediaType() {
 	typ, _, _ := strings.Cut(p.header("Content-Type"), ";")
 	typ = strings.ToLower(strings.TrimSpace(typ))
@@ -75,7 +75,7 @@ func (p *parser) mediaType() {
 	p.problemAt(ProblemType, 0, "", "The Content-Type header is "+quote(typ)+", which is not the type of a feed.")
 }
 
-// magic tells files that are no text by their first bytes; "" for all others.
+// magic returns the type of a binary file by its first bytes, or "" if unknown.
 func magic(doc []byte) string {
 	head := string(doc[:min(len(doc), 16)])
 	for _, m := range [...]struct{ sign, looks string }{

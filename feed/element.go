@@ -336,7 +336,7 @@ func (p *parser) itemOnly(s *slots) bool {
 	return true
 }
 
-// itemImage reads the picture of an item; the first one counts.
+// itemImage reads the image of an item; the first one counts.
 func (p *parser) itemImage() bool {
 	img := new(Image)
 	if have := p.more().Image; have != nil {

@@ -13,10 +13,9 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// etreeProgram reads documents with Python's XML parser, whose authors have never
-// heard of us, and prints what the plain elements of a feed say: titles and links of
-// the feed and of its items. What a document says twice, or in a form that leaves
-// room for opinions, it passes over.
+// etreeProgram reads documents with the independent XML parser of Python and prints the
+// titles and links of the feed and of its items. It skips repeated elements and
+// ambiguous forms.
 const etreeProgram = `
 import json, sys
 import xml.etree.ElementTree as ET
@@ -135,8 +134,8 @@ func TestPythonsXMLParserAgreesAboutTitlesAndLinks(t *testing.T) {
 	}
 }
 
-// mendsQuietly lists documents of ours with addresses that are better than they are
-// written: what their authors typed is no address.
+// repairsSilently lists test documents with invalid URLs that the parser repairs without
+// a problem.
 func repairsSilently(name string) bool {
 	switch filepath.Base(name) {
 	case "double-escaped.xml", "two-links.xml":
@@ -158,7 +157,7 @@ func agree(t *testing.T, name string, theirs *said) (n int) {
 		return 0
 	}
 	for _, p := range f.Problems {
-		// What was mended, and told, is not what a strict parser reads.
+		// A strict parser reads reported repairs differently.
 		switch p.Kind {
 		case feed.ProblemEncoding, feed.ProblemCharacter, feed.ProblemEntity, feed.ProblemURL:
 			return 0

@@ -50,7 +50,7 @@ func (p *parser) geo(to *[]Geometry) bool {
 	return true
 }
 
-// geoNote reads what GeoRSS says beside a geometry, in elements of their own.
+// geoNote reads the GeoRSS elements that describe the geometry before them.
 func (p *parser) geoNote(to *[]Geometry) bool {
 	if len(*to) == 0 || p.r.Space != nsGeoRSS {
 		return false

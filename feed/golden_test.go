@@ -16,9 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew, to be read before they are committed")
+var update = flag.Bool("update", false, "rewrite the golden files; review them before you commit")
 
-// goldenOptions is what NAME.opts beside a document says.
+// goldenOptions is the content of the file NAME.opts next to a document.
 type goldenOptions struct {
 	URL          string      `json:"url"`
 	ContentType  string      `json:"contentType"`

@@ -148,7 +148,7 @@ func volatile(name string) bool {
 	return false
 }
 
-// duplicates tells of items with one ID.
+// duplicates reports items with the same ID.
 func (p *parser) duplicates() {
 	if len(p.f.Items) < 2 {
 		return

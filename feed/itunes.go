@@ -134,7 +134,7 @@ func (p *parser) itunesOther(it *ITunes, s *slots) bool {
 	return true
 }
 
-// itunesImage is the picture of what has no other.
+// itunesImage sets the image of a feed or item without another image.
 func (p *parser) itunesImage(url string, s *slots) {
 	switch {
 	case url == "":

@@ -130,7 +130,7 @@ func TestAJSONFeedCutAnywhereKeepsWhatWasWhole(t *testing.T) {
 			}
 		}
 		if cut != 1 {
-			t.Errorf("cut after %d bytes: told %d times: %v", n, cut, f.Problems)
+			t.Errorf("cut after %d bytes: reported %d times: %v", n, cut, f.Problems)
 		}
 	}
 }
@@ -180,13 +180,13 @@ func FuzzParseJSONFeed(f *testing.F) {
 		sameAfterJSON(t, got)
 		valid := json.Valid([]byte(doc))
 		if !valid && len(got.Problems) == 0 {
-			t.Error("this is no JSON, and nobody is told")
+			t.Error("invalid JSON is not reported")
 		}
 		for _, p := range got.Problems {
 			reported := p.Kind == feed.ProblemJunk || p.Kind == feed.ProblemTruncated ||
 				p.Kind == feed.ProblemSyntax && !strings.Contains(p.Message, "twice")
 			if valid && reported {
-				t.Errorf("this is JSON, and a problem is told: %v", p)
+				t.Errorf("valid JSON is reported: %v", p)
 			}
 		}
 		var want struct{ Title *string }

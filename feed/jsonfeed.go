@@ -18,7 +18,7 @@ import (
 //     type="object" instead
 //   - an array is its elements, one node each, all of the array's name. One of fewer
 //     than two elements, or within an array, is a node with type="array" whose
-//     children are the elements, or nobody could tell it from one value
+//     children are the elements, to distinguish it from a single value
 //
 // Such members of an author, hub or attachment are the children of a node that has
 // the name of the list ("authors", "hubs", "attachments") and an attribute "index",
@@ -76,7 +76,7 @@ type jsonReader struct {
 // lineCount is the line that an offset is in.
 type lineCount struct{ offset, line int }
 
-// tell takes a problem at an offset of the document, in the value being read.
+// report adds a problem at an offset of the document, in the current value.
 func (r *jsonReader) report(kind string, offset int, message string) {
 	if !r.wanted(kind) {
 		r.unreported++
@@ -89,9 +89,9 @@ func (r *jsonReader) noFeed(detail string) error {
 	return &NotFeedError{Looks: "json", Detail: detail, Encoding: r.f.Encoding}
 }
 
-// jsonStart gives the offset of the bracket that the data of doc begin with, −1 when
-// doc is nothing like JSON. What stands before it, if anything, is told: a call, for
-// pages that load data as a script, or an assignment.
+// jsonStart returns the offset of the opening bracket of the data, or −1 if doc is not
+// like JSON. odd is the message about text before it: a function call, for pages that
+// load data as a script, or an assignment.
 func jsonStart(doc string) (at int, odd string) {
 	s := jsonScan{doc: doc, report: func(string, int, string) {}}
 	if !s.space() {
@@ -155,7 +155,7 @@ func (r *jsonReader) trailer() {
 	r.s.frames = r.s.frames[:0]
 	for r.s.space() {
 		switch r.s.doc[r.s.pos] {
-		case ')', ';', ']': // of what jsonStart told
+		case ')', ';', ']': // end of the call that jsonStart reported
 			r.s.pos++
 			continue
 		}
@@ -264,7 +264,7 @@ func (r *jsonReader) mark() bool {
 		return !r.stopped
 	}
 	if !r.s.space() {
-		return true // key tells
+		return true // key reports the end
 	}
 	if c := r.s.doc[r.s.pos]; c != '[' && c != '{' {
 		if v := r.s.value(); v.kind != jsonNull {
@@ -400,7 +400,7 @@ func bothAuthors(authors, old []Person) []Person {
 	return authors
 }
 
-// dress gives a text what it inherits.
+// setText sets the inherited properties of a text.
 func (r *jsonReader) setText(t *Text, lang string) {
 	if t.Value != "" {
 		t.Language, t.Base = lang, r.root.String()

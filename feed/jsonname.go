@@ -150,8 +150,8 @@ func rareJSONName(key string) jsonName {
 	return 0
 }
 
-// name says which of the names in set a key is; 0 is none. One that stands twice in
-// an object is told: as everywhere, the last one counts.
+// name returns the name in set that matches a key, or 0. It reports a name that occurs
+// twice in an object; the last value counts.
 func (r *jsonReader) name(key string, set jsonNames, seen *jsonNames) jsonName {
 	n := jsonNameOf(key)
 	if n == 0 {

@@ -7,8 +7,8 @@ import (
 
 // This file and jsonstring.go read JSON as it is found on the web: in one pass, with
 // strings that are substrings of the document wherever nothing is escaped in them.
-// What is not quite JSON (comments, commas too many or too few, quotes of the wrong
-// kind, a missing end, …) is read all the same, and told.
+// Invalid JSON (comments, missing or extra commas, quotes of the wrong kind, a missing
+// end, …) is read anyway and reported.
 
 // jsonKind is what a value is.
 type jsonKind uint8
@@ -131,7 +131,7 @@ func otherSpace(s string) int {
 	return 0
 }
 
-// end is told once that the document ends in the middle.
+// end reports once that the document is incomplete.
 func (s *jsonScan) end() {
 	if !s.ended {
 		s.ended = true
@@ -389,8 +389,8 @@ func (s *jsonScan) pass(v jsonValue) {
 	}
 }
 
-// skip passes over the value at pos, an object or array, without telling of anything.
-// It is false when the document ends in it.
+// skip skips the object or array at pos without reporting problems. It returns false if
+// the document ends within the value.
 func (s *jsonScan) skip() bool {
 	depth := 0
 	for i := s.pos; i < len(s.doc); {

@@ -153,8 +153,8 @@ func (s *jsonScan) control(i int, buf []byte, n int) (int, int) {
 	return i + 1, n
 }
 
-// noControl tells of a control character. They mean nothing in a text, and no other
-// format could have them.
+// noControl reports a control character. Control characters have no meaning in a text,
+// and other formats cannot contain them.
 func (s *jsonScan) noControl(i int) {
 	s.report(ProblemCharacter, i, "A text contains a control character; it is left out.")
 }
@@ -163,7 +163,7 @@ func (s *jsonScan) noControl(i int) {
 // gives the offsets after both.
 func (s *jsonScan) escape(i int, buf []byte, n int) (int, int) {
 	if i+1 >= len(s.doc) {
-		return len(s.doc), n // decode tells that the document ends
+		return len(s.doc), n // decode reports the end of the document
 	}
 	c := s.doc[i+1]
 	switch c {
@@ -201,7 +201,7 @@ func (s *jsonScan) escape(i int, buf []byte, n int) (int, int) {
 func (s *jsonScan) codeUnit(i int) (int, rune) {
 	r, ok := hex4(s.doc, i+2)
 	if !ok && i+6 > len(s.doc) {
-		return len(s.doc), -1 // the document ends; decode tells
+		return len(s.doc), -1 // decode reports the end of the document
 	}
 	if !ok {
 		s.report(ProblemSyntax, i, "After \\u there are not four hexadecimal digits; the text is kept as written.")
@@ -386,8 +386,8 @@ func digits(s string) int {
 	return n
 }
 
-// mendJSONNumber gives a number that is written as other languages do (0x1F, +1, 1.,
-// .5, 007, 1_000) as JSON has it; "" when text is none.
+// repairJSONNumber converts a number in the syntax of other languages (0x1F, +1, 1., .5,
+// 007, 1_000) to JSON; it returns "" if text is not a number.
 func repairJSONNumber(text string) string {
 	if len(text) > 40 {
 		return ""

@@ -9,8 +9,8 @@ import (
 	"cloudburst/internal/href"
 )
 
-// text reads a value that is one line of text. What is none is told, and taken for
-// what it says if it says anything.
+// text reads a value that is one line of text. It reports a value of another kind and
+// converts it to text if possible.
 func (r *jsonReader) text() string {
 	return strings.TrimSpace(r.words())
 }
@@ -62,7 +62,7 @@ func (r *jsonReader) other(v jsonValue, due string) string {
 	return meant((*r.into)[n:])
 }
 
-// meant finds the text in a tree that stands where a text is due.
+// meant finds the text in a tree that is used where a text is expected.
 func meant(nodes []Node) string {
 	for i := range nodes {
 		n := &nodes[i]
@@ -92,8 +92,8 @@ func (k jsonKind) Upper() string {
 	return [...]string{"Nothing", "null", "A boolean", "A number", "A text", "An object", "An array"}[k]
 }
 
-// plainText reads a value that is text without markup. Markup in it is told and kept
-// as the letters that it is.
+// plainText reads a value that is text without markup. Markup is reported and kept as
+// plain characters.
 func (r *jsonReader) plainText() Text {
 	at := r.s.pos
 	text := r.text()
@@ -240,8 +240,8 @@ func clock(text string) (float64, error) {
 	return sum, nil
 }
 
-// each calls one for every element of the array v. Anything else is told and taken
-// as the only element.
+// each calls one for every element of the array v. A value of another kind is reported
+// and used as the only element.
 func (r *jsonReader) each(v jsonValue, one func(v jsonValue)) {
 	switch v.kind {
 	case jsonArray:

@@ -104,13 +104,13 @@ func TestALimitIsNamedAndTheRestIsRead(t *testing.T) {
 			exceeded := func(n, limit, want int) {
 				f, reported := read(n, limit)
 				if got := c.count(f); !about(got, want, c.slack) || len(reported) != 1 || !strings.Contains(reported[0], c.reason) {
-					t.Errorf("%d with a limit of %d: %d are read, told %q", n, limit, got, reported)
+					t.Errorf("%d with a limit of %d: %d are read, reported %q", n, limit, got, reported)
 				}
 			}
 			kept := func(n, limit int) {
 				f, reported := read(n, limit)
 				if got := c.count(f); !about(got, n, c.slack) || len(reported) > 0 {
-					t.Errorf("%d with a limit of %d: %d are read, told %q", n, limit, got, reported)
+					t.Errorf("%d with a limit of %d: %d are read, reported %q", n, limit, got, reported)
 				}
 			}
 			exceeded(c.usual+1+c.slack, 0, c.usual)
@@ -174,7 +174,7 @@ func TestLimitIsReportedAfterAHundredOtherProblems(t *testing.T) {
 	} {
 		f, err := feed.ParseBytes([]byte(doc), nil)
 		if err != nil || len(limits(f)) != 1 {
-			t.Errorf("%s: told %q, %v", name, limits(f), err)
+			t.Errorf("%s: reported %q, %v", name, limits(f), err)
 		}
 	}
 	f, err := feed.ParseBytes([]byte(inRSS+wrong+strings.Repeat("<a>", 90)+strings.Repeat("<b><c><d><e><f><g><h><i><j><k></k></j></i></h></g></f></e></d></c></b>", 5000)), nil)
@@ -189,7 +189,7 @@ func TestAListThatBecomesTooLongIsCut(t *testing.T) {
 	doc := inMedia + strings.Repeat("<media:content/>", 100_000) + "<title>T</title></item><item><title>U</title></item></channel></rss>"
 	f, err := feed.ParseBytes([]byte(doc), nil)
 	if err != nil || len(limits(f)) != 1 {
-		t.Fatalf("told %q, %v", limits(f), err)
+		t.Fatalf("reported %q, %v", limits(f), err)
 	}
 	if n := len(f.Items[0].Media.Contents); n < 1000 || n == 100_000 {
 		t.Errorf("%d of 100,000 files", n)
@@ -209,7 +209,7 @@ func TestADocumentOfManyMegabytesIsReadToItsLimit(t *testing.T) {
 	r := body()
 	f, err := feed.Parse(r, nil)
 	if err != nil || len(limits(f)) != 1 || r.n > 4*(5<<20)+4 {
-		t.Fatalf("%d bytes are read, told %q, %v", r.n, limits(f), err)
+		t.Fatalf("%d bytes are read, reported %q, %v", r.n, limits(f), err)
 	}
 	if want := (5<<20)/len(item) + 1; !about(len(f.Items), want, 1) {
 		t.Errorf("%d items, not %d", len(f.Items), want)

@@ -95,7 +95,7 @@ func (p *parser) feedLink(s *slots, l Link) {
 	}
 }
 
-// maxHubs is how many hubs of a feed are kept; nobody subscribes to more.
+// maxHubs limits the hubs of a feed; subscribers do not use more.
 const maxHubs = 100
 
 // hub adds one, once.
@@ -134,7 +134,7 @@ func (p *parser) hrefAttr() string {
 	return p.rdfAttr("resource")
 }
 
-// unampersand undoes &amp; that was written twice, as in many a link.
+// unampersand decodes a doubly escaped &amp;, which is common in links.
 func unampersand(s string) string {
 	if strings.IndexByte(s, '&') < 0 {
 		return s
@@ -220,7 +220,7 @@ func (p *parser) addEnclosure(e Enclosure) {
 	p.item.Enclosures = p.files.add(p.item.Enclosures, e)
 }
 
-// count reads a number that cannot be negative; 0 where there is none.
+// count parses a non-negative number; it returns 0 without a number.
 func (p *parser) count(s string, at int, what string) int64 {
 	if s = strings.TrimSpace(s); s == "" {
 		return 0

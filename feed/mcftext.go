@@ -98,7 +98,7 @@ func (l *lineCount) at(doc string, offset int) int {
 	return l.line
 }
 
-// mcfScan takes the text apart.
+// mcfScan splits the text into tokens.
 type mcfScan struct {
 	doc    string
 	pos    int

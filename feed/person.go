@@ -149,8 +149,8 @@ func (p *parser) addAuthor(to *[]Person, who Person) {
 	p.addPerson(to, who)
 }
 
-// splitPerson takes a line apart: "mail (name)", "name <mail>", "mail", "name (URL)", "name". What
-// was written is kept in Raw when it was more than one of them.
+// splitPerson splits a line: "mail (name)", "name <mail>", "mail", "name (URL)", "name". Raw
+// keeps the original line if it has more than one part.
 func splitPerson(s string) Person {
 	begin, end := findEmail(s)
 	if begin < 0 {
@@ -175,7 +175,7 @@ func splitPerson(s string) Person {
 	return who
 }
 
-// splitPage takes "name (http://…)" apart, the form in which RSS 1.0 has the page of an author.
+// splitPage splits "name (http://…)", the RSS 1.0 form of an author with a page.
 //
 // spec:datafeeds-2006#author-page
 func splitPage(s string) (name, page string, ok bool) {

@@ -6,7 +6,7 @@ import (
 	"cloudburst/internal/scan"
 )
 
-// rdf reads RSS 0.90 and 1.0, in which the items stand beside the channel.
+// rdf reads RSS 0.90 and 1.0, in which items are siblings of the channel.
 //
 // spec:datafeeds-2006#rdf
 func (p *parser) rdf() {

@@ -6,8 +6,8 @@ import (
 	"cloudburst/internal/scan"
 )
 
-// redirect reads a document that says where the feed went: to the address in
-// <newLocation>, or nowhere when that is empty.
+// redirect reads a document that states the new URL of a feed in <newLocation>. An empty
+// <newLocation> means that the feed no longer exists.
 //
 // spec:feedstate-2007#redirect-xml
 func (p *parser) redirect() {
@@ -73,7 +73,7 @@ func (p *parser) newLocation(m *Moved) (end int) {
 	}
 }
 
-// moved decides what an address, or none, means.
+// moved sets the meaning of a new URL, or of an empty one.
 func (p *parser) moved(m *Moved, at int) {
 	m.To = unampersand(unfolded(m.To))
 	switch {

@@ -63,7 +63,7 @@ func (p *parser) newsHeader(s *slots) {
 	}
 }
 
-// newsImage reads one of the six elements of the picture.
+// newsImage reads one of the six elements of the image.
 func (p *parser) newsImage() bool {
 	at := p.r.Offset()
 	switch p.r.Local {

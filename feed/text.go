@@ -163,7 +163,7 @@ func binary(t string) bool {
 	return !strings.HasPrefix(t, "text/") && !isXML(t)
 }
 
-// unbase64 decodes text that is base64, and leaves what is not.
+// unbase64 decodes base64 and returns other text unchanged.
 func unbase64(s string) string {
 	compact := strings.Map(func(c rune) rune {
 		if c == ' ' || c == '\n' || c == '\t' || c == '\r' {
@@ -308,7 +308,7 @@ func (p *parser) setDate(to *Date, raw string, at int) {
 	*to = Date{Raw: raw, UTC: t}
 }
 
-// quote shows a value in a message, shortened.
+// quote returns a shortened value in quotes, for messages.
 func quote(s string) string {
 	return "“" + short(s) + "”"
 }
