@@ -326,8 +326,8 @@ func (p *parser) url(ref string) string {
 	return ref
 }
 
-// wanted reports whether one more problem is told. That something is left out because
-// of a limit is always, but for a document that is nothing else.
+// wanted reports whether to list one more problem. Reached limits are listed even beyond
+// the limit of problems, up to a bound against documents that only reach limits.
 func (p *parser) wanted(kind string) bool {
 	return len(p.f.Problems) < p.o.Limits.Problems || kind == ProblemLimit && p.beyond < 10
 }

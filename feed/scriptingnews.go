@@ -287,7 +287,7 @@ func oneLine(s string) string {
 }
 
 // findWords gives where words are in text, −1 for nowhere: not within a tag, where
-// there is markup, and whole if they can be. A blank in words is any white space.
+// there is markup, and whole if they can be. A space in words is any white space.
 func findWords(text, words string, markup bool, work *int) int {
 	first, _, _ := strings.Cut(words, " ")
 	whole, part := -1, -1
