@@ -44,7 +44,7 @@ func Run(ctx context.Context, s *shell.Shell, args []string) int {
 // program makes the tree of commands, which run in one shell.
 type program struct{ *shell.Shell }
 
-// root makes the whole tree of commands, anew for each run.
+// root creates the whole command tree for one run.
 func (p *program) root() *cobra.Command {
 	root := p.Root("cloudburst", "Read, write and share feeds, notified the moment they change",
 		`Cloudburst is a server to read, write and share feeds. It shows new items of the

@@ -138,7 +138,7 @@ func flags(b *strings.Builder, c *cobra.Command) {
 	})
 }
 
-// paragraphs writes text: blank lines part paragraphs, indented lines stay as they are.
+// paragraphs writes text: empty lines separate paragraphs, indented lines stay unchanged.
 func paragraphs(b *strings.Builder, text string) {
 	verbatim, parted := false, false
 	for line := range strings.SplitSeq(text, "\n") {

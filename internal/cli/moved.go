@@ -22,7 +22,7 @@ const laboratory = "cloudburst-lab"
 // stopLab is how long the laboratory may take to end its processes after a signal.
 const stopLab = time.Minute
 
-// moved are the commands that the laboratory has now. They run it when it lies beside this program.
+// moved lists the commands that are now in the laboratory. They run it if it is in this program's folder.
 func (p *program) moved() []*cobra.Command {
 	var list []*cobra.Command
 	for _, name := range []string{"bench", "simulate"} {

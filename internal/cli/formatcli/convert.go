@@ -35,13 +35,12 @@ names: feeds of every version, tables, serialized data and the source code of
 programs. --list prints the formats; docs/formats.md shows an example of each. For -
 it reads standard input.
 
-What the format cannot hold, what readers of it may refuse, and what of a large or
-broken document was not read, is told as a warning on standard error, one a line;
---quiet leaves them out. The output is valid with warnings, too.
+Warnings on standard error, one per line, report data that the format does not support,
+data that readers may reject, and skipped data of a large or broken document. --quiet
+hides the warnings. The output is valid even with warnings.
 
-HTML in texts stays as its author wrote it, unless --sanitize makes it safe; for the
-format html it always is. Relative addresses are resolved; a file has no address of
-its own: --base gives one.`,
+The command keeps HTML in texts unchanged, unless you set --sanitize; for the format html
+it always sanitizes. Relative URLs are resolved; a file has no URL: --base sets one.`,
 		Example: `  cloudburst convert --to atom http://example.org/rss.xml
   cloudburst convert --to jsonfeed --self https://example.org/feed.json --output feed.json rss.xml
   cloudburst convert --to csv --quiet - <rss.xml`,
@@ -135,7 +134,7 @@ func (f *conversion) run(ctx context.Context, name string) error {
 		return nil
 	}
 	for _, b := range doc.Problems {
-		// What was mended is not told; what was not read is.
+		// Repairs are not reported; skipped data is.
 		if b.Kind == feed.ProblemLimit || b.Kind == feed.ProblemTruncated {
 			f.warn(render.Warning{Rule: b.Kind, Path: b.Path, Text: b.Message})
 		}
@@ -146,7 +145,7 @@ func (f *conversion) run(ctx context.Context, name string) error {
 	return nil
 }
 
-// warn tells of a warning in one line.
+// warn prints a warning on one line.
 func (f *conversion) warn(w render.Warning) {
 	where := ""
 	if w.Path != "" {

@@ -23,19 +23,18 @@ func (p *commands) parse() *cobra.Command {
 	f := parseFlags{}
 	c := &cobra.Command{
 		Use:   "parse [FILE|URL|-]…",
-		Short: "Read feeds of any format and print what they say as JSON",
+		Short: "Parse feeds of any format and print them as JSON",
 		Long: `Reads feeds (RSS of every version, RDF, Atom, JSON Feed, CDF, scriptingNews, MCF)
 and prints one JSON object per line, in the order of the inputs. Without an input, or
 for -, it reads standard input. docs/json.md explains every field.
 
-What is broken is mended as far as it goes: problemCount says how much there was
-to mend, --problems lists it. An input that is no feed, or cannot be read, has an
-"error" instead of a feed; the exit status is 1 then, after all other inputs.
+The parser repairs errors where possible: problemCount is the number of repairs, and
+--problems lists them. If an input is not a feed or cannot be read, its object has
+"error" instead of a feed, and the exit status is 1 after all other inputs.
 
-HTML in texts is made safe and relative addresses are resolved, unless
---no-sanitize and --no-resolve say otherwise. A file has no address of its own:
---base gives one. --content-type and --header stand for what a server would say
-about the document, and win over what one does say.`,
+The command sanitizes HTML in texts and resolves relative URLs, unless you set
+--no-sanitize and --no-resolve. A file has no URL: --base sets one. --content-type and
+--header set HTTP headers of the document and override those of the server.`,
 		Example: `  cloudburst parse http://example.org/rss.xml
   cloudburst parse --base http://example.org/rss.xml rss.xml
   cloudburst parse feeds/*.xml | jq -r '.items[]?.title.value'`,
@@ -53,7 +52,7 @@ about the document, and win over what one does say.`,
 	c.Flags().BoolVar(&f.raw, "no-sanitize", false, "leave HTML as its author wrote it: not safe to show")
 	c.Flags().BoolVar(&f.relative, "no-resolve", false, "leave relative addresses as they are")
 	f.itemLimit(c)
-	c.Flags().BoolVar(&f.problems, "problems", false, "list what had to be mended")
+	c.Flags().BoolVar(&f.problems, "problems", false, "list the repaired errors")
 	return c
 }
 
@@ -83,7 +82,7 @@ type parseRun struct {
 	bar    *shell.Progress
 }
 
-// parsed is a line to print, and what to tell a person if it is not of a feed.
+// parsed is a line to print, and the message if the input is not a feed.
 type parsed struct {
 	line     *bytes.Buffer
 	complain string

@@ -38,21 +38,20 @@ func (p *commands) politenessServe() *cobra.Command {
 	s := probeServer{p: p}
 	c := &cobra.Command{
 		Use:   "serve",
-		Short: "Serve probe feeds, and score whoever reads them",
-		Long: `Serves about thirty feeds, each of which tries one or two of thirty manners of
-reading feeds, and judges whoever asks for them. Let a reader follow the list that is
-printed (OPML), leave it alone for three or four days, and look at the page: what it
-keeps, what it breaks, and what has not been seen yet.
+		Short: "Serve probe feeds and score the programs that read them",
+		Long: `Serves about thirty feeds. Each feed tests one or two of thirty polite fetching rules,
+and the server scores every program that requests them. Let a feed reader follow the
+printed OPML list, wait three or four days, and open the page: it shows which rules the
+reader follows, which it breaks, and which are not tested yet.
 
-At the end (Ctrl-C) the score is printed; --report writes it as JSON besides, whenever
-it was asked for a minute ago or longer, and at the end. The exit status is 1 when some
-reader broke a manner.`,
+On Ctrl-C the command prints the score. --report also writes the score as JSON, at most
+once a minute and at the end. The exit status is 1 if a reader broke a rule.`,
 		Example: "  cloudburst politeness serve --listen :5340 --public-url http://probe.example.org:5340\n  cloudburst politeness serve --report score.json",
 		Args:    shell.Between(0, 0, ""),
 		RunE:    func(c *cobra.Command, _ []string) error { return s.run(c.Context()) },
 	}
 	c.Flags().StringVar(&s.listen, "listen", "127.0.0.1:5340", "address to listen on")
-	c.Flags().StringVar(&s.public, "public-url", "", "how readers reach it; empty: as they ask")
+	c.Flags().StringVar(&s.public, "public-url", "", "public URL of this server; empty: the host of each request")
 	c.Flags().StringVar(&s.report, "report", "", "file for the score, as JSON")
 	c.Flags().DurationVar(&s.least, "for", 0, "end by itself after so long; 0: at Ctrl-C")
 	return c

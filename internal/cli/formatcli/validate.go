@@ -21,20 +21,18 @@ func (p *commands) validate() *cobra.Command {
 	v := validation{p: p}
 	c := &cobra.Command{
 		Use:   "validate FILE|URL|-…",
-		Short: "Say what is wrong with feeds, and how to mend it",
-		Long: `Checks feeds as readers see them, for those who publish them: the document against
-the rules of its format, what readers of all kinds make of it, and, of a URL, how its
-server serves it (type, charset, compression, whether unchanged feeds are answered in
-a few bytes).
+		Short: "Check feeds for errors and explain how to fix them",
+		Long: `Checks feeds for their authors: the document against the rules of its format, its
+effect in common feed readers and, for a URL, the response of the server (type, charset,
+compression, conditional requests).
 
-Each finding is an error (some readers refuse the feed or lose items), a warning
-(readers cope, each in its own way) or advice (nothing is wrong, it could be better),
-with the lines, what readers do with it and what to do. --json prints one object a
-line and input, described in docs/json.md.
+Each finding is an error (some readers reject the feed or lose items), a warning (readers
+handle it differently) or advice (valid, but can be improved). It states the lines, the
+effect in readers and the fix. --json prints one object per line and input, described in
+docs/json.md.
 
-The exit status is 0 when readers will cope with every input, 1 when an input has
-errors, is no feed or cannot be read, and 2 when the command line was not understood.
---strict counts warnings as errors.`,
+The exit status is 0 if no input has errors, 1 if an input has errors, is not a feed or
+cannot be read, and 2 for an invalid command line. --strict treats warnings as errors.`,
 		Example: "  cloudburst validate https://example.org/rss.xml\n  cloudburst validate --strict public/*.xml",
 		Args:    shell.Between(1, -1, "at least one FILE or URL, or - for standard input"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -42,7 +40,7 @@ errors, is no feed or cannot be read, and 2 when the command line was not unders
 		},
 	}
 	c.Flags().BoolVar(&v.strict, "strict", false, "fail on warnings too")
-	c.Flags().BoolVar(&v.quiet, "no-advice", false, "leave out what is only advice")
+	c.Flags().BoolVar(&v.quiet, "no-advice", false, "omit advice")
 	c.Flags().BoolVar(&v.json, "json", false, "print one JSON object per line")
 	return c
 }
@@ -107,7 +105,7 @@ func (v *validation) check(ctx context.Context, name string) (*report, error) {
 		return r, nil
 	}
 	r.URL = doc.URL
-	// What reading would mend is what the publisher should see.
+	// Report what the parser would repair, so that the author can fix it.
 	o := &feed.Options{URL: doc.URL, Header: doc.Header, KeepRelative: true}
 	f, err := feed.ParseBytes(doc.Body, o)
 	if err != nil {

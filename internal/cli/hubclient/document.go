@@ -111,7 +111,7 @@ func (d Document) Cloud() (rsscloud.Cloud, error) {
 	return c, err
 }
 
-// item is the newest thing in a feed, as far as a short look can tell.
+// item is the newest item of a feed, found without a full parse.
 type item struct {
 	Title, Link, Text string
 	At                time.Time // when it was published; zero: it does not say

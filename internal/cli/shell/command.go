@@ -31,7 +31,7 @@ func AsUsageError(err error) error { return UsageError{err} }
 // Usagef makes a mistake in the command line from a format, as fmt.Errorf does.
 func Usagef(format string, args ...any) error { return AsUsageError(fmt.Errorf(format, args...)) }
 
-// ErrReported is a failure that has been told already.
+// ErrReported is a failure that was already printed.
 var ErrReported = errors.New("failed")
 
 // Sentence is an error on one line, fit for a terminal.

@@ -20,7 +20,7 @@ import (
 // parsed of it, because other encodings take up to four times the room.
 const MaxInput = 4*MaxFeed + 1
 
-// Input is a document that a command was told to read.
+// Input is a document named on the command line.
 type Input struct {
 	Name   string      // as it was named: a file, a URL, or "-" for standard input
 	URL    string      // where a URL's redirects ended; "" of others

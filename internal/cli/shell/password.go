@@ -118,7 +118,7 @@ func (p *Shell) AskHidden(ctx context.Context, in *os.File, questions func(ask f
 		})
 	})
 	if ctx.Err() != nil {
-		// Whoever interrupts the program wants to see again what they type.
+		// Restore the echo of the terminal after an interrupt.
 		_ = term.Restore(fd, before)
 		fmt.Fprintln(p.Err)
 	}

@@ -33,7 +33,7 @@ func ReplaceFile(name string, doc []byte) error {
 		}
 	}
 	if err != nil {
-		_ = tmp.Close()           // the first error tells
+		_ = tmp.Close()           // the first error is returned
 		_ = os.Remove(tmp.Name()) // the same
 	}
 	return err
