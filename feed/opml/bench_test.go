@@ -11,7 +11,7 @@ import (
 	"cloudburst/feed/opml"
 )
 
-// subscriptions is a list of n feeds in folders of a hundred, as readers export it.
+// subscriptions returns a list of n feeds in folders of a hundred, as feed readers export it.
 func subscriptions(n int) []byte {
 	var b bytes.Buffer
 	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>
@@ -40,8 +40,8 @@ func subscriptions(n int) []byte {
 	return b.Bytes()
 }
 
-// BenchmarkParse reads a list of 10,000 feeds, and in turn with it takes the same
-// document apart into tokens with encoding/xml.
+// BenchmarkParse parses a list of 10,000 feeds. Alternating with that, it splits the same
+// document into tokens with encoding/xml, for comparison.
 func BenchmarkParse(b *testing.B) {
 	doc := subscriptions(10_000)
 	var ours, theirs time.Duration
@@ -68,7 +68,7 @@ func BenchmarkParse(b *testing.B) {
 	b.ReportMetric(theirs.Seconds()/ours.Seconds(), "times-encoding/xml")
 }
 
-// BenchmarkParseAlone is for profiles and counts of allocations.
+// BenchmarkParseAlone serves profiles and allocation counts.
 func BenchmarkParseAlone(b *testing.B) {
 	doc := subscriptions(10_000)
 	b.SetBytes(int64(len(doc)))

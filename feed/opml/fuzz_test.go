@@ -9,8 +9,8 @@ import (
 	"cloudburst/feed/opml"
 )
 
-// FuzzParse holds that any bytes are OPML or a NotOPMLError, and that what was read
-// is, written and read again, the same.
+// FuzzParse checks that any input is OPML or yields a NotOPMLError, and that a parsed document
+// survives writing and parsing unchanged.
 func FuzzParse(f *testing.F) {
 	for _, name := range inputs(f) {
 		f.Add(readFile(f, name))
@@ -35,7 +35,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzDate holds that a date that is read is one that JSON can write.
+// FuzzDate checks that JSON can represent every parsed date.
 func FuzzDate(f *testing.F) {
 	for _, raw := range []string{"Fri, 20 Nov 2026 08:00:00 GMT", "2026-11-20T08:00:00+02:00", "20 Nov 26 08:00 EST", "Fri Nov 20 08:00:00 2026"} {
 		f.Add(raw)

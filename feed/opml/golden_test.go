@@ -18,7 +18,7 @@ import (
 	"cloudburst/feed/opml"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func inputs(t testing.TB) []string {
 	t.Helper()
@@ -50,7 +50,7 @@ func asJSON(t testing.TB, v any) []byte {
 	return b.Bytes()
 }
 
-// same compares with a golden file.
+// same compares output with a golden file.
 func same(t *testing.T, golden string, got []byte) {
 	t.Helper()
 	if *update {
@@ -64,7 +64,7 @@ func same(t *testing.T, golden string, got []byte) {
 	}
 }
 
-// sameOutline is what a document says, without what was wrong with it.
+// sameOutline ignores the problems of a document in comparisons.
 func sameOutline() cmp.Options {
 	return cmp.Options{
 		cmp.AllowUnexported(opml.Outline{}), cmpopts.EquateEmpty(),
@@ -72,7 +72,7 @@ func sameOutline() cmp.Options {
 	}
 }
 
-// printed writes a document and holds that any XML parser takes it.
+// printed writes a document and checks that a standard XML parser accepts it.
 func printed(t testing.TB, d *opml.Document) []byte {
 	t.Helper()
 	out, err := d.AppendXML(nil)
@@ -84,12 +84,12 @@ func printed(t testing.TB, d *opml.Document) []byte {
 		if _, err := dec.Token(); errors.Is(err, io.EOF) {
 			return out
 		} else if err != nil {
-			t.Fatalf("what was written is no XML: %v\n%s", err, out)
+			t.Fatalf("the output is not XML: %v\n%s", err, out)
 		}
 	}
 }
 
-func TestReadsAndWritesTheGoldenDocuments(t *testing.T) {
+func TestGoldenDocuments(t *testing.T) {
 	t.Parallel()
 	for _, name := range inputs(t) {
 		base := strings.TrimSuffix(name, ".opml")
@@ -114,7 +114,7 @@ func TestReadsAndWritesTheGoldenDocuments(t *testing.T) {
 	}
 }
 
-func TestJSONHoldsTheWholeDocument(t *testing.T) {
+func TestJSONRoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, name := range inputs(t) {
 		d, err := opml.ParseBytes(readFile(t, name), nil)

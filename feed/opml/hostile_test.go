@@ -12,7 +12,8 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// hostile documents of about n bytes that a careless reader takes long for.
+// hostile returns generators of documents of about n bytes that a careless parser reads
+// slowly.
 func hostile() map[string]func(n int) string {
 	list := func(body string) string {
 		return `<opml version="2.0"><head><title>x</title></head><body>` + body + "</body></opml>"
@@ -63,13 +64,12 @@ func numbered(n int) string {
 	return b.String()
 }
 
-// TestTimeGrowsWithTheLengthOnly compares a document with one of twice the length;
-// what grows with the square takes four times as long. The shortest of many runs
-// counts.
-func TestTimeGrowsWithTheLengthOnly(t *testing.T) {
+// TestParseTimeIsLinear compares the time for a document with the time for one of twice the
+// length. Quadratic algorithms take four times as long. The fastest of many runs counts.
+func TestParseTimeIsLinear(t *testing.T) {
 	fulltest.Long(t)
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // when it runs is chance
-	// Short enough to end within one slice of time on a machine that others use.
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // disables garbage collection, whose timing is random
+	// Short enough to finish within one time slice on a shared machine.
 	const size, limit, rounds = 1 << 16, 2.5, 200
 	for name, make := range hostile() {
 		one, two := []byte(make(size)), []byte(make(2*size))
@@ -83,7 +83,7 @@ func TestTimeGrowsWithTheLengthOnly(t *testing.T) {
 	}
 }
 
-// took is the time of one reading.
+// took returns the time to parse a document.
 func took(t *testing.T, doc []byte) time.Duration {
 	t.Helper()
 	runtime.GC()

@@ -33,7 +33,7 @@ func kinds(d *opml.Document) []string {
 	return k
 }
 
-func TestWhatIsNoOPMLIsAnErrorThatSaysWhatItLooksLike(t *testing.T) {
+func TestNotOPMLErrorReportsTheDetectedFormat(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ doc, looks, detail string }{
 		{"", "empty", ""},
@@ -57,7 +57,7 @@ func TestWhatIsNoOPMLIsAnErrorThatSaysWhatItLooksLike(t *testing.T) {
 		d, err := opml.Parse(strings.NewReader(c.doc), nil)
 		no, ok := errors.AsType[*opml.NotOPMLError](err)
 		if !ok || d != nil {
-			t.Errorf("%.40q gives %v and %v", c.doc, d, err)
+			t.Errorf("%.40q yields %v and %v", c.doc, d, err)
 			continue
 		}
 		if no.Looks != c.looks || no.Detail != c.detail {
@@ -69,7 +69,7 @@ func TestWhatIsNoOPMLIsAnErrorThatSaysWhatItLooksLike(t *testing.T) {
 	}
 }
 
-func TestAnErrorOfTheReaderIsPassedOn(t *testing.T) {
+func TestReaderErrorIsReturned(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the line is cut")
 	r := io.MultiReader(strings.NewReader("<opml>"), iotest.ErrReader(broken))
@@ -78,7 +78,7 @@ func TestAnErrorOfTheReaderIsPassedOn(t *testing.T) {
 	}
 }
 
-func TestContentTypeGivesTheCharset(t *testing.T) {
+func TestContentTypeDeterminesTheCharset(t *testing.T) {
 	t.Parallel()
 	d := parse(t, "<opml version=\"2.0\"><head><title>\xd0\xd2\xc9\xd7\xc5\xd4</title></head><body/></opml>",
 		&opml.Options{ContentType: "text/xml; charset=koi8-r"})
@@ -94,7 +94,7 @@ const folders = `<opml version="2.0"><head/><body>
 <outline text="more" type="include" url="u:list"/>
 <outline text="last" type="rss" xmlUrl="u:5"/></body></opml>`
 
-func TestFeedsComeInOrderWithTheirFoldersAndWithoutComments(t *testing.T) {
+func TestFeedsAreInOrderWithFoldersAndWithoutComments(t *testing.T) {
 	t.Parallel()
 	d := parse(t, folders, nil)
 	var got []string
@@ -108,7 +108,7 @@ func TestFeedsComeInOrderWithTheirFoldersAndWithoutComments(t *testing.T) {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{"A", "B", "appended"}, paths[1]); diff != "" {
-		t.Errorf("a path that was kept has changed: %s", diff)
+		t.Errorf("a stored path has changed: %s", diff)
 	}
 	all := 0
 	for range d.All() {
@@ -137,7 +137,7 @@ func TestFeedsStopsEarly(t *testing.T) {
 	}
 }
 
-func TestFeedsGivesOutlinesThatCanBeChanged(t *testing.T) {
+func TestFeedsYieldsModifiableOutlines(t *testing.T) {
 	t.Parallel()
 	d := parse(t, folders, nil)
 	for _, o := range d.Feeds() {
@@ -148,7 +148,7 @@ func TestFeedsGivesOutlinesThatCanBeChanged(t *testing.T) {
 	}
 }
 
-func TestAddMakesFoldersAndFillsWhatMustBeThere(t *testing.T) {
+func TestAddCreatesFoldersAndRequiredAttributes(t *testing.T) {
 	t.Parallel()
 	var d opml.Document
 	d.Add(opml.Outline{Text: "One", XMLURL: "http://example.org/1"}, "News", "World")
@@ -177,7 +177,7 @@ func TestAddMakesFoldersAndFillsWhatMustBeThere(t *testing.T) {
 	}
 }
 
-func TestWhatWasSetSinceReadingIsWritten(t *testing.T) {
+func TestFieldsSetAfterParsingAreWritten(t *testing.T) {
 	t.Parallel()
 	d := parse(t, `<opml version="1.0"><head/><body><outline z="1" text="One" y="2"/></body></opml>`, nil)
 	o := &d.Outlines[0]
@@ -189,7 +189,7 @@ func TestWhatWasSetSinceReadingIsWritten(t *testing.T) {
 	}
 }
 
-func TestWriterKeepsXMLRightWhateverItIsGiven(t *testing.T) {
+func TestOutputIsAlwaysWellFormed(t *testing.T) {
 	t.Parallel()
 	d := &opml.Document{
 		Namespaces: []opml.Namespace{{Prefix: "a", URI: "urn:1"}, {Prefix: "a", URI: "urn:2"}, {Prefix: "xml", URI: "urn:3"}, {}},
@@ -223,7 +223,7 @@ func TestWriterKeepsXMLRightWhateverItIsGiven(t *testing.T) {
 	}
 }
 
-func TestAnImpossibleNameIsAnErrorAndNothingIsWritten(t *testing.T) {
+func TestInvalidNameIsAnErrorWithoutOutput(t *testing.T) {
 	t.Parallel()
 	for _, d := range []*opml.Document{
 		{Attrs: []opml.Attr{{Name: "a b"}}},
@@ -237,7 +237,7 @@ func TestAnImpossibleNameIsAnErrorAndNothingIsWritten(t *testing.T) {
 	}
 }
 
-func TestCategoriesAreListsOfPathsAndTags(t *testing.T) {
+func TestCategories(t *testing.T) {
 	t.Parallel()
 	c := opml.Category(" /Arts/Music , Tourism,,/,a / b ")
 	if diff := cmp.Diff([]string{"/Arts/Music", "Tourism", "/", "a / b"}, c.List()); diff != "" {
@@ -282,11 +282,11 @@ func TestDates(t *testing.T) {
 	}
 	at := time.Date(2026, 11, 20, 9, 0, 0, 0, time.FixedZone("", 3600))
 	if got := opml.DateOf(at); got != "Fri, 20 Nov 2026 08:00:00 GMT" {
-		t.Errorf("DateOf gives %q", got)
+		t.Errorf("DateOf returns %q", got)
 	}
 }
 
-func TestExpandedIsTheNumbersOfExpansionState(t *testing.T) {
+func TestExpandedParsesExpansionState(t *testing.T) {
 	t.Parallel()
 	h := opml.Head{ExpansionState: " 1, 3,x,17,"}
 	if got := h.Expanded(); !slices.Equal(got, []int{1, 3, 17}) {
@@ -309,7 +309,7 @@ func TestAttrFindsKnownAndUnknown(t *testing.T) {
 	}
 }
 
-func TestEachLimitLeavesAPartAndNamesItself(t *testing.T) {
+func TestEachLimitTruncatesAndIsReported(t *testing.T) {
 	t.Parallel()
 	deep := "<opml version=\"2.0\"><head/><body>" + strings.Repeat(`<outline text="x">`, 150) + strings.Repeat("</outline>", 150) + "</body></opml>"
 	wide := `<opml version="2.0"><head/><body>` + strings.Repeat(`<outline text="x" a="1" b="2"/>`, 50) + "</body></opml>"
@@ -348,7 +348,7 @@ func depth(list []opml.Outline) int {
 	return deepest
 }
 
-func TestTenThousandSubscriptionsThatAreNeverClosedAreAllFound(t *testing.T) {
+func TestTenThousandUnclosedSubscriptionsAreFound(t *testing.T) {
 	t.Parallel()
 	doc := `<opml version="1.0"><head><title>x</title></head><body><outline text="F">` +
 		strings.Repeat("<outline text=\"x\" type=\"rss\" xmlUrl=\"http://example.org/a>b\">\n", 10_000) + "</outline></body></opml>"

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// subscriptions are what a reader of lists sees of a document.
+// subscriptions returns the feeds and included lists of a document.
 func subscriptions(d *Document) (all []string) {
 	for folders, o := range d.All() {
 		if o.FeedURL() != "" || o.IncludeURL() != "" {
@@ -33,7 +33,8 @@ func walked(s *Stream) (all []string, err error) {
 	return all, err
 }
 
-// longList has folders, comments, lists within, and names that are not ASCII.
+// longList returns a list with folders, comments, included lists, and names that are not
+// ASCII.
 func longList(lines int) string {
 	var b strings.Builder
 	b.WriteString("<?xml version=\"1.0\"?>\r\n<opml version=\"2.0\" xmlns:x=\"http://x.example/\"><head><title>Ärger &amp; Freude</title></head>\n<body>\n")
@@ -59,7 +60,7 @@ func longList(lines int) string {
 	return b.String()
 }
 
-func TestAStreamInPiecesReadsLikeTheWhole(t *testing.T) {
+func TestStreamMatchesTheParsedDocument(t *testing.T) {
 	t.Parallel()
 	doc := longList(2000)
 	d, err := ParseBytes([]byte(doc), nil)
@@ -89,7 +90,7 @@ func TestAStreamInPiecesReadsLikeTheWhole(t *testing.T) {
 	}
 }
 
-func TestProblemsOfAStreamNameTheirLines(t *testing.T) {
+func TestStreamProblemsHaveLines(t *testing.T) {
 	t.Parallel()
 	doc := strings.Replace(longList(2000), "</body>", "<outline text=\"x\" xmlUrl=\"http://last.example/\" text=\"y\"/></body>", 1)
 	o := &Options{Limits: Limits{Problems: 10_000}}
@@ -121,7 +122,7 @@ func TestProblemsOfAStreamNameTheirLines(t *testing.T) {
 	}
 }
 
-func TestAStreamRepairsWhatIsNotClosedAndOtherEncodings(t *testing.T) {
+func TestStreamRepairsUnclosedOutlinesAndDecodes(t *testing.T) {
 	t.Parallel()
 	for name, doc := range map[string]string{
 		"not closed": `<opml><body><outline text="F"><outline text="a" xmlUrl="http://a.example/"><outline text="b" xmlUrl="http://b.example/"></outline></body></opml>`,
@@ -161,7 +162,7 @@ func TestAStreamRepairsWhatIsNotClosedAndOtherEncodings(t *testing.T) {
 	}
 }
 
-func TestLimitsOfAStreamAreReported(t *testing.T) {
+func TestStreamLimitsAreReported(t *testing.T) {
 	t.Parallel()
 	doc := longList(3000)
 	for name, limits := range map[string]Limits{"bytes": {Bytes: 10_001}, "outlines": {Outlines: 100}} {
@@ -184,7 +185,7 @@ func TestLimitsOfAStreamAreReported(t *testing.T) {
 	}
 }
 
-func TestAnErrorOfVisitEndsTheWalk(t *testing.T) {
+func TestVisitErrorStopsTheWalk(t *testing.T) {
 	t.Parallel()
 	s, err := openPieces(strings.NewReader(longList(1000)), nil, 1024)
 	if err != nil {
@@ -199,7 +200,7 @@ func TestAnErrorOfVisitEndsTheWalk(t *testing.T) {
 	}
 }
 
-// endless is a list that is made while it is read.
+// endless is a list that is generated while it is read.
 type endless struct {
 	lines, at int
 	rest      []byte
@@ -217,7 +218,8 @@ func (e *endless) Read(b []byte) (int, error) {
 		case e.at > e.lines:
 			return 0, io.EOF
 		default:
-			// A name of its own for each element: what a reader remembers of names must not keep the pieces.
+			// Each element has a unique name: the scanner's cache of names must not retain the
+			// pieces.
 			e.rest = fmt.Appendf(nil, "<outline text='%d' xmlUrl='http://f%d.example/'><Name%d>%s</Name%d></outline>words\n", e.at, e.at, e.at, bytes.Repeat([]byte("x"), 300), e.at)
 		}
 		e.at++
@@ -227,8 +229,8 @@ func (e *endless) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Not parallel: it looks at the heap.
-func TestAStreamKeepsNothingOfTheDocument(t *testing.T) {
+// Not parallel: the test measures the heap.
+func TestStreamUsesConstantMemory(t *testing.T) {
 	heap := func() int64 {
 		runtime.GC()
 		var m runtime.MemStats
@@ -251,11 +253,11 @@ func TestAStreamKeepsNothingOfTheDocument(t *testing.T) {
 		t.Fatal(n, err)
 	}
 	if peak > 3<<20 {
-		t.Errorf("%d KiB are kept of a document of 40 MB", peak>>10)
+		t.Errorf("a stream of 40 MB uses %d KiB of memory", peak>>10)
 	}
 }
 
-// FuzzStream holds that a stream has the subscriptions of the document that is in memory.
+// FuzzStream checks that a stream has the same subscriptions as the document parsed in memory.
 func FuzzStream(f *testing.F) {
 	f.Add([]byte(longList(60)))
 	f.Add([]byte(`<opml><body><outline text="F"><outline text="a" xmlUrl="http://a.example/"><outline text="b" xmlUrl="http://b.example/"></outline></body></opml>`))

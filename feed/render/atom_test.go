@@ -18,7 +18,7 @@ import (
 
 const atomSpace = "http://www.w3.org/2005/Atom"
 
-// atomRules are those of RFC 4287, as a validator has them.
+// atomRules checks the rules of RFC 4287, as a validator does.
 type atomRules struct{ *testing.T }
 
 func checkAtom(t *testing.T, root *parsed) {
@@ -34,7 +34,7 @@ func checkAtom(t *testing.T, root *parsed) {
 	for _, c := range root.children {
 		isEntry := c.name == (xml.Name{Space: atomSpace, Local: "entry"})
 		if entries = entries || isEntry; entries && !isEntry {
-			r.Errorf("%v stands behind an entry", c.name)
+			r.Errorf("%v follows an entry", c.name)
 		}
 		if isEntry {
 			r.entry(c, len(root.all("author")) > 0)
@@ -72,7 +72,7 @@ func (r atomRules) entry(t *parsed, hasAuthor bool) {
 	}
 }
 
-// metadata checks what feeds, entries and sources share.
+// metadata checks the elements common to feeds, entries and sources.
 func (r atomRules) metadata(t *parsed) {
 	for _, name := range []string{"id", "icon", "logo"} {
 		for _, c := range t.all(name) {
@@ -82,7 +82,7 @@ func (r atomRules) metadata(t *parsed) {
 	for _, name := range []string{"updated", "published"} {
 		for _, c := range t.all(name) {
 			if _, err := time.Parse(time.RFC3339, c.text); err != nil {
-				r.Errorf("%s is no date: %q", name, c.text)
+				r.Errorf("%s is not a date: %q", name, c.text)
 			}
 		}
 	}
@@ -99,7 +99,7 @@ func (r atomRules) metadata(t *parsed) {
 			}
 			for _, e := range c.all("email") {
 				if !strings.Contains(e.text, "@") || strings.ContainsAny(e.text, " <>") {
-					r.Errorf("this is no e-mail: %q", e.text)
+					r.Errorf("invalid email address: %q", e.text)
 				}
 			}
 		}
@@ -126,7 +126,7 @@ func (r atomRules) address(what, s string, absolute bool) {
 	r.Helper()
 	if u, err := url.Parse(s); err != nil && !strings.Contains(err.Error(), "port") && !strings.Contains(err.Error(), "escape") && !strings.Contains(err.Error(), "host") ||
 		s == "" || err == nil && absolute && u.Scheme == "" || strings.ContainsAny(s, " <>\"\\^`{|}") || s != strings.TrimSpace(s) {
-		r.Errorf("%s is no address: %q (%v)", what, s, err)
+		r.Errorf("%s is not a valid URL: %q (%v)", what, s, err)
 	}
 }
 
@@ -134,20 +134,20 @@ func (r atomRules) link(t *parsed) {
 	href, _ := t.attr("href")
 	r.address("href", href, false)
 	if rel, ok := t.attr("rel"); ok && (rel == "" || strings.ContainsAny(rel, " \t\n")) {
-		r.Errorf("this is no relation: %q", rel)
+		r.Errorf("invalid relation: %q", rel)
 	}
 	if typ, ok := t.attr("type"); ok && !strings.Contains(typ, "/") {
-		r.Errorf("this is no type: %q", typ)
+		r.Errorf("invalid type: %q", typ)
 	}
 	if lang, ok := t.attr("hreflang"); ok && !validLanguage(lang) {
-		r.Errorf("this is no language: %q", lang)
+		r.Errorf("invalid language: %q", lang)
 	}
 	if n, ok := t.attr("length"); ok && !digits(n) {
-		r.Errorf("this is no length: %q", n)
+		r.Errorf("invalid length: %q", n)
 	}
 }
 
-// pages checks that there is one page of each type and language, and whether there is any.
+// pages checks that links to pages differ in type or language, and reports whether any exist.
 func (r atomRules) pages(t *parsed) bool {
 	seen := map[[2]string]bool{}
 	for _, c := range t.all("link") {
@@ -175,7 +175,7 @@ func (r atomRules) text(t *parsed) {
 		r.Errorf("a text is text, html or xhtml: %q", typ)
 	}
 	if lang, ok := t.attr("lang"); ok && !validLanguage(lang) {
-		r.Errorf("this is no language: %q", lang)
+		r.Errorf("invalid language: %q", lang)
 	}
 }
 
@@ -197,7 +197,7 @@ func (r atomRules) content(t *parsed, summary bool) {
 	}
 }
 
-func TestAtomKeepsItsRules(t *testing.T) {
+func TestAtomIsValid(t *testing.T) {
 	t.Parallel()
 	feeds := corpus(t)
 	for seed := range uint64(200) {
@@ -224,7 +224,7 @@ func TestAtomKeepsItsRules(t *testing.T) {
 	}
 }
 
-// heldByAtom reduces a feed to what Atom 1.0 holds, in the form in which it is read back.
+// heldByAtom reduces a feed to the fields that Atom 1.0 preserves, as the parser returns them.
 func heldByAtom(f *feed.Feed) {
 	w := writer{f: f, format: "atom"}
 	a := atom{writer: &w}
@@ -299,7 +299,7 @@ func heldByEntry(it *feed.Item, f *feed.Feed, changed time.Time, nested bool) {
 			if t.Src != "" {
 				t.Value = ""
 			}
-			if t.Type == xhtmlText && !isBalanced(t.Value) { // entities of HTML are in it
+			if t.Type == xhtmlText && !isBalanced(t.Value) { // it contains HTML entities
 				t.Type = htmlText
 			}
 			content = append(content, t)
@@ -329,7 +329,7 @@ func heldByEntry(it *feed.Item, f *feed.Feed, changed time.Time, nested bool) {
 	}
 }
 
-// heldBySource is a source with its address as ID and a date, where it has none.
+// heldBySource completes a source without ID or date, as the writer does.
 func heldBySource(s *feed.Source, published feed.Date) {
 	for _, id := range []string{s.ID, s.URL, s.Link} {
 		if validIRI(id) {
@@ -351,7 +351,7 @@ func oncePersons(list []feed.Person) (out []feed.Person) {
 	return out
 }
 
-func TestAtomComesBack(t *testing.T) {
+func TestAtomRoundTrip(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(500) {
 		want := randomFeed(seed)
@@ -376,7 +376,7 @@ func TestAtomComesBack(t *testing.T) {
 	}
 }
 
-func TestNoWhiteSpaceGetsIntoXHTML(t *testing.T) {
+func TestXHTMLGetsNoExtraWhiteSpace(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("testdata/golden/weblog.atom")
 	if err != nil {
@@ -387,7 +387,7 @@ func TestNoWhiteSpaceGetsIntoXHTML(t *testing.T) {
 	}
 }
 
-func TestAtomNamesWhatTheOptionsSay(t *testing.T) {
+func TestAtomContainsTheOptions(t *testing.T) {
 	t.Parallel()
 	f := reread(t, written(t, randomFeed(1), "atom"))
 	f.Self, f.Links = "https://old.example/atom.xml", append(f.Links, feed.Link{Rel: "self", Href: "https://old.example/atom.xml"}, feed.Link{Rel: "hub", Href: "https://old.example/hub"})
@@ -415,8 +415,8 @@ func TestAtomNamesWhatTheOptionsSay(t *testing.T) {
 	}
 }
 
-// The IDs of Atom stay the same wherever the document stands.
-func TestIDsThatAreMadeDoNotDependOnWhereTheDocumentStands(t *testing.T) {
+// The IDs of an Atom document do not depend on its URL.
+func TestGeneratedIDsDoNotDependOnTheDocumentURL(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{Title: feed.Text{Value: "T"}, Link: "https://a.example/", Items: []feed.Item{{ID: "17", IDFrom: feed.FromID}, {ID: "https://a.example/a b", IDFrom: feed.FromID}}}
 	var ids []string
@@ -433,7 +433,7 @@ func TestIDsThatAreMadeDoNotDependOnWhereTheDocumentStands(t *testing.T) {
 	}
 }
 
-// otherLinksOf are links without those that other fields stand for, in some order.
+// otherLinksOf returns the links except those that other fields contain, in a fixed order.
 func otherLinksOf(list []feed.Link, page string) (out []feed.Link) {
 	for _, l := range list {
 		if l.Rel != "hub" && (l.Rel != "alternate" || l.Href != page) {
@@ -446,9 +446,8 @@ func otherLinksOf(list []feed.Link, page string) (out []feed.Link) {
 	return out
 }
 
-// What a document in Atom says it says again when it is written as Atom, unless there
-// was a warning.
-func TestDocumentsInAtomComeBack(t *testing.T) {
+// An Atom document survives a round trip through Atom, unless there is a warning.
+func TestAtomDocumentsRoundTrip(t *testing.T) {
 	t.Parallel()
 	compared := 0
 	for name, f := range corpus(t) {
@@ -487,7 +486,7 @@ func TestDocumentsInAtomComeBack(t *testing.T) {
 	}
 }
 
-func TestAFeedWithoutDatesHasThatOfItsSaving(t *testing.T) {
+func TestFeedWithoutDatesUsesTheSavedDate(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{Title: feed.Text{Value: "a"}, Items: []feed.Item{{ID: "urn:x:1", Title: feed.Text{Value: "b"}}}}
 	saved := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -7,7 +7,7 @@ import (
 	"cloudburst/feed/feedtest"
 )
 
-// BenchmarkAppend writes a feed of some 40 kB in every format, into room that is there.
+// BenchmarkAppend writes a feed of about 40 kB in every format into an existing buffer.
 func BenchmarkAppend(b *testing.B) {
 	f, err := feed.ParseBytes(feedtest.Make(feedtest.RSSContent, 40_000, 1).Body, nil)
 	if err != nil {

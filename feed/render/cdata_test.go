@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// TestEveryByteIsSeenWhereverItStands holds what looks at many bytes at once against
-// one byte after the other.
-func TestEveryByteIsSeenWhereverItStands(t *testing.T) {
+// TestEveryByteIsDetectedAtEveryOffset compares the code that checks many bytes at once with a
+// check of one byte at a time.
+func TestEveryByteIsDetectedAtEveryOffset(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 7, 8, 9, 31, 40, 63, 64, 65, 100, 127, 128, 135, 200} {
 		for at := range n {
 			for c := range 256 {
 				b := []byte(strings.Repeat("<b>~ \n", 40)[:n])
 				b[at] = byte(c)
-				if at+2 < n && at%3 == 0 { // and one that is changed by what is before it
+				if at+2 < n && at%3 == 0 { // and a byte whose result depends on the byte before it
 					b[at+1] = '\n'
 				}
 				s := string(b)
@@ -45,7 +45,7 @@ func holdsAsItIs(s string) bool {
 	return strings.Contains(s, "<") && utf8.ValidString(s) && !strings.Contains(s, "]]>") && !strings.ContainsAny(s, "\uFFFE\uFFFF")
 }
 
-func TestAnAddressIsPlainWhereEachOfItsBytesIs(t *testing.T) {
+func TestURLIsPlainIfEveryByteIs(t *testing.T) {
 	t.Parallel()
 	const plain = "https://a.example/a~b_c/?d=e&f"
 	for at := len("https://a"); at < len(plain); at++ {

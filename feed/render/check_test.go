@@ -7,7 +7,7 @@ import (
 	"cloudburst/feed"
 )
 
-func TestValuesAreWhatTheyShouldBe(t *testing.T) {
+func TestValueChecks(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		what      string
@@ -40,13 +40,13 @@ func TestValuesAreWhatTheyShouldBe(t *testing.T) {
 		}
 		for _, s := range c.bad {
 			if c.check(s) {
-				t.Errorf("%q is no %s", s, c.what)
+				t.Errorf("%q is not a valid %s", s, c.what)
 			}
 		}
 	}
 }
 
-func TestAddressesAreEscapedOrLeftOut(t *testing.T) {
+func TestURLsAreEscapedOrOmitted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ base, in, iri, uri string }{
 		{"", "http://a.example/a b[]|é", "http://a.example/a%20b%5B%5D%7Cé", "http://a.example/a%20b%5B%5D%7C%C3%A9"},
@@ -68,9 +68,9 @@ func TestAddressesAreEscapedOrLeftOut(t *testing.T) {
 	}
 }
 
-// What directories of podcasts and Media RSS do not allow is left out or written as
-// they have it, each with a warning.
-func TestValuesThatModulesDoNotAllowHaveWarnings(t *testing.T) {
+// Values that podcast directories or Media RSS do not allow are omitted or corrected, each
+// with a warning.
+func TestInvalidModuleValuesHaveWarnings(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{
 		Title: feed.Text{Value: "T"}, Link: "https://a.example/", Language: "xx",
@@ -109,12 +109,12 @@ func TestValuesThatModulesDoNotAllowHaveWarnings(t *testing.T) {
 	slices.Sort(rules)
 	for _, rule := range []string{"itunes-category", "itunes-duration", "itunes-explicit", "itunes-owner", "language", "media-type", "value"} {
 		if !slices.Contains(rules, rule) {
-			t.Errorf("there is no warning %q in %q", rule, rules)
+			t.Errorf("missing warning %q in %q", rule, rules)
 		}
 	}
 }
 
-func TestPlacesComeBackInEveryForm(t *testing.T) {
+func TestGeometriesRoundTripInEveryForm(t *testing.T) {
 	t.Parallel()
 	square := [][]float64{{11, 57}, {12, 57}, {12, 58}, {11, 57}}
 	hole := [][]float64{{11.1, 57.1}, {11.2, 57.1}, {11.2, 57.2}, {11.1, 57.1}}
@@ -147,12 +147,12 @@ func TestPlacesComeBackInEveryForm(t *testing.T) {
 	}
 	for _, g := range []feed.Geometry{{}, {Type: "Point"}, {Type: "Point", Coordinates: [][]float64{{1}}}, {Type: "Polygon", Coordinates: square[:2]}, {Type: "Star", Coordinates: square}} {
 		if validGeometry(&g) {
-			t.Errorf("%+v is no place", g)
+			t.Errorf("%+v is not a valid geometry", g)
 		}
 	}
 }
 
-func TestParametersOfMediaTypesGetTheQuotesThatTheyNeed(t *testing.T) {
+func TestMediaTypeParametersAreQuotedIfNecessary(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{
 		"application/x-bittorrent;enclosed=audio/mpeg":   `application/x-bittorrent;enclosed="audio/mpeg"`,

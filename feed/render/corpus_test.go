@@ -13,12 +13,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// readable are the formats that package feed reads.
+// readable returns the formats that package feed reads.
 func readable() []string {
 	return []string{"rss090", "rss091", "rss092", "rss093", "rss094", "rss20", "rdf", "atom", "atom03", "jsonfeed", "cdf", "scriptingnews"}
 }
 
-// corpus are the documents that package feed is tested with, and what is read of them.
+// corpus returns the parsed test documents of package feed by file name.
 func corpus(t testing.TB) map[string]*feed.Feed {
 	t.Helper()
 	names, err := filepath.Glob("../testdata/*/*")
@@ -53,7 +53,7 @@ func corpus(t testing.TB) map[string]*feed.Feed {
 	return feeds
 }
 
-// written is a feed in a format.
+// written returns a feed in a format.
 func written(t testing.TB, f *feed.Feed, format string) []byte {
 	t.Helper()
 	doc, _, err := Append(nil, f, format, nil)
@@ -72,10 +72,10 @@ func reread(t testing.TB, doc []byte) *feed.Feed {
 	return f
 }
 
-// essence is what every format has of an item.
+// essence holds the fields of an item that every format preserves.
 type essence struct{ Title, Link string }
 
-// essences are those of some items; flat with the items within them behind each.
+// essences returns the essences of items; if flat, nested items follow their parent.
 func essences(items []feed.Item, flat bool) []essence {
 	var list []essence
 	for i := range items {
@@ -88,14 +88,14 @@ func essences(items []feed.Item, flat bool) []essence {
 	return list
 }
 
-func TestWhatWasReadableStaysReadableInEveryFormat(t *testing.T) {
+func TestEveryFormatOfAReadableFeedIsReadable(t *testing.T) {
 	t.Parallel()
 	for name, f := range corpus(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, format := range readable() {
 				got := reread(t, written(t, f, format))
-				want := essences(f.Items, format == "jsonfeed" || format == "scriptingnews") // which have no items within items
+				want := essences(f.Items, format == "jsonfeed" || format == "scriptingnews") // these have no nested items
 				if format == "rss090" || format == "rss091" {
 					want = want[:min(len(want), 15)]
 				}
@@ -105,7 +105,7 @@ func TestWhatWasReadableStaysReadableInEveryFormat(t *testing.T) {
 					continue
 				}
 				for i := range want {
-					if format == "scriptingnews" { // which has no titles
+					if format == "scriptingnews" { // it has no titles
 						want[i].Title = ""
 					}
 					if w, h := want[i], have[i]; w.Title != "" && w.Title != h.Title || w.Link != "" && w.Link != h.Link {
@@ -122,8 +122,8 @@ func TestWhatWasReadableStaysReadableInEveryFormat(t *testing.T) {
 	}
 }
 
-// What was written and read once is written and read the same ever after.
-func TestTheSecondTimeChangesNothing(t *testing.T) {
+// A document that was written and parsed once no longer changes.
+func TestSecondRoundTripChangesNothing(t *testing.T) {
 	t.Parallel()
 	for name, f := range corpus(t) {
 		t.Run(name, func(t *testing.T) {

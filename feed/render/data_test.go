@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// hostileTexts are what authors, and others, write into feeds.
+// hostileTexts returns texts that may break a format.
 func hostileTexts() map[string]string {
 	return map[string]string{
 		"quotes":         `it's a "test" of ` + "`" + `quotes` + "`" + ` „all“ ‘of’ «them»`,
@@ -54,7 +54,7 @@ func hostileTexts() map[string]string {
 	}
 }
 
-// filled is a feed whose every text is s.
+// filled returns a feed in which every text is s.
 func filled(s string) *feed.Feed {
 	text := feed.Text{Value: s, Type: "text/plain"}
 	date := feed.Date{UTC: time.Date(2026, 11, 20, 8, 30, 0, 0, time.UTC)}
@@ -77,7 +77,7 @@ func filled(s string) *feed.Feed {
 	}
 }
 
-// nestedItems is a feed of items within each other.
+// nestedItems returns a feed with items nested to a depth.
 func nestedItems(depth int) *feed.Feed {
 	it := feed.Item{ID: "http://example.org/innermost"}
 	node := feed.Node{Name: "innermost"}
@@ -88,7 +88,7 @@ func nestedItems(depth int) *feed.Feed {
 	return &feed.Feed{Items: []feed.Item{it}, Unknown: []feed.Node{node}}
 }
 
-// dataCases are the feeds that every language reads back.
+// dataCases returns the feeds that every language reads back.
 func dataCases() map[string]*feed.Feed {
 	zero, late := 0, time.Date(9999, 12, 31, 23, 59, 59, 999_000_000, time.UTC)
 	long := strings.Repeat("long é' ", 20_000)
@@ -114,8 +114,8 @@ func dataCases() map[string]*feed.Feed {
 	return cases
 }
 
-// plainData is a tree as encoding/json reads it. in changes what a language holds
-// otherwise; nil changes nothing.
+// plainData converts a tree to the types of encoding/json. in converts values that a language
+// represents differently; nil converts nothing.
 func plainData(data []datum, in func(*datum) any) any {
 	v, _ := plainDatum(data, 0, in)
 	return v
@@ -166,8 +166,8 @@ func rendered(t testing.TB, f *feed.Feed, format string, o *Options) string {
 	return string(b)
 }
 
-// difference is where two trees part. go-cmp would need time without end for lists
-// within lists.
+// difference returns the first difference of two trees. go-cmp takes exponential time for
+// nested lists.
 func difference(want, got any) string {
 	if reflect.DeepEqual(want, got) {
 		return ""
@@ -185,7 +185,7 @@ func difference(want, got any) string {
 	return fmt.Sprintf("want … %.300q, got … %.300q", a[from:], b[from:])
 }
 
-// phpReader reads PHP's serialize format.
+// phpReader parses PHP's serialize format.
 type phpReader struct{ s string }
 
 func (p *phpReader) until(c string) string {
@@ -240,7 +240,7 @@ func (p *phpReader) value() any {
 	}
 }
 
-func TestEveryLanguageGetsTheSameData(t *testing.T) {
+func TestEveryLanguageHasTheSameData(t *testing.T) {
 	t.Parallel()
 	for name, f := range dataCases() {
 		t.Run(name, func(t *testing.T) {
@@ -250,7 +250,7 @@ func TestEveryLanguageGetsTheSameData(t *testing.T) {
 	}
 }
 
-// checkData reads back what Go can read, and looks at what it cannot.
+// checkData parses the formats that Go can parse, and checks the others superficially.
 func checkData(t *testing.T, f *feed.Feed) {
 	t.Helper()
 	w := writer{f: f}
@@ -267,7 +267,7 @@ func checkData(t *testing.T, f *feed.Feed) {
 		inner, end := strings.CutSuffix(inner, around[1])
 		var got any
 		if err := json.Unmarshal([]byte(inner), &got); err != nil || !ok || !end {
-			t.Fatalf("%s is no JSON in its place: %v", format, err)
+			t.Fatalf("%s does not contain valid JSON: %v", format, err)
 		}
 		if diff := difference(want, got); diff != "" {
 			t.Errorf("%s: %s", format, diff)
@@ -280,7 +280,7 @@ func checkData(t *testing.T, f *feed.Feed) {
 		doc := rendered(t, f, format, nil)
 		for i := range len(doc) {
 			if c := doc[i]; c != '\n' && (c < ' ' || c > '~') {
-				t.Fatalf("%s has %q, which is no printable ASCII, in %s", format, c, short(doc[max(0, i-20):]))
+				t.Fatalf("%s has %q, which is not printable ASCII, in %s", format, c, short(doc[max(0, i-20):]))
 			}
 		}
 	}
@@ -289,8 +289,8 @@ func checkData(t *testing.T, f *feed.Feed) {
 	}
 }
 
-// The data of every language is this tree; a reader of the ones that Go cannot read is
-// in interpreters_test.go.
+// The data of every language is this tree; interpreters_test.go checks the formats that Go
+// cannot parse.
 func FuzzData(f *testing.F) {
 	for _, s := range hostileTexts() {
 		f.Add(s)
@@ -302,13 +302,13 @@ func FuzzData(f *testing.F) {
 		checkData(t, filled(s))
 		for _, format := range []string{"csv", "tsv", "html", "text", "jsonfeed"} {
 			if doc := rendered(t, filled(s), format, nil); !utf8.ValidString(doc) {
-				t.Errorf("%s is no UTF-8", format)
+				t.Errorf("%s is not UTF-8", format)
 			}
 		}
 	})
 }
 
-func TestTheBooksFieldsAreThereAlways(t *testing.T) {
+func TestRequiredFieldsAreAlwaysPresent(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{Items: []feed.Item{{}}}
 	w := writer{f: f}
@@ -323,7 +323,7 @@ func TestTheBooksFieldsAreThereAlways(t *testing.T) {
 	}
 }
 
-func TestAnItemHasAGUIDAmongAllFeeds(t *testing.T) {
+func TestGUIDIsGloballyUnique(t *testing.T) {
 	t.Parallel()
 	guid := func(feedID, id string) string {
 		w := writer{f: &feed.Feed{ID: feedID}}
@@ -337,19 +337,19 @@ func TestAnItemHasAGUIDAmongAllFeeds(t *testing.T) {
 	for _, id := range []string{"", "1", "12:30", "note: x", "http://e.example/a b", "://x", "urn:", "http://", "é://x"} {
 		got := guid("http://a.example/", id)
 		if len(got) != len("urn:uuid:00000000-0000-0000-0000-000000000000") || !strings.HasPrefix(got, "urn:uuid:") || got[23] != '5' {
-			t.Errorf("%q became %s, which is no UUID of version 5", id, got)
+			t.Errorf("%q became %s, which is not a UUID of version 5", id, got)
 		}
 		if got != guid("http://a.example/", id) || got == guid("http://b.example/", id) {
 			t.Errorf("%q: the GUID of a feed's item is %s, not one of its own", id, got)
 		}
 	}
-	// What Python's uuid5(NAMESPACE_URL, "http://www.example.com/#1") is.
+	// Python's uuid5(NAMESPACE_URL, "http://www.example.com/#1") returns this UUID.
 	if got, want := guid("http://www.example.com/", "1"), "urn:uuid:eb143735-6060-5168-a1b0-984004a22cfe"; got != want {
 		t.Errorf("the GUID is %s, not %s as other programs make it", got, want)
 	}
 }
 
-func TestACallbackIsANameOfAFunction(t *testing.T) {
+func TestCallbackMustBeAFunctionName(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"x", "feeds.show", "$._1"} {
 		if doc := rendered(t, &feed.Feed{}, "jsonp", &Options{Callback: name}); !strings.HasPrefix(doc, "/**/"+name+"({") {
@@ -364,7 +364,7 @@ func TestACallbackIsANameOfAFunction(t *testing.T) {
 	}
 }
 
-func TestDeepNestingIsLeftOutWithAWarning(t *testing.T) {
+func TestDeepNestingIsOmittedWithAWarning(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"phps", "storable", "php", "perl", "python", "ruby", "js", "jsonp", "csv"} {
 		doc, warnings, err := Append(nil, nestedItems(1000), format, nil)
@@ -374,7 +374,7 @@ func TestDeepNestingIsLeftOutWithAWarning(t *testing.T) {
 	}
 }
 
-func TestQuotesOfJSONAreThoseOfTheStandardLibrary(t *testing.T) {
+func TestJSONStringsMatchTheStandardLibrary(t *testing.T) {
 	t.Parallel()
 	for c := range 256 {
 		for at := range 20 {

@@ -83,7 +83,7 @@ func (w *writer) authorOf(it *feed.Item) feed.Person {
 	return author
 }
 
-// itemDate returns the item's publication date, or else another date of the item.
+// itemDate returns the item's publication date, or else the date of its last change.
 func itemDate(it *feed.Item) feed.Date {
 	if it.Published.UTC.IsZero() && (!it.Updated.UTC.IsZero() || it.Published.Raw == "") {
 		return it.Updated

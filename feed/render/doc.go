@@ -10,10 +10,10 @@
 // # Output
 //
 // Output is deterministic: the same feed and options yield the same bytes. A document is
-// always valid UTF-8, and valid in its format. This holds for any content of the feed: titles
-// that look like markup, ends of CDATA sections, characters that XML forbids. If a format
-// cannot represent a value, the writer omits the value or uses the nearest form, and returns a
-// [Warning]. Content is never an error.
+// always valid in its format, and valid UTF-8 unless the format is binary. This holds for any
+// content of the feed: titles that look like markup, ends of CDATA sections, characters that
+// XML forbids. If a format cannot represent a value, the writer omits the value or uses the
+// nearest form, and returns a [Warning]. Content is never an error.
 //
 // Everything that a format can represent survives a round trip: package feed, or an
 // interpreter of the document's language, reads the same values from it.

@@ -43,7 +43,7 @@ func Example() {
 	// </rss>
 }
 
-// A warning says what a format made of something that it has no place for.
+// A warning reports content that the format cannot represent, and its replacement.
 func ExampleAppend_warnings() {
 	f := &feed.Feed{
 		Title: feed.Text{Value: "Lighthouse"}, Link: "https://lighthouse.example/",

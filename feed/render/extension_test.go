@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// extended is a feed with elements and attributes of other vocabularies in every place
+// extended returns a feed with elements and attributes of other vocabularies in every place
 // that has fields for them.
 func extended() *feed.Feed {
 	const space = "urn:x-test:y"
@@ -38,7 +38,7 @@ func extended() *feed.Feed {
 	}
 }
 
-// places are the extensions of a feed by their places.
+// extensionsOf returns the extensions of a feed by their places.
 func extensionsOf(f *feed.Feed) map[string]*feed.Extension {
 	it := &f.Items[0]
 	out := map[string]*feed.Extension{"feed": {Attrs: f.Attrs}, "item": {Attrs: attrsOf(it)}}
@@ -65,7 +65,7 @@ func extensionsOf(f *feed.Feed) map[string]*feed.Extension {
 	return out
 }
 
-func TestExtensionsComeBackWhereTheFormatHoldsThem(t *testing.T) {
+func TestExtensionsRoundTripIfTheFormatAllowsThem(t *testing.T) {
 	t.Parallel()
 	for format, places := range map[string]string{
 		"atom":     "feed item author contributor source credit content",
@@ -101,13 +101,13 @@ func TestExtensionsComeBackWhereTheFormatHoldsThem(t *testing.T) {
 			}
 		}
 		if !strings.Contains(leftOut, lostUnknown.String()) {
-			t.Errorf("%s: the warning does not name what is left out: %q", format, leftOut)
+			t.Errorf("%s: the warning does not name the omitted part: %q", format, leftOut)
 		}
 	}
 }
 
-// What an attribute or element cannot be written as is left out, and the document is valid.
-func TestExtensionsCannotBreakTheElementAroundThem(t *testing.T) {
+// Attributes and elements with invalid names are omitted, and the document stays valid.
+func TestExtensionsCannotBreakTheirParent(t *testing.T) {
 	t.Parallel()
 	for _, a := range []feed.Attr{
 		{Name: "plain", Value: "x"}, {Name: "xml:lang", Value: "x"}, {Name: "xmlns:media", Value: "x"}, {Name: "rdf:about", Value: "x", Space: "http://www.w3.org/1999/02/22-rdf-syntax-ns#"},
@@ -132,9 +132,9 @@ func TestExtensionsCannotBreakTheElementAroundThem(t *testing.T) {
 	}
 }
 
-// A prefix that the document has a meaning for keeps it within an element that has an
-// attribute with the same prefix.
-func TestAnAttributeTakesNoPrefixFromTheElementsBelow(t *testing.T) {
+// A prefix that the document uses keeps its meaning within an element that has an attribute
+// with the same prefix.
+func TestAttributePrefixDoesNotAffectChildElements(t *testing.T) {
 	t.Parallel()
 	f := extended()
 	f.Items[0].More.Attrs = []feed.Attr{{Space: "urn:x-test:other", Name: "media:of", Value: "item"}}
@@ -150,7 +150,7 @@ func TestAnAttributeTakesNoPrefixFromTheElementsBelow(t *testing.T) {
 	}
 }
 
-func TestStrictDocumentsHaveTheFOAFThatValidatorsKnow(t *testing.T) {
+func TestStrictDocumentsContainOnlyKnownFOAF(t *testing.T) {
 	t.Parallel()
 	const space = "http://xmlns.com/foaf/0.1/"
 	f := extended()

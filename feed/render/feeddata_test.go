@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-func TestTheProgramsOfTheManualRun(t *testing.T) {
+func TestProgramsInTheManualRun(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "another language")
 	doc, err := os.ReadFile("../../docs/feed-data.md")
@@ -66,8 +66,8 @@ func write(t *testing.T, folder, name, text string) {
 	}
 }
 
-// Every name that the data can have is in the manual, and the manual has no other.
-func TestTheManualHasEveryNameOfTheData(t *testing.T) {
+// The manual documents exactly the names that the data can have.
+func TestManualDocumentsEveryDataName(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("../../docs/feed-data.md")
 	if err != nil {
@@ -98,7 +98,7 @@ func TestTheManualHasEveryNameOfTheData(t *testing.T) {
 	}
 	for name := range names {
 		if !reported[name] {
-			t.Errorf("docs/feed-data.md does not tell of %s", name)
+			t.Errorf("docs/feed-data.md does not document %s", name)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"cloudburst/feed"
 )
 
-// FuzzRender writes whatever is read of a document in every format.
+// FuzzRender writes every parsed document in every format.
 func FuzzRender(f *testing.F) {
 	names, err := filepath.Glob("../testdata/*/*.xml")
 	if err != nil || len(names) == 0 {
@@ -31,7 +31,7 @@ func FuzzRender(f *testing.F) {
 		}
 		for _, format := range Formats() {
 			out := written(t, in, format.Name)
-			if format.Name == "storable" || format.Name == "phps" { // whose lengths are of bytes
+			if format.Name == "storable" || format.Name == "phps" { // their lengths count bytes
 				continue
 			}
 			if !utf8.Valid(out) {

@@ -10,7 +10,7 @@ import (
 	"cloudburst/feed"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew, to be read before they are committed")
+var update = flag.Bool("update", false, "rewrite the golden files; review them before you commit")
 
 // golden compares a document and its warnings with testdata/golden.
 func golden(t *testing.T, name string, doc []byte, warnings []Warning) {
@@ -35,13 +35,13 @@ func golden(t *testing.T, name string, doc []byte, warnings []Warning) {
 	}
 }
 
-// The documents in testdata/golden/*.xml are written in every version of RSS.
-func TestVersionsOfRSSAreWrittenLikeThis(t *testing.T) {
+// The documents in testdata/golden/*.xml in every version of RSS.
+func TestGoldenRSS(t *testing.T) {
 	t.Parallel()
 	goldens(t, rssFormats())
 }
 
-// goldens writes each of the documents in formats.
+// goldens compares each of the documents in the formats.
 func goldens(t *testing.T, formats []string) {
 	t.Helper()
 	sources, err := filepath.Glob("testdata/golden/*.xml")

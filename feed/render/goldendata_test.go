@@ -7,7 +7,7 @@ import (
 	"cloudburst/feed"
 )
 
-// goldenFeed has something in most places.
+// goldenFeed returns a feed with most fields set.
 func goldenFeed() *feed.Feed {
 	return &feed.Feed{
 		Title: feed.Text{Value: "Ada's weblog", Type: "text/plain"}, Link: "http://example.org/",
@@ -28,7 +28,7 @@ func goldenFeed() *feed.Feed {
 	}
 }
 
-func TestDataAndPagesAreWrittenLikeThis(t *testing.T) {
+func TestGoldenDataAndPages(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"jsonfeed", "csv", "tsv", "phps", "storable", "php", "perl", "python", "ruby", "js", "jsonp", "html", "text"} {
 		doc, warnings, err := Append(nil, goldenFeed(), name, nil)

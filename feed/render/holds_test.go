@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// same compares feeds by what they say: dates by what they mean, texts without what
-// only tells how they were written.
+// same compares feeds by content: dates by their time, and texts without the details of their
+// encoding.
 func same() cmp.Options {
 	return cmp.Options{
 		cmp.Comparer(func(a, b feed.Date) bool {
@@ -30,8 +30,8 @@ func same() cmp.Options {
 	}
 }
 
-// holds reduces a feed to what a version of RSS can hold, in the form in which it is
-// read back. It changes f.
+// holds reduces a feed to the fields that a version of RSS preserves, in the form that the
+// parser returns. It changes f.
 func holds(format string, f *feed.Feed) {
 	versions := map[string]int{"rss090": 90, "rss091": 91, "rss092": 92, "rss093": 93, "rss094": 94, "rdf": 100, "rss20": 200}
 	h := holder{f, versions[format]}
@@ -99,8 +99,8 @@ func (h holder) feedPersons() {
 	}
 }
 
-// authors are those that are left: in RSS 2.0 one with a mail address, one with a page,
-// and the names of the rest; before it one mail address of a feed.
+// authors returns the preserved authors. RSS 2.0 preserves one with an email address, one with
+// a page, and the names of the others; earlier versions preserve one email address of a feed.
 func (h holder) authors(list []feed.Person, ofFeed bool) []feed.Person {
 	var out []feed.Person
 	mail, page := true, true
@@ -124,7 +124,7 @@ func (h holder) authors(list []feed.Person, ofFeed bool) []feed.Person {
 	return out
 }
 
-// personOfRDF is a name, with a page if there are both.
+// personOfRDF returns the name, and the page if there are both.
 func personOfRDF(who feed.Person) feed.Person {
 	if who.Name == "" || who.URL == "" || !inOneLine(who.Name) || strings.ContainsAny(who.Name, "()") {
 		return feed.Person{Name: nameOf(&who)}
@@ -197,7 +197,7 @@ func (h holder) feedRest() {
 	}
 }
 
-// links are those that are left, the page's own first.
+// links reduces the links to the preserved ones, the item's own page first.
 func (h holder) links(links *[]feed.Link, page string, ofFeed bool) {
 	out := []feed.Link{}
 	if page != "" {
@@ -255,7 +255,7 @@ func (h holder) item(it *feed.Item, depth int) {
 	it.Categories = h.categories(it.Categories)
 	h.itemRest(it)
 	h.itemDates(it)
-	if given == "" && it.Link == "" && it.PermaLink { // which readers take from there
+	if given == "" && it.Link == "" && it.PermaLink { // the parser takes the link from there
 		it.Link = it.ID
 	}
 	if h.v < 200 {
@@ -272,7 +272,8 @@ func (h holder) item(it *feed.Item, depth int) {
 	}
 }
 
-// outlineOf is an item as a headline; it has been read back, so its links may be made.
+// outlineOf returns an item as a headline. The item was parsed from output, so its links may
+// be generated.
 func outlineOf(it *feed.Item) feed.Outline {
 	o := feed.Outline{Attrs: []feed.Attr{{Name: "text", Value: headline(it)}}}
 	if o.Attrs[0].Value == "" {
@@ -287,7 +288,7 @@ func outlineOf(it *feed.Item) feed.Outline {
 	return o
 }
 
-// made fills in what the early versions ask for.
+// made adds the elements that early versions require.
 func (h holder) made(it *feed.Item) {
 	if h.v > 91 && h.v != 100 {
 		return
@@ -336,7 +337,7 @@ func (h holder) texts(it *feed.Item) {
 	}
 }
 
-// itemID is what readers make an ID of, where the version has none.
+// itemID sets the ID that parsers derive in versions without IDs.
 func (h holder) itemID(it *feed.Item) {
 	if h.v >= 100 {
 		it.PermaLink = it.PermaLink && h.v == 200
@@ -392,7 +393,7 @@ func (h holder) itemDates(it *feed.Item) {
 	}
 }
 
-// heldTitle is a text as an element without a type holds it.
+// heldTitle returns a text as an element without a type preserves it.
 func heldTitle(t feed.Text) feed.Text {
 	s := titleText(&t)
 	if s == "" {
@@ -405,7 +406,7 @@ func heldTitle(t feed.Text) feed.Text {
 	return feed.Text{Value: s, Type: kind}
 }
 
-// heldHTML is a text as an element of HTML holds it.
+// heldHTML returns a text as an HTML element preserves it.
 func heldHTML(t feed.Text) feed.Text {
 	if t.Value == "" {
 		return feed.Text{}
@@ -413,7 +414,7 @@ func heldHTML(t feed.Text) feed.Text {
 	return feed.Text{Value: asHTML(&t), Type: htmlText}
 }
 
-// heldPlain is a description that heldHTML gave, in RSS 0.91.
+// heldPlain returns a description from heldHTML as RSS 0.91 preserves it.
 func heldPlain(t feed.Text) feed.Text {
 	words := htmlWords(t.Value)
 	if words == "" {
@@ -425,7 +426,7 @@ func heldPlain(t feed.Text) feed.Text {
 	return feed.Text{Value: words, Type: htmlText}
 }
 
-func TestWhatAVersionOfRSSHoldsComesBack(t *testing.T) {
+func TestRSSRoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"rss090", "rss091", "rss092", "rss093", "rss094", "rss20", "rdf"} {
 		t.Run(format, func(t *testing.T) {
@@ -454,24 +455,24 @@ func TestWhatAVersionOfRSSHoldsComesBack(t *testing.T) {
 	}
 }
 
-// forget takes away the IDs that readers make, for versions that have none.
+// forget removes the IDs that parsers derive in versions without IDs.
 func forget(f *feed.Feed, format string) {
 	if format == "rss20" || format == "rdf" {
 		return
 	}
-	f.Problems = nil // that some have the same link
+	f.Problems = nil // problems about duplicate links
 	for i := range f.Items {
 		f.Items[i].ID, f.Items[i].IDFrom = "", ""
 	}
 }
 
-// validReference is what is written for an address that is whole, "" where nothing is.
+// validReference returns the output for an absolute URL; "" if it is omitted.
 func validReference(s string) string {
 	w := writer{f: new(feed.Feed)}
 	return w.uri(s, "")
 }
 
-// heldHints are those of the syndication module, which says a ttl too.
+// heldHints returns the hints that the syndication module preserves, including a ttl.
 func heldHints(h feed.Hints) (held feed.Hints) {
 	held.UpdatePeriod, held.UpdateFrequency = rhythmOf(h.TTL)
 	return held

@@ -2,7 +2,7 @@ package render
 
 import "testing"
 
-func TestHostsOfOtherScriptsAreWrittenInASCII(t *testing.T) {
+func TestInternationalHostsBecomeASCII(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]string{
 		"bücher.example":        "xn--bcher-kva.example",

@@ -7,12 +7,12 @@ import (
 	"cloudburst/feed"
 )
 
-// xmlFormats are those that are XML.
+// xmlFormats returns the XML formats.
 func xmlFormats() []string {
 	return []string{"rss090", "rss091", "rss092", "rss093", "rss094", "rss20", "rdf", "atom", "atom03", "cdf", "scriptingnews", "opml"}
 }
 
-// outline is the elements and attributes of a document, without what they hold.
+// outline writes the elements and attributes of a document without their content.
 func (t *parsed) outline(b *strings.Builder) {
 	b.WriteString("<" + t.name.Space + " " + t.name.Local)
 	for _, a := range t.attrs {
@@ -20,14 +20,14 @@ func (t *parsed) outline(b *strings.Builder) {
 	}
 	b.WriteString(">")
 	for _, c := range t.children {
-		if c.name.Local != "linetext" { // of scriptingNews, which is there if the text has these words
+		if c.name.Local != "linetext" { // a scriptingNews element that is present if the text contains these words
 			c.outline(b)
 		}
 	}
 	b.WriteString("</>")
 }
 
-// everywhere is a feed that has a text in all places that hold any text.
+// everywhere returns a feed with a text in every field that can contain any text.
 func everywhere(s string) *feed.Feed {
 	plain, html := feed.Text{Value: s, Type: plainText}, feed.Text{Value: s, Type: htmlText}
 	date := randomFeed(0).Published
@@ -48,7 +48,7 @@ func everywhere(s string) *feed.Feed {
 	return f
 }
 
-func TestNoTextBreaksOutOfXML(t *testing.T) {
+func TestTextCannotEscapeXML(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]string{
 		"the end of a section": "a]]>b", "quotes": `a"b'c`, "an instruction": "a?><?xml b", "a script": "a</script><script>b",
@@ -88,7 +88,7 @@ func TestNoTextBreaksOutOfXML(t *testing.T) {
 	}
 }
 
-func TestCharactersThatXMLCannotHoldAreLeftOutWithOneWarningEach(t *testing.T) {
+func TestInvalidXMLCharactersAreOmittedWithOneWarningEach(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{Title: feed.Text{Value: "a\x00b\x01c\uFFFEd\xffe"}, Link: "https://a.example/", Items: []feed.Item{{Title: feed.Text{Value: "\x02x"}}}}
 	doc, warnings, err := Append(nil, f, "rss20", nil)

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// hostileMarkup is what a text of type text/html may hold.
+// hostileMarkup returns unsafe values of a text of type text/html.
 func hostileMarkup() []string {
 	return []string{
 		`<script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, `<b>unclosed <i>twice`, `<a href="javascript:alert(1)">x</a>`,
@@ -21,7 +21,7 @@ func hostileMarkup() []string {
 	}
 }
 
-// marked is a feed whose every text is markup.
+// marked returns a feed in which every text is markup.
 func marked(s string) *feed.Feed {
 	text := feed.Text{Value: s, Type: "text/html"}
 	f := filled(s)
@@ -31,7 +31,7 @@ func marked(s string) *feed.Feed {
 	return f
 }
 
-func TestAPageHoldsNoElementButOurs(t *testing.T) {
+func TestPageContainsOnlyKnownElements(t *testing.T) {
 	t.Parallel()
 	ours := strings.Fields("html head meta title link body main header h1 h2 a img div p br time article span data")
 	attributes := strings.Fields("lang charset name content class dir href src alt datetime value type title rel")
@@ -66,7 +66,7 @@ func TestAPageHoldsNoElementButOurs(t *testing.T) {
 	}
 }
 
-// balanced checks that what the parser makes of a document is what stands there.
+// balanced checks that the HTML parser does not need to repair a document.
 func balanced(t *testing.T, doc string) {
 	t.Helper()
 	var open []string
@@ -92,7 +92,7 @@ func balanced(t *testing.T, doc string) {
 	}
 }
 
-func TestAPageShowsWhatTheFeedSays(t *testing.T) {
+func TestPageShowsTheFeed(t *testing.T) {
 	t.Parallel()
 	for name, s := range hostileTexts() {
 		doc := rendered(t, filled(s), "html", nil)
@@ -122,7 +122,7 @@ func TestAPageShowsWhatTheFeedSays(t *testing.T) {
 	}
 }
 
-func TestMarkupOfAPageGoesThroughTheSanitizer(t *testing.T) {
+func TestPageMarkupIsSanitized(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{Title: feed.Text{Value: "<b>A</b>", Type: "text/html"}, Items: []feed.Item{
 		{ID: "1", Content: []feed.Text{{Value: "<p>Hello <i>you</i></p><script>x</script>", Type: "text/html"}}},
@@ -140,7 +140,7 @@ func TestMarkupOfAPageGoesThroughTheSanitizer(t *testing.T) {
 	}
 }
 
-func TestAPageNamesItsOtherForms(t *testing.T) {
+func TestPageLinksToAlternates(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{Title: feed.Text{Value: "A"}, Language: "de", Link: "http://a.example/", Updated: feed.Date{UTC: time.Unix(0, 0)},
 		Items: []feed.Item{{ID: "1", Link: "/1", Title: feed.Text{Value: "B"}, Enclosures: []feed.Enclosure{{URL: "http://a.example/1.mp3", Type: "audio/mpeg", Length: 7}}}}}

@@ -7,7 +7,7 @@ import (
 	"cloudburst/feed"
 )
 
-func TestHashedIDsAreWrittenAsURNs(t *testing.T) {
+func TestHashedIDsBecomeURNs(t *testing.T) {
 	t.Parallel()
 	doc := `<rss version="2.0"><channel><title>C</title><link>http://h.example/</link><description>d</description>` +
 		`<item><title>News</title><pubDate>Fri, 20 Nov 2026 08:30:00 GMT</pubDate></item></channel></rss>`
@@ -38,7 +38,7 @@ func TestSourceOfAnEntryHasIDAndUpdated(t *testing.T) {
 	out := string(written(t, reread(t, []byte(doc)), "atom"))
 	for _, want := range []string{
 		"<source>\n      <id>http://other.example/rss.xml</id>\n      <title>Other</title>\n      <updated>2026-11-20T08:30:00Z</updated>",
-		"<source>\n      <id>http://other.example/rss.xml</id>\n      <title>Other</title>\n      <link", // of the second, nobody knows when
+		"<source>\n      <id>http://other.example/rss.xml</id>\n      <title>Other</title>\n      <link", // the second source has no date
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%s is missing in\n%s", want, out)

@@ -17,8 +17,8 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// language is a program that reads what is written for it, and what it holds otherwise
-// than the tree.
+// language is an interpreter for a format, with the values that it represents differently from
+// the tree.
 type language struct {
 	command []string
 	formats map[string]string // by the extension that its script knows
@@ -26,13 +26,13 @@ type language struct {
 }
 
 func languages() map[string]language {
-	perl := func(d *datum) any { // has no flags
+	perl := func(d *datum) any { // has no boolean values
 		if d.kind == kindTrue {
 			return 1.0
 		}
 		return nil
 	}
-	storable := func(d *datum) any { // the network order has numbers of 32 bits
+	storable := func(d *datum) any { // the network order stores numbers of 32 bits
 		switch {
 		case d.kind == kindInt && (d.n < math.MinInt32 || d.n > math.MaxInt32):
 			return strconv.FormatInt(d.n, 10)
@@ -50,7 +50,7 @@ func languages() map[string]language {
 	}
 }
 
-func TestInterpretersReadTheirOwnFormatBack(t *testing.T) {
+func TestInterpretersReadTheirFormat(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "another language")
 	scripts := map[string]string{"php": "read.php", "perl": "read.pl", "python": "read.py", "ruby": "read.rb", "node": "read.mjs"}
@@ -75,8 +75,8 @@ func TestInterpretersReadTheirOwnFormatBack(t *testing.T) {
 	}
 }
 
-// write writes all cases in the formats of a language, and says what each file is to
-// the language.
+// write writes all cases in the formats of a language, and returns the expected value of each
+// file.
 func (l language) write(t *testing.T, folder string) (want map[string]any) {
 	t.Helper()
 	want = map[string]any{}
@@ -86,7 +86,7 @@ func (l language) write(t *testing.T, folder string) (want map[string]any) {
 		for ext, format := range l.formats {
 			file := fmt.Sprintf("f%03d.%s", n, ext)
 			if table := format == "csv" || format == "tsv"; table && name == "deep" {
-				f = nestedItems(20) // tables go deeper than data do
+				f = nestedItems(20) // tables support deeper nesting than data
 			}
 			doc := rendered(t, f, format, &Options{Callback: "feeds.show"})
 			if err := os.WriteFile(filepath.Join(folder, file), []byte(doc), 0o600); err != nil {
@@ -130,8 +130,8 @@ func compareRead(t *testing.T, out *bytes.Buffer, want map[string]any) {
 	}
 }
 
-// tableOf is the table that the data of a feed are: what the columns say that have the
-// name of a member, and what is made of several.
+// tableOf returns the table for the data of a feed: the columns named as members, and the
+// combined columns.
 func tableOf(f *feed.Feed, data map[string]any) (rows []any) {
 	columns := strings.Split(csvColumns, " ")
 	header := []any{}

@@ -15,10 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// asJSONFeed is a feed that was read, without what tells how it was written.
+// asJSONFeed reduces a parsed feed to its content, without the details of its encoding.
 func asJSONFeed(f *feed.Feed) *feed.Feed {
 	f.Problems, f.Encoding, f.Version = nil, "", ""
-	byName := func(a, b feed.Node) int { return strings.Compare(a.Name, b.Name) } // order of members means nothing
+	byName := func(a, b feed.Node) int { return strings.Compare(a.Name, b.Name) } // the order of members has no meaning
 	slices.SortStableFunc(f.Unknown, byName)
 	for _, t := range []*feed.Text{&f.Title, &f.Subtitle, &f.Info} {
 		t.Base = ""
@@ -40,7 +40,7 @@ func asJSONFeed(f *feed.Feed) *feed.Feed {
 			}
 		}
 		for _, d := range []*feed.Date{&it.Published, &it.Updated} {
-			if _, err := time.Parse(time.RFC3339, d.Raw); err != nil { // the next comes in the format's form
+			if _, err := time.Parse(time.RFC3339, d.Raw); err != nil { // the written date has the format's form
 				d.Raw = ""
 				if !d.UTC.IsZero() {
 					d.Raw = d.UTC.Format(time.RFC3339Nano)
@@ -58,7 +58,7 @@ func asJSONFeed(f *feed.Feed) *feed.Feed {
 	return f
 }
 
-// mails gives those the address of their mail who have no other.
+// mails gives persons without any other URL a mailto URL.
 func mails(list []feed.Person) {
 	for i := range list {
 		if p := &list[i]; p.URL == "" && p.Email != "" {
@@ -67,9 +67,9 @@ func mails(list []feed.Person) {
 	}
 }
 
-func TestWhatAJSONFeedSaysComesBack(t *testing.T) {
+func TestJSONFeedRoundTrip(t *testing.T) {
 	t.Parallel()
-	// What cannot come back, and why.
+	// Documents that change in a round trip, with the reason.
 	other := map[string]string{
 		"odd-words.json":   "numbers that JSON does not have are texts",
 		"wrong-kinds.json": "what stood in a wrong place is in its own now, and what was around it is gone",
@@ -88,7 +88,7 @@ func TestWhatAJSONFeedSaysComesBack(t *testing.T) {
 			}
 			f, err := feed.ParseBytes(doc, nil)
 			if err != nil {
-				return // no feed
+				return // not a feed
 			}
 			out := rendered(t, f, "jsonfeed", nil)
 			if !json.Valid([]byte(out)) {
@@ -108,7 +108,7 @@ func TestWhatAJSONFeedSaysComesBack(t *testing.T) {
 	}
 }
 
-func TestOtherFormatsFindTheirPlaceInJSONFeed(t *testing.T) {
+func TestOtherFormatsConvertToJSONFeed(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{
 		Format: feed.RSS,
@@ -161,14 +161,14 @@ func TestOtherFormatsFindTheirPlaceInJSONFeed(t *testing.T) {
 	}
 }
 
-func TestNoTextBreaksOutOfJSONFeed(t *testing.T) {
+func TestTextCannotEscapeJSONFeed(t *testing.T) {
 	t.Parallel()
 	for name, s := range hostileTexts() {
 		if doc := rendered(t, filled(s), "jsonfeed", nil); !json.Valid([]byte(doc)) {
 			t.Fatalf("%s: %s", name, doc)
 		}
 		f := filled(s)
-		f.Items[0].Enclosures[0].URL = "https://a.example/" // a file without a URL is left out
+		f.Items[0].Enclosures[0].URL = "https://a.example/" // a file without a URL is omitted
 		doc := rendered(t, f, "jsonfeed", nil)
 		var got struct {
 			Title string
@@ -190,7 +190,7 @@ func TestNoTextBreaksOutOfJSONFeed(t *testing.T) {
 	}
 }
 
-func TestAJSONFeedGoesOnWithItsArchive(t *testing.T) {
+func TestNextURLOfJSONFeedIsTheArchive(t *testing.T) {
 	t.Parallel()
 	archive := feed.Link{Rel: "prev-archive", Href: "https://a.example/archive/5/feed.json"}
 	for _, c := range []struct {
@@ -214,19 +214,19 @@ func TestAJSONFeedGoesOnWithItsArchive(t *testing.T) {
 	}
 }
 
-func TestItemsThatTheWholeTextHasAlreadyAreNoItemsOfJSONFeed(t *testing.T) {
+func TestNestedItemsWithinTheFullTextAreNotRepeatedInJSONFeed(t *testing.T) {
 	t.Parallel()
 	text := func(s string) feed.Text { return feed.Text{Value: s, Type: "text/html"} }
 	f := &feed.Feed{Title: feed.Text{Value: "T"}, Items: []feed.Item{{
 		ID: "1", Content: []feed.Text{text("<ul><li>a<ul><li>b</li></ul></li></ul>")},
 		Items: []feed.Item{{ID: "1#1", Summary: text("a"), Items: []feed.Item{{ID: "1#1.1", Summary: text("b")}}}},
 	}}}
-	f.Items[0].Items[0].Items = append(f.Items[0].Items[0].Items, feed.Item{ID: "1#1.2"}) // an empty line
+	f.Items[0].Items[0].Items = append(f.Items[0].Items[0].Items, feed.Item{ID: "1#1.2"}) // an empty item
 	for i, c := range []struct {
 		last string
 		want int
 	}{{"b", 1}, {"elsewhere", 4}, {"b", 1}, {"elsewhere", 4}} {
-		if i == 2 { // as RSS has it
+		if i == 2 { // as RSS represents it
 			f.Items[0].Summary, f.Items[0].Content = f.Items[0].Content[0], nil
 		}
 		f.Items[0].Items[0].Items[0].Summary = text(c.last)

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// modules are the parts of a feed that modules say.
+// modules are the fields of a feed that modules represent.
 type modules struct {
 	ITunes                     *feed.ITunes
 	Podcast                    *feed.Podcast
@@ -41,7 +41,7 @@ type itemModules struct {
 	Items   []itemModules
 }
 
-// modulesOf takes them out, as far as a format can hold them.
+// modulesOf extracts these fields, as far as a format preserves them.
 func modulesOf(f *feed.Feed, format string) modules {
 	w := writer{f: f, format: format}
 	h := f.Hints
@@ -56,10 +56,10 @@ func modulesOf(f *feed.Feed, format string) modules {
 	}
 	if m.ITunes != nil {
 		it := *m.ITunes
-		it.Summary.Type = "" // which Atom does not guess
+		it.Summary.Type = "" // Atom does not guess it
 		m.ITunes = &it
 	}
-	if m.Media != nil { // a feed has no files in it
+	if m.Media != nil { // a feed contains no files
 		m.Media = &feed.Media{MediaInfo: m.Media.MediaInfo}
 	}
 	m.Items = w.modulesOfItems(f.Items)
@@ -75,7 +75,7 @@ func (w *writer) modulesOfItems(items []feed.Item) (list []itemModules) {
 		}
 		m.More.Licenses = sorted(m.More.Licenses)
 		m.More.TextInput, m.More.BannerImage, m.More.ExternalLink, m.More.Image = nil, "", "", nil
-		if w.format != "atom" && w.format != "atom03" { // whose programs edit entries
+		if w.format != "atom" && w.format != "atom03" { // only programs that edit Atom entries use it
 			m.More.Draft, m.More.Edited = false, feed.Date{}
 		}
 		if w.format == "rdf" {
@@ -86,7 +86,7 @@ func (w *writer) modulesOfItems(items []feed.Item) (list []itemModules) {
 		if p := m.More.Publisher; p != nil {
 			m.More.Publisher = &feed.Person{Name: nameOf(p)}
 		}
-		if w.format == "rss20" && len(it.Items) > 0 { // which are outlines, too
+		if w.format == "rss20" && len(it.Items) > 0 { // nested items are also outlines
 			m.More.Outlines = nil
 		}
 		m.More.Rights = feed.Text{Value: asWords(&m.More.Rights)}
@@ -95,8 +95,8 @@ func (w *writer) modulesOfItems(items []feed.Item) (list []itemModules) {
 	return list
 }
 
-// grouped is media as it is written: every group has two files at least, and RSS 1.0 has
-// files only, with nothing in them.
+// grouped returns media as it is written: every group has at least two files, and RSS 1.0 has
+// only files without child elements.
 func (w *writer) grouped(m *feed.Media) *feed.Media {
 	if m == nil {
 		return nil
@@ -113,7 +113,7 @@ func sorted(list []string) []string {
 	return list
 }
 
-// held are the nodes that are written.
+// held returns the nodes that are written.
 func (w *writer) held(list []feed.Node, ofItem bool) (out []feed.Node) {
 	for i := range list {
 		if n := &list[i]; n.Name != "" && w.foreign(n, ofItem) {
@@ -123,7 +123,7 @@ func (w *writer) held(list []feed.Node, ofItem bool) (out []feed.Node) {
 	return out
 }
 
-// declared is a tree as it is read back: every prefix stands for something.
+// declared returns a tree as the parser returns it: every prefix has a namespace.
 func declared(n feed.Node) feed.Node {
 	if n.Space == "" && n.Prefix != "" {
 		n.Space = undeclared(n.Prefix)
@@ -143,7 +143,7 @@ func declared(n feed.Node) feed.Node {
 	return n
 }
 
-// refused are the warnings after which something is not there any more, or is otherwise.
+// refused reports whether a warning states that content is missing or changed.
 func refused(warnings []Warning) bool {
 	for _, w := range warnings {
 		switch w.Rule {
@@ -155,9 +155,9 @@ func refused(warnings []Warning) bool {
 	return false
 }
 
-// What modules say of the documents that package feed is tested with comes back from
-// every format that has modules, unless there was a warning.
-func TestModulesComeBack(t *testing.T) {
+// The module fields of the test documents survive a round trip through every format with
+// modules, unless there is a warning.
+func TestModulesRoundTrip(t *testing.T) {
 	t.Parallel()
 	compared := 0
 	for name, f := range corpus(t) {
@@ -181,8 +181,8 @@ func TestModulesComeBack(t *testing.T) {
 	}
 }
 
-// A document with every module comes back whole from the formats that have modules.
-func TestADocumentWithAllModulesComesBack(t *testing.T) {
+// A document with all modules survives a round trip through the formats with modules.
+func TestDocumentWithAllModulesRoundTrips(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("testdata/golden/modules.xml")
 	if err != nil {
@@ -200,7 +200,7 @@ func TestADocumentWithAllModulesComesBack(t *testing.T) {
 	}
 }
 
-// FuzzModules writes feeds that have whatever values in whatever fields: JSON of a feed.
+// FuzzModules writes feeds with arbitrary values in any field; the input is a feed as JSON.
 func FuzzModules(f *testing.F) {
 	names, err := filepath.Glob("../testdata/*/*.golden")
 	if err != nil || len(names) == 0 {

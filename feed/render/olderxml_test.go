@@ -14,7 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// heldByCDF reduces a feed to what CDF holds, in the form in which it is read back.
+// heldByCDF reduces a feed to the fields that CDF preserves, in the form that the parser
+// returns.
 func heldByCDF(f *feed.Feed) {
 	f.Format, f.Version, f.Encoding = feed.CDF, "", "utf-8"
 	f.ID, f.Contributors, f.Generator, f.TextInput, f.Docs, f.Clouds, f.Cloud, f.Hubs = "", nil, nil, nil, "", nil, nil, nil
@@ -57,7 +58,7 @@ func heldByCDFItem(it *feed.Item, f *feed.Feed) {
 	}
 }
 
-// heldWords is a text in an element without a type.
+// heldWords returns a text as an element without a type preserves it.
 func heldWords(t feed.Text) feed.Text {
 	s := plainWords(asWords(&t))
 	if s != asWords(&t) {
@@ -84,7 +85,7 @@ func heldTerms(list []feed.Category) (out []feed.Category) {
 	return out
 }
 
-// withoutLinks takes away what other fields say as well.
+// withoutLinks removes the links that other fields contain as well.
 func withoutLinks(f *feed.Feed) {
 	f.Links, f.Problems = nil, nil
 	var each func(items []feed.Item)
@@ -97,7 +98,7 @@ func withoutLinks(f *feed.Feed) {
 	each(f.Items)
 }
 
-func TestCDFComesBack(t *testing.T) {
+func TestCDFRoundTrip(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(300) {
 		want := randomFeed(seed)
@@ -117,8 +118,8 @@ func TestCDFComesBack(t *testing.T) {
 	}
 }
 
-// What only CDF has stays in it.
-func TestCDFKeepsItsOwn(t *testing.T) {
+// CDF preserves the elements that only CDF has.
+func TestCDFPreservesItsOwnElements(t *testing.T) {
 	t.Parallel()
 	for name, f := range corpus(t) {
 		if f.Format != feed.CDF {
@@ -137,14 +138,14 @@ func TestCDFKeepsItsOwn(t *testing.T) {
 	}
 }
 
-func TestScriptingNewsHasTextsWithLinksOnTheirWords(t *testing.T) {
+func TestScriptingNewsLinksWords(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		item  feed.Item
 		text  string
-		links []string // "address words"
-		html  string   // as it is read back
+		links []string // "URL words"
+		html  string   // the parsed text
 	}{
 		{"a title", feed.Item{Title: feed.Text{Value: "Ropes"}, Link: "http://a.example/1", Summary: feed.Text{Value: "They hold."}},
 			"Ropes\n\nThey hold.", []string{"http://a.example/1 Ropes"}, `<a href="http://a.example/1">Ropes</a><br>` + "\n<br>\nThey hold."},
@@ -185,8 +186,8 @@ func TestScriptingNewsHasTextsWithLinksOnTheirWords(t *testing.T) {
 	}
 }
 
-// The header of scriptingNews comes back.
-func TestTheHeaderOfScriptingNewsComesBack(t *testing.T) {
+// The header of scriptingNews survives a round trip.
+func TestScriptingNewsHeaderRoundTrip(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
 		want := randomFeed(seed)
@@ -204,7 +205,7 @@ func TestTheHeaderOfScriptingNewsComesBack(t *testing.T) {
 	}
 }
 
-func TestOPMLIsReadBackAsOutlines(t *testing.T) {
+func TestOPMLRoundTrip(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
 		f := randomFeed(seed)

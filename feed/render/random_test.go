@@ -9,11 +9,11 @@ import (
 	"cloudburst/feed"
 )
 
-// maker makes feeds that have much in them, the same for the same seed. Nothing in
-// them needs mending: addresses are whole, texts have no space around them.
+// maker generates feeds with many fields; the same seed yields the same feed. The feeds need
+// no repair: URLs are absolute and texts have no surrounding white space.
 type maker struct{ *rand.Rand }
 
-// randomFeed is the feed of a seed.
+// randomFeed returns the feed for a seed.
 func randomFeed(seed uint64) *feed.Feed {
 	m := maker{rand.New(rand.NewPCG(seed, 41))}
 	f := &feed.Feed{
@@ -37,7 +37,7 @@ func randomFeed(seed uint64) *feed.Feed {
 	return f
 }
 
-// about fills in what a feed says of itself.
+// about sets the feed's own fields.
 func (m maker) about(f *feed.Feed) {
 	f.Rights = m.maybeTitle()
 	f.Published, f.Updated = m.date(), m.date()
@@ -106,7 +106,7 @@ func (m maker) maybe() bool { return m.IntN(2) == 0 }
 
 func (m maker) pick(of ...string) string { return of[m.IntN(len(of))] }
 
-// words are n words or a few more, some of them with what formats trip over.
+// words returns about n words, some of which contain special characters of the formats.
 func (m maker) words(n int) string {
 	var b strings.Builder
 	for range n + m.IntN(3) {

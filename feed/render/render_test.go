@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestFormatsAreFoundByNameAndExtension(t *testing.T) {
+func TestLookupByNameAndExtension(t *testing.T) {
 	t.Parallel()
 	names, exts := map[string]bool{}, map[string]bool{}
 	for _, f := range Formats() {
@@ -55,7 +55,7 @@ func TestUnknownFormatErrorListsTheFormats(t *testing.T) {
 	}
 }
 
-func TestACallbackThatIsNoNameIsRefused(t *testing.T) {
+func TestInvalidCallbackIsRejected(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"a b", "1a", "a.", ".a", "a..b", "alert(1)", "a-b", "ä", "function", "a.if", "a\n", strings.Repeat("a", 300)} {
 		_, _, err := Append(nil, new(feed.Feed), "rss20", &Options{Callback: name})
@@ -71,7 +71,7 @@ func TestACallbackThatIsNoNameIsRefused(t *testing.T) {
 	}
 }
 
-func TestWhatStandsBeforeStaysAndTheSameFeedGivesTheSameBytes(t *testing.T) {
+func TestAppendKeepsThePrefixAndIsDeterministic(t *testing.T) {
 	t.Parallel()
 	for _, format := range Formats() {
 		for seed := range uint64(20) {
@@ -91,7 +91,7 @@ func TestWhatStandsBeforeStaysAndTheSameFeedGivesTheSameBytes(t *testing.T) {
 	}
 }
 
-func TestOptionsStandInPlaceOfWhatTheFeedSays(t *testing.T) {
+func TestOptionsReplaceFeedValues(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{
 		Title: feed.Text{Value: "t"}, Link: "https://a.example/", Self: "https://old.example/",
@@ -117,7 +117,7 @@ func TestOptionsStandInPlaceOfWhatTheFeedSays(t *testing.T) {
 	}
 }
 
-func TestEveryRuleHasItsWarning(t *testing.T) {
+func TestEveryRuleHasAWarning(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("word ", 30)
 	many := make([]feed.Item, 16)
@@ -156,7 +156,7 @@ func TestEveryRuleHasItsWarning(t *testing.T) {
 		for _, w := range warnings {
 			found = found || w.Rule+" "+w.Path == c.want
 			if !strings.HasSuffix(w.Text, ".") {
-				t.Errorf("%q is no sentence", w.Text)
+				t.Errorf("%q is not a sentence", w.Text)
 			}
 		}
 		if !found {
@@ -165,7 +165,7 @@ func TestEveryRuleHasItsWarning(t *testing.T) {
 	}
 }
 
-func TestRelativeAddressesStandOnThatOfTheFeed(t *testing.T) {
+func TestRelativeURLsAreResolvedAgainstTheFeed(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{
 		Title: feed.Text{Value: "t"}, Link: "/", Self: "https://a.example/feeds/rss.xml",
@@ -180,7 +180,7 @@ func TestRelativeAddressesStandOnThatOfTheFeed(t *testing.T) {
 	}
 }
 
-func TestWarningsAreNotWithoutEnd(t *testing.T) {
+func TestWarningsAreLimited(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{Items: make([]feed.Item, 500)}
 	_, warnings, _ := Append(nil, f, "rdf", nil)
@@ -193,7 +193,7 @@ type broken struct{ error }
 
 func (b broken) Write([]byte) (int, error) { return 0, b.error }
 
-func TestWriteHandsOutTheErrorOfItsWriter(t *testing.T) {
+func TestWriteReturnsTheErrorOfItsWriter(t *testing.T) {
 	t.Parallel()
 	want := errors.New("full")
 	if _, err := Write(broken{want}, new(feed.Feed), "rss20", nil); !errors.Is(err, want) {
@@ -205,7 +205,7 @@ func TestWriteHandsOutTheErrorOfItsWriter(t *testing.T) {
 	}
 }
 
-func TestItemsNestedTooDeepEnd(t *testing.T) {
+func TestDeeplyNestedItemsAreLimited(t *testing.T) {
 	t.Parallel()
 	it := feed.Item{Title: feed.Text{Value: "t"}}
 	for range 10_000 {
@@ -229,7 +229,7 @@ func TestItemsWithOneIDGetDifferentIDs(t *testing.T) {
 	}
 }
 
-func TestWordsOfHTMLAreWhatAPersonReads(t *testing.T) {
+func TestHTMLWordsAreTheReadableText(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"": "", "plain": "plain", "a &amp; b": "a & b", "<p>One<p>Two": "One\nTwo", "a<br>b": "a\nb", "<b>a</b>b": "ab", "<!-- c -->x": "x",
@@ -253,7 +253,7 @@ func TestWordsOfHTMLAreWhatAPersonReads(t *testing.T) {
 	}
 }
 
-func TestAPlainAddressIsOneThatALongerLookFindsNothingAt(t *testing.T) {
+func TestPlainURLAgreesWithTheSlowCheck(t *testing.T) {
 	t.Parallel()
 	for c := range 256 {
 		s := "https://a.example/" + string([]byte{byte(c)}) + "b"
@@ -268,7 +268,7 @@ func TestAPlainAddressIsOneThatALongerLookFindsNothingAt(t *testing.T) {
 	}
 }
 
-func TestTokensAreWordsOfASCII(t *testing.T) {
+func TestTokensAreASCII(t *testing.T) {
 	t.Parallel()
 	for c := range 256 {
 		want := c > ' ' && c < 0x7f && !strings.ContainsRune(`()<>@,;:\"/[]?=`, rune(c))
@@ -278,7 +278,7 @@ func TestTokensAreWordsOfASCII(t *testing.T) {
 	}
 }
 
-func TestEscapingLooksAtEveryByte(t *testing.T) {
+func TestEscapingChecksEveryByte(t *testing.T) {
 	t.Parallel()
 	for _, in := range []byte{inText, inAttr} {
 		for c := range 256 {
@@ -301,12 +301,12 @@ func TestEscapingLooksAtEveryByte(t *testing.T) {
 	}
 }
 
-func TestATTLIsInTheElementsThatAFormatHasForIt(t *testing.T) {
+func TestTTLIsWrittenInTheElementsOfTheFormat(t *testing.T) {
 	t.Parallel()
 	for ttl, want := range map[string]map[string]string{
 		"120": {"rss20": "<ttl>120</ttl>", "rdf": "<sy:updatePeriod>daily</sy:updatePeriod>\n    <sy:updateFrequency>12</sy:updateFrequency>", "cdf": `<INTERVALTIME MIN="120"/>`},
 		"20":  {"rdf": "<sy:updatePeriod>hourly</sy:updatePeriod>\n    <sy:updateFrequency>3</sy:updateFrequency>", "atom": "<sy:updateFrequency>3</sy:updateFrequency>"},
-		"11":  {"rdf": "", "atom": "", "cdf": `<INTERVALTIME MIN="11"/>`}, // of no period a whole part
+		"11":  {"rdf": "", "atom": "", "cdf": `<INTERVALTIME MIN="11"/>`}, // does not divide any period
 		"0":   {"rdf": "", "cdf": ""},
 	} {
 		for format, words := range want {

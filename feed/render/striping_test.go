@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// stripes reads a document of RSS 1.0 as RDF does, and reports what has no place in it.
-// It follows the grammar of RDF/XML: things (nodeElement) and properties
-// (propertyElt) take turns.
+// stripes parses an RSS 1.0 document as RDF does, and reports elements that are not allowed.
+// It follows the grammar of RDF/XML, in which resources (nodeElement) and properties
+// (propertyElt) alternate.
 func stripes(doc []byte) error {
 	d := xml.NewDecoder(bytes.NewReader(doc))
 	for {
@@ -27,7 +27,7 @@ func stripes(doc []byte) error {
 	}
 }
 
-// things reads the things in an element up to its end; it wants no text there.
+// things reads the resources in an element up to its end, and reports text there.
 func things(d *xml.Decoder, path string) error {
 	for {
 		token, err := d.Token()
@@ -49,7 +49,7 @@ func things(d *xml.Decoder, path string) error {
 	}
 }
 
-// properties reads the properties of a thing up to its end.
+// properties reads the properties of a resource up to its end.
 func properties(d *xml.Decoder, path string) error {
 	for {
 		token, err := d.Token()
@@ -133,7 +133,7 @@ func TestRSS10IsRDF(t *testing.T) {
 	}
 }
 
-func TestElementsWithinElementsAreWrittenForRDF(t *testing.T) {
+func TestNestedElementsAreConvertedForRDF(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ in, want string }{
 		"a file with a title": {`<media:content url="http://h.example/a.png"><media:title>A</media:title></media:content>`,
@@ -163,12 +163,12 @@ func TestElementsWithinElementsAreWrittenForRDF(t *testing.T) {
 			continue
 		}
 		if again := reread(t, out); len(again.Items[0].Unknown) != 1 || meaning(&again.Items[0].Unknown[0]) != meaning(&f.Items[0].Unknown[0]) {
-			t.Errorf("%s comes back as %+v", name, again.Items[0].Unknown)
+			t.Errorf("%s is parsed as %+v", name, again.Items[0].Unknown)
 		}
 	}
 }
 
-func TestStripesAreSeen(t *testing.T) {
+func TestStripesReportsErrors(t *testing.T) {
 	t.Parallel()
 	const head = `<rdf:RDF xmlns="http://purl.org/rss/1.0/" xmlns:x="urn:x" xmlns:rdf="` + rdfSpace + `"><item rdf:about="u">`
 	for in, want := range map[string]bool{

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestPlainTextIsForPeople(t *testing.T) {
+func TestPlainTextIsReadable(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{
 		Title: feed.Text{Value: "News &amp; more", Type: "text/html"}, Link: "http://a.example/", Subtitle: feed.Text{Value: "What happened."},
@@ -109,21 +109,21 @@ func TestLinesOfMarkup(t *testing.T) {
 	}
 }
 
-// Where nothing in a feed would need time that grows faster than its length.
-func TestMarkupOfAnyShapeIsReadOnce(t *testing.T) {
+// The time to read any markup is linear in its length.
+func TestMarkupIsReadInLinearTime(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{"<", "<a ", "<a \"", "<a b='", "<!--", "<script>", "</", "<pre>", "<li>", "<a href=x>", "<img alt=", "&", "<script></", "<img a", "'\""} {
 		linesOf(strings.Repeat(part, 300_000), new([]string))
 	}
 }
 
-func TestTitlesThatAreHTMLByEntitiesOnlyBecomeText(t *testing.T) {
+func TestTitlesWithEntitiesOnlyBecomeText(t *testing.T) {
 	t.Parallel()
 	for title, want := range map[string]string{
 		"Don&#8217;t":          "<title>Don’t</title>",
 		"Q&amp;A":              "<title>Q&amp;A</title>",
 		"1 &lt; 2":             "<title>1 &lt; 2</title>",
-		"AT&amp;amp;T":         "<title>AT&amp;amp;amp;T</title>", // a text with an entity in it stays HTML
+		"AT&amp;amp;T":         "<title>AT&amp;amp;amp;T</title>", // text with an entity stays HTML
 		"&lt;b&gt;x&lt;/b&gt;": "<title>&amp;lt;b&amp;gt;x&amp;lt;/b&amp;gt;</title>",
 		"<b>Don&#8217;t</b> x": "<title>&lt;b&gt;Don&amp;#8217;t&lt;/b&gt; x</title>",
 	} {

@@ -15,8 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// randomTree is an element of vocabularies that nobody knows, some of which have the
-// same prefix.
+// randomTree returns an element of unknown vocabularies, some of which share a prefix.
 func (m maker) randomTree(depth int) feed.Node {
 	n := feed.Node{Prefix: m.pick("a", "b", "ns1", ""), Space: m.pick("urn:x-test:a", "urn:x-test:b", "https://c.example/ns#"), Name: m.pick("x-one", "x-two", "x-Größe")}
 	names := map[string]bool{}
@@ -55,7 +54,7 @@ func (m maker) randomTree(depth int) feed.Node {
 	return n
 }
 
-// lonely is n with text that is not by itself: that would be its Text.
+// lonely returns n without an only child that is text; the parser stores that in Text.
 func lonely(n feed.Node) feed.Node {
 	for i := range n.Children {
 		if n.Children[i].Name != "" {
@@ -66,7 +65,7 @@ func lonely(n feed.Node) feed.Node {
 	return n
 }
 
-func TestTreesComeBackAsTheyWere(t *testing.T) {
+func TestUnknownElementsRoundTrip(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	for seed := range uint64(300) {
@@ -94,7 +93,7 @@ func TestTreesComeBackAsTheyWere(t *testing.T) {
 	}
 }
 
-// meaning is a tree with namespaces in place of prefixes.
+// meaning returns a tree with namespaces in place of prefixes.
 func meaning(n *feed.Node) string {
 	if n.Name == "" {
 		return "(" + n.Text + ")"
@@ -113,8 +112,8 @@ func meaning(n *feed.Node) string {
 	return s + "</>"
 }
 
-// strictMeaning is that of tree number i of the feed, as the strict decoder of the
-// standard library reads the document.
+// strictMeaning returns tree i of the feed as the strict decoder of the standard library reads
+// it.
 func strictMeaning(t *testing.T, doc []byte, i int) string {
 	t.Helper()
 	var b strings.Builder
@@ -165,7 +164,7 @@ func strictMeaning(t *testing.T, doc []byte, i int) string {
 	}
 }
 
-func TestNamesThatXMLDoesNotHaveAreLeftOut(t *testing.T) {
+func TestInvalidXMLNamesAreOmitted(t *testing.T) {
 	t.Parallel()
 	deep := feed.Node{Space: "urn:x", Prefix: "x", Name: "n"}
 	for range 2 * deepestTree {
@@ -193,8 +192,8 @@ func TestNamesThatXMLDoesNotHaveAreLeftOut(t *testing.T) {
 	}
 }
 
-// Whatever is left over of elements that stood there twice does not get in their way.
-func TestWhatIsLeftOverOfKnownElementsIsNotWrittenAgain(t *testing.T) {
+// Leftovers of repeated elements do not conflict with the elements themselves.
+func TestRepeatedKnownElementsAreNotWritten(t *testing.T) {
 	t.Parallel()
 	var list []feed.Node
 	for s := range spNone {
@@ -224,8 +223,8 @@ func TestWhatIsLeftOverOfKnownElementsIsNotWrittenAgain(t *testing.T) {
 	}
 }
 
-// Two namespaces with one prefix in one tag, which no document can have been.
-func TestPrefixesThatClashAreRenamed(t *testing.T) {
+// Two namespaces with one prefix in one tag, which no parsed document can contain.
+func TestConflictingPrefixesAreRenamed(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{Title: feed.Text{Value: "T"}, Link: "https://a.example/", Unknown: []feed.Node{{Space: "urn:one", Prefix: "p", Name: "x-n", Attrs: []feed.Attr{
 		{Space: "urn:two", Name: "p:a", Value: "2"}, {Space: "urn:three", Name: "p:a", Value: "3"}, {Space: "urn:four", Name: "a", Value: "4"}, {Name: "a", Value: "0"},

@@ -24,7 +24,7 @@ type parsed struct {
 	children []*parsed
 }
 
-// decode reads a whole document, strictly: well-formed, prefixes declared, one root.
+// decode parses a document strictly: well-formed, prefixes declared, one root.
 func decode(doc []byte) (*parsed, error) {
 	if !utf8.Valid(doc) {
 		return nil, errors.New("this is not UTF-8")
@@ -70,8 +70,8 @@ func decode(doc []byte) (*parsed, error) {
 	return top.children[0], nil
 }
 
-// undeclared reports a prefix that nothing declares, which the decoder leaves as it is.
-// scope is what is declared around the element.
+// undeclared returns an undeclared prefix, which the decoder leaves unresolved. scope holds
+// the prefixes declared around the element.
 func (t *parsed) undeclared(scope ...string) string {
 	scope = append(slices.Clip(scope), "", "xml", "xmlns", "http://www.w3.org/XML/1998/namespace")
 	for _, a := range t.attrs {
@@ -113,15 +113,15 @@ func (t *parsed) all(name string) (list []*parsed) {
 	return list
 }
 
-// rules are those of one version of RSS.
+// rules are the rules of one version of RSS.
 type rules struct {
 	*testing.T
 	format string
-	core   string // namespace of the elements of the version itself
+	core   string // namespace of the version's own elements
 	guids  map[string]bool
 }
 
-// words splits the names of elements: name is at most once, name* many times, name!
+// children checks the number of each child element: name at most once, name* any number, name!
 // exactly once.
 func (r *rules) children(t *parsed, names string) {
 	r.Helper()
@@ -141,7 +141,7 @@ func (r *rules) children(t *parsed, names string) {
 	for _, c := range t.children {
 		switch {
 		case c.name.Space == r.core && !strings.Contains(known, " "+c.name.Local+" "):
-			r.Errorf("%s: <%s> in <%s> is no element of this version", r.format, c.name.Local, t.name.Local)
+			r.Errorf("%s: <%s> in <%s> is not an element of this version", r.format, c.name.Local, t.name.Local)
 		case c.name.Space != r.core && r.format != "rss20" && r.format != "rdf":
 			r.Errorf("%s: %v: this version has no modules", r.format, c.name)
 		}
@@ -153,7 +153,7 @@ func (r *rules) address(what, s string) {
 	scheme, rest, _ := strings.Cut(s, ":")
 	foreign := strings.IndexFunc(s, func(c rune) bool { return c <= ' ' || c == 0x7f || strings.ContainsRune("<>\"\\^`{|}", c) })
 	if rest == "" || strings.ContainsAny(scheme, "/?#%") || scheme == "" || foreign >= 0 {
-		r.Errorf("%s: the %s is no address: %q", r.format, what, s)
+		r.Errorf("%s: the %s is not a valid URL: %q", r.format, what, s)
 	}
 }
 
@@ -167,14 +167,14 @@ func (r *rules) each(t *parsed, name string, check func(string)) {
 func (r *rules) date(s string) {
 	r.Helper()
 	if t, err := time.Parse("Mon, 02 Jan 2006 15:04:05 GMT", s); err != nil || t.Format("Mon, 02 Jan 2006 15:04:05 GMT") != s {
-		r.Errorf("%s: this is no date of mail: %q", r.format, s)
+		r.Errorf("%s: invalid RFC 822 date: %q", r.format, s)
 	}
 }
 
 func (r *rules) w3cDate(s string) {
 	r.Helper()
 	if _, err := time.Parse(time.RFC3339, s); err != nil {
-		r.Errorf("%s: this is no W3CDTF: %q", r.format, s)
+		r.Errorf("%s: invalid W3CDTF: %q", r.format, s)
 	}
 }
 
@@ -182,14 +182,14 @@ func (r *rules) person(s string) {
 	r.Helper()
 	address, _, _ := strings.Cut(s, " (")
 	if _, err := mail.ParseAddress(address); err != nil {
-		r.Errorf("%s: there is no address in %q", r.format, s)
+		r.Errorf("%s: no email address in %q", r.format, s)
 	}
 }
 
 func (r *rules) number(s string, minimum, limit int) {
 	r.Helper()
 	if n, err := strconv.Atoi(s); err != nil || n < minimum || n > limit {
-		r.Errorf("%s: %q is no number from %d to %d", r.format, s, minimum, limit)
+		r.Errorf("%s: %q is not a number from %d to %d", r.format, s, minimum, limit)
 	}
 }
 
@@ -273,14 +273,14 @@ func (r *rules) item(it *parsed) {
 		"rss20":  "title link description enclosure* source category* pubDate author comments guid",
 	}[r.format]
 	own := *it
-	own.name.Space = r.core // within rssCloud:item the elements are RSS's
+	own.name.Space = r.core // within rssCloud:item, the elements belong to RSS
 	it = &own
 	r.children(it, names)
 	if len(it.all("title"))+len(it.all("description")) == 0 && r.format == "rss20" {
 		r.Errorf("rss20: an item has neither title nor description")
 	}
 	r.each(it, "link", func(s string) {
-		if s != "" || r.format != "rss091" { // which asks for the element, though nothing has an address
+		if s != "" || r.format != "rss091" { // it requires the element even if there is no URL
 			r.address("link", s)
 		}
 	})
@@ -358,7 +358,7 @@ func (r *rules) rdf(root *parsed) {
 	r.contents(root, ch)
 }
 
-// contents checks that what the channel refers to is there, in this order.
+// contents checks that the parts to which the channel refers exist, in this order.
 func (r *rules) contents(root, ch *parsed) {
 	var listed, there []string
 	for _, items := range ch.all("items") {
@@ -409,7 +409,7 @@ func (r *rules) contents(root, ch *parsed) {
 	}
 }
 
-// checkRSS holds a document to the rules of its version.
+// checkRSS checks a document against the rules of its version.
 func checkRSS(t *testing.T, doc []byte, format string) {
 	t.Helper()
 	root, err := decode(doc)
@@ -436,7 +436,7 @@ func rssFormats() []string {
 	return []string{"rss090", "rss091", "rss092", "rss093", "rss094", "rss20", "rdf"}
 }
 
-func TestEveryVersionOfRSSKeepsItsRules(t *testing.T) {
+func TestEveryRSSVersionIsValid(t *testing.T) {
 	t.Parallel()
 	for name, f := range corpus(t) {
 		t.Run(name, func(t *testing.T) {
@@ -454,7 +454,7 @@ func TestEveryVersionOfRSSKeepsItsRules(t *testing.T) {
 	}
 }
 
-func TestAFeedOfNothingIsADocumentAllTheSame(t *testing.T) {
+func TestEmptyFeedIsAValidDocument(t *testing.T) {
 	t.Parallel()
 	for _, format := range rssFormats() {
 		for _, f := range []*feed.Feed{{}, {Link: "https://a.example/", Items: []feed.Item{{}, {}}}} {

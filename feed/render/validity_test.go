@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// judge holds documents to what is published of their formats and of the modules in
-// them, much as validators do.
+// judge checks documents against the published rules of their formats and modules, much as
+// validators do.
 type judge struct {
 	rulebook
 	format string
-	errors []string // what no document may have
-	doubts []string // what a document had better not have
+	errors []string // violations of rules
+	doubts []string // violations of recommendations
 	seen   map[string]bool
 }
 
-// rulebook is what all judges share.
+// rulebook holds the tables that all judges share.
 type rulebook struct {
 	places map[string]map[string]part
 	forms  map[string]*regexp.Regexp
@@ -41,7 +41,7 @@ func (j *judge) doubt(rule, path, value string) {
 	j.doubts = append(j.doubts, fmt.Sprintf("%s: %s: %.100q", rule, path, value))
 }
 
-// document judges a whole one.
+// document checks a whole document.
 func (j *judge) document(doc []byte) {
 	root, err := decode(doc)
 	if err != nil {
@@ -78,7 +78,7 @@ func (j *judge) document(doc []byte) {
 	}
 }
 
-// anywhere judges attributes that mean the same wherever they stand.
+// anywhere checks attributes with the same meaning in every element.
 func (j *judge) anywhere(t *parsed) {
 	for _, a := range t.attrs {
 		path := t.name.Local + "/" + a.Name.Local
@@ -98,7 +98,7 @@ func (j *judge) anywhere(t *parsed) {
 	}
 }
 
-// child is the first element of this name in the namespace of the one around it.
+// child returns the first child element with this name in the namespace of its parent.
 func (t *parsed) child(name string) *parsed {
 	for _, c := range t.children {
 		if c.name.Local == name && (c.name.Space == t.name.Space || t.name.Space == rdfSpace) {
@@ -108,8 +108,8 @@ func (t *parsed) child(name string) *parsed {
 	return nil
 }
 
-// nameIn is the name of an element or attribute as the tables have it; known is false
-// for vocabularies that they do not have.
+// nameIn returns the name of an element or attribute as the tables spell it. known is false
+// for vocabularies that the tables do not contain.
 func (j *judge) nameIn(n xml.Name) (name string, known bool) {
 	switch n.Space {
 	case "http://purl.org/rss/1.0/", "http://my.netscape.com/rdf/simple/0.9/":
@@ -132,7 +132,7 @@ func (j *judge) nameIn(n xml.Name) (name string, known bool) {
 	return n.Local, false
 }
 
-// children judges what is in an element that is place.
+// children checks the child elements of an element of a kind.
 func (j *judge) children(t *parsed, place, path string) {
 	allowed := j.places[place]
 	count := map[string]int{}
@@ -173,9 +173,8 @@ func (j *judge) children(t *parsed, place, path string) {
 	}
 }
 
-// foreign judges an element of a vocabulary that nothing is known of: in RSS 2.0
-// everything in it had better have a namespace, but within items of rssCloud, which are
-// those of RSS.
+// foreign checks an element of an unknown vocabulary. In RSS 2.0 all its descendants should
+// have a namespace, except in items of rssCloud, which contain RSS elements.
 func (j *judge) foreign(t *parsed, path string) {
 	if t.name.Space == "http://rsscloud.org/rsscloud" && strings.HasPrefix(j.format, "rss") {
 		j.children(t, "item", path)
@@ -229,7 +228,7 @@ func (j *judge) attributes(t *parsed, p part, path string) {
 	}
 }
 
-// rss judges what is between the elements of RSS 0.91 to 2.0.
+// rss checks the relations between elements of RSS 0.91 to 2.0.
 func (j *judge) rss(root *parsed) {
 	ch := root.child("channel")
 	if ch == nil {
@@ -262,7 +261,7 @@ func (j *judge) rss(root *parsed) {
 	j.groups(root)
 }
 
-// linked judges whether the words of links stand in the text of their item.
+// linked checks that the words of links occur in the text of their item.
 //
 // spec:scriptingnews2-1999#linetext
 func (j *judge) linked(root *parsed) {
@@ -280,7 +279,7 @@ func (j *judge) linked(root *parsed) {
 	}
 }
 
-// has reports an element with this value of an attribute.
+// has reports whether a child element has an attribute with this value.
 func (j *judge) has(t *parsed, name, attr, value string) bool {
 	return slices.ContainsFunc(t.children, func(c *parsed) bool {
 		n, _ := j.nameIn(c.name)
@@ -289,7 +288,7 @@ func (j *judge) has(t *parsed, name, attr, value string) bool {
 	})
 }
 
-// once judges pairs of elements that mean the same.
+// once checks pairs of elements with the same meaning.
 func (j *judge) once(t *parsed, pairs ...string) {
 	for i := 0; i < len(pairs); i += 2 {
 		if j.has(t, pairs[i], "", "") && j.has(t, pairs[i+1], "", "") {
@@ -298,7 +297,7 @@ func (j *judge) once(t *parsed, pairs ...string) {
 	}
 }
 
-// lists judges the hours and days in which a feed need not be read.
+// lists checks the hours and days to skip.
 func (j *judge) lists(ch *parsed) {
 	for list, each := range map[string]string{"skipHours": "hour", "skipDays": "day"} {
 		for _, l := range ch.all(list) {
@@ -319,7 +318,7 @@ func (j *judge) lists(ch *parsed) {
 	}
 }
 
-// complete judges an element that has to have others in it.
+// complete checks the required child elements.
 func (j *judge) complete(t *parsed, names string) {
 	if t == nil {
 		return
@@ -331,7 +330,7 @@ func (j *judge) complete(t *parsed, names string) {
 	}
 }
 
-// itunes judges what directories of podcasts ask for.
+// itunes checks the requirements of podcast directories.
 func (j *judge) itunes(t *parsed) {
 	podcast := strings.Contains(fmt.Sprint(names(t)), "itunes.com")
 	for _, name := range []string{"itunes:category", "itunes:explicit", "itunes:owner"} {
@@ -341,7 +340,7 @@ func (j *judge) itunes(t *parsed) {
 	}
 }
 
-// names are those of an element and of all in it.
+// names returns the names of an element and of its descendants.
 func names(t *parsed) (list []string) {
 	list = append(list, t.name.Space+" "+t.name.Local)
 	for _, c := range t.children {
@@ -350,7 +349,7 @@ func names(t *parsed) (list []string) {
 	return list
 }
 
-// groups judges groups of Media RSS, which are of files that are the same.
+// groups checks that the files of a Media RSS group are versions of one file.
 //
 // spec:datafeeds-2006#media-rss-written
 func (j *judge) groups(t *parsed) {
@@ -362,7 +361,7 @@ func (j *judge) groups(t *parsed) {
 	}
 }
 
-// rdf judges what is between the elements of RSS 0.90 and 1.0.
+// rdf checks the relations between elements of RSS 0.90 and 1.0.
 func (j *judge) rdf(root *parsed) {
 	ch := root.child("channel")
 	if ch == nil {
@@ -393,7 +392,7 @@ func (j *judge) rdf(root *parsed) {
 	j.groups(root)
 }
 
-// atom judges what is between the elements of Atom.
+// atom checks the relations between elements of Atom.
 //
 // spec:atom-rfc4287#feed-requires
 func (j *judge) atom(root *parsed) {
@@ -426,8 +425,8 @@ func (j *judge) atom(root *parsed) {
 	j.groups(root)
 }
 
-// markup judges XHTML in texts: everything in it is of XHTML, or of a vocabulary that
-// is no module's.
+// markup checks the XHTML in texts: every element belongs to XHTML, or to a vocabulary that is
+// not a module.
 func (j *judge) markup(t *parsed, name string) {
 	for _, c := range t.children {
 		if kind, _ := c.attr("type"); c.name == (xml.Name{Space: atomSpace, Local: name}) && kind == "xhtml" {

@@ -13,16 +13,16 @@ import (
 	"cloudburst/feed"
 )
 
-// jsonJudge holds documents to the rules of JSON Feed 1.1.
+// jsonJudge checks documents against the rules of JSON Feed 1.1.
 type jsonJudge struct {
 	book   rulebook
-	own    bool   // members that the format does not have came from a JSON Feed, and stay
-	based  string // what relative URLs stood on, "" where nobody knows
+	own    bool   // allow unknown members, which came from a JSON Feed
+	based  string // base of relative URLs; "" if unknown
 	errors []string
 }
 
-// jsonMembers are the members of an object of JSON Feed, with the kind of their value;
-// those with an exclamation mark are required.
+// jsonMembers returns the members of a JSON Feed object with the kinds of their values. An
+// exclamation mark marks required members.
 //
 // spec:jsonfeed11-2020#members
 func jsonMembers(object string) string {
@@ -41,12 +41,12 @@ func (j *jsonJudge) err(rule, path string, value any) {
 	j.errors = append(j.errors, fmt.Sprintf("%s: %s: %.100v", rule, path, value))
 }
 
-// judgeJSON gives what is wrong with a document.
+// judgeJSON returns the errors in a document.
 func (r rulebook) judgeJSON(doc []byte, own bool, base string) []string {
 	j := &jsonJudge{book: r, own: own, based: base}
 	var root any
 	d := json.NewDecoder(bytes.NewReader(doc))
-	d.UseNumber() // there are numbers that no float64 can hold
+	d.UseNumber() // float64 cannot represent some numbers
 	if err := d.Decode(&root); err != nil || !json.Valid(doc) {
 		return []string{"json: " + fmt.Sprint(err)}
 	}
@@ -57,7 +57,7 @@ func (r rulebook) judgeJSON(doc []byte, own bool, base string) []string {
 	return j.errors
 }
 
-// feed judges what several members have to do with each other.
+// feed checks the relations between members.
 func (j *jsonJudge) feed(f map[string]any) {
 	if next := f["next_url"]; next != nil && next == f["feed_url"] {
 		j.err("next-other", "next_url", next)
@@ -78,7 +78,7 @@ func (j *jsonJudge) feed(f map[string]any) {
 	}
 }
 
-// value judges one by its kind.
+// value checks a value by its kind.
 func (j *jsonJudge) value(kind string, v any, path string) {
 	if of, ok := strings.CutPrefix(kind, "list:"); ok {
 		list, ok := v.([]any)
@@ -131,10 +131,10 @@ func (j *jsonJudge) value(kind string, v any, path string) {
 	}
 }
 
-// object judges the members of one.
+// object checks the members of an object.
 func (j *jsonJudge) object(kind string, v any, path string) {
 	o, ok := v.(map[string]any)
-	if !ok || len(o) == 0 { // an author has a name, a URL or an avatar
+	if !ok || len(o) == 0 { // an author needs a name, a URL or an avatar
 		j.err("object", path, v)
 		return
 	}
@@ -156,7 +156,7 @@ func (j *jsonJudge) object(kind string, v any, path string) {
 	}
 }
 
-// url judges addresses, which may have letters of any script.
+// url checks URLs, which may contain letters of any script.
 func (j *jsonJudge) url(s, path string) {
 	judge, kind := judge{rulebook: j.book}, "id"
 	if j.based == "" {
@@ -166,7 +166,7 @@ func (j *jsonJudge) url(s, path string) {
 	j.errors = append(j.errors, judge.errors...)
 }
 
-func TestJSONFeedsKeepTheRulesOfTheFormat(t *testing.T) {
+func TestJSONFeedsAreValid(t *testing.T) {
 	t.Parallel()
 	book := newRulebook()
 	for name, f := range judgedFeeds(t) {
@@ -190,7 +190,7 @@ func TestJSONFeedsKeepTheRulesOfTheFormat(t *testing.T) {
 }
 
 // Each of these documents breaks one rule.
-func TestTheJudgeOfJSONFeedsSeesWhatIsWrong(t *testing.T) {
+func TestJSONJudgeFindsErrors(t *testing.T) {
 	t.Parallel()
 	const begin = `{"version":"https://jsonfeed.org/version/1.1","title":"T","feed_url":"https://a.example/",`
 	book := newRulebook()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// value judges a text by the name of its kind.
+// value checks a text by the name of its kind.
 func (j *judge) value(kind, s, path string, t *parsed) {
 	s = strings.TrimSpace(s)
 	switch kind {
@@ -18,7 +18,7 @@ func (j *judge) value(kind, s, path string, t *parsed) {
 		}
 	case "filled", "nonhtml":
 		if s == "" && kind == "filled" {
-			j.doubt("blank", path, s)
+			j.doubt("text-empty", path, s)
 		}
 		if j.forms["markup"].MatchString(s) && j.format != "atom" {
 			j.doubt("markup", path, s)
@@ -44,7 +44,7 @@ func (j *judge) value(kind, s, path string, t *parsed) {
 	}
 }
 
-// forms are the values that a regular expression says all of.
+// forms returns the kinds that a regular expression defines completely.
 func forms() map[string]*regexp.Regexp {
 	const ascii = `[0-9a-zA-Z;/?:@&=+$.\-_!~*'()%,#]`
 	list := map[string]string{
@@ -73,8 +73,8 @@ func forms() map[string]*regexp.Regexp {
 	return compiled
 }
 
-// address judges addresses: url is whole and of ASCII, as is uri, which may be relative
-// too; iri may have all characters; http is of the web, with a host in a domain.
+// address checks URLs: url is absolute and in ASCII; uri may also be relative; iri may contain
+// all characters; http is a web URL with a domain name as its host.
 func (j *judge) address(kind, s, path string) {
 	if kind == "iri" || kind == "id" {
 		s = strings.Map(func(c rune) rune {
@@ -94,7 +94,7 @@ func (j *judge) address(kind, s, path string) {
 		j.err("address", path, s)
 	case (scheme == "http" || scheme == "https" || scheme == "ftp") && (len(rest) < 3 || rest[:2] != "//" || rest[2] == '/'):
 		j.err("address-host", path, s)
-	case strings.EqualFold(scheme, "urn") && !j.urn(s) && !strings.HasSuffix(path, "media:credit/@scheme"): // urn:ebu is that of roles
+	case strings.EqualFold(scheme, "urn") && !j.urn(s) && !strings.HasSuffix(path, "media:credit/@scheme"): // urn:ebu identifies roles
 		j.err("address-urn", path, s)
 	case strings.EqualFold(scheme, "tag") && !j.forms["tag"].MatchString(s):
 		j.err("address-tag", path, s)
@@ -118,14 +118,14 @@ func (j *judge) guid(s, path string, t *parsed) {
 		j.doubt("guid-short", path, s)
 	}
 	if s == "" {
-		j.doubt("blank", path, s)
+		j.doubt("text-empty", path, s)
 	} else if j.seen["guid "+s] {
 		j.err("guid-unique", path, s)
 	}
 	j.seen["guid "+s] = true
 }
 
-// person judges an address of e-mail, with a name in brackets or without.
+// person checks an email address, with or without a name in parentheses.
 //
 // spec:rss20-2003#author
 func (j *judge) person(kind, s, path string) {

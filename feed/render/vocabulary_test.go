@@ -2,19 +2,18 @@ package render
 
 import "strings"
 
-// part is what a published vocabulary says of an element in a certain place.
+// part is the rule of a published vocabulary for an element in a place.
 type part struct {
-	check string // of its text: a name that judge.value knows; none: no text; any: anything
-	many  bool   // may stand there more than once
-	twice bool   // may, but readers know what to do with one only
-	newer bool   // of a revision that many validators do not know
+	check string // kind of its text, as judge.value knows it; none: no text; any: any text
+	many  bool   // may be repeated
+	twice bool   // may be repeated, but readers handle only one
+	newer bool   // from a revision that many validators do not know
 	attrs map[string]string
-	in    string // what may stand in it
+	in    string // place that defines its children
 }
 
-// vocabulary reads lines like "name* check attr=check! >place": * for many, ~ for one
-// that there had better be no other of, + for one of a later revision; ! after an
-// attribute that has to be there.
+// vocabulary parses lines like "name* check attr=check! >place": * may be repeated, ~ should
+// not be repeated, + belongs to a later revision; ! marks a required attribute.
 func vocabulary(lists ...string) map[string]part {
 	parts := map[string]part{}
 	for _, list := range lists {
@@ -40,7 +39,7 @@ func vocabulary(lists ...string) map[string]part {
 	return parts
 }
 
-// places are what may stand in what, by the name of the place.
+// places returns the allowed children by the name of the place.
 func places() map[string]map[string]part {
 	return map[string]map[string]part{
 		"rss":             vocabulary("channel none >channel"),
@@ -100,7 +99,7 @@ const opmlOutline = `outline* none text=any! type=any url=url xmlUrl=any htmlUrl
 
 const cdfRoot = "CHANNEL none HREF=url! LASTMOD=moment SELF=url PRECACHE=yesno LEVEL=count ISCLONABLE=yesno >cdf.channel"
 
-// cdfOwn are elements that no other format has, which stay as they were in a feed of CDF.
+// cdfOwn lists elements that no other format has. They stay unchanged in a feed from CDF.
 const cdfOwn = `
 LOGO* any *=any
 Logo* any *=any
@@ -200,7 +199,7 @@ const rssInput = "title filled\ndescription text\nname formname\nlink url"
 const rdfChannel = "title filled\nlink url\ndescription nonhtml\nimage none rdf:resource=rdfuri!\nitems none >rdf.items\ntextinput none rdf:resource=rdfuri!"
 const rdfItem = "title filled\nlink url\ndescription html"
 
-// atomOfRSS is what of Atom and Dublin Core RSS may have.
+// atomOfRSS lists the Atom and Dublin Core elements that RSS allows.
 const atomOfRSS = `
 atom:author none >atom.person
 atom:contributor* none >atom.person
@@ -237,7 +236,7 @@ link* none href=iri! rel=relation type=mime hreflang=language title=filled lengt
 const atomFeed = "app:collection any href=any\nsubtitle any type=texttype\ngenerator filled uri=iri version=any\nicon uri\nlogo uri\nentry* none >entry"
 const atomEntry = "published rfc3339\nsummary any type=texttype\ncontent any type=any src=iri\nsource none >atom.source\napp:edited rfc3339\napp:control none >app.control"
 
-// anywhere are the modules that may be in feeds, items, pictures, forms and files.
+// anywhere lists the module elements allowed in feeds, items, images, forms and files.
 const anywhere = `
 dc:title text
 dc:description text

@@ -26,7 +26,7 @@ func elsewhere() excuse {
 func held() excuse {
 	return excuse{
 		"ARCHITECTURE.md: feed/": "it is a picture; deps_test.go holds the layers",
-		"feed-data.md":           "render: TestTheProgramsOfTheManualRun runs each of them",
+		"feed-data.md":           "render: TestProgramsInTheManualRun runs each of them",
 		"formats.md":             "internal/cli/formatcli: the examples are what convert writes",
 		"scale.md: upstream":     "lab/clustertest: TestNodesAreReplacedBehindABalancer runs it",
 		"scale.md: defaults":     "the same",
