@@ -39,8 +39,7 @@ func BenchmarkServeFeed(b *testing.B) {
 	}
 }
 
-// fromLayer serves a feed as internal/endpoint/publishhttp does: with a template, and with what its
-// documents are told to say.
+// fromLayer serves a feed as internal/endpoint/publishhttp does, with a template and options.
 func fromLayer() http.HandlerFunc {
 	layer := &syndicate.Layer{}
 	options := render.Options{
@@ -140,7 +139,7 @@ func median(list []float64) float64 {
 	return list[len(list)/2]
 }
 
-// door is a server and those who read from it.
+// endpoint is a server with its clients.
 type endpoint struct {
 	name    string
 	handler http.Handler

@@ -88,10 +88,9 @@ func (e *engine) pass(docs []feedtest.Document) error {
 	return nil
 }
 
-// BenchmarkFeedParse reads a generated corpus with everything in turn, on one
-// processor, so that collecting the garbage counts for whoever makes it. The best
-// pass of each counts: other programs disturb all of them. It ends with a table in the
-// form of docs/performance.md.
+// BenchmarkFeedParse parses a generated corpus with all parsers in turn, on one processor, so
+// that garbage collection counts for the parser that causes it. The best run of each counts,
+// because other programs disturb all of them. It prints a table for docs/performance.md.
 func BenchmarkFeedParse(b *testing.B) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	all := feedtest.Corpus(1)

@@ -82,11 +82,11 @@ func BenchmarkSender(b *testing.B) {
 }
 
 func senderVersusFastHTTP(b *testing.B, closing bool) {
-	sink, err := bench.OpenSink(b.Context(), bench.Plan{Hosts: hosts, Close: closing})
+	receiver, err := bench.OpenReceiver(b.Context(), bench.Plan{Hosts: hosts, Close: closing})
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer sink.Close()
+	defer receiver.Close()
 	sender := fetch.NewSender(fetch.SenderOptions{
 		Guard: &fetch.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Callback: true}, IdleTotal: 1024,
 	})
@@ -118,7 +118,7 @@ func senderVersusFastHTTP(b *testing.B, closing bool) {
 		}
 		return nil
 	}
-	burstOf(b, sink.Port, ours)
-	burstOf(b, sink.Port, theirs)
-	versus(b, "fasthttp", func() { burstOf(b, sink.Port, ours) }, func() { burstOf(b, sink.Port, theirs) })
+	burstOf(b, receiver.Port, ours)
+	burstOf(b, receiver.Port, theirs)
+	versus(b, "fasthttp", func() { burstOf(b, receiver.Port, ours) }, func() { burstOf(b, receiver.Port, theirs) })
 }

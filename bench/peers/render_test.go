@@ -84,7 +84,7 @@ func renderVersusPeer(b *testing.B, format string, write func(w io.Writer) error
 	if got, want := fields(again), fields(f); got != want {
 		b.Fatalf("ours says\n%.2000s\nand theirs\n%.2000s", got, want)
 	}
-	// One processor, so that collecting the garbage counts for whoever makes it.
+	// One processor, so that garbage collection counts for the writer that causes it.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	var best [2]time.Duration
 	for b.Loop() {

@@ -29,8 +29,7 @@ const (
 // ErrorKind says why there was no usable answer.
 type ErrorKind string
 
-// The kinds of errors. Those up to ErrOurs are for the caller to tell; the rest is
-// found out here.
+// Kinds of errors. The caller reports those up to ErrOurs; this package detects the others.
 const (
 	ErrDNS         ErrorKind = "dns"         // the name does not exist, or its servers are silent
 	ErrUnreachable ErrorKind = "unreachable" // nobody there, or the connection was lost
@@ -267,7 +266,7 @@ func notFeedText(looks string) string {
 	return short(looks) + ", not a feed"
 }
 
-// short is a stranger's text that may go into a sentence.
+// short prepares foreign text for use in a sentence.
 func short(s string) string {
 	if len(s) > 4<<10 {
 		s = s[:4<<10]

@@ -56,7 +56,7 @@ type Options struct {
 	// Jitter is a random fraction from 0 to 1 that spreads checks: by up to a tenth of
 	// the wait.
 	Jitter float64
-	// Host is what other feeds of the same host were told.
+	// Host is the state shared by the feeds of one host.
 	Host Host
 }
 

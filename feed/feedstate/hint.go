@@ -156,17 +156,16 @@ func ruleOf(c Cache) Rule {
 	return RuleMaxAge
 }
 
-// push adds the daily check behind a hub that tells of changes. It counts from the
-// last check that no push asked for. When the lease ends before, the feed is on its
-// own from then on.
+// push adds the daily check of a feed with push. It counts from the last check that was not
+// caused by a push. If the lease ends earlier, normal polling resumes then.
 func (p *plan) push(rhythm bool) bool {
-	push, known := p.s.Push, p.seen // when something was heard of the hub last
+	push, known := p.s.Push, p.seen // the last news of the hub
 	if push.At.After(known) {
 		known = push.At
 	}
 	if !push.Live(known) {
 		if push.Announced > 0 && !push.Since.IsZero() && (push.Until.IsZero() || push.Until.After(known)) {
-			p.ignore(RulePush, "", "push", fmt.Sprintf("its hub told only %d of %d changes", push.Announced, push.Announced+push.Missed))
+			p.ignore(RulePush, "", "push", fmt.Sprintf("its hub pushed only %d of %d changes", push.Announced, push.Announced+push.Missed))
 		}
 		return false
 	}
@@ -174,9 +173,9 @@ func (p *plan) push(rhythm bool) bool {
 	if polled.IsZero() || polled.After(p.base) {
 		polled = p.base
 	}
-	text, at := "its hub tells of changes, and this is the daily check behind it", polled.Add(Longest)
+	text, at := "push works, so this is the daily check", polled.Add(Longest)
 	if !push.Until.IsZero() && push.Until.Before(at) {
-		text, at = "its hub tells of changes until the lease ends", push.Until
+		text, at = "push works until the lease ends", push.Until
 		if !rhythm {
 			p.byDefault()
 		}

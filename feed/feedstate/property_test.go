@@ -182,7 +182,7 @@ func TestMoreOfAHintNeverBringsACheckForward(t *testing.T) {
 					l := born(t)
 					l.o.Jitter = jitter
 					l.check(answer(n))
-					// Within one skipped stretch all wait for its end, each with its own share of the jitter.
+					// Within one skipped time all feeds wait for its end, each with its own jitter.
 					if l.d.At.Before(last.Add(-10*time.Minute)) || skip == nil && l.d.At.Before(last) {
 						t.Fatalf("%s %d, jitter %v: %s, before that %s", name, n, jitter, l.d.At, last)
 					}

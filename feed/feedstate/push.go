@@ -2,9 +2,8 @@ package feedstate
 
 import "time"
 
-// Push is what is known of the hubs that tell of a feed's changes. Its owner sets
-// Since and Until when a hub has confirmed a subscription; the rest is counted by
-// Next.
+// Push is the state of the push subscriptions of a feed. The owner sets Since and Until when
+// a hub has confirmed a subscription; Next counts the rest.
 type Push struct {
 	Since     time.Time `json:"since,omitzero"` // subscribed; zero: not
 	Until     time.Time `json:"until,omitzero"` // end of the lease; zero: none
@@ -22,8 +21,8 @@ const trusted = 90
 // and still be no miss.
 const late = 10 * time.Minute
 
-// Live says that changes are really told: a subscription is in force, something has
-// come of it, and what it did not tell is at most a tenth.
+// Live reports whether push works: a subscription is active, it has delivered a change, and
+// it missed at most a tenth of the changes.
 func (p Push) Live(now time.Time) bool {
 	if p.Since.IsZero() || p.Since.After(now) || !p.Until.IsZero() && !p.Until.After(now) {
 		return false

@@ -16,7 +16,7 @@ func pushed(hash string) feedstate.Answer {
 	return a
 }
 
-// live is a feed whose hub has told of one change, an hour after it was first read.
+// live returns a feed whose hub has pushed one change, an hour after the first check.
 func live(t *testing.T) *life {
 	t.Helper()
 	l := born(t).check(ok("0", feed.Hints{}))

@@ -31,7 +31,7 @@ func retryAfter(h http.Header, now time.Time) *Wait {
 		if err != nil {
 			return nil
 		}
-		// By the server's clock, if it tells: ours may be another.
+		// Use the server's clock if known: the local clock may differ.
 		base := now
 		if date, err := http.ParseTime(h.Get("Date")); err == nil {
 			base = date
@@ -44,16 +44,16 @@ func retryAfter(h http.Header, now time.Time) *Wait {
 	return &Wait{Value: raw, Seen: stamp(now), Until: stamp(now.Add(min(d, LongestRetry)))}
 }
 
-// HostAgrees is how many feeds of one host must have been told to wait at the same
-// time before the wait counts for the whole host.
+// HostAgrees is the number of feeds of one host with a Retry-After at the same time from
+// which the wait applies to the whole host.
 const HostAgrees = 3
 
 // keptWaits of one host are enough to see that they agree.
 const keptWaits = 8
 
-// Host is what the feeds of one host were told. One feed's Retry-After is that
-// feed's; when several agree, it is the server that wants to be left alone. The zero
-// Host knows nothing. Like State it is plain data and never changed in place.
+// Host collects the Retry-After values of the feeds of one host. One value applies to its
+// feed; several values mean that the server wants no requests. The zero Host is empty. Like
+// State it is plain data and never changed in place.
 type Host struct {
 	Waits []Wait `json:"waits,omitempty"` // the longest first, one a URL
 }

@@ -26,7 +26,7 @@ func TestRetryAfterIsReadInSecondsAndAsADateAndJunkIsIgnored(t *testing.T) {
 			}
 		}
 		if l.d.Wait != nil && l.d.Wait.Until.Sub(l.now) > feedstate.LongestRetry {
-			t.Errorf("%q: others hear of %s", raw, l.d.Wait.Until)
+			t.Errorf("%q: other feeds wait until %s", raw, l.d.Wait.Until)
 		}
 		if got := l.d.At.Sub(l.now); got != want {
 			t.Errorf("%q: in %s, want %s (%s)", raw, got, want, l.d.Reason)

@@ -126,8 +126,8 @@ func (s Syndication) next(t time.Time) time.Time {
 	return t.Add(s.Every - sinceStep(t, s.Base, s.Every))
 }
 
-// sinceStep is how long before t the last of the steps was that lie every, whole
-// seconds, apart around base. It is exact however far away base is.
+// sinceStep is the time from the last step before t, for steps of whole seconds, every, from
+// base on. It is exact for any distance from base.
 func sinceStep(t, base time.Time, every time.Duration) time.Duration {
 	// A time.Duration holds only 292 years, so whole seconds first.
 	gap := (t.Unix() - base.Unix()) % int64(every/time.Second)
@@ -161,8 +161,8 @@ func (s *State) observe(dates []time.Time, now time.Time) {
 	s.Spacing = spacing(newest(latest, now, keptChanges))
 }
 
-// spacing is the median distance of posts, 0 when it cannot be told: an old post on
-// top, or years of silence in between, do not move a median.
+// spacing is the median time between posts; 0: unknown. An old post on top, or years of
+// silence, do not change a median.
 func spacing(posts []time.Time) time.Duration {
 	var gaps []time.Duration
 	for i := 1; i < len(posts); {
