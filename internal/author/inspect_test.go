@@ -98,7 +98,7 @@ func TestInvalidDocumentIsRejectedWithAReason(t *testing.T) {
 		{"JSON in Latin letters", "{\"version\":\"https://jsonfeed.org/version/1.1\",\"title\":\"\xdcber\",\"items\":[]}", "application/json", "not UTF-8"},
 		{"other JSON", `{"a":1}`, "application/json", "JSON, but no feed"},
 		{"a redirect", `<redirect><newLocation>http://a.example/</newLocation></redirect>`, "", "not a feed"},
-		{"an image", "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "", "picture"},
+		{"an image", "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "", "image"},
 	} {
 		_, err := inspect([]byte(c.doc), c.with)
 		if err == nil || fault.CodeOf(err) != fault.Invalid || !strings.Contains(fault.Message(err), c.want) {

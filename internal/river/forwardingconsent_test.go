@@ -111,7 +111,7 @@ func TestRecipientWhoEndsForwardingIsNotAskedAgain(t *testing.T) {
 		}
 		for _, target := range []string{"vic@x.example", "Vic@X.example", "vic+again@x.example"} {
 			_, err := h.river.PutForwarding(t.Context(), forward.Forwarding{Reader: "ann", Via: forward.ViaEmail, Target: target})
-			if fault.CodeOf(err) != fault.Refused || !strings.Contains(fault.Message(err), "does not want") {
+			if fault.CodeOf(err) != fault.Refused || !strings.Contains(fault.Message(err), "refuses further messages") {
 				t.Errorf("%s: %v", target, err)
 			}
 		}
