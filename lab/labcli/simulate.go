@@ -13,7 +13,7 @@ import (
 	"cloudburst/lab/simulate"
 )
 
-// simulateFlags are what "simulate" is told.
+// simulateFlags are the flags of "simulate".
 type simulateFlags struct {
 	load        simulate.Load
 	machine     simulate.Machine
@@ -119,7 +119,7 @@ func runSimulate(c *cobra.Command, o *simulateFlags) error {
 		if err != nil {
 			return fmt.Errorf("the chart cannot be drawn: %w", err)
 		}
-		if err := os.WriteFile(o.chart, []byte(simulate.Chart(scales, r.Backlogs)), 0o644); err != nil { //nolint:gosec // a picture, for everybody
+		if err := os.WriteFile(o.chart, []byte(simulate.Chart(scales, r.Backlogs)), 0o644); err != nil { //nolint:gosec // an image for all users
 			return err
 		}
 	}

@@ -43,10 +43,10 @@ func TestConvertWritesWhatRenderDoesByteForByte(t *testing.T) {
 			t.Errorf("%s: %d %q, want %q", format.Name, code, out, want)
 		}
 		if n := strings.Count(reported, "\n"); n != len(warnings) || n != strings.Count(reported, "warning: ") {
-			t.Errorf("%s: %d warnings are told of %d: %s", format.Name, n, len(warnings), reported)
+			t.Errorf("%s: %d warnings are printed, want %d: %s", format.Name, n, len(warnings), reported)
 		}
 		if _, reported, _ := converted(t, aFeed, "--quiet", "--to", format.Name, "-"); reported != "" {
-			t.Errorf("%s: quietly, it tells %q", format.Name, reported)
+			t.Errorf("%s: quietly, it prints %q", format.Name, reported)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/cli/shell"
 )
 
-var update = flag.Bool("update", false, "write the examples of docs/formats.md anew, to be read before they are committed")
+var update = flag.Bool("update", false, "rewrite the examples of docs/formats.md; review them before you commit")
 
 const formatsDoc = "../../../docs/formats.md"
 

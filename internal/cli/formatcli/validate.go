@@ -265,7 +265,7 @@ func (r *report) summary(strict bool) string {
 	case strict && r.Warnings > 0:
 		return "Needs attention, for warnings count: " + counts + "."
 	case r.Warnings > 0:
-		return "Valid for readers, with things to mend: " + counts + "."
+		return "Valid for readers, with problems to fix: " + counts + "."
 	}
 	return "Valid for readers: " + counts + "."
 }

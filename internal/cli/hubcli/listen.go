@@ -257,7 +257,7 @@ func (l *listener) print(ctx context.Context) {
 	}
 }
 
-// tell prints one notification, as soon as its delay is known, and then what is new.
+// report prints one notification, as soon as its delay is known, and then what is new.
 //
 // spec:rsscloud-2009#aggregator-reads-feed
 func (l *listener) report(ctx context.Context, n notice) {

@@ -20,7 +20,7 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// cloudWorld is a feed and its hub without a network.
+// fakeClouds is a feed and its hub without a network.
 type fakeClouds struct {
 	mu        sync.Mutex
 	down      bool

@@ -18,7 +18,7 @@ import (
 
 func matches(pattern, text string) bool { return regexp.MustCompile(pattern).MatchString(text) }
 
-// listWorld is a hub of CNWS without a network.
+// fakeLists is a CNWS hub without a network.
 type fakeLists struct {
 	mu     sync.Mutex
 	result cnws.Result
@@ -68,7 +68,7 @@ func listListener(w *fakeLists) (*listener, *followed, *locked) {
 	return l, f, out
 }
 
-// change tells l's callback of a change, and says what it answered.
+// change notifies l's callback of a change, and returns its response.
 func change(t *testing.T, l *listener, c cnws.Change, changed time.Time) bool {
 	t.Helper()
 	body, err := c.Marshal()
@@ -176,15 +176,15 @@ func TestForPeopleACNWSNotificationHasTitleAndDescription(t *testing.T) {
 func TestRefusalOfACNWSHubIsReported(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		world *fakeLists
-		want  string
+		hub  *fakeLists
+		want string
 	}{
 		{&fakeLists{result: cnws.Result{Description: "No room."}}, `^the hub at http://hub.example/cnws refuses http://feed.example/rss.xml: No room\.$`},
 		{&fakeLists{}, `^the hub at http://hub.example/cnws refuses http://feed.example/rss.xml without a reason$`},
 		{&fakeLists{page: true}, `^invalid CNWS response from http://hub.example/cnws: --hub must be the hub, such as`},
 		{&fakeLists{status: 404}, `^the hub at http://hub.example/cnws did not take it: The response was 404 Not Found$`},
 	} {
-		l, f, out := listListener(tt.world)
+		l, f, out := listListener(tt.hub)
 		if err := l.follow(t.Context(), f); err == nil || !matches(tt.want, err.Error()) || len(records(t, out)) != 1 {
 			t.Errorf("%v\n%s", err, out)
 		}

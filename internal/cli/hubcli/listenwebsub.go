@@ -187,7 +187,7 @@ func (w *webSubWay) Confirm(_ context.Context, c websub.Confirmation) error {
 	return nil
 }
 
-// tell passes a hub's request to the waiting call; only the first one counts.
+// report passes a hub's request to the waiting call; only the first one counts.
 func (s *subscribed) report(word hubWord) {
 	select {
 	case s.answer <- word:

@@ -21,7 +21,7 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// pushWorld is a topic and its hubs without a network.
+// fakePush is a topic and its hubs without a network.
 type fakePush struct {
 	mu       sync.Mutex
 	topic    string        // what is at feed.example
@@ -305,7 +305,7 @@ func TestOnlyWhatWasAskedForIsConfirmed(t *testing.T) {
 			mode, topic, callback string
 			status                int
 		}{
-			{"subscribe", f.sub.Topic, f.sub.Callback, 200}, // the hub did not hear the first answer
+			{"subscribe", f.sub.Topic, f.sub.Callback, 200}, // the hub did not receive the first response
 			{"unsubscribe", f.sub.Topic, f.sub.Callback, 404},
 			{"subscribe", "http://feed.example/other", f.sub.Callback, 404},
 			{"subscribe", f.sub.Topic, "http://reader.example:5339/notify/run/guessed", 404},
@@ -322,10 +322,10 @@ func TestOnlyWhatWasAskedForIsConfirmed(t *testing.T) {
 func TestRefusalOfAHubIsReported(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		name  string
-		world *fakePush
-		hub   string
-		want  string
+		name string
+		push *fakePush
+		hub  string
+		want string
 	}{
 		{"never asks", &fakePush{mute: true}, "", `the hub at http://hub.example/ accepted, but did not verify the callback http://reader\.example:5339/notify/run/\w+ within 30 s: it cannot connect`},
 		{"denies", &fakePush{deny: "Members only."}, "", `the hub at http://hub.example/ denies http://feed.example/atom.xml: Members only\.`},
@@ -334,7 +334,7 @@ func TestRefusalOfAHubIsReported(t *testing.T) {
 		{"no page", &fakePush{topic: "<rss/>", deny: "No."}, "http://hub.example/x", `the hub at http://hub.example/x denies http://feed.example/feed: No\.`},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			l, f, out := pushListener(tt.world)
+			l, f, out := pushListener(tt.push)
 			l.hub = tt.hub
 			if err := l.follow(t.Context(), f); err == nil || !matches(tt.want, err.Error()) || len(records(t, out)) != 1 {
 				t.Errorf("%s: %v\n%s", tt.name, err, out)

@@ -23,7 +23,7 @@ func TestAFeedWithoutACloudIsPingedAtItsWebSubHubs(t *testing.T) {
 	}
 	for _, hub := range []string{"http://one.example/", "http://two.example/"} {
 		if q := w.asked[hub]; len(q) != 1 || len(q[0].URLs) != 1 || q[0].URLs[0] != "http://feed.example/self" {
-			t.Errorf("%s was told %+v", hub, q)
+			t.Errorf("%s was notified %+v", hub, q)
 		}
 	}
 	// Who names a protocol is taken at his word, and a feed that names nobody is said to.

@@ -22,7 +22,7 @@ const (
 	viaGet      = "http-get"
 )
 
-// tellsSite reports whether the ping names a site instead of a feed.
+// pingsSite reports whether the ping names a site instead of a feed.
 func (g *pinging) pingsSite() bool {
 	return g.via == viaWeblogs || g.via == viaExtended || g.via == viaGet
 }

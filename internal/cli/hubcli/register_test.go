@@ -11,7 +11,7 @@ func TestANamedHubIsAskedForFeedsWithoutACloud(t *testing.T) {
 	t.Parallel()
 	doc := hubclient.Document{URL: "http://feeds.example/rss.xml", Final: "http://feeds.example/rss.xml", Body: []byte("<rss><channel></channel></rss>")}
 	if _, err := (&listener{}).cloudOf(doc); err == nil || !strings.Contains(err.Error(), "--hub") {
-		t.Errorf("without a hub: %v; want to hear of --hub", err)
+		t.Errorf("without a hub: %v; want an error about --hub", err)
 	}
 	cloud, err := (&listener{hub: "https://hub.example:8443"}).cloudOf(doc)
 	if err != nil {

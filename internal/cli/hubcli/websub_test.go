@@ -18,7 +18,7 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// hubsWorld is topics that name hubs, and the hubs, without a network.
+// fakeHubs is topics that name hubs, and the hubs, without a network.
 type fakeHubs struct {
 	mu    sync.Mutex
 	asked map[string][]websub.Request // by hub

@@ -142,7 +142,7 @@ func compacted(list []string) []string {
 	})
 }
 
-// tell notifies a hub of some topics and prints its answer. After a refusal it repeats
+// report pings a hub of some topics and prints its answer. After a refusal it repeats
 // the request for each topic, because the hub may refuse one topic or accept only one.
 func (u *publishing) report(ctx context.Context, hub string, topics []string) (ok bool, err error) {
 	client := u.p.WebSubClient()

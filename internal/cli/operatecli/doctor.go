@@ -119,7 +119,7 @@ const (
 	findingWidth  = 80
 )
 
-// tell prints a finding immediately, to show progress.
+// report prints a finding immediately, to show progress.
 func (e *examination) report(c doctor.Check) {
 	if e.json {
 		return

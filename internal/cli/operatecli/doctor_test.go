@@ -194,7 +194,7 @@ func TestDoctorLetsNoServerWriteToTheTerminal(t *testing.T) {
 func TestFindingsFitATerminal(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
-	wrap(&b, strings.Repeat("What to do is to mend it. ", 12)+"http://feeds.example/"+strings.Repeat("a", 90))
+	wrap(&b, strings.Repeat("What to do is to fix it. ", 12)+"http://feeds.example/"+strings.Repeat("a", 90))
 	for i, line := range strings.Split(strings.TrimSpace(b.String()), "\n") {
 		if at := len(line); i == 0 && at > 80-findingColumn || i > 0 && at > 80 && strings.Contains(strings.TrimSpace(line), " ") {
 			t.Errorf("line %d has %d columns: %q", i+1, at, line)

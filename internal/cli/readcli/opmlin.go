@@ -147,7 +147,7 @@ func (p *commands) awaitRead(ctx context.Context, r *client.River, found int) er
 	}
 }
 
-// tellHowToWatch prints where new items are shown.
+// printHowToWatch prints where new items are shown.
 func (p *commands) printHowToWatch(ctx context.Context, s *shell.Connection, user string) {
 	command := "cloudburst river"
 	if user != "" {

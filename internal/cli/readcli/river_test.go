@@ -403,7 +403,7 @@ func TestAFollowedFeedIsExplainedAsTheRiverKnowsIt(t *testing.T) {
 		Source: client.Source{ID: 7, URL: "http://127.0.0.1:1/rss", Title: "E\x1b[2J", Format: "RSS 2.0", Items: 3, Readers: 2, State: "failing", Problem: "404", Failures: 2, AddedAt: at, NextAt: &next,
 			Moved: &client.Move{From: "http://old.example/", To: "http://127.0.0.1:1/rss", At: at}},
 		Sentence: "next check 03:20: ttl 60", // in the server's zone
-		Trust:    "All were told.", Notes: []string{"It moved.\x1b[2J"},
+		Trust:    "All were pushed.", Notes: []string{"It moved.\x1b[2J"},
 		Considered: []client.Consideration{{Rule: "ttl", Text: "ttl 60", Until: &at, Effect: "decides"}},
 		Push:       []client.PushState{{Protocol: "rsscloud", Hub: "http://hub.example/", Own: true, State: "active", Since: &at, LastError: "It hesitated."}},
 		Checks: []client.Check{{At: at, TookMS: 12, Cause: "push", Via: "ping", Asked: "full", AskedWhy: "its ETag is weak", Status: 200, Text: "One new item.", Bytes: 2500, Sent: "GET / HTTP/1.1\r\nAccept: */*\r\n\x1b", Received: "HTTP/1.1 200 OK",
@@ -418,7 +418,7 @@ func TestAFollowedFeedIsExplainedAsTheRiverKnowsIt(t *testing.T) {
   considered  ttl 60: decides, from 2026-05-04 10:20
   next check  2026-05-04 14:20: ttl 60
   push        rsscloud at http://hub.example/, which is this server: active since 2026-05-04 10:20:00; It hesitated.
-  trust       All were told.
+  trust       All were pushed.
   note        It moved.[2J
   checks      2026-05-04 10:20:00  200 One new item. (push ping, in full, 12.0 ms, 2.5 kB)
                 requested in full: its ETag is weak
@@ -435,7 +435,7 @@ func TestAFollowedFeedIsExplainedAsTheRiverKnowsIt(t *testing.T) {
 	if !strings.HasPrefix(out, `{"input":"http://127.0.0.1:1/rss","source":{"id":"7",`) {
 		t.Error(out)
 	}
-	// To a stranger, and where nobody follows it, it is what anybody finds.
+	// With --stranger, and for a feed without followers, the explanation is that of an unknown reader.
 	for _, args := range [][]string{{"explain", "--stranger", "http://127.0.0.1:1/rss"}, {"explain", "http://127.0.0.1:1/rss"}} {
 		if len(args) == 2 {
 			delete(c.answers, "GET /v1/explain")
@@ -444,7 +444,7 @@ func TestAFollowedFeedIsExplainedAsTheRiverKnowsIt(t *testing.T) {
 			t.Error(args, out, stderr, code)
 		}
 	}
-	// Of a user's own river only that is told.
+	// With --user, only that user's river is explained.
 	if out, stderr, code = runCanned(t, c, "", "explain", "--user", "alice", "http://127.0.0.1:1/rss"); code != 1 || out != "" || stderr != "cloudburst: It is not followed.\n" {
 		t.Error(out, stderr, code)
 	}

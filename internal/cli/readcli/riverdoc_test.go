@@ -42,7 +42,7 @@ func TestTheRiversDocumentAndTypesHaveTheSameNames(t *testing.T) {
 		reflect.TypeFor[refreshLine]():         "Refresh line",
 		reflect.TypeFor[knownLine]():           "Explained line",
 		reflect.TypeFor[client.ImportedOPML](): "Imported list",
-		reflect.TypeFor[client.AddedSource]():  "Added line", // beside input and error
+		reflect.TypeFor[client.AddedSource]():  "Added line", // in addition to input and error
 	}
 	types := map[reflect.Type]bool{}
 	for _, printed := range []any{client.Item{}, riverLine{}, client.Source{}, addedLine{}, refreshLine{}, client.Category{}, knownLine{}, client.ImportedOPML{}, client.Forwarding{}} {

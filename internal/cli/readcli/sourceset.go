@@ -350,7 +350,7 @@ func (f *refreshing) list(ctx context.Context, names []string) (list []client.So
 	return list, nil
 }
 
-// tell prints one result. With several feeds, skipped ones are only counted.
+// report prints one result. With several feeds, skipped ones are only counted.
 func (f *refreshing) report(l refreshLine) error {
 	switch {
 	case l.Check != nil:

@@ -90,7 +90,7 @@ func (c *Connection) withUsers(ctx context.Context, err error) error {
 }
 
 // notAdmin returns an error if the listener at addr is the public one of a server, not
-// the admin listener; nil if it cannot tell the two from the response.
+// the admin listener; nil if the response does not decide it.
 func notAdmin(e *config.Effective, addr string, err error) error {
 	answer, ok := errors.AsType[*client.Error](err)
 	if !ok || answer.Code != "not-found" {

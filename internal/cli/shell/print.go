@@ -31,7 +31,7 @@ func TerminalWidth(w any) int {
 	return 80
 }
 
-// Clean takes out what could move a terminal's cursor or hide text: strangers
+// Clean takes out what could move a terminal's cursor or hide text: other people
 // choose the texts that we print.
 func Clean(s string) string {
 	return strings.Map(func(r rune) rune {

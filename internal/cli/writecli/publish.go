@@ -254,7 +254,7 @@ func cloudAt(base string) rsscloud.Cloud {
 	return c
 }
 
-// tell prints the result.
+// report prints the result.
 func (g *filePost) report(a feedfile.Added) error {
 	for _, l := range a.Lost {
 		fmt.Fprintf(g.p.Err, "cloudburst: %s\n", shell.Clean(l))
