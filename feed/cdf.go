@@ -7,9 +7,9 @@ import (
 	"cloudburst/internal/scan"
 )
 
-// cdf reads the Channel Definition Format of 1997, that of the submission to the W3C
-// and what Internet Explorer made of it. What both share with RSS is read as there; a
-// channel within the channel is an item that has its items in it.
+// cdf reads the Channel Definition Format of 1997: the W3C submission and the variant of
+// Internet Explorer. Elements shared with RSS are read as in RSS. A channel within the
+// channel is an item with nested items.
 func (p *parser) cdf() {
 	p.f.Format = CDF
 	s := feedSlots(p.f)
@@ -18,8 +18,8 @@ func (p *parser) cdf() {
 	p.each(func() { p.channelElement(s) })
 }
 
-// siblings says that items do not stand in one another within the channel at a depth:
-// many an <ITEM> has no end.
+// siblings declares that items of the channel at a depth are not nested, because many
+// <ITEM> elements have no end tag.
 func (p *parser) siblings(depth int) {
 	name := "item"
 	switch p.r.Open(depth) {
@@ -54,8 +54,8 @@ func (p *parser) looksLikeCDF() bool {
 	return false
 }
 
-// cdfAttributes reads BASE, HREF and LASTMOD, which CDF has as attributes. The
-// others of CDF are kept as a node of the element's name.
+// cdfAttributes reads the attributes BASE, HREF and LASTMOD. Other CDF attributes are stored
+// as a node with the element's name.
 //
 // spec:cdf-1997#attributes
 func (p *parser) cdfAttributes(s *slots) {
@@ -97,7 +97,7 @@ func (p *parser) cdfAttributes(s *slots) {
 	}
 }
 
-// cdfElement reads what only CDF has, or has in its own way. It is false for the rest.
+// cdfElement reads elements that are specific to CDF. It returns false for all others.
 func (p *parser) cdfElement(s *slots) bool {
 	switch p.r.Local {
 	case "channel":
@@ -124,8 +124,8 @@ func (p *parser) cdfElement(s *slots) bool {
 	return true
 }
 
-// cdfAnchor reads <A>, which is the address where HREF is not, and by its words the
-// title where there is none.
+// cdfAnchor reads <A>: the URL if HREF is missing, and its text as the title if there is
+// none.
 func (p *parser) cdfAnchor(s *slots) {
 	href := p.attr("href")
 	t := Text{Type: plainText, Language: dashed(p.r.Lang()), Base: p.base().String()}
@@ -138,7 +138,7 @@ func (p *parser) cdfAnchor(s *slots) {
 		p.addLink(s, Link{Rel: rel, Href: p.url(href), Title: t.Value})
 	}
 	if t.Value != "" && s.title.Value == "" {
-		*s.title, s.titleDepth = t, math.MaxInt // <TITLE> will take its place
+		*s.title, s.titleDepth = t, math.MaxInt // a later <TITLE> replaces it
 	}
 }
 
@@ -160,8 +160,8 @@ func (p *parser) cdfLink(s *slots, rel string) {
 	}
 }
 
-// valueOrLeaf reads an element that has its text in the attribute VALUE, as in the
-// submission, or between its tags.
+// valueOrLeaf reads the text of an element from the attribute VALUE, as in the submission,
+// or between its tags.
 func (p *parser) valueOrLeaf() string {
 	v := strings.TrimSpace(p.attr("value"))
 	if text := p.leaf(); text != "" {
@@ -170,8 +170,8 @@ func (p *parser) valueOrLeaf() string {
 	return v
 }
 
-// cdfValue reads the elements that the submission has with an attribute VALUE. They
-// are the business of others where they have none.
+// cdfValue reads the elements with an attribute VALUE of the submission. Without VALUE,
+// other readers handle them.
 //
 // spec:cdf-1997#value
 func (p *parser) cdfValue(s *slots) bool {
@@ -230,7 +230,7 @@ func (p *parser) cdfLogo(s *slots) bool {
 		u = p.attr("value")
 	}
 	if u = strings.TrimSpace(u); u == "" {
-		return false // the address may be between the tags, as in Atom
+		return false // the URL may be between the tags, as in Atom
 	}
 	style := strings.ToLower(p.attr("style") + p.attr("type"))
 	small := style == "icon" || style == "small"
@@ -255,7 +255,7 @@ func (p *parser) cdfLogo(s *slots) bool {
 	return true
 }
 
-// schedule reads when a channel is worth reading.
+// schedule reads the update schedule of a channel.
 //
 // spec:cdf-1997#schedule
 func (p *parser) schedule() {

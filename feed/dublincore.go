@@ -56,7 +56,7 @@ func (p *parser) dublinCore(s *slots) bool {
 	return true
 }
 
-// dcPerson is somebody by name, or by an address in RDF.
+// dcPerson reads a person by name, or by a URL in RDF.
 func (p *parser) dcPerson() Person {
 	url := p.url(p.rdfAttr("resource"))
 	who := p.person()
@@ -66,7 +66,7 @@ func (p *parser) dcPerson() Person {
 	return who
 }
 
-// resourceOrLeaf is what an element refers to by rdf:resource, or its text.
+// resourceOrLeaf returns the rdf:resource of an element, or its text.
 func (p *parser) resourceOrLeaf() string {
 	v := p.rdfAttr("resource")
 	if text := p.leaf(); v == "" {
@@ -88,7 +88,7 @@ func (p *parser) valid(s *slots) bool {
 		case "end":
 			p.setDate(&p.more().Expires, strings.TrimSpace(value), at)
 		case "", "scheme":
-		default: // there is no field for the beginning
+		default: // no field for the start
 			whole = false
 		}
 	}
@@ -112,7 +112,7 @@ func (p *parser) dcSource() bool {
 	return true
 }
 
-// dcAbstract is the summary of what has no other.
+// dcAbstract is the summary if there is no other.
 func (p *parser) dcAbstract(s *slots) bool {
 	if s.summary.Value != "" {
 		return false
@@ -122,7 +122,7 @@ func (p *parser) dcAbstract(s *slots) bool {
 	return true
 }
 
-// license adds the address of a licence.
+// license adds the URL of a licence.
 func (p *parser) license(s *slots, url string) {
 	switch url = p.url(url); {
 	case url == "":

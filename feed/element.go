@@ -2,8 +2,8 @@ package feed
 
 import "strings"
 
-// element reads the current element into where it belongs. It is the same for all the
-// XML formats: authors mix them, and an element means what it means wherever it is.
+// element reads the current element into its slot. It serves all XML formats, because
+// authors mix them, and an element means the same in all of them.
 func (p *parser) element(s *slots) {
 	known := false
 	switch p.r.Space {
@@ -103,7 +103,7 @@ func (p *parser) coreDate(s *slots) bool {
 	return true
 }
 
-// otherDate reads a date that items have among the rare things.
+// otherDate reads a date that is stored in More.
 func (p *parser) otherDate(s *slots, of func(*More) *Date, atFeed *Date) bool {
 	switch {
 	case s.level == ofItem:
@@ -154,8 +154,8 @@ func (p *parser) rights(s *slots) *Text {
 	return s.rights
 }
 
-// title keeps the first one that is not empty; one further out counts more than one
-// in a group of its own.
+// title keeps the first title that is not empty; an outer title has precedence over one in
+// a group.
 func (p *parser) title(s *slots) {
 	depth := p.r.Depth()
 	t := p.construct(plainText)
@@ -175,8 +175,8 @@ func (p *parser) title(s *slots) {
 	}
 }
 
-// summary reads a description or summary. A second one is the content: authors who
-// have a short and a long text use both elements for them, in either order.
+// summary reads a description or summary. A second one is the content: authors with a short
+// and a long text use both elements, in either order.
 func (p *parser) summary(s *slots, kind string) {
 	depth := p.r.Depth()
 	t := p.construct(kind)
@@ -196,7 +196,7 @@ func (p *parser) summary(s *slots, kind string) {
 	}
 }
 
-// setSummary stores the summary that the current element gave, which has been read.
+// setSummary stores the summary of the current element.
 func (p *parser) setSummary(s *slots, t Text, depth int) {
 	if t.Value == "" && s.summary.Value != "" {
 		return
@@ -217,7 +217,7 @@ func (p *parser) abstract(s *slots) {
 	}
 }
 
-// content reads one of the forms of an item.
+// content reads one form of an item's content.
 func (p *parser) content(s *slots, kind string) bool {
 	if s.content == nil {
 		return false
@@ -236,7 +236,7 @@ func (p *parser) addContent(s *slots, t Text) {
 	}
 }
 
-// feedOnly reads what only a feed has.
+// feedOnly reads elements that only feeds have.
 func (p *parser) feedOnly(s *slots) bool {
 	f := p.f
 	switch p.r.Local {
@@ -274,7 +274,7 @@ func (p *parser) feedOnly(s *slots) bool {
 	return true
 }
 
-// hint reads when to read the feed again.
+// hint reads the elements about the next check.
 func (p *parser) hint() bool {
 	h := &p.f.Hints
 	switch p.r.Local {
@@ -290,7 +290,7 @@ func (p *parser) hint() bool {
 	return true
 }
 
-// skips reads hours or days: an element each, or all in one text.
+// skips reads hours or days: one element each, or all in one text.
 func (p *parser) skips(to *[]string) {
 	text, markup := p.r.Leaf()
 	if !markup {
@@ -308,7 +308,7 @@ func (p *parser) skips(to *[]string) {
 	})
 }
 
-// itemOnly reads what only an item has.
+// itemOnly reads elements that only items have.
 func (p *parser) itemOnly(s *slots) bool {
 	switch p.r.Local {
 	case "source":
@@ -351,7 +351,7 @@ func (p *parser) itemImage() bool {
 	return true
 }
 
-// language reads one; a feed's may be known from the document or its header.
+// language reads a language; that of a feed may be known from the document or header.
 func (p *parser) language(s *slots, to *string) {
 	v := dashed(p.leaf())
 	switch {

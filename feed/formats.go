@@ -6,8 +6,8 @@ import (
 	"cloudburst/internal/scan"
 )
 
-// format gives the reader of the document whose root the parser stands on; nil for a
-// root that no format has. A format is a file of its own and a line here.
+// format returns the reader for the root element of the document; nil for an unknown root.
+// Each format has a file of its own and a line here.
 //
 // spec:datafeeds-2006#other-formats
 func (p *parser) format() func() {
@@ -40,7 +40,7 @@ func (p *parser) format() func() {
 	return nil
 }
 
-// looksLikeHTMLRoot reports roots after which there is no point in looking further.
+// looksLikeHTMLRoot reports root elements of HTML, which end the search for a feed.
 func looksLikeHTMLRoot(name string) bool {
 	switch strings.ToLower(name) {
 	case "html", "head", "body", "opml", "svg", "urlset", "sitemapindex":
@@ -49,8 +49,8 @@ func looksLikeHTMLRoot(name string) bool {
 	return false
 }
 
-// version notes what a namespace says about the format. The first one that says
-// something counts.
+// version derives the format version from a namespace. The first one that decides it
+// counts.
 func (p *parser) version(prefix, uri string) {
 	if p.ns != "" {
 		return
@@ -65,13 +65,13 @@ func (p *parser) version(prefix, uri string) {
 	}
 }
 
-// bareURI is a namespace without what authors spell in many ways.
+// bareURI returns a namespace without the parts that authors spell differently.
 func bareURI(uri string) string {
 	return strings.TrimRight(strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(uri), "https://"), "http://"), "/#")
 }
 
-// closes says that an element never stands within the open one, a short text: so its
-// end tag was forgotten, and what follows is not lost in it.
+// closes reports an element that never occurs inside the open one, a short text. The end
+// tag of the open element is missing then, and the parser closes it.
 func closes(openPrefix, open, prefix, local string) bool {
 	if openPrefix != prefix && openPrefix != "" {
 		return prefix == "" && holdsNothing(openPrefix, open) && ofRSS(local)
@@ -95,7 +95,7 @@ func closes(openPrefix, open, prefix, local string) bool {
 	if personal(local) && local != "image" && (open == "managingeditor" || open == "webmaster") {
 		return false
 	}
-	if prefix != openPrefix { // nothing of another vocabulary but markup stands in a text
+	if prefix != openPrefix { // except markup, texts contain no other vocabularies
 		return !long && spaceOfPrefix(prefix) != nsXHTML && spaceOfPrefix(prefix) != nsUnknown
 	}
 	switch local {
@@ -108,8 +108,8 @@ func closes(openPrefix, open, prefix, local string) bool {
 	return false
 }
 
-// holdsNothing reports elements of modules that say all they have to say in attributes,
-// so that one without an end tag is one whose slash was forgotten.
+// holdsNothing reports elements of modules that have only attributes. If their end tag is
+// missing, the slash was forgotten.
 func holdsNothing(prefix, name string) bool {
 	switch name {
 	case "link":
@@ -124,7 +124,7 @@ func holdsNothing(prefix, name string) bool {
 	return false
 }
 
-// ofRSS reports what a channel and an item are made of.
+// ofRSS reports the elements of channels and items.
 func ofRSS(local string) bool {
 	switch local {
 	case "title", "link", "description", "guid", "pubdate", "lastbuilddate", "language", "copyright", "generator", "image", "category", "author",

@@ -8,9 +8,9 @@ import (
 	"cloudburst/internal/href"
 )
 
-// items reads the value of "items", which is where the reader is.
+// items reads the value of "items" at the current position.
 func (r *jsonReader) items() {
-	if r.root == nil { // the feed's own word is better than nothing
+	if r.root == nil { // the feed's value is the fallback
 		r.root = href.New(r.f.Self)
 	}
 	feedAuthor := r.author
@@ -34,7 +34,7 @@ func (r *jsonReader) items() {
 	}
 }
 
-// oneItem reads an item and hands it on. It is false when no more are wanted.
+// oneItem reads an item and delivers it. It returns false if no more items are wanted.
 func (r *jsonReader) oneItem(v jsonValue) bool {
 	if v.kind != jsonObject {
 		r.report(ProblemValue, v.at, "An item is not an object; it is skipped.")
@@ -45,7 +45,7 @@ func (r *jsonReader) oneItem(v jsonValue) bool {
 		r.report(ProblemLimit, v.at, "There are more than "+strconv.Itoa(r.o.Limits.Items)+" items; the rest is not read.")
 		return false
 	}
-	if n := len(r.f.Items); n == cap(r.f.Items) { // as many as there seem to be
+	if n := len(r.f.Items); n == cap(r.f.Items) { // the estimated number of items
 		more := 4
 		if n > 0 {
 			each := max((v.at-r.list)/n, 32)
@@ -63,14 +63,13 @@ func (r *jsonReader) oneItem(v jsonValue) bool {
 	return r.o.Item == nil || r.o.Item(it)
 }
 
-// jsonBody is what of an item has to wait for its end.
+// jsonBody contains members of an item that are processed at its end.
 type jsonBody struct {
 	html, text string
 	lang       string
 }
 
-// readItem reads the members of the item that was opened. It is false when there are
-// none.
+// readItem reads the members of the current item. any reports whether it has one.
 func (r *jsonReader) readItem(it *Item, v jsonValue) (any bool) {
 	var seen jsonNames
 	var b jsonBody
@@ -143,7 +142,7 @@ func jsonMore(it *Item) *More {
 	return it.More
 }
 
-// id reads the id of an item. A number is one as it is written.
+// id reads the id of an item. It accepts a number as written.
 // spec:jsonfeed11-2020#item-id
 func (r *jsonReader) id() string {
 	v := r.s.value()
@@ -157,7 +156,7 @@ func (r *jsonReader) id() string {
 	return strings.TrimSpace(r.other(v, "an id"))
 }
 
-// complete does what needs all members of an item.
+// complete processes an item after all its members are read.
 func (r *jsonReader) complete(it *Item, b *jsonBody, v jsonValue) {
 	if it.ID == "" {
 		r.report(ProblemMissing, v.at, "An item has no id.")
@@ -255,7 +254,7 @@ func (r *jsonReader) person(list string, index int, v jsonValue) (p Person, ok b
 	return p, p != Person{}
 }
 
-// tags reads the subjects of an item. A text with commas is several.
+// tags reads the tags of an item. A text with commas is a list.
 func (r *jsonReader) tags(key string) []Category {
 	var out []Category
 	v := r.s.value()
@@ -289,7 +288,7 @@ func (r *jsonReader) tags(key string) []Category {
 	return out
 }
 
-// tag reads a tag with members of its own, as other formats' categories have them.
+// tag reads a tag that is an object, like the categories of other formats.
 func (r *jsonReader) tag(list string, index int) (c Category) {
 	var other string
 	r.part(list, index, tagNames, func(name jsonName) bool {
@@ -361,7 +360,7 @@ func (r *jsonReader) attachment(list string, index int) (e Enclosure) {
 	return e
 }
 
-// hubs reads where a feed's changes can be subscribed to.
+// hubs reads the hubs of a feed.
 func (r *jsonReader) hubs(key string) []Hub {
 	var out []Hub
 	r.each(r.s.value(), func(v jsonValue) {

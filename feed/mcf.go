@@ -7,23 +7,23 @@ import (
 	"cloudburst/internal/scan"
 )
 
-// The Meta Content Framework describes units, of any kind, by properties whose values
-// are texts or other units. A unit with an address and a name is an item here; the
-// first one that is a WebSite is the feed itself; what else units refer to (authors,
-// subjects) is looked up; all others are kept in the feed's Unknown.
+// The Meta Content Framework describes units of any kind by properties. Their values are
+// texts or other units. A unit with a URL and a name becomes an item, and the first WebSite
+// becomes the feed. References to other units (authors, subjects) are resolved. All other
+// units go to the feed's Unknown.
 
-// mcfUnit is one thing that is described.
+// mcfUnit is one described unit.
 type mcfUnit struct {
 	id    string
 	kind  string // its category: Page, Person, …
 	at    int    // offset
 	lang  string
 	props []mcfProperty
-	used  bool // referred to where its name is what matters
+	used  bool // referenced by name, as an author or subject
 
-	label  string // its name, once somebody has asked
+	label  string // cached name
 	asked  bool
-	person *Person // likewise
+	person *Person // cached person
 }
 
 // mcfProperty is one value of a unit.
@@ -34,7 +34,7 @@ type mcfProperty struct {
 	at    int
 }
 
-// get gives the first value of a property by any of its names, in lower case.
+// get returns the first value of a property by any of its names, in lowercase.
 func (u *mcfUnit) get(names ...string) string {
 	for _, name := range names {
 		for i := range u.props {
@@ -46,7 +46,7 @@ func (u *mcfUnit) get(names ...string) string {
 	return ""
 }
 
-// name is that of the unit. Many others may refer to one.
+// name returns the name of the unit, and caches it for many references.
 func (u *mcfUnit) name() string {
 	if !u.asked {
 		u.label, u.asked = u.get("name", "title"), true
@@ -54,7 +54,7 @@ func (u *mcfUnit) name() string {
 	return u.label
 }
 
-// address is where the unit itself is: its url, or an id that is one.
+// address returns the URL of the unit: its url, or an id that is a URL.
 func (u *mcfUnit) address() string {
 	if v := u.get("url", "location"); v != "" {
 		return v
@@ -83,7 +83,7 @@ func (p *parser) mcf() {
 	m.finish()
 }
 
-// mcfReader makes a feed of units.
+// mcfReader converts units to a feed.
 type mcfReader struct {
 	*parser
 	units  []mcfUnit
@@ -92,7 +92,7 @@ type mcfReader struct {
 	report func(kind string, offset int, message string)
 }
 
-// element reads the unit that the current element is.
+// element reads the current element as a unit.
 func (m *mcfReader) element() mcfUnit {
 	p := m.parser
 	u := mcfUnit{kind: scan.Local(p.r.Name), at: p.r.Offset(), lang: dashed(p.r.Lang())}
@@ -128,7 +128,7 @@ func (m *mcfReader) element() mcfUnit {
 	return u
 }
 
-// finish makes the feed when all units are there.
+// finish converts the units to the feed after the last one.
 func (m *mcfReader) finish() {
 	if m.report == nil {
 		m.report = m.problem
@@ -166,7 +166,7 @@ func (m *mcfReader) finish() {
 	}
 }
 
-// one makes an item of a unit. It is false when no more are wanted.
+// one converts a unit to an item. It returns false if no more items are wanted.
 func (m *mcfReader) one(u *mcfUnit) bool {
 	if len(m.f.Items) >= m.o.Limits.Items {
 		m.report(ProblemLimit, u.at, "There are more than "+strconv.Itoa(m.o.Limits.Items)+" units with an address; the rest is left out.")
@@ -185,7 +185,7 @@ func (m *mcfReader) one(u *mcfUnit) bool {
 	return m.o.Item == nil || m.o.Item(it)
 }
 
-// site makes the feed itself of a unit.
+// site converts a unit to the feed.
 func (m *mcfReader) site(u *mcfUnit) {
 	if u.id != "" {
 		m.f.ID = u.id
@@ -193,7 +193,7 @@ func (m *mcfReader) site(u *mcfUnit) {
 	m.fill(feedSlots(m.f), u)
 }
 
-// fill sorts the properties of a unit.
+// fill assigns the properties of a unit to fields.
 //
 // spec:mcf-1997#vocabulary
 func (m *mcfReader) fill(s *slots, u *mcfUnit) {
@@ -275,7 +275,7 @@ func (m *mcfReader) when(to *Date, v *mcfProperty) {
 	*to = Date{Raw: v.value, UTC: t}
 }
 
-// unit gives the unit that a value refers to, nil for none.
+// unit returns the unit that a value refers to; nil: none.
 func (m *mcfReader) unit(v *mcfProperty) *mcfUnit {
 	if i, ok := m.byID[v.value]; ok && v.unit {
 		return &m.units[i]
@@ -319,7 +319,7 @@ func (m *mcfReader) agent(v *mcfProperty) Person {
 	return who
 }
 
-// whole keeps a unit that is no item.
+// whole converts a unit that is not an item to a node.
 func (m *mcfReader) whole(u *mcfUnit) Node {
 	n := Node{Name: u.kind, Language: u.lang}
 	if n.Name == "" {

@@ -2,10 +2,10 @@ package feed
 
 import "strings"
 
-// mediaScheme is that of a media:category without one.
+// mediaScheme is the default scheme of media:category.
 const mediaScheme = "http://search.yahoo.com/mrss/category_schema"
 
-// media reads Media RSS of a feed or an item.
+// media reads the Media RSS elements of a feed or an item.
 //
 // spec:datafeeds-2006#media-rss
 func (p *parser) media(s *slots) bool {
@@ -45,7 +45,7 @@ func (p *parser) mediaContent(s *slots) MediaContent {
 	return c
 }
 
-// mediaElement reads an element that may stand in an item, a group or a content.
+// mediaElement reads an element that can occur in an item, a group or a content.
 func (p *parser) mediaElement(m *MediaInfo, s *slots) {
 	if p.r.Space != nsMedia && p.r.Space != nsGeoRSS {
 		p.element(s)
@@ -56,8 +56,7 @@ func (p *parser) mediaElement(m *MediaInfo, s *slots) {
 	}
 }
 
-// mediaWords reads what says what the file is; items without words of their own get
-// these.
+// mediaWords reads the title and description of a file; items without own texts use them.
 func (p *parser) mediaWords(m *MediaInfo, s *slots) bool {
 	switch p.r.Local {
 	case "title":
@@ -197,7 +196,7 @@ func (p *parser) mediaPeople(m *MediaInfo) bool {
 		r := MediaRating{Scheme: p.attr("scheme")}
 		r.Value = p.leaf()
 		m.Ratings = kept(&p.budget, m.Ratings, r)
-	case "adult": // what there was before media:rating
+	case "adult": // the predecessor of media:rating
 		m.Ratings = kept(&p.budget, m.Ratings, MediaRating{Scheme: "urn:simple", Value: map[bool]string{true: "adult", false: "nonadult"}[strings.EqualFold(p.leaf(), "true")]})
 	case "restriction":
 		r := MediaRestriction{Relationship: p.attr("relationship"), Type: p.attr("type")}

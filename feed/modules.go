@@ -16,7 +16,7 @@ func (p *parser) contentModule(s *slots) bool {
 	return false
 }
 
-// module reads the smaller modules. What has no field is kept as it is.
+// module reads the smaller modules. Elements without a field go to Unknown.
 func (p *parser) module(s *slots) bool {
 	if n, known := p.place(s); known {
 		return n
@@ -30,7 +30,7 @@ func (p *parser) module(s *slots) bool {
 	return false
 }
 
-// place reads the modules that name places.
+// place reads the modules for places.
 func (p *parser) place(s *slots) (read, known bool) {
 	switch p.r.Space {
 	case nsGeoRSS, nsGML, nsGeo:
@@ -60,7 +60,7 @@ func (p *parser) feedModule(s *slots) bool {
 	case nsSource:
 		return p.sourceOfFeed()
 	case nsHistory:
-		if p.r.Local != "archive" { // one that is complete goes on changing
+		if p.r.Local != "archive" { // a complete feed can still change
 			return false
 		}
 		f.Hints.Archive = true
@@ -104,7 +104,7 @@ func (p *parser) itemModule(s *slots) bool {
 	return false
 }
 
-// syndication reads RSS 1.0's module of that name.
+// syndication reads the syndication module of RSS 1.0.
 //
 // spec:feedstate-2007#syndication
 func (p *parser) syndication() bool {
@@ -231,7 +231,7 @@ func (p *parser) commentCount(m *More) {
 	}
 }
 
-// counted reports a number of comments that a link has as well.
+// counted reports whether a link has the same number of comments.
 func (p *parser) counted(n int) bool {
 	for i := range p.item.Links {
 		if p.item.Links[i].Count == strconv.Itoa(n) {
@@ -273,7 +273,7 @@ func (p *parser) chapters() bool {
 		return false
 	}
 	m := p.more()
-	if len(m.Chapters) > 0 { // another list of them
+	if len(m.Chapters) > 0 { // a further list
 		return false
 	}
 	m.ChaptersVersion = p.attr("version")
@@ -333,8 +333,8 @@ func (p *parser) sourceOfItem() bool {
 	return true
 }
 
-// reply keeps what an item answers. Many say it twice, in the words of two modules, of
-// which the one has an identifier and the other more.
+// reply stores the item that an item replies to. Many feeds declare it by two modules: one
+// has an identifier, and the other has further data.
 func (p *parser) reply(m *More, r InReplyTo) {
 	if r == (InReplyTo{}) || len(m.InReplyTo) >= 100 {
 		return
@@ -358,7 +358,7 @@ func (p *parser) account(to *[]Account) {
 	}
 }
 
-// outline reads a headline and those under it.
+// outline reads a headline with its children.
 func (p *parser) outline() Outline {
 	var o Outline
 	for i := range p.r.Attrs {

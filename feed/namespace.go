@@ -2,10 +2,10 @@ package feed
 
 import "strings"
 
-// Numbers of the namespaces whose elements have a meaning here.
+// Numbers of known namespaces.
 const (
 	nsCore    = iota // RSS, Atom, CDF: elements without a namespace, or in one of those formats
-	nsUnknown        // declared, and none of these
+	nsUnknown        // declared, but none of these
 	nsDC
 	nsDCTerms
 	nsContent
@@ -36,9 +36,9 @@ const (
 	nsMathML
 )
 
-// spaceOf gives the number of a namespace. Authors write URIs from memory: case, the
-// scheme and a slash at the end do not count, and a URI that nobody knows is taken by
-// its prefix if that one is well known.
+// spaceOf returns the number of a namespace. Authors misspell URIs, so case, the scheme and
+// a final slash are ignored. An unknown URI with a well-known prefix counts as the namespace
+// of that prefix.
 func spaceOf(prefix, uri string) int {
 	if n, ok := spaceOfURI(uri); ok {
 		return n
@@ -130,7 +130,7 @@ func spaceOfRareURI(u string) (int, bool) {
 	return nsUnknown, false
 }
 
-// spaceOfPrefix is for prefixes that are not declared, or to something odd.
+// spaceOfPrefix is for prefixes without a declaration, or with an odd one.
 func spaceOfPrefix(prefix string) int {
 	switch strings.ToLower(prefix) {
 	case "dc":
@@ -191,9 +191,8 @@ func spaceOfPrefix(prefix string) int {
 	return nsUnknown
 }
 
-// space is spaceOf as the reader asks it. An unknown default namespace on the root, a
-// channel or an item is the author's idea of the format's; elsewhere it is somebody
-// else's vocabulary.
+// space is spaceOf for the scanner. An unknown default namespace on the root, a channel or
+// an item counts as that of the format; elsewhere it is another vocabulary.
 func (p *parser) space(prefix, uri string, depth int) int {
 	p.version(prefix, uri)
 	n := spaceOf(prefix, uri)
@@ -208,7 +207,7 @@ func (p *parser) space(prefix, uri string, depth int) int {
 	return n
 }
 
-// structural reports the elements that are nothing else in another vocabulary.
+// structural reports elements that have no other meaning in another vocabulary.
 func (p *parser) structural() bool {
 	switch p.r.Local {
 	case "channel", "item", "entry", "feed", "rss":

@@ -7,7 +7,7 @@ import (
 	"cloudburst/internal/scan"
 )
 
-// others is where the feed or item being read keeps what there is no field for.
+// others returns the Unknown list of the current feed or item.
 func (p *parser) others() *[]Node {
 	if p.item != nil {
 		return &p.item.Unknown
@@ -15,8 +15,8 @@ func (p *parser) others() *[]Node {
 	return &p.f.Unknown
 }
 
-// remains keeps the text of an element that had to make room for another, or that
-// could not be read as what it should be.
+// remains stores the text of an element that was replaced by another, or that could not be
+// parsed, in Unknown.
 func (p *parser) remains(name, text string) {
 	if text == "" {
 		return
@@ -29,7 +29,7 @@ func (p *parser) remains(name, text string) {
 	}
 }
 
-// isWords reports an element with words in it, and no attributes.
+// isWords reports an element with text and without attributes.
 func (n *Node) isWords() bool {
 	var b strings.Builder
 	n.words(&b)
@@ -40,7 +40,7 @@ func (n *Node) hasAttrs() bool {
 	return len(n.Attrs) > 0 || slices.ContainsFunc(n.Children, func(c Node) bool { return c.hasAttrs() })
 }
 
-// words writes the text in the element.
+// words appends the text of the element to b.
 func (n *Node) words(b *strings.Builder) {
 	b.WriteString(n.Text)
 	for i := range n.Children {
@@ -48,8 +48,8 @@ func (n *Node) words(b *strings.Builder) {
 	}
 }
 
-// displaced is remains for an element of the current one's name that said more than
-// its text: attributes are names and values.
+// displaced is remains for an element with the current name and attributes, given as names
+// and values.
 func (p *parser) displaced(text string, attributes ...string) {
 	n := Node{Name: scan.Local(p.r.Name), Prefix: scan.Prefix(p.r.Name), Text: text}
 	n.Space = p.r.URI(n.Prefix)
@@ -64,8 +64,8 @@ func (p *parser) displaced(text string, attributes ...string) {
 	}
 }
 
-// put stores what the current element, which has been read, says. The last one counts;
-// those before it remain.
+// put stores the value of the current element. The last one counts; earlier ones go to
+// Unknown.
 func (p *parser) put(to *string, v string) {
 	if v == "" || v == *to {
 		return
@@ -85,8 +85,8 @@ func (p *parser) set(to *Text, t Text) {
 	*to = t
 }
 
-// inside reads an element that has elements in it: what use does not know is kept, as
-// is text where they ought to be.
+// inside reads an element with child elements. Children that use does not know go to
+// Unknown, and so does text between them.
 func (p *parser) inside(use func() bool) {
 	if text, markup := p.r.Leaf(); !markup {
 		p.remains(p.r.Name, text)
@@ -99,5 +99,5 @@ func (p *parser) inside(use func() bool) {
 	})
 }
 
-// empty reads an element that says all in its attributes; text in it is kept.
+// empty reads an element that has only attributes; its text goes to Unknown.
 func (p *parser) empty() { p.remains(p.r.Name, p.leaf()) }

@@ -28,8 +28,8 @@ func (p *parser) rss() {
 	}
 }
 
-// rssTop reads an element right within the root. All but channel belong into it; many
-// an author puts items behind it all the same.
+// rssTop reads a child of the root. All except channel belong into the channel, but many
+// authors put items after it.
 func (p *parser) rssTop(s *slots) {
 	switch {
 	case p.r.Space != nsCore:
@@ -37,7 +37,7 @@ func (p *parser) rssTop(s *slots) {
 	case p.r.Local == "channel":
 		if p.channels > 0 {
 			p.problem(ProblemMarkup, p.r.Offset(), "There is more than one channel; the items of all are read.")
-			s.titleDepth = 1 << 20 // the last one names the feed, as with all its other elements
+			s.titleDepth = 1 << 20 // the last title counts, as for all other elements of the feed
 		}
 		p.channel(s)
 	case p.r.Local == "item" || p.r.Local == "entry" || p.r.Local == "items":
@@ -50,7 +50,7 @@ func (p *parser) rssTop(s *slots) {
 	}
 }
 
-// wrapper reads an element that should not be there for the feed that may be in it.
+// wrapper reads an unexpected element that may contain the feed.
 func (p *parser) wrapper(s *slots) {
 	if len(p.r.Attrs) > 0 {
 		p.keep(s.unknown)
@@ -86,8 +86,8 @@ func (p *parser) channel(s *slots) {
 	p.r.Siblings("item", p.r.Depth())
 }
 
-// listed reads what is in <items>. In RSS 1.0 it is a list of places, in 1.1 there are
-// the items themselves; some authors of other formats wrap theirs so, too.
+// listed reads <items>. RSS 1.0 has a list of references there, and 1.1 the items; some
+// authors of other formats wrap their items too.
 func (p *parser) listed() {
 	p.r.Siblings("item", p.r.Depth())
 	p.each(func() {
@@ -108,9 +108,9 @@ func (p *parser) channelElement(s *slots) {
 		p.element(s)
 	case p.r.Local == "item" || p.r.Local == "entry":
 		p.readItem()
-	case p.r.Local == "channel" && p.f.Format == CDF: // a part of it, with items of its own
+	case p.r.Local == "channel" && p.f.Format == CDF: // a nested channel with its own items
 		p.cdfPart(p.readItem)
-	case p.r.Local == "channel" && p.f.Format == RSS: // written twice
+	case p.r.Local == "channel" && p.f.Format == RSS: // a doubled start tag
 		p.each(func() { p.channelElement(s) })
 	case p.r.Local == "items": // RDF's table of contents; a wrapper in some feeds
 		p.listed()
@@ -120,7 +120,7 @@ func (p *parser) channelElement(s *slots) {
 	}
 }
 
-// rssVersion checks the version and finds out which of the two 0.91 it is.
+// rssVersion checks the version and distinguishes the two kinds of 0.91.
 func (p *parser) rssVersion(at int) {
 	f := p.f
 	switch f.Version {
@@ -137,7 +137,7 @@ func (p *parser) rssVersion(at int) {
 	}
 }
 
-// rssChannelAsRoot reads a feed whose author left out <rss>.
+// rssChannelAsRoot reads a feed without <rss>.
 func (p *parser) rssChannelAsRoot() {
 	p.f.Format = RSS
 	p.problem(ProblemVersion, p.r.Offset(), "The rss element around the channel is missing.")
@@ -145,7 +145,7 @@ func (p *parser) rssChannelAsRoot() {
 	p.rest(func() { p.rssTop(feedSlots(p.f)) })
 }
 
-// rssItemAsRoot reads items without anything around them.
+// rssItemAsRoot reads items without a feed element.
 func (p *parser) rssItemAsRoot() {
 	p.f.Format = RSS
 	p.problem(ProblemVersion, p.r.Offset(), "There is an item without the rss and channel elements around it.")

@@ -2,16 +2,16 @@ package feed
 
 import "unsafe"
 
-// slab makes many small slices out of few allocations. A slice grows in place as long
-// as it is the last one that was begun.
+// slab allocates many small slices in few allocations. The last started slice grows in
+// place.
 type slab[T any] struct {
 	free   []T
-	budget *budget // nil: there is none
+	budget *budget // nil: no limit
 }
 
 const slabSize = 32
 
-// add is append for a slice that began in the slab, or is nil.
+// add is append for a slice from the slab, or nil.
 func (s *slab[T]) add(list []T, v T) []T {
 	if s.budget != nil && !s.budget.take(int(unsafe.Sizeof(v))) {
 		return list

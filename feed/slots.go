@@ -1,16 +1,16 @@
 package feed
 
-// slots are where the elements of a feed, an item or a source go: many mean the same
-// wherever they stand.
+// slots are the targets for the elements of a feed, an item or a source, because many
+// elements mean the same in all of them.
 type slots struct {
 	level        level
 	id           *string
 	title        *Text
-	titleDepth   int // of the element that the title is from; 0 for none
+	titleDepth   int // of the element with the title; 0: none
 	summary      *Text
 	summaryDepth int
 	names        names
-	content      *[]Text // nil where there is none
+	content      *[]Text // nil: none
 	rights       *Text
 	link         *string
 	links        *[]Link
@@ -25,14 +25,14 @@ type slots struct {
 	itunes       **ITunes
 	podcast      **Podcast
 	unknown      *[]Node
-	language     string // the last element of that name
+	language     string // the last element with this name
 }
 
-// names are the elements that values are from which several elements may give.
+// names are the origins of values that several elements can set.
 type names struct{ id, summary, published, updated string }
 
-// borrowed is added to the depth of a title or summary that has a field of its own as
-// well: any other counts more.
+// borrowed is added to the depth of a title or summary that also has its own field, so that
+// any other has precedence.
 const borrowed = 1 << 20
 
 type level uint8

@@ -6,8 +6,8 @@ import (
 	"cloudburst/internal/scan"
 )
 
-// xmlText writes what is in the current element as XML that stands by itself: with the
-// declarations of the prefixes that it uses, wherever they were made.
+// xmlText returns the content of the current element as self-contained XML, with the
+// declarations of all used prefixes.
 func (p *parser) xmlText() string {
 	w := xmlWriter{p: p}
 	for depth := p.r.Depth(); ; {
@@ -33,7 +33,7 @@ func (p *parser) xmlText() string {
 type xmlWriter struct {
 	p     *parser
 	b     strings.Builder
-	open  bool // the last start tag has no end yet
+	open  bool // the last start tag is not closed yet
 	scope []declaration
 	sizes []int // of scope, outside of each open element
 }
@@ -63,7 +63,7 @@ func (w *xmlWriter) start() {
 	w.open = true
 }
 
-// declare says what a prefix stands for, if that was said outside of the text.
+// declare declares a prefix whose declaration is outside of the text.
 func (w *xmlWriter) declare(prefix string) {
 	uri := w.p.r.URI(prefix)
 	if prefix == "xml" || uri == w.known(prefix) || !w.p.budget.take(len(uri)) {
@@ -76,8 +76,8 @@ func (w *xmlWriter) declare(prefix string) {
 	w.attribute("xmlns"+prefix, uri)
 }
 
-// enter notes what a prefix stands for within the open element. All of them are looked
-// through for every name, so there are not many.
+// enter records the namespace of a prefix within the open element. The list is searched for
+// every name, so its length is limited.
 func (w *xmlWriter) enter(prefix, uri string) {
 	const most = 256
 	if len(w.scope) < most {
