@@ -59,9 +59,9 @@ func (h *history) check(there map[string]bool, again int) (broken []string, r Re
 	return broken, r
 }
 
-// repeated counts deliveries of a state that had been delivered before. What was broken
-// off by a death was not. twice counts them by what they were, who sent them, and how
-// long, to five seconds, after whom.
+// repeated counts deliveries of a state that was delivered before. Deliveries interrupted by a
+// crash do not count. twice counts them by kind, sender, and delay after the other sender, to
+// five seconds.
 func repeated(list []receipt, twice map[string]int) (n int) {
 	seen := map[int]receipt{}
 	for _, r := range list {
@@ -109,7 +109,7 @@ func (h *history) excused(r receipt) bool {
 	})
 }
 
-// checkTold looks for acknowledged changes that f was never told of.
+// checkNotified finds acknowledged changes without a notification to f.
 func (h *history) checkNotified(f follower, list []receipt) []string {
 	var last pinged
 	for _, p := range h.pings {

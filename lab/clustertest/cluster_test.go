@@ -129,7 +129,7 @@ func overlay(dir string) (string, error) {
 // version is the line of the program that says which it is.
 var version = regexp.MustCompile(`const Version = ".*"`)
 
-// world is a world for one test.
+// harness returns a cluster for one test.
 func harness(t *testing.T, o Options) *Cluster {
 	t.Helper()
 	if o.Binary == "" {
@@ -155,7 +155,7 @@ func harness(t *testing.T, o Options) *Cluster {
 	return w
 }
 
-// kept ends a world, and fails the test for each broken promise.
+// kept closes a cluster, and fails the test for each broken guarantee.
 func kept(t *testing.T, w *Cluster, err error) Report {
 	t.Helper()
 	if err != nil {

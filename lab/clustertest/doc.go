@@ -1,26 +1,22 @@
-// Package clustertest runs the real program several times on one PostgreSQL database,
-// does to the machines and to the database what befalls them, and checks from outside
-// that nobody noticed.
+// Package clustertest runs several nodes of the real program on one PostgreSQL database, makes
+// nodes and the database fail, and checks from outside that clients do not notice.
 //
-// A [World] is the outside: feeds, thousands of callbacks, clients that register and
-// ping at all nodes. Its history is made of what callbacks received and clients were
-// answered; the checker knows nothing else of the program but its export at the end.
-// Which node sends is in its User-Agent, because each is given a public address of its
-// own here; a real cluster has one.
+// A [Cluster] has feeds, thousands of callbacks, and clients that register and ping at all
+// nodes. Its history consists of received notifications and responses to clients. In addition
+// the checker uses only the export of the program at the end. The User-Agent identifies the
+// sending node, because each node has its own public URL here; a real cluster has one.
 //
-// Scenarios are methods of a world: a change told by all nodes together; a node that is
-// killed, or stands still for longer than its lease, in the middle of telling; the
-// database started anew; a node that is cut off from it, by connections that break and
-// by connections that fall silent; nodes replaced one by one by those of another
-// version, whose schema is newer; work that is done once in the cluster; pages that are
-// live at every node; a nonce that is good at one node only.
+// Scenarios are methods of a cluster: a change that all nodes deliver together; a node that is
+// killed, or paused for longer than its lease, during deliveries; a restart of the database; a
+// node without connection to the database, by broken and by silent connections; a rolling
+// upgrade to a version with a newer schema; work that is done once in the cluster; live pages
+// on every node; a nonce that is accepted once.
 //
-// Checked of all of them: an acknowledged change reaches everybody who was there, as
-// that version or a newer one; nobody is told something older after something newer,
-// nor of two things at once, except by a node that stood still or was cut off, which
-// cannot know; nothing is told twice, but one page (500) where a node was taken over from;
-// acknowledged registrations are there at the end.
+// All scenarios check: an acknowledged change reaches all subscribers, as that version or a
+// newer one. No subscriber gets an older version after a newer one, or two notifications at
+// once, except from a paused or disconnected node. No notification is repeated, except one
+// batch (500) after a takeover. Acknowledged registrations exist at the end.
 //
-// A harness that cannot fail proves nothing: there is a program whose store has planted bugs
-// (lab/planted), and the tests show that each is caught.
+// A harness that cannot fail proves nothing: lab/planted builds a program with planted bugs in
+// its store, and the tests show that each bug is found.
 package clustertest

@@ -48,7 +48,7 @@ func (f *feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/rss+xml")
 	_, _ = fmt.Fprintf(w, "<rss version=\"2.0\"><channel><title>%s</title><link>%s</link><description>v%d.</description>"+
 		"<item><title>%s version %d</title><guid isPermaLink=\"false\">%s-%d</guid></item></channel></rss>\n",
-		name, f.base, v, name, v, name, v) // whoever asked may be dead
+		name, f.base, v, name, v, name, v) // the client may have crashed
 }
 
 // versionText is in each version of a feed, and in no other.

@@ -24,7 +24,7 @@ const (
 	patience = 3 * time.Minute  // for what has to happen at some time
 )
 
-// Options of a world. Zero fields mean the default in brackets.
+// Options of a cluster. Zero fields mean the default in brackets.
 type Options struct {
 	Binary   string   // the program
 	Database string   // address of an empty PostgreSQL database
@@ -37,19 +37,19 @@ type Options struct {
 	Patience time.Duration
 }
 
-// World is what is around a cluster. Make it with [New], and Close it.
+// Cluster is a cluster with its clients, feeds and callbacks. Make it with [New], and Close it.
 type Cluster struct {
 	Options
 	ctx         context.Context
 	history     *history
 	feeds       *feeds
 	subscribers *subscribers
-	client      *http.Client // does not keep connections: they would tell it of deaths
+	client      *http.Client // does not keep connections, which would reveal crashes
 	rng         *outside.Random
 	took        []time.Duration // from troubles to the first delivery by another node
 	again       int             // deliveries that may be repeated
 	away        atomic.Bool     // the database: all nodes may refuse
-	withPending bool            // somebody refuses for good, so something is owed at the end
+	withPending bool            // one callback always fails, so a delivery is pending at the end
 	front       *node           // what clients ask in place of the nodes; nil: nothing stands there
 
 	mu    sync.Mutex
@@ -68,7 +68,7 @@ type node struct {
 	process *program.Process // nil: it does not live
 }
 
-// New makes a world without nodes.
+// New makes a cluster without nodes.
 func New(ctx context.Context, o Options) (*Cluster, error) {
 	if o.Patience == 0 {
 		o.Patience = patience
@@ -100,8 +100,7 @@ func (w *Cluster) Close() {
 	_ = w.feeds.srv.Close() // there is nobody to answer
 }
 
-// node makes a node and starts it. database is its way to the database; "": the
-// world's.
+// node starts a node. database is the URL of its database; "": that of the cluster.
 func (w *Cluster) node(name, database string) (*node, error) {
 	if database == "" {
 		database = w.Database
@@ -195,7 +194,7 @@ func (w *Cluster) lastWords() string {
 	return out.String()
 }
 
-// wait waits until done says so; what is for the report of who waited in vain.
+// wait waits until done returns true; what describes the goal in the error of a timeout.
 func (w *Cluster) wait(what string, done func() bool) error {
 	for end := time.Now().Add(w.Patience); !done(); time.Sleep(25 * time.Millisecond) {
 		if time.Now().After(end) {

@@ -18,7 +18,7 @@ type receipt struct {
 	broken         bool // its sender died before it was answered
 }
 
-// pinged is one change of a feed, and what became of telling of it.
+// pinged is one change of a feed with the result of its ping.
 type pinged struct {
 	feed     string
 	state    int
@@ -27,7 +27,7 @@ type pinged struct {
 	ok       bool
 }
 
-// follower is somebody who was promised to be told.
+// follower is a subscriber with an acknowledged registration.
 type follower struct {
 	callback, feed string
 	content        bool // WebSub
@@ -89,7 +89,7 @@ func (h *history) receive(r receipt) {
 	})
 }
 
-// told is how many callbacks have that state of a feed.
+// notified is the number of callbacks with that state of a feed.
 func (h *history) notified(feed string, state int) (n int) {
 	h.do(func() { n = h.counted[feed][state] })
 	return n

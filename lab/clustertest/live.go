@@ -127,8 +127,8 @@ func (w *Cluster) Live() error {
 	return nil
 }
 
-// watch watches a page at there while the feed changes and is pinged at here. seen is
-// what the watcher saw last, and is returned anew.
+// watch watches a page at there during a change of the feed with a ping at here. seen is the
+// last seen state; watch returns the new one.
 func (w *Cluster) watch(page, feed, seen string, here, there *node) (string, error) {
 	var missed string
 	if seen != "" { // something happens while nobody watches

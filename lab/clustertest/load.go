@@ -43,8 +43,8 @@ func (w *Cluster) loader(ctx context.Context, feed string) {
 	}
 }
 
-// ping publishes a new state of a feed, and tells of it the first of the nodes that
-// takes it; nil is whoever lives.
+// ping publishes a new state of a feed and pings the first node that accepts it; nil: any
+// running node.
 func (w *Cluster) ping(feed string, nodes []*node) pinged {
 	p := pinged{feed: feed}
 	p.state, p.raised = w.feeds.Raise(feed)
@@ -65,8 +65,8 @@ func (w *Cluster) register(feed string, n int) {
 	}
 }
 
-// ask asks one node after the other until one says yes; nil is whoever lives. from and to
-// are of the request that it was.
+// ask sends a request to one node after the other until one accepts it; nil: all running
+// nodes. from and to are the times of the accepted request.
 func (w *Cluster) ask(nodes []*node, what, path string, form url.Values) (from, to time.Time, ok bool) {
 	anyNode := nodes == nil
 	var said []string

@@ -11,8 +11,8 @@ import (
 	"cloudburst/client"
 )
 
-// Once looks whether what is to be done once in the cluster is: a feed that people read
-// is asked for once for each ping, and the test feed is told of once for each change.
+// Once checks work that must be done once in the cluster: a feed in the river is fetched once
+// per ping, and the test feed notifies once per change.
 func (w *Cluster) Once(times int) error {
 	a, b, err := w.pair()
 	if err != nil {
@@ -75,7 +75,7 @@ func (w *Cluster) testFeed(a, b *node, times int) error {
 		if _, err := (&client.Client{Base: a.life().Admin}).TickTestFeed(w.ctx); err != nil {
 			return err
 		}
-		if err := w.wait("the test feed's change is told", func() bool { return notified.Load() > int64(i) }); err != nil {
+		if err := w.wait("the test feed's change is notified", func() bool { return notified.Load() > int64(i) }); err != nil {
 			return err
 		}
 	}
@@ -86,7 +86,7 @@ func (w *Cluster) testFeed(a, b *node, times int) error {
 		return nil // it changed by itself meanwhile
 	}
 	if n := notified.Load(); n != int64(times) {
-		w.history.wrong("done twice: %d changes of the test feed were told %d times", times, n)
+		w.history.wrong("done twice: %d changes of the test feed were notified %d times", times, n)
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func (w *Cluster) failing(n *node, feed string) (callback string, err error) {
 	select {
 	case <-refused:
 	case <-time.After(w.Patience):
-		return "", fmt.Errorf("the callback that refuses was not told")
+		return "", fmt.Errorf("the failing callback was not notified")
 	}
 	return callback, w.wait("its failure is counted", func() bool {
 		for s, err := range admin.Subscriptions(w.ctx, client.SubscriptionQuery{}) {

@@ -120,7 +120,7 @@ func (p *proxy) set(w wire) {
 	defer p.mu.Unlock()
 	if w == torn {
 		for c := range p.conns {
-			_ = c.Close() // whoever reads from it sees the end
+			_ = c.Close() // readers see the end
 		}
 	}
 	switch {

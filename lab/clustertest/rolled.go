@@ -26,7 +26,7 @@ func (w *Cluster) Rolled(next string, refused bool) error {
 		if err := w.notifyAll(feed, crew, n); err != nil {
 			return err
 		}
-		// In the middle of telling, as it comes.
+		// At a random time during the deliveries.
 		p := w.ping(feed, []*node{n})
 		if err := n.gone().Stop(); err != nil {
 			return fmt.Errorf("node %s: %w", n.name, err)
@@ -34,7 +34,7 @@ func (w *Cluster) Rolled(next string, refused bool) error {
 		if err := w.start(n, next); err != nil {
 			return err
 		}
-		if err := w.wait("everybody was told", func() bool { return w.history.notified(feed, p.state) == crew }); err != nil {
+		if err := w.wait("all subscribers were notified", func() bool { return w.history.notified(feed, p.state) == crew }); err != nil {
 			return err
 		}
 		if refused {
@@ -52,7 +52,7 @@ func (w *Cluster) Rolled(next string, refused bool) error {
 			seen[r.version] = true
 		}
 	})
-	w.Log("told by versions %v", seen)
+	w.Log("notified by versions %v", seen)
 	return nil
 }
 

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// crew is how many follow a feed whose telling is disturbed: one part of it, and more
-// than two pages are left when it happens.
+// crew is the number of subscribers of a disturbed feed: one shard, with more than two batches
+// left at the time of the disturbance.
 const crew = 3000
 
 // slowly is what each callback takes, so that something can happen in the middle.
 const slowly = 15 * time.Millisecond
 
-// Together has a change told that is large enough for several nodes, and looks whether
-// all of them send some of it.
+// Together delivers a change with enough subscribers for several nodes, and checks that all
+// nodes send a part of it.
 func (w *Cluster) Together(subscribers int) error {
 	a, b, err := w.pair()
 	if err != nil {
@@ -32,31 +32,31 @@ func (w *Cluster) Together(subscribers int) error {
 		}
 		state, since := w.feeds.Now(feed)
 		nodes := w.history.by(feed, state, since)
-		w.Log("%d callbacks were told by %v", subscribers, nodes)
+		w.Log("%d callbacks were notified by %v", subscribers, nodes)
 		if len(nodes) < 2 {
-			w.history.wrong("not shared: all of the %d callbacks were told by %v", subscribers, nodes)
+			w.history.wrong("not shared: all of the %d callbacks were notified by %v", subscribers, nodes)
 		}
 	}
 	return nil
 }
 
-// tellAll pings at a node and waits until everybody was told.
+// notifyAll pings at a node and waits until all subscribers are notified.
 func (w *Cluster) notifyAll(feed string, subscribers int, at *node) error {
 	p := w.ping(feed, []*node{at})
-	err := w.wait("everybody was told", func() bool { return w.history.notified(feed, p.state) >= subscribers })
+	err := w.wait("all subscribers were notified", func() bool { return w.history.notified(feed, p.state) >= subscribers })
 	if err != nil {
-		return fmt.Errorf("%w: %d of %d have state %d of %s, of which node %s was told (%v)", err, w.history.notified(feed, p.state), subscribers, p.state, feed, at.name, p.ok)
+		return fmt.Errorf("%w: %d of %d have state %d of %s, with a ping at node %s (%v)", err, w.history.notified(feed, p.state), subscribers, p.state, feed, at.name, p.ok)
 	}
 	return nil
 }
 
-// disturbed pings at one node, lets disturb happen when a part of the callbacks was told,
-// and notes how long it takes until another node goes on.
+// disturbed pings at one node, calls disturb after a part of the deliveries, and records the
+// time until another node continues.
 func (w *Cluster) disturbed(feed string, at *node, disturb func() error) error {
 	w.subscribers.takes.Store(int64(slowly))
 	defer w.subscribers.takes.Store(0)
 	p := w.ping(feed, []*node{at})
-	if err := w.wait("a tenth of them were told", func() bool { return w.history.notified(feed, p.state) > crew/10 }); err != nil {
+	if err := w.wait("a tenth of them were notified", func() bool { return w.history.notified(feed, p.state) > crew/10 }); err != nil {
 		return err
 	}
 	if err := disturb(); err != nil {
@@ -66,29 +66,29 @@ func (w *Cluster) disturbed(feed string, at *node, disturb func() error) error {
 	w.subscribers.takes.Store(0)
 	before := w.history.notified(feed, p.state)
 	if before == crew {
-		return fmt.Errorf("everybody had been told before it happened: this proves nothing")
+		return fmt.Errorf("all subscribers were notified before the disturbance: this proves nothing")
 	}
-	// Single deliveries that took long are owed by themselves, and anybody's at once: the
-	// part is taken over when another node has told half of those who are left.
+	// Slow deliveries are pending individually, and any node can send them at once. The shard is
+	// taken over when another node has notified half of the remaining subscribers.
 	var went time.Time
 	if err := w.wait("another node goes on", func() (ok bool) {
 		went, ok = w.history.others(feed, p.state, since, at.name, max((crew-before)/2, 1))
 		return ok
 	}); err != nil {
-		w.history.wrong("not taken over: %v, of the telling of %s by node %s", err, feed, at.name)
+		w.history.wrong("not taken over: %v, deliveries of %s by node %s", err, feed, at.name)
 		return nil
 	}
 	w.took = append(w.took, went.Sub(since).Round(10*time.Millisecond))
 	w.again += repeats
-	if err := w.wait("everybody was told", func() bool { return w.history.notified(feed, p.state) == crew }); err != nil {
+	if err := w.wait("all subscribers were notified", func() bool { return w.history.notified(feed, p.state) == crew }); err != nil {
 		w.Log("%v", err) // the checker says who was not
 	}
-	w.Log("%d of %d had been told; another node went on after %s", before, crew, w.took[len(w.took)-1])
+	w.Log("%d of %d were notified; another node continued after %s", before, crew, w.took[len(w.took)-1])
 	return nil
 }
 
-// Killed kills the node that tells, in the middle of it, as often as rounds says: the
-// one and the other in turn.
+// Killed kills the sending node during its deliveries, rounds times, alternating between the
+// nodes.
 func (w *Cluster) Killed(rounds int) error {
 	a, b, err := w.pair()
 	if err != nil {
@@ -114,9 +114,8 @@ func (w *Cluster) Killed(rounds int) error {
 	return nil
 }
 
-// Frozen lets the node that tells stand still for a while, in the middle of it. Every
-// second time the feed changes again before it goes on, so that what it has in memory is
-// old.
+// Frozen pauses the sending node during its deliveries. Every second time the feed changes
+// again before the node continues, so that its memory is outdated.
 func (w *Cluster) Frozen(rounds int, pause time.Duration) error {
 	a, b, err := w.pair()
 	if err != nil {
@@ -145,7 +144,7 @@ func (w *Cluster) Frozen(rounds int, pause time.Duration) error {
 		if err != nil {
 			return err
 		}
-		// It works as before: it tells, and what it had in memory is gone.
+		// The node works again: it notifies, and its outdated memory is gone.
 		if err := w.notifyAll(feed, crew, victim); err != nil {
 			return err
 		}
@@ -163,8 +162,8 @@ func (w *Cluster) sleep(d time.Duration) error {
 	}
 }
 
-// Restarted has the database end and start again, while clients ask and a change is
-// told. end ends it, and begin starts it.
+// Restarted restarts the database during requests of clients and deliveries of a change. end
+// stops it, and begin starts it.
 func (w *Cluster) Restarted(rounds int, end, begin func() error) error {
 	a, b, err := w.pair()
 	if err != nil {
@@ -179,10 +178,10 @@ func (w *Cluster) Restarted(rounds int, end, begin func() error) error {
 	for i := range rounds {
 		w.subscribers.takes.Store(int64(slowly))
 		p := w.ping(feed, []*node{[]*node{a, b}[i%2]})
-		if err := w.wait("a tenth of them were told", func() bool { return w.history.notified(feed, p.state) > crew/10 }); err != nil {
+		if err := w.wait("a tenth of them were notified", func() bool { return w.history.notified(feed, p.state) > crew/10 }); err != nil {
 			return err
 		}
-		w.away.Store(true) // whoever asks now may be refused by all
+		w.away.Store(true) // from now on all nodes may reject requests
 		overA, overB := w.history.befalls("no database", "a"), w.history.befalls("no database", "b")
 		if err := end(); err != nil {
 			return err
@@ -204,7 +203,7 @@ func (w *Cluster) Restarted(rounds int, end, begin func() error) error {
 		overB()
 		w.Log("both nodes served again after %s", time.Since(began).Round(time.Millisecond))
 		w.subscribers.takes.Store(0)
-		if err := w.wait("everybody was told", func() bool { return w.history.notified(feed, p.state) == crew }); err != nil {
+		if err := w.wait("all subscribers were notified", func() bool { return w.history.notified(feed, p.state) == crew }); err != nil {
 			return err
 		}
 		w.away.Store(false)
@@ -212,8 +211,8 @@ func (w *Cluster) Restarted(rounds int, end, begin func() error) error {
 	return nil
 }
 
-// Cut cuts the node that tells off from the database. The other goes on; the one that is
-// cut off says so before it acknowledges anything, and works again when the way is free.
+// Cut disconnects the sending node from the database. The other node continues. The
+// disconnected one acknowledges nothing, and works again after the reconnection.
 func (w *Cluster) Cut(how wire) error {
 	p, through, err := newProxy(w.Database)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // program waits for.
 const origins = 8
 
-// crowd is everybody who is told. The path of a callback is /FEED/NUMBER.
+// subscribers are all callbacks. The path of a callback is /FEED/NUMBER.
 type subscribers struct {
 	history *history
 	takes   atomic.Int64 // nanoseconds that an answer takes
@@ -74,7 +74,7 @@ func (c *subscribers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if wait := time.Duration(c.takes.Load()); wait > 0 {
 		select {
 		case <-time.After(wait):
-		case <-r.Context().Done(): // its sender died: whether it was told is nobody's to say
+		case <-r.Context().Done(): // the sender crashed: whether the delivery counts is unknown
 			got.broken = true
 		}
 	}

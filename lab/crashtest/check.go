@@ -12,9 +12,9 @@ import (
 const (
 	clock = "15:04:05.000"
 
-	// carried is how many notifications a process may send to one callback beside
-	// those of changes that happened in its life: what was owed from before, what had
-	// arrived without its being known, and what a dead process had left in a socket.
+	// carried is the number of notifications that a process may send to one callback in addition
+	// to the changes of its lifetime: pending ones, ones that arrived without a record, and ones
+	// that a killed process left in a socket.
 	carried = 3
 )
 
@@ -100,8 +100,7 @@ func (h *history) checkOverlap(o overlap) []string {
 		o.callback, o.feed, o.first.Format(clock), o.second.Format(clock))}
 }
 
-// checkEnded looks for subscriptions that are there, or are told of changes, though
-// they were ended.
+// checkEnded finds cancelled subscriptions that still exist or are notified.
 func (h *history) checkEnded(p pair, stored bool) (broken []string) {
 	last, ended := h.ended(p)
 	if !ended {
@@ -124,7 +123,7 @@ func (h *history) checkEnded(p pair, stored bool) (broken []string) {
 	return broken
 }
 
-// checkTold looks for acknowledged changes that p was never told of.
+// checkNotified finds acknowledged changes without a notification to p.
 func (h *history) checkNotified(p pair, since time.Time) (broken []string) {
 	for _, v := range h.versions[p.feed] {
 		if !v.ping.ok || !v.ping.from.After(since) {

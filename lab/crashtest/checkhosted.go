@@ -81,8 +81,8 @@ func (h *history) checkSaves(r *Report) (broken []string) {
 	return broken
 }
 
-// host makes of the saves what they come to for those who follow: changes that were
-// promised to be told, where they were acknowledged or anybody saw them.
+// host converts saves to the changes that subscribers must receive: acknowledged saves, and
+// saves that any reader saw.
 func (h *history) host() {
 	h.order = map[string][]*span{}
 	for user, saves := range h.saves {

@@ -9,9 +9,9 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// checkAsked looks for acknowledged requests of which the callback never heard. One
-// of the same kind that came later may have taken its place, or one of the other kind
-// that was confirmed. To be asked twice is no fault.
+// checkAsked finds acknowledged requests without a verification. A later request of the same
+// kind can replace a request, and so can a confirmed one of the other kind. Repeated
+// verifications are allowed.
 func (h *history) checkAsked(r *Report) (broken []string) {
 	for p, list := range h.requests {
 		for _, a := range h.questions[p] {
@@ -45,7 +45,7 @@ func (h *history) agreedTo(q *request) bool {
 	})
 }
 
-// heard reports whether the callback of q was asked, or was told why it is not.
+// wasReceived reports whether the callback of q got a verification or a denial.
 func (h *history) wasReceived(q *request) bool {
 	gone := strings.Contains(q.feed, missing)
 	return slices.ContainsFunc(h.questions[q.pair], func(a question) bool {

@@ -124,7 +124,7 @@ func TestThePlantedBugsAreCaught(t *testing.T) {
 	}
 	together(t, slices.Sorted(maps.Keys(bugs)), func(bug string) {
 		t.Run(bug, func(t *testing.T) {
-			// Whether a death meets the bug is chance. Several short runs find out sooner than a long one.
+			// Whether a crash triggers the bug is chance. Several short runs find it sooner than a long one.
 			var r Report
 			for range 10 {
 				r = run(t, Options{Binary: bin, Cycles: cycles(3), Ordeal: 2, Settle: 20 * time.Second, Env: []string{"CLOUDBURSTBUG=" + bug}})

@@ -9,8 +9,8 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// day is one process in which everything happens once, through every door, one thing
-// after the other. It dies where its environment says, at a commit, or at the end.
+// day is one process in which everything happens once, through every endpoint, in sequence.
+// It crashes at the commit that its environment names, or ends normally.
 func (r *runner) day(ctx context.Context) error {
 	for _, s := range r.subs {
 		s.calm.Store(true)

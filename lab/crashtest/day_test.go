@@ -13,8 +13,8 @@ import (
 	"cloudburst/lab/program"
 )
 
-// A process that dies right before or right after any of its commits has promised
-// nothing that is not kept. Of PostgreSQL the answer may also be lost, and the process lives.
+// A process that crashes right before or after any commit keeps all its guarantees. With
+// PostgreSQL, the response to a commit can also be lost while the process continues.
 func TestADayThatEndsAtAnyCommit(t *testing.T) {
 	t.Parallel()
 	bin := build(t, program.Planted)

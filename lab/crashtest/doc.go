@@ -1,37 +1,34 @@
 // Package crashtest kills the real program at random moments and checks, from
 // outside, that it kept its promises.
 //
-// [Run] starts the program on a temporary folder, lets clients change and ping
-// feeds by all doors, save some here, register, subscribe and cancel, and kills the process again and
-// again (SIGKILL, so nothing is flushed and nothing is said). The [history] is made
-// only of what clients were answered and what callbacks received; the checker knows
-// nothing of the program's store but its own export at the end.
+// [Run] starts the program on a temporary folder. Clients change and ping feeds at all
+// endpoints, save feeds, register, subscribe and cancel, while Run kills the process again and
+// again (SIGKILL, so nothing is flushed). The [history] consists only of responses to clients
+// and received notifications; the checker uses only the program's export at the end.
 //
-// Checked: an acknowledged registration is there; an acknowledged cancel is not
-// undone; an acknowledged ping of a change reaches every subscription that was
-// live all the while; nobody is told more often than changes and deaths explain, nor
-// of two things at once, nor anything at all after a death with nothing to do.
+// Checks: an acknowledged registration exists; an acknowledged cancel is not undone; an
+// acknowledged ping of a change reaches every subscription that was active all the time; no
+// subscriber gets more notifications than changes and crashes explain, or two at once, or any
+// after a crash without pending work.
 //
-// Of WebSub also: the callback of an acknowledged request is asked, or told that it is
-// denied; what it says yes to is done, and what it says no to changes nothing; content
-// has the bytes and the type of one version, is never older than what came before, and
-// is signed with the secret that was confirmed, not with one that was only asked for.
-// Of pings of sites: they are on the list of changes, and counted, after a restart.
+// WebSub: the callback of an acknowledged request gets a verification or a denial; confirmed
+// requests take effect, and refused ones do not; content has the bytes and the type of one
+// version, is never older than earlier content, and is signed with the confirmed secret.
+// Site pings: they are in the recent changes, and counted, after a restart.
 //
-// Of the feeds that the program keeps: what is served is one of the documents that were
-// sent, whole and of its own type; an acknowledged one is there, or one that may have
-// come after it, and no reader sees an older one later; who follows the feed in any
-// form is told of each that was acknowledged, or seen by anybody. A header that opened
-// a private feed opens nothing a second time, not even for another process.
+// Hosted feeds: the served document is one of the saved documents, complete and with its type;
+// it is the last acknowledged one or a later one, and no reader sees an older one afterwards.
+// Subscribers of all forms are notified of each acknowledged or seen document. A one-time
+// header for a private feed works only once, also for another process.
 //
-// When a callback has said yes it cannot know when that is on disk. It is taken for
-// certain at the end of the process that asked last, or when a delivery shows it.
+// A callback that confirms cannot know when this is on disk. The confirmation counts as
+// certain at the end of the verifying process, or when a delivery proves it.
 //
-// Most deaths are at random moments. Some are at chosen ones, on feeds to which
-// nothing happens later that could hide a loss: after pings and requests were
-// acknowledged whose feed is slow, while callbacks take long, right after a cancel and
-// requests were acknowledged, when a document was saved. One life in ten ends by SIGTERM, in good order.
+// Most crashes are at random times. Some are at chosen times, with feeds that do not change
+// later, so that nothing hides a loss: after acknowledged pings and requests for slow feeds,
+// during slow deliveries, right after acknowledged cancels and requests, and after saves. One
+// process in ten ends by SIGTERM.
 //
-// A harness that cannot fail proves nothing: there is a program whose store has planted
-// bugs (lab/planted), and the tests show that each is caught.
+// A harness that cannot fail proves nothing: lab/planted builds a program with planted bugs in
+// its store, and the tests show that each bug is found.
 package crashtest

@@ -116,7 +116,7 @@ func newSubscribers(host string, h *history, rng *outside.Random) (*subscribers,
 	return s, err
 }
 
-// setSlow makes one callback take long. What is returned hears of each call of it.
+// setSlow makes one callback slow. The returned channel receives each of its calls.
 func (s *subscribers) setSlow(path string, slow bool) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -203,7 +203,7 @@ type message struct {
 	content    *content
 }
 
-// read tells the protocols apart.
+// read parses a notification of any protocol.
 func (s *subscribers) read(r *http.Request) message {
 	m := message{pair: pair{callback: s.base + r.URL.Path}}
 	body, err := io.ReadAll(r.Body)

@@ -26,7 +26,7 @@ func (c call) done() time.Time {
 	return c.to
 }
 
-// published is one version of a feed and the ping that told of it.
+// published is one version of a feed with its ping.
 type published struct {
 	version int
 	at      time.Time // when readers could see it first

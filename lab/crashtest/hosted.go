@@ -54,8 +54,8 @@ func (h *history) saving(user string) *save {
 	return s
 }
 
-// save sends the next version of a feed, by the door that is this version's. Several
-// may be under way.
+// save sends the next version of a feed through the endpoint of this version. Several saves
+// can be in progress.
 func (r *runner) save(base string, o owner) {
 	s := r.history.saving(o.name)
 	_, doc := hostedDocument(o.name, s.version)

@@ -16,8 +16,7 @@ func began() time.Time { return time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC) }
 
 func second(n int) time.Time { return began().Add(time.Duration(n) * time.Second) }
 
-// told is a history of saves of one feed, of 1, 2, … in turn: from, to, and whether it
-// was acknowledged; and of looks at it.
+// notified returns a history of saves of one feed, numbered 1, 2, …, and of its reads.
 func notified(saves []save, looks []look) *history {
 	h := newHistory(0)
 	h.lives = []life{{begun: second(0), died: second(90)}, {begun: second(91)}}

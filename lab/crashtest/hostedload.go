@@ -147,9 +147,8 @@ func (r *runner) host(ctx context.Context, t *trial) error {
 	return nil
 }
 
-// lastSaves saves the hosted feeds of a trial in a while, and returns when the first
-// save was acknowledged, or soon after it should have been. The process dies then.
-// Nothing comes to these feeds afterwards.
+// lastSaves saves the hosted feeds of a trial, and returns after the first acknowledged save or
+// a timeout. The process is killed then. These feeds do not change afterwards.
 func (r *runner) lastSaves(t *trial, in time.Duration) {
 	saved := make(chan struct{}, len(t.owners))
 	for _, o := range t.owners {

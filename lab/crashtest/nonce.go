@@ -24,8 +24,8 @@ type ticket struct {
 	replayed bool
 }
 
-// strangersClient comes from another network with each connection, so that nobody is
-// kept waiting for what others were refused.
+// othersClient uses another network for each connection, so that rejections of one client do
+// not delay others.
 func othersClient(rng *outside.Random) *http.Client {
 	return &http.Client{Timeout: patience, Transport: &http.Transport{
 		DisableKeepAlives: true,

@@ -21,8 +21,8 @@ type trial struct {
 	last   sync.WaitGroup
 }
 
-// ordeal brings the program to a moment at which it is easily forgotten what is
-// owed, and returns there. What is returned makes everybody quick again.
+// ordeal brings the program to a state in which a crash easily loses pending work, and returns
+// then. over makes all feeds and callbacks fast again.
 func (r *runner) ordeal(ctx context.Context, n int) (over func(), err error) {
 	t := &trial{base: r.where(), s: r.subs[n%len(r.subs)], name: fmt.Sprintf("ordeal%d", n)}
 	for i := range 3 {
@@ -72,9 +72,8 @@ func (r *runner) await(list ...*request) {
 	}
 }
 
-// slowFeeds pings feeds that answer late, by each door, and returns when the pings
-// were acknowledged. So were subscriptions to the same feeds, which cannot be
-// decided before they are read.
+// slowFeeds pings slow feeds at each endpoint, and subscribes to them. It returns when the
+// pings and subscriptions are acknowledged, before the feeds are read.
 func (r *runner) slowFeeds(t *trial) (over func()) {
 	var group sync.WaitGroup
 	for i, feed := range t.feeds {

@@ -16,7 +16,7 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// poet writes posts, which change and are deleted, while the program dies.
+// poet is the author of posts that are changed and deleted while the program crashes.
 const poet = "dee"
 
 const (
@@ -26,7 +26,7 @@ const (
 	notifiedWithin = 30 * time.Second // after the last start
 )
 
-// line is one post, as whoever writes it knows it: one thing after the other happens to it.
+// line is one post as its author knows it. Its changes happen in sequence.
 type line struct {
 	key      string
 	id       int64 // 0: it is not known to be there
@@ -167,7 +167,7 @@ func (l *line) seen(p client.Post) {
 	l.may = append(l.may, "lost") // the end finds it so
 }
 
-// followPoet asks to be told of the poet's feed.
+// followPoet subscribes to the poet's feed.
 func (r *runner) followPoet() {
 	base := r.where()
 	if base == "" {
@@ -210,7 +210,7 @@ func (r *runner) checkPosts(ctx context.Context) (broken []string, err error) {
 			broken = append(broken, fmt.Sprintf("post lost: %q is not in the feed", text))
 		}
 	}
-	// What a death left untold is told soon after the start, which no number of work says.
+	// Pending notifications are sent soon after a start; no counter reports their end.
 	for end := time.Now().Add(min(r.Settle, notifiedWithin)); ctx.Err() == nil && w.unnotified(doc) && time.Now().Before(end); {
 		time.Sleep(50 * time.Millisecond)
 	}
@@ -225,8 +225,8 @@ func (r *runner) checkPosts(ctx context.Context) (broken []string, err error) {
 	return broken, nil
 }
 
-// last is the beginning of the last change that was acknowledged and shows in the feed: a
-// change of a post that is too old for it changes nothing there, and nobody is told.
+// last is the start of the last acknowledged change that is visible in the feed. A change of a
+// post that is too old for the feed does not count.
 func (w *writing) last(doc string) (at time.Time) {
 	for _, l := range w.lines {
 		shown := len(l.may) == 1 && l.may[0] != "" && strings.Contains(doc, l.may[0])

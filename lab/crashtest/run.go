@@ -37,7 +37,7 @@ type Options struct {
 	Settle    time.Duration // the last work is done by then [3 min]
 	Afterlife time.Duration // a database of its own may do so long what a dead process asked for
 
-	// The data folder may lie on a disk of its own, which dies with the process.
+	// The data folder can be on its own disk, which fails with the process.
 	Data   string                                              // its name [data, in Dir]
 	Strike func() <-chan struct{}                              // before a start: when the process has to die [by the clock]
 	Dead   func() error                                        // a process is dead, and none lives
@@ -273,7 +273,7 @@ func (r *runner) end(ctx context.Context, stop func()) (there map[pair]outside.S
 		return nil, nil, err
 	}
 	if settled {
-		// A death with nothing under way repeats nothing.
+		// A crash without work in progress repeats nothing.
 		r.history.do(func() { r.history.quiet = time.Now() })
 		if err := r.die(p); err != nil {
 			return nil, nil, err
@@ -302,8 +302,8 @@ func (r *runner) end(ctx context.Context, stop func()) (there map[pair]outside.S
 
 func (r *runner) feed(n int) string { return fmt.Sprintf("%s/feed%d.xml", r.feeds.base, n) }
 
-// stop asks a process to end, which may take it a while: for what is acknowledged it
-// is no different from a death.
+// stop ends a process normally, which can take a while. For acknowledged work it counts as a
+// crash.
 func (r *runner) stop(p *program.Process) error {
 	r.gone()
 	defer func() { r.history.now(func(l *life, at time.Time) { l.died = at }) }()
@@ -321,7 +321,7 @@ func (r *runner) die(p *program.Process) error {
 	return r.dead()
 }
 
-// dead tells whose disk it is.
+// dead calls the hook of the disk after a crash.
 func (r *runner) dead() error {
 	if r.Dead == nil {
 		return nil
@@ -367,7 +367,7 @@ func (r *runner) secret() string {
 	return fmt.Sprintf("secret %d", r.rng.IntN(1<<60))
 }
 
-// door is a way to say that a feed changed.
+// endpoint is a protocol for pings.
 type endpoint int
 
 const (
@@ -377,8 +377,8 @@ const (
 	endpoints = 3
 )
 
-// ping changes a feed and tells of it. One feed is changed by one client at a time,
-// so that what was published when is beyond doubt.
+// ping changes a feed and pings it. Only one client changes a feed at a time, so that the time
+// of each version is certain.
 func (r *runner) ping(base, feed string, by endpoint) {
 	if !r.hold(pair{feed: feed}) {
 		return

@@ -170,9 +170,8 @@ func (h *history) versionOf(topic, kind string, body []byte) (v int, wrong strin
 	return v, ""
 }
 
-// effect is when that which was confirmed at t is certainly done, if ever: a process
-// that dies before it has written it leaves the request for another one, which asks
-// again.
+// effect is the time when the effect of a confirmation at t is certain. A process that crashes
+// before writing it leaves the request to the next one, which verifies again.
 func (h *history) effect(t time.Time) time.Time {
 	if l := h.lives[h.lifeAt(t)]; !l.died.IsZero() {
 		return l.died.Add(h.afterlife)

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	restWithin = 15 * time.Minute // everything that is owed has arrived by then
+	restWithin = 15 * time.Minute // all pending notifications have arrived by then
 	expiry     = 25 * time.Hour
 )
 
@@ -69,7 +69,7 @@ func (w *scenario) changeAll(n *node) {
 	}
 }
 
-// lastChange changes every feed, and looks who is told.
+// lastChange changes every feed, and checks who is notified.
 func (w *scenario) lastChange(n *node, when string) {
 	w.changeAll(n)
 	time.Sleep(20 * time.Second)

@@ -31,8 +31,8 @@ func (w *scenario) check() {
 	w.checkVersions()
 }
 
-// checkTwice: without faults nobody is told twice of the same; with them as often more
-// as answers were lost, and machines died or lost their hold.
+// checkTwice: without faults, no notification is repeated. With faults, repetitions are limited
+// by lost responses, crashes and lost leases.
 func (w *scenario) checkTwice(m *member, list []*delivery) {
 	times, lost := map[int64]int{}, map[int64]int{}
 	for _, d := range list {
@@ -128,7 +128,7 @@ func (w *scenario) checkDrops(per map[*member][]*delivery) {
 	}
 }
 
-// checkExpired: nobody is told after his time, by the clock of the machine that tells.
+// checkExpired: no expired subscription is notified, by the clock of the sending machine.
 func (w *scenario) checkExpired(m *member, list []*delivery) {
 	if m.protocol == hub.CNWS {
 		return

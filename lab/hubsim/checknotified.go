@@ -73,8 +73,8 @@ func (w *scenario) confirmed(m *member) []turnOf {
 	return yes
 }
 
-// liveSince is since when a member has certainly been a subscriber without a break;
-// false: it may be none. clock is the time by the machine that tells.
+// liveSince is the start of the time in which a member was certainly subscribed without a
+// break; false: it may be unsubscribed. clock is the time on the sending machine.
 func (w *scenario) liveSince(m *member, clock time.Time) (since time.Time, live bool) {
 	var until time.Time
 	for _, t := range w.turns(m) {
@@ -90,8 +90,8 @@ func (w *scenario) liveSince(m *member, clock time.Time) (since time.Time, live 
 	return since, live && (until.IsZero() || until.After(clock.Add(2*time.Minute)))
 }
 
-// checkTold: whatever was acknowledged has reached everybody who was there, as that
-// version or a newer one.
+// checkNotified: each acknowledged change has reached all subscribers, as that version or a
+// newer one.
 func (w *scenario) checkNotified(when string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -129,8 +129,8 @@ func (w *scenario) checkNotified(when string) {
 	}
 }
 
-// checkEnded: those who are dead were dropped at the top of the hour, after enough
-// changes, and those who have unsubscribed are told no more.
+// checkEnded: unreachable subscribers are removed at the top of the hour after enough changes,
+// and unsubscribed ones are no longer notified.
 func (w *scenario) checkEnded(when string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -24,8 +24,7 @@ func (d *Disk) ClaimShards(_ context.Context, node int64, now, until time.Time, 
 	slices.SortStableFunc(due, func(a, b *partRow) int { return a.due.Compare(b.due) })
 	var claimed []hub.Shard
 	for _, p := range due[:min(max(limit, 0), len(due))] {
-		// Whoever was told an older version in the pass that broke off is told the newer
-		// one too.
+		// Subscribers that got an older version in the interrupted run get the newer one too.
 		if p.pass != p.Want {
 			p.pass, p.Pos = p.Want, 0
 		}

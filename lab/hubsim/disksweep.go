@@ -60,7 +60,8 @@ func (d *Disk) sweepTopics(now, idle time.Time, limit int) (looked int) {
 	return looked
 }
 
-// sweepContents removes contents that nothing owed needs, and Full where nobody needs it.
+// sweepContents removes contents without pending notifications, and KeepContent of topics
+// without WebSub subscriptions.
 func (d *Disk) sweepContents(limit int) (gone int) {
 	for _, id := range d.order {
 		t := d.topics[id]

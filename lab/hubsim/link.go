@@ -61,7 +61,7 @@ func (l *link) fate(draw uint64, write bool) fate {
 	return f
 }
 
-// do makes one operation. key tells it from others of its kind at the same moment.
+// do performs one operation. key distinguishes operations of one kind at the same time.
 func do[T any](ctx context.Context, l *link, op string, key uint64, write bool, fn func() (T, error)) (v T, err error) {
 	var none T
 	n := l.node

@@ -90,8 +90,8 @@ func (f flawedFetcher) Fetch(ctx context.Context, what hub.Fetch) (hub.Fetched, 
 	return got, err
 }
 
-// originWorld is one origin, one or two machines that run the hub, and subscribers that
-// always answer.
+// originNetwork is one origin, one or two machines with the hub, and subscribers that always
+// respond.
 type originNetwork struct {
 	t      *testing.T
 	random *rand.Rand

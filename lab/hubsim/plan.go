@@ -15,7 +15,7 @@ const (
 	longAway        = 4 * time.Second  // of a machine or its store: a lease may run out
 )
 
-// retries are the waits of these worlds: shorter than people's, so that a run is short.
+// retries are the waits of the simulation, shorter than the defaults so that a run is short.
 func retries() []time.Duration {
 	return []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 6 * time.Second, 8 * time.Second, 10 * time.Second, 12 * time.Second, 15 * time.Second}
 }
@@ -96,7 +96,7 @@ func between(r *rand.Rand, from, to time.Duration) time.Duration {
 	return from + time.Duration(r.Int64N(int64(to-from)))
 }
 
-// makePlan draws a world.
+// makePlan draws a random scenario.
 func makePlan(seed uint64) plan {
 	r := choices(seed)
 	p := plan{

@@ -161,7 +161,7 @@ func (w *scenario) move(m *member, v move) {
 	}
 }
 
-// acted ends an act. Whoever was asked and died cannot have answered.
+// acted ends an act. A machine that crashed meanwhile has not responded.
 func (w *scenario) acted(n *node, a *act, state string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -181,7 +181,7 @@ func (w *scenario) acted(n *node, a *act, state string, err error) {
 	w.say("%s of %s at machine %d: %s%s", a.kind, who, n.machine, a.state, why)
 }
 
-// ping tells a machine that a feed changed.
+// ping pings a machine after a change of a feed.
 func (w *scenario) ping(n *node, f int) *act {
 	if n == nil || !n.gate() {
 		return nil

@@ -33,7 +33,7 @@ type Report struct {
 
 const brokenMost = 40
 
-// world is one run.
+// scenario is one run.
 type scenario struct {
 	seed  uint64
 	plan  plan

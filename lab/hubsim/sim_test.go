@@ -77,7 +77,7 @@ func (total *Report) add(r Report) {
 	total.Acts, total.Deliveries, total.Refusals, total.Took = total.Acts+r.Acts, total.Deliveries+r.Deliveries, total.Refusals+r.Refusals, total.Took+r.Took
 }
 
-// beside skips what is not meant by somebody who plays seeds of his own.
+// alongside skips a test if the flags select own seeds.
 func alongside(t *testing.T) {
 	t.Helper()
 	if *seedFlag != 0 || *fromFlag != 1 {
