@@ -34,8 +34,8 @@ func (v *victim) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A stranger's requests reach somebody else at most about once each, and after a few
-// in vain not at all for a while.
+// Requests of an attacker cause at most about one request each to a third party, and after
+// some failed verifications none for a while.
 func TestVerificationsDoNotAmplifyRequests(t *testing.T) {
 	t.Parallel()
 	p := start(t, descrs)

@@ -85,7 +85,7 @@ func subscribe(t *testing.T, p *running, feed string, n int, callback func(i int
 	}
 }
 
-// tellGood changes a feed and waits until the hundred good callbacks were told.
+// notifyGood changes a feed and waits until the hundred good callbacks are notified.
 func notifyGood(t *testing.T, p *running, f *feeds, feed string, good *ear) {
 	t.Helper()
 	begun := time.Now()

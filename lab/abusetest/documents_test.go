@@ -85,7 +85,7 @@ func (s *crookedServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Encoding", b.coding)
 		}
 		w.Header().Set("Content-Type", "application/xml")
-		_, _ = io.WriteString(w, b.body) // whoever reads has limits
+		_, _ = io.WriteString(w, b.body) // readers have limits
 		return
 	}
 	flush := http.NewResponseController(w)
@@ -189,7 +189,7 @@ func TestDocumentsThatHarmHarmNobody(t *testing.T) {
 	p.peaks.within(t, descrs, bounds{rss: 700e6, goroutines: 12_000})
 }
 
-// bodyBombs sends one to every door that takes a document.
+// bodyBombs sends one to every endpoint that accepts a document.
 func bodyBombs(t *testing.T, base string, c *http.Client, b bomb, bearer []string, good func(outside.Answer)) {
 	var coded []string
 	if b.coding != "" {

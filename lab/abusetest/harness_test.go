@@ -17,7 +17,7 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// The addresses of this world.
+// Addresses of clients and callbacks.
 const (
 	internet = "127.0.0.0/9" // what the program may call
 	inside   = "127.200.0.1" // what it may not
@@ -104,13 +104,13 @@ func (f *feeds) readSince(url string, v int) (at time.Time) {
 	return at
 }
 
-// ear hears notifications, and agrees to everything.
+// ear receives notifications, and confirms every request.
 type ear struct {
 	host, port string
 	base       string
 
 	mu       sync.Mutex
-	last     map[string]time.Time // when it was last told, by path and feed
+	last     map[string]time.Time // time of the last notification, by path and feed
 	notified int
 }
 
@@ -127,7 +127,7 @@ func (e *ear) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet {
 		q := r.URL.Query()
 		w.Header().Set("Content-Type", "text/plain")
-		_, _ = io.WriteString(w, q.Get("challenge")+q.Get("hub.challenge")) // whoever asked may have gone
+		_, _ = io.WriteString(w, q.Get("challenge")+q.Get("hub.challenge")) // the client may have left
 		return
 	}
 	if err != nil {
@@ -139,7 +139,7 @@ func (e *ear) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.last[r.URL.Path+" "+form.Get("url")] = time.Now()
 }
 
-// heard reports that the callback was told of the feed at or after a moment.
+// received reports whether the callback got a notification of the feed at or after a time.
 func (e *ear) received(path, feed string, since time.Time) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

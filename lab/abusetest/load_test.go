@@ -32,7 +32,7 @@ type load struct {
 	mu         sync.Mutex
 	version    map[string]int // by feed, of the newest ping that was acknowledged
 	registered map[[2]string]bool
-	wrong      map[string]int // answers that are neither success nor a refusal in the door's form
+	wrong      map[string]int // responses that are neither a success nor a rejection in the endpoint's form
 }
 
 // saver is a user whose feed is saved by one client at a time.
@@ -93,7 +93,7 @@ func (l *load) one(ctx ctx, i int) {
 	}
 }
 
-// ping raises a feed and says so at one of the doors.
+// ping changes a feed and pings one of the endpoints.
 func (l *load) ping(ctx ctx, c *http.Client, feed string, endpoint int) bool {
 	v, _ := l.feeds.Raise(feed)
 	var a outside.Answer

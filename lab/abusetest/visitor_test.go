@@ -12,8 +12,8 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// visitor is somebody who behaves: he pings, is told, and looks at pages, each on a
-// connection of its own, one after the other.
+// visitor is a well-behaved client: it pings, receives notifications and opens pages, each on
+// a new connection, in sequence.
 type visitor struct {
 	p      *running
 	client *http.Client
@@ -24,7 +24,7 @@ type visitor struct {
 
 	mu       sync.Mutex
 	pings    []time.Duration // until the answer
-	notified []time.Duration // from the ping until he was told
+	notified []time.Duration // from the ping to the notification
 	pages    []time.Duration
 	refused  []string
 	failed   []string

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Arrivals is what a sink saw of the callbacks From ≤ i < To in one round. Times
-// are seconds after T0.
+// Arrivals are the notifications that a receiver got for the callbacks From ≤ i < To in one
+// round. Times are seconds after T0.
 type Arrivals struct {
 	Distinct int     `json:"distinct"`
 	Missing  int     `json:"missing"`
@@ -76,8 +76,8 @@ func (s *Receiver) Feeds(from, to int) FeedCount {
 	return c
 }
 
-// ServeSink is the sink's process: the first line of in is its Plan; it answers
-// calls until in ends.
+// ServeReceiver runs the receiver process: the first line of in is its Plan; it answers calls
+// until in ends.
 func ServeReceiver(ctx context.Context, in io.Reader, out io.Writer) error {
 	var s *Receiver
 	defer func() {
@@ -123,7 +123,7 @@ func (s *Receiver) take(c call) (any, error) {
 		return s.traffic.now(), nil
 	case "authority":
 		if s.secure == nil {
-			return nil, errors.New("a sink without TLS has no authority")
+			return nil, errors.New("a receiver without TLS has no certificate authority")
 		}
 		return string(s.secure.authority), nil
 	case "arrivals":
@@ -133,10 +133,10 @@ func (s *Receiver) take(c call) (any, error) {
 		w, err := unpack[span](c)
 		return s.Feeds(w.From, w.To), err
 	}
-	return nil, fmt.Errorf("a sink cannot %q", c.Do)
+	return nil, fmt.Errorf("a receiver has no call %q", c.Do)
 }
 
-// sinkProcess is a sink in its own process.
+// receiverProcess is a receiver in its own process.
 type receiverProcess struct {
 	*process
 	caller
@@ -182,7 +182,7 @@ func (s *receiverProcess) feedURL(i int) string {
 	return s.spoken(fmt.Sprintf("http://%s:%d/f/%d", Host(false, i%s.plan.Hosts), s.port, i))
 }
 
-// spoken is a URL of the sink with the scheme that the sink speaks.
+// spoken converts a URL to the scheme of the receiver.
 func (s *receiverProcess) spoken(url string) string {
 	if s.plan.TLS {
 		return "https" + strings.TrimPrefix(url, "http")

@@ -18,8 +18,8 @@ import (
 	"cloudburst/lab/bench"
 )
 
-// TestMain lets the test binary stand in for the program, which the measurements
-// start as server, sink and loop.
+// TestMain lets the test binary replace the program, which the measurements start as server,
+// receiver and loop.
 func TestMain(m *testing.M) {
 	if len(os.Args) < 2 || os.Args[1] != "bench" && os.Args[1] != "serve" {
 		os.Exit(m.Run())

@@ -9,9 +9,8 @@ import (
 	"io"
 )
 
-// A helper process takes calls as lines of JSON on its standard input and answers
-// each with a line on its standard output. When its input ends, so does it: a
-// helper never outlives whoever started it.
+// A helper process reads calls as lines of JSON from standard input and answers each with a
+// line on standard output. It ends with its input, so a helper never outlives its parent.
 
 type call struct {
 	Do   string          `json:"do"`

@@ -127,7 +127,7 @@ func (b Changes) steady(ctx context.Context, s *stage, sites *sites) error {
 	r.addMedian("ping → answer, p50", p50, "ms").note("from the moment at which it was to be sent")
 	r.addMedian("ping → answer, p99", p99, "ms").target("<", soonEnough*1e3)
 	r.addMedian("ping → answer, most", most, "ms")
-	r.addMedian("floor: ping → answer, p99", floor, "ms").note("a door that says yes and does nothing: what the machine and the measuring take")
+	r.addMedian("floor: ping → answer, p99", floor, "ms").note("an endpoint that accepts and does nothing: the cost of machine and measurement")
 	r.addMedian("server CPU", cpus, "µs each")
 	r.add("more or fewer listed than taken", float64(listed), "").target("=", 0).note("of all rounds")
 	return nil
@@ -173,8 +173,7 @@ func (b Changes) durable(ctx context.Context, s *stage, sites *sites) error {
 	return nil
 }
 
-// count is the number that the list of changes tells, when it has become want or
-// does not.
+// count waits until the recent changes count want changes, and returns the last count.
 func (b Changes) count(ctx context.Context, s *stage, want int64) (int64, error) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

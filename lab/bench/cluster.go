@@ -14,21 +14,21 @@ import (
 // databaseEnv names a PostgreSQL server where --database does not; packaging/with-postgres.sh sets it.
 const databaseEnv = "CLOUDBURST_TEST_POSTGRES"
 
-// Cluster is one feed with many subscribers that one node tells, then two nodes on the
-// same PostgreSQL, then one on SQLite, in turn.
+// Cluster is one feed with many subscribers. In turn one node notifies them, then two nodes on
+// the same PostgreSQL, then one on SQLite.
 type Cluster struct {
 	Common
 	Subscribers int // [50,000]
 }
 
-// Who tells in a round.
+// Kinds of rounds, by the notifying nodes.
 const (
 	byOne    = "one node"
 	byTwo    = "two nodes"
 	bySQLite = "SQLite"
 )
 
-// clusterStage has the nodes besides.
+// clusterStage is a stage with the additional nodes.
 type clusterStage struct {
 	*stage
 	n      int
@@ -123,8 +123,8 @@ func (k *clusterStage) node(ctx context.Context, name, database string) (*server
 	return startServer(ctx, k.Exe, k.dir, serverPlan{data: data, database: database, noFile: k.NoFile, extra: k.ServerFlags})
 }
 
-// with starts or stops the second node, and returns who tells in such a round. fresh:
-// the second was just started.
+// with starts or stops the second node, and returns the notifying nodes of a round. fresh: the
+// second was just started.
 func (k *clusterStage) with(ctx context.Context, kind string) (nodes []*server, fresh bool, err error) {
 	switch {
 	case kind == bySQLite:

@@ -30,8 +30,8 @@ func common(c *cobra.Command, o *Common, hosts, rounds int) *bool {
 	return asJSON
 }
 
-// measure runs one measurement and prints its report. A figure that is not what
-// it should be is told in the report and is no failure of the command.
+// measure runs one measurement and prints its report. A missed target is reported there, but
+// is not a failure of the command.
 func measure(c *cobra.Command, o *Common, asJSON *bool, run func(context.Context) (*Report, error)) error {
 	o.Progress = c.ErrOrStderr()
 	report, err := run(c.Context())

@@ -12,7 +12,7 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// Ways to tell subscribers.
+// Kinds of notifications.
 const (
 	ViaRSSCloud = "rsscloud" // a form with the feed's URL
 	ViaWebSub   = "websub"   // the feed's bytes

@@ -33,7 +33,7 @@ func (m costMeter) cluster(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = other.stop(stopWithin) }() // killed when it does not end: nothing is owed to it
+		defer func() { _ = other.stop(stopWithin) }() // killed if it does not end: it has no pending work
 		// Longer than a node looks back, so that the log of the start is out of its window.
 		if err := pauseFor(ctx, windowOver); err != nil {
 			return err
@@ -73,8 +73,8 @@ func (s *costStage) second(ctx context.Context) (*server, error) {
 	return startServer(ctx, s.Exe, s.dir, serverPlan{data: data, database: s.Database})
 }
 
-// hints measures what a node pays when another one says that there is something new: pings
-// come apart, so that each makes one hint and the log stays short.
+// hints measures the cost of a hint from another node. Pings are spaced, so that each causes
+// one hint and the log stays short.
 func (m costMeter) hints(w *costServer, other *server, idle idleUse) error {
 	const separate = 60 * time.Millisecond // more than the least time between two hints
 	var values []float64

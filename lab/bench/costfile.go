@@ -25,8 +25,8 @@ type CostFile struct {
 	Costs   []Cost    `json:"costs"`
 }
 
-// Cost is the price of one thing. Value is the median of the repeats, P10 and P90 say how
-// far they are apart.
+// Cost is the cost of one operation. Value is the median of the repeats, P10 and P90 are their
+// spread.
 type Cost struct {
 	Name    string  `json:"name"` // store/thing.kind
 	Value   float64 `json:"value"`

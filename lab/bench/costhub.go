@@ -14,9 +14,9 @@ const (
 	costSmall
 )
 
-const costClients = 16 // doors' clients at once
+const costClients = 16 // concurrent clients
 
-// costWorld is the sink's and the server's state for the hub's costs.
+// costServer is the state of receiver and server for the costs of the hub.
 type costServer struct {
 	*costStage
 	ctx          context.Context
@@ -63,12 +63,13 @@ func (m costMeter) pieces(w *costServer) error {
 	return w.events(m)
 }
 
-// tellLarge changes the large feed.
+// notifyLarge changes the large feed.
 func (w *costServer) notifyLarge() (int, error) {
 	return w.large, w.change(w.ctx, w.pinger, costLarge, w.large, w.large+w.small)
 }
 
-// change changes a feed, pings it, and waits until n were told. all is how many callbacks there are.
+// change changes a feed, pings it, and waits for n notifications. all is the number of
+// callbacks.
 func (s *stage) change(ctx context.Context, p *pinger, feed, n, all int) error {
 	if err := s.receiver.reset(all); err != nil {
 		return err
@@ -183,7 +184,7 @@ func (w *costServer) rows(m costMeter) error {
 	return nil
 }
 
-// notify measures the other ways to tell.
+// notify measures the other kinds of notifications.
 func (m costMeter) notify(ctx context.Context) error {
 	notified := []string{byCPU, bySent, byReceived, byConns}
 	for _, p := range []struct {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// trust lets the server believe the sink's certificate.
+// trust lets the server trust the receiver's certificate.
 func (s *stage) trust() error {
 	if !s.receiver.plan.TLS {
 		return nil
@@ -101,7 +101,7 @@ func (m costMeter) repeat(ctx context.Context, s *costStage, k costKind, do func
 	for _, respect := range k.respects {
 		values := found[respect]
 		if len(values) == 0 || respect == byWrites && median(values) == 0 {
-			continue // this store does not tell: of its writes the hub counts those of deliveries
+			continue // this store reports no writes; the hub counts those of deliveries
 		}
 		if k.less != "" {
 			also := m.book.value(m.store + "/" + k.less + "." + respect)
@@ -114,7 +114,7 @@ func (m costMeter) repeat(ctx context.Context, s *costStage, k costKind, do func
 	return nil
 }
 
-// apart is what one of n things cost, by respect.
+// separate returns the cost of one of n operations, by resource.
 func (m costMeter) separate(a, b costUse, n float64) map[string]float64 {
 	flow := b.flow.minus(a.flow)
 	of := map[string]float64{

@@ -53,7 +53,7 @@ func (m costMeter) disk(ctx context.Context) error {
 	})
 }
 
-// again starts the server anew, so that its memory holds nothing of what was done.
+// again restarts the server with empty memory.
 func (s *costStage) again(ctx context.Context) error {
 	if err := s.server.stop(stopWithin); err != nil {
 		return err
@@ -65,8 +65,8 @@ func (s *costStage) again(ctx context.Context) error {
 	return err
 }
 
-// noteStored tells rows apart: PostgreSQL knows what each table takes, with SQLite the
-// growth of a compact copy tells.
+// noteStored records the size of rows: from the table sizes of PostgreSQL, or from the growth
+// of a compact SQLite copy.
 func (m costMeter) noteStored(bytes [][2]float64, subs, topics int) {
 	sub := (bytes[1][0] - bytes[0][0]) / float64(subs)
 	topic := max(0, (bytes[2][0]-bytes[1][0])/float64(topics)-sub)

@@ -90,7 +90,7 @@ func (w *costServer) mixed(changing int) error {
 	return w.receiver.wait(w.ctx, w.large, patience, func(int) {})
 }
 
-// Foretold is a trial beside what the costs said of it.
+// Foretold compares a trial with the prediction of the costs.
 type Foretold struct {
 	Tried Tried
 	CPU   time.Duration

@@ -16,9 +16,8 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// door is the floor that the server's pings are compared with: the same kind of
-// door, the same reading of the feed, the same notification, and no state but a
-// map: nothing is written, limited or logged.
+// endpoint is the floor for the server's pings: the same kind of endpoint, the same fetch of the
+// feed, the same notification, and no state except a map. It writes, limits and logs nothing.
 type endpoint struct {
 	addr string
 
@@ -89,7 +88,7 @@ func (d *endpoint) check(ctx context.Context, feed string) (bool, error) {
 	return hash != k.hash, nil
 }
 
-// tell notifies the one subscriber of /f/N, which is /c/N.
+// notify notifies the only subscriber of /f/N, which is /c/N.
 func (d *endpoint) notify(feed string) {
 	i, err := strconv.Atoi(feed[strings.LastIndexByte(feed, '/')+1:])
 	if err != nil {
@@ -97,7 +96,7 @@ func (d *endpoint) notify(feed string) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
 	defer cancel()
-	// The sink counts what came; an error here is seen there as missing.
+	// The receiver counts notifications; an error here is missing there.
 	_ = d.sender.Send(ctx, &fetch.Message{
 		URL:         CallbackURL(false, i%d.plan.Hosts, d.plan.Port, i),
 		ContentType: "application/x-www-form-urlencoded",
@@ -108,7 +107,7 @@ func (d *endpoint) notify(feed string) {
 
 // pinger sends pings over one kept connection each, as one client would.
 type pinger struct {
-	endpoint string // URL of the REST door
+	endpoint string // URL of the REST endpoint
 	web      *http.Client
 }
 
@@ -121,7 +120,7 @@ func newPinger(addr string, clients int) *pinger {
 	}
 }
 
-// ping tells that feed changed and returns when that is acknowledged.
+// ping pings a change of feed and returns when it is acknowledged.
 func (p *pinger) ping(ctx context.Context, feed string) error {
 	body := strings.NewReader("url=" + url.QueryEscape(feed))
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.endpoint, body)
@@ -133,7 +132,7 @@ func (p *pinger) ping(ctx context.Context, feed string) error {
 	return success(p.web.Do(req))
 }
 
-// success is nil when a REST door says so.
+// success is nil for a successful REST response.
 func success(resp *http.Response, err error) error {
 	if err != nil {
 		return err
@@ -148,7 +147,7 @@ func success(resp *http.Response, err error) error {
 		}
 	}
 	if resp.StatusCode != http.StatusOK || !strings.Contains(string(text[:n]), `"success":true`) {
-		return fmt.Errorf("the door answered %s: %s", resp.Status, text[:n])
+		return fmt.Errorf("the endpoint returned %s: %s", resp.Status, text[:n])
 	}
 	return nil
 }

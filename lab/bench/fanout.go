@@ -21,7 +21,7 @@ type Fanout struct {
 	NewConnections bool          // the callback hosts close after each answer
 	SlowShare      float64       // of the subscribers, 0 to 1
 	Slow           time.Duration // [5 s]
-	Register       string        // ByDoor or ByImport [by import above 2,000]
+	Register       string        // ByEndpoint or ByImport [by import above 2,000]
 	Latency        int           // pings of a small feed, to measure latency [300]; negative: none
 	Via            string        // ViaRSSCloud or ViaWebSub [ViaRSSCloud]
 	Size           int           // bytes of the feed [4,096]

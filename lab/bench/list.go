@@ -208,13 +208,13 @@ func (b Changes) request(ctx context.Context, addr, kind string) ([]byte, int, e
 	case "gzip":
 		return get(addr, "/changes.xml", "Accept-Encoding", "gzip"), http.StatusOK, nil
 	case "304":
-		// "*" is any: the list may be made anew while it is read.
+		// "*" matches any tag, because the list may be rebuilt meanwhile.
 		return get(addr, "/changes.xml", "If-None-Match", "*"), http.StatusNotModified, nil
 	}
 	return get(addr, "/changes.xml"), http.StatusOK, ctx.Err()
 }
 
-// beside pings at the steady rate while something else is measured.
+// alongside pings at the steady rate during another measurement.
 func (b Changes) alongside(ctx context.Context, sites *sites) (stop func() (pace, error)) {
 	type result struct {
 		pace

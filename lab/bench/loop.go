@@ -56,7 +56,7 @@ type loop struct {
 	shelf    *shelf
 }
 
-// loopback lets a guard reach the sink and nothing else that is special.
+// loopback allows a guard to reach the receiver, and no other special address.
 func loopback() []netip.Prefix {
 	return []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{127}), 8)}
 }

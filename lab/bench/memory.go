@@ -19,7 +19,7 @@ const (
 	growthNoise  = 16 // MiB that come and go with the collector, connections and pages of the store
 )
 
-// checkVia refuses what no subscriber can be told.
+// checkVia rejects kinds of notifications that do not exist.
 func (f Fanout) checkVia() error {
 	switch {
 	case f.Via != ViaRSSCloud && f.Via != ViaWebSub:
@@ -61,10 +61,10 @@ func (f Fanout) job(s *stage, kind string) Job {
 	return Job{Kind: kind, To: f.quick(), Feed: s.receiver.feedURL(feedLarge), Via: f.Via, Hub: s.server.websub(), Signed: f.Signed}
 }
 
-// memory measures what telling costs a server that was just started: ten changes
-// in a row of a feed with a tenth of the subscribers, and one of the feed that has
-// them all. That is as many contents, and as much for the collector to do; more
-// memory would mean that it grows with the subscribers of a change.
+// memory measures the memory for notifications of a restarted server: ten changes in a row of a
+// feed with a tenth of the subscribers, and one change of the feed with all of them. Both need
+// the same number of contents and the same garbage collection; a difference would mean that
+// memory grows with the subscribers of a change.
 func (f Fanout) memory(ctx context.Context, s *stage) error {
 	var few, all []float64
 	for range memoryRounds {
@@ -86,8 +86,8 @@ func (f Fanout) memory(ctx context.Context, s *stage) error {
 	return nil
 }
 
-// growth starts the server anew, changes a feed of n subscribers some times, and
-// returns by how many MiB its memory grew at most until all were told.
+// growth restarts the server, changes a feed with n subscribers several times, and returns the
+// maximum growth of its memory in MiB until all are notified.
 func (f Fanout) growth(ctx context.Context, s *stage, feed, n, times int) (float64, error) {
 	if err := s.server.stop(stopWithin); err != nil {
 		return 0, err
@@ -112,7 +112,7 @@ func (f Fanout) growth(ctx context.Context, s *stage, feed, n, times int) (float
 	return mib(max(0, peak().rss-rest)), nil
 }
 
-// tellAll changes a feed and returns when its n subscribers have been told.
+// notifyAll changes a feed and returns when its n subscribers are notified.
 func (f Fanout) notifyAll(ctx context.Context, s *stage, p *pinger, feed, n int) error {
 	if err := s.receiver.reset(f.total()); err != nil {
 		return err

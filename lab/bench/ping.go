@@ -92,8 +92,8 @@ func (b Ping) run(ctx context.Context, s *stage) error {
 	return nil
 }
 
-// round changes a share of the feeds from first on, pings all, and checks that
-// exactly the subscribers of the changed ones were told.
+// round changes a share of the feeds from first on, pings all, and checks that exactly the
+// subscribers of the changed ones are notified.
 func (b Ping) round(ctx context.Context, s *stage, p *pinger, who *process, first int, share float64) (r pinged, err error) {
 	changes := make([]span, 0, b.Feeds)
 	order := rand.Perm(b.Feeds)

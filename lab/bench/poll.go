@@ -280,8 +280,8 @@ func (b Poll) round(ctx context.Context, s *stage, feeds *feedProcess, i int, p 
 	return b.bare(ctx, r, feeds, p)
 }
 
-// busy does something n times, notes what processor time of this process each took, in
-// microseconds, and in the first round writes a profile beside the one that was asked for.
+// busy calls do n times, records the CPU time of each in microseconds, and in the first round
+// writes a profile next to the requested one.
 func (s *stage) busy(part string, round int, each *[]float64, n float64, do func() (time.Duration, error)) (took time.Duration, err error) {
 	if s.Profile != "" && round == 0 {
 		f, err := os.Create(s.Profile + "." + part)
@@ -407,7 +407,7 @@ func (b Poll) bare(ctx context.Context, r *pollReader, feeds *feedProcess, p *po
 	}
 	p.bareCPU = append(p.bareCPU, float64((processCPU()-cpu).Microseconds())/float64(b.Feeds*b.Passes))
 	p.bareFull, p.bareNone = append(p.bareFull, full), append(p.bareNone, float64(b.Passes)/total)
-	_, err = feeds.counts() // they begin anew
+	_, err = feeds.counts() // resets the counts
 	runtime.GC()
 	return err
 }

@@ -269,7 +269,7 @@ func (b Poll) toScreen(ctx context.Context, s *stage, page *livePage) error {
 	return nil
 }
 
-// crowd opens many live pages, weighs them, and sends them all one post.
+// subscribers opens many live pages, measures their memory, and sends one post to all of them.
 func (b Poll) subscribers(ctx context.Context, s *stage, cookie string) error {
 	before := s.server.usage().rss
 	pages, err := b.openSubscribers(ctx, s, cookie)
@@ -317,7 +317,7 @@ func (b Poll) subscribers(ctx context.Context, s *stage, cookie string) error {
 	return nil
 }
 
-// openCrowd opens the pages, several at a time.
+// openSubscribers opens the pages, several at a time.
 func (b Poll) openSubscribers(ctx context.Context, s *stage, cookie string) ([]*livePage, error) {
 	ctx, cancel := context.WithTimeout(ctx, openWithin)
 	defer cancel()

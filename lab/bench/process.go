@@ -109,7 +109,7 @@ func (p *process) gone() error {
 	return fmt.Errorf("the %s ended by itself (%v); it said:\n%s", p.name, p.err, p.said())
 }
 
-// usage is what a process holds at one moment. Fields are 0 where the system does not tell.
+// usage is the resource usage of a process. Fields that the system does not report are 0.
 type usage struct {
 	rss   int64 // bytes
 	files int   // open descriptors

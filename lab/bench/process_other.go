@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// dieWithParent is for systems that know no such thing: helpers end with their
-// input, a server is ended by whoever sees it.
+// dieWithParent has no effect on systems without this feature: helpers end with their input,
+// and the parent ends the server.
 func dieWithParent() *syscall.SysProcAttr { return nil }
 
 // processCPU is not known here.
 func processCPU() time.Duration { return 0 }
 
-// openLimit is not known here: whoever sets a limit is told when it is too high.
+// openLimit is unknown here: setting a limit that is too high fails.
 func openLimit() int { return 1 << 20 }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// progress tells people how far it is: a bar that is drawn over itself on a
-// terminal, a line a second elsewhere.
+// progress shows progress: a bar that redraws itself on a terminal, a line per second
+// elsewhere.
 type progress struct {
 	w     io.Writer
 	tty   bool

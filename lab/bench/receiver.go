@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Plan is what a [Sink] plays.
+// Plan is the configuration of a [Receiver].
 type Plan struct {
 	Hosts     int           `json:"hosts"`      // quick callback hosts, at most 8,000 with the slow ones
 	SlowHosts int           `json:"slow_hosts"` // hosts whose callbacks take their time
@@ -24,17 +24,17 @@ type Plan struct {
 	Close     bool          `json:"close"`     // one request a connection
 	Contents  bool          `json:"contents"`  // a notification is a feed's newest bytes, and is checked
 	Signed    bool          `json:"signed"`    // and signed with SecretOf its callback
-	TLS       bool          `json:"tls"`       // all hosts speak TLS, with a certificate of the sink's own authority
+	TLS       bool          `json:"tls"`       // all hosts speak TLS, with a certificate of the receiver's own authority
 }
 
-// maxHosts keeps the listeners of one sink well under the usual limit of files.
+// maxHosts keeps the listeners of one receiver below the usual limit of open files.
 const maxHosts = 8000
 
-// Sink is a crowd of callback hosts and a feed server in one process, made to
-// cost little, so that what is measured is who calls it. Each host is a loopback
-// address of its own, 127.20.0.1 and so on, slow ones from 127.30.0.1; all listen
-// on one port. Callbacks are /c/0, /c/1 …, any of them on any host; feeds are
-// /f/0, /f/1 … on every host. /n/0 takes anything and does nothing.
+// Receiver is many callback hosts and a feed server in one process, with little overhead, so
+// that measurements show the cost of the caller. Each host has its own loopback address,
+// 127.20.0.1 and so on, slow ones from 127.30.0.1; all listen on one port. Callbacks are /c/0,
+// /c/1 …, on every host; feeds are /f/0, /f/1 … on every host. /n/0 accepts any request and does
+// nothing.
 type Receiver struct {
 	Port uint16
 
@@ -90,7 +90,7 @@ func CallbackURL(slow bool, h int, port uint16, i int) string {
 	return string(strconv.AppendInt(b, int64(i), 10))
 }
 
-// OpenSink listens on all hosts of the plan.
+// OpenReceiver listens on all hosts of the plan.
 func OpenReceiver(ctx context.Context, p Plan) (*Receiver, error) {
 	if p.Hosts < 1 || p.Hosts+p.SlowHosts > maxHosts {
 		return nil, fmt.Errorf("%d hosts are asked for; between 1 and %d can be played", p.Hosts+p.SlowHosts, maxHosts)

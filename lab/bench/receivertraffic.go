@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Flow is what went over a sink's connections since its start. Bytes are those that the
-// sockets carry, with TLS where there is any, without the headers of packets.
+// Flow is the traffic of a receiver's connections since its start. Bytes are those of the
+// sockets, including TLS, without packet headers.
 type Flow struct {
 	In    int64 `json:"in"`
 	Out   int64 `json:"out"`
@@ -50,8 +50,8 @@ func (c *countedConn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// secure is a certificate for hosts of a sink, and the authority that signed it. No
-// session is taken up again, so each new connection costs a whole handshake.
+// secure is a certificate for hosts of a receiver, and its authority. Sessions are not resumed,
+// so each new connection costs a full handshake.
 type secure struct {
 	config    *tls.Config
 	authority []byte // PEM

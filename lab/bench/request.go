@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// request is as much of an HTTP/1.1 request as the sink needs. Its slices point
-// into the buffer that was parsed.
+// request contains the parts of an HTTP/1.1 request that the receiver needs. Its slices refer to
+// the parsed buffer.
 type request struct {
 	method, path []byte // path with query, as sent
 	noneMatch    []byte // If-None-Match

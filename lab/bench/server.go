@@ -213,7 +213,7 @@ func writeLines(w io.Writer, n int, of func(i int) registration) error {
 	return nil
 }
 
-// registerAll goes through the REST door, whose challenge the sink answers.
+// registerAll registers through the REST endpoint; the receiver answers the challenges.
 func (s *server) registerAll(ctx context.Context, n, clients int, of func(i int) registration, notify func(done, total int)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -267,8 +267,7 @@ func (s *server) register(ctx context.Context, web *http.Client, r registration)
 	return success(web.Do(req))
 }
 
-// subscribe goes through the WebSub door. That takes the request; whether the
-// callback confirmed it shows later.
+// subscribe sends a request to the WebSub endpoint. The verification follows later.
 func (s *server) subscribe(ctx context.Context, web *http.Client, r registration) error {
 	form := url.Values{"hub.mode": {"subscribe"}, "hub.topic": {r.feed}, "hub.callback": {r.callback}}
 	if r.secret != "" {
@@ -291,7 +290,7 @@ func (s *server) subscribe(ctx context.Context, web *http.Client, r registration
 	return err
 }
 
-// websub is the URL of the WebSub door.
+// websub is the URL of the WebSub endpoint.
 func (s *server) websub() string { return "http://" + s.listen + "/websub" }
 
 // confirmed returns when the server has n subscriptions.

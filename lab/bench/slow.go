@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Slow is a feed whose quick subscribers stand beside many slow ones.
+// Slow is a feed with fast subscribers and many slow ones.
 type Slow struct {
 	Common
 	Quick     int           // [1,000]

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Common is what all measurements can be told. Zero fields mean the default in brackets.
+// Common are the options of all measurements. Zero fields mean the default in brackets.
 type Common struct {
 	Hosts       int    // quick callback hosts [1,000]
 	Concurrent  int    // requests under way at once in a loop [256]
@@ -128,7 +128,7 @@ func (s *stage) loop(kind string) (*loopProcess, error) {
 	return l, nil
 }
 
-// run lets a loop send and tells what came of it. cpu is in microseconds a notification.
+// run lets a loop send and returns the results. cpu is in microseconds per notification.
 func (s *stage) run(j Job) (a Arrivals, rate, cpu float64, err error) {
 	l, err := s.loop(j.Kind)
 	if err != nil {

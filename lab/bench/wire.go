@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// wire is a kept connection to a door or a list, made to cost little: it sends
-// what it is given and reads an answer with a Content-Length.
+// wire is a persistent connection to an endpoint with little overhead: it sends raw requests and
+// reads responses with a Content-Length.
 type wire struct {
 	addr string
 	conn net.Conn

@@ -82,7 +82,7 @@ func (s *stage) feedOf(user string) string {
 	return "http://" + s.server.listen + "/" + user + "/rss.xml"
 }
 
-// told measures from a save to the last of many subscribers.
+// notified measures the time from a save to the last of many subscribers.
 func (b Write) notified(ctx context.Context, s *stage) error {
 	if _, _, err := s.save(ctx, "told", "The first."); err != nil {
 		return err

@@ -1,4 +1,3 @@
-// Package signaltest runs the table of signals and subscribers, docs/signals.md,
-// against the real program: every way to say that a feed changed, times every kind
-// of subscriber that hears of it. It holds tests only.
+// Package signaltest runs the table of signals and subscribers in docs/signals.md against the
+// real program: every kind of ping with every kind of subscriber. It contains only tests.
 package signaltest

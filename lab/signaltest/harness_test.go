@@ -17,8 +17,8 @@ import (
 
 const secret = "geheim ✓ &=%2B+"
 
-// world is the rest of the network: authors with their feeds, and subscribers of
-// every kind. One topic for each cell of the table.
+// harness is the network around the server: authors with their feeds, and subscribers of every
+// kind. Each cell of the table has one topic.
 type harness struct {
 	server *httptest.Server
 
@@ -29,7 +29,7 @@ type harness struct {
 	wants    map[string]websub.Wanted // by token
 }
 
-// heard is one notification that a subscriber took.
+// received is one notification of a subscriber.
 type received struct {
 	by   string // id of the kind of subscriber
 	what string // how it was told; anything but "" is wrong in itself
@@ -97,7 +97,7 @@ func pathOf(url string) string {
 
 func title(n int) string { return fmt.Sprintf("Nummer %d & mehr", n) }
 
-// body is a feed in Latin-1, so that whoever makes UTF-8 of it is found out.
+// body is a feed in Latin-1, to detect conversions to UTF-8.
 func (w *harness) body(path string) []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()

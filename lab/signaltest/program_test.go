@@ -74,7 +74,7 @@ func (p *server) command(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// doors are those by which the log says that news of a topic came.
+// endpoints are the values of via in the log events of a topic.
 func (p *server) endpoints(t *testing.T, topic string) []string {
 	t.Helper()
 	var page struct {

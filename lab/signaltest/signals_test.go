@@ -23,8 +23,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }
 
-// scene is one run of the table: the server under test, another hub before it, and
-// the world.
+// scene is one run of the table: the server under test, an upstream hub, and the network.
 type scene struct {
 	*harness
 	t     *testing.T
@@ -32,8 +31,8 @@ type scene struct {
 	other *server // that the hub under test follows some feeds at
 }
 
-// signal says that the cell's feed changed, at the hub's doors or by way of another
-// hub. door is how the log must call it.
+// signal reports a change of the cell's feed, at an endpoint of the hub or through another hub.
+// endpoint is the expected via in the log.
 type signal struct {
 	endpoint string
 	relay    string // by which protocol the hub under test follows the feed at the other one; "": not at all
@@ -96,7 +95,7 @@ func signals() map[string]signal {
 		"heard-http-post": {"notify-rsscloud", "rsscloud", "", notice(rsscloud.HTTPPost)},
 		"heard-xml-rpc":   {"notify-rsscloud", "rsscloud", "", notice(rsscloud.XMLRPC)},
 		"heard-soap":      {"notify-rsscloud", "rsscloud", "", notice(rsscloud.SOAP)},
-		// The other hub alone knows the callback and the secret: it has to tell.
+		// Only the other hub knows the callback and the secret, so it must notify.
 		"heard-websub": {"notify-websub", "websub", "", func(s *scene, t *testing.T, c cell) error {
 			return (&websub.Client{}).Publish(t.Context(), s.other.Base+"/websub", s.feed(c))
 		}},
@@ -112,7 +111,7 @@ func pingOther(s *scene, t *testing.T, c cell) error {
 	return refused(err, !r.Success, r.Msg)
 }
 
-// subscribers ask the hub under test to be told of the cell's feed.
+// subscribers subscribe to the cell's feed at the hub under test.
 func subscribers() map[string]func(s *scene, t *testing.T, c cell) error {
 	cloud := func(protocol string) func(*scene, *testing.T, cell) error {
 		return func(s *scene, t *testing.T, c cell) error {
@@ -192,7 +191,8 @@ func TestEverySignalReachesEverySubscriber(t *testing.T) {
 	}
 }
 
-// play is one cell: subscribe, change, signal, and hear of it once, rightly.
+// play runs one cell: subscribe, change, signal, and check that one correct notification
+// arrives.
 func (s *scene) play(t *testing.T, c cell, sig signal, subscribe func(*scene, *testing.T, cell) error) {
 	topic := s.feed(c)
 	if sig.relay != "" {

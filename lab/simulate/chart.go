@@ -23,7 +23,7 @@ type Scale struct {
 	Breaks        string  // what breaks first
 }
 
-// Scales plans the same world at other sizes.
+// Scales plans the same scenario at other sizes.
 func Scales(c *Costs, l Load, m Machine) ([]Scale, error) {
 	if l.Subscriptions <= 0 {
 		return nil, fmt.Errorf("without subscriptions there is nothing to scale")
@@ -69,7 +69,7 @@ func Chart(scales []Scale, backlogs []Backlog) string {
 	return shell.ChartFile("What a hub of that size needs, and what a failure leaves", charts)
 }
 
-// points of a backlog's curve, each the most that was owed in its time.
+// points of a backlog's curve; each is the maximum of pending notifications in its time.
 const backlogPoints = 120
 
 func (b Backlog) chart() shell.Chart {

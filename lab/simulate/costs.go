@@ -98,12 +98,12 @@ func (c *Costs) whole(name string, on func(string) float64) price {
 	return p
 }
 
-// sent is what a node pays. The store does not care by which way somebody is told.
+// sent is the cost for a node. The cost for the store does not depend on the protocol.
 func (c *Costs) sent(name string, on func(string) float64) price {
 	return price{cpu: on(name + ".cpu"), sent: on(name + ".sent"), received: on(name + ".received")}
 }
 
-// notification is the mean of the ways in which a load tells its subscribers.
+// notification is the mean cost over the protocols of a load.
 func (c *Costs) notification(l Load) price {
 	plain := c.kept.times(l.Kept).plus(c.fresh.times(1 - l.Kept))
 	secure := c.secureKept.times(l.Kept).plus(c.secureFresh.times(1 - l.Kept))

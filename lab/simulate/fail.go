@@ -24,15 +24,15 @@ const (
 	maxDraws  = 5000
 )
 
-// Backlog is what was owed in one shard, second by second, with the failure and without it:
-// the same pings come in both.
+// Backlog is the number of pending notifications of one shard, second by second, with and
+// without the failure, for the same pings.
 type Backlog struct {
 	Failure  Failure
 	Pending  []float64 // notifications, each second
 	Without  []float64
 	Max      float64
-	Usual    float64 // the most that was owed without the failure
-	Late     float64 // seconds after the return until no more was owed than without the failure; +Inf: not within the time that was played
+	Usual    float64 // maximum of pending notifications without the failure
+	Late     float64 // seconds after the return until the backlog is that without the failure; +Inf: not within the simulated time
 	Refused  float64 // pings that were answered 503
 	Capacity float64 // notifications a second that all nodes of the shard can do
 	Arrive   float64 // that come in, in the mean

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Load is what the world asks for. Rates are per second, shares from 0 to 1.
+// Load describes the requests. Rates are per second, shares from 0 to 1.
 type Load struct {
 	Feeds, Subscriptions float64
 	Pings, Notifications float64
@@ -91,7 +91,7 @@ func (m Machine) check() error {
 	return nil
 }
 
-// scaled is the same world with more or less in it.
+// scaled is the same load at another size.
 func (l Load) scaled(by float64) Load {
 	l.Feeds, l.Subscriptions = math.Max(1, l.Feeds*by), l.Subscriptions*by
 	l.Pings, l.Notifications, l.Polled = l.Pings*by, l.Notifications*by, l.Polled*by

@@ -102,7 +102,7 @@ func (p *Plan) chatter(n, events float64) chatter {
 	c := p.costs
 	looks := 1 / p.shape.PollInterval.Seconds()
 	hints := math.Min(hintsEach, events/math.Max(1, n)) * math.Max(0, n-1)
-	// Each hint is heard, but looks of one kind come one after the other.
+	// Each hint is received, but lookups of one kind run in sequence.
 	received := hints / (1 + hints*(c.hint.cpu+c.hint.store)/1e6)
 	var t chatter
 	t.rows = events * (p.shape.LogWindow.Seconds() + p.shape.PollInterval.Seconds())

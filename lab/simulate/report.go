@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Report is a plan with what is told of it.
+// Report is a plan with its printed results.
 type Report struct {
 	Plan     *Plan
 	Backlogs []Backlog

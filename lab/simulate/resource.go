@@ -64,7 +64,7 @@ func (p *Plan) nodes(w work, l Load, k, n float64) []Resource {
 func (p *Plan) shards(w work, k, n float64) []Resource {
 	m, c := p.Machine, p.costs
 	talk := p.chatter(n, w.events/k)
-	// Rows of one feed are not beside each other, so what is not in memory is a read for each.
+	// Rows of one feed are not adjacent, so each row outside of memory costs a read.
 	cold := 0.0
 	if w.hot > 0 {
 		cold = math.Max(0, 1-m.Memory*m.Headroom*k/w.hot)
@@ -149,8 +149,8 @@ type Hot struct {
 	By      string // what it waits for
 }
 
-// hot tells the largest feed with 1, 2, 4 … nodes, up to those of one shard: a feed is in
-// one database.
+// hot notifies the largest feed with 1, 2, 4 … nodes, up to those of one shard, because a feed
+// is in one database.
 func (p *Plan) hot() []Hot {
 	if p.Popularity.Largest < 1 || p.Load.Notifications == 0 {
 		return nil
