@@ -217,7 +217,7 @@ func TestErrorsAreReturnedAndNotWritten(t *testing.T) {
 		{saved(1, rss("one")), "RSS20", fault.NotFound, "no format"},
 		{lost, "", fault.Unavailable, "The store is away."},
 		{page, "atom", fault.Unreadable, "cannot be read as a feed"},
-		{call, "jsonp", fault.Invalid, "is no name of a JavaScript function"},
+		{call, "jsonp", fault.Invalid, "is not a valid name of a JavaScript function"},
 	} {
 		w := httptest.NewRecorder()
 		_, err := l.Serve(w, httptest.NewRequest("GET", "/", nil), c.s, c.format)

@@ -65,7 +65,7 @@ func TestAFeedIsFollowedByTheAddressOfItsPage(t *testing.T) {
 	b.holds("they are in its category", `document.querySelectorAll("#days .item").length === 3`)
 	b.holds("they are in the river", `document.querySelector('.rail a[href="/river?category=Papers"]')`)
 
-	// The same once more adds nothing, and an address that is none says so beside the field.
+	// A repetition adds nothing, and an invalid URL is reported next to the field.
 	b.open("/feeds/add")
 	b.fill("#a-url", press.URL+"/sports.xml")
 	b.click(`form[action="/feeds/add"] .go button`)

@@ -72,7 +72,7 @@ type tab struct {
 	expected []string // parts of faults that the test provokes
 }
 
-// watching is there before any script of a page. It tells what the page's policy refused.
+// watching runs before all scripts of a page. It reports violations of the page's policy.
 const watching = `addEventListener("securitypolicyviolation", (e) => console.error("refused by the policy:", e.effectiveDirective, e.blockedURI, e.sample, e.sourceFile));`
 
 func newTab(t *testing.T, base string) *tab {
@@ -95,7 +95,7 @@ func newTab(t *testing.T, base string) *tab {
 	return b
 }
 
-// hear takes the events of the window.
+// receive handles the events of the window.
 func (b *tab) receive(event any) {
 	switch e := event.(type) {
 	case *runtime.EventConsoleAPICalled:
@@ -220,7 +220,7 @@ func (b *tab) until(what, expression string) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			b.fatal(fmt.Sprintf("in vain for: %s (%s): %v", what, expression, last))
+			b.fatal(fmt.Sprintf("timeout waiting for: %s (%s): %v", what, expression, last))
 		}
 	}
 }

@@ -16,8 +16,8 @@ import (
 // payload is what an attack wants to do, in a page of ours.
 const payload = `window.__pwned=1;alert(document.domain);fetch('CANARY/fetch')`
 
-// attacks are what strangers write into fields in the hope that a browser runs it, or
-// loads something from CANARY.
+// attacks are texts for fields that try to run scripts in browsers, or to load a resource from
+// CANARY.
 func attacks(canary string) []string {
 	attr := html.EscapeString(payload)
 	list := []string{
@@ -137,7 +137,7 @@ const touched = `(() => {
 	for (const name of ["click", "submit"]) removeEventListener(name, stay, true);
 })()`
 
-// harm lists what of strangers there is on a page that should not be.
+// harm lists dangerous foreign content on a page.
 const harm = `(() => {
 	const wrong = [];
 	const tell = (what, el) => { if (wrong.length < 10) wrong.push(what + (el ? ": " + el.outerHTML.slice(0, 300) : "")); };
@@ -265,6 +265,6 @@ func TestForeignContentNeitherRunsNorBreaksAPage(t *testing.T) {
 	bird.mu.Lock()
 	defer bird.mu.Unlock()
 	for _, s := range bird.sang {
-		t.Errorf("the browser asked strangers: %s", s)
+		t.Errorf("the browser sent requests to foreign hosts: %s", s)
 	}
 }

@@ -105,7 +105,7 @@ func TestAListOfFiftyFeedsIsTakenInAndGivenOut(t *testing.T) {
 		t.Errorf("one category given out has %d feeds", len(only))
 	}
 
-	// What is no list is refused beside the field.
+	// An invalid list is reported next to the field.
 	b.expect("400")
 	if err := os.WriteFile(file, []byte("This is no list."), 0o600); err != nil {
 		t.Fatal(err)

@@ -81,7 +81,7 @@ func TestTheRiverIsReadWithTheKeyboard(t *testing.T) {
 	b.until("something is new", `!pill.hidden`)
 	b.at(".", "Breakfast")
 
-	// Whoever writes writes.
+	// Keys in text fields are text.
 	b.keys("/")
 	b.until("the search has the focus", `document.activeElement.id === "q"`)
 	b.keys("jkmsg?.")

@@ -151,7 +151,7 @@ func TestASavedPostReachesAReaderWhoIsSignedIn(t *testing.T) {
 	}
 	b.holds("all are there", `document.querySelectorAll("#days .item").length === 4`)
 
-	// His session ends elsewhere. What he does then is not kept, and he is told.
+	// The session ends elsewhere. Further changes are not saved, and a message reports this.
 	eval[int](b, `fetch("/logout", { method: "POST" }).then((r) => r.status)`)
 	b.click(".star")
 	b.until("the star goes back", `document.querySelector(".star").ariaPressed === "false" && /could not be saved/.test(document.getElementById("news").textContent)`)

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// press is a server with feeds, their pages, pictures and sounds.
+// press is a server with feeds, their pages, images and audio files.
 type press struct {
 	*httptest.Server
 	hold func(path string) // nil: nothing is held; it is called before a document is given
@@ -41,7 +41,7 @@ func newPress(t *testing.T) *press {
 	return p
 }
 
-// ServeHTTP gives documents, sounds and pictures; any other page is one that says its path.
+// ServeHTTP serves documents, audio files and images; all other pages contain their path.
 func (p *press) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	p.asked = append(p.asked, r.URL.Path+" "+r.UserAgent())
@@ -172,7 +172,7 @@ func sound(length time.Duration) []byte {
 	return b.Bytes()
 }
 
-// picture is a hill under a sky.
+// screenshot is a generated image: a hill under a sky.
 func screenshot() []byte {
 	m := image.NewRGBA(image.Rect(0, 0, 320, 180))
 	for y := range 180 {

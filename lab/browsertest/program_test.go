@@ -113,7 +113,7 @@ func (p *running) river(user string) *client.River {
 	return (&client.Client{Base: p.admin}).River(user)
 }
 
-// ping tells the hub of the program that a feed has changed.
+// ping pings the hub of the program after a change of a feed.
 func (p *running) ping(feed string) {
 	p.t.Helper()
 	res, err := http.PostForm(p.base+"/rsscloud/ping", url.Values{"url": {feed}})

@@ -45,7 +45,7 @@ func (b *tab) write(text string) (at time.Time) {
 	return b.publish()
 }
 
-// subscribed waits until somebody is to be told of a feed.
+// subscribed waits until a feed has a subscriber.
 func (p *running) subscribed(feed string) {
 	p.t.Helper()
 	outside.Until(p.t, "somebody has asked to be told of "+feed, func() bool {
@@ -56,9 +56,9 @@ func (p *running) subscribed(feed string) {
 	})
 }
 
-// TestTheSceneOfTheGuide is the writer's idea on its way to the reader: the writer saves,
-// the feed changes, the cloud is told, the aggregator of another server hears of it and
-// reads the feed, and the reader's page shows it. All this happens in less than a second.
+// TestTheSceneOfTheGuide follows a post to its reader: the author saves, the feed changes, the
+// hub gets a ping, the aggregator of another server is notified and reads the feed, and the
+// reader's page shows the item. All this happens in less than a second.
 //
 // spec:rsscloud-2009#aggregator-reads-feed
 func TestTheSceneOfTheGuide(t *testing.T) {
@@ -114,7 +114,7 @@ func TestTheSceneOnOneServer(t *testing.T) {
 	reader.click("#pill")
 	reader.until("the post is shown", `document.querySelector("#days .item .e-content")?.textContent.includes("It rains.")`)
 
-	// A hierarchical post with a picture, folded in part.
+	// A hierarchical post with an image, partly folded.
 	dir := t.TempDir()
 	hill := filepath.Join(dir, "hill.png")
 	if err := os.WriteFile(hill, screenshot(), 0o600); err != nil {
@@ -124,7 +124,7 @@ func TestTheSceneOnOneServer(t *testing.T) {
 	writer.typeText("Plans for the winter")
 	writer.click(`label[for="ask-files"]`)
 	writer.do("choose a file", chromedp.SetUploadFiles(chromedp.CSS("#w-upload"), []string{hill}))
-	writer.until("the file is on the sheet", `document.querySelector(".filelist .file")`)
+	writer.until("the file is in the form", `document.querySelector(".filelist .file")`)
 	writer.openOutliner()
 	writer.keys("The **path**" + kb.Enter)
 	writer.keys(kb.Tab + "Stones" + kb.Enter + "Gravel" + kb.Enter + "from the pit" + kb.Home + kb.Tab)
@@ -156,7 +156,7 @@ func TestTheSceneOnOneServer(t *testing.T) {
 	writer.outline("opening it again", "The **path**(Stones Gravel!(from the pit))")
 }
 
-// picture is the window as it is.
+// screenshot is an image of the window.
 func (b *tab) screenshot() image.Image {
 	b.t.Helper()
 	got := command(b, page.CaptureScreenshot, page.CaptureScreenshotParams{})
@@ -192,7 +192,7 @@ func scene(t *testing.T, file string, left, right image.Image) {
 	t.Log(fmt.Sprint("the picture of the scene: ", file))
 }
 
-// colours are those that a picture has most of.
+// colours are the most frequent colours of an image.
 func colours(m *image.RGBA) color.Palette {
 	count := map[color.RGBA]int{}
 	for y := m.Rect.Min.Y; y < m.Rect.Max.Y; y++ {

@@ -143,7 +143,7 @@ func (r *rich) tour(item int64) []stop {
 	}
 }
 
-func TestEveryPageOfTheRiverFitsPhonesAndDesksInBothLights(t *testing.T) {
+func TestRiverPagesFitPhonesAndDesktopsInBothThemes(t *testing.T) {
 	t.Parallel()
 	r := newRich(t)
 	b := newTab(t, r.base)
@@ -162,7 +162,7 @@ func TestEveryPageOfTheRiverFitsPhonesAndDesksInBothLights(t *testing.T) {
 	}
 }
 
-// visit holds a page against what every page promises, and takes its picture.
+// visit checks a page against the rules for all pages, and takes a screenshot.
 func (b *tab) visit(s stop, album album) {
 	b.t.Helper()
 	b.size(wideWidth, wideHeight)
@@ -218,7 +218,7 @@ func (b *tab) light(scheme string, still bool) {
 	command(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: motion}}})
 }
 
-// album keeps pictures of pages, where somebody wants them.
+// album is the folder for screenshots; "": none.
 type album string
 
 func newAlbum(t *testing.T) album {

@@ -25,7 +25,7 @@ import (
 
 const aPassword = "correct horse battery"
 
-// onePixel is a picture.
+// onePixel is a PNG image.
 const onePixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
 
 // newWriter is a program in which alice has the first account, and a window in which she is
@@ -56,7 +56,7 @@ func (b *tab) signIn(next string) {
 	b.until("alice is signed in", fmt.Sprintf(`location.pathname + location.search === %q`, next))
 }
 
-// get is what strangers are given.
+// get returns a document as an anonymous client gets it.
 func get(t *testing.T, address string) string {
 	t.Helper()
 	res, err := http.Get(address)
@@ -86,13 +86,13 @@ func (b *tab) ctrl(key string) {
 func TestAShortPostIsWrittenAndPublishedByKeys(t *testing.T) {
 	t.Parallel()
 	p, b := newWriter(t)
-	b.until("the sheet has the focus", `document.activeElement.id === "w-source"`)
+	b.until("the text box has the focus", `document.activeElement.id === "w-source"`)
 	b.holds("it counts", `document.getElementById("w-count").textContent === "140"`)
 	b.keys("Hello *world*")
 	b.until("it counts what readers see", `document.getElementById("w-count").textContent === "129"`)
 	b.ctrl(kb.Enter)
 	b.until("it is published", `document.querySelector(".undo")?.textContent.includes("Published.")`)
-	b.holds("the next sheet is empty", `document.getElementById("w-source").value === "" && document.activeElement.id === "w-source"`)
+	b.holds("the next form is empty", `document.getElementById("w-source").value === "" && document.activeElement.id === "w-source"`)
 	b.until("the way back counts down", `/Undo\s+\d\d? s/.test(document.querySelector(".undo").textContent)`)
 	if doc := get(t, p.base+"/alice/rss.xml"); !strings.Contains(doc, "Hello <em>world</em>") {
 		t.Errorf("the feed is %s", doc)
@@ -157,7 +157,7 @@ func (b *tab) changes(p *running) {
 	t.Helper()
 	b.open("/write/posts")
 	b.click(".mineposts .words")
-	b.until("it is on the sheet", `document.getElementById("w-title").value === "A long walk"`)
+	b.until("it is in the form", `document.getElementById("w-title").value === "A long walk"`)
 	b.fill("#w-title", "A short walk")
 	b.says("readers do not see the change yet")
 	if doc := get(t, p.base+"/alice/rss.xml"); !strings.Contains(doc, "A long walk") {
@@ -287,7 +287,7 @@ func TestWhatWasTypedIsThereAfterAReload(t *testing.T) {
 	b.do("reload", chromedp.Reload())
 	b.until("it is there from the server", `document.getElementById("w-source").value.trim() === "Typed and loaded again at once"`)
 	b.open("/write")
-	b.until("a new sheet is empty", `document.getElementById("w-source").value === "" && document.getElementById("kept").hidden`)
+	b.until("a new form is empty", `document.getElementById("w-source").value === "" && document.getElementById("kept").hidden`)
 }
 
 func TestNothingIsLostWhenTheNetworkIsGone(t *testing.T) {
@@ -305,7 +305,7 @@ func TestNothingIsLostWhenTheNetworkIsGone(t *testing.T) {
 	b.says("Not saved on the server: no connection. Your text is stored in this browser.")
 	b.click("#w-go")
 	b.says("Nothing was done: no connection")
-	b.holds("it is on the sheet", `document.getElementById("w-source").value === "Far from everything"`)
+	b.holds("it is in the form", `document.getElementById("w-source").value === "Far from everything"`)
 	w.lead(p.base)
 	b.click("#w-source")
 	b.ctrl(kb.End)
@@ -426,8 +426,8 @@ func TestADraftOutlivesTheServerAndTheBrowser(t *testing.T) {
 	b.open("/write/1")
 	b.until("all of it is on the server", `document.getElementById("w-source").value.trim() === "Saved once, and typed while the server was dead."`)
 
-	// The browser is killed. It writes what it keeps to its disk when it likes, so what it did
-	// not send within two seconds may be lost with it; what it sent is not, though the server dies too.
+	// The browser is killed. It writes its storage to disk at any time, so text that it did not send
+	// within two seconds can be lost; sent text is not, although the server is killed too.
 	b.click("#w-source")
 	b.ctrl(kb.End)
 	b.keys(" Only here")

@@ -29,7 +29,7 @@ func writingStops() []stop {
 	}
 }
 
-func TestEveryPageForWritersFitsPhonesAndDesksInBothLights(t *testing.T) {
+func TestWriterPagesFitPhonesAndDesktopsInBothThemes(t *testing.T) {
 	t.Parallel()
 	_, b := newWriter(t)
 	b.expect("400")

@@ -32,7 +32,7 @@ func held() excuse {
 		"scale.md: defaults":     "the same",
 		"scale.md: ALTER":        "no Citus is here",
 		"operations.md: ping ":   "internal/app: TestAChangeIsOneTrace",
-		"simulation.md: 3,000":   "it is of that day; lab/bench compares anew",
+		"simulation.md: 3,000":   "a past measurement; lab/bench repeats it",
 		"notices.md":             "internal/endpoint/readhttp: they are what is sent; the function is tried on it",
 		"apps.md: urls-source":   "internal/app: TestRecordedExchangesOfClients sends what newsboat sent with it",
 		"apps.md: (setq elfeed":  "the same for elfeed",

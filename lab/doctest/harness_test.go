@@ -18,9 +18,9 @@ import (
 	"time"
 )
 
-// world is everybody besides the server. author.example and example.org serve the files
-// of the guide's folder; where there is none whose name ends in .xml, they serve some feed.
-// reader.example is whoever is told: it answers as the exchanges of the guide say.
+// harness is the network around the server. author.example and example.org serve the files of
+// the guide's folder; for missing .xml files they serve a feed. reader.example is the
+// subscriber: it responds as the exchanges of the guide say.
 type harness struct {
 	p              *place
 	author, reader string // host:port of both
@@ -56,7 +56,7 @@ func newHarness(p *place, hub string) *harness {
 	return w
 }
 
-// names are the names of the world, each followed by what stands for it.
+// names are the host names of the harness, each followed by its replacement.
 func (w *harness) names() []string {
 	author, reader := w.author, w.reader
 	_, port, _ := net.SplitHostPort(reader) // httptest has written it
@@ -93,10 +93,10 @@ func (w *harness) feed(rw http.ResponseWriter, r *http.Request) {
 	}
 	rw.Header().Set("Content-Type", kind)
 	rw.Header().Set("ETag", fmt.Sprintf("%q", fmt.Sprint(len(body), bytes.Count(body, []byte("e")))))
-	_, _ = rw.Write(body) // whoever is gone does not matter
+	_, _ = rw.Write(body) // clients that left do not matter
 }
 
-// told is what the reader answers.
+// notified handles notifications to the reader.
 func (w *harness) notified(rw http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

@@ -76,7 +76,7 @@ func TestFilesThatAreNamedAreThere(t *testing.T) {
 					near = name
 				}
 			case near != "" && strings.HasSuffix(name, ".go"):
-				// Of the same folder, or of one beside it.
+				// In the same folder, or in a sibling folder.
 				if there(path.Join(near, name)) || there(path.Join(path.Dir(near), "*", name)) {
 					n++
 					continue

@@ -134,8 +134,8 @@ func settingNames() map[string]bool {
 	return names
 }
 
-// Every command line of the documentation, in sentences and in blocks, names commands and
-// flags that there are; and every command is told of somewhere.
+// Every command line of the documentation, in sentences and in blocks, names existing commands
+// and flags, and the documentation mentions every command.
 func TestCommandsOfTheDocumentationAreThere(t *testing.T) {
 	t.Parallel()
 	programs, settings := manual(t), settingNames()
@@ -205,7 +205,7 @@ func TestSettingsOfTheDocumentationAreThere(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write docs/settings.md anew")
+var update = flag.Bool("update", false, "rewrite docs/settings.md")
 
 // The page of all settings is what the program itself says of them.
 func TestThePageOfSettingsHasAllOfThem(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Packages that anybody may import have a comment that tells what they are, and examples
-// that run; and the developer's page names them.
+// Public packages have a package comment and running examples, and the developer's page lists
+// them.
 func TestPublicPackagesTeach(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile("../../docs/start-developer.md")

@@ -18,8 +18,8 @@ import (
 	"cloudburst/internal/nettest"
 )
 
-// place is where a guide runs: a folder with the program in it, a server as make run
-// starts it, and a world of authors and readers for the names that stand for them.
+// place is the environment of a guide: a folder with the program, a server as make run starts
+// it, and a network of authors and readers for the example host names.
 type place struct {
 	t       *testing.T
 	page    page

@@ -40,7 +40,8 @@ func (r *Random) Shuffle(n int, swap func(i, j int)) {
 	r.rng.Shuffle(n, swap)
 }
 
-// Client makes a client that keeps no connection: a kept one would show it the death of a server.
+// Client makes a client without persistent connections, which would reveal the crash of a
+// server.
 func Client(timeout time.Duration) *http.Client {
 	return &http.Client{Timeout: timeout, Transport: &http.Transport{DisableKeepAlives: true}}
 }
@@ -122,7 +123,7 @@ func Until(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// most is how many broken promises are told: the others say the same.
+// most is the maximum number of reported violations.
 const most = 20
 
 // Fail fails a test for each broken promise.

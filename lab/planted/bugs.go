@@ -269,8 +269,8 @@ func (s postFirst) WritePost(ctx context.Context, w author.Writing) (author.Writ
 	return author.Written{Post: *next, Writer: writer}, nil
 }
 
-// toldFirst writes with a document that everybody was notified of it, and goes on to notify
-// them a moment later.
+// notifyFirst records a document as notified in the transaction that saves it, and notifies
+// subscribers afterwards.
 type notifyFirst struct{ stored }
 
 func (s notifyFirst) SaveDocument(ctx context.Context, d author.Saving) (author.Feed, bool, error) {

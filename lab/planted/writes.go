@@ -15,14 +15,13 @@ import (
 	"cloudburst/internal/store/sqlite"
 )
 
-// written notes what SQLite has the system do to the database and its journal, in order,
-// in the file that CLOUDBURSTWRITES names. Who reads it knows what a power cut could have
-// left of them.
+// written records the system calls of SQLite for the database and its journal, in order, in the
+// file that CLOUDBURSTWRITES names. The record shows what a power cut can leave.
 //
-// A line of it is: what was done (o opened, w written, t cut to a size, s synced, d
-// removed, D removed and its folder synced), the length of the file's name and the name, a
-// place in the file, the length of what was written, and that. What was in a file before
-// it was opened the first time stands beside that.
+// A line contains: the operation (o opened, w written, t truncated, s synced, d removed, D
+// removed and its folder synced), the length of the file name and the name, an offset in the
+// file, the length of the data, and the data. The first opening of a file also records its
+// content.
 type written struct {
 	mu      sync.Mutex
 	to      *os.File

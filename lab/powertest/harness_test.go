@@ -20,7 +20,7 @@ import (
 
 const database = "cloudburst.db"
 
-// world is a folder whose power can be cut.
+// harness is a data folder whose power can be cut.
 type harness struct {
 	t     *testing.T
 	dir   string // where it is for processes
@@ -37,8 +37,8 @@ type harness struct {
 	broken  []string
 }
 
-// newWorld mounts an empty disk. Where that cannot be, processes note what SQLite writes,
-// and the disk is what follows from that.
+// newHarness mounts an empty disk. If this is not possible, processes record the writes of
+// SQLite, and the disk is derived from the record.
 func newHarness(t *testing.T, seed uint64) *harness {
 	t.Helper()
 	if *notesFlag {

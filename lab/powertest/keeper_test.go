@@ -24,8 +24,8 @@ const (
 	pause  = 20 * time.Millisecond
 )
 
-// keeper has things kept beside what crashtest does, and looks for them after each cut:
-// files of an author, copies of the database, and posts in a feed that is a file.
+// keeper stores data in addition to crashtest, and checks it after each cut: files of an author,
+// copies of the database, and posts in a feed file.
 type keeper struct {
 	binary string
 	dir    string

@@ -177,8 +177,8 @@ func (i *inode) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno {
 	return i.disk.sync(i.node)
 }
 
-// Flush is that a file is closed, which makes nothing durable. The kernel shall not ask
-// again, and so a process that this one starts while it reads a file waits for nobody.
+// Flush is called when a file is closed; it makes nothing durable. ENOSYS stops further calls by
+// the kernel, so that a process started during a read does not block.
 func (i *inode) Flush(context.Context, fs.FileHandle) syscall.Errno { return syscall.ENOSYS }
 
 func (i *inode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {

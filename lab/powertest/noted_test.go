@@ -21,9 +21,9 @@ import (
 	"cloudburst/lab/program"
 )
 
-// newNoted is a world without a file system of its own. A process of lab/planted
-// notes what SQLite has the system do to its database and its journal; a disk
-// that does the same knows what was synced, and what a cut leaves is put in the folder.
+// newNoted is a harness without its own file system. A process of lab/planted records the system
+// calls of SQLite for its database and journal. A simulated disk repeats them, and the rest after
+// a cut is written to the folder.
 func newNoted(t *testing.T, seed uint64) *harness {
 	t.Helper()
 	w := &harness{t: t, dir: t.TempDir(), rng: rand.New(rand.NewPCG(seed, 11)), disk: NewDisk(), notes: filepath.Join(t.TempDir(), "notes")}
@@ -39,7 +39,7 @@ func newNoted(t *testing.T, seed uint64) *harness {
 	return w
 }
 
-// program is the package of the program that this world needs.
+// program is the package of the program for this harness.
 func (w *harness) program() string {
 	if w.notes != "" {
 		return program.Planted
@@ -75,8 +75,8 @@ func (w *harness) read() error {
 	}
 }
 
-// adopt puts the database on a disk that does not know it. Whoever died before it had
-// noted that it opened it has not written to it: it is as an earlier process left it.
+// adopt copies the database to a disk without it. A process that crashed before it recorded the
+// opening has not written to the database.
 func (w *harness) adopt() error {
 	text, err := os.ReadFile(filepath.Join(w.dir, "data", database))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -153,8 +153,7 @@ func (w *harness) write() error {
 	return err
 }
 
-// A process that dies before it has opened the database, or while it notes that, loses
-// nothing of it.
+// A process that crashes before opening the database, or while recording this, loses nothing.
 func TestCrashBeforeTheDatabaseIsOpenLosesNothing(t *testing.T) {
 	t.Parallel()
 	for what, notes := range map[string]string{"no notes": "", "half a note": "o\x00\x04/a/c\x00"} {

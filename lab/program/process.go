@@ -37,8 +37,8 @@ type Command struct {
 	Binary string
 	Dir    string   // gets its data folder [DataFolder] and its log [LogFile]
 	Data   string   // the data folder, if it is another one
-	Args   []string // of serve, beside those that put it on free ports of loopback
-	Env    []string // NAME=value, beside our own
+	Args   []string // of serve, in addition to free loopback ports
+	Env    []string // NAME=value, in addition to the own environment
 	Reach  string   // addresses that it may read and call back [127.0.0.0/8]
 	Files  int      // limit of its open files; 0: ours
 
