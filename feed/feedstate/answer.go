@@ -14,73 +14,72 @@ import (
 	"cloudburst/internal/validator"
 )
 
-// Cause is what a check was made for.
+// Cause is the reason for a check.
 type Cause string
 
 // The causes of a check.
 const (
-	Poll      Cause = ""          // it was due
-	Pushed    Cause = "push"      // a hub said that the feed changed
-	Delivered Cause = "delivered" // a hub brought the content itself: nothing was asked of the feed's server
-	ByHand    Cause = "by-hand"   // a user asked for it
-	FollowUp  Cause = "follow-up" // an announced change has to be verified once more: see State.FollowUpAt
+	Poll      Cause = ""          // the check was due
+	Pushed    Cause = "push"      // a hub announced a change
+	Delivered Cause = "delivered" // a hub delivered the content; the feed's server was not contacted
+	ByHand    Cause = "by-hand"   // a user requested the check
+	FollowUp  Cause = "follow-up" // an announced change is verified once more: see State.FollowUpAt
 )
 
-// ErrorKind says why there was no usable answer.
+// ErrorKind is the reason why a check has no usable answer.
 type ErrorKind string
 
-// Kinds of errors. The caller reports those up to ErrOurs; this package detects the others.
+// Kinds of errors. The caller sets the kinds up to ErrOurs; this package detects the others.
 const (
-	ErrDNS         ErrorKind = "dns"         // the name does not exist, or its servers are silent
-	ErrUnreachable ErrorKind = "unreachable" // nobody there, or the connection was lost
+	ErrDNS         ErrorKind = "dns"         // the name does not exist, or its name servers do not respond
+	ErrUnreachable ErrorKind = "unreachable" // no server responds, or the connection was lost
 	ErrTimeout     ErrorKind = "timed-out"
 	ErrTLS         ErrorKind = "tls"
-	ErrMalformed   ErrorKind = "malformed" // no HTTP, or a body that cannot be decoded
+	ErrMalformed   ErrorKind = "malformed" // not HTTP, or a body that cannot be decoded
 	ErrTooLarge    ErrorKind = "too-large"
 	ErrRedirects   ErrorKind = "too-many-redirects"
 	ErrBadURL      ErrorKind = "bad-url"
-	ErrRefused     ErrorKind = "refused" // by our own guard
-	ErrOurs        ErrorKind = "ours"    // cancelled, or this machine is short of something: not the feed's failure
+	ErrRefused     ErrorKind = "refused" // blocked by the caller's own address filter
+	ErrOurs        ErrorKind = "ours"    // cancelled, or out of local resources: not the feed's failure
 
 	ErrStatus   ErrorKind = "status"       // an error status
-	ErrNotFeed  ErrorKind = "not-feed"     // a page, or anything else that is no feed
+	ErrNotFeed  ErrorKind = "not-feed"     // a web page or another document that is not a feed
 	ErrValidity ErrorKind = "unasked-304"  // 304 to a request without validators
-	ErrLimited  ErrorKind = "limited"      // 429, or 503 with Retry-After: patience, no failure
-	ErrRedirect ErrorKind = "bad-redirect" // a redirect document that leads nowhere
+	ErrLimited  ErrorKind = "limited"      // 429, or 503 with Retry-After: a request to wait, not a failure
+	ErrRedirect ErrorKind = "bad-redirect" // a redirect document without a usable target
 )
 
 // Hop is one redirect that was followed.
 type Hop struct {
 	Status   int // 301, 302, 303, 307, 308; 301 for a redirect document
 	From, To string
-	Document bool // an XML <redirect>, not HTTP
+	Document bool // an XML <redirect> document, not an HTTP redirect
 }
 
-// Answer is what a check brought.
+// Answer is the result of a check.
 type Answer struct {
 	Cause  Cause
-	Full   bool        // nothing was sent of the validators that the State has
-	Status int         // of the last answer; 0: none came
-	Header http.Header // of the last answer
-	URL    string      // where the redirects ended; "": the feed's own
+	Full   bool        // the request contained none of the State's validators
+	Status int         // of the last response; 0: no response
+	Header http.Header // of the last response
+	URL    string      // the final URL after all redirects; "": the feed's own
 	Hops   []Hop       // in order
 
-	Error  ErrorKind // why there is no answer; "" when there is one
+	Error  ErrorKind // the reason why there is no response; "": there is one
 	Detail string    // of an error, for people: one clause
 
-	// Hash of the decoded body, by any function that stays the same; "" when there is
-	// none. Without it, an answer with the same document again counts as changed.
+	// Hash is a hash of the decoded body by any stable function; "" if there is none. Without
+	// a hash, an answer with an unchanged document counts as changed.
 	Hash string
-	// Hints are those of the document. Nil means that it was not read as a feed: it
-	// is one nevertheless when its hash is that of the last one.
+	// Hints are the hints of the document. Nil means that the body was not parsed as a feed. A
+	// body with the same hash as the last feed is a feed nevertheless.
 	Hints *feed.Hints
 	Moved *feed.Moved
 	Dates []time.Time // of the items, in any order
-	Looks string      // what a document looks like that is no feed
+	Looks string      // the kind of a document that is not a feed
 }
 
-// Read takes over what reading the body gave. It has the form of feed.Parse's
-// results.
+// Read sets the fields that come from the body. Its parameters are the results of feed.Parse.
 func (a *Answer) Read(f *feed.Feed, err error) {
 	if err != nil || f == nil {
 		a.Looks = "something else"
@@ -105,9 +104,9 @@ func (a *Answer) Read(f *feed.Feed, err error) {
 	}
 }
 
-// Follow gives the address that a redirect document sends the reader to, if that is
-// what a is. Read it as part of the same check, with a hop for the document added
-// to the answer's hops, as an HTTP client does with status 301.
+// Follow returns the redirect of a redirect document; ok is false if a is not one. Read hop.To
+// as part of the same check and append hop to the answer's hops, as an HTTP client does for
+// status 301.
 func (a Answer) Follow(s State) (hop Hop, ok bool) {
 	if a.Moved == nil || a.Moved.From != "redirect" || a.Moved.Gone || len(a.Hops) >= MaxRedirects {
 		return Hop{}, false
@@ -120,7 +119,7 @@ func (a Answer) Follow(s State) (hop Hop, ok bool) {
 	return Hop{Status: http.StatusMovedPermanently, From: from, To: to, Document: true}, true
 }
 
-// from is the URL that gave the answer.
+// from returns the URL of the response.
 func (a Answer) from(s State) string {
 	switch {
 	case a.URL != "":
@@ -131,11 +130,11 @@ func (a Answer) from(s State) string {
 	return s.URL
 }
 
-// Same says that the body is the one of last time: there is no need to parse it, and
-// no item may be touched.
+// Same reports whether the body equals the last one. Then it does not need to be parsed, and
+// no item changes.
 func (a Answer) Same(s State) bool { return a.Hash != "" && a.Hash == s.Hash }
 
-// verdict is what an answer comes to.
+// verdict is the classification of an answer.
 type verdict struct {
 	outcome Outcome
 	kind    ErrorKind
@@ -172,13 +171,13 @@ func (a Answer) verdict(s State) verdict {
 	case a.Hints != nil:
 		return verdict{outcome: Changed}
 	}
-	// A page for people in the feed's place is a maintenance page or a lost domain,
-	// and neither is a reason to lose anything.
+	// An HTML page at the feed's URL is a maintenance page or a lost domain. Neither is a
+	// reason to discard data.
 	return failed(ErrNotFeed, "%s", notFeedText(a.Looks))
 }
 
-// gone is an answer that says that there will be no other. Behind a temporary
-// redirect it only holds for where that led this time.
+// gone returns the verdict for an answer that ends the feed. Behind a temporary redirect, it
+// applies only to the current target.
 func (a Answer) gone(what string) verdict {
 	if _, all := permanent(a.Hops); !all {
 		return failed(ErrStatus, "%s, where a temporary redirect led", what)
@@ -191,7 +190,7 @@ func (a Answer) notModified(s State) verdict {
 	case v.Empty() || a.Full:
 		return failed(ErrValidity, "304 Not Modified, although nothing was said that could be unmodified")
 	case !sameURL(a.from(s), v.URL):
-		// Two servers may well have the same validator for different feeds.
+		// Two servers can use the same validator for different feeds.
 		return verdict{outcome: Doubtful, text: "304 from " + a.from(s) + ", which did not give the validators"}
 	case a.Cause.verifies() && !validator.Confirms(v.ETag, a.Header.Get("ETag")):
 		return verdict{outcome: Doubtful, text: "304 that names another ETag than the one that was sent"}
@@ -199,7 +198,7 @@ func (a Answer) notModified(s State) verdict {
 	return verdict{outcome: Unchanged}
 }
 
-// document is an XML redirect in place of a feed.
+// document returns the verdict for an XML redirect instead of a feed.
 func (a Answer) document(s State) verdict {
 	// spec:feedstate-2007#gone-xml
 	if a.Moved.Gone {
@@ -281,7 +280,7 @@ func orElse(s, other string) string {
 	return other
 }
 
-// resolve gives to as seen from base, or "" when that is nothing to read.
+// resolve resolves to against base. It returns "" if the result is not an HTTP URL.
 func resolve(base, to string) string {
 	b, err := url.Parse(base)
 	if err != nil {
@@ -295,7 +294,7 @@ func resolve(base, to string) string {
 	return u.String()
 }
 
-// sameURL compares addresses without what is not sent: user name, fragment.
+// sameURL compares URLs without the user name and fragment, which are not sent.
 func sameURL(a, b string) bool { return a == b || bare(a) == bare(b) }
 
 func bare(raw string) string {
@@ -311,8 +310,8 @@ func bare(raw string) string {
 	return u.String()
 }
 
-// newest gives the dates that count for the rhythm of posts: none that lies ahead,
-// the latest first, at most most of them.
+// newest returns the dates that count for the posting rhythm: none in the future, the latest
+// first, at most most of them.
 func newest(dates []time.Time, now time.Time, most int) []time.Time {
 	var out []time.Time
 	for _, d := range dates {

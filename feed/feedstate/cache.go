@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Cache is what the last answer said about how long it stays fresh.
+// Cache is the freshness that the last response declared.
 type Cache struct {
-	From    string        `json:"from,omitempty"`  // "max-age", "expires", "no-cache", "no-store"; "": nothing
-	Value   string        `json:"value,omitempty"` // as given, of max-age and Expires
+	From    string        `json:"from,omitempty"`  // the source: "max-age", "expires", "no-cache", "no-store"; "": none
+	Value   string        `json:"value,omitempty"` // the original value of max-age or Expires
 	Seen    time.Time     `json:"seen,omitzero"`
-	Fresh   time.Duration `json:"fresh,omitzero"` // from Seen on, in nanoseconds
+	Fresh   time.Duration `json:"fresh,omitzero"` // counted from Seen, in nanoseconds
 	Problem string        `json:"problem,omitempty"`
 }
 
-// Until is when it is no longer fresh; the zero time when it never was.
+// Until returns the time when freshness ends; the zero time if the response was never fresh.
 func (c Cache) Until() time.Time {
 	if c.Fresh <= 0 {
 		return time.Time{}
@@ -23,11 +23,11 @@ func (c Cache) Until() time.Time {
 	return c.Seen.Add(c.Fresh)
 }
 
-// longestFresh keeps sums within what a time can hold. It is beyond all bounds anyway.
+// longestFresh prevents overflow when times are added. It exceeds every bound of a wait.
 const longestFresh = 366 * 24 * time.Hour
 
-// cacheOf reads the freshness that h gives. ok is false when it says nothing at all,
-// as with most 304s: then what was said before still holds.
+// cacheOf reads the freshness from h. ok is false if h declares none, as most 304 responses
+// do; then the earlier declaration still applies.
 func cacheOf(h http.Header, now time.Time) (c Cache, ok bool) {
 	c.Seen = stamp(now)
 	control := directives(h)
@@ -55,8 +55,8 @@ func cacheOf(h http.Header, now time.Time) (c Cache, ok bool) {
 	return c, false
 }
 
-// expires counts from the server's own clock: ours may be another. Whatever is no
-// date means that it has expired already.
+// expires measures by the server's own clock, which can differ from the local one. An invalid
+// date means already expired.
 func expires(c Cache, raw string, h http.Header) Cache {
 	c.From, c.Value = "expires", short(raw)
 	at, err := http.ParseTime(raw)
@@ -70,7 +70,7 @@ func expires(c Cache, raw string, h http.Header) Cache {
 	if err != nil {
 		date = c.Seen
 	}
-	// Sub gives the longest duration there is when it does not fit.
+	// Sub returns the longest possible duration on overflow.
 	c.Fresh = min(max(0, at.Sub(date)-age(h)), longestFresh)
 	return c
 }
@@ -80,8 +80,8 @@ type cacheControl struct {
 	noCache, noStore bool
 }
 
-// directives reads Cache-Control. We are a private cache: s-maxage is not for us. Of
-// several max-age the first one counts.
+// directives reads Cache-Control as a private cache, so it ignores s-maxage. The first of
+// several max-age directives counts.
 func directives(h http.Header) (c cacheControl) {
 	for _, line := range h.Values("Cache-Control") {
 		for part := range splitQuoted(line) {
@@ -96,7 +96,7 @@ func directives(h http.Header) (c cacheControl) {
 					}
 				}
 			case "no-cache":
-				c.noCache = c.noCache || !given // with field names it is about those only
+				c.noCache = c.noCache || !given // with field names, it applies to those fields only
 			case "no-store":
 				c.noStore = true
 			}
@@ -105,7 +105,7 @@ func directives(h http.Header) (c cacheControl) {
 	return c
 }
 
-// splitQuoted parts at commas that are not within quotes.
+// splitQuoted splits at commas outside quotation marks.
 func splitQuoted(s string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		start, quoted := 0, false
@@ -124,13 +124,13 @@ func splitQuoted(s string) func(yield func(string) bool) {
 	}
 }
 
-// age is how long the answer had been in caches on its way.
+// age returns how long the response was stored in caches along the way.
 func age(h http.Header) time.Duration {
 	d, _ := seconds(strings.TrimSpace(h.Get("Age")))
 	return d
 }
 
-// seconds reads digits and nothing else. What is too large is merely very long.
+// seconds reads a string of digits. A number that is too large becomes longestFresh.
 func seconds(s string) (d time.Duration, ok bool) {
 	if s == "" {
 		return 0, false
@@ -147,8 +147,8 @@ func seconds(s string) (d time.Duration, ok bool) {
 	return time.Duration(n) * time.Second, true
 }
 
-// validatorsOf takes the validators of an answer as they are. A field that could not
-// be sent again, or is too long to keep, is none.
+// validatorsOf returns the validators of a response unchanged. It drops a field that cannot be
+// sent again or is too long to store.
 func validatorsOf(h http.Header, from string) Validators {
 	return Validators{URL: from, ETag: usable(h.Get("ETag")), LastModified: usable(h.Get("Last-Modified"))}
 }
@@ -166,7 +166,7 @@ func usable(s string) string {
 	return s
 }
 
-// confirm puts the validators of a 304 in the place of those before.
+// confirm replaces the validators that a 304 response names.
 func (v Validators) confirm(h http.Header) Validators {
 	got := validatorsOf(h, v.URL)
 	if got.ETag != "" {

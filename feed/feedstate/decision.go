@@ -6,44 +6,44 @@ import (
 	"time"
 )
 
-// Outcome is what a check came to.
+// Outcome is the result of a check.
 type Outcome string
 
 // The outcomes of a check.
 const (
 	Changed    Outcome = "changed"    // store the items
 	Unchanged  Outcome = "unchanged"  // touch no item
-	Redirected Outcome = "redirected" // a redirect document that was not followed: see Answer.Follow
-	Doubtful   Outcome = "doubtful"   // a 304 that may be about another document: ask again without validators
+	Redirected Outcome = "redirected" // a redirect document was not followed: see Answer.Follow
+	Doubtful   Outcome = "doubtful"   // a 304 may refer to another document: repeat the check without validators
 	Failed     Outcome = "failed"
-	Postponed  Outcome = "postponed" // this program could not ask; nothing is held against the feed
-	IsGone     Outcome = "gone"      // there will be no further check
+	Postponed  Outcome = "postponed" // a local problem prevented the check; it does not count as a failure
+	IsGone     Outcome = "gone"      // there are no further checks
 )
 
-// Decision is what comes of a check.
+// Decision is the consequence of a check.
 type Decision struct {
 	Outcome Outcome   `json:"outcome"`
-	At      time.Time `json:"at,omitzero"`      // of the next check; zero: none, the feed is gone
-	Reason  string    `json:"reason,omitempty"` // of At or, when gone, of that; for people, times in the zone of now
-	// Considered is everything that had a say, the decisive first.
+	At      time.Time `json:"at,omitzero"`      // time of the next check; zero: none, the feed is gone
+	Reason  string    `json:"reason,omitempty"` // for At or, if the feed is gone, for that; for people, times in the zone of now
+	// Considered lists every rule that was applied, the decisive one first.
 	Considered []Consideration `json:"considered,omitempty"`
-	Failure    string          `json:"failure,omitempty"` // what went wrong, for people
-	MovedTo    string          `json:"movedTo,omitempty"` // State.URL is now this
+	Failure    string          `json:"failure,omitempty"` // for people
+	MovedTo    string          `json:"movedTo,omitempty"` // the new value of State.URL
 	Gone       bool            `json:"gone,omitempty"`
 	Warnings   []string        `json:"warnings,omitempty"` // for people
 	Wait       *Wait           `json:"wait,omitempty"`     // a Retry-After of this answer, for Host.Add
-	// HostWait is until when the whole host is to be left alone, because this answer
-	// and those in Options.Host agree.
+	// HostWait is the time until which no feed of this host may be requested, because this
+	// answer and the waits in Options.Host agree. Zero: no such wait.
 	HostWait time.Time `json:"hostWait,omitzero"`
 }
 
 func (d *Decision) warn(text string) { d.Warnings = append(d.Warnings, text) }
 
-// String is the sentence for people: "next check 14:20: max-age 12 h seen 02:20; ttl
-// 60 and skipHours considered". Times are in the zone of at.
+// String returns a sentence for people: "next check 14:20: max-age 12 h seen 02:20; ttl 60 and
+// skipHours considered". Times are in the zone of At.
 func (d Decision) String() string { return d.Sentence(d.At) }
 
-// Sentence is String as seen at now: a day is named when it is not the same.
+// Sentence is like String, but names the day if At is not on the same day as now.
 func (d Decision) Sentence(now time.Time) string {
 	if d.At.IsZero() {
 		return "no further check: " + d.Reason
@@ -51,16 +51,17 @@ func (d Decision) Sentence(now time.Time) string {
 	return "next check " + clock(d.At, now) + ": " + d.Reason
 }
 
-// Options of a decision. The zero value means no jitter and an unknown host.
+// Options are the options of a decision. The zero value means no jitter and no shared host
+// state.
 type Options struct {
-	// Jitter is a random fraction from 0 to 1 that spreads checks: by up to a tenth of
-	// the wait.
+	// Jitter is a random fraction from 0 to 1. It delays checks by up to a tenth of the wait.
 	Jitter float64
 	// Host is the state shared by the feeds of one host.
 	Host Host
 }
 
-// Next takes in what a check brought at now, and decides. It does not change s.
+// Next applies the answer of a check at now and decides when the next check is due. It does
+// not change s.
 func Next(s State, a Answer, now time.Time, o Options) (State, Decision) {
 	before := s
 	s = s.own()
@@ -106,7 +107,7 @@ func Next(s State, a Answer, now time.Time, o Options) (State, Decision) {
 	return s, d
 }
 
-// take changes s by what the answer came to.
+// take applies the verdict on an answer to s.
 func (s *State) take(v verdict, a Answer, before State, now time.Time, d *Decision) {
 	switch v.outcome {
 	case Changed, Unchanged:
@@ -121,8 +122,8 @@ func (s *State) take(v verdict, a Answer, before State, now time.Time, d *Decisi
 			s.ChangedAt = stamp(now)
 		}
 	case Redirected:
-		// Its validators are not taken: a 304 would say that there is still a redirect
-		// document, and not where it leads.
+		// The validators of a redirect document are not stored: a later 304 would confirm the
+		// redirect document, not its target.
 		s.heal(now)
 		s.follow(a, now, d)
 	case Doubtful:
@@ -140,7 +141,7 @@ func (s *State) take(v verdict, a Answer, before State, now time.Time, d *Decisi
 	}
 }
 
-// accept takes over everything from a feed that was read or confirmed.
+// accept stores everything from a feed that was read or confirmed.
 func (s *State) accept(v verdict, a Answer, before State, now time.Time) {
 	s.heal(now)
 	s.HintsAt = stamp(now)
@@ -153,7 +154,7 @@ func (s *State) accept(v verdict, a Answer, before State, now time.Time) {
 		case reported:
 			s.Cache = fresh
 		case s.Cache.From == "max-age":
-			s.Cache.Seen = stamp(now) // an Expires stays where it is
+			s.Cache.Seen = stamp(now) // an Expires date does not move
 		}
 		return
 	}
@@ -176,7 +177,7 @@ func (s *State) accept(v verdict, a Answer, before State, now time.Time) {
 	}
 }
 
-// patience takes over a Retry-After, which any answer may have.
+// patience applies a Retry-After, which any response may contain.
 func (s *State) patience(a Answer, now time.Time, d *Decision, o Options) {
 	if w := retryAfter(a.Header, now); w != nil {
 		w.URL, w.Status = s.URL, a.Status
@@ -191,10 +192,10 @@ func (s *State) patience(a Answer, now time.Time, d *Decision, o Options) {
 	d.HostWait = o.Host.Add(d.Wait, now).Until(now)
 }
 
-// base is where waits are counted from: the last check that no push asked for. A push
-// never puts a check off, or a feed that is announced every few minutes would never be
-// polled, and nobody would find out what its hub forgets. After a failure it is the last
-// check of all.
+// base returns the time from which waits count: the last check that no push caused. A push
+// never delays a poll. Otherwise, a feed with a push every few minutes would never be polled,
+// and changes that its hub misses would stay unnoticed. After a failure, base is the last
+// check of any cause.
 func (s State) base(now time.Time) time.Time {
 	at := s.PolledAt
 	if at.IsZero() || s.Failure != nil {
@@ -206,16 +207,16 @@ func (s State) base(now time.Time) time.Time {
 	return at
 }
 
-// afterPush keeps the moment of a plan that a push does not change: jitter is drawn once.
+// afterPush preserves the planned time if a push does not change the plan: jitter is drawn
+// once.
 func (p *plan) afterPush(before State, base, now time.Time) {
 	if p.reason() == before.Reason && base.Equal(before.base(now)) && before.NextAt.Sub(now) <= before.furthest() && !p.skip.Within(before.NextAt) {
 		p.at = before.NextAt
 	}
 }
 
-// Plan decides again without an answer, after something else has changed: the user's
-// interval, a subscription with a hub, the host. Waits count from the last check that no
-// push asked for.
+// Plan decides again without an answer, after another input changed: the user's interval, a
+// hub subscription, or the host. Waits count from the last check that no push caused.
 func Plan(s State, now time.Time, o Options) (State, Decision) {
 	s = s.own()
 	d, p := plannedOf(s, now, o)
@@ -231,10 +232,9 @@ func Plan(s State, now time.Time, o Options) (State, Decision) {
 	return s, d
 }
 
-// Explain says when the next check is, and why, as the last [Next] or [Plan] decided it:
-// At and Reason are State.NextAt and State.Reason, and the consideration that decides is
-// the one that Reason begins with. A wait of the host that was asked for since then
-// decides in its place where it is later.
+// Explain states when the next check is due, and why, as the last [Next] or [Plan] decided. At
+// and Reason are State.NextAt and State.Reason; the deciding consideration is the first one in
+// Reason. A later wait of the host that was requested since then decides instead.
 func Explain(s State, now time.Time, o Options) Decision {
 	d, p := plannedOf(s, now, Options{})
 	if d.Gone || p == nil || s.NextAt.IsZero() {
@@ -253,9 +253,9 @@ func Explain(s State, now time.Time, o Options) Decision {
 	return d
 }
 
-// asStored are the considerations of a plan that is another one than the stored one: it was
-// moved because it was late, or what it was made from holds no more, and what holds by now
-// counts from the next check on.
+// asStored returns the considerations of a plan that differs from the stored one: an overdue
+// check was moved, or the inputs changed since then. The current inputs apply from the next
+// check on.
 func (p *plan) asStored() []Consideration {
 	if c := p.find(RuleSkip); c != nil && c.Effect != Ignored && p.list[0].Effect == Decides &&
 		strings.HasPrefix(p.s.Reason, p.list[0].Text+", ") && strings.Contains(p.s.Reason, "moved out of "+c.Text) {
@@ -277,8 +277,7 @@ func (p *plan) asStored() []Consideration {
 	return out
 }
 
-// plannedOf is the plan that follows from the state alone; nil where there is none to be
-// made.
+// plannedOf returns the plan that follows from the state alone; nil if the state allows none.
 func plannedOf(s State, now time.Time, o Options) (Decision, *plan) {
 	d := Decision{Outcome: Unchanged, Gone: s.Gone != nil}
 	if s.Failure != nil {

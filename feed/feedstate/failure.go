@@ -2,12 +2,12 @@ package feedstate
 
 import "time"
 
-// firstDelay is how long to wait after the first failure of a kind. Each further one
-// doubles it.
+// firstDelay returns the wait after the first failure of a kind. Each further failure doubles
+// it.
 func firstDelay(f Failure) time.Duration {
 	switch f.Kind {
 	case ErrDNS, ErrUnreachable, ErrTimeout, ErrValidity:
-		return 10 * time.Minute // passes by itself, as a rule
+		return 10 * time.Minute // usually temporary
 	case ErrLimited, ErrNotFeed:
 		return 30 * time.Minute
 	case ErrBadURL, ErrRefused:
@@ -17,7 +17,7 @@ func firstDelay(f Failure) time.Duration {
 		case 408, 425:
 			return 10 * time.Minute
 		case 401, 402, 403, 407, 451:
-			// Somebody decided this. Asking every hour changes no mind.
+			// Someone decided this, so hourly requests would not help.
 			return 6 * time.Hour
 		}
 		if f.Status >= 500 {
@@ -27,9 +27,8 @@ func firstDelay(f Failure) time.Duration {
 	return time.Hour
 }
 
-// backOff is how long to wait after n failures in a row, of which f is the last.
-// There is no number after which a feed is given up: it is asked once a day, and the
-// first answer that works ends it all.
+// backOff returns the wait after n consecutive failures, of which f is the last. No number of
+// failures ends a feed: checks continue once a day, and the first success resets the count.
 func backOff(f Failure, n int) time.Duration {
 	d := firstDelay(f)
 	for range n - 1 {
@@ -55,14 +54,14 @@ func (s *State) fail(v verdict, a Answer, now time.Time) {
 	if a.Error != "" {
 		s.Failure.Status = 0
 	}
-	// The address that a feed was moved to without having been read there is worth
-	// one try.
+	// If the feed was moved to a URL where it has never been read, the old URL gets one more
+	// try.
 	if s.unproven() {
 		s.back()
 	}
 }
 
-// heal ends a row of failures.
+// heal ends a series of failures.
 func (s *State) heal(now time.Time) {
 	s.Failures, s.Limited, s.Failure, s.Since, s.Gone = 0, 0, nil, time.Time{}, nil
 	s.ReadAt = stamp(now)

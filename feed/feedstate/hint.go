@@ -8,13 +8,13 @@ import (
 	"cloudburst/feed"
 )
 
-// Limits of what is stored of one feed's hints.
+// Limits of the stored hints of one feed.
 const (
 	keptHint    = 64 // bytes of a hint
-	keptEntries = 48 // of a list
+	keptEntries = 48 // entries of a list
 )
 
-// kept is a copy of hints that is small and keeps nothing of the document.
+// kept returns a small copy of hints that does not reference the document.
 func kept(h feed.Hints) feed.Hints {
 	for _, s := range []*string{&h.TTL, &h.UpdatePeriod, &h.UpdateFrequency, &h.UpdateBase.Raw, &h.PodcastUpdates} {
 		*s = keptText(*s)
@@ -47,10 +47,10 @@ func keptList(list []string) []string {
 	return out
 }
 
-// hints adds everything that the feed and HTTP say of when to read it again.
+// hints adds the hints of the feed and of HTTP.
 func (p *plan) hints() {
 	h := &p.s.Hints
-	rhythm := p.ttl() // not short-circuited: each of them is considered
+	rhythm := p.ttl() // not short-circuited: every hint is considered
 	rhythm = p.syndication() || rhythm
 	rhythm = p.schedule() || rhythm
 	if h.PodcastUpdates != "" {
@@ -159,7 +159,7 @@ func ruleOf(c Cache) Rule {
 // push adds the daily check of a feed with push. It counts from the last check that was not
 // caused by a push. If the lease ends earlier, normal polling resumes then.
 func (p *plan) push(rhythm bool) bool {
-	push, known := p.s.Push, p.seen // the last news of the hub
+	push, known := p.s.Push, p.seen // the last check or push
 	if push.At.After(known) {
 		known = push.At
 	}
@@ -190,7 +190,7 @@ func (p *plan) byDefault() {
 	p.after(RuleDefault, d, "", text, false)
 }
 
-// backOff adds the wait after failures, at least least.
+// backOff adds the wait after failures. The wait is at least least.
 func (p *plan) backOff(least time.Duration) {
 	f, n := *p.s.Failure, p.s.Failures
 	if f.Kind == ErrLimited {

@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 )
 
-// AppendJSON appends s as JSON, which says what json.Marshal says. Most of <, > and &
-// stand without an escape, which keeps the addresses of feeds short.
+// AppendJSON appends s as JSON. The result is equivalent to that of json.Marshal, but leaves
+// most <, > and & unescaped, which shortens URLs. It fails for a time that JSON cannot
+// represent.
 func (s *State) AppendJSON(b []byte) ([]byte, error) {
 	w := bytes.NewBuffer(b)
 	e := json.NewEncoder(w)
@@ -17,7 +18,7 @@ func (s *State) AppendJSON(b []byte) ([]byte, error) {
 	return bytes.TrimSuffix(w.Bytes(), []byte("\n")), nil
 }
 
-// ParseJSON makes s what JSON says, as json.Unmarshal does with a new State.
+// ParseJSON replaces s with the decoded JSON, as json.Unmarshal does for a new State.
 func (s *State) ParseJSON(b []byte) error {
 	*s = State{}
 	return json.Unmarshal(b, s)

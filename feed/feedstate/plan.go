@@ -7,7 +7,7 @@ import (
 	"cloudburst/internal/date"
 )
 
-// Rule names what had a say in a decision.
+// Rule names an input of a decision.
 type Rule string
 
 // The rules.
@@ -27,49 +27,49 @@ const (
 	RulePush        Rule = "push"
 	RuleFinished    Rule = "finished" // expired, complete, archive
 	RuleDefault     Rule = "default"
-	RuleAgain       Rule = "again"   // a doubtful answer, or a check that we could not make
-	RulePlanned     Rule = "planned" // decided before, by what holds no more
+	RuleAgain       Rule = "again"   // a doubtful answer, or a check that a local problem prevented
+	RulePlanned     Rule = "planned" // decided earlier, by inputs that no longer apply
 	RuleShortest    Rule = "shortest"
 	RuleLongest     Rule = "longest"
 )
 
-// Effect is what came of a consideration.
+// Effect is the effect of a consideration on the decision.
 type Effect string
 
 // The effects.
 const (
-	Decides  Effect = "decides"  // it is the latest
-	Allows   Effect = "allows"   // it would have allowed an earlier check
-	Moves    Effect = "moves"    // it put off what another decided
-	Bounds   Effect = "bounds"   // it cut what another decided
-	Ignored  Effect = "ignored"  // it means nothing: see Note
-	Overrode Effect = "overrode" // something stronger stood above it
+	Decides  Effect = "decides"  // the latest time, so it decides
+	Allows   Effect = "allows"   // permits an earlier check than the decided one
+	Moves    Effect = "moves"    // delayed the time that another rule decided
+	Bounds   Effect = "bounds"   // limited the time that another rule decided
+	Ignored  Effect = "ignored"  // has no valid value: see Note
+	Overrode Effect = "overrode" // a stronger rule replaced it
 )
 
-// Consideration is one thing that had a say.
+// Consideration is one rule that was applied in a decision.
 type Consideration struct {
 	Rule   Rule      `json:"rule"`
-	Value  string    `json:"value,omitempty"` // as given
+	Value  string    `json:"value,omitempty"` // the original value
 	Text   string    `json:"text"`            // for people
-	Until  time.Time `json:"until,omitzero"`  // not before
+	Until  time.Time `json:"until,omitzero"`  // no check before this time
 	Effect Effect    `json:"effect"`
-	Note   string    `json:"note,omitempty"` // what was wrong with the value
-	firm   bool      // a promise to somebody: jitter may not undercut it
+	Note   string    `json:"note,omitempty"` // the problem with the value
+	firm   bool      // a commitment: jitter must not undercut it
 }
 
-// plan is one decision in the making.
+// plan is a decision in progress.
 type plan struct {
 	s       State
-	base    time.Time // waits count from here
+	base    time.Time // waits count from this time
 	seen    time.Time // the last check, for times in texts
 	o       Options
 	outcome verdict
 	skip    Skip
 
 	at      time.Time
-	limit   time.Duration // after base
-	aligned time.Duration // where many feeds would be due at the same moment: spread over this at least
-	asked   time.Time     // until when a server asked to be left alone
+	limit   time.Duration // the maximum wait after base
+	aligned time.Duration // minimum spread, set where many feeds are due at the same moment
+	asked   time.Time     // end of the wait that a server requested
 	list    []Consideration
 }
 
@@ -97,7 +97,7 @@ func (p *plan) ignore(rule Rule, value, text, note string) {
 	p.add(Consideration{Rule: rule, Value: value, Text: text, Effect: Ignored, Note: note})
 }
 
-// decide fills in at and list.
+// decide sets at and list.
 func (p *plan) decide() {
 	switch {
 	case p.s.Gone != nil:
@@ -126,8 +126,8 @@ func (p *plan) decide() {
 	p.order()
 }
 
-// own is the user's interval: above the hints and bounds, below skipHours and skipDays, and
-// below what a server that fails or asks for patience can expect.
+// own applies the user's interval. It overrides hints and bounds. It does not override
+// skipHours, skipDays, back-off after failures, or a requested wait.
 func (p *plan) own() {
 	d := ownInterval(p.s.Interval)
 	if p.s.Failure != nil {
@@ -151,7 +151,7 @@ func (p *plan) own() {
 	p.order()
 }
 
-// leaveSkipped puts a check off until what is skipped is over, however long that is.
+// leaveSkipped delays a check until the skipped time ends, without a limit.
 func (p *plan) leaveSkipped() {
 	at := p.skip.leave(p.at, p.o.Jitter)
 	if p.skip.Empty() || at.Equal(p.at) {
@@ -168,7 +168,7 @@ func ownInterval(d time.Duration) time.Duration {
 	return min(max(d, ShortestOwn), LongestOwn)
 }
 
-// latest makes the latest consideration the one that decides.
+// latest marks the latest consideration as the deciding one.
 func (p *plan) latest() *Consideration {
 	at := -1
 	for i, c := range p.list {
@@ -203,7 +203,8 @@ func (p *plan) cut(t time.Time) {
 
 const hostText = "its host asked several feeds to wait"
 
-// waits are what a server asked for outright. They reach further than hints.
+// waits adds the waits that a server requested explicitly. Their limit is longer than that of
+// hints.
 func (p *plan) waits() {
 	if w := p.s.Wait; w != nil && w.Until.After(p.base) {
 		c := Consideration{Rule: RuleRetryAfter, Value: w.Value, Text: "Retry-After " + w.Value, Until: date.Earlier(w.Until, p.base.Add(LongestRetry)), firm: true}
@@ -217,7 +218,7 @@ func (p *plan) waits() {
 	}
 }
 
-// overtake adds c, which decides if it is later than what was decided before.
+// overtake adds c, which decides if it is later than the time decided before.
 func (p *plan) overtake(c Consideration) {
 	c.Until = stamp(c.Until)
 	c.Effect = Allows
@@ -236,7 +237,7 @@ func (p *plan) overtake(c Consideration) {
 	p.list = append(p.list, c)
 }
 
-// skipOver moves a check out of the hours and days that are not wanted.
+// skipOver moves a check out of the skipped hours and days.
 func (p *plan) skipOver() {
 	if p.skip.Empty() || !p.skip.Within(p.at) {
 		return
@@ -249,8 +250,8 @@ func (p *plan) skipOver() {
 		p.at, p.aligned = stamp(at), max(p.aligned, skippedSpread)
 		return
 	}
-	// Rather a little early than much later; but at no unwanted hour, and on no unwanted
-	// day: what is skipped is added to the longest wait.
+	// A slightly early check is better than a much later one, but never in a skipped hour or
+	// on a skipped day: skipped time is added to the longest wait.
 	least := p.base.Add(p.limit / 2)
 	if p.asked.After(least) {
 		least = p.asked
@@ -264,13 +265,13 @@ func (p *plan) skipOver() {
 	c.Note = "beyond the usual longest wait"
 }
 
-// spread puts the check off by jitter. It never undercuts a hint and does not reach
-// into hours that are not wanted.
+// spread delays the check by jitter. It never undercuts a hint and never moves a check into
+// skipped hours.
 func (p *plan) spread() {
 	wait, end := p.at.Sub(p.base), p.base.Add(p.limit)
 	room := max(wait/10, p.aligned)
 	if c := p.decider(); c != nil && !c.firm && p.at.Add(room).After(end) {
-		// Nobody was promised this moment: it may as well be a little earlier.
+		// Nothing was promised for this time, so the check may also be a little earlier.
 		at := p.at.Add(-scale(room, p.o.Jitter))
 		if !p.skip.Within(at) && !at.Before(p.base.Add(Shortest)) && !at.Before(p.promised()) {
 			p.at = stamp(at)
@@ -286,7 +287,7 @@ func (p *plan) spread() {
 	}
 }
 
-// promised is the latest moment of the considerations that jitter may not undercut.
+// promised returns the latest time of the considerations that jitter must not undercut.
 func (p *plan) promised() (t time.Time) {
 	for _, c := range p.list {
 		if c.firm && c.Effect == Allows && c.Until.After(t) {
@@ -314,7 +315,7 @@ func (p *plan) find(r Rule) *Consideration {
 	return nil
 }
 
-// order puts the decisive first.
+// order puts the deciding consideration first.
 func (p *plan) order() {
 	slices.SortStableFunc(p.list, func(a, b Consideration) int { return rank(a.Effect) - rank(b.Effect) })
 }

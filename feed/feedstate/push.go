@@ -2,11 +2,11 @@ package feedstate
 
 import "time"
 
-// Push is the state of the push subscriptions of a feed. The owner sets Since and Until when
-// a hub has confirmed a subscription; Next counts the rest.
+// Push is the state of a feed's push subscriptions. The caller sets Since and Until when a hub
+// confirms a subscription; Next counts the rest.
 type Push struct {
-	Since     time.Time `json:"since,omitzero"` // subscribed; zero: not
-	Until     time.Time `json:"until,omitzero"` // end of the lease; zero: none
+	Since     time.Time `json:"since,omitzero"` // start of the subscription; zero: none
+	Until     time.Time `json:"until,omitzero"` // end of the lease; zero: no end
 	At        time.Time `json:"at,omitzero"`    // the last announcement
 	Announced int       `json:"announced,omitempty"`
 	Missed    int       `json:"missed,omitempty"` // changes that a poll found first
@@ -14,11 +14,11 @@ type Push struct {
 	Pending   bool      `json:"pending,omitempty"` // a change was announced, and no check has read the feed since
 }
 
-// trusted is the part of the changes that a hub must have announced, in percent.
+// trusted is the share of the changes that a hub must announce, in percent.
 const trusted = 90
 
-// late is by how much an announcement may come after the poll that found the change,
-// and still be no miss.
+// late is how long after the poll that found a change an announcement may arrive without
+// counting as missed.
 const late = 10 * time.Minute
 
 // Live reports whether push works: a subscription is active, it has delivered a change, and
@@ -30,15 +30,15 @@ func (p Push) Live(now time.Time) bool {
 	return p.Announced > 0 && p.Announced*100 >= (p.Announced+p.Missed)*trusted
 }
 
-// count takes in one check: it was made for cause, the one before it was at last, and
-// it found a change or not.
+// count records one check with its cause. last is the time of the check before; changed
+// reports whether this check found a change.
 func (p *Push) count(cause Cause, changed bool, last, now time.Time) {
 	switch {
-	case cause == FollowUp: // it verifies what was announced before
+	case cause == FollowUp: // verifies an earlier announcement
 	case cause == Delivered, cause == Pushed && changed:
 		p.Announced++
 	case cause == Pushed && !p.MissedAt.IsZero() && now.Sub(p.MissedAt) < late && p.Missed > 0:
-		// The poll was only a little quicker.
+		// The poll was only slightly earlier than the announcement.
 		p.Missed--
 		p.Announced++
 		p.MissedAt = time.Time{}
@@ -49,7 +49,7 @@ func (p *Push) count(cause Cause, changed bool, last, now time.Time) {
 	if cause == Pushed || cause == Delivered {
 		p.At = stamp(now)
 	}
-	if p.Announced+p.Missed > 100 { // what was long ago counts less
+	if p.Announced+p.Missed > 100 { // gives old changes less weight
 		p.Announced, p.Missed = p.Announced/2, p.Missed/2
 	}
 }

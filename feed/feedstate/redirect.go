@@ -7,28 +7,27 @@ import (
 	"unicode/utf8"
 )
 
-// Candidate is a permanent redirect that has not been seen often enough to be
-// believed: servers under repair, hotels' networks and typing errors make them too.
+// Candidate is a permanent redirect that has not been observed often enough to be trusted:
+// broken servers, captive portals and typing errors cause them too.
 type Candidate struct {
 	To    string    `json:"to"`
-	From  string    `json:"from"` // what said so: "301", "redirect", "itunes:new-feed-url"
+	From  string    `json:"from"` // source: "301", "redirect", "itunes:new-feed-url"
 	First time.Time `json:"first"`
 	Last  time.Time `json:"last"`
-	Seen  int       `json:"seen"` // checks
+	Seen  int       `json:"seen"` // number of checks
 }
 
-// Move is an address that the feed had before.
+// Move is an earlier URL of the feed.
 type Move struct {
 	From   string    `json:"from"`
 	To     string    `json:"to"`
 	At     time.Time `json:"at"`
 	Why    string    `json:"why"`              // as Candidate.From
-	Proven bool      `json:"proven,omitempty"` // a feed was read there
+	Proven bool      `json:"proven,omitempty"` // a feed was read at the new URL
 }
 
-// permanent is the address at the end of the permanent redirects that the chain
-// begins with, "" when there are none, and whether that is the whole chain: behind a
-// temporary hop nothing is for good.
+// permanent returns the last of the permanent redirects at the start of the chain, and whether
+// the whole chain is permanent. Nothing behind a temporary hop counts as permanent.
 func permanent(hops []Hop) (last Hop, all bool) {
 	for _, h := range hops {
 		// spec:feedstate-2007#redirect-302
@@ -40,8 +39,8 @@ func permanent(hops []Hop) (last Hop, all bool) {
 	return last, true
 }
 
-// Permanent reports a chain of HTTP redirects that are all permanent (301 or 308) and of
-// which none leads from https to http. An empty chain is none.
+// Permanent reports whether a chain consists of permanent HTTP redirects (301 or 308) without
+// one from https to http. It returns false for an empty chain.
 //
 // spec:feedstate-2007#redirect-301
 func Permanent(hops []Hop) bool {
@@ -52,7 +51,7 @@ func Permanent(hops []Hop) bool {
 	return all && len(hops) > 0 && !Downgraded(hops)
 }
 
-// Downgraded says that a redirect led from https to http.
+// Downgraded reports whether a redirect led from https to http.
 func Downgraded(hops []Hop) bool {
 	for _, h := range hops {
 		if scheme(h.From) == "https" && scheme(h.To) == "http" {
@@ -70,13 +69,13 @@ func scheme(raw string) string {
 	return u.Scheme
 }
 
-// sighting is what one check says about the feed's address.
+// sighting is the evidence of one check about the feed's URL.
 type sighting struct {
-	to, from string // where it is for good, and what said so
+	to, from string // the permanent URL and its source
 	proven   bool   // a feed was read there
 }
 
-// sighting looks at an answer that was a feed, or a 304, or a redirect document.
+// sighting evaluates an answer that was a feed, a 304, or a redirect document.
 func (a Answer) sighting(s State) sighting {
 	last, _ := permanent(a.Hops)
 	out := sighting{to: last.To, from: "301", proven: true}
@@ -89,11 +88,11 @@ func (a Answer) sighting(s State) sighting {
 	case a.Moved != nil:
 		out = sighting{to: resolve(a.from(s), a.Moved.To), from: a.Moved.From}
 	case a.Hints == nil && s.Candidate != nil && s.Candidate.From == newFeedURL:
-		// Not read again because it is the same: what it said still holds.
+		// The unchanged document was not parsed again, so its earlier statement still applies.
 		out = sighting{to: s.Candidate.To, from: newFeedURL}
 	}
 	if last.To != "" && a.Moved != nil && a.Moved.From == "redirect" {
-		out.proven = false // nothing but a further redirect was read there
+		out.proven = false // only another redirect was read there
 	}
 	if resolve(s.URL, out.to) == "" || !utf8.ValidString(out.to) || sameURL(out.to, s.URL) {
 		return sighting{}
@@ -101,13 +100,13 @@ func (a Answer) sighting(s State) sighting {
 	return out
 }
 
-// newFeedURL is what feed.Moved.From says of a podcast's <itunes:new-feed-url>.
+// newFeedURL is the value of feed.Moved.From for a podcast's <itunes:new-feed-url>.
 const newFeedURL = "itunes:new-feed-url"
 
-// follow counts a sighting and moves the feed when there are enough of them.
+// follow counts a sighting and moves the feed once there are enough sightings.
 func (s *State) follow(a Answer, now time.Time, d *Decision) {
 	if a.Cause == Delivered {
-		return // a hub's request says nothing about the address of the feed
+		return // a hub's delivery has no information about the feed's URL
 	}
 	seen := a.sighting(*s)
 	switch {
@@ -115,7 +114,8 @@ func (s *State) follow(a Answer, now time.Time, d *Decision) {
 		s.Candidate = nil
 		return
 	case scheme(s.URL) == "https" && scheme(seen.to) == "http":
-		// Followed while it lasts, but nobody is sent from https to http for good.
+		// Such a redirect is followed per request, but the stored URL never changes from https
+		// to http.
 		s.Candidate = nil
 		d.warn("it is redirected for good to " + seen.to + ", which is http: the https address is kept")
 		return
@@ -134,12 +134,11 @@ func (s *State) follow(a Answer, now time.Time, d *Decision) {
 	}
 }
 
-// move gives the feed another address. Its validators stay only if that address is
-// the one they come from.
+// move sets a new URL for the feed. The validators stay only if they came from that URL.
 func (s *State) move(to, why string, now time.Time, proven bool) {
 	to = withUser(to, s.URL)
 	s.Moves = append(s.Moves, Move{From: s.URL, To: to, At: stamp(now), Why: why, Proven: proven})
-	if n := len(s.Moves); n > keptMoves { // the first says where the feed comes from
+	if n := len(s.Moves); n > keptMoves { // the first entry is the feed's original URL
 		s.Moves = append(s.Moves[:1:1], s.Moves[n-keptMoves+1:]...)
 	}
 	s.URL, s.Candidate = to, nil
@@ -148,8 +147,8 @@ func (s *State) move(to, why string, now time.Time, proven bool) {
 	}
 }
 
-// withUser carries the user name and password of old over to a new address of the
-// same host, unless they would be sent in the clear.
+// withUser copies the user name and password of old to a new URL on the same host, unless the
+// new URL would send them unencrypted.
 func withUser(to, old string) string {
 	o, err := url.Parse(old)
 	if err != nil || o.User == nil {
@@ -163,7 +162,7 @@ func withUser(to, old string) string {
 	return u.String()
 }
 
-// unproven says that the feed was moved to an address where it has not been read yet.
+// unproven reports whether the feed was moved to a URL where it has not been read yet.
 func (s State) unproven() bool {
 	n := len(s.Moves)
 	return n > 0 && !s.Moves[n-1].Proven && s.Moves[n-1].To == s.URL
@@ -175,9 +174,8 @@ func (s *State) prove() {
 	}
 }
 
-// Undo takes the last move back, for a user who knows better. The feed is due at
-// once at its old address and is not moved to the other one again by itself. ok is
-// false when there is no move.
+// Undo reverts the last move at a user's request. The feed is due at once at its old URL and
+// does not move to the other URL automatically again. ok is false if there is no move.
 func Undo(s State, now time.Time) (_ State, ok bool) {
 	s = s.own()
 	refused := s.URL
@@ -189,7 +187,7 @@ func Undo(s State, now time.Time) (_ State, ok bool) {
 	return s, true
 }
 
-// back returns to the last address.
+// back restores the previous URL.
 func (s *State) back() bool {
 	n := len(s.Moves)
 	if n == 0 {

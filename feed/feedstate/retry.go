@@ -9,17 +9,17 @@ import (
 	"cloudburst/internal/href"
 )
 
-// Wait is a Retry-After.
+// Wait is a Retry-After header of a response.
 type Wait struct {
 	URL    string    `json:"url"`
 	Status int       `json:"status"`
-	Value  string    `json:"value"` // as given
+	Value  string    `json:"value"` // the original value
 	Seen   time.Time `json:"seen"`
 	Until  time.Time `json:"until"` // at most LongestRetry after Seen
 }
 
-// retryAfter reads Retry-After, nil when there is none that means anything: no
-// number of seconds and no date ahead.
+// retryAfter reads Retry-After. It returns nil unless the value is a number of seconds or a
+// date in the future.
 func retryAfter(h http.Header, now time.Time) *Wait {
 	raw := strings.TrimSpace(h.Get("Retry-After"))
 	if raw == "" || len(raw) > 64 {
@@ -48,18 +48,18 @@ func retryAfter(h http.Header, now time.Time) *Wait {
 // which the wait applies to the whole host.
 const HostAgrees = 3
 
-// keptWaits of one host are enough to see that they agree.
+// keptWaits is the number of waits stored per host, enough to detect agreement.
 const keptWaits = 8
 
 // Host collects the Retry-After values of the feeds of one host. One value applies to its
 // feed; several values mean that the server wants no requests. The zero Host is empty. Like
 // State it is plain data and never changed in place.
 type Host struct {
-	Waits []Wait `json:"waits,omitempty"` // the longest first, one a URL
+	Waits []Wait `json:"waits,omitempty"` // the longest first, one per URL
 }
 
-// Add takes in the wait of a decision: Decision.Wait, which may be nil. Waits of an
-// answer that worked are the feed's own affair and not taken.
+// Add records the wait of a decision: Decision.Wait, which may be nil. It ignores waits of
+// successful answers, which concern only their feed.
 func (h Host) Add(w *Wait, now time.Time) Host {
 	waits := slices.DeleteFunc(slices.Clone(h.Waits), func(o Wait) bool {
 		return !o.Until.After(now) || o.Until.Sub(now) > LongestRetry || w != nil && o.URL == w.URL
@@ -71,8 +71,8 @@ func (h Host) Add(w *Wait, now time.Time) Host {
 	return Host{Waits: waits[:min(len(waits), keptWaits)]}
 }
 
-// Until is when the host may be asked again, for as long as HostAgrees of its feeds
-// are waiting; the zero time when it may be asked now.
+// Until returns the end of the host's wait while HostAgrees of its feeds are waiting; the zero
+// time if requests are allowed now.
 func (h Host) Until(now time.Time) time.Time {
 	h = h.Add(nil, now)
 	if len(h.Waits) < HostAgrees {
@@ -81,6 +81,6 @@ func (h Host) Until(now time.Time) time.Time {
 	return h.Waits[HostAgrees-1].Until
 }
 
-// HostOf is the name under which the Host of a URL is kept: its host in the normal
-// spelling, with the port unless the scheme implies it.
+// HostOf returns the key of the Host of a URL: its normalized host name, with the port unless
+// it is the scheme's default port.
 func HostOf(raw string) string { return href.HostPort(raw) }

@@ -8,8 +8,8 @@ import (
 	"cloudburst/feed"
 )
 
-// ParseTTL reads the minutes of <ttl> as people write them: "60", "60.0", "60
-// minutes", "2 hours". problem says why it means nothing; then d is 0.
+// ParseTTL reads the minutes of <ttl> in common spellings: "60", "60.0", "60 minutes", "2
+// hours". problem describes an invalid value; then d is 0.
 func ParseTTL(raw string) (d time.Duration, problem string) {
 	s := strings.ToLower(strings.TrimSpace(raw))
 	i := 0
@@ -46,8 +46,8 @@ func unitOf(word string) time.Duration {
 	return 0
 }
 
-// decimal reads digits with at most one period among them. What is too large stays
-// merely large.
+// decimal reads digits with at most one period. A value that is too large stays large and does
+// not fail.
 func decimal(s string) (n float64, ok bool) {
 	scale := 0.0
 	for i := 0; i < len(s); i++ {
@@ -66,20 +66,20 @@ func decimal(s string) (n float64, ok bool) {
 	return n, ok
 }
 
-// times is n units, at most longestFresh.
+// times returns n units, at most longestFresh.
 func times(unit time.Duration, n float64) time.Duration {
 	return time.Duration(min(float64(unit)*n, float64(longestFresh)))
 }
 
-// Syndication is what the three elements of RSS 1.0's syndication module come to.
+// Syndication is the update schedule of RSS 1.0's syndication module.
 type Syndication struct {
 	Every time.Duration // between two updates; a month is 30 days, a year 365
-	Base  time.Time     // an update happens at Base and every Every before and after; zero: not given
+	Base  time.Time     // an update happens at Base and at every multiple of Every before and after it; zero: not given
 }
 
-// ParseSyndication reads sy:updatePeriod, sy:updateFrequency and sy:updateBase. What
-// is missing has the module's default: daily, once. ok is false when none means
-// anything.
+// ParseSyndication reads sy:updatePeriod, sy:updateFrequency and sy:updateBase. Missing
+// elements have the module's defaults: daily, once. problem describes an invalid value. ok is
+// false if no element has a valid value.
 func ParseSyndication(h feed.Hints) (s Syndication, problem string, ok bool) {
 	period, frequency := strings.ToLower(strings.TrimSpace(h.UpdatePeriod)), strings.TrimSpace(h.UpdateFrequency)
 	if period == "" && frequency == "" {
@@ -117,8 +117,8 @@ func periodOf(word string) time.Duration {
 	return 0
 }
 
-// next is when the feed is due that was read at t: with a base at the next update,
-// otherwise one distance later.
+// next returns the next due time of a feed that was read at t: the next update if there is a
+// base, otherwise t plus Every.
 func (s Syndication) next(t time.Time) time.Time {
 	if s.Base.IsZero() {
 		return t.Add(s.Every)
@@ -126,8 +126,8 @@ func (s Syndication) next(t time.Time) time.Time {
 	return t.Add(s.Every - sinceStep(t, s.Base, s.Every))
 }
 
-// sinceStep is the time from the last step before t, for steps of whole seconds, every, from
-// base on. It is exact for any distance from base.
+// sinceStep returns the time from the last step before t. Steps have whole seconds and repeat
+// with the period every, starting at base. The result is exact for any distance from base.
 func sinceStep(t, base time.Time, every time.Duration) time.Duration {
 	// A time.Duration holds only 292 years, so whole seconds first.
 	gap := (t.Unix() - base.Unix()) % int64(every/time.Second)
@@ -140,29 +140,29 @@ func sinceStep(t, base time.Time, every time.Duration) time.Duration {
 
 // post spacing
 
-// burst is how near to one another posts count as one: many a feed is written once a
-// day, ten posts at a time.
+// burst is the maximum distance of posts that count as one. Many feeds are written once a day,
+// ten posts at a time.
 const burst = 15 * time.Minute
 
-// observe takes in the dates of the posts.
+// observe records the dates of the posts.
 func (s *State) observe(dates []time.Time, now time.Time) {
 	if posts := newest(dates, now, 20); len(posts) > 0 {
 		s.Newest = posts[0]
 		s.Spacing = spacing(posts)
 		return
 	}
-	// A feed without dates shows its rhythm by when it was seen to change.
+	// For a feed without dates, the times of observed changes replace them.
 	s.Newest = time.Time{}
 	s.Changes = append(s.Changes, stamp(now))
 	if n := len(s.Changes); n > keptChanges {
 		s.Changes = s.Changes[n-keptChanges:]
 	}
-	latest := slices.Clone(s.Changes[1:]) // the first is when it was read first, not when it changed
+	latest := slices.Clone(s.Changes[1:]) // the first entry is the first read, not a change
 	s.Spacing = spacing(newest(latest, now, keptChanges))
 }
 
-// spacing is the median time between posts; 0: unknown. An old post on top, or years of
-// silence, do not change a median.
+// spacing returns the median time between posts; 0: unknown. The median ignores an old post at
+// the top and years without posts.
 func spacing(posts []time.Time) time.Duration {
 	var gaps []time.Duration
 	for i := 1; i < len(posts); {
@@ -181,11 +181,11 @@ func spacing(posts []time.Time) time.Duration {
 	return gaps[len(gaps)/2]
 }
 
-// shortestRhythm is how often a feed is asked that says nothing of its own accord.
+// shortestRhythm is the minimum interval for a feed without hints.
 const shortestRhythm = 15 * time.Minute
 
-// defaultRhythm is how long to wait for a feed without hints, and why: four looks
-// between two posts, fewer the longer it has been silent.
+// defaultRhythm returns the wait for a feed without hints, and its reason: four checks between
+// two posts, fewer the longer the feed has had no post.
 func (s State) defaultRhythm(now time.Time) (d time.Duration, text string) {
 	d = DefaultRhythm
 	if s.Spacing > 0 {

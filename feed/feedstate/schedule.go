@@ -7,15 +7,15 @@ import (
 	"cloudburst/feed"
 )
 
-// Schedule is a CDF SCHEDULE: the channel is worth reading once per Every, counted
-// from Start, between Earliest and Latest from the beginning of each.
+// Schedule is a CDF SCHEDULE: the channel should be read once per period Every, counted from
+// Start, between Earliest and Latest after the start of each period.
 type Schedule struct {
 	Start, Stop      time.Time // zero: not given
 	Every            time.Duration
 	Earliest, Latest time.Duration
 }
 
-// ParseSchedule reads a SCHEDULE. problem says why it means nothing.
+// ParseSchedule reads a SCHEDULE. problem describes an invalid schedule.
 func ParseSchedule(c *feed.Schedule) (s Schedule, problem string) {
 	s.Every = spanOf(c.IntervalTime)
 	if s.Every <= 0 {
@@ -28,7 +28,7 @@ func ParseSchedule(c *feed.Schedule) (s Schedule, problem string) {
 	if s.Latest = min(s.Latest, s.Every); s.Latest < s.Earliest {
 		s.Latest = s.Earliest
 	}
-	// The beginnings are in the zone that the times name.
+	// Periods start in the time zone that the schedule names.
 	zone := zoneOf(c.EarliestTime.Zone)
 	if zone == 0 {
 		zone = zoneOf(c.LatestTime.Zone)
@@ -78,8 +78,8 @@ func zoneOf(raw string) time.Duration {
 	return d
 }
 
-// next is the beginning of the first window after t, and how long it is. A window
-// that t lies in counts as used: the channel was read in it.
+// next returns the start and length of the first window after t. A window that contains t
+// counts as used, because the channel was read in it.
 func (s Schedule) next(t time.Time) (from time.Time, length time.Duration) {
 	if first := s.Start.Add(s.Earliest); t.Before(first) {
 		return first, s.Latest - s.Earliest

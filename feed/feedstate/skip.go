@@ -7,16 +7,16 @@ import (
 	"unicode"
 )
 
-// Skip is when a feed does not want to be asked, in GMT.
+// Skip is the set of hours and days, in GMT, when a feed must not be requested.
 type Skip struct {
-	hours uint32 // bit 0: midnight to 1
+	hours uint32 // bit 0: 00:00 to 01:00
 	days  uint8  // bit 0: Sunday
 }
 
-// ParseSkip reads skipHours and skipDays. Hours are 0 to 24, where 24 is 0; days are
-// English names in any case, also cut short. Entries that are neither are left out.
-// Hours that are all 24, and days that are all seven, would silence the feed and
-// count as none; problem says so.
+// ParseSkip reads skipHours and skipDays. Hours are 0 to 24, where 24 means 0. Days are
+// English names or abbreviations in any case. Invalid entries are ignored. A list of all 24
+// hours or all seven days would stop the feed, so it counts as empty. problem describes what
+// was ignored.
 func ParseSkip(hours, days []string) (s Skip, problem string) {
 	var wrong []string
 	for _, list := range hours {
@@ -80,10 +80,10 @@ func dayOf(word string) (time.Weekday, bool) {
 	return 0, false
 }
 
-// Empty says that there is nothing to skip.
+// Empty reports whether nothing is skipped.
 func (s Skip) Empty() bool { return s == Skip{} }
 
-// Hours are those that are skipped, 0 to 23.
+// Hours returns the skipped hours, 0 to 23.
 func (s Skip) Hours() []int {
 	var out []int
 	for h := range 24 {
@@ -94,7 +94,7 @@ func (s Skip) Hours() []int {
 	return out
 }
 
-// Days are those that are skipped.
+// Days returns the skipped days.
 func (s Skip) Days() []time.Weekday {
 	var out []time.Weekday
 	for d := range time.Weekday(7) {
@@ -105,16 +105,16 @@ func (s Skip) Days() []time.Weekday {
 	return out
 }
 
-// Within says that t is skipped.
+// Within reports whether t is skipped.
 func (s Skip) Within(t time.Time) bool {
 	t = t.UTC()
 	return s.hours>>t.Hour()&1 == 1 || s.days>>t.Weekday()&1 == 1
 }
 
-// After is the first moment from t on that is not skipped: t itself or the top of an
+// After returns the first time at or after t that is not skipped: t itself or the start of an
 // hour.
 func (s Skip) After(t time.Time) time.Time {
-	for range 7 * 24 { // one of them is free, or the hours or days would be all
+	for range 7 * 24 { // at least one hour of a week is free, because full lists count as empty
 		if !s.Within(t) {
 			return t
 		}
@@ -123,8 +123,8 @@ func (s Skip) After(t time.Time) time.Time {
 	return t
 }
 
-// leave is After, and where that is another moment than t, some minutes later by jitter, a
-// fraction from 0 to 1: many feeds wait for the same hour to end.
+// leave is like After, but adds some minutes by jitter, a fraction from 0 to 1, if the time
+// moves: many feeds wait for the same hour to end.
 func (s Skip) leave(t time.Time, jitter float64) time.Time {
 	at := s.After(t)
 	if at.Equal(t) {
@@ -133,7 +133,7 @@ func (s Skip) leave(t time.Time, jitter float64) time.Time {
 	return stamp(at.Add(scale(min(s.freeUntil(at, skippedSpread+time.Second)-time.Second, skippedSpread), jitter)))
 }
 
-// freeUntil is how long from t on nothing is skipped, at most most.
+// freeUntil returns for how long after t nothing is skipped, at most most.
 func (s Skip) freeUntil(t time.Time, most time.Duration) time.Duration {
 	for at := t; ; {
 		if s.Within(at) {
@@ -145,8 +145,8 @@ func (s Skip) freeUntil(t time.Time, most time.Duration) time.Duration {
 	}
 }
 
-// before is the last moment up to t that is not skipped, not before least, and not so near
-// to a skipped hour that the check could begin in it; ok is false when there is none.
+// before returns the last time up to t that is not skipped, not before least, and not so close
+// to a skipped hour that the check could start in it. ok is false if there is none.
 func (s Skip) before(t, least time.Time) (_ time.Time, ok bool) {
 	for range 24 {
 		top := t.UTC().Truncate(time.Hour)
@@ -160,7 +160,7 @@ func (s Skip) before(t, least time.Time) (_ time.Time, ok bool) {
 	return t, false
 }
 
-// String is for people: "6–11 h, Sunday".
+// String formats s for people: "6–11 h, Sunday".
 func (s Skip) String() string {
 	var b strings.Builder
 	hours := s.Hours()

@@ -6,21 +6,21 @@ import (
 	"cloudburst/internal/validator"
 )
 
-// Evidence is what was observed of a feed's validators: see [Ask]. The zero Evidence
+// Evidence is the observed behavior of a feed's validators: see [Ask]. The zero Evidence
 // proves nothing.
 type Evidence = validator.Evidence
 
-// Asking is how a check asks for a feed.
+// Asking describes the request of a check.
 type Asking struct {
 	Validators Validators // to send; empty: the feed is read in full
-	Revalidate bool       // caches on the way have to ask the feed's server
-	Why        string     // the feed is read in full, as a clause for people; "": it is not
+	Revalidate bool       // caches along the way must revalidate with the feed's server
+	Why        string     // the reason for reading in full, as a clause for people; "": validators are sent
 }
 
-// Full says that no validators are sent.
+// Full reports whether the request contains no validators.
 func (a Asking) Full() bool { return a.Validators.Empty() }
 
-// DueFor is the cause of a check that is due at now.
+// DueFor returns the cause of a check that is due at now.
 func DueFor(s State, now time.Time) Cause {
 	switch {
 	case s.Push.Pending:
@@ -31,10 +31,10 @@ func DueFor(s State, now time.Time) Cause {
 	return Poll
 }
 
-// Ask says how a check asks for the feed. A planned check sends the validators as they
-// came. A check that has to find an announced change sends the ETag only if it is strong
-// and has been seen to change together with the content; otherwise it reads the feed in
-// full, and the content decides. announced is when the change was announced.
+// Ask returns the request of a check. A planned check sends the validators unchanged. A check
+// that must find an announced change sends the ETag only if it is strong and was observed to
+// change together with the content. Otherwise it reads the feed in full, and the content
+// decides. announced is the time of the announcement.
 //
 // spec:cloudburst#river-push-decides-by-content
 func Ask(s State, cause Cause, announced, now time.Time) Asking {
@@ -65,10 +65,11 @@ func Ask(s State, cause Cause, announced, now time.Time) Asking {
 	return out
 }
 
-// verifies says that a check has to find an announced change, or what its user expects.
+// verifies reports whether a check must find an announced change, or a change that its user
+// expects.
 func (c Cause) verifies() bool { return c == Pushed || c == ByHand || c == FollowUp }
 
-// polled says that a check takes the place of the planned one.
+// polled reports whether a check replaces the planned one.
 func (a Answer) polled(before State, now time.Time) bool {
 	switch a.Cause {
 	case Pushed:
@@ -79,7 +80,7 @@ func (a Answer) polled(before State, now time.Time) bool {
 	return true
 }
 
-// tag is the ETag that the evidence is about. Behind a redirect there is none: it may
+// tag returns the ETag that the evidence refers to. It returns "" behind a redirect, which can
 // lead to another document next time.
 func (s State) tag() string {
 	if !sameURL(s.Validators.URL, s.URL) {
@@ -88,7 +89,7 @@ func (s State) tag() string {
 	return s.Validators.ETag
 }
 
-// forgetValidators is for a feed that another URL may answer for now.
+// forgetValidators removes the validators after a change of the URL that answers.
 func (s *State) forgetValidators() { s.Validators, s.Evidence = Validators{}, Evidence{} }
 
 // fullRead updates the evidence after an answer with a body.
@@ -99,8 +100,8 @@ func (s *State) fullRead(a Answer, before State, now time.Time) {
 	})
 }
 
-// notModified updates the evidence after a 304. A 304 to a planned check proves nothing.
-// One that names another ETag ends a proof: that ETag is of a content that was not read.
+// notModified updates the evidence after a 304. A 304 to a planned check proves nothing. A 304
+// with a different ETag ends a proof, because that ETag belongs to content that was not read.
 func (s *State) notModified(c Cause, was string) {
 	switch {
 	case s.tag() != was && s.Evidence.Proof == validator.Proven:
@@ -110,8 +111,8 @@ func (s *State) notModified(c Cause, was string) {
 	}
 }
 
-// leaveOpen notes which announced change is not read yet, and when it is verified. A 304
-// to a planned check settles nothing of that.
+// leaveOpen records whether an announced change is still unread, and when to verify it. A 304
+// to a planned check does not change this record.
 //
 // spec:cloudburst#river-push-look-again
 func (s *State) leaveOpen(v verdict, a Answer, now time.Time, o Options) {
@@ -131,7 +132,7 @@ func (s *State) leaveOpen(v verdict, a Answer, now time.Time, o Options) {
 	switch {
 	case a.Cause.verifies():
 		s.FollowUpAt = s.Evidence.NextFullRead(stamp(now), a.Cause != Pushed)
-		if s.Evidence.Believed { // an hour later: that is planned, and keeps to skipHours
+		if s.Evidence.Believed { // an hour later: this check is planned, so it respects skipHours
 			s.FollowUpAt = s.Allowed(s.FollowUpAt, o.Jitter)
 		}
 	case !s.Evidence.Recent:
@@ -139,7 +140,7 @@ func (s *State) leaveOpen(v verdict, a Answer, now time.Time, o Options) {
 	}
 }
 
-// putOffFollowUp makes the next planned check the follow-up, where that comes first.
+// putOffFollowUp delays an earlier follow-up until the next planned check.
 func (s *State) putOffFollowUp() {
 	if !s.FollowUpAt.IsZero() && s.FollowUpAt.Before(s.NextAt) {
 		s.FollowUpAt = s.NextAt
