@@ -39,9 +39,9 @@ func randomEvent(r *rand.Rand, s feedstate.State, now time.Time) (_ feedstate.St
 	return s, d.Outcome != feedstate.Postponed && d.Outcome != feedstate.Doubtful
 }
 
-// TestTheExplanationAgreesWithWhatIsStored plays the lives of many feeds, whose
+// TestExplanationMatchesStoredState plays the lives of many feeds, whose
 // explanation is looked at in between.
-func TestTheExplanationAgreesWithWhatIsStored(t *testing.T) {
+func TestExplanationMatchesStoredState(t *testing.T) {
 	t.Parallel()
 	rules := map[feedstate.Rule]int{}
 	for seed := range uint64(300) {
@@ -86,7 +86,7 @@ func TestTheExplanationAgreesWithWhatIsStored(t *testing.T) {
 	}
 }
 
-func TestAPushNeverPutsACheckOff(t *testing.T) {
+func TestPushNeverDelaysACheck(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 8))
@@ -112,7 +112,7 @@ func TestAPushNeverPutsACheckOff(t *testing.T) {
 	}
 }
 
-func TestAnAnnouncementOfATrustedHubPlansTheDailyCheck(t *testing.T) {
+func TestAnnouncementFromTrustedHubPlansDailyCheck(t *testing.T) {
 	t.Parallel()
 	l := born(t)
 	a := ok("1", l.s.Hints)

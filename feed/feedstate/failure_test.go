@@ -9,7 +9,7 @@ import (
 	"cloudburst/feed/feedstate"
 )
 
-func TestFailuresAreAskedAgainAfterGrowingWaits(t *testing.T) {
+func TestFailuresAreRetriedWithBackOff(t *testing.T) {
 	t.Parallel()
 	const min = time.Minute
 	for name, tt := range map[string]struct {
@@ -48,7 +48,7 @@ func TestFailuresAreAskedAgainAfterGrowingWaits(t *testing.T) {
 	}
 }
 
-func TestNoNumberOfFailuresEndsAFeedAndOneAnswerRevivesIt(t *testing.T) {
+func TestFailuresNeverEndAFeedAndOneSuccessResetsThem(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`))
 	for i := range 1000 {
@@ -64,13 +64,13 @@ func TestNoNumberOfFailuresEndsAFeedAndOneAnswerRevivesIt(t *testing.T) {
 	}
 }
 
-func TestHoursThatAreSkippedAreSkippedAfterFailuresToo(t *testing.T) {
+func TestSkipHoursApplyAfterFailures(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(ok("1", feed.Hints{SkipHours: []string{"3", "4"}}, "ETag", `"a"`))
 	l.after(35*time.Minute, status(500)).wait(2*time.Hour + 5*time.Minute) // 05:00
 }
 
-func TestARefusalIsShownWithItsReasonAndNotAskedHourly(t *testing.T) {
+func TestForbiddenFeedShowsReasonAndWaitsSixHours(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(feedstate.Answer{Status: 403, Detail: " Your client\nis blocked. "}).wait(6 * time.Hour)
 	if want := "403 Forbidden: Your client is blocked."; l.d.Failure != want || l.s.Failure.Text != want || l.d.Reason != want || l.s.Failure.Status != 403 {
@@ -82,7 +82,7 @@ func TestARefusalIsShownWithItsReasonAndNotAskedHourly(t *testing.T) {
 	}
 }
 
-func TestGoneStopsAtOnceAndCanBeRevived(t *testing.T) {
+func TestGoneFeedStopsAtOnceAndCanBeRevived(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(ok("1", feed.Hints{}, "ETag", `"a"`)).after(time.Hour, status(410)).outcome(feedstate.IsGone)
 	if !l.d.Gone || !l.d.At.IsZero() || !l.s.NextAt.IsZero() || l.s.Gone == nil || l.d.Reason != "410 Gone" {
@@ -115,14 +115,14 @@ func TestGoneStopsAtOnceAndCanBeRevived(t *testing.T) {
 	}
 }
 
-func TestGoneBehindRedirectsIsGoneOnlyIfAllArePermanent(t *testing.T) {
+func TestGoneBehindRedirectsRequiresPermanentRedirects(t *testing.T) {
 	t.Parallel()
 	born(t).check(via(status(410), hop(301, here, there))).outcome(feedstate.IsGone)
 	born(t).check(via(status(410), hop(302, here, there))).outcome(feedstate.Failed)
 	born(t).check(via(status(410), hop(301, here, there), hop(307, there, beyond))).outcome(feedstate.Failed)
 }
 
-func TestWhatIsOurFaultIsNotHeldAgainstTheFeed(t *testing.T) {
+func TestLocalErrorsDoNotCountAsFailures(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`))
 	before := l.s

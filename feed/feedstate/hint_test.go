@@ -8,7 +8,7 @@ import (
 	"cloudburst/feed/feedstate"
 )
 
-func TestTTLIsReadAsPeopleWriteIt(t *testing.T) {
+func TestTTLIsParsedInCommonSpellings(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]time.Duration{
 		"60": time.Hour, " 60\n": time.Hour, "060": time.Hour, "60.0": time.Hour, "60.": time.Hour, "1.5": 90 * time.Second,
@@ -23,7 +23,7 @@ func TestTTLIsReadAsPeopleWriteIt(t *testing.T) {
 	}
 }
 
-func TestTheSyndicationModuleHasItsDefaults(t *testing.T) {
+func TestSyndicationModuleDefaults(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
 	for _, tt := range []struct {
@@ -44,7 +44,7 @@ func TestTheSyndicationModuleHasItsDefaults(t *testing.T) {
 	}
 }
 
-func TestSkipHoursAndDaysAreReadInEveryForm(t *testing.T) {
+func TestSkipHoursAndDaysAreParsedInAllForms(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, want  string
@@ -90,7 +90,7 @@ func TestSkippedTimeIsGMT(t *testing.T) {
 	}
 }
 
-func TestCDFSchedulesAreRead(t *testing.T) {
+func TestCDFSchedulesAreParsed(t *testing.T) {
 	t.Parallel()
 	span := func(day, hour, minute string) feed.Span { return feed.Span{Day: day, Hour: hour, Min: minute} }
 	for _, tt := range []struct {
@@ -122,7 +122,7 @@ func TestCDFSchedulesAreRead(t *testing.T) {
 	}
 }
 
-func TestAnUpdateBaseSetsTheMomentsOfUpdates(t *testing.T) {
+func TestUpdateBaseSetsTheUpdateTimes(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		base time.Time
@@ -142,7 +142,7 @@ func TestAnUpdateBaseSetsTheMomentsOfUpdates(t *testing.T) {
 	}
 }
 
-func TestStoredHintsAreSmallAndKeepNothingOfTheDocument(t *testing.T) {
+func TestStoredHintsAreSmallAndDoNotReferenceTheDocument(t *testing.T) {
 	t.Parallel()
 	long := make([]byte, 1<<20)
 	for i := range long {

@@ -23,7 +23,7 @@ func everything() feedstate.State {
 	}
 }
 
-func TestAStateIsWrittenAndReadFastAsJSONDoesIt(t *testing.T) {
+func TestFastJSONMatchesEncodingJSON(t *testing.T) {
 	t.Parallel()
 	all := everything()
 	quoted := all
@@ -45,7 +45,7 @@ func TestAStateIsWrittenAndReadFastAsJSONDoesIt(t *testing.T) {
 }
 
 // A state that an older version stored knows no evidence and no announcement.
-func TestAStateOfAnOlderVersionIsReadAsItIs(t *testing.T) {
+func TestStateOfOlderVersionIsDecoded(t *testing.T) {
 	t.Parallel()
 	const old = `{"url":"http://example.org/","validators":{"url":"http://example.org/","etag":"\"1\""},"hash":"abc","readAt":"2026-03-04T05:06:07Z","nextAt":"2026-03-04T06:06:07Z","push":{"since":"2026-03-04T05:06:07Z","announced":3}}`
 	var s feedstate.State

@@ -9,7 +9,7 @@ import (
 	"cloudburst/feed/feedstate"
 )
 
-func TestTheNextCheckIsTheLatestThatTheHintsAllow(t *testing.T) {
+func TestNextCheckIsTheLatestTimeOfAllHints(t *testing.T) {
 	t.Parallel()
 	hourly := feed.Hints{UpdatePeriod: "hourly"}
 	for name, tt := range map[string]struct {
@@ -66,7 +66,7 @@ func TestTheNextCheckIsTheLatestThatTheHintsAllow(t *testing.T) {
 	}
 }
 
-func TestSkippedHoursAndDaysPutACheckOff(t *testing.T) {
+func TestSkippedHoursAndDaysDelayACheck(t *testing.T) {
 	t.Parallel()
 	hours := func(list ...string) feed.Hints { return feed.Hints{TTL: "60", SkipHours: list} }
 	sunday := time.Date(2026, 5, 3, 0, 0, 0, 0, time.UTC)
@@ -106,7 +106,7 @@ func TestSkippedHoursAndDaysPutACheckOff(t *testing.T) {
 	}
 }
 
-func TestJitterNeitherUndercutsAHintNorReachesASkippedHour(t *testing.T) {
+func TestJitterRespectsHintsAndSkippedHours(t *testing.T) {
 	t.Parallel()
 	l := born(t)
 	l.o.Jitter = 1
@@ -123,7 +123,7 @@ func TestJitterNeitherUndercutsAHintNorReachesASkippedHour(t *testing.T) {
 	l.check(ok("8", feed.Hints{TTL: "60"})).wait(time.Hour)
 }
 
-func TestTheUsersOwnIntervalWins(t *testing.T) {
+func TestUserIntervalOverridesHints(t *testing.T) {
 	t.Parallel()
 	hints := feed.Hints{TTL: "600", UpdatePeriod: "weekly"}
 	l := born(t)
@@ -145,7 +145,7 @@ func TestTheUsersOwnIntervalWins(t *testing.T) {
 	l.check(ok("1", hints)).wait(24 * time.Hour)
 }
 
-func TestTheUsersOwnIntervalKeepsOutOfSkippedHoursAndDays(t *testing.T) {
+func TestUserIntervalRespectsSkippedHoursAndDays(t *testing.T) {
 	t.Parallel()
 	l := born(t)
 	l.s.Interval = 2 * time.Minute
@@ -170,7 +170,7 @@ func TestTheUsersOwnIntervalKeepsOutOfSkippedHoursAndDays(t *testing.T) {
 	}
 }
 
-func TestTheUsersOwnIntervalDoesNotHurryAServer(t *testing.T) {
+func TestUserIntervalRespectsBackOffAndRetryAfter(t *testing.T) {
 	t.Parallel()
 	l := born(t)
 	l.s.Interval = 2 * time.Minute
@@ -181,7 +181,7 @@ func TestTheUsersOwnIntervalDoesNotHurryAServer(t *testing.T) {
 	l.after(time.Hour, status(500)).wait(20 * time.Minute)
 }
 
-func TestTheScheduleFollowsTheSpacingOfPosts(t *testing.T) {
+func TestDefaultWaitFollowsPostSpacing(t *testing.T) {
 	t.Parallel()
 	every := func(d time.Duration, n int) (out []time.Time) {
 		for i := range n {
@@ -223,7 +223,7 @@ func TestTheScheduleFollowsTheSpacingOfPosts(t *testing.T) {
 	}
 }
 
-func TestAFeedWithoutDatesShowsItsRhythmByItsChanges(t *testing.T) {
+func TestFeedWithoutDatesUsesObservedChanges(t *testing.T) {
 	t.Parallel()
 	l := born(t)
 	for i := range 6 {
@@ -240,7 +240,7 @@ func TestAFeedWithoutDatesShowsItsRhythmByItsChanges(t *testing.T) {
 	}
 }
 
-func TestTheReasonSaysWhatDecidedAndWhatWasConsidered(t *testing.T) {
+func TestReasonNamesDecidingAndConsideredRules(t *testing.T) {
 	t.Parallel()
 	berlin := time.FixedZone("CEST", 2*3600)
 	for _, tt := range []struct {
@@ -272,7 +272,7 @@ func TestTheReasonSaysWhatDecidedAndWhatWasConsidered(t *testing.T) {
 	}
 }
 
-func TestExplainSaysLaterWhatWasDecided(t *testing.T) {
+func TestExplainRepeatsTheDecisionLater(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(ok("1", feed.Hints{TTL: "60", SkipHours: []string{"6"}}, "Cache-Control", "max-age=43200"))
 	for _, d := range []time.Duration{0, time.Hour, 11 * time.Hour} {
@@ -304,9 +304,9 @@ func TestPlanCountsFromTheLastCheck(t *testing.T) {
 	}
 }
 
-// TestAMissedCheckWaitsForTheEndOfWhatIsSkipped plans again, and starts a program, at a
+// TestMissedCheckWaitsForEndOfSkippedTime plans again, and starts a program, at a
 // moment when the check is overdue and the hour is skipped.
-func TestAMissedCheckWaitsForTheEndOfWhatIsSkipped(t *testing.T) {
+func TestMissedCheckWaitsForEndOfSkippedTime(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(ok("1", feed.Hints{TTL: "60", SkipHours: []string{"6", "7"}})).wait(time.Hour)
 	six := l.now.Add(4 * time.Hour) // 06:20
@@ -322,7 +322,7 @@ func TestAMissedCheckWaitsForTheEndOfWhatIsSkipped(t *testing.T) {
 	}
 }
 
-func TestNewSkippedHoursMoveACheckThatAPushWouldLeave(t *testing.T) {
+func TestNewSkipHoursMoveThePlannedCheckAfterAPush(t *testing.T) {
 	t.Parallel()
 	l := live(t).wait(24 * time.Hour)
 	a := pushed("new")

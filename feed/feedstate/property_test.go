@@ -77,8 +77,8 @@ func randomAnswer(r *rand.Rand, s feedstate.State) feedstate.Answer {
 	return a
 }
 
-// TestTheNextCheckIsAlwaysWithinItsBounds plays the lives of many feeds.
-func TestTheNextCheckIsAlwaysWithinItsBounds(t *testing.T) {
+// TestNextCheckIsAlwaysWithinBounds plays the lives of many feeds.
+func TestNextCheckIsAlwaysWithinBounds(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 4))
@@ -166,7 +166,7 @@ func check(t *testing.T, what string, s feedstate.State, d feedstate.Decision, n
 	}
 }
 
-func TestMoreOfAHintNeverBringsACheckForward(t *testing.T) {
+func TestLargerHintNeverMakesACheckEarlier(t *testing.T) {
 	t.Parallel()
 	for _, jitter := range []float64{0, 0.5, 1} {
 		for _, skip := range [][]string{nil, {"6", "7", "20"}} {
@@ -193,7 +193,7 @@ func TestMoreOfAHintNeverBringsACheckForward(t *testing.T) {
 	}
 }
 
-func TestMoreFailuresNeverBringACheckForward(t *testing.T) {
+func TestMoreFailuresNeverMakeACheckEarlier(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{400, 401, 403, 404, 408, 429, 451, 500, 502, 503, 599} {
 		l, last := born(t), time.Duration(0)
@@ -211,9 +211,9 @@ func TestMoreFailuresNeverBringACheckForward(t *testing.T) {
 	}
 }
 
-// TestNoPlannedCheckIsInASkippedHourOrDay plays feeds with all kinds of hints, answers,
+// TestPlannedCheckIsNeverInSkippedTime plays feeds with all kinds of hints, answers,
 // pushes and own intervals, and programs that start and plan again at any time.
-func TestNoPlannedCheckIsInASkippedHourOrDay(t *testing.T) {
+func TestPlannedCheckIsNeverInSkippedTime(t *testing.T) {
 	t.Parallel()
 	moved := 0
 	for seed := range uint64(400) {

@@ -36,7 +36,7 @@ func TestFeedWithWorkingPushIsPolledOnceADay(t *testing.T) {
 	l.check(ok("1", feed.Hints{})).wait(24*time.Hour - 144*time.Minute)
 }
 
-func TestASubscriptionIsLiveOnlyWhenSomethingHasComeOfIt(t *testing.T) {
+func TestPushIsLiveOnlyAfterAnAnnouncement(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(ok("0", feed.Hints{}))
 	l.s.Push.Since = l.now
@@ -66,7 +66,7 @@ func TestPushesNeverStarveTheBackupCheck(t *testing.T) {
 	l.check(ok("x", feed.Hints{})).wait(24 * time.Hour)
 }
 
-func TestTheBackupCheckCountsFromTheLastPoll(t *testing.T) {
+func TestBackupCheckCountsFromTheLastPoll(t *testing.T) {
 	t.Parallel()
 	l := live(t)
 	polled := l.now
@@ -78,7 +78,7 @@ func TestTheBackupCheckCountsFromTheLastPoll(t *testing.T) {
 	}
 }
 
-func TestAPushDoesNotOutrunARetryAfter(t *testing.T) {
+func TestPushDoesNotShortenRetryAfter(t *testing.T) {
 	t.Parallel()
 	l := live(t)
 	a := pushed("2")
@@ -89,7 +89,7 @@ func TestAPushDoesNotOutrunARetryAfter(t *testing.T) {
 	}
 }
 
-func TestWhenTheLeaseEndsTheFeedIsOnItsOwn(t *testing.T) {
+func TestPollingResumesWhenTheLeaseEnds(t *testing.T) {
 	t.Parallel()
 	l := live(t)
 	l.s.Push.Until = l.now.Add(3 * time.Hour)
@@ -102,7 +102,7 @@ func TestWhenTheLeaseEndsTheFeedIsOnItsOwn(t *testing.T) {
 	l.check(ok("1", feed.Hints{})).wait(time.Hour)
 }
 
-func TestAHubThatForgetsMoreThanATenthIsNotTrusted(t *testing.T) {
+func TestHubThatMissesMoreThanATenthIsNotTrusted(t *testing.T) {
 	t.Parallel()
 	l := live(t)
 	n := 100
@@ -128,7 +128,7 @@ func TestAHubThatForgetsMoreThanATenthIsNotTrusted(t *testing.T) {
 	}
 }
 
-func TestAPollThatWasALittleQuickerIsNoMiss(t *testing.T) {
+func TestPollShortlyBeforeAPushIsNotAMiss(t *testing.T) {
 	t.Parallel()
 	l := live(t)
 	l.after(time.Hour, ok("2", feed.Hints{}))
@@ -146,7 +146,7 @@ func TestAPollThatWasALittleQuickerIsNoMiss(t *testing.T) {
 	}
 }
 
-func TestContentThatAHubDeliversChangesNothingOfWhatTheFeedsServerSaid(t *testing.T) {
+func TestDeliveredContentDoesNotChangeServerState(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`, "Cache-Control", "max-age=7200"))
 	l.s.Push.Since = l.now.Add(-time.Minute)

@@ -19,7 +19,7 @@ func moved(hops ...feedstate.Hop) feedstate.Answer {
 	return via(ok("1", feed.Hints{}, "ETag", `"b"`), hops...)
 }
 
-func TestAPermanentRedirectIsBelievedAfterThreeChecksOver24Hours(t *testing.T) {
+func TestPermanentRedirectMovesFeedAfterThreeChecksIn24Hours(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{301, 308} {
 		l := born(t)
@@ -38,14 +38,14 @@ func TestAPermanentRedirectIsBelievedAfterThreeChecksOver24Hours(t *testing.T) {
 	l.after(48*time.Hour, moved(hop(301, here, there))).url(here) // long enough, but only the second
 }
 
-func TestA304BehindAPermanentRedirectCountsToo(t *testing.T) {
+func TestNotModifiedBehindPermanentRedirectCounts(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(moved(hop(301, here, there)))
 	l.after(12*time.Hour, via(status(304), hop(301, here, there)))
 	l.after(12*time.Hour, via(status(304), hop(301, here, there))).url(there).validators(`"b"`, "")
 }
 
-func TestATemporaryRedirectIsNeverStored(t *testing.T) {
+func TestTemporaryRedirectIsNeverStored(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{302, 303, 307, 300} {
 		l := born(t)
@@ -59,7 +59,7 @@ func TestATemporaryRedirectIsNeverStored(t *testing.T) {
 	}
 }
 
-func TestBehindATemporaryHopNothingIsPermanent(t *testing.T) {
+func TestRedirectsBehindATemporaryHopAreTemporary(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		hops []feedstate.Hop
@@ -96,7 +96,7 @@ func TestEndedOrChangedRedirectIsCountedAgain(t *testing.T) {
 	l.after(24*time.Hour, moved(hop(301, here, there))).url(there)
 }
 
-func TestAFailureNeitherMovesAFeedNorForgetsWhatWasSeen(t *testing.T) {
+func TestFailureNeitherMovesAFeedNorResetsSightings(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(ok("1", feed.Hints{}, "ETag", `"a"`))
 	page := feedstate.Answer{Status: 200, Looks: "html", Hash: "page", Header: header("ETag", `"page"`, "Cache-Control", "max-age=86400")}
@@ -114,7 +114,7 @@ func TestAFailureNeitherMovesAFeedNorForgetsWhatWasSeen(t *testing.T) {
 	l.after(6*time.Hour, moved(hop(301, here, there))).url(there)
 }
 
-func TestAMaintenancePageLosesNothing(t *testing.T) {
+func TestMaintenancePageDiscardsNothing(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`))
 	l.after(2*time.Hour, feedstate.Answer{Status: 200, Looks: "html", Hash: "x", Header: header("ETag", `"x"`)}).outcome(feedstate.Failed).wait(30 * time.Minute)
@@ -128,7 +128,7 @@ func TestAMaintenancePageLosesNothing(t *testing.T) {
 	}
 }
 
-func TestHttpsIsNeverLeftForGood(t *testing.T) {
+func TestFeedNeverMovesFromHTTPSToHTTP(t *testing.T) {
 	t.Parallel()
 	l := born(t)
 	for range 5 {
@@ -149,7 +149,7 @@ func TestHttpsIsNeverLeftForGood(t *testing.T) {
 	l.url(here)
 }
 
-func TestAMoveCanBeUndoneAndIsNotMadeAgain(t *testing.T) {
+func TestUndoneMoveIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	l := born(t)
 	for range 3 {
@@ -175,7 +175,7 @@ func TestAMoveCanBeUndoneAndIsNotMadeAgain(t *testing.T) {
 	}
 }
 
-func TestOldAddressesAreBounded(t *testing.T) {
+func TestNumberOfOldURLsIsLimited(t *testing.T) {
 	t.Parallel()
 	l := born(t)
 	for range 30 {
@@ -193,7 +193,7 @@ func TestOldAddressesAreBounded(t *testing.T) {
 	}
 }
 
-func TestAUserNameMovesWithItsHostOnly(t *testing.T) {
+func TestUserNameMovesOnlyWithinItsHost(t *testing.T) {
 	t.Parallel()
 	for to, want := range map[string]string{
 		"https://a.example/new.xml": "https://u:p@a.example/new.xml",
@@ -215,7 +215,7 @@ func document(to string) feedstate.Answer {
 	return a
 }
 
-func TestARedirectDocumentIsFollowedAndCountsLike301(t *testing.T) {
+func TestRedirectDocumentCountsLike301(t *testing.T) {
 	t.Parallel()
 	l := born(t)
 	a := document("/moved.xml")
@@ -232,7 +232,7 @@ func TestARedirectDocumentIsFollowedAndCountsLike301(t *testing.T) {
 	}
 }
 
-func TestARedirectDocumentThatIsNotFollowedIsNoFailure(t *testing.T) {
+func TestUnfollowedRedirectDocumentIsNotAFailure(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(ok("1", feed.Hints{}, "ETag", `"a"`))
 	l.after(time.Hour, document(there)).outcome(feedstate.Redirected).validators(`"a"`, "").url(here)
@@ -245,7 +245,7 @@ func TestARedirectDocumentThatIsNotFollowedIsNoFailure(t *testing.T) {
 	}
 }
 
-func TestAnEmptyRedirectDocumentIsLike410(t *testing.T) {
+func TestEmptyRedirectDocumentMeansGone(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(document("")).outcome(feedstate.IsGone)
 	if !l.d.Gone || !l.d.At.IsZero() || l.s.Gone == nil || l.s.Gone.Reason != "an empty <redirect>" {
@@ -256,7 +256,7 @@ func TestAnEmptyRedirectDocumentIsLike410(t *testing.T) {
 	born(t).check(a).outcome(feedstate.Failed)
 }
 
-func TestARedirectDocumentThatLeadsNowhereIsAFailure(t *testing.T) {
+func TestRedirectDocumentWithoutUsableTargetIsAFailure(t *testing.T) {
 	t.Parallel()
 	for _, to := range []string{here, "ftp://a.example/", "javascript:alert(1)", "http://", ":", " "} {
 		a := document("x")
@@ -279,7 +279,7 @@ func TestARedirectDocumentThatLeadsNowhereIsAFailure(t *testing.T) {
 	born(t).check(a).outcome(feedstate.Failed)
 }
 
-func TestANewFeedURLIsBelievedLikeARedirectAndTakenBackWhenItIsWrong(t *testing.T) {
+func TestNewFeedURLCountsLikeARedirectAndIsRevertedWhenWrong(t *testing.T) {
 	t.Parallel()
 	podcast := ok("1", feed.Hints{}, "ETag", `"a"`)
 	podcast.Moved = &feed.Moved{To: there, From: "itunes:new-feed-url"}
@@ -299,7 +299,7 @@ func TestANewFeedURLIsBelievedLikeARedirectAndTakenBackWhenItIsWrong(t *testing.
 	l.after(time.Hour, status(404)).url(there)
 }
 
-func TestARedirectDocumentToItselfIsAFailure(t *testing.T) {
+func TestRedirectDocumentToItselfIsAFailure(t *testing.T) {
 	t.Parallel()
 	for _, to := range []string{here, "rss.xml", here + "#top"} {
 		a := ok("1", feed.Hints{})

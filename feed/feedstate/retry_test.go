@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/nettest"
 )
 
-func TestRetryAfterIsReadInSecondsAndAsADateAndJunkIsIgnored(t *testing.T) {
+func TestRetryAfterIsParsedAsSecondsOrDate(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]time.Duration{
 		"3600": time.Hour, " 7200 ": 2 * time.Hour, "31": 30 * time.Minute, // never before the growing wait of 429
@@ -34,7 +34,7 @@ func TestRetryAfterIsReadInSecondsAndAsADateAndJunkIsIgnored(t *testing.T) {
 	}
 }
 
-func TestRetryAfterAsADateGoesByTheServersClock(t *testing.T) {
+func TestRetryAfterDateUsesTheServersClock(t *testing.T) {
 	t.Parallel()
 	born(t).check(status(503, "Retry-After", "Tue, 04 May 2027 04:20:00 GMT", "Date", "Tue, 04 May 2027 02:20:00 GMT")).wait(2 * time.Hour)
 }
@@ -57,7 +57,7 @@ func TestRetryAfterCountsWithAnyStatus(t *testing.T) {
 	l.check(status(503, "Retry-After", "170000")).wait(48 * time.Hour)
 }
 
-func TestRetryAfterIsNotAStepTowardsGivingUp(t *testing.T) {
+func TestRetryAfterDoesNotCountAsFailure(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`))
 	for range 50 {
@@ -77,7 +77,7 @@ func TestRetryAfterIsNotAStepTowardsGivingUp(t *testing.T) {
 	}
 }
 
-func TestAWaitHoldsUntilItIsOver(t *testing.T) {
+func TestRetryAfterHoldsUntilItExpires(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(status(503, "Retry-After", "36000")).wait(10 * time.Hour)
 	if good, from, why := feedstate.Refresh(l.s, l.now.Add(time.Hour)); good || !from.Equal(l.now.Add(10*time.Hour)) || why == "" {
@@ -90,7 +90,7 @@ func TestAWaitHoldsUntilItIsOver(t *testing.T) {
 	}
 }
 
-func TestSeveralFeedsThatAgreeMakeTheirHostWait(t *testing.T) {
+func TestSeveralWaitingFeedsMakeTheirHostWait(t *testing.T) {
 	t.Parallel()
 	var h feedstate.Host
 	reported := func(n int, after string, code int) feedstate.Decision {
@@ -146,7 +146,7 @@ func TestHostsDifferByPort(t *testing.T) {
 	}
 }
 
-func TestAllSpellingsOfAHostAreOneHost(t *testing.T) {
+func TestSpellingsOfAHostAreEqual(t *testing.T) {
 	t.Parallel()
 	for _, root := range nettest.Spellings("feeds.example") {
 		if got := feedstate.HostOf(root + "/rss.xml"); got != "feeds.example" {

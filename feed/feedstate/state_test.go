@@ -31,7 +31,7 @@ func full(t *testing.T) feedstate.State {
 	return l.s
 }
 
-func TestAStateSurvivesJSON(t *testing.T) {
+func TestStateSurvivesJSON(t *testing.T) {
 	t.Parallel()
 	for _, s := range []feedstate.State{{}, feedstate.New(here, time.Now()), full(t)} {
 		b, err := json.Marshal(s)
@@ -54,7 +54,7 @@ func TestAStateSurvivesJSON(t *testing.T) {
 	}
 }
 
-func TestAStateAfterJSONDecidesTheSame(t *testing.T) {
+func TestDecodedStateDecidesTheSame(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`, "Cache-Control", "max-age=600"))
 	b, err := json.Marshal(l.s)
@@ -74,7 +74,7 @@ func TestAStateAfterJSONDecidesTheSame(t *testing.T) {
 	}
 }
 
-func TestNextDoesNotChangeTheStateItIsGiven(t *testing.T) {
+func TestNextDoesNotModifyItsInput(t *testing.T) {
 	t.Parallel()
 	s := full(t)
 	s.Gone = nil
@@ -98,7 +98,7 @@ func TestNextDoesNotChangeTheStateItIsGiven(t *testing.T) {
 	}
 }
 
-func TestNothingIsReadAgainJustBecauseOfAStart(t *testing.T) {
+func TestStartCausesNoCheck(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(ok("1", feed.Hints{TTL: "600"}))
 	if s := feedstate.Resume(l.s, l.now.Add(time.Hour), 0.5); !s.NextAt.Equal(l.s.NextAt) {
@@ -113,7 +113,7 @@ func TestNothingIsReadAgainJustBecauseOfAStart(t *testing.T) {
 	}
 }
 
-func TestAClockThatJumpsNeitherStopsAFeedNorHurriesIt(t *testing.T) {
+func TestClockJumpNeitherStopsNorHurriesAFeed(t *testing.T) {
 	t.Parallel()
 	const decade = 10 * 365 * 24 * time.Hour
 	l := born(t)
@@ -156,7 +156,7 @@ func TestAClockThatJumpsNeitherStopsAFeedNorHurriesIt(t *testing.T) {
 	}
 }
 
-func TestByHandAtMostOnceAMinute(t *testing.T) {
+func TestManualChecksAreLimitedToOnePerMinute(t *testing.T) {
 	t.Parallel()
 	l := born(t)
 	if good, _, _ := feedstate.Refresh(l.s, l.now); !good {
@@ -172,7 +172,7 @@ func TestByHandAtMostOnceAMinute(t *testing.T) {
 	}
 }
 
-func TestAFeedIsDueFromItsMomentOn(t *testing.T) {
+func TestFeedIsDueFromNextAt(t *testing.T) {
 	t.Parallel()
 	l := born(t)
 	if !feedstate.Due(l.s, l.now) {

@@ -21,7 +21,7 @@ func (l *life) validators(etag, modified string) *life {
 	return l
 }
 
-func TestTheFirstRequestOfAFeedsLifeIsTheOnlyUnconditionalOne(t *testing.T) {
+func TestOnlyTheFirstRequestIsUnconditional(t *testing.T) {
 	t.Parallel()
 	l := born(t).validators("", "")
 	l.check(ok("1", feed.Hints{}, "ETag", `"a"`)).validators(`"a"`, "")
@@ -37,7 +37,7 @@ func TestTheFirstRequestOfAFeedsLifeIsTheOnlyUnconditionalOne(t *testing.T) {
 	l.validators(`"b"`, "")
 }
 
-func TestValidatorsAreSentExactlyAsGiven(t *testing.T) {
+func TestValidatorsAreSentUnchanged(t *testing.T) {
 	t.Parallel()
 	for _, etag := range []string{`"strong"`, `W/"weak"`, `w/"weak"`, `unquoted`, `"a-gzip"`, `"with ""quotes"`, `""`, "\"caf\xe9\"", `"a,b"`, `'single'`, `"` + strings.Repeat("x", 1022) + `"`} {
 		for _, modified := range []string{"Mon, 04 May 2026 02:00:00 GMT", "Monday, 04-May-26 02:00:00 GMT", "2026-05-04 02:00", "yesterday", ""} {
@@ -79,7 +79,7 @@ func TestNoValidatorIsInvented(t *testing.T) {
 	}
 }
 
-func TestValidatorsOfA304ReplaceTheOldOnesThatTheyName(t *testing.T) {
+func TestNotModifiedReplacesTheValidatorsItNames(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(ok("1", feed.Hints{}, "ETag", `"a"`, "Last-Modified", "Sun, 03 May 2026 00:00:00 GMT"))
 	l.after(time.Hour, status(304)).validators(`"a"`, "Sun, 03 May 2026 00:00:00 GMT")
@@ -90,7 +90,7 @@ func TestValidatorsOfA304ReplaceTheOldOnesThatTheyName(t *testing.T) {
 	l.after(time.Hour, ok("3", feed.Hints{})).validators("", "")
 }
 
-func TestTheSameBodyWithNewValidatorsTouchesNoItemButKeepsThem(t *testing.T) {
+func TestSameBodyWithNewValidatorsStoresValidatorsOnly(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`)).outcome(feedstate.Changed)
 	changed := l.s.ChangedAt
@@ -119,14 +119,14 @@ func TestHintsOutlive304s(t *testing.T) {
 	l.after(0, ok("2", feed.Hints{}, "ETag", `"b"`)).wait(time.Hour)
 }
 
-func TestAnExpiresStaysWhereItIs(t *testing.T) {
+func TestExpiresIsNotExtendedByNotModified(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(ok("1", feed.Hints{}, "ETag", `"a"`, "Expires", "Mon, 04 May 2026 08:20:00 GMT")).wait(6 * time.Hour)
 	l.after(2*time.Hour, status(304)).wait(4 * time.Hour)
 	l.after(5*time.Hour, status(304)).wait(time.Hour) // it is over
 }
 
-func TestValidatorsGoToTheURLThatGaveThemOnly(t *testing.T) {
+func TestValidatorsAreSentOnlyToTheirURL(t *testing.T) {
 	t.Parallel()
 	const there = "https://cdn.example/rss.xml"
 	l := born(t).check(via(ok("1", feed.Hints{}, "ETag", `"a"`), hop(302, here, there)))
@@ -143,12 +143,12 @@ func TestValidatorsGoToTheURLThatGaveThemOnly(t *testing.T) {
 	l.after(time.Hour, status(304)).outcome(feedstate.Doubtful)
 }
 
-func TestA304ToAnUnconditionalRequestIsAFailure(t *testing.T) {
+func TestNotModifiedToUnconditionalRequestIsAFailure(t *testing.T) {
 	t.Parallel()
 	born(t).check(status(304)).outcome(feedstate.Failed).wait(10 * time.Minute)
 }
 
-func TestAUserNameDoesNotMakeAnotherURL(t *testing.T) {
+func TestUserNameDoesNotChangeURLIdentity(t *testing.T) {
 	t.Parallel()
 	l := born(t)
 	l.s.URL = "https://user:secret@A.example/rss.xml"

@@ -41,7 +41,7 @@ func proven(t *testing.T) *life {
 	return born(t).check(ok("1", feed.Hints{}, "ETag", `"1"`)).after(time.Minute, inFull(by(feedstate.Pushed, ok("2", feed.Hints{}, "ETag", `"2"`))))
 }
 
-func TestACheckAfterAnAnnouncementSendsAProvenETagOnly(t *testing.T) {
+func TestCheckAfterAnnouncementSendsOnlyProvenETag(t *testing.T) {
 	t.Parallel()
 	l := born(t).asks(feedstate.Pushed, "")
 	l.check(ok("1", feed.Hints{}, "ETag", `"1"`, "Last-Modified", "Sun, 03 May 2026 00:00:00 GMT"))
@@ -63,7 +63,7 @@ func TestACheckAfterAnAnnouncementSendsAProvenETagOnly(t *testing.T) {
 	l.asks(feedstate.Pushed, "").validators(`W/"2"`, "")
 }
 
-func TestAnETagThatWasWrongOnceIsNotSentAfterAnAnnouncement(t *testing.T) {
+func TestDisprovenETagIsNotSentAfterAnnouncement(t *testing.T) {
 	t.Parallel()
 	l := proven(t)
 	l.after(time.Minute, inFull(by(feedstate.Pushed, ok("3", feed.Hints{}, "ETag", `"2"`))))
@@ -72,7 +72,7 @@ func TestAnETagThatWasWrongOnceIsNotSentAfterAnAnnouncement(t *testing.T) {
 	l.asks(feedstate.Pushed, "")
 }
 
-func TestA304ToAPlannedCheckThatNamesAnotherETagEndsAProof(t *testing.T) {
+func TestPlannedNotModifiedWithAnotherETagEndsTheProof(t *testing.T) {
 	t.Parallel()
 	l := proven(t)
 	l.after(time.Minute, status(304, "ETag", `"3"`)).validators(`"3"`, "")
@@ -80,7 +80,7 @@ func TestA304ToAPlannedCheckThatNamesAnotherETagEndsAProof(t *testing.T) {
 	l.asks(feedstate.Pushed, "")
 }
 
-func TestAnETagBehindARedirectIsNotSentAfterAnAnnouncement(t *testing.T) {
+func TestETagBehindRedirectIsNotSentAfterAnnouncement(t *testing.T) {
 	t.Parallel()
 	const there = "https://cdn.example/rss.xml"
 	l := born(t)
@@ -98,7 +98,7 @@ func TestAnETagBehindARedirectIsNotSentAfterAnAnnouncement(t *testing.T) {
 	l.asks(feedstate.Pushed, "")
 }
 
-func TestA304ToACheckAfterAnAnnouncementHasToBeAboutTheETagThatWasSent(t *testing.T) {
+func TestNotModifiedAfterAnnouncementMustMatchTheSentETag(t *testing.T) {
 	t.Parallel()
 	for _, c := range []feedstate.Cause{feedstate.Pushed, feedstate.ByHand, feedstate.FollowUp} {
 		l := proven(t)
@@ -114,7 +114,7 @@ func TestA304ToACheckAfterAnAnnouncementHasToBeAboutTheETagThatWasSent(t *testin
 	proven(t).after(time.Minute, status(304, "ETag", `"3"`)).outcome(feedstate.Unchanged)
 }
 
-func TestAPlanned304SettlesNoAnnouncementWhoseCheckFailed(t *testing.T) {
+func TestPlannedNotModifiedDoesNotSettleAFailedAnnouncementCheck(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []feedstate.Answer{{Error: feedstate.ErrTimeout}, {Error: feedstate.ErrOurs}, status(503), status(503, "Retry-After", "60"), status(404), inFull(status(304)), {Status: 200, Looks: "html"}} {
 		l := proven(t)
@@ -152,7 +152,7 @@ const (
 	dated    = "Mon, 04 May 2026 02:20:01 GMT"
 )
 
-func TestARecentChangeIsReadOnceMoreAfterAnAnnouncementOnly(t *testing.T) {
+func TestRecentChangeIsReadAgainOnlyAfterAnnouncement(t *testing.T) {
 	t.Parallel()
 	recent := func(hash string) feedstate.Answer {
 		return inFull(ok(hash, feed.Hints{}, "Last-Modified", modified, "Date", dated))
@@ -186,7 +186,7 @@ func TestARecentChangeIsReadOnceMoreAfterAnAnnouncementOnly(t *testing.T) {
 	}
 }
 
-func TestAFollowUpThatFailsIsTheNextPlannedCheck(t *testing.T) {
+func TestFailedFollowUpBecomesTheNextPlannedCheck(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []feedstate.Answer{{Error: feedstate.ErrTimeout}, {Error: feedstate.ErrOurs}, status(429, "Retry-After", "600")} {
 		for _, c := range []feedstate.Cause{feedstate.Pushed, feedstate.FollowUp} {
@@ -202,7 +202,7 @@ func TestAFollowUpThatFailsIsTheNextPlannedCheck(t *testing.T) {
 	}
 }
 
-func TestAfterA304ThatCountedTheFeedIsReadInFullWithinAnHour(t *testing.T) {
+func TestFeedIsReadInFullWithinAnHourAfterTrustedNotModified(t *testing.T) {
 	t.Parallel()
 	l := proven(t)
 	full := l.now
@@ -230,10 +230,10 @@ func TestAfterA304ThatCountedTheFeedIsReadInFullWithinAnHour(t *testing.T) {
 	}
 }
 
-// TestAFollowUpKeepsItsBounds plays many feeds: a follow-up is 2.2 seconds or at most an
+// TestFollowUpStaysWithinBounds plays many feeds: a follow-up is 2.2 seconds or at most an
 // hour away, no check leads to one but a push, a 304 that counted, or an earlier follow-up
 // that failed, and a 304 to a planned check leaves it as it is.
-func TestAFollowUpKeepsItsBounds(t *testing.T) {
+func TestFollowUpStaysWithinBounds(t *testing.T) {
 	t.Parallel()
 	soon, hourly, put := 0, 0, 0
 	for seed := range uint64(300) {

@@ -97,12 +97,12 @@ func TestFanoutNotifiesEachImportedSubscriberOnceAlongsideSlowOnes(t *testing.T)
 	check(t, r, err, "duplicates", "false errors")
 }
 
-func TestFanoutBringsEverybodyTheBytes(t *testing.T) {
+func TestFanoutDeliversContentToEverySubscriber(t *testing.T) {
 	r, err := bench.Fanout{Common: small(t), Subscribers: 200, Register: bench.ByEndpoint, Latency: 3, Via: bench.ViaWebSub, Size: 2000}.Run(t.Context())
 	check(t, r, err, "duplicates", "false errors", "wrong contents")
 }
 
-func TestFanoutBringsEverybodySignedBytesAfterAnImport(t *testing.T) {
+func TestFanoutDeliversSignedContentAfterImport(t *testing.T) {
 	r, err := bench.Fanout{Common: small(t), Subscribers: 300, Register: bench.ByImport, Latency: -1, Via: bench.ViaWebSub, Size: 200_000, Signed: true}.Run(t.Context())
 	check(t, r, err, "duplicates", "false errors", "wrong contents")
 }
@@ -112,12 +112,12 @@ func TestPingNotifiesExactlyTheChanges(t *testing.T) {
 	check(t, r, err, "changes not told", "told without a change, or twice")
 }
 
-func TestEveryPingIsOnTheListAlsoAfterAKill(t *testing.T) {
+func TestEveryPingIsListedAfterAKill(t *testing.T) {
 	r, err := bench.Changes{Common: small(t), Rate: 50, During: 200_000_000, Clients: 4, Readers: 2, Rows: 60, Reading: 50_000_000}.Run(t.Context())
 	check(t, r, err, "more or fewer listed than taken", "lost by kill -9")
 }
 
-func TestWhatIsWrittenComesToSubscribersAndOpenPages(t *testing.T) {
+func TestWrittenPostReachesSubscribersAndOpenPages(t *testing.T) {
 	r, err := bench.Write{Common: small(t), Subscribers: 20, Saves: 2, Posts: 30}.Run(t.Context())
 	check(t, r, err)
 	have := map[string]bool{}
@@ -131,7 +131,7 @@ func TestWhatIsWrittenComesToSubscribersAndOpenPages(t *testing.T) {
 	}
 }
 
-func TestSlowOnesAreNotTakenForDead(t *testing.T) {
+func TestSlowSubscribersAreNotDropped(t *testing.T) {
 	r, err := bench.Slow{Common: small(t), Quick: 20, Slow: 50, SlowHosts: 5, Delay: 400_000_000}.Run(t.Context())
 	check(t, r, err, "duplicates", "false errors")
 }
@@ -141,7 +141,7 @@ func TestManySubscriptionsSurviveARestart(t *testing.T) {
 	check(t, r, err, "duplicates", "missing")
 }
 
-func TestWhatCannotBeMeasuredIsRefused(t *testing.T) {
+func TestInvalidMeasurementsAreRejected(t *testing.T) {
 	t.Parallel()
 	for name, run := range map[string]func(context.Context) (*bench.Report, error){
 		"a share above 1":        bench.Fanout{SlowShare: 2}.Run,

@@ -10,7 +10,7 @@ import (
 
 // The costs are measured and tried on the same machine at the same time, in processor time,
 // so what else runs matters little; the bound is wide all the same.
-func TestCostsSayWhatTheyAreAndForetellTheRealProgram(t *testing.T) {
+func TestCostsPredictTheRealProgram(t *testing.T) {
 	common := small(t)
 	costs, err := bench.Costs{Common: common, For: 1, Size: 100, Command: "a test"}.Run(t.Context())
 	if err != nil {
@@ -75,7 +75,7 @@ func complete(t *testing.T, costs *bench.CostFile) {
 	}
 }
 
-func TestCostsOfAnotherShapeAreRefused(t *testing.T) {
+func TestInvalidCostFilesAreRejected(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`{}`: "shape 0",

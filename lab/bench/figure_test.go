@@ -68,7 +68,7 @@ func report() *Report {
 	return r
 }
 
-func TestTheTableIsAligned(t *testing.T) {
+func TestTableIsAligned(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
 	if err := report().Write(&b, false); err != nil {
@@ -86,7 +86,7 @@ short           1.50  ×
 	}
 }
 
-func TestTheDocumentHoldsWhatTheTableDoes(t *testing.T) {
+func TestDocumentContainsTheValuesOfTheTable(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
 	if err := report().Write(&b, true); err != nil {
@@ -101,14 +101,14 @@ func TestTheDocumentHoldsWhatTheTableDoes(t *testing.T) {
 	}
 }
 
-func TestRatiosAreTakenRoundByRound(t *testing.T) {
+func TestRatiosAreComputedPerRound(t *testing.T) {
 	t.Parallel()
 	if d := cmp.Diff([]float64{2, 0.5}, each([]float64{4, 2, 9}, []float64{2, 4})); d != "" {
 		t.Error(d)
 	}
 }
 
-func TestTimeOfAProcessIsReadPastAnyName(t *testing.T) {
+func TestProcessTimeIsParsedWithAnyProcessName(t *testing.T) {
 	t.Parallel()
 	line := "77 (a) b (c) S 1 2 3 4 5 6 7 8 9 10 150 50 0 0 20"
 	if got := cpuOf(line); got != 2*time.Second {
@@ -121,7 +121,7 @@ func TestTimeOfAProcessIsReadPastAnyName(t *testing.T) {
 	}
 }
 
-func TestProgressIsALineASecondWhereThereIsNoTerminal(t *testing.T) {
+func TestProgressPrintsOneLinePerSecondWithoutTerminal(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	p := newProgress(&b)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func TestAWireReadsAnswersOneAfterTheOther(t *testing.T) {
+func TestWireReadsResponsesInOrder(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -53,7 +53,7 @@ func TestAWireReadsAnswersOneAfterTheOther(t *testing.T) {
 	}
 }
 
-func TestAPingThatWaitsForAConnectionIsLate(t *testing.T) {
+func TestPingThatWaitsForAConnectionIsLate(t *testing.T) {
 	t.Parallel()
 	hold := make(chan struct{})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -74,7 +74,7 @@ func TestAPingThatWaitsForAConnectionIsLate(t *testing.T) {
 	}
 }
 
-func TestAPingThatIsRefusedEndsTheMeasurement(t *testing.T) {
+func TestRejectedPingEndsTheMeasurement(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, "<boolean>1</boolean> no more today")

@@ -184,14 +184,14 @@ func TestNodesShareTheDeliveriesOfAChange(t *testing.T) {
 	kept(t, w, w.Together(24_000))
 }
 
-func TestAnotherNodeGoesOnWhenOneIsKilled(t *testing.T) {
+func TestAnotherNodeTakesOverWhenOneIsKilled(t *testing.T) {
 	t.Parallel()
 	w := harness(t, Options{})
 	r := kept(t, w, w.Killed(rounds(1)))
 	t.Logf("taken over within p50 %s, p99 %s; the lease and two seconds are %s", r.Quantile(0.5), r.Quantile(0.99), lease+2*time.Second)
 }
 
-func TestAnotherNodeGoesOnWhenOneStandsStill(t *testing.T) {
+func TestAnotherNodeTakesOverWhenOneStandsStill(t *testing.T) {
 	t.Parallel()
 	w := harness(t, Options{})
 	pause := lease + 3*time.Second
@@ -225,7 +225,7 @@ func TestClusterSurvivesARestartOfTheDatabase(t *testing.T) {
 	kept(t, w, w.Restarted(2*rounds(1), end, own.Start))
 }
 
-func TestANodeIsCutOff(t *testing.T) {
+func TestNodeLosesItsDatabaseConnection(t *testing.T) {
 	t.Parallel()
 	for name, how := range map[string]wire{"torn": torn, "silent": silent} {
 		t.Run(name, func(t *testing.T) {
@@ -242,19 +242,19 @@ func TestPagesAreLiveAtEveryNode(t *testing.T) {
 	kept(t, w, w.Live())
 }
 
-func TestANonceIsGoodAtOneNodeOnly(t *testing.T) {
+func TestNonceIsAcceptedByOneNodeOnly(t *testing.T) {
 	t.Parallel()
 	w := harness(t, Options{})
 	kept(t, w, w.Nonces(4))
 }
 
-func TestWhatIsToBeDoneOnceIsDoneOnce(t *testing.T) {
+func TestClusterWideWorkIsDoneOnce(t *testing.T) {
 	t.Parallel()
 	w := harness(t, Options{})
 	kept(t, w, w.Once(rounds(3)))
 }
 
-func TestTheHourComesForAllNodesTogether(t *testing.T) {
+func TestHourlySweepIsSharedByAllNodes(t *testing.T) {
 	t.Parallel()
 	w := harness(t, Options{Env: []string{"CLOUDBURST_HUB_MAX_ERRORS=1"}})
 	kept(t, w, w.Hour())

@@ -8,7 +8,7 @@ import (
 
 // The machine of the database is lost for good, and its standby takes its place: what was
 // acknowledged is there, for each commit waited for both.
-func TestTheStandbyTakesThePlaceOfTheDatabase(t *testing.T) {
+func TestStandbyReplacesTheDatabase(t *testing.T) {
 	t.Parallel()
 	first, err := storetest.StartCluster()
 	if err != nil {

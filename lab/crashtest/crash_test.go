@@ -91,13 +91,13 @@ func kept(t *testing.T, r Report) {
 	}
 }
 
-func TestNothingAcknowledgedIsLostWhenTheProgramIsKilled(t *testing.T) {
+func TestAcknowledgedWorkSurvivesWhenTheProgramIsKilled(t *testing.T) {
 	t.Parallel()
 	kept(t, run(t, Options{Binary: build(t, program.Real), Cycles: cycles(24), Ordeal: 4}))
 }
 
 // On PostgreSQL nobody knows that the other died: its work waits for leases.
-func TestNothingAcknowledgedIsLostOnPostgreSQLEither(t *testing.T) {
+func TestAcknowledgedWorkSurvivesKillOnPostgreSQL(t *testing.T) {
 	t.Parallel()
 	kept(t, run(t, Options{Binary: build(t, program.Real), Cycles: cycles(9), Ordeal: 3, Afterlife: time.Second, Args: []string{"--database", storetest.Postgres(t)}}))
 }

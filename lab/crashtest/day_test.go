@@ -13,9 +13,9 @@ import (
 	"cloudburst/lab/program"
 )
 
-// A process that crashes right before or after any commit keeps all its guarantees. With
-// PostgreSQL, the response to a commit can also be lost while the process continues.
-func TestADayThatEndsAtAnyCommit(t *testing.T) {
+// A process that dies right before or right after any of its commits has promised
+// nothing that is not kept. Of PostgreSQL the answer may also be lost, and the process lives.
+func TestADaySurvivesACrashAtAnyCommit(t *testing.T) {
 	t.Parallel()
 	bin := build(t, program.Planted)
 	for store, how := range map[string][]string{"SQLite": {"before", "after"}, "PostgreSQL": {"before", "after", "lose"}} {

@@ -29,7 +29,7 @@ func notified(saves []save, looks []look) *history {
 	return h
 }
 
-func TestSavesThatNoOrderExplainsAreLostOnes(t *testing.T) {
+func TestInconsistentSaveOrderIsReportedAsLost(t *testing.T) {
 	t.Parallel()
 	sent := func(from, to int, ok bool) save { return save{call: call{from: second(from), to: second(to), ok: ok}} }
 	seen := func(from, to, version int) look { return look{second(from), second(to), version} }
@@ -58,7 +58,7 @@ func TestSavesThatNoOrderExplainsAreLostOnes(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatSomebodySavedIsADocument(t *testing.T) {
+func TestUnsavedDocumentIsRejected(t *testing.T) {
 	t.Parallel()
 	h := newHistory(0)
 	for range 8 {
@@ -98,7 +98,7 @@ func TestOnlyWhatSomebodySavedIsADocument(t *testing.T) {
 	}
 }
 
-func TestAHeaderThatIsLetInTwiceIsSeen(t *testing.T) {
+func TestReplayedHeaderIsDetected(t *testing.T) {
 	t.Parallel()
 	h := newHistory(0)
 	h.lives = []life{{begun: second(0)}}

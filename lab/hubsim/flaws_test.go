@@ -8,7 +8,7 @@ import (
 
 const flawWithin = 200 // seeds
 
-func TestEveryPlantedBugIsFound(t *testing.T) {
+func TestEveryPlantedBugIsDetected(t *testing.T) {
 	fulltest.Long(t)
 	alongside(t)
 	for _, name := range Flaws() {

@@ -343,7 +343,7 @@ func (w *originNetwork) missed() error {
 // pinged, each subscriber is notified of it or of a newer one.
 //
 // Many seeds: go test ./lab/hubsim -run Validators -sim.seeds 100000 -timeout 0
-func TestAPingedChangeReachesEverySubscriberWhateverTheValidatorsClaim(t *testing.T) {
+func TestPingedChangeReachesEverySubscriberDespiteWrongValidators(t *testing.T) {
 	seeds := max(*seedsFlag/25, 1)
 	if testing.Short() {
 		seeds = min(seeds, 5)
@@ -359,7 +359,7 @@ func TestAPingedChangeReachesEverySubscriberWhateverTheValidatorsClaim(t *testin
 	}
 }
 
-func TestEachWrongRuleAboutValidatorsIsFound(t *testing.T) {
+func TestEachWrongRuleAboutValidatorsIsDetected(t *testing.T) {
 	alongside(t)
 	for _, flaw := range originFlaws() {
 		t.Run(flaw.name, func(t *testing.T) {

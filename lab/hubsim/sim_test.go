@@ -37,7 +37,7 @@ func play(t *testing.T, seed uint64, o Options) (r Report) {
 	return r
 }
 
-func TestThePromisesHoldWhateverHappens(t *testing.T) {
+func TestGuaranteesHoldUnderFaults(t *testing.T) {
 	if *seedFlag != 0 {
 		r := play(t, *seedFlag, Options{})
 		t.Log("\n" + r.Words())
@@ -86,7 +86,7 @@ func alongside(t *testing.T) {
 }
 
 // Beyond those that are always played: each found something.
-func TestSeedsThatFoundABugStayWell(t *testing.T) {
+func TestRegressionSeedsPass(t *testing.T) {
 	alongside(t)
 	for _, seed := range []uint64{867, 979, 1257, 1690, 2075, 2135, 2308, 2642, 2995, 3600, 3954, 5949} {
 		if r := play(t, seed, Options{}); len(r.Broken) > 0 {
