@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	restWithin = 15 * time.Minute // all pending notifications have arrived by then
+	restWithin = 15 * time.Minute // all pending deliveries have arrived by then
 	expiry     = 25 * time.Hour
 )
 
-// rest waits until nothing is left to do.
+// rest waits until no work is left.
 func (w *scenario) rest() {
 	for begun := time.Now(); ; time.Sleep(2 * time.Second) {
 		left := w.disk.left(w.byKey)
@@ -20,14 +20,14 @@ func (w *scenario) rest() {
 			return
 		}
 		if time.Since(begun) > restWithin {
-			w.fail("work is left %s after everything was well again: %s", restWithin, left)
+			w.fail("work is left %s after the last fault: %s", restWithin, left)
 			return
 		}
 	}
 }
 
-// left says what is still to be done; "": nothing. Those who are dead are tried for as
-// long as they have a subscription, and WebSub waits long in the end.
+// left describes the remaining work; "": none. It ignores dead callbacks, which are retried as
+// long as their subscription exists, and the long last waits of WebSub.
 func (d *Disk) left(members map[hub.Key]*member) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -41,7 +41,7 @@ func (d *Disk) left(members map[hub.Key]*member) string {
 		}
 		for _, p := range t.part {
 			if !p.idle() {
-				return fmt.Sprintf("part %d of %s: wants %d, has told %d", p.N, t.URL, p.Want, p.Done)
+				return fmt.Sprintf("shard %d of %s: wants %d, has delivered %d", p.N, t.URL, p.Want, p.Done)
 			}
 		}
 	}
@@ -51,12 +51,12 @@ func (d *Disk) left(members map[hub.Key]*member) string {
 		if s.NextAt.IsZero() || m != nil && m.nature == dead || s.Protocol == hub.WebSub && s.Tries > len(retries()) {
 			return
 		}
-		what = fmt.Sprintf("version %d is owed to %s", s.PendingVersion, m)
+		what = fmt.Sprintf("version %d is pending for %s", s.PendingVersion, m)
 	})
 	return what
 }
 
-// changeAll changes every feed and says so. In the calm nobody is refused.
+// changeAll changes every feed and pings it. In the calm period no ping may be refused.
 func (w *scenario) changeAll(n *node) {
 	for f := range w.plan.feeds {
 		w.mu.Lock()
@@ -64,12 +64,12 @@ func (w *scenario) changeAll(n *node) {
 		w.mu.Unlock()
 		time.Sleep(50 * time.Millisecond)
 		if a := w.ping(n, f); a == nil || a.state != acked {
-			w.fail("a ping of feed %d is not accepted although everything is well", f)
+			w.fail("a ping of feed %d was rejected without any fault", f)
 		}
 	}
 }
 
-// lastChange changes every feed, and checks who is notified.
+// lastChange changes every feed and checks the notifications.
 func (w *scenario) lastChange(n *node, when string) {
 	w.changeAll(n)
 	time.Sleep(20 * time.Second)
@@ -78,7 +78,7 @@ func (w *scenario) lastChange(n *node, when string) {
 	w.checkEnded(when)
 }
 
-// aDay goes on until every registration has expired, those that were renewed but not.
+// aDay continues until every registration that was not renewed has expired.
 func (w *scenario) aDay(n *node) {
 	var first, last time.Time
 	for _, a := range w.acts {
@@ -103,7 +103,7 @@ func (w *scenario) aDay(n *node) {
 	w.lastChange(n, "just after the 25 hours")
 }
 
-// until waits for a time by the machine's own clock.
+// until sleeps until a time of the machine's own clock.
 func (n *node) until(at time.Time) {
 	for {
 		wait := at.Sub(n.clock.Now())
@@ -114,7 +114,7 @@ func (n *node) until(at time.Time) {
 	}
 }
 
-// onDisk checks that what was acknowledged is written, at the moment of the answer.
+// onDisk checks that acknowledged work is stored at the moment of the answer.
 func (w *scenario) onDisk(a *act) {
 	w.disk.mu.Lock()
 	defer w.disk.mu.Unlock()
@@ -127,7 +127,7 @@ func (w *scenario) onDisk(a *act) {
 		defer w.mu.Unlock()
 		for _, k := range w.askings {
 			if k.member == a.member && !k.at.Before(a.start) {
-				return // it is decided already, or being decided
+				return // the request is decided already, or being decided
 			}
 		}
 		if in == nil {
@@ -145,7 +145,7 @@ func (w *scenario) onDisk(a *act) {
 	}
 }
 
-// leftSince reports that a member said 410, or was swept, since.
+// leftSince reports whether a member replied 410 or was swept since then.
 func (w *scenario) leftSince(m *member, since time.Time) bool {
 	for _, r := range w.removals {
 		if r.member == m && !r.at.Before(since) {

@@ -8,8 +8,8 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// check holds the history against the promises. It looks at what subscribers and
-// publishers saw, and not into the store.
+// check verifies the guarantees on the history: the observations of subscribers and
+// publishers, not the store.
 func (w *scenario) check() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -31,8 +31,8 @@ func (w *scenario) check() {
 	w.checkVersions()
 }
 
-// checkTwice: without faults, no notification is repeated. With faults, repetitions are limited
-// by lost responses, crashes and lost leases.
+// checkTwice: without faults, each version arrives once. With faults, each lost answer,
+// crashed machine and lost lease permits one more delivery.
 func (w *scenario) checkTwice(m *member, list []*delivery) {
 	times, lost := map[int64]int{}, map[int64]int{}
 	for _, d := range list {
@@ -45,30 +45,30 @@ func (w *scenario) checkTwice(m *member, list []*delivery) {
 	}
 	trouble := w.deaths
 	for _, t := range w.plan.trouble {
-		if t.what != "death" && t.long >= longAway {
+		if t.what != "crash" && t.long >= longAway {
 			trouble++
 		}
 	}
 	for _, v := range slices.Sorted(keys(times)) {
 		if most := 1 + lost[v] + trouble; times[v] > most {
-			w.breaks("%s got version %d %d times; %d answers were lost and %d machines died or stood still", m, v, times[v], lost[v], trouble)
+			w.breaks("%s received version %d %d times; %d answers were lost and %d machines crashed or froze", m, v, times[v], lost[v], trouble)
 		}
 	}
 }
 
-// checkOrder: one delivery at a time, and nothing older after something newer. A machine
-// that stood still, or could not reach its store, cannot know that its turn is over.
+// checkOrder: deliveries to a member do not overlap, and no older version follows a newer one.
+// A machine that was frozen or cut off from its store cannot know that its lease has expired.
 func (w *scenario) checkOrder(m *member, list []*delivery) {
 	var newest, last *delivery
 	for _, d := range list {
 		if last != nil && d.start.Before(last.end) && !d.node.excused(d.start) && !last.node.excused(last.start) && !last.node.excused(d.start) {
-			w.breaks("%s is told of version %d at %s while it is being told of %d", m, d.version, w.since(d.start), last.version)
+			w.breaks("%s is notified of version %d at %s during the notification of %d", m, d.version, w.since(d.start), last.version)
 		}
 		if last == nil || d.end.After(last.end) {
 			last = d
 		}
 		if newest != nil && d.version < newest.version && !d.node.excused(d.start) {
-			w.breaks("%s is told of version %d at %s, after it was told of %d", m, d.version, w.since(d.start), newest.version)
+			w.breaks("%s is notified of version %d at %s, after version %d", m, d.version, w.since(d.start), newest.version)
 		}
 		if !d.arrived.IsZero() && (newest == nil || d.version > newest.version) {
 			newest = d
@@ -76,11 +76,11 @@ func (w *scenario) checkOrder(m *member, list []*delivery) {
 	}
 }
 
-// since is a time as the trace has it.
+// since returns a time as the trace shows it.
 func (w *scenario) since(t time.Time) time.Duration { return t.Sub(w.begun) }
 
-// checkErrors: what a subscription has on record is at most the number of changes that
-// it really did not take, in a row.
+// checkErrors: the stored failure count never exceeds the number of consecutive changes that
+// the member did not receive.
 func (w *scenario) checkErrors(m *member, list []*delivery) {
 	bad := map[int64]bool{}
 	for _, d := range list {
@@ -97,10 +97,10 @@ func (w *scenario) checkErrors(m *member, list []*delivery) {
 	}
 }
 
-// checkDrops: a subscription is dropped for three changes in a row, and at the top of
-// an hour; never sooner.
+// checkDrops: a subscription is dropped only after three failed changes in a row, and only at
+// the top of an hour.
 func (w *scenario) checkDrops(per map[*member][]*delivery) {
-	slack := 3 * time.Minute // the sweep may come late where machines and store are away
+	slack := 3 * time.Minute // the sweep can be late while machines and stores are unavailable
 	if w.plan.quiet {
 		slack = 5 * time.Second
 	}
@@ -128,7 +128,7 @@ func (w *scenario) checkDrops(per map[*member][]*delivery) {
 	}
 }
 
-// checkExpired: no expired subscription is notified, by the clock of the sending machine.
+// checkExpired: no notification is sent after expiry, by the clock of the sending machine.
 func (w *scenario) checkExpired(m *member, list []*delivery) {
 	if m.protocol == hub.CNWS {
 		return
@@ -146,13 +146,14 @@ func (w *scenario) checkExpired(m *member, list []*delivery) {
 			}
 		}
 		if d.clock.After(until.Add(30 * time.Second)) {
-			w.breaks("%s is told of version %d at %s; its subscription ended at %s", m, d.version, d.clock.Format(time.DateTime), until.Format(time.DateTime))
+			w.breaks("%s is notified of version %d at %s; its subscription ended at %s", m, d.version, d.clock.Format(time.DateTime), until.Format(time.DateTime))
 			return
 		}
 	}
 }
 
-// checkCancelled: an acknowledged cancel ends it, but for what is under way.
+// checkCancelled: no notification starts after an acknowledged cancel, except those in
+// progress.
 func (w *scenario) checkCancelled(m *member, list []*delivery) {
 	var mine []*act
 	for _, a := range w.acts {
@@ -167,18 +168,19 @@ func (w *scenario) checkCancelled(m *member, list []*delivery) {
 		}
 		for _, d := range list {
 			again := i+1 < len(mine) && mine[i+1].start.Before(d.start)
-			// A page that was read before may still be on its way through few connections.
+			// A batch that was read before can still be in progress if few connections are
+			// allowed.
 			known := !w.set[[2]int{m.feed, d.value}].After(a.end) && !d.start.After(a.end.Add(time.Minute))
 			if !again && d.start.After(a.end) && !known {
-				w.breaks("%s is told of version %d at %s; its cancel was acknowledged at %s", m, d.version, w.since(d.start), w.since(a.end))
+				w.breaks("%s is notified of version %d at %s; its cancel was acknowledged at %s", m, d.version, w.since(d.start), w.since(a.end))
 				return
 			}
 		}
 	}
 }
 
-// checkVersions: a version is one state of a feed for everybody, and a newer one is
-// newer; content is what it says it is.
+// checkVersions: a version is the same state of a feed for all members, and a newer version is
+// a newer state. Delivered content matches its version.
 func (w *scenario) checkVersions() {
 	type key struct {
 		feed    int
@@ -192,7 +194,7 @@ func (w *scenario) checkVersions() {
 		}
 		value[k] = d.value
 		if d.member.protocol == hub.WebSub && d.content < 0 {
-			w.breaks("%s got no content with the news of %d", d.member, d.value)
+			w.breaks("%s received no content with state %d", d.member, d.value)
 		}
 	}
 	order := slices.SortedFunc(keys(value), func(a, b key) int {
@@ -205,7 +207,7 @@ func (w *scenario) checkVersions() {
 	}
 }
 
-// keys are those of a map, in no order.
+// keys iterates over the keys of a map in random order.
 func keys[K comparable, V any](m map[K]V) func(func(K) bool) {
 	return func(yield func(K) bool) {
 		for k := range m {

@@ -7,15 +7,15 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// turnOf is one thing that made a member a subscriber, or ended that.
+// turnOf is an event that started or ended a membership.
 type turnOf struct {
 	at    time.Time
 	joins bool
 	until time.Time // by the machine's clock; zero: no end
 }
 
-// turns are what is certain of a member, in order. What nobody knows ends it here: then
-// nothing is asked for until it has joined again for certain. w.mu is held.
+// turns returns the certain events of a member, in order. An uncertain event ends the
+// membership: the checks then expect nothing until the next certain start. w.mu is held.
 func (w *scenario) turns(m *member) []turnOf {
 	var list []turnOf
 	for _, a := range w.acts {
@@ -23,7 +23,7 @@ func (w *scenario) turns(m *member) []turnOf {
 		case a.member != m || a.state == refused:
 		case a.kind == "cancel":
 			list = append(list, turnOf{at: a.end})
-		case m.protocol == hub.WebSub || a.state != acked: // its callback is asked yet
+		case m.protocol == hub.WebSub || a.state != acked: // its callback has not confirmed yet
 		case m.protocol == hub.CNWS:
 			list = append(list, turnOf{at: a.end, joins: true})
 		default:
@@ -38,15 +38,16 @@ func (w *scenario) turns(m *member) []turnOf {
 	}
 	for _, d := range w.deliveries {
 		if d.member == m && d.reply == "gone" {
-			list = append(list, turnOf{at: d.end.Add(40 * time.Second)}) // when it is written is not known
+			list = append(list, turnOf{at: d.end.Add(40 * time.Second)}) // the exact time of the write is unknown
 		}
 	}
 	slices.SortStableFunc(list, func(a, b turnOf) int { return a.at.Compare(b.at) })
 	return list
 }
 
-// confirmed is what the callback of the last request by WebSub said yes to, if nothing
-// is uncertain about it. When that is written is not known: by then at the latest.
+// confirmed returns the subscription that the callback of the last WebSub request confirmed,
+// unless part of it is uncertain. The exact time of the write is unknown, so it returns the
+// latest possible time.
 func (w *scenario) confirmed(m *member) []turnOf {
 	if m.protocol != hub.WebSub {
 		return nil
@@ -73,8 +74,8 @@ func (w *scenario) confirmed(m *member) []turnOf {
 	return yes
 }
 
-// liveSince is the start of the time in which a member was certainly subscribed without a
-// break; false: it may be unsubscribed. clock is the time on the sending machine.
+// liveSince returns the start of an uninterrupted, certain membership; live is false if there
+// is none. clock is the time of the sending machine.
 func (w *scenario) liveSince(m *member, clock time.Time) (since time.Time, live bool) {
 	var until time.Time
 	for _, t := range w.turns(m) {
@@ -90,8 +91,8 @@ func (w *scenario) liveSince(m *member, clock time.Time) (since time.Time, live 
 	return since, live && (until.IsZero() || until.After(clock.Add(2*time.Minute)))
 }
 
-// checkNotified: each acknowledged change has reached all subscribers, as that version or a
-// newer one.
+// checkNotified: each acknowledged ping reached all members of that time, with that version or
+// a newer one.
 func (w *scenario) checkNotified(when string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -124,13 +125,13 @@ func (w *scenario) checkNotified(when string) {
 			}
 		}
 		if has < need && (m.protocol != hub.WebSub || unanswered <= len(retries())) {
-			w.breaks("%s: %s was told of %d at last, and %d was acknowledged", when, m, has, need)
+			w.breaks("%s: %s was last notified of state %d, but %d was acknowledged", when, m, has, need)
 		}
 	}
 }
 
-// checkEnded: unreachable subscribers are removed at the top of the hour after enough changes,
-// and unsubscribed ones are no longer notified.
+// checkEnded: dead callbacks were dropped at the top of the hour after enough failed changes,
+// and unsubscribed members receive nothing.
 func (w *scenario) checkEnded(when string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -145,7 +146,7 @@ func (w *scenario) checkEnded(when string) {
 		}
 		rss := m.protocol != hub.WebSub && m.protocol != hub.CNWS
 		if m.nature == dead && rss && notified && !(joined && w.plan.tail && when != "after the hour") {
-			w.breaks("%s: %s is still told, and has not taken one of the last changes", when, m)
+			w.breaks("%s: %s is still notified, but accepted none of the last changes", when, m)
 		}
 	}
 }

@@ -12,18 +12,18 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// Disk is hub.Store in memory: what it holds survives every machine. Each method is one
-// transaction. It is never away; what a machine sees of it goes over a [link].
+// Disk is a hub.Store in memory that survives every machine. Each method is one transaction. A
+// Disk is always available; machines reach it through a [link], which can fail.
 type Disk struct {
-	shared bool // several machines use it: nothing is taken over at a start
+	shared bool // several machines use it: a start takes nothing over
 
 	mu      sync.Mutex
 	topics  map[int64]*topicRow
-	order   []int64                       // of topics, by number
-	subs    map[int64][]*hub.Subscription // of a topic, by number
+	order   []int64                       // numbers of topics, in order
+	subs    map[int64][]*hub.Subscription // by topic and number
 	intents map[hub.Key]*hub.Intent
 	tasks   map[string]time.Time
-	events  []event.Event // by place
+	events  []event.Event // by position
 	seen    map[[2]int64]bool
 	changes []hub.Change
 	listed  map[[2]int64]bool
@@ -33,7 +33,7 @@ type Disk struct {
 
 type topicRow struct {
 	hub.Topic
-	due  time.Time // of a ping that is pending, or of AgainAt; zero: none
+	due  time.Time // of a pending ping, or of AgainAt; zero: none
 	held bool
 	used time.Time
 	part []*partRow
@@ -42,21 +42,21 @@ type topicRow struct {
 
 type partRow struct {
 	hub.Shard
-	pass  int64 // version that the pass at Pos tells
+	pass  int64 // the version that the round at Pos delivers
 	owned bool
 	owner int64
-	due   time.Time // zero: nothing to do
+	due   time.Time // zero: no work
 }
 
 func (p *partRow) idle() bool { return p.due.IsZero() && p.Want == p.Done }
 
-// NewDisk is an empty one.
+// NewDisk returns an empty Disk.
 func NewDisk(shared bool) *Disk {
 	return &Disk{shared: shared, topics: map[int64]*topicRow{}, subs: map[int64][]*hub.Subscription{}, intents: map[hub.Key]*hub.Intent{},
 		tasks: map[string]time.Time{}, seen: map[[2]int64]bool{}, listed: map[[2]int64]bool{}}
 }
 
-// milli is t as a store keeps it.
+// milli returns t with the precision of a store.
 func milli(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Time{}
@@ -64,7 +64,7 @@ func milli(t time.Time) time.Time {
 	return t.UTC().Truncate(time.Millisecond)
 }
 
-// reached reports whether something is due at now.
+// reached reports whether a due time has passed.
 func reached(due, now time.Time) bool { return !due.IsZero() && !due.After(milli(now)) }
 
 func later(a, b time.Time) time.Time {
@@ -81,7 +81,7 @@ func (d *Disk) topic(id int64) (*topicRow, error) {
 	return nil, fault.New(fault.NotFound, "There is no topic with the number %d here.", id)
 }
 
-// makeTopic makes a topic's row where it is missing.
+// makeTopic creates the row of a topic if it is missing.
 func (d *Disk) makeTopic(id int64, url string, now time.Time) *topicRow {
 	t := d.topics[id]
 	if t == nil {
@@ -135,7 +135,7 @@ func (d *Disk) Followed(_ context.Context, topicID int64, now time.Time) (bool, 
 	return d.followed(topicID, now), nil
 }
 
-// Following is hub.Store.Following, but for other names: no topic here has any.
+// Following is hub.Store.Following without aliases: no topic here has any.
 func (d *Disk) Following(_ context.Context, urls []string, now time.Time, limit int) ([]hub.Topic, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -168,7 +168,7 @@ func (d *Disk) Content(_ context.Context, topicID int64) (hub.Content, error) {
 	return hub.Content{}, fault.New(fault.NotFound, "The content of the topic %d is not kept.", topicID)
 }
 
-// all calls do for every subscription, in order of topic and number.
+// all calls do for every subscription, ordered by topic and number.
 func (d *Disk) all(do func(*hub.Subscription)) {
 	for _, id := range d.order {
 		for _, s := range d.subs[id] {
@@ -197,14 +197,14 @@ func (d *Disk) remove(k hub.Key, now time.Time) bool {
 	return there
 }
 
-// touch notes that a topic was in use.
+// touch records that a topic was in use.
 func (d *Disk) touch(id int64, now time.Time) {
 	if t := d.topics[id]; t != nil {
 		t.used = later(t.used, milli(now))
 	}
 }
 
-// latest is the time of the newest event.
+// latest returns the time of the newest event.
 func latest(events []event.Event) time.Time {
 	var at time.Time
 	for _, e := range events {

@@ -85,8 +85,7 @@ func (d *Disk) Decide(_ context.Context, v hub.Decision) (bool, error) {
 	return true, nil
 }
 
-// override removes the request for the contrary that came before in, which was
-// confirmed.
+// override removes the opposite request that came before in, because in was confirmed.
 func (d *Disk) override(in hub.Intent) {
 	contrary := hub.ModeSubscribe
 	if in.Mode == hub.ModeSubscribe {

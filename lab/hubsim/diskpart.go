@@ -24,7 +24,8 @@ func (d *Disk) ClaimShards(_ context.Context, node int64, now, until time.Time, 
 	slices.SortStableFunc(due, func(a, b *partRow) int { return a.due.Compare(b.due) })
 	var claimed []hub.Shard
 	for _, p := range due[:min(max(limit, 0), len(due))] {
-		// Subscribers that got an older version in the interrupted run get the newer one too.
+		// Subscribers that received an older version in the interrupted round also get the
+		// newer version.
 		if p.pass != p.Want {
 			p.pass, p.Pos = p.Want, 0
 		}
@@ -54,7 +55,7 @@ func (d *Disk) Batch(_ context.Context, p hub.Shard, after int64, now time.Time,
 	return page, nil
 }
 
-// part is a part while that epoch holds it.
+// part returns a shard if that epoch still holds it.
 func (d *Disk) part(p hub.Shard) *partRow {
 	t := d.topics[p.TopicID]
 	if t == nil {

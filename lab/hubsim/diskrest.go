@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// log adds events; one that is there already came from a try whose answer was lost.
+// log adds events. It skips stored events, which come from an attempt whose answer was lost.
 func (d *Disk) log(events []event.Event) {
 	for _, e := range events {
 		key := [2]int64{e.Node, e.Seq}
@@ -36,7 +36,7 @@ func (d *Disk) AppendEvents(_ context.Context, events []event.Event) error {
 	return nil
 }
 
-// Events is hub.Store.Events, as far as the engine asks: forward, by time and place.
+// Events is hub.Store.Events, limited to the engine's use: forward, by time and position.
 func (d *Disk) Events(_ context.Context, q hub.EventQuery) ([]event.Event, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -128,7 +128,7 @@ func (d *Disk) Ping(context.Context) error { return nil }
 // Close is hub.Store.Close.
 func (d *Disk) Close() error { return nil }
 
-// What follows is asked by people only, never by the engine.
+// The engine never calls the methods below; only user interfaces do.
 
 func notHere() error { return fault.New(fault.Unsupported, "The simulated store has no such list.") }
 

@@ -23,7 +23,7 @@ func (d *Disk) Subscribe(_ context.Context, topics []string, subs []hub.Subscrip
 	return nil
 }
 
-// named says that a topic is missing, before anything is written.
+// named reports a missing topic before anything is written.
 func (d *Disk) named(topics []string, subs []hub.Subscription) error {
 	for _, s := range subs {
 		named := slices.ContainsFunc(topics, func(u string) bool { return hub.TopicID(u) == s.TopicID })
@@ -47,14 +47,14 @@ func (d *Disk) subscribe(topics []string, subs []hub.Subscription, at time.Time)
 	}
 }
 
-// firstPart makes the part over all buckets where there is none.
+// firstPart creates the shard over all buckets if there is none.
 func (t *topicRow) firstPart() {
 	if len(t.part) == 0 {
 		t.part = []*partRow{{Shard: hub.Shard{TopicID: t.ID, Hi: hub.Buckets - 1, Want: t.Version, Done: t.Version}, pass: t.Version}}
 	}
 }
 
-// put adds or renews one.
+// put adds or renews a subscription.
 func (d *Disk) put(s hub.Subscription) {
 	if s.ID == 0 {
 		s.ID = hub.SubscriptionID(s.Protocol, s.Callback)
@@ -128,7 +128,7 @@ func (d *Disk) settle(now time.Time, results []hub.Result) {
 	}
 }
 
-// write is what a result does to its row.
+// write applies a result to its row.
 func write(s *hub.Subscription, r hub.Result, now time.Time) {
 	if r.Outcome != hub.Delivered && r.Outcome != hub.Parked {
 		s.PendingVersion = max(s.PendingVersion, r.Version)

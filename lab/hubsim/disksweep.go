@@ -40,7 +40,7 @@ func (d *Disk) Sweep(_ context.Context, now time.Time, maxErrors, limit int, idl
 	return gone, limit > 0 && (len(gone) >= limit || left >= limit), nil
 }
 
-// sweepTopics removes topics that nobody followed or pinged since idle.
+// sweepTopics removes topics without followers and pings since idle.
 func (d *Disk) sweepTopics(now, idle time.Time, limit int) (looked int) {
 	if idle.IsZero() {
 		return 0
@@ -60,8 +60,8 @@ func (d *Disk) sweepTopics(now, idle time.Time, limit int) (looked int) {
 	return looked
 }
 
-// sweepContents removes contents without pending notifications, and KeepContent of topics
-// without WebSub subscriptions.
+// sweepContents removes contents that no pending delivery needs, and clears Full where it is
+// not needed.
 func (d *Disk) sweepContents(limit int) (gone int) {
 	for _, id := range d.order {
 		t := d.topics[id]
@@ -85,7 +85,7 @@ func (d *Disk) sweepContents(limit int) (gone int) {
 	return gone
 }
 
-// sweepIntents removes the oldest of those that are too old.
+// sweepIntents removes expired requests, the oldest first.
 func (d *Disk) sweepIntents(before time.Time, limit int) int {
 	var old []hub.Key
 	for k, in := range d.intents {

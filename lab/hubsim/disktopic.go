@@ -19,7 +19,7 @@ func (d *Disk) RecordPing(_ context.Context, url string, now, due time.Time, eve
 	return nil
 }
 
-// recordPing makes a ping durable. One that waits already keeps an earlier due time.
+// recordPing stores a ping. A pending ping keeps an earlier due time.
 func (d *Disk) recordPing(url string, now, due time.Time) {
 	t := d.makeTopic(hub.TopicID(url), url, now)
 	t.PingedAt = later(t.PingedAt, milli(now))
@@ -93,7 +93,7 @@ func (d *Disk) CommitCheck(_ context.Context, c hub.Check) (hub.Checked, error) 
 	return done, nil
 }
 
-// apply changes t as the check says.
+// apply changes t by the result of a check.
 func (t *topicRow) apply(c hub.Check) {
 	t.CheckedAt = milli(c.Now)
 	begun := milli(c.StartedAt)
@@ -133,7 +133,7 @@ func (t *topicRow) apply(c hub.Check) {
 	}
 }
 
-// lookAgain takes over when the topic must be read in full, and what its check cost.
+// lookAgain stores the time of the next full read, and the cost of the check.
 func (t *topicRow) lookAgain(c hub.Check) {
 	t.Evidence, t.AgainAt = c.Evidence, milli(c.Again)
 	t.Evidence.FullAt = milli(t.Evidence.FullAt)
@@ -148,7 +148,7 @@ func (t *topicRow) lookAgain(c hub.Check) {
 	t.FullBytes += c.Size
 }
 
-// raise makes every part want the topic's new version, and claims the first idle ones.
+// raise sets the new version as the target of every shard, and claims the first idle shards.
 func (t *topicRow) raise(c hub.Check, done *hub.Checked) {
 	for _, p := range t.part {
 		idle := p.idle()
@@ -170,8 +170,8 @@ func (t *topicRow) raise(c hub.Check, done *hub.Checked) {
 	}
 }
 
-// list adds to the list of changes; one that is there already came from a try whose
-// answer was lost.
+// list adds recent changes. It skips stored changes, which come from an attempt whose answer
+// was lost.
 func (d *Disk) list(changes []hub.Change) {
 	for _, c := range changes {
 		if key := [2]int64{c.Node, c.Seq}; !d.listed[key] {

@@ -1,20 +1,21 @@
-// Package hubsim runs the real delivery engine in a simulation of time, store, network and
-// machines. A seed decides everything, so a seed that breaks a guarantee breaks it every time.
+// Package hubsim runs the real delivery engine in a simulation that a seed determines: time,
+// store, network and machines. A seed that violates a guarantee does so on every run.
 //
-// [Run] runs one seed inside a testing/synctest bubble. One to three machines, each with its
-// own clock, run a [cloudburst/internal/hub.Hub] on one [Disk], an in-memory store that passes
-// the contract of the real stores. Subscribers register, renew, cancel and subscribe by WebSub;
-// feeds change and are pinged; callbacks respond, fail, are slow, or their responses get lost;
-// the store fails, before or after its work; machines crash, pause longer than a lease, and
-// restart. Then all faults end, and all pending notifications must arrive.
+// [Run] plays one seed in a bubble of testing/synctest. One to three machines, each with its own
+// clock, run a [cloudburst/internal/hub.Hub] on one [Disk]. The Disk is an in-memory store of the
+// hub that meets the same contract as the production stores. Subscribers register, renew, cancel
+// and subscribe by WebSub; feeds change and are pinged. Callbacks answer, fail, are slow, or
+// answer while the connection breaks. The store becomes unavailable, or completes an operation and
+// loses its answer. Machines crash, freeze for longer than a lease, and start again. Then all
+// faults end, and all pending deliveries must arrive.
 //
-// history.go records the view of subscribers, publishers and machines. The checks use this
-// history; only one uses the store, to check that no work is left.
+// The history records the observations of subscribers, publishers and machines; see history.go.
+// The checks use the history. Only one check reads the store: it verifies that no work is left.
 //
-// Results do not depend on the order of goroutines: the duration and result of an operation
-// are a hash of the seed, the machine and the time, so that no two operations end at the same
-// time, and the simulation uses one processor.
+// The result does not depend on the order in which goroutines run. The duration and outcome of an
+// operation are a hash of the seed, the caller and the time, so that no two operations end at the
+// same moment. The simulation runs on one processor.
 //
-// A harness that cannot fail proves nothing: flaws.go plants bugs between the engine and its
-// store, and a test shows that each bug is found.
+// To prove that the checks detect bugs, flaws.go plants bugs between the engine and its store, and
+// a test shows that each is detected.
 package hubsim

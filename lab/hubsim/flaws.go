@@ -9,15 +9,15 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// Flaws are the bugs that can be planted between the engine and its store.
+// Flaws returns the names of the bugs that can be planted between the engine and its store.
 func Flaws() []string {
-	return []string{"acknowledged before the commit", "a change that a busy part does not hear of", "a checkpoint beyond its page", "dropped at once",
-		"each try is an error", "epochs are not compared", "expired ones are still told", "failures are forgotten", "outcomes are forgotten",
-		"parking is forgotten", "raising is forgotten", "retried with the old version", "the lease of a part is over at once", "the lease of a retry is not written",
-		"the lease of a part is never renewed"}
+	return []string{"acknowledged before the commit", "a busy shard misses a change", "a checkpoint beyond its batch", "dropped at once",
+		"each try is an error", "epochs are not compared", "expired subscriptions are still notified", "failures are forgotten", "outcomes are forgotten",
+		"parking is forgotten", "raising is forgotten", "retried with the old version", "the lease of a shard ends at once", "the lease of a retry is not written",
+		"the lease of a shard is never renewed"}
 }
 
-// flaw is a planted bug; the zero flaw is none.
+// flaw is a planted bug; the zero flaw plants none.
 type flaw struct {
 	name     string
 	scenario *scenario
@@ -29,7 +29,7 @@ func newFlaw(name string, w *scenario) flaw {
 	return flaw{name: name, scenario: w, known: map[int64][]hub.Topic{}, until: map[uint64]time.Time{}}
 }
 
-// wrap puts the flaw in front of a machine's store.
+// wrap puts the flaw between a machine and its store.
 func (f flaw) wrap(n *node, s hub.Store) hub.Store {
 	if f.name == "" {
 		return s
@@ -43,11 +43,11 @@ type flawed struct {
 	node *node
 }
 
-// soon does a write after its answer was given.
+// soon performs a write after its answer was returned.
 func (f *flawed) soon(write func(context.Context) error) error {
 	go func() {
 		if f.node.sleep(context.Background(), 1500*time.Millisecond) {
-			_ = write(context.Background()) // nobody hears of it
+			_ = write(context.Background()) // no caller is left for the error
 		}
 	}()
 	return nil
@@ -65,7 +65,7 @@ func (f *flawed) Subscribe(ctx context.Context, topics []string, subs []hub.Subs
 func (f *flawed) CommitCheck(ctx context.Context, c hub.Check) (hub.Checked, error) {
 	d := f.scenario.disk
 	busy := map[*partRow]int64{}
-	if f.name == "a change that a busy part does not hear of" {
+	if f.name == "a busy shard misses a change" {
 		d.mu.Lock()
 		if t := d.topics[c.TopicID]; t != nil {
 			for _, p := range t.part {
@@ -76,7 +76,7 @@ func (f *flawed) CommitCheck(ctx context.Context, c hub.Check) (hub.Checked, err
 		}
 		d.mu.Unlock()
 	}
-	if f.name == "the lease of a part is over at once" {
+	if f.name == "the lease of a shard ends at once" {
 		c.ClaimUntil = c.Now
 	}
 	done, err := f.Store.CommitCheck(ctx, c)
@@ -94,7 +94,7 @@ func (f *flawed) CommitCheck(ctx context.Context, c hub.Check) (hub.Checked, err
 	return done, err
 }
 
-// lease remembers until when parts were claimed.
+// lease records the claim end of shards.
 func (f *flawed) lease(parts []hub.Shard, until time.Time) {
 	for _, p := range parts {
 		f.until[partKey(p)] = until
@@ -103,7 +103,7 @@ func (f *flawed) lease(parts []hub.Shard, until time.Time) {
 
 // ClaimParts is hub.Store.ClaimParts.
 func (f *flawed) ClaimShards(ctx context.Context, node int64, now, until time.Time, limit int) ([]hub.Shard, error) {
-	if f.name == "the lease of a part is over at once" {
+	if f.name == "the lease of a shard ends at once" {
 		until = now
 	}
 	parts, err := f.Store.ClaimShards(ctx, node, now, until, limit)
@@ -115,7 +115,7 @@ func (f *flawed) ClaimShards(ctx context.Context, node int64, now, until time.Ti
 
 // Page is hub.Store.Page.
 func (f *flawed) Batch(ctx context.Context, p hub.Shard, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
-	if f.name == "expired ones are still told" {
+	if f.name == "expired subscriptions are still notified" {
 		now = now.Add(-3 * time.Hour)
 	}
 	return f.Store.Batch(ctx, p, after, now, limit)
@@ -131,11 +131,11 @@ func (f *flawed) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error)
 		c.Results = without(c.Results, hub.Parked)
 	case "raising is forgotten":
 		c.Results = without(c.Results, hub.Raised)
-	case "a checkpoint beyond its page":
+	case "a checkpoint beyond its batch":
 		c.Pos = math.MaxInt64
-	case "the lease of a part is over at once":
+	case "the lease of a shard ends at once":
 		c.Until = c.Now
-	case "the lease of a part is never renewed":
+	case "the lease of a shard is never renewed":
 		d.mu.Lock()
 		c.Until = f.until[partKey(c.Shard)]
 		d.mu.Unlock()
@@ -152,7 +152,7 @@ func (f *flawed) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error)
 	return f.Store.Checkpoint(ctx, c)
 }
 
-// results are those of a flaw in how failures count.
+// results returns the results as changed by a flaw in counting failures.
 func (f *flawed) results(list []hub.Result) []hub.Result {
 	d := f.scenario.disk
 	d.mu.Lock()

@@ -8,53 +8,53 @@ import (
 	"time"
 )
 
-// What an act or a delivery came to.
+// Outcomes of an act or a delivery.
 const (
 	acked   = "done"
 	refused = "refused"
 	unknown = "nobody knows"
 )
 
-// act is something that somebody outside asked for.
+// act is a request of an outside client.
 type act struct {
 	kind       string // "register", "cancel", "ping"
 	member     *member
 	feed       int
-	value      int       // ping: of the feed when it was sent
-	clock      time.Time // of the machine that was asked
+	value      int       // ping: the value of the feed when it was sent
+	clock      time.Time // of the machine that received it
 	start, end time.Time
 	state      string
 	secret     string
 }
 
-// delivery is one notification, from the subscriber's side and from the sender's.
+// delivery is one notification, as observed by the subscriber and the sender.
 type delivery struct {
 	member   *member
 	node     *node
 	version  int64
-	value    int       // of the feed, that this version is
-	content  int       // WebSub: value of the bytes; -1: none
+	value    int       // of the feed at this version
+	content  int       // WebSub: value of the content; -1: none
 	secret   string    // WebSub
-	failures int       // as the sender had them on record
+	failures int       // as stored by the sender
 	clock    time.Time // of the sender
 	start    time.Time
-	arrived  time.Time // zero: it did not
+	arrived  time.Time // zero: not arrived
 	end      time.Time
-	accepted bool   // the subscriber has it
-	reply    string // what the sender heard: "ok", "failed", "timeout", "gone", "" (nothing: it died)
+	accepted bool   // the subscriber received it
+	reply    string // the reply that the sender received: "ok", "failed", "timeout", "gone", "" (none: it crashed)
 }
 
 func (d *delivery) bad() bool { return d.reply == "failed" || d.reply == "timeout" }
 
-// removal is a subscription that a sweep took.
+// removal is the removal of a subscription by a sweep.
 type removal struct {
 	member  *member
-	dropped bool // for its errors; else expired
+	dropped bool // for errors; otherwise expired
 	clock   time.Time
 	at      time.Time
 }
 
-// asking is one request to a callback whether it wants what was asked for.
+// asking is one verification request to a callback.
 type asking struct {
 	member *member
 	mode   string
@@ -72,22 +72,22 @@ type happened struct {
 	text string
 }
 
-// history is all that happened, as it is checked.
+// history records all observations for the checks.
 type history struct {
 	acts       []*act
 	deliveries []*delivery
 	removals   []removal
 	askings    []asking
-	set        map[[2]int]time.Time // when a feed got a value
+	set        map[[2]int]time.Time // when a feed changed to a value
 	lines      []happened
 }
 
-// say writes a line of the history; w.mu is held.
+// say appends a line to the history; w.mu is held.
 func (w *scenario) say(format string, args ...any) {
 	w.lines = append(w.lines, happened{time.Since(w.begun), fmt.Sprintf(format, args...)})
 }
 
-// sum is one number for all that happened: the same for the same seed.
+// sum returns a hash of the history: equal for equal seeds.
 func (h *history) sum() uint64 {
 	h.sort()
 	n := uint64(0)
@@ -103,7 +103,7 @@ func (h *history) sort() {
 	})
 }
 
-// words are the lines, for people.
+// words returns the lines as text.
 func (h *history) words() string {
 	h.sort()
 	var b strings.Builder

@@ -9,10 +9,10 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// link is the store as one machine reaches it: it takes time, may be away, and may do
-// what it was asked to without the answer coming back.
+// link is the store as seen by one machine: it adds latency, can be unavailable, and can lose
+// the answer of a completed operation.
 type link struct {
-	*Disk // what the engine never calls
+	*Disk // methods that the engine never calls
 	node  *node
 	disk  *Disk
 }
@@ -21,7 +21,7 @@ func away() error {
 	return fault.New(fault.Unavailable, "The store is away; please try again.")
 }
 
-// fate is what becomes of one operation.
+// fate is the drawn outcome of one operation.
 type fate struct {
 	before, after time.Duration
 	refuse, deaf  bool
@@ -61,7 +61,7 @@ func (l *link) fate(draw uint64, write bool) fate {
 	return f
 }
 
-// do performs one operation. key distinguishes operations of one kind at the same time.
+// do performs one operation. key distinguishes operations of the same kind at the same time.
 func do[T any](ctx context.Context, l *link, op string, key uint64, write bool, fn func() (T, error)) (v T, err error) {
 	var none T
 	n := l.node
@@ -70,7 +70,7 @@ func do[T any](ctx context.Context, l *link, op string, key uint64, write bool, 
 		return none, away()
 	}
 	if f.refuse {
-		n.scenario.note(write, "machine %d: %s: the store is away", n.machine, op)
+		n.scenario.note(write, "machine %d: %s: the store is unavailable", n.machine, op)
 		return none, away()
 	}
 	if v, err = fn(); !write {
@@ -80,13 +80,13 @@ func do[T any](ctx context.Context, l *link, op string, key uint64, write bool, 
 		return none, away()
 	}
 	if f.deaf {
-		n.scenario.note(true, "machine %d: %s: done, and the answer is lost", n.machine, op)
+		n.scenario.note(true, "machine %d: %s: done, but the answer is lost", n.machine, op)
 		return none, away()
 	}
 	return v, err
 }
 
-// done is do without a result.
+// done is do for operations without a result.
 func done(ctx context.Context, l *link, op string, key uint64, fn func() error) error {
 	_, err := do(ctx, l, op, key, true, func() (struct{}, error) { return struct{}{}, fn() })
 	return err
@@ -164,8 +164,8 @@ func (l *link) CommitCheck(ctx context.Context, c hub.Check) (hub.Checked, error
 	return do(ctx, l, "commit a check", uint64(c.TopicID), true, func() (hub.Checked, error) { return l.disk.CommitCheck(ctx, c) })
 }
 
-// claims is do for looks that mostly find nothing: then nothing is written, and
-// nothing can be lost.
+// claims is do for claims that usually find no work: without work nothing is written, so no
+// answer can be lost.
 func claims[T any](ctx context.Context, l *link, op string, fn func() ([]T, error)) ([]T, error) {
 	if next, err := l.disk.NextDue(ctx); err == nil && (next.IsZero() || next.After(l.node.clock.Now())) {
 		return do(ctx, l, op, 0, false, fn)

@@ -38,7 +38,7 @@ func (l *link) Settle(ctx context.Context, now time.Time, results []hub.Result, 
 	return done(ctx, l, "settle", uint64(len(results)), func() error { return l.disk.Settle(ctx, now, results, events) })
 }
 
-// Sweep is hub.Store.Sweep, and what it takes is written down.
+// Sweep is hub.Store.Sweep; it also records the removals.
 func (l *link) Sweep(ctx context.Context, now time.Time, maxErrors, limit int, idle time.Time, events func([]hub.SubscriptionInfo) []event.Event) (gone []hub.SubscriptionInfo, more bool, err error) {
 	err = done(ctx, l, "sweep", 0, func() (err error) {
 		gone, more, err = l.disk.Sweep(ctx, now, maxErrors, limit, idle, events)

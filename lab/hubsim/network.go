@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// feed is one that changes; its values count up.
+// feed is a feed whose value counts up.
 type feed struct {
 	url   string
 	value int
@@ -20,7 +20,7 @@ type feed struct {
 	etag  string
 }
 
-// turn gives a feed its next value; w.mu is held.
+// turn sets a feed to its next value; w.mu is held.
 func (w *scenario) turn(n int) {
 	f := w.feeds[n]
 	f.value++
@@ -32,12 +32,12 @@ func (w *scenario) turn(n int) {
 	w.say("feed %d is at %d", n, f.value)
 }
 
-// draw is what decides an operation of this machine on the network.
+// draw returns the random number for a network operation of this machine.
 func (n *node) draw(what string, parts ...uint64) uint64 {
 	return hash(n.scenario.seed, n.life, text(what), uint64(time.Now().UnixNano()), hash(parts...))
 }
 
-// takes is an ordinary time on the network.
+// takes returns an ordinary network latency.
 func takes(draw uint64) time.Duration {
 	return time.Millisecond + time.Duration(hash(draw, 7)%uint64(30*time.Millisecond))
 }
@@ -67,7 +67,7 @@ func (n *node) Fetch(ctx context.Context, f hub.Fetch) (hub.Fetched, error) {
 			now = *feed
 		}
 	}
-	w.say("machine %d reads %s: %d%s", n.machine, f.URL, now.value, map[bool]string{true: ", in vain"}[bad])
+	w.say("machine %d reads %s: %d%s", n.machine, f.URL, now.value, map[bool]string{true: ", failed"}[bad])
 	w.mu.Unlock()
 	if !n.sleep(ctx, half+time.Duration(draw%9973)) || !n.gate() || bad {
 		return hub.Fetched{}, unread
@@ -116,30 +116,30 @@ func (n *node) Notify(ctx context.Context, sub hub.Subscription, topic hub.Topic
 	return r
 }
 
-// notified begins a delivery; w.mu is held. nil: to somebody who never was.
+// notified starts a delivery; w.mu is held. It returns nil for an unknown member.
 func (w *scenario) notified(n *node, sub hub.Subscription, topic hub.Topic, content *hub.Content, clock time.Time) *delivery {
 	m := w.byKey[hub.Key{TopicID: topic.ID, ID: sub.ID}]
 	if m == nil {
-		w.breaks("somebody is told who never asked: %s", sub.Callback)
+		w.breaks("notification to an unknown callback: %s", sub.Callback)
 		return nil
 	}
 	d := &delivery{member: m, node: n, version: topic.Version, value: w.values[string(topic.Hash)], content: -1, secret: sub.Secret,
 		failures: sub.Failures, clock: clock, start: time.Now()}
 	if content != nil {
 		d.content = w.bodies[string(content.Body)]
-		d.value = d.content // the newest, also where it came after the delivery was due
+		d.value = d.content // the newest content, even if it arrived after the delivery was due
 		if content.Version != topic.Version {
-			w.breaks("%s is told of version %d with the content of %d", m, topic.Version, content.Version)
+			w.breaks("%s is notified of version %d with the content of %d", m, topic.Version, content.Version)
 		}
 	}
 	m.tries[d.version]++
 	w.deliveries = append(w.deliveries, d)
-	w.say("machine %d tells %s of %d (version %d)", n.machine, m, d.value, d.version)
+	w.say("machine %d notifies %s of state %d (version %d)", n.machine, m, d.value, d.version)
 	return d
 }
 
-// answer decides what becomes of a delivery: when it arrives, when the answer does,
-// and which. w.mu is held.
+// answer decides the outcome of a delivery: the times of its arrival and its reply, and the
+// reply. w.mu is held.
 func (w *scenario) answer(d *delivery) (there, back time.Duration, reply string) {
 	draw := hash(w.seed, uint64(d.member.key.ID), uint64(d.version), uint64(d.member.tries[d.version]), d.node.life)
 	there, back, reply = takes(draw), takes(hash(draw, 1))+time.Duration(draw%9973), "ok"
@@ -177,7 +177,7 @@ func (w *scenario) finish(d *delivery, reply string) {
 	w.say("%s answers machine %d on version %d: %q", d.member, d.node.machine, d.version, reply)
 }
 
-// Verify is hub.Verifier: everybody who is alive consents.
+// Verify is hub.Verifier: every reachable callback consents.
 func (n *node) Verify(ctx context.Context, sub hub.Subscription, topic hub.Topic, _ bool) (event.Exchange, error) {
 	draw := n.draw("verify", uint64(sub.ID), uint64(topic.ID))
 	if !n.gate() || !n.sleep(ctx, takes(draw)) || !n.gate() {
@@ -205,7 +205,7 @@ func (n *node) Confirm(ctx context.Context, in hub.Intent) (event.Exchange, erro
 		a.ok, err = false, fault.New(fault.Refused, "It said no.")
 	}
 	w.askings = append(w.askings, a)
-	w.say("machine %d asks %s whether to %s: %v", n.machine, m, in.Mode, a.ok)
+	w.say("machine %d verifies with %s: %s %v", n.machine, m, in.Mode, a.ok)
 	w.mu.Unlock()
 	if !n.sleep(ctx, takes(hash(draw, 2))) || !n.gate() {
 		return event.Exchange{}, fault.New(fault.Unavailable, "The machine died.")
@@ -223,6 +223,6 @@ func (n *node) Deny(ctx context.Context, in hub.Intent) (event.Exchange, error) 
 	defer w.mu.Unlock()
 	a := asking{member: w.byKey[in.Key()], mode: in.Mode, at: time.Now()}
 	w.askings = append(w.askings, a)
-	w.say("machine %d tells %s that it is denied", n.machine, a.member)
+	w.say("machine %d sends a denial to %s", n.machine, a.member)
 	return event.Exchange{}, nil
 }

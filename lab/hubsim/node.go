@@ -10,31 +10,31 @@ import (
 	"cloudburst/internal/hub/clock"
 )
 
-// node is one life of one machine.
+// node is one process run of one machine.
 type node struct {
 	scenario *scenario
 	machine  int
-	life     uint64 // counts all lives of all machines
+	life     uint64 // counts all process runs of all machines
 	hub      *hub.Hub
 	clock    *clock.Steady
 	cancel   context.CancelFunc
-	gone     chan struct{} // closed when it dies
-	ended    chan struct{} // closed when its last goroutine of note has ended
+	gone     chan struct{} // closed on a crash
+	ended    chan struct{} // closed when its last relevant goroutine has ended
 
-	// Guarded by world.mu.
+	// Guarded by scenario.mu.
 	died   bool
-	ready  bool          // it may be asked for something
-	still  time.Time     // it stands still until then
-	heldUp time.Duration // how many operations that held up, as nanoseconds
-	away   time.Time     // its store is away until then
+	ready  bool          // it accepts requests
+	still  time.Time     // frozen until then
+	heldUp time.Duration // number of delayed operations, as nanoseconds
+	away   time.Time     // its store is unavailable until then
 	jumped time.Duration
-	blind  []span // when it stood still or could not write
+	blind  []span // periods when it was frozen or could not write
 }
 
 type span struct{ from, to time.Time }
 
-// begin starts a machine. One that is alone looks for work when it is due; the others
-// look all the time, and wake each other. It returns when the machine may be asked.
+// begin starts a machine. A single machine wakes at due times; several machines poll and wake
+// each other. begin returns when the machine accepts requests.
 func (w *scenario) begin(machine int, alone bool) *node {
 	w.mu.Lock()
 	w.lives++
@@ -58,33 +58,33 @@ func (w *scenario) begin(machine int, alone bool) *node {
 	go func() {
 		defer close(n.ended)
 		for n.hub.Recover(ctx) != nil && ctx.Err() == nil {
-			time.Sleep(time.Second) // its supervisor starts it again
+			time.Sleep(time.Second) // its supervisor restarts it
 		}
 		w.mu.Lock()
 		n.ready = true
 		w.mu.Unlock()
 		close(up)
 		if err := n.hub.Run(ctx); err != nil {
-			w.fail("machine %d ended by itself: %v", machine, err)
+			w.fail("machine %d ended unexpectedly: %v", machine, err)
 		}
 	}()
 	<-up
 	return n
 }
 
-// wall is the machine's wall clock. Clocks are put right with the machine.
+// wall returns the machine's wall clock. A restart corrects the clock.
 func (n *node) wall() time.Time {
 	n.scenario.mu.Lock()
 	defer n.scenario.mu.Unlock()
 	return time.Now().Add(n.scenario.plan.skew[n.machine] + n.jumped)
 }
 
-// random spreads waits, by the moment and not by who comes first.
+// random spreads waits by time, independent of the order of goroutines.
 func (n *node) random() float64 {
 	return share(hash(n.scenario.seed, n.life, uint64(time.Now().UnixNano())))
 }
 
-// hint wakes the others a little later, if the hint is not lost.
+// hint wakes the other machines after a delay, unless the hint is lost.
 func (n *node) hint() {
 	w := n.scenario
 	w.mu.Lock()
@@ -108,7 +108,7 @@ func (n *node) alive() bool {
 	return !n.died
 }
 
-// die ends a machine at once: nothing that it does from now on has any effect.
+// die crashes a machine: nothing that it does afterwards has an effect.
 func (n *node) die() {
 	w := n.scenario
 	w.mu.Lock()
@@ -120,27 +120,27 @@ func (n *node) die() {
 	if w.running[n.machine] == n {
 		w.running[n.machine] = nil
 	}
-	w.say("machine %d dies", n.machine)
+	w.say("machine %d crashes", n.machine)
 	w.deaths++
 	w.mu.Unlock()
 	close(n.gone)
 	n.cancel()
 }
 
-// stop ends a machine in good order.
+// stop shuts a machine down gracefully.
 func (n *node) stop() {
 	w := n.scenario
 	w.mu.Lock()
 	if w.running[n.machine] == n {
 		w.running[n.machine] = nil
 	}
-	w.say("machine %d is told to stop", n.machine)
+	w.say("machine %d shuts down", n.machine)
 	w.mu.Unlock()
 	n.cancel()
 	<-n.ended
 }
 
-// sleep waits; false: the machine died or ctx ended.
+// sleep waits. It returns false if the machine crashed or ctx ended.
 func (n *node) sleep(ctx context.Context, d time.Duration) bool {
 	if d < 5*time.Millisecond {
 		time.Sleep(d)
@@ -157,8 +157,8 @@ func (n *node) sleep(ctx context.Context, d time.Duration) bool {
 	return false
 }
 
-// gate holds up whatever a machine does while it stands still. What was held up goes on
-// in the order in which it came, each at a moment of its own.
+// gate delays the operations of a frozen machine. They continue in their original order, each
+// at a distinct time.
 func (n *node) gate() bool {
 	for place := time.Duration(0); ; {
 		n.scenario.mu.Lock()
@@ -178,8 +178,8 @@ func (n *node) gate() bool {
 	}
 }
 
-// excused reports that a machine may not have known at a time that its lease was over:
-// it stood still, or could not reach its store for long, just before.
+// excused reports whether a machine could not know at a time that its lease had expired:
+// shortly before, it was frozen or could not reach its store.
 func (n *node) excused(at time.Time) bool {
 	for _, s := range n.blind {
 		if s.to.Sub(s.from) >= longAway && !at.Before(s.from) && at.Before(s.to.Add(2*time.Second)) {

@@ -26,8 +26,8 @@ const (
 	originHost    = "origin.test"
 	originFeed    = "http://" + originHost + "/rss.xml"
 	originMembers = 3
-	soon          = 10 * time.Second // within which a change is notified that decides by content
-	atLast        = time.Hour + soon // … and one that an ETag hides which was proven before
+	soon          = 10 * time.Second // time within which a change is notified if the content decides
+	atLast        = time.Hour + soon // … if a previously proven ETag hides the change
 )
 
 // originFlaw plants a wrong rule between the hub, its store and its network.
@@ -38,12 +38,12 @@ type originFlaw struct {
 	got    func(f *hub.Fetched)
 }
 
-// originFlaws are wrong rules, each with kinds of origins that show it.
+// originFlaws returns wrong rules, each with the kinds of origins that reveal it.
 func originFlaws() []originFlaw {
 	return []originFlaw{
-		{name: "each ETag is believed", commit: func(c *hub.Check) { c.Evidence.Proof, c.Evidence.Recent = "proven", false }},
-		{name: "the ETag of a recent change is believed", commit: func(c *hub.Check) { c.Evidence.Recent = false }},
-		{name: "a recent change is not looked at again", commit: func(c *hub.Check) {
+		{name: "each ETag is trusted", commit: func(c *hub.Check) { c.Evidence.Proof, c.Evidence.Recent = "proven", false }},
+		{name: "the ETag of a recent change is trusted", commit: func(c *hub.Check) { c.Evidence.Recent = false }},
+		{name: "a recent change is not read again", commit: func(c *hub.Check) {
 			if c.Again.Sub(c.Now) < time.Minute {
 				c.Again = time.Time{}
 			}
@@ -54,7 +54,7 @@ func originFlaws() []originFlaw {
 			}
 		}},
 		{name: "caches are not asked to revalidate", ask: func(f *hub.Fetch) { f.Revalidate = false }},
-		{name: "a 304 that names another ETag counts", got: func(f *hub.Fetched) {
+		{name: "a 304 with another ETag counts", got: func(f *hub.Fetched) {
 			if f.NotModified {
 				f.ETag = ""
 			}
@@ -90,8 +90,8 @@ func (f flawedFetcher) Fetch(ctx context.Context, what hub.Fetch) (hub.Fetched, 
 	return got, err
 }
 
-// originNetwork is one origin, one or two machines with the hub, and subscribers that always
-// respond.
+// originNetwork is one origin, one or two machines that run the hub, and subscribers that
+// always respond.
 type originNetwork struct {
 	t      *testing.T
 	random *rand.Rand
@@ -101,7 +101,7 @@ type originNetwork struct {
 	disk   *Disk
 	client *fetch.Client
 	shared bool
-	next   int64 // number of a machine
+	next   int64 // number of the next machine
 
 	mu       sync.Mutex
 	machines []*originMachine
@@ -122,7 +122,7 @@ type originChange struct {
 	at    time.Time
 }
 
-// originPing is an accepted ping: value could be read before it was sent.
+// originPing is an accepted ping; value was readable before the ping was sent.
 type originPing struct {
 	value    int
 	accepted time.Time
@@ -157,7 +157,7 @@ func (w *originNetwork) Deny(context.Context, hub.Intent) (event.Exchange, error
 	return event.Exchange{}, nil
 }
 
-// start starts one machine.
+// start starts a machine.
 func (w *originNetwork) start() *originMachine {
 	w.next++
 	h := &hub.Hub{
@@ -165,7 +165,7 @@ func (w *originNetwork) start() *originMachine {
 		Bus: event.NewBus(w.next), Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	}
 	if w.shared {
-		h.Hint = func() {} // each machine looks by itself
+		h.Hint = func() {} // each machine polls
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -181,7 +181,7 @@ func (w *originNetwork) start() *originMachine {
 	return &originMachine{h, func() { cancel(); <-ended }}
 }
 
-// replace stops a machine and starts another in its place.
+// replace stops a machine and starts another one in its place.
 func (w *originNetwork) replace(i int) {
 	w.mu.Lock()
 	old := w.machines[i]
@@ -193,7 +193,8 @@ func (w *originNetwork) replace(i int) {
 	w.machines[i] = fresh
 }
 
-// set gives the origin its next value. All have one size, as version numbers often do.
+// set gives the origin its next value. All contents have the same size, as version numbers
+// often do.
 func (w *originNetwork) set() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -225,12 +226,12 @@ func (w *originNetwork) ping(n int) {
 	w.t.Error("no ping was accepted in 20 seconds")
 }
 
-// hiding are the kinds of origins whose ETag is right for a while, and then hides a change.
+// hiding lists the kinds of origins whose ETag is correct for a while and then hides a change.
 func hiding(kind string) bool {
 	return slices.Contains([]string{nettest.OriginTorn, nettest.OriginAlways304, nettest.OriginLater}, kind)
 }
 
-// playOrigin plays one seed with an origin of a kind, and returns what was missed.
+// playOrigin plays one seed with an origin of one kind, and returns the missed notifications.
 func playOrigin(t *testing.T, seed uint64, kind string, cached bool, flaw originFlaw) (missed error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -250,7 +251,7 @@ func playOrigin(t *testing.T, seed uint64, kind string, cached bool, flaw origin
 			t.Fatal(err)
 		}
 		server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
-		go func() { _ = server.Serve(l) }() // until it is closed
+		go func() { _ = server.Serve(l) }() // returns when the server is closed
 		w.client = fetch.New(fetch.Options{Dial: w.net.Dial, Guard: &fetch.Guard{}})
 		w.disk = NewDisk(w.shared)
 		time.Sleep(time.Duration(random.Int64N(int64(2 * time.Second))))
@@ -260,13 +261,13 @@ func playOrigin(t *testing.T, seed uint64, kind string, cached bool, flaw origin
 			m.stop()
 		}
 		w.client.CloseIdle()
-		_ = server.Close() // nobody asks any more
+		_ = server.Close() // no more requests follow
 		synctest.Wait()
 	})
 	return missed
 }
 
-// play changes the feed and pings it, in a hurry and at leisure, and waits for the end.
+// play changes the feed and pings it, in quick and slow succession, and waits for the end.
 func (w *originNetwork) play() {
 	w.machines = []*originMachine{w.start()}
 	if w.shared {
@@ -302,8 +303,9 @@ func (w *originNetwork) play() {
 	}
 }
 
-// missed says which change that was pinged, or that came within the second of one that
-// was, did not reach a subscriber in time, as that value or a newer one.
+// missed returns an error for each change that did not reach a subscriber in time, with that
+// value or a newer one. It considers changes that were pinged, or that came within a second of
+// such a change.
 func (w *originNetwork) missed() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -339,8 +341,8 @@ func (w *originNetwork) missed() error {
 	return errors.Join(all...)
 }
 
-// Whatever the validators of an origin claim: once a change can be read there and is
-// pinged, each subscriber is notified of it or of a newer one.
+// Every change that is readable and pinged reaches each subscriber, with that value or a newer
+// one, whatever the validators of the origin claim.
 //
 // Many seeds: go test ./lab/hubsim -run Validators -sim.seeds 100000 -timeout 0
 func TestPingedChangeReachesEverySubscriberDespiteWrongValidators(t *testing.T) {

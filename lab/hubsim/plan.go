@@ -12,48 +12,49 @@ import (
 const (
 	callbackTimeout = 3 * time.Second
 	minLease        = 90 * time.Second // of WebSub
-	longAway        = 4 * time.Second  // of a machine or its store: a lease may run out
+	longAway        = 4 * time.Second  // outage of a machine or its store after which a lease can expire
 )
 
-// retries are the waits of the simulation, shorter than the defaults so that a run is short.
+// retries returns the retry waits of a scenario. They are shorter than in production, so that
+// a run is short.
 func retries() []time.Duration {
 	return []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 6 * time.Second, 8 * time.Second, 10 * time.Second, 12 * time.Second, 15 * time.Second}
 }
 
-// nature is how a callback behaves until everything calms down.
+// nature is the behavior of a callback until the calm period.
 type nature int
 
 const (
 	steady  nature = iota
-	slow           // takes its time
-	flaky          // refuses every other time
-	mute           // often gives no answer at all
-	lossy          // takes it, and the answer is lost
-	dead           // refuses everything, for ever
-	leaving        // says 410 once
+	slow           // responds slowly
+	flaky          // refuses every second delivery
+	mute           // often sends no response
+	lossy          // accepts, but the response is lost
+	dead           // refuses everything, permanently
+	leaving        // replies 410 once
 )
 
-// disturbance is something that happens to a machine.
+// disturbance is a fault of a machine.
 type disturbance struct {
-	what    string // "death", "pause", "outage", "jump"
+	what    string // "crash", "pause", "outage", "jump"
 	at      time.Duration
-	machine int // -1: all of them
+	machine int // -1: all machines
 	long    time.Duration
 }
 
-// plan is what is decided before a run.
+// plan contains everything that is decided before a run.
 type plan struct {
-	start    time.Duration // into the hour
-	long     time.Duration // of the part with faults
+	start    time.Duration // offset from the start of the hour
+	long     time.Duration // duration of the period with faults
 	machines int
-	quiet    bool // no faults but those of subscribers
-	tail     bool // it goes on for 25 hours
+	quiet    bool // no faults except those of subscribers
+	tail     bool // the run continues for 25 hours
 	skew     []time.Duration
-	before   float64 // share of writes that are refused
-	after    float64 // … that are done, and said not to be
+	before   float64 // share of writes that are rejected
+	after    float64 // … that complete, but report an error
 	late     float64 // … that take seconds
 	lostHint float64
-	badFeed  float64 // share of reads of feeds that fail
+	badFeed  float64 // share of feed requests that fail
 	slowFeed float64
 	options  hub.Options
 	members  []member
@@ -62,14 +63,14 @@ type plan struct {
 	trouble  []disturbance
 }
 
-// change is one of a feed, and whether somebody says so.
+// change is one change of a feed, with its number of pings.
 type change struct {
 	at    time.Duration
 	feed  int
 	pings int
 }
 
-// member is one subscription that may come to be: a callback and a feed.
+// member is a possible subscription: a callback and a feed.
 type member struct {
 	n        int
 	feed     int
@@ -82,7 +83,7 @@ type member struct {
 	tries    map[int64]int // deliveries so far, by version
 }
 
-// move is what a member does at a time.
+// move is an action of a member at a time.
 type move struct {
 	at     time.Duration
 	kind   string // "register", "cancel"
@@ -96,7 +97,7 @@ func between(r *rand.Rand, from, to time.Duration) time.Duration {
 	return from + time.Duration(r.Int64N(int64(to-from)))
 }
 
-// makePlan draws a random scenario.
+// makePlan draws the plan of a scenario.
 func makePlan(seed uint64) plan {
 	r := choices(seed)
 	p := plan{
@@ -116,15 +117,15 @@ func makePlan(seed uint64) plan {
 	if !p.quiet {
 		p.misfortunes(r)
 	}
-	// When a machine goes on that stood still, much comes to it in one moment: which pages a
-	// narrow window has together then is chance, and would not be the same again.
+	// When a frozen machine continues, many operations arrive at the same moment. The batches
+	// in a narrow window are then a matter of chance and not reproducible.
 	if !slices.ContainsFunc(p.trouble, func(d disturbance) bool { return d.what == "pause" }) {
 		p.options.MaxUnrecorded = []int{1, 4, 20, 500}[hash(seed, 0x3d)%4]
 	}
 	return p
 }
 
-// people draws the members and what they do.
+// people draws the members and their actions.
 func (p *plan) people(r *rand.Rand) {
 	n, subscribers := 3+r.IntN(8), r.IntN(5) == 0
 	if subscribers {
@@ -135,7 +136,7 @@ func (p *plan) people(r *rand.Rand) {
 	natures := []nature{steady, steady, steady, slow, flaky, mute, lossy, dead, leaving}
 	usual := natures[r.IntN(len(natures)-2)]
 	if subscribers && r.IntN(2) == 0 {
-		usual, p.options.MaxInFlight = slow, 4 // a pass takes longer than a lease
+		usual, p.options.MaxInFlight = slow, 4 // a round takes longer than a lease
 	}
 	for i := range n {
 		m := member{n: i, feed: r.IntN(p.feeds), protocol: protocols[r.IntN(len(protocols))], nature: natures[r.IntN(len(natures))], tries: map[int64]int{}}
@@ -183,7 +184,7 @@ func (p *plan) news(r *rand.Rand) {
 	}
 }
 
-// lastNews is when a feed changes for the last time.
+// lastNews returns the time of the last change of a feed.
 func (p *plan) lastNews() time.Duration {
 	last := time.Duration(0)
 	for _, c := range p.changes {
@@ -192,7 +193,7 @@ func (p *plan) lastNews() time.Duration {
 	return last
 }
 
-// misfortunes draws what happens to machines, mostly just after some news.
+// misfortunes draws the faults of machines, mostly shortly after a change.
 func (p *plan) misfortunes(r *rand.Rand) {
 	when := func() time.Duration {
 		if len(p.changes) == 0 || r.IntN(4) == 0 {
@@ -201,7 +202,7 @@ func (p *plan) misfortunes(r *rand.Rand) {
 		soon := 4 * time.Second
 		if p.options.MaxInFlight == 4 {
 			soon = 20 * time.Second
-			if r.IntN(2) == 0 { // what is lost of the last one no later one makes good
+			if r.IntN(2) == 0 { // no later change repairs a loss after the last one
 				return p.lastNews() + between(r, 20*time.Millisecond, soon)
 			}
 		}
@@ -216,7 +217,7 @@ func (p *plan) misfortunes(r *rand.Rand) {
 			p.trouble = append(p.trouble, d)
 		}
 	}
-	add(3, "death", 200*time.Millisecond, 25*time.Second)
+	add(3, "crash", 200*time.Millisecond, 25*time.Second)
 	add(1, "outage", 500*time.Millisecond, 25*time.Second)
 	if p.machines > 1 {
 		add(2, "pause", 2*time.Second, 30*time.Second)

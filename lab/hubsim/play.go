@@ -9,7 +9,8 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// play is the whole run: trouble, calm, the top of the hour, and sometimes a day more.
+// play performs the whole run: faults, a calm period, the top of the hour, and sometimes one
+// more day.
 func (w *scenario) play() {
 	for m := range w.plan.machines {
 		w.begin(m, w.plan.machines == 1)
@@ -41,10 +42,10 @@ func (w *scenario) play() {
 	for _, n := range lived {
 		<-n.ended
 	}
-	time.Sleep(2 * time.Minute) // what is left of those that died
+	time.Sleep(2 * time.Minute) // the remaining work of crashed machines
 }
 
-// schedule has everybody do what the plan says, each at his time.
+// schedule starts the actions of all members, each at its planned time.
 func (w *scenario) schedule() {
 	for i := range w.plan.members {
 		m := &w.plan.members[i]
@@ -75,7 +76,7 @@ func (w *scenario) schedule() {
 	}
 }
 
-// somebody is a machine that is up; nil: none is.
+// somebody returns a running machine; nil: there is none.
 func (w *scenario) somebody(parts ...uint64) *node {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -88,7 +89,7 @@ func (w *scenario) somebody(parts ...uint64) *node {
 	return nil
 }
 
-// happen makes one misfortune.
+// happen performs one disturbance.
 func (w *scenario) happen(d disturbance) {
 	w.mu.Lock()
 	var hit []*node
@@ -98,7 +99,7 @@ func (w *scenario) happen(d disturbance) {
 		}
 	}
 	until := time.Now().Add(d.long)
-	if len(hit) > 0 && d.what != "death" {
+	if len(hit) > 0 && d.what != "crash" {
 		w.others++
 		w.say("%s of machine %d for %s", d.what, d.machine, d.long)
 	}
@@ -115,7 +116,7 @@ func (w *scenario) happen(d disturbance) {
 		}
 	}
 	w.mu.Unlock()
-	if d.what != "death" || len(hit) == 0 {
+	if d.what != "crash" || len(hit) == 0 {
 		return
 	}
 	hit[0].die()
@@ -128,7 +129,7 @@ func (w *scenario) happen(d disturbance) {
 	}
 }
 
-// move is one act of a member.
+// move performs one action of a member.
 func (w *scenario) move(m *member, v move) {
 	n := w.somebody(uint64(m.n), uint64(v.at))
 	if n == nil || !n.gate() {
@@ -161,7 +162,7 @@ func (w *scenario) move(m *member, v move) {
 	}
 }
 
-// acted ends an act. A machine that crashed meanwhile has not responded.
+// acted ends an act. A machine that crashed cannot have answered.
 func (w *scenario) acted(n *node, a *act, state string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -181,7 +182,7 @@ func (w *scenario) acted(n *node, a *act, state string, err error) {
 	w.say("%s of %s at machine %d: %s%s", a.kind, who, n.machine, a.state, why)
 }
 
-// ping pings a machine after a change of a feed.
+// ping sends a ping for a feed to a machine.
 func (w *scenario) ping(n *node, f int) *act {
 	if n == nil || !n.gate() {
 		return nil
@@ -194,7 +195,7 @@ func (w *scenario) ping(n *node, f int) *act {
 	return a
 }
 
-// heal ends all trouble.
+// heal ends all faults.
 func (w *scenario) heal() {
 	w.mu.Lock()
 	w.say("calm")
@@ -216,7 +217,7 @@ func (w *scenario) heal() {
 	}
 }
 
-// handOver stops every machine in good order; one goes on alone.
+// handOver shuts every machine down gracefully; one machine continues alone.
 func (w *scenario) handOver() *node {
 	for m := range w.plan.machines {
 		w.mu.Lock()

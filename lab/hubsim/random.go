@@ -9,7 +9,7 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// hash is one number made of many, the same every time.
+// hash combines numbers into one, deterministically.
 func hash(parts ...uint64) uint64 {
 	h := uint64(0x9e3779b97f4a7c15)
 	for _, p := range parts {
@@ -18,7 +18,7 @@ func hash(parts ...uint64) uint64 {
 	return h
 }
 
-// text is a number made of a text (FNV-1a).
+// text returns a hash of a text (FNV-1a).
 func text(s string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(s) {
@@ -27,8 +27,8 @@ func text(s string) uint64 {
 	return h
 }
 
-// share is h as a number in [0, 1).
+// share returns h as a number in [0, 1).
 func share(h uint64) float64 { return float64(h>>11) / (1 << 53) }
 
-// choices are for what is decided before anything runs.
+// choices returns the generator for decisions before a run.
 func choices(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, mix(seed))) }

@@ -9,31 +9,31 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// Options of a run. The zero Options plant nothing and trace nothing.
+// Options of a run. The zero Options plant no bug and log nothing.
 type Options struct {
 	Flaw string       // one of Flaws, planted between the engine and its store
-	Log  *slog.Logger // of the hubs; nil: nowhere
+	Log  *slog.Logger // of the hubs; nil: discarded
 }
 
-// Report is what a run came to.
+// Report is the result of a run.
 type Report struct {
 	Seed       uint64
-	Broken     []string // promises, in words; empty: all were kept
-	Sum        uint64   // of the whole history
+	Broken     []string // descriptions of violated guarantees; empty: none
+	Sum        uint64   // hash of the whole history
 	Words      func() string
 	Ops        int // operations on the store
-	Faults     int // of them that failed, or took seconds
+	Faults     int // operations that failed or took seconds
 	Deaths     int
-	Others     int // machines that stood still, stores that were away, clocks that were set
+	Others     int // frozen machines, unavailable stores, clock changes
 	Acts       int // registrations, cancels, pings
 	Deliveries int
-	Refusals   int // deliveries that did not arrive, or whose answer did not
+	Refusals   int // deliveries that did not arrive, or whose reply was lost
 	Took       time.Duration
 }
 
 const brokenMost = 40
 
-// scenario is one run.
+// scenario is the state of one run.
 type scenario struct {
 	seed  uint64
 	plan  plan
@@ -42,7 +42,7 @@ type scenario struct {
 	log   *slog.Logger
 	begun time.Time
 	byKey map[hub.Key]*member
-	gone  sync.WaitGroup // of those who act
+	gone  sync.WaitGroup // the goroutines of all actors
 
 	mu      sync.Mutex
 	faulty  bool
@@ -50,7 +50,7 @@ type scenario struct {
 	lived   []*node
 	lives   uint64
 	feeds   []*feed
-	values  map[string]int // by hash of a feed's body
+	values  map[string]int // by hash of a feed's content
 	bodies  map[string]int
 	broken  []string
 	ops     int
@@ -60,7 +60,7 @@ type scenario struct {
 	history
 }
 
-// Run plays one seed. It must be called in a bubble of testing/synctest.
+// Run plays one seed. Call it in a bubble of testing/synctest.
 func Run(seed uint64, o Options) Report {
 	w := &scenario{seed: seed, plan: makePlan(seed), log: o.Log, byKey: map[hub.Key]*member{}, values: map[string]int{}, bodies: map[string]int{},
 		faulty: true, history: history{set: map[[2]int]time.Time{}}}
@@ -90,7 +90,7 @@ func Run(seed uint64, o Options) Report {
 	return r
 }
 
-// breaks notes a promise that was broken; w.mu is held.
+// breaks records a violated guarantee; w.mu is held.
 func (w *scenario) breaks(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	w.say("BROKEN: %s", text)
@@ -105,7 +105,7 @@ func (w *scenario) fail(format string, args ...any) {
 	w.breaks(format, args...)
 }
 
-// note writes a line of the history where it is worth one.
+// note appends a line to the history if worth is true.
 func (w *scenario) note(worth bool, format string, args ...any) {
 	if !worth {
 		return
@@ -115,18 +115,18 @@ func (w *scenario) note(worth bool, format string, args ...any) {
 	w.say(format, args...)
 }
 
-// swept writes down what a sweep took.
+// swept records the removals of a sweep.
 func (w *scenario) swept(gone []hub.SubscriptionInfo, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, g := range gone {
 		r := removal{member: w.byKey[g.Key()], dropped: g.ExpiresAt.After(milli(now)), clock: now, at: time.Now()}
 		w.removals = append(w.removals, r)
-		w.say("the sweep takes %s (dropped: %v)", r.member, r.dropped)
+		w.say("the sweep removes %s (dropped: %v)", r.member, r.dropped)
 	}
 }
 
-// String names a member.
+// String returns a description of a member.
 func (m *member) String() string {
 	return fmt.Sprintf("%s %d of feed %d", m.protocol, m.n, m.feed)
 }

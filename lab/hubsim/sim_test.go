@@ -11,21 +11,21 @@ import (
 )
 
 var (
-	// Many: go test ./lab/hubsim -v -sim.seeds 1000000 -sim.from 1 -timeout 0
-	seedsFlag = flag.Int("sim.seeds", 1000, "how many seeds are played")
-	fromFlag  = flag.Uint64("sim.from", 1, "the first of them")
-	// One, in words: go test ./lab/hubsim -v -sim.seed 42
-	seedFlag = flag.Uint64("sim.seed", 0, "the only seed that is played; 0: many")
+	// Many seeds: go test ./lab/hubsim -v -sim.seeds 1000000 -sim.from 1 -timeout 0
+	seedsFlag = flag.Int("sim.seeds", 1000, "number of seeds to play")
+	fromFlag  = flag.Uint64("sim.from", 1, "the first seed")
+	// One seed with a trace: go test ./lab/hubsim -v -sim.seed 42
+	seedFlag = flag.Uint64("sim.seed", 0, "play only this seed, with a trace; 0: many")
 )
 
-// One processor: which of two goroutines runs first is then nearly always the same,
-// where it is not the same by itself.
+// The tests use one processor: then the order of two goroutines is nearly always the same,
+// even where the scenario does not determine it.
 func TestMain(m *testing.M) {
 	runtime.GOMAXPROCS(1)
 	os.Exit(m.Run())
 }
 
-// play runs one seed in a bubble of its own.
+// play runs one seed in its own bubble.
 func play(t *testing.T, seed uint64, o Options) (r Report) {
 	t.Helper()
 	defer func() {
@@ -57,35 +57,35 @@ func TestGuaranteesHoldUnderFaults(t *testing.T) {
 		total.add(r)
 		if len(r.Broken) > 0 {
 			failed++
-			t.Errorf("seed %d: %s (%d in all); in words: go test ./lab/hubsim -v -sim.seed %d", r.Seed, r.Broken[0], len(r.Broken), r.Seed)
+			t.Errorf("seed %d: %s (%d in all); trace: go test ./lab/hubsim -v -sim.seed %d", r.Seed, r.Broken[0], len(r.Broken), r.Seed)
 		}
 		if time.Since(shown) >= time.Second && testing.Verbose() {
 			shown = time.Now()
 			fmt.Fprintf(os.Stderr, "%d seeds, %.0f a second, %d failed\n", i+1, float64(i+1)/time.Since(begun).Seconds(), failed)
 		}
 		if failed > 20 {
-			t.Fatal("too many to go on")
+			t.Fatal("too many failed seeds")
 		}
 	}
-	t.Logf("%d seeds in %s: %d operations on the store, %d of them disturbed; %d deaths, %d other misfortunes; %d acts, %d deliveries, %d in vain; %s of their time",
+	t.Logf("%d seeds in %s: %d operations on the store, %d of them with faults; %d crashes, %d other faults; %d acts, %d deliveries, %d failed; %s of simulated time",
 		seeds, time.Since(begun).Round(time.Second), total.Ops, total.Faults, total.Deaths, total.Others, total.Acts, total.Deliveries, total.Refusals, total.Took.Round(time.Hour))
 }
 
-// add counts r into a total.
+// add adds r to the total.
 func (total *Report) add(r Report) {
 	total.Ops, total.Faults, total.Deaths, total.Others = total.Ops+r.Ops, total.Faults+r.Faults, total.Deaths+r.Deaths, total.Others+r.Others
 	total.Acts, total.Deliveries, total.Refusals, total.Took = total.Acts+r.Acts, total.Deliveries+r.Deliveries, total.Refusals+r.Refusals, total.Took+r.Took
 }
 
-// alongside skips a test if the flags select own seeds.
+// alongside skips tests that are not part of a run with chosen seeds.
 func alongside(t *testing.T) {
 	t.Helper()
 	if *seedFlag != 0 || *fromFlag != 1 {
-		t.Skip("only seeds are played")
+		t.Skip("skipped: chosen seeds are played")
 	}
 }
 
-// Beyond those that are always played: each found something.
+// These seeds are outside the default range. Each found a bug.
 func TestRegressionSeedsPass(t *testing.T) {
 	alongside(t)
 	for _, seed := range []uint64{867, 979, 1257, 1690, 2075, 2135, 2308, 2642, 2995, 3600, 3954, 5949} {
