@@ -197,7 +197,7 @@ func TestHelpersAnswerCallsAndReportErrors(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	if len(lines) != 6 || !strings.Contains(lines[0], "before open") || !strings.Contains(lines[3], `"result":0`) ||
-		!strings.Contains(lines[4], "cannot") || !strings.Contains(lines[5], "error") {
+		!strings.Contains(lines[4], "no call") || !strings.Contains(lines[5], "error") {
 		t.Errorf("answers:\n%s", &out)
 	}
 	if err := ServeLoop(context.Background(), strings.NewReader("nonsense"), io.Discard); err == nil {
