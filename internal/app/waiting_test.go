@@ -155,8 +155,8 @@ func TestServerWaitsForMigratingNode(t *testing.T) {
 	storetest.Execute(t, database, "BEGIN; LOCK TABLE goose_db_version IN ACCESS EXCLUSIVE MODE; PREPARE TRANSACTION 'migration'")
 	var log, stopped lockedBuffer
 	p, q := node(t, withPassword(database), &log), node(t, withPassword(database), &stopped)
-	p.wantWaiting(&log, "another node brings its tables up to date")
-	q.wantWaiting(&stopped, "another node brings its tables up to date")
+	p.wantWaiting(&log, "another node is migrating its tables")
+	q.wantWaiting(&stopped, "another node is migrating its tables")
 	q.wantCleanExit()
 	storetest.Execute(t, database, "COMMIT PREPARED 'migration'")
 	p.wantReady(&log)
@@ -247,11 +247,11 @@ func TestInvalidDatabaseURLStopsTheServer(t *testing.T) {
 	storetest.Execute(t, database, "CREATE ROLE alice LOGIN PASSWORD 'right'")
 	storetest.Execute(t, other, "CREATE TABLE topic (name TEXT)")
 	for name, c := range map[string]struct{ database, want string }{
-		"wrong password":    {strings.Replace(database, "cloudburst@", "alice:geheim@", 1), "check user and password"},
-		"unknown user":      {strings.Replace(database, "cloudburst@", "nobody@", 1), "check user and password"},
+		"wrong password":    {strings.Replace(database, "cloudburst@", "alice:geheim@", 1), "check the user and the password"},
+		"unknown user":      {strings.Replace(database, "cloudburst@", "nobody@", 1), "check the user and the password"},
 		"no such database":  {cluster.URL("missing"), "does not exist on that server"},
 		"no such schema":    {database + "&search_path=nowhere", "create the schema that search_path names"},
-		"tables of another": {other, "its tables are not those of a cloudburst"},
+		"tables of another": {other, "its tables belong to another program or were changed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

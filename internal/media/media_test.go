@@ -66,7 +66,7 @@ func TestLocationAndSerialNumberAreRemoved(t *testing.T) {
 	}
 }
 
-func TestExiftoolFindsNoLocation(t *testing.T) {
+func TestExiftoolFindsNothingPrivate(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "exiftool")
 	if _, err := exec.LookPath("exiftool"); err != nil {
