@@ -6,6 +6,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -140,6 +141,10 @@ func Load(o Options) (*Effective, error) {
 		// In the table, the setting profile precedes all settings that a profile changes.
 		if text, ok := profiles[e.Config.Profile][s.Name]; ok && v.Source == FromDefault {
 			v.Text, v.Source, v.Origin = text, FromProfile, e.Config.Profile
+		}
+		if now, ok := s.OldChoices[strings.TrimSpace(v.Text)]; ok {
+			e.Renamed = append(e.Renamed, Renamed{fmt.Sprintf("the value %q of %s", v.Text, s.Name), strconv.Quote(now)})
+			v.Text = now
 		}
 		p, err := s.parse(v.Text)
 		if err != nil {

@@ -117,11 +117,14 @@ func TestFormerNamesOfSettingsStillWork(t *testing.T) {
 	if c.Hub.ClientRate != 7 || c.River.Concurrency != 9 || c.River.UnpacedHosts != "b.example" || c.CNWS.DropAfter != 48*time.Hour || c.WebSub.LargeTopics != "without-content" || len(c.Ping.Targets) != 1 {
 		t.Errorf("%+v", c)
 	}
+	if text := e.Value("websub.large-topics").Text; text != "without-content" {
+		t.Errorf("the former value is shown as %q", text)
+	}
 	var got []string
 	for _, r := range e.Renamed {
 		got = append(got, r.Old+" "+r.New)
 	}
-	want := []string{"--hub.source-rate --hub.client-rate", "websub.oversize websub.large-topics", "CLOUDBURST_CNWS_AGEING CLOUDBURST_CNWS_DROP_AFTER",
+	want := []string{"--hub.source-rate --hub.client-rate", "websub.oversize websub.large-topics", `the value "thin" of websub.large-topics "without-content"`, "CLOUDBURST_CNWS_AGEING CLOUDBURST_CNWS_DROP_AFTER",
 		"--ping.sinks --ping.targets", "--river.at-once --river.concurrency", "CLOUDBURST_RIVER_OWN_HOSTS CLOUDBURST_RIVER_UNPACED_HOSTS"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -73,9 +73,7 @@ func (s Setting) parse(text string) (parsed, error) {
 			err = errors.New("it needs a number of 0 or more, where 0 means no limit")
 		}
 	case Choice:
-		if now, ok := s.OldChoices[text]; ok {
-			p.text = now
-		} else if !slices.Contains(s.Choices, text) {
+		if !slices.Contains(s.Choices, text) {
 			err = fmt.Errorf("it needs one of %s", strings.Join(s.Choices, ", "))
 		}
 	}
