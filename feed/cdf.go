@@ -220,8 +220,8 @@ func (p *parser) cdfPublisher(s *slots, who Person) {
 	}
 }
 
-// cdfLogo reads one of up to three images: an icon, an image for lists and a wide image.
-// A second image of the same style is kept as unknown.
+// cdfLogo reads one of up to three images: an icon, an image for lists and a wide image. A
+// second image of the same style is stored as an unknown element.
 //
 // spec:cdf-1997#logo
 func (p *parser) cdfLogo(s *slots) bool {

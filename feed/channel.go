@@ -17,8 +17,8 @@ func (p *parser) image() {
 	}
 }
 
-// imageInto reads the current element into img. An image without anything that images
-// have is kept as an element that no field is for.
+// imageInto reads the current element into img. An element without any part of an image is
+// stored as an unknown element.
 func (p *parser) imageInto(img *Image) {
 	name := p.r.Name
 	extend(&img.Extension, p.foreignAttrs(), nil)
@@ -58,7 +58,7 @@ func (p *parser) imageInto(img *Image) {
 	}
 }
 
-// address is that in an element, as its text or in an attribute.
+// address returns the URL in the text of an element or in an attribute.
 func (p *parser) address() string {
 	v := p.hrefAttr()
 	if text := p.leaf(); text != "" {
@@ -75,7 +75,7 @@ func (p *parser) pixels(to *int, what string) {
 		p.remains(p.r.Name, strings.TrimLeft(text, "0"))
 		return
 	}
-	if *to != 0 && *to != n { // of another image, the address of which went as well
+	if *to != 0 && *to != n { // of another image, whose URL was replaced too
 		p.remains(p.r.Name, strconv.Itoa(*to))
 	}
 	*to = n
@@ -106,7 +106,7 @@ func (p *parser) textInput(to **TextInput) {
 	}
 }
 
-// cloud reads where to ask for notifications.
+// cloud reads the endpoint where aggregators subscribe to notifications.
 //
 // spec:rsscloud-2003#cloud-attributes
 func (p *parser) cloud() {
@@ -122,7 +122,7 @@ func (p *parser) cloud() {
 	p.f.Cloud = &p.f.Clouds[0]
 }
 
-// in reports whether old, a line in RSS, has no more information than g, an Atom element.
+// in reports whether old, a line of RSS, has no more information than g, an Atom element.
 func (old *Generator) in(g *Generator) bool {
 	return *old == Generator{Name: strings.TrimSpace(g.Name + " " + g.Version)} || *old == Generator{Name: g.Name}
 }
@@ -141,14 +141,13 @@ func (p *parser) generator(s *slots) {
 	}
 }
 
-// source reads where an item is from: a line with an address in RSS, a feed without
-// items in Atom.
+// source reads the origin of an item: a line with a URL in RSS, or a feed without items in Atom.
 func (p *parser) source() bool {
 	src := orNew(&p.item.Source)
 	switch {
 	case src.ID != "" || src.Links != nil || src.Authors != nil:
-		return false // what Atom has counts more than a line
-	case src.Title.Value != "" && src.URL != "": // the last line counts
+		return false // an Atom source has precedence over a line of RSS
+	case src.Title.Value != "" && src.URL != "": // the last line has precedence
 		p.displaced(src.Title.Value, "url", src.URL)
 		*src = Source{}
 	}

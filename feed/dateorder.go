@@ -6,21 +6,21 @@ import (
 	"cloudburst/internal/date"
 )
 
-// dateOrder decides dates such as 03/04/2020 by the other dates of the document: where
-// one of them shows whether the day or the month comes first, all follow it.
+// dateOrder decides whether the day or the month comes first in dates such as 03/04/2020. If
+// another date of the document shows the order, all ambiguous dates use it.
 type dateOrder struct {
-	dayFirst, monthFirst bool      // what other dates show
-	count                int       // dates that need an order
-	waiting              []Problem // one for each of them, up to the limit of problems
+	dayFirst, monthFirst bool      // orders that unambiguous dates show
+	count                int       // ambiguous dates
+	waiting              []Problem // a problem for each ambiguous date, up to the limit of problems
 }
 
-// note records what a readable date shows.
+// note records the order that an unambiguous date shows.
 func (o *dateOrder) note(shown date.Order) {
 	o.dayFirst = o.dayFirst || shown == date.DayFirst
 	o.monthFirst = o.monthFirst || shown == date.MonthFirst
 }
 
-// order is the order that the dates of the document show, if they agree.
+// order returns the order that the dates of the document show, or OrderUnknown if they disagree.
 func (o *dateOrder) order() date.Order {
 	switch {
 	case o.dayFirst == o.monthFirst:
@@ -31,7 +31,7 @@ func (o *dateOrder) order() date.Order {
 	return date.MonthFirst
 }
 
-// ambiguousDate keeps the problem of a date at an offset until the end of the document.
+// ambiguousDate stores the problem of a date at an offset until the end of the document.
 func (p *parser) ambiguousDate(raw string, at int) {
 	p.dates.count++
 	if len(p.dates.waiting) >= p.o.Limits.Problems {
@@ -41,8 +41,7 @@ func (p *parser) ambiguousDate(raw string, at int) {
 		Message: "This date is ambiguous: " + quote(raw) + ". Write it like \"Fri, 20 Nov 2026 08:30:00 GMT\" or \"2026-11-20T08:30:00Z\"."})
 }
 
-// orderDates reads the dates that wait for an order, and reports those that stay
-// ambiguous.
+// orderDates parses the ambiguous dates, or reports them if the order is still unknown.
 func (p *parser) orderDates() {
 	waiting, order := p.dates.waiting, p.dates.order()
 	if p.dates.count == 0 {
@@ -73,7 +72,7 @@ func (p *parser) orderDates() {
 		" first, as another date of this feed shows. Write dates like \"2026-11-20T08:30:00Z\".")
 }
 
-// readItems calls read for the dates of items and of the items within them.
+// readItems calls read for the dates of items and of their nested items.
 func readItems(items []Item, read func(*Date)) {
 	for i := range items {
 		it := &items[i]

@@ -6,8 +6,8 @@ import (
 	"cloudburst/feed/discover"
 )
 
-// looksLikeJSON reports a document whose first character, or that behind the name of
-// a JSON-P call, opens an object.
+// looksLikeJSON reports whether s begins with an object, an array, or the function call of a
+// JSON-P document.
 func looksLikeJSON(s string) bool {
 	s = strings.TrimLeft(s, " \t\r\n\v\f")
 	if s == "" || s[0] == '<' {
@@ -32,7 +32,7 @@ func looksLikeJSON(s string) bool {
 	return strings.HasPrefix(strings.TrimLeft(head[i+1:], " \t\r\n"), "{")
 }
 
-// notFeed says what a document is that is no feed.
+// notFeed returns the error for a document that is not a feed; it names the detected type.
 func (p *parser) notFeed(text, root string) error {
 	e := &NotFeedError{Encoding: p.f.Encoding, Detail: root}
 	head := strings.ToLower(text[:min(len(text), 1024)])
@@ -60,7 +60,7 @@ func (p *parser) notFeed(text, root string) error {
 	return e
 }
 
-// mediaType reports a Content-Type that is not the type of a feed.
+// mediaType reports a Content-Type header that is not the media type of a feed.
 func (p *parser) mediaType() {
 	typ, _, _ := strings.Cut(p.header("Content-Type"), ";")
 	typ = strings.ToLower(strings.TrimSpace(typ))
@@ -102,8 +102,8 @@ func magic(doc []byte) string {
 	return ""
 }
 
-// looksBinary reports bytes that no text in UTF-8, or in an encoding of one byte, has
-// at its beginning.
+// looksBinary reports whether doc begins with bytes that no text contains, neither in UTF-8 nor
+// in a single-byte encoding.
 func looksBinary(doc []byte) bool {
 	n := 0
 	for _, c := range doc[:min(len(doc), 1024)] {

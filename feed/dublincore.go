@@ -112,7 +112,7 @@ func (p *parser) dcSource() bool {
 	return true
 }
 
-// dcAbstract is the summary if there is no other.
+// dcAbstract stores dcterms:abstract as the summary if there is no other summary.
 func (p *parser) dcAbstract(s *slots) bool {
 	if s.summary.Value != "" {
 		return false

@@ -2,8 +2,8 @@ package feed
 
 import "strings"
 
-// element reads the current element into its slot. It serves all XML formats, because
-// authors mix them, and an element means the same in all of them.
+// element reads the current element into its slot. It serves all XML formats, because authors
+// mix them and an element means the same in all formats.
 func (p *parser) element(s *slots) {
 	known := false
 	switch p.r.Space {
@@ -154,7 +154,7 @@ func (p *parser) rights(s *slots) *Text {
 	return s.rights
 }
 
-// title keeps the first title that is not empty; an outer title has precedence over one in
+// title stores the first title that is not empty; an outer title has precedence over a title in
 // a group.
 func (p *parser) title(s *slots) {
 	depth := p.r.Depth()
@@ -175,8 +175,8 @@ func (p *parser) title(s *slots) {
 	}
 }
 
-// summary reads a description or summary. A second one is the content: authors with a short
-// and a long text use both elements, in either order.
+// summary reads a description or summary. A second one is the content, because authors with a
+// short and a long text use both elements, in either order.
 func (p *parser) summary(s *slots, kind string) {
 	depth := p.r.Depth()
 	t := p.construct(kind)
@@ -274,7 +274,7 @@ func (p *parser) feedOnly(s *slots) bool {
 	return true
 }
 
-// hint reads the elements about the next check.
+// hint reads the elements that declare when to check the feed again.
 func (p *parser) hint() bool {
 	h := &p.f.Hints
 	switch p.r.Local {
@@ -336,7 +336,7 @@ func (p *parser) itemOnly(s *slots) bool {
 	return true
 }
 
-// itemImage reads the image of an item; the first one counts.
+// itemImage reads the image of an item; the first image has precedence.
 func (p *parser) itemImage() bool {
 	img := new(Image)
 	if have := p.more().Image; have != nil {
@@ -351,7 +351,8 @@ func (p *parser) itemImage() bool {
 	return true
 }
 
-// language reads a language; that of a feed may be known from the document or header.
+// language reads a language. The language of a feed may already be known from the document or
+// the header.
 func (p *parser) language(s *slots, to *string) {
 	v := dashed(p.leaf())
 	switch {

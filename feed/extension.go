@@ -41,7 +41,7 @@ func (p *parser) foreignAttrs() (list []Attr) {
 	return list
 }
 
-// keepAround keeps an element without a field, including its parts already read.
+// keepAround stores an element without a field as a node that contains the parts already read.
 func (p *parser) keepAround(name string, e *Extension) {
 	n := Node{Name: scan.Local(name), Prefix: scan.Prefix(name), Attrs: e.Attrs, Children: e.Unknown}
 	n.Space = p.r.URI(n.Prefix)

@@ -6,8 +6,8 @@ import (
 	"cloudburst/internal/scan"
 )
 
-// format returns the reader for the root element of the document; nil for an unknown root.
-// Each format has a file of its own and a line here.
+// format returns the function that reads the format of the root element; nil if the root is
+// unknown. Each format has its own file and one line here.
 //
 // spec:datafeeds-2006#other-formats
 func (p *parser) format() func() {
@@ -40,7 +40,7 @@ func (p *parser) format() func() {
 	return nil
 }
 
-// looksLikeHTMLRoot reports root elements of HTML, which end the search for a feed.
+// looksLikeHTMLRoot reports root elements of HTML, where the search for a feed ends.
 func looksLikeHTMLRoot(name string) bool {
 	switch strings.ToLower(name) {
 	case "html", "head", "body", "opml", "svg", "urlset", "sitemapindex":
@@ -49,8 +49,8 @@ func looksLikeHTMLRoot(name string) bool {
 	return false
 }
 
-// version derives the format version from a namespace. The first one that decides it
-// counts.
+// version derives the format version from a namespace. The first namespace that decides it has
+// precedence.
 func (p *parser) version(prefix, uri string) {
 	if p.ns != "" {
 		return
@@ -65,13 +65,13 @@ func (p *parser) version(prefix, uri string) {
 	}
 }
 
-// bareURI returns a namespace without the parts that authors spell differently.
+// bareURI returns a namespace URI without the parts that authors spell differently.
 func bareURI(uri string) string {
 	return strings.TrimRight(strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(uri), "https://"), "http://"), "/#")
 }
 
-// closes reports an element that never occurs inside the open one, a short text. The end
-// tag of the open element is missing then, and the parser closes it.
+// closes reports whether an element never occurs inside the open one, a short text. In this case
+// the end tag of the open element is missing, and the parser closes the element.
 func closes(openPrefix, open, prefix, local string) bool {
 	if openPrefix != prefix && openPrefix != "" {
 		return prefix == "" && holdsNothing(openPrefix, open) && ofRSS(local)
@@ -95,7 +95,7 @@ func closes(openPrefix, open, prefix, local string) bool {
 	if personal(local) && local != "image" && (open == "managingeditor" || open == "webmaster") {
 		return false
 	}
-	if prefix != openPrefix { // except markup, texts contain no other vocabularies
+	if prefix != openPrefix { // except for markup, texts contain no other vocabularies
 		return !long && spaceOfPrefix(prefix) != nsXHTML && spaceOfPrefix(prefix) != nsUnknown
 	}
 	switch local {
@@ -108,8 +108,8 @@ func closes(openPrefix, open, prefix, local string) bool {
 	return false
 }
 
-// holdsNothing reports elements of modules that have only attributes. If their end tag is
-// missing, the slash was forgotten.
+// holdsNothing reports elements of modules that have only attributes. If such an element has no
+// end tag, the author forgot the slash.
 func holdsNothing(prefix, name string) bool {
 	switch name {
 	case "link":
@@ -124,7 +124,7 @@ func holdsNothing(prefix, name string) bool {
 	return false
 }
 
-// ofRSS reports the elements of channels and items.
+// ofRSS reports whether local is an element of a channel or an item.
 func ofRSS(local string) bool {
 	switch local {
 	case "title", "link", "description", "guid", "pubdate", "lastbuilddate", "language", "copyright", "generator", "image", "category", "author",

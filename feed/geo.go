@@ -10,10 +10,10 @@ import (
 	"cloudburst/internal/scan"
 )
 
-// Most points of one geometry that are kept.
+// maxPoints limits the points of one geometry.
 const maxPoints = 10_000
 
-// geo reads a place, in any of the three vocabularies.
+// geo reads a place in any of the three vocabularies.
 func (p *parser) geo(to *[]Geometry) bool {
 	g := Geometry{
 		FeatureName: p.attr("featurename"), FeatureType: p.attr("featuretypetag"), Relation: p.attr("relationshiptag"),
@@ -80,8 +80,8 @@ func (p *parser) geoNote(to *[]Geometry) bool {
 	return true
 }
 
-// gmlShape reads the coordinates of a shape: its text, or that of gml:pos, posList,
-// coordinates within.
+// gmlShape reads the coordinates of a shape from its text or from gml:pos, gml:posList or
+// gml:coordinates.
 func (p *parser) gmlShape(g *Geometry, kind string) {
 	at := p.r.Offset()
 	g.Type, g.SRS = kind, p.attr("srsname")
@@ -108,7 +108,7 @@ func (p *parser) gmlShape(g *Geometry, kind string) {
 	}
 }
 
-// positions is all the text in a shape but that of its holes.
+// positions returns the text of a shape, and appends the texts of its holes to holes.
 func (p *parser) positions(size *int, holes *[]string) string {
 	text, markup := p.r.Leaf()
 	if !markup {
@@ -128,9 +128,9 @@ func (p *parser) positions(size *int, holes *[]string) string {
 	return strings.Join(all, " ")
 }
 
-// pairs reads numbers as points; latitude comes first as GeoRSS has it, and last as
-// GeoJSON wants it. Numbers that are too few for one more point are left out: that is
-// not the whole.
+// pairs parses points of size numbers each. The result has the longitude first, as in GeoJSON;
+// lonFirst states the order in s, which is latitude first in GeoRSS. whole is false if s is not
+// a list of numbers, or if numbers remain after the last complete point.
 func pairs(s string, size int, lonFirst bool) (points [][]float64, whole bool) {
 	var flat []float64
 	for word := range strings.FieldsFuncSeq(s, func(c rune) bool { return c == ' ' || c == ',' || c == '\n' || c == '\t' || c == '\r' }) {
@@ -172,17 +172,16 @@ func (p *parser) circle(g *Geometry) {
 	g.Coordinates = [][]float64{points[0][:2]}
 }
 
-// halfPoint is what is known of a point whose two coordinates come in elements of
-// their own.
+// halfPoint is a point with separate elements for latitude and longitude, until both are read.
 type halfPoint struct {
 	to              *[]Geometry
 	lat, long       float64
 	hasLat, hasLong bool
-	first           Node // the element of the one that there is
+	first           Node // the element read first
 	rest            *[]Node
 }
 
-// halved keeps a half that the other one never came to.
+// halved stores the first element of an incomplete point as an unknown element.
 func (p *parser) halved() {
 	if h := &p.half; h.rest != nil {
 		if p.strange(len(h.first.Space)) {
@@ -192,7 +191,7 @@ func (p *parser) halved() {
 	}
 }
 
-// latLong reads W3C's two elements; the second completes the point.
+// latLong reads geo:lat or geo:long; the second of the two completes the point.
 func (p *parser) latLong(to *[]Geometry) {
 	at, name := p.r.Offset(), p.r.Local
 	raw := p.leaf()

@@ -11,9 +11,8 @@ type identity struct {
 	from IDFrom
 }
 
-// identify gives an item its ID. A hash is made of the texts as the document has them:
-// an ID stays the same when the feed moves to another URL, and whether or not texts are
-// made safe.
+// identify sets the ID of an item. A hash uses the texts as written, so the ID stays the same
+// when the feed moves to another URL, and with or without sanitizing.
 func (p *parser) identify(it *Item) {
 	identify(it)
 	n := p.identified
@@ -33,17 +32,18 @@ func (p *parser) identify(it *Item) {
 	}
 }
 
-// plainIdentities reads the document once more, without resolving references and without
-// sanitizing, and gives the identities of all its items, nested ones too, in the order in
-// which items end. Few feeds have items without an ID, a link and an enclosure.
+// plainIdentities parses the document again, without resolving references and without
+// sanitizing. It returns the identities of all items, nested ones included, in the order in
+// which the items end. Only feeds with items that have no ID, no link and no enclosure need
+// this.
 func (p *parser) plainIdentities() []identity {
-	plain := &parser{f: &Feed{}, plain: true, binary: p.binary, identities: []identity{}} // not nil: one more reading is enough
+	plain := &parser{f: &Feed{}, plain: true, binary: p.binary, identities: []identity{}} // not nil, so that the document is parsed only once more
 	plain.o = Options{KeepRelative: true, Limits: p.o.Limits}
 	plain.o.Item = func(it *Item) bool {
-		*it = Item{} // its texts may go
+		*it = Item{} // releases its memory
 		return true
 	}
-	_ = plain.document(p.text) // what is wrong with the document is reported by p
+	_ = plain.document(p.text) // p has reported the problems already
 	return plain.identities
 }
 

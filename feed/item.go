@@ -9,8 +9,8 @@ import (
 // readItem reads the current element into a new item of the feed.
 func (p *parser) readItem() { p.readItemAs(p.itemBody) }
 
-// readItemAs is readItem for formats that have items of their own kind: body reads
-// the current element into the current item.
+// readItemAs is readItem for formats with their own elements of items: body reads the current
+// element into the current item.
 func (p *parser) readItemAs(body func()) {
 	if len(p.f.Items) >= p.o.Limits.Items {
 		if !p.limited {
@@ -23,7 +23,7 @@ func (p *parser) readItemAs(body func()) {
 	if len(p.f.Items) == cap(p.f.Items) {
 		p.grow()
 	}
-	p.f.Items = p.f.Items[:len(p.f.Items)+1] // zero: nothing was there before
+	p.f.Items = p.f.Items[:len(p.f.Items)+1] // zero: the capacity beyond the length was never used
 	p.item = &p.f.Items[len(p.f.Items)-1]
 	body()
 	it := p.item
@@ -33,8 +33,8 @@ func (p *parser) readItemAs(body func()) {
 	}
 }
 
-// grow makes room for more items: for as many as there will be if those to come are as
-// long as those before.
+// grow increases the capacity for items: it estimates the number of remaining items from the
+// average length of the items so far.
 func (p *parser) grow() {
 	n := len(p.f.Items)
 	more := 4
@@ -68,7 +68,7 @@ func (p *parser) itemBody() {
 //
 // spec:rsscloud-2009#item-namespace
 func (p *parser) nestedItem() {
-	if !p.budget.take(int(unsafe.Sizeof(Item{}))) { // before those within it
+	if !p.budget.take(int(unsafe.Sizeof(Item{}))) { // before its nested items
 		p.r.Skip()
 		return
 	}
@@ -81,7 +81,7 @@ func (p *parser) nestedItem() {
 	p.item = outer
 }
 
-// itemDone fills what follows from the rest.
+// itemDone sets the fields that depend on other fields.
 func (p *parser) itemDone() {
 	it := p.item
 	p.halved()
@@ -99,7 +99,7 @@ func (p *parser) itemDone() {
 	p.identify(it)
 }
 
-// empty reports that there is nothing in it after all.
+// empty reports whether all fields are zero.
 func (m *More) empty() bool {
 	return m.Created.Raw == "" && m.Expires.Raw == "" && m.Edited.Raw == "" && !m.Draft && m.Rights == (Text{}) &&
 		m.Publisher == nil && m.Language == "" && m.Image == nil && m.BannerImage == "" && m.ExternalLink == "" &&
@@ -109,8 +109,8 @@ func (m *More) empty() bool {
 		m.Outlines == nil && m.Accounts == nil && m.LocalTime == "" && m.TextInput == nil && m.Attrs == nil
 }
 
-// steadyLink is a link without the parts of its query that differ from one visit to
-// another: campaigns, sessions.
+// steadyLink returns a link without query parameters that identify a campaign or a session,
+// because they differ from visit to visit.
 func steadyLink(link string) string {
 	i := strings.IndexByte(link, '?')
 	if i < 0 {
@@ -131,10 +131,10 @@ func steadyLink(link string) string {
 	return string(steady)
 }
 
-// longestVolatile is longer than the name of any such parameter.
+// longestVolatile is longer than the name of any volatile parameter.
 const longestVolatile = 40
 
-// volatile reports a parameter that says how a reader came, not what is read.
+// volatile reports whether a query parameter identifies a campaign or session, not a page.
 func volatile(name string) bool {
 	if strings.HasPrefix(name, "utm_") || strings.HasPrefix(name, "at_") && len(name) > 5 {
 		return true

@@ -2,11 +2,11 @@ package feed
 
 import "strings"
 
-// itunesScheme is what categories and keywords of iTunes have as their scheme.
+// itunesScheme is the scheme of iTunes categories and keywords.
 const itunesScheme = "http://www.itunes.com/"
 
-// itunes reads Apple's podcast elements. What other formats have an element for goes
-// there as well, where the feed has none of its own.
+// itunes reads Apple's podcast elements. Elements with a counterpart in other formats also set
+// the common field if the feed does not set it.
 func (p *parser) itunes(s *slots) bool {
 	if s.itunes == nil {
 		return false
@@ -30,7 +30,7 @@ func (p *parser) itunes(s *slots) bool {
 	return true
 }
 
-// itunesField is where a plain value goes.
+// itunesField returns the field for an element with a plain value.
 func (p *parser) itunesField(it *ITunes) *string {
 	switch p.r.Local {
 	case "title":
@@ -86,8 +86,8 @@ func (p *parser) itunesText(it *ITunes, s *slots) bool {
 	return true
 }
 
-// itunesSummary gives an item without a description this one, and one with a
-// description but without content this content, if it says something else.
+// itunesSummary uses itunes:summary as the description of an item without a description. If the
+// item has a description but no content, a different itunes:summary is the content.
 func (p *parser) itunesSummary(s *slots, t Text, depth int) {
 	switch {
 	case t.Value == "" || s.level == ofFeed && s.summary.Value != "":
@@ -134,7 +134,7 @@ func (p *parser) itunesOther(it *ITunes, s *slots) bool {
 	return true
 }
 
-// itunesImage sets the image of a feed or item without another image.
+// itunesImage sets the image of a feed or item that has no other image.
 func (p *parser) itunesImage(url string, s *slots) {
 	switch {
 	case url == "":
@@ -145,7 +145,8 @@ func (p *parser) itunesImage(url string, s *slots) {
 	}
 }
 
-// itunesCategory reads a category and those in it, whose scheme it is in ITunes.
+// itunesCategory reads a category and its subcategories, which have it as their scheme in
+// ITunes.
 func (p *parser) itunesCategory(it *ITunes, s *slots, parent string) {
 	name := p.attr("text")
 	if name != "" && !p.full(len(it.Categories), 100, "categories of iTunes") {

@@ -10,7 +10,7 @@ import (
 
 // items reads the value of "items" at the current position.
 func (r *jsonReader) items() {
-	if r.root == nil { // the feed's value is the fallback
+	if r.root == nil { // the default base is the value that the feed declares
 		r.root = href.New(r.f.Self)
 	}
 	feedAuthor := r.author
@@ -34,7 +34,7 @@ func (r *jsonReader) items() {
 	}
 }
 
-// oneItem reads an item and delivers it. It returns false if no more items are wanted.
+// oneItem reads an item and calls Options.Item. It returns false if no more items are wanted.
 func (r *jsonReader) oneItem(v jsonValue) bool {
 	if v.kind != jsonObject {
 		r.report(ProblemValue, v.at, "An item is not an object; it is skipped.")
@@ -69,7 +69,8 @@ type jsonBody struct {
 	lang       string
 }
 
-// readItem reads the members of the current item. any reports whether it has one.
+// readItem reads the members of the current item. any reports whether the item has a known
+// member.
 func (r *jsonReader) readItem(it *Item, v jsonValue) (any bool) {
 	var seen jsonNames
 	var b jsonBody
@@ -192,7 +193,7 @@ func (r *jsonReader) complete(it *Item, b *jsonBody, v jsonValue) {
 	r.identify(it)
 }
 
-// persons reads a list of authors, or the one author that 1.0 has.
+// persons reads a list of authors, or the single author of version 1.0.
 func (r *jsonReader) persons(key string) []Person {
 	var out []Person
 	v := r.s.value()
@@ -254,7 +255,7 @@ func (r *jsonReader) person(list string, index int, v jsonValue) (p Person, ok b
 	return p, p != Person{}
 }
 
-// tags reads the tags of an item. A text with commas is a list.
+// tags reads the tags of an item. A text with commas is read as a list.
 func (r *jsonReader) tags(key string) []Category {
 	var out []Category
 	v := r.s.value()
@@ -288,7 +289,7 @@ func (r *jsonReader) tags(key string) []Category {
 	return out
 }
 
-// tag reads a tag that is an object, like the categories of other formats.
+// tag reads a tag that is an object, with the members of categories in other formats.
 func (r *jsonReader) tag(list string, index int) (c Category) {
 	var other string
 	r.part(list, index, tagNames, func(name jsonName) bool {

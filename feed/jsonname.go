@@ -1,9 +1,9 @@
 package feed
 
-// jsonName is one of the names that JSON Feed gives to members; 0 is any other.
+// jsonName is a member name that JSON Feed defines; 0 is any other name.
 type jsonName uint8
 
-// jsonNames is a set of names, a bit for each.
+// jsonNames is a set of names, with one bit for each name.
 type jsonNames uint64
 
 const (
@@ -47,7 +47,7 @@ const (
 	nameLabel
 )
 
-// The names that each kind of object has; email is no JSON Feed but often there.
+// Names that each kind of object defines. JSON Feed does not define email, but feeds use it.
 const (
 	feedNames jsonNames = 1<<nameVersion | 1<<nameTitle | 1<<nameHomePageURL | 1<<nameFeedURL | 1<<nameDescription |
 		1<<nameUserComment | 1<<nameNextURL | 1<<nameIcon | 1<<nameFavicon | 1<<nameAuthor |
@@ -62,7 +62,7 @@ const (
 	tagNames        jsonNames = 1<<nameTerm | 1<<nameName | 1<<nameTitle | 1<<nameLabel | 1<<nameScheme
 )
 
-// jsonNameOf finds the name that key is.
+// jsonNameOf returns the jsonName of key, or 0.
 func jsonNameOf(key string) jsonName {
 	switch key {
 	case "title":
@@ -111,7 +111,7 @@ func jsonNameOf(key string) jsonName {
 	return rareJSONName(key)
 }
 
-// rareJSONName finds those that are seldom or never in an item.
+// rareJSONName is jsonNameOf for names that items rarely or never contain.
 func rareJSONName(key string) jsonName {
 	switch key {
 	case "version":
@@ -167,7 +167,8 @@ func (r *jsonReader) name(key string, set jsonNames, seen *jsonNames) jsonName {
 	return n
 }
 
-// misspelt says which of the names in set a key means that has capitals or hyphens.
+// misspelt returns the name in set that key means despite capitals, hyphens or spaces, and
+// reports the spelling.
 func (r *jsonReader) misspelt(key string, set jsonNames) jsonName {
 	var room [32]byte
 	low := room[:0]

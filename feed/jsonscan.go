@@ -5,55 +5,54 @@ import (
 	"strings"
 )
 
-// This file and jsonstring.go read JSON as it is found on the web: in one pass, with
-// strings that are substrings of the document wherever nothing is escaped in them.
-// Invalid JSON (comments, missing or extra commas, quotes of the wrong kind, a missing
-// end, …) is read anyway and reported.
+// This file and jsonstring.go read JSON in one pass, including the invalid JSON that the web
+// contains (comments, missing or extra commas, wrong quotes, a missing end, …), which is
+// reported. Strings without escapes are substrings of the document.
 
-// jsonKind is what a value is.
+// jsonKind is the type of a value.
 type jsonKind uint8
 
 const (
-	jsonNone   jsonKind = iota // no value where one is due, or one that was passed over
+	jsonNone   jsonKind = iota // a missing or skipped value
 	jsonNull                   // null
-	jsonBool                   // true, false
-	jsonNumber                 // its text as written
-	jsonString                 // its text decoded
-	jsonObject                 // opened: read on with key
-	jsonArray                  // opened: read on with element
+	jsonBool                   // true or false
+	jsonNumber                 // text is the number as written
+	jsonString                 // text is decoded
+	jsonObject                 // opened: read it with key
+	jsonArray                  // opened: read it with element
 )
 
-// jsonValue is a scalar, or the beginning of an object or array.
+// jsonValue is a scalar, or the start of an object or array.
 type jsonValue struct {
 	kind jsonKind
-	text string // of a scalar
-	at   int    // offset
+	text string // of a scalar; "" for an object or array
+	at   int    // offset in the document
 }
 
-// jsonFrame is an object or array that is open.
+// jsonFrame is an open object or array.
 type jsonFrame struct {
 	array bool
 	begun bool   // the first member or element was read
-	comma bool   // one was read since the last value
-	key   string // of the member being read
-	index int    // of the element being read, from 0
+	comma bool   // a comma was read since the last value
+	key   string // name of the current member
+	index int    // index of the current element, from 0
 }
 
-// jsonScan reads values one after the other: value gives a scalar or opens an object
-// or array; key and element go on within it.
+// jsonScan reads one value after the other: value returns a scalar or opens an object or array;
+// then key or element reads its content.
 type jsonScan struct {
 	doc    string
 	pos    int
-	depth  int // how many objects and arrays may be open
+	depth  int // maximum number of open objects and arrays
 	frames []jsonFrame
-	arrays int    // how many of the frames are arrays
-	arena  []byte // room for decoded texts
-	ended  bool   // the document ended in the middle
-	sure   int    // before this offset no quotes are forgotten to be escaped: see unescaped
+	arrays int    // number of open arrays in frames
+	arena  []byte // buffer for decoded texts
+	ended  bool   // the document ended within a value
+	sure   int    // no unescaped quotes before this offset: see unescaped
 	report func(kind string, offset int, message string)
 }
 
-// path is where the reader is: items[3].date_published.
+// path returns the path of the current value: items[3].date_published.
 func (s *jsonScan) path() string {
 	var b strings.Builder
 	for _, f := range s.frames {
@@ -73,7 +72,7 @@ func (s *jsonScan) path() string {
 	return b.String()
 }
 
-// space passes over white space and comments, and reports whether anything follows.
+// space skips white space and comments, and reports whether anything follows.
 func (s *jsonScan) space() bool {
 	for s.pos < len(s.doc) {
 		switch c := s.doc[s.pos]; {
@@ -107,7 +106,7 @@ func (s *jsonScan) space() bool {
 	return false
 }
 
-// afterJSONComment gives the offset after the comment at i.
+// afterJSONComment returns the offset after the comment at i.
 func afterJSONComment(doc string, i int) int {
 	end := "\n"
 	if doc[i+1] == '*' {
@@ -120,8 +119,8 @@ func afterJSONComment(doc string, i int) int {
 	return i + 2 + n + len(end)
 }
 
-// otherSpace gives the length of a white space beyond ASCII that s begins with: what
-// word processors and web pages leave in hand-made files.
+// otherSpace returns the length of the white space character beyond ASCII at the start of s, or
+// 0. Word processors and web pages leave these in hand-made files.
 func otherSpace(s string) int {
 	for _, w := range [...]string{"\u00a0", "\ufeff", "\u2028", "\u2029", "\u200b", "\u3000"} {
 		if strings.HasPrefix(s, w) {
@@ -131,7 +130,7 @@ func otherSpace(s string) int {
 	return 0
 }
 
-// end reports once that the document is incomplete.
+// end reports, once, that the document is incomplete.
 func (s *jsonScan) end() {
 	if !s.ended {
 		s.ended = true
@@ -139,7 +138,8 @@ func (s *jsonScan) end() {
 	}
 }
 
-// open enters the object or array at pos. One that is too deep is passed over.
+// open opens the object or array at pos. It skips a value that is nested too deeply, and returns
+// false.
 func (s *jsonScan) open(array bool) bool {
 	if len(s.frames) >= s.depth {
 		s.report(ProblemLimit, s.pos, "A value is nested more than "+strconv.Itoa(s.depth)+" levels deep; it is skipped.")
@@ -161,8 +161,8 @@ func (s *jsonScan) pop() {
 	s.frames = s.frames[:len(s.frames)-1]
 }
 
-// next goes to where the next member or element begins. It is false when the object
-// or array is at its end, which then is behind the reader.
+// next moves to the next member or element. At the end of the object or array, it moves behind
+// the end and returns false.
 func (s *jsonScan) next(closer byte) bool {
 	f := &s.frames[len(s.frames)-1]
 	for s.space() {
@@ -203,7 +203,7 @@ func (s *jsonScan) next(closer byte) bool {
 	return false
 }
 
-// outer reports whether c closes anything that is open.
+// outer reports whether c closes any open object or array.
 func (s *jsonScan) outer(c byte) bool {
 	if c == ']' {
 		return s.arrays > 0
@@ -211,7 +211,7 @@ func (s *jsonScan) outer(c byte) bool {
 	return len(s.frames) > s.arrays
 }
 
-// commas passes over commas that part nothing, many at once.
+// commas skips commas that separate nothing, with one report for all of them.
 func (s *jsonScan) commas() {
 	s.report(ProblemSyntax, s.pos, "A comma separates nothing; it is skipped.")
 	for s.pos < len(s.doc) && (s.doc[s.pos] == ',' || s.doc[s.pos] == ' ' || s.doc[s.pos] == '\n') {
@@ -219,7 +219,7 @@ func (s *jsonScan) commas() {
 	}
 }
 
-// stray passes over a character that means nothing here, as often as it stands there.
+// stray skips a meaningless character and its repetitions.
 func (s *jsonScan) stray(message string) {
 	s.report(ProblemSyntax, s.pos, message)
 	c := s.doc[s.pos]
@@ -228,8 +228,8 @@ func (s *jsonScan) stray(message string) {
 	}
 }
 
-// element goes to the next element of the array that is open; value then reads it. At
-// the end of the array it is false.
+// element moves to the next element of the open array, for value to read. It returns false at
+// the end of the array.
 func (s *jsonScan) element() bool {
 	f := &s.frames[len(s.frames)-1]
 	begun := f.begun
@@ -242,8 +242,8 @@ func (s *jsonScan) element() bool {
 	return true
 }
 
-// key gives the name of the next member of the object that is open; value then reads
-// what it has. At the end of the object it is false.
+// key returns the name of the next member of the open object; value then reads its value. It
+// returns false at the end of the object.
 func (s *jsonScan) key() (string, bool) {
 	f := &s.frames[len(s.frames)-1]
 	for s.next('}') {
@@ -277,8 +277,8 @@ func (s *jsonScan) key() (string, bool) {
 	return "", false
 }
 
-// value reads the next value, of an object or array only where it begins. Where there
-// is none its kind is jsonNone.
+// value reads the next scalar, or the start of an object or array. If the value is missing, its
+// kind is jsonNone.
 func (s *jsonScan) value() jsonValue {
 	for s.space() {
 		at := s.pos
@@ -314,8 +314,8 @@ func (s *jsonScan) value() jsonValue {
 	return jsonValue{jsonNone, "", s.pos}
 }
 
-// plain reads what has no quotes: a number, true, false, null, or words that somebody
-// forgot to quote.
+// plain reads a value without quotes: a number, true, false, null, or a text whose quotes are
+// missing.
 func (s *jsonScan) plain() jsonValue {
 	at := s.pos
 	i := at
@@ -351,7 +351,8 @@ func isJSONPlain(c byte) bool {
 		c == '.' || c == '-' || c == '+' || c == '_'
 }
 
-// oddJSONWord says what other languages' words, and their numbers, mean.
+// oddJSONWord returns the JSON value of a word or number in the syntax of other languages. kind
+// is jsonNone if text is neither.
 func oddJSONWord(text string) (kind jsonKind, means string) {
 	switch strings.ToLower(text[:min(len(text), 16)]) {
 	case "true":
@@ -369,7 +370,8 @@ func oddJSONWord(text string) (kind jsonKind, means string) {
 	return jsonNone, ""
 }
 
-// bare reads up to one of the stops, and gives it without white space around.
+// bare reads up to one of the characters in stops, and returns the text without surrounding
+// white space.
 func (s *jsonScan) bare(stops string) string {
 	at := s.pos
 	for s.pos < len(s.doc) && strings.IndexByte(stops, s.doc[s.pos]) < 0 {
@@ -378,7 +380,7 @@ func (s *jsonScan) bare(stops string) string {
 	return strings.TrimSpace(s.doc[at:s.pos])
 }
 
-// pass leaves the object or array that value opened, unread.
+// pass skips the object or array that value opened.
 func (s *jsonScan) pass(v jsonValue) {
 	if v.kind != jsonObject && v.kind != jsonArray {
 		return
@@ -417,7 +419,7 @@ func (s *jsonScan) skip() bool {
 	return false
 }
 
-// jsonSample is text for a message, shortened.
+// jsonSample shortens text for a message.
 func jsonSample(text string) string {
 	const most = 40
 	if len(text) > most {

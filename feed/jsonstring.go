@@ -10,29 +10,29 @@ import (
 	"unsafe"
 )
 
-// Eight bytes are looked at together: repeated is a byte in all eight places.
+// Strings are scanned eight bytes at a time; repeated has a 1 in each byte.
 const (
 	repeated = 0x0101010101010101
 	topBits  = 0x80 * repeated
 )
 
-// word gives the eight bytes of s from i on, the first lowest.
+// word returns the eight bytes of s from i on, in little-endian order.
 func word(s string, i int) uint64 {
 	s = s[i : i+8]
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-// endsRun has the top bit of each byte of w set that needs a look in a string: a
-// quote, a backslash, a control character. Bits above the lowest may be wrong.
+// endsRun sets the top bit of each byte of w that is a quote, a backslash or a control
+// character. Only the lowest bit set is reliable.
 func endsRun(w uint64) uint64 {
 	quote := w ^ '"'*repeated
 	slash := w ^ '\\'*repeated
 	return ((quote-repeated)&^quote | (slash-repeated)&^slash | (w-' '*repeated)&^w) & topBits
 }
 
-// jsonRun gives the offset of the first byte from i on that needs a look in a string,
-// or the length of doc.
+// jsonRun returns the offset of the first quote, backslash or control character from i on, or
+// the length of doc.
 func jsonRun(doc string, i int) int {
 	for i+8 <= len(doc) {
 		if m := endsRun(word(doc, i)); m != 0 {
@@ -46,7 +46,7 @@ func jsonRun(doc string, i int) int {
 	return i
 }
 
-// afterJSONString gives the offset after the string that begins at i.
+// afterJSONString returns the offset after the string that begins at i.
 func afterJSONString(doc string, i int) int {
 	begin := i
 	for {
@@ -76,18 +76,18 @@ func (s *jsonScan) quoted() string {
 	return s.decode(start, i, '"')
 }
 
-// wrongQuotes reads a string in quotes that JSON does not have.
+// wrongQuotes reads a string in quotes that JSON does not allow.
 func (s *jsonScan) wrongQuotes(q byte) string {
 	s.report(ProblemSyntax, s.pos, "A text has quotes that JSON does not allow.")
 	return s.decode(s.pos+1, s.pos+1, q)
 }
 
-// jsonChunk is how much room for decoded text is made at once, where it takes so much.
+// jsonChunk is the size in bytes of a new arena, if the decoded texts need that much.
 const jsonChunk = 1 << 18
 
-// decode reads the string that begins at start, has nothing to decode before i, and
-// ends at a quote, or with the document. What it makes stands in the arena, one text
-// behind the other; nothing is written there twice.
+// decode decodes the string that begins at start and ends at a quote, or with the document.
+// Nothing before i needs decoding. The result is in the arena, whose bytes are written only
+// once.
 func (s *jsonScan) decode(start, i int, quote byte) string {
 	doc, buf := s.doc, s.arena
 	n := i - start
@@ -96,7 +96,7 @@ func (s *jsonScan) decode(start, i int, quote byte) string {
 	}
 	copy(buf, doc[start:i])
 	for i < len(doc) {
-		if n+16 > len(buf) { // decoded text is never longer than it was
+		if n+16 > len(buf) { // decoded text is never longer than the encoded text
 			more := make([]byte, min(len(doc)-i, max(2*n, jsonChunk))+n+16)
 			copy(more, buf[:n])
 			buf = more
@@ -132,7 +132,7 @@ func (s *jsonScan) decode(start, i int, quote byte) string {
 	return s.keep(buf, n)
 }
 
-// keep gives the first n bytes of buf as a string; what follows is the arena now.
+// keep returns the first n bytes of buf as a string; the rest becomes the arena.
 func (s *jsonScan) keep(buf []byte, n int) string {
 	s.arena = buf[n:]
 	if n == 0 {
@@ -141,7 +141,7 @@ func (s *jsonScan) keep(buf []byte, n int) string {
 	return unsafe.String(&buf[0], n) // nobody writes to them again
 }
 
-// control takes the control character at i of a text.
+// control copies the control character at i of a text and reports it if necessary.
 func (s *jsonScan) control(i int, buf []byte, n int) (int, int) {
 	switch c := s.doc[i]; c {
 	case '\n', '\t', '\r':
@@ -159,8 +159,8 @@ func (s *jsonScan) noControl(i int) {
 	s.report(ProblemCharacter, i, "A text contains a control character; it is left out.")
 }
 
-// escape decodes the escape at i to n in buf, where there is room for 16 bytes, and
-// gives the offsets after both.
+// escape decodes the escape at i to offset n of buf, which has room for 16 bytes. It returns the
+// offsets after both.
 func (s *jsonScan) escape(i int, buf []byte, n int) (int, int) {
 	if i+1 >= len(s.doc) {
 		return len(s.doc), n // decode reports the end of the document
@@ -196,8 +196,8 @@ func (s *jsonScan) escape(i int, buf []byte, n int) (int, int) {
 	return i + 2, n + 1
 }
 
-// codeUnit decodes \uXXXX at i, with the other half of a pair. The character is −1
-// when there is none; then the offset is that after \u, or the end of the document.
+// codeUnit decodes \uXXXX at i, and the second half of a surrogate pair. If this is not
+// possible, the character is −1 and the offset is after \u or at the end of the document.
 func (s *jsonScan) codeUnit(i int) (int, rune) {
 	r, ok := hex4(s.doc, i+2)
 	if !ok && i+6 > len(s.doc) {
@@ -249,8 +249,8 @@ func hexDigit(c byte) (rune, bool) {
 	return 0, false
 }
 
-// oddEscape decodes what JavaScript has and JSON has not. Any other backslash was
-// hardly meant as one: it is kept.
+// oddEscape decodes escapes that JavaScript has but JSON does not. It keeps any other backslash,
+// because the author probably meant the character itself.
 func (s *jsonScan) oddEscape(i int, buf []byte, n int) (int, int) {
 	_, size := utf8.DecodeRuneInString(s.doc[i+1:])
 	s.report(ProblemSyntax, i, "JSON has no escape "+quote(s.doc[i:i+1+size])+".")
@@ -278,10 +278,9 @@ func hexAt(s string, i int) (rune, bool) {
 	return hexDigit(s[i])
 }
 
-// unescaped looks whether the string just read, text, which began at start, ended at
-// a quote that its author forgot to escape: then something follows that no JSON has.
-// The string goes on to the next quote of the same line that something sensible
-// follows.
+// unescaped repairs a string with unescaped quotes. text is the string just read, from start up
+// to the first quote. If the text after it is not valid JSON, the string continues up to the
+// next quote on the same line that ends reports as a possible end.
 func (s *jsonScan) unescaped(start int, text string) string {
 	i := afterSpaces(s.doc, s.pos)
 	if i < s.sure {
@@ -305,8 +304,8 @@ func (s *jsonScan) unescaped(start int, text string) string {
 	return text
 }
 
-// ends reports whether a string can have ended before i: a comma and another member
-// follow, or the end of an object or array, or of the line.
+// ends reports whether a string can end before i: a comma and another member follow, or the end
+// of an object, an array or the line.
 func (s *jsonScan) ends(i int) bool {
 	doc := s.doc
 	if i = afterSpaces(doc, i); i >= len(doc) {
@@ -339,7 +338,7 @@ func afterSpaces(doc string, i int) int {
 	return i
 }
 
-// again decodes from start to end, where quotes are characters like any other.
+// again decodes the text from start to end and treats quotes as ordinary characters.
 func (s *jsonScan) again(start, end int) string {
 	whole := s.doc
 	s.doc = whole[:end]
@@ -348,7 +347,7 @@ func (s *jsonScan) again(start, end int) string {
 	return text
 }
 
-// isJSONNumber reports whether text is a number as JSON writes it.
+// isJSONNumber reports whether text is a valid JSON number.
 func isJSONNumber(text string) bool {
 	i := 0
 	if i < len(text) && text[i] == '-' {

@@ -15,7 +15,7 @@ func (r *jsonReader) text() string {
 	return strings.TrimSpace(r.words())
 }
 
-// words reads a value that is text, as it is.
+// words reads a text value without changes.
 func (r *jsonReader) words() string {
 	v := r.s.value()
 	switch {
@@ -28,7 +28,7 @@ func (r *jsonReader) words() string {
 	return r.other(v, "a text")
 }
 
-// address reads a value that is an address.
+// address reads a value that is a URL.
 func (r *jsonReader) address() string {
 	v := r.s.value()
 	if v.kind == jsonString {
@@ -37,9 +37,8 @@ func (r *jsonReader) address() string {
 	return strings.TrimSpace(r.other(v, "an address"))
 }
 
-// other reads a value of a kind that is not due: null is nothing, and what is within
-// an object or array is kept as unknown, but for the first text in it that may be
-// meant, which is the value.
+// other reads a value of an unexpected kind; due names the expected kind. null is no value. An
+// object or array is stored as unknown, and the first suitable text in it is the value.
 func (r *jsonReader) other(v jsonValue, due string) string {
 	switch v.kind {
 	case jsonNone:
@@ -53,7 +52,7 @@ func (r *jsonReader) other(v jsonValue, due string) string {
 		return ""
 	}
 	key := ""
-	for i := len(r.s.frames) - 2; i >= 0 && key == ""; i-- { // that of the array, for its elements
+	for i := len(r.s.frames) - 2; i >= 0 && key == ""; i-- { // elements use the name of their array
 		key = r.s.frames[i].key
 	}
 	r.report(ProblemValue, v.at, v.kind.Upper()+" is used where "+due+" is expected; the first suitable value in it is read.")
@@ -62,7 +61,7 @@ func (r *jsonReader) other(v jsonValue, due string) string {
 	return meant((*r.into)[n:])
 }
 
-// meant finds the text in a tree that is used where a text is expected.
+// meant returns the text in a tree that is used where a text is expected.
 func meant(nodes []Node) string {
 	for i := range nodes {
 		n := &nodes[i]
@@ -83,7 +82,7 @@ func meant(nodes []Node) string {
 	return ""
 }
 
-// String is the kind in words, Upper with a capital.
+// String returns the name of the kind for messages; Upper returns it with a capital letter.
 func (k jsonKind) String() string {
 	return [...]string{"nothing", "null", "a boolean", "a number", "a text", "an object", "an array"}[k]
 }
@@ -92,8 +91,7 @@ func (k jsonKind) Upper() string {
 	return [...]string{"Nothing", "null", "A boolean", "A number", "A text", "An object", "An array"}[k]
 }
 
-// plainText reads a value that is text without markup. Markup is reported and kept as
-// plain characters.
+// plainText reads a text without markup. Markup is reported and kept as plain characters.
 func (r *jsonReader) plainText() Text {
 	at := r.s.pos
 	text := r.text()
@@ -106,7 +104,7 @@ func (r *jsonReader) plainText() Text {
 	return Text{Value: text, Type: plainText}
 }
 
-// date reads a date. A number is taken as the seconds, or milliseconds, since 1970.
+// date reads a date. A number is read as seconds or milliseconds since 1970.
 // spec:jsonfeed11-2020#dates
 func (r *jsonReader) date() Date {
 	v := r.s.value()
@@ -172,7 +170,7 @@ func isRFC3339(s string) bool {
 	return s == "Z" || s == "z" || len(s) == 6 && (s[0] == '+' || s[0] == '-') && s[3] == ':' && digits(s[1:]) == 2 && digits(s[4:]) == 2
 }
 
-// boolean reads a value that is true or false.
+// boolean reads true or false.
 func (r *jsonReader) boolean() bool {
 	v := r.s.value()
 	if v.kind == jsonBool {
@@ -191,7 +189,7 @@ func (r *jsonReader) boolean() bool {
 	return false
 }
 
-// number reads a value that is a number of something, not below 0.
+// number reads a number that is not negative; what names it in messages.
 func (r *jsonReader) number(what string) float64 {
 	v := r.s.value()
 	text := v.text
@@ -216,7 +214,7 @@ func (r *jsonReader) number(what string) float64 {
 	return n
 }
 
-// bytes reads a value that is a size.
+// bytes reads a size in bytes.
 func (r *jsonReader) bytes() int64 {
 	at := r.s.pos
 	n := r.number("a number of bytes")
@@ -227,7 +225,7 @@ func (r *jsonReader) bytes() int64 {
 	return int64(n)
 }
 
-// clock reads hours, minutes and seconds with colons.
+// clock parses hours, minutes and seconds separated by colons, and returns seconds.
 func clock(text string) (float64, error) {
 	sum := 0.0
 	for part := range strings.SplitSeq(text[:min(len(text), 32)], ":") {
@@ -257,7 +255,7 @@ func (r *jsonReader) each(v jsonValue, one func(v jsonValue)) {
 	}
 }
 
-// tree keeps the value v under a name: see parseJSONFeed.
+// tree appends the value v to out as a node with this name; see json for the form.
 func (r *jsonReader) tree(name string, v jsonValue, out []Node) []Node {
 	if v.kind == jsonNone || !r.room(v) {
 		return out
@@ -288,7 +286,7 @@ func (r *jsonReader) tree(name string, v jsonValue, out []Node) []Node {
 	return append(out, Node{Name: name, Text: v.text, Attrs: r.typed(v.kind.name())})
 }
 
-// elements reads the elements of the array that is open, n of them.
+// elements reads the elements of the open array and returns their number n.
 func (r *jsonReader) elements(name string) (list []Node, n int) {
 	for ; r.s.element(); n++ {
 		v := r.s.value()
@@ -304,7 +302,7 @@ func (r *jsonReader) elements(name string) (list []Node, n int) {
 	return list, n
 }
 
-// room says whether one more unknown value may be kept; if not, it is passed over.
+// room reports whether one more unknown value may be stored; otherwise it skips the value.
 func (r *jsonReader) room(v jsonValue) bool {
 	r.unknown++
 	if r.unknown <= r.o.Limits.Unknown {
@@ -318,7 +316,7 @@ func (r *jsonReader) room(v jsonValue) bool {
 	return false
 }
 
-// name is what the attribute "type" has.
+// name returns the value of the attribute "type".
 func (k jsonKind) name() string {
 	return [...]string{"", "null", "boolean", "number", "string", "object", "array"}[k]
 }
@@ -328,8 +326,9 @@ func (r *jsonReader) typed(kind string) []Attr {
 	return r.attrs.add(nil, Attr{Name: "type", Value: kind})
 }
 
-// part reads an object of a list that may have these names. use reads the value of one,
-// and is false for one that it has no place for, as it is for 0; those are kept as a tree.
+// part reads an object of a list; names are the names that it can have. use reads the value of
+// one name. It returns false for 0 and for names without a field, whose values are stored as
+// trees.
 func (r *jsonReader) part(list string, index int, names jsonNames, use func(jsonName) bool) {
 	var seen jsonNames
 	var rest []Node
@@ -348,7 +347,7 @@ func (r *jsonReader) part(list string, index int, names jsonNames, use func(json
 	r.extra(list, index, rest)
 }
 
-// extra keeps what an element of a list has beyond the format.
+// extra stores the unknown members of an element of a list.
 func (r *jsonReader) extra(list string, index int, nodes []Node) {
 	if len(nodes) == 0 {
 		return

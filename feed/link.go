@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// linkElement reads <link>, with an address in it or in an attribute.
+// linkElement reads <link>, whose URL is its text or in an attribute.
 func (p *parser) linkElement(s *slots) {
 	at := p.r.Offset()
 	var l Link
@@ -23,13 +23,13 @@ func (p *parser) linkElement(s *slots) {
 			}
 		}
 	}
-	if strings.Contains(l.Href, "://") && !isWeb(l.Href) { // at://, say, next to the page
+	if strings.Contains(l.Href, "://") && !isWeb(l.Href) { // for example at://, next to a web page
 		if text := unampersand(p.leaf()); isWeb(text) {
 			l.Href = text
 		}
 	} else if l.Href != "" {
 		p.r.Skip()
-	} else if _, empty := p.r.Attr("href"); empty { // the document itself
+	} else if _, empty := p.r.Attr("href"); empty { // an empty reference means the document itself
 		p.r.Skip()
 		l.Href = p.base().String()
 	} else {
@@ -49,7 +49,7 @@ func (p *parser) linkElement(s *slots) {
 	p.addLink(s, l)
 }
 
-// addLink sorts a link by what it is for.
+// addLink stores a link in the list of links, and in the field for its relation.
 func (p *parser) addLink(s *slots, l Link) {
 	switch l.Rel {
 	case "alternate":
@@ -66,7 +66,7 @@ func (p *parser) addLink(s *slots, l Link) {
 	*s.links = p.links.add(*s.links, l)
 }
 
-// isPage reports the types of pages, also as Atom writes them elsewhere.
+// isPage reports the media types of web pages, including the short forms of Atom.
 func isPage(mediaType string) bool {
 	switch mediaType {
 	case "", htmlText, xhtmlText, "html", "xhtml":
@@ -75,7 +75,7 @@ func isPage(mediaType string) bool {
 	return false
 }
 
-// feedLink keeps links that a program looks for by name.
+// feedLink stores a link in the field for its relation.
 func (p *parser) feedLink(s *slots, l Link) {
 	switch {
 	case l.Rel == "license" && s.level == ofItem:
@@ -98,7 +98,7 @@ func (p *parser) feedLink(s *slots, l Link) {
 // maxHubs limits the hubs of a feed; subscribers do not use more.
 const maxHubs = 100
 
-// hub adds one, once.
+// hub adds a hub unless the feed already has it.
 func (p *parser) hub(kind, url string) {
 	h := Hub{Type: kind, URL: url}
 	if len(p.f.Hubs) < maxHubs && !slices.Contains(p.f.Hubs, h) {
@@ -121,7 +121,7 @@ func (p *parser) replies(l Link) {
 	}
 }
 
-// hrefAttr is the address in the current element's attributes, by any of its names.
+// hrefAttr returns the URL in the attributes of the current element, under any common name.
 func (p *parser) hrefAttr() string {
 	if len(p.r.Attrs) == 0 {
 		return ""
@@ -142,7 +142,8 @@ func unampersand(s string) string {
 	return strings.ReplaceAll(s, "&amp;", "&")
 }
 
-// unfolded joins the lines of a URL or media type: pages that show feeds break long ones.
+// unfolded joins the lines of a URL or media type, because pages that display feeds break long
+// lines.
 func unfolded(s string) string {
 	if strings.IndexByte(s, '\n') < 0 {
 		return s
@@ -154,8 +155,8 @@ func unfolded(s string) string {
 	return b.String()
 }
 
-// guid reads an item's guid or Atom's id. A guid is the item's address too, unless it
-// says that it is not.
+// guid reads the guid of an item or the id of Atom. A guid is also the URL of the item unless
+// isPermaLink is false.
 func (p *parser) guid(s *slots) {
 	perma, given := p.r.Attr("ispermalink")
 	isLink := !given || strings.EqualFold(strings.TrimSpace(perma), "true")
@@ -183,8 +184,8 @@ func isWeb(s string) bool {
 		len(s) > len(safe) && s[0] == 'H' && (strings.EqualFold(s[:len(plain)], plain) || strings.EqualFold(s[:len(safe)], safe))
 }
 
-// enclosure reads RSS's. Its bytes are in length, and in size where authors learnt it
-// so.
+// enclosure reads the enclosure of RSS. The number of bytes is in length, or in the attribute
+// size that some authors use.
 //
 // spec:datafeeds-2006#enclosure
 func (p *parser) enclosure(s *slots) {
@@ -208,7 +209,7 @@ func (p *parser) enclosure(s *slots) {
 		return
 	}
 	e.URL = p.url(e.URL)
-	if s.level != ofItem { // of a whole feed: there are such
+	if s.level != ofItem { // enclosures of the feed itself are links
 		*s.links = p.links.add(*s.links, Link{Rel: "enclosure", Href: e.URL, Type: e.Type, Title: e.Title, Length: size})
 		return
 	}
@@ -226,7 +227,7 @@ func (p *parser) count(s string, at int, what string) int64 {
 		return 0
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil { // with separators of thousands
+	if err != nil { // with thousands separators
 		n, err = strconv.ParseInt(strings.NewReplacer(",", "", ".", "", " ", "").Replace(s), 10, 64)
 	}
 	if err != nil || n < 0 {
@@ -236,7 +237,7 @@ func (p *parser) count(s string, at int, what string) int64 {
 	return n
 }
 
-// category reads one: an attribute or the text is the term.
+// category reads a category. The term is in an attribute or in the text.
 func (p *parser) category(s *slots, scheme string) {
 	c := Category{Scheme: scheme}
 	if len(p.r.Attrs) > 0 {
@@ -259,7 +260,7 @@ func (p *parser) category(s *slots, scheme string) {
 	}
 }
 
-// tag adds a category, once.
+// tag adds a category unless the list already has it.
 func (p *parser) tag(s *slots, c Category) {
 	if s.categories == nil || c == (Category{}) {
 		return
@@ -269,8 +270,8 @@ func (p *parser) tag(s *slots, c Category) {
 	}
 }
 
-// tagged reports whether a list has a category already. Few are compared with each
-// other, many are looked up.
+// tagged reports whether a list contains a category. Short lists are searched, long lists use a
+// map.
 func (p *parser) tagged(list *[]Category, c Category) bool {
 	const few = 32
 	if len(*list) < few {

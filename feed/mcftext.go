@@ -2,8 +2,8 @@ package feed
 
 import "strings"
 
-// looksLikeMCF reports a document in the form of MCF that was before the one in XML:
-// it begins with its headers, or with a unit.
+// looksLikeMCF reports whether text is MCF in its text form, which preceded XML: it begins with
+// the headers or with a unit.
 func looksLikeMCF(text string) bool {
 	s := mcfScan{doc: text}
 	name, ok := s.slot()
@@ -13,14 +13,14 @@ func looksLikeMCF(text string) bool {
 	switch strings.ToLower(name) {
 	case "begin-headers", "mcfversion":
 		return true
-	case "unit": // not of measure
+	case "unit": // not a unit of measurement
 		return s.more() && (s.doc[s.pos] == '"' || s.doc[s.pos] == '#' || isWeb(s.doc[s.pos:]))
 	}
 	return false
 }
 
-// mcfText reads MCF in the form that HotSauce had in 1996. Slots and their values
-// follow one another, and white space parts them:
+// mcfText reads MCF in the text form of HotSauce (1996): slots and their values, separated by
+// white space:
 //
 //	begin-headers:
 //	MCFVersion: 0.95
@@ -86,7 +86,7 @@ func (m *mcfReader) slots(s *mcfScan) {
 	}
 }
 
-// at gives the line of an offset in doc.
+// at returns the line of an offset in doc.
 func (l *lineCount) at(doc string, offset int) int {
 	offset = min(offset, len(doc))
 	if offset >= l.offset {
@@ -102,12 +102,11 @@ func (l *lineCount) at(doc string, offset int) int {
 type mcfScan struct {
 	doc    string
 	pos    int
-	cut    bool // the document ended in a text
+	cut    bool // the document ended within a quoted text
 	report func(kind string, offset int, message string)
 }
 
-// more passes over white space, commas and comments, and reports whether anything
-// follows.
+// more skips white space, commas and comments, and reports whether anything follows.
 func (s *mcfScan) more() bool {
 	for s.pos < len(s.doc) {
 		switch c := s.doc[s.pos]; {
@@ -129,7 +128,8 @@ func (s *mcfScan) more() bool {
 	return false
 }
 
-// slot reads the name of a slot with its colon, if one stands here.
+// slot reads the name of a slot with its colon. It returns false if there is none at this
+// position.
 func (s *mcfScan) slot() (string, bool) {
 	if !s.more() {
 		return "", false
@@ -149,8 +149,8 @@ func (s *mcfScan) slot() (string, bool) {
 	return name, true
 }
 
-// value reads a text in quotes, a word, or the id of a unit: a text behind #. It is
-// false at the end, and where a slot begins instead.
+// value reads a quoted text, a word, or the id of a unit, which is a text after #. It returns
+// false at the end of the text and before the next slot.
 func (s *mcfScan) value() (mcfProperty, bool) {
 	if !s.more() {
 		return mcfProperty{}, false

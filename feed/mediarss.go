@@ -56,7 +56,7 @@ func (p *parser) mediaElement(m *MediaInfo, s *slots) {
 	}
 }
 
-// mediaWords reads the title and description of a file; items without own texts use them.
+// mediaWords reads the title and description of a file. Items without their own texts use them.
 func (p *parser) mediaWords(m *MediaInfo, s *slots) bool {
 	switch p.r.Local {
 	case "title":

@@ -16,7 +16,7 @@ func (p *parser) contentModule(s *slots) bool {
 	return false
 }
 
-// module reads the smaller modules. Elements without a field go to Unknown.
+// module reads the smaller modules. Elements without a field are stored in Unknown.
 func (p *parser) module(s *slots) bool {
 	if n, known := p.place(s); known {
 		return n
@@ -333,8 +333,8 @@ func (p *parser) sourceOfItem() bool {
 	return true
 }
 
-// reply stores the item that an item replies to. Many feeds declare it by two modules: one
-// has an identifier, and the other has further data.
+// reply stores the item that an item replies to. Many feeds declare it in two modules: one has
+// an identifier, and the other has further data.
 func (p *parser) reply(m *More, r InReplyTo) {
 	if r == (InReplyTo{}) || len(m.InReplyTo) >= 100 {
 		return

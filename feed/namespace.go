@@ -130,7 +130,7 @@ func spaceOfRareURI(u string) (int, bool) {
 	return nsUnknown, false
 }
 
-// spaceOfPrefix is for prefixes without a declaration, or with an odd one.
+// spaceOfPrefix returns the namespace of a prefix that is undeclared or has an unknown URI.
 func spaceOfPrefix(prefix string) int {
 	switch strings.ToLower(prefix) {
 	case "dc":
@@ -207,7 +207,7 @@ func (p *parser) space(prefix, uri string, depth int) int {
 	return n
 }
 
-// structural reports elements that have no other meaning in another vocabulary.
+// structural reports whether an element has no other meaning in another vocabulary.
 func (p *parser) structural() bool {
 	switch p.r.Local {
 	case "channel", "item", "entry", "feed", "rss":

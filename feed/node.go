@@ -7,7 +7,7 @@ import (
 	"cloudburst/internal/scan"
 )
 
-// keep reads the current element whole, for there is no field for it.
+// keep stores the current element as a node, because there is no field for it.
 func (p *parser) keep(to *[]Node) {
 	if to == nil {
 		p.r.Skip()
@@ -21,12 +21,14 @@ func (p *parser) keep(to *[]Node) {
 	}
 }
 
-// isParseType reports the attribute that says how RDF reads what is in an element.
+// isParseType reports the attribute rdf:parseType, which states how RDF reads the content of an
+// element.
 func isParseType(a Attr) bool {
 	return scan.Local(a.Name) == "parseType" && strings.HasSuffix(a.Space, "22-rdf-syntax-ns#")
 }
 
-// node reads the current element as a tree. It is false where the limit was reached.
+// node reads the current element as a tree. It returns false if the limit of unknown elements is
+// reached.
 func (p *parser) node() (Node, bool) {
 	n := Node{Name: scan.Local(p.r.Name), Prefix: scan.Prefix(p.r.Name)}
 	n.Space = p.r.URI(n.Prefix)
@@ -60,8 +62,8 @@ func (p *parser) node() (Node, bool) {
 	return n, true
 }
 
-// strange counts something that no field is for, with n bytes that it shares with
-// others, and reports whether it is kept.
+// strange counts an unknown element, attribute or text, with n bytes that it shares with others.
+// It reports whether the limits allow it.
 func (p *parser) strange(n int) bool {
 	if p.unknown >= p.o.Limits.Unknown {
 		if !p.crowded {
@@ -74,7 +76,7 @@ func (p *parser) strange(n int) bool {
 	return p.budget.take(n)
 }
 
-// children reads what is in the current element, text between elements included.
+// children reads the child elements of the current element and the text between them.
 func (p *parser) children(n *Node) {
 	depth := p.r.Depth()
 	for {

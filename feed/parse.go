@@ -41,8 +41,8 @@ func Parse(r io.Reader, o *Options) (*Feed, error) {
 	return ParseBytes(doc, o)
 }
 
-// encoded is how many bytes of any encoding limit bytes of UTF-8 may come from, −1 for
-// no limit: UTF-32 is four times as long.
+// encoded returns how many bytes in any encoding can contain limit bytes of UTF-8; −1 for no
+// limit. UTF-32 needs up to four times as many.
 func encoded(limit int) int {
 	if limit < 0 || limit > 1<<40 {
 		return -1
@@ -120,7 +120,7 @@ type parser struct {
 	o Options
 	f *Feed
 
-	atom       bool // Atom 0.3 or 1.0: texts say what they are
+	atom       bool // Atom 0.3 or 1.0: texts declare their type
 	inRDF      bool // RSS 0.90, 1.0 and 1.1
 	foreign    bool // the document is not a feed
 	channels   int
@@ -128,23 +128,23 @@ type parser struct {
 	ns         string
 	bases      []openBase
 	root       *href.Base
-	item       *Item // the one being read
-	nested     int   // how many items are around it
-	unknown    int   // how many elements and attributes are kept in trees
-	crowded    bool  // there were more
+	item       *Item // current item
+	nested     int   // number of items around the current item
+	unknown    int   // number of elements and attributes in Unknown trees
+	crowded    bool  // the limit of unknown was reported
 	unreported int   // problems beyond the limit
 	stopped    bool
 	limited    bool
-	overfull   []string // kinds of things of which there were more than are kept
-	binary     bool     // the bytes look like no text
+	overfull   []string // lists whose limit was reported
+	binary     bool     // the document looks like binary data
 	from       int      // offset of the first item
 	half       halfPoint
-	beyond     int // reached limits among them that were listed anyway
+	beyond     int // reached limits that were listed beyond the limit of problems
 	budget     budget
 	dates      dateOrder
 	text       string      // the document
-	doubled    *bool       // it was encoded twice; nil before anything looks like it
-	tagsOf     *[]Category // the list that tags are of
+	doubled    *bool       // the document was encoded twice; nil: not checked yet
+	tagsOf     *[]Category // the list that tags indexes
 	tags       map[Category]struct{}
 	links      slab[Link]
 	people     slab[Person]
@@ -152,13 +152,13 @@ type parser struct {
 	files      slab[Enclosure]
 	texts      slab[Text]
 
-	plain      bool       // only identities are wanted, of the texts as they are written
-	identities []identity // of a plain reading, in the order in which items end
-	identified int        // items that have an ID
-	changed    bool       // a text or a reference is no longer as it was written
+	plain      bool       // only identities are needed, of the texts as written
+	identities []identity // identities of the plain parse, in the order in which items end
+	identified int        // number of items with an ID
+	changed    bool       // a text or reference differs from the document
 }
 
-// openBase is the base in force within an element at a depth.
+// openBase is the base URL within an element at a depth.
 type openBase struct {
 	depth int
 	base  *href.Base
@@ -171,7 +171,7 @@ func (p *parser) header(name string) string {
 	return p.o.Header.Get(name)
 }
 
-// document reads the text of one.
+// document parses the text of a document.
 func (p *parser) document(text string) error {
 	if len(text) > p.o.Limits.Bytes {
 		p.problem(ProblemLimit, 0, "The document is longer than "+strconv.Itoa(p.o.Limits.Bytes)+" bytes; only its beginning is read.")
@@ -239,7 +239,7 @@ func (p *parser) xml(text string) error {
 	}
 }
 
-// next goes on, with the bases of the elements.
+// next reads the next event and updates the base URLs.
 func (p *parser) next() scan.Kind {
 	k := p.r.Next()
 	if k != scan.Start {
@@ -280,7 +280,7 @@ func (p *parser) each(use func()) {
 		switch p.next() {
 		case scan.Start:
 			if p.inRDF && p.isExtension() {
-				p.each(use) // not in a closure, which would move what use refers to to the heap
+				p.each(use) // not in a closure: it would move variables of use to the heap
 			} else {
 				use()
 			}

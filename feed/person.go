@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/scan"
 )
 
-// person reads who it was: elements as Atom has them, or one line as RSS has it.
+// person reads a person: child elements in Atom, or one line in RSS.
 func (p *parser) person() Person {
 	element, attrs := p.r.Name, p.foreignAttrs()
 	text, markup := p.r.Leaf()
@@ -21,7 +21,7 @@ func (p *parser) person() Person {
 		return who
 	}
 	var who Person
-	var line strings.Builder // what stands outside of the elements that persons have
+	var line strings.Builder // text outside of the known elements
 	var others []Node
 	for depth := p.r.Depth(); ; {
 		switch p.next() {
@@ -38,7 +38,7 @@ func (p *parser) person() Person {
 		}
 		break
 	}
-	if who == (Person{}) { // the words of other elements are the name then
+	if who == (Person{}) { // the text of unknown elements is the name
 		who = splitPerson(strings.TrimSpace(line.String()))
 		others = slices.DeleteFunc(others, func(n Node) bool { return n.isWords() })
 	}
@@ -50,8 +50,8 @@ func (p *parser) person() Person {
 	return who
 }
 
-// personElement reads an element within a person: one that persons have into who, any
-// other into others. Its words are added to line, in case there is nothing else.
+// personElement reads a child element of a person into who, or an unknown one into others. The
+// text of unknown elements is appended to line, in case who stays empty.
 func (p *parser) personElement(who *Person, line *strings.Builder, others *[]Node) {
 	if p.r.Space == nsMedia && p.r.Local == "thumbnail" && who.Avatar == "" {
 		who.Avatar = p.url(p.attr("url"))
@@ -66,14 +66,14 @@ func (p *parser) personElement(who *Person, line *strings.Builder, others *[]Nod
 		}
 		return
 	}
-	other := Node{} // one of another vocabulary, like foaf:name, counts where there is nothing else
+	other := Node{} // an element of another vocabulary, like foaf:name, is used if the field is empty
 	if p.r.Space != nsCore && p.r.Space != nsITunes && *to != "" {
 		other = Node{Name: scan.Local(p.r.Name), Prefix: scan.Prefix(p.r.Name)}
 		other.Space = p.r.URI(other.Prefix)
 	}
 	src, href := p.attr("src"), p.hrefAttr()
 	v := p.leaf()
-	if v == "" && to == &who.Avatar { // as Blogger has it
+	if v == "" && to == &who.Avatar { // the form of Blogger
 		if v = src; v == "" {
 			v = href
 		}
@@ -91,8 +91,8 @@ func (p *parser) personElement(who *Person, line *strings.Builder, others *[]Nod
 	}
 }
 
-// field is where an element of this local name says something of somebody, nil for an
-// element that persons do not have.
+// field returns the field for an element with this local name, or nil if persons have no such
+// element.
 func (who *Person) field(local string) *string {
 	switch local {
 	case "name":
@@ -107,10 +107,10 @@ func (who *Person) field(local string) *string {
 	return nil
 }
 
-// personal reports the elements that persons have.
+// personal reports whether a person can have an element with this local name.
 func personal(local string) bool { return new(Person).field(local) != nil }
 
-// line is who as one line has it.
+// line returns the person as one line: "name (mail)".
 func (who *Person) line() string {
 	switch {
 	case who.Raw != "":
@@ -130,9 +130,8 @@ func (p *parser) addPerson(to *[]Person, who Person) {
 	*to = p.people.add(*to, who)
 }
 
-// addAuthor adds an author. RSS documents name an author in author or dc:creator, and write
-// the URL of the same author, or what other vocabularies have, in an atom:author that
-// follows: both are one person.
+// addAuthor adds an author. RSS documents often name an author in author or dc:creator and then
+// repeat the author, with a URL or other data, in atom:author: this is one person.
 func (p *parser) addAuthor(to *[]Person, who Person) {
 	if to != nil && len(*to) > 0 && p.f.Format == RSS && who.Name != "" {
 		last := &(*to)[len(*to)-1]
@@ -150,7 +149,7 @@ func (p *parser) addAuthor(to *[]Person, who Person) {
 }
 
 // splitPerson splits a line: "mail (name)", "name <mail>", "mail", "name (URL)", "name". Raw
-// keeps the original line if it has more than one part.
+// stores the original line if it has more than one part.
 func splitPerson(s string) Person {
 	begin, end := findEmail(s)
 	if begin < 0 {
@@ -187,7 +186,7 @@ func splitPage(s string) (name, page string, ok bool) {
 	return strings.TrimSpace(name), page, true
 }
 
-// findEmail gives where an e-mail address is in s, −1 for nowhere.
+// findEmail returns the position of an e-mail address in s, or −1, −1.
 func findEmail(s string) (begin, end int) {
 	for at := strings.IndexByte(s, '@'); at >= 0; {
 		begin, end = at, at+1
@@ -225,7 +224,7 @@ func findEmail(s string) (begin, end int) {
 	return -1, -1
 }
 
-// addressLiteral is the length of a host that is a number in brackets, 0 of any other.
+// addressLiteral returns the length of an IPv4 address in brackets at the start of s, or 0.
 func addressLiteral(s string) int {
 	const longest = len("[255.255.255.255]")
 	if s == "" || s[0] != '[' {
@@ -238,8 +237,8 @@ func addressLiteral(s string) int {
 	return n + 1
 }
 
-// latinStart goes back over letters that Latin has beyond ASCII, as in müller@…; those
-// of other scripts stand before an address without a space.
+// latinStart moves begin back over Latin letters beyond ASCII, as in müller@…. It stops at
+// letters of other scripts, because these precede an address without a space.
 func latinStart(s string, begin int) int {
 	for begin > 0 {
 		c, n := utf8.DecodeLastRuneInString(s[:begin])

@@ -23,8 +23,8 @@ type ITunes struct {
 	Captioned  string     `json:"isClosedCaptioned,omitempty"`
 }
 
-// Podcast holds the Podcasting 2.0 elements of a feed or an item. Elements without a
-// field of their own (value, podroll, liveItem, …) are in Other, complete.
+// Podcast holds the Podcasting 2.0 elements of a feed or an item. Elements without a field of
+// their own (value, podroll, liveItem, …) are complete trees in Other.
 type Podcast struct {
 	GUID         string            `json:"guid,omitempty"`
 	Locked       string            `json:"locked,omitempty"`

@@ -19,14 +19,14 @@ func (p *parser) rdf() {
 	if p.f.Version != "" {
 		return
 	}
-	if p.channels == 0 && len(p.f.Items) == 0 { // RDF is used for much else
+	if p.channels == 0 && len(p.f.Items) == 0 { // RDF has many other uses
 		p.foreign = true
 		return
 	}
 	p.problemAt(ProblemVersion, p.r.Line(at), root, "The document does not declare the namespace of RSS 1.0 or 0.90.")
 }
 
-// rdfTop reads an element right within rdf:RDF.
+// rdfTop reads a child element of rdf:RDF.
 func (p *parser) rdfTop(s *slots) {
 	if p.f.Version == "" {
 		p.f.Version = rdfVersion(p.r.URI(scan.Prefix(p.r.Name)))
@@ -35,12 +35,12 @@ func (p *parser) rdfTop(s *slots) {
 		p.channel(s)
 		return
 	}
-	if p.r.Local == "br" { // of HTML, which has no end: what follows is not in it
+	if p.r.Local == "br" { // HTML's <br> has no end tag: the following elements are not its content
 		p.each(func() { p.rdfTop(s) })
 		return
 	}
 	if p.r.Space == nsCC {
-		p.keep(&p.f.Unknown) // the text of a licence; the channel names it
+		p.keep(&p.f.Unknown) // the text of a licence, to which the channel refers
 		return
 	}
 	p.channelElement(s)
@@ -52,7 +52,7 @@ func (p *parser) rss11() {
 	p.channel(feedSlots(p.f))
 }
 
-// rdfVersion is the one that a namespace stands for; "" for others.
+// rdfVersion returns the version of RSS with this namespace, or "".
 func rdfVersion(uri string) string {
 	switch bareURI(uri) {
 	case "my.netscape.com/rdf/simple/0.9", "channel.netscape.com/rdf/simple/0.9":
@@ -65,19 +65,19 @@ func rdfVersion(uri string) string {
 	return ""
 }
 
-// XMLExtension is the namespace of the element xml, in which package render puts elements
-// that RSS 1.0 has no other form for: in it stand elements as in other formats.
+// XMLExtension is the namespace of the element xml, in which package render writes elements that
+// RSS 1.0 has no other form for. Its content is read like elements of other formats.
 //
 // spec:rdfxml-2014#stripes
 const XMLExtension = "urn:x-cloudburst:extension"
 
-// isExtension reports the element xml of that namespace.
+// isExtension reports whether the current element is the element xml of XMLExtension.
 func (p *parser) isExtension() bool {
 	return p.r.Local == "xml" && p.r.URI(scan.Prefix(p.r.Name)) == XMLExtension
 }
 
-// rdfAttr is an attribute of RDF, about or resource. Its prefix is not always rdf, and
-// in RDF documents it is often forgotten.
+// rdfAttr returns the RDF attribute with this local name, about or resource. Its prefix is not
+// always rdf, and RDF documents often omit it.
 func (p *parser) rdfAttr(local string) string {
 	for k := range p.r.Attrs {
 		a := &p.r.Attrs[k]

@@ -29,7 +29,7 @@ func (p *parser) redirect() {
 			said, end = true, p.newLocation(m)
 		})
 	}
-	for p.next() != scan.EOF { // its offset is that of the end
+	for p.next() != scan.EOF { // reads up to the end; the offset is then the end of the document
 	}
 	switch {
 	case !said:
@@ -41,11 +41,10 @@ func (p *parser) redirect() {
 	}
 }
 
-// newLocation reads the current element into m, and gives the offset of what follows
-// the address. That of the document's end means that the address may be cut: half an
-// address is no address, and none where one was to follow does not mean that the feed
-// is gone. One that a second <newLocation> is to end, for want of a slash, ends with
-// the element around it.
+// newLocation reads the current element into m, and returns the offset after the URL. If this is
+// the end of the document, the URL may be truncated, and a missing URL does not mean that the
+// feed is gone. If a second <newLocation> without a slash ends the first, the result is the
+// offset after both.
 //
 // spec:feedstate-2007#redirect-xml
 func (p *parser) newLocation(m *Moved) (end int) {
@@ -73,7 +72,7 @@ func (p *parser) newLocation(m *Moved) (end int) {
 	}
 }
 
-// moved sets the meaning of a new URL, or of an empty one.
+// moved stores the new URL; an empty URL means that the feed is gone.
 func (p *parser) moved(m *Moved, at int) {
 	m.To = unampersand(unfolded(m.To))
 	switch {

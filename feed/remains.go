@@ -15,8 +15,7 @@ func (p *parser) others() *[]Node {
 	return &p.f.Unknown
 }
 
-// remains stores the text of an element that was replaced by another, or that could not be
-// parsed, in Unknown.
+// remains stores the text of a replaced or invalid element in Unknown.
 func (p *parser) remains(name, text string) {
 	if text == "" {
 		return
@@ -49,7 +48,8 @@ func (n *Node) words(b *strings.Builder) {
 }
 
 // displaced is remains for an element with the current name and attributes, given as names
-// and values.
+// displaced is remains for an element with the current name; attributes are names and values in
+// turn.
 func (p *parser) displaced(text string, attributes ...string) {
 	n := Node{Name: scan.Local(p.r.Name), Prefix: scan.Prefix(p.r.Name), Text: text}
 	n.Space = p.r.URI(n.Prefix)
@@ -64,8 +64,8 @@ func (p *parser) displaced(text string, attributes ...string) {
 	}
 }
 
-// put stores the value of the current element. The last one counts; earlier ones go to
-// Unknown.
+// put stores the value of the current element. The last value has precedence; earlier values are
+// stored in Unknown.
 func (p *parser) put(to *string, v string) {
 	if v == "" || v == *to {
 		return
@@ -74,7 +74,7 @@ func (p *parser) put(to *string, v string) {
 	*to = v
 }
 
-// set is put for texts.
+// set is put for a Text.
 func (p *parser) set(to *Text, t Text) {
 	if t.Value == "" && to.Value != "" {
 		return
@@ -85,8 +85,8 @@ func (p *parser) set(to *Text, t Text) {
 	*to = t
 }
 
-// inside reads an element with child elements. Children that use does not know go to
-// Unknown, and so does text between them.
+// inside reads an element with child elements. Text, and children for which use returns false,
+// are stored in Unknown.
 func (p *parser) inside(use func() bool) {
 	if text, markup := p.r.Leaf(); !markup {
 		p.remains(p.r.Name, text)
@@ -99,5 +99,5 @@ func (p *parser) inside(use func() bool) {
 	})
 }
 
-// empty reads an element that has only attributes; its text goes to Unknown.
+// empty reads an element that has only attributes. Any text in it is stored in Unknown.
 func (p *parser) empty() { p.remains(p.r.Name, p.leaf()) }

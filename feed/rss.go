@@ -28,7 +28,7 @@ func (p *parser) rss() {
 	}
 }
 
-// rssTop reads a child of the root. All except channel belong into the channel, but many
+// rssTop reads a child of the root. The elements of a channel belong into <channel>, but many
 // authors put items after it.
 func (p *parser) rssTop(s *slots) {
 	switch {
@@ -37,7 +37,7 @@ func (p *parser) rssTop(s *slots) {
 	case p.r.Local == "channel":
 		if p.channels > 0 {
 			p.problem(ProblemMarkup, p.r.Offset(), "There is more than one channel; the items of all are read.")
-			s.titleDepth = 1 << 20 // the last title counts, as for all other elements of the feed
+			s.titleDepth = 1 << 20 // the last title has precedence, as for the other elements of the feed
 		}
 		p.channel(s)
 	case p.r.Local == "item" || p.r.Local == "entry" || p.r.Local == "items":
@@ -86,8 +86,8 @@ func (p *parser) channel(s *slots) {
 	p.r.Siblings("item", p.r.Depth())
 }
 
-// listed reads <items>. RSS 1.0 has a list of references there, and 1.1 the items; some
-// authors of other formats wrap their items too.
+// listed reads <items>: a list of references in RSS 1.0, and the items themselves in RSS 1.1.
+// Some authors of other formats wrap items in the same way.
 func (p *parser) listed() {
 	p.r.Siblings("item", p.r.Depth())
 	p.each(func() {
@@ -120,7 +120,7 @@ func (p *parser) channelElement(s *slots) {
 	}
 }
 
-// rssVersion checks the version and distinguishes the two kinds of 0.91.
+// rssVersion checks the version and distinguishes the two formats called 0.91.
 func (p *parser) rssVersion(at int) {
 	f := p.f
 	switch f.Version {

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// scriptingNews reads the format that UserLand's Scripting News had from December
-// 1997 on (1.0a2), and its version 2.0b1 of 1999. A header stands before the items,
-// and each item is a text with the words in it that are links.
+// scriptingNews reads the format of UserLand's Scripting News from December 1997 on (1.0a2), and
+// its version 2.0b1 of 1999. A header precedes the items. Each item is a text and a list of
+// links; a link names the words of the text that it belongs to.
 func (p *parser) scriptingNews() {
 	p.f.Format = ScriptingNews
 	if v := p.attr("version"); v != "" {
@@ -37,8 +37,8 @@ func (p *parser) scriptingNews() {
 	}
 }
 
-// newsHeader reads an element of the header. Many are those of RSS 0.91, which got
-// them from here.
+// newsHeader reads an element of the header. RSS 0.91 took many of its elements from this
+// format.
 //
 // spec:scriptingnews2-1999#header
 func (p *parser) newsHeader(s *slots) {
@@ -93,7 +93,7 @@ func (p *parser) newsImage() bool {
 	return true
 }
 
-// newsLink is what a text has a link on.
+// newsLink is a link of an item and the words of the text that it belongs to.
 type newsLink struct{ url, words string }
 
 // newsItem reads an item.
@@ -102,7 +102,7 @@ type newsLink struct{ url, words string }
 func (p *parser) newsItem() {
 	s := itemSlots(p.item)
 	var text Text
-	var more strings.Builder // of several texts
+	var more strings.Builder // joined texts, if there are several
 	var links []newsLink
 	at := p.r.Offset()
 	p.each(func() {
@@ -148,13 +148,13 @@ func (p *parser) newsItem() {
 	p.itemDone()
 }
 
-// newsLink reads an address and the words that it belongs to.
+// newsLink reads a URL and its words.
 func (p *parser) newsLink() (l newsLink) {
 	l.url = p.hrefAttr()
 	text, markup := p.r.Leaf()
 	if !markup {
 		if l.url == "" {
-			l.url = text // as RSS has it
+			l.url = text // the form of RSS
 		} else {
 			l.words = text
 		}
@@ -174,9 +174,9 @@ func (p *parser) newsLink() (l newsLink) {
 	return l
 }
 
-// linked makes HTML of a text with its links: the words of each become a link where
-// they stand, one after the other as far as possible. What cannot be found stands
-// behind the text. A text without such links stays what it is.
+// linked converts a text with links to HTML: the words of each link become a hyperlink, in the
+// order of the links if possible. Links whose words are not in the text follow it. A text
+// without links stays as it is.
 //
 // spec:scriptingnews2-1999#linetext
 func (p *parser) linked(t Text, links []newsLink) Text {
@@ -214,7 +214,7 @@ func (p *parser) linked(t Text, links []newsLink) Text {
 	write(&out, t.Value[from:])
 	for _, l := range missing {
 		if l.words == "" && out.Len() > 0 {
-			continue // an address without words is among the links of the item
+			continue // a link without words is only in the list of links
 		}
 		if out.Len() > 0 {
 			out.WriteByte(' ')
@@ -228,17 +228,17 @@ func (p *parser) linked(t Text, links []newsLink) Text {
 	return t
 }
 
-// newsPlace is where in a text a link is.
+// newsPlace is the position of a link in a text.
 type newsPlace struct {
 	begin, end int
 	url        string
 }
 
-// placesOf finds the words of links in a text, in order of the text. Those that are
-// not there, the ones with words first, are missing.
+// placesOf finds the words of links in a text. places is in the order of the text. missing has
+// the links that were not found; links with words come first.
 func placesOf(text string, links []newsLink, markup bool) (places []newsPlace, missing []newsLink) {
-	const most = 200                     // of links in a text
-	next, work := 0, 64*len(text)+10_000 // what looking for them may cost
+	const most = 200                     // links in a text
+	next, work := 0, 64*len(text)+10_000 // next offset; bytes that the search may compare
 	for n, l := range links {
 		if l.url == "" {
 			continue
@@ -278,7 +278,7 @@ func placesOf(text string, links []newsLink, markup bool) (places []newsPlace, m
 	return places, missing
 }
 
-// oneLine puts words together that stand on several lines.
+// oneLine joins lines and collapses white space.
 func oneLine(s string) string {
 	if strings.IndexByte(s, '\n') < 0 {
 		return s
@@ -286,8 +286,8 @@ func oneLine(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// findWords gives where words are in text, −1 for nowhere: not within a tag, where
-// there is markup, and whole if they can be. A space in words is any white space.
+// findWords returns the offset of words in text, or −1. It prefers whole words. It skips tags if
+// the text has markup. A space in words matches any white space.
 func findWords(text, words string, markup bool, work *int) int {
 	first, _, _ := strings.Cut(words, " ")
 	whole, part := -1, -1
@@ -324,7 +324,8 @@ func findWords(text, words string, markup bool, work *int) int {
 	return part
 }
 
-// wordsEnd gives the length of words where text begins with them, 0 where it does not.
+// wordsEnd returns the length of words at the start of text, or 0 if text does not start with
+// words.
 func wordsEnd(text, words string, work *int) int {
 	i := 0
 	defer func() { *work -= i }()

@@ -10,7 +10,7 @@ type slots struct {
 	summary      *Text
 	summaryDepth int
 	names        names
-	content      *[]Text // nil: none
+	content      *[]Text // nil: there is no content
 	rights       *Text
 	link         *string
 	links        *[]Link
@@ -28,11 +28,11 @@ type slots struct {
 	language     string // the last element with this name
 }
 
-// names are the origins of values that several elements can set.
+// names records which element set a value that several elements can set.
 type names struct{ id, summary, published, updated string }
 
-// borrowed is added to the depth of a title or summary that also has its own field, so that
-// any other has precedence.
+// borrowed is added to the depth of a title or summary that also has its own field, so that any
+// other title or summary has precedence.
 const borrowed = 1 << 20
 
 type level uint8
@@ -71,7 +71,7 @@ func sourceSlots(s *Source) *slots {
 	}
 }
 
-// more is the rare part of the item being read.
+// more returns the rarely used fields of the current item.
 func (p *parser) more() *More {
 	if p.item.More == nil {
 		p.item.More = new(More)

@@ -18,8 +18,8 @@ const (
 	xhtmlText = "application/xhtml+xml"
 )
 
-// construct reads a text of a feed: an element with or without a type, with text,
-// escaped HTML or markup in it. kind is its type where the author gives none.
+// construct reads a text: plain text, escaped HTML or markup. kind is the type if the element
+// declares none.
 func (p *parser) construct(kind string) Text {
 	t := Text{Type: kind, Language: dashed(p.r.Lang()), Base: p.base().String()}
 	if !p.budget.take(len(t.Language) + len(t.Base)) {
@@ -37,7 +37,7 @@ func (p *parser) construct(kind string) Text {
 	}
 	if t.Type == xhtmlText && mode != "escaped" && mode != "base64" {
 		t.Value = p.r.Inner()
-		if p.atom && p.f.Version == "1.0" { // the <div> is no part of the text there
+		if p.atom && p.f.Version == "1.0" { // in Atom 1.0 the <div> is not part of the text
 			t.Value = unwrap(t.Value)
 		}
 	} else if isXML(t.Type) {
@@ -58,11 +58,11 @@ func (p *parser) construct(kind string) Text {
 	return t
 }
 
-// isXML reports types of XML, XHTML included.
+// isXML reports the media types of XML, including XHTML.
 func isXML(t string) bool { return strings.HasSuffix(t, "+xml") || strings.HasSuffix(t, "/xml") }
 
-// xmlContent reads XML of another kind, escaped or not. Entries and items in it are
-// its own.
+// xmlContent reads XML of another type, escaped or not. Elements called entry or item in it are
+// not items of this feed.
 func (p *parser) xmlContent() string {
 	name, depth := p.r.Siblings("", 0)
 	defer p.r.Siblings(name, depth)
@@ -73,8 +73,8 @@ func (p *parser) xmlContent() string {
 	return p.xmlText()
 }
 
-// inline reads markup that an author forgot to escape. It is XHTML now, whatever was
-// said; a <div> around it is of no use, and nothing but them is no markup at all.
+// inline reads markup that the author did not escape. Its type is XHTML, whatever the element
+// declares. An enclosing <div> is removed; a text with only <div> elements is plain text.
 func (p *parser) inline(t *Text) string {
 	v := p.r.Inner()
 	if text, ok := withoutDivs(v); ok {
@@ -84,7 +84,8 @@ func (p *parser) inline(t *Text) string {
 	return unwrap(v)
 }
 
-// withoutDivs is the text of markup that has no other tags than <div>.
+// withoutDivs returns the text of markup that contains only <div> tags; ok is false for other
+// markup.
 func withoutDivs(s string) (string, bool) {
 	var b strings.Builder
 	for rest := s; ; {
@@ -102,14 +103,14 @@ func withoutDivs(s string) (string, bool) {
 	return strings.TrimSpace(b.String()), true
 }
 
-// guess looks whether a text without a type, in a format that has none, is HTML.
+// guess checks whether a text without a type is HTML, in formats that do not declare types.
 func (p *parser) guess(t *Text) {
 	if !p.atom && t.Type == plainText && href.LooksLikeHTML(t.Value) {
 		t.Type = htmlText
 	}
 }
 
-// markup resolves the references in HTML and makes it safe, as asked for.
+// markup resolves the references in HTML and sanitizes it, as the options require.
 func (p *parser) markup(t *Text) {
 	written := t.Value
 	if !p.o.KeepRelative && !p.budget.over {
@@ -118,14 +119,14 @@ func (p *parser) markup(t *Text) {
 		}
 	}
 	if p.o.Sanitize != nil {
-		t.Value = strings.Trim(p.o.Sanitize(t.Value), " \t\n\r\f") // around what was taken out
+		t.Value = strings.Trim(p.o.Sanitize(t.Value), " \t\n\r\f") // trims white space next to removed elements
 	}
 	p.changed = p.changed || t.Value != written
 }
 
-// undoubled is s without an encoding too many, where all of the document has it. A text
-// alone proves nothing: an article about encodings quotes such letters. Nearly every text
-// shows at its first accented letter that it is as it should be.
+// undoubled repairs double encoding if the whole document was encoded twice. A single text
+// proves nothing, because an article about encodings can quote such characters. In nearly every
+// document the first accented letter already proves correct encoding.
 func (p *parser) undoubled(s string) string {
 	i := strings.IndexByte(s, 0xC3)
 	if i < 0 || i+2 >= len(s) || s[i+2] < 0xC2 || !p.isDoubled() {
@@ -134,7 +135,7 @@ func (p *parser) undoubled(s string) string {
 	return charset.Undouble(s)
 }
 
-// isDoubled reports that the whole document is UTF-8 that was encoded once more.
+// isDoubled reports whether the whole document was encoded in UTF-8 twice.
 func (p *parser) isDoubled() bool {
 	if p.doubled == nil {
 		doubled := charset.Undouble(p.text) != p.text
@@ -145,7 +146,7 @@ func (p *parser) isDoubled() bool {
 	return *p.doubled
 }
 
-// mediaType gives the full name of a text's type.
+// mediaType returns the full media type of a text type.
 func mediaType(s string) string {
 	switch s = strings.ToLower(strings.TrimSpace(s)); s {
 	case "text", "plain":
@@ -158,7 +159,7 @@ func mediaType(s string) string {
 	return s
 }
 
-// binary reports a type whose text must be base64.
+// binary reports media types whose content must be base64.
 func binary(t string) bool {
 	return !strings.HasPrefix(t, "text/") && !isXML(t)
 }
@@ -181,12 +182,12 @@ func unbase64(s string) string {
 	return string(decoded)
 }
 
-// forbidden reports the characters that no text has.
+// forbidden reports characters that a text cannot contain.
 func forbidden(c rune) bool {
 	return c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0xfffe || c == 0xffff
 }
 
-// unwrap takes away a <div> that is around everything, as Atom's XHTML has one.
+// unwrap removes a <div> that encloses the whole text, as in the XHTML of Atom.
 func unwrap(s string) string {
 	if len(s) < 5 || !strings.EqualFold(s[:4], "<div") || s[4] != '>' && s[4] != ' ' && s[4] != '\n' && s[4] != '\t' && s[4] != '\r' && s[4] != '/' {
 		return s
@@ -197,7 +198,7 @@ func unwrap(s string) string {
 	depth, rest := 0, s
 	for {
 		i := strings.IndexByte(rest, '<')
-		if i < 0 { // the end of the <div> is missing, like all that came behind it
+		if i < 0 { // the end of the <div> is missing: the document was truncated
 			return strings.TrimSpace(s[tagEnd(s):])
 		}
 		rest = rest[i:]
@@ -223,7 +224,7 @@ func unwrap(s string) string {
 	}
 }
 
-// onlyDiv reports markup without a <div> in it.
+// onlyDiv reports whether s contains no <div>.
 func onlyDiv(s string) bool {
 	for _, name := range [...]string{"div", "DIV", "Div"} {
 		if strings.Contains(s, name) {
@@ -233,7 +234,7 @@ func onlyDiv(s string) bool {
 	return true
 }
 
-// hasTag reports a tag that begins like this and whose name ends there.
+// hasTag reports whether s begins with the tag whose name is at the end of tag.
 func hasTag(s, tag string) bool {
 	if len(s) <= len(tag) || !strings.EqualFold(s[:len(tag)], tag) {
 		return false
@@ -245,7 +246,7 @@ func hasTag(s, tag string) bool {
 	return false
 }
 
-// tagEnd is the length of the tag that s begins with; quotes may hold a >.
+// tagEnd returns the length of the tag at the start of s; quoted attribute values may contain >.
 func tagEnd(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
@@ -269,8 +270,8 @@ func dashed(lang string) string {
 	return strings.ReplaceAll(lang, "_", "-")
 }
 
-// date reads one. The last that can be read counts.
-// name is the element that the one known is from; nil when no other element gives it.
+// date reads a date. The last date that can be parsed has precedence. name is the element that
+// set *to; nil if no other element can set it.
 func (p *parser) date(to *Date, name *string) {
 	at, old := p.r.Offset(), to.Raw
 	if name == nil {
@@ -283,7 +284,7 @@ func (p *parser) date(to *Date, name *string) {
 	case to.Raw != old:
 		p.remains(*name, old)
 		*name = p.r.Name
-	case raw != old: // it cannot be read
+	case raw != old: // it cannot be parsed
 		p.remains(p.r.Name, raw)
 	}
 }
