@@ -6,22 +6,21 @@ import (
 	"unsafe"
 )
 
-// A few bytes of a document can mean many in memory: an empty element is a struct, a
-// relative reference gets the base in front of it, every text has the language of the
-// whole. So what a feed may become is bounded by what it was. Real feeds take less than
-// their own length.
+// A short document can use much memory: an empty element becomes a struct, a relative reference
+// includes its base URL, and each text has the language of the feed. The budget therefore limits
+// the size of a feed by the length of its document. Real feeds use less than that length.
 const (
 	budgetFactor = 8
 	budgetBase   = 1 << 20
 )
 
-// budget is how many bytes the lists, bases and addresses of a feed may still take.
+// budget counts the bytes that the lists, base URLs and references of a feed may still use.
 type budget struct {
 	left int
 	over bool
 }
 
-// take is false when there is not enough left; then there is nothing left.
+// take subtracts n bytes. It returns false, now and later, once the budget is used up.
 func (b *budget) take(n int) bool {
 	if b.over || n > b.left {
 		b.over = true
@@ -31,7 +30,7 @@ func (b *budget) take(n int) bool {
 	return true
 }
 
-// kept is append for a list that a document can make as long as it likes.
+// kept is append for a list whose length depends on the document; it uses the budget.
 func kept[T any](b *budget, list []T, v T) []T {
 	if !b.take(int(unsafe.Sizeof(v))) {
 		return list
@@ -39,7 +38,7 @@ func kept[T any](b *budget, list []T, v T) []T {
 	return grown(list, v)
 }
 
-// grown is append that moves long lists less often.
+// grown is append that doubles the capacity of long lists, so that they are copied less often.
 func grown[T any](list []T, v T) []T {
 	if n := len(list); n == cap(list) && n > 100 {
 		list = slices.Grow(list, n)
@@ -47,7 +46,7 @@ func grown[T any](list []T, v T) []T {
 	return append(list, v)
 }
 
-// within sets the budget of a document of n bytes.
+// within sets the budget for a document of n bytes.
 func (p *parser) within(n int) {
 	p.budget = budget{left: budgetFactor*n + budgetBase}
 	for _, b := range [...]**budget{&p.links.budget, &p.people.budget, &p.subjects.budget, &p.files.budget, &p.texts.budget} {
@@ -55,8 +54,8 @@ func (p *parser) within(n int) {
 	}
 }
 
-// full reports whether a list has as many as are kept, and that the rest is left out: what
-// names the things in it.
+// full reports whether a list of n elements has reached the limit most. The first time, it also
+// reports a problem that names the elements by what.
 func (p *parser) full(n, most int, what string) bool {
 	if n < most {
 		return false
@@ -75,7 +74,7 @@ func (p *parser) full(n, most int, what string) bool {
 // overBudget reports content that is left out because the budget is used up.
 func (p *parser) overBudget() {
 	if p.budget.over {
-		p.problemAt(ProblemLimit, 0, "", "What stands in the document would become more than "+strconv.Itoa(budgetFactor)+
-			" times as long as it is: some lists are cut short, some addresses are as they were written.")
+		p.problemAt(ProblemLimit, 0, "", "The feed would be more than "+strconv.Itoa(budgetFactor)+
+			" times as long as the document: some lists are shortened, and some URLs are not resolved.")
 	}
 }

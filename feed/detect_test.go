@@ -7,23 +7,23 @@ import (
 	"testing"
 )
 
-func TestWhatIsNoFeedSaysWhatItIs(t *testing.T) {
+func TestNotFeedErrorNamesTheDetectedType(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, doc, looks, says string }{
-		{"nothing", "", "empty", "is empty"},
+		{"empty document", "", "empty", "is empty"},
 		{"white space", " \r\n\t ", "empty", "is empty"},
-		{"a BOM", "\ufeff", "empty", "is empty"},
-		{"a page", "<!DOCTYPE html><html><head><title>x</title></head></html>", "html", "a web page"},
-		{"a page without a head", "<p>Hello <b>world</b></p><body>", "html", "a web page"},
-		{"a page with a feed", `<html><head><link rel="alternate" type="application/rss+xml" href="http://a.example/rss"></head></html>`, "html", "it names http://a.example/rss"},
-		{"JSON", `{"name":"x"}`, "json", "it has no version; its names are name"},
-		{"a JSON list", `[1,2]`, "json", "JSON"},
+		{"only a byte order mark", "\ufeff", "empty", "is empty"},
+		{"HTML page", "<!DOCTYPE html><html><head><title>x</title></head></html>", "html", "a web page"},
+		{"HTML without a head", "<p>Hello <b>world</b></p><body>", "html", "a web page"},
+		{"HTML page with a feed link", `<html><head><link rel="alternate" type="application/rss+xml" href="http://a.example/rss"></head></html>`, "html", "it names http://a.example/rss"},
+		{"JSON", `{"name":"x"}`, "json", "it has no version; its members are name"},
+		{"JSON array", `[1,2]`, "json", "JSON"},
 		{"OPML", `<opml version="2.0"><body/></opml>`, "opml", "list of feeds"},
 		{"other XML", `<?xml version="1.0"?><note><to>you</to></note>`, "xml", "<note>"},
-		{"a sitemap", `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url/></urlset>`, "xml", "<urlset>"},
-		{"only a declaration", `<?xml version="1.0"?>`, "xml", "no elements"},
+		{"sitemap", `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url/></urlset>`, "xml", "<urlset>"},
+		{"only an XML declaration", `<?xml version="1.0"?>`, "xml", "no elements"},
 		{"text", "hello", "text", "plain text"},
-		{"a drawing", `<svg xmlns="http://www.w3.org/2000/svg"/>`, "image", "image"},
+		{"SVG", `<svg xmlns="http://www.w3.org/2000/svg"/>`, "image", "image"},
 		{"PNG", "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "image", "image"},
 		{"JPEG", "\xff\xd8\xff\xe0\x00\x10JFIF", "image", "image"},
 		{"WebP", "RIFF\x00\x00\x00\x00WEBPVP8 ", "image", "image"},
@@ -32,9 +32,9 @@ func TestWhatIsNoFeedSaysWhatItIs(t *testing.T) {
 		{"zip", "PK\x03\x04\x14\x00", "zip", "unpack"},
 		{"MP3", "ID3\x03\x00", "audio", "recording"},
 		{"MP4", "\x00\x00\x00\x18ftypmp42", "video", "recording"},
-		{"noise", "\x9c\x01\x03<\xe9\x8c\x05\x06\x07\x11\x12\xff\x14\x15\x16\x17\x18\x80\xfe<a b>", "binary", "unknown format"},
-		{"noise without bytes that windows-1252 lacks", "\xf0\xe8\x02\xeb<\xfa \xe1\x03\x04>\x05\x06\x07\x0e\x0f\x11\x12\x14\xc3\xa9", "binary", "unknown format"},
-		{"a program", "\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 9) + "<a>", "binary", "unknown format"},
+		{"binary data", "\x9c\x01\x03<\xe9\x8c\x05\x06\x07\x11\x12\xff\x14\x15\x16\x17\x18\x80\xfe<a b>", "binary", "unknown format"},
+		{"binary data that is valid windows-1252", "\xf0\xe8\x02\xeb<\xfa \xe1\x03\x04>\x05\x06\x07\x0e\x0f\x11\x12\x14\xc3\xa9", "binary", "unknown format"},
+		{"executable", "\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 9) + "<a>", "binary", "unknown format"},
 	} {
 		f, err := ParseBytes([]byte(c.doc), nil)
 		e, ok := errors.AsType[*NotFeedError](err)
@@ -43,12 +43,12 @@ func TestWhatIsNoFeedSaysWhatItIs(t *testing.T) {
 			continue
 		}
 		if e.Looks != c.looks || !strings.Contains(e.Error(), c.says) {
-			t.Errorf("%s: looks %q, says %q", c.name, e.Looks, e)
+			t.Errorf("%s: type %q, message %q", c.name, e.Looks, e)
 		}
 	}
 }
 
-func TestMediaTypeOfAnotherKindIsReported(t *testing.T) {
+func TestOtherContentTypeIsReported(t *testing.T) {
 	t.Parallel()
 	for typ, want := range map[string]bool{
 		"text/html": true, "Text/HTML; charset=utf-8": true, "application/xhtml+xml": true, "text/plain": true,
@@ -70,7 +70,7 @@ func TestMediaTypeOfAnotherKindIsReported(t *testing.T) {
 	}
 }
 
-func TestThePageOfAnotherEncodingIsDecodedOnce(t *testing.T) {
+func TestPageInAnotherEncodingIsDecodedOnce(t *testing.T) {
 	t.Parallel()
 	page := "<html><head><link rel=\"alternate\" type=\"application/rss+xml\" href=\"/rss\" title=\"\x93\xfa\x96{\"></head></html>"
 	_, err := ParseBytes([]byte(page), &Options{URL: "http://a.example/", Header: http.Header{"Content-Type": {"text/html; charset=shift_jis"}}})

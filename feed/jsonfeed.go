@@ -5,24 +5,22 @@ import (
 	"strings"
 )
 
-// json reads JSON Feed 1.0 and 1.1. The members of the feed itself are read before
-// its items, wherever those stand: the items can rely on them.
+// json reads JSON Feed 1.0 and 1.1. It reads the members of the feed before the items, wherever
+// "items" is in the document, because items inherit from the feed.
 //
-// What the format does not know (extensions, which begin with an underscore, and
-// whatever else) is kept in Unknown, of the feed or of the item. A member becomes a
-// node of its name:
+// Unknown members, including extensions (whose names begin with an underscore), are stored in
+// Unknown of the feed or item. A member becomes a node of its name:
 //
-//   - a string is the node's text; a number, true, false or null too, with an
+//   - a string is the text of the node; so is a number, true, false or null, with an
 //     attribute "type" of number, boolean or null
-//   - an object is a node whose children are its members; an empty one has
-//     type="object" instead
-//   - an array is its elements, one node each, all of the array's name. One of fewer
-//     than two elements, or within an array, is a node with type="array" whose
-//     children are the elements, to distinguish it from a single value
+//   - an object is a node whose children are its members; an empty object has the
+//     attribute type="object" instead
+//   - an array is one node for each element, all with the name of the array. An array with
+//     fewer than two elements, or within an array, is a node with type="array" whose
+//     children are the elements; this distinguishes it from a single value
 //
-// Such members of an author, hub or attachment are the children of a node that has
-// the name of the list ("authors", "hubs", "attachments") and an attribute "index",
-// from 0.
+// Unknown members of an author, hub or attachment are the children of a node with the name of
+// the list ("authors", "hubs", "attachments") and an attribute "index", counted from 0.
 func (p *parser) json(text string) error {
 	r := &jsonReader{parser: p, into: &p.f.Unknown, lines: lineCount{line: 1}}
 	r.s.doc, r.s.frames, r.s.report = text, make([]jsonFrame, 0, 8), r.report
@@ -52,28 +50,28 @@ func (p *parser) json(text string) error {
 	return err
 }
 
-// jsonReader makes a feed of what jsonScan reads.
+// jsonReader builds a feed from the values that jsonScan reads.
 type jsonReader struct {
 	*parser
 	s     jsonScan
 	lines lineCount
 
-	into  *[]Node // what is not known goes here
-	full  bool    // no more of it is kept
+	into  *[]Node // list of unknown values
+	full  bool    // the limit of unknown values is reached
 	attrs slab[Attr]
 
 	version string   // as written
-	keys    []string // the first names of the feed, for the error
-	list    int      // offset of the value of "items"; 0: none yet
-	after   int      // offset after it
-	cut     bool     // the document ends in the items
-	inline  bool     // items are to be read where they stand
-	lang    string   // of the feed, when its items are read
-	spoken  bool     // the feed itself has said its language
-	author  []Person // 1.0's member, of what is being read
+	keys    []string // the first names of the feed, for the error message
+	list    int      // offset of the value of "items"; 0: not found yet
+	after   int      // offset after the items
+	cut     bool     // the document ends within the items
+	inline  bool     // items are read in document order
+	lang    string   // language of the feed when its items were read
+	spoken  bool     // the feed has declared its language
+	author  []Person // "author" of JSON Feed 1.0, of the current object
 }
 
-// lineCount is the line that an offset is in.
+// lineCount caches the line number of an offset.
 type lineCount struct{ offset, line int }
 
 // report adds a problem at an offset of the document, in the current value.
@@ -103,7 +101,7 @@ func jsonStart(doc string) (at int, odd string) {
 			s.pos++
 			s.space()
 		}
-		odd = "The document begins with what keeps pages from loading it as a script."
+		odd = "The document begins with )]}', which prevents pages from loading it as a script; it is skipped."
 	} else if c := doc[s.pos]; c != '{' && c != '[' {
 		i := s.pos
 		for i < len(doc) && i < s.pos+200 && isScriptName(doc[i]) {
@@ -139,7 +137,7 @@ func (r *jsonReader) read() error {
 		r.items()
 		if r.s.pos == r.after && !r.cut {
 			r.s.pos = end
-		} else { // brackets alone said where the items end
+		} else { // the end of the items was found by counting brackets only
 			r.members()
 		}
 	}
@@ -150,12 +148,12 @@ func (r *jsonReader) read() error {
 	return nil
 }
 
-// trailer looks at what follows the feed.
+// trailer reports text after the end of the feed.
 func (r *jsonReader) trailer() {
 	r.s.frames = r.s.frames[:0]
 	for r.s.space() {
 		switch r.s.doc[r.s.pos] {
-		case ')', ';', ']': // end of the call that jsonStart reported
+		case ')', ';', ']': // end of the function call that jsonStart reported
 			r.s.pos++
 			continue
 		}
@@ -164,7 +162,7 @@ func (r *jsonReader) trailer() {
 	}
 }
 
-// known decides whether this is a feed at all.
+// known returns an error if the document is not a JSON Feed, and checks the version.
 func (r *jsonReader) known() error {
 	version, exact := jsonVersion(r.version)
 	r.f.Format, r.f.Version = JSONFeed, version
@@ -176,9 +174,9 @@ func (r *jsonReader) known() error {
 	case r.version == "" && !(r.cut && sure):
 		return r.noFeed("it has no version" + r.names())
 	case r.version == "":
-		r.report(ProblemVersion, 0, "The document ends before its version; its names are those of a JSON Feed.")
+		r.report(ProblemVersion, 0, "The document ends before its version; its members are those of a JSON Feed.")
 	case !sure:
-		return r.noFeed("its version is none of JSON Feed but " + quote(r.version) + r.names())
+		return r.noFeed("it has the version " + quote(r.version) + ", which is not a version of JSON Feed" + r.names())
 	case version == "":
 		r.report(ProblemVersion, 0, "JSON Feed has no version "+quote(r.version)+"; the feed is read as 1.1.")
 	case version != "1.0" && version != "1.1":
@@ -189,16 +187,16 @@ func (r *jsonReader) known() error {
 	return nil
 }
 
-// names lists the feed's first names.
+// names lists the first names of the feed for an error message.
 func (r *jsonReader) names() string {
 	if len(r.keys) == 0 {
-		return ", nor anything else"
+		return "; it has no members"
 	}
-	return "; its names are " + strings.Join(r.keys, ", ")
+	return "; its members are " + strings.Join(r.keys, ", ")
 }
 
-// likely reports whether names that hardly anything but JSON Feed has stand where the
-// document begins.
+// likely reports whether the beginning of the document contains names that almost only JSON Feed
+// uses.
 func (r *jsonReader) likely() bool {
 	start := r.s.doc[:min(len(r.s.doc), 1<<16)]
 	for _, name := range [...]string{`"content_html"`, `"content_text"`, `"date_published"`, `"home_page_url"`, `"feed_url"`} {
@@ -209,8 +207,8 @@ func (r *jsonReader) likely() bool {
 	return false
 }
 
-// jsonVersion gives the number in a version, "" when there is none, and whether the
-// version is written to the letter.
+// jsonVersion returns the version number in raw, or "". exact is true for the URL that the
+// specification defines.
 func jsonVersion(raw string) (number string, exact bool) {
 	switch raw {
 	case "https://jsonfeed.org/version/1.1":
@@ -232,7 +230,7 @@ func jsonVersion(raw string) (number string, exact bool) {
 	return "", false
 }
 
-// members reads the members of the feed that is open.
+// members reads the members of the open feed object.
 func (r *jsonReader) members() {
 	var seen jsonNames
 	for {
@@ -254,8 +252,8 @@ func (r *jsonReader) members() {
 	}
 }
 
-// mark reads the items if all that they need is known, and remembers where they are
-// to read them later if not. It is false when nothing follows them.
+// mark reads the items now if ready, and otherwise stores their offset for later. It returns
+// false if parsing stops here or the document ends.
 func (r *jsonReader) mark() bool {
 	if r.inline || r.ready() {
 		r.inline = true
@@ -264,7 +262,7 @@ func (r *jsonReader) mark() bool {
 		return !r.stopped
 	}
 	if !r.s.space() {
-		return true // key reports the end
+		return true // key reports the end of the document
 	}
 	if c := r.s.doc[r.s.pos]; c != '[' && c != '{' {
 		if v := r.s.value(); v.kind != jsonNull {
@@ -278,15 +276,15 @@ func (r *jsonReader) mark() bool {
 	return ok
 }
 
-// ready reports whether the version, the base and the language are known, or will
-// not come any more because the document ends with a list.
+// ready reports whether the version, the base URL and the language are known. The language
+// cannot follow if the document ends with a list.
 func (r *jsonReader) ready() bool {
 	_, exact := jsonVersion(r.version)
 	if !exact || r.root == nil && r.f.Self == "" {
 		return false
 	}
 	end, ok := strings.CutSuffix(strings.TrimRight(r.s.doc, " \n\r\t"), "}")
-	tail := r.s.doc[max(0, len(r.s.doc)-2048):] // another list may be the last
+	tail := r.s.doc[max(0, len(r.s.doc)-2048):] // the last list may be another one
 	return r.spoken || ok && !strings.Contains(tail, `"language"`) && strings.HasSuffix(strings.TrimRight(end, " \n\r\t"), "]")
 }
 
@@ -332,7 +330,7 @@ func (r *jsonReader) member(n jsonName, key string) {
 	}
 }
 
-// finish does what needs all members of the feed.
+// finish does the work that needs all members of the feed.
 func (r *jsonReader) finish() {
 	f := r.f
 	f.ID = f.Self // spec:jsonfeed11-2020#feed-url
@@ -348,7 +346,7 @@ func (r *jsonReader) finish() {
 		}
 	}
 	f.Authors = bothAuthors(f.Authors, r.author)
-	for i := range f.Authors { // read before it was known where the feed is
+	for i := range f.Authors { // the URL of the feed was not known before
 		f.Authors[i].URL, f.Authors[i].Avatar = r.url(f.Authors[i].URL), r.url(f.Authors[i].Avatar)
 	}
 	for i := range f.Hubs {
@@ -357,7 +355,7 @@ func (r *jsonReader) finish() {
 	for _, t := range [...]*Text{&f.Title, &f.Subtitle, &f.Info} {
 		r.setText(t, f.Language)
 	}
-	if f.Language != r.lang && r.list > 0 { // it stood behind the items after all
+	if f.Language != r.lang && r.list > 0 { // the language came after the items
 		for i := range f.Items {
 			r.speak(&f.Items[i])
 		}
@@ -373,7 +371,7 @@ func (r *jsonReader) finish() {
 	}
 }
 
-// speak gives an item's texts the language of the feed, unless it has its own.
+// speak sets the language of the feed for the texts of an item that declares no language.
 func (r *jsonReader) speak(it *Item) {
 	if it.More != nil && it.More.Language != "" {
 		return
@@ -385,10 +383,11 @@ func (r *jsonReader) speak(it *Item) {
 	}
 }
 
-// bothAuthors puts 1.0's author behind 1.1's authors, unless they have it already.
+// bothAuthors appends the author of version 1.0 to the authors of version 1.1, without
+// duplicates.
 // spec:jsonfeed11-2020#authors
 func bothAuthors(authors, old []Person) []Person {
-	const few = 20 // 1.0 has one; a long list is not compared with another
+	const few = 20 // version 1.0 has one author; long lists are not compared
 	for i, p := range old {
 		same := func(q Person) bool {
 			return q == p || q.Name == p.Name && p.Name != "" || q.URL == p.URL && p.URL != "" && p.Name == ""

@@ -7,10 +7,10 @@ import (
 	"cloudburst/internal/scan"
 )
 
-// The Meta Content Framework describes units of any kind by properties. Their values are
-// texts or other units. A unit with a URL and a name becomes an item, and the first WebSite
-// becomes the feed. References to other units (authors, subjects) are resolved. All other
-// units go to the feed's Unknown.
+// The Meta Content Framework describes units of any kind by properties, whose values are texts
+// or other units. A unit with a URL and a name becomes an item, and the first WebSite becomes
+// the feed. References to other units (authors, subjects) are resolved. All other units are
+// stored in the feed's Unknown.
 
 // mcfUnit is one described unit.
 type mcfUnit struct {
@@ -65,8 +65,8 @@ func (u *mcfUnit) address() string {
 	return ""
 }
 
-// mcf reads MCF in XML, of June 1997: each element in the root is a unit, and each
-// element in that a property.
+// mcf reads MCF in XML, of June 1997: each child of the root is a unit, and each child of a unit
+// is a property.
 //
 // spec:mcf-1997#syntax
 func (p *parser) mcf() {
@@ -88,7 +88,7 @@ type mcfReader struct {
 	*parser
 	units  []mcfUnit
 	byID   map[string]int
-	header *mcfUnit // of the form without XML
+	header *mcfUnit // of the text form
 	report func(kind string, offset int, message string)
 }
 
@@ -133,7 +133,7 @@ func (m *mcfReader) finish() {
 	if m.report == nil {
 		m.report = m.problem
 	}
-	m.bases = nil // those of the document's elements
+	m.bases = nil // bases of the document's elements
 	m.byID = make(map[string]int, len(m.units))
 	for i := range m.units {
 		if id := m.units[i].id; id != "" {
@@ -169,7 +169,7 @@ func (m *mcfReader) finish() {
 // one converts a unit to an item. It returns false if no more items are wanted.
 func (m *mcfReader) one(u *mcfUnit) bool {
 	if len(m.f.Items) >= m.o.Limits.Items {
-		m.report(ProblemLimit, u.at, "There are more than "+strconv.Itoa(m.o.Limits.Items)+" units with an address; the rest is left out.")
+		m.report(ProblemLimit, u.at, "There are more than "+strconv.Itoa(m.o.Limits.Items)+" units with a URL; the rest is left out.")
 		return false
 	}
 	m.f.Items = append(m.f.Items, Item{ID: u.id, IDFrom: FromID})
@@ -197,7 +197,7 @@ func (m *mcfReader) site(u *mcfUnit) {
 //
 // spec:mcf-1997#vocabulary
 func (m *mcfReader) fill(s *slots, u *mcfUnit) {
-	for i := range u.props { // texts need it
+	for i := range u.props { // texts use these values
 		if v := &u.props[i]; strings.EqualFold(v.name, "language") || strings.EqualFold(v.name, "naturalLanguage") {
 			u.lang = dashed(m.nameOf(v))
 		}
