@@ -8,8 +8,8 @@ import (
 	"cloudburst/feed/feedtest"
 )
 
-// BenchmarkParse reads a generated corpus, kind by kind. The comparison with others
-// is in bench/peers.
+// BenchmarkParse parses a generated corpus, one benchmark for each kind. bench/peers compares
+// the results with other parsers.
 func BenchmarkParse(b *testing.B) {
 	sets := map[feedtest.Kind][]feedtest.Document{}
 	for _, d := range feedtest.Corpus(1) {
@@ -43,7 +43,7 @@ func benchmarkParse(b *testing.B, docs []feedtest.Document) {
 	}
 }
 
-// BenchmarkParseReader shows what a reader that does not know its length costs.
+// BenchmarkParseReader parses from a reader that does not report its length.
 func BenchmarkParseReader(b *testing.B) {
 	d := feedtest.Make(feedtest.RSSContent, 100e3, 1)
 	b.SetBytes(int64(len(d.Body)))

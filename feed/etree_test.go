@@ -81,18 +81,18 @@ for name in sys.stdin.read().split('\n'):
     print(json.dumps(out))
 `
 
-// said is what the other parser found; nil where it has no opinion.
+// said is the result of the other parser. Fields that it does not determine are nil.
 type said struct {
 	Title, Link *string
 	Items       []said
 }
 
-func TestPythonsXMLParserAgreesAboutTitlesAndLinks(t *testing.T) {
+func TestTitlesAndLinksMatchPythonsXMLParser(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "another language")
 	python, err := exec.LookPath("python3")
 	if err != nil {
-		t.Fatal("there is no python3 here to ask: install the package python3")
+		t.Fatal("python3 not found: install the package python3")
 	}
 	names, err := filepath.Glob("testdata/*/*.xml")
 	if err != nil || len(names) < 25 {
@@ -117,7 +117,7 @@ func TestPythonsXMLParserAgreesAboutTitlesAndLinks(t *testing.T) {
 	}
 	rows := strings.Split(strings.TrimSpace(string(out)), "\n")
 	if len(rows) != len(names) {
-		t.Fatalf("%d answers for %d documents", len(rows), len(names))
+		t.Fatalf("%d results for %d documents", len(rows), len(names))
 	}
 	compared := 0
 	for i, name := range names {
@@ -144,7 +144,7 @@ func repairsSilently(name string) bool {
 	return false
 }
 
-// agree compares one document and gives how many values it compared.
+// agree compares one document and returns the number of compared values.
 func agree(t *testing.T, name string, theirs *said) (n int) {
 	t.Helper()
 	doc, err := os.ReadFile(name)
@@ -169,13 +169,13 @@ func agree(t *testing.T, name string, theirs *said) (n int) {
 		}
 		n++
 		if ours = strings.Join(strings.Fields(ours), " "); ours != *theirs {
-			t.Errorf("%s: %s: %q here, %q there", name, where, ours, *theirs)
+			t.Errorf("%s: %s is %q, Python has %q", name, where, ours, *theirs)
 		}
 	}
 	same("title", theirs.Title, f.Title.Value)
 	same("link", theirs.Link, f.Link)
 	if len(f.Items) != len(theirs.Items) {
-		t.Errorf("%s: %d items here, %d there", name, len(f.Items), len(theirs.Items))
+		t.Errorf("%s: %d items, Python has %d", name, len(f.Items), len(theirs.Items))
 		return n
 	}
 	for i, item := range theirs.Items {

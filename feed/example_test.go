@@ -31,7 +31,7 @@ func Example() {
 	// "" "Just words, without a title." 0001-01-01 00:00:00 +0000 UTC
 }
 
-// A broken document comes back as far as it can be read, with what was repaired.
+// Parse reads a broken document as far as possible and lists the repairs.
 func ExampleParse_repairs() {
 	doc := `<rss version="2.0">
 <channel>
@@ -55,7 +55,7 @@ func ExampleParse_repairs() {
 	// 5 truncated
 }
 
-// A reader that knows what it has read stops at the first item that is not new.
+// Options.Item stops the parser at the first item that is not new.
 func ExampleOptions_item() {
 	doc := `<feed xmlns="http://www.w3.org/2005/Atom">
 		<entry><id>tag:example.com,2026:3</id></entry>
@@ -79,7 +79,8 @@ func ExampleOptions_item() {
 	// <nil>
 }
 
-// What is no feed says what it is; a web page says where its feeds are.
+// The error for a document that is not a feed names its type; for a web page, it lists the feeds
+// of the page.
 func ExampleNotFeedError() {
 	page := `<!DOCTYPE html><html><head>
 		<link rel="alternate" type="application/atom+xml" href="/atom.xml">
@@ -92,7 +93,7 @@ func ExampleNotFeedError() {
 	// Output: html http://weblog.example/atom.xml
 }
 
-// Clone keeps an item without keeping the document that it was in.
+// A clone of an item does not keep the document in memory.
 func ExampleItem_Clone() {
 	f, err := feed.ParseBytes([]byte(`<rss version="2.0"><channel><item><guid>a</guid></item></channel></rss>`), nil)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// shape writes nodes as XML with their prefixes, to compare trees with.
+// shape writes nodes as XML with their prefixes, so that trees can be compared.
 func shape(nodes []feed.Node) string {
 	var b strings.Builder
 	for _, n := range nodes {
@@ -32,7 +32,7 @@ func shape(nodes []feed.Node) string {
 	return b.String()
 }
 
-// extensionShape is what an element has for which there is no field.
+// extensionShape returns the attributes and elements without a field.
 func extensionShape(e *feed.Extension) string {
 	if e == nil {
 		return ""
@@ -48,7 +48,7 @@ func attrsShape(list []feed.Attr) string {
 	return b.String()
 }
 
-// extensions are the extensions of a feed with one item, by the element that has them.
+// extensions returns the extensions of a feed with one item, by the element that they belong to.
 func extensions(t *testing.T, doc string) map[string]string {
 	t.Helper()
 	f, err := feed.ParseBytes([]byte(doc), nil)
@@ -98,7 +98,7 @@ func extensions(t *testing.T, doc string) map[string]string {
 	return out
 }
 
-func TestElementsAndAttributesOfOtherVocabulariesStayWhereTheyAre(t *testing.T) {
+func TestExtensionsBelongToTheirElement(t *testing.T) {
 	t.Parallel()
 	const (
 		names   = ` xmlns:x="urn:x" xmlns:media="http://search.yahoo.com/mrss/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"`
@@ -133,8 +133,8 @@ func TestElementsAndAttributesOfOtherVocabulariesStayWhereTheyAre(t *testing.T) 
 	}
 }
 
-// An author whose URL stands in an atom:author keeps what either element has.
-func TestOneAuthorInTwoElementsKeepsTheExtensionOfBoth(t *testing.T) {
+// An author whose URL is in atom:author has the extensions of both elements.
+func TestAuthorFromTwoElementsHasTheExtensionsOfBoth(t *testing.T) {
 	t.Parallel()
 	for doc, want := range map[string]string{
 		`<author x:a="1">a@a.example (A)</author><atom:author><atom:name>A</atom:name><atom:email>a@a.example</atom:email><atom:uri>http://a.example/</atom:uri></atom:author>`: "x:a='1' in urn:x ",
@@ -145,7 +145,7 @@ func TestOneAuthorInTwoElementsKeepsTheExtensionOfBoth(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := f.Items[0].Authors; len(got) != 1 || extensionShape(got[0].Extension) != want || got[0].Raw == "" {
-			t.Errorf("%s\n is read as %+v", doc, got)
+			t.Errorf("%s\n got %+v", doc, got)
 		}
 	}
 }

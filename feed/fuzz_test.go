@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fuzzOptions makes options of a few bits.
+// fuzzOptions derives options from bits.
 func fuzzOptions(bits uint16) (o *feed.Options, stop int) {
 	o = &feed.Options{Header: http.Header{}, KeepRelative: bits&2 != 0}
 	if bits&1 != 0 {
@@ -48,13 +48,13 @@ func fuzzOptions(bits uint16) (o *feed.Options, stop int) {
 	return o, int(bits >> 7 & 7)
 }
 
-// stopping is o that ends the reading after so many items.
+// stopping returns o with an Item function that stops after a number of items.
 func stopping(o feed.Options, after int) *feed.Options {
 	o.Item = func(*feed.Item) bool { after--; return after > 0 }
 	return &o
 }
 
-// FuzzParse holds the parser to what it promises of any bytes whatever.
+// FuzzParse checks the guarantees of the parser for any document.
 func FuzzParse(f *testing.F) {
 	for i, folder := range goldenFolders(f) {
 		for _, c := range goldenCases(f, folder) {
@@ -77,12 +77,12 @@ func FuzzParse(f *testing.F) {
 		sameAfterJSON(t, got)
 		again, err := feed.Parse(bytes.NewReader(doc), o)
 		if err != nil || !cmp.Equal(got, again) {
-			t.Fatalf("the second time it is another feed: %v\n%s", err, cmp.Diff(got, again))
+			t.Fatalf("the second result differs: %v\n%s", err, cmp.Diff(got, again))
 		}
 		if stop > 0 {
 			few, err := feed.ParseBytes(doc, stopping(*o, stop))
 			if got.Format == feed.JSONFeed && err == nil && len(got.Problems) > 0 {
-				bare(got) // what broken brackets hide is found too late for the items
+				bare(got) // a problem in the brackets is found too late for the items
 				bare(few)
 			}
 			if want := got.Items[:min(stop, len(got.Items))]; err != nil || !cmp.Equal(want, few.Items) {
@@ -93,7 +93,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// bare takes from items what they have from the feed around them.
+// bare removes the values that items inherit from the feed.
 func bare(f *feed.Feed) {
 	for i := range f.Items {
 		it := &f.Items[i]
@@ -101,23 +101,23 @@ func bare(f *feed.Feed) {
 	}
 }
 
-// noFeed checks an error.
+// noFeed checks a NotFeedError.
 func noFeed(t *testing.T, err error) {
 	t.Helper()
 	var not *feed.NotFeedError
 	if !errors.As(err, &not) {
-		t.Fatalf("the error is %T: %v", err, err)
+		t.Fatalf("the error has the type %T: %v", err, err)
 	}
 	known := []string{"empty", "html", "json", "opml", "rdf", "image", "pdf", "zip", "gzip", "audio", "video", "text", "xml", "binary"}
 	if !slices.Contains(known, not.Looks) {
-		t.Errorf("it looks like %q", not.Looks)
+		t.Errorf("unknown type %q", not.Looks)
 	}
 	if s := err.Error(); !clean(s) || len(s) > 20_000 {
-		t.Errorf("the error is %.200q", s)
+		t.Errorf("invalid error message: %.200q", s)
 	}
 }
 
-// clean reports whether XML can have the text.
+// clean reports whether XML can contain the text.
 func clean(s string) bool {
 	for _, c := range s {
 		switch {
@@ -152,7 +152,7 @@ func walk(v reflect.Value, use func(reflect.Value)) {
 	}
 }
 
-// sound checks what holds for every feed.
+// sound checks the invariants of every feed.
 func sound(t *testing.T, f *feed.Feed) {
 	t.Helper()
 	known := []feed.IDFrom{feed.FromID, feed.FromLink, feed.FromEnclosure, feed.FromTitleDate, feed.FromContent}
@@ -160,7 +160,7 @@ func sound(t *testing.T, f *feed.Feed) {
 		switch x := v.Interface().(type) {
 		case string:
 			if !clean(x) {
-				t.Errorf("this is not clean: %.200q", x)
+				t.Errorf("the text has invalid characters: %.200q", x)
 			}
 		case feed.Item:
 			if x.ID == "" || !slices.Contains(known, x.IDFrom) {
@@ -168,28 +168,28 @@ func sound(t *testing.T, f *feed.Feed) {
 			}
 		case feed.Problem:
 			if x.Kind == "" || x.Message == "" || x.Line < 0 || len(x.Message) > 1000 || len(x.Path) > 3000 {
-				t.Errorf("a problem is %.500v", x)
+				t.Errorf("invalid problem: %.500v", x)
 			}
 		}
 	})
 	switch f.Format {
 	case feed.RSS, feed.Atom, feed.JSONFeed, feed.CDF, feed.ScriptingNews, feed.MCF, feed.Redirect:
 	default:
-		t.Errorf("format %q", f.Format)
+		t.Errorf("unknown format %q", f.Format)
 	}
 	if f.Items == nil {
-		t.Error("the items are null")
+		t.Error("Items is nil")
 	}
 	if len(f.Clouds) > 0 != (f.Cloud != nil) || f.Cloud != nil && *f.Cloud != f.Clouds[0] {
-		t.Errorf("cloud %v of %v", f.Cloud, f.Clouds)
+		t.Errorf("Cloud is %v, Clouds are %v", f.Cloud, f.Clouds)
 	}
 }
 
-// size is what a feed takes.
+// size is the size of a feed.
 type size struct {
-	unknown int // elements, attributes and texts in trees
-	lists   int // bytes of the elements of lists, but for items and problems
-	words   int // bytes of texts, shared ones as often as they occur
+	unknown int // number of elements, attributes and texts in trees
+	lists   int // bytes of the elements of lists, except items and problems
+	words   int // bytes of texts; a shared text counts each time
 }
 
 func sizeOf(f *feed.Feed) size {
@@ -211,12 +211,13 @@ func sizeOf(f *feed.Feed) size {
 	return s
 }
 
-// How many times as long as its document a feed may be, with what all may have.
+// Limits of the size of a feed: factors of the length of its document, and a number of bytes
+// that any feed may use.
 const (
 	maxLists = 8
 	maxWords = 40
 	freely   = 2 << 20
-	maxUtf8  = 3 // bytes in UTF-8 of one byte
+	maxUtf8  = 3 // maximum length in UTF-8 of one byte in another encoding
 )
 
 // bounded checks the limits.
@@ -234,19 +235,19 @@ func bounded(t *testing.T, f *feed.Feed, doc []byte, o *feed.Options) {
 		t.Errorf("%d unknown elements and attributes", s.unknown)
 	}
 	if most := maxLists*maxUtf8*len(doc) + freely; s.lists > most {
-		t.Errorf("%d bytes have become lists of %d", len(doc), s.lists)
+		t.Errorf("%d bytes of document, %d bytes of lists", len(doc), s.lists)
 	}
 	if most := maxWords*len(doc) + freely; s.words > most {
-		t.Errorf("%d bytes have become %d", len(doc), s.words)
+		t.Errorf("%d bytes of document, %d bytes of texts", len(doc), s.words)
 	}
 }
 
-// independent checks that a clone shares nothing with the document.
+// independent checks that a clone shares no memory with the document.
 func independent(t *testing.T, f *feed.Feed, doc []byte) {
 	t.Helper()
 	c := f.Clone()
 	if !cmp.Equal(f, c) {
-		t.Fatalf("the clone is another feed\n%s", cmp.Diff(f, c))
+		t.Fatalf("the clone differs from the feed\n%s", cmp.Diff(f, c))
 	}
 	before, err := json.Marshal(c)
 	if err != nil {
@@ -256,6 +257,6 @@ func independent(t *testing.T, f *feed.Feed, doc []byte) {
 		doc[i] = '?'
 	}
 	if after, err := json.Marshal(c); err != nil || !bytes.Equal(before, after) {
-		t.Fatalf("the clone changes with the document: %v", err)
+		t.Fatalf("the clone changed with the document: %v", err)
 	}
 }

@@ -24,12 +24,12 @@ type goldenOptions struct {
 	ContentType  string      `json:"contentType"`
 	Header       http.Header `json:"header"`
 	KeepRelative bool        `json:"keepRelative"`
-	Sanitize     bool        `json:"sanitize"` // by safe, below
-	Stop         int         `json:"stop"`     // after so many items; 0: never
+	Sanitize     bool        `json:"sanitize"` // with the function safe
+	Stop         int         `json:"stop"`     // number of items after which to stop; 0: never
 	Limits       feed.Limits `json:"limits"`
 }
 
-// safe stands for a sanitizer: what it was called for can be seen.
+// safe is a sanitizer that marks the texts for which it was called.
 func safe(html string) string {
 	return "<!-- safe -->" + strings.ReplaceAll(html, "<script", "<no-script")
 }
@@ -54,16 +54,16 @@ func (g goldenOptions) options() *feed.Options {
 	return o
 }
 
-// goldenCase is a document of testdata.
+// goldenCase is one document of testdata.
 type goldenCase struct {
 	name    string
 	doc     []byte
-	golden  string // path
+	golden  string // path of the golden file
 	options goldenOptions
 }
 
-// goldenFolders are the folders of testdata that hold documents and what is made of
-// them: NAME.xml, NAME.json, … with NAME.golden and, for options, NAME.opts.
+// goldenFolders returns the folders of testdata. They contain documents (NAME.xml, NAME.json,
+// …), the expected results (NAME.golden) and options (NAME.opts).
 func goldenFolders(t testing.TB) []string {
 	t.Helper()
 	entries, err := os.ReadDir("testdata")
@@ -94,7 +94,7 @@ func goldenCases(t testing.TB, folder string) []goldenCase {
 		}
 		name := strings.TrimSuffix(file, ext)
 		if have[name] {
-			t.Errorf("%s: there are two documents of this name", name)
+			t.Errorf("%s: two documents have this name", name)
 		}
 		have[name] = true
 		c := goldenCase{name: filepath.Base(name), golden: name + ".golden"}
@@ -113,7 +113,7 @@ func goldenCases(t testing.TB, folder string) []goldenCase {
 	for _, file := range files {
 		if ext := filepath.Ext(file); ext == ".golden" || ext == ".opts" {
 			if !have[strings.TrimSuffix(file, ext)] {
-				t.Errorf("%s belongs to no document", file)
+				t.Errorf("%s: there is no document with this name", file)
 			}
 		}
 	}
@@ -133,7 +133,7 @@ func TestEveryFormatHasEnoughDocuments(t *testing.T) {
 	}
 }
 
-// goldenOf is a feed, or why there is none, for a person to read.
+// goldenOf returns a feed, or the error, as readable JSON.
 func goldenOf(t *testing.T, f *feed.Feed, err error) string {
 	t.Helper()
 	var v any = f
@@ -154,7 +154,7 @@ func goldenOf(t *testing.T, f *feed.Feed, err error) string {
 	return b.String()
 }
 
-func TestEveryDocumentIsReadAsItsGoldenFileHasIt(t *testing.T) {
+func TestGoldenDocuments(t *testing.T) {
 	t.Parallel()
 	for _, folder := range goldenFolders(t) {
 		for _, c := range goldenCases(t, folder) {
@@ -173,16 +173,16 @@ func TestEveryDocumentIsReadAsItsGoldenFileHasIt(t *testing.T) {
 					t.Fatal(err)
 				}
 				if diff := cmp.Diff(string(want), got); diff != "" {
-					t.Errorf("not as %s (-want +got):\n%s", c.golden, diff)
+					t.Errorf("not equal to %s (-want +got):\n%s", c.golden, diff)
 				}
 			})
 		}
 	}
 }
 
-// TestAFeedSurvivesItsOwnJSON holds for all golden documents: a feed printed as JSON
-// and read back by encoding/json is the same feed.
-func TestAFeedSurvivesItsOwnJSON(t *testing.T) {
+// TestFeedJSONRoundTrip encodes the feeds of all golden documents as JSON and decodes them
+// with encoding/json.
+func TestFeedJSONRoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, folder := range goldenFolders(t) {
 		for _, c := range goldenCases(t, folder) {
@@ -208,12 +208,12 @@ func sameAfterJSON(t *testing.T, f *feed.Feed) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(f, back); diff != "" {
-		t.Errorf("a feed and itself after JSON (-before +after):\n%s", diff)
+		t.Errorf("the feed changed in a JSON round trip (-before +after):\n%s", diff)
 	}
 }
 
-// TestAReaderAndBytesGiveTheSame holds for all golden documents too.
-func TestAReaderAndBytesGiveTheSame(t *testing.T) {
+// TestParseMatchesParseBytes parses all golden documents in both ways.
+func TestParseMatchesParseBytes(t *testing.T) {
 	t.Parallel()
 	for _, folder := range goldenFolders(t) {
 		for _, c := range goldenCases(t, folder) {

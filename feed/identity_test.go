@@ -7,10 +7,10 @@ import (
 	"cloudburst/feed"
 )
 
-// unnamed are documents whose items have no ID, no link and no enclosure.
+// unnamed has documents whose items have no ID, no link and no enclosure.
 var unnamed = map[string]string{
 	"title and date": rssItem(`<title>&lt;a href="/b"&gt;News&lt;/a&gt;</title><pubDate>Fri, 20 Nov 2026 08:30:00 GMT</pubDate>`),
-	"a title of which nothing is safe": rssItem(`<title>&lt;script&gt;1&lt;/script&gt;</title><pubDate>Fri, 20 Nov 2026 08:30:00 GMT</pubDate>` +
+	"a title that the sanitizer empties": rssItem(`<title>&lt;script&gt;1&lt;/script&gt;</title><pubDate>Fri, 20 Nov 2026 08:30:00 GMT</pubDate>` +
 		`<description>words</description>`),
 	"content": rssItem(`<description>&lt;p onclick="x()"&gt;&lt;img src="p.png"&gt;&lt;/p&gt;</description>`),
 	"nested": rssItem(`<description>&lt;a href="c"&gt;c&lt;/a&gt;</description>` +
@@ -19,7 +19,7 @@ var unnamed = map[string]string{
 	"JSON Feed": `{"version": "https://jsonfeed.org/version/1.1", "title": "C", "items": [{"content_html": "<a href=\"f\" onclick=\"z()\">f</a>"}]}`,
 }
 
-// dropping stands for a sanitizer that empties some texts.
+// dropping is a sanitizer that empties some texts.
 func dropping(html string) string {
 	if strings.HasPrefix(html, "<script") {
 		return ""
@@ -48,7 +48,7 @@ func TestHashedIDsDependNeitherOnTheURLNorOnTheSanitizer(t *testing.T) {
 				first = it
 			}
 			if it.ID != first.ID || it.IDFrom != first.IDFrom || !strings.HasPrefix(it.ID, "hash:") {
-				t.Errorf("%s: %s from %s, %s from %s with %+v", name, first.ID, first.IDFrom, it.ID, it.IDFrom, o)
+				t.Errorf("%s: ID %s from %s, but %s from %s with options %+v", name, first.ID, first.IDFrom, it.ID, it.IDFrom, o)
 			}
 		}
 	}
@@ -63,7 +63,7 @@ func TestHashedIDsDistinguishItems(t *testing.T) {
 		t.Fatal(err)
 	}
 	if f.Items[0].ID == f.Items[2].ID || f.Items[1].ID != "g" {
-		t.Errorf("%s, %s, %s", f.Items[0].ID, f.Items[1].ID, f.Items[2].ID)
+		t.Errorf("IDs %s, %s, %s", f.Items[0].ID, f.Items[1].ID, f.Items[2].ID)
 	}
 }
 
@@ -85,6 +85,6 @@ func TestFormerIDIsTheHashOfTheResolvedTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := f.Items[0].FormerID(); got != "" {
-		t.Errorf("an item with an ID has a former one: %s", got)
+		t.Errorf("FormerID of an item with an ID is %s", got)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// plainFeed is as much of JSON Feed as the comparison with encoding/json needs.
+// plainFeed has the members of JSON Feed that are compared with encoding/json.
 type plainFeed struct {
 	Version string      `json:"version"`
 	Title   string      `json:"title"`
@@ -43,9 +43,9 @@ func plainOf(f *feed.Feed) plainFeed {
 	return p
 }
 
-// TestStringsAreWhatEncodingJSONMakesOfThem reads random texts, short and longer than
-// the room that is made for decoded text at once, in two ways of escaping.
-func TestStringsAreWhatEncodingJSONMakesOfThem(t *testing.T) {
+// TestJSONStringsMatchEncodingJSON parses random texts, some longer than a chunk of
+// decoded text, with two ways of escaping.
+func TestJSONStringsMatchEncodingJSON(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	pieces := []string{"a", "word ", `"`, `\`, "/", "\n", "\t", "\r", "é", "漢", "😀", "<p class=\"x\">", "</p>", strings.Repeat("long ", 9), "\u2028", "&amp;", "'"}
@@ -88,7 +88,7 @@ func TestStringsAreWhatEncodingJSONMakesOfThem(t *testing.T) {
 	}
 }
 
-// ascii escapes what is not ASCII, and slashes, as some writers of JSON do.
+// ascii escapes non-ASCII characters and slashes, as some JSON encoders do.
 func ascii(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -107,21 +107,20 @@ func ascii(s string) string {
 	return b.String()
 }
 
-// TestAJSONFeedCutAnywhereKeepsWhatWasWhole cuts a feed after every byte: it is a feed
-// as soon as its version was there, has the items that were whole by then, and says
-// that it was cut.
-func TestAJSONFeedCutAnywhereKeepsWhatWasWhole(t *testing.T) {
+// TestTruncatedJSONFeedKeepsCompleteItems truncates a feed after every byte. The rest is a
+// feed if it has the version. It has all complete items and reports the truncation.
+func TestTruncatedJSONFeedKeepsCompleteItems(t *testing.T) {
 	t.Parallel()
 	const start = `{"version":"https://jsonfeed.org/version/1.1","feed_url":"https://a.example/f",`
 	doc := start + `"title":"T\u00e9\\","_x":[{"a":[1,true,"b"]}],"items":[{"id":"1","content_text":"o\"ne"},{"id":"2","tags":["a"],"content_html":"<p>\ud83d\ude00<\/p>"}]}`
 	for n := len(start); n < len(doc); n++ {
 		f, err := feed.ParseBytes([]byte(doc[:n]), nil)
 		if err != nil {
-			t.Fatalf("cut after %d bytes: %v", n, err)
+			t.Fatalf("truncated after %d bytes: %v", n, err)
 		}
 		whole := strings.Count(doc[:n], `"},`) + strings.Count(doc[:n], `>"}]`)
 		if len(f.Items) < whole {
-			t.Errorf("cut after %d bytes: %d items, want %d: %s", n, len(f.Items), whole, doc[:n])
+			t.Errorf("truncated after %d bytes: %d items, want %d: %s", n, len(f.Items), whole, doc[:n])
 		}
 		cut := 0
 		for _, p := range f.Problems {
@@ -130,14 +129,14 @@ func TestAJSONFeedCutAnywhereKeepsWhatWasWhole(t *testing.T) {
 			}
 		}
 		if cut != 1 {
-			t.Errorf("cut after %d bytes: reported %d times: %v", n, cut, f.Problems)
+			t.Errorf("truncated after %d bytes: reported %d times: %v", n, cut, f.Problems)
 		}
 	}
 }
 
-// TestTheItemFunctionSeesTheWholeFeedAroundAnItem holds although the feed's own names
-// stand behind its items.
-func TestTheItemFunctionSeesTheWholeFeedAroundAnItem(t *testing.T) {
+// TestItemFunctionSeesFeedMembersAfterTheItems parses a feed whose own members follow the
+// items.
+func TestItemFunctionSeesFeedMembersAfterTheItems(t *testing.T) {
 	t.Parallel()
 	const doc = `{"items":[{"id":"1","url":"x","title":"A","content_text":"a"},{"id":"2","content_text":"b"}],"language":"nl","feed_url":"https://a.example/d/f","version":"https://jsonfeed.org/version/1"}`
 	var got []string
@@ -152,14 +151,14 @@ func TestTheItemFunctionSeesTheWholeFeedAroundAnItem(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	if len(f.Items) != 1 {
-		t.Errorf("%d items after a stop at the first", len(f.Items))
+		t.Errorf("%d items, although Item stopped after the first", len(f.Items))
 	}
 }
 
 func FuzzParseJSONFeed(f *testing.F) {
 	docs, err := filepath.Glob("testdata/json/*.json")
 	if err != nil || len(docs) == 0 {
-		f.Fatal("no documents", err)
+		f.Fatal("no documents found", err)
 	}
 	for _, name := range docs {
 		doc, err := os.ReadFile(name)
@@ -170,9 +169,9 @@ func FuzzParseJSONFeed(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, doc string) {
 		if !strings.HasPrefix(doc, "{") {
-			doc = "{" + doc // or it may be any format
+			doc = "{" + doc // other beginnings can be any format
 		}
-		doc = strings.ToValidUTF8(strings.ReplaceAll(doc, "\x00", ""), "?") // what the reading of characters sees to
+		doc = strings.ToValidUTF8(strings.ReplaceAll(doc, "\x00", ""), "?") // invalid characters are removed before JSON is parsed
 		got, err := feed.ParseBytes([]byte(doc), &feed.Options{URL: "https://a.example/b/c", Limits: feed.Limits{Problems: 1 << 20}})
 		if err != nil {
 			return
@@ -198,7 +197,7 @@ func FuzzParseJSONFeed(f *testing.F) {
 	})
 }
 
-// printable is s without what no text of a feed has.
+// printable returns s without the characters that a text of a feed cannot contain.
 func printable(s string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' && r != '\r' {

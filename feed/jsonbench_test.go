@@ -8,9 +8,8 @@ import (
 	"cloudburst/feed"
 )
 
-// jsonOf makes a JSON Feed of n items whose HTML is escaped in the ways that writers
-// of JSON have: all of them escape quotes and line ends, some slashes and some all
-// that is not ASCII.
+// jsonOf returns a JSON Feed of n items. Their HTML has the escapes of several JSON encoders:
+// quotes and line ends, some slashes, and some characters beyond ASCII.
 func jsonOf(n int) string {
 	para := `<p class=\"lead\">In the morning the caf\u00e9 on the corner opens its doors, and <a href=\"https:\/\/example.org\/2024\/05\/morning\">people<\/a> come in for bread.<\/p>\n<p>By noon it is full; the owner says \"come back at three\" and <em>means<\/em> it.<\/p>\n`
 	var b strings.Builder
@@ -29,7 +28,7 @@ func jsonOf(n int) string {
 	return b.String()
 }
 
-// BenchmarkParseJSON reads feeds of 15 kB and of 1.5 MB.
+// BenchmarkParseJSON parses feeds of 15 kB and of 1.5 MB.
 func BenchmarkParseJSON(b *testing.B) {
 	for _, n := range []int{7, 700} {
 		doc := []byte(jsonOf(n))

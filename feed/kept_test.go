@@ -12,8 +12,7 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// author writes random documents in which every text is a word that comes once, and
-// so does every number of a date.
+// author writes random documents in which every word, and every number of a date, is unique.
 type author struct {
 	r     *rand.Rand
 	b     strings.Builder
@@ -28,7 +27,7 @@ func (a *author) word() string {
 
 func (a *author) pick(list []string) string { return list[a.r.IntN(len(list))] }
 
-// leaf writes an element with a text of the kind that its name says.
+// leaf writes an element whose text has the type that its name requires.
 func (a *author) leaf(name string) {
 	text := a.word()
 	switch a.r.IntN(6) {
@@ -46,7 +45,7 @@ func (a *author) leaf(name string) {
 	fmt.Fprintf(&a.b, "<%s%s>%s</%s>", name, attrs, text, name)
 }
 
-// tree writes an element that no format has.
+// tree writes an element that no format defines.
 func (a *author) tree(depth int) {
 	name := a.pick([]string{"x:a", "x:b", "y:c", "oddity", "Strange", "z:undeclared"})
 	if depth == 0 || a.r.IntN(3) == 0 {
@@ -60,7 +59,7 @@ func (a *author) tree(depth int) {
 	fmt.Fprintf(&a.b, "</%s>", name)
 }
 
-// parent writes an element of a known name with leaves in it.
+// parent writes an element with this name and child elements.
 func (a *author) parent(name string, leaves ...string) {
 	fmt.Fprintf(&a.b, "<%s>", name)
 	for range 1 + a.r.IntN(4) {
@@ -95,7 +94,7 @@ func (a *author) attributes(name string, names ...string) {
 	fmt.Fprintf(&a.b, ">%s</%s>", a.word(), name)
 }
 
-// everywhere are elements that feeds and items have in all formats.
+// everywhere writes elements that feeds and items can have in all formats.
 func (a *author) everywhere() {
 	switch a.r.IntN(12) {
 	case 0:
@@ -125,8 +124,8 @@ func (a *author) everywhere() {
 	}
 }
 
-// withAttributes writes an element with the attributes that it has by its format. No
-// other attributes of known elements are kept.
+// withAttributes writes an element with the attributes that its format defines. The parser drops
+// other attributes of known elements.
 func (a *author) withAttributes() {
 	switch a.r.IntN(9) {
 	case 0:
@@ -207,7 +206,7 @@ const declarations = ` xmlns:x="urn:x" xmlns:y="http://y.example/ns#" xmlns:dc="
 	` xmlns:podcast="https://podcastindex.org/namespace/1.0" xmlns:georss="http://www.georss.org/georss" xmlns:gml="http://www.opengis.net/gml"` +
 	` xmlns:geo="http://www.w3.org/2003/01/geo/wgs84_pos#" xmlns:source="http://source.scripting.com/" xmlns:rssCloud="http://rsscloud.org/" xmlns:foaf="http://xmlns.com/foaf/0.1/"`
 
-// document writes a whole one, in a random format.
+// document returns a complete document in a random format.
 func (a *author) document() string {
 	open := []string{`<rss version="2.0"` + declarations + `><channel>`, `<rss version="0.92"` + declarations + `><channel>`,
 		`<feed xmlns="http://www.w3.org/2005/Atom"` + declarations + `>`, `<feed version="0.3" xmlns="http://purl.org/atom/ns#"` + declarations + `>`}
@@ -228,13 +227,13 @@ func (a *author) document() string {
 	return a.b.String()
 }
 
-// lost gives the words of a document that its feed does not have.
+// lost returns the words of a document that are missing in the parsed feed.
 func lost(doc string, words []string) (out []string, f *feed.Feed, err error) {
 	f, err = feed.ParseBytes([]byte(doc), &feed.Options{KeepRelative: true, Limits: feed.Limits{Problems: 1}})
 	if err != nil {
 		return nil, nil, err
 	}
-	f.Problems = nil // they quote what could not be read
+	f.Problems = nil // they quote the values that could not be parsed
 	text, err := json.Marshal(f)
 	if err != nil {
 		return nil, nil, err
@@ -247,7 +246,7 @@ func lost(doc string, words []string) (out []string, f *feed.Feed, err error) {
 	return out, f, nil
 }
 
-func TestNoTextOfADocumentIsLost(t *testing.T) {
+func TestNoTextIsLost(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	for seed := range uint64(1500) {
@@ -263,16 +262,16 @@ func TestNoTextOfADocumentIsLost(t *testing.T) {
 	}
 }
 
-// TestLostTextsAreSeen shows that the test above can fail.
-func TestLostTextsAreSeen(t *testing.T) {
+// TestLostTextIsDetected checks that lost detects a missing text.
+func TestLostTextIsDetected(t *testing.T) {
 	t.Parallel()
 	gone, _, err := lost(`<rss version="2.0"><channel><title>here</title><!-- there --></channel></rss>`, []string{"here", "there"})
 	if err != nil || !slices.Equal(gone, []string{"there"}) {
-		t.Errorf("%q, %v", gone, err)
+		t.Errorf("lost %q, error %v", gone, err)
 	}
 }
 
-// around is the place of a word in a document.
+// around returns the surroundings of a word in a document.
 func around(doc, word string) string {
 	i := strings.Index(doc, word)
 	return doc[max(i-200, 0):min(i+100, len(doc))]

@@ -12,16 +12,15 @@ import (
 	"cloudburst/feed"
 )
 
-// limited is a document that is longer than a limit in one respect, and how much of
-// it is read.
+// limited is a kind of document that can exceed one limit.
 type limited struct {
 	name   string
-	doc    func(n int) string // with n of what is limited
+	doc    func(n int) string // document with n of the limited parts
 	set    func(l *feed.Limits, n int)
-	usual  int // the default
-	most   int // that "no limit" has in truth; 0: a lot
+	usual  int // the default limit
+	most   int // the fixed maximum without a limit; 0: none
 	count  func(f *feed.Feed) int
-	slack  int // how far from the limit the count may be
+	slack  int // permitted difference between the count and the limit
 	reason string
 }
 
@@ -74,7 +73,7 @@ func limitedDocuments() []limited {
 
 func about(n, want, slack int) bool { return want-slack <= n && n <= want+slack }
 
-// limits gives the messages about limits.
+// limits returns the messages of problems about limits.
 func limits(f *feed.Feed) []string {
 	var out []string
 	for _, p := range f.Problems {
@@ -85,9 +84,9 @@ func limits(f *feed.Feed) []string {
 	return out
 }
 
-// TestALimitIsNamedAndTheRestIsRead tries each limit as it is by default, set, not
-// there, and just not exceeded.
-func TestALimitIsNamedAndTheRestIsRead(t *testing.T) {
+// TestReachedLimitIsReportedAndTheRestIsParsed tries the default of each limit, a smaller limit, no limit,
+// and documents that just do not exceed the limit.
+func TestReachedLimitIsReportedAndTheRestIsParsed(t *testing.T) {
 	t.Parallel()
 	for _, c := range limitedDocuments() {
 		t.Run(c.name, func(t *testing.T) {
@@ -104,13 +103,13 @@ func TestALimitIsNamedAndTheRestIsRead(t *testing.T) {
 			exceeded := func(n, limit, want int) {
 				f, reported := read(n, limit)
 				if got := c.count(f); !about(got, want, c.slack) || len(reported) != 1 || !strings.Contains(reported[0], c.reason) {
-					t.Errorf("%d with a limit of %d: %d are read, reported %q", n, limit, got, reported)
+					t.Errorf("%d parts with a limit of %d: got %d, reported %q", n, limit, got, reported)
 				}
 			}
 			kept := func(n, limit int) {
 				f, reported := read(n, limit)
 				if got := c.count(f); !about(got, n, c.slack) || len(reported) > 0 {
-					t.Errorf("%d with a limit of %d: %d are read, reported %q", n, limit, got, reported)
+					t.Errorf("%d parts with a limit of %d: got %d, reported %q", n, limit, got, reported)
 				}
 			}
 			exceeded(c.usual+1+c.slack, 0, c.usual)
@@ -154,10 +153,10 @@ func TestProblemsBeyondTheLimitAreCounted(t *testing.T) {
 				}
 			}
 			if last.Kind != feed.ProblemMore || scanErr != nil || reported != want {
-				t.Errorf("%s: %d problems, the last is %v", name, reported, last)
+				t.Errorf("%s: %d problems, the last one is %v", name, reported, last)
 			}
 			if all, err := feed.ParseBytes([]byte(doc(1000)), &feed.Options{Limits: feed.Limits{Problems: -1}}); err != nil || len(all.Problems) != reported+n {
-				t.Errorf("%s: without a limit there are %d problems, %v; with one %d and %d", name, len(all.Problems), err, reported, n)
+				t.Errorf("%s: %d problems without a limit (%v); with a limit %d listed and %d counted", name, len(all.Problems), err, reported, n)
 			}
 		}
 	}
@@ -183,8 +182,9 @@ func TestLimitIsReportedAfterAHundredOtherProblems(t *testing.T) {
 	}
 }
 
-// TestAListThatBecomesTooLongIsCut has few bytes that stand for many.
-func TestAListThatBecomesTooLongIsCut(t *testing.T) {
+// TestTooLongListIsTruncated parses a list whose elements need much more memory than their
+// markup.
+func TestTooLongListIsTruncated(t *testing.T) {
 	t.Parallel()
 	doc := inMedia + strings.Repeat("<media:content/>", 100_000) + "<title>T</title></item><item><title>U</title></item></channel></rss>"
 	f, err := feed.ParseBytes([]byte(doc), nil)
@@ -192,15 +192,15 @@ func TestAListThatBecomesTooLongIsCut(t *testing.T) {
 		t.Fatalf("reported %q, %v", limits(f), err)
 	}
 	if n := len(f.Items[0].Media.Contents); n < 1000 || n == 100_000 {
-		t.Errorf("%d of 100,000 files", n)
+		t.Errorf("%d of 100,000 files were stored", n)
 	}
 	if f.Items[0].Title.Value != "T" || f.Items[1].Title.Value != "U" {
-		t.Error("what follows is not read")
+		t.Error("the content after the list was not parsed")
 	}
 }
 
-// TestADocumentOfManyMegabytesIsReadToItsLimit counts what is taken from the reader.
-func TestADocumentOfManyMegabytesIsReadToItsLimit(t *testing.T) {
+// TestReadingStopsAtTheByteLimit counts the bytes that are read.
+func TestReadingStopsAtTheByteLimit(t *testing.T) {
 	t.Parallel()
 	item := "<item><title>" + strings.Repeat("t", 6000) + "</title></item>"
 	body := func() *counter {
@@ -209,10 +209,10 @@ func TestADocumentOfManyMegabytesIsReadToItsLimit(t *testing.T) {
 	r := body()
 	f, err := feed.Parse(r, nil)
 	if err != nil || len(limits(f)) != 1 || r.n > 4*(5<<20)+4 {
-		t.Fatalf("%d bytes are read, reported %q, %v", r.n, limits(f), err)
+		t.Fatalf("read %d bytes, reported %q, %v", r.n, limits(f), err)
 	}
 	if want := (5<<20)/len(item) + 1; !about(len(f.Items), want, 1) {
-		t.Errorf("%d items, not %d", len(f.Items), want)
+		t.Errorf("%d items, want %d", len(f.Items), want)
 	}
 	r = body()
 	if f, err = feed.Parse(r, &feed.Options{Limits: feed.Limits{Bytes: -1, Items: -1}}); err != nil || len(f.Items) != 8000 || len(limits(f)) > 0 {
@@ -220,7 +220,7 @@ func TestADocumentOfManyMegabytesIsReadToItsLimit(t *testing.T) {
 	}
 }
 
-// counter counts what is read.
+// counter counts the bytes that are read.
 type counter struct {
 	r io.Reader
 	n int
@@ -232,9 +232,9 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestTheDeepestTreeSurvivesJSON holds for all that can be in itself: encoding/json
-// refuses to read what is deeper than 10,000.
-func TestTheDeepestTreeSurvivesJSON(t *testing.T) {
+// TestDeepestTreeJSONRoundTrip covers all nested structures. encoding/json does not decode
+// more than 10,000 levels.
+func TestDeepestTreeJSONRoundTrip(t *testing.T) {
 	t.Parallel()
 	for name, doc := range map[string]string{
 		"elements":  inRSS + strings.Repeat("<zz>", 10_000),
@@ -257,7 +257,7 @@ func TestTheDeepestTreeSurvivesJSON(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if again, err := json.Marshal(back); err != nil || !bytes.Equal(text, again) || len(text) < 4000*10 {
-			t.Errorf("%s: %d bytes of JSON become %d, %v", name, len(text), len(again), err)
+			t.Errorf("%s: %d bytes of JSON changed to %d bytes, %v", name, len(text), len(again), err)
 		}
 	}
 }
@@ -281,12 +281,12 @@ func TestFullListsAreReported(t *testing.T) {
 			}
 		}
 		if n != 1 {
-			t.Errorf("%d problems say that there are too many %s: %+v", n, what, f.Problems)
+			t.Errorf("%d problems about too many %s, want 1: %+v", n, what, f.Problems)
 		}
 	}
 	same := rssItem(numbered(1000, func(i int) string { return "<category>c" + strconv.Itoa(i) + "</category>" }) + "<category>c7</category>")
 	if f, err := feed.ParseBytes([]byte(same), nil); err != nil || len(f.Problems) > 0 {
-		t.Errorf("a category that is there already is too many: %v %+v", err, f.Problems)
+		t.Errorf("a duplicate category exceeds the limit: %v %+v", err, f.Problems)
 	}
 }
 

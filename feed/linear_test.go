@@ -15,20 +15,19 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// hostile is a document that grows with n in a way that makes careless parsers look
-// at the same bytes again and again.
+// hostile generates documents for which a naive parser needs quadratic time.
 type hostile struct {
 	name string
-	n    int // the test begins with a small part of it
+	n    int // initial size; the test begins with 1/32 of it
 	doc  func(n int) string
 }
 
-// many is a document of one piece n times between two ends.
+// many returns documents with n copies of piece.
 func many(before, piece, after string) func(n int) string {
 	return func(n int) string { return before + strings.Repeat(piece, n) + after }
 }
 
-// each is many with a piece that has the number of its turn in it.
+// each is many for a piece that contains its index.
 func each(before, format, after string) func(n int) string {
 	return func(n int) string {
 		var b strings.Builder
@@ -52,30 +51,30 @@ const (
 func hostileMarkup() []hostile {
 	return []hostile{
 		{"deep nesting of unknown elements", 300_000, many(inItem, "<a>", "")},
-		{"deep nesting with ends", 200_000, func(n int) string { return inItem + strings.Repeat("<a>", n) + strings.Repeat("</a>", n) }},
+		{"deep nesting with end tags", 200_000, func(n int) string { return inItem + strings.Repeat("<a>", n) + strings.Repeat("</a>", n) }},
 		{"deep nesting in XHTML", 300_000, many(inXHTML, "<b>", "")},
 		{"deep nesting in a title", 300_000, many(inItem+"<title>", "<b>", "")},
-		{"deep nesting of what is known", 150_000, many("", "<rss><channel><item>", "")},
-		{"ends of nothing", 300_000, many(inItem, "</b>", "")},
-		{"ends that close others", 150_000, many(inItem, "<a><b></a>", "")},
+		{"deep nesting of known elements", 150_000, many("", "<rss><channel><item>", "")},
+		{"stray end tags", 300_000, many(inItem, "</b>", "")},
+		{"end tags that close other elements", 150_000, many(inItem, "<a><b></a>", "")},
 		{"attributes of one element", 1_200_000, each(inItem+"<x ", `a%d="v" `, "/></item>")},
 		{"attributes of the root", 1_200_000, each("<rss ", `a%d="v" `, "><channel><item><title>T</title>")},
-		{"one attribute again and again", 300_000, many(inItem+"<link ", `href="v" `, "/></item>")},
+		{"one repeated attribute", 300_000, many(inItem+"<link ", `href="v" `, "/></item>")},
 		{"attributes without value", 300_000, many(inItem+"<x ", "a ", "/></item>")},
 		{"attributes without spaces", 300_000, many(inItem+"<x ", `a="b"`, "/></item>")},
 		{"empty elements in a channel", 1_250_000, many(inRSS, "<a/>", "")},
 		{"empty elements in an item", 1_250_000, many(inItem, "<a/>", "")},
 		{"empty elements in XHTML", 600_000, many(inXHTML, "<a/>", "")},
-		{"empty elements in front", 600_000, many("", "<a/>", "<rss><channel/></rss>")},
+		{"empty elements before the root", 600_000, many("", "<a/>", "<rss><channel/></rss>")},
 		{"unterminated quotes", 300_000, many(inItem, `<a b="`, "")},
 		{"unterminated quotes of two kinds", 300_000, many(inItem, `<a b="c d='`, "")},
 		{"one long unterminated quote", 4_000_000, many(inItem+`<a b="`, "x", "")},
 		{"unterminated CDATA", 300_000, many(inItem, "<![CDATA[", "")},
 		{"unterminated CDATA in elements", 200_000, many(inItem, "<title><![CDATA[", "")},
 		{"brackets in CDATA", 3_000_000, many(inItem+"<title><![CDATA[", "]", "")},
-		{"ends of CDATA without a begin", 1_000_000, many(inItem+"<title>", "]]>", "")},
+		{"ends of CDATA without a start", 1_000_000, many(inItem+"<title>", "]]>", "")},
 		{"unterminated comments", 600_000, many(inItem, "<!--", "")},
-		{"comments that almost end", 600_000, many(inItem, "<!-- --", "")},
+		{"comments with incomplete ends", 600_000, many(inItem, "<!-- --", "")},
 		{"short comments", 400_000, many(inItem+"<title>", "<!-->", "")},
 		{"unterminated doctypes", 300_000, many("", "<!DOCTYPE ", "<rss><channel>")},
 		{"doctypes with a subset", 300_000, many("", "<!DOCTYPE a [", "]><rss><channel>")},
@@ -87,15 +86,15 @@ func hostileMarkup() []hostile {
 		{"unterminated instructions", 1_000_000, many(inItem, "<?", "")},
 		{"unterminated declarations", 1_000_000, many("", "<?xml ", inItem)},
 		{"less-than signs", 3_000_000, many(inItem+"<title>", "<", "")},
-		{"beginnings of ends", 1_500_000, many(inItem+"<title>", "</", "")},
-		{"ends that do not end", 800_000, many(inItem+"<title>", "</a", "")},
-		{"beginnings of declarations", 1_500_000, many(inItem+"<title>", "<!", "")},
-		{"tags that do not end", 800_000, many(inItem+"<title>", "<a ", "")},
+		{"incomplete end tags", 1_500_000, many(inItem+"<title>", "</", "")},
+		{"unterminated end tags", 800_000, many(inItem+"<title>", "</a", "")},
+		{"incomplete declarations", 1_500_000, many(inItem+"<title>", "<!", "")},
+		{"unterminated tags", 800_000, many(inItem+"<title>", "<a ", "")},
 		{"a long name", 3_000_000, many(inItem+"<", "a", "")},
 		{"namespaces of one element", 1_200_000, each(inItem+"<x ", `xmlns:p%d="u:v" `, "/></item>")},
-		{"namespaces, one in another", 100_000, each(inItem, `<p%[1]d:x xmlns:p%[1]d="u:v">`, "")},
-		{"namespaces, one after another", 100_000, each(inItem, `<p%[1]d:x xmlns:p%[1]d="u:%[1]d"/>`, "")},
-		{"prefixes of nobody", 300_000, each(inItem, `<p%d:x/>`, "")},
+		{"nested namespaces", 100_000, each(inItem, `<p%[1]d:x xmlns:p%[1]d="u:v">`, "")},
+		{"consecutive namespaces", 100_000, each(inItem, `<p%[1]d:x xmlns:p%[1]d="u:%[1]d"/>`, "")},
+		{"undeclared prefixes", 300_000, each(inItem, `<p%d:x/>`, "")},
 	}
 }
 
@@ -103,11 +102,11 @@ func hostileText() []hostile {
 	return []hostile{
 		{"ampersands", 3_000_000, many(inItem+"<title>", "&", "</title>")},
 		{"ampersands in attributes", 3_000_000, many(inItem+`<link href="`, "&", `"/>`)},
-		{"beginnings of references", 1_500_000, many(inItem+"<title>", "&#", "</title>")},
+		{"incomplete references", 1_500_000, many(inItem+"<title>", "&#", "</title>")},
 		{"references without semicolon", 800_000, many(inItem+"<title>", "&amp", "</title>")},
 		{"a reference with a long name", 3_000_000, many(inItem+"<title>&", "a", "</title>")},
 		{"a reference with a long number", 3_000_000, many(inItem+"<title>&#x", "0", ";</title>")},
-		{"bytes that are not UTF-8", 2_000_000, many(inItem+"<title>", "\xff", "</title>")},
+		{"invalid UTF-8", 2_000_000, many(inItem+"<title>", "\xff", "</title>")},
 		{"zero bytes", 2_000_000, many(inItem+"<title>", "\x00", "</title>")},
 		{"carriage returns", 3_000_000, many(inItem+"<title>", "\r", "</title>")},
 		{"leading spaces", 4_000_000, many("", " ", inItem)},
@@ -117,11 +116,11 @@ func hostileText() []hostile {
 		{"a person with many addresses", 800_000, many(inItem+"<author>", "(<a@", "</author>")},
 		{"a duration of many colons", 1_500_000, many(inItem+`<itunes:duration xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd">`, "1:", "</itunes:duration>")},
 		{"links in HTML", 200_000, many(inHTML, `<a href="x">`, endHTML)},
-		{"tags in HTML that do not end", 800_000, many(inHTML, "<a ", endHTML)},
-		{"quotes in HTML that do not end", 400_000, many(inHTML, `<a href="`, endHTML)},
-		{"comments in HTML that do not end", 800_000, many(inHTML, "<!--", endHTML)},
-		{"scripts in HTML that do not end", 400_000, many(inHTML, "<script>", endHTML)},
-		{"text areas in HTML that do not end", 300_000, many(inHTML, "<textarea><title>", endHTML)},
+		{"unterminated tags in HTML", 800_000, many(inHTML, "<a ", endHTML)},
+		{"unterminated quotes in HTML", 400_000, many(inHTML, `<a href="`, endHTML)},
+		{"unterminated comments in HTML", 800_000, many(inHTML, "<!--", endHTML)},
+		{"unterminated scripts in HTML", 400_000, many(inHTML, "<script>", endHTML)},
+		{"unterminated text areas in HTML", 300_000, many(inHTML, "<textarea><title>", endHTML)},
 		{"candidates of one image", 500_000, many(inHTML+`<img srcset="`, "a 1x,", `">`+endHTML)},
 		{"escaped tags", 200_000, many(inItem+"<description>", "&lt;b a='", "</description>")},
 	}
@@ -160,9 +159,9 @@ func hostileLists() []hostile {
 		hostile{"unclosed items", 2_000_000, many(inRSS, "<item>", "")},
 		hostile{"unclosed entries", 1_600_000, many(`<feed xmlns="http://www.w3.org/2005/Atom">`, "<entry>", "")},
 		hostile{"unclosed titles in unclosed items", 800_000, many(inRSS, "<item><title>x", "")},
-		hostile{"items with one identifier", 400_000, many(inRSS, "<item><guid>x</guid></item>", "")},
-		hostile{"items with many identifiers", 400_000, each(inRSS, "<item><guid>x%d</guid></item>", "")},
-		hostile{"items of nothing", 1_600_000, many(inRSS, "<item/>", "")},
+		hostile{"items with the same ID", 400_000, many(inRSS, "<item><guid>x</guid></item>", "")},
+		hostile{"items with different IDs", 400_000, each(inRSS, "<item><guid>x%d</guid></item>", "")},
+		hostile{"empty items", 1_600_000, many(inRSS, "<item/>", "")},
 		hostile{"clouds", 100_000, each(inRSS, `<cloud domain="a%d"/>`, "")},
 		hostile{"hubs", 50_000, each(inRSS, `<atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="hub" href="http://a.example/%d"/>`, "")},
 		hostile{"hours to skip", 100_000, many(inRSS+"<skipHours>", "<hour>1</hour>", "")},
@@ -172,11 +171,11 @@ func hostileLists() []hostile {
 	)
 }
 
-// hostileNames are about names that are long or many, and formats that few use.
+// hostileNames covers long names, many names, and rare formats.
 func hostileNames() []hostile {
 	return []hostile{
-		{"doctypes with a bracket that has no end", 150_000, many("", "<!DOCTYPE a [>", "<rss><channel>")},
-		{"a long name beyond the depth", 150_000, func(n int) string {
+		{"doctypes with an unclosed bracket", 150_000, many("", "<!DOCTYPE a [>", "<rss><channel>")},
+		{"a long name beyond the depth limit", 150_000, func(n int) string {
 			return strings.Repeat("<a>", 99) + "<" + strings.Repeat("n", n) + ">" + strings.Repeat("<a></a>", n/7)
 		}},
 		{"a long name in problems", 400_000, func(n int) string {
@@ -207,31 +206,31 @@ func hostileJSON() []hostile {
 	return []hostile{
 		{"JSON: deep arrays", 1_500_000, many(inJSON, "[", "")},
 		{"JSON: deep objects", 400_000, many(inJSON, `{"a":`, "")},
-		{"JSON: deep with ends", 700_000, func(n int) string { return inJSON + `{"_x":` + strings.Repeat("[", n) + strings.Repeat("]", n) + "}]}" }},
+		{"JSON: deep arrays with ends", 700_000, func(n int) string { return inJSON + `{"_x":` + strings.Repeat("[", n) + strings.Repeat("]", n) + "}]}" }},
 		{"JSON: unterminated strings", 800_000, many(inJSON, `{"a`, "")},
 		{"JSON: one long unterminated string", 4_000_000, many(inJSON+`{"title":"`, "x", "")},
 		{"JSON: escapes", 1_500_000, many(inJSON+`{"title":"`, `\n`, "")},
-		{"JSON: half surrogates", 500_000, many(inJSON+`{"title":"`, `\ud83d`, "")},
+		{"JSON: single surrogates", 500_000, many(inJSON+`{"title":"`, `\ud83d`, "")},
 		{"JSON: broken escapes", 1_000_000, many(inJSON+`{"title":"`, `\u`, "")},
 		{"JSON: empty items", 600_000, many(inJSON, "{},", "")},
 		{"JSON: keys of one item", 200_000, each(inJSON+"{", `"k%d":1,`, "}]}")},
-		{"JSON: one key again and again", 200_000, many(inJSON+"{", `"title":"a",`, "}]}")},
+		{"JSON: one repeated key", 200_000, many(inJSON+"{", `"title":"a",`, "}]}")},
 		{"JSON: tags", 300_000, each(inJSON+`{"tags":[`, `"t%d",`, "]}]}")},
 		{"JSON: attachments", 100_000, each(inJSON+`{"attachments":[`, `{"url":"u%d"},`, "]}]}")},
 		{"JSON: authors", 100_000, each(inJSON+`{"authors":[`, `{"name":"u%d"},`, "]}]}")},
 		{"JSON: commas", 3_000_000, many(inJSON, ",", "")},
-		{"JSON: ends of nothing", 3_000_000, many(inJSON, "]}", "")},
+		{"JSON: stray closing brackets", 3_000_000, many(inJSON, "]}", "")},
 		{"JSON: a long number", 3_000_000, many(inJSON+`{"id":`, "1", "}]}")},
 		{"JSON: comments", 1_000_000, many(inJSON, "/*", "")},
 	}
 }
 
-// TestTheTimeIsLinearInTheSize compares reading one document of 2n with reading one
-// of n twice, in turn: both take the same time, so that a busy machine interrupts them
-// alike, and the best of each counts. Quadratic time gives 4.
-func TestTheTimeIsLinearInTheSize(t *testing.T) {
+// TestParseTimeIsLinear compares the time to parse one document of size 2n with the time
+// to parse a document of size n twice, alternately. Other programs disturb both measurements
+// alike. The fastest run of each counts. Linear time has the ratio 2, quadratic time 4.
+func TestParseTimeIsLinear(t *testing.T) {
 	fulltest.Long(t)
-	// What the collector does at which moment is not the parser's.
+	// The timing of the garbage collector is unrelated to the parser.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	shapes := slices.Concat(hostileMarkup(), hostileText(), hostileLists(), hostileNames(), hostileJSON())
 	for name, limits := range map[string]feed.Limits{
@@ -249,16 +248,15 @@ func TestTheTimeIsLinearInTheSize(t *testing.T) {
 
 const (
 	runs    = 5
-	plain   = 2.2 // below it two runs are enough
+	plain   = 2.2 // below this ratio two runs are enough
 	tries   = 6
-	notable = time.Millisecond // shorter times say nothing
-	plenty  = 4 * time.Second  // of work decides without a further try
+	notable = time.Millisecond // minimum duration of a measurement
+	plenty  = 4 * time.Second  // after this much CPU time there is no further try
 	maxDoc  = 4 << 20
 )
 
-// growth is time(2n)/time(n). Where it is large it is measured again with larger
-// documents: a step that comes from the sizes of caches is gone there, and a square
-// stays.
+// growth returns time(2n)/time(n). It repeats a measurement above the limit with larger
+// documents: an effect of cache sizes then disappears, and quadratic growth remains.
 func growth(s hostile, o *feed.Options) (ratio float64) {
 	n := s.n / 32
 	small := s.doc(n)
@@ -274,19 +272,19 @@ func growth(s hostile, o *feed.Options) (ratio float64) {
 		}
 		n *= 2
 	}
-	if ratio >= 2.5 { // what another program did just then is gone by now, and a square stays
+	if ratio >= 2.5 { // repeat: quadratic growth remains, and effects of other programs disappear
 		ratio = min(ratio, grow(s.doc(n), s.doc(2*n), 2, o))
 	}
-	// So it does over three doublings, of which few go over the edge of a cache, and however
-	// often it is measured; what other programs take of the caches differs from try to try.
+	// Quadratic growth also remains over three doublings, few of which cross a cache size, and
+	// in every repetition. The effect of other programs on the caches varies between the tries.
 	for try := 0; try < tries && ratio >= 2.5; try++ {
 		ratio = min(ratio, math.Cbrt(grow(s.doc(n/4), s.doc(2*n), 8, o)))
 	}
 	return ratio
 }
 
-// grow compares reading small that many times with reading large, which is as many times
-// as long, and returns time(large)/time(small).
+// grow compares the time to parse small that many times with the time to parse large, which is
+// longer by the factor times. It returns time(large)/time(small).
 func grow(small, large string, times int, o *feed.Options) float64 {
 	many, once := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
 	smalls := slices.Repeat([]string{small}, times)
@@ -298,12 +296,12 @@ func grow(small, large string, times int, o *feed.Options) float64 {
 		}
 	}
 	if once < notable {
-		return 1 // a limit ended it long before the end
+		return 1 // a limit stopped the parser early
 	}
 	return float64(times) * float64(once) / float64(many)
 }
 
-// read is how long it took.
+// read returns the CPU time to parse the documents.
 func read(o *feed.Options, docs ...string) time.Duration {
 	var bodies [][]byte
 	for _, d := range docs {
@@ -312,7 +310,7 @@ func read(o *feed.Options, docs ...string) time.Duration {
 	runtime.GC()
 	return cputime.Of(func() {
 		for _, body := range bodies {
-			// Some of the documents are no feeds, and that has to be known quickly too.
+			// Some documents are not feeds; this must be detected quickly too.
 			_, _ = feed.ParseBytes(body, o)
 		}
 	})

@@ -15,7 +15,7 @@ const (
 	inAtom  = `<feed xmlns="http://www.w3.org/2005/Atom"><entry>`
 )
 
-// greedy are documents in which few bytes stand for many.
+// greedy generates documents whose parsed form could need much more memory than their bytes.
 func greedy() []hostile {
 	long := strings.Repeat("long/", 400)
 	ns := `<rss xmlns:x="urn:` + strings.Repeat("u", 1900) + `" xml:lang="` + strings.Repeat("l", 99) + `"><channel><item>`
@@ -45,7 +45,7 @@ func greedy() []hostile {
 		{"files in groups of media", 1, many(inMedia, "<media:group><media:content/></media:group>", "")},
 		{"thumbnails", 1, many(inMedia, `<media:thumbnail url="a"/>`, "")},
 		{"places of media", 1, many(inMedia, "<media:location/>", "")},
-		{"words of media", 1, many(inMedia+"<media:keywords>", "a,", "")},
+		{"keywords of media", 1, many(inMedia+"<media:keywords>", "a,", "")},
 		{"commas", 1, many(inMedia+"<tags>", ",", "")},
 		{"subjects", 1, each(inMedia, "<dc:subject>%d</dc:subject>", "")},
 		{"nested items", 1, many(inRSS+`<item xmlns:rssCloud="http://rsscloud.org">`, "<rssCloud:item/>", "")},
@@ -55,15 +55,15 @@ func greedy() []hostile {
 		{"items with a little of everything", 1, many(inRSS, "<item><comments>a</comments><itunes:block/><media:hash/><podcast:guid/></item>", "")},
 		{"names in problems", 1, many("<rss><"+strings.Repeat("n", 1<<20)+">", "</x>", "")},
 		{"paths in problems", 1, many("<rss>"+strings.Repeat("<"+strings.Repeat("n", 20<<10)+">", 90), "</x>", "")},
-		{"names beyond the depth", 1, many("<rss>"+strings.Repeat("<a>", 98)+"<"+strings.Repeat("n", 1<<20)+">", "<a></a>", "")},
-		{"namespaces in force", 1, func(n int) string {
+		{"names beyond the depth limit", 1, many("<rss>"+strings.Repeat("<a>", 98)+"<"+strings.Repeat("n", 1<<20)+">", "<a></a>", "")},
+		{"namespaces in scope", 1, func(n int) string {
 			return strings.Repeat("<rss "+each("", `xmlns:n%d="u" `, "")(250)+">", 90) + strings.Repeat("<a/>", n)
 		}},
-		{"doctypes that do not end", 1, many("", "<!DOCTYPE a [>", "<rss>")},
+		{"unterminated doctypes", 1, many("", "<!DOCTYPE a [>", "<rss>")},
 		{"own entities", 1, many(`<!DOCTYPE rss [<!ENTITY a "`+strings.Repeat("a", 4000)+`">]>`+inItem+"<description>", "&a;", "")},
 		{"quotes in XHTML", 1, many(inXHTML+"<!-- -->", `<a b='"""""""""'/>`, "")},
-		{"lines of an address", 1, many(inRSS+"<item><link>", "a\n", "")},
-		{"parameters of an address", 1, many(inRSS+"<item><link>?", "&", "")},
+		{"lines of a URL", 1, many(inRSS+"<item><link>", "a\n", "")},
+		{"parameters of a URL", 1, many(inRSS+"<item><link>?", "&", "")},
 		{"base64", 1, many(inAtom+`<content type="a/b">`, "QUFB\n", "")},
 		{"headlines", 1, many(inRSS+`<item xmlns:source="http://source.scripting.com/">`, "<source:outline/>", "")},
 		{"JSON: links on a long base", 1, many(inJSON, `{"attachments":[{"url":"a"}]},`, "]}")},
@@ -77,7 +77,7 @@ func greedy() []hostile {
 	}
 }
 
-// filled is a document of about so many bytes.
+// filled returns a document of about size bytes.
 func filled(h hostile, size int) []byte {
 	n := 1000
 	base := len(h.doc(0))
@@ -85,17 +85,16 @@ func filled(h hostile, size int) []byte {
 	return []byte(h.doc(max(n, (size-base)/per)))
 }
 
-// What reading may take for every byte of a document. The elements of lists are bounded
-// by a factor of 8, and lists that grow leave as much behind and have as much room in
-// front of them; HTML may become eightfold before it is found to be hostile, by
-// doubling too.
+// Limits of the memory for each byte of a document. The budget limits the elements of lists to a
+// factor of 8. A list that grows leaves as much garbage, and has as much spare capacity. HTML
+// can grow to eight times its size before it is found to be hostile; its buffer doubles too.
 const (
-	maxUsed = 48 // bytes, freed ones included
-	maxKept = 24 // bytes that the feed holds, the document not counted
+	maxUsed = 48 // bytes allocated, including freed ones
+	maxKept = 24 // bytes that the feed holds, without the document
 )
 
-// TestMemoryIsBoundedByTheDocument reads documents of the size that is the limit,
-// made to become many times as long, or to let a reader throw away many times as much.
+// TestMemoryIsBoundedByTheDocument parses documents of the maximum length that are designed to
+// need much memory, in the result or while parsing.
 func TestMemoryIsBoundedByTheDocument(t *testing.T) {
 	fulltest.Long(t)
 	const length = 5 << 20
@@ -106,22 +105,22 @@ func TestMemoryIsBoundedByTheDocument(t *testing.T) {
 		var before, after, kept runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		f, _ := feed.ParseBytes(doc, o) // some are no feeds
+		f, _ := feed.ParseBytes(doc, o) // some are not feeds
 		runtime.ReadMemStats(&after)
 		runtime.GC()
 		runtime.ReadMemStats(&kept)
 		runtime.KeepAlive(doc)
 		if used := (after.TotalAlloc - before.TotalAlloc) / length; used > maxUsed {
-			t.Errorf("%s: reading takes %d times its length", h.name, used)
+			t.Errorf("%s: parsing allocates %d times the length of the document", h.name, used)
 		}
 		if keeps := (int(kept.HeapAlloc) - int(before.HeapAlloc)) / length; keeps > maxKept {
-			t.Errorf("%s: the feed takes %d times its length", h.name, keeps)
+			t.Errorf("%s: the feed uses %d times the length of the document", h.name, keeps)
 		}
 		if f == nil {
 			continue
 		}
 		if s := sizeOf(f); s.lists > (maxLists+1)*length || s.words > maxWords/2*length {
-			t.Errorf("%s: %d bytes of lists, %d of words", h.name, s.lists, s.words)
+			t.Errorf("%s: %d bytes of lists, %d bytes of texts", h.name, s.lists, s.words)
 		}
 	}
 }

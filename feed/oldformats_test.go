@@ -9,9 +9,9 @@ import (
 	"cloudburst/feed"
 )
 
-// TestARedirectCutAnywhereNeverLies cuts redirects after every byte: a feed never goes
-// to half an address, and is never gone because the rest of the answer is missing.
-func TestARedirectCutAnywhereNeverLies(t *testing.T) {
+// TestTruncatedRedirectIsIgnored truncates redirects after every byte. A feed never moves to
+// a truncated URL, and is never gone because the rest of the document is missing.
+func TestTruncatedRedirectIsIgnored(t *testing.T) {
 	t.Parallel()
 	const to = "http://new.example/feed?a=1&b=2"
 	for _, doc := range []string{
@@ -26,17 +26,17 @@ func TestARedirectCutAnywhereNeverLies(t *testing.T) {
 			switch {
 			case err != nil || f.Moved == nil:
 				if n == len(doc) {
-					t.Errorf("%q: the whole document says nothing: %v", doc, err)
+					t.Errorf("%q: the complete document is not a redirect: %v", doc, err)
 				}
 			case f.Moved.Gone || f.Moved.To != to:
-				t.Errorf("%q: %+v", doc[:n], *f.Moved)
+				t.Errorf("%q: got %+v", doc[:n], *f.Moved)
 			}
 		}
 	}
 }
 
-// TestAFeedIsGoneOnlyByAWholeElement cuts empty redirects after every byte.
-func TestAFeedIsGoneOnlyByAWholeElement(t *testing.T) {
+// TestFeedIsGoneOnlyWithCompleteElement truncates empty redirects after every byte.
+func TestFeedIsGoneOnlyWithCompleteElement(t *testing.T) {
 	t.Parallel()
 	for doc, whole := range map[string]string{
 		"<redirect> <newLocation/> </redirect>":              "<newLocation/>",
@@ -46,19 +46,19 @@ func TestAFeedIsGoneOnlyByAWholeElement(t *testing.T) {
 		for n := range len(doc) + 1 {
 			f, err := feed.ParseBytes([]byte(doc[:n]), nil)
 			gone := err == nil && f.Moved != nil && f.Moved.Gone
-			if n != end-1 && gone != (n >= end) { // whether the last > is there is all the same
-				t.Errorf("%q: gone: %t", doc[:n], gone)
+			if n != end-1 && gone != (n >= end) { // both results are correct if only the last > is missing
+				t.Errorf("%q: gone is %t", doc[:n], gone)
 			}
 		}
 	}
 }
 
-// FuzzParseOldFormats holds for CDF, scriptingNews, MCF and redirects.
+// FuzzParseOldFormats parses CDF, scriptingNews, MCF and redirects.
 func FuzzParseOldFormats(f *testing.F) {
 	for _, folder := range []string{"cdf", "scriptingnews", "mcf", "redirect"} {
 		docs, err := filepath.Glob("testdata/" + folder + "/*.[xm]*")
 		if err != nil || len(docs) == 0 {
-			f.Fatal("no documents in", folder, err)
+			f.Fatal("no documents found in", folder, err)
 		}
 		for _, name := range docs {
 			doc, err := os.ReadFile(name)
@@ -76,7 +76,7 @@ func FuzzParseOldFormats(f *testing.F) {
 		}
 		sameAfterJSON(t, got)
 		if m := got.Moved; m != nil && m.Gone == (m.To != "") {
-			t.Errorf("moved and gone: %+v", *m)
+			t.Errorf("a redirect is either moved or gone: %+v", *m)
 		}
 		for i := range got.Items {
 			if got.Items[i].ID == "" {

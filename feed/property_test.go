@@ -14,15 +14,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// wholeDocument is a document in XML without any fault, and the feed that it is.
+// wholeDocument is an XML document without problems, and its feed.
 type wholeDocument struct {
 	name string
 	doc  []byte
 	feed *feed.Feed
-	root int // offset after the tags without which it is no feed
+	root int // offset after the tags that identify the document as a feed
 }
 
-// wholeDocuments are the golden ones that have no fault, and some that are made.
+// wholeDocuments returns the golden documents without problems, and some generated ones.
 func wholeDocuments(t *testing.T) []wholeDocument {
 	t.Helper()
 	var out []wholeDocument
@@ -31,11 +31,11 @@ func wholeDocuments(t *testing.T) []wholeDocument {
 		if err != nil || len(f.Problems) > 0 || !utf8.Valid(doc) {
 			return
 		}
-		if f.Format == feed.JSONFeed || f.Format == feed.MCF { // their items may need what is behind them
+		if f.Format == feed.JSONFeed || f.Format == feed.MCF { // their items can depend on later parts
 			return
 		}
 		root := afterTag(doc, 0)
-		if bytes.Contains(doc[:root], []byte("RDF")) { // which may be anything
+		if bytes.Contains(doc[:root], []byte("RDF")) { // the root rdf:RDF does not identify a feed
 			root = afterTag(doc, root)
 		}
 		out = append(out, wholeDocument{name, doc, f, root})
@@ -51,12 +51,12 @@ func wholeDocuments(t *testing.T) []wholeDocument {
 		add(string(kind), feedtest.Make(kind, 6000, 7).Body)
 	}
 	if len(out) < 20 {
-		t.Fatalf("%d documents are not many", len(out))
+		t.Fatalf("only %d documents", len(out))
 	}
 	return out
 }
 
-// afterTag gives the offset after the next start tag.
+// afterTag returns the offset after the next start tag.
 func afterTag(doc []byte, i int) int {
 	for ; i+1 < len(doc); i++ {
 		if c := doc[i+1] | 0x20; doc[i] == '<' && 'a' <= c && c <= 'z' {
@@ -66,7 +66,7 @@ func afterTag(doc []byte, i int) int {
 	return i
 }
 
-// forEach runs a test on every whole document.
+// forEach runs a test for every document.
 func forEach(t *testing.T, test func(t *testing.T, w wholeDocument)) {
 	t.Helper()
 	for _, w := range wholeDocuments(t) {
@@ -77,7 +77,7 @@ func forEach(t *testing.T, test func(t *testing.T, w wholeDocument)) {
 	}
 }
 
-// anyway is what is read of a document that has a feed in it.
+// anyway parses a document that contains a feed.
 func anyway(t *testing.T, doc []byte, what string, args ...any) *feed.Feed {
 	t.Helper()
 	f, err := feed.ParseBytes(doc, nil)
@@ -87,26 +87,26 @@ func anyway(t *testing.T, doc []byte, what string, args ...any) *feed.Feed {
 	return f
 }
 
-func TestACutTakesNoItemThatWasWhole(t *testing.T) {
+func TestTruncationKeepsCompleteItems(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	forEach(t, func(t *testing.T, w wholeDocument) {
 		step, most := max(1, len(w.doc)/100), 0
 		for n := w.root; n < len(w.doc); n += step {
-			f := anyway(t, w.doc[:n:n], "cut after %d bytes", n)
+			f := anyway(t, w.doc[:n:n], "truncated after %d bytes", n)
 			if len(f.Items) < most {
-				t.Fatalf("cut after %d bytes: %d items, after fewer bytes %d", n, len(f.Items), most)
+				t.Fatalf("truncated after %d bytes: %d items, but %d after fewer bytes", n, len(f.Items), most)
 			}
 			if most = len(f.Items); most > 1 {
 				if diff := cmp.Diff(w.feed.Items[:most-1], f.Items[:most-1]); diff != "" {
-					t.Fatalf("cut after %d bytes, -want +got:\n%s", n, diff)
+					t.Fatalf("truncated after %d bytes, -want +got:\n%s", n, diff)
 				}
 			}
 		}
 	})
 }
 
-func TestFlippedBitsLeaveAFeed(t *testing.T) {
+func TestDocumentWithFlippedBitsIsAFeed(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, w wholeDocument) {
 		random := rand.New(rand.NewPCG(3, uint64(len(w.doc))))
@@ -117,12 +117,12 @@ func TestFlippedBitsLeaveAFeed(t *testing.T) {
 					doc[w.root+random.IntN(rest)] ^= 1 << random.IntN(8)
 				}
 			}
-			sound(t, anyway(t, doc, "with other bits"))
+			sound(t, anyway(t, doc, "with flipped bits"))
 		}
 	})
 }
 
-func TestAPieceThatIsMissingOrTwiceLeavesAFeed(t *testing.T) {
+func TestDocumentWithMissingOrRepeatedPartIsAFeed(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	forEach(t, func(t *testing.T, w wholeDocument) {
@@ -135,45 +135,45 @@ func TestAPieceThatIsMissingOrTwiceLeavesAFeed(t *testing.T) {
 			a, b, to := random.IntN(len(tail)), random.IntN(len(tail)), random.IntN(len(tail))
 			piece := tail[min(a, b):max(a, b)]
 			doc := bytes.Join([][]byte{w.doc[:w.root], tail[:to], piece, tail[to:]}, nil)
-			sound(t, anyway(t, doc, "with a piece twice"))
+			sound(t, anyway(t, doc, "with a repeated part"))
 			doc = bytes.Join([][]byte{w.doc[:w.root], tail[:min(a, b)], tail[max(a, b):]}, nil)
-			sound(t, anyway(t, doc, "without a piece"))
+			sound(t, anyway(t, doc, "with a missing part"))
 		}
 	})
 }
 
-func TestADocumentTwiceBeginsLikeOnce(t *testing.T) {
+func TestRepeatedDocumentBeginsWithTheSameItems(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, w wholeDocument) {
-		f := anyway(t, append(bytes.Clone(w.doc), w.doc...), "twice")
+		f := anyway(t, append(bytes.Clone(w.doc), w.doc...), "repeated")
 		if len(f.Items) < len(w.feed.Items) || len(f.Problems) == 0 {
 			t.Fatalf("%d items, %d problems", len(f.Items), len(f.Problems))
 		}
 		if diff := cmp.Diff(w.feed.Items, f.Items[:len(w.feed.Items)]); diff != "" {
-			t.Errorf("-once +twice:\n%s", diff)
+			t.Errorf("-single +repeated:\n%s", diff)
 		}
 	})
 }
 
-func TestAFeedBehindAnotherDoesNotHarmIt(t *testing.T) {
+func TestFollowingFeedDoesNotChangeItems(t *testing.T) {
 	t.Parallel()
 	all := wholeDocuments(t)
 	for i, w := range all {
 		other := all[(i*7+11)%len(all)]
 		t.Run(w.name+"+"+other.name, func(t *testing.T) {
 			t.Parallel()
-			f := anyway(t, append(bytes.Clone(w.doc), other.doc...), "with another")
+			f := anyway(t, append(bytes.Clone(w.doc), other.doc...), "followed by another feed")
 			if f.Format != w.feed.Format || len(f.Items) < len(w.feed.Items) {
-				t.Fatalf("%s with %d items", f.Format, len(f.Items))
+				t.Fatalf("format %s with %d items", f.Format, len(f.Items))
 			}
 			if diff := cmp.Diff(w.feed.Items, f.Items[:len(w.feed.Items)]); diff != "" {
-				t.Errorf("-alone +with another:\n%s", diff)
+				t.Errorf("-alone +followed by another feed:\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestJunkAroundADocumentIsPassedOver(t *testing.T) {
+func TestJunkAroundADocumentIsSkipped(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	before := []string{

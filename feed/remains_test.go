@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-func TestMoreIsNotEmptyWithAnyOfItsFields(t *testing.T) {
+func TestMoreWithAnyFieldIsNotEmpty(t *testing.T) {
 	t.Parallel()
 	if !new(More).empty() {
-		t.Error("nothing in it, and not empty")
+		t.Error("the zero More is not empty")
 	}
 	for i := range reflect.TypeFor[More]().NumField() {
 		m := new(More)
@@ -22,11 +22,11 @@ func TestMoreIsNotEmptyWithAnyOfItsFields(t *testing.T) {
 			f.Set(reflect.New(f.Type().Elem()))
 		case reflect.Slice:
 			f.Set(reflect.MakeSlice(f.Type(), 1, 1))
-		default: // a date or a text, by its first field
+		default: // a Date or a Text: set its first field
 			f.Field(0).SetString("a")
 		}
 		if m.empty() {
-			t.Errorf("it has %s and is empty", v.Type().Field(i).Name)
+			t.Errorf("More with %s is empty", v.Type().Field(i).Name)
 		}
 	}
 }

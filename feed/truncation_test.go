@@ -10,14 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// pieces is how many beginnings of a document are tried.
+// pieces is the number of truncated versions of a document, plus one.
 const pieces = 17
 
-// TestWhatIsBeforeACutIsNeverLost holds for all golden documents in XML: the longer
-// the beginning of a document is, the more items are read, and all but the last of
-// them are what they are in the whole. JSON may say at its end what its items are, and
-// items of MCF refer to people who come later.
-func TestWhatIsBeforeACutIsNeverLost(t *testing.T) {
+// TestLongerBeginningNeverHasFewerItems truncates all golden XML documents. A longer beginning never
+// has fewer items, and all items except the last equal those of the whole document. JSON is
+// excluded because items can depend on later members; items of MCF can refer to later persons.
+func TestLongerBeginningNeverHasFewerItems(t *testing.T) {
 	t.Parallel()
 	for _, folder := range goldenFolders(t) {
 		if folder == "json" {
@@ -32,15 +31,15 @@ func TestWhatIsBeforeACutIsNeverLost(t *testing.T) {
 					at := len(c.doc) * k / pieces
 					got := itemsOf(t, c, at)
 					if len(got) < before {
-						t.Errorf("%d bytes have %d items, fewer bytes had %d", at, len(got), before)
+						t.Errorf("the first %d bytes have %d items, but fewer bytes have %d", at, len(got), before)
 					}
 					before = len(got)
 					if before > len(whole) {
-						t.Fatalf("%d bytes have %d items, the whole has %d", at, before, len(whole))
+						t.Fatalf("the first %d bytes have %d items, but the whole document has %d", at, before, len(whole))
 					}
 					for i := 0; i < before-1 && folder != "mcf"; i++ {
 						if diff := cmp.Diff(whole[i], got[i]); diff != "" {
-							t.Errorf("item %d of %d bytes (-whole +cut):\n%s", i+1, at, diff)
+							t.Errorf("item %d of the first %d bytes (-whole +truncated):\n%s", i+1, at, diff)
 						}
 					}
 				}
@@ -49,8 +48,8 @@ func TestWhatIsBeforeACutIsNeverLost(t *testing.T) {
 	}
 }
 
-// itemsOf reads the first n bytes of a document. A beginning that is no feed yet has
-// no items.
+// itemsOf parses the first n bytes of a document. A beginning that is not yet a feed has no
+// items.
 func itemsOf(t *testing.T, c goldenCase, n int) []feed.Item {
 	t.Helper()
 	f, err := feed.ParseBytes(bytes.Clone(c.doc[:n]), c.options.options())

@@ -2,7 +2,7 @@ package feed
 
 import "testing"
 
-func TestADivAroundEverythingIsTakenAway(t *testing.T) {
+func TestEnclosingDivIsRemoved(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]string{
 		"<div>a</div>":                        "a",
@@ -24,7 +24,7 @@ func TestADivAroundEverythingIsTakenAway(t *testing.T) {
 		"":                                    "",
 	} {
 		if got := unwrap(s); got != want {
-			t.Errorf("%s became %s, not %s", s, got, want)
+			t.Errorf("unwrap(%s) = %s, want %s", s, got, want)
 		}
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"cloudburst/feed/discover"
 )
 
-// web answers from a table of addresses: "type|body", or ">address" for a redirect.
-// It remembers what it was asked.
+// web is an HTTP client with responses from a table of URLs: "type|body", or ">URL" for a
+// redirect. It records the requested URLs.
 type web struct {
 	pages map[string]string
 	asked []string
@@ -50,26 +50,26 @@ func (w *web) Do(r *http.Request) (*http.Response, error) {
 
 const rss = `application/rss+xml; charset=utf-8|<rss version="2.0"><channel><title>Found</title></channel></rss>`
 
-func TestFindAsksOnlyWhereThePageIsSilent(t *testing.T) {
+func TestFindProbesOnlyIfThePageDeclaresNoFeed(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name  string
 		pages map[string]string
 		want  []discover.Link
-		asked []string // without the page
+		asked []string // requests after the page itself
 	}{
-		{"a page that names its feed is believed", map[string]string{
+		{"no requests for the guesses of a page that declares a feed", map[string]string{
 			"https://a.example/x": `text/html|<link rel=alternate type=application/rss+xml href=/f><a href=/rss>RSS</a>`},
 			[]discover.Link{{URL: "https://a.example/f", Kind: discover.Main, Format: discover.RSS, Type: "application/rss+xml", From: discover.FromLink},
 				{URL: "https://a.example/rss", Kind: discover.Main, Format: discover.RSS, Title: "RSS", From: discover.FromAnchor, Guess: true}}, nil},
-		{"a feed is its own", map[string]string{"https://a.example/x": rss},
+		{"the document is a feed", map[string]string{"https://a.example/x": rss},
 			[]discover.Link{{URL: "https://a.example/x", Kind: discover.Main, Format: discover.RSS, Title: "Found", From: discover.FromDocument}}, nil},
-		{"guesses are asked", map[string]string{
+		{"guesses are requested", map[string]string{
 			"https://a.example/x":   `text/html|<a href=/one>RSS</a><a href=/two.atom>Two</a><a href=/three.rss>Three</a>`,
 			"https://a.example/one": "text/html|<p>About RSS", "https://a.example/three.rss": ">https://a.example/real", "https://a.example/real": rss},
 			[]discover.Link{{URL: "https://a.example/real", Kind: discover.Main, Format: discover.RSS, Type: "application/rss+xml", Title: "Three", From: discover.FromAnchor}},
 			[]string{"https://a.example/one", "https://a.example/two.atom", "https://a.example/three.rss"}},
-		{"a well-known address is the last resort", map[string]string{
+		{"well-known URLs are requested last", map[string]string{
 			"https://a.example/x": "text/html|<p>Nothing", "https://a.example/x/feed": "text/html|<p>All pages are me", "https://a.example/x/rss.xml": "!",
 			"https://a.example/x/index.xml": rss, "https://a.example/feed": rss},
 			[]discover.Link{{URL: "https://a.example/x/index.xml", Kind: discover.Main, Format: discover.RSS, Type: "application/rss+xml", Title: "Found", From: discover.FromWellKnown}},
@@ -89,7 +89,7 @@ func TestFindAsksOnlyWhereThePageIsSilent(t *testing.T) {
 	}
 }
 
-func TestFindAsksNoMoreThanItMay(t *testing.T) {
+func TestFindLimitsItsRequests(t *testing.T) {
 	t.Parallel()
 	var page strings.Builder
 	page.WriteString("text/html|")
@@ -109,12 +109,12 @@ func TestFindAsksNoMoreThanItMay(t *testing.T) {
 		sorted := slices.Clone(w.asked)
 		slices.Sort(sorted)
 		if len(slices.Compact(sorted)) != len(w.asked) {
-			t.Errorf("asked twice: %q", w.asked)
+			t.Errorf("repeated requests: %q", w.asked)
 		}
 	}
 }
 
-func TestFindSaysWhatIsWrongWithThePage(t *testing.T) {
+func TestFindReturnsTheErrorOfThePage(t *testing.T) {
 	t.Parallel()
 	w := &web{pages: map[string]string{"https://a.example/refused": "!"}}
 	for _, address := range []string{"", "a.example", "ftp://a.example/", "https://", "/feed", "file:///etc/passwd"} {
@@ -123,7 +123,7 @@ func TestFindSaysWhatIsWrongWithThePage(t *testing.T) {
 		}
 	}
 	if len(w.asked) != 0 {
-		t.Errorf("asked %q", w.asked)
+		t.Errorf("requested %q", w.asked)
 	}
 	_, err := discover.Find(t.Context(), w, "https://a.example/missing")
 	if e, ok := errors.AsType[*discover.StatusError](err); !ok || e.Status != 404 || err.Error() != "discover: https://a.example/missing answers 404 Not Found" {
@@ -136,7 +136,7 @@ func TestFindSaysWhatIsWrongWithThePage(t *testing.T) {
 	w.pages["https://a.example/"] = "text/html|<a href=/a.rss>x</a>"
 	stopping := clientFunc(func(r *http.Request) (*http.Response, error) { defer cancel(); return w.Do(r) })
 	if _, err := discover.Find(ctx, stopping, "https://a.example/"); !errors.Is(err, context.Canceled) {
-		t.Errorf("an end in the middle of asking: %v", err)
+		t.Errorf("context cancelled while probing: %v", err)
 	}
 }
 
@@ -163,18 +163,18 @@ func TestWellKnownPathsNextToThePageComeFirst(t *testing.T) {
 		sorted := slices.Clone(got)
 		slices.Sort(sorted)
 		if len(slices.Compact(sorted)) != len(got) {
-			t.Errorf("%q: an address comes twice", address)
+			t.Errorf("%q: duplicate URL", address)
 		}
 	}
 	got := discover.WellKnown("https://a.example/")
 	for _, path := range []string{"/feed", "/feed/", "/rss.xml", "/atom.xml", "/index.xml", "/feed.json", "/rss", "/index.rdf", "/?feed=rss2"} {
 		if !slices.Contains(got, "https://a.example"+path) {
-			t.Errorf("%s is not among %q", path, got)
+			t.Errorf("%s is missing in %q", path, got)
 		}
 	}
 }
 
-func TestALinkIsKeptUpToALimit(t *testing.T) {
+func TestLinksAreLimited(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	for i := range 5000 {
@@ -194,6 +194,6 @@ func TestALinkIsKeptUpToALimit(t *testing.T) {
 		t.Errorf("%+v %t", l, ok)
 	}
 	if _, ok := (&discover.Result{}).Best(); ok {
-		t.Error("the best of nothing")
+		t.Error("Best of an empty result returned true")
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// checkLinks holds what is true of every result whose document has an address.
+// checkLinks checks the properties of every result whose document has a URL.
 func checkLinks(t *testing.T, r Result) {
 	t.Helper()
 	seen := map[string]bool{}
@@ -15,24 +15,24 @@ func checkLinks(t *testing.T, r Result) {
 	for i, l := range r.Links {
 		u, err := url.Parse(l.URL)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Fragment != "" {
-			t.Errorf("%q is no address that a reader can fetch (%v)", l.URL, err)
+			t.Errorf("%q cannot be fetched (%v)", l.URL, err)
 			continue
 		}
 		if seen[l.URL] {
-			t.Errorf("%q comes twice", l.URL)
+			t.Errorf("duplicate URL %q", l.URL)
 		}
 		seen[l.URL] = true
 		if again, ok := parseURL(nil, l.URL); !ok || again.String() != l.URL {
-			t.Errorf("%q is not in its final spelling", l.URL)
+			t.Errorf("%q is not normalized", l.URL)
 		}
 		if !utf8.ValidString(l.Title) || utf8.RuneCountInString(l.Title) > maxTitle || strings.ContainsAny(l.Title, "\n\t\x00\x1b") {
-			t.Errorf("%q is no title", l.Title)
+			t.Errorf("invalid title %q", l.Title)
 		}
 		if l.Kind == "" || l.From == "" {
-			t.Errorf("link %d is of no kind or from nowhere: %+v", i, l)
+			t.Errorf("link %d has no Kind or no From: %+v", i, l)
 		}
 		if l.rank() < last {
-			t.Errorf("link %d stands behind weaker ones", i)
+			t.Errorf("link %d follows links of lower rank", i)
 		}
 		last = l.rank()
 	}
@@ -49,7 +49,7 @@ func FuzzHTML(f *testing.F) {
 		}
 		checkLinks(t, r)
 		if r.Format != Sniff(doc, "") {
-			t.Errorf("a %q by HTML and a %q by Sniff", r.Format, Sniff(doc, ""))
+			t.Errorf("HTML detects %q, Sniff detects %q", r.Format, Sniff(doc, ""))
 		}
 		HTML(doc, "", nil)
 	})

@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write what is found into testdata")
 
-// readPage parts a page of testdata: URL and headers, an empty line, the document.
+// readPage splits a page of testdata: the URL and headers, an empty line, and the document.
 func readPage(t *testing.T, file string) (address string, header http.Header, doc []byte) {
 	t.Helper()
 	b, err := os.ReadFile(file)
@@ -29,7 +29,7 @@ func readPage(t *testing.T, file string) (address string, header http.Header, do
 	}
 	head, doc, ok := bytes.Cut(b, []byte("\n\n"))
 	if !ok {
-		t.Fatalf("%s has no empty line behind its headers", file)
+		t.Fatalf("%s has no empty line after its headers", file)
 	}
 	h, err := textproto.NewReader(bufio.NewReader(strings.NewReader(string(head) + "\n\n"))).ReadMIMEHeader()
 	if err != nil {
@@ -41,7 +41,7 @@ func readPage(t *testing.T, file string) (address string, header http.Header, do
 	return address, header, doc
 }
 
-func TestPagesNameTheirFeeds(t *testing.T) {
+func TestGoldenPages(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/pages/*.txt")
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestLinkHeadersAreReadAsTheyAreWritten(t *testing.T) {
+func TestNextLinkParsesLinkHeaders(t *testing.T) {
 	t.Parallel()
 	type link struct{ Target, Rel, Type, Title, Lang, Anchor string }
 	for _, tt := range []struct {
@@ -17,7 +17,7 @@ func TestLinkHeadersAreReadAsTheyAreWritten(t *testing.T) {
 		{"one", `<https://a.example/>; rel="hub"`, []link{{Target: "https://a.example/", Rel: "hub"}}},
 		{"a token", `<a>;rel=hub`, []link{{Target: "a", Rel: "hub"}}},
 		{"several", `<a>; rel=hub, <b>; rel=self`, []link{{Target: "a", Rel: "hub"}, {Target: "b", Rel: "self"}}},
-		{"commas and semicolons in addresses", `<a,b;c>; rel=self`, []link{{Target: "a,b;c", Rel: "self"}}},
+		{"commas and semicolons in URLs", `<a,b;c>; rel=self`, []link{{Target: "a,b;c", Rel: "self"}}},
 		{"commas and semicolons in quotes", `<a>; title="x, y; z"; rel=self`, []link{{Target: "a", Rel: "self", Title: "x, y; z"}}},
 		{"escaped quotes", `<a>; title="say \"hi\\\""`, []link{{Target: "a", Title: `say "hi\"`}}},
 		{"several relations", `<a>; rel="alternate  home"`, []link{{Target: "a", Rel: "alternate  home"}}},
@@ -26,22 +26,22 @@ func TestLinkHeadersAreReadAsTheyAreWritten(t *testing.T) {
 		{"names in any case", `<a>; REL=self; Type="text/xml"`, []link{{Target: "a", Rel: "self", Type: "text/xml"}}},
 		{"space around the equals sign", `<a> ; rel = "self" ; type = x`, []link{{Target: "a", Rel: "self", Type: "x"}}},
 		{"a title with its encoding", `<a>; title=plain; title*=UTF-8'en'caf%C3%A9`, []link{{Target: "a", Title: "café"}}},
-		{"and before the plain one", `<a>; title*=iso-8859-1''caf%E9; title=plain`, []link{{Target: "a", Title: "café"}}},
-		{"one that cannot be read", `<a>; title=plain; title*=UTF-8''%FF`, []link{{Target: "a", Title: "plain"}}},
-		{"one without its parts", `<a>; title*=plain; title=second`, []link{{Target: "a", Title: "second"}}},
+		{"title* before title", `<a>; title*=iso-8859-1''caf%E9; title=plain`, []link{{Target: "a", Title: "café"}}},
+		{"invalid title*", `<a>; title=plain; title*=UTF-8''%FF`, []link{{Target: "a", Title: "plain"}}},
+		{"title* without charset and language", `<a>; title*=plain; title=second`, []link{{Target: "a", Title: "second"}}},
 		{"an unknown encoding", `<a>; title*=koi8-r''%C1; title=second`, []link{{Target: "a", Title: "second"}}},
 		{"rel with its encoding", `<a>; rel*=UTF-8''hub`, []link{{Target: "a", Rel: "hub"}}},
 		{"an anchor", `<a>; anchor="#x"; rel=hub`, []link{{Target: "a", Rel: "hub", Anchor: "#x"}}},
 		{"a language", `<a>; hreflang=de; hreflang=en`, []link{{Target: "a", Lang: "de"}}},
 		{"parameters without values", `<a>; crossorigin; rel=hub; x`, []link{{Target: "a", Rel: "hub"}}},
 		{"empty elements", `, ,<a>; rel=hub,,`, []link{{Target: "a", Rel: "hub"}}},
-		{"an empty address", `<>; rel=self`, []link{{Rel: "self"}}},
-		{"no brackets: the next counts", `https://a.example/; rel=hub, <b>; rel=self`, []link{{Target: "b", Rel: "self"}}},
-		{"brackets never closed", `<a; rel=hub, b`, nil},
-		{"a quote never closed", `<a>; rel=hub; title="x, <b>; rel=self`, []link{{Target: "a", Rel: "hub", Title: "x, <b>; rel=self"}}},
-		{"text behind a quote", `<a>; rel="hub"x; type=t, <b>`, []link{{Target: "a", Rel: "hub", Type: "t"}, {Target: "b"}}},
+		{"empty URL", `<>; rel=self`, []link{{Rel: "self"}}},
+		{"link without brackets is skipped", `https://a.example/; rel=hub, <b>; rel=self`, []link{{Target: "b", Rel: "self"}}},
+		{"unclosed bracket", `<a; rel=hub, b`, nil},
+		{"unclosed quote", `<a>; rel=hub; title="x, <b>; rel=self`, []link{{Target: "a", Rel: "hub", Title: "x, <b>; rel=self"}}},
+		{"text after a closing quote", `<a>; rel="hub"x; type=t, <b>`, []link{{Target: "a", Rel: "hub", Type: "t"}, {Target: "b"}}},
 		{"a backslash at the end", `<a>; title="x\`, []link{{Target: "a", Title: "x"}}},
-		{"nothing", ``, nil},
+		{"empty header", ``, nil},
 		{"space", "  \t", nil},
 	} {
 		var got []link
@@ -58,7 +58,7 @@ func TestLinkHeadersAreReadAsTheyAreWritten(t *testing.T) {
 	}
 }
 
-func TestAHeaderOfAFeedGivesHubAndSelf(t *testing.T) {
+func TestHeaderFindsHubsAndSelf(t *testing.T) {
 	t.Parallel()
 	h := http.Header{"Link": {`</hub>; rel="hub", <https://two.example/>; rel=HUB`, `</feed>; rel="self"`, `</again>; rel="self"`}}
 	got := Header(h, "https://a.example/x")
@@ -68,7 +68,7 @@ func TestAHeaderOfAFeedGivesHubAndSelf(t *testing.T) {
 	}
 }
 
-func TestTheTargetsOfARelationAreFoundInLinkHeaders(t *testing.T) {
+func TestRelatedReturnsTargetsOfARelation(t *testing.T) {
 	t.Parallel()
 	h := http.Header{"Link": {
 		`<https://a.example/cb?a=1,2;3>; rel="redirect_uri", <app.example:/back>; title="x, y"; rel="me Redirect_URI"`,
@@ -89,7 +89,7 @@ func FuzzLinkHeader(f *testing.F) {
 		for rest := line; rest != ""; n++ {
 			before := len(rest)
 			if _, rest, _ = nextLink(rest); len(rest) >= before {
-				t.Fatalf("%q is read without an end", line)
+				t.Fatalf("parsing %q does not advance", line)
 			}
 		}
 		r := Header(http.Header{"Link": {line}}, "https://a.example/x")

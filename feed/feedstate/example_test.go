@@ -13,7 +13,7 @@ func Example() {
 	now := time.Date(2026, 5, 4, 2, 20, 0, 0, time.UTC)
 	s := feedstate.New("https://example.org/rss.xml", now)
 
-	// The first request has nothing to ask by. The answer, read by package feed:
+	// The first request has no validators. Package feed parses the response:
 	a := feedstate.Answer{
 		Status: 200,
 		Header: http.Header{"Etag": {`"v1"`}, "Cache-Control": {"max-age=43200"}},

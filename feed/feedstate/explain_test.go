@@ -10,9 +10,9 @@ import (
 	"cloudburst/feed/feedstate"
 )
 
-// randomEvent is something that happens to a feed: a check, a push, a delivery, a hub that
-// confirms or ends a subscription, a user who wants another interval, a revival. derived
-// reports that what was decided follows from the state alone.
+// randomEvent applies a random event to a feed: a check, a push, a delivery, the start or end of
+// a push subscription, another interval of the user, or Revive. derived reports whether the
+// decision follows from the state alone.
 func randomEvent(r *rand.Rand, s feedstate.State, now time.Time) (_ feedstate.State, derived bool) {
 	o := feedstate.Options{Jitter: r.Float64()}
 	switch r.IntN(10) {
@@ -39,8 +39,7 @@ func randomEvent(r *rand.Rand, s feedstate.State, now time.Time) (_ feedstate.St
 	return s, d.Outcome != feedstate.Postponed && d.Outcome != feedstate.Doubtful
 }
 
-// TestExplanationMatchesStoredState plays the lives of many feeds, whose
-// explanation is looked at in between.
+// TestExplanationMatchesStoredState simulates many feeds and calls Explain between the events.
 func TestExplanationMatchesStoredState(t *testing.T) {
 	t.Parallel()
 	rules := map[feedstate.Rule]int{}
@@ -56,24 +55,24 @@ func TestExplanationMatchesStoredState(t *testing.T) {
 				continue
 			}
 			if !e.At.Equal(s.NextAt) || e.Reason != s.Reason || len(e.Considered) == 0 {
-				t.Fatalf("%s: the moment or the reason is another one", what)
+				t.Fatalf("%s: the time or the reason differs", what)
 			}
 			first := e.Considered[0]
 			if first.Effect != feedstate.Decides || !strings.HasPrefix(s.Reason, first.Text) {
-				t.Fatalf("%s: %s %s", what, first.Text, first.Effect)
+				t.Fatalf("%s: the first consideration is %s %s", what, first.Text, first.Effect)
 			}
 			moved := false
 			for _, c := range e.Considered[1:] {
 				if c.Effect == feedstate.Decides {
-					t.Fatalf("%s: two decide: %s and %s", what, first.Text, c.Text)
+					t.Fatalf("%s: two considerations decide: %s and %s", what, first.Text, c.Text)
 				}
 				moved = moved || c.Effect == feedstate.Moves || c.Effect == feedstate.Bounds
 			}
 			if wait := first.Until.Sub(s.CheckedAt).Abs() + 24*time.Hour; !moved && derived && s.PolledAt.Equal(now) && e.At.Sub(first.Until).Abs() > wait/10+10*time.Minute {
-				t.Fatalf("%s: it decides from %s", what, first.Until)
+				t.Fatalf("%s: the deciding time is %s", what, first.Until)
 			}
 			if derived && first.Rule == feedstate.RulePlanned {
-				t.Fatalf("%s: it does not follow from the state", what)
+				t.Fatalf("%s: the decision does not follow from the state", what)
 			}
 			rules[first.Rule]++
 			now = now.Add(time.Duration(r.Int64N(int64(pick(r, time.Minute, 2*time.Hour, 30*time.Hour)))))
@@ -81,7 +80,7 @@ func TestExplanationMatchesStoredState(t *testing.T) {
 	}
 	for _, rule := range []feedstate.Rule{feedstate.RulePush, feedstate.RuleTTL, feedstate.RuleBackOff, feedstate.RuleOwn, feedstate.RuleDefault, feedstate.RulePlanned, feedstate.RuleRetryAfter} {
 		if rules[rule] < 10 {
-			t.Errorf("%s decided %d times only", rule, rules[rule])
+			t.Errorf("%s decided only %d times", rule, rules[rule])
 		}
 	}
 }
@@ -118,7 +117,7 @@ func TestAnnouncementFromTrustedHubPlansDailyCheck(t *testing.T) {
 	a := ok("1", l.s.Hints)
 	l.check(a).wait(time.Hour)
 	l.now = l.now.Add(10 * time.Minute)
-	l.s.Push.Since = l.now // a hub confirms, which by itself changes nothing
+	l.s.Push.Since = l.now // a hub confirms a subscription; this alone changes nothing
 	if e := feedstate.Explain(l.s, l.now, feedstate.Options{}); e.Considered[0].Rule != feedstate.RuleDefault {
 		t.Errorf("before the first announcement: %s", e)
 	}
@@ -128,6 +127,6 @@ func TestAnnouncementFromTrustedHubPlansDailyCheck(t *testing.T) {
 	l.check(a)
 	e := feedstate.Explain(l.s, l.now, feedstate.Options{})
 	if want := t0().Add(24 * time.Hour); !l.s.NextAt.Equal(want) || e.Considered[0].Rule != feedstate.RulePush || !e.Considered[0].Until.Equal(want) {
-		t.Errorf("after it: %s, %+v", e, e.Considered[0])
+		t.Errorf("after the first announcement: %s, %+v", e, e.Considered[0])
 	}
 }

@@ -16,33 +16,33 @@ func TestFailuresAreRetriedWithBackOff(t *testing.T) {
 		a    feedstate.Answer
 		want []time.Duration
 	}{
-		"500":         {status(500), []time.Duration{10 * min, 20 * min, 40 * min, 80 * min, 160 * min, 320 * min, 640 * min, 1280 * min, 1440 * min, 1440 * min}},
-		"503":         {status(503), []time.Duration{10 * min, 20 * min}},
-		"no name":     {feedstate.Answer{Error: feedstate.ErrDNS}, []time.Duration{10 * min, 20 * min}},
-		"timed out":   {feedstate.Answer{Error: feedstate.ErrTimeout}, []time.Duration{10 * min, 20 * min}},
-		"404":         {status(404), []time.Duration{60 * min, 120 * min, 240 * min, 480 * min, 960 * min, 1440 * min, 1440 * min}},
-		"400":         {status(400), []time.Duration{60 * min}},
-		"408":         {status(408), []time.Duration{10 * min}},
-		"403":         {status(403), []time.Duration{360 * min, 720 * min, 1440 * min, 1440 * min}},
-		"401":         {status(401), []time.Duration{360 * min}},
-		"451":         {status(451), []time.Duration{360 * min}},
-		"TLS":         {feedstate.Answer{Error: feedstate.ErrTLS}, []time.Duration{60 * min, 120 * min}},
-		"too large":   {feedstate.Answer{Error: feedstate.ErrTooLarge}, []time.Duration{60 * min, 120 * min}},
-		"our guard":   {feedstate.Answer{Error: feedstate.ErrRefused}, []time.Duration{360 * min}},
-		"a page":      {feedstate.Answer{Status: 200, Looks: "html"}, []time.Duration{30 * min, 60 * min, 120 * min}},
-		"nothing":     {feedstate.Answer{Status: 204}, []time.Duration{60 * min}},
-		"a part":      {feedstate.Answer{Status: 206, Hints: &feed.Hints{}}, []time.Duration{60 * min}},
-		"300":         {status(300), []time.Duration{60 * min}},
-		"no answer":   {feedstate.Answer{}, []time.Duration{60 * min}},
-		"429 alone":   {status(429), []time.Duration{30 * min, 60 * min, 120 * min}},
-		"new kind":    {feedstate.Answer{Error: "plague"}, []time.Duration{60 * min}},
-		"a feed, 500": {feedstate.Answer{Status: 500, Hints: &feed.Hints{}}, []time.Duration{10 * min}},
+		"500":             {status(500), []time.Duration{10 * min, 20 * min, 40 * min, 80 * min, 160 * min, 320 * min, 640 * min, 1280 * min, 1440 * min, 1440 * min}},
+		"503":             {status(503), []time.Duration{10 * min, 20 * min}},
+		"DNS":             {feedstate.Answer{Error: feedstate.ErrDNS}, []time.Duration{10 * min, 20 * min}},
+		"timed out":       {feedstate.Answer{Error: feedstate.ErrTimeout}, []time.Duration{10 * min, 20 * min}},
+		"404":             {status(404), []time.Duration{60 * min, 120 * min, 240 * min, 480 * min, 960 * min, 1440 * min, 1440 * min}},
+		"400":             {status(400), []time.Duration{60 * min}},
+		"408":             {status(408), []time.Duration{10 * min}},
+		"403":             {status(403), []time.Duration{360 * min, 720 * min, 1440 * min, 1440 * min}},
+		"401":             {status(401), []time.Duration{360 * min}},
+		"451":             {status(451), []time.Duration{360 * min}},
+		"TLS":             {feedstate.Answer{Error: feedstate.ErrTLS}, []time.Duration{60 * min, 120 * min}},
+		"too large":       {feedstate.Answer{Error: feedstate.ErrTooLarge}, []time.Duration{60 * min, 120 * min}},
+		"address filter":  {feedstate.Answer{Error: feedstate.ErrRefused}, []time.Duration{360 * min}},
+		"HTML page":       {feedstate.Answer{Status: 200, Looks: "html"}, []time.Duration{30 * min, 60 * min, 120 * min}},
+		"no content":      {feedstate.Answer{Status: 204}, []time.Duration{60 * min}},
+		"partial content": {feedstate.Answer{Status: 206, Hints: &feed.Hints{}}, []time.Duration{60 * min}},
+		"300":             {status(300), []time.Duration{60 * min}},
+		"no answer":       {feedstate.Answer{}, []time.Duration{60 * min}},
+		"429 alone":       {status(429), []time.Duration{30 * min, 60 * min, 120 * min}},
+		"unknown kind":    {feedstate.Answer{Error: "other"}, []time.Duration{60 * min}},
+		"a feed, 500":     {feedstate.Answer{Status: 500, Hints: &feed.Hints{}}, []time.Duration{10 * min}},
 	} {
 		l := born(t)
 		for i, want := range tt.want {
 			l.after(time.Hour, tt.a)
 			if got := l.d.At.Sub(l.now); got != want || l.d.Outcome != feedstate.Failed || l.d.Failure == "" {
-				t.Errorf("%s, time %d: in %s, want %s (%s)", name, i+1, got, want, l.d.Reason)
+				t.Errorf("%s, failure %d: next check in %s, want %s (%s)", name, i+1, got, want, l.d.Reason)
 			}
 		}
 	}
@@ -78,7 +78,7 @@ func TestForbiddenFeedShowsReasonAndWaitsSixHours(t *testing.T) {
 	}
 	l.check(feedstate.Answer{Status: 403, Detail: string(make([]byte, 1<<20))})
 	if n := len(l.s.Failure.Text); n > 1000 {
-		t.Errorf("a reason of %d bytes is stored", n)
+		t.Errorf("stored failure text of %d bytes", n)
 	}
 }
 
@@ -94,11 +94,12 @@ func TestGoneFeedStopsAtOnceAndCanBeRevived(t *testing.T) {
 		}
 	}
 	if s := feedstate.Resume(l.s, l.now, 0.5); !s.NextAt.IsZero() {
-		t.Error("a start brings it back")
+		t.Error("Resume plans a check of a feed that is gone")
 	}
-	// Its memory stays, for the items do too.
+	// The validators stay, because the items stay too.
 	l.validators(`"a"`, "")
-	// A user may look whether it is back; as long as it is not, it stays as it is.
+	// A user may check whether the feed exists again. After another failure the state stays the
+	// same.
 	a := status(500)
 	a.Cause = feedstate.ByHand
 	l.after(time.Hour, a)
@@ -111,7 +112,7 @@ func TestGoneFeedStopsAtOnceAndCanBeRevived(t *testing.T) {
 	}
 	l.after(time.Hour, ok("2", feed.Hints{})).wait(time.Hour)
 	if l.d.Gone || l.s.Gone != nil {
-		t.Error("an answer does not revive it")
+		t.Error("a successful check does not revive the feed")
 	}
 }
 

@@ -16,12 +16,12 @@ func FuzzHints(f *testing.F) {
 	f.Fuzz(func(t *testing.T, ttl, hours, days, period, frequency, day, hour, zone string, base int64, jitter float64) {
 		h := feed.Hints{TTL: ttl, SkipHours: strings.Split(hours, " "), SkipDays: strings.Split(days, ","), UpdatePeriod: period, UpdateFrequency: frequency,
 			Schedule: &feed.Schedule{StartDate: ttl, StopDate: frequency, IntervalTime: feed.Span{Day: day}, EarliestTime: feed.Span{Hour: hour, Zone: zone}, LatestTime: feed.Span{Min: day}}}
-		if base > -62135596800 && base < 253402300800 { // what a date can be
+		if base > -62135596800 && base < 253402300800 { // range of valid dates
 			h.UpdateBase.UTC = time.Unix(base, 0).UTC()
 		}
 		skip, _ := feedstate.ParseSkip(h.SkipHours, h.SkipDays)
 		if at := skip.After(t0()); at.Before(t0()) || skip.Within(at) || at.Sub(t0()) > 7*24*time.Hour {
-			t.Errorf("%v is free after %s at %s", skip, t0(), at)
+			t.Errorf("%v: After(%s) returned %s", skip, t0(), at)
 		}
 		s, d := feedstate.Next(feedstate.New(here, t0()), ok("1", h), t0(), feedstate.Options{Jitter: jitter})
 		check(t, "fuzzed hints", s, d, t0())
@@ -43,7 +43,7 @@ func FuzzHeader(f *testing.F) {
 			s, d = feedstate.Next(s, a, t0(), feedstate.Options{})
 			check(t, "fuzzed header", s, d, t0())
 			if v := feedstate.Request(s); strings.ContainsAny(v.ETag, "\r\n\x00") {
-				t.Errorf("a validator of two lines: %q", v.ETag)
+				t.Errorf("a validator with a line break: %q", v.ETag)
 			}
 			if d.Gone {
 				s = feedstate.Revive(s, t0())
@@ -60,14 +60,14 @@ func FuzzFollow(f *testing.F) {
 		a := ok("1", feed.Hints{})
 		a.Moved = &feed.Moved{To: to, From: "redirect"}
 		if next, good := a.Follow(s); good && (!strings.HasPrefix(next.To, "http") || strings.Contains(next.To, "#")) {
-			t.Errorf("follows %q", next.To)
+			t.Errorf("Follow returned %q", next.To)
 		}
 		a.Moved.From = "itunes:new-feed-url"
 		a.Hops = []feedstate.Hop{hop(first, url, hopTo), hop(second, hopTo, to)}
 		for i := range 4 {
 			s, _ = feedstate.Next(s, a, t0().Add(time.Duration(i)*24*time.Hour), feedstate.Options{})
 			if len(s.Moves) == 0 && s.URL != url {
-				t.Errorf("moved without a trace to %q", s.URL)
+				t.Errorf("moved to %q without a record in Moves", s.URL)
 			}
 		}
 		feedstate.HostOf(s.URL)

@@ -14,7 +14,7 @@ func t0() time.Time { return time.Date(2026, 5, 4, 2, 20, 0, 0, time.UTC) }
 
 const here = "https://a.example/rss.xml"
 
-// header makes a header of "Name: value" lines.
+// header returns a header with pairs of names and values.
 func header(lines ...string) http.Header {
 	h := http.Header{}
 	for i := 0; i+1 < len(lines); i += 2 {
@@ -23,7 +23,7 @@ func header(lines ...string) http.Header {
 	return h
 }
 
-// ok is a feed that was read.
+// ok is the answer of a check that read a feed.
 func ok(hash string, hints feed.Hints, lines ...string) feedstate.Answer {
 	return feedstate.Answer{Status: 200, Header: header(lines...), Hash: hash, Hints: &hints}
 }
@@ -36,14 +36,14 @@ func hop(code int, from, to string) feedstate.Hop {
 	return feedstate.Hop{Status: code, From: from, To: to}
 }
 
-// via puts redirects in front of an answer.
+// via adds redirects to an answer.
 func via(a feedstate.Answer, hops ...feedstate.Hop) feedstate.Answer {
 	a.Hops = hops
 	a.URL = hops[len(hops)-1].To
 	return a
 }
 
-// life is one feed through time.
+// life simulates the checks of one feed over time.
 type life struct {
 	t   *testing.T
 	now time.Time
@@ -57,21 +57,21 @@ func born(t *testing.T) *life {
 	return &life{t: t, now: t0(), s: feedstate.New(here, t0())}
 }
 
-// check answers the next check now.
+// check applies the answer of a check that happens now.
 func (l *life) check(a feedstate.Answer) *life {
 	l.t.Helper()
 	l.s, l.d = feedstate.Next(l.s, a, l.now, l.o)
 	return l
 }
 
-// after lets time pass and then answers a check.
+// after lets time pass and then applies the answer of a check.
 func (l *life) after(d time.Duration, a feedstate.Answer) *life {
 	l.t.Helper()
 	l.now = l.now.Add(d)
 	return l.check(a)
 }
 
-// wait is how long until the next check.
+// wait checks the time until the next check.
 func (l *life) wait(want time.Duration) *life {
 	l.t.Helper()
 	if got := l.d.At.Sub(l.now); got != want {
@@ -94,12 +94,13 @@ func (l *life) outcome(want feedstate.Outcome) *life {
 func (l *life) url(want string) *life {
 	l.t.Helper()
 	if l.s.URL != want {
-		l.t.Errorf("the feed is at %s, want %s", l.s.URL, want)
+		l.t.Errorf("the URL is %s, want %s", l.s.URL, want)
 	}
 	return l
 }
 
-// effect is what a rule did in the last decision, "" when it was not considered.
+// effect returns the effect of a rule on the last decision, or "" if the rule was not
+// considered.
 func (l *life) effect(r feedstate.Rule) feedstate.Effect {
 	for _, c := range l.d.Considered {
 		if c.Rule == r {

@@ -53,16 +53,16 @@ func TestSkipHoursAndDaysAreParsedInAllForms(t *testing.T) {
 	}{
 		{"hours", "6–8, 22 h", []string{"6", "07", " 8 ", "22"}, nil, false},
 		{"24 is 0", "0 h", []string{"24"}, nil, false},
-		{"a list in one", "1–3 h", []string{"1, 2;3"}, nil, false},
+		{"a list in one element", "1–3 h", []string{"1, 2;3"}, nil, false},
 		{"with minutes", "6 h", []string{"06:00"}, nil, false},
-		{"junk is left out", "5 h", []string{"25", "-1", "six", "5", "", "6.5"}, nil, true},
-		{"all 24 are junk", "", []string{"0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23"}, nil, true},
-		{"1 to 24 are all too", "", []string{"1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24"}, nil, true},
+		{"invalid hours are ignored", "5 h", []string{"25", "-1", "six", "5", "", "6.5"}, nil, true},
+		{"all 24 hours are ignored", "", []string{"0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23"}, nil, true},
+		{"1 to 24 are all hours", "", []string{"1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24"}, nil, true},
 		{"days", "Sunday, Saturday", nil, []string{"Saturday", "SUNDAY"}, false},
-		{"days cut short", "Sunday, Monday, Tuesday, Wednesday, Thursday, Friday", nil, []string{"Su", "Mon.", "tues", "Weds", "Thur", "fri"}, false},
+		{"abbreviated days", "Sunday, Monday, Tuesday, Wednesday, Thursday, Friday", nil, []string{"Su", "Mon.", "tues", "Weds", "Thur", "fri"}, false},
 		{"unknown days", "Friday", nil, []string{"Freitag", "S", "T", "Sundays", "Friday"}, true},
-		{"all seven are junk", "", nil, []string{"Mon Tue Wed Thu Fri Sat Sun"}, true},
-		{"all days are junk, the hours stay", "3 h", []string{"3"}, []string{"Mon Tue Wed Thu Fri Sat Sun"}, true},
+		{"all seven days are ignored", "", nil, []string{"Mon Tue Wed Thu Fri Sat Sun"}, true},
+		{"all days are ignored, the hours apply", "3 h", []string{"3"}, []string{"Mon Tue Wed Thu Fri Sat Sun"}, true},
 		{"both", "6 h, Sunday", []string{"6"}, []string{"Sunday"}, false},
 	} {
 		s, problem := feedstate.ParseSkip(tt.hours, tt.days)
@@ -83,7 +83,7 @@ func TestSkippedTimeIsGMT(t *testing.T) {
 		t.Error("Sunday 21:30 GMT, Monday in Tokyo, is not skipped")
 	}
 	if at := s.After(time.Date(2026, 5, 4, 6, 0, 0, 1, time.UTC)); !at.Equal(time.Date(2026, 5, 4, 8, 0, 0, 0, time.UTC)) {
-		t.Errorf("free again at %s", at)
+		t.Errorf("After returned %s", at)
 	}
 	if got := len(s.Hours()) + 10*len(s.Days()); got != 12 {
 		t.Errorf("%v %v", s.Hours(), s.Days())
@@ -100,16 +100,16 @@ func TestCDFSchedulesAreParsed(t *testing.T) {
 	}{
 		{"daily at five", feed.Schedule{IntervalTime: span("1", "", ""), EarliestTime: span("", "5", "")}, 2*time.Hour + 40*time.Minute},
 		{"daily at one is tomorrow", feed.Schedule{IntervalTime: span("1", "", ""), EarliestTime: span("", "1", "")}, 22*time.Hour + 40*time.Minute},
-		{"in its window it counts as read", feed.Schedule{IntervalTime: span("1", "", ""), EarliestTime: span("", "2", ""), LatestTime: span("", "5", "")}, 23*time.Hour + 40*time.Minute},
+		{"a window that contains the check is used", feed.Schedule{IntervalTime: span("1", "", ""), EarliestTime: span("", "2", ""), LatestTime: span("", "5", "")}, 23*time.Hour + 40*time.Minute},
 		{"six-hourly", feed.Schedule{IntervalTime: span("", "6", "")}, 3*time.Hour + 40*time.Minute},
-		{"from its start on", feed.Schedule{StartDate: "2026-05-04T12:30:00Z", IntervalTime: span("", "6", "")}, 10*time.Hour + 10*time.Minute},
+		{"start in the future", feed.Schedule{StartDate: "2026-05-04T12:30:00Z", IntervalTime: span("", "6", "")}, 10*time.Hour + 10*time.Minute},
 		{"steps count from the start", feed.Schedule{StartDate: "2026-05-03T00:30:00Z", IntervalTime: span("", "1", "")}, 10 * time.Minute},
-		{"in its zone", feed.Schedule{IntervalTime: span("1", "", ""), EarliestTime: feed.Span{Hour: "5", Zone: "-0500"}}, 7*time.Hour + 40*time.Minute},
-		{"its start too is in its zone", feed.Schedule{StartDate: "2026-05-04", IntervalTime: span("1", "", ""), EarliestTime: feed.Span{Hour: "5", Zone: "-0500"}}, 7*time.Hour + 40*time.Minute},
-		{"over", feed.Schedule{StopDate: "2026-05-01", IntervalTime: span("", "6", "")}, 0},
+		{"time zone", feed.Schedule{IntervalTime: span("1", "", ""), EarliestTime: feed.Span{Hour: "5", Zone: "-0500"}}, 7*time.Hour + 40*time.Minute},
+		{"start date in the time zone", feed.Schedule{StartDate: "2026-05-04", IntervalTime: span("1", "", ""), EarliestTime: feed.Span{Hour: "5", Zone: "-0500"}}, 7*time.Hour + 40*time.Minute},
+		{"ended", feed.Schedule{StopDate: "2026-05-01", IntervalTime: span("", "6", "")}, 0},
 		{"no interval", feed.Schedule{EarliestTime: span("", "5", "")}, 0},
-		{"interval of nothing", feed.Schedule{IntervalTime: span("0", "0", "")}, 0},
-		{"interval of words", feed.Schedule{IntervalTime: span("one", "", "")}, 0},
+		{"interval of zero", feed.Schedule{IntervalTime: span("0", "0", "")}, 0},
+		{"interval is not a number", feed.Schedule{IntervalTime: span("one", "", "")}, 0},
 	} {
 		l := born(t).check(ok("1", feed.Hints{Schedule: &tt.c}))
 		want, effect := tt.at, feedstate.Decides
@@ -117,7 +117,7 @@ func TestCDFSchedulesAreParsed(t *testing.T) {
 			want, effect = time.Hour, feedstate.Ignored
 		}
 		if got := l.d.At.Sub(l.now); got != want || l.effect(feedstate.RuleSchedule) != effect {
-			t.Errorf("%s: in %s, want %s (%+v)", tt.name, got, want, l.d.Considered)
+			t.Errorf("%s: next check in %s, want %s (%+v)", tt.name, got, want, l.d.Considered)
 		}
 	}
 }
@@ -128,16 +128,16 @@ func TestUpdateBaseSetsTheUpdateTimes(t *testing.T) {
 		base time.Time
 		want time.Duration
 	}{
-		"long ago":    {time.Date(2000, 1, 1, 12, 0, 0, 0, time.UTC), 40 * time.Minute},
-		"ahead":       {time.Date(2030, 1, 1, 12, 45, 0, 0, time.UTC), 25 * time.Minute},
-		"too near":    {time.Date(2000, 1, 1, 0, 21, 0, 0, time.UTC), feedstate.Shortest},
-		"right now":   {t0(), time.Hour},
-		"antiquity":   {time.Date(1, 1, 1, 0, 30, 0, 0, time.UTC), 10 * time.Minute},
-		"end of days": {time.Date(9999, 1, 1, 0, 30, 0, 0, time.UTC), 10 * time.Minute},
+		"past":      {time.Date(2000, 1, 1, 12, 0, 0, 0, time.UTC), 40 * time.Minute},
+		"future":    {time.Date(2030, 1, 1, 12, 45, 0, 0, time.UTC), 25 * time.Minute},
+		"too soon":  {time.Date(2000, 1, 1, 0, 21, 0, 0, time.UTC), feedstate.Shortest},
+		"now":       {t0(), time.Hour},
+		"year 1":    {time.Date(1, 1, 1, 0, 30, 0, 0, time.UTC), 10 * time.Minute},
+		"year 9999": {time.Date(9999, 1, 1, 0, 30, 0, 0, time.UTC), 10 * time.Minute},
 	} {
 		l := born(t).check(ok("1", feed.Hints{UpdatePeriod: "hourly", UpdateBase: feed.Date{Raw: "x", UTC: tt.base}}))
 		if got := l.d.At.Sub(l.now); got != tt.want {
-			t.Errorf("%s: in %s, want %s", name, got, tt.want)
+			t.Errorf("%s: next check in %s, want %s", name, got, tt.want)
 		}
 	}
 }
@@ -154,9 +154,9 @@ func TestStoredHintsAreSmallAndDoNotReferenceTheDocument(t *testing.T) {
 	}
 	l := born(t).check(ok("1", feed.Hints{TTL: string(long), SkipHours: many, SkipDays: []string{string(long)}}))
 	if len(l.s.Hints.TTL) > 64 || len(l.s.Hints.SkipHours) > 48 || len(l.s.Hints.SkipDays[0]) > 64 {
-		t.Errorf("%d %d %d", len(l.s.Hints.TTL), len(l.s.Hints.SkipHours), len(l.s.Hints.SkipDays[0]))
+		t.Errorf("lengths %d %d %d", len(l.s.Hints.TTL), len(l.s.Hints.SkipHours), len(l.s.Hints.SkipDays[0]))
 	}
 	if n := len(l.d.Reason); n > 1000 {
-		t.Errorf("a reason of %d bytes", n)
+		t.Errorf("reason of %d bytes", n)
 	}
 }

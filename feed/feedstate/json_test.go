@@ -40,11 +40,11 @@ func TestFastJSONMatchesEncodingJSON(t *testing.T) {
 		sameJSON(t, s, b[len("before "):])
 	}
 	if _, err := (&feedstate.State{NextAt: time.Date(20_000, 1, 1, 0, 0, 0, 0, time.UTC)}).AppendJSON(nil); err == nil {
-		t.Error("a time that JSON cannot hold was written")
+		t.Error("a time that JSON cannot represent was written")
 	}
 }
 
-// A state that an older version stored knows no evidence and no announcement.
+// A state that an older version stored has no evidence and no pending announcement.
 func TestStateOfOlderVersionIsDecoded(t *testing.T) {
 	t.Parallel()
 	const old = `{"url":"http://example.org/","validators":{"url":"http://example.org/","etag":"\"1\""},"hash":"abc","readAt":"2026-03-04T05:06:07Z","nextAt":"2026-03-04T06:06:07Z","push":{"since":"2026-03-04T05:06:07Z","announced":3}}`
@@ -56,19 +56,19 @@ func TestStateOfOlderVersionIsDecoded(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	if got := feedstate.Ask(s, feedstate.Pushed, s.NextAt, s.NextAt); !got.Full() {
-		t.Errorf("a check after an announcement asks %+v", got)
+		t.Errorf("the check after an announcement is not a full read: %+v", got)
 	}
 	sameJSON(t, s, []byte(old))
 }
 
-// sameJSON wants both ways of reading to give s from b, and from what json.Marshal writes.
+// sameJSON checks that both decoders return s for b and for the output of json.Marshal.
 func sameJSON(t *testing.T, s feedstate.State, b []byte) {
 	t.Helper()
 	whole, err := json.Marshal(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var want feedstate.State // as it comes back
+	var want feedstate.State // after a round trip
 	if err := json.Unmarshal(whole, &want); err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func FuzzStateJSON(f *testing.F) {
 		var got feedstate.State
 		fast := got.ParseJSON(b)
 		if (err == nil) != (fast == nil) {
-			t.Fatalf("%q: %v, and fast %v", b, err, fast)
+			t.Fatalf("%q: json.Unmarshal returns %v, ParseJSON returns %v", b, err, fast)
 		}
 		if err != nil {
 			return
@@ -114,7 +114,7 @@ func FuzzStateJSON(f *testing.F) {
 		}
 		again, err := want.AppendJSON(nil)
 		if err != nil {
-			return // a time that JSON cannot hold, of another zone
+			return // JSON cannot represent a time with this zone
 		}
 		sameJSON(t, want, again)
 	})

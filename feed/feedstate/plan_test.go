@@ -22,26 +22,26 @@ func TestNextCheckIsTheLatestTimeOfAllHints(t *testing.T) {
 		"a short ttl is shorter than default": {ok("1", feed.Hints{TTL: "10"}), 10 * time.Minute, feedstate.RuleTTL},
 		"ttl under the bound":                 {ok("1", feed.Hints{TTL: "1"}), 5 * time.Minute, feedstate.RuleTTL},
 		"ttl over the bound":                  {ok("1", feed.Hints{TTL: "100000"}), 24 * time.Hour, feedstate.RuleTTL},
-		"ttl 0 is junk":                       {ok("1", feed.Hints{TTL: "0"}), time.Hour, feedstate.RuleDefault},
-		"ttl -5 is junk":                      {ok("1", feed.Hints{TTL: "-5"}), time.Hour, feedstate.RuleDefault},
+		"ttl 0 is invalid":                    {ok("1", feed.Hints{TTL: "0"}), time.Hour, feedstate.RuleDefault},
+		"ttl -5 is invalid":                   {ok("1", feed.Hints{TTL: "-5"}), time.Hour, feedstate.RuleDefault},
 		"ttl 60 minutes":                      {ok("1", feed.Hints{TTL: "60 minutes"}), time.Hour, feedstate.RuleTTL},
 		"sy: hourly":                          {ok("1", hourly), time.Hour, feedstate.RuleSyndication},
 		"sy: twice an hour":                   {ok("1", feed.Hints{UpdatePeriod: "hourly", UpdateFrequency: "2"}), 30 * time.Minute, feedstate.RuleSyndication},
-		"sy: monthly is cut":                  {ok("1", feed.Hints{UpdatePeriod: "monthly"}), 24 * time.Hour, feedstate.RuleSyndication},
+		"sy: monthly is limited":              {ok("1", feed.Hints{UpdatePeriod: "monthly"}), 24 * time.Hour, feedstate.RuleSyndication},
 		"ttl and sy: the later":               {ok("1", feed.Hints{TTL: "90", UpdatePeriod: "hourly"}), 90 * time.Minute, feedstate.RuleTTL},
 		"max-age":                             {ok("1", feed.Hints{}, "Cache-Control", "max-age=43200"), 12 * time.Hour, feedstate.RuleMaxAge},
 		"max-age in capitals and quotes":      {ok("1", feed.Hints{}, "Cache-Control", `public, Max-Age="43200"`), 12 * time.Hour, feedstate.RuleMaxAge},
 		"max-age less Age":                    {ok("1", feed.Hints{}, "Cache-Control", "max-age=43200", "Age", "3600"), 11 * time.Hour, feedstate.RuleMaxAge},
 		"Age beyond max-age":                  {ok("1", feed.Hints{}, "Cache-Control", "max-age=100", "Age", "3600"), time.Hour, feedstate.RuleDefault},
 		"max-age of years":                    {ok("1", feed.Hints{}, "Cache-Control", "max-age=99999999999999999999"), 24 * time.Hour, feedstate.RuleMaxAge},
-		"max-age is junk":                     {ok("1", feed.Hints{}, "Cache-Control", "max-age=soon"), time.Hour, feedstate.RuleDefault},
-		"max-age is nothing":                  {ok("1", feed.Hints{}, "Cache-Control", "max-age"), time.Hour, feedstate.RuleDefault},
+		"max-age is not a number":             {ok("1", feed.Hints{}, "Cache-Control", "max-age=soon"), time.Hour, feedstate.RuleDefault},
+		"max-age without a value":             {ok("1", feed.Hints{}, "Cache-Control", "max-age"), time.Hour, feedstate.RuleDefault},
 		"max-age is negative":                 {ok("1", feed.Hints{}, "Cache-Control", "max-age=-1"), time.Hour, feedstate.RuleDefault},
 		"the first max-age counts":            {ok("1", feed.Hints{}, "Cache-Control", "max-age=7200, max-age=9"), 2 * time.Hour, feedstate.RuleMaxAge},
-		"max-age within quotes is no max-age": {ok("1", feed.Hints{}, "Cache-Control", `private="a, max-age=7200"`), time.Hour, feedstate.RuleDefault},
+		"max-age within quotes is ignored":    {ok("1", feed.Hints{}, "Cache-Control", `private="a, max-age=7200"`), time.Hour, feedstate.RuleDefault},
 		"s-maxage is for shared caches":       {ok("1", feed.Hints{}, "Cache-Control", "s-maxage=43200"), time.Hour, feedstate.RuleDefault},
 		"no-cache is stale at once":           {ok("1", feed.Hints{}, "Cache-Control", "no-cache, max-age=43200"), time.Hour, feedstate.RuleDefault},
-		"no-cache of a field is of it only":   {ok("1", feed.Hints{}, "Cache-Control", `no-cache="Set-Cookie", max-age=43200`), 12 * time.Hour, feedstate.RuleMaxAge},
+		"no-cache with a field name":          {ok("1", feed.Hints{}, "Cache-Control", `no-cache="Set-Cookie", max-age=43200`), 12 * time.Hour, feedstate.RuleMaxAge},
 		"no-store is stale at once":           {ok("1", feed.Hints{}, "Cache-Control", "no-store", "Expires", "Mon, 04 May 2026 20:20:00 GMT"), time.Hour, feedstate.RuleDefault},
 		"max-age outranks Expires":            {ok("1", feed.Hints{}, "Cache-Control", "max-age=7200", "Expires", "Mon, 04 May 2026 20:20:00 GMT"), 2 * time.Hour, feedstate.RuleMaxAge},
 		"a short max-age leaves the default":  {ok("1", feed.Hints{}, "Cache-Control", "max-age=60"), time.Hour, feedstate.RuleDefault},
@@ -50,8 +50,8 @@ func TestNextCheckIsTheLatestTimeOfAllHints(t *testing.T) {
 		"Expires by the server's clock":       {ok("1", feed.Hints{}, "Expires", "Tue, 04 May 2027 05:20:00 GMT", "Date", "Tue, 04 May 2027 02:20:00 GMT"), 3 * time.Hour, feedstate.RuleExpires},
 		"Expires 0":                           {ok("1", feed.Hints{}, "Expires", "0"), time.Hour, feedstate.RuleDefault},
 		"Expires in the past":                 {ok("1", feed.Hints{}, "Expires", "Thu, 01 Jan 1970 00:00:00 GMT"), time.Hour, feedstate.RuleDefault},
-		"Expires is junk":                     {ok("1", feed.Hints{}, "Expires", "next week"), time.Hour, feedstate.RuleDefault},
-		"Expires in millennia":                {ok("1", feed.Hints{}, "Expires", "Fri, 31 Dec 9999 23:59:59 GMT"), 24 * time.Hour, feedstate.RuleExpires},
+		"Expires is not a date":               {ok("1", feed.Hints{}, "Expires", "next week"), time.Hour, feedstate.RuleDefault},
+		"Expires in the year 9999":            {ok("1", feed.Hints{}, "Expires", "Fri, 31 Dec 9999 23:59:59 GMT"), 24 * time.Hour, feedstate.RuleExpires},
 		"JSON Feed expired":                   {ok("1", feed.Hints{Expired: true}), 24 * time.Hour, feedstate.RuleFinished},
 		"itunes:complete":                     {ok("1", feed.Hints{Complete: true}), 24 * time.Hour, feedstate.RuleFinished},
 		"an archive":                          {ok("1", feed.Hints{Archive: true}), 24 * time.Hour, feedstate.RuleFinished},
@@ -61,7 +61,7 @@ func TestNextCheckIsTheLatestTimeOfAllHints(t *testing.T) {
 	} {
 		l := born(t).check(tt.a)
 		if got := l.d.At.Sub(l.now); got != tt.want || l.effect(tt.decides) != feedstate.Decides {
-			t.Errorf("%s: in %s, want %s by %s: %+v", name, got, tt.want, tt.decides, l.d.Considered)
+			t.Errorf("%s: next check in %s, want %s by %s: %+v", name, got, tt.want, tt.decides, l.d.Considered)
 		}
 	}
 }
@@ -76,18 +76,18 @@ func TestSkippedHoursAndDaysDelayACheck(t *testing.T) {
 		h    feed.Hints
 		want string // day and time of the next check
 	}{
-		{"free", t0(), hours("6", "7"), "Mon 03:20:00"},
-		{"an hour", t0(), hours("3"), "Mon 04:00:00"},
+		{"not skipped", t0(), hours("6", "7"), "Mon 03:20:00"},
+		{"one hour", t0(), hours("3"), "Mon 04:00:00"},
 		{"the morning", t0(), hours("3", "4", "5", "6", "7", "8", "9", "10", "11"), "Mon 12:00:00"},
 		{"every second hour", t0(), hours("1", "3", "5"), "Mon 04:00:00"},
 		{"over midnight", t0().Add(20 * time.Hour), hours("23", "24", "1"), "Tue 02:00:00"},
-		{"all hours are junk", t0(), hours("0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23"), "Mon 03:20:00"},
-		{"the whole day", sunday.Add(-90 * time.Minute), feed.Hints{TTL: "120", SkipDays: []string{"Sunday"}}, "Mon 00:00:00"}, // however late it is on Saturday
+		{"a list of all hours is ignored", t0(), hours("0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23"), "Mon 03:20:00"},
+		{"the whole day", sunday.Add(-90 * time.Minute), feed.Hints{TTL: "120", SkipDays: []string{"Sunday"}}, "Mon 00:00:00"}, // any time on Saturday
 		{"a long weekend", sunday.Add(-25 * time.Hour), feed.Hints{TTL: "120", SkipDays: []string{"Saturday", "Sunday", "Monday"}}, "Tue 00:00:00"},
-		{"one hour of one day is free", t0(), feed.Hints{SkipHours: []string{"0 1 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23"}, SkipDays: []string{"Mon Tue Wed Thu Fri Sat"}}, "Sun 02:00:00"},
+		{"all but one hour of one day", t0(), feed.Hints{SkipHours: []string{"0 1 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23"}, SkipDays: []string{"Mon Tue Wed Thu Fri Sat"}}, "Sun 02:00:00"},
 		{"the rest of the day", sunday.Add(9 * time.Hour), feed.Hints{TTL: "120", SkipDays: []string{"Sunday"}}, "Mon 00:00:00"},
-		{"all days are junk", t0(), feed.Hints{TTL: "60", SkipDays: strings.Split("Mon Tue Wed Thu Fri Sat Sun", " ")}, "Mon 03:20:00"},
-		{"the only hour is just over", t0().Add(40 * time.Minute), hours("0 1 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23"), "Tue 02:00:00"},
+		{"a list of all days is ignored", t0(), feed.Hints{TTL: "60", SkipDays: strings.Split("Mon Tue Wed Thu Fri Sat Sun", " ")}, "Mon 03:20:00"},
+		{"the only permitted hour has just ended", t0().Add(40 * time.Minute), hours("0 1 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23"), "Tue 02:00:00"},
 		{"a long ttl ends in a skipped hour", t0(), feed.Hints{TTL: "1400", SkipHours: []string{"1", "2", "3"}}, "Tue 00:50:00"}, // 24 hours later it is 02:20
 	} {
 		l := born(t)
@@ -98,10 +98,10 @@ func TestSkippedHoursAndDaysDelayACheck(t *testing.T) {
 		}
 		skip, _ := feedstate.ParseSkip(tt.h.SkipHours, tt.h.SkipDays)
 		if got := l.d.At.Sub(l.now); got < feedstate.Shortest || skip.Within(l.d.At) || len(tt.h.SkipDays)%7 == 0 && got > feedstate.Longest {
-			t.Errorf("%s: in %s", tt.name, got)
+			t.Errorf("%s: next check in %s", tt.name, got)
 		}
 		if feedstate.Due(l.s, l.now) {
-			t.Errorf("%s: due at once, as if the clock had been wrong", tt.name)
+			t.Errorf("%s: due at once, as after a clock error", tt.name)
 		}
 	}
 }
@@ -115,9 +115,10 @@ func TestJitterRespectsHintsAndSkippedHours(t *testing.T) {
 	l.check(ok("3", feed.Hints{TTL: "1440"})).wait(24 * time.Hour)
 	l.check(ok("4", feed.Hints{TTL: "60", SkipHours: []string{"3", "5"}})).wait(110 * time.Minute) // 04:00, spread over ten minutes
 	l.check(ok("5", feed.Hints{TTL: "95", SkipHours: []string{"4"}})).wait(100*time.Minute - time.Second)
-	// Nobody was promised the moment of a daily look at a finished feed.
+	// For a finished feed no hint sets the time of the daily check, so jitter can move it
+	// earlier.
 	l.check(ok("6", feed.Hints{Expired: true})).wait(24*time.Hour - 144*time.Minute)
-	l.o.Jitter = 7 // more than all is all
+	l.o.Jitter = 7 // limited to 1
 	l.check(ok("7", feed.Hints{TTL: "60"})).wait(66 * time.Minute)
 	l.o.Jitter = -7
 	l.check(ok("8", feed.Hints{TTL: "60"})).wait(time.Hour)
@@ -137,7 +138,7 @@ func TestUserIntervalOverridesHints(t *testing.T) {
 	l.s.Interval = 7 * 24 * time.Hour
 	l.check(ok("1", hints)).wait(7 * 24 * time.Hour)
 	if feedstate.Due(l.s, l.now.Add(time.Hour)) {
-		t.Error("a week is taken for an error of the clock")
+		t.Error("a wait of a week is treated as a clock error")
 	}
 	l.s.Interval = 365 * 24 * time.Hour
 	l.check(ok("1", hints)).wait(30 * 24 * time.Hour)
@@ -166,7 +167,7 @@ func TestUserIntervalRespectsSkippedHoursAndDays(t *testing.T) {
 	l.s.Interval = 30 * 24 * time.Hour
 	l.check(ok("1", hints)).wait(30*24*time.Hour + 160*time.Minute)
 	if feedstate.Due(l.s, l.now.Add(time.Hour)) {
-		t.Error("the wait is taken for an error of the clock")
+		t.Error("the wait is treated as a clock error")
 	}
 }
 
@@ -207,18 +208,18 @@ func TestDefaultWaitFollowsPostSpacing(t *testing.T) {
 		"a post in five minutes":   {every(5*time.Minute, 20), 15 * time.Minute},
 		"a post a week":            {every(7*day, 10), 24 * time.Hour},
 		"ten at once, once a day":  {append(every(time.Minute, 5), append(shift(every(time.Minute, 5), -day), append(shift(every(time.Minute, 5), -2*day), shift(every(time.Minute, 5), -3*day)...)...)...), 6 * time.Hour},
-		"an old one on top":        {append(every(day, 10), t0().Add(-3000*day)), 6 * time.Hour},
+		"an old post first":        {append(every(day, 10), t0().Add(-3000*day)), 6 * time.Hour},
 		"silent for two days":      {shift(every(2*time.Hour, 10), -2*day), 2 * time.Hour},
 		"silent for a year":        {shift(every(2*time.Hour, 10), -365*day), 24 * time.Hour},
-		"dates ahead do not count": {append(every(day, 10), shift(every(time.Hour, 10), 100*day)...), 6 * time.Hour},
-		"only dates ahead":         {shift(every(day, 10), 100*day), time.Hour},
-		"dates that are none":      {[]time.Time{{}, time.Unix(0, 0)}, time.Hour},
+		"future dates are ignored": {append(every(day, 10), shift(every(time.Hour, 10), 100*day)...), 6 * time.Hour},
+		"only future dates":        {shift(every(day, 10), 100*day), time.Hour},
+		"zero dates":               {[]time.Time{{}, time.Unix(0, 0)}, time.Hour},
 	} {
 		a := ok("1", feed.Hints{})
 		a.Dates = tt.dates
 		l := born(t).check(a)
 		if got := l.d.At.Sub(l.now); got.Round(time.Minute) != tt.want {
-			t.Errorf("%s: in %s, want %s (%s)", name, got, tt.want, l.d.Reason)
+			t.Errorf("%s: next check in %s, want %s (%s)", name, got, tt.want, l.d.Reason)
 		}
 	}
 }
@@ -230,13 +231,13 @@ func TestFeedWithoutDatesUsesObservedChanges(t *testing.T) {
 		l.after(8*time.Hour, ok(string(rune('a'+i)), feed.Hints{}))
 	}
 	l.wait(2 * time.Hour)
-	l.after(0, status(304)).outcome(feedstate.Failed) // it never gave a validator
+	l.after(0, status(304)).outcome(feedstate.Failed) // the server never sent a validator
 	for range 20 {
 		l.after(24*time.Hour, ok("f", feed.Hints{}))
 	}
-	l.outcome(feedstate.Unchanged).wait(20 * time.Hour) // twenty days of silence
+	l.outcome(feedstate.Unchanged).wait(20 * time.Hour) // twenty days without a change
 	if len(l.s.Changes) > 6 {
-		t.Errorf("%d changes are kept", len(l.s.Changes))
+		t.Errorf("%d changes are stored", len(l.s.Changes))
 	}
 }
 
@@ -282,11 +283,11 @@ func TestExplainRepeatsTheDecisionLater(t *testing.T) {
 		}
 	}
 	if e := feedstate.Explain(feedstate.New(here, t0()), t0(), feedstate.Options{}); !e.At.Equal(t0()) || e.Reason == "" {
-		t.Errorf("of a new feed: %s", e)
+		t.Errorf("new feed: %s", e)
 	}
 	l.check(status(410))
 	if e := feedstate.Explain(l.s, l.now, feedstate.Options{}); !e.Gone || !e.At.IsZero() || e.Reason != "410 Gone" {
-		t.Errorf("of a feed that is gone: %s", e)
+		t.Errorf("feed that is gone: %s", e)
 	}
 }
 
@@ -300,25 +301,25 @@ func TestPlanCountsFromTheLastCheck(t *testing.T) {
 	}
 	s, d = feedstate.Plan(l.s, l.now.Add(50*time.Minute), feedstate.Options{})
 	if want := l.now.Add(50 * time.Minute); !d.At.Equal(want) || !s.NextAt.Equal(want) {
-		t.Errorf("an overdue check is at %s, want now, %s", d.At, want)
+		t.Errorf("an overdue check is planned at %s, want now, %s", d.At, want)
 	}
 }
 
-// TestMissedCheckWaitsForEndOfSkippedTime plans again, and starts a program, at a
-// moment when the check is overdue and the hour is skipped.
+// TestMissedCheckWaitsForEndOfSkippedTime calls Plan and Resume while the check is overdue and
+// the current hour is skipped.
 func TestMissedCheckWaitsForEndOfSkippedTime(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(ok("1", feed.Hints{TTL: "60", SkipHours: []string{"6", "7"}})).wait(time.Hour)
 	six := l.now.Add(4 * time.Hour) // 06:20
 	s, d := feedstate.Plan(l.s, six, feedstate.Options{})
 	if want := l.now.Add(340 * time.Minute); !s.NextAt.Equal(want) || !d.At.Equal(want) || d.Reason != "ttl 60, moved out of skipHours (6–7 h)" {
-		t.Errorf("planned again it is due at %s, want %s: %s", s.NextAt, want, d)
+		t.Errorf("after Plan the check is due at %s, want %s: %s", s.NextAt, want, d)
 	}
 	if s = feedstate.Resume(l.s, six, 0.5); !s.NextAt.Equal(l.now.Add(345 * time.Minute)) {
-		t.Errorf("after a start it is due at %s", s.NextAt)
+		t.Errorf("after Resume the check is due at %s", s.NextAt)
 	}
 	if s = feedstate.Resume(l.s, l.now.Add(time.Hour), 0.5); !s.NextAt.Equal(l.now.Add(time.Hour + 150*time.Second)) {
-		t.Errorf("in a free hour it is due at %s", s.NextAt)
+		t.Errorf("outside of skipped hours the check is due at %s", s.NextAt)
 	}
 }
 
@@ -329,6 +330,6 @@ func TestNewSkipHoursMoveThePlannedCheckAfterAPush(t *testing.T) {
 	a.Hints.SkipHours = []string{l.s.NextAt.Format("15")}
 	l.after(time.Minute, a)
 	if skip, _ := feedstate.ParseSkip(a.Hints.SkipHours, nil); skip.Within(l.s.NextAt) {
-		t.Errorf("the check stays at %s: %s", l.s.NextAt, l.d)
+		t.Errorf("the check was not moved, it is at %s: %s", l.s.NextAt, l.d)
 	}
 }

@@ -77,7 +77,7 @@ func randomAnswer(r *rand.Rand, s feedstate.State) feedstate.Answer {
 	return a
 }
 
-// TestNextCheckIsAlwaysWithinBounds plays the lives of many feeds.
+// TestNextCheckIsAlwaysWithinBounds simulates many feeds.
 func TestNextCheckIsAlwaysWithinBounds(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(150) {
@@ -91,7 +91,7 @@ func TestNextCheckIsAlwaysWithinBounds(t *testing.T) {
 			s, d = feedstate.Next(before, a, now, o)
 			again, same := feedstate.Next(before, a, now, o)
 			if diff := cmp.Diff(s, again); diff != "" || same.Reason != d.Reason {
-				t.Fatalf("seed %d step %d: two answers to one question: %s", seed, step, diff)
+				t.Fatalf("seed %d step %d: Next is not deterministic: %s", seed, step, diff)
 			}
 			check(t, fmt.Sprintf("seed %d step %d (%+v)", seed, step, a), s, d, now)
 			if d.Gone {
@@ -109,7 +109,7 @@ func check(t *testing.T, what string, s feedstate.State, d feedstate.Decision, n
 	t.Helper()
 	if d.Gone {
 		if !d.At.IsZero() || s.Gone == nil || d.Reason == "" {
-			t.Fatalf("%s: gone, and %+v", what, d)
+			t.Fatalf("%s: invalid decision for a feed that is gone: %+v", what, d)
 		}
 		return
 	}
@@ -120,16 +120,16 @@ func check(t *testing.T, what string, s feedstate.State, d feedstate.Decision, n
 	}
 	skip, _ := feedstate.ParseSkip(s.Hints.SkipHours, s.Hints.SkipDays)
 	if !skip.Empty() && s.Interval == 0 {
-		longest += 8 * 24 * time.Hour // no check is forced into what is skipped
+		longest += 8 * 24 * time.Hour // no check is moved into skipped time
 	}
 	if skip.Within(d.At) {
-		t.Fatalf("%s: at %s, which is skipped (%s): %s", what, d.At.Format("Mon 15:04:05"), skip, d)
+		t.Fatalf("%s: check at %s, in skipped time (%s): %s", what, d.At.Format("Mon 15:04:05"), skip, d)
 	}
 	if wait < feedstate.Shortest || wait > longest {
-		t.Fatalf("%s: in %s: %s", what, wait, d)
+		t.Fatalf("%s: next check in %s: %s", what, wait, d)
 	}
 	if s.Wait != nil && s.Wait.Until.Sub(now) <= feedstate.LongestRetry && d.At.Before(s.Wait.Until) {
-		t.Fatalf("%s: before its Retry-After is over: %s", what, d)
+		t.Fatalf("%s: the check is before the end of Retry-After: %s", what, d)
 	}
 	if d.Reason == "" || !s.NextAt.Equal(d.At) || s.URL == "" {
 		t.Fatalf("%s: %+v %+v", what, s, d)
@@ -141,17 +141,17 @@ func check(t *testing.T, what string, s feedstate.State, d feedstate.Decision, n
 	for _, c := range d.Considered {
 		hint := c.Rule == feedstate.RuleTTL || c.Rule == feedstate.RuleMaxAge || c.Rule == feedstate.RuleExpires || c.Rule == feedstate.RuleSyndication || c.Rule == feedstate.RuleSchedule
 		if hint && !moved && c.Effect != feedstate.Ignored && d.At.Before(c.Until) && c.Until.Sub(now) <= feedstate.Longest {
-			t.Fatalf("%s: before %s allows it: %s", what, c.Text, d)
+			t.Fatalf("%s: the check is earlier than %s permits: %s", what, c.Text, d)
 		}
 		if c.Effect == feedstate.Decides {
 			decides++
 		}
 		if c.Text == "" || c.Effect == "" || c.Effect == feedstate.Ignored && c.Note == "" {
-			t.Fatalf("%s: %+v", what, c)
+			t.Fatalf("%s: incomplete consideration %+v", what, c)
 		}
 	}
 	if decides != 1 || d.Considered[0].Effect != feedstate.Decides {
-		t.Fatalf("%s: %d decide: %+v", what, decides, d.Considered)
+		t.Fatalf("%s: %d considerations decide: %+v", what, decides, d.Considered)
 	}
 	b, err := json.Marshal(s)
 	if err != nil || len(b) > 8<<10 {
@@ -182,9 +182,10 @@ func TestLargerHintNeverMakesACheckEarlier(t *testing.T) {
 					l := born(t)
 					l.o.Jitter = jitter
 					l.check(answer(n))
-					// Within one skipped time all feeds wait for its end, each with its own jitter.
+					// All feeds whose check would be in skipped time wait for its end, each with
+					// its own jitter.
 					if l.d.At.Before(last.Add(-10*time.Minute)) || skip == nil && l.d.At.Before(last) {
-						t.Fatalf("%s %d, jitter %v: %s, before that %s", name, n, jitter, l.d.At, last)
+						t.Fatalf("%s %d, jitter %v: check at %s, earlier than %s", name, n, jitter, l.d.At, last)
 					}
 					last = l.d.At
 				}
@@ -200,7 +201,7 @@ func TestMoreFailuresNeverMakeACheckEarlier(t *testing.T) {
 		for range 50 {
 			l.after(36*time.Hour, status(code))
 			if got := l.d.At.Sub(l.now); got < last {
-				t.Errorf("%d: %s after %s", code, got, last)
+				t.Errorf("%d: wait of %s after a wait of %s", code, got, last)
 			} else {
 				last = got
 			}
@@ -211,8 +212,8 @@ func TestMoreFailuresNeverMakeACheckEarlier(t *testing.T) {
 	}
 }
 
-// TestPlannedCheckIsNeverInSkippedTime plays feeds with all kinds of hints, answers,
-// pushes and own intervals, and programs that start and plan again at any time.
+// TestPlannedCheckIsNeverInSkippedTime simulates feeds with all kinds of hints, answers, pushes
+// and user intervals, and programs that start and plan at any time.
 func TestPlannedCheckIsNeverInSkippedTime(t *testing.T) {
 	t.Parallel()
 	moved := 0
@@ -241,13 +242,13 @@ func TestPlannedCheckIsNeverInSkippedTime(t *testing.T) {
 			skip, _ := feedstate.ParseSkip(s.Hints.SkipHours, s.Hints.SkipDays)
 			by := s.Reason == "it was brought back by hand" || s.Reason == "it has never been read"
 			if skip.Within(s.NextAt) && !by {
-				t.Fatalf("seed %d step %d: at %s, which is skipped (%s): %s", seed, step, s.NextAt.Format("Mon 15:04:05"), skip, s.Reason)
+				t.Fatalf("seed %d step %d: check at %s, in skipped time (%s): %s", seed, step, s.NextAt.Format("Mon 15:04:05"), skip, s.Reason)
 			}
 			for _, c := range d.Considered {
 				if c.Rule == feedstate.RuleSkip && c.Effect == feedstate.Moves {
 					moved++
 					if !strings.Contains(d.Reason, "moved out of "+c.Text) && s.Reason == d.Reason && d.At.Equal(c.Until) {
-						t.Fatalf("seed %d step %d: the reason is silent about %s: %s", seed, step, c.Text, d.Reason)
+						t.Fatalf("seed %d step %d: the reason does not contain %s: %s", seed, step, c.Text, d.Reason)
 					}
 				}
 			}
@@ -259,8 +260,8 @@ func TestPlannedCheckIsNeverInSkippedTime(t *testing.T) {
 	}
 }
 
-// TestHintsThatSkipEverythingSkipNothing has neither hours nor days left.
-func TestHintsThatSkipEverythingSkipNothing(t *testing.T) {
+// TestListsOfAllHoursOrDaysAreIgnored checks lists of all hours and of all days.
+func TestListsOfAllHoursOrDaysAreIgnored(t *testing.T) {
 	t.Parallel()
 	var hours, days []string
 	for h := range 24 {

@@ -9,7 +9,7 @@ import (
 	"cloudburst/feed/feedstate"
 )
 
-// pushed is a check that a hub asked for.
+// pushed is the answer of a check after a push.
 func pushed(hash string) feedstate.Answer {
 	a := ok(hash, feed.Hints{})
 	a.Cause = feedstate.Pushed
@@ -42,26 +42,26 @@ func TestPushIsLiveOnlyAfterAnAnnouncement(t *testing.T) {
 	l.s.Push.Since = l.now
 	l.after(time.Hour, ok("0", feed.Hints{})).wait(time.Hour)
 	if l.s.Push.Live(l.now) {
-		t.Error("live without a single announcement")
+		t.Error("Live is true before the first announcement")
 	}
 }
 
-func TestPushesNeverStarveTheBackupCheck(t *testing.T) {
+func TestPushesDoNotDelayTheBackupCheck(t *testing.T) {
 	t.Parallel()
 	l := live(t)
 	due := l.s.NextAt
-	for i := range 400 { // one every four minutes, over more than a day
+	for i := range 400 { // one push every four minutes, for more than a day
 		a := pushed(fmt.Sprint(i))
 		if i%3 == 0 {
 			a = feedstate.Answer{Cause: feedstate.Delivered}
 		}
 		l.after(4*time.Minute, a)
 		if !l.s.NextAt.Equal(due) {
-			t.Fatalf("push %d moves the check from %s to %s", i, due, l.s.NextAt)
+			t.Fatalf("push %d moved the check from %s to %s", i, due, l.s.NextAt)
 		}
 	}
 	if !feedstate.Due(l.s, l.now) {
-		t.Error("it is never due")
+		t.Error("the check is not due")
 	}
 	l.check(ok("x", feed.Hints{})).wait(24 * time.Hour)
 }
@@ -113,12 +113,12 @@ func TestHubThatMissesMoreThanATenthIsNotTrusted(t *testing.T) {
 	if l.s.Push.Announced != 9 {
 		t.Fatalf("%+v", l.s.Push)
 	}
-	l.after(20*time.Hour, ok("missed", feed.Hints{})).wait(24 * time.Hour) // one of ten
+	l.after(20*time.Hour, ok("missed", feed.Hints{})).wait(24 * time.Hour) // one of ten changes
 	l.after(24*time.Hour, ok("missed again", feed.Hints{}))
 	if l.s.Push.Live(l.now) || l.d.At.Sub(l.now) > 5*time.Hour || l.effect(feedstate.RulePush) != feedstate.Ignored {
 		t.Errorf("%+v %s", l.s.Push, l.d)
 	}
-	// It may win the trust back, and what was long ago counts less and less.
+	// The hub can regain trust, because older changes have less weight.
 	for range 200 {
 		n++
 		l.after(time.Hour, pushed(fmt.Sprint(n)))
@@ -140,7 +140,7 @@ func TestPollShortlyBeforeAPushIsNotAMiss(t *testing.T) {
 		t.Errorf("%+v", l.s.Push)
 	}
 	l.after(time.Hour, ok("3", feed.Hints{}))
-	l.after(time.Hour, pushed("3")) // an hour late is late
+	l.after(time.Hour, pushed("3")) // an hour late: counts as missed
 	if l.s.Push.Missed != 1 || l.s.Push.Announced != 2 {
 		t.Errorf("%+v", l.s.Push)
 	}
@@ -155,7 +155,7 @@ func TestDeliveredContentDoesNotChangeServerState(t *testing.T) {
 	if l.s.Hash != "1" || l.s.Hints.TTL != "90" || l.s.Cache.From != "max-age" || l.s.Push.Announced != 1 {
 		t.Errorf("%+v", l.s)
 	}
-	// What was delivered is found by the next poll, which is no miss.
+	// The next poll finds the delivered change, which does not count as missed.
 	l.after(2*time.Hour, ok("2", feed.Hints{}))
 	if l.s.Push.Missed != 0 {
 		t.Errorf("%+v", l.s.Push)

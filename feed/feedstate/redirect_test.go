@@ -14,7 +14,7 @@ const (
 	beyond = "https://c.example/rss.xml"
 )
 
-// moved is a feed that was read behind redirects.
+// moved is an answer with a feed that was read behind redirects.
 func moved(hops ...feedstate.Hop) feedstate.Answer {
 	return via(ok("1", feed.Hints{}, "ETag", `"b"`), hops...)
 }
@@ -25,17 +25,17 @@ func TestPermanentRedirectMovesFeedAfterThreeChecksIn24Hours(t *testing.T) {
 		l := born(t)
 		l.check(moved(hop(code, here, there))).url(here)
 		l.after(11*time.Hour, moved(hop(code, here, there))).url(here)
-		l.after(11*time.Hour, moved(hop(code, here, there))).url(here) // the third, but only after 22 hours
+		l.after(11*time.Hour, moved(hop(code, here, there))).url(here) // the third check, but only after 22 hours
 		l.after(2*time.Hour, moved(hop(code, here, there))).url(there)
 		if l.d.MovedTo != there || l.s.Candidate != nil || len(l.s.Moves) != 1 || l.s.Moves[0].From != here {
 			t.Errorf("%d: %q %+v", code, l.d.MovedTo, l.s)
 		}
-		// They were given by the new address, so they stay with it.
+		// The new URL sent the validators, so they stay.
 		l.validators(`"b"`, "")
 	}
 	l := born(t)
 	l.check(moved(hop(301, here, there)))
-	l.after(48*time.Hour, moved(hop(301, here, there))).url(here) // long enough, but only the second
+	l.after(48*time.Hour, moved(hop(301, here, there))).url(here) // long enough, but only the second check
 }
 
 func TestNotModifiedBehindPermanentRedirectCounts(t *testing.T) {
@@ -54,7 +54,7 @@ func TestTemporaryRedirectIsNeverStored(t *testing.T) {
 		}
 		l.outcome(feedstate.Unchanged).url(here)
 		if l.s.Candidate != nil {
-			t.Errorf("%d made a candidate", code)
+			t.Errorf("a redirect with status %d is a candidate", code)
 		}
 	}
 }
@@ -75,10 +75,10 @@ func TestRedirectsBehindATemporaryHopAreTemporary(t *testing.T) {
 			l.after(12*time.Hour, moved(tt.hops...))
 		}
 		if l.s.URL != tt.want {
-			t.Errorf("%s: at %s, want %s", name, l.s.URL, tt.want)
+			t.Errorf("%s: the URL is %s, want %s", name, l.s.URL, tt.want)
 		}
 		if v := feedstate.Request(l.s); tt.want == there && v.URL != beyond {
-			t.Errorf("%s: validators of %s", name, v.URL)
+			t.Errorf("%s: validators for %s", name, v.URL)
 		}
 	}
 }
@@ -114,7 +114,7 @@ func TestFailureNeitherMovesAFeedNorResetsSightings(t *testing.T) {
 	l.after(6*time.Hour, moved(hop(301, here, there))).url(there)
 }
 
-func TestMaintenancePageDiscardsNothing(t *testing.T) {
+func TestMaintenancePageKeepsTheState(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`))
 	l.after(2*time.Hour, feedstate.Answer{Status: 200, Looks: "html", Hash: "x", Header: header("ETag", `"x"`)}).outcome(feedstate.Failed).wait(30 * time.Minute)
@@ -166,12 +166,12 @@ func TestUndoneMoveIsNotRepeated(t *testing.T) {
 		l.after(24*time.Hour, moved(hop(301, here, there)))
 	}
 	l.url(here)
-	for range 3 { // elsewhere it may still go
+	for range 3 { // another redirect is still followed
 		l.after(24*time.Hour, moved(hop(301, here, beyond)))
 	}
 	l.url(beyond)
 	if _, did := feedstate.Undo(feedstate.New(here, t0()), t0()); did {
-		t.Error("undid nothing")
+		t.Error("Undo of a feed without moves returned true")
 	}
 }
 
@@ -186,10 +186,10 @@ func TestNumberOfOldURLsIsLimited(t *testing.T) {
 		l.after(12*time.Hour, moved(hop(301, l.s.URL, to)))
 	}
 	if len(l.s.Moves) != 5 {
-		t.Errorf("%d moves are kept", len(l.s.Moves))
+		t.Errorf("%d moves are stored", len(l.s.Moves))
 	}
 	if first := l.s.Moves[0]; first.From != here || !first.At.Before(l.s.Moves[1].At.Add(-24*time.Hour)) {
-		t.Errorf("where it began is forgotten: %+v", first)
+		t.Errorf("the first move is not the original URL: %+v", first)
 	}
 }
 
@@ -208,7 +208,7 @@ func TestUserNameMovesOnlyWithinItsHost(t *testing.T) {
 	}
 }
 
-// document is an XML <redirect>.
+// document is an answer with an XML <redirect>.
 func document(to string) feedstate.Answer {
 	a := ok("doc", feed.Hints{}, "ETag", `"doc"`)
 	a.Moved = &feed.Moved{To: to, Gone: to == "", From: "redirect"}
@@ -238,7 +238,8 @@ func TestUnfollowedRedirectDocumentIsNotAFailure(t *testing.T) {
 	l.after(time.Hour, document(there)).outcome(feedstate.Redirected).validators(`"a"`, "").url(here)
 	l.after(12*time.Hour, document(there)).url(here)
 	l.after(12*time.Hour, document(there)).url(there).validators("", "")
-	// Nobody has read it there yet: if it cannot be read, the old address is right.
+	// The feed has never been read at the new URL. If it cannot be read there, the old URL is
+	// correct.
 	l.after(time.Hour, status(404)).url(here)
 	if l.s.Candidate != nil || len(l.s.Moves) != 0 {
 		t.Errorf("%+v", l.s)
@@ -263,7 +264,7 @@ func TestRedirectDocumentWithoutUsableTargetIsAFailure(t *testing.T) {
 		a.Moved.To = to
 		l := born(t)
 		if _, good := a.Follow(l.s); good {
-			t.Errorf("%q is followed", to)
+			t.Errorf("%q was followed", to)
 		}
 		l.check(a).outcome(feedstate.Failed).url(here)
 	}
@@ -271,7 +272,7 @@ func TestRedirectDocumentWithoutUsableTargetIsAFailure(t *testing.T) {
 	a.Hops = []feedstate.Hop{hop(301, here, "https://a.example/1"), hop(301, "https://a.example/1", "https://a.example/2"), hop(301, "https://a.example/2", "https://a.example/3"),
 		hop(301, "https://a.example/3", "https://a.example/4"), hop(301, "https://a.example/4", "https://a.example/5")}
 	if _, good := a.Follow(feedstate.New(here, t0())); good {
-		t.Error("a sixth redirect is followed")
+		t.Error("the sixth redirect was followed")
 	}
 	born(t).check(a).outcome(feedstate.Failed)
 	a = ok("1", feed.Hints{})
@@ -284,14 +285,14 @@ func TestNewFeedURLCountsLikeARedirectAndIsRevertedWhenWrong(t *testing.T) {
 	podcast := ok("1", feed.Hints{}, "ETag", `"a"`)
 	podcast.Moved = &feed.Moved{To: there, From: "itunes:new-feed-url"}
 	l := born(t).check(podcast).url(here)
-	l.after(12*time.Hour, status(304)).url(here) // what the document said still holds
+	l.after(12*time.Hour, status(304)).url(here) // the redirect of the last document still applies
 	l.after(12*time.Hour, feedstate.Answer{Status: 200, Hash: "1"}).url(there).validators("", "")
 	l.after(time.Hour, feedstate.Answer{Status: 200, Looks: "html"}).outcome(feedstate.Failed).url(here)
 	l.check(podcast).after(24*time.Hour, podcast).after(time.Hour, podcast).url(there)
 	l.after(time.Hour, status(410)).outcome(feedstate.Failed).url(here)
 	l.check(podcast).after(24*time.Hour, podcast).after(time.Hour, podcast).url(there)
 	self := ok("2", feed.Hints{})
-	self.Moved = &feed.Moved{To: there, From: "itunes:new-feed-url"} // as many write it: its own address
+	self.Moved = &feed.Moved{To: there, From: "itunes:new-feed-url"} // many feeds name their own URL
 	l.after(time.Hour, self).url(there)
 	if l.s.Candidate != nil {
 		t.Errorf("%+v", l.s.Candidate)

@@ -13,7 +13,7 @@ import (
 func TestRetryAfterIsParsedAsSecondsOrDate(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]time.Duration{
-		"3600": time.Hour, " 7200 ": 2 * time.Hour, "31": 30 * time.Minute, // never before the growing wait of 429
+		"3600": time.Hour, " 7200 ": 2 * time.Hour, "31": 30 * time.Minute, // at least the growing wait after 429
 		"Mon, 04 May 2026 08:20:00 GMT": 6 * time.Hour, "Monday, 04-May-26 08:20:00 GMT": 6 * time.Hour, "Mon May  4 08:20:00 2026": 6 * time.Hour,
 		"172800": 48 * time.Hour, "172801": 48 * time.Hour, "99999999999999999999999": 48 * time.Hour, "Fri, 31 Dec 9999 23:59:59 GMT": 48 * time.Hour,
 		"0": 0, "-10": 0, "": 0, "soon": 0, "1 hour": 0, "3600.5": 0, "+3600": 0, "Sun, 03 May 2026 08:20:00 GMT": 0, "2026-05-04T08:20:00Z": 0,
@@ -22,14 +22,14 @@ func TestRetryAfterIsParsedAsSecondsOrDate(t *testing.T) {
 		if want == 0 {
 			want = 30 * time.Minute
 			if l.d.Wait != nil {
-				t.Errorf("%q is a wait: %+v", raw, l.d.Wait)
+				t.Errorf("%q was accepted: %+v", raw, l.d.Wait)
 			}
 		}
 		if l.d.Wait != nil && l.d.Wait.Until.Sub(l.now) > feedstate.LongestRetry {
-			t.Errorf("%q: other feeds wait until %s", raw, l.d.Wait.Until)
+			t.Errorf("%q: the host waits until %s", raw, l.d.Wait.Until)
 		}
 		if got := l.d.At.Sub(l.now); got != want {
-			t.Errorf("%q: in %s, want %s (%s)", raw, got, want, l.d.Reason)
+			t.Errorf("%q: next check in %s, want %s (%s)", raw, got, want, l.d.Reason)
 		}
 	}
 }
@@ -48,10 +48,10 @@ func TestRetryAfterCountsWithAnyStatus(t *testing.T) {
 		}
 		l := born(t).check(a)
 		if got := l.d.At.Sub(l.now); got != 100000*time.Second {
-			t.Errorf("%d: in %s", code, got)
+			t.Errorf("%d: next check in %s", code, got)
 		}
 	}
-	// Jitter only ever adds, and 48 hours are the longest.
+	// Jitter only delays, and the longest wait is 48 hours.
 	l := born(t)
 	l.o.Jitter = 1
 	l.check(status(503, "Retry-After", "170000")).wait(48 * time.Hour)
@@ -69,7 +69,7 @@ func TestRetryAfterDoesNotCountAsFailure(t *testing.T) {
 	if l.s.Failures != 0 || l.d.Gone || l.s.Limited == 0 {
 		t.Errorf("%+v", l.s)
 	}
-	// It has been asked for patience all the time: a minute is no longer believed.
+	// After many requests to wait, a wait of one minute is no longer sufficient.
 	l.wait(24 * time.Hour)
 	l.after(24*time.Hour, status(304)).wait(90 * time.Minute)
 	if l.s.Limited != 0 || l.s.Wait != nil {
@@ -81,12 +81,12 @@ func TestRetryAfterHoldsUntilItExpires(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(status(503, "Retry-After", "36000")).wait(10 * time.Hour)
 	if good, from, why := feedstate.Refresh(l.s, l.now.Add(time.Hour)); good || !from.Equal(l.now.Add(10*time.Hour)) || why == "" {
-		t.Errorf("by hand: %t %s %q", good, from, why)
+		t.Errorf("check by hand: %t %s %q", good, from, why)
 	}
-	l.after(time.Hour, status(500)).wait(9 * time.Hour) // it was asked nevertheless, and the wait is still in force
+	l.after(time.Hour, status(500)).wait(9 * time.Hour) // requested too early; the wait still applies
 	l.after(time.Hour, ok("1", feed.Hints{})).wait(time.Hour)
 	if l.s.Wait != nil {
-		t.Error("an answer that works does not end it")
+		t.Error("a successful check does not end the wait")
 	}
 }
 
@@ -101,16 +101,16 @@ func TestSeveralWaitingFeedsMakeTheirHostWait(t *testing.T) {
 		h = h.Add(l.d.Wait, l.now)
 		return l.d
 	}
-	for i := range 4 { // one feed, again and again
+	for i := range 4 { // the same feed repeatedly
 		if d := reported(1, fmt.Sprint(36000+i), 429); !d.HostWait.IsZero() {
-			t.Fatalf("one feed makes its host wait: %+v", d)
+			t.Fatalf("one waiting feed stops the host: %+v", d)
 		}
 	}
 	if d := reported(2, "18000", 503); !d.HostWait.IsZero() {
-		t.Fatalf("two feeds make their host wait: %+v", d)
+		t.Fatalf("two waiting feeds stop the host: %+v", d)
 	}
 	if d := reported(9, "72000", 200); !d.HostWait.IsZero() {
-		t.Fatalf("an answer of 200 counts: %+v", d)
+		t.Fatalf("a wait with status 200 counts: %+v", d)
 	}
 	d := reported(3, "7200", 429)
 	if want := t0().Add(2 * time.Hour); !d.HostWait.Equal(want) || !h.Until(t0()).Equal(want) {
@@ -124,16 +124,16 @@ func TestSeveralWaitingFeedsMakeTheirHostWait(t *testing.T) {
 		t.Errorf("%+v", other.d.Considered)
 	}
 	if at := h.Until(t0().Add(2 * time.Hour)); !at.IsZero() {
-		t.Errorf("it waits for ever: %s", at)
+		t.Errorf("the wait does not end: %s", at)
 	}
 	if at := h.Until(t0().Add(-1000 * time.Hour)); !at.IsZero() {
-		t.Errorf("after the clock was set back it waits until %s", at)
+		t.Errorf("after the clock was set back the host waits until %s", at)
 	}
 	for i := range 100 {
 		reported(100+i, "3600", 429)
 	}
 	if len(h.Waits) > 8 {
-		t.Errorf("%d waits are kept", len(h.Waits))
+		t.Errorf("%d waits are stored", len(h.Waits))
 	}
 }
 

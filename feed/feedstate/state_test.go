@@ -11,7 +11,7 @@ import (
 	"cloudburst/feed/feedstate"
 )
 
-// full is a state in which every field says something.
+// full returns a state in which every field is set.
 func full(t *testing.T) feedstate.State {
 	t.Helper()
 	hints := feed.Hints{TTL: "90", SkipHours: []string{"6"}, SkipDays: []string{"Sun"}, UpdatePeriod: "daily", UpdateFrequency: "2",
@@ -102,39 +102,39 @@ func TestStartCausesNoCheck(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(ok("1", feed.Hints{TTL: "600"}))
 	if s := feedstate.Resume(l.s, l.now.Add(time.Hour), 0.5); !s.NextAt.Equal(l.s.NextAt) {
-		t.Errorf("%s became %s", l.s.NextAt, s.NextAt)
+		t.Errorf("the check moved from %s to %s", l.s.NextAt, s.NextAt)
 	}
-	// What was missed is spread, so that a thousand feeds do not start together.
+	// Missed checks are spread, so that a thousand feeds do not start together.
 	now := l.now.Add(100 * time.Hour)
 	for jitter, want := range map[float64]time.Duration{0: 0, 0.5: 150 * time.Second, 1: 5 * time.Minute} {
 		if s := feedstate.Resume(l.s, now, jitter); s.NextAt.Sub(now) != want {
-			t.Errorf("jitter %v: in %s", jitter, s.NextAt.Sub(now))
+			t.Errorf("jitter %v: next check in %s", jitter, s.NextAt.Sub(now))
 		}
 	}
 }
 
-func TestClockJumpNeitherStopsNorHurriesAFeed(t *testing.T) {
+func TestClockJumpNeitherStopsNorHastensChecks(t *testing.T) {
 	t.Parallel()
 	const decade = 10 * 365 * 24 * time.Hour
 	l := born(t)
-	l.now = l.now.Add(decade) // wrong
+	l.now = l.now.Add(decade) // the clock is wrong
 	l.check(ok("1", feed.Hints{TTL: "600"}, "Cache-Control", "max-age=600"))
 	l.now = t0()
 	if !feedstate.Due(l.s, l.now) {
-		t.Error("a check in ten years is not due now")
+		t.Error("a check planned in ten years is not treated as a clock error")
 	}
 	if s := feedstate.Resume(l.s, l.now, 1); s.NextAt.Sub(l.now) > 5*time.Minute {
-		t.Errorf("resumes in %s", s.NextAt.Sub(l.now))
+		t.Errorf("after Resume the next check is in %s", s.NextAt.Sub(l.now))
 	}
 	if good, _, _ := feedstate.Refresh(l.s, l.now); !good {
-		t.Error("it may not be read by hand for ten years")
+		t.Error("a check by hand is refused until the planned time")
 	}
 	if _, d := feedstate.Plan(l.s, l.now, feedstate.Options{}); d.At.Sub(l.now) > 24*time.Hour {
-		t.Errorf("planned in %s", d.At.Sub(l.now))
+		t.Errorf("after Plan the next check is in %s", d.At.Sub(l.now))
 	}
 	l.check(ok("1", feed.Hints{TTL: "600"})).wait(10 * time.Hour)
 
-	// A redirect that was seen in a future that did not happen counts from now on.
+	// A redirect that was seen while the clock was wrong counts from now on.
 	l.now = t0().Add(decade)
 	l.check(moved(hop(301, here, there)))
 	l.now = t0()
@@ -148,11 +148,11 @@ func TestClockJumpNeitherStopsNorHurriesAFeed(t *testing.T) {
 	l.check(status(503, "Retry-After", "3600"))
 	l.now = t0()
 	if good, _, _ := feedstate.Refresh(l.s, l.now); !good {
-		t.Error("a wait of the far future is in force")
+		t.Error("a wait that ends in the far future applies")
 	}
 	l.check(status(500))
 	if got := l.d.At.Sub(l.now); got > 48*time.Hour {
-		t.Errorf("waits %s", got)
+		t.Errorf("the wait is %s", got)
 	}
 }
 
@@ -160,7 +160,7 @@ func TestManualChecksAreLimitedToOnePerMinute(t *testing.T) {
 	t.Parallel()
 	l := born(t)
 	if good, _, _ := feedstate.Refresh(l.s, l.now); !good {
-		t.Error("a new feed may not be read")
+		t.Error("a check by hand of a new feed is refused")
 	}
 	l.check(ok("1", feed.Hints{TTL: "600"}))
 	good, from, why := feedstate.Refresh(l.s, l.now.Add(59*time.Second))
@@ -168,7 +168,7 @@ func TestManualChecksAreLimitedToOnePerMinute(t *testing.T) {
 		t.Errorf("%t %s %q", good, from, why)
 	}
 	if good, _, _ := feedstate.Refresh(l.s, l.now.Add(time.Minute)); !good {
-		t.Error("after a minute it may not")
+		t.Error("a check by hand after a minute is refused")
 	}
 }
 

@@ -16,7 +16,7 @@ func (l *life) validators(etag, modified string) *life {
 	l.t.Helper()
 	v := feedstate.Request(l.s)
 	if v.ETag != etag || v.LastModified != modified {
-		l.t.Errorf("asks by %q and %q, want %q and %q", v.ETag, v.LastModified, etag, modified)
+		l.t.Errorf("validators are %q and %q, want %q and %q", v.ETag, v.LastModified, etag, modified)
 	}
 	return l
 }
@@ -31,7 +31,7 @@ func TestOnlyTheFirstRequestIsUnconditional(t *testing.T) {
 	} {
 		l.after(time.Hour, a)
 		if feedstate.Request(l.s).Empty() {
-			t.Errorf("after %d %s nothing is left to ask by", a.Status, a.Error)
+			t.Errorf("after %d %s there are no validators", a.Status, a.Error)
 		}
 	}
 	l.validators(`"b"`, "")
@@ -85,7 +85,7 @@ func TestNotModifiedReplacesTheValidatorsItNames(t *testing.T) {
 	l.after(time.Hour, status(304)).validators(`"a"`, "Sun, 03 May 2026 00:00:00 GMT")
 	l.after(time.Hour, status(304, "ETag", `"b"`)).validators(`"b"`, "Sun, 03 May 2026 00:00:00 GMT")
 	l.after(time.Hour, status(304, "Last-Modified", "Mon, 04 May 2026 00:00:00 GMT")).validators(`"b"`, "Mon, 04 May 2026 00:00:00 GMT")
-	// A whole answer stands for itself: what it does not give is no longer true.
+	// A response with status 200 replaces all validators; missing ones are removed.
 	l.after(time.Hour, ok("2", feed.Hints{}, "ETag", `"c"`)).validators(`"c"`, "")
 	l.after(time.Hour, ok("3", feed.Hints{})).validators("", "")
 }
@@ -94,28 +94,28 @@ func TestSameBodyWithNewValidatorsStoresValidatorsOnly(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`)).outcome(feedstate.Changed)
 	changed := l.s.ChangedAt
-	same := feedstate.Answer{Status: 200, Header: header("ETag", `"b"`), Hash: "1"} // not even parsed
+	same := feedstate.Answer{Status: 200, Header: header("ETag", `"b"`), Hash: "1"} // not parsed
 	if !same.Same(l.s) {
-		t.Error("the hash is not seen to be the same")
+		t.Error("Same is false for an equal hash")
 	}
 	l.after(time.Hour, same).outcome(feedstate.Unchanged).validators(`"b"`, "").wait(90 * time.Minute)
 	if !l.s.ChangedAt.Equal(changed) {
-		t.Error("it counts as changed")
+		t.Error("ChangedAt was updated")
 	}
 	l.after(time.Hour, ok("2", feed.Hints{}, "ETag", `"c"`)).outcome(feedstate.Changed)
 	if (feedstate.Answer{Status: 200}).Same(feedstate.New(here, t0())) {
-		t.Error("no hash is the same as no hash")
+		t.Error("Same is true for two missing hashes")
 	}
 }
 
-func TestHintsOutlive304s(t *testing.T) {
+func TestNotModifiedKeepsHints(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(ok("1", feed.Hints{TTL: "90", SkipHours: []string{"6"}}, "ETag", `"a"`, "Cache-Control", "max-age=10800")).wait(3 * time.Hour)
-	l.after(0, status(304)).wait(3 * time.Hour) // fresh again, by RFC 9111
+	l.after(0, status(304)).wait(3 * time.Hour) // RFC 9111: fresh again
 	l.after(0, status(304, "Cache-Control", "max-age=0")).wait(90 * time.Minute)
 	l.after(2*time.Hour+40*time.Minute, status(304)).wait(2 * time.Hour) // 06:30 is skipped
 	l.after(0, status(500)).after(0, status(304)).wait(2 * time.Hour)
-	// The next document stands for itself.
+	// A new document replaces all hints.
 	l.after(0, ok("2", feed.Hints{}, "ETag", `"b"`)).wait(time.Hour)
 }
 
@@ -123,7 +123,7 @@ func TestExpiresIsNotExtendedByNotModified(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(ok("1", feed.Hints{}, "ETag", `"a"`, "Expires", "Mon, 04 May 2026 08:20:00 GMT")).wait(6 * time.Hour)
 	l.after(2*time.Hour, status(304)).wait(4 * time.Hour)
-	l.after(5*time.Hour, status(304)).wait(time.Hour) // it is over
+	l.after(5*time.Hour, status(304)).wait(time.Hour) // expired
 }
 
 func TestValidatorsAreSentOnlyToTheirURL(t *testing.T) {
@@ -131,10 +131,10 @@ func TestValidatorsAreSentOnlyToTheirURL(t *testing.T) {
 	const there = "https://cdn.example/rss.xml"
 	l := born(t).check(via(ok("1", feed.Hints{}, "ETag", `"a"`), hop(302, here, there)))
 	if v := feedstate.Request(l.s); v.URL != there {
-		t.Errorf("%q goes to %s", v.ETag, v.URL)
+		t.Errorf("%q is sent to %s", v.ETag, v.URL)
 	}
 	l.after(time.Hour, via(status(304), hop(302, here, there))).outcome(feedstate.Unchanged).validators(`"a"`, "")
-	// Another server may have the same validator for another feed.
+	// Another server can use the same validator for another feed.
 	l.after(time.Hour, via(status(304), hop(302, here, "https://other.example/rss.xml"))).outcome(feedstate.Doubtful).validators("", "").wait(5 * time.Minute)
 	if l.s.Failures != 0 || l.s.Hash != "1" {
 		t.Errorf("%+v", l.s)

@@ -10,32 +10,32 @@ import (
 	"cloudburst/internal/validator"
 )
 
-// by is an answer to a check of a cause.
+// by returns an answer to a check with a cause.
 func by(c feedstate.Cause, a feedstate.Answer) feedstate.Answer {
 	a.Cause = c
 	return a
 }
 
-// inFull is an answer to a request without validators.
+// inFull returns an answer to a request without validators.
 func inFull(a feedstate.Answer) feedstate.Answer {
 	a.Full = true
 	return a
 }
 
-// asks wants the ETag that a check of a cause sends, "" for a check in full.
+// asks checks the ETag that a check with a cause sends; "" means that the feed is read in full.
 func (l *life) asks(c feedstate.Cause, etag string) *life {
 	l.t.Helper()
 	got := feedstate.Ask(l.s, c, l.now, l.now)
 	if got.Validators.ETag != etag || !got.Revalidate || got.Full() != (got.Why != "") {
-		l.t.Errorf("a check with the cause %q asks %+v, want the ETag %q", c, got, etag)
+		l.t.Errorf("the check with cause %q sends %+v, want the ETag %q", c, got, etag)
 	}
 	if !got.Full() && (got.Validators.LastModified != "" || got.Validators.URL != l.s.URL) {
-		l.t.Errorf("a check with the cause %q asks %+v, want an ETag for the URL of the feed only", c, got)
+		l.t.Errorf("the check with cause %q sends %+v, want only an ETag for the feed's URL", c, got)
 	}
 	return l
 }
 
-// proven is a feed whose strong ETag changed together with its content.
+// proven returns a feed whose strong ETag changed together with its content.
 func proven(t *testing.T) *life {
 	t.Helper()
 	return born(t).check(ok("1", feed.Hints{}, "ETag", `"1"`)).after(time.Minute, inFull(by(feedstate.Pushed, ok("2", feed.Hints{}, "ETag", `"2"`))))
@@ -51,10 +51,10 @@ func TestCheckAfterAnnouncementSendsOnlyProvenETag(t *testing.T) {
 	l.now = l.now.Add(time.Minute)
 	l.asks(feedstate.Pushed, `"2"`).asks(feedstate.ByHand, `"2"`)
 	if got := feedstate.Ask(l.s, feedstate.Pushed, l.now.Add(-time.Minute), l.now); !got.Full() {
-		t.Errorf("the change was announced before the last read ended, and the check asks %+v", got)
+		t.Errorf("a check for a change that was announced before the last read ended sends %+v", got)
 	}
 	if got := feedstate.Ask(l.s, feedstate.Poll, l.now, l.now); got.Validators != feedstate.Request(l.s) || got.Revalidate {
-		t.Errorf("a planned check asks %+v", got)
+		t.Errorf("a planned check sends %+v", got)
 	}
 	l.now = l.now.Add(time.Hour)
 	l.asks(feedstate.Pushed, "")
@@ -90,9 +90,9 @@ func TestETagBehindRedirectIsNotSentAfterAnnouncement(t *testing.T) {
 	l.now = l.now.Add(time.Minute)
 	l.asks(feedstate.Pushed, "")
 	if got := feedstate.Request(l.s); got.ETag != `"3"` || got.URL != there {
-		t.Errorf("a planned check asks %+v", got)
+		t.Errorf("a planned check sends %+v", got)
 	}
-	// What another URL answers is no proof for this one.
+	// The answer of another URL is no evidence for this one.
 	l.after(time.Minute, inFull(by(feedstate.Pushed, ok("4", feed.Hints{}, "ETag", `"4"`))))
 	l.now = l.now.Add(time.Minute)
 	l.asks(feedstate.Pushed, "")
@@ -129,7 +129,7 @@ func TestPlannedNotModifiedDoesNotSettleAFailedAnnouncementCheck(t *testing.T) {
 		}
 		l.after(time.Minute, by(feedstate.Delivered, feedstate.Answer{}))
 		if !l.s.Push.Pending {
-			t.Fatalf("after %+v content from a hub settles what its server has to confirm", bad)
+			t.Fatalf("after %+v delivered content settles the pending announcement", bad)
 		}
 		l.after(time.Minute, inFull(by(feedstate.Pushed, ok("3", feed.Hints{}, "ETag", `"3"`)))).outcome(feedstate.Changed)
 		if c := feedstate.DueFor(l.s, l.now); c != feedstate.Poll {
@@ -143,7 +143,7 @@ func TestPlannedNotModifiedDoesNotSettleAFailedAnnouncementCheck(t *testing.T) {
 	l.after(time.Minute, by(feedstate.Pushed, feedstate.Answer{Error: feedstate.ErrTimeout}))
 	l.after(time.Minute, ok("3", feed.Hints{}, "ETag", `"3"`))
 	if l.s.Push.Pending {
-		t.Error("a planned check that read another document leaves the announcement open")
+		t.Error("a planned check that read a changed document does not settle the announcement")
 	}
 }
 
@@ -172,7 +172,7 @@ func TestRecentChangeIsReadAgainOnlyAfterAnnouncement(t *testing.T) {
 		}
 		l.after(time.Second, status(304))
 		if l.s.FollowUpAt.IsZero() {
-			t.Error("a 304 to a planned check takes the place of the follow-up")
+			t.Error("a 304 to a planned check cancels the follow-up")
 		}
 		l.now = l.s.FollowUpAt
 		if got := feedstate.DueFor(l.s, l.now); got != feedstate.FollowUp {
@@ -194,7 +194,7 @@ func TestFailedFollowUpBecomesTheNextPlannedCheck(t *testing.T) {
 			l.after(time.Minute, inFull(by(feedstate.Pushed, ok("2", feed.Hints{}, "Last-Modified", modified, "Date", dated))))
 			l.after(3*time.Second, by(c, bad))
 			if !l.s.DueAt().Equal(l.s.NextAt) || l.s.NextAt.Sub(l.now) < feedstate.Shortest {
-				t.Errorf("after %+v it is due at %s, planned for %s", bad, l.s.DueAt(), l.s.NextAt)
+				t.Errorf("after %+v the feed is due at %s, planned for %s", bad, l.s.DueAt(), l.s.NextAt)
 			}
 			l.now = l.s.NextAt
 			l.asks(feedstate.DueFor(l.s, l.now), "")
@@ -215,24 +215,24 @@ func TestFeedIsReadInFullWithinAnHourAfterTrustedNotModified(t *testing.T) {
 	l.asks(feedstate.DueFor(l.s, l.now), "")
 	l.check(inFull(by(feedstate.FollowUp, ok("3", feed.Hints{}, "ETag", `"3"`))))
 	l.now = l.now.Add(time.Minute)
-	l.asks(feedstate.Pushed, "") // a change was hidden for an hour, so no ETag counts any more
+	l.asks(feedstate.Pushed, "") // a change was hidden for an hour, so no ETag is trusted
 
 	l = proven(t)
 	l.after(time.Minute, by(feedstate.Pushed, status(304)))
 	l.after(time.Minute, ok("2", feed.Hints{}, "ETag", `"2"`))
 	if !l.s.FollowUpAt.IsZero() {
-		t.Error("a planned check read the feed, and a follow-up is still due")
+		t.Error("the follow-up is still due after a planned check read the feed")
 	}
 	l = proven(t)
 	l.after(time.Minute, status(304))
 	if !l.s.FollowUpAt.IsZero() {
-		t.Error("a 304 to a planned check leads to a follow-up")
+		t.Error("a 304 to a planned check causes a follow-up")
 	}
 }
 
-// TestFollowUpStaysWithinBounds plays many feeds: a follow-up is 2.2 seconds or at most an
-// hour away, no check leads to one but a push, a 304 that counted, or an earlier follow-up
-// that failed, and a 304 to a planned check leaves it as it is.
+// TestFollowUpStaysWithinBounds simulates many feeds. A follow-up is due after 2.2 seconds, or
+// within an hour. Only a push, a trusted 304 or a failed follow-up causes one. A 304 to a
+// planned check does not change it.
 func TestFollowUpStaysWithinBounds(t *testing.T) {
 	t.Parallel()
 	soon, hourly, put := 0, 0, 0
@@ -256,7 +256,7 @@ func TestFollowUpStaysWithinBounds(t *testing.T) {
 			switch {
 			case d.Gone:
 				if !s.FollowUpAt.IsZero() || s.Push.Pending {
-					t.Fatalf("seed %d step %d: gone, and it is read again", seed, step)
+					t.Fatalf("seed %d step %d: the feed is gone, but a check is planned", seed, step)
 				}
 				s = feedstate.Revive(s, now)
 			case s.FollowUpAt.IsZero():
@@ -271,12 +271,12 @@ func TestFollowUpStaysWithinBounds(t *testing.T) {
 				t.Fatalf("seed %d step %d: after %+v the follow-up is %s away", seed, step, a, wait)
 			}
 			if a.Cause == feedstate.Poll && a.Status == 304 && d.Outcome == feedstate.Unchanged && (!s.FollowUpAt.Equal(before.FollowUpAt) || s.Push.Pending != before.Push.Pending) {
-				t.Fatalf("seed %d step %d: a 304 to a planned check settled something", seed, step)
+				t.Fatalf("seed %d step %d: a 304 to a planned check changed the pending verification", seed, step)
 			}
 			now = now.Add(time.Duration(r.Int64N(int64(pick(r, 4*time.Second, 10*time.Minute, 2*time.Hour)))))
 		}
 	}
 	if min(soon, hourly, put) < 50 {
-		t.Errorf("%d recent changes, %d times a 304, %d put off", soon, hourly, put)
+		t.Errorf("follow-ups: %d after recent changes, %d after a 304, %d delayed", soon, hourly, put)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestTheCorpusIsWhatItSaysItIs(t *testing.T) {
+func TestCorpusMatchesItsDescription(t *testing.T) {
 	t.Parallel()
 	docs := Corpus(1)
 	total, crlf, latin1, foreign := 0, 0, 0, 0
@@ -46,7 +46,7 @@ func TestTheCorpusIsWhatItSaysItIs(t *testing.T) {
 	}
 }
 
-// wellFormed reads a document with the strict parsers of the standard library.
+// wellFormed parses a document with the strict parsers of the standard library.
 func wellFormed(d Document) error {
 	if d.Kind == JSON {
 		var v any
@@ -70,12 +70,12 @@ func wellFormed(d Document) error {
 	}
 }
 
-func TestTheSameSeedMakesTheSameBytes(t *testing.T) {
+func TestSameSeedYieldsSameBytes(t *testing.T) {
 	t.Parallel()
 	for _, kind := range Kinds() {
 		a, b, c := Make(kind, 30e3, 7), Make(kind, 30e3, 7), Make(kind, 30e3, 8)
 		if !bytes.Equal(a.Body, b.Body) || bytes.Equal(a.Body, c.Body) {
-			t.Errorf("%s: the seed does not decide", kind)
+			t.Errorf("%s: the bytes do not depend on the seed alone", kind)
 		}
 	}
 }
