@@ -322,7 +322,7 @@ func TestCharsetLabelsAreUnique(t *testing.T) {
 	}
 }
 
-func TestUndoublesTextEncodedTwice(t *testing.T) {
+func TestDoubleEncodingIsFixed(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]string{
 		"cafÃ©":                 "café",

@@ -15,7 +15,8 @@ import (
 
 const readURL = "http://feeds.test/read.xml"
 
-// readers lets the aggregator read one feed, and returns the URLs that it received.
+// readers makes the aggregator follow one feed, and returns a function that lists the URLs it
+// received.
 func (h *harness) readers(feed string) func() []string {
 	var received []string
 	h.hub.OnPing = func(_ context.Context, urls []string, via string) (bool, error) {
@@ -49,17 +50,17 @@ func TestPingOfAFeedFollowedOnlyByAggregatorIsNotFetched(t *testing.T) {
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		received := h.readers(readURL)
 		if got := h.pinged(readURL); got != (hub.PingResult{Known: true}) {
-			t.Errorf("the ping came to %+v", got)
+			t.Errorf("ping result: %+v", got)
 		}
 		if got := received(); !slices.Equal(got, []string{"rest " + readURL}) {
 			t.Errorf("the aggregator received %q", got)
 		}
 		if len(h.fetches) != 0 {
-			t.Errorf("the hub read it too: %v", h.fetches)
+			t.Errorf("the hub read the feed too: %v", h.fetches)
 		}
 		list := h.events(event.KindPing)
 		if len(list) != 1 || !list[0].OK || list[0].Peer != "192.0.2.1" || list[0].Text != "Nobody here is subscribed to this feed; there is nobody to notify." {
-			t.Errorf("the log says %+v", list)
+			t.Errorf("log: %+v", list)
 		}
 		if list := h.changes(); len(list) != 1 || list[0].Feed != readURL {
 			t.Errorf("listed: %+v", list)
@@ -67,7 +68,7 @@ func TestPingOfAFeedFollowedOnlyByAggregatorIsNotFetched(t *testing.T) {
 	})
 }
 
-func TestPingIsNotAcknowledgedBeforeAggregatorHasIt(t *testing.T) {
+func TestPingIsNotAcknowledgedBeforeAggregatorAcceptsIt(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		cb := h.subscribers(1)[0]
@@ -85,7 +86,7 @@ func TestPingIsNotAcknowledgedBeforeAggregatorHasIt(t *testing.T) {
 		}
 		h.settle(time.Second)
 		if n := h.count(cb) + len(h.fetches) + len(h.changes()); n != 0 {
-			t.Errorf("%d things happened all the same", n)
+			t.Errorf("a rejected ping had %d effects", n)
 		}
 	})
 }
@@ -98,7 +99,7 @@ func TestAggregatorReceivesEachNameOfASubscribedFeed(t *testing.T) {
 		received := h.readers("http://feeds.test/canonical")
 		h.set("two")
 		if got := h.pinged(siteURL); !got.Changed {
-			t.Errorf("the ping came to %+v", got)
+			t.Errorf("ping result: %+v", got)
 		}
 		if got := received(); !slices.Equal(got, []string{"rest " + siteURL, "rest " + feedURL, "rest http://feeds.test/canonical"}) {
 			t.Errorf("the aggregator received %q", got)
@@ -123,26 +124,26 @@ func TestSitePingsAndChangesListsReachAggregator(t *testing.T) {
 		received := h.readers(readURL)
 		h.pages = map[string][]string{siteURL: {readURL}}
 		if got := h.announce(hub.Announcement{URL: siteURL, Feed: readURL}); got.Looking {
-			t.Error("the site is looked at although its feed is known")
+			t.Error("the site was read although its feed is known")
 		}
 		if got := received(); !slices.Equal(got, []string{"weblogs " + readURL, "weblogs " + siteURL}) {
-			t.Errorf("by an announcement the aggregator received %q", got)
+			t.Errorf("after an announcement the aggregator received %q", got)
 		}
 		if list := h.events(event.KindPing); len(list) != 1 || !strings.Contains(list[0].Text, "nobody to notify") {
-			t.Errorf("the log says %+v", list)
+			t.Errorf("log: %+v", list)
 		}
 		if got := h.announce(hub.Announcement{URL: siteURL}); !got.Looking {
-			t.Error("a site that nobody knows is not looked at")
+			t.Error("an unknown site was not read")
 		}
 		h.settle(time.Second)
 		if got := received(); !slices.Contains(got, "weblogs "+readURL) {
-			t.Errorf("by a look at the site the aggregator received %q", got)
+			t.Errorf("after reading the site the aggregator received %q", got)
 		}
 		if _, err := h.hub.ReceiveChanges(t.Context(), []string{readURL, siteURL}, "changes"); err != nil {
 			t.Fatal(err)
 		}
 		if got := received(); !slices.Equal(got, []string{"changes " + readURL, "changes " + siteURL}) {
-			t.Errorf("by a list the aggregator received %q", got)
+			t.Errorf("after a changes list the aggregator received %q", got)
 		}
 	})
 }
@@ -186,9 +187,9 @@ func TestLoopingPingDoesNotReachAggregator(t *testing.T) {
 	})
 }
 
-// TestReceivedPushIsForwardedToSubscribersOnly pings for news of another hub
-// that came for the readers: subscribers get it, and without subscribers nothing shows what
-// people read here.
+// TestReceivedPushIsForwardedToSubscribersOnly sends the pings that follow a push received for
+// the aggregator. Subscribers are notified. Without subscribers, neither the log nor the list of
+// changes reveals what the users follow.
 func TestReceivedPushIsForwardedToSubscribersOnly(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
@@ -206,24 +207,24 @@ func TestReceivedPushIsForwardedToSubscribersOnly(t *testing.T) {
 		}
 		h.fetches = nil
 		if got := forward(readURL); got != (hub.PingResult{}) {
-			t.Errorf("without subscribers it came to %+v", got)
+			t.Errorf("result without subscribers: %+v", got)
 		}
 		if events, listed := h.events(event.KindPing), h.changes(); len(events)+len(listed)+len(h.fetches) != 0 {
-			t.Errorf("without subscribers it is logged as %+v, listed as %+v, and read: %v", events, listed, h.fetches)
+			t.Errorf("without subscribers: log %+v, changes %+v, reads %v", events, listed, h.fetches)
 		}
 		h.set("two")
 		if got := forward(feedURL); !got.Changed {
-			t.Errorf("with a subscriber it came to %+v", got)
+			t.Errorf("result with a subscriber: %+v", got)
 		}
 		h.settle(time.Second)
 		if n := h.count(callback); n != 1 {
-			t.Errorf("the subscriber got %d notifications", n)
+			t.Errorf("the subscriber received %d notifications", n)
 		}
 		if list := h.events(event.KindPing); len(list) != 1 || list[0].Via != "notify-rsscloud" {
-			t.Errorf("the log has %+v", list)
+			t.Errorf("log: %+v", list)
 		}
 		if got := received(); len(got) != 0 {
-			t.Errorf("the readers received it once more: %q", got)
+			t.Errorf("the aggregator received the ping again: %q", got)
 		}
 	})
 }
@@ -240,10 +241,10 @@ func TestReceivedPushCountsOnceForItsSource(t *testing.T) {
 			}
 		}
 		if taken == 0 || taken == 100 {
-			t.Errorf("%d signals were taken at once", taken)
+			t.Errorf("%d signals were accepted at once", taken)
 		}
 		if err := h.hub.Admit(netip.MustParseAddr("198.51.100.7")); err != nil {
-			t.Errorf("of another source: %v", err)
+			t.Errorf("another source: %v", err)
 		}
 	})
 }

@@ -12,14 +12,14 @@ import (
 	"cloudburst/internal/validator"
 )
 
-// full is an answer with a body.
+// full is a response with a body.
 func full(f hub.Fetch, body, etag, modified string) (hub.Fetched, error) {
 	sum := sha256.Sum256([]byte(body))
 	return hub.Fetched{Status: 200, Hash: sum[:], Body: []byte(body), ETag: etag, LastModified: modified,
 		Date: time.Now().UTC().Format(http.TimeFormat), URL: f.URL}, nil
 }
 
-// file is an origin whose feed is a file: Last-Modified counts whole seconds.
+// file is an origin whose feed is a file: Last-Modified has a resolution of one second.
 func (h *harness) file(f hub.Fetch) (hub.Fetched, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -58,9 +58,9 @@ func TestChangeInTheSameSecondIsFoundAfterARestart(t *testing.T) {
 			t.Fatalf("%+v, %v", got, err)
 		}
 		h.settle(300 * time.Millisecond)
-		h.write("two") // and its ping is lost
+		h.write("two") // its ping is lost
 		if at := h.topic().AgainAt; at.IsZero() {
-			t.Fatal("the feed is not due again although it had only just changed")
+			t.Fatal("no second check is planned although the feed has just changed")
 		}
 		h.stop()
 		h.start(hub.Options{})
@@ -70,11 +70,11 @@ func TestChangeInTheSameSecondIsFoundAfterARestart(t *testing.T) {
 		}
 		h.settle(2 * time.Second)
 		if got := h.notificationsOf(cb); len(got) != 2 || got[1].version != 2 {
-			t.Errorf("notified %+v, want of both versions", got)
+			t.Errorf("notified %+v, want both versions", got)
 		}
 		h.settle(2 * time.Hour)
 		if topic := h.topic(); h.reads() != 2 || !topic.AgainAt.IsZero() || topic.FullReads != 2 {
-			t.Errorf("the feed was read %d times, and is due again at %s", h.reads(), topic.AgainAt)
+			t.Errorf("the feed was read %d times, next check at %s", h.reads(), topic.AgainAt)
 		}
 	})
 }
@@ -114,7 +114,7 @@ func TestFailedFollowUpIsRetried(t *testing.T) {
 		h.mu.Unlock()
 		h.settle(time.Minute)
 		if got := h.notificationsOf(cb); len(got) != 2 {
-			t.Errorf("notified %+v, want of both versions", got)
+			t.Errorf("notified %+v, want both versions", got)
 		}
 	})
 }
@@ -137,7 +137,7 @@ func TestDynamicFeedIsReadTwicePerPing(t *testing.T) {
 	})
 }
 
-func TestBelieved304IsVerifiedAndAWrongOneIsTheLast(t *testing.T) {
+func TestTrusted304IsVerifiedAndAWrongOneEndsTheTrust(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		cb := h.subscribers(1)[0]
@@ -174,7 +174,7 @@ func TestBelieved304IsVerifiedAndAWrongOneIsTheLast(t *testing.T) {
 		if topic := h.topic(); topic.Evidence.Proof != validator.Refuted || !topic.AgainAt.IsZero() {
 			t.Errorf("after the full read: %+v", topic)
 		}
-		h.change("four") // with the same ETag
+		h.change("four") // the ETag does not change
 		if got := h.topic(); got.NotModified != 1 || got.FullReads != 4 || got.FullBytes != int64(len("onetwothreefour")) {
 			t.Errorf("costs: %d not modified, %d full reads, %d bytes", got.NotModified, got.FullReads, got.FullBytes)
 		}
@@ -191,7 +191,7 @@ func TestNoETagIsSentForAPingDuringTheReadThatReturnedIt(t *testing.T) {
 		h.settle(2 * time.Second)
 		h.slow = 500 * time.Millisecond
 		h.set("three")
-		go func() { _, _ = h.ping() }() // the one below is looked at
+		go func() { _, _ = h.ping() }() // starts the read during which the ping below arrives
 		h.settle(100 * time.Millisecond)
 		if _, err := h.ping(); err != nil {
 			t.Fatal(err)
@@ -239,7 +239,7 @@ func TestUnconditional304IsAnError(t *testing.T) {
 			return hub.Fetched{NotModified: true, Status: 304, URL: f.URL}, nil
 		}
 		if _, err := h.ping(); fault.CodeOf(err) != fault.Unreadable {
-			t.Errorf("%v, want that the feed cannot be read", err)
+			t.Errorf("got %v, want an error about an unreadable feed", err)
 		}
 		if topic := h.topic(); topic.Version != 1 || topic.Failures != 1 || topic.NotModified != 0 {
 			t.Errorf("%+v", topic)

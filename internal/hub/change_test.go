@@ -40,19 +40,19 @@ func (h *harness) changes() []hub.Change {
 func TestSitePingChecksItsFeedByAnyName(t *testing.T) {
 	t.Parallel()
 	for name, a := range map[string]hub.Announcement{
-		"the feed itself as the site":  {URL: feedURL},
-		"the feed named with it":       {URL: "http://elsewhere.test/", Feed: feedURL},
-		"the home page":                {URL: siteURL},
-		"without the slash":            {URL: strings.TrimSuffix(siteURL, "/")},
-		"the page that changed":        {URL: "http://elsewhere.test/", Page: siteURL},
-		"the address it calls its own": {URL: "http://feeds.test/canonical"},
+		"URL of the feed":  {URL: feedURL},
+		"URL and feed":       {URL: "http://elsewhere.test/", Feed: feedURL},
+		"home page":                {URL: siteURL},
+		"home page without the slash":            {URL: strings.TrimSuffix(siteURL, "/")},
+		"changed page":        {URL: "http://elsewhere.test/", Page: siteURL},
+		"canonical URL of the feed": {URL: "http://feeds.test/canonical"},
 	} {
 		withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 			h.abouts = map[string]hub.About{feedURL: {Title: "Site", Home: siteURL, Self: "http://feeds.test/canonical"}}
 			h.register("http://a.test/n")
 			h.set("two")
 			if got := h.announce(a); !slices.Equal(got.Checking, []string{feedURL}) {
-				t.Errorf("%s: checking %v", name, got)
+				t.Errorf("%s: checks %v", name, got)
 			}
 			h.settle(time.Second)
 			if n := h.count("http://a.test/n"); n != 1 {
@@ -83,7 +83,7 @@ func TestAnnouncedFeedIsCheckedAfterACrash(t *testing.T) {
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.register("http://a.test/n")
 		h.set("two")
-		h.slow = time.Hour // nothing comes of it in this life
+		h.slow = time.Hour // the check does not finish before the crash
 		h.announce(hub.Announcement{URL: feedURL})
 		h.stop()
 		h.slow = 0
@@ -109,7 +109,7 @@ func TestUnknownSiteIsSearchedForSubscribedFeedsRarely(t *testing.T) {
 			t.Errorf("notified %d times", n)
 		}
 		if got := h.announce(hub.Announcement{URL: "http://new.test/", Name: "New"}); got.Looking {
-			t.Error("looked at again at once")
+			t.Error("checked again at once")
 		}
 		if list := h.changes(); len(list) != 2 || list[0].Name != "New" {
 			t.Errorf("listed %+v", list)
@@ -125,9 +125,9 @@ func TestChangesFromAllEndpointsAreListed(t *testing.T) {
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.abouts = map[string]hub.About{feedURL: {Title: "Site", Home: siteURL}}
 		h.register("http://a.test/n")
-		h.change("two") // over rest
+		h.change("two") // the REST endpoint
 		h.settle(2 * time.Second)
-		if _, err := h.ping(); err != nil { // nothing has changed: not listed
+		if _, err := h.ping(); err != nil { // unchanged, so it is not listed
 			t.Fatal(err)
 		}
 		h.feeds["http://nobody.test/f"] = "x"
@@ -148,7 +148,7 @@ func TestChangesFromAllEndpointsAreListed(t *testing.T) {
 	})
 }
 
-func TestPingOfCanonicalURLNotifiesSubscribersOfTheOther(t *testing.T) {
+func TestPingOfCanonicalURLNotifiesSubscribersOfTheAlias(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.abouts = map[string]hub.About{feedURL: {Self: "http://feeds.test/canonical"}}
@@ -222,10 +222,10 @@ func TestInvalidAnnouncementsAreRejected(t *testing.T) {
 			_, err = h.hub.Announce(t.Context(), hub.Announcement{URL: siteURL, Source: from})
 		}
 		if fault.CodeOf(err) != fault.TooMany || fault.RetryAfter(err) <= 0 {
-			t.Errorf("the twelfth at once: %v", err)
+			t.Errorf("twelfth ping at once: %v", err)
 		}
 		if n := len(h.changes()); n != 10 {
-			t.Errorf("%d are listed, want those 10 that were taken", n)
+			t.Errorf("%d changes are listed, want the 10 accepted ones", n)
 		}
 	})
 }
@@ -233,14 +233,14 @@ func TestInvalidAnnouncementsAreRejected(t *testing.T) {
 func TestAnnouncementAboveHostRateIsCheckedLater(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{HostRate: 0.1}, func(t *testing.T, h *harness) {
-		h.register("http://a.test/n") // takes the only read of its host for now
+		h.register("http://a.test/n") // uses the only permitted read of this host
 		h.set("two")
 		if got := h.announce(hub.Announcement{URL: feedURL}); len(got.Checking) != 1 {
 			t.Fatalf("%+v", got)
 		}
 		h.settle(2 * time.Second)
 		if n := h.count("http://a.test/n"); n != 0 {
-			t.Fatalf("notified %d times: this proves nothing", n)
+			t.Fatalf("notified %d times before the crash, want 0", n)
 		}
 		h.settle(2 * time.Minute)
 		if n := h.count("http://a.test/n"); n != 1 {
@@ -262,7 +262,7 @@ func TestAllTopicsOfAPingAreCheckedAfterACrash(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		h.slow = time.Hour // nothing comes of it in this life
+		h.slow = time.Hour // the check does not finish before the crash
 		for _, f := range feeds {
 			h.feeds[f] = "two"
 		}

@@ -27,24 +27,24 @@ func TestRefusingCallbackIsChallengedRarely(t *testing.T) {
 		r := hub.Registration{Protocol: hub.HTTPPost, Callback: "http://victim.test/n", Challenge: true, Feeds: feeds, Source: netip.MustParseAddr("192.0.2.1")}
 		got, err := h.hub.Register(t.Context(), r)
 		if err != nil || len(got.Refused) != 50 || asked.Load() > 8 {
-			t.Errorf("asked %d times: %+v, %v", asked.Load(), got, err)
+			t.Errorf("%d challenges: %+v, %v", asked.Load(), got, err)
 		}
 		r.Feeds = feeds[:1]
 		for range 50 {
 			_, err = h.hub.Register(t.Context(), r)
 		}
 		if fault.CodeOf(err) != fault.TooMany || fault.RetryAfter(err) <= 0 || asked.Load() > 21 {
-			t.Errorf("asked %d times, and the last registration came to %v", asked.Load(), err)
+			t.Errorf("%d challenges, last registration: %v", asked.Load(), err)
 		}
 		other := r
 		other.Source = netip.MustParseAddr("198.51.100.1")
 		if _, err := h.hub.Register(t.Context(), other); err != nil {
-			t.Errorf("from elsewhere: %v", err)
+			t.Errorf("from another source: %v", err)
 		}
 		h.settle(30 * time.Minute)
 		h.consent = nil
 		if got, err := h.hub.Register(t.Context(), r); err != nil || len(got.Accepted) != 1 {
-			t.Errorf("later, when it agrees: %+v, %v", got, err)
+			t.Errorf("later, with consent: %+v, %v", got, err)
 		}
 	})
 }

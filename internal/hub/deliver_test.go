@@ -28,12 +28,12 @@ func TestFailedNotificationIsRetriedPerRetryTable(t *testing.T) {
 		for i, want := range []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute} {
 			gap := got[i+1].at.Sub(got[i].at)
 			if gap < want*8/10 || gap > want*12/10+2*time.Second {
-				t.Errorf("attempt %d came %s after the one before, want about %s", i+2, gap, want)
+				t.Errorf("attempt %d came %s after the previous one, want about %s", i+2, gap, want)
 			}
 		}
 		s, ok := h.subscription(cb)
 		if !ok || s.Failures != 0 || !s.NextAt.IsZero() {
-			t.Errorf("after it arrived: %+v", s)
+			t.Errorf("after the delivery: %+v", s)
 		}
 	})
 }
@@ -63,20 +63,20 @@ func TestDropsAfterThreeConsecutiveErrorsAtTheTopOfTheHour(t *testing.T) {
 			h.change(fmt.Sprint("change ", i))
 			h.settle(time.Minute)
 			if s, ok := h.subscription(cb); !ok || s.Failures != i+1 {
-				t.Fatalf("after change %d: there %v, %d failures", i+1, ok, s.Failures)
+				t.Fatalf("after change %d: subscribed %v, %d failures", i+1, ok, s.Failures)
 			}
 		}
 		if s, ok := h.subscription(cb); !ok || s.Failures != 3 {
-			t.Fatalf("before the hour: %v %+v", ok, s)
+			t.Fatalf("before the top of the hour: %v %+v", ok, s)
 		}
 		before := h.count(cb)
 		h.settle(time.Until(time.Now().Truncate(time.Hour).Add(time.Hour - time.Second)))
 		if _, ok := h.subscription(cb); !ok || h.count(cb) == before {
-			t.Fatal("a subscription with three errors was given up before the top of the hour")
+			t.Fatal("a subscription with three errors was removed before the top of the hour")
 		}
 		h.settle(2 * time.Second)
 		if _, ok := h.subscription(cb); ok {
-			t.Fatal("still there after the top of the hour")
+			t.Fatal("not removed after the top of the hour")
 		}
 		if n := len(h.events(event.KindDrop)); n != 1 {
 			t.Errorf("the log has %d drops, want 1", n)
@@ -92,7 +92,7 @@ func TestRetriesOfOneChangeCountAsOneError(t *testing.T) {
 		h.change("two")
 		h.settle(3 * time.Hour)
 		if s, ok := h.subscription(cb); !ok || s.Failures != 1 || h.count(cb) < 6 {
-			t.Errorf("there %v, %d failures after %d attempts; want 1 failure", ok, s.Failures, h.count(cb))
+			t.Errorf("subscribed %v, %d failures after %d attempts; want 1 failure", ok, s.Failures, h.count(cb))
 		}
 	})
 }
@@ -108,7 +108,7 @@ func TestSuccessResetsErrorCount(t *testing.T) {
 		}
 		h.settle(2 * time.Hour)
 		if s, ok := h.subscription(cb); !ok || s.Failures != 2 {
-			t.Errorf("there %v with %d failures, want 2", ok, s.Failures)
+			t.Errorf("subscribed %v with %d failures, want 2", ok, s.Failures)
 		}
 	})
 }
@@ -121,10 +121,10 @@ func TestGoneReplyEndsSubscription(t *testing.T) {
 		h.change("two")
 		h.settle(time.Second)
 		if _, ok := h.subscription(names[0]); ok {
-			t.Error("the one that answered 410 is still there")
+			t.Error("the subscription that answered 410 was not removed")
 		}
 		if _, ok := h.subscription(names[1]); !ok {
-			t.Error("the other one is gone")
+			t.Error("the other subscription was removed")
 		}
 	})
 }
@@ -145,7 +145,7 @@ func TestSummaryExcludesEndedSubscriptionsFromRetries(t *testing.T) {
 			h.change("two")
 			h.settle(time.Second)
 			if got := h.events(event.KindNotify); len(got) != 1 || !strings.HasSuffix(got[0].Text, want) || got[0].Notified != 1 || got[0].Failed != 3 {
-				t.Errorf("%d gone: %+v", gone, got)
+				t.Errorf("%d ended: %+v", gone, got)
 			}
 		})
 	}
@@ -169,10 +169,10 @@ func TestSlowSubscribersDoNotDelayOthers(t *testing.T) {
 				t.Fatalf("%s was notified %d times, want once", cb, len(got))
 			}
 			if late := got[0].at.Sub(begun); i%10 == 0 && late > time.Second {
-				t.Fatalf("quick %s was notified after %s", cb, late)
+				t.Fatalf("fast callback %s was notified after %s", cb, late)
 			}
 			if s, ok := h.subscription(cb); !ok || s.Failures != 0 || !s.NextAt.IsZero() {
-				t.Fatalf("%s: there %v, %+v", cb, ok, s)
+				t.Fatalf("%s: subscribed %v, %+v", cb, ok, s)
 			}
 		}
 	})
@@ -194,11 +194,11 @@ func TestDeliveriesToASubscriberAreSerialAndOrdered(t *testing.T) {
 				t.Errorf("version %d after %d", got[i].version, got[i-1].version)
 			}
 			if got[i].at.Sub(got[i-1].at) < 10*time.Second {
-				t.Errorf("two deliveries at once: %v", got)
+				t.Errorf("concurrent deliveries: %v", got)
 			}
 		}
 		if last := got[len(got)-1]; last.version != 8 {
-			t.Errorf("the last news was version %d, want 8", last.version)
+			t.Errorf("the last notification was version %d, want 8", last.version)
 		}
 	})
 }
@@ -252,7 +252,7 @@ func TestRegistrationDuringFanOutReceivesNextChange(t *testing.T) {
 		for _, cb := range late {
 			got := h.notificationsOf(cb)
 			if len(got) == 0 || got[len(got)-1].version != 2 {
-				t.Errorf("%s was notified %v, want version 2 at last", cb, got)
+				t.Errorf("%s was notified %v, want version 2 last", cb, got)
 			}
 		}
 	})
@@ -284,10 +284,10 @@ func TestRemoveAndSweepNowReturnTheirEffects(t *testing.T) {
 		if err != nil || len(gone) != 1 || gone[0].Callback != names[0] {
 			t.Fatalf("remove: %+v, %v", gone, err)
 		}
-		h.settle(26 * time.Hour) // the hourly sweep takes them as they expire
+		h.settle(26 * time.Hour) // the hourly sweep removes expired subscriptions
 		dropped, expired, err := h.hub.SweepNow(t.Context())
 		if err != nil || dropped != 0 || expired != 0 {
-			t.Errorf("sweep found %d and %d left over, %v", dropped, expired, err)
+			t.Errorf("sweep: %d dropped, %d expired, %v", dropped, expired, err)
 		}
 		if n := len(h.events(event.KindExpire)); n != 2 {
 			t.Errorf("the log has %d expiries, want 2", n)

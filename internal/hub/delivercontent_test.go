@@ -50,7 +50,7 @@ func TestContentsLargerThanMemoryAreDeliveredInTurn(t *testing.T) {
 		plain := "http://plain.test/n"
 		h.register(plain)
 		h.setReply(failing)
-		h.changeOf(second, strings.Repeat("b", 9)) // all of them come again in a few seconds
+		h.changeOf(second, strings.Repeat("b", 9)) // all deliveries fail and are retried within seconds
 		h.settle(4 * time.Second)
 		h.setReply(nil)
 		for _, cb := range quick {
@@ -68,7 +68,7 @@ func TestContentsLargerThanMemoryAreDeliveredInTurn(t *testing.T) {
 			}
 		}
 		if n := h.count(plain); n != 1 {
-			t.Errorf("who needs no content was notified %d times", n)
+			t.Errorf("the subscriber without content was notified %d times", n)
 		}
 	})
 }
@@ -81,12 +81,12 @@ func TestRunThatWaitedForMemoryDeliversNewestVersionOnce(t *testing.T) {
 			h.hold[cb] = 2 * time.Second
 		}
 		late := h.webSubs(feedURL, "late", 3)
-		h.changeOf(second, strings.Repeat("b", 9)) // takes most of a minute
+		h.changeOf(second, strings.Repeat("b", 9)) // takes almost a minute
 		h.settle(time.Second)
 		h.changeOf(feedURL, "version 1")
 		h.settle(25 * time.Second) // longer than a lease
 		if n := h.count(late[0]); n != 0 {
-			t.Fatalf("notified %d times while there was no room", n)
+			t.Fatalf("notified %d times while the memory was full", n)
 		}
 		h.changeOf(feedURL, "version 2")
 		h.settle(2 * time.Minute)
@@ -108,10 +108,10 @@ func TestRetryWithNewerContentCountsForNewerVersion(t *testing.T) {
 		h.setReply(func(_ string, n int) hub.Reply { return hub.Reply{OK: n > 0, Text: "It answered 500."} })
 		h.change("one more")
 		h.settle(time.Second)
-		h.stop() // nothing stays in memory
+		h.stop() // the process restarts with empty memory
 		h.start(hub.Options{})
 		then := "two"
-		h.store.(*changingContent).then.Store(&then) // it changes between the claim of the retry and the reading
+		h.store.(*changingContent).then.Store(&then) // changes between the claim of the retry and its read
 		h.settle(time.Minute)
 		got := h.notificationsOf(cb)
 		if len(got) != 2 || got[0].content != "|one more" || got[1].content != "|two" || got[1].version != 2 {
@@ -120,7 +120,7 @@ func TestRetryWithNewerContentCountsForNewerVersion(t *testing.T) {
 	})
 }
 
-// lateContent has the feed change when its content is read.
+// changingContent is a store whose feed changes when its content is read.
 type changingContent struct {
 	hub.Store
 	harness *harness
@@ -138,7 +138,7 @@ func TestSweepRemovesAllUnusedContents(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, hub.Options{HostRate: -1, SourceRate: -1}, func(t *testing.T, h *harness) {
-		const topics = 600 // more than one look of the sweep takes
+		const topics = 600 // more than one round of the sweep removes
 		var list []hub.SubscriptionInfo
 		var urls []string
 		for i := range topics {
@@ -166,7 +166,7 @@ func TestSweepRemovesAllUnusedContents(t *testing.T) {
 			}
 		}
 		if kept != 0 {
-			t.Errorf("%d contents are kept for nobody", kept)
+			t.Errorf("%d unused contents are stored", kept)
 		}
 	})
 }

@@ -22,7 +22,7 @@ func TestRenewalTimeInWords(t *testing.T) {
 			t.Errorf("%s: %q, want %q", lifetime, got, want)
 		}
 		if within := hub.RenewWithin(lifetime); within >= lifetime || within <= 0 {
-			t.Errorf("%s is renewed within %s", lifetime, within)
+			t.Errorf("%s: renewal time is %s", lifetime, within)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// talkative is a fetcher whose documents say something of themselves.
+// describingFetcher is a fetcher whose documents have a description.
 type describingFetcher struct{ about func() About }
 
 func (f describingFetcher) Fetch(context.Context, Fetch) (Fetched, error) {
@@ -55,7 +55,7 @@ func TestParsingIsBoundedAndPanicFreesItsSlot(t *testing.T) {
 		}
 		group.Wait()
 		if maxNow != 2 || described != 8 || calls != 12 {
-			t.Errorf("%d at once, want 2; %d of %d said something, want 8 of 12", maxNow, described, calls)
+			t.Errorf("%d at once, want 2; %d of %d had a description, want 8 of 12", maxNow, described, calls)
 		}
 	})
 }

@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// request asks for, or against, a WebSub subscription of the feed.
+// request sends a WebSub request to subscribe to the feed or to unsubscribe.
 func (h *harness) request(mode, callback, secret string, lease time.Duration) error {
 	h.t.Helper()
 	return h.hub.Request(h.t.Context(), hub.Intent{Topic: feedURL, Callback: callback, Mode: mode, Secret: secret, Lease: lease, Via: "websub"},
@@ -74,8 +74,8 @@ func TestConfirmedWebSubSubscriberReceivesContent(t *testing.T) {
 	})
 }
 
-// A subscriber that has confirmed counts on every change from then on, before its subscription
-// is written too.
+// A subscriber that has confirmed receives every later change, even before its subscription is
+// stored.
 func TestPingDuringVerificationReachesNewSubscriber(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
@@ -101,10 +101,10 @@ func TestGrantedLeaseIsWithinHubLimits(t *testing.T) {
 			h.subscribeWebSub(sub1, "", asked)
 			s, _ := h.webSub(sub1)
 			if got := s.ExpiresAt.Sub(s.CreatedAt); got != want {
-				t.Errorf("asked for %s: granted %s, want %s", asked, got, want)
+				t.Errorf("requested %s: granted %s, want %s", asked, got, want)
 			}
 			if in := h.intentsOf(hub.ModeSubscribe); len(in) != 1 || in[0].Lease != want {
-				t.Errorf("asked for %s: the callback was notified %+v", asked, in)
+				t.Errorf("requested %s: the callback received %+v", asked, in)
 			}
 			h.settle(want - time.Second)
 			h.change("two")
@@ -119,7 +119,7 @@ func TestGrantedLeaseIsWithinHubLimits(t *testing.T) {
 			}
 			h.settle(time.Second)
 			if n := h.count(sub1); n != 1 {
-				t.Errorf("notified %d times, once after the lease had ended", n)
+				t.Errorf("notified %d times, also after the end of the lease", n)
 			}
 		})
 	}
@@ -161,7 +161,7 @@ func TestUnsubscribeRequiresConfirmation(t *testing.T) {
 		}
 		h.settle(time.Second)
 		if _, ok := h.webSub(sub1); ok {
-			t.Error("the subscription is still there")
+			t.Error("the subscription did not end")
 		}
 	})
 }
@@ -169,7 +169,7 @@ func TestUnsubscribeRequiresConfirmation(t *testing.T) {
 func TestUnsubscribeRequestDoesNotReplaceSubscribeRequest(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
-		h.slow = 2 * time.Second // the topic is being read while the other client sends its request
+		h.slow = 2 * time.Second // the topic is being read when the other client sends its request
 		if err := h.request(hub.ModeSubscribe, sub1, "s", 0); err != nil {
 			t.Fatal(err)
 		}
@@ -189,8 +189,8 @@ func TestUnsubscribeRequestDoesNotReplaceSubscribeRequest(t *testing.T) {
 	})
 }
 
-// TestLaterUnsubscribeOverridesPendingSubscribe has a subscriber that says yes to
-// everything ask for the end while the topic is still being read.
+// TestLaterUnsubscribeOverridesPendingSubscribe sends a request to unsubscribe while the topic
+// of the pending subscription is still being read. The callback confirms every request.
 func TestLaterUnsubscribeOverridesPendingSubscribe(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
@@ -206,7 +206,7 @@ func TestLaterUnsubscribeOverridesPendingSubscribe(t *testing.T) {
 			t.Errorf("subscribed: %+v", s)
 		}
 		if n, err := h.store.Intents(t.Context()); err != nil || n != 0 {
-			t.Errorf("%d requests are left, %v", n, err)
+			t.Errorf("%d requests are pending, %v", n, err)
 		}
 	})
 }
@@ -223,10 +223,10 @@ func TestUnreadableOrTooLargeTopicIsDeniedWithReason(t *testing.T) {
 				t.Errorf("denied: %+v", denied)
 			}
 			if len(h.intentsOf(hub.ModeSubscribe)) != 0 {
-				t.Error("the callback was asked although nothing could be delivered")
+				t.Error("the callback was verified although the topic cannot be delivered")
 			}
 			if n, err := h.store.Intents(t.Context()); n != 0 || err != nil {
-				t.Errorf("%d requests are left, %v", n, err)
+				t.Errorf("%d requests are pending, %v", n, err)
 			}
 		})
 	}
@@ -246,7 +246,7 @@ func TestTooLargeContentIsSkippedWithoutError(t *testing.T) {
 			t.Errorf("subscription: %+v", s)
 		}
 		if e := h.events(event.KindCheck); !strings.Contains(e[len(e)-1].Text, "WebSub subscribers are not notified") {
-			t.Errorf("the log says %q", e[len(e)-1].Text)
+			t.Errorf("log: %q", e[len(e)-1].Text)
 		}
 		h.settle(2 * time.Second)
 		h.change("small again")
@@ -277,10 +277,10 @@ func TestUnansweredVerificationIsTriedThreeTimes(t *testing.T) {
 		h.subscribeWebSub(sub1, "", 0)
 		h.settle(5 * time.Minute)
 		if n := len(h.intentsOf(hub.ModeSubscribe)); n != 3 {
-			t.Errorf("asked %d times, want 3", n)
+			t.Errorf("%d verifications, want 3", n)
 		}
 		if n, _ := h.store.Intents(t.Context()); n != 0 {
-			t.Errorf("%d requests are left", n)
+			t.Errorf("%d requests are pending", n)
 		}
 	})
 }
@@ -325,7 +325,7 @@ func TestWebSubRetriesUntilLeaseEnds(t *testing.T) {
 		h.change("two")
 		h.settle(30 * time.Hour)
 		if tries := h.count(sub1); tries < 8 || tries > 12 {
-			t.Errorf("tried %d times in 30 hours", tries)
+			t.Errorf("%d attempts in 30 hours", tries)
 		}
 		if _, ok := h.webSub(sub1); !ok {
 			t.Fatal("three errors ended a WebSub subscription")
@@ -333,11 +333,11 @@ func TestWebSubRetriesUntilLeaseEnds(t *testing.T) {
 		h.setReply(nil)
 		h.settle(8 * time.Hour)
 		if s, _ := h.webSub(sub1); s.Failures != 0 || s.Sent != 1 {
-			t.Errorf("after it came back: %+v", s)
+			t.Errorf("after the recovery: %+v", s)
 		}
 		got := h.notificationsOf(sub1)
 		if last := got[len(got)-1]; last.content != "|two" {
-			t.Errorf("the last delivery was %+v", last)
+			t.Errorf("last delivery: %+v", last)
 		}
 	})
 }
@@ -383,7 +383,7 @@ func TestInvalidRequestsAreRejectedImmediately(t *testing.T) {
 			}
 		}
 		if n, _ := h.store.Intents(t.Context()); n != 0 {
-			t.Errorf("%d of them were kept", n)
+			t.Errorf("%d invalid requests were stored", n)
 		}
 	})
 }
@@ -416,7 +416,7 @@ func TestLogRecordsStepsOfASubscription(t *testing.T) {
 			}
 		}
 		if len(texts) != 2 || !slices.ContainsFunc(texts, func(s string) bool { return strings.HasPrefix(s, "Subscribed by WebSub until") }) {
-			t.Errorf("the log says %q", texts)
+			t.Errorf("log: %q", texts)
 		}
 	})
 }

@@ -33,10 +33,10 @@ func TestRequestsForOneHostAreSerializedWithoutExtraReads(t *testing.T) {
 		h.requests(feedURL, "many.test", n)
 		h.settle(2 * time.Minute)
 		if asked := len(h.intentsOf(hub.ModeSubscribe)); asked != n {
-			t.Errorf("%d were asked, want %d", asked, n)
+			t.Errorf("%d callbacks were verified, want %d", asked, n)
 		}
 		if left, _ := h.store.Intents(t.Context()); left != 0 {
-			t.Errorf("%d are not decided", left)
+			t.Errorf("%d requests are pending", left)
 		}
 		if read := len(h.fetches); read > n {
 			t.Errorf("the topic was read %d times for %d requests", read, n)
@@ -48,20 +48,20 @@ func TestDenialsAreRateLimitedPerHost(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
-		h.set("") // cannot be read, so that all are denied
+		h.set("") // unreadable, so that all requests are denied
 		h.requests(feedURL, "victim.test", 600)
 		h.settle(10 * time.Second)
 		if denied := len(h.intentsOf(hub.ModeDenied)); denied > 590 {
-			t.Errorf("one host was called %d times in ten seconds", denied)
+			t.Errorf("the host was called %d times in ten seconds", denied)
 		}
 		h.settle(2 * time.Minute)
 		if denied := len(h.intentsOf(hub.ModeDenied)); denied != 600 {
-			t.Errorf("%d were notified at last", denied)
+			t.Errorf("%d denials were sent in total", denied)
 		}
 	})
 }
 
-// slowAsker lets one host's callbacks hang.
+// hangingConfirmer lets the callbacks of one host hang.
 type hangingConfirmer struct{ *harness }
 
 func (s hangingConfirmer) Confirm(ctx context.Context, in hub.Intent) (event.Exchange, error) {
@@ -87,7 +87,7 @@ func TestHangingHostDoesNotDelayOtherRequests(t *testing.T) {
 		h.requests(feedURL, "quick.test", 1)
 		h.settle(2 * time.Second)
 		if asked := len(h.intentsOf(hub.ModeSubscribe)); asked != 1 {
-			t.Errorf("%d of the quick host were asked", asked)
+			t.Errorf("%d callbacks of the fast host were verified", asked)
 		}
 	})
 }
@@ -104,15 +104,15 @@ func TestExcessRequestsAreRejectedBeforeAcknowledgement(t *testing.T) {
 			}
 		}
 		if fault.CodeOf(err) != fault.TooMany || fault.RetryAfter(err) <= 0 {
-			t.Errorf("the eleventh: %v", err)
+			t.Errorf("eleventh request: %v", err)
 		}
 		if n, _ := h.store.Intents(t.Context()); n != 10 {
-			t.Errorf("%d are kept", n)
+			t.Errorf("%d requests are stored", n)
 		}
 		h.setConfirm(nil)
 		h.settle(time.Minute)
 		if err := h.request(hub.ModeSubscribe, sub1, "", 0); err != nil {
-			t.Errorf("after they were decided: %v", err)
+			t.Errorf("after the decisions: %v", err)
 		}
 		h.settle(time.Second)
 	})
@@ -130,10 +130,10 @@ func TestStopReleasesOpenRequests(t *testing.T) {
 		h.stop()
 		list, err := h.store.ClaimIntents(t.Context(), time.Now(), time.Now().Add(time.Minute), 10, 1)
 		if err != nil || len(list) != 1 || list[0].Tries != 0 || list[0].Secret != "s" {
-			t.Errorf("due after the stop: %+v, %v", list, err)
+			t.Errorf("pending after the stop: %+v, %v", list, err)
 		}
 		if len(h.intentsOf(hub.ModeDenied)) != 0 {
-			t.Error("it was denied for the stop")
+			t.Error("the stop denied the request")
 		}
 		if err := h.store.Close(); err != nil {
 			t.Error(err)
@@ -151,7 +151,7 @@ func TestRenewalSucceedsWhileTopicIsUnreadable(t *testing.T) {
 			t.Errorf("subscription: %v %+v", ok, s)
 		}
 		if len(h.intentsOf(hub.ModeDenied)) != 0 {
-			t.Error("a subscription that goes on was denied")
+			t.Error("a denial was sent although the subscription continues")
 		}
 	})
 }
@@ -167,7 +167,7 @@ func TestHostLimitIgnoresPortAndSpelling(t *testing.T) {
 		}
 		h.settle(10 * time.Second)
 		if asked := len(h.intentsOf(hub.ModeSubscribe)); asked > 700 {
-			t.Errorf("one host was asked %d times in ten seconds", asked)
+			t.Errorf("the host was called %d times in ten seconds", asked)
 		}
 	})
 }

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Another machine's clock may be ahead of ours: it takes over so much sooner.
+// The clock of another node may be ahead of the local clock; it then claims the shard earlier by
+// the difference.
 func TestDeliveryThatCouldOutliveItsLeaseIsNotStarted(t *testing.T) {
 	t.Parallel()
 	for left, want := range map[time.Duration]bool{

@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// ownNames are the names of a feed of this program.
+// ownNames returns the URLs of a hosted feed.
 func ownNames(url string) []string {
 	const other = "http://localhost.test/rss.xml"
 	if url == feedURL || url == other {
@@ -47,7 +47,7 @@ func TestPingOfOneNameChecksTopicsOfAllNames(t *testing.T) {
 		}
 		h.settle(2 * time.Second)
 		if counts() != [3]int{2, 2, 2} {
-			t.Errorf("after the ping of a site they were notified %v times", counts())
+			t.Errorf("after the ping of a site: notified %v times", counts())
 		}
 		h.set("three")
 		h.feeds[other] = "three"
@@ -56,7 +56,7 @@ func TestPingOfOneNameChecksTopicsOfAllNames(t *testing.T) {
 		}
 		h.settle(2 * time.Second)
 		if counts() != [3]int{3, 2, 2} {
-			t.Errorf("a ping of one name alone brought them to %v", counts())
+			t.Errorf("after the ping of one name: notified %v times", counts())
 		}
 		if n := len(h.changes()); n != 3 {
 			t.Errorf("%d changes are listed, want one for each signal", n)

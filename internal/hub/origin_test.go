@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// What was under way together times out together, and is one reason to wait, not many.
-func TestABurstOfTimeoutsOpensTheBreakerOnce(t *testing.T) {
+// Deliveries that run at the same time also time out together. They count as one reason to wait.
+func TestBurstOfTimeoutsOpensTheBreakerOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDispatcher(64, time.Second, time.Now, &counters{}, nil)
@@ -19,18 +19,18 @@ func TestABurstOfTimeoutsOpensTheBreakerOnce(t *testing.T) {
 			d.learn(o, Reply{Timeout: true, Took: time.Second})
 		}
 		if left := time.Until(o.openUntil); left != breakerFirst || o.opens != 1 {
-			t.Errorf("it is open for %s, the %d. time; want %s, the first", left, o.opens, breakerFirst)
+			t.Errorf("the breaker is open for %s, opened %d times; want %s, once", left, o.opens, breakerFirst)
 		}
 		<-time.After(breakerFirst)
 		d.learn(o, Reply{Timeout: true, Took: time.Second})
 		if left := time.Until(o.openUntil); left != 2*breakerFirst {
-			t.Errorf("after one more, it is open for %s; want %s", left, 2*breakerFirst)
+			t.Errorf("after another timeout the breaker is open for %s; want %s", left, 2*breakerFirst)
 		}
 	})
 }
 
-// Any number of unknown hosts may be dead. Those that are known to be
-// quick have places kept for them.
+// Any number of unknown hosts can be unreachable. Slots are reserved for hosts that are known to
+// respond quickly.
 func TestUnknownHostsDoNotTakeAllSlots(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -61,27 +61,27 @@ func TestUnknownHostsDoNotTakeAllSlots(t *testing.T) {
 			t.Fatalf("%d of 10 were notified", delivered.Load())
 		}
 		d.submit(batch(1000, "http://dead%d.test/"))
-		<-time.After(time.Second) // what waits for the network is fresh no more
+		<-time.After(time.Second) // after this time, deliveries that wait for the network no longer count as new
 		d.submit(batch(10, "http://quick%d.test/"))
 		<-time.After(time.Second)
 		synctest.Wait()
 		if _, inFlight := d.load(); delivered.Load() != 20 || inFlight != 85 {
-			t.Errorf("%d of 20 were notified while %d places of 100 were taken", delivered.Load(), inFlight)
+			t.Errorf("%d of 20 were notified while %d of 100 slots were in use", delivered.Load(), inFlight)
 		}
 		close(hang)
 		synctest.Wait()
 		if queue, inFlight := d.load(); timedOut.Load() != 1000 || queue != 0 || d.slow != 0 || d.unknown != 0 {
-			t.Errorf("%d of 1000 timed out; %d wait, %d under way, %d counted as slow and %d as new", timedOut.Load(), queue, inFlight, d.slow, d.unknown)
+			t.Errorf("%d of 1000 timed out; %d queued, %d running, %d counted as slow and %d as unknown", timedOut.Load(), queue, inFlight, d.slow, d.unknown)
 		}
-		<-time.After(3 * idleWorkerTTL) // or the workers that rest were taken for forgotten
+		<-time.After(3 * idleWorkerTTL) // otherwise idle workers would look like leaked ones
 	})
 }
 
-// A new host never waits forever for known ones.
-func TestNewHostsGetEveryOtherTurn(t *testing.T) {
+// A new host never waits forever behind known hosts.
+func TestNewHostsGetEverySecondTurn(t *testing.T) {
 	t.Parallel()
 	d := newDispatcher(100, time.Minute, time.Now, &counters{}, nil)
-	d.maxFresh = 0 // nothing starts by itself
+	d.maxFresh = 0 // nothing starts automatically
 	for i := range 8 {
 		d.originOf(fmt.Sprintf("http://known%d.test/", i), time.Now()).known = true
 	}

@@ -9,7 +9,8 @@ import (
 	"cloudburst/internal/hub/record"
 )
 
-// robbed is a store where somebody else has taken every part by the time of its first checkpoint.
+// lostClaimStore is a store in which another node has claimed every shard before the first
+// checkpoint.
 type lostClaimStore struct{ hub.Store }
 
 func (lostClaimStore) Checkpoint(context.Context, hub.Checkpoint) (bool, error) {
@@ -33,11 +34,11 @@ func TestLostRunStartsNoMoreDeliveries(t *testing.T) {
 			}
 			return n
 		}
-		h.settle(6 * time.Second) // the lease is renewed after five, and is somebody else's
+		h.settle(6 * time.Second) // the lease is renewed after five seconds, but another node holds it
 		early := notified()
-		h.settle(8 * time.Second) // before it is over, and ours again
+		h.settle(8 * time.Second) // it ends, and this node claims the shard again
 		if now := notified(); early < 4 || now != early {
-			t.Errorf("%d deliveries were begun by the loss, and %d more after it", early, now-early)
+			t.Errorf("%d deliveries were started before the loss, and %d after it", early, now-early)
 		}
 	})
 }

@@ -14,7 +14,7 @@ import (
 func TestPingOfAChangedFeedNotifiesEverySubscriberOnce(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
-		names := h.subscribers(1200) // three pages
+		names := h.subscribers(1200) // three batches
 		h.change("two")
 		h.settle(time.Second)
 		for _, cb := range names {
@@ -29,7 +29,7 @@ func TestUnchangedFeedIsNotNotifiedAndETagIsUsedOnceProven(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		cb := h.subscribers(1)[0]
-		if got, err := h.ping(); err != nil || !got.Changed { // first seen counts as changed
+		if got, err := h.ping(); err != nil || !got.Changed { // the first read counts as a change
 			t.Fatalf("first ping: %+v, %v", got, err)
 		}
 		h.settle(2 * time.Second)
@@ -42,7 +42,7 @@ func TestUnchangedFeedIsNotNotifiedAndETagIsUsedOnceProven(t *testing.T) {
 			t.Errorf("notified %d times, want once", n)
 		}
 		if last := h.fetches[len(h.fetches)-1]; last.etag != "" {
-			t.Errorf("the second check sent the ETag %s, which was never seen to change", last.etag)
+			t.Errorf("the second check sent the unproven ETag %s", last.etag)
 		}
 		h.change("two")
 		h.settle(2 * time.Second)
@@ -54,7 +54,7 @@ func TestUnchangedFeedIsNotNotifiedAndETagIsUsedOnceProven(t *testing.T) {
 		}
 		events := h.events(event.KindPing)
 		if last := events[len(events)-1]; !strings.Contains(last.Text, "Not modified") {
-			t.Errorf("the log does not say why the ping did nothing: %q", last.Text)
+			t.Errorf("the log has no reason for a ping without effect: %q", last.Text)
 		}
 	})
 }
@@ -73,7 +73,7 @@ func TestPingsDuringACheckShareOneFollowUp(t *testing.T) {
 			results <- got
 		}
 		go send()
-		time.Sleep(100 * time.Millisecond) // its fetch is under way
+		time.Sleep(100 * time.Millisecond) // while the fetch is running
 		h.set("two")
 		for range 10 {
 			go send()
@@ -86,14 +86,14 @@ func TestPingsDuringACheckShareOneFollowUp(t *testing.T) {
 			t.Fatalf("the feed was read %d times, want twice", n)
 		}
 		if gap := h.fetches[1].at.Sub(h.fetches[0].at); gap < time.Second {
-			t.Errorf("the interval of the checks is %s, want the ping interval at least", gap)
+			t.Errorf("the checks are %s apart, want at least the ping interval", gap)
 		}
 		for range 11 {
 			if got := <-results; got.Changed && got.Version == 2 {
 				return
 			}
 		}
-		t.Error("no ping saw the change that came during the check")
+		t.Error("no ping reported the change during the check")
 	})
 }
 
@@ -133,7 +133,7 @@ func TestPingOfASlowFeedIsDurableAcrossARestart(t *testing.T) {
 			t.Fatalf("ping of a slow feed: %+v, %v", got, err)
 		}
 		if took := time.Since(begun); took > 3*time.Second {
-			t.Errorf("answered after %s; impatient clients have gone by then", took)
+			t.Errorf("answered after %s, too late for clients with short timeouts", took)
 		}
 		h.stop()
 		h.slow = 0
@@ -170,10 +170,10 @@ func TestStoppingServerAnswersWaitingPings(t *testing.T) {
 			t.Fatal("the ping still waits for the feed")
 		}
 		if err != nil || !got.Pending {
-			t.Fatalf("got %+v, %v; want it to be pending", got, err)
+			t.Fatalf("got %+v, %v; want a pending ping", got, err)
 		}
 		if got, err := h.ping(); err != nil || !got.Pending {
-			t.Errorf("a later ping: got %+v, %v; want it to be pending", got, err)
+			t.Errorf("later ping: got %+v, %v; want a pending ping", got, err)
 		}
 		h.stop()
 		h.slow = 0
@@ -209,14 +209,14 @@ func TestFeedWithoutSubscribersIsReadRarely(t *testing.T) {
 			}
 		}
 		if n := len(h.fetches); n != 1 {
-			t.Errorf("read %d times within a moment, want once", n)
+			t.Errorf("read %d times at once, want once", n)
 		}
 		h.settle(11 * time.Second)
 		if _, err := h.ping(); err != nil {
 			t.Fatal(err)
 		}
 		if n := len(h.fetches); n != 2 {
-			t.Errorf("read %d times, want again after ten seconds", n)
+			t.Errorf("read %d times, want another read after ten seconds", n)
 		}
 		if n := len(h.events(event.KindPing)); n != 6 {
 			t.Errorf("the log has %d pings, want all 6", n)
@@ -232,7 +232,7 @@ func TestPingAboveSourceRateIsRejected(t *testing.T) {
 			_, err = h.ping()
 		}
 		if fault.CodeOf(err) != fault.TooMany || fault.RetryAfter(err) <= 0 {
-			t.Errorf("the eleventh ping: %v", err)
+			t.Errorf("eleventh ping: %v", err)
 		}
 	})
 }
@@ -265,7 +265,7 @@ func TestInvalidFeedURLsAreRejected(t *testing.T) {
 			}
 		}
 		if len(h.fetches) != 0 {
-			t.Errorf("something was read: %v", h.fetches)
+			t.Errorf("feeds were read: %v", h.fetches)
 		}
 	})
 }

@@ -54,7 +54,7 @@ func TestRepeatedCNWSRegistrationIsNotVerifiedAgain(t *testing.T) {
 		before, _ := h.cnws(cnwsCallback)
 		h.settle(time.Hour)
 		if got := h.registerCNWS(cnwsCallback); len(got.Accepted) != 1 || asked != 1 {
-			t.Errorf("registered again: %+v, asked %d times", got, asked)
+			t.Errorf("registered again: %+v, %d challenges", got, asked)
 		}
 		if after, _ := h.cnws(cnwsCallback); after != before {
 			t.Errorf("before %+v\nafter  %+v", before, after)
@@ -67,7 +67,7 @@ func TestRepeatedCNWSRegistrationSucceedsWhileTopicIsUnreadable(t *testing.T) {
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.abouts = map[string]hub.About{feedURL: {Title: "The feed"}}
 		h.registerCNWS(cnwsCallback)
-		h.set("") // cannot be read
+		h.set("") // unreadable
 		got := h.registerCNWS(cnwsCallback)
 		if len(got.Accepted) != 1 || len(got.Refused) != 0 || got.About.Title != "The feed" {
 			t.Errorf("registered again: %+v", got)
@@ -83,16 +83,16 @@ func TestUnreachableCNWSSubscriberIsRemovedAfterADay(t *testing.T) {
 		h.change("two")
 		h.settle(24*time.Hour - time.Minute)
 		if _, ok := h.cnws(cnwsCallback); !ok {
-			t.Fatal("removed before a day was over")
+			t.Fatal("removed within a day")
 		}
-		h.settle(10 * time.Minute) // what times out every time is not tried for up to 5 minutes
+		h.settle(10 * time.Minute) // after repeated timeouts there is no delivery for up to 5 minutes
 		if s, ok := h.cnws(cnwsCallback); ok {
-			t.Errorf("still there after the last try: %+v", s)
+			t.Errorf("not removed after the last attempt: %+v", s)
 		}
 		tries := h.notificationsOf(cnwsCallback)
 		last := tries[len(tries)-1].at.Sub(tries[0].at)
 		if last < 24*time.Hour || last > 24*time.Hour+6*time.Minute || len(tries) < 20 {
-			t.Errorf("%d tries, the last after %s", len(tries), last)
+			t.Errorf("%d attempts, the last after %s", len(tries), last)
 		}
 		if drops := h.events(event.KindDrop); len(drops) != 1 {
 			t.Errorf("the log has %d drops", len(drops))
@@ -100,7 +100,7 @@ func TestUnreachableCNWSSubscriberIsRemovedAfterADay(t *testing.T) {
 	})
 }
 
-func TestChangesDoNotExtendAgeing(t *testing.T) {
+func TestChangesDoNotExtendTheRemovalDeadline(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.registerCNWS(cnwsCallback)
@@ -110,12 +110,12 @@ func TestChangesDoNotExtendAgeing(t *testing.T) {
 			h.settle(3 * time.Hour)
 		}
 		if _, ok := h.cnws(cnwsCallback); ok {
-			t.Error("still there after 27 hours without an answer")
+			t.Error("not removed after 27 hours without a response")
 		}
 	})
 }
 
-func TestRecoveredCNWSSubscriberStopsAgeing(t *testing.T) {
+func TestRecoveredCNWSSubscriberIsNotRemoved(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
@@ -124,18 +124,18 @@ func TestRecoveredCNWSSubscriberStopsAgeing(t *testing.T) {
 		h.change("two")
 		h.settle(23 * time.Hour)
 		h.setReply(nil)
-		h.registerCNWS(cnwsCallback) // it was away and asks again: pending deliveries are due now,
-		h.settle(6 * time.Minute)    // or when its breaker closes
+		h.registerCNWS(cnwsCallback) // the subscriber was unreachable and registers again: pending deliveries are due now,
+		h.settle(6 * time.Minute)    // or when its circuit breaker closes
 		s, ok := h.cnws(cnwsCallback)
 		if !ok || s.Failures != 0 || !s.FailingSince.IsZero() || s.Sent != 1 {
-			t.Fatalf("after it came back: %v %+v", ok, s)
+			t.Fatalf("after the recovery: %v %+v", ok, s)
 		}
 		h.setReply(unreachable)
 		h.settle(2 * time.Hour)
 		h.change("three")
 		h.settle(20 * time.Hour)
 		if _, ok := h.cnws(cnwsCallback); !ok {
-			t.Error("the earlier outage was counted on")
+			t.Error("the earlier outage still counts")
 		}
 	})
 }
@@ -150,10 +150,10 @@ func TestCNWSSubscriberThatAnswersFalseIsRemoved(t *testing.T) {
 		h.change("two")
 		h.settle(time.Second)
 		if _, ok := h.cnws(cnwsCallback); ok {
-			t.Error("still there")
+			t.Error("the subscription was not removed")
 		}
 		if drops := h.events(event.KindDrop); len(drops) != 1 || drops[0].Text != "The subscriber answered false: it wants no more." {
-			t.Errorf("the log says %+v", drops)
+			t.Errorf("log: %+v", drops)
 		}
 	})
 }
@@ -184,11 +184,11 @@ func TestRetryAfterCountsOnlyWithinRetryTable(t *testing.T) {
 	for _, c := range []struct {
 		name                     string
 		asks                     time.Duration
-		minWebSub, maxWebSub     int // tries in a day
+		minWebSub, maxWebSub     int // deliveries in a day
 		minRssCloud, maxRssCloud int
 	}{
-		{"soon, again and again", time.Second, 6, 11, 25, 35},
-		{"in a day", 24 * time.Hour, 6, 11, 23, 26},
+		{"short Retry-After", time.Second, 6, 11, 25, 35},
+		{"Retry-After of a day", 24 * time.Hour, 6, 11, 23, 26},
 	} {
 		withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 			h.subscribeWebSub(sub1, "", 240*time.Hour)
@@ -197,10 +197,10 @@ func TestRetryAfterCountsOnlyWithinRetryTable(t *testing.T) {
 			h.change("two")
 			h.settle(24 * time.Hour)
 			if n := h.count(sub1); n < c.minWebSub || n > c.maxWebSub {
-				t.Errorf("%s: tried over WebSub %d times in a day", c.name, n)
+				t.Errorf("%s: %d WebSub deliveries in a day", c.name, n)
 			}
 			if n := h.count("http://a.test/n"); n < c.minRssCloud || n > c.maxRssCloud {
-				t.Errorf("%s: tried over rssCloud %d times in a day", c.name, n)
+				t.Errorf("%s: %d rssCloud deliveries in a day", c.name, n)
 			}
 		})
 	}

@@ -33,12 +33,12 @@ func TestPrivateTopicIsRejectedAndNotRecorded(t *testing.T) {
 		}
 		got, err = h.hub.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: sub1, Feeds: []string{secret}, Source: source})
 		if err != nil || len(got.Refused) != 1 || len(got.Accepted) != 0 {
-			t.Errorf("registered alone: %+v, %v", got, err)
+			t.Errorf("registered separately: %+v, %v", got, err)
 		}
 		for _, kind := range []string{event.KindPing, event.KindRegister, event.KindVerify, event.KindCheck, event.KindError} {
 			for _, e := range h.events(kind) {
 				if e.Topic == secret {
-					t.Errorf("the log has %+v", e)
+					t.Errorf("log: %+v", e)
 				}
 			}
 		}

@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// Developers who test a program against the hub need every call in and out in the log.
+// Developers who test a program with the hub need a log entry for every request and every call.
 
 func TestLogShowsEveryTestCallAndChallenge(t *testing.T) {
 	t.Parallel()
@@ -42,11 +42,11 @@ func TestLogShowsEveryTestCallAndChallenge(t *testing.T) {
 		}
 		for line, n := range map[string]int{
 			"a.test " + feedURL + " The test call was answered.": 1,
-			"b.test:81 " + feedURL + " The challenge was met.":   2, // for the registration and for its end
+			"b.test:81 " + feedURL + " The challenge was met.":   2, // one for the registration and one for the cancellation
 			"b.test:81 " + other + " The challenge was not met.": 1,
 		} {
 			if got[line] != n {
-				t.Errorf("%q is there %d times, want %d: %v", line, got[line], n, got)
+				t.Errorf("%q is logged %d times, want %d: %v", line, got[line], n, got)
 			}
 		}
 	})
@@ -92,12 +92,12 @@ func TestLogShowsRejectedRequests(t *testing.T) {
 			"ping  The feed's URL … is not one.",
 		}
 		if strings.Join(got, "\n") != strings.Join(want, "\n") {
-			t.Errorf("the log has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			t.Errorf("log:\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	})
 }
 
-func TestFloodOfRejectedRequestsIsLoggedPartly(t *testing.T) {
+func TestLogOfRejectedRequestsIsRateLimited(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		for range 500 {
@@ -105,7 +105,7 @@ func TestFloodOfRejectedRequestsIsLoggedPartly(t *testing.T) {
 		}
 		h.hub.LogRejected(t.Context(), hub.Rejection{Kind: event.KindPing, Text: "No.", Source: netip.MustParseAddr("198.51.100.7")})
 		if n := len(h.events(event.KindPing)); n != 21 {
-			t.Errorf("%d rows, want 20 of the flood and the other's", n)
+			t.Errorf("%d rows, want 20 and one from another source", n)
 		}
 		h.settle(time.Minute)
 		h.hub.LogRejected(t.Context(), hub.Rejection{Kind: event.KindPing, Text: "No.", Source: netip.MustParseAddr("192.0.2.7")})

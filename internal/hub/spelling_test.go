@@ -11,11 +11,11 @@ import (
 	"cloudburst/internal/nettest"
 )
 
-// The tests below use eight spellings of one host against each limit for a host.
+// The tests below use eight spellings of one host for each limit per host.
 
 func source(i int) netip.Addr { return netip.AddrFrom4([4]byte{192, 0, byte(i), 1}) }
 
-// readings counts the documents that were read.
+// documentsRead returns the number of documents that were read.
 func (h *harness) documentsRead() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -49,7 +49,7 @@ func TestSpellingsOfAHostShareItsCheckRate(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, u := range feeds(16) {
-				_, _ = h.hub.Ping(t.Context(), hub.Ping{URL: u, Via: "rest", Source: source(i)}) // what comes of it is counted
+				_, _ = h.hub.Ping(t.Context(), hub.Ping{URL: u, Via: "rest", Source: source(i)}) // only the number of reads matters
 			}
 		},
 		"registrations": func(t *testing.T, h *harness) {
@@ -115,14 +115,14 @@ func TestSpellingsOfACallbackHostShareRefusedCallbackLimit(t *testing.T) {
 			h.settle(200 * time.Millisecond)
 		}
 		if asked < 20 || asked > 22 {
-			t.Errorf("registrations had the host asked %d times, want about 20", asked)
+			t.Errorf("registrations caused %d challenges, want about 20", asked)
 		}
 		for i := range 60 {
 			_ = h.hub.Request(t.Context(), hub.Intent{Topic: feedURL, Callback: callback(i), Mode: hub.ModeSubscribe, Via: "websub"}, source(2))
 			h.settle(200 * time.Millisecond)
 		}
 		if n := len(h.intents); n < 20 || n > 22 {
-			t.Errorf("requests had the host asked %d times, want about 20", n)
+			t.Errorf("requests caused %d verifications, want about 20", n)
 		}
 	})
 }
@@ -137,7 +137,7 @@ func TestSpellingsOfACallbackHostShareConsentRate(t *testing.T) {
 			_, _ = h.hub.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: u, Feeds: []string{feedURL}, Source: source(i % 250)})
 		}
 		if asked < 400 || asked > 440 {
-			t.Errorf("the host was asked %d times at once, want about 400", asked)
+			t.Errorf("the host received %d challenges at once, want about 400", asked)
 		}
 	})
 }
@@ -167,7 +167,7 @@ func TestSpellingsOfAHostShareOpenRequestLimit(t *testing.T) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		if maxNow != 32 {
-			t.Errorf("%d questions were under way at the host at once, want 32", maxNow)
+			t.Errorf("%d verifications of the host ran at once, want 32", maxNow)
 		}
 	})
 }
@@ -191,7 +191,7 @@ func TestSpellingsOfAnOriginShareDeliveryLimit(t *testing.T) {
 		begun := len(h.notifications)
 		h.mu.Unlock()
 		if live := h.hub.Live(); live.Origins != 1 || begun != 16 {
-			t.Errorf("%d origins, %d deliveries under way; want 1 and 16", live.Origins, begun)
+			t.Errorf("%d origins, %d deliveries running; want 1 and 16", live.Origins, begun)
 		}
 	})
 }
@@ -209,7 +209,7 @@ func TestRedirectChallengesCountAgainstTargetHost(t *testing.T) {
 			t.Errorf("%d challenges of one host at once, want 400", asked)
 		}
 		if !h.hub.MayAsk("http://b.test/") {
-			t.Error("another host may not be asked")
+			t.Error("a challenge of another host is refused")
 		}
 	})
 }

@@ -18,7 +18,7 @@ func TestRegistrationLastsTwentyFiveHours(t *testing.T) {
 		h.change("two")
 		h.settle(500 * time.Millisecond)
 		if n := h.count(cb); n != 1 {
-			t.Fatalf("notified %d times a second before it ran out, want once", n)
+			t.Fatalf("notified %d times a second before the expiry, want once", n)
 		}
 		h.settle(2 * time.Second)
 		h.set("three")
@@ -27,7 +27,7 @@ func TestRegistrationLastsTwentyFiveHours(t *testing.T) {
 		}
 		h.settle(time.Second)
 		if n := h.count(cb); n != 1 {
-			t.Errorf("notified %d times, once after it had run out", n)
+			t.Errorf("notified %d times, also after the expiry", n)
 		}
 	})
 }
@@ -47,7 +47,7 @@ func TestRenewalExtendsExpiryAndResetsErrors(t *testing.T) {
 			t.Errorf("after the renewal: %+v", s)
 		}
 		if s.CreatedAt.Equal(s.RenewedAt) {
-			t.Error("a renewal forgot when the registration was made")
+			t.Error("the renewal changed the time of registration")
 		}
 	})
 }
@@ -102,7 +102,7 @@ func TestRegistrationDoesNotNotifySubscribers(t *testing.T) {
 		h.change("three")
 		h.settle(time.Second)
 		if n := h.count("http://a.test/n"); n != 2 {
-			t.Errorf("the change that a registration saw first was not notified: %d", n)
+			t.Errorf("the change that a registration found was not notified: %d", n)
 		}
 	})
 }
@@ -129,10 +129,10 @@ func TestCancelEndsOneRegistration(t *testing.T) {
 			t.Fatalf("cancel: %+v, %v", got, err)
 		}
 		if _, ok := h.subscription("http://a.test/n"); ok {
-			t.Error("it is still there")
+			t.Error("the registration did not end")
 		}
 		if _, ok := h.subscription("http://b.test/n"); !ok {
-			t.Error("another one went with it")
+			t.Error("another registration ended too")
 		}
 		if got, err := h.hub.Cancel(t.Context(), cancel); err != nil || len(got.Refused) != 1 {
 			t.Errorf("cancelled twice: %+v, %v", got, err)
@@ -173,7 +173,7 @@ func TestPanicEndsOnlyItsOwnRequest(t *testing.T) {
 		h.change("two")
 		h.settle(2 * time.Minute)
 		if s, ok := h.subscription(cb); !ok || s.Failures != 0 || h.count(cb) != 2 {
-			t.Errorf("after a panic of ours: there %v, %d failures, notified %d times; want it tried again", ok, s.Failures, h.count(cb))
+			t.Errorf("after a panic: subscribed %v, %d failures, notified %d times; want a retry", ok, s.Failures, h.count(cb))
 		}
 	})
 }
@@ -187,14 +187,14 @@ func TestRegistrationForManySlowFeedsAnswersWithinAMinute(t *testing.T) {
 			h.feeds[feed] = "x"
 			feeds = append(feeds, feed)
 		}
-		h.slow = 14 * time.Second // four at once: the third four do not make it
+		h.slow = 14 * time.Second // four feeds are read at a time: the last four are not read in time
 		begun := time.Now()
 		got, err := h.hub.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: "http://a.test/n", Feeds: feeds})
 		if err != nil || len(got.Accepted) != 8 || len(got.Refused) != 4 {
 			t.Errorf("%d accepted, %d refused, %v; want 8 and 4", len(got.Accepted), len(got.Refused), err)
 		}
 		if took := time.Since(begun); took >= time.Minute {
-			t.Errorf("answered after %s; nobody waits so long", took)
+			t.Errorf("answered after %s, want within a minute", took)
 		}
 	})
 }

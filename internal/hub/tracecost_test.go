@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/event"
 )
 
-// noStore is one that nobody asks anything.
+// emptyStore is a store that is not called.
 type emptyStore struct{ Store }
 
 // quietTracer is a Tracer that expects no report of a fast successful delivery.
@@ -21,7 +21,7 @@ func (quietTracer) Changed(*Topic, FoundChange)                           {}
 func (quietTracer) BatchDone(*Topic, BatchNotified)                       {}
 func (quietTracer) ShardDone(*Topic, ShardNotified)                       {}
 func (d quietTracer) Tried(*Topic, Tried) {
-	d.t.Error("the tracer received a delivery that arrived at once")
+	d.t.Error("the tracer received a fast successful delivery")
 }
 func (quietTracer) ID(*Topic) string { return "" }
 
@@ -33,7 +33,7 @@ func TestTracingASuccessfulDeliveryDoesNotAllocate(t *testing.T) {
 		d := &delivery{topic: &Topic{Version: 1, ChangedAt: time.Now()}, batch: b}
 		r := Reply{OK: true, Took: time.Millisecond}
 		if n := testing.AllocsPerRun(1000, func() { d.state = started; delivering{h}.finishBatched(d, r) }); n != 0 {
-			t.Errorf("with the tracer %v, a delivery allocates %g times", tracer, n)
+			t.Errorf("with the tracer %v, a delivery has %g allocations", tracer, n)
 		}
 	}
 }

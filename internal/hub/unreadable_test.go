@@ -42,12 +42,13 @@ func TestTopicAtForbiddenAddressIsRejected(t *testing.T) {
 		if !slices.Contains(got.Refused, hub.Refusal{Feed: hidden, Reason: "not read"}) {
 			t.Errorf("registered: %+v, %v", got, err)
 		}
-		// What was subscribed to before can be ended all the same, and what this program serves is not read from outside.
+		// An existing subscription can still be ended, and hosted feeds are not fetched over the
+		// network.
 		if err := ask(hub.ModeUnsubscribe, hidden); err != nil {
 			t.Errorf("unsubscribe: %v", err)
 		}
 		if err := ask(hub.ModeSubscribe, own); err != nil {
-			t.Errorf("own: %v", err)
+			t.Errorf("hosted feed: %v", err)
 		}
 		h.settle(time.Second)
 	})

@@ -29,19 +29,19 @@ func TestUnverifiedReadsOfAHostAreLimited(t *testing.T) {
 		}
 		h.consent = func(hub.Subscription, string, bool) error { return fault.New(fault.Refused, "It knows nothing of it.") }
 		before := len(h.fetches)
-		for i := range 20 { // each from somewhere else, with a callback elsewhere
+		for i := range 20 { // each from a different source, with a callback on a different host
 			if _, err := h.hub.Register(t.Context(), registration(10+i, 50)); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(2 * time.Second) // one more feed may be read
+			time.Sleep(2 * time.Second) // one more feed may be read in this time
 		}
 		if n := len(h.fetches) - before; n < 100 || n > 160 {
-			t.Errorf("1000 feeds that nobody agreed to: %d were read, want 100 and those of one registration", n)
+			t.Errorf("1000 feeds without consent: %d were read, want 100 and those of one registration", n)
 		}
 		h.consent = nil
 		got, err := h.hub.Register(t.Context(), registration(50, 1, "http://feeds.test/followed.xml"))
 		if err != nil || len(got.Accepted) != 1 || len(got.Refused) != 1 || got.Accepted[0] != "http://feeds.test/followed.xml" {
-			t.Errorf("one that is followed, and one that is not: %+v, %v", got, err)
+			t.Errorf("one subscribed feed and one other: %+v, %v", got, err)
 		}
 		h.settle(10 * time.Minute)
 		if got, err := h.hub.Register(t.Context(), registration(51, 50)); err != nil || len(got.Accepted) != 50 {
@@ -92,10 +92,10 @@ func TestUnconfirmedRequestsCountAgainstTheirSource(t *testing.T) {
 			err = ask(source, fmt.Sprint(i))
 		}
 		if fault.CodeOf(err) != fault.TooMany || fault.RetryAfter(err) <= 0 || len(h.intents) > 22 {
-			t.Errorf("he was asked %d times, and the last request came to %v", len(h.intents), err)
+			t.Errorf("%d verifications, last request: %v", len(h.intents), err)
 		}
 		if err := ask(other, "other"); err != nil {
-			t.Errorf("from elsewhere: %v", err)
+			t.Errorf("from another source: %v", err)
 		}
 		h.settle(30 * time.Minute)
 		h.confirm = nil

@@ -18,17 +18,17 @@ import (
 type recordingStore struct {
 	hub.Store
 	mu       sync.Mutex
-	pos      map[int]int64 // by shard: settled up to here
+	pos      map[int]int64 // by shard: position up to which deliveries are settled
 	finished map[int]bool  // finished shards
 	shards   map[int]hub.Shard
 	written  map[int64]bool // by row
 	rows     int
 
-	silence      time.Duration // after the first checkpoint, without answers
+	silence      time.Duration // time without responses after the first checkpoint
 	silent, over time.Time
 }
 
-// awaitStore waits while the store is silent.
+// awaitStore waits while the store does not respond.
 func (l *recordingStore) awaitStore(ctx context.Context) error {
 	l.mu.Lock()
 	over := l.over
@@ -89,7 +89,7 @@ func (l *recordingStore) settled(results []hub.Result) {
 	}
 }
 
-// recorded reports whether another node that took over now would know that id was notified.
+// recorded reports whether a node that claims the shard now would know that id was notified.
 func (l *recordingStore) recorded(id int64) bool {
 	if l.written[id] {
 		return true
@@ -102,15 +102,15 @@ func (l *recordingStore) recorded(id int64) bool {
 	return false
 }
 
-// observed is the deliveries of a test, as seen by callbacks.
+// observed records the deliveries of a test as the callbacks receive them.
 type observed struct {
 	*harness
 	ledger *recordingStore
 	takes  func(n int) time.Duration
 
-	open          map[int64]time.Time // sent and not answered
+	open          map[int64]time.Time // sent, without a reply
 	answered      map[int64]bool
-	maxUnrecorded int // answered and not recorded, or sent less than 250 ms ago
+	maxUnrecorded int // replied and not recorded, or sent less than 250 ms ago
 	begun         time.Time
 	starts        []time.Time
 }
@@ -198,22 +198,22 @@ func deliverWithWindow(t *testing.T, all, atOnce int, silence time.Duration, tak
 				t.Fatal(err)
 			}
 			if time.Since(s.begun) > 10*time.Minute {
-				t.Fatalf("it does not end: %+v", c)
+				t.Fatalf("the delivery does not end: %+v", c)
 			}
 		}
 		again := 0
 		if silence > 0 {
-			again = window // open deliveries are repeated
+			again = window // deliveries without a reply are repeated
 		}
 		if n := int(engine.Live().Totals.Notified); n < all || n > all+again {
-			t.Errorf("%d were notified, want %d and at most %d again", n, all, again)
+			t.Errorf("%d notifications, want %d and at most %d repeated ones", n, all, again)
 		}
 		do(s, time.Since(s.begun))
 		if s.maxUnrecorded > window {
-			t.Errorf("%d were unwritten at once; %d is the bound", s.maxUnrecorded, window)
+			t.Errorf("%d deliveries were unrecorded at once, want at most %d", s.maxUnrecorded, window)
 		}
 		if s.maxUnrecorded < window/2 {
-			t.Errorf("at most %d were unwritten at once, which proves nothing of a bound of %d", s.maxUnrecorded, window)
+			t.Errorf("at most %d deliveries were unrecorded at once: too few to test a limit of %d", s.maxUnrecorded, window)
 		}
 	})
 }
@@ -229,14 +229,14 @@ func TestUnrecordedDeliveriesOfANodeAreBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			deliverWithWindow(t, 4000, 2000, 0, takes, func(s *observed, took time.Duration) {
-				t.Logf("at most %d unwritten, %d rows for 4000, %s", s.maxUnrecorded, s.ledger.rows, took)
+				t.Logf("at most %d unrecorded, %d rows for 4000, %s", s.maxUnrecorded, s.ledger.rows, took)
 			})
 		})
 	}
 }
 
-// The store is silent for longer than a lease. Another node may have claimed the shards, so
-// queued deliveries must not be sent.
+// The store does not respond for longer than a lease. Another node may have claimed the shards,
+// so queued deliveries must not be sent.
 func TestQueuedDeliveriesAreNotSentAfterTheLease(t *testing.T) {
 	t.Parallel()
 	const silence = time.Minute
@@ -245,20 +245,20 @@ func TestQueuedDeliveriesAreNotSentAfterTheLease(t *testing.T) {
 		for _, at := range s.starts {
 			since := at.Sub(s.ledger.silent)
 			if since > 15*time.Second && since < silence {
-				t.Fatalf("a delivery began %s after the last word of the store, whose lease was 15 s", since)
+				t.Fatalf("a delivery began %s after the last response of the store, with a lease of 15 s", since)
 			}
 			if since > 0 && since < silence {
 				before++
 			}
 		}
 		if before == 0 {
-			t.Error("nothing was sent while the store was silent: this proves nothing")
+			t.Error("nothing was sent while the store did not respond: the test needs some deliveries")
 		}
-		t.Logf("%d were sent while the store was silent, %d in all, %s", before, len(s.starts), took)
+		t.Logf("%d deliveries while the store did not respond, %d in total, %s", before, len(s.starts), took)
 	})
 }
 
-// stoppingStore is a store whose first checkpoint lasts until the hub is stopping.
+// stoppingStore is a store whose first checkpoint takes until the hub is stopping.
 type stoppingStore struct {
 	hub.Store
 	stop func()
@@ -274,8 +274,8 @@ func (l stoppingStore) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, 
 	return l.Store.Checkpoint(ctx, c)
 }
 
-// The hub stops while one batch is done and later ones are open: those must finish and not be
-// repeated. The order is random, so the test runs several times.
+// The hub stops while one batch is done and later ones are running. These must finish and must
+// not be repeated. The order is random, so the test runs several times.
 func TestDeliveriesOpenAtStopAreNotRepeated(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
@@ -305,14 +305,14 @@ func TestDeliveriesOpenAtStopAreNotRepeated(t *testing.T) {
 			<-ended
 			sofar := n.Load()
 			if sofar <= 112 || sofar >= 1000 {
-				t.Fatalf("%d were notified before the end; the test needs some of later pages, and not all", sofar)
+				t.Fatalf("%d deliveries before the end; the test needs some of later batches, but not all", sofar)
 			}
 			h.wrapStore = nil
 			h.start(hub.Options{})
 			h.settle(time.Minute)
 			for _, cb := range names {
 				if notified := h.count(cb); notified != 1 {
-					t.Fatalf("%s was notified %d times; %d were notified before the end", cb, notified, sofar)
+					t.Fatalf("%s was notified %d times; %d deliveries before the end", cb, notified, sofar)
 				}
 			}
 		})

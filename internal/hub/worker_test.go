@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Workers outlive a pause between two bursts, and no more of them than the last burst
-// needed; later, and when the dispatcher stops, they end.
+// Workers stay idle between two bursts, at most as many as the last burst needed. Idle workers
+// end after a while, and when the dispatcher stops.
 func TestWorkersStayIdleBetweenBursts(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*dispatcher){
@@ -50,24 +50,24 @@ func bursts(t *testing.T, end func(*dispatcher)) {
 	burst(30)
 	first, resting := state()
 	if first != 0 || resting != 30 {
-		t.Errorf("after a burst of 30, %d work and %d rest; want all to rest", first, resting)
+		t.Errorf("after a burst of 30: %d busy and %d idle workers, want all idle", first, resting)
 	}
 	<-time.After(idleWorkerTTL / 2)
 	burst(100)
 	if workers, resting := state(); workers != 0 || resting != 40 {
-		t.Errorf("after a burst of 100, %d work and %d rest; want 40 to rest, as many as may work", workers, resting)
+		t.Errorf("after a burst of 100: %d busy and %d idle workers, want 40 idle, which is the limit", workers, resting)
 	}
-	for range 4 { // none of the rest is used
+	for range 4 { // no idle worker is used
 		<-time.After(idleWorkerTTL / 2)
 		burst(5)
 	}
 	if workers, resting := state(); workers != 0 || resting != 5 {
-		t.Errorf("after bursts of 5, %d work and %d rest; want 5 to rest", workers, resting)
+		t.Errorf("after bursts of 5: %d busy and %d idle workers, want 5 idle", workers, resting)
 	}
 	end(d)
 	synctest.Wait()
 	if workers, resting := state(); workers != 0 || resting != 0 {
-		t.Errorf("at the end %d work and %d rest", workers, resting)
+		t.Errorf("at the end: %d busy and %d idle workers", workers, resting)
 	}
 	close(delivered)
 }

@@ -20,11 +20,11 @@ func TestSteadyClockDoesNotJumpWithWallClock(t *testing.T) {
 		}
 	}
 	if off := s.Now().Sub(begun) - 3*time.Minute; off.Abs() > 2*time.Second {
-		t.Errorf("three minutes came to %s more", off)
+		t.Errorf("three minutes differ by %s", off)
 	}
 	wall = wall.Add(time.Second)
 	if s.Now() != wall.UTC() {
-		t.Error("a small correction of the wall clock was not followed at once")
+		t.Error("a small correction of the wall clock was not applied at once")
 	}
 }
 

@@ -12,10 +12,10 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// contentMost is the bound of these tests.
+// testLimit is the memory limit of these tests, in bytes.
 const testLimit = 128 << 20
 
-// loaded is a store with one content of size bytes of each topic.
+// loader returns a load function that returns contents of size bytes and counts its calls.
 func loader(size int, reads *atomic.Int64) func(context.Context, int64) (Content, error) {
 	return func(context.Context, int64) (Content, error) {
 		reads.Add(1)
@@ -23,7 +23,7 @@ func loader(size int, reads *atomic.Int64) func(context.Context, int64) (Content
 	}
 }
 
-// holds compares what is counted with what is held.
+// checkCounts compares the counters of the cache with the contents that it holds.
 func checkCounts(t *testing.T, c *Cache) {
 	t.Helper()
 	c.mu.Lock()
@@ -56,13 +56,13 @@ func TestContentIsLoadedOnce(t *testing.T) {
 			for range 200 {
 				h := pinned
 				if !h.Share() {
-					t.Error("it is in use, and cannot be shared")
+					t.Error("Share of a used content returned false")
 					return
 				}
 				c.Release(h)
 				again, err := c.Acquire(t.Context(), 1, 1, 1000, true)
 				if err != nil || again != pinned {
-					t.Error("another one", err)
+					t.Error("second content", err)
 					return
 				}
 				c.Release(again)
@@ -73,7 +73,7 @@ func TestContentIsLoadedOnce(t *testing.T) {
 	checkCounts(t, c)
 	c.Release(pinned)
 	if pinned.Share() {
-		t.Error("nobody uses it, and it is shared without the lock")
+		t.Error("an unused content was shared without the lock")
 	}
 	checkCounts(t, c)
 	if n := reads.Load(); n != 1 {
@@ -135,7 +135,7 @@ func TestAcquireWaitsForMemory(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := c.Acquire(ctx, 3, 1, testLimit/4+1, true); !errors.Is(err, context.DeadlineExceeded) {
-			t.Fatalf("a fourth has no room: %v", err)
+			t.Fatalf("fourth content: %v", err)
 		}
 		receivedAt := make(chan error, 1)
 		go func() {
@@ -148,7 +148,7 @@ func TestAcquireWaitsForMemory(t *testing.T) {
 		synctest.Wait()
 		select {
 		case <-receivedAt:
-			t.Fatal("it did not wait")
+			t.Fatal("Acquire did not wait")
 		default:
 		}
 		c.Release(all[0])
@@ -170,11 +170,11 @@ func TestAcquireWithoutWaitingReturnsErrFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := c.Acquire(t.Context(), 2, 1, 9, false); !errors.Is(err, ErrFull) {
-		t.Errorf("another content: %v", err)
+		t.Errorf("other content: %v", err)
 	}
 	again, err := c.Acquire(t.Context(), 1, 1, 9, false)
 	if err != nil || again != held {
-		t.Errorf("the one that is there: %v", err)
+		t.Errorf("existing content: %v", err)
 	}
 	c.Release(again)
 	c.Release(held)
@@ -207,7 +207,7 @@ func TestWaitersAreServedInOrder(t *testing.T) {
 			t.Fatalf("%v did not wait", order)
 		}
 		if _, err := c.Acquire(t.Context(), 4, 1, 5, false); !errors.Is(err, ErrFull) {
-			t.Errorf("passed by those who wait: %v", err)
+			t.Errorf("overtook the waiters: %v", err)
 		}
 		c.Release(small)
 		group.Wait()
@@ -215,7 +215,7 @@ func TestWaitersAreServedInOrder(t *testing.T) {
 			t.Errorf("the order was %v", order)
 		}
 		if len(c.queue) != 0 {
-			t.Errorf("%d still wait", len(c.queue))
+			t.Errorf("%d waiters remain", len(c.queue))
 		}
 	})
 }
@@ -275,7 +275,7 @@ func TestContentSmallerThanEstimatedFreesMemory(t *testing.T) {
 		close(loading)
 		synctest.Wait()
 		if n := reads.Load(); n != 2 {
-			t.Errorf("%d were read, and nobody gave room back", n)
+			t.Errorf("%d contents were read although no memory was freed", n)
 		}
 	})
 }
