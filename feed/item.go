@@ -42,7 +42,7 @@ func (p *parser) grow() {
 		p.from = p.r.Offset()
 	} else {
 		each := max((p.r.Offset()-p.from)/n, 32)
-		more = p.r.Left()/each*9/8 + 4
+		more = p.r.UnreadLen()/each*9/8 + 4
 	}
 	more = max(min(more, p.o.Limits.Items-n), 1)
 	p.f.Items = append(make([]Item, 0, n+more), p.f.Items...)

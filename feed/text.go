@@ -132,13 +132,13 @@ func (p *parser) undoubled(s string) string {
 	if i < 0 || i+2 >= len(s) || s[i+2] < 0xC2 || !p.isDoubled() {
 		return s
 	}
-	return charset.Undouble(s)
+	return charset.FixDoubleEncoding(s)
 }
 
 // isDoubled reports whether the whole document was encoded in UTF-8 twice.
 func (p *parser) isDoubled() bool {
 	if p.doubled == nil {
-		doubled := charset.Undouble(p.text) != p.text
+		doubled := charset.FixDoubleEncoding(p.text) != p.text
 		if p.doubled = &doubled; doubled {
 			p.problemAt(ProblemEncoding, 0, "", "The document was encoded in UTF-8 twice; one encoding is undone.")
 		}

@@ -29,7 +29,7 @@ const (
 // ErrorKind is the reason why a check has no usable answer.
 type ErrorKind string
 
-// Kinds of errors. The caller sets the kinds up to ErrOurs; this package detects the others.
+// Kinds of errors. The caller sets the kinds up to ErrLocal; this package detects the others.
 const (
 	ErrDNS         ErrorKind = "dns"         // the name does not exist, or its name servers do not respond
 	ErrUnreachable ErrorKind = "unreachable" // no server responds, or the connection was lost
@@ -40,7 +40,7 @@ const (
 	ErrRedirects   ErrorKind = "too-many-redirects"
 	ErrBadURL      ErrorKind = "bad-url"
 	ErrRefused     ErrorKind = "refused" // blocked by the caller's own address filter
-	ErrOurs        ErrorKind = "ours"    // cancelled, or out of local resources: not the feed's failure
+	ErrLocal       ErrorKind = "ours"    // cancelled, or out of local resources: not the feed's failure
 
 	ErrStatus   ErrorKind = "status"       // an error status
 	ErrNotFeed  ErrorKind = "not-feed"     // a web page or another document that is not a feed
@@ -147,8 +147,8 @@ func failed(kind ErrorKind, format string, args ...any) verdict {
 
 func (a Answer) verdict(s State) verdict {
 	switch {
-	case a.Error == ErrOurs:
-		return verdict{Postponed, ErrOurs, orElse(a.Detail, "this program could not ask")}
+	case a.Error == ErrLocal:
+		return verdict{Postponed, ErrLocal, orElse(a.Detail, "this program could not ask")}
 	case a.Error != "":
 		return failed(a.Error, "%s", orElse(a.Detail, a.Error.text()))
 	case len(a.Hops) > MaxRedirects:

@@ -127,7 +127,7 @@ func TestLocalErrorsDoNotCountAsFailures(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`))
 	before := l.s
-	l.after(90*time.Minute, feedstate.Answer{Error: feedstate.ErrOurs, Detail: "out of sockets"}).outcome(feedstate.Postponed).wait(5 * time.Minute)
+	l.after(90*time.Minute, feedstate.Answer{Error: feedstate.ErrLocal, Detail: "out of sockets"}).outcome(feedstate.Postponed).wait(5 * time.Minute)
 	if l.s.Failures != 0 || l.s.Failure != nil || !l.s.CheckedAt.Equal(before.CheckedAt) {
 		t.Errorf("%+v", l.s)
 	}

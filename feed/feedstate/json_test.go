@@ -55,7 +55,7 @@ func TestStateOfOlderVersionIsDecoded(t *testing.T) {
 	if s.Evidence != (feedstate.Evidence{}) || !s.DueAt().Equal(s.NextAt) || feedstate.DueFor(s, s.NextAt) != feedstate.Poll || feedstate.Request(s).ETag != `"1"` {
 		t.Errorf("%+v", s)
 	}
-	if got := feedstate.Ask(s, feedstate.Pushed, s.NextAt, s.NextAt); !got.Full() {
+	if got := feedstate.RequestFor(s, feedstate.Pushed, s.NextAt, s.NextAt); !got.Full() {
 		t.Errorf("the check after an announcement is not a full read: %+v", got)
 	}
 	sameJSON(t, s, []byte(old))

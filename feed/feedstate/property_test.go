@@ -51,7 +51,7 @@ func randomAnswer(r *rand.Rand, s feedstate.State) feedstate.Answer {
 	set("Expires", "", "", "0", "Fri, 31 Dec 9999 23:59:59 GMT", "Mon, 04 May 2026 08:20:00 GMT")
 	set("Retry-After", "", "", "", "1", "3600", "172800", "99999999999999", "x", "Fri, 31 Dec 9999 23:59:59 GMT")
 	set("Age", "", "30", "x")
-	a.Error = pick(r, "", "", "", "", "", "", feedstate.ErrDNS, feedstate.ErrTimeout, feedstate.ErrOurs)
+	a.Error = pick(r, "", "", "", "", "", "", feedstate.ErrDNS, feedstate.ErrTimeout, feedstate.ErrLocal)
 	a.Cause = pick(r, feedstate.Poll, feedstate.Poll, feedstate.Poll, feedstate.ByHand)
 	a.Full = r.IntN(3) == 0
 	set("Last-Modified", "", "", "Mon, 04 May 2026 02:20:00 GMT")

@@ -199,7 +199,7 @@ func New(url string, now time.Time) State {
 }
 
 // Request returns the validators of the next planned check. Send them only to Validators.URL,
-// never to another URL after a redirect. [Ask] handles checks of every cause.
+// never to another URL after a redirect. [RequestFor] handles checks of every cause.
 func Request(s State) Validators { return s.Validators }
 
 // Due reports whether a check is due. A next check further ahead than the longest wait means

@@ -27,7 +27,7 @@ func TestOnlyTheFirstRequestIsUnconditional(t *testing.T) {
 	l.check(ok("1", feed.Hints{}, "ETag", `"a"`)).validators(`"a"`, "")
 	for _, a := range []feedstate.Answer{
 		status(304), status(304, "ETag", `"b"`), status(500), status(503, "Retry-After", "9"), status(404, "ETag", `"404"`),
-		{Error: feedstate.ErrTimeout}, {Error: feedstate.ErrOurs}, {Status: 200, Looks: "html", Header: header("ETag", `"page"`)}, status(410),
+		{Error: feedstate.ErrTimeout}, {Error: feedstate.ErrLocal}, {Status: 200, Looks: "html", Header: header("ETag", `"page"`)}, status(410),
 	} {
 		l.after(time.Hour, a)
 		if feedstate.Request(l.s).Empty() {

@@ -6,19 +6,19 @@ import (
 	"cloudburst/internal/validator"
 )
 
-// Evidence is the observed behavior of a feed's validators: see [Ask]. The zero Evidence
+// Evidence is the observed behavior of a feed's validators: see [RequestFor]. The zero Evidence
 // proves nothing.
 type Evidence = validator.Evidence
 
-// Asking describes the request of a check.
-type Asking struct {
+// CheckRequest describes the request of a check.
+type CheckRequest struct {
 	Validators Validators // to send; empty: the feed is read in full
 	Revalidate bool       // caches along the way must revalidate with the feed's server
 	Why        string     // the reason for reading in full, as a clause for people; "": validators are sent
 }
 
 // Full reports whether the request contains no validators.
-func (a Asking) Full() bool { return a.Validators.Empty() }
+func (a CheckRequest) Full() bool { return a.Validators.Empty() }
 
 // DueFor returns the cause of a check that is due at now.
 func DueFor(s State, now time.Time) Cause {
@@ -31,15 +31,15 @@ func DueFor(s State, now time.Time) Cause {
 	return Poll
 }
 
-// Ask returns the request of a check. A planned check sends the validators unchanged. A check
-// that must find an announced change sends the ETag only if it is strong and was observed to
+// RequestFor returns the request of a check. A planned check sends the validators unchanged. A
+// check that must find an announced change sends the ETag only if it is strong and was observed to
 // change together with the content. Otherwise it reads the feed in full, and the content
 // decides. announced is the time of the announcement.
 //
 // spec:cloudburst#river-push-decides-by-content
-func Ask(s State, cause Cause, announced, now time.Time) Asking {
+func RequestFor(s State, cause Cause, announced, now time.Time) CheckRequest {
 	if !cause.verifies() {
-		out := Asking{Validators: s.Validators}
+		out := CheckRequest{Validators: s.Validators}
 		if out.Full() {
 			out.Why = "its server has sent no validators"
 		}
@@ -48,7 +48,7 @@ func Ask(s State, cause Cause, announced, now time.Time) Asking {
 		}
 		return out
 	}
-	out := Asking{Revalidate: true}
+	out := CheckRequest{Revalidate: true}
 	doubt := s.Evidence.Doubt(s.tag(), announced, now)
 	switch {
 	case s.ReadAt.IsZero():

@@ -25,7 +25,7 @@ func inFull(a feedstate.Answer) feedstate.Answer {
 // asks checks the ETag that a check with a cause sends; "" means that the feed is read in full.
 func (l *life) asks(c feedstate.Cause, etag string) *life {
 	l.t.Helper()
-	got := feedstate.Ask(l.s, c, l.now, l.now)
+	got := feedstate.RequestFor(l.s, c, l.now, l.now)
 	if got.Validators.ETag != etag || !got.Revalidate || got.Full() != (got.Why != "") {
 		l.t.Errorf("the check with cause %q sends %+v, want the ETag %q", c, got, etag)
 	}
@@ -50,10 +50,10 @@ func TestCheckAfterAnnouncementSendsOnlyProvenETag(t *testing.T) {
 	l.check(ok("2", feed.Hints{}, "ETag", `"2"`, "Last-Modified", "Mon, 04 May 2026 00:00:00 GMT"))
 	l.now = l.now.Add(time.Minute)
 	l.asks(feedstate.Pushed, `"2"`).asks(feedstate.ByHand, `"2"`)
-	if got := feedstate.Ask(l.s, feedstate.Pushed, l.now.Add(-time.Minute), l.now); !got.Full() {
+	if got := feedstate.RequestFor(l.s, feedstate.Pushed, l.now.Add(-time.Minute), l.now); !got.Full() {
 		t.Errorf("a check for a change that was announced before the last read ended sends %+v", got)
 	}
-	if got := feedstate.Ask(l.s, feedstate.Poll, l.now, l.now); got.Validators != feedstate.Request(l.s) || got.Revalidate {
+	if got := feedstate.RequestFor(l.s, feedstate.Poll, l.now, l.now); got.Validators != feedstate.Request(l.s) || got.Revalidate {
 		t.Errorf("a planned check sends %+v", got)
 	}
 	l.now = l.now.Add(time.Hour)
@@ -116,7 +116,7 @@ func TestNotModifiedAfterAnnouncementMustMatchTheSentETag(t *testing.T) {
 
 func TestPlannedNotModifiedDoesNotSettleAFailedAnnouncementCheck(t *testing.T) {
 	t.Parallel()
-	for _, bad := range []feedstate.Answer{{Error: feedstate.ErrTimeout}, {Error: feedstate.ErrOurs}, status(503), status(503, "Retry-After", "60"), status(404), inFull(status(304)), {Status: 200, Looks: "html"}} {
+	for _, bad := range []feedstate.Answer{{Error: feedstate.ErrTimeout}, {Error: feedstate.ErrLocal}, status(503), status(503, "Retry-After", "60"), status(404), inFull(status(304)), {Status: 200, Looks: "html"}} {
 		l := proven(t)
 		l.after(time.Minute, by(feedstate.Pushed, bad))
 		for range 2 {
@@ -188,7 +188,7 @@ func TestRecentChangeIsReadAgainOnlyAfterAnnouncement(t *testing.T) {
 
 func TestFailedFollowUpBecomesTheNextPlannedCheck(t *testing.T) {
 	t.Parallel()
-	for _, bad := range []feedstate.Answer{{Error: feedstate.ErrTimeout}, {Error: feedstate.ErrOurs}, status(429, "Retry-After", "600")} {
+	for _, bad := range []feedstate.Answer{{Error: feedstate.ErrTimeout}, {Error: feedstate.ErrLocal}, status(429, "Retry-After", "600")} {
 		for _, c := range []feedstate.Cause{feedstate.Pushed, feedstate.FollowUp} {
 			l := born(t).check(ok("1", feed.Hints{}))
 			l.after(time.Minute, inFull(by(feedstate.Pushed, ok("2", feed.Hints{}, "Last-Modified", modified, "Date", dated))))

@@ -244,7 +244,7 @@ func (w *window) next(size int) string {
 // readAhead keeps enough of a stream in memory for the next event.
 func (b *builder) readAhead() {
 	for size := b.piece; b.source != nil; size *= 2 { // doubling avoids copying a long comment many times
-		rest, pending := b.Ahead()
+		rest, pending := b.Unread()
 		if pending || len(rest) >= b.piece/2 && !open(rest) {
 			return
 		}

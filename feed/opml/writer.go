@@ -243,7 +243,7 @@ func (w *writer) declare(prefix, uri string) {
 	w.s(`"`)
 }
 
-// bound returns a prefix that stands for uri in the current tag: the preferred one, unless the
+// bound returns a prefix that is bound to uri in the current tag: the preferred one, unless the
 // tag uses it for another namespace.
 func (w *writer) bound(prefix, uri string, element bool) string {
 	now := w.lookup(prefix)
@@ -262,7 +262,7 @@ func (w *writer) bound(prefix, uri string, element bool) string {
 	return prefix
 }
 
-// other returns a prefix that already stands for uri, or a new one.
+// other returns a prefix that is already bound to uri, or a new one.
 func (w *writer) other(uri string) string {
 	for _, n := range w.scope {
 		if n.URI == uri && n.Prefix != "" && w.lookup(n.Prefix) == uri {

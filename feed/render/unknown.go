@@ -257,7 +257,7 @@ func spaceURI(uri string) string {
 	return uri
 }
 
-// bound returns a prefix that stands for uri in the current tag: the preferred one, unless the
+// bound returns a prefix that is bound to uri in the current tag: the preferred one, unless the
 // tag uses it for another namespace.
 func (t *treeWriter) bound(prefix, uri string) string {
 	if uri == "" {
@@ -273,7 +273,7 @@ func (t *treeWriter) bound(prefix, uri string) string {
 	return prefix
 }
 
-// other returns a prefix that already stands for uri, or an unused one.
+// other returns a prefix that is already bound to uri, or an unused one.
 func (t *treeWriter) other(uri string) string {
 	for i := range t.scope {
 		if b := &t.scope[i]; b.uri == uri && b.prefix != "" && t.lookup(b.prefix) == uri {

@@ -168,5 +168,5 @@ func (m *progressLines) writeLine(v any) error {
 }
 
 func moveResultOf(r *transfer.Result) client.MoveResult {
-	return client.MoveResult{Kind: r.Kind, Found: r.Found, Added: r.Added, Existing: r.Had, Skipped: r.Left, Files: r.Files, Profile: r.Profile, Problems: r.Problems}
+	return client.MoveResult{Kind: r.Kind, Found: r.Found, Added: r.Added, Existing: r.Existing, Skipped: r.Skipped, Files: r.Files, Profile: r.Profile, Problems: r.Problems}
 }

@@ -37,7 +37,7 @@ func (v *fakeTransfers) Import(_ context.Context, user string, r io.ReaderAt, si
 		return transfer.Result{}, err
 	}
 	v.imported = user + " " + string(b)
-	res := transfer.Result{Kind: "rss", Found: 5, Added: 3, Had: 1, Left: 1, Files: 2, Problems: []string{"One was left out."}}
+	res := transfer.Result{Kind: "rss", Found: 5, Added: 3, Existing: 1, Skipped: 1, Files: 2, Problems: []string{"One was left out."}}
 	progress(transfer.PhaseCheck, 1, 1)
 	if v.abort != nil && fault.CodeOf(v.abort) == fault.Invalid {
 		return transfer.Result{Kind: "rss"}, v.abort

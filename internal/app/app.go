@@ -124,7 +124,7 @@ func (a *App) join(ctx context.Context, st store.Store) error {
 	bus := event.NewBus(rand.Int64N(1<<40) + 1)
 	fetcher := &hubhttp.Fetcher{Client: a.client}
 	redirects := &hubhttp.Redirects{
-		Callable: a.callable, MayAsk: func(url string) bool { return a.hub.MayAsk(url) }, Timeout: a.cfg.Hub.CallbackTimeout, Now: a.clock.Now,
+		Callable: a.callable, AllowChallenge: func(url string) bool { return a.hub.AllowChallenge(url) }, Timeout: a.cfg.Hub.CallbackTimeout, Now: a.clock.Now,
 	}
 	notifier := &hubhttp.Notifier{Sender: a.sender, Redirects: redirects, HubURL: a.websubEndpoint, Signature: cfg.WebSub.Signature}
 	a.hub = &hub.Hub{

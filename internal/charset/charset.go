@@ -1,6 +1,6 @@
 // Package charset converts a document in any encoding to clean UTF-8. It follows XML 1.0, the rules
 // for XML over HTTP (RFC 7303) and the labels of the WHATWG Encoding Standard. Start with Decode;
-// Undouble is for single texts.
+// FixDoubleEncoding is for single texts.
 //
 // # Interoperability
 //

@@ -335,7 +335,7 @@ func TestDoubleEncodingIsFixed(t *testing.T) {
 		"plain":                 "plain",
 		"":                      "",
 	} {
-		if got := Undouble(s); got != want {
+		if got := FixDoubleEncoding(s); got != want {
 			t.Errorf("%q: %q, want %q", s, got, want)
 		}
 	}

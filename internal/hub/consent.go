@@ -112,9 +112,9 @@ func (h registering) verify(ctx context.Context, r Registration, feed string, ab
 	return x, err
 }
 
-// MayAsk counts a challenge at the host of url, to which a callback redirects. False: the host
-// has had too many.
-func (h *Hub) MayAsk(url string) bool {
+// AllowChallenge counts a challenge of the host of url, to which a callback redirects. It returns
+// false if the host has had too many challenges.
+func (h *Hub) AllowChallenge(url string) bool {
 	h.Init()
 	_, ok := h.consentLimit.Take(href.Host(url), h.now())
 	return ok

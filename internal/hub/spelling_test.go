@@ -201,14 +201,14 @@ func TestRedirectChallengesCountAgainstTargetHost(t *testing.T) {
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		asked := 0
 		for i := range 1000 {
-			if h.hub.MayAsk(fmt.Sprintf("%s/%d", nettest.Spellings("a.test")[i%8], i)) {
+			if h.hub.AllowChallenge(fmt.Sprintf("%s/%d", nettest.Spellings("a.test")[i%8], i)) {
 				asked++
 			}
 		}
 		if asked != 400 {
 			t.Errorf("%d challenges of one host at once, want 400", asked)
 		}
-		if !h.hub.MayAsk("http://b.test/") {
+		if !h.hub.AllowChallenge("http://b.test/") {
 			t.Error("a challenge of another host is refused")
 		}
 	})

@@ -24,8 +24,8 @@ type Tracer interface {
 	BatchDone(change *Topic, p BatchNotified)
 	// ShardDone is called when a run has finished a shard.
 	ShardDone(change *Topic, p ShardNotified)
-	// Tried is called for a notification that failed, took long, or was a retry.
-	Tried(change *Topic, t Tried)
+	// AttemptDone is called for a notification that failed, took long, or was a retry.
+	AttemptDone(change *Topic, t Attempt)
 	// ID returns the trace ID of a change for logs; "": none.
 	ID(change *Topic) string
 }
@@ -71,14 +71,14 @@ type ShardNotified struct {
 	Continued  bool // started by another node or an earlier run
 }
 
-// Tried is one notification.
-type Tried struct {
-	Shard   int // of a first attempt
-	Retry   bool
-	Attempt int // from 1
-	End     time.Time
-	To      Subscription
-	Reply   Reply
+// Attempt is one attempt to deliver a notification.
+type Attempt struct {
+	Shard  int // of a first attempt
+	Retry  bool
+	Number int // from 1
+	End    time.Time
+	To     Subscription
+	Reply  Reply
 }
 
 // origin returns what ctx contains about the sender of a ping.
@@ -164,16 +164,16 @@ func (h delivering) traceTry(d *delivery, r *Reply) {
 	if r.NotTried || r.Skipped {
 		return
 	}
-	t := Tried{Retry: d.batch == nil, End: h.now(), To: d.sub, Reply: *r}
+	t := Attempt{Retry: d.batch == nil, End: h.now(), To: d.sub, Reply: *r}
 	switch {
 	case t.Retry:
-		t.Attempt = d.sub.Tries + 1
+		t.Number = d.sub.Tries + 1
 	case r.OK && r.Took < traceSlow:
 		return
 	default:
-		t.Attempt, t.Shard = 1, d.batch.shard
+		t.Number, t.Shard = 1, d.batch.shard
 	}
-	h.Trace.Tried(d.topic, t)
+	h.Trace.AttemptDone(d.topic, t)
 }
 
 // logOf returns the log with the attributes of a change.

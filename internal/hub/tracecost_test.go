@@ -20,7 +20,7 @@ func (quietTracer) Reading(ctx context.Context, _ *Topic) context.Context { retu
 func (quietTracer) Changed(*Topic, FoundChange)                           {}
 func (quietTracer) BatchDone(*Topic, BatchNotified)                       {}
 func (quietTracer) ShardDone(*Topic, ShardNotified)                       {}
-func (d quietTracer) Tried(*Topic, Tried) {
+func (d quietTracer) AttemptDone(*Topic, Attempt) {
 	d.t.Error("the tracer received a fast successful delivery")
 }
 func (quietTracer) ID(*Topic) string { return "" }

@@ -218,7 +218,7 @@ func answerOf(got fetchResult, list *opml.Stream, bad error) feedstate.Answer {
 	if got.err != nil {
 		a.Error, a.Detail = feedstate.ErrUnreachable, fetch.Text(got.err)
 		if kind := fetch.KindOf(got.err); kind == fetch.Ours || fault.CodeOf(got.err) != fault.Internal {
-			a.Error = feedstate.ErrOurs
+			a.Error = feedstate.ErrLocal
 		}
 		return a
 	}

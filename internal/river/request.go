@@ -29,15 +29,15 @@ const maxReason = 160 // characters of a server's own text about a refusal
 
 // fetchResult is the result of fetching a document.
 type fetchResult struct {
-	at       time.Time        // when the request was sent
-	took     time.Duration    // until the whole response was read
-	cause    feedstate.Cause  // of the check
-	asked    feedstate.Asking // conditional or in full, and why
-	res      *fetch.Response  // nil: there is no response
-	err      error            // why there is no response; else nil
-	hops     []feedstate.Hop  // redirects that led to the response, including redirect documents
-	parsed   *document        // the body as a feed, parsed when first needed
-	maxItems int              // items to store; 0: minTaken
+	at       time.Time              // when the request was sent
+	took     time.Duration          // until the whole response was read
+	cause    feedstate.Cause        // of the check
+	asked    feedstate.CheckRequest // conditional or in full, and why
+	res      *fetch.Response        // nil: there is no response
+	err      error                  // why there is no response; else nil
+	hops     []feedstate.Hop        // redirects that led to the response, including redirect documents
+	parsed   *document              // the body as a feed, parsed when first needed
+	maxItems int                    // items to store; 0: minTaken
 	trace    fetch.Trace
 }
 
@@ -73,7 +73,7 @@ func (r checker) fetchNow(ctx context.Context, s *Source, cause feedstate.Cause)
 	if announced.IsZero() {
 		announced = now
 	}
-	got = fetchResult{at: now, cause: cause, asked: feedstate.Ask(s.State, cause, announced, now), maxItems: o.maxItemsTaken()}
+	got = fetchResult{at: now, cause: cause, asked: feedstate.RequestFor(s.State, cause, announced, now), maxItems: o.maxItemsTaken()}
 	start := time.Now()
 	defer func() { got.took = time.Since(start) }()
 	q := fetch.Request{
@@ -274,7 +274,7 @@ func errorKind(err error) (feedstate.ErrorKind, string) {
 		if text == fetch.Neutral {
 			text = ""
 		}
-		return feedstate.ErrOurs, text
+		return feedstate.ErrLocal, text
 	}
 	if _, ok := errors.AsType[*net.DNSError](err); ok {
 		return feedstate.ErrDNS, ""

@@ -32,7 +32,6 @@ type attribute struct {
 //
 // Excluded are id and name, which collide with names that scripts of a page use, and attributes
 // that move the focus, handle keys, submit forms or load resources.
-// moves the focus, takes keys, submits, or is fetched.
 type attributeTable struct{ html, svg, math *nameTable[attribute] }
 
 var attributes = attributeTable{htmlAttributes(), svgAttributes(), mathAttributes()}

@@ -4,7 +4,7 @@ import "strings"
 
 // Extend appends text to the document and drops the part already read, so that a long document can
 // be read in pieces. Offsets and lines still count from the beginning. Call it only while
-// [Reader.Ahead] reports no pending event, and only if the next token is complete in the document:
+// [Reader.Unread] reports no pending event, and only if the next token is complete in the document:
 // a token that the text cuts off is repaired like one without an end.
 func (r *Reader) Extend(text string) {
 	drop := r.pos
@@ -29,8 +29,8 @@ func (r *Reader) Extend(text string) {
 	}
 }
 
-// Ahead returns the unread part of the document. pending reports that further events precede it.
-func (r *Reader) Ahead() (rest string, pending bool) { return r.doc[r.pos:], r.empty || r.ends > 0 }
+// Unread returns the unread part of the document. pending reports that further events precede it.
+func (r *Reader) Unread() (rest string, pending bool) { return r.doc[r.pos:], r.empty || r.ends > 0 }
 
 // From returns the document from an offset on; "" beyond its end and in the part that Extend
 // dropped.

@@ -16,5 +16,5 @@ func (r *Reader) Line(offset int) int {
 	return r.lines.line + 1
 }
 
-// Left returns the number of unread bytes.
-func (r *Reader) Left() int { return len(r.doc) - r.pos }
+// UnreadLen returns the number of unread bytes.
+func (r *Reader) UnreadLen() int { return len(r.doc) - r.pos }

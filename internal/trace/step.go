@@ -113,8 +113,8 @@ func (t *Tracer) ShardDone(change *hub.Topic, p hub.ShardNotified) {
 	t.write(s)
 }
 
-// Tried writes the span of one notification, for a limited number per change.
-func (t *Tracer) Tried(change *hub.Topic, d hub.Tried) {
+// AttemptDone writes the span of one notification, for a limited number per change.
+func (t *Tracer) AttemptDone(change *hub.Topic, d hub.Attempt) {
 	i := idsOf(change)
 	if !t.sampled(i.trace()) || !t.admitSingle(i.trace()) {
 		return
@@ -123,7 +123,7 @@ func (t *Tracer) Tried(change *hub.Topic, d hub.Tried) {
 		name: "delivery", kind: oteltrace.SpanKindClient, parent: i.context(i.span("part", d.Shard)), begin: d.End.Add(-d.Reply.Took), end: d.End,
 		attrs: []attribute.KeyValue{
 			attribute.String("cloudburst.protocol", d.To.Protocol), attribute.String("server.address", text.Hostname(d.To.Callback)),
-			attribute.Int("cloudburst.attempt", d.Attempt),
+			attribute.Int("cloudburst.attempt", d.Number),
 		},
 	}
 	if d.Retry {

@@ -135,7 +135,7 @@ func TestFullQueueDropsSpansWithoutBlocking(t *testing.T) {
 		tracer.BatchDone(changeOf(1), hub.BatchNotified{})
 	}
 	for range 3 * maxSingles {
-		tracer.Tried(changeOf(1), hub.Tried{})
+		tracer.AttemptDone(changeOf(1), hub.Attempt{})
 	}
 	if c := tracer.Counts(); c.Queued != maxQueue || c.Dropped != 10+maxSingles {
 		t.Errorf("%+v", c)

@@ -15,13 +15,13 @@ import (
 
 // Result is the outcome of an import.
 type Result struct {
-	Kind    string `json:"kind"`              // "cloudburst", "wordpress" or the format of a feed: "rss", "atom", "json" …
-	Found   int    `json:"found"`             // posts in the file
-	Added   int    `json:"added"`             // of the posts found
-	Had     int    `json:"had"`               // of the posts found: already present
-	Left    int    `json:"left"`              // of the posts found: left out, see Problems
-	Files   int    `json:"files"`             // files that were added
-	Profile bool   `json:"profile,omitempty"` // part of the profile was imported
+	Kind     string `json:"kind"`              // "cloudburst", "wordpress" or the format of a feed: "rss", "atom", "json" …
+	Found    int    `json:"found"`             // posts in the file
+	Added    int    `json:"added"`             // of the posts found
+	Existing int    `json:"had"`               // of the posts found: already present
+	Skipped  int    `json:"left"`              // of the posts found: left out, see Problems
+	Files    int    `json:"files"`             // files that were added
+	Profile  bool   `json:"profile,omitempty"` // part of the profile was imported
 	// Problems describes what was left out, at most 20 messages.
 	Problems []string `json:"problems,omitempty"`
 }
@@ -196,7 +196,7 @@ func (b *postBatch) add(ctx context.Context, p author.Post) error {
 	if p.GUID == "" && p.Key != "" {
 		switch _, err := b.Posts.ByKey(ctx, b.user, p.Key, ""); {
 		case err == nil:
-			b.res.Had++
+			b.res.Existing++
 			return nil
 		case fault.CodeOf(err) != fault.NotFound:
 			return err
@@ -216,13 +216,13 @@ func (b *postBatch) flush(ctx context.Context) error {
 	if len(b.posts) == 0 {
 		return nil
 	}
-	before := b.res.Added + b.res.Had + b.res.Left
+	before := b.res.Added + b.res.Existing + b.res.Skipped
 	added, err := b.Posts.Import(ctx, b.user, b.posts, func(done int) { b.progress.at(PhasePosts, before+done, max(b.total, before+done)) })
 	b.res.Added += added
 	if err != nil {
 		return err
 	}
-	b.res.Had += len(b.posts) - added
+	b.res.Existing += len(b.posts) - added
 	b.posts, b.bytes = b.posts[:0], 0
 	return nil
 }
@@ -230,7 +230,7 @@ func (b *postBatch) flush(ctx context.Context) error {
 // leave counts a post that is not imported.
 func (b *postBatch) leave(reason string) {
 	b.res.Found++
-	b.res.Left++
+	b.res.Skipped++
 	b.res.problem(reason)
 }
 

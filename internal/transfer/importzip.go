@@ -225,7 +225,7 @@ func (t *Transfer) importArchive(ctx context.Context, user string, r io.ReaderAt
 	err = o.eachPost(func(rec record, size int) error {
 		if rec.State == author.Deleted {
 			b.res.Found++
-			b.res.Left++
+			b.res.Skipped++
 			return nil
 		}
 		p := rec.post()

@@ -54,7 +54,7 @@ func TestImportRestoresExportedPosts(t *testing.T) {
 				t.Error(diff, err)
 			}
 			again := to.mustImport("alice", file)
-			if again.Added != 0 || again.Files != 0 || again.Had != len(want) || len(to.all("alice")) != len(want) {
+			if again.Added != 0 || again.Files != 0 || again.Existing != len(want) || len(to.all("alice")) != len(want) {
 				t.Errorf("importing the same file again: %+v", again)
 			}
 		})
@@ -281,7 +281,7 @@ func TestWordPressExportIsImported(t *testing.T) {
 	}
 	s := newTestServer(t, "https://two.example")
 	res := s.mustImport("alice", doc)
-	want := Result{Kind: "wordpress", Found: 5, Added: 4, Left: 1, Profile: true, Problems: []string{
+	want := Result{Kind: "wordpress", Found: 5, Added: 4, Skipped: 1, Profile: true, Problems: []string{
 		`“Thrown away” was left out: its status is "trash".`, "Items other than posts were left out: 1 × page.",
 	}}
 	if diff := cmp.Diff(want, res); diff != "" {
@@ -318,7 +318,7 @@ func TestWordPressExportIsImported(t *testing.T) {
 	if w, err := s.posts.Writer(t.Context(), "alice"); err != nil || w.Title != "Fish & Chips" || w.Language != "en-GB" {
 		t.Errorf("%+v, %v", w.Profile, err)
 	}
-	if res := s.mustImport("alice", doc); res.Added != 0 || res.Had != 4 {
+	if res := s.mustImport("alice", doc); res.Added != 0 || res.Existing != 4 {
 		t.Errorf("second import: %+v", res)
 	}
 }
@@ -356,7 +356,7 @@ func TestFeedsOfAllFormatsKeepTheirGUIDs(t *testing.T) {
 			len(p.Categories) != 1 || len(p.Enclosures) != 1 || p.Enclosures[0].Length != 5 {
 			t.Errorf("%s: %+v", kind, p)
 		}
-		if res := s.mustImport("alice", []byte(doc)); res.Added != 0 || res.Had != 1 {
+		if res := s.mustImport("alice", []byte(doc)); res.Added != 0 || res.Existing != 1 {
 			t.Errorf("%s, second import: %+v", kind, res)
 		}
 	}

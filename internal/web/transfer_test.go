@@ -96,7 +96,7 @@ func TestExportDownload(t *testing.T) {
 
 func TestFileIsImportedWhileAPageShowsProgress(t *testing.T) {
 	t.Parallel()
-	v := &fakeMoves{goOn: make(chan struct{}), stepped: make(chan struct{}), res: transfer.Result{Added: 1200, Had: 1, Files: 3, Problems: []string{"<b>Something</b> was left out."}}}
+	v := &fakeMoves{goOn: make(chan struct{}), stepped: make(chan struct{}), res: transfer.Result{Added: 1200, Existing: 1, Files: 3, Problems: []string{"<b>Something</b> was left out."}}}
 	x := newMovesHarness(t, v)
 	rec := x.bring("/account/import", "alice.zip", "PK the file")
 	at := rec.Header().Get("Location")

@@ -137,7 +137,7 @@ func pageTitle(body []byte) string {
 // kindOf classifies a network error.
 func kindOf(err error) feedstate.ErrorKind {
 	if errors.Is(err, context.Canceled) {
-		return feedstate.ErrOurs
+		return feedstate.ErrLocal
 	}
 	if _, ok := errors.AsType[*net.DNSError](err); ok {
 		return feedstate.ErrDNS

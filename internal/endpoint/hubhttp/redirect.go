@@ -31,10 +31,10 @@ const (
 //
 // spec:cloudburst#callback-redirect
 type Redirects struct {
-	Callable func(url string) error // error if a URL must never be called; nil: all URLs are allowed
-	MayAsk   func(url string) bool  // counts a challenge of the URL's host; nil: no limit
-	Timeout  time.Duration          // total for all requests of one notification [15 s]
-	Now      func() time.Time       // nil: time.Now
+	Callable       func(url string) error // error if a URL must never be called; nil: all URLs are allowed
+	AllowChallenge func(url string) bool  // counts a challenge of the URL's host; nil: no limit
+	Timeout        time.Duration          // total for all requests of one notification [15 s]
+	Now            func() time.Time       // nil: time.Now
 
 	n       atomic.Int64 // number of entries
 	mu      sync.RWMutex
@@ -168,7 +168,7 @@ func (r *Redirects) agree(ctx context.Context, s endpoint.Sender, callback, next
 	if l, known := r.known(callback); known && l.to == "" {
 		return "", reply, redirectNotAgreed
 	}
-	if !r.mayAsk(next) {
+	if !r.allowChallenge(next) {
 		return "", fetch.Reply{NotTried: true, Err: errors.New("too many challenges of one host")}, redirectLater
 	}
 	secret := rsscloud.NewChallenge()
@@ -202,7 +202,7 @@ func (r *Redirects) ask(ctx context.Context, s endpoint.Sender, callback, feed, 
 			return final, reply, last, reason
 		}
 		next = withoutChallenge(next, feed, secret)
-		if href.Host(next) != href.Host(final) && !r.mayAsk(next) {
+		if href.Host(next) != href.Host(final) && !r.allowChallenge(next) {
 			return final, fetch.Reply{NotTried: true, Err: errors.New("too many challenges of one host")}, last, redirectLater
 		}
 		if hops == 0 { // the sender has no total limit for several requests
@@ -252,7 +252,9 @@ func (r *Redirects) within(ctx context.Context, spent time.Duration) (context.Co
 	return context.WithTimeout(ctx, max(whole-spent, time.Second))
 }
 
-func (r *Redirects) mayAsk(url string) bool { return r == nil || r.MayAsk == nil || r.MayAsk(url) }
+func (r *Redirects) allowChallenge(url string) bool {
+	return r == nil || r.AllowChallenge == nil || r.AllowChallenge(url)
+}
 
 func (r *Redirects) now() time.Time {
 	if r.Now != nil {

@@ -192,7 +192,7 @@ func TestChallengesByRedirectsAreLimitedPerHost(t *testing.T) {
 	t.Parallel()
 	n := newMoving(map[string]string{"http://agg.example/cb": "http://victim.example/x"})
 	n.agrees["http://victim.example/x"] = true
-	r := &Redirects{MayAsk: func(u string) bool { return !strings.HasPrefix(u, "http://victim.example/") }}
+	r := &Redirects{AllowChallenge: func(u string) bool { return !strings.HasPrefix(u, "http://victim.example/") }}
 	if got := n.notify(t, r, "http://agg.example/cb"); !got.NotTried || len(n.sent) != 1 {
 		t.Errorf("%+v %v", got, n.log())
 	}

@@ -284,11 +284,11 @@ func movedWords(res transfer.Result) string {
 	if res.Files > 0 {
 		text += " and " + shell.FormatQuantity(res.Files, "file", "files")
 	}
-	if text += "."; res.Had > 0 {
-		text += " " + shell.FormatQuantity(res.Had, "was", "were") + " here already."
+	if text += "."; res.Existing > 0 {
+		text += " " + shell.FormatQuantity(res.Existing, "was", "were") + " here already."
 	}
-	if res.Left > 0 {
-		text += " " + shell.FormatQuantity(res.Left, "was", "were") + " left out."
+	if res.Skipped > 0 {
+		text += " " + shell.FormatQuantity(res.Skipped, "was", "were") + " left out."
 	}
 	return strings.TrimSpace(text)
 }
