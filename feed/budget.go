@@ -30,16 +30,16 @@ func (b *budget) take(n int) bool {
 	return true
 }
 
-// kept is append for a list whose length depends on the document; it uses the budget.
-func kept[T any](b *budget, list []T, v T) []T {
+// appendBudgeted is append for a list whose length depends on the document; it uses the budget.
+func appendBudgeted[T any](b *budget, list []T, v T) []T {
 	if !b.take(int(unsafe.Sizeof(v))) {
 		return list
 	}
-	return grown(list, v)
+	return appendDoubling(list, v)
 }
 
-// grown is append that doubles the capacity of long lists, so that they are copied less often.
-func grown[T any](list []T, v T) []T {
+// appendDoubling is append that doubles the capacity of long lists, so that they are copied less often.
+func appendDoubling[T any](list []T, v T) []T {
 	if n := len(list); n == cap(list) && n > 100 {
 		list = slices.Grow(list, n)
 	}
@@ -60,8 +60,8 @@ func (p *parser) full(n, most int, what string) bool {
 	if n < most {
 		return false
 	}
-	if !slices.Contains(p.overfull, what) {
-		p.overfull = append(p.overfull, what)
+	if !slices.Contains(p.fullLists, what) {
+		p.fullLists = append(p.fullLists, what)
 		at := 0
 		if p.r != nil {
 			at = p.r.Offset()

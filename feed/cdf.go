@@ -64,7 +64,7 @@ func (p *parser) cdfAttributes(s *slots) {
 	}
 	at := p.r.Offset()
 	if v := p.attr("base"); v != "" {
-		p.standOn(v)
+		p.setBase(v)
 		if s.level == ofFeed {
 			p.f.Base = p.base().String()
 		}
@@ -87,7 +87,7 @@ func (p *parser) cdfAttributes(s *slots) {
 				p.addLink(s, Link{Rel: "self", Href: p.url(p.r.Decode(a.Raw))})
 			}
 		default:
-			if !strings.HasPrefix(a.Name, "xmlns") && p.strange(0) {
+			if !strings.HasPrefix(a.Name, "xmlns") && p.countUnknown(0) {
 				rest = append(rest, Attr{Name: a.Name, Value: p.r.Decode(a.Raw)})
 			}
 		}

@@ -53,7 +53,7 @@ func (p *parser) imageInto(img *Image) {
 	case e.Attrs == nil && e.Unknown == nil:
 		img.Extension = nil
 	case *img == Image{Extension: e}:
-		p.keepAround(name, e)
+		p.keepParts(name, e)
 		img.Extension = nil
 	}
 }
@@ -72,11 +72,11 @@ func (p *parser) pixels(to *int, what string) {
 	text := p.leaf()
 	n := int(p.count(text, at, what))
 	if n == 0 {
-		p.remains(p.r.Name, strings.TrimLeft(text, "0"))
+		p.keepText(p.r.Name, strings.TrimLeft(text, "0"))
 		return
 	}
 	if *to != 0 && *to != n { // of another image, whose URL was replaced too
-		p.remains(p.r.Name, strconv.Itoa(*to))
+		p.keepText(p.r.Name, strconv.Itoa(*to))
 	}
 	*to = n
 }
@@ -132,10 +132,10 @@ func (p *parser) generator(s *slots) {
 	g.Name = p.leaf()
 	switch {
 	case s.generator == nil:
-		p.remains(p.r.Name, g.Name)
+		p.keepText(p.r.Name, g.Name)
 	case g != (Generator{}):
 		if old := *s.generator; old != nil && *old != g && !old.in(&g) {
-			p.displaced(old.Name, "uri", old.URL, "version", old.Version)
+			p.keepElement(old.Name, "uri", old.URL, "version", old.Version)
 		}
 		*s.generator = &g
 	}
@@ -148,7 +148,7 @@ func (p *parser) source() bool {
 	case src.ID != "" || src.Links != nil || src.Authors != nil:
 		return false // an Atom source has precedence over a line of RSS
 	case src.Title.Value != "" && src.URL != "": // the last line has precedence
-		p.displaced(src.Title.Value, "url", src.URL)
+		p.keepElement(src.Title.Value, "url", src.URL)
 		*src = Source{}
 	}
 	attrs := p.foreignAttrs()
@@ -167,7 +167,7 @@ func (p *parser) source() bool {
 	if src.Updated.Raw == "" {
 		src.Updated = *s.published
 	} else {
-		p.remains(s.names.published, s.published.Raw)
+		p.keepText(s.names.published, s.published.Raw)
 	}
 	return true
 }

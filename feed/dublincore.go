@@ -93,7 +93,7 @@ func (p *parser) valid(s *slots) bool {
 		}
 	}
 	if !whole {
-		p.remains(p.r.Name, text)
+		p.keepText(p.r.Name, text)
 	}
 	return true
 }
@@ -107,7 +107,7 @@ func (p *parser) dcSource() bool {
 	case src.Title.Value == "":
 		src.Title = Text{Value: v, Type: plainText, Language: dashed(p.r.Lang()), Base: p.base().String()}
 	default:
-		p.remains(p.r.Name, v)
+		p.keepText(p.r.Name, v)
 	}
 	return true
 }
@@ -127,8 +127,8 @@ func (p *parser) license(s *slots, url string) {
 	switch url = p.url(url); {
 	case url == "":
 	case s.level == ofItem:
-		p.more().Licenses = kept(&p.budget, p.more().Licenses, url)
+		p.more().Licenses = appendBudgeted(&p.budget, p.more().Licenses, url)
 	case s.level == ofFeed:
-		p.f.Licenses = kept(&p.budget, p.f.Licenses, url)
+		p.f.Licenses = appendBudgeted(&p.budget, p.f.Licenses, url)
 	}
 }

@@ -140,7 +140,7 @@ func (p *parser) publisher(s *slots) bool {
 	}
 	if who := p.person(); who != (Person{}) {
 		if *to != nil && **to != who {
-			p.displaced((*to).line(), "url", (*to).URL, "image", (*to).Avatar)
+			p.keepElement((*to).line(), "url", (*to).URL, "image", (*to).Avatar)
 		}
 		*to = &who
 	}
@@ -163,11 +163,11 @@ func (p *parser) title(s *slots) {
 	case s.title.Value == "":
 	case s.titleDepth <= depth:
 		if !same {
-			p.remains(p.r.Name, t.Value)
+			p.keepText(p.r.Name, t.Value)
 		}
 		return
 	case s.titleDepth < borrowed && !same:
-		p.remains(p.r.Name, s.title.Value)
+		p.keepText(p.r.Name, s.title.Value)
 	}
 	*s.title = t
 	if s.titleDepth = 0; t.Value != "" {
@@ -192,7 +192,7 @@ func (p *parser) summary(s *slots, kind string) {
 	case s.summaryDepth == depth:
 		p.setSummary(s, t, depth)
 	default:
-		p.remains(p.r.Name, t.Value)
+		p.keepText(p.r.Name, t.Value)
 	}
 }
 
@@ -202,7 +202,7 @@ func (p *parser) setSummary(s *slots, t Text, depth int) {
 		return
 	}
 	if t.Value != s.summary.Value && s.summaryDepth < borrowed {
-		p.remains(s.names.summary, s.summary.Value)
+		p.keepText(s.names.summary, s.summary.Value)
 	}
 	*s.summary, s.summaryDepth, s.names.summary = t, depth, p.r.Name
 }
@@ -213,7 +213,7 @@ func (p *parser) abstract(s *slots) {
 	if s.level != ofFeed || s.summary.Value == "" {
 		p.setSummary(s, t, depth)
 	} else if t.Value != s.summary.Value {
-		p.remains(p.r.Name, t.Value)
+		p.keepText(p.r.Name, t.Value)
 	}
 }
 
@@ -248,7 +248,7 @@ func (p *parser) feedOnly(s *slots) bool {
 		if v := p.url(p.leaf()); v != "" && (f.Image == nil || f.Image.URL == "") {
 			orNew(&f.Image).URL = v
 		} else if v != "" && v != f.Image.URL {
-			p.remains(p.r.Name, v)
+			p.keepText(p.r.Name, v)
 		}
 	case "icon":
 		p.put(&f.Icon, p.url(p.leaf()))

@@ -8,8 +8,8 @@ import (
 
 // NotFeedError reports that a document is not a feed, and what it is instead.
 type NotFeedError struct {
-	// Looks is the detected type of the document, one of "empty", "html", "json", "opml", "rdf", "image", "pdf", "zip", "gzip",
-	// "audio", "video", "text", "xml" and "binary".
+	// Looks is the detected type of the document: "empty", "html", "json", "opml", "rdf", "xml",
+	// "text", "image", "audio", "video", "pdf", "zip", "gzip" or "binary".
 	Looks string
 	// Detail is the root element of an XML document, or the missing part of a JSON document.
 	Detail string

@@ -81,10 +81,10 @@ for name in sys.stdin.read().split('\n'):
     print(json.dumps(out))
 `
 
-// said is the result of the other parser. Fields that it does not determine are nil.
-type said struct {
+// pythonFeed is the result of the other parser. Fields that it does not determine are nil.
+type pythonFeed struct {
 	Title, Link *string
-	Items       []said
+	Items       []pythonFeed
 }
 
 func TestTitlesAndLinksMatchPythonsXMLParser(t *testing.T) {
@@ -121,12 +121,12 @@ func TestTitlesAndLinksMatchPythonsXMLParser(t *testing.T) {
 	}
 	compared := 0
 	for i, name := range names {
-		var theirs *said
+		var theirs *pythonFeed
 		if err := json.Unmarshal([]byte(rows[i]), &theirs); err != nil {
 			t.Fatal(err)
 		}
 		if theirs != nil && !repairsSilently(name) {
-			compared += agree(t, name, theirs)
+			compared += compareWith(t, name, theirs)
 		}
 	}
 	if compared < 1000 {
@@ -144,8 +144,8 @@ func repairsSilently(name string) bool {
 	return false
 }
 
-// agree compares one document and returns the number of compared values.
-func agree(t *testing.T, name string, theirs *said) (n int) {
+// compareWith compares one document and returns the number of compared values.
+func compareWith(t *testing.T, name string, theirs *pythonFeed) (n int) {
 	t.Helper()
 	doc, err := os.ReadFile(name)
 	if err != nil {

@@ -33,7 +33,7 @@ func (p *parser) foreignAttrs() (list []Attr) {
 		if strings.HasSuffix(uri, "/XMLSchema-instance") {
 			continue
 		}
-		if !p.strange(len(uri)) {
+		if !p.countUnknown(len(uri)) {
 			break
 		}
 		list = append(list, Attr{Name: a.Name, Space: uri, Value: p.r.Decode(a.Raw)})
@@ -41,11 +41,11 @@ func (p *parser) foreignAttrs() (list []Attr) {
 	return list
 }
 
-// keepAround stores an element without a field as a node that contains the parts already read.
-func (p *parser) keepAround(name string, e *Extension) {
+// keepParts stores an element without a field as a node that contains the parts already read.
+func (p *parser) keepParts(name string, e *Extension) {
 	n := Node{Name: scan.Local(name), Prefix: scan.Prefix(name), Attrs: e.Attrs, Children: e.Unknown}
 	n.Space = p.r.URI(n.Prefix)
-	if p.strange(len(n.Space)) {
+	if p.countUnknown(len(n.Space)) {
 		to := p.others()
 		*to = append(*to, n)
 	}

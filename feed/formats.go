@@ -74,7 +74,7 @@ func bareURI(uri string) string {
 // the end tag of the open element is missing, and the parser closes the element.
 func closes(openPrefix, open, prefix, local string) bool {
 	if openPrefix != prefix && openPrefix != "" {
-		return prefix == "" && holdsNothing(openPrefix, open) && ofRSS(local)
+		return prefix == "" && hasNoContent(openPrefix, open) && ofRSS(local)
 	}
 	long := false
 	switch open {
@@ -108,9 +108,9 @@ func closes(openPrefix, open, prefix, local string) bool {
 	return false
 }
 
-// holdsNothing reports elements of modules that have only attributes. If such an element has no
+// hasNoContent reports elements of modules that have only attributes. If such an element has no
 // end tag, the author forgot the slash.
-func holdsNothing(prefix, name string) bool {
+func hasNoContent(prefix, name string) bool {
 	switch name {
 	case "link":
 		return spaceOfPrefix(prefix) == nsCore

@@ -69,11 +69,11 @@ func FuzzParse(f *testing.F) {
 			t.Fatal("the document was changed")
 		}
 		if err != nil {
-			noFeed(t, err)
+			checkNotFeed(t, err)
 			return
 		}
-		sound(t, got)
-		bounded(t, got, doc, o)
+		checkFeed(t, got)
+		checkLimits(t, got, doc, o)
 		sameAfterJSON(t, got)
 		again, err := feed.Parse(bytes.NewReader(doc), o)
 		if err != nil || !cmp.Equal(got, again) {
@@ -82,27 +82,27 @@ func FuzzParse(f *testing.F) {
 		if stop > 0 {
 			few, err := feed.ParseBytes(doc, stopping(*o, stop))
 			if got.Format == feed.JSONFeed && err == nil && len(got.Problems) > 0 {
-				bare(got) // a problem in the brackets is found too late for the items
-				bare(few)
+				dropInherited(got) // a problem in the brackets is found too late for the items
+				dropInherited(few)
 			}
 			if want := got.Items[:min(stop, len(got.Items))]; err != nil || !cmp.Equal(want, few.Items) {
 				t.Fatalf("stopped after %d items: %v\n%s", stop, err, cmp.Diff(want, few.Items))
 			}
 		}
-		independent(t, got, own)
+		checkClone(t, got, own)
 	})
 }
 
-// bare removes the values that items inherit from the feed.
-func bare(f *feed.Feed) {
+// dropInherited removes the values that items inherit from the feed.
+func dropInherited(f *feed.Feed) {
 	for i := range f.Items {
 		it := &f.Items[i]
 		*it = feed.Item{Title: feed.Text{Value: it.Title.Value}, Published: it.Published}
 	}
 }
 
-// noFeed checks a NotFeedError.
-func noFeed(t *testing.T, err error) {
+// checkNotFeed checks a NotFeedError.
+func checkNotFeed(t *testing.T, err error) {
 	t.Helper()
 	var not *feed.NotFeedError
 	if !errors.As(err, &not) {
@@ -152,8 +152,8 @@ func walk(v reflect.Value, use func(reflect.Value)) {
 	}
 }
 
-// sound checks the invariants of every feed.
-func sound(t *testing.T, f *feed.Feed) {
+// checkFeed checks the invariants of every feed.
+func checkFeed(t *testing.T, f *feed.Feed) {
 	t.Helper()
 	known := []feed.IDFrom{feed.FromID, feed.FromLink, feed.FromEnclosure, feed.FromTitleDate, feed.FromContent}
 	walk(reflect.ValueOf(f), func(v reflect.Value) {
@@ -220,8 +220,8 @@ const (
 	maxUtf8  = 3 // maximum length in UTF-8 of one byte in another encoding
 )
 
-// bounded checks the limits.
-func bounded(t *testing.T, f *feed.Feed, doc []byte, o *feed.Options) {
+// checkLimits checks the limits.
+func checkLimits(t *testing.T, f *feed.Feed, doc []byte, o *feed.Options) {
 	t.Helper()
 	l := o.Limits
 	if l.Items > 0 && len(f.Items) > l.Items {
@@ -242,8 +242,8 @@ func bounded(t *testing.T, f *feed.Feed, doc []byte, o *feed.Options) {
 	}
 }
 
-// independent checks that a clone shares no memory with the document.
-func independent(t *testing.T, f *feed.Feed, doc []byte) {
+// checkClone checks that a clone shares no memory with the document.
+func checkClone(t *testing.T, f *feed.Feed, doc []byte) {
 	t.Helper()
 	c := f.Clone()
 	if !cmp.Equal(f, c) {

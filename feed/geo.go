@@ -45,7 +45,7 @@ func (p *parser) geo(to *[]Geometry) bool {
 		return p.geoNote(to)
 	}
 	if len(g.Coordinates) > 0 && len(*to) < 100 && p.budget.take(len(g.Coordinates)*int(unsafe.Sizeof([]float64{})+2*unsafe.Sizeof(float64(0)))) {
-		*to = kept(&p.budget, *to, g)
+		*to = appendBudgeted(&p.budget, *to, g)
 	}
 	return true
 }
@@ -72,7 +72,7 @@ func (p *parser) geoNote(to *[]Geometry) bool {
 		var err error
 		if g.Radius, err = strconv.ParseFloat(raw, 64); err != nil || math.IsNaN(g.Radius) || math.IsInf(g.Radius, 0) {
 			g.Radius = 0
-			p.remains(p.r.Name, raw)
+			p.keepText(p.r.Name, raw)
 		}
 	default:
 		return false
@@ -97,13 +97,13 @@ func (p *parser) gmlShape(g *Geometry, kind string) {
 	g.Coordinates = points
 	if !whole && raw != "" {
 		p.problem(ProblemValue, at, "These coordinates cannot be read: "+quote(raw)+".")
-		p.remains(name, raw)
+		p.keepText(name, raw)
 	}
 	for _, raw := range holes {
 		if points, ok := pairs(raw, size, first); ok && g.Coordinates != nil {
-			g.Holes = kept(&p.budget, g.Holes, points)
+			g.Holes = appendBudgeted(&p.budget, g.Holes, points)
 		} else {
-			p.remains(name, raw)
+			p.keepText(name, raw)
 		}
 	}
 }
@@ -123,7 +123,7 @@ func (p *parser) positions(size *int, holes *[]string) string {
 			*holes = append(*holes, p.positions(size, holes))
 			return
 		}
-		all = kept(&p.budget, all, p.positions(size, holes))
+		all = appendBudgeted(&p.budget, all, p.positions(size, holes))
 	})
 	return strings.Join(all, " ")
 }
@@ -165,7 +165,7 @@ func (p *parser) circle(g *Geometry) {
 	points, ok := pairs(raw, 3, false)
 	if !ok || len(points) != 1 {
 		p.problem(ProblemValue, at, "This circle cannot be read: "+quote(raw)+".")
-		p.remains(p.r.Name, raw)
+		p.keepText(p.r.Name, raw)
 		return
 	}
 	g.Type, g.Radius = "Circle", points[0][2]
@@ -181,10 +181,10 @@ type halfPoint struct {
 	rest            *[]Node
 }
 
-// halved stores the first element of an incomplete point as an unknown element.
-func (p *parser) halved() {
+// dropHalfPoint stores the first element of an incomplete point as an unknown element.
+func (p *parser) dropHalfPoint() {
 	if h := &p.half; h.rest != nil {
-		if p.strange(len(h.first.Space)) {
+		if p.countUnknown(len(h.first.Space)) {
 			*h.rest = append(*h.rest, h.first)
 		}
 		*h = halfPoint{}
@@ -199,13 +199,13 @@ func (p *parser) latLong(to *[]Geometry) {
 	if err != nil || n != n || n > 1e12 || n < -1e12 {
 		if raw != "" {
 			p.problem(ProblemValue, at, "This is not a latitude or longitude: "+quote(raw)+".")
-			p.remains(p.r.Name, raw)
+			p.keepText(p.r.Name, raw)
 		}
 		return
 	}
 	h := &p.half
 	if h.to != to || name == "lat" && h.hasLat || name != "lat" && h.hasLong {
-		p.halved()
+		p.dropHalfPoint()
 		*h = halfPoint{to: to}
 	}
 	if name == "lat" {
@@ -215,7 +215,7 @@ func (p *parser) latLong(to *[]Geometry) {
 	}
 	if h.hasLat && h.hasLong {
 		if len(*to) < 100 {
-			*to = kept(&p.budget, *to, Geometry{Type: "Point", Coordinates: [][]float64{{h.long, h.lat}}})
+			*to = appendBudgeted(&p.budget, *to, Geometry{Type: "Point", Coordinates: [][]float64{{h.long, h.lat}}})
 		}
 		*h = halfPoint{}
 		return

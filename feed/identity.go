@@ -75,7 +75,7 @@ func identify(it *Item) {
 	case it.ID != "":
 		it.IDFrom = FromID
 	case it.Link != "":
-		it.ID, it.IDFrom = steadyLink(it.Link), FromLink
+		it.ID, it.IDFrom = stableLink(it.Link), FromLink
 	case len(it.Enclosures) > 0:
 		it.ID, it.IDFrom = it.Enclosures[0].URL, FromEnclosure
 	case it.Title.Value != "" && it.Published.Raw != "":

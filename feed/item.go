@@ -76,7 +76,7 @@ func (p *parser) nestedItem() {
 	p.nested++
 	p.item = new(Item)
 	p.itemBody()
-	outer.Items = grown(outer.Items, *p.item)
+	outer.Items = appendDoubling(outer.Items, *p.item)
 	p.nested--
 	p.item = outer
 }
@@ -84,7 +84,7 @@ func (p *parser) nestedItem() {
 // itemDone sets the fields that depend on other fields.
 func (p *parser) itemDone() {
 	it := p.item
-	p.halved()
+	p.dropHalfPoint()
 	if it.Link == "" {
 		switch {
 		case it.PermaLink && isWeb(it.ID):
@@ -109,9 +109,9 @@ func (m *More) empty() bool {
 		m.Outlines == nil && m.Accounts == nil && m.LocalTime == "" && m.TextInput == nil && m.Attrs == nil
 }
 
-// steadyLink returns a link without query parameters that identify a campaign or a session,
+// stableLink returns a link without query parameters that identify a campaign or a session,
 // because they differ from visit to visit.
-func steadyLink(link string) string {
+func stableLink(link string) string {
 	i := strings.IndexByte(link, '?')
 	if i < 0 {
 		return link
@@ -120,7 +120,7 @@ func steadyLink(link string) string {
 	steady, sep := append(make([]byte, 0, len(link)), link[:i]...), byte('?')
 	for pair := range strings.SplitSeq(query, "&") {
 		name, _, _ := strings.Cut(pair, "=")
-		if !volatile(strings.ToLower(name[:min(len(name), longestVolatile)])) {
+		if !isTracking(strings.ToLower(name[:min(len(name), longestTracking)])) {
 			steady = append(append(steady, sep), pair...)
 			sep = '&'
 		}
@@ -131,11 +131,11 @@ func steadyLink(link string) string {
 	return string(steady)
 }
 
-// longestVolatile is longer than the name of any volatile parameter.
-const longestVolatile = 40
+// longestTracking is longer than the name of any tracking parameter.
+const longestTracking = 40
 
-// volatile reports whether a query parameter identifies a campaign or session, not a page.
-func volatile(name string) bool {
+// isTracking reports whether a query parameter identifies a campaign or session, not a page.
+func isTracking(name string) bool {
 	if strings.HasPrefix(name, "utm_") || strings.HasPrefix(name, "at_") && len(name) > 5 {
 		return true
 	}

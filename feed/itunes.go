@@ -76,7 +76,7 @@ func (p *parser) itunesText(it *ITunes, s *slots) bool {
 	case "keywords":
 		for word := range strings.SplitSeq(p.leaf(), ",") {
 			if word = strings.TrimSpace(word); word != "" {
-				it.Keywords = kept(&p.budget, it.Keywords, word)
+				it.Keywords = appendBudgeted(&p.budget, it.Keywords, word)
 				p.tag(s, Category{Term: word, Scheme: itunesScheme})
 			}
 		}
@@ -114,7 +114,7 @@ func (p *parser) itunesOther(it *ITunes, s *slots) bool {
 	case "owner":
 		who := p.person()
 		if it.Owner != nil && *it.Owner != who {
-			p.displaced(it.Owner.line(), "url", it.Owner.URL, "image", it.Owner.Avatar)
+			p.keepElement(it.Owner.line(), "url", it.Owner.URL, "image", it.Owner.Avatar)
 		}
 		it.Owner = &who
 		if s.publisher != nil && *s.publisher == nil && who != (Person{}) {
@@ -154,16 +154,16 @@ func (p *parser) itunesCategory(it *ITunes, s *slots, parent string) {
 		if parent != itunesScheme {
 			c.Scheme = parent
 		}
-		it.Categories = kept(&p.budget, it.Categories, c)
+		it.Categories = appendBudgeted(&p.budget, it.Categories, c)
 		p.tag(s, Category{Term: name, Scheme: itunesScheme})
 	}
 	text, markup := p.r.Leaf()
 	if !markup {
 		if name == "" && text != "" {
-			it.Categories = kept(&p.budget, it.Categories, Category{Term: text})
+			it.Categories = appendBudgeted(&p.budget, it.Categories, Category{Term: text})
 			p.tag(s, Category{Term: text, Scheme: itunesScheme})
 		} else {
-			p.remains(p.r.Name, text)
+			p.keepText(p.r.Name, text)
 		}
 		return
 	}

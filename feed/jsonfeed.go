@@ -60,15 +60,15 @@ type jsonReader struct {
 	full  bool    // the limit of unknown values is reached
 	attrs slab[Attr]
 
-	version string   // as written
-	keys    []string // the first names of the feed, for the error message
-	list    int      // offset of the value of "items"; 0: not found yet
-	after   int      // offset after the items
-	cut     bool     // the document ends within the items
-	inline  bool     // items are read in document order
-	lang    string   // language of the feed when its items were read
-	spoken  bool     // the feed has declared its language
-	author  []Person // "author" of JSON Feed 1.0, of the current object
+	version     string   // as written
+	keys        []string // the first names of the feed, for the error message
+	list        int      // offset of the value of "items"; 0: not found yet
+	after       int      // offset after the items
+	cut         bool     // the document ends within the items
+	inline      bool     // items are read in document order
+	lang        string   // language of the feed when its items were read
+	hasLanguage bool     // the feed has declared its language
+	author      []Person // "author" of JSON Feed 1.0, of the current object
 }
 
 // lineCount caches the line number of an offset.
@@ -285,7 +285,7 @@ func (r *jsonReader) ready() bool {
 	}
 	end, ok := strings.CutSuffix(strings.TrimRight(r.s.doc, " \n\r\t"), "}")
 	tail := r.s.doc[max(0, len(r.s.doc)-2048):] // the last list may be another one
-	return r.spoken || ok && !strings.Contains(tail, `"language"`) && strings.HasSuffix(strings.TrimRight(end, " \n\r\t"), "]")
+	return r.hasLanguage || ok && !strings.Contains(tail, `"language"`) && strings.HasSuffix(strings.TrimRight(end, " \n\r\t"), "]")
 }
 
 // member reads the value of one member of the feed.
@@ -319,7 +319,7 @@ func (r *jsonReader) member(n jsonName, key string) {
 		f.Authors = r.persons(key)
 	case nameLanguage:
 		if lang := r.text(); lang != "" {
-			f.Language, r.spoken = dashed(lang), true
+			f.Language, r.hasLanguage = dashed(lang), true
 		}
 	case nameExpired:
 		f.Hints.Expired = r.boolean()
@@ -345,7 +345,7 @@ func (r *jsonReader) finish() {
 			f.Links = append(f.Links, l)
 		}
 	}
-	f.Authors = bothAuthors(f.Authors, r.author)
+	f.Authors = mergeAuthors(f.Authors, r.author)
 	for i := range f.Authors { // the URL of the feed was not known before
 		f.Authors[i].URL, f.Authors[i].Avatar = r.url(f.Authors[i].URL), r.url(f.Authors[i].Avatar)
 	}
@@ -357,7 +357,7 @@ func (r *jsonReader) finish() {
 	}
 	if f.Language != r.lang && r.list > 0 { // the language came after the items
 		for i := range f.Items {
-			r.speak(&f.Items[i])
+			r.inheritLanguage(&f.Items[i])
 		}
 	}
 	if r.stopped || r.s.ended {
@@ -371,8 +371,8 @@ func (r *jsonReader) finish() {
 	}
 }
 
-// speak sets the language of the feed for the texts of an item that declares no language.
-func (r *jsonReader) speak(it *Item) {
+// inheritLanguage sets the language of the feed for the texts of an item that declares no language.
+func (r *jsonReader) inheritLanguage(it *Item) {
 	if it.More != nil && it.More.Language != "" {
 		return
 	}
@@ -383,10 +383,10 @@ func (r *jsonReader) speak(it *Item) {
 	}
 }
 
-// bothAuthors appends the author of version 1.0 to the authors of version 1.1, without
+// mergeAuthors appends the author of version 1.0 to the authors of version 1.1, without
 // duplicates.
 // spec:jsonfeed11-2020#authors
-func bothAuthors(authors, old []Person) []Person {
+func mergeAuthors(authors, old []Person) []Person {
 	const few = 20 // version 1.0 has one author; long lists are not compared
 	for i, p := range old {
 		same := func(q Person) bool {

@@ -169,7 +169,7 @@ func (r *jsonReader) complete(it *Item, b *jsonBody, v jsonValue) {
 		it.Links = r.links.add(nil, Link{Rel: "alternate", Href: it.Link})
 		it.PermaLink = it.ID == it.Link
 	}
-	it.Authors = bothAuthors(it.Authors, r.author)
+	it.Authors = mergeAuthors(it.Authors, r.author)
 	lang := b.lang
 	if lang == "" {
 		lang = r.lang

@@ -155,7 +155,7 @@ func rareJSONName(key string) jsonName {
 func (r *jsonReader) name(key string, set jsonNames, seen *jsonNames) jsonName {
 	n := jsonNameOf(key)
 	if n == 0 {
-		n = r.misspelt(key, set)
+		n = r.correctedName(key, set)
 	}
 	if set&(1<<n) == 0 {
 		return 0
@@ -167,9 +167,9 @@ func (r *jsonReader) name(key string, set jsonNames, seen *jsonNames) jsonName {
 	return n
 }
 
-// misspelt returns the name in set that key means despite capitals, hyphens or spaces, and
+// correctedName returns the name in set that key means despite capitals, hyphens or spaces, and
 // reports the spelling.
-func (r *jsonReader) misspelt(key string, set jsonNames) jsonName {
+func (r *jsonReader) correctedName(key string, set jsonNames) jsonName {
 	var room [32]byte
 	low := room[:0]
 	odd := false

@@ -58,11 +58,11 @@ func (r *jsonReader) other(v jsonValue, due string) string {
 	r.report(ProblemValue, v.at, v.kind.Upper()+" is used where "+due+" is expected; the first suitable value in it is read.")
 	n := len(*r.into)
 	*r.into = r.tree(key, v, *r.into)
-	return meant((*r.into)[n:])
+	return firstText((*r.into)[n:])
 }
 
-// meant returns the text in a tree that is used where a text is expected.
-func meant(nodes []Node) string {
+// firstText returns the text in a tree that is used where a text is expected.
+func firstText(nodes []Node) string {
 	for i := range nodes {
 		n := &nodes[i]
 		if n.Text != "" {

@@ -84,8 +84,8 @@ func limits(f *feed.Feed) []string {
 	return out
 }
 
-// TestReachedLimitIsReportedAndTheRestIsParsed tries the default of each limit, a smaller limit, no limit,
-// and documents that just do not exceed the limit.
+// TestReachedLimitIsReportedAndTheRestIsParsed tries the default of each limit, a smaller limit,
+// no limit, and documents that just do not exceed the limit.
 func TestReachedLimitIsReportedAndTheRestIsParsed(t *testing.T) {
 	t.Parallel()
 	for _, c := range limitedDocuments() {

@@ -79,13 +79,13 @@ func isPage(mediaType string) bool {
 func (p *parser) feedLink(s *slots, l Link) {
 	switch {
 	case l.Rel == "license" && s.level == ofItem:
-		p.more().Licenses = kept(&p.budget, p.more().Licenses, l.Href)
+		p.more().Licenses = appendBudgeted(&p.budget, p.more().Licenses, l.Href)
 	case s.level != ofFeed:
 		if l.Rel == "self" && s.level == ofSource {
 			p.item.Source.URL = l.Href
 		}
 	case l.Rel == "license":
-		p.f.Licenses = kept(&p.budget, p.f.Licenses, l.Href)
+		p.f.Licenses = appendBudgeted(&p.budget, p.f.Licenses, l.Href)
 	case l.Rel == "self":
 		p.f.Self = l.Href
 	case l.Rel == "next":
@@ -169,7 +169,7 @@ func (p *parser) guid(s *slots) {
 		v = p.url(v)
 	}
 	if *s.id != v {
-		p.remains(s.names.id, *s.id)
+		p.keepText(s.names.id, *s.id)
 	}
 	*s.id, s.names.id = v, p.r.Name
 	if s.level == ofItem {

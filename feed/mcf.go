@@ -74,7 +74,7 @@ func (p *parser) mcf() {
 	p.f.Version = p.attr("version")
 	m := mcfReader{parser: p}
 	p.each(func() {
-		if !p.strange(0) {
+		if !p.countUnknown(0) {
 			p.r.Skip()
 			return
 		}
@@ -102,12 +102,12 @@ func (m *mcfReader) element() mcfUnit {
 		case strings.HasPrefix(a.Name, "xml"):
 		case u.id == "" && (strings.EqualFold(name, "id") || strings.EqualFold(name, "unit") || strings.EqualFold(name, "about")):
 			u.id = strings.TrimSpace(p.r.Decode(a.Raw))
-		case p.strange(0):
+		case p.countUnknown(0):
 			u.props = append(u.props, mcfProperty{name: name, value: strings.TrimSpace(p.r.Decode(a.Raw)), at: u.at})
 		}
 	}
 	p.each(func() {
-		if !p.strange(0) {
+		if !p.countUnknown(0) {
 			p.r.Skip()
 			return
 		}

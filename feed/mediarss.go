@@ -18,15 +18,15 @@ func (p *parser) media(s *slots) bool {
 		var g MediaGroup
 		p.inside(func() bool {
 			if p.r.Space == nsMedia && p.r.Local == "content" {
-				g.Contents = kept(&p.budget, g.Contents, p.mediaContent(s))
+				g.Contents = appendBudgeted(&p.budget, g.Contents, p.mediaContent(s))
 			} else {
 				p.mediaElement(&g.MediaInfo, s)
 			}
 			return true
 		})
-		m.Groups = kept(&p.budget, m.Groups, g)
+		m.Groups = appendBudgeted(&p.budget, m.Groups, g)
 	case "content":
-		m.Contents = kept(&p.budget, m.Contents, p.mediaContent(s))
+		m.Contents = appendBudgeted(&p.budget, m.Contents, p.mediaContent(s))
 	default:
 		p.mediaElement(&m.MediaInfo, s)
 	}
@@ -51,13 +51,13 @@ func (p *parser) mediaElement(m *MediaInfo, s *slots) {
 		p.element(s)
 		return
 	}
-	if !p.mediaWords(m, s) && !p.mediaFile(m) && !p.mediaPeople(m) && !p.mediaRest(m) {
+	if !p.mediaTexts(m, s) && !p.mediaFile(m) && !p.mediaPeople(m) && !p.mediaRest(m) {
 		p.keep(&m.Other)
 	}
 }
 
-// mediaWords reads the title and description of a file. Items without their own texts use them.
-func (p *parser) mediaWords(m *MediaInfo, s *slots) bool {
+// mediaTexts reads the title and description of a file. Items without their own texts use them.
+func (p *parser) mediaTexts(m *MediaInfo, s *slots) bool {
 	switch p.r.Local {
 	case "title":
 		if p.set(&m.Title, p.construct(plainText)); s.title.Value == "" {
@@ -70,7 +70,7 @@ func (p *parser) mediaWords(m *MediaInfo, s *slots) bool {
 	case "keywords":
 		for word := range strings.SplitSeq(p.leaf(), ",") {
 			if word = strings.TrimSpace(word); word != "" {
-				m.Keywords = kept(&p.budget, m.Keywords, word)
+				m.Keywords = appendBudgeted(&p.budget, m.Keywords, word)
 				p.tag(s, Category{Term: word})
 			}
 		}
@@ -80,7 +80,7 @@ func (p *parser) mediaWords(m *MediaInfo, s *slots) bool {
 		if c == (Category{}) {
 			return true
 		}
-		m.Categories = kept(&p.budget, m.Categories, c)
+		m.Categories = appendBudgeted(&p.budget, m.Categories, c)
 		if c.Scheme == "" {
 			c.Scheme = mediaScheme
 		}
@@ -96,7 +96,7 @@ func (p *parser) mediaWords(m *MediaInfo, s *slots) bool {
 			p.markup(&v)
 			t.Value = v.Value
 		}
-		m.Texts = kept(&p.budget, m.Texts, t)
+		m.Texts = appendBudgeted(&p.budget, m.Texts, t)
 	default:
 		return false
 	}
@@ -110,30 +110,30 @@ func (p *parser) mediaFile(m *MediaInfo) bool {
 		if text := p.leaf(); t.URL == "" {
 			t.URL = p.url(text)
 		} else {
-			p.remains(p.r.Name, text)
+			p.keepText(p.r.Name, text)
 		}
 		if t != (MediaThumbnail{}) {
-			m.Thumbnails = kept(&p.budget, m.Thumbnails, t)
+			m.Thumbnails = appendBudgeted(&p.budget, m.Thumbnails, t)
 		}
 	case "hash":
 		h := MediaHash{Algo: p.attr("algo")}
 		h.Value = p.leaf()
-		m.Hashes = kept(&p.budget, m.Hashes, h)
+		m.Hashes = appendBudgeted(&p.budget, m.Hashes, h)
 	case "player":
 		l := MediaPlayer{URL: p.url(p.attr("url")), Width: p.attr("width"), Height: p.attr("height")}
 		l.Content = p.leaf()
-		m.Players = kept(&p.budget, m.Players, l)
+		m.Players = appendBudgeted(&p.budget, m.Players, l)
 	case "embed":
 		if m.Embed != nil {
 			return false
 		}
 		p.mediaEmbed(m)
 	case "license":
-		m.Licenses = kept(&p.budget, m.Licenses, p.mediaLink())
+		m.Licenses = appendBudgeted(&p.budget, m.Licenses, p.mediaLink())
 	case "subtitle":
-		m.SubTitles = kept(&p.budget, m.SubTitles, p.mediaLink())
+		m.SubTitles = appendBudgeted(&p.budget, m.SubTitles, p.mediaLink())
 	case "peerlink":
-		m.PeerLinks = kept(&p.budget, m.PeerLinks, p.mediaLink())
+		m.PeerLinks = appendBudgeted(&p.budget, m.PeerLinks, p.mediaLink())
 	case "backlinks":
 		p.mediaList(&m.BackLinks)
 	case "comments":
@@ -160,7 +160,7 @@ func (p *parser) mediaList(to *[]string) {
 			return false
 		}
 		if v := p.leaf(); v != "" {
-			*to = kept(&p.budget, *to, v)
+			*to = appendBudgeted(&p.budget, *to, v)
 		}
 		return true
 	})
@@ -173,7 +173,7 @@ func (p *parser) mediaEmbed(m *MediaInfo) {
 		if name == "" || len(e.Params) >= 100 {
 			return false
 		}
-		e.Params = kept(&p.budget, e.Params, Attr{Name: name, Value: p.leaf()})
+		e.Params = appendBudgeted(&p.budget, e.Params, Attr{Name: name, Value: p.leaf()})
 		return true
 	})
 	m.Embed = e
@@ -184,7 +184,7 @@ func (p *parser) mediaPeople(m *MediaInfo) bool {
 	case "credit":
 		c := MediaCredit{Role: p.attr("role"), Scheme: p.attr("scheme"), Attrs: p.foreignAttrs()}
 		c.Name = p.leaf()
-		m.Credits = kept(&p.budget, m.Credits, c)
+		m.Credits = appendBudgeted(&p.budget, m.Credits, c)
 	case "copyright":
 		if m.Copyright != nil {
 			return false
@@ -195,13 +195,13 @@ func (p *parser) mediaPeople(m *MediaInfo) bool {
 	case "rating":
 		r := MediaRating{Scheme: p.attr("scheme")}
 		r.Value = p.leaf()
-		m.Ratings = kept(&p.budget, m.Ratings, r)
+		m.Ratings = appendBudgeted(&p.budget, m.Ratings, r)
 	case "adult": // the predecessor of media:rating
-		m.Ratings = kept(&p.budget, m.Ratings, MediaRating{Scheme: "urn:simple", Value: map[bool]string{true: "adult", false: "nonadult"}[strings.EqualFold(p.leaf(), "true")]})
+		m.Ratings = appendBudgeted(&p.budget, m.Ratings, MediaRating{Scheme: "urn:simple", Value: map[bool]string{true: "adult", false: "nonadult"}[strings.EqualFold(p.leaf(), "true")]})
 	case "restriction":
 		r := MediaRestriction{Relationship: p.attr("relationship"), Type: p.attr("type")}
 		r.Value = p.leaf()
-		m.Restrictions = kept(&p.budget, m.Restrictions, r)
+		m.Restrictions = appendBudgeted(&p.budget, m.Restrictions, r)
 	case "community":
 		p.mediaCommunity(orNew(&m.Community))
 	default:
@@ -223,7 +223,7 @@ func (p *parser) mediaCommunity(c *MediaCommunity) {
 			for tag := range strings.SplitSeq(p.leaf(), ",") {
 				name, weight, _ := strings.Cut(tag, ":")
 				if name = strings.TrimSpace(name); name != "" && len(c.Tags) < 1000 {
-					c.Tags = kept(&p.budget, c.Tags, MediaTag{Name: name, Weight: strings.TrimSpace(weight)})
+					c.Tags = appendBudgeted(&p.budget, c.Tags, MediaTag{Name: name, Weight: strings.TrimSpace(weight)})
 				}
 			}
 		default:
@@ -243,14 +243,14 @@ func (p *parser) mediaRest(m *MediaInfo) bool {
 		p.empty()
 	case "price":
 		if c := (MediaPrice{Type: p.attr("type"), Info: p.attr("info"), Price: p.attr("price"), Currency: p.attr("currency")}); c != (MediaPrice{}) {
-			m.Prices = kept(&p.budget, m.Prices, c)
+			m.Prices = appendBudgeted(&p.budget, m.Prices, c)
 		}
 		p.empty()
 	case "location":
 		l := MediaLocation{Description: p.attr("description"), Start: p.attr("start"), End: p.attr("end")}
 		p.inside(func() bool { return p.geo(&l.Where) })
 		if l.Description != "" || l.Start != "" || l.End != "" || l.Where != nil {
-			m.Locations = kept(&p.budget, m.Locations, l)
+			m.Locations = appendBudgeted(&p.budget, m.Locations, l)
 		}
 	case "scenes":
 		p.inside(func() bool {
@@ -258,7 +258,7 @@ func (p *parser) mediaRest(m *MediaInfo) bool {
 				return false
 			}
 			if sc := p.mediaScene(); sc != (MediaScene{}) {
-				m.Scenes = kept(&p.budget, m.Scenes, sc)
+				m.Scenes = appendBudgeted(&p.budget, m.Scenes, sc)
 			}
 			return true
 		})

@@ -206,13 +206,13 @@ func (p *parser) hitParade(m *More) {
 	whole := true
 	for v := range strings.SplitSeq(text, ",") {
 		if n, ok := atoi(v); ok && len(m.HitParade) < 100 {
-			m.HitParade = kept(&p.budget, m.HitParade, n)
+			m.HitParade = appendBudgeted(&p.budget, m.HitParade, n)
 		} else {
 			whole = false
 		}
 	}
 	if !whole {
-		p.remains(p.r.Name, text)
+		p.keepText(p.r.Name, text)
 	}
 }
 
@@ -223,11 +223,11 @@ func (p *parser) commentCount(m *More) {
 	switch {
 	case !ok && text != "":
 		p.problem(ProblemValue, at, "This number of comments is not a number: "+quote(text)+".")
-		p.remains(p.r.Name, text)
+		p.keepText(p.r.Name, text)
 	case ok && (m.CommentCount == nil || p.counted(*m.CommentCount)):
 		m.CommentCount = &n
 	case ok && *m.CommentCount != n:
-		p.remains(p.r.Name, text)
+		p.keepText(p.r.Name, text)
 	}
 }
 
@@ -285,9 +285,9 @@ func (p *parser) chapters() bool {
 		if text := p.leaf(); c.Title == "" {
 			c.Title = text
 		} else {
-			p.remains(p.r.Name, text)
+			p.keepText(p.r.Name, text)
 		}
-		m.Chapters = kept(&p.budget, m.Chapters, c)
+		m.Chapters = appendBudgeted(&p.budget, m.Chapters, c)
 		return true
 	})
 	return true
@@ -302,7 +302,7 @@ func (p *parser) sourceOfFeed() bool {
 		if p.f.Self == "" {
 			p.f.Self = v
 		} else if p.f.Self != v {
-			p.remains(p.r.Name, v)
+			p.keepText(p.r.Name, v)
 		}
 	case "cloud":
 		if v := p.url(p.leaf()); v != "" {
@@ -324,7 +324,7 @@ func (p *parser) sourceOfItem() bool {
 	case "localtime":
 		p.put(&m.LocalTime, p.leaf())
 	case "outline":
-		m.Outlines = kept(&p.budget, m.Outlines, p.outline())
+		m.Outlines = appendBudgeted(&p.budget, m.Outlines, p.outline())
 	case "inreplyto":
 		p.reply(m, InReplyTo{Ref: p.leaf()})
 	default:
@@ -348,13 +348,13 @@ func (p *parser) reply(m *More, r InReplyTo) {
 			return
 		}
 	}
-	m.InReplyTo = kept(&p.budget, m.InReplyTo, r)
+	m.InReplyTo = appendBudgeted(&p.budget, m.InReplyTo, r)
 }
 
 func (p *parser) account(to *[]Account) {
 	a := Account{Service: p.attr("service")}
 	if a.Name = p.leaf(); a != (Account{}) && !p.full(len(*to), 100, "accounts") {
-		*to = kept(&p.budget, *to, a)
+		*to = appendBudgeted(&p.budget, *to, a)
 	}
 }
 
@@ -364,15 +364,15 @@ func (p *parser) outline() Outline {
 	for i := range p.r.Attrs {
 		a := &p.r.Attrs[i]
 		if !strings.HasPrefix(a.Name, "xmlns") && !(p.inRDF && a.Name == "rdf:parseType") {
-			o.Attrs = kept(&p.budget, o.Attrs, Attr{Name: a.Name, Value: p.r.Decode(a.Raw)})
+			o.Attrs = appendBudgeted(&p.budget, o.Attrs, Attr{Name: a.Name, Value: p.r.Decode(a.Raw)})
 		}
 	}
 	p.inside(func() bool {
 		if p.r.Local != "outline" {
 			return false
 		}
-		if p.strange(0) {
-			o.Outlines = kept(&p.budget, o.Outlines, p.outline())
+		if p.countUnknown(0) {
+			o.Outlines = appendBudgeted(&p.budget, o.Outlines, p.outline())
 		}
 		return true
 	})
@@ -405,7 +405,7 @@ func (p *parser) publishing() bool {
 			case strings.EqualFold(v, "yes"):
 				p.more().Draft = true
 			case !strings.EqualFold(v, "no"):
-				p.remains(p.r.Name, v)
+				p.keepText(p.r.Name, v)
 			}
 			return true
 		})

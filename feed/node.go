@@ -32,7 +32,7 @@ func isParseType(a Attr) bool {
 func (p *parser) node() (Node, bool) {
 	n := Node{Name: scan.Local(p.r.Name), Prefix: scan.Prefix(p.r.Name)}
 	n.Space = p.r.URI(n.Prefix)
-	if !p.strange(len(n.Space)) {
+	if !p.countUnknown(len(n.Space)) {
 		p.r.Skip()
 		return n, false
 	}
@@ -45,7 +45,7 @@ func (p *parser) node() (Node, bool) {
 		if prefix := scan.Prefix(a.Name); prefix != "" {
 			attr.Space = p.r.URI(prefix)
 		}
-		if !p.strange(len(attr.Space)) {
+		if !p.countUnknown(len(attr.Space)) {
 			break
 		}
 		if p.inRDF && attr.Value == "Resource" && isParseType(attr) {
@@ -62,12 +62,12 @@ func (p *parser) node() (Node, bool) {
 	return n, true
 }
 
-// strange counts an unknown element, attribute or text, with n bytes that it shares with others.
+// countUnknown counts an unknown element, attribute or text, with n bytes that it shares with others.
 // It reports whether the limits allow it.
-func (p *parser) strange(n int) bool {
+func (p *parser) countUnknown(n int) bool {
 	if p.unknown >= p.o.Limits.Unknown {
-		if !p.crowded {
-			p.crowded = true
+		if !p.unknownFull {
+			p.unknownFull = true
 			p.problem(ProblemLimit, p.r.Offset(), "There are more unknown elements than the limit; the rest is left out.")
 		}
 		return false
@@ -86,7 +86,7 @@ func (p *parser) children(n *Node) {
 				n.Children = append(n.Children, child)
 			}
 		case scan.Text:
-			if !p.r.IsSpace() && p.strange(0) {
+			if !p.r.IsSpace() && p.countUnknown(0) {
 				n.Children = append(n.Children, Node{Text: p.r.Chars()})
 			}
 		case scan.End:

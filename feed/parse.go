@@ -22,7 +22,7 @@ const (
 	defaultProblems   = 100
 )
 
-// mostDepth is the upper bound of Limits.Depth: recursive functions read trees and encode
+// maxDepth is the upper bound of Limits.Depth: recursive functions read trees and encode
 // and decode them as JSON.
 const maxDepth = 4000
 
@@ -120,37 +120,37 @@ type parser struct {
 	o Options
 	f *Feed
 
-	atom       bool // Atom 0.3 or 1.0: texts declare their type
-	inRDF      bool // RSS 0.90, 1.0 and 1.1
-	foreign    bool // the document is not a feed
-	channels   int
-	outside    int // offset of the first item outside of the channel; 0 for none
-	ns         string
-	bases      []openBase
-	root       *href.Base
-	item       *Item // current item
-	nested     int   // number of items around the current item
-	unknown    int   // number of elements and attributes in Unknown trees
-	crowded    bool  // the limit of unknown was reported
-	unreported int   // problems beyond the limit
-	stopped    bool
-	limited    bool
-	overfull   []string // lists whose limit was reported
-	binary     bool     // the document looks like binary data
-	from       int      // offset of the first item
-	half       halfPoint
-	beyond     int // reached limits that were listed beyond the limit of problems
-	budget     budget
-	dates      dateOrder
-	text       string      // the document
-	doubled    *bool       // the document was encoded twice; nil: not checked yet
-	tagsOf     *[]Category // the list that tags indexes
-	tags       map[Category]struct{}
-	links      slab[Link]
-	people     slab[Person]
-	subjects   slab[Category]
-	files      slab[Enclosure]
-	texts      slab[Text]
+	atom        bool // Atom 0.3 or 1.0: texts declare their type
+	inRDF       bool // RSS 0.90, 1.0 and 1.1
+	foreign     bool // the document is not a feed
+	channels    int
+	outside     int // offset of the first item outside of the channel; 0 for none
+	ns          string
+	bases       []openBase
+	root        *href.Base
+	item        *Item // current item
+	nested      int   // number of items around the current item
+	unknown     int   // number of elements and attributes in Unknown trees
+	unknownFull bool  // the limit of unknown was reported
+	unreported  int   // problems beyond the limit
+	stopped     bool
+	limited     bool
+	fullLists   []string // lists whose limit was reported
+	binary      bool     // the document looks like binary data
+	from        int      // offset of the first item
+	half        halfPoint
+	beyond      int // reached limits that were listed beyond the limit of problems
+	budget      budget
+	dates       dateOrder
+	text        string      // the document
+	doubled     *bool       // the document was encoded twice; nil: not checked yet
+	tagsOf      *[]Category // the list that tags indexes
+	tags        map[Category]struct{}
+	links       slab[Link]
+	people      slab[Person]
+	subjects    slab[Category]
+	files       slab[Enclosure]
+	texts       slab[Text]
 
 	plain      bool       // only identities are needed, of the texts as written
 	identities []identity // identities of the plain parse, in the order in which items end
@@ -250,13 +250,13 @@ func (p *parser) next() scan.Kind {
 		p.bases = p.bases[:n-1]
 	}
 	if p.r.Base != "" {
-		p.standOn(p.r.Base)
+		p.setBase(p.r.Base)
 	}
 	return k
 }
 
-// standOn sets the base URL of the current element to ref.
-func (p *parser) standOn(ref string) {
+// setBase sets the base URL of the current element to ref.
+func (p *parser) setBase(ref string) {
 	if p.budget.over {
 		return
 	}
@@ -304,7 +304,7 @@ func (p *parser) leaf() string {
 	if markup {
 		text = p.r.InnerText()
 	}
-	return p.undoubled(text)
+	return p.fixDoubled(text)
 }
 
 // attr returns an attribute of the current element, or "".
@@ -392,7 +392,7 @@ func (p *parser) finish() {
 	if p.f.Base == "" {
 		p.f.Base = p.root.String()
 	}
-	p.halved()
+	p.dropHalfPoint()
 	p.headerLinks(p.o.Header)
 	p.orderDates()
 	p.mediaType()

@@ -14,7 +14,7 @@ func (p *parser) person() Person {
 	element, attrs := p.r.Name, p.foreignAttrs()
 	text, markup := p.r.Leaf()
 	if !markup {
-		who := splitPerson(p.undoubled(text))
+		who := splitPerson(p.fixDoubled(text))
 		if who != (Person{}) {
 			extend(&who.Extension, attrs, nil)
 		}
@@ -45,7 +45,7 @@ func (p *parser) person() Person {
 	if who != (Person{}) {
 		extend(&who.Extension, attrs, others)
 	} else if attrs != nil || len(others) > 0 {
-		p.keepAround(element, &Extension{attrs, others})
+		p.keepParts(element, &Extension{attrs, others})
 	}
 	return who
 }
@@ -86,7 +86,7 @@ func (p *parser) personElement(who *Person, line *strings.Builder, others *[]Nod
 	}
 	if other.Name == "" {
 		p.put(to, v)
-	} else if other.Text = v; v != "" && p.strange(len(other.Space)) {
+	} else if other.Text = v; v != "" && p.countUnknown(len(other.Space)) {
 		*others = append(*others, other)
 	}
 }

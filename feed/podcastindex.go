@@ -40,7 +40,7 @@ func (p *parser) podcastValue(c *Podcast) bool {
 	case "txt":
 		t := PodcastTxt{Purpose: p.attr("purpose")}
 		t.Value = p.leaf()
-		c.Txt = kept(&p.budget, c.Txt, t)
+		c.Txt = appendBudgeted(&p.budget, c.Txt, t)
 	case "updatefrequency":
 		if rule := p.attr("rrule"); rule != "" {
 			p.f.Hints.PodcastUpdates = rule
@@ -58,7 +58,7 @@ func (p *parser) podcastLinks(c *Podcast) bool {
 	switch p.r.Local {
 	case "funding":
 		l.Title = p.leaf()
-		c.Funding = kept(&p.budget, c.Funding, l)
+		c.Funding = appendBudgeted(&p.budget, c.Funding, l)
 	case "chapters":
 		if c.Chapters != nil {
 			return false
@@ -67,7 +67,7 @@ func (p *parser) podcastLinks(c *Podcast) bool {
 		c.Chapters = &l
 	case "transcript":
 		p.empty()
-		c.Transcripts = kept(&p.budget, c.Transcripts, l)
+		c.Transcripts = appendBudgeted(&p.budget, c.Transcripts, l)
 	case "license":
 		if c.License != nil {
 			return false
@@ -85,20 +85,20 @@ func (p *parser) podcastParts(c *Podcast) bool {
 	case "person":
 		who := PodcastPerson{Role: p.attr("role"), Group: p.attr("group"), Image: p.url(p.attr("img")), URL: p.url(p.attr("href"))}
 		who.Name = p.leaf()
-		c.People = kept(&p.budget, c.People, who)
+		c.People = appendBudgeted(&p.budget, c.People, who)
 	case "location":
 		l := PodcastLocation{Geo: p.attr("geo"), OSM: p.attr("osm"), Rel: p.attr("rel"), Country: p.attr("country")}
 		l.Name = p.leaf()
-		c.Locations = kept(&p.budget, c.Locations, l)
+		c.Locations = appendBudgeted(&p.budget, c.Locations, l)
 	case "soundbite":
 		b := Soundbite{Start: p.attr("starttime"), Duration: p.attr("duration")}
 		b.Title = p.leaf()
-		c.Soundbites = kept(&p.budget, c.Soundbites, b)
+		c.Soundbites = appendBudgeted(&p.budget, c.Soundbites, b)
 	case "trailer":
 		t := Trailer{URL: p.url(p.attr("url")), Length: p.attr("length"), Type: p.attr("type"), Season: p.attr("season")}
 		p.setDate(&t.Published, p.attr("pubdate"), p.r.Offset())
 		t.Title = p.leaf()
-		c.Trailers = kept(&p.budget, c.Trailers, t)
+		c.Trailers = appendBudgeted(&p.budget, c.Trailers, t)
 	default:
 		return false
 	}

@@ -14,18 +14,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// wholeDocument is an XML document without problems, and its feed.
-type wholeDocument struct {
+// validDocument is an XML document without problems, and its feed.
+type validDocument struct {
 	name string
 	doc  []byte
 	feed *feed.Feed
 	root int // offset after the tags that identify the document as a feed
 }
 
-// wholeDocuments returns the golden documents without problems, and some generated ones.
-func wholeDocuments(t *testing.T) []wholeDocument {
+// validDocuments returns the golden documents without problems, and some generated ones.
+func validDocuments(t *testing.T) []validDocument {
 	t.Helper()
-	var out []wholeDocument
+	var out []validDocument
 	add := func(name string, doc []byte) {
 		f, err := feed.ParseBytes(doc, nil)
 		if err != nil || len(f.Problems) > 0 || !utf8.Valid(doc) {
@@ -38,7 +38,7 @@ func wholeDocuments(t *testing.T) []wholeDocument {
 		if bytes.Contains(doc[:root], []byte("RDF")) { // the root rdf:RDF does not identify a feed
 			root = afterTag(doc, root)
 		}
-		out = append(out, wholeDocument{name, doc, f, root})
+		out = append(out, validDocument{name, doc, f, root})
 	}
 	for _, folder := range goldenFolders(t) {
 		for _, c := range goldenCases(t, folder) {
@@ -67,9 +67,9 @@ func afterTag(doc []byte, i int) int {
 }
 
 // forEach runs a test for every document.
-func forEach(t *testing.T, test func(t *testing.T, w wholeDocument)) {
+func forEach(t *testing.T, test func(t *testing.T, w validDocument)) {
 	t.Helper()
-	for _, w := range wholeDocuments(t) {
+	for _, w := range validDocuments(t) {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
 			test(t, w)
@@ -77,8 +77,8 @@ func forEach(t *testing.T, test func(t *testing.T, w wholeDocument)) {
 	}
 }
 
-// anyway parses a document that contains a feed.
-func anyway(t *testing.T, doc []byte, what string, args ...any) *feed.Feed {
+// mustParse parses a document that contains a feed.
+func mustParse(t *testing.T, doc []byte, what string, args ...any) *feed.Feed {
 	t.Helper()
 	f, err := feed.ParseBytes(doc, nil)
 	if err != nil {
@@ -90,10 +90,10 @@ func anyway(t *testing.T, doc []byte, what string, args ...any) *feed.Feed {
 func TestTruncationKeepsCompleteItems(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
-	forEach(t, func(t *testing.T, w wholeDocument) {
+	forEach(t, func(t *testing.T, w validDocument) {
 		step, most := max(1, len(w.doc)/100), 0
 		for n := w.root; n < len(w.doc); n += step {
-			f := anyway(t, w.doc[:n:n], "truncated after %d bytes", n)
+			f := mustParse(t, w.doc[:n:n], "truncated after %d bytes", n)
 			if len(f.Items) < most {
 				t.Fatalf("truncated after %d bytes: %d items, but %d after fewer bytes", n, len(f.Items), most)
 			}
@@ -108,7 +108,7 @@ func TestTruncationKeepsCompleteItems(t *testing.T) {
 
 func TestDocumentWithFlippedBitsIsAFeed(t *testing.T) {
 	t.Parallel()
-	forEach(t, func(t *testing.T, w wholeDocument) {
+	forEach(t, func(t *testing.T, w validDocument) {
 		random := rand.New(rand.NewPCG(3, uint64(len(w.doc))))
 		for range 60 {
 			doc := bytes.Clone(w.doc)
@@ -117,7 +117,7 @@ func TestDocumentWithFlippedBitsIsAFeed(t *testing.T) {
 					doc[w.root+random.IntN(rest)] ^= 1 << random.IntN(8)
 				}
 			}
-			sound(t, anyway(t, doc, "with flipped bits"))
+			checkFeed(t, mustParse(t, doc, "with flipped bits"))
 		}
 	})
 }
@@ -125,7 +125,7 @@ func TestDocumentWithFlippedBitsIsAFeed(t *testing.T) {
 func TestDocumentWithMissingOrRepeatedPartIsAFeed(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
-	forEach(t, func(t *testing.T, w wholeDocument) {
+	forEach(t, func(t *testing.T, w validDocument) {
 		random := rand.New(rand.NewPCG(4, uint64(len(w.doc))))
 		tail := w.doc[w.root:]
 		if len(tail) == 0 {
@@ -135,17 +135,17 @@ func TestDocumentWithMissingOrRepeatedPartIsAFeed(t *testing.T) {
 			a, b, to := random.IntN(len(tail)), random.IntN(len(tail)), random.IntN(len(tail))
 			piece := tail[min(a, b):max(a, b)]
 			doc := bytes.Join([][]byte{w.doc[:w.root], tail[:to], piece, tail[to:]}, nil)
-			sound(t, anyway(t, doc, "with a repeated part"))
+			checkFeed(t, mustParse(t, doc, "with a repeated part"))
 			doc = bytes.Join([][]byte{w.doc[:w.root], tail[:min(a, b)], tail[max(a, b):]}, nil)
-			sound(t, anyway(t, doc, "with a missing part"))
+			checkFeed(t, mustParse(t, doc, "with a missing part"))
 		}
 	})
 }
 
 func TestRepeatedDocumentBeginsWithTheSameItems(t *testing.T) {
 	t.Parallel()
-	forEach(t, func(t *testing.T, w wholeDocument) {
-		f := anyway(t, append(bytes.Clone(w.doc), w.doc...), "repeated")
+	forEach(t, func(t *testing.T, w validDocument) {
+		f := mustParse(t, append(bytes.Clone(w.doc), w.doc...), "repeated")
 		if len(f.Items) < len(w.feed.Items) || len(f.Problems) == 0 {
 			t.Fatalf("%d items, %d problems", len(f.Items), len(f.Problems))
 		}
@@ -157,12 +157,12 @@ func TestRepeatedDocumentBeginsWithTheSameItems(t *testing.T) {
 
 func TestFollowingFeedDoesNotChangeItems(t *testing.T) {
 	t.Parallel()
-	all := wholeDocuments(t)
+	all := validDocuments(t)
 	for i, w := range all {
 		other := all[(i*7+11)%len(all)]
 		t.Run(w.name+"+"+other.name, func(t *testing.T) {
 			t.Parallel()
-			f := anyway(t, append(bytes.Clone(w.doc), other.doc...), "followed by another feed")
+			f := mustParse(t, append(bytes.Clone(w.doc), other.doc...), "followed by another feed")
 			if f.Format != w.feed.Format || len(f.Items) < len(w.feed.Items) {
 				t.Fatalf("format %s with %d items", f.Format, len(f.Items))
 			}
@@ -183,9 +183,9 @@ func TestJunkAroundADocumentIsSkipped(t *testing.T) {
 	after := []string{
 		"\n", "words", "<!-- unfinished", "<script>x</script>", "</rss></feed>", "\x00", "<![CDATA[", "<", "&", "<?", "<html><body>",
 	}
-	forEach(t, func(t *testing.T, w wholeDocument) {
+	forEach(t, func(t *testing.T, w validDocument) {
 		same := func(what string, doc string) {
-			f := anyway(t, []byte(doc), "with junk %q", what)
+			f := mustParse(t, []byte(doc), "with junk %q", what)
 			if diff := cmp.Diff(w.feed.Items, f.Items); diff != "" {
 				t.Errorf("with junk %q, -want +got:\n%s", what, diff)
 			}

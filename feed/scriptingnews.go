@@ -121,10 +121,10 @@ func (p *parser) newsItem() {
 			}
 		case "link":
 			if l := p.newsLink(); l != (newsLink{}) {
-				links = kept(&p.budget, links, l)
+				links = appendBudgeted(&p.budget, links, l)
 			}
 		case "url": // without its <link>
-			links = kept(&p.budget, links, newsLink{url: p.url(unampersand(p.leaf()))})
+			links = appendBudgeted(&p.budget, links, newsLink{url: p.url(unampersand(p.leaf()))})
 		default:
 			p.element(s)
 		}

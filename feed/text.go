@@ -50,7 +50,7 @@ func (p *parser) construct(kind string) Text {
 	if mode == "base64" || t.Src == "" && binary(t.Type) {
 		t.Value = strings.TrimSpace(unbase64(t.Value))
 	}
-	t.Value = p.undoubled(t.Value)
+	t.Value = p.fixDoubled(t.Value)
 	p.guess(&t)
 	if t.Type == htmlText || t.Type == xhtmlText {
 		p.markup(&t)
@@ -124,10 +124,10 @@ func (p *parser) markup(t *Text) {
 	p.changed = p.changed || t.Value != written
 }
 
-// undoubled repairs double encoding if the whole document was encoded twice. A single text
+// fixDoubled repairs double encoding if the whole document was encoded twice. A single text
 // proves nothing, because an article about encodings can quote such characters. In nearly every
 // document the first accented letter already proves correct encoding.
-func (p *parser) undoubled(s string) string {
+func (p *parser) fixDoubled(s string) string {
 	i := strings.IndexByte(s, 0xC3)
 	if i < 0 || i+2 >= len(s) || s[i+2] < 0xC2 || !p.isDoubled() {
 		return s
@@ -282,10 +282,10 @@ func (p *parser) date(to *Date, name *string) {
 	p.setDate(to, raw, at)
 	switch {
 	case to.Raw != old:
-		p.remains(*name, old)
+		p.keepText(*name, old)
 		*name = p.r.Name
 	case raw != old: // it cannot be parsed
-		p.remains(p.r.Name, raw)
+		p.keepText(p.r.Name, raw)
 	}
 }
 

@@ -18,13 +18,13 @@ import (
 // web is an HTTP client with responses from a table of URLs: "type|body", or ">URL" for a
 // redirect. It records the requested URLs.
 type web struct {
-	pages map[string]string
-	asked []string
+	pages     map[string]string
+	requested []string
 }
 
 func (w *web) Do(r *http.Request) (*http.Response, error) {
 	address := r.URL.String()
-	w.asked = append(w.asked, address)
+	w.requested = append(w.requested, address)
 	page, ok := w.pages[address]
 	for strings.HasPrefix(page, ">") {
 		address = page[1:]
@@ -53,10 +53,10 @@ const rss = `application/rss+xml; charset=utf-8|<rss version="2.0"><channel><tit
 func TestFindProbesOnlyIfThePageDeclaresNoFeed(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		name  string
-		pages map[string]string
-		want  []discover.Link
-		asked []string // requests after the page itself
+		name      string
+		pages     map[string]string
+		want      []discover.Link
+		requested []string // requests after the page itself
 	}{
 		{"no requests for the guesses of a page that declares a feed", map[string]string{
 			"https://a.example/x": `text/html|<link rel=alternate type=application/rss+xml href=/f><a href=/rss>RSS</a>`},
@@ -83,7 +83,7 @@ func TestFindProbesOnlyIfThePageDeclaresNoFeed(t *testing.T) {
 		if d := cmp.Diff(tt.want, r.Links); d != "" {
 			t.Errorf("%s\n%s", tt.name, d)
 		}
-		if d := cmp.Diff(append([]string{"https://a.example/x"}, tt.asked...), w.asked); d != "" {
+		if d := cmp.Diff(append([]string{"https://a.example/x"}, tt.requested...), w.requested); d != "" {
 			t.Errorf("%s\n%s", tt.name, d)
 		}
 	}
@@ -103,13 +103,13 @@ func TestFindLimitsItsRequests(t *testing.T) {
 		if err != nil || len(r.Links) != 0 {
 			t.Errorf("%v %v", r.Links, err)
 		}
-		if len(w.asked) != want {
-			t.Errorf("MaxProbes %d: %d requests, want %d", most, len(w.asked), want)
+		if len(w.requested) != want {
+			t.Errorf("MaxProbes %d: %d requests, want %d", most, len(w.requested), want)
 		}
-		sorted := slices.Clone(w.asked)
+		sorted := slices.Clone(w.requested)
 		slices.Sort(sorted)
-		if len(slices.Compact(sorted)) != len(w.asked) {
-			t.Errorf("repeated requests: %q", w.asked)
+		if len(slices.Compact(sorted)) != len(w.requested) {
+			t.Errorf("repeated requests: %q", w.requested)
 		}
 	}
 }
@@ -122,8 +122,8 @@ func TestFindReturnsTheErrorOfThePage(t *testing.T) {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
-	if len(w.asked) != 0 {
-		t.Errorf("requested %q", w.asked)
+	if len(w.requested) != 0 {
+		t.Errorf("requested %q", w.requested)
 	}
 	_, err := discover.Find(t.Context(), w, "https://a.example/missing")
 	if e, ok := errors.AsType[*discover.StatusError](err); !ok || e.Status != 404 || err.Error() != "discover: https://a.example/missing answers 404 Not Found" {

@@ -148,7 +148,7 @@ func failed(kind ErrorKind, format string, args ...any) verdict {
 func (a Answer) verdict(s State) verdict {
 	switch {
 	case a.Error == ErrLocal:
-		return verdict{Postponed, ErrLocal, orElse(a.Detail, "this program could not ask")}
+		return verdict{Postponed, ErrLocal, orElse(a.Detail, "the request could not be sent")}
 	case a.Error != "":
 		return failed(a.Error, "%s", orElse(a.Detail, a.Error.text()))
 	case len(a.Hops) > MaxRedirects:

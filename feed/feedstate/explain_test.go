@@ -89,7 +89,7 @@ func TestPushNeverDelaysACheck(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 8))
-		l := born(t).check(ok("1", randomHints(r)))
+		l := newTimeline(t).check(ok("1", randomHints(r)))
 		for n := range 400 {
 			l.now = l.now.Add(7 * time.Minute)
 			if !l.now.Before(l.s.NextAt) {
@@ -113,7 +113,7 @@ func TestPushNeverDelaysACheck(t *testing.T) {
 
 func TestAnnouncementFromTrustedHubPlansDailyCheck(t *testing.T) {
 	t.Parallel()
-	l := born(t)
+	l := newTimeline(t)
 	a := ok("1", l.s.Hints)
 	l.check(a).wait(time.Hour)
 	l.now = l.now.Add(10 * time.Minute)

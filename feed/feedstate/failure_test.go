@@ -38,7 +38,7 @@ func TestFailuresAreRetriedWithBackOff(t *testing.T) {
 		"unknown kind":    {feedstate.Answer{Error: "other"}, []time.Duration{60 * min}},
 		"a feed, 500":     {feedstate.Answer{Status: 500, Hints: &feed.Hints{}}, []time.Duration{10 * min}},
 	} {
-		l := born(t)
+		l := newTimeline(t)
 		for i, want := range tt.want {
 			l.after(time.Hour, tt.a)
 			if got := l.d.At.Sub(l.now); got != want || l.d.Outcome != feedstate.Failed || l.d.Failure == "" {
@@ -50,7 +50,7 @@ func TestFailuresAreRetriedWithBackOff(t *testing.T) {
 
 func TestFailuresNeverEndAFeedAndOneSuccessResetsThem(t *testing.T) {
 	t.Parallel()
-	l := born(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`))
+	l := newTimeline(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`))
 	for i := range 1000 {
 		a := []feedstate.Answer{status(404), status(500), {Error: feedstate.ErrDNS}, status(403), status(429)}[i%5]
 		l.after(24*time.Hour, a)
@@ -66,13 +66,13 @@ func TestFailuresNeverEndAFeedAndOneSuccessResetsThem(t *testing.T) {
 
 func TestSkipHoursApplyAfterFailures(t *testing.T) {
 	t.Parallel()
-	l := born(t).check(ok("1", feed.Hints{SkipHours: []string{"3", "4"}}, "ETag", `"a"`))
+	l := newTimeline(t).check(ok("1", feed.Hints{SkipHours: []string{"3", "4"}}, "ETag", `"a"`))
 	l.after(35*time.Minute, status(500)).wait(2*time.Hour + 5*time.Minute) // 05:00
 }
 
 func TestForbiddenFeedShowsReasonAndWaitsSixHours(t *testing.T) {
 	t.Parallel()
-	l := born(t).check(feedstate.Answer{Status: 403, Detail: " Your client\nis blocked. "}).wait(6 * time.Hour)
+	l := newTimeline(t).check(feedstate.Answer{Status: 403, Detail: " Your client\nis blocked. "}).wait(6 * time.Hour)
 	if want := "403 Forbidden: Your client is blocked."; l.d.Failure != want || l.s.Failure.Text != want || l.d.Reason != want || l.s.Failure.Status != 403 {
 		t.Errorf("%q %+v", l.d.Failure, l.s.Failure)
 	}
@@ -84,7 +84,7 @@ func TestForbiddenFeedShowsReasonAndWaitsSixHours(t *testing.T) {
 
 func TestGoneFeedStopsAtOnceAndCanBeRevived(t *testing.T) {
 	t.Parallel()
-	l := born(t).check(ok("1", feed.Hints{}, "ETag", `"a"`)).after(time.Hour, status(410)).outcome(feedstate.IsGone)
+	l := newTimeline(t).check(ok("1", feed.Hints{}, "ETag", `"a"`)).after(time.Hour, status(410)).outcome(feedstate.IsGone)
 	if !l.d.Gone || !l.d.At.IsZero() || !l.s.NextAt.IsZero() || l.s.Gone == nil || l.d.Reason != "410 Gone" {
 		t.Errorf("%+v", l.d)
 	}
@@ -118,14 +118,14 @@ func TestGoneFeedStopsAtOnceAndCanBeRevived(t *testing.T) {
 
 func TestGoneBehindRedirectsRequiresPermanentRedirects(t *testing.T) {
 	t.Parallel()
-	born(t).check(via(status(410), hop(301, here, there))).outcome(feedstate.IsGone)
-	born(t).check(via(status(410), hop(302, here, there))).outcome(feedstate.Failed)
-	born(t).check(via(status(410), hop(301, here, there), hop(307, there, beyond))).outcome(feedstate.Failed)
+	newTimeline(t).check(via(status(410), hop(301, here, there))).outcome(feedstate.IsGone)
+	newTimeline(t).check(via(status(410), hop(302, here, there))).outcome(feedstate.Failed)
+	newTimeline(t).check(via(status(410), hop(301, here, there), hop(307, there, beyond))).outcome(feedstate.Failed)
 }
 
 func TestLocalErrorsDoNotCountAsFailures(t *testing.T) {
 	t.Parallel()
-	l := born(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`))
+	l := newTimeline(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`))
 	before := l.s
 	l.after(90*time.Minute, feedstate.Answer{Error: feedstate.ErrLocal, Detail: "out of sockets"}).outcome(feedstate.Postponed).wait(5 * time.Minute)
 	if l.s.Failures != 0 || l.s.Failure != nil || !l.s.CheckedAt.Equal(before.CheckedAt) {

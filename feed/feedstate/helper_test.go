@@ -43,8 +43,8 @@ func via(a feedstate.Answer, hops ...feedstate.Hop) feedstate.Answer {
 	return a
 }
 
-// life simulates the checks of one feed over time.
-type life struct {
+// timeline simulates the checks of one feed over time.
+type timeline struct {
 	t   *testing.T
 	now time.Time
 	s   feedstate.State
@@ -52,27 +52,27 @@ type life struct {
 	o   feedstate.Options
 }
 
-func born(t *testing.T) *life {
+func newTimeline(t *testing.T) *timeline {
 	t.Helper()
-	return &life{t: t, now: t0(), s: feedstate.New(here, t0())}
+	return &timeline{t: t, now: t0(), s: feedstate.New(here, t0())}
 }
 
 // check applies the answer of a check that happens now.
-func (l *life) check(a feedstate.Answer) *life {
+func (l *timeline) check(a feedstate.Answer) *timeline {
 	l.t.Helper()
 	l.s, l.d = feedstate.Next(l.s, a, l.now, l.o)
 	return l
 }
 
 // after lets time pass and then applies the answer of a check.
-func (l *life) after(d time.Duration, a feedstate.Answer) *life {
+func (l *timeline) after(d time.Duration, a feedstate.Answer) *timeline {
 	l.t.Helper()
 	l.now = l.now.Add(d)
 	return l.check(a)
 }
 
 // wait checks the time until the next check.
-func (l *life) wait(want time.Duration) *life {
+func (l *timeline) wait(want time.Duration) *timeline {
 	l.t.Helper()
 	if got := l.d.At.Sub(l.now); got != want {
 		l.t.Errorf("the next check is in %s, want %s (%s)", got, want, l.d.Reason)
@@ -83,7 +83,7 @@ func (l *life) wait(want time.Duration) *life {
 	return l
 }
 
-func (l *life) outcome(want feedstate.Outcome) *life {
+func (l *timeline) outcome(want feedstate.Outcome) *timeline {
 	l.t.Helper()
 	if l.d.Outcome != want {
 		l.t.Errorf("outcome %s (%s), want %s", l.d.Outcome, l.d.Failure, want)
@@ -91,7 +91,7 @@ func (l *life) outcome(want feedstate.Outcome) *life {
 	return l
 }
 
-func (l *life) url(want string) *life {
+func (l *timeline) url(want string) *timeline {
 	l.t.Helper()
 	if l.s.URL != want {
 		l.t.Errorf("the URL is %s, want %s", l.s.URL, want)
@@ -101,7 +101,7 @@ func (l *life) url(want string) *life {
 
 // effect returns the effect of a rule on the last decision, or "" if the rule was not
 // considered.
-func (l *life) effect(r feedstate.Rule) feedstate.Effect {
+func (l *timeline) effect(r feedstate.Rule) feedstate.Effect {
 	for _, c := range l.d.Considered {
 		if c.Rule == r {
 			return c.Effect

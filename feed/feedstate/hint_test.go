@@ -111,7 +111,7 @@ func TestCDFSchedulesAreParsed(t *testing.T) {
 		{"interval of zero", feed.Schedule{IntervalTime: span("0", "0", "")}, 0},
 		{"interval is not a number", feed.Schedule{IntervalTime: span("one", "", "")}, 0},
 	} {
-		l := born(t).check(ok("1", feed.Hints{Schedule: &tt.c}))
+		l := newTimeline(t).check(ok("1", feed.Hints{Schedule: &tt.c}))
 		want, effect := tt.at, feedstate.Decides
 		if want == 0 {
 			want, effect = time.Hour, feedstate.Ignored
@@ -135,7 +135,7 @@ func TestUpdateBaseSetsTheUpdateTimes(t *testing.T) {
 		"year 1":    {time.Date(1, 1, 1, 0, 30, 0, 0, time.UTC), 10 * time.Minute},
 		"year 9999": {time.Date(9999, 1, 1, 0, 30, 0, 0, time.UTC), 10 * time.Minute},
 	} {
-		l := born(t).check(ok("1", feed.Hints{UpdatePeriod: "hourly", UpdateBase: feed.Date{Raw: "x", UTC: tt.base}}))
+		l := newTimeline(t).check(ok("1", feed.Hints{UpdatePeriod: "hourly", UpdateBase: feed.Date{Raw: "x", UTC: tt.base}}))
 		if got := l.d.At.Sub(l.now); got != tt.want {
 			t.Errorf("%s: next check in %s, want %s", name, got, tt.want)
 		}
@@ -152,7 +152,7 @@ func TestStoredHintsAreSmallAndDoNotReferenceTheDocument(t *testing.T) {
 	for i := range many {
 		many[i] = "6"
 	}
-	l := born(t).check(ok("1", feed.Hints{TTL: string(long), SkipHours: many, SkipDays: []string{string(long)}}))
+	l := newTimeline(t).check(ok("1", feed.Hints{TTL: string(long), SkipHours: many, SkipDays: []string{string(long)}}))
 	if len(l.s.Hints.TTL) > 64 || len(l.s.Hints.SkipHours) > 48 || len(l.s.Hints.SkipDays[0]) > 64 {
 		t.Errorf("lengths %d %d %d", len(l.s.Hints.TTL), len(l.s.Hints.SkipHours), len(l.s.Hints.SkipDays[0]))
 	}

@@ -59,7 +59,7 @@ func TestNextCheckIsTheLatestTimeOfAllHints(t *testing.T) {
 		"Retry-After with a 200":              {ok("1", feed.Hints{}, "Retry-After", "7200"), 2 * time.Hour, feedstate.RuleRetryAfter},
 		"podcast:updateFrequency is no hint":  {ok("1", feed.Hints{PodcastUpdates: "weekly"}), time.Hour, feedstate.RuleDefault},
 	} {
-		l := born(t).check(tt.a)
+		l := newTimeline(t).check(tt.a)
 		if got := l.d.At.Sub(l.now); got != tt.want || l.effect(tt.decides) != feedstate.Decides {
 			t.Errorf("%s: next check in %s, want %s by %s: %+v", name, got, tt.want, tt.decides, l.d.Considered)
 		}
@@ -90,7 +90,7 @@ func TestSkippedHoursAndDaysDelayACheck(t *testing.T) {
 		{"the only permitted hour has just ended", t0().Add(40 * time.Minute), hours("0 1 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23"), "Tue 02:00:00"},
 		{"a long ttl ends in a skipped hour", t0(), feed.Hints{TTL: "1400", SkipHours: []string{"1", "2", "3"}}, "Tue 00:50:00"}, // 24 hours later it is 02:20
 	} {
-		l := born(t)
+		l := newTimeline(t)
 		l.now = tt.now
 		l.check(ok("1", tt.h))
 		if got := l.d.At.Format("Mon 15:04:05"); got != tt.want {
@@ -108,7 +108,7 @@ func TestSkippedHoursAndDaysDelayACheck(t *testing.T) {
 
 func TestJitterRespectsHintsAndSkippedHours(t *testing.T) {
 	t.Parallel()
-	l := born(t)
+	l := newTimeline(t)
 	l.o.Jitter = 1
 	l.check(ok("1", feed.Hints{TTL: "60"})).wait(66 * time.Minute)
 	l.check(ok("2", feed.Hints{TTL: "1430"})).wait(24 * time.Hour)
@@ -127,7 +127,7 @@ func TestJitterRespectsHintsAndSkippedHours(t *testing.T) {
 func TestUserIntervalOverridesHints(t *testing.T) {
 	t.Parallel()
 	hints := feed.Hints{TTL: "600", UpdatePeriod: "weekly"}
-	l := born(t)
+	l := newTimeline(t)
 	l.s.Interval = 2 * time.Minute
 	l.check(ok("1", hints, "Cache-Control", "max-age=43200")).wait(2 * time.Minute)
 	if l.effect(feedstate.RuleTTL) != feedstate.Overrode || l.effect(feedstate.RuleSyndication) != feedstate.Overrode || l.effect(feedstate.RuleMaxAge) != feedstate.Overrode {
@@ -148,7 +148,7 @@ func TestUserIntervalOverridesHints(t *testing.T) {
 
 func TestUserIntervalRespectsSkippedHoursAndDays(t *testing.T) {
 	t.Parallel()
-	l := born(t)
+	l := newTimeline(t)
 	l.s.Interval = 2 * time.Minute
 	hints := feed.Hints{TTL: "600", SkipHours: []string{"2", "3", "4"}}
 	l.check(ok("1", hints)).wait(160 * time.Minute) // until 05:00
@@ -173,7 +173,7 @@ func TestUserIntervalRespectsSkippedHoursAndDays(t *testing.T) {
 
 func TestUserIntervalRespectsBackOffAndRetryAfter(t *testing.T) {
 	t.Parallel()
-	l := born(t)
+	l := newTimeline(t)
 	l.s.Interval = 2 * time.Minute
 	l.check(status(500)).wait(10 * time.Minute)
 	l.check(status(429, "Retry-After", "7200")).wait(2 * time.Hour)
@@ -217,7 +217,7 @@ func TestDefaultWaitFollowsPostSpacing(t *testing.T) {
 	} {
 		a := ok("1", feed.Hints{})
 		a.Dates = tt.dates
-		l := born(t).check(a)
+		l := newTimeline(t).check(a)
 		if got := l.d.At.Sub(l.now); got.Round(time.Minute) != tt.want {
 			t.Errorf("%s: next check in %s, want %s (%s)", name, got, tt.want, l.d.Reason)
 		}
@@ -226,7 +226,7 @@ func TestDefaultWaitFollowsPostSpacing(t *testing.T) {
 
 func TestFeedWithoutDatesUsesObservedChanges(t *testing.T) {
 	t.Parallel()
-	l := born(t)
+	l := newTimeline(t)
 	for i := range 6 {
 		l.after(8*time.Hour, ok(string(rune('a'+i)), feed.Hints{}))
 	}
@@ -264,7 +264,7 @@ func TestReasonNamesDecidingAndConsideredRules(t *testing.T) {
 		{"next check 03:20: Retry-After 3600 with 429 Too Many Requests; a wait that grows with failures considered", status(429, "Retry-After", "3600"), time.UTC},
 		{"no further check: 410 Gone", status(410), time.UTC},
 	} {
-		l := born(t)
+		l := newTimeline(t)
 		l.now = l.now.In(tt.zone)
 		l.check(tt.a)
 		if got := l.d.Sentence(l.now); got != tt.want {
@@ -275,7 +275,7 @@ func TestReasonNamesDecidingAndConsideredRules(t *testing.T) {
 
 func TestExplainRepeatsTheDecisionLater(t *testing.T) {
 	t.Parallel()
-	l := born(t).check(ok("1", feed.Hints{TTL: "60", SkipHours: []string{"6"}}, "Cache-Control", "max-age=43200"))
+	l := newTimeline(t).check(ok("1", feed.Hints{TTL: "60", SkipHours: []string{"6"}}, "Cache-Control", "max-age=43200"))
 	for _, d := range []time.Duration{0, time.Hour, 11 * time.Hour} {
 		e := feedstate.Explain(l.s, l.now.Add(d), feedstate.Options{})
 		if !e.At.Equal(l.d.At) || e.Reason != l.d.Reason || len(e.Considered) != len(l.d.Considered) {
@@ -293,7 +293,7 @@ func TestExplainRepeatsTheDecisionLater(t *testing.T) {
 
 func TestPlanCountsFromTheLastCheck(t *testing.T) {
 	t.Parallel()
-	l := born(t).check(ok("1", feed.Hints{TTL: "600"}))
+	l := newTimeline(t).check(ok("1", feed.Hints{TTL: "600"}))
 	l.s.Interval = 30 * time.Minute
 	s, d := feedstate.Plan(l.s, l.now.Add(10*time.Minute), feedstate.Options{})
 	if want := l.now.Add(30 * time.Minute); !d.At.Equal(want) || !s.NextAt.Equal(want) {
@@ -309,7 +309,7 @@ func TestPlanCountsFromTheLastCheck(t *testing.T) {
 // the current hour is skipped.
 func TestMissedCheckWaitsForEndOfSkippedTime(t *testing.T) {
 	t.Parallel()
-	l := born(t).check(ok("1", feed.Hints{TTL: "60", SkipHours: []string{"6", "7"}})).wait(time.Hour)
+	l := newTimeline(t).check(ok("1", feed.Hints{TTL: "60", SkipHours: []string{"6", "7"}})).wait(time.Hour)
 	six := l.now.Add(4 * time.Hour) // 06:20
 	s, d := feedstate.Plan(l.s, six, feedstate.Options{})
 	if want := l.now.Add(340 * time.Minute); !s.NextAt.Equal(want) || !d.At.Equal(want) || d.Reason != "ttl 60, moved out of skipHours (6–7 h)" {

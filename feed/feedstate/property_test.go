@@ -179,7 +179,7 @@ func TestLargerHintNeverMakesACheckEarlier(t *testing.T) {
 			} {
 				var last time.Time
 				for n := 1; n < 4000; n += 7 {
-					l := born(t)
+					l := newTimeline(t)
 					l.o.Jitter = jitter
 					l.check(answer(n))
 					// All feeds whose check would be in skipped time wait for its end, each with
@@ -197,7 +197,7 @@ func TestLargerHintNeverMakesACheckEarlier(t *testing.T) {
 func TestMoreFailuresNeverMakeACheckEarlier(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{400, 401, 403, 404, 408, 429, 451, 500, 502, 503, 599} {
-		l, last := born(t), time.Duration(0)
+		l, last := newTimeline(t), time.Duration(0)
 		for range 50 {
 			l.after(36*time.Hour, status(code))
 			if got := l.d.At.Sub(l.now); got < last {
@@ -273,7 +273,7 @@ func TestListsOfAllHoursOrDaysAreIgnored(t *testing.T) {
 	for name, h := range map[string]feed.Hints{
 		"all hours": {TTL: "60", SkipHours: hours}, "all days": {TTL: "60", SkipDays: days}, "both": {TTL: "60", SkipHours: hours, SkipDays: days},
 	} {
-		l := born(t).check(ok("1", h)).wait(time.Hour)
+		l := newTimeline(t).check(ok("1", h)).wait(time.Hour)
 		if l.effect(feedstate.RuleSkip) != feedstate.Ignored || !l.s.Allowed(l.now, 1).Equal(l.now) {
 			t.Errorf("%s: %+v", name, l.d.Considered)
 		}

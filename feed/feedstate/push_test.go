@@ -17,9 +17,9 @@ func pushed(hash string) feedstate.Answer {
 }
 
 // live returns a feed whose hub has pushed one change, an hour after the first check.
-func live(t *testing.T) *life {
+func live(t *testing.T) *timeline {
 	t.Helper()
-	l := born(t).check(ok("0", feed.Hints{}))
+	l := newTimeline(t).check(ok("0", feed.Hints{}))
 	l.s.Push.Since = l.now
 	l.after(time.Minute, pushed("1")).outcome(feedstate.Changed)
 	if !l.s.Push.Live(l.now) {
@@ -38,7 +38,7 @@ func TestFeedWithWorkingPushIsPolledOnceADay(t *testing.T) {
 
 func TestPushIsLiveOnlyAfterAnAnnouncement(t *testing.T) {
 	t.Parallel()
-	l := born(t).check(ok("0", feed.Hints{}))
+	l := newTimeline(t).check(ok("0", feed.Hints{}))
 	l.s.Push.Since = l.now
 	l.after(time.Hour, ok("0", feed.Hints{})).wait(time.Hour)
 	if l.s.Push.Live(l.now) {
@@ -148,7 +148,7 @@ func TestPollShortlyBeforeAPushIsNotAMiss(t *testing.T) {
 
 func TestDeliveredContentDoesNotChangeServerState(t *testing.T) {
 	t.Parallel()
-	l := born(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`, "Cache-Control", "max-age=7200"))
+	l := newTimeline(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`, "Cache-Control", "max-age=7200"))
 	l.s.Push.Since = l.now.Add(-time.Minute)
 	l.after(time.Minute, feedstate.Answer{Cause: feedstate.Delivered, Hash: "part", Hints: &feed.Hints{}, Header: header("ETag", `"hub"`)}).outcome(feedstate.Changed)
 	l.validators(`"a"`, "")

@@ -22,7 +22,7 @@ func moved(hops ...feedstate.Hop) feedstate.Answer {
 func TestPermanentRedirectMovesFeedAfterThreeChecksIn24Hours(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{301, 308} {
-		l := born(t)
+		l := newTimeline(t)
 		l.check(moved(hop(code, here, there))).url(here)
 		l.after(11*time.Hour, moved(hop(code, here, there))).url(here)
 		l.after(11*time.Hour, moved(hop(code, here, there))).url(here) // the third check, but only after 22 hours
@@ -33,14 +33,14 @@ func TestPermanentRedirectMovesFeedAfterThreeChecksIn24Hours(t *testing.T) {
 		// The new URL sent the validators, so they stay.
 		l.validators(`"b"`, "")
 	}
-	l := born(t)
+	l := newTimeline(t)
 	l.check(moved(hop(301, here, there)))
 	l.after(48*time.Hour, moved(hop(301, here, there))).url(here) // long enough, but only the second check
 }
 
 func TestNotModifiedBehindPermanentRedirectCounts(t *testing.T) {
 	t.Parallel()
-	l := born(t).check(moved(hop(301, here, there)))
+	l := newTimeline(t).check(moved(hop(301, here, there)))
 	l.after(12*time.Hour, via(status(304), hop(301, here, there)))
 	l.after(12*time.Hour, via(status(304), hop(301, here, there))).url(there).validators(`"b"`, "")
 }
@@ -48,7 +48,7 @@ func TestNotModifiedBehindPermanentRedirectCounts(t *testing.T) {
 func TestTemporaryRedirectIsNeverStored(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{302, 303, 307, 300} {
-		l := born(t)
+		l := newTimeline(t)
 		for range 10 {
 			l.after(24*time.Hour, moved(hop(code, here, there)))
 		}
@@ -70,7 +70,7 @@ func TestRedirectsBehindATemporaryHopAreTemporary(t *testing.T) {
 		"temporary, then permanent":   {[]feedstate.Hop{hop(302, here, there), hop(301, there, beyond)}, here},
 		"permanent back to the start": {[]feedstate.Hop{hop(301, here, there), hop(301, there, here)}, here},
 	} {
-		l := born(t)
+		l := newTimeline(t)
 		for range 4 {
 			l.after(12*time.Hour, moved(tt.hops...))
 		}
@@ -85,7 +85,7 @@ func TestRedirectsBehindATemporaryHopAreTemporary(t *testing.T) {
 
 func TestEndedOrChangedRedirectIsCountedAgain(t *testing.T) {
 	t.Parallel()
-	l := born(t)
+	l := newTimeline(t)
 	l.check(moved(hop(301, here, there)))
 	l.after(24*time.Hour, moved(hop(301, here, there)))
 	l.after(time.Hour, ok("1", feed.Hints{}))
@@ -98,7 +98,7 @@ func TestEndedOrChangedRedirectIsCountedAgain(t *testing.T) {
 
 func TestFailureNeitherMovesAFeedNorResetsSightings(t *testing.T) {
 	t.Parallel()
-	l := born(t).check(ok("1", feed.Hints{}, "ETag", `"a"`))
+	l := newTimeline(t).check(ok("1", feed.Hints{}, "ETag", `"a"`))
 	page := feedstate.Answer{Status: 200, Looks: "html", Hash: "page", Header: header("ETag", `"page"`, "Cache-Control", "max-age=86400")}
 	for range 5 {
 		l.after(24*time.Hour, via(page, hop(301, here, "https://a.example/maintenance.html")))
@@ -116,7 +116,7 @@ func TestFailureNeitherMovesAFeedNorResetsSightings(t *testing.T) {
 
 func TestMaintenancePageKeepsTheState(t *testing.T) {
 	t.Parallel()
-	l := born(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`))
+	l := newTimeline(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`))
 	l.after(2*time.Hour, feedstate.Answer{Status: 200, Looks: "html", Hash: "x", Header: header("ETag", `"x"`)}).outcome(feedstate.Failed).wait(30 * time.Minute)
 	if want := "an HTML page, not a feed"; l.d.Failure != want {
 		t.Errorf("%q, want %q", l.d.Failure, want)
@@ -130,7 +130,7 @@ func TestMaintenancePageKeepsTheState(t *testing.T) {
 
 func TestFeedNeverMovesFromHTTPSToHTTP(t *testing.T) {
 	t.Parallel()
-	l := born(t)
+	l := newTimeline(t)
 	for range 5 {
 		l.after(24*time.Hour, moved(hop(301, here, "http://a.example/rss.xml")))
 		if len(l.d.Warnings) != 2 {
@@ -151,7 +151,7 @@ func TestFeedNeverMovesFromHTTPSToHTTP(t *testing.T) {
 
 func TestUndoneMoveIsNotRepeated(t *testing.T) {
 	t.Parallel()
-	l := born(t)
+	l := newTimeline(t)
 	for range 3 {
 		l.after(12*time.Hour, moved(hop(301, here, there)))
 	}
@@ -177,7 +177,7 @@ func TestUndoneMoveIsNotRepeated(t *testing.T) {
 
 func TestNumberOfOldURLsIsLimited(t *testing.T) {
 	t.Parallel()
-	l := born(t)
+	l := newTimeline(t)
 	for range 30 {
 		to := there
 		if l.s.URL == there {
@@ -199,7 +199,7 @@ func TestUserNameMovesOnlyWithinItsHost(t *testing.T) {
 		"https://a.example/new.xml": "https://u:p@a.example/new.xml",
 		"https://b.example/new.xml": "https://b.example/new.xml",
 	} {
-		l := born(t)
+		l := newTimeline(t)
 		l.s.URL = "https://u:p@a.example/rss.xml"
 		for range 3 {
 			l.after(12*time.Hour, moved(hop(301, here, to)))
@@ -217,7 +217,7 @@ func document(to string) feedstate.Answer {
 
 func TestRedirectDocumentCountsLike301(t *testing.T) {
 	t.Parallel()
-	l := born(t)
+	l := newTimeline(t)
 	a := document("/moved.xml")
 	next, good := a.Follow(l.s)
 	if want := "https://a.example/moved.xml"; !good || next.To != want || next.From != here || next.Status != 301 {
@@ -234,7 +234,7 @@ func TestRedirectDocumentCountsLike301(t *testing.T) {
 
 func TestUnfollowedRedirectDocumentIsNotAFailure(t *testing.T) {
 	t.Parallel()
-	l := born(t).check(ok("1", feed.Hints{}, "ETag", `"a"`))
+	l := newTimeline(t).check(ok("1", feed.Hints{}, "ETag", `"a"`))
 	l.after(time.Hour, document(there)).outcome(feedstate.Redirected).validators(`"a"`, "").url(here)
 	l.after(12*time.Hour, document(there)).url(here)
 	l.after(12*time.Hour, document(there)).url(there).validators("", "")
@@ -248,13 +248,13 @@ func TestUnfollowedRedirectDocumentIsNotAFailure(t *testing.T) {
 
 func TestEmptyRedirectDocumentMeansGone(t *testing.T) {
 	t.Parallel()
-	l := born(t).check(document("")).outcome(feedstate.IsGone)
+	l := newTimeline(t).check(document("")).outcome(feedstate.IsGone)
 	if !l.d.Gone || !l.d.At.IsZero() || l.s.Gone == nil || l.s.Gone.Reason != "an empty <redirect>" {
 		t.Errorf("%+v", l.d)
 	}
 	a := document("")
 	a.Hops = []feedstate.Hop{hop(302, here, there)}
-	born(t).check(a).outcome(feedstate.Failed)
+	newTimeline(t).check(a).outcome(feedstate.Failed)
 }
 
 func TestRedirectDocumentWithoutUsableTargetIsAFailure(t *testing.T) {
@@ -262,7 +262,7 @@ func TestRedirectDocumentWithoutUsableTargetIsAFailure(t *testing.T) {
 	for _, to := range []string{here, "ftp://a.example/", "javascript:alert(1)", "http://", ":", " "} {
 		a := document("x")
 		a.Moved.To = to
-		l := born(t)
+		l := newTimeline(t)
 		if _, good := a.Follow(l.s); good {
 			t.Errorf("%q was followed", to)
 		}
@@ -274,17 +274,17 @@ func TestRedirectDocumentWithoutUsableTargetIsAFailure(t *testing.T) {
 	if _, good := a.Follow(feedstate.New(here, t0())); good {
 		t.Error("the sixth redirect was followed")
 	}
-	born(t).check(a).outcome(feedstate.Failed)
+	newTimeline(t).check(a).outcome(feedstate.Failed)
 	a = ok("1", feed.Hints{})
 	a.Hops = make([]feedstate.Hop, 6)
-	born(t).check(a).outcome(feedstate.Failed)
+	newTimeline(t).check(a).outcome(feedstate.Failed)
 }
 
 func TestNewFeedURLCountsLikeARedirectAndIsRevertedWhenWrong(t *testing.T) {
 	t.Parallel()
 	podcast := ok("1", feed.Hints{}, "ETag", `"a"`)
 	podcast.Moved = &feed.Moved{To: there, From: "itunes:new-feed-url"}
-	l := born(t).check(podcast).url(here)
+	l := newTimeline(t).check(podcast).url(here)
 	l.after(12*time.Hour, status(304)).url(here) // the redirect of the last document still applies
 	l.after(12*time.Hour, feedstate.Answer{Status: 200, Hash: "1"}).url(there).validators("", "")
 	l.after(time.Hour, feedstate.Answer{Status: 200, Looks: "html"}).outcome(feedstate.Failed).url(here)
@@ -305,7 +305,7 @@ func TestRedirectDocumentToItselfIsAFailure(t *testing.T) {
 	for _, to := range []string{here, "rss.xml", here + "#top"} {
 		a := ok("1", feed.Hints{})
 		a.Moved = &feed.Moved{From: "redirect", To: to}
-		l := born(t).check(a).outcome(feedstate.Failed).url(here)
+		l := newTimeline(t).check(a).outcome(feedstate.Failed).url(here)
 		if l.d.Failure != "a redirect to itself" {
 			t.Errorf("%s: %q", to, l.d.Failure)
 		}

@@ -18,7 +18,7 @@ func TestRetryAfterIsParsedAsSecondsOrDate(t *testing.T) {
 		"172800": 48 * time.Hour, "172801": 48 * time.Hour, "99999999999999999999999": 48 * time.Hour, "Fri, 31 Dec 9999 23:59:59 GMT": 48 * time.Hour,
 		"0": 0, "-10": 0, "": 0, "soon": 0, "1 hour": 0, "3600.5": 0, "+3600": 0, "Sun, 03 May 2026 08:20:00 GMT": 0, "2026-05-04T08:20:00Z": 0,
 	} {
-		l := born(t).check(status(429, "Retry-After", raw))
+		l := newTimeline(t).check(status(429, "Retry-After", raw))
 		if want == 0 {
 			want = 30 * time.Minute
 			if l.d.Wait != nil {
@@ -36,7 +36,7 @@ func TestRetryAfterIsParsedAsSecondsOrDate(t *testing.T) {
 
 func TestRetryAfterDateUsesTheServersClock(t *testing.T) {
 	t.Parallel()
-	born(t).check(status(503, "Retry-After", "Tue, 04 May 2027 04:20:00 GMT", "Date", "Tue, 04 May 2027 02:20:00 GMT")).wait(2 * time.Hour)
+	newTimeline(t).check(status(503, "Retry-After", "Tue, 04 May 2027 04:20:00 GMT", "Date", "Tue, 04 May 2027 02:20:00 GMT")).wait(2 * time.Hour)
 }
 
 func TestRetryAfterCountsWithAnyStatus(t *testing.T) {
@@ -46,20 +46,20 @@ func TestRetryAfterCountsWithAnyStatus(t *testing.T) {
 		if code == 200 {
 			a.Hints = &feed.Hints{}
 		}
-		l := born(t).check(a)
+		l := newTimeline(t).check(a)
 		if got := l.d.At.Sub(l.now); got != 100000*time.Second {
 			t.Errorf("%d: next check in %s", code, got)
 		}
 	}
 	// Jitter only delays, and the longest wait is 48 hours.
-	l := born(t)
+	l := newTimeline(t)
 	l.o.Jitter = 1
 	l.check(status(503, "Retry-After", "170000")).wait(48 * time.Hour)
 }
 
 func TestRetryAfterDoesNotCountAsFailure(t *testing.T) {
 	t.Parallel()
-	l := born(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`))
+	l := newTimeline(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`))
 	for range 50 {
 		l.after(24*time.Hour, status(429)).outcome(feedstate.Failed)
 	}
@@ -79,7 +79,7 @@ func TestRetryAfterDoesNotCountAsFailure(t *testing.T) {
 
 func TestRetryAfterHoldsUntilItExpires(t *testing.T) {
 	t.Parallel()
-	l := born(t).check(status(503, "Retry-After", "36000")).wait(10 * time.Hour)
+	l := newTimeline(t).check(status(503, "Retry-After", "36000")).wait(10 * time.Hour)
 	if good, from, why := feedstate.Refresh(l.s, l.now.Add(time.Hour)); good || !from.Equal(l.now.Add(10*time.Hour)) || why == "" {
 		t.Errorf("check by hand: %t %s %q", good, from, why)
 	}
@@ -94,7 +94,7 @@ func TestSeveralWaitingFeedsMakeTheirHostWait(t *testing.T) {
 	t.Parallel()
 	var h feedstate.Host
 	reported := func(n int, after string, code int) feedstate.Decision {
-		l := born(t)
+		l := newTimeline(t)
 		l.o.Host = h
 		l.s.URL = fmt.Sprintf("https://a.example/%d.xml", n)
 		l.check(status(code, "Retry-After", after))
@@ -116,7 +116,7 @@ func TestSeveralWaitingFeedsMakeTheirHostWait(t *testing.T) {
 	if want := t0().Add(2 * time.Hour); !d.HostWait.Equal(want) || !h.Until(t0()).Equal(want) {
 		t.Fatalf("the host waits until %s, want %s", d.HostWait, want)
 	}
-	other := born(t)
+	other := newTimeline(t)
 	other.s.URL = "https://a.example/other.xml"
 	other.o.Host = h
 	other.check(ok("1", feed.Hints{})).wait(2 * time.Hour)

@@ -20,7 +20,7 @@ func full(t *testing.T) feedstate.State {
 	a := ok("1", hints, "ETag", `W/"a"`, "Last-Modified", "Sun, 03 May 2026 00:00:00 GMT", "Cache-Control", "max-age=600", "Retry-After", "60")
 	a.Dates = []time.Time{t0().Add(-time.Hour), t0().Add(-25 * time.Hour), t0().Add(-50 * time.Hour)}
 	a = via(a, hop(301, here, there))
-	l := born(t)
+	l := newTimeline(t)
 	l.s.Interval = 45 * time.Minute
 	l.s.Refused = beyond
 	l.s.Push = feedstate.Push{Since: t0().Add(-time.Hour), Until: t0().Add(time.Hour), At: t0(), Announced: 1, Missed: 2, MissedAt: t0()}
@@ -56,7 +56,7 @@ func TestStateSurvivesJSON(t *testing.T) {
 
 func TestDecodedStateDecidesTheSame(t *testing.T) {
 	t.Parallel()
-	l := born(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`, "Cache-Control", "max-age=600"))
+	l := newTimeline(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`, "Cache-Control", "max-age=600"))
 	b, err := json.Marshal(l.s)
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func TestNextDoesNotModifyItsInput(t *testing.T) {
 
 func TestStartCausesNoCheck(t *testing.T) {
 	t.Parallel()
-	l := born(t).check(ok("1", feed.Hints{TTL: "600"}))
+	l := newTimeline(t).check(ok("1", feed.Hints{TTL: "600"}))
 	if s := feedstate.Resume(l.s, l.now.Add(time.Hour), 0.5); !s.NextAt.Equal(l.s.NextAt) {
 		t.Errorf("the check moved from %s to %s", l.s.NextAt, s.NextAt)
 	}
@@ -116,7 +116,7 @@ func TestStartCausesNoCheck(t *testing.T) {
 func TestClockJumpNeitherStopsNorHastensChecks(t *testing.T) {
 	t.Parallel()
 	const decade = 10 * 365 * 24 * time.Hour
-	l := born(t)
+	l := newTimeline(t)
 	l.now = l.now.Add(decade) // the clock is wrong
 	l.check(ok("1", feed.Hints{TTL: "600"}, "Cache-Control", "max-age=600"))
 	l.now = t0()
@@ -143,7 +143,7 @@ func TestClockJumpNeitherStopsNorHastensChecks(t *testing.T) {
 	}
 	l.after(10*time.Hour, moved(hop(301, here, there))).url(there)
 
-	l = born(t)
+	l = newTimeline(t)
 	l.now = l.now.Add(decade)
 	l.check(status(503, "Retry-After", "3600"))
 	l.now = t0()
@@ -158,7 +158,7 @@ func TestClockJumpNeitherStopsNorHastensChecks(t *testing.T) {
 
 func TestManualChecksAreLimitedToOnePerMinute(t *testing.T) {
 	t.Parallel()
-	l := born(t)
+	l := newTimeline(t)
 	if good, _, _ := feedstate.Refresh(l.s, l.now); !good {
 		t.Error("a check by hand of a new feed is refused")
 	}
@@ -174,7 +174,7 @@ func TestManualChecksAreLimitedToOnePerMinute(t *testing.T) {
 
 func TestFeedIsDueFromNextAt(t *testing.T) {
 	t.Parallel()
-	l := born(t)
+	l := newTimeline(t)
 	if !feedstate.Due(l.s, l.now) {
 		t.Error("a new feed is not due")
 	}

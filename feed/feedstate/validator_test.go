@@ -12,7 +12,7 @@ import (
 	"cloudburst/feed/feedstate"
 )
 
-func (l *life) validators(etag, modified string) *life {
+func (l *timeline) validators(etag, modified string) *timeline {
 	l.t.Helper()
 	v := feedstate.Request(l.s)
 	if v.ETag != etag || v.LastModified != modified {
@@ -23,7 +23,7 @@ func (l *life) validators(etag, modified string) *life {
 
 func TestOnlyTheFirstRequestIsUnconditional(t *testing.T) {
 	t.Parallel()
-	l := born(t).validators("", "")
+	l := newTimeline(t).validators("", "")
 	l.check(ok("1", feed.Hints{}, "ETag", `"a"`)).validators(`"a"`, "")
 	for _, a := range []feedstate.Answer{
 		status(304), status(304, "ETag", `"b"`), status(500), status(503, "Retry-After", "9"), status(404, "ETag", `"404"`),
@@ -45,7 +45,7 @@ func TestValidatorsAreSentUnchanged(t *testing.T) {
 			if modified != "" {
 				h.Set("Last-Modified", modified)
 			}
-			l := born(t).check(feedstate.Answer{Status: 200, Header: h, Hints: &feed.Hints{}})
+			l := newTimeline(t).check(feedstate.Answer{Status: 200, Header: h, Hints: &feed.Hints{}})
 			l.validators(etag, modified)
 			want := header("If-None-Match", etag)
 			if modified != "" {
@@ -68,7 +68,7 @@ func TestValidatorsAreSentUnchanged(t *testing.T) {
 
 func TestNoValidatorIsInvented(t *testing.T) {
 	t.Parallel()
-	l := born(t).check(ok("1", feed.Hints{}, "Date", "Mon, 04 May 2026 02:20:00 GMT")).validators("", "")
+	l := newTimeline(t).check(ok("1", feed.Hints{}, "Date", "Mon, 04 May 2026 02:20:00 GMT")).validators("", "")
 	if h := feedstate.Request(l.s).Header(); len(h) != 0 {
 		t.Errorf("%v", h)
 	}
@@ -81,7 +81,7 @@ func TestNoValidatorIsInvented(t *testing.T) {
 
 func TestNotModifiedReplacesTheValidatorsItNames(t *testing.T) {
 	t.Parallel()
-	l := born(t).check(ok("1", feed.Hints{}, "ETag", `"a"`, "Last-Modified", "Sun, 03 May 2026 00:00:00 GMT"))
+	l := newTimeline(t).check(ok("1", feed.Hints{}, "ETag", `"a"`, "Last-Modified", "Sun, 03 May 2026 00:00:00 GMT"))
 	l.after(time.Hour, status(304)).validators(`"a"`, "Sun, 03 May 2026 00:00:00 GMT")
 	l.after(time.Hour, status(304, "ETag", `"b"`)).validators(`"b"`, "Sun, 03 May 2026 00:00:00 GMT")
 	l.after(time.Hour, status(304, "Last-Modified", "Mon, 04 May 2026 00:00:00 GMT")).validators(`"b"`, "Mon, 04 May 2026 00:00:00 GMT")
@@ -92,7 +92,7 @@ func TestNotModifiedReplacesTheValidatorsItNames(t *testing.T) {
 
 func TestSameBodyWithNewValidatorsStoresValidatorsOnly(t *testing.T) {
 	t.Parallel()
-	l := born(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`)).outcome(feedstate.Changed)
+	l := newTimeline(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`)).outcome(feedstate.Changed)
 	changed := l.s.ChangedAt
 	same := feedstate.Answer{Status: 200, Header: header("ETag", `"b"`), Hash: "1"} // not parsed
 	if !same.Same(l.s) {
@@ -110,7 +110,7 @@ func TestSameBodyWithNewValidatorsStoresValidatorsOnly(t *testing.T) {
 
 func TestNotModifiedKeepsHints(t *testing.T) {
 	t.Parallel()
-	l := born(t).check(ok("1", feed.Hints{TTL: "90", SkipHours: []string{"6"}}, "ETag", `"a"`, "Cache-Control", "max-age=10800")).wait(3 * time.Hour)
+	l := newTimeline(t).check(ok("1", feed.Hints{TTL: "90", SkipHours: []string{"6"}}, "ETag", `"a"`, "Cache-Control", "max-age=10800")).wait(3 * time.Hour)
 	l.after(0, status(304)).wait(3 * time.Hour) // RFC 9111: fresh again
 	l.after(0, status(304, "Cache-Control", "max-age=0")).wait(90 * time.Minute)
 	l.after(2*time.Hour+40*time.Minute, status(304)).wait(2 * time.Hour) // 06:30 is skipped
@@ -121,7 +121,7 @@ func TestNotModifiedKeepsHints(t *testing.T) {
 
 func TestExpiresIsNotExtendedByNotModified(t *testing.T) {
 	t.Parallel()
-	l := born(t).check(ok("1", feed.Hints{}, "ETag", `"a"`, "Expires", "Mon, 04 May 2026 08:20:00 GMT")).wait(6 * time.Hour)
+	l := newTimeline(t).check(ok("1", feed.Hints{}, "ETag", `"a"`, "Expires", "Mon, 04 May 2026 08:20:00 GMT")).wait(6 * time.Hour)
 	l.after(2*time.Hour, status(304)).wait(4 * time.Hour)
 	l.after(5*time.Hour, status(304)).wait(time.Hour) // expired
 }
@@ -129,7 +129,7 @@ func TestExpiresIsNotExtendedByNotModified(t *testing.T) {
 func TestValidatorsAreSentOnlyToTheirURL(t *testing.T) {
 	t.Parallel()
 	const there = "https://cdn.example/rss.xml"
-	l := born(t).check(via(ok("1", feed.Hints{}, "ETag", `"a"`), hop(302, here, there)))
+	l := newTimeline(t).check(via(ok("1", feed.Hints{}, "ETag", `"a"`), hop(302, here, there)))
 	if v := feedstate.Request(l.s); v.URL != there {
 		t.Errorf("%q is sent to %s", v.ETag, v.URL)
 	}
@@ -145,12 +145,12 @@ func TestValidatorsAreSentOnlyToTheirURL(t *testing.T) {
 
 func TestNotModifiedToUnconditionalRequestIsAFailure(t *testing.T) {
 	t.Parallel()
-	born(t).check(status(304)).outcome(feedstate.Failed).wait(10 * time.Minute)
+	newTimeline(t).check(status(304)).outcome(feedstate.Failed).wait(10 * time.Minute)
 }
 
 func TestUserNameDoesNotChangeURLIdentity(t *testing.T) {
 	t.Parallel()
-	l := born(t)
+	l := newTimeline(t)
 	l.s.URL = "https://user:secret@A.example/rss.xml"
 	a := ok("1", feed.Hints{}, "ETag", `"a"`)
 	a.URL = here

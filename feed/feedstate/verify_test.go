@@ -22,8 +22,8 @@ func inFull(a feedstate.Answer) feedstate.Answer {
 	return a
 }
 
-// asks checks the ETag that a check with a cause sends; "" means that the feed is read in full.
-func (l *life) asks(c feedstate.Cause, etag string) *life {
+// sends checks the ETag that a check with a cause sends; "" means that the feed is read in full.
+func (l *timeline) sends(c feedstate.Cause, etag string) *timeline {
 	l.t.Helper()
 	got := feedstate.RequestFor(l.s, c, l.now, l.now)
 	if got.Validators.ETag != etag || !got.Revalidate || got.Full() != (got.Why != "") {
@@ -36,20 +36,20 @@ func (l *life) asks(c feedstate.Cause, etag string) *life {
 }
 
 // proven returns a feed whose strong ETag changed together with its content.
-func proven(t *testing.T) *life {
+func proven(t *testing.T) *timeline {
 	t.Helper()
-	return born(t).check(ok("1", feed.Hints{}, "ETag", `"1"`)).after(time.Minute, inFull(by(feedstate.Pushed, ok("2", feed.Hints{}, "ETag", `"2"`))))
+	return newTimeline(t).check(ok("1", feed.Hints{}, "ETag", `"1"`)).after(time.Minute, inFull(by(feedstate.Pushed, ok("2", feed.Hints{}, "ETag", `"2"`))))
 }
 
 func TestCheckAfterAnnouncementSendsOnlyProvenETag(t *testing.T) {
 	t.Parallel()
-	l := born(t).asks(feedstate.Pushed, "")
+	l := newTimeline(t).sends(feedstate.Pushed, "")
 	l.check(ok("1", feed.Hints{}, "ETag", `"1"`, "Last-Modified", "Sun, 03 May 2026 00:00:00 GMT"))
 	l.now = l.now.Add(time.Minute)
-	l.asks(feedstate.Pushed, "").asks(feedstate.ByHand, "").validators(`"1"`, "Sun, 03 May 2026 00:00:00 GMT")
+	l.sends(feedstate.Pushed, "").sends(feedstate.ByHand, "").validators(`"1"`, "Sun, 03 May 2026 00:00:00 GMT")
 	l.check(ok("2", feed.Hints{}, "ETag", `"2"`, "Last-Modified", "Mon, 04 May 2026 00:00:00 GMT"))
 	l.now = l.now.Add(time.Minute)
-	l.asks(feedstate.Pushed, `"2"`).asks(feedstate.ByHand, `"2"`)
+	l.sends(feedstate.Pushed, `"2"`).sends(feedstate.ByHand, `"2"`)
 	if got := feedstate.RequestFor(l.s, feedstate.Pushed, l.now.Add(-time.Minute), l.now); !got.Full() {
 		t.Errorf("a check for a change that was announced before the last read ended sends %+v", got)
 	}
@@ -57,10 +57,10 @@ func TestCheckAfterAnnouncementSendsOnlyProvenETag(t *testing.T) {
 		t.Errorf("a planned check sends %+v", got)
 	}
 	l.now = l.now.Add(time.Hour)
-	l.asks(feedstate.Pushed, "")
+	l.sends(feedstate.Pushed, "")
 	l.check(inFull(by(feedstate.Pushed, ok("2", feed.Hints{}, "ETag", `W/"2"`))))
 	l.now = l.now.Add(time.Minute)
-	l.asks(feedstate.Pushed, "").validators(`W/"2"`, "")
+	l.sends(feedstate.Pushed, "").validators(`W/"2"`, "")
 }
 
 func TestDisprovenETagIsNotSentAfterAnnouncement(t *testing.T) {
@@ -69,7 +69,7 @@ func TestDisprovenETagIsNotSentAfterAnnouncement(t *testing.T) {
 	l.after(time.Minute, inFull(by(feedstate.Pushed, ok("3", feed.Hints{}, "ETag", `"2"`))))
 	l.after(time.Minute, inFull(by(feedstate.Pushed, ok("4", feed.Hints{}, "ETag", `"4"`))))
 	l.now = l.now.Add(time.Minute)
-	l.asks(feedstate.Pushed, "")
+	l.sends(feedstate.Pushed, "")
 }
 
 func TestPlannedNotModifiedWithAnotherETagEndsTheProof(t *testing.T) {
@@ -77,32 +77,32 @@ func TestPlannedNotModifiedWithAnotherETagEndsTheProof(t *testing.T) {
 	l := proven(t)
 	l.after(time.Minute, status(304, "ETag", `"3"`)).validators(`"3"`, "")
 	l.now = l.now.Add(time.Minute)
-	l.asks(feedstate.Pushed, "")
+	l.sends(feedstate.Pushed, "")
 }
 
 func TestETagBehindRedirectIsNotSentAfterAnnouncement(t *testing.T) {
 	t.Parallel()
 	const there = "https://cdn.example/rss.xml"
-	l := born(t)
+	l := newTimeline(t)
 	for i := range 3 {
 		l.after(time.Minute, via(ok(string(rune('1'+i)), feed.Hints{}, "ETag", `"`+string(rune('1'+i))+`"`), hop(302, here, there)))
 	}
 	l.now = l.now.Add(time.Minute)
-	l.asks(feedstate.Pushed, "")
+	l.sends(feedstate.Pushed, "")
 	if got := feedstate.Request(l.s); got.ETag != `"3"` || got.URL != there {
 		t.Errorf("a planned check sends %+v", got)
 	}
 	// The answer of another URL is no evidence for this one.
 	l.after(time.Minute, inFull(by(feedstate.Pushed, ok("4", feed.Hints{}, "ETag", `"4"`))))
 	l.now = l.now.Add(time.Minute)
-	l.asks(feedstate.Pushed, "")
+	l.sends(feedstate.Pushed, "")
 }
 
 func TestNotModifiedAfterAnnouncementMustMatchTheSentETag(t *testing.T) {
 	t.Parallel()
 	for _, c := range []feedstate.Cause{feedstate.Pushed, feedstate.ByHand, feedstate.FollowUp} {
 		l := proven(t)
-		l.after(time.Minute, by(c, status(304, "ETag", `"3"`))).outcome(feedstate.Doubtful).asks(c, "")
+		l.after(time.Minute, by(c, status(304, "ETag", `"3"`))).outcome(feedstate.Doubtful).sends(c, "")
 		l = proven(t)
 		l.after(time.Minute, by(c, status(304))).outcome(feedstate.Unchanged)
 		l = proven(t)
@@ -124,7 +124,7 @@ func TestPlannedNotModifiedDoesNotSettleAFailedAnnouncementCheck(t *testing.T) {
 				t.Fatalf("after %+v the next check has the cause %q", bad, c)
 			}
 			l.now = l.now.Add(time.Minute)
-			l.asks(feedstate.DueFor(l.s, l.now), "")
+			l.sends(feedstate.DueFor(l.s, l.now), "")
 			l.check(status(304)).outcome(feedstate.Unchanged)
 		}
 		l.after(time.Minute, by(feedstate.Delivered, feedstate.Answer{}))
@@ -158,7 +158,7 @@ func TestRecentChangeIsReadAgainOnlyAfterAnnouncement(t *testing.T) {
 		return inFull(ok(hash, feed.Hints{}, "Last-Modified", modified, "Date", dated))
 	}
 	for c, want := range map[feedstate.Cause]bool{feedstate.Poll: false, feedstate.ByHand: false, feedstate.Delivered: false, feedstate.FollowUp: false, feedstate.Pushed: true} {
-		l := born(t).check(ok("1", feed.Hints{}))
+		l := newTimeline(t).check(ok("1", feed.Hints{}))
 		l.after(time.Minute, by(c, recent("2")))
 		planned := l.s.NextAt
 		if l.s.FollowUpAt.IsZero() == want {
@@ -179,7 +179,7 @@ func TestRecentChangeIsReadAgainOnlyAfterAnnouncement(t *testing.T) {
 			t.Errorf("the follow-up has the cause %q", got)
 		}
 		polled := l.s.PolledAt
-		l.asks(feedstate.FollowUp, "").check(by(feedstate.FollowUp, recent("3"))).outcome(feedstate.Changed)
+		l.sends(feedstate.FollowUp, "").check(by(feedstate.FollowUp, recent("3"))).outcome(feedstate.Changed)
 		if !l.s.FollowUpAt.IsZero() || !l.s.PolledAt.Equal(polled) || l.s.Push.Missed != 0 {
 			t.Errorf("after the follow-up: %+v", l.s)
 		}
@@ -190,14 +190,14 @@ func TestFailedFollowUpBecomesTheNextPlannedCheck(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []feedstate.Answer{{Error: feedstate.ErrTimeout}, {Error: feedstate.ErrLocal}, status(429, "Retry-After", "600")} {
 		for _, c := range []feedstate.Cause{feedstate.Pushed, feedstate.FollowUp} {
-			l := born(t).check(ok("1", feed.Hints{}))
+			l := newTimeline(t).check(ok("1", feed.Hints{}))
 			l.after(time.Minute, inFull(by(feedstate.Pushed, ok("2", feed.Hints{}, "Last-Modified", modified, "Date", dated))))
 			l.after(3*time.Second, by(c, bad))
 			if !l.s.DueAt().Equal(l.s.NextAt) || l.s.NextAt.Sub(l.now) < feedstate.Shortest {
 				t.Errorf("after %+v the feed is due at %s, planned for %s", bad, l.s.DueAt(), l.s.NextAt)
 			}
 			l.now = l.s.NextAt
-			l.asks(feedstate.DueFor(l.s, l.now), "")
+			l.sends(feedstate.DueFor(l.s, l.now), "")
 		}
 	}
 }
@@ -212,10 +212,10 @@ func TestFeedIsReadInFullWithinAnHourAfterTrustedNotModified(t *testing.T) {
 		t.Fatalf("the follow-up is at %s", l.s.FollowUpAt)
 	}
 	l.now = l.s.FollowUpAt
-	l.asks(feedstate.DueFor(l.s, l.now), "")
+	l.sends(feedstate.DueFor(l.s, l.now), "")
 	l.check(inFull(by(feedstate.FollowUp, ok("3", feed.Hints{}, "ETag", `"3"`))))
 	l.now = l.now.Add(time.Minute)
-	l.asks(feedstate.Pushed, "") // a change was hidden for an hour, so no ETag is trusted
+	l.sends(feedstate.Pushed, "") // a change was hidden for an hour, so no ETag is trusted
 
 	l = proven(t)
 	l.after(time.Minute, by(feedstate.Pushed, status(304)))

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// FixDoubleEncoding reverses double encoding: UTF-8 that a program took for Latin 1 or
-// windows-1252 and encoded again. "cafÃ©" becomes "café". It is for single texts such as titles. It returns s
+// FixDoubleEncoding reverses double encoding: UTF-8 that a program took for Latin 1 or windows-1252
+// and encoded again. "cafÃ©" becomes "café". It is for single texts such as titles. It returns s
 // unchanged unless all characters are bytes of that encoding and together form valid UTF-8 with
 // non-ASCII characters, which real text never does by chance.
 func FixDoubleEncoding(s string) string {

@@ -15,14 +15,14 @@ func (p *parser) others() *[]Node {
 	return &p.f.Unknown
 }
 
-// remains stores the text of a replaced or invalid element in Unknown.
-func (p *parser) remains(name, text string) {
+// keepText stores the text of a replaced or invalid element in Unknown.
+func (p *parser) keepText(name, text string) {
 	if text == "" {
 		return
 	}
 	n := Node{Name: scan.Local(name), Prefix: scan.Prefix(name), Text: text}
 	n.Space = p.r.URI(n.Prefix)
-	if p.strange(len(n.Space)) {
+	if p.countUnknown(len(n.Space)) {
 		to := p.others()
 		*to = append(*to, n)
 	}
@@ -47,10 +47,9 @@ func (n *Node) words(b *strings.Builder) {
 	}
 }
 
-// displaced is remains for an element with the current name and attributes, given as names
-// displaced is remains for an element with the current name; attributes are names and values in
+// keepElement is keepText for an element with the current name; attributes are names and values in
 // turn.
-func (p *parser) displaced(text string, attributes ...string) {
+func (p *parser) keepElement(text string, attributes ...string) {
 	n := Node{Name: scan.Local(p.r.Name), Prefix: scan.Prefix(p.r.Name), Text: text}
 	n.Space = p.r.URI(n.Prefix)
 	for i := 0; i < len(attributes); i += 2 {
@@ -58,7 +57,7 @@ func (p *parser) displaced(text string, attributes ...string) {
 			n.Attrs = append(n.Attrs, Attr{Name: attributes[i], Value: attributes[i+1]})
 		}
 	}
-	if (n.Text != "" || n.Attrs != nil) && p.strange(len(n.Space)) {
+	if (n.Text != "" || n.Attrs != nil) && p.countUnknown(len(n.Space)) {
 		to := p.others()
 		*to = append(*to, n)
 	}
@@ -70,7 +69,7 @@ func (p *parser) put(to *string, v string) {
 	if v == "" || v == *to {
 		return
 	}
-	p.remains(p.r.Name, *to)
+	p.keepText(p.r.Name, *to)
 	*to = v
 }
 
@@ -80,7 +79,7 @@ func (p *parser) set(to *Text, t Text) {
 		return
 	}
 	if t.Value != to.Value {
-		p.remains(p.r.Name, to.Value)
+		p.keepText(p.r.Name, to.Value)
 	}
 	*to = t
 }
@@ -89,7 +88,7 @@ func (p *parser) set(to *Text, t Text) {
 // are stored in Unknown.
 func (p *parser) inside(use func() bool) {
 	if text, markup := p.r.Leaf(); !markup {
-		p.remains(p.r.Name, text)
+		p.keepText(p.r.Name, text)
 		return
 	}
 	p.each(func() {
@@ -100,4 +99,4 @@ func (p *parser) inside(use func() bool) {
 }
 
 // empty reads an element that has only attributes. Any text in it is stored in Unknown.
-func (p *parser) empty() { p.remains(p.r.Name, p.leaf()) }
+func (p *parser) empty() { p.keepText(p.r.Name, p.leaf()) }
