@@ -54,10 +54,10 @@ func (p *parser) within(n int) {
 	}
 }
 
-// full reports whether a list of n elements has reached the limit most. The first time, it also
+// full reports whether a list of n elements has reached limit. The first time, it also
 // reports a problem that names the elements by what.
-func (p *parser) full(n, most int, what string) bool {
-	if n < most {
+func (p *parser) full(n, limit int, what string) bool {
+	if n < limit {
 		return false
 	}
 	if !slices.Contains(p.fullLists, what) {
@@ -66,7 +66,7 @@ func (p *parser) full(n, most int, what string) bool {
 		if p.r != nil {
 			at = p.r.Offset()
 		}
-		p.problem(ProblemLimit, at, "There are more than "+strconv.Itoa(most)+" "+what+" in one place; the rest is left out.")
+		p.problem(ProblemLimit, at, "There are more than "+strconv.Itoa(limit)+" "+what+" in one place; the rest is left out.")
 	}
 	return true
 }

@@ -421,9 +421,9 @@ func (s *jsonScan) skip() bool {
 
 // jsonSample shortens text for a message.
 func jsonSample(text string) string {
-	const most = 40
-	if len(text) > most {
-		text = text[:most] + "…"
+	const limit = 40
+	if len(text) > limit {
+		text = text[:limit] + "…"
 	}
 	return strings.ToValidUTF8(text, "")
 }

@@ -237,14 +237,14 @@ type newsPlace struct {
 // placesOf finds the words of links in a text. places is in the order of the text. missing has
 // the links that were not found; links with words come first.
 func placesOf(text string, links []newsLink, markup bool) (places []newsPlace, missing []newsLink) {
-	const most = 200                     // links in a text
+	const limit = 200                    // links in a text
 	next, work := 0, 64*len(text)+10_000 // next offset; bytes that the search may compare
 	for n, l := range links {
 		if l.url == "" {
 			continue
 		}
 		i := -1
-		if l.words != "" && n < most {
+		if l.words != "" && n < limit {
 			for _, from := range [...]int{next, 0} {
 				if i = findWords(text[from:], l.words, markup, &work); i >= 0 {
 					i += from

@@ -315,9 +315,9 @@ func quote(s string) string {
 }
 
 func short(s string) string {
-	const most = 60
-	if len(s) > most {
-		s = s[:cut(s, most)] + "…"
+	const limit = 60
+	if len(s) > limit {
+		s = s[:cut(s, limit)] + "…"
 	}
 	return s
 }

@@ -79,8 +79,8 @@ func (w *xmlWriter) declare(prefix string) {
 // enter records the namespace of a prefix within the open element. The list is searched for
 // every name, so its length is limited.
 func (w *xmlWriter) enter(prefix, uri string) {
-	const most = 256
-	if len(w.scope) < most {
+	const limit = 256
+	if len(w.scope) < limit {
 		w.scope = append(w.scope, declaration{prefix, uri})
 	}
 }

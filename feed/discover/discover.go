@@ -185,12 +185,12 @@ func newCollector(address string) *collector {
 
 // add adds a link unless the limit is reached.
 func (c *collector) add(f found) {
-	most := maxLinks
+	limit := maxLinks
 	if f.Guess {
 		c.guess++
-		most = maxGuess
+		limit = maxGuess
 	}
-	if f.Guess && c.guess > most || !f.Guess && len(c.found)-c.guess >= most {
+	if f.Guess && c.guess > limit || !f.Guess && len(c.found)-c.guess >= limit {
 		if f.Guess {
 			c.guess--
 		}

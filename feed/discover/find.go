@@ -56,11 +56,11 @@ func (f *Finder) Find(ctx context.Context, address string) (Result, error) {
 	if !ok || u.Host == "" {
 		return Result{}, fmt.Errorf("%w: %.200q needs http:// or https:// and a host", ErrURL, address)
 	}
-	most := f.MaxBytes
-	if most <= 0 {
-		most = 5 << 20
+	limit := f.MaxBytes
+	if limit <= 0 {
+		limit = 5 << 20
 	}
-	page, err := f.get(ctx, u.String(), most)
+	page, err := f.get(ctx, u.String(), limit)
 	if err != nil {
 		return Result{}, err
 	}
@@ -145,7 +145,7 @@ type answer struct {
 	body   []byte // cut at the limit
 }
 
-func (f *Finder) get(ctx context.Context, address string, most int64) (answer, error) {
+func (f *Finder) get(ctx context.Context, address string, limit int64) (answer, error) {
 	limit := f.Timeout
 	if limit <= 0 {
 		limit = 20 * time.Second
@@ -177,7 +177,7 @@ func (f *Finder) get(ctx context.Context, address string, most int64) (answer, e
 		a.url = res.Request.URL.String()
 	}
 	var b bytes.Buffer
-	if _, err := b.ReadFrom(io.LimitReader(res.Body, most)); err != nil && b.Len() == 0 {
+	if _, err := b.ReadFrom(io.LimitReader(res.Body, limit)); err != nil && b.Len() == 0 {
 		return answer{}, fmt.Errorf("discover: %s cannot be read: %w", address, err)
 	}
 	a.body = b.Bytes()

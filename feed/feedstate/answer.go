@@ -280,7 +280,7 @@ func orElse(s, other string) string {
 	return other
 }
 
-// resolve resolves to against base. It returns "" if the result is not an HTTP URL.
+// resolve returns the URL of the reference to, relative to base. It returns "" if the result is not an HTTP URL.
 func resolve(base, to string) string {
 	b, err := url.Parse(base)
 	if err != nil {
@@ -311,8 +311,8 @@ func bare(raw string) string {
 }
 
 // newest returns the dates that count for the posting rhythm: none in the future, the latest
-// first, at most most of them.
-func newest(dates []time.Time, now time.Time, most int) []time.Time {
+// first, at most limit of them.
+func newest(dates []time.Time, now time.Time, limit int) []time.Time {
 	var out []time.Time
 	for _, d := range dates {
 		if !d.IsZero() && !d.After(now) && d.Year() > 1990 {
@@ -320,5 +320,5 @@ func newest(dates []time.Time, now time.Time, most int) []time.Time {
 		}
 	}
 	slices.SortFunc(out, func(a, b time.Time) int { return b.Compare(a) })
-	return out[:min(len(out), most)]
+	return out[:min(len(out), limit)]
 }

@@ -24,7 +24,7 @@ const (
 type Decision struct {
 	Outcome Outcome   `json:"outcome"`
 	At      time.Time `json:"at,omitzero"`      // time of the next check; zero: none, the feed is gone
-	Reason  string    `json:"reason,omitempty"` // for At or, if the feed is gone, for that; for people, times in the zone of now
+	Reason  string    `json:"reason,omitempty"` // of At, or why the feed is gone; for people, with times in the zone of now
 	// Considered lists every rule that was applied, the decisive one first.
 	Considered []Consideration `json:"considered,omitempty"`
 	Failure    string          `json:"failure,omitempty"` // for people

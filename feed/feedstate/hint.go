@@ -190,8 +190,8 @@ func (p *plan) byDefault() {
 	p.after(RuleDefault, d, "", text, false)
 }
 
-// backOff adds the wait after failures. The wait is at least least.
-func (p *plan) backOff(least time.Duration) {
+// backOff adds the wait after failures. The wait is at least shortest.
+func (p *plan) backOff(shortest time.Duration) {
 	f, n := *p.s.Failure, p.s.Failures
 	if f.Kind == ErrLimited {
 		n = p.s.Limited
@@ -200,7 +200,7 @@ func (p *plan) backOff(least time.Duration) {
 	if n > 1 {
 		text += fmt.Sprintf(", %d times in a row", n)
 	}
-	p.after(RuleBackOff, max(backOff(f, n), least), "", text, false)
+	p.after(RuleBackOff, max(backOff(f, n), shortest), "", text, false)
 }
 
 // readSkip adds skipHours and skipDays.

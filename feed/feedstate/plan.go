@@ -252,11 +252,11 @@ func (p *plan) skipOver() {
 	}
 	// A slightly early check is better than a much later one, but never in a skipped hour or
 	// on a skipped day: skipped time is added to the longest wait.
-	least := p.base.Add(p.limit / 2)
-	if p.asked.After(least) {
-		least = p.asked
+	earliest := p.base.Add(p.limit / 2)
+	if p.asked.After(earliest) {
+		earliest = p.asked
 	}
-	if at, ok := p.skip.before(end, least); ok {
+	if at, ok := p.skip.before(end, earliest); ok {
 		p.at, c.Until, p.aligned = stamp(at), stamp(at), max(p.aligned, skippedSpread)
 		return
 	}

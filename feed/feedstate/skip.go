@@ -133,27 +133,27 @@ func (s Skip) leave(t time.Time, jitter float64) time.Time {
 	return stamp(at.Add(scale(min(s.freeUntil(at, skippedSpread+time.Second)-time.Second, skippedSpread), jitter)))
 }
 
-// freeUntil returns for how long after t nothing is skipped, at most most.
-func (s Skip) freeUntil(t time.Time, most time.Duration) time.Duration {
+// freeUntil returns for how long after t nothing is skipped, at most limit.
+func (s Skip) freeUntil(t time.Time, limit time.Duration) time.Duration {
 	for at := t; ; {
 		if s.Within(at) {
 			return at.Sub(t)
 		}
-		if at = at.UTC().Truncate(time.Hour).Add(time.Hour); at.Sub(t) >= most {
-			return most
+		if at = at.UTC().Truncate(time.Hour).Add(time.Hour); at.Sub(t) >= limit {
+			return limit
 		}
 	}
 }
 
-// before returns the last time up to t that is not skipped, not before least, and not so close
+// before returns the last time up to t that is not skipped, not before earliest, and not so close
 // to a skipped hour that the check could start in it. ok is false if there is none.
-func (s Skip) before(t, least time.Time) (_ time.Time, ok bool) {
+func (s Skip) before(t, earliest time.Time) (_ time.Time, ok bool) {
 	for range 24 {
 		top := t.UTC().Truncate(time.Hour)
 		if !s.Within(t) {
 			return t, true
 		}
-		if t = top.Add(-skippedSpread); t.Before(least) {
+		if t = top.Add(-skippedSpread); t.Before(earliest) {
 			return t, false
 		}
 	}

@@ -26,10 +26,10 @@ func FuzzParse(f *testing.F) {
 		out := printed(t, d)
 		again, err := opml.ParseBytes(out, nil)
 		if err != nil {
-			t.Fatalf("what was written is not read: %v\n%s", err, out)
+			t.Fatalf("the written document cannot be parsed: %v\n%s", err, out)
 		}
 		if diff := cmp.Diff(d, again, sameOutline()); diff != "" {
-			t.Fatalf("what was written reads differently (-first +again):\n%s\n%s", diff, out)
+			t.Fatalf("the written document is parsed differently (-first +again):\n%s\n%s", diff, out)
 		}
 		asJSON(t, d)
 	})

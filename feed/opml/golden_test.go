@@ -77,7 +77,7 @@ func printed(t testing.TB, d *opml.Document) []byte {
 	t.Helper()
 	out, err := d.AppendXML(nil)
 	if err != nil {
-		t.Fatalf("what was read cannot be written: %v", err)
+		t.Fatalf("a parsed document cannot be written: %v", err)
 	}
 	dec := xml.NewDecoder(bytes.NewReader(out))
 	for {
@@ -108,7 +108,7 @@ func TestGoldenDocuments(t *testing.T) {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			if diff := cmp.Diff(d, again, sameOutline()); diff != "" {
-				t.Errorf("what was written reads differently (-first +again):\n%s\n%s", diff, out)
+				t.Errorf("the written document is parsed differently (-first +again):\n%s\n%s", diff, out)
 			}
 		})
 	}

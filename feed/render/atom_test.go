@@ -383,7 +383,7 @@ func TestXHTMLGetsNoExtraWhiteSpace(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s := string(doc); !strings.Contains(s, `<div xmlns="http://www.w3.org/1999/xhtml"><p>The <b>horn</b> blew &amp; blew.</p></div>`) {
-		t.Error("white space got into XHTML")
+		t.Error("XHTML has additional white space")
 	}
 }
 
@@ -410,7 +410,7 @@ func TestAtomContainsTheOptions(t *testing.T) {
 	}
 	for _, l := range got.Links {
 		if l.Rel == "self" && l.Href != o.Self {
-			t.Errorf("the old address is there: %+v", l)
+			t.Errorf("the old URL was written: %+v", l)
 		}
 	}
 }
@@ -482,7 +482,7 @@ func TestAtomDocumentsRoundTrip(t *testing.T) {
 		}
 	}
 	if compared < 20 {
-		t.Errorf("%d documents are not many", compared)
+		t.Errorf("only %d documents", compared)
 	}
 }
 

@@ -48,7 +48,7 @@ func corpus(t testing.TB) map[string]*feed.Feed {
 		feeds[string(kind)] = f
 	}
 	if len(feeds) < 150 {
-		t.Fatalf("%d documents are not many", len(feeds))
+		t.Fatalf("only %d documents", len(feeds))
 	}
 	return feeds
 }

@@ -150,7 +150,7 @@ func plainDatum(data []datum, i int, in func(*datum) any) (v any, next int) {
 	for range d.n {
 		key := data[next].key
 		if _, twice := m[key]; twice {
-			panic("the name " + key + " stands twice in a map")
+			panic("duplicate key " + key + " in a map")
 		}
 		m[key], next = plainDatum(data, next, in)
 	}
@@ -359,7 +359,7 @@ func TestCallbackMustBeAFunctionName(t *testing.T) {
 	for _, name := range []string{"alert(1)//", "a b", "1a", "a.", ".a", "a..b", "a[0]", "new", "a.delete", "é", "a\n", "</script>", "a;b", strings.Repeat("a", 300)} {
 		_, _, err := Append(nil, &feed.Feed{}, "jsonp", &Options{Callback: name})
 		if bad := (*CallbackError)(nil); !errors.As(err, &bad) {
-			t.Errorf("%q is taken for a function: %v", name, err)
+			t.Errorf("%q is accepted as a function name: %v", name, err)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func TestProgramsInTheManualRun(t *testing.T) {
 				variants = append(variants, program[:m[0]]+program[m[2]:m[3]]+"\n"+program[m[1]:])
 			}
 			if lang != "ruby" && lang != "js" && len(variants) != 2 {
-				t.Fatal("the other way to read it is not found")
+				t.Fatal("the second program was not found")
 			}
 			for i, v := range variants {
 				folder := t.TempDir()

@@ -13,7 +13,7 @@ import (
 func FuzzRender(f *testing.F) {
 	names, err := filepath.Glob("../testdata/*/*.xml")
 	if err != nil || len(names) == 0 {
-		f.Fatal("there are no documents", err)
+		f.Fatal("no documents found", err)
 	}
 	for _, name := range names {
 		if doc, err := os.ReadFile(name); err == nil && len(doc) < 4000 {

@@ -46,7 +46,7 @@ func goldens(t *testing.T, formats []string) {
 	t.Helper()
 	sources, err := filepath.Glob("testdata/golden/*.xml")
 	if err != nil || len(sources) == 0 {
-		t.Fatal("there are no documents", err)
+		t.Fatal("no documents found", err)
 	}
 	for _, source := range sources {
 		doc, err := os.ReadFile(source)

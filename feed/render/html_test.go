@@ -75,7 +75,7 @@ func balanced(t *testing.T, doc string) {
 		switch z.Next() {
 		case html.ErrorToken:
 			if len(open) > 0 {
-				t.Errorf("never closed: %v", open)
+				t.Errorf("unclosed elements: %v", open)
 			}
 			return
 		case html.StartTagToken:

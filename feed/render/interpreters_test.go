@@ -118,7 +118,7 @@ func compareRead(t *testing.T, out *bytes.Buffer, want map[string]any) {
 			t.Fatal(err)
 		}
 		if diff := difference(want[got.File], got.Data); diff != "" {
-			t.Errorf("%s is read otherwise than it was written: %s", got.File, diff)
+			t.Errorf("%s is read differently: %s", got.File, diff)
 		}
 		delete(want, got.File)
 	}
@@ -126,7 +126,7 @@ func compareRead(t *testing.T, out *bytes.Buffer, want map[string]any) {
 		t.Fatal(err)
 	}
 	for file := range want {
-		t.Errorf("nothing was read of %s", file)
+		t.Errorf("%s was not read", file)
 	}
 }
 

@@ -92,7 +92,7 @@ func TestJSONFeedRoundTrip(t *testing.T) {
 			}
 			out := rendered(t, f, "jsonfeed", nil)
 			if !json.Valid([]byte(out)) {
-				t.Fatalf("no JSON: %s", out)
+				t.Fatalf("invalid JSON: %s", out)
 			}
 			again, err := feed.ParseBytes([]byte(out), nil)
 			if err != nil {

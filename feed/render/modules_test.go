@@ -177,7 +177,7 @@ func TestModulesRoundTrip(t *testing.T) {
 		}
 	}
 	if compared < 500 {
-		t.Errorf("%d documents are not many", compared)
+		t.Errorf("only %d documents", compared)
 	}
 }
 

@@ -152,7 +152,7 @@ func TestScriptingNewsLinksWords(t *testing.T) {
 		{"links in HTML", feed.Item{Summary: feed.Text{Value: `See <a href="http://a.example/?x=1&amp;y">the rope</a> and <a href="http://b.example/">a knot</a>.`, Type: htmlText}},
 			"See the rope and a knot.", []string{"http://a.example/?x=1&y the rope", "http://b.example/ a knot"},
 			`See <a href="http://a.example/?x=1&amp;y">the rope</a> and <a href="http://b.example/">a knot</a>.`},
-		{"words that are there before", feed.Item{Summary: feed.Text{Value: `A rope is <a href="http://a.example/">rope</a>.`, Type: htmlText}},
+		{"the linked words also occur earlier", feed.Item{Summary: feed.Text{Value: `A rope is <a href="http://a.example/">rope</a>.`, Type: htmlText}},
 			`A rope is <a href="http://a.example/">rope</a>.`, nil, `A rope is <a href="http://a.example/">rope</a>.`},
 		{"other markup", feed.Item{Summary: feed.Text{Value: `A <b>rope</b> &amp; <a href="http://a.example/">knot</a>.`, Type: htmlText}, Link: "http://c.example/"},
 			`A <b>rope</b> &amp; <a href="http://a.example/">knot</a>.`, []string{"http://c.example/ "}, `A <b>rope</b> &amp; <a href="http://a.example/">knot</a>.`},

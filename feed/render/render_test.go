@@ -23,7 +23,7 @@ func TestLookupByNameAndExtension(t *testing.T) {
 			t.Errorf("ByExt(%q) = %v, %v", f.Ext, got, ok)
 		}
 		if formatWriter(f.Name) == nil || f.Title == "" || !strings.Contains(f.Type, "/") {
-			t.Errorf("%s is not whole", f.Name)
+			t.Errorf("%s has empty fields", f.Name)
 		}
 		names[f.Name], exts[f.Ext] = true, true
 	}
@@ -113,7 +113,7 @@ func TestOptionsReplaceFeedValues(t *testing.T) {
 		t.Errorf("%s", doc)
 	}
 	if strings.Contains(string(doc), "old.example") {
-		t.Errorf("it names what was before:\n%s", doc)
+		t.Errorf("the document has the replaced value:\n%s", doc)
 	}
 }
 

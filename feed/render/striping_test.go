@@ -41,7 +41,7 @@ func things(d *xml.Decoder, path string) error {
 			}
 		case xml.CharData:
 			if len(bytes.TrimSpace(token)) > 0 {
-				return fmt.Errorf("%s: text where things stand: %q", path, token)
+				return fmt.Errorf("%s: text between resources: %q", path, token)
 			}
 		case xml.EndElement:
 			return nil
@@ -63,7 +63,7 @@ func properties(d *xml.Decoder, path string) error {
 			}
 		case xml.CharData:
 			if len(bytes.TrimSpace(token)) > 0 {
-				return fmt.Errorf("%s: text where properties stand: %q", path, token)
+				return fmt.Errorf("%s: text between properties: %q", path, token)
 			}
 		case xml.EndElement:
 			return nil
@@ -104,14 +104,14 @@ func oneProperty(d *xml.Decoder, start xml.StartElement, path string) error {
 		switch token := token.(type) {
 		case xml.StartElement:
 			if inside++; inside > 1 || text || attrs > 0 {
-				return fmt.Errorf("%s: %s is one thing too many, or stands next to text or attributes", path, token.Name.Local)
+				return fmt.Errorf("%s: %s is a second resource, or is next to text or attributes", path, token.Name.Local)
 			}
 			if err := properties(d, path+"/"+token.Name.Local); err != nil {
 				return err
 			}
 		case xml.CharData:
 			if text = text || len(bytes.TrimSpace(token)) > 0; text && inside > 0 {
-				return fmt.Errorf("%s: text next to a thing", path)
+				return fmt.Errorf("%s: text next to a resource", path)
 			}
 		case xml.EndElement:
 			return nil

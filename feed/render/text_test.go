@@ -71,7 +71,7 @@ func TestNoControlCharacterReachesATerminal(t *testing.T) {
 		for _, f := range []*feed.Feed{filled(s), marked(s)} {
 			doc := rendered(t, f, "text", nil)
 			if !utf8.ValidString(doc) {
-				t.Errorf("%s: no UTF-8", name)
+				t.Errorf("%s: invalid UTF-8", name)
 			}
 			for _, c := range doc {
 				if c < ' ' && c != '\n' || 0x7f <= c && c < 0xa0 {

@@ -73,10 +73,10 @@ func TestLatinEncodingsAreNotGuessed(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if got := Decode([]byte("<rss><title>"+string(body)+"</title></rss>"), ""); got.Name != "windows-1252" {
-			t.Errorf("%q in %s is taken for %s", words, name, got.Name)
+			t.Errorf("%q in %s is detected as %s", words, name, got.Name)
 		}
 		if got := Decode([]byte("<rss>"+strings.Repeat("<title>"+string(body)+"</title>", 2000)+"</rss>"), ""); got.Name != "windows-1252" && len(body) > 20 {
-			t.Errorf("%q in %s, often, is taken for %s", words, name, got.Name)
+			t.Errorf("repeated %q in %s is detected as %s", words, name, got.Name)
 		}
 	}
 }

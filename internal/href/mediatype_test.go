@@ -15,7 +15,7 @@ func TestMediaTypeFollowsTheFileExtension(t *testing.T) {
 		"":                                    "",
 	} {
 		if got := MediaType(address); got != want {
-			t.Errorf("%q is taken for %q, not %q", address, got, want)
+			t.Errorf("MediaType(%q) = %q, want %q", address, got, want)
 		}
 	}
 }

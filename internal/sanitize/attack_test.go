@@ -24,7 +24,7 @@ func attacks(tb testing.TB) (all []string) {
 		}
 	}
 	if len(all) < 200 {
-		tb.Fatalf("%d attacks: the file is not whole", len(all))
+		tb.Fatalf("only %d attacks in the file", len(all))
 	}
 	return all
 }

@@ -48,7 +48,7 @@ func BenchmarkHTML(b *testing.B) {
 		b.Run(name, func(b *testing.B) { measure(b, all[name], HTML) })
 	}
 	for _, name := range []string{"posts", "attacks"} {
-		b.Run(name+" thoroughly", func(b *testing.B) { measure(b, all[name], standard().slowHTML) })
+		b.Run(name+" slow path", func(b *testing.B) { measure(b, all[name], standard().slowHTML) })
 	}
 }
 

@@ -141,7 +141,7 @@ func check(t *testing.T, s, got string) {
 		if _, err := d.Token(); err == io.EOF {
 			return
 		} else if err != nil {
-			t.Fatalf("%q\n became %q\n which is no XML: %v", s, got, err)
+			t.Fatalf("%q\n became %q\n which is not XML: %v", s, got, err)
 		}
 	}
 }

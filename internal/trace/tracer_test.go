@@ -148,7 +148,7 @@ func TestRemainingSpansAreSentAtShutdown(t *testing.T) {
 	var got atomic.Int64
 	c := sendTo(t, 300, func(_ http.ResponseWriter, r *http.Request) { n, _ := read(r); got.Add(int64(n)) }, func(Counts) bool { return true })
 	if got.Load() != 900 || c.Exported != 900 {
-		t.Errorf("%d came; %+v", got.Load(), c)
+		t.Errorf("%d spans arrived; %+v", got.Load(), c)
 	}
 }
 
@@ -157,7 +157,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Add([]byte{18, 1, 0, 10, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if rejectedSpans(b) < 0 {
-			t.Error("less than nothing was refused")
+			t.Error("a negative number of rejected spans")
 		}
 	})
 }

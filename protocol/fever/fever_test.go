@@ -246,7 +246,7 @@ func TestKeyIsAcceptedInEveryForm(t *testing.T) {
 		"in the address":   {"GET", "/fever/?api&api_key=" + key, "", "", in},
 		"not":              {"GET", "/fever/?api", "", "", out},
 		"wrong":            {"POST", "/fever/?api", form, "api_key=" + strings.Repeat("0", 32), out},
-		"nothing asked":    {"POST", "/fever/", form, "api_key=" + key, in},
+		"no query":         {"POST", "/fever/", form, "api_key=" + key, in},
 		"with too much":    {"POST", "/fever/?api", form, "api_key=" + strings.Repeat("0", fever.MaxBody), ""},
 		"as broken parts":  {"POST", "/fever/?api", m.FormDataContentType(), parts.String()[:parts.Len()-80], ""},
 		"after many tries": {"POST", "/fever/?api", form, "api_key=" + fever.Key("busy", "secret"), ""},

@@ -117,7 +117,7 @@ func TestFollowerDropsLongValidator(t *testing.T) {
 			t.Error(err)
 		}
 		if asked := strings.Join(l.asked, "\n"); strings.Contains(asked, "same") || !strings.Contains(asked, "10 /shortChanges.xml") {
-			t.Errorf("asked:\n%s", asked)
+			t.Errorf("requests:\n%s", asked)
 		}
 	})
 }
@@ -198,7 +198,7 @@ func TestFollowerBacksOffAfterErrors(t *testing.T) {
 				var waits []string
 				f := weblogs.Follower{URL: "http://rpc.example/changes.xml", HTTP: l, OnError: func(err error, wait time.Duration) {
 					if err == nil {
-						t.Error("nothing failed")
+						t.Error("OnError was not called")
 					}
 					waits = append(waits, wait.String())
 				}}

@@ -193,7 +193,7 @@ func TestSubscriptionLifecycle(t *testing.T) {
 				t.Error(d)
 			}
 		default:
-			t.Fatalf("%s: nothing arrived", method)
+			t.Fatalf("%s: no delivery arrived", method)
 		}
 	}
 	if len(hub.subs) != 1 {

@@ -216,10 +216,10 @@ func TestUnsupportedBodyIsRejected(t *testing.T) {
 	r := httptest.NewRequest("POST", "/websub", strings.NewReader(strings.Repeat("&", 100)))
 	r.Body = http.MaxBytesReader(httptest.NewRecorder(), r.Body, 10)
 	if _, err := websub.ReadRequest(r); err == nil || !strings.Contains(err.Error(), "larger than 64 KiB") {
-		t.Errorf("a limit of the server's: %v", err)
+		t.Errorf("a limit of the server: %v", err)
 	}
 	if _, err := websub.ReadRequest(&http.Request{Header: http.Header{}}); err == nil {
-		t.Error("no body at all was a request")
+		t.Error("a missing body was accepted as a request")
 	}
 }
 
