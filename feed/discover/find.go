@@ -146,11 +146,11 @@ type answer struct {
 }
 
 func (f *Finder) get(ctx context.Context, address string, limit int64) (answer, error) {
-	limit := f.Timeout
-	if limit <= 0 {
-		limit = 20 * time.Second
+	timeout := f.Timeout
+	if timeout <= 0 {
+		timeout = 20 * time.Second
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
