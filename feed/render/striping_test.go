@@ -146,7 +146,7 @@ func TestNestedElementsAreConvertedForRDF(t *testing.T) {
 		"attributes further within": {`<x:a><x:b c="1"><x:d/></x:b><x:e/></x:a>`,
 			`<x:a xmlns:x="urn:x" rdf:parseType="Literal"><x:b c="1"><x:d/></x:b><x:e/></x:a>`},
 		"an attribute of RDF": {`<x:a ID="no name"/>`, `<ext:xml xmlns:ext="urn:x-cloudburst:extension" rdf:parseType="Literal"><x:a xmlns:x="urn:x" ID="no name"/></ext:xml>`},
-		"stripes already":     {`<x:a><x:Thing b="1"><x:c/><x:d>2</x:d></x:Thing></x:a>`, `<x:a xmlns:x="urn:x"><x:Thing b="1"><x:c/><x:d>2</x:d></x:Thing></x:a>`},
+		"already striped":     {`<x:a><x:Thing b="1"><x:c/><x:d>2</x:d></x:Thing></x:a>`, `<x:a xmlns:x="urn:x"><x:Thing b="1"><x:c/><x:d>2</x:d></x:Thing></x:a>`},
 		"a leaf":              {`<x:a b="1">2</x:a>`, `<x:a xmlns:x="urn:x" b="1">2</x:a>`},
 	} {
 		doc := `<rss version="2.0" xmlns:x="urn:x" xmlns:media="http://search.yahoo.com/mrss/"><channel><title>C</title><link>http://h.example/</link><item>` +

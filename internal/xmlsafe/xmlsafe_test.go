@@ -135,9 +135,9 @@ func TestReadRejectsMalformedXML(t *testing.T) {
 		"prefix undeclared":             {"<p:a/>", nil},
 		"attribute's prefix undeclared": {"<a p:x='1'/>", nil},
 		"prefix out of scope":           {"<a><b xmlns:p='u'/><p:c/></a>", nil},
-		"prefix bound to nothing":       {"<a xmlns:p=''/>", nil},
+		"prefix bound to an empty URI":  {"<a xmlns:p=''/>", nil},
 		"xmlns as prefix":               {"<a xmlns:xmlns='u'/>", nil},
-		"xml bound elsewhere":           {"<a xmlns:xml='u'/>", nil},
+		"xml bound to another URI":      {"<a xmlns:xml='u'/>", nil},
 		"unknown entity":                {"<a>&nbsp;</a>", nil},
 		"bare ampersand":                {"<a>a & b</a>", nil},
 		"ampersand at the end":          {"<a>&", nil},
@@ -185,7 +185,7 @@ func TestReadRejectsMalformedXML(t *testing.T) {
 		"unknown encoding":              {"<?xml version='1.0' encoding='utf-7'?><a/>", ErrEncoding},
 		"EBCDIC":                        {"<?xml version='1.0' encoding='cp037'?><a/>", ErrEncoding},
 		"DOCTYPE":                       {"<!DOCTYPE a><a/>", ErrDoctype},
-		"doctype in small letters":      {"<!doctype a><a/>", ErrDoctype},
+		"doctype in lowercase":          {"<!doctype a><a/>", ErrDoctype},
 		"DOCTYPE with entities":         {"<?xml version='1.0'?><!DOCTYPE a [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><a>&x;</a>", ErrDoctype},
 		"DOCTYPE inside":                {"<a><!DOCTYPE a></a>", ErrDoctype},
 		"too deep":                      {deep(101), ErrTooComplex},
@@ -224,15 +224,15 @@ func TestLimitsAreExact(t *testing.T) {
 		o    Options
 		kind error
 	}{
-		"depth reached":     {"<a><a><a/></a></a>", Options{MaxDepth: 3}, nil},
-		"depth passed":      {"<a><a><a/></a></a>", Options{MaxDepth: 2}, ErrTooComplex},
-		"bytes reached":     {"<a>12</a>", Options{MaxBytes: 9}, nil},
-		"bytes passed":      {"<a>12</a>", Options{MaxBytes: 8}, ErrTooLarge},
-		"attributes":        {"<a x='' y=''/>", Options{MaxAttrs: 2}, nil},
-		"attributes passed": {"<a x='' y=''/>", Options{MaxAttrs: 1}, ErrTooComplex},
-		"elements":          {"<a><b/><c/></a>", Options{MaxElements: 3}, nil},
-		"elements passed":   {"<a><b/><c/></a>", Options{MaxElements: 2}, ErrTooComplex},
-		"namespaces closed": {"<a><b xmlns='u'/><b xmlns='v'></b><b xmlns='w'/></a>", Options{MaxAttrs: 1}, nil},
+		"depth reached":                 {"<a><a><a/></a></a>", Options{MaxDepth: 3}, nil},
+		"depth exceeded":                {"<a><a><a/></a></a>", Options{MaxDepth: 2}, ErrTooComplex},
+		"bytes reached":                 {"<a>12</a>", Options{MaxBytes: 9}, nil},
+		"bytes exceeded":                {"<a>12</a>", Options{MaxBytes: 8}, ErrTooLarge},
+		"attributes":                    {"<a x='' y=''/>", Options{MaxAttrs: 2}, nil},
+		"attributes exceeded":           {"<a x='' y=''/>", Options{MaxAttrs: 1}, ErrTooComplex},
+		"elements":                      {"<a><b/><c/></a>", Options{MaxElements: 3}, nil},
+		"elements exceeded":             {"<a><b/><c/></a>", Options{MaxElements: 2}, ErrTooComplex},
+		"namespaces of closed elements": {"<a><b xmlns='u'/><b xmlns='v'></b><b xmlns='w'/></a>", Options{MaxAttrs: 1}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

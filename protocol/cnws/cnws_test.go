@@ -180,7 +180,7 @@ func TestOtherDocumentsAreRejected(t *testing.T) {
 		{"two actions", wrap("<result><status>true</status></result>\n<subscribe/>"), "line 2: there is a <subscribe> after the <result> of line 1", nil},
 		{"an action twice", wrap("<result><status>true</status></result><result><status>true</status></result>"), "<result> after the <result>", nil},
 		{"a second root", resultDoc + resultDoc, "second root", nil},
-		{"half a document", changeDoc[:len(changeDoc)-len("</notification>")], "ends inside", nil},
+		{"truncated document", changeDoc[:len(changeDoc)-len("</notification>")], "ends inside", nil},
 		{"DOCTYPE", "<!DOCTYPE notification>" + resultDoc, "DOCTYPE", xmlsafe.ErrDoctype},
 		{"entities", `<!DOCTYPE a [<!ENTITY x "y">]>` + strings.Replace(resultDoc, "News", "&x;", 1), "DOCTYPE", xmlsafe.ErrDoctype},
 		{"300 KiB", strings.Replace(changeDoc, "What", strings.Repeat("x", 300<<10), 1), "262144 bytes", xmlsafe.ErrTooLarge},

@@ -92,7 +92,7 @@ func TestClientNotifiesHandler(t *testing.T) {
 		{"not wanted", false, false, nil, 0},
 		{"not wanted, with a sentence", false, false, &Error{Msg: "Enough."}, 0},
 		{"wanted, with a sentence", true, true, &Error{Msg: "Again?"}, 0},
-		{"not now", true, false, &Error{Status: 503}, 503},
+		{"unavailable", true, false, &Error{Status: 503}, 503},
 		{"trouble", true, false, errors.New("x"), 500},
 	} {
 		var got []Change

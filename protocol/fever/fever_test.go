@@ -240,7 +240,7 @@ func TestKeyIsAcceptedInEveryForm(t *testing.T) {
 	const in, out = `{"api_version":3,"auth":1,"last_refreshed_on_time":9}`, `{"api_version":3,"auth":0}`
 	for name, c := range map[string]struct{ method, target, kind, body, want string }{
 		"as a form":        {"POST", "/fever/?api", form, "api_key=" + key, in},
-		"in capitals":      {"POST", "/fever/?api", form, "api_key=" + strings.ToUpper(key), in},
+		"in uppercase":     {"POST", "/fever/?api", form, "api_key=" + strings.ToUpper(key), in},
 		"without a type":   {"POST", "/fever/?api", "", "api_key=" + key + "\n", in},
 		"as parts":         {"POST", "/fever/?api", m.FormDataContentType(), parts.String(), in},
 		"in the address":   {"GET", "/fever/?api&api_key=" + key, "", "", in},

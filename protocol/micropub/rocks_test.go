@@ -117,7 +117,7 @@ func TestUpdateChangesNamedPropertiesOnly(t *testing.T) {
 		{"a value outside of an array", `"replace":{"content":"New"}`, 400, `{"content":["Old"],"category":["one","two"]` + photo + `}`},
 		{"the last value", `"delete":{"category":["one","two"]}`, 204, `{"content":["Old"]` + photo + `}`},
 		{"an image by its URL", `"delete":{"photo":["https://a.example/s.jpg"]}`, 204, `{"content":["Old"],"category":["one","two"]}`},
-		{"nothing in its place", `"replace":{"category":[]}`, 204, `{"content":["Old"]` + photo + `}`},
+		{"an empty list replaces all values", `"replace":{"category":[]}`, 204, `{"content":["Old"]` + photo + `}`},
 		{"nothing", `"x":1`, 400, `{"content":["Old"],"category":["one","two"]` + photo + `}`},
 		{"another address", `"replace":{"url":["https://c.example/"]}`, 201, `{"content":["Old"],"category":["one","two"]` + photo + `}`},
 	} {

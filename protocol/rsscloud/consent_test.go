@@ -107,7 +107,7 @@ func echoes(r *http.Request) map[string]string {
 		"an array as PHP dumps it":     fmt.Sprintf("array(2) {\n  [\"url\"]=>\n  string(%d) \"%s\"\n  [\"challenge\"]=>\n  string(32) \"%s\"\n}\n", len(u), u, c),
 		"YAML":                         "url: " + u + "\nchallenge: " + c + "\n",
 		"a table":                      "<table><tr><th>url</th><td>" + html.EscapeString(u) + "</td></tr><tr><th>challenge</th><td>" + c + "</td></tr></table>",
-		"values in a table, cut short": "<table><tr><td>" + html.EscapeString(u[:min(len(u), 60)]) + "…</td></tr><tr><td>" + c + "</td></tr></table>",
+		"truncated values in a table":  "<table><tr><td>" + html.EscapeString(u[:min(len(u), 60)]) + "…</td></tr><tr><td>" + c + "</td></tr></table>",
 		"values in text, wrapped":      "You asked for " + u[:10] + "\n" + u[10:] + "\nand " + c,
 		"CSV":                          `"` + u + `","` + c + `"`,
 	}

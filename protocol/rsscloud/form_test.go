@@ -140,7 +140,7 @@ func TestLargeOrTruncatedBodyIsRejected(t *testing.T) {
 	}{
 		"announced":   {strings.NewReader(long), int64(len(long)), 413},
 		"unannounced": {strings.NewReader(long), -1, 413},
-		"broken off":  {io.MultiReader(strings.NewReader("url=http://a/"), iotest.ErrReader(io.ErrUnexpectedEOF)), 500, 400},
+		"truncated":   {io.MultiReader(strings.NewReader("url=http://a/"), iotest.ErrReader(io.ErrUnexpectedEOF)), 500, 400},
 	} {
 		r := httptest.NewRequest(http.MethodPost, "/ping", c.body)
 		r.ContentLength = c.length

@@ -188,19 +188,19 @@ func TestInvalidBodyIsFault(t *testing.T) {
 		status            int
 		code              string
 	}{
-		"nothing":             {"", "text/xml", 500, CodeClient},
-		"nothing, 1.2":        {"", "application/soap+xml", 400, CodeClient},
-		"form":                {"a=b", "text/xml", 500, CodeClient},
-		"HTML":                {"<html/>", "text/plain", 500, CodeClient},
-		"DOCTYPE":             {"<!DOCTYPE a>" + in("<void/>"), "", 500, CodeClient},
-		"other version":       {"<Envelope/>", "text/xml", 500, CodeVersionMismatch},
-		"header":              {envelope(`<s:Header><x s:mustUnderstand="1"/></s:Header>`, "<void/>"), "text/xml", 500, CodeMustUnderstand},
-		"value in 1.2":        {strings.ReplaceAll(in(`<void><a i:type="xsd:int">x</a></void>`), env11, env12), "text/xml", 400, CodeClient},
-		"too large":           {in("<void>" + strings.Repeat("x", 300<<10) + "</void>"), "text/xml", 413, CodeClient},
-		"urlencoded":          {in("<void/>"), "application/x-www-form-urlencoded", 415, CodeClient},
-		"with attachments":    {in("<void/>"), "multipart/related; boundary=x", 415, CodeClient},
-		"JSON":                {"{}", "application/json", 415, CodeClient},
-		"good, for the table": {in("<void/>"), "application/xml", 200, ""},
+		"nothing":          {"", "text/xml", 500, CodeClient},
+		"nothing, 1.2":     {"", "application/soap+xml", 400, CodeClient},
+		"form":             {"a=b", "text/xml", 500, CodeClient},
+		"HTML":             {"<html/>", "text/plain", 500, CodeClient},
+		"DOCTYPE":          {"<!DOCTYPE a>" + in("<void/>"), "", 500, CodeClient},
+		"other version":    {"<Envelope/>", "text/xml", 500, CodeVersionMismatch},
+		"header":           {envelope(`<s:Header><x s:mustUnderstand="1"/></s:Header>`, "<void/>"), "text/xml", 500, CodeMustUnderstand},
+		"value in 1.2":     {strings.ReplaceAll(in(`<void><a i:type="xsd:int">x</a></void>`), env11, env12), "text/xml", 400, CodeClient},
+		"too large":        {in("<void>" + strings.Repeat("x", 300<<10) + "</void>"), "text/xml", 413, CodeClient},
+		"urlencoded":       {in("<void/>"), "application/x-www-form-urlencoded", 415, CodeClient},
+		"with attachments": {in("<void/>"), "multipart/related; boundary=x", 415, CodeClient},
+		"JSON":             {"{}", "application/json", 415, CodeClient},
+		"valid":            {in("<void/>"), "application/xml", 200, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

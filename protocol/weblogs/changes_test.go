@@ -74,7 +74,7 @@ func TestReadChangesOfOtherServers(t *testing.T) {
 			`<weblog url="http://site.example/" when="soon"/><weblog url="http://site.example/" when="99999999999999999999"/><weblog url="http://site.example/" when="9999999999999"/>` +
 			`<weblog url="http://me:x@site.example/" when="1"/><other url="http://site.example/"/><weblog url="http://site.example/"/></weblogUpdates>`, []weblogs.Weblog{row("", site, 0)}, false},
 		{"an invalid feed is left out", head + `<weblog url="http://site.example/" when="0" rssUrl="feed:x"/></weblogUpdates>`, []weblogs.Weblog{row("", site, 0)}, false},
-		{"broken off", head + `<weblog name="a" url="http://site.example/" when="0"/><weblog name="b" url="http://si`, []weblogs.Weblog{row("a", site, 0)}, true},
+		{"truncated", head + `<weblog name="a" url="http://site.example/" when="0"/><weblog name="b" url="http://si`, []weblogs.Weblog{row("a", site, 0)}, true},
 		{"empty", head + `</weblogUpdates>`, nil, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

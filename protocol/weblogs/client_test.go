@@ -155,7 +155,7 @@ func TestFormHandler(t *testing.T) {
 		{"nothing", "GET", "", "", "", 200, weblogs.Ping{}, "<form"},
 		{"nothing posted", "POST", "", "", "", 400, weblogs.Ping{}, "url is missing"},
 		{"other fields only", "GET", "utm=1", "", "", 200, weblogs.Ping{}, "<form"},
-		{"a look", "HEAD", ok, "", "", 200, weblogs.Ping{}, ""},
+		{"a HEAD request", "HEAD", ok, "", "", 200, weblogs.Ping{}, ""},
 		{"no url", "GET", "name=x", "", "", 400, weblogs.Ping{}, "url is missing"},
 		{"script", "GET", "name=%3Cscript%3E&url=javascript:alert(1)", "", "", 400, weblogs.Ping{}, "must begin with http"},
 		{"twice", "GET", ok + "&url=" + page, "", "", 400, weblogs.Ping{}, "twice"},

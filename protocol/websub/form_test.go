@@ -114,7 +114,7 @@ func TestParseRequestRejectsInvalidForm(t *testing.T) {
 		"nothing":                      {"", "hub.mode is missing"},
 		"JSON":                         {`{"hub.mode":"subscribe"}`, "hub.mode is missing"},
 		"an empty mode":                {mode(""), "hub.mode is missing"},
-		"a mode in capitals":           {mode("Subscribe"), "in lowercase"},
+		"a mode in uppercase":          {mode("Subscribe"), "in lowercase"},
 		"a mode of callbacks":          {mode("denied"), "hub.mode is \"denied\""},
 		"a mode twice":                 {subscribe("hub.mode", "subscribe"), "hub.mode occurs more than once"},
 		"a callback twice":             {subscribe("hub.callback", "http://other.example/"), "hub.callback occurs more than once"},
@@ -196,7 +196,7 @@ func TestUnsupportedBodyIsRejected(t *testing.T) {
 		"gzip":                             {strings.NewReader(subscribe()), []string{"Content-Encoding", "gzip"}, 415},
 		"too large":                        {strings.NewReader(subscribe() + strings.Repeat("&", 64<<10)), nil, 413},
 		"too large without Content-Length": {io.MultiReader(strings.NewReader(subscribe() + strings.Repeat("&", 64<<10))), nil, 413},
-		"broken off":                       {io.MultiReader(strings.NewReader(subscribe()), broken{}), nil, 400},
+		"truncated":                        {io.MultiReader(strings.NewReader(subscribe()), broken{}), nil, 400},
 	} {
 		r := httptest.NewRequest("POST", "/websub", c.body)
 		for i := 0; i+1 < len(c.header); i += 2 {

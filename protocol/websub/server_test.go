@@ -124,7 +124,7 @@ func TestRefusalIsPlainText(t *testing.T) {
 	}{
 		{"not allowed", &websub.Error{Status: 403, Msg: "Not this topic."}, 403, "Not this topic.\n", ""},
 		{"too many", &websub.Error{Status: 429, Msg: "Slowly.", RetryAfter: 1500 * time.Millisecond}, 429, "Slowly.\n", "2"},
-		{"not now", &websub.Error{Status: 503, Msg: "Later.", RetryAfter: time.Minute, Err: errors.New("disk /var/lib is full")}, 503, "Later.\n", "60"},
+		{"unavailable", &websub.Error{Status: 503, Msg: "Later.", RetryAfter: time.Minute, Err: errors.New("disk /var/lib is full")}, 503, "Later.\n", "60"},
 		{"no status", &websub.Error{Msg: "No."}, 400, "No.\n", ""},
 		{"wrapped", errors.Join(&websub.Error{Status: 403, Msg: "No."}), 403, "No.\n", ""},
 		{"anything else", errors.New("secret of the disk"), 500, "Something went wrong on this server. Please try again later.\n", ""},

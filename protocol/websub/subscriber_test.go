@@ -112,7 +112,7 @@ func TestOnlyPendingRequestsAreConfirmed(t *testing.T) {
 		{"another topic", verification("tok", "hub.mode", "subscribe", "hub.topic", testTopic+"/", "hub.challenge", "abc"), 404},
 		{"a topic in another case", verification("tok", "hub.mode", "subscribe", "hub.topic", strings.ToUpper(testTopic), "hub.challenge", "abc"), 404},
 		{"another mode", verification("tok", "hub.mode", "unsubscribe", "hub.topic", testTopic, "hub.challenge", "abc"), 404},
-		{"a mode in capitals", verification("tok", "hub.mode", "SUBSCRIBE", "hub.topic", testTopic, "hub.challenge", "abc"), 404},
+		{"a mode in uppercase", verification("tok", "hub.mode", "SUBSCRIBE", "hub.topic", testTopic, "hub.challenge", "abc"), 404},
 		{"no mode", verification("tok", "hub.topic", testTopic, "hub.challenge", "abc"), 404},
 		{"no topic", verification("tok", "hub.mode", "subscribe", "hub.challenge", "abc"), 400},
 		{"no challenge", verification("tok", "hub.mode", "subscribe", "hub.topic", testTopic), 400},

@@ -15,15 +15,15 @@ func TestParseAllSpellings(t *testing.T) {
 	want := Token{Username: "cal", Digest: "WgUU6xmxOsGYqhNun9gJZ//C9ew=", Nonce: "bf59", Created: "2005-11-14T18:40:04-0800",
 		At: time.Date(2005, 11, 15, 2, 40, 4, 0, time.UTC)}
 	for name, header := range map[string]string{
-		"as the guide has it": `UsernameToken Username="cal", Created="2005-11-14T18:40:04-0800", Nonce="bf59", PasswordDigest="WgUU6xmxOsGYqhNun9gJZ//C9ew="`,
-		"another order":       `UsernameToken PasswordDigest="WgUU6xmxOsGYqhNun9gJZ//C9ew=", Nonce="bf59", Username="cal", Created="2005-11-14T18:40:04-0800"`,
-		"no spaces":           `UsernameToken Username="cal",Created="2005-11-14T18:40:04-0800",Nonce="bf59",PasswordDigest="WgUU6xmxOsGYqhNun9gJZ//C9ew="`,
-		"many spaces":         "  UsernameToken\t Username = \"cal\" ,\tCreated= \"2005-11-14T18:40:04-0800\" ,  Nonce =\"bf59\",PasswordDigest=\"WgUU6xmxOsGYqhNun9gJZ//C9ew=\"  ",
-		"no quotes":           `UsernameToken Username=cal, Created=2005-11-14T18:40:04-0800, Nonce=bf59, PasswordDigest=WgUU6xmxOsGYqhNun9gJZ//C9ew=`,
-		"small letters":       `usernametoken username="cal", created="2005-11-14T18:40:04-0800", nonce="bf59", passworddigest="WgUU6xmxOsGYqhNun9gJZ//C9ew="`,
-		"empty places":        `UsernameToken ,, Username="cal", , Created="2005-11-14T18:40:04-0800", Nonce="bf59", PasswordDigest="WgUU6xmxOsGYqhNun9gJZ//C9ew=",`,
-		"unknown parameters":  `UsernameToken Username="cal", Type="a, \"b\"", Created="2005-11-14T18:40:04-0800", Nonce="bf59", PasswordDigest="WgUU6xmxOsGYqhNun9gJZ//C9ew="`,
-		"escapes":             `UsernameToken Username="\c\al", Created="2005-11-14T18:40:04-0800", Nonce="bf59", PasswordDigest="WgUU6xmxOsGYqhNun9gJZ\/\/C9ew="`,
+		"as in the specification": `UsernameToken Username="cal", Created="2005-11-14T18:40:04-0800", Nonce="bf59", PasswordDigest="WgUU6xmxOsGYqhNun9gJZ//C9ew="`,
+		"another order":           `UsernameToken PasswordDigest="WgUU6xmxOsGYqhNun9gJZ//C9ew=", Nonce="bf59", Username="cal", Created="2005-11-14T18:40:04-0800"`,
+		"no spaces":               `UsernameToken Username="cal",Created="2005-11-14T18:40:04-0800",Nonce="bf59",PasswordDigest="WgUU6xmxOsGYqhNun9gJZ//C9ew="`,
+		"many spaces":             "  UsernameToken\t Username = \"cal\" ,\tCreated= \"2005-11-14T18:40:04-0800\" ,  Nonce =\"bf59\",PasswordDigest=\"WgUU6xmxOsGYqhNun9gJZ//C9ew=\"  ",
+		"no quotes":               `UsernameToken Username=cal, Created=2005-11-14T18:40:04-0800, Nonce=bf59, PasswordDigest=WgUU6xmxOsGYqhNun9gJZ//C9ew=`,
+		"lowercase":               `usernametoken username="cal", created="2005-11-14T18:40:04-0800", nonce="bf59", passworddigest="WgUU6xmxOsGYqhNun9gJZ//C9ew="`,
+		"empty places":            `UsernameToken ,, Username="cal", , Created="2005-11-14T18:40:04-0800", Nonce="bf59", PasswordDigest="WgUU6xmxOsGYqhNun9gJZ//C9ew=",`,
+		"unknown parameters":      `UsernameToken Username="cal", Type="a, \"b\"", Created="2005-11-14T18:40:04-0800", Nonce="bf59", PasswordDigest="WgUU6xmxOsGYqhNun9gJZ//C9ew="`,
+		"escapes":                 `UsernameToken Username="\c\al", Created="2005-11-14T18:40:04-0800", Nonce="bf59", PasswordDigest="WgUU6xmxOsGYqhNun9gJZ\/\/C9ew="`,
 	} {
 		got, err := Parse(header)
 		if d := cmp.Diff(want, got); d != "" || err != nil {

@@ -190,15 +190,15 @@ func TestIntrospection(t *testing.T) {
 		want any
 		code int
 	}{
-		"help":              {Call{"system.methodHelp", []any{"test.echo"}}, "Gives back its <parameters>.", 0},
-		"help of a system":  {Call{"system.methodHelp", []any{"system.listMethods"}}, "Returns the names of all methods.", 0},
-		"signature":         {Call{"system.methodSignature", []any{"test.echo"}}, [][]string{{"array", "string"}, {"array"}}, 0},
-		"no signature":      {Call{"system.methodSignature", []any{"test.fault"}}, "undef", 0},
-		"help of none":      {Call{"system.methodHelp", []any{"x"}}, nil, CodeNoMethod},
-		"help of a number":  {Call{"system.methodHelp", []any{int64(1)}}, nil, CodeParams},
-		"help of nothing":   {Call{"system.methodHelp", nil}, nil, CodeParams},
-		"signature of none": {Call{"system.methodSignature", []any{"x"}}, nil, CodeNoMethod},
-		"list with one":     {Call{"system.listMethods", []any{"x"}}, nil, CodeParams},
+		"help":                           {Call{"system.methodHelp", []any{"test.echo"}}, "Gives back its <parameters>.", 0},
+		"help of a system":               {Call{"system.methodHelp", []any{"system.listMethods"}}, "Returns the names of all methods.", 0},
+		"signature":                      {Call{"system.methodSignature", []any{"test.echo"}}, [][]string{{"array", "string"}, {"array"}}, 0},
+		"no signature":                   {Call{"system.methodSignature", []any{"test.fault"}}, "undef", 0},
+		"help of an unknown method":      {Call{"system.methodHelp", []any{"x"}}, nil, CodeNoMethod},
+		"help of a number":               {Call{"system.methodHelp", []any{int64(1)}}, nil, CodeParams},
+		"help without a method":          {Call{"system.methodHelp", nil}, nil, CodeParams},
+		"signature of an unknown method": {Call{"system.methodSignature", []any{"x"}}, nil, CodeNoMethod},
+		"list with one":                  {Call{"system.listMethods", []any{"x"}}, nil, CodeParams},
 		"list": {Call{"system.listMethods", nil}, []string{"system.listMethods", "system.methodHelp", "system.methodSignature",
 			"system.multicall", "test.echo", "test.fault", "test.from", "test.login", "test.mapped", "test.params", "test.secret", "test.unwritable"}, 0},
 	} {
