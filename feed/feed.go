@@ -21,19 +21,19 @@ const (
 // are zero: Parse invents no values.
 type Feed struct {
 	Format   Format `json:"format"`
-	Version  string `json:"version,omitempty"` // the version as the format writes it: "2.0", "0.91", "1.1"; "" if not declared
-	Variant  string `json:"variant,omitempty"` // "netscape" or "userland" for RSS 0.91
-	Encoding string `json:"encoding,omitempty"`
+	Version  string `json:"version,omitempty"`  // the version as the format writes it: "2.0", "0.91", "1.1"; "" if not declared
+	Variant  string `json:"variant,omitempty"`  // "netscape" or "userland" for RSS 0.91
+	Encoding string `json:"encoding,omitempty"` // character encoding of the document: "utf-8", "windows-1252"
 
-	ID       string `json:"id,omitempty"`
+	ID       string `json:"id,omitempty"` // atom:id, rdf:about; JSON Feed: the feed_url
 	Title    Text   `json:"title,omitzero"`
 	Subtitle Text   `json:"subtitle,omitzero"` // RSS and CDF: description; Atom 0.3: tagline
 	Info     Text   `json:"info,omitzero"`     // a note for people who open the feed in a browser
 	Rights   Text   `json:"rights,omitzero"`
 	Link     string `json:"link,omitempty"` // the page that the feed belongs to
 	Links    []Link `json:"links,omitempty"`
-	Language string `json:"language,omitempty"`
-	Base     string `json:"base,omitempty"` // base URL of relative references in the feed element
+	Language string `json:"language,omitempty"` // language tag: "en-GB"
+	Base     string `json:"base,omitempty"`     // base URL of relative references in the feed element
 
 	Published    Date         `json:"published,omitzero"`
 	Updated      Date         `json:"updated,omitzero"`
@@ -43,14 +43,14 @@ type Feed struct {
 	Publisher    *Person      `json:"publisher,omitempty"` // webMaster, dc:publisher, itunes:owner
 	Categories   []Category   `json:"categories,omitempty"`
 	Generator    *Generator   `json:"generator,omitempty"`
-	Docs         string       `json:"docs,omitempty"`
+	Docs         string       `json:"docs,omitempty"`   // URL of the documentation of the format
 	Rating       string       `json:"rating,omitempty"` // PICS label
 	ErrorReports string       `json:"errorReports,omitempty"`
 	Image        *Image       `json:"image,omitempty"` // RSS image, Atom logo, itunes:image
-	Icon         string       `json:"icon,omitempty"`
+	Icon         string       `json:"icon,omitempty"`  // URL of a small square image
 	TextInput    *TextInput   `json:"textInput,omitempty"`
-	Licenses     []string     `json:"licenses,omitempty"`
-	Cloud        *Cloud       `json:"cloud,omitempty"` // the first of Clouds
+	Licenses     []string     `json:"licenses,omitempty"` // URLs
+	Cloud        *Cloud       `json:"cloud,omitempty"`    // the first of Clouds
 	Clouds       []Cloud      `json:"clouds,omitempty"`
 	Hubs         []Hub        `json:"hubs,omitempty"`  // WebSub and JSON Feed
 	Self         string       `json:"self,omitempty"`  // the URL that the feed declares for itself
@@ -64,11 +64,11 @@ type Feed struct {
 	Media        *Media       `json:"media,omitempty"`
 	Where        []Geometry   `json:"where,omitempty"`
 	Accounts     []Account    `json:"accounts,omitempty"` // source:account
-	Unknown      []Node       `json:"unknown,omitempty"`
-	Attrs        []Attr       `json:"attrs,omitempty"` // attributes of other vocabularies
+	Unknown      []Node       `json:"unknown,omitempty"`  // elements without a field
+	Attrs        []Attr       `json:"attrs,omitempty"`    // attributes of other vocabularies
 
-	Items    []Item    `json:"items"`
-	Problems []Problem `json:"problems,omitempty"`
+	Items    []Item    `json:"items"`              // in document order; Parse never leaves it nil
+	Problems []Problem `json:"problems,omitempty"` // repairs and omissions
 }
 
 // Item is one entry of a feed, or one nested in another.
@@ -78,11 +78,11 @@ type Item struct {
 	IDFrom    IDFrom `json:"idFrom"`
 	PermaLink bool   `json:"permaLink,omitempty"` // the guid is also the URL of the item
 
-	Title   Text   `json:"title,omitzero"` // zero if the feed has none
-	Link    string `json:"link,omitempty"` // the page of the item
-	Links   []Link `json:"links,omitempty"`
-	Summary Text   `json:"summary,omitzero"` // RSS: description
-	Content []Text `json:"content,omitempty"`
+	Title   Text   `json:"title,omitzero"`    // zero if the feed has none
+	Link    string `json:"link,omitempty"`    // the page of the item
+	Links   []Link `json:"links,omitempty"`   // all declared links
+	Summary Text   `json:"summary,omitzero"`  // RSS: description
+	Content []Text `json:"content,omitempty"` // the full text in one or more media types
 
 	Published Date `json:"published,omitzero"`
 	Updated   Date `json:"updated,omitzero"`
@@ -123,26 +123,26 @@ type More struct {
 	Publisher       *Person     `json:"publisher,omitempty"`
 	Language        string      `json:"language,omitempty"` // set only if the item itself declares it
 	Image           *Image      `json:"image,omitempty"`
-	BannerImage     string      `json:"bannerImage,omitempty"` // JSON Feed
-	ExternalLink    string      `json:"externalLink,omitempty"`
-	Comments        string      `json:"comments,omitempty"`     // URL of the page of comments
-	CommentAPI      string      `json:"commentAPI,omitempty"`   // wfw:comment
-	CommentsFeed    string      `json:"commentsFeed,omitempty"` // wfw:commentRss, link rel=replies
-	CommentCount    *int        `json:"commentCount,omitempty"` // slash:comments, thr:total
-	Section         string      `json:"section,omitempty"`      // slash
-	Department      string      `json:"department,omitempty"`   // slash
-	HitParade       []int       `json:"hitParade,omitempty"`    // slash
-	InReplyTo       []InReplyTo `json:"inReplyTo,omitempty"`    // thr, source:inReplyTo
-	Licenses        []string    `json:"licenses,omitempty"`
-	OriginalLink    string      `json:"originalLink,omitempty"` // feedburner:origLink
-	OriginalMedia   string      `json:"originalMedia,omitempty"`
+	BannerImage     string      `json:"bannerImage,omitempty"`   // URL (JSON Feed)
+	ExternalLink    string      `json:"externalLink,omitempty"`  // URL of another page that the item is about (JSON Feed)
+	Comments        string      `json:"comments,omitempty"`      // URL of the page of comments
+	CommentAPI      string      `json:"commentAPI,omitempty"`    // URL that accepts comments (wfw:comment)
+	CommentsFeed    string      `json:"commentsFeed,omitempty"`  // URL of the feed of comments (wfw:commentRss, link rel=replies)
+	CommentCount    *int        `json:"commentCount,omitempty"`  // nil: not declared (slash:comments, thr:total)
+	Section         string      `json:"section,omitempty"`       // slash
+	Department      string      `json:"department,omitempty"`    // slash
+	HitParade       []int       `json:"hitParade,omitempty"`     // numbers of hits (slash)
+	InReplyTo       []InReplyTo `json:"inReplyTo,omitempty"`     // thr, source:inReplyTo
+	Licenses        []string    `json:"licenses,omitempty"`      // URLs
+	OriginalLink    string      `json:"originalLink,omitempty"`  // URL before redirection (feedburner:origLink)
+	OriginalMedia   string      `json:"originalMedia,omitempty"` // URL before redirection (feedburner:origEnclosureLink)
 	Where           []Geometry  `json:"where,omitempty"`
 	Chapters        []Chapter   `json:"chapters,omitempty"`        // Podlove simple chapters
 	ChaptersVersion string      `json:"chaptersVersion,omitempty"` // version of Podlove simple chapters, as written
 	Markdown        string      `json:"markdown,omitempty"`        // source:markdown
 	Outlines        []Outline   `json:"outlines,omitempty"`        // source:outline
 	Accounts        []Account   `json:"accounts,omitempty"`        // source:account
-	LocalTime       string      `json:"localTime,omitempty"`
+	LocalTime       string      `json:"localTime,omitempty"`       // local time of the author, as written
 	TextInput       *TextInput  `json:"textInput,omitempty"`
 	Attrs           []Attr      `json:"attrs,omitempty"` // attributes of other vocabularies
 }
@@ -232,7 +232,7 @@ type TextInput struct {
 
 // Cloud is the rssCloud endpoint where aggregators subscribe to changes, as written.
 type Cloud struct {
-	Domain            string `json:"domain,omitempty"`
+	Domain            string `json:"domain,omitempty"` // host name or IP address
 	Port              string `json:"port,omitempty"`
 	Path              string `json:"path,omitempty"`
 	RegisterProcedure string `json:"registerProcedure,omitempty"`
@@ -247,9 +247,9 @@ type Hub struct {
 
 // Moved states that the feed has a new URL or no longer exists.
 type Moved struct {
-	To   string `json:"to,omitempty"`
-	Gone bool   `json:"gone,omitempty"`
-	From string `json:"from"` // the element that declares it: "redirect" or "itunes:new-feed-url"
+	To   string `json:"to,omitempty"`   // new URL; empty if Gone
+	Gone bool   `json:"gone,omitempty"` // the feed no longer exists
+	From string `json:"from"`           // the element that declares it: "redirect" or "itunes:new-feed-url"
 }
 
 // Source is the feed that first published an item.
@@ -273,35 +273,35 @@ type Source struct {
 
 // InReplyTo names the resource that an item replies to (Atom threading, RFC 4685).
 type InReplyTo struct {
-	Ref    string `json:"ref,omitempty"`
-	Href   string `json:"href,omitempty"`
-	Type   string `json:"type,omitempty"`
-	Source string `json:"source,omitempty"`
+	Ref    string `json:"ref,omitempty"`    // ID of the item
+	Href   string `json:"href,omitempty"`   // URL of its page
+	Type   string `json:"type,omitempty"`   // media type of the page
+	Source string `json:"source,omitempty"` // URL of the feed that contains it
 }
 
 // Hints are the statements of a feed about when to read it again, as written. Package
 // feedstate interprets them.
 type Hints struct {
-	TTL             string    `json:"ttl,omitempty"` // minutes
-	SkipHours       []string  `json:"skipHours,omitempty"`
-	SkipDays        []string  `json:"skipDays,omitempty"`
-	UpdatePeriod    string    `json:"updatePeriod,omitempty"` // sy:
-	UpdateFrequency string    `json:"updateFrequency,omitempty"`
-	UpdateBase      Date      `json:"updateBase,omitzero"`
+	TTL             string    `json:"ttl,omitempty"`             // minutes
+	SkipHours       []string  `json:"skipHours,omitempty"`       // hours in GMT, 0 to 24
+	SkipDays        []string  `json:"skipDays,omitempty"`        // English names of days, in GMT
+	UpdatePeriod    string    `json:"updatePeriod,omitempty"`    // sy: hourly, daily, weekly, monthly or yearly
+	UpdateFrequency string    `json:"updateFrequency,omitempty"` // sy: number of updates in the period
+	UpdateBase      Date      `json:"updateBase,omitzero"`       // sy: time of one update
 	Schedule        *Schedule `json:"schedule,omitempty"`
-	Expired         bool      `json:"expired,omitempty"`  // JSON Feed: the feed will not be updated again
-	Complete        bool      `json:"complete,omitempty"` // itunes:complete
-	Archive         bool      `json:"archive,omitempty"`  // RFC 5005 fh:archive
-	PodcastUpdates  string    `json:"podcastUpdates,omitempty"`
+	Expired         bool      `json:"expired,omitempty"`        // JSON Feed: the feed will not be updated again
+	Complete        bool      `json:"complete,omitempty"`       // itunes:complete
+	Archive         bool      `json:"archive,omitempty"`        // RFC 5005 fh:archive
+	PodcastUpdates  string    `json:"podcastUpdates,omitempty"` // podcast:updateFrequency: its rule or text
 }
 
 // Schedule is the schedule of CDF: when to read the channel.
 type Schedule struct {
-	StartDate    string `json:"startDate,omitempty"`
-	StopDate     string `json:"stopDate,omitempty"`
-	IntervalTime Span   `json:"intervalTime,omitzero"`
-	EarliestTime Span   `json:"earliestTime,omitzero"`
-	LatestTime   Span   `json:"latestTime,omitzero"`
+	StartDate    string `json:"startDate,omitempty"`   // first day
+	StopDate     string `json:"stopDate,omitempty"`    // last day
+	IntervalTime Span   `json:"intervalTime,omitzero"` // time between two updates
+	EarliestTime Span   `json:"earliestTime,omitzero"` // start of the update window within the interval
+	LatestTime   Span   `json:"latestTime,omitzero"`   // end of the update window
 }
 
 // Span is a length of time in CDF's units, as written.
@@ -310,7 +310,7 @@ type Span struct {
 	Hour string `json:"hour,omitempty"`
 	Min  string `json:"min,omitempty"`
 	Sec  string `json:"sec,omitempty"`
-	Zone string `json:"zone,omitempty"`
+	Zone string `json:"zone,omitempty"` // offset from UTC: "-0500"
 }
 
 // Search is the OpenSearch description of a page of results.
@@ -322,33 +322,35 @@ type Search struct {
 
 // BlogChannel is UserLand's blogChannel module.
 type BlogChannel struct {
-	BlogRoll        string `json:"blogRoll,omitempty"`
-	MySubscriptions string `json:"mySubscriptions,omitempty"`
-	Blink           string `json:"blink,omitempty"`
-	Changes         string `json:"changes,omitempty"`
+	BlogRoll        string `json:"blogRoll,omitempty"`        // URL of an OPML document
+	MySubscriptions string `json:"mySubscriptions,omitempty"` // URL of an OPML document
+	Blink           string `json:"blink,omitempty"`           // URL of a recommended weblog
+	Changes         string `json:"changes,omitempty"`         // URL of a changes.xml
 }
 
-// Geometry is a place (GeoRSS, GML, W3C geo) in the terms of GeoJSON. Each point of
-// Coordinates has a longitude, a latitude and optionally a height.
+// Geometry is a place (GeoRSS, GML, W3C geo) in the terms of GeoJSON. Each point of Coordinates is
+// [longitude, latitude] or [longitude, latitude, height], in degrees and metres unless SRS declares
+// other units. A Point and a Circle have one point, and a Box has two corners. A Polygon has the
+// points of its outer ring, and Holes has the rings of its holes.
 type Geometry struct {
 	Type        string        `json:"type"` // Point, LineString, Polygon, Box, Circle
 	Coordinates [][]float64   `json:"coordinates"`
-	Holes       [][][]float64 `json:"holes,omitempty"`  // of a Polygon
-	Radius      float64       `json:"radius,omitempty"` // metres, of a Circle
-	SRS         string        `json:"srs,omitempty"`
-	FeatureName string        `json:"featureName,omitempty"`
-	FeatureType string        `json:"featureType,omitempty"`
-	Relation    string        `json:"relation,omitempty"`
-	Elevation   string        `json:"elevation,omitempty"`
-	Floor       string        `json:"floor,omitempty"`
+	Holes       [][][]float64 `json:"holes,omitempty"`       // of a Polygon
+	Radius      float64       `json:"radius,omitempty"`      // metres, of a Circle
+	SRS         string        `json:"srs,omitempty"`         // URI of the coordinate reference system; "": WGS 84
+	FeatureName string        `json:"featureName,omitempty"` // name of the place
+	FeatureType string        `json:"featureType,omitempty"` // kind of place
+	Relation    string        `json:"relation,omitempty"`    // relation of the content to the place
+	Elevation   string        `json:"elevation,omitempty"`   // metres, as written
+	Floor       string        `json:"floor,omitempty"`       // floor number, as written
 }
 
 // Chapter is a position in a recording, with a title.
 type Chapter struct {
-	Start string `json:"start"`
+	Start string `json:"start"` // offset, as written: HH:MM:SS.mmm
 	Title string `json:"title,omitempty"`
-	Link  string `json:"link,omitempty"`
-	Image string `json:"image,omitempty"`
+	Link  string `json:"link,omitempty"`  // URL
+	Image string `json:"image,omitempty"` // URL
 }
 
 // Outline is one headline with its child headlines. The attribute "text" has its text.
@@ -372,8 +374,8 @@ type Node struct {
 	Attrs    []Attr `json:"attrs,omitempty"`
 	Text     string `json:"text,omitempty"` // text of an element without child elements, or of a text node
 	Children []Node `json:"children,omitempty"`
-	Base     string `json:"base,omitempty"`
-	Language string `json:"language,omitempty"`
+	Base     string `json:"base,omitempty"`     // base URL of relative references
+	Language string `json:"language,omitempty"` // language tag
 }
 
 // Attr is an attribute, as written.

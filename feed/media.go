@@ -18,18 +18,18 @@ type MediaGroup struct {
 type MediaContent struct {
 	MediaInfo
 	URL          string `json:"url,omitempty"`
-	FileSize     string `json:"fileSize,omitempty"` // bytes
-	Type         string `json:"type,omitempty"`
-	Medium       string `json:"medium,omitempty"` // image, audio, video, document, executable
-	IsDefault    string `json:"isDefault,omitempty"`
-	Expression   string `json:"expression,omitempty"` // full, sample, nonstop
-	Bitrate      string `json:"bitrate,omitempty"`    // kilobits per second
-	Framerate    string `json:"framerate,omitempty"`
-	SamplingRate string `json:"samplingrate,omitempty"`
-	Channels     string `json:"channels,omitempty"`
-	Duration     string `json:"duration,omitempty"` // seconds
-	Height       string `json:"height,omitempty"`
-	Width        string `json:"width,omitempty"`
+	FileSize     string `json:"fileSize,omitempty"`     // bytes
+	Type         string `json:"type,omitempty"`         // media type
+	Medium       string `json:"medium,omitempty"`       // image, audio, video, document, executable
+	IsDefault    string `json:"isDefault,omitempty"`    // true: the default file of its group
+	Expression   string `json:"expression,omitempty"`   // full, sample, nonstop
+	Bitrate      string `json:"bitrate,omitempty"`      // kilobits per second
+	Framerate    string `json:"framerate,omitempty"`    // frames per second
+	SamplingRate string `json:"samplingrate,omitempty"` // kilohertz
+	Channels     string `json:"channels,omitempty"`     // number of audio channels
+	Duration     string `json:"duration,omitempty"`     // seconds
+	Height       string `json:"height,omitempty"`       // pixels
+	Width        string `json:"width,omitempty"`        // pixels
 	Lang         string `json:"lang,omitempty"`
 	Attrs        []Attr `json:"attrs,omitempty"` // of other vocabularies
 }
@@ -67,29 +67,29 @@ type MediaInfo struct {
 // MediaThumbnail is a preview image of the file.
 type MediaThumbnail struct {
 	URL    string `json:"url"`
-	Width  string `json:"width,omitempty"`
-	Height string `json:"height,omitempty"`
-	Time   string `json:"time,omitempty"` // offset, NTP
+	Width  string `json:"width,omitempty"`  // pixels
+	Height string `json:"height,omitempty"` // pixels
+	Time   string `json:"time,omitempty"`   // offset in the file, NTP
 }
 
 // MediaHash is a checksum of the file.
 type MediaHash struct {
-	Algo  string `json:"algo,omitempty"`
-	Value string `json:"value"`
+	Algo  string `json:"algo,omitempty"` // md5 or sha-1; "": md5
+	Value string `json:"value"`          // hexadecimal
 }
 
 // MediaPlayer is a page that plays the file.
 type MediaPlayer struct {
 	URL     string `json:"url,omitempty"`
-	Width   string `json:"width,omitempty"`
-	Height  string `json:"height,omitempty"`
-	Content string `json:"content,omitempty"`
+	Width   string `json:"width,omitempty"`   // pixels
+	Height  string `json:"height,omitempty"`  // pixels
+	Content string `json:"content,omitempty"` // the text of the element
 }
 
 // MediaCredit names a person or company that contributed to the file.
 type MediaCredit struct {
 	Role   string `json:"role,omitempty"`
-	Scheme string `json:"scheme,omitempty"`
+	Scheme string `json:"scheme,omitempty"` // URI of the vocabulary of roles
 	Name   string `json:"name"`
 	Attrs  []Attr `json:"attrs,omitempty"` // of other vocabularies
 }
@@ -104,8 +104,8 @@ type MediaCopyright struct {
 type MediaText struct {
 	Type  string `json:"type,omitempty"` // plain, html
 	Lang  string `json:"lang,omitempty"`
-	Start string `json:"start,omitempty"`
-	End   string `json:"end,omitempty"`
+	Start string `json:"start,omitempty"` // offset in the file, NTP
+	End   string `json:"end,omitempty"`   // offset in the file, NTP
 	Value string `json:"value"`
 }
 
@@ -155,10 +155,10 @@ type MediaStatus struct {
 
 // MediaPrice is the price of the file.
 type MediaPrice struct {
-	Type     string `json:"type,omitempty"`
+	Type     string `json:"type,omitempty"` // rent, purchase, package or subscription
 	Info     string `json:"info,omitempty"`
 	Price    string `json:"price,omitempty"`
-	Currency string `json:"currency,omitempty"`
+	Currency string `json:"currency,omitempty"` // ISO 4217
 }
 
 // MediaLocation is where the file was made.
@@ -173,6 +173,6 @@ type MediaLocation struct {
 type MediaScene struct {
 	Title       string `json:"title,omitempty"`
 	Description string `json:"description,omitempty"`
-	Start       string `json:"start,omitempty"`
-	End         string `json:"end,omitempty"`
+	Start       string `json:"start,omitempty"` // offset in the file, NTP
+	End         string `json:"end,omitempty"`   // offset in the file, NTP
 }

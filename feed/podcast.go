@@ -5,20 +5,20 @@ type ITunes struct {
 	Title      string     `json:"title,omitempty"`
 	Subtitle   string     `json:"subtitle,omitempty"`
 	Summary    Text       `json:"summary,omitzero"`
-	Author     string     `json:"author,omitempty"`
+	Author     string     `json:"author,omitempty"` // name
 	Owner      *Person    `json:"owner,omitempty"`
-	Image      string     `json:"image,omitempty"`
+	Image      string     `json:"image,omitempty"`      // URL
 	Categories []Category `json:"categories,omitempty"` // a subcategory has its parent as Scheme
 	Keywords   []string   `json:"keywords,omitempty"`
 	Explicit   string     `json:"explicit,omitempty"` // as written
 	Block      string     `json:"block,omitempty"`
 	Duration   string     `json:"duration,omitempty"` // as written
-	Seconds    int        `json:"seconds,omitempty"`  // Duration
+	Seconds    int        `json:"seconds,omitempty"`  // Duration in seconds; 0 if it cannot be parsed
 	Order      string     `json:"order,omitempty"`
 	Episode    string     `json:"episode,omitempty"`
 	Season     string     `json:"season,omitempty"`
-	Type       string     `json:"type,omitempty"` // episodic, serial; full, trailer, bonus
-	NewFeedURL string     `json:"newFeedURL,omitempty"`
+	Type       string     `json:"type,omitempty"`       // episodic, serial; full, trailer, bonus
+	NewFeedURL string     `json:"newFeedURL,omitempty"` // new URL of the feed
 	Complete   string     `json:"complete,omitempty"`
 	Captioned  string     `json:"isClosedCaptioned,omitempty"`
 }
@@ -49,17 +49,17 @@ type Podcast struct {
 // PodcastPerson is a host, a guest or a member of the production team.
 type PodcastPerson struct {
 	Name  string `json:"name"`
-	Role  string `json:"role,omitempty"`
-	Group string `json:"group,omitempty"`
-	Image string `json:"image,omitempty"`
-	URL   string `json:"url,omitempty"`
+	Role  string `json:"role,omitempty"`  // role within the Group: host, guest, editor
+	Group string `json:"group,omitempty"` // cast, writing, audio post-production
+	Image string `json:"image,omitempty"` // URL
+	URL   string `json:"url,omitempty"`   // page of the person
 }
 
 // PodcastLocation is the place that an episode is about, or where it was made.
 type PodcastLocation struct {
 	Name    string `json:"name"`
-	Geo     string `json:"geo,omitempty"`
-	OSM     string `json:"osm,omitempty"`
+	Geo     string `json:"geo,omitempty"` // geo: URI
+	OSM     string `json:"osm,omitempty"` // object of OpenStreetMap: R113314
 	Rel     string `json:"rel,omitempty"`
 	Country string `json:"country,omitempty"` // ISO 3166
 }
@@ -74,9 +74,9 @@ type Soundbite struct {
 // Trailer announces a podcast or a season.
 type Trailer struct {
 	Title     string `json:"title,omitempty"`
-	URL       string `json:"url"`
+	URL       string `json:"url"` // URL of the file
 	Published Date   `json:"published,omitzero"`
-	Length    string `json:"length,omitempty"`
+	Length    string `json:"length,omitempty"` // bytes, as written
 	Type      string `json:"type,omitempty"`
 	Season    string `json:"season,omitempty"`
 }
