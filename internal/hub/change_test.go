@@ -40,12 +40,12 @@ func (h *harness) changes() []hub.Change {
 func TestSitePingChecksItsFeedByAnyName(t *testing.T) {
 	t.Parallel()
 	for name, a := range map[string]hub.Announcement{
-		"URL of the feed":  {URL: feedURL},
-		"URL and feed":       {URL: "http://elsewhere.test/", Feed: feedURL},
-		"home page":                {URL: siteURL},
-		"home page without the slash":            {URL: strings.TrimSuffix(siteURL, "/")},
-		"changed page":        {URL: "http://elsewhere.test/", Page: siteURL},
-		"canonical URL of the feed": {URL: "http://feeds.test/canonical"},
+		"URL of the feed":             {URL: feedURL},
+		"URL and feed":                {URL: "http://elsewhere.test/", Feed: feedURL},
+		"home page":                   {URL: siteURL},
+		"home page without the slash": {URL: strings.TrimSuffix(siteURL, "/")},
+		"changed page":                {URL: "http://elsewhere.test/", Page: siteURL},
+		"canonical URL of the feed":   {URL: "http://feeds.test/canonical"},
 	} {
 		withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 			h.abouts = map[string]hub.About{feedURL: {Title: "Site", Home: siteURL, Self: "http://feeds.test/canonical"}}
