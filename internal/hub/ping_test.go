@@ -86,7 +86,7 @@ func TestPingsDuringACheckShareOneFollowUp(t *testing.T) {
 			t.Fatalf("the feed was read %d times, want twice", n)
 		}
 		if gap := h.fetches[1].at.Sub(h.fetches[0].at); gap < time.Second {
-			t.Errorf("the checks are %s apart, want at least the ping interval", gap)
+			t.Errorf("checks at an interval of %s, want at least the ping interval", gap)
 		}
 		for range 11 {
 			if got := <-results; got.Changed && got.Version == 2 {
