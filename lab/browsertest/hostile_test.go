@@ -255,8 +255,6 @@ func TestForeignContentNeitherRunsNorBreaksAPage(t *testing.T) {
 	doc, _ := json.Marshal(map[string]any{"version": "https://jsonfeed.org/version/1.1", "title": "Live", "items": items}) // made of texts
 	press.put("/feed.json", "application/feed+json", string(doc))
 	p.ping(press.URL + "/feed.json")
-	b.until("they are announced", `!pill.hidden`)
-	b.click("#pill")
 	b.until("they are shown", `document.querySelectorAll(".item.fresh").length >= 100`)
 	eval[bool](b, touched+", true")
 	for _, w := range eval[[]string](b, harm) {

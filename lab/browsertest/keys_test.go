@@ -76,6 +76,7 @@ func TestTheRiverIsReadWithTheKeyboard(t *testing.T) {
 	b.keys(".")
 	b.until("nothing is new", `document.getElementById("toast").textContent === "No new items."`)
 
+	b.at("j", "Morning, number 4") // new items wait while an item has the focus
 	morning.add(post{Title: "Breakfast", At: time.Now()})
 	p.ping(morning.url())
 	b.until("something is new", `!pill.hidden`)

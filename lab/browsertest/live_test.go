@@ -15,9 +15,13 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// watchPill keeps on the page when the button with the news was shown, as the clock of
-// the machine has it, in milliseconds.
-const watchPill = `new MutationObserver(() => { if (!pill.hidden) window.pillAt ??= Date.now(); }).observe(pill, { attributes: true }); true`
+// watchNews stores on the page when new items were announced or shown: Unix milliseconds.
+const watchNews = `(() => {
+	const note = () => { window.newsAt ??= Date.now(); };
+	new MutationObserver(() => { if (!pill.hidden) note(); }).observe(pill, { attributes: true });
+	new MutationObserver((list) => { if (list.some((m) => [...m.addedNodes].some((n) => n.matches?.(".item, .day")))) note(); }).observe(document.getElementById("days"), { childList: true, subtree: true });
+	return true;
+})()`
 
 // box is where something stands in the window.
 type box struct{ X, Y, Width, Height, Scroll float64 }
@@ -27,10 +31,10 @@ func (b *tab) box(selector string) box {
 	return eval[box](b, fmt.Sprintf(`(({ x, y, width, height }) => ({ X: x, Y: y, Width: width, Height: height, Scroll: scrollY }))(document.querySelector(%q).getBoundingClientRect())`, selector))
 }
 
-// shown is how long after from the button with the news was there.
+// shown is how long after from the new items were announced or shown.
 func (b *tab) shown(from time.Time) time.Duration {
 	b.t.Helper()
-	return time.UnixMilli(eval[int64](b, `window.pillAt`)).Sub(from)
+	return time.UnixMilli(eval[int64](b, `window.newsAt`)).Sub(from)
 }
 
 func (p *running) follow(user, feed string, categories ...string) *client.Source {
@@ -50,7 +54,7 @@ func TestAnItemArrivesOnTheOpenPageAndNothingShifts(t *testing.T) {
 	b := newTab(t, p.base)
 	b.open("/river")
 	b.until("the page is live", `document.getElementById("live-text").textContent === "Live" && document.querySelectorAll("#days .item").length >= 20`)
-	eval[bool](b, watchPill)
+	eval[bool](b, watchNews)
 
 	// Somebody reads in the middle of the page.
 	const reads = "#days .item:nth-of-type(7)"
@@ -91,6 +95,46 @@ func TestAnItemArrivesOnTheOpenPageAndNothingShifts(t *testing.T) {
 	b.click("#days .item .held")
 	b.until("the edit is shown", `document.querySelector("#days .item .e-content").textContent.includes("after all") && document.querySelector("#days .item .edited")`)
 	b.holds("the page has it once", `document.querySelectorAll("#days .item").length === new Set([...document.querySelectorAll("#days .item")].map((i) => i.id)).size`)
+}
+
+func TestNewItemsAppearByThemselvesAtTheTopOfThePage(t *testing.T) {
+	t.Parallel()
+	p, press := start(t, conf(t)), newPress(t)
+	paper := press.paper("/told.xml", "Told", rsscloud.CloudAt(p.base).String(), posts(20, "Talk")...)
+	p.follow("", paper.url())
+	b := newTab(t, p.base)
+	b.open("/river")
+	b.until("the page is live", `document.getElementById("live-text").textContent === "Live" && document.querySelectorAll("#days .item").length >= 20`)
+	top := func(title string) string {
+		return fmt.Sprintf(`document.querySelector("#days .item h3").textContent.trim() === %q`, title)
+	}
+	news := func(title string) {
+		t.Helper()
+		paper.add(post{Title: title})
+		p.ping(paper.url())
+	}
+	news("At the top")
+	b.until("it appears", top("At the top"))
+	b.holds("it fades in, without a button", `document.querySelector("#days .item.fresh") && pill.hidden && !document.title.startsWith("(")`)
+	b.holds("a screen reader reports it", `document.getElementById("news").textContent === "1 new"`)
+	b.holds("the page and the focus stay", `scrollY === 0 && document.activeElement === document.body`)
+
+	// Items wait while the user selects text, works in an item, or has scrolled.
+	for state, c := range map[string][2]string{
+		"selected": {`getSelection().selectAllChildren(document.querySelector("#days .item h3"))`, `getSelection().removeAllRanges()`},
+		"focused":  {`document.querySelector("#days .item .star, #days .item a").focus()`, `document.activeElement.blur()`},
+		"scrolled": {`scrollTo(0, 300)`, `scrollTo(0, 0)`},
+	} {
+		eval[bool](b, c[0]+", true")
+		was := eval[string](b, `document.querySelector("#days .item").id`)
+		news("While " + state)
+		b.until("the item is announced while the page is "+state, `!pill.hidden && pill.textContent === "1 new"`)
+		b.holds("it waits", fmt.Sprintf(`document.querySelector("#days .item").id === %q`, was))
+		eval[bool](b, c[1]+", true")
+		b.click("#pill")
+		b.until("it is shown", top("While "+state))
+		eval[bool](b, `document.activeElement.blur(), true`)
+	}
 }
 
 func TestASavedPostReachesAReaderWhoIsSignedIn(t *testing.T) {
@@ -136,25 +180,23 @@ func TestASavedPostReachesAReaderWhoIsSignedIn(t *testing.T) {
 	b.until("the page is live", `document.getElementById("live-text").textContent === "Live" && document.querySelectorAll("#days .item").length === 1`)
 	for i, title := range []string{"The second", "The third", "The fourth"} {
 		// One feed is read once a second at most, however often it says that it changed.
-		b.until("a second goes by", `Date.now() - (window.pillAt ?? performance.timeOrigin) > 1100`)
-		eval[bool](b, `window.pillAt = undefined, true`)
+		b.until("a second goes by", `Date.now() - (window.newsAt ?? performance.timeOrigin) > 1100`)
+		eval[bool](b, `window.newsAt = undefined, true`)
 		if i == 0 {
-			eval[bool](b, watchPill)
+			eval[bool](b, watchNews)
 		}
 		at := time.Now()
 		save(title)
 		answered := time.Since(at)
-		b.until("the post is announced", `!pill.hidden`)
-		t.Logf("%s: on the page %v after its PUT began, which was answered after %v", title, b.shown(at).Round(time.Millisecond), answered.Round(time.Millisecond))
-		b.click("#pill")
 		b.until("the post is shown", fmt.Sprintf(`document.querySelector("#days .item h3").textContent.trim() === %q`, title))
+		t.Logf("%s: on the page %v after its PUT began, which was answered after %v", title, b.shown(at).Round(time.Millisecond), answered.Round(time.Millisecond))
 	}
 	b.holds("all are there", `document.querySelectorAll("#days .item").length === 4`)
 
 	// The session ends elsewhere. Further changes are not saved, and a message reports this.
 	eval[int](b, `fetch("/logout", { method: "POST" }).then((r) => r.status)`)
 	b.click(".star")
-	b.until("the star goes back", `document.querySelector(".star").ariaPressed === "false" && /could not be saved/.test(document.getElementById("news").textContent)`)
+	b.until("the star goes back", `document.querySelector(".star").ariaPressed === "false" && /could not be saved/.test(document.getElementById("toast").textContent)`)
 	b.open("/account")
 	b.until("he is signed out", `!document.querySelector(".me").textContent.includes("bob")`)
 	b.open("/river")
@@ -176,6 +218,7 @@ func TestItemsOfADisconnectedTimeAppearAfterReconnecting(t *testing.T) {
 	}
 	b.open("/river?category=&source=" + fmt.Sprint(p.follow("", paper.url()).ID))
 	b.until("the page is live", `document.getElementById("live-text").textContent === "Live" && document.querySelectorAll("#days .item").length === 3`)
+	eval[bool](b, `document.querySelector("#days .item").focus(), true`) // so that new items wait
 
 	wire.lead("") // cut, while the program goes on
 	b.until("the page knows", `document.getElementById("live-text").textContent === "Reconnecting" && !document.getElementById("live").hidden`)
@@ -226,8 +269,6 @@ func TestDaysAndHoursAreThoseOfTheReader(t *testing.T) {
 	b.holds("days have names", `[...document.querySelectorAll(".day")].every((d) => { const days = Math.round((Date.parse(new Date().toLocaleDateString("sv")) - Date.parse(d.dataset.day)) / 864e5); return d.querySelector("h2").textContent.trim() === ["Today", "Yesterday", new Date(d.dataset.day).toLocaleDateString("en-GB", { weekday: "long", timeZone: "UTC" })][days]; })`)
 	paper.add(post{Title: "Just now"})
 	p.ping(paper.url())
-	b.until("something is new", `!pill.hidden`)
-	b.click("#pill")
 	b.until("it stands at today", `document.querySelector("#days .item h3").textContent.trim() === "Just now" && document.querySelector("#days h2").textContent.trim() === "Today"`)
 	b.holds("everything still stands at its day", right)
 	b.holds("no day is there twice", `new Set([...document.querySelectorAll(".day")].map((d) => d.dataset.day)).size === document.querySelectorAll(".day").length`)

@@ -76,17 +76,16 @@ func TestTheSceneOfTheGuide(t *testing.T) {
 	reader.light("light", true) // nothing fades in on the picture
 	reader.open("/river")
 	reader.until("the page is live", `document.getElementById("live-text").textContent === "Live" && document.getElementById("days").textContent.includes("Good morning.")`)
-	eval[bool](reader, watchPill)
+	eval[bool](reader, watchNews)
 	eval[bool](reader, `window.same = true`)
 
 	writer.open("/write")
 	writer.typeText("The heron is back on the weir. It does not mind the rain at all.")
 	sheet := writer.screenshot()
 	at := writer.publish()
-	reader.until("the post is announced", `!pill.hidden`)
+	reader.until("the post is announced", `window.newsAt`)
 	// It was pushed: a poll comes after feedstate.Shortest, which is longer than patience.
 	t.Logf("from the press on the button at one server to the reader's page at another: %v", reader.shown(at).Round(time.Millisecond))
-	reader.click("#pill")
 	reader.until("the post is shown", `document.querySelector("#days .item .e-content")?.textContent.includes("The heron is back")`)
 	reader.holds("the page was not loaded again", `window.same === true`)
 	if album := newAlbum(t); album != "" {
@@ -106,12 +105,11 @@ func TestTheSceneOnOneServer(t *testing.T) {
 	reader.until("he follows it", `/^\/feeds\/\d+$/.test(location.pathname)`)
 	reader.open("/river")
 	reader.until("the page is live", `document.getElementById("live-text").textContent === "Live" && document.querySelectorAll("#days .item").length === 1`)
-	eval[bool](reader, watchPill)
+	eval[bool](reader, watchNews)
 	eval[bool](reader, `window.same = true`)
 	at := writer.write("It rains.")
-	reader.until("the post is announced", `!pill.hidden`)
+	reader.until("the post is announced", `window.newsAt`)
 	t.Logf("from the press on the button to the reader's page: %v", reader.shown(at).Round(time.Millisecond))
-	reader.click("#pill")
 	reader.until("the post is shown", `document.querySelector("#days .item .e-content")?.textContent.includes("It rains.")`)
 
 	// A hierarchical post with an image, partly folded.
@@ -131,11 +129,10 @@ func TestTheSceneOnOneServer(t *testing.T) {
 	writer.keys(kb.ArrowUp)
 	writer.chord(2, ".")
 	writer.outline("writing", "The **path**(Stones |Gravel!(from the pit))")
-	eval[bool](reader, `window.pillAt = undefined, true`)
+	eval[bool](reader, `window.newsAt = undefined, true`)
 	at = writer.publish()
-	reader.until("the outline is announced", `!pill.hidden`)
+	reader.until("the outline is announced", `window.newsAt`)
 	t.Logf("a hierarchical post with a picture: %v", reader.shown(at).Round(time.Millisecond))
-	reader.click("#pill")
 	const item = `document.querySelector("#days .item")`
 	reader.until("it is shown with its picture, folded", item+`.querySelector("details.fold:not([open])") && `+item+`.textContent.includes("Plans for the winter") && `+item+`.querySelector("img, a[href$='hill.png']")`)
 	reader.holds("its words are there once", item+`.textContent.split("Plans for the winter").length === 2 && `+item+`.textContent.split("from the pit").length === 2`)

@@ -1,6 +1,6 @@
-// Makes the river live: new items wait behind a button, so that nothing moves while the
-// user reads; older items, whole texts and marks load without a new page. The pages
-// work without this file, except for live updates.
+// Makes the river live: at the top of the page new items appear by themselves; elsewhere they
+// wait behind a button, so that nothing moves while the user reads. Older items, whole texts
+// and marks load without a new page. The pages work without this file, except for live updates.
 
 const keep = 400; // maximum number of items on an open page; older ones are on the next page
 const minutes = -new Date().getTimezoneOffset();
@@ -133,16 +133,22 @@ function renew(old, fresh) {
   button.onclick = () => swap(old, fresh);
 }
 
+// Reports whether new items can appear without disturbing the user.
+const idle = () => scrollY < 40 && !document.hidden && getSelection().isCollapsed && !document.activeElement?.closest(".item, dialog") && !document.querySelector("dialog[open]");
+
 let source = null;
 let waiting = new Map();
 let show = () => {};
+let settle = () => {};
 
 function live() {
   source?.close();
   source = null;
   waiting = new Map();
+  settle = () => {};
   document.title = title();
   const root = byId("river");
+  if (navigator.share) for (const button of document.querySelectorAll(".share")) button.textContent = "Share";
   if (root && +root.dataset.minutes !== minutes) clocks(root);
   if (!root?.dataset.stream) return;
   const pill = byId("pill");
@@ -172,10 +178,15 @@ function live() {
     top?.focus({ preventScroll: true });
   };
 
-  const settle = () => {
+  let soon = 0;
+  settle = () => {
+    soon = 0;
     if (!waiting.size) return;
-    if (!items().length) return show(); // the page is empty, so nothing moves
     const text = `${waiting.size} new`;
+    if (idle() || !items().length) { // on an empty page nothing moves
+      say(text);
+      return show();
+    }
     pill.textContent = text;
     pill.hidden = false;
     document.title = `(${waiting.size}) ${title()}`;
@@ -198,7 +209,7 @@ function live() {
     const last = items().at(-1);
     if (last && byId("older") && above(item, last) < 0) return; // it belongs to another page
     waiting.set(item.id, item);
-    settle();
+    soon ||= setTimeout(settle, 20); // the items of one check appear together
   };
   source.addEventListener("reset", () => {
     pill.textContent = "Too many new items: reload the page";
@@ -209,12 +220,13 @@ function live() {
 
 // Marks: the button changes at once, and reverts on failure.
 async function mark(button) {
-  const on = button.ariaPressed === "true";
-  const star = button.classList.contains("star");
+  const on = button.name.startsWith("un");
+  const star = button.matches(".star");
   const body = new URLSearchParams({ [button.name]: button.value });
   const set = (value) => {
-    button.ariaPressed = value;
     button.name = (value ? "un" : "") + (star ? "star" : "read");
+    if (button.ariaPressed) button.ariaPressed = value;
+    else button.textContent = `Mark ${button.name}`;
     if (star) button.firstElementChild.textContent = value ? "★" : "☆";
     else button.closest(".item").classList.toggle("read", value);
   };
@@ -225,8 +237,36 @@ async function mark(button) {
     say(star ? (on ? "Star removed" : "Starred") : on ? "Marked unread" : "Marked read");
   } catch {
     set(on);
-    say("The mark could not be saved. Check the connection, and that you are signed in.");
+    byId("toast").textContent = "The mark could not be saved. Check the connection, and that you are signed in.";
+    setTimeout(() => { byId("toast").textContent = ""; }, 8000);
   }
+}
+
+// An item whose original is opened counts as read.
+function opened(event) {
+  const link = !(event.button > 1) && event.target.closest("#days .item .open, #days .item .rest a");
+  const button = link && link.closest(".marking .item")?.querySelector(".readmark[name=read]");
+  if (button) mark(button);
+}
+document.addEventListener("click", opened);
+document.addEventListener("auxclick", opened);
+document.addEventListener("cloudburst:opened", opened);
+
+async function share(button) {
+  const { url } = button.dataset;
+  try {
+    if (navigator.share) return await navigator.share({ url, title: title() });
+    await navigator.clipboard.writeText(url);
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    const field = Object.assign(document.createElement("textarea"), { value: url }); // without https there is no clipboard API
+    button.after(field);
+    field.select();
+    const done = document.execCommand("copy");
+    field.remove();
+    if (!done) return;
+  }
+  button.textContent = "Copied";
 }
 
 async function load(href) {
@@ -275,10 +315,11 @@ async function older(link) {
 
 document.addEventListener("click", (event) => {
   if (event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
-  const hit = event.target.closest("button[form=marks], a.whole, #older a");
+  const hit = event.target.closest("button[form=marks], a.whole, #older a, .share");
   if (!hit) return;
   event.preventDefault();
-  if (hit.matches("button")) mark(hit);
+  if (hit.matches(".share")) share(hit);
+  else if (hit.matches("button")) mark(hit);
   else if (hit.matches(".whole")) whole(hit);
   else older(hit);
 });
@@ -287,7 +328,11 @@ document.addEventListener("click", (event) => {
 document.addEventListener("formdata", (event) => {
   if (event.target.matches(".find")) for (const [name, value] of [...event.formData]) if (value === "") event.formData.delete(name);
 });
-document.addEventListener("visibilitychange", () => { if (!document.hidden && byId("days")) nameDays(); });
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden || !byId("days")) return;
+  nameDays();
+  settle();
+});
 // A missing image without a description takes no space.
 document.addEventListener("error", (event) => { if (event.target.matches?.(".item img") && !event.target.alt) event.target.hidden = true; }, true);
 document.addEventListener("cloudburst:river", live); // another river was loaded into this page
