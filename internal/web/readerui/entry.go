@@ -33,9 +33,9 @@ type itemContent struct {
 	Cut         bool   // the text was shortened
 	Summary     string // host that has the full text; "": the feed has it
 
-	// The rendered parts: the title, the parts above and below the link to the full text, and the
-	// details next to its time.
-	Headline, Shown, Below, Facts template.HTML
+	// The rendered parts: the title, the parts above and below the link to the full text, the author
+	// next to its time, and the other details.
+	Headline, Shown, Below, Facts, More template.HTML
 
 	// The parts before rendering.
 	Authors  []string
@@ -70,6 +70,17 @@ func (c *itemContent) Line() template.HTML {
 		return ""
 	}
 	return template.HTML(text) // part of sanitized HTML, with balanced tags
+}
+
+// Details is how many details of the item stand behind its meta line.
+func (c *itemContent) Details() int {
+	n := max(len(c.Authors)-1, 0) + len(c.Tags)
+	for _, s := range []string{c.Via, c.ReplyTo, c.Comments} {
+		if s != "" {
+			n++
+		}
+	}
+	return n
 }
 
 // Empty reports whether the item has nothing to show, except perhaps a link.
@@ -136,7 +147,8 @@ func clockOf(t, day time.Time, zone *time.Location) clock {
 type showing struct {
 	now   time.Time
 	zone  *time.Location
-	root  string // path of the river
+	root  string     // path of the river
+	from  url.Values // parameters of the page, for the links to the pages of its items
 	own   bool
 	marks bool
 	whole bool
@@ -152,7 +164,7 @@ func (s *riverPages) post(e *river.Entry, how showing) riverPost {
 	if strings.TrimSpace(p.Feed) == "" {
 		p.Feed = shell.ShortURL(e.Source.URL)
 	}
-	p.Self = how.root + "/item/" + strconv.FormatInt(e.ID, 10)
+	p.Self = withQuery(how.path(e.ID), how.from)
 	if how.reply {
 		p.Reply = "/write?reply=" + strconv.FormatInt(e.ID, 10)
 	}
@@ -203,7 +215,7 @@ func (s *riverPages) content(it *river.Item, whole bool) *itemContent {
 		w := contentWriter{BodyRenderer: s.NewBodyRenderer(false), whole: whole, capacity: maxNestedPosts}
 		c := w.content(&it.Content, 1)
 		return &itemContent{Title: c.Title, Href: c.Href, Cut: c.Cut, Summary: c.Summary,
-			Headline: s.written("itemtitle", &c), Shown: s.written("itemtext", &c), Below: s.written("itembelow", &c), Facts: s.written("itemfacts", &c), unsized: w.Unsized}
+			Headline: s.written("itemtitle", &c), Shown: s.written("itemtext", &c), Below: s.written("itembelow", &c), Facts: s.written("itemfacts", &c), More: s.written("itemmore", &c), unsized: w.Unsized}
 	}
 	c := s.contents.get(key, write)
 	for _, image := range c.unsized {
@@ -459,5 +471,5 @@ func (c *itemContent) size() int {
 	for _, address := range c.unsized {
 		n += 16 + len(address)
 	}
-	return n + len(c.Title) + len(c.Href) + len(c.Headline) + len(c.Shown) + len(c.Below) + len(c.Facts)
+	return n + len(c.Title) + len(c.Href) + len(c.Headline) + len(c.Shown) + len(c.Below) + len(c.Facts) + len(c.More)
 }

@@ -196,7 +196,8 @@ func (s *riverPages) itemsOf(ctx context.Context, key channelKey, q river.ItemQu
 func (s *riverPages) events(key channelKey, list []river.Entry) ([]byte, error) {
 	var out []byte
 	var one bytes.Buffer
-	how := showing{now: s.CurrentTime(), zone: time.UTC, root: key.Root, own: key.May == accessWrite, marks: true, reply: key.May == accessWrite && s.Posts != nil && s.Accounts != nil}
+	from := riverQuery{Category: key.Category, Source: key.Source}.scopeValues(key.riverScope)
+	how := showing{now: s.CurrentTime(), zone: time.UTC, root: key.Root, from: from, own: key.May == accessWrite, marks: true, reply: key.May == accessWrite && s.Posts != nil && s.Accounts != nil}
 	for _, e := range slices.Backward(s.visibleItems(key.riverScope, list)) {
 		one.Reset()
 		p := s.post(&e, how)

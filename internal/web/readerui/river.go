@@ -207,7 +207,7 @@ func (s *riverPages) riverView(r *http.Request, st riverScope, q riverQuery) (ri
 	if err := s.addMarkResult(r, &v); err != nil {
 		return v, err
 	}
-	v.Days = s.riverDays(list, showing{now: v.Now, zone: v.Zone, root: st.Root, own: v.Own, marks: v.Looks.Marks, reply: v.Own && s.IsWriter(r)})
+	v.Days = s.riverDays(list, showing{now: v.Now, zone: v.Zone, root: st.Root, from: v.values(), own: v.Own, marks: v.Looks.Marks, reply: v.Own && s.IsWriter(r)})
 	return v, nil
 }
 
@@ -239,37 +239,4 @@ func (s *riverPages) follow(v *riverView, asked time.Time, list []river.Entry) {
 	values := v.values()
 	values.Set("since", strconv.FormatInt(since, 10))
 	v.Stream = withQuery(v.Root+"/stream", values)
-}
-
-// itemPage shows one item completely.
-func (s *riverPages) itemPage(rw http.ResponseWriter, r *http.Request, reader string, may access) {
-	s.itemOf(rw, r, riverScope{Reader: reader, May: may, Root: "/river"})
-}
-
-func (s *riverPages) itemOf(rw http.ResponseWriter, r *http.Request, st riverScope) {
-	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
-	if err != nil || id <= 0 {
-		s.NotFound(rw, r)
-		return
-	}
-	list, err := s.River.Items(r.Context(), river.ItemQuery{Reader: st.Reader, IDs: []int64{id}, Category: st.Category, Limit: 1})
-	if err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
-	if list = s.visibleItems(st, list); len(list) == 0 {
-		s.NotFound(rw, r)
-		return
-	}
-	v := itemView{View: s.NewView(r, "", "/river"), Own: st.May == accessWrite}
-	how := showing{now: v.Now, zone: shell.TimeZone(r), root: st.Root, own: v.Own, marks: displaySettingsOf(r).Marks, whole: true, reply: v.Own && s.IsWriter(r)}
-	v.Post = s.post(&list[0], how)
-	v.Title = v.Post.Title
-	if v.Title == "" {
-		v.Title = "From " + v.Post.Feed
-	}
-	v.Heading, v.Back = v.Title, v.Post.Self
-	v.Up = st.Root
-	s.AllowMedia(rw)
-	s.Render(rw, r, http.StatusOK, "riveritem", v)
 }

@@ -50,21 +50,7 @@ type railLink struct {
 	Set        bool // begins a group
 }
 
-// itemView is the page of one item.
-type itemView struct {
-	shell.View
-	Post     riverPost
-	Own      bool
-	Back, Up string
-}
-
-func (v *riverView) values() url.Values {
-	out := v.Query.values()
-	if v.Public != "" { // the path has the category
-		out.Del("category")
-	}
-	return out
-}
+func (v *riverView) values() url.Values { return v.Query.scopeValues(v.riverScope) }
 
 func (v *riverView) with(name, value string) url.Values {
 	out := v.values()
@@ -160,17 +146,7 @@ func (v *riverView) publicRail(categories []river.Category) {
 // nameRiver sets the title of the page.
 func (s *riverPages) nameRiver(ctx context.Context, v *riverView) error {
 	q := v.Query
-	v.Heading = "River"
-	switch {
-	case q.Text != "":
-		v.Heading = "Search"
-	case q.Starred:
-		v.Heading = "Starred"
-	case q.Unread && q.Category == "":
-		v.Heading = "Unread"
-	case q.Category != "":
-		v.Heading = shell.CleanText(q.Category, 100)
-	}
+	v.Heading = q.name()
 	if v.Public != "" {
 		v.Formats = categoryDocs(v.Root)
 		v.Here = ""

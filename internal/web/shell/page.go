@@ -105,6 +105,15 @@ func (v View) sectionsAt(where ...placing) iter.Seq[section] {
 	}
 }
 
+// HasKeys reports whether the page has the keyboard shortcuts. Pages of a river load them themselves.
+func (v View) HasKeys() bool {
+	switch v.Here {
+	case "", "/", "/login", "/river":
+		return false
+	}
+	return true
+}
+
 // When is t for a time element.
 func (v View) When(t time.Time) Moment { return NewMoment(v.Now, t) }
 

@@ -1,104 +1,190 @@
-// The keyboard shortcuts of the river. The ? dialog has the same list.
+// The keyboard shortcuts. "rows" is the only list of keys: the ? dialog shows the rows that
+// apply to the page, and a key without effect says why.
 
 const byId = (id) => document.getElementById(id);
-const items = () => [...document.querySelectorAll("#days .item")];
-const places = { r: "/river", f: "/feeds", s: "/river?starred=1", l: "/log", d: "/docs" };
+const one = (selector) => document.querySelector(selector);
+const items = () => [...document.querySelectorAll("#days .item")].filter((item) => item.checkVisibility());
+const river = () => byId("days");
+const reading = () => one(".alone > .item");
 let went = 0; // time of the last g
 
 const mine = () => document.activeElement?.closest?.(".item");
 
 // The target of a key: the item with the focus, else the first visible one.
-function current() {
-  return mine() ?? items().find((item) => item.getBoundingClientRect().bottom > 60) ?? document.querySelector(".alone .item");
-}
+const current = () => reading() ?? mine() ?? items().find((item) => item.getBoundingClientRect().bottom > 60);
 
 function go(item) {
-  if (!item) return;
   item.focus({ preventScroll: true });
   item.scrollIntoView({ block: "start" });
 }
 
-function step(by, list = items()) {
-  const here = mine();
-  if (!here) return go(by > 0 ? list.find((item) => item.getBoundingClientRect().top > -20) : list.findLast((item) => item.getBoundingClientRect().top < 0));
-  const after = by > 0 ? list.find((item) => here.compareDocumentPosition(item) & 4) : list.findLast((item) => here.compareDocumentPosition(item) & 2);
-  if (after) return go(after);
-  if (by > 0) byId("older")?.firstElementChild.click();
-}
-
 // Shows a message for a key that has no effect.
+const toast = byId("toast") ?? document.body.appendChild(Object.assign(document.createElement("div"), { className: "toast", id: "toast", role: "status" }));
 let fades = 0;
 function notice(words, label, act) {
-  const toast = byId("toast");
-  if (!toast) return;
   toast.textContent = words;
   if (label) toast.append(Object.assign(document.createElement("button"), { type: "button", className: "quiet", textContent: label, onclick: act }));
   clearTimeout(fades);
   fades = setTimeout(() => { toast.textContent = ""; }, 8000);
 }
 
+const visit = (url) => { location.href = url; };
+const follow = (selector, otherwise) => { const link = one(selector); if (link) link.click(); else notice(otherwise); };
+
+// Goes to the next or previous item that fits.
+function step(by, fits = () => true, none = by > 0 ? "This is the last item." : "This is the first item.") {
+  if (reading()) return follow(by > 0 ? ".pages a[rel=next]" : ".pages a[rel=prev]", none);
+  if (!river()) return notice("This key works in the river.");
+  const list = items().filter(fits);
+  const here = mine();
+  const found = by > 0
+    ? list.find((item) => (here ? here.compareDocumentPosition(item) & 4 : item.getBoundingClientRect().top > -20))
+    : list.findLast((item) => (here ? here.compareDocumentPosition(item) & 2 : item.getBoundingClientRect().top < 0));
+  if (found) go(found);
+  else if (by > 0 && byId("older")) byId("older").firstElementChild.click();
+  else notice(none);
+}
+
+const first = (item) => item.matches(".first");
+
 function press(selector, otherwise) {
-  const button = current()?.querySelector(selector);
+  const item = current();
+  const button = item?.querySelector(selector);
   if (button) button.click();
-  else if (otherwise) notice(otherwise);
+  else notice(item ? otherwise : "There is no item here.");
 }
 
 // Opens the display settings.
 function display() {
   const box = byId("v-marks");
-  if (!box) return void (location.href = "/river#v-marks");
-  byId("toast").textContent = "";
+  if (!box) return visit("/river#v-marks");
+  toast.textContent = "";
   box.closest("details").open = true;
   box.focus();
 }
 if (location.hash === "#v-marks" && byId("v-marks")) display();
+const tracks = () => one(".marking") || notice("Read tracking is off. ", "Turn it on under Display", display);
 
 function open() {
-  const link = current()?.querySelector("a.open") ?? current()?.querySelector("a.at");
-  if (link) window.open(link.href, "_blank", "noopener");
+  const link = current()?.querySelector("a.open, a.at");
+  if (!link) return notice(current() ? "This item has no link." : "There is no item here.");
+  window.open(link.href, "_blank", "noopener");
+  link.dispatchEvent(new Event("cloudburst:opened", { bubbles: true }));
 }
 
 function unfold() {
   const item = current();
   const rest = item?.querySelector(".whole");
   if (rest) return rest.click();
-  const fold = item?.querySelector("details");
+  const fold = item?.querySelector(".fold") ?? item?.parentElement.closest(".flood");
   if (fold) fold.open = !fold.open;
-  else notice("This item is shown completely.");
+  else notice(item ? "This item is shown completely." : "There is no item here.");
 }
 
 function read() {
   const item = current();
-  if (item && !item.querySelector(".marks")) return notice("Sign in to mark items read.");
-  const marks = item?.querySelector(".readmark");
-  if (marks?.checkVisibility()) marks.click();
-  else notice("Read tracking is off. ", "Turn it on under Display", display);
+  if (item && !("own" in item.dataset)) notice("Sign in to mark items read.");
+  else if (!item || tracks()) press(".readmark");
 }
 
-const keys = {
-  j: () => step(1),
-  k: () => step(-1),
-  n: () => step(1, items().filter((item) => item.matches(".first"))),
-  p: () => step(-1, items().filter((item) => item.matches(".first"))),
-  o: open,
-  v: open,
-  x: unfold,
-  m: read,
-  s: () => press(".star", "Sign in to star items."),
-  "/": () => byId("q")?.focus(),
-  "?": () => byId("keys")?.showModal(),
-  ".": () => { const pill = byId("pill"); if (pill && !pill.hidden) pill.click(); else notice("No new items."); },
-  g: () => { went = Date.now(); },
+function unread() {
+  if (reading()) return follow(".step .up");
+  if (!river() || tracks()) step(1, (item) => !item.matches(".read"), "No unread item follows.");
+}
+
+function all() {
+  const button = one(".allread button");
+  if (button) button.click();
+  else if (!river()) notice("This key works in the river.");
+  else if (tracks()) notice("Everything here is read.");
+}
+
+function fresh(reload) {
+  const pill = byId("pill");
+  if (pill && !pill.hidden) pill.click();
+  else if (reload) location.reload();
+  else notice(pill ? "No new items." : "This key works in the river.");
+}
+
+function compose() {
+  if (one('a[href="/write"]')) visit("/write");
+  else notice("Sign in as an author to write.");
+}
+
+function search() {
+  const field = one("#q, main input[type=search]");
+  if (!field) return notice("This page has no search.");
+  field.closest("details")?.setAttribute("open", "");
+  field.focus();
+}
+
+const places = {
+  r: ["River", "/river"], u: ["Unread", "/river?unread=1"], s: ["Starred", "/river?starred=1"], f: ["Feeds", "/feeds"], w: ["Write", "/write"],
+  h: ["Hub", "/hub"], l: ["Log", "/log"], t: ["Topics", "/topics"], d: ["Docs", "/docs"], a: ["Account", "/account"],
 };
+
+// Each row: the condition for pages, the description, and its keys.
+const list = () => river() || reading();
+const rows = [
+  [list, "next, previous item", { j: () => step(1), k: () => step(-1) }],
+  [river, "next, previous feed", { n: () => step(1, first), p: () => step(-1, first) }],
+  [list, "open the original in a new tab", { o: open, v: open }],
+  [list, "show more, or unfold", { x: unfold }],
+  [list, "star", { s: () => press(".star", "Sign in to star items.") }],
+  [list, "mark read or unread", { m: read }],
+  [river, "next unread item", { u: unread }],
+  [reading, "back to the river", { u: unread }],
+  [river, "mark all read", { A: all }],
+  [river, "show what is new", { ".": () => fresh() }],
+  [null, "show what is new, or reload", { r: () => fresh(true) }],
+  [null, "compose a post", { c: compose }],
+  [null, "search", { "/": search }],
+  [null, "show these keys", { "?": () => byId("keys").showModal() }],
+];
+const keys = Object.assign({ g: () => { went = Date.now(); } }, ...rows.map((row) => row[2]));
+
+// Builds the dialog.
+function dialog() {
+  const make = (name, text = "") => Object.assign(document.createElement(name), { textContent: text });
+  const box = make("dialog");
+  const dl = Object.assign(make("dl"), { className: "keylist" });
+  const add = (names, words) => {
+    const line = make("div");
+    const dt = make("dt");
+    for (const name of names) dt.append(make("kbd", name), " ");
+    line.append(dt, make("dd", words));
+    dl.append(line);
+  };
+  for (const [on, words, those] of rows) if (!on || on()) add(Object.keys(those).map((key) => (key === "A" ? "Shift+A" : key)), words);
+  for (const [key, [name]] of Object.entries(places)) add(["g", key], name);
+  box.id = "keys";
+  box.append(Object.assign(make("h2", "Keys"), { id: "keys-name" }), dl, make("form"));
+  box.setAttribute("aria-labelledby", "keys-name");
+  box.lastChild.method = "dialog";
+  box.lastChild.append(make("button", "Close"));
+  byId("keys")?.remove();
+  document.body.append(box);
+}
+dialog();
+document.addEventListener("cloudburst:river", dialog);
+
+// A button shows the keys: in the head of the river, else in the footer.
+let hint = byId("keyhint");
+if (!hint) {
+  hint = Object.assign(document.createElement("button"), { type: "button", className: "keyhint", id: "keyhint", innerHTML: "<kbd>?</kbd> Keys" });
+  one("footer p")?.append(" · ", hint);
+}
+hint.hidden = false;
+document.addEventListener("click", (event) => { if (event.target.closest("#keyhint")) keys["?"](); });
 
 // Follows the ARIA feed pattern: Page Down and Page Up move from item to item, but do not
 // skip the unseen part of a long item.
 function inFeed(event) {
   const item = mine();
-  if (!item || event.altKey || event.metaKey) return false;
+  if (!item || reading() || event.altKey || event.metaKey) return false;
   const box = item.getBoundingClientRect();
   if (event.ctrlKey) {
-    if (event.key === "End") (document.querySelector("#older a") ?? document.querySelector("footer a")).focus();
+    if (event.key === "End") (one("#older a") ?? one("footer a")).focus();
     else if (event.key === "Home") byId("q")?.focus();
     else return false;
   } else if (event.key === "PageDown" && box.bottom <= innerHeight) step(1);
@@ -108,25 +194,22 @@ function inFeed(event) {
   return true;
 }
 
-const hint = byId("keyhint");
-if (hint) hint.hidden = false;
-hint?.addEventListener("click", (event) => { if (!event.ctrlKey && !event.metaKey) keys["?"](); });
-
 document.addEventListener("keydown", (event) => {
-  if (event.defaultPrevented || event.isComposing || document.querySelector("dialog[open]")) return;
+  if (event.defaultPrevented || event.isComposing || one("dialog[open]")) return;
   if (event.target.closest?.("input:not([type=checkbox]), textarea, select, [contenteditable]")) {
     if (event.key === "Escape") event.target.blur();
     return;
   }
   if (inFeed(event)) return event.preventDefault();
   if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest?.("audio, video")) return;
-  if (Date.now() - went < 1500 && places[event.key]) {
+  const { key } = event;
+  if (key.length === 1 && Date.now() - went < 1500) {
     event.preventDefault();
     went = 0;
-    location.href = places[event.key];
-    return;
+    if (Object.hasOwn(places, key)) visit(places[key][1]);
+    else notice(`There is no page for g ${key}. Press ? for the keys.`);
+  } else if (Object.hasOwn(keys, key)) {
+    event.preventDefault();
+    keys[key]();
   }
-  if (!Object.hasOwn(keys, event.key)) return;
-  event.preventDefault();
-  keys[event.key]();
 });

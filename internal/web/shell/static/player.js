@@ -70,6 +70,7 @@ async function visit(href, push) {
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const river = page.getElementById("river");
     if (!river) throw answer;
+    for (const link of page.querySelectorAll("link[rel=stylesheet]")) if (!document.querySelector(`link[href="${link.getAttribute("href")}"]`)) document.head.append(link);
     byId("river").replaceWith(river);
     document.title = page.title;
     if (push) history.pushState(null, "", href);

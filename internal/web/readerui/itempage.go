@@ -1,0 +1,191 @@
+package readerui
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+	"cloudburst/internal/web/shell"
+)
+
+// itemView is the reading view: the page of one item.
+type itemView struct {
+	shell.View
+	Post       riverPost
+	Own        bool
+	Back       string    // where a form of the page leads: this page, without marking the item again
+	Up         string    // URL of the river from which the user came
+	UpName     string    // its name
+	UpForeign  bool      // the name is from the user
+	Prev, Next *itemLink // the items before and after it in that river; nil: none
+}
+
+// itemLink is a link to a neighbour of an item.
+type itemLink struct{ Href, Title, Feed string }
+
+// keepMark is the URL parameter of a page that must not mark its item as read, because the user has
+// just changed the mark.
+const keepMark = "keep"
+
+// itemPage shows one item completely.
+func (s *riverPages) itemPage(rw http.ResponseWriter, r *http.Request, reader string, may access) {
+	s.itemOf(rw, r, riverScope{Reader: reader, May: may, Root: "/river", Category: parseRiverQuery(r.URL.Query()).Category})
+}
+
+// itemOf shows an item of a scope. The parameters of the URL are those of the river from which the
+// user came; a parameter that is not valid leads to the whole river.
+func (s *riverPages) itemOf(rw http.ResponseWriter, r *http.Request, st riverScope) {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil || id <= 0 {
+		s.NotFound(rw, r)
+		return
+	}
+	want := river.ItemQuery{Reader: st.Reader, IDs: []int64{id}, Limit: 1}
+	if st.Public != "" {
+		want.Category = st.Category
+	}
+	list, err := s.River.Items(r.Context(), want)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	if list = s.visibleItems(st, list); len(list) == 0 {
+		s.NotFound(rw, r)
+		return
+	}
+	v := itemView{View: s.NewView(r, "", "/river"), Own: st.May == accessWrite}
+	looks := displaySettingsOf(r)
+	if v.Own && looks.Marks {
+		s.markOpened(r, st.Reader, &list[0])
+	}
+	q := s.itemScope(r, st, &list[0])
+	how := showing{now: v.Now, zone: shell.TimeZone(r), root: st.Root, from: q.scopeValues(st), own: v.Own, marks: looks.Marks, whole: true, reply: v.Own && s.IsWriter(r)}
+	v.Post = s.post(&list[0], how)
+	v.Title = v.Post.Title
+	if v.Title == "" {
+		v.Title = "From " + v.Post.Feed
+	}
+	v.Heading, v.Up, v.Back = v.Title, withQuery(st.Root, q.scopeValues(st)), v.Post.Self
+	v.UpName, v.UpForeign = q.name(), q.Category != "" || q.Text != ""
+	if q.Source != 0 {
+		v.UpName, v.UpForeign = v.Post.Feed, true
+	}
+	if v.Own {
+		kept := q.scopeValues(st)
+		kept.Set(keepMark, "1")
+		v.Back = withQuery(how.path(id), kept)
+	}
+	if v.Prev, v.Next, err = s.neighbours(r.Context(), st, q, &list[0], how); err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	s.AllowMedia(rw)
+	s.Render(rw, r, http.StatusOK, "riveritem", v)
+}
+
+// itemScope returns the filters of the river from which the user came. Filters that this user may
+// not use, or that do not fit the item, are left out.
+func (s *riverPages) itemScope(r *http.Request, st riverScope, e *river.Entry) riverQuery {
+	q := parseRiverQuery(r.URL.Query())
+	q.Before, q.Category = river.Place{}, st.Category
+	if q.Wrong != "" {
+		q = riverQuery{Category: st.Category}
+	}
+	if q.Source != e.SourceID || st.Public != "" {
+		q.Source = 0
+	}
+	if st.May != accessWrite { // marks and categories are private
+		q.Starred, q.Unread = false, false
+		if st.Public == "" && s.mayWatch(r.Context(), st) != nil {
+			q.Category = ""
+		}
+		if strings.Contains(strings.ToLower(q.Text), "category:") {
+			q.Text = ""
+		}
+	}
+	return q
+}
+
+// name is the heading of the page that q selects, unless it is the page of a feed.
+func (q riverQuery) name() string {
+	switch {
+	case q.Text != "":
+		return "Search: " + q.Text
+	case q.Starred:
+		return "Starred"
+	case q.Unread && q.Category == "":
+		return "Unread"
+	case q.Category != "":
+		return shell.CleanText(q.Category, 100)
+	}
+	return "River"
+}
+
+// markOpened marks an item as read, because its owner opens it. A browser that loads the page
+// ahead of time does not count, nor does the page that follows a change of its marks.
+func (s *riverPages) markOpened(r *http.Request, reader string, e *river.Entry) {
+	if e.Mark.Read || r.Method != http.MethodGet || isPrefetch(r) || r.URL.Query().Has(keepMark) {
+		return
+	}
+	yes := true
+	if _, err := s.River.Mark(r.Context(), reader, []int64{e.ID}, &yes, nil); err != nil {
+		s.Logger().Warn("mark an opened item as read", "err", err) // the page is more important than its mark
+		return
+	}
+	e.Mark.Read = true
+}
+
+// isPrefetch reports whether a browser loads a page before the user opens it.
+func isPrefetch(r *http.Request) bool {
+	for _, name := range []string{"Sec-Purpose", "Purpose", "X-Moz", "X-Purpose"} {
+		switch kind, _, _ := strings.Cut(strings.ToLower(r.Header.Get(name)), ";"); strings.TrimSpace(kind) {
+		case "prefetch", "prerender", "preview":
+			return true
+		}
+	}
+	return false
+}
+
+// neighbours links to the items directly before and after an item in the order of the river.
+func (s *riverPages) neighbours(ctx context.Context, st riverScope, q riverQuery, e *river.Entry, how showing) (prev, next *itemLink, err error) {
+	for _, side := range []struct {
+		link   **itemLink
+		oldest bool
+	}{{&prev, true}, {&next, false}} {
+		want := q.items(st.Reader)
+		want.Before, want.Oldest, want.Bare, want.Limit = e.Place(), side.oldest, true, neighbourLimit
+		list, err := s.River.Items(ctx, want)
+		if err != nil {
+			if fault.CodeOf(err) == fault.Invalid { // the search; its page shows the error
+				return nil, nil, nil
+			}
+			return nil, nil, err
+		}
+		for _, n := range s.visibleItems(st, list) {
+			feed := shell.CleanText(n.Source.Title, 120)
+			*side.link = &itemLink{withQuery(how.path(n.ID), how.from), strings.TrimSpace(shell.CleanText(n.Title, 120)), feed}
+			break
+		}
+	}
+	return prev, next, nil
+}
+
+// neighbourLimit is the number of items in which a page for others looks for one that is not of a
+// private feed.
+const neighbourLimit = 5
+
+// path is the path of the page of an item.
+func (how showing) path(id int64) string { return how.root + "/item/" + strconv.FormatInt(id, 10) }
+
+// scopeValues returns the parameters that select q in a scope.
+func (q riverQuery) scopeValues(st riverScope) url.Values {
+	v := q.values()
+	if st.Public != "" { // the path has the category
+		v.Del("category")
+	}
+	return v
+}

@@ -1,0 +1,107 @@
+package browsertest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+
+	"cloudburst/lab/outside"
+)
+
+// shelf is a program whose river has the category Shelf with four items of two feeds.
+func shelf(t *testing.T) (p *running, press *press) {
+	t.Helper()
+	p, press = start(t, conf(t)), newPress(t)
+	now := time.Now()
+	all := posts(3, "Book")
+	all[0].Title = "\u05e1\u05e4\u05e8, a book"
+	all[1].Text = "<p>" + fmt.Sprint("A chapter. ", "It is long. ") + "</p>"
+	all[1].More = `<category>paper</category><category>ink</category><author>anna@example.org (Anna Example)</author><comments>` + press.URL + `/comments</comments>`
+	p.follow("", press.paper("/books.xml", "Books", "", all...).url(), "Shelf")
+	p.follow("", press.paper("/notes.xml", "Notes", "", post{Text: "<p>A note without a title.</p>", At: now.Add(-90 * time.Minute)}).url(), "Shelf")
+	return p, press
+}
+
+// reads waits until an item with these words is on a page of its own.
+func (b *tab) reads(words string) {
+	b.t.Helper()
+	b.until("the reading view of "+words, fmt.Sprintf(`location.pathname.startsWith("/river/item/") && document.querySelector(".alone > .item").textContent.includes(%q)`, words))
+}
+
+func TestReadingViewLeadsFromItemToItem(t *testing.T) {
+	t.Parallel()
+	p, press := shelf(t)
+	b := newTab(t, p.base)
+	b.open("/river?category=Shelf")
+	b.click(".view summary")
+	b.click("#v-marks")
+	b.click(".view button")
+	b.until("marks are shown", `document.querySelector(".marking")`)
+	b.open("/river?category=Shelf")
+	b.open(eval[string](b, `document.querySelector("#days .item a.at").getAttribute("href")`))
+	b.reads("\u05e1\u05e4\u05e8")
+	b.holds("title and text have their sizes", `getComputedStyle(document.querySelector("h1")).font.startsWith("650 28px") && getComputedStyle(document.querySelector(".e-content")).lineHeight === "29px"`)
+	b.holds("a line has at most 66 characters", `document.querySelector(".e-content").getBoundingClientRect().width <= 66 * (() => { const c = document.createElement("canvas").getContext("2d"); c.font = getComputedStyle(document.querySelector(".e-content")).font; return c.measureText("0").width; })() + 1`)
+	b.keys("k")
+	b.until("nothing is before it, and the page says so", `document.getElementById("toast").textContent === "This is the first item."`)
+	b.keys("j")
+	b.reads("A note without a title.")
+	b.keys("j")
+	b.reads("A chapter.")
+	b.holds("author, feed and date are in the line below the title", `/Anna Example.*Books.*2 h ago/s.test(document.querySelector(".from").textContent)`)
+	b.keys("k")
+	b.reads("A note without a title.")
+
+	b.keys("m")
+	b.until("it is unread again", `document.querySelector(".readmark").textContent === "Mark read" && document.getElementById("news").textContent === "Marked unread"`)
+	b.keys("s")
+	b.until("it is starred", `document.querySelector(".acts .star").ariaPressed === "true"`)
+	b.keys("x")
+	b.until("it is shown completely", `document.getElementById("toast").textContent === "This item is shown completely."`)
+	b.keys("o")
+	outside.Until(t, "the original is opened", func() bool { return press.came("/post/notes.xml/1 ") == 1 })
+	b.keys("u")
+	b.until("u leads back to the category", `location.pathname + location.search === "/river?category=Shelf" && document.querySelectorAll("#days .item").length === 4`)
+	b.holds("opened items are read, but not the one that was marked unread", `document.querySelectorAll("#days .item.read").length === 2`)
+
+	// Opening the original in the river marks an item, too.
+	b.keys("j")
+	b.keys("j")
+	b.keys("j")
+	b.keys("j")
+	b.keys("o")
+	b.until("it is read", `document.querySelectorAll("#days .item")[3].matches(".read")`)
+	b.open("/river?category=Shelf")
+	b.until("the server has it", `document.querySelectorAll("#days .item.read").length === 3`)
+	b.click("#days .item.read:last-child .readmark, #days .day:last-of-type .item:last-child .readmark")
+	b.until("the button makes it unread", `document.querySelectorAll("#days .item.read").length === 2`)
+}
+
+func TestReadingViewWorksWithoutScripts(t *testing.T) {
+	t.Parallel()
+	p, _ := shelf(t)
+	b := newTab(t, p.base)
+	command(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	for _, width := range []int64{1280, 390} {
+		b.size(width, 900)
+		b.open("/river?category=Shelf")
+		b.click("#days .item a.at")
+		b.reads("\u05e1\u05e4\u05e8")
+		b.click(".step a:last-child")
+		b.reads("A note without a title.")
+		b.click(`.pages a[rel="next"]`)
+		b.reads("A chapter.")
+		b.click(".plus summary")
+		b.holds("tags and comments are behind +3", `document.querySelector(".plus summary").textContent.startsWith("+3") && document.querySelector(".plus .tag").checkVisibility()`)
+		b.click(`.pages a[rel="prev"]`)
+		b.reads("A note without a title.")
+		b.holds("the original is there, and what needs scripts is not", `document.querySelector(".acts a.open").checkVisibility() && !document.querySelector(".share").checkVisibility()`)
+		b.click(".up")
+		b.until("the link leads back", `location.search === "?category=Shelf"`)
+		for _, wrong := range eval[[]string](b, tooWide) {
+			t.Errorf("%d pixels wide: %s", width, wrong)
+		}
+	}
+}
