@@ -42,11 +42,11 @@ const (
 	ErrRefused     ErrorKind = "refused" // blocked by the caller's own address filter
 	ErrLocal       ErrorKind = "ours"    // cancelled, or out of local resources: not the feed's failure
 
-	ErrStatus   ErrorKind = "status"       // an error status
-	ErrNotFeed  ErrorKind = "not-feed"     // a web page or another document that is not a feed
-	ErrValidity ErrorKind = "unasked-304"  // 304 to a request without validators
-	ErrLimited  ErrorKind = "limited"      // 429, or 503 with Retry-After: a request to wait, not a failure
-	ErrRedirect ErrorKind = "bad-redirect" // a redirect document without a usable target
+	ErrStatus        ErrorKind = "status"       // an error status
+	ErrNotFeed       ErrorKind = "not-feed"     // a web page or another document that is not a feed
+	ErrUnexpected304 ErrorKind = "unasked-304"  // 304 to a request without validators
+	ErrLimited       ErrorKind = "limited"      // 429, or 503 with Retry-After: a request to wait, not a failure
+	ErrRedirect      ErrorKind = "bad-redirect" // a redirect document without a usable target
 )
 
 // Hop is one redirect that was followed.
@@ -74,7 +74,7 @@ type Answer struct {
 	// Hints are the hints of the document. Nil means that the body was not parsed as a feed. A
 	// body with the same hash as the last feed is a feed nevertheless.
 	Hints *feed.Hints
-	Moved *feed.Moved
+	Moved *feed.Moved // the new URL, or the end of the feed, that the document declares; nil: neither
 	Dates []time.Time // of the items, in any order
 	Looks string      // the kind of a document that is not a feed
 }
@@ -89,7 +89,7 @@ func (a *Answer) Read(f *feed.Feed, err error) {
 		return
 	}
 	if f.Format == feed.Redirect && f.Moved == nil {
-		a.Looks = "a redirect to nowhere"
+		a.Looks = "a redirect without a URL"
 		return
 	}
 	a.Hints, a.Moved = &f.Hints, f.Moved
@@ -163,7 +163,7 @@ func (a Answer) verdict(s State) verdict {
 	case a.Status < 200 || a.Status > 299:
 		return failed(ErrStatus, "%s", statusText(a.Status, a.Detail))
 	case a.Status == http.StatusNoContent, a.Status == http.StatusResetContent, a.Status == http.StatusPartialContent:
-		return failed(ErrStatus, "%s, which is not a whole feed", statusText(a.Status, ""))
+		return failed(ErrStatus, "%s, which is not a complete feed", statusText(a.Status, ""))
 	case a.Moved != nil && a.Moved.From == "redirect":
 		return a.document(s)
 	case a.Same(s):
@@ -180,7 +180,7 @@ func (a Answer) verdict(s State) verdict {
 // applies only to the current target.
 func (a Answer) gone(what string) verdict {
 	if _, all := permanent(a.Hops); !all {
-		return failed(ErrStatus, "%s, where a temporary redirect led", what)
+		return failed(ErrStatus, "%s at the target of a temporary redirect", what)
 	}
 	return verdict{outcome: IsGone, text: what}
 }
@@ -188,12 +188,12 @@ func (a Answer) gone(what string) verdict {
 func (a Answer) notModified(s State) verdict {
 	switch v := s.Validators; {
 	case v.Empty() || a.Full:
-		return failed(ErrValidity, "304 Not Modified, although nothing was said that could be unmodified")
+		return failed(ErrUnexpected304, "304 Not Modified to a request without validators")
 	case !sameURL(a.from(s), v.URL):
 		// Two servers can use the same validator for different feeds.
-		return verdict{outcome: Doubtful, text: "304 from " + a.from(s) + ", which did not give the validators"}
+		return verdict{outcome: Doubtful, text: "304 from " + a.from(s) + ", which did not send the validators"}
 	case a.Cause.verifies() && !validator.Confirms(v.ETag, a.Header.Get("ETag")):
-		return verdict{outcome: Doubtful, text: "304 that names another ETag than the one that was sent"}
+		return verdict{outcome: Doubtful, text: "304 with another ETag than the one that was sent"}
 	}
 	return verdict{outcome: Unchanged}
 }
@@ -215,7 +215,7 @@ func (a Answer) document(s State) verdict {
 	if to := resolve(from, a.Moved.To); to != "" && sameURL(to, from) {
 		return failed(ErrRedirect, "a redirect to itself")
 	}
-	return failed(ErrRedirect, "a redirect to %q, which leads nowhere", short(a.Moved.To))
+	return failed(ErrRedirect, "a redirect to the unusable URL %q", short(a.Moved.To))
 }
 
 func (k ErrorKind) text() string {
@@ -229,15 +229,15 @@ func (k ErrorKind) text() string {
 	case ErrTLS:
 		return "its certificate or encryption is wrong"
 	case ErrMalformed:
-		return "its answer broke off or cannot be understood"
+		return "its response is incomplete or invalid"
 	case ErrTooLarge:
 		return "it is too large"
 	case ErrRedirects:
-		return "it leads from redirect to redirect"
+		return "it has too many redirects"
 	case ErrBadURL:
-		return "its address is wrong"
+		return "its URL is invalid"
 	case ErrRefused:
-		return "its address may not be read from here"
+		return "its URL must not be read from this server"
 	}
 	return "it could not be read"
 }
@@ -245,7 +245,7 @@ func (k ErrorKind) text() string {
 func statusText(status int, detail string) string {
 	s := strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status)))
 	if status == 0 {
-		s = "no answer"
+		s = "no response"
 	}
 	if detail = short(detail); detail != "" {
 		s += ": " + detail
@@ -256,11 +256,11 @@ func statusText(status int, detail string) string {
 func notFeedText(looks string) string {
 	switch looks {
 	case "":
-		return "an answer that is no feed"
+		return "a response that is not a feed"
 	case "html":
 		return "an HTML page, not a feed"
 	case "empty":
-		return "an empty answer, not a feed"
+		return "an empty response, not a feed"
 	}
 	return short(looks) + ", not a feed"
 }

@@ -8,11 +8,11 @@ import (
 
 // Cache is the freshness that the last response declared.
 type Cache struct {
-	From    string        `json:"from,omitempty"`  // the source: "max-age", "expires", "no-cache", "no-store"; "": none
-	Value   string        `json:"value,omitempty"` // the original value of max-age or Expires
-	Seen    time.Time     `json:"seen,omitzero"`
-	Fresh   time.Duration `json:"fresh,omitzero"` // counted from Seen, in nanoseconds
-	Problem string        `json:"problem,omitempty"`
+	From    string        `json:"from,omitempty"`    // the source: "max-age", "expires", "no-cache", "no-store"; "": none
+	Value   string        `json:"value,omitempty"`   // the original value of max-age or Expires
+	Seen    time.Time     `json:"seen,omitzero"`     // time of the response
+	Fresh   time.Duration `json:"fresh,omitzero"`    // counted from Seen, in nanoseconds
+	Problem string        `json:"problem,omitempty"` // the problem with an invalid Value
 }
 
 // Until returns the time when freshness ends; the zero time if the response was never fresh.

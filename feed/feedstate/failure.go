@@ -6,7 +6,7 @@ import "time"
 // it.
 func firstDelay(f Failure) time.Duration {
 	switch f.Kind {
-	case ErrDNS, ErrUnreachable, ErrTimeout, ErrValidity:
+	case ErrDNS, ErrUnreachable, ErrTimeout, ErrUnexpected304:
 		return 10 * time.Minute // usually temporary
 	case ErrLimited, ErrNotFeed:
 		return 30 * time.Minute

@@ -33,7 +33,7 @@ func TestFailuresAreRetriedWithBackOff(t *testing.T) {
 		"no content":      {feedstate.Answer{Status: 204}, []time.Duration{60 * min}},
 		"partial content": {feedstate.Answer{Status: 206, Hints: &feed.Hints{}}, []time.Duration{60 * min}},
 		"300":             {status(300), []time.Duration{60 * min}},
-		"no answer":       {feedstate.Answer{}, []time.Duration{60 * min}},
+		"no response":     {feedstate.Answer{}, []time.Duration{60 * min}},
 		"429 alone":       {status(429), []time.Duration{30 * min, 60 * min, 120 * min}},
 		"unknown kind":    {feedstate.Answer{Error: "other"}, []time.Duration{60 * min}},
 		"a feed, 500":     {feedstate.Answer{Status: 500, Hints: &feed.Hints{}}, []time.Duration{10 * min}},

@@ -254,7 +254,7 @@ func TestReasonNamesDecidingAndConsideredRules(t *testing.T) {
 		{"next check 16:20: max-age 12 h seen 04:20; ttl 60 considered",
 			ok("1", feed.Hints{TTL: "60"}, "Cache-Control", "max-age=43200"), berlin},
 		{"next check 03:20: no hints, so every 1 h", ok("1", feed.Hints{}), time.UTC},
-		{"next check 03:20: no hints, so every 1 h; ttl -1 ignored (less than nothing)", ok("1", feed.Hints{TTL: "-1"}), time.UTC},
+		{"next check 03:20: no hints, so every 1 h; ttl -1 ignored (a negative number)", ok("1", feed.Hints{TTL: "-1"}), time.UTC},
 		{"next check 12:00: ttl 300, moved out of skipHours (6–11 h)",
 			ok("1", feed.Hints{TTL: "300", SkipHours: []string{"6 7 8 9 10 11"}}), time.UTC},
 		{"next check Tue 02:20: ttl 4000, 24 h is the longest wait", ok("1", feed.Hints{TTL: "4000"}), time.UTC},

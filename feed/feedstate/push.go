@@ -5,13 +5,13 @@ import "time"
 // Push is the state of a feed's push subscriptions. The caller sets Since and Until when a hub
 // confirms a subscription; Next counts the rest.
 type Push struct {
-	Since     time.Time `json:"since,omitzero"` // start of the subscription; zero: none
-	Until     time.Time `json:"until,omitzero"` // end of the lease; zero: no end
-	At        time.Time `json:"at,omitzero"`    // the last announcement
-	Announced int       `json:"announced,omitempty"`
-	Missed    int       `json:"missed,omitempty"` // changes that a poll found first
-	MissedAt  time.Time `json:"missedAt,omitzero"`
-	Pending   bool      `json:"pending,omitempty"` // a change was announced, and no check has read the feed since
+	Since     time.Time `json:"since,omitzero"`      // start of the subscription; zero: none
+	Until     time.Time `json:"until,omitzero"`      // end of the lease; zero: no end
+	At        time.Time `json:"at,omitzero"`         // the last announcement
+	Announced int       `json:"announced,omitempty"` // changes that a hub announced
+	Missed    int       `json:"missed,omitempty"`    // changes that a poll found first
+	MissedAt  time.Time `json:"missedAt,omitzero"`   // the last missed change
+	Pending   bool      `json:"pending,omitempty"`   // a change was announced, and no check has read the feed since
 }
 
 // trusted is the share of the changes that a hub must announce, in percent.

@@ -10,11 +10,11 @@ import (
 // Candidate is a permanent redirect that has not been observed often enough to be trusted:
 // broken servers, captive portals and typing errors cause them too.
 type Candidate struct {
-	To    string    `json:"to"`
-	From  string    `json:"from"` // source: "301", "redirect", "itunes:new-feed-url"
-	First time.Time `json:"first"`
-	Last  time.Time `json:"last"`
-	Seen  int       `json:"seen"` // number of checks
+	To    string    `json:"to"`    // the new URL
+	From  string    `json:"from"`  // source: "301", "redirect", "itunes:new-feed-url"
+	First time.Time `json:"first"` // first check that observed the redirect
+	Last  time.Time `json:"last"`  // last check that observed it
+	Seen  int       `json:"seen"`  // number of checks that observed it
 }
 
 // Move is an earlier URL of the feed.
@@ -117,7 +117,7 @@ func (s *State) follow(a Answer, now time.Time, d *Decision) {
 		// Such a redirect is followed per request, but the stored URL never changes from https
 		// to http.
 		s.Candidate = nil
-		d.warn("it is redirected for good to " + seen.to + ", which is http: the https address is kept")
+		d.warn("it is permanently redirected to " + seen.to + ", which is http: the https URL is kept")
 		return
 	}
 	if c := s.Candidate; c == nil || !sameURL(c.To, seen.to) || c.First.After(now) {

@@ -11,11 +11,11 @@ import (
 
 // Wait is a Retry-After header of a response.
 type Wait struct {
-	URL    string    `json:"url"`
-	Status int       `json:"status"`
-	Value  string    `json:"value"` // the original value
-	Seen   time.Time `json:"seen"`
-	Until  time.Time `json:"until"` // at most LongestRetry after Seen
+	URL    string    `json:"url"`    // URL of the feed
+	Status int       `json:"status"` // HTTP status of the response
+	Value  string    `json:"value"`  // the original value
+	Seen   time.Time `json:"seen"`   // time of the response
+	Until  time.Time `json:"until"`  // at most LongestRetry after Seen
 }
 
 // retryAfter reads Retry-After. It returns nil unless the value is a number of seconds or a
@@ -44,8 +44,8 @@ func retryAfter(h http.Header, now time.Time) *Wait {
 	return &Wait{Value: raw, Seen: stamp(now), Until: stamp(now.Add(min(d, LongestRetry)))}
 }
 
-// HostAgrees is the number of feeds of one host with a Retry-After at the same time from
-// which the wait applies to the whole host.
+// HostAgrees is the number of feeds of one host that must wait at the same time, because of a
+// Retry-After, for the wait to apply to the whole host.
 const HostAgrees = 3
 
 // keptWaits is the number of waits stored per host, enough to detect agreement.

@@ -22,12 +22,12 @@ func ParseTTL(raw string) (d time.Duration, problem string) {
 	case s == "":
 		return 0, "empty"
 	case strings.HasPrefix(s, "-"):
-		return 0, "less than nothing"
+		return 0, "a negative number"
 	case !ok || unit == 0:
 		return 0, "not a number of minutes"
 	}
 	if d = times(unit, n); d <= 0 {
-		return 0, "no time at all"
+		return 0, "zero"
 	}
 	return d, ""
 }

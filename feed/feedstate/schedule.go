@@ -10,9 +10,9 @@ import (
 // Schedule is a CDF SCHEDULE: the channel should be read once per period Every, counted from
 // Start, between Earliest and Latest after the start of each period.
 type Schedule struct {
-	Start, Stop      time.Time // zero: not given
-	Every            time.Duration
-	Earliest, Latest time.Duration
+	Start, Stop      time.Time     // zero: not given
+	Every            time.Duration // length of a period
+	Earliest, Latest time.Duration // offsets from the start of a period
 }
 
 // ParseSchedule reads a SCHEDULE. problem describes an invalid schedule.

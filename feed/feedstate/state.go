@@ -53,17 +53,17 @@ import (
 
 // Bounds of the wait for the next check. A user's own interval has separate bounds.
 const (
-	Shortest     = 5 * time.Minute
-	Longest      = 24 * time.Hour
-	LongestRetry = 48 * time.Hour // if Retry-After requests it
+	Shortest     = 5 * time.Minute // minimum wait
+	Longest      = 24 * time.Hour  // maximum wait
+	LongestRetry = 48 * time.Hour  // if Retry-After requests it
 
-	ShortestOwn   = time.Minute // of a user's own interval
-	LongestOwn    = 30 * 24 * time.Hour
-	RefreshEvery  = time.Minute // minimum time between checks by hand
-	DefaultRhythm = time.Hour   // of a feed without hints and known posts
-	MaxRedirects  = 5           // maximum number per check
-	MoveSightings = 3           // checks that must observe a permanent redirect before the feed moves
-	MoveSeenFor   = 24 * time.Hour
+	ShortestOwn   = time.Minute         // of a user's own interval
+	LongestOwn    = 30 * 24 * time.Hour // of a user's own interval
+	RefreshEvery  = time.Minute         // minimum time between checks by hand
+	DefaultRhythm = time.Hour           // of a feed without hints and known posts
+	MaxRedirects  = 5                   // maximum number per check
+	MoveSightings = 3                   // checks that must observe a permanent redirect before the feed moves
+	MoveSeenFor   = 24 * time.Hour      // minimum time between the first and the last of these checks
 )
 
 // skippedAtMost is the maximum time that skipHours and skipDays add to a wait: all hours of a
@@ -103,9 +103,9 @@ type State struct {
 	// [State.DueAt]. Zero: no follow-up is needed.
 	FollowUpAt time.Time `json:"followUpAt,omitzero"`
 
-	Newest  time.Time     `json:"newest,omitzero"`  // date of the newest post
-	Spacing time.Duration `json:"spacing,omitzero"` // usual time between posts, in nanoseconds; 0: unknown
-	Changes []time.Time   `json:"changes,omitempty"`
+	Newest  time.Time     `json:"newest,omitzero"`   // date of the newest post
+	Spacing time.Duration `json:"spacing,omitzero"`  // usual time between posts, in nanoseconds; 0: unknown
+	Changes []time.Time   `json:"changes,omitempty"` // times of the latest changes, used for a feed without dates
 
 	Failures int       `json:"failures,omitempty"` // in a row
 	Limited  int       `json:"limited,omitempty"`  // consecutive requests to wait
@@ -256,7 +256,7 @@ func (s State) Allowed(t time.Time, jitter float64) time.Time {
 // and why is the reason.
 func Refresh(s State, now time.Time) (ok bool, from time.Time, why string) {
 	if s.Wait != nil && s.Wait.Until.After(now) && s.Wait.Until.Sub(now) <= LongestRetry {
-		return false, s.Wait.Until, "its server asked to be left alone until then"
+		return false, s.Wait.Until, "its server sent Retry-After"
 	}
 	if from = s.CheckedAt.Add(RefreshEvery); from.After(now) && !s.CheckedAt.After(now) {
 		return false, from, "it was read less than a minute ago"

@@ -107,7 +107,7 @@ func TestNotModifiedAfterAnnouncementMustMatchTheSentETag(t *testing.T) {
 		l.after(time.Minute, by(c, status(304))).outcome(feedstate.Unchanged)
 		l = proven(t)
 		l.after(time.Minute, inFull(by(c, status(304)))).outcome(feedstate.Failed)
-		if l.s.Failure.Kind != feedstate.ErrValidity {
+		if l.s.Failure.Kind != feedstate.ErrUnexpected304 {
 			t.Errorf("%s: %+v", c, l.s.Failure)
 		}
 	}

@@ -305,7 +305,7 @@ func TestRule25RefreshIsLimitedToOncePerMinute(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.advance(5 * time.Minute)
-		if _, err := w.river.Refresh(t.Context(), id); fault.CodeOf(err) != fault.TooMany || !strings.Contains(err.Error(), "asked to be left alone") {
+		if _, err := w.river.Refresh(t.Context(), id); fault.CodeOf(err) != fault.TooMany || !strings.Contains(err.Error(), "sent Retry-After") {
 			t.Errorf("during a Retry-After: %v", err)
 		}
 		if _, err := w.river.Refresh(t.Context(), 12345); fault.CodeOf(err) != fault.NotFound {

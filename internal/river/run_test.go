@@ -415,7 +415,7 @@ func TestBadFeedsReportProblemsAndDelayNoOthers(t *testing.T) {
 		note  string // "": it works
 	}{
 		"a page":           {doc(`<!doctype html><html><title>Hi</title><link rel="alternate" type="application/rss+xml" href="/feed">`), "looks like a page"},
-		"an empty 200":     {doc(""), "an empty answer, not a feed"},
+		"an empty 200":     {doc(""), "an empty response, not a feed"},
 		"binary":           {doc("\x00\x01\x02\x03\xff\xfe"), "not a feed"},
 		"10,000 items":     {doc(rss("", many...)), "the newest 1000 are read"},
 		"one id for all":   {doc(rss("", "a", "a=b", "a=c", "a=d")), "Another item has the same id"},

@@ -73,11 +73,11 @@ type FeedsGroup struct {
 // Feed is a feed that the user follows.
 type Feed struct {
 	ID          int32  `json:"id" xml:"id"`
-	FaviconID   int32  `json:"favicon_id" xml:"favicon_id"`
+	FaviconID   int32  `json:"favicon_id" xml:"favicon_id"` // ID of its Favicon; 0: none
 	Title       string `json:"title" xml:"title"`
-	URL         string `json:"url" xml:"url"`
-	SiteURL     string `json:"site_url" xml:"site_url"`
-	IsSpark     int    `json:"is_spark" xml:"is_spark"`
+	URL         string `json:"url" xml:"url"`                                   // URL of the feed
+	SiteURL     string `json:"site_url" xml:"site_url"`                         // URL of its web page
+	IsSpark     int    `json:"is_spark" xml:"is_spark"`                         // always 0: Sparks are not supported
 	LastUpdated int64  `json:"last_updated_on_time" xml:"last_updated_on_time"` // Unix seconds
 }
 
@@ -93,10 +93,10 @@ type Item struct {
 	FeedID  int32  `json:"feed_id" xml:"feed_id"`
 	Title   string `json:"title" xml:"title"`
 	Author  string `json:"author" xml:"author"`
-	HTML    string `json:"html" xml:"html"`
-	URL     string `json:"url" xml:"url"`
-	IsSaved int    `json:"is_saved" xml:"is_saved"`
-	IsRead  int    `json:"is_read" xml:"is_read"`
+	HTML    string `json:"html" xml:"html"`                       // the content
+	URL     string `json:"url" xml:"url"`                         // URL of its web page
+	IsSaved int    `json:"is_saved" xml:"is_saved"`               // 1 or 0
+	IsRead  int    `json:"is_read" xml:"is_read"`                 // 1 or 0
 	Created int64  `json:"created_on_time" xml:"created_on_time"` // Unix seconds
 }
 
@@ -146,15 +146,15 @@ const maxIDs = 1 << 20
 type Response struct {
 	XMLName      xml.Name     `json:"-" xml:"response"`
 	Version      int          `json:"api_version" xml:"api_version"`
-	Auth         int          `json:"auth" xml:"auth"` // 1 or 0
-	Refreshed    int64        `json:"last_refreshed_on_time,omitempty" xml:"last_refreshed_on_time,omitempty"`
+	Auth         int          `json:"auth" xml:"auth"`                                                         // 1 or 0
+	Refreshed    int64        `json:"last_refreshed_on_time,omitempty" xml:"last_refreshed_on_time,omitempty"` // last check of a feed, in Unix seconds
 	Groups       []Group      `json:"groups,omitzero" xml:"groups>group"`
 	Feeds        []Feed       `json:"feeds,omitzero" xml:"feeds>feed"`
 	FeedsGroups  []FeedsGroup `json:"feeds_groups,omitzero" xml:"feeds_groups>feeds_group"`
 	Favicons     []Favicon    `json:"favicons,omitzero" xml:"favicons>favicon"`
 	Items        []Item       `json:"items,omitzero" xml:"items>item"`
-	Total        *int64       `json:"total_items,omitempty" xml:"total_items,omitempty"`
-	Links        []struct{}   `json:"links,omitzero" xml:"links>link"`
+	Total        *int64       `json:"total_items,omitempty" xml:"total_items,omitempty"` // number of all items
+	Links        []struct{}   `json:"links,omitzero" xml:"links>link"`                   // always empty: hot links are not supported
 	UnreadItems  *IDs         `json:"unread_item_ids,omitempty" xml:"unread_item_ids,omitempty"`
 	SavedItems   *IDs         `json:"saved_item_ids,omitempty" xml:"saved_item_ids,omitempty"`
 	ErrorMessage string       `json:"error_message,omitempty" xml:"error_message,omitempty"`

@@ -33,9 +33,13 @@ type ItemBackend interface {
 	User(ctx context.Context, key string) (user string, err error)
 	// Lists returns the user's groups and feeds, and the feeds of each group.
 	Lists(ctx context.Context, user string) ([]Group, []Feed, []FeedsGroup, error)
+	// Favicons returns the icons of the user's feeds.
 	Favicons(ctx context.Context, user string) ([]Favicon, error)
+	// Items returns the items that q selects, at most [MaxItems].
 	Items(ctx context.Context, user string, q Query) ([]Item, error)
+	// Total returns the number of all items of the user.
 	Total(ctx context.Context, user string) (int64, error)
+	// Unread and Saved return the numbers of all unread and of all saved items.
 	Unread(ctx context.Context, user string) (IDs, error)
 	Saved(ctx context.Context, user string) (IDs, error)
 }

@@ -65,29 +65,29 @@ type User struct {
 
 // Category is a label of a subscription.
 type Category struct {
-	ID    string `json:"id"` // user/-/label/Name
-	Label string `json:"label"`
+	ID    string `json:"id"`    // user/-/label/Name
+	Label string `json:"label"` // name of the label
 }
 
 // Subscription is a feed that the user follows.
 type Subscription struct {
 	ID         string     `json:"id"` // feed/123
 	Title      string     `json:"title"`
-	Categories []Category `json:"categories"`
-	URL        string     `json:"url"`
-	HTMLURL    string     `json:"htmlUrl"`
-	IconURL    string     `json:"iconUrl"`
+	Categories []Category `json:"categories"` // its labels
+	URL        string     `json:"url"`        // URL of the feed
+	HTMLURL    string     `json:"htmlUrl"`    // URL of its web page
+	IconURL    string     `json:"iconUrl"`    // URL of its icon; may be empty
 }
 
 // Tag is a label, or a state of items.
 type Tag struct {
-	ID   string `json:"id"`
+	ID   string `json:"id"`             // stream ID
 	Type string `json:"type,omitempty"` // "folder" for labels
 }
 
 // Unread is the number of unread items of a stream.
 type Unread struct {
-	ID     string `json:"id"`
+	ID     string `json:"id"` // stream ID
 	Count  int64  `json:"count"`
 	Newest string `json:"newestItemTimestampUsec"` // Unix microseconds, in decimal
 }
@@ -95,7 +95,7 @@ type Unread struct {
 // Ref is an item in a list of IDs.
 type Ref struct {
 	ID        ItemID   `json:"id,string"`
-	Streams   []string `json:"directStreamIds"`
+	Streams   []string `json:"directStreamIds"`      // stream IDs; the first one is the feed
 	Timestamp int64    `json:"timestampUsec,string"` // Unix microseconds
 }
 
@@ -113,9 +113,9 @@ type Text struct {
 
 // Origin is the feed of an item.
 type Origin struct {
-	StreamID string `json:"streamId"`
+	StreamID string `json:"streamId"` // feed/123
 	Title    string `json:"title"`
-	HTMLURL  string `json:"htmlUrl"`
+	HTMLURL  string `json:"htmlUrl"` // URL of the web page of the feed
 }
 
 // Item is an item with its content.
@@ -124,8 +124,8 @@ type Item struct {
 	Crawled    int64    `json:"crawlTimeMsec,string"` // time of arrival, in Unix milliseconds
 	Timestamp  int64    `json:"timestampUsec,string"` // position in the order, in Unix microseconds
 	Published  int64    `json:"published"`            // Unix seconds
-	Updated    int64    `json:"updated,omitempty"`
-	Title      string   `json:"title"` // never empty, because apps show it in lists
+	Updated    int64    `json:"updated,omitempty"`    // Unix seconds; 0: unknown
+	Title      string   `json:"title"`                // never empty, because apps show it in lists
 	Author     string   `json:"author,omitempty"`
 	Canonical  []Link   `json:"canonical"` // never empty, because apps use the first link
 	Alternate  []Link   `json:"alternate"`
@@ -157,9 +157,9 @@ type Query struct {
 
 // QuickAddResult is the result of subscribing by URL.
 type QuickAddResult struct {
-	Results int    `json:"numResults"`
-	Query   string `json:"query"`
-	Stream  string `json:"streamId,omitempty"`
-	Name    string `json:"streamName,omitempty"`
-	Error   string `json:"error,omitempty"`
+	Results int    `json:"numResults"`           // 1 if the feed was found, else 0
+	Query   string `json:"query"`                // the requested URL
+	Stream  string `json:"streamId,omitempty"`   // stream ID of the subscription
+	Name    string `json:"streamName,omitempty"` // title of the feed
+	Error   string `json:"error,omitempty"`      // reason of a failure, for people
 }

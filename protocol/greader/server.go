@@ -36,13 +36,17 @@ type AccountBackend interface {
 	// Authenticate returns the user of an Authorization, from Login or any other source
 	// such as an app token.
 	Authenticate(ctx context.Context, auth string) (user string, err error)
+	// UserInfo returns the profile of a user.
 	UserInfo(ctx context.Context, user string) (User, error)
 }
 
 // SubscriptionBackend stores the subscriptions of users.
 type SubscriptionBackend interface {
+	// Subscriptions returns the feeds that a user follows.
 	Subscriptions(ctx context.Context, user string) ([]Subscription, error)
+	// Labels returns the names of all labels of a user.
 	Labels(ctx context.Context, user string) ([]string, error)
+	// Unread returns the numbers of unread items by stream.
 	Unread(ctx context.Context, user string) ([]Unread, error)
 	// Subscribe subscribes to the feed at a URL, or to the feed of the page there.
 	Subscribe(ctx context.Context, user, url, title string, labels []string) (Subscription, error)
@@ -54,6 +58,7 @@ type SubscriptionBackend interface {
 	// RenameLabel renames a label. If to is empty, the label is removed; its subscriptions
 	// stay.
 	RenameLabel(ctx context.Context, user, from, to string) error
+	// Export returns the subscriptions as an OPML document.
 	Export(ctx context.Context, user string) (opml []byte, err error)
 	// Import subscribes to the feeds of an OPML document and returns their number.
 	Import(ctx context.Context, user string, opml io.Reader) (int, error)

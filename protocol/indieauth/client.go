@@ -17,11 +17,11 @@ import (
 
 // Client is the self-description of a program.
 type Client struct {
-	ID        string
-	Name      string // one line; "": unknown
-	URI       string // URL of its home page; "": unknown
-	Logo      string // http or https URL of an image; "": none
-	Redirects []string
+	ID        string   // URL of the program
+	Name      string   // one line; "": unknown
+	URI       string   // URL of its home page; "": unknown
+	Logo      string   // http or https URL of an image; "": none
+	Redirects []string // redirect URIs that the program lists
 }
 
 // Limits of a self-description.

@@ -48,8 +48,8 @@ const (
 
 // Error is a refusal that is sent to the program.
 type Error struct {
-	Status      int // HTTP status; 0: 400
-	Code        string
+	Status      int    // HTTP status; 0: 400
+	Code        string // one of the error codes above
 	Description string // a sentence for people
 }
 
@@ -61,12 +61,12 @@ func errorf(code, format string, args ...any) *Error {
 
 // Request is an authorization request.
 type Request struct {
-	ClientID    string // URL of the program
-	RedirectURI string // URL that receives the response
-	State       string // returned with the response
-	Challenge   string // code_challenge for S256; "": no PKCE
-	Scopes      []string
-	Me          string // URL of the user's page as typed by the user; "": none
+	ClientID    string   // URL of the program
+	RedirectURI string   // URL that receives the response
+	State       string   // returned with the response
+	Challenge   string   // code_challenge for S256; "": no PKCE
+	Scopes      []string // requested permissions; empty: only the identity
+	Me          string   // URL of the user's page as typed by the user; "": none
 }
 
 // maxParam is the limit of each parameter of a request, in bytes.
@@ -199,7 +199,7 @@ func checkRedirect(to string) error {
 }
 
 // SameOrigin reports whether the redirect URI has the scheme, host and port of the
-// program's URL. It need not be in the program's list then.
+// program's URL. In this case the program does not need to list it.
 //
 // spec:indieauth-2024#redirect-url
 func (r Request) SameOrigin() bool {

@@ -24,8 +24,8 @@ type Exchange struct {
 // Profile is the public profile of a user. Empty fields are unknown.
 type Profile struct {
 	Name  string `json:"name,omitempty"`
-	URL   string `json:"url,omitempty"`
-	Photo string `json:"photo,omitempty"`
+	URL   string `json:"url,omitempty"`   // URL of the web page
+	Photo string `json:"photo,omitempty"` // URL of an image
 	Email string `json:"email,omitempty"`
 }
 

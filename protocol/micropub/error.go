@@ -22,8 +22,8 @@ const (
 
 // Error is a response without success.
 type Error struct {
-	Status      int // HTTP status
-	Code        string
+	Status      int           // HTTP status
+	Code        string        // one of the error codes above, or another one
 	Description string        // a sentence for people
 	Scope       string        // the scope that the token needs; "": not specified
 	RetryAfter  time.Duration // 0: not specified

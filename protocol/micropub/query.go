@@ -14,19 +14,19 @@ import (
 //
 // spec:micropub-2017#query-config
 type Config struct {
-	MediaEndpoint string   `json:"media-endpoint,omitempty"`
-	SyndicateTo   []Target `json:"syndicate-to"`
+	MediaEndpoint string   `json:"media-endpoint,omitempty"` // URL; "": there is none
+	SyndicateTo   []Target `json:"syndicate-to"`             // targets that the user can choose
 	// The other fields are extensions.
 	PostTypes []PostType `json:"post-types,omitempty"`
-	Q         []string   `json:"q,omitempty"` // supported queries
-	Channels  []Channel  `json:"channels,omitempty"`
+	Q         []string   `json:"q,omitempty"`          // supported queries
+	Channels  []Channel  `json:"channels,omitempty"`   // sections of the site
 	Visible   []string   `json:"visibility,omitempty"` // supported values of the property visibility
 }
 
 // Target is a place that posts can also be sent to.
 type Target struct {
-	UID     string `json:"uid"`
-	Name    string `json:"name"`
+	UID     string `json:"uid"`  // identifier to send in mp-syndicate-to
+	Name    string `json:"name"` // for people
 	Service *Party `json:"service,omitempty"`
 	User    *Party `json:"user,omitempty"`
 }
@@ -35,7 +35,7 @@ type Target struct {
 type Party struct {
 	Name  string `json:"name,omitempty"`
 	URL   string `json:"url,omitempty"`
-	Photo string `json:"photo,omitempty"`
+	Photo string `json:"photo,omitempty"` // URL of an image
 }
 
 // PostType is a kind of post that programs may offer.
@@ -47,8 +47,8 @@ type PostType struct {
 
 // Channel is a section of a site.
 type Channel struct {
-	UID  string `json:"uid"`
-	Name string `json:"name"`
+	UID  string `json:"uid"`  // identifier
+	Name string `json:"name"` // for people
 }
 
 // ListQuery selects posts or files, newest first.
@@ -57,15 +57,15 @@ type ListQuery struct {
 	PostStatus string   // "published" or "draft"; "": all
 	Category   string   // "": any
 	Limit      int      // 1 to 100
-	Offset     int
+	Offset     int      // number of entries to skip
 }
 
 // MediaFile is an uploaded file.
 type MediaFile struct {
 	URL       string    `json:"url"`
-	Type      string    `json:"mime_type,omitempty"`
-	Name      string    `json:"name,omitempty"`
-	Size      int64     `json:"size,omitempty"` // bytes
+	Type      string    `json:"mime_type,omitempty"` // media type
+	Name      string    `json:"name,omitempty"`      // file name
+	Size      int64     `json:"size,omitempty"`      // bytes
 	Published time.Time `json:"published,omitzero"`
 }
 

@@ -14,8 +14,8 @@ import (
 
 // Session is the user and the permissions of a token.
 type Session struct {
-	User   string
-	Scopes []string
+	User   string   // identifies the user to the Backend
+	Scopes []string // permissions of the token: create, update …
 }
 
 // hasScope reports whether the token has one of the scopes.
@@ -40,6 +40,7 @@ type Backend interface {
 	Create(ctx context.Context, user string, r *Request) (url string, later bool, err error)
 	// Update changes a post and returns its new URL; "": unchanged.
 	Update(ctx context.Context, user string, r *Request) (url string, err error)
+	// Delete deletes a post. Undelete can restore it.
 	Delete(ctx context.Context, user, url string) error
 	// Undelete restores a deleted post and returns its new URL; "": unchanged.
 	Undelete(ctx context.Context, user, url string) (moved string, err error)
@@ -49,6 +50,7 @@ type Backend interface {
 	Posts(ctx context.Context, user string, q ListQuery) ([]Object, error)
 	// Categories lists the categories in use.
 	Categories(ctx context.Context, user string) ([]string, error)
+	// Config returns the configuration for a user.
 	Config(ctx context.Context, user string) (Config, error)
 }
 
