@@ -109,6 +109,7 @@ type riverPost struct {
 	Marks     bool   // read marks are shown
 	Read      bool
 	Starred   bool
+	Old       bool // it was not news at its check; see isOld
 	Alone     bool // on its own page
 	Feed      string
 	FeedHref  string
@@ -120,6 +121,9 @@ type riverPost struct {
 	Edited    shell.Moment
 	Taken     shell.Moment // removed from its feed
 	ReadAt    clock
+	SourceID  int64
+	Folds     *itemFold // it is the first of folded items
+	FoldEnd   *itemFold // it is the last of folded items
 }
 
 // Linked is the link of the time: the item on the web, else its page here.
@@ -153,13 +157,15 @@ type showing struct {
 	marks bool
 	whole bool
 	reply bool // replies are possible
+	fold  bool // fold old items; see foldOld
+	rest  map[int64]foldedRest
 }
 
 // post converts an entry for the reader of a page.
 func (s *riverPages) post(e *river.Entry, how showing) riverPost {
 	p := riverPost{itemContent: s.content(&e.Item, how.whole), ID: e.ID, Seq: e.Seq, At: e.At.UnixMilli(), First: true, Alone: how.whole,
 		Group: strconv.FormatInt(e.SourceID, 36) + "." + strconv.FormatInt(e.ReadAt.UnixMilli(), 36),
-		Own:   how.own, Marks: how.own && how.marks, Read: how.own && e.Mark.Read, Starred: how.own && e.Starred}
+		Own:   how.own, Marks: how.own && how.marks, Read: how.own && e.Mark.Read, Starred: how.own && e.Starred, Old: isOld(e), SourceID: e.SourceID}
 	p.Feed = shell.CleanText(e.Source.Title, 120)
 	if strings.TrimSpace(p.Feed) == "" {
 		p.Feed = shell.ShortURL(e.Source.URL)
@@ -377,6 +383,9 @@ func (s *riverPages) riverDays(list []river.Entry, how showing) (days []riverDay
 	}
 	for _, d := range days {
 		sortGroups(d.Posts)
+		if how.fold {
+			how.foldOld(d.Posts)
+		}
 	}
 	return days
 }

@@ -192,14 +192,14 @@ func (s *riverPages) riverView(r *http.Request, st riverScope, q riverQuery) (ri
 		}
 	}
 	asked := s.CurrentTime()
-	list, err := s.River.Items(ctx, want)
+	v.Fold = q.Source == 0 && q.Text == "" && !q.Starred
+	page, err := s.pageOf(ctx, want, v.Fold, st.Public == "")
 	if err != nil {
 		return v, err
 	}
-	if len(list) > itemsPerPage {
-		list = list[:itemsPerPage]
-		last := list[len(list)-1]
-		v.Older = withQuery(st.Root, v.with("before", riverPlace(last.Place())))
+	list := page.list
+	if page.older != (river.Place{}) {
+		v.Older = withQuery(st.Root, v.with("before", riverPlace(page.older)))
 	}
 	s.follow(&v, asked, list)
 	list = s.visibleItems(st, list)
@@ -207,7 +207,7 @@ func (s *riverPages) riverView(r *http.Request, st riverScope, q riverQuery) (ri
 	if err := s.addMarkResult(r, &v); err != nil {
 		return v, err
 	}
-	v.Days = s.riverDays(list, showing{now: v.Now, zone: v.Zone, root: st.Root, from: v.values(), own: v.Own, marks: v.Looks.Marks, reply: v.Own && s.IsWriter(r)})
+	v.Days = s.riverDays(list, showing{now: v.Now, zone: v.Zone, root: st.Root, from: v.values(), fold: v.Fold, rest: page.rest, own: v.Own, marks: v.Looks.Marks, reply: v.Own && s.IsWriter(r)})
 	return v, nil
 }
 

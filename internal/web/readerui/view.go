@@ -20,6 +20,7 @@ type riverView struct {
 	Looks   displaySettings
 	Own     bool // the user may mark items
 	Days    []riverDay
+	Fold    bool   // old items that one check brought are folded
 	Found   int    // items on the page
 	Older   string // URL of the next page; "": none
 	Stream  string // URL of the stream of new items; "": the page is not live

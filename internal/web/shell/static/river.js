@@ -61,20 +61,41 @@ function feedOf(date) {
 // Marks the first item of each group and numbers the items.
 function number(feed) {
   let before = null;
-  [...feed.children].forEach((item, i) => {
+  feed.querySelectorAll(".item").forEach((item, i) => {
     item.classList.toggle("first", before !== item.dataset.group);
     item.ariaPosInSet = i + 1;
     before = item.dataset.group;
   });
 }
 
+// Folds the old items that one check brought, except the newest three, as the server does.
+function fold(feed) {
+  if (!("fold" in byId("river").dataset)) return;
+  const groups = {};
+  for (const item of feed.querySelectorAll("[data-old]")) (groups[item.dataset.group] ??= []).push(item);
+  for (const list of Object.values(groups).filter((g) => g.length > 3)) {
+    let box = list.find((item) => item.closest(".flood"))?.closest(".flood");
+    if (!box) {
+      box = document.createElement("details");
+      box.className = "fold flood";
+      box.append(document.createElement("summary"));
+      list.at(-1).after(box);
+    }
+    if (list.slice(3).some((item) => !box.contains(item))) box.firstElementChild.after(...list.slice(3));
+    const n = box.querySelectorAll(".item").length + +(box.dataset.more ?? 0);
+    box.firstElementChild.textContent = `${n.toLocaleString("en")} older ${n === 1 ? "item" : "items"} from ${list[0].querySelector("[id^=f]").textContent}`;
+  }
+}
+
 const above = (a, b) => a.dataset.at - b.dataset.at || a.dataset.said - b.dataset.said || (BigInt(a.id.slice(1)) > BigInt(b.id.slice(1)) ? 1 : -1);
 
 function insert(item) {
   const feed = feedOf(dateOf(+item.dataset.at));
-  let next = [...feed.children].find((other) => above(item, other) > 0) ?? null;
-  while (next && !next.classList.contains("first") && next.dataset.group !== item.dataset.group) next = next.previousElementSibling; // a group stays together
-  feed.insertBefore(item, next);
+  const all = [...feed.querySelectorAll(".item")];
+  let i = all.findIndex((other) => above(item, other) > 0);
+  while (i > 0 && !all[i].matches(".first") && all[i].dataset.group !== item.dataset.group) i--; // a group stays together
+  if (i < 0) feed.append(item);
+  else all[i].before(item);
   clocks(item);
   return feed;
 }
@@ -85,9 +106,11 @@ function trim() {
   let n = keep; // a group stays together: its places are not in the order in which it stands
   while (all[n] && all[n].dataset.group === all[n - 1].dataset.group) n++;
   for (const item of all.slice(n)) {
-    const feed = item.parentElement;
+    const day = item.closest(".day");
+    const box = item.closest(".flood");
     item.remove();
-    if (!feed.children.length) feed.parentElement.remove();
+    if (!box?.querySelector(".item")) box?.remove();
+    if (!day.querySelector(".item")) day.remove();
   }
   const last = all.slice(0, n).filter((item) => item.dataset.group === all[n - 1].dataset.group)
     .reduce((a, b) => ((a.dataset.at - b.dataset.at || (BigInt(a.id.slice(1)) < BigInt(b.id.slice(1)) ? -1 : 1)) < 0 ? a : b));
@@ -166,7 +189,7 @@ function live() {
     pill.hidden = true;
     document.title = title();
     byId("empty")?.remove();
-    new Set(fresh.map((item) => { item.classList.add("fresh"); return insert(item); })).forEach(number);
+    new Set(fresh.map((item) => { item.classList.add("fresh"); return insert(item); })).forEach((feed) => { fold(feed); number(feed); });
     nameDays();
     trim();
     document.dispatchEvent(new Event("cloudburst:fresh"));
@@ -292,11 +315,12 @@ async function older(link) {
   const slow = setTimeout(() => { link.textContent = "Loading older items"; }, 300);
   try {
     const page = await load(link.href);
-    const before = items().at(-1);
+    const before = items().length;
     for (const day of page.querySelectorAll("#days .day")) {
       const feed = feedOf(day.dataset.day);
       feed.parentElement.querySelector("h2").replaceChildren(...day.querySelector("h2").childNodes);
-      for (const item of [...day.querySelectorAll(".item")]) if (!byId(item.id)) feed.append(item);
+      for (const item of day.querySelectorAll(".item")) if (byId(item.id)) item.remove();
+      feed.append(...day.querySelector("[role=feed]").children);
       number(feed);
       if (+page.getElementById("river").dataset.minutes !== minutes) clocks(feed);
     }
@@ -304,8 +328,7 @@ async function older(link) {
     if (next) byId("older").replaceWith(next);
     else byId("older").remove();
     document.dispatchEvent(new Event("cloudburst:fresh"));
-    const first = before?.nextElementSibling ?? before?.closest(".day").nextElementSibling?.querySelector(".item");
-    first?.focus({ preventScroll: true });
+    items()[before]?.focus({ preventScroll: true });
   } catch {
     location.href = link.href;
   } finally {
