@@ -42,9 +42,9 @@ func (p *parser) redirect() {
 }
 
 // newLocation reads the current element into m, and returns the offset after the URL. If this is
-// the end of the document, the URL may be truncated, and a missing URL does not mean that the
-// feed is gone. If a second <newLocation> without a slash ends the first, the result is the
-// offset after both.
+// the end of the document, the URL may be truncated, and a missing URL does not mean that the feed
+// is gone. Some authors write a second <newLocation> instead of the end tag; newLocation then skips
+// the rest of the enclosing element.
 //
 // spec:feedstate-2007#redirect-xml
 func (p *parser) newLocation(m *Moved) (end int) {

@@ -78,7 +78,7 @@ func TestExplanationMatchesStoredState(t *testing.T) {
 			now = now.Add(time.Duration(r.Int64N(int64(pick(r, time.Minute, 2*time.Hour, 30*time.Hour)))))
 		}
 	}
-	for _, rule := range []feedstate.Rule{feedstate.RulePush, feedstate.RuleTTL, feedstate.RuleBackOff, feedstate.RuleOwn, feedstate.RuleDefault, feedstate.RulePlanned, feedstate.RuleRetryAfter} {
+	for _, rule := range []feedstate.Rule{feedstate.RulePush, feedstate.RuleTTL, feedstate.RuleBackOff, feedstate.RuleUserInterval, feedstate.RuleDefault, feedstate.RulePlanned, feedstate.RuleRetryAfter} {
 		if rules[rule] < 10 {
 			t.Errorf("%s decided only %d times", rule, rules[rule])
 		}

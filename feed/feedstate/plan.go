@@ -12,25 +12,25 @@ type Rule string
 
 // The rules.
 const (
-	RuleTTL         Rule = "ttl"
-	RuleSkip        Rule = "skipHours" // and skipDays
-	RuleSyndication Rule = "sy:updatePeriod"
-	RuleSchedule    Rule = "schedule"
-	RulePodcast     Rule = "podcast:updateFrequency"
-	RuleMaxAge      Rule = "max-age"
-	RuleExpires     Rule = "expires"
-	RuleCache       Rule = "cache-control" // no-cache, no-store: stale at once
-	RuleRetryAfter  Rule = "retry-after"
-	RuleHost        Rule = "host"
-	RuleBackOff     Rule = "back-off"
-	RuleOwn         Rule = "own-interval"
-	RulePush        Rule = "push"
-	RuleFinished    Rule = "finished" // expired, complete, archive
-	RuleDefault     Rule = "default"
-	RuleAgain       Rule = "again"   // a doubtful answer, or a check that a local problem prevented
-	RulePlanned     Rule = "planned" // decided earlier, by inputs that no longer apply
-	RuleShortest    Rule = "shortest"
-	RuleLongest     Rule = "longest"
+	RuleTTL          Rule = "ttl"
+	RuleSkip         Rule = "skipHours" // and skipDays
+	RuleSyndication  Rule = "sy:updatePeriod"
+	RuleSchedule     Rule = "schedule"
+	RulePodcast      Rule = "podcast:updateFrequency"
+	RuleMaxAge       Rule = "max-age"
+	RuleExpires      Rule = "expires"
+	RuleCache        Rule = "cache-control" // no-cache, no-store: stale at once
+	RuleRetryAfter   Rule = "retry-after"
+	RuleHost         Rule = "host"
+	RuleBackOff      Rule = "back-off"
+	RuleUserInterval Rule = "own-interval"
+	RulePush         Rule = "push"
+	RuleFinished     Rule = "finished" // expired, complete, archive
+	RuleDefault      Rule = "default"
+	RuleRepeat       Rule = "again"   // a doubtful answer, or a check that a local problem prevented
+	RulePlanned      Rule = "planned" // decided earlier, by inputs that no longer apply
+	RuleShortest     Rule = "shortest"
+	RuleLongest      Rule = "longest"
 )
 
 // Effect is the effect of a consideration on the decision.
@@ -66,11 +66,11 @@ type plan struct {
 	outcome verdict
 	skip    Skip
 
-	at      time.Time
-	limit   time.Duration // the maximum wait after base
-	aligned time.Duration // minimum spread, set where many feeds are due at the same moment
-	asked   time.Time     // end of the wait that a server requested
-	list    []Consideration
+	at             time.Time
+	limit          time.Duration // the maximum wait after base
+	aligned        time.Duration // minimum spread, set where many feeds are due at the same moment
+	requestedUntil time.Time     // end of the wait that a server requested
+	list           []Consideration
 }
 
 func newPlan(s State, base, now time.Time, o Options) *plan {
@@ -106,9 +106,9 @@ func (p *plan) decide() {
 		p.own()
 		return
 	case p.outcome.outcome == Postponed:
-		p.after(RuleAgain, 0, "", p.outcome.text, false)
+		p.after(RuleRepeat, 0, "", p.outcome.text, false)
 	case p.outcome.outcome == Doubtful:
-		p.after(RuleAgain, 0, "", "once more without validators", false)
+		p.after(RuleRepeat, 0, "", "once more without validators", false)
 	case p.s.Failure != nil:
 		p.backOff(0)
 	default:
@@ -141,7 +141,7 @@ func (p *plan) own() {
 		}
 	}
 	p.readSkip()
-	p.after(RuleOwn, d, "", "the user's own interval of "+span(d), true)
+	p.after(RuleUserInterval, d, "", "the user's own interval of "+span(d), true)
 	if p.s.Failure == nil && (p.outcome.outcome == Postponed || p.outcome.outcome == Doubtful) {
 		p.list[len(p.list)-1].Until = stamp(p.base.Add(min(d, Shortest)))
 	}
@@ -165,7 +165,7 @@ func ownInterval(d time.Duration) time.Duration {
 	if d <= 0 {
 		return 0
 	}
-	return min(max(d, ShortestOwn), LongestOwn)
+	return min(max(d, ShortestUserInterval), LongestUserInterval)
 }
 
 // latest marks the latest consideration as the deciding one.
@@ -222,8 +222,8 @@ func (p *plan) waits() {
 func (p *plan) overtake(c Consideration) {
 	c.Until = stamp(c.Until)
 	c.Effect = Allows
-	if c.Until.After(p.asked) {
-		p.asked = c.Until
+	if c.Until.After(p.requestedUntil) {
+		p.requestedUntil = c.Until
 	}
 	if c.Until.After(p.at) {
 		for i := range p.list {
@@ -253,8 +253,8 @@ func (p *plan) skipOver() {
 	// A slightly early check is better than a much later one, but never in a skipped hour or
 	// on a skipped day: skipped time is added to the longest wait.
 	earliest := p.base.Add(p.limit / 2)
-	if p.asked.After(earliest) {
-		earliest = p.asked
+	if p.requestedUntil.After(earliest) {
+		earliest = p.requestedUntil
 	}
 	if at, ok := p.skip.before(end, earliest); ok {
 		p.at, c.Until, p.aligned = stamp(at), stamp(at), max(p.aligned, skippedSpread)

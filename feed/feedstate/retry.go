@@ -44,9 +44,9 @@ func retryAfter(h http.Header, now time.Time) *Wait {
 	return &Wait{Value: raw, Seen: stamp(now), Until: stamp(now.Add(min(d, LongestRetry)))}
 }
 
-// HostAgrees is the number of feeds of one host that must wait at the same time, because of a
+// HostWaitsNeeded is the number of feeds of one host that must wait at the same time, because of a
 // Retry-After, for the wait to apply to the whole host.
-const HostAgrees = 3
+const HostWaitsNeeded = 3
 
 // keptWaits is the number of waits stored per host, enough to detect agreement.
 const keptWaits = 8
@@ -71,14 +71,14 @@ func (h Host) Add(w *Wait, now time.Time) Host {
 	return Host{Waits: waits[:min(len(waits), keptWaits)]}
 }
 
-// Until returns the end of the host's wait while HostAgrees of its feeds are waiting; the zero
+// Until returns the end of the host's wait while HostWaitsNeeded of its feeds are waiting; the zero
 // time if requests are allowed now.
 func (h Host) Until(now time.Time) time.Time {
 	h = h.Add(nil, now)
-	if len(h.Waits) < HostAgrees {
+	if len(h.Waits) < HostWaitsNeeded {
 		return time.Time{}
 	}
-	return h.Waits[HostAgrees-1].Until
+	return h.Waits[HostWaitsNeeded-1].Until
 }
 
 // HostOf returns the key of the Host of a URL: its normalized host name, with the port unless

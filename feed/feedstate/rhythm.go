@@ -187,7 +187,7 @@ const shortestRhythm = 15 * time.Minute
 // defaultRhythm returns the wait for a feed without hints, and its reason: four checks between
 // two posts, fewer the longer the feed has had no post.
 func (s State) defaultRhythm(now time.Time) (d time.Duration, text string) {
-	d = DefaultRhythm
+	d = DefaultInterval
 	if s.Spacing > 0 {
 		d, text = s.Spacing/4, "a post about every "+span(s.Spacing)
 	}

@@ -57,13 +57,13 @@ const (
 	Longest      = 24 * time.Hour  // maximum wait
 	LongestRetry = 48 * time.Hour  // if Retry-After requests it
 
-	ShortestOwn   = time.Minute         // of a user's own interval
-	LongestOwn    = 30 * 24 * time.Hour // of a user's own interval
-	RefreshEvery  = time.Minute         // minimum time between checks by hand
-	DefaultRhythm = time.Hour           // of a feed without hints and known posts
-	MaxRedirects  = 5                   // maximum number per check
-	MoveSightings = 3                   // checks that must observe a permanent redirect before the feed moves
-	MoveSeenFor   = 24 * time.Hour      // minimum time between the first and the last of these checks
+	ShortestUserInterval = time.Minute         // of a user's own interval
+	LongestUserInterval  = 30 * 24 * time.Hour // of a user's own interval
+	RefreshInterval      = time.Minute         // minimum time between checks by hand
+	DefaultInterval      = time.Hour           // of a feed without hints and known posts
+	MaxRedirects         = 5                   // maximum number per check
+	MoveSightings        = 3                   // checks that must observe a permanent redirect before the feed moves
+	MoveSeenFor          = 24 * time.Hour      // minimum time between the first and the last of these checks
 )
 
 // skippedAtMost is the maximum time that skipHours and skipDays add to a wait: all hours of a
@@ -258,7 +258,7 @@ func Refresh(s State, now time.Time) (ok bool, from time.Time, why string) {
 	if s.Wait != nil && s.Wait.Until.After(now) && s.Wait.Until.Sub(now) <= LongestRetry {
 		return false, s.Wait.Until, "its server sent Retry-After"
 	}
-	if from = s.CheckedAt.Add(RefreshEvery); from.After(now) && !s.CheckedAt.After(now) {
+	if from = s.CheckedAt.Add(RefreshInterval); from.After(now) && !s.CheckedAt.After(now) {
 		return false, from, "it was read less than a minute ago"
 	}
 	return true, now, ""

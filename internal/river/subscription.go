@@ -139,7 +139,7 @@ func (s *Subscription) normalize(before Subscription) (err error) {
 }
 
 func checkInterval(d time.Duration) error {
-	if d != 0 && (d < feedstate.ShortestOwn || d > feedstate.LongestOwn) {
+	if d != 0 && (d < feedstate.ShortestUserInterval || d > feedstate.LongestUserInterval) {
 		return fault.New(fault.Invalid, "The time between two checks is %s: it may be from one minute to 30 days, or 0 for what the feed itself asks for.", d)
 	}
 	return nil

@@ -313,7 +313,7 @@ func TestSettingsOfAFeedAreSaved(t *testing.T) {
 	}
 	g.done(readerui.SourcePath(id)+"/settings", "every", "1ns")
 	f, _ = g.fakeRiver.Find(t.Context(), "alice", strconv.FormatInt(id, 10))
-	if f.Title != "" || f.Categories != nil || f.Interval != feedstate.ShortestOwn {
+	if f.Title != "" || f.Categories != nil || f.Interval != feedstate.ShortestUserInterval {
 		t.Errorf("%+v", f.Subscription)
 	}
 	g.fakeRiver.err = fault.New(fault.Invalid, "A category has at most 100 characters.")

@@ -281,8 +281,8 @@ func (c *Client) RenameLabel(ctx context.Context, from, to string) error {
 	return c.post(ctx, "rename-tag", url.Values{"s": {Label(from).String()}, "dest": {Label(to).String()}})
 }
 
-// DropLabels removes labels. The subscriptions stay.
-func (c *Client) DropLabels(ctx context.Context, names ...string) error {
+// RemoveLabels removes labels. The subscriptions stay.
+func (c *Client) RemoveLabels(ctx context.Context, names ...string) error {
 	v := url.Values{}
 	for _, l := range names {
 		v.Add("s", Label(l).String())

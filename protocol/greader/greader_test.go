@@ -47,7 +47,7 @@ func TestClientAndHandlerAtAnyPrefix(t *testing.T) {
 			must(t, c.Edit(ctx, "feed/1", "New", []string{"A"}, []string{"B"}))
 			must(t, c.Unsubscribe(ctx, "feed/1", "feed/http://x.example/"))
 			must(t, c.RenameLabel(ctx, "News & more", "Old"))
-			must(t, c.DropLabels(ctx, "Old", "Tech/Go"))
+			must(t, c.RemoveLabels(ctx, "Old", "Tech/Go"))
 			tags, err := c.Tags(ctx)
 			must(t, err)
 			want := []greader.Tag{{ID: "user/-/state/com.google/starred"}, {ID: "user/-/label/News & more", Type: "folder"}, {ID: "user/-/label/Tech/Go", Type: "folder"}}

@@ -64,7 +64,7 @@ func (h *testHub) settle(t *testing.T) {
 		key := [2]string{q.Subscription.Topic, q.Subscription.Callback}
 		challenge := websub.NewChallenge()
 		status, body := get(t, websub.VerifyURL(q.Subscription.Callback, websub.Verification{
-			Mode: q.Mode, Topic: q.Subscription.Topic, Challenge: challenge, Lease: websub.Clamp(q.Subscription.Lease),
+			Mode: q.Mode, Topic: q.Subscription.Topic, Challenge: challenge, Lease: websub.ClampLease(q.Subscription.Lease),
 		}))
 		switch err := websub.CheckChallenge(status, body, challenge); {
 		case err != nil:

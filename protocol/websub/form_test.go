@@ -249,7 +249,7 @@ func TestLeasesAreClamped(t *testing.T) {
 		300 * time.Second: 300 * time.Second, time.Hour + time.Millisecond: time.Hour,
 		864_000 * time.Second: websub.MaxLease, 864_001 * time.Second: websub.MaxLease, 1<<63 - 1: websub.MaxLease,
 	} {
-		if got := websub.Clamp(asked); got != want {
+		if got := websub.ClampLease(asked); got != want {
 			t.Errorf("%s: %s, want %s", asked, got, want)
 		}
 	}
@@ -259,7 +259,7 @@ func TestHugeLeaseIsMaxLease(t *testing.T) {
 	t.Parallel()
 	for _, seconds := range []string{"9223372037", "9223372036854775807", "99999999999999999999999"} {
 		q, err := websub.ParseRequest([]byte("hub.mode=subscribe&hub.topic=http://t.example/&hub.callback=http://c.example/&hub.lease_seconds=" + seconds))
-		if err != nil || q.Subscription.Lease < websub.MaxLease || websub.Clamp(q.Subscription.Lease) != websub.MaxLease {
+		if err != nil || q.Subscription.Lease < websub.MaxLease || websub.ClampLease(q.Subscription.Lease) != websub.MaxLease {
 			t.Errorf("%s: %s, %v", seconds, q.Subscription.Lease, err)
 		}
 	}

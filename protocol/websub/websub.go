@@ -75,15 +75,15 @@ const (
 	MaxLease = 864_000 * time.Second // ten days; also granted if no lease is requested
 )
 
-// Clamp returns the lease to grant for a requested one: whole seconds from [MinLease] to
+// ClampLease returns the lease to grant for a requested one: whole seconds from [MinLease] to
 // [MaxLease]. Zero, which means not requested, becomes MaxLease.
 //
 // spec:websub-2018#lease-short
-func Clamp(asked time.Duration) time.Duration {
-	if asked <= 0 {
+func ClampLease(requested time.Duration) time.Duration {
+	if requested <= 0 {
 		return MaxLease
 	}
-	return min(max(asked, MinLease), MaxLease).Truncate(time.Second)
+	return min(max(requested, MinLease), MaxLease).Truncate(time.Second)
 }
 
 var (

@@ -168,5 +168,5 @@ func intervalOf(s string) time.Duration {
 	if err != nil || d <= 0 {
 		return 0
 	}
-	return min(max(d, feedstate.ShortestOwn), feedstate.LongestOwn)
+	return min(max(d, feedstate.ShortestUserInterval), feedstate.LongestUserInterval)
 }
