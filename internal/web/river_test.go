@@ -214,6 +214,10 @@ func TestSearchShowsResultCountAndSyntaxHelp(t *testing.T) {
 			t.Errorf("%s: %d", query, rec.Code)
 		}
 	}
+	doc := check(t, x.open("/river?q=snow"))
+	if marks := find(doc, "mark", ""); len(marks) != 1 || text(marks[0]) != "snowing" || text(find(doc, "h1", "")[0]) != "Search: snow" {
+		t.Errorf("%d words are marked below %s", len(marks), text(find(doc, "h1", "")[0]))
+	}
 	last := x.fakeRiver.queries[len(x.fakeRiver.queries)-1]
 	_ = x.open("/river?q=is:unread+IS:Starred+snow&category=Weblogs")
 	last = x.fakeRiver.queries[len(x.fakeRiver.queries)-1]

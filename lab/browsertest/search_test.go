@@ -53,6 +53,7 @@ func TestWordsFeedsAndCategoriesAreFound(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: found %q, want %q", words, got, want)
 		}
+		b.holds("the heading has the words", fmt.Sprintf(`document.querySelector("h1").textContent === %q`, "Search: "+words))
 		b.holds("the words stay", fmt.Sprintf(`document.querySelector("#q").value === %q`, words))
 		b.holds("empty fields are not in the address", `!/category=|source=/.test(location.search)`)
 		if want == nil {
@@ -60,6 +61,10 @@ func TestWordsFeedsAndCategoriesAreFound(t *testing.T) {
 		} else {
 			b.holds("it says how many", fmt.Sprintf(`document.querySelector(".found").textContent.trim() === "%d result%s"`, len(want), map[bool]string{true: "s"}[len(want) > 1]))
 		}
+	}
+	b.open("/river?q=zebra+coff")
+	if got := b.texts(".item mark"); !slices.Equal(got, []string{"zebra", "coffee"}) {
+		t.Errorf("marked are %q", got)
 	}
 	// Within a category, and from there in everything.
 	b.open("/river?category=Night")

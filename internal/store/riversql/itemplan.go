@@ -12,6 +12,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/search"
 	"cloudburst/internal/store/sqldb"
 )
 
@@ -20,7 +21,7 @@ import (
 // a reader, so that the planner keeps the order of the river.
 type itemPlan struct {
 	river.ItemQuery
-	terms  []sought
+	terms  []search.Term
 	lo, hi int64 // places in [lo, hi)
 	limit  int
 	values map[string]any

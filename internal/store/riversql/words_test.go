@@ -10,10 +10,11 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/search"
 )
 
 func split(text string) (all []string) {
-	splitWords(text, func(w string, _ bool) bool {
+	search.Split(text, func(w string, _ bool) bool {
 		all = append(all, w)
 		return true
 	})
@@ -34,7 +35,7 @@ func TestWordsAreFoldedAndSplit(t *testing.T) {
 		"\xffa\x00b\u200bc":      {"a", "b", "c"},
 		"ไทย":                    {"ไ", "ท", "ย"},
 		"x_y <b>":                {"x", "y", "b"},
-		strings.Repeat("a", 100): {strings.Repeat("a", maxWordLen)},
+		strings.Repeat("a", 100): {strings.Repeat("a", 64)},
 		strings.Repeat("日", 2):   {"日", "日"},
 		"\uE000beef\uE001":       {"beef"},
 	} {

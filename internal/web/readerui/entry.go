@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/search"
 	"cloudburst/internal/web/content"
 	"cloudburst/internal/web/shell"
 )
@@ -159,6 +160,7 @@ type showing struct {
 	reply bool // replies are possible
 	fold  bool // fold old items; see foldOld
 	rest  map[int64]foldedRest
+	found []search.Term // words to mark
 }
 
 // post converts an entry for the reader of a page.
@@ -166,6 +168,9 @@ func (s *riverPages) post(e *river.Entry, how showing) riverPost {
 	p := riverPost{itemContent: s.content(&e.Item, how.whole), ID: e.ID, Seq: e.Seq, At: e.At.UnixMilli(), First: true, Alone: how.whole,
 		Group: strconv.FormatInt(e.SourceID, 36) + "." + strconv.FormatInt(e.ReadAt.UnixMilli(), 36),
 		Own:   how.own, Marks: how.own && how.marks, Read: how.own && e.Mark.Read, Starred: how.own && e.Starred, Old: isOld(e), SourceID: e.SourceID}
+	if len(how.found) > 0 {
+		p.itemContent = p.marked(how.found)
+	}
 	p.Feed = shell.CleanText(e.Source.Title, 120)
 	if strings.TrimSpace(p.Feed) == "" {
 		p.Feed = shell.ShortURL(e.Source.URL)
@@ -189,6 +194,15 @@ func (s *riverPages) post(e *river.Entry, how showing) riverPost {
 	p.ReadAt = clockOf(e.ReadAt, e.At, how.zone)
 	p.Edited, p.Taken = shell.NewMoment(how.now, e.EditedAt), shell.NewMoment(how.now, e.WithdrawnAt)
 	return p
+}
+
+// marked returns a copy of c with the found words marked.
+func (c *itemContent) marked(found []search.Term) *itemContent {
+	out := *c
+	for _, part := range []*template.HTML{&out.Headline, &out.Shown, &out.Below} {
+		*part = template.HTML(content.Highlight(string(*part), found)) // it only adds <mark> to safe markup
+	}
+	return &out
 }
 
 // initial is the letter for a feed without an icon.

@@ -63,7 +63,7 @@ func (s *riverPages) itemOf(rw http.ResponseWriter, r *http.Request, st riverSco
 		s.markOpened(r, st.Reader, &list[0])
 	}
 	q := s.itemScope(r, st, &list[0])
-	how := showing{now: v.Now, zone: shell.TimeZone(r), root: st.Root, from: q.scopeValues(st), own: v.Own, marks: looks.Marks, whole: true, reply: v.Own && s.IsWriter(r)}
+	how := showing{now: v.Now, zone: shell.TimeZone(r), root: st.Root, from: q.scopeValues(st), found: q.found(), own: v.Own, marks: looks.Marks, whole: true, reply: v.Own && s.IsWriter(r)}
 	v.Post = s.post(&list[0], how)
 	v.Title = v.Post.Title
 	if v.Title == "" {

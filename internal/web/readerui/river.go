@@ -9,6 +9,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/search"
 	"cloudburst/internal/web/shell"
 )
 
@@ -124,6 +125,22 @@ func (q riverQuery) items(reader string) river.ItemQuery {
 	return out
 }
 
+// found returns the terms that a page of results marks.
+func (q riverQuery) found() []search.Term {
+	if q.Text == "" {
+		return nil
+	}
+	words, err := search.Read(q.items("").Match)
+	if err != nil {
+		return nil
+	}
+	terms, err := search.Terms(words.Rest)
+	if err != nil { // there are no words
+		return nil
+	}
+	return terms
+}
+
 // displaySettings are the optional parts of a page.
 type displaySettings struct{ Counts, Marks bool }
 
@@ -207,7 +224,7 @@ func (s *riverPages) riverView(r *http.Request, st riverScope, q riverQuery) (ri
 	if err := s.addMarkResult(r, &v); err != nil {
 		return v, err
 	}
-	v.Days = s.riverDays(list, showing{now: v.Now, zone: v.Zone, root: st.Root, from: v.values(), fold: v.Fold, rest: page.rest, own: v.Own, marks: v.Looks.Marks, reply: v.Own && s.IsWriter(r)})
+	v.Days = s.riverDays(list, showing{now: v.Now, zone: v.Zone, root: st.Root, from: v.values(), fold: v.Fold, rest: page.rest, found: q.found(), own: v.Own, marks: v.Looks.Marks, reply: v.Own && s.IsWriter(r)})
 	return v, nil
 }
 
