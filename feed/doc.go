@@ -11,7 +11,7 @@
 // Dublin Core, content, Media RSS, iTunes, Podcasting 2.0, syndication, slash, wfw,
 // threading, GeoRSS, GML, W3C geo, Creative Commons, simple chapters, source,
 // blogChannel, rssCloud, FeedBurner, admin, XHTML, Atom publishing, OpenSearch. Other
-// elements are kept as trees in [Feed.Unknown] and [Item.Unknown].
+// elements are stored as trees in [Feed.Unknown] and [Item.Unknown].
 //
 // # Fidelity
 //

@@ -151,7 +151,7 @@ func rareJSONName(key string) jsonName {
 }
 
 // name returns the name in set that matches a key, or 0. It reports a name that occurs
-// twice in an object; the last value counts.
+// twice in an object; the last value is used.
 func (r *jsonReader) name(key string, set jsonNames, seen *jsonNames) jsonName {
 	n := jsonNameOf(key)
 	if n == 0 {

@@ -14,7 +14,7 @@
 //   - URLs can contain spaces, backslashes and the scheme feed:.
 //   - An alternate of type application/json is a feed only if its URL looks like one,
 //     because weblog programs use the same type for their APIs.
-//   - Hubs and self count only in the head of a page: the body can contain comments of
+//   - Hubs and self are read only in the head of a page: the body can contain comments of
 //     visitors.
 package discover
 
@@ -158,9 +158,9 @@ type found struct {
 	Link
 	ref  string
 	base bool // relative to the base element of the page
-	weak bool // counts only if its resolved URL looks like a feed
+	weak bool // used only if its resolved URL looks like a feed
 	text bool // only its text looks like a feed: it must have the host of the page
-	xml  bool // of a general XML type: counts unless its URL looks like another kind of file
+	xml  bool // of a general XML type: used unless its URL looks like another kind of file
 }
 
 // collector collects the links of one document.

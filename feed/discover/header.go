@@ -204,7 +204,7 @@ func parameterValue(s string) (value, rest string) {
 	return b.String(), ""
 }
 
-// set stores a parameter. The first rel, type, title and hreflang count; a title with a
+// set stores a parameter. The first rel, type, title and hreflang are used; a title with a
 // declared encoding (title*) overrides a plain title.
 func (l *headerLink) set(name, value string) {
 	switch name {

@@ -42,7 +42,7 @@ type pageReader struct {
 	words    []byte // its text
 }
 
-// attrs holds the relevant attributes. The first attribute of a name counts.
+// attrs holds the relevant attributes. Of several with one name, the first is used.
 type attrs struct {
 	rel, href, typ, title, lang, alt, label string
 	hasHref                                 bool

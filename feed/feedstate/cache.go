@@ -81,7 +81,7 @@ type cacheControl struct {
 }
 
 // directives reads Cache-Control as a private cache, so it ignores s-maxage. The first of
-// several max-age directives counts.
+// several max-age directives is used.
 func directives(h http.Header) (c cacheControl) {
 	for _, line := range h.Values("Cache-Control") {
 		for part := range splitQuoted(line) {

@@ -93,7 +93,7 @@ func (b *builder) outlineAttrs(o *Outline) {
 	}
 }
 
-// fixCase handles known names in the wrong case. Their values count when the correctly spelled
+// fixCase handles known names in the wrong case. Their values are used when the correctly spelled
 // attribute is missing.
 func (b *builder) fixCase(order []field, seen int) {
 	for i, f := range order {

@@ -74,7 +74,7 @@ type writer struct {
 	few        [8]int // initial buffer of at
 
 	depth  int    // of open elements
-	flat   int    // if positive, no line breaks, because white space counts
+	flat   int    // if positive, no line breaks, because white space is significant
 	spaces uint64 // namespaces in use, one bit each
 	rootAt int    // offset at which their declarations are inserted
 	lost   uint64 // omitted kinds of content, one bit each

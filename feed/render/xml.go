@@ -42,7 +42,7 @@ func (w *writer) done(name string) {
 	copy(w.b[w.rootAt:], decl)
 }
 
-// line begins a new line, unless white space counts.
+// line begins a new line, unless white space is significant.
 func (w *writer) line() {
 	if w.flat > 0 {
 		return

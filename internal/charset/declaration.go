@@ -36,7 +36,7 @@ func valueAfterEquals(s string) (string, bool) {
 }
 
 // declaration returns the encoding that a document in ASCII bytes declares, as written. Only a
-// declaration at the beginning counts, not an example inside the document. Leading white space,
+// declaration at the beginning is used, not an example inside the document. Leading white space,
 // which XML forbids but many templates emit, is skipped.
 func declaration(doc string) string {
 	s := trimSpace(doc)

@@ -56,7 +56,7 @@ func writeWithoutSpaces(out *strings.Builder, u string) {
 }
 
 // afterDescriptors returns the index of the comma that ends the descriptors of a URL. Commas in
-// parentheses do not count.
+// parentheses are ignored.
 func afterDescriptors(set string, i int) int {
 	open := false
 	for ; i < len(set); i++ {

@@ -15,9 +15,9 @@ import (
 
 const readURL = "http://feeds.test/read.xml"
 
-// readers makes the aggregator follow one feed, and returns a function that lists the URLs it
+// aggregatorFollows makes the aggregator follow one feed, and returns a function that lists the URLs it
 // received.
-func (h *harness) readers(feed string) func() []string {
+func (h *harness) aggregatorFollows(feed string) func() []string {
 	var received []string
 	h.hub.OnPing = func(_ context.Context, urls []string, via string) (bool, error) {
 		h.mu.Lock()
@@ -48,7 +48,7 @@ func (h *harness) pinged(url string) hub.PingResult {
 func TestPingOfAFeedFollowedOnlyByAggregatorIsNotFetched(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
-		received := h.readers(readURL)
+		received := h.aggregatorFollows(readURL)
 		if got := h.pinged(readURL); got != (hub.PingResult{Known: true}) {
 			t.Errorf("ping result: %+v", got)
 		}
@@ -96,7 +96,7 @@ func TestAggregatorReceivesEachNameOfASubscribedFeed(t *testing.T) {
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.abouts = map[string]hub.About{feedURL: {Home: siteURL, Self: "http://feeds.test/canonical"}}
 		h.register("http://a.test/n")
-		received := h.readers("http://feeds.test/canonical")
+		received := h.aggregatorFollows("http://feeds.test/canonical")
 		h.set("two")
 		if got := h.pinged(siteURL); !got.Changed {
 			t.Errorf("ping result: %+v", got)
@@ -121,7 +121,7 @@ func TestAggregatorReceivesEachNameOfASubscribedFeed(t *testing.T) {
 func TestSitePingsAndChangesListsReachAggregator(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
-		received := h.readers(readURL)
+		received := h.aggregatorFollows(readURL)
 		h.pages = map[string][]string{siteURL: {readURL}}
 		if got := h.announce(hub.Announcement{URL: siteURL, Feed: readURL}); got.Looking {
 			t.Error("the site was read although its feed is known")
@@ -152,7 +152,7 @@ func TestHostedFeedIsListedByItsTitle(t *testing.T) {
 	t.Parallel()
 	own := hub.Options{IsOwnTopic: func(url string) bool { return url == readURL }}
 	withHarness(t, own, func(t *testing.T, h *harness) {
-		h.readers(readURL)
+		h.aggregatorFollows(readURL)
 		h.feeds[readURL] = "one"
 		h.abouts = map[string]hub.About{readURL: {Title: "Ours"}}
 		for _, notified := range []bool{false, true} {
@@ -177,7 +177,7 @@ func TestHostedFeedIsListedByItsTitle(t *testing.T) {
 func TestLoopingPingDoesNotReachAggregator(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
-		received := h.readers(readURL)
+		received := h.aggregatorFollows(readURL)
 		if _, err := h.hub.Ping(t.Context(), hub.Ping{URL: readURL, Hops: 4}); fault.CodeOf(err) != fault.Refused {
 			t.Errorf("a ping that passed through four hubs: %v", err)
 		}
@@ -193,7 +193,7 @@ func TestLoopingPingDoesNotReachAggregator(t *testing.T) {
 func TestReceivedPushIsForwardedToSubscribersOnly(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
-		received := h.readers(readURL)
+		received := h.aggregatorFollows(readURL)
 		callback := h.subscribers(1)[0]
 		forward := func(url string) hub.PingResult {
 			t.Helper()
@@ -232,7 +232,7 @@ func TestReceivedPushIsForwardedToSubscribersOnly(t *testing.T) {
 func TestReceivedPushCountsOnceForItsSource(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{SourceRate: 1}, func(t *testing.T, h *harness) {
-		h.readers(readURL)
+		h.aggregatorFollows(readURL)
 		source := netip.MustParseAddr("192.0.2.7")
 		taken := 0
 		for ; taken < 100 && h.hub.Admit(source) == nil; taken++ {

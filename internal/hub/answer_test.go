@@ -141,13 +141,13 @@ func TestTrusted304IsVerifiedAndAWrongOneEndsTheTrust(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		cb := h.subscribers(1)[0]
-		lies := false
+		staleETag := false
 		h.origin = func(f hub.Fetch) (hub.Fetched, error) {
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			body := h.feeds[feedURL]
 			etag := fmt.Sprintf("%q", body)
-			if lies {
+			if staleETag {
 				etag = `"two"`
 			}
 			if f.ETag == etag {
@@ -159,7 +159,7 @@ func TestTrusted304IsVerifiedAndAWrongOneEndsTheTrust(t *testing.T) {
 		h.settle(2 * time.Second)
 		h.change("two") // proves the ETag
 		h.settle(2 * time.Second)
-		lies = true
+		staleETag = true
 		h.set("three")
 		if got, err := h.ping(); err != nil || got.Changed {
 			t.Fatalf("%+v, %v", got, err)

@@ -213,12 +213,12 @@ func TestGracefulStopDeliversExactlyOnce(t *testing.T) {
 		h.change("two")
 		h.settle(time.Second)
 		h.stop()
-		sofar := 0
+		soFar := 0
 		for _, cb := range names {
-			sofar += h.count(cb)
+			soFar += h.count(cb)
 		}
-		if sofar == 0 || sofar == len(names) {
-			t.Fatalf("%d of %d were notified before the stop; the test needs some and not all", sofar, len(names))
+		if soFar == 0 || soFar == len(names) {
+			t.Fatalf("%d of %d were notified before the stop; the test needs some and not all", soFar, len(names))
 		}
 		h.start(hub.Options{MaxInFlight: 100})
 		h.settle(time.Minute)

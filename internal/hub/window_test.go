@@ -303,16 +303,16 @@ func TestDeliveriesOpenAtStopAreNotRepeated(t *testing.T) {
 			})
 			h.change("two")
 			<-ended
-			sofar := n.Load()
-			if sofar <= 112 || sofar >= 1000 {
-				t.Fatalf("%d deliveries before the end; the test needs some of later batches, but not all", sofar)
+			soFar := n.Load()
+			if soFar <= 112 || soFar >= 1000 {
+				t.Fatalf("%d deliveries before the end; the test needs some of later batches, but not all", soFar)
 			}
 			h.wrapStore = nil
 			h.start(hub.Options{})
 			h.settle(time.Minute)
 			for _, cb := range names {
 				if notified := h.count(cb); notified != 1 {
-					t.Fatalf("%s was notified %d times; %d deliveries before the end", cb, notified, sofar)
+					t.Fatalf("%s was notified %d times; %d deliveries before the end", cb, notified, soFar)
 				}
 			}
 		})

@@ -118,7 +118,7 @@ func mathAttributes() *nameTable[attribute] {
 	return m
 }
 
-// seenSet records the attributes of a tag. Only the first of each name counts.
+// seenSet records the attributes of a tag. The first of each name is used.
 type seenSet [4]uint64
 
 func (s *seenSet) add(n uint8) (was bool) {

@@ -3,13 +3,13 @@
 // An allow list defines the output: elements that mark up text, tables, images, sound and video,
 // and the parts of SVG and MathML that only draw. Everything else is removed. Scripts and styles
 // are removed with their content; of other elements the content remains. The result is balanced, so
-// it cannot close an element around it. It equals what a browser parses it to: sanitizing it again
-// changes nothing.
+// it cannot close an element around it. Parsing the result in a browser does not change it, and
+// neither does sanitizing it again.
 //
 // Start with HTML, or with New to set options, such as the rel of links. Text returns only the
 // words.
 //
-// # How it is made safe
+// # Safety
 //
 // The builder filters the tokens of the text by one list and nests them by the rules of browsers,
 // within limits of depth and size. It copies no comments and no CDATA, and it escapes every "<"
@@ -17,7 +17,7 @@
 // and each random text with a parser that works like browsers, and with the builder again: neither
 // changes a byte.
 //
-// # How it is made fast
+// # Performance
 //
 // Most texts need no repair. The fast path knows the few forms of ordinary markup, applies the same
 // list, and writes what the builder would write. It stops at the first unknown construct, and the

@@ -256,7 +256,7 @@ func unquotedEnd(s string, i int, stop string) int {
 	return i
 }
 
-// add stores an attribute. Of duplicates the first counts.
+// add stores an attribute. The first of several duplicates is used.
 func (r *Reader) add(name, raw string, at int) {
 	if len(r.Attrs) >= r.opt.Attributes {
 		if len(r.Attrs) == r.opt.Attributes && r.quiet <= at {

@@ -33,7 +33,7 @@ func isWXR(head []byte) bool {
 }
 
 // wxrElement is an element of an item with its content. Namespace URLs differ between WXR versions,
-// so only their last segment counts.
+// so only their last segment is compared.
 type wxrElement struct {
 	XMLName  xml.Name
 	Attrs    []xml.Attr   `xml:",any,attr"`

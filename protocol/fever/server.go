@@ -110,7 +110,7 @@ func (c *call) read(w http.ResponseWriter, r *http.Request) error {
 		if boundary, ok := multipartOf(r.Header.Get("Content-Type")); ok {
 			err = c.readParts(string(body), boundary)
 		} else {
-			var parseErr error // valid parameters count, except that nothing is changed
+			var parseErr error // valid parameters are used, but the request changes nothing
 			c.form, parseErr = url.ParseQuery(strings.TrimSpace(string(body)))
 			c.invalid = parseErr != nil
 		}

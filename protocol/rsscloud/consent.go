@@ -26,11 +26,11 @@ const MaxConsent = 64 << 10
 
 // CheckConsent decides whether a response to the GET of [ChallengeURL] for feed is consent.
 // It returns nil, [ErrRefused] or [ErrEcho]. Only the first [MaxConsent] bytes of body
-// count.
+// are searched.
 //
 // A response that is the challenge and nothing else is consent in any media type: as text,
 // as a JSON string, as the only member of a JSON object, or as the only text of a page. In
-// a longer response the challenge counts only where it is not the value of a parameter, and
+// a longer response the challenge is accepted only where it is not the value of a parameter, and
 // only if the response does not repeat the URL of the feed.
 func CheckConsent(status int, contentType string, body []byte, challenge, feed string) error {
 	// spec:rsscloud-2009#challenge-accepted

@@ -204,7 +204,7 @@ func parseForm(body []byte) (form, error) {
 }
 
 // single returns the value of a field, or "" if it is missing. A repeated field is an
-// error, because programs could disagree on which value counts.
+// error, because programs could disagree on which value to use.
 func (f form) single(name string) (value string, err error) {
 	seen := false
 	for _, field := range f {

@@ -16,7 +16,7 @@ func (e *SyntaxError) Error() string { return "wsse: " + e.What }
 func wrong(format string, args ...any) error { return &SyntaxError{fmt.Sprintf(format, args...)} }
 
 // FromHeader parses the header of a request. ok is false if there is none. Two headers are
-// an error, because proxies and servers could disagree on which one counts.
+// an error, because proxies and servers could disagree on which one to use.
 func FromHeader(h http.Header) (t Token, ok bool, err error) {
 	values := h.Values(HeaderName)
 	switch len(values) {

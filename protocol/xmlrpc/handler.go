@@ -38,7 +38,7 @@ type Method struct {
 // Content-Type that is not XML or for any Content-Encoding, 400 if it is incomplete, and
 // 200 otherwise. Other HTTP methods than POST get status 405.
 type Handler struct {
-	// Methods are selected by their exact name. Of two with the same name the first counts.
+	// Methods are selected by their exact name. The first of two with the same name is used.
 	Methods []Method
 	// FaultOf converts the error of a method into a fault for the client. If FaultOf is nil
 	// or returns nil, the client gets CodeApp with a neutral sentence, and the error is

@@ -263,7 +263,7 @@ func readArray(n *xmlsafe.Node) (any, error) {
 }
 
 // readStruct reads struct(member(name, value)*). A repeated name is an error, because
-// readers disagree on which member counts.
+// readers disagree on which member to use.
 //
 // spec:xmlrpc-1999#structs
 func readStruct(n *xmlsafe.Node) (any, error) {
