@@ -16,6 +16,7 @@ type Store interface {
 	SourceStore
 	SubscriptionStore
 	ItemStore
+	CountStore
 	ReadingListStore
 	forward.Store
 }
@@ -214,8 +215,6 @@ type ItemStore interface {
 	// It returns the number of sources; sources that were marked otherwise meanwhile stay
 	// unchanged.
 	UndoAllRead(ctx context.Context, user string, to, since time.Time) (sources int64, err error)
-	// CountUnread counts unread items by source, and returns the newest At of each.
-	CountUnread(ctx context.Context, user string) (map[int64]Unread, error)
 	// NewestSeq returns the greatest Seq; 0: there are no items.
 	NewestSeq(ctx context.Context) (int64, error)
 	// Changed lists the items with a Seq above seq, in that order, so that a process sees the
@@ -223,6 +222,15 @@ type ItemStore interface {
 	Changed(ctx context.Context, seq int64, limit int) ([]Item, error)
 	// IndexItems makes up to n new items searchable, and returns how many.
 	IndexItems(ctx context.Context, n int) (int, error)
+}
+
+// CountStore counts unread items. Its methods read the subscriptions of a user and no items.
+type CountStore interface {
+	// CountUnread returns the number of unread items by source, and the newest At of each. Sources
+	// without unread items are left out.
+	CountUnread(ctx context.Context, user string) (map[int64]Unread, error)
+	// RiverRail lists the feeds that a user follows by title, regardless of case.
+	RiverRail(ctx context.Context, user string) ([]RailFeed, error)
 }
 
 // Unread is the unread count of a source.

@@ -1,0 +1,67 @@
+package riversql
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"cloudburst/internal/river"
+	"cloudburst/internal/store/sqldb"
+)
+
+// railRow is a feed of a rail as stored.
+type railRow struct {
+	river.RailFeed
+	categories string
+	about      sql.NullString
+}
+
+// RiverRail implements river.Store.
+func (s *subscriptionStore) RiverRail(ctx context.Context, reader string) ([]river.RailFeed, error) {
+	reader = sqldb.Clean(reader)
+	rows, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]railRow, error) {
+		rows, err := sqldb.Collect(ctx, c, func(rows *sql.Rows, r *railRow) error {
+			return rows.Scan(&r.ID, &r.Title, &r.categories, &r.about)
+		}, `SELECT f.source_id, CASE WHEN f.title <> '' THEN f.title WHEN s.title <> '' THEN s.title ELSE s.url END, f.categories, d.about
+			FROM river_subscription AS f JOIN source AS s ON s.id = f.source_id LEFT JOIN source_document AS d ON d.id = s.id WHERE f.reader = $1`, reader)
+		if err != nil {
+			return nil, err
+		}
+		counts, err := countUnread(ctx, c, reader)
+		for i := range rows {
+			rows[i].Unread = counts[rows[i].ID].Items
+		}
+		return rows, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	list, keys := make([]river.RailFeed, len(rows)), make(map[int64]string, len(rows))
+	for i := range rows {
+		if list[i], err = rows[i].unpack(); err != nil {
+			return nil, err
+		}
+		keys[list[i].ID] = strings.ToLower(list[i].Title)
+	}
+	slices.SortFunc(list, func(a, b river.RailFeed) int {
+		return cmp.Or(cmp.Compare(keys[a.ID], keys[b.ID]), cmp.Compare(a.ID, b.ID))
+	})
+	return list, nil
+}
+
+func (r *railRow) unpack() (river.RailFeed, error) {
+	f := r.RailFeed
+	f.Categories = unpackCategories(r.categories)
+	var about struct{ Icon string }
+	if strings.Contains(r.about.String, `"icon":`) {
+		if err := json.Unmarshal([]byte(r.about.String), &about); err != nil {
+			return f, fmt.Errorf("read source %d: %w", f.ID, err)
+		}
+	}
+	f.Icon = about.Icon
+	return f, nil
+}
