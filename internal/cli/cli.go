@@ -1,6 +1,6 @@
-// Package cli is the command line of the program cloudburst: it joins the commands of
+// Package cli is the command line of the program cloudburst. It joins the commands of
 // packages readcli, writecli, hubcli, operatecli and formatcli to one tree, and adds the
-// manual page and the completion. Start with [Main] and [Run].
+// manual page and shell completion. Start with [Main] and [Run].
 package cli
 
 import (
@@ -28,7 +28,7 @@ func New() *shell.Shell {
 	return &shell.Shell{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ(), Version: version, Open: openApp, Serve: ServeOn(store.Open)}
 }
 
-// RunProcess calls run with the command line of this process, until a signal ends the context.
+// RunProcess calls run with the command line of this process. A signal cancels the context.
 func RunProcess(s *shell.Shell, run func(ctx context.Context, s *shell.Shell, args []string) int) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -36,12 +36,12 @@ func RunProcess(s *shell.Shell, run func(ctx context.Context, s *shell.Shell, ar
 	return run(ctx, s, os.Args[1:])
 }
 
-// Run runs one command line, without the program's name in front.
+// Run runs one command line; args does not include the name of the program.
 func Run(ctx context.Context, s *shell.Shell, args []string) int {
 	return shell.Execute(ctx, (&program{s}).root(), args, s.Err)
 }
 
-// program makes the tree of commands, which run in one shell.
+// program creates the command tree, whose commands share one shell.
 type program struct{ *shell.Shell }
 
 // root creates the whole command tree for one run.
@@ -64,7 +64,7 @@ feed changes, it notifies every subscriber at once.
 
 Settings are flags, environment variables (--admin.listen is
 CLOUDBURST_ADMIN_LISTEN) and keys of a TOML file (--config); "cloudburst config"
-explains each and prints what is in force.`)
+explains each setting and prints its current value.`)
 	root.AddCommand(operatecli.Commands(p.Shell)...)
 	root.AddCommand(hubcli.Commands(p.Shell)...)
 	root.AddCommand(readcli.Commands(p.Shell)...)

@@ -18,7 +18,7 @@ func (p *program) completion() *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion SHELL",
 		Short: "Print the completion script for bash, zsh, fish or powershell",
-		Long: `Prints a script that teaches a shell the commands and flags.
+		Long: `Prints a script that adds completion of commands and flags to a shell.
 
   bash        source <(cloudburst completion bash)
   zsh         cloudburst completion zsh > "${fpath[1]}/_cloudburst"
@@ -38,7 +38,7 @@ func (p *program) completion() *cobra.Command {
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(p.Out)
 			}
-			return shell.Usagef("completion is not known for %q: there are %s", args[0], strings.Join(shells, ", "))
+			return shell.Usagef("there is no completion for the shell %q: use one of %s", args[0], strings.Join(shells, ", "))
 		},
 	}
 }
@@ -47,7 +47,7 @@ func (p *program) man() *cobra.Command {
 	return &cobra.Command{
 		Use:     "man [FILE]",
 		Short:   "Print the manual page, or write it to a file",
-		Long:    "Prints the manual page in roff, made from the same definitions as the help.",
+		Long:    "Prints the manual page in roff. It has the same contents as the help of all commands.",
 		Example: "  cloudburst man | man -l -",
 		Args:    shell.Between(0, 1, "at most one FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -64,7 +64,7 @@ func (p *program) man() *cobra.Command {
 	}
 }
 
-// manPage is cloudburst(1): one page for all commands.
+// manPage returns cloudburst(1) in roff: one page for all commands.
 func manPage(root *cobra.Command, version string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".TH CLOUDBURST 1 \"\" \"cloudburst %s\" \"User Commands\"\n", roff(version))
@@ -85,8 +85,8 @@ func manPage(root *cobra.Command, version string) string {
 			fmt.Fprintf(&b, "\\fB%s\\fR names a file that holds the value.\n", roff(s.EnvFile()))
 		}
 	}
-	b.WriteString(".SH ENVIRONMENT\n.TP\n\\fBCLOUDBURST_CONFIG\\fR\nThe TOML file with settings, as \\-\\-config.\n.PP\nThe variables of the settings are listed above. An empty one counts as not set.\n")
-	b.WriteString(".SH EXIT STATUS\n.TP\n0\nIt worked.\n.TP\n1\nIt was tried and did not work.\n.TP\n2\nThe command line or the configuration was not understood, and nothing was tried.\n")
+	b.WriteString(".SH ENVIRONMENT\n.TP\n\\fBCLOUDBURST_CONFIG\\fR\nPath of the TOML file with settings, like \\-\\-config.\n.PP\nThe variables of the settings are listed above. An empty variable counts as not set.\n")
+	b.WriteString(".SH EXIT STATUS\n.TP\n0\nSuccess.\n.TP\n1\nThe command failed.\n.TP\n2\nThe command line or the configuration is invalid; the command did nothing.\n")
 	return b.String()
 }
 
@@ -109,14 +109,13 @@ func commands(b *strings.Builder, c *cobra.Command) {
 			fmt.Fprintf(b, ".PP\n.nf\n%s\n.fi\n", roff(sub.Example))
 		}
 		if sub.Name() == "serve" || sub.Name() == "config" {
-			b.WriteString(".PP\nIt takes every setting below as a flag.\n")
+			b.WriteString(".PP\nEvery setting below is also a flag of this command.\n")
 		}
 		flags(b, sub)
 	}
 }
 
-// flags lists the flags of a command that are not settings: those have a section
-// of their own.
+// flags lists the flags of a command, except settings, which have their own section.
 func flags(b *strings.Builder, c *cobra.Command) {
 	settings := map[string]bool{"help": true}
 	for _, s := range config.Settings() {
@@ -140,19 +139,19 @@ func flags(b *strings.Builder, c *cobra.Command) {
 
 // paragraphs writes text: empty lines separate paragraphs, indented lines stay unchanged.
 func paragraphs(b *strings.Builder, text string) {
-	verbatim, parted := false, false
+	verbatim, afterEmpty := false, false
 	for line := range strings.SplitSeq(text, "\n") {
 		indented := strings.HasPrefix(line, "  ")
 		switch {
-		case indented && !verbatim && parted:
+		case indented && !verbatim && afterEmpty:
 			b.WriteString(".nf\n")
 		case indented && !verbatim:
 			b.WriteString(".PP\n.nf\n")
 		case !indented && verbatim:
 			b.WriteString(".fi\n")
 		}
-		verbatim, parted = indented, line == ""
-		if parted {
+		verbatim, afterEmpty = indented, line == ""
+		if afterEmpty {
 			b.WriteString(".PP\n")
 			continue
 		}
@@ -163,7 +162,7 @@ func paragraphs(b *strings.Builder, text string) {
 	}
 }
 
-// roff escapes what roff would take for its own.
+// roff escapes characters that have a meaning in roff.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "…", "...").Replace(text)
 	rows := strings.Split(text, "\n")

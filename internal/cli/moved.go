@@ -16,13 +16,14 @@ import (
 	"cloudburst/internal/cli/shell"
 )
 
-// laboratory is the program that has the measurements.
+// laboratory is the name of the program for benchmarks and simulation.
 const laboratory = "cloudburst-lab"
 
-// stopLab is how long the laboratory may take to end its processes after a signal.
+// stopLab limits the time in which the laboratory stops its processes after a signal.
 const stopLab = time.Minute
 
-// moved lists the commands that are now in the laboratory. They run it if it is in this program's folder.
+// moved returns the commands that are now in the laboratory. They run the laboratory if it is
+// in the folder of this program.
 func (p *program) moved() []*cobra.Command {
 	var list []*cobra.Command
 	for _, name := range []string{"bench", "simulate"} {
@@ -41,11 +42,11 @@ func (p *program) moved() []*cobra.Command {
 	return list
 }
 
-// runLab runs the laboratory that is in file, on the input and outputs of p.
+// runLab runs the laboratory at the path file, with the streams of p.
 func (p *program) runLab(ctx context.Context, file string, args []string) error {
 	if info, err := os.Stat(file); err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
-		return shell.Usagef("%[2]q is a command of %[1]s, which measures this program and is not part of it. "+
-			"There is no executable file %[3]s: get the source, run make build there, and then bin/%[1]s %[4]s", laboratory, args[0], file, strings.Join(args, " "))
+		return shell.Usagef("%[2]q is a command of %[1]s, the program for measurements. "+
+			"There is no executable file %[3]s: run make build in the source, and then bin/%[1]s %[4]s", laboratory, args[0], file, strings.Join(args, " "))
 	}
 	fmt.Fprintf(p.Err, "cloudburst: %q is a command of %s now; running %s\n", args[0], laboratory, file)
 	cmd := exec.CommandContext(ctx, file, args...)

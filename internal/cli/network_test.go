@@ -16,7 +16,7 @@ import (
 
 const oneItem = `<rss version="2.0"><channel><title>T</title><item><title>one</title><guid isPermaLink="false">1</guid></item></channel></rss>`
 
-func TestCodingsThatNobodyAskedForAreUndone(t *testing.T) {
+func TestUnrequestedContentCodingsAreDecoded(t *testing.T) {
 	t.Parallel()
 	var wrapped, bare bytes.Buffer
 	z := zlib.NewWriter(&wrapped)
@@ -30,14 +30,14 @@ func TestCodingsThatNobodyAskedForAreUndone(t *testing.T) {
 	f.Close()
 	for _, tt := range []struct{ name, coding, body, fails string }{
 		{"gzip", "GZip", clitest.Gzipped(oneItem), ""},
-		{"its old name", "x-gzip", clitest.Gzipped(oneItem), ""},
+		{"old name of gzip", "x-gzip", clitest.Gzipped(oneItem), ""},
 		{"zlib", "deflate", wrapped.String(), ""},
 		{"bare deflate", "Deflate", bare.String(), ""},
-		{"none", "identity", oneItem, ""},
-		{"an encoding of letters", "UTF-8", oneItem, ""},
-		{"one that is not known", "br", "\x8b\x02", `coded as "br", which was not asked for`},
-		{"a lie", "gzip", oneItem, "not compressed in the way that its Content-Encoding says"},
-		{"a cut", "gzip", clitest.Gzipped(oneItem)[:40], "breaks off"},
+		{"no coding", "identity", oneItem, ""},
+		{"a charset", "UTF-8", oneItem, ""},
+		{"unknown coding", "br", "\x8b\x02", `unsupported Content-Encoding "br"`},
+		{"not gzip", "gzip", oneItem, "does not match its Content-Encoding"},
+		{"truncated", "gzip", clitest.Gzipped(oneItem)[:40], "ends early"},
 	} {
 		for _, command := range []string{"parse", "validate", "explain", "discover"} {
 			var out, errs bytes.Buffer
@@ -47,7 +47,7 @@ func TestCodingsThatNobodyAskedForAreUndone(t *testing.T) {
 			switch {
 			case tt.fails == "" && code != shell.ExitOK:
 				t.Errorf("%s of %s: exit %d, %s%s", command, tt.name, code, &out, &errs)
-			case tt.name == "a cut" && command == "discover": // the beginning is enough
+			case tt.name == "truncated" && command == "discover": // discover needs only the start
 			case tt.fails != "" && (code != shell.ExitFailure || !strings.Contains(errs.String(), tt.fails)):
 				t.Errorf("%s of %s: exit %d, %s; want %q", command, tt.name, code, &errs, tt.fails)
 			}
@@ -55,7 +55,7 @@ func TestCodingsThatNobodyAskedForAreUndone(t *testing.T) {
 	}
 }
 
-func TestNobodyWaitsForAnInputThatSaysNothingAfterAnInterruption(t *testing.T) {
+func TestInterruptEndsReadOfSilentInput(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"parse"}, {"validate", "-"}, {"discover", "-"}, {"opml", "show", "-"}} {
 		silent, end := io.Pipe()
@@ -69,7 +69,7 @@ func TestNobodyWaitsForAnInputThatSaysNothingAfterAnInterruption(t *testing.T) {
 	}
 }
 
-// reading says when something is read from it.
+// reading calls begun at each Read.
 type reading struct {
 	r     io.Reader
 	begun func()
@@ -80,7 +80,7 @@ func (r reading) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
-func TestStandardInputIsReadOnce(t *testing.T) {
+func TestStandardInputCannotBeNamedTwice(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"parse"}, {"validate"}, {"discover"}, {"opml", "show"}} {
 		var out, errs bytes.Buffer
@@ -91,7 +91,7 @@ func TestStandardInputIsReadOnce(t *testing.T) {
 	}
 }
 
-func TestHelpIsACommandToo(t *testing.T) {
+func TestHelpCommandEqualsHelpFlag(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{}, {"parse"}, {"opml", "show"}} {
 		var asked, flagged bytes.Buffer

@@ -16,7 +16,7 @@ import (
 
 const version = app.Version
 
-// ServeOn is [shell.Shell.Serve] on the store that open opens.
+// ServeOn returns a [shell.Shell.Serve] that uses the store of open.
 func ServeOn(open func(ctx context.Context, o store.Options) (store.Store, error)) func(context.Context, config.Config, *slog.Logger, io.Writer) error {
 	return func(ctx context.Context, cfg config.Config, log *slog.Logger, out io.Writer) error {
 		service, err := systemd.FromEnviron(os.Environ(), os.Getpid())
@@ -29,7 +29,7 @@ func ServeOn(open func(ctx context.Context, o store.Options) (store.Store, error
 	}
 }
 
-// openApp is [shell.Shell.Open] of the real program.
+// openApp implements [shell.Shell.Open].
 func openApp(ctx context.Context, cfg config.Config, log *slog.Logger) (shell.App, error) {
 	a, err := app.Open(ctx, cfg, log)
 	if err != nil {

@@ -47,7 +47,7 @@ With --check the real program runs for some seconds, and what the costs foretell
 is compared with what it used.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return shell.AsUsageError(fmt.Errorf("%s takes nothing behind it, not %q", c.CommandPath(), args[0]))
+				return shell.AsUsageError(fmt.Errorf("%s takes no arguments, but got %q", c.CommandPath(), args[0]))
 			}
 			return nil
 		},

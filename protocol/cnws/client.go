@@ -97,5 +97,5 @@ func messageOf(resp *http.Response) string {
 	if line == "" {
 		return ""
 	}
-	return fmt.Sprintf(" It says: %.300q.", line)
+	return fmt.Sprintf(" Message: %.300q.", line)
 }

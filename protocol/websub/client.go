@@ -196,7 +196,7 @@ func readResponse(resp *http.Response) error {
 	}
 	e := &Error{Status: resp.StatusCode, RetryAfter: wirehttp.RetryAfter(resp.Header), Msg: "The hub answered " + wirehttp.StatusText(resp.StatusCode) + "."}
 	if message := printable(strings.TrimSpace(string(body))); err == nil && message != "" && utf8.ValidString(message) && strings.HasPrefix(resp.Header.Get("Content-Type"), "text/plain") {
-		e.Msg += " It says: " + text.Clip(message, 500)
+		e.Msg += " Message: " + text.Clip(message, 500)
 	}
 	return e
 }

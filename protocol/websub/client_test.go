@@ -307,7 +307,7 @@ func TestHubErrorIsReturned(t *testing.T) {
 		{answer(202, "thanks"), ""},
 		{answer(200, ""), ""},
 		{answer(204, ""), ""},
-		{answer(400, "hub.topic is\nwrong\n", "Content-Type", "text/plain; charset=utf-8"), "400 Bad Request. It says: hub.topic is?wrong"},
+		{answer(400, "hub.topic is\nwrong\n", "Content-Type", "text/plain; charset=utf-8"), "400 Bad Request. Message: hub.topic is?wrong"},
 		{answer(400, "<html>", "Content-Type", "text/html"), "The hub answered 400 Bad Request."},
 		{answer(500, "\xff", "Content-Type", "text/plain"), "The hub answered 500 Internal Server Error."},
 		{answer(503, strings.Repeat("ü", 9000), "Content-Type", "text/plain", "Retry-After", "7"), "…"},

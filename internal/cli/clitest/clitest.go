@@ -1,4 +1,4 @@
-// Package clitest has what the tests of several packages of commands share.
+// Package clitest contains test helpers that several packages of commands share.
 package clitest
 
 import (
@@ -10,7 +10,7 @@ import (
 	"cloudburst/docs"
 )
 
-// Section is a section of docs/json.md.
+// Section returns the text of a section of docs/json.md.
 func Section(t *testing.T, name string) string {
 	t.Helper()
 	doc, err := docs.Files.ReadFile("json.md")
@@ -22,8 +22,7 @@ func Section(t *testing.T, name string) string {
 	return text
 }
 
-// Described reads a section of docs/json.md: the names in the tables below each of
-// its headings.
+// Described returns the field names in the tables of a section of docs/json.md, by heading.
 func Described(t *testing.T, section string) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}
@@ -46,7 +45,7 @@ func Described(t *testing.T, section string) map[string][]string {
 	return out
 }
 
-// PrintedTypes are the types that a value of t can have in it when it is printed.
+// PrintedTypes adds t and the types of its fields, recursively, to found.
 func PrintedTypes(t reflect.Type, found map[reflect.Type]bool) {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice:
@@ -62,7 +61,7 @@ func PrintedTypes(t reflect.Type, found map[reflect.Type]bool) {
 	}
 }
 
-// PrintedNames are the names of t's own fields.
+// PrintedNames returns the JSON names of the fields of t, without embedded ones.
 func PrintedNames(t reflect.Type) (names []string) {
 	for i := range t.NumField() {
 		if f := t.Field(i); !f.Anonymous && f.IsExported() {

@@ -8,24 +8,24 @@ import (
 	"strings"
 )
 
-// Gzipped is s in gzip's form.
+// Gzipped returns s compressed by gzip.
 func Gzipped(s string) string {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	_, _ = io.WriteString(w, s) // a buffer takes everything
+	_, _ = io.WriteString(w, s) // a bytes.Buffer returns no errors
 	_ = w.Close()
 	return b.String()
 }
 
-// Origin is an HTTP client whose every answer is one feed.
+// Origin is an HTTP client that returns the same feed for each request.
 type Origin struct {
 	Header http.Header
 	Body   string
-	Knows  bool          // conditional requests
-	Asked  []http.Header // of each request
+	Knows  bool          // supports conditional requests
+	Asked  []http.Header // headers of the received requests
 }
 
-// Do notes the request and answers it.
+// Do records the request and returns the feed, or 304.
 func (o *Origin) Do(r *http.Request) (*http.Response, error) {
 	o.Asked = append(o.Asked, r.Header)
 	res := &http.Response{StatusCode: http.StatusOK, Header: o.Header, Body: io.NopCloser(strings.NewReader(o.Body)), Request: r}

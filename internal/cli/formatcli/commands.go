@@ -1,5 +1,5 @@
-// Package formatcli has the commands about documents and programs, which need no server:
-// reading, checking and converting feeds, finding them, and scoring readers.
+// Package formatcli implements the commands that need no server: parse, validate, convert
+// and discover feeds, and score feed readers.
 package formatcli
 
 import (
@@ -8,10 +8,10 @@ import (
 	"cloudburst/internal/cli/shell"
 )
 
-// commands makes the commands of this package, which run in one shell.
+// commands creates the commands of this package, which share one shell.
 type commands struct{ *shell.Shell }
 
-// Commands are the commands of this package.
+// Commands returns the commands of this package.
 func Commands(s *shell.Shell) []*cobra.Command {
 	p := &commands{s}
 	return []*cobra.Command{p.parse(), p.discover(), p.validate(), p.convert(), p.politeness()}

@@ -55,19 +55,19 @@ it always sanitizes. Relative URLs are resolved; a file has no URL: --base sets 
 		},
 	}
 	shell.ChoiceFlag(c, &f.to, "to", "the format to write", formatNames()...)
-	c.Flags().StringVar(&f.output, "output", "", "`file` to write instead of standard output; what was in it is replaced")
+	c.Flags().StringVar(&f.output, "output", "", "`file` to write instead of standard output; an existing file is replaced")
 	c.Flags().StringVar(&f.callback, "callback", "", "`name` of the function that jsonp calls (default feedCallback)")
-	c.Flags().StringVar(&f.self, "self", "", "`URL` where the written document will stand (default: what the feed says)")
-	c.Flags().StringVar(&f.parse.base, "base", "", "`URL` of the document that is read, which relative addresses stand on (default: where it came from)")
-	c.Flags().StringVar(&f.parse.contentType, "content-type", "", "media `type` of the document that is read, with its charset, as HTTP would give it")
+	c.Flags().StringVar(&f.self, "self", "", "`URL` at which the output will be published (default: the URL that the feed declares)")
+	c.Flags().StringVar(&f.parse.base, "base", "", "`URL` of the input, for relative URLs (default: the URL it was read from)")
+	c.Flags().StringVar(&f.parse.contentType, "content-type", "", "media `type` of the input with its charset, like the HTTP header")
 	f.parse.itemLimit(c)
-	c.Flags().BoolVar(&f.sanitize, "sanitize", false, "make HTML safe to show")
-	c.Flags().BoolVar(&f.quiet, "quiet", false, "leave out the warnings")
+	c.Flags().BoolVar(&f.sanitize, "sanitize", false, "sanitize HTML, so that it is safe to display")
+	c.Flags().BoolVar(&f.quiet, "quiet", false, "hide the warnings")
 	c.Flags().BoolVar(&f.all, "list", false, "print the formats: name, title, extension and media type")
 	return c
 }
 
-// formatNames are the names of all formats that can be written.
+// formatNames returns the names of all output formats.
 func formatNames() (names []string) {
 	for _, f := range render.Formats() {
 		names = append(names, f.Name)
@@ -78,7 +78,7 @@ func formatNames() (names []string) {
 // list prints the formats.
 func (f *conversion) list(args []string) error {
 	if len(args) > 0 {
-		return shell.Usagef("--list takes nothing behind it, not %q", args[0])
+		return shell.Usagef("--list takes no arguments, but got %q", args[0])
 	}
 	t := shell.NewTable(f.p.Out, "NAME", "TITLE", "EXTENSION", "TYPE")
 	for _, r := range render.Formats() {
@@ -89,18 +89,18 @@ func (f *conversion) list(args []string) error {
 	return t.End()
 }
 
-// check looks at what was typed.
+// check validates the command line.
 func (f *conversion) check(c *cobra.Command, args []string) error {
 	switch {
 	case f.to == "":
-		return shell.Usagef("%s needs --to with one of %s", c.CommandPath(), strings.Join(formatNames(), ", "))
+		return shell.Usagef("%s needs --to: one of %s", c.CommandPath(), strings.Join(formatNames(), ", "))
 	case len(args) != 1:
 		return shell.Between(1, 1, "one FILE or URL, or - for standard input")(c, args)
 	case f.callback != "" && f.to != "jsonp":
-		return shell.Usagef("--callback is for the format jsonp, not for %s", f.to)
+		return shell.Usagef("--callback applies only to the format jsonp, not to %s", f.to)
 	}
 	if u, err := url.Parse(f.self); err != nil || f.self != "" && (!u.IsAbs() || u.Host == "") {
-		return shell.Usagef("--self is %q: it needs a whole URL, such as http://example.org/rss.xml", f.self)
+		return shell.Usagef("--self is %q: it must be an absolute URL, such as http://example.org/rss.xml", f.self)
 	}
 	return nil
 }
@@ -154,7 +154,7 @@ func (f *conversion) warn(w render.Warning) {
 	fmt.Fprintf(f.p.Err, "warning: %s\n", shell.Sentence(fmt.Errorf("%s%s [%s]", where, w.Text, w.Rule)))
 }
 
-// write gives out the document: whole, or not at all into a file.
+// write writes the document to standard output, or replaces the output file atomically.
 func (f *conversion) write(doc []byte) error {
 	if f.output == "" {
 		if _, err := f.p.Out.Write(doc); err != nil {

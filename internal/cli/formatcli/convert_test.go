@@ -15,7 +15,7 @@ import (
 	"cloudburst/internal/sanitize"
 )
 
-// converted runs the command.
+// converted runs convert and returns its outputs and exit code.
 func converted(t *testing.T, in string, args ...string) (out, reported string, code int) {
 	t.Helper()
 	var o, e bytes.Buffer
@@ -27,7 +27,7 @@ func converted(t *testing.T, in string, args ...string) (out, reported string, c
 const aFeed = `<rss version="2.0"><channel><title>Ships &amp; such</title><link>http://s.example/</link><description>D</description>
 <item><title>One</title><guid isPermaLink="false">urn:1</guid><description>&lt;p onclick="x()"&gt;A &lt;a href="b"&gt;b&lt;/a&gt;&lt;/p&gt;</description></item></channel></rss>`
 
-func TestConvertWritesWhatRenderDoesByteForByte(t *testing.T) {
+func TestConvertOutputMatchesRenderPackage(t *testing.T) {
 	t.Parallel()
 	for _, format := range render.Formats() {
 		f, err := feed.ParseBytes([]byte(aFeed), nil)
@@ -46,12 +46,12 @@ func TestConvertWritesWhatRenderDoesByteForByte(t *testing.T) {
 			t.Errorf("%s: %d warnings are printed, want %d: %s", format.Name, n, len(warnings), reported)
 		}
 		if _, reported, _ := converted(t, aFeed, "--quiet", "--to", format.Name, "-"); reported != "" {
-			t.Errorf("%s: quietly, it prints %q", format.Name, reported)
+			t.Errorf("%s: with --quiet, it prints %q", format.Name, reported)
 		}
 	}
 }
 
-func TestConvertRefusesWhatItDoesNotUnderstand(t *testing.T) {
+func TestConvertRejectsInvalidCommandLines(t *testing.T) {
 	t.Parallel()
 	all := strings.Join(formatNames(), ", ")
 	for _, tt := range []struct {
@@ -60,14 +60,14 @@ func TestConvertRefusesWhatItDoesNotUnderstand(t *testing.T) {
 		reported string
 	}{
 		{"--to rss3 -", shell.ExitUsage, all},
-		{"-", shell.ExitUsage, "needs --to with one of " + all},
+		{"-", shell.ExitUsage, "needs --to: one of " + all},
 		{"--to atom", shell.ExitUsage, "one FILE or URL, or - for standard input"},
 		{"--to atom - -", shell.ExitUsage, "one FILE or URL"},
-		{"--to atom --callback f -", shell.ExitUsage, "--callback is for the format jsonp, not for atom"},
+		{"--to atom --callback f -", shell.ExitUsage, "--callback applies only to the format jsonp, not to atom"},
 		{"--to jsonp --callback alert(1)// -", shell.ExitUsage, "alert(1)//"},
 		{"--to atom --self here -", shell.ExitUsage, `--self is "here"`},
 		{"--to atom --base here -", shell.ExitUsage, `--base is "here"`},
-		{"--list -", shell.ExitUsage, "takes nothing behind it"},
+		{"--list -", shell.ExitUsage, "takes no arguments"},
 		{"--to atom nowhere.xml", shell.ExitFailure, "nowhere.xml cannot be read: there is no such file"},
 		{"--to atom ftp://h.example/", shell.ExitFailure, "needs http:// or https://"},
 	} {
@@ -82,7 +82,7 @@ func TestConvertRefusesWhatItDoesNotUnderstand(t *testing.T) {
 	}
 }
 
-func TestConvertMakesHTMLSafeWhenAskedTo(t *testing.T) {
+func TestConvertSanitizesHTMLOnRequest(t *testing.T) {
 	t.Parallel()
 	args := []string{"--quiet", "--to", "rss20", "--base", "http://s.example/x/", "-"}
 	if out, _, _ := converted(t, aFeed, args...); !strings.Contains(out, "onclick") || !strings.Contains(out, "http://s.example/x/b") {
@@ -96,7 +96,7 @@ func TestConvertMakesHTMLSafeWhenAskedTo(t *testing.T) {
 	}
 }
 
-func TestConvertReadsURLsWithTheirCharset(t *testing.T) {
+func TestConvertUsesCharsetOfResponse(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/rss+xml; charset=iso-8859-7")
@@ -108,7 +108,7 @@ func TestConvertReadsURLsWithTheirCharset(t *testing.T) {
 	}
 }
 
-func TestConvertDatesAnUndatedFeedByLastModified(t *testing.T) {
+func TestConvertUsesLastModifiedForFeedWithoutDates(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Last-Modified", "Fri, 20 Nov 2026 08:30:00 GMT")
@@ -121,7 +121,7 @@ func TestConvertDatesAnUndatedFeedByLastModified(t *testing.T) {
 	}
 }
 
-func TestConvertReplacesAFileWholeOrNotAtAll(t *testing.T) {
+func TestConvertReplacesOutputFileAtomically(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "out.json")
@@ -132,7 +132,7 @@ func TestConvertReplacesAFileWholeOrNotAtAll(t *testing.T) {
 		t.Error(code)
 	}
 	if b, err := os.ReadFile(file); err != nil || string(b) != "before" {
-		t.Errorf("after a failure it holds %q, %v", b, err)
+		t.Errorf("after a failure the file contains %q, %v", b, err)
 	}
 	want, _, _ := converted(t, aFeed, "--to", "jsonfeed", "-")
 	out, _, code := converted(t, aFeed, "--to", "jsonfeed", "--output", file, "-")
@@ -149,18 +149,18 @@ func TestConvertReplacesAFileWholeOrNotAtAll(t *testing.T) {
 		t.Error(code, reported)
 	}
 	if after, err := os.ReadFile(file); err != nil || bytes.Equal(after, b) {
-		t.Errorf("what the link leads to holds %q, %v", after, err)
+		t.Errorf("the target of the link contains %q, %v", after, err)
 	}
 	_, reported, code := converted(t, aFeed, "--to", "text", "--output", filepath.Join(dir, "none", "x"), "-")
 	if code != shell.ExitFailure || !strings.Contains(reported, "cannot be written: no such file") {
 		t.Error(code, reported)
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(left) > 0 {
-		t.Error("left behind are", left, err)
+		t.Error("temporary files remain:", left, err)
 	}
 }
 
-func TestConvertReportsWhatItDidNotRead(t *testing.T) {
+func TestConvertReportsSkippedData(t *testing.T) {
 	t.Parallel()
 	many := strings.Replace(aFeed, "</channel>", strings.Repeat("<item><title>x</title></item>", 1200)+"</channel>", 1)
 	if out, reported, code := converted(t, many, "--to", "csv", "-"); code != shell.ExitOK || strings.Count(out, "\n") < 1000 || !strings.Contains(reported, "There are more than 1000 items; the rest is not read. [limit]") {
@@ -174,7 +174,7 @@ func TestConvertReportsWhatItDidNotRead(t *testing.T) {
 	}
 }
 
-func TestMaxItems(t *testing.T) {
+func TestMaxItemsLimitsTheInput(t *testing.T) {
 	t.Parallel()
 	doc := `<rss version="2.0"><channel><title>C</title>` + strings.Repeat(`<item><title>I</title></item>`, 1003) + `</channel></rss>`
 	for flag, want := range map[string]int{"": 1000, "--max-items=2": 2, "--max-items=0": 1003} {

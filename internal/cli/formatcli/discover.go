@@ -19,25 +19,25 @@ func (p *commands) discover() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "discover URL|FILE|-…",
 		Short: "Find the feeds of web pages",
-		Long: `Finds the feeds that web pages name: in Link headers, in link elements, and in plain
-links that look like feeds. The first is the one to subscribe to; comments, lists in
-OPML and guesses come last. An address that is a feed itself is its own first.
+		Long: `Finds the feeds of web pages: in Link headers, in link elements, and in ordinary links
+that look like feeds. The first result is the main feed; comment feeds, OPML lists and
+guesses are last. If the input itself is a feed, it is the first result.
 
-Where a page at a URL calls nothing a feed, its server is asked: for the guesses, then
-for the addresses that feeds usually have, at most a dozen requests (--no-probe: none).
-A file has no address of its own: --base gives one for its relative links.
+If a page at a URL declares no feed, the command requests the guessed URLs and then the
+usual paths of feeds (/feed, /rss.xml, …), with at most 12 requests. --no-probe disables
+these requests. A file has no URL: --base sets one for its relative links.
 
-It prints a table: number, kind (feed, comments, outline), format, title, URL, where it
-was found, with a question mark behind a guess. --json prints one object per line and
-input, described in docs/json.md. The exit status is 1 when an input names no feed.`,
+The command prints a table: number, kind (feed, comments, outline), format, title, URL
+and place; a question mark after the place marks a guess. --json prints one object per
+line and input, described in docs/json.md. The exit status is 1 if an input has no feed.`,
 		Example: "  cloudburst discover https://example.org/\n  cloudburst discover --base https://example.org/ index.html",
 		Args:    shell.Between(1, -1, "at least one URL or FILE, or - for standard input"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return d.run(c.Context(), args)
 		},
 	}
-	c.Flags().StringVar(&d.base, "base", "", "`URL` of the page, when it is a file")
-	c.Flags().BoolVar(&d.noProbe, "no-probe", false, "ask for nothing but the page itself")
+	c.Flags().StringVar(&d.base, "base", "", "`URL` of the page, if the input is a file")
+	c.Flags().BoolVar(&d.noProbe, "no-probe", false, "request only the page itself")
 	c.Flags().BoolVar(&d.json, "json", false, "print one JSON object per line")
 	return c
 }
@@ -49,7 +49,7 @@ type discovery struct {
 	noProbe, json bool
 	inputs        *shell.Inputs
 	table         *shell.Table
-	many          bool // several inputs: each row says which
+	many          bool // several inputs: each row names its input
 }
 
 // discovered is what --json prints of one input.
@@ -61,7 +61,7 @@ type discovered struct {
 
 func (d *discovery) run(ctx context.Context, names []string) error {
 	if d.base != "" && !shell.IsURL(d.base) {
-		return shell.Usagef("--base is %q: it needs http:// or https:// and a host", d.base)
+		return shell.Usagef("--base is %q: it must be an http or https URL with a host", d.base)
 	}
 	if err := shell.CheckStdinOnce(names); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (d *discovery) run(ctx context.Context, names []string) error {
 			return ctx.Err()
 		}
 		if err == nil && len(r.Links) == 0 {
-			err = d.nothing(name, r)
+			err = d.notFound(name, r)
 		}
 		failed = failed || err != nil
 		if err := d.print(name, r, err); err != nil {
@@ -103,7 +103,7 @@ func (d *discovery) find(ctx context.Context, name string) (discover.Result, err
 		}
 		r, err := f.Find(ctx, name)
 		if e, ok := errors.AsType[*discover.StatusError](err); ok {
-			return r, fmt.Errorf("%s cannot be read: its server answers %d %s", name, e.Status, http.StatusText(e.Status))
+			return r, fmt.Errorf("%s cannot be read: the server returned %d %s", name, e.Status, http.StatusText(e.Status))
 		}
 		if bad := shell.CheckURL(name); bad != nil && errors.Is(err, discover.ErrURL) {
 			return r, bad
@@ -123,26 +123,26 @@ func (d *discovery) find(ctx context.Context, name string) (discover.Result, err
 	return discover.HTML(in.Body, d.base, in.Header), nil
 }
 
-// nothing says what was looked at, and what to try.
-func (d *discovery) nothing(name string, r discover.Result) error {
-	what := name
+// notFound returns the error of a page without feeds: the searched places, and a suggestion.
+func (d *discovery) notFound(name string, r discover.Result) error {
+	page := name
 	if name == "-" {
-		what = "standard input"
+		page = "standard input"
 	}
-	looked := "its link elements and its links were looked at"
-	try := "if you know the site's address, give that instead of a file"
+	places := "in its link elements and links"
+	try := "if you know the URL of the site, use it instead of the file"
 	if shell.IsURL(name) {
-		looked = "its Link headers, its link elements and its links were looked at, and the usual addresses (/feed, /rss.xml, …) were asked"
-		try = "look for a page of the site that lists posts, or ask its author"
+		places = "in its Link headers, link elements and links, and has no feed at the usual paths (/feed, /rss.xml, …)"
+		try = "try a page of the site that lists posts"
 		if d.noProbe {
-			looked = "its Link headers, its link elements and its links were looked at"
-			try = "without --no-probe the usual addresses are asked too"
+			places = "in its Link headers, link elements and links"
+			try = "omit --no-probe to try the usual paths too"
 		}
 		if r.URL != "" && r.URL != name {
-			what += " (which led to " + r.URL + ")"
+			page += " (redirected to " + r.URL + ")"
 		}
 	}
-	return fmt.Errorf("%s names no feed: %s; %s", what, looked, try)
+	return fmt.Errorf("%s names no feed %s; %s", page, places, try)
 }
 
 func (d *discovery) print(name string, r discover.Result, failure error) error {

@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/cli/shell"
 )
 
-// pages answers from a table of addresses; what is not in it is not found.
+// pages is an HTTP client that returns the body of each URL, and 404 for other URLs.
 type pages map[string]string
 
 func (p pages) Do(r *http.Request) (*http.Response, error) {
@@ -21,7 +21,7 @@ func (p pages) Do(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-func TestDiscoverAsksTheUsualAddressesOfASilentPage(t *testing.T) {
+func TestDiscoverTriesUsualPathsIfPageNamesNoFeed(t *testing.T) {
 	t.Parallel()
 	web := pages{"https://a.example/": "<p>Hello", "https://a.example/index.xml": "<rss><channel><title>Found\x1b[31m</title></channel></rss>"}
 	for name, tt := range map[string]struct {
@@ -29,8 +29,8 @@ func TestDiscoverAsksTheUsualAddressesOfASilentPage(t *testing.T) {
 		code int
 		out  string
 	}{
-		"asked":     {[]string{"discover", "https://a.example/"}, 0, "1\tfeed\trss\tFound[31m\thttps://a.example/index.xml\twell-known\n"},
-		"not asked": {[]string{"discover", "--no-probe", "https://a.example/"}, 1, ""},
+		"usual paths": {[]string{"discover", "https://a.example/"}, 0, "1\tfeed\trss\tFound[31m\thttps://a.example/index.xml\twell-known\n"},
+		"--no-probe":  {[]string{"discover", "--no-probe", "https://a.example/"}, 1, ""},
 	} {
 		var out, errs bytes.Buffer
 		p := inShell(shell.Shell{Out: &out, Err: &errs, HTTP: web, Version: "0"})

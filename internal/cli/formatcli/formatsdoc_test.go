@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "rewrite the examples of docs/formats.md
 
 const formatsDoc = "../../../docs/formats.md"
 
-// block is the first fenced block behind a heading: where its text begins and ends.
+// block returns the start and the end of the text in the first fenced block after a heading.
 func block(t *testing.T, doc, heading string) (from, to int) {
 	t.Helper()
 	at := strings.Index(doc, "\n"+heading+"\n")
@@ -42,8 +42,8 @@ func block(t *testing.T, doc, heading string) (from, to int) {
 	return from, from + end
 }
 
-// shown is a document as a block can hold it: what is no text, as a dump, and
-// with the line ends of the block.
+// shown formats a document for a fenced block: line breaks as \n, and binary data as a hex
+// dump.
 func shown(doc string) string {
 	if !utf8.ValidString(doc) || strings.ContainsRune(doc, 0) {
 		return hex.Dump([]byte(doc))
@@ -51,7 +51,7 @@ func shown(doc string) string {
 	return strings.TrimSuffix(strings.ReplaceAll(doc, "\r\n", "\n"), "\n") + "\n"
 }
 
-// formatsTable is the list of formats in the document.
+// formatsTable returns the table of formats in the document.
 func formatsTable() string {
 	var b strings.Builder
 	b.WriteString("| name | format | file of a user's feed | media type |\n| --- | --- | --- | --- |\n")
@@ -69,7 +69,7 @@ func formatsTable() string {
 	return b.String()
 }
 
-func TestTheExamplesOfTheFormatsAreWhatTheProgramWrites(t *testing.T) {
+func TestFormatExamplesMatchOutput(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(formatsDoc)
 	if err != nil {
@@ -86,7 +86,7 @@ func TestTheExamplesOfTheFormatsAreWhatTheProgramWrites(t *testing.T) {
 			return
 		}
 		if !*update {
-			t.Errorf("%s: the document has\n%s\nthe program writes\n%s", what, doc[from:to], want)
+			t.Errorf("%s: the document contains\n%s\nbut the program writes\n%s", what, doc[from:to], want)
 		}
 		doc = doc[:from] + want + doc[to:]
 	}

@@ -11,13 +11,13 @@ import (
 	"cloudburst/internal/cli/shell"
 )
 
-func TestTheDocumentAndTheTypesHaveTheSameNames(t *testing.T) {
+func TestDocumentationListsEveryJSONField(t *testing.T) {
 	t.Parallel()
 	doc := clitest.Described(t, "Parse")
 	types := map[reflect.Type]bool{}
 	clitest.PrintedTypes(reflect.TypeFor[feedLine](), types)
 	clitest.PrintedTypes(reflect.TypeFor[shell.FailureLine](), types)
-	// Two types have the name Link; a line is one of two types.
+	// Headings that differ from the name of the type.
 	titles := map[reflect.Type]string{
 		reflect.TypeFor[shell.InputError]():                      "Error",
 		reflect.TypeFor[shell.InputError]().Field(2).Type.Elem(): "Found",
@@ -32,7 +32,7 @@ func TestTheDocumentAndTheTypesHaveTheSameNames(t *testing.T) {
 		want[title] = append(want[title], clitest.PrintedNames(typ)...)
 	}
 	for title, names := range want {
-		// What the line says of problems, it says instead of the feed.
+		// The problems of the line replace those of the feed.
 		if title == "Feed" {
 			names = slices.DeleteFunc(names, func(n string) bool { return n == "problems" })
 		}
@@ -47,7 +47,7 @@ func TestTheDocumentAndTheTypesHaveTheSameNames(t *testing.T) {
 	}
 }
 
-func TestTheDocumentsExamplesAreLinesOfTheseTypes(t *testing.T) {
+func TestDocumentationExamplesDecode(t *testing.T) {
 	t.Parallel()
 	lines := 0
 	for line := range strings.Lines(clitest.Section(t, "Parse")) {

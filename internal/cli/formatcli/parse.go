@@ -46,17 +46,17 @@ The command sanitizes HTML in texts and resolves relative URLs, unless you set
 			return r.run(c.Context())
 		},
 	}
-	c.Flags().StringVar(&f.base, "base", "", "`URL` of the document, which relative addresses stand on (default: where it came from)")
-	c.Flags().StringVar(&f.contentType, "content-type", "", "media `type` of the document, with its charset, as HTTP would give it")
-	c.Flags().StringArrayVar(&f.header, "header", nil, "a `field` of the HTTP answer: 'Content-Location: http://example.org/'; more of them, more flags")
-	c.Flags().BoolVar(&f.raw, "no-sanitize", false, "leave HTML as its author wrote it: not safe to show")
-	c.Flags().BoolVar(&f.relative, "no-resolve", false, "leave relative addresses as they are")
+	c.Flags().StringVar(&f.base, "base", "", "`URL` of the document, for relative URLs (default: the URL it was read from)")
+	c.Flags().StringVar(&f.contentType, "content-type", "", "media `type` of the document with its charset, like the HTTP header")
+	c.Flags().StringArrayVar(&f.header, "header", nil, "a header `field` of the response, such as 'Content-Location: http://example.org/'; can be repeated")
+	c.Flags().BoolVar(&f.raw, "no-sanitize", false, "keep HTML unchanged: not safe to display")
+	c.Flags().BoolVar(&f.relative, "no-resolve", false, "keep relative URLs unchanged")
 	f.itemLimit(c)
 	c.Flags().BoolVar(&f.problems, "problems", false, "list the repaired errors")
 	return c
 }
 
-// parseFlags are the command's, as typed.
+// parseFlags are the values of the flags.
 type parseFlags struct {
 	base, contentType       string
 	header                  []string
@@ -64,7 +64,7 @@ type parseFlags struct {
 	maxItems                int
 }
 
-// itemLimit adds the flag for how many items of a document are read.
+// itemLimit adds the flag --max-items.
 func (f *parseFlags) itemLimit(c *cobra.Command) {
 	c.Flags().IntVar(&f.maxItems, "max-items", 1000, "read at most `N` items of a document; 0 reads all")
 }
@@ -75,9 +75,9 @@ type parseRun struct {
 	inputs *shell.Inputs
 	names  []string
 	flags  parseFlags
-	header http.Header // what the flags say of the answer
-	bodies chan []byte // memory that goes from input to input
-	lines  chan *bytes.Buffer
+	header http.Header        // header fields from flags
+	bodies chan []byte        // free buffers for inputs
+	lines  chan *bytes.Buffer // free buffers for lines
 	failed bool
 	bar    *shell.Progress
 }
@@ -97,15 +97,15 @@ func (p *commands) parseRun(f parseFlags, names []string) (*parseRun, error) {
 		return nil, err
 	}
 	if u, err := url.Parse(f.base); err != nil || f.base != "" && !u.IsAbs() {
-		return nil, shell.Usagef("--base is %q: it needs a whole URL, such as http://example.org/rss.xml", f.base)
+		return nil, shell.Usagef("--base is %q: it must be an absolute URL, such as http://example.org/rss.xml", f.base)
 	}
 	if f.maxItems < 0 {
-		return nil, shell.Usagef("--max-items is %d: it needs 0 or a positive number", f.maxItems)
+		return nil, shell.Usagef("--max-items is %d: it must be 0 or positive", f.maxItems)
 	}
 	for _, field := range f.header {
 		name, value, ok := strings.Cut(field, ":")
 		if name = strings.TrimSpace(name); !ok || name == "" || strings.ContainsAny(name, " \t") {
-			return nil, shell.Usagef("--header is %q: it needs a name, a colon and a value, such as 'Content-Language: en'", field)
+			return nil, shell.Usagef("--header is %q: it must have a name, a colon and a value, such as 'Content-Language: en'", field)
 		}
 		r.header.Add(name, strings.TrimSpace(value))
 	}
@@ -116,8 +116,8 @@ func (p *commands) parseRun(f parseFlags, names []string) (*parseRun, error) {
 }
 
 const (
-	urlsAtOnce = 8       // workers, at least, when some wait for servers
-	keptRoom   = 8 << 20 // bytes; what needed more memory gives it back
+	urlsAtOnce = 8       // minimum number of workers if some inputs are URLs
+	maxReused  = 8 << 20 // bytes; larger buffers are not reused
 )
 
 func (r *parseRun) run(ctx context.Context) error {
@@ -128,7 +128,7 @@ func (r *parseRun) run(ctx context.Context) error {
 	r.bodies = make(chan []byte, workers)
 	r.lines = make(chan *bytes.Buffer, (shell.AheadPerWorker+1)*workers)
 	r.bar = shell.NewProgress(r.p.Err, "parsing")
-	// Lines that run over a terminal show well enough how far it is.
+	// Output on a terminal already shows the progress.
 	watched := len(r.names) > 1 && !(shell.IsTerminal(r.p.Out) && r.bar.Human)
 	idle := func(taken int) {
 		if watched {
@@ -153,7 +153,7 @@ func (r *parseRun) run(ctx context.Context) error {
 	return nil
 }
 
-// print gives out one line.
+// print prints one line.
 func (r *parseRun) print(one parsed) error {
 	if one.complain != "" {
 		r.failed = true
@@ -163,9 +163,9 @@ func (r *parseRun) print(one parsed) error {
 	if _, err := r.p.Out.Write(one.line.Bytes()); err != nil {
 		return fmt.Errorf("the output cannot be written: %w", shell.PlainPathError(err))
 	}
-	if one.line.Cap() <= keptRoom {
+	if one.line.Cap() <= maxReused {
 		one.line.Reset()
-		give(r.lines, one.line)
+		putBack(r.lines, one.line)
 	}
 	return nil
 }
@@ -179,10 +179,10 @@ func (r *parseRun) one(ctx context.Context, i int) (out parsed) {
 		out.complain = failure.Message
 		printFailure(out.line, name, failure)
 	}
-	// One document that this program has a mistake for must not cost the others.
+	// A panic while parsing one document must not stop the others.
 	defer func() {
 		if v := recover(); v != nil {
-			fail(shell.InputError{Message: fmt.Sprintf("%s met a mistake in this program, please report it: %v", name, v)})
+			fail(shell.InputError{Message: fmt.Sprintf("%s caused an internal error; please report it: %v", name, v)})
 		}
 	}()
 	in, err := r.inputs.Read(ctx, name, take(r.bodies, nil))
@@ -196,13 +196,13 @@ func (r *parseRun) one(ctx context.Context, i int) (out parsed) {
 	} else if err := printFeed(out.line, name, f, r.flags.problems); err != nil {
 		fail(shell.InputError{Message: fmt.Sprintf("%s cannot be written as JSON: %v", name, err)})
 	}
-	if cap(in.Body) <= keptRoom {
-		give(r.bodies, in.Body) // nothing of the feed is needed any more
+	if cap(in.Body) <= maxReused {
+		putBack(r.bodies, in.Body) // the feed is printed, so nothing refers to its memory
 	}
 	return out
 }
 
-// options are those of the flags for one input.
+// options returns the parse options for one input.
 func (r *parseRun) options(in shell.Input) *feed.Options {
 	o := &feed.Options{URL: in.URL, Header: in.Header, KeepRelative: r.flags.relative}
 	if o.Limits.Items = r.flags.maxItems; o.Limits.Items == 0 {
@@ -222,18 +222,18 @@ func (r *parseRun) options(in shell.Input) *feed.Options {
 	return o
 }
 
-// take gets something out of a store, or is instead.
-func take[T any](store <-chan T, instead T) T {
+// take returns a value from store, or fallback if the store is empty.
+func take[T any](store <-chan T, fallback T) T {
 	select {
 	case v := <-store:
 		return v
 	default:
-		return instead
+		return fallback
 	}
 }
 
-// give puts something into a store that has room for it.
-func give[T any](store chan<- T, v T) {
+// putBack puts v into store, unless the store is full.
+func putBack[T any](store chan<- T, v T) {
 	select {
 	case store <- v:
 	default:

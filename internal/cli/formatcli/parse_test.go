@@ -20,7 +20,7 @@ import (
 	"cloudburst/internal/sanitize"
 )
 
-// parseLines runs the command and gives its lines, decoded, and its exit code.
+// parseLines runs parse and returns its decoded lines, standard error and exit code.
 func parseLines(t *testing.T, in string, args ...string) (rows []map[string]any, reported string, code int) {
 	t.Helper()
 	var out, progress bytes.Buffer
@@ -36,7 +36,7 @@ func parseLines(t *testing.T, in string, args ...string) (rows []map[string]any,
 	return rows, progress.String(), code
 }
 
-// at follows names and numbers into a decoded line.
+// at returns the value at a path of names and indexes in a decoded line.
 func at(v any, path ...any) any {
 	for _, step := range path {
 		switch step := step.(type) {
@@ -54,47 +54,47 @@ func at(v any, path ...any) any {
 	return v
 }
 
-// site is a server with feeds in every condition.
+// site starts a server with valid, redirected, compressed and broken feeds.
 func site(t *testing.T) *httptest.Server {
 	t.Helper()
 	const rss = `<rss version="2.0"><channel><title>T</title><item><guid isPermaLink="false">1</guid><link>one</link></item></channel></rss>`
 	mux := http.NewServeMux()
-	say := func(path string, answer func(w http.ResponseWriter)) {
+	serve := func(path string, answer func(w http.ResponseWriter)) {
 		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) { answer(w) })
 	}
-	say("/a/feed", func(w http.ResponseWriter) { io.WriteString(w, rss) })
+	serve("/a/feed", func(w http.ResponseWriter) { io.WriteString(w, rss) })
 	mux.Handle("/old", http.RedirectHandler("/a/feed", http.StatusMovedPermanently))
-	say("/located", func(w http.ResponseWriter) {
+	serve("/located", func(w http.ResponseWriter) {
 		w.Header().Set("Content-Location", "/b/c/feed")
 		w.Header().Set("Content-Language", "fi")
 		w.Header().Set("Link", `<http://hub.example/>; rel=hub`)
 		io.WriteString(w, rss)
 	})
-	say("/greek", func(w http.ResponseWriter) {
+	serve("/greek", func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "application/rss+xml; charset=iso-8859-7")
 		io.WriteString(w, strings.Replace(rss, "T</title>", "\xcd\xe5\xef</title>", 1))
 	})
-	say("/zipped", func(w http.ResponseWriter) {
+	serve("/zipped", func(w http.ResponseWriter) {
 		w.Header().Set("Content-Encoding", "gzip")
 		z := gzip.NewWriter(w)
 		io.WriteString(z, rss)
 		z.Close()
 	})
-	say("/long", func(w http.ResponseWriter) {
+	serve("/long", func(w http.ResponseWriter) {
 		io.WriteString(w, strings.TrimSuffix(rss, "</channel></rss>"))
 		for range 400 {
 			fmt.Fprintf(w, "<item><title>x</title><description>%s</description></item>", strings.Repeat("word ", 10_000))
 		}
 	})
-	say("/page", func(w http.ResponseWriter) {
+	serve("/page", func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "text/html")
 		w.Header().Add("Link", `</h/feed>; rel=alternate; type="application/atom+xml"`)
 		io.WriteString(w, `<html><head><link rel=alternate type=application/rss+xml href=a/feed></head><body></body></html>`)
 	})
-	say("/gone", func(w http.ResponseWriter) { w.WriteHeader(http.StatusGone) })
+	serve("/gone", func(w http.ResponseWriter) { w.WriteHeader(http.StatusGone) })
 	mux.Handle("/round", http.RedirectHandler("/round", http.StatusFound))
 	mux.Handle("/elsewhere", http.RedirectHandler("ftp://a.example/x", http.StatusFound))
-	say("/broken-off", func(w http.ResponseWriter) {
+	serve("/broken-off", func(w http.ResponseWriter) {
 		w.Header().Set("Content-Length", "9999")
 		io.WriteString(w, rss)
 	})
@@ -103,7 +103,7 @@ func site(t *testing.T) *httptest.Server {
 	return s
 }
 
-func TestAURLGivesItsAddressAndItsHeaders(t *testing.T) {
+func TestURLAndHeadersOfResponseAreUsed(t *testing.T) {
 	t.Parallel()
 	s := site(t)
 	link := []any{"items", 0, "link"}
@@ -112,19 +112,19 @@ func TestAURLGivesItsAddressAndItsHeaders(t *testing.T) {
 		path []any
 		want any
 	}{
-		"its own address":                 {[]string{s.URL + "/a/feed"}, link, s.URL + "/a/one"},
-		"the address after redirects":     {[]string{s.URL + "/old"}, link, s.URL + "/a/one"},
-		"the input as it was named":       {[]string{s.URL + "/old"}, []any{"input"}, s.URL + "/old"},
-		"--base instead":                  {[]string{"--base", "http://b.example/x/y", s.URL + "/old"}, link, "http://b.example/x/one"},
-		"Content-Location":                {[]string{s.URL + "/located"}, link, s.URL + "/b/c/one"},
-		"Content-Language":                {[]string{s.URL + "/located"}, []any{"language"}, "fi"},
-		"a hub of its Link header":        {[]string{s.URL + "/located"}, []any{"hubs", 0, "url"}, "http://hub.example/"},
-		"--header instead of its own":     {[]string{"--header", "Content-Location: /z/", s.URL + "/located"}, link, s.URL + "/z/one"},
-		"and its others":                  {[]string{"--header", "Content-Location: /z/", s.URL + "/located"}, []any{"language"}, "fi"},
-		"its charset":                     {[]string{s.URL + "/greek"}, []any{"title", "value"}, "Νεο"},
-		"--content-type instead":          {[]string{"--content-type", "text/xml; charset=iso-8859-1", s.URL + "/greek"}, []any{"title", "value"}, "Íåï"},
-		"what was compressed":             {[]string{s.URL + "/zipped"}, link, s.URL + "/one"},
-		"a relative link with no-resolve": {[]string{"--no-resolve", s.URL + "/a/feed"}, link, "one"},
+		"URL of the input":            {[]string{s.URL + "/a/feed"}, link, s.URL + "/a/one"},
+		"URL after redirects":         {[]string{s.URL + "/old"}, link, s.URL + "/a/one"},
+		"input name":                  {[]string{s.URL + "/old"}, []any{"input"}, s.URL + "/old"},
+		"--base overrides URL":        {[]string{"--base", "http://b.example/x/y", s.URL + "/old"}, link, "http://b.example/x/one"},
+		"Content-Location":            {[]string{s.URL + "/located"}, link, s.URL + "/b/c/one"},
+		"Content-Language":            {[]string{s.URL + "/located"}, []any{"language"}, "fi"},
+		"hub in Link header":          {[]string{s.URL + "/located"}, []any{"hubs", 0, "url"}, "http://hub.example/"},
+		"--header overrides header":   {[]string{"--header", "Content-Location: /z/", s.URL + "/located"}, link, s.URL + "/z/one"},
+		"other headers stay":          {[]string{"--header", "Content-Location: /z/", s.URL + "/located"}, []any{"language"}, "fi"},
+		"charset":                     {[]string{s.URL + "/greek"}, []any{"title", "value"}, "Νεο"},
+		"--content-type overrides":    {[]string{"--content-type", "text/xml; charset=iso-8859-1", s.URL + "/greek"}, []any{"title", "value"}, "Íåï"},
+		"compressed body":             {[]string{s.URL + "/zipped"}, link, s.URL + "/one"},
+		"relative link, --no-resolve": {[]string{"--no-resolve", s.URL + "/a/feed"}, link, "one"},
 	} {
 		rows, reported, code := parseLines(t, "", tt.args...)
 		if len(rows) != 1 || code != shell.ExitOK || reported != "" {
@@ -137,7 +137,7 @@ func TestAURLGivesItsAddressAndItsHeaders(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeReadFailsAfterTheOthers(t *testing.T) {
+func TestUnreadableInputDoesNotStopTheOthers(t *testing.T) {
 	t.Parallel()
 	s := site(t)
 	args := []string{s.URL + "/gone", s.URL + "/page", s.URL + "/broken-off", "http://", "https://user@/x", s.URL + "/a/feed"}
@@ -145,7 +145,7 @@ func TestWhatCannotBeReadFailsAfterTheOthers(t *testing.T) {
 	if len(rows) != len(args) || code != shell.ExitFailure || strings.Count(reported, "\n") != len(args)-1 {
 		t.Fatalf("%d rows, exit %d, %q", len(rows), code, reported)
 	}
-	for i, want := range []string{"its server answers 410 Gone", "this is a web page", "cannot be read to its end", "is not a URL that can be read", "is not a URL that can be read"} {
+	for i, want := range []string{"the server returned 410 Gone", "this is a web page", "cannot be read completely", "is not a URL that can be read", "is not a URL that can be read"} {
 		if got, _ := at(rows[i], "error", "message").(string); at(rows[i], "input") != args[i] || !strings.Contains(got, want) || !strings.Contains(reported, got) {
 			t.Errorf("%s: %q; want %q", args[i], got, want)
 		}
@@ -158,11 +158,11 @@ func TestWhatCannotBeReadFailsAfterTheOthers(t *testing.T) {
 		t.Errorf("feeds of the page: %q, want %q", feeds, want)
 	}
 	if got := at(rows[5], "format"); got != "rss" {
-		t.Errorf("the last is %v", got)
+		t.Errorf("format of the last input: %v", got)
 	}
 }
 
-func TestALongDocumentIsReadToTheLimitAndSaysSo(t *testing.T) {
+func TestTooLongDocumentIsTruncatedAndReported(t *testing.T) {
 	t.Parallel()
 	rows, reported, code := parseLines(t, "", "--problems", site(t).URL+"/long")
 	if code != shell.ExitOK || len(rows) != 1 {
@@ -174,7 +174,7 @@ func TestALongDocumentIsReadToTheLimitAndSaysSo(t *testing.T) {
 	}
 }
 
-// goldenInputs are the documents that package feed is tested with.
+// goldenInputs returns the test documents of package feed.
 func goldenInputs(t *testing.T) (files []string) {
 	t.Helper()
 	all, err := filepath.Glob("../../../feed/testdata/*/*")
@@ -194,7 +194,7 @@ func goldenInputs(t *testing.T) (files []string) {
 	return files
 }
 
-func TestWhatIsPrintedReadsBackEqual(t *testing.T) {
+func TestPrintedFeedDecodesToTheSameFeed(t *testing.T) {
 	t.Parallel()
 	for _, name := range goldenInputs(t) {
 		doc, err := os.ReadFile(name)
@@ -222,7 +222,7 @@ func TestWhatIsPrintedReadsBackEqual(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 			if len(back.Problems) == 0 {
-				back.Problems = nil // the line has an empty list then, the feed has none
+				back.Problems = nil // the line has an empty list, the feed has nil
 			}
 			if diff := cmp.Diff(f, back); diff != "" {
 				t.Errorf("%s:\n%s", name, diff)
@@ -231,7 +231,7 @@ func TestWhatIsPrintedReadsBackEqual(t *testing.T) {
 	}
 }
 
-func TestProblemsThatAreNotListedAreCounted(t *testing.T) {
+func TestProblemCountIncludesUnlistedProblems(t *testing.T) {
 	t.Parallel()
 	const n = 500
 	doc := `<rss version="2.0"><channel><title>T</title><link>http://a.example/</link><description>D</description>` +
@@ -239,22 +239,22 @@ func TestProblemsThatAreNotListedAreCounted(t *testing.T) {
 	for _, args := range [][]string{nil, {"--problems"}} {
 		rows, _, _ := parseLines(t, doc, args...)
 		if got, _ := at(rows[0], "problemCount").(float64); got < n {
-			t.Errorf("%q: %v problems, and there are %d bad dates", args, got, n)
+			t.Errorf("%q: %v problems, want at least %d", args, got, n)
 		}
 	}
 }
 
-func TestErrorsOfTheNetworkAreForPeople(t *testing.T) {
+func TestNetworkErrorsAreReadable(t *testing.T) {
 	t.Parallel()
 	s := site(t)
 	for url, want := range map[string]string{
-		s.URL + "/broken-off":           "cannot be read to its end: the answer breaks off",
-		s.URL + "/round":                "it leads from redirect to redirect, more than 10 times",
-		s.URL + "/elsewhere":            `it redirects to "ftp://a.example/x", which is no URL that can be read`,
+		s.URL + "/broken-off":           "cannot be read completely: the response ends early",
+		s.URL + "/round":                "it redirects more than 10 times",
+		s.URL + "/elsewhere":            `it redirects to "ftp://a.example/x", which is not an http or https URL`,
 		"http://127.0.0.1:1/":           "no connection to 127.0.0.1:1: connection refused",
 		"http://":                       "it needs http:// or https:// and a host",
-		"http://a.example/a b":          "a space is written %20",
-		"https://user:secret@b.example": "it has a user name in it",
+		"http://a.example/a b":          "write a space as %20",
+		"https://user:secret@b.example": "it contains a user name",
 		"":                              "an input has an empty name",
 		"a.example/feed":                "no such file; a URL begins with http:// or https://",
 		"feed.xml":                      "there is no such file",
@@ -265,6 +265,6 @@ func TestErrorsOfTheNetworkAreForPeople(t *testing.T) {
 		}
 	}
 	if rows, reported, code := parseLines(t, "", s.URL+"/a/feed#top"); code != shell.ExitOK || at(rows[0], "items", 0, "link") != s.URL+"/a/one" {
-		t.Errorf("a fragment: exit %d, %q, %v", code, reported, rows)
+		t.Errorf("URL with a fragment: exit %d, %q, %v", code, reported, rows)
 	}
 }

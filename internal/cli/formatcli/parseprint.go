@@ -7,15 +7,15 @@ import (
 	"cloudburst/internal/cli/shell"
 )
 
-// feedLine is a feed as parse prints it.
+// feedLine is the JSON line of a feed.
 type feedLine struct {
 	Input string `json:"input"`
 	*feed.Feed
 	ProblemCount int            `json:"problemCount"`
-	Problems     []feed.Problem `json:"problems,omitzero"` // with --problems: hides the feed's own
+	Problems     []feed.Problem `json:"problems,omitzero"` // with --problems; hides feed.Feed.Problems
 }
 
-// printFeed adds a line to w, or nothing with an error.
+// printFeed appends the line of a feed to w. It appends nothing on an error.
 func printFeed(w *bytes.Buffer, name string, f *feed.Feed, problems bool) error {
 	line := feedLine{Input: name, Feed: f, ProblemCount: len(f.Problems)}
 	if n := len(f.Problems); n > 0 && f.Problems[n-1].Kind == feed.ProblemMore {
@@ -27,8 +27,8 @@ func printFeed(w *bytes.Buffer, name string, f *feed.Feed, problems bool) error 
 	return shell.JSONLines(w).Encode(line)
 }
 
-// printFailure adds a line to w.
+// printFailure appends the line of a failed input to w.
 func printFailure(w *bytes.Buffer, name string, failure shell.InputError) {
-	// Texts only: nothing that JSON cannot say.
+	// A struct of strings always encodes.
 	_ = shell.JSONLines(w).Encode(shell.FailureLine{Input: name, Error: failure})
 }

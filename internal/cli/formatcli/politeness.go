@@ -19,7 +19,7 @@ import (
 )
 
 func (p *commands) politeness() *cobra.Command {
-	c := shell.Group("politeness", "Score programs that read feeds", "Probe feeds that watch how they are read: validators, redirects, waits, failures, connections.")
+	c := shell.Group("politeness", "Score programs that read feeds", "Serves feeds that test how programs read them: validators, redirects, delays, failures, connections.")
 	c.AddCommand(p.politenessServe())
 	return c
 }
@@ -29,7 +29,7 @@ type probeServer struct {
 	p              *commands
 	listen, public string
 	report         string
-	least          time.Duration
+	limit          time.Duration
 
 	mu sync.Mutex
 }
@@ -53,7 +53,7 @@ once a minute and at the end. The exit status is 1 if a reader broke a rule.`,
 	c.Flags().StringVar(&s.listen, "listen", "127.0.0.1:5340", "address to listen on")
 	c.Flags().StringVar(&s.public, "public-url", "", "public URL of this server; empty: the host of each request")
 	c.Flags().StringVar(&s.report, "report", "", "file for the score, as JSON")
-	c.Flags().DurationVar(&s.least, "for", 0, "end by itself after so long; 0: at Ctrl-C")
+	c.Flags().DurationVar(&s.limit, "for", 0, "stop after this time; 0: at Ctrl-C")
 	return c
 }
 
@@ -61,21 +61,21 @@ func (s *probeServer) run(ctx context.Context) error {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", s.listen)
 	if err != nil {
-		return fault.Wrap(fault.Conflict, err, "Cannot listen on %s; is another server running there? --listen names another address.", s.listen)
+		return fault.Wrap(fault.Conflict, err, "Cannot listen on %s; another server may be running there. Set another address with --listen.", s.listen)
 	}
-	if s.least > 0 {
+	if s.limit > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, s.least)
+		ctx, cancel = context.WithTimeout(ctx, s.limit)
 		defer cancel()
 	}
 	probes := &politeness.Server{Public: s.public, Seen: func(name, addr string) {
-		s.say("%s  %s at %s asks for the first time\n", time.Now().Format("15:04:05"), shell.Clean(name), addr)
+		s.printf("%s  first request of %s at %s\n", time.Now().Format("15:04:05"), shell.Clean(name), addr)
 	}}
 	base := "http://" + l.Addr().String()
 	if s.public != "" {
 		base = s.public
 	}
-	s.say("Score     %s/\nProbes    %s/probes.opml\n", base, base)
+	s.printf("Score     %s/\nProbes    %s/probes.opml\n", base, base)
 	server := &http.Server{Handler: probes, ConnContext: probes.ConnContext, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()
@@ -101,11 +101,11 @@ func (s *probeServer) end(probes *politeness.Server, closed error) error {
 	list := probes.Reports()
 	bad := false
 	for _, r := range list {
-		s.say("\n%s", r)
+		s.printf("\n%s", r)
 		bad = bad || r.Broken > 0
 	}
 	if len(list) == 0 {
-		s.say("Nobody asked for a probe.\n")
+		s.printf("No reader requested a probe feed.\n")
 	}
 	if err := errors.Join(closed, s.write(list)); err != nil {
 		return err
@@ -116,13 +116,13 @@ func (s *probeServer) end(probes *politeness.Server, closed error) error {
 	return nil
 }
 
-func (s *probeServer) say(format string, args ...any) {
+func (s *probeServer) printf(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	fmt.Fprintf(s.p.Out, format, args...)
 }
 
-// write writes the score into the file, whole or not at all.
+// write replaces the score file atomically.
 func (s *probeServer) write(list []politeness.Report) error {
 	if s.report == "" {
 		return nil

@@ -15,7 +15,8 @@ import (
 	"cloudburst/internal/sanitize"
 )
 
-// harmful looks for what no page may show, in markup as a browser reads it.
+// harmful parses markup like a browser and returns an unsafe element or attribute; "" if there
+// is none.
 func harmful(markup string) (found string) {
 	root, err := html.Parse(strings.NewReader("<!DOCTYPE html><body>" + markup))
 	if err != nil {
@@ -39,7 +40,7 @@ func harmful(markup string) (found string) {
 	return found
 }
 
-// eachText calls use for every text in v, and for those of media.
+// eachText calls use for each feed.Text and feed.MediaText in v.
 func eachText(v reflect.Value, use func(kind, value string)) {
 	switch x := v.Interface().(type) {
 	case feed.Text:
@@ -66,8 +67,8 @@ func eachText(v reflect.Value, use func(kind, value string)) {
 	}
 }
 
-// safeFeed checks that no HTML of a feed does harm, nor becomes something else when it
-// is made safe once more.
+// safeFeed checks that the HTML of a feed is safe, and that sanitizing it again changes
+// nothing.
 func safeFeed(t *testing.T, f *feed.Feed) {
 	t.Helper()
 	eachText(reflect.ValueOf(f), func(kind, value string) {
@@ -75,10 +76,10 @@ func safeFeed(t *testing.T, f *feed.Feed) {
 			return
 		}
 		if found := harmful(value); found != "" {
-			t.Errorf("there is %s in %.300q", found, value)
+			t.Errorf("unsafe %s in %.300q", found, value)
 		}
 		if again := sanitize.HTML(value); again != value {
-			t.Errorf("made safe once more, %.300q is %.300q", value, again)
+			t.Errorf("sanitized again, %.300q becomes %.300q", value, again)
 		}
 	})
 	if _, err := json.Marshal(f); err != nil {
@@ -86,7 +87,7 @@ func safeFeed(t *testing.T, f *feed.Feed) {
 	}
 }
 
-// sanitized are documents with HTML in all the places that have any.
+// sanitized returns documents with unsafe HTML in every element that can contain HTML.
 func sanitized(tb testing.TB) (docs [][]byte) {
 	const bad = `<p onclick="x()">a<script>y</script><img src="i" onerror=z><a href=" java&#10;script:w">b</a>`
 	escaped := html.EscapeString(bad)
@@ -125,7 +126,7 @@ func sanitized(tb testing.TB) (docs [][]byte) {
 	return docs
 }
 
-func TestWhatIsParsedIsSafe(t *testing.T) {
+func TestParsedFeedContainsOnlySafeHTML(t *testing.T) {
 	t.Parallel()
 	for _, doc := range sanitized(t) {
 		f, err := feed.ParseBytes(doc, &feed.Options{URL: "http://h.example/d/f", Sanitize: sanitize.HTML})
@@ -135,11 +136,11 @@ func TestWhatIsParsedIsSafe(t *testing.T) {
 	}
 	if harmful(`<b onclick="x">`) == "" || harmful("<svg><script>") == "" || harmful(`<a href="java
 script:x">`) == "" {
-		t.Error("the check finds nothing")
+		t.Error("harmful does not find unsafe markup")
 	}
 }
 
-// FuzzParseSanitized is feed's FuzzParse with what makes it safe.
+// FuzzParseSanitized is FuzzParse of package feed with sanitizing.
 func FuzzParseSanitized(f *testing.F) {
 	for _, doc := range sanitized(f) {
 		f.Add(doc, false)

@@ -51,10 +51,10 @@ type validation struct {
 	strict, quiet, json bool
 }
 
-// report is what --json prints of one input.
+// report is the JSON line of one input.
 type report struct {
 	Input    string            `json:"input"`
-	URL      string            `json:"url,omitempty"` // where redirects ended
+	URL      string            `json:"url,omitempty"` // after redirects
 	Valid    bool              `json:"valid"`
 	Error    *shell.InputError `json:"error,omitempty"`
 	Format   feed.Format       `json:"format,omitempty"`
@@ -63,7 +63,7 @@ type report struct {
 	Encoding string            `json:"encoding,omitempty"`
 	Title    string            `json:"title,omitempty"`
 	Items    int               `json:"items"`
-	Errors   int               `json:"errors"` // findings of each level, not places
+	Errors   int               `json:"errors"` // number of findings per level, not of places
 	Warnings int               `json:"warnings"`
 	Advice   int               `json:"advice"`
 	Findings []advice.Finding  `json:"findings"`
@@ -90,7 +90,7 @@ func (v *validation) run(ctx context.Context, names []string) error {
 	return nil
 }
 
-// check reads and judges one input. Only an interruption is an error.
+// check reads and validates one input. It returns an error only if ctx ends.
 func (v *validation) check(ctx context.Context, name string) (*report, error) {
 	r := &report{Input: name, Findings: []advice.Finding{}}
 	in := v.p.Inputs()
@@ -137,7 +137,7 @@ func (v *validation) check(ctx context.Context, name string) (*report, error) {
 	return r, ctx.Err()
 }
 
-// observer asks for compression and sees whether it came.
+// observer records whether a response was compressed.
 type observer struct {
 	http       rsscloud.HTTPClient
 	compressed bool
@@ -151,8 +151,8 @@ func (o *observer) Do(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// revalidate asks again as a reader would that has the feed; it gives the status, 0
-// when there is nothing to ask with or no answer.
+// revalidate repeats the request with the validators of doc, like a reader. It returns the
+// status; 0 if there are no validators or no response.
 func (o *observer) revalidate(ctx context.Context, agent string, doc shell.Input) int {
 	tag, modified := doc.Header.Get("ETag"), doc.Header.Get("Last-Modified")
 	if tag == "" && modified == "" {
@@ -176,7 +176,7 @@ func (o *observer) revalidate(ctx context.Context, agent string, doc shell.Input
 		return 0
 	}
 	defer res.Body.Close()
-	// What of the body comes at once is read, so that the connection can be kept.
+	// Read a short body, so that the connection can be reused.
 	_, _ = io.CopyN(io.Discard, res.Body, 64<<10)
 	return res.StatusCode
 }
@@ -196,7 +196,7 @@ func (v *validation) print(r *report, further bool) error {
 	if further {
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(&b, "%s: %s\n", shell.Clean(r.Input), r.what())
+	fmt.Fprintf(&b, "%s: %s\n", shell.Clean(r.Input), r.title())
 	level := advice.Level("")
 	for _, a := range r.Findings {
 		if a.Level != level {
@@ -210,8 +210,8 @@ func (v *validation) print(r *report, further bool) error {
 	return err
 }
 
-// what is a feed in one line.
-func (r *report) what() string {
+// title describes the feed in one line.
+func (r *report) title() string {
 	s := shell.FormatName(r.Format, r.Version, r.Variant)
 	if r.Encoding != "" {
 		s += " in " + r.Encoding
@@ -226,11 +226,11 @@ func (r *report) what() string {
 func headingOf(l advice.Level) string {
 	switch l {
 	case advice.LevelError:
-		return "ERRORS: some readers refuse the feed, or lose items"
+		return "ERRORS: some readers reject the feed or lose items"
 	case advice.LevelWarning:
-		return "WARNINGS: readers cope, each in its own way"
+		return "WARNINGS: readers handle the feed differently"
 	}
-	return "ADVICE: nothing is wrong, it could be better"
+	return "ADVICE: the feed is valid and can be improved"
 }
 
 func writeFinding(b *strings.Builder, a advice.Finding) {
@@ -257,13 +257,20 @@ func writeFinding(b *strings.Builder, a advice.Finding) {
 	fmt.Fprintf(b, "    What happens: %s\n    What to do: %s\n", shell.Clean(a.Effect), shell.Clean(a.Fix))
 }
 
+func advicePieces(n int) string {
+	if n == 1 {
+		return "1 piece of advice"
+	}
+	return fmt.Sprintf("%d pieces of advice", n)
+}
+
 func (r *report) summary(strict bool) string {
-	counts := text.Plural(r.Errors, "error") + ", " + text.Plural(r.Warnings, "warning") + ", " + fmt.Sprintf("%d of advice", r.Advice)
+	counts := text.Plural(r.Errors, "error") + ", " + text.Plural(r.Warnings, "warning") + ", " + advicePieces(r.Advice)
 	switch {
 	case r.Errors > 0:
 		return "Needs attention: " + counts + "."
 	case strict && r.Warnings > 0:
-		return "Needs attention, for warnings count: " + counts + "."
+		return "Needs attention (--strict): " + counts + "."
 	case r.Warnings > 0:
 		return "Valid for readers, with problems to fix: " + counts + "."
 	}

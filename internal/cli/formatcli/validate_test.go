@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/cli/shell"
 )
 
-func TestValidateAsksAgainAsAReaderWould(t *testing.T) {
+func TestValidateSendsConditionalRequest(t *testing.T) {
 	t.Parallel()
 	tagged := http.Header{"Content-Type": {"application/rss+xml"}, "Etag": {`"1"`}, "Last-Modified": {"Mon, 04 May 2026 10:00:00 GMT"}}
 	packed := tagged.Clone()
@@ -23,10 +23,10 @@ func TestValidateAsksAgainAsAReaderWould(t *testing.T) {
 		has     []string
 		hasNone []string
 	}{
-		"a server that knows":        {&clitest.Origin{Header: tagged, Body: body, Knows: true}, 2, []string{"http-compression"}, []string{"http-conditional", "http-validators"}},
-		"a server that does not":     {&clitest.Origin{Header: tagged, Body: body}, 2, []string{"http-conditional"}, []string{"http-validators"}},
-		"nothing to ask with":        {&clitest.Origin{Header: http.Header{"Content-Type": {"text/html"}}, Body: body}, 1, []string{"http-validators", "http-type"}, []string{"http-conditional"}},
-		"compression that was taken": {&clitest.Origin{Header: packed, Body: clitest.Gzipped(body), Knows: true}, 2, nil, []string{"http-compression"}},
+		"conditional requests supported": {&clitest.Origin{Header: tagged, Body: body, Knows: true}, 2, []string{"http-compression"}, []string{"http-conditional", "http-validators"}},
+		"conditional requests ignored":   {&clitest.Origin{Header: tagged, Body: body}, 2, []string{"http-conditional"}, []string{"http-validators"}},
+		"no validators":                  {&clitest.Origin{Header: http.Header{"Content-Type": {"text/html"}}, Body: body}, 1, []string{"http-validators", "http-type"}, []string{"http-conditional"}},
+		"compressed response":            {&clitest.Origin{Header: packed, Body: clitest.Gzipped(body), Knows: true}, 2, nil, []string{"http-compression"}},
 	} {
 		var out, errs bytes.Buffer
 		p := inShell(shell.Shell{Out: &out, Err: &errs, HTTP: tt.o, Version: "0"})
@@ -50,7 +50,7 @@ func TestValidateAsksAgainAsAReaderWould(t *testing.T) {
 			}
 		}
 		if len(tt.o.Asked) != tt.asked || tt.asked == 2 && (tt.o.Asked[1].Get("If-None-Match") != `"1"` || tt.o.Asked[1].Get("If-Modified-Since") == "") {
-			t.Errorf("%s: asked %v", name, tt.o.Asked)
+			t.Errorf("%s: requests %v", name, tt.o.Asked)
 		}
 	}
 }

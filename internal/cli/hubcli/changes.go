@@ -76,7 +76,7 @@ func (f *changeReader) run(ctx context.Context, address string) error {
 	if f.hub != "" {
 		endpoint, err := rsscloud.PingEndpoint(rsscloud.HTTPPost, f.hub)
 		if err != nil {
-			return shell.Usagef("--hub is %q: it needs the URL of a hub, such as http://localhost:5337", f.hub)
+			return shell.Usagef("--hub is %q: it must be the URL of a hub, such as http://localhost:5337", f.hub)
 		}
 		f.endpoint = endpoint
 	}
@@ -168,19 +168,19 @@ func (f *changeReader) print(out listed) error {
 }
 
 func (f *changeReader) reportFailure(err error, wait time.Duration) {
-	fmt.Fprintf(f.p.Err, "cloudburst: %s; it is read again in %s\n", shell.Sentence(changesError(err)), shell.FormatDuration(wait))
+	fmt.Fprintf(f.p.Err, "cloudburst: %s; next attempt in %s\n", shell.Sentence(changesError(err)), shell.FormatDuration(wait))
 }
 
 // changesError returns a readable reason why a list could not be read.
 func changesError(err error) error {
 	if e, ok := errors.AsType[*weblogs.StatusError](err); ok {
-		return fmt.Errorf("%s cannot be read: its server answers %d %s", e.URL, e.Status, http.StatusText(e.Status))
+		return fmt.Errorf("%s cannot be read: the server returned %d %s", e.URL, e.Status, http.StatusText(e.Status))
 	}
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		return fmt.Errorf("%s cannot be read: %w", e.URL, shell.PlainNetError(e))
 	}
 	if e, ok := errors.AsType[*weblogs.ReadError](err); ok && errors.Is(err, weblogs.ErrNotChanges) {
-		return fmt.Errorf("%s is no list of changes, such as changes.xml is", e.URL)
+		return fmt.Errorf("%s is not a list of changes in the format of changes.xml", e.URL)
 	}
 	return errors.New(strings.TrimPrefix(err.Error(), "weblogs: "))
 }

@@ -9,10 +9,10 @@ import (
 	"cloudburst/internal/cli/shell"
 )
 
-// commands makes the commands of this package, which run in one shell.
+// commands creates the commands of this package, which share one shell.
 type commands struct{ hubclient.Client }
 
-// Commands are the commands of this package.
+// Commands returns the commands of this package.
 func Commands(s *shell.Shell) []*cobra.Command {
 	p := &commands{hubclient.Client{Shell: s}}
 	return []*cobra.Command{p.ping(), p.listen(), p.subscriptions(), p.topics(), p.log(), p.websub(), p.changes(), p.relay(), p.testFeed()}

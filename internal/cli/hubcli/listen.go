@@ -99,9 +99,9 @@ type listener struct {
 	feeds    map[string]*followed
 }
 
-// way is the subscriber's side of one protocol.
+// way is the subscriber side of one protocol.
 type way interface {
-	// handler is the callback, for l.path and all below it.
+	// handler returns the callback, for l.path and all paths below it.
 	handler() http.Handler
 	// register subscribes to f at a hub and waits for the confirmation.
 	register(ctx context.Context, f *followed) (registered, error)
@@ -137,11 +137,11 @@ type notice struct {
 }
 
 const (
-	noticeRoom  = 1024 // capacity of the queue of notifications to print
-	readAtOnce  = 4
-	cancelTime  = 3 * time.Second
-	renewAfter  = 24 * time.Hour
-	renewJitter = 20 * time.Minute
+	noticeCapacity = 1024 // capacity of the queue of notifications to print
+	readAtOnce     = 4
+	cancelTime     = 3 * time.Second
+	renewAfter     = 24 * time.Hour
+	renewJitter    = 20 * time.Minute
 )
 
 func (l *listener) run(ctx context.Context, urls []string) error {
@@ -184,10 +184,10 @@ func (l *listener) prepare(urls []string) error {
 		l.via = rsscloud.HTTPPost
 	}
 	if l.hub != "" && rsscloud.CheckFeedURL(l.hub) != nil {
-		return shell.Usagef("--hub is %q: it needs http:// or https:// and a host", l.hub)
+		return shell.Usagef("--hub is %q: it must be an http or https URL with a host", l.hub)
 	}
 	if l.via != viaWebSub && (l.lease != 0 || l.noSecret) {
-		return shell.Usagef("--lease and --no-secret belong to --via websub: other protocols have neither")
+		return shell.Usagef("--lease and --no-secret need --via websub: other protocols have no leases and secrets")
 	}
 	l.feeds = map[string]*followed{}
 	for _, u := range urls {
@@ -196,7 +196,7 @@ func (l *listener) prepare(urls []string) error {
 		}
 		l.feeds[u] = &followed{url: u}
 	}
-	l.notices = make(chan notice, noticeRoom)
+	l.notices = make(chan notice, noticeCapacity)
 	l.reading = make(chan struct{}, readAtOnce)
 	switch l.via {
 	case viaWebSub:
@@ -212,7 +212,7 @@ func (l *listener) prepare(urls []string) error {
 	return nil
 }
 
-// take queues a notification for printing. A full queue drops the oldest one.
+// take queues a notification for printing. If the queue is full, the notification is dropped.
 func (l *listener) take(n notice) {
 	select {
 	case l.notices <- n:
@@ -237,11 +237,11 @@ func (l *listener) print(ctx context.Context) {
 			return
 		case n := <-l.notices:
 			if n.test {
-				l.say(record{At: n.at, Event: "test", Feed: n.feed, Message: "the hub's test call"})
+				l.emit(record{At: n.at, Event: "test", Feed: n.feed, Message: "the hub's test call"})
 				continue
 			}
 			if n.news != nil {
-				l.say(*n.news)
+				l.emit(*n.news)
 				continue
 			}
 			select {
@@ -257,7 +257,7 @@ func (l *listener) print(ctx context.Context) {
 	}
 }
 
-// report prints one notification, as soon as its delay is known, and then what is new.
+// report prints one notification as soon as its delay is known, and then the newest item.
 //
 // spec:rsscloud-2009#aggregator-reads-feed
 func (l *listener) report(ctx context.Context, n notice) {
@@ -265,7 +265,7 @@ func (l *listener) report(ctx context.Context, n notice) {
 	if !n.changedAt.IsZero() {
 		r.measure(n.at, n.changedAt, "ping")
 		if !l.json {
-			l.say(r)
+			l.emit(r)
 		}
 	}
 	doc, err := l.p.ReadFeed(ctx, n.feed)
@@ -275,10 +275,10 @@ func (l *listener) report(ctx context.Context, n notice) {
 		r.Message = shell.Sentence(err)
 	}
 	r.again = !n.changedAt.IsZero() && !l.json
-	l.say(r)
+	l.emit(r)
 }
 
-// parseLease reads --lease: a time as the settings have it, or seconds as WebSub does.
+// parseLease parses --lease: a duration like in settings, or a number of seconds like in WebSub.
 func parseLease(text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
@@ -288,7 +288,7 @@ func parseLease(text string) (time.Duration, error) {
 		d, err = n, nil
 	}
 	if err != nil || d < time.Second {
-		return 0, shell.Usagef("--lease is %q: it needs a time of at least a second, such as 10d, 12h or a number of seconds", text)
+		return 0, shell.Usagef("--lease is %q: it must be at least 1s, such as 10d, 12h or a number of seconds", text)
 	}
 	return d.Truncate(time.Second), nil
 }

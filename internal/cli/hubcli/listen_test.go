@@ -20,14 +20,14 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// fakeClouds is a feed and its hub without a network.
-type fakeClouds struct {
+// fakeCloudHub is an HTTP client that serves a feed and its rssCloud hub.
+type fakeCloudHub struct {
 	mu        sync.Mutex
 	down      bool
 	refuse    bool
-	refusal   string // the hub's words; "": No room.
-	unread    error  // why the feed's server gives no answer; nil: it answers
-	status    int    // what it answers; 0: with the feed
+	refusal   string // message of the refusal; "": "No room."
+	unread    error  // network error of the server of the feed; nil: it responds
+	status    int    // status of the response with the feed; 0: 200
 	reads     []time.Time
 	registers []time.Time
 	cancels   int
@@ -35,7 +35,7 @@ type fakeClouds struct {
 
 const fakeFeed = `<rss version="2.0"><channel><cloud domain="hub.example" port="80" path="/rsscloud/pleaseNotify" registerProcedure="" protocol="http-post"/></channel></rss>`
 
-func (c *fakeClouds) Do(r *http.Request) (*http.Response, error) {
+func (c *fakeCloudHub) Do(r *http.Request) (*http.Response, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if r.Host == "feed.example" || r.URL.Host == "feed.example" {
@@ -64,19 +64,19 @@ func answer(body string) *http.Response {
 	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/xml"}}, Body: io.NopCloser(strings.NewReader(body))}
 }
 
-func (c *fakeClouds) set(f func()) {
+func (c *fakeCloudHub) set(f func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f()
 }
 
-func (c *fakeClouds) count() int {
+func (c *fakeCloudHub) count() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.registers)
 }
 
-// locked is a writer that two goroutines may use.
+// locked is a buffer that goroutines may use concurrently.
 type locked struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -94,7 +94,7 @@ func (l *locked) String() string {
 	return l.b.String()
 }
 
-func listenerIn(w *fakeClouds) (*listener, *followed, *locked) {
+func cloudListener(w *fakeCloudHub) (*listener, *followed, *locked) {
 	out := &locked{}
 	p := inShell(shell.Shell{Out: out, Err: out, HTTP: w, Version: "test"})
 	f := &followed{url: "http://feed.example/rss.xml"}
@@ -103,11 +103,11 @@ func listenerIn(w *fakeClouds) (*listener, *followed, *locked) {
 	return l, f, out
 }
 
-func TestListenRenewsBeforeEach24HoursAreOver(t *testing.T) {
+func TestRegistrationIsRenewedWithin24Hours(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &fakeClouds{}
-		l, f, _ := listenerIn(w)
+		w := &fakeCloudHub{}
+		l, f, _ := cloudListener(w)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- l.follow(ctx, f) }()
@@ -131,11 +131,11 @@ func TestListenRenewsBeforeEach24HoursAreOver(t *testing.T) {
 	})
 }
 
-func TestListenRegistersAgainAfterAnOutageWithBackOff(t *testing.T) {
+func TestRegistrationIsRetriedWithBackoffAfterOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &fakeClouds{}
-		l, f, out := listenerIn(w)
+		w := &fakeCloudHub{}
+		l, f, out := cloudListener(w)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- l.follow(ctx, f) }()
@@ -150,7 +150,7 @@ func TestListenRegistersAgainAfterAnOutageWithBackOff(t *testing.T) {
 		if n := w.count(); n != 2 {
 			t.Errorf("registered %d times", n)
 		}
-		// A refusal later does not end it either: the hub may be full for a while.
+		// A later refusal does not end the attempts: the hub may be full for some time.
 		w.set(func() { w.refuse = true })
 		<-time.After(25 * time.Hour)
 		w.set(func() { w.refuse = false })
@@ -165,22 +165,22 @@ func TestListenRegistersAgainAfterAnOutageWithBackOff(t *testing.T) {
 	})
 }
 
-func TestARefusalAtTheBeginningIsFinal(t *testing.T) {
+func TestRefusalOfFirstRegistrationIsFinal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &fakeClouds{refuse: true}
-		l, f, out := listenerIn(w)
+		w := &fakeCloudHub{refuse: true}
+		l, f, out := cloudListener(w)
 		if err := l.follow(t.Context(), f); err == nil || !strings.Contains(out.String(), "refuses http://feed.example/rss.xml: No room.") {
 			t.Errorf("%v\n%s", err, out.String())
 		}
 	})
 }
 
-func TestAHubThatIsDownAtTheBeginningIsWaitedFor(t *testing.T) {
+func TestUnreachableHubIsRetriedAtStart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &fakeClouds{down: true}
-		l, f, _ := listenerIn(w)
+		w := &fakeCloudHub{down: true}
+		l, f, _ := cloudListener(w)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- l.follow(ctx, f) }()
@@ -194,16 +194,16 @@ func TestAHubThatIsDownAtTheBeginningIsWaitedFor(t *testing.T) {
 	})
 }
 
-// refused is what dialling gives where no server is running.
+// refused returns the error of dialing a port without a server.
 func refused() error {
 	return &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8000}, Err: syscall.ECONNREFUSED}
 }
 
-func TestAFeedWhoseServerIsNotThereYetIsWaitedFor(t *testing.T) {
+func TestUnreachableFeedIsRetriedAtStart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &fakeClouds{unread: refused()}
-		l, f, out := listenerIn(w)
+		w := &fakeCloudHub{unread: refused()}
+		l, f, out := cloudListener(w)
 		l.json = false
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
@@ -211,7 +211,7 @@ func TestAFeedWhoseServerIsNotThereYetIsWaitedFor(t *testing.T) {
 		<-time.After(time.Minute)
 		w.set(func() {
 			if n := len(w.reads); n < 10 || n > 30 {
-				t.Errorf("the feed was tried %d times in a minute", n)
+				t.Errorf("the feed was requested %d times in a minute", n)
 			}
 			w.unread = nil
 		})
@@ -227,11 +227,11 @@ func TestAFeedWhoseServerIsNotThereYetIsWaitedFor(t *testing.T) {
 	})
 }
 
-func TestWaitingForAFeedEndsWithTheContext(t *testing.T) {
+func TestContextEndsWaitForFeed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &fakeClouds{unread: refused()}
-		l, f, out := listenerIn(w)
+		w := &fakeCloudHub{unread: refused()}
+		l, f, out := cloudListener(w)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		if err := l.follow(ctx, f); err != nil || w.count() > 0 {
@@ -243,24 +243,24 @@ func TestWaitingForAFeedEndsWithTheContext(t *testing.T) {
 	})
 }
 
-func TestOnlyAServerThatMayAnswerLaterIsWaitedFor(t *testing.T) {
+func TestOnlyTemporaryErrorsOfFeedAreRetried(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		w     *fakeClouds
+		w     *fakeCloudHub
 		waits bool
 	}{
-		"no such host":   {&fakeClouds{unread: &net.DNSError{Name: "feed.example", IsNotFound: true}}, false},
-		"another scheme": {&fakeClouds{unread: errors.New("unsupported protocol scheme")}, false},
-		"closed":         {&fakeClouds{unread: io.EOF}, true},
-		"404":            {&fakeClouds{status: 404}, false},
-		"410":            {&fakeClouds{status: 410}, false},
-		"503":            {&fakeClouds{status: 503}, true},
-		"429":            {&fakeClouds{status: 429}, true},
+		"no such host":   {&fakeCloudHub{unread: &net.DNSError{Name: "feed.example", IsNotFound: true}}, false},
+		"another scheme": {&fakeCloudHub{unread: errors.New("unsupported protocol scheme")}, false},
+		"closed":         {&fakeCloudHub{unread: io.EOF}, true},
+		"404":            {&fakeCloudHub{status: 404}, false},
+		"410":            {&fakeCloudHub{status: 410}, false},
+		"503":            {&fakeCloudHub{status: 503}, true},
+		"429":            {&fakeCloudHub{status: 429}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				l, f, out := listenerIn(c.w)
+				l, f, out := cloudListener(c.w)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
 				err := l.follow(ctx, f)
@@ -272,7 +272,7 @@ func TestOnlyAServerThatMayAnswerLaterIsWaitedFor(t *testing.T) {
 	}
 }
 
-func TestTheDelayCountsFromTheHubsWordElseFromTheFeeds(t *testing.T) {
+func TestDelayStartsAtTimeReportedByHubOrElseByFeed(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 5, 4, 3, 2, 1, int(5*time.Millisecond), time.UTC)
 	for _, tt := range []struct {
@@ -305,7 +305,7 @@ type always struct{ res *http.Response }
 
 func (a always) Do(*http.Request) (*http.Response, error) { return a.res, nil }
 
-func TestForPeopleTheFirstLineDoesNotWaitForTheFeed(t *testing.T) {
+func TestDelayIsPrintedBeforeFeedIsRead(t *testing.T) {
 	t.Parallel()
 	out := &locked{}
 	at := time.Date(2026, 5, 4, 3, 2, 1, 0, time.Local)

@@ -25,7 +25,7 @@ func (l *listener) serve(ctx context.Context) (stop func(), err error) {
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "tcp", l.addr)
 	if err != nil {
-		return nil, fmt.Errorf("--addr is %q, and nothing can listen there: %w", l.addr, err)
+		return nil, fmt.Errorf("--addr is %q: cannot listen on this address: %w", l.addr, err)
 	}
 	host, port, err := net.SplitHostPort(ln.Addr().String())
 	if err != nil {
@@ -51,7 +51,7 @@ func (l *listener) serve(ctx context.Context) (stop func(), err error) {
 		WriteTimeout: 15 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 	go func() {
 		if err := server.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
-			l.say(record{Event: "error", Message: "the callback stopped: " + shell.Sentence(err)})
+			l.emit(record{Event: "error", Message: "the callback stopped: " + shell.Sentence(err)})
 		}
 	}()
 	return func() {
@@ -97,7 +97,7 @@ func (l *listener) address(ctx context.Context, hub, path string) (string, error
 	}
 	u := url.URL{Scheme: "http", Host: net.JoinHostPort(host, strconv.Itoa(l.port)), Path: path}
 	if err := rsscloud.CheckFeedURL(u.String()); err != nil {
-		return "", fmt.Errorf("a hub cannot connect to %s: name another host with --domain", u.Host)
+		return "", fmt.Errorf("a hub cannot connect to %s: set another host with --domain", u.Host)
 	}
 	return u.String(), nil
 }

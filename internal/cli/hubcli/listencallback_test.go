@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-func TestNotificationForAnEarlierRunIsAnsweredGone(t *testing.T) {
+func TestNotificationForEarlierRunGets410(t *testing.T) {
 	t.Parallel()
-	l, _, _ := pushListener(&fakePush{})
+	l, _, _ := webSubListener(&fakeWebSubHub{})
 	l.addr, l.domain = "127.0.0.1:0", ""
 	stop, err := l.serve(t.Context())
 	if err != nil {
@@ -39,7 +39,7 @@ func TestNotificationForAnEarlierRunIsAnsweredGone(t *testing.T) {
 	}
 }
 
-func TestTheCallbackIsWhereTheHubCanReachIt(t *testing.T) {
+func TestCallbackURLHasHostThatHubCanReach(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ domain, host, hub, want string }{
 		{"reader.example.org", "127.0.0.1", "http://hub.example/", "http://reader.example.org:5339/notify/x"},
@@ -54,7 +54,7 @@ func TestTheCallbackIsWhereTheHubCanReachIt(t *testing.T) {
 		}
 	}
 	l := &listener{domain: "a b", port: 5339}
-	if _, err := l.address(t.Context(), "http://hub.example/", "/notify/x"); err == nil || !strings.Contains(err.Error(), "name another host with --domain") {
+	if _, err := l.address(t.Context(), "http://hub.example/", "/notify/x"); err == nil || !strings.Contains(err.Error(), "set another host with --domain") {
 		t.Error(err)
 	}
 }

@@ -94,7 +94,7 @@ func (w *cnwsWay) register(ctx context.Context, f *followed) (registered, error)
 	l.mu.Unlock()
 	switch {
 	case err != nil:
-		return registered{}, w.trouble(err)
+		return registered{}, w.describe(err)
 	case !res.Status && res.Description != "":
 		return registered{}, hubclient.Refusedf("the hub at %s refuses %s: %s", w.endpoint, f.url, res.Description)
 	case !res.Status:
@@ -107,8 +107,8 @@ func (w *cnwsWay) register(ctx context.Context, f *followed) (registered, error)
 	return registered{hub: w.endpoint, msg: msg, again: cnws.MaxSilence}, nil
 }
 
-// trouble describes a failed call to the hub.
-func (w *cnwsWay) trouble(err error) error {
+// describe explains a failed call to the hub.
+func (w *cnwsWay) describe(err error) error {
 	if e, ok := errors.AsType[*cnws.Error](err); ok {
 		return hubclient.Rejected(w.endpoint, e.Status, e.Msg, e.RetryAfter)
 	}

@@ -18,17 +18,17 @@ import (
 
 func matches(pattern, text string) bool { return regexp.MustCompile(pattern).MatchString(text) }
 
-// fakeLists is a CNWS hub without a network.
-type fakeLists struct {
+// fakeCNWSHub is an HTTP client that serves a CNWS hub.
+type fakeCNWSHub struct {
 	mu     sync.Mutex
 	result cnws.Result
-	page   bool // answers like a web page
-	status int  // answers so
+	page   bool // responds with a web page
+	status int  // status of each response; 0: 200
 	asked  []cnws.Subscribe
-	during func(cnws.Subscribe) // before it answers
+	during func(cnws.Subscribe) // called before the response
 }
 
-func (w *fakeLists) Do(r *http.Request) (*http.Response, error) {
+func (w *fakeCNWSHub) Do(r *http.Request) (*http.Response, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	res := answer("<!DOCTYPE html><p>Welcome</p>")
@@ -45,7 +45,7 @@ func (w *fakeLists) Do(r *http.Request) (*http.Response, error) {
 	return rec.Result(), nil
 }
 
-func (w *fakeLists) Subscribe(_ context.Context, s cnws.Subscribe) (cnws.Result, error) {
+func (w *fakeCNWSHub) Subscribe(_ context.Context, s cnws.Subscribe) (cnws.Result, error) {
 	w.asked = append(w.asked, s)
 	if w.during != nil {
 		w.during(s)
@@ -53,22 +53,22 @@ func (w *fakeLists) Subscribe(_ context.Context, s cnws.Subscribe) (cnws.Result,
 	return w.result, nil
 }
 
-func (w *fakeLists) count() int {
+func (w *fakeCNWSHub) count() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.asked)
 }
 
-func listListener(w *fakeLists) (*listener, *followed, *locked) {
+func cnwsListener(w *fakeCNWSHub) (*listener, *followed, *locked) {
 	out := &locked{}
 	f := &followed{url: "http://feed.example/rss.xml"}
 	l := &listener{p: inShell(shell.Shell{Out: out, Err: out, HTTP: w, Version: "test"}), json: true, via: viaCNWS, hub: "http://hub.example", domain: "reader.example", port: 5339,
-		path: "/notify/run", feeds: map[string]*followed{f.url: f}, notices: make(chan notice, noticeRoom)}
+		path: "/notify/run", feeds: map[string]*followed{f.url: f}, notices: make(chan notice, noticeCapacity)}
 	l.way = newCNWSWay(l)
 	return l, f, out
 }
 
-// change notifies l's callback of a change, and returns its response.
+// change sends a notification to the callback of l and returns the status in its response.
 func change(t *testing.T, l *listener, c cnws.Change, changed time.Time) bool {
 	t.Helper()
 	body, err := c.Marshal()
@@ -89,30 +89,30 @@ func change(t *testing.T, l *listener, c cnws.Change, changed time.Time) bool {
 	return d.Result.Status
 }
 
-func TestCNWSIsConfirmedAfter30SilentDays(t *testing.T) {
+func TestCNWSSubscriptionIsRepeatedAfter30DaysWithoutNotification(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &fakeLists{result: cnws.Result{Status: true, Title: "Harbour"}}
-		l, f, out := listListener(w)
+		w := &fakeCNWSHub{result: cnws.Result{Status: true, Title: "Harbour"}}
+		l, f, out := cnwsListener(w)
 		stop := listening(t, l, f)
 		const day = 24 * time.Hour
-		pass(20 * day)
+		advance(20 * day)
 		if !change(t, l, cnws.Change{ResourceID: f.url}, time.Time{}) {
-			t.Error("a notification that is wanted was answered false")
+			t.Error("the response to a notification of a subscribed feed is false")
 		}
-		pass(20 * day)
+		advance(20 * day)
 		if n := w.count(); n != 1 {
-			t.Errorf("asked %d times, 20 days after a notification", n)
+			t.Errorf("%d subscribe requests, 20 days after a notification", n)
 		}
-		pass(11 * day)
+		advance(11 * day)
 		if n := w.count(); n != 2 {
-			t.Errorf("asked %d times, 31 days after a notification", n)
+			t.Errorf("%d subscribe requests, 31 days after a notification", n)
 		}
 		stop()
 		l.cancelAll()
 		list := records(t, out)
 		if want := (cnws.Subscribe{ResourceID: f.url, NotificationURL: "http://reader.example:5339/notify/run"}); w.asked[0] != want {
-			t.Errorf("asked for %+v", w.asked[0])
+			t.Errorf("subscribe request %+v", w.asked[0])
 		}
 		if len(list) != 4 || list[0].Message != "at http://hub.example/cnws: Harbour" || list[0].Protocol != "cnws" || list[2].Event != "renewed" ||
 			list[3].Event != "stopped" || !strings.Contains(list[3].Message, "no call to cancel") {
@@ -121,24 +121,24 @@ func TestCNWSIsConfirmedAfter30SilentDays(t *testing.T) {
 	})
 }
 
-func TestACNWSNotificationIsPrintedAsItCame(t *testing.T) {
+func TestCNWSNotificationIsPrintedWithoutReadingFeed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &fakeLists{result: cnws.Result{Status: true}}
-		l, f, out := listListener(w)
+		w := &fakeCNWSHub{result: cnws.Result{Status: true}}
+		l, f, out := cnwsListener(w)
 		w.during = func(s cnws.Subscribe) {
 			if !change(t, l, cnws.Change{ResourceID: s.ResourceID}, time.Time{}) {
-				t.Error("the test call was answered false")
+				t.Error("the response to the test call is false")
 			}
 		}
 		stop := listening(t, l, f)
-		pass(time.Minute)
+		advance(time.Minute)
 		now := time.Now().UTC()
 		news := cnws.Change{ResourceID: f.url, ChangeTime: now.Add(-5 * time.Second), Title: "High water", Description: "At noon.\nStay away."}
 		change(t, l, news, now.Add(-2*time.Second))
 		change(t, l, news, time.Time{})
 		if change(t, l, cnws.Change{ResourceID: "http://feed.example/other"}, time.Time{}) {
-			t.Error("a notification that nobody wants was answered true")
+			t.Error("the response to a notification of an unknown feed is true")
 		}
 		synctest.Wait()
 		stop()
@@ -158,13 +158,13 @@ func TestACNWSNotificationIsPrintedAsItCame(t *testing.T) {
 	})
 }
 
-func TestForPeopleACNWSNotificationHasTitleAndDescription(t *testing.T) {
+func TestCNWSNotificationIsPrintedWithTitleAndDescription(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 5, 4, 3, 2, 1, 0, time.Local)
 	out := &locked{}
 	l := &listener{p: inShell(shell.Shell{Out: out, Err: out})}
-	l.say(*changeRecord(cnws.Change{ResourceID: "http://feed.example/", ChangeTime: at.Add(-3 * time.Second), Title: "High water", Description: "At noon."}, at, time.Time{}))
-	l.say(*changeRecord(cnws.Change{ResourceID: "http://feed.example/", Description: "At noon."}, at, at.Add(-time.Second)))
+	l.emit(*changeRecord(cnws.Change{ResourceID: "http://feed.example/", ChangeTime: at.Add(-3 * time.Second), Title: "High water", Description: "At noon."}, at, time.Time{}))
+	l.emit(*changeRecord(cnws.Change{ResourceID: "http://feed.example/", Description: "At noon."}, at, at.Add(-time.Second)))
 	want := "03:02:01.000  changed     http://feed.example/  notified 3.0 s after the time in the notification\n" +
 		"                          High water\n                          At noon.\n" +
 		"03:02:01.000  changed     http://feed.example/  notified after 1.0 s\n                          At noon.\n"
@@ -173,25 +173,25 @@ func TestForPeopleACNWSNotificationHasTitleAndDescription(t *testing.T) {
 	}
 }
 
-func TestRefusalOfACNWSHubIsReported(t *testing.T) {
+func TestRefusalByCNWSHubIsReported(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		hub  *fakeLists
+		hub  *fakeCNWSHub
 		want string
 	}{
-		{&fakeLists{result: cnws.Result{Description: "No room."}}, `^the hub at http://hub.example/cnws refuses http://feed.example/rss.xml: No room\.$`},
-		{&fakeLists{}, `^the hub at http://hub.example/cnws refuses http://feed.example/rss.xml without a reason$`},
-		{&fakeLists{page: true}, `^invalid CNWS response from http://hub.example/cnws: --hub must be the hub, such as`},
-		{&fakeLists{status: 404}, `^the hub at http://hub.example/cnws did not take it: The response was 404 Not Found$`},
+		{&fakeCNWSHub{result: cnws.Result{Description: "No room."}}, `^the hub at http://hub.example/cnws refuses http://feed.example/rss.xml: No room\.$`},
+		{&fakeCNWSHub{}, `^the hub at http://hub.example/cnws refuses http://feed.example/rss.xml without a reason$`},
+		{&fakeCNWSHub{page: true}, `^invalid CNWS response from http://hub.example/cnws: --hub must be the hub, such as`},
+		{&fakeCNWSHub{status: 404}, `^the hub at http://hub.example/cnws rejected the request: The response was 404 Not Found$`},
 	} {
-		l, f, out := listListener(tt.hub)
+		l, f, out := cnwsListener(tt.hub)
 		if err := l.follow(t.Context(), f); err == nil || !matches(tt.want, err.Error()) || len(records(t, out)) != 1 {
 			t.Errorf("%v\n%s", err, out)
 		}
 	}
 }
 
-func TestCNWSHubIsNamedWithOrWithoutPath(t *testing.T) {
+func TestUsualPathIsAddedToCNWSHub(t *testing.T) {
 	t.Parallel()
 	for hub, want := range map[string]string{
 		"http://hub.example": "http://hub.example/cnws", "http://hub.example:8080/": "http://hub.example:8080/cnws", "http://hub.example/rpc/cnws.cgi": "http://hub.example/rpc/cnws.cgi",
@@ -202,17 +202,17 @@ func TestCNWSHubIsNamedWithOrWithoutPath(t *testing.T) {
 	}
 }
 
-func TestProtocolsTakeOnlyTheirOwnFlags(t *testing.T) {
+func TestFlagsOfOtherProtocolsAreRejected(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		args []string
 		want string
 	}{
-		{[]string{"--lease", "1h"}, "belong to --via websub"},
-		{[]string{"--via", "cnws", "--hub", "http://a.example", "--no-secret"}, "belong to --via websub"},
+		{[]string{"--lease", "1h"}, "--lease and --no-secret need --via websub"},
+		{[]string{"--via", "cnws", "--hub", "http://a.example", "--no-secret"}, "--lease and --no-secret need --via websub"},
 		{[]string{"--via", "cnws"}, "--via cnws needs --hub URL"},
 		{[]string{"--via", "websub", "--lease", "soon"}, `--lease is "soon"`},
-		{[]string{"--via", "post"}, "it needs one of rsscloud, websub, cnws, http-post, xml-rpc, soap"},
+		{[]string{"--via", "post"}, "must be one of rsscloud, websub, cnws, http-post, xml-rpc, soap"},
 	} {
 		out := &locked{}
 		p := inShell(shell.Shell{Out: out, Err: out})

@@ -30,9 +30,9 @@ type record struct {
 	SHA256      string `json:"sha256,omitempty"`    // of the bytes, in hexadecimal
 	Signature   string `json:"signature,omitempty"` // ok, none
 
-	item  string // title or text, for people
-	more  string // text after a title, for people
-	again bool   // its first line is printed already
+	item  string // title or text, printed without --json
+	more  string // text after a title, printed without --json
+	again bool   // the first line is printed already
 }
 
 func (r *record) measure(now, changed time.Time, by string) {
@@ -87,8 +87,8 @@ func (r *record) delay() string {
 	}
 }
 
-// say prints a record.
-func (l *listener) say(r record) {
+// emit prints a record.
+func (l *listener) emit(r record) {
 	if r.At.IsZero() {
 		r.At = time.Now()
 	}

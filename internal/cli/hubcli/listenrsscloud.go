@@ -13,7 +13,7 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// listenProcedure is what hubs call over xml-rpc and soap.
+// listenProcedure is the procedure that hubs call over XML-RPC and SOAP.
 const listenProcedure = "rssCloud.notify"
 
 // cloudWay subscribes by rssCloud.
@@ -78,11 +78,11 @@ func (w *cloudWay) register(ctx context.Context, f *followed) (registered, error
 	f.asks = false
 	l.mu.Unlock()
 	if err != nil {
-		said := hubclient.HubError(hub, err)
+		failure := hubclient.HubError(hub, err)
 		if e, ok := errors.AsType[*rsscloud.Error](err); ok && e.Status < 500 && e.Status != http.StatusTooManyRequests {
-			return registered{}, hubclient.Refusedf("%s", said)
+			return registered{}, hubclient.Refusedf("%s", failure)
 		}
-		return registered{}, hubclient.Temporary(said)
+		return registered{}, hubclient.Temporary(failure)
 	}
 	if !res.Success {
 		return registered{}, hubclient.Refusedf("the hub at %s refuses %s: %s", hub, f.url, res.Msg)
@@ -94,21 +94,21 @@ func (w *cloudWay) register(ctx context.Context, f *followed) (registered, error
 
 // grantedAt names the hub of a registration, with the hub's message if there is one:
 // XML-RPC and SOAP have none.
-func grantedAt(hub, said string) string {
-	if said == "" {
+func grantedAt(hub, message string) string {
+	if message == "" {
 		return "at " + hub
 	}
-	return "at " + hub + ": " + said
+	return "at " + hub + ": " + message
 }
 
-// cloudOf is the hub to register at: the one in --hub, otherwise the feed's own.
+// cloudOf returns the hub to register at: --hub, otherwise the <cloud> of the feed.
 func (l *listener) cloudOf(doc hubclient.Document) (rsscloud.Cloud, error) {
 	if l.hub != "" {
 		return rsscloud.CloudAt(l.hub), nil
 	}
 	cloud, err := doc.Cloud()
 	if err != nil {
-		return cloud, fmt.Errorf("%w: name a hub with --hub", err)
+		return cloud, fmt.Errorf("%w: set a hub with --hub", err)
 	}
 	return cloud, nil
 }

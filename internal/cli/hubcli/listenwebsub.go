@@ -28,14 +28,14 @@ type subscribed struct {
 	websub.Subscription
 	hub      string
 	token    string
-	pending  string       // the mode of the request in progress
-	answer   chan hubWord // receives the result
-	holds    bool         // the callback confirmed it to a hub
-	notified bool         // the warning about invalid signatures was printed
+	pending  string        // the mode of the request in progress
+	answer   chan hubReply // receives the result
+	holds    bool          // the callback confirmed it to a hub
+	notified bool          // the warning about invalid signatures was printed
 }
 
-// hubWord is a hub's request to the callback.
-type hubWord struct {
+// hubReply is a hub's request to the callback.
+type hubReply struct {
 	lease  time.Duration // 0: not stated
 	denied bool
 	reason string
@@ -88,7 +88,7 @@ func (w *webSubWay) subscribe(ctx context.Context, f *followed, hub, topic strin
 	select {
 	case word := <-answer:
 		if word.denied {
-			return registered{}, hubclient.Refusedf("the hub at %s denies %s: %s", hub, topic, said(word.reason))
+			return registered{}, hubclient.Refusedf("the hub at %s denies %s: %s", hub, topic, reasonText(word.reason))
 		}
 		return granted(hub, f.url, topic, word.lease), nil
 	case <-timer.C:
@@ -102,7 +102,7 @@ func (w *webSubWay) subscribe(ctx context.Context, f *followed, hub, topic strin
 }
 
 // begin prepares the callback for the hub's verification request.
-func (w *webSubWay) begin(ctx context.Context, f *followed, hub, topic string) (websub.Subscription, <-chan hubWord, error) {
+func (w *webSubWay) begin(ctx context.Context, f *followed, hub, topic string) (websub.Subscription, <-chan hubReply, error) {
 	w.l.mu.Lock()
 	s := f.sub
 	w.l.mu.Unlock()
@@ -117,7 +117,7 @@ func (w *webSubWay) begin(ctx context.Context, f *followed, hub, topic string) (
 		return websub.Subscription{}, nil, err
 	}
 	s.hub, s.Topic, s.Callback, s.Lease = hub, topic, callback, w.l.lease
-	s.pending, s.answer = websub.ModeSubscribe, make(chan hubWord, 1)
+	s.pending, s.answer = websub.ModeSubscribe, make(chan hubReply, 1)
 	w.l.mu.Lock()
 	f.sub = s
 	w.l.mu.Unlock()
@@ -147,15 +147,15 @@ func granted(hub, feed, topic string, lease time.Duration) registered {
 	return g
 }
 
-// said returns the reason, or a text if there is none.
-func said(reason string) string {
+// reasonText returns the reason, or a text if there is none.
+func reasonText(reason string) string {
 	if reason == "" {
 		return "no reason given"
 	}
 	return shell.Clip(reason, 300)
 }
 
-// named returns the feed of a callback.
+// named returns the feed whose callback has this token; nil if there is none.
 func (w *webSubWay) named(token string) *followed {
 	for _, f := range w.l.feeds {
 		if f.sub.token != "" && f.sub.token == token {
@@ -177,7 +177,7 @@ func (w *webSubWay) Confirm(_ context.Context, c websub.Confirmation) error {
 	case f == nil || f.sub.Topic != c.Topic:
 		return websub.ErrNotWanted
 	case f.sub.pending == c.Mode:
-		f.sub.report(hubWord{lease: c.Lease})
+		f.sub.report(hubReply{lease: c.Lease})
 	case f.sub.pending != "" || !f.sub.holds || c.Mode != websub.ModeSubscribe:
 		return websub.ErrNotWanted
 	case c.Lease > 0:
@@ -188,7 +188,7 @@ func (w *webSubWay) Confirm(_ context.Context, c websub.Confirmation) error {
 }
 
 // report passes a hub's request to the waiting call; only the first one counts.
-func (s *subscribed) report(word hubWord) {
+func (s *subscribed) report(word hubReply) {
 	select {
 	case s.answer <- word:
 	default:
@@ -206,14 +206,14 @@ func (w *webSubWay) Denied(_ context.Context, d websub.Denial) {
 	hub, held := f.sub.hub, f.sub.pending == "" && f.sub.holds
 	f.sub.holds = false
 	if f.sub.pending == websub.ModeSubscribe {
-		f.sub.report(hubWord{denied: true, reason: d.Reason})
+		f.sub.report(hubReply{denied: true, reason: d.Reason})
 	}
 	if held {
 		f.due = time.Now().Round(0)
 	}
 	w.l.mu.Unlock()
 	if held {
-		w.l.say(record{Event: "error", Feed: f.url, Hub: hub, Message: fmt.Sprintf("the hub at %s ended the subscription of %s: %s; subscribing again", hub, f.url, said(d.Reason))})
+		w.l.emit(record{Event: "error", Feed: f.url, Hub: hub, Message: fmt.Sprintf("the hub at %s ended the subscription of %s: %s; subscribing again", hub, f.url, reasonText(d.Reason))})
 	}
 }
 
@@ -239,7 +239,7 @@ func (w *webSubWay) Rejected(_ context.Context, token string, err error) {
 	}
 	w.l.mu.Unlock()
 	if !notified {
-		w.l.say(record{Event: "error", Feed: f.url, Message: unsigned(f.url, err)})
+		w.l.emit(record{Event: "error", Feed: f.url, Message: unsigned(f.url, err)})
 	}
 }
 
@@ -290,7 +290,7 @@ func deliveryRecord(feed string, d websub.Delivery, header http.Header, now time
 // cancel unsubscribes at the hub and waits for its verification request.
 func (w *webSubWay) cancel(ctx context.Context, f *followed) record {
 	w.l.mu.Lock()
-	answer := make(chan hubWord, 1)
+	answer := make(chan hubReply, 1)
 	f.sub.pending, f.sub.answer = websub.ModeUnsubscribe, answer
 	hub, sub := f.sub.hub, f.sub.Subscription
 	w.l.mu.Unlock()

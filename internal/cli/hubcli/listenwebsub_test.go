@@ -21,14 +21,14 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// fakePush is a topic and its hubs without a network.
-type fakePush struct {
+// fakeWebSubHub is an HTTP client that serves a topic and its WebSub hubs.
+type fakeWebSubHub struct {
 	mu       sync.Mutex
-	topic    string        // what is at feed.example
+	topic    string        // document at feed.example
 	callback http.Handler  // of the listener
 	lease    time.Duration // granted
-	mute     bool          // takes requests and never asks back
-	deny     string        // the reason, when it denies
+	mute     bool          // accepts requests, but never verifies them
+	deny     string        // reason of the denial; "": the hub grants
 	refuse   map[string]bool
 	asked    []websub.Request
 	at       []time.Time
@@ -37,7 +37,7 @@ type fakePush struct {
 
 const pushTopic = `<feed xmlns="http://www.w3.org/2005/Atom"><link rel="hub" href="http://hub.example/"/><link rel="self" href="http://feed.example/atom.xml"/></feed>`
 
-func (w *fakePush) Do(r *http.Request) (*http.Response, error) {
+func (w *fakeWebSubHub) Do(r *http.Request) (*http.Response, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if r.URL.Host == "feed.example" {
@@ -63,8 +63,8 @@ func (w *fakePush) Do(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// ask asks the callback back, after a while, as hubs do.
-func (w *fakePush) ask(q websub.Request, lease time.Duration, deny string) {
+// ask verifies the callback after a second.
+func (w *fakeWebSubHub) ask(q websub.Request, lease time.Duration, deny string) {
 	<-time.After(time.Second)
 	v := websub.Verification{Mode: q.Mode, Topic: q.Subscription.Topic, Challenge: "challenge", Lease: lease}
 	if deny != "" {
@@ -73,14 +73,14 @@ func (w *fakePush) ask(q websub.Request, lease time.Duration, deny string) {
 	w.get(websub.VerifyURL(q.Subscription.Callback, v))
 }
 
-func (w *fakePush) get(address string) *httptest.ResponseRecorder {
+func (w *fakeWebSubHub) get(address string) *httptest.ResponseRecorder {
 	rec := httptest.NewRecorder()
 	w.callback.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, address, nil))
 	return rec
 }
 
-// deliver posts content to a callback, signed when there is a secret.
-func (w *fakePush) deliver(callback, secret, kind string, body []byte, changed string) int {
+// deliver posts content to a callback, signed unless the secret is empty.
+func (w *fakeWebSubHub) deliver(callback, secret, kind string, body []byte, changed string) int {
 	r := httptest.NewRequest(http.MethodPost, callback, bytes.NewReader(body))
 	r.Header.Set("Content-Type", kind)
 	r.Header.Set("Link", websub.LinkHeader("http://hub.example/", "http://feed.example/atom.xml"))
@@ -99,39 +99,39 @@ func (w *fakePush) deliver(callback, secret, kind string, body []byte, changed s
 	return rec.Code
 }
 
-func (w *fakePush) requests() []websub.Request {
+func (w *fakeWebSubHub) requests() []websub.Request {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return append([]websub.Request(nil), w.asked...)
 }
 
-func (w *fakePush) reads() int {
+func (w *fakeWebSubHub) reads() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.read
 }
 
-// pushListener is a listener by WebSub in w.
-func pushListener(w *fakePush) (*listener, *followed, *locked) {
+// webSubListener returns a listener that subscribes at the hub w.
+func webSubListener(w *fakeWebSubHub) (*listener, *followed, *locked) {
 	if w.topic == "" {
 		w.topic = pushTopic
 	}
 	out := &locked{}
 	f := &followed{url: "http://feed.example/feed"}
 	l := &listener{p: inShell(shell.Shell{Out: out, Err: out, HTTP: w, Version: "test"}), json: true, via: viaWebSub, domain: "reader.example", port: 5339,
-		path: "/notify/run", feeds: map[string]*followed{f.url: f}, notices: make(chan notice, noticeRoom)}
+		path: "/notify/run", feeds: map[string]*followed{f.url: f}, notices: make(chan notice, noticeCapacity)}
 	l.way = newWebSubWay(l)
 	w.callback = l.way.handler()
 	return l, f, out
 }
 
-// pass lets time go by, until nothing is going on.
-func pass(d time.Duration) {
+// advance waits for d and then until all goroutines are idle.
+func advance(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
 }
 
-// listening runs l.follow until the end of the test's work.
+// listening runs l.follow until the test calls stop.
 func listening(t *testing.T, l *listener, f *followed) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -158,29 +158,29 @@ func records(t *testing.T, out *locked) (list []record) {
 	return list
 }
 
-func TestWebSubIsRenewedBeforeTheLeaseEnds(t *testing.T) {
+func TestWebSubSubscriptionIsRenewedBeforeLeaseEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &fakePush{lease: time.Hour}
-		l, f, _ := pushListener(w)
+		w := &fakeWebSubHub{lease: time.Hour}
+		l, f, _ := webSubListener(w)
 		stop := listening(t, l, f)
-		pass(24 * time.Hour)
+		advance(24 * time.Hour)
 		stop()
 		asked := w.requests()
 		if n := len(asked); n < 29 || n > 34 {
-			t.Errorf("asked %d times in 24 hours for leases of one", n)
+			t.Errorf("%d requests in 24 hours for leases of one hour", n)
 		}
 		for i := 1; i < len(asked); i++ {
 			if gap := w.at[i].Sub(w.at[i-1]); gap > 50*time.Minute || gap < 40*time.Minute {
 				t.Errorf("renewed after %s", gap)
 			}
 			if asked[i].Subscription != asked[0].Subscription {
-				t.Errorf("renewed %+v by %+v", asked[0], asked[i])
+				t.Errorf("renewal of %+v is %+v", asked[0], asked[i])
 			}
 		}
 		s := asked[0].Subscription
 		if s.Topic != "http://feed.example/atom.xml" || len(s.Secret) < 20 || !strings.HasPrefix(s.Callback, "http://reader.example:5339/notify/run/") || len(s.Callback) < 60 {
-			t.Errorf("asked for %+v", s)
+			t.Errorf("request for %+v", s)
 		}
 		l.cancelAll()
 		asked = w.requests()
@@ -190,11 +190,11 @@ func TestWebSubIsRenewedBeforeTheLeaseEnds(t *testing.T) {
 	})
 }
 
-func TestEachFeedHasACallbackAndASecretOfItsOwn(t *testing.T) {
+func TestEachFeedHasItsOwnCallbackAndSecret(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &fakePush{lease: time.Hour}
-		l, f, _ := pushListener(w)
+		w := &fakeWebSubHub{lease: time.Hour}
+		l, f, _ := webSubListener(w)
 		g := &followed{url: "http://feed.example/other"}
 		l.feeds[g.url] = g
 		for _, f := range l.feeds {
@@ -208,13 +208,13 @@ func TestEachFeedHasACallbackAndASecretOfItsOwn(t *testing.T) {
 	})
 }
 
-func TestDeliveredContentIsPrintedAndNotReadAgain(t *testing.T) {
+func TestDeliveredContentIsPrintedWithoutReadingFeed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &fakePush{lease: time.Hour}
-		l, f, out := pushListener(w)
+		w := &fakeWebSubHub{lease: time.Hour}
+		l, f, out := webSubListener(w)
 		stop := listening(t, l, f)
-		pass(time.Minute)
+		advance(time.Minute)
 		read := w.reads()
 		now := time.Now()
 		latin := []byte("<rss version=\"2.0\"><channel><item><title>Gr\xfc\xdfe</title><link>http://a.example/1</link></item></channel></rss>")
@@ -224,14 +224,14 @@ func TestDeliveredContentIsPrintedAndNotReadAgain(t *testing.T) {
 			body []byte
 		}{{"application/rss+xml; charset=iso-8859-1", latin}, {"image/png", image}, {"", nil}} {
 			if code := w.deliver(f.sub.Callback, f.sub.Secret, d.kind, d.body, now.Add(-3*time.Second).Format(time.RFC3339Nano)); code != http.StatusAccepted {
-				t.Errorf("answered %d", code)
+				t.Errorf("status %d", code)
 			}
 		}
 		synctest.Wait()
 		stop()
 		list := records(t, out)
 		if len(list) != 4 || w.reads() != read {
-			t.Fatalf("read %d times more:\n%s", w.reads()-read, out)
+			t.Fatalf("%d more reads of the feed:\n%s", w.reads()-read, out)
 		}
 		for i, body := range [][]byte{latin, image, nil} {
 			r, sum := list[i+1], sha256.Sum256(body)
@@ -246,17 +246,17 @@ func TestDeliveredContentIsPrintedAndNotReadAgain(t *testing.T) {
 	})
 }
 
-func TestWhatIsNotSignedIsSaidOnceAndIgnored(t *testing.T) {
+func TestUnsignedDeliveryIsIgnoredAndReportedOnce(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ secret, want string }{
 		{"", "it is not signed (--no-secret accepts deliveries without a signature)"},
 		{"another", "its signature does not match the secret and the content"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			w := &fakePush{lease: time.Hour}
-			l, f, out := pushListener(w)
+			w := &fakeWebSubHub{lease: time.Hour}
+			l, f, out := webSubListener(w)
 			stop := listening(t, l, f)
-			pass(time.Minute)
+			advance(time.Minute)
 			for range 3 {
 				if code := w.deliver(f.sub.Callback, tt.secret, "text/plain", []byte("forged"), ""); code/100 != 2 {
 					t.Errorf("status %d reveals that the delivery was rejected", code)
@@ -273,17 +273,17 @@ func TestWhatIsNotSignedIsSaidOnceAndIgnored(t *testing.T) {
 	}
 }
 
-func TestWithoutASecretAnySenderWhoKnowsTheCallbackIsBelieved(t *testing.T) {
+func TestWithoutSecretUnsignedDeliveriesAreAccepted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &fakePush{lease: time.Hour}
-		l, f, out := pushListener(w)
+		w := &fakeWebSubHub{lease: time.Hour}
+		l, f, out := webSubListener(w)
 		l.noSecret = true
 		stop := listening(t, l, f)
-		pass(time.Minute)
+		advance(time.Minute)
 		w.deliver(f.sub.Callback, "", "text/plain", []byte("news"), "")
 		if code := w.deliver("http://reader.example:5339/notify/run/guessed", "", "text/plain", []byte("forged"), ""); code != http.StatusGone {
-			t.Errorf("a callback that is none answers %d", code)
+			t.Errorf("status %d of an unknown callback", code)
 		}
 		synctest.Wait()
 		stop()
@@ -293,13 +293,13 @@ func TestWithoutASecretAnySenderWhoKnowsTheCallbackIsBelieved(t *testing.T) {
 	})
 }
 
-func TestOnlyWhatWasAskedForIsConfirmed(t *testing.T) {
+func TestOnlyRequestedSubscriptionsAreConfirmed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &fakePush{lease: time.Hour}
-		l, f, _ := pushListener(w)
+		w := &fakeWebSubHub{lease: time.Hour}
+		l, f, _ := webSubListener(w)
 		stop := listening(t, l, f)
-		pass(time.Minute)
+		advance(time.Minute)
 		defer stop()
 		for _, tt := range []struct {
 			mode, topic, callback string
@@ -319,22 +319,22 @@ func TestOnlyWhatWasAskedForIsConfirmed(t *testing.T) {
 	})
 }
 
-func TestRefusalOfAHubIsReported(t *testing.T) {
+func TestRefusalByWebSubHubIsReported(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name string
-		push *fakePush
+		push *fakeWebSubHub
 		hub  string
 		want string
 	}{
-		{"never asks", &fakePush{mute: true}, "", `the hub at http://hub.example/ accepted, but did not verify the callback http://reader\.example:5339/notify/run/\w+ within 30 s: it cannot connect`},
-		{"denies", &fakePush{deny: "Members only."}, "", `the hub at http://hub.example/ denies http://feed.example/atom.xml: Members only\.`},
-		{"refuses", &fakePush{refuse: map[string]bool{"hub.example": true}}, "", `the hub at http://hub.example/ did not take it: The hub answered 400 Bad Request. It says: Not this topic`},
-		{"no hub", &fakePush{topic: "<rss/>"}, "", `http://feed.example/feed names no hub: its Link headers and its links were looked at for rel="hub"; name one with --hub`},
-		{"no page", &fakePush{topic: "<rss/>", deny: "No."}, "http://hub.example/x", `the hub at http://hub.example/x denies http://feed.example/feed: No\.`},
+		{"no verification", &fakeWebSubHub{mute: true}, "", `the hub at http://hub.example/ accepted, but did not verify the callback http://reader\.example:5339/notify/run/\w+ within 30 s: it cannot connect`},
+		{"denial", &fakeWebSubHub{deny: "Members only."}, "", `the hub at http://hub.example/ denies http://feed.example/atom.xml: Members only\.`},
+		{"error status", &fakeWebSubHub{refuse: map[string]bool{"hub.example": true}}, "", `the hub at http://hub.example/ rejected the request: The hub answered 400 Bad Request. Message: Not this topic`},
+		{"no hub", &fakeWebSubHub{topic: "<rss/>"}, "", `http://feed.example/feed names no hub: its Link headers and links contain no rel="hub"; set one with --hub`},
+		{"hub from flag", &fakeWebSubHub{topic: "<rss/>", deny: "No."}, "http://hub.example/x", `the hub at http://hub.example/x denies http://feed.example/feed: No\.`},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			l, f, out := pushListener(tt.push)
+			l, f, out := webSubListener(tt.push)
 			l.hub = tt.hub
 			if err := l.follow(t.Context(), f); err == nil || !matches(tt.want, err.Error()) || len(records(t, out)) != 1 {
 				t.Errorf("%s: %v\n%s", tt.name, err, out)
@@ -343,12 +343,12 @@ func TestRefusalOfAHubIsReported(t *testing.T) {
 	}
 }
 
-func TestTheNextHubIsAskedWhenOneRefuses(t *testing.T) {
+func TestNextHubIsTriedAfterRefusal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &fakePush{lease: time.Hour, refuse: map[string]bool{"full.example": true},
+		w := &fakeWebSubHub{lease: time.Hour, refuse: map[string]bool{"full.example": true},
 			topic: strings.Replace(pushTopic, "<link", `<link rel="hub" href="http://full.example/"/><link`, 1)}
-		l, f, out := pushListener(w)
+		l, f, out := webSubListener(w)
 		if err := l.register(t.Context(), f); err != nil {
 			t.Fatal(err)
 		}
@@ -358,15 +358,15 @@ func TestTheNextHubIsAskedWhenOneRefuses(t *testing.T) {
 	})
 }
 
-func TestASubscriptionThatTheHubEndsIsAskedForAgain(t *testing.T) {
+func TestSubscriptionEndedByHubIsRenewed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &fakePush{lease: 240 * time.Hour}
-		l, f, out := pushListener(w)
+		w := &fakeWebSubHub{lease: 240 * time.Hour}
+		l, f, out := webSubListener(w)
 		stop := listening(t, l, f)
-		pass(time.Hour)
+		advance(time.Hour)
 		w.get(websub.VerifyURL(f.sub.Callback, websub.Verification{Mode: websub.ModeDenied, Topic: f.sub.Topic, Reason: "We moved."}))
-		pass(5 * time.Minute)
+		advance(5 * time.Minute)
 		stop()
 		list := records(t, out)
 		if len(list) != 3 || list[1].Event != "error" || !strings.Contains(list[1].Message, "ended the subscription of http://feed.example/feed: We moved.") || list[2].Event != "renewed" {
@@ -375,12 +375,12 @@ func TestASubscriptionThatTheHubEndsIsAskedForAgain(t *testing.T) {
 	})
 }
 
-func TestTheEndWaitsForTheHubsQuestionButNotForever(t *testing.T) {
+func TestCancelWaitsForVerificationWithTimeout(t *testing.T) {
 	t.Parallel()
 	for _, mute := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			w := &fakePush{lease: time.Hour}
-			l, f, out := pushListener(w)
+			w := &fakeWebSubHub{lease: time.Hour}
+			l, f, out := webSubListener(w)
 			if err := l.register(t.Context(), f); err != nil {
 				t.Fatal(err)
 			}
@@ -400,13 +400,13 @@ func TestTheEndWaitsForTheHubsQuestionButNotForever(t *testing.T) {
 	}
 }
 
-func TestDeliveryIsPrintedForPeople(t *testing.T) {
+func TestDeliveryIsPrintedInPlainText(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 5, 4, 3, 2, 1, 0, time.Local)
 	out := &locked{}
 	l := &listener{p: inShell(shell.Shell{Out: out, Err: out})}
 	d := websub.Delivery{Self: "http://feed.example/", ContentType: "application/atom+xml\x1b[2J", Body: []byte("<feed><entry><title>New</title></entry></feed>"), Verified: true}
-	l.say(*deliveryRecord("http://feed.example/", d, http.Header{}, at))
+	l.emit(*deliveryRecord("http://feed.example/", d, http.Header{}, at))
 	want := "03:02:01.000  changed     http://feed.example/  notified now; the time of the change is unknown\n" +
 		"                          New\n" +
 		"                          application/atom+xml[2J, 46 bytes, signature ok\n"
@@ -415,7 +415,7 @@ func TestDeliveryIsPrintedForPeople(t *testing.T) {
 	}
 }
 
-func TestLeasesAreTimesOrSeconds(t *testing.T) {
+func TestLeaseIsDurationOrSeconds(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{"": 0, "600": 10 * time.Minute, "10d": 240 * time.Hour, "1h30m": 90 * time.Minute, "1d12h": 36 * time.Hour, "1500ms": time.Second} {
 		if got, err := parseLease(text); err != nil || got != want {

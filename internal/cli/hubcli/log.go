@@ -45,7 +45,7 @@ peer, took_ms, told, failed, version, detail.`,
 			}
 			for _, k := range q.Kinds {
 				if !slices.Contains(eventKinds(), k) {
-					return shell.Usagef("--kind is %q: it needs some of %s", k, strings.Join(eventKinds(), ", "))
+					return shell.Usagef("--kind is %q: valid kinds are %s", k, strings.Join(eventKinds(), ", "))
 				}
 			}
 			if since == "" && q.Limit == 0 {
@@ -80,7 +80,7 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, shell.Usagef("--since is %q: it needs a time span such as 1h or 2d, or a moment such as 2026-01-31T15:04:05Z", text)
+	return time.Time{}, shell.Usagef("--since is %q: it must be a duration such as 1h or 2d, or a time such as 2026-01-31T15:04:05Z", text)
 }
 
 // newest collects events, which arrive newest first, and reverses their order.
@@ -143,7 +143,7 @@ func eventText(e client.Event) string {
 	return strings.Join(parts, "  ")
 }
 
-// networkError is the network error of an event, which only the operator sees.
+// networkError returns the network error of an event, which only the operator may see.
 func networkError(e client.Event) string {
 	var exchange struct {
 		Error string `json:"error"`

@@ -8,7 +8,7 @@ import (
 	"cloudburst/client"
 )
 
-func TestLogContainsTheReasonOfAFailedConnection(t *testing.T) {
+func TestLogContainsReasonOfFailedConnection(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		detail string
@@ -32,11 +32,11 @@ func TestLogContainsTheReasonOfAFailedConnection(t *testing.T) {
 	}
 }
 
-func TestARegistrationWithoutAMessageSaysWhereItIs(t *testing.T) {
+func TestRegistrationMessageNamesHub(t *testing.T) {
 	t.Parallel()
-	for said, want := range map[string]string{"": "at http://hub.test/RPC2", "Registered.": "at http://hub.test/RPC2: Registered."} {
-		if got := grantedAt("http://hub.test/RPC2", said); got != want {
-			t.Errorf("%q: %q, want %q", said, got, want)
+	for message, want := range map[string]string{"": "at http://hub.test/RPC2", "Registered.": "at http://hub.test/RPC2: Registered."} {
+		if got := grantedAt("http://hub.test/RPC2", message); got != want {
+			t.Errorf("%q: %q, want %q", message, got, want)
 		}
 	}
 }

@@ -58,7 +58,7 @@ and page.`,
 	c.Flags().StringVar(&g.hub, "hub", "", "`URL` of the hub, or of its ping endpoint (default: the <cloud> of the feed)")
 	shell.ChoiceFlag(c, &g.via, "via", "protocol of the ping (default: that of the <cloud>, websub without a <cloud>; rest with --hub)", "rest", "xml-rpc", "soap", viaWeblogs, viaExtended, viaGet, viaWebSub)
 	c.Flags().StringVar(&g.name, "name", "", "`text`: name of the site, for pings of sites (default: the feed's title)")
-	c.Flags().StringVar(&g.site, "site", "", "`URL` of its home page, for pings of sites (default: the feed's link)")
+	c.Flags().StringVar(&g.site, "site", "", "`URL` of the home page of the site, for pings of sites (default: the feed's link)")
 	c.Flags().StringVar(&g.tags, "tags", "", "`list` of topics of the site, separated by |, for weblogs-extended")
 	c.Flags().BoolVar(&g.json, "json", false, "print one JSON object per line")
 	return c
@@ -90,7 +90,7 @@ func (g *pinging) run(ctx context.Context, feeds []string) error {
 func (g *pinging) check(feeds []string) error {
 	if g.hub != "" {
 		if _, err := g.endpointBelow(g.hub); err != nil {
-			return shell.Usagef("--hub is %q: it needs the URL of a hub, such as http://localhost:5337", g.hub)
+			return shell.Usagef("--hub is %q: it must be the URL of a hub, such as http://localhost:5337", g.hub)
 		}
 	}
 	for _, feed := range feeds {
@@ -105,7 +105,7 @@ func (g *pinging) check(feeds []string) error {
 		return shell.Usagef("--tags needs --via %s", viaExtended)
 	}
 	if g.site != "" && rsscloud.CheckFeedURL(g.site) != nil {
-		return shell.Usagef("--site is %q: it needs http:// or https:// and a host", g.site)
+		return shell.Usagef("--site is %q: it must be an http or https URL with a host", g.site)
 	}
 	return nil
 }
@@ -150,7 +150,7 @@ func (p *commands) pingEndpoint(ctx context.Context, feed, hub, via string) (pro
 	}
 	cloud, err := doc.Cloud()
 	if err != nil {
-		return "", "", fmt.Errorf("%w: name the hub with --hub", err)
+		return "", "", fmt.Errorf("%w: set the hub with --hub", err)
 	}
 	if protocol == "" {
 		if protocol = cloud.Protocol; protocol == rsscloud.HTTPSPost {
@@ -158,7 +158,7 @@ func (p *commands) pingEndpoint(ctx context.Context, feed, hub, via string) (pro
 		}
 		endpoint, err = cloud.PingURL()
 		if err != nil {
-			err = fmt.Errorf("the <cloud> of %s has no valid ping endpoint: name the hub with --hub (%w)", feed, err)
+			err = fmt.Errorf("the <cloud> of %s has no valid ping endpoint: set the hub with --hub (%w)", feed, err)
 		}
 		return protocol, endpoint, err
 	}

@@ -9,7 +9,7 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-func TestAFeedWithoutACloudIsPingedAtItsWebSubHubs(t *testing.T) {
+func TestFeedWithoutCloudIsPingedAtItsWebSubHubs(t *testing.T) {
 	t.Parallel()
 	w := &fakeHubs{}
 	run := func(args ...string) (int, string, string) {
@@ -18,23 +18,23 @@ func TestAFeedWithoutACloudIsPingedAtItsWebSubHubs(t *testing.T) {
 		return p.Run(t.Context(), append([]string{"ping"}, args...)), out.String(), errs.String()
 	}
 	code, out, errs := run("http://feed.example/two")
-	if code != 0 || strings.Count(out, "The hub accepted it.") != 2 {
+	if code != 0 || strings.Count(out, "The hub accepted the ping.") != 2 {
 		t.Errorf("%d %s%s", code, out, errs)
 	}
 	for _, hub := range []string{"http://one.example/", "http://two.example/"} {
 		if q := w.asked[hub]; len(q) != 1 || len(q[0].URLs) != 1 || q[0].URLs[0] != "http://feed.example/self" {
-			t.Errorf("%s was notified %+v", hub, q)
+			t.Errorf("pings of %s: %+v", hub, q)
 		}
 	}
-	// Who names a protocol is taken at his word, and a feed that names nobody is said to.
+	// An explicit protocol is used, and a feed without hubs is an error.
 	for _, args := range [][]string{{"--via", "rest", "http://feed.example/two"}, {"http://feed.example/none"}} {
-		if code, _, errs := run(args...); code != 1 || !strings.Contains(errs, "no <cloud>") {
+		if code, _, errs := run(args...); code != 1 || !strings.Contains(errs, "no usable <cloud> element") {
 			t.Errorf("%v: %d %s", args, code, errs)
 		}
 	}
 }
 
-// outcomeHub is a hub that answers pings, and says what they led to if it is asked.
+// outcomeHub is a hub that reports the outcome of a ping on request.
 type outcomeHub struct{ outcome string }
 
 func (h outcomeHub) Do(r *http.Request) (*http.Response, error) {
@@ -45,7 +45,7 @@ func (h outcomeHub) Do(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-func TestPingPrintsWhatTheHubSaysOfTheOutcome(t *testing.T) {
+func TestPingPrintsOutcomeReportedByHub(t *testing.T) {
 	t.Parallel()
 	const feed, endpoint = "http://feed.example/rss.xml", "http://hub.example/ping"
 	for outcome, want := range map[string]string{
@@ -53,10 +53,10 @@ func TestPingPrintsWhatTheHubSaysOfTheOutcome(t *testing.T) {
 		`changed; subscribers=2; page="http://hub.example/topics/7"`: "The feed had changed, and 2 subscribers are notified. See http://hub.example/topics/7",
 		"changed; subscribers=1":                                     "The feed had changed, and 1 subscriber is notified.",
 		"changed":                                                    "The feed had changed, and its subscribers are notified.",
-		"changed; subscribers=0":                                     "The feed had changed, and nobody is subscribed any more.",
-		"unchanged; subscribers=0":                                   "The feed is the same as at the last check, byte for byte: nobody is notified.",
-		"nobody; subscribers=0":                                      "Nobody is subscribed to this feed at this hub, so nobody is notified.",
-		"pending":                                                    "The feed takes long to read. The ping is stored, and the check goes on.",
+		"changed; subscribers=0":                                     "The feed had changed, and it no longer has subscribers.",
+		"unchanged; subscribers=0":                                   "The feed has not changed since the last check: the hub notifies no subscribers.",
+		"nobody; subscribers=0":                                      "The feed has no subscribers at this hub.",
+		"pending":                                                    "Reading the feed takes long. The hub has stored the ping and continues the check.",
 		"a-state-of-later; page=x":                                   "",
 	} {
 		out := &locked{}
@@ -66,7 +66,7 @@ func TestPingPrintsWhatTheHubSaysOfTheOutcome(t *testing.T) {
 		}
 		first, rest, _ := strings.Cut(out.String(), "\n")
 		if !strings.HasPrefix(first, feed+"  Thanks for the ping.  (") || !strings.HasSuffix(first, " by "+endpoint+")") {
-			t.Errorf("%s: the first line is %s", outcome, first)
+			t.Errorf("%s: first line %s", outcome, first)
 		}
 		if strings.TrimSpace(rest) != want {
 			t.Errorf("%s: printed %q; want %q", outcome, rest, want)

@@ -70,7 +70,7 @@ func (g *pinging) pingSite(ctx context.Context, name string) hubclient.PingResul
 	}
 	p := g.siteOf(name, doc)
 	if readErr != nil && ctx.Err() == nil && !g.json {
-		fmt.Fprintf(g.p.Err, "cloudburst: %s; pinged as %s\n", shell.Sentence(readErr), shell.Clean(p.URL))
+		fmt.Fprintf(g.p.Err, "cloudburst: %s; the ping names the site %s\n", shell.Sentence(readErr), shell.Clean(p.URL))
 	}
 	return g.timed(name, endpoint, func(h rsscloud.HTTPClient) (bool, string, error) {
 		client := weblogs.Client{HTTP: h, UserAgent: g.p.UserAgent()}
@@ -98,7 +98,7 @@ func (g *pinging) siteEndpoint(doc hubclient.Document, readErr error) (string, e
 	}
 	cloud, err := doc.Cloud()
 	if err != nil {
-		return "", fmt.Errorf("%w: name the hub with --hub", err)
+		return "", fmt.Errorf("%w: set the hub with --hub", err)
 	}
 	register, err := cloud.RegisterURL()
 	if err != nil {
@@ -162,7 +162,7 @@ func (g *pinging) publish(ctx context.Context, hubs []string, topic string) []hu
 		out = append(out, g.timed(topic, hub, func(h rsscloud.HTTPClient) (bool, string, error) {
 			client := websub.Client{HTTP: h, UserAgent: g.p.UserAgent()}
 			err := client.Publish(ctx, hub, topic)
-			return err == nil, "The hub accepted it.", hubclient.WebSubError(hub, err)
+			return err == nil, "The hub accepted the ping.", hubclient.WebSubError(hub, err)
 		}))
 	}
 	return out

@@ -32,7 +32,7 @@ func (l *listener) follow(ctx context.Context, f *followed) error {
 		}
 		refused, final := errors.AsType[hubclient.RefusedError](err)
 		if !f.held && (final || !errors.Is(err, hubclient.ErrTemporary)) {
-			l.say(record{Event: "error", Feed: f.url, Message: hubclient.ExplainRefusal(shell.Sentence(err), f.url)})
+			l.emit(record{Event: "error", Feed: f.url, Message: hubclient.ExplainRefusal(shell.Sentence(err), f.url)})
 			return err
 		}
 		if final {
@@ -41,7 +41,7 @@ func (l *listener) follow(ctx context.Context, f *followed) error {
 		// Random, to spread the load on a hub that restarts.
 		next := pause.Next()
 		next += rand.N(next/5 + 1)
-		l.say(record{Event: "error", Feed: f.url, Message: fmt.Sprintf("%s; trying again in %s", shell.Sentence(err), shell.FormatDuration(next.Round(time.Second)))})
+		l.emit(record{Event: "error", Feed: f.url, Message: fmt.Sprintf("%s; trying again in %s", shell.Sentence(err), shell.FormatDuration(next.Round(time.Second)))})
 		if shell.Wait(ctx, next) != nil {
 			return nil
 		}
@@ -66,7 +66,7 @@ func (l *listener) registerFirst(ctx context.Context, f *followed) error {
 		}
 		if text := fmt.Sprintf("waiting for %s: %s", unread.URL, shell.Sentence(unread.Cause)); text != printed {
 			printed = text
-			l.say(record{Event: "waiting", Feed: f.url, Message: text})
+			l.emit(record{Event: "waiting", Feed: f.url, Message: text})
 		}
 		if shell.Wait(ctx, pause.Next()) != nil {
 			return err
@@ -88,7 +88,7 @@ func (l *listener) register(ctx context.Context, f *followed) error {
 	l.mu.Lock()
 	f.due = time.Now().Round(0).Add(got.again)
 	l.mu.Unlock()
-	l.say(record{Event: what, Feed: f.url, Hub: got.hub, Message: got.msg})
+	l.emit(record{Event: what, Feed: f.url, Hub: got.hub, Message: got.msg})
 	return nil
 }
 
@@ -129,7 +129,7 @@ func (l *listener) cancelAll() {
 		}
 		group.Go(func() {
 			if r := l.way.cancel(ctx, f); r.Event != "" {
-				l.say(r)
+				l.emit(r)
 			}
 		})
 	}

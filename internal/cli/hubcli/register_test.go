@@ -7,7 +7,7 @@ import (
 	"cloudburst/internal/cli/hubclient"
 )
 
-func TestANamedHubIsAskedForFeedsWithoutACloud(t *testing.T) {
+func TestHubFlagIsUsedForFeedWithoutCloud(t *testing.T) {
 	t.Parallel()
 	doc := hubclient.Document{URL: "http://feeds.example/rss.xml", Final: "http://feeds.example/rss.xml", Body: []byte("<rss><channel></channel></rss>")}
 	if _, err := (&listener{}).cloudOf(doc); err == nil || !strings.Contains(err.Error(), "--hub") {
@@ -18,6 +18,6 @@ func TestANamedHubIsAskedForFeedsWithoutACloud(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := cloud.RegisterURL(); err != nil || got != "https://hub.example:8443/rsscloud/pleaseNotify" {
-		t.Errorf("asks %s, %v", got, err)
+		t.Errorf("registers at %s, %v", got, err)
 	}
 }

@@ -125,7 +125,7 @@ func (p *commands) printTopic(t client.Topic) {
 		}
 		row("after a ping", how)
 		row("reads", fmt.Sprintf("%d in full (%s); %s", v.FullReads, shell.FormatSize(v.FullBytes), text.Plural(int(v.NotModified), "304")+" trusted"))
-		row("again", shell.FormatTime(v.AgainAt))
+		row("next full", shell.FormatTime(v.AgainAt))
 	}
 	fmt.Fprintln(p.Out)
 }

@@ -21,12 +21,12 @@ func (p *commands) websub() *cobra.Command {
 
 The hub and the canonical URL of a topic are those in its Link headers with rel="hub"
 and rel="self", or else those in its links.`)
-	c.AddCommand(p.websubAsk(websub.ModeSubscribe), p.websubAsk(websub.ModeUnsubscribe), p.websubPublish())
+	c.AddCommand(p.websubRequest(websub.ModeSubscribe), p.websubRequest(websub.ModeUnsubscribe), p.websubPublish())
 	return c
 }
 
-// asking is one run of the command websub subscribe or unsubscribe.
-type asking struct {
+// subscriptionRequest is one run of the command websub subscribe or unsubscribe.
+type subscriptionRequest struct {
 	p                         *commands
 	mode                      string
 	callback, hub             string
@@ -34,8 +34,8 @@ type asking struct {
 	json                      bool
 }
 
-func (p *commands) websubAsk(mode string) *cobra.Command {
-	a := &asking{p: p, mode: mode}
+func (p *commands) websubRequest(mode string) *cobra.Command {
+	a := &subscriptionRequest{p: p, mode: mode}
 	c := &cobra.Command{
 		Use:   mode + " TOPIC",
 		Args:  shell.Between(1, 1, "the URL of one TOPIC"),
@@ -75,8 +75,8 @@ the topic, to its hubs in order until one accepts. With --hub it does not read T
 	return c
 }
 
-// askedHub is the result of a request, as --json prints it.
-type askedHub struct {
+// requestResult is the result of a request, as --json prints it.
+type requestResult struct {
 	Mode     string  `json:"mode"`
 	Topic    string  `json:"topic"`
 	Hub      string  `json:"hub,omitempty"`
@@ -86,7 +86,7 @@ type askedHub struct {
 	TookMS   float64 `json:"took_ms"`
 }
 
-func (a *asking) run(ctx context.Context, topic string) error {
+func (a *subscriptionRequest) run(ctx context.Context, topic string) error {
 	s, err := a.read(topic)
 	if err != nil {
 		return err
@@ -96,16 +96,16 @@ func (a *asking) run(ctx context.Context, topic string) error {
 	if a.hub == "" {
 		d, err := a.p.FindHubs(ctx, topic)
 		if err != nil {
-			return a.end(ctx, askedHub{Mode: a.mode, Topic: topic, Callback: a.callback}, err)
+			return a.end(ctx, requestResult{Mode: a.mode, Topic: topic, Callback: a.callback}, err)
 		}
 		hubs, s.Topic = d.Hubs, d.Topic()
 		if s.Topic != topic {
 			fmt.Fprintf(a.p.Err, "The canonical URL of %s is %s; the request uses that URL.\n", shell.Clean(topic), shell.Clean(s.Topic))
 		}
 	}
-	var out askedHub
+	var out requestResult
 	for _, hub := range hubs {
-		out = askedHub{Mode: a.mode, Topic: s.Topic, Hub: hub, Callback: s.Callback}
+		out = requestResult{Mode: a.mode, Topic: s.Topic, Hub: hub, Callback: s.Callback}
 		begun := time.Now()
 		if a.mode == websub.ModeSubscribe {
 			err = client.Subscribe(ctx, hub, s)
@@ -122,7 +122,7 @@ func (a *asking) run(ctx context.Context, topic string) error {
 }
 
 // read returns the subscription of the command line.
-func (a *asking) read(topic string) (websub.Subscription, error) {
+func (a *subscriptionRequest) read(topic string) (websub.Subscription, error) {
 	s := websub.Subscription{Topic: topic, Callback: a.callback, Secret: a.secret}
 	if a.callback == "" {
 		return s, shell.Usagef("missing callback: set --callback URL")
@@ -135,7 +135,7 @@ func (a *asking) read(topic string) (websub.Subscription, error) {
 		return s, err
 	}
 	if a.secret != "" && a.secretFile != "" {
-		return s, shell.Usagef("--secret and --secret-file exclude each other")
+		return s, shell.Usagef("--secret and --secret-file are both set: use one of them")
 	}
 	if s.Lease, err = parseLease(a.lease); err != nil {
 		return s, err
@@ -156,7 +156,7 @@ func (a *asking) read(topic string) (websub.Subscription, error) {
 }
 
 // end prints the result.
-func (a *asking) end(ctx context.Context, out askedHub, err error) error {
+func (a *subscriptionRequest) end(ctx context.Context, out requestResult, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -18,11 +18,11 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// fakeHubs is topics that name hubs, and the hubs, without a network.
+// fakeHubs is an HTTP client that serves topics and their hubs.
 type fakeHubs struct {
 	mu    sync.Mutex
 	asked map[string][]websub.Request // by hub
-	alone bool                        // hubs take one topic at a time
+	alone bool                        // hubs accept one topic per request
 }
 
 func (w *fakeHubs) Do(r *http.Request) (*http.Response, error) {
@@ -41,7 +41,7 @@ func (w *fakeHubs) Do(r *http.Request) (*http.Response, error) {
 			res.StatusCode = http.StatusGone
 		}
 		return res, nil
-	case "base.example": // its hub is behind /websub
+	case "base.example": // its hub is at /websub
 		if r.URL.Path != "/websub" {
 			res := answer("")
 			res.StatusCode = http.StatusUnsupportedMediaType
@@ -69,7 +69,7 @@ func (w *fakeHubs) Do(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// command runs one command line in w.
+// command runs a websub command with w as the network.
 func (w *fakeHubs) command(t *testing.T, args ...string) (code int, out, err string) {
 	t.Helper()
 	o, e := &locked{}, &locked{}
@@ -78,7 +78,7 @@ func (w *fakeHubs) command(t *testing.T, args ...string) (code int, out, err str
 	return code, o.String(), e.String()
 }
 
-func TestTopicsOfOneHubArePublishedTogether(t *testing.T) {
+func TestTopicsOfOneHubShareARequest(t *testing.T) {
 	t.Parallel()
 	w := &fakeHubs{}
 	code, out, errs := w.command(t, "publish", "--json", "http://feed.example/a", "http://feed.example/two", "http://feed.example/b", "http://feed.example/a")
@@ -117,24 +117,24 @@ func TestNamedHubIsPingedWithoutReadingTopics(t *testing.T) {
 	if q := w.asked["http://three.example/push"]; code != 0 || len(q) != 2 || len(q[0].URLs) != websub.MaxURLs || len(q[1].URLs) != 1 {
 		t.Errorf("%d %s\n%+v", code, errs, q)
 	}
-	if n := strings.Count(out, "The hub accepted it."); n != websub.MaxURLs+1 {
+	if n := strings.Count(out, "The hub accepted the ping."); n != websub.MaxURLs+1 {
 		t.Errorf("%d lines:\n%s", n, out)
 	}
 }
 
-func TestARefusalOfManyTopicsIsAskedAboutEach(t *testing.T) {
+func TestRefusedRequestIsRepeatedForEachTopic(t *testing.T) {
 	t.Parallel()
 	w := &fakeHubs{alone: true}
 	code, out, errs := w.command(t, "publish", "--hub", "http://one.example/", "http://feed.example/a", "http://feed.example/bad", "http://feed.example/b")
-	if code != shell.ExitFailure || len(w.asked["http://one.example/"]) != 2 || strings.Count(out, "The hub accepted it.") != 2 {
+	if code != shell.ExitFailure || len(w.asked["http://one.example/"]) != 2 || strings.Count(out, "The hub accepted the ping.") != 2 {
 		t.Errorf("%d\n%s\n%s", code, out, errs)
 	}
-	if want := "cloudburst: of http://feed.example/bad: the hub at http://one.example/ did not take it: The hub answered 400 Bad Request. It says: Not that\n"; errs != want {
+	if want := "cloudburst: http://feed.example/bad: the hub at http://one.example/ rejected the request: The hub answered 400 Bad Request. Message: Not that\n"; errs != want {
 		t.Errorf("%q\n%q", errs, want)
 	}
 }
 
-func TestSubscribeAsksForWhatTheTopicCallsItself(t *testing.T) {
+func TestSubscribeUsesCanonicalURLOfTopic(t *testing.T) {
 	t.Parallel()
 	secret := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(secret, []byte("tide\n"), 0o600); err != nil {
@@ -158,7 +158,7 @@ func TestSubscribeAsksForWhatTheTopicCallsItself(t *testing.T) {
 	}
 }
 
-func TestTroubleWithWebSubHubsIsASentence(t *testing.T) {
+func TestWebSubErrorsAreOneSentence(t *testing.T) {
 	t.Parallel()
 	const callback = "--callback=http://me.example/"
 	for _, tt := range []struct {
@@ -166,25 +166,25 @@ func TestTroubleWithWebSubHubsIsASentence(t *testing.T) {
 		code int
 		want string
 	}{
-		{"publish http://feed.example/none", 1, `http://feed.example/none names no hub: its Link headers and its links were looked at for rel="hub"; name one with --hub`},
-		{"publish http://feed.example/gone", 1, "http://feed.example/gone cannot be read: its server answers 410 Gone"},
+		{"publish http://feed.example/none", 1, `http://feed.example/none names no hub: its Link headers and links contain no rel="hub"; set one with --hub`},
+		{"publish http://feed.example/gone", 1, "http://feed.example/gone cannot be read: the server returned 410 Gone"},
 		{"publish http://down.example/", 1, "http://down.example/ cannot be read: connection refused"},
-		{"publish --hub http://down.example/ http://feed.example/a", 1, "of http://feed.example/a: the hub at http://down.example/ cannot be asked: connection refused"},
+		{"publish --hub http://down.example/ http://feed.example/a", 1, "http://feed.example/a: the request to the hub at http://down.example/ failed: connection refused"},
 		{"publish", 2, "needs the URL of at least one TOPIC"},
 		{"publish feed.xml", 2, `The topic is "feed.xml"; it must be a whole URL`},
 		{"publish --hub nonsense http://feed.example/a", 2, `--hub is "nonsense"; it must be a whole URL`},
 		{"subscribe http://feed.example/none " + callback, 1, "names no hub"},
-		{"subscribe http://feed.example/bad " + callback, 1, "the hub at http://one.example/ did not take it: The hub answered 400 Bad Request. It says: Not that"},
+		{"subscribe http://feed.example/bad " + callback, 1, "the hub at http://one.example/ rejected the request: The hub answered 400 Bad Request. Message: Not that"},
 		{"subscribe http://feed.example/a", 2, "missing callback: set --callback URL"},
 		{"subscribe http://feed.example/a --callback ftp://me.example/", 2, `--callback is "ftp://me.example/"; it must be`},
 		{"subscribe http://feed.example/a --lease soon " + callback, 2, `--lease is "soon"`},
-		{"subscribe http://feed.example/a --secret a --secret-file b " + callback, 2, "--secret and --secret-file exclude each other"},
+		{"subscribe http://feed.example/a --secret a --secret-file b " + callback, 2, "--secret and --secret-file are both set"},
 		{"subscribe http://feed.example/a --secret-file no/such " + callback, 1, "no/such cannot be read: there is no such file"},
 		{"subscribe http://feed.example/a --secret " + strings.Repeat("x", 200) + " " + callback, 2, "the secret is 200 bytes long: WebSub allows at most 199"},
 		{"unsubscribe http://feed.example/a --lease 1h " + callback, 2, "--lease is not known"},
 		{"subscribe", 2, "needs the URL of one TOPIC"},
-		{"", 2, "needs one of publish, subscribe, unsubscribe behind it"},
-		{"--lease 1h", 2, "websub has no flags of its own: behind it comes one of publish, subscribe, unsubscribe, and then the flags"},
+		{"", 2, "needs a command: publish, subscribe or unsubscribe"},
+		{"--lease 1h", 2, "websub has no flags: write one of publish, subscribe, unsubscribe before the flags"},
 	} {
 		code, out, errs := (&fakeHubs{}).command(t, strings.Fields(tt.args)...)
 		if code != tt.code || out != "" || !strings.Contains(errs, tt.want) || strings.Count(errs, "\n") != 1 {
@@ -209,9 +209,9 @@ func TestUsualEndpointIsTriedIfTheRootHasNoHub(t *testing.T) {
 			}
 		}
 	}
-	// A refusal of a hub is its word, and nobody else is asked.
+	// After a refusal no other endpoint is tried.
 	w := &fakeHubs{}
-	if code, _, errs := w.command(t, "subscribe", "--hub", "http://root.example", "--callback", callback, topic+"bad"); code != 1 || !strings.Contains(errs, "http://root.example did not take it") || !strings.Contains(errs, "Not that") {
+	if code, _, errs := w.command(t, "subscribe", "--hub", "http://root.example", "--callback", callback, topic+"bad"); code != 1 || !strings.Contains(errs, "http://root.example rejected the request") || !strings.Contains(errs, "Not that") {
 		t.Errorf("%d %s", code, errs)
 	}
 }

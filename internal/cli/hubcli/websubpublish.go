@@ -54,8 +54,8 @@ type published struct {
 	TookMS  float64 `json:"took_ms"`
 }
 
-// errand is one hub and the topics of its request.
-type errand struct {
+// hubTopics is one hub and the topics of its request.
+type hubTopics struct {
 	hub    string
 	topics []string
 }
@@ -71,11 +71,11 @@ func (u *publishing) run(ctx context.Context, topics []string) error {
 			return err
 		}
 	}
-	errands, failed, err := u.errands(ctx, topics)
+	requests, failed, err := u.groupByHub(ctx, topics)
 	if err != nil {
 		return err
 	}
-	for _, e := range errands {
+	for _, e := range requests {
 		for some := range slices.Chunk(e.topics, websub.MaxURLs) {
 			ok, err := u.report(ctx, e.hub, some)
 			if err != nil {
@@ -93,21 +93,21 @@ func (u *publishing) run(ctx context.Context, topics []string) error {
 // readTopicsAtOnce limits concurrent reads of topics.
 const readTopicsAtOnce = 4
 
-// errands groups the topics by hub. failed reports that some topics could not be read;
+// groupByHub groups the topics by hub. failed reports that some topics could not be read;
 // the errors are printed already.
-func (u *publishing) errands(ctx context.Context, topics []string) (list []errand, failed bool, err error) {
+func (u *publishing) groupByHub(ctx context.Context, topics []string) (list []hubTopics, failed bool, err error) {
 	if u.hub != "" {
-		return []errand{{u.hub, compacted(topics)}}, false, nil
+		return []hubTopics{{u.hub, compacted(topics)}}, false, nil
 	}
 	type found struct {
 		websub.Discovery
 		err error
 	}
 	add := func(hub, topic string) {
-		i := slices.IndexFunc(list, func(e errand) bool { return e.hub == hub })
+		i := slices.IndexFunc(list, func(e hubTopics) bool { return e.hub == hub })
 		if i < 0 {
 			i = len(list)
-			list = append(list, errand{hub: hub})
+			list = append(list, hubTopics{hub: hub})
 		}
 		list[i].topics = append(list[i].topics, topic)
 	}
@@ -167,7 +167,7 @@ func (u *publishing) report(ctx context.Context, hub string, topics []string) (o
 		return ok, nil
 	}
 	for _, t := range topics {
-		out := published{Topic: t, Hub: hub, Success: err == nil, Msg: "The hub accepted it.", TookMS: took}
+		out := published{Topic: t, Hub: hub, Success: err == nil, Msg: "The hub accepted the ping.", TookMS: took}
 		if err != nil {
 			out.Msg = shell.Sentence(hubclient.WebSubError(hub, err))
 		}
@@ -187,7 +187,7 @@ func (u *publishing) print(out published) error {
 		_, err := fmt.Fprintf(u.p.Out, "%s  %s  (%s by %s)\n", shell.Clean(out.Topic), out.Msg, shell.FormatDuration(time.Duration(out.TookMS*float64(time.Millisecond))), shell.Clean(out.Hub))
 		return err
 	case out.Hub != "":
-		fmt.Fprintf(u.p.Err, "cloudburst: of %s: %s\n", shell.Clean(out.Topic), out.Msg)
+		fmt.Fprintf(u.p.Err, "cloudburst: %s: %s\n", shell.Clean(out.Topic), out.Msg)
 	default:
 		fmt.Fprintf(u.p.Err, "cloudburst: %s\n", out.Msg)
 	}

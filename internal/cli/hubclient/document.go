@@ -1,5 +1,5 @@
-// Package hubclient calls hubs for commands: it reads a feed for its hubs, and says in
-// words what became of a ping or a request.
+// Package hubclient calls hubs for commands. It finds the hubs of a feed, and describes the
+// results of pings and requests in plain sentences.
 package hubclient
 
 import (
@@ -18,20 +18,20 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// Client calls hubs with what a shell gives it.
+// Client calls hubs with the network and the streams of a shell.
 type Client struct{ *shell.Shell }
 
-// Document is a feed as its server gave it.
+// Document is the response of the server of a feed.
 type Document struct {
-	URL      string // as it was named
-	Final    string // where the redirects ended
+	URL      string // requested URL
+	Final    string // URL after redirects
 	Body     []byte
-	Type     string    // Content-Type; "": it does not say
-	Modified time.Time // Last-Modified; zero: it does not say
+	Type     string    // Content-Type; "" if absent
+	Modified time.Time // Last-Modified; zero if absent
 }
 
-// ReadFeed fetches a feed, with the caller's own rights: the person who types the
-// URL may read what they like.
+// ReadFeed fetches a feed. It allows private addresses, because it has the rights of the user
+// who runs the command.
 func (p *Client) ReadFeed(ctx context.Context, feed string) (Document, error) {
 	ctx, cancel := context.WithTimeout(ctx, shell.FeedTimeout)
 	defer cancel()
@@ -50,15 +50,15 @@ func (p *Client) ReadFeed(ctx context.Context, feed string) (Document, error) {
 	}
 	res, err := h.Do(req)
 	if err != nil {
-		return Document{}, unanswered(feed, err)
+		return Document{}, noResponse(feed, err)
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return Document{}, answeredWith(feed, res.StatusCode)
+		return Document{}, errorStatus(feed, res.StatusCode)
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, shell.MaxFeed+1))
 	if err != nil {
-		return Document{}, fmt.Errorf("%s cannot be read to its end: %w", feed, shell.PlainNetError(err))
+		return Document{}, fmt.Errorf("%s cannot be read completely: %w", feed, shell.PlainNetError(err))
 	}
 	if len(body) > shell.MaxFeed {
 		return Document{}, fmt.Errorf("%s is larger than %d MiB", feed, shell.MaxFeed>>20)
@@ -77,7 +77,7 @@ func (p *Client) ReadFeed(ctx context.Context, feed string) (Document, error) {
 type UnreadableError struct {
 	URL       string
 	Cause     error
-	Temporary bool // its server may give it later
+	Temporary bool // a later attempt may succeed
 }
 
 // Error names the document and the cause.
@@ -86,8 +86,8 @@ func (e UnreadableError) Error() string { return e.URL + " cannot be read: " + e
 // Unwrap returns the cause.
 func (e UnreadableError) Unwrap() error { return e.Cause }
 
-// unanswered is the error of a document whose server gave no answer.
-func unanswered(url string, err error) error {
+// noResponse returns the error of a document whose server sent no response.
+func noResponse(url string, err error) error {
 	dns, isDNS := errors.AsType[*net.DNSError](err)
 	_, isOp := errors.AsType[*net.OpError](err)
 	timeout, isNet := errors.AsType[net.Error](err)
@@ -96,9 +96,9 @@ func unanswered(url string, err error) error {
 	return UnreadableError{url, shell.PlainNetError(err), later}
 }
 
-// answeredWith is the error of a document in whose place a server sent an error status.
-func answeredWith(url string, status int) error {
-	why := fmt.Errorf("its server answers %d %s", status, http.StatusText(status))
+// errorStatus returns the error of a document whose server sent an error status.
+func errorStatus(url string, status int) error {
+	why := fmt.Errorf("the server returned %d %s", status, http.StatusText(status))
 	return UnreadableError{url, why, status >= 500 || status == http.StatusTooManyRequests}
 }
 
@@ -106,18 +106,18 @@ func answeredWith(url string, status int) error {
 func (d Document) Cloud() (rsscloud.Cloud, error) {
 	c, err := rsscloud.FindCloud(d.Body, d.Final)
 	if errors.Is(err, rsscloud.ErrNoCloud) {
-		return c, fmt.Errorf("%s has no <cloud> element that can be used, so nobody can be asked about its changes (%w)", d.URL, err)
+		return c, fmt.Errorf("%s has no usable <cloud> element (%w)", d.URL, err)
 	}
 	return c, err
 }
 
-// item is the newest item of a feed, found without a full parse.
+// item is the part of a feed item that is printed.
 type item struct {
 	Title, Link, Text string
-	At                time.Time // when it was published; zero: it does not say
+	At                time.Time // publication time; zero if unknown
 }
 
-// String is what to show of it in one line.
+// String returns the title, else the text, else the link, in one line.
 func (i item) String() string {
 	text := i.Title
 	if text == "" {
@@ -129,8 +129,8 @@ func (i item) String() string {
 	return shell.Clip(shell.Clean(text), 100)
 }
 
-// NewestItem looks for the newest item, and for the newest date that the feed gives
-// for itself. What is no feed has neither.
+// NewestItem returns the newest item and the newest date of the feed. Both are zero if the
+// document is not a feed.
 func (d Document) NewestItem() (newest item, changed time.Time) {
 	o := &feed.Options{URL: d.Final}
 	if d.Type != "" {
@@ -151,7 +151,7 @@ func (d Document) NewestItem() (newest item, changed time.Time) {
 	return newest, changed
 }
 
-// newItem is what one line can show of an item.
+// newItem converts a feed item.
 func newItem(it *feed.Item) item {
 	out := item{Title: sanitize.Text(it.Title.Value), Link: it.Link, Text: sanitize.Text(it.Summary.Value), At: date.Later(it.Published.UTC, it.Updated.UTC)}
 	if it.Title.Type == "text/plain" {

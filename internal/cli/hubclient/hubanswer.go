@@ -14,28 +14,29 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// RefusedError is a hub's no. Asking again soon would get the same.
+// RefusedError means that a hub refused a request. Repeating the request soon is useless.
 type RefusedError struct{ msg string }
 
-// Error is the message of the hub.
+// Error returns the message of the hub.
 func (e RefusedError) Error() string { return e.msg }
 
-// Refusedf makes a RefusedError from a format.
+// Refusedf returns a RefusedError with a formatted message.
 func Refusedf(format string, args ...any) error { return RefusedError{fmt.Sprintf(format, args...)} }
 
-// ErrTemporary marks trouble that may pass: the hub could not be reached.
-var ErrTemporary = errors.New("the hub may come back")
+// ErrTemporary marks errors after which a later attempt may succeed.
+var ErrTemporary = errors.New("the hub is temporarily unavailable")
 
 type againError struct{ error }
 
 func (e againError) Unwrap() []error { return []error{e.error, ErrTemporary} }
 
-// Temporary marks err as trouble that may pass.
+// Temporary marks err with ErrTemporary.
 func Temporary(err error) error { return againError{err} }
 
-// Rejected is a hub's answer that is no success. msg is a sentence with the status.
+// Rejected returns the error of a response with an error status. msg is a sentence with the
+// status.
 func Rejected(hub string, status int, msg string, retry time.Duration) error {
-	text := fmt.Sprintf("the hub at %s did not take it: %s", hub, strings.TrimSuffix(shell.Clip(msg, 600), "."))
+	text := fmt.Sprintf("the hub at %s rejected the request: %s", hub, strings.TrimSuffix(shell.Clip(msg, 600), "."))
 	if retry > 0 {
 		text += fmt.Sprintf(" (try again in %s)", shell.FormatDuration(retry))
 	}
@@ -45,7 +46,7 @@ func Rejected(hub string, status int, msg string, retry time.Duration) error {
 	return RefusedError{text}
 }
 
-// Unreachable is a hub that gave no whole answer.
+// Unreachable returns the error of a hub that sent no complete response.
 func Unreachable(hub string, err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e
@@ -53,7 +54,7 @@ func Unreachable(hub string, err error) error {
 	return Temporary(fmt.Errorf("the hub at %s cannot be reached: %w", hub, shell.PlainNetError(err)))
 }
 
-// CheckURL says what is wrong with a URL of the command line.
+// CheckURL validates a URL of the command line; name is its flag or argument.
 func CheckURL(name, u string) error {
 	err := websub.CheckURL(name, u)
 	if e, ok := errors.AsType[*websub.Error](err); ok {
@@ -62,18 +63,18 @@ func CheckURL(name, u string) error {
 	return err
 }
 
-// IsNoHub reports the answer of a server that has no hub at that address.
+// IsNoHub reports whether err means that a server has no hub at the URL.
 func IsNoHub(err error) bool {
 	e, ok := errors.AsType[*websub.Error](err)
 	return ok && slices.Contains([]int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusUnsupportedMediaType, http.StatusNotImplemented}, e.Status)
 }
 
-// WebSubClient calls hubs of WebSub.
+// WebSubClient returns a client for WebSub hubs.
 func (p *Client) WebSubClient() websub.Client {
 	return websub.Client{HTTP: p.HTTP, UserAgent: p.UserAgent()}
 }
 
-// FindHubs reads a topic for its hubs and its own URL. Errors are sentences.
+// FindHubs reads a topic and returns its hubs and its canonical URL. Errors are sentences.
 func (p *Client) FindHubs(ctx context.Context, topic string) (websub.Discovery, error) {
 	ctx, cancel := context.WithTimeout(ctx, shell.FeedTimeout)
 	defer cancel()
@@ -83,22 +84,22 @@ func (p *Client) FindHubs(ctx context.Context, topic string) (websub.Discovery, 
 		return d, nil
 	}
 	if errors.Is(err, websub.ErrNoHub) {
-		return d, fmt.Errorf("%s names no hub: its Link headers and its links were looked at for rel=\"hub\"; name one with --hub", topic)
+		return d, fmt.Errorf("%s names no hub: its Link headers and links contain no rel=\"hub\"; set one with --hub", topic)
 	}
 	if e, ok := errors.AsType[*websub.Error](err); ok {
-		return d, answeredWith(topic, e.Status)
+		return d, errorStatus(topic, e.Status)
 	}
 	if e, ok := errors.AsType[*url.Error](err); ok {
-		return d, unanswered(topic, e)
+		return d, noResponse(topic, e)
 	}
 	if inner := errors.Unwrap(err); inner != nil {
-		return d, unanswered(topic, inner)
+		return d, noResponse(topic, inner)
 	}
 	return d, fmt.Errorf("%s cannot be read: %s", topic, strings.TrimPrefix(err.Error(), "websub: "))
 }
 
-// WebSubError says what went wrong between us and a hub; it is final or not, as
-// RefusedError and ErrTemporary have it.
+// WebSubError describes a failed request to a hub. The result is a RefusedError or wraps
+// ErrTemporary.
 func WebSubError(hub string, err error) error {
 	if err == nil {
 		return nil
@@ -109,5 +110,5 @@ func WebSubError(hub string, err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		return Unreachable(hub, e)
 	}
-	return Refusedf("the hub at %s cannot be asked: %s", hub, strings.TrimPrefix(err.Error(), "websub: "))
+	return Refusedf("the request to the hub at %s failed: %s", hub, strings.TrimPrefix(err.Error(), "websub: "))
 }

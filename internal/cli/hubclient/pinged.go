@@ -13,7 +13,7 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// PingResult is what became of one ping, as --json prints it.
+// PingResult is the result of one ping, as --json prints it.
 type PingResult struct {
 	Feed    string  `json:"feed"`
 	Via     string  `json:"door,omitempty"`
@@ -21,15 +21,15 @@ type PingResult struct {
 	Msg     string  `json:"msg"`
 	TookMS  float64 `json:"took_ms"`
 
-	// What the hub says of the outcome, where it does.
+	// The outcome, if the hub reports it.
 	Outcome     string `json:"outcome,omitempty"` // a state of rsscloud.Outcome
 	Subscribers *int64 `json:"subscribers,omitempty"`
 	Page        string `json:"page,omitempty"` // URL of a page about the feed
 
-	Failed bool `json:"-"` // it is not that somebody said no
+	Failed bool `json:"-"` // the ping failed; false if the hub refused it
 }
 
-// TimePing does one ping and takes its time.
+// TimePing runs one ping and measures its duration.
 func TimePing(feed, endpoint string, do func() (ok bool, msg string, err error)) PingResult {
 	out := PingResult{Feed: feed, Via: endpoint}
 	begun := time.Now()
@@ -40,12 +40,12 @@ func TimePing(feed, endpoint string, do func() (ok bool, msg string, err error))
 	case err != nil:
 		out.Success, out.Msg, out.Failed = false, shell.Sentence(HubError(endpoint, err)), true
 	case out.Success && out.Msg == "":
-		out.Msg = "The hub accepted the ping." // over xml-rpc and soap the answer is only true
+		out.Msg = "The hub accepted the ping." // XML-RPC and SOAP responses have no message
 	}
 	return out
 }
 
-// PrintPing prints what became of one ping.
+// PrintPing prints the result of one ping.
 func (p *Client) PrintPing(out PingResult, asJSON bool) error {
 	switch {
 	case asJSON:
@@ -64,28 +64,28 @@ func (p *Client) PrintPing(out PingResult, asJSON bool) error {
 	return nil
 }
 
-// HubError says what went wrong between us and a hub.
+// HubError describes a failed request to a hub.
 func HubError(endpoint string, err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		return fmt.Errorf("the hub at %s cannot be reached: %w", endpoint, e.Err)
 	}
 	if e, ok := errors.AsType[*rsscloud.Error](err); ok {
 		if e.RetryAfter > 0 {
-			return fmt.Errorf("the hub at %s answers %d: %s (try again in %s)", endpoint, e.Status, e.Msg, shell.FormatDuration(e.RetryAfter))
+			return fmt.Errorf("the hub at %s returned %d: %s (try again in %s)", endpoint, e.Status, e.Msg, shell.FormatDuration(e.RetryAfter))
 		}
-		return fmt.Errorf("the hub at %s answers %d: %s", endpoint, e.Status, e.Msg)
+		return fmt.Errorf("the hub at %s returned %d: %s", endpoint, e.Status, e.Msg)
 	}
 	if e, ok := errors.AsType[*xmlrpc.HTTPError](err); ok {
-		return fmt.Errorf("the hub at %s answers %d %s", endpoint, e.Status, http.StatusText(e.Status))
+		return fmt.Errorf("the hub at %s returned %d %s", endpoint, e.Status, http.StatusText(e.Status))
 	}
 	if errors.Is(err, rsscloud.ErrInvalidResponse) {
-		return fmt.Errorf("%s does not answer like an rssCloud hub", endpoint)
+		return fmt.Errorf("%s did not respond like an rssCloud hub", endpoint)
 	}
 	if e, ok := errors.AsType[*xmlrpc.SyntaxError](err); ok {
-		return fmt.Errorf("%s does not answer like a server for pings: %s", endpoint, e.Msg)
+		return fmt.Errorf("%s did not respond like a ping server: %s", endpoint, e.Msg)
 	}
 	if errors.Is(err, weblogs.ErrInvalidResponse) {
-		return fmt.Errorf("%s does not answer like a server for pings", endpoint)
+		return fmt.Errorf("%s did not respond like a ping server", endpoint)
 	}
 	if e, ok := errors.AsType[*weblogs.FieldError](err); ok {
 		return errors.New(e.Msg)
@@ -93,35 +93,35 @@ func HubError(endpoint string, err error) error {
 	return err
 }
 
-// notifiedWords says how many subscribers are notified; nil: the hub did not say.
+// notifiedWords describes the number of notified subscribers; nil: unknown.
 func notifiedWords(n *int64) string {
 	switch {
 	case n == nil:
 		return "its subscribers are notified"
 	case *n == 0:
-		return "nobody is subscribed any more"
+		return "it no longer has subscribers"
 	case *n == 1:
 		return "1 subscriber is notified"
 	}
 	return fmt.Sprintf("%d subscribers are notified", *n)
 }
 
-// outcomeWords says what a ping led to; "": the hub did not say.
+// outcomeWords describes the outcome of a ping; "" if unknown.
 func (p *PingResult) outcomeWords() string {
 	text := ""
 	switch p.Outcome {
 	case rsscloud.OutcomeChanged:
 		text = "The feed had changed, and " + notifiedWords(p.Subscribers) + "."
 	case rsscloud.OutcomeUnchanged:
-		text = "The feed is the same as at the last check, byte for byte: nobody is notified."
+		text = "The feed has not changed since the last check: the hub notifies no subscribers."
 	case rsscloud.OutcomePending:
-		text = "The feed takes long to read. The ping is stored, and the check goes on."
+		text = "Reading the feed takes long. The hub has stored the ping and continues the check."
 	case rsscloud.OutcomeNoSubscribers:
-		text = "Nobody is subscribed to this feed at this hub, so nobody is notified."
+		text = "The feed has no subscribers at this hub."
 	case rsscloud.OutcomeChecking:
 		text = "The change is listed, and the hub checks the feeds of this site that have subscribers."
 	case rsscloud.OutcomeListed:
-		text = "The change is listed. Nobody is subscribed to a feed of this site at this hub."
+		text = "The change is listed. No feed of this site has subscribers at this hub."
 	default:
 		return ""
 	}

@@ -6,28 +6,28 @@ import (
 	"strings"
 )
 
-// The settings by which a server reads and calls addresses that are not public.
+// Settings that allow a server to fetch from and call private addresses.
 const (
 	settingFetch    = "egress.allow-fetch"
 	settingCallback = "egress.allow-callback"
 )
 
-// ExplainRefusal is what a hub said, and where it refused a private address the setting that
-// would allow it. The hub itself does not name the setting to everybody who asks.
-func ExplainRefusal(said, feed string) string {
+// ExplainRefusal adds to the message of a hub that refused a private address the setting that
+// allows the address. Hubs do not name the setting in public responses.
+func ExplainRefusal(message, feed string) string {
 	setting := ""
 	switch {
-	case strings.Contains(said, "that this server does not read") && isPrivate(feed):
+	case strings.Contains(message, "that this server does not read") && isPrivate(feed):
 		setting = settingFetch
-	case strings.Contains(said, "that this server does not call"):
+	case strings.Contains(message, "that this server does not call"):
 		setting = settingCallback
 	default:
-		return said
+		return message
 	}
-	return strings.TrimSuffix(said, ".") + ". If the hub is yours: it uses private addresses where " + setting + " lists them."
+	return strings.TrimSuffix(message, ".") + ". If this is your hub, add the address to " + setting + "."
 }
 
-// isPrivate reports a URL whose host is a private address or this machine.
+// isPrivate reports whether the host of a URL is a private or loopback address.
 func isPrivate(raw string) bool {
 	u, err := url.Parse(raw)
 	if err != nil {

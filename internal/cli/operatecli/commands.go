@@ -8,10 +8,10 @@ import (
 	"cloudburst/internal/cli/shell"
 )
 
-// commands makes the commands of this package, which run in one shell.
+// commands creates the commands of this package, which share one shell.
 type commands struct{ *shell.Shell }
 
-// Commands are the commands of this package.
+// Commands returns the commands of this package.
 func Commands(s *shell.Shell) []*cobra.Command {
 	p := &commands{s}
 	return []*cobra.Command{p.serve(), p.config(), p.sweep(), p.backup(), p.restore(), p.migrate(), p.status(), p.healthcheck(), p.version(), p.doctor(), p.user()}

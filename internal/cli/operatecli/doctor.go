@@ -89,7 +89,7 @@ func (e *examination) run(ctx context.Context, feed string) error {
 	}
 	if e.hub != "" {
 		if _, err := rsscloud.PingEndpoint(rsscloud.HTTPPost, e.hub); err != nil {
-			return shell.Usagef("--hub is %q: it needs the URL of a hub, such as http://localhost:5337", e.hub)
+			return shell.Usagef("--hub is %q: it must be the URL of a hub, such as http://localhost:5337", e.hub)
 		}
 	}
 	switch {
@@ -113,7 +113,7 @@ func (e *examination) run(ctx context.Context, feed string) error {
 	return nil
 }
 
-// Columns of what is printed for people.
+// Columns of the text output.
 const (
 	findingColumn = 11 // column of the text
 	findingWidth  = 80
@@ -182,7 +182,7 @@ func (e *examination) end(r doctor.Report) error {
 	case r.Problems > 0:
 		verdict = "Failed"
 	case r.Warnings > 0 && e.strict:
-		verdict = "Failed, because warnings count as problems"
+		verdict = "Failed (--strict)"
 	case r.Warnings > 0:
 		verdict = "Passed with warnings"
 	}

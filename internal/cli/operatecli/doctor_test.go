@@ -21,13 +21,13 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-var updateDoctor = flag.Bool("update-doctor", false, "write what doctor prints to testdata/doctor")
+var updateDoctor = flag.Bool("update-doctor", false, "write the output of doctor to testdata/doctor")
 
 const patientHead = `<?xml version="1.0"?><rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>Patient</title><link>BASE/</link><description>d</description>`
 
 const patientItems = `<item><title>One</title><link>BASE/1</link><guid>BASE/1</guid></item></channel></rss>`
 
-// patient is a server with feeds in several states of health, and a hub.
+// patient is a server with valid and invalid feeds, and a hub.
 type patient struct{ url string }
 
 func (p *patient) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -59,7 +59,7 @@ func (p *patient) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// willing is a hub that says yes to everything.
+// willing is a hub that accepts each request.
 type willing struct{}
 
 func (willing) Ping(context.Context, rsscloud.PingRequest) (rsscloud.Result, error) {
@@ -77,8 +77,8 @@ func (willing) Subscribe(context.Context, websub.Subscription) error   { return 
 func (willing) Unsubscribe(context.Context, websub.Subscription) error { return nil }
 func (willing) Publish(_ context.Context, urls []string) []error       { return make([]error, len(urls)) }
 
-// doctorSays runs the command against a patient; its address is written BASE.
-func doctorSays(t *testing.T, args ...string) (out, stderr string, code int) {
+// runDoctor runs doctor on a patient, and replaces the URL of the patient by BASE.
+func runDoctor(t *testing.T, args ...string) (out, stderr string, code int) {
 	t.Helper()
 	h := &patient{}
 	srv := httptest.NewServer(h)
@@ -94,7 +94,7 @@ func doctorSays(t *testing.T, args ...string) (out, stderr string, code int) {
 	return plain.Replace(o.String()), plain.Replace(e.String()), code
 }
 
-func TestDoctorPrintsWhatIsFineAndWhatToDo(t *testing.T) {
+func TestDoctorPrintsFindings(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		args []string
@@ -110,7 +110,7 @@ func TestDoctorPrintsWhatIsFineAndWhatToDo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			out, stderr, code := doctorSays(t, c.args...)
+			out, stderr, code := runDoctor(t, c.args...)
 			if code != c.code || stderr != "" {
 				t.Errorf("exit code %d, %q", code, stderr)
 			}
@@ -131,7 +131,7 @@ func TestDoctorPrintsWhatIsFineAndWhatToDo(t *testing.T) {
 	}
 }
 
-func TestDoctorPrintsOneObjectForPrograms(t *testing.T) {
+func TestDoctorPrintsJSONObject(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		feed, url                string
@@ -143,7 +143,7 @@ func TestDoctorPrintsOneObjectForPrograms(t *testing.T) {
 		{"BASE/ill.xml", "BASE/ill.xml", 1, 2, shell.ExitFailure},
 		{"BASE/absent.xml", "", 1, 0, shell.ExitFailure},
 	} {
-		out, stderr, code := doctorSays(t, "--json", c.feed)
+		out, stderr, code := runDoctor(t, "--json", c.feed)
 		var r doctor.Report
 		if err := json.Unmarshal([]byte(out), &r); err != nil || strings.Count(out, "\n") != 1 {
 			t.Errorf("%s: %v %s", c.feed, err, out)
@@ -155,7 +155,7 @@ func TestDoctorPrintsOneObjectForPrograms(t *testing.T) {
 	}
 }
 
-func TestDoctorRefusesWhatItDoesNotUnderstand(t *testing.T) {
+func TestDoctorRejectsInvalidCommandLines(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		args []string
@@ -170,14 +170,14 @@ func TestDoctorRefusesWhatItDoesNotUnderstand(t *testing.T) {
 		{[]string{"--watch", "-1s", "BASE/good.xml"}, "invalid value -1s for --watch"},
 		{[]string{"--callback", "me.example", "BASE/good.xml"}, "--callback needs --watch"},
 	} {
-		out, stderr, code := doctorSays(t, c.args...)
+		out, stderr, code := runDoctor(t, c.args...)
 		if code != shell.ExitUsage || out != "" || !strings.Contains(stderr, c.want) {
 			t.Errorf("%v: exit code %d, %q, %q", c.args, code, out, stderr)
 		}
 	}
 }
 
-func TestDoctorLetsNoServerWriteToTheTerminal(t *testing.T) {
+func TestDoctorPrintsNoControlCharacters(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/rss+xml\u009b2J")
@@ -191,7 +191,7 @@ func TestDoctorLetsNoServerWriteToTheTerminal(t *testing.T) {
 	}
 }
 
-func TestFindingsFitATerminal(t *testing.T) {
+func TestFindingsAreWrapped(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
 	wrap(&b, strings.Repeat("What to do is to fix it. ", 12)+"http://feeds.example/"+strings.Repeat("a", 90))

@@ -70,7 +70,7 @@ func (p *commands) lookAtInstallation(c *cobra.Command) (found client.Installati
 	return found, place(e.Config.Data), nil
 }
 
-// printInstallation prints findings for people.
+// printInstallation prints the findings as text.
 func (e *examination) printInstallation(found client.Installation, where string) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "Checking %s.\n\n", shell.Clean(where))

@@ -63,7 +63,7 @@ folder; with PostgreSQL the key stays in the data folders of the servers.
 	return c
 }
 
-// place is a folder or a database URL without its password.
+// place formats a folder, or a database URL without its password.
 func place(s string) string {
 	if store.IsDatabaseURL(s) {
 		return config.Redact(s)

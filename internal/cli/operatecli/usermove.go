@@ -117,7 +117,7 @@ func (p *commands) printMoved(user string, res client.MoveResult, asJSON bool) e
 	if asJSON {
 		return shell.JSONLines(p.Out).Encode(res)
 	}
-	line := fmt.Sprintf("%s has %s more; %d existed already", user, text.Plural(res.Added, "post"), res.Existing)
+	line := fmt.Sprintf("%s has %s more; %d already existed", user, text.Plural(res.Added, "post"), res.Existing)
 	if res.Skipped > 0 {
 		line += fmt.Sprintf(", %d skipped", res.Skipped)
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestScopesAreListedAndCompleted(t *testing.T) {
+func TestScopeFlagAcceptsListsAndIsCompleted(t *testing.T) {
 	t.Parallel()
 	var list []string
 	s := scopeList{&list}

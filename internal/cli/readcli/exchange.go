@@ -29,11 +29,11 @@ func (p *commands) reader() *reader { return &reader{p.SingleHopClient(), p.User
 
 // exchange is one check, over its redirects.
 type exchange struct {
-	answer   feedstate.Answer
-	body     []byte // decoded
-	protocol string // "HTTP/2.0"
-	coding   string
-	onTheWay int64 // transferred bytes of the body
+	answer      feedstate.Answer
+	body        []byte // decoded
+	protocol    string // "HTTP/2.0"
+	coding      string
+	transferred int64 // bytes of the body
 }
 
 // get reads a URL and follows redirects; before holds the earlier hops. It sends the
@@ -94,7 +94,7 @@ func (e *exchange) take(res *http.Response) {
 	if err == nil {
 		e.body, err = shell.ReadLimited(plain, nil)
 	}
-	e.onTheWay = counted.n
+	e.transferred = counted.n
 	switch {
 	case a.Status < 200 || a.Status > 299:
 		a.Detail = shell.TidyTitle(pageTitle(e.body)) // an incomplete body of an error response is no further error
@@ -119,7 +119,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// pageTitle is the title of an HTML error page, or the content of a plain text.
+// pageTitle returns the title of an HTML error page, or the content of a plain text.
 func pageTitle(body []byte) string {
 	body = body[:min(len(body), 4<<10)]
 	low := bytes.ToLower(body)

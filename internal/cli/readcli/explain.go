@@ -34,8 +34,8 @@ whether the server supports conditional requests, the effect of each hint in the
 in the response, the time of the next check, and the hubs that can announce changes.
 --stranger treats a followed feed in the same way.
 
-Times are local; skipHours and skipDays are GMT, as their rule is. --json prints one
-object a line: described in docs/json.md, and for a feed that is followed in
+Times are local, except skipHours and skipDays, which are in GMT. --json prints one
+object per line, described in docs/json.md and, for a followed feed, in
 docs/river-json.md.
 
 The exit status is 1 if a URL cannot be read or is not a feed. The command also explains
@@ -49,7 +49,7 @@ what a reader would do in this case.`,
 				}
 			}
 			if x.unknown && x.user != "" {
-				return shell.Usagef("--stranger and --user exclude each other")
+				return shell.Usagef("--stranger and --user cannot be combined")
 			}
 			return x.run(c, urls)
 		},
@@ -64,7 +64,7 @@ what a reader would do in this case.`,
 // explanation is the output of --json for one URL.
 type explanation struct {
 	Input      string               `json:"input"`
-	URL        string               `json:"url,omitempty"` // where redirects ended
+	URL        string               `json:"url,omitempty"` // after redirects
 	Status     int                  `json:"status,omitempty"`
 	Protocol   string               `json:"protocol,omitempty"`
 	Redirects  []explainedRedirect  `json:"redirects,omitempty"`
@@ -188,7 +188,7 @@ func (e *explanation) follow(ctx context.Context, r *reader, s feedstate.State) 
 func (e *explanation) describe(got exchange) {
 	a := got.answer
 	e.URL, e.Status, e.Protocol = a.URL, a.Status, got.protocol
-	e.Bytes, e.OnTheWay, e.Coding = len(got.body), got.onTheWay, got.coding
+	e.Bytes, e.OnTheWay, e.Coding = len(got.body), got.transferred, got.coding
 	e.header, e.Type = a.Header, a.Header.Get("Content-Type")
 	lasting := true
 	for _, h := range a.Hops {

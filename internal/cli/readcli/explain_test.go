@@ -22,7 +22,7 @@ import (
 const explainedFeed = `<?xml version="1.0"?><rss version="2.0"><channel><title>E</title><link>http://a.example/</link><description>d</description><ttl>60</ttl>` +
 	`<item><title>One</title><guid isPermaLink="false">1</guid></item></channel></rss>`
 
-// bomb is 60 MiB, gzipped. Making it takes longer than reading it, and is not to be waited for.
+// bomb is 60 MiB of spaces, gzipped. Compressing it takes longer than reading it.
 var bomb = sync.OnceValue(func() []byte {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -31,10 +31,10 @@ var bomb = sync.OnceValue(func() []byte {
 	return b.Bytes()
 })
 
-// asked is a request as a server saw it.
+// asked is a request that a server received.
 type asked struct{ path, etag, modified, coding, referer string }
 
-// explainServer answers in the ways that the tests are about.
+// explainServer serves valid and invalid responses by path, and records the requests.
 type explainServer struct {
 	mu    sync.Mutex
 	asked []asked
@@ -67,10 +67,10 @@ func (e *explainServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		z := gzip.NewWriter(w)
 		fmt.Fprint(z, explainedFeed+strings.Repeat(" ", 5000))
 		z.Close()
-	case "/deaf.xml":
+	case "/no-304.xml":
 		h.Set("ETag", `"same"`)
 		fmt.Fprint(w, explainedFeed)
-	case "/restless.xml":
+	case "/new-etag.xml":
 		h.Set("ETag", fmt.Sprintf(`"%d"`, n))
 		fmt.Fprint(w, explainedFeed)
 	case "/different.xml":
@@ -119,7 +119,7 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// explainOne runs the command once, as --json.
+// explainOne runs explain --json for one path.
 func explainOne(t *testing.T, path string) (e explanation, errText string, code int, seen []asked) {
 	t.Helper()
 	h := &explainServer{}
@@ -134,7 +134,7 @@ func explainOne(t *testing.T, path string) (e explanation, errText string, code 
 	return e, stderr.String(), code, h.requests()
 }
 
-func TestExplainAsksASecondTimeByTheValidatorsOfTheFirstAnswer(t *testing.T) {
+func TestExplainRepeatsRequestWithValidators(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]struct {
 		status int
@@ -143,8 +143,8 @@ func TestExplainAsksASecondTimeByTheValidatorsOfTheFirstAnswer(t *testing.T) {
 	}{
 		"/good.xml":      {304, true, "returned 304"},
 		"/gzip.xml":      {0, false, "no ETag and no Last-Modified"},
-		"/deaf.xml":      {200, false, "the unchanged feed instead of 304"},
-		"/restless.xml":  {200, false, "its ETag differs in each response"},
+		"/no-304.xml":    {200, false, "the unchanged feed instead of 304"},
+		"/new-etag.xml":  {200, false, "its ETag differs in each response"},
 		"/different.xml": {200, false, "sent a different document"},
 	} {
 		e, stderr, code, seen := explainOne(t, path)
@@ -158,15 +158,15 @@ func TestExplainAsksASecondTimeByTheValidatorsOfTheFirstAnswer(t *testing.T) {
 			requests = 1
 		}
 		if len(seen) != requests || seen[0].etag != "" || seen[0].modified != "" || seen[0].coding != "gzip" {
-			t.Errorf("%s: asked %+v", path, seen)
+			t.Errorf("%s: requests %+v", path, seen)
 		}
 		if requests == 2 && (seen[1].etag != v.ETag || seen[1].modified != v.LastModified) {
-			t.Errorf("%s: asked %+v, not by %+v", path, seen[1], v)
+			t.Errorf("%s: request %+v, want validators %+v", path, seen[1], v)
 		}
 	}
 }
 
-func TestExplainSaysWhatTheAnswerMeans(t *testing.T) {
+func TestExplainReportsCachingAndSize(t *testing.T) {
 	t.Parallel()
 	e, _, _, _ := explainOne(t, "/good.xml")
 	if e.Next.Considered[0].Rule != feedstate.RuleMaxAge || e.Cache.Fresh != 7200 || e.Cache.CacheControl != "max-age=7200" || e.Hints.TTL != "60" || e.Title != "E" || e.Items != 1 {
@@ -178,7 +178,7 @@ func TestExplainSaysWhatTheAnswerMeans(t *testing.T) {
 	}
 }
 
-func TestExplainFollowsRedirectsAndKeepsValidatorsWithTheirURL(t *testing.T) {
+func TestExplainSendsValidatorsOnlyToTheirURL(t *testing.T) {
 	t.Parallel()
 	e, _, code, seen := explainOne(t, "/moved.xml")
 	if len(e.Redirects) != 1 || e.Redirects[0].Status != 301 || !e.Redirects[0].Lasting || !strings.HasSuffix(e.URL, "/good.xml") || code != shell.ExitOK {
@@ -198,7 +198,7 @@ func TestExplainFollowsRedirectsAndKeepsValidatorsWithTheirURL(t *testing.T) {
 	}
 }
 
-func TestExplainFailsWithASentenceAndSaysWhatAReaderWouldDo(t *testing.T) {
+func TestExplainReportsErrorAndNextCheck(t *testing.T) {
 	t.Parallel()
 	bomb()
 	for path, want := range map[string]string{
@@ -210,7 +210,7 @@ func TestExplainFailsWithASentenceAndSaysWhatAReaderWouldDo(t *testing.T) {
 		"/elsewhere.xml": `redirects to the unsupported URL "ftp://a.example/feed"`,
 		"/large.xml":     "is larger than 5 MiB",
 		"/bomb.xml":      "is larger than 5 MiB",
-		"/coded.xml":     `coded as "br", which was not asked for`,
+		"/coded.xml":     `unsupported Content-Encoding "br"`,
 		"/broken.xml":    "reading its response failed",
 	} {
 		e, stderr, code, seen := explainOne(t, path)
@@ -222,12 +222,12 @@ func TestExplainFailsWithASentenceAndSaysWhatAReaderWouldDo(t *testing.T) {
 			t.Errorf("%s: %+v", path, e.Next)
 		}
 		if path == "/loop.xml" && len(seen) != 6 {
-			t.Errorf("asked %d times", len(seen))
+			t.Errorf("%d requests", len(seen))
 		}
 	}
 }
 
-func TestExplainPrintsNothingThatCouldMoveATerminal(t *testing.T) {
+func TestExplainPrintsNoControlCharacters(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("ETag", "\"\u009b31m\u202e\"")
@@ -250,7 +250,7 @@ func TestExplainPrintsNothingThatCouldMoveATerminal(t *testing.T) {
 	}
 }
 
-func TestCloudsOfAFeedAreExplained(t *testing.T) {
+func TestExplainListsCloudsOfFeed(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -266,7 +266,7 @@ func TestCloudsOfAFeedAreExplained(t *testing.T) {
 	}
 }
 
-func TestTheDocumentHasEveryNameThatExplainPrints(t *testing.T) {
+func TestDocumentationListsEveryFieldOfExplain(t *testing.T) {
 	t.Parallel()
 	doc := clitest.Described(t, "Explain")
 	for heading, typ := range map[string]reflect.Type{
@@ -282,7 +282,7 @@ func TestTheDocumentHasEveryNameThatExplainPrints(t *testing.T) {
 		slices.Sort(want)
 		slices.Sort(got)
 		if !slices.Equal(got, want) {
-			t.Errorf("%s: printed are %q, described are %q", heading, got, want)
+			t.Errorf("%s: the program prints %q, the document lists %q", heading, got, want)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func (e *explanation) printAnswer(row printer) {
 	if e.Protocol != "" {
 		text += ", " + e.Protocol
 	}
-	row("answer", "%s", text)
+	row("response", "%s", text)
 }
 
 func (e *explanation) printFeed(row printer) {

@@ -145,7 +145,7 @@ func (x *explainer) printKnown(url string, e *client.Explanation, further bool) 
 }
 
 func printKnownSource(row printer, s *client.Source) {
-	text := text.Plural(int(s.Items), "item") + " kept"
+	text := text.Plural(int(s.Items), "item") + " stored"
 	if s.Format != "" {
 		text = s.Format + ", " + text
 	}
@@ -153,7 +153,7 @@ func printKnownSource(row printer, s *client.Source) {
 		text += ": " + s.Title
 	}
 	row("feed", "%s", text)
-	row("followed", "since %s, by %s here", shell.FormatTime(&s.AddedAt), readers(s.Readers))
+	row("followed", "since %s, by %s of this server", shell.FormatTime(&s.AddedAt), readers(s.Readers))
 	state := s.State
 	if s.Problem != "" {
 		state += ": " + s.Problem
@@ -171,7 +171,7 @@ func readers(n int64) string {
 	if n == 1 {
 		return "one user"
 	}
-	return text.Plural(int(n), "reader")
+	return text.Plural(int(n), "user")
 }
 
 func printKnownNext(row printer, e *client.Explanation) {
@@ -230,7 +230,7 @@ func printKnownPush(row printer, e *client.Explanation) {
 	}
 }
 
-// checkLine is one check on one line.
+// checkLine formats one check on one line.
 func checkLine(c *client.Check) string {
 	text := shell.FormatTime(&c.At) + "  "
 	if c.Status > 0 {

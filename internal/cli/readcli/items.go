@@ -78,13 +78,13 @@ func (p *commands) listItems(ctx context.Context, r *client.River, q client.Item
 	return t.End()
 }
 
-// itemRow is the table row of an item.
+// itemRow returns the table row of an item.
 func itemRow(it *client.Item) []string {
 	return []string{it.At.Local().Format("2006-01-02 15:04"), shell.Clip(oneLine(it.Source.Title), 40), itemName(it, 100), it.Link}
 }
 
-// itemName is the title of an item or, without a title, the first words of its text.
-func itemName(it *client.Item, most int) string {
+// itemName returns the title of an item or, without a title, the first words of its text.
+func itemName(it *client.Item, limit int) string {
 	name := oneLine(it.Title)
 	if name == "" {
 		name = oneLine(it.Text)
@@ -92,7 +92,7 @@ func itemName(it *client.Item, most int) string {
 	if name == "" && len(it.Enclosures) > 0 {
 		name = oneLine(it.Enclosures[0].URL)
 	}
-	name = shell.Clip(name, most)
+	name = shell.Clip(name, limit)
 	if it.WithdrawnAt != nil {
 		name += " (withdrawn)"
 	}
@@ -102,7 +102,7 @@ func itemName(it *client.Item, most int) string {
 // oneLine joins a text with single spaces and removes control characters.
 func oneLine(s string) string { return strings.Join(strings.Fields(shell.Clean(s)), " ") }
 
-// printItemLine prints an item on one line, for programs and logs.
+// printItemLine prints an item on one line, for output that is not a terminal.
 func printItemLine(w io.Writer, it *client.Item) error {
 	row := itemRow(it)
 	for i := range row {

@@ -78,7 +78,7 @@ the state, and "notices try" requests consent again.
 	})
 	f := c.Flags()
 	ofReader(c, &user)
-	shell.ChoiceFlag(c, &n.Via, "via", "how", noticeVias()...)
+	shell.ChoiceFlag(c, &n.Via, "via", "method", noticeVias()...)
 	f.StringVar(&n.Source, "source", "", "only items of the feed with this `URL` or id")
 	f.StringVar(&n.Category, "category", "", "only items in the category with this `name`")
 	f.StringVar(&secretFile, "secret-file", "", "`file` with the secret that signs webhooks; - is standard input")
@@ -130,7 +130,7 @@ func (p *commands) printNotices(list []client.Forwarding, asJSON bool) error {
 	enc := shell.JSONLines(out)
 	t := shell.NewTable(p.Out, "ID", "VIA", "TARGET", "OF", "STATE", "SENT", "LAST", "PROBLEM")
 	for _, n := range list {
-		of := "everything"
+		of := "all feeds"
 		switch {
 		case n.SourceID != 0:
 			of = "feed " + strconv.FormatInt(n.SourceID, 10)
@@ -153,7 +153,7 @@ func (p *commands) printNotices(list []client.Forwarding, asJSON bool) error {
 	return t.End()
 }
 
-// noticeState is the state of a forwarding in one word.
+// noticeState returns the state of a forwarding in one word.
 func noticeState(n *client.Forwarding) string {
 	if n.Paused && n.State == "confirmed" {
 		return "paused"

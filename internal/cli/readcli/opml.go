@@ -163,7 +163,7 @@ func (s *outlineShow) tree(out *bufio.Writer, name string, d *opml.Document) {
 	switch n := len(d.Problems); {
 	case n == 0:
 	case !s.problems:
-		fmt.Fprintf(out, "\n%s repaired: --problems lists the details.\n", text.Plural(n, "thing"))
+		fmt.Fprintf(out, "\n%s repaired: --problems lists the details.\n", text.Plural(n, "error"))
 	default:
 		fmt.Fprintln(out)
 		for _, p := range d.Problems {

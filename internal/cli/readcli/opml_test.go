@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/cli/clitest"
 )
 
-func TestTheDocumentAndOPMLHaveTheSameNames(t *testing.T) {
+func TestDocumentationListsEveryFieldOfOPML(t *testing.T) {
 	t.Parallel()
 	doc := clitest.Described(t, "OPML")
 	line := append(clitest.PrintedNames(reflect.TypeFor[outlineLine]()), clitest.PrintedNames(reflect.TypeFor[opml.Document]())...)

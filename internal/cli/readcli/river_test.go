@@ -24,8 +24,8 @@ import (
 	"cloudburst/internal/config"
 )
 
-// canned is an App whose operator's listener gives prepared answers: JSON by method and
-// path. What is not there is answered as a river does that does not have it.
+// canned is an App whose admin API returns prepared JSON responses by method and path, and
+// 404 for other requests.
 type canned struct {
 	mu      sync.Mutex
 	answers map[string]any
@@ -59,7 +59,7 @@ func (c *canned) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(answer)
 }
 
-// runCanned runs one command on a data folder whose program is canned.
+// runCanned runs one command without a server, with c as the opened App.
 func runCanned(t *testing.T, c *canned, stdin string, args ...string) (out, stderr string, code int) {
 	t.Helper()
 	var o, e bytes.Buffer
@@ -69,7 +69,7 @@ func runCanned(t *testing.T, c *canned, stdin string, args ...string) (out, stde
 	return o.String(), e.String(), code
 }
 
-// someItem is one that has everything that could move a cursor.
+// someItem returns an item whose fields contain control characters.
 func someItem(id int64) client.Item {
 	at := time.Date(2026, 5, 4, 10, 20, 0, 0, time.Local)
 	return client.Item{ID: id, Seq: id, At: at, ReadAt: at, Source: client.ItemSource{ID: 7, Title: "Sly\x1b[2J\u202e Feed", URL: "http://a.example/"},
@@ -80,11 +80,11 @@ func someItem(id int64) client.Item {
 func noControls(t *testing.T, text string) {
 	t.Helper()
 	if strings.ContainsAny(text, "\x1b\x07\r\u009b\u202e\u2066") {
-		t.Errorf("it can move a cursor: %q", text)
+		t.Errorf("control characters in %q", text)
 	}
 }
 
-func TestItemsAreLinesForPeopleAndForPrograms(t *testing.T) {
+func TestItemsArePrintedAsTableAndAsJSON(t *testing.T) {
 	t.Parallel()
 	untitled := someItem(2)
 	untitled.Title, untitled.Text = "", strings.Repeat("word ", 100)
@@ -104,7 +104,7 @@ func TestItemsAreLinesForPeopleAndForPrograms(t *testing.T) {
 	}
 }
 
-func TestARiverOnAPipeIsPlainLines(t *testing.T) {
+func TestRiverWithoutTerminalPrintsLines(t *testing.T) {
 	t.Parallel()
 	c := &canned{answers: map[string]any{
 		"GET /v1/river": client.RiverStatus{Seq: 5},
@@ -129,7 +129,7 @@ func TestARiverOnAPipeIsPlainLines(t *testing.T) {
 	}
 }
 
-func TestAScreenGroupsByDayAndFeedAndKeepsToItsWidth(t *testing.T) {
+func TestTerminalOutputIsGroupedAndFitsWidth(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
 	w := bufio.NewWriter(&b)
@@ -151,11 +151,11 @@ func TestAScreenGroupsByDayAndFeedAndKeepsToItsWidth(t *testing.T) {
 	}
 	for text, times := range map[string]int{"──── Monday, 4 May 2026": 1, "──── Tuesday, 5 May 2026": 1, "Sly[2J Feed · 10:20": 2, "(edited) Item 2": 1, "(withdrawn)": 1, "+ Nested": 3, "♪ http://a.example/.mp3": 3} {
 		if n := strings.Count(b.String(), text); n != times {
-			t.Errorf("%q is there %d times, not %d:\n%s", text, n, times, b.String())
+			t.Errorf("%q appears %d times, want %d:\n%s", text, n, times, b.String())
 		}
 	}
 	if strings.Contains(b.String(), "漢") || !strings.Contains(b.String(), " …\n") {
-		t.Errorf("a long text is whole:\n%s", b.String())
+		t.Errorf("a long text is not truncated:\n%s", b.String())
 	}
 }
 
@@ -177,7 +177,7 @@ func TestTextIsWrappedByColumns(t *testing.T) {
 	}
 }
 
-// running serves canned answers on an address, as a server that runs does.
+// running serves c on an address, like a running server, and returns commands that use it.
 func running(t *testing.T, c *canned) *commands {
 	t.Helper()
 	c.answers["GET /v1/version"] = client.Version{Version: "test"}
@@ -186,7 +186,7 @@ func running(t *testing.T, c *canned) *commands {
 	return inShell(shell.Shell{In: strings.NewReader(""), Version: "test", Environ: []string{"CLOUDBURST_ADMIN_LISTEN=" + srv.Listener.Addr().String()}})
 }
 
-func TestARiverComesBackAndPrintsEachItemOnce(t *testing.T) {
+func TestRiverReconnectsAndPrintsEachItemOnce(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -205,11 +205,11 @@ func TestARiverComesBackAndPrintsEachItemOnce(t *testing.T) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		switch len(from) {
 		case 1:
-			event(w, "new", someItem(2)) // it was on the list
-			event(w, "new", someItem(3)) // it was there, and --limit left it out
+			event(w, "new", someItem(2)) // already listed
+			event(w, "new", someItem(3)) // stored before, but beyond --limit
 			event(w, "new", someItem(7))
 		case 2:
-			event(w, "new", someItem(7)) // again
+			event(w, "new", someItem(7)) // repeated
 			event(w, "edited", edited)
 			event(w, "new", someItem(10))
 		default:
@@ -243,7 +243,7 @@ func TestARiverComesBackAndPrintsEachItemOnce(t *testing.T) {
 	}
 }
 
-func TestSourcesAreAddedAndWhatCannotBeIsSaid(t *testing.T) {
+func TestSourcesAddReportsResultOfEachURL(t *testing.T) {
 	t.Parallel()
 	c := &canned{answers: map[string]any{}}
 	added := client.AddedSource{New: true, Source: &client.Source{ID: 7, URL: "http://a.example/rss", Title: "A\x1b[2J", Items: 3}}
@@ -257,7 +257,7 @@ func TestSourcesAreAddedAndWhatCannotBeIsSaid(t *testing.T) {
 	}
 	c.answers["POST /v1/sources"] = client.AddedSource{Choices: []client.Choice{{URL: "http://a.example/1", Title: "One", Kind: "feed"}, {URL: "http://a.example/2"}}}
 	out, stderr, code = runCanned(t, c, "", "sources", "add", "http://a.example/")
-	if !strings.HasPrefix(out, "http://a.example/1\tOne\t\tfeed\n") || !strings.Contains(stderr, "http://a.example/ has 2 feeds; none was added: name one of them, or add the first with --first") || code != 1 {
+	if !strings.HasPrefix(out, "http://a.example/1\tOne\t\tfeed\n") || !strings.Contains(stderr, "http://a.example/ has 2 feeds; none was added: use the URL of one feed, or add the first with --first") || code != 1 {
 		t.Error(out, stderr, code)
 	}
 	c.answers["POST /v1/sources"] = &client.Error{Status: 422, Code: "unreadable", Message: "It says nothing."}
@@ -266,7 +266,7 @@ func TestSourcesAreAddedAndWhatCannotBeIsSaid(t *testing.T) {
 		t.Error(out, stderr, code)
 	}
 	if out, stderr, _ = runCanned(t, c, "", "sources", "add", "--json", "https://ann:hush@a.example/"); strings.Contains(out+stderr, "hush") {
-		t.Error("a password is shown:", out, stderr)
+		t.Error("a password is printed:", out, stderr)
 	}
 	for _, args := range [][]string{
 		{"add"}, {"add", "--interval", "soon", "http://a.example/"}, {"add", "--login", "basic", "http://a.example/"}, {"add", "--login", "basic:ann:secret:x", "--secret-file", "x", "http://a.example/", "--interval", "0s"},
@@ -279,7 +279,7 @@ func TestSourcesAreAddedAndWhatCannotBeIsSaid(t *testing.T) {
 	}
 }
 
-func TestSourcesAreChangedOneByOne(t *testing.T) {
+func TestSourceCommandsChangeNamedSources(t *testing.T) {
 	t.Parallel()
 	src := client.Source{ID: 7, URL: "http://a.example/rss", Title: "A"}
 	c := &canned{answers: map[string]any{"GET /v1/source": src, "PATCH /v1/sources/7": src, "DELETE /v1/sources/7": map[string]any{"removed": src}, "POST /v1/sources/7/revive": src,
@@ -308,12 +308,12 @@ func TestSourcesAreChangedOneByOne(t *testing.T) {
 	asked := strings.Join(c.asked, "\n")
 	for _, want := range []string{`PATCH /v1/sources/7? {"categories":[],"interval_s":0}`, `PATCH /v1/sources/7? {"login":{"kind":""}}`, `PUT /v1/categories?name=a {"name":"b"}`} {
 		if !strings.Contains(asked, want) {
-			t.Errorf("%s was not asked:\n%s", want, asked)
+			t.Errorf("no request %s in\n%s", want, asked)
 		}
 	}
 }
 
-func TestAListIsImportedAndItIsSaidHowToWatch(t *testing.T) {
+func TestOPMLImportPrintsResultAndNextCommand(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "list.opml")
 	if err := os.WriteFile(file, []byte("<opml/>"), 0o600); err != nil {
@@ -351,7 +351,7 @@ func TestAListIsImportedAndItIsSaidHowToWatch(t *testing.T) {
 	}
 }
 
-func TestAListIsExportedToAFileOrToTheScreen(t *testing.T) {
+func TestOPMLExportWritesFileOrStandardOutput(t *testing.T) {
 	t.Parallel()
 	c := &canned{answers: map[string]any{"GET /v1/opml": func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<opml/>\n") }}}
 	out, _, code := runCanned(t, c, "", "opml", "export", "--category", "x")
@@ -365,7 +365,7 @@ func TestAListIsExportedToAFileOrToTheScreen(t *testing.T) {
 	}
 }
 
-func TestNoticesAreMadeAndTried(t *testing.T) {
+func TestForwardingsAreAddedTriedAndRemoved(t *testing.T) {
 	t.Parallel()
 	n := client.Forwarding{ID: 4, Via: "email", Target: "ann@a.example", Category: "News", State: "waiting"}
 	c := &canned{answers: map[string]any{"PUT /v1/notices": n, "GET /v1/notices": map[string]any{"notices": []client.Forwarding{n}}, "DELETE /v1/notices/4": map[string]any{},
@@ -395,7 +395,7 @@ func TestNoticesAreMadeAndTried(t *testing.T) {
 	}
 }
 
-func TestAFollowedFeedIsExplainedAsTheRiverKnowsIt(t *testing.T) {
+func TestExplainOfFollowedFeedUsesStoredData(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 5, 4, 10, 20, 0, 0, time.Local)
 	next := at.Add(4 * time.Hour)
@@ -411,8 +411,8 @@ func TestAFollowedFeedIsExplainedAsTheRiverKnowsIt(t *testing.T) {
 	}
 	c := &canned{answers: map[string]any{"GET /v1/explain": e}}
 	want := `http://127.0.0.1:1/rss
-  feed        RSS 2.0, 3 items kept: E[2J
-  followed    since 2026-05-04 10:20:00, by 2 readers here
+  feed        RSS 2.0, 3 items stored: E[2J
+  followed    since 2026-05-04 10:20:00, by 2 users of this server
   state       failing: 404 (2 times in a row)
   moved       from http://old.example/ to http://127.0.0.1:1/rss, at 2026-05-04 10:20:00
   considered  ttl 60: decides, from 2026-05-04 10:20
@@ -435,7 +435,7 @@ func TestAFollowedFeedIsExplainedAsTheRiverKnowsIt(t *testing.T) {
 	if !strings.HasPrefix(out, `{"input":"http://127.0.0.1:1/rss","source":{"id":"7",`) {
 		t.Error(out)
 	}
-	// With --stranger, and for a feed without followers, the explanation is that of an unknown reader.
+	// With --stranger, and for a feed without followers, the feed is read like a new one.
 	for _, args := range [][]string{{"explain", "--stranger", "http://127.0.0.1:1/rss"}, {"explain", "http://127.0.0.1:1/rss"}} {
 		if len(args) == 2 {
 			delete(c.answers, "GET /v1/explain")
@@ -444,7 +444,7 @@ func TestAFollowedFeedIsExplainedAsTheRiverKnowsIt(t *testing.T) {
 			t.Error(args, out, stderr, code)
 		}
 	}
-	// With --user, only that user's river is explained.
+	// With --user, a feed that the user does not follow is an error.
 	if out, stderr, code = runCanned(t, c, "", "explain", "--user", "alice", "http://127.0.0.1:1/rss"); code != 1 || out != "" || stderr != "cloudburst: It is not followed.\n" {
 		t.Error(out, stderr, code)
 	}
@@ -454,13 +454,13 @@ func TestAFollowedFeedIsExplainedAsTheRiverKnowsIt(t *testing.T) {
 	}
 }
 
-func TestExplainingWithoutAServerMakesNoFolder(t *testing.T) {
+func TestExplainWithoutServerCreatesNoDataFolder(t *testing.T) {
 	t.Parallel()
 	none := filepath.Join(t.TempDir(), "none")
 	var out, stderr bytes.Buffer
 	p := inShell(shell.Shell{In: strings.NewReader(""), Out: &out, Err: &stderr, Version: "test", Environ: []string{"CLOUDBURST_DATA=" + none}})
 	p.Open = func(context.Context, config.Config, *slog.Logger) (shell.App, error) {
-		t.Error("the folder is opened")
+		t.Error("explain opened the data folder")
 		return nil, io.EOF
 	}
 	if code := p.Run(t.Context(), []string{"explain", "http://127.0.0.1:1/"}); code != 1 || !strings.Contains(stderr.String(), "cannot be read") {

@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/cli/clitest"
 )
 
-// riverDoc is docs/river-json.md: the names in the tables below each of its headings.
+// riverDoc returns docs/river-json.md and the field names in its tables, by heading.
 func riverDoc(t *testing.T) (text string, names map[string][]string) {
 	t.Helper()
 	doc, err := os.ReadFile("../../../docs/river-json.md")
@@ -33,7 +33,7 @@ func riverDoc(t *testing.T) (text string, names map[string][]string) {
 	return string(doc), names
 }
 
-func TestTheRiversDocumentAndTypesHaveTheSameNames(t *testing.T) {
+func TestRiverDocumentationListsEveryField(t *testing.T) {
 	t.Parallel()
 	_, have := riverDoc(t)
 	titles := map[reflect.Type]string{
@@ -67,11 +67,11 @@ func TestTheRiversDocumentAndTypesHaveTheSameNames(t *testing.T) {
 		delete(have, title)
 	}
 	if len(have) > 0 {
-		t.Errorf("nothing prints %v", have)
+		t.Errorf("the document lists fields that the program does not print: %v", have)
 	}
 }
 
-func TestTheRiversExamplesAreLinesOfTheseTypes(t *testing.T) {
+func TestRiverDocumentationExamplesDecode(t *testing.T) {
 	t.Parallel()
 	text, _ := riverDoc(t)
 	n := 0
@@ -88,10 +88,10 @@ func TestTheRiversExamplesAreLinesOfTheseTypes(t *testing.T) {
 			continue
 		}
 		if again, err := json.Marshal(it); err != nil || len(again) < len(strings.TrimSpace(line)) {
-			t.Errorf("it becomes %s, %v", again, err)
+			t.Errorf("the example decodes and encodes to %s, %v", again, err)
 		}
 	}
 	if n == 0 {
-		t.Error("there is no example")
+		t.Error("the document has no example")
 	}
 }

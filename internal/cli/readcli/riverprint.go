@@ -13,8 +13,8 @@ import (
 
 const (
 	widestText = 100 // columns
-	maxLines   = 6   // of an item's text
-	maxNested  = 5   // of an item's nested ones
+	maxLines   = 6   // lines of the text of an item
+	maxNested  = 5   // nested items of an item
 )
 
 // riverScreen prints items for a terminal: a rule for each day, a line for each feed, and
@@ -77,11 +77,11 @@ func (s *riverScreen) strong(line string) {
 }
 
 // paragraph prints a text in a limited number of lines.
-func (s *riverScreen) paragraph(text string, width int, indent string, most int) {
+func (s *riverScreen) paragraph(text string, width int, indent string, limit int) {
 	rows := wrapped(text, max(width-len(indent), 10))
-	if len(rows) > most {
-		rows = rows[:most]
-		rows[most-1] += " …"
+	if len(rows) > limit {
+		rows = rows[:limit]
+		rows[limit-1] += " …"
 	}
 	for _, row := range rows {
 		fmt.Fprintln(s.w, indent+row)
@@ -95,7 +95,7 @@ func (s *riverScreen) address(before, url string) {
 	}
 }
 
-// rule is a horizontal line with a text in it.
+// rule returns a horizontal line that contains a text.
 func rule(text string, width int) string {
 	left := "──── " + text + " "
 	return left + strings.Repeat("─", max(width-columns(left), 4))
@@ -144,7 +144,7 @@ func columns(s string) (n int) {
 	return n
 }
 
-// runeColumns is the width of a character on a terminal: 0 for combining marks, 2 for
+// runeColumns returns the width of a character on a terminal: 0 for combining marks, 2 for
 // East Asian scripts and emoji, otherwise 1.
 func runeColumns(r rune) int {
 	switch {

@@ -38,9 +38,9 @@ not exist yet.
 			}
 			switch {
 			case acts > 1:
-				return shell.Usagef("--public, --private, --rename and --remove exclude each other")
+				return shell.Usagef("--public, --private, --rename and --remove cannot be combined")
 			case (q.rename == "") != (q.to == ""):
-				return shell.Usagef("--rename NAME and --to NAME need each other")
+				return shell.Usagef("--rename NAME and --to NAME must be used together")
 			}
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
 				return p.categories(ctx, s.River(q.user), &q)
@@ -59,7 +59,7 @@ not exist yet.
 }
 
 func (p *commands) categories(ctx context.Context, r *client.River, q *categoryFlags) error {
-	say := func(err error, format string, args ...any) error {
+	report := func(err error, format string, args ...any) error {
 		if err == nil {
 			_, err = fmt.Fprintln(p.Out, shell.Clean(fmt.Sprintf(format, args...)))
 		}
@@ -68,13 +68,13 @@ func (p *commands) categories(ctx context.Context, r *client.River, q *categoryF
 	yes, no := true, false
 	switch {
 	case q.public != "":
-		return say(r.PutCategory(ctx, q.public, client.CategoryChange{Public: &yes}), "%s is public.", q.public)
+		return report(r.PutCategory(ctx, q.public, client.CategoryChange{Public: &yes}), "%s is public.", q.public)
 	case q.private != "":
-		return say(r.PutCategory(ctx, q.private, client.CategoryChange{Public: &no}), "%s is private.", q.private)
+		return report(r.PutCategory(ctx, q.private, client.CategoryChange{Public: &no}), "%s is private.", q.private)
 	case q.rename != "":
-		return say(r.PutCategory(ctx, q.rename, client.CategoryChange{Name: &q.to}), "%s is renamed to %s.", q.rename, q.to)
+		return report(r.PutCategory(ctx, q.rename, client.CategoryChange{Name: &q.to}), "%s is renamed to %s.", q.rename, q.to)
 	case q.remove != "":
-		return say(r.DropCategory(ctx, q.remove), "%s is removed.", q.remove)
+		return report(r.DropCategory(ctx, q.remove), "%s is removed.", q.remove)
 	}
 	list, err := r.Categories(ctx, true)
 	if err != nil {
@@ -86,7 +86,7 @@ func (p *commands) categories(ctx context.Context, r *client.River, q *categoryF
 	for _, row := range list {
 		by := "its owner"
 		if row.Public {
-			by = "everybody"
+			by = "everyone"
 		}
 		unread := int64(0)
 		if row.Unread != nil {

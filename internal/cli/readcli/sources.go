@@ -38,7 +38,7 @@ func ofReader(c *cobra.Command, user *string) {
 	c.Flags().StringVar(user, "user", "", "`name` of the river's owner (default: the server's own river)")
 }
 
-// sourceName is the name of a source in messages.
+// sourceName returns the name of a source in messages.
 func sourceName(s *client.Source) string {
 	if s.Title == s.URL || s.Title == "" {
 		return shell.Clean(s.URL)
@@ -63,7 +63,7 @@ func (p *commands) sourcesAdd() *cobra.Command {
 		Short: "Follow feeds",
 		Long: `Follows feeds. Each URL is that of a feed or of a page that links to it. The server reads
 a new feed immediately. If a page has several feeds, the command prints them and adds
-none: name one of them, or add the first with --first.
+none: use the URL of one feed, or add the first with --first.
 
 --login is for feeds with authentication: basic:NAME and wsse:NAME for a user name with a
 password, token for a token in Authorization: Bearer, header:NAME for a header with that
@@ -162,7 +162,7 @@ func (p *commands) printAdded(line *addedLine, asJSON bool) error {
 	case line.Error != nil:
 		fmt.Fprintf(p.Err, "cloudburst: %s\n", shell.Clean(line.Error.Message))
 	case line.Source == nil:
-		fmt.Fprintf(p.Err, "cloudburst: %s has %s; none was added: name one of them, or add the first with --first\n",
+		fmt.Fprintf(p.Err, "cloudburst: %s has %s; none was added: use the URL of one feed, or add the first with --first\n",
 			shell.Clean(line.Input), text.Plural(len(line.Choices), "feed"))
 	}
 	if asJSON {
@@ -244,7 +244,7 @@ func (p *commands) listSources(ctx context.Context, r *client.River, q client.So
 	return t.End()
 }
 
-// problemOf is the problem of a source, for the table.
+// problemOf returns the problem of a source, for the table.
 func problemOf(s *client.Source) string {
 	if s.Problem == "" && s.Moved != nil {
 		return "moved from " + s.Moved.From

@@ -174,7 +174,7 @@ changes of the feed, because feeds do not name CNWS hubs; --cnws none cancels th
 	return c
 }
 
-// hub is the value of --cnws; nil: not set.
+// hub returns the value of --cnws; nil: not set.
 func (q *setFlags) hub(c *cobra.Command) *string {
 	switch {
 	case !c.Flags().Changed("cnws"):
@@ -192,7 +192,7 @@ func (q *setFlags) change(c *cobra.Command) (change client.SourceChange, err err
 	}
 	switch {
 	case q.none && len(q.categories) > 0:
-		return change, shell.Usagef("--no-category and --category exclude each other")
+		return change, shell.Usagef("--no-category and --category cannot be combined")
 	case q.none:
 		change.Categories = &[]string{}
 	case len(q.categories) > 0:

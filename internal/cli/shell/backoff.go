@@ -5,25 +5,25 @@ import (
 	"time"
 )
 
-// Backoff is the wait before the next of several attempts: twice as long each time.
+// Backoff computes the delays between attempts: each is twice the previous one, up to Max.
 type Backoff struct {
 	Min, Max time.Duration
 	last     time.Duration
 }
 
-// Reset begins with the shortest wait.
+// Reset makes Min the next delay.
 func (b *Backoff) Reset() { b.last = 0 }
 
-// Begun reports that an attempt has failed since the last Reset.
+// Begun reports whether Next was called since the last Reset.
 func (b *Backoff) Begun() bool { return b.last > 0 }
 
-// Next is the wait before the next attempt.
+// Next returns the delay before the next attempt.
 func (b *Backoff) Next() time.Duration {
 	b.last = min(max(b.last*2, b.Min), b.Max)
 	return b.last
 }
 
-// Wait ends early with the context.
+// Wait waits for d, or until ctx ends; then it returns the error of ctx.
 func Wait(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -15,59 +15,69 @@ import (
 // Exit codes.
 const (
 	ExitOK      = 0
-	ExitFailure = 1 // it was tried and did not work
-	ExitUsage   = 2 // it was not understood, and nothing was tried
+	ExitFailure = 1 // the command failed
+	ExitUsage   = 2 // the command line or the configuration is invalid
 )
 
-// UsageError is a mistake in the command line, as against a failure of what it asked for.
+// UsageError is a mistake in the command line, in contrast to a failure of the command.
 type UsageError struct{ error }
 
-// Unwrap returns the mistake.
+// Unwrap returns the wrapped error.
 func (e UsageError) Unwrap() error { return e.error }
 
 // AsUsageError marks err as a mistake in the command line.
 func AsUsageError(err error) error { return UsageError{err} }
 
-// Usagef makes a mistake in the command line from a format, as fmt.Errorf does.
+// Usagef returns a UsageError with a formatted message, like fmt.Errorf.
 func Usagef(format string, args ...any) error { return AsUsageError(fmt.Errorf(format, args...)) }
 
 // ErrReported is a failure that was already printed.
 var ErrReported = errors.New("failed")
 
-// Sentence is an error on one line, fit for a terminal.
+// Sentence returns the message of an error on one line, without control characters.
 func Sentence(err error) string {
 	return Clean(strings.Join(strings.Fields(err.Error()), " "))
 }
 
-// Group makes a command that only has others below it.
+// Group returns a command that only has subcommands.
 func Group(use, short, long string) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Long: long,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			names := below(c)
+			names := subcommands(c)
 			switch {
 			case len(args) == 0 && !c.HasParent():
 				return c.Help()
 			case len(args) == 0:
-				return Usagef("%s needs one of %s behind it", c.CommandPath(), strings.Join(names, ", "))
+				return Usagef("%s needs a command: %s", c.CommandPath(), choices(names))
 			}
 			if near := config.Nearest(args[0], names); near != "" {
 				return Usagef("%s has no command %q: did you mean %s?", c.CommandPath(), args[0], near)
 			}
-			return Usagef("%s has no command %q: there are %s", c.CommandPath(), args[0], strings.Join(names, ", "))
+			return Usagef("%s has no command %q: use %s", c.CommandPath(), args[0], choices(names))
 		},
 	}
 }
 
+// choices joins names for a message: "a, b or c".
+func choices(names []string) string {
+	last := max(0, len(names)-1)
+	if last == 0 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// flagless reports whether a command has no flag except --help.
 func flagless(c *cobra.Command) bool {
 	some := false
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) { some = some || f.Name != "help" })
 	return !some
 }
 
-// below names the commands of a group.
-func below(c *cobra.Command) []string {
+// subcommands returns the names of the visible commands of a group.
+func subcommands(c *cobra.Command) []string {
 	var names []string
 	for _, sub := range c.Commands() {
 		if sub.IsAvailableCommand() {
@@ -77,22 +87,22 @@ func below(c *cobra.Command) []string {
 	return names
 }
 
-// Between checks the number of arguments and says what they are. most < 0 means any number.
-func Between(least, most int, what string) cobra.PositionalArgs {
+// Between checks the number of arguments; what describes them in errors. limit < 0 allows any number.
+func Between(required, limit int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
-		case len(args) < least:
+		case len(args) < required:
 			return Usagef("%s needs %s", c.CommandPath(), what)
-		case most == 0 && len(args) > 0:
-			return Usagef("%s takes nothing behind it, not %q", c.CommandPath(), args[0])
-		case most >= 0 && len(args) > most:
-			return Usagef("%s takes %s, not %d of them", c.CommandPath(), what, len(args))
+		case limit == 0 && len(args) > 0:
+			return Usagef("%s takes no arguments, but got %q", c.CommandPath(), args[0])
+		case limit >= 0 && len(args) > limit:
+			return Usagef("%s takes %s, but got %d arguments", c.CommandPath(), what, len(args))
 		}
 		return nil
 	}
 }
 
-// oneOf is a flag value with a fixed choice of words.
+// oneOf is the value of a flag that accepts a fixed list of words.
 type oneOf struct {
 	value *string
 	words []string
@@ -115,14 +125,14 @@ func (o oneOf) Set(text string) error {
 		}
 	}
 	if near := nearWord(text, o.words); near != "" {
-		return fmt.Errorf("did you mean %s? it needs one of %s", near, strings.Join(o.words, ", "))
+		return fmt.Errorf("did you mean %s? valid values: %s", near, strings.Join(o.words, ", "))
 	}
-	return fmt.Errorf("it needs one of %s", strings.Join(o.words, ", "))
+	return fmt.Errorf("must be one of %s", strings.Join(o.words, ", "))
 }
 
-// nearWord is the word that was probably meant: the newest version of what was typed
-// ("rss": rss20), else the first that begins with it, else the one that differs least;
-// "": none.
+// nearWord returns the word that the user probably meant: the newest version of the typed
+// name (rss20 for "rss"), else the first word with that prefix, else the word with the
+// fewest edits; "" if no word is near.
 func nearWord(typed string, words []string) string {
 	typed = strings.ToLower(typed)
 	first, newest := "", ""
@@ -139,14 +149,14 @@ func nearWord(typed string, words []string) string {
 	return cmp.Or(newest, first, config.Nearest(typed, words))
 }
 
-// ChoiceFlag adds a flag with a fixed choice of words, which completion offers.
+// ChoiceFlag adds a flag that accepts a fixed list of words, which completion suggests.
 func ChoiceFlag(c *cobra.Command, value *string, name, usage string, words ...string) {
 	c.Flags().Var(oneOf{value, words}, name, usage+" (`word`: "+strings.Join(words, ", ")+")")
-	// The error says that the flag does not exist; it was added a line above.
+	// The error would be that the flag does not exist; the line above adds it.
 	_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// ExitCode is the exit code of another program, which has already printed what went wrong.
+// ExitCode is the exit code of another program, which has already printed its error.
 type ExitCode struct {
 	Program string
 	Code    int

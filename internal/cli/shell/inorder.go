@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// InOrder is work on many things at once whose results are wanted in order.
+// InOrder runs jobs concurrently and passes on their results in order.
 type InOrder[T any] struct {
-	N       int // pieces of work
-	Workers int // that work at once
+	N       int // number of jobs
+	Workers int // maximum number of concurrent jobs
 	Work    func(ctx context.Context, i int) T
-	Take    func(i int, result T) error // called in order, never twice at once
-	Idle    func(taken int)             // called now and then while take has nothing to do; nil: never
+	Take    func(i int, result T) error // called in order, never concurrently
+	Idle    func(taken int)             // called every 100 ms while Take waits for a result; nil: never
 }
 
 const (
-	AheadPerWorker = 4 // results that may wait for an earlier one, so that a slow one does not fill the memory
+	AheadPerWorker = 4 // results that may wait for an earlier one; limits memory if a job is slow
 	idlePause      = 100 * time.Millisecond
 )
 
-// Run returns when all is taken, or with the context's error or the first of take.
+// Run returns when Take has all results, or with the error of ctx or the first error of Take.
 func (o InOrder[T]) Run(ctx context.Context) error {
 	type job struct {
 		i    int
@@ -70,7 +70,7 @@ func (o InOrder[T]) next(ctx context.Context, queue <-chan chan T, tick <-chan t
 		case done = <-queue:
 			queue = nil
 		case result = <-done:
-			return result, ctx.Err() // work that was interrupted has no result
+			return result, ctx.Err() // an interrupted job has no valid result
 		case <-tick:
 			if o.Idle != nil {
 				o.Idle(i)

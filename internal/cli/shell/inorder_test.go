@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-func TestResultsComeInOrderWhateverIsDoneFirst(t *testing.T) {
+func TestResultsAreInOrderWhicheverJobEndsFirst(t *testing.T) {
 	t.Parallel()
 	const n = 500
-	// Each waits for the one behind it, as far as the workers reach.
+	// Each job waits for the next one, within each group of 4 concurrent jobs.
 	done := make([]chan struct{}, n+1)
 	for i := range done {
 		done[i] = make(chan struct{})
@@ -38,7 +38,7 @@ func TestResultsComeInOrderWhateverIsDoneFirst(t *testing.T) {
 	}
 }
 
-func TestFewResultsWaitForASlowOne(t *testing.T) {
+func TestNumberOfWaitingResultsIsLimited(t *testing.T) {
 	t.Parallel()
 	const workers = 3
 	slow := make(chan struct{})
@@ -57,7 +57,7 @@ func TestFewResultsWaitForASlowOne(t *testing.T) {
 		Idle: func(taken int) {
 			if idle++; idle == 2 {
 				if n := begun.Load(); taken != 0 || n > (AheadPerWorker+1)*workers+2 {
-					t.Errorf("%d begun while the first is not done", n)
+					t.Errorf("%d jobs have begun while the first is running", n)
 				}
 				close(slow)
 			}
@@ -68,7 +68,7 @@ func TestFewResultsWaitForASlowOne(t *testing.T) {
 	}
 }
 
-func TestWorkEndsWithTheFirstErrorAndTheContext(t *testing.T) {
+func TestRunEndsWithFirstErrorOrContext(t *testing.T) {
 	t.Parallel()
 	full := errors.New("the disk is full")
 	o := InOrder[int]{
@@ -91,6 +91,6 @@ func TestWorkEndsWithTheFirstErrorAndTheContext(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if err := (InOrder[int]{}).Run(t.Context()); err != nil {
-		t.Errorf("nothing to do: %v", err)
+		t.Errorf("no jobs: %v", err)
 	}
 }

@@ -11,10 +11,10 @@ import (
 // stream in both directions, and trailers arrive.
 type inProcess struct{ handler http.Handler }
 
-// errAborted is what a reader gets of an answer whose handler broke it off.
-var errAborted = errors.New("the answer was broken off")
+// errAborted is the error of reading a response whose handler panicked.
+var errAborted = errors.New("the response ended early")
 
-// Do calls the handler and returns as soon as it has begun to answer.
+// Do calls the handler and returns as soon as the response has begun.
 func (t inProcess) Do(req *http.Request) (*http.Response, error) {
 	in := req.Clone(req.Context())
 	in.RequestURI = req.URL.RequestURI()
@@ -32,13 +32,13 @@ func (t inProcess) Do(req *http.Request) (*http.Response, error) {
 	case res := <-a.begun:
 		return res, nil
 	case <-req.Context().Done():
-		// A handler that writes later finds the pipe closed.
+		// A later write of the handler fails, because the pipe is closed.
 		_ = r.Close()
 		return nil, req.Context().Err()
 	}
 }
 
-// localAnswer is the http.ResponseWriter of an answer that goes through a pipe.
+// localAnswer is the http.ResponseWriter of a response that is read from a pipe.
 type localAnswer struct {
 	header   http.Header
 	body     *io.PipeWriter
@@ -80,5 +80,5 @@ func (a *localAnswer) Write(p []byte) (int, error) {
 	return a.body.Write(p)
 }
 
-// Flush has nothing to do: a write arrives at once.
+// Flush only sends the header: the pipe does not buffer the body.
 func (a *localAnswer) Flush() { a.WriteHeader(http.StatusOK) }

@@ -11,7 +11,7 @@ import (
 	"cloudburst/client"
 )
 
-func TestACallInProcessIsLikeOneOverTheNetwork(t *testing.T) {
+func TestInProcessCallBehavesLikeNetworkCall(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /echo", func(w http.ResponseWriter, r *http.Request) {

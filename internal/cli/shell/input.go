@@ -16,36 +16,36 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// MaxInput is how many bytes of a document are read: more than the limit of what is
-// parsed of it, because other encodings take up to four times the room.
+// MaxInput is the maximum number of bytes read of a document. It exceeds the limit of
+// the parser because other encodings need up to four times the bytes.
 const MaxInput = 4*MaxFeed + 1
 
 // Input is a document named on the command line.
 type Input struct {
-	Name   string      // as it was named: a file, a URL, or "-" for standard input
-	URL    string      // where a URL's redirects ended; "" of others
-	Header http.Header // of a URL's answer; nil of others
-	Body   []byte      // cut at maxInput bytes
+	Name   string      // the argument: a file, a URL, or "-" for standard input
+	URL    string      // the URL after redirects; "" for a file or standard input
+	Header http.Header // of the HTTP response; nil for a file or standard input
+	Body   []byte      // at most MaxInput bytes
 }
 
-// Inputs reads files, URLs and standard input, also several at a time. What the
-// person who types may read is read.
+// Inputs reads files, URLs and standard input, also concurrently. It has the rights of the
+// user who runs the command: private addresses are allowed.
 type Inputs struct {
 	p    *Shell
 	HTTP rsscloud.HTTPClient
 }
 
-// Inputs reads the inputs of one command.
+// Inputs returns the reader of inputs for one command.
 func (p *Shell) Inputs() *Inputs {
 	h := p.HTTP
 	if h == nil {
-		// Two connections to a host are what one reader may have.
+		// The polite fetching rules allow two connections per host.
 		h = &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxConnsPerHost: 2}}
 	}
 	return &Inputs{p, decoding{h}}
 }
 
-// CheckStdinOnce finds standard input named twice.
+// CheckStdinOnce returns an error if names contains standard input twice.
 func CheckStdinOnce(names []string) error {
 	if i := slices.Index(names, "-"); i >= 0 && slices.Contains(names[i+1:], "-") {
 		return Usagef("standard input (-) can be read only once")
@@ -53,30 +53,30 @@ func CheckStdinOnce(names []string) error {
 	return nil
 }
 
-// IsURL reports a name that is not a file's.
+// IsURL reports whether name is an http or https URL, not a file.
 func IsURL(name string) bool {
 	scheme, _, ok := strings.Cut(name, "://")
 	return ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
 }
 
-// Read reads one input into room, which it may have to replace by a larger one.
+// Read reads one input into the memory of buf, or into a larger slice if buf is too small.
 // Errors are sentences that name the input.
-func (r *Inputs) Read(ctx context.Context, name string, room []byte) (Input, error) {
+func (r *Inputs) Read(ctx context.Context, name string, buf []byte) (Input, error) {
 	switch {
 	case name == "":
 		return Input{}, errors.New("an input has an empty name: give a file, a URL, or - for standard input")
 	case IsURL(name):
-		return r.get(ctx, name, room)
+		return r.get(ctx, name, buf)
 	}
 	type result struct {
 		in  Input
 		err error
 	}
 	done := make(chan result, 1)
-	// A terminal or a pipe may say nothing for ever, and nothing ends such a wait: who
-	// interrupts the program does not wait for it.
+	// Reading a terminal or a pipe can block forever and cannot be cancelled. An interrupt
+	// ends only the wait for the goroutine.
 	go func() {
-		in, err := r.local(name, room)
+		in, err := r.local(name, buf)
 		done <- result{in, err}
 	}()
 	select {
@@ -88,18 +88,18 @@ func (r *Inputs) Read(ctx context.Context, name string, room []byte) (Input, err
 }
 
 // local reads a file or standard input.
-func (r *Inputs) local(name string, room []byte) (Input, error) {
+func (r *Inputs) local(name string, buf []byte) (Input, error) {
 	if name != "-" {
-		return ReadFile(name, room)
+		return ReadFile(name, buf)
 	}
-	body, err := ReadLimited(r.p.In, room)
+	body, err := ReadLimited(r.p.In, buf)
 	if err != nil {
 		return Input{Name: name}, fmt.Errorf("standard input cannot be read: %w", err)
 	}
 	return Input{Name: name, Body: body}, nil
 }
 
-// NoSuchFile says that there is no such file, and what it may be instead.
+// NoSuchFile returns the error of a missing file, with a hint if the name resembles a URL.
 func NoSuchFile(name string) error {
 	const no = "%s cannot be read: there is no such file"
 	scheme, _, ok := strings.Cut(name, "://")
@@ -113,8 +113,8 @@ func NoSuchFile(name string) error {
 	return fmt.Errorf(no, name)
 }
 
-// ReadFile reads a file, at most MaxInput bytes, into room or into a larger slice.
-func ReadFile(name string, room []byte) (Input, error) {
+// ReadFile reads at most MaxInput bytes of a file, into buf or into a larger slice.
+func ReadFile(name string, buf []byte) (Input, error) {
 	in := Input{Name: name}
 	f, err := os.Open(name)
 	if err != nil {
@@ -131,16 +131,16 @@ func ReadFile(name string, room []byte) (Input, error) {
 	if info.IsDir() {
 		return in, fmt.Errorf("%s is a folder: name the files in it, such as %s", name, strings.TrimSuffix(name, "/")+"/*.xml")
 	}
-	if n := min(info.Size(), MaxInput) + bytes.MinRead; int64(cap(room)) < n {
-		room = make([]byte, 0, n)
+	if n := min(info.Size(), MaxInput) + bytes.MinRead; int64(cap(buf)) < n {
+		buf = make([]byte, 0, n)
 	}
-	if in.Body, err = ReadLimited(f, room); err != nil {
+	if in.Body, err = ReadLimited(f, buf); err != nil {
 		return in, fmt.Errorf("%s cannot be read: %w", name, PlainPathError(err))
 	}
 	return in, nil
 }
 
-// PlainPathError leaves out the name, which the sentence has already.
+// PlainPathError removes the file name, which the message already contains.
 func PlainPathError(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
@@ -148,15 +148,15 @@ func PlainPathError(err error) error {
 	return err
 }
 
-// ReadLimited reads at most MaxInput bytes of r into room.
-func ReadLimited(r io.Reader, room []byte) ([]byte, error) {
-	b := bytes.NewBuffer(room[:0])
+// ReadLimited reads at most MaxInput bytes of r into buf or into a larger slice.
+func ReadLimited(r io.Reader, buf []byte) ([]byte, error) {
+	b := bytes.NewBuffer(buf[:0])
 	_, err := b.ReadFrom(io.LimitReader(r, MaxInput))
 	return b.Bytes(), err
 }
 
 // get fetches a URL.
-func (r *Inputs) get(ctx context.Context, name string, room []byte) (Input, error) {
+func (r *Inputs) get(ctx context.Context, name string, buf []byte) (Input, error) {
 	in := Input{Name: name}
 	if err := CheckURL(name); err != nil {
 		return in, err
@@ -175,14 +175,14 @@ func (r *Inputs) get(ctx context.Context, name string, room []byte) (Input, erro
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return in, fmt.Errorf("%s cannot be read: its server answers %d %s", name, res.StatusCode, http.StatusText(res.StatusCode))
+		return in, fmt.Errorf("%s cannot be read: the server returned %d %s", name, res.StatusCode, http.StatusText(res.StatusCode))
 	}
 	in.URL, in.Header = name, res.Header
 	if res.Request != nil {
 		in.URL = res.Request.URL.String()
 	}
-	if in.Body, err = ReadLimited(res.Body, room); err != nil {
-		return in, fmt.Errorf("%s cannot be read to its end: %w", name, PlainNetError(err))
+	if in.Body, err = ReadLimited(res.Body, buf); err != nil {
+		return in, fmt.Errorf("%s cannot be read completely: %w", name, PlainNetError(err))
 	}
 	return in, nil
 }
@@ -200,6 +200,6 @@ func (p *Shell) OpenInput(name string) (io.ReadCloser, error) {
 }
 
 const (
-	MaxFeed     = 5 << 20 // bytes of a feed that are read
+	MaxFeed     = 5 << 20 // maximum number of bytes of a feed
 	FeedTimeout = 20 * time.Second
 )

@@ -8,20 +8,20 @@ import (
 	"cloudburst/feed/discover"
 )
 
-// FailureLine is what parse prints for what is no feed.
+// FailureLine is the JSON line that parse prints for an input without a feed.
 type FailureLine struct {
 	Input string     `json:"input"`
 	Error InputError `json:"error"`
 }
 
-// InputError says why there is no feed.
+// InputError is the reason why an input has no feed.
 type InputError struct {
-	Looks   string          `json:"looks,omitempty"` // what the document is instead; none when it could not be read
+	Looks   string          `json:"looks,omitempty"` // kind of the document; "" if it cannot be read
 	Message string          `json:"message"`
-	Feeds   []discover.Link `json:"feeds,omitempty"` // that an HTML page names, the best first
+	Feeds   []discover.Link `json:"feeds,omitempty"` // feeds that an HTML page names, the best first
 }
 
-// NotFeed says what an input is that is no feed.
+// NotFeed converts a parse error to an InputError that names the input.
 func NotFeed(name string, err error) InputError {
 	if name == "-" {
 		name = "standard input"
@@ -33,7 +33,7 @@ func NotFeed(name string, err error) InputError {
 	return out
 }
 
-// FormatName is the name of a feed's format for people.
+// FormatName returns the displayed name of a format, such as "RSS 2.0".
 func FormatName(f feed.Format, version, variant string) string {
 	name := map[feed.Format]string{feed.RSS: "RSS", feed.Atom: "Atom", feed.JSONFeed: "JSON Feed", feed.CDF: "CDF",
 		feed.ScriptingNews: "scriptingNews", feed.MCF: "MCF", feed.Redirect: "a redirect in XML"}[f]

@@ -17,27 +17,27 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// CheckURL says why a URL cannot be read.
+// CheckURL returns an error if a URL cannot be fetched.
 func CheckURL(name string) error {
-	name, _, _ = strings.Cut(name, "#") // servers never see it
+	name, _, _ = strings.Cut(name, "#") // the fragment is not sent
 	if rsscloud.CheckFeedURL(name) == nil {
 		return nil
 	}
 	why := "it needs http:// or https:// and a host"
 	if u, err := url.Parse(name); err == nil && u.User != nil {
-		return fmt.Errorf("%q is not a URL that can be read: it has a user name in it, which would be printed too", u.Redacted())
+		return fmt.Errorf("%q is not a URL that can be read: it contains a user name, which would appear in the output", u.Redacted())
 	}
 	switch {
 	case strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f }):
-		why = "it has a space or a control character in it; a space is written %20"
+		why = "it contains a space or a control character; write a space as %20"
 	case len(name) > rsscloud.MaxURL:
 		why = fmt.Sprintf("it is longer than %d bytes", rsscloud.MaxURL)
 	}
 	return fmt.Errorf("%q is not a URL that can be read: %s", Clip(name, 200), why)
 }
 
-// PlainNetError says what went wrong without the method and the URL, which the
-// sentence has already, and without names that only programmers know.
+// PlainNetError replaces a network error by a plain sentence. It omits the method and the
+// URL, which the message already contains.
 func PlainNetError(err error) error {
 	from := ""
 	if e, ok := errors.AsType[*url.Error](err); ok {
@@ -49,7 +49,7 @@ func PlainNetError(err error) error {
 	return err
 }
 
-// netError is an error of the network in plain words.
+// netError is a network error with a plain message.
 type netError struct {
 	text string
 	err  error
@@ -58,7 +58,7 @@ type netError struct {
 func (e netError) Error() string { return e.text }
 func (e netError) Unwrap() error { return e.err }
 
-// netSentence is "" for what says enough itself. from is the address that was asked last.
+// netSentence returns "" if the message of err is plain enough. from is the last requested URL.
 func netSentence(err error, from string) string {
 	text := err.Error()
 	dns, isDNS := errors.AsType[*net.DNSError](err)
@@ -68,28 +68,28 @@ func netSentence(err error, from string) string {
 	case errors.Is(err, context.Canceled):
 		return ""
 	case errors.Is(err, context.DeadlineExceeded), isNet && timeout.Timeout():
-		return fmt.Sprintf("there was no whole answer within %d seconds", int(FeedTimeout.Seconds()))
+		return fmt.Sprintf("there was no complete response within %d seconds", int(FeedTimeout.Seconds()))
 	case isDNS && dns.IsNotFound:
-		return "there is no host " + dns.Name
+		return "the host " + dns.Name + " does not exist"
 	case isOp && op.Op == "dial" && op.Addr != nil && op.Err != nil:
 		return "no connection to " + op.Addr.String() + ": " + lastOf(op.Err).Error()
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.Is(err, zlib.ErrHeader), errors.Is(err, zlib.ErrChecksum), isCorrupt(err):
-		return "it is not compressed in the way that its Content-Encoding says (" + text + ")"
+		return "the body does not match its Content-Encoding (" + text + ")"
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return "the answer breaks off"
+		return "the response ends early"
 	case errors.Is(err, io.EOF):
-		return "the connection was closed without an answer"
-	case strings.HasPrefix(text, "stopped after "): // net/http has no name for it
-		return "it leads from redirect to redirect, more than 10 times"
+		return "the connection was closed without a response"
+	case strings.HasPrefix(text, "stopped after "): // net/http has no error type for this case
+		return "it redirects more than 10 times"
 	case strings.HasPrefix(text, "unsupported protocol scheme"):
 		if from == "" {
-			return "it redirects to an address that is neither http nor https"
+			return "it redirects to a URL that is neither http nor https"
 		}
-		return fmt.Sprintf("it redirects to %q, which is no URL that can be read", from)
+		return fmt.Sprintf("it redirects to %q, which is not an http or https URL", from)
 	case strings.HasPrefix(text, "failed to parse Location header"):
-		return "it redirects to what is no URL: " + strings.TrimPrefix(text, "failed to parse Location header ")
+		return "it redirects to an invalid URL: " + strings.TrimPrefix(text, "failed to parse Location header ")
 	case strings.Contains(text, "malformed "):
-		return "what it answers is not HTTP: " + strings.TrimPrefix(text, "net/http: HTTP/1.x transport connection broken: ")
+		return "the response is not HTTP: " + strings.TrimPrefix(text, "net/http: HTTP/1.x transport connection broken: ")
 	}
 	return ""
 }
@@ -99,7 +99,7 @@ func isCorrupt(err error) bool {
 	return ok
 }
 
-// lastOf is the innermost error.
+// lastOf returns the innermost error.
 func lastOf(err error) error {
 	for {
 		inner := errors.Unwrap(err)
@@ -110,8 +110,8 @@ func lastOf(err error) error {
 	}
 }
 
-// decoding is a client that undoes the content codings which servers use without
-// being asked to: net/http undoes only the gzip that it has asked for.
+// decoding is a client that decodes bodies with a content coding that the client did not
+// request. net/http decodes only the gzip that it requested itself.
 type decoding struct{ http rsscloud.HTTPClient }
 
 func (d decoding) Do(r *http.Request) (*http.Response, error) {
@@ -123,7 +123,7 @@ func (d decoding) Do(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// decodedBody begins to decode when it is read, so that errors are those of reading.
+// decodedBody starts decoding at the first Read, so that decoding errors are read errors.
 type decodedBody struct {
 	body    io.ReadCloser
 	codings []string
@@ -143,8 +143,8 @@ func (d *decodedBody) Read(p []byte) (int, error) {
 
 func (d *decodedBody) Close() error { return d.body.Close() }
 
-// NewDecoder undoes one content coding. A list of several is nobody's practice and a
-// bomb's.
+// NewDecoder returns a reader that decodes one content coding. It rejects a list of
+// codings, which only decompression bombs use.
 func NewDecoder(r io.Reader, coding string) (io.Reader, error) {
 	coding = ContentCoding(coding)
 	b := bufio.NewReader(r)
@@ -158,16 +158,16 @@ func NewDecoder(r io.Reader, coding string) (io.Reader, error) {
 	case "gzip", "x-gzip":
 		return gzip.NewReader(b)
 	case "deflate":
-		// The standard means zlib; many send the bare stream.
+		// The standard requires zlib, but many servers send a raw deflate stream.
 		if len(head) == 2 && head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
 			return zlib.NewReader(b)
 		}
 		return flate.NewReader(b), nil
 	}
-	return nil, fmt.Errorf("it is coded as %q, which was not asked for", Clip(coding, 40))
+	return nil, fmt.Errorf("unsupported Content-Encoding %q", Clip(coding, 40))
 }
 
-// ContentCoding is the coding in small letters, "" for those that change nothing.
+// ContentCoding returns a coding in lowercase; "" for codings that change nothing.
 func ContentCoding(coding string) string {
 	switch coding = strings.ToLower(strings.TrimSpace(coding)); coding {
 	case "identity", "none", "utf-8":

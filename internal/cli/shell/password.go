@@ -14,20 +14,21 @@ import (
 	"golang.org/x/term"
 )
 
-// PasswordHelp says where a command takes a password from.
-const PasswordHelp = `The password is asked for twice on a terminal, without showing it; elsewhere it is the
-first line of standard input, or what is in --password-file without the line end
-behind it. It is never an argument, which other users of the machine could read.`
+// PasswordHelp is the part of a command's help that explains how to enter a password.
+const PasswordHelp = `On a terminal, the command prompts for the password twice and does not display it.
+Otherwise it reads the first line of standard input, or the content of --password-file
+without the final line break. A password is never an argument, because other users of
+the machine can read arguments.`
 
-// maxPassword is how many bytes are read of one: the server takes less.
+// maxPassword is the maximum length in bytes that is read; the limit of the server is lower.
 const maxPassword = 4096
 
 // PasswordFileFlag adds the flag for a file with a password.
 func PasswordFileFlag(c *cobra.Command, file *string) {
-	c.Flags().StringVar(file, "password-file", "", "`file` that holds the password; - is standard input")
+	c.Flags().StringVar(file, "password-file", "", "`file` that contains the password; - is standard input")
 }
 
-// NewPassword gets the password that a user is to have.
+// NewPassword reads a new password for a user: from file, the terminal or standard input.
 func (p *Shell) NewPassword(ctx context.Context, user, file string) (string, error) {
 	in, ok := p.In.(*os.File)
 	switch {
@@ -68,38 +69,38 @@ func readPassword(r io.Reader) (string, error) {
 	return fitPassword(string(b))
 }
 
-// fitPassword takes the line end from what was read.
+// fitPassword removes the line break and checks the length and encoding.
 func fitPassword(text string) (string, error) {
 	if len(text) > maxPassword {
-		return "", fmt.Errorf("a password has at most %d bytes", maxPassword)
+		return "", fmt.Errorf("the password is longer than %d bytes", maxPassword)
 	}
 	text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
 	switch {
 	case text == "":
-		return "", errors.New("there is no password: it is empty")
+		return "", errors.New("the password is empty")
 	case !utf8.ValidString(text):
-		// On its way it would become another one.
+		// JSON would replace the invalid bytes.
 		return "", errors.New("the password is not UTF-8: write it in that encoding, or in plain ASCII")
 	}
 	return text, nil
 }
 
-// askPassword asks a person twice, without showing what is typed.
+// askPassword prompts for a password twice, without echo.
 func (p *Shell) askPassword(ctx context.Context, in *os.File, user string) (string, error) {
 	return p.AskHidden(ctx, in, func(ask func(string) (string, error)) (string, error) {
 		first, err := ask("Password for " + user + ": ")
 		if err != nil {
 			return "", err
 		}
-		again, err := ask("The same once more: ")
+		again, err := ask("Repeat the password: ")
 		if err == nil && again != first {
-			err = errors.New("the two passwords differ: nothing was changed")
+			err = errors.New("the passwords do not match: nothing was changed")
 		}
 		return first, err
 	})
 }
 
-// AskHidden lets questions ask a person on the terminal, without showing what is typed.
+// AskHidden runs questions, whose ask prompts on the terminal and reads a line without echo.
 func (p *Shell) AskHidden(ctx context.Context, in *os.File, questions func(ask func(what string) (string, error)) (string, error)) (string, error) {
 	fd := int(in.Fd())
 	before, err := term.GetState(fd)
@@ -125,8 +126,8 @@ func (p *Shell) AskHidden(ctx context.Context, in *os.File, questions func(ask f
 	return answer, err
 }
 
-// soon is what read gives, or the end of ctx: nothing else ends the wait for somebody
-// who types.
+// soon returns the result of read, or the error of ctx when it ends first: reading from a
+// terminal cannot be cancelled.
 func soon(ctx context.Context, read func() (string, error)) (string, error) {
 	type result struct {
 		text string

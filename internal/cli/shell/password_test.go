@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestAPasswordIsReadAsItWasWritten(t *testing.T) {
+func TestPasswordIsReadExactly(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		text             string
@@ -21,11 +21,11 @@ func TestAPasswordIsReadAsItWasWritten(t *testing.T) {
 		{text: " spaced \r\n", file: " spaced ", line: " spaced "},
 		{text: "two\nlines\n", file: "two\nlines", line: "two"},
 		{text: "one\n\n", file: "one\n", line: "one"},
-		{text: "\n", fail: "it is empty"},
-		{text: "", fail: "it is empty"},
+		{text: "\n", fail: "is empty"},
+		{text: "", fail: "is empty"},
 		{text: "p\xe4ssword\n", fail: "not UTF-8"},
 		{text: "pässword\n", file: "pässword", line: "pässword"},
-		{text: strings.Repeat("x", maxPassword+1), fail: "at most 4096 bytes"},
+		{text: strings.Repeat("x", maxPassword+1), fail: "longer than 4096 bytes"},
 	} {
 		file := filepath.Join(t.TempDir(), "pw")
 		if err := os.WriteFile(file, []byte(tt.text), 0o600); err != nil {
@@ -51,7 +51,7 @@ func TestAPasswordIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-func TestWaitingForAPasswordEndsWithTheProgram(t *testing.T) {
+func TestPasswordPromptEndsWithContext(t *testing.T) {
 	t.Parallel()
 	r, w := io.Pipe()
 	defer w.Close()

@@ -15,13 +15,13 @@ import (
 	"golang.org/x/term"
 )
 
-// IsTerminal reports whether a person looks at w.
+// IsTerminal reports whether w is a terminal.
 func IsTerminal(w any) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// TerminalWidth is the number of columns of a terminal, 80 where w is none.
+// TerminalWidth returns the number of columns of a terminal; 80 if w is not a terminal.
 func TerminalWidth(w any) int {
 	if f, ok := w.(*os.File); ok {
 		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
@@ -31,8 +31,8 @@ func TerminalWidth(w any) int {
 	return 80
 }
 
-// Clean takes out what could move a terminal's cursor or hide text: other people
-// choose the texts that we print.
+// Clean removes control characters, which could move the cursor of a terminal or hide
+// text: printed texts come from untrusted sources.
 func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -45,36 +45,36 @@ func Clean(s string) string {
 	}, s)
 }
 
-// Clip cuts a text for one line.
-func Clip(s string, most int) string {
+// Clip shortens a text to limit characters, with an ellipsis.
+func Clip(s string, limit int) string {
 	r := []rune(s)
-	if len(r) <= most {
+	if len(r) <= limit {
 		return s
 	}
-	return strings.TrimSpace(string(r[:most-1])) + "…"
+	return strings.TrimSpace(string(r[:limit-1])) + "…"
 }
 
-// JSONLines prints one JSON object per line.
+// JSONLines returns an encoder that prints one JSON object per line.
 func JSONLines(w io.Writer) *json.Encoder {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc
 }
 
-// Table prints rows: aligned and with a heading for a person, with tabs between
-// the cells and without a heading for a program.
+// Table prints rows: aligned and with a heading on a terminal, else separated by tabs and
+// without a heading.
 type Table struct {
 	w       io.Writer
-	tabs    *tabwriter.Writer // nil for a program
+	tabs    *tabwriter.Writer // nil: w is not a terminal
 	heading []string
 	rows    int
 }
 
-// tableChunk is how many rows are aligned together: a long list begins to appear
-// before it has ended.
+// tableChunk is the number of rows that are aligned together, so that the start of a long
+// list appears before its end is known.
 const tableChunk = 500
 
-// NewTable begins a table with its heading.
+// NewTable returns a table with a heading.
 func NewTable(w io.Writer, heading ...string) *Table {
 	t := &Table{w: w, heading: heading}
 	if IsTerminal(w) {
@@ -106,7 +106,7 @@ func (t *Table) Row(cells ...string) error {
 	return err
 }
 
-// End prints the rows that wait to be aligned.
+// End prints the remaining rows.
 func (t *Table) End() error {
 	if t.tabs == nil {
 		return nil
@@ -114,7 +114,7 @@ func (t *Table) End() error {
 	return t.tabs.Flush()
 }
 
-// FormatTime shows a time in the local zone; a dash when there is none.
+// FormatTime formats a time in the local zone; a dash if t is nil or zero.
 func FormatTime(t *time.Time) string {
 	if t == nil || t.IsZero() {
 		return "-"
@@ -122,7 +122,7 @@ func FormatTime(t *time.Time) string {
 	return t.Local().Format("2006-01-02 15:04:05")
 }
 
-// FormatDuration shows a duration with the digits that matter: 3.2 ms, 1.5 s, 2 m 5 s, 24 h 59 m.
+// FormatDuration formats a duration in at most two units: 3.2 ms, 1.5 s, 2 m 5 s, 24 h 59 m.
 func FormatDuration(d time.Duration) string {
 	sign := ""
 	if d < 0 {
@@ -145,8 +145,8 @@ func FormatDuration(d time.Duration) string {
 	}
 }
 
-// Progress shows how far something is, on standard error: a bar that moves for a
-// person, a line a second for a log.
+// Progress prints the progress of a task: a moving bar on a terminal, else one line per
+// second.
 type Progress struct {
 	w     io.Writer
 	What  string
@@ -156,14 +156,14 @@ type Progress struct {
 	now   func() time.Time
 }
 
-// NewProgress makes a progress on w of what is done, such as "imported".
+// NewProgress returns a Progress that prints to w; what is the label, such as "imported".
 func NewProgress(w io.Writer, what string) *Progress {
 	return &Progress{w: w, What: what, Human: IsTerminal(w), now: time.Now, last: time.Now()}
 }
 
 const barWidth = 30
 
-// At shows n of total; total 0 means that nobody knows the end.
+// At prints n of total; total 0 means that the total is unknown.
 func (p *Progress) At(n, total int) {
 	pause := time.Second
 	if p.Human {
@@ -187,14 +187,14 @@ func (p *Progress) At(n, total int) {
 	}
 }
 
-// End takes the bar away.
+// End removes the bar.
 func (p *Progress) End() {
 	if p.Human && p.shown {
 		fmt.Fprint(p.w, "\r\x1b[K")
 	}
 }
 
-// OrDash stands where a cell would be empty.
+// OrDash returns a dash for an empty cell.
 func OrDash(s string) string {
 	if s == "" {
 		return "-"
@@ -202,7 +202,7 @@ func OrDash(s string) string {
 	return s
 }
 
-// FormatSize shows a number of bytes: 812 bytes, 12.3 kB, 1.2 MB.
+// FormatSize formats a number of bytes: 812 bytes, 12.3 kB, 1.2 MB.
 func FormatSize(n int64) string {
 	switch {
 	case n < 1000:
@@ -213,5 +213,5 @@ func FormatSize(n int64) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
 
-// TidyTitle is a title on one line, of at most 200 characters.
+// TidyTitle returns a title on one line, with at most 200 characters.
 func TidyTitle(s string) string { return Clip(Clean(strings.Join(strings.Fields(s), " ")), 200) }

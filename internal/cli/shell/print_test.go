@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-func TestSpansAreShortAndExact(t *testing.T) {
+func TestDurationsAreFormattedInTwoUnits(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration]string{
 		3200 * time.Microsecond: "3.2 ms", 0: "0.0 ms", 999 * time.Millisecond: "999.0 ms", 1500 * time.Millisecond: "1.5 s",
 		42 * time.Second: "42 s", 125 * time.Second: "2 m 5 s", 25 * time.Hour: "25 h 0 m", 72 * time.Hour: "3 days", -time.Second: "-1.0 s",
 	} {
 		if got := FormatDuration(d); got != want {
-			t.Errorf("span(%s) = %q, want %q", d, got, want)
+			t.Errorf("FormatDuration(%s) = %q, want %q", d, got, want)
 		}
 	}
 }
 
-func TestProgressIsALineASecondWhereNobodyLooks(t *testing.T) {
+func TestProgressPrintsOneLinePerSecondWithoutTerminal(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	now := time.Unix(1000, 0)

@@ -1,8 +1,9 @@
-// Package shell is what all commands share: the streams and the settings of one run, its
-// errors and exit codes, tables and progress, reading inputs, and the way to the server.
+// Package shell contains the parts that all commands share: the streams and the settings
+// of one run, errors and exit codes, tables and progress, reading inputs, and the
+// connection to the server.
 //
-// The operator's commands know the server by package client only, be it running
-// somewhere or opened in this very process because none runs.
+// Commands call the server by package client only. If no server is running, they call the
+// handlers of the program in their own process.
 package shell
 
 import (
@@ -25,22 +26,22 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// App is the program as the commands use it without a server; *app.App is one.
+// App is the program that commands open if no server is running; *app.App implements it.
 type App interface {
 	Admin() http.Handler
 	Close() error
 }
 
-// Shell is one run of the command with everything that it touches.
+// Shell is one run of a command, with its streams, environment and network.
 type Shell struct {
 	In       io.Reader
 	Out, Err io.Writer
 	Environ  []string
 	Version  string
 	HTTP     rsscloud.HTTPClient // reads feeds and calls hubs; nil: the network
-	// Open makes the program from its configuration, without serving.
+	// Open opens the program with a configuration, without listeners.
 	Open func(ctx context.Context, cfg config.Config, log *slog.Logger) (App, error)
-	// Serve runs the server until ctx ends. out gets what it prints for people at its start.
+	// Serve runs the server until ctx ends. It prints its startup messages to out.
 	Serve func(ctx context.Context, cfg config.Config, log *slog.Logger, out io.Writer) error
 
 	warned bool // LoadConfig has printed its warnings
@@ -75,7 +76,7 @@ func Execute(ctx context.Context, root *cobra.Command, args []string, errs io.Wr
 	return ExitFailure
 }
 
-// Root makes the command above all others of a program, on the input and outputs of p.
+// Root returns the root command of a program, with the streams of p.
 func (p *Shell) Root(name, short, long string) *cobra.Command {
 	root := Group(name, short, long)
 	root.SilenceErrors, root.SilenceUsage = true, true
@@ -86,7 +87,7 @@ func (p *Shell) Root(name, short, long string) *cobra.Command {
 	root.SetHelpCommand(&cobra.Command{Hidden: true, Use: "no-help"})
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		if c.HasParent() && c.HasSubCommands() && flagless(c) {
-			return Usagef("%s has no flags of its own: behind it comes one of %s, and then the flags", c.CommandPath(), strings.Join(below(c), ", "))
+			return Usagef("%s has no flags: write one of %s before the flags", c.CommandPath(), strings.Join(subcommands(c), ", "))
 		}
 		return AsUsageError(config.UnknownFlag(err, c.Flags()))
 	})
@@ -113,7 +114,7 @@ func (p *Shell) LoadConfig(flags *pflag.FlagSet) (*config.Effective, error) {
 	return e, nil
 }
 
-// Logger writes the log to standard error.
+// Logger returns a logger that writes to standard error.
 func (p *Shell) Logger(l config.Log) *slog.Logger {
 	o := &slog.HandlerOptions{Level: l.SlogLevel()}
 	if l.Format == "json" {
@@ -122,8 +123,8 @@ func (p *Shell) Logger(l config.Log) *slog.Logger {
 	return slog.New(slog.NewTextHandler(p.Err, o))
 }
 
-// UserAgent is how the commands name themselves to servers.
+// UserAgent returns the User-Agent of requests that commands send.
 func (p *Shell) UserAgent() string { return "Cloudburst/" + p.Version + " (command line)" }
 
-// isLocked reports that another process uses the data folder.
+// isLocked reports whether err means that another process uses the data folder.
 func isLocked(err error) bool { return fault.CodeOf(err) == fault.Conflict }

@@ -9,12 +9,12 @@ import (
 	"unsafe"
 )
 
-// terminal is a pseudo-terminal: what is written to tty can be read from screen.
+// terminal opens a pseudo-terminal: text written to tty can be read from screen.
 func terminal(t *testing.T) (screen, tty *os.File) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
-		t.Skipf("there are no pseudo-terminals here: %v", err)
+		t.Skipf("no pseudo-terminal is available: %v", err)
 	}
 	t.Cleanup(func() { screen.Close() })
 	control := func(request uintptr, value *uint32) {
@@ -33,7 +33,7 @@ func terminal(t *testing.T) (screen, tty *os.File) {
 	return screen, tty
 }
 
-func TestTablesHaveHeadingsOnATerminalOnly(t *testing.T) {
+func TestTableHasHeadingOnlyOnTerminal(t *testing.T) {
 	t.Parallel()
 	fill := func(tab *Table) {
 		t.Helper()
@@ -49,7 +49,7 @@ func TestTablesHaveHeadingsOnATerminalOnly(t *testing.T) {
 	var piped bytes.Buffer
 	fill(NewTable(&piped, "STATE", "TITLE", "URL"))
 	if want := "ok\tA feed\thttp://a.example/\nfailing\tB\thttp://b.example/\n"; piped.String() != want {
-		t.Errorf("a program reads %q, want %q", &piped, want)
+		t.Errorf("without a terminal: %q, want %q", &piped, want)
 	}
 	screen, tty := terminal(t)
 	fill(NewTable(tty, "STATE", "TITLE", "URL"))
@@ -64,6 +64,6 @@ func TestTablesHaveHeadingsOnATerminalOnly(t *testing.T) {
 		shown = append(shown, part[:n]...)
 	}
 	if string(shown) != want {
-		t.Errorf("a person reads %q, want %q", shown, want)
+		t.Errorf("on a terminal: %q, want %q", shown, want)
 	}
 }

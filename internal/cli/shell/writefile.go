@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// ReplaceFile writes a file so that nobody ever reads half of it. What is no plain
-// file, such as a pipe or a link, is written to as it is.
+// ReplaceFile replaces a regular file atomically by rename. Other files, such as pipes and
+// links, are written to directly.
 func ReplaceFile(name string, doc []byte) error {
 	mode := os.FileMode(0o644)
 	switch info, err := os.Lstat(name); {
@@ -39,7 +39,8 @@ func ReplaceFile(name string, doc []byte) error {
 	return err
 }
 
-// WriteWhole leaves an older file in place until the new one is whole and on disk.
+// WriteWhole writes a file atomically: an older file stays until the new one is complete and
+// synced to disk.
 func WriteWhole[N int | int64](name string, write func(io.Writer) (N, error)) (n N, err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
 	if err != nil {

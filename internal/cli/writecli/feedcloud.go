@@ -10,7 +10,7 @@ import (
 )
 
 func (p *commands) feedCloud() *cobra.Command {
-	var w whose
+	var w feedSelector
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "cloud --user NAME [on|off]",

@@ -27,29 +27,29 @@ Works on the running server, or on the data folder when none runs.`)
 const feedFields = `user, name (rss or private), url, title, items, version, saved_at,
 type, size, moved_to, temporary, gone, add_cloud, warning`
 
-// whose holds the flags that select a feed.
-type whose struct {
+// feedSelector holds the flags that select a feed.
+type feedSelector struct {
 	user    string
 	private bool
 }
 
-func (w *whose) flags(c *cobra.Command) {
+func (w *feedSelector) flags(c *cobra.Command) {
 	w.userFlag(c)
 	c.Flags().BoolVar(&w.private, "private", false, "use the private feed instead of the public one")
 }
 
-func (w *whose) userFlag(c *cobra.Command) {
+func (w *feedSelector) userFlag(c *cobra.Command) {
 	c.Flags().StringVar(&w.user, "user", "", "`name` of the feed's owner")
 }
 
-func (w *whose) check(c *cobra.Command) error {
+func (w *feedSelector) check(c *cobra.Command) error {
 	if w.user == "" {
 		return shell.Usagef("%s needs --user with the name of the feed's owner", c.CommandPath())
 	}
 	return nil
 }
 
-func (w *whose) feed() string {
+func (w *feedSelector) feed() string {
 	if w.private {
 		return client.PrivateFeed
 	}
@@ -118,7 +118,7 @@ func (p *commands) printed(f client.SavedFeed, err error, asJSON bool) error {
 }
 
 func (p *commands) feedSave() *cobra.Command {
-	var w whose
+	var w feedSelector
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "save --user NAME FILE|-",
@@ -157,7 +157,7 @@ cloud nor a hub; with "feed cloud" the server adds its own.
 	return c
 }
 
-// documentType is the Content-Type of a document without one. The server accepts JSON
+// documentType returns the Content-Type of a document without one. The server accepts JSON
 // only with an explicit type.
 func documentType(doc []byte) string {
 	doc = bytes.TrimSpace(bytes.TrimPrefix(doc, []byte("\ufeff")))
@@ -176,7 +176,7 @@ func (p *commands) feedMove() *cobra.Command {
 that they have stored. With --temporary the redirect is temporary (302), and readers
 keep the old URL. The saved feed is not deleted; "feed restore" ends the redirect.`,
 		Args: shell.Between(1, 1, "the new URL of the feed"),
-	}, func(ctx context.Context, s *shell.Connection, w whose, args []string) (client.SavedFeed, error) {
+	}, func(ctx context.Context, s *shell.Connection, w feedSelector, args []string) (client.SavedFeed, error) {
 		if temporary {
 			return s.MoveFeedTemporarily(ctx, w.user, w.feed(), args[0])
 		}
@@ -193,7 +193,7 @@ func (p *commands) feedGone() *cobra.Command {
 		Long: `Marks a feed as gone: all URLs of the feed return status 410, and readers stop polling
 it. The saved feed is not deleted; "feed restore" serves it again.`,
 		Args: shell.Between(0, 0, ""),
-	}, func(ctx context.Context, s *shell.Connection, w whose, _ []string) (client.SavedFeed, error) {
+	}, func(ctx context.Context, s *shell.Connection, w feedSelector, _ []string) (client.SavedFeed, error) {
 		return s.EndFeed(ctx, w.user, w.feed())
 	})
 }
@@ -204,14 +204,14 @@ func (p *commands) feedRestore() *cobra.Command {
 		Short: "Serve a moved or gone feed again",
 		Long:  "Serves a feed again as it was saved, after \"feed move\" or \"feed gone\". Readers that\nfollowed a permanent redirect do not return by themselves.",
 		Args:  shell.Between(0, 0, ""),
-	}, func(ctx context.Context, s *shell.Connection, w whose, _ []string) (client.SavedFeed, error) {
+	}, func(ctx context.Context, s *shell.Connection, w feedSelector, _ []string) (client.SavedFeed, error) {
 		return s.RestoreFeed(ctx, w.user, w.feed())
 	})
 }
 
 // redirection creates a command that changes the redirect of a feed.
-func (p *commands) redirection(c *cobra.Command, call func(context.Context, *shell.Connection, whose, []string) (client.SavedFeed, error)) *cobra.Command {
-	var w whose
+func (p *commands) redirection(c *cobra.Command, call func(context.Context, *shell.Connection, feedSelector, []string) (client.SavedFeed, error)) *cobra.Command {
+	var w feedSelector
 	var asJSON bool
 	c.Long += "\n\n--json prints an object: " + feedFields + "."
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -93,7 +93,7 @@ func ofWriter(c *cobra.Command, user *string) {
 func (o *posting) check(args []string) error {
 	switch {
 	case o.draft && o.at != "":
-		return shell.Usagef("--draft and --at exclude each other: a draft has no time of publication")
+		return shell.Usagef("--draft and --at cannot be combined: a draft has no time of publication")
 	case len(o.words) > len(o.enclosures):
 		return shell.Usagef("there are more image descriptions (--alt: %d) than files (-e: %d)", len(o.words), len(o.enclosures))
 	case len(args) > 1 && args[0] == "-":
@@ -106,7 +106,7 @@ func (o *posting) check(args []string) error {
 	return nil
 }
 
-// written is the post without the values that only the server knows.
+// written returns the post, without the values that only the server knows.
 func (p *commands) written(ctx context.Context, o *posting, args []string) (client.PostChange, error) {
 	var c client.PostChange
 	set := func(to **string, s string) {
@@ -254,11 +254,11 @@ func (p *commands) publish(ctx context.Context, s *shell.Connection, o *posting,
 	if o.asJSON {
 		return shell.JSONLines(p.Out).Encode(made)
 	}
-	return p.said(made)
+	return p.printResult(made)
 }
 
-// said prints the URL of a published post, or the state and time of any other post.
-func (p *commands) said(made client.Post) (err error) {
+// printResult prints the URL of a published post, or the state and time of any other post.
+func (p *commands) printResult(made client.Post) (err error) {
 	switch {
 	case made.State == string(author.Published):
 		_, err = fmt.Fprintln(p.Out, made.URL)
@@ -270,7 +270,7 @@ func (p *commands) said(made client.Post) (err error) {
 	return err
 }
 
-// writer is the author: the named user, or the only user of the server.
+// writer returns the name of the author: the named user, or the only user of the server.
 func writer(ctx context.Context, s *shell.Connection, name string) (string, error) {
 	if name != "" {
 		return name, nil
@@ -326,12 +326,12 @@ func (p *commands) upload(ctx context.Context, s *shell.Connection, user, name s
 	if shell.IsTerminal(p.Err) {
 		r.to = p.Err
 	}
-	kept, err := s.Upload(ctx, user, base, "", info.Size(), r)
+	stored, err := s.Upload(ctx, user, base, "", info.Size(), r)
 	r.end()
 	if err != nil {
-		return client.PostEnclosure{}, fmt.Errorf("%s could not be sent: %w", name, err)
+		return client.PostEnclosure{}, fmt.Errorf("%s cannot be uploaded: %w", name, err)
 	}
-	return client.PostEnclosure{URL: kept.Path, Type: kept.Type, Length: kept.Size}, nil
+	return client.PostEnclosure{URL: stored.Path, Type: stored.Type, Length: stored.Size}, nil
 }
 
 // watched reports the part of a file that was read.

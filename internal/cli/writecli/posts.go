@@ -77,7 +77,7 @@ func (p *commands) printPosts(list func(func(client.Post, error) bool), asJSON b
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 
-// dateOf is the past or future time of publication, or else the last change.
+// dateOf returns the past or future time of publication, or else of the last change.
 func dateOf(post client.Post) string {
 	switch {
 	case post.DueAt != nil:
@@ -88,7 +88,7 @@ func dateOf(post client.Post) string {
 	return shell.FormatTime(&post.UpdatedAt)
 }
 
-// wordsOf is the title of a post or, without a title, its first words.
+// wordsOf returns the title of a post or, without a title, its first words.
 func wordsOf(post client.Post) string {
 	for _, s := range []string{post.Title, strings.Join(strings.Fields(sanitize.Text(post.HTML)), " "), post.Link} {
 		if s != "" {
@@ -106,7 +106,7 @@ func wordsOf(post client.Post) string {
 
 // numbered creates a command for one post.
 func (p *commands) numbered(use, short, long string, do func(ctx context.Context, s *shell.Connection, user string, id int64) (client.Post, error),
-	say func(post client.Post) error) *cobra.Command {
+	show func(post client.Post) error) *cobra.Command {
 	var user string
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
@@ -129,7 +129,7 @@ func (p *commands) numbered(use, short, long string, do func(ctx context.Context
 				if asJSON {
 					return shell.JSONLines(p.Out).Encode(post)
 				}
-				return say(post)
+				return show(post)
 			})
 		},
 	})
@@ -145,7 +145,7 @@ func (p *commands) postsShow() *cobra.Command {
 		}, p.printPost)
 }
 
-// printPost prints a post for a person.
+// printPost prints a post as text.
 func (p *commands) printPost(post client.Post) error {
 	out := bufio.NewWriter(p.Out)
 	line := func(name, value string) {
@@ -156,10 +156,10 @@ func (p *commands) printPost(post client.Post) error {
 	line("Post", decimal(post.ID)+" of "+post.User+", "+post.State)
 	line("Title", post.Title)
 	line("Date", dateOf(post))
-	line("Address", post.URL)
+	line("URL", post.URL)
 	line("About", post.Link)
 	if post.Reply != nil {
-		line("Answers", post.Reply.URL)
+		line("Reply to", post.Reply.URL)
 	}
 	line("Categories", strings.Join(post.Categories, ", "))
 	for _, e := range post.Enclosures {
@@ -186,7 +186,7 @@ func printNodes(out *bufio.Writer, nodes []client.PostNode, depth int) {
 	}
 }
 
-// cleanLines is shell.Clean for a text with several lines.
+// cleanLines applies shell.Clean to each line of a text.
 func cleanLines(text string) string {
 	var b strings.Builder
 	for i, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
@@ -214,5 +214,5 @@ func (p *commands) postsUndo() *cobra.Command {
 		"Undoes the last publication, edit or deletion of a post, within a minute after it.",
 		func(ctx context.Context, s *shell.Connection, user string, id int64) (client.Post, error) {
 			return s.UndoPost(ctx, user, id)
-		}, p.said)
+		}, p.printResult)
 }

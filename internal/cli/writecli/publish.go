@@ -135,15 +135,15 @@ func (g *filePost) check() error {
 	case g.url == "":
 		return shell.Usagef("publish needs --url URL: the public URL of the feed")
 	case rsscloud.CheckFeedURL(g.url) != nil:
-		return shell.Usagef("--url is %q: it needs http:// or https:// and a host", g.url)
+		return shell.Usagef("--url is %q: it must be an http or https URL with a host", g.url)
 	case g.link != "" && rsscloud.CheckFeedURL(g.link) != nil:
-		return shell.Usagef("--link is %q: it needs http:// or https:// and a host", g.link)
+		return shell.Usagef("--link is %q: it must be an http or https URL with a host", g.link)
 	case g.keep < 0:
-		return shell.Usagef("--keep is %d: it needs a number of 1 or more", g.keep)
+		return shell.Usagef("--keep is %d: it must be 1 or more", g.keep)
 	}
 	for _, u := range g.clouds {
 		if rsscloud.CloudAt(u) == (rsscloud.Cloud{}) || rsscloud.CheckFeedURL(u) != nil {
-			return shell.Usagef("--cloud is %q: it needs the URL of a hub, such as http://localhost:5337", u)
+			return shell.Usagef("--cloud is %q: it must be the URL of a hub, such as http://localhost:5337", u)
 		}
 	}
 	for _, u := range g.hubs {
@@ -169,7 +169,7 @@ func (g *filePost) check() error {
 	return nil
 }
 
-// content is the post of the command line.
+// content returns the post of the command line.
 func (g *filePost) content(ctx context.Context, args []string) (author.Content, error) {
 	c := author.Content{Title: g.title, Link: g.link, Categories: g.categories, Format: author.Format(g.format)}
 	if c.Format == "" {
@@ -220,7 +220,7 @@ func (g *filePost) readOutline(ctx context.Context, c *author.Content) error {
 	return nil
 }
 
-// newFeed is the channel of a feed that does not exist yet.
+// newFeed returns the channel of a feed that does not exist yet.
 func (g *filePost) newFeed() *feed.Feed {
 	u, err := url.Parse(g.url)
 	if err != nil {
@@ -244,7 +244,7 @@ func (g *filePost) newFeed() *feed.Feed {
 	return f
 }
 
-// cloudAt is the cloud of a server, from the server's URL or from the URL of its endpoint
+// cloudAt returns the cloud of a server, from the server's URL or from the URL of its endpoint
 // pleaseNotify, as other feeds contain it.
 func cloudAt(base string) rsscloud.Cloud {
 	c := rsscloud.CloudAt(base)
@@ -354,14 +354,14 @@ func (g *filePost) endpoints(doc *feed.Feed) []endpoint {
 				if err != nil {
 					err = hubclient.WebSubError(h.URL, err)
 				}
-				return err == nil, "The hub accepted it.", err
+				return err == nil, "The hub accepted the ping.", err
 			}})
 		}
 	}
 	return all
 }
 
-// cloudElement is a minimal feed with one cloud, for the parser of package rsscloud.
+// cloudElement returns a minimal feed with one cloud, for the parser of package rsscloud.
 func cloudElement(c feed.Cloud) string {
 	var b strings.Builder
 	b.WriteString("<rss><channel><cloud")
@@ -372,7 +372,7 @@ func cloudElement(c feed.Cloud) string {
 	return b.String()
 }
 
-// cloudEndpoint is the ping endpoint of a cloud, with its protocol.
+// cloudEndpoint returns the ping endpoint of a cloud, with its protocol.
 func (g *filePost) cloudEndpoint(c rsscloud.Cloud, err error) endpoint {
 	if err != nil {
 		return endpoint{endpoint: c.Domain, err: fmt.Errorf("a cloud of the feed cannot be pinged: %w", err)}

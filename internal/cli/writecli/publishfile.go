@@ -16,7 +16,7 @@ import (
 	"cloudburst/internal/media"
 )
 
-// files are the enclosures of a post, with their types and lengths.
+// files returns the enclosures of a post, with their types and lengths.
 func (g *filePost) files(ctx context.Context) ([]author.Enclosure, error) {
 	var all []author.Enclosure
 	urls := g.enclosureURLs
@@ -24,9 +24,9 @@ func (g *filePost) files(ctx context.Context) ([]author.Enclosure, error) {
 		var e author.Enclosure
 		var err error
 		if shell.IsURL(name) {
-			e, err = g.askFile(ctx, name)
+			e, err = g.headFile(ctx, name)
 		} else {
-			e, err = lookAtFile(name)
+			e, err = statFile(name)
 			e.URL, urls = urls[0], urls[1:] // check verified the number
 		}
 		if err != nil {
@@ -37,8 +37,8 @@ func (g *filePost) files(ctx context.Context) ([]author.Enclosure, error) {
 	return all, nil
 }
 
-// lookAtFile returns the type and length of a file.
-func lookAtFile(name string) (author.Enclosure, error) {
+// statFile returns the type and length of a file.
+func statFile(name string) (author.Enclosure, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return author.Enclosure{}, fmt.Errorf("%s cannot be read: %w", name, shell.PlainPathError(err))
@@ -66,8 +66,8 @@ func lookAtFile(name string) (author.Enclosure, error) {
 	return author.Enclosure{Type: strings.TrimSpace(kind), Length: info.Size()}, nil
 }
 
-// askFile requests the type and the length of a file from its server.
-func (g *filePost) askFile(ctx context.Context, address string) (author.Enclosure, error) {
+// headFile requests the type and the length of a file from its server.
+func (g *filePost) headFile(ctx context.Context, address string) (author.Enclosure, error) {
 	e := author.Enclosure{URL: address}
 	if err := shell.CheckURL(address); err != nil {
 		return e, err

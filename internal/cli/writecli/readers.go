@@ -18,7 +18,7 @@ const readersFields = `user, at, window_days, readers; services, programs, push,
 service_list, program_list, push_list, formats, days`
 
 func (p *commands) feedReaders() *cobra.Command {
-	var w whose
+	var w feedSelector
 	var days int
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{

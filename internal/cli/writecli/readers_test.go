@@ -7,7 +7,7 @@ import (
 	"cloudburst/client"
 )
 
-func TestReadersAreASumWithItsParts(t *testing.T) {
+func TestReadersArePrintedByKind(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	err := printReaders(&out, client.Readers{

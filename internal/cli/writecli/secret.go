@@ -24,7 +24,7 @@ Works on the running server, or on the data folder when none runs.`)
 const secretFields = `selector, user, reader, created_at, used_at`
 
 func (p *commands) secretAdd() *cobra.Command {
-	var w whose
+	var w feedSelector
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "add --user NAME READER",
@@ -65,16 +65,16 @@ func (p *commands) printWays(s client.Secret, asJSON bool) error {
 	if s.Access == nil {
 		return fmt.Errorf("the server created the secret %s without a URL: revoke it and try again", s.Selector)
 	}
-	_, err := fmt.Fprintf(p.Out, `secret address  %s
-address         %s
-name            %s
-password        %s
+	_, err := fmt.Fprintf(p.Out, `secret URL  %s
+URL         %s
+name        %s
+password    %s
 `, s.Access.URL, s.Access.Address, s.Access.Name, s.Access.Password)
 	return err
 }
 
 func (p *commands) secretList() *cobra.Command {
-	var w whose
+	var w feedSelector
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "list --user NAME",
@@ -121,7 +121,7 @@ func (p *commands) printSecrets(list []client.Secret, asJSON bool) error {
 }
 
 func (p *commands) secretRevoke() *cobra.Command {
-	var w whose
+	var w feedSelector
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "revoke --user NAME SELECTOR",
 		Short: "Revoke a secret",
