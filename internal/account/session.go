@@ -19,6 +19,9 @@ type Session struct {
 	CreatedAt time.Time
 	SeenAt    time.Time // approximate last use
 	ExpiresAt time.Time // unless it is used before
+
+	// Preferences of the user; only Accounts.Session sets them.
+	Preferences Preferences
 }
 
 // Lifetimes of sessions, and how many a user can have; the oldest are ended.

@@ -40,6 +40,8 @@ type UserStore interface {
 	// DisableUser disables or enables a user. Disabling ends the sessions and hides the user's
 	// posts from the feed of everyone. fault.NotFound.
 	DisableUser(ctx context.Context, name string, disabled bool, at time.Time) error
+	// SetPreferences stores the encoded preferences of a user. fault.NotFound.
+	SetPreferences(ctx context.Context, name, encoded string) error
 	// TouchUser stores a log-in from a place (a hashed address). Only the most recent places are
 	// stored.
 	TouchUser(ctx context.Context, name, place string, at time.Time, keep int) error

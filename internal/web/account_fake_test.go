@@ -159,6 +159,18 @@ func (p *fakeAccounts) Sessions(_ context.Context, user string) (all []account.S
 	return all, nil
 }
 
+func (p *fakeAccounts) SetPreferences(_ context.Context, user string, chosen account.Preferences) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for cookie, one := range p.sessions {
+		if one.User == user {
+			one.Preferences = chosen
+			p.sessions[cookie] = one
+		}
+	}
+	return nil
+}
+
 func (p *fakeAccounts) EndSession(_ context.Context, id string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -450,17 +450,39 @@ func BenchmarkRiverPage(b *testing.B) {
 	}
 }
 
-func TestBarMovesSectionsToTheMenu(t *testing.T) {
+func TestBarHasFourEntriesAndTheTabsOfThePage(t *testing.T) {
 	t.Parallel()
-	x := newRiverHarness(t).as("alice")
-	doc := check(t, x.open("/changes"))
-	menu := find(doc, "li", "menu")
-	if len(menu) != 1 || text(menu[0]) != "More HubChangesTopicsStatusDocs" || attr(find(menu[0], "summary", "on")[0], "class") != "on" {
-		t.Errorf("%s", text(menu[0]))
-	}
-	x.River = nil
-	x.pages = x.Routes()
-	if doc := check(t, x.open("/changes")); len(find(doc, "li", "menu")) != 0 || len(find(doc, "a", "")) == 0 {
-		t.Error("a server without a river needs no menu")
+	x := newWriteHarness(t).as("alice")
+	for path, want := range map[string][2]string{
+		"/river": {"Read", "River"}, "/feeds": {"Read", "Feeds"}, "/river/display": {"Read", "Display"}, "/write": {"Write", "New post"}, "/write/posts": {"Write", "Posts"},
+		"/account/author": {"Write", "Your page"}, "/hub": {"Hub", "Overview"}, "/changes": {"Hub", "Recent changes"}, "/account/tokens": {"", "Apps and tokens"}, "/docs": {"", ""},
+	} {
+		doc := check(t, x.open(path))
+		var entries, current, tabs []string
+		for n := range doc.Descendants() {
+			if n.Data != "a" || n.Parent == nil {
+				continue
+			}
+			inBar := n.Parent.Data == "li" && attr(n.Parent.Parent.Parent, "aria-label") == "Sections"
+			inTabs := attr(n.Parent, "class") == "tabs section"
+			if inBar {
+				entries = append(entries, text(n))
+			}
+			if attr(n, "aria-current") != "" && inBar {
+				current = append(current, text(n))
+			}
+			if attr(n, "aria-current") != "" && inTabs {
+				tabs = append(tabs, text(n))
+			}
+		}
+		if got := strings.Join(entries, " "); got != "Read Write Hub" {
+			t.Errorf("%s: the bar has %s", path, got)
+		}
+		if got := [2]string{strings.Join(current, " "), strings.Join(tabs, " ")}; got != want {
+			t.Errorf("%s: current are %q, want %q", path, got, want)
+		}
+		if menu := find(doc, "li", "menu me"); len(menu) != 1 || !strings.Contains(text(menu[0]), "Sign out") {
+			t.Errorf("%s: no menu of the account", path)
+		}
 	}
 }

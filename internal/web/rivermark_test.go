@@ -75,28 +75,49 @@ func TestMarkingRejectsInvalidValues(t *testing.T) {
 	}
 }
 
-func TestReadMarksAndCountsAreOffByDefault(t *testing.T) {
+func TestDisplaySettingsAreStoredWithTheAccount(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
-	if body := x.open("/river").Body.String(); strings.Contains(body, "readmark") || strings.Contains(body, "Mark all") || strings.Contains(body, "> unread<") {
-		t.Error("they are on")
-	}
-	rec := x.send("/river/settings", "counts", "1", "marks", "1", "back", "/river?q=rain")
-	c := rec.Result().Cookies()
-	if len(c) != 1 || c[0].Value != "counts.marks" || !c[0].HttpOnly || rec.Header().Get("Location") != "/river?q=rain" {
-		t.Fatalf("%v", c)
-	}
-	r := httptest.NewRequest("GET", "/river", nil)
-	r.AddCookie(&http.Cookie{Name: c[0].Name, Value: c[0].Value})
-	body := x.do(r).Body.String()
+	body := x.open("/river").Body.String()
 	for _, want := range []string{"readmark", "Mark all 72 read", "72<span class=\"sr\"> unread</span>", `class="river marking"`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("by default the page has no %q", want)
+		}
+	}
+	rec := x.send("/river/display", "density", "titles", "text", "huge", "font", "serif", "theme", "sepia", "width", "everywhere", "back", "/river?q=rain")
+	if rec.Header().Get("Location") != "/river?q=rain" || len(rec.Result().Cookies()) != 0 {
+		t.Errorf("%v", rec.Header())
+	}
+	body = x.open("/river").Body.String()
+	for _, want := range []string{`class="river show-titles text-huge serif"`, "/static/sepia."} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page has no %q", want)
 		}
 	}
-	off := x.send("/river/settings").Result().Cookies()
-	if len(off) != 1 || off[0].MaxAge >= 0 {
-		t.Errorf("%v", off)
+	for _, refused := range []string{"readmark", "Mark all"} {
+		if strings.Contains(body, refused) {
+			t.Errorf("read tracking is off, and the page has %q", refused)
+		}
+	}
+	if body := x.open("/river/display").Body.String(); !strings.Contains(body, `<option value="titles" selected>`) || !strings.Contains(body, `<option value="" selected>Normal<`) {
+		t.Error("the form does not show the settings")
+	}
+}
+
+func TestDisplaySettingsOfABrowserWithoutAccount(t *testing.T) {
+	t.Parallel()
+	x := newRiverHarness(t)
+	c := x.send("/river/display", "theme", "dark", "marks", "1", "counts", "1").Result().Cookies()
+	if len(c) != 1 || c[0].Name != "display" || !c[0].HttpOnly || c[0].Path != "/" {
+		t.Fatalf("%v", c)
+	}
+	r := httptest.NewRequest("GET", "/hub", nil)
+	r.AddCookie(&http.Cookie{Name: c[0].Name, Value: c[0].Value})
+	if body := x.do(r).Body.String(); !strings.Contains(body, `href="/static/tint/-dark.css"`) {
+		t.Error("the page has no dark colours")
+	}
+	if c := x.send("/river/display", "marks", "1", "counts", "1").Result().Cookies(); len(c) != 1 || c[0].MaxAge >= 0 {
+		t.Errorf("the cookie of defaults: %v", c)
 	}
 }
 

@@ -107,7 +107,7 @@ func (w *Web) shellOptions() shell.Options {
 	return shell.Options{
 		PublicURL: w.PublicURL, Cloud: w.Cloud, TestFeed: w.TestFeed, Expiry: w.Expiry, Version: w.Version,
 		Now: w.Now, Log: w.Log, Done: w.Done, Sessions: w.Accounts, Rels: w.Rels,
-		Reads: w.River != nil, Writes: w.Posts != nil, Hosts: w.Authors != nil, CountsReaders: w.Audience != nil,
+		Reads: w.River != nil, Writes: w.Posts != nil, Hosts: w.Authors != nil, CountsReaders: w.Audience != nil, Moves: w.Moves != nil,
 		ClientAddr: w.ClientAddr, MaxListeners: w.MaxListeners, Heartbeat: w.Heartbeat,
 	}
 }

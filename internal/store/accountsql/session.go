@@ -39,7 +39,12 @@ func (s *sessionStore) AddSession(ctx context.Context, n account.Session, passwo
 // Session implements account.Store.
 func (s *sessionStore) Session(ctx context.Context, id string) (account.Session, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (account.Session, error) {
-		found, err := sqldb.Collect(ctx, c, scanSession, `SELECT `+sessionColumns+` FROM account_session AS s
+		found, err := sqldb.Collect(ctx, c, func(rows *sql.Rows, n *account.Session) error {
+			var preferences string
+			err := rows.Scan(&n.ID, &n.User, &n.Agent, (*sqldb.Time)(&n.CreatedAt), (*sqldb.Time)(&n.SeenAt), (*sqldb.Time)(&n.ExpiresAt), &preferences)
+			n.Preferences = account.DecodePreferences(preferences)
+			return err
+		}, `SELECT `+sessionColumns+`, a.preferences FROM account_session AS s
 			JOIN account AS a ON a.name = s.account WHERE s.id = $1 AND NOT a.disabled`, sqldb.Clean(id))
 		return sqldb.First(found, err, "There is no such session.")
 	})

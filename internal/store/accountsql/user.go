@@ -126,6 +126,17 @@ func endSessions(ctx context.Context, c sqldb.Conn, user string) error {
 	return err
 }
 
+// SetPreferences implements account.Store.
+func (s *userStore) SetPreferences(ctx context.Context, name, encoded string) error {
+	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		n, err := c.Exec(ctx, `UPDATE account SET preferences = $1 WHERE name = $2`, encoded, sqldb.Clean(name))
+		if err == nil && n == 0 {
+			return noUser(name)
+		}
+		return err
+	})
+}
+
 // TouchUser implements account.Store.
 func (s *userStore) TouchUser(ctx context.Context, name, place string, at time.Time, keep int) error {
 	name, place = sqldb.Clean(name), sqldb.Clean(place)

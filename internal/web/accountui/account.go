@@ -13,19 +13,21 @@ import (
 
 type accountView struct {
 	shell.View
-	Mine     string // page of the account, for its tabs
 	Message  string // result of the last action
 	Who      account.User
 	Sessions []sessionRow
-	Tokens   []tokenRow
-	Scopes   []scope
-	Label    string // of the new token, as typed
+
+	OldError, NewError string
+}
+
+type tokensView struct {
+	shell.View
+	Message string // result of the last action
+	Tokens  []tokenRow
+	Scopes  []scope
+	Label   string // of the new token, as typed
 
 	LabelError, ScopeError string
-	OldError, NewError     string
-
-	Moves     bool // import and export are possible
-	MoveError string
 }
 
 type sessionRow struct {
@@ -77,18 +79,14 @@ func doneMessage(r *http.Request) string {
 	}[r.URL.Query().Get("done")]
 }
 
-// accountPage shows the user's sessions and tokens.
+// accountPage shows the user's password and sessions.
 func (s *Pages) accountPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	s.showAccount(rw, r, session, http.StatusOK, accountView{})
 }
 
 // showAccount adds the common data of the page to v, which has the results of a form.
 func (s *Pages) showAccount(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v accountView) {
-	v.View, v.Mine, v.Message = s.NewView(r, "Account", "/account"), "/account", doneMessage(r)
-	v.Heading, v.Moves = session.User, s.Moves != nil
-	if v.Scopes == nil {
-		v.Scopes = scopes(nil)
-	}
+	v.View, v.Message = s.NewView(r, "Sign-in and sessions", ""), doneMessage(r)
 	var err error
 	if v.Who, err = s.Accounts.User(r.Context(), session.User); err != nil {
 		s.Fail(rw, r, err)
@@ -111,6 +109,17 @@ func (s *Pages) showAccount(rw http.ResponseWriter, r *http.Request, session acc
 		}
 		return 0
 	})
+	s.Render(rw, r, status, "account", v)
+}
+
+// tokensPage shows the tokens of programs.
+func (s *Pages) tokensPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	s.showTokens(rw, r, session, http.StatusOK, tokensView{Scopes: scopes(nil)})
+}
+
+// showTokens adds the tokens to v, which has the form of a new one.
+func (s *Pages) showTokens(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v tokensView) {
+	v.View, v.Message = s.NewView(r, "Apps and tokens", ""), doneMessage(r)
 	tokens, err := s.Accounts.Tokens(r.Context(), session.User)
 	if err != nil {
 		s.Fail(rw, r, err)
@@ -119,7 +128,7 @@ func (s *Pages) showAccount(rw http.ResponseWriter, r *http.Request, session acc
 	for _, t := range tokens {
 		v.Tokens = append(v.Tokens, tokenRow{shell.CleanText(t.ID, 100), shell.CleanText(t.Label, 100), shell.CleanText(t.Client, 300), shell.CleanText(shell.JoinWords(t.Scopes), 200), v.When(t.CreatedAt), v.When(t.UsedAt)})
 	}
-	s.Render(rw, r, status, "account", v)
+	s.Render(rw, r, status, "tokens", v)
 }
 
 // agentWords is the name of a browser for people.
@@ -179,10 +188,15 @@ func (s *Pages) doPassword(rw http.ResponseWriter, r *http.Request, session acco
 
 // accountMistake shows the page again, with the error next to its field.
 func (s *Pages) accountMistake(rw http.ResponseWriter, r *http.Request, session account.Session, err error, v accountView) {
+	s.showAccount(rw, r, session, s.mistake(rw, r, err), v)
+}
+
+// mistake logs the error of a form and returns the status of its page.
+func (s *Pages) mistake(rw http.ResponseWriter, r *http.Request, err error) int {
 	status, _ := shell.StatusOf(err)
 	s.LogFailure(r, err, status)
 	shell.SetRetryAfter(rw, err)
-	s.showAccount(rw, r, session, status, v)
+	return status
 }
 
 func (s *Pages) doEndSession(rw http.ResponseWriter, r *http.Request, session account.Session) {
@@ -209,7 +223,6 @@ func (s *Pages) doEndSession(rw http.ResponseWriter, r *http.Request, session ac
 
 type tokenView struct {
 	shell.View
-	Mine   string
 	Label  string
 	Scopes string
 	Plain  string
@@ -224,7 +237,7 @@ func (s *Pages) doNewToken(rw http.ResponseWriter, r *http.Request, session acco
 		return
 	}
 	label, chosen := shell.CleanText(strings.TrimSpace(shell.FormValue(form, "label")), 100), chosenScopes(form)
-	v := accountView{Label: label, Scopes: scopes(chosen)}
+	v := tokensView{Label: label, Scopes: scopes(chosen)}
 	if label == "" {
 		v.LabelError = "Give the token a name so you can recognise it."
 	}
@@ -232,16 +245,16 @@ func (s *Pages) doNewToken(rw http.ResponseWriter, r *http.Request, session acco
 		v.ScopeError = "Choose at least one permission."
 	}
 	if v.LabelError+v.ScopeError != "" {
-		s.showAccount(rw, r, session, http.StatusBadRequest, v)
+		s.showTokens(rw, r, session, http.StatusBadRequest, v)
 		return
 	}
 	plain, token, err := s.Accounts.NewToken(r.Context(), session.User, label, chosen)
 	if err != nil {
 		v.LabelError = shell.Reason(err)
-		s.accountMistake(rw, r, session, err, v)
+		s.showTokens(rw, r, session, s.mistake(rw, r, err), v)
 		return
 	}
-	s.Render(rw, r, http.StatusOK, "token", tokenView{View: s.NewView(r, "New token", "/account"), Mine: "/account",
+	s.Render(rw, r, http.StatusOK, "token", tokenView{View: s.NewView(r, "New token", ""),
 		Label: shell.CleanText(token.Label, 100), Scopes: shell.JoinWords(token.Scopes), Plain: plain, Base: s.BaseURL(r)})
 }
 
@@ -265,7 +278,7 @@ func (s *Pages) doRevokeToken(rw http.ResponseWriter, r *http.Request, session a
 	if shell.FormValue(form, "sure") == "" {
 		s.AskOnAccount(rw, r, "Revoke this token?", shell.Question{
 			Lines:  []string{"Programs that use the token are refused from then on. This cannot be undone, but you can create another token."},
-			Action: "/account/tokens/revoke", Fields: []shell.NamedValue{{Name: "id", Value: id}}, Button: "Revoke", Back: "/account",
+			Action: "/account/tokens/revoke", Fields: []shell.NamedValue{{Name: "id", Value: id}}, Button: "Revoke", Back: "/account/tokens",
 		})
 		return
 	}
@@ -273,5 +286,5 @@ func (s *Pages) doRevokeToken(rw http.ResponseWriter, r *http.Request, session a
 		s.Fail(rw, r, err)
 		return
 	}
-	http.Redirect(rw, r, "/account?done=token", http.StatusSeeOther)
+	http.Redirect(rw, r, "/account/tokens?done=token", http.StatusSeeOther)
 }

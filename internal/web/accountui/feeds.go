@@ -19,7 +19,6 @@ import (
 
 type feedsView struct {
 	shell.View
-	Mine    string
 	Message string
 	Base    string
 	Cloud   string // <cloud> element of this server
@@ -67,7 +66,7 @@ func (s *Pages) feedsPage(rw http.ResponseWriter, r *http.Request, session accou
 
 // showFeeds adds the common data of the page to v; failed is the error in the form of one feed.
 func (s *Pages) showFeeds(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v feedsView, failed hosted) {
-	v.View, v.Mine, v.Message, v.Base = s.NewView(r, "Feeds", "/account"), "/account/feed", doneMessage(r), s.BaseURL(r)
+	v.View, v.Message, v.Base = s.NewView(r, "Your feeds", ""), doneMessage(r), s.BaseURL(r)
 	v.Cloud = s.CloudElement(v.Base)
 	v.Heading = "Your feeds"
 	if s.Profiles != nil && v.Hints.Periods == nil {

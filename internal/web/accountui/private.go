@@ -12,7 +12,6 @@ import (
 
 type privateView struct {
 	shell.View
-	Mine    string
 	Message string
 	Secrets []secretRow
 	Own     bool // a private feed was saved; else it has the content of the public feed
@@ -31,7 +30,7 @@ func (s *Pages) privatePage(rw http.ResponseWriter, r *http.Request, session acc
 }
 
 func (s *Pages) showPrivate(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v privateView) {
-	v.View, v.Mine, v.Message = s.NewView(r, "Private readers", "/account"), "/account/private", doneMessage(r)
+	v.View, v.Message = s.NewView(r, "Private feeds", ""), doneMessage(r)
 	all, err := s.Accounts.Secrets(r.Context(), session.User, author.Private)
 	if err != nil {
 		s.Fail(rw, r, err)
@@ -49,7 +48,6 @@ func (s *Pages) showPrivate(rw http.ResponseWriter, r *http.Request, session acc
 
 type secretView struct {
 	shell.View
-	Mine         string
 	Reader       string
 	URL          string // with the secret
 	Address      string // for the other ways
@@ -80,7 +78,7 @@ func (s *Pages) doNewSecret(rw http.ResponseWriter, r *http.Request, session acc
 	}
 	plain := strings.TrimPrefix(made.Plain, made.Selector+".")
 	base := s.BaseURL(r) + "/" + session.User + "/private/"
-	s.Render(rw, r, http.StatusOK, "secret", secretView{View: s.NewView(r, "New secret", "/account"), Mine: "/account/private",
+	s.Render(rw, r, http.StatusOK, "secret", secretView{View: s.NewView(r, "New secret", ""),
 		Reader: shell.CleanText(made.Reader, 100), URL: base + made.Selector + "." + plain + "/rss.xml", Address: base + "rss.xml",
 		Name: made.Selector, Secret: plain})
 }

@@ -16,7 +16,6 @@ const readersDays = 30
 
 type readersView struct {
 	shell.View
-	Mine     string
 	Lead     string
 	Then     string
 	Report   audience.Report
@@ -52,7 +51,7 @@ func (s *Pages) readersPage(rw http.ResponseWriter, r *http.Request, session acc
 		s.Fail(rw, r, err)
 		return
 	}
-	v := readersView{View: s.NewView(r, "Readers", "/account"), Mine: "/account/readers", Report: report}
+	v := readersView{View: s.NewView(r, "Readers", ""), Report: report}
 	v.Heading = "Your readers"
 	v.Lead, v.Then = readersWords(report)
 	for _, one := range report.Services.List {

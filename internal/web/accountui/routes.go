@@ -14,9 +14,10 @@ import (
 func (s *Pages) Routes() []route.Route {
 	all := s.signInRoutes()
 	all = append(all,
-		s.page("/account", "The account, its sessions and its tokens.", s.accountPage),
+		s.page("/account", "The password and the sessions of an account.", s.accountPage),
 		s.form("/account/password", "Changes the password.", s.doPassword),
 		s.form("/account/sessions/end", "Ends a session.", s.doEndSession),
+		s.page("/account/tokens", "The tokens of programs.", s.tokensPage),
 		s.form("/account/tokens", "Creates a token for a program.", s.doNewToken),
 		s.form("/account/tokens/revoke", "Revokes a token.", s.doRevokeToken),
 		s.page("/account/private", "The readers of the private feed.", s.privatePage),
@@ -32,6 +33,7 @@ func (s *Pages) Routes() []route.Route {
 		imported.MaxBody = maxMove + shell.FormOverhead
 		all = append(all,
 			s.page("/account/export", "Everything of the author as one file.", s.exportPage),
+			s.page("/account/import", "The forms to export and to import an author.", s.movePage),
 			imported,
 			s.page("/account/import/{id}", "How far an import is.", s.movedPage))
 	}

@@ -157,13 +157,27 @@ func (d *download) Write(b []byte) (int, error) {
 	return d.rw.Write(b)
 }
 
+// moveView is the page to export and import an author.
+type moveView struct {
+	shell.View
+	MoveError string
+}
+
+func (s *Pages) movePage(rw http.ResponseWriter, r *http.Request, _ account.Session) {
+	s.showMove(rw, r, http.StatusOK, "")
+}
+
+func (s *Pages) showMove(rw http.ResponseWriter, r *http.Request, status int, wrong string) {
+	s.Render(rw, r, status, "move", moveView{View: s.NewView(r, "Import and export", ""), MoveError: wrong})
+}
+
 // doMove imports a file: it stores the upload, then imports it in the background while a page shows
 // the progress.
 func (s *Pages) doMove(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	rc := http.NewResponseController(rw)
 	gone, err := s.moving.arrive(session.User)
 	if err != nil {
-		s.accountMistake(rw, r, session, err, accountView{MoveError: shell.Reason(err)})
+		s.showMove(rw, r, s.mistake(rw, r, err), shell.Reason(err))
 		return
 	}
 	defer gone()
@@ -177,7 +191,7 @@ func (s *Pages) doMove(rw http.ResponseWriter, r *http.Request, session account.
 		}
 	}
 	if err != nil {
-		s.accountMistake(rw, r, session, err, accountView{MoveError: shell.Reason(err)})
+		s.showMove(rw, r, s.mistake(rw, r, err), shell.Reason(err))
 		return
 	}
 	go s.work(id, session.User, spool, size)
@@ -241,7 +255,6 @@ func (s *Pages) work(id, user string, spool *os.File, size int64) {
 
 type movedView struct {
 	shell.View
-	Mine     string
 	Known    bool
 	Finished bool
 	Lead     string
@@ -253,7 +266,7 @@ type movedView struct {
 
 // movedPage shows the progress of an import, then its result.
 func (s *Pages) movedPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	v := movedView{View: s.NewView(r, "Import", "/account"), Mine: "/account"}
+	v := movedView{View: s.NewView(r, "Import", "")}
 	m, known := s.moving.get(session.User, r.PathValue("id"))
 	v.Known, v.Finished = known, m.finished || !known
 	switch {

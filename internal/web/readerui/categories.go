@@ -39,7 +39,7 @@ func (s *followPages) categoriesPage(rw http.ResponseWriter, r *http.Request, re
 }
 
 func (s *followPages) showCategories(rw http.ResponseWriter, r *http.Request, reader string, status int, amend func(*categoriesView)) {
-	v := categoriesView{followView: s.followView(r, "Categories", "categories"), Owner: s.ownerOf(reader)}
+	v := categoriesView{followView: s.followView(r, "Categories"), Owner: s.ownerOf(reader)}
 	all, err := s.River.Categories(r.Context(), reader, false)
 	if err != nil {
 		s.Fail(rw, r, err)

@@ -58,7 +58,7 @@ func (s *riverPages) itemOf(rw http.ResponseWriter, r *http.Request, st riverSco
 		return
 	}
 	v := itemView{View: s.NewView(r, "", "/river"), Own: st.May == accessWrite}
-	looks := displaySettingsOf(r)
+	looks := s.displaySettingsOf(r)
 	if v.Own && looks.Marks {
 		s.markOpened(r, st.Reader, &list[0])
 	}
@@ -157,6 +157,7 @@ func (s *riverPages) neighbours(ctx context.Context, st riverScope, q riverQuery
 		oldest bool
 	}{{&prev, true}, {&next, false}} {
 		want := q.items(st.Reader)
+		want.Unread = want.Unread && !(side.oldest && how.marks) // with tracking, the items before this one have just been read
 		want.Before, want.Oldest, want.Bare, want.Limit = e.Place(), side.oldest, true, neighbourLimit
 		list, err := s.River.Items(ctx, want)
 		if err != nil {

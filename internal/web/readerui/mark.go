@@ -16,9 +16,6 @@ import (
 // maxMarksPerRequest is the maximum number of items in one request.
 const maxMarksPerRequest = 1000
 
-// displayCookieAge is the lifetime of the cookie with the display settings.
-const displayCookieAge = 365 * 24 * time.Hour
-
 // doMark sets marks of items: star, unstar, read and unread each hold ids separated by commas. A
 // script receives no page; a form leads back to the page.
 func (s *riverPages) doMark(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
@@ -227,25 +224,6 @@ func (s *riverPages) backToRiver(rw http.ResponseWriter, r *http.Request, did ur
 		back += sep + did.Encode()
 	}
 	http.Redirect(rw, r, back+fragment, http.StatusSeeOther)
-}
-
-// doRiverSettings stores the display settings in a cookie, because they belong to the browser.
-func (s *riverPages) doRiverSettings(rw http.ResponseWriter, r *http.Request) {
-	if !s.riverForm(rw, r) {
-		return
-	}
-	var on []string
-	for _, name := range []string{"counts", "marks"} {
-		if r.PostForm.Get(name) == "1" {
-			on = append(on, name)
-		}
-	}
-	c := &http.Cookie{Name: "river", Value: strings.Join(on, "."), Path: "/river", HttpOnly: true, Secure: s.IsSecure(r), SameSite: http.SameSiteLaxMode, MaxAge: int(displayCookieAge / time.Second)}
-	if len(on) == 0 {
-		c.MaxAge = -1
-	}
-	http.SetCookie(rw, c)
-	s.backToRiver(rw, r, nil, "")
 }
 
 // maxMarks is the maximum size of a form in bytes.

@@ -67,7 +67,7 @@ func (s *noticePages) noticesPage(rw http.ResponseWriter, r *http.Request, reade
 }
 
 func (s *noticePages) showNotices(rw http.ResponseWriter, r *http.Request, reader string, status int, amend func(*noticesView)) {
-	v := noticesView{followView: s.followView(r, "Forwarding", "notices")}
+	v := noticesView{followView: s.followView(r, "Forwarding")}
 	if id := r.URL.Query().Get("source"); id != "" {
 		v.Form.What = "s:" + shell.CleanText(id, 30)
 	}

@@ -33,7 +33,7 @@ type listRow struct {
 
 // listsPage shows the followed reading lists.
 func (s *followPages) listsPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
-	v := listsView{followView: s.followView(r, "Reading lists", "lists")}
+	v := listsView{followView: s.followView(r, "Reading lists")}
 	all, err := s.River.ReadingLists(r.Context(), reader)
 	if err != nil {
 		s.Fail(rw, r, err)

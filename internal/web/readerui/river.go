@@ -141,19 +141,6 @@ func (q riverQuery) found() []search.Term {
 	return terms
 }
 
-// displaySettings are the optional parts of a page.
-type displaySettings struct{ Counts, Marks bool }
-
-func displaySettingsOf(r *http.Request) (l displaySettings) {
-	if c, err := r.Cookie("river"); err == nil {
-		l.Counts, l.Marks = strings.Contains(c.Value, "counts"), strings.Contains(c.Value, "marks")
-	}
-	if v := r.URL.Query().Get("counts"); v != "" {
-		l.Counts = v == "1"
-	}
-	return l
-}
-
 func (s *riverPages) riverPage(rw http.ResponseWriter, r *http.Request, reader string, may access) {
 	st := riverScope{Reader: reader, May: may, Root: "/river", Category: parseRiverQuery(r.URL.Query()).Category}
 	s.riverOf(rw, r, st)
@@ -186,7 +173,7 @@ func (s *riverPages) riverOf(rw http.ResponseWriter, r *http.Request, st riverSc
 // riverView reads the data of a page. With an error, the page has no items.
 func (s *riverPages) riverView(r *http.Request, st riverScope, q riverQuery) (riverView, error) {
 	ctx := r.Context()
-	v := riverView{View: s.NewView(r, "River", "/river"), Query: q, riverScope: st, Looks: displaySettingsOf(r), Own: st.May == accessWrite}
+	v := riverView{View: s.NewView(r, "River", "/river"), Query: q, riverScope: st, Looks: s.displaySettingsOf(r), Own: st.May == accessWrite}
 	v.Plain = withQuery(st.Root, v.values())
 	v.Back = v.Plain
 	if q.Before != (river.Place{}) {
@@ -202,6 +189,7 @@ func (s *riverPages) riverView(r *http.Request, st riverScope, q riverQuery) (ri
 		return v, fault.New(fault.Invalid, "%s", q.Wrong)
 	}
 	want := q.items(st.Reader)
+	want.Oldest = v.Looks.Oldest
 	if st.May != accessWrite { // marks and categories are private
 		want.Starred, want.Unread, want.Read = false, false, false
 		if strings.Contains(strings.ToLower(want.Match), "category:") {
@@ -243,10 +231,10 @@ func (s *riverPages) visibleItems(st riverScope, list []river.Entry) []river.Ent
 }
 
 // follow adds the stream to the page. It starts before the items were read: the Seq of an item is
-// its write time, and the stream begins slightly earlier than requested. Filtered and older pages
-// are not live.
+// its write time, and the stream begins slightly earlier than requested. Filtered and older pages, and
+// those in the order of arrival, are not live.
 func (s *riverPages) follow(v *riverView, asked time.Time, list []river.Entry) {
-	if s.Arrivals == nil || v.Query.Filtered() || v.Query.Before != (river.Place{}) {
+	if s.Arrivals == nil || v.Looks.Oldest || v.Query.Filtered() || v.Query.Before != (river.Place{}) {
 		return
 	}
 	since := asked.UnixMicro()

@@ -114,7 +114,7 @@ func (s *followPages) sourceView(r *http.Request, reader string) (v sourceView, 
 	v.Row = s.sourceRow(&f)
 	_, v.Row.Why = condition(&f.Source, s.CurrentTime())
 	v.Row.Why = shell.Sentence(v.Row.Why)
-	v.followView = s.followView(r, v.Row.Name, "")
+	v.followView = s.followView(r, v.Row.Name)
 	v.Script = "feeds.js"
 	v.ID, v.Private = id, f.Source.Private()
 	v.About = s.aboutSource(&f)

@@ -126,7 +126,7 @@ func (s *followPages) addPage(rw http.ResponseWriter, r *http.Request, reader st
 		s.Fail(rw, r, err)
 		return
 	}
-	v := addView{followView: s.followView(r, "Add a feed", "feeds"), Add: s.emptyAdd(categories)}
+	v := addView{followView: s.followView(r, "Add a feed"), Add: s.emptyAdd(categories)}
 	q := r.URL.Query()
 	v.Add.URL = shell.CleanText(plainAddress(q.Get("url")), 2048)
 	v.Add.Title = strings.TrimSpace(shell.CleanText(q.Get("title"), 300))
@@ -147,7 +147,7 @@ func (s *followPages) doAdd(rw http.ResponseWriter, r *http.Request, reader stri
 		s.Fail(rw, r, err)
 		return
 	}
-	v := addView{followView: s.followView(r, "Add a feed", "feeds"), Add: s.emptyAdd(categories)}
+	v := addView{followView: s.followView(r, "Add a feed"), Add: s.emptyAdd(categories)}
 	secret := v.Add.take(form)
 	q := river.Request{Reader: reader, URL: plainAddress(v.Add.URL), Title: v.Add.Title, Categories: v.Add.categories(), Interval: intervalOf(v.Add.Every),
 		Login: river.Login{Kind: v.Add.Login.Kind, Name: v.Add.Login.Name, Secret: secret}}

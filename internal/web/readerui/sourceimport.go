@@ -41,7 +41,7 @@ func (s *followPages) importPage(rw http.ResponseWriter, r *http.Request, reader
 }
 
 func (s *followPages) showImport(rw http.ResponseWriter, r *http.Request, reader string, status int, v importView) {
-	v.followView = s.followView(r, "Import and export", "import")
+	v.followView = s.followView(r, "Import and export")
 	categories, err := s.River.Categories(r.Context(), reader, false)
 	if err != nil {
 		s.Fail(rw, r, err)
@@ -254,7 +254,7 @@ type importedView struct {
 // importedPage shows the progress of an import, then its result, and how many of the new feeds were
 // fetched.
 func (s *followPages) importedPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
-	v := importedView{followView: s.followView(r, "Import", "import")}
+	v := importedView{followView: s.followView(r, "Import")}
 	one, known := s.imports.get(reader, r.PathValue("id"))
 	v.Known, v.Done, v.At, v.Of = known, one.Imported, one.done, one.total
 	v.Working = known && !one.finished

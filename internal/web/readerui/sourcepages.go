@@ -24,12 +24,11 @@ const (
 // followView is the common data of the pages about followed feeds.
 type followView struct {
 	shell.View
-	Tab     string // the current tab
 	Message string
 }
 
-func (s *base) followView(r *http.Request, title, tab string) followView {
-	v := followView{View: s.NewView(r, title, "/feeds"), Tab: tab}
+func (s *base) followView(r *http.Request, title string) followView {
+	v := followView{View: s.NewView(r, title, "")}
 	v.Message = followMessage(r)
 	return v
 }
@@ -183,7 +182,7 @@ func sourceHost(address string) string {
 
 // sourcesPage lists the followed feeds.
 func (s *followPages) sourcesPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
-	v := sourcesView{followView: s.followView(r, "Feeds", "feeds"), Query: parseSourceQuery(r)}
+	v := sourcesView{followView: s.followView(r, "Feeds"), Query: parseSourceQuery(r)}
 	v.Script = "feeds.js"
 	if err := s.listSources(r.Context(), reader, &v); err != nil {
 		s.Fail(rw, r, err)

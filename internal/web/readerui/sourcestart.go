@@ -72,7 +72,7 @@ func (s *followPages) startPage(rw http.ResponseWriter, r *http.Request) {
 
 // showStart shows the list; chosen has the URLs that are ticked, nil on the first visit.
 func (s *followPages) showStart(rw http.ResponseWriter, r *http.Request, reader string, may bool, status int, chosen []string, wrong string) {
-	v := startView{followView: s.followView(r, "What do you want to read?", ""), May: may, Wrong: wrong}
+	v := startView{followView: s.followView(r, "What do you want to read?"), May: may, Wrong: wrong}
 	v.None = s.Accounts != nil && s.Accounts.SetupToken() != ""
 	had := map[int64]bool{}
 	var err error

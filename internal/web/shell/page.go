@@ -7,9 +7,7 @@ import (
 	"embed"
 	"errors"
 	"html/template"
-	"iter"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -49,10 +47,10 @@ func newPages() pages {
 		"once":    func(id, label, text string) CopyText { return CopyText{id, label, text} },
 	}
 	base := template.Must(template.New("base").Funcs(funcs).ParseFS(templateFiles,
-		"templates/base.html", "templates/icons.html", "templates/row.html", "templates/form.html", "templates/figure.html", "templates/change.html", "templates/mine.html", "templates/sourceparts.html", "templates/riverparts.html", "templates/outliner.html", "templates/shelves.html", "templates/postparts.html"))
+		"templates/base.html", "templates/icons.html", "templates/row.html", "templates/form.html", "templates/figure.html", "templates/change.html", "templates/message.html", "templates/sourceparts.html", "templates/riverparts.html", "templates/outliner.html", "templates/shelves.html", "templates/postparts.html"))
 	all := pages{}
 	for _, name := range []string{"front", "hub", "outcome", "log", "changes", "pingsite", "topics", "topic", "status", "docs", "guide", "problem",
-		"setup", "login", "signup", "account", "moved", "token", "feeds", "private", "secret", "readers", "confirm", "authorize", "author", "posts", "post", "postindex", "river", "riveritem", "rivers",
+		"setup", "login", "signup", "account", "tokens", "move", "moved", "token", "feeds", "private", "secret", "readers", "confirm", "authorize", "author", "posts", "post", "postindex", "river", "riveritem", "riverdisplay", "rivers",
 		"sources", "sourceadd", "sourcechoice", "source", "sourceimport", "imported", "sourcestart", "categories", "readinglists", "notices", "noticelink", "write", "writeposts", "profile", "testfeed"} {
 		all[name] = sync.OnceValue(func() *template.Template {
 			return template.Must(template.Must(base.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
@@ -65,9 +63,12 @@ func newPages() pages {
 type View struct {
 	Title    string
 	Heading  string
-	Here     string // path of the section, for the bar
+	Here     string // "/" for the front page, "/login" for the pages to sign in
 	Script   string // module of this page, "" for none
 	Sections []section
+	Theme    string // path of the style sheet with the user's colours; "": the default colours
+	Wide     bool   // the page has tables and charts, and is 64 rem wide
+	Bare     bool   // the page belongs to an author: it has no bar of the server
 	Version  string
 	Feed     string // the feed that this page is about; "": none
 	Now      time.Time
@@ -79,46 +80,16 @@ type View struct {
 	Rels     [][2]string
 }
 
-// Bar lists the sections in the bar of a wide page.
-func (v View) Bar() []section { return slices.Collect(v.sectionsAt(inBar, inBarWhenWide)) }
-
-// Menu lists the sections in the menu of the narrowest page.
-func (v View) Menu() []section { return slices.Collect(v.sectionsAt(inBarWhenWide, inMenu)) }
-
-// InMenu reports whether this page belongs to a section that is always in the menu.
-func (v View) InMenu() bool {
-	for c := range v.sectionsAt(inMenu) {
-		if c.Path == v.Here {
-			return true
-		}
-	}
-	return false
-}
-
-func (v View) sectionsAt(where ...placing) iter.Seq[section] {
-	return func(yield func(section) bool) {
-		for _, c := range v.Sections {
-			if slices.Contains(where, c.Place) && !yield(c) {
-				return
-			}
-		}
-	}
-}
-
 // HasKeys reports whether the page has the keyboard shortcuts. Pages of a river load them themselves.
 func (v View) HasKeys() bool {
-	switch v.Here {
-	case "", "/", "/login", "/river":
-		return false
-	}
-	return true
+	return v.Here != "/river" && (v.Here == "/docs" || v.currentSection().Path != "")
 }
 
 // When is t for a time element.
 func (v View) When(t time.Time) Moment { return NewMoment(v.Now, t) }
 
 func (s *Shell) NewView(r *http.Request, title, here string) View {
-	return View{Title: title, Heading: title, Here: here, Sections: s.sections(), Version: s.Version, Now: s.CurrentTime(),
+	return View{Title: title, Heading: title, Here: here, Sections: s.sections(r.URL.Path), Theme: s.themeSheet(r), Version: s.Version, Now: s.CurrentTime(),
 		Accounts: s.Sessions != nil, Hosted: s.Hosts, Readers: s.CountsReaders, Writes: s.Writes, User: s.Visitor(r).User, Rels: s.Rels}
 }
 

@@ -1,44 +1,140 @@
 package shell
 
-// section is one entry of the bar. A new section needs a line in sections and an icon in
+import (
+	"cmp"
+	"strings"
+)
+
+// section is an entry of the bar, with the pages of its tabs. A new section needs an icon in
 // templates/icons.html.
 type section struct {
 	Path, Label, Icon string
-	Place             placing
+	Tabs              []tab
+	Current           bool // this page belongs to it
 }
 
-// placing is where a section appears: the bar of a phone holds only a few.
-type placing int
+// tab is a page of a section.
+type tab struct {
+	Path, Label string
+	Current     bool
+}
 
-const (
-	inBar         placing = iota // always in the bar
-	inBarWhenWide                // in the menu on a phone
-	inMenu                       // always in the menu
-)
+// accountPath is the path of the section that is a menu in the bar.
+const accountPath = "/account"
 
-func (s *Shell) sections() []section {
-	all := []section{
-		{"/hub", "Hub", "hub", inMenu},
-		{"/log", "Log", "log", inBar},
-		{"/changes", "Changes", "changes", inMenu},
-		{"/topics", "Topics", "topics", inMenu},
-		{"/status", "Status", "status", inBarWhenWide},
-		{"/docs", "Docs", "docs", inBarWhenWide},
+// sections lists the entries of the bar for the features of this server, and marks those of the page
+// at path. The account is a menu, not a link.
+func (s *Shell) sections(path string) []section {
+	var all []section
+	if s.Reads {
+		all = append(all, section{Path: "/river", Label: "Read", Icon: "river", Tabs: []tab{
+			{Path: "/river", Label: "River"}, {Path: "/feeds", Label: "Feeds"}, {Path: "/feeds/categories", Label: "Categories"},
+			{Path: "/feeds/import", Label: "Import and export"}, {Path: "/feeds/lists", Label: "Reading lists"}, {Path: "/feeds/notices", Label: "Forwarding"},
+			{Path: "/river/display", Label: "Display"}}})
 	}
-	writes := s.Writes && s.Sessions != nil
-	if !s.Reads && !writes {
-		for i := range all {
-			all[i].Place = inBar
+	if s.Sessions != nil && (s.Writes || s.Hosts) {
+		all = append(all, section{Path: s.writePath(), Label: "Write", Icon: "write", Tabs: s.writeTabs()})
+	}
+	all = append(all, section{Path: "/hub", Label: "Hub", Icon: "hub", Tabs: []tab{
+		{Path: "/hub", Label: "Overview"}, {Path: "/log", Label: "Log"}, {Path: "/topics", Label: "Topics"},
+		{Path: "/changes", Label: "Recent changes"}, {Path: "/status", Label: "Status"}}})
+	if s.Sessions != nil {
+		all = append(all, section{Path: accountPath, Label: "Account", Icon: "account", Tabs: []tab{
+			{Path: "/account", Label: "Sign-in and sessions"}, {Path: "/account/tokens", Label: "Apps and tokens"}}})
+	}
+	markCurrent(all, path)
+	return all
+}
+
+// writePath is the page that the entry Write leads to.
+func (s *Shell) writePath() string {
+	if s.Writes {
+		return "/write"
+	}
+	return "/account/feed"
+}
+
+func (s *Shell) writeTabs() (all []tab) {
+	if s.Writes {
+		all = append(all, tab{Path: "/write", Label: "New post"}, tab{Path: "/write/posts", Label: "Posts"}, tab{Path: "/account/author", Label: "Your page"})
+	}
+	if s.Hosts {
+		all = append(all, tab{Path: "/account/feed", Label: "Your feeds"})
+	}
+	if s.CountsReaders {
+		all = append(all, tab{Path: "/account/readers", Label: "Readers"})
+	}
+	all = append(all, tab{Path: "/account/private", Label: "Private feeds"})
+	if s.Moves {
+		all = append(all, tab{Path: "/account/import", Label: "Import and export"})
+	}
+	return all
+}
+
+// markCurrent marks the tab whose path is the longest prefix of path, and its section. The page of a
+// post belongs to the list of posts.
+func markCurrent(all []section, path string) {
+	if rest, ok := strings.CutPrefix(path, "/write/"); ok && rest != "posts" {
+		path = "/write/posts"
+	}
+	type place struct{ section, tab int }
+	best, longest := place{}, 0
+	for i, one := range all {
+		for j, t := range one.Tabs {
+			if (path == t.Path || strings.HasPrefix(path, t.Path+"/")) && len(t.Path) > longest {
+				best, longest = place{i, j}, len(t.Path)
+			}
 		}
+	}
+	if longest > 0 {
+		all[best.section].Current = true
+		all[best.section].Tabs[best.tab].Current = true
+	}
+}
+
+// currentSection is the section of the page; the zero value if the page belongs to none.
+func (v View) currentSection() section {
+	for _, one := range v.Sections {
+		if one.Current {
+			return one
+		}
+	}
+	return section{}
+}
+
+// Bar lists the entries of the bar without the menu of the account.
+func (v View) Bar() (all []section) {
+	for _, one := range v.Sections {
+		if one.Path != accountPath {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// InAccount reports whether the page belongs to the menu of the account.
+func (v View) InAccount() bool { return v.currentSection().Path == accountPath }
+
+// Menu lists the pages in the menu of the account.
+func (v View) Menu() (all []tab) {
+	if v.Writes {
+		all = append(all, tab{Path: "/account/author", Label: "Profile"})
+	}
+	for _, one := range v.Sections {
+		if one.Path == accountPath {
+			all = append(all, one.Tabs...)
+		}
+	}
+	return append(all, tab{Path: "/docs", Label: "Docs"})
+}
+
+// SectionTabs lists the pages of the section, if there are several.
+func (v View) SectionTabs() []tab {
+	if all := v.currentSection().Tabs; len(all) > 1 {
 		return all
 	}
-	var first []section
-	if s.Reads {
-		first = append(first, section{"/river", "River", "river", inBar}, section{"/feeds", "Feeds", "feeds", inBar})
-	}
-	if writes {
-		first = append(first, section{"/write", "Write", "write", inBar})
-		all[1].Place = inBarWhenWide // the log
-	}
-	return append(first, all...)
+	return nil
 }
+
+// TabsName is the accessible name of the tabs.
+func (v View) TabsName() string { return cmp.Or(v.currentSection().Label, "Pages") }

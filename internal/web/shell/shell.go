@@ -27,6 +27,7 @@ type Sessions interface {
 	StartSession(ctx context.Context, u account.User, agent string) (cookie string, s account.Session, err error)
 	Session(ctx context.Context, cookie string) (account.Session, error)
 	EndSession(ctx context.Context, id string) error
+	SetPreferences(ctx context.Context, user string, p account.Preferences) error
 }
 
 // Options configure all pages. The zero value of each means its default.
@@ -47,7 +48,7 @@ type Options struct {
 	Rels [][2]string
 
 	// Features of this server, for the bar and the menus.
-	Reads, Writes, Hosts, CountsReaders bool
+	Reads, Writes, Hosts, CountsReaders, Moves bool
 
 	// ClientAddr returns the client address of a request, behind proxies too. Nil: the TCP peer.
 	ClientAddr   func(*http.Request) netip.Addr

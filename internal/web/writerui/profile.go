@@ -13,7 +13,6 @@ import (
 
 type profileView struct {
 	shell.View
-	Mine        string
 	Message     string
 	Profile     author.Profile
 	Tinted      bool   // the author's page has its own colour
@@ -39,7 +38,7 @@ func (s *Pages) profilePage(rw http.ResponseWriter, r *http.Request, session acc
 }
 
 func (s *Pages) showProfile(rw http.ResponseWriter, r *http.Request, status int, v profileView) {
-	v.View, v.Mine, v.Files, v.Kinds = s.NewView(r, "Your page", "/account"), "/account/author", s.Files != nil, announce.Kinds()
+	v.View, v.Files, v.Kinds = s.NewView(r, "Your page", ""), s.Files != nil, announce.Kinds()
 	if v.Profile.Accent == "" {
 		v.Profile.Accent = "#0a6496"
 	}

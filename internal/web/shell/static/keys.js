@@ -57,12 +57,11 @@ function press(selector, otherwise) {
 // Opens the display settings.
 function display() {
   const box = byId("v-marks");
-  if (!box) return visit("/river#v-marks");
+  if (!box) return visit("/river/display");
   toast.textContent = "";
   box.closest("details").open = true;
   box.focus();
 }
-if (location.hash === "#v-marks" && byId("v-marks")) display();
 const tracks = () => one(".marking") || notice("Read tracking is off. ", "Turn it on under Display", display);
 
 function open() {
