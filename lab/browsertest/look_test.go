@@ -70,27 +70,3 @@ func TestADeadIconLeavesTheLetterOfTheFeed(t *testing.T) {
 		}
 	}
 }
-
-func TestAnImageWithoutASizeDoesNotShiftThePageTwice(t *testing.T) {
-	t.Parallel()
-	p, press := start(t, conf(t)), newPress(t)
-	news := posts(3, "News")
-	for i := range news {
-		news[i].Text = fmt.Sprintf(`<p><img src="%s/hill%d.png" alt="A hill"></p><p>Words below it.</p>`, press.URL, i)
-	}
-	p.follow("", press.paper("/hills.xml", "Hills", "", news...).url())
-	const loaded = `document.querySelectorAll(".e-content img").length === 3 && [...document.querySelectorAll(".e-content img")].every((i) => i.complete && i.naturalWidth)`
-	b := newTab(t, p.base)
-	b.open("/river")
-	b.until("the images are there", loaded)
-	b.open("/river")
-	b.until("the images are there again", loaded)
-	b.holds("their space was reserved", `[...document.querySelectorAll(".e-content img")].every((i) => +i.getAttribute("width") === i.naturalWidth && +i.getAttribute("height") === i.naturalHeight)`)
-	if shift := eval[float64](b, `new Promise((done) => {
-		let sum = 0;
-		new PerformanceObserver((list) => { for (const e of list.getEntries()) sum += e.value; }).observe({ type: "layout-shift", buffered: true });
-		requestAnimationFrame(() => requestAnimationFrame(() => done(sum)));
-	})`); shift > 0.01 {
-		t.Errorf("the page shifted by %v", shift)
-	}
-}

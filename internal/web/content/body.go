@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"cloudburst/internal/sanitize"
@@ -269,10 +270,13 @@ func (d *BodyRenderer) Image(src, alt, width, height string, inLink bool) string
 	if !data && !here && !shell.IsSafeURL(src) || isTrackingSize(width) || isTrackingSize(height) {
 		return ""
 	}
+	sized := isPixels(width) && isPixels(height)
 	switch {
+	case data && !sized:
+		width, height = dataImageSize(src)
 	case data || here || d.images == ImagesDirect:
 	case d.images == ImagesProxy:
-		if !isPixels(width) || !isPixels(height) {
+		if !sized {
 			if width, height = d.size(src); width == "" {
 				d.Unsized = append(d.Unsized, src)
 			}
@@ -282,10 +286,29 @@ func (d *BodyRenderer) Image(src, alt, width, height string, inLink bool) string
 		return imageLink(src, alt, inLink)
 	}
 	out := `<img src="` + html.EscapeString(src) + `" alt="` + html.EscapeString(shell.CleanText(alt, 500)) + `"`
-	if isPixels(width) && isPixels(height) { // the browser reserves its space
+	switch { // the browser reserves the space of the image, so that the text below it stays where it is
+	case isTrackingSize(width) || isTrackingSize(height):
+		return ""
+	case isPixels(width) && isPixels(height):
 		out += ` width="` + width + `" height="` + height + `"`
+	case isEmoji(alt):
+		out += ` class="emoji"`
+	case !d.own:
+		out += ` class="unsized"`
 	}
 	return out + ` loading="lazy" decoding="async" referrerpolicy="no-referrer"/>`
+}
+
+// isEmoji reports whether the text in place of an image is a single symbol, so that the image is part
+// of a line.
+func isEmoji(alt string) bool {
+	n := 0
+	for _, r := range alt {
+		if n++; n > 8 || r < 0x2000 || unicode.IsLetter(r) {
+			return false
+		}
+	}
+	return n > 0
 }
 
 // isDataImage reports whether src is a data URL of a raster image.

@@ -14,7 +14,15 @@ import (
 
 func rendered(images string) *BodyRenderer {
 	return &BodyRenderer{clean: sanitize.New(sanitize.Options{LinkRel: "nofollow noopener noreferrer ugc", NoClasses: true, NoStyles: true}), images: images, proxy: func(u string) string { return "/river/image?u=" + u },
-		size: func(string) (width, height string) { return "", "" }}
+		size: func(u string) (width, height string) {
+			switch u {
+			case "https://a.example/known.png":
+				return "40", "30"
+			case "https://a.example/dot.png":
+				return "1", "1"
+			}
+			return "", ""
+		}}
 }
 
 func TestBodiesAreRenderedForTheRiver(t *testing.T) {
@@ -25,12 +33,16 @@ func TestBodiesAreRenderedForTheRiver(t *testing.T) {
 		{ImagesProxy, "<p>One</p>", "<p>One</p>"},
 		{ImagesProxy, `<h1 id="main" class="bar">Big</h1><main>x</main>`, "<h3>Big</h3><div>x</div>"},
 		{ImagesProxy, `<img src="https://a.example/x.png?a=1&amp;b=2" alt="A &quot;cat&quot;" width="10" height="20" srcset="https://a.example/y.png 2x">`, `<img src="/river/image?u=https://a.example/x.png?a=1&amp;b=2" alt="A &#34;cat&#34;" width="10" height="20"` + img},
-		{ImagesDirect, `<img src="https://a.example/x.png" width="100%">`, `<img src="https://a.example/x.png" alt=""` + img},
+		{ImagesDirect, `<img src="https://a.example/x.png" width="100%">`, `<img src="https://a.example/x.png" alt="" class="unsized"` + img},
+		{ImagesProxy, `<img src="https://a.example/known.png" width="7">`, `<img src="/river/image?u=https://a.example/known.png" alt="" width="40" height="30"` + img},
+		{ImagesProxy, `<img src="https://a.example/dot.png">`, ""},
+		{ImagesProxy, `<img src="https://a.example/smile.png" alt="😀">`, `<img src="/river/image?u=https://a.example/smile.png" alt="😀" class="emoji"` + img},
+		{ImagesProxy, `<img src="data:image/gif;base64,R0lGODlhCgAUAIAAAAAAAP///ywAAAAACgAUAAACCoSPqcvtD6OcTQoAOw==">`, `<img src="data:image/gif;base64,R0lGODlhCgAUAIAAAAAAAP///ywAAAAACgAUAAACCoSPqcvtD6OcTQoAOw==" alt="" width="10" height="20"` + img},
 		{ImagesOff, `<img src="https://a.example/cat.png" alt="A cat">`, `<a class="pic" href="https://a.example/cat.png"` + rel + `>Image: A cat</a>`},
 		{ImagesOff, `<a href="https://b.example/"><img src="https://a.example/cat.png"></a>`, `<a href="https://b.example/"` + rel + `><span>Image: cat.png</span></a>`},
 		{ImagesProxy, `<img src="https://count.example/p.gif" width="1" height="1">`, ""},
 		{ImagesProxy, `<img src="/relative.png"><img src="cid:x">`, ""},
-		{ImagesProxy, `<picture><source srcset="https://a.example/x.avif"><img src="https://a.example/x.png"></picture>`, `<img src="/river/image?u=https://a.example/x.png" alt=""` + img},
+		{ImagesProxy, `<picture><source srcset="https://a.example/x.avif"><img src="https://a.example/x.png"></picture>`, `<img src="/river/image?u=https://a.example/x.png" alt="" class="unsized"` + img},
 		{ImagesProxy, `<video src="https://a.example/film.mp4" poster="https://a.example/p.jpg" autoplay controls>No film?</video>`, `<a class="play" data-kind="video" href="https://a.example/film.mp4"` + rel + `>Film: film.mp4</a>`},
 		{ImagesProxy, `<audio controls><source src="https://a.example/a.ogg"><source src="https://a.example/a.mp3">Nothing plays.</audio>`, `<a class="play" data-kind="audio" href="https://a.example/a.ogg"` + rel + `>Sound: a.ogg</a>`},
 	} {

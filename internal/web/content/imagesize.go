@@ -3,7 +3,9 @@ package content
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/base64"
 	"strconv"
+	"strings"
 	"sync"
 
 	"cloudburst/internal/media"
@@ -29,13 +31,39 @@ func sizeKey(address string) [16]byte {
 
 // learn stores the size of the image at a URL, unless it cannot be read.
 func (c *imageSizes) learn(address string, image []byte) {
-	f, err := media.Inspect(bytes.NewReader(image), int64(len(image)))
-	if err != nil || f.Width <= 0 || f.Height <= 0 {
+	size, ok := dimensionsOf(image)
+	if !ok {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.put(sizeKey(address), dimensions{f.Width, f.Height})
+	c.put(sizeKey(address), size)
+}
+
+func dimensionsOf(image []byte) (d dimensions, ok bool) {
+	f, err := media.Inspect(bytes.NewReader(image), int64(len(image)))
+	if err != nil || f.Width <= 0 || f.Height <= 0 {
+		return d, false
+	}
+	return dimensions{f.Width, f.Height}, true
+}
+
+// dataImageSize returns the size of the image in a data URL, as HTML attributes; "" if it is not in
+// base64 or cannot be read.
+func dataImageSize(src string) (width, height string) {
+	_, text, found := strings.Cut(src, ";base64,")
+	if !found {
+		return "", ""
+	}
+	image, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return "", ""
+	}
+	d, ok := dimensionsOf(image)
+	if !ok {
+		return "", ""
+	}
+	return strconv.Itoa(d.width), strconv.Itoa(d.height)
 }
 
 func (c *imageSizes) put(k [16]byte, s dimensions) {

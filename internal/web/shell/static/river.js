@@ -356,8 +356,15 @@ document.addEventListener("visibilitychange", () => {
   nameDays();
   settle();
 });
-// A missing image without a description takes no space.
-document.addEventListener("error", (event) => { if (event.target.matches?.(".item img") && !event.target.alt) event.target.hidden = true; }, true);
+// The space of an image fits the image only where that moves nothing in the window: below it.
+function fit(img, missing) {
+  if (!img.matches?.(".item img") || img.getBoundingClientRect().top < innerHeight) return;
+  img.classList.remove("unsized");
+  if (missing && !img.alt) img.hidden = true;
+}
+document.addEventListener("load", (event) => fit(event.target), true);
+document.addEventListener("error", (event) => fit(event.target, true), true);
+for (const img of document.images) if (img.complete) fit(img, !img.naturalWidth);
 document.addEventListener("cloudburst:river", live); // another river was loaded into this page
 addEventListener("pagehide", () => source?.close());
 addEventListener("pageshow", (event) => { if (event.persisted && byId("river")?.dataset.stream) location.reload(); });

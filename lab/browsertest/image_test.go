@@ -1,0 +1,59 @@
+package browsertest
+
+import (
+	"fmt"
+	"testing"
+)
+
+// shifts is the layout shift of a page since it was opened. Shifts within half a second after a key or a
+// click do not count.
+const shifts = `new Promise((done) => {
+	let sum = 0;
+	new PerformanceObserver((list) => { for (const e of list.getEntries()) if (!e.hadRecentInput) sum += e.value; }).observe({ type: "layout-shift", buffered: true });
+	requestAnimationFrame(() => requestAnimationFrame(() => done(sum)));
+})`
+
+// scrolled scrolls to the end of a page in steps, so that its images load.
+const scrolled = `(async () => {
+	for (let y = 0; y < document.documentElement.scrollHeight; y += 200) {
+		scrollTo({ top: y, behavior: "instant" });
+		await new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)));
+	}
+	return true;
+})()`
+
+func TestImagesWithoutSizesDoNotShiftThePage(t *testing.T) {
+	t.Parallel()
+	p, press := start(t, conf(t)), newPress(t)
+	press.put("/missing.png", "status", "404")
+	news := posts(24, "News")
+	for i := range news {
+		switch i % 4 {
+		case 0:
+			news[i].Text = fmt.Sprintf(`<p><img src="%s/hill%d.png" alt="A hill"></p><p>Words below it.</p>`, press.URL, i)
+		case 1:
+			news[i].Text = fmt.Sprintf(`<p>Words <img src="%s/line%d.png"> around it, and <img src="%[1]s/smile.png" alt="😀">.</p>`, press.URL, i)
+		case 2:
+			news[i].Text = fmt.Sprintf(`<p><img src="%s/missing.png"></p><p><img src="%[1]s/wide%d.png" width="900"></p>`, press.URL, i)
+		case 3:
+			news[i].More = fmt.Sprintf(`<enclosure url="%s/file%d.png" type="image/png" length="1000"/>`, press.URL, i)
+		}
+	}
+	p.follow("", press.paper("/hills.xml", "Hills", "", news...).url())
+	for _, width := range []int64{1280, 390} {
+		b := newTab(t, p.base)
+		b.expect("502") // the answer for the missing image
+		b.size(width, 900)
+		for _, visit := range []string{"first", "second"} {
+			b.open("/river")
+			b.until("images are there", `[...document.querySelectorAll(".item img:not(.mono img)")].slice(0, 2).every((i) => i.complete)`)
+			eval[bool](b, scrolled)
+			b.until("all images are there", `[...document.querySelectorAll(".e-content img, .picture img, .files img")].every((i) => i.complete)`)
+			if shift := eval[float64](b, shifts); shift != 0 {
+				t.Errorf("%d pixels wide, at the %s visit: the page shifts by %v", width, visit, shift)
+			}
+			b.holds("no image is wider than the page", `document.documentElement.scrollWidth <= innerWidth`)
+		}
+		b.holds("the sizes of images that were read are known", `[...document.querySelectorAll(".e-content img")].filter((i) => i.naturalWidth).every((i) => +i.getAttribute("width") === i.naturalWidth && +i.getAttribute("height") === i.naturalHeight)`)
+	}
+}
