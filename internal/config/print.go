@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"cloudburst/internal/text"
 )
 
 // WriteTOML prints the effective configuration as a TOML file with the documentation
@@ -64,8 +66,8 @@ func (v Value) toml() string {
 			return strconv.FormatInt(n, 10)
 		}
 	case Size:
-		if n, err := ParseSize(v.Text); err == nil {
-			return quote(FormatSize(n))
+		if n, err := text.ParseSize(v.Text); err == nil {
+			return quote(text.FormatSize(n))
 		}
 	case Networks, Durations, URLs, PingTargets:
 		var parts []string

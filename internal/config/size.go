@@ -2,70 +2,20 @@ package config
 
 import (
 	"fmt"
-	"math"
-	"strconv"
-	"strings"
+
+	"cloudburst/internal/text"
 )
 
-// sizeUnits are the accepted units of a size; the binary units come first, the largest
-// first, because FormatSize uses the first one that divides a size.
-var sizeUnits = []struct {
-	name  string
-	bytes int64
-}{
-	{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10},
-	{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"B", 1},
-}
-
-// ParseSize parses a number of bytes with an optional unit: 1500, 64MiB, 1.5GiB, 10 MB.
-// The units are B, kB, MB, GB, TB (powers of 1000) and KiB, MiB, GiB, TiB (powers of
-// 1024), in any case of letters.
-func ParseSize(text string) (int64, error) {
-	fail := fmt.Errorf("%q is not a size such as 500kB, 64MiB or 1.5GiB", text)
-	number, unit := strings.TrimSpace(text), int64(1)
-	for _, u := range sizeUnits {
-		if len(number) > len(u.name) && strings.EqualFold(number[len(number)-len(u.name):], u.name) {
-			number, unit = strings.TrimSpace(number[:len(number)-len(u.name)]), u.bytes
-			break
-		}
-	}
-	if number == "" || strings.Trim(number, "0123456789.") != "" {
-		return 0, fail
-	}
-	if n, err := strconv.ParseInt(number, 10, 64); err == nil && n <= math.MaxInt64/unit {
-		return n * unit, nil
-	}
-	f, err := strconv.ParseFloat(number, 64)
-	if err != nil || f*float64(unit) >= 1<<62 {
-		return 0, fail
-	}
-	return int64(math.Round(f * float64(unit))), nil
-}
-
-// FormatSize prints bytes in the largest binary unit that divides them: 64MiB, 1500B.
-// 0 has no unit. ParseSize reads the result back exactly.
-func FormatSize(bytes int64) string {
-	if bytes == 0 {
-		return "0"
-	}
-	for _, u := range sizeUnits {
-		if strings.HasSuffix(u.name, "iB") && bytes%u.bytes == 0 {
-			return strconv.FormatInt(bytes/u.bytes, 10) + u.name
-		}
-	}
-	return strconv.FormatInt(bytes, 10) + "B"
-}
-
-func (s Setting) parseSize(text string) (int, error) {
-	n, err := ParseSize(text)
+func (s Setting) parseSize(value string) (int, error) {
+	n, err := text.ParseSize(value)
 	if err != nil {
 		return 0, err
 	}
-	if lowest, err := ParseSize(s.Min); err == nil && n < lowest {
-		return 0, fmt.Errorf("%s is too small: it needs at least %s", text, s.Min)
+	if lowest, err := text.ParseSize(s.Min); err == nil && n < lowest {
+		return 0, fmt.Errorf("%s is too small: it needs at least %s", value, s.Min)
 	}
-	if highest, err := ParseSize(s.Max); err == nil && n > highest {
-		return 0, fmt.Errorf("%s is too large: it needs at most %s", text, s.Max)
+	if highest, err := text.ParseSize(s.Max); err == nil && n > highest {
+		return 0, fmt.Errorf("%s is too large: it needs at most %s", value, s.Max)
 	}
 	return int(n), nil
 }

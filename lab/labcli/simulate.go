@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"cloudburst/internal/cli/shell"
+	"cloudburst/internal/text"
 	"cloudburst/lab/bench"
 	"cloudburst/lab/simulate"
 )
@@ -102,8 +103,8 @@ func runSimulate(c *cobra.Command, o *simulateFlags) error {
 		into       *float64
 		parse      func(string) (float64, error)
 	}{
-		{"memory", o.memory, &o.machine.Memory, simulate.ParseSize}, {"nic", o.nic, &o.machine.NIC, simulate.ParseRate},
-		{"disk", o.disk, &o.machine.Disk, simulate.ParseSize}, {"content", o.content, &o.load.Content, simulate.ParseSize},
+		{"memory", o.memory, &o.machine.Memory, parseSize}, {"nic", o.nic, &o.machine.NIC, simulate.ParseRate},
+		{"disk", o.disk, &o.machine.Disk, parseSize}, {"content", o.content, &o.load.Content, parseSize},
 	} {
 		if *v.into, err = v.parse(v.text); err != nil {
 			return shell.AsUsageError(fmt.Errorf("--%s: %w", v.flag, err))
@@ -126,15 +127,20 @@ func runSimulate(c *cobra.Command, o *simulateFlags) error {
 	return r.Write(c.OutOrStdout(), o.json)
 }
 
+func parseSize(value string) (float64, error) {
+	n, err := text.ParseSize(value)
+	return float64(n), err
+}
+
 func (o *simulateFlags) read() (*simulate.Costs, error) {
 	if o.costs == "" {
 		return simulate.ReadCosts(simulate.Embedded())
 	}
-	text, err := os.ReadFile(o.costs)
+	data, err := os.ReadFile(o.costs)
 	if err != nil {
 		return nil, fmt.Errorf("--costs: %w", err)
 	}
-	costs, err := simulate.ReadCosts(text)
+	costs, err := simulate.ReadCosts(data)
 	if err != nil {
 		return nil, fmt.Errorf("--costs %s: %w", o.costs, err)
 	}

@@ -119,26 +119,16 @@ func some(n int, one, many string) string {
 	return thousands(n) + " " + many
 }
 
-// ParseSize reads bytes: 64GiB, 8TB, 1000. A name of 1,024 has an i.
-func ParseSize(text string) (float64, error) {
-	return parse(text, "64GiB", map[string]float64{
-		"": 1, "b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "pb": 1e15,
-		"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40, "pib": 1 << 50,
-	})
-}
-
-// ParseRate reads bits a second: 10Gbit, 400Mbit, 1e9.
+// ParseRate parses a number of bits per second with an optional unit: 10Gbit, 400Mbit, 1e9.
+// A rate is more than 0; "/s" at its end is optional.
 func ParseRate(text string) (float64, error) {
-	return parse(text, "10Gbit", map[string]float64{"": 1, "bit": 1, "kbit": 1e3, "mbit": 1e6, "gbit": 1e9, "tbit": 1e12})
-}
-
-func parse(text, example string, units map[string]float64) (float64, error) {
+	units := map[string]float64{"": 1, "bit": 1, "kbit": 1e3, "mbit": 1e6, "gbit": 1e9, "tbit": 1e12}
 	trimmed := strings.TrimSpace(strings.TrimSuffix(text, "/s"))
 	number := strings.TrimRight(trimmed, "bBiIkKmMgGtTpP")
 	unit, known := units[strings.ToLower(trimmed[len(number):])]
 	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if err != nil || !known || !(v > 0) || math.IsInf(v, 0) {
-		return 0, fmt.Errorf("%q is not a size like %s", text, example)
+		return 0, fmt.Errorf("%q is not a rate such as 10Gbit", text)
 	}
 	return v * unit, nil
 }
