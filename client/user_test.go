@@ -10,7 +10,7 @@ import (
 
 func TestNameOfDotsIsNotRequested(t *testing.T) {
 	t.Parallel()
-	c := serve(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s was asked for", r.URL) })
+	c := serve(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("request to %s", r.URL) })
 	for _, name := range []string{"", ".", "..", "..."} {
 		if _, err := c.User(t.Context(), name); err == nil {
 			t.Errorf("%q is a user", name)
@@ -44,7 +44,7 @@ func TestNamesAreEscapedInThePath(t *testing.T) {
 	want := []string{"GET /v1/users/a%2F..%2Fb%3Fc=%2564", "DELETE /v1/feeds/a%20b/private/secrets/s%2F1"}
 	for i, w := range want {
 		if len(asked) <= i || asked[i] != w {
-			t.Errorf("asked %q, want %q", asked, w)
+			t.Errorf("requests %q, want %q", asked, w)
 			break
 		}
 	}
@@ -52,7 +52,7 @@ func TestNamesAreEscapedInThePath(t *testing.T) {
 
 func TestTooLargeDocumentIsNotSent(t *testing.T) {
 	t.Parallel()
-	c := serve(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s was asked for", r.URL) })
+	c := serve(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("request to %s", r.URL) })
 	_, err := c.SaveFeed(t.Context(), "alice", client.PublicFeed, "", make([]byte, client.MaxFeed+1))
 	if e, ok := errors.AsType[*client.Error](err); !ok || e.Code != "invalid" {
 		t.Error(err)

@@ -1,5 +1,5 @@
-// Command cloudburst-lab measures the server and reckons with what it measured.
-// Everything it does is in lab.
+// Command cloudburst-lab benchmarks the server, and simulates larger installations with the
+// measured costs. Package lab contains its code.
 package main
 
 import (

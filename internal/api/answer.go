@@ -215,7 +215,7 @@ func (p *params) limitTo(limit int) int {
 	}
 	n, err := strconv.Atoi(text)
 	if (err != nil || n < 1 || n > limit) && p.err == nil {
-		p.err = fault.New(fault.Invalid, "limit is %q: it needs a number from 1 to %d.", cut(text, 100), limit)
+		p.err = fault.New(fault.Invalid, "limit is %q: it must be a number from 1 to %d.", cut(text, 100), limit)
 	}
 	return n
 }
@@ -246,7 +246,7 @@ func (p *params) cursorOr(older ...string) string {
 
 // badCursor is the error for a cursor that is not the "next" value of a page.
 func badCursor(cursor string) error {
-	return fault.New(fault.Invalid, "cursor is %q: it needs the value of \"next\" of the page before.", cut(cursor, 100))
+	return fault.New(fault.Invalid, "cursor is %q: it must be the value of \"next\" in the previous page.", cut(cursor, 100))
 }
 
 // number parses a non-negative number. It returns 0 if the parameter is missing.
@@ -257,7 +257,7 @@ func (p *params) number(name string) int64 {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if (err != nil || n < 0) && p.err == nil {
-		p.err = fault.New(fault.Invalid, "%s is %q: it needs a number.", name, cut(text, 100))
+		p.err = fault.New(fault.Invalid, "%s is %q: it must be a number.", name, cut(text, 100))
 	}
 	return n
 }
@@ -269,7 +269,7 @@ func (p *params) time(name string) time.Time {
 	}
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil && p.err == nil {
-		p.err = fault.New(fault.Invalid, "%s is %q: it needs a time such as 2026-01-31T23:59:59Z.", name, cut(text, 100))
+		p.err = fault.New(fault.Invalid, "%s is %q: it must be a time such as 2026-01-31T23:59:59Z.", name, cut(text, 100))
 	}
 	return t
 }
@@ -282,7 +282,7 @@ func (p *params) boolean(name string) bool {
 		return true
 	default:
 		if p.err == nil {
-			p.err = fault.New(fault.Invalid, "%s is %q: it needs true or false.", name, cut(text, 100))
+			p.err = fault.New(fault.Invalid, "%s is %q: it must be true or false.", name, cut(text, 100))
 		}
 		return false
 	}

@@ -175,7 +175,7 @@ func TestListsAreReadOverSeveralPages(t *testing.T) {
 		n++
 	}
 	if n != 1500 {
-		t.Errorf("Limit 1500 gave %d", n)
+		t.Errorf("Limit 1500: %d results", n)
 	}
 	n = 0
 	for topic, err := range c.Topics(t.Context(), client.TopicQuery{}) {
@@ -271,9 +271,9 @@ func TestRequestsOfOtherSitesPagesAreRejected(t *testing.T) {
 		edit               func(*http.Request)
 		status             int
 	}{
-		{"rebound name", "GET", "/v1/version", host("evil.example"), 421},
-		{"rebound name with our port", "GET", "/metrics", host("evil.example:5338"), 421},
-		{"name that ends like ours", "GET", "/v1/version", host("notlocalhost"), 421},
+		{"DNS rebinding", "GET", "/v1/version", host("evil.example"), 421},
+		{"DNS rebinding with own port", "GET", "/metrics", host("evil.example:5338"), 421},
+		{"name with the same suffix", "GET", "/v1/version", host("notlocalhost"), 421},
 		{"profiles are guarded", "GET", "/debug/pprof/heap", host("evil.example"), 421},
 		{"localhost", "GET", "/v1/version", host("localhost:5338"), 200},
 		{"IPv6", "GET", "/v1/version", host("[::1]:5338"), 200},
@@ -309,7 +309,7 @@ func TestUnknownPathsMethodsAndParametersAreErrors(t *testing.T) {
 		{"GET", "/v1/subscriptions?topic=x&topic=y", 400, "may occur only once"},
 		{"GET", "/v1/subscriptions?limit=0", 400, "from 1 to 1000"},
 		{"GET", "/v1/subscriptions?limit=1001", 400, "from 1 to 1000"},
-		{"GET", "/v1/subscriptions?after=1", 400, "of the page before"},
+		{"GET", "/v1/subscriptions?after=1", 400, "in the previous page"},
 		{"GET", "/v1/subscriptions?%zz", 400, "cannot be read"},
 		{"POST", "/v1/subscriptions/import?skip-bad=maybe", 400, "true or false"},
 	} {
@@ -368,7 +368,7 @@ func TestOldDatedBackupsAreRemoved(t *testing.T) {
 	}
 	for _, o := range []client.BackupOptions{{}, {File: "/a", Folder: "/b"}, {File: dir + "/x", Keep: 2}, {Folder: dir, Keep: -1}, {Folder: dir, WithKey: true}} {
 		if _, err := c.BackupTo(t.Context(), o); err == nil {
-			t.Errorf("%+v was taken", o)
+			t.Errorf("%+v was accepted", o)
 		}
 	}
 }

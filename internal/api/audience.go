@@ -30,7 +30,7 @@ func (s *Server) readers(w http.ResponseWriter, r *http.Request) error {
 	if text != "" {
 		var err error
 		if days, err = strconv.Atoi(text); err != nil || days < 1 || days > maxDays {
-			return fault.New(fault.Invalid, "days is %q: it needs a number from 1 to %d.", cut(text, 100), maxDays)
+			return fault.New(fault.Invalid, "days is %q: it must be a number from 1 to %d.", cut(text, 100), maxDays)
 		}
 	}
 	if s.Audience == nil {

@@ -68,7 +68,7 @@ func backupFile(in client.BackupOptions, now time.Time) (string, error) {
 		file = filepath.Join(in.Folder, datedName(now))
 	}
 	if !filepath.IsAbs(file) || strings.ContainsRune(file, 0) {
-		return "", fault.New(fault.Invalid, "file is %q: it needs the absolute path of a file that does not exist yet.", cut(file, 200))
+		return "", fault.New(fault.Invalid, "file is %q: it must be the absolute path of a file that does not exist yet.", cut(file, 200))
 	}
 	if _, err := os.Lstat(file); err == nil {
 		return "", fault.New(fault.Conflict, "%s exists already; a backup never overwrites a file: choose another name.", file)

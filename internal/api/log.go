@@ -28,7 +28,7 @@ func (p *params) eventQuery() hub.EventQuery {
 	for _, value := range p.values["kind"] {
 		for kind := range strings.SplitSeq(value, ",") {
 			if !slices.Contains(kinds(), kind) && p.err == nil {
-				p.err = fault.New(fault.Invalid, "kind is %q: it needs some of %s.", cut(kind, 100), strings.Join(kinds(), ", "))
+				p.err = fault.New(fault.Invalid, "kind is %q: valid kinds are %s.", cut(kind, 100), strings.Join(kinds(), ", "))
 			}
 			q.Kinds = append(q.Kinds, kind)
 		}

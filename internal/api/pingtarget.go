@@ -47,7 +47,7 @@ func (s *Server) listPingTargets(w http.ResponseWriter, r *http.Request) error {
 	case "true":
 		q.Pending = true
 	default:
-		return fault.New(fault.Invalid, "owing is %q: it needs true or false.", cut(pending, 100))
+		return fault.New(fault.Invalid, "owing is %q: it must be true or false.", cut(pending, 100))
 	}
 	if cursor != "" {
 		// user, topic, kind and URL; the first three do not contain a space

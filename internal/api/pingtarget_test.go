@@ -71,7 +71,7 @@ func TestPingTargetResponsesMatchSchema(t *testing.T) {
 		{"GET", "/v1/sinks?owing=true&limit=1", 200, `"state":"owed"`},
 		{"GET", "/v1/sinks?owing=true&user=dan", 200, `"state":"telling"`},
 		{"GET", "/v1/sinks?owing=smoke", 400, "true or false"},
-		{"GET", "/v1/sinks?after=smoke", 400, "of the page before"},
+		{"GET", "/v1/sinks?after=smoke", 400, "in the previous page"},
 		{"GET", "/v1/sinks?x=1", 400, "is unknown"},
 		{"POST", "/v1/sinks/retry?url=http://sink.example/", 200, `"retried":4`},
 		{"POST", "/v1/testfeed/tick", 200, "test/rss.xml"},

@@ -100,7 +100,7 @@ func (c *postCall) id() (int64, error) {
 	text := c.r.PathValue("id")
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id <= 0 {
-		return 0, fault.New(fault.Invalid, "%q is not an id: it needs a number.", cut(text, 100))
+		return 0, fault.New(fault.Invalid, "%q is not an id: it must be a number.", cut(text, 100))
 	}
 	return id, nil
 }
@@ -113,7 +113,7 @@ func (c *postCall) base() (int64, error) {
 	}
 	n, err := strconv.ParseInt(strings.Trim(text, `"`), 10, 64)
 	if err != nil || n <= 0 {
-		return 0, fault.New(fault.Invalid, "If-Match is %s: it needs the post's revision, as its ETag has it.", cut(text, 100))
+		return 0, fault.New(fault.Invalid, "If-Match is %s: it must be the revision of the post, as in its ETag.", cut(text, 100))
 	}
 	return n, nil
 }
@@ -158,7 +158,7 @@ func (s postAPI) posts(c *postCall) error {
 	switch q.State {
 	case "", author.Draft, author.Scheduled, author.Published, author.Deleted:
 	default:
-		return fault.New(fault.Invalid, "state is %q: it needs one of draft, scheduled, published, deleted.", cut(string(q.State), 100))
+		return fault.New(fault.Invalid, "state is %q: it must be one of draft, scheduled, published, deleted.", cut(string(q.State), 100))
 	}
 	if q.Category != "" || !q.Since.IsZero() || !q.Before.IsZero() {
 		if q.State != "" && q.State != author.Published {

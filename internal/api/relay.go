@@ -42,7 +42,7 @@ func (s *Server) relays(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if states := []string{upstream.Pending, upstream.Active, upstream.Refused, upstream.Lost, upstream.Ending}; q.State != "" && !slices.Contains(states, q.State) {
-		return fault.New(fault.Invalid, "state is %q: it needs one of %s.", cut(q.State, 100), strings.Join(states, ", "))
+		return fault.New(fault.Invalid, "state is %q: it must be one of %s.", cut(q.State, 100), strings.Join(states, ", "))
 	}
 	if cursor != "" {
 		var whole bool
@@ -106,7 +106,7 @@ func (s *Server) removeRelay(w http.ResponseWriter, r *http.Request) error {
 
 func checkVia(via string) error {
 	if via != "" && !slices.Contains(upstream.Protocols(), via) {
-		return fault.New(fault.Invalid, "via is %q: it needs one of %s.", cut(via, 100), strings.Join(upstream.Protocols(), ", "))
+		return fault.New(fault.Invalid, "via is %q: it must be one of %s.", cut(via, 100), strings.Join(upstream.Protocols(), ", "))
 	}
 	return nil
 }

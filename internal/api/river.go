@@ -190,7 +190,7 @@ func (c *riverCall) id() (int64, error) {
 	text := c.r.PathValue("id")
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id <= 0 {
-		return 0, fault.New(fault.Invalid, "%q is not an id: it needs a number.", cut(text, 100))
+		return 0, fault.New(fault.Invalid, "%q is not an id: it must be a number.", cut(text, 100))
 	}
 	return id, nil
 }

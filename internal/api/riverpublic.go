@@ -176,7 +176,7 @@ func (p *publicRiver) acquireStream(reader string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.streams[reader] >= maxStreams {
-		return fault.New(fault.TooMany, "You have %d streams open already; end one of them.", maxStreams)
+		return fault.New(fault.TooMany, "You already have %d open streams; close one of them.", maxStreams)
 	}
 	p.streams[reader]++
 	return nil

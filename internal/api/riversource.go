@@ -119,7 +119,7 @@ func checkFollowing(title *string, categories *[]string) error {
 func interval(seconds int64) (time.Duration, error) {
 	const limit = 366 * 24 * 60 * 60
 	if seconds < 0 || seconds > limit {
-		return 0, fault.New(fault.Invalid, "interval_s is %d: it needs seconds between two checks, or 0 for none.", seconds)
+		return 0, fault.New(fault.Invalid, "interval_s is %d: it must be the number of seconds between two checks, or 0 for none.", seconds)
 	}
 	return time.Duration(seconds) * time.Second, nil
 }
@@ -142,7 +142,7 @@ func loginFrom(in *client.Login) (river.Login, error) {
 		}
 	case river.LoginToken:
 	default:
-		return l, fault.New(fault.Invalid, "The login's kind is %q: it needs one of basic, token, wsse, header.", cut(l.Kind, 100))
+		return l, fault.New(fault.Invalid, "The login's kind is %q: it must be one of basic, token, wsse, header.", cut(l.Kind, 100))
 	}
 	if l.Secret == "" {
 		return l, fault.New(fault.Invalid, needs, l.Kind, "a secret")

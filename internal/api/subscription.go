@@ -16,7 +16,7 @@ func protocols() []string {
 
 func checkProtocol(p string) error {
 	if !slices.Contains(protocols(), p) {
-		return fault.New(fault.Invalid, "protocol is %q: it needs one of %s.", cut(p, 100), strings.Join(protocols(), ", "))
+		return fault.New(fault.Invalid, "protocol is %q: it must be one of %s.", cut(p, 100), strings.Join(protocols(), ", "))
 	}
 	return nil
 }

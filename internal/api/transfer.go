@@ -231,7 +231,7 @@ func readSubscription(line []byte) (client.Subscription, error) {
 		return sub, fmt.Errorf("procedure is missing, and %s needs one", sub.Protocol)
 	}
 	if !isProcedure(sub.Procedure) {
-		return sub, fmt.Errorf("procedure is %q: it needs letters, digits and _ . : / only, at most 128", cut(sub.Procedure, 200))
+		return sub, fmt.Errorf("procedure is %q: it may contain only letters, digits and _ . : /, at most 128 characters", cut(sub.Procedure, 200))
 	}
 	if err := checkSecret(sub); err != nil {
 		return sub, err
@@ -279,7 +279,7 @@ func checkURL(name, text string, limit int) error {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return fault.New(fault.Invalid, "%s is %q: it needs an absolute URL with http:// or https://.", name, cut(text, 200))
+		return fault.New(fault.Invalid, "%s is %q: it must be an absolute URL with http:// or https://.", name, cut(text, 200))
 	}
 	return nil
 }

@@ -70,24 +70,24 @@ const good = `{"topic":"http://a.example/","protocol":"http-post","callback":"ht
 func TestInvalidLineRejectsWholeImport(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, line, want string }{
-		{"no JSON", `nonsense`, "it is not a subscription in JSON"},
+		{"invalid JSON", `nonsense`, "it is not a subscription in JSON"},
 		{"half", `{"topic":"http://a.example/"`, "it is not a subscription in JSON"},
 		{"list", `[]`, "it is not a subscription in JSON"},
 		{"misspelt", `{"topc":"http://a.example/"}`, `unknown field "topc"`},
-		{"two on a line", `{"topic":"http://a.example/","protocol":"http-post","callback":"http://b.example/","expires_at":"2030-01-01T00:00:00Z"} {}`, "more follows"},
-		{"no topic", `{"protocol":"http-post","callback":"http://b.example/","expires_at":"2030-01-01T00:00:00Z"}`, "topic is missing"},
+		{"two objects on a line", `{"topic":"http://a.example/","protocol":"http-post","callback":"http://b.example/","expires_at":"2030-01-01T00:00:00Z"} {}`, "more follows"},
+		{"missing topic", `{"protocol":"http-post","callback":"http://b.example/","expires_at":"2030-01-01T00:00:00Z"}`, "topic is missing"},
 		{"relative topic", `{"topic":"/rss","protocol":"http-post","callback":"http://b.example/","expires_at":"2030-01-01T00:00:00Z"}`, "topic is \"/rss\""},
 		{"callback to a file", `{"topic":"http://a.example/","protocol":"http-post","callback":"file:///etc/passwd","expires_at":"2030-01-01T00:00:00Z"}`, "callback is"},
 		{"protocol", `{"topic":"http://a.example/","protocol":"HTTP-POST","callback":"http://b.example/","expires_at":"2030-01-01T00:00:00Z"}`, `protocol is "HTTP-POST"`},
 		{"no procedure", `{"topic":"http://a.example/","protocol":"xml-rpc","callback":"http://b.example/","expires_at":"2030-01-01T00:00:00Z"}`, "procedure is missing"},
 		{"procedure", `{"topic":"http://a.example/","protocol":"soap","callback":"http://b.example/","procedure":"a b","expires_at":"2030-01-01T00:00:00Z"}`, `procedure is "a b"`},
-		{"secret for a protocol without", `{"topic":"http://a.example/","protocol":"http-post","callback":"http://b.example/","secret":"x","expires_at":"2030-01-01T00:00:00Z"}`, "only websub has secrets"},
+		{"secret for a protocol without secrets", `{"topic":"http://a.example/","protocol":"http-post","callback":"http://b.example/","secret":"x","expires_at":"2030-01-01T00:00:00Z"}`, "only websub has secrets"},
 		{"long secret", `{"topic":"http://a.example/","protocol":"websub","callback":"http://b.example/","secret":"` + strings.Repeat("x", 200) + `","expires_at":"2030-01-01T00:00:00Z"}`, "secret has 200 bytes"},
 		{"two secrets", `{"topic":"http://a.example/","protocol":"websub","callback":"http://b.example/","secret":"x","secret_base64":"eA==","expires_at":"2030-01-01T00:00:00Z"}`, "both set"},
-		{"secret of no base64", `{"topic":"http://a.example/","protocol":"websub","callback":"http://b.example/","secret_base64":"?","expires_at":"2030-01-01T00:00:00Z"}`, "it is not a subscription in JSON"},
-		{"no expiry", `{"topic":"http://a.example/","protocol":"http-post","callback":"http://b.example/"}`, "expires_at is missing"},
+		{"secret that is not base64", `{"topic":"http://a.example/","protocol":"websub","callback":"http://b.example/","secret_base64":"?","expires_at":"2030-01-01T00:00:00Z"}`, "it is not a subscription in JSON"},
+		{"missing expiry", `{"topic":"http://a.example/","protocol":"http-post","callback":"http://b.example/"}`, "expires_at is missing"},
 		{"expiry", `{"topic":"http://a.example/","protocol":"http-post","callback":"http://b.example/","expires_at":"soon"}`, "it is not a subscription in JSON"},
-		{"too long", `{"topic":"` + strings.Repeat("x", maxLine) + `"}`, "longer than 65536 bytes"},
+		{"too long line", `{"topic":"` + strings.Repeat("x", maxLine) + `"}`, "longer than 65536 bytes"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -143,7 +143,7 @@ func (s accountAPI) disableUser(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if in.Disabled == nil {
-		return fault.New(fault.Invalid, "disabled is missing: it needs true or false.")
+		return fault.New(fault.Invalid, "disabled is missing: it must be true or false.")
 	}
 	if err := s.Accounts.Disable(r.Context(), r.PathValue("user"), *in.Disabled); err != nil {
 		return err

@@ -1,4 +1,4 @@
 package config
 
-// Private reports that nobody but this machine reaches the operator's listener.
+// Private reports whether only this machine can connect to the admin listener.
 func (a Admin) Private() bool { return loopback(a.Listen) }

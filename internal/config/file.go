@@ -90,18 +90,18 @@ func (s Setting) text(value any) (string, error) {
 	case []any:
 		return s.list(v)
 	}
-	return "", fmt.Errorf("%v is invalid: it needs %s", value, s.needs())
+	return "", fmt.Errorf("%v is invalid: it must be %s", value, s.needs())
 }
 
 func (s Setting) list(values []any) (string, error) {
 	if s.Kind != Networks && s.Kind != Durations && s.Kind != URLs && s.Kind != PingTargets {
-		return "", fmt.Errorf("a list is invalid: it needs %s", s.needs())
+		return "", fmt.Errorf("a list is invalid: it must be %s", s.needs())
 	}
 	parts := make([]string, len(values))
 	for i, v := range values {
 		text, ok := v.(string)
 		if !ok {
-			return "", fmt.Errorf("%v is invalid: the list needs texts in quotes", v)
+			return "", fmt.Errorf("%v is invalid: the list must contain texts in quotes", v)
 		}
 		parts[i] = text
 	}

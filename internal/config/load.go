@@ -299,9 +299,9 @@ func orchestrated(name string) bool {
 // unknown forms the error about a name that is not in the table.
 func unknown(what, name string, known []string) error {
 	if near := Nearest(name, known); near != "" {
-		return fmt.Errorf("%s is not known: did you mean %s?", what, near)
+		return fmt.Errorf("%s is unknown: did you mean %s?", what, near)
 	}
-	return errors.New(what + " is not known: \"cloudburst config\" lists the settings")
+	return errors.New(what + " is unknown: \"cloudburst config\" lists the settings")
 }
 
 // UnknownFlag replaces pflag's error about an unknown flag by a sentence that suggests
@@ -313,7 +313,7 @@ func UnknownFlag(err error, fs *pflag.FlagSet) error {
 	}
 	name := e.GetSpecifiedName()
 	if e.GetSpecifiedShortnames() != "" {
-		return fmt.Errorf("the flag -%s is not known", name)
+		return fmt.Errorf("the flag -%s is unknown", name)
 	}
 	var known []string
 	fs.VisitAll(func(f *pflag.Flag) {
@@ -322,7 +322,7 @@ func UnknownFlag(err error, fs *pflag.FlagSet) error {
 		}
 	})
 	if near := Nearest(name, known); near != "" {
-		return fmt.Errorf("the flag --%s is not known: did you mean --%s?", name, near)
+		return fmt.Errorf("the flag --%s is unknown: did you mean --%s?", name, near)
 	}
-	return fmt.Errorf("the flag --%s is not known", name)
+	return fmt.Errorf("the flag --%s is unknown", name)
 }

@@ -37,7 +37,7 @@ func (s Setting) parse(text string) (parsed, error) {
 	switch s.Kind {
 	case Folder:
 		if text == "" {
-			err = errors.New("it needs the path of a folder")
+			err = errors.New("it must be the path of a folder")
 		}
 	case Address:
 		err = checkAddress(text)
@@ -70,11 +70,11 @@ func (s Setting) parse(text string) (parsed, error) {
 	case Rate:
 		p.rate, err = strconv.ParseFloat(text, 64)
 		if err != nil || p.rate < 0 || math.IsNaN(p.rate) || math.IsInf(p.rate, 0) {
-			err = errors.New("it needs a number of 0 or more, where 0 means no limit")
+			err = errors.New("it must be 0 or more; 0 means no limit")
 		}
 	case Choice:
 		if !slices.Contains(s.Choices, text) {
-			err = fmt.Errorf("it needs one of %s", strings.Join(s.Choices, ", "))
+			err = fmt.Errorf("it must be one of %s", strings.Join(s.Choices, ", "))
 		}
 	}
 	return p, err
@@ -83,10 +83,10 @@ func (s Setting) parse(text string) (parsed, error) {
 func checkAddress(text string) error {
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {
-		return errors.New("it needs host:port, such as 127.0.0.1:5338 or :5337 (with an IPv6 address in brackets)")
+		return errors.New("it must be host:port, such as 127.0.0.1:5338 or :5337 (with an IPv6 address in brackets)")
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return errors.New("its port needs a number from 0 to 65535, where 0 takes any free one")
+		return errors.New("the port must be a number from 0 to 65535; 0 selects a free port")
 	} else if strconv.FormatUint(n, 10) != port {
 		return errors.New("its port needs a plain number without leading zeros")
 	}
@@ -103,7 +103,7 @@ func checkServer(text string) error {
 	host := text
 	if u, err := url.Parse(text); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
 		if u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-			return errors.New("it needs scheme, host and port only, such as http://127.0.0.1:5338")
+			return errors.New("it must contain only scheme, host and port, such as http://127.0.0.1:5338")
 		}
 		if u.Port() == "" {
 			return nil
@@ -111,7 +111,7 @@ func checkServer(text string) error {
 		host = u.Host
 	}
 	if checkAddress(host) != nil || strings.HasSuffix(host, ":0") {
-		return errors.New("it needs host:port or a URL, such as 127.0.0.1:5338 or http://127.0.0.1:5338")
+		return errors.New("it must be host:port or a URL, such as 127.0.0.1:5338 or http://127.0.0.1:5338")
 	}
 	return nil
 }
@@ -122,10 +122,10 @@ func parsePublicURL(text string) (string, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return "", errors.New("it needs a URL such as https://hub.example.org")
+		return "", errors.New("it must be a URL such as https://hub.example.org")
 	}
 	if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
-		return "", errors.New("it needs scheme, host and port only, such as https://hub.example.org")
+		return "", errors.New("it must contain only scheme, host and port, such as https://hub.example.org")
 	}
 	return u.Scheme + "://" + u.Host, nil
 }
@@ -137,10 +137,10 @@ func checkDatabase(text string) error {
 	// url.Parse repeats its input in the error, and this input holds a password.
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
-		return errors.New("it needs postgres://user:password@host:port/name (special characters in the password as %XX), or nothing for SQLite")
+		return errors.New("it must be postgres://user:password@host:port/name (special characters in the password as %XX), or empty for SQLite")
 	}
 	if strings.Trim(u.Path, "/") == "" {
-		return errors.New("it needs the name of the database at its end: postgres://user:password@host:port/name")
+		return errors.New("it must end with the name of the database: postgres://user:password@host:port/name")
 	}
 	return nil
 }
@@ -228,10 +228,10 @@ func (s Setting) parseDuration(text string) (time.Duration, error) {
 		return 0, err
 	}
 	if lowest, err := ParseDuration(s.Min); err == nil && d < lowest {
-		return 0, fmt.Errorf("%s is too short: it needs at least %s", text, s.Min)
+		return 0, fmt.Errorf("%s is too short: the minimum is %s", text, s.Min)
 	}
 	if highest, err := ParseDuration(s.Max); err == nil && d > highest {
-		return 0, fmt.Errorf("%s is too long: it needs at most %s", text, s.Max)
+		return 0, fmt.Errorf("%s is too long: the maximum is %s", text, s.Max)
 	}
 	return d, nil
 }
@@ -242,7 +242,7 @@ const maxDurations = 50
 func (s Setting) parseDurations(text string) ([]time.Duration, error) {
 	parts := strings.Split(text, ",")
 	if len(parts) > maxDurations {
-		return nil, fmt.Errorf("it has %d times: it needs at most %d", len(parts), maxDurations)
+		return nil, fmt.Errorf("it has %d times: the maximum is %d", len(parts), maxDurations)
 	}
 	list := make([]time.Duration, 0, len(parts))
 	for _, part := range parts {
@@ -260,7 +260,7 @@ func (s Setting) parseCount(text string) (int, error) {
 	lowest, _ := strconv.Atoi(s.Min)
 	highest, _ := strconv.Atoi(s.Max)
 	if err != nil || n < lowest || n > highest {
-		return 0, fmt.Errorf("it needs a whole number from %s to %s", s.Min, s.Max)
+		return 0, fmt.Errorf("it must be a whole number from %s to %s", s.Min, s.Max)
 	}
 	return n, nil
 }

@@ -127,7 +127,7 @@ func (e *Effective) WriteJSON(w io.Writer, secrets bool) error {
 }
 
 // wrap breaks text at spaces into lines of at most width characters; a longer word has
-// a line of its own.
+// a separate line.
 func wrap(text string, width int) string {
 	var b strings.Builder
 	n := 0

@@ -12,10 +12,10 @@ func (s Setting) parseSize(value string) (int, error) {
 		return 0, err
 	}
 	if lowest, err := text.ParseSize(s.Min); err == nil && n < lowest {
-		return 0, fmt.Errorf("%s is too small: it needs at least %s", value, s.Min)
+		return 0, fmt.Errorf("%s is too small: the minimum is %s", value, s.Min)
 	}
 	if highest, err := text.ParseSize(s.Max); err == nil && n > highest {
-		return 0, fmt.Errorf("%s is too large: it needs at most %s", value, s.Max)
+		return 0, fmt.Errorf("%s is too large: the maximum is %s", value, s.Max)
 	}
 	return int(n), nil
 }

@@ -41,7 +41,7 @@ func parseCollector(text string) (string, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return "", errors.New("it needs a URL such as http://127.0.0.1:4318; put credentials in trace.headers")
+		return "", errors.New("it must be a URL such as http://127.0.0.1:4318; put credentials in trace.headers")
 	}
 	return strings.TrimRight(text, "/"), nil
 }
@@ -49,7 +49,7 @@ func parseCollector(text string) (string, error) {
 func parseShare(text string) (float64, error) {
 	share, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(share) || share < 0 || share > 1 {
-		return 0, errors.New("it needs a number from 0 to 1")
+		return 0, errors.New("it must be a number from 0 to 1")
 	}
 	return share, nil
 }

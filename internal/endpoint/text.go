@@ -42,5 +42,5 @@ func OneLine(text string) string {
 	if len(text) > maxLine {
 		text = strings.ToValidUTF8(text[:maxLine], "") + "…"
 	}
-	return cmp.Or(strings.ToValidUTF8(text, "\uFFFD"), "It gave no reason.")
+	return cmp.Or(strings.ToValidUTF8(text, "\uFFFD"), "No reason given.")
 }

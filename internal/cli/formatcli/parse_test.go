@@ -252,7 +252,7 @@ func TestNetworkErrorsAreReadable(t *testing.T) {
 		s.URL + "/round":                "it redirects more than 10 times",
 		s.URL + "/elsewhere":            `it redirects to "ftp://a.example/x", which is not an http or https URL`,
 		"http://127.0.0.1:1/":           "no connection to 127.0.0.1:1: connection refused",
-		"http://":                       "it needs http:// or https:// and a host",
+		"http://":                       "it must be an http or https URL with a host",
 		"http://a.example/a b":          "write a space as %20",
 		"https://user:secret@b.example": "it contains a user name",
 		"":                              "an input has an empty name",

@@ -192,7 +192,7 @@ func (l *listener) prepare(urls []string) error {
 	l.feeds = map[string]*followed{}
 	for _, u := range urls {
 		if err := rsscloud.CheckFeedURL(u); err != nil {
-			return shell.Usagef("%q is not the URL of a feed: it needs http:// or https:// and a host", u)
+			return shell.Usagef("%q is not the URL of a feed: it must be an http or https URL with a host", u)
 		}
 		l.feeds[u] = &followed{url: u}
 	}

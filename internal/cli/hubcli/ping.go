@@ -95,7 +95,7 @@ func (g *pinging) check(feeds []string) error {
 	}
 	for _, feed := range feeds {
 		if err := rsscloud.CheckFeedURL(feed); err != nil {
-			return shell.Usagef("%q is not the URL of a feed: it needs http:// or https:// and a host", feed)
+			return shell.Usagef("%q is not the URL of a feed: it must be an http or https URL with a host", feed)
 		}
 	}
 	if !g.pingsSite() && (g.name != "" || g.site != "") {

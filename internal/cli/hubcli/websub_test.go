@@ -181,7 +181,7 @@ func TestWebSubErrorsAreOneSentence(t *testing.T) {
 		{"subscribe http://feed.example/a --secret a --secret-file b " + callback, 2, "--secret and --secret-file are both set"},
 		{"subscribe http://feed.example/a --secret-file no/such " + callback, 1, "no/such cannot be read: there is no such file"},
 		{"subscribe http://feed.example/a --secret " + strings.Repeat("x", 200) + " " + callback, 2, "the secret is 200 bytes long: WebSub allows at most 199"},
-		{"unsubscribe http://feed.example/a --lease 1h " + callback, 2, "--lease is not known"},
+		{"unsubscribe http://feed.example/a --lease 1h " + callback, 2, "--lease is unknown"},
 		{"subscribe", 2, "needs the URL of one TOPIC"},
 		{"", 2, "needs a command: publish, subscribe or unsubscribe"},
 		{"--lease 1h", 2, "websub has no flags: write one of publish, subscribe, unsubscribe before the flags"},

@@ -36,7 +36,7 @@ func (p *Client) ReadFeed(ctx context.Context, feed string) (Document, error) {
 	ctx, cancel := context.WithTimeout(ctx, shell.FeedTimeout)
 	defer cancel()
 	if err := rsscloud.CheckFeedURL(feed); err != nil {
-		return Document{}, shell.Usagef("%q is not the URL of a feed: it needs http:// or https:// and a host", feed)
+		return Document{}, shell.Usagef("%q is not the URL of a feed: it must be an http or https URL with a host", feed)
 	}
 	req, err := http.NewRequestWithContext(ctx, "GET", feed, nil)
 	if err != nil {

@@ -23,7 +23,7 @@ func CheckURL(name string) error {
 	if rsscloud.CheckFeedURL(name) == nil {
 		return nil
 	}
-	why := "it needs http:// or https:// and a host"
+	why := "it must be an http or https URL with a host"
 	if u, err := url.Parse(name); err == nil && u.User != nil {
 		return fmt.Errorf("%q is not a URL that can be read: it contains a user name, which would appear in the output", u.Redacted())
 	}

@@ -25,12 +25,12 @@ func TestAboutIsShortPlainTextWithValidURLs(t *testing.T) {
 			rss("<item><title>old</title><pubDate>Mon, 01 Jan 2024 00:00:00 GMT</pubDate></item><item><title>new</title><pubDate>Tue, 02 Jan 2024 00:00:00 GMT</pubDate><description>text</description></item>"), nil,
 			hub.About{ItemTitle: "new", ItemText: "text"},
 		},
-		"no feed, but a header": {
+		"not a feed, with Link header": {
 			"not a feed", http.Header{"Link": {"<http://a.test/self>; rel=self"}},
 			hub.About{Self: "http://a.test/self"},
 		},
-		"invalid URLs":        {rss("<link>javascript:alert(1)</link>"), nil, hub.About{}},
-		"too long an address": {rss("<link>http://a.test/" + strings.Repeat("x", 2048) + "</link>"), nil, hub.About{}},
+		"invalid URLs": {rss("<link>javascript:alert(1)</link>"), nil, hub.About{}},
+		"too long URL": {rss("<link>http://a.test/" + strings.Repeat("x", 2048) + "</link>"), nil, hub.About{}},
 	} {
 		if got := about("http://a.test/rss.xml", c.header, []byte(c.body)); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)

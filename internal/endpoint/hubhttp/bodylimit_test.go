@@ -43,13 +43,13 @@ func TestUploadsOfFilesDoNotBlockTexts(t *testing.T) {
 			begin("x.file", i, http.StatusBadRequest) // its body is interrupted
 		}
 		if len(limiter.files) != fileSlots || len(limiter.texts) != 0 {
-			t.Errorf("%d and %d slots are taken", len(limiter.files), len(limiter.texts))
+			t.Errorf("%d and %d slots are used", len(limiter.files), len(limiter.texts))
 		}
 		begin("x.file", 50, http.StatusServiceUnavailable)
 		begin("x.text", 51, http.StatusBadRequest)
 		begin(saveRSS, 52, http.StatusBadRequest)
 		if len(limiter.texts) != 2 {
-			t.Errorf("%d slots are taken by texts", len(limiter.texts))
+			t.Errorf("%d slots are used by texts", len(limiter.texts))
 		}
 		<-time.After(slotWait + 1) // all waiting calls have timed out
 		for _, w := range rest {
@@ -57,7 +57,7 @@ func TestUploadsOfFilesDoNotBlockTexts(t *testing.T) {
 		}
 		synctest.Wait()
 		if len(limiter.files) != 0 || len(limiter.texts) != 0 || len(limiter.from) != 0 {
-			t.Errorf("%d and %d slots and %d addresses are still taken", len(limiter.files), len(limiter.texts), len(limiter.from))
+			t.Errorf("%d and %d slots and %d addresses are still used", len(limiter.files), len(limiter.texts), len(limiter.from))
 		}
 	})
 }
@@ -134,7 +134,7 @@ func TestLargeCallsAreLimitedInTotalAndPerAddress(t *testing.T) {
 		}
 		synctest.Wait()
 		if len(limiter.texts) != 0 || len(limiter.from) != 0 {
-			t.Errorf("%d slots and %d addresses are still taken", len(limiter.texts), len(limiter.from))
+			t.Errorf("%d slots and %d addresses are still used", len(limiter.texts), len(limiter.from))
 		}
 	})
 }

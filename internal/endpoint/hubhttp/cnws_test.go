@@ -74,11 +74,11 @@ func TestCNWSSubscriptionIsARegistration(t *testing.T) {
 		{"accepted", hub.Registered{Accepted: []string{ask.ResourceID}, About: about}, nil, cnws.Result{Status: true, Title: "A feed", Description: "Of things"}, 0, 0},
 		{"accepted, and no feed", hub.Registered{Accepted: []string{ask.ResourceID}}, nil, cnws.Result{Status: true}, 0, 0},
 		{"refused", hub.Registered{Refused: []hub.Refusal{{Feed: ask.ResourceID, Reason: "The feed could not be read."}}}, nil, cnws.Result{Description: "The feed could not be read."}, 0, 0},
-		{"refused completely", hub.Registered{}, fault.New(fault.Refused, "That would be a loop."), cnws.Result{Description: "That would be a loop."}, 0, 0},
+		{"all feeds refused", hub.Registered{}, fault.New(fault.Refused, "That would be a loop."), cnws.Result{Description: "That would be a loop."}, 0, 0},
 		{"neither", hub.Registered{}, nil, cnws.Result{Description: "Nothing was subscribed to."}, 0, 0},
 		{"too many", hub.Registered{}, &fault.Error{Code: fault.TooMany, Msg: "Wait.", RetryAfter: 3 * time.Second}, cnws.Result{}, 429, 3 * time.Second},
 		{"away", hub.Registered{}, fault.New(fault.Unavailable, "Not now."), cnws.Result{}, 503, 10 * time.Second},
-		{"a bug", hub.Registered{}, errors.New("secret"), cnws.Result{}, 500, 0},
+		{"internal error", hub.Registered{}, errors.New("secret"), cnws.Result{}, 500, 0},
 	} {
 		h := &fakeHub{register: func(hub.Registration) (hub.Registered, error) { return c.answer, c.err }}
 		client := &cnws.Client{Header: http.Header{"X-Forwarded-For": {"192.0.2.9"}}}
@@ -111,12 +111,12 @@ func TestCNWSNotificationReachesOwnSubscriptions(t *testing.T) {
 		status int
 	}{
 		{"wanted", true, nil, true, 0},
-		{"not wanted", false, nil, false, 0},
-		{"gone round, and still wanted", true, fault.New(fault.Refused, "The news has passed too many hubs."), true, 0},
+		{"unknown subscription", false, nil, false, 0},
+		{"loop, and still subscribed", true, fault.New(fault.Refused, "The news has passed too many hubs."), true, 0},
 		{"refused", false, fault.New(fault.Invalid, "No."), false, 0},
 		{"too many", true, fault.New(fault.TooMany, "Wait."), false, 429},
 		{"away", true, fault.New(fault.Unavailable, "Not now."), false, 503},
-		{"a bug", true, errors.New("secret"), false, 503},
+		{"internal error", true, errors.New("secret"), false, 503},
 	} {
 		up := &following{wanted: c.wanted, err: c.err}
 		client := &cnws.Client{Header: http.Header{rsscloud.HopsHeader: {"2"}, "X-Forwarded-For": {"192.0.2.9"}}}
@@ -131,7 +131,7 @@ func TestCNWSNotificationReachesOwnSubscriptions(t *testing.T) {
 			t.Errorf("%s\n%s", c.name, d)
 		}
 		if len(h.pings)+len(h.registrations) > 0 {
-			t.Errorf("%s: the hub was asked too: %+v", c.name, h)
+			t.Errorf("%s: the hub received the call: %+v", c.name, h)
 		}
 	}
 	if wanted, err := (&cnws.Client{}).Notify(t.Context(), cnwsEndpoint(t, &fakeHub{}, nil), change); wanted || err != nil {
@@ -266,7 +266,7 @@ func TestReplyToCNWSNotification(t *testing.T) {
 		{"slowly", fetch.Reply{Status: 429}, hub.Reply{Text: "The callback answered 429 Too Many Requests."}},
 		{"nothing", fetch.Reply{Status: 204}, hub.Reply{Text: odd}},
 		{"a page", fetch.Reply{Status: 200, ContentType: "text/html", Body: []byte("<html>Please log in</html>")}, hub.Reply{Text: odd}},
-		{"half an answer", fetch.Reply{Status: 200, Body: yes[:len(yes)-9], Partial: true}, hub.Reply{Text: odd}},
+		{"incomplete response", fetch.Reply{Status: 200, Body: yes[:len(yes)-9], Partial: true}, hub.Reply{Text: odd}},
 		{"an echo", fetch.Reply{Status: 200, Body: []byte(`<notification xmlns="` + cnws.Namespace + `"><resourceChange><resourceID>http://a/</resourceID></resourceChange></notification>`)}, hub.Reply{Text: odd}},
 		{"refused connection", fetch.Reply{Err: broken}, hub.Reply{Text: unanswered}},
 		{"time-out", fetch.Reply{Err: broken, Timeout: true}, hub.Reply{Timeout: true, Text: unanswered}},
@@ -305,12 +305,12 @@ func TestCNWSConsentRequiresAResultDocument(t *testing.T) {
 		{"false", fetch.Reply{Status: 200, Body: no}, false, fault.Refused, "with false"},
 		{"200 and nothing", fetch.Reply{Status: 200}, false, fault.Refused, "result document"},
 		{"a page", fetch.Reply{Status: 200, Body: []byte("<html>hello</html>")}, false, fault.Refused, "result document"},
-		{"half an answer", fetch.Reply{Status: 200, Body: yes[:len(yes)-2], Partial: true}, false, fault.Refused, "result document"},
+		{"incomplete response", fetch.Reply{Status: 200, Body: yes[:len(yes)-2], Partial: true}, false, fault.Refused, "result document"},
 		{"an error with status true", fetch.Reply{Status: 500, Body: yes}, false, fault.Unreadable, "500"},
 		{"503", fetch.Reply{Status: 503}, false, fault.Unreadable, "503"},
 		{"redirect", fetch.Reply{Status: 307, Location: "https://agg.example:5337/"}, false, fault.Unreadable, "307"},
-		{"nobody", fetch.Reply{Err: unreachable}, false, fault.Unreadable, "no usable answer"},
-		{"time-out", fetch.Reply{Err: unreachable, Timeout: true}, false, fault.Unreadable, "no usable answer"},
+		{"unreachable", fetch.Reply{Err: unreachable}, false, fault.Unreadable, "no valid response"},
+		{"time-out", fetch.Reply{Err: unreachable, Timeout: true}, false, fault.Unreadable, "no valid response"},
 		{"ours", fetch.Reply{Err: unreachable, NotTried: true}, false, fault.Unavailable, "a minute"},
 		{"a cloud's ping endpoint", fetch.Reply{Status: 200, Body: []byte(`<result success="true" msg="Thanks for the ping."/>`)}, false, fault.Refused, "loop"},
 	} {

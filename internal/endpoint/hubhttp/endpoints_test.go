@@ -98,7 +98,7 @@ func (h *fakeHub) lastRegistration(t *testing.T) hub.Registration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.registrations) == 0 {
-		t.Fatal("the hub was not asked")
+		t.Fatal("the hub received no request")
 	}
 	return h.registrations[len(h.registrations)-1]
 }

@@ -19,7 +19,7 @@ import (
 
 // unanswered is the only message for a callback without a response, whatever the reason. Neither
 // its text nor its timing may reveal which ports are open.
-const unanswered = "The callback gave no usable answer."
+const unanswered = "The callback sent no valid response."
 
 // leadsHere is the message for a callback that resolves to one of this server's own listeners. The
 // network guard detects this during the connection.

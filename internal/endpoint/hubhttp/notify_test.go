@@ -101,19 +101,19 @@ func TestHostileNotificationsAreRejected(t *testing.T) {
 		header     http.Header
 		statuses   []int
 	}{
-		"nothing":          {"text/xml", "", nil, []int{400}},
-		"an entity":        {"text/xml", `<!DOCTYPE x [<!ENTITY a "b">]>` + call(`<param><value>&a;</value></param>`), nil, []int{200, 400}},
-		"endless":          {"text/xml", call(`<param><value>` + strings.Repeat("x", 1<<20) + `</value></param>`), nil, []int{413}},
-		"deep":             {"text/xml", call(strings.Repeat("<param>", 1_000)), nil, []int{200, 400}},
-		"cut off":          {"text/xml", call("<param>")[:40], nil, []int{200, 400}},
-		"two in one":       {"text/xml", call(`<param><value>`+feed+`</value></param>`) + call(""), nil, []int{200, 400}},
-		"packed":           {"text/xml", packed.String(), http.Header{"Content-Encoding": {"gzip"}}, []int{415}},
-		"no feed":          {"text/xml", call(""), nil, []int{200}},
-		"a list":           {"text/xml", call(`<param><value><array><data><value>` + feed + `</value></data></array></value></param>`), nil, []int{200}},
-		"a form with two":  {"application/x-www-form-urlencoded", url.Values{"url": {feed, feed + "2"}}.Encode(), nil, []int{400}},
-		"a form in pieces": {"multipart/form-data; boundary=x", "--x\r\n", nil, []int{400, 415}},
-		"a soap of air":    {"text/xml", `<Envelope xmlns="http://schemas.xmlsoap.org/soap/envelope/"/>`, nil, []int{500}},
-		"bytes":            {"", "\x00\xff\xfe", nil, []int{400}},
+		"nothing":                   {"text/xml", "", nil, []int{400}},
+		"entity in XML":             {"text/xml", `<!DOCTYPE x [<!ENTITY a "b">]>` + call(`<param><value>&a;</value></param>`), nil, []int{200, 400}},
+		"endless":                   {"text/xml", call(`<param><value>` + strings.Repeat("x", 1<<20) + `</value></param>`), nil, []int{413}},
+		"deep":                      {"text/xml", call(strings.Repeat("<param>", 1_000)), nil, []int{200, 400}},
+		"truncated XML":             {"text/xml", call("<param>")[:40], nil, []int{200, 400}},
+		"two documents in one body": {"text/xml", call(`<param><value>`+feed+`</value></param>`) + call(""), nil, []int{200, 400}},
+		"packed":                    {"text/xml", packed.String(), http.Header{"Content-Encoding": {"gzip"}}, []int{415}},
+		"feed is missing":           {"text/xml", call(""), nil, []int{200}},
+		"array instead of a string": {"text/xml", call(`<param><value><array><data><value>` + feed + `</value></data></array></value></param>`), nil, []int{200}},
+		"form with two URLs":        {"application/x-www-form-urlencoded", url.Values{"url": {feed, feed + "2"}}.Encode(), nil, []int{400}},
+		"multipart form":            {"multipart/form-data; boundary=x", "--x\r\n", nil, []int{400, 415}},
+		"empty SOAP body":           {"text/xml", `<Envelope xmlns="http://schemas.xmlsoap.org/soap/envelope/"/>`, nil, []int{500}},
+		"bytes":                     {"", "\x00\xff\xfe", nil, []int{400}},
 	} {
 		for _, path := range []string{"/notify/rsscloud", "/notify/RPC2", "/notify/soap"} {
 			status, answer := posted(t, srv.URL+path, c.kind, c.header, strings.NewReader(c.body))
@@ -143,7 +143,7 @@ func TestCNWSHasItsOwnNotificationEndpoint(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if r, err := send("http://other.example/"); err != nil || r {
-		t.Errorf("what is not wanted: %+v, %v", r, err)
+		t.Errorf("unwanted notification: %+v, %v", r, err)
 	}
 	e.err = fault.New(fault.Unavailable, "The store is away.")
 	if _, err := send(feed); err == nil || !strings.Contains(err.Error(), "503") {

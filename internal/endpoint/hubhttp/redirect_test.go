@@ -217,7 +217,7 @@ func TestFailedRememberedRedirectIsForgotten(t *testing.T) {
 		{"410", 410, true, []string{"POST http://agg.example/old", "POST http://agg.example/cb", "POST http://agg.example/new"}},
 		{"no response", -1, true, []string{"POST http://agg.example/old", "POST http://agg.example/cb", "POST http://agg.example/new"}},
 		{"503", 503, false, []string{"POST http://agg.example/old"}},
-		{"no time left", -2, false, []string{"POST http://agg.example/old"}},
+		{"timeout", -2, false, []string{"POST http://agg.example/old"}},
 	} {
 		n := newMoving(map[string]string{"http://agg.example/cb": "/old"})
 		r := &Redirects{}
@@ -279,11 +279,11 @@ func TestRegistrationFollowsRedirects(t *testing.T) {
 	}{
 		{"a test call", false, map[string]string{cb: "/new"}, "", "", []string{"POST " + cb, "POST http://agg.example/new"}, "http://agg.example/new"},
 		{"a test call to another host", false, map[string]string{cb: "http://b.example/new"}, "", redirectNotAgreed, []string{"POST " + cb, "GET http://b.example/new"}, cb},
-		{"a test call where it is agreed", false, map[string]string{cb: "http://b.example/new"}, "http://b.example/new", "",
+		{"test call to a host with consent", false, map[string]string{cb: "http://b.example/new"}, "http://b.example/new", "",
 			[]string{"POST " + cb, "GET http://b.example/new", "POST http://b.example/new"}, "http://b.example/new"},
 		{"a challenge", true, map[string]string{cb: "/new"}, "http://agg.example/new", "", []string{"GET " + cb, "GET http://agg.example/new"}, "http://agg.example/new"},
 		{"a challenge of another host", true, map[string]string{cb: "http://b.example/new"}, "http://b.example/new", "", []string{"GET " + cb, "GET http://b.example/new"}, "http://b.example/new"},
-		{"a challenge that is not met there", true, map[string]string{cb: "/new"}, "", "does not contain the challenge", []string{"GET " + cb, "GET http://agg.example/new"}, cb},
+		{"failed challenge of another host", true, map[string]string{cb: "/new"}, "", "does not contain the challenge", []string{"GET " + cb, "GET http://agg.example/new"}, cb},
 		{"a loop", true, map[string]string{cb: "/cb"}, "", tooManyRedirects, []string{"GET " + cb, "GET " + cb, "GET " + cb, "GET " + cb}, cb},
 	} {
 		n := newMoving(c.to)
@@ -300,7 +300,7 @@ func TestRegistrationFollowsRedirects(t *testing.T) {
 		}
 		n.notify(t, r, cb)
 		if got := n.sent[0].URL; got != c.next {
-			t.Errorf("%s: the next notification goes to %s, want %s", c.name, got, c.next)
+			t.Errorf("%s: target of the next notification: %s, want %s", c.name, got, c.next)
 		}
 	}
 }
@@ -324,7 +324,7 @@ func TestChallengeCopiedByARedirectIsSentOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if q, _ := url.ParseQuery(s.sent[1].URL[strings.Index(s.sent[1].URL, "?")+1:]); len(q["challenge"]) != 1 || len(q["url"]) != 1 || q.Get("k") != "v" {
-		t.Errorf("asked %s", s.sent[1].URL)
+		t.Errorf("request to %s", s.sent[1].URL)
 	}
 	if to := r.cachedTarget(sub.Callback); to != "http://agg.example/new?k=v" {
 		t.Errorf("it is remembered as %s", to)

@@ -83,13 +83,13 @@ func TestRegistrationReachesTheHub(t *testing.T) {
 		header []string
 		want   hub.Registration
 	}{
-		{"at the caller", registration(), nil,
+		{"without domain", registration(), nil,
 			hub.Registration{Protocol: "http-post", Callback: "http://127.0.0.1:5337/cb?x=1", Source: netip.MustParseAddr("127.0.0.1")}},
 		{"behind a proxy", registration(), []string{"X-Forwarded-For", "2001:db8::9"},
 			hub.Registration{Protocol: "http-post", Callback: "http://[2001:db8::9]:5337/cb?x=1", Source: netip.MustParseAddr("2001:db8::9")}},
 		{"with domain", registration("domain", "Agg.Example", "port", "443"), nil,
 			hub.Registration{Protocol: "http-post", Callback: "https://agg.example/cb?x=1", Challenge: true, Source: netip.MustParseAddr("127.0.0.1")}},
-		{"procedure without meaning", registration("notifyProcedure", "a b"), nil,
+		{"procedure that is ignored", registration("notifyProcedure", "a b"), nil,
 			hub.Registration{Protocol: "http-post", Callback: "http://127.0.0.1:5337/cb?x=1", Source: netip.MustParseAddr("127.0.0.1")}},
 		{"procedure", registration("notifyProcedure", "a.b", "protocol", "xml-rpc"), nil,
 			hub.Registration{Protocol: "xml-rpc", Callback: "http://127.0.0.1:5337/cb?x=1", Procedure: "a.b", Source: netip.MustParseAddr("127.0.0.1")}},

@@ -232,7 +232,7 @@ func toFault(err error) error {
 	if e, ok := errors.AsType[*fetch.Error](err); ok && (e.Kind == fetch.Refused || e.Kind == fetch.BadURL) {
 		return fault.Wrap(fault.Refused, fetch.Cause(err), "This server must not or cannot call the hub's URL.")
 	}
-	return fault.Wrap(fault.Unreadable, err, "The hub gave no usable answer.")
+	return fault.Wrap(fault.Unreadable, err, "The hub sent no valid response.")
 }
 
 // statusFault converts a response without a success status. If refusal is true, a 4xx is a refusal;

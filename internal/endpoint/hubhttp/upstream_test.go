@@ -238,14 +238,14 @@ func TestHubsAreFoundInFeedsOfEveryFormat(t *testing.T) {
 			topic: "http://feeds.example/self.xml", paths: []upstream.Endpoint{web("https://hub.example/"), rest("http://cloud.example:5337/pleaseNotify")}},
 		"RSS of 2003": {body: `<rss version="2.0"><channel><cloud domain="" port="80" path="RPC2" registerProcedure="xmlStorageSystem.rssPleaseNotify" protocol="xml-rpc"/></channel></rss>`,
 			topic: feed, paths: []upstream.Endpoint{{Protocol: upstream.RSSCloud, Hub: "http://feeds.example/RPC2", Wire: rsscloud.XMLRPC, Procedure: "xmlStorageSystem.rssPleaseNotify"}}},
-		"headers first": {body: `<feed xmlns="http://www.w3.org/2005/Atom"><link rel="hub" href="https://inner.example/"/></feed>`, link: `<https://outer.example/>; rel="hub", <http://feeds.example/outer>; rel="self"`,
+		"headers override links": {body: `<feed xmlns="http://www.w3.org/2005/Atom"><link rel="hub" href="https://inner.example/"/></feed>`, link: `<https://outer.example/>; rel="hub", <http://feeds.example/outer>; rel="self"`,
 			topic: "http://feeds.example/outer", paths: []upstream.Endpoint{web("https://outer.example/")}},
 		"JSON": {body: `{"version":"https://jsonfeed.org/version/1.1","feed_url":"http://feeds.example/j","hubs":[{"type":"WebSub","url":"https://hub.example/"},{"type":"rssCloud","url":"http://cloud.example/"}],"items":[]}`, kind: "application/feed+json",
 			topic: "http://feeds.example/j", paths: []upstream.Endpoint{web("https://hub.example/"), rest("http://cloud.example/rsscloud/pleaseNotify")}},
-		"a page":     {body: `<!DOCTYPE html><html><head><link rel="hub" href="/hub"></head></html>`, kind: "text/html", topic: feed, paths: []upstream.Endpoint{web("http://feeds.example/hub")}},
-		"nothing":    {body: `<rss version="2.0"><channel/></rss>`, topic: feed},
-		"bad hubs":   {body: `<feed xmlns="http://www.w3.org/2005/Atom"><link rel="hub" href="ftp://x/"/><link rel="hub" href="http://u:p@x/"/></feed>`, topic: feed},
-		"not a feed": {body: "\x00\xff", topic: feed},
+		"HTML page":        {body: `<!DOCTYPE html><html><head><link rel="hub" href="/hub"></head></html>`, kind: "text/html", topic: feed, paths: []upstream.Endpoint{web("http://feeds.example/hub")}},
+		"nothing":          {body: `<rss version="2.0"><channel/></rss>`, topic: feed},
+		"invalid hub URLs": {body: `<feed xmlns="http://www.w3.org/2005/Atom"><link rel="hub" href="ftp://x/"/><link rel="hub" href="http://u:p@x/"/></feed>`, topic: feed},
+		"not a feed":       {body: "\x00\xff", topic: feed},
 	} {
 		header := http.Header{"Content-Type": {c.kind}}
 		if c.link != "" {
@@ -423,14 +423,14 @@ func TestWebSubNotificationsAreReceived(t *testing.T) {
 		status                  int
 		received                string
 	}{
-		"a question":       {method: "GET", path: ask("token", sub), status: 200, received: "confirm token " + feed + " true 5m0s"},
-		"another question": {method: "GET", path: ask("token", other), status: 404, received: "confirm token http://other.example/ false 0s"},
-		"a denial":         {method: "GET", path: ask("token", denied), status: 200, received: "denied token " + feed + " No."},
-		"content":          {method: "POST", path: "/notify/websub/token", signature: signed, status: 202, received: "delivered token 127.0.0.1 1 <rss/> true application/rss+xml <http://feeds.example/rss.xml>; rel=\"self\""},
-		"unsigned":         {method: "POST", path: "/notify/websub/token", status: 202, received: "rejected token"},
-		"wrongly signed":   {method: "POST", path: "/notify/websub/token", signature: "sha256=00", status: 202, received: "rejected token"},
-		"unknown token":    {method: "POST", path: "/notify/websub/other", signature: signed, status: 410},
-		"without a token":  {method: "POST", path: "/notify/websub/", signature: signed, status: 404},
+		"verification request":                   {method: "GET", path: ask("token", sub), status: 200, received: "confirm token " + feed + " true 5m0s"},
+		"verification request for another topic": {method: "GET", path: ask("token", other), status: 404, received: "confirm token http://other.example/ false 0s"},
+		"denial":                                 {method: "GET", path: ask("token", denied), status: 200, received: "denied token " + feed + " No."},
+		"content":                                {method: "POST", path: "/notify/websub/token", signature: signed, status: 202, received: "delivered token 127.0.0.1 1 <rss/> true application/rss+xml <http://feeds.example/rss.xml>; rel=\"self\""},
+		"unsigned":                               {method: "POST", path: "/notify/websub/token", status: 202, received: "rejected token"},
+		"wrong signature":                        {method: "POST", path: "/notify/websub/token", signature: "sha256=00", status: 202, received: "rejected token"},
+		"unknown token":                          {method: "POST", path: "/notify/websub/other", signature: signed, status: 410},
+		"without a token":                        {method: "POST", path: "/notify/websub/", signature: signed, status: 404},
 		"a verification request, store unavailable": {method: "GET", path: ask("token", sub), err: unwell, status: 503, received: "confirm token " + feed + " true 5m0s"},
 		"content, store unavailable":                {method: "POST", path: "/notify/websub/token", signature: signed, err: unwell, status: 503},
 		"content, retry later": {method: "POST", path: "/notify/websub/token", signature: signed, err: fault.New(fault.TooMany, "Slowly."), status: 503,

@@ -67,17 +67,17 @@ func TestNotifyModesAreTriedInOrder(t *testing.T) {
 		asked                     []rsscloud.Registration
 		agreed                    string
 	}{
-		"of 2009":                        {newer, "http://me.example", "", each, []rsscloud.Registration{call}, "xml-rpc domain"},
-		"of 2009, with five parameters":  {newer, "http://me.example", "", func(g rsscloud.Registration) bool { return g.Domain == "" }, []rsscloud.Registration{call, five}, "xml-rpc"},
-		"of 2009, that knows only forms": {newer, "http://me.example", "", forms, []rsscloud.Registration{call, five, form}, "http-post domain"},
-		"as it agreed before":            {newer, "http://me.example", "http-post domain", each, []rsscloud.Registration{form}, "http-post domain"},
-		"as it no longer does":           {newer, "http://me.example", "http-post domain", func(g rsscloud.Registration) bool { return g.Protocol == rsscloud.XMLRPC }, []rsscloud.Registration{form, call}, "xml-rpc domain"},
-		"of 2003":                        {old, "http://me.example", "", func(g rsscloud.Registration) bool { return g.Domain == "" }, []rsscloud.Registration{five}, "xml-rpc"},
-		"of 2003, that knows domains":    {old, "http://me.example", "", func(g rsscloud.Registration) bool { return g.Domain != "" }, []rsscloud.Registration{five, call}, "xml-rpc domain"},
-		"of 2003, over TLS":              {old, "https://me.example", "", func(g rsscloud.Registration) bool { return g.Domain == "" }, []rsscloud.Registration{secure, bare}, "xml-rpc"},
-		"of 2003, without a name":        {old, "http://192.0.2.1", "", none, []rsscloud.Registration{five}, ""},
-		"that refuses":                   {old, "http://me.example", "", none, []rsscloud.Registration{five, call}, ""},
-		"of 2009, at a port over TLS": {newer, "https://me.example:8443", "", func(g rsscloud.Registration) bool { return g.Protocol == rsscloud.HTTPSPost }, []rsscloud.Registration{
+		"interface of 2009":                        {newer, "http://me.example", "", each, []rsscloud.Registration{call}, "xml-rpc domain"},
+		"interface of 2009, five parameters":       {newer, "http://me.example", "", func(g rsscloud.Registration) bool { return g.Domain == "" }, []rsscloud.Registration{call, five}, "xml-rpc"},
+		"interface of 2009, only forms":            {newer, "http://me.example", "", forms, []rsscloud.Registration{call, five, form}, "http-post domain"},
+		"interface of the last registration":       {newer, "http://me.example", "http-post domain", each, []rsscloud.Registration{form}, "http-post domain"},
+		"interface of the last registration fails": {newer, "http://me.example", "http-post domain", func(g rsscloud.Registration) bool { return g.Protocol == rsscloud.XMLRPC }, []rsscloud.Registration{form, call}, "xml-rpc domain"},
+		"interface of 2003":                        {old, "http://me.example", "", func(g rsscloud.Registration) bool { return g.Domain == "" }, []rsscloud.Registration{five}, "xml-rpc"},
+		"interface of 2003, with domain":           {old, "http://me.example", "", func(g rsscloud.Registration) bool { return g.Domain != "" }, []rsscloud.Registration{five, call}, "xml-rpc domain"},
+		"interface of 2003, over TLS":              {old, "https://me.example", "", func(g rsscloud.Registration) bool { return g.Domain == "" }, []rsscloud.Registration{secure, bare}, "xml-rpc"},
+		"interface of 2003, no host name":          {old, "http://192.0.2.1", "", none, []rsscloud.Registration{five}, ""},
+		"refusal":                                  {old, "http://me.example", "", none, []rsscloud.Registration{five, call}, ""},
+		"interface of 2009, over TLS": {newer, "https://me.example:8443", "", func(g rsscloud.Registration) bool { return g.Protocol == rsscloud.HTTPSPost }, []rsscloud.Registration{
 			{Port: 8443, Path: "/notify/rsscloud", Protocol: rsscloud.HTTPSPost, URLs: []string{feed}, Domain: "me.example"},
 		}, "http-post domain"},
 	} {
@@ -91,7 +91,7 @@ func TestNotifyModesAreTriedInOrder(t *testing.T) {
 				t.Errorf("%+v, %v", a, err)
 			}
 			if d := cmp.Diff(c.asked, cloud.asked); d != "" {
-				t.Errorf("asked (- want, + got):\n%s", d)
+				t.Errorf("requests (- want, + got):\n%s", d)
 			}
 		})
 	}

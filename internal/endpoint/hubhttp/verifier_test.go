@@ -61,7 +61,7 @@ func TestTestCall(t *testing.T) {
 		{"any body", "http-post", fetch.Reply{Status: 200, Body: []byte("<html>hello</html>")}, true, 0, ""},
 		{"xml-rpc true", "xml-rpc", fetch.Reply{Status: 200, Body: xmlrpcAnswer(t)}, true, 0, ""},
 		{"xml-rpc value ignored", "xml-rpc", fetch.Reply{Status: 200, Body: xmlrpcFalse(t)}, true, 0, ""},
-		{"xml-rpc without an answer", "xml-rpc", fetch.Reply{Status: 200}, true, 0, ""},
+		{"xml-rpc with an empty body", "xml-rpc", fetch.Reply{Status: 200}, true, 0, ""},
 		{"xml-rpc fault", "xml-rpc", fetch.Reply{Status: 200, Body: xmlrpc.MarshalFault(&xmlrpc.Fault{Code: 1, String: "10.0.0.7"})}, false, fault.Refused, "with a fault, so it is not functional"},
 		{"soap fault", "soap", fetch.Reply{Status: 200, Body: (&soap.Fault{Code: soap.CodeClient, String: "10.0.0.7"}).Marshal(soap.V11)}, false, fault.Refused, "with a fault, so it is not functional"},
 		{"soap", "soap", fetch.Reply{Status: 200, Body: soapAnswer(t)}, true, 0, ""},
@@ -69,8 +69,8 @@ func TestTestCall(t *testing.T) {
 		{"410", "http-post", fetch.Reply{Status: 410}, false, fault.Unreadable, "410 Gone"},
 		{"500", "xml-rpc", fetch.Reply{Status: 500}, false, fault.Unreadable, "500 Internal Server Error"},
 		{"redirect", "http-post", fetch.Reply{Status: 303, Location: "http://other.example/"}, false, fault.Unreadable, "303 See Other"},
-		{"no response", "http-post", fetch.Reply{Err: unreachable}, false, fault.Unreadable, "no usable answer"},
-		{"time-out", "http-post", fetch.Reply{Err: unreachable, Timeout: true}, false, fault.Unreadable, "no usable answer"},
+		{"no response", "http-post", fetch.Reply{Err: unreachable}, false, fault.Unreadable, "no valid response"},
+		{"time-out", "http-post", fetch.Reply{Err: unreachable, Timeout: true}, false, fault.Unreadable, "no valid response"},
 		{"ours", "http-post", fetch.Reply{Err: unreachable, NotTried: true}, false, fault.Unavailable, "a minute"},
 		{"another hub's endpoint", "http-post", fetch.Reply{Status: 200, Body: thanks}, false, fault.Refused, "loop"},
 		{"another hub's endpoint that refuses", "http-post", fetch.Reply{Status: 200, Body: []byte(`<pingResult success="false" msg=""/>`)}, false, fault.Refused, "loop"},
@@ -131,33 +131,33 @@ func TestChallenge(t *testing.T) {
 		requests       int
 	}{
 		{"met", "http-post", status(200), no, "", 1},
-		{"met by xml-rpc", "xml-rpc", status(200), no, "", 1},
-		{"as a page of its own", "http-post", func(c string) fetch.Reply {
+		{"challenge answered over xml-rpc", "xml-rpc", status(200), no, "", 1},
+		{"challenge in a page", "http-post", func(c string) fetch.Reply {
 			return fetch.Reply{Status: 200, ContentType: "text/html; charset=utf-8", Body: []byte(c)}
 		}, no, "", 1},
-		{"echoed by a search page", "http-post", func(c string) fetch.Reply {
+		{"challenge echoed by a search page", "http-post", func(c string) fetch.Reply {
 			return fetch.Reply{Status: 200, ContentType: "text/html", Body: []byte("Nothing found for ?url=x&amp;challenge=" + c)}
 		}, no, "repeats the request", 1},
-		{"echoed by an API", "http-post", func(c string) fetch.Reply {
+		{"challenge echoed by an API", "http-post", func(c string) fetch.Reply {
 			return fetch.Reply{Status: 200, ContentType: "application/json", Body: []byte(`{"n":1,"args":["` + c + `","` + feed + `"]}`)}
 		}, no, "repeats the request", 1},
-		{"as the only member of an object", "http-post", func(c string) fetch.Reply {
+		{"challenge as the only JSON member", "http-post", func(c string) fetch.Reply {
 			return fetch.Reply{Status: 200, ContentType: "application/json", Body: []byte(`{"challenge":"` + c + `"}`)}
 		}, no, "", 1},
-		{"left out", "http-post", func(string) fetch.Reply { return fetch.Reply{Status: 200, Body: []byte("ok")} }, no, "does not contain", 1},
+		{"response without challenge", "http-post", func(string) fetch.Reply { return fetch.Reply{Status: 200, Body: []byte("ok")} }, no, "does not contain", 1},
 		{"404", "http-post", status(404), fine, "404 Not Found", 1},
 		{"405", "http-post", status(405), fine, "405 Method Not Allowed", 1},
-		{"no response", "http-post", func(string) fetch.Reply { return no }, fine, "no usable answer", 1},
-		{"this server itself", "http-post", func(string) fetch.Reply {
+		{"no response", "http-post", func(string) fetch.Reply { return no }, fine, "no valid response", 1},
+		{"own endpoint", "http-post", func(string) fetch.Reply {
 			return fetch.Reply{Err: &fetch.Error{Kind: fetch.Refused, Err: fetch.ErrOwn}}
 		}, fine, "leads to this server itself", 1},
-		{"xml-rpc, no response", "xml-rpc", func(string) fetch.Reply { return no }, fine, "no usable answer", 1},
+		{"xml-rpc, no response", "xml-rpc", func(string) fetch.Reply { return no }, fine, "no valid response", 1},
 		{"xml-rpc 500", "xml-rpc", status(500), fine, "500", 1},
 		{"xml-rpc 403", "xml-rpc", status(403), fine, "403", 1},
 		{"xml-rpc 405, then a call", "xml-rpc", status(405), fine, "", 2},
 		{"xml-rpc 404, then a call", "xml-rpc", status(404), fine, "", 2},
 		{"xml-rpc 501, then a call", "xml-rpc", status(501), fine, "", 2},
-		{"xml-rpc 405, then nothing", "xml-rpc", status(405), no, "no usable answer", 2},
+		{"xml-rpc 405, then no response", "xml-rpc", status(405), no, "no valid response", 2},
 		{"xml-rpc 405, then a page", "xml-rpc", status(405), page, "not that of the procedure", 2},
 		{"xml-rpc 405, then an unknown procedure", "xml-rpc", status(405), failed, "with a fault", 2},
 		{"soap 405, then a call", "soap", status(405), fetch.Reply{Status: 200, Body: soapAnswer(t)}, "", 2},

@@ -73,7 +73,7 @@ func TestHubAcceptsRequests(t *testing.T) {
 		want hub.Intent
 	}{
 		"a typical request":     {websubForm("subscribe"), plain},
-		"one with a secret":     {websubForm("subscribe", "hub.secret", "geheim&="), with(func(in *hub.Intent) { in.Secret = "geheim&=" })},
+		"request with a secret": {websubForm("subscribe", "hub.secret", "geheim&="), with(func(in *hub.Intent) { in.Secret = "geheim&=" })},
 		"additional parameters": {websubForm("subscribe", "foo", "bar", "hub.foo", "hub.bar"), plain},
 		"a lease":               {websubForm("subscribe", "hub.lease_seconds", "7200"), with(func(in *hub.Intent) { in.Lease = 2 * time.Hour })},
 		"an unsubscription":     {websubForm("unsubscribe", "hub.lease_seconds", "7200", "hub.secret", "x"), with(func(in *hub.Intent) { in.Mode = hub.ModeUnsubscribe })},
@@ -110,14 +110,14 @@ func TestHostileRequestsAreRejected(t *testing.T) {
 		"a secret of 200 bytes":      {websubForm("subscribe", "hub.secret", strings.Repeat("x", 200)), "200 bytes", 400},
 		"a lease of -1":              {websubForm("subscribe", "hub.lease_seconds", "-1"), "hub.lease_seconds", 400},
 		"a callback with a fragment": {websubForm("subscribe", "hub.callback", websubCB+"#x"), "fragment", 400},
-		"a callback that is code":    {websubForm("subscribe", "hub.callback", "javascript:alert(1)"), "hub.callback", 400},
+		"callback with a script URL": {websubForm("subscribe", "hub.callback", "javascript:alert(1)"), "hub.callback", 400},
 		"a topic with a line end":    {websubForm("subscribe", "hub.topic", feed+"\r\nX-Evil: 1"), "hub.topic", 400},
-		"a callback twice":           {websubForm("subscribe") + "&hub.callback=http://other.example/", "more than once", 400},
+		"two callbacks":              {websubForm("subscribe") + "&hub.callback=http://other.example/", "more than once", 400},
 		"URLs too long together":     {websubForm("subscribe", "hub.callback", "http://s.example/"+strings.Repeat("c", 2000), "hub.topic", "http://t.example/"+strings.Repeat("ü", 1000)), "together too long", 400},
 		"51 topics":                  {fiftyOne.Encode(), "More than 50", 400},
-		"topics that are code":       {"hub.mode=publish&hub.url=javascript:alert(1)", "http://", 400},
+		"topics with script URLs":    {"hub.mode=publish&hub.url=javascript:alert(1)", "http://", 400},
 		"no mode":                    {"url=" + feed, "hub.mode is missing", 400},
-		"half a form":                {websubForm("subscribe") + "&x=%zz", "percent", 400},
+		"incomplete form":            {websubForm("subscribe") + "&x=%zz", "percent", 400},
 		"a large body":               {websubForm("subscribe") + strings.Repeat("&", 64<<10), "64 KiB", 413},
 	} {
 		if status, text, _ := knock(t, srv.URL+"/websub", c.form); status != c.status || !strings.Contains(text, c.want) {
@@ -280,11 +280,11 @@ func TestConfirm(t *testing.T) {
 	}{
 		{"200", echo(200, "", ""), fault.Internal, ""},
 		{"202", echo(202, "", ""), fault.Internal, ""},
-		{"a line end", echo(200, "", "\n"), fault.Refused, "without a trailing line break"},
-		{"an echoing page", echo(200, "You asked for ", ""), fault.Refused, "challenge alone"},
-		{"another body", always(fetch.Reply{Status: 200, Body: []byte("ok")}), fault.Refused, "challenge alone"},
+		{"challenge with a line break", echo(200, "", "\n"), fault.Refused, "without a trailing line break"},
+		{"page that echoes the request", echo(200, "You asked for ", ""), fault.Refused, "challenge alone"},
+		{"other body", always(fetch.Reply{Status: 200, Body: []byte("ok")}), fault.Refused, "challenge alone"},
 		{"no body", always(fetch.Reply{Status: 204}), fault.Refused, "204 No Content"},
-		{"half a body", func(q url.Values) fetch.Reply {
+		{"incomplete body", func(q url.Values) fetch.Reply {
 			return fetch.Reply{Status: 200, Body: []byte(q.Get("hub.challenge")), Partial: true}
 		}, fault.Refused, "challenge alone"},
 		{"404", echo(404, "", ""), fault.Refused, "did not request"},
@@ -293,9 +293,9 @@ func TestConfirm(t *testing.T) {
 		{"a redirect", always(fetch.Reply{Status: 302, Location: "https://agg.example/"}), fault.Refused, "redirects are not followed"},
 		{"a redirect to https on the same host", always(fetch.Reply{Status: 301, Location: "https://agg.example:5337/secret/cb"}), fault.Refused, "redirects are not followed"},
 		{"a redirect with the challenge", echo(302, "", ""), fault.Refused, "302 Found"},
-		{"nobody", always(fetch.Reply{Err: unreachable}), fault.Unreadable, unanswered},
+		{"unreachable", always(fetch.Reply{Err: unreachable}), fault.Unreadable, unanswered},
 		{"time-out", always(fetch.Reply{Err: unreachable, Timeout: true}), fault.Unreadable, unanswered},
-		{"this server itself", always(fetch.Reply{Err: &fetch.Error{Kind: fetch.Refused, Err: fetch.ErrOwn}}), fault.Refused, "leads to this server itself"},
+		{"own endpoint", always(fetch.Reply{Err: &fetch.Error{Kind: fetch.Refused, Err: fetch.ErrOwn}}), fault.Refused, "leads to this server itself"},
 		{"ours", always(fetch.Reply{Err: unreachable, NotTried: true}), fault.Unavailable, "problem on this server"},
 	} {
 		for _, mode := range []string{hub.ModeSubscribe, hub.ModeUnsubscribe} {
@@ -305,7 +305,7 @@ func TestConfirm(t *testing.T) {
 					lease = ""
 				}
 				if q.Get("hub.mode") != mode || q.Get("hub.topic") != feed || len(q.Get("hub.challenge")) < 26 || q.Get("hub.lease_seconds") != lease {
-					t.Errorf("%s: asked %v", c.name, q)
+					t.Errorf("%s: request %v", c.name, q)
 				}
 				return c.answer(q)
 			})

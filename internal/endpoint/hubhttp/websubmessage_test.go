@@ -45,10 +45,10 @@ func TestDeliveryBodyIsTheContent(t *testing.T) {
 		header                      []string
 	}{
 		{"plain", "", "", "application/json", body, "application/json", nil},
-		{"with a type of its own", "", "", "TEXT/Plain ;charset=\"x\"  ü", body, "TEXT/Plain ;charset=\"x\"  ü", nil},
-		{"without a type", "", "", "", body, "application/octet-stream", nil},
-		{"with a type that breaks lines", "", "", "text/plain\r\nX-Evil: 1\x7f", body, "text/plainX-Evil: 1", nil},
-		{"with a type that is a book", "", "", strings.Repeat("x", 1001), body, "application/octet-stream", nil},
+		{"explicit content type", "", "", "TEXT/Plain ;charset=\"x\"  ü", body, "TEXT/Plain ;charset=\"x\"  ü", nil},
+		{"without content type", "", "", "", body, "application/octet-stream", nil},
+		{"content type with line breaks", "", "", "text/plain\r\nX-Evil: 1\x7f", body, "text/plainX-Evil: 1", nil},
+		{"too long content type", "", "", strings.Repeat("x", 1001), body, "application/octet-stream", nil},
 		{"signed", "geheim", "", "application/json", body, "application/json", []string{"X-Hub-Signature", signed("sha256", "geheim")}},
 		{"signed with sha1", "geheim", "sha1", "application/json", body, "application/json", []string{"X-Hub-Signature", signed("sha1", "geheim")}},
 		{"signed with sha512", "ü", "sha512", "application/json", body, "application/json", []string{"X-Hub-Signature", signed("sha512", "ü")}},
@@ -98,7 +98,7 @@ func TestTopicCannotInjectDeliveryHeaders(t *testing.T) {
 		}
 		link := m.Header[1]
 		if m.Header[0] != "Link" || strings.Count(link, "<") != 2 || strings.Count(link, `"`) != 4 || strings.ContainsFunc(link, func(r rune) bool { return r < ' ' || r > '~' }) {
-			t.Errorf("%q gave %q", evil, link)
+			t.Errorf("%q: header %q", evil, link)
 		}
 	}
 }
@@ -215,7 +215,7 @@ func TestRealSenderAtARealWebSubSubscriber(t *testing.T) {
 	}
 	in.Mode = hub.ModeUnsubscribe
 	if _, err := a.Confirm(t.Context(), in); fault.CodeOf(err) != fault.Refused || !strings.Contains(err.Error(), "404") {
-		t.Errorf("what is not pending: %v", err)
+		t.Errorf("delivery that is not pending: %v", err)
 	}
 	in.Mode, in.Reason = hub.ModeDenied, "No room & no time."
 	if _, err := a.Deny(t.Context(), in); err != nil {

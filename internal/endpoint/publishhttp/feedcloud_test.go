@@ -43,7 +43,7 @@ func TestCloudIsAddedOnlyWhileEnabled(t *testing.T) {
 	if err != nil || c.String() != rsscloud.CloudAt(public).String() {
 		t.Errorf("the cloud is %v, %v", c, err)
 	}
-	d.do(t, "GET", "/alice/rss.xml", "", "If-None-Match", with.Header.Get("ETag")).is(t, "the same again", http.StatusNotModified)
+	d.do(t, "GET", "/alice/rss.xml", "", "If-None-Match", with.Header.Get("ETag")).is(t, "second GET", http.StatusNotModified)
 	if privateSource := d.do(t, "GET", "/alice/private/rss.xml", "", "basic", "bob:"+goodSecret); privateSource.body != doc {
 		t.Errorf("private readers get %s", privateSource.body)
 	}
@@ -56,7 +56,7 @@ func TestCloudIsAddedOnlyWhileEnabled(t *testing.T) {
 	put.has(t, "a new version", "ETag", "", "Last-Modified", "", "Warning", "")
 	now := d.do(t, "GET", "/alice/rss.xml", "")
 	now.is(t, "the new version", http.StatusOK, "Item 3", "<cloud ")
-	d.do(t, "PUT", "/alice/rss.xml", hostedRSS(4), "basic", aliceBasic, "If-Match", now.Header.Get("ETag")).is(t, "on top of what was read", http.StatusNoContent)
+	d.do(t, "PUT", "/alice/rss.xml", hostedRSS(4), "basic", aliceBasic, "If-Match", now.Header.Get("ETag")).is(t, "PUT with the served ETag", http.StatusNoContent)
 	own := strings.Replace(doc, "<channel>", `<channel><cloud domain="other.example" port="80" path="/p" registerProcedure="" protocol="http-post"/>`, 1)
 	put = d.do(t, "PUT", "/alice/rss.xml", own, "basic", aliceBasic)
 	got := d.do(t, "GET", "/alice/rss.xml", "")
@@ -95,7 +95,7 @@ func TestSavingFeedWithoutCloudReturnsWarning(t *testing.T) {
 			}
 		}
 	}
-	d.do(t, "PUT", "/alice/private/rss.xml", hostedRSS(1), "basic", aliceBasic).has(t, "a private feed", "Warning", "")
+	d.do(t, "PUT", "/alice/private/rss.xml", hostedRSS(1), "basic", aliceBasic).has(t, "private feed", "Warning", "")
 }
 
 const rsscloudChannel = `<channel><cloud domain="hub.example" port="80" path="/rsscloud/pleaseNotify" registerProcedure="" protocol="http-post"/>`

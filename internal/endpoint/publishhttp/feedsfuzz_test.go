@@ -39,7 +39,7 @@ func FuzzHostedAddress(f *testing.F) {
 		w := httptest.NewRecorder()
 		d.ServeHTTP(w, r)
 		if strings.Contains(w.Body.String(), "for-bob-alone") {
-			t.Fatalf("%s %q shows what is private: %d %s", method, path, w.Code, w.Body)
+			t.Fatalf("%s %q reveals private content: %d %s", method, path, w.Code, w.Body)
 		}
 		if strings.Contains(w.Body.String(), "for-all") && w.Header().Get("X-Content-Type-Options") != "nosniff" {
 			t.Fatalf("%s %q is served without its headers", method, path)

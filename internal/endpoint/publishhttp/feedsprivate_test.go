@@ -34,10 +34,10 @@ func TestSecretGivesAccessByURLBasicAndWSSE(t *testing.T) {
 	}
 	a := d.do(t, "GET", "/alice/private/rss.xml", "", "basic", bobBasic)
 	tag := a.Header.Get("ETag")
-	d.do(t, "GET", "/alice/private/rss.xml", "", "basic", bobBasic, "If-None-Match", tag).is(t, "with its tag", http.StatusNotModified)
-	d.do(t, "GET", "/alice/private/rss.xml", "", "If-None-Match", tag).is(t, "with its tag alone", http.StatusUnauthorized)
+	d.do(t, "GET", "/alice/private/rss.xml", "", "basic", bobBasic, "If-None-Match", tag).is(t, "If-None-Match with credentials", http.StatusNotModified)
+	d.do(t, "GET", "/alice/private/rss.xml", "", "If-None-Match", tag).is(t, "If-None-Match without credentials", http.StatusUnauthorized)
 	d.do(t, "GET", "/alice/private/feed", "", "basic", bobBasic, "Accept", "application/json").has(t, "JSON", "Content-Type", "application/feed+json; charset=utf-8")
-	d.do(t, "GET", "/alice/private/feed.exe", "", "basic", bobBasic).is(t, "an unknown ending", http.StatusNotFound, "xml, rdf, atom")
+	d.do(t, "GET", "/alice/private/feed.exe", "", "basic", bobBasic).is(t, "unknown extension", http.StatusNotFound, "xml, rdf, atom")
 	if len(d.hits) != 15 {
 		t.Errorf("%d responses are reported, want 15", len(d.hits))
 	}
@@ -59,7 +59,7 @@ func TestRefusedReadersGetTheSameMessage(t *testing.T) {
 		what, target string
 		headers      []string
 	}{
-		{"nobody", "/alice/private/rss.xml", nil},
+		{"no credentials", "/alice/private/rss.xml", nil},
 		{"no credentials, unknown user", "/zoe/private/rss.xml", nil},
 		{"a wrong secret", "/alice/private/rss.xml", []string{"basic", "bob:x"}},
 		{"a wrong reader", "/alice/private/feed.json", []string{"basic", "eve:" + goodSecret}},
@@ -70,7 +70,7 @@ func TestRefusedReadersGetTheSameMessage(t *testing.T) {
 		{"WSSE that is broken", "/alice/private/rss.xml", []string{"X-WSSE", "UsernameToken x"}},
 		{"WSSE that is broken, and Basic", "/alice/private/rss.xml", []string{"X-WSSE", "x", "basic", bobBasic}},
 		{"Basic that is broken", "/alice/private/rss.xml", []string{"Authorization", "Basic x"}},
-		{"a bearer token", "/alice/private/rss.xml", []string{"Authorization", "Bearer " + tokenAll}},
+		{"bearer token", "/alice/private/rss.xml", []string{"Authorization", "Bearer " + tokenAll}},
 		{"an unknown extension without credentials", "/alice/private/feed.exe", nil},
 	} {
 		a := d.do(t, "GET", c.target, "", c.headers...)
@@ -134,17 +134,17 @@ func TestPublicFeedIsServedUntilPrivateFeedIsSaved(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)
 	at := "/alice/private/" + goodSelector + "." + goodSecret + "/rss.xml"
-	d.do(t, "GET", at, "").is(t, "nothing", http.StatusNotFound)
+	d.do(t, "GET", at, "").is(t, "no saved feed", http.StatusNotFound)
 	d.save(t, author.Public, hostedRSS(1))
-	d.do(t, "GET", at, "").is(t, "the public one", http.StatusOK, "Item 1")
+	d.do(t, "GET", at, "").is(t, "public feed", http.StatusOK, "Item 1")
 	d.save(t, author.Private, hostedRSS(2))
-	d.do(t, "GET", at, "").is(t, "the private one", http.StatusOK, "Item 2")
-	d.do(t, "GET", "/alice/rss.xml", "").is(t, "the public one at its own address", http.StatusOK, "Item 1</title>")
-	d.do(t, "DELETE", "/alice/private/rss.xml", "", "basic", aliceBasic).is(t, "the end", http.StatusNoContent)
-	d.do(t, "GET", at, "").is(t, "ended", http.StatusGone)
+	d.do(t, "GET", at, "").is(t, "private feed", http.StatusOK, "Item 2")
+	d.do(t, "GET", "/alice/rss.xml", "").is(t, "public feed at its own URL", http.StatusOK, "Item 1</title>")
+	d.do(t, "DELETE", "/alice/private/rss.xml", "", "basic", aliceBasic).is(t, "DELETE", http.StatusNoContent)
+	d.do(t, "GET", at, "").is(t, "gone feed", http.StatusGone)
 	a := d.do(t, "DELETE", at, "", "basic", aliceBasic)
-	a.is(t, "an end by a reader's address", http.StatusMethodNotAllowed)
-	a.has(t, "an end by a reader's address", "Allow", "GET, HEAD, OPTIONS")
+	a.is(t, "DELETE at the URL of a reader", http.StatusMethodNotAllowed)
+	a.has(t, "DELETE at the URL of a reader", "Allow", "GET, HEAD, OPTIONS")
 }
 
 func TestRequestsForPrivateFeedsAreNotLogged(t *testing.T) {

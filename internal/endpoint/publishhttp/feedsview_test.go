@@ -120,13 +120,13 @@ func TestInvalidViewPathIsPageOrNotFound(t *testing.T) {
 	a.is(t, "in capitals", http.StatusMovedPermanently)
 	a.has(t, "in capitals", "Location", "/alice/category/go/feed.atom?page=2")
 	d.save(t, author.Public, hostedRSS(2))
-	d.do(t, "GET", "/alice/rss.xml?page=2", "").is(t, "a page of a document that was saved", http.StatusOK, "Item 2")
+	d.do(t, "GET", "/alice/rss.xml?page=2", "").is(t, "page of a saved document", http.StatusOK, "Item 2")
 	v.version["/alice/"] = 1
-	d.do(t, "GET", "/alice/rss.xml?page=2", "").is(t, "a page of what is written", http.StatusOK, "/alice/ version 1")
+	d.do(t, "GET", "/alice/rss.xml?page=2", "").is(t, "page of posts", http.StatusOK, "/alice/ version 1")
 	if _, err := d.authors.End(t.Context(), "alice", author.Public); err != nil {
 		t.Fatal(err)
 	}
-	d.do(t, "GET", "/alice/category/go/rss.xml", "").is(t, "of a feed that has ended", http.StatusGone)
+	d.do(t, "GET", "/alice/category/go/rss.xml", "").is(t, "view of a gone feed", http.StatusGone)
 }
 
 func TestViewIsReadWithoutNetwork(t *testing.T) {

@@ -25,9 +25,9 @@ func TestPutSavesFeed(t *testing.T) {
 		t.Errorf("saved is %q", got.body)
 	}
 	a.has(t, "the first", "Location", "https://hub.example/alice/rss.xml", "ETag", got.Header.Get("ETag"), "Last-Modified", got.Header.Get("Last-Modified"))
-	d.do(t, "PUT", "/alice/rss.xml", hostedRSS(3), "Authorization", "bearer "+tokenAll).is(t, "by bearer", http.StatusNoContent)
-	d.do(t, "PUT", "/alice/rss.xml", hostedRSS(4), "basic", "alice:"+tokenAll, "Content-Type", "application/xml").is(t, "by a token as password", http.StatusNoContent)
-	d.do(t, "PUT", "/alice/private/rss.xml", hostedRSS(5), "basic", aliceBasic).has(t, "private", "Location", "https://hub.example/alice/private/rss.xml",
+	d.do(t, "PUT", "/alice/rss.xml", hostedRSS(3), "Authorization", "bearer "+tokenAll).is(t, "bearer token", http.StatusNoContent)
+	d.do(t, "PUT", "/alice/rss.xml", hostedRSS(4), "basic", "alice:"+tokenAll, "Content-Type", "application/xml").is(t, "token as password", http.StatusNoContent)
+	d.do(t, "PUT", "/alice/private/rss.xml", hostedRSS(5), "basic", aliceBasic).has(t, "private feed", "Location", "https://hub.example/alice/private/rss.xml",
 		"Cache-Control", "no-store")
 	d.do(t, "GET", "/alice/rss.xml", "").is(t, "at last", http.StatusOK, "Item 4")
 	for _, c := range []struct{ doc, with, typ string }{
@@ -51,10 +51,10 @@ func TestPutByOtherUserGetsTheSameMessage(t *testing.T) {
 	d.save(t, author.Public, hostedRSS(1))
 	first := ""
 	for what, headers := range map[string][]string{
-		"nobody": nil, "a wrong password": {"basic", "alice:x"}, "an unknown user": {"basic", "zoe:x"}, "another user": {"basic", "carol:" + goodPassword},
-		"another's token": {"Authorization", "Bearer " + tokenOther}, "another's token as password": {"basic", "alice:" + tokenOther},
-		"no token": {"Authorization", "Bearer nothing"}, "an empty one": {"Authorization", "Bearer"}, "half a header": {"Authorization", "Basic"},
-		"no base64": {"Authorization", "Basic ???"},
+		"no credentials": nil, "a wrong password": {"basic", "alice:x"}, "an unknown user": {"basic", "zoe:x"}, "another user": {"basic", "carol:" + goodPassword},
+		"token of another user": {"Authorization", "Bearer " + tokenOther}, "token of another user as password": {"basic", "alice:" + tokenOther},
+		"unknown token": {"Authorization", "Bearer nothing"}, "empty token": {"Authorization", "Bearer"}, "incomplete header": {"Authorization", "Basic"},
+		"invalid base64": {"Authorization", "Basic ???"},
 	} {
 		for _, method := range []string{"PUT", "DELETE"} {
 			a := d.do(t, method, "/alice/rss.xml", "x", headers...)
@@ -70,7 +70,7 @@ func TestPutByOtherUserGetsTheSameMessage(t *testing.T) {
 	}
 	a := d.do(t, "PUT", "/zoe/rss.xml", "x", "basic", "zoe:x")
 	a.is(t, "an unknown user", http.StatusUnauthorized, first)
-	d.do(t, "PUT", "/alice/rss.xml", hostedRSS(2), "Authorization", "Bearer "+tokenDelete).is(t, "a token for less", http.StatusForbidden, "create")
+	d.do(t, "PUT", "/alice/rss.xml", hostedRSS(2), "Authorization", "Bearer "+tokenDelete).is(t, "token without permission", http.StatusForbidden, "create")
 	d.accounts.fail = &fault.Error{Code: fault.TooMany, Msg: "Too many.", RetryAfter: 90 * time.Second}
 	a = d.do(t, "PUT", "/alice/rss.xml", hostedRSS(2), "basic", aliceBasic)
 	a.is(t, "too many", http.StatusTooManyRequests, "Too many.")
@@ -88,16 +88,16 @@ func TestInvalidPutReportsReasonAndChangesNothing(t *testing.T) {
 		status    int
 		words     string
 	}{
-		{"a page", "<!DOCTYPE html><title>x</title><p>x", nil, 422, "This is an HTML page, not a feed."},
-		{"a DOCTYPE", "<!DOCTYPE rss><rss version='2.0'><channel/></rss>", nil, 422, "DOCTYPE"},
-		{"a wrong end", "<rss version='2.0'><channel></rss>", nil, 422, "in line 1"},
+		{"HTML page", "<!DOCTYPE html><title>x</title><p>x", nil, 422, "This is an HTML page, not a feed."},
+		{"DOCTYPE", "<!DOCTYPE rss><rss version='2.0'><channel/></rss>", nil, 422, "DOCTYPE"},
+		{"mismatched end tag", "<rss version='2.0'><channel></rss>", nil, 422, "in line 1"},
 		{"JSON as XML", `{"version":"https://jsonfeed.org/version/1.1","title":"x","items":[]}`, []string{"Content-Type", "text/xml"}, 422, "JSON Feed"},
 		{"packed", "x", []string{"Content-Encoding", "gzip"}, 415, "gzip"},
-		{"an image", "x", []string{"Content-Type", "image/png"}, 415, "image/png"},
-		{"a form with files", "x", []string{"Content-Type", "multipart/form-data; boundary=x"}, 415, "multipart"},
+		{"image", "x", []string{"Content-Type", "image/png"}, 415, "image/png"},
+		{"multipart form", "x", []string{"Content-Type", "multipart/form-data; boundary=x"}, 415, "multipart"},
 		{"XHTML", "<html/>", []string{"Content-Type", "application/xhtml+xml"}, 415, "xhtml"},
-		{"a part", "x", []string{"Content-Range", "bytes 0-1/2"}, 400, "Content-Range"},
-		{"too large", strings.Repeat(" ", author.MaxDocument+1), nil, 413, "2 MiB"},
+		{"content range", "x", []string{"Content-Range", "bytes 0-1/2"}, 400, "Content-Range"},
+		{"too large document", strings.Repeat(" ", author.MaxDocument+1), nil, 413, "2 MiB"},
 	} {
 		d.do(t, "PUT", "/alice/rss.xml", c.doc, append(c.headers, "basic", aliceBasic)...).is(t, c.what, c.status, c.words)
 	}
@@ -105,7 +105,7 @@ func TestInvalidPutReportsReasonAndChangesNothing(t *testing.T) {
 	if _, err := d.authors.Move(t.Context(), "alice", author.Public, "https://b.example/"); err != nil {
 		t.Fatal(err)
 	}
-	d.do(t, "PUT", "/alice/rss.xml", hostedRSS(2), "basic", aliceBasic).is(t, "one that moved", http.StatusConflict, "https://b.example/")
+	d.do(t, "PUT", "/alice/rss.xml", hostedRSS(2), "basic", aliceBasic).is(t, "moved feed", http.StatusConflict, "https://b.example/")
 }
 
 func TestConditionalPut(t *testing.T) {
@@ -118,26 +118,26 @@ func TestConditionalPut(t *testing.T) {
 		a.is(t, what, status)
 		return a.Header.Get("ETag")
 	}
-	put("what is not there", 1, 412, "If-Match", "*")
-	put("a tag of nothing", 1, 412, "If-Match", `"x"`)
-	first := put("a new one", 1, 201, "If-None-Match", "*")
-	put("one that is there", 2, 412, "If-None-Match", "*")
-	put("this version", 2, 412, "If-None-Match", first)
-	second := put("its version", 2, 204, "If-Match", first)
-	put("an old version", 3, 412, "If-Match", first)
-	put("a weak tag", 3, 412, "If-Match", "W/"+second)
-	put("its packed form", 3, 204, "If-Match", `"x", `+strings.TrimSuffix(second, `"`)+`-gz"`)
-	put("whatever is there", 4, 204, "If-Match", "*")
-	d.do(t, "DELETE", "/alice/rss.xml", "", "basic", aliceBasic, "If-Match", first).is(t, "the end of an old version", 412)
+	put("missing feed", 1, 412, "If-Match", "*")
+	put("ETag of a missing feed", 1, 412, "If-Match", `"x"`)
+	first := put("first version", 1, 201, "If-None-Match", "*")
+	put("If-None-Match * of an existing feed", 2, 412, "If-None-Match", "*")
+	put("If-None-Match with the current version", 2, 412, "If-None-Match", first)
+	second := put("If-Match with the current version", 2, 204, "If-Match", first)
+	put("If-Match with an old version", 3, 412, "If-Match", first)
+	put("weak ETag", 3, 412, "If-Match", "W/"+second)
+	put("ETag of the compressed form", 3, 204, "If-Match", `"x", `+strings.TrimSuffix(second, `"`)+`-gz"`)
+	put("If-Match *", 4, 204, "If-Match", "*")
+	d.do(t, "DELETE", "/alice/rss.xml", "", "basic", aliceBasic, "If-Match", first).is(t, "DELETE with an old version", 412)
 	d.do(t, "GET", "/alice/rss.xml", "").is(t, "afterwards", http.StatusOK, "Item 4")
 }
 
 func TestDeleteEndsFeedAndPutRestoresIt(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)
-	d.do(t, "DELETE", "/alice/rss.xml", "", "basic", aliceBasic).is(t, "what is not there", http.StatusNotFound)
+	d.do(t, "DELETE", "/alice/rss.xml", "", "basic", aliceBasic).is(t, "missing feed", http.StatusNotFound)
 	d.save(t, author.Public, hostedRSS(1))
-	d.do(t, "DELETE", "/alice/rss.xml", "", "Authorization", "Bearer "+tokenDelete).is(t, "the end", http.StatusNoContent)
+	d.do(t, "DELETE", "/alice/rss.xml", "", "Authorization", "Bearer "+tokenDelete).is(t, "DELETE", http.StatusNoContent)
 	d.do(t, "GET", "/alice/feed.json", "").is(t, "afterwards", http.StatusGone)
 	d.do(t, "PUT", "/alice/rss.xml", hostedRSS(1), "basic", aliceBasic, "If-None-Match", "*").is(t, "again", http.StatusCreated)
 	d.do(t, "GET", "/alice/rss.xml", "").is(t, "at last", http.StatusOK, "Item 1")
@@ -167,7 +167,7 @@ func TestIncompleteBodyIsNotSaved(t *testing.T) {
 	if !strings.Contains(a, "204 No Content") {
 		t.Errorf("in chunks: answered %q", a)
 	}
-	d.do(t, "GET", "/alice/rss.xml", "").is(t, "in chunks", http.StatusOK, "Item 2")
+	d.do(t, "GET", "/alice/rss.xml", "").is(t, "chunked body", http.StatusOK, "Item 2")
 }
 
 // timed is a response that records its deadlines.

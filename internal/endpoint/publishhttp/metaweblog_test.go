@@ -188,15 +188,15 @@ func TestTextFilterDeterminesFormat(t *testing.T) {
 		{"HTML stays HTML", "x", author.HTML, metaweblog.Edit{Description: new("<p>new</p>")}, author.HTML, "<p>new</p>"},
 		{"Markdown stays Markdown", "x", author.Markdown, metaweblog.Edit{Description: new("new *one*")}, author.Markdown, "new *one*"},
 		{"HTML for Markdown is HTML", "x", author.Markdown, metaweblog.Edit{Description: new("<p>new</p>")}, author.HTML, "<p>new</p>"},
-		{"a visual editor writes HTML", liveWriter, author.Markdown, metaweblog.Edit{Description: new("new")}, author.HTML, "new"},
+		{"HTML of a visual editor", liveWriter, author.Markdown, metaweblog.Edit{Description: new("new")}, author.HTML, "new"},
 		{"plain text becomes HTML", "x", author.Plain, metaweblog.Edit{Description: new("new")}, author.HTML, "new"},
 		{"markdown", "x", author.HTML, metaweblog.Edit{Description: new("new *one*"), Filter: new("markdown")}, author.Markdown, "new *one*"},
 		{"none", "x", author.Markdown, metaweblog.Edit{Description: new("new"), Filter: new("0")}, author.HTML, "new"},
 		{"breaks", "x", author.HTML, metaweblog.Edit{Description: new("a\nb\n\n<ul>\n<li>c</li>\n</ul>\n\n<em>d</em>"), Filter: new("__default__")}, author.HTML,
 			"<p>a<br />\nb</p>\n\n<ul>\n<li>c</li>\n</ul>\n\n<p><em>d</em></p>"},
-		{"breaks that are there", "x", author.HTML, metaweblog.Edit{Description: new("old"), Filter: new("1")}, author.HTML, "old"},
-		{"a filter alone", "x", author.HTML, metaweblog.Edit{Filter: new("markdown")}, author.Markdown, "old"},
-		{"more alone", "x", author.Markdown, metaweblog.Edit{More: new("more")}, author.Markdown, "old\n\n<!--more-->\n\nmore"},
+		{"existing line breaks", "x", author.HTML, metaweblog.Edit{Description: new("old"), Filter: new("1")}, author.HTML, "old"},
+		{"filter without text", "x", author.HTML, metaweblog.Edit{Filter: new("markdown")}, author.Markdown, "old"},
+		{"text_more without text", "x", author.Markdown, metaweblog.Edit{More: new("more")}, author.Markdown, "old\n\n<!--more-->\n\nmore"},
 		{"nothing", "x", author.Markdown, metaweblog.Edit{Description: new("")}, author.Markdown, ""},
 	} {
 		id := w.rich(t, c.was, "old")
@@ -233,18 +233,18 @@ func TestStatusFlagAndDateDetermineState(t *testing.T) {
 	edit(metaweblog.Edit{Publish: new(false)})
 	state("a draft", author.Draft, "draft", time.Time{})
 	edit(metaweblog.Edit{Publish: new(true), Created: soon})
-	state("in an hour", author.Scheduled, "future", soon)
+	state("date in an hour", author.Scheduled, "future", soon)
 	edit(metaweblog.Edit{Publish: new(true), Title: new("y")})
 	state("remains scheduled", author.Scheduled, "future", soon)
 	edit(metaweblog.Edit{Publish: new(true), Created: soon})
-	state("the echo of its date", author.Scheduled, "future", soon)
+	state("unchanged date sent back", author.Scheduled, "future", soon)
 	edit(metaweblog.Edit{Publish: new(true), Created: past})
-	state("with a date that is over", author.Published, "publish", past)
+	state("date in the past", author.Published, "publish", past)
 	w.now = w.now.Add(time.Minute)
 	edit(metaweblog.Edit{Publish: new(true)})
-	state("as it is", author.Published, "publish", past)
+	state("unchanged", author.Published, "publish", past)
 	edit(metaweblog.Edit{Publish: new(false)})
-	state("taken back", author.Draft, "draft", past)
+	state("unpublished", author.Draft, "draft", past)
 	edit(metaweblog.Edit{Status: "publish", Publish: new(false)})
 	state("status rules", author.Published, "publish", past)
 	edit(metaweblog.Edit{Status: "draft", Publish: new(true)})
@@ -254,11 +254,11 @@ func TestStatusFlagAndDateDetermineState(t *testing.T) {
 	revision := w.saved(t, id).Revision
 	ok(t, c.Publish(ctx, id))
 	if got := w.saved(t, id).Revision; got != revision {
-		t.Errorf("publishing what is published made revision %d of %d", got, revision)
+		t.Errorf("publishing a published post created revision %d after %d", got, revision)
 	}
 	id = must[string](t)(c.NewPost(ctx, metaweblog.Edit{Description: text, Created: soon, Publish: new(true)}))
 	ok(t, c.Publish(ctx, id))
-	state("a waiting one is published", author.Published, "publish", w.now)
+	state("scheduled post published", author.Published, "publish", w.now)
 }
 
 func TestEditorsGetKnownFaultCodes(t *testing.T) {
@@ -290,24 +290,24 @@ func TestEditorsGetKnownFaultCodes(t *testing.T) {
 		code int
 	}{
 		"a wrong password":                          {post(wrong, id), metaweblog.CodeLogin},
-		"a token of another":                        {post(token(tokenOther), id), metaweblog.CodeLogin},
-		"a token for less":                          {token(tokenDelete).EditPost(ctx, id, metaweblog.Edit{Publish: new(true)}), metaweblog.CodeNotAllowed},
+		"token of another user":                     {post(token(tokenOther), id), metaweblog.CodeLogin},
+		"token without permission":                  {token(tokenDelete).EditPost(ctx, id, metaweblog.Edit{Publish: new(true)}), metaweblog.CodeNotAllowed},
 		"no such post":                              {post(c, "77"), metaweblog.CodeNotFound},
-		"no number":                                 {post(c, "abc"), metaweblog.CodeNotFound},
+		"post ID that is not a number":              {post(c, "abc"), metaweblog.CodeNotFound},
 		"a negative number":                         {post(c, "-1"), metaweblog.CodeNotFound},
 		"a deleted post":                            {post(c, deleted), metaweblog.CodeNotFound},
 		"a deleted post, edited":                    {c.EditPost(ctx, deleted, metaweblog.Edit{Publish: new(true)}), metaweblog.CodeNotFound},
 		"a deleted post, deleted":                   {c.DeletePost(ctx, deleted), metaweblog.CodeNotFound},
-		"another's post":                            {post(other, id), metaweblog.CodeNotFound},
-		"another's post, edited":                    {other.EditPost(ctx, id, metaweblog.Edit{Title: new("mine"), Publish: new(true)}), metaweblog.CodeNotFound},
-		"another's post, deleted":                   {other.DeletePost(ctx, id), metaweblog.CodeNotFound},
-		"another's post, published":                 {other.Publish(ctx, id), metaweblog.CodeNotFound},
-		"another's post, under other words":         {other.SetPostCategories(ctx, id, "x"), metaweblog.CodeNotFound},
-		"another's weblog":                          {blog("carol"), metaweblog.CodeNotFound},
-		"nothing to publish":                        {func() error { _, err := c.NewPost(ctx, metaweblog.Edit{Publish: new(true)}); return err }(), xmlrpc.CodeParams},
+		"post of another user":                      {post(other, id), metaweblog.CodeNotFound},
+		"post of another user, edited":              {other.EditPost(ctx, id, metaweblog.Edit{Title: new("mine"), Publish: new(true)}), metaweblog.CodeNotFound},
+		"post of another user, deleted":             {other.DeletePost(ctx, id), metaweblog.CodeNotFound},
+		"post of another user, published":           {other.Publish(ctx, id), metaweblog.CodeNotFound},
+		"post of another user, categories":          {other.SetPostCategories(ctx, id, "x"), metaweblog.CodeNotFound},
+		"weblog of another user":                    {blog("carol"), metaweblog.CodeNotFound},
+		"empty post":                                {func() error { _, err := c.NewPost(ctx, metaweblog.Edit{Publish: new(true)}); return err }(), xmlrpc.CodeParams},
 		"a title that is too long":                  {c.EditPost(ctx, id, metaweblog.Edit{Title: new(strings.Repeat("x", 301)), Publish: new(true)}), xmlrpc.CodeParams},
 		"an invalid URL":                            {c.EditPost(ctx, id, metaweblog.Edit{Link: new("javascript:x"), Publish: new(true)}), xmlrpc.CodeParams},
-		"a file with a token for deleting":          {func() error { _, err := token(tokenDelete).Upload(ctx, metaweblog.Media{}); return err }(), metaweblog.CodeNotAllowed},
+		"upload with a token for deletion":          {func() error { _, err := token(tokenDelete).Upload(ctx, metaweblog.Media{}); return err }(), metaweblog.CodeNotAllowed},
 		"a deletion with a token for other actions": {func() error { return w.as("alice", "").DeletePost(ctx, "0") }(), metaweblog.CodeNotFound},
 	} {
 		if !isFault(f.err, f.code) {
@@ -421,7 +421,7 @@ func TestCallsWithFileOrTextCanBeLarge(t *testing.T) {
 		}
 	}
 	if _, err := c.Upload(ctx, metaweblog.Media{Bits: bytes.Repeat([]byte{7}, 20<<20)}); err == nil {
-		t.Error("20 MiB were taken")
+		t.Error("20 MiB were accepted")
 	}
 	text := strings.Repeat("<p>&</p>", author.MaxSource/8)
 	id := must[string](t)(c.NewPost(ctx, metaweblog.Edit{Description: &text}))
@@ -456,10 +456,10 @@ func TestRSDNamesTheEndpoints(t *testing.T) {
 			t.Errorf("%s: %+v", name, api)
 		}
 	}
-	w.do(t, "POST", "/alice/rsd.xml", "x").is(t, "a POST", http.StatusMethodNotAllowed)
-	w.do(t, "OPTIONS", "/alice/rsd.xml", "").is(t, "a question", http.StatusNoContent)
+	w.do(t, "POST", "/alice/rsd.xml", "x").is(t, "POST", http.StatusMethodNotAllowed)
+	w.do(t, "OPTIONS", "/alice/rsd.xml", "").is(t, "OPTIONS", http.StatusNoContent)
 	w.Feeds.RSD = nil
-	w.do(t, "GET", "/alice/rsd.xml", "").is(t, "without", http.StatusTeapot)
+	w.do(t, "GET", "/alice/rsd.xml", "").is(t, "without a handler", http.StatusTeapot)
 }
 
 func TestClientsInOtherLanguagesWrite(t *testing.T) {

@@ -23,16 +23,16 @@ func TestKeywordsSurviveEditors(t *testing.T) {
 			t.Errorf("%s: %s", when, d)
 		}
 	}
-	check("posted", []string{"ideas"}, []string{"a", "b"}, []string{"ideas", "a", "b"})
+	check("new post", []string{"ideas"}, []string{"a", "b"}, []string{"ideas", "a", "b"})
 	ok(t, c.SetPostCategories(ctx, id, "plans"))
 	check("other categories", []string{"plans"}, []string{"a", "b"}, []string{"plans", "a", "b"})
 	if list := must[[]metaweblog.Category](t)(c.PostCategories(ctx, id)); len(list) != 1 || list[0].Name != "plans" {
 		t.Errorf("mt.getPostCategories: %+v", list)
 	}
 	ok(t, c.EditPost(ctx, id, must[metaweblog.Post](t)(c.Post(ctx, id)).Edit()))
-	check("sent back", []string{"plans"}, []string{"a", "b"}, []string{"plans", "a", "b"})
+	check("post sent back", []string{"plans"}, []string{"a", "b"}, []string{"plans", "a", "b"})
 	ok(t, c.EditPost(ctx, id, metaweblog.Edit{Title: new("U")}))
-	check("a title", []string{"plans"}, []string{"a", "b"}, []string{"plans", "a", "b"})
+	check("title changed", []string{"plans"}, []string{"a", "b"}, []string{"plans", "a", "b"})
 	ok(t, c.EditPost(ctx, id, metaweblog.Edit{Keywords: []string{"b"}}))
 	check("fewer keywords", []string{"plans"}, []string{"b"}, []string{"plans", "b"})
 	ok(t, c.EditPost(ctx, id, metaweblog.Edit{Keywords: []string{}}))

@@ -259,7 +259,7 @@ func (s *micropubSite) Posts(ctx context.Context, user string, q micropub.ListQu
 	case "draft":
 		query.State = author.Draft
 	default:
-		return nil, micropubError(fault.New(fault.Invalid, "post-status is %q: it needs published or draft.", clip(q.PostStatus, 40)))
+		return nil, micropubError(fault.New(fault.Invalid, "post-status is %q: it must be published or draft.", clip(q.PostStatus, 40)))
 	}
 	if query.Category != "" {
 		query.State = author.Published

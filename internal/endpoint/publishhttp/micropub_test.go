@@ -198,9 +198,9 @@ func TestPropertiesCreateAPost(t *testing.T) {
 					t.Error(at, p.PublishedAt)
 				}
 			}},
-		"an image elsewhere": {`{"photo":[{"value":"https://a.example/s.png","alt":"A sunset"}],"content":["a"]}`,
+		"image on another server": {`{"photo":[{"value":"https://a.example/s.png","alt":"A sunset"}],"content":["a"]}`,
 			author.Content{Source: "a", Format: author.Plain, Enclosures: []author.Enclosure{{URL: "https://a.example/s.png", Type: "image/png", Alt: "A sunset"}}}, nil},
-		"a sound of which nothing is known": {`{"audio":["https://a.example/s"]}`,
+		"audio of unknown type and length": {`{"audio":["https://a.example/s"]}`,
 			author.Content{Format: author.Plain, Enclosures: []author.Enclosure{{URL: "https://a.example/s", Type: "audio/mpeg"}}}, nil},
 		"own files are stored by path": {`{"photo":["ORIGIN/alice/media/0011/s.jpg"]}`,
 			author.Content{Format: author.Plain, Enclosures: []author.Enclosure{{URL: "/alice/media/0011/s.jpg", Type: "image/jpeg"}}}, nil},
@@ -210,7 +210,7 @@ func TestPropertiesCreateAPost(t *testing.T) {
 			author.Content{Title: "One", Format: author.Plain, Link: "https://a.example/1"}, nil},
 		"a like": {`{"like-of":[{"type":["h-cite"],"properties":{"url":["https://a.example/1"],"name":["One"]}}]}`,
 			author.Content{Title: "One", Format: author.Plain, Link: "https://a.example/1"}, nil},
-		"what is not known, with its fallback": {`{"weight":[{"type":["h-measure"],"properties":{"num":["70"]}}],"summary":["Weighed 70 kg"]}`,
+		"unknown property with fallback": {`{"weight":[{"type":["h-measure"],"properties":{"num":["70"]}}],"summary":["Weighed 70 kg"]}`,
 			author.Content{Source: "Weighed 70 kg", Format: author.Plain,
 				Properties: map[string]json.RawMessage{"weight": json.RawMessage(`[{"type":["h-measure"],"properties":{"num":["70"]}}]`)}}, nil},
 		"a draft": {`{"content":["a"],"post-status":["draft"],"visibility":["public"]}`,
@@ -219,7 +219,7 @@ func TestPropertiesCreateAPost(t *testing.T) {
 					t.Error(p.State, at)
 				}
 			}},
-		"a date to come": {`{"content":["a"],"published":["2027-01-01T00:00:00Z"]}`,
+		"future date": {`{"content":["a"],"published":["2027-01-01T00:00:00Z"]}`,
 			author.Content{Source: "a", Format: author.Plain}, func(t *testing.T, _ string, p author.Post) {
 				if p.State != author.Scheduled || p.DueAt.Year() != 2027 {
 					t.Error(p.State, p.DueAt)
@@ -252,17 +252,17 @@ func TestMicropubUpdateChangesOnlyNamedProperties(t *testing.T) {
 		changes string
 		change  func(c *author.Content)
 	}{
-		"replace":              {`"replace":{"content":["New"]}`, func(c *author.Content) { c.Source = "New" }},
-		"replace by markup":    {`"replace":{"content":[{"html":"<p>New</p>"}]}`, func(c *author.Content) { c.Source, c.Format = "<p>New</p>", author.HTML }},
-		"add":                  {`"add":{"category":["three"]}`, func(c *author.Content) { c.Categories = []string{"one", "two", "three"} }},
-		"add what was missing": {`"add":{"bookmark-of":["https://b.example/"]}`, func(c *author.Content) { c.Link = "https://b.example/" }},
-		"delete a value":       {`"delete":{"category":["one"]}`, func(c *author.Content) { c.Categories = []string{"two"} }},
-		"delete a property":    {`"delete":["category","name","in-reply-to"]`, func(c *author.Content) { c.Categories, c.Title, c.Reply = nil, "", nil }},
-		"delete an image":      {`"delete":{"photo":["https://a.example/s.png"]}`, func(c *author.Content) { c.Enclosures = nil }},
+		"replace":                {`"replace":{"content":["New"]}`, func(c *author.Content) { c.Source = "New" }},
+		"replace text with HTML": {`"replace":{"content":[{"html":"<p>New</p>"}]}`, func(c *author.Content) { c.Source, c.Format = "<p>New</p>", author.HTML }},
+		"add":                    {`"add":{"category":["three"]}`, func(c *author.Content) { c.Categories = []string{"one", "two", "three"} }},
+		"add a missing property": {`"add":{"bookmark-of":["https://b.example/"]}`, func(c *author.Content) { c.Link = "https://b.example/" }},
+		"delete a value":         {`"delete":{"category":["one"]}`, func(c *author.Content) { c.Categories = []string{"two"} }},
+		"delete a property":      {`"delete":["category","name","in-reply-to"]`, func(c *author.Content) { c.Categories, c.Title, c.Reply = nil, "", nil }},
+		"delete an image":        {`"delete":{"photo":["https://a.example/s.png"]}`, func(c *author.Content) { c.Enclosures = nil }},
 		"add an image": {`"add":{"photo":["https://a.example/t.gif"]}`, func(c *author.Content) {
 			c.Enclosures = append(c.Enclosures, author.Enclosure{URL: "https://a.example/t.gif", Type: "image/gif"})
 		}},
-		"what there is no place for": {`"replace":{"location":["geo:1,2"]}`, func(c *author.Content) {
+		"replace a property without a field": {`"replace":{"location":["geo:1,2"]}`, func(c *author.Content) {
 			c.Properties = map[string]json.RawMessage{"location": json.RawMessage(`["geo:1,2"]`)}
 		}},
 	} {
@@ -404,15 +404,15 @@ func TestMicropubErrorsAreReadable(t *testing.T) {
 		code   string
 		words  string
 	}{
-		"a post for some":         {`{"properties":{"content":["a"],"visibility":["private"]}}`, 400, "invalid_request", "nothing was published"},
-		"an invalid date":         {`{"properties":{"content":["a"],"published":["soon"]}}`, 400, "invalid_request", "soon"},
-		"an invalid status":       {`{"properties":{"content":["a"],"post-status":["secret"]}}`, 400, "invalid_request", "secret"},
-		"an empty post":           {`{"properties":{"weight":["1"]}}`, 400, "invalid_request", "nothing in the post"},
-		"too long":                {`{"properties":{"content":["` + strings.Repeat("a", author.MaxSource+1) + `"]}}`, 400, "invalid_request", "256 KiB"},
-		"no such post":            {`{"action":"delete","url":"` + at + `x"}`, 400, "invalid_request", "no post of yours"},
-		"another's post":          {`{"action":"delete","url":"` + bobs + `"}`, 400, "invalid_request", "no post of yours"},
-		"what is no address":      {`{"action":"delete","url":"x"}`, 400, "invalid_request", "no post of yours"},
-		"what is on another site": {`{"action":"delete","url":"https://a.example/alice/2026/11/22/100002"}`, 400, "invalid_request", "no post of yours"},
+		"unsupported visibility": {`{"properties":{"content":["a"],"visibility":["private"]}}`, 400, "invalid_request", "nothing was published"},
+		"an invalid date":        {`{"properties":{"content":["a"],"published":["soon"]}}`, 400, "invalid_request", "soon"},
+		"an invalid status":      {`{"properties":{"content":["a"],"post-status":["secret"]}}`, 400, "invalid_request", "secret"},
+		"an empty post":          {`{"properties":{"weight":["1"]}}`, 400, "invalid_request", "nothing in the post"},
+		"too long post":          {`{"properties":{"content":["` + strings.Repeat("a", author.MaxSource+1) + `"]}}`, 400, "invalid_request", "256 KiB"},
+		"no such post":           {`{"action":"delete","url":"` + at + `x"}`, 400, "invalid_request", "no post of yours"},
+		"post of another user":   {`{"action":"delete","url":"` + bobs + `"}`, 400, "invalid_request", "no post of yours"},
+		"invalid URL":            {`{"action":"delete","url":"x"}`, 400, "invalid_request", "no post of yours"},
+		"URL of another site":    {`{"action":"delete","url":"https://a.example/alice/2026/11/22/100002"}`, 400, "invalid_request", "no post of yours"},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), "POST", w.origin+"/micropub/", strings.NewReader(tt.body))
 		if err != nil {

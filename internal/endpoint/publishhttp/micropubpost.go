@@ -36,7 +36,7 @@ func publicationOf(p micropub.Properties, touches func(string) bool) (w publicat
 		case "draft":
 			w.to = author.Draft
 		default:
-			return w, fault.New(fault.Invalid, "The post-status is %q: it needs to be published or draft.", clip(status, 40))
+			return w, fault.New(fault.Invalid, "The post-status is %q: it must be published or draft.", clip(status, 40))
 		}
 	}
 	if touches("published") && at != "" {

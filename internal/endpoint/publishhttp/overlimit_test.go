@@ -36,7 +36,7 @@ func TestMicropubReportsAPostOverTheLimit(t *testing.T) {
 	}
 	long := `["` + strings.Repeat("x", 141) + `"]`
 	at, _ := w.create(`{"content":` + long + `}`)
-	check("over", warning)
+	check("over the limit", warning)
 	if _, err := w.update(at, `"replace":{"content":["short"]}`); err != nil {
 		t.Fatal(err)
 	}
@@ -46,9 +46,9 @@ func TestMicropubReportsAPostOverTheLimit(t *testing.T) {
 	}
 	check("over the limit again", warning)
 	w.create(`{"content":` + long + `,"name":["Title"]}`)
-	check("with a title", "")
+	check("over the limit with a title", "")
 	w.create(`{"content":` + long + `,"post-status":["draft"]}`)
-	check("a draft", "")
+	check("draft over the limit", "")
 	res, err := http.Post(w.origin+"/micropub", "application/json", strings.NewReader("{}"))
 	if err != nil {
 		t.Fatal(err)

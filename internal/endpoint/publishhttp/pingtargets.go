@@ -131,7 +131,7 @@ func siteName(s string) string {
 // failure converts an error to a fault. The status of the last response takes precedence; a status
 // that requests a retry is not a refusal.
 func (s *TargetSender) failure(err error, seen *statusRecorder) error {
-	f := &fault.Error{Code: fault.Unreadable, Err: err, Msg: "There was no usable answer."}
+	f := &fault.Error{Code: fault.Unreadable, Err: err, Msg: "The ping target sent no valid response."}
 	if r, ok := errors.AsType[*fault.Error](err); ok {
 		f.Code, f.Msg = r.Code, r.Msg
 	} else if seen.status >= 300 {

@@ -96,16 +96,16 @@ func TestRefusalDiffersFromTemporaryFailure(t *testing.T) {
 		says   string
 		after  time.Duration
 	}{
-		"a cloud that refuses":   {announce.RSSCloud, 200, nil, `<result success="false" msg="I do not know you."/>`, fault.Refused, "I do not know you.", 0},
-		"a form that is not one": {announce.RSSCloud, 404, nil, "", fault.Refused, "404 Not Found", 0},
-		"flerror":                {announce.Weblogs, 200, nil, rpcNo, fault.Refused, "Not you.", 0},
-		"a fault":                {announce.RSSCloudRPC, 200, nil, rpcFault, fault.Refused, "Too old.", 0},
-		"a hub that is closed":   {announce.WebSub, 410, nil, "", fault.Gone, "410 Gone", 0},
-		"a redirect":             {announce.Weblogs, 301, http.Header{"Location": {"/x"}}, "", fault.Refused, "301", 0},
-		"too many":               {announce.Weblogs, 429, http.Header{"Retry-After": {"90"}}, "", fault.Unreadable, "429", 90 * time.Second},
-		"down for a while":       {announce.WebSub, 503, http.Header{"Retry-After": {"Sun, 22 Nov 2026 22:00:00 GMT"}}, "", fault.Unreadable, "503", time.Hour},
-		"broken":                 {announce.Get, 500, nil, "", fault.Unreadable, "500", 0},
-		"another protocol":       {announce.RSSCloudRPC, 200, nil, "<html>", fault.Unreadable, "no usable answer", 0},
+		"refusal by rssCloud":          {announce.RSSCloud, 200, nil, `<result success="false" msg="I do not know you."/>`, fault.Refused, "I do not know you.", 0},
+		"missing endpoint":             {announce.RSSCloud, 404, nil, "", fault.Refused, "404 Not Found", 0},
+		"flerror":                      {announce.Weblogs, 200, nil, rpcNo, fault.Refused, "Not you.", 0},
+		"a fault":                      {announce.RSSCloudRPC, 200, nil, rpcFault, fault.Refused, "Too old.", 0},
+		"status 410":                   {announce.WebSub, 410, nil, "", fault.Gone, "410 Gone", 0},
+		"redirect":                     {announce.Weblogs, 301, http.Header{"Location": {"/x"}}, "", fault.Refused, "301", 0},
+		"too many":                     {announce.Weblogs, 429, http.Header{"Retry-After": {"90"}}, "", fault.Unreadable, "429", 90 * time.Second},
+		"temporarily unavailable":      {announce.WebSub, 503, http.Header{"Retry-After": {"Sun, 22 Nov 2026 22:00:00 GMT"}}, "", fault.Unreadable, "503", time.Hour},
+		"broken":                       {announce.Get, 500, nil, "", fault.Unreadable, "500", 0},
+		"response of another protocol": {announce.RSSCloudRPC, 200, nil, "<html>", fault.Unreadable, "no valid response", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

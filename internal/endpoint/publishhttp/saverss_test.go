@@ -63,8 +63,8 @@ func TestSaveRssReturnsURLOrFault4(t *testing.T) {
 		t.Errorf("answered to a token %v, %v", got, err)
 	}
 	for what, params := range map[string][]any{
-		"a wrong password": {"alice", "x", hostedRSS(3)}, "nobody": {"", "", hostedRSS(3)}, "another's token": {"alice", tokenOther, hostedRSS(3)},
-		"a token for less": {"alice", tokenDelete, hostedRSS(3)}, "no feed": {"alice", goodPassword, "x"}, "JSON": {"alice", goodPassword, `{"version":"https://jsonfeed.org/version/1.1","title":"x","items":[]}`},
+		"a wrong password": {"alice", "x", hostedRSS(3)}, "no credentials": {"", "", hostedRSS(3)}, "token of another user": {"alice", tokenOther, hostedRSS(3)},
+		"token without permission": {"alice", tokenDelete, hostedRSS(3)}, "no feed": {"alice", goodPassword, "x"}, "JSON": {"alice", goodPassword, `{"version":"https://jsonfeed.org/version/1.1","title":"x","items":[]}`},
 		"nothing": {}, "a struct": {"alice", goodPassword, map[string]any{}}, "a list for a name": {[]any{}, goodPassword, hostedRSS(3)},
 	} {
 		got, err := d.call(t, params...)

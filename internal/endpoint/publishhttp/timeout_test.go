@@ -29,9 +29,9 @@ func TestSlowUploadIsAllowedWithinLimit(t *testing.T) {
 		steps int           // of ten seconds
 		left  time.Duration // at the end
 	}{
-		"a file on a slow line": {"Bearer x", 30, idleTimeout},
-		"for hours":             {"Bearer x", 359, 10 * time.Second},
-		"of an unknown client":  {"", 5, 10 * time.Second},
+		"file on a slow connection":   {"Bearer x", 30, idleTimeout},
+		"upload of several hours":     {"Bearer x", 359, 10 * time.Second},
+		"upload of an unknown client": {"", 5, 10 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -77,7 +77,7 @@ func TestTwoThousandItemsAreSyncedWithFewQueries(t *testing.T) {
 	refs, next, err := c.IDs(ctx, greader.Query{N: 10_000, Exclude: []greader.Stream{greader.State(greader.Read)}})
 	w.must(err)
 	if len(refs) != 2006 || next != "" || f.asked != 1 {
-		t.Fatalf("%d ids, %q, %d looks", len(refs), next, f.asked)
+		t.Fatalf("%d ids, %q, %d queries", len(refs), next, f.asked)
 	}
 	var ids []greader.ItemID
 	for _, r := range refs {
@@ -87,12 +87,12 @@ func TestTwoThousandItemsAreSyncedWithFewQueries(t *testing.T) {
 	items, err := c.Lookup(ctx, ids...)
 	w.must(err)
 	if len(items) != 2006 || f.asked != 21 {
-		t.Errorf("%d items in %d looks", len(items), f.asked)
+		t.Errorf("%d items in %d queries", len(items), f.asked)
 	}
 	f.asked = 0
 	w.must(c.Mark(ctx, greader.Read, true, ids[6:]...))
 	if counts, _ := c.Unread(ctx); counts["user/-/state/com.google/reading-list"] != 6 || f.asked != 2 {
-		t.Errorf("%v in %d looks", counts, f.asked)
+		t.Errorf("%v in %d queries", counts, f.asked)
 	}
 	f.asked = 0
 	v, seen := w.fever(), 0
@@ -106,7 +106,7 @@ func TestTwoThousandItemsAreSyncedWithFewQueries(t *testing.T) {
 		since = a.Items[len(a.Items)-1].ID
 	}
 	if seen != 2006 || f.asked != 42 {
-		t.Errorf("%d items in %d looks", seen, f.asked)
+		t.Errorf("%d items in %d queries", seen, f.asked)
 	}
 }
 

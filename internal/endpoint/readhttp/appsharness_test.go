@@ -292,7 +292,7 @@ func (s *script) send(target, body string) {
 		}
 	}
 	if strings.Contains(string(s.body), "bob") {
-		s.wrong("alice sees what is bob's")
+		s.wrong("alice sees items of bob")
 	}
 }
 

@@ -50,7 +50,7 @@ func (t *Sender) challenge(ctx context.Context, n forward.Forwarding, challenge 
 	r := t.Sender.Send(ctx, m)
 	if err := t.replyError(n.Target, r); err != nil {
 		if r.Err != nil && !r.NotTried && cmp.Or(fetch.Text(r.Err), fetch.Neutral) == fetch.Neutral {
-			return fault.Wrap(fault.CodeOf(err), r.Err, "%s gave no usable answer to the challenge.", endpoint.DisplayURL(n.Target))
+			return fault.Wrap(fault.CodeOf(err), r.Err, "%s sent no valid response to the challenge.", endpoint.DisplayURL(n.Target))
 		}
 		return err
 	}

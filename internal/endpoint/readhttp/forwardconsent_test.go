@@ -86,14 +86,14 @@ func TestOnlyCorrectResponseToChallengeIsConsent(t *testing.T) {
 		handler http.HandlerFunc
 		code    fault.Code
 	}{
-		"an echo of JSON":        {forward.ViaWebhook, "", echo(false), fault.Unreadable},
-		"an echo of a form":      {forward.ViaPost, "", echo(false), fault.Unreadable},
-		"an echo of one field":   {forward.ViaPost, "", echo(true), fault.Unreadable},
-		"nothing":                {forward.ViaWebhook, "", func(http.ResponseWriter, *http.Request) {}, fault.Unreadable},
-		"OK":                     {forward.ViaWebhook, "s", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "OK") }, fault.Unreadable},
-		"an error":               {forward.ViaWebhook, "s", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, fault.Unreadable},
-		"a program that is gone": {forward.ViaWebhook, "s", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(410) }, fault.Gone},
-		"the challenge where there is a secret": {forward.ViaWebhook, "s", func(w http.ResponseWriter, r *http.Request) {
+		"echo of the JSON request": {forward.ViaWebhook, "", echo(false), fault.Unreadable},
+		"echo of the form":         {forward.ViaPost, "", echo(false), fault.Unreadable},
+		"echo of one field":        {forward.ViaPost, "", echo(true), fault.Unreadable},
+		"nothing":                  {forward.ViaWebhook, "", func(http.ResponseWriter, *http.Request) {}, fault.Unreadable},
+		"OK":                       {forward.ViaWebhook, "s", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "OK") }, fault.Unreadable},
+		"an error":                 {forward.ViaWebhook, "s", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, fault.Unreadable},
+		"status 410":               {forward.ViaWebhook, "s", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(410) }, fault.Gone},
+		"unsigned challenge with a secret": {forward.ViaWebhook, "s", func(w http.ResponseWriter, r *http.Request) {
 			b, _ := io.ReadAll(r.Body)
 			_, after, _ := strings.Cut(string(b), `"challenge":"`)
 			challenge, _, _ := strings.Cut(after, `"`)
@@ -112,7 +112,7 @@ func TestOnlyCorrectResponseToChallengeIsConsent(t *testing.T) {
 	t.Cleanup(silent.Close)
 	_, teller := newTarget(t)
 	err := teller.Ask(t.Context(), forward.Forwarding{Via: forward.ViaWebhook, Target: silent.URL}, "token")
-	if want := silent.URL + " gave no usable answer to the challenge."; fault.CodeOf(err) != fault.Unreadable || fault.Message(err) != want {
+	if want := silent.URL + " sent no valid response to the challenge."; fault.CodeOf(err) != fault.Unreadable || fault.Message(err) != want {
 		t.Errorf("no answer at all: %q; want %q", fault.Message(err), want)
 	}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprintln(w, r.FormValue("challenge")) }))

@@ -254,12 +254,12 @@ func TestMailUsesConfiguredEncryption(t *testing.T) {
 	}{
 		{"starttls", MailSTARTTLS, &mailServer{starttls: true}, "", true},
 		{"starttls and a password", "", &mailServer{starttls: true, auth: true}, "river", true},
-		{"no starttls there", MailSTARTTLS, &mailServer{}, "", false},
+		{"server without starttls", MailSTARTTLS, &mailServer{}, "", false},
 		{"tls", MailTLS, &mailServer{}, "", true},
 		{"tls and a password", MailTLS, &mailServer{auth: true}, "river", true},
 		{"plain", MailPlain, &mailServer{}, "", true},
 		{"plain and a password", MailPlain, &mailServer{auth: true}, "river", true},
-		{"no log-in there", MailPlain, &mailServer{}, "river", false},
+		{"server without authentication", MailPlain, &mailServer{}, "river", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -288,7 +288,7 @@ func TestMailServerErrorsAreDistinguished(t *testing.T) {
 		server *mailServer
 		code   fault.Code
 	}{
-		{"no such person", &mailServer{rcpt: "550 no such person"}, fault.Unreadable},
+		{"unknown recipient", &mailServer{rcpt: "550 no such person"}, fault.Unreadable},
 		{"later", &mailServer{rcpt: "450 later"}, fault.Unavailable},
 		{"spam", &mailServer{data: "554 spam"}, fault.Unreadable},
 		{"full", &mailServer{data: "452 full"}, fault.Unavailable},
