@@ -18,6 +18,8 @@ type (
 	Change            = record.Change
 	TopicQuery        = record.TopicQuery
 	TopicInfo         = record.TopicInfo
+	TopicOrder        = record.TopicOrder
+	TopicPlace        = record.TopicPlace
 	SubscriptionQuery = record.SubscriptionQuery
 	SubscriptionInfo  = record.SubscriptionInfo
 	Check             = record.Check
@@ -42,6 +44,13 @@ const (
 	SOAP      = record.SOAP
 	WebSub    = record.WebSub
 	CNWS      = record.CNWS
+)
+
+// Orders of a list of topics.
+const (
+	TopicsByURL         = record.TopicsByURL
+	TopicsByChange      = record.TopicsByChange
+	TopicsBySubscribers = record.TopicsBySubscribers
 )
 
 // Modes of an Intent.

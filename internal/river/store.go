@@ -34,6 +34,9 @@ type SourceStore interface {
 	// URL: the one that the user follows, else one without a Login. URLs without a source are left
 	// out.
 	KnownSources(ctx context.Context, user string, urls []string) (map[string]KnownSource, error)
+	// SourceTitles returns the titles of sources without a Login by their current URL, for those of
+	// urls (at most 1,000) that have one.
+	SourceTitles(ctx context.Context, urls []string) (map[string]string, error)
 	// Sources lists sources in order of URL, without Last.
 	Sources(ctx context.Context, q SourceQuery) ([]Source, error)
 	// ChangeSource passes one source to change and writes the State, NextAt and Login that change

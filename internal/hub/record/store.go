@@ -39,7 +39,7 @@ type TopicStore interface {
 	Topic(ctx context.Context, id int64) (Topic, error)
 	// Subscribers counts the live subscriptions of a topic by protocol.
 	Subscribers(ctx context.Context, topicID int64, now time.Time) (map[string]int64, error)
-	// Topics lists topics in order of URL.
+	// Topics lists topics; see [TopicQuery].
 	Topics(ctx context.Context, q TopicQuery) ([]TopicInfo, error)
 	// Followed reports whether any live subscription of the topic exists.
 	Followed(ctx context.Context, topicID int64, now time.Time) (bool, error)
@@ -182,12 +182,32 @@ type DatabaseStore interface {
 	Close() error
 }
 
-// TopicQuery selects topics. The zero query selects the first page.
+// TopicOrder is the order of a list of topics.
+type TopicOrder string
+
+// Orders of a list of topics. TopicsByURL goes up; the others go down, and by id where the values
+// are equal. TopicsBySubscribers counts all subscriptions, so its cost grows with their number.
+const (
+	TopicsByURL         TopicOrder = ""
+	TopicsByChange      TopicOrder = "changed"     // by ChangedAt
+	TopicsBySubscribers TopicOrder = "subscribers" // by the number of live subscriptions
+)
+
+// TopicPlace is the place of a topic in a list in the order of changes or of subscribers.
+type TopicPlace struct {
+	Value int64 // ChangedAt in milliseconds, or the number of subscribers
+	ID    int64
+}
+
+// TopicQuery selects topics. The zero query selects the first page in order of URL.
 type TopicQuery struct {
-	Match string // substring of the URL, case-insensitive
-	After string // URL after which the page starts
-	Limit int    // at most 1,000; 0 means 100
-	Now   time.Time
+	Match  string // substring of the URL or title, case-insensitive
+	Order  TopicOrder
+	After  string     // in the order of URL: URL after which the page starts
+	Behind TopicPlace // in the other orders: place after which the page starts; zero: the beginning
+	IDs    []int64    // only these topics, at most 1,000; Subscribers is not counted then
+	Limit  int        // at most 1,000; 0 means 100
+	Now    time.Time
 }
 
 // TopicInfo is a topic with the number of its live subscriptions.

@@ -161,8 +161,8 @@ func saveAbout(ctx context.Context, c sqldb.Conn, topicID int64, about hub.About
 		}
 	}
 	topic := ""
-	err := c.Query(ctx, `UPDATE topic SET about = $1 WHERE id = $2 RETURNING url`, func(rows *sql.Rows) error { return rows.Scan(&topic) },
-		raw, topicID)
+	err := c.Query(ctx, `UPDATE topic SET about = $1, title = $2 WHERE id = $3 RETURNING url`, func(rows *sql.Rows) error { return rows.Scan(&topic) },
+		raw, sqldb.Clean(about.Title), topicID)
 	if err != nil || topic == "" {
 		return err
 	}

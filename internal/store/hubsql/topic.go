@@ -3,6 +3,7 @@ package hubsql
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -36,22 +37,50 @@ func (s *topicStore) Topic(ctx context.Context, id int64) (hub.Topic, error) {
 
 // Topics implements hub.Store.
 func (s *topicStore) Topics(ctx context.Context, q hub.TopicQuery) ([]hub.TopicInfo, error) {
-	var w sqldb.Where
-	now := w.Arg(sqldb.Millis(q.Now))
-	if q.After != "" {
-		w.Add("t.url > ?", q.After)
-	}
-	if err := w.Like(q.Match, "t.url"); err != nil {
+	text, args, err := topicList(q)
+	if err != nil {
 		return nil, err
 	}
-	text := `SELECT ` + topicColumns + `,
-		(SELECT COUNT(*) FROM subscription AS s WHERE s.topic_id = t.id AND s.expires_at + 0 > ` + now + `)
-		FROM topic AS t` + w.String() + ` ORDER BY t.url LIMIT ` + w.Arg(sqldb.Limit(q.Limit))
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]hub.TopicInfo, error) {
 		return sqldb.Collect(ctx, c, func(rows *sql.Rows, t *hub.TopicInfo) error {
 			return rows.Scan(append(topicFields(&t.Topic), &t.Subscribers)...)
-		}, text, w.Args...)
+		}, text, args...)
 	})
+}
+
+// topicList returns the statement of a query.
+func topicList(q hub.TopicQuery) (text string, args []any, err error) {
+	var w sqldb.Where
+	from, count, order := `topic AS t`, `0`, `t.url`
+	if q.IDs == nil {
+		now := w.Arg(sqldb.Millis(q.Now))
+		count = `(SELECT COUNT(*) FROM subscription AS s WHERE s.topic_id = t.id AND s.expires_at + 0 > ` + now + `)`
+		if q.Order == hub.TopicsBySubscribers { // one count of all is cheaper than one for each topic
+			from += ` LEFT JOIN (SELECT s.topic_id, COUNT(*) AS n FROM subscription AS s WHERE s.expires_at > ` + now + ` GROUP BY s.topic_id) AS l ON l.topic_id = t.id`
+			count = `COALESCE(l.n, 0)`
+		}
+	} else {
+		ids, err := json.Marshal(q.IDs)
+		if err != nil {
+			return "", nil, err
+		}
+		w.Conds = append(w.Conds, `t.id {ALL} `+w.Arg(string(ids))+` {END ALL}`)
+	}
+	value := map[hub.TopicOrder]string{hub.TopicsByChange: `t.changed_at`, hub.TopicsBySubscribers: count}[q.Order]
+	switch {
+	case value != "":
+		order = value + ` DESC, t.id DESC`
+		if q.Behind != (hub.TopicPlace{}) {
+			w.Add("("+value+", t.id) < (?, ?)", q.Behind.Value, q.Behind.ID)
+		}
+	case q.After != "":
+		w.Add("t.url > ?", q.After)
+	}
+	if err := w.Like(q.Match, "t.url", "t.title"); err != nil {
+		return "", nil, err
+	}
+	text = `SELECT ` + topicColumns + `, ` + count + ` FROM ` + from + w.String() + ` ORDER BY ` + order + ` LIMIT ` + w.Arg(sqldb.Limit(q.Limit))
+	return text, w.Args, nil
 }
 
 // Followed implements hub.Store.

@@ -47,3 +47,25 @@ func Migrated(t *testing.T, s hub.Store) {
 	e.announce(t, e.listed("first"))
 	e.counted(t, 1)
 }
+
+// BeforeTitles is the last schema in which the title of a topic is in its description only.
+const BeforeTitles = 21
+
+// TitleRows returns statements that fill the table topic of that schema. bytes writes a literal of
+// bytes, given in hexadecimal digits.
+func TitleRows(bytes func(hex string) string) (rows []string) {
+	for i, about := range []string{`{"title":"Scripting «News»"}`, `{"description":"a feed"}`, `{"title":"with \u0000"}`} {
+		rows = append(rows, fmt.Sprintf(`INSERT INTO topic (id, url, about) VALUES (%d, '%s%d', %s)`, hub.TopicID(fmt.Sprint(feed, i)), feed, i, bytes(fmt.Sprintf("%x", about))))
+	}
+	return rows
+}
+
+// TitlesMigrated checks that a store with TitleRows finds a topic by its title.
+func TitlesMigrated(t *testing.T, s hub.Store) {
+	e := newEnv(t, s)
+	for match, want := range map[string]int{"«news»": 1, "with": 0, "a feed": 0, feed: 3} {
+		topics, err := e.Topics(e.Ctx, hub.TopicQuery{Match: match, Now: e.Now})
+		storetest.Must(t, err)
+		storetest.Same(t, "search for "+match, len(topics), want)
+	}
+}

@@ -53,6 +53,9 @@ func topicTests() map[string]func(*testing.T, *env) {
 			storetest.Same(t, "URLs", urls(topics), []string{feed + "2", feed + "1", feed + "0"})
 		},
 		"ListsInOrderOfURLByPages":              topicsByPage,
+		"ListsByLastChangeAndBySubscribers":     topicsInOrder,
+		"ListsTheTopicsWithTheseIDs":            topicsWithIDs,
+		"SearchFindsTitles":                     topicTitles,
 		"CountsOnlyUnexpiredSubscribers":        liveSubscribers,
 		"SearchTreatsEveryCharacterLiterally":   topicSearch,
 		"UnicodeAndQuotesAreReadAsWritten":      topicUnicode,
@@ -116,6 +119,77 @@ func topicsByPage(t *testing.T, e *env) {
 		after = topics[len(topics)-1].URL
 	}
 	storetest.Same(t, "URLs", got, want)
+}
+
+func topicsInOrder(t *testing.T, e *env) {
+	at := func(i int) string { return fmt.Sprint(feed, i) }
+	for i, changed := range []int{2, 0, 1, 2} { // minutes; two changed at the same time
+		_, err := e.CommitCheck(e.Ctx, hub.Check{TopicID: hub.TopicID(at(i)), URL: at(i), StartedAt: e.Now, Now: e.In(time.Duration(changed) * time.Minute), Changed: true, Hash: []byte{1}})
+		storetest.Must(t, err)
+	}
+	for i, n := range []int{1, 3, 0, 1} {
+		var subs []hub.Subscription
+		for k := range n {
+			subs = append(subs, e.sub(at(i), fmt.Sprint("http://127.0.0.1/", k)))
+		}
+		old := e.sub(at(i), "http://127.0.0.1/expired")
+		old.ExpiresAt = e.Now
+		e.follow(t, at(i), append(subs, old)...)
+	}
+	first, second := at(0), at(3)
+	if hub.TopicID(first) < hub.TopicID(second) {
+		first, second = second, first
+	}
+	for order, want := range map[hub.TopicOrder][]string{
+		hub.TopicsByChange:      {first, second, at(2), at(1)},
+		hub.TopicsBySubscribers: {at(1), first, second, at(2)},
+	} {
+		q := hub.TopicQuery{Order: order, Limit: 1, Now: e.Now}
+		var got []string
+		for range want {
+			topics, err := e.Topics(e.Ctx, q)
+			storetest.Must(t, err)
+			if len(topics) != 1 {
+				t.Fatalf("%s: a page of 1 contains %d", order, len(topics))
+			}
+			got = append(got, topics[0].URL)
+			q.Behind = hub.TopicPlace{Value: topics[0].Subscribers, ID: topics[0].ID}
+			if order == hub.TopicsByChange {
+				q.Behind.Value = topics[0].ChangedAt.UnixMilli()
+			}
+		}
+		storetest.Same(t, "in the order of "+string(order), got, want)
+		rest, err := e.Topics(e.Ctx, q)
+		storetest.Same(t, "behind the last", []any{len(rest), err}, []any{0, error(nil)})
+	}
+}
+
+func topicsWithIDs(t *testing.T, e *env) {
+	e.follow(t, feed, e.sub(feed, "http://127.0.0.1/1"))
+	e.follow(t, feed+"2", e.sub(feed+"2", "http://127.0.0.1/1"))
+	topics, err := e.Topics(e.Ctx, hub.TopicQuery{IDs: []int64{hub.TopicID(feed + "2"), 7}})
+	storetest.Must(t, err)
+	storetest.Same(t, "topics", len(topics), 1)
+	storetest.Same(t, "URL and number of subscribers", []any{topics[0].URL, topics[0].Subscribers}, []any{feed + "2", int64(0)})
+	topics, err = e.Topics(e.Ctx, hub.TopicQuery{IDs: []int64{}})
+	storetest.Same(t, "without ids", []any{len(topics), err}, []any{0, error(nil)})
+}
+
+func topicTitles(t *testing.T, e *env) {
+	for i, title := range []string{"Scripting News", "100% Äpfel", ""} {
+		u := fmt.Sprint(feed, i)
+		storetest.Must(t, e.RecordPing(e.Ctx, u, e.Now, e.Now, nil))
+		storetest.Must(t, e.SetAbout(e.Ctx, hub.TopicID(u), hub.About{Title: title, Description: "all about pears"}))
+	}
+	for match, want := range map[string]string{"scripting": feed + "0", "ÄPFEL": feed + "1", "0% ": feed + "1", "pears": "", "title": ""} {
+		topics, err := e.Topics(e.Ctx, hub.TopicQuery{Match: match, Now: e.Now})
+		storetest.Must(t, err)
+		got := ""
+		for _, topic := range topics {
+			got += topic.URL
+		}
+		storetest.Same(t, "search for "+match, got, want)
+	}
 }
 
 func liveSubscribers(t *testing.T, e *env) {

@@ -62,3 +62,9 @@ func TestMigrationConfirmsExistingForwardings(t *testing.T) {
 	t.Parallel()
 	rivertest.ForwardingsMigrated(t, open(t, earlierSchema(t, storetest.Migrations(t, rivertest.BeforeConsent), rivertest.ForwardingRows())))
 }
+
+func TestMigrationMakesTopicsSearchableByTitle(t *testing.T) {
+	t.Parallel()
+	rows := hubtest.TitleRows(func(hex string) string { return `'\x` + hex + `'` })
+	hubtest.TitlesMigrated(t, open(t, earlierSchema(t, storetest.Migrations(t, hubtest.BeforeTitles), rows)))
+}

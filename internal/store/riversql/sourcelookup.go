@@ -47,6 +47,25 @@ func (s *sourceStore) KnownSources(ctx context.Context, reader string, urls []st
 	})
 }
 
+// SourceTitles implements river.Store.
+func (s *sourceStore) SourceTitles(ctx context.Context, urls []string) (map[string]string, error) {
+	rows := make([][]any, len(urls))
+	for i, u := range urls {
+		rows[i] = []any{sqldb.Clean(u)}
+	}
+	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (map[string]string, error) {
+		titles := map[string]string{}
+		err := c.BulkQuery(ctx, `rows(url t) SELECT s.url, s.title FROM source AS s {AND ROWS} WHERE s.url = :url AND s.login = '' AND s.title <> ''`,
+			func(rows *sql.Rows) error {
+				var url, title string
+				err := rows.Scan(&url, &title)
+				titles[url] = title
+				return err
+			}, rows)
+		return titles, err
+	})
+}
+
 // NamedSources implements river.Store.
 func (s *sourceStore) NamedSources(ctx context.Context, urls []string) ([]string, error) {
 	rows := make([][]any, len(urls))

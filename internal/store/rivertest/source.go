@@ -167,7 +167,7 @@ func nextSource(t *testing.T, s *stream) {
 func pushByName(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	got := s.take(src.ID)
-	got.State.URL, got.URL, got.Topic = feedURL(2), feedURL(2), feedURL(3)
+	got.State.URL, got.URL, got.Topic, got.About.Title = feedURL(2), feedURL(2), feedURL(3), "Title"
 	s.save(river.Saved{Source: got})
 	for _, url := range []string{feedURL(1), feedURL(2), feedURL(3)} {
 		s.pass(time.Second)
@@ -183,6 +183,8 @@ func pushByName(t *testing.T, s *stream) {
 	storetest.Must(t, err)
 	slices.Sort(named)
 	storetest.Same(t, "named", named, []string{feedURL(1), feedURL(2), feedURL(3)})
+	titles, err := s.SourceTitles(s.Ctx, []string{feedURL(1), feedURL(2), "\xff"})
+	storetest.Same(t, "titles", []any{titles, err}, []any{map[string]string{feedURL(2): "Title"}, error(nil)})
 	for _, c := range []struct{ prefix, after, want string }{{feedURL(2)[:len(feedURL(2))-1], "", feedURL(2)}, {feedURL(2), feedURL(2), ""}, {feedURL(2) + "x", "", ""}} {
 		under, err := s.SourcesUnder(s.Ctx, c.prefix, c.after, 10)
 		storetest.Must(t, err)

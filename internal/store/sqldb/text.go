@@ -30,6 +30,7 @@ func SQLite() *Dialect {
 		"ID": "INTEGER", "BYTES": "BLOB", "BYTEWISE": "", "WITHOUT ROWID": "WITHOUT ROWID",
 		"LOCK": "", "SHARE": "", "CLAIM": "", "TAKE": "", "TAKE S": "", "TAKE T": "", "HOLD S": "", "LIKE": "LIKE",
 		"SEARCH TABLE": fts5Table, "DOC": "rowid", "ALL": "IN (SELECT value FROM json_each(", "END ALL": "))",
+		"TEXT OF ABOUT": "CAST(about AS TEXT)", "TITLE OF ABOUT": "COALESCE(json_extract(CAST(about AS TEXT), '$.title'), '')",
 	}}
 }
 
@@ -49,6 +50,8 @@ func Postgres() *Dialect {
 		"SEARCH TABLE": tsvectorTable, "DOC": "place",
 		// {ALL} $1 {END ALL}: is one of a JSON list of numbers
 		"ALL": "= ANY(ARRAY(SELECT CAST(v AS BIGINT) FROM json_array_elements_text(CAST(", "END ALL": " AS json)) AS v))",
+
+		"TEXT OF ABOUT": "convert_from(about, 'UTF8')", "TITLE OF ABOUT": "COALESCE(CAST(convert_from(about, 'UTF8') AS json)->>'title', '')",
 	}}
 }
 

@@ -70,3 +70,13 @@ func TestMigrationConfirmsExistingForwardings(t *testing.T) {
 	}
 	rivertest.ForwardingsMigrated(t, open(t, Options{Dir: dir}))
 }
+
+func TestMigrationMakesTopicsSearchableByTitle(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	rows := hubtest.TitleRows(func(hex string) string { return `x'` + hex + `'` })
+	if err := earlierSchema(t.Context(), filepath.Join(dir, File), storetest.Migrations(t, hubtest.BeforeTitles), rows); err != nil {
+		t.Fatal(err)
+	}
+	hubtest.TitlesMigrated(t, open(t, Options{Dir: dir}))
+}
