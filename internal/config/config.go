@@ -211,17 +211,17 @@ func (c Config) Warnings() []string {
 	}
 	w = append(w, c.tlsWarnings()...)
 	if !loopback(c.Admin.Listen) {
-		w = append(w, fmt.Sprintf("admin.listen is %s, not a loopback address: every client that can connect to it controls this server.", c.Admin.Listen))
+		w = append(w, fmt.Sprintf("admin.listen is %s, not a loopback address: every client that can connect to it controls this server. Use a loopback address such as 127.0.0.1:5338.", c.Admin.Listen))
 	}
 	if len(c.Egress.AllowFetch) > 0 {
-		w = append(w, fmt.Sprintf("egress.allow-fetch lets anyone make this server read feeds from %s.", joinNetworks(c.Egress.AllowFetch)))
+		w = append(w, fmt.Sprintf("egress.allow-fetch lets anyone make this server read feeds from %s. Remove networks that need no feeds.", joinNetworks(c.Egress.AllowFetch)))
 	}
 	if len(c.Egress.AllowCallback) > 0 {
-		w = append(w, fmt.Sprintf("egress.allow-callback lets anyone make this server send requests to %s.", joinNetworks(c.Egress.AllowCallback)))
+		w = append(w, fmt.Sprintf("egress.allow-callback lets anyone make this server send requests to %s. Remove networks without subscribers.", joinNetworks(c.Egress.AllowCallback)))
 	}
 	for _, p := range c.TrustedProxies {
 		if p.Bits() == 0 {
-			w = append(w, fmt.Sprintf("trusted-proxies holds %s: every caller may then claim to be anyone.", p))
+			w = append(w, fmt.Sprintf("trusted-proxies holds %s: every caller may then claim to be anyone. List only the addresses of your proxies.", p))
 		}
 	}
 	return w
@@ -235,9 +235,9 @@ func (c Config) publicWarning() string {
 		return text + "the address of the public listener."
 	}
 	if loopback(net.JoinHostPort(u.Hostname(), "80")) {
-		return text + u.Hostname() + ", which no other machine can reach."
+		return text + u.Hostname() + ", which no other machine can reach. Set it to the URL under which others reach this server."
 	}
-	return text + u.Hostname() + ", the address that listen has."
+	return text + u.Hostname() + ", the address that listen has. Set it to the URL under which others reach this server."
 }
 
 func loopback(addr string) bool {
