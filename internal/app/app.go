@@ -246,7 +246,7 @@ func (a *App) websubEndpoint() string { return a.names.Public() + "/websub" }
 func (a *App) warnings() []string {
 	w := a.cfg.Warnings()
 	if a.cfg.Database != "" && a.cfg.Accounts.SecretKey == "" {
-		w = append(w, "accounts.secret-key is not set: the key of the secrets of private feeds is in this machine's data folder, and other machines on the same database cannot open them and count failed sign-ins separately.")
+		w = append(w, "accounts.secret-key is not set: the key of the secrets of private feeds is in this machine's data folder, and other machines on the same database cannot open them and count failed sign-ins separately. Set the same key on all machines.")
 	}
 	if n := openFiles(); n < 4096 {
 		w = append(w, fmt.Sprintf("The limit of open files is %d, so at most %d notifications are under way at once; ulimit -n 65536 lifts it.", n, a.inFlight()))
@@ -261,7 +261,7 @@ func (a *App) warnings() []string {
 		w = append(w, low)
 	}
 	if off := a.clock.Off(); off.Abs() > time.Minute {
-		w = append(w, fmt.Sprintf("The machine's clock was set by %s while this program ran; it follows slowly, so that nothing expires at once.", off.Round(time.Second)))
+		w = append(w, fmt.Sprintf("The machine's clock was set by %s while this program ran; it follows slowly, so that nothing expires at once. Check the time service of the machine.", off.Round(time.Second)))
 	}
 	return w
 }

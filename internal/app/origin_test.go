@@ -296,7 +296,7 @@ func TestTopicsPageShowsWhenOwnFeedsChanged(t *testing.T) {
 		s.wait(t, "the test call")
 	}
 	body := mustGet(t, r.base+"/topics")
-	if strings.Count(body, "<tr><th scope=\"row\">") != 5 || strings.Count(body, "never") != 1 { // the external feed, which was never pinged
+	if strings.Count(body, "<tr><th scope=\"row\">") != 5 || strings.Count(body, "not read yet") != 1 { // the external feed, which was never pinged
 		t.Errorf("page: %s", body)
 	}
 }

@@ -123,7 +123,7 @@ func TestPingSitePageKeepsItsValuesAndHasThePolicy(t *testing.T) {
 			url.Values{"name": {"A <b>"}, "url": {"nonsense"}, "changesURL": {"https://a.example/p"}, "rssUrl": {"https://a.example/f"}})
 		check(t, rec)
 		body := html.UnescapeString(rec.Body.String())
-		for _, want := range []string{class, "The address is wrong.", `name="name" required maxlength="1024" autocomplete="off" value="A <b>"`, `value="nonsense"`, `value="https://a.example/p"`, `value="https://a.example/f"`, "<h1>Not taken</h1>"} {
+		for _, want := range []string{class, "The address is wrong.", `name="name" required maxlength="1024" autocomplete="off" value="A <b>"`, `value="nonsense"`, `value="https://a.example/p"`, `value="https://a.example/f"`, `<h1 class="hub">Not taken</h1>`} {
 			if !strings.Contains(body, want) {
 				t.Errorf("%d: the page does not hold %s", status, want)
 			}

@@ -67,8 +67,23 @@ func (f *fake) Subscribers(_ context.Context, id int64, now time.Time) (map[stri
 func (f *fake) Topics(_ context.Context, q hub.TopicQuery) (out []hub.TopicInfo, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, t := range f.topics {
-		if t.URL > q.After && strings.Contains(strings.ToLower(t.URL), strings.ToLower(q.Match)) && len(out) < q.Limit {
+	place := func(t hub.TopicInfo) hub.TopicPlace {
+		switch {
+		case q.Order == hub.TopicsBySubscribers:
+			return hub.TopicPlace{Value: t.Subscribers, ID: t.ID}
+		case t.ChangedAt.IsZero():
+			return hub.TopicPlace{ID: t.ID}
+		}
+		return hub.TopicPlace{Value: t.ChangedAt.UnixMilli(), ID: t.ID}
+	}
+	down := func(a, b hub.TopicPlace) int { return cmp.Or(cmp.Compare(b.Value, a.Value), cmp.Compare(b.ID, a.ID)) }
+	all := slices.Clone(f.topics)
+	if q.Order != hub.TopicsByURL {
+		slices.SortFunc(all, func(a, b hub.TopicInfo) int { return down(place(a), place(b)) })
+	}
+	for _, t := range all {
+		behind := q.Order == hub.TopicsByURL || q.Behind == hub.TopicPlace{} || down(q.Behind, place(t)) < 0
+		if behind && t.URL > q.After && holds(q.Match, t.URL, t.About.Title) && len(out) < q.Limit {
 			out = append(out, t)
 		}
 	}

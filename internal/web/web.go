@@ -41,6 +41,9 @@ type Web struct {
 	// Changed is the time of the last change of the feed of this server at a URL, with or without
 	// subscribers. Zero: no feed at that URL. Nil: no feeds.
 	Changed func(ctx context.Context, url string) time.Time
+	// Titles returns the titles of the feeds at these URLs, at most 1,000, as far as the server knows
+	// them. Nil: none.
+	Titles func(ctx context.Context, urls []string) (map[string]string, error)
 	// Tick changes the test feed at once, for the owner of the first account; nil: not possible.
 	Tick     func(ctx context.Context) (at time.Time, url string, err error)
 	Version  string           // of the program
@@ -117,7 +120,7 @@ func (w *Web) textOptions() content.Options {
 }
 
 func (w *Web) hubOptions() hubui.Options {
-	return hubui.Options{Hub: w.Hub, Store: w.Store, Bus: w.Bus, Changed: w.Changed, Tick: w.Tick, Warnings: w.Warnings,
+	return hubui.Options{Hub: w.Hub, Store: w.Store, Bus: w.Bus, Changed: w.Changed, Titles: w.Titles, Tick: w.Tick, Warnings: w.Warnings,
 		Accounts: w.Accounts, Reading: w.River, ReaderOf: w.ReaderOf}
 }
 

@@ -248,6 +248,7 @@ func TestPingFormShowsTheResultOfThePing(t *testing.T) {
 		want   string
 	}{
 		{"changed", scripting, hub.PingResult{Known: true, Checked: true, Changed: true}, nil, 200, "Its subscribers are being notified now"},
+		{"counted", scripting, hub.PingResult{Known: true, Checked: true, Changed: true, Subscribers: 1204}, nil, 200, "Its 1,204 subscribers are being notified now"},
 		{"the same", scripting, hub.PingResult{Known: true, Checked: true}, nil, 200, "the same as the last time, byte for byte"},
 		{"slow", scripting, hub.PingResult{Known: true, Pending: true}, nil, 200, "The ping is stored on disk"},
 		{"nobody", scripting, hub.PingResult{Checked: true, Changed: true}, nil, 200, "It has no subscribers here"},
@@ -276,7 +277,7 @@ func TestPingFormShowsTheResultOfThePing(t *testing.T) {
 			if tt.status == 429 && rec.Header().Get("Retry-After") != "7" {
 				t.Errorf("Retry-After %q", rec.Header().Get("Retry-After"))
 			}
-			if tt.status != 400 && (got != hub.Ping{URL: tt.url, Via: "web", Source: addr("203.0.113.9")}) {
+			if tt.status != 400 && (got != hub.Ping{URL: tt.url, Via: "web", Source: addr("203.0.113.9"), Count: true}) {
 				t.Errorf("the hub received %+v", got)
 			}
 		})

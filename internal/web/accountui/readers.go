@@ -122,8 +122,8 @@ func readersCharts(days []audience.Day, now time.Time) []shell.Figure {
 	}
 	ticks := []shell.Tick{{At: 0, Label: "−29 days"}, {At: 0.5, Label: "−15"}, {At: 1, Label: "today"}}
 	charts := []shell.Figure{
-		{ID: "readers", Title: "Readers", Ticks: ticks, Now: "now " + shell.FormatCount(last.Readers), Series: []shell.Series{{Name: "readers", Class: "s1", Values: readers}}},
-		{ID: "requests", Title: "Requests a day", Ticks: ticks, Bars: true, Now: "today " + shell.FormatCount(last.Requests), Series: []shell.Series{{Name: "requests", Class: "s1", Values: requests}}},
+		{ID: "readers", Title: "Readers", Unit: "readers", Whole: true, Ticks: ticks, Now: "now " + shell.FormatCount(last.Readers), Series: []shell.Series{{Name: "readers", Class: "s1", Values: readers}}},
+		{ID: "requests", Title: "Requests a day", Unit: "requests", Whole: true, Ticks: ticks, Bars: true, Now: "today " + shell.FormatCount(last.Requests), Series: []shell.Series{{Name: "requests", Class: "s1", Values: requests}}},
 	}
 	for i := range charts {
 		charts[i].Desc = shell.DescribeChart(charts[i].Series, "last "+shell.FormatQuantity(readersDays, "day", "days"), "", 24*60)

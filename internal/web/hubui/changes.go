@@ -2,9 +2,12 @@ package hubui
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -68,6 +71,7 @@ func (q changesQuery) url(path, name, value string) string {
 // changeLine is one change as a line of the page.
 type changeLine struct {
 	ID   string // its cursor
+	Key  string // the same for all changes of a feed
 	When shell.Moment
 	Via  endpoint
 	Name string // of the site, else its host
@@ -78,13 +82,18 @@ type changeLine struct {
 	Tags []string
 }
 
-func newChangeLine(c hub.Change, now time.Time) changeLine {
+// changedFeed is the URL of the feed that changed, else of the site.
+func changedFeed(c hub.Change) string { return cmp.Or(c.Feed, c.URL) }
+
+// newChangeLine makes a line of c. A change without a name has the title of its feed, if titles has
+// it.
+func newChangeLine(c hub.Change, now time.Time, titles map[string]string) changeLine {
 	l := changeLine{
-		ID: shell.FormatCursor(c.Cursor()), When: shell.NewMoment(now, c.At), Via: endpointOf(c.Via),
+		ID: shell.FormatCursor(c.Cursor()), Key: strconv.FormatInt(hub.TopicID(changedFeed(c)), 36), When: shell.NewMoment(now, c.At), Via: endpointOf(c.Via),
 		Name: shell.CleanText(strings.TrimSpace(c.Name), 120), Site: shell.ShortURL(c.URL), Href: linkTo(c.URL),
 	}
 	if l.Name == "" {
-		l.Name = shell.HostOf(c.URL)
+		l.Name = cmp.Or(titles[changedFeed(c)], shell.HostOf(c.URL))
 	}
 	if l.Site == l.Name || strings.TrimSuffix(l.Site, "/") == l.Name {
 		l.Site = ""
@@ -111,10 +120,53 @@ func linkTo(address string) string {
 	return shell.CleanText(address, 2048)
 }
 
+// changeRun is one or more changes of the same feed without a change of another feed between them,
+// newest first.
+type changeRun []changeLine
+
+// Newest is the newest of the changes.
+func (r changeRun) Newest() changeLine { return r[0] }
+
+// Oldest is the oldest of the changes.
+func (r changeRun) Oldest() changeLine { return r[len(r)-1] }
+
+// foldChanges groups lines of the same feed that follow each other.
+func foldChanges(lines []changeLine) (runs []changeRun) {
+	for _, l := range lines {
+		if n := len(runs); n > 0 && runs[n-1][0].Key == l.Key {
+			runs[n-1] = append(runs[n-1], l)
+			continue
+		}
+		runs = append(runs, changeRun{l})
+	}
+	return runs
+}
+
+// changeLines makes the lines of changes, with the titles of their feeds.
+func (s *Pages) changeLines(ctx context.Context, list []hub.Change, now time.Time) []changeLine {
+	titles := s.changeTitles(ctx, list)
+	lines := make([]changeLine, len(list))
+	for i, c := range list {
+		lines[i] = newChangeLine(c, now, titles)
+	}
+	return lines
+}
+
+// changeTitles returns the titles of the feeds of the changes that have no name.
+func (s *Pages) changeTitles(ctx context.Context, list []hub.Change) map[string]string {
+	var urls []string
+	for _, c := range list {
+		if strings.TrimSpace(c.Name) == "" {
+			urls = append(urls, changedFeed(c))
+		}
+	}
+	return s.titlesOf(ctx, urls)
+}
+
 type changesView struct {
 	shell.View
 	Query         changesQuery
-	Rows          []changeLine
+	Runs          []changeRun
 	Total         int64
 	Newest        bool   // the first page, which is live
 	Stream        string // URL of the live lines after the first row
@@ -143,9 +195,7 @@ func (s *Pages) changesPage(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	since := event.Cursor{}
-	for _, c := range list {
-		v.Rows = append(v.Rows, newChangeLine(c, v.Now))
-	}
+	v.Runs = foldChanges(s.changeLines(r.Context(), list, v.Now))
 	if n := len(list); n > 0 {
 		since = list[0].Cursor()
 		if older {
@@ -168,8 +218,8 @@ func (s *Pages) changesPage(rw http.ResponseWriter, r *http.Request) {
 }
 
 // line renders c as the HTML of its line.
-func (s *Pages) line(c hub.Change) ([]byte, error) {
-	return s.lines.get(eventKey{c.Node, c.Seq}, func(out *bytes.Buffer) error {
-		return s.ExecutePart(out, "changes", "change", newChangeLine(c, s.CurrentTime()))
+func (s *Pages) line(c hub.Change, titles map[string]string) ([]byte, error) {
+	return s.lines.get(rowKey{eventKey: eventKey{c.Node, c.Seq}}, func(out *bytes.Buffer) error {
+		return s.ExecutePart(out, "changes", "change", newChangeLine(c, s.CurrentTime(), titles))
 	})
 }

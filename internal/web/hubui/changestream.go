@@ -58,7 +58,8 @@ func (w *changeWatch) run(ctx context.Context, r *http.Request) error {
 		w.sent = nil
 		return true
 	}
-	return live.Follow(ctx, w.Stream, reader.c, w.send) // a client that is too slow reconnects with its last id and loses nothing
+	send := func(list []hub.Change) error { return w.send(ctx, list) }
+	return live.Follow(ctx, w.Stream, reader.c, send) // a client that is too slow reconnects with its last id and loses nothing
 }
 
 // from returns the client's cursor, or that of the newest line.
@@ -83,7 +84,7 @@ func (w *changeWatch) catchUp(ctx context.Context, from event.Cursor) error {
 		return w.Send([]byte("event: reset\ndata: Too many changes were missed. Reload the list.\n\n"))
 	}
 	for batch := range slices.Chunk(missed, streamBatch) {
-		if err := w.send(batch); err != nil {
+		if err := w.send(ctx, batch); err != nil {
 			return err
 		}
 	}
@@ -95,13 +96,17 @@ func (w *changeWatch) catchUp(ctx context.Context, from event.Cursor) error {
 }
 
 // send writes the lines that match the client's filter, in one piece.
-func (w *changeWatch) send(list []hub.Change) error {
+func (w *changeWatch) send(ctx context.Context, list []hub.Change) error {
+	var titles map[string]string
+	if w.html {
+		titles = w.changeTitles(ctx, list)
+	}
 	var out []byte
 	for _, c := range list {
 		if w.sent[eventKey{c.Node, c.Seq}] || !w.q.matches(c) {
 			continue
 		}
-		data, err := w.data(c)
+		data, err := w.data(c, titles)
 		if err != nil {
 			return fmt.Errorf("write change %s: %w", shell.FormatCursor(c.Cursor()), err)
 		}
@@ -124,9 +129,9 @@ type changeData struct {
 	Via  string    `json:"door,omitempty"`
 }
 
-func (w *changeWatch) data(c hub.Change) ([]byte, error) {
+func (w *changeWatch) data(c hub.Change, titles map[string]string) ([]byte, error) {
 	if w.html {
-		return w.line(c)
+		return w.line(c, titles)
 	}
 	return json.Marshal(changeData{c.At.UTC(), c.Name, c.URL, c.Feed, c.Page, c.Tags, c.Via})
 }

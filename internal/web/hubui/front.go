@@ -31,8 +31,9 @@ const changesOnFront = 5
 // hubView is the page of the hub: the elements for a feed, and the two forms.
 type hubView struct {
 	shell.View
-	Cloud    string // element for a feed
+	Cloud    string // element for a feed, of rssCloud
 	Base     string // public URL without a trailing slash
+	With     string // the protocol whose elements are shown: rsscloud or websub
 	TestFeed string // URL of a feed to try; "": none
 	Ping     pingForm
 	Register registerForm
@@ -41,6 +42,42 @@ type hubView struct {
 	Hosts    bool // this server can host feeds
 	shell.RegistrationLife
 }
+
+// Protocols whose elements the page of the hub shows, as with= names them.
+const (
+	withRSSCloud = "rsscloud"
+	withWebSub   = "websub"
+)
+
+// exampleFeed is the feed in examples.
+const exampleFeed = "https://example.com/rss.xml"
+
+// WebSubLinks are the elements of WebSub for an RSS feed.
+func (v hubView) WebSubLinks() string {
+	const atom = `<atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="`
+	return atom + `hub" href="` + v.Base + `/websub"/>` + "\n" + atom + `self" href="` + exampleFeed + `"/>`
+}
+
+// AtomLinks are the elements of WebSub for an Atom feed.
+func (v hubView) AtomLinks() string {
+	return `<link rel="hub" href="` + v.Base + `/websub"/>` + "\n" + `<link rel="self" href="` + exampleFeed + `"/>`
+}
+
+// JSONHubs is the member of WebSub for a JSON Feed.
+func (v hubView) JSONHubs() string {
+	return `"hubs": [{"type": "WebSub", "url": "` + v.Base + `/websub"}]`
+}
+
+// PingCommand is a command that pings, in the protocol of the page.
+func (v hubView) PingCommand() string {
+	if v.With == withWebSub {
+		return "curl -d hub.mode=publish --data-urlencode hub.url=" + exampleFeed + " " + v.Base + "/websub"
+	}
+	return "curl --data-urlencode url=" + exampleFeed + " " + v.Base + "/rsscloud/ping"
+}
+
+// Listen is a command that subscribes to the test feed.
+func (v hubView) Listen() string { return "cloudburst listen " + v.TestFeed }
 
 // front serves the front page. It redirects requests with url= to the hub's page, which has the
 // ping form.
@@ -55,11 +92,9 @@ func (s *Pages) front(rw http.ResponseWriter, r *http.Request) {
 	v.First = s.Accounts != nil && s.Accounts.SetupToken() != ""
 	if list, err := s.Store.Changes(r.Context(), hub.ChangeQuery{Limit: changesOnFront}); err == nil { // the page works without the changes
 		since := event.Cursor{}
-		for i, c := range list {
-			if i == 0 {
-				since = c.Cursor()
-			}
-			v.Changes = append(v.Changes, newChangeLine(c, v.Now))
+		v.Changes = s.changeLines(r.Context(), list, v.Now)
+		if len(list) > 0 {
+			since = list[0].Cursor()
 		}
 		v.Stream = changesQuery{}.url("/changes/stream", "since", shell.FormatCursor(since)) + "&as=html"
 	}
@@ -72,7 +107,10 @@ func (s *Pages) hubPage(rw http.ResponseWriter, r *http.Request) {
 	v.Ping.URL = shell.CleanText(r.URL.Query().Get("url"), 2048)
 	v.Heading = "Notify subscribers the moment a feed changes"
 	v.RegistrationLife = s.RegistrationLife()
-	v.Cloud = s.CloudElement(v.Base)
+	v.Cloud, v.With = s.CloudElement(v.Base), withRSSCloud
+	if r.URL.Query().Get("with") == withWebSub {
+		v.With = withWebSub
+	}
 	v.TestFeed, v.Feed = s.TestFeed, s.TestFeed
 	v.Register.Caller = addrText(s.CallerAddr(r))
 	c, err := s.Hub.Counts(r.Context())
@@ -114,7 +152,7 @@ func (s *Pages) doPing(rw http.ResponseWriter, r *http.Request) {
 		s.showPingError(rw, r, outcomeView{Ping: &pingForm{URL: shell.CleanText(given, 2048), URLError: shell.ErrorText(err)}})
 		return
 	}
-	res, err := s.Hub.Ping(r.Context(), hub.Ping{URL: feed, Via: "web", Source: s.CallerAddr(r)})
+	res, err := s.Hub.Ping(r.Context(), hub.Ping{URL: feed, Via: "web", Source: s.CallerAddr(r), Count: true})
 	if err != nil {
 		s.showRequestError(rw, r, err, "The ping failed", outcomeView{Feed: new(NewFeedLink(feed)), Ping: &pingForm{URL: feed}})
 		return
@@ -151,6 +189,8 @@ func pingWords(res hub.PingResult) []string {
 	switch {
 	case res.Pending:
 		return []string{"Reading the feed takes longer than usual. The ping is stored on disk: once the feed has been read, its subscribers are notified if it changed."}
+	case res.Changed && res.Known && res.Subscribers > 0:
+		return []string{"The feed was read, and it has changed. Its " + shell.FormatQuantity(res.Subscribers, "subscriber is", "subscribers are") + " being notified now."}
 	case res.Changed && res.Known:
 		return []string{"The feed was read, and it has changed. Its subscribers are being notified now."}
 	case res.Changed:

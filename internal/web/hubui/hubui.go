@@ -26,6 +26,9 @@ type Options struct {
 	// Changed is the time of the last change of the feed of this server at a URL, with or without
 	// subscribers. Zero: no feed at that URL. Nil: no feeds.
 	Changed func(ctx context.Context, url string) time.Time
+	// Titles returns the titles of the feeds at these URLs, at most 1,000, as far as the server knows
+	// them. Nil: none.
+	Titles func(ctx context.Context, urls []string) (map[string]string, error)
 	// Tick changes the test feed at once, for the owner of the first account; nil: not possible.
 	Tick     func(ctx context.Context) (at time.Time, url string, err error)
 	Warnings func() []string // sentences for the status page; nil: none
@@ -50,14 +53,16 @@ type Reading interface {
 type Pages struct {
 	*shell.Shell
 	Options
-	rows  rowCache // lines of the log
-	lines rowCache // lines of the recent changes
-	tail  *changeTail
+	rows    rowCache // lines of the log
+	lines   rowCache // lines of the recent changes
+	titles  titleCache
+	tail    *changeTail
+	ranking chan struct{} // a slot for the list of topics by subscribers, which counts all subscriptions
 }
 
 // New builds the pages.
 func New(s *shell.Shell, o Options) *Pages {
-	p := &Pages{Shell: s, Options: o}
+	p := &Pages{Shell: s, Options: o, ranking: make(chan struct{}, 1)}
 	p.tail = p.newTail()
 	return p
 }

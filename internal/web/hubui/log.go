@@ -1,6 +1,7 @@
 package hubui
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -173,9 +174,7 @@ func (s *Pages) logPage(rw http.ResponseWriter, r *http.Request) {
 		s.Fail(rw, r, err)
 		return
 	}
-	for _, e := range events {
-		v.Rows = append(v.Rows, newRow(e, v.Now))
-	}
+	v.Rows = s.eventRows(r.Context(), events, rowView{Now: v.Now, Query: q, InLog: true})
 	if n := len(events); n > 0 {
 		if older {
 			v.Older = q.url("/log", "before", shell.FormatCursor(events[n-1].Cursor()))
@@ -195,6 +194,24 @@ func (s *Pages) logPage(rw http.ResponseWriter, r *http.Request) {
 		status = http.StatusBadRequest
 	}
 	s.Render(rw, r, status, "log", v)
+}
+
+// eventRows makes the lines of events, with the titles of their feeds.
+func (s *Pages) eventRows(ctx context.Context, events []event.Event, in rowView) (rows []row) {
+	in.Titles = s.eventTitles(ctx, events)
+	for _, e := range events {
+		rows = append(rows, newRow(e, in))
+	}
+	return rows
+}
+
+// eventTitles returns the titles of the feeds of events.
+func (s *Pages) eventTitles(ctx context.Context, events []event.Event) map[string]string {
+	urls := make([]string, len(events))
+	for i, e := range events {
+		urls[i] = e.Topic
+	}
+	return s.titlesOf(ctx, urls)
 }
 
 // logEvents reads one page, newest first, and reports whether more events exist on each side.

@@ -56,7 +56,7 @@ func (l *logWatch) run(ctx context.Context, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		if err := live.Follow(ctx, l.Stream, listener.C(), l.batches(listener, sent)); !errors.Is(err, live.ErrSlow) {
+		if err := live.Follow(ctx, l.Stream, listener.C(), l.batches(ctx, listener, sent)); !errors.Is(err, live.ErrSlow) {
 			return err
 		}
 		// The client was too slow for the bus. The events that it missed are in the store.
@@ -96,7 +96,7 @@ func (l *logWatch) catchUp(ctx context.Context) (map[eventKey]bool, error) {
 	}
 	sent := make(map[eventKey]bool, len(missed))
 	for batch := range slices.Chunk(missed, streamBatch) {
-		if err := l.send(batch); err != nil {
+		if err := l.send(ctx, batch); err != nil {
 			return nil, err
 		}
 	}
@@ -135,7 +135,7 @@ func (l *logWatch) missed(ctx context.Context) (events []event.Event, whole bool
 }
 
 // batches sends an event together with the events queued behind it, except those in sent.
-func (l *logWatch) batches(listener *event.Listener, sent map[eventKey]bool) func(event.Event) error {
+func (l *logWatch) batches(ctx context.Context, listener *event.Listener, sent map[eventKey]bool) func(event.Event) error {
 	batch := make([]event.Event, 0, streamBatch)
 	return func(e event.Event) error {
 		batch = batch[:0]
@@ -147,18 +147,22 @@ func (l *logWatch) batches(listener *event.Listener, sent map[eventKey]bool) fun
 				break
 			}
 		}
-		return l.send(batch)
+		return l.send(ctx, batch)
 	}
 }
 
 // send writes events in one piece.
-func (l *logWatch) send(events []event.Event) error {
+func (l *logWatch) send(ctx context.Context, events []event.Event) error {
 	if len(events) == 0 {
 		return nil
 	}
+	var titles map[string]string
+	if l.html {
+		titles = l.eventTitles(ctx, events)
+	}
 	var out []byte
 	for _, e := range events {
-		data, err := l.data(e)
+		data, err := l.data(e, titles)
 		if err != nil {
 			return fmt.Errorf("write event %d:%d: %w", e.Node, e.Seq, err)
 		}
@@ -168,9 +172,9 @@ func (l *logWatch) send(events []event.Event) error {
 	return l.Send(out)
 }
 
-func (l *logWatch) data(e event.Event) ([]byte, error) {
+func (l *logWatch) data(e event.Event, titles map[string]string) ([]byte, error) {
 	if l.html {
-		return l.rendered(e)
+		return l.rendered(e, titles, l.q)
 	}
 	return json.Marshal(e.Public())
 }

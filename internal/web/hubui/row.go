@@ -18,7 +18,8 @@ type row struct {
 	Tag       string
 	Kind      string
 	Bad       bool
-	Topic     string // shortened
+	Topic     string // title of the feed, else its URL, shortened
+	TopicURL  string // the URL if Topic is the title
 	TopicHref string
 	Text      string
 	Via       endpoint // endpoint of the request, or protocol of the notification
@@ -26,6 +27,7 @@ type row struct {
 	When      shell.Moment
 	Meaning   string
 	Facts     []fact
+	Narrower  []fact // links to the log with one more filter
 }
 
 // fact is one line of an event's details.
@@ -34,19 +36,32 @@ type fact struct {
 	Foreign           bool // foreign text, which may be right-to-left
 }
 
+// rowView is what the lines of one page have in common.
+type rowView struct {
+	Now    time.Time
+	Titles map[string]string // of feeds, by URL
+	Query  logQuery          // filters of the page, which its links keep
+	InLog  bool              // lines of the log; false: of the page of a topic
+}
+
 // newRow makes a line of the public part of e.
-func newRow(e event.Event, now time.Time) row {
+func newRow(e event.Event, in rowView) row {
 	e = e.Public()
 	k := kindOf(e.Kind)
 	r := row{
 		ID: eventKey{e.Node, e.Seq}.String(), Tag: k.Tag, Kind: shell.CleanText(e.Kind, 20), Bad: !e.OK,
-		Text: shell.CleanText(e.Text, 240), When: shell.NewMoment(now, e.At), Meaning: k.Meaning,
+		Text: shell.CleanText(e.Text, 240), When: shell.NewMoment(in.Now, e.At), Meaning: k.Meaning,
 	}
 	if e.Topic != "" {
 		r.Topic = shell.ShortURL(e.Topic)
+		if title := in.Titles[e.Topic]; title != "" {
+			r.Topic, r.TopicURL = title, shell.CleanText(e.Topic, 2048)
+		}
 	}
 	if e.TopicID != 0 {
-		r.TopicHref = "/topics/" + strconv.FormatInt(e.TopicID, 10)
+		from := in.Query
+		from.Topic = ""
+		r.TopicHref = from.url("/topics/"+strconv.FormatInt(e.TopicID, 10), "", "")
 	}
 	if e.Took > 0 {
 		r.Took = shell.FormatDuration(e.Took)
@@ -55,12 +70,35 @@ func newRow(e event.Event, now time.Time) row {
 		r.Via = endpointOf(e.Via)
 	}
 	r.Facts = facts(e, r)
+	if in.InLog {
+		r.Narrower = narrower(e, k, in.Query)
+	}
 	return r
+}
+
+// narrower lists links to the log with one more filter, for those that q does not have.
+func narrower(e event.Event, k kind, q logQuery) (all []fact) {
+	if q.Topic == "" && e.TopicID != 0 {
+		only := q
+		only.Topic = strconv.FormatInt(e.TopicID, 10)
+		if feed, err := shell.ParseFeedURL(e.Topic); err == nil && feed == e.Topic {
+			only.Topic = feed
+		}
+		all = append(all, fact{Name: "Only this feed", Href: only.url("/log", "", "")})
+	}
+	if len(q.Kinds) == 0 && k.Meaning != "" {
+		only := q
+		only.Kinds = []string{k.Value}
+		all = append(all, fact{Name: "Only " + shell.LowerFirst(k.Label), Href: only.url("/log", "", "")})
+	}
+	return all
 }
 
 func facts(e event.Event, r row) []fact {
 	all := []fact{{Name: "When", Value: r.When.Exact}}
-	if e.Topic != "" {
+	if r.TopicURL != "" {
+		all = append(all, fact{Name: "Feed", Value: r.Topic, Href: r.TopicHref, Foreign: true}, fact{Name: "Address", Value: r.TopicURL, Foreign: true})
+	} else if e.Topic != "" {
 		all = append(all, fact{Name: "Feed", Value: shell.CleanText(e.Topic, 2048), Href: r.TopicHref, Foreign: true})
 	}
 	all = append(all, fact{Name: "Outcome", Value: shell.CleanText(e.Text, 2000), Foreign: true})
@@ -114,18 +152,24 @@ const rowCacheSize = 512
 // rowCache caches the latest rendered rows. The zero value is ready.
 type rowCache struct {
 	mu   sync.Mutex
-	made cache.LRU[eventKey, []byte]
+	made cache.LRU[rowKey, []byte]
 }
 
-// rendered returns e's line as HTML.
-func (s *Pages) rendered(e event.Event) ([]byte, error) {
-	return s.rows.get(eventKey{e.Node, e.Seq}, func(out *bytes.Buffer) error {
-		return s.ExecutePart(out, "log", "row", newRow(e, s.CurrentTime()))
+// rowKey identifies a rendered row: clients with other filters have other links in it.
+type rowKey struct {
+	eventKey
+	filter string
+}
+
+// rendered returns e's line as HTML, with links that keep the filters of q.
+func (s *Pages) rendered(e event.Event, titles map[string]string, q logQuery) ([]byte, error) {
+	return s.rows.get(rowKey{eventKey{e.Node, e.Seq}, q.url("", "", "")}, func(out *bytes.Buffer) error {
+		return s.ExecutePart(out, "log", "row", newRow(e, rowView{Now: s.CurrentTime(), Titles: titles, Query: q, InLog: true}))
 	})
 }
 
 // get returns the row of m, which render makes if it is not cached.
-func (c *rowCache) get(m eventKey, render func(*bytes.Buffer) error) ([]byte, error) {
+func (c *rowCache) get(m rowKey, render func(*bytes.Buffer) error) ([]byte, error) {
 	c.mu.Lock()
 	b, ok := c.made.Get(m)
 	c.mu.Unlock()

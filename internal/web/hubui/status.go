@@ -34,7 +34,9 @@ type statusView struct {
 	Lead     string
 	Then     string
 	Bad      bool
-	Warnings []string
+	Needs    []attention
+	warnings []string
+	Groups   []numberGroup
 	Counts   hub.Counts
 	Counted  bool
 	Live     hub.Live
@@ -64,9 +66,7 @@ func (s *Pages) status(rw http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if s.Warnings != nil {
-		for _, w := range s.Warnings() {
-			v.Warnings = append(v.Warnings, shell.Sentence(w))
-		}
+		v.warnings = s.Warnings()
 	}
 	if !v.Live.Started.IsZero() {
 		v.Up = shell.FormatDuration(v.Now.Sub(v.Live.Started))
@@ -79,6 +79,7 @@ func (s *Pages) status(rw http.ResponseWriter, r *http.Request) {
 		s.Logger().Error("read the store for the status page", "err", err)
 		v.Bad, v.Lead = true, "The store cannot be reached at the moment."
 		v.Then = "No acknowledged request is lost. The work continues when the store is available again."
+		v.Needs = attentions(v)
 		if fault.CodeOf(err) == fault.Unavailable {
 			rw.Header().Set("Retry-After", "10")
 		}
@@ -91,6 +92,7 @@ func (s *Pages) status(rw http.ResponseWriter, r *http.Request) {
 	v.Charts = statusCharts(points, v.Span)
 	v.Table = gather(minutes, v.Now, v.Span.Length, v.Span.TableStep)
 	v.Lead, v.Then, v.Bad = statusWords(v, points)
+	v.Needs, v.Groups = attentions(v), statusGroups(v)
 	s.Render(rw, r, http.StatusOK, "status", v)
 }
 
@@ -216,10 +218,10 @@ func statusCharts(points []bucket, sp span) []shell.Figure {
 	unit := inSeconds(p50, p99)
 	when := shell.LowerFirst(sp.Label)
 	charts := []shell.Figure{
-		{ID: "told", Title: "Notifications " + per, Bars: true, Series: []shell.Series{{Name: "notifications", Class: "s1", Values: notified}}},
-		{ID: "pings", Title: "Pings " + per, Bars: true, Series: []shell.Series{{Name: "pings", Class: "s1", Values: pings}}},
+		{ID: "told", Title: "Notifications " + per, Unit: "notifications", Whole: true, Bars: true, Series: []shell.Series{{Name: "notifications", Class: "s1", Values: notified}}},
+		{ID: "pings", Title: "Pings " + per, Unit: "pings", Whole: true, Bars: true, Series: []shell.Series{{Name: "pings", Class: "s1", Values: pings}}},
 		{ID: "latency", Title: "From ping to delivery", Unit: unit, Series: []shell.Series{{Name: "half within (p50)", Class: "s1", Values: p50}, {Name: "99 of 100 within (p99)", Class: "s2", Values: p99}}},
-		{ID: "queue", Title: "Peak queue", Series: []shell.Series{{Name: "deliveries", Class: "s1", Values: queue}}},
+		{ID: "queue", Title: "Peak queue", Unit: "deliveries", Whole: true, Series: []shell.Series{{Name: "deliveries", Class: "s1", Values: queue}}},
 	}
 	for i := range charts {
 		c := &charts[i]

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,76 +17,12 @@ import (
 )
 
 const (
-	topicsRows    = 50
 	topicEvents   = 40
 	topicHosts    = 40   // subscribers listed
 	topicCounted  = 5000 // subscribers read for a topic's page
 	topicChanges  = 24   // changes in a topic's charts
 	topicNotified = 400  // notify events read for them
 )
-
-type topicsView struct {
-	shell.View
-	Match   string
-	Rows    []topicRow
-	Counts  hub.Counts
-	Counted bool
-	More    string // URL of the next page; "": none
-	Paged   bool   // not the first page
-}
-
-type topicRow struct {
-	Href, URL   string
-	Subscribers int64
-	Changed     shell.Moment
-	State       string
-	Bad         bool
-}
-
-// topics lists the topics, or redirects to one with url=.
-func (s *Pages) topics(rw http.ResponseWriter, r *http.Request) {
-	in := r.URL.Query()
-	if feed := strings.TrimSpace(in.Get("url")); feed != "" {
-		http.Redirect(rw, r, NewFeedLink(feed).Href, http.StatusFound)
-		return
-	}
-	v := topicsView{View: s.NewView(r, "Topics", "/topics"), Match: shell.CleanText(strings.TrimSpace(in.Get("q")), 200)}
-	after := strings.ToValidUTF8(in.Get("after"), "")
-	v.Paged = after != ""
-	found, err := s.Store.Topics(r.Context(), hub.TopicQuery{Match: v.Match, After: after, Limit: topicsRows + 1, Now: v.Now})
-	if err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
-	if len(found) > topicsRows {
-		found = found[:topicsRows]
-		next := url.Values{"after": {found[topicsRows-1].URL}}
-		if v.Match != "" {
-			next.Set("q", v.Match)
-		}
-		v.More = "/topics?" + next.Encode()
-	}
-	for _, t := range found {
-		changed := t.ChangedAt
-		if s.Changed != nil {
-			if own := s.Changed(r.Context(), t.URL); own.After(changed) {
-				changed = own // a version that the hub has not read yet
-			}
-		}
-		row := topicRow{Href: "/topics/" + strconv.FormatInt(t.ID, 10), URL: shell.ShortURL(t.URL), Subscribers: t.Subscribers, Changed: v.When(changed)}
-		switch {
-		case t.Failures > 0:
-			row.State, row.Bad = "cannot be read", true
-		case !t.PingedAt.IsZero():
-			row.State = "being checked"
-		}
-		v.Rows = append(v.Rows, row)
-	}
-	if v.Counts, err = s.Hub.Counts(r.Context()); err == nil {
-		v.Counted = true
-	}
-	s.Render(rw, r, http.StatusOK, "topics", v)
-}
 
 type topicView struct {
 	shell.View
@@ -98,6 +33,7 @@ type topicView struct {
 	Home      string // the page of the feed, if it declares one
 	Self      string // the URL that the feed declares, if it is another one
 	LogHref   string
+	Back      string // the log with the filters that led here; "": none
 	Lead      string // the first sentence
 	Then      string // the second sentence
 	Bad       bool
@@ -154,15 +90,16 @@ func (s *Pages) topicPage(rw http.ResponseWriter, r *http.Request) {
 		s.Problem(rw, r, http.StatusNotFound, "This feed has no subscribers here", "There is no subscription for it and no recent ping. Its page appears with the first subscription.")
 		return
 	}
-	v := topicView{View: s.NewView(r, "", "/topics"), Topic: t, Known: known, LogHref: "/log?topic=" + strconv.FormatInt(id, 10)}
+	v := topicView{View: s.NewView(r, "", "/topics"), Topic: t, Known: known}
 	address := t.URL
 	if !known {
 		address = events[0].Topic
 	}
 	v.URL, v.Open = shell.CleanText(address, 2048), shell.IsWebURL(address)
-	v.name(address)
+	v.name(address, s.titlesOf(ctx, []string{address})[address])
+	v.linkLog(r, id)
 	for _, e := range events {
-		line := newRow(e, v.Now)
+		line := newRow(e, rowView{Now: v.Now})
 		line.Topic = "" // it is the page's heading
 		v.Rows = append(v.Rows, line)
 	}
@@ -173,11 +110,11 @@ func (s *Pages) topicPage(rw http.ResponseWriter, r *http.Request) {
 	s.Render(rw, r, http.StatusOK, "topic", v)
 }
 
-// name sets the heading of the page: the title of the feed, else its URL.
-func (v *topicView) name(address string) {
+// name sets the heading of the page: the title that the feed declares, else title, else its URL.
+func (v *topicView) name(address, title string) {
 	v.Title, v.Heading = shell.ShortURL(address), shell.ShortURL(address)
 	about := v.Topic.About
-	if title := shell.CleanText(strings.TrimSpace(about.Title), 255); title != "" {
+	if title := cmp.Or(shell.CleanText(strings.TrimSpace(about.Title), 255), title); title != "" {
 		v.Title, v.Heading = title, title
 	}
 	if about.Home != address {
@@ -186,6 +123,17 @@ func (v *topicView) name(address string) {
 	if about.Self != address {
 		v.Self = linkTo(about.Self)
 	}
+}
+
+// linkLog sets the links to the log, with the filters of the log that led here.
+func (v *topicView) linkLog(r *http.Request, id int64) {
+	from := parseLogQuery(r.URL.Query())
+	from.Topic = ""
+	if from.Filtered() && !from.bad() {
+		v.Back = from.url("/log", "", "")
+	}
+	from.Topic = strconv.FormatInt(id, 10)
+	v.LogHref = from.url("/log", "", "")
 }
 
 // fillTopic adds subscribers, charts and the sentences.
@@ -362,7 +310,7 @@ func changeCharts(changes []change) []shell.Figure {
 	n := len(changes)
 	ticks := []shell.Tick{{At: 0, Label: "change " + shell.FormatCount(changes[n-1].Version)}, {At: 1, Label: "change " + shell.FormatCount(changes[0].Version)}}
 	return []shell.Figure{
-		{ID: "told", Title: "Subscribers notified", Unit: "", Bars: true, Ticks: ticks,
+		{ID: "told", Title: "Subscribers notified", Unit: "subscribers", Whole: true, Bars: true, Ticks: ticks,
 			Desc:   "Subscribers notified of each of the last " + shell.FormatCount(n) + " changes. Of the latest: " + shell.FormatCount(changes[0].Notified) + ".",
 			Now:    shell.FormatCount(changes[0].Notified) + " at the last change",
 			Series: []shell.Series{{Name: "notified", Class: "s1", Values: notified}}},
@@ -390,3 +338,6 @@ func inSeconds(all ...[]float64) string {
 	}
 	return "s"
 }
+
+// Unchanged describes a topic without a known change.
+func (v topicView) Unchanged() string { return unchangedWords(v.Topic) }

@@ -12,21 +12,22 @@ import (
 // Size of a chart in its own units; a unit is about one pixel.
 const (
 	chartWidth  = 340.0
-	chartHeight = 150.0
+	chartHeight = 164.0
 	chartLeft   = 42.0
 	chartRight  = 334.0
-	chartTop    = 8.0
-	chartBottom = 128.0
+	chartTop    = 22.0 // the unit is above it
+	chartBottom = 142.0
 )
 
 // Figure is a chart with its texts.
 type Figure struct {
 	ID, Title string
-	Unit      string // of the vertical axis
+	Unit      string // of the vertical axis: ms, s, or a noun
 	Desc      string // text alternative
 	Now       string // the latest value, in words
 	Series    []Series
 	Bars      bool
+	Whole     bool // values are whole numbers
 	Powers    bool // values are exponents of ten
 	Ticks     []Tick
 }
@@ -50,11 +51,11 @@ func (f Figure) Keyed() bool { return len(f.Series) > 1 }
 // SVG draws the chart. Colours and sizes are in the style sheet.
 func (f Figure) SVG() template.HTML {
 	var b strings.Builder
-	b.WriteString(`<svg class="chart" viewBox="0 0 340 150" role="img" aria-labelledby="` + f.ID + `-t ` + f.ID + `-d">`)
+	b.WriteString(`<svg class="chart" viewBox="0 0 ` + FormatNumber(chartWidth) + ` ` + FormatNumber(chartHeight) + `" role="img" aria-labelledby="` + f.ID + `-t ` + f.ID + `-d">`)
 	b.WriteString(`<title id="` + f.ID + `-t">` + html.EscapeString(f.Title) + `</title>`)
 	b.WriteString(`<desc id="` + f.ID + `-d">` + html.EscapeString(f.Desc) + `</desc>`)
 	top := niceMax(f.Highest())
-	if f.Powers || f.Unit == "" && top < 10 {
+	if f.Powers || (f.Whole || f.Unit == "") && top < 10 {
 		top = 2 * math.Ceil(top/2) // counts have no halves
 	}
 	word := axisNumber
@@ -69,15 +70,10 @@ func (f Figure) SVG() template.HTML {
 			class = "axis"
 		}
 		DrawLine(&b, class, chartLeft, y, chartRight, y)
-		label := word(v)
-		if i == 2 {
-			label += " " + f.Unit
-		}
-		if i == 2 && len(label) > 5 { // the unit is inside the chart if the margin is too narrow
-			DrawLabel(&b, "start", chartLeft+4, y+11, f.Unit)
-			label = word(v)
-		}
-		DrawLabel(&b, "end", chartLeft-5, y+3.5, label)
+		DrawLabel(&b, "end", chartLeft-5, y+3.5, word(v))
+	}
+	if f.Unit != "" {
+		DrawLabel(&b, "start", 0, 10, f.Unit)
 	}
 	for i, t := range f.Ticks {
 		x := chartLeft + (chartRight-chartLeft)*t.At
@@ -158,15 +154,18 @@ func height(v, top float64) float64 {
 
 func bars(b *strings.Builder, s Series, top float64) {
 	step := (chartRight - chartLeft) / float64(max(len(s.Values), 1))
-	wide := min(max(step*0.72, 0.8), 18)
+	wide := min(max(step*0.72, 1.2), 18)
 	for i, v := range s.Values {
 		if math.IsNaN(v) || v <= 0 {
 			continue
 		}
-		h := max(height(v, top), 1)
+		h := max(height(v, top), 2)
 		b.WriteString(`<rect class="` + s.Class + `" x="` + FormatNumber(chartLeft+step*(float64(i)+0.5)-wide/2) + `" y="` + FormatNumber(chartBottom-h) + `" width="` + FormatNumber(wide) + `" height="` + FormatNumber(h) + `"/>`)
 	}
 }
+
+// pointRadius is the radius of a value between two gaps, large enough to be seen.
+const pointRadius = 3.2
 
 // curve connects neighbouring values; a value between two gaps is a dot.
 func curve(b *strings.Builder, s Series, top float64) {
@@ -183,7 +182,7 @@ func curve(b *strings.Builder, s Series, top float64) {
 		x, y := at(i)
 		switch {
 		case gap(i-1) && gap(i+1):
-			dots.WriteString(`<circle class="` + s.Class + `" cx="` + FormatNumber(x) + `" cy="` + FormatNumber(y) + `" r="1.8"/>`)
+			dots.WriteString(`<circle class="` + s.Class + `" cx="` + FormatNumber(x) + `" cy="` + FormatNumber(y) + `" r="` + FormatNumber(pointRadius) + `"/>`)
 		case gap(i - 1):
 			d.WriteString("M" + FormatNumber(x) + " " + FormatNumber(y))
 		default:

@@ -17,7 +17,7 @@ func TestChartFileIsSelfContained(t *testing.T) {
 	if err := xml.Unmarshal([]byte(text), new(struct{})); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Two &lt;charts&gt;", "Nodes &amp; databases", ">1k<", ">1M ", ">few<", ">many<", "xmlns=", `class="s2"`, "prefers-color-scheme"} {
+	for _, want := range []string{"Two &lt;charts&gt;", "Nodes &amp; databases", ">1k<", ">1M<", ">few<", ">many<", "xmlns=", `class="s2"`, "prefers-color-scheme"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("there is no %s in\n%s", want, text)
 		}

@@ -8,7 +8,7 @@ if (list?.dataset.stream && "EventSource" in window) {
   const pill = document.getElementById("pill");
   const state = document.getElementById("live");
   const stateText = document.getElementById("live-text");
-  const seen = new Set([...list.children].map((li) => li.dataset.id));
+  const seen = new Set([...list.querySelectorAll("[data-id]")].map((li) => li.dataset.id));
   let waiting = [];
   let due = false;
 
@@ -25,6 +25,43 @@ if (list?.dataset.stream && "EventSource" in window) {
     list.matches(":hover") ||
     !getSelection().isCollapsed;
 
+  // Changes of one feed that follow each other become one line.
+  const frame = document.getElementById("fold");
+
+  const describe = (run) => {
+    const lines = run.querySelectorAll(".change");
+    if (lines.length === 0) return run.remove();
+    const newest = lines[0];
+    const oldest = lines[lines.length - 1];
+    run.dataset.key = newest.dataset.key;
+    run.querySelector(".when").replaceChildren(newest.querySelector("time").cloneNode(true));
+    run.querySelector(".oldest").replaceChildren(oldest.querySelector("time").cloneNode(true));
+    run.querySelector(".kind").replaceWith(newest.querySelector(".kind").cloneNode(true));
+    run.querySelector(".name").textContent = newest.querySelector(".site bdi").textContent;
+    run.querySelector(".n").textContent = lines.length.toLocaleString("en");
+  };
+
+  const fold = () => {
+    if (!frame) return;
+    for (let line = list.firstElementChild; line?.nextElementSibling;) {
+      const next = line.nextElementSibling;
+      if (line.dataset.key !== next.dataset.key) {
+        if (!line.matches(".fresh") && !next.matches(".fresh")) return; // the rest is folded
+        line = next;
+        continue;
+      }
+      const run = next.matches(".many") ? next : frame.content.firstElementChild.cloneNode(true);
+      if (run !== next) {
+        next.replaceWith(run);
+        run.querySelector("ol").append(next);
+      }
+      run.querySelector("ol").prepend(...(line.matches(".many") ? line.querySelectorAll(".change") : [line]));
+      if (line.parentElement === list) line.remove();
+      describe(run);
+      line = run;
+    }
+  };
+
   const show = () => {
     const fresh = document.createDocumentFragment();
     for (const html of waiting.splice(0).reverse().slice(0, keep)) {
@@ -36,7 +73,12 @@ if (list?.dataset.stream && "EventSource" in window) {
       fresh.append(li);
     }
     list.prepend(fresh);
-    while (list.children.length > keep) list.lastElementChild.remove();
+    fold();
+    for (let lines; (lines = list.querySelectorAll("[data-id]")).length > keep;) {
+      const run = lines[lines.length - 1].closest(".many");
+      lines[lines.length - 1].remove();
+      if (run) describe(run);
+    }
     document.getElementById("empty")?.remove();
     pill.hidden = true;
     document.dispatchEvent(new Event("cloudburst:fresh"));

@@ -1,0 +1,70 @@
+package app
+
+import (
+	"context"
+	"slices"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+)
+
+// maxTitles is the maximum number of feeds in one look-up of titles.
+const maxTitles = 1000
+
+// feedTitles returns the titles of the feeds at urls, for the public pages: of feeds that are hosted
+// here, of topics, and of feeds that the river reads without a password. It asks the store twice at
+// most; hosted feeds are cached.
+func (a hosting) feedTitles(ctx context.Context, urls []string) (map[string]string, error) {
+	titles := map[string]string{}
+	var ids []int64
+	var others []string
+	for _, u := range urls[:min(len(urls), maxTitles)] {
+		if a.privateFeed(u) {
+			continue
+		}
+		if title := a.hostedTitle(ctx, u); title != "" {
+			titles[u] = title
+			continue
+		}
+		ids, others = append(ids, hub.TopicID(u)), append(others, u)
+	}
+	if len(ids) == 0 {
+		return titles, nil
+	}
+	topics, err := a.store.Topics(ctx, hub.TopicQuery{IDs: ids, Limit: len(ids)})
+	if err != nil {
+		return titles, err
+	}
+	for _, t := range topics {
+		if t.About.Title != "" {
+			titles[t.URL] = t.About.Title
+		}
+	}
+	others = slices.DeleteFunc(others, func(u string) bool { return titles[u] != "" })
+	if len(others) == 0 {
+		return titles, nil
+	}
+	followed, err := a.river.Store.SourceTitles(ctx, others)
+	for u, title := range followed {
+		titles[u] = title
+	}
+	return titles, err
+}
+
+// hostedTitle returns the title of the public feed at one of our URLs; "": there is none.
+func (a hosting) hostedTitle(ctx context.Context, raw string) string {
+	u, own := a.names.Path(raw)
+	if !own {
+		return ""
+	}
+	user := a.ownUser(raw)
+	if !slices.Contains(a.feeds.Addresses(user), u.RequestURI()) {
+		return ""
+	}
+	f, err := a.authors.Feed(ctx, user, author.Public)
+	if fault.CodeOf(err) != fault.NotFound {
+		a.noteHosted(ctx, "read a saved feed", err)
+	}
+	return f.Title
+}

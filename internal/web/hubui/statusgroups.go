@@ -1,0 +1,126 @@
+package hubui
+
+import (
+	"strconv"
+
+	"cloudburst/internal/web/shell"
+)
+
+// numberGroup is a group of numbers of the status page, the most important first.
+type numberGroup struct {
+	Name string
+	Rows []number
+	Note string
+}
+
+// number is one number with its name.
+type number struct {
+	Name, Value string
+	Href        string
+	Bad         bool
+}
+
+// attention is something that the operator should look at, with a link to where it is fixed.
+type attention struct{ Text, Href, Link string }
+
+func numberOf[N int | int64](name string, n N) number {
+	return number{Name: name, Value: shell.FormatCount(n)}
+}
+
+// linked returns n with a link, if it is not zero.
+func (n number) linked(href string) number {
+	if n.Value != "0" {
+		n.Href = href
+	}
+	return n
+}
+
+// marked returns n as a failure, if it is not zero.
+func (n number) marked() number {
+	n.Bad = n.Value != "0"
+	return n
+}
+
+// statusGroups lists all numbers of the status page.
+func statusGroups(v statusView) []numberGroup {
+	deliveries := numberGroup{Name: "Deliveries", Rows: []number{
+		numberOf("Pending", v.Counts.Pending),
+		numberOf("In progress", v.Live.InFlight),
+		numberOf("Queued", v.Live.Queue),
+		numberOf("Hosts paused after errors", v.Live.Open).marked(),
+		numberOf("Slow hosts", v.Live.Slow),
+		numberOf("Subscriber hosts known", v.Live.Origins),
+	}}
+	subscriptions := numberGroup{Name: "Subscriptions", Rows: []number{
+		numberOf("Active", v.Counts.Subscriptions).linked("/topics?sort=subscribers"),
+		numberOf("Failing", v.Counts.Failing).linked("/log?kind=error").marked(),
+	}}
+	if v.Counts.Requests > 0 {
+		subscriptions.Rows = append(subscriptions.Rows, numberOf("Requests pending", v.Counts.Requests))
+	}
+	feeds := numberGroup{Name: "Feeds", Rows: []number{
+		numberOf("Known to the hub", v.Counts.Topics).linked("/topics"),
+		numberOf("Pings not yet checked", v.Counts.ChecksDue),
+		numberOf("Checks in progress", v.Live.Checks),
+	}}
+	groups := []numberGroup{deliveries, subscriptions, feeds}
+	if v.Reading != nil {
+		groups = append(groups, readingGroup(*v.Reading))
+	}
+	return append(groups, machineGroup(v))
+}
+
+// readingGroup has the numbers of the feed reader.
+func readingGroup(r readingNow) numberGroup {
+	return numberGroup{Name: "Reading", Rows: []number{
+		numberOf("Feeds followed", r.Followed),
+		numberOf("Failing", r.Failing).marked(),
+		numberOf("Gone", r.Gone).marked(),
+		numberOf("Due now", r.Due),
+		numberOf("Being read", r.Reading),
+		numberOf("With push", r.Pushed),
+		numberOf("Readers", r.SourceCounts.Readers),
+		numberOf("Items stored", r.Items),
+		numberOf("Live pages open", r.Listening),
+	}, Note: "Since the start: " + shell.FormatQuantity(r.Checks, "check", "checks") + ", " + shell.FormatCount(r.Unchanged) + " without news, " +
+		shell.FormatCount(r.Failed) + " failed, " + shell.FormatCount(r.Delivered) + " delivered by hubs; " + shell.FormatQuantity(r.New, "new item", "new items") + ", " +
+		shell.FormatCount(r.Edited) + " edited, " + shell.FormatCount(r.Withdrawn) + " withdrawn."}
+}
+
+// machineGroup has the numbers of this process.
+func machineGroup(v statusView) numberGroup {
+	g := numberGroup{Name: "Machine"}
+	if v.Up != "" {
+		g.Rows = append(g.Rows, number{Name: "Running for", Value: v.Up})
+	}
+	version := v.Version
+	if version == "" {
+		version = "unknown"
+	}
+	g.Rows = append(g.Rows, number{Name: "Version", Value: version}, numberOf("Events in the log", v.Counts.Events).linked("/log"), number{Name: "Node", Value: strconv.FormatInt(v.Live.Node, 10)})
+	g.Note = "Since the start: " + shell.FormatQuantity(v.Live.Totals.Pings, "ping", "pings") + ", " + shell.FormatQuantity(v.Live.Totals.Notified, "notification", "notifications") + ", " +
+		shell.FormatQuantity(v.Live.Writes, "write", "writes") + " for them."
+	return g
+}
+
+// attentions lists what the operator should look at, the most urgent first.
+func attentions(v statusView) (all []attention) {
+	if f := v.Counts.Failing; f > 0 && f*4 > v.Counts.Subscriptions {
+		all = append(all, attention{shell.FormatCount(f) + " of " + shell.FormatQuantity(v.Counts.Subscriptions, "subscription fails.", "subscriptions fail.") +
+			" If the errors are timeouts of many hosts, check the network of this machine.", "/log?kind=error", "Show the errors"})
+	}
+	if n := v.Counts.ChecksDue; n > manyChecksDue {
+		all = append(all, attention{shell.FormatCount(n) + " pings wait for their check, so notifications are late. Feeds that answer slowly hold the checks up.", "/log?kind=check", "Show the checks"})
+	}
+	if r := v.Reading; r != nil && (r.Failing+r.Gone)*4 > r.Followed {
+		all = append(all, attention{shell.FormatCount(r.Failing+r.Gone) + " of " + shell.FormatQuantity(r.Followed, "followed feed", "followed feeds") +
+			" cannot be read. If that began for all at once, check the network of this machine.", "/feeds?show=broken", "Show the failing feeds"})
+	}
+	for _, w := range v.warnings {
+		all = append(all, attention{Text: shell.Sentence(w)})
+	}
+	return all
+}
+
+// manyChecksDue is the number of unchecked pings above which the operator should look.
+const manyChecksDue = 1000
