@@ -55,7 +55,9 @@ func TestHubPagesShowTitlesOfFeedsWithOneLookUp(t *testing.T) {
 	if len(*asked) != 0 {
 		t.Errorf("the titles are looked up again at once: %v", *asked)
 	}
-	w.Titles = func(context.Context, []string) (map[string]string, error) { return nil, errors.New("the store is away") }
+	w.Titles = func(context.Context, []string) (map[string]string, error) {
+		return nil, errors.New("the store is away")
+	}
 	if rec := get(t, w.Routes(), "/log"); rec.Code != 200 || !strings.Contains(rec.Body.String(), "scripting.com/rss.xml") {
 		t.Errorf("without titles the log answers %d", rec.Code)
 	}
@@ -247,7 +249,6 @@ func TestHubPageShowsTheElementsOfEachProtocol(t *testing.T) {
 	}
 }
 
-// ensure that the kinds of the log have texts that fit after "Only".
 func TestKindsOfTheLogAreOfferedInWords(t *testing.T) {
 	t.Parallel()
 	f := newFake()
