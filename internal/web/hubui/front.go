@@ -103,7 +103,7 @@ func (s *Pages) front(rw http.ResponseWriter, r *http.Request) {
 
 // hubPage serves authors and programs that use the hub. url= fills in the ping form.
 func (s *Pages) hubPage(rw http.ResponseWriter, r *http.Request) {
-	v := hubView{View: s.NewView(r, "Hub", "/hub"), Base: s.BaseURL(r), Register: emptyRegistration()}
+	v := hubView{View: s.wideView(r, "Hub", "/hub"), Base: s.BaseURL(r), Register: emptyRegistration()}
 	v.Ping.URL = shell.CleanText(r.URL.Query().Get("url"), 2048)
 	v.Heading = "Notify subscribers the moment a feed changes"
 	v.RegistrationLife = s.RegistrationLife()
@@ -157,13 +157,13 @@ func (s *Pages) doPing(rw http.ResponseWriter, r *http.Request) {
 		s.showRequestError(rw, r, err, "The ping failed", outcomeView{Feed: new(NewFeedLink(feed)), Ping: &pingForm{URL: feed}})
 		return
 	}
-	v := outcomeView{View: s.NewView(r, "Thanks for the ping", ""), Good: true, Lines: pingWords(res), Feed: new(NewFeedLink(feed)), Ping: &pingForm{URL: feed}}
+	v := outcomeView{View: s.wideView(r, "Thanks for the ping", ""), Good: true, Lines: pingWords(res), Feed: new(NewFeedLink(feed)), Ping: &pingForm{URL: feed}}
 	s.Render(rw, r, http.StatusOK, "outcome", v)
 }
 
 // showPingError shows the form again, with errors next to its fields.
 func (s *Pages) showPingError(rw http.ResponseWriter, r *http.Request, v outcomeView) {
-	v.View = s.NewView(r, "The form has an error", "")
+	v.View = s.wideView(r, "The form has an error", "")
 	v.Lines = []string{"Nothing was done. The error is below the field; fix it and send the form again."}
 	s.Render(rw, r, http.StatusBadRequest, "outcome", v)
 }
@@ -176,7 +176,7 @@ func (s *Pages) showRequestError(rw http.ResponseWriter, r *http.Request, err er
 	status, _ := shell.StatusOf(err)
 	s.LogFailure(r, err, status)
 	shell.SetRetryAfter(rw, err)
-	v.View = s.NewView(r, heading, "")
+	v.View = s.wideView(r, heading, "")
 	v.Lines = []string{shell.Sentence(fault.Message(err))}
 	if d := fault.RetryAfter(err); d > 0 {
 		v.Lines = append(v.Lines, "Try again in "+shell.FormatDuration(d.Round(time.Second))+".")

@@ -118,3 +118,10 @@ type Store interface {
 	Changes(ctx context.Context, q hub.ChangeQuery) ([]hub.Change, error)
 	CountChanges(ctx context.Context) (int64, error)
 }
+
+// wideView is NewView for a page with tables or charts.
+func (s *Pages) wideView(r *http.Request, title, here string) shell.View {
+	v := s.NewView(r, title, here)
+	v.Wide = true
+	return v
+}
