@@ -266,6 +266,18 @@ func (b *fakeRiver) UndoAllRead(_ context.Context, reader string, to time.Time) 
 	return b.err
 }
 
+func (b *fakeRiver) Rail(ctx context.Context, reader string) (list []river.RailFeed, err error) {
+	unread, err := b.CountUnread(ctx, reader)
+	if err != nil {
+		return nil, err
+	}
+	following, err := b.Subscriptions(ctx, river.SubscriptionQuery{Reader: reader, Limit: 1000})
+	for _, f := range following {
+		list = append(list, river.RailFeed{ID: f.Source.ID, Title: f.Name(), Categories: f.Categories, Unread: unread[f.Source.ID].Items})
+	}
+	return list, err
+}
+
 func (b *fakeRiver) CountUnread(_ context.Context, reader string) (map[int64]river.Unread, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

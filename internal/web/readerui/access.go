@@ -34,6 +34,7 @@ type Items interface {
 	MarkAllRead(ctx context.Context, reader string, source int64, category string, to time.Time) error
 	UndoAllRead(ctx context.Context, reader string, to time.Time) error
 	CountUnread(ctx context.Context, reader string) (map[int64]river.Unread, error)
+	Rail(ctx context.Context, reader string) ([]river.RailFeed, error)
 }
 
 // Following manages subscriptions of readers.

@@ -20,13 +20,15 @@ type riverView struct {
 	Looks   displaySettings
 	Own     bool // the user may mark items
 	Days    []riverDay
-	Fold    bool   // old items that one check brought are folded
-	Found   int    // items on the page
-	Older   string // URL of the next page; "": none
-	Stream  string // URL of the stream of new items; "": the page is not live
-	Plain   string // URL of the first page
-	Back    string // URL of this page
-	Rail    []railLink
+	Fold    bool        // old items that one check brought are folded
+	Found   int         // items on the page
+	Older   string      // URL of the next page; "": none
+	Stream  string      // URL of the stream of new items; "": the page is not live
+	Plain   string      // URL of the first page
+	Back    string      // URL of this page
+	All     railLink    // the whole river
+	Groups  []railGroup // categories
+	Views   []railLink
 	Zone    *time.Location
 	About   string // one line below the heading
 	Source  *river.Followed
@@ -41,15 +43,6 @@ type riverView struct {
 
 // categoryDoc is a link to a category as a document.
 type categoryDoc struct{ Title, Type, Href string }
-
-// railLink is a line in the list of rivers.
-type railLink struct {
-	Name, Href string
-	Here       bool
-	Unread     int64
-	Foreign    bool // the text is from the user
-	Set        bool // begins a group
-}
 
 func (v *riverView) values() url.Values { return v.Query.scopeValues(v.riverScope) }
 
@@ -82,66 +75,6 @@ func (v riverView) Top() bool { return v.Query.Before == (river.Place{}) }
 // CanRead reports whether all items in the scope of the page can be marked read.
 func (v riverView) CanRead() bool {
 	return v.Own && v.Looks.Marks && v.Query.Text == "" && !v.Query.Starred
-}
-
-// railOf lists the rivers that the user can open.
-func (s *riverPages) railOf(ctx context.Context, v *riverView) error {
-	counts := v.Own && v.Looks.Counts
-	categories, err := s.River.Categories(ctx, v.Reader, counts)
-	if err != nil {
-		return err
-	}
-	if v.Public != "" {
-		v.publicRail(categories)
-		return nil
-	}
-	q := v.Query
-	all := railLink{Name: "All", Href: v.Root, Here: q.Category == "" && q.Source == 0 && !q.Filtered()}
-	if counts {
-		unread, err := s.River.CountUnread(ctx, v.Reader)
-		if err != nil {
-			return err
-		}
-		for _, u := range unread {
-			all.Unread += u.Items
-		}
-	}
-	v.Rail = []railLink{all}
-	if v.Own && v.Looks.Marks {
-		v.Rail = append(v.Rail, railLink{Name: "Unread", Href: v.Root + "?unread=1", Here: q.Unread && q.Category == ""})
-	}
-	if v.Own {
-		v.Rail = append(v.Rail, railLink{Name: "Starred", Href: v.Root + "?starred=1", Here: q.Starred && q.Category == ""})
-	}
-	known, first := q.Category == "", true
-	for _, c := range categories {
-		if !v.Own && !c.Public {
-			continue
-		}
-		here := c.Name == q.Category
-		known = known || here
-		if here {
-			v.Feeds = c.Sources
-		}
-		v.Rail = append(v.Rail, railLink{Name: shell.CleanText(c.Name, 100), Href: withQuery(v.Root, url.Values{"category": {c.Name}}), Here: here, Unread: c.Unread, Foreign: true, Set: first})
-		first = false
-	}
-	if !known {
-		return fault.New(fault.NotFound, "There is no category with that name.")
-	}
-	return nil
-}
-
-// publicRail lists the public rivers of one owner.
-func (v *riverView) publicRail(categories []river.Category) {
-	for _, c := range categories {
-		if c.Public || c.Name == v.Category {
-			v.Rail = append(v.Rail, railLink{Name: shell.CleanText(c.Name, 100), Href: PublicPath(v.Public, c.Name), Here: c.Name == v.Category, Foreign: true})
-			if c.Name == v.Category {
-				v.Feeds = c.Sources
-			}
-		}
-	}
 }
 
 // nameRiver sets the title of the page.

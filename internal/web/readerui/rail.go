@@ -1,0 +1,148 @@
+package readerui
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+	"cloudburst/internal/web/shell"
+)
+
+// maxRailFeeds is the number of feeds up to which the rail shows those of all categories. With more,
+// it shows those of the page's category, and the page stays small.
+const maxRailFeeds = 150
+
+// railLink is a river in the rail, or a view of a river.
+type railLink struct {
+	Name, Href string
+	Here       bool
+	Unread     int64
+	Foreign    bool // the text is from the user
+}
+
+// railGroup is a category in the rail, with its feeds.
+type railGroup struct {
+	railLink
+	Feeds []railFeed // empty: not shown
+	Open  bool
+}
+
+// railFeed is a followed feed in the rail.
+type railFeed struct {
+	railLink
+	Icon, Letter string
+}
+
+// railOf lists the rivers that the user can open, and the views of this one.
+func (s *riverPages) railOf(ctx context.Context, v *riverView) error {
+	counts := v.Own && v.Looks.Counts
+	categories, err := s.River.Categories(ctx, v.Reader, counts)
+	if err != nil {
+		return err
+	}
+	if v.Public != "" {
+		v.publicRail(categories)
+		return nil
+	}
+	q := v.Query
+	v.All = railLink{Name: "All feeds", Href: v.Root, Here: q.Category == "" && q.Source == 0}
+	known := q.Category == ""
+	for _, c := range categories {
+		if !v.Own && !c.Public {
+			continue
+		}
+		here := c.Name == q.Category
+		known = known || here
+		if here {
+			v.Feeds = c.Sources
+		}
+		v.Groups = append(v.Groups, railGroup{railLink: railCategory(v.Root, c, here)})
+	}
+	if !known {
+		return fault.New(fault.NotFound, "There is no category with that name.")
+	}
+	if !v.Own {
+		return nil
+	}
+	v.Views = q.views(v.Root, v.Looks)
+	feeds, err := s.River.Rail(ctx, v.Reader)
+	if err != nil {
+		return err
+	}
+	s.addRailFeeds(v, feeds, counts)
+	return nil
+}
+
+func railCategory(root string, c river.Category, here bool) railLink {
+	return railLink{Name: shell.CleanText(c.Name, 100), Href: withQuery(root, url.Values{"category": {c.Name}}), Here: here, Unread: c.Unread, Foreign: true}
+}
+
+// views lists the views of a scope: all of its items, the unread and the starred ones.
+func (q riverQuery) views(root string, looks displaySettings) (all []railLink) {
+	add := func(name string, starred, unread bool) {
+		of := q
+		of.Starred, of.Unread, of.Text = starred, unread, ""
+		all = append(all, railLink{Name: name, Href: withQuery(root, of.values()), Here: q.Text == "" && q.Starred == starred && q.Unread == unread})
+	}
+	add("All", false, false)
+	if looks.Marks {
+		add("Unread", false, true)
+	}
+	add("Starred", true, false)
+	return all
+}
+
+// addRailFeeds adds the feeds to their categories. Feeds without a category form a group of their
+// own.
+func (s *riverPages) addRailFeeds(v *riverView, feeds []river.RailFeed, counts bool) {
+	byName := map[string]int{}
+	for i := range v.Groups {
+		byName[v.Groups[i].Name] = i
+	}
+	rest := railGroup{railLink: railLink{Name: "Without a category"}, Open: true}
+	if len(v.Groups) == 0 {
+		rest.Name = "Feeds"
+	}
+	all := len(feeds) <= maxRailFeeds
+	for i := range feeds {
+		f := &feeds[i]
+		link := railFeed{railLink: railLink{Name: shell.CleanText(f.Title, 120), Href: v.Root + "?source=" + strconv.FormatInt(f.ID, 10), Here: f.ID == v.Query.Source, Foreign: true}}
+		if counts {
+			link.Unread = f.Unread
+			v.All.Unread += f.Unread
+		}
+		for _, name := range f.Categories {
+			at, ok := byName[shell.CleanText(name, 100)]
+			if ok && (all || v.Groups[at].Here || link.Here) {
+				v.Groups[at].Open = v.Groups[at].Open || v.Groups[at].Here || link.Here
+				v.Groups[at].Feeds = append(v.Groups[at].Feeds, s.drawn(link, f))
+			}
+		}
+		if len(f.Categories) == 0 && (all || link.Here) {
+			rest.Feeds = append(rest.Feeds, s.drawn(link, f))
+		}
+	}
+	if len(rest.Feeds) > 0 {
+		v.Groups = append(v.Groups, rest)
+	}
+}
+
+// drawn adds the icon of a feed.
+func (s *riverPages) drawn(link railFeed, f *river.RailFeed) railFeed {
+	link.Icon, link.Letter = s.icon(f.Icon), initial(link.Name)
+	return link
+}
+
+// publicRail lists the public rivers of one owner.
+func (v *riverView) publicRail(categories []river.Category) {
+	for _, c := range categories {
+		if c.Public || c.Name == v.Category {
+			v.Groups = append(v.Groups, railGroup{railLink: railLink{Name: shell.CleanText(c.Name, 100), Href: PublicPath(v.Public, c.Name), Here: c.Name == v.Category, Foreign: true}})
+			if c.Name == v.Category {
+				v.Feeds = c.Sources
+			}
+		}
+	}
+}
