@@ -49,7 +49,7 @@ func Migrated(t *testing.T, s hub.Store) {
 }
 
 // BeforeTitles is the last schema in which the title of a topic is in its description only.
-const BeforeTitles = 21
+const BeforeTitles = 22
 
 // TitleRows returns statements that fill the table topic of that schema. bytes writes a literal of
 // bytes, given in hexadecimal digits.
