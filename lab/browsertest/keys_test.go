@@ -2,6 +2,7 @@ package browsertest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -67,10 +68,16 @@ func TestTheRiverIsReadWithTheKeyboard(t *testing.T) {
 
 	b.keys("s")
 	b.until("it is starred", `document.activeElement.querySelector(".star").ariaPressed === "true" && document.getElementById("news").textContent === "Starred"`)
+	b.holds("so it is read", `document.activeElement.matches(".read") && document.activeElement.querySelector(".readmark").ariaPressed === "true"`)
 	b.keys("m")
-	b.until("it says that read tracking is off, where it can be seen", `/Read tracking is off/.test(document.getElementById("toast").textContent) && document.getElementById("toast").checkVisibility()`)
-	b.click("#toast button")
-	b.until("it leads to where it is turned on", `document.querySelector(".view").open && document.activeElement.id === "v-marks" && !document.getElementById("toast").checkVisibility()`)
+	b.until("m makes it unread", `!document.activeElement.matches(".read") && document.getElementById("news").textContent === "Marked unread"`)
+	b.keys("j")
+	b.keys("m")
+	b.until("m marks the next one read", `document.activeElement.matches(".read") && document.activeElement.textContent.includes("Evening, number 3") && document.getElementById("news").textContent === "Marked read"`)
+	b.keys("m")
+	b.until("and unread again", `!document.activeElement.matches(".read") && document.getElementById("news").textContent === "Marked unread"`)
+	b.keys("u")
+	b.until("u leads to the next unread item", `document.activeElement.textContent.includes("Evening, number 2")`)
 	b.open("/river?category=Day")
 	b.until("the page is live", `document.getElementById("live-text").textContent === "Live"`)
 	b.keys(".")
@@ -111,21 +118,24 @@ func TestTheRiverIsReadWithTheKeyboard(t *testing.T) {
 	b.keys("r")
 	b.until("g r shows the river", `location.pathname === "/river" && location.search === "" && document.querySelectorAll("#days .item").length > 8`)
 
-	// With marks, m makes an item read and unread again.
-	b.click(".view summary")
-	b.click("#v-marks")
-	b.click(".view button")
-	b.until("marks are shown", `document.querySelector(".marking")`)
-	b.open("/river?category=Day")
-	b.at("j", "Breakfast")
-	b.keys("m")
-	b.until("it is read", `document.activeElement.matches(".read") && document.activeElement.querySelector(".readmark").ariaPressed === "true" && document.getElementById("news").textContent === "Marked read"`)
+	// What was opened with o is read.
 	b.open("/river?unread=1&category=Day")
-	b.holds("it is not among the unread", `document.querySelectorAll("#days .item").length === 8`)
-	b.open("/river?category=Day")
-	b.at("j", "Breakfast")
+	b.holds("it is not among the unread", `document.querySelectorAll("#days .item").length === 8 && !document.getElementById("days").textContent.includes("Morning, number 4")`)
+	b.keys("A")
+	b.until("Shift+A marks all read", `document.querySelector(".undo p")?.textContent.trim() === "Marked 8 items read."`)
+	b.keys("A")
+	b.until("nothing is left to mark", `document.getElementById("toast").textContent === "Everything here is read."`)
+	b.click(".undo button")
+	b.until("that is undone", `document.querySelectorAll("#days .item").length === 8`)
+
+	b.click("#display summary")
+	b.click("#v-marks")
+	b.click("#display .go button")
+	b.until("tracking is off", `document.querySelector("#days .item") && !document.querySelector(".marking")`)
 	b.keys("m")
-	b.until("it is not read", `!document.activeElement.matches(".read") && document.getElementById("news").textContent === "Marked unread"`)
+	b.until("it says that read tracking is off, where it can be seen", `/Read tracking is off/.test(document.getElementById("toast").textContent) && document.getElementById("toast").checkVisibility()`)
+	b.click("#toast button")
+	b.until("it leads to where it is turned on", `document.getElementById("display").open && document.activeElement.id === "v-marks" && !document.getElementById("toast").checkVisibility()`)
 	b.keys("g")
 	b.keys("f")
 	b.until("g f shows the feeds", `location.pathname === "/feeds"`)
@@ -151,4 +161,61 @@ func TestTheKeysOfAFeedGoFromItemToItem(t *testing.T) {
 	b.at("j", "Many, number 10")
 	b.holds("older items are there", `document.querySelectorAll(".item").length === 60 && !document.getElementById("older")`)
 	b.at("k", "Many, number 11")
+}
+
+// pages are the pages of the g sequences, by their second key.
+var pages = map[string]string{"r": "/river", "u": "/river?unread=1", "s": "/river?starred=1", "f": "/feeds", "w": "/write", "h": "/hub", "l": "/log", "t": "/topics", "d": "/docs", "a": "/account"}
+
+func TestEveryListedKeyWorksOrSaysWhyNot(t *testing.T) {
+	t.Parallel()
+	p, b := newWriter(t)
+	press := newPress(t)
+	p.follow("alice", press.paper("/news.xml", "News", "", posts(3, "News")...).url())
+	listed := func() []string {
+		return eval[[]string](b, `[...document.querySelectorAll("#keys dt")].map((dt) => [...dt.children].map((k) => k.textContent).join(" "))`)
+	}
+	type page struct{ path, want string }
+	for _, c := range []page{
+		{"/river", "j k,n p,o v,x,s,m,u,Shift+A,.,r,c,/,?"},
+		{eval[string](b, `fetch("/river").then((r) => r.text()).then((t) => t.match(/\/river\/item\/\d+/)[0])`), "j k,o v,x,s,m,u,r,c,/,?"},
+		{"/feeds", "r,c,/,?"}, {"/write/posts", "r,c,/,?"}, {"/log", "r,c,/,?"},
+	} {
+		b.open(c.path)
+		var want []string
+		for _, k := range strings.Split(c.want, ",") {
+			want = append(want, k)
+		}
+		got := listed()
+		var single, sequences []string
+		for _, k := range got {
+			if strings.HasPrefix(k, "g ") {
+				sequences = append(sequences, k[2:])
+			} else {
+				single = append(single, k)
+			}
+		}
+		if !slices.Equal(single, want) || len(sequences) != len(pages) {
+			t.Errorf("%s lists %q and g %q", c.path, single, sequences)
+		}
+		// A key that the page does not list says why.
+		for _, k := range []string{"j", "k", "n", "p", "x", "s", "m", "u", "A", "."} {
+			if slices.ContainsFunc(single, func(row string) bool { return strings.Contains(row, k) }) {
+				continue
+			}
+			eval[bool](b, `document.getElementById("toast").textContent = "", true`)
+			b.keys(k)
+			b.until(k+" says why it does nothing on "+c.path, `document.getElementById("toast").textContent !== "" && document.getElementById("toast").checkVisibility()`)
+		}
+		b.holds("a button shows the keys", `document.getElementById("keyhint").checkVisibility()`)
+	}
+	for key, path := range pages {
+		b.open("/feeds")
+		b.keys("g" + key)
+		b.until("g "+key, fmt.Sprintf(`location.pathname + location.search === %q`, path))
+	}
+	b.open("/feeds")
+	b.keys("gz")
+	b.until("g z says why", `document.getElementById("toast").textContent.startsWith("There is no page for g z.")`)
+	b.keys("c")
+	b.until("c composes", `location.pathname === "/write"`)
 }

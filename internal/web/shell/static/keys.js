@@ -31,10 +31,12 @@ function notice(words, label, act) {
 const visit = (url) => { location.href = url; };
 const follow = (selector, otherwise) => { const link = one(selector); if (link) link.click(); else notice(otherwise); };
 
+const inRiver = (act) => () => { if (river()) act(); else notice("This key works in the river."); };
+
 // Goes to the next or previous item that fits.
 function step(by, fits = () => true, none = by > 0 ? "This is the last item." : "This is the first item.") {
   if (reading()) return follow(by > 0 ? ".pages a[rel=next]" : ".pages a[rel=prev]", none);
-  if (!river()) return notice("This key works in the river.");
+  if (!river()) return notice("This page has no items.");
   const list = items().filter(fits);
   const here = mine();
   const found = by > 0
@@ -94,7 +96,6 @@ function unread() {
 function all() {
   const button = one(".allread button");
   if (button) button.click();
-  else if (!river()) notice("This key works in the river.");
   else if (tracks()) notice("Everything here is read.");
 }
 
@@ -102,7 +103,7 @@ function fresh(reload) {
   const pill = byId("pill");
   if (pill && !pill.hidden) pill.click();
   else if (reload) location.reload();
-  else notice(pill ? "No new items." : "This key works in the river.");
+  else notice("No new items.");
 }
 
 function compose() {
@@ -126,15 +127,15 @@ const places = {
 const list = () => river() || reading();
 const rows = [
   [list, "next, previous item", { j: () => step(1), k: () => step(-1) }],
-  [river, "next, previous feed", { n: () => step(1, first), p: () => step(-1, first) }],
+  [river, "next, previous feed", { n: inRiver(() => step(1, first)), p: inRiver(() => step(-1, first)) }],
   [list, "open the original in a new tab", { o: open, v: open }],
   [list, "show more, or unfold", { x: unfold }],
   [list, "star", { s: () => press(".star", "Sign in to star items.") }],
   [list, "mark read or unread", { m: read }],
   [river, "next unread item", { u: unread }],
   [reading, "back to the river", { u: unread }],
-  [river, "mark all read", { A: all }],
-  [river, "show what is new", { ".": () => fresh() }],
+  [river, "mark all read", { A: inRiver(all) }],
+  [river, "show what is new", { ".": inRiver(fresh) }],
   [null, "show what is new, or reload", { r: () => fresh(true) }],
   [null, "compose a post", { c: compose }],
   [null, "search", { "/": search }],
