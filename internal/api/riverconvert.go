@@ -23,16 +23,13 @@ func sourceOf(f *river.Followed, unread bool) client.Source {
 		ID: src.ID, URL: src.URL, Title: f.Name(), OwnTitle: f.Title, FeedTitle: src.About.Title,
 		Categories: append([]string{}, f.Categories...), Interval: int64(f.Interval / time.Second), ListID: f.ListID, Private: src.Private(),
 		Description: src.About.Description, Home: src.About.Home, Icon: src.About.Icon, Language: src.About.Language, Format: src.About.Format,
-		Repaired: src.About.Problem, Reading: src.Claim != 0, Failures: st.Failures,
+		Repaired: src.About.Problem, Failures: st.Failures,
 		AddedAt: milli(f.AddedAt), CheckedAt: when(st.CheckedAt), ChangedAt: when(st.ChangedAt), NewestAt: when(src.NewestAt),
-		Why: st.Reason, Items: src.Items, Readers: src.Readers,
+		Items: src.Items, Readers: src.Readers,
 	}
 	if src.Private() {
 		// Never return the secret, not even to the user who provided it.
 		out.Login = &client.Login{Kind: src.Login.Kind, Name: src.Login.Name}
-	}
-	if src.Claim == 0 {
-		out.NextAt = when(src.NextAt)
 	}
 	if n := len(st.Moves); n > 0 {
 		m := st.Moves[n-1]
@@ -46,6 +43,12 @@ func sourceOf(f *river.Followed, unread bool) client.Source {
 		out.Unread = &f.Unread
 	}
 	return out
+}
+
+// setNextCheck states when a source is checked next, as the pages and explain state it.
+func setNextCheck(out *client.Source, n river.NextCheck) {
+	out.NextAt, out.Why = when(n.At), n.Why
+	out.Reading = n.State == river.NextRunning
 }
 
 // conditionOf returns the state of a source and its problem.
@@ -85,8 +88,10 @@ func contentOf(in *river.Content) client.Content {
 }
 
 func explanationOf(f *river.Followed, e *river.Explanation) client.Explanation {
+	src := sourceOf(f, false)
+	setNextCheck(&src, e.Next)
 	out := client.Explanation{
-		Source: sourceOf(f, false), Sentence: e.Sentence, Trust: e.Trust, Notes: append([]string{}, e.Notes...),
+		Source: src, Sentence: e.Sentence, Trust: e.Trust, Notes: append([]string{}, e.Notes...),
 		Considered: make([]client.Consideration, len(e.Decision.Considered)), Checks: make([]client.Check, len(e.Checks)),
 		Push: make([]client.PushState, len(e.Push)),
 	}

@@ -203,9 +203,20 @@ func (w *fakeRiver) Explain(ctx context.Context, id int64) (river.Explanation, e
 			f, err = found, nil
 		}
 	}
-	return river.Explanation{Source: f.Source, Sentence: "next check 14:20: ttl 60", Checks: []river.Check{w.check()}, Trust: "All were notified.", Notes: []string{"It moved."},
+	return river.Explanation{Source: f.Source, Next: plannedCheck(&f), Sentence: "next check 14:20: ttl 60", Checks: []river.Check{w.check()}, Trust: "All were notified.", Notes: []string{"It moved."},
 		Decision: feedstate.Decision{Considered: []feedstate.Consideration{{Rule: feedstate.RuleTTL, Value: "60", Text: "ttl 60", Until: start(), Effect: feedstate.Decides}}},
 		Push:     []river.PushState{{PushEndpoint: river.PushEndpoint{Protocol: "rsscloud", Hub: "http://hub.example/"}, State: "active", Since: start()}}}, err
+}
+
+func plannedCheck(f *river.Followed) river.NextCheck {
+	return river.NextCheck{State: river.NextPlanned, At: f.Source.NextAt, Why: f.Source.State.Reason}
+}
+
+func (w *fakeRiver) NextChecks(_ context.Context, list []river.Followed) (out []river.NextCheck, err error) {
+	for i := range list {
+		out = append(out, plannedCheck(&list[i]))
+	}
+	return out, nil
 }
 
 func (w *fakeRiver) Subscriptions(_ context.Context, q river.SubscriptionQuery) ([]river.Followed, error) {

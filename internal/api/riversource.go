@@ -38,9 +38,9 @@ func (s riverAPI) sources(c *riverCall) error {
 	page := struct {
 		Sources []client.Source `json:"sources"`
 		Next    string          `json:"next,omitempty"`
-	}{Sources: make([]client.Source, len(rows))}
-	for i := range rows {
-		page.Sources[i] = sourceOf(&rows[i], q.Unread)
+	}{}
+	if page.Sources, err = s.sourcesOf(c, q.Unread, rows...); err != nil {
+		return err
 	}
 	if len(rows) == q.Limit {
 		page.Next = strconv.Itoa(q.Skip + len(rows))
@@ -85,8 +85,11 @@ func (s riverAPI) addSource(c *riverCall) error {
 		out.Choices = append(out.Choices, client.Choice{URL: choice.URL, Title: choice.Title, Format: choice.Format, Kind: choice.Kind})
 	}
 	if len(out.Choices) == 0 {
-		src := sourceOf(&added.Followed, false)
-		out.Source = &src
+		src, err := s.sourcesOf(c, false, added.Followed)
+		if err != nil {
+			return err
+		}
+		out.Source = &src[0]
 	}
 	return ok(c.w, out)
 }
@@ -158,7 +161,7 @@ func loginFrom(in *client.Login) (river.Login, error) {
 // sourceAt returns the source at a URL.
 func (s riverAPI) sourceAt(c *riverCall) error {
 	f, err := s.namedSource(c)
-	return answerSource(c, f, err)
+	return s.answerSource(c, f, err)
 }
 
 // namedSource returns the source named by the parameter url.
@@ -174,11 +177,26 @@ func (s riverAPI) namedSource(c *riverCall) (river.Followed, error) {
 	return s.River.Find(c.ctx(), c.reader, what)
 }
 
-func answerSource(c *riverCall, f river.Followed, err error) error {
+func (s riverAPI) answerSource(c *riverCall, f river.Followed, err error) error {
 	if err != nil {
 		return err
 	}
-	return ok(c.w, sourceOf(&f, false))
+	list, err := s.sourcesOf(c, false, f)
+	if err != nil {
+		return err
+	}
+	return ok(c.w, list[0])
+}
+
+// sourcesOf converts subscriptions, with their next checks.
+func (s riverAPI) sourcesOf(c *riverCall, unread bool, list ...river.Followed) ([]client.Source, error) {
+	next, err := s.River.NextChecks(c.ctx(), list)
+	out := make([]client.Source, len(next))
+	for i, n := range next {
+		out[i] = sourceOf(&list[i], unread)
+		setNextCheck(&out[i], n)
+	}
+	return out, err
 }
 
 func (s riverAPI) source(c *riverCall) error {
@@ -186,7 +204,7 @@ func (s riverAPI) source(c *riverCall) error {
 		return p.err
 	}
 	f, err := s.followed(c)
-	return answerSource(c, f, err)
+	return s.answerSource(c, f, err)
 }
 
 func (s riverAPI) changeSource(c *riverCall) error {
@@ -223,7 +241,7 @@ func (s riverAPI) changeSource(c *riverCall) error {
 			return fault.New(fault.Invalid, "The login cannot be changed together with other fields: send two requests. Nothing was changed.")
 		}
 		f, err := s.River.SetLogin(c.ctx(), c.reader, id, login)
-		return answerSource(c, f, err)
+		return s.answerSource(c, f, err)
 	}
 	f, err := s.River.Change(c.ctx(), c.reader, id, func(sub *river.Subscription) error {
 		if in.Title != nil {
@@ -237,7 +255,7 @@ func (s riverAPI) changeSource(c *riverCall) error {
 		}
 		return nil
 	})
-	return answerSource(c, f, err)
+	return s.answerSource(c, f, err)
 }
 
 // setCNWS sets the CNWS hub of a source, for all users who follow it.
@@ -249,7 +267,7 @@ func (s riverAPI) setCNWS(c *riverCall, id int64, in *client.SourceChange) error
 		return fault.New(fault.Invalid, "The CNWS hub cannot be changed together with other fields: send two requests. Nothing was changed.")
 	}
 	f, err := s.River.SetCNWS(c.ctx(), c.reader, id, *in.CNWS)
-	return answerSource(c, f, err)
+	return s.answerSource(c, f, err)
 }
 
 func (s riverAPI) removeSource(c *riverCall) error {
@@ -293,7 +311,7 @@ func (s riverAPI) reviveSource(c *riverCall) error {
 		return err
 	}
 	f, err := s.River.Revive(c.ctx(), c.reader, id)
-	return answerSource(c, f, err)
+	return s.answerSource(c, f, err)
 }
 
 func (s riverAPI) undoSource(c *riverCall) error {
@@ -305,7 +323,7 @@ func (s riverAPI) undoSource(c *riverCall) error {
 		return err
 	}
 	f, err := s.River.Undo(c.ctx(), c.reader, id)
-	return answerSource(c, f, err)
+	return s.answerSource(c, f, err)
 }
 
 func (s riverAPI) explainSource(c *riverCall) error {

@@ -14,7 +14,8 @@ import (
 // Explanation says why a source is checked at its planned time.
 type Explanation struct {
 	Source   Source
-	Sentence string             // "next check 14:20: max-age 12 h seen 02:20; ttl 60 and skipHours considered"
+	Next     NextCheck          // the next check, as all lists show it
+	Sentence string             // of Next: "next check at 14:20 UTC: max-age 12 h seen 02:20; ttl 60 and skipHours considered"
 	Decision feedstate.Decision // all rules that were considered
 	Checks   []Check            // the last 20, newest first
 	Push     []PushState
@@ -41,59 +42,36 @@ func (r *River) Explain(ctx context.Context, id int64) (Explanation, error) {
 	now := r.now()
 	// The plan is the stored one: newer responses of hubs count from the next check on.
 	out.Decision = feedstate.Explain(s.State, now, feedstate.Options{Host: known[key]})
-	out.Sentence = sentenceOf(&s, out.Decision, now)
+	out.Next = nextCheck(&s, out.Decision, now)
+	out.Sentence = out.Next.Sentence(now)
 	planned := s.State.Push
 	if out.Push, err = (checker{r}).updatePushState(ctx, &s); err != nil {
 		r.logError(ctx, "cannot read the state of a feed's hubs", err) // the other parts can still be explained
 	}
 	out.Source.State.Push = s.State.Push
 	for i := range out.Push {
-		if p := &out.Push[i]; p.Own { // this server has received those pings itself, from the start
+		p := &out.Push[i]
+		if p.Own { // this server has received those pings itself, from the start
 			p.PushedAt, p.Since = s.State.Push.At, date.Later(p.Since, s.CreatedAt)
 		}
+		p.PushedAt = date.Later(p.PushedAt, lastPush(p, out.Checks))
 	}
 	out.Trust = trustOf(&s, planned.Live(s.State.PolledAt), out.Push, now)
 	out.Notes = notesOf(&s, out.Checks, now)
 	return out, nil
 }
 
-// sentenceOf returns when the next check is and why.
-func sentenceOf(s *Source, d feedstate.Decision, now time.Time) string {
-	switch {
-	case s.Readers == 0:
-		return "no further check: nobody follows it"
-	case s.State.Gone != nil:
-		return d.Sentence(now)
-	case s.Claim != 0 && s.NextAt.After(now):
-		return "it is being read at the moment"
-	case !s.PushedAt.IsZero() && s.PushedVia != Away:
-		return "it is read as soon as it can be: a change was announced " + when(s.PushedAt, now)
-	case !s.NextAt.After(now):
-		return "it is due, and is read when its host has a free slot; " + d.Sentence(now)
-	case !s.State.FollowUpAt.IsZero() && s.State.FollowUpAt.Before(s.State.NextAt):
-		return "next check " + when(s.NextAt, now) + ": a follow-up that reads the feed in full, because " + followUpReason(s) +
-			"; the check after it is planned " + when(s.State.NextAt, now) + ": " + d.Reason
-	case s.NextAt.Sub(d.At) > time.Minute && afterSkipped(s):
-		skip, _ := feedstate.ParseSkip(s.State.Hints.SkipHours, s.State.Hints.SkipDays) // the reason names a value that is wrong
-		return "next check " + when(s.NextAt, now) + ": it was due earlier, but the feed asks to skip " + skip.String() + "; " + d.Reason
-	case s.NextAt.Sub(d.At) > time.Minute:
-		return "next check " + when(s.NextAt, now) + ": its host has many feeds here, which are read one after another; " + d.Reason
+// lastPush returns the time of the last check that a hub caused. The state of a hub has no time when
+// the subscription was renewed since then; its checks must not contradict it.
+func lastPush(p *PushState, checks []Check) time.Time {
+	for i := range checks {
+		c := &checks[i]
+		pushed := c.Cause == feedstate.Pushed || c.Cause == feedstate.Delivered
+		if pushed && c.Via != Away && (p.Own || strings.EqualFold(c.Via, "notify-"+p.Protocol)) {
+			return c.At
+		}
 	}
-	return d.Sentence(now)
-}
-
-// followUpReason returns why an announced change is verified once more.
-func followUpReason(s *Source) string {
-	if s.State.Evidence.Believed {
-		return "its server answered 304 after a change was announced"
-	}
-	return "it had changed less than two seconds before it was read"
-}
-
-// afterSkipped reports whether a source waits for the end of skipped hours or days.
-func afterSkipped(s *Source) bool {
-	before := s.NextAt.UTC().Truncate(time.Hour).Add(-time.Minute)
-	return !s.State.Allowed(before, 0).Equal(before)
+	return time.Time{}
 }
 
 // trustOf returns how many changes the hubs announced and the consequence for the plan. planned is
@@ -113,6 +91,11 @@ func trustOf(s *Source, planned bool, states []PushState, now time.Time) string 
 	}
 	all := p.Announced + p.Missed
 	if all == 0 {
+		for i := range states {
+			if !states[i].PushedAt.IsZero() {
+				return "Its hubs have confirmed the subscription, but no push has brought a change yet: until one does, it is polled as if there were none."
+			}
+		}
 		return "Its hubs have confirmed the subscription, and have announced nothing yet: until they do, it is polled as if there were none."
 	}
 	percent := p.Announced * 100 / all

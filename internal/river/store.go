@@ -168,7 +168,8 @@ type SubscriptionStore interface {
 	// Interval, ReadTo and ListID that change set. The source's State.Interval becomes the
 	// shortest one of all followers. fault.NotFound: the user does not follow it.
 	ChangeSubscription(ctx context.Context, user string, source int64, change func(*Subscription) error) (Followed, error)
-	// RiverSubscriptions lists the subscriptions of a user by name; sources come without Last.
+	// RiverSubscriptions lists the subscriptions of a user in the order of q.Sort; sources come
+	// without Last.
 	RiverSubscriptions(ctx context.Context, q SubscriptionQuery) ([]Followed, error)
 	// RiverFollowing returns the set of sources that a user follows.
 	RiverFollowing(ctx context.Context, user string) (map[int64]bool, error)
@@ -198,9 +199,22 @@ type SubscriptionQuery struct {
 	Unread   bool   // also count unread items
 	None     bool   // only subscriptions without a category
 	Waiting  bool   // only sources without a check so far (State.CheckedAt is zero)
-	Skip     int    // number of leading results to leave out
-	Limit    int    // 0: all
+	Sort     SubscriptionSort
+	Skip     int // number of leading results to leave out
+	Limit    int // 0: all
 }
+
+// SubscriptionSort is an order of subscriptions. Equal ones are in order of their names.
+type SubscriptionSort string
+
+// The orders of subscriptions.
+const (
+	SortName    SubscriptionSort = ""        // by name
+	SortNewest  SubscriptionSort = "newest"  // by the newest item, the latest first
+	SortUnread  SubscriptionSort = "unread"  // by unread items, the most first
+	SortFailure SubscriptionSort = "failure" // failing and gone sources first, by their last check
+	SortAdded   SubscriptionSort = "added"   // by the time at which the user added them, the latest first
+)
 
 // ItemStore stores items and marks.
 type ItemStore interface {

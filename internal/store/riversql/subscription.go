@@ -122,20 +122,10 @@ func (s *subscriptionStore) RiverSubscriptions(ctx context.Context, q river.Subs
 		return nil, err
 	}
 	rows, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]followedRow, error) {
-		type name struct {
-			id   int64
-			name string
-		}
-		names, err := sqldb.Collect(ctx, c, func(rows *sql.Rows, n *name) error {
-			err := rows.Scan(&n.id, &n.name)
-			n.name = strings.ToLower(n.name)
-			return err
-		}, `SELECT f.source_id, CASE WHEN f.title <> '' THEN f.title WHEN s.title <> '' THEN s.title ELSE s.url END
-			FROM river_subscription AS f JOIN source AS s ON s.id = f.source_id`+w.String(), w.Args...)
+		names, err := subscriptionOrder(ctx, c, q, &w)
 		if err != nil {
 			return nil, err
 		}
-		slices.SortFunc(names, func(a, b name) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.id, b.id)) })
 		names = names[min(max(q.Skip, 0), len(names)):]
 		if q.Limit > 0 {
 			names = names[:min(q.Limit, len(names))]
@@ -158,6 +148,42 @@ func (s *subscriptionStore) RiverSubscriptions(ctx context.Context, q river.Subs
 		list = append(list, f)
 	}
 	return list, nil
+}
+
+// namedSource is a source with the values by which lists are sorted.
+type namedSource struct {
+	id, key int64
+	name    string // in lowercase
+}
+
+// subscriptionOrder lists the sources that match, in the order of q.Sort.
+func subscriptionOrder(ctx context.Context, c sqldb.Conn, q river.SubscriptionQuery, w *sqldb.Where) ([]namedSource, error) {
+	key := "0"
+	switch q.Sort {
+	case river.SortNewest:
+		key = "COALESCE(s.newest, 0)"
+	case river.SortFailure:
+		key = "CASE WHEN s.failing OR s.gone THEN s.checked_at + 1 ELSE 0 END"
+	case river.SortAdded:
+		key = "f.added_at"
+	}
+	names, err := sqldb.Collect(ctx, c, func(rows *sql.Rows, n *namedSource) error {
+		err := rows.Scan(&n.id, &n.key, &n.name)
+		n.name = strings.ToLower(n.name)
+		return err
+	}, `SELECT f.source_id, `+key+`, CASE WHEN f.title <> '' THEN f.title WHEN s.title <> '' THEN s.title ELSE s.url END
+		FROM river_subscription AS f JOIN source AS s ON s.id = f.source_id`+w.String(), w.Args...)
+	if err == nil && q.Sort == river.SortUnread {
+		var counts map[int64]river.Unread
+		counts, err = countUnread(ctx, c, sqldb.Clean(q.Reader))
+		for i := range names {
+			names[i].key = counts[names[i].id].Items
+		}
+	}
+	slices.SortFunc(names, func(a, b namedSource) int {
+		return cmp.Or(cmp.Compare(b.key, a.key), cmp.Compare(a.name, b.name), cmp.Compare(a.id, b.id))
+	})
+	return names, err
 }
 
 func followedWhere(q river.SubscriptionQuery) (w sqldb.Where, err error) {

@@ -28,6 +28,7 @@ func riverSubscriptionTests() map[string]func(*testing.T, *env) {
 		"ResubscribeRestoresSubscription":                riverTest(resubscribe),
 		"ShortestWishOfReadersWins":                      riverTest(shortestWish),
 		"SubscriptionsAreListedByNameAndQuery":           riverTest(listSubscriptions),
+		"SubscriptionsAreListedByNewestAndUnreadItems":   riverTest(sortSubscriptions),
 		"EmptyCategoriesAreListed":                       riverTest(listCategories),
 		"RenamedCategoryKeepsSourcesForwardingsAndLists": riverTest(renameCategory),
 		"RenameToExistingCategoryMerges":                 riverTest(mergeCategory),
@@ -274,6 +275,7 @@ func listSubscriptions(t *testing.T, s *stream) {
 		a.ListID = int64(n % 3)
 		_, err := s.RiverSubscribe(s.Ctx, []river.Addition{a}, s.Now, 10)
 		storetest.Must(t, err)
+		s.Now = s.Now.Add(time.Minute)
 	}
 	for n := range 2 {
 		_, err := s.ChangeSource(s.Ctx, river.SourceID(feedURL(n)), func(src *river.Source) error {
@@ -290,16 +292,19 @@ func listSubscriptions(t *testing.T, s *stream) {
 		q    river.SubscriptionQuery
 		want []string
 	}{
-		"all":      {river.SubscriptionQuery{}, []string{"Alpha", "bravo", "charlie", "delta", feedURL(3)}},
-		"category": {river.SubscriptionQuery{Category: "c1"}, []string{"Alpha", feedURL(3)}},
-		"none":     {river.SubscriptionQuery{Category: "c9"}, nil},
-		"list":     {river.SubscriptionQuery{ListID: 2}, []string{"charlie"}},
-		"match":    {river.SubscriptionQuery{Match: "RAV"}, []string{"bravo"}},
-		"url":      {river.SubscriptionQuery{Match: "/003"}, []string{feedURL(3)}},
-		"wildcard": {river.SubscriptionQuery{Match: "%"}, nil},
-		"broken":   {river.SubscriptionQuery{Broken: true}, []string{"Alpha", "delta"}},
-		"page":     {river.SubscriptionQuery{Skip: 1, Limit: 2}, []string{"bravo", "charlie"}},
-		"past":     {river.SubscriptionQuery{Skip: 9}, nil},
+		"all":         {river.SubscriptionQuery{}, []string{"Alpha", "bravo", "charlie", "delta", feedURL(3)}},
+		"category":    {river.SubscriptionQuery{Category: "c1"}, []string{"Alpha", feedURL(3)}},
+		"none":        {river.SubscriptionQuery{Category: "c9"}, nil},
+		"list":        {river.SubscriptionQuery{ListID: 2}, []string{"charlie"}},
+		"match":       {river.SubscriptionQuery{Match: "RAV"}, []string{"bravo"}},
+		"url":         {river.SubscriptionQuery{Match: "/003"}, []string{feedURL(3)}},
+		"wildcard":    {river.SubscriptionQuery{Match: "%"}, nil},
+		"broken":      {river.SubscriptionQuery{Broken: true}, []string{"Alpha", "delta"}},
+		"page":        {river.SubscriptionQuery{Skip: 1, Limit: 2}, []string{"bravo", "charlie"}},
+		"failure":     {river.SubscriptionQuery{Sort: river.SortFailure}, []string{"Alpha", "bravo", "charlie", "delta", feedURL(3)}},
+		"added":       {river.SubscriptionQuery{Sort: river.SortAdded}, []string{"bravo", feedURL(3), "charlie", "Alpha", "delta"}},
+		"sorted page": {river.SubscriptionQuery{Sort: river.SortAdded, Skip: 1, Limit: 2}, []string{feedURL(3), "charlie"}},
+		"past":        {river.SubscriptionQuery{Skip: 9}, nil},
 	} {
 		one.q.Reader = "ann"
 		var got []string
@@ -307,6 +312,28 @@ func listSubscriptions(t *testing.T, s *stream) {
 			got = append(got, f.Name())
 		}
 		storetest.Same(t, name, got, one.want)
+	}
+}
+
+func sortSubscriptions(t *testing.T, s *stream) {
+	for n := range 4 {
+		s.followFeed("ann", feedURL(n))
+	}
+	for _, n := range []int{1, 2} {
+		id := river.SourceID(feedURL(n))
+		s.readFeed(id, s.items(id, 0, n)...)
+		s.pass(time.Minute)
+	}
+	for sort, want := range map[river.SubscriptionSort][]int{river.SortNewest: {2, 1, 0, 3}, river.SortUnread: {2, 1, 0, 3}} {
+		var got []int64
+		for _, f := range s.following(river.SubscriptionQuery{Reader: "ann", Sort: sort, Unread: true}) {
+			got = append(got, f.SourceID)
+		}
+		var ids []int64
+		for _, n := range want {
+			ids = append(ids, river.SourceID(feedURL(n)))
+		}
+		storetest.Same(t, string(sort), got, ids)
 	}
 }
 

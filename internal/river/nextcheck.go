@@ -1,0 +1,166 @@
+package river
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"cloudburst/feed/feedstate"
+	"cloudburst/internal/date"
+	"cloudburst/internal/fault"
+)
+
+// NextCheck is when a source is checked next, and why: the one answer for all lists, pages, JSON and
+// commands.
+type NextCheck struct {
+	State NextState
+	At    time.Time // of NextPlanned only; zero otherwise
+	Why   string    // one clause, with times in UTC; "": no reason
+}
+
+// NextState is the kind of a NextCheck.
+type NextState int
+
+// The kinds of a NextCheck.
+const (
+	NextNever   NextState = iota // the source is not checked any more
+	NextRunning                  // a check is running
+	NextDue                      // the check starts as soon as the host has a free slot
+	NextPlanned
+)
+
+// String is the check in words, without its time: "next check" for NextPlanned.
+func (n NextCheck) String() string {
+	switch n.State {
+	case NextNever:
+		return "no further check"
+	case NextRunning:
+		return "being checked now"
+	case NextDue:
+		return "check due now"
+	}
+	return "next check"
+}
+
+// Sentence is the check with its time and its reason: "next check at 14:20 UTC: max-age 12 h".
+func (n NextCheck) Sentence(now time.Time) string {
+	s := n.String()
+	if n.State == NextPlanned {
+		s += " " + when(n.At, now)
+	}
+	if n.Why != "" {
+		s += ": " + n.Why
+	}
+	return s
+}
+
+// hostsPerQuery is how many hosts one query of their states names.
+const hostsPerQuery = 1000
+
+// NextChecks returns the next check of each subscription, in their order.
+func (r *River) NextChecks(ctx context.Context, list []Followed) ([]NextCheck, error) {
+	r.Init()
+	now, known := r.now(), map[string]feedstate.Host{}
+	var hosts []string
+	for i := range list {
+		hosts = append(hosts, list[i].Source.Host())
+	}
+	slices.Sort(hosts)
+	for batch := range slices.Chunk(slices.Compact(hosts), hostsPerQuery) {
+		some, err := r.Store.Hosts(ctx, batch)
+		if err != nil {
+			return nil, err
+		}
+		for name, h := range some {
+			known[name] = h
+		}
+	}
+	out := make([]NextCheck, len(list))
+	for i := range list {
+		s := &list[i].Source
+		out[i] = nextCheck(s, feedstate.Explain(s.State, now, feedstate.Options{Host: known[s.Host()]}), now)
+	}
+	return out, nil
+}
+
+// nextCheck returns when the next check of a source is and why. d is the plan of the source.
+func nextCheck(s *Source, d feedstate.Decision, now time.Time) NextCheck {
+	at := date.Later(s.NextAt, d.At) // a wait of the host delays the check beyond the stored time
+	if d.At.Sub(s.NextAt) < time.Minute || s.NextAt.IsZero() || !s.State.FollowUpAt.IsZero() {
+		at = s.NextAt
+	}
+	switch {
+	case s.Readers == 0:
+		return NextCheck{Why: "nobody follows the feed"}
+	case s.State.Gone != nil, s.NextAt.IsZero() && s.PushedAt.IsZero():
+		return NextCheck{Why: d.Reason}
+	case s.Claim != 0 && s.NextAt.After(now):
+		return NextCheck{State: NextRunning}
+	case !s.PushedAt.IsZero() && s.PushedVia != Away:
+		return NextCheck{State: NextDue, Why: "a change was announced " + when(s.PushedAt, now)}
+	case !at.After(now):
+		return NextCheck{State: NextDue, Why: joinClauses(d.Reason, "the feed is read when its host has a free slot")}
+	case !s.State.FollowUpAt.IsZero() && s.State.FollowUpAt.Before(s.State.NextAt):
+		return NextCheck{NextPlanned, at, "a follow-up that reads the feed in full, because " + followUpReason(s)}
+	case s.NextAt.Sub(d.At) > time.Minute && afterSkipped(s):
+		skip, _ := feedstate.ParseSkip(s.State.Hints.SkipHours, s.State.Hints.SkipDays) // the reason names a value that is wrong
+		return NextCheck{NextPlanned, at, "it was due earlier, but the feed asks to skip " + skip.String() + "; " + d.Reason}
+	case s.NextAt.Sub(d.At) > time.Minute:
+		return NextCheck{NextPlanned, at, joinClauses("its host has many feeds here, which are read one after another", d.Reason)}
+	}
+	return NextCheck{NextPlanned, at, d.Reason}
+}
+
+func joinClauses(a, b string) string { return strings.Trim(a+"; "+b, "; ") }
+
+// followUpReason returns why an announced change is verified once more.
+func followUpReason(s *Source) string {
+	if s.State.Evidence.Believed {
+		return "its server answered 304 after a change was announced"
+	}
+	return "it had changed less than two seconds before it was read"
+}
+
+// afterSkipped reports whether a source waits for the end of skipped hours or days.
+func afterSkipped(s *Source) bool {
+	before := s.NextAt.UTC().Truncate(time.Hour).Add(-time.Minute)
+	return !s.State.Allowed(before, 0).Equal(before)
+}
+
+// CheckSoon makes followed sources due now, because their user requests it. Sources that are gone,
+// that a check is reading, or that may not be read again yet (see Refresh) stay unchanged. It returns
+// how many become due. Sources that the user does not follow are skipped.
+func (r *River) CheckSoon(ctx context.Context, user string, sources []int64) (due int, err error) {
+	r.Init()
+	mine, err := r.Store.RiverFollowing(ctx, user)
+	if err != nil {
+		return 0, err
+	}
+	for _, id := range sources {
+		if !mine[id] {
+			continue
+		}
+		now, waits := r.now(), false
+		_, err := r.Store.ChangeSource(ctx, id, func(s *Source) error {
+			ok, _, _ := feedstate.Refresh(s.State, now)
+			if waits = !ok || s.State.Gone != nil || s.Claim != 0 && s.NextAt.After(now); waits {
+				return fault.New(fault.Conflict, "The feed cannot be checked now.")
+			}
+			s.State.NextAt, s.State.Reason = now, "a user requested it"
+			s.NextAt = now
+			return nil
+		})
+		switch {
+		case waits:
+		case err != nil:
+			return due, err
+		default:
+			due++
+		}
+	}
+	if due > 0 {
+		r.Wake()
+	}
+	return due, nil
+}

@@ -1,0 +1,108 @@
+package river_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/feed/feedstate"
+	"cloudburst/internal/river"
+)
+
+// sameNext compares the next check of a feed in lists with that of its explanation.
+func (w *harness) sameNext(url string) river.NextCheck {
+	w.t.Helper()
+	f, _ := w.followed("ann", url)
+	list, err := w.river.NextChecks(w.t.Context(), []river.Followed{f})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	e := w.explain(url)
+	if list[0] != e.Next || e.Sentence != e.Next.Sentence(time.Now().UTC()) {
+		w.t.Errorf("lists say %+v, the explanation %+v: %s", list[0], e.Next, e.Sentence)
+	}
+	return e.Next
+}
+
+func TestNextCheckIsTheSameInListsAndInTheExplanation(t *testing.T) {
+	t.Parallel()
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
+		w.serve(feedURL, tagged(rss("", "a"), `"a"`))
+		w.follow(feedURL)
+		w.advance(time.Minute)
+		if n, s := w.sameNext(feedURL), w.source(feedURL); n.State != river.NextPlanned || !n.At.Equal(s.NextAt) || n.Why != s.State.Reason {
+			t.Errorf("planned: %+v, stored is %v", n, s.NextAt)
+		}
+		w.stop()
+		w.advance(48 * time.Hour)
+		if n := w.sameNext(feedURL); n.State != river.NextDue || !n.At.IsZero() || strings.Contains(n.Sentence(time.Now()), "next check") {
+			t.Errorf("due: %+v", n)
+		}
+		if _, err := w.river.ReceivePush(t.Context(), feedURL, "ping"); err != nil {
+			t.Fatal(err)
+		}
+		if n := w.sameNext(feedURL); n.State != river.NextDue || !strings.Contains(n.Why, "a change was announced") {
+			t.Errorf("pushed: %+v", n)
+		}
+		if _, err := w.store.ClaimSource(t.Context(), river.SourceID(feedURL), time.Now(), time.Now().Add(time.Minute), 7); err != nil {
+			t.Fatal(err)
+		}
+		if n := w.sameNext(feedURL); n.State != river.NextRunning {
+			t.Errorf("claimed: %+v", n)
+		}
+		w.change(feedURL, func(s feedstate.State, now time.Time) feedstate.State {
+			s.Gone = &feedstate.Gone{At: now, Reason: "410 Gone"}
+			return s
+		})
+		if n := w.sameNext(feedURL); n.State != river.NextNever || n.Why != "410 Gone" {
+			t.Errorf("gone: %+v", n)
+		}
+	})
+}
+
+func TestPushOfAHubIsShownThoughItsSubscriptionWasRenewed(t *testing.T) {
+	t.Parallel()
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
+		w.push.set(river.PushState{PushEndpoint: feedEndpoints()[0], State: "active", Since: time.Now()}) // no push since its renewal
+		w.serve(feedURL, tagged(rss(hubbed, "a"), `"a"`))
+		w.follow(feedURL)
+		w.advance(time.Minute)
+		if p := w.explain(feedURL).Push; len(p) == 0 || !p[0].PushedAt.IsZero() {
+			t.Fatalf("before a push: %+v", p)
+		}
+		w.advance(5 * time.Minute)
+		if _, err := w.river.ReceivePush(t.Context(), feedURL, "notify-"+feedEndpoints()[0].Protocol); err != nil {
+			t.Fatal(err)
+		}
+		w.advance(10 * time.Second)
+		e := w.explain(feedURL)
+		if len(e.Push) == 0 || e.Push[0].PushedAt.IsZero() || !e.Push[0].PushedAt.Equal(e.Checks[0].At) || strings.Contains(e.Trust, "announced nothing") {
+			t.Errorf("after a push: %+v; %s", e.Push, e.Trust)
+		}
+	})
+}
+
+func TestRequestedChecksAreDueAtOnce(t *testing.T) {
+	t.Parallel()
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
+		other := "http://feeds.test/other.xml"
+		w.serve(feedURL, tagged(rss("", "a"), `"a"`))
+		w.serve(other, tagged(rss("", "b"), `"b"`))
+		w.follow(feedURL, other)
+		w.followAs("bob", "http://feeds.test/bob.xml")
+		w.advance(10 * time.Second)
+		ids := []int64{river.SourceID(feedURL), river.SourceID(other), river.SourceID("http://feeds.test/bob.xml")}
+		if n, err := w.river.CheckSoon(t.Context(), "ann", ids); n != 0 || err != nil {
+			t.Errorf("right after a check: %d, %v", n, err)
+		}
+		w.advance(2 * time.Minute)
+		before := len(w.checks(feedURL))
+		if n, err := w.river.CheckSoon(t.Context(), "ann", ids); n != 2 || err != nil {
+			t.Errorf("%d, %v", n, err)
+		}
+		w.advance(10 * time.Second)
+		if got := len(w.checks(feedURL)); got != before+1 {
+			t.Errorf("%d checks, %d before", got, before)
+		}
+	})
+}
