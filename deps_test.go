@@ -24,7 +24,7 @@ func rules() ruleset {
 			{"what looks at a feed from outside, and what adds to one", []string{"internal/doctor", "internal/feedfile", "internal/politeness"}},
 			{"the error type", []string{"internal/fault"}},
 			{"leaves", []string{"internal/certs", "internal/checkup", "internal/event", "internal/fetch", "internal/limit", "internal/media", "internal/nettest", "internal/origin", "internal/sanitize", "internal/serve", "internal/systemd"}},
-			{"items of feeds, their locations, and words to search for", []string{"internal/river/item", "internal/river/location", "internal/river/search"}},
+			{"items of feeds, their locations, names that users give, and words to search for", []string{"internal/river/item", "internal/river/location", "internal/river/naming", "internal/river/search"}},
 			{"forwarding of items", []string{"internal/river/forward"}},
 			{"parts of the hub", []string{"internal/hub/clock", "internal/hub/content", "internal/hub/histogram"}},
 			{"what the hub keeps", []string{"internal/hub/record"}},

@@ -33,7 +33,6 @@ type RiverFeeds interface {
 	Following(ctx context.Context, reader string) (map[int64]bool, error)
 	Refresh(ctx context.Context, id int64) (river.Check, error)
 	Explain(ctx context.Context, id int64) (river.Explanation, error)
-	NextChecks(ctx context.Context, list []river.Followed) ([]river.NextCheck, error)
 	RiverSubscriptions
 }
 

@@ -27,6 +27,7 @@ func sourceOf(f *river.Followed, unread bool) client.Source {
 		AddedAt: milli(f.AddedAt), CheckedAt: when(st.CheckedAt), ChangedAt: when(st.ChangedAt), NewestAt: when(src.NewestAt),
 		Items: src.Items, Readers: src.Readers,
 	}
+	out.NextAt, out.Why, out.Reading = when(f.Next.At), f.Next.Why, f.Next.State == river.NextRunning
 	if src.Private() {
 		// Never return the secret, not even to the user who provided it.
 		out.Login = &client.Login{Kind: src.Login.Kind, Name: src.Login.Name}
@@ -43,12 +44,6 @@ func sourceOf(f *river.Followed, unread bool) client.Source {
 		out.Unread = &f.Unread
 	}
 	return out
-}
-
-// setNextCheck states when a source is checked next, as the pages and explain state it.
-func setNextCheck(out *client.Source, n river.NextCheck) {
-	out.NextAt, out.Why = when(n.At), n.Why
-	out.Reading = n.State == river.NextRunning
 }
 
 // conditionOf returns the state of a source and its problem.
@@ -88,10 +83,10 @@ func contentOf(in *river.Content) client.Content {
 }
 
 func explanationOf(f *river.Followed, e *river.Explanation) client.Explanation {
-	src := sourceOf(f, false)
-	setNextCheck(&src, e.Next)
+	next := *f
+	next.Next = e.Next
 	out := client.Explanation{
-		Source: src, Sentence: e.Sentence, Trust: e.Trust, Notes: append([]string{}, e.Notes...),
+		Source: sourceOf(&next, false), Sentence: e.Sentence, Trust: e.Trust, Notes: append([]string{}, e.Notes...),
 		Considered: make([]client.Consideration, len(e.Decision.Considered)), Checks: make([]client.Check, len(e.Checks)),
 		Push: make([]client.PushState, len(e.Push)),
 	}

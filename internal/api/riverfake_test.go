@@ -212,19 +212,13 @@ func plannedCheck(f *river.Followed) river.NextCheck {
 	return river.NextCheck{State: river.NextPlanned, At: f.Source.NextAt, Why: f.Source.State.Reason}
 }
 
-func (w *fakeRiver) NextChecks(_ context.Context, list []river.Followed) (out []river.NextCheck, err error) {
-	for i := range list {
-		out = append(out, plannedCheck(&list[i]))
-	}
-	return out, nil
-}
-
 func (w *fakeRiver) Subscriptions(_ context.Context, q river.SubscriptionQuery) ([]river.Followed, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var list []river.Followed
 	for _, f := range w.list[q.Reader] {
 		if strings.Contains(f.Source.URL, q.Match) && (q.Category == "" || slices.Contains(f.Categories, q.Category)) && (!q.Broken || f.Source.State.Failures > 0) {
+			f.Next = plannedCheck(&f)
 			list = append(list, f)
 		}
 	}

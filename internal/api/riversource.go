@@ -18,7 +18,7 @@ const (
 
 func (s riverAPI) sources(c *riverCall) error {
 	p := c.params(paged("match", "category", "broken", "unread")...)
-	q := river.SubscriptionQuery{Reader: c.reader, Match: p.text("match"), Category: p.text("category"), Broken: p.boolean("broken"),
+	q := river.SubscriptionQuery{Reader: c.reader, Match: p.text("match"), Category: p.text("category"), Broken: p.boolean("broken"), Next: true,
 		Unread: p.boolean("unread"), Limit: p.limitTo(maxSources)}
 	cursor := p.cursor()
 	if p.err != nil {
@@ -38,9 +38,9 @@ func (s riverAPI) sources(c *riverCall) error {
 	page := struct {
 		Sources []client.Source `json:"sources"`
 		Next    string          `json:"next,omitempty"`
-	}{}
-	if page.Sources, err = s.sourcesOf(c, q.Unread, rows...); err != nil {
-		return err
+	}{Sources: make([]client.Source, len(rows))}
+	for i := range rows {
+		page.Sources[i] = sourceOf(&rows[i], q.Unread)
 	}
 	if len(rows) == q.Limit {
 		page.Next = strconv.Itoa(q.Skip + len(rows))
@@ -85,11 +85,8 @@ func (s riverAPI) addSource(c *riverCall) error {
 		out.Choices = append(out.Choices, client.Choice{URL: choice.URL, Title: choice.Title, Format: choice.Format, Kind: choice.Kind})
 	}
 	if len(out.Choices) == 0 {
-		src, err := s.sourcesOf(c, false, added.Followed)
-		if err != nil {
-			return err
-		}
-		out.Source = &src[0]
+		src := sourceOf(&added.Followed, false)
+		out.Source = &src
 	}
 	return ok(c.w, out)
 }
@@ -181,22 +178,14 @@ func (s riverAPI) answerSource(c *riverCall, f river.Followed, err error) error 
 	if err != nil {
 		return err
 	}
-	list, err := s.sourcesOf(c, false, f)
+	list, err := s.River.Subscriptions(c.ctx(), river.SubscriptionQuery{Reader: c.reader, SourceID: f.Source.ID, Next: true, Limit: 1})
 	if err != nil {
 		return err
 	}
-	return ok(c.w, list[0])
-}
-
-// sourcesOf converts subscriptions, with their next checks.
-func (s riverAPI) sourcesOf(c *riverCall, unread bool, list ...river.Followed) ([]client.Source, error) {
-	next, err := s.River.NextChecks(c.ctx(), list)
-	out := make([]client.Source, len(next))
-	for i, n := range next {
-		out[i] = sourceOf(&list[i], unread)
-		setNextCheck(&out[i], n)
+	if len(list) > 0 { // otherwise it was unfollowed in the meantime
+		f = list[0]
 	}
-	return out, err
+	return ok(c.w, sourceOf(&f, false))
 }
 
 func (s riverAPI) source(c *riverCall) error {

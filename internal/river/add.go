@@ -12,6 +12,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/river/location"
+	"cloudburst/internal/river/naming"
 )
 
 // Request describes a feed that a user wants to follow.
@@ -27,12 +28,7 @@ type Request struct {
 }
 
 // Choice is one feed of a page that has several.
-type Choice struct {
-	URL    string
-	Title  string
-	Format string
-	Kind   string // "feed", "comments", …
-}
+type Choice = location.Choice
 
 // Added is the result of a Request.
 type Added struct {
@@ -49,7 +45,7 @@ type Added struct {
 // TooMany (the user's feed limit is reached), Unavailable.
 func (r *River) Add(ctx context.Context, q Request) (Added, error) {
 	r.Init()
-	a, err := r.newAddition(q)
+	a, err := newAddition(r, q)
 	if err != nil {
 		return Added{}, err
 	}
@@ -84,8 +80,8 @@ type addition struct {
 	origin string // of the URL that the user typed: the only origin that receives the login
 }
 
-func (r *River) newAddition(q Request) (*addition, error) {
-	typed, err := r.address(q.URL)
+func newAddition(r *River, q Request) (*addition, error) {
+	typed, err := addressOf(r, q.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -99,10 +95,10 @@ func (r *River) newAddition(q Request) (*addition, error) {
 	if q.Login.Kind != "" {
 		a.urls = a.urls[:1] // after a failed https request no password may be sent over http
 	}
-	if q.Title, err = checkTitle(q.Title); err != nil {
+	if q.Title, err = naming.Title(q.Title); err != nil {
 		return nil, err
 	}
-	if q.Categories, err = checkCategories(q.Categories); err != nil {
+	if q.Categories, err = naming.Categories(q.Categories); err != nil {
 		return nil, err
 	}
 	if err := checkInterval(q.Interval); err != nil {
@@ -141,7 +137,7 @@ func (a *addition) followKnown(ctx context.Context, url string) (done Added, ok 
 
 // fetchNew fetches url and follows the feed, or the feed of the page, that it finds.
 func (a *addition) fetchNew(ctx context.Context, url string) (Added, error) {
-	a.origin = originOf(url)
+	a.origin = location.Origin(url)
 	s := a.newSource(url)
 	got := checker{a.River}.fetchPaced(ctx, &s, feedstate.ByHand)
 	if err := responseError(&s, got); err != nil {
@@ -163,7 +159,7 @@ func (a *addition) fetchNew(ctx context.Context, url string) (Added, error) {
 // maySeeLogin reports whether the server of url may receive the login. Only the origin that the
 // user gave the login for may.
 func (a *addition) maySeeLogin(url string) bool {
-	return a.q.Login.Kind != "" && (a.origin == "" || a.origin == originOf(url))
+	return a.q.Login.Kind != "" && (a.origin == "" || a.origin == location.Origin(url))
 }
 
 // newSource returns a new source at url.
@@ -233,9 +229,9 @@ func (a *addition) follow(ctx context.Context, s Source) (Added, error) {
 	fresh, err := a.Store.RiverSubscribe(ctx, []Addition{{
 		Subscription: Subscription{Reader: a.q.Reader, SourceID: s.ID, Title: a.q.Title, Categories: a.q.Categories, AddedAt: now, Interval: a.q.Interval},
 		Source:       s,
-	}}, now, a.maxFeeds(a.q.Operator))
+	}}, now, maxFeeds(a.River, a.q.Operator))
 	if fault.CodeOf(err) == fault.TooMany && err != nil {
-		err = overLimit(a.maxFeeds(a.q.Operator))
+		err = overLimit(maxFeeds(a.River, a.q.Operator))
 	}
 	if err != nil {
 		return Added{}, err
@@ -288,16 +284,4 @@ func (a *addition) lockAddress(ctx context.Context, url string) (unlock func(), 
 			return nil, fault.Wrap(fault.Unavailable, ctx.Err(), "This took too long; please try again.")
 		}
 	}
-}
-
-// originOf returns the scheme, host and port of a normalized URL.
-func originOf(url string) string {
-	for i, slashes := 0, 0; i < len(url); i++ {
-		if url[i] == '/' {
-			if slashes++; slashes == 3 {
-				return url[:i]
-			}
-		}
-	}
-	return url
 }

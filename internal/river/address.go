@@ -10,7 +10,7 @@ import (
 // canonical origin and has no alternatives.
 //
 // spec:cloudburst#own-names
-func (r *River) address(typed string) (location.Location, error) {
+func addressOf(r *River, typed string) (location.Location, error) {
 	a, err := location.Read(typed)
 	if err != nil || r.Options.Canonical == nil {
 		return a, err

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/river/naming"
 )
 
 // Categories lists the categories of a user.
@@ -19,7 +20,7 @@ const maxUserCategories = 1000
 // and no slash. Errors: fault.Invalid (the name), TooMany.
 func (r *River) PutCategory(ctx context.Context, user, name string, public bool) error {
 	r.Init()
-	name, err := checkCategory(name)
+	name, err := naming.Category(name)
 	if err != nil {
 		return err
 	}
@@ -46,7 +47,7 @@ func (r *River) RenameCategory(ctx context.Context, user, from, to string) error
 	if to == "" {
 		return r.Store.DropCategory(ctx, user, from)
 	}
-	to, err := checkCategory(to)
+	to, err := naming.Category(to)
 	if err != nil || to == from {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river/forward"
+	"cloudburst/internal/river/naming"
 	"cloudburst/internal/text"
 )
 
@@ -36,7 +37,7 @@ func (r forwarderDeps) checkSubject(ctx context.Context, n forward.Forwarding) e
 	}
 	have, err := r.Store.Categories(ctx, n.Reader, false)
 	if err == nil && !slices.ContainsFunc(have, func(c Category) bool { return c.Name == n.Category }) {
-		err = fault.New(fault.NotFound, "There is no category %q.", text.ClipRunes(text.PlainLine(n.Category), maxCategoryName))
+		err = fault.New(fault.NotFound, "There is no category %q.", text.ClipRunes(text.PlainLine(n.Category), naming.LongestCategory))
 	}
 	return err
 }

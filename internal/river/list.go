@@ -22,7 +22,8 @@ type Subscription struct {
 type Followed struct {
 	Subscription
 	Source Source
-	Unread int64 // at the time of the query
+	Unread int64     // at the time of the query
+	Next   NextCheck // at the time of the query, if it asked for it
 }
 
 // Name returns the title to display: the user's own, else the feed's.

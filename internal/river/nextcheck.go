@@ -2,6 +2,7 @@ package river
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -58,9 +59,8 @@ func (n NextCheck) Sentence(now time.Time) string {
 // hostsPerQuery is how many hosts one query of their states names.
 const hostsPerQuery = 1000
 
-// NextChecks returns the next check of each subscription, in their order.
-func (r *River) NextChecks(ctx context.Context, list []Followed) ([]NextCheck, error) {
-	r.Init()
+// addNextChecks sets the next check of each subscription.
+func (r editor) addNextChecks(ctx context.Context, list []Followed) error {
 	now, known := r.now(), map[string]feedstate.Host{}
 	var hosts []string
 	for i := range list {
@@ -70,18 +70,15 @@ func (r *River) NextChecks(ctx context.Context, list []Followed) ([]NextCheck, e
 	for batch := range slices.Chunk(slices.Compact(hosts), hostsPerQuery) {
 		some, err := r.Store.Hosts(ctx, batch)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		for name, h := range some {
-			known[name] = h
-		}
+		maps.Copy(known, some)
 	}
-	out := make([]NextCheck, len(list))
 	for i := range list {
 		s := &list[i].Source
-		out[i] = nextCheck(s, feedstate.Explain(s.State, now, feedstate.Options{Host: known[s.Host()]}), now)
+		list[i].Next = nextCheck(s, feedstate.Explain(s.State, now, feedstate.Options{Host: known[s.Host()]}), now)
 	}
-	return out, nil
+	return nil
 }
 
 // nextCheck returns when the next check of a source is and why. d is the plan of the source.

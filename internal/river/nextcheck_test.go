@@ -12,14 +12,13 @@ import (
 // sameNext compares the next check of a feed in lists with that of its explanation.
 func (w *harness) sameNext(url string) river.NextCheck {
 	w.t.Helper()
-	f, _ := w.followed("ann", url)
-	list, err := w.river.NextChecks(w.t.Context(), []river.Followed{f})
-	if err != nil {
-		w.t.Fatal(err)
+	list, err := w.river.Subscriptions(w.t.Context(), river.SubscriptionQuery{Reader: "ann", SourceID: river.SourceID(url), Next: true})
+	if err != nil || len(list) != 1 {
+		w.t.Fatal(err, list)
 	}
 	e := w.explain(url)
-	if list[0] != e.Next || e.Sentence != e.Next.Sentence(time.Now().UTC()) {
-		w.t.Errorf("lists say %+v, the explanation %+v: %s", list[0], e.Next, e.Sentence)
+	if list[0].Next != e.Next || e.Sentence != e.Next.Sentence(time.Now().UTC()) {
+		w.t.Errorf("lists say %+v, the explanation %+v: %s", list[0].Next, e.Next, e.Sentence)
 	}
 	return e.Next
 }

@@ -9,6 +9,7 @@ import (
 	"cloudburst/feed/opml"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
+	"cloudburst/internal/river/naming"
 	"cloudburst/internal/text"
 )
 
@@ -26,7 +27,7 @@ func (r *River) Export(ctx context.Context, user, category string) (*opml.Docume
 		}
 		i := slices.IndexFunc(have, func(c Category) bool { return c.Name == category })
 		if i < 0 {
-			return nil, fault.New(fault.NotFound, "There is no category %q.", text.ClipRunes(text.PlainLine(category), maxCategoryName))
+			return nil, fault.New(fault.NotFound, "There is no category %q.", text.ClipRunes(text.PlainLine(category), naming.LongestCategory))
 		}
 		public = have[i].Public
 	}

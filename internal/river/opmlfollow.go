@@ -18,7 +18,7 @@ import (
 const MaxOfOperator = 250_000
 
 // maxFeeds returns how many feeds a user may follow.
-func (r *River) maxFeeds(operator bool) int {
+func maxFeeds(r *River, operator bool) int {
 	if o := r.options(); !operator || o.Max > MaxOfOperator {
 		return o.Max
 	}
@@ -130,7 +130,7 @@ const countEvery = 1000
 
 func (r importer) newBatchFollower(ctx context.Context, user string, operator bool) (*batchFollower, error) {
 	mine, err := r.Store.RiverFollowing(ctx, user)
-	return &batchFollower{River: r.River, ctx: ctx, user: user, limit: r.maxFeeds(operator), mine: mine}, err
+	return &batchFollower{River: r.River, ctx: ctx, user: user, limit: maxFeeds(r.River, operator), mine: mine}, err
 }
 
 // follows reports whether the user follows a source now.

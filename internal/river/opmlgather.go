@@ -12,6 +12,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
 	"cloudburst/internal/river/location"
+	"cloudburst/internal/river/naming"
 	"cloudburst/internal/sanitize"
 	"cloudburst/internal/text"
 )
@@ -50,7 +51,7 @@ func (r importer) gather(ctx context.Context, user string, list *opml.Stream, ho
 		return g.out, err
 	}
 	g.reportProgress(list.Feeds)
-	g.out.imported.Title = titleOf(plainText(d.Head.Title))
+	g.out.imported.Title = naming.TitleOf(plainText(d.Head.Title))
 	for _, p := range d.Problems {
 		if p.Kind == opml.ProblemTruncated || p.Kind == opml.ProblemLimit {
 			g.out.cut = true
@@ -132,7 +133,7 @@ func (g *gatherer) flush() error {
 // feed collects one subscription.
 func (g *gatherer) feed(folders []string, o *opml.Outline) {
 	ref := g.base.Resolve(o.FeedURL())
-	a, err := g.address(ref)
+	a, err := addressOf(g.River, ref)
 	if err == nil && len(a.URLs) > 1 && !strings.Contains(ref, "/") {
 		err = fault.New(fault.Invalid, "%s is no whole address.", location.Brief(ref)) // but it may be a file next to the list
 	}
@@ -195,7 +196,7 @@ func titles(text, title, url string) (own, feed string) {
 	if feed == url {
 		feed = ""
 	}
-	return titleOf(own), titleOf(feed)
+	return naming.TitleOf(own), naming.TitleOf(feed)
 }
 
 // categories returns the categories that the folders and attributes of a feed stand for: the
@@ -208,23 +209,23 @@ func (g *gatherer) categories(folders []string, o *opml.Outline) []string {
 		names = append(names, g.category)
 	}
 	if len(folders) > 0 {
-		names = append(names, categoryOf(plainText(folders[len(folders)-1])))
+		names = append(names, naming.CategoryOf(plainText(folders[len(folders)-1])))
 	}
 	if o.Category != "" {
 		for _, path := range o.Category.Paths() {
 			if len(path) > 0 {
-				names = append(names, categoryOf(path[len(path)-1]))
+				names = append(names, naming.CategoryOf(path[len(path)-1]))
 			}
 		}
 	}
 	return joinNames(nil, names)
 }
 
-// joinNames returns the union of both lists, sorted and limited to maxCategories.
+// joinNames returns the union of both lists, sorted and limited to naming.MostCategories.
 func joinNames(have, more []string) []string {
 	out := slices.Clone(have)
 	for _, m := range more {
-		if m != "" && !slices.Contains(out, m) && len(out) < maxCategories {
+		if m != "" && !slices.Contains(out, m) && len(out) < naming.MostCategories {
 			out = append(out, m)
 		}
 	}
@@ -234,7 +235,7 @@ func joinNames(have, more []string) []string {
 
 // include collects one list that the document includes.
 func (g *gatherer) include(folders []string, o *opml.Outline) {
-	a, err := g.address(g.base.Resolve(o.IncludeURL()))
+	a, err := addressOf(g.River, g.base.Resolve(o.IncludeURL()))
 	if err == nil && a.Login.Kind != "" {
 		err = fault.New(fault.Invalid, "A list whose server wants a login is not followed.")
 	}
@@ -251,10 +252,10 @@ func (g *gatherer) include(folders []string, o *opml.Outline) {
 		g.out.imported.problem("%s: there are more than %d lists in this list.", location.Brief(url), maxLists)
 		return
 	}
-	l.Title, l.Memory.Parent = titleOf(plainText(o.Text)), g.list
+	l.Title, l.Memory.Parent = naming.TitleOf(plainText(o.Text)), g.list
 	l.Category = g.category
 	if len(folders) > 0 {
-		if c := categoryOf(plainText(folders[len(folders)-1])); c != "" {
+		if c := naming.CategoryOf(plainText(folders[len(folders)-1])); c != "" {
 			l.Category = c
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"cloudburst/feed/opml"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river/location"
+	"cloudburst/internal/river/naming"
 	"cloudburst/internal/text"
 )
 
@@ -62,7 +63,7 @@ const (
 func (r *River) Import(ctx context.Context, user string, doc io.Reader, o ImportOptions) (Imported, error) {
 	r.Init()
 	if o.Category != "" {
-		name, err := checkCategory(o.Category)
+		name, err := naming.Category(o.Category)
 		if err != nil {
 			return Imported{}, err
 		}
@@ -96,7 +97,7 @@ type importer struct{ *River }
 
 // importFrom fetches the document from its URL.
 func (r importer) importFrom(ctx context.Context, user string, o ImportOptions) (Imported, error) {
-	a, err := r.address(o.URL)
+	a, err := addressOf(r.River, o.URL)
 	if err != nil {
 		return Imported{}, err
 	}

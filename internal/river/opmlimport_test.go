@@ -12,6 +12,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/river/naming"
 )
 
 // taken returns the imported data of one feed in a line.
@@ -178,10 +179,10 @@ func wellFormed(t *testing.T, a Addition) {
 	if u, err := fetch.Normal(a.Source.URL); err != nil || u != a.Source.URL {
 		t.Errorf("%q: %v", a.Source.URL, err)
 	}
-	if title, err := checkTitle(a.Title); err != nil || title != a.Title {
+	if title, err := naming.Title(a.Title); err != nil || title != a.Title {
 		t.Errorf("title %q: %v", a.Title, err)
 	}
-	if list, err := checkCategories(a.Categories); err != nil || !slices.Equal(list, a.Categories) {
+	if list, err := naming.Categories(a.Categories); err != nil || !slices.Equal(list, a.Categories) {
 		t.Errorf("categories %q: %v", a.Categories, err)
 	}
 }

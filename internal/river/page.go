@@ -12,6 +12,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/river/location"
+	"cloudburst/internal/river/naming"
 )
 
 const (
@@ -38,7 +39,7 @@ func (a *addition) fromPage(ctx context.Context, s Source, got fetchResult) (Add
 		return Added{}, fault.New(fault.Unreadable, "%s is neither a feed nor a page: %s.", where, strings.TrimPrefix(not.Error(), "feed: "))
 	}
 	sure, guesses := a.choices(&page, s.URL)
-	sure = mergeFormats(sure)
+	sure = location.MergeFormats(sure)
 	main := 0
 	for _, c := range sure {
 		if c.Kind == string(discover.Main) {
@@ -72,7 +73,7 @@ func (a *addition) choices(page *discover.Result, own string) (sure []Choice, gu
 			continue
 		}
 		if len(sure) < maxChoices {
-			sure = append(sure, Choice{URL: u, Title: titleOf(l.Title), Format: formatName(l.Format), Kind: string(l.Kind)})
+			sure = append(sure, Choice{URL: u, Title: naming.TitleOf(l.Title), Format: formatName(l.Format), Kind: string(l.Kind)})
 		}
 	}
 	return sure, guesses

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"syscall"
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
@@ -75,6 +76,9 @@ func requestError(where string, err error) error {
 		return err
 	}
 	text := strings.TrimSuffix(fetch.Text(err), ".")
+	if kind := fetch.KindOf(err); kind == fetch.Unreachable && errors.Is(err, syscall.ECONNREFUSED) {
+		text = "could not be read: nothing answers at that address (connection refused)" // the guard allows the address
+	}
 	why := operatorReason(err)
 	switch kind := fetch.KindOf(err); kind {
 	case fetch.Ours:

@@ -199,6 +199,7 @@ type SubscriptionQuery struct {
 	Unread   bool   // also count unread items
 	None     bool   // only subscriptions without a category
 	Waiting  bool   // only sources without a check so far (State.CheckedAt is zero)
+	Next     bool   // also set Followed.Next; for River.Subscriptions
 	Sort     SubscriptionSort
 	Skip     int // number of leading results to leave out
 	Limit    int // 0: all

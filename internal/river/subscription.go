@@ -14,6 +14,7 @@ import (
 	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river/location"
+	"cloudburst/internal/river/naming"
 	"cloudburst/internal/text"
 )
 
@@ -123,10 +124,10 @@ func (r *River) Change(ctx context.Context, user string, source int64, change fu
 // normalize checks and normalizes the fields that a user changed.
 func (s *Subscription) normalize(before Subscription) (err error) {
 	s.Reader, s.SourceID, s.AddedAt = before.Reader, before.SourceID, before.AddedAt
-	if s.Title, err = checkTitle(s.Title); err != nil {
+	if s.Title, err = naming.Title(s.Title); err != nil {
 		return err
 	}
-	if s.Categories, err = checkCategories(s.Categories); err != nil {
+	if s.Categories, err = naming.Categories(s.Categories); err != nil {
 		return err
 	}
 	if err = checkInterval(s.Interval); err != nil {
@@ -277,7 +278,11 @@ func (r editor) changeState(ctx context.Context, user string, source int64, chan
 // Subscriptions lists the subscriptions of a user by name.
 func (r *River) Subscriptions(ctx context.Context, q SubscriptionQuery) ([]Followed, error) {
 	r.Init()
-	return r.Store.RiverSubscriptions(ctx, q)
+	list, err := r.Store.RiverSubscriptions(ctx, q)
+	if err != nil || !q.Next {
+		return list, err
+	}
+	return list, editor{r}.addNextChecks(ctx, list)
 }
 
 // Find returns the subscription of a user by URL, or by ID in decimal. A fault.NotFound names
@@ -288,7 +293,7 @@ func (r *River) Find(ctx context.Context, user, what string) (Followed, error) {
 	if id, err := strconv.ParseInt(what, 10, 64); err == nil {
 		return r.findFollowed(ctx, user, id)
 	}
-	a, err := r.address(what)
+	a, err := addressOf(r, what)
 	if err == nil {
 		mine, err := r.Store.RiverFollowing(ctx, user)
 		if err != nil {

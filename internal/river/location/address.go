@@ -48,7 +48,7 @@ func Read(typed string) (Location, error) {
 	}
 	rest, login, named := cutLogin(rest)
 	if named && login.Secret == "" && len(schemes) > 1 {
-		return Location{}, fault.New(fault.Invalid, "%s looks like a mail address: enter the URL of a feed, or of a page that has one.", Brief(s))
+		return Location{}, fault.New(fault.Invalid, "“%s” looks like a mail address: enter the URL of a feed, or of a page that has one.", Brief(s))
 	}
 	out := Location{Login: login}
 	for _, scheme := range schemes {
@@ -96,7 +96,7 @@ func schemesOf(s string) (schemes []string, rest string, err error) {
 		return nil, "", fault.New(fault.Invalid, "The address %s begins with %s: — it should begin with http:// or https://.", Brief(s), name)
 	}
 	if host := authority(s); !strings.ContainsAny(host, ".:[") && !strings.EqualFold(host, "localhost") {
-		return nil, "", fault.New(fault.Invalid, "%s is not an address: it should be like https://example.org/feed or example.org.", Brief(s))
+		return nil, "", fault.New(fault.Invalid, "“%s” is not an address: it should be like https://example.org/feed or example.org.", Brief(s))
 	}
 	return []string{"https://", "http://"}, s, nil
 }
@@ -164,4 +164,16 @@ func Brief(raw string) string {
 		}
 	}
 	return text.ClipRunes(text.PlainLine(fetch.Redact(raw)), 200)
+}
+
+// Origin returns the scheme, host and port of a normalized URL.
+func Origin(url string) string {
+	for i, slashes := 0, 0; i < len(url); i++ {
+		if url[i] == '/' {
+			if slashes++; slashes == 3 {
+				return url[:i]
+			}
+		}
+	}
+	return url
 }

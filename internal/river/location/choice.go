@@ -1,4 +1,4 @@
-package river
+package location
 
 import (
 	"net/url"
@@ -8,6 +8,14 @@ import (
 	"unicode"
 )
 
+// Choice is one feed of a page that has several.
+type Choice struct {
+	URL    string
+	Title  string
+	Format string
+	Kind   string // "feed", "comments", …
+}
+
 // group is one feed of a page in all formats that the page links to.
 type group struct {
 	best    Choice
@@ -16,12 +24,12 @@ type group struct {
 	bases   map[string]bool // URL paths without the file extension
 }
 
-// mergeFormats keeps one choice per feed. Choices are one feed when they have the same title, and
+// MergeFormats keeps one choice per feed. Choices are one feed when they have the same title, and
 // either differ in format or have URLs that differ only in the extension. The first choice in RSS
 // or Atom stays, else the first.
 //
 // spec:cloudburst#page-formats
-func mergeFormats(list []Choice) []Choice {
+func MergeFormats(list []Choice) []Choice {
 	var groups []*group
 	for _, c := range list {
 		key, base := feedKey(c), feedBase(c.URL)
@@ -59,7 +67,7 @@ var formatWords = regexp.MustCompile(`(?i)\b(?:(?:rss|atom|rdf|json|xml)(?:[\s-]
 func feedKey(c Choice) string {
 	title := formatWords.ReplaceAllString(strings.ToLower(c.Title), " ")
 	words := strings.FieldsFunc(title, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
-	return c.Kind + "\n" + originOf(c.URL) + "\n" + strings.Join(words, " ")
+	return c.Kind + "\n" + Origin(c.URL) + "\n" + strings.Join(words, " ")
 }
 
 // feedBase returns the path of a URL without the file extension.

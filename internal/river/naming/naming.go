@@ -1,0 +1,85 @@
+// Package naming checks the names that users give to feeds and categories. Start with [Title] and
+// [Category].
+package naming
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/text"
+)
+
+// Limits of names.
+const (
+	LongestTitle    = 200 // characters of a user's own title
+	LongestCategory = 60  // characters of the name of a category
+	MostCategories  = 20  // of one subscription
+)
+
+// Title checks and normalizes a user's own title.
+func Title(s string) (string, error) {
+	if strings.ContainsFunc(strings.TrimSpace(s), func(c rune) bool { return unicode.IsControl(c) }) {
+		return "", fault.New(fault.Invalid, "A title may not have control characters in it.")
+	}
+	s = text.PlainLine(s)
+	if n := utf8.RuneCountInString(s); n > LongestTitle {
+		return "", fault.New(fault.Invalid, "A title has at most %d characters; this one has %d.", LongestTitle, n)
+	}
+	return s, nil
+}
+
+// Category checks and normalizes the name of a category. A name is part of URLs and of OPML
+// category paths, so it must not have a slash.
+func Category(s string) (string, error) {
+	if strings.ContainsFunc(strings.TrimSpace(s), func(c rune) bool { return unicode.IsControl(c) }) {
+		return "", fault.New(fault.Invalid, "The name of a category may not have control characters in it.")
+	}
+	s = text.PlainLine(s)
+	n := utf8.RuneCountInString(s)
+	switch {
+	case s == "":
+		return "", fault.New(fault.Invalid, "A category needs a name.")
+	case n > LongestCategory:
+		return "", fault.New(fault.Invalid, "The name of a category has at most %d characters; this one has %d.", LongestCategory, n)
+	case strings.Contains(s, "/"), s == ".", s == "..":
+		return "", fault.New(fault.Invalid, "A category cannot be called %q: its name may not have a slash, or be only dots.", s)
+	}
+	return s, nil
+}
+
+// CategoryOf converts a name from another program to the name of a category; "" when nothing
+// remains.
+func CategoryOf(s string) string {
+	s = strings.ReplaceAll(text.PlainLine(s), "/", "-")
+	if utf8.RuneCountInString(s) > LongestCategory {
+		s = text.PlainLine(string([]rune(s)[:LongestCategory]))
+	}
+	if s == "." || s == ".." {
+		return ""
+	}
+	return s
+}
+
+// TitleOf converts a name from another program to a title.
+func TitleOf(s string) string { return text.ClipRunes(text.PlainLine(s), LongestTitle) }
+
+// Categories checks, sorts and deduplicates the categories of a subscription.
+func Categories(list []string) ([]string, error) {
+	var out []string
+	for _, name := range list {
+		name, err := Category(name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	out = slices.Compact(out)
+	if len(out) > MostCategories {
+		return nil, fault.New(fault.Invalid, "A feed can be in %d categories at most.", MostCategories)
+	}
+	return out, nil
+}
