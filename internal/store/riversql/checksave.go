@@ -133,6 +133,9 @@ func (v *saving) writeNews(ctx context.Context, c sqldb.Conn, was before) error 
 	if err != nil {
 		return err
 	}
+	if err := countPassed(ctx, c, v.Source.ID, places, 1); err != nil {
+		return err
+	}
 	if err := v.withdraw(ctx, c); err != nil {
 		return err
 	}

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"math"
 	"slices"
 	"time"
 
-	"cloudburst/internal/river"
 	"cloudburst/internal/store/sqldb"
 )
 
@@ -16,6 +14,23 @@ import (
 type marked struct {
 	place, source int64
 	floor         sql.NullInt64 // place up to which the source is read; NULL: not followed
+	before        sql.NullInt64 // the floor before MarkAllRead; NULL: it cannot be undone
+	read          bool          // has a mark
+}
+
+// counted returns how the counters change if the item is marked as read or unread.
+func (m *marked) counted(read bool) (n counted) {
+	by := int64(-1)
+	if read {
+		by = 1
+	}
+	if m.floor.Valid && (m.read || m.place < m.floor.Int64) != read {
+		n.items = by
+	}
+	if m.before.Valid && (m.read || m.place < m.before.Int64) != read {
+		n.before = by
+	}
+	return n
 }
 
 // MarkItems implements river.Store. It ignores items that the reader neither follows nor has
@@ -27,9 +42,14 @@ func (s *itemStore) MarkItems(ctx context.Context, reader string, ids []int64, r
 	reader = sqldb.Clean(reader)
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int, error) {
-		list, err := markable(ctx, c, reader, ids)
+		list, err := s.markable(ctx, c, reader, ids)
 		if err != nil || len(list) == 0 {
 			return 0, err
+		}
+		if read != nil {
+			if err := countMarks(ctx, c, reader, list, *read); err != nil {
+				return 0, err
+			}
 		}
 		if read != nil && !*read {
 			if err := unread(ctx, c, reader, list); err != nil {
@@ -67,24 +87,51 @@ func (s *itemStore) MarkItems(ctx context.Context, reader string, ids []int64, r
 	})
 }
 
-// markable returns the items that the reader follows or has marked, by place.
-func markable(ctx context.Context, c sqldb.Conn, reader string, ids []int64) ([]marked, error) {
+// markable returns the items that the reader follows or has marked, by place. It locks their counters.
+func (s *itemStore) markable(ctx context.Context, c sqldb.Conn, reader string, ids []int64) ([]marked, error) {
+	list, err := markableNow(ctx, c, reader, ids)
+	if err != nil || len(list) == 0 || !s.db.Shared {
+		return list, err
+	}
+	var sources []int64
+	for _, m := range list {
+		sources = append(sources, m.source)
+	}
+	err = holdCounts(ctx, c, true, ` WHERE f.reader = $1 AND f.source_id {ALL} $2 {END ALL}`, reader, idList(slices.Compact(slices.Sorted(slices.Values(sources)))))
+	if err != nil {
+		return nil, err
+	}
+	return markableNow(ctx, c, reader, ids) // as it is after other transactions
+}
+
+func markableNow(ctx context.Context, c sqldb.Conn, reader string, ids []int64) ([]marked, error) {
 	args := make([][]any, len(ids))
 	for i, id := range ids {
 		args[i] = []any{reader, id}
 	}
 	var list []marked
-	err := c.BulkQuery(ctx, `rows(reader t, id i) SELECT x.place, x.source_id, x.floor FROM {EACH ROWS} (SELECT i.place, i.source_id,
-			(SELECT f.read_place FROM river_subscription AS f WHERE f.reader = :reader AND f.source_id = i.source_id) AS floor,
-			(SELECT 1 FROM item_mark AS k WHERE k.reader = :reader AND k.place = i.place) AS marked
-		FROM item AS i WHERE i.id = :id) AS x WHERE x.floor IS NOT NULL OR x.marked = 1`, func(rows *sql.Rows) error {
+	err := c.BulkQuery(ctx, `rows(reader t, id i) SELECT x.place, x.source_id, x.read_place, x.read_before, x.read FROM {EACH ROWS}
+		(SELECT i.place, i.source_id, f.read_place, f.read_before, COALESCE(k.read, FALSE) AS read FROM item AS i
+			LEFT JOIN river_subscription AS f ON f.reader = :reader AND f.source_id = i.source_id
+			LEFT JOIN item_mark AS k ON k.reader = :reader AND k.place = i.place
+			WHERE i.id = :id AND (f.read_place IS NOT NULL OR k.place IS NOT NULL)) AS x`, func(rows *sql.Rows) error {
 		var m marked
-		err := rows.Scan(&m.place, &m.source, &m.floor)
+		err := rows.Scan(&m.place, &m.source, &m.floor, &m.before, &m.read)
 		list = append(list, m)
 		return err
 	}, args)
 	slices.SortFunc(list, func(a, b marked) int { return cmp.Compare(a.place, b.place) })
 	return list, err
+}
+
+// countMarks updates the counters for items that are about to be marked as read or unread.
+func countMarks(ctx context.Context, c sqldb.Conn, reader string, list []marked, read bool) error {
+	changes := map[follower]counted{}
+	for i := range list {
+		f, n := follower{reader, list[i].source}, list[i].counted(read)
+		changes[f] = counted{changes[f].items + n.items, changes[f].before + n.before}
+	}
+	return addCounts(ctx, c, changes)
 }
 
 // unread lowers the read marker of sources with items to mark as unread. It marks the items in
@@ -103,7 +150,7 @@ func unread(ctx context.Context, c sqldb.Conn, reader string, list []marked) err
 		if err != nil {
 			return err
 		}
-		_, err = c.Exec(ctx, `UPDATE river_subscription SET read_place = $1 WHERE reader = $2 AND source_id = $3`, m.place, reader, m.source)
+		_, err = c.Exec(ctx, `UPDATE river_subscription SET read_place = $1, read_before = NULL WHERE reader = $2 AND source_id = $3`, m.place, reader, m.source)
 		if err != nil {
 			return err
 		}
@@ -111,76 +158,88 @@ func unread(ctx context.Context, c sqldb.Conn, reader string, list []marked) err
 	return nil
 }
 
-// MarkAllRead implements river.Store. It keeps the previous read markers and the marks above them
-// for UndoAllRead. Marks below a read marker have no effect and are deleted.
+// MarkAllRead implements river.Store. It keeps the previous read markers with their counts, and the
+// marks above them, for UndoAllRead.
 func (s *itemStore) MarkAllRead(ctx context.Context, reader string, source int64, category string, to, now time.Time) error {
+	reader = sqldb.Clean(reader)
 	var of sqldb.Where
-	place := of.Arg(readPlace(to))
-	of.Add("reader = ?", sqldb.Clean(reader))
-	of.Add("read_place < ?", readPlace(to))
+	of.Add("f.reader = ?", reader)
+	of.Add("f.read_place < ?", readPlace(to))
 	if source != 0 {
-		of.Add("source_id = ?", source)
+		of.Add("f.source_id = ?", source)
 	}
 	if category != "" {
-		of.Add(`source_id IN (SELECT m.source_id FROM river_category_source AS m WHERE m.reader = ? AND m.category = ?)`, sqldb.Clean(reader), sqldb.Clean(category))
+		of.Add(`f.source_id IN (SELECT m.source_id FROM river_category_source AS m WHERE m.reader = ? AND m.category = ?)`, reader, sqldb.Clean(category))
 	}
-	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
-		// Only for followed sources: for other items the marks are the only record.
-		_, err := c.Exec(ctx, `DELETE FROM item_mark WHERE place < `+place+` AND NOT starred AND item_mark.reader = `+sqldb.Placeholder(2)+
-			` AND place < (SELECT f.read_place FROM river_subscription AS f`+of.String()+` AND f.source_id = item_mark.source_id)`, of.Args...)
+	where, held := of.String(), slices.Clone(of.Args)
+	at, place := of.Arg(sqldb.Millis(now)), of.Arg(readPlace(to))
+	err := s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		if err := holdCounts(ctx, c, s.db.Shared, where, held...); err != nil {
+			return err
+		}
+		// Only items above the new read marker are counted, which are few.
+		_, err := c.Exec(ctx, `UPDATE river_subscription AS f SET read_before = read_place, read_before_at = `+at+`, before_items = read_items,
+			read_place = `+place+`, read_items = (SELECT s.items FROM source AS s WHERE s.id = f.source_id) - (SELECT COUNT(*) FROM item AS i
+				WHERE i.source_id = f.source_id AND i.place >= `+place+` AND NOT EXISTS (SELECT 1 FROM item_mark AS k
+					WHERE k.reader = f.reader AND k.place = i.place AND k.read))`+where, of.Args...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return s.dropMarks(ctx, reader)
+}
+
+// deadMarks is how many marks dropMarks deletes at most, and in one transaction.
+const (
+	deadMarks     = 5000
+	deadMarksOnce = 250
+)
+
+// deadMark is the condition that a mark has no effect: its item lies below the read markers of a
+// followed source. For other sources the marks are the only record.
+const deadMark = `NOT k.starred AND k.place < (SELECT COALESCE(f.read_before, f.read_place) FROM river_subscription AS f
+	WHERE f.reader = k.reader AND f.source_id = k.source_id)`
+
+// dropMarks deletes marks without effect, in short transactions. MarkAllRead may leave some for the
+// next one to delete.
+func (s *itemStore) dropMarks(ctx context.Context, reader string) error {
+	type mark struct{ place, source int64 }
+	dead, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]mark, error) {
+		return sqldb.Collect(ctx, c, func(rows *sql.Rows, m *mark) error { return rows.Scan(&m.place, &m.source) },
+			`SELECT k.place, k.source_id FROM item_mark AS k WHERE k.reader = $1 AND `+deadMark+` ORDER BY k.place LIMIT $2`, reader, deadMarks)
+	})
+	if err != nil {
+		return err
+	}
+	for some := range slices.Chunk(dead, deadMarksOnce) {
+		rows, sources := make([][]any, len(some)), make([]int64, len(some))
+		for i, m := range some {
+			rows[i], sources[i] = []any{reader, m.place}, m.source
+		}
+		err := s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+			err := holdCounts(ctx, c, s.db.Shared, ` WHERE f.reader = $1 AND f.source_id {ALL} $2 {END ALL}`, reader, idList(sources))
+			if err != nil {
+				return err
+			}
+			_, err = c.Bulk(ctx, `rows(reader t, place i) DELETE FROM item_mark AS k {USING ROWS} WHERE k.reader = :reader AND k.place = :place AND `+deadMark, rows)
+			return err
+		})
 		if err != nil {
 			return err
 		}
-		at := of.Arg(sqldb.Millis(now))
-		_, err = c.Exec(ctx, `UPDATE river_subscription SET read_before = read_place, read_before_at = `+at+`, read_place = `+place+of.String(), of.Args...)
-		return err
-	})
+	}
+	return nil
 }
 
 // UndoAllRead implements river.Store.
 func (s *itemStore) UndoAllRead(ctx context.Context, reader string, to, since time.Time) (feeds int64, err error) {
+	const where = ` WHERE f.reader = $1 AND f.read_place = $2 AND f.read_before IS NOT NULL AND f.read_before_at >= $3`
+	args := []any{sqldb.Clean(reader), readPlace(to), sqldb.Millis(since)}
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int64, error) {
-		return c.Exec(ctx, `UPDATE river_subscription SET read_place = read_before, read_before = NULL
-			WHERE reader = $1 AND read_place = $2 AND read_before IS NOT NULL AND read_before_at >= $3`, sqldb.Clean(reader), readPlace(to), sqldb.Millis(since))
-	})
-}
-
-// CountUnread implements river.Store.
-func (s *itemStore) CountUnread(ctx context.Context, reader string) (map[int64]river.Unread, error) {
-	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (map[int64]river.Unread, error) {
-		return countUnread(ctx, c, sqldb.Clean(reader))
-	})
-}
-
-// countUnread counts the unread items of each source, minus those marked individually. It omits
-// sources without unread items.
-func countUnread(ctx context.Context, c sqldb.Conn, reader string) (map[int64]river.Unread, error) {
-	counts, floors := map[int64]river.Unread{}, map[int64]int64{}
-	err := c.Query(ctx, `SELECT f.source_id, f.read_place, s.newest, CASE WHEN f.read_place = $1 THEN s.items
-			ELSE (SELECT COUNT(*) FROM item AS i WHERE i.source_id = f.source_id AND i.place >= f.read_place) END
-		FROM river_subscription AS f JOIN source AS s ON s.id = f.source_id WHERE f.reader = $2 AND s.newest >= f.read_place`, func(rows *sql.Rows) error {
-		var id, floor int64
-		var n river.Unread
-		err := rows.Scan(&id, &floor, (*placed)(&n.Newest), &n.Items)
-		counts[id], floors[id] = n, floor
-		return err
-	}, int64(math.MinInt64), reader)
-	if err != nil {
-		return nil, err
-	}
-	err = c.Query(ctx, `SELECT source_id, place FROM item_mark WHERE reader = $1 AND read`, func(rows *sql.Rows) error {
-		var id, place int64
-		err := rows.Scan(&id, &place)
-		if n, ok := counts[id]; ok && place >= floors[id] {
-			n.Items--
-			counts[id] = n
+		if err := holdCounts(ctx, c, s.db.Shared, where, args...); err != nil {
+			return 0, err
 		}
-		return err
-	}, reader)
-	for id, n := range counts {
-		if n.Items <= 0 {
-			delete(counts, id)
-		}
-	}
-	return counts, err
+		return c.Exec(ctx, `UPDATE river_subscription AS f SET read_place = read_before, read_items = before_items, read_before = NULL`+where, args...)
+	})
 }

@@ -20,22 +20,18 @@ type railRow struct {
 	about      sql.NullString
 }
 
+// RailText reads the feeds of a rail.
+const RailText = `SELECT f.source_id, CASE WHEN f.title <> '' THEN f.title WHEN s.title <> '' THEN s.title ELSE s.url END,
+		s.items - f.read_items, f.categories, d.about
+	FROM river_subscription AS f JOIN source AS s ON s.id = f.source_id LEFT JOIN source_document AS d ON d.id = s.id WHERE f.reader = $1`
+
 // RiverRail implements river.Store.
 func (s *subscriptionStore) RiverRail(ctx context.Context, reader string) ([]river.RailFeed, error) {
 	reader = sqldb.Clean(reader)
 	rows, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]railRow, error) {
-		rows, err := sqldb.Collect(ctx, c, func(rows *sql.Rows, r *railRow) error {
-			return rows.Scan(&r.ID, &r.Title, &r.categories, &r.about)
-		}, `SELECT f.source_id, CASE WHEN f.title <> '' THEN f.title WHEN s.title <> '' THEN s.title ELSE s.url END, f.categories, d.about
-			FROM river_subscription AS f JOIN source AS s ON s.id = f.source_id LEFT JOIN source_document AS d ON d.id = s.id WHERE f.reader = $1`, reader)
-		if err != nil {
-			return nil, err
-		}
-		counts, err := countUnread(ctx, c, reader)
-		for i := range rows {
-			rows[i].Unread = counts[rows[i].ID].Items
-		}
-		return rows, err
+		return sqldb.Collect(ctx, c, func(rows *sql.Rows, r *railRow) error {
+			return rows.Scan(&r.ID, &r.Title, &r.Unread, &r.categories, &r.about)
+		}, RailText, reader)
 	})
 	if err != nil {
 		return nil, err

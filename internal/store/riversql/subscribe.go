@@ -35,10 +35,16 @@ func (s *subscriptionStore) RiverSubscribe(ctx context.Context, list []river.Add
 		return nil, err
 	}
 	err = s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		if err := holdSources(ctx, c, s.db.Shared, sourcesOf(all)); err != nil {
+			return err
+		}
 		if err := addSubscriptions(ctx, c, all, limit); err != nil {
 			return err
 		}
 		if err := addSources(ctx, c, all, now); err != nil {
+			return err
+		}
+		if err := recount(ctx, c, freshOf(all)); err != nil {
 			return err
 		}
 		return addCategories(ctx, c, all)
@@ -51,6 +57,23 @@ func (s *subscriptionStore) RiverSubscribe(ctx context.Context, list []river.Add
 		isNew[i] = n >= 0 && all[n].fresh
 	}
 	return isNew, nil
+}
+
+func sourcesOf(all []addition) (ids []int64) {
+	for i := range all {
+		ids = append(ids, all[i].source)
+	}
+	return ids
+}
+
+// freshOf returns the new subscriptions.
+func freshOf(all []addition) (list []follower) {
+	for i := range all {
+		if all[i].fresh {
+			list = append(list, all[i].follower)
+		}
+	}
+	return list
 }
 
 // packAdditions merges duplicates and sorts the additions, so that all callers lock in the same
@@ -255,6 +278,9 @@ func (s *subscriptionStore) RiverUnsubscribe(ctx context.Context, reader string,
 		rows[i] = []any{reader, id}
 	}
 	return unpackSources(sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]sourceRow, error) {
+		if err := holdSources(ctx, c, s.db.Shared, sources); err != nil {
+			return nil, err
+		}
 		var left, wished [][]any
 		err := c.BulkQuery(ctx, `rows(reader t, source i) DELETE FROM river_subscription AS f {USING ROWS}
 			WHERE f.reader = :reader AND f.source_id = :source RETURNING source_id, wish`, func(rows *sql.Rows) error {

@@ -19,14 +19,15 @@ type followedRow struct {
 	readPlace  int64
 	wish       int64
 	categories string
-	unread     int64
+	readItems  int64
+	counted    bool // the query asks for the unread count
 }
 
-const followedColumns = `f.reader, f.source_id, f.read_place, f.added_at, f.wish, f.list_id, f.title, f.categories`
+const followedColumns = `f.reader, f.source_id, f.read_place, f.added_at, f.wish, f.list_id, f.title, f.categories, f.read_items`
 
 func scanFollowed(rows *sql.Rows, r *followedRow) error {
 	f := &r.sub
-	return rows.Scan(append([]any{&f.Reader, &f.SourceID, &r.readPlace, (*sqldb.Time)(&f.AddedAt), &r.wish, &f.ListID, &f.Title, &r.categories},
+	return rows.Scan(append([]any{&f.Reader, &f.SourceID, &r.readPlace, (*sqldb.Time)(&f.AddedAt), &r.wish, &f.ListID, &f.Title, &r.categories, &r.readItems},
 		r.sourceRow.fields()...)...)
 }
 
@@ -38,7 +39,11 @@ func (r *followedRow) subscription() river.Subscription {
 
 func (r *followedRow) followed() (river.Followed, error) {
 	src, err := r.source()
-	return river.Followed{Subscription: r.subscription(), Source: src, Unread: r.unread}, err
+	f := river.Followed{Subscription: r.subscription(), Source: src}
+	if r.counted {
+		f.Unread = src.Items - r.readItems
+	}
+	return f, err
 }
 
 // oneFollowed reads a subscription and locks it until the transaction ends.
@@ -55,6 +60,9 @@ func oneFollowed(ctx context.Context, c sqldb.Conn, reader string, source int64)
 func (s *subscriptionStore) ChangeSubscription(ctx context.Context, reader string, source int64, change func(*river.Subscription) error) (river.Followed, error) {
 	reader = sqldb.Clean(reader)
 	r, err := sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (followedRow, error) {
+		if err := holdSources(ctx, c, s.db.Shared, []int64{source}); err != nil {
+			return followedRow{}, err
+		}
 		r, err := oneFollowed(ctx, c, reader, source)
 		if err != nil {
 			return r, err
@@ -74,6 +82,11 @@ func (s *subscriptionStore) ChangeSubscription(ctx context.Context, reader strin
 			sqldb.Clean(now.Title), packCategories(now.Categories), int64(now.Interval), place, now.ListID, reader, source)
 		if err != nil {
 			return r, err
+		}
+		if place != r.readPlace {
+			if err := recount(ctx, c, []follower{{reader, source}}); err != nil {
+				return r, err
+			}
 		}
 		if err := moveMember(ctx, c, follower{reader, source}, was.Categories, now.Categories); err != nil {
 			return r, err
@@ -219,19 +232,12 @@ func followedByID(ctx context.Context, c sqldb.Conn, reader string, ids []int64,
 	err := c.BulkQuery(ctx, `rows(reader t, source i) SELECT `+followedColumns+`, `+sourceHead+` FROM river_subscription AS f
 		JOIN source AS s ON s.id = f.source_id LEFT JOIN source_document AS d ON d.id = s.id
 		{AND ROWS} WHERE f.reader = :reader AND f.source_id = :source`, func(rows *sql.Rows) error {
-		var r followedRow
+		r := followedRow{counted: unread}
 		err := scanFollowed(rows, &r)
 		all[at[r.sub.SourceID]] = r
 		return err
 	}, rows)
 	all = slices.DeleteFunc(all, func(r followedRow) bool { return r.ID == 0 }) // deleted in the meantime
-	if err != nil || !unread {
-		return all, err
-	}
-	counts, err := countUnread(ctx, c, reader)
-	for i := range all {
-		all[i].unread = counts[all[i].ID].Items
-	}
 	return all, err
 }
 

@@ -3,6 +3,8 @@ package riversql
 import (
 	"context"
 	"database/sql"
+	"maps"
+	"slices"
 	"time"
 
 	"cloudburst/internal/store/sqldb"
@@ -15,11 +17,13 @@ func (s *sourceStore) SweepRiver(ctx context.Context, keep int, before time.Time
 	total := 0
 	for _, sweep := range []func(ctx context.Context, c sqldb.Conn, some int) (int64, error){
 		func(ctx context.Context, c sqldb.Conn, some int) (int64, error) {
-			return sweepOld(ctx, c, before, some)
+			return sweepOld(ctx, c, s.db.Shared, before, some)
 		},
-		func(ctx context.Context, c sqldb.Conn, some int) (int64, error) { return sweepMany(ctx, c, keep, some) },
 		func(ctx context.Context, c sqldb.Conn, some int) (int64, error) {
-			return sweepLeft(ctx, c, before, some)
+			return sweepMany(ctx, c, s.db.Shared, keep, some)
+		},
+		func(ctx context.Context, c sqldb.Conn, some int) (int64, error) {
+			return sweepLeft(ctx, c, s.db.Shared, before, some)
 		},
 		func(ctx context.Context, c sqldb.Conn, some int) (int64, error) {
 			return c.Exec(ctx, `DELETE FROM river_host WHERE until_at < $1`, sqldb.Millis(before))
@@ -40,32 +44,47 @@ func (s *sourceStore) SweepRiver(ctx context.Context, keep int, before time.Time
 const notStarred = ` AND NOT EXISTS (SELECT 1 FROM item_mark AS k WHERE k.place = i.place AND k.starred)`
 
 // sweepOld deletes items that are older than before.
-func sweepOld(ctx context.Context, c sqldb.Conn, before time.Time, some int) (int64, error) {
-	return sweepItems(ctx, c, `SELECT i.source_id, i.place FROM item AS i WHERE NOT i.held AND i.place < $1`+notStarred+` ORDER BY i.place LIMIT $2`,
+func sweepOld(ctx context.Context, c sqldb.Conn, shared bool, before time.Time, some int) (int64, error) {
+	return sweepItems(ctx, c, shared, `SELECT i.source_id, i.place FROM item AS i WHERE NOT i.held AND i.place < $1`+notStarred+` ORDER BY i.place LIMIT $2`,
 		placeAt(before), some)
 }
 
-// sweepItems deletes the items that a query selects, together with their sources' counts.
-func sweepItems(ctx context.Context, c sqldb.Conn, text string, args ...any) (int64, error) {
-	var places []int64
-	of := map[int64]int64{}
-	err := c.Query(ctx, text, func(rows *sql.Rows) error {
-		var source, place int64
-		err := rows.Scan(&source, &place)
-		places = append(places, place)
-		of[source]++
-		return err
-	}, args...)
-	if err != nil || len(places) == 0 {
+// sweepItems deletes the items that a query selects, and updates the counts of their sources and
+// subscriptions.
+func sweepItems(ctx context.Context, c sqldb.Conn, shared bool, text string, args ...any) (int64, error) {
+	of := map[int64][]int64{}
+	find := func() error {
+		clear(of)
+		return c.Query(ctx, text, func(rows *sql.Rows) error {
+			var source, place int64
+			err := rows.Scan(&source, &place)
+			of[source] = append(of[source], place)
+			return err
+		}, args...)
+	}
+	if err := find(); err != nil || len(of) == 0 {
 		return 0, err
 	}
-	n, err := deleteItems(ctx, c, places)
+	if shared {
+		held := slices.Sorted(maps.Keys(of))
+		if err := holdSources(ctx, c, true, held); err != nil {
+			return 0, err
+		}
+		if err := find(); err != nil { // as it is after other transactions
+			return 0, err
+		}
+		maps.DeleteFunc(of, func(source int64, _ []int64) bool { return !slices.Contains(held, source) })
+	}
+	if err := countDeleted(ctx, c, of); err != nil {
+		return 0, err
+	}
+	n, err := deleteItems(ctx, c, slices.Concat(slices.Collect(maps.Values(of))...))
 	if err != nil {
 		return 0, err
 	}
-	for id, gone := range of {
+	for _, id := range slices.Sorted(maps.Keys(of)) {
 		_, err := c.Exec(ctx, `UPDATE source SET items = items - $1,
-			newest = (SELECT i.place FROM item AS i WHERE i.source_id = $2 ORDER BY i.place DESC LIMIT 1) WHERE id = $2`, gone, id)
+			newest = (SELECT i.place FROM item AS i WHERE i.source_id = $2 ORDER BY i.place DESC LIMIT 1) WHERE id = $2`, len(of[id]), id)
 		if err != nil {
 			return 0, err
 		}
@@ -74,7 +93,7 @@ func sweepItems(ctx context.Context, c sqldb.Conn, text string, args ...any) (in
 }
 
 // sweepMany deletes the items of a source beyond keep.
-func sweepMany(ctx context.Context, c sqldb.Conn, keep, some int) (int64, error) {
+func sweepMany(ctx context.Context, c sqldb.Conn, shared bool, keep, some int) (int64, error) {
 	ids, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT id FROM source WHERE items > $1 ORDER BY items DESC`, keep)
 	if err != nil {
 		return 0, err
@@ -84,7 +103,7 @@ func sweepMany(ctx context.Context, c sqldb.Conn, keep, some int) (int64, error)
 		if total >= int64(some) {
 			break
 		}
-		n, err := sweepItems(ctx, c, `SELECT i.source_id, i.place FROM item AS i WHERE i.source_id = $1 AND NOT i.held AND i.place <=
+		n, err := sweepItems(ctx, c, shared, `SELECT i.source_id, i.place FROM item AS i WHERE i.source_id = $1 AND NOT i.held AND i.place <=
 			(SELECT j.place FROM item AS j WHERE j.source_id = $1 ORDER BY j.place DESC LIMIT 1 OFFSET $2)`+notStarred+` ORDER BY i.place LIMIT $3`,
 			id, keep, int64(some)-total)
 		if err != nil {
@@ -96,7 +115,7 @@ func sweepMany(ctx context.Context, c sqldb.Conn, keep, some int) (int64, error)
 }
 
 // sweepLeft deletes sources without followers since before, items first.
-func sweepLeft(ctx context.Context, c sqldb.Conn, before time.Time, some int) (int64, error) {
+func sweepLeft(ctx context.Context, c sqldb.Conn, shared bool, before time.Time, some int) (int64, error) {
 	ids, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT s.id FROM source AS s WHERE s.left_at < $1 AND s.readers = 0
 		AND NOT EXISTS (SELECT 1 FROM item_mark AS k WHERE k.source_id = s.id AND k.starred) ORDER BY s.left_at LIMIT $2 {TAKE S}`, sqldb.Millis(before), some)
 	if err != nil {
@@ -104,7 +123,7 @@ func sweepLeft(ctx context.Context, c sqldb.Conn, before time.Time, some int) (i
 	}
 	total := int64(0)
 	for _, id := range ids {
-		n, err := sweepItems(ctx, c, `SELECT source_id, place FROM item WHERE source_id = $1 ORDER BY place LIMIT $2`, id, int64(some)-total)
+		n, err := sweepItems(ctx, c, shared, `SELECT source_id, place FROM item WHERE source_id = $1 ORDER BY place LIMIT $2`, id, int64(some)-total)
 		if total += n; err != nil || total >= int64(some) {
 			return total, err
 		}

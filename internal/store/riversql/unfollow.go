@@ -81,6 +81,9 @@ func (s *subscriptionStore) RiverResubscribe(ctx context.Context, reader string,
 		return err
 	}
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		if err := holdSources(ctx, c, s.db.Shared, []int64{source}); err != nil {
+			return err
+		}
 		kept, err := c.Exec(ctx, `DELETE FROM river_unfollowed WHERE reader = $1 AND source_id = $2 AND ended_at = $3`, sqldb.Clean(reader), source, sqldb.Millis(r.endedAt))
 		if err != nil {
 			return err
@@ -96,6 +99,9 @@ func (s *subscriptionStore) RiverResubscribe(ctx context.Context, reader string,
 		}
 		// ReadTo has millisecond precision; a place is more precise.
 		if _, err := c.Exec(ctx, `UPDATE river_subscription SET read_place = $1 WHERE reader = $2 AND source_id = $3`, r.readPlace, sqldb.Clean(reader), source); err != nil {
+			return err
+		}
+		if err := recount(ctx, c, freshOf(all)); err != nil {
 			return err
 		}
 		return addCategories(ctx, c, all)

@@ -35,3 +35,48 @@ func ForwardingsMigrated(t *testing.T, st hub.Store) {
 	storetest.Must(t, err)
 	storetest.Same(t, "forwardings without consent", []any{len(due), due[0].ID}, []any{1, int64(2)})
 }
+
+// BeforeUnread is a schema without counters of unread items.
+const BeforeUnread = 21
+
+// UnreadRows returns statements that fill that schema: ann and bob follow two feeds with five items
+// each. ann has read the first feed up to its third item and two items one by one, of which one
+// lies below the read marker.
+func UnreadRows() (rows []string) {
+	for id := range 2 {
+		rows = append(rows, fmt.Sprintf(`INSERT INTO source (id, next_at, claim, heard_at, heard_in, readers, checks, checked_at, told_hash, items, newest, failing, gone, moved,
+			pushed_until, wish, created_at, left_at, heard, url, first_url, topic, title, login, state)
+			VALUES (%d, NULL, 0, 0, FALSE, 2, 1, 1, 1, %d, %d, FALSE, FALSE, FALSE, 0, 0, 1, NULL, '', 'http://feed%d.example/', 'http://feed%d.example/', '', '', '', '{}')`,
+			id+1, 5+id, id*100+5, id, id)) // the second count is wrong
+		for n := 1; n <= 5; n++ {
+			rows = append(rows, fmt.Sprintf(`INSERT INTO item (place, id, source_id, seq, came, read_at, edited_at, withdrawn_at, hash, held, guid, title, link)
+				VALUES (%d, %d, %d, %d, %d, 0, 0, 0, 0, TRUE, NULL, '', '')`, id*100+n, 1000+id*100+n, id+1, id*100+n, id*100+n))
+		}
+		for _, reader := range []string{"ann", "bob"} {
+			place := "-9223372036854775808"
+			if reader == "ann" && id == 0 {
+				place = "4"
+			}
+			rows = append(rows, fmt.Sprintf(`INSERT INTO river_subscription (reader, source_id, read_place, added_at, wish, list_id, title, categories)
+				VALUES ('%s', %d, %s, 1, 0, 0, '', '[]')`, reader, id+1, place))
+		}
+	}
+	for _, place := range []int{1, 5, 102} {
+		rows = append(rows, fmt.Sprintf(`INSERT INTO item_mark (reader, place, source_id, read, starred, starred_at) VALUES ('ann', %d, %d, TRUE, FALSE, 0)`, place, 1+place/100))
+	}
+	return append(rows, `INSERT INTO item_mark (reader, place, source_id, read, starred, starred_at) VALUES ('bob', 103, 2, FALSE, TRUE, 1)`)
+}
+
+// UnreadMigrated checks the counts of a store with UnreadRows.
+func UnreadMigrated(t *testing.T, st hub.Store) {
+	s := newEnv(t, st).stream(t)
+	for reader, want := range map[string]map[int64]int64{"ann": {1: 1, 2: 4}, "bob": {1: 5, 2: 5}} {
+		got := map[int64]int64{}
+		rail, err := s.RiverRail(s.Ctx, reader)
+		storetest.Must(t, err)
+		for _, f := range rail {
+			got[f.ID] = f.Unread
+		}
+		storetest.Same(t, "unread of "+reader, got, want)
+	}
+}

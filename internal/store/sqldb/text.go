@@ -28,7 +28,7 @@ type Dialect struct {
 func SQLite() *Dialect {
 	return &Dialect{Tokens: map[string]string{
 		"ID": "INTEGER", "BYTES": "BLOB", "BYTEWISE": "", "WITHOUT ROWID": "WITHOUT ROWID",
-		"LOCK": "", "SHARE": "", "CLAIM": "", "TAKE": "", "TAKE S": "", "TAKE T": "", "HOLD S": "", "LIKE": "LIKE",
+		"LOCK": "", "SHARE": "", "CLAIM": "", "TAKE": "", "TAKE S": "", "TAKE T": "", "HOLD S": "", "HOLD S F": "", "LIKE": "LIKE",
 		"SEARCH TABLE": fts5Table, "DOC": "rowid", "ALL": "IN (SELECT value FROM json_each(", "END ALL": "))",
 		"TEXT OF ABOUT": "CAST(about AS TEXT)", "TITLE OF ABOUT": "COALESCE(json_extract(CAST(about AS TEXT), '$.title'), '')",
 	}}
@@ -38,14 +38,15 @@ func SQLite() *Dialect {
 func Postgres() *Dialect {
 	return &Dialect{Arrays: true, Tokens: map[string]string{
 		"ID": "BIGINT", "BYTES": "BYTEA", "BYTEWISE": `COLLATE "C"`, "WITHOUT ROWID": "",
-		"LOCK":   "FOR NO KEY UPDATE",             // to change a row
-		"SHARE":  "FOR KEY SHARE",                 // to keep a row from being deleted
-		"CLAIM":  "FOR NO KEY UPDATE SKIP LOCKED", // to change rows that no other transaction has locked
-		"TAKE":   "FOR UPDATE SKIP LOCKED",        // to delete rows that no other transaction has locked
-		"HOLD S": "FOR UPDATE OF s",
-		"TAKE S": "FOR UPDATE OF s SKIP LOCKED",
-		"TAKE T": "FOR UPDATE OF t SKIP LOCKED",
-		"LIKE":   `COLLATE "C" ILIKE`, // folds ASCII only, as SQLite does
+		"LOCK":     "FOR NO KEY UPDATE",             // to change a row
+		"SHARE":    "FOR KEY SHARE",                 // to keep a row from being deleted
+		"CLAIM":    "FOR NO KEY UPDATE SKIP LOCKED", // to change rows that no other transaction has locked
+		"TAKE":     "FOR UPDATE SKIP LOCKED",        // to delete rows that no other transaction has locked
+		"HOLD S":   "FOR UPDATE OF s",
+		"HOLD S F": "FOR SHARE OF s FOR NO KEY UPDATE OF f", // to change f while s stays unchanged
+		"TAKE S":   "FOR UPDATE OF s SKIP LOCKED",
+		"TAKE T":   "FOR UPDATE OF t SKIP LOCKED",
+		"LIKE":     `COLLATE "C" ILIKE`, // folds ASCII only, as SQLite does
 
 		"SEARCH TABLE": tsvectorTable, "DOC": "place",
 		// {ALL} $1 {END ALL}: is one of a JSON list of numbers
