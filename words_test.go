@@ -91,17 +91,9 @@ var allowedWords = []struct{ path, words, reason string }{
 	{"internal/web/writeprofile_test.go", "sinks", "name of a form field"},
 	{"packaging/monitoring", "owed", "metric"},
 
-	// The laboratory still has old words in its comments and messages.
-	{"lab/abusetest", "doors told", "not rewritten yet"},
-	{"lab/bench", "beside crowd door hear sink tell tells told whoever", "not rewritten yet"},
-	{"lab/browsertest", "beside picture pictures sheet strangers tell told world", "not rewritten yet"},
-	{"lab/clustertest", "told world", "not rewritten yet"},
-	{"lab/crashtest", "death dies heard told untold whoever", "not rewritten yet"},
-	{"lab/doctest", "picture pictures tells", "not rewritten yet"},
-	{"lab/hubsim", "owed", "not rewritten yet"},
-	{"lab/planted", "told", "not rewritten yet"},
-	{"lab/signaltest", "door heard told", "not rewritten yet"},
-	{"lab/simulate", "anew owed told", "not rewritten yet"},
+	{"lab/bench", "door", "value of a flag"},
+	{"lab/browsertest", "beside picture sheet world", "names of HTML and CSS, a post"},
+	{"lab/signaltest", "door heard", "JSON key, names of signals"},
 
 	// Elements and attributes of HTML and SVG.
 	{"internal/href/detect.go", "picture", "element"},

@@ -13,8 +13,8 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// victim never asked for anything: it answers what it is asked as a plain server does,
-// and counts.
+// victim is a host without subscriptions or pings of its own. It answers as a plain web
+// server does, and counts the requests.
 type victim struct {
 	asked, read, posted atomic.Int64
 }
@@ -55,10 +55,10 @@ func TestVerificationsDoNotAmplifyRequests(t *testing.T) {
 	for _, way := range []struct {
 		name string
 		n    int
-		most int64 // requests that reach the victim for all of them
+		most int64 // limit of all requests to the victim
 		do   func(i int) outside.Answer
 	}{
-		{"registrations of somebody else's callback", 200, 60, func(i int) outside.Answer {
+		{"registrations of the victim's callback", 200, 60, func(i int) outside.Answer {
 			return outside.Post(t.Context(), attacker, p.Base+"/pleaseNotify", url.Values{"notifyProcedure": {""}, "port": {port}, "domain": {host}, "protocol": {"http-post"}, "path": {fmt.Sprintf("/callback%d", i)}, "url1": {own + "/a.xml"}})
 		}},
 		{"the same, of fifty feeds each", 20, 60, func(i int) outside.Answer {
@@ -69,7 +69,7 @@ func TestVerificationsDoNotAmplifyRequests(t *testing.T) {
 		{"subscriptions over WebSub", 200, 210, func(i int) outside.Answer {
 			return outside.Post(t.Context(), from(source(4), true), p.Base+"/websub", url.Values{"hub.mode": {"subscribe"}, "hub.topic": {own + "/b.xml"}, "hub.callback": {fmt.Sprintf("%s/websub%d", at, i)}})
 		}},
-		{"pings of somebody else's feeds", 2000, 20, func(i int) outside.Answer {
+		{"pings of the victim's feeds", 2000, 20, func(i int) outside.Answer {
 			return outside.Post(t.Context(), attacker, p.Base+"/ping", url.Values{"url": {fmt.Sprintf("%s/feed.xml?%d", at, i)}})
 		}},
 		{"pings with thousands of addresses", 20, 20, func(i int) outside.Answer {
@@ -80,7 +80,7 @@ func TestVerificationsDoNotAmplifyRequests(t *testing.T) {
 			form.Set("hub.mode", "publish")
 			return outside.Post(t.Context(), attacker, p.Base+"/websub", form)
 		}},
-		{"registrations for fifty of somebody else's feeds", 20, 200, func(i int) outside.Answer {
+		{"registrations for fifty of the victim's feeds", 20, 200, func(i int) outside.Answer {
 			form := fifty(at, fmt.Sprint("f", i))
 			form.Set("path", "/fifty")
 			return outside.Post(t.Context(), from(source(3), true), p.Base+"/pleaseNotify", form)
@@ -100,14 +100,14 @@ func TestVerificationsDoNotAmplifyRequests(t *testing.T) {
 		got := v.asked.Load() + v.read.Load() + v.posted.Load() - before
 		t.Logf("%d %s in %s: %d refused, %d requests reached the victim, %.2f for each", way.n, way.name, time.Since(begun).Round(time.Millisecond), refused, got, float64(got)/float64(way.n))
 		if got == 0 && way.n == 200 {
-			t.Errorf("%d %s reached nobody, which proves nothing", way.n, way.name)
+			t.Errorf("%d %s made no request to the victim, so the test proves nothing", way.n, way.name)
 		}
 		if got > way.most {
-			t.Errorf("%d %s made %d requests to somebody else; %d is the bound", way.n, way.name, got, way.most)
+			t.Errorf("%d %s made %d requests to the victim, want at most %d", way.n, way.name, got, way.most)
 		}
 	}
 	if n := v.posted.Load(); n > 0 {
-		t.Errorf("somebody who agreed to nothing was told %d times", n)
+		t.Errorf("a host without a verified subscription received %d notifications", n)
 	}
 	visitor.well(t)
 	p.peaks.within(t, descrs, bounds{rss: 400e6, goroutines: 12_000})
@@ -123,7 +123,7 @@ func TestOneAddressCannotFillTheDisk(t *testing.T) {
 	var accepted, refused, next atomic.Int64
 	attacker := from(source(1), true)
 	before, begun := size(t, p.data), time.Now()
-	v.during(t, "registrations without end", func() {
+	v.during(t, "endless registrations", func() {
 		each(8, lasts(3*time.Second), func(ctx ctx, i int) {
 			n := next.Add(1)
 			switch a := outside.Post(ctx, attacker, p.Base+"/pleaseNotify", e.registration(fmt.Sprintf("/c%d", n), fmt.Sprintf("%s/%d.xml", feed, n%1000))); {
@@ -138,10 +138,10 @@ func TestOneAddressCannotFillTheDisk(t *testing.T) {
 	grown := size(t, p.data) - before
 	t.Logf("%d registrations in %s: %d accepted, %d refused; %s on disk, %.0f bytes for each accepted", next.Load(), took.Round(time.Millisecond), accepted.Load(), refused.Load(), mega(grown), float64(grown)/float64(max(accepted.Load(), 1)))
 	if most := int64(450 + 25*took.Seconds()); accepted.Load() > most {
-		t.Errorf("one address registered %d callbacks; %d is the bound", accepted.Load(), most)
+		t.Errorf("one address registered %d callbacks, want at most %d", accepted.Load(), most)
 	}
 	if accepted.Load() > 0 && grown > 64<<20+accepted.Load()*4096 {
-		t.Errorf("it grew by %d bytes", grown)
+		t.Errorf("the data folder grew by %d bytes", grown)
 	}
 	v.served(t)
 	v.well(t)

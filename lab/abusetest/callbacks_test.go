@@ -34,13 +34,13 @@ func (h *hostileCallback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			if _, err := io.WriteString(w, "x"); err != nil {
 				return
 			}
-			_ = http.NewResponseController(w).Flush() // it writes to the network
+			_ = http.NewResponseController(w).Flush() // the writer is a network connection
 			select {
 			case <-r.Context().Done():
 			case <-time.After(time.Second):
 			}
 		}
-	case 2: // without end, as fast as it goes
+	case 2: // endless, at full speed
 		part := strings.Repeat("x", 64<<10)
 		for r.Context().Err() == nil {
 			if _, err := io.WriteString(w, part); err != nil {
@@ -55,7 +55,7 @@ func (h *hostileCallback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	case 5:
 		w.WriteHeader(http.StatusGone)
-	case 6: // a head without end
+	case 6: // an endless header
 		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
 			defer conn.Close()
 			_, err := io.WriteString(conn, "HTTP/1.1 200 OK\r\n")
@@ -69,7 +69,7 @@ func (h *hostileCallback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// subscribe takes in n subscriptions of a feed, as an operator can: nobody is asked.
+// subscribe imports n subscriptions of a feed as an operator, without verification.
 func subscribe(t *testing.T, p *running, feed string, n int, callback func(i int) string) {
 	t.Helper()
 	var lines strings.Builder
@@ -96,19 +96,19 @@ func notifyGood(t *testing.T, p *running, f *feeds, feed string, good *ear) {
 	var last time.Duration
 	for i := range 100 {
 		path := fmt.Sprintf("/good%d", i)
-		outside.Until(t, path+" is told", func() bool {
+		outside.Until(t, path+" is notified", func() bool {
 			at := f.readSince(feed, ver)
 			return !at.IsZero() && good.received(path, feed, at)
 		})
 		last = max(last, time.Since(begun))
 	}
-	t.Logf("the 100 good ones were told of version %d within %s", ver, last.Round(time.Millisecond))
+	t.Logf("the 100 good callbacks were notified of version %d within %s", ver, last.Round(time.Millisecond))
 	if last > 30*time.Second {
-		t.Errorf("the good ones waited %s", last)
+		t.Errorf("the good callbacks waited %s", last)
 	}
 }
 
-func TestHostileCallbacksDelayNobodyElse(t *testing.T) {
+func TestHostileCallbacksDelayNoOtherSubscriber(t *testing.T) {
 	t.Parallel()
 	p := start(t, descrs)
 	v := visit(t, p)
@@ -118,12 +118,12 @@ func TestHostileCallbacksDelayNobodyElse(t *testing.T) {
 	h := &hostileCallback{inside: serve(t, inside, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { secret.Add(1) }))}
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(serve(t, "0.0.0.0", h), "http://"))
 	good := newEar(t, "0.0.0.0")
-	n := 2000 // more of them than connections that may be open
+	n := 2000 // more than the limit of open connections
 	if *forFlag > 0 {
 		n = 20_000
 	}
 	subscribe(t, p, feed, 100, func(i int) string { return fmt.Sprintf("http://127.40.%d.1:%s/good%d", i, good.port, i) })
-	notifyGood(t, p, f, feed, good) // they are known from now on
+	notifyGood(t, p, f, feed, good) // the hub has a history of these callbacks from now on
 	subscribe(t, p, feed, n, func(i int) string {
 		return fmt.Sprintf("http://127.%d.%d.%d:%s/hostile", 100+i/50000, 1+i/200%250, 1+i%200, port)
 	})
@@ -143,11 +143,11 @@ func TestHostileCallbacksDelayNobodyElse(t *testing.T) {
 		}
 	}
 	if failing > 0 {
-		t.Errorf("%d of the good ones have errors on record", failing)
+		t.Errorf("%d good subscriptions have recorded errors, want 0", failing)
 	}
-	t.Logf("the hostile ones were called %d times", h.called.Load())
+	t.Logf("the hostile callbacks were called %d times", h.called.Load())
 	if secret.Load() > 0 || h.called.Load() < int64(n)/4 {
-		t.Errorf("called %d times; an inner address was reached %d times", h.called.Load(), secret.Load())
+		t.Errorf("hostile callbacks: %d calls; an internal address: %d calls, want 0", h.called.Load(), secret.Load())
 	}
 	v.served(t)
 	v.well(t)

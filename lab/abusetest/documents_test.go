@@ -20,8 +20,8 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// bombs are documents that grow when they are read: their bytes by their path, and how
-// they are packed.
+// bombs are documents that grow when a program parses them: their bytes and their content
+// coding by path.
 type bomb struct{ coding, body string }
 
 func bombs(t *testing.T) map[string]bomb {
@@ -71,7 +71,7 @@ func attributes(n int) string {
 	return b.String()
 }
 
-// crookedServer serves bombs and worse.
+// crookedServer serves bombs and other harmful responses.
 type crookedServer struct {
 	bombs map[string]bomb
 	inner string
@@ -124,13 +124,13 @@ func (s *crookedServer) paths() (list []string) {
 	for path := range s.bombs {
 		list = append(list, path)
 	}
-	if *forFlag > 0 { // they take as long as a feed may
+	if *forFlag > 0 { // these take as long as the limit for reading a feed
 		list = append(list, "/drip.xml", "/silent.xml")
 	}
 	return append(list, "/endless.xml", "/loop.xml", "/inside.xml", "/head.xml", "/liar.xml")
 }
 
-func TestDocumentsThatHarmHarmNobody(t *testing.T) {
+func TestHarmfulDocumentsDelayNoOtherClient(t *testing.T) {
 	t.Parallel()
 	p := start(t, descrs)
 	v := visit(t, p)
@@ -154,11 +154,11 @@ func TestDocumentsThatHarmHarmNobody(t *testing.T) {
 			failed.Add(1)
 			return
 		}
-		if a.Status >= 500 && a.Status != http.StatusServiceUnavailable && !strings.Contains(a.Body, "Fault>") { // SOAP says all with 500
+		if a.Status >= 500 && a.Status != http.StatusServiceUnavailable && !strings.Contains(a.Body, "Fault>") { // SOAP sends every fault with 500
 			t.Errorf("answered %s", a)
 		}
 	}
-	v.during(t, "documents that harm", func() {
+	v.during(t, "harmful documents", func() {
 		var group sync.WaitGroup
 		until := time.Now().Add(lasts(0))
 		for first := true; first || time.Now().Before(until); first = false {
@@ -180,16 +180,16 @@ func TestDocumentsThatHarmHarmNobody(t *testing.T) {
 			group.Wait()
 		}
 	})
-	t.Logf("%d were read; %d requests were not answered", s.asked.Load(), failed.Load())
+	t.Logf("%d documents were read; %d requests had no answer", s.asked.Load(), failed.Load())
 	if s.asked.Load() < int64(len(s.paths())) || reached.Load() > 0 {
-		t.Errorf("%d documents were asked for; an inner address was reached %d times", s.asked.Load(), reached.Load())
+		t.Errorf("%d documents were requested; an internal address: %d requests, want 0", s.asked.Load(), reached.Load())
 	}
 	v.served(t)
 	v.well(t)
 	p.peaks.within(t, descrs, bounds{rss: 700e6, goroutines: 12_000})
 }
 
-// bodyBombs sends one to every endpoint that accepts a document.
+// bodyBombs sends a bomb to every endpoint that accepts a document.
 func bodyBombs(t *testing.T, base string, c *http.Client, b bomb, bearer []string, good func(outside.Answer)) {
 	var coded []string
 	if b.coding != "" {

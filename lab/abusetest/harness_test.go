@@ -19,16 +19,16 @@ import (
 
 // Addresses of clients and callbacks.
 const (
-	internet = "127.0.0.0/9" // what the program may call
-	inside   = "127.200.0.1" // what it may not
-	visiting = "127.9.9.9"   // who behaves
-	victims  = "127.66.0.1"  // who never asked for anything
+	internet = "127.0.0.0/9" // addresses that the program may call
+	inside   = "127.200.0.1" // an address that the program must not call
+	visiting = "127.9.9.9"   // the well-behaved visitor
+	victims  = "127.66.0.1"  // hosts that requested nothing
 	papers   = "127.10.0."   // feeds: papers + "1" and so on
-	crooked  = "127.30.0.1"  // documents that harm
+	crooked  = "127.30.0.1"  // harmful documents
 	patience = 20 * time.Second
 )
 
-// impatient asks what is answered at once.
+// impatient is a client for requests that have an immediate answer.
 var impatient = outside.Client(patience)
 
 // from is a client at an address of its own; keep: its connections stay open.
@@ -92,7 +92,7 @@ func (f *feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, `<rss version="2.0"><channel><title>%s</title><link>http://%s/</link><description>version %d</description></channel></rss>`, r.URL.Path, r.Host, v)
 }
 
-// readSince is when somebody first read version v of a feed or a newer one; zero: nobody did.
+// readSince returns the time of the first read of version v of a feed or a newer one; zero: none.
 func (f *feeds) readSince(url string, v int) (at time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -123,7 +123,7 @@ func newEar(t *testing.T, addr string) *ear {
 
 func (e *ear) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
-	form, _ := url.ParseQuery(string(body)) // what is none names no feed
+	form, _ := url.ParseQuery(string(body)) // an invalid form contains no feed
 	if r.Method == http.MethodGet {
 		q := r.URL.Query()
 		w.Header().Set("Content-Type", "text/plain")

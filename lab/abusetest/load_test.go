@@ -17,7 +17,7 @@ import (
 
 type ctx = context.Context
 
-// load is what many clients do at once, and what they were answered.
+// load is the work of many concurrent clients, and the answers.
 type load struct {
 	t       *testing.T
 	p       *running
@@ -63,7 +63,7 @@ func newLoad(t *testing.T, p *running) *load {
 		}
 		l.savers = append(l.savers, &saver{url: p.Base + "/" + name + "/rss.xml", header: "Bearer " + token.Token})
 	}
-	for i := 0; i < loadFeeds; i += 50 { // of somebody who is there before: from the ear's own address
+	for i := 0; i < loadFeeds; i += 50 { // an earlier subscriber, from the ear's own address
 		var some []string
 		for j := range 50 {
 			some = append(some, l.feed(i+j))
@@ -120,11 +120,11 @@ func (l *load) ping(ctx ctx, c *http.Client, feed string, endpoint int) bool {
 	return false
 }
 
-// register adds a callback that was never there before.
+// register adds a new callback.
 func (l *load) register(ctx ctx, feed string) {
 	path := fmt.Sprintf("/late%d", l.paths.Add(1))
 	a := outside.Post(ctx, from("127.20.0.1", false), l.p.Base+"/pleaseNotify", l.ear.registration(path, feed))
-	// Of one feed the limits are said where the others would be named.
+	// With one feed the answer reports the limits in place of the other feeds.
 	refused := a.Limited() || a.Err == nil && a.Status == http.StatusOK && strings.Contains(a.Body, `success="false"`)
 	if l.count(ctx, "register", a, a.OK(), refused) {
 		l.mu.Lock()
@@ -147,14 +147,14 @@ func saved(n int) string {
 	return fmt.Sprintf(`<rss version="2.0"><channel><title>a saved feed</title><link>http://a.example/</link><description>version %d.</description></channel></rss>`, n)
 }
 
-// count says whether it was acknowledged.
+// count counts an answer and reports whether the request was acknowledged.
 func (l *load) count(ctx ctx, what string, a outside.Answer, good, refused bool) bool {
 	switch {
 	case good && a.Err == nil:
 		l.acked.Add(1)
 	case refused:
 		l.refused.Add(1)
-	case ctx.Err() != nil: // given up at the end
+	case ctx.Err() != nil: // canceled at the end of the load
 	default:
 		l.failed.Add(1)
 		l.mu.Lock()
@@ -167,7 +167,7 @@ func (l *load) count(ctx ctx, what string, a outside.Answer, good, refused bool)
 	return good && a.Err == nil
 }
 
-// kept checks that what was acknowledged was done.
+// kept checks that all acknowledged work was done.
 func (l *load) kept() {
 	l.t.Helper()
 	notified := func() (missing []string) {
@@ -183,12 +183,12 @@ func (l *load) kept() {
 		}
 		return missing
 	}
-	l.within("everybody who was there was told of every acknowledged ping", notified)
+	l.within("all existing subscribers were notified of every acknowledged ping", notified)
 	begun := time.Now()
 	for i := range loadFeeds { // one more change each, for the registrations
 		outside.Until(l.t, "the feed can be pinged", func() bool { return l.ping(l.t.Context(), impatient, l.feed(i), 0) })
 	}
-	l.within("every acknowledged registration is told of a change", func() (missing []string) {
+	l.within("every acknowledged registration is notified of a change", func() (missing []string) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		for pair := range l.registered {
@@ -218,7 +218,7 @@ func (l *load) within(what string, missing func() []string) {
 			return
 		}
 		if time.Now().After(end) {
-			l.t.Errorf("it is not so that %s: %d are missing, among them %s", what, len(left), left[0])
+			l.t.Errorf("not true: %s: %d are missing, for example %s", what, len(left), left[0])
 			return
 		}
 	}

@@ -81,7 +81,7 @@ func TestPasswordGuessingDoesNotLockOutTheOwner(t *testing.T) {
 	}
 	var tried, limited, failed, let atomic.Int64
 	endpoints := guesses(p.Base)
-	v.during(t, "guesses at nine doors", func() {
+	v.during(t, "password guesses at nine endpoints", func() {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -108,7 +108,7 @@ func TestPasswordGuessingDoesNotLockOutTheOwner(t *testing.T) {
 			if a := signIn(); a.Status == http.StatusSeeOther {
 				in++
 			} else {
-				t.Errorf("the owner, where he was before: %s", a)
+				t.Errorf("the owner's sign-in from the known address: %s", a)
 			}
 			if a := outside.Send(t.Context(), owner, http.MethodGet, p.Base+"/v1/sources", "", "", "Authorization", "Bearer "+token.Token); a.Status == http.StatusOK {
 				byToken++
@@ -117,14 +117,14 @@ func TestPasswordGuessingDoesNotLockOutTheOwner(t *testing.T) {
 			}
 			time.Sleep(100 * time.Millisecond)
 		}
-		t.Logf("meanwhile the owner signed in %d times, and used his token %d times", in, byToken)
+		t.Logf("meanwhile the owner signed in %d times, and used the token %d times", in, byToken)
 	})
-	t.Logf("%d guesses: %d were told to wait, %d got no answer", tried.Load(), limited.Load(), failed.Load())
+	t.Logf("%d guesses: %d were rate-limited, %d got no answer", tried.Load(), limited.Load(), failed.Load())
 	if let.Load() > 0 {
-		t.Errorf("%d guesses were let in", let.Load())
+		t.Errorf("%d guesses were accepted, want 0", let.Load())
 	}
-	if *forFlag > 0 && limited.Load() == 0 { // in a few seconds most are still in line
-		t.Error("nobody was told to wait")
+	if *forFlag > 0 && limited.Load() == 0 { // in a few seconds most guesses are still in the queue
+		t.Error("no guess was rate-limited")
 	}
 	v.served(t)
 	v.well(t)

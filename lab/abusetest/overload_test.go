@@ -8,8 +8,8 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// Many times as many clients as it needs to be busy, without a pause.
-func TestTooMuchIsRefusedAndWhatIsAcknowledgedIsDone(t *testing.T) {
+// The number of clients is a multiple of those that keep the server busy, and they do not pause.
+func TestOverloadIsRejectedAndAcknowledgedWorkIsDone(t *testing.T) {
 	t.Parallel()
 	p := start(t, descrs)
 	v := visit(t, p)
@@ -22,18 +22,18 @@ func TestTooMuchIsRefusedAndWhatIsAcknowledgedIsDone(t *testing.T) {
 		t.Logf("%d clients for %.1f s: %.0f acknowledged a second, %.0f refused, %d failed", clients, took, rate, float64(l.refused.Load()-refused)/took, l.failed.Load()-failed)
 		return rate
 	}
-	v.during(t, "what it sustains", func() { phase(16, time.Second) })
+	v.during(t, "the sustained load", func() { phase(16, time.Second) })
 	normal := slices.Max(append(v.notified, time.Second))
 	v.during(t, "40 times as many clients", func() { phase(640, lasts(4*time.Second)) })
 	begun := time.Now()
-	outside.Until(t, "all is as quick as before", func() bool {
+	outside.Until(t, "all requests are as fast as before", func() bool {
 		v.during(t, "after it", func() { time.Sleep(100 * time.Millisecond) })
 		return len(v.notified) > 0 && slices.Max(v.notified) <= 2*normal && len(v.refused)+len(v.failed) == 0
 	})
-	t.Logf("as quick as before after %s", time.Since(begun).Round(time.Millisecond))
+	t.Logf("as fast as before after %s", time.Since(begun).Round(time.Millisecond))
 	l.kept()
 	for what, n := range l.wrong {
-		t.Errorf("%d times neither done nor refused in its form: %s", n, what)
+		t.Errorf("%d requests were neither done nor properly rejected: %s", n, what)
 	}
 	v.well(t)
 	p.peaks.within(t, descrs, bounds{rss: 400e6, goroutines: 12_000})

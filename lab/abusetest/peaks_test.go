@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// peaks are the most that a process took.
+// peaks are the maxima of a process.
 type peaks struct {
 	pid   int
 	admin string
@@ -24,13 +24,13 @@ type peaks struct {
 	looks      int
 }
 
-// bounds are what it may take.
+// bounds are the limits of a process.
 type bounds struct {
 	rss        int64
 	goroutines int
 }
 
-// watch looks every tenth of a second, and for goroutines every half.
+// watch measures every 100 ms, and counts goroutines every 500 ms.
 func watch(t *testing.T, pid int, admin string) *peaks {
 	p := &peaks{pid: pid, admin: admin}
 	done := make(chan struct{})
@@ -63,7 +63,7 @@ func (p *peaks) look() {
 	p.rss, p.files, p.looks = max(p.rss, rss), max(p.files, len(list)), p.looks+1
 }
 
-// resident is the memory of a process; 0: it is gone.
+// resident returns the memory of a process in bytes; 0: the process has ended.
 func resident(pid int) int64 {
 	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "statm"))
 	if err != nil {
@@ -84,7 +84,7 @@ func (p *peaks) count() {
 	p.goroutines = max(p.goroutines, n)
 }
 
-// metric is one figure of the program; -1: it does not say.
+// metric returns one metric of the program; -1: not reported.
 func metric(admin, name string) float64 {
 	res, err := impatient.Get(admin + "/metrics")
 	if err != nil {
@@ -106,7 +106,7 @@ func (p *peaks) String() string {
 	return fmt.Sprintf("at most %s of memory, %d descriptors, %d goroutines", mega(p.rss), p.files, p.goroutines)
 }
 
-// within fails the test when the process took more than it may.
+// within fails the test when the process exceeded its bounds.
 func (p *peaks) within(t *testing.T, files int, b bounds) {
 	t.Helper()
 	p.look()
@@ -115,16 +115,16 @@ func (p *peaks) within(t *testing.T, files int, b bounds) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.looks == 0 || p.rss == 0 || p.goroutines == 0 {
-		t.Errorf("nobody looked: %d times, %d bytes, %d goroutines", p.looks, p.rss, p.goroutines)
+		t.Errorf("nothing was measured: %d samples, %d bytes, %d goroutines", p.looks, p.rss, p.goroutines)
 	}
 	if p.rss > b.rss {
-		t.Errorf("it took %s of memory; %s is the bound", mega(p.rss), mega(b.rss))
+		t.Errorf("the program used %s of memory, want at most %s", mega(p.rss), mega(b.rss))
 	}
 	if p.files > files*95/100 {
-		t.Errorf("it had %d descriptors open, of %d", p.files, files)
+		t.Errorf("the program had %d descriptors open, of %d", p.files, files)
 	}
 	if p.goroutines > b.goroutines {
-		t.Errorf("it had %d goroutines; %d is the bound", p.goroutines, b.goroutines)
+		t.Errorf("the program had %d goroutines, want at most %d", p.goroutines, b.goroutines)
 	}
 }
 

@@ -18,11 +18,11 @@ import (
 var forFlag = flag.Duration("abuse.for", 0, "how long each attack lasts (0: a few seconds)")
 
 const (
-	soon   = 2 * time.Minute // what has to happen does by then, on the slowest machine
-	descrs = 4096            // that the program may have, where a test says nothing else
+	soon   = 2 * time.Minute // the limit of every wait, for the slowest machine
+	descrs = 4096            // default limit of the program
 )
 
-// lasts is how long an attack goes on.
+// lasts is the duration of an attack.
 func lasts(short time.Duration) time.Duration {
 	if *forFlag > 0 {
 		return *forFlag
@@ -57,9 +57,9 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// start runs the program on a folder of its own, with so many descriptors, and ends it
-// with the test. It may read feeds and call back everywhere on 127.0.0.0/9: what is above
-// stands for addresses that it must not call.
+// start runs the program on its own folder with a limit of descriptors, and stops it at the
+// end of the test. The program may call 127.0.0.0/9; the addresses above represent those
+// that it must not call.
 func start(t *testing.T, files int, args ...string) *running {
 	t.Helper()
 	fulltest.Needs(t, "a build of the program")
@@ -75,7 +75,7 @@ func start(t *testing.T, files int, args ...string) *running {
 			p.Kill()
 		}
 		if text, _ := os.ReadFile(filepath.Join(dir, program.LogFile)); err != nil || strings.Contains(string(text), "panic") {
-			t.Errorf("the program: %v; its last words: %s", err, text[max(0, len(text)-4000):])
+			t.Errorf("the program: %v; the end of its log: %s", err, text[max(0, len(text)-4000):])
 		}
 	})
 	return &running{Process: p, t: t, data: filepath.Join(dir, program.DataFolder), peaks: watch(t, p.ID(), p.Admin)}
@@ -84,7 +84,7 @@ func start(t *testing.T, files int, args ...string) *running {
 // operator is the program's own API.
 func (p *running) operator() *client.Client { return &client.Client{Base: p.Admin} }
 
-// size is how many bytes a folder takes.
+// size returns the bytes of a folder.
 func size(t *testing.T, dir string) (n int64) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
@@ -93,7 +93,7 @@ func size(t *testing.T, dir string) (n int64) {
 		}
 		info, err := d.Info()
 		if errors.Is(err, os.ErrNotExist) {
-			return nil // a file of the moment
+			return nil // a temporary file
 		}
 		n += info.Size()
 		return err

@@ -18,22 +18,22 @@ type hold struct {
 	name   string
 	first  string
 	drip   string // "": nothing
-	silent bool   // it reads nothing of what comes back
+	silent bool   // reads no answer
 }
 
 func holds() []hold {
 	big := strings.Repeat("x", 60<<10)
 	call := `<?xml version="1.0"?><methodCall><methodName>rssCloud.ping</methodName><params><param><value>` + strings.Repeat("y", 255<<10)
 	return []hold{
-		{name: "says nothing"},
+		{name: "an idle connection"},
 		{name: "a header, byte by byte", first: "GET / HTTP/1.1\r\nHost: a\r\nX: ", drip: "z"},
-		{name: "a large header without an end", first: "GET / HTTP/1.1\r\nHost: a\r\nX: " + big, drip: "z"},
+		{name: "an endless large header", first: "GET / HTTP/1.1\r\nHost: a\r\nX: " + big, drip: "z"},
 		{name: "a form, byte by byte", first: "POST /ping HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 60000\r\n\r\nurl=", drip: "z"},
-		{name: "a large form without an end", first: "POST /ping HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 65000\r\n\r\nurl=" + big, drip: "z"},
-		{name: "a large call without an end", first: fmt.Sprintf("POST /RPC2 HTTP/1.1\r\nHost: a\r\nContent-Type: text/xml\r\nContent-Length: %d\r\n\r\n%s", 256<<10, call), drip: "z"},
+		{name: "an endless large form", first: "POST /ping HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 65000\r\n\r\nurl=" + big, drip: "z"},
+		{name: "an endless large call", first: fmt.Sprintf("POST /RPC2 HTTP/1.1\r\nHost: a\r\nContent-Type: text/xml\r\nContent-Length: %d\r\n\r\n%s", 256<<10, call), drip: "z"},
 		{name: "a large call in pieces", first: fmt.Sprintf("POST /soap HTTP/1.1\r\nHost: a\r\nContent-Type: text/xml\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", len(call), call), drip: ""},
 		{name: "idle after an answer", first: "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"},
-		{name: "answers that nobody reads", first: strings.Repeat("GET / HTTP/1.1\r\nHost: a\r\nAccept-Encoding: identity\r\n\r\n", 200), silent: true},
+		{name: "unread answers", first: strings.Repeat("GET / HTTP/1.1\r\nHost: a\r\nAccept-Encoding: identity\r\n\r\n", 200), silent: true},
 	}
 }
 
@@ -55,7 +55,7 @@ func (h hold) keep(ctx context.Context, from, to string, open *atomic.Int64) {
 	defer stop()
 	if h.silent {
 		if tcp, ok := conn.(*net.TCPConn); ok {
-			_ = tcp.SetReadBuffer(4096) // it fills up a little later without
+			_ = tcp.SetReadBuffer(4096) // without it, the buffer fills a little later
 		}
 	}
 	if _, err := io.WriteString(conn, h.first); err != nil {
@@ -81,7 +81,7 @@ func (h hold) keep(ctx context.Context, from, to string, open *atomic.Int64) {
 	}
 }
 
-func TestSlowAndIdleConnectionsKeepNobodyOut(t *testing.T) {
+func TestSlowAndIdleConnectionsBlockNoVisitor(t *testing.T) {
 	t.Parallel()
 	p := start(t, descrs)
 	v := visit(t, p)
@@ -119,7 +119,7 @@ func TestSlowAndIdleConnectionsKeepNobodyOut(t *testing.T) {
 	p.peaks.within(t, descrs, bounds{rss: 400e6, goroutines: 12_000})
 }
 
-func TestAFloodOfConnectionsKeepsNobodyOut(t *testing.T) {
+func TestConnectionFloodBlocksNoVisitor(t *testing.T) {
 	t.Parallel()
 	p := start(t, descrs)
 	v := visit(t, p)
@@ -134,7 +134,7 @@ func TestAFloodOfConnectionsKeepsNobodyOut(t *testing.T) {
 			}
 			made.Add(1)
 			if tcp, ok := conn.(*net.TCPConn); ok {
-				_ = tcp.SetLinger(0) // no port waits for its turn
+				_ = tcp.SetLinger(0) // frees the port at once
 			}
 			_ = conn.Close()
 		})

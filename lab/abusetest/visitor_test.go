@@ -20,7 +20,7 @@ type visitor struct {
 	feeds  *feeds
 	feed   string
 	ear    *ear
-	calm   time.Duration // the longest wait before anything else happens
+	calm   time.Duration // the longest wait before an attack
 
 	mu       sync.Mutex
 	pings    []time.Duration // until the answer
@@ -32,7 +32,7 @@ type visitor struct {
 
 const visitorPath = "/visitor"
 
-// visit makes a visitor who is registered.
+// visit returns a registered visitor.
 func visit(t *testing.T, p *running) *visitor {
 	t.Helper()
 	v := &visitor{p: p, client: from(visiting, false), feeds: newFeeds(), ear: newEar(t, visiting)}
@@ -46,7 +46,7 @@ func visit(t *testing.T, p *running) *visitor {
 	return v
 }
 
-// once is one round.
+// once does one round.
 func (v *visitor) once(ctx context.Context) {
 	begun := time.Now()
 	version, _ := v.feeds.Raise(v.feed)
@@ -70,7 +70,7 @@ func (v *visitor) once(ctx context.Context) {
 	}
 }
 
-// took writes down what came of something, and reports whether it went well.
+// took records the result of a request, and reports whether it succeeded.
 func (v *visitor) took(list *[]time.Duration, begun time.Time, what string, a outside.Answer, good bool) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -85,7 +85,7 @@ func (v *visitor) took(list *[]time.Duration, begun time.Time, what string, a ou
 	return good
 }
 
-// during goes round while attack runs, and says how it was.
+// during repeats the rounds while attack runs, and logs the results.
 func (v *visitor) during(t *testing.T, what string, attack func()) {
 	t.Helper()
 	v.pings, v.notified, v.pages, v.refused, v.failed = nil, nil, nil, nil, nil
@@ -104,21 +104,21 @@ func (v *visitor) during(t *testing.T, what string, attack func()) {
 	attack()
 	close(over)
 	group.Wait()
-	t.Logf("%s: the visitor's pings %s; told %s; pages %s; %d refused, %d failed", what, spread(v.pings), spread(v.notified), spread(v.pages), len(v.refused), len(v.failed))
+	t.Logf("%s: the visitor's pings %s; notifications %s; pages %s; %d refused, %d failed", what, spread(v.pings), spread(v.notified), spread(v.pages), len(v.refused), len(v.failed))
 }
 
-// served fails the test when the visitor was not served as he should be while others
-// did harm: each request answered, in a time that says no more than that it was not forgotten.
-// On a machine that is slow without any attack the time is in proportion.
+// served fails the test unless every request of the visitor had an answer during the attack,
+// within a generous limit. The limit grows in proportion on a machine that is slow without an
+// attack.
 func (v *visitor) served(t *testing.T) {
 	t.Helper()
 	for _, list := range [][]string{v.refused, v.failed} {
 		if len(list) > 0 {
-			t.Errorf("%d times the visitor got no answer that he wanted, first: %s", len(list), list[0])
+			t.Errorf("%d requests of the visitor failed or were rejected, first: %s", len(list), list[0])
 		}
 	}
 	if len(v.notified) == 0 || len(v.pages) == 0 {
-		t.Errorf("the visitor was told %d times and saw %d pages", len(v.notified), len(v.pages))
+		t.Errorf("the visitor got %d notifications and %d pages, want both", len(v.notified), len(v.pages))
 	}
 	most := max(10*time.Second, 10*v.calm)
 	for _, list := range [][]time.Duration{v.pings, v.notified, v.pages} {
@@ -128,21 +128,21 @@ func (v *visitor) served(t *testing.T) {
 	}
 }
 
-// well checks that all is as it should be after an attack.
+// well checks that the server recovers after an attack.
 func (v *visitor) well(t *testing.T) {
 	t.Helper()
 	begun := time.Now()
-	outside.Until(t, "a ping is answered and told", func() bool {
+	outside.Until(t, "a ping is answered and its subscriber notified", func() bool {
 		v.pings, v.notified, v.pages, v.refused, v.failed = nil, nil, nil, nil, nil
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
 		v.once(ctx)
 		return len(v.notified) == 1 && len(v.pages) == 2
 	})
-	t.Logf("well again after %s: ping %s, told %s", time.Since(begun).Round(time.Millisecond), spread(v.pings), spread(v.notified))
+	t.Logf("recovered after %s: ping %s, notification %s", time.Since(begun).Round(time.Millisecond), spread(v.pings), spread(v.notified))
 }
 
-// spread is the middle and the end of a list of times.
+// spread formats the median, the 99th percentile and the maximum of a list of times.
 func spread(list []time.Duration) string {
 	if len(list) == 0 {
 		return "never"

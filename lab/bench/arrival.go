@@ -145,7 +145,7 @@ type receiverProcess struct {
 }
 
 func startReceiver(exe, dir string, p Plan) (*receiverProcess, error) {
-	proc, err := start(dir, "sink", 0, exe, "bench", "sink")
+	proc, err := start(dir, "receiver", 0, exe, "bench", "receiver")
 	if err != nil {
 		return nil, err
 	}

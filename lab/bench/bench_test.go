@@ -109,12 +109,12 @@ func TestFanoutDeliversSignedContentAfterImport(t *testing.T) {
 
 func TestPingNotifiesExactlyTheChanges(t *testing.T) {
 	r, err := bench.Ping{Common: small(t), Feeds: 40, Changed: 0.5, Clients: 4}.Run(t.Context())
-	check(t, r, err, "changes not told", "told without a change, or twice")
+	check(t, r, err, "changes without notification", "notifications without a change, or repeated")
 }
 
 func TestEveryPingIsListedAfterAKill(t *testing.T) {
 	r, err := bench.Changes{Common: small(t), Rate: 50, During: 200_000_000, Clients: 4, Readers: 2, Rows: 60, Reading: 50_000_000}.Run(t.Context())
-	check(t, r, err, "more or fewer listed than taken", "lost by kill -9")
+	check(t, r, err, "listed pings differ from accepted pings", "lost by kill -9")
 }
 
 func TestWrittenPostReachesSubscribersAndOpenPages(t *testing.T) {
@@ -124,7 +124,7 @@ func TestWrittenPostReachesSubscribersAndOpenPages(t *testing.T) {
 	for _, f := range r.Figures {
 		have[f.Name] = f.Value > 0
 	}
-	for _, name := range []string{"save → last subscriber told, p50", "save → item on an open page, p50", "posts taken in", "a save with many posts ÷ with few"} {
+	for _, name := range []string{"save → last subscriber notified, p50", "save → item on an open page, p50", "imported posts", "a save with many posts ÷ with few"} {
 		if !have[name] {
 			t.Errorf("there is no figure %q in %v", name, r.Figures)
 		}

@@ -129,7 +129,7 @@ func (b Changes) steady(ctx context.Context, s *stage, sites *sites) error {
 	r.addMedian("ping → answer, most", most, "ms")
 	r.addMedian("floor: ping → answer, p99", floor, "ms").note("an endpoint that accepts and does nothing: the cost of machine and measurement")
 	r.addMedian("server CPU", cpus, "µs each")
-	r.add("more or fewer listed than taken", float64(listed), "").target("=", 0).note("of all rounds")
+	r.add("listed pings differ from accepted pings", float64(listed), "").target("=", 0).note("of all rounds")
 	return nil
 }
 

@@ -34,7 +34,7 @@ type clusterStage struct {
 	n      int
 	second *server // nil: it is not running
 	lite   *server
-	share  []float64 // of what the two told, the second
+	share  []float64 // percentage of the second node
 	again  int64
 }
 
@@ -196,7 +196,7 @@ func (k *clusterStage) figures(rates, cpus map[string][]float64) {
 	for _, kind := range []string{byOne, byTwo, bySQLite} {
 		r.addMedian(kind+", CPU", cpus[kind], "µs each").note("of the nodes, not of the database")
 	}
-	r.addMedian("told by the second node", k.share, "%")
+	r.addMedian("notified by the second node", k.share, "%")
 	r.addMedian("two nodes ÷ one", each(rates[byTwo], rates[byOne]), "×").target("≥", 0.9).note("on one machine: what two lose by sharing the work")
 	r.addMedian("PostgreSQL ÷ SQLite", each(rates[byOne], rates[bySQLite]), "×").target("≥", 0.8)
 	r.add("duplicates", float64(k.again), "").target("=", 0).note("of all rounds")
@@ -209,7 +209,7 @@ func clusterCommand() *cobra.Command {
 		Short: "Two nodes on one database: what do they lose by sharing the work?",
 		Long: `Starts a node on an empty PostgreSQL database, a second one on the same database in
 every other round, and a server on SQLite. In turn, one node, both, and the one on SQLite
-tell the subscribers of one feed of a change. On one machine two nodes cannot be quicker
+notify the subscribers of one feed. On one machine two nodes cannot be quicker
 than one: how much slower they are is what sharing the work costs.
 
 The database is the one of --database, or of the variable CLOUDBURST_TEST_POSTGRES, which

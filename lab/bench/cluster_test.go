@@ -24,7 +24,7 @@ func TestTwoNodesNotifyEachSubscriberOnce(t *testing.T) {
 	o.Database = url
 	r, err := bench.Cluster{Common: o, Subscribers: 1000}.Run(t.Context())
 	check(t, r, err, "duplicates")
-	for _, name := range []string{"one node", "two nodes", "SQLite", "two nodes ÷ one", "PostgreSQL ÷ SQLite", "told by the second node"} {
+	for _, name := range []string{"one node", "two nodes", "SQLite", "two nodes ÷ one", "PostgreSQL ÷ SQLite", "notified by the second node"} {
 		found := false
 		for _, f := range r.Figures {
 			found = found || f.Name == name && (f.Value > 0 || f.Unit == "%")

@@ -17,7 +17,7 @@ func Commands() []*cobra.Command {
 func common(c *cobra.Command, o *Common, hosts, rounds int) *bool {
 	f := c.Flags()
 	f.IntVar(&o.Hosts, "hosts", hosts, "quick callback hosts, each a loopback address of its own")
-	f.IntVar(&o.Rounds, "rounds", rounds, "rounds that are measured, after one that is not; medians are told")
+	f.IntVar(&o.Rounds, "rounds", rounds, "measured rounds, after an unmeasured one; the report has their medians")
 	f.IntVar(&o.Rounds, "runs", rounds, "the same as --rounds")
 	f.IntVar(&o.Concurrent, "concurrent", 256, "requests under way at once in the loops that the server is compared with")
 	f.StringVar(&o.Database, "database", "", "an empty PostgreSQL database made for this (postgres://…), in place of SQLite in a temporary folder")
@@ -46,15 +46,15 @@ func fanoutCommand() *cobra.Command {
 	var million bool
 	c := &cobra.Command{
 		Use:   "fanout",
-		Short: "One feed changes: how fast do all its subscribers hear of it?",
-		Long: `Starts a server on a temporary folder and a crowd of callback hosts, registers,
-changes the feed, pings, and measures until the last notification. In turn with
-it, the server's own sender and a net/http client send the same requests to the
-same hosts without keeping any state: the ratios to them are what counts.
+		Short: "One feed changes: how fast are all its subscribers notified?",
+		Long: `Starts a server on a temporary folder and many callback hosts, registers,
+changes the feed, pings, and measures until the last notification. Alternating with
+it, the sender of the server and a net/http client send the same requests to the
+same hosts without any state. The ratios to both are the relevant results.
 
-With --via websub subscribers get the feed itself. The callback hosts look at each
-content's length, and at the bytes and the signature of some. Afterwards a server that
-was just started tells all and a tenth of them: its memory must not grow with both.
+With --via websub subscribers get the feed itself. The callback hosts check the length
+of each content, and the bytes and the signature of some. Afterwards a fresh server
+notifies a tenth of the subscribers, and then all: its memory must not grow.
 
 With --million, 1,000,000 subscriptions of 1,000 feeds are imported instead, and
 memory, the start on them and the first notification are measured.`,
@@ -64,10 +64,10 @@ memory, the start on them and the first notification are measured.`,
 	f := c.Flags()
 	f.IntVar(&o.Subscribers, "subscribers", 10_000, "subscribers of the feed")
 	f.BoolVar(&o.NewConnections, "new-connections", false, "the callback hosts close each connection after one answer")
-	f.Float64Var(&o.SlowShare, "slow-share", 0, "share of the subscribers that are slow, 0 to 1; they have hosts of their own")
-	f.DurationVar(&o.Slow, "slow", 5*time.Second, "how long slow ones take to answer")
-	f.StringVar(&o.Register, "register", "", "door (each callback is asked for its consent) or import; by default door up to 2,000 subscribers")
-	f.StringVar(&o.Via, "via", ViaRSSCloud, "rsscloud (subscribers are told the feed's URL) or websub (they get its bytes)")
+	f.Float64Var(&o.SlowShare, "slow-share", 0, "share of the subscribers that are slow, 0 to 1; they have separate hosts")
+	f.DurationVar(&o.Slow, "slow", 5*time.Second, "response time of the slow subscribers")
+	f.StringVar(&o.Register, "register", "", "door (the hub verifies each callback) or import; by default door up to 2,000 subscribers")
+	f.StringVar(&o.Via, "via", ViaRSSCloud, "rsscloud (notifications contain the URL of the feed) or websub (its content)")
 	f.IntVar(&o.Size, "size", 4096, "bytes of the feed, 512 to 1048576")
 	f.BoolVar(&o.Signed, "secret", false, "with websub, every subscriber has a secret and its content is signed; the loops sign too")
 	f.IntVar(&o.Latency, "latency", 300, "pings of a small feed to measure latency with; -1: none")
@@ -89,19 +89,18 @@ func pingCommand() *cobra.Command {
 	var o Ping
 	c := &cobra.Command{
 		Use:   "ping",
-		Short: "Many feeds are pinged: how many pings a second are checked and answered?",
+		Short: "Many feeds are pinged: how many pings per second are checked and answered?",
 		Long: `Starts a server with many feeds of one subscriber each, changes a share of them,
-and pings all of them at its door. Each ping is made durable, the feed is read
-and compared, and exactly the subscribers of the changed ones must be notified.
-In turn with it, an endpoint that does the same and keeps nothing is pinged as
-well: it is the floor.`,
+and pings all of them. The hub stores each ping, and reads and compares the feed.
+It must notify exactly the subscribers of changed feeds. Alternating with it, an
+endpoint that does the same without storing anything is pinged: the floor.`,
 		Args: cobra.NoArgs,
 	}
 	asJSON := common(c, &o.Common, 1000, 5)
 	f := c.Flags()
 	f.IntVar(&o.Feeds, "feeds", 5000, "feeds, each pinged once a round")
-	f.Float64Var(&o.Changed, "changed", 0.1, "share of them that did change, 0 to 1")
-	f.IntVar(&o.Clients, "clients", 64, "pings under way at once")
+	f.Float64Var(&o.Changed, "changed", 0.1, "share of changed feeds, 0 to 1")
+	f.IntVar(&o.Clients, "clients", 64, "concurrent pings")
 	c.RunE = func(c *cobra.Command, _ []string) error { return measure(c, &o.Common, asJSON, o.Run) }
 	return c
 }
@@ -110,10 +109,10 @@ func slowCommand() *cobra.Command {
 	var o Slow
 	c := &cobra.Command{
 		Use:   "slow",
-		Short: "Slow subscribers beside quick ones: who waits for whom?",
+		Short: "Slow and quick subscribers: do the slow ones delay the quick ones?",
 		Long: `Starts a server with two feeds: one with quick subscribers only, one with as many
-quick ones and a crowd of slow ones on hosts of their own. What the quick ones
-lose by the company, and whether anybody is taken for dead, is measured.`,
+quick ones and many slow ones on separate hosts. The command measures the delay
+of the quick subscribers, and whether the hub drops any subscriber.`,
 		Args: cobra.NoArgs,
 	}
 	asJSON := common(c, &o.Common, 1000, 3)
@@ -121,7 +120,7 @@ lose by the company, and whether anybody is taken for dead, is measured.`,
 	f.IntVar(&o.Quick, "quick", 1000, "quick subscribers")
 	f.IntVar(&o.Slow, "subscribers", 10_000, "slow subscribers")
 	f.IntVar(&o.SlowHosts, "slow-hosts", 1000, "hosts of the slow ones")
-	f.DurationVar(&o.Delay, "slow", 5*time.Second, "how long slow ones take to answer")
+	f.DurationVar(&o.Delay, "slow", 5*time.Second, "response time of the slow subscribers")
 	c.RunE = func(c *cobra.Command, _ []string) error { return measure(c, &o.Common, asJSON, o.Run) }
 	return c
 }
@@ -130,21 +129,21 @@ func changesCommand() *cobra.Command {
 	var o Changes
 	c := &cobra.Command{
 		Use:   "changes",
-		Short: "Sites ping and readers ask for the list of changes: how much of both?",
+		Short: "Sites ping and clients read the recent changes: how many of both?",
 		Long: `Starts a server and pings it as weblogs.com's clients do, at a fixed rate: a ping is
-late from the moment at which it was to be sent. Then the rate is raised until 1 in
-100 waits for 50 ms. All pings must be on the list, also after the server was killed.
-At last the list is read, plain, packed and conditionally, in turn with
-http.ServeContent of the same bytes, alone and while pings come in.`,
+late from its scheduled time. Then the rate is raised until 1 in
+100 waits for 50 ms. All pings must be in the list, also after a kill of the server.
+Finally clients read the list: plain, compressed and conditionally, alternating with
+http.ServeContent of the same bytes, without and with concurrent pings.`,
 		Args: cobra.NoArgs,
 	}
 	asJSON := common(c, &o.Common, 1, 3)
 	f := c.Flags()
 	f.IntVar(&o.Rate, "rate", 1000, "pings a second")
-	f.DurationVar(&o.During, "during", 5*time.Second, "how long pings come in each round")
-	f.IntVar(&o.Clients, "clients", 64, "connections that pings come over")
-	f.IntVar(&o.Readers, "readers", 16, "connections that the list is read over")
-	f.IntVar(&o.Rows, "rows", 5000, "pings before anything is measured: the rows of the list")
+	f.DurationVar(&o.During, "during", 5*time.Second, "duration of the pings of each round")
+	f.IntVar(&o.Clients, "clients", 64, "connections of the pings")
+	f.IntVar(&o.Readers, "readers", 16, "connections that read the list")
+	f.IntVar(&o.Rows, "rows", 5000, "pings before the measurement: the rows of the list")
 	c.RunE = func(c *cobra.Command, _ []string) error { return measure(c, &o.Common, asJSON, o.Run) }
 	return c
 }
@@ -153,25 +152,25 @@ func writeCommand() *cobra.Command {
 	var o Write
 	c := &cobra.Command{
 		Use:   "write",
-		Short: "Somebody saves a post: how soon does everybody know?",
+		Short: "An author saves a post: how soon are subscribers notified?",
 		Long: `Starts a server, and measures how long it takes from the save of a post until the last
-of its rssCloud subscribers was told, and until it is on the open river page of a reader
-of the same server. Then posts are taken in, and saves of an author who has many are
-compared, in turn, with those of one who has ten.`,
+of its rssCloud subscribers is notified, and until it is on the open river page of a user
+of the same server. Then the command imports posts, and compares saves of an author
+with many posts with those of an author with ten, alternating.`,
 		Args: cobra.NoArgs,
 	}
 	asJSON := common(c, &o.Common, 1000, 1)
 	f := c.Flags()
 	f.IntVar(&o.Subscribers, "subscribers", 1000, "subscribers of the feed")
-	f.IntVar(&o.Saves, "saves", 50, "saves of each kind that are measured")
-	f.IntVar(&o.Posts, "posts", 100_000, "posts of the author who has many")
+	f.IntVar(&o.Saves, "saves", 50, "measured saves of each kind")
+	f.IntVar(&o.Posts, "posts", 100_000, "posts of the author with many posts")
 	c.RunE = func(c *cobra.Command, _ []string) error { return measure(c, &o.Common, asJSON, o.Run) }
 	return c
 }
 
 func receiverCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "sink", Hidden: true, Short: "The callback hosts and feeds of a measurement", Args: cobra.NoArgs,
+		Use: "receiver", Hidden: true, Short: "The callback hosts and feeds of a measurement", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return ServeReceiver(c.Context(), c.InOrStdin(), c.OutOrStdout())
 		},

@@ -53,7 +53,7 @@ func (m costMeter) pieces(w *costServer) error {
 		{costKind{"notify.rsscloud.kept", "one rssCloud notification (REST) on a kept connection, with its share of the page", "", notified}, w.notifyLarge},
 		{costKind{"ping.unchanged", "one ping of a feed that did not change: asked for, compared, on disk, answered", "", notified}, w.pingSame},
 		{costKind{"ping.changed", "one ping of a feed that changed: read, hashed, committed, its part claimed and ended; without the notification", "notify.rsscloud.kept", notified}, w.pingChanged},
-		{costKind{"register", "one registration at the door, with its challenge", "", notified}, w.registerNew},
+		{costKind{"register", "one registration over HTTP, with its challenge", "", notified}, w.registerNew},
 		{costKind{"renew", "one registration that is there already, asked for again", "", notified}, w.registerAgain},
 	} {
 		if err := m.repeat(w.ctx, w.costStage, p.costKind, p.do); err != nil {

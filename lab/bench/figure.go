@@ -21,11 +21,11 @@ type Figure struct {
 	Unit   string    `json:"unit,omitempty"`
 	Target string    `json:"target,omitempty"` // "≥ 0.9", "≤ 3", "= 0"
 	Met    *bool     `json:"met,omitempty"`    // with a target
-	Rounds []float64 `json:"rounds,omitempty"` // what Value is the median of
+	Rounds []float64 `json:"rounds,omitempty"` // values whose median is Value
 	Note   string    `json:"note,omitempty"`
 }
 
-// Report is what a measurement found.
+// Report is the result of a measurement.
 type Report struct {
 	Bench   string            `json:"bench"`
 	At      time.Time         `json:"at"`
@@ -35,12 +35,12 @@ type Report struct {
 	Figures []Figure          `json:"figures"`
 }
 
-// Machine is the kind of machine, not which one.
+// Machine describes the kind of a machine, without its identity.
 type Machine struct {
 	System    string  `json:"system"`
 	CPUs      int     `json:"cpus"`
 	MemoryMiB int     `json:"memory_mib,omitempty"`
-	Load      float64 `json:"load_before"` // processes that wanted a CPU in the minute before
+	Load      float64 `json:"load_before"` // runnable processes in the minute before
 	Go        string  `json:"go"`
 }
 
@@ -62,8 +62,8 @@ func machine() Machine {
 	return m
 }
 
-// add appends a figure and returns it for more to be said about it. The pointer is
-// good until the next add.
+// add appends a figure and returns it, for a note or a target. The pointer is valid until
+// the next add.
 func (r *Report) add(name string, value float64, unit string) *Figure {
 	r.Figures = append(r.Figures, Figure{Name: name, Value: value, Unit: unit})
 	return &r.Figures[len(r.Figures)-1]
@@ -83,7 +83,7 @@ func (f *Figure) note(format string, args ...any) *Figure {
 	return f
 }
 
-// target says what the value should be: sign is ≥, ≤, < or =.
+// target sets the target of the value; sign is ≥, ≤, < or =.
 func (f *Figure) target(sign string, want float64) *Figure {
 	met := false
 	switch sign {
@@ -100,7 +100,7 @@ func (f *Figure) target(sign string, want float64) *Figure {
 	return f
 }
 
-// Missed are the names of the figures that are not what they should be.
+// Missed returns the names of the figures that miss their targets.
 func (r *Report) Missed() []string {
 	var names []string
 	for _, f := range r.Figures {

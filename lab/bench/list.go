@@ -188,7 +188,7 @@ func (b Changes) versus(ctx context.Context, s *stage, sites *sites, shelf, kind
 	}
 	name := "list, " + kind
 	if busy {
-		name += fmt.Sprintf(", beside %d pings/s", b.Rate)
+		name += fmt.Sprintf(", with %d pings/s", b.Rate)
 	}
 	r := &s.report
 	r.addMedian(name, ours, "1/s")

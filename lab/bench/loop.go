@@ -205,7 +205,7 @@ func ServeLoop(ctx context.Context, in io.Reader, out io.Writer) error {
 				l = newLoop(j.Concurrent, j.Idle)
 			}
 			return l.run(ctx, j)
-		case "door":
+		case "endpoint":
 			p, err := unpack[endpointPlan](c)
 			if err != nil {
 				return nil, err

@@ -13,8 +13,8 @@ import (
 type Ping struct {
 	Common
 	Feeds   int     // pinged in each round, once each [5,000]
-	Changed float64 // share of them that did change, 0 to 1
-	Clients int     // pings under way at once [64]
+	Changed float64 // share of changed feeds, 0 to 1
+	Clients int     // concurrent pings [64]
 }
 
 // Run measures.
@@ -53,12 +53,12 @@ func (b Ping) run(ctx context.Context, s *stage) error {
 	if err := s.register(ctx, ByImport, b.Feeds, of); err != nil {
 		return err
 	}
-	floor, err := s.loop("door")
+	floor, err := s.loop("endpoint")
 	if err != nil {
 		return err
 	}
 	var addr string
-	if err := floor.call("door", endpointPlan{Hosts: s.Hosts, Port: s.receiver.port}, &addr); err != nil {
+	if err := floor.call("endpoint", endpointPlan{Hosts: s.Hosts, Port: s.receiver.port}, &addr); err != nil {
 		return err
 	}
 	ours, theirs := newPinger(s.server.listen, b.Clients), newPinger(addr, b.Clients)
@@ -113,7 +113,7 @@ func (b Ping) round(ctx context.Context, s *stage, p *pinger, who *process, firs
 		return r, err
 	}
 	r.rate = float64(b.Feeds) / time.Since(t0).Seconds()
-	if err := s.receiver.wait(ctx, len(changes), patience, s.progress.of("told", len(changes))); err != nil {
+	if err := s.receiver.wait(ctx, len(changes), patience, s.progress.of("notified", len(changes))); err != nil {
 		return r, err
 	}
 	r.cpu = float64((who.usage().cpu - before).Microseconds()) / float64(b.Feeds)
@@ -165,8 +165,8 @@ func (b Ping) figures(s *stage, a, floor []pinged) {
 	rate := func(t pinged) float64 { return t.rate }
 	cpu := func(t pinged) float64 { return t.cpu }
 	r := &s.report
-	r.addMedian("pings", pick(a, rate), "1/s").note("door, check, durable, answered; %d at once", b.Clients)
-	r.addMedian("floor", pick(floor, rate), "1/s").note("door, check, answered; nothing kept")
+	r.addMedian("pings", pick(a, rate), "1/s").note("endpoint, check, durable, answered; %d at once", b.Clients)
+	r.addMedian("floor", pick(floor, rate), "1/s").note("endpoint, check, answered; nothing stored")
 	r.addMedian("ratio to the floor", each(pick(a, rate), pick(floor, rate)), "×")
 	r.addMedian("server CPU", pick(a, cpu), "µs each")
 	r.addMedian("floor CPU", pick(floor, cpu), "µs each")
@@ -179,6 +179,6 @@ func (b Ping) figures(s *stage, a, floor []pinged) {
 		missing += float64(t.missing)
 		extra += float64(t.extra)
 	}
-	r.add("changes not told", missing, "").target("=", 0)
-	r.add("told without a change, or twice", extra, "").target("=", 0)
+	r.add("changes without notification", missing, "").target("=", 0)
+	r.add("notifications without a change, or repeated", extra, "").target("=", 0)
 }

@@ -17,7 +17,7 @@ import (
 // is of another site.
 type sites struct {
 	addr  string // of the server
-	host  string // of the sites: whoever looks at one finds an empty page
+	host  string // host of the sites; each site is an empty page
 	wires []*wire
 	next  atomic.Int64
 }

@@ -57,11 +57,11 @@ func (b Slow) run(ctx context.Context, s *stage) error {
 		}
 		m, err := b.round(ctx, s, p, 1, b.Quick, 2*b.Quick, b.Quick+b.Slow)
 		if err != nil {
-			return fmt.Errorf("beside the slow ones: %w", err)
+			return fmt.Errorf("with slow subscribers: %w", err)
 		}
 		if n == 0 {
 			s.report.add("first change: quick ones alone, p99", a.quick.P99*1e3, "ms")
-			s.report.add("first change: quick beside slow, p99", m.quick.P99*1e3, "ms").target("<", 1000).note("nothing is known of anybody yet")
+			s.report.add("first change: quick with slow, p99", m.quick.P99*1e3, "ms").target("<", 1000).note("the hub has no history of the callbacks yet")
 		} else {
 			alone = append(alone, a)
 		}
@@ -73,7 +73,7 @@ func (b Slow) run(ctx context.Context, s *stage) error {
 
 type slowRound struct {
 	quick   Arrivals
-	all     float64 // seconds until the last one was told
+	all     float64 // seconds until the last one was notified
 	peak    usage
 	grew    int64
 	open    int64 // slow ones under way at once
@@ -101,7 +101,7 @@ func (b Slow) round(ctx context.Context, s *stage, p *pinger, feed, from, to, to
 	if err := p.ping(ctx, s.receiver.feedURL(feed)); err != nil {
 		return r, err
 	}
-	if err := s.receiver.wait(ctx, total, patience+b.Delay, s.progress.of("told", total)); err != nil {
+	if err := s.receiver.wait(ctx, total, patience+b.Delay, s.progress.of("notified", total)); err != nil {
 		return r, err
 	}
 	if r.quick, err = s.receiver.arrivals(from, to, t0); err != nil {
@@ -141,8 +141,8 @@ func (b Slow) figures(s *stage, alone, alongside []slowRound) {
 	p99 := func(t slowRound) float64 { return t.quick.P99 * 1e3 }
 	r.addMedian("quick ones alone, p50", pick(alone, p50), "ms")
 	r.addMedian("quick ones alone, p99", pick(alone, p99), "ms")
-	r.addMedian("quick beside slow, p50", pick(later, p50), "ms")
-	r.addMedian("quick beside slow, p99", pick(later, p99), "ms").target("<", 1000)
+	r.addMedian("quick with slow, p50", pick(later, p50), "ms")
+	r.addMedian("quick with slow, p99", pick(later, p99), "ms").target("<", 1000)
 	r.addMedian("last of all", pick(alongside, func(t slowRound) float64 { return t.all }), "s").note("slow ones begin only so many at once")
 	open := pick(alongside, func(t slowRound) float64 { return float64(t.open) })
 	r.addMedian("slow ones under way, most", open, "")

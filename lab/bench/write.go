@@ -54,7 +54,7 @@ func (b Write) run(ctx context.Context, s *stage) error {
 	if err := s.serveEmpty(ctx); err != nil {
 		return err
 	}
-	for _, name := range []string{"told", "watched", "few", "many", "bob"} {
+	for _, name := range []string{"cloud", "watched", "few", "many", "bob"} {
 		if _, err := s.server.api.AddUser(ctx, name, writePassword); err != nil {
 			return err
 		}
@@ -84,11 +84,11 @@ func (s *stage) feedOf(user string) string {
 
 // notified measures the time from a save to the last of many subscribers.
 func (b Write) notified(ctx context.Context, s *stage) error {
-	if _, _, err := s.save(ctx, "told", "The first."); err != nil {
+	if _, _, err := s.save(ctx, "cloud", "The first."); err != nil {
 		return err
 	}
 	of := func(i int) registration {
-		return registration{feed: s.feedOf("told"), callback: s.receiver.callback(i, false)}
+		return registration{feed: s.feedOf("cloud"), callback: s.receiver.callback(i, false)}
 	}
 	if err := s.register(ctx, ByImport, b.Subscribers, of); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (b Write) notified(ctx context.Context, s *stage) error {
 		if err := s.receiver.reset(b.Subscribers); err != nil {
 			return err
 		}
-		begun, took, err := s.save(ctx, "told", fmt.Sprintf("Post number %d, which is told.", i))
+		begun, took, err := s.save(ctx, "cloud", fmt.Sprintf("Post number %d, with notification.", i))
 		if err != nil {
 			return err
 		}
@@ -112,16 +112,16 @@ func (b Write) notified(ctx context.Context, s *stage) error {
 		if err != nil {
 			return err
 		}
-		s.progress.step("saves that are told", i, b.Saves)
+		s.progress.step("saves with notification", i, b.Saves)
 		if i > 0 {
 			first, last, answered = append(first, a.First*1e3), append(last, a.Last*1e3), append(answered, took.Seconds()*1e3)
 		}
 	}
 	r := &s.report
 	r.add("save → its answer, p50", median(answered), "ms")
-	r.add("save → first subscriber told, p50", median(first), "ms")
-	r.add("save → last subscriber told, p50", median(last), "ms").target("≤", 150)
-	r.add("save → last subscriber told, p99", quantile(last, 0.99), "ms")
+	r.add("save → first subscriber notified, p50", median(first), "ms")
+	r.add("save → last subscriber notified, p50", median(last), "ms").target("≤", 150)
+	r.add("save → last subscriber notified, p99", quantile(last, 0.99), "ms")
 	return nil
 }
 
@@ -256,9 +256,9 @@ func (b Write) many(ctx context.Context, s *stage) error {
 		if err := s.takeIn(ctx, "many", from, min(from+importFile, b.Posts)); err != nil {
 			return err
 		}
-		s.progress.step("posts taken in", min(from+importFile, b.Posts), b.Posts)
+		s.progress.step("imported posts", min(from+importFile, b.Posts), b.Posts)
 	}
-	s.report.add("posts taken in", float64(b.Posts)/time.Since(begun).Seconds(), "/s").note("files of %d posts", importFile)
+	s.report.add("imported posts", float64(b.Posts)/time.Since(begun).Seconds(), "/s").note("files of %d posts", importFile)
 	if err := s.takeIn(ctx, "few", 0, few); err != nil {
 		return err
 	}

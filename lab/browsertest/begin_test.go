@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestANewServerShowsItsTestFeedAndOffersMore(t *testing.T) {
+func TestNewServerShowsItsTestFeedAndOffersFeeds(t *testing.T) {
 	t.Parallel()
 	p := start(t, conf(t))
 	b := newTab(t, p.base)
@@ -38,7 +38,7 @@ func TestANewServerShowsItsTestFeedAndOffersMore(t *testing.T) {
 	b.until("the test feed flows again", `location.pathname === "/river" && document.querySelectorAll("#days .item").length >= 8`)
 }
 
-func TestAFeedIsFollowedByTheAddressOfItsPage(t *testing.T) {
+func TestFeedIsFollowedByTheURLOfItsPage(t *testing.T) {
 	t.Parallel()
 	p, press := start(t, conf(t)), newPress(t)
 	press.paper("/news.xml", "The News", "", posts(3, "News")...)
@@ -78,9 +78,9 @@ func TestAFeedIsFollowedByTheAddressOfItsPage(t *testing.T) {
 	b.holds("the field is marked", `document.querySelector("#a-url").ariaInvalid === "true"`)
 }
 
-// TestTheFirstAccountIsSignedInByEveryNameOfTheServer opens the set-up link and the page
-// to write on by different names of this machine, as somebody who mixes both does.
-func TestTheFirstAccountIsSignedInByEveryNameOfTheServer(t *testing.T) {
+// TestFirstAccountIsSignedInUnderEveryNameOfTheServer opens the set-up link and the page
+// to write on by different names of this machine.
+func TestFirstAccountIsSignedInUnderEveryNameOfTheServer(t *testing.T) {
 	t.Parallel()
 	p := start(t, conf(t))
 	link := regexp.MustCompile(`http://\S+/setup\?token=\S+`).FindString(p.printed.String())

@@ -21,8 +21,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// patience is how long a test waits for one thing. It is long because the machine may
-// be busy with other tests; all of it together takes a fraction of that.
+// patience is the timeout of each wait. It is long because other tests can load the machine.
 const patience = 2 * time.Minute
 
 func TestMain(m *testing.M) {
@@ -33,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// chromium is the browser of all tests, started by the first.
+// chromium is the browser of all tests. The first test starts it.
 var chromium struct {
 	sync.Once
 	ctx  context.Context
@@ -60,16 +59,15 @@ func startChromium() {
 	b.err = chromedp.Do(ctx)
 }
 
-// tab is a window of the browser with cookies of its own. What goes wrong on its pages
-// fails the test.
+// tab is a window of the browser with its own cookies. Faults of its pages fail the test.
 type tab struct {
 	t    *testing.T
 	ctx  context.Context
-	base string // where the program is, without a slash at the end
+	base string // base URL of the program, without a slash at the end
 
 	mu       sync.Mutex
 	faults   []string
-	expected []string // parts of faults that the test provokes
+	expected []string // texts in faults that the test provokes
 }
 
 // watching runs before all scripts of a page. It reports violations of the page's policy.
@@ -84,7 +82,7 @@ func newTab(t *testing.T, base string) *tab {
 	ctx, cancel := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
 	b := &tab{t: t, ctx: ctx, base: base}
-	// The window lives as long as the context of the first call.
+	// The window exists until the end of the context of the first call.
 	if err := chromedp.Listen(ctx, b.receive); err != nil {
 		t.Fatal(err)
 	}
@@ -130,27 +128,27 @@ func (b *tab) fault(text string) {
 	}
 }
 
-// expect says that the test provokes faults with this in them.
+// expect marks faults that contain this text as provoked by the test.
 func (b *tab) expect(part string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.expected = append(b.expected, part)
 }
 
-// complain fails the test with what went wrong on its pages so far.
+// complain fails the test with all unexpected faults of its pages.
 func (b *tab) complain() {
 	b.t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, f := range b.faults {
 		if !slices.ContainsFunc(b.expected, func(part string) bool { return strings.Contains(f, part) }) {
-			b.t.Errorf("the browser complains: %s", f)
+			b.t.Errorf("the browser reports: %s", f)
 		}
 	}
 	b.faults = nil
 }
 
-// run does something in a window; it fails the test when that does not work in time.
+// run executes an action in a window, and fails the test on an error or a timeout.
 func run[T any](b *tab, what string, a chromedp.Action[T]) T {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -162,7 +160,7 @@ func run[T any](b *tab, what string, a chromedp.Action[T]) T {
 	return v
 }
 
-// command gives the browser one of its protocol's commands for the window.
+// command sends a command of the browser's protocol for the window.
 func command[P, R any](b *tab, c cdp.Command[P, R], params P) R {
 	b.t.Helper()
 	return run(b, c.Method, func(ctx context.Context, t *chromedp.Target) (R, error) { return cdp.Call(ctx, t, c, params) })
@@ -173,7 +171,7 @@ func (b *tab) do(what string, a chromedp.Action[chromedp.Void]) {
 	run(b, what, a)
 }
 
-// fatal ends the test, and says what the page looks like.
+// fatal ends the test with the text of the page.
 func (b *tab) fatal(text string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
@@ -186,7 +184,7 @@ func (b *tab) fatal(text string) {
 	b.t.Fatalf("%s\nThe page is %s", text, seen)
 }
 
-// open loads a page, and all that belongs to it.
+// open loads a page with its resources.
 func (b *tab) open(path string) {
 	b.t.Helper()
 	if strings.HasPrefix(path, "/") {
@@ -195,14 +193,13 @@ func (b *tab) open(path string) {
 	b.do("open "+path, chromedp.Navigate(path))
 }
 
-// eval is what an expression gives on the page; a promise is waited for.
+// eval returns the value of an expression on the page, and awaits a promise.
 func eval[T any](b *tab, expression string) T {
 	b.t.Helper()
 	return run(b, expression, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
-// until waits until an expression is true on the page, whatever page that is by then, and
-// until that is loaded.
+// until waits until an expression is true on the current page, and the page is loaded.
 func (b *tab) until(what, expression string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -215,7 +212,7 @@ func (b *tab) until(what, expression string) {
 			return
 		}
 		if err != nil && ctx.Err() == nil {
-			last = err // perhaps the page is being left
+			last = err // the window may be leaving the page
 		}
 		select {
 		case <-tick.C:
@@ -229,25 +226,24 @@ func (b *tab) until(what, expression string) {
 func (b *tab) holds(what, expression string) {
 	b.t.Helper()
 	if !eval[bool](b, "!!("+expression+")") {
-		b.t.Errorf("it is not so that %s (%s)", what, expression)
+		b.t.Errorf("not true: %s (%s)", what, expression)
 	}
 }
 
-// click presses the first element that matches, with the mouse, where it is on the
-// screen.
+// click clicks on the first matching element with the mouse.
 func (b *tab) click(selector string) {
 	b.t.Helper()
 	b.do("click "+selector, chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
 }
 
-// fill writes into a field as one who types.
+// fill types into a field.
 func (b *tab) fill(selector, text string) {
 	b.t.Helper()
 	b.do("fill in "+selector, chromedp.Steps(chromedp.Clear(chromedp.CSS(selector)), chromedp.SendKeys(chromedp.CSS(selector), text, chromedp.NodeVisible)))
 }
 
-// keys presses keys, one after the other. What a key writes belongs to its going down, so
-// that a page can prevent it.
+// keys presses keys in sequence. The text of a key belongs to its keydown event, so that a
+// page can prevent it.
 func (b *tab) keys(keys string) {
 	b.t.Helper()
 	for _, r := range keys {
@@ -262,13 +258,13 @@ func (b *tab) keys(keys string) {
 	}
 }
 
-// texts are the words of all elements that match.
+// texts returns the texts of all matching elements.
 func (b *tab) texts(selector string) []string {
 	b.t.Helper()
 	return eval[[]string](b, fmt.Sprintf(`[...document.querySelectorAll(%q)].map((e) => e.textContent.trim().replace(/\s+/g, " "))`, selector))
 }
 
-// size makes the window as large as that, and a phone if it is narrow.
+// size sets the size of the window; a narrow window is a phone.
 func (b *tab) size(width, height int64) {
 	b.t.Helper()
 	how := []chromedp.EmulateViewportOption{}

@@ -13,7 +13,7 @@ import (
 	"cloudburst/client"
 )
 
-// payload is what an attack wants to do, in a page of ours.
+// payload is the script of the attacks.
 const payload = `window.__pwned=1;alert(document.domain);fetch('CANARY/fetch')`
 
 // attacks are texts for fields that try to run scripts in browsers, or to load a resource from
@@ -21,7 +21,7 @@ const payload = `window.__pwned=1;alert(document.domain);fetch('CANARY/fetch')`
 func attacks(canary string) []string {
 	attr := html.EscapeString(payload)
 	list := []string{
-		// Elements that run.
+		// Elements that execute.
 		`<script>` + payload + `</script>`, `<ScRiPt src=CANARY/x.js></sCrIpT>`, `<script type=module src=CANARY/m.js></script>`, `<script/src='CANARY/s.js'></script>`, `<<script>` + payload + `//<</script>`, `<script>` + payload,
 		`</title><script>` + payload + `</script>`, `</textarea><script>` + payload + `</script>`, `--><script>` + payload + `</script>`, `]]><script>` + payload + `</script>`, `</article></div></main></body></html><script>` + payload + `</script>`, `</style></script><script>` + payload + `</script>`,
 		`<iframe src="javascript:parent.__pwned=1"></iframe>`, `<iframe srcdoc="&lt;script&gt;parent.__pwned=1&lt;/script&gt;"></iframe>`, `<iframe src="CANARY/frame"></iframe>`, `<frameset onload="` + attr + `"><frame src="CANARY/f"></frameset>`,
@@ -35,18 +35,18 @@ func attacks(canary string) []string {
 		`<svg><script>` + payload + `</script></svg>`, `<svg><script href="CANARY/svg.js"/></svg>`, `<svg><animate onbegin="` + attr + `" attributeName=x dur=1s></svg>`, `<svg><a xlink:href="javascript:` + attr + `"><text y=20>x</text></a></svg>`, `<svg><a><animate attributeName=href values="javascript:` + attr + `"/><text y=20>x</text></a></svg>`, `<svg><set attributeName=onmouseover to="` + attr + `"/></svg>`,
 		`<svg><use href="data:image/svg+xml,<svg id=x xmlns='http://www.w3.org/2000/svg'><script>1</script></svg>#x"/></svg>`, `<svg><use href="CANARY/u.svg#x"/></svg>`, `<svg><image href="CANARY/i.png"/></svg>`, `<svg><feImage href="CANARY/fe.png"/></svg>`, `<svg><foreignObject><body onload="` + attr + `"></body></foreignObject></svg>`, `<svg><style>@import "CANARY/svg.css";*{fill:red}</style></svg>`,
 		`<math><a xlink:href="javascript:` + attr + `">x</a></math>`, `<math href="javascript:` + attr + `">x</math>`, `<math><maction actiontype="statusline#CANARY" xlink:href="javascript:` + attr + `">x</maction></math>`, `<math><annotation-xml encoding="text/html"><script>` + payload + `</script></annotation-xml></math>`,
-		// What one parser writes and another reads otherwise.
+		// Texts that two parsers understand differently.
 		`<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror=` + attr + `&gt;">`, `<form><math><mtext></form><form><mglyph><style></math><img src onerror="` + attr + `">`, `<svg></p><style><a id="</style><img src=1 onerror='` + strings.ReplaceAll(attr, "'", "&#39;") + `'>">`, `<math><mtext><table><mglyph><style><math><img src=x onerror="` + attr + `">`, `<noscript><p title="</noscript><img src=x onerror='` + strings.ReplaceAll(attr, "'", "&#39;") + `'>">`, `<svg><p><style><g title="</style><img src=x onerror=__pwned=1>">`,
 		`<template><script>` + payload + `</script></template>`, `<template shadowrootmode=open><script>` + payload + `</script><slot></slot></template>`, `<xmp><img src=x onerror="` + attr + `"></xmp>`, `<noembed><img src=x onerror="` + attr + `"></noembed>`, `<noframes></noframes><img src=x onerror="` + attr + `">`, `<listing>&lt;img src=x onerror=` + attr + `&gt;</listing>`, `<a title="--!&gt;<img src=x onerror=__pwned=1>">x</a>`, `<!--><img src=x onerror="` + attr + `">-->`, `<!--!><img src=x onerror="` + attr + `">`, `<!--<img src="--><img src=x onerror=__pwned=1//">`, `<!-- --!><img src=x onerror="` + attr + `">`,
 		`<![CDATA[<script>` + payload + `</script>]]>`, `<svg><![CDATA[><image xlink:href="]]><img src=x onerror=__pwned=1//"></svg>`, `<?xml version="1.0"?><script>` + payload + `</script>`, `<?php echo '<script>'.run; ?><img src=x onerror="` + attr + `">`, "<scr\u0000ipt>" + payload + "</scr\u0000ipt>", `+ADw-script+AD4-` + payload, "\u02bcscript\u02bd" + payload, `<s&#99;ript>` + payload, `&lt;script&gt;` + payload + `&lt;/script&gt;`, `&amp;lt;script&amp;gt;` + payload + `&amp;lt;/script&amp;gt;`,
 		// Links.
 		`<a href="javascript:` + attr + `">x</a>`, `<a href="JaVaScRiPt:` + attr + `">x</a>`, "<a href=\"java\nscript:" + attr + "\">x</a>", "<a href=\"java&Tab;script:" + attr + "\">x</a>", "<a href=\" &#14; javascript:" + attr + "\">x</a>", `<a href="&#106;avascript&colon;` + attr + `">x</a>`, `<a href="javascript&#58;` + attr + `">x</a>`, "<a href=\"\u0001javascript:" + attr + "\">x</a>", `<a href="feed:javascript:` + attr + `">x</a>`, `<a href="view-source:javascript:1">x</a>`, `<a href="data:text/html,<script>` + attr + `</script>">x</a>`, `<a href="data:image/svg+xml;base64,PHN2Zz4=">x</a>`, `<a href="vbscript:msgbox(1)">x</a>`, `<a href="blob:null/1">x</a>`, `<a href="file:///etc/passwd">x</a>`, `<a href="//CANARYHOST/x" target=_top ping="CANARY/ping">x</a>`, `<area href="javascript:` + attr + `">`, `<map name=m><area shape=default href="javascript:` + attr + `"></map><img src="CANARY/m.png" usemap="#m">`,
 		`javascript:` + payload, "java\tscript:" + payload, `data:text/html,<script>` + payload + `</script>`, ` javascript:` + payload, "\u0001javascript:" + payload, `javascript://%0a` + payload,
-		// What takes the page over without running anything.
+		// Attacks without scripts.
 		`<base href="CANARY/">`, `<base target="_blank">`, `<meta http-equiv="refresh" content="0;url=CANARY/refresh">`, `<meta http-equiv="Content-Security-Policy" content="script-src 'unsafe-inline'">`, `<meta http-equiv="refresh" content="0;url=javascript:` + attr + `">`, `<link rel=stylesheet href="CANARY/x.css">`, `<link rel="icon" href="CANARY/i.ico">`, `<link rel="prefetch dns-prefetch preload" as=image href="CANARY/pre">`, `<link rel=manifest href="CANARY/manifest">`,
 		`<style>@import "CANARY/i.css";*{color:red!important;background:url(CANARY/bg.png)!important}</style>`, `<div style="background:url(CANARY/bg2.png)">x</div>`, `<div style="width:expression(` + attr + `)">x</div>`, `<div style="position:fixed;inset:0;z-index:99999;background:red">x</div>`, `<div style="-moz-binding:url(CANARY/b.xml#x);behavior:url(CANARY/b.htc)">x</div>`, `<table background="CANARY/t.png"><tr><td background="CANARY/td.png">x</table>`, `<body background="CANARY/body.png" bgcolor=red text=red>`, `<input type=image src="CANARY/in.png">`, `<img srcset="CANARY/set.png 1x, CANARY/set2.png 2x">`, `<picture><source srcset="CANARY/pic.webp"><img src=x></picture>`, `<video poster="CANARY/poster.png"></video>`, `<track src="CANARY/t.vtt">`,
 		`<form action="CANARY/form" method=post><input name=q><button>Sign in</button></form>`, `<button form="marks" name="star" value="1">x</button>`, `<input form="marks" name="star" value="1">`, `<button formaction="javascript:` + attr + `" form="marks">x</button>`, `<form id="marks"></form>`, `<div id="pill" class="pill">x</div>`, `<div id="days"></div>`, `<div id="river" data-stream="CANARY/stream"></div>`, `<a class="whole" href="CANARY/whole">More</a>`, `<a class="play" data-kind="audio" href="javascript:1">x</a>`, `<p class="skip" id="q">x</p>`, `<img name=body src=x><img name=getElementById src=x>`, `<form name=querySelectorAll></form>`, `<dialog open id=keys>x</dialog>`, `<div popover=manual id=player>x</div>`,
-		// What breaks pages.
+		// Markup that breaks pages.
 		`</p></div></section></main></body></html>`, `<plaintext>`, `<!--`, `<title>`, `<textarea>`, `<select><option>`, `<table><tr><td>`, strings.Repeat(`<div>`, 2000), strings.Repeat(`<b><i>`, 500) + "x", strings.Repeat(`<blockquote><ul><li>`, 300) + "x", strings.Repeat(`<dl><dd><ol><li>`, 200) + "x", strings.Repeat(`<table><tr><td>`, 100) + "x", strings.Repeat(`<details open><summary>x`, 100), strings.Repeat(`<big>`, 100) + "BIG", strings.Repeat(`<sup>`, 100) + "x",
 		`<table border=9 width=9999><tr>` + strings.Repeat(`<td width=300 nowrap>a wide cell`, 60) + `</table>`, `<pre>` + strings.Repeat("long ", 500) + `</pre>`, `<img width=99999 height=99999 src="CANARY/large.png">`, `<svg width=9999 height=9999><rect width=9999 height=9999 /></svg>`, `<math><mspace width="9999px"/><mo>x</mo></math>`, `<hr width=9999 size=9999>`, `<figure><figcaption>` + strings.Repeat("w", 2000) + `</figcaption></figure>`, `<p dir=rtl align=right>` + strings.Repeat("א", 500) + `</p>`, `<ruby>` + strings.Repeat(`x<rt>yyyyyyyyyyy</rt>`, 200) + `</ruby>`, "\u202e\u2066evil\u202c\u2069\u200f", strings.Repeat("W", 5000), strings.Repeat("Z\u0351\u036b\u0343\u036a\u0302", 300), "\ufffe\uffff\u0008", `{{.}} {{template "nothing" .}} ${run} #{run}`, `<h1>x</h1><h1>y</h1><main>z</main><header>a</header><nav>b</nav>`,
 		// Drawings that have titles, descriptions and links.
@@ -60,7 +60,7 @@ func attacks(canary string) []string {
 	return list
 }
 
-// canary is a server that nobody but this program itself has any reason to ask.
+// canary is a server for requests that only the program itself may send.
 type canary struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -71,7 +71,7 @@ func newCanary(t *testing.T) *canary {
 	t.Helper()
 	c := &canary{}
 	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.HasPrefix(r.UserAgent(), "Cloudburst/") { // which fetches pictures, so that browsers need not
+		if !strings.HasPrefix(r.UserAgent(), "Cloudburst/") { // fetches images on behalf of browsers
 			c.mu.Lock()
 			c.sang = append(c.sang, r.Method+" "+r.URL.Path)
 			c.mu.Unlock()
@@ -83,14 +83,13 @@ func newCanary(t *testing.T) *canary {
 	return c
 }
 
-// hostile are feeds in which every attack stands in every field: RSS, in which markup is
-// escaped; Atom, in which it is CDATA; JSON; and RSS in which it is not escaped at all, a
-// feed for each.
+// hostile returns feeds with every attack in every field: RSS with escaped markup, Atom with
+// CDATA, JSON, and one feed for each attack in unescaped RSS.
 func hostile(press *press, evil []string) (feeds []string) {
 	cdata := func(s string) string {
 		return "<![CDATA[" + strings.ReplaceAll(s, "]]>", "]]]]><![CDATA[>") + "]]>"
 	}
-	legal := func(s string) string { // what no XML may hold
+	legal := func(s string) string { // removes characters that XML forbids
 		return strings.Map(func(r rune) rune {
 			if r < ' ' && r != '\t' && r != '\n' || r >= 0xfffe {
 				return -1
@@ -123,8 +122,8 @@ func hostile(press *press, evil []string) (feeds []string) {
 		press.put("/atom.xml", "application/atom+xml", atom.String()+"</feed>"), press.put("/feed.json", "application/feed+json", string(doc)))
 }
 
-// touched is what a reader might do to a page, as far as scripts can do it: every element
-// is entered, pressed, opened and left. Links and forms lead nowhere while it lasts.
+// touched simulates the actions of a user: it hovers over, clicks, opens and leaves every
+// element. Meanwhile links and forms are disabled.
 const touched = `(() => {
 	const stay = (e) => e.preventDefault();
 	for (const name of ["click", "submit"]) addEventListener(name, stay, true);
@@ -140,37 +139,37 @@ const touched = `(() => {
 // harm lists dangerous foreign content on a page.
 const harm = `(() => {
 	const wrong = [];
-	const tell = (what, el) => { if (wrong.length < 10) wrong.push(what + (el ? ": " + el.outerHTML.slice(0, 300) : "")); };
-	if (window.__pwned !== undefined) tell("it ran");
+	const report = (what, el) => { if (wrong.length < 10) wrong.push(what + (el ? ": " + el.outerHTML.slice(0, 300) : "")); };
+	if (window.__pwned !== undefined) report("a foreign script ran");
 	for (const el of document.querySelectorAll("*")) {
 		for (const a of el.attributes) {
-			if (/^on/i.test(a.name) || a.name === "style" || a.name === "srcdoc" || a.name === "ping" || a.name === "formaction" || a.name === "autofocus" || a.name.startsWith("popover")) tell("it has " + a.name, el);
-			if (/^(href|src|action|xlink:href|data|poster|srcset|background)$/.test(a.name) && !el.matches(".drag") && !/^(https?:\/\/|\/|#|mailto:|data:image\/(png|jpe?g|gif|webp|avif|bmp)|\?)/i.test(a.value)) tell("it leads elsewhere", el);
+			if (/^on/i.test(a.name) || a.name === "style" || a.name === "srcdoc" || a.name === "ping" || a.name === "formaction" || a.name === "autofocus" || a.name.startsWith("popover")) report("it has " + a.name, el);
+			if (/^(href|src|action|xlink:href|data|poster|srcset|background)$/.test(a.name) && !el.matches(".drag") && !/^(https?:\/\/|\/|#|mailto:|data:image\/(png|jpe?g|gif|webp|avif|bmp)|\?)/i.test(a.value)) report("a forbidden URL", el);
 		}
-		if (/^(iframe|frame|frameset|object|embed|applet|base|style|template|noscript|xmp|plaintext|portal|fencedframe|marquee|audio|video|source|track|area|map|link|meta|script|input|button|select|textarea|form|dialog|title|foreignobject|animate|animatetransform|animatemotion|set|use|feimage|maction|annotation-xml|semantics)$/i.test(el.localName) && el.closest(".e-content, .inside, h3, .about, bdi") && !el.matches(".about .marks button, .held") && !(el instanceof SVGTitleElement && !el.firstElementChild)) tell("an element of strangers", el);
+		if (/^(iframe|frame|frameset|object|embed|applet|base|style|template|noscript|xmp|plaintext|portal|fencedframe|marquee|audio|video|source|track|area|map|link|meta|script|input|button|select|textarea|form|dialog|title|foreignobject|animate|animatetransform|animatemotion|set|use|feimage|maction|annotation-xml|semantics)$/i.test(el.localName) && el.closest(".e-content, .inside, h3, .about, bdi") && !el.matches(".about .marks button, .held") && !(el instanceof SVGTitleElement && !el.firstElementChild)) report("a foreign element", el);
 	}
-	for (const img of document.images) if (new URL(img.src).origin !== location.origin && !img.src.startsWith("data:image/")) tell("a picture from elsewhere", img);
-	for (const s of document.scripts) if (!s.src.startsWith(location.origin + "/static/")) tell("a script of strangers", s);
-	for (const id of ["marks", "days", "river", "q", "pill", "keys", "player", "news", "main"]) if (document.querySelectorAll("#" + id).length > 1) tell("two with the id " + id);
+	for (const img of document.images) if (new URL(img.src).origin !== location.origin && !img.src.startsWith("data:image/")) report("an image of another server", img);
+	for (const s of document.scripts) if (!s.src.startsWith(location.origin + "/static/")) report("a foreign script", s);
+	for (const id of ["marks", "days", "river", "q", "pill", "keys", "player", "news", "main"]) if (document.querySelectorAll("#" + id).length > 1) report("two with the id " + id);
 	const ids = [...document.querySelectorAll("[id]")].map((e) => e.id);
-	if (new Set(ids).size !== ids.length) tell("ids are there twice: " + ids.filter((id, i) => ids.indexOf(id) !== i).slice(0, 5));
-	if (document.querySelectorAll("main").length !== 1 || document.querySelectorAll("h1").length !== 1) tell("more than one main or h1");
-	if (!document.querySelector("body > footer")) tell("the footer is not where it was");
+	if (new Set(ids).size !== ids.length) report("duplicate ids: " + ids.filter((id, i) => ids.indexOf(id) !== i).slice(0, 5));
+	if (document.querySelectorAll("main").length !== 1 || document.querySelectorAll("h1").length !== 1) report("more than one main or h1");
+	if (!document.querySelector("body > footer")) report("the footer has moved");
 	const bar = document.querySelector(".bar nav a"), box = bar.getBoundingClientRect();
 	scrollTo(0, 0);
 	const hit = document.elementFromPoint(bar.getBoundingClientRect().x + 5, bar.getBoundingClientRect().y + 5);
-	if (!bar.contains(hit)) tell("the bar is covered", hit);
+	if (!bar.contains(hit)) report("the bar is covered", hit);
 	const q = document.querySelector(".find #q");
 	if (document.getElementById("river") && !document.querySelector(".alone")) {
-		if (!q) tell("there is no search");
-		else { const b = q.getBoundingClientRect(); if (document.elementFromPoint(b.x + 5, b.y + 5) !== q) tell("the search is covered", document.elementFromPoint(b.x + 5, b.y + 5)); }
+		if (!q) report("there is no search");
+		else { const b = q.getBoundingClientRect(); if (document.elementFromPoint(b.x + 5, b.y + 5) !== q) report("the search is covered", document.elementFromPoint(b.x + 5, b.y + 5)); }
 	}
-	for (const i of document.querySelectorAll("#days > *")) if (!i.matches("section.day")) tell("not a day", i);
-	for (const i of document.querySelectorAll("[role=feed] > *")) if (!i.matches("article.item")) tell("not an item", i);
+	for (const i of document.querySelectorAll("#days > *")) if (!i.matches("section.day")) report("not a day", i);
+	for (const i of document.querySelectorAll("[role=feed] > *")) if (!i.matches("article.item")) report("not an item", i);
 	return wrong;
 })()`
 
-// harmless looks at a page, touches everything on it, and looks again.
+// harmless checks a page before and after a simulated use of all its elements.
 func (b *tab) harmless(path string) {
 	b.t.Helper()
 	b.open(path)
@@ -190,7 +189,7 @@ func TestForeignContentNeitherRunsNorBreaksAPage(t *testing.T) {
 	evil := attacks(bird.URL)
 	t.Logf("%d attacks", len(evil))
 	b := newTab(t, p.base)
-	b.expect("/river/image?") // pictures that are none
+	b.expect("/river/image?") // invalid images
 	var ids []int64
 	followed := 0
 	for i, feed := range hostile(press, evil) {
@@ -245,7 +244,7 @@ func TestForeignContentNeitherRunsNorBreaksAPage(t *testing.T) {
 		b.harmless(fmt.Sprint("/river?source=", id))
 	}
 
-	// Whatever comes live is put into the page by a script.
+	// A script inserts live items into the page.
 	b.open(fmt.Sprint("/river?source=", ids[len(ids)-1]))
 	b.until("the page is live", `document.getElementById("live-text").textContent === "Live"`)
 	var items []map[string]any

@@ -42,7 +42,7 @@ func TestImagesWithoutSizesDoNotShiftThePage(t *testing.T) {
 	p.follow("", press.paper("/hills.xml", "Hills", "", news...).url())
 	for _, width := range []int64{1280, 390} {
 		b := newTab(t, p.base)
-		b.expect("502") // the answer for the missing image
+		b.expect("502") // response for the missing image
 		b.size(width, 900)
 		for _, visit := range []string{"first", "second"} {
 			b.open("/river")

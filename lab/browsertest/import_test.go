@@ -37,7 +37,7 @@ func listed(t *testing.T, doc string) map[string]string {
 	return feeds
 }
 
-func TestAListOfFiftyFeedsIsTakenInAndGivenOut(t *testing.T) {
+func TestListOfFiftyFeedsIsImportedAndExported(t *testing.T) {
 	t.Parallel()
 	const count, first = 50, 20
 	p, press := start(t, conf(t)), newPress(t)

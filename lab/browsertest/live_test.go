@@ -49,7 +49,7 @@ func (p *running) follow(user, feed string, categories ...string) *client.Source
 func TestAnItemArrivesOnTheOpenPageAndNothingShifts(t *testing.T) {
 	t.Parallel()
 	p, press := start(t, conf(t)), newPress(t)
-	paper := press.paper("/told.xml", "Told", rsscloud.CloudAt(p.base).String(), posts(20, "Talk")...)
+	paper := press.paper("/pushed.xml", "Pushed", rsscloud.CloudAt(p.base).String(), posts(20, "Talk")...)
 	p.follow("", paper.url())
 	b := newTab(t, p.base)
 	b.open("/river")
@@ -83,7 +83,7 @@ func TestAnItemArrivesOnTheOpenPageAndNothingShifts(t *testing.T) {
 	b.until("the item is shown", `document.querySelector("#days .item h3").textContent.trim() === "Hot news"`)
 	b.holds("the page is at its top", `scrollY === 0`)
 	b.holds("the item has the focus", `document.activeElement === document.querySelector("#days .item")`)
-	b.holds("it begins a group of its feed", `document.querySelector("#days .item .from")?.textContent.includes("Told")`)
+	b.holds("it begins a group of its feed", `document.querySelector("#days .item .from")?.textContent.includes("Pushed")`)
 	b.holds("the button is gone", `pill.hidden && !document.title.startsWith("(")`)
 
 	// What is edited while it is on the screen waits too.
@@ -100,7 +100,7 @@ func TestAnItemArrivesOnTheOpenPageAndNothingShifts(t *testing.T) {
 func TestNewItemsAppearByThemselvesAtTheTopOfThePage(t *testing.T) {
 	t.Parallel()
 	p, press := start(t, conf(t)), newPress(t)
-	paper := press.paper("/told.xml", "Told", rsscloud.CloudAt(p.base).String(), posts(20, "Talk")...)
+	paper := press.paper("/pushed.xml", "Pushed", rsscloud.CloudAt(p.base).String(), posts(20, "Talk")...)
 	p.follow("", paper.url())
 	b := newTab(t, p.base)
 	b.open("/river")
@@ -210,7 +210,7 @@ func TestItemsOfADisconnectedTimeAppearAfterReconnecting(t *testing.T) {
 	cfg.PublicURL = wire.url()
 	p := start(t, cfg)
 	wire.lead(p.base)
-	paper := press.paper("/told.xml", "Told", rsscloud.CloudAt(wire.url()).String(), posts(3, "Talk")...)
+	paper := press.paper("/pushed.xml", "Pushed", rsscloud.CloudAt(wire.url()).String(), posts(3, "Talk")...)
 	p.follow("", paper.url())
 	b := newTab(t, wire.url())
 	for _, part := range []string{"net::ERR_EMPTY_RESPONSE", "net::ERR_CONNECTION", "net::ERR_SOCKET_NOT_CONNECTED", "net::ERR_INCOMPLETE_CHUNKED_ENCODING"} {
@@ -253,7 +253,7 @@ func TestItemsOfADisconnectedTimeAppearAfterReconnecting(t *testing.T) {
 func TestDaysAndHoursAreThoseOfTheReader(t *testing.T) {
 	t.Parallel()
 	p, press := start(t, conf(t)), newPress(t)
-	paper := press.paper("/told.xml", "Told", rsscloud.CloudAt(p.base).String(), posts(30, "Talk")...)
+	paper := press.paper("/pushed.xml", "Pushed", rsscloud.CloudAt(p.base).String(), posts(30, "Talk")...)
 	id := p.follow("", paper.url()).ID
 	b := newTab(t, p.base)
 	// Where the day is another one than in Greenwich for most of the time.

@@ -156,12 +156,12 @@ func TestTheOutlinerTakesWhatIsPastedDraggedAndOpened(t *testing.T) {
 	paste(`<?xml version="1.0"?><opml version="2.0"><head><title>Plans of mine</title></head><body><outline text="plan &lt;b&gt;A&lt;/b&gt;"><outline text="step" _state="done" xmlUrl="https://a.example/f"/></outline></body></opml>`)
 	b.outline("an outline", "first a(b(c) d) e f(g h) i plan <b>A</b>|(step)")
 	b.holds("its title is the post's", `document.querySelector("[name=title]").value === "Plans of mine"`)
-	b.holds("what headlines have beside is kept", `/"name":"_state","value":"done"/.test(document.querySelector("[name=outline]").value)`)
+	b.holds("other attributes of headlines are kept", `/"name":"_state","value":"done"/.test(document.querySelector("[name=outline]").value)`)
 	eval[bool](b, `(() => {
 		const at = (words) => [...document.querySelectorAll(".outline textarea")].find((t) => t.value === words);
-		const d = new DataTransfer(), tell = (el, type, y = 0) => el.dispatchEvent(new DragEvent(type, { dataTransfer: d, bubbles: true, cancelable: true, clientY: y }));
+		const d = new DataTransfer(), send = (el, type, y = 0) => el.dispatchEvent(new DragEvent(type, { dataTransfer: d, bubbles: true, cancelable: true, clientY: y }));
 		const from = at("f").previousElementSibling, to = at("d"), box = to.getBoundingClientRect();
-		return tell(from, "dragstart"), tell(to, "dragover", box.top), tell(to, "drop", box.top), tell(from, "dragend"), true;
+		return send(from, "dragstart"), send(to, "dragover", box.top), send(to, "drop", box.top), send(from, "dragend"), true;
 	})()`)
 	b.outline("dragging", "first a(b(c) f|(g h) d) e i plan <b>A</b>(step)")
 	for _, name := range []string{"Outdent", "Down", "Up", "Indent", "Undo", "Redo"} {

@@ -48,7 +48,7 @@ func (b *tab) write(text string) (at time.Time) {
 // subscribed waits until a feed has a subscriber.
 func (p *running) subscribed(feed string) {
 	p.t.Helper()
-	outside.Until(p.t, "somebody has asked to be told of "+feed, func() bool {
+	outside.Until(p.t, "a subscriber of "+feed, func() bool {
 		for s, err := range (&client.Client{Base: p.admin}).Subscriptions(p.t.Context(), client.SubscriptionQuery{Topic: feed}) {
 			return err == nil && s.Callback != ""
 		}
@@ -56,12 +56,12 @@ func (p *running) subscribed(feed string) {
 	})
 }
 
-// TestTheSceneOfTheGuide follows a post to its reader: the author saves, the feed changes, the
+// TestPostReachesTheRiverOfAnotherServer follows a post to its reader: the author saves, the feed changes, the
 // hub gets a ping, the aggregator of another server is notified and reads the feed, and the
 // reader's page shows the item. All this happens in less than a second.
 //
 // spec:rsscloud-2009#aggregator-reads-feed
-func TestTheSceneOfTheGuide(t *testing.T) {
+func TestPostReachesTheRiverOfAnotherServer(t *testing.T) {
 	t.Parallel()
 	there, here := start(t, conf(t)), start(t, conf(t))
 	writer := there.author(t, "alice")
@@ -73,7 +73,7 @@ func TestTheSceneOfTheGuide(t *testing.T) {
 
 	reader := newTab(t, here.base)
 	reader.size(720, 760)
-	reader.light("light", true) // nothing fades in on the picture
+	reader.light("light", true) // without fading in the screenshot
 	reader.open("/river")
 	reader.until("the page is live", `document.getElementById("live-text").textContent === "Live" && document.getElementById("days").textContent.includes("Good morning.")`)
 	eval[bool](reader, watchNews)
@@ -81,7 +81,7 @@ func TestTheSceneOfTheGuide(t *testing.T) {
 
 	writer.open("/write")
 	writer.typeText("The heron is back on the weir. It does not mind the rain at all.")
-	sheet := writer.screenshot()
+	form := writer.screenshot()
 	at := writer.publish()
 	reader.until("the post is announced", `window.newsAt`)
 	// It was pushed: a poll comes after feedstate.Shortest, which is longer than patience.
@@ -89,11 +89,11 @@ func TestTheSceneOfTheGuide(t *testing.T) {
 	reader.until("the post is shown", `document.querySelector("#days .item .e-content")?.textContent.includes("The heron is back")`)
 	reader.holds("the page was not loaded again", `window.same === true`)
 	if album := newAlbum(t); album != "" {
-		scene(t, filepath.Join(string(album), "scene.png"), sheet, reader.screenshot())
+		scene(t, filepath.Join(string(album), "scene.png"), form, reader.screenshot())
 	}
 }
 
-func TestTheSceneOnOneServer(t *testing.T) {
+func TestPostReachesTheRiverOfTheSameServer(t *testing.T) {
 	t.Parallel()
 	p := start(t, conf(t))
 	writer := p.author(t, "alice")
@@ -132,9 +132,9 @@ func TestTheSceneOnOneServer(t *testing.T) {
 	eval[bool](reader, `window.newsAt = undefined, true`)
 	at = writer.publish()
 	reader.until("the outline is announced", `window.newsAt`)
-	t.Logf("a hierarchical post with a picture: %v", reader.shown(at).Round(time.Millisecond))
+	t.Logf("a hierarchical post with an image: %v", reader.shown(at).Round(time.Millisecond))
 	const item = `document.querySelector("#days .item")`
-	reader.until("it is shown with its picture, folded", item+`.querySelector("details.fold:not([open])") && `+item+`.textContent.includes("Plans for the winter") && `+item+`.querySelector("img, a[href$='hill.png']")`)
+	reader.until("it is shown with its image, folded", item+`.querySelector("details.fold:not([open])") && `+item+`.textContent.includes("Plans for the winter") && `+item+`.querySelector("img, a[href$='hill.png']")`)
 	reader.holds("its words are there once", item+`.textContent.split("Plans for the winter").length === 2 && `+item+`.textContent.split("from the pit").length === 2`)
 	reader.click("#days .item details.fold > summary")
 	reader.click("#days .item details.fold details.fold > summary")
@@ -153,7 +153,7 @@ func TestTheSceneOnOneServer(t *testing.T) {
 	writer.outline("opening it again", "The **path**(Stones Gravel!(from the pit))")
 }
 
-// screenshot is an image of the window.
+// screenshot returns an image of the window.
 func (b *tab) screenshot() image.Image {
 	b.t.Helper()
 	got := command(b, page.CaptureScreenshot, page.CaptureScreenshotParams{})
@@ -181,12 +181,12 @@ func scene(t *testing.T, file string, left, right image.Image) {
 		t.Fatal(err)
 	}
 	if b.Len() > 300_000 {
-		t.Errorf("the picture of the scene has %d bytes", b.Len())
+		t.Errorf("the image of the scene has %d bytes", b.Len())
 	}
 	if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Log(fmt.Sprint("the picture of the scene: ", file))
+	t.Log(fmt.Sprint("the image of the scene: ", file))
 }
 
 // colours are the most frequent colours of an image.

@@ -11,7 +11,7 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// indexed waits until words are found.
+// indexed waits until the search finds words.
 func (p *running) indexed(match string, items int) {
 	p.t.Helper()
 	outside.Until(p.t, match+" is found", func() bool {
@@ -26,7 +26,7 @@ func (p *running) indexed(match string, items int) {
 	})
 }
 
-func TestWordsFeedsAndCategoriesAreFound(t *testing.T) {
+func TestSearchFindsWordsFeedsAndCategories(t *testing.T) {
 	t.Parallel()
 	p, press, _ := day(t)
 	p.follow("", press.paper("/zoo.xml", "Zoo", "", post{Title: "A zebra & a gnu", Text: "<p>They drink coffee in the morning.</p>"}, post{Title: "An okapi", Text: "<p>It drinks tea.</p>"}).url())
@@ -57,9 +57,9 @@ func TestWordsFeedsAndCategoriesAreFound(t *testing.T) {
 		b.holds("the words stay", fmt.Sprintf(`document.querySelector("#q").value === %q`, words))
 		b.holds("empty fields are not in the address", `!/category=|source=/.test(location.search)`)
 		if want == nil {
-			b.holds("it says that there is nothing, and what to do", `document.querySelector(".found").textContent.trim() === "No results" && document.querySelector("#empty").textContent.includes("Try fewer words")`)
+			b.holds("it reports no results, and what to do", `document.querySelector(".found").textContent.trim() === "No results" && document.querySelector("#empty").textContent.includes("Try fewer words")`)
 		} else {
-			b.holds("it says how many", fmt.Sprintf(`document.querySelector(".found").textContent.trim() === "%d result%s"`, len(want), map[bool]string{true: "s"}[len(want) > 1]))
+			b.holds("it reports the number of results", fmt.Sprintf(`document.querySelector(".found").textContent.trim() === "%d result%s"`, len(want), map[bool]string{true: "s"}[len(want) > 1]))
 		}
 	}
 	b.open("/river?q=zebra+coff")

@@ -21,48 +21,48 @@ const (
 	wideWidth, wideHeight   = 1280, 900
 )
 
-// structure lists what is wrong with the parts of a page for those who do not see it.
+// structure lists accessibility faults in the structure of a page.
 const structure = `(() => {
 	const wrong = [];
-	const tell = (what, el) => wrong.push(what + (el ? ": " + el.outerHTML.slice(0, 160) : ""));
+	const report = (what, el) => wrong.push(what + (el ? ": " + el.outerHTML.slice(0, 160) : ""));
 	const all = (s) => [...document.querySelectorAll(s)];
 	const named = (el) => {
 		const by = el.getAttribute("aria-labelledby");
 		if (by) return by.split(/\s+/).map((id) => document.getElementById(id)?.textContent ?? "").join(" ").trim();
 		return (el.getAttribute("aria-label") ?? "").trim() || el.textContent.trim() || el.querySelector("img[alt]")?.alt || el.title;
 	};
-	if (all("h1").length !== 1) tell(all("h1").length + " headings of the first kind");
-	if (all("main").length !== 1) tell("not one main");
-	if (!document.documentElement.lang) tell("no language");
-	if (!document.title) tell("no title");
-	if (!document.querySelector("body > header") || !document.querySelector("body > footer")) tell("no header or footer");
-	if (document.body.firstElementChild?.matches("a.skip[href='#main']") !== true) tell("no way to skip to the content");
+	if (all("h1").length !== 1) report(all("h1").length + " h1 headings");
+	if (all("main").length !== 1) report("no main, or several");
+	if (!document.documentElement.lang) report("no language");
+	if (!document.title) report("no title");
+	if (!document.querySelector("body > header") || !document.querySelector("body > footer")) report("no header or footer");
+	if (document.body.firstElementChild?.matches("a.skip[href='#main']") !== true) report("no way to skip to the content");
 	let level = 1;
 	for (const h of all("main h1, main h2, main h3, main h4, main h5, main h6")) {
 		if (h.closest(".e-content, dialog")) continue;
 		const n = +h.tagName[1];
-		if (n > level + 1) tell("a heading leaves out a level", h);
+		if (n > level + 1) report("a heading skips a level", h);
 		level = n;
 	}
 	const navs = all("nav").map((n) => n.getAttribute("aria-label") || (n.getAttribute("aria-labelledby") && named(n)));
-	if (navs.some((n) => !n)) tell("a nav without a name");
-	if (new Set(navs).size !== navs.length) tell("two navs with one name: " + navs);
-	for (const f of all("input:not([type=hidden]), select, textarea")) if (!f.labels?.length && !f.getAttribute("aria-label") && !f.getAttribute("aria-labelledby")) tell("a field without a label", f);
-	for (const b of all("button, a[href], summary, progress")) if (b.checkVisibility() && !(b.localName === "progress" ? b.getAttribute("aria-label") : named(b))) tell("without a name", b);
-	for (const i of all("img")) if (!i.hasAttribute("alt")) tell("a picture without alt", i);
-	for (const r of all("[role=region], [role=feed], dialog, aside")) if (!r.getAttribute("aria-label") && !r.getAttribute("aria-labelledby")) tell("without a name", r);
-	for (const el of all("[aria-labelledby], [aria-describedby], [aria-controls]")) for (const a of ["aria-labelledby", "aria-describedby", "aria-controls"]) for (const id of (el.getAttribute(a) ?? "").split(/\s+/)) if (id && !document.getElementById(id)) tell(a + " leads nowhere (" + id + ")", el);
-	for (const l of all("label[for]")) if (!document.getElementById(l.htmlFor)) tell("a label for nothing", l);
+	if (navs.some((n) => !n)) report("a nav without a name");
+	if (new Set(navs).size !== navs.length) report("two navs with one name: " + navs);
+	for (const f of all("input:not([type=hidden]), select, textarea")) if (!f.labels?.length && !f.getAttribute("aria-label") && !f.getAttribute("aria-labelledby")) report("a field without a label", f);
+	for (const b of all("button, a[href], summary, progress")) if (b.checkVisibility() && !(b.localName === "progress" ? b.getAttribute("aria-label") : named(b))) report("without a name", b);
+	for (const i of all("img")) if (!i.hasAttribute("alt")) report("an image without alt", i);
+	for (const r of all("[role=region], [role=feed], dialog, aside")) if (!r.getAttribute("aria-label") && !r.getAttribute("aria-labelledby")) report("without a name", r);
+	for (const el of all("[aria-labelledby], [aria-describedby], [aria-controls]")) for (const a of ["aria-labelledby", "aria-describedby", "aria-controls"]) for (const id of (el.getAttribute(a) ?? "").split(/\s+/)) if (id && !document.getElementById(id)) report(a + " names a missing id (" + id + ")", el);
+	for (const l of all("label[for]")) if (!document.getElementById(l.htmlFor)) report("a label without a field", l);
 	const ids = all("[id]").map((e) => e.id);
-	for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) { tell("two with the id " + id); break; }
-	for (const el of all("[tabindex]")) if (el.tabIndex > 0) tell("its own place in the order", el);
-	for (const f of all("[role=feed]")) for (const c of f.children) if (c.localName !== "article") tell("no article in a feed", c);
-	for (const t of all("time")) if (!t.dateTime || isNaN(Date.parse(t.dateTime))) tell("no time", t);
-	for (const t of all("table")) if (!t.querySelector("th[scope]")) tell("a table without heads", t);
+	for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) { report("two with the id " + id); break; }
+	for (const el of all("[tabindex]")) if (el.tabIndex > 0) report("a positive tabindex", el);
+	for (const f of all("[role=feed]")) for (const c of f.children) if (c.localName !== "article") report("no article in a feed", c);
+	for (const t of all("time")) if (!t.dateTime || isNaN(Date.parse(t.dateTime))) report("an invalid time", t);
+	for (const t of all("table")) if (!t.querySelector("th[scope]")) report("a table without headers", t);
 	return wrong;
 })()`
 
-// tooWide lists what stands out of the window at its side.
+// tooWide lists elements that are wider than the window.
 const tooWide = `(() => {
 	const width = document.documentElement.clientWidth, wrong = [];
 	if (document.documentElement.scrollWidth > width) wrong.push("the page is " + document.documentElement.scrollWidth + " wide");
@@ -76,7 +76,7 @@ const tooWide = `(() => {
 	return wrong.slice(0, 5);
 })()`
 
-// bottomBar says what is wrong with the bar of a phone.
+// bottomBar lists faults of the navigation bar of a phone.
 const bottomBar = `(() => {
 	const bar = document.querySelector(".bar nav"), box = bar.getBoundingClientRect(), wrong = [];
 	if (Math.abs(box.bottom - innerHeight) > 1 || box.height < 40 || box.height > 90) wrong.push("the bar is at " + box.top + "–" + box.bottom + " of " + innerHeight);
@@ -92,14 +92,14 @@ const bottomBar = `(() => {
 	return wrong;
 })()`
 
-// light is how light the page is: 0 black, 1 white.
+// light is the brightness of the page: 0 is black, 1 is white.
 const light = `(() => { const [r, g, b] = getComputedStyle(document.body).backgroundColor.match(/[\d.]+/g); return (+r + +g + +b) / 765; })()`
 
-// moves is what moves or fades.
+// moves lists elements with animations or transitions.
 const moves = `[...document.querySelectorAll("*")].filter((e) => ["", "::before", "::after"].some((p) => { const s = getComputedStyle(e, p); return [s.transitionDuration, s.animationName === "none" ? "0s" : s.animationDuration].some((d) => d.split(", ").some((x) => parseFloat(x) > 0)) || s.scrollBehavior === "smooth"; })).map((e) => e.outerHTML.slice(0, 120))`
 
-// stop is a page of the tour: ready is what has to be so on it, then do is done, and
-// then has to be so what comes of it. "" is nothing.
+// stop is a page of the tour: the condition ready, then the action do, then the condition
+// then. "" means none.
 type stop struct{ name, path, ready, do, then string }
 
 func (r *rich) tour(item int64) []stop {
@@ -125,7 +125,7 @@ func (r *rich) tour(item int64) []stop {
 		{"feeds-categories", "/feeds/categories", "", `document.querySelector("details.fold").open = true`, ""},
 		{"feeds-lists", "/feeds/lists", "", "", ""},
 		{"feed", source("walks"), "", `document.querySelectorAll("details").forEach((d) => { d.open = !d.closest(".menu") })`, ""},
-		{"feed-told", source("small"), "", "", ""},
+		{"feed-pushed", source("small"), "", "", ""},
 		{"feed-failing", source("failing"), "", "", ""},
 		{"feed-gone", source("gone"), "", "", ""},
 		{"rivers", "/rivers/server", "", "", ""},
@@ -147,7 +147,7 @@ func TestRiverPagesFitPhonesAndDesktopsInBothThemes(t *testing.T) {
 	t.Parallel()
 	r := newRich(t)
 	b := newTab(t, r.base)
-	b.expect("404") // the page of nothing
+	b.expect("404") // the page of a missing feed
 	album := newAlbum(t)
 	var item int64
 	for it, err := range r.river("").Items(t.Context(), client.ItemQuery{Source: fmt.Sprint(r.ids["walks"]), Limit: 1}) {
@@ -211,7 +211,7 @@ func (b *tab) visit(s stop, album album) {
 	}
 }
 
-// light has the page in light or dark, and still, if somebody wants it so.
+// light selects the light or dark theme, and optionally reduced motion.
 func (b *tab) light(scheme string, still bool) {
 	b.t.Helper()
 	motion := map[bool]string{true: "reduce", false: "no-preference"}[still]
@@ -235,7 +235,7 @@ func newAlbum(t *testing.T) album {
 	return album(dir)
 }
 
-// most of a long page that is kept.
+// maximum height of a screenshot.
 const longest = 2400
 
 func (a album) take(b *tab, name string) {

@@ -28,8 +28,8 @@ const aPassword = "correct horse battery"
 // onePixel is a PNG image.
 const onePixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
 
-// newWriter is a program in which alice has the first account, and a window in which she is
-// signed in.
+// newWriter starts a program with the first account alice, and returns a window in which alice
+// is signed in.
 func newWriter(t *testing.T) (*running, *tab) {
 	t.Helper()
 	p := start(t, conf(t))
@@ -38,7 +38,7 @@ func newWriter(t *testing.T) (*running, *tab) {
 	return p, b
 }
 
-// join makes the account and signs in.
+// join creates the account and signs in.
 func (b *tab) join(admin string) {
 	b.t.Helper()
 	if _, err := (&client.Client{Base: admin}).AddUser(b.t.Context(), "alice", aPassword); err != nil {
@@ -71,7 +71,7 @@ func get(t *testing.T, address string) string {
 	return string(body)
 }
 
-// says is what the page says of the draft.
+// says waits for a status text of the draft.
 func (b *tab) says(words string) {
 	b.t.Helper()
 	b.until("it says "+words, fmt.Sprintf(`document.getElementById("w-state")?.textContent.includes(%q)`, words))
@@ -83,7 +83,7 @@ func (b *tab) ctrl(key string) {
 	b.do("press Ctrl and "+key, chromedp.KeyEvent(key, chromedp.KeyModifiers(2)))
 }
 
-func TestAShortPostIsWrittenAndPublishedByKeys(t *testing.T) {
+func TestShortPostIsWrittenAndPublishedByKeyboard(t *testing.T) {
 	t.Parallel()
 	p, b := newWriter(t)
 	b.until("the text box has the focus", `document.activeElement.id === "w-source"`)
@@ -107,13 +107,13 @@ func TestAShortPostIsWrittenAndPublishedByKeys(t *testing.T) {
 	}
 }
 
-func TestAPostWithATitleAndCategoriesIsWrittenLookedAtAndChanged(t *testing.T) {
+func TestPostWithTitleAndCategoriesIsPreviewedAndEdited(t *testing.T) {
 	t.Parallel()
 	p, b := newWriter(t)
 	for i, words := range []string{"Walks", "Water", "Birds"} {
 		res := eval[bool](b, fmt.Sprintf(`fetch("/write", {method: "POST", body: new URLSearchParams({do: "publish", key: "k%d", writer: "alice", source: "About %s", categories: %q})}).then((r) => r.ok)`, i, words, words))
 		if !res {
-			t.Fatal("a post could not be made")
+			t.Fatal("the post was not created")
 		}
 	}
 	b.open("/write")
@@ -151,7 +151,7 @@ func TestAPostWithATitleAndCategoriesIsWrittenLookedAtAndChanged(t *testing.T) {
 	b.changes(p)
 }
 
-// changes has the fourth post changed: readers see the change when it is published, and not before.
+// changes edits the fourth post: readers see the change only after its publication.
 func (b *tab) changes(p *running) {
 	t := b.t
 	t.Helper()
@@ -161,7 +161,7 @@ func (b *tab) changes(p *running) {
 	b.fill("#w-title", "A short walk")
 	b.says("readers do not see the change yet")
 	if doc := get(t, p.base+"/alice/rss.xml"); !strings.Contains(doc, "A long walk") {
-		t.Error("readers see a change that is not published")
+		t.Error("readers see an unpublished change")
 	}
 	b.open("/write/4")
 	b.until("the change is still there", `document.getElementById("w-title").value === "A short walk" && document.querySelector("main").textContent.includes("unpublished changes")`)
@@ -173,19 +173,19 @@ func (b *tab) changes(p *running) {
 	b.click(`.mineposts form[action="/write/4/delete"] button`)
 	b.until("it is deleted", `document.querySelector(".undo")?.textContent.includes("Deleted.")`)
 	if doc := get(t, p.base+"/alice/rss.xml"); strings.Contains(doc, "A short walk") {
-		t.Error("readers see what is deleted")
+		t.Error("readers see a deleted post")
 	}
 	b.click(".undo button")
 	b.until("it is back", `location.pathname === "/write/4" && document.querySelector("main").textContent.includes("Deletion undone: “A short walk” is published again.")`)
 	if doc := get(t, p.base+"/alice/rss.xml"); !strings.Contains(doc, "A short walk") {
-		t.Error("what was taken back is not there")
+		t.Error("the restored post is missing")
 	}
 }
 
-func TestFilesComeByButtonAndByDrop(t *testing.T) {
+func TestFilesAreUploadedByButtonAndByDrop(t *testing.T) {
 	t.Parallel()
 	p, b := newWriter(t)
-	b.expect("400") // for the file that lies
+	b.expect("400") // for the file with the wrong type
 	screenshot, err := base64.StdEncoding.DecodeString(onePixel)
 	if err != nil {
 		t.Fatal(err)
@@ -207,8 +207,8 @@ func TestFilesComeByButtonAndByDrop(t *testing.T) {
 	choose(good)
 	b.until("the file is there", `document.querySelector(".file [name=file]")?.value.startsWith("/alice/media/") && document.querySelector(".file img")?.naturalWidth === 1`)
 	choose(bad)
-	b.until("a lie is told", `document.querySelector("#w-files-wrong .wrong")`)
-	b.holds("it was not taken", `document.querySelectorAll(".file").length === 1`)
+	b.until("the wrong type is reported", `document.querySelector("#w-files-wrong .wrong")`)
+	b.holds("it was not accepted", `document.querySelectorAll(".file").length === 1`)
 	eval[bool](b, fmt.Sprintf(`(() => {
 		const carried = new DataTransfer();
 		carried.items.add(new File([Uint8Array.from(atob(%q), (c) => c.charCodeAt(0)), new Uint8Array(0)], "dropped.png", { type: "image/png" }));
@@ -216,11 +216,11 @@ func TestFilesComeByButtonAndByDrop(t *testing.T) {
 		document.dispatchEvent(new DragEvent("dragenter", { dataTransfer: carried, cancelable: true }));
 		return document.dispatchEvent(new DragEvent("drop", { dataTransfer: carried, cancelable: true }));
 	})()`, onePixel))
-	b.until("what was dropped is there, and the same picture once", `document.querySelectorAll(".file [name=file]").length === 2 && !document.querySelector(".file progress")`)
+	b.until("the dropped files are there, and the same image once", `document.querySelectorAll(".file [name=file]").length === 2 && !document.querySelector(".file progress")`)
 	eval[bool](b, `document.getElementById("w-source").focus(), true`)
 	b.keys("Look ")
 	eval[bool](b, `document.querySelector(".file button").click(), true`)
-	b.until("a picture is in the text", `document.getElementById("w-source").value.startsWith("Look ![](/alice/media/") && document.querySelectorAll(".file").length === 1`)
+	b.until("an image is in the text", `document.getElementById("w-source").value.startsWith("Look ![](/alice/media/") && document.querySelectorAll(".file").length === 1`)
 	b.ctrl(kb.Enter)
 	b.until("it is published", `document.querySelector(".undo")?.textContent.includes("Published.")`)
 	doc := get(t, p.base+"/alice/rss.xml")
@@ -229,14 +229,14 @@ func TestFilesComeByButtonAndByDrop(t *testing.T) {
 	}
 }
 
-func TestAPostWaitsForItsTimeByTheClockOfItsAuthor(t *testing.T) {
+func TestScheduledPostUsesTheTimeZoneOfItsAuthor(t *testing.T) {
 	t.Parallel()
 	_, b := newWriter(t)
 	command(b, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "Asia/Kathmandu"})
 	b.open("/write")
 	b.keys("Later")
 	b.click(`label[for="ask-when"]`)
-	b.holds("it is told which clock that is", `document.getElementById("w-zone").textContent.includes("mandu")`)
+	b.holds("the time zone is shown", `document.getElementById("w-zone").textContent.includes("mandu")`)
 	eval[bool](b, `(() => { const at = document.getElementById("w-when"), t = new Date(Date.now() + 864e5); const pad = (n) => String(n).padStart(2, "0");
 		at.value = t.getFullYear() + "-" + pad(t.getMonth() + 1) + "-" + pad(t.getDate()) + "T10:30"; at.dispatchEvent(new Event("input", { bubbles: true })); return true; })()`)
 	b.until("the button says what it does", `document.getElementById("w-go").textContent === "Schedule"`)
@@ -249,7 +249,7 @@ func TestAPostWaitsForItsTimeByTheClockOfItsAuthor(t *testing.T) {
 	b.until("it is published now", `document.querySelector(".undo")`)
 }
 
-func TestTwoTabsSeeBothVersions(t *testing.T) {
+func TestEditConflictShowsBothVersions(t *testing.T) {
 	t.Parallel()
 	_, b := newWriter(t)
 	b.expect("409")
@@ -277,7 +277,7 @@ func TestTwoTabsSeeBothVersions(t *testing.T) {
 	b.until("the other is taken", `/did=theirs/.test(location.search) && document.getElementById("w-source").value.trim() === "From the other tab"`)
 }
 
-func TestWhatWasTypedIsThereAfterAReload(t *testing.T) {
+func TestTypedTextSurvivesAReload(t *testing.T) {
 	t.Parallel()
 	_, b := newWriter(t)
 	b.keys("Typed and loaded again at once")
@@ -290,7 +290,7 @@ func TestWhatWasTypedIsThereAfterAReload(t *testing.T) {
 	b.until("a new form is empty", `document.getElementById("w-source").value === "" && document.getElementById("kept").hidden`)
 }
 
-func TestNothingIsLostWhenTheNetworkIsGone(t *testing.T) {
+func TestTypedTextSurvivesANetworkFailure(t *testing.T) {
 	t.Parallel()
 	p := start(t, conf(t))
 	w := newWire(t)
@@ -316,7 +316,7 @@ func TestNothingIsLostWhenTheNetworkIsGone(t *testing.T) {
 	b.holds("it is kept no more", `Object.keys(localStorage).filter((k) => k.startsWith("write:")).length === 0`)
 }
 
-func TestASessionThatEndsIsTakenUpAgain(t *testing.T) {
+func TestExpiredSessionIsResumedWithoutLosingText(t *testing.T) {
 	t.Parallel()
 	_, b := newWriter(t)
 	b.expect("401")
@@ -335,7 +335,7 @@ func TestASessionThatEndsIsTakenUpAgain(t *testing.T) {
 	b.until("it is published", `document.querySelector(".undo")`)
 }
 
-func TestEverythingIsWrittenWithoutScripts(t *testing.T) {
+func TestWritingWorksWithoutScripts(t *testing.T) {
 	t.Parallel()
 	p, b := newWriter(t)
 	command(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
@@ -363,7 +363,7 @@ func TestEverythingIsWrittenWithoutScripts(t *testing.T) {
 	b.until("it is back", `document.getElementById("w-title")?.value === "No scripts"`)
 }
 
-// serving is the program as a process of its own, which can be killed.
+// serving is the program in a separate process, which tests can kill.
 type serving struct {
 	*program.Process
 	t        *testing.T
@@ -395,7 +395,7 @@ func newServing(t *testing.T) *serving {
 	return s
 }
 
-func TestADraftOutlivesTheServerAndTheBrowser(t *testing.T) {
+func TestDraftSurvivesCrashesOfServerAndBrowser(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "a browser")
 	s := newServing(t)
@@ -407,7 +407,7 @@ func TestADraftOutlivesTheServerAndTheBrowser(t *testing.T) {
 		all, stopAll := chromedp.NewExecAllocator(context.Background(), options...)
 		ctx, stop := chromedp.NewContext(all)
 		b := &tab{t: t, ctx: ctx, base: s.Base}
-		if err := chromedp.Listen(ctx, b.receive); err != nil { // the window lives as long as the context of the first call
+		if err := chromedp.Listen(ctx, b.receive); err != nil { // the window exists until the end of the context of the first call
 			t.Fatal(err)
 		}
 		return b, func() { stop(); stopAll() }
@@ -433,11 +433,11 @@ func TestADraftOutlivesTheServerAndTheBrowser(t *testing.T) {
 	b.keys(" Only here")
 	b.says("Saved")
 	s.Kill()
-	end() // which kills it
+	end() // kills the browser
 	s.start()
 	b, end = browse()
 	b.open("/write/1")
-	if eval[bool](b, `location.pathname === "/login"`) { // it writes its cookies to the disk when it likes, too
+	if eval[bool](b, `location.pathname === "/login"`) { // the browser may not have stored its cookies yet
 		b.signIn("/write/1")
 	}
 	b.until("it is there", `document.getElementById("w-source").value.includes("Only here")`)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// writingStops are the pages for those who write, as they look when they are used.
+// writingStops are the pages of writers, in use.
 func writingStops() []stop {
 	type_ := func(title, text string) string {
 		return fmt.Sprintf(`(() => { const f = document.getElementById("write").elements; f.title.value = %q; f.source.value = %q; f.source.dispatchEvent(new Event("input", { bubbles: true })); })()`, title, text)
@@ -46,7 +46,7 @@ func TestWriterPagesFitPhonesAndDesktopsInBothThemes(t *testing.T) {
 		`do: "publish", key: "d", source: "Goes out on its own.", when: "2099-01-01T10:00"`,
 	} {
 		if !eval[bool](b, fmt.Sprintf(`fetch("/write", {method: "POST", body: new URLSearchParams({writer: "alice", %s})}).then((r) => r.ok)`, post)) {
-			t.Fatal("a post could not be made")
+			t.Fatal("the post was not created")
 		}
 	}
 	for _, s := range writingStops() {

@@ -15,21 +15,21 @@ import (
 	"cloudburst/lab/program"
 )
 
-// notices is what the balancers of the documentation take to notice that a node leaves, or
-// is there again.
+// notices is the time in which the balancers of the documentation detect that a node left or
+// returned.
 const notices = 6 * time.Second
 
-// Balancer is a program that stands in front of the nodes.
+// Balancer is a load balancer in front of the nodes.
 type Balancer struct {
 	Name string
-	// Config makes its configuration: it listens on addr, and asks these nodes. dir is a
-	// folder for whatever it writes.
+	// Config returns the configuration of a balancer that listens on addr and forwards to
+	// these nodes. dir is a folder for its files.
 	Config func(dir, addr string, nodes [2]string) string
-	// Args are those of the program, with its configuration in file.
+	// Args returns the arguments of the program, with its configuration in file.
 	Args func(dir, file string) []string
 }
 
-// front is a balancer that runs.
+// front is a running balancer.
 type front struct {
 	base string
 	cmd  *exec.Cmd
@@ -59,11 +59,11 @@ func (w *Cluster) stand(b Balancer, nodes [2]string) (*front, error) {
 	f := &front{base: "http://" + addr, log: out.Name()}
 	program, err := exec.LookPath(b.Name)
 	if err != nil {
-		program = "/usr/sbin/" + b.Name // which is not on everybody's path
+		program = "/usr/sbin/" + b.Name // not in every PATH
 	}
 	f.cmd = exec.CommandContext(w.ctx, program, b.Args(dir, file)...)
 	f.cmd.Stdout, f.cmd.Stderr = out, out
-	// Not killed: nginx would leave its workers behind.
+	// A kill of nginx would leave its workers running.
 	f.cmd.Cancel, f.cmd.WaitDelay = func() error { return f.cmd.Process.Signal(syscall.SIGTERM) }, 5*time.Second
 	if err := f.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("%s: %w: install the Debian package %s, or run packaging/setup-tests.sh", b.Name, err, b.Name)
@@ -79,18 +79,18 @@ func (w *Cluster) stand(b Balancer, nodes [2]string) (*front, error) {
 	if err != nil {
 		text, _ := os.ReadFile(f.log)
 		f.end()
-		return nil, fmt.Errorf("%w; it said %q", err, text)
+		return nil, fmt.Errorf("%w; output %q", err, text)
 	}
 	return f, nil
 }
 
 func (f *front) end() {
 	_ = f.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
-	_ = f.cmd.Wait()                          // however it ended
+	_ = f.cmd.Wait()                          // the result does not matter
 }
 
-// Balanced replaces the nodes one by one behind a balancer, while clients ask: nobody gets
-// a bad answer. Who watches a page sees it live through the balancer.
+// Balanced replaces the nodes one by one behind a balancer during requests: no client gets a
+// bad answer, and live pages work through the balancer.
 func (w *Cluster) Balanced(b Balancer) error {
 	a, c, err := w.pair()
 	if err != nil {
@@ -102,7 +102,7 @@ func (w *Cluster) Balanced(b Balancer) error {
 		if err != nil {
 			return err
 		}
-		n.listen, addrs[i] = u.Host, u.Host // in its next lives too
+		n.listen, addrs[i] = u.Host, u.Host // also after a restart
 	}
 	f, err := w.stand(b, addrs)
 	if err != nil {
@@ -134,7 +134,7 @@ func (w *Cluster) Balanced(b Balancer) error {
 		if err := w.start(n, w.Binary); err != nil {
 			return err
 		}
-		if err := w.sleep(notices); err != nil { // the balancer asks it again
+		if err := w.sleep(notices); err != nil { // the balancer uses the node again
 			return err
 		}
 		if err := w.notifyAll(feed, 100, w.front); err != nil {
@@ -144,13 +144,13 @@ func (w *Cluster) Balanced(b Balancer) error {
 	stop()
 	for _, answer := range w.answers(b.Name) {
 		if !answer.ok {
-			w.history.wrong("bad answer: %s at %s was answered %d through %s", answer.what, answer.To.Format(clock), answer.Status, b.Name)
+			w.history.wrong("bad answer: %s at %s had the status %d through %s", answer.what, answer.To.Format(clock), answer.Status, b.Name)
 		}
 	}
 	return nil
 }
 
-// answers are those that a node gave.
+// answers returns the answers of a node.
 func (w *Cluster) answers(node string) (out []answer) {
 	w.history.do(func() {
 		for _, a := range w.history.answers {
@@ -162,11 +162,11 @@ func (w *Cluster) answers(node string) (out []answer) {
 	return out
 }
 
-// Swap replaces parts of a text, each of which has to be there.
+// Swap replaces parts of a text; each part must exist.
 func Swap(text string, pairs ...string) (string, error) {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if !strings.Contains(text, pairs[i]) {
-			return "", fmt.Errorf("there is no %q in it", pairs[i])
+			return "", fmt.Errorf("no %q in the text", pairs[i])
 		}
 		text = strings.ReplaceAll(text, pairs[i], pairs[i+1])
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// block is the configuration that the documentation gives for a program.
+// block returns the documented configuration of a program.
 func block(t *testing.T, language string) string {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/scale.md")
@@ -20,8 +20,8 @@ func block(t *testing.T, language string) string {
 	return string(found[1])
 }
 
-// The configurations that the documentation gives for nginx and HAProxy are run as they
-// stand, but for the addresses and the certificate.
+// The test runs the documented configurations of nginx and HAProxy, with other addresses and
+// without the certificate.
 func TestNodesAreReplacedBehindABalancer(t *testing.T) {
 	t.Parallel()
 	swap := func(t *testing.T, text string, pairs ...string) string {

@@ -11,19 +11,18 @@ const (
 	clock = "15:04:05.000"
 	page  = 500 // subscribers
 
-	// repeats is how many deliveries one taking-over may repeat: a page, which is what a node
-	// may have sent and not written down, and what was not answered for 250 ms. At rest that
-	// is nothing, but many tests at once make callbacks wait so long.
+	// repeats is the number of deliveries that one takeover may repeat: a batch, which a node
+	// may have sent without a record, and deliveries without an answer for 250 ms. The latter
+	// occur only when many tests run at once.
 	repeats = 2 * page
 
-	// grace is how long a node that stood still, or was cut off, may go on with what it
-	// had begun, before it learns that another has taken over: two seconds, and what a
-	// busy machine needs for them.
+	// grace is the time in which a paused or disconnected node may continue its work before
+	// it learns about the takeover: two seconds, plus time for a busy machine.
 	grace = 5 * time.Second
 )
 
-// check compares what was promised with what happened. there are the callbacks that the
-// program itself lists at the end; again is how many deliveries may be repeated.
+// check compares the acknowledged work with its results. there are the callbacks in the export
+// at the end; again is the limit of repeated deliveries.
 func (h *history) check(there map[string]bool, again int) (broken []string, r Report) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -47,7 +46,7 @@ func (h *history) check(there map[string]bool, again int) (broken []string, r Re
 		broken = append(broken, h.checkNotified(f, byCallback[f.callback])...)
 	}
 	if r.Again > again {
-		broken = append(broken, fmt.Sprintf("told too often: %d deliveries were repeated, and no more than %d may be: %v", r.Again, again, twice))
+		broken = append(broken, fmt.Sprintf("too many notifications: %d deliveries were repeated, want at most %d: %v", r.Again, again, twice))
 	}
 	for _, p := range h.pings {
 		if p.ok {
@@ -77,7 +76,7 @@ func repeated(list []receipt, twice map[string]int) (n int) {
 	return n
 }
 
-// checkOrder looks for older states after newer ones, and for two at once.
+// checkOrder finds older states after newer ones, and concurrent deliveries.
 func (h *history) checkOrder(callback string, list []receipt) (broken []string) {
 	newest := receipt{}
 	for i, r := range list {
@@ -89,20 +88,20 @@ func (h *history) checkOrder(callback string, list []receipt) (broken []string) 
 					newest = before
 				}
 			case !h.excused(before) && !h.excused(r):
-				broken = append(broken, fmt.Sprintf("two at once: %s was told by %s at %s, and by %s at %s, while the first was under way",
+				broken = append(broken, fmt.Sprintf("two at once: %s was notified by %s at %s, and by %s at %s, during the first notification",
 					callback, before.node, before.begun.Format(clock), r.node, r.begun.Format(clock)))
 			}
 		}
 		if r.state > 0 && r.state < newest.state && !h.excused(r) {
-			broken = append(broken, fmt.Sprintf("old after new: %s was told state %d by %s at %s, after state %d by %s at %s",
+			broken = append(broken, fmt.Sprintf("old after new: %s received state %d from %s at %s, after state %d from %s at %s",
 				callback, r.state, r.node, r.begun.Format(clock), newest.state, newest.node, newest.begun.Format(clock)))
 		}
 	}
 	return broken
 }
 
-// excused reports a delivery by a node that stood still or was cut off, and could not
-// know yet that another had taken over.
+// excused reports a delivery by a paused or disconnected node that could not know about the
+// takeover yet.
 func (h *history) excused(r receipt) bool {
 	return slices.ContainsFunc(h.troubles, func(t trouble) bool {
 		return t.node == r.node && r.ended.After(t.at) && (t.over.IsZero() || r.begun.Before(t.over.Add(grace)))
@@ -122,27 +121,27 @@ func (h *history) checkNotified(f follower, list []receipt) []string {
 	}) {
 		return nil
 	}
-	return []string{fmt.Sprintf("ping lost: %s was never told of state %d of %s, acknowledged at %s", f.callback, last.state, f.feed, last.to.Format(clock))}
+	return []string{fmt.Sprintf("ping lost: %s was never notified of state %d of %s, acknowledged at %s", f.callback, last.state, f.feed, last.to.Format(clock))}
 }
 
-// Report is what a run came to. Broken is empty when every promise was kept.
+// Report is the result of a run. Broken is empty if every guarantee was kept.
 type Report struct {
 	Broken        []string
 	Registered    int // registrations that were acknowledged
 	Pings         int // acknowledged changes
 	Requests      int // of clients, at one node each
-	Lost          int // requests that no node took
+	Lost          int // requests that no node accepted
 	Notifications int
-	Again         int // of them of what had been delivered before
+	Again         int // of them repeated
 	Took          []time.Duration
 }
 
 func (r Report) String() string {
-	return fmt.Sprintf("%d registrations and %d changes acknowledged, %d requests, of which %d were taken by no node, %d notifications, %d of them again, taken over in %v, %d promises broken",
+	return fmt.Sprintf("%d registrations and %d changes acknowledged, %d requests, of which %d were accepted by no node, %d notifications, %d of them repeated, takeovers in %v, %d broken guarantees",
 		r.Registered, r.Pings, r.Requests, r.Lost, r.Notifications, r.Again, r.Took, len(r.Broken))
 }
 
-// Quantile is the q-th part of what taking over took, in order; 0: nobody did.
+// Quantile returns the q-quantile of the takeover times; 0: no takeover.
 func (r Report) Quantile(q float64) time.Duration {
 	if len(r.Took) == 0 {
 		return 0

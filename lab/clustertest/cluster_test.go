@@ -23,12 +23,12 @@ import (
 var (
 	// A long run: go test ./lab/clustertest -v -cluster.rounds 20 -timeout 0
 	roundsFlag = flag.Int("cluster.rounds", 0, "how often each node is disturbed (0: the short form)")
-	olderFlag  = flag.String("cluster.older", "", "a program that was built from an older state, to be replaced by this one")
-	seedFlag   = flag.Uint64("cluster.seed", 1, "what is random here is chosen by this")
+	olderFlag  = flag.String("cluster.older", "", "a program built from an older commit, which this one replaces")
+	seedFlag   = flag.Uint64("cluster.seed", 1, "seed of the random choices")
 )
 
-// binaries are the programs that the tests run, and server is what they run on: the
-// nodes of all tests have more connections than a shared server has.
+// binaries are the programs of the tests, and server is their database server: the nodes of
+// all tests need more connections than a shared server has.
 var (
 	built     program.Builds
 	binaries  struct{ plain, planted, next string }
@@ -41,7 +41,7 @@ func TestMain(m *testing.M) { os.Exit(run(m)) }
 func run(m *testing.M) int {
 	flag.Parse()
 	if testing.Short() {
-		return 0 // every scenario takes minutes, and PostgreSQL
+		return 0 // every scenario takes minutes and needs PostgreSQL
 	}
 	if err := parallel(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -64,8 +64,8 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// parallel lets more scenarios run at once than there are processors, unless the command
-// line says how many: most of the time they wait for a lease to expire.
+// parallel allows more concurrent scenarios than processors, unless the command line sets a
+// number: most of the time scenarios wait for the end of a lease.
 func parallel() error {
 	asked := false
 	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == "test.parallel" })
@@ -91,8 +91,8 @@ func prepare(dir string) (err error) {
 	return err
 }
 
-// overlay describes the program of a later day: another version, and one more migration
-// of the kind that is allowed, which adds and takes nothing away.
+// overlay describes a later version of the program: another version number, and one more
+// migration that only adds to the schema.
 func overlay(dir string) (string, error) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -111,7 +111,7 @@ func overlay(dir string) (string, error) {
 	}
 	later := version.ReplaceAllString(string(now), `const Version = "99.0.0"`)
 	if later == string(now) {
-		return "", fmt.Errorf("%s does not say which version it is", main)
+		return "", fmt.Errorf("%s contains no version", main)
 	}
 	err = errors.Join(put(main, later), put("internal/store/sqldb/migrations/9999_later.sql",
 		"CREATE TABLE later (id BIGINT NOT NULL PRIMARY KEY);\nALTER TABLE topic ADD COLUMN later BIGINT;\nALTER TABLE subscription ADD COLUMN later BIGINT NOT NULL DEFAULT 0;\n"))
@@ -126,7 +126,7 @@ func overlay(dir string) (string, error) {
 	return file, os.WriteFile(file, text, 0o600)
 }
 
-// version is the line of the program that says which it is.
+// version matches the line of the program with its version.
 var version = regexp.MustCompile(`const Version = ".*"`)
 
 // harness returns a cluster for one test.
@@ -137,7 +137,7 @@ func harness(t *testing.T, o Options) *Cluster {
 	}
 	if o.Database == "" {
 		var err error
-		if o.Database, err = server.Database(fmt.Sprintf("world%d", databases.Add(1))); err != nil {
+		if o.Database, err = server.Database(fmt.Sprintf("cluster%d", databases.Add(1))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -170,7 +170,7 @@ func kept(t *testing.T, w *Cluster, err error) Report {
 	return r
 }
 
-// rounds is how often something is done.
+// rounds returns the number of repetitions.
 func rounds(def int) int {
 	if *roundsFlag > 0 {
 		return *roundsFlag
@@ -184,14 +184,14 @@ func TestNodesShareTheDeliveriesOfAChange(t *testing.T) {
 	kept(t, w, w.Together(24_000))
 }
 
-func TestAnotherNodeTakesOverWhenOneIsKilled(t *testing.T) {
+func TestAnotherNodeTakesOverFromAKilledNode(t *testing.T) {
 	t.Parallel()
 	w := harness(t, Options{})
 	r := kept(t, w, w.Killed(rounds(1)))
 	t.Logf("taken over within p50 %s, p99 %s; the lease and two seconds are %s", r.Quantile(0.5), r.Quantile(0.99), lease+2*time.Second)
 }
 
-func TestAnotherNodeTakesOverWhenOneStandsStill(t *testing.T) {
+func TestAnotherNodeTakesOverFromAPausedNode(t *testing.T) {
 	t.Parallel()
 	w := harness(t, Options{})
 	pause := lease + 3*time.Second
@@ -260,9 +260,8 @@ func TestHourlySweepIsSharedByAllNodes(t *testing.T) {
 	kept(t, w, w.Hour())
 }
 
-// The program of a later day takes the place of this one, and this one that of an
-// earlier day, where one was built.
-func TestNodesAreReplacedOneByOne(t *testing.T) {
+// A later version replaces this one, and this one replaces an earlier version if one was built.
+func TestRollingUpgradeRejectsNoClient(t *testing.T) {
 	t.Parallel()
 	t.Run("later", func(t *testing.T) {
 		t.Parallel()
@@ -278,31 +277,31 @@ func TestNodesAreReplacedOneByOne(t *testing.T) {
 	}
 }
 
-// bugs are what the harness must find, by which scenario, and how it says it.
-func TestThePlantedBugsAreCaught(t *testing.T) {
+// Each planted bug has a scenario that must report one of the listed violations.
+func TestPlantedBugsAreFound(t *testing.T) {
 	t.Parallel()
 	killed := func(w *Cluster) error { return w.Killed(1) }
 	for bug, c := range map[string]struct {
 		scenario func(*Cluster) error
 		signs    []string
 	}{
-		"epoch-ignored":      {func(w *Cluster) error { return w.Frozen(1, lease+3*time.Second) }, []string{"told too often", "old after new"}},
+		"epoch-ignored":      {func(w *Cluster) error { return w.Frozen(1, lease+3*time.Second) }, []string{"too many notifications", "old after new"}},
 		"lease-for-ever":     {killed, []string{"not taken over", "ping lost"}},
 		"hints-only":         {killed, []string{"not taken over", "ping lost"}},
 		"mark-beyond":        {killed, []string{"ping lost"}},
-		"nonce-here":         {func(w *Cluster) error { return w.Nonces(1) }, []string{"let in again"}},
+		"nonce-here":         {func(w *Cluster) error { return w.Nonces(1) }, []string{"accepted again"}},
 		"hour-for-everybody": {func(w *Cluster) error { return w.Hour() }, []string{"before the hour"}},
 		"deaf-tail":          {func(w *Cluster) error { return w.Live() }, []string{"not live"}},
 	} {
 		t.Run(bug, func(t *testing.T) {
 			t.Parallel()
-			// Whether the bug shows is chance, a little.
+			// Each run finds the bug only with some probability.
 			var r Report
 			for range 3 {
 				w := harness(t, Options{Binary: binaries.planted, Patience: lease + 7*time.Second,
 					Env: []string{"CLOUDBURSTBUG=" + bug, "CLOUDBURST_HUB_MAX_ERRORS=1"}})
 				if err := c.scenario(w); err != nil {
-					t.Log(err) // it may break off by what is planted
+					t.Log(err) // the bug can end the scenario early
 				}
 				var err error
 				if r, err = w.End(); err != nil {
@@ -314,7 +313,7 @@ func TestThePlantedBugsAreCaught(t *testing.T) {
 				}
 				w.Close()
 			}
-			t.Errorf("the harness did not see the bug in three runs: %s %q", r, r.Broken[:min(3, len(r.Broken))])
+			t.Errorf("the harness did not find the bug in three runs: %s %q", r, r.Broken[:min(3, len(r.Broken))])
 		})
 	}
 }

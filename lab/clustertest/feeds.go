@@ -11,7 +11,7 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// feeds serves feeds whose version the harness raises, and counts who asks.
+// feeds serves feeds whose version the harness raises, and counts the reads.
 type feeds struct {
 	base string
 	srv  *http.Server

@@ -56,7 +56,7 @@ type history struct {
 	pings     []pinged
 	followers []follower
 	answers   []answer
-	failed    []string // requests that no node took, and what the nodes said
+	failed    []string // requests that no node accepted, and what the nodes said
 	troubles  []trouble
 	broken    []string // promises, as scenarios see them themselves
 }
@@ -133,7 +133,7 @@ func (h *history) wrong(format string, args ...any) {
 	h.do(func() { h.broken = append(h.broken, fmt.Sprintf(format, args...)) })
 }
 
-// befalls notes that something befalls a node; over ends it.
+// befalls records the start of a disturbance of a node; over records its end.
 func (h *history) befalls(what, node string) (over func()) {
 	var n int
 	h.do(func() {

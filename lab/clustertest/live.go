@@ -24,8 +24,8 @@ type listener struct {
 	err  error
 }
 
-// listen opens a stream, and returns when it flows. after is the id of the event that
-// was seen last, at any node.
+// listen opens a stream and waits for its start. after is the id of the last event seen at any
+// node.
 func (w *Cluster) listen(url, after string) (*listener, error) {
 	ctx, cancel := context.WithCancel(w.ctx)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
@@ -77,7 +77,7 @@ func (l *listener) take(line string) {
 	}
 }
 
-// has reports that an event with all of these words came.
+// has reports whether an event contains all of these words.
 func (l *listener) has(words ...string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -93,15 +93,15 @@ func (l *listener) has(words ...string) bool {
 	return false
 }
 
-// close ends it, and says which event came last.
+// close ends the stream and returns the id of the last event.
 func (l *listener) close() string {
 	l.cancel()
 	l.group.Wait()
 	return l.last
 }
 
-// Live has people watch the log and the river at one node while things happen at the
-// other, and go on at the other node where they left.
+// Live watches the log and the river at one node during changes at the other node, and then
+// resumes the streams at the other node.
 func (w *Cluster) Live() error {
 	a, b, err := w.pair()
 	if err != nil {
@@ -121,7 +121,7 @@ func (w *Cluster) Live() error {
 			if seen, err = w.watch(page, feed, seen, here, there); err != nil {
 				return err
 			}
-			here, there = there, here // he goes on at the other node
+			here, there = there, here // resume at the other node
 		}
 	}
 	return nil
@@ -131,7 +131,7 @@ func (w *Cluster) Live() error {
 // last seen state; watch returns the new one.
 func (w *Cluster) watch(page, feed, seen string, here, there *node) (string, error) {
 	var missed string
-	if seen != "" { // something happens while nobody watches
+	if seen != "" { // a change without an open stream
 		missed = w.pingedAt(feed, here)
 	}
 	l, err := w.listen(there.life().Base+page, seen)
@@ -150,19 +150,19 @@ func (w *Cluster) watch(page, feed, seen string, here, there *node) (string, err
 			continue
 		}
 		if err := w.wait("it is seen", func() bool { return l.has(words(state)...) }); err != nil {
-			w.history.wrong("not live: what was %s of %s at node %s was never seen at node %s (state %s)", what, page, here.name, there.name, state)
+			w.history.wrong("not live: the %s change of %s at node %s was never shown at node %s (state %s)", what, page, here.name, there.name, state)
 		}
 	}
 	return l.close(), nil
 }
 
-// pingedAt changes a feed, pings it at a node, and says which state it is. Hub and
-// river have the same states of it from then on.
+// pingedAt changes a feed, pings it at a node, and returns the new state. Hub and river have
+// the same state of the feed from then on.
 func (w *Cluster) pingedAt(feed string, n *node) string {
 	return fmt.Sprint(w.ping(feed, []*node{n}).state)
 }
 
-// Nonces shows headers that opened a private feed at one node to the other.
+// Nonces sends headers that one node accepted for a private feed to the other node.
 func (w *Cluster) Nonces(times int) error {
 	a, b, err := w.pair()
 	if err != nil {
@@ -185,11 +185,11 @@ func (w *Cluster) Nonces(times int) error {
 		here, there := []*node{a, b}[i%2], []*node{b, a}[i%2]
 		header := wsse.Header(secret.Access.Name, secret.Access.Password, time.Now(), nil)
 		if status := w.show(here, name, header); status != http.StatusOK {
-			return fmt.Errorf("node %s answers a good header %d", here.name, status)
+			return fmt.Errorf("node %s answers a valid header with %d", here.name, status)
 		}
 		for _, n := range []*node{there, here} {
 			if status := w.show(n, name, header); status != http.StatusUnauthorized {
-				w.history.wrong("let in again: node %s answered a header %d that node %s had accepted", n.name, status, here.name)
+				w.history.wrong("accepted again: node %s answered with %d to a header that node %s had accepted", n.name, status, here.name)
 			}
 		}
 	}

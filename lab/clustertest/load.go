@@ -14,11 +14,11 @@ import (
 const (
 	loaders = 3
 	restful = 30 * time.Millisecond // between two requests of a client
-	most    = 40                    // followers of a feed that a client makes
+	most    = 40                    // subscribers that a client registers for a feed
 )
 
-// load lets clients register and ping at all nodes until it is stopped. Each has a feed
-// of its own, so that what was published when is beyond doubt.
+// load runs clients that register and ping at all nodes until it is stopped. Each client has its
+// own feed, so that the time of each version is certain.
 func (w *Cluster) load() (stop func()) {
 	ctx, cancel := context.WithCancel(w.ctx)
 	var group sync.WaitGroup
@@ -53,8 +53,8 @@ func (w *Cluster) ping(feed string, nodes []*node) pinged {
 	return p
 }
 
-// register makes one more callback follow a feed, by rssCloud: when that is
-// acknowledged it is done.
+// register subscribes one more callback to a feed over rssCloud. The subscription exists when
+// the request is acknowledged.
 func (w *Cluster) register(feed string, n int) {
 	callback := w.subscribers.callback(feed, n)
 	_, to, ok := w.ask(nil, "registration of "+callback, "/rsscloud/pleaseNotify", outside.Registration(callback, w.feeds.url(feed)))
@@ -75,7 +75,7 @@ func (w *Cluster) ask(nodes []*node, what, path string, form url.Values) (from, 
 		switch {
 		case w.front != nil:
 			nodes = []*node{w.front}
-		case anyNode: // one may live by now that did not when this began
+		case anyNode: // a node may have started meanwhile
 			nodes = w.living()
 		}
 		i := slices.IndexFunc(nodes, func(n *node) bool { return !asked[n] })

@@ -41,13 +41,13 @@ func (w *Cluster) Once(times int) error {
 	}
 	for feed, n := range before {
 		if n = w.feeds.reads(feed) - n; n != 1 {
-			w.history.wrong("done twice: %s was asked for %d times, for one ping", feed, n)
+			w.history.wrong("done twice: %s was read %d times for one ping", feed, n)
 		}
 	}
 	return nil
 }
 
-// items is how many items of a feed a node shows.
+// items returns the number of items of a feed at a node.
 func (w *Cluster) items(n *node, feed string) (count int) {
 	for _, err := range (&client.Client{Base: n.life().Admin}).River("").Items(w.ctx, client.ItemQuery{Source: w.feeds.url(feed)}) {
 		if err != nil {
@@ -58,7 +58,7 @@ func (w *Cluster) items(n *node, feed string) (count int) {
 	return count
 }
 
-// testFeed follows the test feed by each node's name, and has it change.
+// testFeed subscribes to the test feed under the name of each node, and makes it change.
 func (w *Cluster) testFeed(a, b *node, times int) error {
 	const feed = "test/rss.xml"
 	var notified atomic.Int64
@@ -83,7 +83,7 @@ func (w *Cluster) testFeed(a, b *node, times int) error {
 		return err
 	}
 	if !time.Now().Truncate(15 * time.Minute).Equal(quarter) {
-		return nil // it changed by itself meanwhile
+		return nil // the feed changed on its own meanwhile
 	}
 	if n := notified.Load(); n != int64(times) {
 		w.history.wrong("done twice: %d changes of the test feed were notified %d times", times, n)
@@ -91,15 +91,15 @@ func (w *Cluster) testFeed(a, b *node, times int) error {
 	return nil
 }
 
-// Hour looks whether a subscriber who failed too often stays until the hour is full,
-// though another node starts meanwhile.
+// Hour checks that a subscriber with too many errors stays until the full hour, although
+// another node starts meanwhile.
 func (w *Cluster) Hour() error {
 	a, err := w.node("a", "")
 	if err != nil {
 		return err
 	}
 	w.withPending = true
-	for { // again when the hour was full meanwhile
+	for { // repeated if the hour ended meanwhile
 		hour := time.Now().Truncate(time.Hour)
 		feed := fmt.Sprint("failing", hour.Unix())
 		dead, err := w.failing(a, feed)
@@ -128,7 +128,7 @@ func (w *Cluster) Hour() error {
 	}
 }
 
-// failing makes a subscriber who refuses one change, which is too often here.
+// failing registers a subscriber that fails once, which is too often here.
 func (w *Cluster) failing(n *node, feed string) (callback string, err error) {
 	refused := make(chan struct{}, 100)
 	dead := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
@@ -159,7 +159,7 @@ func (w *Cluster) failing(n *node, feed string) (callback string, err error) {
 	})
 }
 
-// pingAndIdle has a node do something, so that it has begun to work.
+// pingAndIdle pings at a node and waits until the node is idle.
 func (w *Cluster) pingAndIdle(feed string, n *node) error {
 	w.ping(feed, []*node{n})
 	return w.sleep(time.Second)

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// proxy stands between a node and its database.
+// proxy forwards between a node and its database.
 type proxy struct {
 	l      net.Listener
 	target string
@@ -15,20 +15,19 @@ type proxy struct {
 	mu    sync.Mutex
 	state wire
 	conns map[net.Conn]bool
-	calm  chan struct{} // closed when bytes flow; a new one while they do not
+	calm  chan struct{} // closed while bytes flow; replaced when they stop
 }
 
-// wire is how the way to the database is.
+// wire is the state of the connection to the database.
 type wire int
 
 const (
 	open   wire = iota
 	torn        // connections are closed, and new ones too
-	silent      // nothing arrives any more, and nobody says so
+	silent      // no bytes arrive, without an error
 )
 
-// newProxy makes a way to the database, and gives the address of the database that
-// leads through it.
+// newProxy starts a proxy to the database, and returns the database URL through the proxy.
 func newProxy(database string) (*proxy, string, error) {
 	u, err := url.Parse(database)
 	if err != nil {
@@ -55,7 +54,7 @@ func (p *proxy) run() {
 	}
 }
 
-// join carries bytes both ways until one side ends.
+// join copies bytes in both directions until one side ends.
 func (p *proxy) join(c net.Conn) {
 	defer c.Close()
 	if !p.keep(c) {
@@ -114,7 +113,7 @@ func (p *proxy) forget(c net.Conn) {
 	delete(p.conns, c)
 }
 
-// set changes how the way is. When it was silent, what was sent meanwhile arrives now.
+// set changes the state of the connection. Bytes sent during the state silent arrive now.
 func (p *proxy) set(w wire) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Rolled replaces the nodes one by one by those of another program, while clients ask:
-// nobody is refused by all, whichever versions there are. With refused, the new program
-// has a newer schema, and the old one must say so when it is started again.
+// Rolled replaces the nodes one by one by those of another program during requests: every
+// request is accepted by a node. With refused, the new program has a newer schema, and the old
+// program must report that when it is started again.
 func (w *Cluster) Rolled(next string, refused bool) error {
 	a, b, err := w.pair()
 	if err != nil {
@@ -65,7 +65,7 @@ func (w *Cluster) refusesToStart() error {
 	cmd := exec.CommandContext(w.ctx, w.Binary, "serve", "--listen", "127.0.0.1:0", "--admin.listen", "127.0.0.1:0", "--data", dir, "--database", w.Database)
 	out, err := cmd.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "newer cloudburst") {
-		w.history.wrong("not refused: an older program on the database of a newer one ended with %v and said %q", err, out)
+		w.history.wrong("not refused: an older program on the database of a newer one ended with %v, output %q", err, out)
 	}
 	return nil
 }

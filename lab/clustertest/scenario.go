@@ -10,11 +10,11 @@ import (
 // left at the time of the disturbance.
 const crew = 3000
 
-// slowly is what each callback takes, so that something can happen in the middle.
+// slowly is the response time of each callback, which leaves time for a disturbance.
 const slowly = 15 * time.Millisecond
 
 // Together delivers a change with enough subscribers for several nodes, and checks that all
-// nodes send a part of it.
+// nodes send some of the notifications.
 func (w *Cluster) Together(subscribers int) error {
 	a, b, err := w.pair()
 	if err != nil {
@@ -56,7 +56,7 @@ func (w *Cluster) disturbed(feed string, at *node, disturb func() error) error {
 	w.subscribers.takes.Store(int64(slowly))
 	defer w.subscribers.takes.Store(0)
 	p := w.ping(feed, []*node{at})
-	if err := w.wait("a tenth of them were notified", func() bool { return w.history.notified(feed, p.state) > crew/10 }); err != nil {
+	if err := w.wait("a tenth of the subscribers were notified", func() bool { return w.history.notified(feed, p.state) > crew/10 }); err != nil {
 		return err
 	}
 	if err := disturb(); err != nil {
@@ -66,12 +66,12 @@ func (w *Cluster) disturbed(feed string, at *node, disturb func() error) error {
 	w.subscribers.takes.Store(0)
 	before := w.history.notified(feed, p.state)
 	if before == crew {
-		return fmt.Errorf("all subscribers were notified before the disturbance: this proves nothing")
+		return fmt.Errorf("all subscribers were notified before the disturbance, so the test proves nothing")
 	}
 	// Slow deliveries are pending individually, and any node can send them at once. The shard is
 	// taken over when another node has notified half of the remaining subscribers.
 	var went time.Time
-	if err := w.wait("another node goes on", func() (ok bool) {
+	if err := w.wait("another node continues", func() (ok bool) {
 		went, ok = w.history.others(feed, p.state, since, at.name, max((crew-before)/2, 1))
 		return ok
 	}); err != nil {
@@ -81,7 +81,7 @@ func (w *Cluster) disturbed(feed string, at *node, disturb func() error) error {
 	w.took = append(w.took, went.Sub(since).Round(10*time.Millisecond))
 	w.again += repeats
 	if err := w.wait("all subscribers were notified", func() bool { return w.history.notified(feed, p.state) == crew }); err != nil {
-		w.Log("%v", err) // the checker says who was not
+		w.Log("%v", err) // the checker lists the others
 	}
 	w.Log("%d of %d were notified; another node continued after %s", before, crew, w.took[len(w.took)-1])
 	return nil
@@ -152,7 +152,7 @@ func (w *Cluster) Frozen(rounds int, pause time.Duration) error {
 	return nil
 }
 
-// sleep lets time pass: nothing can be seen to happen meanwhile.
+// sleep waits without an observable condition.
 func (w *Cluster) sleep(d time.Duration) error {
 	select {
 	case <-time.After(d):
@@ -178,7 +178,7 @@ func (w *Cluster) Restarted(rounds int, end, begin func() error) error {
 	for i := range rounds {
 		w.subscribers.takes.Store(int64(slowly))
 		p := w.ping(feed, []*node{[]*node{a, b}[i%2]})
-		if err := w.wait("a tenth of them were notified", func() bool { return w.history.notified(feed, p.state) > crew/10 }); err != nil {
+		if err := w.wait("a tenth of the subscribers were notified", func() bool { return w.history.notified(feed, p.state) > crew/10 }); err != nil {
 			return err
 		}
 		w.away.Store(true) // from now on all nodes may reject requests
@@ -193,7 +193,7 @@ func (w *Cluster) Restarted(rounds int, end, begin func() error) error {
 			return err
 		}
 		began := time.Now()
-		w.again += repeats // what was acknowledged to nobody is done again
+		w.again += repeats // unacknowledged work is repeated
 		for _, n := range []*node{a, b} {
 			if err := w.serves(n); err != nil {
 				return err
@@ -240,7 +240,7 @@ func (w *Cluster) Cut(how wire) error {
 	if err := w.refuses(a); err != nil {
 		return err
 	}
-	if err := w.notifyAll(feed, crew, b); err != nil { // the other goes on
+	if err := w.notifyAll(feed, crew, b); err != nil { // the other node continues
 		return err
 	}
 	p.set(open)
@@ -250,28 +250,28 @@ func (w *Cluster) Cut(how wire) error {
 	if err != nil {
 		return err
 	}
-	w.Log("it served again after %s", time.Since(began).Round(time.Millisecond))
+	w.Log("the node served again after %s", time.Since(began).Round(time.Millisecond))
 	return w.notifyAll(feed, crew, a)
 }
 
-// refuses waits until a node says that it cannot work, and looks how it answers who
-// wants something then: 503, and when to come again, within patience of a client.
+// refuses waits until a node is not ready, and checks that it answers requests with 503 and
+// Retry-After within the patience of a client.
 func (w *Cluster) refuses(n *node) error {
-	if err := w.wait("the node says that it is not ready", func() bool { return !w.ready(n) }); err != nil {
+	if err := w.wait("the node is not ready", func() bool { return !w.ready(n) }); err != nil {
 		return err
 	}
-	p := w.one(n.name, n.life().Base+"/rsscloud/ping", "ping while it is cut off", map[string][]string{"url": {w.feeds.url("cut")}})
-	w.Log("a ping was answered %d after %s", p.Status, p.To.Sub(p.From).Round(time.Millisecond))
+	p := w.one(n.name, n.life().Base+"/rsscloud/ping", "ping without the database", map[string][]string{"url": {w.feeds.url("cut")}})
+	w.Log("a ping had the status %d after %s", p.Status, p.To.Sub(p.From).Round(time.Millisecond))
 	switch {
 	case p.ok:
-		w.history.wrong("acknowledged: node %s took a ping at %s, cut off from its database", n.name, p.From.Format(clock))
+		w.history.wrong("acknowledged: node %s accepted a ping at %s without its database", n.name, p.From.Format(clock))
 	case p.Status != http.StatusServiceUnavailable || p.RetryAfter == "":
-		w.history.wrong("no word: node %s answered a ping %d, with Retry-After: %q, cut off from its database", n.name, p.Status, p.RetryAfter)
+		w.history.wrong("no 503: node %s without its database answered a ping with %d, Retry-After: %q", n.name, p.Status, p.RetryAfter)
 	}
 	return nil
 }
 
-// serves waits until a node says that it is ready.
+// serves waits until a node is ready.
 func (w *Cluster) serves(n *node) error {
 	return w.wait("node "+n.name+" is ready again", func() bool { return w.ready(n) })
 }

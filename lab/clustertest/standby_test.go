@@ -6,8 +6,8 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// The machine of the database is lost for good, and its standby takes its place: what was
-// acknowledged is there, for each commit waited for both.
+// The standby replaces the lost database server. All acknowledged work exists, because each
+// commit waited for both servers.
 func TestStandbyReplacesTheDatabase(t *testing.T) {
 	t.Parallel()
 	first, err := storetest.StartCluster()

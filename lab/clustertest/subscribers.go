@@ -13,14 +13,13 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// origins is how many callback servers there are, so that none of them is what the
-// program waits for.
+// origins is the number of callback servers; it is large so that none is a bottleneck.
 const origins = 8
 
 // subscribers are all callbacks. The path of a callback is /FEED/NUMBER.
 type subscribers struct {
 	history *history
-	takes   atomic.Int64 // nanoseconds that an answer takes
+	takes   atomic.Int64 // nanoseconds of an answer
 	servers []*http.Server
 	bases   []string
 }
@@ -40,28 +39,28 @@ func newSubscribers(h *history) (*subscribers, error) {
 
 func (c *subscribers) close() {
 	for _, s := range c.servers {
-		_ = s.Close() // there is nobody left to answer
+		_ = s.Close() // no client is left
 	}
 }
 
-// callback is the n-th callback of a feed.
+// callback returns the n-th callback of a feed.
 func (c *subscribers) callback(feed string, n int) string {
 	return fmt.Sprintf("%s/%s/%d", c.bases[n%len(c.bases)], feed, n)
 }
 
-// sender is in the User-Agent of a node: its version and its name.
+// sender matches the version and the name of a node in its User-Agent.
 var sender = regexp.MustCompile(`^Cloudburst/(\S+) \(\+http://([a-z0-9-]+)\.example\)`)
 
 func (c *subscribers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begun := time.Now()
-	if r.Method == http.MethodGet { // somebody asks for consent
+	if r.Method == http.MethodGet { // a verification
 		q := r.URL.Query()
 		_, _ = io.WriteString(w, q.Get("challenge")+q.Get("hub.challenge"))
 		return
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // its sender died before all of it was sent
+		return // the sender crashed during the request
 	}
 	got := receipt{callback: "http://" + r.Host + r.URL.Path, begun: begun}
 	if m := sender.FindStringSubmatch(r.UserAgent()); m != nil {

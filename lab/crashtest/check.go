@@ -18,8 +18,8 @@ const (
 	carried = 3
 )
 
-// check compares what was promised with what happened. all is what the program
-// itself lists at the end.
+// check compares the acknowledged work with its results. all is the export of the program at
+// the end.
 func (h *history) check(all map[pair]outside.Subscription) (broken []string, r Report) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -52,7 +52,7 @@ func (h *history) check(all map[pair]outside.Subscription) (broken []string, r R
 	}
 	for p := range all {
 		if len(h.registers[p]) == 0 {
-			broken = append(broken, fmt.Sprintf("from nowhere: %s is subscribed to %s, and nobody asked for it", p.callback, p.feed))
+			broken = append(broken, fmt.Sprintf("unrequested: %s is subscribed to %s without a request", p.callback, p.feed))
 		}
 	}
 	for feed, list := range h.versions {
@@ -63,7 +63,7 @@ func (h *history) check(all map[pair]outside.Subscription) (broken []string, r R
 			}
 		}
 	}
-	r.Deaths, r.Pending = h.deaths(), h.pending
+	r.Deaths, r.Pending = h.crashes(), h.pending
 	for _, l := range h.lives {
 		if !l.ready.IsZero() {
 			r.Starts++
@@ -73,7 +73,7 @@ func (h *history) check(all map[pair]outside.Subscription) (broken []string, r R
 	return broken, r
 }
 
-// pairs are all of which anything is known, in order.
+// pairs returns all known pairs, sorted.
 func (h *history) pairs() []pair {
 	var all []pair
 	for p := range h.registers {
@@ -88,15 +88,15 @@ func (h *history) pairs() []pair {
 	return all
 }
 
-// checkOverlap looks for a second delivery to one subscription. One that was ended
-// and made again meanwhile is another subscription.
+// checkOverlap finds two concurrent deliveries to one subscription. A canceled and renewed
+// subscription is another one.
 func (h *history) checkOverlap(o overlap) []string {
 	for _, c := range h.cancels[o.pair] {
 		if c.done().After(o.first.Add(-patience)) && c.from.Before(o.second) {
 			return nil
 		}
 	}
-	return []string{fmt.Sprintf("two at once: %s was told of %s at %s and again at %s, while the first was under way",
+	return []string{fmt.Sprintf("two at once: %s was notified of %s at %s and again at %s, during the first notification",
 		o.callback, o.feed, o.first.Format(clock), o.second.Format(clock))}
 }
 
@@ -109,14 +109,14 @@ func (h *history) checkEnded(p pair, stored bool) (broken []string) {
 	if stored {
 		broken = append(broken, fmt.Sprintf("cancel undone: %s is still subscribed to %s", p.callback, p.feed))
 	}
-	// What was under way when it was ended may arrive, but not from a later process.
+	// A delivery in progress during the cancel may arrive, but not from a later process.
 	i := slices.IndexFunc(h.lives, func(l life) bool { return l.begun.After(last.to) && !l.ready.IsZero() })
 	if i < 0 {
 		return broken
 	}
 	for _, g := range h.received[p] {
 		if g.at.After(h.lives[i].ready) {
-			broken = append(broken, fmt.Sprintf("cancel undone: %s was told of %s at %s, though it had ended that by %s",
+			broken = append(broken, fmt.Sprintf("cancel undone: %s was notified of %s at %s, but had canceled by %s",
 				p.callback, p.feed, g.at.Format(clock), last.to.Format(clock)))
 		}
 	}
@@ -133,15 +133,15 @@ func (h *history) checkNotified(p pair, since time.Time) (broken []string) {
 			return !g.refused && g.at.After(v.at) && (g.content == nil || !h.older(p.feed, g.content.version, v.version))
 		})
 		if !notified {
-			broken = append(broken, fmt.Sprintf("ping lost: %s was never told of the change of %s at %s, acknowledged at %s",
+			broken = append(broken, fmt.Sprintf("ping lost: %s was never notified of the change of %s at %s, acknowledged at %s",
 				p.callback, p.feed, v.at.Format(clock), v.ping.to.Format(clock)))
 		}
 	}
 	return broken
 }
 
-// checkOften looks for more notifications than there can be reasons for: in each
-// life, in all, and at the end when nothing was left to do.
+// checkOften finds more notifications than changes and crashes explain: in each life, in
+// total, and at the end without pending work.
 func (h *history) checkOften(p pair, r *Report) (broken []string) {
 	good, late := 0, 0
 	perLife := make([]int, len(h.lives))
@@ -167,21 +167,21 @@ func (h *history) checkOften(p pair, r *Report) (broken []string) {
 	}
 	for i, n := range perLife {
 		if n > changes[i]+carried {
-			broken = append(broken, fmt.Sprintf("told too often: %s got %d notifications of %s in life %d, with %d changes", p.callback, n, p.feed, i+1, changes[i]))
+			broken = append(broken, fmt.Sprintf("too many notifications: %s got %d notifications of %s in life %d, with %d changes", p.callback, n, p.feed, i+1, changes[i]))
 		}
 	}
 	all := len(h.versions[p.feed])
-	if most := all + h.deaths(); good > most {
-		broken = append(broken, fmt.Sprintf("told too often: %s got %d notifications of %d changes of %s with %d deaths", p.callback, good, all, p.feed, h.deaths()))
+	if most := all + h.crashes(); good > most {
+		broken = append(broken, fmt.Sprintf("too many notifications: %s got %d notifications of %d changes of %s with %d crashes", p.callback, good, all, p.feed, h.crashes()))
 	}
 	if late > 0 {
-		broken = append(broken, fmt.Sprintf("told too often: %s got %d notifications of %s after a restart with nothing left to do", p.callback, late, p.feed))
+		broken = append(broken, fmt.Sprintf("too many notifications: %s got %d notifications of %s after a restart with nothing left to do", p.callback, late, p.feed))
 	}
 	r.Duplicates += max(0, good-all)
 	return broken
 }
 
-// lifeAt is the life that began last before t.
+// lifeAt returns the last life that began before t.
 func (h *history) lifeAt(t time.Time) int {
 	n := 0
 	for i, l := range h.lives {

@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// span is what is known from outside of when one version was the feed: at some moment
-// before firstEnd it had been saved, and at some moment after lastStart it was not
-// replaced yet. Of the calls that saved and read it, firstEnd is when the first one
-// ended and lastStart when the last one began.
+// span bounds the time in which one version was the feed, as seen from outside. The version
+// was saved before firstEnd, the end of the first call that saved or read it. It was not yet
+// replaced at lastStart, the start of the last of these calls.
 type span struct {
 	firstEnd, lastStart time.Time
 	acknowledged, seen  bool
@@ -42,7 +41,7 @@ func (h *history) spans(user string) []*span {
 	return all
 }
 
-// saved is when a version is certainly saved, if ever.
+// saved returns the time at which a version is certainly saved, if any.
 func (h *history) saved(s *save) time.Time {
 	if s.ok {
 		return s.to
@@ -54,15 +53,14 @@ func (h *history) saved(s *save) time.Time {
 	return end
 }
 
-// before reports whether one version was certainly there before another one.
+// before reports whether one version certainly existed before another one.
 func (s *span) before(other *span) bool {
 	return s != nil && other != nil && s != other && s.firstEnd.Before(other.lastStart)
 }
 
-// checkSaves looks for versions that cannot have followed each other in any order. That
-// is so when an acknowledged one was not there for a reader, or was replaced by an older
-// one, and for what else no single feed can do. It is the rule for a register whose
-// writes are all different (Gibbons and Korach, 1997).
+// checkSaves finds versions without a possible order, for example an acknowledged version that
+// a reader did not get, or that an older version replaced. The rule is that of a register with
+// distinct writes (Gibbons and Korach, 1997).
 func (h *history) checkSaves(r *Report) (broken []string) {
 	for _, user := range slices.Sorted(maps.Keys(h.saves)) {
 		all := h.order[user]
@@ -72,7 +70,7 @@ func (h *history) checkSaves(r *Report) (broken []string) {
 			}
 			for b, two := range all[:a] {
 				if one.before(two) && two.before(one) {
-					broken = append(broken, fmt.Sprintf("save lost: version %d of %s's feed was there by %s and still at %s, and version %d by %s and still at %s",
+					broken = append(broken, fmt.Sprintf("save lost: version %d of %s's feed existed from %s to %s, and version %d from %s to %s",
 						b, user, two.firstEnd.Format(clock), two.lastStart.Format(clock), a, one.firstEnd.Format(clock), one.lastStart.Format(clock)))
 				}
 			}

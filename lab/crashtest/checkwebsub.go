@@ -30,7 +30,7 @@ func (h *history) checkAsked(r *Report) (broken []string) {
 				return other.mode == q.mode && (other.ok || other.unsure) || other.mode != q.mode && h.agreedTo(other)
 			})
 			if q.ok && !replaced && !h.wasReceived(q) {
-				broken = append(broken, fmt.Sprintf("request lost: %s was never asked whether it wants to %s %s, acknowledged at %s",
+				broken = append(broken, fmt.Sprintf("request lost: no verification of %s for %s %s, acknowledged at %s",
 					p.callback, q.mode, p.feed, q.to.Format(clock)))
 			}
 		}
@@ -38,7 +38,7 @@ func (h *history) checkAsked(r *Report) (broken []string) {
 	return broken
 }
 
-// agreedTo reports whether the callback of q said yes when it was asked, perhaps, about q.
+// agreedTo reports whether the callback of q confirmed a verification that may belong to q.
 func (h *history) agreedTo(q *request) bool {
 	return slices.ContainsFunc(h.questions[q.pair], func(a question) bool {
 		return a.mode == q.mode && a.lease == q.lease && a.yes && a.at.After(q.from)
@@ -59,8 +59,8 @@ func (h *history) wasReceived(q *request) bool {
 	})
 }
 
-// checkContent looks for contents that are not as the feed had them, that are signed
-// with another secret than the subscriber's, or that are older than what he had.
+// checkContent finds contents that differ from the feed, that are signed with another secret
+// than that of the subscriber, or that are older than earlier content.
 func (h *history) checkContent(p pair, r *Report) (broken []string) {
 	list := slices.Clone(h.received[p])
 	slices.SortFunc(list, func(a, b receipt) int { return a.at.Compare(b.at) })
@@ -88,12 +88,12 @@ func (h *history) checkContent(p pair, r *Report) (broken []string) {
 		case c.wrong != "":
 			say(g, "wrong content (%s)", c.wrong)
 		case c.signed && c.secret == "":
-			say(g, "wrong signature (of no secret that was ever given)")
+			say(g, "wrong signature (of an unknown secret)")
 		case !h.permitted(p, c.secret, g.at, begun):
-			say(g, "wrong signature (of %q, which was not the secret then)", c.secret)
+			say(g, "wrong signature (of %q, not the secret of that time)", c.secret)
 		}
 		if g.conn.Before(h.lives[h.lifeAt(g.at)].begun) {
-			continue // a dead process had left it in a socket
+			continue // left in a socket by an earlier process
 		}
 		for _, before := range list[:i] {
 			if before.content != nil && h.older(p.feed, c.version, before.content.version) && before.end.Before(g.at) {
@@ -105,10 +105,10 @@ func (h *history) checkContent(p pair, r *Report) (broken []string) {
 	return broken
 }
 
-// checkSecret looks whether a subscription has the secret that was confirmed last.
+// checkSecret checks that a subscription has the last confirmed secret.
 func (h *history) checkSecret(p pair, k outside.Subscription) []string {
 	if k.Protocol != "websub" || h.permitted(p, k.Secret, time.Now(), h.lives[len(h.lives)-1].begun) {
 		return nil
 	}
-	return []string{fmt.Sprintf("wrong secret: %s has %q for %s, which was not confirmed last", p.callback, k.Secret, p.feed)}
+	return []string{fmt.Sprintf("wrong secret: %s has %q for %s, which is not the last confirmed one", p.callback, k.Secret, p.feed)}
 }

@@ -19,11 +19,11 @@ import (
 var (
 	// A long run: go test ./lab/crashtest -crash.cycles 5000 -timeout 12h
 	cyclesFlag = flag.Int("crash.cycles", 0, "how often the program is killed (0: 24 on SQLite, 9 on PostgreSQL)")
-	daysFlag   = flag.Bool("crash.commits", false, "die at every commit of the scripted day, not only at some")
-	seedFlag   = flag.Uint64("crash.seed", 0, "what is random here is chosen by this (0: by the clock)")
+	daysFlag   = flag.Bool("crash.commits", false, "crash at every commit of the scripted day, not only at some")
+	seedFlag   = flag.Uint64("crash.seed", 0, "seed of the random choices (0: from the clock)")
 )
 
-// built are the programs with and without planted bugs.
+// built contains the programs with and without planted bugs.
 var built program.Builds
 
 func TestMain(m *testing.M) {
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// build makes the program of a package.
+// build builds the program of a package.
 func build(t *testing.T, pkg string) string {
 	t.Helper()
 	fulltest.Needs(t, "a build of the program")
@@ -43,7 +43,7 @@ func build(t *testing.T, pkg string) string {
 	return bin
 }
 
-// run is Run with what every test wants. A failing one says how to run it again.
+// run calls Run with the common options. A failure logs how to repeat the run.
 func run(t *testing.T, o Options) Report {
 	t.Helper()
 	o.Dir = t.TempDir()
@@ -53,7 +53,7 @@ func run(t *testing.T, o Options) Report {
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("the same choices again (the machine's own timing is never the same): go test ./lab/crashtest -run '^%s$' -crash.seed=%d -crash.cycles=%d",
+			t.Logf("to repeat the random choices (timing differs): go test ./lab/crashtest -run '^%s$' -crash.seed=%d -crash.cycles=%d",
 				strings.ReplaceAll(t.Name(), "/", "$/^"), o.Seed, o.Cycles)
 		}
 	})
@@ -73,7 +73,7 @@ func cycles(def int) int {
 	return def
 }
 
-// kept fails the test for each broken promise, and when too little happened.
+// kept fails the test for each broken guarantee, and for too few events.
 func kept(t *testing.T, r Report) {
 	t.Helper()
 	outside.Fail(t, r.Broken)
@@ -83,10 +83,10 @@ func kept(t *testing.T, r Report) {
 		"confirmed requests of WebSub": r.Confirmed - r.Deaths, "declined ones": r.Declined, "ended ones": r.Ended, "denials": r.Denied, "contents": r.Contents, "signed contents": r.Signed,
 		"registrations by CNWS": r.CNWS, "pings over WebSub": r.Published, "pings of sites on the list": r.Listed,
 		"saves of hosted feeds": r.Saved - r.Deaths, "documents of hosted feeds": r.Served - r.Deaths, "rendered ones": r.Rendered,
-		"changes of posts": r.Posts - 2*r.Deaths, "headers let in": r.LetIn, "headers refused after a death": r.Replayed,
+		"changes of posts": r.Posts - 2*r.Deaths, "accepted headers": r.LetIn, "headers rejected after a crash": r.Replayed,
 	} {
 		if n <= 0 {
-			t.Errorf("too few %s to prove anything: %s", what, r)
+			t.Errorf("too few %s for a valid result: %s", what, r)
 		}
 	}
 }
@@ -96,20 +96,20 @@ func TestAcknowledgedWorkSurvivesWhenTheProgramIsKilled(t *testing.T) {
 	kept(t, run(t, Options{Binary: build(t, program.Real), Cycles: cycles(24), Ordeal: 4}))
 }
 
-// On PostgreSQL nobody knows that the other died: its work waits for leases.
+// With PostgreSQL the work of a crashed process waits for the end of its leases.
 func TestAcknowledgedWorkSurvivesKillOnPostgreSQL(t *testing.T) {
 	t.Parallel()
 	kept(t, run(t, Options{Binary: build(t, program.Real), Cycles: cycles(9), Ordeal: 3, Afterlife: time.Second, Args: []string{"--database", storetest.Postgres(t)}}))
 }
 
-func TestThePlantedBugsAreCaught(t *testing.T) {
+func TestPlantedBugsAreFound(t *testing.T) {
 	t.Parallel()
 	bin := build(t, program.Planted)
 	bugs := map[string][]string{
 		"ack-before-commit": {"registration lost", "cancel undone"},
 		"forget-failures":   {"ping lost"},
 		"forget-parked":     {"ping lost"},
-		"forget-arrivals":   {"told too often", "no end"},
+		"forget-arrivals":   {"too many notifications", "no end"},
 		"finish-first":      {"ping lost"},
 		"ack-slow-pings":    {"ping lost"},
 		"ack-before-asking": {"request lost"},
@@ -118,8 +118,8 @@ func TestThePlantedBugsAreCaught(t *testing.T) {
 		"announce-late":     {"ping lost", "not listed"},
 		"decide-halfway":    {"cancel undone", "registration lost", "wrong secret"},
 		"save-late":         {"save lost"},
-		"told-first":        {"ping lost"},
-		"nonce-late":        {"let in again"},
+		"notify-first":      {"ping lost"},
+		"nonce-late":        {"accepted again"},
 		"post-late":         {"post lost"},
 	}
 	together(t, slices.Sorted(maps.Keys(bugs)), func(bug string) {
@@ -133,13 +133,13 @@ func TestThePlantedBugsAreCaught(t *testing.T) {
 					return
 				}
 			}
-			t.Errorf("the harness did not see the bug in ten runs: %s", r)
+			t.Errorf("the harness did not find the bug in ten runs: %s", r)
 		})
 	})
 }
 
-// atOnce is how many runs there are at once. They wait most of the time, so there are more
-// than processors, which is all that t.Parallel would give.
+// atOnce is the number of concurrent runs. They wait most of the time, so it exceeds the number
+// of processors, which limits t.Parallel.
 const atOnce = 4
 
 // together calls f for each name.

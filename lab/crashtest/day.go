@@ -19,7 +19,7 @@ func (r *runner) day(ctx context.Context) error {
 	r.Env = append(append([]string{}, env...), "CLOUDBURSTDIE="+r.Day)
 	p, err := r.start(ctx, false)
 	r.Env = env
-	if err != nil { // it died while it started, unless it cannot
+	if err != nil { // a crash during the start, unless the program cannot start
 		r.history.now(func(l *life, at time.Time) { l.died = at })
 		r.Log(err.Error())
 		return r.dead()
@@ -51,13 +51,13 @@ func (r *runner) day(ctx context.Context) error {
 		func() { r.ping(base, feed, overCloud) },
 	} {
 		if p.Ended() {
-			r.Log(fmt.Sprintf("it died in step %d", i))
+			r.Log(fmt.Sprintf("crash in step %d", i))
 			break
 		}
 		step()
 	}
 	if _, err := r.until(ctx, func(n outside.Left) bool { return n.ShardsDue == 0 && n.ChecksDue == 0 }); err != nil {
-		r.Log("it died: " + err.Error())
+		r.Log("crash: " + err.Error())
 	}
 	return r.die(p)
 }

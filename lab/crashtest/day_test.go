@@ -13,9 +13,9 @@ import (
 	"cloudburst/lab/program"
 )
 
-// A process that dies right before or right after any of its commits has promised
-// nothing that is not kept. Of PostgreSQL the answer may also be lost, and the process lives.
-func TestADaySurvivesACrashAtAnyCommit(t *testing.T) {
+// A crash right before or right after any commit loses no acknowledged work. With PostgreSQL
+// the answer to a commit can also be lost without a crash.
+func TestNoCrashAtAnyCommitLosesAcknowledgedWork(t *testing.T) {
 	t.Parallel()
 	bin := build(t, program.Planted)
 	for store, how := range map[string][]string{"SQLite": {"before", "after"}, "PostgreSQL": {"before", "after", "lose"}} {
@@ -57,7 +57,7 @@ func TestADaySurvivesACrashAtAnyCommit(t *testing.T) {
 	}
 }
 
-// whole is one day of which nothing may be broken.
+// whole runs one day without a broken guarantee.
 func whole(t *testing.T, o Options) {
 	t.Helper()
 	outside.Fail(t, run(t, o).Broken)

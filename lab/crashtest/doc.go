@@ -1,5 +1,5 @@
 // Package crashtest kills the real program at random moments and checks, from
-// outside, that it kept its promises.
+// outside, that it kept its guarantees.
 //
 // [Run] starts the program on a temporary folder. Clients change and ping feeds at all
 // endpoints, save feeds, register, subscribe and cancel, while Run kills the process again and

@@ -16,9 +16,9 @@ import (
 
 const (
 	feedTakes = 3200 * time.Millisecond // a slow feed: longer than a ping waits for its answer
-	callTakes = 3 * time.Second         // a slow callback: longer than a part waits for it
-	slowOneIn = 60                      // so many calls of ordinary callbacks have a slow one among them
-	missing   = "/missing"              // feeds that begin so are not there
+	callTakes = 3 * time.Second         // a slow callback: longer than a shard waits for it
+	slowOneIn = 60                      // one of so many calls of ordinary callbacks is slow
+	missing   = "/missing"              // prefix of missing feeds
 )
 
 // feedServer serves feeds whose version the harness raises.
@@ -29,8 +29,8 @@ type feedServer struct {
 	*outside.Versions
 
 	mu    sync.Mutex
-	slow  map[string]bool // these take their time
-	asked map[string]int  // requests that a slow one has not answered yet
+	slow  map[string]bool // slow feeds
+	asked map[string]int  // pending requests of slow feeds
 }
 
 func newFeeds() (*feedServer, error) {
@@ -70,11 +70,11 @@ func (f *feedServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	kind, body := document(url, v)
 	w.Header().Set("Content-Type", kind)
-	_, _ = w.Write(body) // whoever asked may be dead
+	_, _ = w.Write(body) // the client may have crashed
 }
 
-// document is one version of a feed: its type and bytes. Neither is like those of
-// another version, and not all of it is text.
+// document returns the type and the bytes of one version of a feed. Both differ between
+// versions, and the bytes are not only text.
 func document(url string, v int) (kind string, body []byte) {
 	body = fmt.Appendf(nil, "<rss version=\"2.0\"><channel>\r\n<title>%s</title><link>%s.html</link><description>v%d</description><!-- \xff\xfe\r", url, url, v)
 	for i := range v * 997 % 6000 {
@@ -83,30 +83,30 @@ func document(url string, v int) (kind string, body []byte) {
 	return fmt.Sprintf("application/rss+xml; version=%d", v), append(body, " -->\n</channel></rss>\r\n"...)
 }
 
-// setSlow makes a feed answer later than a ping is answered, or quickly again.
+// setSlow makes a feed slower than the answer to a ping, or fast again.
 func (f *feedServer) setSlow(url string, slow bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.slow[url] = slow
 }
 
-// asking reports that somebody reads the feed and has no answer yet.
+// asking reports whether a read of the feed is in progress.
 func (f *feedServer) asking(url string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.asked[url] > 0
 }
 
-// subscribers receive notifications; some refuse now and then, some are slow.
+// subscribers receive notifications; some fail at times, some are slow.
 type subscribers struct {
 	history *history
 	base    string
 	srv     *http.Server
-	calm    atomic.Bool // nobody refuses any more, nor takes long
+	calm    atomic.Bool // no callback fails or is slow
 	rng     *outside.Random
 
 	mu   sync.Mutex
-	slow map[string]chan struct{} // by path: takes long; told when it is called
+	slow map[string]chan struct{} // by path: a slow callback; the channel receives its calls
 }
 
 func newSubscribers(host string, h *history, rng *outside.Random) (*subscribers, error) {
@@ -128,7 +128,7 @@ func (s *subscribers) setSlow(path string, slow bool) <-chan struct{} {
 	return s.slow[path]
 }
 
-// takes is how long this call lasts, and whether it is refused in the end.
+// takes returns the duration of this call, and whether it fails.
 func (s *subscribers) takes(path string) (time.Duration, bool) {
 	s.mu.Lock()
 	called := s.slow[path]
@@ -163,7 +163,7 @@ func (s *subscribers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if wait > 0 {
 		select {
 		case <-time.After(wait):
-		case <-r.Context().Done(): // the caller is gone before it was accepted: not told
+		case <-r.Context().Done(): // the caller disconnected before the answer: does not count as notified
 			end(true, true)
 			return
 		}
@@ -179,7 +179,7 @@ func (s *subscribers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// consent answers a question about a subscription.
+// consent answers a verification of a subscription.
 func (s *subscribers) consent(w http.ResponseWriter, r *http.Request) {
 	q, challenge := r.URL.Query(), ""
 	if q.Has("hub.mode") {
@@ -193,13 +193,13 @@ func (s *subscribers) consent(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain")
-	_, _ = io.WriteString(w, challenge) // whoever asked may be dead
+	_, _ = io.WriteString(w, challenge) // the client may have crashed
 }
 
 // message is a POST in any of the protocols.
 type message struct {
 	pair
-	cnws, test bool // test: it asks for consent
+	cnws, test bool // test: a verification
 	content    *content
 }
 
@@ -208,7 +208,7 @@ func (s *subscribers) read(r *http.Request) message {
 	m := message{pair: pair{callback: s.base + r.URL.Path}}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return m // from a dead one
+		return m // from a crashed process
 	}
 	form, _ := url.ParseQuery(string(body))
 	switch {
@@ -219,7 +219,7 @@ func (s *subscribers) read(r *http.Request) message {
 		var change struct {
 			Resource string `xml:"resourceChange>resourceID"`
 		}
-		_ = xml.Unmarshal(body, &change) // without the name of a feed it is of none, which is told at the end
+		_ = xml.Unmarshal(body, &change) // a change without a feed is reported at the end
 		m.feed, m.cnws, m.test = change.Resource, true, r.Header.Get(changedAt) == ""
 	default:
 		m.feed = form.Get("url")
@@ -227,7 +227,7 @@ func (s *subscribers) read(r *http.Request) message {
 	return m
 }
 
-// sayYes accepts a message in its protocol's own form.
+// sayYes accepts a message in the form of its protocol.
 func (s *subscribers) sayYes(w http.ResponseWriter, m message) {
 	if m.cnws {
 		w.Header().Set("Content-Type", "text/xml")

@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// pair is one callback that follows, or followed, one feed.
+// pair is a callback and a feed, subscribed now or earlier.
 type pair struct{ feed, callback string }
 
-// call is one request of a client with what is known of its outcome.
+// call is one request of a client with its known outcome.
 type call struct {
 	from, to time.Time
-	ok       bool          // acknowledged; false: refused, or the answer never came
-	unsure   bool          // the answer never came
-	late     time.Duration // how long after that it can have been done
+	ok       bool          // acknowledged; false: rejected or unanswered
+	unsure   bool          // unanswered
+	late     time.Duration // maximum delay of the effect
 }
 
-// done is the latest moment at which the call can have had its effect. A database
-// of its own may still do what a program asked for that has died since.
+// done returns the latest time of the effect of the call. A separate database can still
+// execute the request of a crashed program.
 func (c call) done() time.Time {
 	if c.unsure {
 		return c.to.Add(c.late)
@@ -29,20 +29,20 @@ func (c call) done() time.Time {
 // published is one version of a feed with its ping.
 type published struct {
 	version int
-	at      time.Time // when readers could see it first
+	at      time.Time // first time at which readers could see the version
 	ping    call
 }
 
-// receipt is one notification as the callback saw it.
+// receipt is one notification as received by the callback.
 type receipt struct {
 	at, end time.Time
-	conn    time.Time // when its connection was made: one from an earlier life came from the dead
-	refused bool      // the callback answered that it cannot, or lost its caller before it answered
+	conn    time.Time // when its connection was opened: in an earlier life, the sender is a crashed process
+	refused bool      // the callback returned an error, or its caller disconnected
 	slow    bool
 	content *content // WebSub
 }
 
-// overlap is a notification that came while another was under way.
+// overlap is a notification that arrived during another one.
 type overlap struct {
 	pair
 	first, second time.Time
@@ -51,31 +51,31 @@ type overlap struct {
 // life is one process.
 type life struct {
 	begun, ready time.Time
-	died         time.Time // zero: it lives
+	died         time.Time // zero: it runs
 }
 
-// history is all that was seen from outside.
+// history contains all external observations.
 type history struct {
 	mu        sync.Mutex
 	registers map[pair][]call
 	cancels   map[pair][]call
 	versions  map[string][]published
 	received  map[pair][]receipt
-	open      map[pair]time.Time // calls that have not ended, by when they came
+	open      map[pair]time.Time // calls in progress, with their start
 	overlaps  []overlap
 	lives     []life
 	pending   int       // pings that were acknowledged before the feed had answered
-	quiet     time.Time // nothing was left to do from here on
+	quiet     time.Time // no pending work from here on
 
 	requests  map[pair][]*request  // of WebSub
-	leases    map[int]*request     // the same, by what the callback knows them by
+	leases    map[int]*request     // the same, by lease
 	questions map[pair][]question  // of WebSub hubs to callbacks
-	listed    map[string]time.Time // acknowledged pings of sites by the name that was given, and when
-	proofs    map[pair][]call      // that it was subscribed
-	strange   []string             // what nobody may say or ask at all
-	saves     map[string][]*save   // of hosted feeds, by whose it is
+	listed    map[string]time.Time // times of acknowledged site pings by name
+	proofs    map[pair][]call      // proofs of a subscription
+	strange   []string             // messages that must not occur
+	saves     map[string][]*save   // of hosted feeds, by owner
 	looks     map[string][]look
-	order     map[string][]*span // of the versions, at the end
+	order     map[string][]*span // of the versions, computed at the end
 	tickets   []*ticket
 	afterlife time.Duration
 }
@@ -93,11 +93,11 @@ func (h *history) do(f func()) {
 	f()
 }
 
-// begin notes a notification that has come; what is returned notes how it ended.
+// begin records the start of a notification; the returned function records its end.
 func (h *history) begin(p pair, conn time.Time, c *content) (end func(refused, slow bool)) {
 	at := time.Now()
 	h.do(func() {
-		// One that a dead process left behind is no fault of the living one.
+		// A notification of a crashed process is no fault of the current one.
 		if other, busy := h.open[p]; busy && len(h.lives) > 0 && other.After(h.lives[len(h.lives)-1].begun) {
 			h.overlaps = append(h.overlaps, overlap{p, other, at})
 		}
@@ -117,12 +117,12 @@ func (h *history) born() {
 	h.do(func() { h.lives = append(h.lives, life{begun: time.Now()}) })
 }
 
-// now notes the moment in the life of the present process.
+// now records the time in the life of the current process.
 func (h *history) now(set func(*life, time.Time)) {
 	h.do(func() { set(&h.lives[len(h.lives)-1], time.Now()) })
 }
 
-func (h *history) deaths() (n int) {
+func (h *history) crashes() (n int) {
 	for _, l := range h.lives {
 		if !l.died.IsZero() {
 			n++
@@ -131,8 +131,8 @@ func (h *history) deaths() (n int) {
 	return n
 }
 
-// liveSince is since when p was live without a break, as far as anybody outside can
-// be sure: the first acknowledged registration after the last cancel of any outcome.
+// liveSince returns the time since which p was certainly subscribed without a break: the first
+// acknowledged registration after the last cancel with any outcome.
 func (h *history) liveSince(p pair) (since time.Time, found bool) {
 	var cut time.Time
 	for _, c := range h.cancels[p] {
@@ -148,7 +148,7 @@ func (h *history) liveSince(p pair) (since time.Time, found bool) {
 	return since, found
 }
 
-// ended is the last acknowledged cancel of p, if no registration can have come after it.
+// ended returns the last acknowledged cancel of p without a possible later registration.
 func (h *history) ended(p pair) (last call, ended bool) {
 	for _, c := range h.cancels[p] {
 		if c.ok && c.to.After(last.to) {

@@ -13,39 +13,38 @@ import (
 	"time"
 )
 
-// The forms in which hosted feeds are read and followed here: as they were saved, and
-// one that the program writes itself.
+// Forms of hosted feeds: as saved, and one that the program renders.
 const (
 	asSaved  = "rss.xml"
 	rendered = "feed.atom"
 )
 
-// owner has a feed that the program keeps.
+// owner is a user with a hosted feed.
 type owner struct{ name, password string } // or a token
 
-// topic is what a form of the owner's feed is called.
+// topic returns the URL of a form of the owner's feed.
 func (o owner) topic(form string) string { return publicURL + "/" + o.name + "/" + form }
 
-// hostedTopic is whose feed a topic is, and in which form; ok is false for other feeds.
+// hostedTopic returns the owner and the form of a hosted feed; ok is false for other feeds.
 func hostedTopic(topic string) (user, form string, ok bool) {
 	rest, ok := strings.CutPrefix(topic, publicURL+"/")
 	user, form, _ = strings.Cut(rest, "/")
 	return user, form, ok
 }
 
-// save is one version of a hosted feed, from when it was sent.
+// save is one version of a hosted feed.
 type save struct {
 	version int
 	call
 }
 
-// look is one reading of a hosted feed. Version 0 is none at all.
+// look is one read of a hosted feed. Version 0 means no feed.
 type look struct {
 	from, to time.Time
 	version  int
 }
 
-// saving begins a version; until it is acknowledged nobody knows what becomes of it.
+// saving begins a version; its outcome is unknown until the acknowledgment.
 func (h *history) saving(user string) *save {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -70,7 +69,7 @@ func (r *runner) save(base string, o owner) {
 	default:
 		c = r.put(base, o, doc)
 	}
-	c.unsure = !c.ok // what was not acknowledged may still have been written
+	c.unsure = !c.ok // an unacknowledged save may still have been written
 	r.history.do(func() { s.call = c })
 }
 
@@ -98,12 +97,12 @@ func (r *runner) put(base string, o owner, doc []byte) call {
 	return c
 }
 
-// word stands in a document as often as words says, and in no other version.
+// word returns a word that occurs only in this version, wordsEach times per item.
 func word(v int) string { return fmt.Sprintf("v%d~", v) }
 
 const wordsEach = 100 // in each item
 
-// hostedItems is how many items a version has: most are small, some are not.
+// hostedItems returns the number of items of a version: few in most versions.
 func hostedItems(v int) int {
 	if v%7 == 0 {
 		return 30 + v*7919%400
@@ -111,8 +110,8 @@ func hostedItems(v int) int {
 	return 1 + v*31%20
 }
 
-// hostedDocument is one version of a hosted feed: its type and bytes. No two are alike
-// in any part, and they are of 1 kB to 300 kB.
+// hostedDocument returns the type and the bytes of one version of a hosted feed: 1 kB to
+// 300 kB, with different content in every part.
 func hostedDocument(user string, v int) (kind string, body []byte) {
 	encoding, strange, end := "utf-8", "\u2602", "\r\n"
 	switch v % 4 {
@@ -130,7 +129,7 @@ func hostedDocument(user string, v int) (kind string, body []byte) {
 	return "application/rss+xml; charset=" + encoding, append(body, "</channel></rss>"+end...)
 }
 
-// hostedVersion is the version that a document is, or what is wrong with it.
+// hostedVersion returns the version of a document, or its fault.
 func (h *history) hostedVersion(user, form, kind string, body []byte) (v int, wrong string) {
 	_, rest, _ := bytes.Cut(body, []byte("<title>version "))
 	number, _, _ := bytes.Cut(rest, []byte(" "))
@@ -139,7 +138,7 @@ func (h *history) hostedVersion(user, form, kind string, body []byte) (v int, wr
 	sent := len(h.saves[user])
 	h.mu.Unlock()
 	if v < 1 || v > sent {
-		return 0, fmt.Sprintf("%d bytes, which nobody saved", len(body))
+		return 0, fmt.Sprintf("%d bytes of a document that was never saved", len(body))
 	}
 	want, doc := hostedDocument(user, v)
 	if form != asSaved {
@@ -154,8 +153,7 @@ func (h *history) hostedVersion(user, form, kind string, body []byte) (v int, wr
 	return v, ""
 }
 
-// wrongForm looks whether what the program made of a version is of all of it, and of
-// no other one.
+// wrongForm checks that a rendered document contains all of one version, and no other one.
 func wrongForm(v int, kind string, body []byte) string {
 	items := hostedItems(v)
 	words, all, entries := bytes.Count(body, []byte(word(v))), bytes.Count(body, []byte("~")), bytes.Count(body, []byte("<entry>"))
@@ -170,13 +168,13 @@ func wrongForm(v int, kind string, body []byte) string {
 	return ""
 }
 
-// tagged is what a reader has from before.
+// tagged is the cached document of a reader.
 type tagged struct {
 	tag     string
 	version int
 }
 
-// read reads a form of a hosted feed as anybody may, now and then only if it changed.
+// read reads a form of a hosted feed, sometimes with a conditional request.
 func (r *runner) read(base, user, form string) {
 	req, err := http.NewRequest(http.MethodGet, base+"/"+user+"/"+form, nil)
 	if err != nil {
@@ -208,7 +206,7 @@ func (r *runner) read(base, user, form string) {
 	}
 }
 
-// served notes the document of an answer, if it came whole; 0: it did not, or is none.
+// served records the version of a complete answer; 0: incomplete, or no document.
 func (r *runner) served(from time.Time, user, form string, res *http.Response) int {
 	body, err := io.ReadAll(res.Body)
 	if err != nil {
@@ -231,7 +229,7 @@ func (r *runner) served(from time.Time, user, form string, res *http.Response) i
 	return v
 }
 
-// kept reports whether there is certainly a feed of a user's.
+// kept reports whether a user certainly has a feed.
 func (h *history) kept(user string) (there bool) {
 	h.do(func() { there = slices.ContainsFunc(h.saves[user], func(s *save) bool { return s.ok }) })
 	return there

@@ -115,7 +115,7 @@ func TestReplayedHeaderIsDetected(t *testing.T) {
 	h.born()
 	for r.replay(srv.URL) {
 	}
-	if got := fmt.Sprint(h.strange); len(h.strange) != 2 || !strings.Contains(got, "let in twice") || !strings.Contains(got, "let in again") {
+	if got := fmt.Sprint(h.strange); len(h.strange) != 2 || !strings.Contains(got, "accepted twice") || !strings.Contains(got, "accepted again") {
 		t.Error(got)
 	}
 }

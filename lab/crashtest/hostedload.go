@@ -22,8 +22,8 @@ const (
 	password    = "correct horse battery"
 )
 
-// settleIn makes those whose feeds are kept, before the program runs: one who saves by
-// token and has a reader of a private feed, and one who saves by password.
+// settleIn creates the owners of hosted feeds before the program runs: one who saves by token
+// and has a reader of a private feed, and one who saves by password.
 func (r *runner) settleIn(ctx context.Context) error {
 	file := filepath.Join(r.Dir, "password")
 	if err := os.WriteFile(file, []byte(password+"\n"), 0o600); err != nil {
@@ -49,13 +49,13 @@ func (r *runner) settleIn(ctx context.Context) error {
 	}
 	var secret client.Secret
 	if err := json.Unmarshal([]byte(made), &secret); err != nil || secret.Access == nil {
-		return fmt.Errorf("what \"feed secret add\" printed says no ways in: %w", err)
+		return fmt.Errorf("parse the output of \"feed secret add\": %w", err)
 	}
 	r.reader = owner{secret.Access.Name, secret.Access.Password}
 	return nil
 }
 
-// command runs one of the program's commands on its folder.
+// command runs a command of the program on its folder.
 func (r *runner) command(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, r.Binary, append(append(args, "--data", r.Data), r.Args...)...)
 	out, err := cmd.Output()
@@ -67,7 +67,7 @@ func (r *runner) command(ctx context.Context, args ...string) (string, error) {
 
 // writerLoop saves, reads and follows hosted feeds until ctx ends.
 func (r *runner) writerLoop(ctx context.Context) {
-	for ; ctx.Err() == nil; time.Sleep(writersRest) { // a real process lives in real time
+	for ; ctx.Err() == nil; time.Sleep(writersRest) { // the process runs in real time
 		base := r.where()
 		if base == "" {
 			continue
@@ -108,7 +108,7 @@ func (r *runner) follow(base, topic string) {
 	}
 }
 
-// newOwners are users with feeds of their own, made while the program runs.
+// newOwners creates users with feeds while the program runs.
 func (r *runner) newOwners(ctx context.Context, n int, name string) ([]owner, error) {
 	c := &client.Client{Base: r.admin, HTTP: r.client}
 	var all []owner
@@ -127,7 +127,7 @@ func (r *runner) newOwners(ctx context.Context, n int, name string) ([]owner, er
 	return all, nil
 }
 
-// host gives a trial its hosted feeds, with a first version that is followed.
+// host creates the hosted feeds of a trial, with a first version and subscribers.
 func (r *runner) host(ctx context.Context, t *trial) error {
 	var err error
 	if t.owners, err = r.newOwners(ctx, len(t.feeds), t.name); err != nil {
@@ -169,7 +169,7 @@ func (r *runner) lastSaves(t *trial, in time.Duration) {
 	}
 }
 
-// readAll reads each of the feeds.
+// readAll reads all feeds.
 func (r *runner) readAll(base string, list []owner, forms ...string) {
 	for _, o := range list {
 		for _, form := range forms {
@@ -178,7 +178,7 @@ func (r *runner) readAll(base string, list []owner, forms ...string) {
 	}
 }
 
-// readKept reads every hosted feed at the end, and shows again what let somebody in.
+// readKept reads every hosted feed at the end, and sends all accepted headers again.
 func (r *runner) readKept(base string) {
 	var all []owner
 	r.history.do(func() {

@@ -12,11 +12,11 @@ import (
 	"cloudburst/protocol/wsse"
 )
 
-// freshFor is how old a header may be for its refusal to prove anything: later it is
-// refused for its age.
+// freshFor is the maximum age of a header for a replay test. Older headers are rejected for
+// their age.
 const freshFor = wsse.Window - 30*time.Second
 
-// ticket is a header that let somebody in.
+// ticket is an accepted header.
 type ticket struct {
 	value    string
 	made     time.Time
@@ -36,7 +36,7 @@ func othersClient(rng *outside.Random) *http.Client {
 	}}
 }
 
-// prove shows a new header to the private feed, twice at the same time.
+// prove sends a new header for the private feed, twice at the same time.
 func (r *runner) prove(base string) {
 	t := &ticket{made: time.Now()}
 	t.value = wsse.Header(r.reader.name, r.reader.password, t.made, nil)
@@ -49,7 +49,7 @@ func (r *runner) prove(base string) {
 	h := r.history
 	h.do(func() {
 		if in[0] && in[1] {
-			h.strange = append(h.strange, fmt.Sprintf("let in twice: one header at the same time, at %s", t.made.Format(clock)))
+			h.strange = append(h.strange, fmt.Sprintf("accepted twice: one header at the same time, at %s", t.made.Format(clock)))
 		}
 		if in[0] || in[1] {
 			t.accepted = time.Now()
@@ -59,8 +59,8 @@ func (r *runner) prove(base string) {
 	})
 }
 
-// show asks for the private feed, which is the public one while nobody saved another,
-// and returns the status; 0: there was none.
+// show requests the private feed, which is the public one by default, and returns the status;
+// 0: no response.
 func (r *runner) show(base string, t *ticket) int {
 	req, err := http.NewRequest(http.MethodGet, base+"/"+r.owners[0].name+"/private/"+asSaved, nil)
 	if err != nil {
@@ -79,7 +79,7 @@ func (r *runner) show(base string, t *ticket) int {
 	return res.StatusCode
 }
 
-// replay shows a header again that let somebody in before this life; false: there is none.
+// replay sends a header again that an earlier process accepted; false: there is none.
 func (r *runner) replay(base string) bool {
 	h := r.history
 	var t *ticket
@@ -100,7 +100,7 @@ func (r *runner) replay(base string) bool {
 	h.do(func() {
 		switch {
 		case status == http.StatusOK:
-			h.strange = append(h.strange, fmt.Sprintf("let in again: a header of %s that was accepted by %s, before a death, at %s",
+			h.strange = append(h.strange, fmt.Sprintf("accepted again: a header of %s that was accepted by %s, before a crash, at %s",
 				t.made.Format(clock), t.accepted.Format(clock), time.Now().Format(clock)))
 		case status == http.StatusUnauthorized && time.Since(t.made) < freshFor:
 			r.report.Replayed++

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// trial is what an ordeal works on. The feeds are its own and nothing happens to
-// them later that could hide a loss.
+// trial contains the feeds and callbacks of an ordeal. No later change hides a loss.
 type trial struct {
 	base   string
 	s      *subscribers
@@ -57,7 +56,7 @@ func (r *runner) ordeal(ctx context.Context, n int) (over func(), err error) {
 	return func() { calm(); t.last.Wait() }, nil
 }
 
-// await waits until the callbacks were asked what was acknowledged.
+// await waits for the verifications of acknowledged requests.
 func (r *runner) await(list ...*request) {
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		open := false
@@ -90,8 +89,8 @@ func (r *runner) slowFeeds(t *trial) (over func()) {
 	}
 }
 
-// slowCallbacks pings, and returns while some callbacks of each feed take longer than
-// a part waits for them.
+// slowCallbacks pings, and returns during calls of callbacks that are slower than the limit of
+// a shard.
 func (r *runner) slowCallbacks(t *trial) (over func()) {
 	var called <-chan struct{}
 	for i := range t.feeds {
@@ -114,10 +113,10 @@ func (r *runner) slowCallbacks(t *trial) (over func()) {
 	}
 }
 
-// rightAfter returns right after an end and requests were acknowledged, a site was
-// pinged, and perhaps callbacks were asked.
+// rightAfter returns right after an acknowledged cancel, acknowledged requests and a site
+// ping, sometimes after their verifications.
 func (r *runner) rightAfter(t *trial) {
-	// What was declined changes nothing, as the content of the next change shows.
+	// A declined request changes nothing; the next content shows it.
 	r.await(r.ask(t.base, subscribe, t.feeds[0], t.s, t.websub[0], r.secret(), false))
 	r.ping(t.base, t.feeds[0], overWebSub)
 	var group sync.WaitGroup

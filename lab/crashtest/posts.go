@@ -22,35 +22,35 @@ const poet = "dee"
 const (
 	pens           = 2 // posts that are written at the same time
 	penRest        = 5 * time.Millisecond
-	postsEach      = 40               // of a pen, so that its older posts change too
+	postsEach      = 40               // of a pen, so that older posts change too
 	notifiedWithin = 30 * time.Second // after the last start
 )
 
-// line is one post as its author knows it. Its changes happen in sequence.
+// line is one post in the view of its author. Its changes are sequential.
 type line struct {
 	key      string
-	id       int64 // 0: it is not known to be there
+	id       int64 // 0: unknown
 	revision int64
 	version  int
-	// may are the texts that it may have now; "" is that there is none.
+	// may contains the possible texts of the post; "" means no post.
 	may []string
-	// sure is when its last change began that was acknowledged.
+	// sure is the start of the last acknowledged change.
 	sure time.Time
 }
 
 func (l *line) text(v int) string { return fmt.Sprintf("%s, version %d.", l.key, v) }
 
-// writing is what the poet's posts come to.
+// writing contains the posts of the poet and their notifications.
 type writing struct {
 	mu       sync.Mutex
 	lines    []*line
 	acks     int
-	asked    time.Time // when the follower's registration was acknowledged last
-	notified time.Time // when the follower was called last
+	asked    time.Time // last acknowledged registration of the follower
+	notified time.Time // last notification of the follower
 	follow   *httptest.Server
 }
 
-// newWriting makes the poet's follower, who has his own server.
+// newWriting starts the server of the poet's follower.
 func newWriting() (*writing, error) {
 	w := &writing{}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -59,7 +59,7 @@ func newWriting() (*writing, error) {
 	}
 	w.follow = httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if c := r.URL.Query().Get("challenge"); c != "" {
-			_, _ = io.WriteString(rw, c) // who asks may have died
+			_, _ = io.WriteString(rw, c) // the client may have crashed
 			return
 		}
 		if r.Method == http.MethodPost {
@@ -73,11 +73,10 @@ func newWriting() (*writing, error) {
 	return w, nil
 }
 
-// penLoop writes posts until ctx ends: one after the other, and now and then an older one
-// again.
+// penLoop writes posts until ctx ends: in sequence, and sometimes an older one again.
 func (r *runner) penLoop(ctx context.Context, n int) {
 	var mine []*line
-	for i := 0; ctx.Err() == nil; time.Sleep(penRest) { // a real process lives in real time
+	for i := 0; ctx.Err() == nil; time.Sleep(penRest) { // the process runs in real time
 		r.mu.Lock()
 		admin := r.admin
 		alive := r.base != ""
@@ -92,7 +91,7 @@ func (r *runner) penLoop(ctx context.Context, n int) {
 		i++
 		switch open := slices.IndexFunc(mine, func(l *line) bool { return l.id == 0 }); {
 		case open >= 0:
-			r.create(ctx, c, mine[open]) // until it is there
+			r.create(ctx, c, mine[open]) // until the post exists
 		case len(mine) < postsEach && r.rng.IntN(3) == 0:
 			l := &line{key: fmt.Sprintf("post %d of pen %d", len(mine), n), may: []string{""}}
 			mine = append(mine, l)
@@ -106,7 +105,7 @@ func (r *runner) penLoop(ctx context.Context, n int) {
 	}
 }
 
-// create makes a post; the same call again is the same post.
+// create creates a post; a repeated call creates no other post.
 func (r *runner) create(ctx context.Context, c *client.Client, l *line) {
 	from, text, state := time.Now(), l.text(0), "published"
 	p, err := c.CreatePost(ctx, poet, client.PostChange{Source: &text, State: &state}, l.key)
@@ -120,8 +119,8 @@ func (r *runner) create(ctx context.Context, c *client.Client, l *line) {
 	r.posts.acks++
 }
 
-// change edits a post, deletes it or brings it back. Where the answer does not come, what
-// became of it is looked up when somebody lives again.
+// change edits, deletes or restores a post. Without an answer, the result is read from the next
+// process.
 func (r *runner) change(ctx context.Context, c *client.Client, l *line) {
 	if l.revision == 0 {
 		p, err := c.Post(ctx, poet, l.id)
@@ -154,7 +153,7 @@ func (r *runner) change(ctx context.Context, c *client.Client, l *line) {
 	r.posts.acks++
 }
 
-// seen is what a post is found to be; what it cannot be was lost.
+// seen records the text of a post; an impossible text means a loss.
 func (l *line) seen(p client.Post) {
 	text := p.Source
 	if p.State == "deleted" {
@@ -164,7 +163,7 @@ func (l *line) seen(p client.Post) {
 		l.may, l.revision = []string{text}, p.Revision
 		return
 	}
-	l.may = append(l.may, "lost") // the end finds it so
+	l.may = append(l.may, "lost") // reported at the end
 }
 
 // followPoet subscribes to the poet's feed.
@@ -184,7 +183,7 @@ func (r *runner) followPoet() {
 	}
 }
 
-// checkPosts holds what is there at the end against what was acknowledged.
+// checkPosts compares the posts at the end with the acknowledged changes.
 func (r *runner) checkPosts(ctx context.Context) (broken []string, err error) {
 	w := r.posts
 	c := &client.Client{Base: r.admin, HTTP: r.client}
@@ -220,7 +219,7 @@ func (r *runner) checkPosts(ctx context.Context) (broken []string, err error) {
 		broken = append(broken, l.check(there[l.key])...)
 	}
 	if last := w.last(doc); w.follows(last) && w.notified.Before(last) {
-		broken = append(broken, fmt.Sprintf("post untold: the follower heard last at %s, of a post of %s", w.notified.Format(clock), last.Format(clock)))
+		broken = append(broken, fmt.Sprintf("post not notified: the last notification of the follower was at %s, the last change of a post at %s", w.notified.Format(clock), last.Format(clock)))
 	}
 	return broken, nil
 }
@@ -237,7 +236,7 @@ func (w *writing) last(doc string) (at time.Time) {
 	return at
 }
 
-// follows reports whether the follower was there at a change.
+// follows reports whether the follower was registered at a change.
 func (w *writing) follows(at time.Time) bool { return !w.asked.IsZero() && at.After(w.asked) }
 
 func (w *writing) unnotified(doc string) bool {
@@ -249,14 +248,14 @@ func (w *writing) unnotified(doc string) bool {
 
 func (l *line) check(found []client.Post) []string {
 	if len(found) > 1 {
-		return []string{fmt.Sprintf("post doubled: %s is there %d times", l.key, len(found))}
+		return []string{fmt.Sprintf("post duplicated: %s exists %d times", l.key, len(found))}
 	}
 	text := ""
 	if len(found) == 1 && found[0].State == "published" {
 		text = found[0].Source
 	}
 	if !slices.Contains(l.may, text) || slices.Contains(l.may, "lost") {
-		return []string{fmt.Sprintf("post lost: %s is %q, and can only be one of %q", l.key, text, l.may)}
+		return []string{fmt.Sprintf("post lost: %s is %q, want one of %q", l.key, text, l.may)}
 	}
 	return nil
 }

@@ -12,8 +12,8 @@ import (
 	"cloudburst/lab/program"
 )
 
-// start starts the program and waits until it is ready. With strike it may be killed
-// before, and is started again.
+// start starts the program and waits until it is ready. With strike the program can be killed
+// before, and is restarted.
 func (r *runner) start(ctx context.Context, strike bool) (*program.Process, error) {
 	for {
 		if r.struck = nil; strike && r.Strike != nil {
@@ -35,7 +35,7 @@ func (r *runner) startOnce(ctx context.Context) (*program.Process, error) {
 	r.history.born()
 	p, err := program.Start(ctx, program.Command{Binary: r.Binary, Dir: r.Dir, Data: r.Data, Strike: r.struck, Env: r.Env, Args: append([]string{
 		"--public-url", publicURL,
-		"--hub.retry", "100ms,200ms,400ms,400ms,400ms,400ms,400ms,400ms", // what comes after is hours away in WebSub
+		"--hub.retry", "100ms,200ms,400ms,400ms,400ms,400ms,400ms,400ms", // the next retry of WebSub is hours later
 		"--hub.max-errors", "1000", "--hub.ping-interval", "20ms",
 		"--hub.callback-timeout", "6s",
 		"--hub.client-rate", "0", "--hub.host-rate", "0"}, r.Args...)})
@@ -49,7 +49,7 @@ func (r *runner) startOnce(ctx context.Context) (*program.Process, error) {
 			return nil, err
 		}
 	}
-	// Before anybody saves again: what the dead one left.
+	// Before new saves: the feeds that the crashed process left.
 	r.readAll(p.Base, slices.Concat(r.owners, r.fresh), asSaved)
 	r.fresh = nil
 	r.mu.Lock()
@@ -70,12 +70,12 @@ func (r *runner) where() string {
 	return r.base
 }
 
-// settle waits until the program has nothing left to do; false: it always had.
+// settle waits until the program has no pending work; false: timeout.
 func (r *runner) settle(ctx context.Context) (bool, error) {
 	return r.until(ctx, func(l outside.Left) bool { return l == outside.Left{} })
 }
 
-// until waits until done says so, for a while on end.
+// until waits until done is true for some time.
 func (r *runner) until(ctx context.Context, done func(outside.Left) bool) (bool, error) {
 	calm, began, last := 0, time.Now(), outside.Left{Pending: -1}
 	for end := began.Add(r.Settle); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
@@ -84,7 +84,7 @@ func (r *runner) until(ctx context.Context, done func(outside.Left) bool) (bool,
 			return false, err
 		}
 		if now != last {
-			r.Log(fmt.Sprintf("after %s there is left: %+v", time.Since(began).Round(time.Millisecond), now))
+			r.Log(fmt.Sprintf("pending after %s: %+v", time.Since(began).Round(time.Millisecond), now))
 		}
 		if last = now; !done(now) {
 			calm = 0
@@ -95,10 +95,10 @@ func (r *runner) until(ctx context.Context, done func(outside.Left) bool) (bool,
 	return false, nil
 }
 
-// operator is the program's own API.
+// operator is a client of the admin API.
 func (r *runner) operator() *client.Client { return &client.Client{Base: r.admin, HTTP: r.client} }
 
-// export is what the program says it has.
+// export returns the export of the program.
 func (r *runner) export(ctx context.Context) (map[pair]outside.Subscription, error) {
 	list, err := outside.Subscriptions(ctx, r.operator())
 	all := map[pair]outside.Subscription{}

@@ -24,27 +24,27 @@ type Options struct {
 	Args      []string      // further flags of serve
 	Env       []string      // further environment
 	Dir       string        // an empty folder
-	Cycles    int           // deaths [50]
+	Cycles    int           // crashes [50]
 	Enough    func() bool   // false: what the run has to show has not happened yet, and it goes on for up to ten times as many deaths [always true]
 	Seed      uint64        // of everything random here [1]
 	Feeds     int           // [8]
 	Callbacks int           // on each of two hosts [12]
 	Clients   int           // at once [6]
-	Log       func(string)  // nil: silent
+	Log       func(string)  // nil: no log
 	Life      time.Duration // longest life of a process [400 ms]
-	Ordeal    int           // every so many lives one dies at a chosen moment [5]
+	Ordeal    int           // every n-th process is killed at a chosen moment [5]
 	Day       string        // instead of cycles one scripted day, which ends as CLOUDBURSTDIE says: before N, after N, lose N, count FILE
-	Settle    time.Duration // the last work is done by then [3 min]
-	Afterlife time.Duration // a database of its own may do so long what a dead process asked for
+	Settle    time.Duration // timeout of the last work [3 min]
+	Afterlife time.Duration // how long a separate database can execute requests of a crashed process
 
 	// The data folder can be on its own disk, which fails with the process.
 	Data   string                                              // its name [data, in Dir]
-	Strike func() <-chan struct{}                              // before a start: when the process has to die [by the clock]
-	Dead   func() error                                        // a process is dead, and none lives
+	Strike func() <-chan struct{}                              // called before a start: closes the channel to kill the process [by the clock]
+	Dead   func() error                                        // called after a crash, before the next start
 	Alive  func(ctx context.Context, base, admin string) error // a process is ready
 }
 
-// Report is what a run came to. Broken is empty when every promise was kept.
+// Report is the result of a run. Broken is empty if every guarantee was kept.
 type Report struct {
 	Broken        []string
 	Deaths        int
@@ -52,41 +52,41 @@ type Report struct {
 	Cancelled     int
 	Pings         int // acknowledged pings of changes
 	Pending       int // of them acknowledged before the feed had answered
-	Live          int // subscriptions that were certainly live at the end
+	Live          int // subscriptions that were certainly active at the end
 	Notifications int
 	Refused       int // of them refused at once
-	Slow          int // of them answered late or never, for the process died
+	Slow          int // of them answered late or never because of a crash
 	Duplicates    int
 
 	Requests  int // acknowledged requests for, and against, WebSub subscriptions
 	Confirmed int // of them confirmed subscriptions and renewals
 	Ended     int // WebSub subscriptions that their callbacks confirmed to be ended
-	Declined  int // questions that callbacks said no to
-	Denied    int // denials that callbacks were told
+	Declined  int // questions that callbacks declined
+	Denied    int // denials that callbacks received
 	Contents  int // WebSub deliveries
 	Again     int // of them of a version that had been delivered before
 	Signed    int
 	CNWS      int // acknowledged CNWS subscriptions
 	Sites     int // acknowledged pings of sites
-	Listed    int // of them found on the list of changes after a restart
+	Listed    int // of them found in the recent changes after a restart
 	Published int // acknowledged pings over WebSub
 
 	Saved    int // acknowledged versions of hosted feeds
 	Served   int // documents of hosted feeds that were read
 	Rendered int // of them in another form than they were saved in
-	LetIn    int // headers that opened a private feed
-	Replayed int // of them refused after a death, while they were fresh
+	LetIn    int // headers that were accepted for a private feed
+	Replayed int // of them rejected after a crash, while still valid
 	Posts    int // acknowledged changes of posts
 
-	Starts  int           // that got ready
+	Starts  int           // processes that became ready
 	Slowest time.Duration // from the begin of a process until it was ready
 }
 
 func (r Report) String() string {
-	return fmt.Sprintf("%d deaths, %d registrations, %d by CNWS, %d cancels and %d pings (%d pending, %d by WebSub, %d of sites, %d of them listed) acknowledged, "+
+	return fmt.Sprintf("%d crashes, %d registrations, %d by CNWS, %d cancels and %d pings (%d pending, %d by WebSub, %d of sites, %d of them listed) acknowledged, "+
 		"%d WebSub requests acknowledged, %d confirmed, %d declined, %d denied, %d ended, %d subscriptions live, %d notifications (%d refused, %d slow), "+
 		"%d contents (%d signed, %d of a version again), %d duplicates, "+
-		"%d saves acknowledged, %d documents served (%d rendered), %d headers let in, %d of them refused after a death, %d changes of posts acknowledged, %d starts, ready within %s, %d promises broken",
+		"%d saves acknowledged, %d documents served (%d rendered), %d headers accepted, %d of them rejected after a crash, %d changes of posts acknowledged, %d starts, ready within %s, %d broken guarantees",
 		r.Deaths, r.Registered, r.CNWS, r.Cancelled, r.Pings, r.Pending, r.Published, r.Sites, r.Listed,
 		r.Requests, r.Confirmed, r.Declined, r.Denied, r.Ended, r.Live, r.Notifications, r.Refused, r.Slow,
 		r.Contents, r.Signed, r.Again, r.Duplicates, r.Saved, r.Served, r.Rendered, r.LetIn, r.Replayed, r.Posts, r.Starts, r.Slowest.Round(time.Millisecond), len(r.Broken))
@@ -100,10 +100,10 @@ type runner struct {
 	rng     *outside.Random
 	client  *http.Client
 
-	owners []owner // of hosted feeds, whom everybody may save for
+	owners []owner // owners of the shared hosted feeds
 	reader owner   // of the private feed of the first of them
 	others *http.Client
-	fresh  []owner // whose feeds nobody has read since the last death
+	fresh  []owner // owners of feeds without a read since the last crash
 	posts  *writing
 	struck <-chan struct{} // closed when the present process has to die; nil: never
 
@@ -116,7 +116,7 @@ type runner struct {
 	report Report
 }
 
-// Run does one whole run.
+// Run does one run.
 func Run(ctx context.Context, o Options) (Report, error) {
 	def := func(v *int, d int) {
 		if *v == 0 {
@@ -215,7 +215,7 @@ func (r *runner) run(ctx context.Context) (Report, error) {
 			}
 		} else {
 			select {
-			case <-time.After(time.Duration(r.rng.IntN(int(r.Life))) + r.Life/20): // a real process lives in real time
+			case <-time.After(time.Duration(r.rng.IntN(int(r.Life))) + r.Life/20): // the process runs in real time
 			case <-r.struck:
 			}
 			if err := r.die(p); err != nil {
@@ -227,7 +227,7 @@ func (r *runner) run(ctx context.Context) (Report, error) {
 	return r.last(ctx, func() { stop(); group.Wait() })
 }
 
-// last is the end, and what all came to; stop ends the clients.
+// last ends the run and returns its result; stop ends the clients.
 func (r *runner) last(ctx context.Context, stop func()) (Report, error) {
 	there, more, err := r.end(ctx, stop)
 	if err != nil {
@@ -243,9 +243,8 @@ func (r *runner) last(ctx context.Context, stop func()) (Report, error) {
 	return counted, nil
 }
 
-// end lets one more process do what is left to do, and another one that has nothing
-// to do. It returns what the program says it has; stop
-// ends the clients.
+// end starts one more process for the pending work, and another one without pending work. It
+// returns the export of the program; stop ends the clients.
 func (r *runner) end(ctx context.Context, stop func()) (there map[pair]outside.Subscription, more []string, err error) {
 	p, err := r.start(ctx, false)
 	if err != nil {
@@ -259,7 +258,7 @@ func (r *runner) end(ctx context.Context, stop func()) (there map[pair]outside.S
 	}()
 	time.Sleep(r.Life)
 	stop()
-	for i := range r.Feeds { // the last news of all, while some still refuse
+	for i := range r.Feeds { // the last changes, while some callbacks still fail
 		r.ping(r.where(), r.feed(i), overCloud)
 	}
 	if _, err := r.until(ctx, func(l outside.Left) bool { return l.ShardsDue == 0 }); err != nil {
@@ -294,7 +293,7 @@ func (r *runner) end(ctx context.Context, stop func()) (there map[pair]outside.S
 		return nil, nil, err
 	}
 	if !settled {
-		broken = append(broken, fmt.Sprintf("no end: there was still work after %s, with everybody well", r.Settle))
+		broken = append(broken, fmt.Sprintf("no end: pending work after %s without failures", r.Settle))
 	}
 	there, err = r.export(ctx)
 	return there, broken, err
@@ -329,17 +328,17 @@ func (r *runner) dead() error {
 	return r.Dead()
 }
 
-// clientLoop is one client that does this and that until ctx ends.
+// clientLoop is one client with random requests until ctx ends.
 func (r *runner) clientLoop(ctx context.Context) {
 	for ctx.Err() == nil {
 		base := r.where()
 		if base == "" {
-			time.Sleep(2 * time.Millisecond) // no process lives: nobody is there to talk to
+			time.Sleep(2 * time.Millisecond) // no process runs
 			continue
 		}
 		feed := r.feed(r.rng.IntN(r.Feeds))
 		s, path := r.subs[r.rng.IntN(len(r.subs))], fmt.Sprintf("/cb%d", r.rng.IntN(r.Callbacks))
-		other := fmt.Sprint(r.rng.IntN(r.Callbacks / 3)) // of the other protocols there are fewer, to whom more happens
+		other := fmt.Sprint(r.rng.IntN(r.Callbacks / 3)) // fewer callbacks for the other protocols, with more events each
 		switch n := r.rng.IntN(20); {
 		case n < 7:
 			r.ping(base, feed, endpoint(r.rng.IntN(endpoints)))
@@ -359,7 +358,7 @@ func (r *runner) clientLoop(ctx context.Context) {
 	}
 }
 
-// secret is a new one, or now and then none.
+// secret returns a new secret, or sometimes none.
 func (r *runner) secret() string {
 	if r.rng.IntN(5) == 0 {
 		return ""

@@ -7,7 +7,7 @@ import (
 	"net/http"
 )
 
-// pingSite says that the site of a feed changed, as weblogs.com had it.
+// pingSite pings the site of a feed, in the form of weblogs.com.
 func (r *runner) pingSite(base, feed string) call {
 	var n int
 	r.mu.Lock()
@@ -49,8 +49,8 @@ func (r *runner) postXML(to, body, good string) call {
 	return r.send(to, "text/xml", body, http.StatusOK, good)
 }
 
-// lists looks whether the pings of sites that were acknowledged before this life
-// are on the list of changes, and counted.
+// lists checks that site pings acknowledged before this life are in the recent changes, and
+// counted.
 func (r *runner) lists(ctx context.Context, base string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/changes.xml", nil)
 	if err != nil {
@@ -84,7 +84,7 @@ func (r *runner) lists(ctx context.Context, base string) error {
 			if r.report.Listed++; !there[name] {
 				h.strange = append(h.strange, fmt.Sprintf("not listed: the ping of %q, acknowledged at %s", name, at.Format(clock)))
 			}
-			delete(h.listed, name) // the list is of an hour, and not endless
+			delete(h.listed, name) // the list covers one hour, and is limited
 		}
 		if list.Count < r.report.Listed {
 			h.strange = append(h.strange, fmt.Sprintf("not counted: changes.xml counts %d, and %d were acknowledged", list.Count, r.report.Listed))

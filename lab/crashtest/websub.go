@@ -25,17 +25,17 @@ const (
 	changedAt = "X-Hub-Changed-At"   // every notification has it, and no request for consent
 )
 
-// request is one for, or against, a WebSub subscription.
+// request is a WebSub request to subscribe or unsubscribe.
 type request struct {
 	pair
 	mode   string
 	secret string
 	lease  int  // seconds; no two ask for the same, which is how the callback knows which one it is asked about
-	agreed bool // what the callback will answer
+	agreed bool // the answer of the callback
 	call
 }
 
-// question is one that a callback was asked.
+// question is a verification or a denial that a callback received.
 type question struct {
 	mode   string
 	lease  int
@@ -44,16 +44,16 @@ type question struct {
 	reason string // denied
 }
 
-// content is what a delivery brought.
+// content is the content of a delivery.
 type content struct {
 	topic   string
 	version int
-	wrong   string // what is wrong with it whoever gets it; "": nothing
+	wrong   string // a fault independent of the receiver; "": none
 	signed  bool
-	secret  string // that it is signed with; "": none that was ever given
+	secret  string // secret of the signature; "": unknown
 }
 
-// ask sends a WebSub request. The callback knows of it before the program does.
+// ask sends a WebSub request. It is recorded for the callback before it is sent.
 func (r *runner) ask(base, mode, feed string, s *subscribers, path, secret string, agreed bool) *request {
 	q := &request{pair: pair{feed, s.base + path}, mode: mode, secret: secret, agreed: agreed}
 	if !r.hold(q.pair) {
@@ -83,7 +83,7 @@ func (r *runner) ask(base, mode, feed string, s *subscribers, path, secret strin
 	return q
 }
 
-// asked notes a question, and is the callback's answer to it.
+// asked records a question, and returns the answer of the callback.
 func (h *history) asked(p pair, v url.Values) (yes bool) {
 	q := question{mode: v.Get("hub.mode"), at: time.Now(), reason: v.Get("hub.reason")}
 	q.lease, _ = strconv.Atoi(v.Get("hub.lease_seconds"))
@@ -101,7 +101,7 @@ func (h *history) asked(p pair, v url.Values) (yes bool) {
 		}
 	}
 	if of == nil || of.pair != p || q.mode != denied && v.Get("hub.challenge") == "" {
-		h.strange = append(h.strange, fmt.Sprintf("asked what nobody meant: %s of %s: %s", p.callback, p.feed, v.Encode()))
+		h.strange = append(h.strange, fmt.Sprintf("unexpected verification: %s of %s: %s", p.callback, p.feed, v.Encode()))
 		return false
 	}
 	q.yes = of.agreed && q.mode != denied
@@ -109,7 +109,7 @@ func (h *history) asked(p pair, v url.Values) (yes bool) {
 	return q.yes
 }
 
-// questionsAbout are those about q.
+// questionsAbout returns the questions about q.
 func (h *history) questionsAbout(q *request) (list []question) {
 	for _, a := range h.questions[q.pair] {
 		if a.mode == q.mode && a.lease == q.lease {
@@ -119,7 +119,7 @@ func (h *history) questionsAbout(q *request) (list []question) {
 	return list
 }
 
-// contentOf looks at a delivery as its subscriber does.
+// contentOf checks a delivery as a subscriber.
 func (h *history) contentOf(head http.Header, body []byte, callback string) *content {
 	c := &content{}
 	for link := range strings.SplitSeq(head.Get("Link"), ", ") {
@@ -152,7 +152,7 @@ func (h *history) contentOf(head http.Header, body []byte, callback string) *con
 	return c
 }
 
-// versionOf is the version of a feed that a content is, or what is wrong with it.
+// versionOf returns the version of a content, or its fault.
 func (h *history) versionOf(topic, kind string, body []byte) (v int, wrong string) {
 	if user, form, ok := hostedTopic(topic); ok {
 		return h.hostedVersion(user, form, kind, body)
@@ -170,7 +170,7 @@ func (h *history) versionOf(topic, kind string, body []byte) (v int, wrong strin
 	return v, ""
 }
 
-// effect is the time when the effect of a confirmation at t is certain. A process that crashes
+// effect returns the time at which the effect of a confirmation at t is certain. A process that crashes
 // before writing it leaves the request to the next one, which verifies again.
 func (h *history) effect(t time.Time) time.Time {
 	if l := h.lives[h.lifeAt(t)]; !l.died.IsZero() {
@@ -179,8 +179,8 @@ func (h *history) effect(t time.Time) time.Time {
 	return t.Add(patience)
 }
 
-// confirm makes of what callbacks said yes to what it comes to: registrations from
-// the first yes to the moment at which they are certainly there, and cancels.
+// confirm converts confirmations of callbacks to registrations, from the first confirmation
+// until their effect is certain, and to cancels.
 func (h *history) confirm(r *Report) {
 	for p, list := range h.requests {
 		for _, q := range list {
@@ -192,7 +192,7 @@ func (h *history) confirm(r *Report) {
 				r.Confirmed++
 			}
 		}
-		for _, g := range h.received[p] { // whoever is told is subscribed
+		for _, g := range h.received[p] { // a notified callback is subscribed
 			h.proofs[p] = append(h.proofs[p], call{from: h.lives[h.lifeAt(g.conn)].begun, to: g.at, ok: true})
 		}
 		var last *question
@@ -205,17 +205,17 @@ func (h *history) confirm(r *Report) {
 				last = &a
 			}
 		}
-		if n := len(h.cancels[p]); last != nil { // nothing took its place: it has to be done
+		if n := len(h.cancels[p]); last != nil { // not replaced: the cancel must take effect
 			h.cancels[p][n-1].ok, h.cancels[p][n-1].unsure = true, false
 			r.Ended++
 		}
 	}
 }
 
-// confirmed is what a request for a subscription came to, if its callback said yes.
-// It is sure if nothing was asked about later that may have taken its place before it
-// was done: another subscription, or an end. An end that is confirmed removes a request
-// before it that is not decided, as those are that a process left when it died.
+// confirmed returns the result of a request for a subscription that its callback confirmed.
+// The result is sure unless a later question, about another subscription or a cancel, may have
+// replaced the request before it took effect. A confirmed cancel removes an earlier undecided
+// request, for example one that a crashed process left.
 func (h *history) confirmed(q *request) (c call, found bool) {
 	var last time.Time
 	for _, a := range h.questions[q.pair] {
@@ -236,15 +236,14 @@ func (h *history) confirmed(q *request) (c call, found bool) {
 	return c, found
 }
 
-// left reports whether the process of the time t died before another time, so that it may
-// have left what was confirmed at t undone.
+// left reports whether the process of time t crashed before another time, so that a confirmation
+// at t may have no effect.
 func (h *history) left(t, before time.Time) bool {
 	died := h.lives[h.lifeAt(t)].died
 	return !died.IsZero() && died.Before(before)
 }
 
-// shown is when a delivery was seen first that shows what q came to: it is signed
-// with its secret.
+// shown returns the time of the first delivery that proves the effect of q by its signature.
 func (h *history) shown(q *request) (t time.Time, found bool) {
 	for _, g := range h.received[q.pair] {
 		if q.secret != "" && g.content != nil && g.content.secret == q.secret && (!found || g.at.Before(t)) {
@@ -254,8 +253,8 @@ func (h *history) shown(q *request) (t time.Time, found bool) {
 	return t, found
 }
 
-// permitted reports whether secret may be the one of p at t, in a life that began
-// then: that of a request that was confirmed, and is not certainly replaced.
+// permitted reports whether secret can be that of p at t, in a life that began at begun: the
+// secret of a confirmed request that is not certainly replaced.
 func (h *history) permitted(p pair, secret string, t, begun time.Time) bool {
 	type state struct {
 		*request

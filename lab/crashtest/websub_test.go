@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// A process died after a callback had confirmed a second subscription with another secret.
-// An end that is confirmed later may remove that request before it is decided: until then the
-// first secret is right.
+// A process crashed after a callback had confirmed a second subscription with another secret.
+// A later confirmed cancel can remove that request before it is decided; until then the first
+// secret is valid.
 func TestUncertainSecretDoesNotReplaceTheOldOne(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
@@ -18,24 +18,24 @@ func TestUncertainSecretDoesNotReplaceTheOldOne(t *testing.T) {
 	for name, c := range map[string]struct {
 		lives []life
 		end   []question // after the second subscription was confirmed at 30
-		want  bool       // the old secret is right at 80
+		want  bool       // the old secret is valid at 80
 	}{
-		"the process lives":                         {[]life{{begun: at(10)}}, nil, false},
-		"it died, and nothing came later":           {[]life{{begun: at(10), died: at(31)}, {begun: at(40)}}, nil, false},
-		"it died, and an end was confirmed":         {[]life{{begun: at(10), died: at(31)}, {begun: at(40)}}, []question{{mode: unsubscribe, at: at(90), yes: true}}, true},
-		"it died, and an end was declined":          {[]life{{begun: at(10), died: at(31)}, {begun: at(40)}}, []question{{mode: unsubscribe, at: at(90)}}, false},
-		"it lives, and an end was confirmed":        {[]life{{begun: at(10)}}, []question{{mode: unsubscribe, at: at(90), yes: true}}, false},
-		"it was asked again before the end":         {[]life{{begun: at(10), died: at(31)}, {begun: at(40)}}, []question{{mode: subscribe, lease: 2, at: at(50), yes: true}, {mode: unsubscribe, at: at(90), yes: true}}, false},
-		"it was asked again and died before an end": {[]life{{begun: at(10), died: at(31)}, {begun: at(40), died: at(51)}, {begun: at(60)}}, []question{{mode: subscribe, lease: 2, at: at(50), yes: true}, {mode: unsubscribe, at: at(90), yes: true}}, true},
+		"no crash":                                     {[]life{{begun: at(10)}}, nil, false},
+		"a crash without later requests":               {[]life{{begun: at(10), died: at(31)}, {begun: at(40)}}, nil, false},
+		"a crash, then a confirmed cancel":             {[]life{{begun: at(10), died: at(31)}, {begun: at(40)}}, []question{{mode: unsubscribe, at: at(90), yes: true}}, true},
+		"a crash, then a declined cancel":              {[]life{{begun: at(10), died: at(31)}, {begun: at(40)}}, []question{{mode: unsubscribe, at: at(90)}}, false},
+		"no crash, and a confirmed cancel":             {[]life{{begun: at(10)}}, []question{{mode: unsubscribe, at: at(90), yes: true}}, false},
+		"a new question before the cancel":             {[]life{{begun: at(10), died: at(31)}, {begun: at(40)}}, []question{{mode: subscribe, lease: 2, at: at(50), yes: true}, {mode: unsubscribe, at: at(90), yes: true}}, false},
+		"a new question and a crash before the cancel": {[]life{{begun: at(10), died: at(31)}, {begun: at(40), died: at(51)}, {begun: at(60)}}, []question{{mode: subscribe, lease: 2, at: at(50), yes: true}, {mode: unsubscribe, at: at(90), yes: true}}, true},
 	} {
 		h := &history{lives: append([]life{{begun: at(0), died: at(5)}}, c.lives...), requests: map[pair][]*request{p: {old, renewed}}, received: map[pair][]receipt{},
 			questions: map[pair][]question{p: append([]question{{mode: subscribe, lease: 1, at: at(1), yes: true}, {mode: subscribe, lease: 2, at: at(30), yes: true}}, c.end...)}}
 		begun := h.lives[h.lifeAt(at(80))].begun
 		if got := h.permitted(p, "old", at(80), begun); got != c.want {
-			t.Errorf("%s: the old secret is right: %v, want %v", name, got, c.want)
+			t.Errorf("%s: the old secret is valid: %v, want %v", name, got, c.want)
 		}
 		if !h.permitted(p, "new", at(80), begun) {
-			t.Errorf("%s: the new secret is wrong", name)
+			t.Errorf("%s: the new secret is invalid", name)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// read looks whether data can be read as what it is.
+// read checks that data can be parsed.
 func (b block) read(t *testing.T) {
 	t.Helper()
 	var err error
@@ -27,11 +27,11 @@ func (b block) read(t *testing.T) {
 		err = yaml.Unmarshal([]byte(b.text), &map[string]any{})
 	}
 	if err != nil {
-		t.Errorf("%s:%d is no %s: %v\n%s", b.page, b.line, b.kind, err, b.text)
+		t.Errorf("%s:%d is not valid %s: %v\n%s", b.page, b.line, b.kind, err, b.text)
 	}
 }
 
-// wellFormed reads a document, or some elements that belong into one.
+// wellFormed parses a document or a fragment.
 func wellFormed(text string) error {
 	d := xml.NewDecoder(strings.NewReader(text))
 	for depth := 0; ; {
@@ -49,13 +49,13 @@ func wellFormed(text string) error {
 			depth--
 		case xml.CharData:
 			if depth == 0 && strings.TrimSpace(string(token)) != "" {
-				return errors.New("there is text outside of all elements")
+				return errors.New("text outside of all elements")
 			}
 		}
 	}
 }
 
-// wholeJSON reads values, one after the other; each begins a line.
+// wholeJSON parses a sequence of values; each begins a line.
 func wholeJSON(text string) error {
 	d := json.NewDecoder(strings.NewReader(text))
 	for {

@@ -1,5 +1,5 @@
-// Package doctest does what the documentation says, as a reader would who copies it: it runs
-// the commands, sends the exchanges of HTTP and plays their other side, reads the data, and
-// looks whether the commands, settings, files and headings that are named are there. It has
-// tests only: see TestTheGuidesDoWhatTheySay, and block for what a page says of its blocks.
+// Package doctest executes the documentation: it runs the commands, sends the HTTP exchanges
+// and responds as their other side, parses the data, and checks that all named commands,
+// settings, files and headings exist. It contains only tests: see TestGuidesWorkAsDocumented,
+// and block for the kinds of blocks.
 package doctest

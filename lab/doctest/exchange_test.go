@@ -28,26 +28,26 @@ import (
 type exchange struct {
 	block           block
 	request, answer string
-	seen            bool // it came, of those to the reader
+	seen            bool // the request arrived at the reader
 }
 
 func parseExchange(b block) (*exchange, error) {
 	request, answer, ok := strings.Cut(b.text, "\n\nHTTP/1.1 ")
 	if !ok {
-		// A request without a body may end with its head.
-		return nil, fmt.Errorf("%s:%d: there is no answer behind an empty line", b.page, b.line)
+		// A request without a body can end with its header.
+		return nil, fmt.Errorf("%s:%d: no answer after an empty line", b.page, b.line)
 	}
 	x := &exchange{block: b, request: request, answer: "HTTP/1.1 " + strings.TrimRight(answer, "\n")}
 	head, body, _ := strings.Cut(request, "\n\n")
 	if m := regexp.MustCompile(`\nContent-Length: (\d+)`).FindStringSubmatch(head); m != nil && m[1] != strconv.Itoa(len(body)) {
-		return nil, fmt.Errorf("%s:%d: Content-Length is %s, and the body has %d", b.page, b.line, m[1], len(body))
+		return nil, fmt.Errorf("%s:%d: Content-Length is %s, but the body has %d bytes", b.page, b.line, m[1], len(body))
 	}
 	return x, nil
 }
 
 func (x *exchange) toReader() bool { return strings.Contains(x.request, "\nHost: reader.example") }
 
-// answerParts is the answer as a server gives it.
+// answerParts returns status, header and body of the answer.
 func (x *exchange) answerParts(real func(string) string) (int, http.Header, string) {
 	head, body, _ := strings.Cut(real(x.answer), "\n\n")
 	lines := strings.Split(head, "\n")
@@ -56,11 +56,11 @@ func (x *exchange) answerParts(real func(string) string) (int, http.Header, stri
 		name, value, _ := strings.Cut(line, ": ")
 		header.Add(name, value)
 	}
-	status, _ := strconv.Atoi(strings.Fields(lines[0])[1]) // what is none is refused by WriteHeader
+	status, _ := strconv.Atoi(strings.Fields(lines[0])[1]) // WriteHeader rejects an invalid status
 	return status, header, body
 }
 
-// exchange does a block, or waits until it is done.
+// exchange sends the request of a block, or waits for it.
 func (p *place) exchange(b block) {
 	p.t.Helper()
 	x, err := parseExchange(b)
@@ -78,11 +78,11 @@ func (p *place) exchange(b block) {
 		p.t.Fatalf("%s:%d: %v\n%s", b.page, b.line, err, x.request)
 	}
 	if err := p.harness.answered(x, res, body); err != nil {
-		p.t.Errorf("%s:%d: %v\nIt is now\n%s %s\n%v\n\n%s", b.page, b.line, err, res.Proto, res.Status, res.Header, p.back.Replace(string(body)))
+		p.t.Errorf("%s:%d: %v\nThe response is now\n%s %s\n%v\n\n%s", b.page, b.line, err, res.Proto, res.Status, res.Header, p.back.Replace(string(body)))
 	}
 }
 
-// send puts a request on a connection, byte for byte.
+// send writes a request to a connection, byte for byte.
 func (p *place) send(x *exchange) (*http.Response, []byte, error) {
 	p.harness.mu.Lock()
 	head, body, _ := strings.Cut(p.harness.real(x.request), "\n\n")
@@ -109,7 +109,7 @@ func (p *place) send(x *exchange) (*http.Response, []byte, error) {
 	return res, answer, err
 }
 
-// answered compares an answer with what is shown of it.
+// answered compares an answer with the documented one.
 func (w *harness) answered(x *exchange, res *http.Response, body []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -121,17 +121,17 @@ func (w *harness) answered(x *exchange, res *http.Response, body []byte) error {
 	return w.rest(lines[1:], want, res.Header, body)
 }
 
-// like compares what came to the reader with what is shown of it.
+// like compares a request to the reader with the documented one.
 func (w *harness) like(x *exchange, r *http.Request, body []byte) error {
 	head, want, _ := strings.Cut(x.request, "\n\n")
 	lines := strings.Split(head, "\n")
 	part := strings.Fields(lines[0])
 	if len(part) != 3 || r.Method != part[0] || r.Proto != part[2] {
-		return errors.New("it is another method")
+		return errors.New("another method")
 	}
 	path, query, _ := strings.Cut(w.real(part[1]), "?")
 	if r.URL.EscapedPath() != path {
-		return errors.New("it is another path")
+		return errors.New("another path")
 	}
 	learned, err := w.query(query, r.URL.RawQuery)
 	if err != nil {
@@ -148,7 +148,7 @@ func (w *harness) like(x *exchange, r *http.Request, body []byte) error {
 	return nil
 }
 
-// query compares queries. What is random in them is learned.
+// query compares queries, and learns random values.
 func (w *harness) query(want, got string) (learned map[string]string, err error) {
 	wants, gots := strings.Split(want, "&"), strings.Split(got, "&")
 	if len(wants) != len(gots) {
@@ -163,7 +163,7 @@ func (w *harness) query(want, got string) (learned map[string]string, err error)
 			learned[shown] = is
 		case strings.Contains(shown, "…") && alike(is, shown):
 		default:
-			unescaped, _ := url.QueryUnescape(shown) // what is none is no such text
+			unescaped, _ := url.QueryUnescape(shown) // an invalid text does not match
 			if wants[i] != gots[i] && !(strings.Contains(unescaped, "…") && alike(gots[i], name+"="+shown)) {
 				return nil, fmt.Errorf("in the query is %s, not %s", gots[i], wants[i])
 			}
@@ -172,8 +172,8 @@ func (w *harness) query(want, got string) (learned map[string]string, err error)
 	return learned, nil
 }
 
-// rest compares header fields and body. An ETag is learned; a signature is computed, both
-// of what is shown and of what is here.
+// rest compares header fields and body. It learns an ETag, and computes a signature of both
+// the documented and the actual body.
 func (w *harness) rest(lines []string, want string, header http.Header, body []byte) error {
 	for _, line := range lines {
 		name, shown, _ := strings.Cut(line, ": ")
@@ -182,7 +182,7 @@ func (w *harness) rest(lines []string, want string, header http.Header, body []b
 		case "Content-Length":
 		case "ETag":
 			if got == "" {
-				return errors.New("there is no ETag")
+				return errors.New("no ETag")
 			}
 			if shown != "…" {
 				w.learned[shown] = got
@@ -203,7 +203,7 @@ func (w *harness) rest(lines []string, want string, header http.Header, body []b
 	return nil
 }
 
-// signed compares both signatures with those of the last secret that the guide has.
+// signed compares both signatures with those of the last secret in the guide.
 func (w *harness) signed(shown, text, got string, body []byte) error {
 	m := regexp.MustCompile(`hub\.secret=([^&\s]+)`).FindStringSubmatch(w.p.page.text)
 	if m == nil {
@@ -218,8 +218,8 @@ func (w *harness) signed(shown, text, got string, body []byte) error {
 	return nil
 }
 
-// settled waits until a callback that was asked whether it wants something is subscribed, or
-// is not any more: it is so a moment after it has answered.
+// settled waits until a verified callback is subscribed or unsubscribed, which happens shortly
+// after its answer.
 func (p *place) settled(x *exchange) {
 	p.t.Helper()
 	m := regexp.MustCompile(`^GET (\S+?)\?\S*hub\.mode=(subscribe|unsubscribe)`).FindStringSubmatch(x.request)
@@ -239,10 +239,10 @@ func (p *place) settled(x *exchange) {
 			return
 		}
 	}
-	p.t.Fatalf("%s:%d: it came, and nothing came of it", x.block.page, x.block.line)
+	p.t.Fatalf("%s:%d: the request had no effect", x.block.page, x.block.line)
 }
 
-// alike compares a text with one in which … is anything.
+// alike compares a text with a pattern in which … matches anything.
 func alike(got, want string) bool {
 	parts := strings.Split(want, "…")
 	if len(parts) == 1 {

@@ -28,9 +28,9 @@ type harness struct {
 
 	mu      sync.Mutex
 	answers []*exchange       // of the reader
-	came    []string          // requests to the reader that are like none of those
-	learned map[string]string // what stands in the guide, to what came in its place
-	news    chan struct{}     // closed when something came
+	came    []string          // other requests to the reader
+	learned map[string]string // texts of the guide, with the actual values
+	news    chan struct{}     // closed by each request
 }
 
 func newHarness(p *place, hub string) *harness {
@@ -72,7 +72,7 @@ func (w *harness) names() []string {
 		"port=8080", "port="+port, "<int>8080</int>", "<int>"+port+"</int>", "<port>8080</port>", "<port>"+port+"</port>")
 }
 
-// feed is what authors serve.
+// feed serves the feeds of authors.
 func (w *harness) feed(rw http.ResponseWriter, r *http.Request) {
 	body, err := os.ReadFile(filepath.Join(w.p.dir, path.Clean("/"+r.URL.Path)))
 	kind := "text/html; charset=utf-8"
@@ -128,7 +128,7 @@ func (w *harness) notified(rw http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(rw, text) // as above
 }
 
-// forget has nothing come yet.
+// forget removes all requests.
 func (w *harness) forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -138,7 +138,7 @@ func (w *harness) forget() {
 	}
 }
 
-// real is a text of the guide as it is here.
+// real replaces the names of the guide by the actual ones.
 func (w *harness) real(text string) string {
 	text = w.p.names.Replace(text)
 	for shown, is := range w.learned {
@@ -147,7 +147,7 @@ func (w *harness) real(text string) string {
 	return text
 }
 
-// wait waits until a request like x has come to the reader.
+// wait waits for a request like x to the reader.
 func (w *harness) wait(x *exchange) {
 	w.p.t.Helper()
 	end := time.After(time.Minute)
@@ -161,7 +161,7 @@ func (w *harness) wait(x *exchange) {
 		select {
 		case <-news:
 		case <-end:
-			w.p.t.Fatalf("%s:%d: this did not come:\n%s\n\nother requests did:\n%s", x.block.page, x.block.line, x.request, came)
+			w.p.t.Fatalf("%s:%d: this request did not arrive:\n%s\n\nother requests:\n%s", x.block.page, x.block.line, x.request, came)
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Links between pages lead to pages, and to headings that are there.
-func TestLinksLeadSomewhere(t *testing.T) {
+// Links between pages have existing pages and headings as targets.
+func TestLinksHaveTargets(t *testing.T) {
 	t.Parallel()
 	all := pages(t)
 	marks := map[string]map[string]bool{}
@@ -30,10 +30,10 @@ func TestLinksLeadSomewhere(t *testing.T) {
 				to = path.Join(path.Dir(p.name), file)
 			}
 			if _, err := os.Stat("../../" + to); err != nil {
-				t.Errorf("%s:%d leads to %s, which is not there", p.name, l.line, l.text)
+				t.Errorf("%s:%d links to %s, which does not exist", p.name, l.line, l.text)
 			}
 			if mark != "" && !marks[to][mark] {
-				t.Errorf("%s:%d leads to %s, and no such heading is there", p.name, l.line, l.text)
+				t.Errorf("%s:%d links to %s, but the page has no such heading", p.name, l.line, l.text)
 			}
 		}
 	}
@@ -42,11 +42,11 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// pathLike is what may be the path of a file in a sentence.
+// pathLike matches possible paths of files in a sentence.
 var pathLike = regexp.MustCompile(`^[\w.-]+(/[\w.*-]+)+/?$`)
 
-// Files and folders that the documentation names are there.
-func TestFilesThatAreNamedAreThere(t *testing.T) {
+// All files and folders that the documentation names exist.
+func TestNamedFilesExist(t *testing.T) {
 	t.Parallel()
 	roots := map[string]bool{}
 	entries, err := os.ReadDir("../..")
@@ -56,12 +56,12 @@ func TestFilesThatAreNamedAreThere(t *testing.T) {
 	for _, e := range entries {
 		roots[e.Name()] = e.IsDir()
 	}
-	for _, folder := range []string{"bin", "data", ".git"} { // made by those who use it
+	for _, folder := range []string{"bin", "data", ".git"} { // created by users
 		delete(roots, folder)
 	}
 	n := 0
 	for _, p := range pages(t) {
-		near := "" // the folder that a table's row has named last
+		near := "" // the last folder that a row of a table named
 		line := 0
 		for _, s := range p.spans {
 			if s.line != line {
@@ -86,7 +86,7 @@ func TestFilesThatAreNamedAreThere(t *testing.T) {
 			}
 			n++
 			if !there(name) {
-				t.Errorf("%s:%d names %s, which is not there", p.name, s.line, s.text)
+				t.Errorf("%s:%d names %s, which does not exist", p.name, s.line, s.text)
 			}
 		}
 	}
@@ -95,7 +95,7 @@ func TestFilesThatAreNamedAreThere(t *testing.T) {
 	}
 }
 
-// there reports whether a file or folder is there, or one that fits a pattern.
+// there reports whether a file or folder, or one that matches a pattern, exists.
 func there(name string) bool {
 	found, err := filepath.Glob("../../" + name)
 	return err == nil && len(found) > 0

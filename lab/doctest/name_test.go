@@ -18,7 +18,7 @@ import (
 	"cloudburst/lab/labcli"
 )
 
-// manual has the flags of each command by its words, such as "user add", and by program.
+// manual contains the flags by program and command, for example "user add".
 func manual(t *testing.T) map[string]map[string][]string {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -44,7 +44,7 @@ func labCommands(t *testing.T, p *shell.Shell) map[string][]string {
 		}
 	}
 	if !slices.Contains(commands["bench costs"], "database") || !slices.Contains(commands["simulate"], "chart") {
-		t.Fatalf("the commands of the laboratory are not understood: %v", commands)
+		t.Fatalf("cannot parse the commands of the laboratory: %v", commands)
 	}
 	return commands
 }
@@ -75,15 +75,15 @@ func manualPage(t *testing.T, p *shell.Shell, out, errs *bytes.Buffer) map[strin
 		}
 	}
 	if len(commands) < 60 || !slices.Contains(commands["user token"], "scope") {
-		t.Fatalf("the manual page is not understood any more: %d commands, %v", len(commands), commands["user token"])
+		t.Fatalf("cannot parse the manual page: %d commands, %v", len(commands), commands["user token"])
 	}
 	return commands
 }
 
-// commandLine is what follows the name of the program, to the end of the command.
+// commandLine matches the rest of a command after the name of the program.
 var commandLine = regexp.MustCompile(`(?m)(?:^|[|(;&]|exec )\s*(?:bin/)?(cloudburst(?:-lab)?)((?: +[^\s|;&()<>#]+)+)`)
 
-// mentioned are the command lines in a text, with their words. The program is the first.
+// mentioned returns the words of each command line in a text, the program first.
 func mentioned(text string) [][]string {
 	var all [][]string
 	for _, m := range commandLine.FindAllStringSubmatch(strings.ReplaceAll(text, "\\\n", " "), -1) {
@@ -92,7 +92,7 @@ func mentioned(text string) [][]string {
 	return all
 }
 
-// known says what is wrong with a command line, and which command it is.
+// known returns the command of a command line, and a fault of the line; "": none.
 func known(commands map[string][]string, settings map[string]bool, words []string) (name, wrong string) {
 	begins := func(with string) bool {
 		return commands[with] != nil || slices.ContainsFunc(slices.Collect(maps.Keys(commands)), func(c string) bool { return strings.HasPrefix(c, with+" ") })
@@ -104,7 +104,7 @@ func known(commands map[string][]string, settings map[string]bool, words []strin
 		if strings.HasPrefix(words[0], "-") {
 			return "", ""
 		}
-		return "", "there is no command " + words[0]
+		return "", "no command " + words[0]
 	}
 	if commands[name] == nil && len(words) > 0 && !strings.HasPrefix(words[0], "-") {
 		return name, fmt.Sprintf("%s has no command %s", name, words[0])
@@ -136,7 +136,7 @@ func settingNames() map[string]bool {
 
 // Every command line of the documentation, in sentences and in blocks, names existing commands
 // and flags, and the documentation mentions every command.
-func TestCommandsOfTheDocumentationAreThere(t *testing.T) {
+func TestDocumentedCommandsExist(t *testing.T) {
 	t.Parallel()
 	programs, settings := manual(t), settingNames()
 	notified := map[string]bool{}
@@ -155,7 +155,7 @@ func TestCommandsOfTheDocumentationAreThere(t *testing.T) {
 				notified[name] = true
 				group, line = strings.Join(slices.Clip(strings.Fields(name)[:max(0, len(strings.Fields(name))-1)]), " "), b.line
 			}
-			// Further ones of the same row, without the program's name.
+			// More commands in the same row, without the name of the program.
 			if b.line == line {
 				for _, name := range []string{b.text, group + " " + b.text} {
 					for n := len(strings.Fields(name)); n > 0; n-- {
@@ -168,14 +168,14 @@ func TestCommandsOfTheDocumentationAreThere(t *testing.T) {
 	for program, commands := range programs {
 		for name := range commands {
 			if !notified[name] {
-				t.Errorf("no page tells of %s %s", program, name)
+				t.Errorf("no page describes %s %s", program, name)
 			}
 		}
 	}
 }
 
-// Names like those of settings are settings.
-func TestSettingsOfTheDocumentationAreThere(t *testing.T) {
+// Code spans that have the form of settings are settings.
+func TestDocumentedSettingsExist(t *testing.T) {
 	t.Parallel()
 	settings := settingNames()
 	tables := map[string]bool{}
@@ -184,7 +184,7 @@ func TestSettingsOfTheDocumentationAreThere(t *testing.T) {
 			tables[table] = true
 		}
 	}
-	// What else is written so: parameters of WebSub, and files.
+	// Others of the same form: parameters of WebSub, and files.
 	other := regexp.MustCompile(`^hub\.(mode|url|topic|callback|secret|lease|challenge|reason)$|\.(xml|go|md|jsonl?|txt|js|html|opml)$`)
 	like := regexp.MustCompile(`^(?:--)?(([a-z]+)\.[a-z-]+)(?:$|[ =_])`)
 	n := 0
@@ -196,7 +196,7 @@ func TestSettingsOfTheDocumentationAreThere(t *testing.T) {
 			}
 			n++
 			if !settings[strings.TrimSuffix(m[1], "-file")] {
-				t.Errorf("%s:%d: %s is no setting", p.name, s.line, s.text)
+				t.Errorf("%s:%d: %s is not a setting", p.name, s.line, s.text)
 			}
 		}
 	}
@@ -207,8 +207,8 @@ func TestSettingsOfTheDocumentationAreThere(t *testing.T) {
 
 var update = flag.Bool("update", false, "rewrite docs/settings.md")
 
-// The page of all settings is what the program itself says of them.
-func TestThePageOfSettingsHasAllOfThem(t *testing.T) {
+// The page of all settings is generated from the program.
+func TestSettingsPageIsComplete(t *testing.T) {
 	t.Parallel()
 	const file = "../../docs/settings.md"
 	got, err := os.ReadFile(file)
@@ -224,11 +224,11 @@ func TestThePageOfSettingsHasAllOfThem(t *testing.T) {
 		return
 	}
 	if string(got) != want {
-		t.Error("docs/settings.md is not what the program has: go test ./lab/doctest -run Settings -update")
+		t.Error("docs/settings.md is outdated: go test ./lab/doctest -run Settings -update")
 	}
 }
 
-// settingsTables are the settings, a table for each table of the file.
+// settingsTables returns the settings, one table for each table of the file.
 func settingsTables() string {
 	titles := map[string]string{
 		"": "Server", "admin": "Admin listener", "disk": "Disk", "egress": "Outgoing requests", "tls": "TLS", "hub": "Hub", "websub": "WebSub", "cnws": "CNWS",

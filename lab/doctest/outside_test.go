@@ -15,7 +15,7 @@ import (
 )
 
 // A program in a module of its own may import every public package. The developer's guide
-// states how; its program runs in TestTheGuidesDoWhatTheySay.
+// states how; its program runs in TestGuidesWorkAsDocumented.
 func TestProgramsOutsideNeedNoModulesOfTheServer(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "two builds in a module outside this tree")
@@ -99,7 +99,7 @@ func publicPackages(t *testing.T) (names []string) {
 				t.Fatal(err)
 			}
 			name := strings.TrimPrefix(filepath.ToSlash(folder), "../../")
-			if len(files) > 0 && name != "feed/feedtest" { // which makes feeds for tests
+			if len(files) > 0 && name != "feed/feedtest" { // generates feeds for tests
 				names = append(names, name)
 			}
 		}

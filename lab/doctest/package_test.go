@@ -13,7 +13,7 @@ import (
 
 // Public packages have a package comment and running examples, and the developer's page lists
 // them.
-func TestPublicPackagesTeach(t *testing.T) {
+func TestPublicPackagesHaveExamples(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile("../../docs/start-developer.md")
 	if err != nil {
@@ -26,10 +26,10 @@ func TestPublicPackagesTeach(t *testing.T) {
 		}
 		comment, run := taught(t, files)
 		if len(comment) < 200 {
-			t.Errorf("package %s says little of what it is: %q", name, comment)
+			t.Errorf("the comment of package %s is too short: %q", name, comment)
 		}
 		if run == 0 {
-			t.Errorf("package %s has no example that runs", name)
+			t.Errorf("package %s has no running example", name)
 		}
 		if !strings.Contains(string(guide), "`"+name+"`") {
 			t.Errorf("docs/start-developer.md does not name package %s", name)
@@ -37,7 +37,7 @@ func TestPublicPackagesTeach(t *testing.T) {
 	}
 }
 
-// taught is a package's comment and how many of its examples have an output to compare.
+// taught returns the comment of a package and the number of its examples with output.
 func taught(t *testing.T, files []string) (comment string, run int) {
 	t.Helper()
 	set := token.NewFileSet()
@@ -55,7 +55,7 @@ func taught(t *testing.T, files []string) (comment string, run int) {
 	}
 	for _, example := range doc.Examples(tests...) {
 		if example.Output == "" && !example.EmptyOutput {
-			t.Errorf("%s compiles, and does not run: it has no output", example.Name)
+			t.Errorf("%s only compiles: it has no output comment", example.Name)
 		}
 		run++
 	}

@@ -19,7 +19,7 @@ type page struct {
 	name   string // docs/protocol.md
 	blocks []block
 	spans  []block // code within sentences; of a block they have page, line and text
-	links  []block // where links and pictures lead: text
+	links  []block // targets of links and images
 	marks  map[string]bool
 	text   string
 }
@@ -69,8 +69,8 @@ func readPage(t *testing.T, name string, source []byte) page {
 	p := page{name: name, marks: map[string]bool{}, text: string(source)}
 	m := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 	at := func(offset int) int { return bytes.Count(source[:offset], []byte("\n")) + 1 }
-	line := 0 // of the block that a span stands in
-	// The walker never fails.
+	line := 0 // of the block of a span
+	// The walker returns no error.
 	_ = ast.Walk(m.Parser().Parse(marktext.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
@@ -86,7 +86,7 @@ func readPage(t *testing.T, name string, source []byte) page {
 			}
 			p.blocks = append(p.blocks, b)
 		case *ast.CodeBlock:
-			t.Errorf("%s:%d: a block is indented, not fenced, so that nothing says what is done with it", name, line)
+			t.Errorf("%s:%d: a block is indented; fence it and declare its kind", name, line)
 		case *ast.CodeSpan:
 			p.spans = append(p.spans, block{page: p.file(), line: line, text: spanText(n, source)})
 		case *ast.Link:

@@ -24,8 +24,8 @@ type place struct {
 	t       *testing.T
 	page    page
 	dir     string
-	names   *strings.Replacer // what stands in the guide, to what there is
-	back    *strings.Replacer // the other way round
+	names   *strings.Replacer // texts of the guide to actual ones
+	back    *strings.Replacer // the reverse
 	env     []string
 	printed string // by the last block
 	harness *harness
@@ -46,11 +46,11 @@ func newPlace(t *testing.T, page page, root, bin string) *place {
 	if err := os.Symlink(root, filepath.Join(p.dir, "cloudburst")); err != nil {
 		t.Fatal(err)
 	}
-	// What readers have of their own.
+	// The environment of users.
 	if err := os.CopyFS(p.dir, os.DirFS("testdata/have")); err != nil {
 		t.Fatal(err)
 	}
-	// An answer that says no is a failure, as a reader would take it.
+	// An error response is a failure.
 	if err := os.WriteFile(filepath.Join(p.dir, ".curlrc"), []byte("fail\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func newPlace(t *testing.T, page page, root, bin string) *place {
 	return p
 }
 
-// name gives the names and ports of the guides to what stands for them here.
+// name maps the names and ports of the guides to the actual ones.
 func (p *place) name(ports map[string]string) {
 	hub := "127.0.0.1:" + ports["5337"]
 	pairs := append(p.harness.names(), "https://cloud.example.org", "http://"+hub, "http://cloud.example.org:5337", "http://"+hub, "PASSWORD", "correct horse battery")
@@ -123,7 +123,7 @@ func (p *place) do(b block) {
 		p.run(at, "set -euo pipefail\n[ -f .vars ] && . ./.vars\nset -a\ntrap 'export -p >.vars' EXIT\n"+b.text)
 	case b.kind == "output":
 		if want := p.names.Replace(b.text); !alike(strings.TrimSpace(p.printed), strings.TrimSpace(want)) {
-			p.t.Errorf("%s: what is printed is\n%s", at, p.back.Replace(p.printed))
+			p.t.Errorf("%s: the output is\n%s", at, p.back.Replace(p.printed))
 		}
 	default:
 		p.file(b)
@@ -145,7 +145,7 @@ func (p *place) file(b block) {
 	}
 }
 
-// run runs a block to its end.
+// run runs a block until it ends.
 func (p *place) run(at, script string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 2*time.Minute)
@@ -163,7 +163,7 @@ func (p *place) run(at, script string) {
 	p.t.Logf("%s\n%s%s%s", at, script, &out, &errs)
 }
 
-// background starts a block, waits for its first line, and ends it with the guide.
+// background starts a block, waits for its first line, and stops it at the end of the guide.
 func (p *place) background(b block) {
 	p.t.Helper()
 	cmd := exec.Command("bash", "-c", "[ -f .vars ] && . ./.vars\n"+p.names.Replace(b.text)) // the cleanup below ends it
@@ -192,11 +192,11 @@ func (p *place) background(b block) {
 	case <-said.came:
 	case <-ended:
 	case <-time.After(time.Minute):
-		p.t.Fatalf("%s:%d says nothing:\n%s", p.page.file(), b.line, b.text)
+		p.t.Fatalf("%s:%d prints nothing:\n%s", p.page.file(), b.line, b.text)
 	}
 }
 
-// first is what a process says; came is closed when it has said a line.
+// first is the output of a process; came is closed at the first line.
 type first struct {
 	mu   sync.Mutex
 	text bytes.Buffer

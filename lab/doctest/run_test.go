@@ -26,7 +26,7 @@ func (x *excused) by(e excuse, b block) bool {
 	return name != ""
 }
 
-func TestTheGuidesDoWhatTheySay(t *testing.T) {
+func TestGuidesWorkAsDocumented(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "a build of the program")
 	root, err := filepath.Abs("../..")
@@ -56,13 +56,13 @@ func TestTheGuidesDoWhatTheySay(t *testing.T) {
 	for _, list := range []excuse{elsewhere(), held()} {
 		for name := range list {
 			if !x.seen[name] {
-				t.Errorf("nothing is excused by %q any more", name)
+				t.Errorf("the excuse %q is no longer needed", name)
 			}
 		}
 	}
 }
 
-// check looks at the blocks of a page and returns those that are to be done.
+// check checks the blocks of a page and returns those to execute.
 func (x *excused) check(t *testing.T, p page) []block {
 	t.Helper()
 	var todo []block
@@ -73,25 +73,25 @@ func (x *excused) check(t *testing.T, p page) []block {
 			if b.mode != "" {
 				todo = append(todo, b)
 			} else {
-				x.by(held(), b) // which may say more of it
+				x.by(held(), b) // may have another excuse
 			}
 		case b.kind == "sh" && (b.mode == "" || b.mode == "background"), b.kind == "output" && b.mode == "", b.kind == "http" && b.mode == "",
 			slices.Contains([]string{"text", "go", "python"}, b.kind) && b.mode != "":
 			todo = append(todo, b)
 		case b.kind == "" || b.kind == "sh" && b.mode == "elsewhere":
 			if !x.by(elsewhere(), b) && (b.kind != "" || !x.by(held(), b)) {
-				t.Errorf("%s:%d: this neither runs nor says why not: make it \"sh\", or give a reason in excuse_test.go:\n%s", b.page, b.line, b.text)
+				t.Errorf("%s:%d: this block does not run: make it \"sh\", or give a reason in excuse_test.go:\n%s", b.page, b.line, b.text)
 			}
 		default:
 			if !x.by(held(), b) {
-				t.Errorf("%s:%d: nobody knows what to do with a block that is %q", b.page, b.line, strings.TrimSpace(b.kind+" "+b.mode))
+				t.Errorf("%s:%d: unknown kind of block: %q", b.page, b.line, strings.TrimSpace(b.kind+" "+b.mode))
 			}
 		}
 	}
 	return todo
 }
 
-// runs reports whether the block does anything by itself.
+// runs reports whether the block is executable.
 func (b block) runs() bool {
 	return b.kind == "sh" || b.kind == "http" || b.kind == "go" || b.kind == "python"
 }

@@ -30,7 +30,7 @@ func (l *link) ReleaseShards(ctx context.Context, now time.Time, parts []hub.Sha
 
 // ClaimRetries is hub.Store.ClaimRetries.
 func (l *link) ClaimRetries(ctx context.Context, now, until time.Time, limit int, claim int64) ([]hub.Retry, error) {
-	return claims(ctx, l, "claim what is owed", func() ([]hub.Retry, error) { return l.disk.ClaimRetries(ctx, now, until, limit, claim) })
+	return claims(ctx, l, "claim pending notifications", func() ([]hub.Retry, error) { return l.disk.ClaimRetries(ctx, now, until, limit, claim) })
 }
 
 // Settle is hub.Store.Settle.

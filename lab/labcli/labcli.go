@@ -1,8 +1,9 @@
 // Package labcli is the command line of the laboratory: the program cloudburst-lab, which
-// measures the server and reckons with what it measured.
+// measures the server and calculates the
+// needs of an installation from the measured costs.
 //
-// The measurements start this executable again, as a server and as what they compare it
-// with, so that cloudburst-lab serve is the server of package cli. Start with [Main].
+// The measurements start this executable again, as the server and as the programs to compare
+// it with; "cloudburst-lab serve" is therefore the server of package cli. Start with [Main].
 package labcli
 
 import (
@@ -18,7 +19,7 @@ import (
 // Main runs the command of this process and returns its exit code.
 func Main() int { return cli.RunProcess(cli.New(), run) }
 
-// run runs one command line, without the program's name in front.
+// run runs one command line, without the name of the program.
 func run(ctx context.Context, p *shell.Shell, args []string) int {
 	if len(args) > 0 && args[0] == "serve" {
 		return cli.Run(ctx, p, args)
@@ -26,9 +27,9 @@ func run(ctx context.Context, p *shell.Shell, args []string) int {
 	return shell.Execute(ctx, Root(p), args, p.Err)
 }
 
-// Root makes the whole tree of commands.
+// Root returns the tree of all commands.
 func Root(p *shell.Shell) *cobra.Command {
-	root := p.Root("cloudburst-lab", "Measure Cloudburst, and reckon with what was measured",
+	root := p.Root("cloudburst-lab", "Measure Cloudburst, and plan an installation of any size",
 		`Measures the server on this machine, and computes from the result what a hub of any
 size needs. This program belongs to the source: packages and containers have only
 cloudburst, the server.
@@ -39,7 +40,7 @@ cloudburst, the server.
 	return root
 }
 
-// benchCommand is the command above all measurements.
+// benchCommand returns the parent command of all measurements.
 func benchCommand() *cobra.Command {
 	c := shell.Group("bench", "Measure this program on this machine's loopback addresses", `Each measurement starts processes of its own on a temporary folder, prints a table
 (or one JSON document) and leaves nothing behind.`)

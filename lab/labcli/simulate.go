@@ -32,20 +32,21 @@ func simulateCommand() *cobra.Command {
 	o := simulateFlags{load: simulate.Standard(), machine: simulate.StandardMachine()}
 	c := &cobra.Command{
 		Use:   "simulate",
-		Short: "How many machines does a hub of that size need, and what breaks first?",
-		Long: `Computes what a load needs from what single things were measured to cost: the file that
-"cloudburst-lab bench costs" writes, one of which is in the program. Nothing is started.
+		Short: "Calculate the machines for a hub of a given size, and its first bottleneck",
+		Long: `Calculates the needs of a load from the measured costs of single operations. The costs are
+in a file that "cloudburst-lab bench costs" writes; the program contains one. The command
+starts no server.
 
   cloudburst-lab simulate                                     the open web
   cloudburst-lab simulate --subscriptions 1e6 --feeds 1e5 --pings 20 --notifications 1000
   cloudburst-lab bench costs --database postgres://… -o my.json
   cloudburst-lab simulate --costs my.json --chart chart.svg   with the costs of your machine
 
-Where pings, feeds, subscriptions and notifications do not fit each other, it says so, and
-what was taken. docs/simulation.md says what the model is, and what it leaves out.
+If pings, feeds, subscriptions and notifications do not fit together, the report states the
+assumptions. docs/simulation.md describes the model and its limits.
 
-With --check the real program runs for some seconds, and what the costs foretell for that
-is compared with what it used.`,
+With --check the real program runs for some seconds, and the command compares the predicted
+processor time with the measured one.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return shell.AsUsageError(fmt.Errorf("%s takes no arguments, but got %q", c.CommandPath(), args[0]))
@@ -60,34 +61,34 @@ is compared with what it used.`,
 
 func (o *simulateFlags) bind(f *pflag.FlagSet) {
 	l, m := &o.load, &o.machine
-	f.StringVar(&o.costs, "costs", "", "a file that \"bench costs\" wrote (by default the one in the program)")
-	f.Float64Var(&l.Feeds, "feeds", l.Feeds, "feeds that somebody follows")
-	f.Float64Var(&l.Subscriptions, "subscriptions", l.Subscriptions, "subscriptions of all of them")
-	f.Float64Var(&l.Pings, "pings", l.Pings, "pings a second")
-	f.Float64Var(&l.Notifications, "notifications", l.Notifications, "notifications a second")
+	f.StringVar(&o.costs, "costs", "", "file written by \"bench costs\" (default: the one in the program)")
+	f.Float64Var(&l.Feeds, "feeds", l.Feeds, "feeds with subscribers")
+	f.Float64Var(&l.Subscriptions, "subscriptions", l.Subscriptions, "subscriptions of all feeds")
+	f.Float64Var(&l.Pings, "pings", l.Pings, "pings per second")
+	f.Float64Var(&l.Notifications, "notifications", l.Notifications, "notifications per second")
 	f.Float64Var(&l.Changed, "changed", l.Changed, "share of the pings that find a change")
 	f.Float64Var(&l.Zipf, "zipf", l.Zipf, "exponent: the k-th feed has 1/k^zipf as many subscribers as the first")
-	f.Float64Var(&l.WebSub, "websub", l.WebSub, "share of the subscriptions that get the content")
-	f.Float64Var(&l.HTTPS, "https", l.HTTPS, "share of the callbacks that speak TLS")
-	f.Float64Var(&l.Kept, "kept", l.Kept, "share of the notifications on a connection that is open already")
+	f.Float64Var(&l.WebSub, "websub", l.WebSub, "share of the subscriptions that receive the content")
+	f.Float64Var(&l.HTTPS, "https", l.HTTPS, "share of the callbacks with TLS")
+	f.Float64Var(&l.Kept, "kept", l.Kept, "share of the notifications on an open connection")
 	f.Float64Var(&l.LargestHost, "largest-host", l.LargestHost, "share of the callbacks on one host")
 	f.Float64Var(&l.Churn, "churn", l.Churn, "share of the subscriptions that are new each day")
-	f.Float64Var(&l.Polled, "polled", l.Polled, "feeds read here for readers, each once an hour")
-	f.DurationVar(&o.answer, "answer", 150*time.Millisecond, "how long a callback takes to answer")
-	f.StringVar(&o.content, "content", "10kB", "size of a content that is kept for WebSub")
+	f.Float64Var(&l.Polled, "polled", l.Polled, "feeds polled for users, each once an hour")
+	f.DurationVar(&o.answer, "answer", 150*time.Millisecond, "response time of a callback")
+	f.StringVar(&o.content, "content", "10kB", "size of the stored content of a feed with WebSub")
 	f.Float64Var(&m.Cores, "cores", m.Cores, "cores of a machine")
-	f.StringVar(&o.memory, "memory", "64GiB", "its memory")
-	f.StringVar(&o.nic, "nic", "10Gbit", "its network, each way")
-	f.Float64Var(&m.IOPS, "disk-iops", m.IOPS, "operations a second of a database's disk")
-	f.StringVar(&o.disk, "disk", "8TiB", "its size")
+	f.StringVar(&o.memory, "memory", "64GiB", "memory of a machine")
+	f.StringVar(&o.nic, "nic", "10Gbit", "network of a machine, in each direction")
+	f.Float64Var(&m.IOPS, "disk-iops", m.IOPS, "operations per second of the disk of a database")
+	f.StringVar(&o.disk, "disk", "8TiB", "disk of a database")
 	f.Float64Var(&m.Files, "files", m.Files, "open files of a node")
-	f.Float64Var(&m.InFlight, "in-flight", m.InFlight, "notifications under way of a node (hub.max-in-flight)")
-	f.Float64Var(&m.DatabaseConns, "database-connections", m.DatabaseConns, "connections that a database takes")
-	f.Float64Var(&m.Headroom, "headroom", m.Headroom, "share of a machine that may be in use")
-	f.Uint64Var(&o.seed, "seed", 1, "decides what arrives in the failures that are played")
-	f.StringVar(&o.chart, "chart", "", "draw machines and bytes for 10^4 to 10^10 subscriptions, and the failures, into this file (SVG)")
+	f.Float64Var(&m.InFlight, "in-flight", m.InFlight, "concurrent notifications of a node (hub.max-in-flight)")
+	f.Float64Var(&m.DatabaseConns, "database-connections", m.DatabaseConns, "connection limit of a database")
+	f.Float64Var(&m.Headroom, "headroom", m.Headroom, "usable share of a machine")
+	f.Uint64Var(&o.seed, "seed", 1, "seed of the arrivals in the simulated failures")
+	f.StringVar(&o.chart, "chart", "", "write a chart of machines and bytes for 10^4 to 10^10 subscriptions, and of the failures, to this SVG file")
 	f.BoolVar(&o.json, "json", false, "print one JSON document")
-	f.BoolVar(&o.try, "check", false, "run the real program on SQLite and compare it with what the costs foretell")
+	f.BoolVar(&o.try, "check", false, "run the real program on SQLite and compare it with the predicted costs")
 }
 
 func runSimulate(c *cobra.Command, o *simulateFlags) error {
@@ -118,7 +119,7 @@ func runSimulate(c *cobra.Command, o *simulateFlags) error {
 	if o.chart != "" {
 		scales, err := simulate.Scales(costs, o.load, o.machine)
 		if err != nil {
-			return fmt.Errorf("the chart cannot be drawn: %w", err)
+			return fmt.Errorf("draw the chart: %w", err)
 		}
 		if err := os.WriteFile(o.chart, []byte(simulate.Chart(scales, r.Backlogs)), 0o644); err != nil { //nolint:gosec // an image for all users
 			return err

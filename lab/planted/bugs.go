@@ -13,13 +13,13 @@ import (
 	"cloudburst/internal/store"
 )
 
-// stored is the store of both databases, with what the program finds out by asking.
+// stored is the store of both databases, with its optional interfaces.
 type stored interface {
 	store.Store
 	Checkup(ctx context.Context, now time.Time) (checkup.Database, error)
 }
 
-// wrap gives a store a bug by its name; "": none. What is a [store.Hinter] stays one.
+// wrap adds the named bug to a store; "": none. A [store.Hinter] stays one.
 func wrap(opened store.Store, bug string) (store.Store, error) {
 	st, ok := opened.(stored)
 	switch {
@@ -37,15 +37,14 @@ func wrap(opened store.Store, bug string) (store.Store, error) {
 	w := wrapAny(st, bug)
 	switch {
 	case w == nil:
-		return nil, fmt.Errorf("there is no bug %q for a %T", bug, opened)
+		return nil, fmt.Errorf("unknown bug %q for a %T", bug, opened)
 	case shared:
 		return clustered{w, hints}, nil
 	}
 	return w, nil
 }
 
-// wrapAny gives a store one of the bugs that the crash harness must find; nil: there is none
-// of that name.
+// wrapAny adds a bug that the crash harness must find; nil: unknown name.
 func wrapAny(st stored, bug string) stored {
 	switch bug {
 	case "ack-before-commit":
@@ -76,7 +75,7 @@ func wrapAny(st stored, bug string) stored {
 		return here{st, &sync.Map{}}
 	case "save-late":
 		return saveFirst{st}
-	case "told-first":
+	case "notify-first":
 		return notifyFirst{st}
 	case "post-late":
 		return postFirst{st}
@@ -84,10 +83,10 @@ func wrapAny(st stored, bug string) stored {
 	return nil
 }
 
-// ackFirst says that it is on disk and writes a moment later.
+// ackFirst acknowledges a change and writes it later.
 type ackFirst struct{ stored }
 
-// lateBy is long enough for some of few deaths to fall into it.
+// lateBy is long enough for crashes to fall into it.
 const lateBy = 100 * time.Millisecond
 
 func (s ackFirst) Subscribe(_ context.Context, topics []string, subs []hub.Subscription, events []event.Event) error {
@@ -121,7 +120,7 @@ func (s forgetful) keep(results []hub.Result) []hub.Result {
 		switch {
 		case r.Outcome != s.what:
 			out = append(out, r)
-		case r.Outcome == hub.Failed: // or a retry would stay claimed, and come back by its lease
+		case r.Outcome == hub.Failed: // or a retry would stay claimed until the end of its lease
 			r.Outcome = hub.Delivered
 			out = append(out, r)
 		}
@@ -129,7 +128,7 @@ func (s forgetful) keep(results []hub.Result) []hub.Result {
 	return out
 }
 
-// hasty writes that a part is done as soon as it has read its last page.
+// hasty records a shard as done as soon as it has read the last batch.
 type hasty struct{ stored }
 
 func (s hasty) Batch(ctx context.Context, p hub.Shard, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
@@ -140,14 +139,14 @@ func (s hasty) Batch(ctx context.Context, p hub.Shard, after int64, now time.Tim
 	return subs, err
 }
 
-// careless answers pings of slow feeds without writing them down.
+// careless answers pings of slow feeds without a record.
 type careless struct{ stored }
 
 func (careless) RecordPing(context.Context, string, time.Time, time.Time, []event.Event) error {
 	return nil
 }
 
-// trusting acknowledges requests, and writes them a moment later.
+// trusting acknowledges requests and writes them later.
 type trusting struct{ stored }
 
 func (s trusting) Request(_ context.Context, list []hub.Intent, events []event.Event) error {
@@ -155,7 +154,7 @@ func (s trusting) Request(_ context.Context, list []hub.Intent, events []event.E
 	return nil
 }
 
-// forward gives a subscription its new secret before its callback has agreed.
+// forward replaces the secret of a subscription before its verification.
 type forward struct{ stored }
 
 func (s forward) Request(ctx context.Context, list []hub.Intent, events []event.Event) error {
@@ -172,7 +171,7 @@ func (s forward) Request(ctx context.Context, list []hub.Intent, events []event.
 	return s.stored.Request(ctx, list, events)
 }
 
-// mixing keeps the content of the version before with each version.
+// mixing stores the previous content with each version.
 type mixing struct {
 	stored
 	last *sync.Map // by topic
@@ -187,7 +186,7 @@ func (s mixing) CommitCheck(ctx context.Context, c hub.Check) (hub.Checked, erro
 	return s.stored.CommitCheck(ctx, c)
 }
 
-// hurried answers pings of sites, and writes them a moment later.
+// hurried answers site pings and writes them later.
 type hurried struct{ stored }
 
 func (s hurried) Announce(_ context.Context, list []hub.Change, pings []string, now, due time.Time, events []event.Event) error {
@@ -195,7 +194,7 @@ func (s hurried) Announce(_ context.Context, list []hub.Change, pings []string, 
 	return nil
 }
 
-// halfway crosses out a request that was confirmed, and does it a moment later.
+// halfway removes a confirmed request, and executes it later.
 type halfway struct{ stored }
 
 func (s halfway) Decide(ctx context.Context, d hub.Decision) (bool, error) {
@@ -215,7 +214,7 @@ func (s halfway) Decide(ctx context.Context, d hub.Decision) (bool, error) {
 	return applied, err
 }
 
-// readmitting lets readers in, knows who came as long as it lives, and writes it a moment later.
+// readmitting keeps accepted headers in memory, and writes them later.
 type readmitting struct {
 	stored
 	seen *sync.Map
@@ -231,7 +230,7 @@ func (s readmitting) UseNonce(_ context.Context, ids [][]byte, until time.Time) 
 	return fresh, nil
 }
 
-// saveFirst says that a document is on disk and writes it a moment later.
+// saveFirst acknowledges a document and writes it later.
 type saveFirst struct{ stored }
 
 func (s saveFirst) SaveDocument(ctx context.Context, d author.Saving) (author.Feed, bool, error) {
@@ -245,7 +244,7 @@ func (s saveFirst) SaveDocument(ctx context.Context, d author.Saving) (author.Fe
 	return f, true, nil
 }
 
-// postFirst says that a change of a post is on disk and writes it a moment later.
+// postFirst acknowledges a change of a post and writes it later.
 type postFirst struct{ stored }
 
 func (s postFirst) WritePost(ctx context.Context, w author.Writing) (author.Written, error) {

@@ -12,14 +12,13 @@ import (
 	"cloudburst/internal/store"
 )
 
-// clustered is a store that others share, whose hints a bug leaves as they are.
+// clustered is a shared store whose hints a bug does not change.
 type clustered struct {
 	stored
 	store.Hinter
 }
 
-// wrapShared gives a store one of the bugs that only several machines on one database can
-// show; nil: there is none of that name.
+// wrapShared adds a bug that only several nodes on one database show; nil: unknown name.
 func wrapShared(c clustered, bug string) store.Store {
 	switch bug {
 	case "epoch-ignored":
@@ -38,7 +37,7 @@ func wrapShared(c clustered, bug string) store.Store {
 	return nil
 }
 
-// stubborn goes on with a part whatever became of its claim.
+// stubborn continues with a shard without its claim.
 type stubborn struct{ clustered }
 
 func (s stubborn) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error) {
@@ -49,7 +48,7 @@ func (s stubborn) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error
 	return again, err
 }
 
-// eternal claims for so long that nobody takes over.
+// eternal claims shards for too long, so that no node takes over.
 type eternal struct{ clustered }
 
 const eternity = time.Hour
@@ -68,8 +67,8 @@ func (s eternal) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error)
 	return s.clustered.Checkpoint(ctx, c)
 }
 
-// asleep looks for parts only when another machine has said that there is something:
-// hints that get lost, or that nobody is left to send, are never made good.
+// asleep looks for shards only after a hint of another node, so that lost hints have no
+// replacement.
 type asleep struct {
 	clustered
 	mu       sync.Mutex
@@ -103,10 +102,10 @@ func (s *asleep) ClaimShards(ctx context.Context, node int64, now, until time.Ti
 	return s.clustered.ClaimShards(ctx, node, now, until, limit)
 }
 
-// ahead marks as settled what it has only read.
+// ahead marks subscribers as notified that it has only read.
 type ahead struct {
 	clustered
-	read *sync.Map // by topic and part: the last id that was read
+	read *sync.Map // the last id read by topic and shard
 }
 
 type partKey struct {
@@ -129,14 +128,14 @@ func (s ahead) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error) {
 	return s.clustered.Checkpoint(ctx, c)
 }
 
-// eager does at once, and on every machine, what is due at the top of the hour.
+// eager does the hourly work at once, on every node.
 type eager struct{ clustered }
 
 func (eager) ClaimTask(context.Context, string, time.Time, time.Time, time.Time) (bool, error) {
 	return true, nil
 }
 
-// deaf never reads what other machines wrote into the log.
+// deaf never reads the log entries of other nodes.
 type deaf struct{ clustered }
 
 func (s deaf) Events(ctx context.Context, q hub.EventQuery) ([]event.Event, error) {
@@ -146,7 +145,7 @@ func (s deaf) Events(ctx context.Context, q hub.EventQuery) ([]event.Event, erro
 	return s.clustered.Events(ctx, q)
 }
 
-// here keeps to itself who has shown what.
+// here does not share its nonces.
 type here struct {
 	stored
 	seen *sync.Map

@@ -35,7 +35,7 @@ func boundary(how string) func(commit func() error) error {
 	}
 }
 
-// count adds a byte to a file.
+// count appends a byte to a file.
 func count(name string) error {
 	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -52,7 +52,7 @@ func die() error {
 		err = self.Kill()
 	}
 	if err == nil {
-		select {} // it comes at once
+		select {} // the signal arrives at once
 	}
 	return err
 }

@@ -1,10 +1,10 @@
-// Command planted is cloudburst with a fault in its store, for harnesses that have to show
-// that they find it. It takes every command line of cloudburst, and is never shipped.
+// Command planted is cloudburst with a fault in its store, which the harnesses must find. It
+// accepts every command line of cloudburst, and is never shipped.
 //
-// The environment says which fault: CLOUDBURSTBUG names a bug between the engine and the
+// The environment selects the fault: CLOUDBURSTBUG names a bug between the engine and the
 // store ([wrap]), CLOUDBURSTDIE says at which commit the process ends ([boundary]), and
-// CLOUDBURSTWRITES names a file in which every write of SQLite is noted ([written]). Where
-// none is set, the store is as it is in cloudburst.
+// CLOUDBURSTWRITES names a file for a record of every write of SQLite ([written]). Without
+// these variables, the store is that of cloudburst.
 package main
 
 import (

@@ -25,24 +25,24 @@ import (
 type written struct {
 	mu      sync.Mutex
 	to      *os.File
-	names   map[uintptr]string // of the files that are open
-	known   map[string]bool    // of those that were open once
+	names   map[uintptr]string // of open files
+	known   map[string]bool    // of files that were open before
 	methods map[uintptr]*sqlite3.Tsqlite3_io_methods
 
 	open   func(tls *libc.TLS, vfs, name, file uintptr, flags int32, out uintptr) int32
 	remove func(tls *libc.TLS, vfs, name uintptr, folder int32) int32
 
-	kept []any // what only SQLite points to, where the garbage collector does not look
+	kept []any // values that only SQLite points to, invisible to the garbage collector
 }
 
-// noteTo takes the place of some of what SQLite calls the system by, in this whole process.
-// It is called before a database is opened, and what it returns stays reachable.
+// noteTo replaces some of the system calls of SQLite in this process. It must be called before a
+// database is opened, and its result must stay reachable.
 func noteTo(name string) *written {
 	to, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		panic(err)
 	}
-	first, err := sql.Open("sqlite", ":memory:") // sets SQLite up, before anything is changed in it
+	first, err := sql.Open("sqlite", ":memory:") // initializes SQLite before the changes
 	if err == nil {
 		err = first.Ping()
 	}
@@ -61,16 +61,16 @@ func noteTo(name string) *written {
 	return w
 }
 
-// at is what SQLite has at an address.
+// at returns the value at an address of SQLite.
 func at[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
 
-// ours reports the names that are noted: the database and its journal.
+// ours reports whether a file is recorded: the database and its journal.
 func ours(name string) bool {
 	base := filepath.Base(name)
 	return base == sqlite.File || strings.HasPrefix(base, sqlite.File+"-")
 }
 
-// note writes one line. It needs the lock.
+// note writes one line. The caller holds the lock.
 func (w *written) note(what byte, name string, at int64, data []byte) int32 {
 	line := append([]byte{what}, binary.BigEndian.AppendUint16(nil, uint16(len(name)))...)
 	line = append(line, name...)
@@ -88,9 +88,9 @@ func (w *written) opens(tls *libc.TLS, vfs, name, file uintptr, flags int32, out
 	if name == 0 || !ours(libc.GoString(name)) {
 		return w.open(tls, vfs, name, file, flags, out)
 	}
-	var before []byte // what an earlier process left
+	var before []byte // the content left by an earlier process
 	if path := libc.GoString(name); !w.known[path] {
-		before, _ = os.ReadFile(path) // there may be none
+		before, _ = os.ReadFile(path) // the file may not exist
 		w.known[path] = true
 	}
 	if rc := w.open(tls, vfs, name, file, flags, out); rc != sqlite3.SQLITE_OK {
@@ -119,7 +119,7 @@ func (w *written) removes(tls *libc.TLS, vfs, name uintptr, folder int32) int32 
 	return rc
 }
 
-// noting are the methods of a file with those that change it noted.
+// noting wraps the methods of a file, and records those that change it.
 func (w *written) noting(of *sqlite3.Tsqlite3_io_methods) *sqlite3.Tsqlite3_io_methods {
 	m := *of
 	write := *(*func(*libc.TLS, uintptr, uintptr, int32, int64) int32)(unsafe.Pointer(&of.FxWrite))
@@ -141,7 +141,7 @@ func (w *written) noting(of *sqlite3.Tsqlite3_io_methods) *sqlite3.Tsqlite3_io_m
 	return &m
 }
 
-// do does something to a file and notes it, with nothing else in between.
+// do changes a file and records the change atomically.
 func (w *written) do(what byte, file uintptr, at int64, data []byte, f func() int32) int32 {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -103,7 +103,7 @@ func TestPowerCutsLoseNothingThatWasAcknowledged(t *testing.T) {
 func TestWhatIsNotSyncedIsMissed(t *testing.T) {
 	t.Parallel()
 	bin := build(t, program.Planted)
-	lost := []string{"registration lost", "cancel undone", "ping lost", "request lost", "save lost", "post lost", "not listed", "let in again", "file lost"}
+	lost := []string{"registration lost", "cancel undone", "ping lost", "request lost", "save lost", "post lost", "not listed", "accepted again", "file lost"}
 	all := map[string]struct {
 		ignore func(Op) bool
 		bug    string

@@ -32,7 +32,7 @@ type harness struct {
 // received is one notification of a subscriber.
 type received struct {
 	by   string // id of the kind of subscriber
-	what string // how it was told; anything but "" is wrong in itself
+	what string // a fault of the notification; "": none
 }
 
 func newHarness(t *testing.T) *harness {
@@ -45,7 +45,7 @@ func newHarness(t *testing.T) *harness {
 		mux.Handle("/rsscloud/"+protocol, &rsscloud.Subscriber{Wants: any, OnNotify: func(_ context.Context, n rsscloud.Received) {
 			what := ""
 			if n.Protocol != protocol {
-				what = "told by " + n.Protocol
+				what = "notified over " + n.Protocol
 			}
 			w.receive(n.URL, received{protocol, what})
 		}})
@@ -78,7 +78,7 @@ func (w *harness) receivedFor(topic string) []received {
 	return append([]received(nil), w.notified[topic]...)
 }
 
-// forget lets the test calls of registrations be none of the news.
+// forget removes the notifications of a topic, for example test calls of registrations.
 func (w *harness) forget(topic string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -122,21 +122,21 @@ func (w *harness) serveFeed(rw http.ResponseWriter, r *http.Request) {
 	_, _ = rw.Write(body)
 }
 
-// serveSite is the page that a feed belongs to.
+// serveSite serves the page of a feed.
 func (w *harness) serveSite(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Content-Type", "text/html; charset=utf-8")
 	fmt.Fprintf(rw, `<!doctype html><title>Site</title><link rel="alternate" type="application/rss+xml" href="%s">`,
 		strings.Replace(r.URL.Path, "/site/", "/feed/", 1))
 }
 
-// change adds an item.
+// change adds an item to the feed of a cell.
 func (w *harness) change(c cell) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.feeds["/feed/"+c.signal+"."+c.subscriber]++
 }
 
-// Confirm and the others are the callbacks of WebSub.
+// Confirm and the following methods implement the callbacks of WebSub.
 func (w *harness) Confirm(context.Context, websub.Confirmation) error { return nil }
 
 func (w *harness) Denied(_ context.Context, d websub.Denial) {
@@ -163,7 +163,7 @@ func (w *harness) Deliver(ctx context.Context, d websub.Delivery) error {
 	}
 	switch {
 	case string(d.Body) != string(w.body(pathOf(wanted.Topic))):
-		h.what = fmt.Sprintf("these are not the bytes of the feed: %q", d.Body)
+		h.what = fmt.Sprintf("the content differs from the feed: %q", d.Body)
 	case d.ContentType != "application/rss+xml":
 		h.what = "the type is " + d.ContentType
 	case d.Topic != wanted.Topic:
@@ -173,7 +173,7 @@ func (w *harness) Deliver(ctx context.Context, d websub.Delivery) error {
 	return nil
 }
 
-// callback makes one for a WebSub subscription.
+// callback returns the URL for a new WebSub subscription.
 func (w *harness) callback(topic, secret string) string {
 	token := websub.NewToken()
 	w.mu.Lock()

@@ -14,11 +14,10 @@ import (
 	"cloudburst/lab/program"
 )
 
-// within is how long anything may take before a test gives it up. It is no limit of
-// speed: the machine may be busy with other tests.
+// within is the timeout of each wait. It is long because other tests can load the machine.
 const within = 2 * time.Minute
 
-// build makes the program.
+// build builds the program.
 func build(t *testing.T) string {
 	t.Helper()
 	var built program.Builds
@@ -37,7 +36,7 @@ type server struct {
 	bin, data string
 }
 
-// serve starts a server and ends it with the test.
+// serve starts a server, and stops it at the end of the test.
 func serve(t *testing.T, bin string, more ...string) *server {
 	t.Helper()
 	dir := t.TempDir()
@@ -54,8 +53,8 @@ func serve(t *testing.T, bin string, more ...string) *server {
 			s.Kill()
 		}
 		if err != nil || t.Failed() {
-			log, _ := os.ReadFile(filepath.Join(dir, program.LogFile)) // what there is of it
-			t.Logf("the server (%v) said:\n%s", err, log)
+			log, _ := os.ReadFile(filepath.Join(dir, program.LogFile)) // may be incomplete
+			t.Logf("the log of the server (%v):\n%s", err, log)
 		}
 	})
 	return s

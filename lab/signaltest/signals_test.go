@@ -28,15 +28,15 @@ type scene struct {
 	*harness
 	t     *testing.T
 	hub   *server // under test
-	other *server // that the hub under test follows some feeds at
+	other *server // upstream hub for some feeds
 }
 
 // signal reports a change of the cell's feed, at an endpoint of the hub or through another hub.
 // endpoint is the expected via in the log.
 type signal struct {
 	endpoint string
-	relay    string // by which protocol the hub under test follows the feed at the other one; "": not at all
-	river    string // by which protocol the river of the hub under test receives news of the feed from the other one; "": not at all
+	relay    string // protocol of the relay at the other hub; "": none
+	river    string // protocol of the notifications from the other hub to the river; "": none
 	send     func(s *scene, t *testing.T, c cell) error
 }
 
@@ -90,7 +90,7 @@ func signals() map[string]signal {
 		}},
 		"heard-cnws": {"notify-cnws", "cnws", "", func(s *scene, t *testing.T, c cell) error {
 			wanted, err := (&cnws.Client{}).Notify(t.Context(), s.hub.Base+"/cnws", cnws.Change{ResourceID: s.feed(c), Title: "t"})
-			return refused(err, !wanted, "it is not wanted")
+			return refused(err, !wanted, "the hub does not want the resource")
 		}},
 		"heard-http-post": {"notify-rsscloud", "rsscloud", "", notice(rsscloud.HTTPPost)},
 		"heard-xml-rpc":   {"notify-rsscloud", "rsscloud", "", notice(rsscloud.XMLRPC)},
@@ -153,17 +153,17 @@ func TestEverySignalReachesEverySubscriber(t *testing.T) {
 	for _, c := range cells {
 		seen[c.signal], seen[c.subscriber] = true, true
 		if _, ok := known[c.signal]; !ok {
-			t.Errorf("the table has the signal %s, which nobody here can send", c.signal)
+			t.Errorf("the table has the signal %s, which this test cannot send", c.signal)
 		}
 		if _, ok := people[c.subscriber]; !ok {
-			t.Errorf("the table has the subscriber %s, whom nobody here can be", c.subscriber)
+			t.Errorf("the table has the subscriber %s, which this test does not have", c.subscriber)
 		}
 		if c.says != "notified" {
-			t.Errorf("%s × %s says %q, and nothing but notified is held here", c.signal, c.subscriber, c.says)
+			t.Errorf("%s × %s is %q, but this test checks only notified", c.signal, c.subscriber, c.says)
 		}
 	}
 	if len(seen) != len(known)+len(people) {
-		t.Errorf("the table has %d names, and %d are known here", len(seen), len(known)+len(people))
+		t.Errorf("the table has %d names, this test has %d", len(seen), len(known)+len(people))
 	}
 	if t.Failed() {
 		return
@@ -204,7 +204,7 @@ func (s *scene) play(t *testing.T, c cell, sig signal, subscribe func(*scene, *t
 	if err := subscribe(s, t, c); err != nil {
 		t.Fatalf("subscribe: %v", err)
 	}
-	outside.Until(t, "the subscription stands", func() bool {
+	outside.Until(t, "the subscription exists", func() bool {
 		return strings.Contains(s.hub.command(t, "subscriptions", "list", "--match", topic, "--json"), `"`+topic+`"`)
 	})
 	s.forget(topic)
@@ -212,25 +212,25 @@ func (s *scene) play(t *testing.T, c cell, sig signal, subscribe func(*scene, *t
 	if err := sig.send(s, t, c); err != nil {
 		t.Fatalf("signal: %v", err)
 	}
-	outside.Until(t, c.subscriber+" was told", func() bool { return len(s.receivedFor(topic)) > 0 })
-	outside.Until(t, "the log has the door "+sig.endpoint, func() bool { return slices.Contains(s.hub.endpoints(t, topic), sig.endpoint) })
+	outside.Until(t, c.subscriber+" is notified", func() bool { return len(s.receivedFor(topic)) > 0 })
+	outside.Until(t, "the log contains the endpoint "+sig.endpoint, func() bool { return slices.Contains(s.hub.endpoints(t, topic), sig.endpoint) })
 	if got := s.receivedFor(topic); len(got) != 1 || got[0] != (received{by: c.subscriber}) {
-		t.Errorf("heard %+v", got)
+		t.Errorf("received %+v, want one correct notification", got)
 	}
 }
 
-// relay has the hub under test follow the feed at the other hub.
+// relay subscribes the hub under test to the feed at the other hub.
 func (s *scene) relay(t *testing.T, c cell, via string) {
 	hub := s.other.Base + map[string]string{"rsscloud": "/rsscloud/pleaseNotify", "websub": "/websub", "cnws": "/cnws"}[via]
 	s.hub.command(t, "relay", "add", s.feed(c), "--via", via, "--hub", hub)
-	outside.Until(t, "the relay stands", func() bool {
+	outside.Until(t, "the relay is active", func() bool {
 		return slices.ContainsFunc(strings.Split(s.hub.command(t, "relay", "list", "--match", s.feed(c), "--json"), "\n"), func(line string) bool {
 			return strings.Contains(line, `"`+s.feed(c)+`"`) && strings.Contains(line, `"state":"active"`)
 		})
 	})
 }
 
-// follow has the river of the hub under test follow the feed, whose hub is the other one.
+// follow adds the feed, whose hub is the other one, to the river of the hub under test.
 func (s *scene) follow(t *testing.T, c cell, via string) {
 	topic := s.feed(c)
 	s.mu.Lock()
@@ -245,7 +245,7 @@ func (s *scene) follow(t *testing.T, c cell, via string) {
 	}
 	outside.Until(t, "the river has a subscription", func() bool {
 		got := s.hub.command(t, "explain", topic, "--json")
-		// These two protocols test the callback before they answer, and the feed is read once for that.
+		// rssCloud and CNWS test the callback before they answer, so the feed is read once more.
 		return strings.Contains(got, `"state":"active"`) && (via == "websub" || strings.Contains(got, `"door":"notify-`+via+`"`))
 	})
 }

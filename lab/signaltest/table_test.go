@@ -15,8 +15,8 @@ type cell struct{ signal, subscriber, says string }
 
 var idForm = regexp.MustCompile("`([a-z0-9-]+)`")
 
-// readTable reads the first table of the document: signals in the first column,
-// subscribers in the head, each named by the first piece of code in its field.
+// readTable reads the first table of the document: signals in the first column, subscribers
+// in the header, each named by the first code span of its field.
 func readTable(t *testing.T) []cell {
 	t.Helper()
 	b, err := os.ReadFile(tableFile)
@@ -63,7 +63,7 @@ func parseTable(text string) ([]cell, error) {
 		}
 	}
 	if len(cells) == 0 {
-		return nil, fmt.Errorf("there is no table")
+		return nil, fmt.Errorf("no table found")
 	}
 	return cells, nil
 }

@@ -14,19 +14,19 @@ const (
 	perPower  = 2
 )
 
-// Scale is what a load needs when all of it grows or shrinks to so many subscriptions.
+// Scale is the plan of a load that is scaled to a number of subscriptions.
 type Scale struct {
 	Subscriptions float64
 	Nodes, Shards int
 	Disk          float64 // bytes, of all databases
 	Sent          float64 // bytes a second, of all nodes
-	Breaks        string  // what breaks first
+	Breaks        string  // the first bottleneck
 }
 
 // Scales plans the same scenario at other sizes.
 func Scales(c *Costs, l Load, m Machine) ([]Scale, error) {
 	if l.Subscriptions <= 0 {
-		return nil, fmt.Errorf("without subscriptions there is nothing to scale")
+		return nil, fmt.Errorf("a load without subscriptions cannot be scaled")
 	}
 	var list []Scale
 	for i := range (toPower-fromPower)*perPower + 1 {
@@ -66,18 +66,18 @@ func Chart(scales []Scale, backlogs []Backlog) string {
 	for _, b := range backlogs {
 		charts = append(charts, b.chart())
 	}
-	return shell.ChartFile("What a hub of that size needs, and what a failure leaves", charts)
+	return shell.ChartFile("Machines for each size of a hub, and the backlog of a failure", charts)
 }
 
-// points of a backlog's curve; each is the maximum of pending notifications in its time.
+// backlogPoints is the number of points of a curve; each is the maximum of its period.
 const backlogPoints = 120
 
 func (b Backlog) chart() shell.Chart {
 	each := max(1, len(b.Pending)/backlogPoints)
 	c := shell.Chart{
-		Title:  "Owed in a shard while a " + string(b.Failure) + " is away",
-		Series: []shell.ChartSeries{{Name: "notifications owed", Values: coarse(b.Pending, each)}, {Name: "without the failure", Values: coarse(b.Without, each)}},
-		Desc:   fmt.Sprintf("Notifications owed in one shard, second by second; its %s is away from %d s to %d s. At most %s are owed.", b.Failure, failsAt, backAt, amount(b.Max)),
+		Title:  "Pending in a shard while a " + string(b.Failure) + " is down",
+		Series: []shell.ChartSeries{{Name: "pending notifications", Values: coarse(b.Pending, each)}, {Name: "without the failure", Values: coarse(b.Without, each)}},
+		Desc:   fmt.Sprintf("Pending notifications in one shard, second by second; its %s is down from %d s to %d s. At most %s are pending.", b.Failure, failsAt, backAt, amount(b.Max)),
 	}
 	for _, at := range []struct {
 		second int
@@ -88,7 +88,7 @@ func (b Backlog) chart() shell.Chart {
 	return c
 }
 
-// coarse is one value for so many, the highest of them.
+// coarse reduces all to the maximum of each group of values.
 func coarse(all []float64, each int) []float64 {
 	var values []float64
 	for i, v := range all {

@@ -12,10 +12,10 @@ import (
 //go:embed costs.json
 var embedded []byte
 
-// Embedded is the file of costs that comes with the program, as it was measured.
+// Embedded returns the measured file of costs in the program.
 func Embedded() []byte { return slices.Clone(embedded) }
 
-// Costs are the prices that a file holds. Use [ReadCosts].
+// Costs are the prices of a file. Use [ReadCosts].
 type Costs struct {
 	File   *bench.CostFile
 	values map[string]float64
@@ -32,10 +32,10 @@ type Costs struct {
 	poll                                  float64 // µs
 }
 
-// price is what one thing costs.
+// price is the cost of one operation.
 type price struct {
 	cpu, store     float64 // µs, of a node and of its database
-	sent, received float64 // bytes, as a node sees them
+	sent, received float64 // bytes of a node
 	writes, wal    float64
 }
 
@@ -47,8 +47,8 @@ func (p price) times(n float64) price {
 	return price{p.cpu * n, p.store * n, p.sent * n, p.received * n, p.writes * n, p.wal * n}
 }
 
-// ReadCosts reads what "bench costs" wrote. It fails when the file lacks what is needed;
-// what only PostgreSQL has is needed too.
+// ReadCosts parses the output of "bench costs". It fails if a required cost is missing,
+// including those of PostgreSQL.
 func ReadCosts(text []byte) (*Costs, error) {
 	f, err := bench.ReadCosts(text)
 	if err != nil {
@@ -86,7 +86,7 @@ func ReadCosts(text []byte) (*Costs, error) {
 	c.poll = get("sqlite/poll.unchanged.cpu")
 	if len(missing) > 0 {
 		slices.Sort(missing)
-		return nil, fmt.Errorf("the file has no %s: measure with \"cloudburst-lab bench costs --database postgres://… -o FILE\", PostgreSQL on the same machine",
+		return nil, fmt.Errorf("the file lacks %s: measure with \"cloudburst-lab bench costs --database postgres://… -o FILE\", PostgreSQL on the same machine",
 			strings.Join(missing, ", "))
 	}
 	return c, nil
@@ -98,12 +98,12 @@ func (c *Costs) whole(name string, on func(string) float64) price {
 	return p
 }
 
-// sent is the cost for a node. The cost for the store does not depend on the protocol.
+// sent returns the cost for a node. The cost for the store does not depend on the protocol.
 func (c *Costs) sent(name string, on func(string) float64) price {
 	return price{cpu: on(name + ".cpu"), sent: on(name + ".sent"), received: on(name + ".received")}
 }
 
-// notification is the mean cost over the protocols of a load.
+// notification returns the mean cost over the protocols of a load.
 func (c *Costs) notification(l Load) price {
 	plain := c.kept.times(l.Kept).plus(c.fresh.times(1 - l.Kept))
 	secure := c.secureKept.times(l.Kept).plus(c.secureFresh.times(1 - l.Kept))

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 )
 
-// Failure is what is played.
+// Failure is a kind of simulated failure.
 type Failure string
 
 // Failures.
@@ -20,7 +20,7 @@ const (
 	failsAt   = 120
 	backAt    = 420
 	playedFor = 1200
-	comeAgain = 60 // publishers that were refused ping again within so many seconds
+	comeAgain = 60 // seconds within which rejected publishers ping again
 	maxDraws  = 5000
 )
 
@@ -34,22 +34,22 @@ type Backlog struct {
 	Usual    float64 // maximum of pending notifications without the failure
 	Late     float64 // seconds after the return until the backlog is that without the failure; +Inf: not within the simulated time
 	Refused  float64 // pings that were answered 503
-	Capacity float64 // notifications a second that all nodes of the shard can do
-	Arrive   float64 // that come in, in the mean
+	Capacity float64 // notifications per second of all nodes of the shard
+	Arrive   float64 // mean of new notifications per second
 }
 
-// Fail plays a failure in one shard, with arrivals that are random and the same for the
-// same seed. Feeds are drawn from their popularity, so a large one may come.
+// Fail simulates a failure in one shard. Arrivals are random, and the same for the same seed.
+// Feeds are drawn by popularity, so a large feed can occur.
 func (p *Plan) Fail(what Failure, seed uint64) (Backlog, error) {
 	if what != NodeFails && what != ShardFails {
-		return Backlog{}, fmt.Errorf("a failure of a %q cannot be played: there are %s and %s", what, NodeFails, ShardFails)
+		return Backlog{}, fmt.Errorf("cannot simulate a failure of %q: use %s or %s", what, NodeFails, ShardFails)
 	}
 	b := Backlog{Failure: what}
 	k := float64(p.Shards)
 	n := math.Ceil(float64(p.Nodes) / k)
 	b.Arrive = p.Load.Notifications / k
 	if b.Arrive > 0 {
-		// What pings and registrations take is taken first.
+		// Pings and registrations take precedence.
 		others := (p.work.cpu - p.work.notification.cpu*p.Load.Notifications) / k
 		talk := p.chatter(n, p.work.events/k)
 		b.Capacity = math.Max(0, n*(p.Machine.Cores*1e6-talk.cpu)-others) / p.work.notification.cpu
@@ -61,11 +61,11 @@ func (p *Plan) Fail(what Failure, seed uint64) (Backlog, error) {
 	return b, nil
 }
 
-// play is one run; "" is no failure.
+// play simulates one run; "" is no failure.
 func (p *Plan) play(what Failure, seed uint64, n, capacity float64) (all []float64, refused float64) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	all = make([]float64, playedFor)
-	pending, held, lost := 0.0, 0.0, 0.0 // held waits for the end of a lease; lost was refused, and comes again
+	pending, held, lost := 0.0, 0.0, 0.0 // held waits for the end of a lease; lost was rejected, and is sent again
 	for t := range all {
 		came, pings := p.arrivals(r, float64(p.Shards))
 		able, away := capacity, t >= failsAt && t < backAt
@@ -94,7 +94,7 @@ func (p *Plan) play(what Failure, seed uint64, n, capacity float64) (all []float
 	return all, refused
 }
 
-// judge reads the curves.
+// judge computes the results from both curves.
 func (b *Backlog) judge() {
 	b.Late = math.Inf(1)
 	from := backAt
@@ -129,7 +129,7 @@ func (p *Plan) arrivals(r *rand.Rand, k float64) (notifications, pings float64) 
 	return sum * changes / math.Floor(draws), pings
 }
 
-// poisson draws a number of events with that mean; a large one is as good as normal.
+// poisson draws a number of events. For a large mean it uses the normal distribution.
 func poisson(r *rand.Rand, mean float64) float64 {
 	if mean > 50 {
 		return math.Max(0, math.Round(mean+math.Sqrt(mean)*r.NormFloat64()))

@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-func TestTheSameSeedPlaysTheSame(t *testing.T) {
+func TestSameSeedGivesTheSameBacklog(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	p := plan(t, fixed(t), Standard(), StandardMachine())
@@ -20,14 +20,14 @@ func TestTheSameSeedPlaysTheSame(t *testing.T) {
 	b, _ := p.Fail(NodeFails, 7)
 	c, _ := p.Fail(NodeFails, 8)
 	if !slices.Equal(a.Pending, b.Pending) || slices.Equal(a.Pending, c.Pending) {
-		t.Error("a seed does not decide what is played")
+		t.Error("the seed does not determine the simulated failure")
 	}
 	if _, err := p.Fail("moon", 1); err == nil || !strings.Contains(err.Error(), "moon") {
-		t.Errorf("the moon fails: %v", err)
+		t.Errorf("unknown failure: %v, want an error", err)
 	}
 }
 
-func TestAFailureLeavesWorkAndIsMadeGood(t *testing.T) {
+func TestBacklogOfAFailureIsCaughtUp(t *testing.T) {
 	t.Parallel()
 	l := Standard()
 	l.Zipf, l.Notifications = 0, 80_000 // no feed is larger than another
@@ -38,7 +38,7 @@ func TestAFailureLeavesWorkAndIsMadeGood(t *testing.T) {
 			t.Fatal(err)
 		}
 		if b.Max < b.Usual || math.IsInf(b.Late, 1) || (b.Refused > 0) != (what == ShardFails) {
-			t.Errorf("%s: %g owed, %g without it, late %g, %g refused", what, b.Max, b.Usual, b.Late, b.Refused)
+			t.Errorf("%s: %g pending, %g without it, late %g, %g refused", what, b.Max, b.Usual, b.Late, b.Refused)
 		}
 		for i := range failsAt {
 			if b.Pending[i] != b.Without[i] {
@@ -48,18 +48,18 @@ func TestAFailureLeavesWorkAndIsMadeGood(t *testing.T) {
 	}
 }
 
-func TestBadInputIsRefusedInWords(t *testing.T) {
+func TestInvalidInputIsRejectedWithAnExplanation(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	for want, change := range map[string]func(*Load, *Machine){
-		"--feeds is -1":      func(l *Load, _ *Machine) { l.Feeds = -1 },
-		"--pings is NaN":     func(l *Load, _ *Machine) { l.Pings = math.NaN() },
-		"--https is 2":       func(l *Load, _ *Machine) { l.HTTPS = 2 },
-		"need feeds":         func(l *Load, _ *Machine) { l.Feeds = 0 },
-		"that find a change": func(l *Load, _ *Machine) { l.Changed = 0 },
-		"--cores is 0":       func(_ *Load, m *Machine) { m.Cores = 0 },
-		"--headroom is 2":    func(_ *Load, m *Machine) { m.Headroom = 2 },
-		"give them more":     func(_ *Load, m *Machine) { m.DatabaseConns = 1 },
+		"--feeds is -1":       func(l *Load, _ *Machine) { l.Feeds = -1 },
+		"--pings is NaN":      func(l *Load, _ *Machine) { l.Pings = math.NaN() },
+		"--https is 2":        func(l *Load, _ *Machine) { l.HTTPS = 2 },
+		"need feeds":          func(l *Load, _ *Machine) { l.Feeds = 0 },
+		"that find a change":  func(l *Load, _ *Machine) { l.Changed = 0 },
+		"--cores is 0":        func(_ *Load, m *Machine) { m.Cores = 0 },
+		"--headroom is 2":     func(_ *Load, m *Machine) { m.Headroom = 2 },
+		"use larger machines": func(_ *Load, m *Machine) { m.DatabaseConns = 1 },
 	} {
 		l, m := Standard(), StandardMachine()
 		change(&l, &m)
@@ -76,11 +76,11 @@ func TestBadInputIsRefusedInWords(t *testing.T) {
 		t.Errorf("10Gbit/s is %g, %v", v, err)
 	}
 	if _, err := ReadCosts([]byte(`{"shape":1,"costs":[{"name":"sqlite/register.cpu","value":1}]}`)); err == nil || !strings.Contains(err.Error(), "postgres/ping.changed.cpu") {
-		t.Errorf("half a file of costs: %v", err)
+		t.Errorf("an incomplete file of costs: %v", err)
 	}
 }
 
-func TestTheChartIsOneDocumentWithWords(t *testing.T) {
+func TestChartIsOneLabeledSVGDocument(t *testing.T) {
 	t.Parallel()
 	c, l, m := fixed(t), Standard(), StandardMachine()
 	scales, err := Scales(c, l, m)
@@ -117,13 +117,13 @@ func TestTheChartIsOneDocumentWithWords(t *testing.T) {
 	}
 	for _, word := range []string{"Machines, by subscriptions", "10 billion", "databases", "without the failure", ">fails<", ">back<"} {
 		if !strings.Contains(text, word) {
-			t.Errorf("the chart does not say %q", word)
+			t.Errorf("the chart does not contain %q", word)
 		}
 	}
 	if strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
-		t.Error("the chart has numbers that are none")
+		t.Error("the chart contains NaN or Inf")
 	}
 	if _, err := Scales(c, Load{}, m); err == nil {
-		t.Error("nothing was scaled")
+		t.Error("scales of a load without subscriptions: no error")
 	}
 }

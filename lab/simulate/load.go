@@ -11,17 +11,17 @@ type Load struct {
 	Pings, Notifications float64
 	Changed              float64 // share of the pings that find a change
 	Zipf                 float64 // exponent: the k-th feed has 1/k^Zipf as many subscribers as the first
-	WebSub               float64 // share of the subscriptions: they get the content
+	WebSub               float64 // share of the subscriptions that receive the content
 	HTTPS                float64 // share of the callbacks
-	Kept                 float64 // share of the notifications on a connection that is open already
-	LargestHost          float64 // share of the callbacks that one host has
+	Kept                 float64 // share of the notifications on an open connection
+	LargestHost          float64 // share of the callbacks on one host
 	Churn                float64 // share of the subscriptions that are new each day
-	Polled               float64 // feeds read here for readers, each once an hour
-	Answer               float64 // seconds until a callback has answered
+	Polled               float64 // feeds polled for users, each once an hour
+	Answer               float64 // response time of a callback in seconds
 	Content              float64 // bytes of a content that is kept for WebSub
 }
 
-// Machine is what each node and each database server has. Zero is none.
+// Machine describes the hardware of each node and each database server. Zero is none.
 type Machine struct {
 	Cores         float64
 	Memory        float64 // bytes
@@ -29,12 +29,12 @@ type Machine struct {
 	IOPS          float64 // of the database's disk
 	Disk          float64 // bytes
 	Files         float64 // open files of a node
-	InFlight      float64 // notifications under way of a node (hub.max-in-flight)
-	DatabaseConns float64 // that a database takes
-	Headroom      float64 // share of all this that may be in use
+	InFlight      float64 // concurrent notifications of a node (hub.max-in-flight)
+	DatabaseConns float64 // limit of a database
+	Headroom      float64 // usable share of all this
 }
 
-// Standard is the load that is asked for when nothing else is said: the open web's.
+// Standard returns the default load: that of the open web.
 func Standard() Load {
 	return Load{
 		Feeds: 100e6, Subscriptions: 1e9, Pings: 10_000, Notifications: 1e6, Changed: 0.8, Zipf: 1,
@@ -42,7 +42,7 @@ func Standard() Load {
 	}
 }
 
-// StandardMachine is a server as it is rented by the month.
+// StandardMachine returns a common rented server.
 func StandardMachine() Machine {
 	return Machine{
 		Cores: 16, Memory: 64 << 30, NIC: 10e9, IOPS: 50_000, Disk: 8 << 40, Files: 1 << 20,
@@ -65,10 +65,10 @@ func (l Load) check() error {
 		}
 	}
 	if l.Subscriptions > 0 && l.Feeds < 1 {
-		return fmt.Errorf("%s subscriptions need feeds: --feeds is %g", amount(l.Subscriptions), l.Feeds)
+		return fmt.Errorf("%s subscriptions need feeds, but --feeds is %g", amount(l.Subscriptions), l.Feeds)
 	}
 	if l.Notifications > 0 && (l.Subscriptions == 0 || l.Pings*l.Changed == 0) {
-		return fmt.Errorf("%s notifications a second cannot be: they need subscriptions, and pings that find a change", amount(l.Notifications))
+		return fmt.Errorf("%s notifications/s are impossible without subscriptions and pings that find a change", amount(l.Notifications))
 	}
 	return nil
 }
@@ -82,35 +82,35 @@ func (m Machine) check() error {
 		{"files", m.Files}, {"in-flight", m.InFlight}, {"database-connections", m.DatabaseConns},
 	} {
 		if !(v.value > 0 && v.value <= 1e18) {
-			return fmt.Errorf("--%s is %g: a machine needs more than none of it", v.name, v.value)
+			return fmt.Errorf("--%s is %g: it must be more than 0", v.name, v.value)
 		}
 	}
 	if !(m.Headroom > 0 && m.Headroom <= 1) {
-		return fmt.Errorf("--headroom is %g: it is the share that may be in use, more than 0 and at most 1", m.Headroom)
+		return fmt.Errorf("--headroom is %g: it must be more than 0 and at most 1", m.Headroom)
 	}
 	return nil
 }
 
-// scaled is the same load at another size.
+// scaled returns the load at another size.
 func (l Load) scaled(by float64) Load {
 	l.Feeds, l.Subscriptions = math.Max(1, l.Feeds*by), l.Subscriptions*by
 	l.Pings, l.Notifications, l.Polled = l.Pings*by, l.Notifications*by, l.Polled*by
 	return l
 }
 
-// Popularity is how subscribers are spread over feeds, and pings too.
+// Popularity is the distribution of subscribers and pings over feeds.
 type Popularity struct {
 	Largest  float64 // subscribers of the largest feed
-	Mean     float64 // subscribers of a feed
-	PerPing  float64 // subscribers of a feed that is pinged and has changed, in the mean
+	Mean     float64 // mean subscribers of a feed
+	PerPing  float64 // mean subscribers of a changed feed
 	Bias     float64 // feeds are pinged in proportion to (their subscribers)^Bias
-	Sentence string  // where the numbers that were given do not fit each other, and what was taken
+	Sentence string  // explains the assumptions if the given numbers do not fit together
 	feeds    float64
 	zipf     float64
 }
 
-// fit finds how much more often large feeds must be pinged, so that pings, subscribers and
-// notifications fit each other. Where nothing fits, the notifications give way.
+// fit computes how much more often large feeds must be pinged, so that pings, subscribers and
+// notifications fit together. If nothing fits, fit changes the notifications.
 func (l *Load) fit() Popularity {
 	p := Popularity{feeds: l.Feeds, zipf: l.Zipf}
 	if l.Feeds < 1 || l.Subscriptions == 0 {
@@ -127,19 +127,19 @@ func (l *Load) fit() Popularity {
 	}
 	wanted := l.Notifications / changes
 	even := changes * p.Mean
-	said := fmt.Sprintf("%s pings/s, %s of them changes, of feeds with %s subscribers in the mean would be %s notifications/s",
+	given := fmt.Sprintf("%s pings/s, of which %s find a change, of feeds with %s subscribers on average cause %s notifications/s",
 		amount(l.Pings), percent(l.Changed), amount(p.Mean), amount(even))
 	low, high := -1.0, 1.0
 	switch {
 	case wanted <= perPing(low) || wanted >= perPing(high) || l.Zipf == 0 && math.Abs(wanted/p.Mean-1) > 0.01:
 		p.PerPing = p.Mean
-		p.Sentence = fmt.Sprintf("%s, and no preference for large or small feeds makes %s of it. Taken: the pings, and %s notifications/s.",
-			said, amount(l.Notifications), amount(even))
+		p.Sentence = fmt.Sprintf("%s, and no preference for large or small feeds results in %s. The plan uses the pings and %s notifications/s.",
+			given, amount(l.Notifications), amount(even))
 		l.Notifications = even
 		return p
 	case math.Abs(wanted/p.Mean-1) <= 0.01:
 		p.PerPing = wanted
-		p.Sentence = said + ", which is what was given."
+		p.Sentence = given + ", as requested."
 		return p
 	}
 	for range 60 {
@@ -155,8 +155,8 @@ func (l *Load) fit() Popularity {
 	if p.Bias < 0 {
 		which = "small"
 	}
-	p.Sentence = fmt.Sprintf("%s, not %s. Taken: both numbers, and that %s feeds are pinged more often, in proportion to (subscribers)^%.2f: a changed feed has %s of them in the mean.",
-		said, amount(l.Notifications), which, p.Bias, amount(wanted))
+	p.Sentence = fmt.Sprintf("%s, not %s. To use both numbers, the plan assumes that %s feeds are pinged more often, in proportion to (subscribers)^%.2f; a changed feed has %s subscribers on average.",
+		given, amount(l.Notifications), which, p.Bias, amount(wanted))
 	return p
 }
 
@@ -180,7 +180,7 @@ func harmonic(n, s float64) float64 {
 	return sum + (math.Pow(b, 1-s)-math.Pow(a, 1-s))/(1-s)
 }
 
-// subscribers draws those of a changed feed, for a u between 0 and 1.
+// subscribers returns the subscribers of a drawn changed feed, for a u between 0 and 1.
 func (p Popularity) subscribers(u float64) float64 {
 	s := p.zipf * p.Bias
 	var rank float64

@@ -8,25 +8,25 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// Plan is what a load needs.
+// Plan describes the machines that a load needs.
 type Plan struct {
-	Load       Load // as it was taken
+	Load       Load // after fit
 	Machine    Machine
 	Popularity Popularity
 	Nodes      int
 	Shards     int
-	Resources  []Resource // in the order in which they break
+	Resources  []Resource // the first bottleneck first
 	Hot        []Hot
 	costs      *Costs
 	shape      hub.Shape
 	work       work
 }
 
-// mostShards is where looking for a plan ends.
+// maxShards bounds the search for a plan.
 const maxShards = 1_000_000
 
-// New makes the plan with the fewest machines. It fails, in words, for a load or a machine
-// that cannot be, and where no number of machines is enough.
+// New returns the plan with the fewest machines. It fails for an invalid load or machine, and
+// if no number of machines is enough.
 func New(c *Costs, l Load, m Machine) (*Plan, error) {
 	if err := errors.Join(l.check(), m.check()); err != nil {
 		return nil, err
@@ -43,22 +43,22 @@ func New(c *Costs, l Load, m Machine) (*Plan, error) {
 		}
 	}
 	if p.Shards == 0 {
-		return nil, fmt.Errorf("no number of machines with %g cores, %s of memory and %s of disk is enough for that: give them more", m.Cores, bytesOf(m.Memory), bytesOf(m.Disk))
+		return nil, fmt.Errorf("no number of machines with %g cores, %s of memory and %s of disk is enough for this load: use larger machines", m.Cores, bytesOf(m.Memory), bytesOf(m.Disk))
 	}
 	p.Resources = p.resources()
 	p.Hot = p.hot()
 	return p, nil
 }
 
-// work is what a load asks for in a second, of all together.
+// work is the total demand of a load per second.
 type work struct {
-	price         // nodes and databases, without what comes of being many
+	price         // nodes and databases, without the communication between nodes
 	events        float64
 	notification  price
 	renewals      float64
 	registrations float64
 	notified      float64 // notifications
-	open          float64 // deliveries under way
+	open          float64 // deliveries in progress
 	sockets       float64
 	hot           float64 // bytes of rows that are read at random
 	data          float64 // bytes on disk
@@ -79,23 +79,22 @@ func (p *Plan) reckon(l Load) work {
 	w.cpu += l.Polled / 3600 * c.poll
 	w.events = (l.Pings-changes)*c.eventPing + changes*c.eventChange + (w.registrations+w.renewals)*c.eventRegister
 	w.notified, w.open = l.Notifications, l.Notifications*l.Answer
-	// A ping is a connection in and one out for its feed; what is kept idle is as much again
-	// as what is under way.
+	// A ping needs an incoming connection and an outgoing one for its feed. The model assumes
+	// as many idle connections as busy ones.
 	w.sockets = 2*w.open + 2*l.Pings*l.Answer
 	w.hot = l.Subscriptions*c.diskSubscription + l.Feeds*c.diskTopic
 	w.data = w.hot + p.shape.KeepLog.Seconds()*(w.events*c.diskEvent+changes*c.diskChange) + l.Feeds*l.WebSub*l.Content
 	return w
 }
 
-// chatter is what it costs a node, and its database for it, not to be alone: n nodes on a
-// database in which there are so many events a second.
+// chatter is the cost of communication between nodes, for one node and for its database.
 type chatter struct {
 	cpu, store float64 // µs a second
-	rows       float64 // of the log, in one look
-	look       float64 // seconds that one takes
+	rows       float64 // of the log, in one read
+	look       float64 // seconds of one read
 }
 
-// hintsEach is how many hints a node sends in a second at most (internal/store/postgres).
+// hintsEach is the maximum of hints that a node sends per second (internal/store/postgres).
 const hintsEach = 20
 
 func (p *Plan) chatter(n, events float64) chatter {
@@ -114,18 +113,18 @@ func (p *Plan) chatter(n, events float64) chatter {
 	return t
 }
 
-// nodesFor is how many nodes k shards need, all together; false where k are too few.
+// nodesFor returns the number of nodes that k shards need in total; false: k is too small.
 func (p *Plan) nodesFor(k float64) (float64, bool) {
 	m, l, w := p.Machine, p.Load, p.work
-	room := m.Headroom
+	headroom := m.Headroom
 	n := 1.0 // of each shard
 	for _, r := range p.nodes(w, l, k, 1) {
 		if r.Name != nodeCPU {
-			n = math.Max(n, r.Demand/(r.Capacity*room))
+			n = math.Max(n, r.Demand/(r.Capacity*headroom))
 		}
 	}
 	for range 200 {
-		left := m.Cores*room*1e6 - p.chatter(n, w.events/k).cpu
+		left := m.Cores*headroom*1e6 - p.chatter(n, w.events/k).cpu
 		if left <= 0 {
 			return 0, false
 		}
@@ -136,7 +135,7 @@ func (p *Plan) nodesFor(k float64) (float64, bool) {
 		n = next
 	}
 	for _, r := range p.shards(w, k, n) {
-		if r.Demand > r.Capacity*room {
+		if r.Demand > r.Capacity*headroom {
 			return 0, false
 		}
 	}

@@ -17,7 +17,7 @@ type Report struct {
 	Seed     uint64
 }
 
-// NewReport plans, and plays both failures.
+// NewReport makes a plan and simulates both failures.
 func NewReport(c *Costs, l Load, m Machine, seed uint64) (*Report, error) {
 	p, err := New(c, l, m)
 	if err != nil {
@@ -57,11 +57,11 @@ func (r *Report) head(b *strings.Builder) {
 	l, m, f := p.Load, p.Machine, p.costs.File
 	fmt.Fprintf(b, "%s feeds, %s subscriptions, %s pings/s, %s notifications/s, %s renewals/s\n",
 		amount(l.Feeds), amount(l.Subscriptions), amount(l.Pings), amount(l.Notifications), amount(p.work.renewals))
-	fmt.Fprintf(b, "each machine: %g cores, %s of memory, %s, %s disk operations/s, %s of disk; %s of it in use at most\n",
+	fmt.Fprintf(b, "each machine: %g cores, %s of memory, %s, %s disk operations/s, %s of disk; at most %s in use\n",
 		m.Cores, bytesOf(m.Memory), bitsOf(m.NIC), amount(m.IOPS), bytesOf(m.Disk), percent(m.Headroom))
 	fmt.Fprintf(b, "costs: %s, %s, %s\n", f.Command, f.CPU, f.At.Format("2006-01-02"))
 	if p.Popularity.Largest > 0 {
-		fmt.Fprintf(b, "the largest feed has %s subscribers in %s parts\n", amount(p.Popularity.Largest),
+		fmt.Fprintf(b, "the largest feed has %s subscribers in %s shards\n", amount(p.Popularity.Largest),
 			amount(math.Max(1, math.Ceil(p.Popularity.Largest/float64(p.shape.ShardSubscribers)))))
 	}
 	if p.Popularity.Sentence != "" {
@@ -81,7 +81,7 @@ func (r *Report) table(b *strings.Builder) {
 
 func (r *Report) limits(b *strings.Builder) {
 	order := []string{"first", "second", "third"}
-	b.WriteString("\nWith these machines, and a load that grows in all its parts:\n")
+	b.WriteString("\nIf the whole load grows and the machines stay the same:\n")
 	for i, x := range r.Plan.Resources {
 		if i >= len(order) || math.IsInf(x.Breaks, 1) {
 			break
@@ -94,8 +94,8 @@ func (r *Report) hot(b *strings.Builder) {
 	if len(r.Plan.Hot) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\nThe largest feed changes, nothing else happens:\n")
-	rows := [][]string{{"nodes", "until the last is notified", "limited by"}}
+	fmt.Fprintf(b, "\nTime to notify the subscribers of the largest feed, without other load:\n")
+	rows := [][]string{{"nodes", "last notified after", "limited by"}}
 	for _, h := range r.Plan.Hot {
 		rows = append(rows, []string{strconv.Itoa(h.Nodes), seconds(h.Seconds), h.By})
 	}
@@ -104,14 +104,14 @@ func (r *Report) hot(b *strings.Builder) {
 
 func (r *Report) failures(b *strings.Builder) {
 	fmt.Fprintf(b, "\nIn one shard, with the seed %d:\n", r.Seed)
-	rows := [][]string{{"away for " + seconds(backAt-failsAt), "arrive/s", "can be done/s", "most pending", "without it", "pings refused", "caught up after the return"}}
+	rows := [][]string{{"down for " + seconds(backAt-failsAt), "arrive/s", "capacity/s", "max pending", "no failure", "pings refused", "recovery after the return"}}
 	for _, x := range r.Backlogs {
 		rows = append(rows, []string{"a " + string(x.Failure), amount(x.Arrive), amount(x.Capacity), amount(x.Max), amount(x.Usual), amount(x.Refused), seconds(x.Late)})
 	}
 	columns(b, rows)
 }
 
-// document is a report for programs.
+// document returns the report for JSON.
 func (r *Report) document() any {
 	type resource struct {
 		Resource
@@ -121,7 +121,7 @@ func (r *Report) document() any {
 	type backlog struct {
 		Failure                               Failure
 		Max, Usual, Refused, Capacity, Arrive float64
-		CaughtUpAfter                         *float64 // seconds; null: not within the time that was played
+		CaughtUpAfter                         *float64 // seconds; null: not within the simulated time
 	}
 	p := r.Plan
 	d := struct {
@@ -152,7 +152,7 @@ func finite(v float64) *float64 {
 	return &v
 }
 
-// columns prints rows below each other; all but the first and last column to the right.
+// columns prints rows as a table. All columns but the first are aligned to the right.
 func columns(b *strings.Builder, rows [][]string) {
 	width := make([]int, len(rows[0]))
 	for _, row := range rows {

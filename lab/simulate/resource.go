@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// Resource is one thing that may run out.
+// Resource is one limited resource.
 type Resource struct {
 	Name     string
 	Of       string  // node or database
-	Demand   float64 // of one of them
-	Capacity float64 // of one of them, all of it
+	Demand   float64 // of one unit
+	Capacity float64 // of one unit
 	Unit     string
-	Units    int     // of them that this resource alone would need, with the headroom
-	Breaks   float64 // how many times the load may grow before this is used up with these machines; +Inf: never
+	Units    int     // units that this resource alone would need, with the headroom
+	Breaks   float64 // multiple of the load that exhausts the resource with these machines; +Inf: never
 }
 
 // Used is the share of the capacity that is in use.
@@ -22,28 +22,28 @@ func (r Resource) Used() float64 { return r.Demand / r.Capacity }
 // Names of resources.
 const (
 	nodeCPU   = "node CPU"
-	nodeOpen  = "deliveries under way"
-	nodeNIC   = "node network, outwards"
-	nodeIn    = "node network, inwards"
+	nodeOpen  = "deliveries in progress"
+	nodeNIC   = "node network, outgoing"
+	nodeIn    = "node network, incoming"
 	nodeMem   = "node memory"
 	nodeFiles = "sockets and files"
 	nodeHost  = "deliveries to the largest host"
 	nodePorts = "local ports to the largest host"
-	nodeLog   = "reading the others' log"
+	nodeLog   = "reading the log of other nodes"
 	dbCPU     = "database CPU"
 	dbIOPS    = "database disk operations"
-	dbWAL     = "database log of writes"
+	dbWAL     = "database write-ahead log"
 	dbDisk    = "database disk"
 	dbConns   = "database connections"
 )
 
 const (
-	localPorts = 28_232 // that Linux gives to connections to one address and port
-	portRests  = 60     // seconds that a port is not used again after its connection
-	pageBytes  = 8192   // of PostgreSQL: a random read of the disk
+	localPorts = 28_232 // local ports of Linux for connections to one address and port
+	portRests  = 60     // seconds until a port is reusable
+	pageBytes  = 8192   // page of PostgreSQL: one random read of the disk
 )
 
-// nodes are what each node needs, of n in each of k shards.
+// nodes returns the demand of each node, with n nodes in each of k shards.
 func (p *Plan) nodes(w work, l Load, k, n float64) []Resource {
 	m, c, all := p.Machine, p.costs, k*n
 	talk := p.chatter(n, w.events/k)
@@ -60,7 +60,7 @@ func (p *Plan) nodes(w work, l Load, k, n float64) []Resource {
 	}
 }
 
-// shards are what each database needs, and what n nodes on it have of each other.
+// shards returns the demand of each database with n nodes.
 func (p *Plan) shards(w work, k, n float64) []Resource {
 	m, c := p.Machine, p.costs
 	talk := p.chatter(n, w.events/k)
@@ -76,11 +76,11 @@ func (p *Plan) shards(w work, k, n float64) []Resource {
 		{Name: dbWAL, Demand: w.wal * 8 / k, Capacity: m.NIC, Unit: "bit/s"},
 		{Name: dbDisk, Demand: w.data / k, Capacity: m.Disk, Unit: "B"},
 		{Name: dbConns, Demand: n * c.databaseConnections, Capacity: m.DatabaseConns},
-		{Name: nodeLog, Demand: talk.look, Capacity: p.shape.LogWindow.Seconds(), Unit: "s a look"},
+		{Name: nodeLog, Demand: talk.look, Capacity: p.shape.LogWindow.Seconds(), Unit: "s per read"},
 	}
 }
 
-// resources are all of the plan, in the order in which they break.
+// resources returns all resources of the plan, the first bottleneck first.
 func (p *Plan) resources() []Resource {
 	k, n := float64(p.Shards), float64(p.Nodes)/float64(p.Shards)
 	at := func(by float64) []Resource {
@@ -109,7 +109,7 @@ func (p *Plan) resources() []Resource {
 		}
 		r.Units = int(math.Ceil(units*r.Used()/p.Machine.Headroom - 1e-9))
 		if r.Name == nodeLog || r.Name == dbConns {
-			r.Units = p.Shards // more of them would help, and neither grows evenly
+			r.Units = p.Shards // more shards would help, and the demand is not linear
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Resource) int {
@@ -124,7 +124,8 @@ func (p *Plan) resources() []Resource {
 	return list
 }
 
-// breaks is the least multiple at which something is broken, to a hundredth; +Inf above a million.
+// breaks returns the smallest multiple for which broken is true, to a hundredth; +Inf above a
+// million.
 func breaks(broken func(by float64) bool) float64 {
 	low, high := 0.0, 1.0
 	for ; !broken(high); high *= 2 {
@@ -142,15 +143,15 @@ func breaks(broken func(by float64) bool) float64 {
 	return low
 }
 
-// Hot is how long the largest feed takes with so many nodes.
+// Hot is the time to notify all subscribers of the largest feed.
 type Hot struct {
 	Nodes   int
 	Seconds float64
-	By      string // what it waits for
+	By      string // name of the limiting resource
 }
 
-// hot notifies the largest feed with 1, 2, 4 … nodes, up to those of one shard, because a feed
-// is in one database.
+// hot computes the time for the largest feed with 1, 2, 4 … nodes, up to those of one shard,
+// because one database stores a feed.
 func (p *Plan) hot() []Hot {
 	if p.Popularity.Largest < 1 || p.Load.Notifications == 0 {
 		return nil
@@ -166,9 +167,9 @@ func (p *Plan) hot() []Hot {
 func (p *Plan) hotWith(k int) Hot {
 	l, m, one := p.Load, p.Machine, p.work.notification
 	largest, nodes := p.Popularity.Largest, float64(k)
-	parts := math.Max(1, math.Ceil(largest/float64(p.shape.ShardSubscribers)))
-	// A node takes so many parts at a time; with few parts some nodes have nothing to do.
-	working := math.Min(nodes, parts)
+	shards := math.Max(1, math.Ceil(largest/float64(p.shape.ShardSubscribers)))
+	// Nodes claim whole shards of the subscribers; with few shards some nodes are idle.
+	working := math.Min(nodes, shards)
 	h := Hot{Nodes: k}
 	for _, limit := range []struct {
 		rate float64 // notifications a second

@@ -14,7 +14,7 @@ import (
 	"cloudburst/lab/bench"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // fixed are costs that do not change when the embedded ones are measured again.
 func fixed(t testing.TB) *Costs {
@@ -58,7 +58,7 @@ func plan(t testing.TB, c *Costs, l Load, m Machine) *Plan {
 	return p
 }
 
-func TestTheReportForFixedCosts(t *testing.T) {
+func TestReportForFixedCosts(t *testing.T) {
 	t.Parallel()
 	for name, l := range map[string]Load{"internet": Standard(), "small": Standard().scaled(1e-5)} {
 		r, err := NewReport(fixed(t), l, StandardMachine(), 1)
@@ -80,7 +80,7 @@ func TestTheReportForFixedCosts(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(string(want), got.String()); diff != "" {
-			t.Errorf("%s (-want +got; -update writes it anew):\n%s", file, diff)
+			t.Errorf("%s (-want +got; -update rewrites it):\n%s", file, diff)
 		}
 		var doc struct{ Nodes, Shards int }
 		got.Reset()
@@ -93,7 +93,7 @@ func TestTheReportForFixedCosts(t *testing.T) {
 	}
 }
 
-func TestTheEmbeddedCostsAreOfThisProgramAndComplete(t *testing.T) {
+func TestEmbeddedCostsAreCompleteAndStateTheirOrigin(t *testing.T) {
 	t.Parallel()
 	c, err := ReadCosts(Embedded())
 	if err != nil {
@@ -101,7 +101,7 @@ func TestTheEmbeddedCostsAreOfThisProgramAndComplete(t *testing.T) {
 	}
 	f := c.File
 	if !strings.HasPrefix(f.Command, "cloudburst bench costs ") || f.At.IsZero() || f.CPU == "" || f.Shape != bench.CostShape {
-		t.Errorf("the file does not say where it is from: %q, %s, %q, shape %d", f.Command, f.At, f.CPU, f.Shape)
+		t.Errorf("the file does not state its origin: %q, %s, %q, shape %d", f.Command, f.At, f.CPU, f.Shape)
 	}
 	for _, one := range f.Costs {
 		if one.What == "" || one.N < 1 || one.Repeats < 1 || one.P10 > one.Value || one.P90 < one.Value {
@@ -110,8 +110,8 @@ func TestTheEmbeddedCostsAreOfThisProgramAndComplete(t *testing.T) {
 	}
 }
 
-// Nothing that something costs stands in the code: a report changes with each cost.
-func TestEachCostOfTheFileMatters(t *testing.T) {
+// The code contains no costs: a report changes with each cost of the file.
+func TestEveryCostOfTheFileAffectsTheReport(t *testing.T) {
 	t.Parallel()
 	l := Standard()
 	l.Polled, l.Kept = 1e7, 0.7
@@ -125,7 +125,7 @@ func TestEachCostOfTheFileMatters(t *testing.T) {
 	for _, one := range base.costs.File.Costs {
 		used := strings.HasPrefix(one.Name, "postgres/") || one.Name == "sqlite/poll.unchanged.cpu"
 		for _, end := range []string{".conns", "memory.subscription", ".received", ".sent", ".wal"} {
-			used = used && !strings.HasSuffix(one.Name, end) // of some things it is told only
+			used = used && !strings.HasSuffix(one.Name, end) // some costs are only reported
 		}
 		if !used {
 			continue
@@ -137,7 +137,7 @@ func TestEachCostOfTheFileMatters(t *testing.T) {
 			return v
 		}), l, StandardMachine())
 		if other.Nodes == base.Nodes && other.Shards == base.Shards && sum(other) == sum(base) {
-			t.Errorf("three times %s changes nothing", one.Name)
+			t.Errorf("tripling %s changes nothing", one.Name)
 		}
 	}
 }
@@ -159,14 +159,14 @@ func TestMoreOfAnythingNeverNeedsFewerMachines(t *testing.T) {
 			f(&l, by)
 			p := plan(t, c, l, m)
 			if p.Nodes+p.Shards < machines || name == "all" && p.Nodes < nodes {
-				t.Errorf("%s × %g: %d nodes and %d databases, and with less of it %d machines, %d nodes", name, by, p.Nodes, p.Shards, machines, nodes)
+				t.Errorf("%s × %g: %d nodes and %d databases; a smaller load needed %d machines, %d nodes", name, by, p.Nodes, p.Shards, machines, nodes)
 			}
 			machines, nodes = p.Nodes+p.Shards, p.Nodes
 		}
 	}
 }
 
-func TestTwiceTheCostsAreTwiceTheProcessorTime(t *testing.T) {
+func TestDoubleCostsDoubleTheProcessorTime(t *testing.T) {
 	t.Parallel()
 	l := Standard()
 	once := plan(t, fixed(t), l, StandardMachine())
@@ -181,7 +181,7 @@ func TestTwiceTheCostsAreTwiceTheProcessorTime(t *testing.T) {
 	}
 }
 
-func TestNothingToDoNeedsOneNode(t *testing.T) {
+func TestEmptyLoadNeedsOneNode(t *testing.T) {
 	t.Parallel()
 	p := plan(t, fixed(t), Load{}, StandardMachine())
 	if p.Nodes != 1 || p.Shards != 1 || p.Hot != nil {
@@ -194,7 +194,7 @@ func TestNothingToDoNeedsOneNode(t *testing.T) {
 	}
 }
 
-func TestNoMachineIsUsedMoreThanItMay(t *testing.T) {
+func TestPlanRespectsTheHeadroom(t *testing.T) {
 	t.Parallel()
 	for _, by := range []float64{1e-5, 1e-3, 0.1, 1, 5} {
 		p := plan(t, fixed(t), Standard().scaled(by), StandardMachine())
@@ -213,27 +213,27 @@ func TestPingsAndNotificationsFitEachOther(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		notifications, taken float64
-		said                 string
+		want                 string
 	}{
 		{1e6, 1e6, "large feeds are pinged more often"},
 		{20_000, 20_000, "small feeds are pinged more often"},
-		{80_000, 80_000, "which is what was given"},
-		{1e11, 80_000, "Taken: the pings"},
-		{1, 80_000, "Taken: the pings"},
+		{80_000, 80_000, "as requested"},
+		{1e11, 80_000, "The plan uses the pings"},
+		{1, 80_000, "The plan uses the pings"},
 	} {
 		l := Standard()
 		l.Notifications = tt.notifications
 		p := plan(t, fixed(t), l, Machine{Cores: 1e6, Memory: 1e15, NIC: 1e15, IOPS: 1e12, Disk: 1e16, Files: 1e12, InFlight: 1e12, DatabaseConns: 1e9, Headroom: 1})
-		if math.Abs(p.Load.Notifications/tt.taken-1) > 1e-6 || !strings.Contains(p.Popularity.Sentence, tt.said) {
+		if math.Abs(p.Load.Notifications/tt.taken-1) > 1e-6 || !strings.Contains(p.Popularity.Sentence, tt.want) {
 			t.Errorf("%g notifications/s: %g are taken, %q", tt.notifications, p.Load.Notifications, p.Popularity.Sentence)
 		}
 		if sum := p.Popularity.PerPing * p.Load.Pings * p.Load.Changed; math.Abs(sum/p.Load.Notifications-1) > 1e-6 {
-			t.Errorf("%g notifications/s: the feeds make %g", tt.notifications, sum)
+			t.Errorf("%g notifications/s: the feeds cause %g", tt.notifications, sum)
 		}
 	}
 }
 
-// The sum over all feeds is all subscriptions, and what is drawn has the mean that it should have.
+// The sum over all feeds is all subscriptions, and the draws have the right mean.
 func TestPopularityAddsUp(t *testing.T) {
 	t.Parallel()
 	for _, s := range []float64{0, 0.5, 1, 1.3} {
@@ -252,6 +252,6 @@ func TestPopularityAddsUp(t *testing.T) {
 		sum += p.subscribers((float64(i) + 0.5) / float64(n))
 	}
 	if got := sum / float64(n); math.Abs(got/p.PerPing-1) > 0.2 {
-		t.Errorf("%g subscribers are drawn in the mean, want %g", got, p.PerPing)
+		t.Errorf("%g subscribers are drawn on average, want %g", got, p.PerPing)
 	}
 }

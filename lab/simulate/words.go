@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// amount is a number of things in three digits: 1.05 billion, 12.3 million, 4,800, 0.25.
+// amount formats a number with three digits: 1.05 billion, 12.3 million, 4,800, 0.25.
 func amount(v float64) string {
 	a := math.Abs(v)
 	switch {
@@ -101,7 +101,7 @@ func multiple(v float64) string {
 func seconds(v float64) string {
 	switch {
 	case math.IsInf(v, 1):
-		return "not in the time played"
+		return "not in the simulated time"
 	case v >= 7200:
 		return digits(v/3600) + " h"
 	case v >= 120:
