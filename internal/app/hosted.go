@@ -25,6 +25,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/publish"
+	"cloudburst/internal/river"
 	"cloudburst/internal/store"
 	"cloudburst/internal/store/sqlite"
 	"cloudburst/internal/syndicate"
@@ -104,6 +105,10 @@ func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 // newNotifier completes the notifier after all its dependencies exist.
 func (a hosting) newNotifier() {
 	*a.notifier = publish.Notifier{
+		FollowOwn: func(ctx context.Context, user, url string) error {
+			_, err := a.river.Add(ctx, river.Request{Reader: a.owners.readerOf(user), URL: url})
+			return err
+		},
 		Hub: a.hub, Store: a.hub.Store, Readers: a.river, Sources: a.river.Store, Posts: a.posts, Hosted: a.feeds, Targets: a.announcer,
 		Names: &a.names, Stamp: a.hub.Bus.Stamp, Trace: a.tracedSave, Now: a.clock.Now, Log: a.log,
 	}

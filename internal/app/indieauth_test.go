@@ -183,7 +183,7 @@ func TestAppSignsInByPageURLAndPosts(t *testing.T) {
 	if r.metadata(t, "/alice/").Issuer != m.Issuer { // also on a page with posts
 		t.Error("another issuer")
 	}
-	if _, _, page := b.send(r.base+"/account", nil); !strings.Contains(page, "127.0.0.1:9") || !strings.Contains(page, "permissions: create and update") || !strings.Contains(page, "<bdi>"+localApp+"</bdi>") {
+	if _, _, page := b.send(r.base+"/account/tokens", nil); !strings.Contains(page, "127.0.0.1:9") || !strings.Contains(page, "permissions: create and update") || !strings.Contains(page, "<bdi>"+localApp+"</bdi>") {
 		t.Errorf("the list of tokens: %s", page)
 	}
 	if status, v := askJSON(t, m.Introspection, token, url.Values{"token": {token}}); status != http.StatusOK || v["active"] != true || v["client_id"] != localApp || v["me"] != r.base+"/alice/" || v["scope"] != "create update" {

@@ -25,7 +25,7 @@ func TestAccountPagesAreValidAndNotCached(t *testing.T) {
 	x.save("alice", author.Public, small)
 	x.fakeAccounts.tokens = []account.Token{{ID: "t1", User: "alice", Label: "script", Scopes: []string{"create"}, CreatedAt: x.fake.now}}
 	x.fakeAccounts.secrets = []account.Secret{{Selector: "s1", User: "alice", Feed: "private", Reader: "Anna", CreatedAt: x.fake.now}}
-	for _, path := range []string{"/account", "/account?done=password", "/account?done=<b>", "/account/feed", "/account/private", "/account/nothing"} {
+	for _, path := range []string{"/account", "/account/tokens", "/account?done=password", "/account?done=<b>", "/account/feed", "/account/private", "/account/nothing"} {
 		rec := x.open(path)
 		check(t, rec)
 		if path == "/account/nothing" {
@@ -105,7 +105,7 @@ func TestTokenIsShownOnceAndRevokedAfterConfirmation(t *testing.T) {
 		t.Fatalf("tokens %+v", got)
 	}
 	plain := "cb_plain-" + x.fakeAccounts.tokens[0].ID
-	if !strings.Contains(rec.Body.String(), plain) || strings.Contains(x.open("/account").Body.String(), plain) {
+	if !strings.Contains(rec.Body.String(), plain) || strings.Contains(x.open("/account/tokens").Body.String(), plain) {
 		t.Error("the token is not shown just once")
 	}
 	for _, form := range [][]string{{"label", "", "scope", "read"}, {"label", "x"}, {"label", "x", "scope", "everything"}} {
@@ -315,7 +315,7 @@ func TestAccountPagesEscapeHostileValues(t *testing.T) {
 		x.fakeFeeds.feeds["alice/rss"] = author.Feed{User: "alice", Name: "rss", Version: 1, Title: s, Type: s, MovedTo: s, SavedAt: time.Unix(0, 0)}
 		x.fakeFeeds.docs["alice/rss"] = []byte(strings.Replace(small, "Small", s, 1))
 		for _, rec := range []*httptest.ResponseRecorder{
-			x.open("/account"), x.open("/account/feed"), x.open("/account/private"), x.open("/account?done=" + "%3Cscript%3E"),
+			x.open("/account"), x.open("/account/tokens"), x.open("/account/feed"), x.open("/account/private"), x.open("/account?done=" + "%3Cscript%3E"),
 			x.send("/account/tokens", "label", s, "scope", s), x.send("/account/tokens", "label", s, "scope", "read"), x.send("/account/private", "reader", s),
 			x.send("/account/private", "reader", "R "+s), x.send("/account/feed/move", "name", s, "to", s), x.send("/account/feed/move", "name", "rss", "to", "https://x.example/"+s),
 			x.send("/account/feed/end", "name", s), x.send("/account/tokens/revoke", "id", s), x.send("/account/private/revoke", "selector", s), x.send("/account/password", "old", s, "new", s),

@@ -261,7 +261,7 @@ func TestRiverShowsTheFirstStepsUntilOneIsTaken(t *testing.T) {
 		return links
 	}
 	x.as("bob")
-	want := []string{"/feeds/start", "/write", "/feeds/import", "/feeds/add", "/hub"}
+	want := []string{"/feeds/import", "/feeds/add", "/feeds/start", "/write", "/hub"}
 	if got := offered("/river"); !slices.Equal(got, want) {
 		t.Errorf("with nothing followed: %q, not %q", got, want)
 	}

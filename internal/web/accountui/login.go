@@ -53,6 +53,14 @@ func (s *Pages) home() string {
 	return "/account"
 }
 
+// welcome is the page after an account was created.
+func (s *Pages) welcome() string {
+	if s.Reads {
+		return "/welcome"
+	}
+	return s.home()
+}
+
 // login shows the form to sign in.
 func (s *Pages) login(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Cache-Control", "no-store")
@@ -163,7 +171,7 @@ func (s *Pages) doSignup(rw http.ResponseWriter, r *http.Request) {
 		s.showSignup(rw, r, status, f)
 		return
 	}
-	http.Redirect(rw, r, s.home(), http.StatusSeeOther)
+	http.Redirect(rw, r, s.welcome(), http.StatusSeeOther)
 }
 
 // nameError is an error of the requested name.
@@ -259,5 +267,5 @@ func (s *Pages) doSetup(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.setSetupCookie(rw, r, "")
-	http.Redirect(rw, r, s.home(), http.StatusSeeOther)
+	http.Redirect(rw, r, s.welcome(), http.StatusSeeOther)
 }

@@ -113,7 +113,7 @@ func (s *Pages) ServeUser(rw http.ResponseWriter, r *http.Request, user string) 
 		err = fault.New(fault.NotFound, "nothing was saved")
 	}
 	v := authorView{View: s.NewView(r, user, ""), Name: user, Path: "/" + user + "/", Hub: s.BaseURL(r) + "/websub", Saved: shell.NewMoment(s.CurrentTime(), f.SavedAt)}
-	v.Self = s.BaseURL(r) + v.Path
+	v.Self, v.Bare = s.BaseURL(r)+v.Path, true
 	switch {
 	case fault.CodeOf(err) == fault.NotFound && v.User == user && user != "":
 		v.State = "empty"

@@ -235,6 +235,7 @@ func (s *Pages) listView(r *http.Request, w author.Writer, l postList) postsView
 		v.Writer = content.WriterView{Title: "Everyone here", Path: l.Path}
 		v.View = s.NewView(r, v.Writer.Title, "")
 	} else {
+		v.Bare = true
 		v.Type, v.Image = "profile", s.whole(base, v.Writer.Photo)
 		v.OwnPage = v.User == l.User
 	}

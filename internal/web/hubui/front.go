@@ -79,11 +79,16 @@ func (v hubView) PingCommand() string {
 // Listen is a command that subscribes to the test feed.
 func (v hubView) Listen() string { return "cloudburst listen " + v.TestFeed }
 
-// front serves the front page. It redirects requests with url= to the hub's page, which has the
-// ping form.
+// front serves the front page; for a signed-in user it is the river. It redirects requests with
+// url= to the hub's page, which has the ping form.
 func (s *Pages) front(rw http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Has("url") {
 		http.Redirect(rw, r, "/hub?"+r.URL.RawQuery, http.StatusMovedPermanently)
+		return
+	}
+	if s.Shell.Reads && s.Visitor(r).User != "" {
+		rw.Header().Set("Cache-Control", "no-store")
+		http.Redirect(rw, r, "/river", http.StatusSeeOther)
 		return
 	}
 	s.SetLinkHeader(rw, r)

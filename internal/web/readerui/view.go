@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 	"cloudburst/internal/web/shell"
@@ -38,7 +37,7 @@ type riverView struct {
 	Undo    *shell.UndoBar // undoes the last marking
 	Message string         // result of the last action
 	Welcome bool           // the user follows only defaults and has written nothing: the page shows the first steps
-	Fresh   bool           // no account exists yet
+	Steps   firstSteps
 }
 
 // categoryDoc is a link to a category as a document.
@@ -104,26 +103,6 @@ func (s *riverPages) nameRiver(ctx context.Context, v *riverView) error {
 		v.Title = v.Heading
 	}
 	return nil
-}
-
-// checkEmpty finds out whether the user follows anything. An empty page, and the page of a new user,
-// shows the first steps.
-func (s *riverPages) checkEmpty(ctx context.Context, v *riverView) error {
-	if v.Query.Category != "" || v.Query.Filtered() {
-		return nil
-	}
-	following, err := s.River.Following(ctx, v.Reader)
-	v.Feeds = int64(len(following))
-	if err != nil || !v.Own || !v.Top() || !s.followsOnlyDefaults(following) {
-		return err
-	}
-	v.Welcome, v.Fresh = true, s.Accounts != nil && s.Accounts.SetupToken() != ""
-	if s.Posts == nil || v.User == "" {
-		return nil
-	}
-	written, err := s.Posts.List(ctx, author.PostQuery{User: v.User, Limit: 1})
-	v.Welcome = len(written) == 0
-	return err
 }
 
 func PublicPath(owner, category string) string {

@@ -50,7 +50,7 @@ func newPages() pages {
 		"templates/base.html", "templates/icons.html", "templates/row.html", "templates/form.html", "templates/figure.html", "templates/change.html", "templates/message.html", "templates/sourceparts.html", "templates/riverparts.html", "templates/outliner.html", "templates/shelves.html", "templates/postparts.html"))
 	all := pages{}
 	for _, name := range []string{"front", "hub", "outcome", "log", "changes", "pingsite", "topics", "topic", "status", "docs", "guide", "problem",
-		"setup", "login", "signup", "account", "tokens", "move", "moved", "token", "feeds", "private", "secret", "readers", "confirm", "authorize", "author", "posts", "post", "postindex", "river", "riveritem", "riverdisplay", "rivers",
+		"setup", "login", "signup", "account", "tokens", "move", "moved", "token", "feeds", "private", "secret", "readers", "confirm", "authorize", "author", "posts", "post", "postindex", "river", "riveritem", "riverdisplay", "welcome", "rivers",
 		"sources", "sourceadd", "sourcechoice", "source", "sourceimport", "imported", "sourcestart", "categories", "readinglists", "notices", "noticelink", "write", "writeposts", "profile", "testfeed"} {
 		all[name] = sync.OnceValue(func() *template.Template {
 			return template.Must(template.Must(base.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))

@@ -241,25 +241,51 @@ function live() {
   });
 }
 
+// Changes the unread counts in the list of feeds after an item was marked.
+function recount(item, by) {
+  const adjust = (link) => {
+    if (!link?.closest(".rail")) return;
+    const n = link.querySelector(".num");
+    const left = Math.max(0, (n ? parseInt(n.textContent.replaceAll(",", "")) : 0) + by);
+    if (!n) link.insertAdjacentHTML("beforeend", ' <span class="num">1<span class="sr"> unread</span></span>');
+    else if (left) n.firstChild.data = left.toLocaleString("en");
+    else n.remove();
+  };
+  const rail = byId("feedlist");
+  if (!rail?.querySelector(".num") && by < 0) return;
+  adjust(rail?.querySelector("li > a"));
+  for (const link of rail?.querySelectorAll(".branch li a") ?? []) {
+    if (link.getAttribute("href") !== item.dataset.feed) continue;
+    adjust(link);
+    adjust(link.closest(".branch").querySelector(":scope > a"));
+  }
+}
+
+// Shows a mark on its button and its item.
+function setMark(button, value) {
+  const star = button.matches(".star");
+  if (button.name.startsWith("un") === value) return;
+  button.name = (value ? "un" : "") + (star ? "star" : "read");
+  if (button.ariaPressed) button.ariaPressed = value;
+  else button.textContent = `Mark ${button.name}`;
+  if (star) return void (button.firstElementChild.textContent = value ? "★" : "☆");
+  const item = button.closest(".item");
+  item.classList.toggle("read", value);
+  recount(item, value ? -1 : 1);
+}
+
 // Marks: the button changes at once, and reverts on failure.
 async function mark(button) {
   const on = button.name.startsWith("un");
   const star = button.matches(".star");
   const body = new URLSearchParams({ [button.name]: button.value });
-  const set = (value) => {
-    button.name = (value ? "un" : "") + (star ? "star" : "read");
-    if (button.ariaPressed) button.ariaPressed = value;
-    else button.textContent = `Mark ${button.name}`;
-    if (star) button.firstElementChild.textContent = value ? "★" : "☆";
-    else button.closest(".item").classList.toggle("read", value);
-  };
-  set(!on);
+  setMark(button, !on);
   try {
     const answer = await fetch("/river/mark", { method: "POST", body, headers: { Accept: "text/plain" }, keepalive: true }); // even if the user leaves the page
     if (!answer.ok || answer.redirected) throw answer;
     say(star ? (on ? "Star removed" : "Starred") : on ? "Marked unread" : "Marked read");
   } catch {
-    set(on);
+    setMark(button, on);
     byId("toast").textContent = "The mark could not be saved. Check the connection, and that you are signed in.";
     setTimeout(() => { byId("toast").textContent = ""; }, 8000);
   }
@@ -369,3 +395,30 @@ document.addEventListener("cloudburst:river", live); // another river was loaded
 addEventListener("pagehide", () => source?.close());
 addEventListener("pageshow", (event) => { if (event.persisted && byId("river")?.dataset.stream) location.reload(); });
 live();
+
+// Marks items read that have been scrolled past, if the user wants it: several in one request.
+const passed = new Set();
+let sending = 0;
+addEventListener("scroll", () => {
+  const root = byId("river");
+  if (root?.dataset.scroll === undefined) return;
+  for (const item of items()) {
+    if (item.getBoundingClientRect().bottom > 0) break;
+    if (item.querySelector(".readmark[name=read]")) passed.add(item);
+  }
+  if (passed.size && !sending) sending = setTimeout(sendPassed, 1000);
+}, { passive: true });
+
+async function sendPassed() {
+  const list = [...passed];
+  passed.clear();
+  sending = 0;
+  const ids = list.map((item) => item.id.slice(1)).join(",");
+  try {
+    const answer = await fetch("/river/mark", { method: "POST", body: new URLSearchParams({ read: ids }), headers: { Accept: "text/plain" }, keepalive: true });
+    if (!answer.ok || answer.redirected) throw answer;
+    for (const item of list) setMark(item.querySelector(".readmark"), true);
+  } catch {
+    // They stay unread, and the next scroll sends them again.
+  }
+}

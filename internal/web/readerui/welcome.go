@@ -1,0 +1,71 @@
+package readerui
+
+import (
+	"context"
+	"net/http"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/web/shell"
+)
+
+// firstSteps is the data of the cards for a new user.
+type firstSteps struct {
+	User    string // "": signed out
+	Follows int    // feeds that the user chose; 0: only those of a new account
+	Wrote   bool
+	Writes  bool // writing is possible
+	Fresh   bool // no account exists yet
+}
+
+// steps finds out which of the first steps the user has done.
+func (s *riverPages) steps(ctx context.Context, user string, following map[int64]bool) (f firstSteps, err error) {
+	f = firstSteps{User: user, Writes: s.Posts != nil, Fresh: s.Accounts != nil && s.Accounts.SetupToken() != ""}
+	if !s.followsOnlyDefaults(following) {
+		f.Follows = len(following)
+	}
+	if s.Posts == nil || user == "" {
+		return f, nil
+	}
+	written, err := s.Posts.List(ctx, author.PostQuery{User: user, Limit: 1})
+	f.Wrote = len(written) > 0
+	return f, err
+}
+
+// checkEmpty finds out whether the user follows anything. An empty page, and the page of a new user,
+// shows the first steps.
+func (s *riverPages) checkEmpty(ctx context.Context, v *riverView) error {
+	if v.Query.Category != "" || v.Query.Filtered() {
+		return nil
+	}
+	following, err := s.River.Following(ctx, v.Reader)
+	v.Feeds = int64(len(following))
+	if err != nil || !v.Own || !v.Top() || !s.followsOnlyDefaults(following) {
+		return err
+	}
+	v.Steps, err = s.steps(ctx, v.User, following)
+	v.Welcome = !v.Steps.Wrote
+	return err
+}
+
+// welcomeView is the page after an account was created.
+type welcomeView struct {
+	shell.View
+	Steps firstSteps
+}
+
+func (s *riverPages) welcomePage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	v := welcomeView{View: s.NewView(r, "Welcome", "")}
+	if v.User == "" {
+		http.Redirect(rw, r, "/river", http.StatusSeeOther)
+		return
+	}
+	following, err := s.River.Following(r.Context(), reader)
+	if err == nil {
+		v.Steps, err = s.steps(r.Context(), v.User, following)
+	}
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	s.Render(rw, r, http.StatusOK, "welcome", v)
+}
