@@ -56,6 +56,20 @@ type postsView struct {
 	All        bool   // of all users
 	Stream     string // URL of the stream of new posts; "": the page is not live
 	OwnPage    bool   // the author is signed in
+	Reads      bool   // the server has a feed reader
+}
+
+// MainForms are the formats that most readers use.
+func (v postsView) MainForms() (all []shell.FormatLink) {
+	for _, f := range v.Forms {
+		switch f.Type {
+		case "application/rss+xml", "application/atom+xml", "application/feed+json":
+			if f.Hint == ".xml" || f.Hint == ".atom" || f.Hint == ".json" {
+				all = append(all, f)
+			}
+		}
+	}
+	return all
 }
 
 // authored serves the paths below /<user>/, and those of all users' posts.
@@ -230,7 +244,7 @@ func (s *Pages) listView(r *http.Request, w author.Writer, l postList) postsView
 		List: l, Writer: s.NewWriterView(w), Base: base, Self: base + l.Path, Type: "website", Hub: base + "/websub", All: l.User == "",
 		Style: shell.StyleSheetOf(w), Feed0: l.view().Base() + "rss.xml",
 	}
-	v.View = s.NewView(r, v.Writer.Title, "")
+	v.View, v.Reads = s.NewView(r, v.Writer.Title, ""), s.Shell.Reads
 	if l.User == "" {
 		v.Writer = content.WriterView{Title: "Everyone here", Path: l.Path}
 		v.View = s.NewView(r, v.Writer.Title, "")
