@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"cloudburst/internal/river"
@@ -26,17 +27,20 @@ type entrySource struct {
 
 // loadEntries reads the items at places, in the order of places. It omits deleted items.
 func loadEntries(ctx context.Context, c sqldb.Conn, reader string, places []int64, bare bool) ([]entryRow, error) {
-	at, args := make(map[int64]int, len(places)), make([][]any, len(places))
+	if len(places) == 0 {
+		return nil, nil
+	}
+	at := make(map[int64]int, len(places))
 	for i, p := range places {
-		at[p], args[i] = i, []any{reader, p}
+		at[p] = i
 	}
 	content, join := `t.content`, ` LEFT JOIN item_content AS t ON t.place = i.place`
 	if bare {
 		content, join = `'' AS content`, ``
 	}
 	all, sources := make([]entryRow, len(places)), map[int64]*entrySource{}
-	err := c.BulkQuery(ctx, `rows(reader t, place i) SELECT x.* FROM {EACH ROWS} (SELECT `+itemColumns+`, `+content+`, k.read, k.starred, k.starred_at
-		FROM item AS i`+join+` LEFT JOIN item_mark AS k ON k.reader = :reader AND k.place = i.place WHERE i.place = :place) AS x`,
+	err := c.Query(ctx, `SELECT `+itemColumns+`, `+content+`, k.read, k.starred, k.starred_at
+		FROM item AS i`+join+` LEFT JOIN item_mark AS k ON k.reader = $1 AND k.place = i.place WHERE i.place {ALL} $2 {END ALL}`,
 		func(rows *sql.Rows) error {
 			var r entryRow
 			var read, starred sql.NullBool
@@ -48,7 +52,7 @@ func loadEntries(ctx context.Context, c sqldb.Conn, reader string, places []int6
 			}
 			all[at[r.place]] = r
 			return err
-		}, args)
+		}, reader, idList(places))
 	if err != nil {
 		return nil, err
 	}
@@ -57,20 +61,16 @@ func loadEntries(ctx context.Context, c sqldb.Conn, reader string, places []int6
 }
 
 func loadEntrySources(ctx context.Context, c sqldb.Conn, reader string, sources map[int64]*entrySource) error {
-	var args [][]any
-	for id := range sources {
-		args = append(args, []any{reader, id})
-	}
-	return c.BulkQuery(ctx, `rows(reader t, id i) SELECT x.* FROM {EACH ROWS} (SELECT s.id, s.url, s.login <> '' AS private, s.title, d.about,
-			f.title AS name, f.categories, f.read_place FROM source AS s LEFT JOIN source_document AS d ON d.id = s.id
-			LEFT JOIN river_subscription AS f ON f.reader = :reader AND f.source_id = s.id WHERE s.id = :id) AS x`, func(rows *sql.Rows) error {
+	return c.Query(ctx, `SELECT s.id, s.url, s.login <> '' AS private, s.title, d.about, f.title AS name, f.categories, f.read_place
+		FROM source AS s LEFT JOIN source_document AS d ON d.id = s.id
+		LEFT JOIN river_subscription AS f ON f.reader = $1 AND f.source_id = s.id WHERE s.id {ALL} $2 {END ALL}`, func(rows *sql.Rows) error {
 		var r entrySource
 		if err := rows.Scan(&r.ID, &r.URL, &r.Private, &r.title, &r.about, &r.name, &r.categories, &r.read); err != nil {
 			return err
 		}
 		*sources[r.ID] = r
 		return nil
-	}, args)
+	}, reader, idList(slices.Sorted(maps.Keys(sources))))
 }
 
 // unpackEntries converts rows to entries, outside of the transaction to keep it short.
