@@ -21,3 +21,5 @@ func BenchmarkClaimsOfAMillion(b *testing.B) {
 
 func BenchmarkRivers(b *testing.B)   { rivertest.Rivers(b, open(b, storetest.Postgres(b))) }
 func BenchmarkIndexing(b *testing.B) { rivertest.Indexing(b, open(b, storetest.Postgres(b))) }
+
+func BenchmarkFollowers(b *testing.B) { rivertest.Followers(b, open(b, storetest.Postgres(b)), 10_000) }

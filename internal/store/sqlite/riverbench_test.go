@@ -16,3 +16,5 @@ func BenchmarkClaimsOfAMillion(b *testing.B) { rivertest.ClaimsOf(b, open(b, Opt
 
 func BenchmarkRivers(b *testing.B)   { rivertest.Rivers(b, open(b, Options{})) }
 func BenchmarkIndexing(b *testing.B) { rivertest.Indexing(b, open(b, Options{})) }
+
+func BenchmarkFollowers(b *testing.B) { rivertest.Followers(b, open(b, Options{}), 10_000) }
