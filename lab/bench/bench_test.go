@@ -131,6 +131,20 @@ func TestWrittenPostReachesSubscribersAndOpenPages(t *testing.T) {
 	}
 }
 
+func TestRiverMeasuresPagesMarksAndPings(t *testing.T) {
+	r, err := bench.River{Common: small(t), Feeds: 12, Items: 240, Pages: 3, Pings: 1}.Run(t.Context())
+	check(t, r, err)
+	have := map[string]bool{}
+	for _, f := range r.Figures {
+		have[f.Name] = f.Value > 0 && f.Target != ""
+	}
+	for _, name := range []string{"river, p50", "unread items, p99", "mark all of 240 read, median", "undo it, median", "ping → item on the open page, p50"} {
+		if !have[name] {
+			t.Errorf("there is no figure %q with a limit in %v", name, r.Figures)
+		}
+	}
+}
+
 func TestSlowSubscribersAreNotDropped(t *testing.T) {
 	r, err := bench.Slow{Common: small(t), Quick: 20, Slow: 50, SlowHosts: 5, Delay: 400_000_000}.Run(t.Context())
 	check(t, r, err, "duplicates", "false errors")
@@ -152,6 +166,7 @@ func TestInvalidMeasurementsAreRejected(t *testing.T) {
 		"slow ones via websub":   bench.Fanout{Via: bench.ViaWebSub, SlowShare: 0.1}.Run,
 		"no clients":             bench.Ping{Clients: -1}.Run,
 		"no pings":               bench.Changes{Rate: -1}.Run,
+		"no items":               bench.River{Items: -1}.Run,
 		"no slow ones":           bench.Slow{Slow: -1}.Run,
 		"more feeds than people": bench.Million{Subscriptions: 5}.Run,
 		"a program that is gone": bench.Fanout{Common: bench.Common{Exe: "/nonexistent/cloudburst"}}.Run,

@@ -36,7 +36,7 @@ func (b Poll) pages(ctx context.Context, s *stage) error {
 		return nil
 	}
 	dir := filepath.Join(s.dir, "data")
-	if err := b.fill(ctx, s, dir); err != nil {
+	if err := b.fill(ctx, s, dir, pageFeeds); err != nil {
 		return err
 	}
 	if err := s.serve(ctx); err != nil {
@@ -76,18 +76,18 @@ func (b Poll) pages(ctx context.Context, s *stage) error {
 	return err
 }
 
-// fill makes a store with many items.
-func (b Poll) fill(ctx context.Context, s *stage, dir string) (err error) {
+// fill makes a store with many items in this many feeds.
+func (b Poll) fill(ctx context.Context, s *stage, dir string, feeds int) (err error) {
 	r, err := b.open(ctx, s, dir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
-	each := max(1, b.Many/pageFeeds)
+	each := max(1, b.Many/feeds)
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	for i := range pageFeeds {
-		s.progress.step("filling", i, pageFeeds)
-		if err := b.fillFeed(ctx, r, i, each, now); err != nil {
+	for i := range feeds {
+		s.progress.step("filling", i, feeds)
+		if err := b.fillFeed(ctx, r, i, feeds, each, now); err != nil {
 			return err
 		}
 	}
@@ -99,7 +99,7 @@ func (b Poll) fill(ctx context.Context, s *stage, dir string) (err error) {
 	}
 }
 
-func (b Poll) fillFeed(ctx context.Context, r *pollReader, i, each int, now time.Time) error {
+func (b Poll) fillFeed(ctx context.Context, r *pollReader, i, feeds, each int, now time.Time) error {
 	u := fmt.Sprintf("http://127.0.0.1:9/feed/%d", i)
 	id := river.SourceID(u)
 	later := now.Add(240 * time.Hour)
@@ -112,7 +112,7 @@ func (b Poll) fillFeed(ctx context.Context, r *pollReader, i, each int, now time
 	src := river.Source{ID: id, URL: u, State: state, About: river.About{Title: fmt.Sprintf("Feed %d", i)}, NextAt: later, CreatedAt: now}
 	if _, err := r.store.RiverSubscribe(ctx, []river.Addition{{
 		Subscription: river.Subscription{SourceID: id, AddedAt: now, Categories: category}, Source: src,
-	}}, now, pageFeeds); err != nil {
+	}}, now, feeds); err != nil {
 		return err
 	}
 	src, err := r.store.ClaimSource(ctx, id, now, now.Add(time.Minute), 1)
@@ -121,9 +121,9 @@ func (b Poll) fillFeed(ctx context.Context, r *pollReader, i, each int, now time
 	}
 	saved := river.Saved{Source: src, Check: river.Check{At: now, URL: u, Status: 200}, Now: now}
 	for n, it := range itemsOf(FeedPlan{Items: each, Size: 800 * each}, i, 0) {
-		at := now.Add(-time.Duration(n)*time.Duration(pageFeeds)*time.Second - time.Duration(i)*time.Second).Truncate(time.Millisecond)
+		at := now.Add(-time.Duration(n)*time.Duration(feeds)*time.Second - time.Duration(i)*time.Second).Truncate(time.Millisecond)
 		item := river.Item{
-			ID: river.ItemID(id, it.id), SourceID: id, GUID: it.id, Seq: now.UnixMicro() - int64(n*pageFeeds+i), At: at, ReadAt: at, Hash: int64(n),
+			ID: river.ItemID(id, it.id), SourceID: id, GUID: it.id, Seq: now.UnixMicro() - int64(n*feeds+i), At: at, ReadAt: at, Hash: int64(n),
 			Content: river.Content{Title: it.title, Link: it.link, HTML: it.html, Text: strings.NewReplacer("<p>", "", "</p>", "", "<em>", "", "</em>", "").Replace(it.html), Published: it.at},
 		}
 		item.First = item.Seq

@@ -1,14 +1,9 @@
 package bench
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/cookiejar"
-	"net/url"
 	"strings"
 	"time"
 
@@ -133,15 +128,15 @@ func (b Write) watched(ctx context.Context, s *stage) error {
 	if _, err := s.server.api.River("bob").AddSource(ctx, client.SourceRequest{URL: s.feedOf("watched")}); err != nil {
 		return err
 	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	page, err := s.openPage(ctx)
+	cookie, err := signIn(ctx, s.server.listen, "bob", writePassword)
+	if err != nil {
+		return err
+	}
+	page, err := openLive(ctx, s.server.listen, cookie, 0)
 	if err != nil {
 		return err
 	}
 	defer page.Close()
-	lines := make(chan seenLine, 100)
-	go readLines(ctx, page, lines)
 	var took []float64
 	for i := range min(b.Saves, pageSaves) + 1 {
 		if err := pause(ctx, 1200*time.Millisecond); err != nil { // a feed is read once a second at most
@@ -152,7 +147,7 @@ func (b Write) watched(ctx context.Context, s *stage) error {
 		if err != nil {
 			return err
 		}
-		at, err := waitLine(ctx, lines, word)
+		at, err := page.until(word, writePatience)
 		if err != nil {
 			return err
 		}
@@ -174,78 +169,6 @@ func pause(ctx context.Context, d time.Duration) error {
 		return ctx.Err()
 	case <-t.C:
 		return nil
-	}
-}
-
-// openPage signs a reader in and opens what makes his page live.
-func (s *stage) openPage(ctx context.Context) (io.ReadCloser, error) {
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		return nil, err
-	}
-	web := &http.Client{Jar: jar}
-	base := "http://" + s.server.listen
-	form := url.Values{"name": {"bob"}, "password": {writePassword}}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/login", strings.NewReader(form.Encode()))
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	resp, err := web.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	resp.Body.Close()
-	if req, err = http.NewRequestWithContext(ctx, http.MethodGet, base+"/river/stream", nil); err != nil {
-		return nil, err
-	}
-	req.Header.Set("Accept", "text/event-stream")
-	if resp, err = web.Do(req); err != nil {
-		return nil, err
-	}
-	if resp.StatusCode != http.StatusOK || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
-		resp.Body.Close()
-		return nil, fmt.Errorf("the river of a reader who is signed in is not live: %s %s", resp.Status, resp.Header.Get("Content-Type"))
-	}
-	return resp.Body, nil
-}
-
-// seenLine is a line of a page's events, and when it came.
-type seenLine struct {
-	text string
-	at   time.Time
-}
-
-func readLines(ctx context.Context, r io.Reader, to chan<- seenLine) {
-	defer close(to)
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		select {
-		case to <- seenLine{lines.Text(), time.Now()}:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-func waitLine(ctx context.Context, lines <-chan seenLine, word string) (time.Time, error) {
-	late := time.NewTimer(writePatience)
-	defer late.Stop()
-	for {
-		select {
-		case l, ok := <-lines:
-			switch {
-			case !ok:
-				return time.Time{}, errors.New("the page is not live any more")
-			case strings.Contains(l.text, word):
-				return l.at, nil
-			}
-		case <-ctx.Done():
-			return time.Time{}, ctx.Err()
-		case <-late.C:
-			return time.Time{}, fmt.Errorf("%q did not come on the page within %v", word, writePatience)
-		}
 	}
 }
 

@@ -35,6 +35,7 @@ size needs. This program belongs to the source: packages and containers have onl
 cloudburst, the server.
 
   cloudburst-lab bench fanout     one feed changes: how fast are all its subscribers notified?
+  cloudburst-lab bench river      500 feeds, 100,000 items: how fast are pages, marks and pings?
   cloudburst-lab simulate         how many machines does a hub of the whole web need?`)
 	root.AddCommand(benchCommand(), simulateCommand())
 	return root
