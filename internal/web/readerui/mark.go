@@ -161,14 +161,8 @@ func (s *riverPages) unreadIn(ctx context.Context, reader string, source int64, 
 	return n, err
 }
 
-// addMarkResult adds to a page how many items can be marked read, and the result of the last marking,
-// which is in the URL.
-func (s *riverPages) addMarkResult(r *http.Request, v *riverView) (err error) {
-	if v.CanRead() {
-		if v.Unread, err = s.unreadIn(r.Context(), v.Reader, v.Query.Source, v.Query.Category); err != nil {
-			return err
-		}
-	}
+// addMarkResult adds to a page the result of the last marking of all items, which is in the URL.
+func (s *riverPages) addMarkResult(r *http.Request, v *riverView) {
 	q := r.URL.Query()
 	number := func(name string) int64 {
 		n, err := strconv.ParseInt(q.Get(name), 10, 64)
@@ -188,11 +182,10 @@ func (s *riverPages) addMarkResult(r *http.Request, v *riverView) (err error) {
 	}
 	n, to, until := number("marked"), number("to"), time.UnixMilli(number("at")).Add(river.UndoWithin)
 	if !v.Own || n < 0 || to < 0 || !until.After(v.Now) {
-		return nil
+		return
 	}
 	v.Undo = &shell.UndoBar{Action: "/river/read/undo", Words: "Marked " + items(n) + " read.", Until: shell.NewMoment(v.Now, until), Fields: []shell.NamedValue{{Name: "to", Value: q.Get("to")}, {Name: "back", Value: v.Plain}}}
 	v.Undo.Until.Text = until.In(shell.TimeZone(r)).Format("15:04:05")
-	return nil
 }
 
 // riverForm reads a form of the river; if that fails, it sends an error page.

@@ -3,6 +3,7 @@ package readerui
 import (
 	"context"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"cloudburst/internal/fault"
@@ -37,8 +38,7 @@ type railFeed struct {
 
 // railOf lists the rivers that the user can open, and the views of this one.
 func (s *riverPages) railOf(ctx context.Context, v *riverView) error {
-	counts := v.Own && v.Looks.Counts
-	categories, err := s.River.Categories(ctx, v.Reader, counts)
+	categories, err := s.River.Categories(ctx, v.Reader, false)
 	if err != nil {
 		return err
 	}
@@ -71,12 +71,12 @@ func (s *riverPages) railOf(ctx context.Context, v *riverView) error {
 	if err != nil {
 		return err
 	}
-	s.addRailFeeds(v, feeds, counts)
+	s.addRailFeeds(v, feeds, v.Looks.Counts)
 	return nil
 }
 
 func railCategory(root string, c river.Category, here bool) railLink {
-	return railLink{Name: shell.CleanText(c.Name, 100), Href: withQuery(root, url.Values{"category": {c.Name}}), Here: here, Unread: c.Unread, Foreign: true}
+	return railLink{Name: shell.CleanText(c.Name, 100), Href: withQuery(root, url.Values{"category": {c.Name}}), Here: here, Foreign: true}
 }
 
 // views lists the views of a scope: all of its items, the unread and the starred ones.
@@ -94,8 +94,8 @@ func (q riverQuery) views(root string, looks displaySettings) (all []railLink) {
 	return all
 }
 
-// addRailFeeds adds the feeds to their categories. Feeds without a category form a group of their
-// own.
+// addRailFeeds adds the feeds to their categories, and adds up the unread items of the page. Feeds
+// without a category form a group of their own.
 func (s *riverPages) addRailFeeds(v *riverView, feeds []river.RailFeed, counts bool) {
 	byName := map[string]int{}
 	for i := range v.Groups {
@@ -109,12 +109,18 @@ func (s *riverPages) addRailFeeds(v *riverView, feeds []river.RailFeed, counts b
 	for i := range feeds {
 		f := &feeds[i]
 		link := railFeed{railLink: railLink{Name: shell.CleanText(f.Title, 120), Href: v.Root + "?source=" + strconv.FormatInt(f.ID, 10), Here: f.ID == v.Query.Source, Foreign: true}}
+		if v.CanRead() && (v.Query.Source == 0 || link.Here) && (v.Query.Category == "" || slices.Contains(f.Categories, v.Query.Category)) {
+			v.Unread += f.Unread
+		}
 		if counts {
 			link.Unread = f.Unread
 			v.All.Unread += f.Unread
 		}
 		for _, name := range f.Categories {
 			at, ok := byName[shell.CleanText(name, 100)]
+			if ok {
+				v.Groups[at].Unread += link.Unread
+			}
 			if ok && (all || v.Groups[at].Here || link.Here) {
 				v.Groups[at].Open = v.Groups[at].Open || v.Groups[at].Here || link.Here
 				v.Groups[at].Feeds = append(v.Groups[at].Feeds, s.drawn(link, f))
