@@ -113,19 +113,23 @@ func (b River) run(ctx context.Context, s *stage) error {
 	return nil
 }
 
-// rest waits until the server has done what it does after a start, which is when it needs less than
-// a twentieth of a CPU for a second.
+// rest waits until the server has done what it does after a start: it then takes hardly any CPU time
+// for three seconds.
 func (s *server) rest(ctx context.Context) error {
-	for range 60 {
+	quiet := 0
+	for range 120 {
 		before := s.usage().cpu
 		if err := pause(ctx, time.Second); err != nil {
 			return err
 		}
-		if s.usage().cpu-before < 50*time.Millisecond {
+		if quiet++; s.usage().cpu-before > 20*time.Millisecond {
+			quiet = 0
+		}
+		if quiet == 3 {
 			return nil
 		}
 	}
-	return errors.New("the server is still busy a minute after its start")
+	return errors.New("the server is still busy two minutes after its start")
 }
 
 // riverUser is a user who is signed in.
