@@ -3,7 +3,6 @@ package riversql
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -99,13 +98,14 @@ func unpackEntries(rows []entryRow, err error) ([]river.Entry, error) {
 }
 
 func (r *entrySource) unpack() error {
-	var about river.About
-	if r.about.String != "" {
-		if err := json.Unmarshal([]byte(r.about.String), &about); err != nil {
-			return fmt.Errorf("read source %d: %w", r.ID, err)
-		}
+	var err error
+	if r.Home, err = aboutText(r.about.String, "home"); err == nil {
+		r.Icon, err = aboutText(r.about.String, "icon")
 	}
-	r.Home, r.Icon, r.Title = about.Home, about.Icon, r.URL
+	if err != nil {
+		return fmt.Errorf("read source %d: %w", r.ID, err)
+	}
+	r.Title = r.URL
 	for _, t := range []string{r.title.String, r.name.String} {
 		if t != "" {
 			r.Title = t

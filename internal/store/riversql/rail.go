@@ -53,23 +53,25 @@ func (r *railRow) unpack() (river.RailFeed, error) {
 	f := r.RailFeed
 	f.Categories = unpackCategories(r.categories)
 	var err error
-	if f.Icon, err = iconOf(r.about.String); err != nil {
+	if f.Icon, err = aboutText(r.about.String, "icon"); err != nil {
 		return f, fmt.Errorf("read source %d: %w", f.ID, err)
 	}
 	return f, nil
 }
 
-// iconOf returns the icon of a river.About in JSON. A rail needs it for hundreds of feeds, and
-// nothing else of them. Quotes within strings are escaped, so the key is found without parsing.
-func iconOf(about string) (icon string, err error) {
-	_, rest, found := strings.Cut(about, `"icon":"`)
+// aboutText returns one text of a river.About in JSON. A page needs it of hundreds of feeds, and
+// little else of them. Quotes within strings are escaped, so the key is found without parsing.
+func aboutText(about, key string) (string, error) {
+	_, rest, found := strings.Cut(about, `"`+key+`":"`)
 	if !found {
 		return "", nil
 	}
-	if icon, _, _ = strings.Cut(rest, `"`); !strings.Contains(icon, `\`) {
-		return icon, nil
+	text, _, _ := strings.Cut(rest, `"`)
+	if !strings.Contains(text, `\`) {
+		return text, nil
 	}
-	var all river.About
-	err = json.Unmarshal([]byte(about), &all)
-	return all.Icon, err
+	var all map[string]any
+	err := json.Unmarshal([]byte(about), &all)
+	text, _ = all[key].(string)
+	return text, err
 }
