@@ -92,8 +92,12 @@ func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 			return publish.PublicFeeds(ctx, a.accounts, a.authors)
 		}, Cloud: a.cloudAt,
 		Hit: func(r *http.Request, h publishhttp.ServedFeed) {
+			agent, counts := a.readerOfHit(r, h.Feed)
+			if !counts {
+				return
+			}
 			a.audience.Hit(h.Feed, audience.Hit{
-				Agent: r.UserAgent(), Addr: endpoint.CallerAddr(r, a.cfg.TrustedProxies), Form: h.Format, Selector: h.Selector, Status: h.Status,
+				Agent: agent, Addr: endpoint.CallerAddr(r, a.cfg.TrustedProxies), Form: h.Format, Selector: h.Selector, Status: h.Status,
 			})
 		},
 	}

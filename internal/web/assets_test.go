@@ -16,7 +16,7 @@ func TestStylesAndScriptsStayWithinTheirLimits(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	p := x.write("alice", author.Published, author.Content{Source: "Hello"})
-	for _, path := range []string{"/welcome", "/hub", "/log", "/changes", "/topics", "/status", "/docs", "/river", "/feeds", "/account", "/account/author", "/write", "/write/posts", fmt.Sprint("/write/", p.ID)} {
+	for _, path := range []string{"/river/welcome", "/hub", "/log", "/changes", "/topics", "/status", "/docs", "/river", "/feeds", "/account", "/account/author", "/write", "/write/posts", fmt.Sprint("/write/", p.ID)} {
 		doc, size := check(t, x.open(path)), 0
 		for n := range doc.Descendants() {
 			ref := attr(n, "href")

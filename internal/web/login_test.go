@@ -215,7 +215,7 @@ func TestSignInLeadsToTheRiverOrTheRequestedPage(t *testing.T) {
 			t.Errorf("next %q: %d to %s, not %s", c.next, rec.Code, rec.Header().Get("Location"), c.want)
 		}
 	}
-	if rec := x.send("/signup", "name", "carol", "password", "long enough"); rec.Header().Get("Location") != "/welcome" {
+	if rec := x.send("/signup", "name", "carol", "password", "long enough"); rec.Header().Get("Location") != "/river/welcome" {
 		t.Errorf("a new account leads to %s", rec.Header().Get("Location"))
 	}
 	if rec := x.as("alice").open("/login"); rec.Header().Get("Location") != "/river" {
@@ -223,7 +223,7 @@ func TestSignInLeadsToTheRiverOrTheRequestedPage(t *testing.T) {
 	}
 	x.fakeAccounts.first = "k3v9-7qpd"
 	clear(x.fakeAccounts.users)
-	if rec := x.send("/setup", "token", "k3v9-7qpd", "name", "ann", "password", "long enough"); rec.Header().Get("Location") != "/welcome" {
+	if rec := x.send("/setup", "token", "k3v9-7qpd", "name", "ann", "password", "long enough"); rec.Header().Get("Location") != "/river/welcome" {
 		t.Errorf("the first account leads to %s", rec.Header().Get("Location"))
 	}
 	x = newWriteHarness(t).as("alice")

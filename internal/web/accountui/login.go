@@ -56,7 +56,7 @@ func (s *Pages) home() string {
 // welcome is the page after an account was created.
 func (s *Pages) welcome() string {
 	if s.Reads {
-		return "/welcome"
+		return "/river/welcome"
 	}
 	return s.home()
 }

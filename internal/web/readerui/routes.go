@@ -47,7 +47,7 @@ func (s *riverPages) routes() []route.Route {
 		mark("/river/mark", "Marks items as read or starred.", s.doMark),
 		mark("/river/read", "Marks all items as read.", s.doRead),
 		mark("/river/read/undo", "Undoes the last marking of all items.", s.doUndoRead),
-		s.own("/welcome", "The first steps of a new user.", s.welcomePage),
+		s.own("/river/welcome", "The first steps of a new user.", s.welcomePage),
 		s.open("/river/display", "The display settings of the river.", s.displayPage),
 		{Method: http.MethodPost, Path: "/river/display", Handler: http.HandlerFunc(s.doDisplay), MaxBody: maxMarks, Purpose: "Stores the display settings of the river: in the account, or in a cookie."},
 		s.open("/river/image", "An image of an item, read by this server for its readers.", s.ServeImage),
