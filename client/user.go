@@ -16,6 +16,8 @@ type User struct {
 	PasswordAt *time.Time `json:"password_at,omitempty"` // when the password was last set
 	SeenAt     *time.Time `json:"seen_at,omitempty"`     // last login, approximate
 	Disabled   bool       `json:"disabled"`              // the user can sign in nowhere, and their tokens do not work
+	// Administrator means that the user can manage the server on its pages.
+	Administrator bool `json:"administrator"`
 }
 
 // Token gives a program access to a user's account, limited by scopes.

@@ -55,7 +55,7 @@ func (s *disabledCache) forget() {
 
 // IsDisabled reports whether a user is disabled, so that their content is hidden. It is cheap:
 // without other processes it reads each user once, otherwise every two seconds. An unknown user is
-// not disabled.
+// not disabled, and a deleted one is.
 func (a *Accounts) IsDisabled(ctx context.Context, name string) (bool, error) {
 	now := a.now()
 	known, writes, ok := a.disabledUsers.get(name)
@@ -64,7 +64,11 @@ func (a *Accounts) IsDisabled(ctx context.Context, name string) (bool, error) {
 	}
 	u, _, err := a.Store.User(ctx, name)
 	if err != nil && fault.CodeOf(err) == fault.NotFound {
-		return false, nil // not cached: clients may request any name
+		deleted, err := a.Store.IsDeleted(ctx, name)
+		if err == nil && deleted { // other names are not cached: clients may request any name
+			a.disabledUsers.put(name, cachedUser{true, now}, writes)
+		}
+		return deleted, err
 	}
 	if err != nil {
 		return false, err

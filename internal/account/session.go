@@ -21,7 +21,8 @@ type Session struct {
 	ExpiresAt time.Time // unless it is used before
 
 	// Preferences of the user; only Accounts.Session sets them.
-	Preferences Preferences
+	Preferences   Preferences
+	Administrator bool // the user is an administrator now
 }
 
 // Lifetimes of sessions, and how many a user can have; the oldest are ended.

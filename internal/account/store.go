@@ -15,16 +15,20 @@ type Store interface {
 	TokenStore
 	SecretStore
 	TallyStore
+	RoleStore
+	InviteStore
 
 	// SweepAccounts deletes up to limit each of the sessions and nonces that expired before now and
-	// of the addresses last seen before old, and returns how many.
+	// of the addresses last seen and the invitations ended before old, and of the entries of the audit
+	// log a year older than old. It returns how many.
 	SweepAccounts(ctx context.Context, now, old time.Time, limit int) (int64, error)
 }
 
 // UserStore stores users and the addresses from which they logged in.
 type UserStore interface {
-	// AddUser creates a user; with first, only if there never was one. fault.Conflict: the name is
-	// taken, or there was a user.
+	// AddUser creates a user; with first, only if there never was one. The first user is an
+	// administrator. fault.Conflict: the name is taken or belonged to a deleted user, or there was a
+	// user.
 	AddUser(ctx context.Context, u User, hash string, first bool) error
 	// User returns a user with the hash of the password. fault.NotFound.
 	User(ctx context.Context, name string) (u User, hash string, err error)

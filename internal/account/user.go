@@ -16,6 +16,9 @@ type User struct {
 	PasswordAt time.Time // when the password was set
 	SeenAt     time.Time // approximate last log-in; zero: never
 	Disabled   bool
+
+	// Administrator means that the user manages this server on its pages. The first user is one.
+	Administrator bool
 }
 
 // maxPlaces is the number of stored log-in addresses per user.
@@ -107,24 +110,32 @@ func (a *Accounts) Add(ctx context.Context, name, password string) (User, error)
 }
 
 func (a *Accounts) add(ctx context.Context, name, password string, first bool) (User, error) {
-	a.init()
-	if err := CheckName(name); err != nil {
-		return User{}, err
-	}
-	password, err := newPassword(name, password)
+	u, hash, err := a.newUser(ctx, name, password)
 	if err != nil {
 		return User{}, err
 	}
-	hash, err := a.hasher.make(ctx, password)
-	if err != nil {
-		return User{}, err
-	}
-	now := stamp(a.now())
-	u := User{Name: name, CreatedAt: now, PasswordAt: now}
 	if err := a.Store.AddUser(ctx, u, hash, first); err != nil {
 		return User{}, err
 	}
+	u.Administrator = first
 	return u, nil
+}
+
+// newUser checks the name and the password, and returns the user with the hash of the password.
+func (a *Accounts) newUser(ctx context.Context, name, password string) (u User, hash string, err error) {
+	a.init()
+	if err := CheckName(name); err != nil {
+		return User{}, "", err
+	}
+	password, err = newPassword(name, password)
+	if err != nil {
+		return User{}, "", err
+	}
+	if hash, err = a.hasher.make(ctx, password); err != nil {
+		return User{}, "", err
+	}
+	now := stamp(a.now())
+	return User{Name: name, CreatedAt: now, PasswordAt: now}, hash, nil
 }
 
 // stamp returns a time in the precision of the store.

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"cloudburst/client"
+	"cloudburst/internal/admin"
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/river"
@@ -60,17 +61,18 @@ type Options struct {
 	Store Store
 	Bus   *event.Bus
 
-	Relays    Relays    // subscriptions at upstream hubs; nil: not supported
-	Accounts  Accounts  // users, tokens and secrets; nil: not supported
-	Feeds     Feeds     // hosted feeds; nil: not supported
-	Audience  Audience  // readers of hosted feeds; nil: not counted
-	River     River     // followed feeds and their items; nil: not supported
-	Transfers Transfers // export and import of users; nil: not supported
-	Posts     Posts     // posts of users; nil: not supported
-	Files     Files     // files of users; nil: not supported
-	MaxFile   int64     // bytes of an uploaded file, for the list of routes only; Files enforces the limit
-	Tokens    Tokens    // token check of RiverRoutes
-	Targets   Targets   // ping targets of hosted feeds; nil: none
+	Admin     *admin.Admin // actions of administrators and the audit log; nil: not supported
+	Relays    Relays       // subscriptions at upstream hubs; nil: not supported
+	Accounts  Accounts     // users, tokens and secrets; nil: not supported
+	Feeds     Feeds        // hosted feeds; nil: not supported
+	Audience  Audience     // readers of hosted feeds; nil: not counted
+	River     River        // followed feeds and their items; nil: not supported
+	Transfers Transfers    // export and import of users; nil: not supported
+	Posts     Posts        // posts of users; nil: not supported
+	Files     Files        // files of users; nil: not supported
+	MaxFile   int64        // bytes of an uploaded file, for the list of routes only; Files enforces the limit
+	Tokens    Tokens       // token check of RiverRoutes
+	Targets   Targets      // ping targets of hosted feeds; nil: none
 	// DiskFree returns the free bytes on the file system of the data folder. known is false if the
 	// system does not report them; nil: not supported.
 	DiskFree func() (bytes uint64, known bool)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"cloudburst/client"
+	"cloudburst/internal/admin"
 	"cloudburst/internal/fault"
 )
 
@@ -28,7 +29,7 @@ func (s *Server) backup(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Store.Backup(r.Context(), file); err != nil {
+	if err := s.audited(r, admin.BackupCreate, file, "", func() error { return s.Store.Backup(r.Context(), file) }); err != nil {
 		return err
 	}
 	info, err := os.Stat(file)

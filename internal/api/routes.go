@@ -44,7 +44,7 @@ func (s *Server) operations() []operation {
 		{"POST", "/v1/backup", s.backup},
 		{"GET", "/v1/doctor", s.doctor},
 		{"GET", "/v1/openapi.json", s.openAPI},
-	}, accountAPI{s}.userRoutes(), accountAPI{s}.feedRoutes(), accountAPI{s}.readerRoutes(), s.pingTargetRoutes(), s.operatorRiver(), s.operatorPosts(), accountAPI{s}.moveRoutes())
+	}, accountAPI{s}.userRoutes(), accountAPI{s}.feedRoutes(), accountAPI{s}.readerRoutes(), s.pingTargetRoutes(), adminAPI{s}.routes(), s.operatorRiver(), s.operatorPosts(), accountAPI{s}.moveRoutes())
 }
 
 // Routes lists /v1/, /metrics and /debug/pprof/ for the operator. [Server.Guard] must protect them.
@@ -115,7 +115,7 @@ func (s *Server) maxBytes(method, path string) int64 {
 		return s.MaxFile
 	case "POST /v1/sources/{id}/refresh", "POST /v1/sources/{id}/revive", "POST /v1/sources/{id}/undo", "POST /v1/notices/{id}/try",
 		"POST /v1/users/{user}/posts/{id}/undo", "POST /v1/feeds/{user}/{feed}/end", "POST /v1/feeds/{user}/{feed}/restore",
-		"POST /v1/sweep", "POST /v1/sinks/retry", "POST /v1/testfeed/tick":
+		"POST /v1/backups/{name}/verify", "POST /v1/sweep", "POST /v1/sinks/retry", "POST /v1/testfeed/tick":
 		return 0
 	}
 	if method == "GET" || method == "DELETE" {

@@ -1,11 +1,13 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
 
 	"cloudburst/client"
+	"cloudburst/internal/admin"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 )
@@ -93,7 +95,11 @@ func (s *Server) remove(w http.ResponseWriter, r *http.Request) error {
 			}
 		}
 		if len(keys) > 0 {
-			gone, err := s.Hub.Remove(r.Context(), keys, viaCLI)
+			var gone []hub.Subscription
+			err := s.audited(r, admin.SubscriptionRemove, cmp.Or(callback, topic), topic, func() (err error) {
+				gone, err = s.Hub.Remove(r.Context(), keys, viaCLI)
+				return err
+			})
 			if err != nil {
 				return err
 			}

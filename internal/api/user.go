@@ -6,6 +6,7 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/internal/account"
+	"cloudburst/internal/admin"
 	"cloudburst/internal/fault"
 )
 
@@ -99,7 +100,11 @@ func (s accountAPI) addUser(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(w, r, &in); err != nil {
 		return err
 	}
-	u, err := s.Accounts.Add(r.Context(), in.Name, in.Password)
+	var u account.User
+	err := s.audited(r, admin.UserCreate, in.Name, "", func() (err error) {
+		u, err = s.Accounts.Add(r.Context(), in.Name, in.Password)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -129,7 +134,9 @@ func (s accountAPI) setPassword(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(w, r, &in); err != nil {
 		return err
 	}
-	if err := s.Accounts.SetPassword(r.Context(), r.PathValue("user"), in.Password); err != nil {
+	name := r.PathValue("user")
+	err := s.audited(r, admin.UserPassword, name, "", func() error { return s.Accounts.SetPassword(r.Context(), name, in.Password) })
+	if err != nil {
 		return err
 	}
 	return s.answerUser(w, r)
@@ -145,7 +152,12 @@ func (s accountAPI) disableUser(w http.ResponseWriter, r *http.Request) error {
 	if in.Disabled == nil {
 		return fault.New(fault.Invalid, "disabled is missing: it must be true or false.")
 	}
-	if err := s.Accounts.Disable(r.Context(), r.PathValue("user"), *in.Disabled); err != nil {
+	name, action := r.PathValue("user"), admin.UserEnable
+	if *in.Disabled {
+		action = admin.UserDisable
+	}
+	err := s.audited(r, action, name, "", func() error { return s.Accounts.Disable(r.Context(), name, *in.Disabled) })
+	if err != nil {
 		return err
 	}
 	return s.answerUser(w, r)
@@ -201,7 +213,7 @@ func (s accountAPI) revokeToken(w http.ResponseWriter, r *http.Request) error {
 }
 
 func userOf(u account.User) client.User {
-	return client.User{Name: u.Name, CreatedAt: milli(u.CreatedAt), PasswordAt: when(u.PasswordAt), SeenAt: when(u.SeenAt), Disabled: u.Disabled}
+	return client.User{Name: u.Name, CreatedAt: milli(u.CreatedAt), PasswordAt: when(u.PasswordAt), SeenAt: when(u.SeenAt), Disabled: u.Disabled, Administrator: u.Administrator}
 }
 
 func tokenOf(t account.Token) client.Token {

@@ -4,6 +4,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -15,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"cloudburst/internal/admin"
 	"cloudburst/internal/announce"
 	"cloudburst/internal/api"
 	"cloudburst/internal/config"
@@ -58,6 +60,7 @@ type App struct {
 	feeds     *publishhttp.Feeds // the endpoints of hosted feeds
 	announcer *announce.Announcer
 	testFeed  *testfeed.Feed
+	admin     *admin.Admin
 
 	certificates lateCertificates
 	tracer       *trace.Tracer // nil: tracing is off
@@ -120,6 +123,7 @@ func (a *App) openStore(ctx context.Context, connect time.Duration) (store.Store
 // failure.
 func (a *App) join(ctx context.Context, st store.Store) error {
 	cfg, log := a.cfg, a.log
+	administering{a}.newAdmin(st)
 	a.newClients()
 	bus := event.NewBus(rand.Int64N(1<<40) + 1)
 	fetcher := &hubhttp.Fetcher{Client: a.client}
@@ -151,9 +155,12 @@ func (a *App) join(ctx context.Context, st store.Store) error {
 	a.testFeed = &testfeed.Feed{Store: st, Hub: a.hub, Readers: a.river, Names: &a.names, Cloud: a.cloudAt, Now: a.clock.Now, Log: log}
 	hosting{a}.newNotifier()
 	a.store = a.hub.Store
+	if err := (administering{a}).openAdmin(ctx); err != nil {
+		return err
+	}
 	a.certificates.open(st)
 	a.operator = api.New(a.operating(st, a.writing(api.Options{
-		Hub: a.hub, Store: st, Relays: a.upstream, Accounts: a.accounts, Feeds: a.authors, Audience: a.audience, Origin: a.names.Public,
+		Hub: a.hub, Store: st, Relays: a.upstream, Admin: a.admin, Accounts: a.accounts, Feeds: a.authors, Audience: a.audience, Origin: a.names.Public,
 		River: a.river, ReaderOf: a.owners.readerOf, Targets: a.announcer, Tick: a.testFeed.Tick, Traces: a.traceCounts(), DiskFree: a.diskFree,
 		Bus: bus, Version: Version, PublicURL: cfg.PublicURL, Warnings: a.operatorWarnings,
 		Log: log, Now: a.clock.Now, Done: a.done,
@@ -171,11 +178,11 @@ const (
 func (a *App) newClients() {
 	agent := endpoint.UserAgent(Version, a.cfg.PublicURL)
 	a.client = fetch.New(fetch.Options{
-		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Setting: allowFetch, Own: a.names.Listeners},
+		Guard:     a.fetchGuard(),
 		UserAgent: agent,
 	})
 	a.sender = fetch.NewSender(fetch.SenderOptions{
-		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowCallback, Setting: allowCallback, Own: a.names.Listeners, Callback: true},
+		Guard:     a.callbackGuard(),
 		UserAgent: agent,
 		Timeout:   a.cfg.Hub.CallbackTimeout,
 		MaxConns:  a.inFlight() + 64,
@@ -223,10 +230,12 @@ func (a *App) ownCallback(raw string) bool {
 
 // readable returns why a topic can never be read, as far as its URL shows.
 func (a *App) readable(raw string) error {
-	err := (&fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Setting: allowFetch}).CheckURL(raw)
+	err := (&fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Setting: allowFetch, Blocks: a.admin}).CheckURL(raw)
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, fetch.ErrBlocked):
+		return fault.Wrap(fault.Refused, fetch.ErrBlocked, "The address %s is blocked by an administrator of this server.", fetch.Redact(raw))
 	case fetch.KindOf(err) == fetch.Refused:
 		return fault.Wrap(fault.Refused, fetch.Cause(err), "The address %s is on a network that this server does not read.", fetch.Redact(raw))
 	}

@@ -17,7 +17,10 @@ import (
 //
 // spec:cloudburst#callback-own-listener
 func (a *App) callable(raw string) error {
-	err := (&fetch.Guard{Allow: a.cfg.Egress.AllowCallback, Setting: allowCallback, Own: a.names.Listeners, Callback: true}).CheckURL(raw)
+	err := a.callbackGuard().CheckURL(raw)
+	if errors.Is(err, fetch.ErrBlocked) {
+		return fault.Wrap(fault.Refused, fetch.ErrBlocked, "The callback %s is blocked by an administrator of this server.", fetch.Redact(raw))
+	}
 	switch {
 	case errors.Is(err, fetch.ErrOwn), err == nil && a.ownListener(raw):
 		return fault.Wrap(fault.Refused, fetch.ErrOwn, "The callback %s is on this server itself; name an address of your own program.", fetch.Redact(raw))

@@ -19,7 +19,7 @@ const viaChanges = "changes"
 func (a *App) followLists(ctx context.Context) {
 	agent := endpoint.UserAgent(Version, a.cfg.PublicURL)
 	doer := fetch.NewDoer(fetch.DoerOptions{
-		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Setting: allowFetch, Own: a.names.Listeners},
+		Guard:     a.fetchGuard(),
 		UserAgent: agent,
 		MaxBody:   weblogs.MaxChanges,
 	})

@@ -46,7 +46,7 @@ func (a *App) newRiver(st store.Store) error {
 		interval = -1
 	}
 	a.reader = fetch.New(fetch.Options{
-		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Setting: allowFetch, Own: a.names.Listeners},
+		Guard:     a.fetchGuard(),
 		UserAgent: readhttp.ReaderAgent(Version, a.cfg.PublicURL, 0),
 		Idle:      2 * c.Concurrency, IdlePerHost: max(c.PerHost, 2),
 	})

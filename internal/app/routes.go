@@ -146,7 +146,7 @@ func (a routing) pages(public string) *web.Web {
 	pages := &web.Web{
 		Hub: a.hub, Store: a.store, Bus: a.hub.Bus, PublicURL: public, TestFeed: public + testfeed.Path, Cloud: a.cloudAt, Expiry: a.cfg.Hub.Expiry, Version: Version, Warnings: a.warnings,
 		Now: a.clock.Now, Log: a.log, Done: a.done, Changed: hosting(a).ownChanged, Titles: hosting(a).feedTitles,
-		Accounts: a.accounts, Authors: a.authors, Audience: a.audience, Registration: a.cfg.Accounts.Registration == "open",
+		Accounts: a.accounts, Authors: a.authors, Audience: a.audience, Registration: administering(a).registrationIsOpen, Administration: administering(a).administration(),
 		ClientAddr: a.clientAddr,
 	}
 	a.riverPages(pages)

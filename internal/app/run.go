@@ -97,6 +97,7 @@ func (a process) work(ctx context.Context, l *listeners, answer func(), group *s
 	group.Go(func() { a.followLists(hubCtx) })
 	group.Go(func() { hosting(a).maintainHosted(hubCtx) })
 	group.Go(func() { a.audience.Run(hubCtx) })
+	group.Go(func() { administering(a).followAdmin(hubCtx) })
 	group.Go(func() { a.watchSpace(hubCtx) })
 	if hints, ok := a.store.(store.Hinter); ok {
 		group.Go(func() { a.followHints(hubCtx, hints) })

@@ -11,7 +11,7 @@ import (
 // its news are processed.
 func (a *App) newUpstream(st upstream.Store) {
 	a.doer = fetch.NewDoer(fetch.DoerOptions{
-		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowCallback, Setting: allowCallback, Own: a.names.Listeners, Callback: true},
+		Guard:     a.callbackGuard(),
 		UserAgent: endpoint.UserAgent(Version, a.cfg.PublicURL),
 	})
 	a.upstream = &upstream.Engine{

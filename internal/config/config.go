@@ -41,6 +41,10 @@ type Config struct {
 	SMTP     SMTP
 	Trace    Trace
 	Log      Log
+
+	// Values has the text and origin of each setting, for the pages of administrators; nil: not
+	// known.
+	Values []Value
 }
 
 // Disk is the required space of the data folder.

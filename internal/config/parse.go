@@ -264,3 +264,20 @@ func (s Setting) parseCount(text string) (int, error) {
 	}
 	return n, nil
 }
+
+// Check returns a function that checks the text of a setting. Its error is one sentence with the
+// value and the allowed values. name must be the name of a setting.
+func Check(name string) func(text string) error {
+	all := Settings()
+	i := slices.IndexFunc(all, func(s Setting) bool { return s.Name == name })
+	return func(text string) error {
+		if i < 0 {
+			return fmt.Errorf("unknown setting %s", name)
+		}
+		_, err := all[i].parse(text)
+		if err != nil {
+			return fmt.Errorf("invalid value %q for %s: %w", text, name, err) // as of a flag
+		}
+		return nil
+	}
+}

@@ -34,11 +34,23 @@ type Guard struct {
 	Own func() []netip.AddrPort
 	// Callback refuses URLs with a user name or password, for URLs from unknown clients.
 	Callback bool
+	// Blocks are hosts, networks and URLs that the operator blocked; nil: none.
+	Blocks Blocks
 
 	once     sync.Once
 	specials *ssrf.Guardian // the table of the registries
 	local    atomic.Pointer[localAddrs]
 }
+
+// Blocks reports what the operator blocked. Both methods are called for each request and must be
+// fast.
+type Blocks interface {
+	BlocksURL(raw string) bool
+	BlocksAddr(ip netip.Addr) bool
+}
+
+// ErrBlocked is wrapped by errors about what the operator blocked, see [Guard.Blocks].
+var ErrBlocked = errors.New("blocked by an administrator of this server")
 
 type localAddrs struct {
 	addrs   []netip.Addr
@@ -81,6 +93,9 @@ func (g *Guard) CheckAddr(ap netip.AddrPort) error {
 	}
 	if g.isOwn(ip, ap.Port()) {
 		return fail(Refused, fmt.Errorf("%s is %w", ap, ErrOwn))
+	}
+	if g.Blocks != nil && g.Blocks.BlocksAddr(ip) {
+		return fail(Refused, fmt.Errorf("%s is %w", ap, ErrBlocked))
 	}
 	return nil
 }
@@ -201,6 +216,9 @@ func (g *Guard) checkTarget(t *target) error {
 	}
 	if refusedPort(t.port) {
 		return badURL("names port %d, which belongs to another service than the web", t.port)
+	}
+	if raw := t.plain(); g.Blocks != nil && g.Blocks.BlocksURL(raw) {
+		return fail(Refused, fmt.Errorf("%s is %w", raw, ErrBlocked))
 	}
 	if t.ip.IsValid() {
 		return g.CheckAddr(netip.AddrPortFrom(t.ip, t.port))

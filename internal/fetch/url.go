@@ -23,6 +23,14 @@ type target struct {
 	ip    netip.Addr // set if the host is an address
 }
 
+// plain is the URL without user name and password.
+func (t *target) plain() string {
+	if t.https {
+		return "https://" + t.shown + t.path
+	}
+	return "http://" + t.shown + t.path
+}
+
 // splitURL parses an absolute http or https URL strictly. It rejects URLs that different programs
 // could interpret differently.
 func splitURL(raw string) (target, error) {

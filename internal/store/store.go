@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cloudburst/internal/account"
+	"cloudburst/internal/admin"
 	"cloudburst/internal/announce"
 	"cloudburst/internal/audience"
 	"cloudburst/internal/author"
@@ -30,6 +31,7 @@ type Store interface {
 	audience.Store
 	river.Store
 	announce.Store
+	admin.Store
 	hub.Allowances
 	TestFeed
 	Certificates

@@ -77,6 +77,20 @@ func (p *fakeAccounts) Register(_ context.Context, name, password string, from a
 	return p.users[name], nil
 }
 
+func (p *fakeAccounts) Invited(_ context.Context, secret string) (account.Invite, error) {
+	if secret != "secret" {
+		return account.Invite{}, fault.New(fault.Refused, "This invitation was used already.")
+	}
+	return account.Invite{ID: "id"}, nil
+}
+
+func (p *fakeAccounts) RegisterInvited(ctx context.Context, secret, name, password string, from account.Caller) (account.User, error) {
+	if _, err := p.Invited(ctx, secret); err != nil {
+		return account.User{}, err
+	}
+	return p.Register(ctx, name, password, from)
+}
+
 func (p *fakeAccounts) User(_ context.Context, name string) (account.User, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -208,7 +208,7 @@ func TestFirstAccountNeedsTheTokenAndRemovesItFromTheURL(t *testing.T) {
 func TestSignInLeadsToTheRiverOrTheRequestedPage(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t)
-	x.Registration = true
+	x.Registration = func() bool { return true }
 	x.rebuild()
 	for _, c := range []struct{ next, want string }{{"", "/river"}, {"/account/private", "/account/private"}, {"//evil.example/", "/river"}, {"https://evil.example/", "/river"}} {
 		if rec := x.send("/login", "name", "alice", "password", "correct horse", "next", c.next); rec.Code != 303 || rec.Header().Get("Location") != c.want {
@@ -243,7 +243,7 @@ func TestSignUpNeedsOpenRegistration(t *testing.T) {
 			t.Errorf("%d\n%s", rec.Code, rec.Body)
 		}
 	}
-	x.Registration = true
+	x.Registration = func() bool { return true }
 	x.rebuild()
 	if rec := x.open("/signup"); rec.Code != 200 {
 		t.Errorf("status %d", rec.Code)

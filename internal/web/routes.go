@@ -7,6 +7,7 @@ import (
 
 	"cloudburst/internal/route"
 	"cloudburst/internal/web/accountui"
+	"cloudburst/internal/web/adminui"
 	"cloudburst/internal/web/authorui"
 	"cloudburst/internal/web/content"
 	"cloudburst/internal/web/docsui"
@@ -26,6 +27,7 @@ type site struct {
 	writer  *writerui.Pages  // nil: no writing
 	author  *authorui.Pages  // of every user
 	account *accountui.Pages // nil: no accounts
+	admin   *adminui.Pages   // nil: no administration
 }
 
 // newSite builds the pages.
@@ -40,6 +42,9 @@ func newSite(w *Web) *site {
 		return s
 	}
 	s.account = accountui.New(texts, w.accountOptions())
+	if w.Administration != nil {
+		s.admin = adminui.New(sh, *w.Administration)
+	}
 	if w.Posts != nil {
 		o := writerui.Options{Posts: w.Posts, Files: w.Files, Accounts: w.Accounts, LimitMode: w.LimitMode}
 		if s.reader != nil {
@@ -58,6 +63,9 @@ func (s *site) routes() []route.Route {
 	all = append(all, s.docs.Routes()...)
 	if s.account != nil {
 		all = append(all, s.account.Routes()...)
+	}
+	if s.admin != nil {
+		all = append(all, s.admin.Routes()...)
 	}
 	if s.writer != nil {
 		all = append(all, s.writer.Routes()...)

@@ -68,7 +68,7 @@ func TestServe(t *testing.T) {
 // nothing.
 func settled(t *testing.T, w *Web, f *fake) http.Handler {
 	p, s := newFakeAccounts(f).with("alice", "correct horse").with("bob", "battery staple"), newFakeFeeds(f)
-	w.Accounts, w.Authors, w.Audience, w.Registration = p, s, sampleAudience(f.now), true
+	w.Accounts, w.Authors, w.Audience, w.Registration = p, s, sampleAudience(f.now), func() bool { return true }
 	x := &accountHarness{T: t, Web: w, fake: f, fakeAccounts: p, fakeFeeds: s}
 	doc, err := os.ReadFile("testdata/alice.xml")
 	if err != nil {

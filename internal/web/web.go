@@ -17,6 +17,7 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/river"
 	"cloudburst/internal/web/accountui"
+	"cloudburst/internal/web/adminui"
 	"cloudburst/internal/web/authorui"
 	"cloudburst/internal/web/content"
 	"cloudburst/internal/web/hubui"
@@ -55,11 +56,13 @@ type Web struct {
 	Accounts     AllAccounts        // nil: no accounts and no account pages
 	Authors      accountui.Authors  // nil: no feeds are hosted here
 	Audience     accountui.Audience // nil: readers are not counted
-	Registration bool               // open registration, at /signup
+	Registration func() bool        // whether registration is open, at /signup; nil: closed
 	Apps         accountui.Apps     // reads the metadata of client programs; nil: no sign-in for programs
 	// Rels are the links on users' pages by which programs find the sign-in endpoints: rel and path
 	// of each.
 	Rels [][2]string
+
+	Administration *adminui.Options // nil: no pages of administrators
 
 	Posts     AllPosts        // nil: no writing
 	Files     writerui.Files  // files of posts; nil: none are hosted
@@ -110,7 +113,7 @@ func (w *Web) shellOptions() shell.Options {
 	return shell.Options{
 		PublicURL: w.PublicURL, Cloud: w.Cloud, TestFeed: w.TestFeed, Expiry: w.Expiry, Version: w.Version,
 		Now: w.Now, Log: w.Log, Done: w.Done, Sessions: w.Accounts, Rels: w.Rels,
-		Reads: w.River != nil, Writes: w.Posts != nil, Hosts: w.Authors != nil, CountsReaders: w.Audience != nil, Moves: w.Moves != nil,
+		Reads: w.River != nil, Writes: w.Posts != nil, Hosts: w.Authors != nil, Administers: w.Administration != nil, CountsReaders: w.Audience != nil, Moves: w.Moves != nil,
 		ClientAddr: w.ClientAddr, MaxListeners: w.MaxListeners, Heartbeat: w.Heartbeat,
 	}
 }

@@ -14,5 +14,5 @@ type commands struct{ *shell.Shell }
 // Commands returns the commands of this package.
 func Commands(s *shell.Shell) []*cobra.Command {
 	p := &commands{s}
-	return []*cobra.Command{p.serve(), p.config(), p.sweep(), p.backup(), p.restore(), p.migrate(), p.status(), p.healthcheck(), p.version(), p.doctor(), p.user()}
+	return []*cobra.Command{p.serve(), p.config(), p.sweep(), p.backup(), p.restore(), p.migrate(), p.status(), p.healthcheck(), p.version(), p.doctor(), p.user(), p.block(), p.audit()}
 }

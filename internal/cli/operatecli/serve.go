@@ -29,7 +29,9 @@ profiles; every client that can connect to it controls the server.`,
 			for _, r := range e.Renamed {
 				log.Warn("a setting has a new name; the old name still works", "old", r.Old, "new", r.New)
 			}
-			return p.Serve(c.Context(), e.Config, log, p.Out)
+			cfg := e.Config
+			cfg.Values = e.Values
+			return p.Serve(c.Context(), cfg, log, p.Out)
 		},
 	}
 	config.AddFlags(c.Flags())

@@ -13,17 +13,18 @@ import (
 )
 
 func (p *commands) user() *cobra.Command {
-	c := shell.Group("user", "Add, list and disable users, and manage tokens of their programs",
+	c := shell.Group("user", "Add, invite, list, disable and delete users, and manage tokens of their programs",
 		`A user has a page, a public feed and a private feed, and signs in with a password.
 Programs of a user can have tokens with limited permissions.
 
 Works on the running server, or on the data folder when none runs.`)
-	c.AddCommand(p.userAdd(), p.userList(), p.userPasswd(), p.userDisable(), p.userEnable(),
+	c.AddCommand(p.userAdd(), p.userList(), p.userPasswd(), p.userDisable(), p.userEnable(), p.userDelete(),
+		p.userInvite(), p.userPromote(), p.userDemote(), p.registration(),
 		p.userToken(), p.userTokens(), p.userRevoke(), p.userExport(), p.userImport())
 	return c
 }
 
-const userFields = `name, created_at, password_at, seen_at, disabled`
+const userFields = `name, created_at, password_at, seen_at, disabled, administrator`
 
 func (p *commands) userAdd() *cobra.Command {
 	var file string
@@ -100,12 +101,12 @@ func (p *commands) userList() *cobra.Command {
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
 				out := bufio.NewWriter(p.Out)
 				enc := shell.JSONLines(out)
-				t := shell.NewTable(p.Out, "NAME", "STATE", "CREATED", "SEEN")
+				t := shell.NewTable(p.Out, "NAME", "STATE", "CREATED", "SEEN", "ROLE")
 				for u, err := range s.Users(ctx, limit) {
 					if err == nil && asJSON {
 						err = enc.Encode(u)
 					} else if err == nil {
-						err = t.Row(u.Name, stateOf(u), shell.FormatTime(&u.CreatedAt), shell.FormatTime(u.SeenAt))
+						err = t.Row(u.Name, stateOf(u), shell.FormatTime(&u.CreatedAt), shell.FormatTime(u.SeenAt), roleOf(u))
 					}
 					if err != nil {
 						return err
@@ -128,6 +129,13 @@ func stateOf(u client.User) string {
 		return "disabled"
 	}
 	return "active"
+}
+
+func roleOf(u client.User) string {
+	if u.Administrator {
+		return "administrator"
+	}
+	return "user"
 }
 
 func (p *commands) userDisable() *cobra.Command {

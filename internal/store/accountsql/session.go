@@ -9,10 +9,10 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-const sessionColumns = `s.id, s.account, s.agent, s.created_at, s.seen_at, s.expires_at`
+const sessionColumns = `s.id, s.account, s.agent, s.created_at, s.seen_at, s.expires_at, a.administrator`
 
 func scanSession(rows *sql.Rows, n *account.Session) error {
-	return rows.Scan(&n.ID, &n.User, &n.Agent, (*sqldb.Time)(&n.CreatedAt), (*sqldb.Time)(&n.SeenAt), (*sqldb.Time)(&n.ExpiresAt))
+	return rows.Scan(&n.ID, &n.User, &n.Agent, (*sqldb.Time)(&n.CreatedAt), (*sqldb.Time)(&n.SeenAt), (*sqldb.Time)(&n.ExpiresAt), &n.Administrator)
 }
 
 // AddSession implements account.Store.
@@ -41,7 +41,7 @@ func (s *sessionStore) Session(ctx context.Context, id string) (account.Session,
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (account.Session, error) {
 		found, err := sqldb.Collect(ctx, c, func(rows *sql.Rows, n *account.Session) error {
 			var preferences string
-			err := rows.Scan(&n.ID, &n.User, &n.Agent, (*sqldb.Time)(&n.CreatedAt), (*sqldb.Time)(&n.SeenAt), (*sqldb.Time)(&n.ExpiresAt), &preferences)
+			err := rows.Scan(&n.ID, &n.User, &n.Agent, (*sqldb.Time)(&n.CreatedAt), (*sqldb.Time)(&n.SeenAt), (*sqldb.Time)(&n.ExpiresAt), &n.Administrator, &preferences)
 			n.Preferences = account.DecodePreferences(preferences)
 			return err
 		}, `SELECT `+sessionColumns+`, a.preferences FROM account_session AS s
@@ -54,7 +54,7 @@ func (s *sessionStore) Session(ctx context.Context, id string) (account.Session,
 func (s *sessionStore) Sessions(ctx context.Context, user string, now time.Time) ([]account.Session, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]account.Session, error) {
 		return sqldb.Collect(ctx, c, scanSession, `SELECT `+sessionColumns+` FROM account_session AS s
-			WHERE s.account = $1 AND s.expires_at > $2 ORDER BY s.created_at DESC, s.id LIMIT 1000`, sqldb.Clean(user), sqldb.Millis(now))
+			JOIN account AS a ON a.name = s.account WHERE s.account = $1 AND s.expires_at > $2 ORDER BY s.created_at DESC, s.id LIMIT 1000`, sqldb.Clean(user), sqldb.Millis(now))
 	})
 }
 

@@ -10,10 +10,10 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-const userColumns = `a.name, a.created_at, a.password_at, a.seen_at, a.disabled`
+const userColumns = `a.name, a.created_at, a.password_at, a.seen_at, a.disabled, a.administrator`
 
 func scanUser(rows *sql.Rows, u *account.User) error {
-	return rows.Scan(&u.Name, (*sqldb.Time)(&u.CreatedAt), (*sqldb.Time)(&u.PasswordAt), (*sqldb.Time)(&u.SeenAt), &u.Disabled)
+	return rows.Scan(&u.Name, (*sqldb.Time)(&u.CreatedAt), (*sqldb.Time)(&u.PasswordAt), (*sqldb.Time)(&u.SeenAt), &u.Disabled, &u.Administrator)
 }
 
 func noUser(name string) error {
@@ -31,14 +31,27 @@ func (s *userStore) AddUser(ctx context.Context, u account.User, hash string, fi
 		if first && n == 0 {
 			return fault.New(fault.Conflict, "A user already exists.")
 		}
-		n, err = c.Exec(ctx, `INSERT INTO account (name, password, created_at, password_at, seen_at, disabled)
-			VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (name) DO NOTHING`,
-			sqldb.Clean(u.Name), hash, sqldb.Millis(u.CreatedAt), sqldb.Millis(u.PasswordAt), sqldb.Millis(u.SeenAt), u.Disabled)
-		if err == nil && n == 0 {
-			return fault.New(fault.Conflict, "The user name %q is taken.", u.Name)
-		}
-		return err
+		u.Administrator = u.Administrator || n > 0
+		return insertUser(ctx, c, u, hash)
 	})
+}
+
+// insertUser adds the row of a user whose name was never used.
+func insertUser(ctx context.Context, c sqldb.Conn, u account.User, hash string) error {
+	deleted, err := deletedNames(ctx, c, u.Name)
+	if err != nil {
+		return err
+	}
+	if deleted > 0 {
+		return fault.New(fault.Conflict, "The name %q belonged to a user who was deleted. Choose another name.", u.Name)
+	}
+	n, err := c.Exec(ctx, `INSERT INTO account (name, password, created_at, password_at, seen_at, disabled, administrator)
+		VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (name) DO NOTHING`,
+		sqldb.Clean(u.Name), hash, sqldb.Millis(u.CreatedAt), sqldb.Millis(u.PasswordAt), sqldb.Millis(u.SeenAt), u.Disabled, u.Administrator)
+	if err == nil && n == 0 {
+		return fault.New(fault.Conflict, "The user name %q is taken.", u.Name)
+	}
+	return err
 }
 
 // User implements account.Store.
@@ -47,7 +60,7 @@ func (s *userStore) User(ctx context.Context, name string) (u account.User, hash
 		found := false
 		err := c.Query(ctx, `SELECT `+userColumns+`, a.password FROM account AS a WHERE a.name = $1`, func(rows *sql.Rows) error {
 			found = true
-			return rows.Scan(&u.Name, (*sqldb.Time)(&u.CreatedAt), (*sqldb.Time)(&u.PasswordAt), (*sqldb.Time)(&u.SeenAt), &u.Disabled, &hash)
+			return rows.Scan(&u.Name, (*sqldb.Time)(&u.CreatedAt), (*sqldb.Time)(&u.PasswordAt), (*sqldb.Time)(&u.SeenAt), &u.Disabled, &u.Administrator, &hash)
 		}, sqldb.Clean(name))
 		if err == nil && !found {
 			return noUser(name)
@@ -192,6 +205,10 @@ func (s *userStore) SweepAccounts(ctx context.Context, now, old time.Time, limit
 				(SELECT n.id FROM feed_nonce AS n WHERE n.expires_at <= $1 ORDER BY n.expires_at LIMIT $2)`, now},
 			{`DELETE FROM account_place WHERE (account, place) IN
 				(SELECT p.account, p.place FROM account_place AS p WHERE p.seen_at <= $1 ORDER BY p.account, p.place LIMIT $2)`, old},
+			{`DELETE FROM account_invite WHERE id IN
+				(SELECT i.id FROM account_invite AS i WHERE i.expires_at <= $1 ORDER BY i.created_at LIMIT $2)`, old},
+			{`DELETE FROM admin_audit WHERE id IN
+				(SELECT e.id FROM admin_audit AS e WHERE e.id <= $1 * CAST(1000 AS BIGINT) ORDER BY e.id LIMIT $2)`, old.AddDate(-1, 0, 0)},
 		} {
 			n, err := c.Exec(ctx, one.text, sqldb.Millis(one.at), max(limit, 0))
 			if err != nil {

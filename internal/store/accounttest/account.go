@@ -56,6 +56,9 @@ func (e *env) user(t *testing.T, name string) account.User {
 	t.Helper()
 	u := e.newUser(name)
 	storetest.Must(t, e.accounts(t).AddUser(e.Ctx, u, "hash of "+name, false))
+	n, err := e.accounts(t).CountUsers(e.Ctx)
+	storetest.Must(t, err)
+	u.Administrator = n == 1
 	return u
 }
 
@@ -270,6 +273,7 @@ func wholeSession(t *testing.T, e *env) {
 	e.user(t, "alice")
 	e.user(t, "bob")
 	a, b := e.newSession("alice", "a"), e.newSession("alice", "b")
+	a.Administrator, b.Administrator = true, true // the first user
 	b.CreatedAt = e.In(time.Minute)
 	storetest.Must(t, s.AddSession(e.Ctx, a, e.In(time.Second), 5))
 	storetest.Must(t, s.AddSession(e.Ctx, b, e.In(time.Second), 5))

@@ -17,6 +17,6 @@ func newEnv(t *testing.T, s hub.Store) *env { return &env{storetest.NewCase(t, s
 // ends.
 func Run(t *testing.T, open func(t *testing.T) hub.Store) {
 	storetest.RunGroups(t, open, newEnv, map[string]map[string]func(*testing.T, *env){
-		"Accounts": accountTests(), "Tallies": tallyTests(), "Certificates": certificateTests(),
+		"Accounts": accountTests(), "Administration": adminTests(), "Tallies": tallyTests(), "Certificates": certificateTests(),
 	})
 }

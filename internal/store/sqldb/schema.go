@@ -174,6 +174,17 @@ func (t Table) Names() []string {
 	return names
 }
 
+// UserColumn returns the name of the column that names the user to whom a row belongs, or "". A
+// table with a column account may use reader for something else.
+func (t Table) UserColumn() string {
+	for _, name := range []string{"account", "owner", "reader"} {
+		if slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Name == name && c.Kind == Letters }) {
+			return name
+		}
+	}
+	return ""
+}
+
 // kind returns the kind of a column.
 func (t Table) kind(name string) ColumnKind {
 	i := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })

@@ -33,5 +33,5 @@ type (
 
 // New returns a store that uses db and the given search syntax.
 func New(db *sqldb.DB, words riversql.Words) *Store {
-	return &Store{db, hubsql.New(db), riversql.New(db, words), authorsql.New(db), accountsql.New(db, authorsql.StampUser), upstreamsql.New(db)}
+	return &Store{db, hubsql.New(db), riversql.New(db, words), authorsql.New(db), accountsql.New(db, authorsql.StampUser, authorsql.EraseUser, riversql.EraseUser), upstreamsql.New(db)}
 }

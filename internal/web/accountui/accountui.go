@@ -15,12 +15,12 @@ import (
 // Options configure the pages of accounts. Accounts must be set.
 type Options struct {
 	Accounts     Accounts
-	Authors      Authors  // nil: no feeds are hosted here
-	Profiles     Profiles // nil: no writing
-	Audience     Audience // nil: readers are not counted
-	Registration bool     // open registration, at /signup
-	Apps         Apps     // reads the metadata of client programs; nil: no sign-in for programs
-	Moves        Moves    // exports and imports authors; nil: not possible
+	Authors      Authors     // nil: no feeds are hosted here
+	Profiles     Profiles    // nil: no writing
+	Audience     Audience    // nil: readers are not counted
+	Registration func() bool // whether registration is open, at /signup; nil: closed
+	Apps         Apps        // reads the metadata of client programs; nil: no sign-in for programs
+	Moves        Moves       // exports and imports authors; nil: not possible
 }
 
 // Accounts is the interface to the accounts for the pages; account.Accounts implements it.
@@ -36,6 +36,9 @@ type Accounts interface {
 type People interface {
 	Check(ctx context.Context, name, password string, from account.Caller) (account.User, error)
 	Register(ctx context.Context, name, password string, from account.Caller) (account.User, error)
+	// Invited returns an invitation that is still valid, and RegisterInvited creates a user with it.
+	Invited(ctx context.Context, secret string) (account.Invite, error)
+	RegisterInvited(ctx context.Context, secret, name, password string, from account.Caller) (account.User, error)
 	User(ctx context.Context, name string) (account.User, error)
 	ChangePassword(ctx context.Context, u account.User, password string) (account.User, error)
 	SetupToken() string

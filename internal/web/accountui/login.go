@@ -18,6 +18,7 @@ type credentials struct {
 	Name, NameError   string
 	PasswordError     string
 	Token, TokenError string // for the first account
+	Invite            string // secret of an invitation
 	Next              string // page after signing in; "": see home
 	Wrong             string // error of the whole form
 	password          string
@@ -33,7 +34,7 @@ type signView struct {
 func (s *Pages) readCredentials(r *http.Request, form rsscloud.Form) credentials {
 	return credentials{
 		Name: shell.CleanText(strings.TrimSpace(shell.FormValue(form, "name")), 64), password: shell.FormValue(form, "password"),
-		Token: shell.CleanText(strings.TrimSpace(shell.FormValue(form, "token")), 200), Next: shell.LocalPath(shell.FormValue(form, "next"), ""), Plain: s.readable(r),
+		Token: shell.CleanText(strings.TrimSpace(shell.FormValue(form, "token")), 200), Next: shell.LocalPath(shell.FormValue(form, "next"), ""), Invite: shell.CleanText(shell.FormValue(form, "invite"), 100), Plain: s.readable(r),
 	}
 }
 
@@ -76,7 +77,7 @@ func (s *Pages) login(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Pages) showLogin(rw http.ResponseWriter, r *http.Request, status int, form credentials) {
-	v := signView{View: s.NewView(r, "Sign in", "/login"), Form: form, Open: s.Registration}
+	v := signView{View: s.NewView(r, "Sign in", "/login"), Form: form, Open: s.isOpen()}
 	s.Render(rw, r, status, "login", v)
 }
 
@@ -132,11 +133,26 @@ func (s *Pages) signup(rw http.ResponseWriter, r *http.Request) {
 		http.Redirect(rw, r, s.home(), http.StatusSeeOther)
 	case s.Accounts.SetupToken() != "":
 		http.Redirect(rw, r, "/setup", http.StatusSeeOther)
-	case !s.Registration:
+	case r.URL.Query().Get("invite") != "":
+		s.invited(rw, r, r.URL.Query().Get("invite"))
+	case !s.isOpen():
 		s.closed(rw, r)
 	default:
 		s.showSignup(rw, r, http.StatusOK, credentials{Plain: s.readable(r)})
 	}
+}
+
+// isOpen reports whether every visitor can create an account.
+func (s *Pages) isOpen() bool { return s.Registration != nil && s.Registration() }
+
+// invited shows the form for a new account to an invited person.
+func (s *Pages) invited(rw http.ResponseWriter, r *http.Request, secret string) {
+	rw.Header().Set("Referrer-Policy", "no-referrer") // the URL has the secret
+	if _, err := s.Accounts.Invited(r.Context(), secret); err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	s.showSignup(rw, r, http.StatusOK, credentials{Plain: s.readable(r), Invite: secret})
 }
 
 func (s *Pages) closed(rw http.ResponseWriter, r *http.Request) {
@@ -150,17 +166,20 @@ func (s *Pages) showSignup(rw http.ResponseWriter, r *http.Request, status int, 
 
 func (s *Pages) doSignup(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Cache-Control", "no-store")
-	if !s.Registration || s.Accounts.SetupToken() != "" {
-		s.closed(rw, r)
-		return
-	}
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
 		s.Fail(rw, r, err)
 		return
 	}
 	f := s.readCredentials(r, form)
+	if !s.isOpen() && f.Invite == "" || s.Accounts.SetupToken() != "" {
+		s.closed(rw, r)
+		return
+	}
 	user, err := s.add(f, func() (account.User, error) {
+		if f.Invite != "" {
+			return s.Accounts.RegisterInvited(r.Context(), f.Invite, f.Name, f.password, s.CallerOf(r))
+		}
 		return s.Accounts.Register(r.Context(), f.Name, f.password, s.CallerOf(r))
 	})
 	if err == nil {
@@ -197,7 +216,7 @@ func (s *Pages) setError(rw http.ResponseWriter, r *http.Request, err error, f *
 		f.NameError, f.Wrong = text, ""
 	case code == fault.Invalid:
 		f.PasswordError, f.Wrong = text, ""
-	case code == fault.Refused:
+	case code == fault.Refused && f.Invite == "": // the page of an invitation has no field for a token
 		f.TokenError, f.Wrong = text, ""
 	}
 	return status

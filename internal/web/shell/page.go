@@ -56,6 +56,11 @@ func newPages() pages {
 			return template.Must(template.Must(base.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
 		})
 	}
+	for _, name := range adminPages() {
+		all[name] = sync.OnceValue(func() *template.Template {
+			return template.Must(template.Must(base.Clone()).ParseFS(templateFiles, "templates/adminparts.html", "templates/"+name+".html"))
+		})
+	}
 	return all
 }
 
@@ -77,7 +82,9 @@ type View struct {
 	Readers  bool   // readers of hosted feeds are counted
 	Writes   bool   // writing is possible
 	User     string // the signed-in user; "": signed out
-	Rels     [][2]string
+	// Administrator means that the signed-in user is an administrator, for the entry of the menu.
+	Administrator bool
+	Rels          [][2]string
 }
 
 // HasKeys reports whether the page has the keyboard shortcuts. Pages of a river load them themselves.
@@ -89,8 +96,9 @@ func (v View) HasKeys() bool {
 func (v View) When(t time.Time) Moment { return NewMoment(v.Now, t) }
 
 func (s *Shell) NewView(r *http.Request, title, here string) View {
-	return View{Title: title, Heading: title, Here: here, Sections: s.sections(r.URL.Path), Theme: s.themeSheet(r), Version: s.Version, Now: s.CurrentTime(),
-		Accounts: s.Sessions != nil, Hosted: s.Hosts, Readers: s.CountsReaders, Writes: s.Writes, User: s.Visitor(r).User, Rels: s.Rels}
+	visitor := s.Visitor(r)
+	return View{Title: title, Heading: title, Here: here, Sections: s.sections(r.URL.Path, visitor.Administrator), Theme: s.themeSheet(r), Version: s.Version, Now: s.CurrentTime(),
+		Accounts: s.Sessions != nil, Hosted: s.Hosts, Readers: s.CountsReaders, Writes: s.Writes, User: visitor.User, Administrator: visitor.Administrator, Rels: s.Rels}
 }
 
 // Render writes the whole page, or an error page.

@@ -23,8 +23,8 @@ type tab struct {
 const accountPath = "/account"
 
 // sections lists the entries of the bar for the features of this server, and marks those of the page
-// at path. The account is a menu, not a link.
-func (s *Shell) sections(path string) []section {
+// at path. The account is a menu, not a link, and has the pages of administrators for them only.
+func (s *Shell) sections(path string, administrator bool) []section {
 	var all []section
 	if s.Reads {
 		all = append(all, section{Path: "/river", Label: "Read", Icon: "river", Tabs: []tab{
@@ -39,8 +39,12 @@ func (s *Shell) sections(path string) []section {
 		{Path: "/hub", Label: "Overview"}, {Path: "/log", Label: "Log"}, {Path: "/topics", Label: "Topics"},
 		{Path: "/changes", Label: "Recent changes"}, {Path: "/status", Label: "Status"}}})
 	if s.Sessions != nil {
-		all = append(all, section{Path: accountPath, Label: "Account", Icon: "account", Tabs: []tab{
-			{Path: "/account", Label: "Sign-in and sessions"}, {Path: "/account/tokens", Label: "Apps and tokens"}}})
+		mine := section{Path: accountPath, Label: "Account", Icon: "account", Tabs: []tab{
+			{Path: "/account", Label: "Sign-in and sessions"}, {Path: "/account/tokens", Label: "Apps and tokens"}}}
+		if administrator && s.Administers {
+			mine.Tabs = append(mine.Tabs, tab{Path: "/admin", Label: "Administration"})
+		}
+		all = append(all, mine)
 	}
 	markCurrent(all, path)
 	return all
@@ -138,3 +142,8 @@ func (v View) SectionTabs() []tab {
 
 // TabsName is the accessible name of the tabs.
 func (v View) TabsName() string { return cmp.Or(v.currentSection().Label, "Pages") }
+
+// adminPages lists the templates of the pages of administrators.
+func adminPages() []string {
+	return []string{"admin", "adminusers", "adminuser", "admindelete", "admininvites", "adminsettings", "adminblocks", "adminsubscriptions", "adminbackups", "adminaudit"}
+}

@@ -48,7 +48,7 @@ type Options struct {
 	Rels [][2]string
 
 	// Features of this server, for the bar and the menus.
-	Reads, Writes, Hosts, CountsReaders, Moves bool
+	Reads, Writes, Hosts, CountsReaders, Moves, Administers bool
 
 	// ClientAddr returns the client address of a request, behind proxies too. Nil: the TCP peer.
 	ClientAddr   func(*http.Request) netip.Addr

@@ -1,0 +1,207 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/url"
+	"time"
+)
+
+// Admin has the calls of administrators.
+type Admin struct{ *Client }
+
+// AuditEntry is one action in the audit log.
+type AuditEntry struct {
+	ID      string    `json:"id"`
+	At      time.Time `json:"at"`
+	Actor   string    `json:"actor,omitempty"`   // user; missing: the operator
+	Action  string    `json:"action"`            // such as user.disable
+	Object  string    `json:"object,omitempty"`  // user, setting, host, file …
+	Detail  string    `json:"detail,omitempty"`  // such as the new value
+	Address string    `json:"address,omitempty"` // IP address of the actor
+	Via     string    `json:"via"`               // page or api
+	Failed  string    `json:"failed,omitempty"`  // why the action had no effect
+}
+
+// AuditQuery selects entries of the audit log. A zero field does not restrict the result.
+type AuditQuery struct {
+	Actor  string // exactly this user; "-" is the operator
+	Action string // this action, or all actions of a kind: user, setting, block, subscription, backup
+	Match  string // part of the object or detail
+	Limit  int    // maximum number of entries; 0 means all
+}
+
+// Audit lists the actions of administrators, newest first.
+func (c Admin) Audit(ctx context.Context, q AuditQuery) iter.Seq2[AuditEntry, error] {
+	v := url.Values{}
+	for name, text := range map[string]string{"actor": q.Actor, "action": q.Action, "match": q.Match} {
+		if text != "" {
+			v.Set(name, text)
+		}
+	}
+	return pages(q.Limit, v, func(v url.Values) ([]AuditEntry, string, error) {
+		var page struct {
+			Entries []AuditEntry `json:"entries"`
+			Next    string       `json:"next"`
+		}
+		err := c.call(ctx, "GET", "/v1/audit", v, nil, &page)
+		return page.Entries, page.Next, err
+	})
+}
+
+// SetAdministrator makes a user an administrator, or takes the role away.
+func (c Admin) SetAdministrator(ctx context.Context, name string, on bool) (User, error) {
+	var u User
+	path, err := userPath("/v1/users/", name, "administrator")
+	if err == nil {
+		err = c.call(ctx, "POST", path, nil, map[string]bool{"administrator": on}, &u)
+	}
+	return u, err
+}
+
+// DeleteUser deletes a user with everything that they stored. It cannot be undone, and nobody can
+// take the name again.
+func (c Admin) DeleteUser(ctx context.Context, name string) error {
+	path, err := userPath("/v1/users/", name)
+	if err != nil {
+		return err
+	}
+	return c.call(ctx, "DELETE", path, nil, nil, nil)
+}
+
+// Invite is an invitation to create one account.
+type Invite struct {
+	ID        string     `json:"id"`
+	Note      string     `json:"note,omitempty"` // for whom it is
+	CreatedAt time.Time  `json:"created_at"`
+	CreatedBy string     `json:"created_by,omitempty"` // user; missing: the operator
+	ExpiresAt time.Time  `json:"expires_at"`
+	UsedAt    *time.Time `json:"used_at,omitempty"`
+	UsedBy    string     `json:"used_by,omitempty"`
+	// URL is the link to send. It is set only in the response that creates the invitation.
+	URL string `json:"url,omitempty"`
+}
+
+// Invite creates an invitation that is valid for some days, 1 to 90.
+func (c Admin) Invite(ctx context.Context, note string, days int) (Invite, error) {
+	var i Invite
+	err := c.call(ctx, "POST", "/v1/invites", nil, map[string]any{"note": note, "days": days}, &i)
+	return i, err
+}
+
+// Invites lists the invitations, newest first. limit 0 means all.
+func (c Admin) Invites(ctx context.Context, limit int) iter.Seq2[Invite, error] {
+	return pages(limit, url.Values{}, func(v url.Values) ([]Invite, string, error) {
+		var page struct {
+			Invites []Invite `json:"invites"`
+			Next    string   `json:"next"`
+		}
+		err := c.call(ctx, "GET", "/v1/invites", v, nil, &page)
+		return page.Invites, page.Next, err
+	})
+}
+
+// RevokeInvite deletes an unused invitation.
+func (c Admin) RevokeInvite(ctx context.Context, id string) error {
+	path, err := userPath("/v1/invites/", id)
+	if err != nil {
+		return err
+	}
+	return c.call(ctx, "DELETE", path, nil, nil, nil)
+}
+
+// Block is a host, network or topic that the server neither reads nor notifies.
+type Block struct {
+	Kind      string    `json:"kind"` // host, network or topic
+	Value     string    `json:"value"`
+	Reason    string    `json:"reason,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+	CreatedBy string    `json:"created_by,omitempty"` // user; missing: the operator
+}
+
+// Blocks lists the blocks, by kind and value.
+func (c Admin) Blocks(ctx context.Context) ([]Block, error) {
+	var page struct {
+		Blocks []Block `json:"blocks"`
+	}
+	err := c.call(ctx, "GET", "/v1/blocks", nil, nil, &page)
+	return page.Blocks, err
+}
+
+// AddBlock blocks a host with its subdomains, a network, or the URL of a feed.
+func (c Admin) AddBlock(ctx context.Context, what, reason string) (Block, error) {
+	var b Block
+	err := c.call(ctx, "POST", "/v1/blocks", nil, map[string]string{"block": what, "reason": reason}, &b)
+	return b, err
+}
+
+// RemoveBlock ends a block that is given as for AddBlock.
+func (c Admin) RemoveBlock(ctx context.Context, what string) error {
+	return c.call(ctx, "DELETE", "/v1/blocks", url.Values{"block": {what}}, nil, nil)
+}
+
+// ChangedSetting is a setting that can be changed while the server runs.
+type ChangedSetting struct {
+	Name       string     `json:"name"`
+	Value      string     `json:"value"`                // in force
+	Configured string     `json:"configured"`           // by flag, environment, file or default
+	ChangedAt  *time.Time `json:"changed_at,omitempty"` // missing: the configured value is in force
+	ChangedBy  string     `json:"changed_by,omitempty"`
+}
+
+// Settings lists the settings that can be changed while the server runs, by name.
+func (c Admin) Settings(ctx context.Context) ([]ChangedSetting, error) {
+	var page struct {
+		Settings []ChangedSetting `json:"settings"`
+	}
+	err := c.call(ctx, "GET", "/v1/settings", nil, nil, &page)
+	return page.Settings, err
+}
+
+// SetSetting changes a setting while the server runs; the change survives a restart.
+func (c Admin) SetSetting(ctx context.Context, name, value string) (ChangedSetting, error) {
+	var s ChangedSetting
+	path, err := userPath("/v1/settings/", name)
+	if err == nil {
+		err = c.call(ctx, "PUT", path, nil, map[string]string{"value": value}, &s)
+	}
+	return s, err
+}
+
+// ResetSetting returns a setting to its configured value.
+func (c Admin) ResetSetting(ctx context.Context, name string) (ChangedSetting, error) {
+	var s ChangedSetting
+	path, err := userPath("/v1/settings/", name)
+	if err == nil {
+		err = c.call(ctx, "DELETE", path, nil, nil, &s)
+	}
+	return s, err
+}
+
+// StoredBackup is a backup in the folder backups of the data folder.
+type StoredBackup struct {
+	Name string    `json:"name"`
+	Size int64     `json:"size"` // bytes
+	At   time.Time `json:"at"`
+}
+
+// Backups lists the backups in the folder backups of the data folder, newest first.
+func (c Admin) Backups(ctx context.Context) ([]StoredBackup, error) {
+	var page struct {
+		Backups []StoredBackup `json:"backups"`
+	}
+	err := c.call(ctx, "GET", "/v1/backups", nil, nil, &page)
+	return page.Backups, err
+}
+
+// VerifyBackup compares a backup with the SHA-256 in it and returns the sum; "" if it has none.
+func (c Admin) VerifyBackup(ctx context.Context, name string) (sum string, err error) {
+	var out struct {
+		SHA256 string `json:"sha256"`
+	}
+	path, err := userPath("/v1/backups/", name, "verify")
+	if err == nil {
+		err = c.call(ctx, "POST", path, nil, nil, &out)
+	}
+	return out.SHA256, err
+}

@@ -1,0 +1,175 @@
+// Package admin has the actions of administrators on a running server: settings that are changed
+// while it runs, blocked hosts and topics, backups, and the audit log of all these actions and of
+// those on users. The pages and the API use the same actions. Start with [Admin].
+package admin
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/text"
+)
+
+// Store is the database interface of package admin. Each method is one transaction. Times are
+// stored in milliseconds, UTC.
+type Store interface {
+	// AddAudit stores an entry and returns its ID: the time in microseconds, or slightly more,
+	// because IDs are unique.
+	AddAudit(ctx context.Context, e Entry) (id int64, err error)
+	// FailAudit stores the reason why the action of an entry had no effect.
+	FailAudit(ctx context.Context, id int64, reason string) error
+	// Audit lists entries, newest first.
+	Audit(ctx context.Context, q AuditQuery) ([]Entry, error)
+
+	// PutBlock adds a block or replaces its reason.
+	PutBlock(ctx context.Context, b Block) error
+	// RemoveBlock deletes a block and returns it. fault.NotFound.
+	RemoveBlock(ctx context.Context, kind, value string) (Block, error)
+	// Blocks lists all blocks by kind and value.
+	Blocks(ctx context.Context) ([]Block, error)
+
+	// PutOverride stores the value of a setting that was changed at run time.
+	PutOverride(ctx context.Context, o Override) error
+	// RemoveOverride deletes it. fault.NotFound.
+	RemoveOverride(ctx context.Context, name string) error
+	// Overrides lists them by name.
+	Overrides(ctx context.Context) ([]Override, error)
+}
+
+// Admin has the actions of administrators. Store must be set before the first use.
+type Admin struct {
+	Store Store
+	Users Users            // nil: no accounts
+	Now   func() time.Time // nil: time.Now
+	Log   *slog.Logger     // nil: slog.Default
+	// Settings are the settings that can be changed at run time, by name.
+	Settings map[string]Setting
+	Backups  *Backups // nil: backups are not possible
+
+	blocks    atomic.Pointer[blockList]
+	overrides atomic.Pointer[map[string]Override]
+}
+
+// Actor is who performs an action.
+type Actor struct {
+	Name string     // user; "": the operator, who uses the admin listener
+	Addr netip.Addr // the zero Addr is unknown
+	Via  string     // page or api
+}
+
+// Entry is one action in the audit log.
+type Entry struct {
+	ID      int64 // microseconds since 1970, unique
+	Actor   string
+	Action  string // one of Actions
+	Object  string // what was changed: a user, a setting, a URL, a file
+	Detail  string // such as the new value
+	Address string // IP address of the actor; "": unknown
+	Via     string // page or api
+	Failed  string // why the action had no effect; "": it succeeded
+}
+
+// At is the time of the action.
+func (e Entry) At() time.Time { return time.UnixMicro(e.ID).UTC() }
+
+// AuditQuery selects entries of the audit log. Zero fields mean all.
+type AuditQuery struct {
+	Actor  string // exactly this user; "-" is the operator
+	Action string // this action or, without a dot, all actions of this kind: user, block …
+	Match  string // part of the object or detail
+	Before int64  // IDs below this one; 0: from the newest
+	Limit  int    // at most 1,000; 0 means 100
+}
+
+// Operator is the name of the operator in an AuditQuery.
+const Operator = "-"
+
+// Actions lists the names of all actions.
+func Actions() []string {
+	return []string{
+		UserCreate, UserInvite, UserRevokeInvite, UserDisable, UserEnable, UserPromote, UserDemote, UserPassword, UserExport, UserDelete,
+		SettingChange, SettingReset, BlockAdd, BlockRemove, SubscriptionRemove, BackupCreate, BackupVerify, BackupDownload, BackupDelete,
+	}
+}
+
+// Names of actions. The part before the dot is the kind.
+const (
+	UserCreate         = "user.create"
+	UserInvite         = "user.invite"
+	UserRevokeInvite   = "user.revoke-invite"
+	UserDisable        = "user.disable"
+	UserEnable         = "user.enable"
+	UserPromote        = "user.promote"
+	UserDemote         = "user.demote"
+	UserPassword       = "user.password"
+	UserExport         = "user.export"
+	UserDelete         = "user.delete"
+	SettingChange      = "setting.change"
+	SettingReset       = "setting.reset"
+	BlockAdd           = "block.add"
+	BlockRemove        = "block.remove"
+	SubscriptionRemove = "subscription.remove"
+	BackupCreate       = "backup.create"
+	BackupVerify       = "backup.verify"
+	BackupDownload     = "backup.download"
+	BackupDelete       = "backup.delete"
+)
+
+// Lengths of stored texts, in bytes.
+const (
+	maxObject = 2048
+	maxDetail = 500
+)
+
+func (a *Admin) now() time.Time {
+	if a.Now == nil {
+		return time.Now()
+	}
+	return a.Now()
+}
+
+func (a *Admin) log() *slog.Logger {
+	if a.Log == nil {
+		return slog.Default()
+	}
+	return a.Log
+}
+
+// Do performs an action and records it. The entry is stored first, so that no action is missing
+// from the log: if it cannot be stored, the action is not performed. The error is that of do.
+func (a *Admin) Do(ctx context.Context, by Actor, action, object, detail string, do func() error) error {
+	e := Entry{ID: a.now().UnixMicro(), Actor: by.Name, Action: action, Object: text.Clip(object, maxObject), Detail: text.Clip(detail, maxDetail), Via: by.Via}
+	if by.Addr.IsValid() {
+		e.Address = by.Addr.String()
+	}
+	id, err := a.Store.AddAudit(ctx, e)
+	if err != nil {
+		return fault.Wrap(fault.Unavailable, err, "The action cannot be added to the audit log, so nothing was changed")
+	}
+	if err = do(); err != nil {
+		// The client may have disconnected, which is no reason to lose the result.
+		if failed := a.Store.FailAudit(context.WithoutCancel(ctx), id, text.Clip(fault.Message(err), maxDetail)); failed != nil {
+			a.log().Error("record a failed action", "action", action, "object", object, "err", failed)
+		}
+	}
+	return err
+}
+
+// Audit lists entries of the audit log, newest first. fault.Invalid: the text to search for is too
+// long.
+func (a *Admin) Audit(ctx context.Context, q AuditQuery) ([]Entry, error) {
+	return a.Store.Audit(ctx, q)
+}
+
+// Load reads the blocks and the changed settings, and applies the settings. Call it once before the
+// server works, and every few seconds if other processes share the store.
+func (a *Admin) Load(ctx context.Context) error {
+	if err := a.loadBlocks(ctx); err != nil {
+		return err
+	}
+	return a.loadOverrides(ctx)
+}

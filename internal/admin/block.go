@@ -1,0 +1,195 @@
+package admin
+
+import (
+	"context"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/href"
+)
+
+// Kinds of blocks.
+const (
+	BlockHost    = "host"    // a host name with its subdomains
+	BlockNetwork = "network" // a network or an IP address
+	BlockTopic   = "topic"   // a feed, by its URL
+)
+
+// MaxReason is the maximum length of the reason of a block, in bytes.
+const MaxReason = 300
+
+// maxBlocks bounds the memory of the blocks.
+const maxBlocks = 10_000
+
+// Block is a host, network or topic that this server neither reads nor notifies.
+type Block struct {
+	Kind      string // BlockHost, BlockNetwork or BlockTopic
+	Value     string // in its canonical form; see ParseBlock
+	Reason    string // for administrators
+	CreatedAt time.Time
+	CreatedBy string // user; "": the operator
+}
+
+// blockList is an immutable list of blocks, prepared for look-ups.
+type blockList struct {
+	hosts    map[string]bool
+	networks []netip.Prefix
+	topics   map[string]bool
+	all      []Block
+}
+
+// ParseBlock finds out what a text from a person means: http and https URLs with a path or query
+// are topics; addresses and prefixes are networks; names, and URLs of a whole site, are hosts.
+// fault.Invalid.
+func ParseBlock(text string) (kind, value string, err error) {
+	text = strings.TrimSpace(text)
+	invalid := func() error {
+		return fault.New(fault.Invalid, "%q is not a host, a network or the URL of a feed. Examples: example.org, 192.0.2.0/24, https://example.org/feed.xml.", clip(text, 200))
+	}
+	if text == "" {
+		return "", "", fault.New(fault.Invalid, "A host, a network or the URL of a feed is missing. Examples: example.org, 192.0.2.0/24, https://example.org/feed.xml.")
+	}
+	if p, err := netip.ParsePrefix(text); err == nil {
+		if p.Bits() == 0 {
+			return "", "", fault.New(fault.Invalid, "%s would block every address. Choose a smaller network.", text)
+		}
+		return BlockNetwork, p.Masked().String(), nil
+	}
+	if ip, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {
+		ip = ip.Unmap().WithZone("")
+		return BlockNetwork, netip.PrefixFrom(ip, ip.BitLen()).String(), nil
+	}
+	if strings.Contains(text, "://") {
+		u, err := url.Parse(text)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || len(text) > 2048 {
+			return "", "", invalid()
+		}
+		if strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
+			u.Fragment, u.User = "", nil
+			u.Host = strings.ToLower(u.Host)
+			return BlockTopic, u.String(), nil
+		}
+		if _, err := netip.ParseAddr(u.Hostname()); err == nil {
+			return ParseBlock(u.Hostname())
+		}
+		text = u.Hostname()
+	}
+	host := href.Host("http://" + strings.TrimPrefix(strings.TrimSuffix(text, "."), "*."))
+	if host == "" || strings.ContainsAny(text, "/?#@ \t") || strings.ContainsAny(host, "/:") {
+		return "", "", invalid()
+	}
+	return BlockHost, host, nil
+}
+
+func clip(s string, n int) string { return s[:min(len(s), n)] }
+
+// AddBlock blocks a host, network or topic at once, on every node. fault.Invalid; fault.TooMany.
+func (a *Admin) AddBlock(ctx context.Context, by Actor, text, reason string) (Block, error) {
+	kind, value, err := ParseBlock(text)
+	if err != nil {
+		return Block{}, err
+	}
+	reason = strings.TrimSpace(reason)
+	if len(reason) > MaxReason {
+		return Block{}, fault.New(fault.Invalid, "The reason is too long: at most %d bytes are accepted.", MaxReason)
+	}
+	if len(a.Blocks()) >= maxBlocks {
+		return Block{}, fault.New(fault.TooMany, "There are %d blocks already, which is the maximum. Block a network instead of single hosts.", maxBlocks)
+	}
+	b := Block{Kind: kind, Value: value, Reason: reason, CreatedAt: a.now().UTC().Truncate(time.Millisecond), CreatedBy: by.Name}
+	return b, a.Do(ctx, by, BlockAdd, value, reason, func() error {
+		if err := a.Store.PutBlock(ctx, b); err != nil {
+			return err
+		}
+		return a.loadBlocks(ctx)
+	})
+}
+
+// RemoveBlock ends a block at once and returns it, so that it can be added again. fault.NotFound.
+func (a *Admin) RemoveBlock(ctx context.Context, by Actor, kind, value string) (b Block, err error) {
+	return b, a.Do(ctx, by, BlockRemove, value, "", func() error {
+		if b, err = a.Store.RemoveBlock(ctx, kind, value); err != nil {
+			return err
+		}
+		return a.loadBlocks(ctx)
+	})
+}
+
+// Blocks lists the blocks in force by kind and value.
+func (a *Admin) Blocks() []Block {
+	if l := a.blocks.Load(); l != nil {
+		return l.all
+	}
+	return nil
+}
+
+func (a *Admin) loadBlocks(ctx context.Context) error {
+	all, err := a.Store.Blocks(ctx)
+	if err != nil {
+		return err
+	}
+	l := &blockList{hosts: map[string]bool{}, topics: map[string]bool{}, all: all}
+	for _, b := range all {
+		switch b.Kind {
+		case BlockHost:
+			l.hosts[b.Value] = true
+		case BlockTopic:
+			l.topics[b.Value] = true
+		case BlockNetwork:
+			if p, err := netip.ParsePrefix(b.Value); err == nil {
+				l.networks = append(l.networks, p)
+			}
+		}
+	}
+	a.blocks.Store(l)
+	return nil
+}
+
+// BlocksURL reports whether a URL is a blocked topic or is on a blocked host. It is cheap.
+func (a *Admin) BlocksURL(raw string) bool {
+	l := a.blocks.Load()
+	if l == nil || len(l.all) == 0 {
+		return false
+	}
+	u, err := url.Parse(raw)
+	if err != nil {
+		return false
+	}
+	if len(l.topics) > 0 {
+		topic := *u
+		topic.Fragment, topic.User, topic.Host = "", nil, strings.ToLower(u.Host)
+		if l.topics[topic.String()] {
+			return true
+		}
+	}
+	host := href.Host(raw)
+	if ip, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
+		return l.blocksAddr(ip)
+	}
+	for host = strings.TrimSuffix(host, "."); host != ""; {
+		if l.hosts[host] {
+			return true
+		}
+		_, host, _ = strings.Cut(host, ".")
+	}
+	return false
+}
+
+// BlocksAddr reports whether an IP address is in a blocked network. It is cheap.
+func (a *Admin) BlocksAddr(ip netip.Addr) bool {
+	l := a.blocks.Load()
+	return l != nil && l.blocksAddr(ip)
+}
+
+func (l *blockList) blocksAddr(ip netip.Addr) bool {
+	ip = ip.Unmap().WithZone("")
+	for _, p := range l.networks {
+		if p.Contains(ip) {
+			return true
+		}
+	}
+	return false
+}

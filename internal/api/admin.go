@@ -1,0 +1,323 @@
+package api
+
+import (
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/client"
+	"cloudburst/internal/account"
+	"cloudburst/internal/admin"
+	"cloudburst/internal/fault"
+)
+
+// adminAPI implements the endpoints for what administrators do.
+type adminAPI struct{ *Server }
+
+func (s adminAPI) routes() []operation {
+	return []operation{
+		{"GET", "/v1/audit", s.with(s.audit)},
+		{"POST", "/v1/users/{user}/administrator", s.withUsers(s.setAdministrator)},
+		{"DELETE", "/v1/users/{user}", s.withUsers(s.deleteUser)},
+		{"GET", "/v1/invites", s.withUsers(s.invites)},
+		{"POST", "/v1/invites", s.withUsers(s.invite)},
+		{"DELETE", "/v1/invites/{id}", s.withUsers(s.revokeInvite)},
+		{"GET", "/v1/blocks", s.with(s.blocks)},
+		{"POST", "/v1/blocks", s.with(s.addBlock)},
+		{"DELETE", "/v1/blocks", s.with(s.removeBlock)},
+		{"GET", "/v1/settings", s.with(s.settings)},
+		{"PUT", "/v1/settings/{name}", s.with(s.setSetting)},
+		{"DELETE", "/v1/settings/{name}", s.with(s.resetSetting)},
+		{"GET", "/v1/backups", s.with(s.backups)},
+		{"POST", "/v1/backups/{name}/verify", s.with(s.verifyBackup)},
+	}
+}
+
+// with wraps an endpoint that needs Admin.
+func (s adminAPI) with(handle func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if s.Admin == nil {
+			return fault.New(fault.Unsupported, "This server has no administration.")
+		}
+		return handle(w, r)
+	}
+}
+
+// withUsers wraps an endpoint that also needs users.
+func (s adminAPI) withUsers(handle func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
+	return s.with(func(w http.ResponseWriter, r *http.Request) error {
+		if s.Admin.Users == nil {
+			return fault.New(fault.Unsupported, "This server has no users.")
+		}
+		return handle(w, r)
+	})
+}
+
+// operatorOf is the operator as the actor of a request.
+func operatorOf(r *http.Request) admin.Actor {
+	by := admin.Actor{Via: "api"}
+	if ap, err := netip.ParseAddrPort(r.RemoteAddr); err == nil { // a command in this process has no address
+		by.Addr = ap.Addr().Unmap()
+	}
+	return by
+}
+
+// audited performs an action of the operator and records it, if there is an audit log.
+func (s *Server) audited(r *http.Request, action, object, detail string, do func() error) error {
+	if s.Admin == nil {
+		return do()
+	}
+	return s.Admin.Do(r.Context(), operatorOf(r), action, object, detail, do)
+}
+
+func (s adminAPI) audit(w http.ResponseWriter, r *http.Request) error {
+	p := readParams(r, paged("actor", "action", "match")...)
+	q := admin.AuditQuery{Actor: p.text("actor"), Action: p.text("action"), Match: p.text("match"), Limit: p.limit()}
+	cursor := p.cursor()
+	if p.err != nil {
+		return p.err
+	}
+	if cursor != "" {
+		var err error
+		if q.Before, err = strconv.ParseInt(cursor, 10, 64); err != nil || q.Before <= 0 {
+			return fault.New(fault.Invalid, "cursor is %q: it needs the value of next on the previous page.", cut(cursor, 100))
+		}
+	}
+	rows, err := s.Admin.Audit(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	page := struct {
+		Entries []client.AuditEntry `json:"entries"`
+		Next    string              `json:"next,omitempty"`
+	}{Entries: make([]client.AuditEntry, len(rows))}
+	for i, e := range rows {
+		page.Entries[i] = client.AuditEntry{ID: strconv.FormatInt(e.ID, 10), At: milli(e.At()), Actor: e.Actor, Action: e.Action, Object: e.Object, Detail: e.Detail,
+			Address: e.Address, Via: e.Via, Failed: e.Failed}
+	}
+	if len(rows) == q.Limit {
+		page.Next = strconv.FormatInt(rows[len(rows)-1].ID, 10)
+	}
+	return ok(w, page)
+}
+
+func (s adminAPI) setAdministrator(w http.ResponseWriter, r *http.Request) error {
+	var in struct {
+		Administrator *bool `json:"administrator"`
+	}
+	if err := readJSON(w, r, &in); err != nil {
+		return err
+	}
+	if in.Administrator == nil {
+		return fault.New(fault.Invalid, "administrator is missing: it needs true or false.")
+	}
+	name := r.PathValue("user")
+	if err := s.Admin.SetAdministrator(r.Context(), operatorOf(r), name, *in.Administrator); err != nil {
+		return err
+	}
+	u, err := s.Admin.Users.User(r.Context(), name)
+	if err != nil {
+		return err
+	}
+	return ok(w, userOf(u))
+}
+
+func (s adminAPI) deleteUser(w http.ResponseWriter, r *http.Request) error {
+	if p := readParams(r); p.err != nil {
+		return p.err
+	}
+	name := r.PathValue("user")
+	if err := s.Admin.DeleteUser(r.Context(), operatorOf(r), name); err != nil {
+		return err
+	}
+	return ok(w, map[string]string{"deleted": name})
+}
+
+func inviteOf(i account.Invite) client.Invite {
+	return client.Invite{ID: i.ID, Note: i.Note, CreatedAt: milli(i.CreatedAt), CreatedBy: i.CreatedBy, ExpiresAt: milli(i.ExpiresAt), UsedAt: when(i.UsedAt), UsedBy: i.UsedBy}
+}
+
+func (s adminAPI) invites(w http.ResponseWriter, r *http.Request) error {
+	p := readParams(r, paged()...)
+	cursor, limit := p.cursor(), p.limit()
+	if p.err != nil {
+		return p.err
+	}
+	var before time.Time
+	if cursor != "" {
+		ms, err := strconv.ParseInt(cursor, 10, 64)
+		if err != nil || ms <= 0 {
+			return fault.New(fault.Invalid, "cursor is %q: it needs the value of next on the previous page.", cut(cursor, 100))
+		}
+		before = time.UnixMilli(ms)
+	}
+	rows, err := s.Admin.Users.Invites(r.Context(), before, limit)
+	if err != nil {
+		return err
+	}
+	page := struct {
+		Invites []client.Invite `json:"invites"`
+		Next    string          `json:"next,omitempty"`
+	}{Invites: make([]client.Invite, len(rows))}
+	for i, one := range rows {
+		page.Invites[i] = inviteOf(one)
+	}
+	if len(rows) == limit {
+		page.Next = strconv.FormatInt(rows[len(rows)-1].CreatedAt.UnixMilli(), 10)
+	}
+	return ok(w, page)
+}
+
+func (s adminAPI) invite(w http.ResponseWriter, r *http.Request) error {
+	var in struct {
+		Note string `json:"note"`
+		Days int    `json:"days"`
+	}
+	if err := readJSON(w, r, &in); err != nil {
+		return err
+	}
+	if in.Days < 0 || in.Days > 90 {
+		return fault.New(fault.Invalid, "days is %d: it needs a number from 1 to 90, or 0 for 7 days.", in.Days)
+	}
+	secret, i, err := s.Admin.InviteUser(r.Context(), operatorOf(r), in.Note, time.Duration(in.Days)*24*time.Hour)
+	if err != nil {
+		return err
+	}
+	out := inviteOf(i)
+	out.URL = strings.TrimRight(s.origin(), "/") + "/signup?invite=" + url.QueryEscape(secret)
+	return ok(w, out)
+}
+
+func (s adminAPI) revokeInvite(w http.ResponseWriter, r *http.Request) error {
+	if p := readParams(r); p.err != nil {
+		return p.err
+	}
+	id := r.PathValue("id")
+	if err := s.Admin.RevokeInvite(r.Context(), operatorOf(r), account.Invite{ID: id}); err != nil {
+		return err
+	}
+	return ok(w, map[string]string{"revoked": id})
+}
+
+func blockOf(b admin.Block) client.Block {
+	return client.Block{Kind: b.Kind, Value: b.Value, Reason: b.Reason, CreatedAt: milli(b.CreatedAt), CreatedBy: b.CreatedBy}
+}
+
+func (s adminAPI) blocks(w http.ResponseWriter, r *http.Request) error {
+	if p := readParams(r); p.err != nil {
+		return p.err
+	}
+	list := []client.Block{}
+	for _, b := range s.Admin.Blocks() {
+		list = append(list, blockOf(b))
+	}
+	return ok(w, map[string]any{"blocks": list})
+}
+
+func (s adminAPI) addBlock(w http.ResponseWriter, r *http.Request) error {
+	var in struct {
+		Block  string `json:"block"`
+		Reason string `json:"reason"`
+	}
+	if err := readJSON(w, r, &in); err != nil {
+		return err
+	}
+	b, err := s.Admin.AddBlock(r.Context(), operatorOf(r), in.Block, in.Reason)
+	if err != nil {
+		return err
+	}
+	return ok(w, blockOf(b))
+}
+
+func (s adminAPI) removeBlock(w http.ResponseWriter, r *http.Request) error {
+	p := readParams(r, "block")
+	text := p.text("block")
+	if p.err != nil {
+		return p.err
+	}
+	kind, value, err := admin.ParseBlock(text)
+	if err != nil {
+		return err
+	}
+	b, err := s.Admin.RemoveBlock(r.Context(), operatorOf(r), kind, value)
+	if err != nil {
+		return err
+	}
+	return ok(w, blockOf(b))
+}
+
+// settingOf returns a setting that can be changed at run time.
+func (s adminAPI) settingOf(name string) client.ChangedSetting {
+	out := client.ChangedSetting{Name: name, Value: s.Admin.Value(name), Configured: s.Admin.Settings[name].Configured}
+	if o, ok := s.Admin.Override(name); ok {
+		out.ChangedAt, out.ChangedBy = when(o.ChangedAt), o.ChangedBy
+	}
+	return out
+}
+
+func (s adminAPI) settings(w http.ResponseWriter, r *http.Request) error {
+	if p := readParams(r); p.err != nil {
+		return p.err
+	}
+	list := []client.ChangedSetting{}
+	for name := range s.Admin.Settings {
+		list = append(list, s.settingOf(name))
+	}
+	slices.SortFunc(list, func(a, b client.ChangedSetting) int { return strings.Compare(a.Name, b.Name) })
+	return ok(w, map[string]any{"settings": list})
+}
+
+func (s adminAPI) setSetting(w http.ResponseWriter, r *http.Request) error {
+	var in struct {
+		Value string `json:"value"`
+	}
+	if err := readJSON(w, r, &in); err != nil {
+		return err
+	}
+	name := r.PathValue("name")
+	if err := s.Admin.SetSetting(r.Context(), operatorOf(r), name, in.Value); err != nil {
+		return err
+	}
+	return ok(w, s.settingOf(name))
+}
+
+func (s adminAPI) resetSetting(w http.ResponseWriter, r *http.Request) error {
+	if p := readParams(r); p.err != nil {
+		return p.err
+	}
+	name := r.PathValue("name")
+	if err := s.Admin.ResetSetting(r.Context(), operatorOf(r), name); err != nil {
+		return err
+	}
+	return ok(w, s.settingOf(name))
+}
+
+func (s adminAPI) backups(w http.ResponseWriter, r *http.Request) error {
+	if p := readParams(r); p.err != nil {
+		return p.err
+	}
+	all, err := s.Admin.ListBackups()
+	if err != nil {
+		return err
+	}
+	list := []client.StoredBackup{}
+	for _, b := range all {
+		list = append(list, client.StoredBackup{Name: b.Name, Size: b.Size, At: milli(b.At)})
+	}
+	return ok(w, map[string]any{"backups": list})
+}
+
+func (s adminAPI) verifyBackup(w http.ResponseWriter, r *http.Request) error {
+	if p := readParams(r); p.err != nil {
+		return p.err
+	}
+	sum, err := s.Admin.VerifyBackup(r.Context(), operatorOf(r), r.PathValue("name"))
+	if err != nil {
+		return err
+	}
+	return ok(w, map[string]string{"sha256": sum})
+}

@@ -1,0 +1,132 @@
+package app
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"cloudburst/internal/admin"
+	"cloudburst/internal/api"
+	"cloudburst/internal/checkup"
+	"cloudburst/internal/config"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/store"
+	"cloudburst/internal/web/adminui"
+)
+
+// backupFolder, in the data folder, contains the backups that administrators make on the pages.
+const backupFolder = "backups"
+
+// registration is the name of the setting that opens registration.
+const registration = "accounts.registration"
+
+// fetchGuard is the guard of requests that read feeds.
+func (a *App) fetchGuard() *fetch.Guard {
+	return &fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Setting: allowFetch, Own: a.names.Listeners, Blocks: a.admin}
+}
+
+// callbackGuard is the guard of requests to URLs from unknown clients.
+func (a *App) callbackGuard() *fetch.Guard {
+	return &fetch.Guard{Allow: a.cfg.Egress.AllowCallback, Setting: allowCallback, Own: a.names.Listeners, Blocks: a.admin, Callback: true}
+}
+
+// administering connects the actions of administrators.
+type administering struct{ *App }
+
+// newAdmin creates the actions of administrators. The guards need it first.
+func (a administering) newAdmin(st store.Store) {
+	a.admin = &admin.Admin{
+		Store: st, Now: a.clock.Now, Log: a.log, Settings: map[string]admin.Setting{registration: {
+			Configured: a.cfg.Accounts.Registration,
+			Check:      config.Check(registration),
+			Apply:      func(string) {}, // pages ask for the value
+		}},
+		Backups: &admin.Backups{
+			Folder: filepath.Join(a.cfg.Data, backupFolder), Write: st.Backup, Verify: store.VerifyBackup, Done: a.backedUp,
+		},
+	}
+}
+
+// openAdmin loads what administrators stored, and connects the actions with the other components.
+func (a administering) openAdmin(ctx context.Context) error {
+	a.admin.Users = a.accounts
+	a.accounts.Deleting = a.unfollowAll
+	return a.admin.Load(ctx)
+}
+
+// unfollowAll ends the subscriptions of a user who is about to be deleted, so that feeds without
+// other followers are no longer read and hubs no longer notify this server of them.
+func (a administering) unfollowAll(ctx context.Context, user string) error {
+	reader := a.owners.readerOf(user)
+	if reader == "" {
+		return nil // the store refuses to delete the first user
+	}
+	all, err := a.river.Following(ctx, reader)
+	if err != nil {
+		return err
+	}
+	var ids []int64
+	for id := range all {
+		ids = append(ids, id)
+	}
+	for some := range slices.Chunk(ids, 500) {
+		if err := a.river.Remove(ctx, reader, some...); err != nil && fault.CodeOf(err) != fault.NotFound {
+			return err
+		}
+	}
+	return nil
+}
+
+// followAdmin loads the blocks and settings that administrators changed on other nodes.
+func (a administering) followAdmin(ctx context.Context) {
+	if a.cfg.Database == "" {
+		return
+	}
+	tick := time.NewTicker(3 * time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if err := a.admin.Load(ctx); err != nil && ctx.Err() == nil {
+				a.log.Warn("load blocks and changed settings", "err", err)
+			}
+		}
+	}
+}
+
+// registrationIsOpen reports whether every visitor can create an account.
+func (a administering) registrationIsOpen() bool { return a.admin.Value(registration) == "open" }
+
+// administration configures the pages of administrators.
+func (a administering) administration() *adminui.Options {
+	build := api.BuildVersion(Version)
+	o := &adminui.Options{
+		Admin: a.admin, Accounts: a.accounts, Settings: a.settings, Hub: a.hub, Subscriptions: a.store, Exports: a.moves(),
+		Program: adminui.Program{Version: build.Version, Revision: build.Revision, Go: build.Go, Platform: build.Platform},
+	}
+	if e, ok := a.store.(examiner); ok {
+		o.Findings = func(ctx context.Context) ([]checkup.Finding, error) {
+			ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+			defer cancel()
+			return checkup.Check(examination(a).facts(ctx, e)), ctx.Err()
+		}
+	}
+	return o
+}
+
+// settings lists the settings with their configured values, for administrators.
+func (a administering) settings() (all []adminui.Setting) {
+	for _, v := range a.cfg.Values {
+		if v.Client {
+			continue
+		}
+		all = append(all, adminui.Setting{
+			Name: v.Name, Value: v.Shown(), Default: v.Default, Source: string(v.Source), Origin: v.Origin, Doc: v.Doc, Secret: v.Secret, Choices: v.Choices,
+		})
+	}
+	return all
+}

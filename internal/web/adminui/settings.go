@@ -1,0 +1,159 @@
+package adminui
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/web/shell"
+)
+
+type settingsView struct {
+	view
+	Match   string
+	Changed []settingRow // that can be changed at run time
+	Groups  []settingGroup
+	Known   bool // the configuration is known
+}
+
+type settingGroup struct {
+	Name string
+	Rows []settingRow
+}
+
+type settingRow struct {
+	Setting
+	ID         string        // for labels
+	Current    string        // the value in force
+	From       string        // its origin in words
+	Overridden bool          // an administrator changed it at run time
+	By         string        // who changed it
+	At         shell.Moment  // when
+	Options    []settingKind // of Choices
+	Wrong      string
+}
+
+// settingKind is a choice of a setting.
+type settingKind struct {
+	Value  string
+	Chosen bool
+}
+
+func settingMessages() map[string]string {
+	return map[string]string{
+		"change": "The setting is changed. It is in force now, and after a restart.",
+		"reset":  "The setting has its configured value again.",
+	}
+}
+
+// settingsPage lists the settings in force with their origin.
+func (s *Pages) settingsPage(rw http.ResponseWriter, r *http.Request, _ account.Session) {
+	s.showSettings(rw, r, http.StatusOK, "", "", "")
+}
+
+// showSettings shows the list; name, value and wrong are a refused change.
+func (s *Pages) showSettings(rw http.ResponseWriter, r *http.Request, status int, name, value, wrong string) {
+	v := settingsView{view: s.newView(r, "Settings", "/admin/settings", settingMessages())}
+	query := r.URL.Query()
+	v.Match = shell.CleanText(strings.TrimSpace(query.Get("q")), 100)
+	if was, changed := query.Get("was"), query.Get("name"); query.Get("done") == "change" && s.isChangeable(changed) {
+		v.Undo = &undo{"/admin/settings", []shell.NamedValue{{Name: "name", Value: changed}, {Name: "value", Value: shell.CleanText(was, 200)}}}
+	}
+	var all []Setting
+	if s.Settings != nil {
+		all = s.Settings()
+	}
+	v.Known = len(all) > 0
+	for _, one := range all {
+		row := s.settingRow(v.view, one)
+		if row.Name == name {
+			row.Current, row.Wrong = shell.CleanText(value, 200), wrong
+		}
+		if s.isChangeable(row.Name) {
+			v.Changed = append(v.Changed, row)
+		}
+		if !strings.Contains(strings.ToLower(row.Name+" "+row.Doc), strings.ToLower(v.Match)) {
+			continue
+		}
+		group, _, dotted := strings.Cut(row.Name, ".")
+		if !dotted {
+			group = "general"
+		}
+		i := slices.IndexFunc(v.Groups, func(g settingGroup) bool { return g.Name == group })
+		if i < 0 {
+			i, v.Groups = len(v.Groups), append(v.Groups, settingGroup{Name: group})
+		}
+		v.Groups[i].Rows = append(v.Groups[i].Rows, row)
+	}
+	s.Render(rw, r, status, "adminsettings", v)
+}
+
+func (s *Pages) isChangeable(name string) bool {
+	_, ok := s.Admin.Settings[name]
+	return ok
+}
+
+func (s *Pages) settingRow(v view, one Setting) settingRow {
+	row := settingRow{Setting: one, ID: strings.NewReplacer(".", "-").Replace(one.Name), Current: one.Value, From: originWords(one)}
+	if one.Secret && one.Value != "" {
+		row.Current = "hidden"
+	}
+	if o, ok := s.Admin.Override(one.Name); ok {
+		row.Current, row.Overridden, row.By, row.At = o.Value, true, o.ChangedBy, v.When(o.ChangedAt)
+		if row.By == "" {
+			row.By = "the operator"
+		}
+	}
+	for _, c := range one.Choices {
+		row.Options = append(row.Options, settingKind{c, c == row.Current})
+	}
+	return row
+}
+
+// originWords names the origin of a configured value.
+func originWords(one Setting) string {
+	switch one.Source {
+	case "flag":
+		return "the flag " + one.Origin
+	case "environment":
+		return "the variable " + one.Origin
+	case "file":
+		return "the file " + one.Origin
+	case "profile":
+		return "the profile " + one.Origin
+	}
+	return "the default"
+}
+
+func (s *Pages) doSetting(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	field, ok := s.fields(rw, r)
+	if !ok {
+		return
+	}
+	name, value := field("name"), strings.TrimSpace(field("value"))
+	was := s.Admin.Value(name)
+	if err := s.Admin.SetSetting(r.Context(), s.actor(r, session), name, value); err != nil {
+		if fault.CodeOf(err) == fault.NotFound {
+			s.Fail(rw, r, err)
+			return
+		}
+		s.showSettings(rw, r, s.refused(rw, r, err), name, value, shell.Reason(err))
+		return
+	}
+	http.Redirect(rw, r, "/admin/settings?"+url.Values{"done": {"change"}, "name": {name}, "was": {was}}.Encode(), http.StatusSeeOther)
+}
+
+func (s *Pages) doResetSetting(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	field, ok := s.fields(rw, r)
+	if !ok {
+		return
+	}
+	if err := s.Admin.ResetSetting(r.Context(), s.actor(r, session), field("name")); err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	http.Redirect(rw, r, "/admin/settings?done=reset", http.StatusSeeOther)
+}
