@@ -18,6 +18,9 @@ import (
 //go:embed static
 var staticFiles embed.FS
 
+//go:embed worker
+var workerScript embed.FS
+
 // asset is one static file in both encodings.
 type asset struct {
 	contentType   string
@@ -58,6 +61,8 @@ func typeOf(ext string) string {
 		return "text/javascript; charset=utf-8"
 	case ".svg":
 		return "image/svg+xml"
+	case ".png":
+		return "image/png"
 	}
 	return mime.TypeByExtension(ext)
 }

@@ -51,7 +51,7 @@ func newPages() pages {
 	all := pages{}
 	for _, name := range []string{"front", "hub", "outcome", "log", "changes", "pingsite", "topics", "topic", "status", "docs", "guide", "problem",
 		"setup", "login", "signup", "account", "tokens", "move", "moved", "token", "feeds", "private", "secret", "readers", "confirm", "authorize", "author", "posts", "post", "postindex", "river", "riveritem", "riverdisplay", "welcome", "rivers",
-		"sources", "sourceadd", "sourcechoice", "source", "sourceimport", "imported", "sourcestart", "categories", "readinglists", "notices", "noticelink", "write", "writeposts", "profile", "testfeed"} {
+		"sources", "sourceadd", "sourcechoice", "source", "sourceimport", "imported", "sourcestart", "categories", "readinglists", "notices", "noticelink", "write", "writeposts", "profile", "testfeed", "offline"} {
 		all[name] = sync.OnceValue(func() *template.Template {
 			return template.Must(template.Must(base.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
 		})
@@ -137,6 +137,7 @@ func (s *Shell) Send(rw http.ResponseWriter, r *http.Request, status int, out []
 func (s *Shell) SetPageHeaders(rw http.ResponseWriter, r *http.Request) {
 	h := rw.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
+	s.setReader(rw, r)
 	if h.Get("Cache-Control") == "" { // a header that is set already is stricter
 		h.Set("Cache-Control", "no-cache")
 		if s.Visitor(r).User != "" {

@@ -14,13 +14,13 @@ func (s *Shell) Routes() []route.Route {
 	get := func(path, purpose string, do http.HandlerFunc) route.Route {
 		return route.Route{Method: http.MethodGet, Path: path, Handler: do, Purpose: purpose}
 	}
-	return []route.Route{
+	return append(s.installRoutes(), []route.Route{
 		get("/static/{file}", "A stylesheet, script or image of the pages, named after its content.", s.asset),
 		get("/static/tint/{file}", "The style sheet of an author's colours.", s.serveTint),
 		get("/favicon.svg", "The icon of the site.", s.favicon),
 		get("/favicon.ico", "The icon of the site, where old browsers ask for it.", s.favicon),
 		get("/robots.txt", "What search engines may read.", s.robots),
-	}
+	}...)
 }
 
 // Protect maps each protection of a route to its wrapper.
@@ -72,7 +72,7 @@ func (s *Shell) WithSession(page func(http.ResponseWriter, *http.Request, accoun
 }
 
 // Policy lets a page load its own styles, scripts and images, and nothing else.
-const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // Wrap adds the headers of pages to the replies and a visit to the requests.
 func (s *Shell) Wrap(next http.Handler) http.Handler { return s.withVisit(headers(next)) }

@@ -145,10 +145,19 @@ func (s *Pages) writePage(rw http.ResponseWriter, r *http.Request, session accou
 	if link := q.Get("link"); shell.IsWebURL(link) {
 		v.Form.Link, v.Form.Title = shell.CleanText(link, 2048), shell.CleanText(q.Get("title"), author.MaxTitle)
 	}
+	v.Form.Source = cutText(q.Get("text"), maxSharedText)
 	if id, err := strconv.ParseInt(q.Get("done"), 10, 64); err == nil {
 		v.Undo, v.Message, v.Done = s.undoOf(r.Context(), session.User, id, q.Get("did"), shell.TimeZone(r))
 	}
 	s.showWrite(rw, r, session.User, http.StatusOK, v)
+}
+
+// maxSharedText is the maximum length of a text in the URL of the form, in bytes.
+const maxSharedText = 8192
+
+// cutText returns at most limit bytes of a foreign text, as valid UTF-8 with its line ends.
+func cutText(text string, limit int) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text[:min(len(text), limit)], ""), "\x00", "")
 }
 
 func (s *Pages) newPostForm(user string) postForm {
