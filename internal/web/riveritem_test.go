@@ -116,6 +116,25 @@ func TestOpenedItemIsRead(t *testing.T) {
 	}
 }
 
+func TestReadingViewFollowsTheOrderOfTheRiver(t *testing.T) {
+	t.Parallel()
+	x := newRiverHarness(t).as("alice")
+	if rec := x.send("/river/display", "order", "oldest", "text", "large", "density", "titles", "marks", "1"); rec.Code != 303 {
+		t.Fatal(rec.Code)
+	}
+	var ids []string
+	for _, item := range find(check(t, x.open("/river")), "article", "item") {
+		ids = append(ids, attr(item, "id")[1:])
+	}
+	doc := check(t, x.open("/river/item/"+ids[1]))
+	if prev, next := link(doc, "prev"), link(doc, "next"); prev != "/river/item/"+ids[0] || next != "/river/item/"+ids[2] {
+		t.Errorf("it leads to %s and %s, not to %s and %s", prev, next, ids[0], ids[2])
+	}
+	if class := attr(find(doc, "div", "river")[0], "class"); class != "river alone marking text-large" {
+		t.Errorf("the classes are %s", class)
+	}
+}
+
 func TestReadingViewKeepsPrivateFiltersFromOthers(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
 
 	"cloudburst/client"
 	"cloudburst/lab/outside"
@@ -272,4 +273,22 @@ func TestDaysAndHoursAreThoseOfTheReader(t *testing.T) {
 	b.until("it stands at today", `document.querySelector("#days .item h3").textContent.trim() === "Just now" && document.querySelector("#days h2").textContent.trim() === "Today"`)
 	b.holds("everything still stands at its day", right)
 	b.holds("no day is there twice", `new Set([...document.querySelectorAll(".day")].map((d) => d.dataset.day)).size === document.querySelectorAll(".day").length`)
+}
+
+func TestTimesDoNotDependOnTheClockOfTheBrowser(t *testing.T) {
+	t.Parallel()
+	p, press := start(t, conf(t)), newPress(t)
+	paper := press.paper("/told.xml", "Told", rsscloud.CloudAt(p.base).String(), post{Title: "An hour ago", At: time.Now().Add(-61 * time.Minute)})
+	id := p.follow("", paper.url()).ID
+	for _, skew := range []time.Duration{-3 * time.Hour, 3 * time.Hour, 30 * 24 * time.Hour} {
+		b := newTab(t, p.base)
+		command(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: fmt.Sprintf(`{ const now = Date.now; Date.now = () => now() + %d; }`, skew.Milliseconds())})
+		b.open(fmt.Sprint("/river?source=", id))
+		b.until("the page is live", `document.getElementById("live-text").textContent === "Live"`)
+		b.holds("the time is right, by a clock that differs by "+skew.String(), `document.querySelector("#days .item:last-child .at").textContent === "1 h ago"`)
+		paper.add(post{Title: fmt.Sprint("News of ", skew)})
+		p.ping(paper.url())
+		b.until("a new item stands at today", fmt.Sprintf(`document.querySelector("#days .item h3").textContent === %q && document.querySelector("#days h2").textContent.trim() === "Today"`, fmt.Sprint("News of ", skew)))
+		b.holds("its time is right", `/^(now|\d+ s ago)$/.test(document.querySelector("#days .item .at").textContent)`)
+	}
 }

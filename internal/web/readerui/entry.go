@@ -161,6 +161,8 @@ type showing struct {
 	fold  bool // fold old items; see foldOld
 	rest  map[int64]foldedRest
 	found []search.Term // words to mark
+
+	oldest bool // the page begins with the oldest item
 }
 
 // post converts an entry for the reader of a page.
@@ -396,7 +398,7 @@ func (s *riverPages) riverDays(list []river.Entry, how showing) (days []riverDay
 		d.Posts = append(d.Posts, p)
 	}
 	for _, d := range days {
-		sortGroups(d.Posts)
+		sortGroups(d.Posts, how.oldest)
 		if how.fold {
 			how.foldOld(d.Posts)
 		}
@@ -404,9 +406,9 @@ func (s *riverPages) riverDays(list []river.Entry, how showing) (days []riverDay
 	return days
 }
 
-// sortGroups sorts the items of each group by publication, newest first, because items of one check have
-// no order in the river.
-func sortGroups(posts []riverPost) {
+// sortGroups sorts the items of each group by publication, because items of one check have no order in
+// the river.
+func sortGroups(posts []riverPost, oldest bool) {
 	for from := 0; from < len(posts); {
 		to := from + 1
 		for to < len(posts) && !posts[to].First {
@@ -414,6 +416,9 @@ func sortGroups(posts []riverPost) {
 		}
 		group := posts[from:to]
 		slices.SortStableFunc(group, func(a, b riverPost) int {
+			if oldest {
+				a, b = b, a
+			}
 			return cmp.Or(cmp.Compare(b.At, a.At), cmp.Compare(b.Published, a.Published))
 		})
 		for i := range group {

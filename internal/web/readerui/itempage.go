@@ -17,6 +17,7 @@ type itemView struct {
 	shell.View
 	Post       riverPost
 	Own        bool
+	Classes    string    // of the river's element
 	Back       string    // where a form of the page leads: this page, without marking the item again
 	Up         string    // URL of the river from which the user came
 	UpName     string    // its name
@@ -57,13 +58,14 @@ func (s *riverPages) itemOf(rw http.ResponseWriter, r *http.Request, st riverSco
 		s.NotFound(rw, r)
 		return
 	}
-	v := itemView{View: s.NewView(r, "", "/river"), Own: st.May == accessWrite}
 	looks := s.displaySettingsOf(r)
+	v := itemView{View: s.NewView(r, "", "/river"), Own: st.May == accessWrite}
+	v.Classes = looks.reading()
 	if v.Own && looks.Marks {
 		s.markOpened(r, st.Reader, &list[0])
 	}
 	q := s.itemScope(r, st, &list[0])
-	how := showing{now: v.Now, zone: shell.TimeZone(r), root: st.Root, from: q.scopeValues(st), found: q.found(), own: v.Own, marks: looks.Marks, whole: true, reply: v.Own && s.IsWriter(r)}
+	how := showing{now: v.Now, zone: shell.TimeZone(r), root: st.Root, from: q.scopeValues(st), found: q.found(), oldest: looks.Oldest, own: v.Own, marks: looks.Marks, whole: true, reply: v.Own && s.IsWriter(r)}
 	v.Post = s.post(&list[0], how)
 	v.Title = v.Post.Title
 	if v.Title == "" {
@@ -85,6 +87,12 @@ func (s *riverPages) itemOf(rw http.ResponseWriter, r *http.Request, st riverSco
 	}
 	s.AllowMedia(rw)
 	s.Render(rw, r, http.StatusOK, "riveritem", v)
+}
+
+// reading returns the classes of an item on its own page, where the settings for lists do not apply.
+func (d displaySettings) reading() string {
+	d.Density, d.Width = "", ""
+	return d.Classes()
 }
 
 // itemScope returns the filters of the river from which the user came. Filters that this user may
@@ -153,12 +161,12 @@ func isPrefetch(r *http.Request) bool {
 // neighbours links to the items directly before and after an item in the order of the river.
 func (s *riverPages) neighbours(ctx context.Context, st riverScope, q riverQuery, e *river.Entry, how showing) (prev, next *itemLink, err error) {
 	for _, side := range []struct {
-		link   **itemLink
-		oldest bool
+		link **itemLink
+		prev bool
 	}{{&prev, true}, {&next, false}} {
 		want := q.items(st.Reader)
-		want.Unread = want.Unread && !(side.oldest && how.marks) // with tracking, the items before this one have just been read
-		want.Before, want.Oldest, want.Bare, want.Limit = e.Place(), side.oldest, true, neighbourLimit
+		want.Unread = want.Unread && !(side.prev && how.marks) // with tracking, the items before this one have just been read
+		want.Before, want.Oldest, want.Bare, want.Limit = e.Place(), side.prev != how.oldest, true, neighbourLimit
 		list, err := s.River.Items(ctx, want)
 		if err != nil {
 			if fault.CodeOf(err) == fault.Invalid { // the search; its page shows the error

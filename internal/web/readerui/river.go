@@ -197,7 +197,7 @@ func (s *riverPages) riverView(r *http.Request, st riverScope, q riverQuery) (ri
 		}
 	}
 	asked := s.CurrentTime()
-	v.Fold = q.Source == 0 && q.Text == "" && !q.Starred
+	v.Fold = q.Source == 0 && q.Text == "" && !q.Starred && !want.Oldest
 	page, err := s.pageOf(ctx, want, v.Fold, st.Public == "")
 	if err != nil {
 		return v, err
@@ -210,7 +210,7 @@ func (s *riverPages) riverView(r *http.Request, st riverScope, q riverQuery) (ri
 	list = s.visibleItems(st, list)
 	v.Found, v.Zone = len(list), shell.TimeZone(r)
 	s.addMarkResult(r, &v)
-	v.Days = s.riverDays(list, showing{now: v.Now, zone: v.Zone, root: st.Root, from: v.values(), fold: v.Fold, rest: page.rest, found: q.found(), own: v.Own, marks: v.Looks.Marks, reply: v.Own && s.IsWriter(r)})
+	v.Days = s.riverDays(list, showing{now: v.Now, zone: v.Zone, root: st.Root, from: v.values(), fold: v.Fold, rest: page.rest, found: q.found(), oldest: want.Oldest, own: v.Own, marks: v.Looks.Marks, reply: v.Own && s.IsWriter(r)})
 	return v, nil
 }
 

@@ -26,8 +26,16 @@ function relative(then, now) {
   return null;
 }
 
+// The time of the server, if the page has it: the clock of the browser may differ. A page from a cache
+// has an old time.
+const { transferSize, responseStart } = performance.getEntriesByType("navigation")[0] ?? {};
+const skew = transferSize ? document.getElementById("river")?.dataset.now - (Date.now() - performance.now() + responseStart) : 0;
+const ahead = Math.abs(skew) > 5000 ? skew : 0;
+const time = () => Date.now() + ahead;
+document.body.dataset.ahead = ahead;
+
 function tick() {
-  const now = Date.now();
+  const now = time();
   for (const el of document.querySelectorAll("time[datetime]:not([data-clock])")) {
     const text = relative(Date.parse(el.dateTime), now);
     if (text !== null && text !== el.textContent) el.textContent = text;
@@ -52,12 +60,12 @@ for (const button of document.querySelectorAll("[data-until]")) {
   const end = Date.parse(button.dataset.until);
   const words = button.parentElement.querySelector(".left");
   const tick = () => {
-    const left = Math.ceil((end - Date.now()) / 1000);
+    const left = Math.ceil((end - time()) / 1000);
     if (left <= 0) return button.closest(".undo").remove();
     words.textContent = `${left} s`;
     setTimeout(tick, 1000);
   };
-  if (end - Date.now() < 61000) tick(); // else the clocks of browser and server differ
+  if (end - time() < 61000) tick(); // else the clocks of browser and server differ
 }
 
 // A click outside or Escape closes the menu.

@@ -30,7 +30,7 @@ function clocks(scope) {
 }
 
 function nameDays() {
-  const today = dateOf(Date.now());
+  const today = dateOf(Date.now() + +(document.body.dataset.ahead ?? 0));
   for (const day of document.querySelectorAll("#days .day")) {
     const days = Math.round((Date.parse(today) - Date.parse(day.dataset.day)) / 864e5);
     const name = days <= 0 ? "Today" : days === 1 ? "Yesterday" : null;
