@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 )
 
 // Preferences are a user's choices for the pages. The zero value has the default of each, and an
@@ -21,7 +22,18 @@ type Preferences struct {
 	NoCounts bool `json:"noCounts,omitempty"`
 	// OnScroll marks items read when they have been scrolled past.
 	OnScroll bool `json:"onScroll,omitempty"`
+	// Searches are the saved searches, each the parameters of a page of the river, one on a line. At
+	// most MaxSearches of at most MaxSearch bytes.
+	Searches string `json:"searches,omitempty"`
 }
+
+// Limits of saved searches.
+const (
+	MaxSearches = 20
+	MaxSearch   = 500 // bytes
+
+	maxPreferences = 2*MaxSearches*MaxSearch + 1000 // bytes of JSON
+)
 
 // Choices of the texts in Preferences; the first of each is the default.
 var (
@@ -32,7 +44,8 @@ var (
 	Widths    = []string{"", "narrow", "broad"}
 )
 
-// Valid returns p with the default in place of each value that is not a choice.
+// Valid returns p with the default in place of each value that is not a choice, and without saved
+// searches that exceed the limits.
 func (p Preferences) Valid() Preferences {
 	for _, one := range []struct {
 		value   *string
@@ -42,6 +55,13 @@ func (p Preferences) Valid() Preferences {
 			*one.value = ""
 		}
 	}
+	var kept []string
+	for line := range strings.SplitSeq(p.Searches, "\n") {
+		if line != "" && len(line) <= MaxSearch && len(kept) < MaxSearches && !slices.Contains(kept, line) {
+			kept = append(kept, line)
+		}
+	}
+	p.Searches = strings.Join(kept, "\n")
 	return p
 }
 
@@ -60,7 +80,7 @@ func (p Preferences) Encode() string {
 // DecodePreferences is the inverse of Encode. Unknown fields and values have no effect, so that
 // older and newer versions of the program can share a database.
 func DecodePreferences(text string) (p Preferences) {
-	if len(text) > 1000 || json.Unmarshal([]byte(text), &p) != nil {
+	if len(text) > maxPreferences || json.Unmarshal([]byte(text), &p) != nil {
 		return Preferences{}
 	}
 	return p.Valid()

@@ -181,11 +181,7 @@ func TestEveryListedKeyWorksOrSaysWhyNot(t *testing.T) {
 		{"/feeds", "r,c,/,?"}, {"/write/posts", "r,c,/,?"}, {"/log", "r,c,/,?"},
 	} {
 		b.open(c.path)
-		var want []string
-		for _, k := range strings.Split(c.want, ",") {
-			want = append(want, k)
-		}
-		got := listed()
+		want, got := strings.Split(c.want, ","), listed()
 		var single, sequences []string
 		for _, k := range got {
 			if strings.HasPrefix(k, "g ") {

@@ -278,7 +278,7 @@ func TestDaysAndHoursAreThoseOfTheReader(t *testing.T) {
 func TestTimesDoNotDependOnTheClockOfTheBrowser(t *testing.T) {
 	t.Parallel()
 	p, press := start(t, conf(t)), newPress(t)
-	paper := press.paper("/told.xml", "Told", rsscloud.CloudAt(p.base).String(), post{Title: "An hour ago", At: time.Now().Add(-61 * time.Minute)})
+	paper := press.paper("/news.xml", "News", rsscloud.CloudAt(p.base).String(), post{Title: "An hour ago", At: time.Now().Add(-61 * time.Minute)})
 	id := p.follow("", paper.url()).ID
 	for _, skew := range []time.Duration{-3 * time.Hour, 3 * time.Hour, 30 * 24 * time.Hour} {
 		b := newTab(t, p.base)

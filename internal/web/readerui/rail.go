@@ -72,6 +72,7 @@ func (s *riverPages) railOf(ctx context.Context, v *riverView) error {
 		return err
 	}
 	s.addRailFeeds(v, feeds, v.Looks.Counts)
+	v.addSearches()
 	return nil
 }
 

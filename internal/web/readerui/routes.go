@@ -46,6 +46,7 @@ func (s *riverPages) routes() []route.Route {
 		s.read("/river/item/{id}", "One item of the river.", s.itemPage),
 		mark("/river/mark", "Marks items as read or starred.", s.doMark),
 		mark("/river/read", "Marks all items as read.", s.doRead),
+		mark("/river/search", "Saves a search of the river, or removes a saved one.", s.doSearch),
 		mark("/river/read/undo", "Undoes the last marking of all items.", s.doUndoRead),
 		s.own("/river/welcome", "The first steps of a new user.", s.welcomePage),
 		s.open("/river/display", "The display settings of the river.", s.displayPage),

@@ -21,6 +21,7 @@ type riverView struct {
 	Days    []riverDay
 	Fold    bool        // old items that one check brought are folded
 	Found   int         // items on the page
+	Saved   bool        // the search of the page is saved
 	Older   string      // URL of the next page; "": none
 	Stream  string      // URL of the stream of new items; "": the page is not live
 	Plain   string      // URL of the first page

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"cloudburst/internal/account"
+	"cloudburst/internal/fault"
 )
 
 // displayCookie holds the preferences of a browser without an account.
@@ -13,6 +14,9 @@ const displayCookie = "display"
 
 // displayCookieAge is the lifetime of the cookie in seconds.
 const displayCookieAge = int(365 * 24 * time.Hour / time.Second)
+
+// maxDisplayCookie is the maximum size of the cookie's value in bytes: browsers keep 4,096 with its name.
+const maxDisplayCookie = 3800
 
 // Preferences returns the choices of the user, or of the browser without an account.
 func (s *Shell) Preferences(r *http.Request) account.Preferences {
@@ -34,6 +38,9 @@ func (s *Shell) Preferences(r *http.Request) account.Preferences {
 func (s *Shell) SetPreferences(rw http.ResponseWriter, r *http.Request, p account.Preferences) error {
 	if v := s.Visitor(r); v.User != "" {
 		return s.Sessions.SetPreferences(r.Context(), v.User, p)
+	}
+	if n := len(url.QueryEscape(p.Encode())); n > maxDisplayCookie {
+		return fault.New(fault.TooMany, "This browser can keep %d bytes of settings and searches; yours would have %d. Remove a saved search, or create an account.", maxDisplayCookie, n)
 	}
 	c := &http.Cookie{Name: displayCookie, Value: url.QueryEscape(p.Encode()), Path: "/", HttpOnly: true, Secure: s.IsSecure(r), SameSite: http.SameSiteLaxMode, MaxAge: displayCookieAge}
 	if c.Value == "" {
