@@ -68,7 +68,7 @@ const tooWide = `(() => {
 	if (document.documentElement.scrollWidth > width) wrong.push("the page is " + document.documentElement.scrollWidth + " wide");
 	for (const el of document.body.querySelectorAll("*")) {
 		const box = el.getBoundingClientRect();
-		if (!box.width || box.right <= width + 1 && box.left >= -1 || el.closest(".sr, .skip, .bar nav")) continue;
+		if (!box.width || box.right <= width + 1 && box.left >= -1 || el.closest(".sr, .skip, .bar nav") || !el.checkVisibility()) continue;
 		let p = el, clipped = false;
 		while ((p = p.parentElement)) if (p !== document.body && p !== document.documentElement && getComputedStyle(p).overflowX !== "visible") { clipped = true; break; }
 		if (!clipped) wrong.push(Math.round(box.left) + "–" + Math.round(box.right) + ": " + el.outerHTML.slice(0, 160));
@@ -133,8 +133,8 @@ func (r *rich) tour(item int64) []stop {
 		{"front", "/", "", "", ""},
 		{"status", "/status", "", "", ""},
 		{"nothing", "/river/item/12345678901", "", "", ""},
-		{"menu", "/river", "", `document.querySelector(".menu details").open = true`, ""},
-		{"river-marks", "/river?category=Nature", "", `document.querySelector(".view").open = true, document.querySelectorAll(".view input").forEach((i) => { i.checked = true }), document.querySelector(".view button").click()`, `document.querySelector(".marking .rail .num")`},
+		{"river-display", "/river?q=walk", "", `document.getElementById("display").open = true`, ""},
+		{"river-marks", "/river?category=Nature", `document.querySelector(".marking .rail .num")`, "", ""},
 		{"player", fmt.Sprint("/river?source=", r.ids["show"]), "", `document.querySelector("a.play").click()`, `!document.getElementById("player").hidden`},
 		{"feeds-choice", "/feeds/add?url=" + r.press.URL + "/paper", "", `document.querySelector(".sheet").requestSubmit()`, `document.querySelectorAll("input[type=radio]").length === 2`},
 		{"feeds-confirm", source("many"), "", `document.querySelector("form[action$='/unfollow'] button").click()`, `document.querySelector("button.danger")`},
@@ -192,7 +192,7 @@ func (b *tab) visit(s stop, album album) {
 	for _, w := range eval[[]string](b, tooWide) {
 		wrong = append(wrong, "on a phone: "+w)
 	}
-	if !strings.Contains(s.name, "keys") && s.name != "menu" {
+	if !strings.Contains(s.name, "keys") {
 		wrong = append(wrong, eval[[]string](b, bottomBar)...)
 	}
 	album.take(b, s.name+"-390-dark")
@@ -245,7 +245,7 @@ func (a album) take(b *tab, name string) {
 	b.t.Helper()
 	yes := true
 	size := eval[struct{ Width, Height, View float64 }](b, `({ Width: innerWidth, Height: document.documentElement.scrollHeight, View: innerHeight })`)
-	if strings.HasPrefix(name, "river-keys") || strings.HasPrefix(name, "menu") {
+	if strings.HasPrefix(name, "river-keys") {
 		size.Height = size.View
 	}
 	got := command(b, page.CaptureScreenshot, page.CaptureScreenshotParams{

@@ -123,12 +123,13 @@ const places = {
   h: ["Hub", "/hub"], l: ["Log", "/log"], t: ["Topics", "/topics"], d: ["Docs", "/docs"], a: ["Account", "/account"],
 };
 
-// Each row: the condition for pages, the description, and its keys.
+// Each row: the condition for pages, the description, and its keys. See inFeed for Enter.
 const list = () => river() || reading();
 const rows = [
   [list, "next, previous item", { j: () => step(1), k: () => step(-1) }],
   [river, "next, previous feed", { n: inRiver(() => step(1, first)), p: inRiver(() => step(-1, first)) }],
   [list, "open the original in a new tab", { o: open, v: open }],
+  [river, "the same, for the item with the focus", { Enter: null }],
   [list, "show more, or unfold", { x: unfold }],
   [list, "star", { s: () => press(".star", "Sign in to star items.") }],
   [list, "mark read or unread", { m: read }],
@@ -208,7 +209,7 @@ document.addEventListener("keydown", (event) => {
     went = 0;
     if (Object.hasOwn(places, key)) visit(places[key][1]);
     else notice(`There is no page for g ${key}. Press ? for the keys.`);
-  } else if (Object.hasOwn(keys, key)) {
+  } else if (Object.hasOwn(keys, key) && keys[key]) {
     event.preventDefault();
     keys[key]();
   }
