@@ -104,13 +104,20 @@ func (a examination) installation(ctx context.Context, store examiner) (client.I
 
 // facts collects the facts.
 func (a examination) facts(ctx context.Context, store examiner) checkup.Installation {
+	w := a.quickFacts(ctx, store)
+	w.Backup, w.Copy = verifyLastBackup(ctx, a.cfg.Data)
+	return w
+}
+
+// quickFacts collects the facts without reading the last backup, which takes long if it is large.
+func (a examination) quickFacts(ctx context.Context, store examiner) checkup.Installation {
 	now := time.Now() // the system clock, which is one of the facts
 	w := checkup.Installation{
 		Now: now, Running: a.names.Listeners() != nil, PublicURL: a.cfg.PublicURL, AdminListen: a.cfg.Admin.Listen, AdminOpen: !a.cfg.Admin.Private(),
 		SecretKey: a.cfg.Accounts.SecretKey, KeyTrouble: a.keyTrouble,
 		Folder: examineFolder(a.cfg.Data), OpenFiles: openFiles(), ClockOff: a.clock.Off(),
 	}
-	w.Backup, w.Copy = verifyLastBackup(ctx, a.cfg.Data)
+	w.Backup = knownBackup(a.cfg.Data).At
 	w.Folder.Min = a.freeSpace().least
 	// Settings that have a finding of their own are not listed twice.
 	w.Settings = slices.DeleteFunc(a.cfg.Warnings(), func(s string) bool {

@@ -108,5 +108,5 @@ func headers(next http.Handler) http.Handler {
 
 func (s *Shell) robots(rw http.ResponseWriter, _ *http.Request) {
 	rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = rw.Write([]byte("User-agent: *\nDisallow: /log\nDisallow: /changes$\nDisallow: /changes?\nDisallow: /changes/\nDisallow: /do/\nDisallow: /topics\nDisallow: /account\nDisallow: /login\nDisallow: /setup\nDisallow: /signup\nDisallow: /river$\nDisallow: /river?\nDisallow: /river/\nDisallow: /feeds\nDisallow: /write\n"))
+	_, _ = rw.Write([]byte("User-agent: *\nDisallow: /log\nDisallow: /changes$\nDisallow: /changes?\nDisallow: /changes/\nDisallow: /do/\nDisallow: /topics\nDisallow: /account\nDisallow: /admin\nDisallow: /login\nDisallow: /setup\nDisallow: /signup\nDisallow: /river$\nDisallow: /river?\nDisallow: /river/\nDisallow: /feeds\nDisallow: /write\n"))
 }
