@@ -308,3 +308,8 @@ func (m *memory) fail(err error) {
 	defer m.mu.Unlock()
 	m.away = err
 }
+
+// ApplyFilters reports that no work is pending.
+func (m *memory) ApplyFilters(context.Context, time.Time, time.Time, int) (bool, error) {
+	return false, nil
+}

@@ -35,6 +35,8 @@ type ItemQuery struct {
 	Starred    bool
 	Unread     bool
 	Read       bool
+	Hidden     bool  // also items that a filter hides
+	HiddenBy   int64 // only items that this filter hides, newest first; Match, Unread and the like are ignored
 	// Match has words that must all occur; the last may be a prefix. "…" is a phrase, -word must
 	// not occur.
 	Match     string

@@ -57,10 +57,10 @@ type pollState struct {
 }
 
 // wakeups are the channels that wake the loops.
-type wakeups struct{ claim, work, tail, index, sweep chan struct{} }
+type wakeups struct{ claim, work, tail, index, sweep, filter chan struct{} }
 
 func (s *wakeups) make() {
-	for _, c := range []*chan struct{}{&s.claim, &s.work, &s.tail, &s.index, &s.sweep} {
+	for _, c := range []*chan struct{}{&s.claim, &s.work, &s.tail, &s.index, &s.sweep, &s.filter} {
 		*c = make(chan struct{}, 1)
 	}
 }
@@ -146,6 +146,7 @@ func (r *River) Run(ctx context.Context) error {
 	loops.Go(func() { runner{r}.workLoop(ctx) })
 	loops.Go(func() { runner{r}.sweepLoop(ctx) })
 	loops.Go(func() { runner{r}.indexLoop(ctx) })
+	loops.Go(func() { runner{r}.filterLoop(ctx) })
 	if r.Options.Shared {
 		loops.Go(func() { runner{r}.tailLoop(ctx) })
 	}

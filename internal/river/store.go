@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"cloudburst/feed/feedstate"
+	"cloudburst/internal/river/filter"
 	"cloudburst/internal/river/forward"
 )
 
@@ -19,6 +20,7 @@ type Store interface {
 	CountStore
 	ReadingListStore
 	forward.Store
+	filter.Store
 }
 
 // SourceStore stores sources and the results of their checks.

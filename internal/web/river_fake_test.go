@@ -24,6 +24,7 @@ type fakeRiver struct {
 	categories map[string]map[string]bool // by reader: public?
 	lists      []river.ReadingList
 	notices    []forward.Forwarding
+	filters    fakeFilters
 	seq        int64
 	listeners  map[*fakeListener]bool
 	before     map[int64]time.Time // time up to which feeds were read before all items were marked read

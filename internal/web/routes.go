@@ -11,6 +11,7 @@ import (
 	"cloudburst/internal/web/authorui"
 	"cloudburst/internal/web/content"
 	"cloudburst/internal/web/docsui"
+	"cloudburst/internal/web/filterui"
 	"cloudburst/internal/web/hubui"
 	"cloudburst/internal/web/readerui"
 	"cloudburst/internal/web/shell"
@@ -24,6 +25,7 @@ type site struct {
 	hub     *hubui.Pages
 	docs    *docsui.Pages
 	reader  *readerui.Pages  // nil: no feed reader
+	filters *filterui.Pages  // nil: no feed reader
 	writer  *writerui.Pages  // nil: no writing
 	author  *authorui.Pages  // of every user
 	account *accountui.Pages // nil: no accounts
@@ -37,6 +39,13 @@ func newSite(w *Web) *site {
 	s := &site{shell: sh, texts: texts, docs: docsui.New(sh), hub: hubui.New(sh, w.hubOptions()), author: authorui.New(texts, w.authorOptions())}
 	if w.River != nil {
 		s.reader = readerui.New(texts, w.readerOptions())
+		s.filters = filterui.New(sh, filterui.Options{River: w.River,
+			Own: func(path, purpose string, page func(http.ResponseWriter, *http.Request, string)) route.Route {
+				return s.reader.Own(path, purpose, page)
+			},
+			Form: func(path, purpose string, page func(http.ResponseWriter, *http.Request, string)) route.Route {
+				return s.reader.Form(path, purpose, page)
+			}})
 	}
 	if w.Accounts == nil {
 		return s
@@ -72,6 +81,7 @@ func (s *site) routes() []route.Route {
 	}
 	if s.reader != nil {
 		all = append(all, s.reader.Routes()...)
+		all = append(all, s.filters.Routes()...)
 	}
 	return all
 }

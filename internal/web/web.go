@@ -20,6 +20,7 @@ import (
 	"cloudburst/internal/web/adminui"
 	"cloudburst/internal/web/authorui"
 	"cloudburst/internal/web/content"
+	"cloudburst/internal/web/filterui"
 	"cloudburst/internal/web/hubui"
 	"cloudburst/internal/web/readerui"
 	"cloudburst/internal/web/shell"
@@ -107,6 +108,7 @@ type AllPosts interface {
 type AllRiver interface {
 	readerui.River
 	hubui.Reading
+	filterui.River
 }
 
 func (w *Web) shellOptions() shell.Options {

@@ -114,6 +114,7 @@ func replaceCategory(ctx context.Context, c sqldb.Conn, reader, from, to string,
 	for _, text := range []string{
 		`UPDATE notice SET category = $1 WHERE reader = $2 AND category = $3`,
 		`UPDATE reading_list SET category = $1 WHERE reader = $2 AND category = $3`,
+		`UPDATE river_filter SET category = $1 WHERE reader = $2 AND category = $3`,
 	} {
 		if _, err := c.Exec(ctx, text, to, reader, from); err != nil {
 			return err

@@ -17,6 +17,7 @@ type saving struct {
 	hostUntil          time.Time
 	details            details
 	contents           []string // of Put
+	filters            filtering
 }
 
 // SaveCheck implements river.Store. A check without news takes two statements.
@@ -26,6 +27,9 @@ func (s *sourceStore) SaveCheck(ctx context.Context, saved river.Saved) (bool, e
 	}
 	v, err := packSaved(saved)
 	if err != nil {
+		return false, err
+	}
+	if err := v.match(ctx, s.db); err != nil {
 		return false, err
 	}
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (bool, error) { return v.write(ctx, c) })
@@ -144,10 +148,15 @@ func (v *saving) writeNews(ctx context.Context, c sqldb.Conn, was before) error 
 			return err
 		}
 	}
-	if first || len(places) == 0 {
+	if len(places) == 0 {
 		return nil
 	}
-	return queueForwardings(ctx, c, v.Source.ID, places, v.Now)
+	if !first {
+		if err := queueForwardings(ctx, c, v.Source.ID, places, v.Now); err != nil {
+			return err
+		}
+	}
+	return v.runFilters(ctx, c, places, first)
 }
 
 // hold marks the items that entered the document and those that left it, and returns the current

@@ -33,6 +33,11 @@ func queueForwardings(ctx context.Context, c sqldb.Conn, source int64, places []
 	if err != nil || len(ids) == 0 {
 		return err
 	}
+	return enqueue(ctx, c, ids, places, now)
+}
+
+// enqueue queues items for forwardings, which are due now.
+func enqueue(ctx context.Context, c sqldb.Conn, ids, places []int64, now time.Time) error {
 	var rows, due [][]any
 	for _, id := range ids {
 		for _, place := range places {
@@ -40,7 +45,7 @@ func queueForwardings(ctx context.Context, c sqldb.Conn, source int64, places []
 		}
 		due = append(due, []any{id, sqldb.Millis(now)})
 	}
-	_, err = c.Bulk(ctx, `rows(id i, place i) INSERT INTO notice_queue (notice_id, place) SELECT :id, :place {FROM ROWS} WHERE true
+	_, err := c.Bulk(ctx, `rows(id i, place i) INSERT INTO notice_queue (notice_id, place) SELECT :id, :place {FROM ROWS} WHERE true
 		ON CONFLICT (notice_id, place) DO NOTHING`, rows)
 	if err != nil {
 		return err

@@ -55,7 +55,7 @@ func planItems(q river.ItemQuery) (*itemPlan, error) {
 		}
 	}
 	p.values = map[string]any{"reader": sqldb.Clean(q.Reader), "source": q.SourceID, "category": sqldb.Clean(q.Category), "changed": q.ChangedIn,
-		"after": q.FirstAfter, "until": q.FirstBefore, "nothing": int64(math.MinInt64)}
+		"after": q.FirstAfter, "until": q.FirstBefore, "nothing": int64(math.MinInt64), "rule": q.HiddenBy}
 	if len(q.Sources) > 0 {
 		b, _ := json.Marshal(q.Sources) // numbers always encode
 		p.values["sources"] = string(b)
@@ -139,6 +139,9 @@ func (p *itemPlan) marks(floor string, led bool) (conds []string) {
 	read := fmt.Sprintf(markOf, "read")
 	if p.Unread {
 		conds = append(conds, floor+" <= i.place", "NOT "+read)
+	}
+	if !p.Starred && !p.Unread && !p.Hidden && p.HiddenBy == 0 { // a hidden item is read and not starred
+		conds = append(conds, "NOT "+fmt.Sprintf(markOf, "hidden_by <> 0"))
 	}
 	if p.Read {
 		conds = append(conds, "("+floor+" > i.place OR "+read+")")

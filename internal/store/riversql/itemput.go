@@ -29,6 +29,7 @@ func (v *saving) putItems(ctx context.Context, c sqldb.Conn, held map[int64]bool
 			fresh = append(fresh, i)
 		}
 	}
+	v.filters.fresh = fresh
 	places, err := v.insert(ctx, c, fresh, held)
 	if err != nil {
 		return nil, err

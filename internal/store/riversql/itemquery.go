@@ -55,6 +55,8 @@ func (p *itemPlan) places(ctx context.Context, s *itemStore, c sqldb.Conn) ([]in
 			return nil, err
 		}
 		return p.reorder(ctx, c, found)
+	case p.HiddenBy != 0:
+		return p.hiddenBy(ctx, c)
 	case p.Starred:
 		return p.starred(ctx, c)
 	case p.BySeq || p.ByFirst:
@@ -161,6 +163,13 @@ func (p *itemPlan) starred(ctx context.Context, c sqldb.Conn) ([]int64, error) {
 	order := strings.ReplaceAll(p.order(), "i.place", "k.place")
 	text, args := p.named(`SELECT i.place FROM item_mark AS k CROSS JOIN item AS i WHERE `+strings.Join(conds, " AND ")+
 		` ORDER BY `+order+` LIMIT :limit`, map[string]any{"lo": p.lo, "hi": p.hi, "limit": p.limit})
+	return sqldb.Collect(ctx, c, sqldb.ScanID, text, args...)
+}
+
+// hiddenBy scans the items that a rule of the reader hides.
+func (p *itemPlan) hiddenBy(ctx context.Context, c sqldb.Conn) ([]int64, error) {
+	text, args := p.named(`SELECT k.place FROM item_mark AS k WHERE k.reader = :reader AND k.hidden_by = :rule AND k.hidden_by <> 0
+		AND k.place >= :lo AND k.place < :hi ORDER BY k.place DESC LIMIT :limit`, map[string]any{"lo": p.lo, "hi": p.hi, "limit": p.limit})
 	return sqldb.Collect(ctx, c, sqldb.ScanID, text, args...)
 }
 

@@ -114,7 +114,7 @@ func markableNow(ctx context.Context, c sqldb.Conn, reader string, ids []int64) 
 		(SELECT i.place, i.source_id, f.read_place, f.read_before, COALESCE(k.read, FALSE) AS read FROM item AS i
 			LEFT JOIN river_subscription AS f ON f.reader = :reader AND f.source_id = i.source_id
 			LEFT JOIN item_mark AS k ON k.reader = :reader AND k.place = i.place
-			WHERE i.id = :id AND (f.read_place IS NOT NULL OR k.place IS NOT NULL)) AS x`, func(rows *sql.Rows) error {
+			WHERE i.id = :id AND (f.read_place IS NOT NULL OR k.place IS NOT NULL) AND COALESCE(k.hidden_by, 0) = 0) AS x`, func(rows *sql.Rows) error {
 		var m marked
 		err := rows.Scan(&m.place, &m.source, &m.floor, &m.before, &m.read)
 		list = append(list, m)
@@ -198,7 +198,7 @@ const (
 
 // deadMark is the condition that a mark has no effect: its item lies below the read markers of a
 // followed source. For other sources the marks are the only record.
-const deadMark = `NOT k.starred AND k.place < (SELECT COALESCE(f.read_before, f.read_place) FROM river_subscription AS f
+const deadMark = `NOT k.starred AND k.hidden_by = 0 AND k.place < (SELECT COALESCE(f.read_before, f.read_place) FROM river_subscription AS f
 	WHERE f.reader = k.reader AND f.source_id = k.source_id)`
 
 // dropMarks deletes marks without effect, in short transactions. MarkAllRead may leave some for the

@@ -16,6 +16,7 @@ type Store struct {
 	subscriptionStore
 	readingListStore
 	forwardingStore
+	filterStore
 }
 
 type (
@@ -27,9 +28,10 @@ type (
 	subscriptionStore struct{ db *sqldb.DB }
 	readingListStore  struct{ db *sqldb.DB }
 	forwardingStore   struct{ db *sqldb.DB }
+	filterStore       struct{ db *sqldb.DB }
 )
 
 // New returns a store that uses db and the given search syntax.
 func New(db *sqldb.DB, words Words) *Store {
-	return &Store{sourceStore{db}, itemStore{db, words}, subscriptionStore{db}, readingListStore{db}, forwardingStore{db}}
+	return &Store{sourceStore{db}, itemStore{db, words}, subscriptionStore{db}, readingListStore{db}, forwardingStore{db}, filterStore{db}}
 }

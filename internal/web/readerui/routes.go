@@ -14,6 +14,23 @@ func (p *Pages) Routes() []route.Route {
 	return slices.Concat(p.river.routes(), p.follow.routes(), p.notices.routes())
 }
 
+// ReaderPage is a page or form of a reader.
+type ReaderPage func(rw http.ResponseWriter, r *http.Request, reader string)
+
+// Own is a private page of a reader that another group of pages serves.
+func (p *Pages) Own(path, purpose string, page ReaderPage) route.Route {
+	return p.notices.own(path, purpose, page.withAccess)
+}
+
+// Form handles a form of such a page.
+func (p *Pages) Form(path, purpose string, do ReaderPage) route.Route {
+	return p.notices.form(path, purpose, do.withAccess)
+}
+
+func (p ReaderPage) withAccess(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	p(rw, r, reader)
+}
+
 // read is a page of a river that may be public.
 func (s *base) read(path, purpose string, page riverPage) route.Route {
 	return route.Route{Method: http.MethodGet, Path: path, Handler: s.forReader(accessRead, page), Purpose: purpose}

@@ -51,7 +51,7 @@ func newPages() pages {
 	all := pages{}
 	for _, name := range []string{"front", "hub", "outcome", "log", "changes", "pingsite", "topics", "topic", "status", "docs", "guide", "problem",
 		"setup", "login", "signup", "account", "tokens", "move", "moved", "token", "feeds", "private", "secret", "readers", "confirm", "authorize", "author", "posts", "post", "postindex", "river", "riveritem", "riverdisplay", "welcome", "rivers",
-		"sources", "sourceadd", "sourcechoice", "source", "sourceimport", "imported", "sourcestart", "categories", "readinglists", "notices", "noticelink", "write", "writeposts", "profile", "testfeed", "offline"} {
+		"sources", "sourceadd", "sourcechoice", "source", "sourceimport", "imported", "sourcestart", "categories", "readinglists", "notices", "noticelink", "filters", "filter", "write", "writeposts", "profile", "testfeed", "offline"} {
 		all[name] = sync.OnceValue(func() *template.Template {
 			return template.Must(template.Must(base.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
 		})

@@ -29,7 +29,7 @@ func (s *Shell) sections(path string, administrator bool) []section {
 	if s.Reads {
 		all = append(all, section{Path: "/river", Label: "Read", Icon: "river", Tabs: []tab{
 			{Path: "/river", Label: "River"}, {Path: "/feeds", Label: "Feeds"}, {Path: "/feeds/categories", Label: "Categories"},
-			{Path: "/feeds/import", Label: "Import and export"}, {Path: "/feeds/lists", Label: "Reading lists"}, {Path: "/feeds/notices", Label: "Forwarding"},
+			{Path: "/feeds/import", Label: "Import and export"}, {Path: "/feeds/lists", Label: "Reading lists"}, {Path: "/feeds/notices", Label: "Forwarding"}, {Path: "/feeds/filters", Label: "Filters"},
 			{Path: "/river/display", Label: "Display"}}})
 	}
 	if s.Sessions != nil && (s.Writes || s.Hosts) {

@@ -1,0 +1,226 @@
+// Package filter decides what a user's rules do with the items of their feeds: hide, mark as read,
+// star or forward. It has no access to the store or the clock. [Rule.Check] checks a rule, [Compile]
+// prepares it, and [Decide] combines the rules that match an item.
+package filter
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"cloudburst/internal/fault"
+)
+
+// Limits of the rules of one user.
+const (
+	MaxRules      = 200
+	MaxConditions = 5   // of a rule
+	MaxValues     = 50  // of a condition
+	MaxValue      = 200 // characters of a value
+	MaxPattern    = 500 // characters of a regular expression
+	MaxProgram    = 200 // instructions of a compiled regular expression
+	MaxName       = 100 // characters
+
+	MaxAllValues   = 1000 // of all rules of a user
+	MaxAllPrograms = 600  // instructions of all their regular expressions
+)
+
+// Fields of an item that a condition reads.
+const (
+	Any      = "any" // title or text
+	Title    = "title"
+	Text     = "text"
+	Author   = "author"
+	Category = "category" // of the item, as its feed names it
+	Link     = "link"
+)
+
+// Fields lists the fields.
+func Fields() []string { return []string{Any, Title, Text, Author, Category, Link} }
+
+// Ways to compare a field with the values of a condition. All of them ignore case.
+const (
+	Contains = "contains"
+	Word     = "word"   // as a whole word
+	Regexp   = "regexp" // the only value is a regular expression in the syntax of RE2
+)
+
+// Ops lists the ways to compare.
+func Ops() []string { return []string{Contains, Word, Regexp} }
+
+// Condition compares a field of an item with some values: one of them must occur.
+type Condition struct {
+	Field  string   `json:"field"`
+	Op     string   `json:"op"`
+	Not    bool     `json:"not,omitempty"` // none of the values may occur
+	Values []string `json:"values"`
+}
+
+// Actions are what a rule does with a matching item.
+type Actions struct {
+	Hide    bool  `json:"hide,omitempty"` // the item appears nowhere, and counts as read
+	Read    bool  `json:"read,omitempty"`
+	Star    bool  `json:"star,omitempty"`
+	Forward int64 `json:"forward,string,omitempty"` // ID of a forwarding that sends new items; 0: none
+}
+
+// Rule is one rule of a user. It applies to items that match all of its conditions.
+type Rule struct {
+	ID         int64
+	Reader     string
+	Name       string // "": its conditions describe it
+	SourceID   int64  // only items of this source; 0: any
+	Category   string // only items of sources in this category of the user; "": any
+	Conditions []Condition
+	Actions
+	Off       bool
+	Position  int64 // rules run in this order
+	CreatedAt time.Time
+	Progress
+}
+
+// Progress is what a rule has done so far.
+type Progress struct {
+	Version  int64 // changes with each change of the rule
+	Matched  int64 // items
+	LastAt   time.Time
+	Applying bool  // it is being applied to existing items
+	Applied  int64 // existing items that were compared, of the current or last application
+}
+
+// MaxApplied is how many existing items a rule is applied to, newest first.
+const MaxApplied = 10_000
+
+// Check normalizes a rule and returns an error for the first invalid field: "name", "conditions",
+// "conditions[0].field", "conditions[0].op", "conditions[0].values" or "actions".
+func (r *Rule) Check() error {
+	r.Name = strings.Join(strings.Fields(r.Name), " ")
+	switch n := len(r.Conditions); {
+	case utf8.RuneCountInString(r.Name) > MaxName:
+		return invalid("name", "The name of a filter has at most %d characters.", MaxName)
+	case r.SourceID != 0 && r.Category != "":
+		return invalid("source", "A filter is for one feed or for one category, not for both.")
+	case n == 0:
+		return invalid("conditions", "A filter needs a condition: enter at least one word.")
+	case n > MaxConditions:
+		return invalid("conditions", "A filter has at most %d conditions, not %d.", MaxConditions, n)
+	}
+	for i := range r.Conditions {
+		if err := r.Conditions[i].check(); err != nil {
+			return fault.In(err, "conditions["+string(rune('0'+i))+"]")
+		}
+	}
+	switch a := &r.Actions; {
+	case !a.Hide && !a.Read && !a.Star && a.Forward == 0:
+		return invalid("actions", "Choose what the filter does with matching items.")
+	case a.Hide && a.Star:
+		return invalid("actions", "A filter cannot hide items and star them: starred items stay visible.")
+	}
+	return nil
+}
+
+func invalid(field, format string, args ...any) error {
+	return fault.In(fault.New(fault.Invalid, format, args...), field)
+}
+
+func (c *Condition) check() error {
+	if !slices.Contains(Fields(), c.Field) {
+		return invalid("field", "A condition compares one of %s, not %.40q.", strings.Join(Fields(), ", "), c.Field)
+	}
+	if !slices.Contains(Ops(), c.Op) {
+		return invalid("op", "A condition compares by one of %s, not %.40q.", strings.Join(Ops(), ", "), c.Op)
+	}
+	c.Values = clean(c.Values, c.Op)
+	longest := MaxValue
+	if c.Op == Regexp {
+		longest = MaxPattern
+	}
+	switch n := len(c.Values); {
+	case n == 0:
+		return invalid("values", "Enter at least one word.")
+	case n > MaxValues:
+		return invalid("values", "A condition has at most %d lines of words, not %d.", MaxValues, n)
+	case c.Op == Regexp && n > 1:
+		return invalid("values", "A condition has one regular expression, not %d: combine them with |.", n)
+	}
+	for _, v := range c.Values {
+		if n := utf8.RuneCountInString(v); n > longest {
+			return invalid("values", "“%s…” has %d characters; at most %d are allowed.", string([]rune(v)[:20]), n, longest)
+		}
+	}
+	if c.Op == Regexp {
+		_, _, err := compilePattern(c.Values[0])
+		return err
+	}
+	return nil
+}
+
+// clean removes empty values and duplicates, and the space around values.
+func clean(values []string, op string) (out []string) {
+	for _, v := range values {
+		v = strings.ToValidUTF8(strings.ReplaceAll(v, "\x00", ""), "\uFFFD")
+		if v = strings.TrimSpace(v); op != Regexp {
+			v = strings.Join(strings.Fields(v), " ")
+		}
+		if v != "" && !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// CheckAll returns an error if the rules of a user are too many or too large together.
+func CheckAll(rules []Rule) error {
+	values, programs := 0, 0
+	for i := range rules {
+		for _, c := range rules[i].Conditions {
+			values += len(c.Values)
+			if c.Op == Regexp && len(c.Values) == 1 {
+				_, size, err := compilePattern(c.Values[0])
+				if err != nil {
+					return err
+				}
+				programs += size
+			}
+		}
+	}
+	switch {
+	case len(rules) > MaxRules:
+		return fault.New(fault.TooMany, "You already have %d filters, which is the limit: delete one first.", MaxRules)
+	case values > MaxAllValues:
+		return fault.New(fault.TooMany, "All your filters together have %d words; at most %d are allowed.", values, MaxAllValues)
+	case programs > MaxAllPrograms:
+		return fault.New(fault.TooMany, "All your regular expressions together are too large: simplify this one, or use words.")
+	}
+	return nil
+}
+
+// Decision is what the rules of a user do with one item.
+type Decision struct {
+	Hide       int64 // ID of the rule that hides the item; 0: none
+	Read, Star bool
+	Forward    []int64 // IDs of forwardings
+	Rules      []int64 // IDs of the rules that were applied
+}
+
+// Decide combines the rules of a user in their order. matches reports whether the rule with an
+// index matches. The rule that hides an item is the last one. Starred items are not hidden.
+func Decide(rules []Rule, starred bool, matches func(i int) bool) (d Decision) {
+	for i := range rules {
+		r := &rules[i]
+		if r.Off || !matches(i) {
+			continue
+		}
+		d.Rules = append(d.Rules, r.ID)
+		d.Read, d.Star = d.Read || r.Read, d.Star || r.Star
+		if f := r.Forward; f != 0 && !slices.Contains(d.Forward, f) {
+			d.Forward = append(d.Forward, f)
+		}
+		if r.Hide && !d.Star && !starred {
+			d.Hide, d.Read = r.ID, true
+			break
+		}
+	}
+	return d
+}

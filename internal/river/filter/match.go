@@ -1,0 +1,239 @@
+package filter
+
+import (
+	"errors"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"cloudburst/internal/fault"
+)
+
+// PatternText is how many bytes of a text a regular expression reads. Words are found in the whole
+// text.
+const PatternText = 2000
+
+// Item is what rules compare.
+type Item struct {
+	Title, Text, Link   string
+	Authors, Categories []string
+}
+
+// Subject is an item prepared for several rules.
+type Subject struct {
+	item   Item
+	folded map[string][]string
+}
+
+// NewSubject prepares an item.
+func NewSubject(it Item) *Subject { return &Subject{item: it, folded: map[string][]string{}} }
+
+// raw returns the texts of a field.
+func (s *Subject) raw(field string) []string {
+	switch field {
+	case Title:
+		return []string{s.item.Title}
+	case Text:
+		return []string{s.item.Text}
+	case Author:
+		return s.item.Authors
+	case Category:
+		return s.item.Categories
+	case Link:
+		return []string{s.item.Link}
+	}
+	return []string{s.item.Title, s.item.Text}
+}
+
+// fold returns the texts of a field in lowercase, with single spaces.
+func (s *Subject) fold(field string) []string {
+	list, ok := s.folded[field]
+	if !ok {
+		for _, text := range s.raw(field) {
+			list = append(list, foldText(text))
+		}
+		s.folded[field] = list
+	}
+	return list
+}
+
+func foldText(text string) string { return strings.Join(strings.Fields(strings.ToLower(text)), " ") }
+
+// Compiled is a rule that is ready to match.
+type Compiled struct {
+	conditions []compiled
+}
+
+type compiled struct {
+	Condition
+	values  []string
+	pattern *regexp.Regexp
+	size    int // instructions of pattern
+}
+
+// Compile prepares a rule that passed Check.
+func Compile(r *Rule) (*Compiled, error) {
+	c := &Compiled{}
+	for _, cond := range r.Conditions {
+		one := compiled{Condition: cond}
+		if cond.Op == Regexp {
+			if len(cond.Values) != 1 {
+				return nil, fault.New(fault.Invalid, "A condition has one regular expression.")
+			}
+			var err error
+			if one.pattern, one.size, err = compilePattern(cond.Values[0]); err != nil {
+				return nil, err
+			}
+		} else {
+			for _, v := range cond.Values {
+				one.values = append(one.values, foldText(v))
+			}
+		}
+		c.conditions = append(c.conditions, one)
+	}
+	return c, nil
+}
+
+// Budget limits the work of regular expressions for many items. It counts instructions multiplied
+// by bytes, the upper limit of the steps of a match. The zero Budget is used up.
+type Budget struct{ Left int64 }
+
+// CheckBudget is the budget for the new items of one check of a feed: a few seconds at worst.
+const CheckBudget = 300_000_000
+
+// Match reports whether an item matches all conditions. When the budget is used up, regular
+// expressions do not match; nil means no limit.
+func (c *Compiled) Match(s *Subject, b *Budget) bool {
+	for i := range c.conditions {
+		found, ok := c.conditions[i].find(s, b)
+		if !ok || found == c.conditions[i].Not {
+			return false
+		}
+	}
+	return len(c.conditions) > 0
+}
+
+// find reports whether one of the values occurs; ok is false if the budget does not suffice.
+func (c *compiled) find(s *Subject, b *Budget) (found, ok bool) {
+	if c.pattern != nil {
+		for _, text := range s.raw(c.Field) {
+			text = clip(text, PatternText)
+			if b != nil {
+				if b.Left -= int64(len(text)+1) * int64(c.size); b.Left < 0 {
+					return false, false
+				}
+			}
+			if c.pattern.MatchString(text) {
+				return true, true
+			}
+		}
+		return false, true
+	}
+	for _, text := range s.fold(c.Field) {
+		for _, v := range c.values {
+			if c.Op == Word && hasWord(text, v) || c.Op != Word && strings.Contains(text, v) {
+				return true, true
+			}
+		}
+	}
+	return false, true
+}
+
+// clip shortens a text to at most n bytes, between two characters.
+func clip(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
+}
+
+// hasWord reports whether a word occurs in a text with neither a letter nor a digit next to it.
+func hasWord(text, word string) bool {
+	for from := 0; word != ""; {
+		i := strings.Index(text[from:], word)
+		if i < 0 {
+			return false
+		}
+		start, end := from+i, from+i+len(word)
+		before, _ := utf8.DecodeLastRuneInString(text[:start])
+		after, _ := utf8.DecodeRuneInString(text[end:])
+		if (start == 0 || !isWord(before)) && (end == len(text) || !isWord(after)) {
+			return true
+		}
+		_, size := utf8.DecodeRuneInString(text[start:])
+		from = start + size
+	}
+	return false
+}
+
+func isWord(r rune) bool {
+	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r)
+}
+
+// compilePattern compiles a regular expression that ignores case, and returns the number of its
+// instructions. The time of a match grows with both that number and the text, never faster.
+func compilePattern(text string) (*regexp.Regexp, int, error) {
+	parsed, err := syntax.Parse(text, syntax.Perl|syntax.FoldCase)
+	if err != nil {
+		return nil, 0, invalid("values", "The regular expression is invalid: %s.", patternError(err))
+	}
+	if weight(parsed, MaxProgram) > MaxProgram {
+		return nil, 0, tooLargeError()
+	}
+	program, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return nil, 0, tooLargeError()
+	}
+	size := len(program.Inst)
+	if size > MaxProgram {
+		return nil, 0, tooLargeError()
+	}
+	pattern, err := regexp.Compile("(?i:" + text + ")")
+	if err != nil {
+		return nil, 0, invalid("values", "The regular expression is invalid: %s.", patternError(err))
+	}
+	if pattern.MatchString("") && pattern.MatchString("\u2603zq9") {
+		return nil, 0, invalid("values", "The regular expression matches every item: it also matches an empty text.")
+	}
+	return pattern, size, nil
+}
+
+func tooLargeError() error {
+	return invalid("values", "The regular expression is too large: it compiles to more than %d instructions. Use fewer or smaller repetitions.", MaxProgram)
+}
+
+// weight estimates the size before repetitions are expanded, so that compiling is cheap.
+func weight(re *syntax.Regexp, limit int) int {
+	n := 1
+	if re.Op == syntax.OpLiteral {
+		n = len(re.Rune)
+	}
+	for _, sub := range re.Sub {
+		if n += weight(sub, limit); n > limit {
+			return limit + 1
+		}
+	}
+	if re.Op == syntax.OpRepeat {
+		if n *= max(re.Min, re.Max, 1); n > limit {
+			return limit + 1
+		}
+	}
+	return n
+}
+
+// patternError returns the cause of an error in a pattern, without the name of the library.
+func patternError(err error) string {
+	var e *syntax.Error
+	if !errors.As(err, &e) {
+		return "it cannot be read"
+	}
+	if e.Expr == "" {
+		return e.Code.String()
+	}
+	return e.Code.String() + " in “" + string([]rune(e.Expr)[:min(len([]rune(e.Expr)), 60)]) + "”"
+}

@@ -1,0 +1,191 @@
+package filter
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river/item"
+)
+
+const (
+	applyBatch   = 200 // items per step of the work on existing items
+	previewItems = 200
+	shownHidden  = 100 // items of one page
+	maxShown     = 1000
+)
+
+// Store stores the filters of users. A check of a feed applies them to its new items in its own
+// transaction: it marks items as read or starred, hides them, and queues them for forwardings. A
+// hidden item counts as read, and queries leave it out unless they ask for it.
+type Store interface {
+	// Filters lists the filters of a user in their order.
+	Filters(ctx context.Context, user string) ([]Rule, error)
+	// PutFilter creates a filter (ID 0) as the last one, or changes one. With Applying, it is
+	// applied to existing items too, and the items that it has hidden so far are shown again first.
+	// Errors: fault.TooMany: the user would have more than limit; NotFound.
+	PutFilter(ctx context.Context, r Rule, limit int) (Rule, error)
+	// DropFilter removes a filter, which RestoreFilter can undo. fault.NotFound.
+	DropFilter(ctx context.Context, user string, id int64, now time.Time) error
+	// RestoreFilter restores a filter that was removed at since or later. fault.NotFound.
+	RestoreFilter(ctx context.Context, user string, id int64, since time.Time) error
+	// MoveFilter exchanges a filter with its neighbor. fault.NotFound.
+	MoveFilter(ctx context.Context, user string, id int64, down bool) error
+	// ShowHidden shows hidden items again. They stay read.
+	ShowHidden(ctx context.Context, user string, ids []int64) error
+	// ApplyFilters does the next step of pending work on existing items: it applies a filter to the
+	// next limit items, or shows again up to limit items that a filter hid which was removed before
+	// a time. false: no work is pending.
+	ApplyFilters(ctx context.Context, now, before time.Time, limit int) (bool, error)
+}
+
+// Query selects the newest items of a user.
+type Query struct {
+	User     string
+	SourceID int64
+	Category string
+	HiddenBy int64 // only items that this filter hides; 0: all items, hidden ones too
+	Limit    int
+}
+
+// Filters manages the filters of users. Every field must be set.
+type Filters struct {
+	Store Store
+	Now   func() time.Time // UTC, to the millisecond
+	Items func(ctx context.Context, q Query) ([]item.Entry, error)
+	// Subject returns an error if a source or category does not exist.
+	Subject func(ctx context.Context, user string, source int64, category string) error
+	// Forwards reports whether a user has a forwarding.
+	Forwards   func(ctx context.Context, user string, id int64) (bool, error)
+	Wake       func()        // notifies the caller of Apply that work is pending
+	UndoWithin time.Duration // how long a user can undo Drop
+}
+
+// Preview is what a filter would have matched.
+type Preview struct {
+	Compared int          // newest items of its feeds
+	Matched  []item.Entry // of these, newest first
+}
+
+// List lists the filters of a user in the order in which they run.
+func (f *Filters) List(ctx context.Context, user string) ([]Rule, error) {
+	return f.Store.Filters(ctx, user)
+}
+
+// Put creates a filter (ID 0) as the last one, or changes one. It applies to items that arrive from
+// now on; with Applying, also to existing items, in the background. A fault names the invalid field
+// as Rule.Check does, or "source", "category" or "forward". Errors: fault.Invalid; NotFound: the
+// filter, feed, category or forwarding; TooMany.
+func (f *Filters) Put(ctx context.Context, r Rule) (Rule, error) {
+	if err := f.check(ctx, &r); err != nil {
+		return Rule{}, err
+	}
+	all, err := f.Store.Filters(ctx, r.Reader)
+	if err != nil {
+		return Rule{}, err
+	}
+	is := func(o Rule) bool { return o.ID == r.ID }
+	if r.ID == 0 {
+		r.CreatedAt = f.Now()
+	} else if !slices.ContainsFunc(all, is) {
+		return Rule{}, fault.New(fault.NotFound, "There is no filter with the number %d.", r.ID)
+	}
+	if err := CheckAll(append(slices.DeleteFunc(all, is), r)); err != nil {
+		return Rule{}, err
+	}
+	r, err = f.Store.PutFilter(ctx, r, MaxRules)
+	if err == nil && r.Applying {
+		f.Wake()
+	}
+	return r, err
+}
+
+// check checks and normalizes a filter, and verifies that its feed, category and forwarding exist.
+func (f *Filters) check(ctx context.Context, r *Rule) error {
+	if err := r.Check(); err != nil {
+		return err
+	}
+	if err := f.Subject(ctx, r.Reader, r.SourceID, r.Category); err != nil {
+		if r.SourceID != 0 {
+			return fault.In(err, "source")
+		}
+		return fault.In(err, "category")
+	}
+	if r.Forward == 0 {
+		return nil
+	}
+	exists, err := f.Forwards(ctx, r.Reader, r.Forward)
+	if err == nil && !exists {
+		err = fault.In(fault.New(fault.NotFound, "There is no forwarding with the number %d.", r.Forward), "forward")
+	}
+	return err
+}
+
+// Preview compares a filter, which need not be stored, with the newest items of its feeds. It
+// changes nothing. Errors as for Put.
+func (f *Filters) Preview(ctx context.Context, r Rule) (Preview, error) {
+	if err := f.check(ctx, &r); err != nil {
+		return Preview{}, err
+	}
+	compiled, err := Compile(&r)
+	if err != nil {
+		return Preview{}, err
+	}
+	list, err := f.Items(ctx, Query{User: r.Reader, SourceID: r.SourceID, Category: r.Category, Limit: previewItems})
+	if err != nil {
+		return Preview{}, err
+	}
+	p := Preview{Compared: len(list)}
+	for i := range list {
+		if compiled.Match(NewSubject(ItemOf(&list[i].Content)), nil) {
+			p.Matched = append(p.Matched, list[i])
+		}
+	}
+	return p, nil
+}
+
+// ItemOf returns what rules compare of an item.
+func ItemOf(c *item.Content) Item {
+	return Item{Title: c.Title, Text: c.Text, Link: c.Link, Authors: c.Authors, Categories: c.Categories}
+}
+
+// Drop removes a filter; Restore can undo it for UndoWithin. After that, the items that it hid are
+// shown again. fault.NotFound.
+func (f *Filters) Drop(ctx context.Context, user string, id int64) error {
+	return f.Store.DropFilter(ctx, user, id, f.Now())
+}
+
+// Restore undoes Drop. fault.NotFound: there is nothing to undo, or UndoWithin is over.
+func (f *Filters) Restore(ctx context.Context, user string, id int64) error {
+	return f.Store.RestoreFilter(ctx, user, id, f.Now().Add(-f.UndoWithin))
+}
+
+// Move makes a filter run one place earlier or later. fault.NotFound.
+func (f *Filters) Move(ctx context.Context, user string, id int64, down bool) error {
+	return f.Store.MoveFilter(ctx, user, id, down)
+}
+
+// Hidden lists the newest items that a filter hides.
+func (f *Filters) Hidden(ctx context.Context, user string, id int64) ([]item.Entry, error) {
+	if id == 0 {
+		return nil, nil
+	}
+	return f.Items(ctx, Query{User: user, HiddenBy: id, Limit: shownHidden})
+}
+
+// Show shows hidden items again. They stay read, and no filter hides them again unless it is applied
+// to existing items.
+func (f *Filters) Show(ctx context.Context, user string, ids []int64) error {
+	if len(ids) > maxShown {
+		return fault.New(fault.Invalid, "%d items cannot be shown at once: at most %d.", len(ids), maxShown)
+	}
+	return f.Store.ShowHidden(ctx, user, ids)
+}
+
+// Apply does the next step of pending work on existing items; false: no work is pending. Each step
+// is one transaction, so that a crash repeats one step at most.
+func (f *Filters) Apply(ctx context.Context) (bool, error) {
+	now := f.Now()
+	return f.Store.ApplyFilters(ctx, now, now.Add(-f.UndoWithin), applyBatch)
+}

@@ -1,0 +1,49 @@
+package river
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"cloudburst/internal/lease"
+	"cloudburst/internal/river/filter"
+	"cloudburst/internal/river/forward"
+)
+
+const filterInterval = time.Minute // between two looks for filters that other processes changed
+
+// Filters returns the filters of users.
+func (r *River) Filters() *filter.Filters {
+	r.Init()
+	return &filter.Filters{
+		Store: r.Store, Now: r.now, UndoWithin: UndoWithin, Wake: func() { lease.Wake(r.wakeups.filter) },
+		Items: func(ctx context.Context, q filter.Query) ([]Entry, error) {
+			return r.Store.Items(ctx, ItemQuery{Reader: q.User, SourceID: q.SourceID, Category: q.Category, Hidden: true, HiddenBy: q.HiddenBy, Limit: q.Limit})
+		},
+		Subject: func(ctx context.Context, user string, source int64, category string) error {
+			return forwarderDeps{r}.checkSubject(ctx, forward.Forwarding{Reader: user, SourceID: source, Category: category})
+		},
+		Forwards: func(ctx context.Context, user string, id int64) (bool, error) {
+			list, err := r.Store.Forwardings(ctx, user)
+			return slices.ContainsFunc(list, func(n forward.Forwarding) bool { return n.ID == id }), err
+		},
+	}
+}
+
+// filterLoop applies filters to existing items, and shows items of removed filters again.
+func (r runner) filterLoop(ctx context.Context) {
+	filters := r.Filters()
+	for {
+		did, err := filters.Apply(ctx)
+		r.logError(ctx, "cannot apply a filter to existing items", err)
+		if err == nil && did {
+			if !pause(ctx, 10*time.Millisecond) {
+				return
+			}
+			continue
+		}
+		if !sleep(ctx, r.wakeups.filter, filterInterval) {
+			return
+		}
+	}
+}
