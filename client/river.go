@@ -265,6 +265,64 @@ type ForwardingRequest struct {
 	Paused   bool    `json:"paused,omitempty"`
 }
 
+// FilterCondition compares a part of an item with some values; one of them must occur.
+type FilterCondition struct {
+	Field  string   `json:"field"` // any (title or text), title, text, author, category or link
+	Op     string   `json:"op"`    // contains, word or regexp
+	Not    bool     `json:"not,omitempty"`
+	Values []string `json:"values"`
+}
+
+// FilterActions are what a filter does with new items that match.
+type FilterActions struct {
+	Hide    bool  `json:"hide,omitempty"`
+	Read    bool  `json:"read,omitempty"`
+	Star    bool  `json:"star,omitempty"`
+	Forward int64 `json:"forward,string,omitempty"` // ID of a forwarding
+}
+
+// Filter is a rule about new items of a user's feeds. It applies to items that match all conditions.
+type Filter struct {
+	ID         int64             `json:"id,string"`
+	Name       string            `json:"name,omitempty"`
+	SourceID   int64             `json:"source_id,string,omitempty"`
+	Category   string            `json:"category,omitempty"`
+	Conditions []FilterCondition `json:"conditions"`
+	FilterActions
+	Off       bool       `json:"off,omitempty"`
+	Matched   int64      `json:"matched"` // number of items
+	LastAt    *time.Time `json:"last_at,omitempty"`
+	Applying  bool       `json:"applying,omitempty"` // it is being applied to existing items
+	Applied   int64      `json:"applied,omitempty"`  // existing items that were compared
+	CreatedAt time.Time  `json:"created_at"`
+}
+
+// FilterRequest creates a filter or, with ID, changes an existing one.
+type FilterRequest struct {
+	ID         int64             `json:"id,string,omitempty"`
+	Name       string            `json:"name,omitempty"`
+	Source     string            `json:"source,omitempty"` // ID or URL; "": every source
+	Category   string            `json:"category,omitempty"`
+	Conditions []FilterCondition `json:"conditions"`
+	FilterActions
+	Off   bool `json:"off,omitempty"`
+	Apply bool `json:"apply,omitempty"` // to existing items too
+}
+
+// FilterPreview is what a filter would have matched.
+type FilterPreview struct {
+	Compared int           `json:"compared"` // number of items
+	Matched  []FilterMatch `json:"matched"`
+}
+
+// FilterMatch is an item that a filter matches.
+type FilterMatch struct {
+	ID       int64  `json:"id,string"`
+	SourceID int64  `json:"source_id,string"`
+	Title    string `json:"title,omitempty"`
+	Link     string `json:"link,omitempty"`
+}
+
 // RiverStatus describes the state of a river.
 type RiverStatus struct {
 	Sources int64        `json:"sources"`          // followed feeds

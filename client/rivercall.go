@@ -318,6 +318,34 @@ func (r *River) DropList(ctx context.Context, id int64, remove bool) error {
 	return r.call(ctx, "DELETE", "/v1/lists/"+decimal(id), v, nil, nil)
 }
 
+// Filters returns the user's filters in the order in which they run.
+func (r *River) Filters(ctx context.Context) ([]Filter, error) {
+	var out struct {
+		Filters []Filter `json:"filters"`
+	}
+	err := r.call(ctx, "GET", "/v1/filters", nil, nil, &out)
+	return out.Filters, err
+}
+
+// PutFilter creates or changes a filter.
+func (r *River) PutFilter(ctx context.Context, f FilterRequest) (Filter, error) {
+	var out Filter
+	err := r.call(ctx, "PUT", "/v1/filters", nil, f, &out)
+	return out, err
+}
+
+// PreviewFilter returns the items of the last 200 that a filter would have matched. It saves nothing.
+func (r *River) PreviewFilter(ctx context.Context, f FilterRequest) (FilterPreview, error) {
+	var out FilterPreview
+	err := r.call(ctx, "POST", "/v1/filters/preview", nil, f, &out)
+	return out, err
+}
+
+// DropFilter deletes a filter.
+func (r *River) DropFilter(ctx context.Context, id int64) error {
+	return r.call(ctx, "DELETE", "/v1/filters/"+decimal(id), nil, nil, nil)
+}
+
 // Forwardings returns the user's forwardings.
 func (r *River) Forwardings(ctx context.Context) ([]Forwarding, error) {
 	var out struct {

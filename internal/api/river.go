@@ -13,6 +13,7 @@ import (
 	"cloudburst/feed/opml"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/filter"
 	"cloudburst/internal/river/forward"
 )
 
@@ -22,6 +23,7 @@ type River interface {
 	RiverItems
 	RiverLists
 	RiverForwardings
+	Filters() *filter.Filters
 	Counts(ctx context.Context) (river.SourceCounts, error)
 	Live() river.Live
 }
@@ -112,6 +114,10 @@ func riverRoutes() []riverRoute {
 		{"POST", "/v1/opml", true, (riverAPI).importOPML},
 		{"GET", "/v1/lists", false, (riverAPI).lists},
 		{"DELETE", "/v1/lists/{id}", true, (riverAPI).dropList},
+		{"GET", "/v1/filters", false, (riverAPI).filters},
+		{"PUT", "/v1/filters", true, (riverAPI).putFilter},
+		{"POST", "/v1/filters/preview", false, (riverAPI).previewFilter},
+		{"DELETE", "/v1/filters/{id}", true, (riverAPI).dropFilter},
 		{"GET", "/v1/notices", false, (riverAPI).forwardings},
 		{"PUT", "/v1/notices", true, (riverAPI).putForwarding},
 		{"DELETE", "/v1/notices/{id}", true, (riverAPI).dropForwarding},

@@ -28,6 +28,7 @@ type fakeRiver struct {
 	cats        []river.Category
 	lists       []river.ReadingList
 	forwardings []forward.Forwarding
+	filters     fakeFilters
 	read        []string // items that were marked as read
 	search      bool     // searches find new items
 	abort       error

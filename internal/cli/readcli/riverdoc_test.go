@@ -45,7 +45,7 @@ func TestRiverDocumentationListsEveryField(t *testing.T) {
 		reflect.TypeFor[client.AddedSource]():  "Added line", // in addition to input and error
 	}
 	types := map[reflect.Type]bool{}
-	for _, printed := range []any{client.Item{}, riverLine{}, client.Source{}, addedLine{}, refreshLine{}, client.Category{}, knownLine{}, client.ImportedOPML{}, client.Forwarding{}} {
+	for _, printed := range []any{client.Item{}, riverLine{}, client.Source{}, addedLine{}, refreshLine{}, client.Category{}, knownLine{}, client.ImportedOPML{}, client.Forwarding{}, client.Filter{}, client.FilterPreview{}} {
 		clitest.PrintedTypes(reflect.TypeOf(printed), types)
 	}
 	want := map[string][]string{}

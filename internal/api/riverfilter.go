@@ -1,0 +1,95 @@
+package api
+
+import (
+	"cloudburst/client"
+	"cloudburst/internal/river/filter"
+)
+
+func (s riverAPI) filters(c *riverCall) error {
+	if p := c.params(); p.err != nil {
+		return p.err
+	}
+	rows, err := s.River.Filters().List(c.ctx(), c.reader)
+	if err != nil {
+		return err
+	}
+	list := make([]client.Filter, len(rows))
+	for i := range rows {
+		list[i] = filterOf(&rows[i])
+	}
+	return ok(c.w, struct {
+		Filters []client.Filter `json:"filters"`
+	}{list})
+}
+
+// filterRequest reads the filter of a request.
+func (s riverAPI) filterRequest(c *riverCall) (f filter.Rule, err error) {
+	if p := c.params(); p.err != nil {
+		return f, p.err
+	}
+	var in client.FilterRequest
+	if err := readJSON(c.w, c.r, &in); err != nil {
+		return f, err
+	}
+	if err := fitText("category", in.Category, maxName); err != nil {
+		return f, err
+	}
+	source, err := s.sourceID(c, in.Source)
+	f = filter.Rule{ID: in.ID, Reader: c.reader, Name: in.Name, SourceID: source, Category: in.Category, Actions: filter.Actions(in.FilterActions), Off: in.Off}
+	f.Applying = in.Apply
+	for _, one := range in.Conditions {
+		f.Conditions = append(f.Conditions, filter.Condition(one))
+	}
+	return f, err
+}
+
+func (s riverAPI) putFilter(c *riverCall) error {
+	f, err := s.filterRequest(c)
+	if err == nil {
+		f, err = s.River.Filters().Put(c.ctx(), f)
+	}
+	if err != nil {
+		return err
+	}
+	return ok(c.w, filterOf(&f))
+}
+
+func (s riverAPI) previewFilter(c *riverCall) error {
+	f, err := s.filterRequest(c)
+	if err != nil {
+		return err
+	}
+	p, err := s.River.Filters().Preview(c.ctx(), f)
+	if err != nil {
+		return err
+	}
+	out := client.FilterPreview{Compared: p.Compared, Matched: []client.FilterMatch{}}
+	for i := range p.Matched {
+		e := &p.Matched[i]
+		out.Matched = append(out.Matched, client.FilterMatch{ID: e.ID, SourceID: e.SourceID, Title: e.Title, Link: e.Link})
+	}
+	return ok(c.w, out)
+}
+
+func (s riverAPI) dropFilter(c *riverCall) error {
+	if p := c.params(); p.err != nil {
+		return p.err
+	}
+	id, err := c.id()
+	if err != nil {
+		return err
+	}
+	if err := s.River.Filters().Drop(c.ctx(), c.reader, id); err != nil {
+		return err
+	}
+	return ok(c.w, removedID{id})
+}
+
+func filterOf(f *filter.Rule) client.Filter {
+	out := client.Filter{ID: f.ID, Name: f.Name, SourceID: f.SourceID, Category: f.Category, FilterActions: client.FilterActions(f.Actions), Off: f.Off,
+		Matched: f.Matched, LastAt: when(f.LastAt), Applying: f.Applying, Applied: f.Applied, CreatedAt: milli(f.CreatedAt), Conditions: []client.FilterCondition{}}
+	for _, c := range f.Conditions {
+		out.Conditions = append(out.Conditions, client.FilterCondition(c))
+	}
+	return out
+}

@@ -1,0 +1,223 @@
+package readcli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/client"
+	"cloudburst/internal/cli/shell"
+)
+
+func (p *commands) filters() *cobra.Command {
+	c := shell.Group("filters", "Hide, mark, star or forward new items by rules",
+		`A filter hides new items, marks them as read, stars them or forwards them. It applies to
+items of one feed, of one category or of all feeds that match its words.
+
+Works on the running server, or on the data folder when none runs.`)
+	c.AddCommand(p.filtersAdd(), p.filtersList(), p.filtersRemove())
+	return c
+}
+
+const filterFields = `id, name, source_id, category, conditions (field, op, not, values), hide, read,
+star, forward, off, matched, last_at, applying, applied, created_at`
+
+func (p *commands) filtersAdd() *cobra.Command {
+	var user string
+	var f client.FilterRequest
+	when := client.FilterCondition{Field: "any", Op: "word"}
+	var forward string
+	var preview, asJSON bool
+	c := shell.ServerFlags(&cobra.Command{
+		Use:   "add WORD...",
+		Short: "Add a filter, or preview one",
+		Long: `Adds a filter for items that have one of the words. --field selects the part of the item:
+any (title or text), title, text, author, category or link. --op selects the comparison:
+word (a whole word), contains, or regexp (one regular expression). Case is ignored.
+
+--preview prints which of the last 200 items the filter would have matched, and saves
+nothing. --apply applies the filter to existing items too.
+
+--json prints an object: ` + filterFields + `.
+With --preview: compared, matched (id, source_id, title, link).`,
+		Example: "  cloudburst filters add --hide --category News football tennis\n  cloudburst filters add --star --field author --preview \"Ann O'Neil\"",
+		Args:    shell.Between(1, 50, "at least one WORD"),
+		RunE: func(c *cobra.Command, args []string) error {
+			when.Values = args
+			f.Conditions = []client.FilterCondition{when}
+			if forward != "" {
+				id, err := noticeID(forward)
+				if err != nil {
+					return err
+				}
+				f.Forward = id
+			}
+			if !f.Hide && !f.Read && !f.Star && f.Forward == 0 {
+				return shell.Usagef("a filter needs an action: --hide, --read, --star or --forward")
+			}
+			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
+				if preview {
+					found, err := s.River(user).PreviewFilter(ctx, f)
+					if err != nil {
+						return err
+					}
+					return p.printPreview(&found, asJSON)
+				}
+				made, err := s.River(user).PutFilter(ctx, f)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return shell.JSONLines(p.Out).Encode(made)
+				}
+				_, err = fmt.Fprintf(p.Out, "Filter %d applies to new items: %s.\n", made.ID, filterActions(&made))
+				return err
+			})
+		},
+	})
+	flags := c.Flags()
+	ofReader(c, &user)
+	shell.ChoiceFlag(c, &when.Field, "field", "part", "any", "title", "text", "author", "category", "link")
+	shell.ChoiceFlag(c, &when.Op, "op", "comparison", "word", "contains", "regexp")
+	flags.BoolVar(&when.Not, "not", false, "match items that have none of the words")
+	flags.StringVar(&f.Name, "name", "", "`name` of the filter")
+	flags.StringVar(&f.Source, "source", "", "only items of the feed with this `URL` or id")
+	flags.StringVar(&f.Category, "category", "", "only items of feeds in the category with this `name`")
+	flags.BoolVar(&f.Hide, "hide", false, "hide the items")
+	flags.BoolVar(&f.Read, "read", false, "mark the items as read")
+	flags.BoolVar(&f.Star, "star", false, "star the items")
+	flags.StringVar(&forward, "forward", "", "send the items by the forwarding with this `id`")
+	flags.BoolVar(&f.Apply, "apply", false, "apply the filter to existing items too")
+	flags.BoolVar(&preview, "preview", false, "print the matching items and save nothing")
+	flags.BoolVar(&asJSON, "json", false, "print a JSON object")
+	return c
+}
+
+func (p *commands) printPreview(found *client.FilterPreview, asJSON bool) error {
+	if asJSON {
+		return shell.JSONLines(p.Out).Encode(found)
+	}
+	if _, err := fmt.Fprintf(p.Out, "The filter would have matched %d of the last %d items.\n", len(found.Matched), found.Compared); err != nil {
+		return err
+	}
+	for _, m := range found.Matched {
+		title := m.Title
+		if title == "" {
+			title = m.Link
+		}
+		if _, err := fmt.Fprintln(p.Out, shell.Clean(title)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// filterActions describes what a filter does: "hide, forward 7".
+func filterActions(f *client.Filter) string {
+	var do []string
+	for _, a := range []struct {
+		on   bool
+		text string
+	}{{f.Hide, "hide"}, {f.Read, "read"}, {f.Star, "star"}, {f.Forward != 0, "forward " + strconv.FormatInt(f.Forward, 10)}} {
+		if a.on {
+			do = append(do, a.text)
+		}
+	}
+	return strings.Join(do, ", ")
+}
+
+func filterConditions(f *client.Filter) string {
+	var all []string
+	for _, c := range f.Conditions {
+		op := c.Op
+		if c.Not {
+			op = "not " + op
+		}
+		all = append(all, c.Field+" "+op+" "+strings.Join(c.Values, "|"))
+	}
+	return strings.Join(all, "; ")
+}
+
+func (p *commands) filtersList() *cobra.Command {
+	var user string
+	var asJSON bool
+	c := shell.ServerFlags(&cobra.Command{
+		Use:   "list",
+		Short: "List the filters in the order in which they run",
+		Long:  "Lists the filters in the order in which they run.\n\n--json prints one object per line: " + filterFields + ".",
+		Args:  shell.Between(0, 0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
+				list, err := s.River(user).Filters(ctx)
+				if err != nil {
+					return err
+				}
+				return p.printFilters(list, asJSON)
+			})
+		},
+	})
+	ofReader(c, &user)
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
+	return c
+}
+
+func (p *commands) printFilters(list []client.Filter, asJSON bool) error {
+	out := bufio.NewWriter(p.Out)
+	enc := shell.JSONLines(out)
+	t := shell.NewTable(p.Out, "ID", "OF", "CONDITIONS", "ACTIONS", "STATE", "MATCHED", "LAST")
+	for i := range list {
+		f := &list[i]
+		of, state := "all feeds", "on"
+		switch {
+		case f.SourceID != 0:
+			of = "feed " + strconv.FormatInt(f.SourceID, 10)
+		case f.Category != "":
+			of = f.Category
+		}
+		if f.Off {
+			state = "off"
+		}
+		var err error
+		if asJSON {
+			err = enc.Encode(f)
+		} else {
+			err = t.Row(strconv.FormatInt(f.ID, 10), of, filterConditions(f), filterActions(f), state, fmt.Sprint(f.Matched), shell.FormatTime(f.LastAt))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return t.End()
+}
+
+func (p *commands) filtersRemove() *cobra.Command {
+	var user string
+	c := shell.ServerFlags(&cobra.Command{
+		Use:   "remove ID",
+		Short: "Remove a filter",
+		Long:  "Removes a filter; \"filters list\" prints the IDs. A minute later, the items that it hid are shown again, as read.",
+		Args:  shell.Between(1, 1, "the ID of one filter"),
+		RunE: func(c *cobra.Command, args []string) error {
+			id, err := strconv.ParseInt(args[0], 10, 64)
+			if err != nil || id <= 0 {
+				return shell.Usagef("invalid filter ID %q: \"filters list\" prints the IDs", args[0])
+			}
+			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
+				err := s.River(user).DropFilter(ctx, id)
+				if err == nil {
+					_, err = fmt.Fprintf(p.Out, "Filter %d is removed.\n", id)
+				}
+				return err
+			})
+		},
+	})
+	ofReader(c, &user)
+	return c
+}
