@@ -27,11 +27,7 @@ const filterFields = `id, name, source_id, category, conditions (field, op, not,
 star, forward, off, matched, last_at, applying, applied, created_at`
 
 func (p *commands) filtersAdd() *cobra.Command {
-	var user string
-	var f client.FilterRequest
-	when := client.FilterCondition{Field: "any", Op: "word"}
-	var forward string
-	var preview, asJSON bool
+	a := filterAddition{when: client.FilterCondition{Field: "any", Op: "word"}}
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "add WORD...",
 		Short: "Add a filter, or preview one",
@@ -47,54 +43,77 @@ With --preview: compared, matched (id, source_id, title, link).`,
 		Example: "  cloudburst filters add --hide --category News football tennis\n  cloudburst filters add --star --field author --preview \"Ann O'Neil\"",
 		Args:    shell.Between(1, 50, "at least one WORD"),
 		RunE: func(c *cobra.Command, args []string) error {
-			when.Values = args
-			f.Conditions = []client.FilterCondition{when}
-			if forward != "" {
-				id, err := noticeID(forward)
-				if err != nil {
-					return err
-				}
-				f.Forward = id
-			}
-			if !f.Hide && !f.Read && !f.Star && f.Forward == 0 {
-				return shell.Usagef("a filter needs an action: --hide, --read, --star or --forward")
-			}
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				if preview {
-					found, err := s.River(user).PreviewFilter(ctx, f)
-					if err != nil {
-						return err
-					}
-					return p.printPreview(&found, asJSON)
-				}
-				made, err := s.River(user).PutFilter(ctx, f)
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					return shell.JSONLines(p.Out).Encode(made)
-				}
-				_, err = fmt.Fprintf(p.Out, "Filter %d applies to new items: %s.\n", made.ID, filterActions(&made))
+			if err := a.complete(args); err != nil {
 				return err
-			})
+			}
+			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error { return p.addFilter(ctx, s, &a) })
 		},
 	})
-	flags := c.Flags()
-	ofReader(c, &user)
-	shell.ChoiceFlag(c, &when.Field, "field", "part", "any", "title", "text", "author", "category", "link")
-	shell.ChoiceFlag(c, &when.Op, "op", "comparison", "word", "contains", "regexp")
-	flags.BoolVar(&when.Not, "not", false, "match items that have none of the words")
-	flags.StringVar(&f.Name, "name", "", "`name` of the filter")
-	flags.StringVar(&f.Source, "source", "", "only items of the feed with this `URL` or id")
-	flags.StringVar(&f.Category, "category", "", "only items of feeds in the category with this `name`")
-	flags.BoolVar(&f.Hide, "hide", false, "hide the items")
-	flags.BoolVar(&f.Read, "read", false, "mark the items as read")
-	flags.BoolVar(&f.Star, "star", false, "star the items")
-	flags.StringVar(&forward, "forward", "", "send the items by the forwarding with this `id`")
-	flags.BoolVar(&f.Apply, "apply", false, "apply the filter to existing items too")
-	flags.BoolVar(&preview, "preview", false, "print the matching items and save nothing")
-	flags.BoolVar(&asJSON, "json", false, "print a JSON object")
+	a.flags(c)
 	return c
+}
+
+// filterAddition has the flags of a new filter.
+type filterAddition struct {
+	client.FilterRequest
+	user, forward   string
+	when            client.FilterCondition
+	preview, asJSON bool
+}
+
+// complete builds the request from the words and flags.
+func (a *filterAddition) complete(words []string) error {
+	a.when.Values = words
+	a.Conditions = []client.FilterCondition{a.when}
+	if a.forward != "" {
+		id, err := noticeID(a.forward)
+		if err != nil {
+			return err
+		}
+		a.Forward = id
+	}
+	if !a.Hide && !a.Read && !a.Star && a.Forward == 0 {
+		return shell.Usagef("a filter needs an action: --hide, --read, --star or --forward")
+	}
+	return nil
+}
+
+// addFilter adds or previews a filter and prints the result.
+func (p *commands) addFilter(ctx context.Context, s *shell.Connection, a *filterAddition) error {
+	if a.preview {
+		found, err := s.River(a.user).PreviewFilter(ctx, a.FilterRequest)
+		if err != nil {
+			return err
+		}
+		return p.printPreview(&found, a.asJSON)
+	}
+	made, err := s.River(a.user).PutFilter(ctx, a.FilterRequest)
+	if err != nil {
+		return err
+	}
+	if a.asJSON {
+		return shell.JSONLines(p.Out).Encode(made)
+	}
+	_, err = fmt.Fprintf(p.Out, "Filter %d applies to new items: %s.\n", made.ID, filterActions(&made))
+	return err
+}
+
+func (a *filterAddition) flags(c *cobra.Command) {
+	flags := c.Flags()
+	ofReader(c, &a.user)
+	shell.ChoiceFlag(c, &a.when.Field, "field", "part", "any", "title", "text", "author", "category", "link")
+	shell.ChoiceFlag(c, &a.when.Op, "op", "comparison", "word", "contains", "regexp")
+	flags.BoolVar(&a.when.Not, "not", false, "match items that have none of the words")
+	flags.StringVar(&a.Name, "name", "", "`name` of the filter")
+	flags.StringVar(&a.Source, "source", "", "only items of the feed with this `URL` or id")
+	flags.StringVar(&a.Category, "category", "", "only items of feeds in the category with this `name`")
+	flags.BoolVar(&a.Hide, "hide", false, "hide the items")
+	flags.BoolVar(&a.Read, "read", false, "mark the items as read")
+	flags.BoolVar(&a.Star, "star", false, "star the items")
+	flags.StringVar(&a.forward, "forward", "", "send the items by the forwarding with this `id`")
+	flags.BoolVar(&a.Apply, "apply", false, "apply the filter to existing items too")
+	flags.BoolVar(&a.preview, "preview", false, "print the matching items and save nothing")
+	flags.BoolVar(&a.asJSON, "json", false, "print a JSON object")
 }
 
 func (p *commands) printPreview(found *client.FilterPreview, asJSON bool) error {
