@@ -3,7 +3,6 @@ package riversql
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"math"
 	"time"
@@ -85,8 +84,8 @@ func (r *itemRow) unpack() error {
 		return nil
 	}
 	title, link := r.Title, r.Link
-	var kept keptContent
-	if err := json.Unmarshal([]byte(r.content.String), &kept); err != nil {
+	kept, err := decodeContent(r.content.String)
+	if err != nil {
 		return fmt.Errorf("read item %d: %w", r.ID, err)
 	}
 	if r.Content = kept.Content; kept.Words {
