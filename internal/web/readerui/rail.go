@@ -36,7 +36,7 @@ type railFeed struct {
 	Icon, Letter string
 }
 
-// railOf lists the rivers that the user can open, and the views of this one.
+// railOf lists the rivers that the user can open, and the views of this one. finishRail adds the feeds.
 func (s *riverPages) railOf(ctx context.Context, v *riverView) error {
 	categories, err := s.River.Categories(ctx, v.Reader, false)
 	if err != nil {
@@ -67,7 +67,31 @@ func (s *riverPages) railOf(ctx context.Context, v *riverView) error {
 		return nil
 	}
 	v.Views = q.views(v.Root, v.Looks)
-	feeds, err := s.River.Rail(ctx, v.Reader)
+	v.feeds = s.railLater(ctx, v.Reader)
+	return nil
+}
+
+// railLater reads the feeds of a rail while the caller reads the items. The result waits for them.
+func (s *riverPages) railLater(ctx context.Context, reader string) func() ([]river.RailFeed, error) {
+	var feeds []river.RailFeed
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		feeds, err = s.River.Rail(ctx, reader)
+	}()
+	return func() ([]river.RailFeed, error) {
+		<-done
+		return feeds, err
+	}
+}
+
+// finishRail adds the feeds to the rail that railOf began.
+func (s *riverPages) finishRail(v *riverView) error {
+	if v.feeds == nil {
+		return nil
+	}
+	feeds, err := v.feeds()
 	if err != nil {
 		return err
 	}

@@ -182,36 +182,46 @@ func (s *riverPages) riverView(r *http.Request, st riverScope, q riverQuery) (ri
 	if err := s.railOf(ctx, &v); err != nil {
 		return v, err
 	}
-	if err := s.nameRiver(ctx, &v); err != nil {
-		return v, err
+	err := s.fillRiver(r, &v)
+	if failed := s.finishRail(&v); err == nil {
+		err = failed
+	}
+	return v, err
+}
+
+// fillRiver adds the name of the river and its items.
+func (s *riverPages) fillRiver(r *http.Request, v *riverView) error {
+	ctx, st, q := r.Context(), v.riverScope, v.Query
+	if err := s.nameRiver(ctx, v); err != nil {
+		return err
 	}
 	if q.Wrong != "" {
-		return v, fault.New(fault.Invalid, "%s", q.Wrong)
+		return fault.New(fault.Invalid, "%s", q.Wrong)
 	}
 	want := q.items(st.Reader)
 	want.Oldest = v.Looks.Oldest
 	if st.May != accessWrite { // marks and categories are private
 		want.Starred, want.Unread, want.Read = false, false, false
 		if strings.Contains(strings.ToLower(want.Match), "category:") {
-			return v, fault.New(fault.Invalid, "Only the owner of the river can search by category. Choose one from the list.")
+			return fault.New(fault.Invalid, "Only the owner of the river can search by category. Choose one from the list.")
 		}
 	}
 	asked := s.CurrentTime()
 	v.Fold = q.Source == 0 && q.Text == "" && !q.Starred && !want.Oldest
 	page, err := s.pageOf(ctx, want, v.Fold, st.Public == "")
 	if err != nil {
-		return v, err
+		return err
 	}
 	list := page.list
 	if page.older != (river.Place{}) {
 		v.Older = withQuery(st.Root, v.with("before", riverPlace(page.older)))
 	}
-	s.follow(&v, asked, list)
+	s.follow(v, asked, list)
 	list = s.visibleItems(st, list)
 	v.Found, v.Zone = len(list), shell.TimeZone(r)
-	s.addMarkResult(r, &v)
+	s.addMarkResult(r, v)
 	v.Days = s.riverDays(list, showing{now: v.Now, zone: v.Zone, root: st.Root, from: v.values(), fold: v.Fold, rest: page.rest, found: q.found(), oldest: want.Oldest, own: v.Own, marks: v.Looks.Marks, reply: v.Own && s.IsWriter(r)})
-	return v, nil
+	return nil
 }
 
 // visibleItems removes items of private feeds, unless the page belongs to their reader.

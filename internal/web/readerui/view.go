@@ -17,7 +17,8 @@ type riverView struct {
 	riverScope
 	Query   riverQuery
 	Looks   displaySettings
-	Own     bool // the user may mark items
+	Own     bool                             // the user may mark items
+	feeds   func() ([]river.RailFeed, error) // for the rail, when they are read; nil: none
 	Days    []riverDay
 	Fold    bool        // old items that one check brought are folded
 	Found   int         // items on the page
