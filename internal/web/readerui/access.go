@@ -54,6 +54,7 @@ type Sources interface {
 	Revive(ctx context.Context, reader string, source int64) (river.Followed, error)
 	Undo(ctx context.Context, reader string, source int64) (river.Followed, error)
 	Refresh(ctx context.Context, id int64) (river.Check, error)
+	CheckSoon(ctx context.Context, reader string, sources []int64) (due int, err error)
 	Explain(ctx context.Context, id int64) (river.Explanation, error)
 }
 

@@ -76,7 +76,7 @@ func (s *followPages) doCategory(rw http.ResponseWriter, r *http.Request, reader
 		s.Fail(rw, r, err)
 		return
 	}
-	name, public := strings.TrimSpace(shell.CleanText(shell.FormValue(form, "name"), 200)), shell.FormValue(form, "public") == "yes"
+	name, public := strings.TrimSpace(shell.CleanText(shell.FormValue(form, "name"), maxMarks)), shell.FormValue(form, "public") == "yes"
 	if name == "" {
 		err = fault.New(fault.Invalid, "Enter the name of the category.")
 	} else {
@@ -119,7 +119,7 @@ func (s *followPages) doRenameCategory(rw http.ResponseWriter, r *http.Request, 
 		s.Fail(rw, r, err)
 		return
 	}
-	from, to := shell.FormValue(form, "from"), strings.TrimSpace(shell.CleanText(shell.FormValue(form, "to"), 200))
+	from, to := shell.FormValue(form, "from"), strings.TrimSpace(shell.CleanText(shell.FormValue(form, "to"), maxMarks))
 	var other river.Category
 	merges := false
 	switch {

@@ -65,6 +65,9 @@ func (s *followPages) listRow(l river.ReadingList, names map[int64]string) listR
 	}
 	src := river.Source{State: l.State, NextAt: l.NextAt}
 	row.Badge, row.Why = condition(&src, now)
+	if row.Badge.Class == badgeGood {
+		row.Badge = badge{}
+	}
 	if l.Problem != "" && row.Badge.Class == "" {
 		row.Badge = badge{"failing", badgeBad}
 	}

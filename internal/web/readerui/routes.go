@@ -46,6 +46,11 @@ func (s *base) form(path, purpose string, do riverPage) route.Route {
 	return route.Route{Method: http.MethodPost, Path: path, Handler: shell.SelfGuarded(s.forReader(accessWrite, do)), Protection: route.Session, MaxBody: rsscloud.MaxForm, Purpose: purpose}
 }
 
+func withMaxBody(r route.Route, bytes int64) route.Route {
+	r.MaxBody = bytes
+	return r
+}
+
 // open is a public page.
 func (s *base) open(path, purpose string, page http.HandlerFunc) route.Route {
 	return route.Route{Method: http.MethodGet, Path: path, Handler: page, Purpose: purpose}
@@ -85,7 +90,10 @@ func (s *followPages) routes() []route.Route {
 		s.own("/feeds", "The feeds that the reader follows.", s.sourcesPage),
 		s.own("/feeds/add", "The form to follow a feed.", s.addPage),
 		s.form("/feeds/add", "Follows a feed.", s.doAdd),
-		s.own("/feeds/{id}", "One followed feed and its schedule.", s.sourcePage),
+		withMaxBody(s.form("/feeds/selected", "Unfollows, checks, moves or marks read the ticked feeds.", s.doSelected), maxMarks),
+		withMaxBody(s.form("/feeds/selected/undo", "Undoes the last change of several feeds.", s.doUndoSelected), maxMarks),
+		s.own("/feeds/{id}", "The items of a followed feed.", s.sourcePage),
+		s.own("/feeds/{id}/{part}", "The settings or the diagnosis of a followed feed.", s.sourcePartPage),
 		s.form("/feeds/{id}/settings", "Changes the settings of a followed feed.", s.doSettings),
 		s.form("/feeds/{id}/login", "Saves or removes the login of a followed feed.", s.doSourceLogin),
 		s.form("/feeds/{id}/refresh", "Checks a feed now.", s.doRefresh),

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,15 +15,22 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// sourceView is one feed: its description, its settings, and its schedule.
+// sourceView is a page of one feed: its items, its settings, or its diagnosis.
 type sourceView struct {
 	followView
 	ID      int64
+	Part    sourcePart
+	Tabs    []categoryLink
 	Row     sourceRow
+	Live    bool // hubs push changes
 	About   aboutSource
+	Private bool
+	Why     string // the state in one sentence; "": nothing is wrong
+	Items   []sourceItem
+	More    bool // there are more items
+	Stars   int
 	Form    settingsForm
 	Login   loginForm
-	Private bool
 
 	RefreshError string // why it could not be checked now
 	Gone         bool
@@ -35,10 +41,35 @@ type sourceView struct {
 	JSON         bool   // the explanation is also available as JSON
 }
 
-// HasNotes reports whether notes below explain the state in more detail.
-func (v sourceView) HasNotes() bool {
-	return v.Gone || len(v.Row.Badges) > 0 && v.Row.Badges[0].Text == "failing"
+// sourcePart is one of the pages about a feed.
+type sourcePart string
+
+// The pages about a feed, as in their URLs.
+const (
+	partItems     sourcePart = "items" // at the URL of the feed itself
+	partSettings  sourcePart = "settings"
+	partDiagnosis sourcePart = "diagnosis"
+)
+
+// partPath is the URL of a page about a feed.
+func partPath(id int64, part sourcePart) string {
+	if part == partItems {
+		return SourcePath(id)
+	}
+	return SourcePath(id) + "/" + string(part)
 }
+
+// sourceItem is an item of the feed in a list.
+type sourceItem struct {
+	Href, Title   string
+	When          shell.Moment
+	Read, Starred bool
+}
+
+const (
+	itemsOnPage = 30
+	countedTo   = 1000 // starred items that are counted
+)
 
 // aboutSource is the description of a feed.
 type aboutSource struct {
@@ -72,18 +103,30 @@ type categoryCheck struct {
 	Chosen   bool
 }
 
-// sourcePage shows one feed; with .json after its number, its explanation as JSON.
+// sourcePage shows the items of a feed; with .json after its number, its explanation as JSON.
 func (s *followPages) sourcePage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	if strings.HasSuffix(r.PathValue("id"), ".json") {
 		s.sourceJSON(rw, r, reader)
 		return
 	}
-	s.showSource(rw, r, reader, http.StatusOK, func(*sourceView) {})
+	s.showSource(rw, r, reader, partItems, http.StatusOK, func(*sourceView) {})
 }
 
-// showSource shows a feed; amend adds the result of a form.
-func (s *followPages) showSource(rw http.ResponseWriter, r *http.Request, reader string, status int, amend func(*sourceView)) {
-	v, err := s.sourceView(r, reader)
+// sourcePartPage shows the settings or the diagnosis of a feed.
+func (s *followPages) sourcePartPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	switch part := sourcePart(r.PathValue("part")); part {
+	case partSettings, partDiagnosis:
+		s.showSource(rw, r, reader, part, http.StatusOK, func(*sourceView) {})
+	case partItems:
+		http.Redirect(rw, r, "/feeds/"+r.PathValue("id"), http.StatusSeeOther)
+	default:
+		s.NotFound(rw, r)
+	}
+}
+
+// showSource shows a page about a feed; amend adds the result of a form.
+func (s *followPages) showSource(rw http.ResponseWriter, r *http.Request, reader string, part sourcePart, status int, amend func(*sourceView)) {
+	v, err := s.sourceView(r, reader, part)
 	if err != nil {
 		s.Fail(rw, r, err)
 		return
@@ -93,53 +136,107 @@ func (s *followPages) showSource(rw http.ResponseWriter, r *http.Request, reader
 	s.Render(rw, r, status, "source", v)
 }
 
-func (s *followPages) sourceView(r *http.Request, reader string) (v sourceView, err error) {
+func (s *followPages) sourceView(r *http.Request, reader string, part sourcePart) (v sourceView, err error) {
 	id, err := sourceID(r)
 	if err != nil {
 		return v, err
 	}
-	f, err := s.followed(r.Context(), reader, id)
+	list, err := s.River.Subscriptions(r.Context(), river.SubscriptionQuery{Reader: reader, SourceID: id, Next: true, Unread: part == partItems, Limit: 1})
 	if err != nil {
 		return v, err
 	}
-	e, err := s.River.Explain(r.Context(), id)
-	if err != nil {
-		return v, err
+	if len(list) == 0 {
+		return v, notFollowed()
 	}
-	categories, err := s.River.Categories(r.Context(), reader, false)
-	if err != nil {
-		return v, err
+	f := &list[0]
+	v.Row = s.sourceRow(f)
+	title := v.Row.Name
+	if part != partItems {
+		title += ": " + string(part)
 	}
-	f.Source = e.Source
-	v.Row = s.sourceRow(&f)
-	_, v.Row.Why = condition(&f.Source, s.CurrentTime())
-	v.Row.Why = shell.Sentence(v.Row.Why)
-	v.followView = s.followView(r, v.Row.Name)
-	v.Script = "feeds.js"
-	v.ID, v.Private = id, f.Source.Private()
-	v.About = s.aboutSource(&f)
-	v.Form = settings(&f, categories)
-	v.Login = loginForm{Kind: f.Source.Login.Kind, Name: shell.CleanText(f.Source.Login.Name, 200), Kinds: loginKinds()}
+	v.followView = s.followView(r, title)
+	v.Heading, v.ID, v.Part, v.Private = v.Row.Name, id, part, f.Source.Private()
+	for _, p := range []sourcePart{partItems, partSettings, partDiagnosis} {
+		v.Tabs = append(v.Tabs, categoryLink{Name: strings.ToUpper(string(p[:1])) + string(p[1:]), Href: partPath(id, p), Here: p == part})
+	}
+	v.About, v.Live = s.aboutSource(f), f.Source.State.Push.Live(v.Now)
+	_, why := condition(&f.Source, v.Now)
+	v.Why = shell.Sentence(why)
 	v.Gone, v.Failing = f.Source.State.Gone != nil, f.Source.State.Failures > 0
-	v.Repaired, v.JSON = shell.CleanText(f.Source.About.Problem, 400), s.Explained != nil
 	if m, ok := lastMove(&f.Source); ok {
 		v.Moved = &movedSource{shell.CleanText(withoutUser(m.From), 300), shell.CleanText(withoutUser(m.To), 300), moveWords(m.Why), shell.NewMoment(v.Now, m.At)}
 	}
+	switch part {
+	case partItems:
+		err = s.addItems(r.Context(), reader, &v)
+	case partSettings:
+		err = s.addSettings(r.Context(), f, &v)
+	case partDiagnosis:
+		err = s.addDiagnosis(r.Context(), f, &v)
+	}
+	if err == nil {
+		v.Message = s.sourceMessage(r, v)
+	}
+	return v, err
+}
+
+// addItems adds the newest items of the feed.
+func (s *followPages) addItems(ctx context.Context, reader string, v *sourceView) error {
+	list, err := s.River.Items(ctx, river.ItemQuery{Reader: reader, SourceID: v.ID, Limit: itemsOnPage + 1})
+	if err != nil {
+		return err
+	}
+	if len(list) > itemsOnPage {
+		list, v.More = list[:itemsOnPage], true
+	}
+	for i := range list {
+		e := &list[i]
+		at := e.Published
+		if at.IsZero() {
+			at = e.At
+		}
+		it := sourceItem{Href: "/river/item/" + strconv.FormatInt(e.ID, 10), When: shell.NewMoment(v.Now, at), Read: e.Read, Starred: e.Starred}
+		for _, t := range []string{e.Title, e.Text, e.Link, "Untitled item"} {
+			if it.Title = strings.TrimSpace(shell.CleanText(t, 140)); it.Title != "" {
+				break
+			}
+		}
+		v.Items = append(v.Items, it)
+	}
+	starred, err := s.River.Items(ctx, river.ItemQuery{Reader: reader, SourceID: v.ID, Starred: true, Bare: true, Limit: countedTo})
+	v.Stars = len(starred)
+	return err
+}
+
+// addSettings adds the form with the current settings.
+func (s *followPages) addSettings(ctx context.Context, f *river.Followed, v *sourceView) error {
+	categories, err := s.River.Categories(ctx, f.Reader, false)
+	v.Form = settings(f, categories)
+	v.Login = loginForm{Kind: f.Source.Login.Kind, Name: shell.CleanText(f.Source.Login.Name, 200), Kinds: loginKinds()}
+	return err
+}
+
+// addDiagnosis adds the schedule, the last checks and the hubs of the feed.
+func (s *followPages) addDiagnosis(ctx context.Context, f *river.Followed, v *sourceView) error {
+	e, err := s.River.Explain(ctx, f.SourceID)
+	if err != nil {
+		return err
+	}
+	v.Wide = true
+	v.Row.Next = nextOf(e.Next, v.Now)
+	v.Repaired, v.JSON = shell.CleanText(e.Source.About.Problem, 400), s.Explained != nil
 	v.Explain = explained(e, v.Now)
-	v.Message = s.sourceMessage(r, v)
-	return v, nil
+	return nil
 }
 
 // sourceMessage is the message about the last action on this feed.
 func (s *followPages) sourceMessage(r *http.Request, v sourceView) string {
 	switch r.URL.Query().Get("done") {
 	case "added":
-		switch n := v.About.Items; {
-		case v.Row.Newest.Zero && n == 0:
-			return "You follow this feed now. It has no items yet; the next one will be in your river."
-		default:
-			return "You follow this feed now. " + shell.FormatQuantity(n, "item of it is", "items of it are") + " in your river."
+		if n := v.About.Items; n > 0 || !v.Row.Newest.Zero {
+			return "You follow this feed now. " + shell.FormatQuantity(n, "item is", "items are") + " in your river."
 		}
+		return "You follow this feed now. It has no items yet; the next one will be in your river."
 	case "read":
 		if len(v.Explain.Checks) > 0 {
 			return "The feed was checked just now: " + shell.LowerFirst(v.Explain.Checks[0].Text)
@@ -217,12 +314,12 @@ func (s *followPages) doSettings(rw http.ResponseWriter, r *http.Request, reader
 		return nil
 	})
 	if err == nil {
-		http.Redirect(rw, r, SourcePath(id)+"?done=settings", http.StatusSeeOther)
+		http.Redirect(rw, r, partPath(id, partSettings)+"?done=settings", http.StatusSeeOther)
 		return
 	}
-	s.showError(rw, r, reader, err, func(v *sourceView, text string) {
+	s.showError(rw, r, reader, partSettings, err, func(v *sourceView, text string) {
 		v.Form.Title, v.Form.Intervals, v.Form.Error = title, intervals(own), text
-		v.Form.New = strings.TrimSpace(shell.CleanText(shell.FormValue(form, "new"), 200))
+		v.Form.New = strings.TrimSpace(shell.CleanText(shell.FormValue(form, "new"), maxMarks))
 		for i := range v.Form.Checks {
 			v.Form.Checks[i].Chosen = slices.Contains(names, v.Form.Checks[i].Name)
 		}
@@ -234,7 +331,7 @@ func categoriesOf(form rsscloud.Form) (names []string) {
 	for _, field := range form {
 		name := strings.TrimSpace(field.Value)
 		if (field.Name == "category" || field.Name == "new") && name != "" && !slices.Contains(names, name) {
-			names = append(names, shell.CleanText(name, 200))
+			names = append(names, shell.CleanText(name, maxMarks))
 		}
 	}
 	slices.Sort(names)
@@ -252,7 +349,7 @@ func readSourceForm(rw http.ResponseWriter, r *http.Request) (int64, rsscloud.Fo
 
 // showError shows the page of a feed again with the error of a form; for an error that is not the
 // user's, it shows an error page.
-func (s *followPages) showError(rw http.ResponseWriter, r *http.Request, reader string, err error, amend func(v *sourceView, text string)) {
+func (s *followPages) showError(rw http.ResponseWriter, r *http.Request, reader string, part sourcePart, err error, amend func(v *sourceView, text string)) {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 		return
 	}
@@ -264,7 +361,7 @@ func (s *followPages) showError(rw http.ResponseWriter, r *http.Request, reader 
 	status, _ := shell.StatusOf(err)
 	s.LogFailure(r, err, status)
 	shell.SetRetryAfter(rw, err)
-	s.showSource(rw, r, reader, status, func(v *sourceView) { amend(v, shell.Reason(err)) })
+	s.showSource(rw, r, reader, part, status, func(v *sourceView) { amend(v, shell.Reason(err)) })
 }
 
 // doSourceLogin saves the credentials for the feed's server. A source with a login is separate from
@@ -281,24 +378,28 @@ func (s *followPages) doSourceLogin(rw http.ResponseWriter, r *http.Request, rea
 	}
 	again := func(v *sourceView, text string) { v.Login.Kind, v.Login.Name, v.Login.Error = l.Kind, l.Name, text }
 	if text := loginError(l); text != "" {
-		s.showSource(rw, r, reader, http.StatusBadRequest, func(v *sourceView) { again(v, text) })
+		s.showSource(rw, r, reader, partSettings, http.StatusBadRequest, func(v *sourceView) { again(v, text) })
 		return
 	}
 	f, err := s.River.SetLogin(r.Context(), reader, id, l)
 	if err != nil {
-		s.showError(rw, r, reader, err, again)
+		s.showError(rw, r, reader, partSettings, err, again)
 		return
 	}
 	done := "?done=login"
 	if l.Kind == "" {
 		done = "?done=nologin"
 	}
-	http.Redirect(rw, r, SourcePath(f.SourceID)+done, http.StatusSeeOther)
+	http.Redirect(rw, r, partPath(f.SourceID, partSettings)+done, http.StatusSeeOther)
 }
 
-// doRefresh checks a feed now.
+// doRefresh checks a feed now, and returns to the page with the button.
 func (s *followPages) doRefresh(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
-	id, _, err := readSourceForm(rw, r)
+	id, form, err := readSourceForm(rw, r)
+	part := partItems
+	if shell.FormValue(form, "part") == string(partDiagnosis) {
+		part = partDiagnosis
+	}
 	if err == nil {
 		_, err = s.followed(r.Context(), reader, id)
 	}
@@ -306,10 +407,10 @@ func (s *followPages) doRefresh(rw http.ResponseWriter, r *http.Request, reader 
 		_, err = s.River.Refresh(r.Context(), id)
 	}
 	if err != nil {
-		s.showError(rw, r, reader, err, func(v *sourceView, _ string) { v.RefreshError = shell.Sentence(fault.Message(err)) }) // the message has the time of the next check
+		s.showError(rw, r, reader, part, err, func(v *sourceView, _ string) { v.RefreshError = shell.Sentence(fault.Message(err)) }) // the message has the time of the next check
 		return
 	}
-	http.Redirect(rw, r, SourcePath(id)+"?done=read", http.StatusSeeOther)
+	http.Redirect(rw, r, partPath(id, part)+"?done=read", http.StatusSeeOther)
 }
 
 // doRevive resumes checking a feed that is gone or failing.
@@ -330,62 +431,10 @@ func (s *followPages) doToSource(rw http.ResponseWriter, r *http.Request, reader
 	}
 	f, err := do(r.Context(), reader, id)
 	if err != nil {
-		s.showError(rw, r, reader, err, func(v *sourceView, text string) { v.RefreshError = text })
+		s.showError(rw, r, reader, partItems, err, func(v *sourceView, text string) { v.RefreshError = text })
 		return
 	}
 	http.Redirect(rw, r, SourcePath(f.SourceID)+"?done="+done, http.StatusSeeOther)
-}
-
-// doUnfollow unfollows a feed after confirmation.
-func (s *followPages) doUnfollow(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
-	id, form, err := readSourceForm(rw, r)
-	var f river.Followed
-	if err == nil {
-		f, err = s.followed(r.Context(), reader, id)
-	}
-	if err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
-	if shell.FormValue(form, "sure") == "" {
-		s.askFirst(rw, r, "Unfollow "+shell.CleanText(f.Name(), 100)+"?", shell.Question{
-			Lines:  []string{"Its items leave your river; starred ones stay. You can undo this for one minute. You can follow the feed again later; only the items in the feed at that time return."},
-			Action: r.URL.Path, Button: "Unfollow", Back: SourcePath(id)})
-		return
-	}
-	if err := s.River.Remove(r.Context(), reader, id); err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
-	http.Redirect(rw, r, "/feeds?done=unfollowed&feed="+strconv.FormatInt(id, 10), http.StatusSeeOther)
-}
-
-// doUndoUnfollow undoes doUnfollow.
-func (s *followPages) doUndoUnfollow(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
-	id, _, err := readSourceForm(rw, r)
-	var f river.Followed
-	if err == nil {
-		f, err = s.River.UndoRemove(r.Context(), reader, id)
-	}
-	if err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
-	http.Redirect(rw, r, SourcePath(f.SourceID)+"?done=refollowed", http.StatusSeeOther)
-}
-
-// offerUnfollowUndo adds the bar that undoes doUnfollow to the next page, while that is possible.
-func (s *followPages) offerUnfollowUndo(r *http.Request, reader string, v *sourcesView) {
-	id, err := strconv.ParseInt(r.URL.Query().Get("feed"), 10, 64)
-	if err != nil || r.URL.Query().Get("done") != "unfollowed" {
-		return
-	}
-	until, err := s.River.Removed(r.Context(), reader, id)
-	if err != nil || !until.After(v.Now) {
-		return // the page shows the message only
-	}
-	v.Undo = &shell.UndoBar{Action: path.Join(SourcePath(id), "unfollow", "undo"), Words: v.Message, Until: shell.NewMoment(v.Now, until)}
-	v.Message, v.Undo.Until.Text = "", until.In(shell.TimeZone(r)).Format("15:04:05")
 }
 
 // askFirst shows a confirmation page.

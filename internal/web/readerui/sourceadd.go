@@ -59,7 +59,7 @@ func (f *addForm) take(form rsscloud.Form) (secret string) {
 	f.URL = shell.CleanText(strings.TrimSpace(shell.FormValue(form, "url")), 2048)
 	f.Title = strings.TrimSpace(shell.CleanText(shell.FormValue(form, "title"), 300))
 	f.Category = shell.CleanText(shell.FormValue(form, "category"), 200)
-	f.New = strings.TrimSpace(shell.CleanText(shell.FormValue(form, "new"), 200))
+	f.New = strings.TrimSpace(shell.CleanText(shell.FormValue(form, "new"), maxMarks))
 	f.Every = shell.FormValue(form, "every")
 	f.Intervals = intervals(intervalOf(f.Every))
 	f.Login.Kind, f.Login.Name = shell.CleanText(shell.FormValue(form, "login"), 20), shell.CleanText(shell.FormValue(form, "name"), 200)
@@ -84,7 +84,7 @@ func bookmarklet(base string) string {
 
 // BookmarkletURL is the link to drag to the bookmarks bar. A click on it does nothing, because the
 // policy of the page blocks the script.
-func (v sourcesView) BookmarkletURL() template.URL { return template.URL(v.Bookmarklet) }
+func (v addView) BookmarkletURL() template.URL { return template.URL(v.Bookmarklet) }
 
 // plainAddress removes the URL schemes with which browsers pass on feeds.
 func plainAddress(s string) string {
@@ -104,10 +104,11 @@ func plainAddress(s string) string {
 
 type addView struct {
 	followView
-	Add     addForm
-	Choices []choiceRow
-	Page    string // URL of the page with the choices
-	Secret  bool   // a secret was sent, and must be typed again
+	Add         addForm
+	Choices     []choiceRow
+	Bookmarklet string
+	Page        string // URL of the page with the choices
+	Secret      bool   // a secret was sent, and must be typed again
 }
 
 type choiceRow struct {
@@ -126,7 +127,8 @@ func (s *followPages) addPage(rw http.ResponseWriter, r *http.Request, reader st
 		s.Fail(rw, r, err)
 		return
 	}
-	v := addView{followView: s.followView(r, "Add a feed"), Add: s.emptyAdd(categories)}
+	v := addView{followView: s.followView(r, "Add a feed"), Add: s.emptyAdd(categories), Bookmarklet: bookmarklet(s.BaseURL(r))}
+	v.Script = "feeds.js"
 	q := r.URL.Query()
 	v.Add.URL = shell.CleanText(plainAddress(q.Get("url")), 2048)
 	v.Add.Title = strings.TrimSpace(shell.CleanText(q.Get("title"), 300))
@@ -147,7 +149,8 @@ func (s *followPages) doAdd(rw http.ResponseWriter, r *http.Request, reader stri
 		s.Fail(rw, r, err)
 		return
 	}
-	v := addView{followView: s.followView(r, "Add a feed"), Add: s.emptyAdd(categories)}
+	v := addView{followView: s.followView(r, "Add a feed"), Add: s.emptyAdd(categories), Bookmarklet: bookmarklet(s.BaseURL(r))}
+	v.Script = "feeds.js"
 	secret := v.Add.take(form)
 	q := river.Request{Reader: reader, URL: plainAddress(v.Add.URL), Title: v.Add.Title, Categories: v.Add.categories(), Interval: intervalOf(v.Add.Every),
 		Login: river.Login{Kind: v.Add.Login.Kind, Name: v.Add.Login.Name, Secret: secret}}

@@ -2,6 +2,7 @@ package readerui
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -36,7 +37,7 @@ func (s *base) followView(r *http.Request, title string) followView {
 // followMessage is the message about the action that the URL names by a keyword.
 func followMessage(r *http.Request) string {
 	return map[string]string{
-		"had":        "You follow this feed already. Your entries were not used; change the settings here.",
+		"had":        "You follow this feed already. Your entries were not used; change them under Settings.",
 		"settings":   "Settings saved.",
 		"login":      "The login is saved. The feed is read with it for you only.",
 		"nologin":    "The feed is read without a login.",
@@ -61,41 +62,66 @@ func followMessage(r *http.Request) string {
 // sourcesView is the list of followed feeds.
 type sourcesView struct {
 	followView
-	Add    addForm
-	Total  int
-	Begins bool // the user follows only defaults
-	Broken int  // feeds on the page that are failing or gone
-	Undo   *shell.UndoBar
-	Query  sourceQuery
-	Groups []sourceGroup
-	Shown  int
-	Paged  bool // the list has several pages
-	Number int  // of the page, from 1
-	Older  string
-	Newer  string
-	Names  []categoryLink
-
-	Bookmarklet string
+	Total   int
+	Begins  bool // the user follows only defaults
+	Broken  int  // feeds on the page that are failing or gone
+	Undo    *shell.UndoBar
+	Problem string // error of a form
+	Query   sourceQuery
+	Groups  []sourceGroup
+	Sorts   []sortChoice
+	Counts  bool // show unread items
+	Paged   bool // the list has several pages
+	Number  int  // of the page, from 1
+	Older   string
+	Newer   string
+	Names   []categoryLink
+	Public  []categoryLink // public categories
+	Back    string         // URL of this page
+	Select  string         // URL of this page with check boxes
+	Done    string         // URL of this page without them
 }
 
-// sourceQuery holds the filters of the list.
+// sourceQuery holds the filters and the order of the list.
 type sourceQuery struct {
 	Text     string
 	Broken   bool
 	Category string
 	None     bool // only feeds without a category
+	Sort     river.SubscriptionSort
+	Select   bool // show check boxes and actions for several feeds
 	Page     int
 }
 
 // Any reports whether a filter is set.
 func (q sourceQuery) Any() bool { return q.Text != "" || q.Broken || q.Category != "" || q.None }
 
-func parseSourceQuery(r *http.Request) (q sourceQuery) {
-	v := r.URL.Query()
+// sortChoice is an order of the list in a menu.
+type sortChoice struct {
+	Value, Text string
+	Here        bool
+}
+
+func sortChoices(now river.SubscriptionSort) (all []sortChoice) {
+	for _, c := range []sortChoice{{"", "title", false}, {string(river.SortNewest), "newest item", false}, {string(river.SortUnread), "unread items", false},
+		{string(river.SortFailure), "last failure", false}, {string(river.SortAdded), "date added", false}} {
+		c.Here = c.Value == string(now)
+		all = append(all, c)
+	}
+	return all
+}
+
+func parseSourceQuery(v url.Values) (q sourceQuery) {
 	q.Text = strings.TrimSpace(shell.CleanText(v.Get("q"), 200))
 	q.Broken = v.Get("show") == "broken"
 	q.Category = shell.CleanText(v.Get("category"), 200)
 	q.None = v.Get("none") == "1" && q.Category == ""
+	q.Select = v.Get("select") == "1"
+	for _, c := range sortChoices("") {
+		if c.Value == v.Get("sort") {
+			q.Sort = river.SubscriptionSort(c.Value)
+		}
+	}
 	if n, err := strconv.Atoi(v.Get("page")); err == nil {
 		q.Page = min(max(n, 1), maxPages) - 1
 	}
@@ -105,35 +131,40 @@ func parseSourceQuery(r *http.Request) (q sourceQuery) {
 // href is the URL of another page of the same list.
 func (q sourceQuery) href(page int) string {
 	v := url.Values{}
-	if q.Text != "" {
-		v.Set("q", q.Text)
+	for name, value := range map[string]string{"q": q.Text, "category": q.Category, "sort": string(q.Sort)} {
+		if value != "" {
+			v.Set(name, value)
+		}
 	}
 	if q.Broken {
 		v.Set("show", "broken")
 	}
-	if q.Category != "" {
-		v.Set("category", q.Category)
-	}
-	if q.None {
-		v.Set("none", "1")
+	for name, on := range map[string]bool{"none": q.None, "select": q.Select} {
+		if on {
+			v.Set(name, "1")
+		}
 	}
 	if page > 0 {
 		v.Set("page", strconv.Itoa(page+1))
 	}
-	if len(v) == 0 {
-		return "/feeds"
-	}
-	return "/feeds?" + v.Encode()
+	return withQuery("/feeds", v)
+}
+
+// selecting is the URL of the same page with or without check boxes.
+func (q sourceQuery) selecting(on bool) string {
+	q.Select = on
+	return q.href(q.Page)
 }
 
 func (q sourceQuery) of(reader string) river.SubscriptionQuery {
-	return river.SubscriptionQuery{Reader: reader, Category: q.Category, None: q.None, Match: q.Text, Broken: q.Broken}
+	return river.SubscriptionQuery{Reader: reader, Category: q.Category, None: q.None, Match: q.Text, Broken: q.Broken, Sort: q.Sort, Next: true}
 }
 
 // sourceGroup is a category with its feeds.
 type sourceGroup struct {
 	ID, Name string
 	River    string // URL of the items of the category; "": none
+	Page     string // its public page; "": it is not public
 	Rows     []sourceRow
 }
 
@@ -154,18 +185,26 @@ type sourceRow struct {
 	Letter string
 	Badges []badge
 	Why    string
+	Unread int64
 	Newest shell.Moment
-	Words  string // text of Next, or of the whole column
-	Next   shell.Moment
+	Next   nextView
 }
 
 func (s *followPages) sourceRow(f *river.Followed) sourceRow {
 	now := s.CurrentTime()
-	row := sourceRow{ID: f.SourceID, Name: shell.CleanText(f.Name(), 200), Host: sourceHost(f.Source.URL), Newest: shell.NewMoment(now, f.Source.NewestAt)}
+	row := sourceRow{ID: f.SourceID, Name: feedName(f), Host: sourceHost(f.Source.URL), Newest: shell.NewMoment(now, f.Source.NewestAt), Unread: f.Unread, Next: nextOf(f.Next, now)}
 	row.Icon, row.Letter = s.icon(f.Source.About.Icon), initial(row.Name)
 	row.Badges, row.Why = badges(&f.Source, now)
-	row.Words, row.Next = upcoming(&f.Source, now)
 	return row
+}
+
+// feedName is the title of a feed; for a feed without a title, its URL without a login.
+func feedName(f *river.Followed) string {
+	name := strings.TrimSpace(f.Name())
+	if name == "" || name == f.Source.URL {
+		return shell.ShortURL(withoutUser(f.Source.URL))
+	}
+	return shell.CleanText(name, 200)
 }
 
 // iconHeaders extends the policy of a page for feed icons from any server, if the setting is
@@ -182,20 +221,27 @@ func sourceHost(address string) string {
 
 // sourcesPage lists the followed feeds.
 func (s *followPages) sourcesPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
-	v := sourcesView{followView: s.followView(r, "Feeds"), Query: parseSourceQuery(r)}
-	v.Script = "feeds.js"
+	s.showSources(rw, r, reader, http.StatusOK, parseSourceQuery(r.URL.Query()), "")
+}
+
+// showSources shows the list with the error of a form; "": none.
+func (s *followPages) showSources(rw http.ResponseWriter, r *http.Request, reader string, status int, q sourceQuery, problem string) {
+	v := sourcesView{followView: s.followView(r, "Feeds"), Query: q, Problem: problem, Counts: s.displaySettingsOf(r).Marks}
+	v.Wide = true
 	if err := s.listSources(r.Context(), reader, &v); err != nil {
 		s.Fail(rw, r, err)
 		return
 	}
-	if v.Total == 0 && !v.Query.Any() && v.Message == "" {
+	if v.Total == 0 && !v.Query.Any() && v.Message == "" && problem == "" {
 		http.Redirect(rw, r, "/feeds/start", http.StatusSeeOther)
 		return
 	}
-	v.Bookmarklet = bookmarklet(s.BaseURL(r))
+	v.Sorts = sortChoices(v.Query.Sort)
+	v.Back, v.Select, v.Done = v.Query.href(v.Query.Page), v.Query.selecting(true), v.Query.selecting(false)
 	s.offerUnfollowUndo(r, reader, &v)
+	s.offerSelectedUndo(r, reader, &v)
 	s.iconHeaders(rw)
-	s.Render(rw, r, http.StatusOK, "sources", v)
+	s.Render(rw, r, status, "sources", v)
 }
 
 // listSources adds the data from the river to v.
@@ -209,11 +255,11 @@ func (s *followPages) listSources(ctx context.Context, reader string, v *sources
 	if err != nil {
 		return err
 	}
-	v.Add = s.emptyAdd(categories)
 	if v.Query.Page*sourcesPerPage >= max(v.Total, 1) {
 		v.Query.Page = max(v.Total-1, 0) / sourcesPerPage
 	}
 	q := v.Query.of(reader)
+	q.Unread = v.Counts
 	if q.Limit = maxGroupedFeeds + 1; v.Query.Page > 0 || v.Total > maxGroupedFeeds {
 		q.Skip, q.Limit, v.Paged = v.Query.Page*sourcesPerPage, sourcesPerPage+1, true
 	}
@@ -231,11 +277,21 @@ func (s *followPages) listSources(ctx context.Context, reader string, v *sources
 		}
 		v.Paged = v.Older != "" || v.Newer != ""
 	}
-	v.Shown = len(list)
+	pages := map[string]string{}
 	for _, c := range categories {
-		v.Names = append(v.Names, categoryLink{c.Name, sourceQuery{Category: c.Name}.href(0), c.Sources, c.Name == v.Query.Category, c.Public})
+		one := categoryLink{c.Name, sourceQuery{Category: c.Name}.href(0), c.Sources, c.Name == v.Query.Category, c.Public}
+		v.Names = append(v.Names, one)
+		if c.Public {
+			one.Href = PublicPath(s.ownerOf(reader), c.Name)
+			v.Public = append(v.Public, one)
+			pages[c.Name] = one.Href
+		}
 	}
+	v.Names = v.Names[:min(len(v.Names), maxChoices)]
 	s.group(v, list)
+	for i := range v.Groups {
+		v.Groups[i].Page = pages[v.Groups[i].Name]
+	}
 	return nil
 }
 
@@ -251,7 +307,7 @@ func (s *followPages) group(v *sourcesView, list []river.Followed) {
 	switch {
 	case len(rows) == 0:
 		return
-	case v.Paged, v.Query.Category != "", v.Query.None:
+	case v.Paged, v.Query.Category != "", v.Query.None, v.Query.Sort != river.SortName:
 		g := sourceGroup{ID: "g0", Rows: rows}
 		if g.Name = v.Query.Category; g.Name != "" {
 			g.River = "/river?" + url.Values{"category": {g.Name}}.Encode()
@@ -270,15 +326,11 @@ func (s *followPages) group(v *sourcesView, list []river.Followed) {
 			none = append(none, rows[i])
 		}
 	}
-	names := make([]string, 0, len(byName))
-	for name := range byName {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int {
+	names := slices.SortedFunc(maps.Keys(byName), func(a, b string) int {
 		return strings.Compare(strings.ToLower(a)+"\x00"+a, strings.ToLower(b)+"\x00"+b)
 	})
 	for i, name := range names {
-		v.Groups = append(v.Groups, sourceGroup{"g" + strconv.Itoa(i+1), shell.CleanText(name, 200), "/river?" + url.Values{"category": {name}}.Encode(), byName[name]})
+		v.Groups = append(v.Groups, sourceGroup{ID: "g" + strconv.Itoa(i+1), Name: name, River: "/river?" + url.Values{"category": {name}}.Encode(), Rows: byName[name]})
 	}
 	if none != nil {
 		g := sourceGroup{ID: "g0", Rows: none}
@@ -306,7 +358,11 @@ func (s *base) followed(ctx context.Context, reader string, id int64) (river.Fol
 		return river.Followed{}, err
 	}
 	if len(list) == 0 {
-		return river.Followed{}, fault.New(fault.NotFound, "You do not follow this feed. Your feeds are listed under Feeds.")
+		return river.Followed{}, notFollowed()
 	}
 	return list[0], nil
+}
+
+func notFollowed() error {
+	return fault.New(fault.NotFound, "You do not follow this feed. Your feeds are listed under Feeds.")
 }

@@ -50,7 +50,7 @@ func condition(f *river.Source, now time.Time) (badge, string) {
 	case st.Push.Live(now):
 		return badge{"live", badgeGood}, ""
 	}
-	return badge{"fresh", ""}, ""
+	return badge{}, ""
 }
 
 func waiting(st *feedstate.State, now time.Time) bool {
@@ -66,10 +66,12 @@ func moved(st *feedstate.State, now time.Time) (feedstate.Move, bool) {
 	return m, now.Sub(m.At) < movedFor
 }
 
-// badges returns all badges of a feed, its state first.
+// badges returns the badges of a feed that need attention or are unusual, its state first.
 func badges(f *river.Source, now time.Time) (all []badge, why string) {
 	b, why := condition(f, now)
-	all = append(all, b)
+	if b.Class == badgeBad || b.Class == badgeWarn || f.State.CheckedAt.IsZero() {
+		all = append(all, b)
+	}
 	if m, ok := moved(&f.State, now); ok {
 		all = append(all, badge{"moved", badgeWarn})
 		if why == "" {
@@ -82,17 +84,15 @@ func badges(f *river.Source, now time.Time) (all []badge, why string) {
 	return all, why
 }
 
-// upcoming describes the next check of a feed: with a time, the label of it, else the whole text.
-func upcoming(f *river.Source, now time.Time) (words string, at shell.Moment) {
-	switch {
-	case f.State.Gone != nil, f.NextAt.IsZero() && f.PushedAt.IsZero():
-		return "not checked any more", shell.Moment{Zero: true}
-	case f.Claim != 0:
-		return "being checked now", shell.Moment{Zero: true}
-	case !f.NextAt.After(now):
-		return "due now", shell.Moment{Zero: true}
-	}
-	return "next check", shell.NewMoment(now, f.NextAt)
+// nextView is the next check of a feed.
+type nextView struct {
+	Words string // the label of At, or the whole text
+	At    shell.Moment
+	Why   string // one clause; "": none
+}
+
+func nextOf(n river.NextCheck, now time.Time) nextView {
+	return nextView{shell.CleanText(n.String(), 40), shell.NewMoment(now, n.At), shell.CleanText(n.Why, 600)}
 }
 
 // day writes a day for a sentence, with the time if it is recent.
