@@ -3,6 +3,7 @@ package river
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,6 +45,7 @@ func (r *River) Explain(ctx context.Context, id int64) (Explanation, error) {
 	out.Decision = feedstate.Explain(s.State, now, feedstate.Options{Host: known[key]})
 	out.Next = nextCheck(&s, out.Decision, now)
 	out.Sentence = out.Next.Sentence(now)
+	out.Decision.Considered = agreeing(out.Decision.Considered, &s, out.Next)
 	planned := s.State.Push
 	if out.Push, err = (checker{r}).updatePushState(ctx, &s); err != nil {
 		r.logError(ctx, "cannot read the state of a feed's hubs", err) // the other parts can still be explained
@@ -59,6 +61,29 @@ func (r *River) Explain(ctx context.Context, id int64) (Explanation, error) {
 	out.Trust = trustOf(&s, planned.Live(s.State.PolledAt), out.Push, now)
 	out.Notes = notesOf(&s, out.Checks, now)
 	return out, nil
+}
+
+// agreeing returns the considerations of a plan, such that the decisive one has the time of the next
+// check: the stored time differs by chance, by the pace of the host, or by a follow-up.
+func agreeing(list []feedstate.Consideration, s *Source, next NextCheck) []feedstate.Consideration {
+	if next.State != NextPlanned {
+		return list
+	}
+	list = slices.Clone(list)
+	followUp := !s.State.FollowUpAt.IsZero() && next.At.Before(s.State.NextAt)
+	for i := range list {
+		switch {
+		case list[i].Effect != feedstate.Decides:
+		case followUp:
+			list[i].Effect = feedstate.Overrode
+		default:
+			list[i].Until = next.At
+		}
+	}
+	if followUp {
+		list = slices.Insert(list, 0, feedstate.Consideration{Rule: feedstate.RulePlanned, Text: "a follow-up, because " + followUpReason(s), Until: next.At, Effect: feedstate.Decides})
+	}
+	return list
 }
 
 // lastPush returns the time of the last check that a hub caused. The state of a hub has no time when

@@ -20,6 +20,11 @@ func (w *harness) sameNext(url string) river.NextCheck {
 	if list[0].Next != e.Next || e.Sentence != e.Next.Sentence(time.Now().UTC()) {
 		w.t.Errorf("lists say %+v, the explanation %+v: %s", list[0].Next, e.Next, e.Sentence)
 	}
+	for _, c := range e.Decision.Considered {
+		if e.Next.State == river.NextPlanned && c.Effect == feedstate.Decides && !c.Until.Equal(e.Next.At) {
+			w.t.Errorf("%+v decides, but the next check is %+v", c, e.Next)
+		}
+	}
 	return e.Next
 }
 
@@ -27,6 +32,7 @@ func TestNextCheckIsTheSameInListsAndInTheExplanation(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("", "a"), `"a"`))
+		w.jitter = 0.7
 		w.follow(feedURL)
 		w.advance(time.Minute)
 		if n, s := w.sameNext(feedURL), w.source(feedURL); n.State != river.NextPlanned || !n.At.Equal(s.NextAt) || n.Why != s.State.Reason {

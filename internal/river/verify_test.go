@@ -238,6 +238,7 @@ func recentChange(t *testing.T, meanwhile func(*harness)) {
 		if !strings.HasPrefix(e.Sentence, "next check in 2 seconds: a follow-up that reads the feed in full, because it had changed less than two seconds") || strings.Contains(e.Sentence, "planned") {
 			t.Errorf("explained as %s", e.Sentence)
 		}
+		w.sameNext(feedURL)
 		w.advance(500 * time.Millisecond)
 		meanwhile(w)
 		w.advance(2 * time.Second)

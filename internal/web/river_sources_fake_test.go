@@ -30,12 +30,60 @@ func (b *fakeRiver) Subscriptions(_ context.Context, q river.SubscriptionQuery) 
 		}
 		out = append(out, f)
 	}
-	slices.SortFunc(out, func(a, b river.Followed) int { return strings.Compare(a.Name(), b.Name()) })
+	for i := range out {
+		out[i].Next = nextOf(&out[i].Source, b.now())
+		if q.Unread {
+			out[i].Unread = b.unread(q.Reader, out[i].SourceID)
+		}
+	}
+	slices.SortFunc(out, func(a, b river.Followed) int {
+		switch q.Sort {
+		case river.SortNewest:
+			return b.Source.NewestAt.Compare(a.Source.NewestAt)
+		case river.SortUnread:
+			return cmp.Compare(b.Unread, a.Unread)
+		}
+		return strings.Compare(a.Name(), b.Name())
+	})
 	out = out[min(q.Skip, len(out)):]
 	if q.Limit > 0 {
 		out = out[:min(q.Limit, len(out))]
 	}
 	return out, b.err
+}
+
+// nextOf is the next check of a source with a reason.
+func nextOf(s *river.Source, now time.Time) river.NextCheck {
+	switch {
+	case s.State.Gone != nil:
+		return river.NextCheck{Why: "410 Gone"}
+	case !s.NextAt.After(now):
+		return river.NextCheck{State: river.NextDue, Why: "it has never been read"}
+	}
+	return river.NextCheck{State: river.NextPlanned, At: s.NextAt, Why: "max-age 12 h seen 02:20; ttl 60 and skipHours considered"}
+}
+
+// unread counts the unread items of a feed. The caller holds the lock.
+func (b *fakeRiver) unread(reader string, id int64) (n int64) {
+	for _, it := range b.items {
+		if e, ok := b.entry(reader, it); ok && it.SourceID == id && !e.Mark.Read {
+			n++
+		}
+	}
+	return n
+}
+
+func (b *fakeRiver) CheckSoon(_ context.Context, reader string, ids []int64) (due int, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, id := range ids {
+		if f, ok := b.subs[reader][id]; ok && f.Source.State.Gone == nil {
+			f.Source.NextAt = b.now()
+			b.subs[reader][id] = f
+			due++
+		}
+	}
+	return due, b.err
 }
 
 func (b *fakeRiver) Following(_ context.Context, reader string) (map[int64]bool, error) {
@@ -155,8 +203,9 @@ func (b *fakeRiver) UndoRemove(ctx context.Context, reader string, source int64)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	f := b.removed[len(b.removed)-1].Followed
-	b.subs[reader][source], b.removed = f, nil
+	i := slices.IndexFunc(b.removed, func(r removed) bool { return r.Reader == reader && r.SourceID == source })
+	f := b.removed[i].Followed
+	b.subs[reader][source], b.removed = f, slices.Delete(b.removed, i, i+1)
 	return f, b.err
 }
 
@@ -209,7 +258,7 @@ func (b *fakeRiver) Explain(_ context.Context, id int64) (river.Explanation, err
 	defer b.mu.Unlock()
 	for _, all := range b.subs {
 		if f, ok := all[id]; ok {
-			return river.Explanation{Source: f.Source, Sentence: "Next check 14:20: max-age 12 h seen 02:20; ttl 60 and skipHours considered."}, b.err
+			return river.Explanation{Source: f.Source, Next: nextOf(&f.Source, b.now()), Sentence: "Next check 14:20: max-age 12 h seen 02:20; ttl 60 and skipHours considered."}, b.err
 		}
 	}
 	return river.Explanation{}, fault.New(fault.NotFound, "There is no such source.")

@@ -84,7 +84,7 @@ func addFeedsOfEveryState(b *fakeRiver, reader string) {
 
 // explanation returns a long explanation of a feed.
 func explanation(s river.Source, now time.Time) river.Explanation {
-	e := river.Explanation{Source: s, Sentence: "next check 14:42: max-age 12 h seen 02:20; ttl 60 and skipHours considered",
+	e := river.Explanation{Source: s, Next: nextOf(&s, now), Sentence: "next check 14:42: max-age 12 h seen 02:20; ttl 60 and skipHours considered",
 		Trust: "The hubs pushed 40 of the last 41 changes, so they are trusted: one check a day is enough",
 		Notes: []string{"Its server sends the whole document although nothing changed"}}
 	e.Decision.Considered = []feedstate.Consideration{
@@ -146,7 +146,7 @@ func (b *fakeRiver) addListsAndNotices(reader string) {
 		case f.Source.State.Gone != nil:
 			e.Sentence, e.Decision.Considered, e.Push, e.Trust, e.Notes = "no further check: 410 Gone", nil, nil, "", []string{"It is gone since 12 November"}
 		case f.Source.State.CheckedAt.IsZero():
-			e = river.Explanation{Source: f.Source, Sentence: "next check now: it has never been read"}
+			e = river.Explanation{Source: f.Source, Next: nextOf(&f.Source, b.now()), Sentence: "next check now: it has never been read"}
 		}
 		return e, nil
 	}

@@ -78,12 +78,12 @@ func TestFollowedFeedsAreListedByCategoryWithTheirState(t *testing.T) {
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")
 	page := g.look("/feeds")
-	has(t, page, "You follow 10 feeds.", "4 need attention.", ">People of the web<", "Without a category", ">live<", ">fresh<", ">waiting<", ">failing<", ">gone<", ">moved<", ">login needed<", ">private<", ">not checked yet<",
-		"404 Not Found", "its server requested a pause until 15:22 UTC", "its server requires a login", "scripting.com", "https://fresh.example.com/feed")
+	has(t, page, "You follow 10 feeds.", "4 need attention.", ">People of the web<", "Without a category", ">waiting<", ">failing<", ">gone<", ">moved<", ">login needed<", ">private<", ">not checked yet<",
+		"404 Not Found", "its server requested a pause until 15:22 UTC", "its server requires a login", "scripting.com", "fresh.example.com/feed", `href="/rivers/alice/News"`)
 	if strings.Count(page, ">Daring Fireball<") != 2 {
 		t.Error("a feed in two categories is not listed in both")
 	}
-	lacks(t, page, "user:pass", "/rss.xml\"") // private URLs
+	lacks(t, page, ">live<", ">fresh<", "user:pass", "/rss.xml\"") // private URLs; usual states
 	page = g.look("/feeds?show=broken")
 	has(t, page, "A weblog with a name", "The one that ended")
 	lacks(t, page, "Daring Fireball")
@@ -192,7 +192,7 @@ func TestFeedIsAddedByURL(t *testing.T) {
 		asked.Login != (river.Login{Kind: river.LoginWSSE, Name: "me", Secret: "pass"}) {
 		t.Errorf("%+v", asked)
 	}
-	has(t, g.look(to), "You follow this feed now. 42 items of it are in your river.")
+	has(t, g.look(to), "You follow this feed now. 42 items are in your river.")
 	g.fakeRiver.add = func(q river.Request) (river.Added, error) {
 		return river.Added{Followed: g.fakeRiver.follow(q.Reader, source(g.fake.now, q.URL, "Example"))}, nil
 	}
@@ -251,27 +251,37 @@ func TestBookmarkletFillsInTheFormWithoutFollowing(t *testing.T) {
 	}
 	page := g.look("/feeds/add?url=" + url.QueryEscape("https://example.org/a?b=c&d=\"e") + "&title=Own")
 	has(t, page, `value="https://example.org/a?b=c&amp;d=&#34;e"`, `value="Own"`)
-	has(t, g.look("/feeds"), `<a class="drag" href="`+strings.Replace(theBookmark, "+", "&#43;", 1)+`"`)
+	has(t, page, `<a class="drag" href="`+strings.Replace(theBookmark, "+", "&#43;", 1)+`"`)
 }
 
-func TestFeedPageShowsStateScheduleAndHistory(t *testing.T) {
+func TestPagesOfAFeedShowItsStateScheduleAndHistory(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")
 	id := river.SourceID("http://scripting.com/rss.xml")
-	page := g.look(readerui.SourcePath(id))
-	has(t, page, "Scripting News", "Next check 14:42: max-age 12 h seen 02:20", "It&#39;s even worse than it appears.", "<code>max-age</code>", "decides", "would allow it earlier", "not a number above 0",
-		"If-None-Match", "a hub reported a change, by notify-rsscloud", "<dd>in full: its ETag is weak or malformed</dd>", "<dd>conditionally: only for a document that has changed</dd>", "<dd>a follow-up that verifies", "48,213 bytes", "302 to https://cdn.example.com/rss.xml", "rssCloud at <bdi>rpc.rsscloud.io:5337", "3 rejected", "403 Forbidden", "they are trusted",
+	path := readerui.SourcePath(id)
+	page := g.look(path)
+	has(t, page, "<title>Scripting News ·", "next check <time", "max-age 12 h seen 02:20", "It&#39;s even worse than it appears.", `href="`+path+`/settings"`, `href="`+path+`/diagnosis"`, "Open in the river", ">live<")
+	lacks(t, page, secret, "<code>max-age</code>")
+	page = g.look(path + "/diagnosis")
+	has(t, page, "<title>Scripting News: diagnosis ·", "next check <time", "max-age 12 h seen 02:20", "<code>max-age</code>", "decides", "would allow it earlier", "not a number above 0",
+		"If-None-Match", "its hub pushed a change, by rssCloud", "<dd>in full: its ETag is weak or malformed</dd>", "<dd>conditionally: only for a document that has changed</dd>", "<dd>a follow-up that verifies", "48,213 bytes", "302 to https://cdn.example.com/rss.xml", "rssCloud at <bdi>rpc.rsscloud.io:5337", "3 rejected", "403 Forbidden", "they are trusted",
 		"<svg class=\"chart checks\"", "The last 20 checks since", `href="/feeds/`+strconv.FormatInt(id, 10)+`.json"`)
 	lacks(t, page, secret)
-	page = g.look(readerui.SourcePath(river.SourceID("https://members.example.com/rss")))
-	has(t, page, "Change the login", `value="alice"`)
+	page = g.look(readerui.SourcePath(river.SourceID("https://members.example.com/rss")) + "/settings")
+	has(t, page, ": settings ·", "Change the login", `value="alice"`)
 	lacks(t, page, "sealed-")
-	has(t, g.look(readerui.SourcePath(river.SourceID("https://gone.example.net/atom.xml"))), "Check again", "410 Gone")
+	has(t, g.look(readerui.SourcePath(river.SourceID("https://gone.example.net/atom.xml"))), "Check again", "410 Gone", "no further check")
 	page = g.look(readerui.SourcePath(river.SourceID("https://new.example.com/feed.xml")))
 	has(t, page, "http://old.example.com/feed.xml", "Undo the move")
 	lacks(t, page, "user:pass")
-	has(t, g.look(readerui.SourcePath(river.SourceID("https://fresh.example.com/feed"))), "has not been checked yet", "None yet.")
+	has(t, g.look(readerui.SourcePath(river.SourceID("https://fresh.example.com/feed"))+"/diagnosis"), "has not been checked yet", "None yet.")
+	if rec := g.open(path + "/items"); rec.Code != 303 || rec.Header().Get("Location") != path {
+		t.Errorf("%d %v", rec.Code, rec.Header())
+	}
+	if rec := g.open(path + "/nothing"); rec.Code != 404 {
+		t.Errorf("%d", rec.Code)
+	}
 	rec := g.open(readerui.SourcePath(id) + ".json")
 	var data map[string]any
 	if err := json.Unmarshal(rec.Body.Bytes(), &data); err != nil || rec.Header().Get("Content-Type") != "application/json" || data["sentence"] == "" {
@@ -358,16 +368,16 @@ func TestCheckNowIsRefusedWithTheReason(t *testing.T) {
 	has(t, g.look(g.done(readerui.SourcePath(gone)+"/revive")), "Checks of the feed are resumed")
 }
 
-func TestUnfollowNeedsConfirmation(t *testing.T) {
+func TestUnfollowedFeedLeavesTheList(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")
-	id := river.SourceID("http://scripting.com/rss.xml")
-	has(t, g.wrong(200, readerui.SourcePath(id)+"/unfollow"), "Unfollow Scripting News?")
-	has(t, g.look("/feeds"), "Scripting News")
-	page := g.look(g.done(readerui.SourcePath(id)+"/unfollow", "sure", "yes"))
-	has(t, page, "You unfollowed the feed.")
-	lacks(t, page, "Scripting News")
+	path := readerui.SourcePath(river.SourceID("http://scripting.com/rss.xml"))
+	page := g.look(g.done(path + "/unfollow"))
+	has(t, page, "You unfollowed the feed.", "You follow 9 feeds.", "Undo")
+	if rec := g.open(path); rec.Code != 404 {
+		t.Errorf("%d", rec.Code)
+	}
 }
 
 func TestManyFeedsArePaged(t *testing.T) {

@@ -28,6 +28,7 @@ type categoryRow struct {
 	River       string // URL of the user's river of the category
 	Feed        string // public URL, "" for a private category
 	Page, OPML  string
+	Address     string // full URL of Page
 	Rename      string // new name, as typed
 	RenameError string
 	Open        bool
@@ -49,8 +50,9 @@ func (s *followPages) showCategories(rw http.ResponseWriter, r *http.Request, re
 		row := categoryRow{ID: "k" + strconv.Itoa(i), Name: c.Name, Feeds: shell.FormatQuantity(c.Sources, "feed", "feeds"), Public: c.Public, Rename: c.Name,
 			River: "/river?" + url.Values{"category": {c.Name}}.Encode()}
 		if c.Public {
-			row.Page = "/rivers/" + url.PathEscape(v.Owner) + "/" + url.PathEscape(c.Name)
+			row.Page = PublicPath(v.Owner, c.Name)
 			row.Feed, row.OPML = row.Page+"/feed.xml", row.Page+"/opml"
+			row.Address = s.BaseURL(r) + row.Page
 		}
 		v.Rows = append(v.Rows, row)
 	}

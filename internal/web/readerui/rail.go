@@ -57,6 +57,9 @@ func (s *riverPages) railOf(ctx context.Context, v *riverView) error {
 		known = known || here
 		if here {
 			v.Feeds = c.Sources
+			if c.Public {
+				v.Shared = PublicPath(s.ownerOf(v.Reader), c.Name)
+			}
 		}
 		v.Groups = append(v.Groups, railGroup{railLink: railCategory(v.Root, c, here)})
 	}

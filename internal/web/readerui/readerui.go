@@ -29,9 +29,10 @@ type AccountState interface {
 	SetupToken() string // token for creating the first account; "": an account exists
 }
 
-// WrittenPosts reports whether a reader has written posts.
+// WrittenPosts reads the posts that the users of this server have written.
 type WrittenPosts interface {
 	List(ctx context.Context, q author.PostQuery) ([]author.Post, error)
+	Writer(ctx context.Context, user string) (author.Writer, error)
 }
 
 // base has what all pages of the feed reader share.

@@ -238,10 +238,11 @@ func (s *followPages) sourceMessage(r *http.Request, v sourceView) string {
 		}
 		return "You follow this feed now. It has no items yet; the next one will be in your river."
 	case "read":
-		if len(v.Explain.Checks) > 0 {
-			return "The feed was checked just now: " + shell.LowerFirst(v.Explain.Checks[0].Text)
+		e, err := s.River.Explain(r.Context(), v.ID)
+		if err != nil || len(e.Checks) == 0 {
+			return "The feed was checked just now."
 		}
-		return "The feed was checked just now."
+		return "The feed was checked just now: " + shell.LowerFirst(shell.Sentence(e.Checks[0].Text))
 	}
 	return v.Message
 }

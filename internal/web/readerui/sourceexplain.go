@@ -16,7 +16,6 @@ import (
 
 // explainView explains the schedule of a feed.
 type explainView struct {
-	Sentence   string
 	Notes      []string
 	Considered []considered
 	Checks     []checkRow
@@ -65,7 +64,7 @@ type pushRow struct {
 
 // explained converts an explanation to texts for a page.
 func explained(e river.Explanation, now time.Time) explainView {
-	v := explainView{Sentence: shell.Sentence(e.Sentence), Trust: shell.Sentence(e.Trust)}
+	v := explainView{Trust: shell.Sentence(e.Trust)}
 	for _, n := range e.Notes[:min(len(e.Notes), 20)] {
 		v.Notes = append(v.Notes, shell.Sentence(n))
 	}
@@ -101,18 +100,27 @@ func effectWords(e feedstate.Effect) string {
 	return shell.CleanText(string(e), 40)
 }
 
+// causeWords names the cause of a check. Only a notification of a hub counts as a push of a hub.
 func causeWords(c river.Check) string {
-	via := ""
-	if c.Via != "" {
-		via = ", by " + shell.CleanText(c.Via, 40)
-	}
 	switch c.Cause {
 	case feedstate.Poll:
 		return "it was due"
 	case feedstate.Pushed:
-		return "a hub reported a change" + via
+		switch c.Via {
+		case upstream.ViaRSSCloud, upstream.ViaWebSub, upstream.ViaCNWS:
+			return "its hub pushed a change, by " + protocolName(strings.TrimPrefix(c.Via, "notify-"))
+		case river.Away:
+			return "this server was offline, and may have missed a change"
+		case "save":
+			return "its author saved it on this server"
+		case "test":
+			return "the test feed of this server changed"
+		case "":
+			return "a change was announced"
+		}
+		return "a ping to this server announced a change (" + shell.CleanText(c.Via, 40) + ")"
 	case feedstate.Delivered:
-		return "a hub delivered it" + via
+		return "its hub delivered the content"
 	case feedstate.ByHand:
 		return "you or another user requested it"
 	case feedstate.FollowUp:

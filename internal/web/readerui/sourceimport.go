@@ -131,7 +131,7 @@ func (s *followPages) doImport(rw http.ResponseWriter, r *http.Request, reader s
 	rc := http.NewResponseController(rw)
 	_, _ = rc.SetReadDeadline(time.Now().Add(shell.UploadTimeout)), rc.SetWriteDeadline(time.Now().Add(shell.UploadTimeout+shell.FormTimeout))
 	form, err := readImport(rw, r)
-	v := importView{URL: shell.CleanText(form.url, 2048), Category: shell.CleanText(form.category, 200), Follow: form.follow}
+	v := importView{URL: shell.CleanText(form.url, 2048), Category: form.category, Follow: form.follow}
 	if err == nil && form.doc == nil && form.url == "" {
 		err = fault.New(fault.Invalid, "Choose a file, or enter the address of a list.")
 	}
@@ -230,7 +230,7 @@ func (f *importForm) set(name string, value []byte) {
 	case "url":
 		f.url = strings.TrimSpace(shell.CleanText(string(value), 2048))
 	case "category":
-		f.category = strings.TrimSpace(shell.CleanText(string(value), 200))
+		f.category = strings.TrimSpace(shell.CleanText(string(value), maxMarks))
 	case "follow":
 		f.follow = string(value) == "yes"
 	}

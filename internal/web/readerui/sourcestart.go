@@ -4,9 +4,11 @@ import (
 	"bytes"
 	_ "embed"
 	"net/http"
+	"net/url"
 	"slices"
 
 	"cloudburst/feed/opml"
+	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 	"cloudburst/internal/web/shell"
@@ -22,6 +24,7 @@ type startView struct {
 	May     bool // the user may select feeds
 	None    bool // no account exists yet
 	Test    *startFeed
+	People  []startFeed // authors of this server
 	Folders []startFolder
 	Wrong   string
 	Begins  bool // the user follows nothing, or only the test feed
@@ -93,12 +96,58 @@ func (s *followPages) showStart(rw http.ResponseWriter, r *http.Request, reader 
 		mark(v.Test)
 		v.Test.Chosen = v.Test.Chosen || chosen == nil
 	}
+	if may {
+		if v.People, err = s.people(r); err != nil {
+			s.Fail(rw, r, err)
+			return
+		}
+	}
+	for i := range v.People {
+		mark(&v.People[i])
+	}
 	for i := range v.Folders {
 		for j := range v.Folders[i].Feeds {
 			mark(&v.Folders[i].Feeds[j])
 		}
 	}
 	s.Render(rw, r, status, "sourcestart", v)
+}
+
+const (
+	peoplePosts = 200 // newest posts whose authors are offered
+	maxPeople   = 20
+)
+
+// people lists the authors of the newest posts of this server with their feeds, without the user.
+func (s *followPages) people(r *http.Request) (all []startFeed, err error) {
+	if s.Posts == nil {
+		return nil, nil
+	}
+	newest, err := s.Posts.List(r.Context(), author.PostQuery{State: author.Published, Limit: peoplePosts})
+	if err != nil {
+		return nil, err
+	}
+	user, now, seen := s.Visitor(r).User, s.CurrentTime(), map[string]bool{}
+	for i := range newest {
+		p := &newest[i]
+		if p.User == user || seen[p.User] || len(all) == maxPeople {
+			continue
+		}
+		seen[p.User] = true
+		w, err := s.Posts.Writer(r.Context(), p.User)
+		if err != nil {
+			return nil, err
+		}
+		one := startFeed{ID: "w-p" + shell.FormatCount(len(all)), URL: s.BaseURL(r) + "/" + url.PathEscape(p.User) + "/rss.xml", Title: p.User, Home: s.BaseURL(r) + "/" + url.PathEscape(p.User) + "/"}
+		if name := shell.CleanText(w.Profile.Name, 100); name != "" {
+			one.Title = name
+		}
+		if one.Text = shell.CleanText(w.Profile.Blurb, 160); one.Text == "" {
+			one.Text = "newest post " + shell.RelativeTime(now, p.PublishedAt)
+		}
+		all = append(all, one)
+	}
+	return all, nil
 }
 
 // followsOnlyDefaults reports whether a user follows only defaults: a new server follows its own test feed, so
@@ -120,7 +169,7 @@ func (s *followPages) doStart(rw http.ResponseWriter, r *http.Request, reader st
 			chosen = append(chosen, field.Value)
 		}
 	}
-	doc, err := s.startChoice(chosen)
+	doc, err := s.startChoice(r, chosen)
 	if err != nil {
 		s.Fail(rw, r, err)
 		return
@@ -147,8 +196,12 @@ func (s *followPages) doStart(rw http.ResponseWriter, r *http.Request, reader st
 }
 
 // startChoice returns the ticked feeds of the list as OPML; nil if there are none.
-func (s *followPages) startChoice(chosen []string) ([]byte, error) {
+func (s *followPages) startChoice(r *http.Request, chosen []string) ([]byte, error) {
 	folders, err := startFolders()
+	if err != nil {
+		return nil, err
+	}
+	people, err := s.people(r)
 	if err != nil {
 		return nil, err
 	}
@@ -157,6 +210,12 @@ func (s *followPages) startChoice(chosen []string) ([]byte, error) {
 	if s.TestFeed != "" && slices.Contains(chosen, s.TestFeed) {
 		n++
 		d.Add(opml.Outline{Text: "Cloudburst test feed", Type: "rss", XMLURL: s.TestFeed})
+	}
+	for _, f := range people {
+		if slices.Contains(chosen, f.URL) {
+			n++
+			d.Add(opml.Outline{Text: f.Title, Type: "rss", XMLURL: f.URL, HTMLURL: f.Home})
+		}
 	}
 	for _, folder := range folders {
 		for _, f := range folder.Feeds {

@@ -33,7 +33,9 @@ type riverView struct {
 	Zone    *time.Location
 	About   string // one line below the heading
 	Source  *river.Followed
-	Feeds   int64 // followed feeds, in total or in the category
+	base    string // URL of this server
+	Shared  string // path of the public page of this category; "": it is private, or the page shows more
+	Feeds   int64  // followed feeds, in total or in the category
 	Formats []categoryDoc
 	Unread  int64          // items that the button marks read
 	Undo    *shell.UndoBar // undoes the last marking
@@ -132,6 +134,9 @@ func (v riverView) SourceID() string {
 	}
 	return strconv.FormatInt(v.Query.Source, 10)
 }
+
+// SharedURL is the URL of the public page of this category.
+func (v riverView) SharedURL() string { return v.base + v.Shared }
 
 // Home is the website of the feed of the page, "" for none.
 func (v riverView) Home() string {
