@@ -241,7 +241,9 @@ func TestForeignContentNeitherRunsNorBreaksAPage(t *testing.T) {
 		b.harmless(path)
 	}
 	for _, id := range ids {
-		b.harmless(fmt.Sprint("/feeds/", id))
+		for _, part := range []string{"", "/settings", "/diagnosis"} {
+			b.harmless(fmt.Sprint("/feeds/", id, part))
+		}
 		b.harmless(fmt.Sprint("/river?source=", id))
 	}
 

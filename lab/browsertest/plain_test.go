@@ -68,11 +68,11 @@ func TestEverythingWorksWithoutScripts(t *testing.T) {
 	b.holds("scripts do not run", `document.getElementById("live").hidden`)
 
 	// A feed by the form, and its items page by page.
-	b.open("/feeds")
+	b.open("/feeds/add")
 	b.fill("#a-url", press.paper("/many.xml", "Many", "", posts(70, "One of many")...).url())
 	b.click(`form[action="/feeds/add"] .go button`)
 	b.until("it is followed", `document.querySelector("h1").textContent.includes("Many")`)
-	b.click(`.choice a[href^="/river?source="]`)
+	b.click(`.acts a[href^="/river?source="]`)
 	b.until("its items are there", `document.querySelectorAll(".item").length === 50`)
 	b.click("#older a")
 	b.until("older ones are on the next page", `document.querySelectorAll(".item").length === 20 && /before=/.test(location.search)`)

@@ -10,6 +10,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 	"cloudburst/internal/river/forward"
+	"cloudburst/internal/web/feedview"
 	"cloudburst/internal/web/shell"
 )
 
@@ -25,7 +26,7 @@ type noticeRow struct {
 	What     string // forwarded items
 	Via      string
 	Target   string
-	Badge    badge
+	Badge    feedview.Badge
 	Sent     string
 	Last     shell.Moment
 	Problem  string
@@ -139,7 +140,7 @@ func (s *noticePages) noticeSources(ctx context.Context, reader string, all []fo
 
 func (s *noticePages) noticeRow(n forward.Forwarding, names map[int64]string) noticeRow {
 	now := s.CurrentTime()
-	row := noticeRow{ID: strconv.FormatInt(n.ID, 10), Via: shell.CleanText(n.Via, 20), Target: shell.CleanText(withoutUser(n.Target), 300), Sent: shell.FormatQuantity(n.Sent, "message", "messages"), Last: shell.NewMoment(now, n.LastAt),
+	row := noticeRow{ID: strconv.FormatInt(n.ID, 10), Via: shell.CleanText(n.Via, 20), Target: shell.CleanText(feedview.WithoutUser(n.Target), 300), Sent: shell.FormatQuantity(n.Sent, "message", "messages"), Last: shell.NewMoment(now, n.LastAt),
 		Problem: shell.Sentence(n.Problem), Paused: n.Paused, Signed: n.Secret != "", Waiting: n.State == forward.ForwardingWaiting, Ended: n.State == forward.ForwardingEnded}
 	if n.NextAt.After(now) {
 		row.Next = shell.NewMoment(now, n.NextAt)
@@ -166,17 +167,17 @@ func (s *noticePages) noticeRow(n forward.Forwarding, names map[int64]string) no
 	}
 	switch {
 	case row.Ended:
-		row.Badge = badge{"ended by the recipient", badgeBad}
+		row.Badge = feedview.Badge{Text: "ended by the recipient", Class: feedview.BadgeBad}
 	case n.Paused:
-		row.Badge = badge{"paused", ""}
+		row.Badge = feedview.Badge{Text: "paused", Class: ""}
 	case row.Waiting:
-		row.Badge = badge{"waiting for confirmation", ""}
+		row.Badge = feedview.Badge{Text: "waiting for confirmation", Class: ""}
 	case n.Failures > 0:
-		row.Badge = badge{"failing", badgeBad}
+		row.Badge = feedview.Badge{Text: "failing", Class: feedview.BadgeBad}
 	case n.Sent > 0:
-		row.Badge = badge{"works", badgeGood}
+		row.Badge = feedview.Badge{Text: "works", Class: feedview.BadgeGood}
 	default:
-		row.Badge = badge{"no items yet", ""}
+		row.Badge = feedview.Badge{Text: "no items yet", Class: ""}
 	}
 	return row
 }
@@ -315,7 +316,7 @@ func (s *noticePages) doRemoveNotice(rw http.ResponseWriter, r *http.Request, re
 		return
 	}
 	if !sure {
-		s.askFirst(rw, r, "Delete this forwarding?", shell.Question{Lines: []string{shell.CleanText(withoutUser(n.Target), 300) + " receives no more items. To create the forwarding again, you need its secret if it has one."},
+		s.askFirst(rw, r, "Delete this forwarding?", shell.Question{Lines: []string{shell.CleanText(feedview.WithoutUser(n.Target), 300) + " receives no more items. To create the forwarding again, you need its secret if it has one."},
 			Action: r.URL.Path, Fields: []shell.NamedValue{{Name: "id", Value: strconv.FormatInt(n.ID, 10)}}, Button: "Delete", Back: "/feeds/notices"})
 		return
 	}

@@ -7,6 +7,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/web/feedview"
 	"cloudburst/internal/web/shell"
 )
 
@@ -23,7 +24,7 @@ type listRow struct {
 	Href     string
 	Category string
 	Feeds    string
-	Badge    badge
+	Badge    feedview.Badge
 	Why      string
 	Read     shell.Moment
 	Next     shell.Moment
@@ -53,23 +54,23 @@ func listName(l river.ReadingList) string {
 	if l.Title != "" {
 		return shell.CleanText(l.Title, 200)
 	}
-	return shell.ShortURL(withoutUser(l.URL))
+	return shell.ShortURL(feedview.WithoutUser(l.URL))
 }
 
 func (s *followPages) listRow(l river.ReadingList, names map[int64]string) listRow {
 	now := s.CurrentTime()
-	row := listRow{ID: strconv.FormatInt(l.ID, 10), Title: listName(l), Address: shell.CleanText(withoutUser(l.URL), 300), Category: shell.CleanText(l.Category, 200),
+	row := listRow{ID: strconv.FormatInt(l.ID, 10), Title: listName(l), Address: shell.CleanText(feedview.WithoutUser(l.URL), 300), Category: shell.CleanText(l.Category, 200),
 		Feeds: shell.FormatQuantity(l.Feeds, "feed", "feeds"), Read: shell.NewMoment(now, l.ReadAt), Next: shell.NewMoment(now, l.NextAt), Due: !l.NextAt.IsZero() && !l.NextAt.After(now), Part: names[l.Memory.Parent]}
 	if shell.IsWebURL(l.URL) {
-		row.Href = withoutUser(l.URL)
+		row.Href = feedview.WithoutUser(l.URL)
 	}
 	src := river.Source{State: l.State, NextAt: l.NextAt}
-	row.Badge, row.Why = condition(&src, now)
-	if row.Badge.Class == badgeGood {
-		row.Badge = badge{}
+	row.Badge, row.Why = feedview.Condition(&src, now)
+	if row.Badge.Class == feedview.BadgeGood {
+		row.Badge = feedview.Badge{}
 	}
 	if l.Problem != "" && row.Badge.Class == "" {
-		row.Badge = badge{"failing", badgeBad}
+		row.Badge = feedview.Badge{Text: "failing", Class: feedview.BadgeBad}
 	}
 	if l.Problem != "" {
 		row.Why = shell.CleanText(l.Problem, 300)

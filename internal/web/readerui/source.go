@@ -11,6 +11,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/web/feedview"
 	"cloudburst/internal/web/shell"
 	"cloudburst/protocol/rsscloud"
 )
@@ -36,7 +37,7 @@ type sourceView struct {
 	Gone         bool
 	Failing      bool
 	Moved        *movedSource
-	Explain      explainView
+	Explain      feedview.Explanation
 	Repaired     string // tolerated errors of the last document
 	JSON         bool   // the explanation is also available as JSON
 }
@@ -94,7 +95,7 @@ type settingsForm struct {
 	Feed      string // title that the feed declares
 	Checks    []categoryCheck
 	New       string
-	Intervals []interval
+	Intervals []feedview.Interval
 	Error     string
 }
 
@@ -160,11 +161,11 @@ func (s *followPages) sourceView(r *http.Request, reader string, part sourcePart
 		v.Tabs = append(v.Tabs, categoryLink{Name: strings.ToUpper(string(p[:1])) + string(p[1:]), Href: partPath(id, p), Here: p == part})
 	}
 	v.About, v.Live = s.aboutSource(f), f.Source.State.Push.Live(v.Now)
-	_, why := condition(&f.Source, v.Now)
+	_, why := feedview.Condition(&f.Source, v.Now)
 	v.Why = shell.Sentence(why)
 	v.Gone, v.Failing = f.Source.State.Gone != nil, f.Source.State.Failures > 0
-	if m, ok := lastMove(&f.Source); ok {
-		v.Moved = &movedSource{shell.CleanText(withoutUser(m.From), 300), shell.CleanText(withoutUser(m.To), 300), moveWords(m.Why), shell.NewMoment(v.Now, m.At)}
+	if m, ok := feedview.LastMove(&f.Source); ok {
+		v.Moved = &movedSource{shell.CleanText(feedview.WithoutUser(m.From), 300), shell.CleanText(feedview.WithoutUser(m.To), 300), feedview.MoveWords(m.Why), shell.NewMoment(v.Now, m.At)}
 	}
 	switch part {
 	case partItems:
@@ -223,9 +224,9 @@ func (s *followPages) addDiagnosis(ctx context.Context, f *river.Followed, v *so
 		return err
 	}
 	v.Wide = true
-	v.Row.Next = nextOf(e.Next, v.Now)
+	v.Row.Next = feedview.NextOf(e.Next, v.Now)
 	v.Repaired, v.JSON = shell.CleanText(e.Source.About.Problem, 400), s.Explained != nil
-	v.Explain = explained(e, v.Now)
+	v.Explain = feedview.Explain(e, v.Now)
 	return nil
 }
 
@@ -247,12 +248,12 @@ func (s *followPages) sourceMessage(r *http.Request, v sourceView) string {
 	return v.Message
 }
 
-func (s *followPages) aboutSource(f *river.Followed) aboutSource {
+func (s *base) aboutSource(f *river.Followed) aboutSource {
 	src := &f.Source
-	a := aboutSource{Address: shell.CleanText(withoutUser(src.URL), 2048), Description: shell.CleanText(src.About.Description, 400), Format: shell.CleanText(src.About.Format, 60),
+	a := aboutSource{Address: shell.CleanText(feedview.WithoutUser(src.URL), 2048), Description: shell.CleanText(src.About.Description, 400), Format: shell.CleanText(src.About.Format, 60),
 		Language: shell.CleanText(src.About.Language, 40), Items: src.Items, Since: shell.NewMoment(s.CurrentTime(), f.AddedAt), List: f.ListID != 0}
 	if shell.IsWebURL(src.URL) {
-		a.Href = withoutUser(src.URL)
+		a.Href = feedview.WithoutUser(src.URL)
 	}
 	if shell.IsWebURL(src.About.Home) {
 		a.Home = src.About.Home
@@ -262,7 +263,7 @@ func (s *followPages) aboutSource(f *river.Followed) aboutSource {
 
 // settings returns the form with the current settings.
 func settings(f *river.Followed, categories []river.Category) settingsForm {
-	form := settingsForm{Title: shell.CleanText(f.Title, 300), Feed: shell.CleanText(f.Source.Name(), 200), Intervals: intervals(f.Interval)}
+	form := settingsForm{Title: shell.CleanText(f.Title, 300), Feed: shell.CleanText(f.Source.Name(), 200), Intervals: feedview.Intervals(f.Interval)}
 	form.check(categories, f.Categories)
 	return form
 }
@@ -309,7 +310,7 @@ func (s *followPages) doSettings(rw http.ResponseWriter, r *http.Request, reader
 	}
 	title := strings.TrimSpace(shell.CleanText(shell.FormValue(form, "title"), 300))
 	names := categoriesOf(form)
-	own := intervalOf(shell.FormValue(form, "every"))
+	own := feedview.IntervalOf(shell.FormValue(form, "every"))
 	_, err = s.River.Change(r.Context(), reader, id, func(sub *river.Subscription) error {
 		sub.Title, sub.Categories, sub.Interval = title, names, own
 		return nil
@@ -319,7 +320,7 @@ func (s *followPages) doSettings(rw http.ResponseWriter, r *http.Request, reader
 		return
 	}
 	s.showError(rw, r, reader, partSettings, err, func(v *sourceView, text string) {
-		v.Form.Title, v.Form.Intervals, v.Form.Error = title, intervals(own), text
+		v.Form.Title, v.Form.Intervals, v.Form.Error = title, feedview.Intervals(own), text
 		v.Form.New = strings.TrimSpace(shell.CleanText(shell.FormValue(form, "new"), maxMarks))
 		for i := range v.Form.Checks {
 			v.Form.Checks[i].Chosen = slices.Contains(names, v.Form.Checks[i].Name)

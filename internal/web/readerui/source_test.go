@@ -1,12 +1,8 @@
 package readerui
 
 import (
-	"strings"
 	"testing"
-	"time"
 
-	"cloudburst/feed/feedstate"
-	"cloudburst/internal/river"
 	"cloudburst/internal/web/shell"
 )
 
@@ -28,45 +24,5 @@ func TestRecommendedFeedsAreAWellFormedListOfADozen(t *testing.T) {
 	}
 	if n != 12 {
 		t.Errorf("%d feeds", n)
-	}
-}
-
-func TestChecksChartHasTextAndEveryMark(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC)
-	e := explanation(river.Source{URL: "https://a.example/"}, now)
-	svg := string(checksChart(e.Checks, now.Add(time.Hour), now))
-	has(t, svg, "<title", "<desc", "5 brought new items, 13 found no change and 2 failed. The next is in 1 h.", `class="cross"`, `class="same"`, `class="s1"`, `class="next"`)
-	if checksChart(e.Checks[:1], now, now) != "" || checksChart(nil, now, now) != "" {
-		t.Error("one check has a chart")
-	}
-	e.Checks[1].At = e.Checks[0].At
-	if svg := checksChart(e.Checks[:2], time.Time{}, e.Checks[0].At); strings.Contains(string(svg), "NaN") {
-		t.Error(svg)
-	}
-}
-
-// explanation has the last checks of a feed, some with new items.
-func explanation(s river.Source, now time.Time) river.Explanation {
-	e := river.Explanation{Source: s}
-	for i := range 20 {
-		c := river.Check{At: now.Add(-time.Duration(i*i+i)*13*time.Minute - 20*time.Minute), Status: 304, Outcome: feedstate.Unchanged}
-		switch {
-		case i%4 == 1:
-			c.Status, c.Outcome = 200, feedstate.Changed
-		case i == 6 || i == 7:
-			c.Status, c.Outcome = 0, feedstate.Failed
-		}
-		e.Checks = append(e.Checks, c)
-	}
-	return e
-}
-
-func has(t *testing.T, text string, words ...string) {
-	t.Helper()
-	for _, w := range words {
-		if !strings.Contains(text, w) {
-			t.Errorf("%q is missing in:\n%s", w, text)
-		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/web/feedview"
 	"cloudburst/internal/web/shell"
 	"cloudburst/protocol/rsscloud"
 )
@@ -23,7 +24,7 @@ type addForm struct {
 	New           string // a new category
 	Categories    []string
 	Every         string
-	Intervals     []interval
+	Intervals     []feedview.Interval
 	Login         loginForm
 	Open          bool // the optional settings are open
 }
@@ -47,7 +48,7 @@ func loginKinds() []loginKind {
 const maxChoices = 1000
 
 func (s *followPages) emptyAdd(categories []river.Category) addForm {
-	f := addForm{Intervals: intervals(0), Login: loginForm{Kinds: loginKinds()}}
+	f := addForm{Intervals: feedview.Intervals(0), Login: loginForm{Kinds: loginKinds()}}
 	for _, c := range categories[:min(len(categories), maxChoices)] {
 		f.Categories = append(f.Categories, c.Name)
 	}
@@ -61,9 +62,9 @@ func (f *addForm) take(form rsscloud.Form) (secret string) {
 	f.Category = shell.CleanText(shell.FormValue(form, "category"), 200)
 	f.New = strings.TrimSpace(shell.CleanText(shell.FormValue(form, "new"), maxMarks))
 	f.Every = shell.FormValue(form, "every")
-	f.Intervals = intervals(intervalOf(f.Every))
+	f.Intervals = feedview.Intervals(feedview.IntervalOf(f.Every))
 	f.Login.Kind, f.Login.Name = shell.CleanText(shell.FormValue(form, "login"), 20), shell.CleanText(shell.FormValue(form, "name"), 200)
-	f.Open = f.Title != "" || intervalOf(f.Every) > 0 || f.Login.Kind != ""
+	f.Open = f.Title != "" || feedview.IntervalOf(f.Every) > 0 || f.Login.Kind != ""
 	return shell.FormValue(form, "secret")
 }
 
@@ -152,7 +153,7 @@ func (s *followPages) doAdd(rw http.ResponseWriter, r *http.Request, reader stri
 	v := addView{followView: s.followView(r, "Add a feed"), Add: s.emptyAdd(categories), Bookmarklet: bookmarklet(s.BaseURL(r))}
 	v.Script = "feeds.js"
 	secret := v.Add.take(form)
-	q := river.Request{Reader: reader, URL: plainAddress(v.Add.URL), Title: v.Add.Title, Categories: v.Add.categories(), Interval: intervalOf(v.Add.Every),
+	q := river.Request{Reader: reader, URL: plainAddress(v.Add.URL), Title: v.Add.Title, Categories: v.Add.categories(), Interval: feedview.IntervalOf(v.Add.Every),
 		Login: river.Login{Kind: v.Add.Login.Kind, Name: v.Add.Login.Name, Secret: secret}}
 	var added river.Added
 	if v.Add.URL == "" {

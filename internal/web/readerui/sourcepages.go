@@ -12,6 +12,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 	"cloudburst/internal/web/content"
+	"cloudburst/internal/web/feedview"
 	"cloudburst/internal/web/shell"
 )
 
@@ -183,18 +184,18 @@ type sourceRow struct {
 	Host   string
 	Icon   string // URL of an image that this page may load; "": Letter
 	Letter string
-	Badges []badge
+	Badges []feedview.Badge
 	Why    string
 	Unread int64
 	Newest shell.Moment
-	Next   nextView
+	Next   feedview.Next
 }
 
-func (s *followPages) sourceRow(f *river.Followed) sourceRow {
+func (s *base) sourceRow(f *river.Followed) sourceRow {
 	now := s.CurrentTime()
-	row := sourceRow{ID: f.SourceID, Name: feedName(f), Host: sourceHost(f.Source.URL), Newest: shell.NewMoment(now, f.Source.NewestAt), Unread: f.Unread, Next: nextOf(f.Next, now)}
+	row := sourceRow{ID: f.SourceID, Name: feedName(f), Host: sourceHost(f.Source.URL), Newest: shell.NewMoment(now, f.Source.NewestAt), Unread: f.Unread, Next: feedview.NextOf(f.Next, now)}
 	row.Icon, row.Letter = s.icon(f.Source.About.Icon), initial(row.Name)
-	row.Badges, row.Why = badges(&f.Source, now)
+	row.Badges, row.Why = feedview.Badges(&f.Source, now)
 	return row
 }
 
@@ -202,14 +203,14 @@ func (s *followPages) sourceRow(f *river.Followed) sourceRow {
 func feedName(f *river.Followed) string {
 	name := strings.TrimSpace(f.Name())
 	if name == "" || name == f.Source.URL {
-		return shell.ShortURL(withoutUser(f.Source.URL))
+		return shell.ShortURL(feedview.WithoutUser(f.Source.URL))
 	}
 	return shell.CleanText(name, 200)
 }
 
 // iconHeaders extends the policy of a page for feed icons from any server, if the setting is
 // ImagesDirect.
-func (s *followPages) iconHeaders(rw http.ResponseWriter) {
+func (s *base) iconHeaders(rw http.ResponseWriter) {
 	if s.ImageMode() == content.ImagesDirect {
 		rw.Header().Set("Content-Security-Policy", strings.Replace(shell.Policy, "img-src 'self' data:", "img-src 'self' data: http: https:", 1))
 	}
@@ -227,7 +228,7 @@ func (s *followPages) sourcesPage(rw http.ResponseWriter, r *http.Request, reade
 // showSources shows the list with the error of a form; "": none.
 func (s *followPages) showSources(rw http.ResponseWriter, r *http.Request, reader string, status int, q sourceQuery, problem string) {
 	v := sourcesView{followView: s.followView(r, "Feeds"), Query: q, Problem: problem, Counts: s.displaySettingsOf(r).Marks}
-	v.Wide = true
+	v.Wide, v.Script = true, "feeds.js"
 	if err := s.listSources(r.Context(), reader, &v); err != nil {
 		s.Fail(rw, r, err)
 		return
@@ -296,7 +297,7 @@ func (s *followPages) listSources(ctx context.Context, reader string, v *sources
 }
 
 // group groups a list by category. A page of a longer list, or of one category, has a single group.
-func (s *followPages) group(v *sourcesView, list []river.Followed) {
+func (s *base) group(v *sourcesView, list []river.Followed) {
 	rows := make([]sourceRow, len(list))
 	for i := range list {
 		rows[i] = s.sourceRow(&list[i])

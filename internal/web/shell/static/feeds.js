@@ -12,7 +12,7 @@ const form = document.getElementById("selected");
 if (form) {
   const boxes = [...form.querySelectorAll("[name=feed]")];
   const all = document.getElementById("x-all");
-  const tell = () => {
+  const refresh = () => {
     const n = new Set(boxes.filter((box) => box.checked).map((box) => box.value)).size;
     document.getElementById("x-count").textContent = n ? `${n} ticked` : "";
     all.checked = boxes.length > 0 && boxes.every((box) => box.checked);
@@ -22,7 +22,7 @@ if (form) {
   form.addEventListener("change", ({ target }) => {
     if (target === all) for (const box of boxes) box.checked = all.checked;
     else for (const box of boxes) if (box.value === target.value) box.checked = target.checked;
-    tell();
+    refresh();
   });
-  tell();
+  refresh();
 }

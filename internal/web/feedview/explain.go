@@ -1,4 +1,4 @@
-package readerui
+package feedview
 
 import (
 	"html"
@@ -14,8 +14,8 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// explainView explains the schedule of a feed.
-type explainView struct {
+// Explanation explains the schedule of a feed.
+type Explanation struct {
 	Notes      []string
 	Considered []considered
 	Checks     []checkRow
@@ -36,7 +36,7 @@ type considered struct {
 // checkRow is one check and its result.
 type checkRow struct {
 	At        shell.Moment
-	Badge     badge
+	Badge     Badge
 	Text      string
 	Took      string
 	Cause     string
@@ -53,7 +53,7 @@ type checkRow struct {
 // pushRow is the state of a subscription at a hub.
 type pushRow struct {
 	Protocol, Hub string
-	Badge         badge
+	Badge         Badge
 	Own           bool
 	Words         string
 	Since, Until  shell.Moment
@@ -62,9 +62,9 @@ type pushRow struct {
 	Error         string
 }
 
-// explained converts an explanation to texts for a page.
-func explained(e river.Explanation, now time.Time) explainView {
-	v := explainView{Trust: shell.Sentence(e.Trust)}
+// Explain converts an explanation to texts for a page.
+func Explain(e river.Explanation, now time.Time) Explanation {
+	v := Explanation{Trust: shell.Sentence(e.Trust)}
 	for _, n := range e.Notes[:min(len(e.Notes), 20)] {
 		v.Notes = append(v.Notes, shell.Sentence(n))
 	}
@@ -143,24 +143,24 @@ func askedWords(c *river.Check) string {
 }
 
 // outcomeBadge is the badge of an outcome.
-func outcomeBadge(c *river.Check) badge {
+func outcomeBadge(c *river.Check) Badge {
 	switch c.Outcome {
 	case feedstate.Changed:
-		return badge{"changed", badgeGood}
+		return Badge{"changed", BadgeGood}
 	case feedstate.Unchanged:
-		return badge{"same", ""}
+		return Badge{"same", ""}
 	case feedstate.Failed:
-		return badge{"failed", badgeBad}
+		return Badge{"failed", BadgeBad}
 	case feedstate.IsGone:
-		return badge{"gone", badgeBad}
+		return Badge{"gone", BadgeBad}
 	case feedstate.Redirected:
-		return badge{"redirected", badgeWarn}
+		return Badge{"redirected", BadgeWarn}
 	case feedstate.Postponed:
-		return badge{"postponed", badgeWarn}
+		return Badge{"postponed", BadgeWarn}
 	case feedstate.Doubtful:
-		return badge{"doubtful", badgeWarn}
+		return Badge{"doubtful", BadgeWarn}
 	}
-	return badge{shell.CleanText(string(c.Outcome), 20), ""}
+	return Badge{shell.CleanText(string(c.Outcome), 20), ""}
 }
 
 func checkOf(c *river.Check, now time.Time) checkRow {
@@ -182,7 +182,7 @@ func checkOf(c *river.Check, now time.Time) checkRow {
 				what = "page"
 			}
 		}
-		row.Hops = append(row.Hops, what+" to "+shell.CleanText(withoutUser(h.To), 300))
+		row.Hops = append(row.Hops, what+" to "+shell.CleanText(WithoutUser(h.To), 300))
 	}
 	return row
 }
@@ -233,31 +233,33 @@ func pushOf(p river.PushState, now time.Time) pushRow {
 		Rejected: p.Rejected, Error: shell.Sentence(p.LastError)}
 	switch {
 	case p.Own:
-		row.Badge, row.Words = badge{"live", badgeGood}, "The hub is this server: changes arrive without the network."
+		row.Badge, row.Words = Badge{"live", BadgeGood}, "The hub is this server: changes arrive without the network."
 	case p.State == upstream.Active:
-		row.Badge, row.Words = badge{"live", badgeGood}, "The hub confirmed the subscription and pushes changes."
+		row.Badge, row.Words = Badge{"live", BadgeGood}, "The hub confirmed the subscription and pushes changes."
 	case p.State == upstream.Pending:
-		row.Badge, row.Words = badge{"asked", badgeWarn}, "The subscription is requested, not confirmed yet."
+		row.Badge, row.Words = Badge{"asked", BadgeWarn}, "The subscription is requested, not confirmed yet."
 	case p.State == upstream.Refused:
-		row.Badge, row.Words = badge{"refused", badgeBad}, "The hub refused the subscription."
+		row.Badge, row.Words = Badge{"refused", BadgeBad}, "The hub refused the subscription."
 	case p.State == upstream.Lost:
-		row.Badge, row.Words = badge{"ended", badgeBad}, "The hub ended the subscription."
+		row.Badge, row.Words = Badge{"ended", BadgeBad}, "The hub ended the subscription."
 	case p.State == upstream.Ending:
-		row.Badge, row.Words = badge{"ending", ""}, "The subscription is being cancelled."
+		row.Badge, row.Words = Badge{"ending", ""}, "The subscription is being cancelled."
 	default:
-		row.Badge = badge{shell.CleanText(p.State, 40), ""}
+		row.Badge = Badge{shell.CleanText(p.State, 40), ""}
 	}
 	return row
 }
 
-func lastMove(f *river.Source) (feedstate.Move, bool) {
+// LastMove returns the last move of a feed to another URL.
+func LastMove(f *river.Source) (feedstate.Move, bool) {
 	if len(f.State.Moves) == 0 {
 		return feedstate.Move{}, false
 	}
 	return f.State.Moves[len(f.State.Moves)-1], true
 }
 
-func moveWords(why string) string {
+// MoveWords describes how a move was found.
+func MoveWords(why string) string {
 	switch why {
 	case "301", "308":
 		return "its server redirected (" + why + ") at least " + strconv.Itoa(feedstate.MoveSightings) + " times over a day"

@@ -1,4 +1,6 @@
-package readerui
+// Package feedview describes the state of followed feeds in words for pages: badges, the next check,
+// and the explanation of the schedule. Start with [Badges] and [Explain].
+package feedview
 
 import (
 	"net/http"
@@ -10,47 +12,47 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// badge is a small label. Its text has the whole meaning; the class only colours it.
-type badge struct{ Text, Class string }
+// Badge is a small label. Its text has the whole meaning; the class only colours it.
+type Badge struct{ Text, Class string }
 
 // Classes of badges.
 const (
-	badgeGood = "k-notify"
-	badgeWarn = "k-drop"
-	badgeBad  = "k-error"
+	BadgeGood = "k-notify"
+	BadgeWarn = "k-drop"
+	BadgeBad  = "k-error"
 )
 
 // movedFor is how long pages show that a feed has moved.
 const movedFor = 30 * 24 * time.Hour
 
-// condition returns the badge of a feed's state, and one clause about it that may be "". The most
+// Condition returns the badge of a feed's state, and one clause about it that may be "". The most
 // important state wins.
-func condition(f *river.Source, now time.Time) (badge, string) {
+func Condition(f *river.Source, now time.Time) (Badge, string) {
 	st := &f.State
 	switch {
 	case st.Gone != nil:
-		return badge{"gone", badgeBad}, "its server reported it " + onDay(st.Gone.At, now) + ": " + shell.CleanText(st.Gone.Reason, 200) + ". Its items stay"
+		return Badge{"gone", BadgeBad}, "its server reported it " + onDay(st.Gone.At, now) + ": " + shell.CleanText(st.Gone.Reason, 200) + ". Its items stay"
 	case waiting(st, now):
-		return badge{"waiting", badgeWarn}, "its server requested a pause until " + hour(st.Wait.Until, now)
+		return Badge{"waiting", BadgeWarn}, "its server requested a pause until " + hour(st.Wait.Until, now)
 	case st.Failure != nil && (st.Failure.Status == http.StatusUnauthorized || st.Failure.Status == http.StatusProxyAuthRequired):
 		if f.Private() {
-			return badge{"login needed", badgeWarn}, "its server rejects the login"
+			return Badge{"login needed", BadgeWarn}, "its server rejects the login"
 		}
-		return badge{"login needed", badgeWarn}, "its server requires a login"
+		return Badge{"login needed", BadgeWarn}, "its server requires a login"
 	case st.Failure != nil && st.Failure.Kind == feedstate.ErrLimited:
-		return badge{"waiting", badgeWarn}, "its server limits requests: " + shell.CleanText(st.Failure.Text, 200)
+		return Badge{"waiting", BadgeWarn}, "its server limits requests: " + shell.CleanText(st.Failure.Text, 200)
 	case st.Failure != nil:
 		since := st.Since
 		if since.IsZero() {
 			since = st.Failure.At
 		}
-		return badge{"failing", badgeBad}, "since " + day(since, now) + ": " + shell.CleanText(st.Failure.Text, 200)
+		return Badge{"failing", BadgeBad}, "since " + day(since, now) + ": " + shell.CleanText(st.Failure.Text, 200)
 	case st.CheckedAt.IsZero():
-		return badge{"not checked yet", ""}, ""
+		return Badge{"not checked yet", ""}, ""
 	case st.Push.Live(now):
-		return badge{"live", badgeGood}, ""
+		return Badge{"live", BadgeGood}, ""
 	}
-	return badge{}, ""
+	return Badge{}, ""
 }
 
 func waiting(st *feedstate.State, now time.Time) bool {
@@ -66,33 +68,34 @@ func moved(st *feedstate.State, now time.Time) (feedstate.Move, bool) {
 	return m, now.Sub(m.At) < movedFor
 }
 
-// badges returns the badges of a feed that need attention or are unusual, its state first.
-func badges(f *river.Source, now time.Time) (all []badge, why string) {
-	b, why := condition(f, now)
-	if b.Class == badgeBad || b.Class == badgeWarn || f.State.CheckedAt.IsZero() {
+// Badges returns the badges of a feed that need attention or are unusual, its state first.
+func Badges(f *river.Source, now time.Time) (all []Badge, why string) {
+	b, why := Condition(f, now)
+	if b.Class == BadgeBad || b.Class == BadgeWarn || f.State.CheckedAt.IsZero() {
 		all = append(all, b)
 	}
 	if m, ok := moved(&f.State, now); ok {
-		all = append(all, badge{"moved", badgeWarn})
+		all = append(all, Badge{"moved", BadgeWarn})
 		if why == "" {
-			why = "it was at " + shell.ShortURL(withoutUser(m.From)) + " before"
+			why = "it was at " + shell.ShortURL(WithoutUser(m.From)) + " before"
 		}
 	}
 	if f.Private() {
-		all = append(all, badge{"private", ""})
+		all = append(all, Badge{"private", ""})
 	}
 	return all, why
 }
 
-// nextView is the next check of a feed.
-type nextView struct {
+// Next is the next check of a feed.
+type Next struct {
 	Words string // the label of At, or the whole text
 	At    shell.Moment
 	Why   string // one clause; "": none
 }
 
-func nextOf(n river.NextCheck, now time.Time) nextView {
-	return nextView{shell.CleanText(n.String(), 40), shell.NewMoment(now, n.At), shell.CleanText(n.Why, 600)}
+// NextOf returns the next check for a page.
+func NextOf(n river.NextCheck, now time.Time) Next {
+	return Next{shell.CleanText(n.String(), 40), shell.NewMoment(now, n.At), shell.CleanText(n.Why, 600)}
 }
 
 // day writes a day for a sentence, with the time if it is recent.
@@ -120,8 +123,8 @@ func hour(t, now time.Time) string {
 	return t.Format("15:04 UTC on 2 January")
 }
 
-// withoutUser removes the user name and password from a URL.
-func withoutUser(address string) string {
+// WithoutUser removes the user name and password from a URL.
+func WithoutUser(address string) string {
 	scheme, rest, ok := strings.Cut(address, "://")
 	if !ok {
 		return address
@@ -136,34 +139,34 @@ func withoutUser(address string) string {
 	return scheme + "://" + rest
 }
 
-// interval is a choice for the check interval of a feed.
-type interval struct {
+// Interval is a choice for the check interval of a feed.
+type Interval struct {
 	Value  string // a duration in Go syntax; "": automatic
 	Text   string
 	Chosen bool
 }
 
-// intervals lists the choices, with own selected; another value of own is added.
-func intervals(own time.Duration) []interval {
-	all := []interval{{"", "Automatic (recommended)", false}}
+// Intervals lists the choices, with own selected; another value of own is added.
+func Intervals(own time.Duration) []Interval {
+	all := []Interval{{"", "Automatic (recommended)", false}}
 	known := false
 	for _, c := range []struct {
 		d    time.Duration
 		text string
 	}{{5 * time.Minute, "every 5 minutes"}, {15 * time.Minute, "every 15 minutes"}, {30 * time.Minute, "every half hour"}, {time.Hour, "hourly"},
 		{3 * time.Hour, "every 3 hours"}, {6 * time.Hour, "every 6 hours"}, {12 * time.Hour, "every 12 hours"}, {24 * time.Hour, "daily"}, {7 * 24 * time.Hour, "weekly"}} {
-		all = append(all, interval{c.d.String(), c.text, c.d == own})
+		all = append(all, Interval{c.d.String(), c.text, c.d == own})
 		known = known || c.d == own
 	}
 	if own > 0 && !known {
-		all = append(all, interval{own.String(), "every " + shell.FormatDuration(own), true})
+		all = append(all, Interval{own.String(), "every " + shell.FormatDuration(own), true})
 	}
 	all[0].Chosen = own <= 0
 	return all
 }
 
-// intervalOf parses the value of a form; an invalid value means automatic.
-func intervalOf(s string) time.Duration {
+// IntervalOf parses the value of a form; an invalid value means automatic.
+func IntervalOf(s string) time.Duration {
 	d, err := time.ParseDuration(s)
 	if err != nil || d <= 0 {
 		return 0
