@@ -144,10 +144,10 @@ func notesOf(s *Source, checks []Check, now time.Time) (notes []string) {
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	st := &s.State
 	if st.Gone != nil {
-		add("It has been gone since %s (%s). Its items stay; it can be revived.", since(st.Gone.At, now), st.Gone.Reason)
+		add("It has been gone since %s (%s). Its items stay; it can be revived.", date.Since(st.Gone.At, now), st.Gone.Reason)
 	}
 	if st.Failure != nil && st.Gone == nil {
-		add("It could not be read since %s, %s: %s.", since(st.Since, now), times(st.Failures+st.Limited), st.Failure.Text)
+		add("It could not be read since %s, %s: %s.", date.Since(st.Since, now), date.Times(st.Failures+st.Limited), st.Failure.Text)
 		if st.Failure.Kind == feedstate.ErrNotFeed && strings.Contains(st.Failure.Text, "HTML") {
 			add("The response looks like a page: the feed may have a new address, which the page may link to.")
 		}
@@ -157,10 +157,10 @@ func notesOf(s *Source, checks []Check, now time.Time) (notes []string) {
 	}
 	if n := len(st.Moves); n > 0 {
 		m := st.Moves[n-1]
-		add("It moved from %s to %s; that was %s (%s, seen at three checks or more), and can be undone.", fetch.Redact(m.From), fetch.Redact(m.To), when(m.At, now), m.Why)
+		add("It moved from %s to %s; that was %s (%s, seen at three checks or more), and can be undone.", fetch.Redact(m.From), fetch.Redact(m.To), date.When(m.At, now), m.Why)
 	}
 	if c := st.Candidate; c != nil {
-		add("It seems to be moving to %s: seen at %d of %d checks, first %s.", fetch.Redact(c.To), c.Seen, feedstate.MoveSightings, when(c.First, now))
+		add("It seems to be moving to %s: seen at %d of %d checks, first %s.", fetch.Redact(c.To), c.Seen, feedstate.MoveSightings, date.When(c.First, now))
 	}
 	if len(checks) > 0 && feedstate.Downgraded(checks[0].Hops) {
 		add("A redirect leads from https to http: others on the way can read and change it.")
@@ -176,27 +176,6 @@ func notesOf(s *Source, checks []Check, now time.Time) (notes []string) {
 	}
 	return notes
 }
-
-func times(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return fmt.Sprintf("%d times in a row", n)
-}
-
-// when formats a time for people, relative to now, in UTC like all times here.
-func when(t, now time.Time) string {
-	switch d := t.Sub(now); {
-	case d > 0 && d < 2*time.Minute:
-		return fmt.Sprintf("in %d seconds", int(d.Round(time.Second).Seconds()))
-	case t.Year() == now.Year() && t.YearDay() == now.YearDay():
-		return t.UTC().Format("at 15:04 UTC")
-	}
-	return t.UTC().Format("2 January 2006 15:04 UTC")
-}
-
-// since formats a time as it follows the word "since".
-func since(t, now time.Time) string { return strings.TrimPrefix(when(t, now), "at ") }
 
 // Known returns the topic and the push endpoints that the river knows for a feed, so that no other
 // part fetches the feed for them. ok is false when it knows none.

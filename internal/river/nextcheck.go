@@ -48,7 +48,7 @@ func (n NextCheck) String() string {
 func (n NextCheck) Sentence(now time.Time) string {
 	s := n.String()
 	if n.State == NextPlanned {
-		s += " " + when(n.At, now)
+		s += " " + date.When(n.At, now)
 	}
 	if n.Why != "" {
 		s += ": " + n.Why
@@ -95,7 +95,7 @@ func nextCheck(s *Source, d feedstate.Decision, now time.Time) NextCheck {
 	case s.Claim != 0 && s.NextAt.After(now):
 		return NextCheck{State: NextRunning}
 	case !s.PushedAt.IsZero() && s.PushedVia != Away:
-		return NextCheck{State: NextDue, Why: "a change was announced " + when(s.PushedAt, now)}
+		return NextCheck{State: NextDue, Why: "a change was announced " + date.When(s.PushedAt, now)}
 	case !at.After(now):
 		return NextCheck{State: NextDue, Why: joinClauses(d.Reason, "the feed is read when its host has a free slot")}
 	case !s.State.FollowUpAt.IsZero() && s.State.FollowUpAt.Before(s.State.NextAt):

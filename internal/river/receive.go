@@ -212,7 +212,7 @@ func (r *River) Refresh(ctx context.Context, id int64) (Check, error) {
 		}
 	}
 	if !ok {
-		e := fault.New(fault.TooMany, "The feed can be read again %s: %s.", when(from, now), why)
+		e := fault.New(fault.TooMany, "The feed can be read again %s: %s.", date.When(from, now), why)
 		e.RetryAfter = from.Sub(now)
 		return Check{}, e
 	}

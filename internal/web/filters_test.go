@@ -53,7 +53,7 @@ func TestFilterIsPreviewedSavedMovedSwitchedAndDeleted(t *testing.T) {
 	has(t, page, "Filter deleted.", `action="/feeds/filters/undo"`, `name="id" value="1"`)
 	lacks(t, page, "fog")
 	has(t, g.look(g.done("/feeds/filters/undo", "id", "1")), "Undone: the filter is back.", "fog")
-	has(t, g.look("/feeds/"+source), `href="/feeds/filters/new?source=`+source+`"`)
+	has(t, g.look("/feeds/"+source+"/settings"), `href="/feeds/filters/new?source=`+source+`"`)
 }
 
 func TestInvalidFilterShowsTheErrorNextToItsField(t *testing.T) {

@@ -1,0 +1,29 @@
+package date
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Times writes how often something happened in a row.
+func Times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times in a row", n)
+}
+
+// When formats a time for people, relative to now, in UTC like all times here.
+func When(t, now time.Time) string {
+	switch d := t.Sub(now); {
+	case d > 0 && d < 2*time.Minute:
+		return fmt.Sprintf("in %d seconds", int(d.Round(time.Second).Seconds()))
+	case t.Year() == now.Year() && t.YearDay() == now.YearDay():
+		return t.UTC().Format("at 15:04 UTC")
+	}
+	return t.UTC().Format("2 January 2006 15:04 UTC")
+}
+
+// Since formats a time as it follows the word "since".
+func Since(t, now time.Time) string { return strings.TrimPrefix(When(t, now), "at ") }
