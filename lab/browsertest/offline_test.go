@@ -89,7 +89,11 @@ func olderWorker(t *testing.T, base string) (address string, replace func()) {
 		t.Fatal(err)
 	}
 	var replaced atomic.Bool
-	proxy := httputil.NewSingleHostReverseProxy(to)
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(to)
+		r.Out.Host = r.In.Host
+		r.Out.Header.Set("Accept-Encoding", "identity")
+	}}
 	proxy.ModifyResponse = func(res *http.Response) error {
 		if res.Request.URL.Path != "/sw.js" || replaced.Load() {
 			return nil
@@ -104,8 +108,6 @@ func olderWorker(t *testing.T, base string) (address string, replace func()) {
 		res.Header.Set("Content-Length", strconv.Itoa(len(text)))
 		return nil
 	}
-	direct := proxy.Director
-	proxy.Director = func(r *http.Request) { direct(r); r.Header.Set("Accept-Encoding", "identity") }
 	server := httptest.NewServer(proxy)
 	t.Cleanup(server.Close)
 	return server.URL, func() { replaced.Store(true) }
