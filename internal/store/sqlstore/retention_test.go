@@ -29,7 +29,7 @@ func retention() map[string]string {
 		"task": "forever: a row for each kind of task", "probe": "forever: one row", "change_count": "forever: some rows, a number grows",
 		"follow_alive": "forever: one row", "account_first": "forever: one row", "account": "forever: a person's",
 		"account_token": "forever: until it is revoked", "feed_secret": "forever: until it is revoked", "saved": "forever: a person's", "saved_document": "forever: a person's",
-		"river_unfollowed": "KeepUnfollowed", "river_subscription": "forever: until it is ended", "river_category": "forever: until it is removed", "river_category_source": "forever: as its subscription",
+		"river_unfollowed": "KeepUnfollowed", "river_subscription": "forever: until it is ended", "river_category": "forever: until it is removed", "river_filter": "forever: until it is removed and a minute has passed", "river_category_source": "forever: as its subscription",
 		"reading_list": "forever: until it is removed", "notice": "forever: until it is removed", "notice_refusal": "forever: until the mailbox agrees again", "notice_count": "CountMessages", "writer": "forever: a person's",
 		"post_count": "forever: a count for each month and category, which says when it changed last", "media": "forever: until its author removes it",
 	}
