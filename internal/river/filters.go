@@ -10,13 +10,14 @@ import (
 	"cloudburst/internal/river/forward"
 )
 
-const filterInterval = time.Minute // between two looks for filters that other processes changed
-
 // Filters returns the filters of users.
 func (r *River) Filters() *filter.Filters {
 	r.Init()
 	return &filter.Filters{
-		Store: r.Store, Now: r.now, UndoWithin: UndoWithin, Wake: func() { lease.Wake(r.wakeups.filter) },
+		Store: r.Store, Now: r.now, UndoWithin: UndoWithin, Wake: func() {
+			lease.Wake(r.wakeups.filter)
+			time.AfterFunc(UndoWithin+time.Second, func() { lease.Wake(r.wakeups.filter) }) // a removed filter
+		},
 		Items: func(ctx context.Context, q filter.Query) ([]Entry, error) {
 			return r.Store.Items(ctx, ItemQuery{Reader: q.User, SourceID: q.SourceID, Category: q.Category, Hidden: true, HiddenBy: q.HiddenBy, Limit: q.Limit})
 		},
@@ -30,19 +31,18 @@ func (r *River) Filters() *filter.Filters {
 	}
 }
 
-// filterLoop applies filters to existing items, and shows items of removed filters again.
+// filterLoop applies filters to existing items, and shows items of removed filters again. What
+// another process left is found at the start and every maxIdle.
 func (r runner) filterLoop(ctx context.Context) {
 	filters := r.Filters()
 	for {
 		did, err := filters.Apply(ctx)
 		r.logError(ctx, "cannot apply a filter to existing items", err)
-		if err == nil && did {
+		if did && err == nil {
 			if !pause(ctx, 10*time.Millisecond) {
 				return
 			}
-			continue
-		}
-		if !sleep(ctx, r.wakeups.filter, filterInterval) {
+		} else if !sleep(ctx, r.wakeups.filter, maxIdle) {
 			return
 		}
 	}

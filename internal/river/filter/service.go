@@ -58,7 +58,7 @@ type Filters struct {
 	Subject func(ctx context.Context, user string, source int64, category string) error
 	// Forwards reports whether a user has a forwarding.
 	Forwards   func(ctx context.Context, user string, id int64) (bool, error)
-	Wake       func()        // notifies the caller of Apply that work is pending
+	Wake       func()        // notifies the caller of Apply that work is pending, or will be after UndoWithin
 	UndoWithin time.Duration // how long a user can undo Drop
 }
 
@@ -153,7 +153,11 @@ func ItemOf(c *item.Content) Item {
 // Drop removes a filter; Restore can undo it for UndoWithin. After that, the items that it hid are
 // shown again. fault.NotFound.
 func (f *Filters) Drop(ctx context.Context, user string, id int64) error {
-	return f.Store.DropFilter(ctx, user, id, f.Now())
+	err := f.Store.DropFilter(ctx, user, id, f.Now())
+	if err == nil {
+		f.Wake()
+	}
+	return err
 }
 
 // Restore undoes Drop. fault.NotFound: there is nothing to undo, or UndoWithin is over.
