@@ -25,7 +25,6 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/publish"
-	"cloudburst/internal/river"
 	"cloudburst/internal/store"
 	"cloudburst/internal/store/sqlite"
 	"cloudburst/internal/syndicate"
@@ -92,12 +91,8 @@ func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 			return publish.PublicFeeds(ctx, a.accounts, a.authors)
 		}, Cloud: a.cloudAt,
 		Hit: func(r *http.Request, h publishhttp.ServedFeed) {
-			agent, counts := a.readerOfHit(r, h.Feed)
-			if !counts {
-				return
-			}
 			a.audience.Hit(h.Feed, audience.Hit{
-				Agent: agent, Addr: endpoint.CallerAddr(r, a.cfg.TrustedProxies), Form: h.Format, Selector: h.Selector, Status: h.Status,
+				Agent: r.UserAgent(), Addr: endpoint.CallerAddr(r, a.cfg.TrustedProxies), Form: h.Format, Selector: h.Selector, Status: h.Status,
 			})
 		},
 	}
@@ -109,10 +104,6 @@ func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 // newNotifier completes the notifier after all its dependencies exist.
 func (a hosting) newNotifier() {
 	*a.notifier = publish.Notifier{
-		FollowOwn: func(ctx context.Context, user, url string) error {
-			_, err := a.river.Add(ctx, river.Request{Reader: a.owners.readerOf(user), URL: url})
-			return err
-		},
 		Hub: a.hub, Store: a.hub.Store, Readers: a.river, Sources: a.river.Store, Posts: a.posts, Hosted: a.feeds, Targets: a.announcer,
 		Names: &a.names, Stamp: a.hub.Bus.Stamp, Trace: a.tracedSave, Now: a.clock.Now, Log: a.log,
 	}

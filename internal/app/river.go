@@ -184,33 +184,6 @@ func (o ownPages) Get(ctx context.Context, r fetch.Request) (*fetch.Response, er
 	}
 }
 
-// ownReading is the context key of requests by which the river reads a feed of this program.
-type ownReading struct{}
-
-// readerOfHit returns the User-Agent by which a request for a feed is counted. The river of this
-// program announces its followers as other readers do; authors who follow themselves do not count.
-// counts is false if no follower remains.
-func (a *App) readerOfHit(r *http.Request, feed string) (agent string, counts bool) {
-	url, ok := r.Context().Value(ownReading{}).(string)
-	if !ok {
-		return r.UserAgent(), true
-	}
-	user, _, _ := strings.Cut(feed, "/")
-	known, err := a.river.Store.KnownSources(r.Context(), a.owners.readerOf(user), []string{url})
-	one, stored := known[url]
-	switch {
-	case err != nil || stored && !one.Followed:
-		return r.UserAgent(), true
-	case !stored: // a user is adding the feed; the next check counts
-		return "", false
-	}
-	source, err := a.river.Store.Source(r.Context(), one.ID)
-	if err != nil {
-		return r.UserAgent(), true
-	}
-	return readhttp.ReaderAgent(Version, a.names.Public(), source.Readers-1), source.Readers > 1
-}
-
 // leave follows a redirect to another server.
 func (o ownPages) leave(ctx context.Context, r fetch.Request, out *fetch.Response, to *url.URL) (*fetch.Response, error) {
 	r.URL = to.String()
@@ -243,7 +216,7 @@ func (o ownPages) ask(ctx context.Context, u *url.URL, r fetch.Request, out *fet
 	req := (&http.Request{
 		Method: http.MethodGet, URL: &url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery}, Host: u.Host, Header: h, Body: http.NoBody,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, RemoteAddr: "0.0.0.0:0", RequestURI: u.RequestURI(),
-	}).WithContext(context.WithValue(ctx, ownReading{}, r.URL))
+	}).WithContext(ctx)
 	a := &answer{header: http.Header{}}
 	(*o.app.site.Load()).ServeHTTP(a, req)
 	if r.Trace != nil && r.Trace.Sent == "" {

@@ -22,7 +22,7 @@ import (
 )
 
 // Notifier finds the URLs by which a user's feeds are followed, and sends the notifications. All
-// fields but FollowOwn must be set.
+// fields must be set.
 type Notifier struct {
 	Hub     Hub
 	Store   Store
@@ -31,14 +31,11 @@ type Notifier struct {
 	Posts   Posts
 	Hosted  Hosted
 	Targets Targets
-	// FollowOwn adds a user's public feed to the user's river, so that authors see their own posts
-	// arrive. Nil: there is no river.
-	FollowOwn func(ctx context.Context, user, url string) error
-	Names     *origin.Names
-	Stamp     func(now time.Time, events ...*event.Event)              // numbers events for the log
-	Trace     func(ctx context.Context, f author.Feed) context.Context // begins the trace of a saved feed
-	Now       func() time.Time
-	Log       *slog.Logger
+	Names   *origin.Names
+	Stamp   func(now time.Time, events ...*event.Event)              // numbers events for the log
+	Trace   func(ctx context.Context, f author.Feed) context.Context // begins the trace of a saved feed
+	Now     func() time.Time
+	Log     *slog.Logger
 
 	notifiedViews notifiedViews
 }
@@ -93,9 +90,6 @@ func (n *Notifier) Saved(ctx context.Context, f author.Feed) error {
 		return author.ErrNotServing // the feed cannot be read while no server runs
 	}
 	ctx = n.Trace(ctx, f)
-	if f.Version == 1 && n.FollowOwn != nil {
-		n.logError(ctx, "follow the feed of "+f.User+" in its author's river", n.FollowOwn(ctx, f.User, n.Names.Public()+n.Hosted.Addresses(f.User)[0]))
-	}
 	urls, err := n.Followed(ctx, f.User)
 	if err != nil {
 		return err

@@ -198,7 +198,7 @@ function inFeed(event) {
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.isComposing || one("dialog[open]")) return;
   if (event.target.closest?.("input:not([type=checkbox]), textarea, select, [contenteditable]")) {
-    if (event.key === "Escape") event.target.blur();
+    if (event.key === "Escape" && event.target.type === "search") event.target.blur();
     return;
   }
   if (inFeed(event)) return event.preventDefault();
