@@ -6,11 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"time"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/text"
 )
 
 // Backups are the copies of the database in one folder of this machine. Write and Verify must be
@@ -39,7 +39,7 @@ func errNoBackups() error {
 }
 
 func noBackup(name string) error {
-	return fault.New(fault.NotFound, "There is no backup %q. The list of backups shows the names.", clip(name, 100))
+	return fault.New(fault.NotFound, "There is no backup %q. The list of backups shows the names.", text.Clip(name, 100))
 }
 
 // ListBackups lists the backups in the folder, newest first.
@@ -67,11 +67,8 @@ func (a *Admin) ListBackups() ([]Backup, error) {
 }
 
 func backupTime(name string) (time.Time, bool) {
-	if !regexp.MustCompile(`^cloudburst-\d{8}T\d{6}Z\.db$`).MatchString(name) {
-		return time.Time{}, false
-	}
 	at, err := time.Parse(backupLayout, name)
-	return at, err == nil
+	return at, err == nil && at.Format(backupLayout) == name
 }
 
 // BackupFile returns the path of a backup. fault.NotFound.
@@ -130,10 +127,11 @@ func (a *Admin) VerifyBackup(ctx context.Context, by Actor, name string) (sum st
 	if err != nil {
 		return "", err
 	}
-	return sum, a.Do(ctx, by, BackupVerify, b.Name, "", func() error {
+	err = a.Do(ctx, by, BackupVerify, b.Name, "", func() error {
 		sum, err = a.Backups.Verify(ctx, file)
 		return err
 	})
+	return sum, err
 }
 
 // DeleteBackup deletes a backup. It cannot be undone. fault.NotFound.

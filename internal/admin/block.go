@@ -9,6 +9,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
+	"cloudburst/internal/text"
 )
 
 // Kinds of blocks.
@@ -44,51 +45,53 @@ type blockList struct {
 // ParseBlock finds out what a text from a person means: http and https URLs with a path or query
 // are topics; addresses and prefixes are networks; names, and URLs of a whole site, are hosts.
 // fault.Invalid.
-func ParseBlock(text string) (kind, value string, err error) {
-	text = strings.TrimSpace(text)
+func ParseBlock(given string) (kind, value string, err error) {
+	given = strings.TrimSpace(given)
 	invalid := func() error {
-		return fault.New(fault.Invalid, "%q is not a host, a network or the URL of a feed. Examples: example.org, 192.0.2.0/24, https://example.org/feed.xml.", clip(text, 200))
+		return fault.New(fault.Invalid, "%q is not a host, a network or the URL of a feed. Examples: example.org, 192.0.2.0/24, https://example.org/feed.xml.", text.Clip(given, 200))
 	}
-	if text == "" {
+	if given == "" {
 		return "", "", fault.New(fault.Invalid, "A host, a network or the URL of a feed is missing. Examples: example.org, 192.0.2.0/24, https://example.org/feed.xml.")
 	}
-	if p, err := netip.ParsePrefix(text); err == nil {
+	if p, err := netip.ParsePrefix(given); err == nil {
 		if p.Bits() == 0 {
-			return "", "", fault.New(fault.Invalid, "%s would block every address. Choose a smaller network.", text)
+			return "", "", fault.New(fault.Invalid, "%s would block every address. Choose a smaller network.", given)
 		}
 		return BlockNetwork, p.Masked().String(), nil
 	}
-	if ip, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {
+	if ip, err := netip.ParseAddr(strings.Trim(given, "[]")); err == nil {
 		ip = ip.Unmap().WithZone("")
 		return BlockNetwork, netip.PrefixFrom(ip, ip.BitLen()).String(), nil
 	}
-	if strings.Contains(text, "://") {
-		u, err := url.Parse(text)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || len(text) > 2048 {
+	if strings.Contains(given, "://") {
+		u, err := url.Parse(given)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || len(given) > 2048 {
 			return "", "", invalid()
 		}
 		if strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
-			u.Fragment, u.User = "", nil
-			u.Host = strings.ToLower(u.Host)
-			return BlockTopic, u.String(), nil
+			return BlockTopic, topicKey(*u), nil
 		}
 		if _, err := netip.ParseAddr(u.Hostname()); err == nil {
 			return ParseBlock(u.Hostname())
 		}
-		text = u.Hostname()
+		given = u.Hostname()
 	}
-	host := href.Host("http://" + strings.TrimPrefix(strings.TrimSuffix(text, "."), "*."))
-	if host == "" || strings.ContainsAny(text, "/?#@ \t") || strings.ContainsAny(host, "/:") {
+	host := href.Host("http://" + strings.TrimPrefix(strings.TrimSuffix(given, "."), "*."))
+	if host == "" || strings.ContainsAny(given, "/?#@ \t") || strings.ContainsAny(host, "/:") {
 		return "", "", invalid()
 	}
 	return BlockHost, host, nil
 }
 
-func clip(s string, n int) string { return s[:min(len(s), n)] }
+// topicKey is the form in which the URL of a topic is blocked.
+func topicKey(u url.URL) string {
+	u.Fragment, u.User, u.Host = "", nil, strings.ToLower(u.Host)
+	return u.String()
+}
 
 // AddBlock blocks a host, network or topic at once, on every node. fault.Invalid; fault.TooMany.
-func (a *Admin) AddBlock(ctx context.Context, by Actor, text, reason string) (Block, error) {
-	kind, value, err := ParseBlock(text)
+func (a *Admin) AddBlock(ctx context.Context, by Actor, given, reason string) (Block, error) {
+	kind, value, err := ParseBlock(given)
 	if err != nil {
 		return Block{}, err
 	}
@@ -110,12 +113,13 @@ func (a *Admin) AddBlock(ctx context.Context, by Actor, text, reason string) (Bl
 
 // RemoveBlock ends a block at once and returns it, so that it can be added again. fault.NotFound.
 func (a *Admin) RemoveBlock(ctx context.Context, by Actor, kind, value string) (b Block, err error) {
-	return b, a.Do(ctx, by, BlockRemove, value, "", func() error {
+	err = a.Do(ctx, by, BlockRemove, value, "", func() error {
 		if b, err = a.Store.RemoveBlock(ctx, kind, value); err != nil {
 			return err
 		}
 		return a.loadBlocks(ctx)
 	})
+	return b, err
 }
 
 // Blocks lists the blocks in force by kind and value.
@@ -158,12 +162,8 @@ func (a *Admin) BlocksURL(raw string) bool {
 	if err != nil {
 		return false
 	}
-	if len(l.topics) > 0 {
-		topic := *u
-		topic.Fragment, topic.User, topic.Host = "", nil, strings.ToLower(u.Host)
-		if l.topics[topic.String()] {
-			return true
-		}
+	if len(l.topics) > 0 && l.topics[topicKey(*u)] {
+		return true
 	}
 	host := href.Host(raw)
 	if ip, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {

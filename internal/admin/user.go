@@ -27,18 +27,20 @@ func (a *Admin) CreateUser(ctx context.Context, by Actor, name, password string)
 	if err := account.CheckName(name); err != nil { // not recorded: it is no name
 		return u, err
 	}
-	return u, a.Do(ctx, by, UserCreate, name, "", func() error {
+	err = a.Do(ctx, by, UserCreate, name, "", func() error {
 		u, err = a.Users.Add(ctx, name, password)
 		return err
 	})
+	return u, err
 }
 
 // InviteUser creates an invitation; see account.Accounts.Invite.
 func (a *Admin) InviteUser(ctx context.Context, by Actor, note string, life time.Duration) (secret string, i account.Invite, err error) {
-	return secret, i, a.Do(ctx, by, UserInvite, note, "", func() error {
+	err = a.Do(ctx, by, UserInvite, note, "", func() error {
 		secret, i, err = a.Users.Invite(ctx, by.Name, note, life)
 		return err
 	})
+	return secret, i, err
 }
 
 // RevokeInvite deletes an unused invitation. fault.NotFound.

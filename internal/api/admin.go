@@ -84,7 +84,7 @@ func (s adminAPI) audit(w http.ResponseWriter, r *http.Request) error {
 	if cursor != "" {
 		var err error
 		if q.Before, err = strconv.ParseInt(cursor, 10, 64); err != nil || q.Before <= 0 {
-			return fault.New(fault.Invalid, "cursor is %q: it needs the value of next on the previous page.", cut(cursor, 100))
+			return badCursor(cursor)
 		}
 	}
 	rows, err := s.Admin.Audit(r.Context(), q)
@@ -151,7 +151,7 @@ func (s adminAPI) invites(w http.ResponseWriter, r *http.Request) error {
 	if cursor != "" {
 		ms, err := strconv.ParseInt(cursor, 10, 64)
 		if err != nil || ms <= 0 {
-			return fault.New(fault.Invalid, "cursor is %q: it needs the value of next on the previous page.", cut(cursor, 100))
+			return badCursor(cursor)
 		}
 		before = time.UnixMilli(ms)
 	}
