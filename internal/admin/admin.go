@@ -165,8 +165,7 @@ func (a *Admin) Audit(ctx context.Context, q AuditQuery) ([]Entry, error) {
 	return a.Store.Audit(ctx, q)
 }
 
-// Load reads the blocks and the changed settings, and applies the settings. Call it once before the
-// server works, and every few seconds if other processes share the store.
+// Load reads the blocks and the changed settings. Call it once before the server works, and every few seconds if other processes share the store.
 func (a *Admin) Load(ctx context.Context) error {
 	if err := a.loadBlocks(ctx); err != nil {
 		return err

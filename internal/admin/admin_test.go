@@ -185,10 +185,10 @@ func TestBlocksTakeEffectAtOnce(t *testing.T) {
 func TestChangedSettingSurvivesARestart(t *testing.T) {
 	t.Parallel()
 	m := &memory{}
-	applied := ""
+	const name = "accounts.registration"
 	start := func() *admin.Admin {
 		return &admin.Admin{Store: m, Settings: map[string]admin.Setting{"accounts.registration": {
-			Configured: "closed", Apply: func(v string) { applied = v },
+			Configured: "closed",
 			Check: func(v string) error {
 				if v != "open" && v != "closed" {
 					return fault.New(fault.Invalid, "no")
@@ -199,24 +199,23 @@ func TestChangedSettingSurvivesARestart(t *testing.T) {
 	}
 	a := start()
 	must(t, a.Load(t.Context()))
-	if applied != "" || a.Value("accounts.registration") != "closed" {
-		t.Errorf("without a change: %q applied", applied)
+	if _, changed := a.Override(name); changed || a.Value(name) != "closed" {
+		t.Errorf("without a change: %q in force", a.Value(name))
 	}
 	wantFault(t, a.SetSetting(t.Context(), alice, "accounts.registration", "ajar"), fault.Invalid)
 	wantFault(t, a.SetSetting(t.Context(), alice, "listen", ":80"), fault.NotFound)
 	must(t, a.SetSetting(t.Context(), alice, "accounts.registration", "open"))
-	if applied != "open" || m.entries[0].Detail != "closed → open" {
-		t.Errorf("%q applied, recorded as %+v", applied, m.entries)
+	if a.Value(name) != "open" || m.entries[0].Detail != "closed → open" {
+		t.Errorf("%q in force, recorded as %+v", a.Value(name), m.entries)
 	}
-	applied = ""
 	a = start()
 	must(t, a.Load(t.Context()))
-	if o, ok := a.Override("accounts.registration"); applied != "open" || !ok || o.ChangedBy != "alice" {
-		t.Errorf("after a restart: %q applied, %+v", applied, o)
+	if o, ok := a.Override("accounts.registration"); a.Value(name) != "open" || !ok || o.ChangedBy != "alice" {
+		t.Errorf("after a restart: %q in force, %+v", a.Value(name), o)
 	}
 	must(t, a.ResetSetting(t.Context(), alice, "accounts.registration"))
-	if applied != "closed" {
-		t.Errorf("after the reset: %q applied", applied)
+	if a.Value(name) != "closed" {
+		t.Errorf("after the reset: %q in force", a.Value(name))
 	}
 	wantFault(t, a.ResetSetting(t.Context(), alice, "accounts.registration"), fault.NotFound)
 }

@@ -7,12 +7,10 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Setting is a setting that can be changed at run time.
+// Setting is a setting that can be changed at run time. Its users ask Value each time.
 type Setting struct {
 	// Check returns why a value is not valid, as a sentence.
 	Check func(value string) error
-	// Apply uses a value that Check accepted from now on. It must be cheap and must not fail.
-	Apply func(value string)
 	// Configured returns the value of the configuration, which applies without an override.
 	Configured string
 }
@@ -78,8 +76,7 @@ func (a *Admin) Value(name string) string {
 	return a.Settings[name].Configured
 }
 
-// loadOverrides reads the overrides and applies every value that differs from the one in force. A
-// stored value that is no longer valid is ignored.
+// loadOverrides reads the overrides. A stored value that is no longer valid is ignored.
 func (a *Admin) loadOverrides(ctx context.Context) error {
 	rows, err := a.Store.Overrides(ctx)
 	if err != nil {
@@ -97,15 +94,6 @@ func (a *Admin) loadOverrides(ctx context.Context) error {
 		}
 		all[o.Name] = o
 	}
-	before := map[string]string{}
-	for name := range a.Settings {
-		before[name] = a.Value(name)
-	}
 	a.overrides.Store(&all)
-	for name, s := range a.Settings {
-		if value := a.Value(name); value != before[name] {
-			s.Apply(value)
-		}
-	}
 	return nil
 }

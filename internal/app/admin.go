@@ -45,7 +45,6 @@ func (a administering) newAdmin(st store.Store) {
 		Store: st, Now: a.clock.Now, Log: a.log, Settings: map[string]admin.Setting{registration: {
 			Configured: a.cfg.Accounts.Registration,
 			Check:      config.Check(registration),
-			Apply:      func(string) {}, // pages ask for the value
 		}},
 		Backups: &admin.Backups{
 			Folder: filepath.Join(a.cfg.Data, backupFolder), Write: st.Backup, Verify: store.VerifyBackup, Done: a.backedUp,
