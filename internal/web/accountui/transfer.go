@@ -29,7 +29,7 @@ const (
 	maxMove        = 4 << 30          // maximum size of an imported file in bytes
 	maxActiveMoves = 2                // imports at once
 	maxUploads     = 8                // uploads at once
-	movePause      = 30 * time.Second // longest pause in an upload or a download
+	movePause      = 30 * time.Second // longest pause in an upload
 	maxStoredMoves = 64               // stored results
 )
 
@@ -124,37 +124,11 @@ func (m *moves) get(user, id string) (move, bool) {
 
 // exportPage sends all data of the user as one file.
 func (s *Pages) exportPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	out := &download{rw: rw, name: session.User + "-" + s.CurrentTime().UTC().Format("2006-01-02") + ".zip"}
-	_, err := s.Moves.Export(r.Context(), session.User, out, nil)
-	switch {
-	case err == nil:
-	case !out.begun:
-		s.Fail(rw, r, err)
-	default:
-		if r.Context().Err() == nil {
-			s.Logger().Error("export an author", "user", session.User, "err", err)
-		}
-		// A normal end would make the truncated file look complete.
-		panic(http.ErrAbortHandler)
-	}
-}
-
-// download sends the headers with the first bytes, so that an earlier failure is an error page.
-type download struct {
-	rw    http.ResponseWriter
-	name  string
-	begun bool
-}
-
-func (d *download) Write(b []byte) (int, error) {
-	if !d.begun {
-		d.begun = true
-		d.rw.Header().Set("Content-Type", "application/zip")
-		d.rw.Header().Set("Content-Disposition", `attachment; filename="`+d.name+`"`)
-	}
-	// If the deadline cannot be set, the server's default applies.
-	_ = http.NewResponseController(d.rw).SetWriteDeadline(time.Now().Add(movePause))
-	return d.rw.Write(b)
+	name := session.User + "-" + s.CurrentTime().UTC().Format(time.DateOnly) + ".zip"
+	s.SendFile(rw, r, "application/zip", name, func(out io.Writer) error {
+		_, err := s.Moves.Export(r.Context(), session.User, out, nil)
+		return err
+	})
 }
 
 // moveView is the page to export and import an author.

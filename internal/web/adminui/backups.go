@@ -133,9 +133,8 @@ func (s *Pages) downloadBackup(rw http.ResponseWriter, r *http.Request, session 
 		return
 	}
 	rw.Header().Set("Content-Length", strconv.FormatInt(b.Size, 10))
-	out := &download{rw: rw, kind: "application/vnd.sqlite3", name: b.Name}
-	if _, err := io.Copy(out, io.LimitReader(f, b.Size)); err != nil && r.Context().Err() == nil {
-		s.Logger().Warn("send a backup", "name", b.Name, "err", err)
-		panic(http.ErrAbortHandler) // a normal end would make the truncated file look complete
-	}
+	s.SendFile(rw, r, "application/vnd.sqlite3", b.Name, func(out io.Writer) error {
+		_, err := io.Copy(out, io.LimitReader(f, b.Size))
+		return err
+	})
 }

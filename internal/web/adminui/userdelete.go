@@ -1,6 +1,7 @@
 package adminui
 
 import (
+	"io"
 	"net/http"
 	"time"
 
@@ -63,41 +64,11 @@ func (s *Pages) exportUser(rw http.ResponseWriter, r *http.Request, session acco
 		s.Fail(rw, r, err)
 		return
 	}
-	out := &download{rw: rw, kind: "application/zip", name: u.Name + "-" + s.CurrentTime().UTC().Format("2006-01-02") + ".zip"}
-	err = s.Admin.Do(r.Context(), s.actor(r, session), admin.UserExport, u.Name, "", func() error {
-		_, err := s.Exports.Export(r.Context(), u.Name, out, nil)
-		return err
+	name := u.Name + "-" + s.CurrentTime().UTC().Format(time.DateOnly) + ".zip"
+	s.SendFile(rw, r, "application/zip", name, func(out io.Writer) error {
+		return s.Admin.Do(r.Context(), s.actor(r, session), admin.UserExport, u.Name, "", func() error {
+			_, err := s.Exports.Export(r.Context(), u.Name, out, nil)
+			return err
+		})
 	})
-	switch {
-	case err == nil:
-	case !out.begun:
-		s.Fail(rw, r, err)
-	default:
-		if r.Context().Err() == nil {
-			s.Logger().Error("export a user", "user", u.Name, "err", err)
-		}
-		// A normal end would make the truncated file look complete.
-		panic(http.ErrAbortHandler)
-	}
-}
-
-// downloadPause is the longest pause in a download.
-const downloadPause = 30 * time.Second
-
-// download sends the headers with the first bytes, so that an earlier failure is an error page.
-type download struct {
-	rw         http.ResponseWriter
-	kind, name string
-	begun      bool
-}
-
-func (d *download) Write(b []byte) (int, error) {
-	if !d.begun {
-		d.begun = true
-		d.rw.Header().Set("Content-Type", d.kind)
-		d.rw.Header().Set("Content-Disposition", `attachment; filename="`+d.name+`"`)
-	}
-	// If the deadline cannot be set, the server's default applies.
-	_ = http.NewResponseController(d.rw).SetWriteDeadline(time.Now().Add(downloadPause))
-	return d.rw.Write(b)
 }
