@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -13,12 +14,6 @@ import (
 
 	"cloudburst/internal/account"
 	"cloudburst/internal/route"
-)
-
-// Colours of the page in light and dark, for the browser's own frame. They are --paper of base.css.
-const (
-	paperLight = "#fbf9f4"
-	paperDark  = "#1b1916"
 )
 
 // ReaderHeader names whose page a response is, for the service worker. It is a hash of the user and
@@ -81,8 +76,9 @@ type shareTarget struct {
 }
 
 func (s *Shell) serveManifest(rw http.ResponseWriter, r *http.Request) {
+	paper := s.assets.light.color["paper"]
 	m := manifest{ID: "/", Name: "Cloudburst", ShortName: "Cloudburst", Description: "Read, write and share feeds.", Language: "en",
-		StartURL: "/", Scope: "/", Display: "standalone", Theme: paperLight, Background: paperLight,
+		StartURL: "/", Scope: "/", Display: "standalone", Theme: paper, Background: paper,
 		Icons: []icon{
 			{s.assets.url("icon-192.png"), "192x192", "image/png", ""}, {s.assets.url("icon-512.png"), "512x512", "image/png", ""},
 			{s.assets.url("icon-maskable.png"), "512x512", "image/png", "maskable"}, {"/favicon.svg", "any", "image/svg+xml", ""},
@@ -130,13 +126,7 @@ var worker = sync.OnceValue(func() asset {
 func contentVersion(script []byte) string {
 	sum := sha256.New()
 	sum.Write(script)
-	urls := loadAssets().urls
-	names := make([]string, 0, len(urls))
-	for _, u := range urls {
-		names = append(names, u)
-	}
-	slices.Sort(names)
-	sum.Write([]byte(strings.Join(names, "\n")))
+	sum.Write([]byte(strings.Join(slices.Sorted(maps.Values(loadAssets().urls)), "\n")))
 	entries, _ := fs.ReadDir(templateFiles, "templates") // embedded: it exists
 	for _, e := range entries {
 		b, _ := templateFiles.ReadFile("templates/" + e.Name())

@@ -40,6 +40,9 @@ func newPages() pages {
 			}
 			return ""
 		},
+		"paper": func() [2]string {
+			return [2]string{loadAssets().light.color["paper"], loadAssets().dark.color["paper"]}
+		},
 		"short":   ShortURL,
 		"lasting": FormatDuration,
 		"host":    HostOf,
