@@ -86,7 +86,7 @@ func (s *Pages) accountPage(rw http.ResponseWriter, r *http.Request, session acc
 
 // showAccount adds the common data of the page to v, which has the results of a form.
 func (s *Pages) showAccount(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v accountView) {
-	v.View, v.Message = s.NewView(r, "Sign-in and sessions", ""), doneMessage(r)
+	v.View, v.Message = s.NewView(r, "Sign-in and sessions"), doneMessage(r)
 	var err error
 	if v.Who, err = s.Accounts.User(r.Context(), session.User); err != nil {
 		s.Fail(rw, r, err)
@@ -119,7 +119,7 @@ func (s *Pages) tokensPage(rw http.ResponseWriter, r *http.Request, session acco
 
 // showTokens adds the tokens to v, which has the form of a new one.
 func (s *Pages) showTokens(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v tokensView) {
-	v.View, v.Message = s.NewView(r, "Apps and tokens", ""), doneMessage(r)
+	v.View, v.Message = s.NewView(r, "Apps and tokens"), doneMessage(r)
 	tokens, err := s.Accounts.Tokens(r.Context(), session.User)
 	if err != nil {
 		s.Fail(rw, r, err)
@@ -254,7 +254,7 @@ func (s *Pages) doNewToken(rw http.ResponseWriter, r *http.Request, session acco
 		s.showTokens(rw, r, session, s.mistake(rw, r, err), v)
 		return
 	}
-	s.Render(rw, r, http.StatusOK, "token", tokenView{View: s.NewView(r, "New token", ""),
+	s.Render(rw, r, http.StatusOK, "token", tokenView{View: s.NewView(r, "New token"),
 		Label: shell.CleanText(token.Label, 100), Scopes: shell.JoinWords(token.Scopes), Plain: plain, Base: s.BaseURL(r)})
 }
 
@@ -276,7 +276,7 @@ func (s *Pages) doRevokeToken(rw http.ResponseWriter, r *http.Request, session a
 	}
 	id := shell.FormValue(form, "id")
 	if shell.FormValue(form, "sure") == "" {
-		s.AskOnAccount(rw, r, "Revoke this token?", shell.Question{
+		s.AskFirst(rw, r, "Revoke this token?", shell.Question{
 			Lines:  []string{"Programs that use the token are refused from then on. This cannot be undone, but you can create another token."},
 			Action: "/account/tokens/revoke", Fields: []shell.NamedValue{{Name: "id", Value: id}}, Button: "Revoke", Back: "/account/tokens",
 		})

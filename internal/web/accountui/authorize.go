@@ -71,7 +71,7 @@ func (s *Pages) authorizePage(rw http.ResponseWriter, r *http.Request, session a
 		return
 	}
 	v := authorizeView{
-		View: s.NewView(r, "Sign in to "+shell.CleanText(name, 100), ""), Name: shell.CleanText(name, 100), URL: shell.CleanText(request.ClientID, 300), Me: s.BaseURL(r) + "/" + session.User + "/",
+		View: s.NewView(r, "Sign in to "+shell.CleanText(name, 100)), Name: shell.CleanText(name, 100), URL: shell.CleanText(request.ClientID, 300), Me: s.BaseURL(r) + "/" + session.User + "/",
 		Plain: request.Challenge == "", Scopes: askedScopes(request.Scopes), Ask: ask,
 	}
 	if !request.SameOrigin() {

@@ -66,7 +66,7 @@ func (s *Pages) feedsPage(rw http.ResponseWriter, r *http.Request, session accou
 
 // showFeeds adds the common data of the page to v; failed is the error in the form of one feed.
 func (s *Pages) showFeeds(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v feedsView, failed hosted) {
-	v.View, v.Message, v.Base = s.NewView(r, "Your feeds", ""), doneMessage(r), s.BaseURL(r)
+	v.View, v.Message, v.Base = s.NewView(r, "Your feeds"), doneMessage(r), s.BaseURL(r)
 	v.Cloud = s.CloudElement(v.Base)
 	v.Heading = "Your feeds"
 	if s.Profiles != nil && v.Hints.Periods == nil {
@@ -308,7 +308,7 @@ func (s *Pages) doPlace(rw http.ResponseWriter, r *http.Request, session account
 		if name == author.Private {
 			address = "the addresses of your private feed"
 		}
-		s.AskOnAccount(rw, r, p.heading, shell.Question{Lines: p.lines(address, h.To), Action: r.URL.Path,
+		s.AskFirst(rw, r, p.heading, shell.Question{Lines: p.lines(address, h.To), Action: r.URL.Path,
 			Fields: []shell.NamedValue{{Name: "name", Value: name}, {Name: "to", Value: to}}, Button: p.button, Back: "/account/feed"})
 		return
 	}

@@ -76,8 +76,14 @@ func (s *Pages) login(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// signInView marks a page to sign in or to create an account.
+func signInView(v shell.View) shell.View {
+	v.SignIn = true
+	return v
+}
+
 func (s *Pages) showLogin(rw http.ResponseWriter, r *http.Request, status int, form credentials) {
-	v := signView{View: s.NewView(r, "Sign in", "/login"), Form: form, Open: s.isOpen()}
+	v := signView{View: signInView(s.NewView(r, "Sign in")), Form: form, Open: s.isOpen()}
 	s.Render(rw, r, status, "login", v)
 }
 
@@ -161,7 +167,7 @@ func (s *Pages) closed(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Pages) showSignup(rw http.ResponseWriter, r *http.Request, status int, form credentials) {
-	s.Render(rw, r, status, "signup", signView{View: s.NewView(r, "Create an account", "/login"), Form: form, Open: true})
+	s.Render(rw, r, status, "signup", signView{View: signInView(s.NewView(r, "Create an account")), Form: form, Open: true})
 }
 
 func (s *Pages) doSignup(rw http.ResponseWriter, r *http.Request) {
@@ -258,7 +264,7 @@ func (s *Pages) setSetupCookie(rw http.ResponseWriter, r *http.Request, token st
 }
 
 func (s *Pages) showSetup(rw http.ResponseWriter, r *http.Request, status int, form credentials) {
-	s.Render(rw, r, status, "setup", signView{View: s.NewView(r, "Create the first account", "/login"), Form: form})
+	s.Render(rw, r, status, "setup", signView{View: signInView(s.NewView(r, "Create the first account")), Form: form})
 }
 
 func (s *Pages) doSetup(rw http.ResponseWriter, r *http.Request) {

@@ -30,7 +30,7 @@ func (s *Pages) privatePage(rw http.ResponseWriter, r *http.Request, session acc
 }
 
 func (s *Pages) showPrivate(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v privateView) {
-	v.View, v.Message = s.NewView(r, "Private feeds", ""), doneMessage(r)
+	v.View, v.Message = s.NewView(r, "Private feeds"), doneMessage(r)
 	all, err := s.Accounts.Secrets(r.Context(), session.User, author.Private)
 	if err != nil {
 		s.Fail(rw, r, err)
@@ -78,7 +78,7 @@ func (s *Pages) doNewSecret(rw http.ResponseWriter, r *http.Request, session acc
 	}
 	plain := strings.TrimPrefix(made.Plain, made.Selector+".")
 	base := s.BaseURL(r) + "/" + session.User + "/private/"
-	s.Render(rw, r, http.StatusOK, "secret", secretView{View: s.NewView(r, "New secret", ""),
+	s.Render(rw, r, http.StatusOK, "secret", secretView{View: s.NewView(r, "New secret"),
 		Reader: shell.CleanText(made.Reader, 100), URL: base + made.Selector + "." + plain + "/rss.xml", Address: base + "rss.xml",
 		Name: made.Selector, Secret: plain})
 }
@@ -92,7 +92,7 @@ func (s *Pages) doRevokeSecret(rw http.ResponseWriter, r *http.Request, session 
 	}
 	selector := shell.FormValue(form, "selector")
 	if shell.FormValue(form, "sure") == "" {
-		s.AskOnAccount(rw, r, "Revoke this secret?", shell.Question{
+		s.AskFirst(rw, r, "Revoke this secret?", shell.Question{
 			Lines:  []string{"The reader is then refused with this secret. Other secrets stay valid. This cannot be undone, but you can create another secret."},
 			Action: "/account/private/revoke", Fields: []shell.NamedValue{{Name: "selector", Value: selector}}, Button: "Revoke", Back: "/account/private",
 		})

@@ -51,7 +51,7 @@ func (s *Pages) readersPage(rw http.ResponseWriter, r *http.Request, session acc
 		s.Fail(rw, r, err)
 		return
 	}
-	v := readersView{View: s.NewView(r, "Readers", ""), Report: report}
+	v := readersView{View: s.NewView(r, "Readers"), Report: report}
 	v.Heading = "Your readers"
 	v.Lead, v.Then = readersWords(report)
 	for _, one := range report.Services.List {

@@ -142,7 +142,7 @@ func (s *Pages) movePage(rw http.ResponseWriter, r *http.Request, _ account.Sess
 }
 
 func (s *Pages) showMove(rw http.ResponseWriter, r *http.Request, status int, wrong string) {
-	s.Render(rw, r, status, "move", moveView{View: s.NewView(r, "Import and export", ""), MoveError: wrong})
+	s.Render(rw, r, status, "move", moveView{View: s.NewView(r, "Import and export"), MoveError: wrong})
 }
 
 // doMove imports a file: it stores the upload, then imports it in the background while a page shows
@@ -240,7 +240,7 @@ type movedView struct {
 
 // movedPage shows the progress of an import, then its result.
 func (s *Pages) movedPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	v := movedView{View: s.NewView(r, "Import", "")}
+	v := movedView{View: s.NewView(r, "Import")}
 	m, known := s.moving.get(session.User, r.PathValue("id"))
 	v.Known, v.Finished = known, m.finished || !known
 	switch {

@@ -104,7 +104,7 @@ func (s *Pages) doDeleteBackup(rw http.ResponseWriter, r *http.Request, session 
 		return
 	}
 	if field("sure") == "" {
-		s.AskOnAccount(rw, r, "Delete this backup?", shell.Question{
+		s.AskFirst(rw, r, "Delete this backup?", shell.Question{
 			Lines:  []string{"The backup " + b.Name + " is deleted from the disk of the server. This cannot be undone.", "Copies that you downloaded stay."},
 			Action: backupPath(b.Name) + "/delete", Button: "Delete", Back: "/admin/backups",
 		})

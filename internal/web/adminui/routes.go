@@ -117,7 +117,7 @@ type undo struct {
 // newView returns the view of a page below the tab at path. The message of the last action is the
 // one that the URL names by a keyword, so that a link cannot put text into a page.
 func (s *Pages) newView(r *http.Request, title, path string, done map[string]string) view {
-	v := view{View: s.NewView(r, title, "/account"), Message: done[r.URL.Query().Get("done")]}
+	v := view{View: s.NewView(r, title), Message: done[r.URL.Query().Get("done")]}
 	v.Pages = []tab{{Path: "/admin", Label: "Overview"}, {Path: "/admin/users", Label: "Users"}, {Path: "/admin/invites", Label: "Invitations"},
 		{Path: "/admin/settings", Label: "Settings"}, {Path: "/admin/blocks", Label: "Blocks"}}
 	if s.Subscriptions != nil && s.Hub != nil {

@@ -76,7 +76,7 @@ func (s *Pages) doRemoveSubscription(rw http.ResponseWriter, r *http.Request, se
 	}
 	topic, callback := shell.CleanText(field("topic"), 2048), shell.CleanText(field("callback"), 2048)
 	if field("sure") == "" {
-		s.AskOnAccount(rw, r, "Remove this subscription?", shell.Question{
+		s.AskFirst(rw, r, "Remove this subscription?", shell.Question{
 			Lines: []string{callback + " gets no more notifications about " + topic + ".",
 				"This cannot be undone here, but the subscriber can subscribe again. To prevent that, block its host."},
 			Action: "/admin/subscriptions/remove", Button: "Remove", Back: "/admin/subscriptions",

@@ -112,7 +112,7 @@ func (s *Pages) ServeUser(rw http.ResponseWriter, r *http.Request, user string) 
 	if err == nil && f.Version == 0 {
 		err = fault.New(fault.NotFound, "nothing was saved")
 	}
-	v := authorView{View: s.NewView(r, user, ""), Name: user, Path: "/" + user + "/", Hub: s.BaseURL(r) + "/websub", Saved: shell.NewMoment(s.CurrentTime(), f.SavedAt)}
+	v := authorView{View: s.NewView(r, user), Name: user, Path: "/" + user + "/", Hub: s.BaseURL(r) + "/websub", Saved: shell.NewMoment(s.CurrentTime(), f.SavedAt)}
 	v.Self, v.Bare = s.BaseURL(r)+v.Path, true
 	switch {
 	case fault.CodeOf(err) == fault.NotFound && v.User == user && user != "":

@@ -244,10 +244,10 @@ func (s *Pages) listView(r *http.Request, w author.Writer, l postList) postsView
 		List: l, Writer: s.NewWriterView(w), Base: base, Self: base + l.Path, Type: "website", Hub: base + "/websub", All: l.User == "",
 		Style: shell.StyleSheetOf(w), Feed0: l.view().Base() + "rss.xml",
 	}
-	v.View, v.Reads = s.NewView(r, v.Writer.Title, ""), s.Shell.Reads
+	v.View, v.Reads = s.NewView(r, v.Writer.Title), s.Shell.Reads
 	if l.User == "" {
 		v.Writer = content.WriterView{Title: "Everyone here", Path: l.Path}
-		v.View = s.NewView(r, v.Writer.Title, "")
+		v.View = s.NewView(r, v.Writer.Title)
 	} else {
 		v.Bare = true
 		v.Type, v.Image = "profile", s.whole(base, v.Writer.Photo)

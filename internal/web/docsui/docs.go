@@ -262,7 +262,8 @@ func (v docsView) Example(id string) (Example, error) {
 }
 
 func (s *Pages) docsPage(rw http.ResponseWriter, r *http.Request) {
-	v := docsView{View: s.NewView(r, "Docs", "/docs"), Base: s.BaseURL(r), Formats: render.Formats(), examples: map[string]Example{}}
+	v := docsView{View: s.NewView(r, "Docs"), Base: s.BaseURL(r), Formats: render.Formats(), examples: map[string]Example{}}
+	v.Docs = true
 	v.Heading = "Documentation"
 	v.RegistrationLife = s.RegistrationLife()
 	v.Cloud = s.CloudElement(v.Base)

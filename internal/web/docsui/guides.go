@@ -189,7 +189,8 @@ func (s *Pages) guidePage(rw http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	for _, sh := range all {
 		if i := slices.IndexFunc(sh.Guides, func(g guide) bool { return g.Name == name }); i >= 0 {
-			v := guideView{View: s.NewView(r, sh.Guides[i].Title, "/docs"), Guide: sh.Guides[i], Shelves: all}
+			v := guideView{View: s.NewView(r, sh.Guides[i].Title), Guide: sh.Guides[i], Shelves: all}
+			v.Docs = true
 			s.Render(rw, r, http.StatusOK, "guide", v)
 			return
 		}

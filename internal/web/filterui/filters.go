@@ -55,7 +55,7 @@ type pageView struct {
 }
 
 func (s *Pages) pageView(r *http.Request, title string) pageView {
-	return pageView{View: s.NewView(r, title, ""), Message: map[string]string{
+	return pageView{View: s.NewView(r, title), Message: map[string]string{
 		"filter":          "Saved. The filter applies to new items.",
 		"filter-applied":  "Saved. The filter applies to new items, and is now applied to existing items.",
 		"filter-on":       "The filter is on.",

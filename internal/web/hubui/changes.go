@@ -184,7 +184,7 @@ func archivePath(t time.Time) string { return t.UTC().Format("/2006/01/02/15.xml
 // spec:cloudburst#changes-page
 func (s *Pages) changesPage(rw http.ResponseWriter, r *http.Request) {
 	q := parseChangesQuery(r.URL.Query())
-	v := changesView{View: s.wideView(r, "Changes", "/changes"), Query: q, First: q.url("/changes", "", "")}
+	v := changesView{View: s.wideView(r, "Changes"), Query: q, First: q.url("/changes", "", "")}
 	v.Script = "log.js"
 	v.ThisHour, v.Ago = archivePath(v.Now), archivePath(v.Now.Add(-24*time.Hour))
 	list, older, newer, err := shell.ReadPage(ChangesPerPage, q.before, q.after, func(before, after event.Cursor, limit int) ([]hub.Change, error) {

@@ -92,8 +92,8 @@ func (s *Pages) front(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.SetLinkHeader(rw, r)
-	v := frontView{View: s.NewView(r, "Cloudburst", "/"), Reads: s.Shell.Reads}
-	v.Heading, v.Script, v.Feed = "Read, write and share feeds the moment they change", "log.js", s.TestFeed
+	v := frontView{View: s.NewView(r, "Cloudburst"), Reads: s.Shell.Reads}
+	v.Front, v.Heading, v.Script, v.Feed = true, "Read, write and share feeds the moment they change", "log.js", s.TestFeed
 	v.First = s.Accounts != nil && s.Accounts.SetupToken() != ""
 	if list, err := s.Store.Changes(r.Context(), hub.ChangeQuery{Limit: changesOnFront}); err == nil { // the page works without the changes
 		since := event.Cursor{}
@@ -108,7 +108,7 @@ func (s *Pages) front(rw http.ResponseWriter, r *http.Request) {
 
 // hubPage serves authors and programs that use the hub. url= fills in the ping form.
 func (s *Pages) hubPage(rw http.ResponseWriter, r *http.Request) {
-	v := hubView{View: s.wideView(r, "Hub", "/hub"), Base: s.BaseURL(r), Register: emptyRegistration()}
+	v := hubView{View: s.wideView(r, "Hub"), Base: s.BaseURL(r), Register: emptyRegistration()}
 	v.Ping.URL = shell.CleanText(r.URL.Query().Get("url"), 2048)
 	v.Heading = "Notify subscribers the moment a feed changes"
 	v.RegistrationLife = s.RegistrationLife()
@@ -162,13 +162,13 @@ func (s *Pages) doPing(rw http.ResponseWriter, r *http.Request) {
 		s.showRequestError(rw, r, err, "The ping failed", outcomeView{Feed: new(NewFeedLink(feed)), Ping: &pingForm{URL: feed}})
 		return
 	}
-	v := outcomeView{View: s.wideView(r, "Thanks for the ping", ""), Good: true, Lines: pingWords(res), Feed: new(NewFeedLink(feed)), Ping: &pingForm{URL: feed}}
+	v := outcomeView{View: s.wideView(r, "Thanks for the ping"), Good: true, Lines: pingWords(res), Feed: new(NewFeedLink(feed)), Ping: &pingForm{URL: feed}}
 	s.Render(rw, r, http.StatusOK, "outcome", v)
 }
 
 // showPingError shows the form again, with errors next to its fields.
 func (s *Pages) showPingError(rw http.ResponseWriter, r *http.Request, v outcomeView) {
-	v.View = s.wideView(r, "The form has an error", "")
+	v.View = s.wideView(r, "The form has an error")
 	v.Lines = []string{"Nothing was done. The error is below the field; fix it and send the form again."}
 	s.Render(rw, r, http.StatusBadRequest, "outcome", v)
 }
@@ -181,7 +181,7 @@ func (s *Pages) showRequestError(rw http.ResponseWriter, r *http.Request, err er
 	status, _ := shell.StatusOf(err)
 	s.LogFailure(r, err, status)
 	shell.SetRetryAfter(rw, err)
-	v.View = s.wideView(r, heading, "")
+	v.View = s.wideView(r, heading)
 	v.Lines = []string{shell.Sentence(fault.Message(err))}
 	if d := fault.RetryAfter(err); d > 0 {
 		v.Lines = append(v.Lines, "Try again in "+shell.FormatDuration(d.Round(time.Second))+".")

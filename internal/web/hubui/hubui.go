@@ -120,8 +120,8 @@ type Store interface {
 }
 
 // wideView is NewView for a page with tables or charts.
-func (s *Pages) wideView(r *http.Request, title, here string) shell.View {
-	v := s.NewView(r, title, here)
+func (s *Pages) wideView(r *http.Request, title string) shell.View {
+	v := s.NewView(r, title)
 	v.Wide = true
 	return v
 }

@@ -163,7 +163,7 @@ func (v logView) Several() string {
 // spec:rsscloud-2009#log
 func (s *Pages) logPage(rw http.ResponseWriter, r *http.Request) {
 	q := parseLogQuery(r.URL.Query())
-	v := logView{View: s.wideView(r, "Log", "/log"), Query: q, Kinds: kinds(), First: q.url("/log", "", "")}
+	v := logView{View: s.wideView(r, "Log"), Query: q, Kinds: kinds(), First: q.url("/log", "", "")}
 	v.Script = "log.js"
 	if v.Refused() {
 		s.Render(rw, r, http.StatusBadRequest, "log", v)

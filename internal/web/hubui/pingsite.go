@@ -21,7 +21,7 @@ type pingSiteForm struct{ Name, URL, Page, Feed string }
 
 // ServePingSite writes the page of the form that pings for a site.
 func (s *Pages) ServePingSite(rw http.ResponseWriter, r *http.Request, status int, title, text string, form url.Values) {
-	v := pingSiteView{View: s.wideView(r, shell.CleanText(title, 200), ""), Text: shell.Sentence(text), Good: status < 300, Asks: len(form) == 0}
+	v := pingSiteView{View: s.wideView(r, shell.CleanText(title, 200)), Text: shell.Sentence(text), Good: status < 300, Asks: len(form) == 0}
 	v.Site = pingSiteForm{shell.CleanText(form.Get("name"), 1024), shell.CleanText(form.Get("url"), 2048), shell.CleanText(form.Get("changesURL"), 2048), shell.CleanText(form.Get("rssUrl"), 2048)}
 	s.Render(rw, r, status, "pingsite", v)
 }

@@ -74,7 +74,7 @@ func registeredStatus(res hub.Registered) int {
 }
 
 func (s *Pages) registered(r *http.Request, res hub.Registered, f registerForm) outcomeView {
-	v := outcomeView{View: s.wideView(r, "Registered", ""), Good: len(res.Accepted) > 0, Register: &f}
+	v := outcomeView{View: s.wideView(r, "Registered"), Good: len(res.Accepted) > 0, Register: &f}
 	for _, feed := range res.Accepted {
 		v.Accepted = append(v.Accepted, NewFeedLink(feed))
 	}

@@ -57,7 +57,7 @@ type bucket struct {
 }
 
 func (s *Pages) status(rw http.ResponseWriter, r *http.Request) {
-	v := statusView{View: s.wideView(r, "Status", "/status"), Spans: spans(), Live: s.Hub.Live()}
+	v := statusView{View: s.wideView(r, "Status"), Spans: spans(), Live: s.Hub.Live()}
 	v.Script = "status.js"
 	v.Span = v.Spans[0]
 	for _, sp := range v.Spans {

@@ -39,7 +39,7 @@ type testFeedFollowers struct {
 
 // testFeedPage shows the purpose of the test feed and how to subscribe to it.
 func (s *Pages) testFeedPage(rw http.ResponseWriter, r *http.Request) {
-	v := testFeedView{View: s.wideView(r, "Test feed", ""), URL: s.TestFeed, May: s.mayTick(r)}
+	v := testFeedView{View: s.wideView(r, "Test feed"), URL: s.TestFeed, May: s.mayTick(r)}
 	v.Feed = s.TestFeed
 	v.Next = v.When(v.Now.Truncate(testFeedQuarter).Add(testFeedQuarter))
 	base := s.BaseURL(r)

@@ -90,7 +90,7 @@ func (s *Pages) topicPage(rw http.ResponseWriter, r *http.Request) {
 		s.Problem(rw, r, http.StatusNotFound, "This feed has no subscribers here", "There is no subscription for it and no recent ping. Its page appears with the first subscription.")
 		return
 	}
-	v := topicView{View: s.wideView(r, "", "/topics"), Topic: t, Known: known}
+	v := topicView{View: s.wideView(r, ""), Topic: t, Known: known}
 	address := t.URL
 	if !known {
 		address = events[0].Topic

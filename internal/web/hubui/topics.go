@@ -78,7 +78,7 @@ func (s *Pages) topics(rw http.ResponseWriter, r *http.Request) {
 		http.Redirect(rw, r, NewFeedLink(feed).Href, http.StatusFound)
 		return
 	}
-	v := topicsView{View: s.wideView(r, "Topics", "/topics"), Match: shell.CleanText(strings.TrimSpace(in.Get("q")), 200)}
+	v := topicsView{View: s.wideView(r, "Topics"), Match: shell.CleanText(strings.TrimSpace(in.Get("q")), 200)}
 	q, err := v.query(in)
 	if err != nil {
 		v.SortError = shell.ErrorText(err)

@@ -138,7 +138,7 @@ func (s *followPages) doRenameCategory(rw http.ResponseWriter, r *http.Request, 
 		if other.Public {
 			lines = append(lines, shell.CleanText(to, 100)+" is public: anyone can then see all of these feeds.")
 		}
-		s.askFirst(rw, r, "Merge two categories?", shell.Question{Lines: lines, Action: r.URL.Path, Fields: []shell.NamedValue{{Name: "from", Value: from}, {Name: "to", Value: to}}, Button: "Merge", Back: "/feeds/categories"})
+		s.AskFirst(rw, r, "Merge two categories?", shell.Question{Lines: lines, Action: r.URL.Path, Fields: []shell.NamedValue{{Name: "from", Value: from}, {Name: "to", Value: to}}, Button: "Merge", Back: "/feeds/categories"})
 		return
 	}
 	if err == nil {
@@ -171,7 +171,7 @@ func (s *followPages) doRemoveCategory(rw http.ResponseWriter, r *http.Request, 
 	}
 	name := shell.FormValue(form, "name")
 	if shell.FormValue(form, "sure") == "" {
-		s.askFirst(rw, r, "Delete the category "+shell.CleanText(name, 100)+"?", shell.Question{Lines: []string{"Its feeds stay. A public page and feed of the category are deleted too."},
+		s.AskFirst(rw, r, "Delete the category "+shell.CleanText(name, 100)+"?", shell.Question{Lines: []string{"Its feeds stay. A public page and feed of the category are deleted too."},
 			Action: r.URL.Path, Fields: []shell.NamedValue{{Name: "name", Value: name}}, Button: "Delete", Back: "/feeds/categories"})
 		return
 	}

@@ -85,7 +85,7 @@ type displayView struct {
 
 // displayPage shows the form of the display settings.
 func (s *riverPages) displayPage(rw http.ResponseWriter, r *http.Request) {
-	v := displayView{View: s.NewView(r, "Display", ""), Looks: s.displaySettingsOf(r), Back: "/river/display?done=saved"}
+	v := displayView{View: s.NewView(r, "Display"), Looks: s.displaySettingsOf(r), Back: "/river/display?done=saved"}
 	if r.URL.Query().Get("done") == "saved" {
 		v.Message = "Saved."
 		if v.User == "" {

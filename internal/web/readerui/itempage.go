@@ -59,7 +59,8 @@ func (s *riverPages) itemOf(rw http.ResponseWriter, r *http.Request, st riverSco
 		return
 	}
 	looks := s.displaySettingsOf(r)
-	v := itemView{View: s.NewView(r, "", "/river"), Own: st.May == accessWrite}
+	v := itemView{View: s.NewView(r, ""), Own: st.May == accessWrite}
+	v.OwnKeys = true
 	v.Classes = looks.reading()
 	if v.Own && looks.Marks {
 		s.markOpened(r, st.Reader, &list[0])

@@ -28,7 +28,7 @@ func (s *noticePages) confirmNoticePage(rw http.ResponseWriter, r *http.Request)
 		s.Fail(rw, r, err)
 		return
 	}
-	v := noticeLinkView{View: s.NewView(r, "Receive forwarded items?", "")}
+	v := noticeLinkView{View: s.NewView(r, "Receive forwarded items?")}
 	switch l.State {
 	case forward.ForwardingConfirmed:
 		v = s.confirmedNotice(r, l)
@@ -51,7 +51,7 @@ func (s *noticePages) doConfirmNotice(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (s *noticePages) confirmedNotice(r *http.Request, l forward.Link) noticeLinkView {
-	v := noticeLinkView{View: s.NewView(r, "Confirmed", "")}
+	v := noticeLinkView{View: s.NewView(r, "Confirmed")}
 	v.Lines = []string{"New items that " + senderOf(l) + " forwards go to " + shell.CleanText(l.Target, 300) + " from now on. Each mail has a link that ends it."}
 	return v
 }
@@ -68,7 +68,7 @@ func (s *noticePages) endNoticePage(rw http.ResponseWriter, r *http.Request) {
 		s.showNoticeLink(rw, r, s.endedNotice(r, l, token))
 		return
 	}
-	v := noticeLinkView{View: s.NewView(r, "Unsubscribe from these mails?", ""), Action: linkAction(EndForwardingPath, token), Button: "Unsubscribe"}
+	v := noticeLinkView{View: s.NewView(r, "Unsubscribe from these mails?"), Action: linkAction(EndForwardingPath, token), Button: "Unsubscribe"}
 	v.Lines = []string{"No items of " + senderOf(l) + " will be forwarded to " + shell.CleanText(l.Target, 300) + " any more."}
 	s.showNoticeLink(rw, r, v)
 }
@@ -98,7 +98,7 @@ func (s *noticePages) doEndNotice(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (s *noticePages) endedNotice(r *http.Request, l forward.Link, token string) noticeLinkView {
-	v := noticeLinkView{View: s.NewView(r, "Unsubscribed", ""), Action: linkAction(EndForwardingPath, token), Button: "Allow again", Field: "allow"}
+	v := noticeLinkView{View: s.NewView(r, "Unsubscribed"), Action: linkAction(EndForwardingPath, token), Button: "Allow again", Field: "allow"}
 	v.Lines = []string{"No items of " + senderOf(l) + " is forwarded to " + shell.CleanText(l.Target, 300) + " any more.", "Forwarding starts again only if you allow it here."}
 	return v
 }

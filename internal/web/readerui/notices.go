@@ -316,7 +316,7 @@ func (s *noticePages) doRemoveNotice(rw http.ResponseWriter, r *http.Request, re
 		return
 	}
 	if !sure {
-		s.askFirst(rw, r, "Delete this forwarding?", shell.Question{Lines: []string{shell.CleanText(feedview.WithoutUser(n.Target), 300) + " receives no more items. To create the forwarding again, you need its secret if it has one."},
+		s.AskFirst(rw, r, "Delete this forwarding?", shell.Question{Lines: []string{shell.CleanText(feedview.WithoutUser(n.Target), 300) + " receives no more items. To create the forwarding again, you need its secret if it has one."},
 			Action: r.URL.Path, Fields: []shell.NamedValue{{Name: "id", Value: strconv.FormatInt(n.ID, 10)}}, Button: "Delete", Back: "/feeds/notices"})
 		return
 	}

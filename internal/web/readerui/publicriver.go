@@ -82,7 +82,7 @@ func (s *riverPages) publicIndex(rw http.ResponseWriter, r *http.Request) {
 		s.Fail(rw, r, err)
 		return
 	}
-	v := publicIndexView{View: s.NewView(r, "Rivers", ""), Owner: shell.CleanText(owner, 60)}
+	v := publicIndexView{View: s.NewView(r, "Rivers"), Owner: shell.CleanText(owner, 60)}
 	for _, c := range categories {
 		if c.Public {
 			href := PublicPath(owner, c.Name)

@@ -93,7 +93,7 @@ func (s *followPages) doDropList(rw http.ResponseWriter, r *http.Request, reader
 	}
 	remove := shell.FormValue(form, "remove") == "yes"
 	if remove && shell.FormValue(form, "sure") == "" {
-		s.askFirst(rw, r, "Unfollow the list and all its feeds?", shell.Question{Lines: []string{"All feeds that the list added are unfollowed. Their items leave your river; starred ones stay."},
+		s.AskFirst(rw, r, "Unfollow the list and all its feeds?", shell.Question{Lines: []string{"All feeds that the list added are unfollowed. Their items leave your river; starred ones stay."},
 			Action: r.URL.Path, Fields: []shell.NamedValue{{Name: "id", Value: strconv.FormatInt(id, 10)}, {Name: "remove", Value: "yes"}}, Button: "Unfollow all", Back: "/feeds/lists"})
 		return
 	}

@@ -173,7 +173,8 @@ func (s *riverPages) riverOf(rw http.ResponseWriter, r *http.Request, st riverSc
 // riverView reads the data of a page. With an error, the page has no items.
 func (s *riverPages) riverView(r *http.Request, st riverScope, q riverQuery) (riverView, error) {
 	ctx := r.Context()
-	v := riverView{View: s.NewView(r, "River", "/river"), Query: q, riverScope: st, Looks: s.displaySettingsOf(r), Own: st.May == accessWrite, base: s.BaseURL(r)}
+	v := riverView{View: s.NewView(r, "River"), Query: q, riverScope: st, Looks: s.displaySettingsOf(r), Own: st.May == accessWrite, base: s.BaseURL(r)}
+	v.OwnKeys = true
 	v.Plain = withQuery(st.Root, v.values())
 	v.Back = v.Plain
 	if q.Before != (river.Place{}) {

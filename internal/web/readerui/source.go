@@ -439,14 +439,6 @@ func (s *followPages) doToSource(rw http.ResponseWriter, r *http.Request, reader
 	http.Redirect(rw, r, SourcePath(f.SourceID)+"?done="+done, http.StatusSeeOther)
 }
 
-// askFirst shows a confirmation page.
-func (s *base) askFirst(rw http.ResponseWriter, r *http.Request, heading string, q shell.Question) {
-	for i := range q.Fields {
-		q.Fields[i].Value = shell.CleanText(q.Fields[i].Value, 2048)
-	}
-	s.Shell.AskQuestion(rw, r, heading, "/feeds", q)
-}
-
 // sourceJSON sends the explanation as JSON.
 func (s *followPages) sourceJSON(rw http.ResponseWriter, r *http.Request, reader string) {
 	if s.Explained == nil {

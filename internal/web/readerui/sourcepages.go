@@ -30,7 +30,7 @@ type followView struct {
 }
 
 func (s *base) followView(r *http.Request, title string) followView {
-	v := followView{View: s.NewView(r, title, "")}
+	v := followView{View: s.NewView(r, title)}
 	v.Message = followMessage(r)
 	return v
 }

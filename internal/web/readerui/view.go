@@ -86,7 +86,6 @@ func (s *riverPages) nameRiver(ctx context.Context, v *riverView) error {
 	v.Heading = q.name()
 	if v.Public != "" {
 		v.Formats = categoryDocs(v.Root)
-		v.Here = ""
 	} else if v.Own && q.Category != "" {
 		v.Formats = categoryDocs(PublicPath(s.ownerOf(v.Reader), q.Category))
 	}

@@ -54,7 +54,7 @@ type welcomeView struct {
 }
 
 func (s *riverPages) welcomePage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
-	v := welcomeView{View: s.NewView(r, "Welcome", "")}
+	v := welcomeView{View: s.NewView(r, "Welcome")}
 	if v.User == "" {
 		http.Redirect(rw, r, "/river", http.StatusSeeOther)
 		return

@@ -18,12 +18,12 @@ type confirmView struct {
 	Question
 }
 
-// AskOnAccount shows a confirmation page in the account section.
-func (s *Shell) AskOnAccount(rw http.ResponseWriter, r *http.Request, heading string, q Question) {
+// AskFirst shows a confirmation page.
+func (s *Shell) AskFirst(rw http.ResponseWriter, r *http.Request, heading string, q Question) {
 	for i := range q.Fields {
 		q.Fields[i].Value = CleanText(q.Fields[i].Value, 2048)
 	}
-	s.AskQuestion(rw, r, heading, "/account", q)
+	s.Render(rw, r, http.StatusOK, "confirm", confirmView{s.NewView(r, heading), q})
 }
 
 // CopyText is a text for the user to copy.
@@ -36,9 +36,4 @@ type UndoBar struct {
 	Words  string
 	Href   string // public page of the post; "": none
 	Until  Moment
-}
-
-// AskQuestion shows a confirmation page in a section.
-func (s *Shell) AskQuestion(rw http.ResponseWriter, r *http.Request, heading, section string, q Question) {
-	s.Render(rw, r, http.StatusOK, "confirm", confirmView{s.NewView(r, heading, section), q})
 }

@@ -144,7 +144,7 @@ func (s *Shell) serveWorker(rw http.ResponseWriter, r *http.Request) {
 
 // offlinePage serves the page without a user: the service worker shows it to everyone.
 func (s *Shell) offlinePage(rw http.ResponseWriter, r *http.Request) {
-	v := s.NewView(r, "You are offline", "")
+	v := s.NewView(r, "You are offline")
 	v.User = ""
 	v.Theme = ""
 	s.Render(rw, r, http.StatusOK, "offline", v)

@@ -71,7 +71,10 @@ func newPages() pages {
 type View struct {
 	Title    string
 	Heading  string
-	Here     string // "/" for the front page, "/login" for the pages to sign in
+	Front    bool   // the front page
+	SignIn   bool   // a page to sign in
+	Docs     bool   // a page of the documentation
+	OwnKeys  bool   // the page loads the keyboard shortcuts itself, as a river does
 	Script   string // module of this page, "" for none
 	Sections []section
 	Theme    string // path of the style sheet with the user's colours; "": the default colours
@@ -90,17 +93,17 @@ type View struct {
 	Rels          [][2]string
 }
 
-// HasKeys reports whether the page has the keyboard shortcuts. Pages of a river load them themselves.
-func (v View) HasKeys() bool {
-	return v.Here != "/river" && (v.Here == "/docs" || v.currentSection().Path != "")
-}
+// HasKeys reports whether the layout loads the keyboard shortcuts: on the pages of the sections, and
+// on the documentation.
+func (v View) HasKeys() bool { return !v.OwnKeys && (v.Docs || v.currentSection().Path != "") }
 
 // When is t for a time element.
 func (v View) When(t time.Time) Moment { return NewMoment(v.Now, t) }
 
-func (s *Shell) NewView(r *http.Request, title, here string) View {
+// NewView returns the data of a page with a title. The path of the request decides its section.
+func (s *Shell) NewView(r *http.Request, title string) View {
 	visitor := s.Visitor(r)
-	return View{Title: title, Heading: title, Here: here, Sections: s.sections(r.URL.Path, visitor.Administrator), Theme: s.themeSheet(r), Version: s.Version, Now: s.CurrentTime(),
+	return View{Title: title, Heading: title, Sections: s.sections(r.URL.Path, visitor.Administrator), Theme: s.themeSheet(r), Version: s.Version, Now: s.CurrentTime(),
 		Accounts: s.Sessions != nil, Hosted: s.Hosts, Readers: s.CountsReaders, Writes: s.Writes, User: visitor.User, Administrator: visitor.Administrator, Rels: s.Rels}
 }
 
@@ -192,7 +195,7 @@ type problemView struct {
 }
 
 func (s *Shell) Problem(rw http.ResponseWriter, r *http.Request, status int, heading, text string) {
-	v := s.NewView(r, heading, "")
+	v := s.NewView(r, heading)
 	s.Render(rw, r, status, "problem", problemView{View: v, Text: text})
 }
 

@@ -76,7 +76,7 @@ func postKinds() []struct {
 // postsPage lists the posts of the user.
 func (s *Pages) postsPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	q := r.URL.Query()
-	v := postsView{View: s.NewView(r, "Your posts", "/write"), Query: shell.CleanText(strings.TrimSpace(q.Get("q")), 200), Show: q.Get("show")}
+	v := postsView{View: s.NewView(r, "Your posts"), Query: shell.CleanText(strings.TrimSpace(q.Get("q")), 200), Show: q.Get("show")}
 	v.Script = "write.js"
 	v.Message = didWords(q.Get("did"))
 	if id, err := strconv.ParseInt(q.Get("done"), 10, 64); err == nil {

@@ -38,7 +38,7 @@ func (s *Pages) profilePage(rw http.ResponseWriter, r *http.Request, session acc
 }
 
 func (s *Pages) showProfile(rw http.ResponseWriter, r *http.Request, status int, v profileView) {
-	v.View, v.Files, v.Kinds = s.NewView(r, "Your page", ""), s.Files != nil, announce.Kinds()
+	v.View, v.Files, v.Kinds = s.NewView(r, "Your page"), s.Files != nil, announce.Kinds()
 	if v.Profile.Accent == "" {
 		v.Profile.Accent = "#0a6496"
 	}

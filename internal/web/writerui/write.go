@@ -236,7 +236,7 @@ func (s *Pages) showWrite(rw http.ResponseWriter, r *http.Request, user string, 
 	if v.Form.Title != "" {
 		name = shell.CleanText(v.Form.Title, 100)
 	}
-	v.View = s.NewView(r, name, "/write")
+	v.View = s.NewView(r, name)
 	v.Heading, v.Script, v.Files = map[bool]string{true: "Edit the post", false: "Write"}[v.Form.ID != 0], "write.js", s.Files != nil
 	v.Form.at(shell.TimeZone(r), s.CurrentTime())
 	v.Back = r.Method == http.MethodPost
