@@ -89,8 +89,8 @@ func (s *riverPages) railLater(ctx context.Context, reader string) func() ([]riv
 	}
 }
 
-// finishRail adds the feeds to the rail that railOf began.
-func (s *riverPages) finishRail(v *riverView) error {
+// finishRail adds the feeds to the rail that railOf began, and the first steps of a new user.
+func (s *riverPages) finishRail(ctx context.Context, v *riverView) error {
 	if v.feeds == nil {
 		return nil
 	}
@@ -100,7 +100,7 @@ func (s *riverPages) finishRail(v *riverView) error {
 	}
 	s.addRailFeeds(v, feeds, v.Looks.Counts)
 	v.addSearches()
-	return nil
+	return s.welcome(ctx, v, feeds)
 }
 
 func railCategory(root string, c river.Category, here bool) railLink {

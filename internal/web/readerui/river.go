@@ -184,7 +184,7 @@ func (s *riverPages) riverView(r *http.Request, st riverScope, q riverQuery) (ri
 		return v, err
 	}
 	err := s.fillRiver(r, &v)
-	if failed := s.finishRail(&v); err == nil {
+	if failed := s.finishRail(ctx, &v); err == nil {
 		err = failed
 	}
 	return v, err

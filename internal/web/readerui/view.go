@@ -91,7 +91,7 @@ func (s *riverPages) nameRiver(ctx context.Context, v *riverView) error {
 	}
 	v.Title = v.Heading
 	if q.Source == 0 {
-		return s.checkEmpty(ctx, v)
+		return s.countFollowed(ctx, v)
 	}
 	list, err := s.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: v.Reader, SourceID: q.Source, Limit: 1})
 	switch {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"cloudburst/internal/author"
+	"cloudburst/internal/river"
 	"cloudburst/internal/web/shell"
 )
 
@@ -31,16 +32,28 @@ func (s *riverPages) steps(ctx context.Context, user string, following map[int64
 	return f, err
 }
 
-// checkEmpty finds out whether the user follows anything. An empty page, and the page of a new user,
-// shows the first steps.
-func (s *riverPages) checkEmpty(ctx context.Context, v *riverView) error {
-	if v.Query.Category != "" || v.Query.Filtered() {
+// countFollowed counts the feeds of the river of someone else, for the page without items.
+func (s *riverPages) countFollowed(ctx context.Context, v *riverView) error {
+	if v.Own || v.Query.Category != "" || v.Query.Filtered() {
 		return nil
 	}
 	following, err := s.River.Following(ctx, v.Reader)
 	v.Feeds = int64(len(following))
-	if err != nil || !v.Own || !v.Top() || !s.followsOnlyDefaults(following) {
-		return err
+	return err
+}
+
+// welcome shows the first steps on the page of a new user.
+func (s *riverPages) welcome(ctx context.Context, v *riverView, feeds []river.RailFeed) (err error) {
+	if v.Query.Category != "" || v.Query.Source != 0 || v.Query.Filtered() {
+		return nil
+	}
+	v.Feeds = int64(len(feeds))
+	following := make(map[int64]bool, len(feeds))
+	for i := range feeds {
+		following[feeds[i].ID] = true
+	}
+	if !v.Top() || !s.followsOnlyDefaults(following) {
+		return nil
 	}
 	v.Steps, err = s.steps(ctx, v.User, following)
 	v.Welcome = !v.Steps.Wrote
