@@ -1,9 +1,6 @@
 package shell
 
-import (
-	"cmp"
-	"strings"
-)
+import "strings"
 
 // section is an entry of the bar, with the pages of its tabs. A new section needs an icon in
 // templates/icons.html.
@@ -141,7 +138,7 @@ func (v View) SectionTabs() []tab {
 }
 
 // TabsName is the accessible name of the tabs.
-func (v View) TabsName() string { return cmp.Or(v.currentSection().Label, "Pages") }
+func (v View) TabsName() string { return v.currentSection().Label }
 
 // adminPages lists the templates of the pages of administrators.
 func adminPages() []string {

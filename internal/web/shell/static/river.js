@@ -274,15 +274,19 @@ function setMark(button, value) {
   recount(item, value ? -1 : 1);
 }
 
+async function sendMarks(marks) {
+  const answer = await fetch("/river/mark", { method: "POST", body: new URLSearchParams(marks), headers: { Accept: "text/plain" }, keepalive: true }); // even if the user leaves the page
+  if (!answer.ok || answer.redirected) throw answer;
+}
+
 // Marks: the button changes at once, and reverts on failure.
 async function mark(button) {
   const on = button.name.startsWith("un");
   const star = button.matches(".star");
-  const body = new URLSearchParams({ [button.name]: button.value });
+  const marks = { [button.name]: button.value };
   setMark(button, !on);
   try {
-    const answer = await fetch("/river/mark", { method: "POST", body, headers: { Accept: "text/plain" }, keepalive: true }); // even if the user leaves the page
-    if (!answer.ok || answer.redirected) throw answer;
+    await sendMarks(marks);
     say(star ? (on ? "Star removed" : "Starred") : on ? "Marked unread" : "Marked read");
   } catch {
     setMark(button, on);
@@ -415,8 +419,7 @@ async function sendPassed() {
   sending = 0;
   const ids = list.map((item) => item.id.slice(1)).join(",");
   try {
-    const answer = await fetch("/river/mark", { method: "POST", body: new URLSearchParams({ read: ids }), headers: { Accept: "text/plain" }, keepalive: true });
-    if (!answer.ok || answer.redirected) throw answer;
+    await sendMarks({ read: ids });
     for (const item of list) setMark(item.querySelector(".readmark"), true);
   } catch {
     // They stay unread, and the next scroll sends them again.
