@@ -76,16 +76,10 @@ func (s *riverPages) doRead(rw http.ResponseWriter, r *http.Request, reader stri
 		return
 	}
 	now := s.CurrentTime()
-	to := now
-	if at := r.PostForm.Get("to"); at != "" {
-		ms, err := strconv.ParseInt(at, 10, 64)
-		if err != nil || ms <= 0 {
-			s.Fail(rw, r, fault.New(fault.Invalid, "The form does not say up to when."))
-			return
-		}
-		if t := time.UnixMilli(ms); t.Before(now) {
-			to = t
-		}
+	to, ok := markedUntil(r, now)
+	if !ok {
+		s.Fail(rw, r, fault.New(fault.Invalid, "The form does not say up to when."))
+		return
 	}
 	source := int64(0)
 	if id := r.PostForm.Get("source"); id != "" {
@@ -95,7 +89,6 @@ func (s *riverPages) doRead(rw http.ResponseWriter, r *http.Request, reader stri
 			return
 		}
 	}
-	to = to.Truncate(time.Millisecond).UTC()
 	category := r.PostForm.Get("category")
 	marked, err := s.countMarked(r.Context(), reader, source, category, func() error {
 		return s.River.MarkAllRead(r.Context(), reader, source, category, to)
@@ -106,6 +99,20 @@ func (s *riverPages) doRead(rw http.ResponseWriter, r *http.Request, reader stri
 	}
 	did := url.Values{"marked": {strconv.FormatInt(marked, 10)}, "to": {strconv.FormatInt(to.UnixMilli(), 10)}, "at": {strconv.FormatInt(now.UnixMilli(), 10)}}
 	s.backToRiver(rw, r, did, "")
+}
+
+// markedUntil is the time up to which a form marks items read: that of its page, and not later than
+// now. ok is false if the form names no valid time.
+func markedUntil(r *http.Request, now time.Time) (to time.Time, ok bool) {
+	to, ok = now, true
+	if at := r.PostForm.Get("to"); at != "" {
+		ms, err := strconv.ParseInt(at, 10, 64)
+		ok = err == nil && ms > 0
+		if t := time.UnixMilli(ms); ok && t.Before(now) {
+			to = t
+		}
+	}
+	return to.Truncate(time.Millisecond).UTC(), ok
 }
 
 // doUndoRead undoes doRead.
@@ -189,7 +196,7 @@ func (s *riverPages) addMarkResult(r *http.Request, v *riverView) {
 }
 
 // riverForm reads a form of the river; if that fails, it sends an error page.
-func (s *riverPages) riverForm(rw http.ResponseWriter, r *http.Request) bool {
+func (s *base) riverForm(rw http.ResponseWriter, r *http.Request) bool {
 	r.Body = http.MaxBytesReader(rw, r.Body, maxMarks)
 	if err := r.ParseForm(); err != nil {
 		s.Fail(rw, r, fault.Wrap(fault.Invalid, err, "The form could not be read. It may be longer than 64 KiB."))

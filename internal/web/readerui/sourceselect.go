@@ -19,9 +19,7 @@ const maxSelected = 1000
 // doSelected does one thing to all feeds that are ticked in the list: unfollow them, check them, mark
 // their items read, or move them to a category.
 func (s *followPages) doSelected(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
-	r.Body = http.MaxBytesReader(rw, r.Body, maxMarks)
-	if err := r.ParseForm(); err != nil {
-		s.Fail(rw, r, fault.Wrap(fault.Invalid, err, "The form could not be read. It may be longer than 64 KiB."))
+	if !s.riverForm(rw, r) {
 		return
 	}
 	back, err := url.Parse(shell.LocalPath(r.PostForm.Get("back"), "/feeds"))
@@ -100,11 +98,7 @@ func (s *followPages) applyToSelected(r *http.Request, reader string, ids []int6
 // markSelectedRead marks the items of feeds read that arrived before the page was made.
 func (s *followPages) markSelectedRead(r *http.Request, reader string, ids []int64, did url.Values) (url.Values, error) {
 	now := s.CurrentTime()
-	to := now
-	if ms, err := strconv.ParseInt(r.PostForm.Get("to"), 10, 64); err == nil && ms > 0 && time.UnixMilli(ms).Before(now) {
-		to = time.UnixMilli(ms)
-	}
-	to = to.Truncate(time.Millisecond).UTC()
+	to, _ := markedUntil(r, now) // up to now if the form names no valid time
 	mine, err := s.River.Following(r.Context(), reader)
 	if err != nil {
 		return nil, err
