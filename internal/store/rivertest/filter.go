@@ -289,7 +289,6 @@ func filterCategory(t *testing.T, s *stream) {
 // filterModel compares random rules and checks with a model of a few lines.
 func filterModel(t *testing.T, s *stream) {
 	rnd := rand.New(rand.NewPCG(7, uint64(len(t.Name()))))
-	vocabulary := strings.Fields("rain wind snow sun fog hail")
 	readers := []string{"ann", "bob"}
 	var sources []river.Source
 	for n := range 3 {
@@ -302,31 +301,15 @@ func filterModel(t *testing.T, s *stream) {
 			}
 		}
 	}
-	type state struct{ Read, Starred, Hidden bool }
-	model := map[string]map[string]state{"ann": {}, "bob": {}}
+	model := map[string]map[string]filterState{"ann": {}, "bob": {}}
 	for round := range 12 {
-		reader := readers[rnd.IntN(2)]
-		r := filter.Rule{Reader: reader, Conditions: words(filter.Text, vocabulary[rnd.IntN(6)]), Off: rnd.IntN(5) == 0,
-			Actions: [...]filter.Actions{{Read: true}, {Star: true}, {Hide: true}, {Read: true, Star: true}}[rnd.IntN(4)]}
-		switch rnd.IntN(3) {
-		case 0:
-			r.SourceID = sources[rnd.IntN(3)].ID
-		case 1:
-			r.Category = fmt.Sprintf("c%d", rnd.IntN(2))
-		}
-		if list, _ := s.Filters(s.Ctx, reader); len(list) < 8 {
+		r := randomRule(rnd, readers, sources)
+		if list, _ := s.Filters(s.Ctx, r.Reader); len(list) < 8 {
 			s.putFilter(r)
 		}
 		s.pass(time.Hour)
 		n := rnd.IntN(3)
-		var put []river.Item
-		for i := range 4 {
-			it := s.newItem(sources[n].ID, round*10+i, s.In(-time.Duration(i)*time.Minute))
-			it.Title = fmt.Sprintf("Item %d %d", n, round*10+i)
-			it.Text = vocabulary[rnd.IntN(6)] + " " + vocabulary[rnd.IntN(6)]
-			it.HTML = "<p>" + it.Text + "</p>"
-			put = append(put, it)
-		}
+		put := s.randomItems(rnd, sources[n].ID, n, round)
 		s.readFeed(sources[n].ID, put...)
 		for i, reader := range readers {
 			if n == 2 && i == 1 {
@@ -335,35 +318,76 @@ func filterModel(t *testing.T, s *stream) {
 			rules, err := s.Filters(s.Ctx, reader)
 			storetest.Must(t, err)
 			for _, it := range put {
-				var m state
-				for _, r := range rules {
-					inScope := r.SourceID == 0 && r.Category == "" || r.SourceID == sources[n].ID || r.Category == fmt.Sprintf("c%d", n%2)
-					if r.Off || !inScope || !slices.Contains(strings.Fields(it.Text), r.Conditions[0].Values[0]) || m.Hidden {
-						continue
-					}
-					m.Read, m.Starred = m.Read || r.Read, m.Starred || r.Star
-					m.Hidden = r.Hide && !m.Starred
-				}
-				model[reader][it.Title] = m
+				model[reader][it.Title] = decideSimply(rules, it, sources[n].ID, fmt.Sprintf("c%d", n%2))
 			}
 		}
 		for _, reader := range readers {
-			got := map[string]state{}
-			for _, e := range s.ask(river.ItemQuery{Reader: reader, Limit: 500}) {
-				got[e.Title] = state{Read: e.Read, Starred: e.Starred}
-			}
-			want, unread := map[string]state{}, int64(0)
-			for title, m := range model[reader] {
-				if m.Hidden {
-					continue
-				}
-				want[title] = m
-				if !m.Read {
-					unread++
-				}
-			}
-			storetest.Same(t, fmt.Sprintf("round %d: items of %s", round, reader), got, want)
-			storetest.Same(t, fmt.Sprintf("round %d: unread of %s", round, reader), s.unread(reader), unread)
+			s.compareFiltered(t, fmt.Sprintf("round %d: %s", round, reader), reader, model[reader])
 		}
 	}
+}
+
+// filterState is what filters do with an item.
+type filterState struct{ Read, Starred, Hidden bool }
+
+func weatherWords() []string { return strings.Fields("rain wind snow sun fog hail") }
+
+// randomRule returns a rule of one of the readers, for all feeds, one feed or one category.
+func randomRule(rnd *rand.Rand, readers []string, sources []river.Source) filter.Rule {
+	reader := readers[rnd.IntN(2)]
+	r := filter.Rule{Reader: reader, Conditions: words(filter.Text, weatherWords()[rnd.IntN(6)]), Off: rnd.IntN(5) == 0,
+		Actions: [...]filter.Actions{{Read: true}, {Star: true}, {Hide: true}, {Read: true, Star: true}}[rnd.IntN(4)]}
+	switch rnd.IntN(3) {
+	case 0:
+		r.SourceID = sources[rnd.IntN(3)].ID
+	case 1:
+		r.Category = fmt.Sprintf("c%d", rnd.IntN(2))
+	}
+	return r
+}
+
+// randomItems returns four items of source n with two random words each.
+func (s *stream) randomItems(rnd *rand.Rand, source int64, n, round int) (put []river.Item) {
+	for i := range 4 {
+		it := s.newItem(source, round*10+i, s.In(-time.Duration(i)*time.Minute))
+		it.Title = fmt.Sprintf("Item %d %d", n, round*10+i)
+		it.Text = weatherWords()[rnd.IntN(6)] + " " + weatherWords()[rnd.IntN(6)]
+		it.HTML = "<p>" + it.Text + "</p>"
+		put = append(put, it)
+	}
+	return put
+}
+
+// decideSimply is the model: it runs rules in their order on one item.
+func decideSimply(rules []filter.Rule, it river.Item, source int64, category string) (m filterState) {
+	for _, r := range rules {
+		inScope := r.SourceID == 0 && r.Category == "" || r.SourceID == source || r.Category == category
+		if r.Off || !inScope || !slices.Contains(strings.Fields(it.Text), r.Conditions[0].Values[0]) || m.Hidden {
+			continue
+		}
+		m.Read, m.Starred = m.Read || r.Read, m.Starred || r.Star
+		m.Hidden = r.Hide && !m.Starred
+	}
+	return m
+}
+
+// compareFiltered compares the items and the unread count of a reader with a model.
+func (s *stream) compareFiltered(t *testing.T, name, reader string, model map[string]filterState) {
+	t.Helper()
+	got := map[string]filterState{}
+	for _, e := range s.ask(river.ItemQuery{Reader: reader, Limit: 500}) {
+		got[e.Title] = filterState{Read: e.Read, Starred: e.Starred}
+	}
+	want, unread := map[string]filterState{}, int64(0)
+	for title, m := range model {
+		if m.Hidden {
+			continue
+		}
+		want[title] = m
+		if !m.Read {
+			unread++
+		}
+	}
+	storetest.Same(t, name+": items", got, want)
+	storetest.Same(t, name+": unread", s.unread(reader), unread)
 }
