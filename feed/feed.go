@@ -280,7 +280,7 @@ type InReplyTo struct {
 }
 
 // Hints are the statements of a feed about when to read it again, as written. Package
-// feedstate interprets them.
+// polling interprets them.
 type Hints struct {
 	TTL             string    `json:"ttl,omitempty"`             // minutes
 	SkipHours       []string  `json:"skipHours,omitempty"`       // hours in GMT, 0 to 24

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"cloudburst/client"
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/river"
 	"cloudburst/internal/river/forward"
 )
@@ -39,8 +39,8 @@ func fullRiver() (w *fakeRiver, source, item string) {
 	id := w.follow("", "http://a.example/", 3, func(f *river.Followed) {
 		f.Title, f.Categories, f.Interval, f.ListID = "Mine", []string{"News"}, time.Hour, 5
 		f.Source.Login = river.Login{Kind: river.LoginBasic, Name: "ann", Secret: "sealed-secret"}
-		f.Source.State.Moves = []feedstate.Move{{From: "http://old.example/", To: "http://a.example/", At: start(), Why: "301"}}
-		f.Source.State.Failure = &feedstate.Failure{Kind: feedstate.ErrStatus, Text: "404 Not Found"}
+		f.Source.State.Moves = []polling.Move{{From: "http://old.example/", To: "http://a.example/", At: start(), Why: "301"}}
+		f.Source.State.Failure = &polling.Failure{Kind: polling.ErrStatus, Text: "404 Not Found"}
 		f.Source.State.Failures = 2
 	})
 	w.follow("", "http://busy.example/", 0, func(f *river.Followed) { f.Source.Claim = 7 })

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"cloudburst/feed/feedstate"
 	"cloudburst/feed/opml"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 	"cloudburst/internal/river/forward"
@@ -46,7 +46,7 @@ func (w *fakeRiver) follow(reader, url string, items int, edit ...func(*river.Fo
 	f := river.Followed{
 		Subscription: river.Subscription{Reader: reader, SourceID: id, AddedAt: start()},
 		Source: river.Source{ID: id, URL: url, About: river.About{Title: "About " + url}, Readers: 1,
-			State: feedstate.State{URL: url, CheckedAt: start(), ReadAt: start(), Reason: "ttl 60"}, NextAt: start().Add(time.Hour)},
+			State: polling.State{URL: url, CheckedAt: start(), ReadAt: start(), Reason: "ttl 60"}, NextAt: start().Add(time.Hour)},
 	}
 	for _, e := range edit {
 		e(&f)
@@ -185,8 +185,8 @@ func (w *fakeRiver) Undo(_ context.Context, reader string, source int64) (river.
 }
 
 func (w *fakeRiver) check() river.Check {
-	return river.Check{At: start(), Took: 12 * time.Millisecond, URL: "http://a.example/", Status: 200, Outcome: feedstate.Changed, Text: "One new item.", New: 1, Asked: river.AskedInFull, AskedWhy: "its ETag is weak",
-		Next: start().Add(time.Hour), Why: "ttl 60", Sent: "GET / HTTP/1.1", Received: "200 OK", Hops: []feedstate.Hop{{Status: 302, From: "http://a.example/", To: "http://b.example/"}}}
+	return river.Check{At: start(), Took: 12 * time.Millisecond, URL: "http://a.example/", Status: 200, Outcome: polling.Changed, Text: "One new item.", New: 1, Asked: river.AskedInFull, AskedWhy: "its ETag is weak",
+		Next: start().Add(time.Hour), Why: "ttl 60", Sent: "GET / HTTP/1.1", Received: "200 OK", Hops: []polling.Hop{{Status: 302, From: "http://a.example/", To: "http://b.example/"}}}
 }
 
 func (w *fakeRiver) Refresh(_ context.Context, id int64) (river.Check, error) {
@@ -205,7 +205,7 @@ func (w *fakeRiver) Explain(ctx context.Context, id int64) (river.Explanation, e
 		}
 	}
 	return river.Explanation{Source: f.Source, Next: plannedCheck(&f), Sentence: "next check 14:20: ttl 60", Checks: []river.Check{w.check()}, Trust: "All were notified.", Notes: []string{"It moved."},
-		Decision: feedstate.Decision{Considered: []feedstate.Consideration{{Rule: feedstate.RuleTTL, Value: "60", Text: "ttl 60", Until: start(), Effect: feedstate.Decides}}},
+		Decision: polling.Decision{Considered: []polling.Consideration{{Rule: polling.RuleTTL, Value: "60", Text: "ttl 60", Until: start(), Effect: polling.Decides}}},
 		Push:     []river.PushState{{PushEndpoint: river.PushEndpoint{Protocol: "rsscloud", Hub: "http://hub.example/"}, State: "active", Since: start()}}}, err
 }
 

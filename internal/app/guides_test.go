@@ -17,8 +17,8 @@ import (
 	"cloudburst/client"
 	feedformat "cloudburst/feed"
 	"cloudburst/feed/discover"
-	"cloudburst/feed/feedstate"
 	"cloudburst/feed/opml"
+	"cloudburst/feed/polling"
 	"cloudburst/feed/render"
 	"cloudburst/protocol/rsscloud"
 )
@@ -373,11 +373,11 @@ func opmlAsPrinted(g *guide) {
 }
 
 // checked returns the decision of a reader on its first read at a given time.
-func (g *guide) checked(doc string, now time.Time) (feedstate.State, feedstate.Decision) {
+func (g *guide) checked(doc string, now time.Time) (polling.State, polling.Decision) {
 	g.Helper()
-	a := feedstate.Answer{Status: http.StatusOK, Header: http.Header{}, Hash: "h"}
+	a := polling.Answer{Status: http.StatusOK, Header: http.Header{}, Hash: "h"}
 	a.Read(feedformat.ParseBytes([]byte(doc), nil))
-	return feedstate.Next(feedstate.New("http://www.scripting.com/rss.xml", now), a, now, feedstate.Options{})
+	return polling.Next(polling.New("http://www.scripting.com/rss.xml", now), a, now, polling.Options{})
 }
 
 func skipAsPrinted(g *guide) {
@@ -436,22 +436,22 @@ func redirectAsPrinted(g *guide) {
 	f := g.parse(g.doc)
 	is(g, "format", f.Format, feedformat.Redirect)
 	is(g, "where it went", f.Moved, &feedformat.Moved{To: "http://feeds.feedburner.com/TheRssBlog", From: "redirect"})
-	a := feedstate.Answer{Status: http.StatusOK}
+	a := polling.Answer{Status: http.StatusOK}
 	a.Read(f, nil)
-	hop, ok := a.Follow(feedstate.New("http://www.kbcafe.com/rss", time.Now()))
-	is(g, "followed like a 301", hop, feedstate.Hop{Status: 301, From: "http://www.kbcafe.com/rss", To: "http://feeds.feedburner.com/TheRssBlog", Document: true})
+	hop, ok := a.Follow(polling.New("http://www.kbcafe.com/rss", time.Now()))
+	is(g, "followed like a 301", hop, polling.Hop{Status: 301, From: "http://www.kbcafe.com/rss", To: "http://feeds.feedburner.com/TheRssBlog", Document: true})
 	is(g, "followed", ok, true)
 }
 
 func goneAsPrinted(g *guide) {
 	now := time.Date(2007, 1, 15, 0, 0, 0, 0, time.UTC)
-	a := feedstate.Answer{Status: http.StatusOK, Header: http.Header{}, Hash: "h"}
+	a := polling.Answer{Status: http.StatusOK, Header: http.Header{}, Hash: "h"}
 	a.Read(&feedformat.Feed{}, nil)
-	s, _ := feedstate.Next(feedstate.New("http://www.kbcafe.com/rss", now), a, now, feedstate.Options{})
-	gone := feedstate.Answer{Status: http.StatusOK, Header: http.Header{}, Hash: "g"}
+	s, _ := polling.Next(polling.New("http://www.kbcafe.com/rss", now), a, now, polling.Options{})
+	gone := polling.Answer{Status: http.StatusOK, Header: http.Header{}, Hash: "g"}
 	gone.Read(feedformat.ParseBytes([]byte(g.doc), nil))
-	_, d := feedstate.Next(s, gone, now.Add(time.Hour), feedstate.Options{})
-	is(g, "outcome", d.Outcome, feedstate.IsGone)
+	_, d := polling.Next(s, gone, now.Add(time.Hour), polling.Options{})
+	is(g, "outcome", d.Outcome, polling.IsGone)
 	is(g, "the next check", d.At, time.Time{})
 	admin := &client.Client{Base: g.w.admin}
 	g.must(admin.SaveFeed(g.Context(), "alice", client.PublicFeed, "", []byte(rssOf("one"))))

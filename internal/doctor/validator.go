@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 )
 
 // caching checks conditional requests, and caches that delay changes.
@@ -123,9 +123,9 @@ const longFresh = 5 * time.Minute
 func (x *exam) freshness() {
 	now := x.d.now()
 	h := x.first.header
-	a := feedstate.Answer{Status: http.StatusOK, Header: h, URL: x.first.url}
+	a := polling.Answer{Status: http.StatusOK, Header: h, URL: x.first.url}
 	a.Read(x.doc, nil)
-	s, _ := feedstate.Next(feedstate.New(x.first.url, now), a, now, feedstate.Options{})
+	s, _ := polling.Next(polling.New(x.first.url, now), a, now, polling.Options{})
 	c := s.Cache
 	fix := "Limit caching to about a minute, or purge caches before the ping:\nCache-Control: max-age=60"
 	if c.Problem != "" {

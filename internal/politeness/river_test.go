@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/fulltest"
 	"cloudburst/internal/nettest"
@@ -119,7 +119,7 @@ func follow(t *testing.T, st *sqlite.Store, urls []string) {
 		id := river.SourceID(u)
 		list = append(list, river.Addition{
 			Subscription: river.Subscription{SourceID: id, AddedAt: now},
-			Source:       river.Source{ID: id, URL: u, State: feedstate.New(u, now), NextAt: now, CreatedAt: now},
+			Source:       river.Source{ID: id, URL: u, State: polling.New(u, now), NextAt: now, CreatedAt: now},
 		})
 	}
 	if _, err := st.RiverSubscribe(t.Context(), list, now, len(list)); err != nil {

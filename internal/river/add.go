@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"cloudburst/feed"
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/river/location"
@@ -139,7 +139,7 @@ func (a *addition) followKnown(ctx context.Context, url string) (done Added, ok 
 func (a *addition) fetchNew(ctx context.Context, url string) (Added, error) {
 	a.origin = location.Origin(url)
 	s := a.newSource(url)
-	got := checker{a.River}.fetchPaced(ctx, &s, feedstate.ByHand)
+	got := checker{a.River}.fetchPaced(ctx, &s, polling.ByHand)
 	if err := responseError(&s, got); err != nil {
 		return Added{}, err
 	}
@@ -150,7 +150,7 @@ func (a *addition) fetchNew(ctx context.Context, url string) (Added, error) {
 		// spec:feedstate-2007#gone-xml
 		return Added{}, fault.New(fault.NotFound, "The feed %s is permanently gone: it is an empty <redirect>.", location.Brief(s.URL))
 	case d.feed.Format == feed.Redirect:
-		_, decided := feedstate.Next(s.State, got.toAnswer(&s), a.now(), feedstate.Options{})
+		_, decided := polling.Next(s.State, got.toAnswer(&s), a.now(), polling.Options{})
 		return Added{}, fault.New(fault.Unreadable, "%s could not be read: %s.", location.Brief(s.URL), cmp.Or(decided.Failure, "a redirect document"))
 	}
 	return a.followNew(ctx, s, got)
@@ -165,7 +165,7 @@ func (a *addition) maySeeLogin(url string) bool {
 // newSource returns a new source at url.
 func (a *addition) newSource(url string) Source {
 	now := a.now()
-	s := Source{ID: SourceID(url), URL: url, State: feedstate.New(url, now), CreatedAt: now}
+	s := Source{ID: SourceID(url), URL: url, State: polling.New(url, now), CreatedAt: now}
 	if a.maySeeLogin(url) {
 		s.ID, s.Login = rand.Int64N(1<<62)+1, a.q.Login
 	}
@@ -186,7 +186,7 @@ func (a *addition) followNew(ctx context.Context, s Source, got fetchResult) (Ad
 		}
 		// No source has the old URL yet, so the source is stored with the new one. A login stays
 		// with the server that it was given for.
-		if feedstate.Permanent(got.hops) && (a.q.Login.Kind == "" || a.maySeeLogin(end)) {
+		if polling.Permanent(got.hops) && (a.q.Login.Kind == "" || a.maySeeLogin(end)) {
 			s, got.hops = a.newSource(end), nil
 		}
 	}

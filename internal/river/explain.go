@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/date"
 	"cloudburst/internal/fetch"
 )
@@ -15,10 +15,10 @@ import (
 // Explanation says why a source is checked at its planned time.
 type Explanation struct {
 	Source   Source
-	Next     NextCheck          // the next check, as all lists show it
-	Sentence string             // of Next: "next check at 14:20 UTC: max-age 12 h seen 02:20; ttl 60 and skipHours considered"
-	Decision feedstate.Decision // all rules that were considered
-	Checks   []Check            // the last 20, newest first
+	Next     NextCheck        // the next check, as all lists show it
+	Sentence string           // of Next: "next check at 14:20 UTC: max-age 12 h seen 02:20; ttl 60 and skipHours considered"
+	Decision polling.Decision // all rules that were considered
+	Checks   []Check          // the last 20, newest first
 	Push     []PushState
 	Trust    string   // one sentence about how reliable the hubs are; "": there are none
 	Notes    []string // what a user should know: moved, gone, broken, insecure, truncated …
@@ -35,14 +35,14 @@ func (r *River) Explain(ctx context.Context, id int64) (Explanation, error) {
 	if out.Checks, err = r.Store.Checks(ctx, id); err != nil {
 		return Explanation{}, err
 	}
-	key := feedstate.HostOf(s.State.URL)
+	key := polling.HostOf(s.State.URL)
 	known, err := r.Store.Hosts(ctx, []string{key})
 	if err != nil {
 		return Explanation{}, err
 	}
 	now := r.now()
 	// The plan is the stored one: newer responses of hubs count from the next check on.
-	out.Decision = feedstate.Explain(s.State, now, feedstate.Options{Host: known[key]})
+	out.Decision = polling.Explain(s.State, now, polling.Options{Host: known[key]})
 	out.Next = nextCheck(&s, out.Decision, now)
 	out.Sentence = out.Next.Sentence(now)
 	out.Decision.Considered = agreeing(out.Decision.Considered, &s, out.Next)
@@ -65,7 +65,7 @@ func (r *River) Explain(ctx context.Context, id int64) (Explanation, error) {
 
 // agreeing returns the considerations of a plan, such that the decisive one has the time of the next
 // check: the stored time differs by chance, by the pace of the host, or by a follow-up.
-func agreeing(list []feedstate.Consideration, s *Source, next NextCheck) []feedstate.Consideration {
+func agreeing(list []polling.Consideration, s *Source, next NextCheck) []polling.Consideration {
 	if next.State != NextPlanned {
 		return list
 	}
@@ -73,15 +73,15 @@ func agreeing(list []feedstate.Consideration, s *Source, next NextCheck) []feeds
 	followUp := !s.State.FollowUpAt.IsZero() && next.At.Before(s.State.NextAt)
 	for i := range list {
 		switch {
-		case list[i].Effect != feedstate.Decides:
+		case list[i].Effect != polling.Decides:
 		case followUp:
-			list[i].Effect = feedstate.Overrode
+			list[i].Effect = polling.Overrode
 		default:
 			list[i].Until = next.At
 		}
 	}
 	if followUp {
-		list = slices.Insert(list, 0, feedstate.Consideration{Rule: feedstate.RulePlanned, Text: "a follow-up, because " + followUpReason(s), Until: next.At, Effect: feedstate.Decides})
+		list = slices.Insert(list, 0, polling.Consideration{Rule: polling.RulePlanned, Text: "a follow-up, because " + followUpReason(s), Until: next.At, Effect: polling.Decides})
 	}
 	return list
 }
@@ -91,7 +91,7 @@ func agreeing(list []feedstate.Consideration, s *Source, next NextCheck) []feeds
 func lastPush(p *PushState, checks []Check) time.Time {
 	for i := range checks {
 		c := &checks[i]
-		pushed := c.Cause == feedstate.Pushed || c.Cause == feedstate.Delivered
+		pushed := c.Cause == polling.Pushed || c.Cause == polling.Delivered
 		if pushed && c.Via != Away && (p.Own || strings.EqualFold(c.Via, "notify-"+p.Protocol)) {
 			return c.At
 		}
@@ -148,7 +148,7 @@ func notesOf(s *Source, checks []Check, now time.Time) (notes []string) {
 	}
 	if st.Failure != nil && st.Gone == nil {
 		add("It could not be read since %s, %s: %s.", date.Since(st.Since, now), date.Times(st.Failures+st.Limited), st.Failure.Text)
-		if st.Failure.Kind == feedstate.ErrNotFeed && strings.Contains(st.Failure.Text, "HTML") {
+		if st.Failure.Kind == polling.ErrNotFeed && strings.Contains(st.Failure.Text, "HTML") {
 			add("The response looks like a page: the feed may have a new address, which the page may link to.")
 		}
 	}
@@ -160,9 +160,9 @@ func notesOf(s *Source, checks []Check, now time.Time) (notes []string) {
 		add("It moved from %s to %s; that was %s (%s, seen at three checks or more), and can be undone.", fetch.Redact(m.From), fetch.Redact(m.To), date.When(m.At, now), m.Why)
 	}
 	if c := st.Candidate; c != nil {
-		add("It seems to be moving to %s: seen at %d of %d checks, first %s.", fetch.Redact(c.To), c.Seen, feedstate.MoveSightings, date.When(c.First, now))
+		add("It seems to be moving to %s: seen at %d of %d checks, first %s.", fetch.Redact(c.To), c.Seen, polling.MoveSightings, date.When(c.First, now))
 	}
-	if len(checks) > 0 && feedstate.Downgraded(checks[0].Hops) {
+	if len(checks) > 0 && polling.Downgraded(checks[0].Hops) {
 		add("A redirect leads from https to http: others on the way can read and change it.")
 	}
 	if s.Private() && !s.maySendLogin() {

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 )
@@ -26,7 +26,7 @@ type memory struct {
 	pushedVia map[int64]string
 	items     map[int64]river.Item
 	checks    map[int64][]river.Check
-	hosts     map[string]feedstate.Host
+	hosts     map[string]polling.Host
 	away      error // error of every method
 	claimed   int   // number of claims
 	saves     int
@@ -36,7 +36,7 @@ type memory struct {
 func newMemory() *memory {
 	return &memory{
 		sources: map[int64][]byte{}, due: map[int64]time.Time{}, claims: map[int64]int64{}, pushedAt: map[int64]time.Time{}, pushedVia: map[int64]string{},
-		items: map[int64]river.Item{}, checks: map[int64][]river.Check{}, hosts: map[string]feedstate.Host{}, followers: map[int64]map[string]bool{},
+		items: map[int64]river.Item{}, checks: map[int64][]river.Check{}, hosts: map[string]polling.Host{}, followers: map[int64]map[string]bool{},
 	}
 }
 
@@ -182,7 +182,7 @@ func (m *memory) SaveCheck(ctx context.Context, saved river.Saved) (bool, error)
 	}
 	m.checks[id] = append([]river.Check{saved.Check}, m.checks[id]...)[:min(len(m.checks[id])+1, river.KeptChecks)]
 	if saved.Host != nil {
-		m.hosts[feedstate.HostOf(saved.Check.URL)] = *saved.Host
+		m.hosts[polling.HostOf(saved.Check.URL)] = *saved.Host
 	}
 	m.put(saved.Source)
 	return true, nil
@@ -257,7 +257,7 @@ func (m *memory) Checks(ctx context.Context, source int64) ([]river.Check, error
 	return slices.Clone(m.checks[source]), err
 }
 
-func (m *memory) Hosts(ctx context.Context, hosts []string) (map[string]feedstate.Host, error) {
+func (m *memory) Hosts(ctx context.Context, hosts []string) (map[string]polling.Host, error) {
 	unlock, err := m.lock()
 	defer unlock()
 	return maps.Clone(m.hosts), err

@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/nettest"
 	"cloudburst/internal/river"
@@ -185,7 +185,7 @@ func (w *harness) follow(urls ...string) {
 	for _, u := range urls {
 		list = append(list, river.Addition{
 			Subscription: river.Subscription{Reader: "ann", SourceID: river.SourceID(u), AddedAt: now},
-			Source:       river.Source{ID: river.SourceID(u), URL: u, State: feedstate.New(u, now), NextAt: now, CreatedAt: now},
+			Source:       river.Source{ID: river.SourceID(u), URL: u, State: polling.New(u, now), NextAt: now, CreatedAt: now},
 		})
 	}
 	if _, err := w.store.RiverSubscribe(w.t.Context(), list, now, 1_000_000); err != nil {
@@ -332,7 +332,7 @@ func (w *harness) followAs(user, url string) {
 	now := time.Now().UTC()
 	_, err := w.store.RiverSubscribe(w.t.Context(), []river.Addition{{
 		Subscription: river.Subscription{Reader: user, SourceID: river.SourceID(url), AddedAt: now},
-		Source:       river.Source{ID: river.SourceID(url), URL: url, State: feedstate.New(url, now), NextAt: now, CreatedAt: now},
+		Source:       river.Source{ID: river.SourceID(url), URL: url, State: polling.New(url, now), NextAt: now, CreatedAt: now},
 	}}, now, 1000)
 	if err != nil {
 		w.t.Fatal(err)
@@ -341,7 +341,7 @@ func (w *harness) followAs(user, url string) {
 }
 
 // change changes the state of a feed, which becomes due accordingly.
-func (w *harness) change(url string, do func(feedstate.State, time.Time) feedstate.State) {
+func (w *harness) change(url string, do func(polling.State, time.Time) polling.State) {
 	w.t.Helper()
 	_, err := w.store.ChangeSource(w.t.Context(), river.SourceID(url), func(s *river.Source) error {
 		s.State = do(s.State, time.Now().UTC())
@@ -354,12 +354,12 @@ func (w *harness) change(url string, do func(feedstate.State, time.Time) feedsta
 	w.river.Wake()
 }
 
-func (w *harness) revive(url string) { w.t.Helper(); w.change(url, feedstate.Revive) }
+func (w *harness) revive(url string) { w.t.Helper(); w.change(url, polling.Revive) }
 
 func (w *harness) undo(url string) {
 	w.t.Helper()
-	w.change(url, func(s feedstate.State, now time.Time) feedstate.State {
-		s, ok := feedstate.Undo(s, now)
+	w.change(url, func(s polling.State, now time.Time) polling.State {
+		s, ok := polling.Undo(s, now)
 		if !ok {
 			w.t.Error("there is nothing to undo")
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/fulltest"
 	"cloudburst/internal/river"
 )
@@ -50,7 +50,7 @@ func TestRule24HintsSurvive304sAndRestarts(t *testing.T) {
 					t.Fatalf("%d requests", len(list))
 				}
 				for i := 1; i < len(list); i++ {
-					if gap := list[i].at.Sub(list[i-1].at); gap < c.minGap && (i > 1 || name != "CDF") || gap > c.maxGap+feedstate.Shortest {
+					if gap := list[i].at.Sub(list[i-1].at); gap < c.minGap && (i > 1 || name != "CDF") || gap > c.maxGap+polling.Shortest {
 						t.Errorf("%v between checks %d and %d, want %v to %v", gap, i-1, i, c.minGap, c.maxGap)
 					}
 					if i > 0 && list[i].header.Get("If-None-Match") != `"v"` {
@@ -102,9 +102,9 @@ func TestUserIntervalOverridesHints(t *testing.T) {
 		w.serve(feedURL, tagged(rss("<ttl>600</ttl>", "a"), `"v"`))
 		w.follow(feedURL)
 		w.advance(time.Minute)
-		w.change(feedURL, func(s feedstate.State, now time.Time) feedstate.State {
+		w.change(feedURL, func(s polling.State, now time.Time) polling.State {
 			s.Interval = 20 * time.Minute
-			s, _ = feedstate.Plan(s, now, feedstate.Options{})
+			s, _ = polling.Plan(s, now, polling.Options{})
 			return s
 		})
 		w.requests()

@@ -3,7 +3,7 @@ package river
 import (
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 )
 
 // Subscription records that a user follows a source.
@@ -49,9 +49,9 @@ type ReadingList struct {
 	Reader   string
 	URL      string
 	Title    string
-	Category string          // category of all its feeds, in addition to the list's own folders; "": none
-	State    feedstate.State // of the document
-	Feeds    int             // at the last check
+	Category string        // category of all its feeds, in addition to the list's own folders; "": none
+	State    polling.State // of the document
+	Feeds    int           // at the last check
 	ReadAt   time.Time
 	NextAt   time.Time // when it is due, or the end of a claim
 	Claim    int64

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/date"
 	"cloudburst/internal/fault"
 )
@@ -61,7 +61,7 @@ const hostsPerQuery = 1000
 
 // addNextChecks sets the next check of each subscription.
 func (r editor) addNextChecks(ctx context.Context, list []Followed) error {
-	now, known := r.now(), map[string]feedstate.Host{}
+	now, known := r.now(), map[string]polling.Host{}
 	var hosts []string
 	for i := range list {
 		hosts = append(hosts, list[i].Source.Host())
@@ -76,13 +76,13 @@ func (r editor) addNextChecks(ctx context.Context, list []Followed) error {
 	}
 	for i := range list {
 		s := &list[i].Source
-		list[i].Next = nextCheck(s, feedstate.Explain(s.State, now, feedstate.Options{Host: known[s.Host()]}), now)
+		list[i].Next = nextCheck(s, polling.Explain(s.State, now, polling.Options{Host: known[s.Host()]}), now)
 	}
 	return nil
 }
 
 // nextCheck returns when the next check of a source is and why. d is the plan of the source.
-func nextCheck(s *Source, d feedstate.Decision, now time.Time) NextCheck {
+func nextCheck(s *Source, d polling.Decision, now time.Time) NextCheck {
 	at := date.Later(s.NextAt, d.At) // a wait of the host delays the check beyond the stored time
 	if d.At.Sub(s.NextAt) < time.Minute || s.NextAt.IsZero() || !s.State.FollowUpAt.IsZero() {
 		at = s.NextAt
@@ -101,7 +101,7 @@ func nextCheck(s *Source, d feedstate.Decision, now time.Time) NextCheck {
 	case !s.State.FollowUpAt.IsZero() && s.State.FollowUpAt.Before(s.State.NextAt):
 		return NextCheck{NextPlanned, at, "a follow-up that reads the feed in full, because " + followUpReason(s)}
 	case s.NextAt.Sub(d.At) > time.Minute && afterSkipped(s):
-		skip, _ := feedstate.ParseSkip(s.State.Hints.SkipHours, s.State.Hints.SkipDays) // the reason names a value that is wrong
+		skip, _ := polling.ParseSkip(s.State.Hints.SkipHours, s.State.Hints.SkipDays) // the reason names a value that is wrong
 		return NextCheck{NextPlanned, at, "it was due earlier, but the feed asks to skip " + skip.String() + "; " + d.Reason}
 	case s.NextAt.Sub(d.At) > time.Minute:
 		return NextCheck{NextPlanned, at, joinClauses("its host has many feeds here, which are read one after another", d.Reason)}
@@ -140,7 +140,7 @@ func (r *River) CheckSoon(ctx context.Context, user string, sources []int64) (du
 		}
 		now, waits := r.now(), false
 		_, err := r.Store.ChangeSource(ctx, id, func(s *Source) error {
-			ok, _, _ := feedstate.Refresh(s.State, now)
+			ok, _, _ := polling.Refresh(s.State, now)
 			if waits = !ok || s.State.Gone != nil || s.Claim != 0 && s.NextAt.After(now); waits {
 				return fault.New(fault.Conflict, "The feed cannot be checked now.")
 			}

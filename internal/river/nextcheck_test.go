@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/river"
 )
 
@@ -21,7 +21,7 @@ func (w *harness) sameNext(url string) river.NextCheck {
 		w.t.Errorf("lists say %+v, the explanation %+v: %s", list[0].Next, e.Next, e.Sentence)
 	}
 	for _, c := range e.Decision.Considered {
-		if e.Next.State == river.NextPlanned && c.Effect == feedstate.Decides && !c.Until.Equal(e.Next.At) {
+		if e.Next.State == river.NextPlanned && c.Effect == polling.Decides && !c.Until.Equal(e.Next.At) {
 			w.t.Errorf("%+v decides, but the next check is %+v", c, e.Next)
 		}
 	}
@@ -55,8 +55,8 @@ func TestNextCheckIsTheSameInListsAndInTheExplanation(t *testing.T) {
 		if n := w.sameNext(feedURL); n.State != river.NextRunning {
 			t.Errorf("claimed: %+v", n)
 		}
-		w.change(feedURL, func(s feedstate.State, now time.Time) feedstate.State {
-			s.Gone = &feedstate.Gone{At: now, Reason: "410 Gone"}
+		w.change(feedURL, func(s polling.State, now time.Time) polling.State {
+			s.Gone = &polling.Gone{At: now, Reason: "410 Gone"}
 			return s
 		})
 		if n := w.sameNext(feedURL); n.State != river.NextNever || n.Why != "410 Gone" {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/cputime"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fulltest"
@@ -102,7 +102,7 @@ func TestExportImportRoundTrip(t *testing.T) {
 				u := fmt.Sprintf("http://h%d.test/%d/feed?a=b&c=%%20;", dice.IntN(1000), i)
 				a := river.Addition{
 					Subscription: river.Subscription{Reader: from, SourceID: river.SourceID(u), AddedAt: now},
-					Source:       river.Source{ID: river.SourceID(u), URL: u, State: feedstate.New(u, now.Add(time.Hour)), NextAt: now.Add(240 * time.Hour), CreatedAt: now},
+					Source:       river.Source{ID: river.SourceID(u), URL: u, State: polling.New(u, now.Add(time.Hour)), NextAt: now.Add(240 * time.Hour), CreatedAt: now},
 				}
 				if dice.IntN(2) == 0 {
 					a.Source.About.Title = pick()

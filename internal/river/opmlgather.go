@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"cloudburst/feed/feedstate"
 	"cloudburst/feed/opml"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
 	"cloudburst/internal/river/location"
@@ -164,7 +164,7 @@ func (g *gatherer) feed(folders []string, o *opml.Outline) {
 	// list.
 	n.Source.NextAt = g.now.Add(time.Duration(g.added) * time.Millisecond)
 	g.added++
-	n.Source.State = feedstate.New(url, n.Source.NextAt)
+	n.Source.State = polling.New(url, n.Source.NextAt)
 	n.Source.CreatedAt = g.now
 	n.SourceID = n.Source.ID
 	g.batch = append(g.batch, n)

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"cloudburst/feed/feedstate"
 	"cloudburst/feed/opml"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river/location"
 	"cloudburst/internal/river/naming"
@@ -107,8 +107,8 @@ func (r importer) importFrom(ctx context.Context, user string, o ImportOptions) 
 	var s Source
 	var got fetchResult
 	for i, u := range a.URLs {
-		s = Source{URL: u, State: feedstate.New(u, r.now())}
-		got = checker(r).fetchPaced(ctx, &s, feedstate.ByHand)
+		s = Source{URL: u, State: polling.New(u, r.now())}
+		got = checker(r).fetchPaced(ctx, &s, polling.ByHand)
 		if err = responseError(&s, got); err == nil || !noServerAnswered(err) || i == len(a.URLs)-1 {
 			break
 		}

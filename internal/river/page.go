@@ -8,7 +8,7 @@ import (
 
 	"cloudburst/feed"
 	"cloudburst/feed/discover"
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/river/location"
@@ -97,7 +97,7 @@ func formatName(f discover.Format) string {
 
 // followOnly follows the only feed that a page links to.
 func (a *addition) followOnly(ctx context.Context, url, page string) (Added, error) {
-	done, ok, err := a.feedAt(ctx, url, feedstate.ByHand)
+	done, ok, err := a.feedAt(ctx, url, polling.ByHand)
 	if !ok && err == nil {
 		err = fault.New(fault.Unreadable, "The page %s links to %s as its feed, but that is not a feed.", page, location.Brief(url))
 	}
@@ -146,7 +146,7 @@ func (a *addition) probe(ctx context.Context, guesses []string, from, page strin
 			continue
 		}
 		seen[u] = true
-		done, ok, err := a.feedAt(ctx, u, feedstate.Poll)
+		done, ok, err := a.feedAt(ctx, u, polling.Poll)
 		switch {
 		case ok:
 			return done, nil
@@ -160,7 +160,7 @@ func (a *addition) probe(ctx context.Context, guesses []string, from, page strin
 }
 
 // feedAt follows the feed at url; ok is false when there is none.
-func (a *addition) feedAt(ctx context.Context, url string, cause feedstate.Cause) (done Added, ok bool, err error) {
+func (a *addition) feedAt(ctx context.Context, url string, cause polling.Cause) (done Added, ok bool, err error) {
 	if done, ok, err = a.followKnown(ctx, url); ok || err != nil {
 		return done, err == nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fulltest"
 	"cloudburst/internal/river"
@@ -48,7 +48,7 @@ func TestRule01FeedIsFetchedUnconditionallyOnce(t *testing.T) {
 		if s := titles(w.items(feedURL)); s != "b a" {
 			t.Errorf("items: %s", s)
 		}
-		if c := w.checks(feedURL); c[0].Outcome != feedstate.Unchanged || c[0].Status != http.StatusNotModified {
+		if c := w.checks(feedURL); c[0].Outcome != polling.Unchanged || c[0].Status != http.StatusNotModified {
 			t.Errorf("the last check: %+v", c[0])
 		}
 	})
@@ -126,7 +126,7 @@ func TestRule06And30SameBodyUpdatesValidatorsButNoItems(t *testing.T) {
 		if d := cmp.Diff(before, w.items(feedURL)); d != "" || len(news.C()) > 0 {
 			t.Errorf("items were touched, %d announced: %s", len(news.C()), d)
 		}
-		if c := w.checks(feedURL)[0]; c.Outcome != feedstate.Unchanged || !strings.Contains(c.Text, "same as last time") {
+		if c := w.checks(feedURL)[0]; c.Outcome != polling.Unchanged || !strings.Contains(c.Text, "same as last time") {
 			t.Errorf("%+v", c)
 		}
 	})
@@ -256,7 +256,7 @@ func TestRule12CompressedResponsesAreLimitedAfterDecompression(t *testing.T) {
 		if s := titles(w.items(feedURL)); s != "a" {
 			t.Errorf("items: %s", s)
 		}
-		if f := w.source("http://bomb.test/rss.xml").State.Failure; f == nil || f.Kind != feedstate.ErrTooLarge {
+		if f := w.source("http://bomb.test/rss.xml").State.Failure; f == nil || f.Kind != polling.ErrTooLarge {
 			t.Errorf("the bomb: %+v", f)
 		}
 	})

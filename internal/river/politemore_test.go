@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 )
@@ -102,7 +102,7 @@ func TestRule18RedirectsEndAfterFiveAndDowngradesAreReported(t *testing.T) {
 			t.Errorf("five redirects: %q", s)
 		}
 		for _, u := range []string{"http://feeds.test/0", "http://feeds.test/loop", "http://docs.test/loop"} {
-			if f := w.source(u).State.Failure; f == nil || f.Kind != feedstate.ErrRedirects {
+			if f := w.source(u).State.Failure; f == nil || f.Kind != polling.ErrRedirects {
 				t.Errorf("%s: %+v", u, f)
 			}
 		}
@@ -290,7 +290,7 @@ func TestRule25RefreshIsLimitedToOncePerMinute(t *testing.T) {
 		id := river.SourceID(feedURL)
 		for i := range 2 {
 			c, err := w.river.Refresh(t.Context(), id)
-			if err != nil || c.Cause != feedstate.ByHand || c.Outcome != feedstate.Unchanged {
+			if err != nil || c.Cause != polling.ByHand || c.Outcome != polling.Unchanged {
 				t.Fatalf("%d: %+v, %v", i, c, err)
 			}
 			w.advance(20 * time.Second)
@@ -349,7 +349,7 @@ func TestRule27SlowServersTimeOut(t *testing.T) {
 			w.follow(u)
 			w.advance(time.Minute)
 			c := w.checks(u)
-			if len(c) != 1 || c[0].Outcome != feedstate.Failed || c[0].Took.Round(time.Second) != want || !strings.Contains(c[0].Text, "took too long") {
+			if len(c) != 1 || c[0].Outcome != polling.Failed || c[0].Took.Round(time.Second) != want || !strings.Contains(c[0].Text, "took too long") {
 				t.Errorf("%s: %+v", name, c)
 			}
 		}
@@ -366,7 +366,7 @@ func TestRule28BodyOverFiveMebibytesIsRejectedWithAReason(t *testing.T) {
 		w.follow(feedURL)
 		w.advance(time.Minute)
 		e, err := w.river.Explain(t.Context(), river.SourceID(feedURL))
-		if err != nil || e.Source.State.Failure.Kind != feedstate.ErrTooLarge || !strings.Contains(strings.Join(e.Notes, " "), "5242880 bytes, which is more than is read") {
+		if err != nil || e.Source.State.Failure.Kind != polling.ErrTooLarge || !strings.Contains(strings.Join(e.Notes, " "), "5242880 bytes, which is more than is read") {
 			t.Errorf("%v, %q", err, e.Notes)
 		}
 	})

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/date"
 )
 
@@ -29,7 +29,7 @@ func (r checker) updatePushState(ctx context.Context, s *Source) ([]PushState, e
 // pushOf returns p with the subscription that the states add up to. Where this server is the hub
 // of a feed that it serves itself, every change is announced from the beginning. Any other hub is
 // trusted after its first push.
-func pushOf(p feedstate.Push, states []PushState, served bool) feedstate.Push {
+func pushOf(p polling.Push, states []PushState, served bool) polling.Push {
 	var since, until time.Time
 	hugeStore, own := false, false
 	for _, st := range states {
@@ -55,7 +55,7 @@ func pushOf(p feedstate.Push, states []PushState, served bool) feedstate.Push {
 
 // updateHubs subscribes at the endpoints of a source that have no subscription yet, and leaves the
 // hubs of a source that is gone. A failure is retried at the next check.
-func (r checker) updateHubs(ctx context.Context, was, is *Source, d feedstate.Decision, states []PushState) {
+func (r checker) updateHubs(ctx context.Context, was, is *Source, d polling.Decision, states []PushState) {
 	if r.Push == nil || is.Private() {
 		return
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fulltest"
 	"cloudburst/internal/river"
@@ -87,7 +87,7 @@ func TestPushedFeedIsCheckedAtOnceDespiteTheHostInterval(t *testing.T) {
 			t.Errorf("after %v: %+v", took, a)
 		}
 		w.advance(time.Second)
-		if c := w.checks(feedURL)[0]; c.Cause != feedstate.Pushed || c.Via != "ping" || c.New != 1 {
+		if c := w.checks(feedURL)[0]; c.Cause != polling.Pushed || c.Via != "ping" || c.New != 1 {
 			t.Errorf("%+v", c)
 		}
 		if known, err := w.river.ReceivePush(t.Context(), "http://feeds.test/unknown", "ping"); known || err != nil {
@@ -228,7 +228,7 @@ func TestOnlyFeedsWithAReliableHubArePolledDaily(t *testing.T) {
 				if announces && (n < 1 || n > 3 || !strings.Contains(e.Trust, "100 %") || !strings.Contains(e.Trust, "once a day")) {
 					t.Errorf("%d polls in two days: %s", n, e.Trust)
 				}
-				if decides := e.Decision.Considered[0].Rule; (decides == feedstate.RulePush) != announces {
+				if decides := e.Decision.Considered[0].Rule; (decides == polling.RulePush) != announces {
 					t.Errorf("%s decides: %s", decides, e.Sentence)
 				}
 				if !announces && (n < 20 || !strings.Contains(e.Trust, "below 90 %")) {
@@ -252,7 +252,7 @@ func TestFirstPushPlansTheDailyCheck(t *testing.T) {
 		}
 		w.advance(10 * time.Second)
 		e, err := w.river.Explain(t.Context(), river.SourceID(feedURL))
-		if err != nil || e.Decision.Considered[0].Rule != feedstate.RulePush || !strings.Contains(e.Sentence, "daily check") || !strings.Contains(e.Trust, "once a day") {
+		if err != nil || e.Decision.Considered[0].Rule != polling.RulePush || !strings.Contains(e.Sentence, "daily check") || !strings.Contains(e.Trust, "once a day") {
 			t.Errorf("%s; %+v; %s: %v", e.Sentence, e.Decision.Considered, e.Trust, err)
 		}
 		if s := w.source(feedURL); !e.Decision.At.Equal(s.NextAt) || s.NextAt.Before(s.State.PolledAt.Add(21*time.Hour)) {
@@ -303,7 +303,7 @@ func TestDeliverStoresItemsWithoutARequest(t *testing.T) {
 		if !s.NextAt.Equal(next) || s.State.Validators.ETag != `"v1"` || len(s.PushEndpoints) != 2 || len(s.Last) != 3 {
 			t.Errorf("the state is %+v", s)
 		}
-		if c := w.checks(feedURL)[0]; c.Cause != feedstate.Delivered || c.Via != "notify-websub" || c.New != 1 || c.Edited != 1 {
+		if c := w.checks(feedURL)[0]; c.Cause != polling.Delivered || c.Via != "notify-websub" || c.New != 1 || c.Edited != 1 {
 			t.Errorf("%+v", c)
 		}
 		// A partial feed withdraws nothing, and a later poll adds nothing.
@@ -336,7 +336,7 @@ func TestUnusableDeliveryCountsAsAPush(t *testing.T) {
 					t.Fatalf("%v, %v", known, err)
 				}
 				w.advance(time.Second)
-				if s, c := titles(w.items(feedURL)), w.checks(feedURL)[0]; s != "b a" || c.Cause != feedstate.Pushed {
+				if s, c := titles(w.items(feedURL)), w.checks(feedURL)[0]; s != "b a" || c.Cause != polling.Pushed {
 					t.Errorf("%s, %+v", s, c)
 				}
 			})
@@ -419,7 +419,7 @@ func TestOwnFeedIsPolledDailyFromItsFirstCheck(t *testing.T) {
 					t.Helper()
 					e, s := w.explain(feedURL), w.source(feedURL)
 					decides := e.Decision.Considered[0]
-					if (decides.Rule == feedstate.RulePush) != daily || daily != strings.Contains(e.Trust, "once a day") {
+					if (decides.Rule == polling.RulePush) != daily || daily != strings.Contains(e.Trust, "once a day") {
 						t.Errorf("%s decides: %s; %s", decides.Rule, e.Sentence, e.Trust)
 					}
 					if !e.Decision.At.Equal(s.NextAt) || e.Decision.Reason != s.State.Reason || !strings.HasPrefix(s.State.Reason, decides.Text) || !strings.HasSuffix(e.Sentence, s.State.Reason) {

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"cloudburst/feed"
-	"cloudburst/feed/feedstate"
 	"cloudburst/feed/opml"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/river/location"
@@ -30,7 +30,7 @@ const (
 // newList returns a user's list at a normalized URL. The ID is derived from both, so that there is
 // one only.
 func newList(user, url string, now time.Time) ReadingList {
-	return ReadingList{ID: text.ID("list\x00" + user + "\x00" + url), Reader: user, URL: url, State: feedstate.New(url, now), NextAt: now}
+	return ReadingList{ID: text.ID("list\x00" + user + "\x00" + url), Reader: user, URL: url, State: polling.New(url, now), NextAt: now}
 }
 
 // ReadingLists lists the reading lists of a user.
@@ -116,7 +116,7 @@ func (r listReader) followList(ctx context.Context, user string, s Source, got f
 		l.Title = g.imported.Title
 		r.decide(&l, answerOf(got, list, nil), now)
 		l.remember(&c, g.lists)
-		l.forgetOverLimit(t, feedstate.State{})
+		l.forgetOverLimit(t, polling.State{})
 		// The list is stored last: a crash before leaves feeds, not a list that looks complete.
 		err = r.Store.AddReadingList(ctx, l)
 	}
@@ -141,7 +141,7 @@ func (c *listedSources) add(batch []Addition) {
 
 // forgetOverLimit removes the feeds beyond the user's limit from Memory.Last, so that the next
 // check tries them again. before is the state that causes a full read of the document.
-func (l *ReadingList) forgetOverLimit(t *batchFollower, before feedstate.State) {
+func (l *ReadingList) forgetOverLimit(t *batchFollower, before polling.State) {
 	if t.over.len() == 0 {
 		return
 	}
@@ -187,9 +187,9 @@ func (r listReader) readListOnce(ctx context.Context, l *ReadingList) error {
 		l.State.URL = l.URL
 	}
 	if !l.Memory.DoubtAt.IsZero() {
-		s.State.Validators = feedstate.Validators{} // the whole document is needed to confirm the loss
+		s.State.Validators = polling.Validators{} // the whole document is needed to confirm the loss
 	}
-	got := checker(r).fetchPaced(ctx, &s, feedstate.Poll)
+	got := checker(r).fetchPaced(ctx, &s, polling.Poll)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -211,14 +211,14 @@ func (r listReader) readListOnce(ctx context.Context, l *ReadingList) error {
 	return err
 }
 
-// answerOf returns the result of a fetch as package feedstate expects it. A list counts as a feed
+// answerOf returns the result of a fetch as package polling expects it. A list counts as a feed
 // without hints.
-func answerOf(got fetchResult, list *opml.Stream, bad error) feedstate.Answer {
-	a := feedstate.Answer{Hops: got.hops}
+func answerOf(got fetchResult, list *opml.Stream, bad error) polling.Answer {
+	a := polling.Answer{Hops: got.hops}
 	if got.err != nil {
-		a.Error, a.Detail = feedstate.ErrUnreachable, fetch.Text(got.err)
+		a.Error, a.Detail = polling.ErrUnreachable, fetch.Text(got.err)
 		if kind := fetch.KindOf(got.err); kind == fetch.Ours || fault.CodeOf(got.err) != fault.Internal {
-			a.Error = feedstate.ErrLocal
+			a.Error = polling.ErrLocal
 		}
 		return a
 	}
@@ -240,8 +240,8 @@ func answerOf(got fetchResult, list *opml.Stream, bad error) feedstate.Answer {
 // longer it has not changed, up to a day.
 //
 // spec:cloudburst#reading-list-rhythm
-func (r listReader) decide(l *ReadingList, a feedstate.Answer, now time.Time) {
-	state, d := feedstate.Next(l.State, a, now, feedstate.Options{Jitter: rand.Float64()})
+func (r listReader) decide(l *ReadingList, a polling.Answer, now time.Time) {
+	state, d := polling.Next(l.State, a, now, polling.Options{Jitter: rand.Float64()})
 	l.State, l.ReadAt, l.Problem = state, now, ""
 	if d.Failure != "" {
 		l.Problem = text.ClipRunes(text.PlainLine(d.Failure), 300)

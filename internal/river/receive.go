@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/date"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
@@ -110,7 +110,7 @@ func (r pushReceiver) checkNow(ctx context.Context, id int64, via string) {
 	if s.PushedAt.IsZero() {
 		s.PushedAt, s.PushedVia = now, via
 	}
-	known, err := r.Store.Hosts(ctx, []string{feedstate.HostOf(s.State.URL)})
+	known, err := r.Store.Hosts(ctx, []string{polling.HostOf(s.State.URL)})
 	if err != nil {
 		r.logError(ctx, "cannot read the state of a host", err)
 	}
@@ -133,7 +133,7 @@ func (r *River) Deliver(ctx context.Context, url, via string, body []byte, heade
 			continue
 		}
 		got := fetchResult{
-			at: r.now(), cause: feedstate.Delivered, maxItems: o.maxItemsTaken(),
+			at: r.now(), cause: polling.Delivered, maxItems: o.maxItemsTaken(),
 			res: &fetch.Response{Status: http.StatusOK, Header: contentHeader(header), Body: body, URL: s.State.URL},
 		}
 		if known = (pushReceiver{r}).storeDelivered(ctx, s, url, got, via); !known {
@@ -197,11 +197,11 @@ func (r *River) Refresh(ctx context.Context, id int64) (Check, error) {
 	if err != nil {
 		return Check{}, err
 	}
-	now, key := r.now(), feedstate.HostOf(s.State.URL)
+	now, key := r.now(), polling.HostOf(s.State.URL)
 	if s.State.Gone != nil {
 		return Check{}, fault.New(fault.Conflict, "The feed is gone: %s. Revive it to have it read again.", s.State.Gone.Reason)
 	}
-	ok, from, why := feedstate.Refresh(s.State, now)
+	ok, from, why := polling.Refresh(s.State, now)
 	if ok {
 		known, err := r.Store.Hosts(ctx, []string{key})
 		if err != nil {
@@ -219,6 +219,6 @@ func (r *River) Refresh(ctx context.Context, id int64) (Check, error) {
 	if s, err = (runner{r}).claimOne(ctx, id); err != nil {
 		return Check{}, err
 	}
-	got := checker{r}.fetchPaced(ctx, &s, feedstate.ByHand)
+	got := checker{r}.fetchPaced(ctx, &s, polling.ByHand)
 	return checker{r}.saveCheck(context.WithoutCancel(ctx), s, got, "")
 }

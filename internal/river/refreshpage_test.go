@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 )
@@ -35,7 +35,7 @@ func TestAddFollowsMetaRefresh(t *testing.T) {
 		h.serve("http://round.test/again", refreshPage("/", ""))
 		h.requests()
 		_, err := h.river.Add(t.Context(), river.Request{Reader: "ann", URL: "http://round.test/"})
-		if n := len(h.requests()); fault.CodeOf(err) != fault.NotFound || n > 2*(feedstate.MaxRedirects+8) {
+		if n := len(h.requests()); fault.CodeOf(err) != fault.NotFound || n > 2*(polling.MaxRedirects+8) {
 			t.Errorf("%d requests: %v", n, err)
 		}
 	})

@@ -14,7 +14,7 @@ import (
 
 	"cloudburst/feed"
 	"cloudburst/feed/discover"
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/river/item"
 	"cloudburst/internal/river/location"
@@ -29,15 +29,15 @@ const maxReason = 160 // characters of a server's own text about a refusal
 
 // fetchResult is the result of fetching a document.
 type fetchResult struct {
-	at       time.Time              // when the request was sent
-	took     time.Duration          // until the whole response was read
-	cause    feedstate.Cause        // of the check
-	asked    feedstate.CheckRequest // conditional or in full, and why
-	res      *fetch.Response        // nil: there is no response
-	err      error                  // why there is no response; else nil
-	hops     []feedstate.Hop        // redirects that led to the response, including redirect documents
-	parsed   *document              // the body as a feed, parsed when first needed
-	maxItems int                    // items to store; 0: minTaken
+	at       time.Time            // when the request was sent
+	took     time.Duration        // until the whole response was read
+	cause    polling.Cause        // of the check
+	asked    polling.CheckRequest // conditional or in full, and why
+	res      *fetch.Response      // nil: there is no response
+	err      error                // why there is no response; else nil
+	hops     []polling.Hop        // redirects that led to the response, including redirect documents
+	parsed   *document            // the body as a feed, parsed when first needed
+	maxItems int                  // items to store; 0: minTaken
 	trace    fetch.Trace
 }
 
@@ -51,20 +51,20 @@ type document struct {
 // of the host, except for Pushed and ByHand. It sends the validators and the Login of the source,
 // and follows redirects and redirect documents. res is never nil without an err. The source need
 // not be stored.
-func (r checker) fetchPaced(ctx context.Context, s *Source, cause feedstate.Cause) fetchResult {
+func (r checker) fetchPaced(ctx context.Context, s *Source, cause polling.Cause) fetchResult {
 	r.Init()
-	host := feedstate.HostOf(s.State.URL)
+	host := polling.HostOf(s.State.URL)
 	if own := r.Options.Own; own != nil && own(s.State.URL) {
 		return r.fetchNow(ctx, s, cause)
 	}
-	if wait := r.scheduler.reserve(host, r.now(), cause == feedstate.Pushed || cause == feedstate.ByHand); wait > 0 && !pause(ctx, wait) {
+	if wait := r.scheduler.reserve(host, r.now(), cause == polling.Pushed || cause == polling.ByHand); wait > 0 && !pause(ctx, wait) {
 		return fetchResult{at: r.now(), cause: cause, err: contextError(ctx, s)}
 	}
 	return r.fetchNow(ctx, s, cause)
 }
 
 // fetchNow is fetchPaced without the wait for the host. A whole check has two thirds of a lease.
-func (r checker) fetchNow(ctx context.Context, s *Source, cause feedstate.Cause) (got fetchResult) {
+func (r checker) fetchNow(ctx context.Context, s *Source, cause polling.Cause) (got fetchResult) {
 	ctx, cancel := context.WithTimeout(ctx, r.options().Lease*2/3)
 	defer cancel()
 	o := r.options()
@@ -73,7 +73,7 @@ func (r checker) fetchNow(ctx context.Context, s *Source, cause feedstate.Cause)
 	if announced.IsZero() {
 		announced = now
 	}
-	got = fetchResult{at: now, cause: cause, asked: feedstate.RequestFor(s.State, cause, announced, now), maxItems: o.maxItemsTaken()}
+	got = fetchResult{at: now, cause: cause, asked: polling.RequestFor(s.State, cause, announced, now), maxItems: o.maxItemsTaken()}
 	start := time.Now()
 	defer func() { got.took = time.Since(start) }()
 	q := fetch.Request{
@@ -100,13 +100,13 @@ func (r checker) fetchNow(ctx context.Context, s *Source, cause feedstate.Cause)
 			return got
 		}
 		for _, h := range got.res.Redirects {
-			got.hops = append(got.hops, feedstate.Hop{Status: h.Status, From: h.From, To: h.To})
+			got.hops = append(got.hops, polling.Hop{Status: h.Status, From: h.From, To: h.To})
 		}
 		next, ok := got.nextRequest(s, &q)
 		if !ok {
 			return got
 		}
-		if wait := r.scheduler.reserve(feedstate.HostOf(next), r.now(), false); wait > 0 && !pause(ctx, wait) {
+		if wait := r.scheduler.reserve(polling.HostOf(next), r.now(), false); wait > 0 && !pause(ctx, wait) {
 			got.res, got.err = nil, contextError(ctx, s)
 			return got
 		}
@@ -125,13 +125,13 @@ func contextError(ctx context.Context, s *Source) error {
 // spec:feedstate-2007#redirect-xml
 func (a *fetchResult) nextRequest(s *Source, q *fetch.Request) (url string, ok bool) {
 	if a.res.Status == http.StatusNotModified {
-		if a.asked.Full() || a.cause == feedstate.Poll && a.res.URL == a.asked.Validators.URL {
+		if a.asked.Full() || a.cause == polling.Poll && a.res.URL == a.asked.Validators.URL {
 			return "", false
 		}
-		if _, d := feedstate.Next(s.State, a.toAnswer(s), a.at, feedstate.Options{}); d.Outcome != feedstate.Doubtful {
+		if _, d := polling.Next(s.State, a.toAnswer(s), a.at, polling.Options{}); d.Outcome != polling.Doubtful {
 			return "", false
 		}
-		a.asked.Validators, a.asked.Why = feedstate.Validators{}, "its server answered 304 about another document"
+		a.asked.Validators, a.asked.Why = polling.Validators{}, "its server answered 304 about another document"
 		q.ETag, q.LastModified, a.hops = "", "", nil
 		return s.State.URL, true
 	}
@@ -148,19 +148,19 @@ func (a *fetchResult) nextRequest(s *Source, q *fetch.Request) (url string, ok b
 
 // metaRefresh returns the target of a page that stands in the place of a feed and redirects by
 // <meta>. It counts as a temporary redirect. A page that links to feeds is not followed.
-func (a *fetchResult) metaRefresh() (feedstate.Hop, bool) {
-	if !a.res.OK() || len(a.hops) >= feedstate.MaxRedirects || a.parsed == nil {
-		return feedstate.Hop{}, false
+func (a *fetchResult) metaRefresh() (polling.Hop, bool) {
+	if !a.res.OK() || len(a.hops) >= polling.MaxRedirects || a.parsed == nil {
+		return polling.Hop{}, false
 	}
 	if not, ok := errors.AsType[*feed.NotFeedError](a.parsed.err); !ok || not.Looks != "html" {
-		return feedstate.Hop{}, false
+		return polling.Hop{}, false
 	}
 	page := discover.HTML(a.res.Body, a.res.URL, a.res.Header)
 	to, err := fetch.Normal(page.Refresh)
 	if page.Refresh == "" || err != nil || page.Sure() || to == a.res.URL {
-		return feedstate.Hop{}, false
+		return polling.Hop{}, false
 	}
-	return feedstate.Hop{Status: http.StatusFound, From: a.res.URL, To: to, Document: true}, true
+	return polling.Hop{Status: http.StatusFound, From: a.res.URL, To: to, Document: true}, true
 }
 
 // loginFor returns the login for the source's server, in clear text. It is empty on another host
@@ -225,12 +225,12 @@ func (a *fetchResult) hash() string {
 	return base64.RawStdEncoding.EncodeToString(sum[:18])
 }
 
-// toAnswer returns the result as package feedstate expects it. A body that equals the last one is
+// toAnswer returns the result as package polling expects it. A body that equals the last one is
 // not parsed.
 //
 // spec:cloudburst#river-same-body
-func (a *fetchResult) toAnswer(s *Source) feedstate.Answer {
-	out := feedstate.Answer{Cause: a.cause, Full: a.asked.Full(), Hops: a.hops}
+func (a *fetchResult) toAnswer(s *Source) polling.Answer {
+	out := polling.Answer{Cause: a.cause, Full: a.asked.Full(), Hops: a.hops}
 	if a.res == nil {
 		out.Error, out.Detail = errorKind(a.err)
 		return out
@@ -248,38 +248,38 @@ func (a *fetchResult) toAnswer(s *Source) feedstate.Answer {
 	return out
 }
 
-// errorKind returns the kind of a failure for feedstate, and a detail for people.
-func errorKind(err error) (feedstate.ErrorKind, string) {
+// errorKind returns the kind of a failure for polling, and a detail for people.
+func errorKind(err error) (polling.ErrorKind, string) {
 	switch fetch.KindOf(err) {
 	case fetch.BadURL:
-		return feedstate.ErrBadURL, "its address " + strings.TrimSuffix(fetch.Text(err), ".")
+		return polling.ErrBadURL, "its address " + strings.TrimSuffix(fetch.Text(err), ".")
 	case fetch.Refused:
 		if e, ok := errors.AsType[fetch.NotAllowedError](err); ok && e.Setting != "" {
-			return feedstate.ErrRefused, "its address is not public, and " + e.Setting + " does not list it"
+			return polling.ErrRefused, "its address is not public, and " + e.Setting + " does not list it"
 		}
-		return feedstate.ErrRefused, ""
+		return polling.ErrRefused, ""
 	case fetch.TimedOut:
-		return feedstate.ErrTimeout, ""
+		return polling.ErrTimeout, ""
 	case fetch.TLS:
-		return feedstate.ErrTLS, ""
+		return polling.ErrTLS, ""
 	case fetch.Malformed:
-		return feedstate.ErrMalformed, ""
+		return polling.ErrMalformed, ""
 	case fetch.TooLarge:
 		// spec:cloudburst#river-five-mebibytes
-		return feedstate.ErrTooLarge, "its server " + strings.TrimSuffix(fetch.Text(err), ".") + ", which is more than is read"
+		return polling.ErrTooLarge, "its server " + strings.TrimSuffix(fetch.Text(err), ".") + ", which is more than is read"
 	case fetch.TooManyRedirects:
-		return feedstate.ErrRedirects, ""
+		return polling.ErrRedirects, ""
 	case fetch.Ours:
 		text := fetch.Text(err)
 		if text == fetch.Neutral {
 			text = ""
 		}
-		return feedstate.ErrLocal, text
+		return polling.ErrLocal, text
 	}
 	if _, ok := errors.AsType[*net.DNSError](err); ok {
-		return feedstate.ErrDNS, ""
+		return polling.ErrDNS, ""
 	}
-	return feedstate.ErrUnreachable, ""
+	return polling.ErrUnreachable, ""
 }
 
 // refusalText returns a server's own text about a response that is not a feed, from the start of a

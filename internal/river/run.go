@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/lease"
 	"cloudburst/internal/river/forward"
@@ -317,7 +317,7 @@ func hostsOf(list []Source) []string {
 	seen := make(map[string]bool, len(list))
 	var out []string
 	for i := range list {
-		if h := feedstate.HostOf(list[i].State.URL); !seen[h] {
+		if h := polling.HostOf(list[i].State.URL); !seen[h] {
 			seen[h] = true
 			out = append(out, h)
 		}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/fulltest"
@@ -93,7 +93,7 @@ func (e *hugeStore) ClaimSources(_ ctx, now, until time.Time, limit int, claim i
 		if e.next = (e.next + 1) % len(e.due); e.due[e.next] <= at {
 			e.due[e.next] = int64(until.Sub(e.from) / time.Second)
 			s := river.Source{ID: int64(e.next + 1), URL: fmt.Sprintf("http://host%d.test/rss", e.next), Claim: claim}
-			s.State = feedstate.New(s.URL, now)
+			s.State = polling.New(s.URL, now)
 			out = append(out, s)
 		}
 	}

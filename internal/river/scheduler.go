@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/date"
 	"cloudburst/internal/href"
 )
@@ -51,14 +51,14 @@ type host struct {
 	nextStart     time.Time     // when the next check may start
 	nextFree      time.Time     // the next free slot for a postponed source
 	usualDuration time.Duration // moving average of a check
-	known         feedstate.Host
+	known         polling.Host
 }
 
 const (
 	maxHold      = 5 * time.Second // a source that would wait longer is postponed in the store
 	pushInterval = time.Second     // between two checks of one source because of pushes
 	pushBurst    = 3               // pushed checks of one source that may start without that interval
-	spreadOver   = feedstate.Shortest
+	spreadOver   = polling.Shortest
 	maxHosts     = 1024 // hosts and push slots in memory before unneeded ones are dropped
 	maxPostpone  = 24 * time.Hour
 )
@@ -122,12 +122,12 @@ func (sc *scheduler) spacing(h *host) time.Duration {
 }
 
 // add queues claimed sources and returns those that have to be postponed.
-func (sc *scheduler) add(list []Source, known map[string]feedstate.Host, now time.Time) (off []PutOff) {
+func (sc *scheduler) add(list []Source, known map[string]polling.Host, now time.Time) (off []PutOff) {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
 	for i := range list {
 		s := &list[i]
-		key := feedstate.HostOf(s.State.URL)
+		key := polling.HostOf(s.State.URL)
 		h := sc.host(key)
 		for _, w := range known[key].Waits {
 			h.known = h.known.Add(&w, now)
@@ -201,7 +201,7 @@ func endOfSkip(s *Source, now time.Time) time.Time {
 // followsUp reports whether the follow-up check for a recent announced change is due.
 func (s *Source) followsUp(now time.Time) bool {
 	st := &s.State
-	return st.Evidence.Recent && st.FollowUpAt.Before(st.NextAt) && feedstate.DueFor(*st, now) == feedstate.FollowUp
+	return st.Evidence.Recent && st.FollowUpAt.Before(st.NextAt) && polling.DueFor(*st, now) == polling.FollowUp
 }
 
 // pushStart returns when a pushed source is checked. It ignores the pace of the host, but limits
@@ -217,7 +217,7 @@ func (sc *scheduler) pushStart(id int64, now time.Time) time.Time {
 
 // waitOf returns the time until which the feed must not be checked, even after a push.
 func waitOf(s *Source, now time.Time) time.Time {
-	if w := s.State.Wait; w != nil && w.Until.Sub(now) <= feedstate.LongestRetry {
+	if w := s.State.Wait; w != nil && w.Until.Sub(now) <= polling.LongestRetry {
 		return w.Until
 	}
 	return time.Time{}
@@ -368,17 +368,17 @@ func (sc *scheduler) reserve(key string, now time.Time, atOnce bool) time.Durati
 }
 
 // hostState returns what a host's servers asked for.
-func (sc *scheduler) hostState(key string) feedstate.Host {
+func (sc *scheduler) hostState(key string) polling.Host {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
 	if h := sc.hosts[key]; h != nil {
 		return h.known
 	}
-	return feedstate.Host{}
+	return polling.Host{}
 }
 
 // addWait adds the wait that a response asked for, and returns the state of the host.
-func (sc *scheduler) addWait(key string, w *feedstate.Wait, now time.Time) feedstate.Host {
+func (sc *scheduler) addWait(key string, w *polling.Wait, now time.Time) polling.Host {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
 	h := sc.host(key)

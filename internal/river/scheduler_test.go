@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/nettest"
 )
 
@@ -13,7 +13,7 @@ func TestSpellingsOfAHostShareItsPace(t *testing.T) {
 	now := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 	sources := func() (list []Source) {
 		for i, root := range nettest.Spellings("feeds.test") {
-			list = append(list, Source{ID: int64(i + 1), State: feedstate.State{URL: root + "/rss.xml"}})
+			list = append(list, Source{ID: int64(i + 1), State: polling.State{URL: root + "/rss.xml"}})
 		}
 		return list
 	}
@@ -39,10 +39,10 @@ func TestSpellingsOfAHostShareItsPace(t *testing.T) {
 	if n := started(d, now.Add(3*time.Second)); n != 0 {
 		t.Errorf("%d checks start in addition to two, want none", n)
 	}
-	if wait := d.reserve(feedstate.HostOf("http://FEEDS.test.:80/"), now.Add(3*time.Second), false); wait != 0 {
+	if wait := d.reserve(polling.HostOf("http://FEEDS.test.:80/"), now.Add(3*time.Second), false); wait != 0 {
 		t.Errorf("a request two seconds after the last one waits %s", wait)
 	}
-	if wait := d.reserve(feedstate.HostOf("HTTP://feeds.test"), now.Add(3*time.Second), false); wait != time.Second {
+	if wait := d.reserve(polling.HostOf("HTTP://feeds.test"), now.Add(3*time.Second), false); wait != time.Second {
 		t.Errorf("a request at the same time as the last one waits %s, want 1s", wait)
 	}
 }
@@ -63,7 +63,7 @@ func TestOwnHostMatchesEachSpelling(t *testing.T) {
 		{"[2001:db8:0::1]", "http://[2001:DB8::1]:81/", true},
 		{"*", "http://other.test/", true},
 	} {
-		if got := ownHost([]string{c.own}, feedstate.HostOf(c.url)); got != c.want {
+		if got := ownHost([]string{c.own}, polling.HostOf(c.url)); got != c.want {
 			t.Errorf("%s is an own host with %q: %t", c.url, c.own, got)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"cloudburst/feed"
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/lease"
@@ -38,9 +38,9 @@ func (r checker) runJob(ctx context.Context, j *job) {
 			pushReceiver(r).checkNow(ctx, j.s.ID, j.s.PushedVia)
 		}
 	}()
-	cause := feedstate.Pushed
+	cause := polling.Pushed
 	if !j.pushed() {
-		cause = feedstate.DueFor(j.s.State, r.now())
+		cause = polling.DueFor(j.s.State, r.now())
 	}
 	got := r.fetchNow(ctx, &j.s, cause)
 	ending := ctx.Err() != nil
@@ -93,13 +93,13 @@ func (r checker) saveCheck(ctx context.Context, s Source, got fetchResult, via s
 	if err != nil {
 		r.logError(ctx, "cannot read the state of a feed's hubs", err)
 	}
-	if !s.PushedAt.IsZero() && got.cause != feedstate.Delivered {
+	if !s.PushedAt.IsZero() && got.cause != polling.Delivered {
 		s.State.Push.Pending = true // until a check has read the feed
 	}
-	now, host := r.now(), feedstate.HostOf(s.State.URL)
-	st, d := feedstate.Next(s.State, answer, now, feedstate.Options{Jitter: r.random(), Host: r.scheduler.hostState(host)})
+	now, host := r.now(), polling.HostOf(s.State.URL)
+	st, d := polling.Next(s.State, answer, now, polling.Options{Jitter: r.random(), Host: r.scheduler.hostState(host)})
 	saved := Saved{Source: s, Now: now}
-	if d.Wait != nil && d.Outcome == feedstate.Failed {
+	if d.Wait != nil && d.Outcome == polling.Failed {
 		h := r.scheduler.addWait(host, d.Wait, now)
 		saved.Host = &h
 	}
@@ -107,11 +107,11 @@ func (r checker) saveCheck(ctx context.Context, s Source, got fetchResult, via s
 	next.State, next.URL, next.NextAt = st, st.URL, st.DueAt()
 	next.PushedAt, next.PushedVia = time.Time{}, ""
 	var m item.Merged
-	if d.Outcome == feedstate.Changed && got.parse().feed != nil {
+	if d.Outcome == polling.Changed && got.parse().feed != nil {
 		if m, err = r.mergeInto(ctx, &saved, s, got.parse().feed, got.cause, now); err != nil {
 			return Check{}, err
 		}
-		if got.cause != feedstate.Delivered {
+		if got.cause != polling.Delivered {
 			describe(next, got.parse().feed, got.res)
 		}
 	}
@@ -134,7 +134,7 @@ func (r checker) saveCheck(ctx context.Context, s Source, got fetchResult, via s
 
 // replanWithHubs plans the next check again when a check found new hubs: with a hub that is this
 // server, push counts from the beginning. It returns the current states of the hubs.
-func (r checker) replanWithHubs(ctx context.Context, next *Source, d *feedstate.Decision, states []PushState, now time.Time) []PushState {
+func (r checker) replanWithHubs(ctx context.Context, next *Source, d *polling.Decision, states []PushState, now time.Time) []PushState {
 	before := next.State.Push
 	found, err := r.updatePushState(ctx, next)
 	if err != nil {
@@ -142,8 +142,8 @@ func (r checker) replanWithHubs(ctx context.Context, next *Source, d *feedstate.
 		return states
 	}
 	if next.State.Push != before {
-		var again feedstate.Decision
-		next.State, again = feedstate.Plan(next.State, now, feedstate.Options{Jitter: r.random(), Host: r.scheduler.hostState(feedstate.HostOf(next.State.URL))})
+		var again polling.Decision
+		next.State, again = polling.Plan(next.State, now, polling.Options{Jitter: r.random(), Host: r.scheduler.hostState(polling.HostOf(next.State.URL))})
 		d.At, d.Reason, d.Considered = again.At, again.Reason, again.Considered
 		next.NextAt = next.State.DueAt()
 	}
@@ -151,9 +151,9 @@ func (r checker) replanWithHubs(ctx context.Context, next *Source, d *feedstate.
 }
 
 // mergeInto adds the changes of a source's items to saved.
-func (r checker) mergeInto(ctx context.Context, saved *Saved, s Source, f *feed.Feed, cause feedstate.Cause, now time.Time) (item.Merged, error) {
+func (r checker) mergeInto(ctx context.Context, saved *Saved, s Source, f *feed.Feed, cause polling.Cause, now time.Time) (item.Merged, error) {
 	in := item.Merge{
-		Source: s.ID, Last: s.Last, Feed: f, Now: now, First: s.State.ReadAt.IsZero(), Partial: cause == feedstate.Delivered,
+		Source: s.ID, Last: s.Last, Feed: f, Now: now, First: s.State.ReadAt.IsZero(), Partial: cause == polling.Delivered,
 		Content: func(it *feed.Item) Content { return r.convert.Content(f, it) },
 	}
 	in.Read()
@@ -180,15 +180,15 @@ func (r checker) mergeInto(ctx context.Context, saved *Saved, s Source, f *feed.
 }
 
 // afterSave runs the steps that follow a stored check.
-func (r checker) afterSave(ctx context.Context, s *Source, saved *Saved, d feedstate.Decision, m item.Merged, states []PushState) {
+func (r checker) afterSave(ctx context.Context, s *Source, saved *Saved, d polling.Decision, m item.Merged, states []PushState) {
 	c := &r.counts
 	c.checks.Add(1)
 	switch {
-	case d.Outcome == feedstate.Unchanged:
+	case d.Outcome == polling.Unchanged:
 		c.unchanged.Add(1)
-	case d.Outcome == feedstate.Failed || d.Outcome == feedstate.IsGone:
+	case d.Outcome == polling.Failed || d.Outcome == polling.IsGone:
 		c.failed.Add(1)
-	case saved.Check.Cause == feedstate.Delivered:
+	case saved.Check.Cause == polling.Delivered:
 		c.delivered.Add(1)
 	}
 	c.fresh.Add(int64(m.Fresh))
@@ -213,7 +213,7 @@ func (r checker) afterSave(ctx context.Context, s *Source, saved *Saved, d feeds
 }
 
 // report returns the Check for display.
-func report(s *Source, got *fetchResult, a feedstate.Answer, d feedstate.Decision, m item.Merged) Check {
+func report(s *Source, got *fetchResult, a polling.Answer, d polling.Decision, m item.Merged) Check {
 	c := Check{
 		At: got.at, Took: got.took, Cause: a.Cause, URL: fetch.Redact(s.State.URL), Status: a.Status, Outcome: d.Outcome,
 		Next: d.At, Why: d.Reason, New: m.Fresh, Edited: m.Edited, Withdrawn: len(m.Withdrawn),
@@ -234,7 +234,7 @@ func report(s *Source, got *fetchResult, a feedstate.Answer, d feedstate.Decisio
 	return c
 }
 
-func redacted(hops []feedstate.Hop) []feedstate.Hop {
+func redacted(hops []polling.Hop) []polling.Hop {
 	hops = slices.Clone(hops)
 	for i := range hops {
 		hops[i].From, hops[i].To = fetch.Redact(hops[i].From), fetch.Redact(hops[i].To)
@@ -243,24 +243,24 @@ func redacted(hops []feedstate.Hop) []feedstate.Hop {
 }
 
 // outcomeText returns the result of a check in one sentence.
-func outcomeText(got *fetchResult, d feedstate.Decision, m item.Merged) string {
+func outcomeText(got *fetchResult, d polling.Decision, m item.Merged) string {
 	var s string
 	switch d.Outcome {
-	case feedstate.Changed:
+	case polling.Changed:
 		s = changesText(m)
-	case feedstate.Unchanged:
+	case polling.Unchanged:
 		if s = "Nothing new: the document is the same as last time"; got.res != nil && got.res.NotModified {
 			s = "Nothing new: 304 Not Modified"
 		}
-	case feedstate.Failed:
+	case polling.Failed:
 		s = "Failed: " + d.Failure
-	case feedstate.IsGone:
+	case polling.IsGone:
 		s = "Gone: " + d.Failure
-	case feedstate.Postponed:
+	case polling.Postponed:
 		s = "This server could not send the request"
-	case feedstate.Doubtful:
+	case polling.Doubtful:
 		s = "The answer may have been about another document; it is requested again without validators"
-	case feedstate.Redirected:
+	case polling.Redirected:
 		s = "A redirect document"
 	}
 	if d.MovedTo != "" {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"cloudburst/feed"
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/river/item"
 	"cloudburst/internal/river/location"
@@ -14,14 +14,14 @@ import (
 
 // Source is one feed, checked once for all its followers.
 type Source struct {
-	ID            int64           // SourceID of the first URL; with a Login a random number
-	URL           string          // current URL, equal to State.URL
-	Login         Login           // login at the feed's server; the zero Login: none
-	State         feedstate.State // everything that the next check needs
-	About         About           // metadata that the feed declares
-	PushEndpoints []PushEndpoint  // where the feed offers push notifications
-	Topic         string          // URL that the feed declares as its own (rel=self); "": none
-	Last          []Known         // items of the last document, in their order
+	ID            int64          // SourceID of the first URL; with a Login a random number
+	URL           string         // current URL, equal to State.URL
+	Login         Login          // login at the feed's server; the zero Login: none
+	State         polling.State  // everything that the next check needs
+	About         About          // metadata that the feed declares
+	PushEndpoints []PushEndpoint // where the feed offers push notifications
+	Topic         string         // URL that the feed declares as its own (rel=self); "": none
+	Last          []Known        // items of the last document, in their order
 
 	Items     int64     // stored items
 	NewestAt  time.Time // At of the newest stored item; zero: none
@@ -71,25 +71,25 @@ func ItemID(source int64, guid string) int64 { return item.ID(source, guid) }
 
 // Check is the result of one check of a source, as "explain" shows it.
 type Check struct {
-	At        time.Time         `json:"at"`
-	Took      time.Duration     `json:"took_ns"`
-	Cause     feedstate.Cause   `json:"cause,omitempty"`     // "": a planned check
-	Via       string            `json:"door,omitempty"`      // of a push
-	Asked     string            `json:"asked,omitempty"`     // AskedConditionally, AskedInFull; "": no request was sent
-	AskedWhy  string            `json:"asked_why,omitempty"` // why the feed was read in full, as a clause
-	URL       string            `json:"url"`
-	Status    int               `json:"status,omitempty"` // 0: no response
-	Outcome   feedstate.Outcome `json:"outcome"`
-	Text      string            `json:"text"`          // the outcome in one sentence
-	Next      time.Time         `json:"next,omitzero"` // when the next check is planned
-	Why       string            `json:"why,omitempty"` // the reason for Next
-	New       int               `json:"new,omitempty"` // items
-	Edited    int               `json:"edited,omitempty"`
-	Withdrawn int               `json:"withdrawn,omitempty"`
-	Bytes     int               `json:"bytes,omitempty"` // of the body, decoded
-	Sent      string            `json:"sent,omitempty"`  // request line and header, without secrets
-	Received  string            `json:"received,omitempty"`
-	Hops      []feedstate.Hop   `json:"hops,omitempty"`
+	At        time.Time       `json:"at"`
+	Took      time.Duration   `json:"took_ns"`
+	Cause     polling.Cause   `json:"cause,omitempty"`     // "": a planned check
+	Via       string          `json:"door,omitempty"`      // of a push
+	Asked     string          `json:"asked,omitempty"`     // AskedConditionally, AskedInFull; "": no request was sent
+	AskedWhy  string          `json:"asked_why,omitempty"` // why the feed was read in full, as a clause
+	URL       string          `json:"url"`
+	Status    int             `json:"status,omitempty"` // 0: no response
+	Outcome   polling.Outcome `json:"outcome"`
+	Text      string          `json:"text"`          // the outcome in one sentence
+	Next      time.Time       `json:"next,omitzero"` // when the next check is planned
+	Why       string          `json:"why,omitempty"` // the reason for Next
+	New       int             `json:"new,omitempty"` // items
+	Edited    int             `json:"edited,omitempty"`
+	Withdrawn int             `json:"withdrawn,omitempty"`
+	Bytes     int             `json:"bytes,omitempty"` // of the body, decoded
+	Sent      string          `json:"sent,omitempty"`  // request line and header, without secrets
+	Received  string          `json:"received,omitempty"`
+	Hops      []polling.Hop   `json:"hops,omitempty"`
 }
 
 // How a check requested the feed.
@@ -100,10 +100,10 @@ const (
 
 // Host is what the servers of one host asked for. The alias keeps the store independent of the
 // protocol packages.
-type Host = feedstate.Host
+type Host = polling.Host
 
 // Host returns the key under which the state of the source's host is stored.
-func (s *Source) Host() string { return feedstate.HostOf(s.State.URL) }
+func (s *Source) Host() string { return polling.HostOf(s.State.URL) }
 
 // KeptChecks is how many checks of a source are stored.
 const KeptChecks = 20

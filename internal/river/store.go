@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/river/filter"
 	"cloudburst/internal/river/forward"
 )
@@ -48,7 +48,7 @@ type SourceStore interface {
 	// Checks returns the last checks of a source, newest first.
 	Checks(ctx context.Context, source int64) ([]Check, error)
 	// Hosts returns the state of hosts; hosts without one are left out.
-	Hosts(ctx context.Context, hosts []string) (map[string]feedstate.Host, error)
+	Hosts(ctx context.Context, hosts []string) (map[string]polling.Host, error)
 	// CountSources counts sources by their condition at now.
 	CountSources(ctx context.Context, now time.Time) (SourceCounts, error)
 	// SweepRiver removes up to limit rows: items beyond keep per source or older than before, if
@@ -118,7 +118,7 @@ type Saved struct {
 	// Withdrawn are stored items that the feed removed. Only ID, Seq and WithdrawnAt are written,
 	// other fields stay. Items that are not stored are skipped.
 	Withdrawn []Item
-	Host      *feedstate.Host // new state of the host; nil: unchanged
+	Host      *polling.Host // new state of the host; nil: unchanged
 	Now       time.Time
 }
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river/location"
 	"cloudburst/internal/river/naming"
@@ -140,7 +140,7 @@ func (s *Subscription) normalize(before Subscription) (err error) {
 }
 
 func checkInterval(d time.Duration) error {
-	if d != 0 && (d < feedstate.ShortestUserInterval || d > feedstate.LongestUserInterval) {
+	if d != 0 && (d < polling.ShortestUserInterval || d > polling.LongestUserInterval) {
 		return fault.New(fault.Invalid, "The time between two checks is %s: it may be from one minute to 30 days, or 0 for what the feed itself asks for.", d)
 	}
 	return nil
@@ -152,7 +152,7 @@ func (r editor) replan(ctx context.Context, id int64) error {
 		if s.State.CheckedAt.IsZero() && s.State.Gone == nil {
 			return nil // it is due already
 		}
-		s.State, _ = feedstate.Plan(s.State, r.now(), feedstate.Options{Jitter: rand.Float64()})
+		s.State, _ = polling.Plan(s.State, r.now(), polling.Options{Jitter: rand.Float64()})
 		s.NextAt = s.State.DueAt()
 		return nil
 	})
@@ -185,7 +185,7 @@ func (r *River) SetLogin(ctx context.Context, user string, source int64, l Login
 	case had && wants:
 		_, err = r.Store.ChangeSource(ctx, source, func(s *Source) error {
 			s.Login = sealed
-			s.State = feedstate.Revive(s.State, r.now())
+			s.State = polling.Revive(s.State, r.now())
 			s.NextAt = s.State.NextAt
 			return nil
 		})
@@ -201,7 +201,7 @@ func (r *River) SetLogin(ctx context.Context, user string, source int64, l Login
 // moveTo makes the user follow the same URL as another source.
 func (r editor) moveTo(ctx context.Context, f Followed, l Login) (Followed, error) {
 	now := r.now()
-	s := Source{ID: SourceID(f.Source.URL), URL: f.Source.URL, Login: l, State: feedstate.New(f.Source.URL, now), About: f.Source.About, CreatedAt: now, NextAt: now}
+	s := Source{ID: SourceID(f.Source.URL), URL: f.Source.URL, Login: l, State: polling.New(f.Source.URL, now), About: f.Source.About, CreatedAt: now, NextAt: now}
 	if l.Kind != "" {
 		s.ID = rand.Int64N(1<<62) + 1
 	}
@@ -227,12 +227,12 @@ func (r *River) Revive(ctx context.Context, user string, source int64) (Followed
 		if s.State.Gone == nil && s.State.Failures == 0 && s.State.Failure == nil {
 			return fault.New(fault.Conflict, "%s is neither gone nor failing: there is nothing to revive.", s.Name())
 		}
-		if ok, from, why := feedstate.Refresh(s.State, now); !ok && s.State.Gone == nil {
+		if ok, from, why := polling.Refresh(s.State, now); !ok && s.State.Gone == nil {
 			e := fault.New(fault.TooMany, "%s cannot be read now: %s.", s.Name(), why)
 			e.RetryAfter = from.Sub(now)
 			return e
 		}
-		s.State = feedstate.Revive(s.State, now)
+		s.State = polling.Revive(s.State, now)
 		return nil
 	})
 }
@@ -243,7 +243,7 @@ func (r *River) Undo(ctx context.Context, user string, source int64) (Followed, 
 	r.Init()
 	var left string
 	f, err := editor{r}.changeState(ctx, user, source, func(s *Source, now time.Time) error {
-		state, ok := feedstate.Undo(s.State, now)
+		state, ok := polling.Undo(s.State, now)
 		if !ok {
 			return fault.New(fault.Conflict, "%s was not moved.", s.Name())
 		}

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 )
 
 // Unify moves the sources whose URL begins with prefix, which is another name of this program, to
@@ -48,14 +48,14 @@ func (r unifier) unify(ctx context.Context, from string, renewed bool, users fun
 	case both || renewed:
 		if !both {
 			now := r.now()
-			target = Source{ID: SourceID(to), URL: to, State: feedstate.New(to, now), NextAt: now, CreatedAt: now}
+			target = Source{ID: SourceID(to), URL: to, State: polling.New(to, now), NextAt: now, CreatedAt: now}
 			target.About.Title = old.About.Title
 		}
 		return r.moveSubscriptions(ctx, old.ID, target, users)
 	}
 	_, err = r.Store.ChangeSource(ctx, old.ID, func(s *Source) error {
 		// Validators belong to the URL that sent them.
-		s.State.URL, s.State.Validators, s.State.Evidence, s.State.Candidate = to, feedstate.Validators{}, feedstate.Evidence{}, nil
+		s.State.URL, s.State.Validators, s.State.Evidence, s.State.Candidate = to, polling.Validators{}, polling.Evidence{}, nil
 		return nil
 	})
 	return err

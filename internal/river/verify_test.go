@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/nettest"
 	"cloudburst/internal/river"
@@ -93,7 +93,7 @@ func TestPlannedCheckAfterAFullOneIsConditional(t *testing.T) {
 				t.Errorf("request %d sent %v", i, r.header)
 			}
 		}
-		if c := w.checks(feedURL)[0]; c.Asked != river.AskedConditionally || c.AskedWhy != "" || c.Cause != feedstate.Poll {
+		if c := w.checks(feedURL)[0]; c.Asked != river.AskedConditionally || c.AskedWhy != "" || c.Cause != polling.Poll {
 			t.Errorf("the planned check: %+v", c)
 		}
 	})
@@ -176,7 +176,7 @@ func TestPlannedCheckAfterAFailedPushedOneReadsInFull(t *testing.T) {
 			w.restart()
 			o.status.Store(0)
 			w.advance(time.Hour)
-			if s, c := titles(w.items(feedURL)), w.checks(feedURL); s != "c b a" || !anyCheck(c, feedstate.Pushed, river.AskedInFull) {
+			if s, c := titles(w.items(feedURL)), w.checks(feedURL); s != "c b a" || !anyCheck(c, polling.Pushed, river.AskedInFull) {
 				t.Errorf("%d: an hour later the items are %s", status, s)
 			}
 			if w.source(feedURL).State.Push.Pending {
@@ -191,9 +191,9 @@ func TestPlannedCheckAfterAFailedPushedOneReadsInFull(t *testing.T) {
 	}
 }
 
-func anyCheck(list []river.Check, cause feedstate.Cause, asked string) bool {
+func anyCheck(list []river.Check, cause polling.Cause, asked string) bool {
 	for _, c := range list {
-		if c.Cause == cause && c.Asked == asked && c.Outcome == feedstate.Changed {
+		if c.Cause == cause && c.Asked == asked && c.Outcome == polling.Changed {
 			return true
 		}
 	}
@@ -212,7 +212,7 @@ func TestFailedRefreshLeavesThePushPending(t *testing.T) {
 		if _, err := w.store.MarkPushed(t.Context(), feedURL, "ping", time.Now().UTC()); err != nil {
 			t.Fatal(err)
 		}
-		if c, err := w.river.Refresh(t.Context(), river.SourceID(feedURL)); err != nil || c.Outcome != feedstate.Failed {
+		if c, err := w.river.Refresh(t.Context(), river.SourceID(feedURL)); err != nil || c.Outcome != polling.Failed {
 			t.Fatalf("%+v, %v", c, err)
 		}
 		if s := w.source(feedURL); !s.PushedAt.IsZero() || !s.State.Push.Pending {
@@ -242,7 +242,7 @@ func recentChange(t *testing.T, meanwhile func(*harness)) {
 		w.advance(500 * time.Millisecond)
 		meanwhile(w)
 		w.advance(2 * time.Second)
-		if s, c := titles(w.items(feedURL)), w.checks(feedURL)[0]; s != "c b a" || c.Cause != feedstate.FollowUp || c.Asked != river.AskedInFull {
+		if s, c := titles(w.items(feedURL)), w.checks(feedURL)[0]; s != "c b a" || c.Cause != polling.FollowUp || c.Asked != river.AskedInFull {
 			t.Errorf("after the follow-up: %s, %+v", s, c)
 		}
 		w.requests()
@@ -313,7 +313,7 @@ func TestFollowUpRespectsRetryAfter(t *testing.T) {
 		w.serve(feedURL, o.ServeHTTP)
 		w.advance(10 * time.Minute)
 		list := w.requests()
-		if c := w.checks(feedURL)[0]; len(list) != 1 || c.Cause != feedstate.FollowUp || c.Asked != river.AskedInFull {
+		if c := w.checks(feedURL)[0]; len(list) != 1 || c.Cause != polling.FollowUp || c.Asked != river.AskedInFull {
 			t.Errorf("%d requests, the last check: %+v", len(list), c)
 		}
 	})
@@ -337,7 +337,7 @@ func TestAccepted304IsVerifiedWithinAnHour(t *testing.T) {
 			t.Errorf("explained as %s", e.Sentence)
 		}
 		w.advance(time.Hour)
-		if s, c := titles(w.items(feedURL)), w.checks(feedURL)[0]; s != "c b a" || c.Cause != feedstate.FollowUp {
+		if s, c := titles(w.items(feedURL)), w.checks(feedURL)[0]; s != "c b a" || c.Cause != polling.FollowUp {
 			t.Errorf("an hour later: %s, %+v", s, c)
 		}
 		w.serve(feedURL, tagged(rss(daily, "d", "c", "b", "a"), `"v2"`))

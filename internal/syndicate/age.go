@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"cloudburst/feed"
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 )
 
 // Bounds of max-age. The hub notifies readers of changes, and a cache must not delay the reload for
@@ -36,10 +36,10 @@ func maxAge(f *feed.Feed) time.Duration {
 		return defaultAge
 	}
 	age := time.Duration(0)
-	if d, problem := feedstate.ParseTTL(f.Hints.TTL); problem == "" && f.Hints.TTL != "" {
+	if d, problem := polling.ParseTTL(f.Hints.TTL); problem == "" && f.Hints.TTL != "" {
 		age = d
 	}
-	if sy, _, ok := feedstate.ParseSyndication(f.Hints); ok && sy.Every > 0 && (age == 0 || sy.Every < age) {
+	if sy, _, ok := polling.ParseSyndication(f.Hints); ok && sy.Every > 0 && (age == 0 || sy.Every < age) {
 		age = sy.Every
 	}
 	if age == 0 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 	"cloudburst/internal/river/forward"
@@ -35,7 +35,7 @@ func newFollowHarness(t *testing.T) *followHarness {
 // source is a feed that was checked a while ago.
 func source(now time.Time, url, title string) river.Source {
 	return river.Source{URL: url, About: river.About{Title: title, Home: "https://" + shell.HostOf(url) + "/", Format: "RSS 2.0", Language: "en"}, Items: 42, NewestAt: now.Add(-3 * time.Hour),
-		NextAt: now.Add(40 * time.Minute), State: feedstate.State{CheckedAt: now.Add(-20 * time.Minute), ReadAt: now.Add(-20 * time.Minute), NextAt: now.Add(40 * time.Minute)}}
+		NextAt: now.Add(40 * time.Minute), State: polling.State{CheckedAt: now.Add(-20 * time.Minute), ReadAt: now.Add(-20 * time.Minute), NextAt: now.Add(40 * time.Minute)}}
 }
 
 // addFeedsOfEveryState makes a reader follow a feed in every state.
@@ -49,32 +49,32 @@ func addFeedsOfEveryState(b *fakeRiver, reader string) {
 		b.follow(reader, s, categories...)
 	}
 	at("http://scripting.com/rss.xml", "Scripting News", func(s *river.Source) {
-		s.State.Push = feedstate.Push{Since: now.Add(-90 * time.Hour), Until: now.Add(20 * time.Hour), Announced: 40, Missed: 1}
+		s.State.Push = polling.Push{Since: now.Add(-90 * time.Hour), Until: now.Add(20 * time.Hour), Announced: 40, Missed: 1}
 		s.NewestAt = now.Add(-4 * time.Minute)
 		s.About.Description = "It's even worse than it appears."
 	}, "People of the web")
 	at("https://daringfireball.net/feeds/json", "Daring Fireball", nil, "People of the web", "Apple")
 	at("https://feeds.bbci.co.uk/news/world/rss.xml", "BBC News: World", func(s *river.Source) {
-		s.State.Wait = &feedstate.Wait{Value: "5400", Until: now.Add(80 * time.Minute), Status: 503}
-		s.State.Failures, s.State.Failure = 1, &feedstate.Failure{Kind: feedstate.ErrLimited, Status: 503, Text: "503 Service Unavailable", At: now}
+		s.State.Wait = &polling.Wait{Value: "5400", Until: now.Add(80 * time.Minute), Status: 503}
+		s.State.Failures, s.State.Failure = 1, &polling.Failure{Kind: polling.ErrLimited, Status: 503, Text: "503 Service Unavailable", At: now}
 	}, "News")
 	at("https://old.example.org/very/long/path/to/a/feed/that/goes/on/and/on/rss.xml", "A weblog with a name that goes on for rather long, as some names do, and does not end before the line does", func(s *river.Source) {
 		s.State.Failures, s.State.Since = 7, now.Add(-100*time.Hour)
-		s.State.Failure = &feedstate.Failure{Kind: feedstate.ErrStatus, Status: 404, Text: "404 Not Found", At: now}
+		s.State.Failure = &polling.Failure{Kind: polling.ErrStatus, Status: 404, Text: "404 Not Found", At: now}
 	}, "News")
 	at("https://gone.example.net/atom.xml", "The one that ended", func(s *river.Source) {
-		s.State.Gone = &feedstate.Gone{At: now.Add(-200 * time.Hour), Reason: "410 Gone"}
+		s.State.Gone = &polling.Gone{At: now.Add(-200 * time.Hour), Reason: "410 Gone"}
 		s.NextAt = time.Time{}
 	})
 	at("https://new.example.com/feed.xml", "Moved house", func(s *river.Source) {
-		s.State.Moves = []feedstate.Move{{From: "http://user:pass@old.example.com/feed.xml", To: s.URL, At: now.Add(-70 * time.Hour), Why: "301", Proven: true}}
+		s.State.Moves = []polling.Move{{From: "http://user:pass@old.example.com/feed.xml", To: s.URL, At: now.Add(-70 * time.Hour), Why: "301", Proven: true}}
 	}, "People of the web")
 	at("https://members.example.com/rss", "For members", func(s *river.Source) {
 		s.Login = river.Login{Kind: river.LoginBasic, Name: "alice", Secret: "sealed-" + secret}
 	}, "Apple")
 	at("https://wall.example.com/rss", "Behind a wall", func(s *river.Source) {
 		s.State.Failures, s.State.Since = 2, now.Add(-5*time.Hour)
-		s.State.Failure = &feedstate.Failure{Kind: feedstate.ErrStatus, Status: 401, Text: "401 Unauthorized", At: now}
+		s.State.Failure = &polling.Failure{Kind: polling.ErrStatus, Status: 401, Text: "401 Unauthorized", At: now}
 	})
 	at("https://fresh.example.com/feed", "", func(s *river.Source) {
 		s.State.CheckedAt, s.NewestAt, s.Items, s.NextAt = time.Time{}, time.Time{}, 0, now
@@ -87,27 +87,27 @@ func explanation(s river.Source, now time.Time) river.Explanation {
 	e := river.Explanation{Source: s, Next: nextOf(&s, now), Sentence: "next check 14:42: max-age 12 h seen 02:20; ttl 60 and skipHours considered",
 		Trust: "The hubs pushed 40 of the last 41 changes, so they are trusted: one check a day is enough",
 		Notes: []string{"Its server sends the whole document although nothing changed"}}
-	e.Decision.Considered = []feedstate.Consideration{
-		{Rule: feedstate.RuleMaxAge, Value: "43200", Text: "max-age 12 h seen 02:20", Until: now.Add(40 * time.Minute), Effect: feedstate.Decides},
-		{Rule: feedstate.RuleTTL, Value: "60", Text: "ttl 60 min", Until: now.Add(20 * time.Minute), Effect: feedstate.Allows},
-		{Rule: feedstate.RuleSkip, Value: "0 1 2 3 4 5", Text: "skipHours (0–5 GMT)", Effect: feedstate.Allows},
-		{Rule: feedstate.RuleSyndication, Value: "hourly/0", Text: "sy:updateFrequency 0", Effect: feedstate.Ignored, Note: "not a number above 0"},
+	e.Decision.Considered = []polling.Consideration{
+		{Rule: polling.RuleMaxAge, Value: "43200", Text: "max-age 12 h seen 02:20", Until: now.Add(40 * time.Minute), Effect: polling.Decides},
+		{Rule: polling.RuleTTL, Value: "60", Text: "ttl 60 min", Until: now.Add(20 * time.Minute), Effect: polling.Allows},
+		{Rule: polling.RuleSkip, Value: "0 1 2 3 4 5", Text: "skipHours (0–5 GMT)", Effect: polling.Allows},
+		{Rule: polling.RuleSyndication, Value: "hourly/0", Text: "sy:updateFrequency 0", Effect: polling.Ignored, Note: "not a number above 0"},
 	}
 	for i := range 20 {
-		c := river.Check{At: now.Add(-time.Duration(i*i+i)*13*time.Minute - 20*time.Minute), Took: time.Duration(84+i*7) * time.Millisecond, URL: s.URL, Status: 304, Outcome: feedstate.Unchanged,
+		c := river.Check{At: now.Add(-time.Duration(i*i+i)*13*time.Minute - 20*time.Minute), Took: time.Duration(84+i*7) * time.Millisecond, URL: s.URL, Status: 304, Outcome: polling.Unchanged,
 			Asked: river.AskedConditionally, Text: "304 Not Modified", Next: now.Add(-time.Duration(i*i) * 12 * time.Minute), Why: "max-age 12 h",
 			Sent:     "GET /rss.xml HTTP/1.1\nHost: scripting.com\nIf-None-Match: \"1a2b\"\nAccept-Encoding: gzip, br\nUser-Agent: Cloudburst/1.0 (+http://hub.example:5337/; 3 subscribers)",
 			Received: "304 Not Modified\nETag: \"1a2b\"\nCache-Control: max-age=43200"}
 		switch {
 		case i%4 == 1:
-			c.Status, c.Outcome, c.Text, c.New, c.Bytes, c.Cause, c.Via = 200, feedstate.Changed, "2 new items", 2+i/3, 48213, feedstate.Pushed, "notify-rsscloud"
+			c.Status, c.Outcome, c.Text, c.New, c.Bytes, c.Cause, c.Via = 200, polling.Changed, "2 new items", 2+i/3, 48213, polling.Pushed, "notify-rsscloud"
 			c.Asked, c.AskedWhy = river.AskedInFull, "its ETag is weak or malformed"
 		case i == 6 || i == 7:
-			c.Status, c.Outcome, c.Text = 0, feedstate.Failed, "its server took too long"
+			c.Status, c.Outcome, c.Text = 0, polling.Failed, "its server took too long"
 		case i == 4:
-			c.Cause, c.Asked = feedstate.FollowUp, river.AskedInFull
+			c.Cause, c.Asked = polling.FollowUp, river.AskedInFull
 		case i == 10:
-			c.Cause, c.Hops = feedstate.ByHand, []feedstate.Hop{{Status: 302, From: s.URL, To: "https://cdn.example.com/rss.xml"}}
+			c.Cause, c.Hops = polling.ByHand, []polling.Hop{{Status: 302, From: s.URL, To: "https://cdn.example.com/rss.xml"}}
 		}
 		e.Checks = append(e.Checks, c)
 	}
@@ -125,9 +125,9 @@ func (b *fakeRiver) addListsAndNotices(reader string) {
 	_ = b.PutCategory(context.Background(), reader, "News", true)
 	_ = b.PutCategory(context.Background(), reader, "Empty", false)
 	b.lists = []river.ReadingList{
-		{ID: 1, Reader: reader, URL: "https://lists.example.org/technology.opml", Title: "Technology, kept by Anna", Category: "Tech", Feeds: 48, ReadAt: now.Add(-5 * time.Hour), NextAt: now.Add(19 * time.Hour), State: feedstate.State{CheckedAt: now.Add(-5 * time.Hour)}},
-		{ID: 2, Reader: reader, URL: "https://lists.example.org/broken.opml", Feeds: 3, ReadAt: now.Add(-200 * time.Hour), NextAt: now.Add(-time.Second), Problem: "an HTML page, not an outline", State: feedstate.State{CheckedAt: now.Add(-time.Hour)}},
-		{ID: 3, Reader: reader, URL: "https://lists.example.org/part.opml", Title: "Hardware", Feeds: 12, ReadAt: now.Add(-5 * time.Hour), NextAt: now.Add(19 * time.Hour), State: feedstate.State{CheckedAt: now.Add(-5 * time.Hour)}, Memory: river.ListMemory{Parent: 1}},
+		{ID: 1, Reader: reader, URL: "https://lists.example.org/technology.opml", Title: "Technology, kept by Anna", Category: "Tech", Feeds: 48, ReadAt: now.Add(-5 * time.Hour), NextAt: now.Add(19 * time.Hour), State: polling.State{CheckedAt: now.Add(-5 * time.Hour)}},
+		{ID: 2, Reader: reader, URL: "https://lists.example.org/broken.opml", Feeds: 3, ReadAt: now.Add(-200 * time.Hour), NextAt: now.Add(-time.Second), Problem: "an HTML page, not an outline", State: polling.State{CheckedAt: now.Add(-time.Hour)}},
+		{ID: 3, Reader: reader, URL: "https://lists.example.org/part.opml", Title: "Hardware", Feeds: 12, ReadAt: now.Add(-5 * time.Hour), NextAt: now.Add(19 * time.Hour), State: polling.State{CheckedAt: now.Add(-5 * time.Hour)}, Memory: river.ListMemory{Parent: 1}},
 	}
 	b.notices = []forward.Forwarding{
 		{ID: 1, Reader: reader, Via: forward.ViaWebhook, Target: "https://bot.example.org/hooks/4711/a-rather-long-address/that-does-not-fit/into-a-line", Secret: secret, Sent: 1204, LastAt: now.Add(-time.Hour)},

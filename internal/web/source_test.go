@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 	"cloudburst/internal/web/readerui"
@@ -323,7 +323,7 @@ func TestSettingsOfAFeedAreSaved(t *testing.T) {
 	}
 	g.done(readerui.SourcePath(id)+"/settings", "every", "1ns")
 	f, _ = g.fakeRiver.Find(t.Context(), "alice", strconv.FormatInt(id, 10))
-	if f.Title != "" || f.Categories != nil || f.Interval != feedstate.ShortestUserInterval {
+	if f.Title != "" || f.Categories != nil || f.Interval != polling.ShortestUserInterval {
 		t.Errorf("%+v", f.Subscription)
 	}
 	g.fakeRiver.err = fault.New(fault.Invalid, "A category has at most 100 characters.")
@@ -408,8 +408,8 @@ func TestFeedPagesEscapeHostileValues(t *testing.T) {
 	g := newFollowHarness(t)
 	s := source(g.fake.now, "javascript:alert(1)", `<img src=x onerror=alert(1)>"'`+"\x00\u202e")
 	s.About.Home, s.About.Description, s.About.Format, s.About.Problem = "javascript:alert(2)", "<script>x</script>", "<b>", "<i>"
-	s.State.Failures, s.State.Failure = 3, &feedstate.Failure{Kind: feedstate.ErrStatus, Status: 500, Text: "<script>bad</script>", At: g.fake.now}
-	s.State.Moves = []feedstate.Move{{From: "javascript:alert(3)", To: "<x>", At: g.fake.now, Why: "<why>"}}
+	s.State.Failures, s.State.Failure = 3, &polling.Failure{Kind: polling.ErrStatus, Status: 500, Text: "<script>bad</script>", At: g.fake.now}
+	s.State.Moves = []polling.Move{{From: "javascript:alert(3)", To: "<x>", At: g.fake.now, Why: "<why>"}}
 	f := g.fakeRiver.follow("alice", s, `<b>"cat`)
 	g.fakeRiver.explain = func(int64) (river.Explanation, error) {
 		e := explanation(s, g.fake.now)

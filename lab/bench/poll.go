@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/river"
 	"cloudburst/internal/store"
@@ -321,7 +321,7 @@ func (b Poll) follow(ctx context.Context, r *pollReader, feeds *feedProcess) err
 		id := river.SourceID(u)
 		list[i] = river.Addition{
 			Subscription: river.Subscription{SourceID: id, AddedAt: now},
-			Source:       river.Source{ID: id, URL: u, State: feedstate.New(u, now), NextAt: now, CreatedAt: now},
+			Source:       river.Source{ID: id, URL: u, State: polling.New(u, now), NextAt: now, CreatedAt: now},
 		}
 	}
 	_, err := r.store.RiverSubscribe(ctx, list, now, len(list))

@@ -9,7 +9,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/river"
 )
 
@@ -32,7 +32,7 @@ func (b Poll) idle(ctx context.Context, s *stage) (err error) {
 		list := make([]river.Addition, min(idleAtOnce, b.Idle-at))
 		for i := range list {
 			u := fmt.Sprintf("http://site%d.example.org/feed.xml", at+i)
-			id, state := river.SourceID(u), feedstate.New(u, now)
+			id, state := river.SourceID(u), polling.New(u, now)
 			state.NextAt = now.Add(time.Hour + time.Duration(at+i)*time.Millisecond)
 			list[i] = river.Addition{
 				Subscription: river.Subscription{SourceID: id, AddedAt: now},

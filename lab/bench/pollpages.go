@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"cloudburst/client"
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/river"
 )
 
@@ -107,7 +107,7 @@ func (b Poll) fillFeed(ctx context.Context, r *pollReader, i, feeds, each int, n
 	if i%10 == 0 {
 		category = append(category, "garden")
 	}
-	state := feedstate.New(u, now)
+	state := polling.New(u, now)
 	state.NextAt = later
 	src := river.Source{ID: id, URL: u, State: state, About: river.About{Title: fmt.Sprintf("Feed %d", i)}, NextAt: later, CreatedAt: now}
 	if _, err := r.store.RiverSubscribe(ctx, []river.Addition{{

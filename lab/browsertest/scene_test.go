@@ -84,7 +84,7 @@ func TestPostReachesTheRiverOfAnotherServer(t *testing.T) {
 	form := writer.screenshot()
 	at := writer.publish()
 	reader.until("the post is announced", `window.newsAt`)
-	// It was pushed: a poll comes after feedstate.Shortest, which is longer than patience.
+	// It was pushed: a poll comes after polling.Shortest, which is longer than patience.
 	t.Logf("from the press on the button at one server to the reader's page at another: %v", reader.shown(at).Round(time.Millisecond))
 	reader.until("the post is shown", `document.querySelector("#days .item .e-content")?.textContent.includes("The heron is back")`)
 	reader.holds("the page was not loaded again", `window.same === true`)

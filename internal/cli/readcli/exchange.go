@@ -11,7 +11,7 @@ import (
 	"net/url"
 	"strings"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/cli/shell"
 	"cloudburst/internal/href"
 	"cloudburst/internal/sanitize"
@@ -29,7 +29,7 @@ func (p *commands) reader() *reader { return &reader{p.SingleHopClient(), p.User
 
 // exchange is one check, over its redirects.
 type exchange struct {
-	answer      feedstate.Answer
+	answer      polling.Answer
 	body        []byte // decoded
 	protocol    string // "HTTP/2.0"
 	coding      string
@@ -38,7 +38,7 @@ type exchange struct {
 
 // get reads a URL and follows redirects; before holds the earlier hops. It sends the
 // validators only to the URL that they belong to.
-func (r *reader) get(ctx context.Context, from string, v feedstate.Validators, before []feedstate.Hop) exchange {
+func (r *reader) get(ctx context.Context, from string, v polling.Validators, before []polling.Hop) exchange {
 	ctx, cancel := context.WithTimeout(ctx, shell.FeedTimeout)
 	defer cancel()
 	var e exchange
@@ -56,20 +56,20 @@ func (r *reader) get(ctx context.Context, from string, v feedstate.Validators, b
 			return e
 		}
 		res.Body.Close()
-		if len(a.Hops) >= feedstate.MaxRedirects {
-			a.Error, a.Detail = feedstate.ErrRedirects, fmt.Sprintf("there are more than %d redirects", feedstate.MaxRedirects)
+		if len(a.Hops) >= polling.MaxRedirects {
+			a.Error, a.Detail = polling.ErrRedirects, fmt.Sprintf("there are more than %d redirects", polling.MaxRedirects)
 			return e
 		}
 		if err := rsscloud.CheckFeedURL(to); err != nil {
-			a.Error, a.Detail = feedstate.ErrBadURL, fmt.Sprintf("it redirects to the unsupported URL %q", to)
+			a.Error, a.Detail = polling.ErrBadURL, fmt.Sprintf("it redirects to the unsupported URL %q", to)
 			return e
 		}
-		a.Hops = append(a.Hops, feedstate.Hop{Status: res.StatusCode, From: a.URL, To: to})
+		a.Hops = append(a.Hops, polling.Hop{Status: res.StatusCode, From: a.URL, To: to})
 		a.URL = to
 	}
 }
 
-func (r *reader) ask(ctx context.Context, u string, v feedstate.Validators) (*http.Response, error) {
+func (r *reader) ask(ctx context.Context, u string, v polling.Validators) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, "GET", u, nil)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (e *exchange) take(res *http.Response) {
 	case err != nil:
 		a.Error, a.Detail = kindOf(err), "reading its response failed: "+shell.PlainNetError(err).Error()
 	case len(e.body) > shell.MaxFeed:
-		a.Error, a.Detail = feedstate.ErrTooLarge, fmt.Sprintf("it is larger than %d MiB", shell.MaxFeed>>20)
+		a.Error, a.Detail = polling.ErrTooLarge, fmt.Sprintf("it is larger than %d MiB", shell.MaxFeed>>20)
 	default:
 		a.Hash = hashOf(e.body)
 	}
@@ -135,25 +135,25 @@ func pageTitle(body []byte) string {
 }
 
 // kindOf classifies a network error.
-func kindOf(err error) feedstate.ErrorKind {
+func kindOf(err error) polling.ErrorKind {
 	if errors.Is(err, context.Canceled) {
-		return feedstate.ErrLocal
+		return polling.ErrLocal
 	}
 	if _, ok := errors.AsType[*net.DNSError](err); ok {
-		return feedstate.ErrDNS
+		return polling.ErrDNS
 	}
 	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
-		return feedstate.ErrTimeout
+		return polling.ErrTimeout
 	}
 	text := err.Error()
 	if strings.Contains(text, "tls: ") || strings.Contains(text, "x509: ") {
-		return feedstate.ErrTLS
+		return polling.ErrTLS
 	}
 	if _, ok := errors.AsType[*net.OpError](err); ok {
-		return feedstate.ErrUnreachable
+		return polling.ErrUnreachable
 	}
 	if e, ok := errors.AsType[*url.Error](err); ok && errors.Is(e.Err, io.EOF) {
-		return feedstate.ErrUnreachable
+		return polling.ErrUnreachable
 	}
-	return feedstate.ErrMalformed
+	return polling.ErrMalformed
 }

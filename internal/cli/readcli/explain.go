@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cloudburst/feed"
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/cli/shell"
 	"cloudburst/protocol/rsscloud"
 )
@@ -81,7 +81,7 @@ type explanation struct {
 	Validators *explainedValidators `json:"validators,omitempty"`
 	Cache      *explainedCache      `json:"cache,omitempty"`
 	Hints      feed.Hints           `json:"hints,omitzero"` // as in the feed
-	Next       *feedstate.Decision  `json:"next,omitempty"`
+	Next       *polling.Decision    `json:"next,omitempty"`
 	Push       []explainedPush      `json:"push,omitempty"`
 	Problems   int                  `json:"problems"`
 	Kinds      []explainedProblem   `json:"problemKinds,omitempty"`
@@ -137,17 +137,17 @@ func (p *commands) newExplanation(url string, now time.Time) *explanation {
 
 // read requests the feed and fills all fields.
 func (e *explanation) read(ctx context.Context) {
-	s := feedstate.New(e.Input, e.now)
+	s := polling.New(e.Input, e.now)
 	r := e.p.reader()
 	got, f := e.follow(ctx, r, s)
-	after, d := feedstate.Next(s, got.answer, e.now, feedstate.Options{})
+	after, d := polling.Next(s, got.answer, e.now, polling.Options{})
 	e.Next = &d
 	e.describe(got)
 	if f != nil {
 		e.describeFeed(f, after)
 		e.Cache = e.freshness(after)
 	}
-	if d.Outcome == feedstate.Changed {
+	if d.Outcome == polling.Changed {
 		e.revalidate(ctx, r, after)
 	}
 	switch {
@@ -164,8 +164,8 @@ func (e *explanation) fail(format string, args ...any) {
 }
 
 // follow reads the feed and follows HTTP redirects and redirects in documents.
-func (e *explanation) follow(ctx context.Context, r *reader, s feedstate.State) (exchange, *feed.Feed) {
-	got := r.get(ctx, e.Input, feedstate.Validators{}, nil)
+func (e *explanation) follow(ctx context.Context, r *reader, s polling.State) (exchange, *feed.Feed) {
+	got := r.get(ctx, e.Input, polling.Validators{}, nil)
 	for {
 		if got.answer.Error != "" || got.answer.Status < 200 || got.answer.Status > 299 {
 			return got, nil
@@ -181,7 +181,7 @@ func (e *explanation) follow(ctx context.Context, r *reader, s feedstate.State) 
 		if !ok {
 			return got, f
 		}
-		got = r.get(ctx, hop.To, feedstate.Validators{}, append(got.answer.Hops, hop))
+		got = r.get(ctx, hop.To, polling.Validators{}, append(got.answer.Hops, hop))
 	}
 }
 
@@ -194,14 +194,14 @@ func (e *explanation) describe(got exchange) {
 	for _, h := range a.Hops {
 		lasting = lasting && (h.Status == http.StatusMovedPermanently || h.Status == http.StatusPermanentRedirect)
 		out := explainedRedirect{Status: h.Status, From: h.From, To: h.To, Document: h.Document, Lasting: lasting}
-		down := feedstate.Downgraded([]feedstate.Hop{h})
+		down := polling.Downgraded([]polling.Hop{h})
 		switch {
 		case down:
 			out.Lasting, lasting = false, false
 			out.Means = "from https to http: followed, but the https URL stays stored"
 		case lasting:
 			out.Means = fmt.Sprintf("permanent: the new URL is stored after %d checks over %d hours",
-				feedstate.MoveSightings, int(feedstate.MoveSeenFor.Hours()))
+				polling.MoveSightings, int(polling.MoveSeenFor.Hours()))
 		case h.Status == http.StatusMovedPermanently || h.Status == http.StatusPermanentRedirect:
 			out.Means = "permanent, but after a temporary redirect: followed each time"
 		default:
@@ -214,7 +214,7 @@ func (e *explanation) describe(got exchange) {
 	}
 }
 
-func (e *explanation) describeFeed(f *feed.Feed, s feedstate.State) {
+func (e *explanation) describeFeed(f *feed.Feed, s polling.State) {
 	e.Format, e.Version, e.variant = f.Format, f.Version, f.Variant
 	e.Title, e.Items = shell.TidyTitle(f.Title.Value), len(f.Items)
 	e.Newest, e.Spacing = s.Newest, s.Spacing.Seconds()
@@ -253,8 +253,8 @@ func explainCloud(c feed.Cloud, feedURL string) explainedPush {
 }
 
 // revalidate requests the feed again with the validators of the first response.
-func (e *explanation) revalidate(ctx context.Context, r *reader, s feedstate.State) {
-	v := feedstate.Request(s)
+func (e *explanation) revalidate(ctx context.Context, r *reader, s polling.State) {
+	v := polling.Request(s)
 	out := &explainedValidators{ETag: v.ETag, LastModified: v.LastModified}
 	e.Validators = out
 	if v.Empty() {
@@ -280,7 +280,7 @@ func (e *explanation) revalidate(ctx context.Context, r *reader, s feedstate.Sta
 	}
 }
 
-func (e *explanation) freshness(s feedstate.State) *explainedCache {
+func (e *explanation) freshness(s polling.State) *explainedCache {
 	out := explainedCache{CacheControl: e.header.Get("Cache-Control"), Expires: e.header.Get("Expires"), Age: e.header.Get("Age"), Fresh: s.Cache.Fresh.Seconds()}
 	if out == (explainedCache{}) {
 		return nil

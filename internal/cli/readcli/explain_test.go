@@ -14,7 +14,7 @@ import (
 	"sync"
 	"testing"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/cli/clitest"
 	"cloudburst/internal/cli/shell"
 )
@@ -169,7 +169,7 @@ func TestExplainRepeatsRequestWithValidators(t *testing.T) {
 func TestExplainReportsCachingAndSize(t *testing.T) {
 	t.Parallel()
 	e, _, _, _ := explainOne(t, "/good.xml")
-	if e.Next.Considered[0].Rule != feedstate.RuleMaxAge || e.Cache.Fresh != 7200 || e.Cache.CacheControl != "max-age=7200" || e.Hints.TTL != "60" || e.Title != "E" || e.Items != 1 {
+	if e.Next.Considered[0].Rule != polling.RuleMaxAge || e.Cache.Fresh != 7200 || e.Cache.CacheControl != "max-age=7200" || e.Hints.TTL != "60" || e.Title != "E" || e.Items != 1 {
 		t.Errorf("%+v %+v", e, e.Next)
 	}
 	e, _, _, _ = explainOne(t, "/gzip.xml")
@@ -271,8 +271,8 @@ func TestDocumentationListsEveryFieldOfExplain(t *testing.T) {
 	doc := clitest.Described(t, "Explain")
 	for heading, typ := range map[string]reflect.Type{
 		"Explanation": reflect.TypeFor[explanation](), "Redirect": reflect.TypeFor[explainedRedirect](), "Validators": reflect.TypeFor[explainedValidators](),
-		"Cache": reflect.TypeFor[explainedCache](), "Next": reflect.TypeFor[feedstate.Decision](), "Consideration": reflect.TypeFor[feedstate.Consideration](),
-		"Wait": reflect.TypeFor[feedstate.Wait](), "Push": reflect.TypeFor[explainedPush](), "Kind": reflect.TypeFor[explainedProblem](),
+		"Cache": reflect.TypeFor[explainedCache](), "Next": reflect.TypeFor[polling.Decision](), "Consideration": reflect.TypeFor[polling.Consideration](),
+		"Wait": reflect.TypeFor[polling.Wait](), "Push": reflect.TypeFor[explainedPush](), "Kind": reflect.TypeFor[explainedProblem](),
 	} {
 		var want []string
 		for _, cell := range doc[heading] {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/cli/shell"
 	"cloudburst/internal/text"
 )
@@ -130,27 +130,27 @@ func (e *explanation) printNext(row printer) {
 }
 
 // effectOf describes the effect of a hint.
-func effectOf(c feedstate.Consideration, zone *time.Location) string {
+func effectOf(c polling.Consideration, zone *time.Location) string {
 	at := ""
 	if !c.Until.IsZero() {
 		at = c.Until.In(zone).Format("2006-01-02 15:04")
 	}
 	text := ""
 	switch c.Effect {
-	case feedstate.Decides:
+	case polling.Decides:
 		text = "decides, from " + at
-	case feedstate.Moves:
+	case polling.Moves:
 		text = "delays it until " + at
-	case feedstate.Bounds:
+	case polling.Bounds:
 		text = "makes it " + at
-	case feedstate.Allows:
+	case polling.Allows:
 		text = "allows it"
 		if at != "" {
 			text = "allows it from " + at
 		}
-	case feedstate.Overrode:
+	case polling.Overrode:
 		text = "suggests " + at
-	case feedstate.Ignored:
+	case polling.Ignored:
 		return "ignored, " + c.Note
 	}
 	if c.Note != "" {
@@ -173,7 +173,7 @@ func (e *explanation) printPush(row printer) {
 		}
 		name = ""
 	}
-	if e.Next.Outcome == feedstate.Changed && len(e.Push) == 0 {
+	if e.Next.Outcome == polling.Changed && len(e.Push) == 0 {
 		row(name, "no <cloud> and no hub: no hub can announce changes")
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cloudburst/client"
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/cli/shell"
 	"cloudburst/internal/config"
 	"cloudburst/internal/text"
@@ -194,8 +194,8 @@ func nextWords(e *client.Explanation) string {
 	return e.Source.NextAt.Local().Format("2006-01-02 15:04") + ": " + why
 }
 
-func considerationOf(c *client.Consideration) feedstate.Consideration {
-	out := feedstate.Consideration{Rule: feedstate.Rule(c.Rule), Value: c.Value, Text: c.Text, Effect: feedstate.Effect(c.Effect), Note: c.Note}
+func considerationOf(c *client.Consideration) polling.Consideration {
+	out := polling.Consideration{Rule: polling.Rule(c.Rule), Value: c.Value, Text: c.Text, Effect: polling.Effect(c.Effect), Note: c.Note}
 	if c.Until != nil {
 		out.Until = *c.Until
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 	"cloudburst/internal/river/forward"
@@ -331,7 +331,7 @@ func (s *stream) lists(reader string) []river.ReadingList {
 }
 
 func wholeList(t *testing.T, s *stream) {
-	l := river.ReadingList{ID: 7, Reader: "ann", URL: "http://l/☂", Title: "t", Category: "c", State: feedstate.New("http://l/☂", s.Now), Feeds: 3, ReadAt: s.Now,
+	l := river.ReadingList{ID: 7, Reader: "ann", URL: "http://l/☂", Title: "t", Category: "c", State: polling.New("http://l/☂", s.Now), Feeds: 3, ReadAt: s.Now,
 		NextAt: s.In(time.Hour), Problem: "p", Memory: river.ListMemory{Parent: 5, Last: []int64{1, 2}, DoubtAt: s.Now}}
 	storetest.Must(t, s.AddReadingList(s.Ctx, l))
 	storetest.Same(t, "listed", s.lists("ann"), []river.ReadingList{l})
@@ -355,7 +355,7 @@ func listClaim(t *testing.T, s *stream) {
 	list, err = s.ClaimReadingLists(s.Ctx, s.Now, s.In(time.Minute), 10, 6)
 	storetest.Same(t, "held", []any{len(list), err}, []any{0, error(nil)})
 	late := l
-	l.Title, l.Feeds, l.ReadAt, l.NextAt, l.State, l.Memory.Last = "read", 9, s.Now, s.In(time.Hour), feedstate.New("http://l/", s.Now), []int64{4}
+	l.Title, l.Feeds, l.ReadAt, l.NextAt, l.State, l.Memory.Last = "read", 9, s.Now, s.In(time.Hour), polling.New("http://l/", s.Now), []int64{4}
 	ok, err := s.SaveReadingList(s.Ctx, l)
 	storetest.Same(t, "saved", []any{ok, err}, []any{true, error(nil)})
 	l.Claim = 0

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 	"cloudburst/internal/river/forward"
@@ -45,9 +45,9 @@ func riverSourceTests() map[string]func(*testing.T, *env) {
 
 // fullSource sets every field that a check can find out.
 func (s *stream) fullSource(src river.Source) river.Source {
-	src.State.Validators = feedstate.Validators{URL: src.URL, ETag: "W/\"☂\"", LastModified: "Fri\xff"}
+	src.State.Validators = polling.Validators{URL: src.URL, ETag: "W/\"☂\"", LastModified: "Fri\xff"}
 	src.State.Hash, src.State.Reason = "abc", "it's \x00 time"
-	src.State.Evidence = feedstate.Evidence{Proof: "proven", Recent: true, Believed: true, FullAt: s.Now}
+	src.State.Evidence = polling.Evidence{Proof: "proven", Recent: true, Believed: true, FullAt: s.Now}
 	src.State.FollowUpAt, src.State.Push.Pending = s.In(time.Hour), true
 	src.About = river.About{Title: "A ☂ 'title'", Description: "d", Home: "http://h/", Icon: "http://i/", Language: "de", Format: "RSS 2.0", Problem: "p"}
 	src.PushEndpoints = []river.PushEndpoint{{Protocol: "websub", Hub: "http://hub/"}, {Protocol: "rsscloud", Hub: "http://c/", Wire: "xml-rpc", Procedure: "x"}}
@@ -58,7 +58,7 @@ func (s *stream) fullSource(src river.Source) river.Source {
 
 func wholeSource(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
-	storetest.Same(t, "new", src, river.Source{ID: src.ID, URL: feedURL(1), State: feedstate.New(feedURL(1), s.Now), Readers: 1, CreatedAt: s.Now, NextAt: s.Now})
+	storetest.Same(t, "new", src, river.Source{ID: src.ID, URL: feedURL(1), State: polling.New(feedURL(1), s.Now), Readers: 1, CreatedAt: s.Now, NextAt: s.Now})
 	got := s.take(src.ID)
 	storetest.Same(t, "claim", []any{got.Claim, got.NextAt}, []any{s.claim, s.In(time.Minute)})
 	want := s.fullSource(got)
@@ -201,7 +201,7 @@ func pushWithoutFollowers(t *testing.T, s *stream) {
 	_, err := s.RiverUnsubscribe(s.Ctx, "ann", []int64{left.ID})
 	storetest.Must(t, err)
 	_, err = s.ChangeSource(s.Ctx, gone.ID, func(src *river.Source) error {
-		src.State.Gone, src.NextAt = &feedstate.Gone{At: s.Now, Reason: "410"}, time.Time{}
+		src.State.Gone, src.NextAt = &polling.Gone{At: s.Now, Reason: "410"}, time.Time{}
 		return nil
 	})
 	storetest.Must(t, err)
@@ -301,7 +301,7 @@ func sourcePages(t *testing.T, s *stream) {
 		src := s.take(s.followFeed("ann", feedURL(n)).ID)
 		src.About.Title = fmt.Sprintf("Ümlaut %d", n)
 		if n == 2 {
-			src.State.Failures, src.State.Failure = 3, &feedstate.Failure{Kind: feedstate.ErrDNS}
+			src.State.Failures, src.State.Failure = 3, &polling.Failure{Kind: polling.ErrDNS}
 		}
 		s.save(river.Saved{Source: src})
 	}
@@ -368,7 +368,7 @@ func keptChecks(t *testing.T, s *stream) {
 	src, other := s.followFeed("ann", feedURL(1)), s.followFeed("ann", feedURL(2))
 	for n := range 2*river.KeptChecks + 3 {
 		got := s.take(src.ID)
-		s.save(river.Saved{Source: got, Check: river.Check{At: s.Now, Status: n, Text: "text \x00 ☂ \xff", Took: time.Second, Hops: []feedstate.Hop{{Status: 301}}}})
+		s.save(river.Saved{Source: got, Check: river.Check{At: s.Now, Status: n, Text: "text \x00 ☂ \xff", Took: time.Second, Hops: []polling.Hop{{Status: 301}}}})
 		s.pass(time.Minute)
 	}
 	s.readFeed(other.ID)
@@ -386,7 +386,7 @@ func keptChecks(t *testing.T, s *stream) {
 
 func riverHosts(t *testing.T, s *stream) {
 	src := s.take(s.followFeed("ann", feedURL(1)).ID)
-	want := feedstate.Host{Waits: []feedstate.Wait{{URL: feedURL(1), Status: 429, Value: "60", Seen: s.Now, Until: s.In(time.Minute)}}}
+	want := polling.Host{Waits: []polling.Wait{{URL: feedURL(1), Status: 429, Value: "60", Seen: s.Now, Until: s.In(time.Minute)}}}
 	s.save(river.Saved{Source: src, Host: &want})
 	got, err := s.Hosts(s.Ctx, []string{"feeds.example", "nobody.example", "\x00"})
 	storetest.Must(t, err)
@@ -408,9 +408,9 @@ func countSources(t *testing.T, s *stream) {
 			case 1:
 				got.State.Failures = 2
 			case 2:
-				got.State.Gone = &feedstate.Gone{}
+				got.State.Gone = &polling.Gone{}
 			case 3:
-				got.State.Push = feedstate.Push{Since: s.Now, Until: s.In(time.Hour), Announced: 3}
+				got.State.Push = polling.Push{Since: s.Now, Until: s.In(time.Hour), Announced: 3}
 			}
 			s.save(river.Saved{Source: got, Put: s.items(src.ID, 0, n)})
 		}

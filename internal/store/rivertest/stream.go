@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/river"
 )
 
@@ -42,7 +42,7 @@ func feedURL(n int) string { return fmt.Sprintf("http://feeds.example/%03d.xml",
 
 // newSource returns a source without followers.
 func (s *stream) newSource(url string) river.Source {
-	return river.Source{ID: river.SourceID(url), URL: url, State: feedstate.New(url, s.Now), NextAt: s.Now}
+	return river.Source{ID: river.SourceID(url), URL: url, State: polling.New(url, s.Now), NextAt: s.Now}
 }
 
 // addition returns the request of a reader to follow a feed.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 	"cloudburst/internal/river/forward"
@@ -110,7 +110,7 @@ func followWakes(t *testing.T, s *stream) {
 func followGone(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	_, err := s.ChangeSource(s.Ctx, src.ID, func(src *river.Source) error {
-		src.State.Gone, src.NextAt = &feedstate.Gone{}, time.Time{}
+		src.State.Gone, src.NextAt = &polling.Gone{}, time.Time{}
 		return nil
 	})
 	storetest.Must(t, err)
@@ -280,9 +280,9 @@ func listSubscriptions(t *testing.T, s *stream) {
 	for n := range 2 {
 		_, err := s.ChangeSource(s.Ctx, river.SourceID(feedURL(n)), func(src *river.Source) error {
 			if n == 0 {
-				src.State.Moves = []feedstate.Move{{}}
+				src.State.Moves = []polling.Move{{}}
 			} else {
-				src.State.Failure = &feedstate.Failure{}
+				src.State.Failure = &polling.Failure{}
 			}
 			return nil
 		})

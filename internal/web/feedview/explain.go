@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/river"
 	"cloudburst/internal/upstream"
 	"cloudburst/internal/web/shell"
@@ -70,7 +70,7 @@ func Explain(e river.Explanation, now time.Time) Explanation {
 	}
 	for _, c := range e.Decision.Considered[:min(len(e.Decision.Considered), 30)] {
 		v.Considered = append(v.Considered, considered{shell.CleanText(string(c.Rule), 40), shell.CleanText(c.Value, 200), shell.CleanText(c.Text, 300),
-			effectWords(c.Effect), c.Effect == feedstate.Decides, shell.NewMoment(now, c.Until), shell.CleanText(c.Note, 200)})
+			effectWords(c.Effect), c.Effect == polling.Decides, shell.NewMoment(now, c.Until), shell.CleanText(c.Note, 200)})
 	}
 	for i := range e.Checks[:min(len(e.Checks), river.KeptChecks)] {
 		v.Checks = append(v.Checks, checkOf(&e.Checks[i], now))
@@ -82,19 +82,19 @@ func Explain(e river.Explanation, now time.Time) Explanation {
 	return v
 }
 
-func effectWords(e feedstate.Effect) string {
+func effectWords(e polling.Effect) string {
 	switch e {
-	case feedstate.Decides:
+	case polling.Decides:
 		return "decides"
-	case feedstate.Allows:
+	case polling.Allows:
 		return "would allow it earlier"
-	case feedstate.Moves:
+	case polling.Moves:
 		return "delays it"
-	case feedstate.Bounds:
+	case polling.Bounds:
 		return "limits it"
-	case feedstate.Ignored:
+	case polling.Ignored:
 		return "ignored"
-	case feedstate.Overrode:
+	case polling.Overrode:
 		return "a stronger rule applies"
 	}
 	return shell.CleanText(string(e), 40)
@@ -103,9 +103,9 @@ func effectWords(e feedstate.Effect) string {
 // causeWords names the cause of a check. Only a notification of a hub counts as a push of a hub.
 func causeWords(c river.Check) string {
 	switch c.Cause {
-	case feedstate.Poll:
+	case polling.Poll:
 		return "it was due"
-	case feedstate.Pushed:
+	case polling.Pushed:
 		switch c.Via {
 		case upstream.ViaRSSCloud, upstream.ViaWebSub, upstream.ViaCNWS:
 			return "its hub pushed a change, by " + protocolName(strings.TrimPrefix(c.Via, "notify-"))
@@ -119,11 +119,11 @@ func causeWords(c river.Check) string {
 			return "a change was announced"
 		}
 		return "a ping to this server announced a change (" + shell.CleanText(c.Via, 40) + ")"
-	case feedstate.Delivered:
+	case polling.Delivered:
 		return "its hub delivered the content"
-	case feedstate.ByHand:
+	case polling.ByHand:
 		return "you or another user requested it"
-	case feedstate.FollowUp:
+	case polling.FollowUp:
 		return "a follow-up that verifies an announced change"
 	}
 	return shell.CleanText(string(c.Cause), 40)
@@ -145,19 +145,19 @@ func askedWords(c *river.Check) string {
 // outcomeBadge is the badge of an outcome.
 func outcomeBadge(c *river.Check) Badge {
 	switch c.Outcome {
-	case feedstate.Changed:
+	case polling.Changed:
 		return Badge{"changed", BadgeGood}
-	case feedstate.Unchanged:
+	case polling.Unchanged:
 		return Badge{"same", ""}
-	case feedstate.Failed:
+	case polling.Failed:
 		return Badge{"failed", BadgeBad}
-	case feedstate.IsGone:
+	case polling.IsGone:
 		return Badge{"gone", BadgeBad}
-	case feedstate.Redirected:
+	case polling.Redirected:
 		return Badge{"redirected", BadgeWarn}
-	case feedstate.Postponed:
+	case polling.Postponed:
 		return Badge{"postponed", BadgeWarn}
-	case feedstate.Doubtful:
+	case polling.Doubtful:
 		return Badge{"doubtful", BadgeWarn}
 	}
 	return Badge{shell.CleanText(string(c.Outcome), 20), ""}
@@ -251,9 +251,9 @@ func pushOf(p river.PushState, now time.Time) pushRow {
 }
 
 // LastMove returns the last move of a feed to another URL.
-func LastMove(f *river.Source) (feedstate.Move, bool) {
+func LastMove(f *river.Source) (polling.Move, bool) {
 	if len(f.State.Moves) == 0 {
-		return feedstate.Move{}, false
+		return polling.Move{}, false
 	}
 	return f.State.Moves[len(f.State.Moves)-1], true
 }
@@ -262,7 +262,7 @@ func LastMove(f *river.Source) (feedstate.Move, bool) {
 func MoveWords(why string) string {
 	switch why {
 	case "301", "308":
-		return "its server redirected (" + why + ") at least " + strconv.Itoa(feedstate.MoveSightings) + " times over a day"
+		return "its server redirected (" + why + ") at least " + strconv.Itoa(polling.MoveSightings) + " times over a day"
 	case "redirect":
 		return "a document at its address declared the move"
 	case "itunes:new-feed-url":
@@ -336,10 +336,10 @@ func anchorOf(x float64) string {
 func checkMark(b *strings.Builder, c *river.Check, x float64) {
 	at := shell.FormatNumber(x)
 	switch c.Outcome {
-	case feedstate.Changed:
+	case polling.Changed:
 		h := min(float64(c.New+c.Edited), 10)*3 + 4
 		b.WriteString(`<rect class="s1" x="` + shell.FormatNumber(x-3) + `" y="` + shell.FormatNumber(checksLine-h) + `" width="6" height="` + shell.FormatNumber(h) + `"/>`)
-	case feedstate.Unchanged:
+	case polling.Unchanged:
 		b.WriteString(`<circle class="same" cx="` + at + `" cy="` + shell.FormatNumber(checksLine) + `" r="3.4"/>`)
 	default:
 		b.WriteString(`<path class="cross" d="M` + shell.FormatNumber(x-4) + " " + shell.FormatNumber(checksLine-4) + "l8 8m0-8-8 8" + `"/>`)
@@ -351,9 +351,9 @@ func checksWords(checks []river.Check, next, now time.Time) string {
 	var changed, same, failed int
 	for i := range checks {
 		switch checks[i].Outcome {
-		case feedstate.Changed:
+		case polling.Changed:
 			changed++
-		case feedstate.Unchanged:
+		case polling.Unchanged:
 			same++
 		default:
 			failed++

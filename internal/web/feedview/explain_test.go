@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/river"
 )
 
@@ -28,12 +28,12 @@ func TestChecksChartHasTextAndEveryMark(t *testing.T) {
 func explanation(s river.Source, now time.Time) river.Explanation {
 	e := river.Explanation{Source: s}
 	for i := range 20 {
-		c := river.Check{At: now.Add(-time.Duration(i*i+i)*13*time.Minute - 20*time.Minute), Status: 304, Outcome: feedstate.Unchanged}
+		c := river.Check{At: now.Add(-time.Duration(i*i+i)*13*time.Minute - 20*time.Minute), Status: 304, Outcome: polling.Unchanged}
 		switch {
 		case i%4 == 1:
-			c.Status, c.Outcome = 200, feedstate.Changed
+			c.Status, c.Outcome = 200, polling.Changed
 		case i == 6 || i == 7:
-			c.Status, c.Outcome = 0, feedstate.Failed
+			c.Status, c.Outcome = 0, polling.Failed
 		}
 		e.Checks = append(e.Checks, c)
 	}

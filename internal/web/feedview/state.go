@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"cloudburst/feed/feedstate"
+	"cloudburst/feed/polling"
 	"cloudburst/internal/river"
 	"cloudburst/internal/web/shell"
 )
@@ -39,7 +39,7 @@ func Condition(f *river.Source, now time.Time) (Badge, string) {
 			return Badge{"login needed", BadgeWarn}, "its server rejects the login"
 		}
 		return Badge{"login needed", BadgeWarn}, "its server requires a login"
-	case st.Failure != nil && st.Failure.Kind == feedstate.ErrLimited:
+	case st.Failure != nil && st.Failure.Kind == polling.ErrLimited:
 		return Badge{"waiting", BadgeWarn}, "its server limits requests: " + shell.CleanText(st.Failure.Text, 200)
 	case st.Failure != nil:
 		since := st.Since
@@ -55,14 +55,14 @@ func Condition(f *river.Source, now time.Time) (Badge, string) {
 	return Badge{}, ""
 }
 
-func waiting(st *feedstate.State, now time.Time) bool {
-	return st.Wait != nil && st.Wait.Until.After(now) && st.Wait.Until.Sub(now) <= feedstate.LongestRetry
+func waiting(st *polling.State, now time.Time) bool {
+	return st.Wait != nil && st.Wait.Until.After(now) && st.Wait.Until.Sub(now) <= polling.LongestRetry
 }
 
 // moved returns the last move of a feed if it is recent.
-func moved(st *feedstate.State, now time.Time) (feedstate.Move, bool) {
+func moved(st *polling.State, now time.Time) (polling.Move, bool) {
 	if len(st.Moves) == 0 {
-		return feedstate.Move{}, false
+		return polling.Move{}, false
 	}
 	m := st.Moves[len(st.Moves)-1]
 	return m, now.Sub(m.At) < movedFor
@@ -171,5 +171,5 @@ func IntervalOf(s string) time.Duration {
 	if err != nil || d <= 0 {
 		return 0
 	}
-	return min(max(d, feedstate.ShortestUserInterval), feedstate.LongestUserInterval)
+	return min(max(d, polling.ShortestUserInterval), polling.LongestUserInterval)
 }

@@ -1,0 +1,55 @@
+package polling
+
+import "time"
+
+// Push is the state of a feed's push subscriptions. The caller sets Since and Until when a hub
+// confirms a subscription; Next counts the rest.
+type Push struct {
+	Since     time.Time `json:"since,omitzero"`      // start of the subscription; zero: none
+	Until     time.Time `json:"until,omitzero"`      // end of the lease; zero: no end
+	At        time.Time `json:"at,omitzero"`         // the last announcement
+	Announced int       `json:"announced,omitempty"` // changes that a hub announced
+	Missed    int       `json:"missed,omitempty"`    // changes that a poll found first
+	MissedAt  time.Time `json:"missedAt,omitzero"`   // the last missed change
+	Pending   bool      `json:"pending,omitempty"`   // a change was announced, and no check has read the feed since
+}
+
+// trusted is the share of the changes that a hub must announce, in percent.
+const trusted = 90
+
+// late is how long after the poll that found a change an announcement may arrive without
+// counting as missed.
+const late = 10 * time.Minute
+
+// Live reports whether push works: a subscription is active, it has delivered a change, and
+// it missed at most a tenth of the changes.
+func (p Push) Live(now time.Time) bool {
+	if p.Since.IsZero() || p.Since.After(now) || !p.Until.IsZero() && !p.Until.After(now) {
+		return false
+	}
+	return p.Announced > 0 && p.Announced*100 >= (p.Announced+p.Missed)*trusted
+}
+
+// count records one check with its cause. last is the time of the check before; changed
+// reports whether this check found a change.
+func (p *Push) count(cause Cause, changed bool, last, now time.Time) {
+	switch {
+	case cause == FollowUp: // verifies an earlier announcement
+	case cause == Delivered, cause == Pushed && changed:
+		p.Announced++
+	case cause == Pushed && !p.MissedAt.IsZero() && now.Sub(p.MissedAt) < late && p.Missed > 0:
+		// The poll was only slightly earlier than the announcement.
+		p.Missed--
+		p.Announced++
+		p.MissedAt = time.Time{}
+	case cause != Pushed && changed && !p.Since.IsZero() && p.Since.Before(last) && !p.At.After(last):
+		p.Missed++
+		p.MissedAt = stamp(now)
+	}
+	if cause == Pushed || cause == Delivered {
+		p.At = stamp(now)
+	}
+	if p.Announced+p.Missed > 100 { // gives old changes less weight
+		p.Announced, p.Missed = p.Announced/2, p.Missed/2
+	}
+}

@@ -1,0 +1,291 @@
+// Package polling decides when to read a feed again, and detects whether it has moved or is
+// gone.
+//
+// The package has no clock, no input or output and no source of randomness. A [State] holds
+// what is known about a feed; the caller stores it. An [Answer] is the result of a check.
+// [Next] combines both into a new State and a [Decision]: the time of the next check, the
+// reason, and the other rules that were considered. [Request] returns the validators for that
+// check. The rules follow "RSS Feed State" (Randy Charles Morin, 2007), HTTP caching
+// (RFC 9111) and the feed formats themselves.
+//
+//	s := polling.New("https://example.org/rss.xml", now)
+//	v := polling.Request(s)                // empty: the first GET is unconditional
+//	a := polling.Answer{Status: 200, …}    // the response to a request with v.Header()
+//	a.Read(feed.ParseBytes(body, nil))
+//	s, d := polling.Next(s, a, now, polling.Options{Jitter: rand.Float64()})
+//
+// Store the State that Next returns in the same transaction as the items of that answer. If
+// the items cannot be stored, discard the new State as well: a validator that is stored
+// without its items causes the loss of these items.
+//
+// # The next check
+//
+// The hints of a feed about its own rhythm (ttl, sy:, CDF SCHEDULE) replace the default, which
+// derives from the time between its posts. HTTP freshness, skipHours, skipDays and Retry-After
+// can only delay a check. The latest of these times decides. It is at least [Shortest] and at
+// most [Longest] away, or [LongestRetry] for a Retry-After. Options.Jitter then adds a short
+// delay, and never makes a check earlier than a hint allows. A user's own interval replaces the
+// hints and these bounds. It does not replace skipHours, skipDays, or the wait for a server
+// that fails or sent Retry-After.
+//
+// No planned check happens in the hours and days that skipHours and skipDays name, even if the
+// wait then exceeds these bounds. Checks that a user requests, and checks that a hub causes
+// by announcing a change, are not planned and not delayed; see [State.Allowed].
+//
+// # Interoperability
+//
+// Hints that would stop a feed (all 24 hours or all seven days skipped, a ttl of 0) are
+// ignored. Hour 24 means hour 0. Validators are stored and sent byte for byte, even without
+// quotation marks, and only to the URL that sent them. No number of failures makes a feed gone:
+// only 410 and an empty <redirect> do.
+package polling
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"cloudburst/feed"
+	"cloudburst/internal/date"
+)
+
+// Bounds of the wait for the next check. A user's own interval has separate bounds.
+const (
+	Shortest     = 5 * time.Minute // minimum wait
+	Longest      = 24 * time.Hour  // maximum wait
+	LongestRetry = 48 * time.Hour  // if Retry-After requests it
+
+	ShortestUserInterval = time.Minute         // of a user's own interval
+	LongestUserInterval  = 30 * 24 * time.Hour // of a user's own interval
+	RefreshInterval      = time.Minute         // minimum time between checks by hand
+	DefaultInterval      = time.Hour           // of a feed without hints and known posts
+	MaxRedirects         = 5                   // maximum number per check
+	MoveSightings        = 3                   // checks that must observe a permanent redirect before the feed moves
+	MoveSeenFor          = 24 * time.Hour      // minimum time between the first and the last of these checks
+)
+
+// skippedAtMost is the maximum time that skipHours and skipDays add to a wait: all hours of a
+// week except one, plus the spread.
+const skippedAtMost = 8 * 24 * time.Hour
+
+// skippedSpread is the period over which checks are spread that wait for the same hour to end.
+const skippedSpread = 10 * time.Minute
+
+const (
+	longestValidator = 1 << 10  // maximum bytes of a stored validator
+	keptMoves        = 5        // earlier URLs: the first and the latest ones
+	keptChanges      = 6        // times of changes of a feed without dates
+	resumedWithin    = Shortest // overdue checks are spread over this period after a restart
+)
+
+// State is the stored state of one feed between checks. It is plain data: store it as JSON, or
+// field by field. All times are UTC. The zero State with a URL is a feed that has never been
+// read. A State is never changed in place.
+type State struct {
+	URL        string     `json:"url"` // the URL to request
+	Validators Validators `json:"validators,omitzero"`
+	Hash       string     `json:"hash,omitempty"`    // of the last body that was a feed
+	Evidence   Evidence   `json:"evidence,omitzero"` // about the validators: whether a 304 counts after an announcement
+
+	Hints   feed.Hints `json:"hints,omitzero"`   // of the last parsed document; a 304 does not change them
+	HintsAt time.Time  `json:"hintsAt,omitzero"` // the last confirmation of the hints, by a 200 or a 304
+	Cache   Cache      `json:"cache,omitzero"`   // the freshness that HTTP declared
+
+	CheckedAt time.Time `json:"checkedAt,omitzero"` // the last check of any kind and outcome
+	PolledAt  time.Time `json:"polledAt,omitzero"`  // the last check that no push caused
+	ReadAt    time.Time `json:"readAt,omitzero"`    // the last successful check
+	ChangedAt time.Time `json:"changedAt,omitzero"` // the last check with a different body
+	NextAt    time.Time `json:"nextAt,omitzero"`    // zero: never, the feed is gone
+	Reason    string    `json:"reason,omitempty"`   // of NextAt, for people
+	// FollowUpAt is when the feed is read in full once more after an announced change; see
+	// [State.DueAt]. Zero: no follow-up is needed.
+	FollowUpAt time.Time `json:"followUpAt,omitzero"`
+
+	Newest  time.Time     `json:"newest,omitzero"`   // date of the newest post
+	Spacing time.Duration `json:"spacing,omitzero"`  // usual time between posts, in nanoseconds; 0: unknown
+	Changes []time.Time   `json:"changes,omitempty"` // times of the latest changes, used for a feed without dates
+
+	Failures int       `json:"failures,omitempty"` // in a row
+	Limited  int       `json:"limited,omitempty"`  // consecutive requests to wait
+	Failure  *Failure  `json:"failure,omitempty"`  // the last one; nil if the last check succeeded
+	Since    time.Time `json:"since,omitzero"`     // start of the current series of failures
+	Wait     *Wait     `json:"wait,omitempty"`     // Retry-After, while it applies
+
+	Candidate *Candidate `json:"candidate,omitempty"` // a permanent redirect that must be observed more often
+	Moves     []Move     `json:"moves,omitempty"`     // the newest last
+	Refused   string     `json:"refused,omitempty"`   // a URL that a user rejected with Undo
+
+	Push     Push          `json:"push,omitzero"`
+	Interval time.Duration `json:"interval,omitzero"` // the user's own, in nanoseconds; 0: none
+	Gone     *Gone         `json:"gone,omitempty"`
+}
+
+// Validators are the unchanged validators of the last answer, for conditional requests.
+type Validators struct {
+	URL          string `json:"url,omitempty"` // the URL that sent them, and the only one that receives them
+	ETag         string `json:"etag,omitempty"`
+	LastModified string `json:"lastModified,omitempty"`
+}
+
+// storedValidators is the JSON of Validators. A header may contain any bytes; base64 preserves
+// values that are not UTF-8.
+type storedValidators struct {
+	URL             string `json:"url,omitempty"`
+	ETag            string `json:"etag,omitempty"`
+	LastModified    string `json:"lastModified,omitempty"`
+	ETagRaw         []byte `json:"etagBase64,omitempty"`
+	LastModifiedRaw []byte `json:"lastModifiedBase64,omitempty"`
+}
+
+// MarshalJSON writes url, etag and lastModified. Values that are not UTF-8 are written as
+// etagBase64 and lastModifiedBase64 instead.
+func (v Validators) MarshalJSON() ([]byte, error) {
+	out := storedValidators{URL: v.URL, ETag: v.ETag, LastModified: v.LastModified}
+	if !utf8.ValidString(v.ETag) {
+		out.ETag, out.ETagRaw = "", []byte(v.ETag)
+	}
+	if !utf8.ValidString(v.LastModified) {
+		out.LastModified, out.LastModifiedRaw = "", []byte(v.LastModified)
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (v *Validators) UnmarshalJSON(b []byte) error {
+	var in storedValidators
+	if err := json.Unmarshal(b, &in); err != nil {
+		return err
+	}
+	*v = Validators{URL: in.URL, ETag: in.ETag + string(in.ETagRaw), LastModified: in.LastModified + string(in.LastModifiedRaw)}
+	return nil
+}
+
+// Empty reports whether v contains neither an ETag nor a Last-Modified date.
+func (v Validators) Empty() bool { return v.ETag == "" && v.LastModified == "" }
+
+// Header returns the fields of a conditional request; it is empty if v is empty.
+func (v Validators) Header() http.Header {
+	h := http.Header{}
+	// spec:feedstate-2007#etag-request
+	if v.ETag != "" {
+		h["If-None-Match"] = []string{v.ETag}
+	}
+	// spec:feedstate-2007#last-modified-request
+	if v.LastModified != "" {
+		h["If-Modified-Since"] = []string{v.LastModified}
+	}
+	return h
+}
+
+// Failure describes why the last check failed.
+type Failure struct {
+	Kind   ErrorKind `json:"kind"`
+	Status int       `json:"status,omitempty"`
+	Text   string    `json:"text"` // for people
+	At     time.Time `json:"at"`
+}
+
+// Gone records that a feed has ended. Its items stay; see [Revive].
+type Gone struct {
+	At     time.Time `json:"at"`
+	Reason string    `json:"reason"` // for people
+}
+
+// New returns the state of a feed that has never been read. It is due at once.
+func New(url string, now time.Time) State {
+	return State{URL: url, NextAt: stamp(now), Reason: "it has never been read"}
+}
+
+// Request returns the validators of the next planned check. Send them only to Validators.URL,
+// never to another URL after a redirect. [RequestFor] handles checks of every cause.
+func Request(s State) Validators { return s.Validators }
+
+// Due reports whether a check is due. A next check further ahead than the longest wait means
+// that the clock was wrong when it was set, so the check is due too.
+func Due(s State, now time.Time) bool {
+	if s.Gone != nil {
+		return false
+	}
+	at := s.DueAt()
+	return !now.Before(at) || at.Sub(now) > s.furthest()
+}
+
+// DueAt returns when the next check is due: NextAt or FollowUpAt, whichever is earlier.
+func (s State) DueAt() time.Time {
+	if s.FollowUpAt.IsZero() {
+		return s.NextAt
+	}
+	return date.Earlier(s.FollowUpAt, s.NextAt)
+}
+
+// furthest returns the longest possible wait of this feed.
+func (s State) furthest() time.Duration {
+	longest := max(LongestRetry, ownInterval(s.Interval))
+	if len(s.Hints.SkipHours)+len(s.Hints.SkipDays) > 0 {
+		longest += skippedAtMost
+	}
+	return longest
+}
+
+// Resume prepares a state for the start of a program. A check in the future does not move.
+// Missed checks are spread over the next minutes by jitter, a fraction from 0 to 1. A start
+// alone causes no check.
+func Resume(s State, now time.Time, jitter float64) State {
+	if !Due(s, now) {
+		return s
+	}
+	s.NextAt = s.Allowed(stamp(now.Add(scale(resumedWithin, jitter))), jitter)
+	s.putOffFollowUp()
+	return s
+}
+
+// Allowed returns the first time at or after t that skipHours and skipDays permit: t, or some
+// minutes after the skipped time, spread by jitter, a fraction from 0 to 1. Use it for checks
+// that could not be made when they were due.
+func (s State) Allowed(t time.Time, jitter float64) time.Time {
+	if len(s.Hints.SkipHours)+len(s.Hints.SkipDays) == 0 {
+		return t
+	}
+	skip, _ := ParseSkip(s.Hints.SkipHours, s.Hints.SkipDays) // invalid entries are ignored
+	return skip.leave(t, jitter)
+}
+
+// Refresh reports whether a user may have the feed read now. If not, from is the earliest time
+// and why is the reason.
+func Refresh(s State, now time.Time) (ok bool, from time.Time, why string) {
+	if s.Wait != nil && s.Wait.Until.After(now) && s.Wait.Until.Sub(now) <= LongestRetry {
+		return false, s.Wait.Until, "its server sent Retry-After"
+	}
+	if from = s.CheckedAt.Add(RefreshInterval); from.After(now) && !s.CheckedAt.After(now) {
+		return false, from, "it was read less than a minute ago"
+	}
+	return true, now, ""
+}
+
+// Revive restarts a feed that is gone or failing. It is due at once; all other data stays.
+func Revive(s State, now time.Time) State {
+	s.Gone, s.Failure, s.Since = nil, nil, time.Time{}
+	s.Failures, s.Limited = 0, 0
+	s.NextAt, s.Reason = stamp(now), "it was brought back by hand"
+	return s
+}
+
+// stamp returns t as it is stored.
+func stamp(t time.Time) time.Time { return t.Round(0).UTC() }
+
+func scale(d time.Duration, fraction float64) time.Duration {
+	return time.Duration(float64(d) * min(max(fraction, 0), 1))
+}
+
+// own clones the slices and pointers of s, so that changes of the new State do not affect the
+// caller's State.
+func (s State) own() State {
+	s.Changes, s.Moves = slices.Clone(s.Changes), slices.Clone(s.Moves)
+	if s.Candidate != nil {
+		c := *s.Candidate
+		s.Candidate = &c
+	}
+	return s
+}
