@@ -21,7 +21,7 @@ func rules() ruleset {
 			{"wire", []string{"protocol/xmlrpc", "protocol/soap", "feed/opml", "feed/discover", "protocol/wsse", "protocol/greader", "protocol/fever", "protocol/micropub"}},
 			{"wire on wire", []string{"protocol/rsscloud", "client", "feed", "protocol/websub", "protocol/cnws", "protocol/weblogs", "protocol/metaweblog", "protocol/indieauth"}},
 			{"wire on feeds", []string{"feed/polling", "internal/advice", "feed/render"}},
-			{"what looks at a feed from outside, and what adds to one", []string{"internal/doctor", "internal/feedfile", "internal/politeness"}},
+			{"what looks at a feed from outside, and what adds to one", []string{"internal/doctor", "internal/feedfile", "internal/readercheck"}},
 			{"the error type", []string{"internal/fault"}},
 			{"leaves", []string{"internal/certs", "internal/checkup", "internal/event", "internal/fetch", "internal/limit", "internal/media", "internal/nettest", "internal/origin", "internal/sanitize", "internal/serve", "internal/systemd"}},
 			{"items of feeds, their locations, names that users give, and words to search for", []string{"internal/river/item", "internal/river/location", "internal/river/naming", "internal/river/search"}},
@@ -111,7 +111,7 @@ func rules() ruleset {
 			// the XML-RPC endpoint of editors
 			"internal/endpoint/publishhttp": {"internal/endpoint/hubhttp"},
 			// the own reader is scored too
-			"internal/politeness": {"internal/fetch", "internal/nettest", "internal/river", "internal/store/sqlite"},
+			"internal/readercheck": {"internal/fetch", "internal/nettest", "internal/river", "internal/store/sqlite"},
 		},
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 	"cloudburst/internal/cli/shell"
 	"cloudburst/internal/fault"
-	"cloudburst/internal/politeness"
+	"cloudburst/internal/readercheck"
 )
 
 func (p *commands) politeness() *cobra.Command {
@@ -68,7 +68,7 @@ func (s *probeServer) run(ctx context.Context) error {
 		ctx, cancel = context.WithTimeout(ctx, s.limit)
 		defer cancel()
 	}
-	probes := &politeness.Server{Public: s.public, Seen: func(name, addr string) {
+	probes := &readercheck.Server{Public: s.public, Seen: func(name, addr string) {
 		s.printf("%s  first request of %s at %s\n", time.Now().Format("15:04:05"), shell.Clean(name), addr)
 	}}
 	base := "http://" + l.Addr().String()
@@ -97,7 +97,7 @@ func (s *probeServer) run(ctx context.Context) error {
 }
 
 // end prints the score.
-func (s *probeServer) end(probes *politeness.Server, closed error) error {
+func (s *probeServer) end(probes *readercheck.Server, closed error) error {
 	list := probes.Reports()
 	bad := false
 	for _, r := range list {
@@ -123,12 +123,12 @@ func (s *probeServer) printf(format string, args ...any) {
 }
 
 // write replaces the score file atomically.
-func (s *probeServer) write(list []politeness.Report) error {
+func (s *probeServer) write(list []readercheck.Report) error {
 	if s.report == "" {
 		return nil
 	}
 	b, err := json.MarshalIndent(struct {
-		Readers []politeness.Report `json:"readers"`
+		Readers []readercheck.Report `json:"readers"`
 	}{list}, "", "  ")
 	if err == nil {
 		err = os.WriteFile(s.report+".new", append(b, '\n'), 0o644)

@@ -1,4 +1,4 @@
-package politeness_test
+package readercheck_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/fulltest"
 	"cloudburst/internal/nettest"
-	"cloudburst/internal/politeness"
+	"cloudburst/internal/readercheck"
 	"cloudburst/internal/river"
 	"cloudburst/internal/store/sqlite"
 )
@@ -29,7 +29,7 @@ func TestOurReaderFollowsEveryRule(t *testing.T) {
 	fulltest.Long(t)
 	dir := filepath.Join(t.TempDir(), "data")
 	synctest.Test(t, func(t *testing.T) {
-		probes := &politeness.Server{}
+		probes := &readercheck.Server{}
 		var internet nettest.Internet
 		stop := serve(t, &internet, probes)
 		defer stop()
@@ -43,9 +43,9 @@ func TestOurReaderFollowsEveryRule(t *testing.T) {
 		r := list[0]
 		t.Log(r)
 		for _, m := range r.Rules {
-			want := politeness.Kept
+			want := readercheck.Kept
 			if m.Unseen {
-				want = politeness.Unseen
+				want = readercheck.Unseen
 			}
 			if m.Verdict != want {
 				t.Errorf("rule %d (%s) is %s: %s %v %v", m.Number, m.Title, m.Verdict, m.Text, m.Rule, m.Broken)
@@ -58,7 +58,7 @@ func TestOurReaderFollowsEveryRule(t *testing.T) {
 }
 
 // serve serves the probes on the simulated internet.
-func serve(t *testing.T, internet *nettest.Internet, probes *politeness.Server) (stop func()) {
+func serve(t *testing.T, internet *nettest.Internet, probes *readercheck.Server) (stop func()) {
 	l, err := internet.Listen("probe.example:80")
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func serve(t *testing.T, internet *nettest.Internet, probes *politeness.Server) 
 const restart = 30 * time.Second
 
 // read runs the reader for a while. Each call starts it again, as after a restart of the machine.
-func read(t *testing.T, internet *nettest.Internet, dir string, probes *politeness.Server, first bool, during time.Duration) {
+func read(t *testing.T, internet *nettest.Internet, dir string, probes *readercheck.Server, first bool, during time.Duration) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	st, err := sqlite.Open(ctx, sqlite.Options{Dir: dir})

@@ -1,4 +1,4 @@
-// Package politeness scores programs that read feeds by 30 polite fetching rules. It serves probe
+// Package readercheck scores programs that read feeds by 30 polite fetching rules. It serves probe
 // feeds, each of which tests one or two rules, and records every request. It reports which rules a
 // reader kept, which it broke, and which need more observations.
 //
@@ -8,7 +8,7 @@
 //
 // Some rules cannot be observed from outside, such as what a reader stores and how it reacts to
 // buttons. The report lists them without a verdict.
-package politeness
+package readercheck
 
 // Rule is one polite fetching rule.
 type Rule struct {

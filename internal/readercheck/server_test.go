@@ -1,4 +1,4 @@
-package politeness
+package readercheck
 
 import (
 	"context"
