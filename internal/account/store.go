@@ -126,7 +126,7 @@ type TallyStore interface {
 // TallyKey identifies a count: a byte for its kind, and a keyed hash.
 type TallyKey [16]byte
 
-// Tally counts failures or events of one key; see limit.go.
+// Tally counts failures or events of one key; see loginlimit.go.
 type Tally struct {
 	Key      TallyKey
 	Change   int64     // increases with each change

@@ -110,7 +110,7 @@ func workerFiles() []string {
 
 // worker is the script of the service worker, with its version and its files.
 var worker = sync.OnceValue(func() asset {
-	script, _ := workerScript.ReadFile("worker/sw.js") // embedded: it exists
+	script, _ := workerScript.ReadFile("worker/serviceworker.js") // embedded: it exists
 	urls := loadAssets().urls
 	files := []string{"/offline"}
 	for _, name := range workerFiles() {

@@ -36,7 +36,7 @@ type loginSource struct {
 // start admits an attempt or returns how long to wait (fault.TooMany), before it is known whether
 // the name exists. A log-in from a known address is only stopped by failures from there. Others
 // wait for a paced slot when the name's limit is reached, so attackers cannot lock the owner out;
-// see pace.go.
+// see loginpace.go.
 func (l *limiter) start(ctx context.Context, now func() time.Time, t loginSource) (*attempt, error) {
 	a, err := l.startUnpaced(ctx, now, t)
 	refused, slow := errors.AsType[slowed](err)
