@@ -11,31 +11,31 @@ import (
 	"time"
 )
 
-// Arrivals are the notifications that a receiver got for the callbacks From ≤ i < To in one
-// round. Times are seconds after T0.
+// Arrivals summarizes the notifications of one round to the callbacks From ≤ i < To. Times are
+// in seconds after T0. Again, Unknown and Wrong count all callbacks of the round.
 type Arrivals struct {
 	Distinct int     `json:"distinct"`
 	Missing  int     `json:"missing"`
-	Again    int64   `json:"again"`   // of the whole round: arrivals after the first
-	Unknown  int64   `json:"unknown"` // of the whole round: for callbacks that are none
-	Wrong    int64   `json:"wrong"`   // of the whole round: contents that were not as they should be
+	Again    int64   `json:"again"`   // notifications after the first one to the same callback
+	Unknown  int64   `json:"unknown"` // notifications to callbacks that do not exist
+	Wrong    int64   `json:"wrong"`   // notifications whose content differs from the feed
 	First    float64 `json:"first"`
 	P50      float64 `json:"p50"`
 	P99      float64 `json:"p99"`
 	Last     float64 `json:"last"`
-	Peak     int64   `json:"peak"` // most slow requests under way at once
+	Peak     int64   `json:"peak"` // maximum number of concurrent slow requests
 }
 
-// span selects callbacks, and the moment to count from (Unix nanoseconds).
+// span selects the callbacks From ≤ i < To. T0 is the start of the measurement in Unix nanoseconds.
 type span struct {
 	From, To int
 	T0       int64
 }
 
-// Count is how many callbacks were reached in this round.
+// Count returns the number of callbacks that were notified in this round.
 func (s *Receiver) Count() int { return int(s.round.Load().distinct.Load()) }
 
-// Arrivals reports on a span of the round.
+// Arrivals summarizes the notifications of this round to the callbacks from ≤ i < to.
 func (s *Receiver) Arrivals(from, to int, t0 time.Time) Arrivals {
 	r := s.round.Load()
 	a := Arrivals{Again: r.again.Load(), Unknown: r.unknown.Load(), Wrong: r.wrong.Load(), Peak: r.peak.Load()}
@@ -56,15 +56,15 @@ func (s *Receiver) Arrivals(from, to int, t0 time.Time) Arrivals {
 	return a
 }
 
-// FeedCount is how often a span of feeds was read.
+// FeedCount counts the requests for a range of feeds.
 type FeedCount struct {
-	Full   int64 `json:"full"` // with a body
-	Same   int64 `json:"same"` // 304
+	Full   int64 `json:"full"` // responses with a body
+	Same   int64 `json:"same"` // responses with status 304
 	Served int64 `json:"served"`
 }
 
-// Feeds counts readings of feeds from ≤ i < to since the start. Served is when a
-// body was last handed out, in Unix nanoseconds.
+// Feeds counts the requests for the feeds from ≤ i < to since the start. Served is the time of
+// the last response with a body, in Unix nanoseconds.
 func (s *Receiver) Feeds(from, to int) FeedCount {
 	var c FeedCount
 	for i := max(0, from); i < min(to, len(s.feeds)); i++ {
@@ -76,8 +76,8 @@ func (s *Receiver) Feeds(from, to int) FeedCount {
 	return c
 }
 
-// ServeReceiver runs the receiver process: the first line of in is its Plan; it answers calls
-// until in ends.
+// ServeReceiver runs the receiver process. The first line of in is its Plan; the process answers
+// calls until in ends.
 func ServeReceiver(ctx context.Context, in io.Reader, out io.Writer) error {
 	var s *Receiver
 	defer func() {
@@ -169,8 +169,8 @@ func (s *receiverProcess) feeds(from, to int) (c FeedCount, err error) {
 	return c, err
 }
 
-// callback is the URL of callback i: quick ones come round on the quick hosts,
-// slow ones on the slow hosts.
+// callback returns the URL of callback i. Callbacks are distributed in turn over the quick hosts,
+// or over the slow hosts.
 func (s *receiverProcess) callback(i int, slow bool) string {
 	if slow {
 		return CallbackURL(true, i%s.plan.SlowHosts, s.port, i)
@@ -195,7 +195,7 @@ func (s *receiverProcess) flow() (f Flow, err error) {
 	return f, err
 }
 
-// wait returns when n callbacks were reached, or when nothing came for patience.
+// wait returns when n callbacks are notified. It fails if no notification arrives for patience.
 func (s *receiverProcess) wait(ctx context.Context, n int, patience time.Duration, notify func(done int)) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()

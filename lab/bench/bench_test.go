@@ -56,7 +56,7 @@ func program(ctx context.Context, name string, args []string) error {
 	return a.Run(ctx)
 }
 
-// figures are those of a report that must be there, and 0.
+// check prints a report, and fails the test unless the figures named in zero exist and are 0.
 func check(t *testing.T, r *bench.Report, err error, zero ...string) {
 	t.Helper()
 	if err != nil {
@@ -158,18 +158,18 @@ func TestManySubscriptionsSurviveARestart(t *testing.T) {
 func TestInvalidMeasurementsAreRejected(t *testing.T) {
 	t.Parallel()
 	for name, run := range map[string]func(context.Context) (*bench.Report, error){
-		"a share above 1":        bench.Fanout{SlowShare: 2}.Run,
-		"an unknown way":         bench.Fanout{Register: "post"}.Run,
-		"an unknown protocol":    bench.Fanout{Via: "post"}.Run,
-		"a secret of nobody":     bench.Fanout{Signed: true}.Run,
-		"a feed of a few bytes":  bench.Fanout{Size: 10}.Run,
-		"slow ones via websub":   bench.Fanout{Via: bench.ViaWebSub, SlowShare: 0.1}.Run,
-		"no clients":             bench.Ping{Clients: -1}.Run,
-		"no pings":               bench.Changes{Rate: -1}.Run,
-		"no items":               bench.River{Items: -1}.Run,
-		"no slow ones":           bench.Slow{Slow: -1}.Run,
-		"more feeds than people": bench.Million{Subscriptions: 5}.Run,
-		"a program that is gone": bench.Fanout{Common: bench.Common{Exe: "/nonexistent/cloudburst"}}.Run,
+		"a share above 1":               bench.Fanout{SlowShare: 2}.Run,
+		"an unknown way to register":    bench.Fanout{Register: "post"}.Run,
+		"an unknown protocol":           bench.Fanout{Via: "post"}.Run,
+		"signatures without WebSub":     bench.Fanout{Signed: true}.Run,
+		"a feed below the minimum size": bench.Fanout{Size: 10}.Run,
+		"slow subscribers via WebSub":   bench.Fanout{Via: bench.ViaWebSub, SlowShare: 0.1}.Run,
+		"no clients":                    bench.Ping{Clients: -1}.Run,
+		"no pings":                      bench.Changes{Rate: -1}.Run,
+		"no items":                      bench.River{Items: -1}.Run,
+		"no slow subscribers":           bench.Slow{Slow: -1}.Run,
+		"more feeds than subscriptions": bench.Million{Subscriptions: 5}.Run,
+		"a missing program":             bench.Fanout{Common: bench.Common{Exe: "/nonexistent/cloudburst"}}.Run,
 	} {
 		if _, err := run(t.Context()); err == nil {
 			t.Errorf("%s was measured", name)

@@ -22,7 +22,7 @@ type answer struct {
 	Result json.RawMessage `json:"result,omitempty"`
 }
 
-// serveCalls answers until in ends.
+// serveCalls answers the calls from in until in ends.
 func serveCalls(ctx context.Context, in io.Reader, out io.Writer, handle func(context.Context, call) (any, error)) error {
 	dec, enc := json.NewDecoder(in), json.NewEncoder(out)
 	for {
@@ -46,7 +46,7 @@ func serveCalls(ctx context.Context, in io.Reader, out io.Writer, handle func(co
 	}
 }
 
-// unpack reads what a call came with.
+// unpack decodes the argument of a call.
 func unpack[T any](c call) (v T, err error) {
 	if len(c.With) > 0 {
 		err = json.Unmarshal(c.With, &v)
@@ -54,7 +54,7 @@ func unpack[T any](c call) (v T, err error) {
 	return v, err
 }
 
-// caller is the other end. It is not safe for concurrent use.
+// caller sends calls to a helper process. It is not safe for concurrent use.
 type caller struct {
 	in  io.Writer
 	out *bufio.Reader

@@ -8,23 +8,23 @@ import (
 	"cloudburst/protocol/weblogs"
 )
 
-// Changes is many sites that ping, and many readers of the list of changes.
+// Changes measures many site pings, and many readers of the recent changes.
 type Changes struct {
 	Common
 	Rate    int           // pings a second [1,000]
-	During  time.Duration // of the pings in each round [5 s]
+	During  time.Duration // duration of the pings in each round [5 s]
 	Clients int           // connections that ping [64]
-	Readers int           // connections that read the list [16]
-	Rows    int           // of the list when it is read [5,000]
-	Reading time.Duration // of each kind of answer in each round [1 s]
+	Readers int           // connections that read the recent changes [16]
+	Rows    int           // length of the recent changes while they are read [5,000]
+	Reading time.Duration // duration for each kind of response in each round [1 s]
 }
 
 const (
-	soonEnough = 0.050            // seconds, p99 of a ping
-	rampStep   = 1.3              // from one rate to the next
-	rampFor    = 2                // seconds of each rate
-	rampTries  = 2                // for each rate: others may want the machine for a moment
-	listedIn   = 30 * time.Second // until a change must be on the list
+	soonEnough = 0.050            // limit for the p99 of a ping, in seconds
+	rampStep   = 1.3              // factor between two rates
+	rampFor    = 2                // seconds for each rate
+	rampTries  = 2                // attempts for each rate, because other programs can delay one
+	listedIn   = 30 * time.Second // timeout for a ping to appear in the recent changes
 )
 
 // Run measures.
@@ -59,11 +59,11 @@ func (b Changes) run(ctx context.Context, s *stage) error {
 	sites := newSites(s.server.listen, fmt.Sprintf("%s:%d", Host(false, 0), s.receiver.port), b.Clients)
 	defer sites.close()
 	s.progress.step("pings", 0, 0)
-	fast, err := sites.at(ctx, 0, b.Rows) // so that the list is full, and everything warm
+	fast, err := sites.at(ctx, 0, b.Rows) // fills the recent changes, and warms up the caches
 	if err != nil {
 		return err
 	}
-	s.report.add("pings, one after the other", float64(fast.sent)/fast.took, "1/s").note("%d connections, nobody is subscribed to the sites", b.Clients)
+	s.report.add("pings, one after the other", float64(fast.sent)/fast.took, "1/s").note("%d connections, the sites have no subscribers", b.Clients)
 	if err := b.steady(ctx, s, sites); err != nil {
 		return err
 	}
@@ -76,15 +76,15 @@ func (b Changes) run(ctx context.Context, s *stage) error {
 	return b.lists(ctx, s, sites)
 }
 
-// steady pings at the rate that must hold.
+// steady pings at the required rate.
 func (b Changes) steady(ctx context.Context, s *stage, sites *sites) error {
 	var rates, p50, p99, most, cpus, floor []float64
 	shelf, err := b.shelf(s)
 	if err != nil {
 		return err
 	}
-	nobody := newSites(shelf, sites.host, b.Clients)
-	defer nobody.close()
+	baseline := newSites(shelf, sites.host, b.Clients)
+	defer baseline.close()
 	n := max(1, int(float64(b.Rate)*b.During.Seconds()))
 	listed := 0
 	for i := range s.Rounds {
@@ -114,7 +114,7 @@ func (b Changes) steady(ctx context.Context, s *stage, sites *sites) error {
 			return err
 		}
 		listed += int(has-had) - n
-		f, err := nobody.at(ctx, float64(b.Rate), n)
+		f, err := baseline.at(ctx, float64(b.Rate), n)
 		if err != nil {
 			return err
 		}
@@ -133,7 +133,7 @@ func (b Changes) steady(ctx context.Context, s *stage, sites *sites) error {
 	return nil
 }
 
-// ramp raises the rate until pings are not answered soon enough.
+// ramp raises the rate until the p99 of the pings exceeds soonEnough.
 func (b Changes) ramp(ctx context.Context, s *stage, sites *sites) error {
 	best := 0.0
 	for rate := float64(b.Rate); rate < 200_000; rate *= rampStep {
@@ -155,7 +155,7 @@ func (b Changes) ramp(ctx context.Context, s *stage, sites *sites) error {
 	return nil
 }
 
-// durable kills the server right after an answer, and looks what is left.
+// durable kills the server right after a response, and checks that the acknowledged pings are kept.
 func (b Changes) durable(ctx context.Context, s *stage, sites *sites) error {
 	if _, err := sites.at(ctx, 0, min(1000, b.Rows)); err != nil {
 		return err
@@ -173,7 +173,7 @@ func (b Changes) durable(ctx context.Context, s *stage, sites *sites) error {
 	return nil
 }
 
-// count waits until the recent changes count want changes, and returns the last count.
+// count waits until the recent changes report want changes, and returns the last reported count.
 func (b Changes) count(ctx context.Context, s *stage, want int64) (int64, error) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

@@ -14,8 +14,8 @@ import (
 // databaseEnv names a PostgreSQL server where --database does not; packaging/with-postgres.sh sets it.
 const databaseEnv = "CLOUDBURST_TEST_POSTGRES"
 
-// Cluster is one feed with many subscribers. In turn one node notifies them, then two nodes on
-// the same PostgreSQL, then one on SQLite.
+// Cluster measures one feed with many subscribers. In turn, one node notifies them, then two
+// nodes on the same PostgreSQL, then one node on SQLite.
 type Cluster struct {
 	Common
 	Subscribers int // [50,000]
@@ -62,8 +62,8 @@ func (c Cluster) Run(ctx context.Context) (*Report, error) {
 	return s.end(err)
 }
 
-// run measures in turns that begin with another each round, so that what else the machine
-// does falls on all of them.
+// run measures all kinds in each round. Every round starts with another kind, so that other load
+// on the machine affects all kinds alike.
 func (k *clusterStage) run(ctx context.Context) error {
 	if err := k.serveEmpty(ctx); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (k *clusterStage) run(ctx context.Context) error {
 		for i := range kinds {
 			kind := kinds[(n+i)%len(kinds)]
 			nodes, fresh, err := k.with(ctx, kind)
-			if err == nil && fresh && n > 0 { // its connections are not open yet
+			if err == nil && fresh && n > 0 { // opens the connections of the new node
 				_, _, err = k.round(ctx, nodes, kind, 0)
 			}
 			var rate, cpu float64
@@ -105,7 +105,7 @@ func (k *clusterStage) run(ctx context.Context) error {
 	return nil
 }
 
-// node starts a further server, on the database or on a folder of its own.
+// node starts one more server, on the database or on its own folder.
 func (k *clusterStage) node(ctx context.Context, name, database string) (*server, error) {
 	data := filepath.Join(k.dir, name)
 	if err := os.MkdirAll(data, 0o700); err != nil {
@@ -123,8 +123,8 @@ func (k *clusterStage) node(ctx context.Context, name, database string) (*server
 	return startServer(ctx, k.Exe, k.dir, serverPlan{data: data, database: database, noFile: k.NoFile, extra: k.ServerFlags})
 }
 
-// with starts or stops the second node, and returns the notifying nodes of a round. fresh: the
-// second was just started.
+// with starts or stops the second node, and returns the notifying nodes of a round. fresh reports
+// that the second node was just started.
 func (k *clusterStage) with(ctx context.Context, kind string) (nodes []*server, fresh bool, err error) {
 	switch {
 	case kind == bySQLite:
@@ -143,8 +143,8 @@ func (k *clusterStage) with(ctx context.Context, kind string) (nodes []*server, 
 	return nodes, fresh, err
 }
 
-// round changes the feed, pings the first of nodes, and waits for the last notification. cpu
-// is that of the nodes, in microseconds a notification.
+// round changes the feed, pings the first node, and waits for the last notification. rate is in
+// notifications per second; cpu is the CPU time of all nodes, in microseconds per notification.
 func (k *clusterStage) round(ctx context.Context, nodes []*server, kind string, n int) (rate, cpu float64, err error) {
 	notified := make([]int64, len(nodes))
 	var used time.Duration

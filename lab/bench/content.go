@@ -18,14 +18,14 @@ const (
 	ViaWebSub   = "websub"   // the feed's bytes
 )
 
-// sampled is which contents are looked at byte by byte, and their signatures
-// checked: those of every so many-th callback. Of all others the length is.
+// sampled selects the callbacks whose content and signature are verified completely: one in
+// sampled. For all others only the length is checked.
 const sampled = 64
 
-// SecretOf is the secret of callback i.
+// SecretOf returns the secret of callback i.
 func SecretOf(i int) string { return "between us and " + strconv.Itoa(i) }
 
-// content reads a content to its end, and notes that it has arrived.
+// content reads the content of a notification and records its arrival.
 func (s *Receiver) content(c net.Conn, buf []byte, at, have int, r *request, i int) (rest int, err error) {
 	right := r.length == s.plan.FeedSize
 	scratch := s.scratch.Get().(*[]byte)
@@ -51,8 +51,8 @@ func (s *Receiver) content(c net.Conn, buf []byte, at, have int, r *request, i i
 	return rest, nil
 }
 
-// isNewest reports the bytes of a feed as it is now. All feeds are alike but for
-// their versions.
+// isNewest reports whether body is the current content of a feed. Feeds differ only in their
+// versions.
 func (s *Receiver) isNewest(body []byte) bool {
 	digits, ok := bytes.CutPrefix(body, []byte(feedHead))
 	if !ok || len(digits) < versionDigits {
@@ -70,7 +70,7 @@ func (s *Receiver) isNewest(body []byte) bool {
 	return false
 }
 
-// message is what a loop sends to each callback.
+// message is the notification that a loop sends to each callback.
 func (l *loop) message(ctx context.Context, j Job) (*fetch.Message, error) {
 	if j.Via != ViaWebSub {
 		msg, err := rsscloud.EncodeNotification(rsscloud.HTTPPost, "", j.Feed)
@@ -87,7 +87,7 @@ func (l *loop) message(ctx context.Context, j Job) (*fetch.Message, error) {
 	}}, nil
 }
 
-// addressed is msg for callback i, signed if that is asked for.
+// addressed returns msg for callback i, signed if the job requires signatures.
 func (j *Job) addressed(msg *fetch.Message, url string, i int) (fetch.Message, error) {
 	m := *msg
 	m.URL = url

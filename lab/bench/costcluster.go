@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	watchFor   = 4 * time.Second  // of a node that has nothing to do
-	idleFor    = 15 * time.Second // the same, when little is used and it is counted in hundredths of a second
-	fillFor    = 4 * time.Second  // with watchFor less than a node looks back
+	watchFor   = 4 * time.Second  // duration of a measurement of an idle node
+	idleFor    = 15 * time.Second // the same for low usage, which the system counts in hundredths of a second
+	fillFor    = 4 * time.Second  // fillFor + watchFor is less than the log window of a node
 	windowOver = 12 * time.Second
-	logOfNodes = 20 // rows in the log's window, in sizes, at most
+	logOfNodes = 20 // maximum number of rows in the log window, in multiples of Size
 )
 
-// cluster measures what a node costs that does nothing: looks for work, and what it reads of
-// the others' log. Only PostgreSQL has more than one.
+// cluster measures the cost of an idle node: its polls for work, and its reads of the log of
+// other nodes. Only PostgreSQL allows several nodes.
 func (m costMeter) cluster(ctx context.Context) error {
 	if m.store != "postgres" {
 		return nil
@@ -33,8 +33,8 @@ func (m costMeter) cluster(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = other.stop(stopWithin) }() // killed if it does not end: it has no pending work
-		// Longer than a node looks back, so that the log of the start is out of its window.
+		defer func() { _ = other.stop(stopWithin) }() // stop kills the node after a timeout; it has no pending work
+		// windowOver exceeds the log window of a node, so that the window excludes the start.
 		if err := pauseFor(ctx, windowOver); err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func (m costMeter) cluster(ctx context.Context) error {
 	})
 }
 
-// second is another node on the same database.
+// second starts another node on the same database.
 func (s *costStage) second(ctx context.Context) (*server, error) {
 	data := filepath.Join(s.dir, "data2")
 	if err := os.MkdirAll(data, 0o700); err != nil {
@@ -73,10 +73,10 @@ func (s *costStage) second(ctx context.Context) (*server, error) {
 	return startServer(ctx, s.Exe, s.dir, serverPlan{data: data, database: s.Database})
 }
 
-// hints measures the cost of a hint from another node. Pings are spaced, so that each causes
-// one hint and the log stays short.
+// hints measures the cost of a hint from another node. Pings are spaced, so that each causes one
+// hint and the log stays short.
 func (m costMeter) hints(w *costServer, other *server, idle idleUse) error {
-	const separate = 60 * time.Millisecond // more than the least time between two hints
+	const separate = 60 * time.Millisecond // longer than the minimum time between two hints
 	var values []float64
 	total := 0
 	for range minRepeats {
@@ -102,8 +102,8 @@ func (m costMeter) hints(w *costServer, other *server, idle idleUse) error {
 	return nil
 }
 
-// tail measures what a node pays for a row that another one wrote into the log: pings fill
-// it, then nobody does anything, and each look reads all rows of the window again.
+// tail measures the cost of one log row that another node wrote. Pings fill the log; then both
+// nodes are idle, and each poll reads all rows of the window again.
 func (m costMeter) tail(w *costServer, other *server, idle idleUse) error {
 	var cpu, db []float64
 	total := 0.0
@@ -123,7 +123,7 @@ func (m costMeter) tail(w *costServer, other *server, idle idleUse) error {
 		if err != nil {
 			return err
 		}
-		// A look a second, so what a second takes is what all rows take once.
+		// A node polls once per second, so one second is the cost of reading all rows once.
 		cpu = append(cpu, max(0, busy.cpu-idle.cpu)/rows)
 		db = append(db, max(0, busy.db-idle.db)/rows)
 		total += rows * watchFor.Seconds()
@@ -135,7 +135,7 @@ func (m costMeter) tail(w *costServer, other *server, idle idleUse) error {
 	return nil
 }
 
-// fill pings until the log has many rows, and says how many, within a window's time.
+// fill pings until the log has many rows or fillFor has passed, and returns the number of new rows.
 func (w *costServer) fill() (float64, error) {
 	const count = `SELECT count(*)::float8 FROM event`
 	before, err := w.database.number(w.ctx, count)
@@ -152,11 +152,11 @@ func (w *costServer) fill() (float64, error) {
 	return after - before, err
 }
 
-// idleUse is processor time of one node in a second, in µs, and the database's for it.
+// idleUse is the CPU time of one node and the database's CPU time for it, in µs per second.
 type idleUse struct{ cpu, db float64 }
 
-// watch looks at the other node for a while in which nobody does anything. The database's
-// time is for two nodes, of which this is one.
+// watch measures the other node while both nodes are idle. The CPU time of the database is
+// divided by two, for the two nodes.
 func (m costMeter) watch(ctx context.Context, s *costStage, other *server, within time.Duration) (u idleUse, err error) {
 	cpu := other.usage().cpu
 	before, err := s.database.use(ctx)

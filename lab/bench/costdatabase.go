@@ -14,14 +14,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// costDatabase is a PostgreSQL database that was made for one part of a measurement.
+// costDatabase is a PostgreSQL database that exists for one part of a measurement.
 type costDatabase struct {
 	server, name, address string
 	conn                  *pgx.Conn
-	postmaster            int // 0: it does not run on this machine
+	postmaster            int // process ID; 0: the server runs on another machine
 }
 
-// makeDatabase makes one on the server at address, whose user must be allowed to.
+// makeDatabase creates a database on the server at address. Its user needs the CREATEDB privilege.
 func makeDatabase(ctx context.Context, address string) (*costDatabase, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
@@ -40,7 +40,7 @@ func makeDatabase(ctx context.Context, address string) (*costDatabase, error) {
 	if err := d.conn.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&pid); err != nil {
 		return nil, err
 	}
-	// Elsewhere that number may be nobody's or somebody else's.
+	// If the server runs on another machine, the ID is unused here or belongs to another program.
 	if name, parent := processOf(pid); name == "postgres" {
 		d.postmaster = parent
 	}
@@ -57,15 +57,15 @@ func (d *costDatabase) admin(ctx context.Context, text string) error {
 	return err
 }
 
-// drop removes it, also when the measurement was broken off.
+// drop deletes the database, also after a canceled measurement.
 func (d *costDatabase) drop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	_ = d.conn.Close(ctx) // the database goes anyway
+	_ = d.conn.Close(ctx) // the database is deleted anyway
 	return d.admin(ctx, "DROP DATABASE "+d.name+" WITH (FORCE)")
 }
 
-// databaseUse is what the database server has done until now. Its other databases count too.
+// databaseUse is the total usage of the database server, including its other databases.
 type databaseUse struct {
 	cpu    time.Duration
 	writes int64 // transactions that wrote
@@ -79,13 +79,13 @@ func (d *costDatabase) use(ctx context.Context) (u databaseUse, err error) {
 	return u, err
 }
 
-// number asks for one number.
+// number runs a query that returns one number.
 func (d *costDatabase) number(ctx context.Context, text string) (v float64, err error) {
 	err = d.conn.QueryRow(ctx, text).Scan(&v)
 	return v, err
 }
 
-// processOf is the name and the parent of a process; "" where there is none.
+// processOf returns the name and the parent of a process; "" if there is no process pid.
 func processOf(pid int) (name string, parent int) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -101,7 +101,7 @@ func processOf(pid int) (name string, parent int) {
 	return string(text[from+1 : to]), parent
 }
 
-// familyCPU is what a process, its children that live and those that ended have used.
+// familyCPU returns the CPU time of a process and of its children, running and ended.
 func familyCPU(pid int) time.Duration {
 	if pid == 0 {
 		return 0
@@ -120,14 +120,14 @@ func familyCPU(pid int) time.Duration {
 		if _, parent := processOf(child); parent != pid {
 			continue
 		}
-		if text, err := os.ReadFile(file); err == nil { // it may have ended
+		if text, err := os.ReadFile(file); err == nil { // the child may have ended
 			sum += cpuOf(string(text))
 		}
 	}
 	return sum
 }
 
-// endedCPU reads what children that have ended had used: fields 16 and 17.
+// endedCPU returns the CPU time of ended children: fields 16 and 17 of /proc/PID/stat.
 func endedCPU(stat string) time.Duration {
 	f := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
 	if len(f) < 15 {

@@ -11,34 +11,34 @@ import (
 	"time"
 )
 
-// CostShape is the shape of the file that is written now.
+// CostShape is the current version of the file format.
 const CostShape = 1
 
-// CostFile is what "bench costs" measured: what single things cost the program.
+// CostFile is the result of "bench costs": the costs of single operations of the program.
 type CostFile struct {
 	Shape   int       `json:"shape"` // CostShape
 	Command string    `json:"command"`
 	At      time.Time `json:"at"`
 	Took    float64   `json:"took_s"`
-	CPU     string    `json:"cpu"` // as the system calls it
+	CPU     string    `json:"cpu"` // name from the operating system
 	Machine Machine   `json:"machine"`
 	Costs   []Cost    `json:"costs"`
 }
 
-// Cost is the cost of one operation. Value is the median of the repeats, P10 and P90 are their
-// spread.
+// Cost is the cost of one operation. Value is the median of the repeats; P10 and P90 are their
+// 10th and 90th percentiles.
 type Cost struct {
-	Name    string  `json:"name"` // store/thing.kind
+	Name    string  `json:"name"` // store/operation.resource
 	Value   float64 `json:"value"`
 	Unit    string  `json:"unit"` // µs, B, KiB, or "" for a number of things
 	P10     float64 `json:"p10"`
 	P90     float64 `json:"p90"`
-	N       int     `json:"n"`       // things, in all repeats
-	Repeats int     `json:"repeats"` // 1: there is no spread
+	N       int     `json:"n"`       // operations in all repeats
+	Repeats int     `json:"repeats"` // 1: no spread
 	What    string  `json:"what"`
 }
 
-// ReadCosts reads a file of costs. It fails, in words, where it is none, or of another shape.
+// ReadCosts reads a file of costs. It fails for other files and for other versions of the format.
 func ReadCosts(text []byte) (*CostFile, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
@@ -79,7 +79,7 @@ func (f *CostFile) Write(w io.Writer, asJSON bool) error {
 	return table(w, rows)
 }
 
-// cpuModel is what the system calls the processor.
+// cpuModel returns the name of the processor from the operating system.
 func cpuModel() string {
 	text, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {

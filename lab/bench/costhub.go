@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 )
 
-// Feeds of the hub's costs: one with many subscribers, one that is registered for, and
-// many with one subscriber each.
+// Feeds for the costs of the hub: one with many subscribers, one for new registrations, and many
+// with one subscriber each.
 const (
 	costLarge = iota
 	costAsked
@@ -16,12 +16,12 @@ const (
 
 const costClients = 16 // concurrent clients
 
-// costServer is the state of receiver and server for the costs of the hub.
+// costServer measures the costs of the hub on one server.
 type costServer struct {
 	*costStage
 	ctx          context.Context
 	pinger       *pinger
-	large, small int // subscribers of the large feed, small feeds
+	large, small int // numbers of subscribers of the large feed and of small feeds
 	asked        int // registrations so far
 }
 
@@ -63,13 +63,13 @@ func (m costMeter) pieces(w *costServer) error {
 	return w.events(m)
 }
 
-// notifyLarge changes the large feed.
+// notifyLarge changes the large feed and waits for its notifications.
 func (w *costServer) notifyLarge() (int, error) {
 	return w.large, w.change(w.ctx, w.pinger, costLarge, w.large, w.large+w.small)
 }
 
-// change changes a feed, pings it, and waits for n notifications. all is the number of
-// callbacks.
+// change changes a feed, pings it, and waits for n notifications. all is the number of callbacks
+// that exist.
 func (s *stage) change(ctx context.Context, p *pinger, feed, n, all int) error {
 	if err := s.receiver.reset(all); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (w *costServer) pingChanged() (int, error) {
 	return w.small, w.receiver.wait(w.ctx, w.small, patience, func(int) {})
 }
 
-// pingSmall pings each small feed once, in an order of no meaning.
+// pingSmall pings each small feed once, in random order.
 func (w *costServer) pingSmall() error {
 	b := Ping{Clients: costClients}
 	return b.pingAll(w.ctx, w.stage, w.pinger, rand.Perm(w.small), costSmall, make([]float64, w.small))
@@ -122,7 +122,7 @@ func (w *costServer) asker(from int) func(int) registration {
 	}
 }
 
-// events counts the rows of the log that pings leave.
+// events measures the number of log rows per ping.
 func (w *costServer) events(m costMeter) error {
 	count := func() (n float64, err error) {
 		st, err := w.server.settle(w.ctx)
@@ -155,14 +155,14 @@ func (w *costServer) events(m costMeter) error {
 			return err
 		}
 		if w.database == nil {
-			continue // the count of SQLite's is put off, and its log is read by nobody else
+			continue // SQLite updates its count later, and no other node reads its log
 		}
 		m.book.note(m.store+"/"+p.name, "", p.what, n, []float64{(after - before) / float64(n)})
 	}
 	return w.rows(m)
 }
 
-// rows notes what rows of the two tables take that grow with what happens.
+// rows records the size on disk of a row of the log and of the recent changes.
 func (w *costServer) rows(m costMeter) error {
 	if w.database == nil {
 		return nil
@@ -184,7 +184,7 @@ func (w *costServer) rows(m costMeter) error {
 	return nil
 }
 
-// notify measures the other kinds of notifications.
+// notify measures the other protocols and kinds of connections.
 func (m costMeter) notify(ctx context.Context) error {
 	notified := []string{byCPU, bySent, byReceived, byConns}
 	for _, p := range []struct {

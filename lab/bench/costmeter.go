@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// trust lets the server trust the receiver's certificate.
+// trust makes the server trust the certificate of the receiver.
 func (s *stage) trust() error {
 	if !s.receiver.plan.TLS {
 		return nil
@@ -21,15 +21,15 @@ func (s *stage) trust() error {
 	return os.WriteFile(s.roots, []byte(authority), 0o600)
 }
 
-// costUse is all that is counted, at one moment.
+// costUse contains the values of all counters at one time.
 type costUse struct {
 	cpu      time.Duration
 	flow     Flow
-	writes   int64 // as the hub counts them
+	writes   int64 // as counted by the hub
 	database databaseUse
 }
 
-// use comes to rest first, so that nothing of what was done is left.
+// use waits until the server has no pending work, and returns the counters.
 func (s *costStage) use(ctx context.Context) (u costUse, err error) {
 	st, err := s.server.settle(ctx)
 	if err != nil {
@@ -43,14 +43,14 @@ func (s *costStage) use(ctx context.Context) (u costUse, err error) {
 	return u, err
 }
 
-// costKind is one thing that is measured in several respects.
+// costKind is an operation whose use of several resources is measured.
 type costKind struct {
 	name, what string
-	less       string // a thing that each of these brings along, and that is counted by itself
+	less       string // an operation that is part of this one; its cost is subtracted
 	respects   []string
 }
 
-// Respects, with their units.
+// Resources; unitOf returns their units.
 const (
 	byCPU      = "cpu"
 	byStore    = "db-cpu"
@@ -71,10 +71,10 @@ func unitOf(respect string) string {
 	return ""
 }
 
-// repeat does something until the time for it is over, and notes what one of the things
-// that it did costs. do returns how many it did.
+// repeat calls do until its time is over, and records the cost of one operation. do returns the
+// number of its operations.
 func (m costMeter) repeat(ctx context.Context, s *costStage, k costKind, do func() (int, error)) error {
-	if _, err := do(); err != nil { // everything is connected and known after it
+	if _, err := do(); err != nil { // opens connections and fills caches
 		return err
 	}
 	before, err := s.use(ctx)
@@ -101,7 +101,7 @@ func (m costMeter) repeat(ctx context.Context, s *costStage, k costKind, do func
 	for _, respect := range k.respects {
 		values := found[respect]
 		if len(values) == 0 || respect == byWrites && median(values) == 0 {
-			continue // this store reports no writes; the hub counts those of deliveries
+			continue // SQLite reports no writes; the hub counts only the writes of deliveries
 		}
 		if k.less != "" {
 			also := m.book.value(m.store + "/" + k.less + "." + respect)
@@ -135,7 +135,7 @@ func (m costMeter) separate(a, b costUse, n float64) map[string]float64 {
 	return of
 }
 
-// digits leaves four digits, for more were not measured.
+// digits rounds to four significant digits, the precision of the measurement.
 func digits(v float64) float64 {
 	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0

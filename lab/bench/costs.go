@@ -13,21 +13,21 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Costs measures what single things cost the server: its own processor time, never the
-// time on the wall, so that a busy machine changes little.
+// Costs measures the cost of single operations of the server. It uses the CPU time of the server
+// instead of the elapsed time, so that other load on the machine has little effect.
 type Costs struct {
-	Common                // Hosts, Rounds and Concurrent do not matter
-	For     time.Duration // all of it, about; there are three repeats at least [4 min]
-	Size    int           // things of each kind in a repeat, in a measure of its own for each kind [1,000]
-	Command string        // how it was called
+	Common                // Hosts, Rounds and Concurrent are ignored
+	For     time.Duration // approximate total duration; at least three repeats run [4 min]
+	Size    int           // scale of the number of operations in a repeat [1,000]
+	Command string        // command line of the measurement
 }
 
 const (
 	minRepeats  = 3
 	maxRepeats  = 40
-	costPieces  = 10 // that are repeated, for each store
+	costPieces  = 10 // number of repeated operations for each store
 	costHosts   = 200
-	secureHosts = 20 // when each notification brings the certificate, which names all of them
+	secureHosts = 20 // hosts if each notification transfers the certificate, which names every host
 )
 
 func costsCommand() *cobra.Command {
@@ -77,13 +77,13 @@ func orDiscard(w io.Writer) io.Writer {
 	return w
 }
 
-// save writes the file whole, then prints.
+// save writes the file, then prints the result.
 func (f *CostFile) save(w io.Writer, file string, asJSON bool) error {
 	var b strings.Builder
 	if err := f.Write(&b, true); err != nil {
 		return err
 	}
-	if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil { //nolint:gosec // figures, for everybody
+	if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil { //nolint:gosec // figures without secrets
 		return err
 	}
 	return f.Write(w, asJSON)
@@ -117,12 +117,12 @@ func (b Costs) Run(ctx context.Context) (*CostFile, error) {
 	return &book.file, nil
 }
 
-// costMeter measures on one store.
+// costMeter measures the costs on one store.
 type costMeter struct {
 	Costs
 	book     *costBook
 	store    string
-	each     time.Duration // of a piece
+	each     time.Duration // duration for one operation
 	progress *progress
 }
 
@@ -146,13 +146,13 @@ func (m costMeter) all(ctx context.Context) error {
 	return nil
 }
 
-// costStage is a stage with the store that is measured.
+// costStage is a stage with its database.
 type costStage struct {
 	*stage
 	database *costDatabase // nil: SQLite
 }
 
-// on runs part on a stage of its own.
+// on runs part on a new stage.
 func (m costMeter) on(ctx context.Context, p Plan, part func(*costStage) error) (err error) {
 	var s costStage
 	c := m.Common
@@ -169,7 +169,7 @@ func (m costMeter) on(ctx context.Context, p Plan, part func(*costStage) error) 
 	if s.stage, err = openStage("costs", c, p); err != nil {
 		return err
 	}
-	s.progress = m.progress // one clock for all stages
+	s.progress = m.progress // one progress display for all stages
 	if err = s.trust(); err == nil {
 		if err = s.serveEmpty(ctx); err == nil {
 			err = part(&s)
@@ -182,7 +182,7 @@ func (m costMeter) on(ctx context.Context, p Plan, part func(*costStage) error) 
 // costBook collects costs.
 type costBook struct{ file CostFile }
 
-// note writes one down: its value each time it was measured, over n things in all.
+// note adds a cost with its measured values. n is the total number of operations.
 func (b *costBook) note(name, unit, what string, n int, values []float64) {
 	b.file.Costs = append(b.file.Costs, Cost{
 		Name: name, Unit: unit, What: what, N: n, Repeats: len(values),
@@ -190,7 +190,7 @@ func (b *costBook) note(name, unit, what string, n int, values []float64) {
 	})
 }
 
-// value is what was noted; 0 where nothing was.
+// value returns a recorded cost; 0 if there is none.
 func (b *costBook) value(name string) float64 {
 	i := slices.IndexFunc(b.file.Costs, func(c Cost) bool { return c.Name == name })
 	if i < 0 {

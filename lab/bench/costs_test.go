@@ -8,8 +8,8 @@ import (
 	"cloudburst/lab/bench"
 )
 
-// The costs are measured and tried on the same machine at the same time, in processor time,
-// so what else runs matters little; the bound is wide all the same.
+// The test measures the costs and the trial on the same machine at the same time, in CPU time.
+// Other load has little effect; the bound is wide nevertheless.
 func TestCostsPredictTheRealProgram(t *testing.T) {
 	common := small(t)
 	costs, err := bench.Costs{Common: common, For: 1, Size: 100, Command: "a test"}.Run(t.Context())
@@ -49,7 +49,7 @@ func TestCostsPredictTheRealProgram(t *testing.T) {
 	}
 }
 
-// complete checks that each cost says enough, and that none is missing.
+// complete checks that every cost exists and has all of its fields.
 func complete(t *testing.T, costs *bench.CostFile) {
 	t.Helper()
 	have := map[string]bench.Cost{}

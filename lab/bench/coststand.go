@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// disk measures what rows take on disk, and at rest in memory.
+// disk measures the size of rows on disk, and in the memory of an idle server.
 func (m costMeter) disk(ctx context.Context) error {
 	subs, topics := 20*m.Size, 5*m.Size
 	return m.on(ctx, Plan{Feeds: 1 + topics}, func(s *costStage) error {
@@ -78,8 +78,8 @@ func (m costMeter) noteStored(bytes [][2]float64, subs, topics int) {
 	m.book.note(m.store+"/disk.topic", "B", "one feed on disk, with its part and indexes", topics, []float64{topic})
 }
 
-// stored is the size of the store: of all with SQLite; of subscriptions, and of topics
-// with what belongs to them, with PostgreSQL.
+// stored returns the size of the store: with SQLite the size of a backup; with PostgreSQL the
+// sizes of the subscriptions, and of the topics with their related tables.
 func (s *costStage) stored(ctx context.Context) (of [2]float64, err error) {
 	if s.database == nil {
 		file := filepath.Join(s.dir, "copy.db")
@@ -106,7 +106,7 @@ func (s *costStage) stored(ctx context.Context) (of [2]float64, err error) {
 
 const slowTakes = 3 * time.Second
 
-// memory measures what a delivery under way and an idle connection take.
+// memory measures the memory of a delivery in progress and of an idle connection.
 func (m costMeter) memory(ctx context.Context) error {
 	n := 4 * m.Size
 	return m.on(ctx, Plan{Feeds: 1, SlowHosts: costHosts, Slow: slowTakes}, func(s *costStage) error {
@@ -144,14 +144,14 @@ func (m costMeter) memory(ctx context.Context) error {
 	})
 }
 
-// idle opens n connections to the public listener, asks once on each, and keeps them. They
-// come from many addresses, because one may have only so many.
+// idle opens n connections to the public listener, sends one request on each, and leaves them
+// open. They use many client addresses, because connections per address are limited.
 func (m costMeter) idle(ctx context.Context, s *costStage, n int) error {
 	before := s.server.usage()
 	var open []net.Conn
 	defer func() {
 		for _, c := range open {
-			_ = c.Close() // nothing is under way on it
+			_ = c.Close() // no request is in progress
 		}
 	}()
 	for i := range n {
@@ -176,12 +176,12 @@ func (m costMeter) idle(ctx context.Context, s *costStage, n int) error {
 	return nil
 }
 
-// reading measures the aggregator. It runs in this process, which does nothing else then.
+// reading measures the aggregator. It runs in this process, which has no other work meanwhile.
 func (m costMeter) reading(ctx context.Context) (err error) {
 	c := m.Common
 	c.Rounds, c.Hosts = minRepeats, 1
 	if c.Database = ""; m.store == "postgres" {
-		return nil // every round needs an empty store; what reading costs is measured on SQLite
+		return nil // every round needs an empty store; only SQLite is measured
 	}
 	b := Poll{Common: c, Feeds: max(20, m.Size/5), Only: PollReading}
 	r, err := b.Run(ctx)

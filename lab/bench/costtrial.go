@@ -9,23 +9,22 @@ import (
 	"time"
 )
 
-// Trial is a small load of several kinds at once, whose cost can be foretold from a
-// [CostFile]. Its feeds have few subscribers each, other than those that costs are
-// measured with.
+// Trial is a small mixed load whose CPU time a [CostFile] predicts. Its feeds have few
+// subscribers each, unlike the feeds of the cost measurement.
 type Trial struct {
 	Common
 	Size int // pings of unchanged feeds in a round [1,000]
 }
 
-// Tried is what a trial did, and what it cost.
+// Tried is the result of a trial: the numbers of its operations, and the CPU time that they used.
 type Tried struct {
 	Unchanged, Changed, Notified, Registered int
-	CPU                                      time.Duration // of the server's process
+	CPU                                      time.Duration // of the server process
 }
 
-const trialSubscribers = 20 // of each feed that changes
+const trialSubscribers = 20 // subscribers of each changing feed
 
-// Run does it three times.
+// Run runs the load once to warm up, and then three measured times.
 func (b Trial) Run(ctx context.Context) (t Tried, err error) {
 	b.Size, b.Hosts = orElse(b.Size, 1000), costHosts
 	if b.Size < 50 {
@@ -71,7 +70,7 @@ func (b Trial) Run(ctx context.Context) (t Tried, err error) {
 	return t, err
 }
 
-// mixed is one round: pings of what is as it was, of what changed, and registrations.
+// mixed runs one round: pings of unchanged feeds, pings of changed feeds, and registrations.
 func (w *costServer) mixed(changing int) error {
 	first := costSmall + w.small
 	if err := w.receiver.reset(w.small + w.large); err != nil {
@@ -90,13 +89,13 @@ func (w *costServer) mixed(changing int) error {
 	return w.receiver.wait(w.ctx, w.large, patience, func(int) {})
 }
 
-// Foretold compares a trial with the prediction of the costs.
+// Foretold contains a trial and its predicted CPU time.
 type Foretold struct {
 	Tried Tried
 	CPU   time.Duration
 }
 
-// Foretell is what a server on that store (sqlite or postgres) should use for what was tried.
+// Foretell predicts the CPU time of a trial on a store (sqlite or postgres).
 func (f *CostFile) Foretell(store string, t Tried) (Foretold, error) {
 	sum := 0.0
 	for _, part := range []struct {
@@ -112,10 +111,10 @@ func (f *CostFile) Foretell(store string, t Tried) (Foretold, error) {
 	return Foretold{Tried: t, CPU: time.Duration(sum * float64(time.Microsecond))}, nil
 }
 
-// Ratio is what was foretold ÷ what was measured.
+// Ratio returns the predicted CPU time divided by the measured one.
 func (f Foretold) Ratio() float64 { return f.CPU.Seconds() / f.Tried.CPU.Seconds() }
 
-// Write prints both, in two lines.
+// Write prints the trial and the comparison in two lines.
 func (f Foretold) Write(w io.Writer) error {
 	t := f.Tried
 	_, err := fmt.Fprintf(w, "%s pings without a change, %s changes, %s notifications, %s registrations:\n%.2f s of processor time foretold, %.2f s measured, ratio %.2f\n",

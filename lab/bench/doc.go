@@ -7,6 +7,6 @@
 // same receiver in turn, so that each important figure is a ratio of two adjacent runs; a busy
 // machine disturbs both alike. Start with [Commands] and [Receiver].
 //
-// Everything is limited: each wait has a deadline, each process is ended by its ID, and the
-// temporary folder is removed.
+// Every wait has a deadline. At the end each process is stopped by its ID, and the temporary
+// folder is removed.
 package bench

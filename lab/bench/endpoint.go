@@ -16,8 +16,9 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// endpoint is the floor for the server's pings: the same kind of endpoint, the same fetch of the
-// feed, the same notification, and no state except a map. It writes, limits and logs nothing.
+// endpoint is the baseline for pings to the server. It has the same kind of endpoint, fetches the
+// feed and sends the notification in the same way, but its only state is a map. It has no store,
+// limits or log.
 type endpoint struct {
 	addr string
 
@@ -50,7 +51,7 @@ func openEndpoint(ctx context.Context, p endpointPlan, s *fetch.Sender) (*endpoi
 		client: fetch.New(fetch.Options{Guard: &fetch.Guard{Allow: loopback()}, UserAgent: agent}),
 	}
 	d.server = &http.Server{Handler: http.HandlerFunc(d.ping), ReadHeaderTimeout: 5 * time.Second}
-	go func() { _ = d.server.Serve(l) }() // ends with close
+	go func() { _ = d.server.Serve(l) }() // returns after close
 	return d, nil
 }
 
@@ -64,7 +65,7 @@ func (d *endpoint) ping(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write([]byte(`{"success":true,"msg":"Thanks for the ping."}`)) // the asker may have gone
+	_, _ = w.Write([]byte(`{"success":true,"msg":"Thanks for the ping."}`)) // the client may have disconnected
 	if changed {
 		go d.notify(feed)
 	}
@@ -88,7 +89,7 @@ func (d *endpoint) check(ctx context.Context, feed string) (bool, error) {
 	return hash != k.hash, nil
 }
 
-// notify notifies the only subscriber of /f/N, which is /c/N.
+// notify notifies /c/N, the only subscriber of /f/N.
 func (d *endpoint) notify(feed string) {
 	i, err := strconv.Atoi(feed[strings.LastIndexByte(feed, '/')+1:])
 	if err != nil {
@@ -96,7 +97,7 @@ func (d *endpoint) notify(feed string) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
 	defer cancel()
-	// The receiver counts notifications; an error here is missing there.
+	// The receiver counts the notifications, so a failed one is missing in its count.
 	_ = d.sender.Send(ctx, &fetch.Message{
 		URL:         CallbackURL(false, i%d.plan.Hosts, d.plan.Port, i),
 		ContentType: "application/x-www-form-urlencoded",
@@ -105,7 +106,7 @@ func (d *endpoint) notify(feed string) {
 	})
 }
 
-// pinger sends pings over one kept connection each, as one client would.
+// pinger sends pings over persistent connections.
 type pinger struct {
 	endpoint string // URL of the REST endpoint
 	web      *http.Client
@@ -143,7 +144,7 @@ func success(resp *http.Response, err error) error {
 	for n < len(text) {
 		k, err := resp.Body.Read(text[n:])
 		if n += k; err != nil {
-			break // what came is judged below
+			break // the response is checked below
 		}
 	}
 	if resp.StatusCode != http.StatusOK || !strings.Contains(string(text[:n]), `"success":true`) {

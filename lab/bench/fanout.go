@@ -8,36 +8,36 @@ import (
 	"time"
 )
 
-// Ways to register.
+// Values of Fanout.Register.
 const (
 	ByEndpoint = "door"
 	ByImport   = "import"
 )
 
-// Fanout is one feed with many subscribers.
+// Fanout measures one feed with many subscribers.
 type Fanout struct {
 	Common
 	Subscribers    int           // [10,000]
-	NewConnections bool          // the callback hosts close after each answer
-	SlowShare      float64       // of the subscribers, 0 to 1
+	NewConnections bool          // the callback hosts close the connection after each response
+	SlowShare      float64       // share of slow subscribers, 0 to 1
 	Slow           time.Duration // [5 s]
 	Register       string        // ByEndpoint or ByImport [by import above 2,000]
 	Latency        int           // pings of a small feed, to measure latency [300]; negative: none
 	Via            string        // ViaRSSCloud or ViaWebSub [ViaRSSCloud]
-	Size           int           // bytes of the feed [4,096]
+	Size           int           // size of the feed in bytes [4,096]
 	Signed         bool          // ViaWebSub: each subscriber has a secret
 }
 
-// round is what one change came to.
+// notified is the result of one change.
 type notified struct {
 	quick, all     Arrivals
-	rate           float64 // quick notifications a second, from the ping
-	cpu            float64 // of the server, µs a notification
-	fetched        float64 // seconds from the feed's answer to the first notification
+	rate           float64 // quick notifications per second, from the ping on
+	cpu            float64 // CPU time of the server, µs per notification
+	fetched        float64 // seconds from the response of the feed to the first notification
 	writes, failed int64
 	again, wrong   int64
 	peak           usage
-	grew           int64 // bytes of memory over what it had before
+	grew           int64 // growth of the memory in bytes
 }
 
 // Run measures.
@@ -82,7 +82,7 @@ func (f Fanout) Run(ctx context.Context) (*Report, error) {
 	return s.end(f.run(ctx, s))
 }
 
-// quick is how many of the subscribers are; they come first.
+// quick returns the number of quick subscribers; they are the first ones.
 func (f Fanout) quick() int { return f.Subscribers - int(float64(f.Subscribers)*f.SlowShare) }
 
 func (f Fanout) run(ctx context.Context, s *stage) error {
@@ -140,7 +140,7 @@ func (f Fanout) run(ctx context.Context, s *stage) error {
 	return nil
 }
 
-// register brings n registrations to the server and says how fast.
+// register creates n registrations and reports their rate.
 func (s *stage) register(ctx context.Context, way string, n int, of func(i int) registration) error {
 	begin := time.Now()
 	notify := func(done, total int) { s.progress.step("register", done, total) }
@@ -267,7 +267,7 @@ func (f Fanout) figures(s *stage, rounds []notified, own, web, ownCPU, webCPU []
 	}
 }
 
-// latency pings a feed with few subscribers many times.
+// latency pings a feed with few subscribers many times and reports the latency.
 func (f Fanout) latency(ctx context.Context, s *stage, p *pinger) error {
 	var first, fetched, acked []float64
 	from, to := f.Subscribers, f.Subscribers+latencyOf

@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// shelf is the floor that the list of changes is compared with: http.ServeContent
-// of the same bytes. It says yes to every ping, too, and does nothing about it.
+// shelf is the baseline for the recent changes: http.ServeContent with the same bytes. It accepts
+// every ping and ignores it.
 type shelf struct {
 	addr   string
 	server *http.Server
 }
 
-// openShelf takes over what is at url, plain and packed.
+// openShelf serves copies of the response at url, uncompressed and compressed.
 func openShelf(ctx context.Context, url string) (*shelf, error) {
 	plain, _, err := fetchAs(ctx, url, "identity")
 	if err != nil {
@@ -51,16 +51,16 @@ func openShelf(ctx context.Context, url string) (*shelf, error) {
 			body := plain
 			if r.Header.Get("Accept-Encoding") == "gzip" {
 				h.Set("Content-Encoding", "gzip")
-				h.Set("Content-Length", length) // which ServeContent leaves to us then
+				h.Set("Content-Length", length) // ServeContent does not set it for encoded content
 				body = packed
 			}
 			http.ServeContent(w, r, "", modified, bytes.NewReader(body))
 		})}}
-	go func() { _ = s.server.Serve(l) }() // ends with close
+	go func() { _ = s.server.Serve(l) }() // returns after close
 	return s, nil
 }
 
-// yes answers a ping.
+// yes is the response to an accepted ping.
 const yes = `<?xml version="1.0"?><methodResponse><params><param><value><struct><member><name>flerror</name><value><boolean>0</boolean></value></member>` +
 	`<member><name>message</name><value>Thanks for the ping.</value></member></struct></value></param></params></methodResponse>`
 
@@ -84,8 +84,8 @@ func fetchAs(ctx context.Context, url, coding string) (body []byte, tag string, 
 	return body, resp.Header.Get("ETag"), err
 }
 
-// read asks for the list at addr over and over, and returns how often a second it
-// was answered with status.
+// read requests the recent changes at addr repeatedly, and returns the number of responses per
+// second. All of them must have that status.
 func (b Changes) read(ctx context.Context, addr string, request []byte, status int) (float64, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -114,8 +114,8 @@ func (b Changes) read(ctx context.Context, addr string, request []byte, status i
 	return float64(done.Load()) / time.Since(begin).Seconds(), context.Cause(ctx)
 }
 
-// lists reads the list from the server and from the shelf in turn, first while
-// nothing else happens and then while pings come to the server.
+// lists reads the recent changes from the server and from the shelf in turn, first on an idle
+// server, then during pings to the server.
 func (b Changes) lists(ctx context.Context, s *stage, sites *sites) error {
 	url := "http://" + s.server.listen + "/changes.xml"
 	shelf, err := b.shelf(s)
@@ -139,7 +139,7 @@ func (b Changes) lists(ctx context.Context, s *stage, sites *sites) error {
 	return nil
 }
 
-// shelf puts the list as it is now on the shelf, and returns the address of it.
+// shelf copies the current recent changes to the shelf, and returns the address of the shelf.
 func (b Changes) shelf(s *stage) (addr string, err error) {
 	l, err := s.loop("shelf")
 	if err == nil {
@@ -148,7 +148,7 @@ func (b Changes) shelf(s *stage) (addr string, err error) {
 	return addr, err
 }
 
-// versus compares one kind of answer.
+// versus compares the server with the shelf for one kind of response.
 func (b Changes) versus(ctx context.Context, s *stage, sites *sites, shelf, kind string, busy bool) error {
 	var ours, theirs, ourCPU, theirCPU, p99 []float64
 	one := func(addr string, who *process, rates, cpus *[]float64) error {
@@ -202,7 +202,7 @@ func (b Changes) versus(ctx context.Context, s *stage, sites *sites, shelf, kind
 	return nil
 }
 
-// request is what one kind of reader sends, and the status that it must get.
+// request returns the request of one kind of reader, and the expected status.
 func (b Changes) request(ctx context.Context, addr, kind string) ([]byte, int, error) {
 	switch kind {
 	case "gzip":
@@ -214,7 +214,7 @@ func (b Changes) request(ctx context.Context, addr, kind string) ([]byte, int, e
 	return get(addr, "/changes.xml"), http.StatusOK, ctx.Err()
 }
 
-// alongside pings at the steady rate during another measurement.
+// alongside sends pings at the steady rate during another measurement, until stop is called.
 func (b Changes) alongside(ctx context.Context, sites *sites) (stop func() (pace, error)) {
 	type result struct {
 		pace

@@ -16,13 +16,13 @@ import (
 	"cloudburst/internal/fetch"
 )
 
-// Kinds of loops: what the server's figures are compared with.
+// Kinds of loops. They are the baselines for the figures of the server.
 const (
-	LoopSender  = "sender"   // the server's own sender, and nothing else
-	LoopNetHTTP = "net/http" // a net/http client, tuned
+	LoopSender  = "sender"   // only the sender of the server
+	LoopNetHTTP = "net/http" // a tuned net/http client
 )
 
-// agent makes the loops' requests as long as the server's.
+// agent gives the requests of a loop the same length as those of the server.
 const agent = "Cloudburst/0.0.0 (+https://cloudburst.example/about)"
 
 // Job is one run of a loop: each callback gets one notification.
@@ -30,25 +30,25 @@ type Job struct {
 	Kind       string `json:"kind"`
 	Hosts      int    `json:"hosts"`
 	Port       uint16 `json:"port"`
-	From, To   int    // callbacks From ≤ i < To, in an order of no meaning
+	From, To   int    // callbacks From ≤ i < To, in random order
 	Concurrent int    `json:"concurrent"`
-	Idle       int    `json:"idle"` // connections kept open
+	Idle       int    `json:"idle"` // maximum number of idle connections
 	Feed       string `json:"feed"`
 	Via        string `json:"via"`    // ViaRSSCloud or ViaWebSub
 	Hub        string `json:"hub"`    // ViaWebSub: for the Link header
 	Signed     bool   `json:"signed"` // ViaWebSub
 }
 
-// Ran is what a run came to.
+// Ran is the result of one run.
 type Ran struct {
 	Sent   int     `json:"sent"`
 	Failed int     `json:"failed"`
-	Error  string  `json:"error,omitempty"` // the first one
+	Error  string  `json:"error,omitempty"` // the first error
 	T0     int64   `json:"t0"`              // Unix nanoseconds
-	Took   float64 `json:"took"`            // seconds, to the last answer
+	Took   float64 `json:"took"`            // seconds until the last response
 }
 
-// loop is the state that a loop's process keeps between runs: its connections.
+// loop is the state of a loop process between runs: its connections.
 type loop struct {
 	sender   *fetch.Sender
 	web      *http.Client
@@ -56,7 +56,8 @@ type loop struct {
 	shelf    *shelf
 }
 
-// loopback allows a guard to reach the receiver, and no other special address.
+// loopback returns the prefixes that allow a guard to connect to the receiver, and to no other
+// special address.
 func loopback() []netip.Prefix {
 	return []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{127}), 8)}
 }
@@ -87,8 +88,8 @@ func newLoop(concurrent, idle int) *loop {
 	}
 }
 
-// idleKept is how many connections a loop keeps: as many as the server does with
-// that limit of open files; 0 is a limit that does not matter.
+// idleKept returns the number of idle connections of a loop. It equals that of the server with
+// this limit of open files; 0: the limit is irrelevant.
 func idleKept(noFile int) int {
 	if noFile == 0 {
 		return 4096
@@ -102,7 +103,7 @@ func onlyHTTP1() *http.Protocols {
 	return p
 }
 
-// run does one job.
+// run runs one job.
 func (l *loop) run(ctx context.Context, j Job) (Ran, error) {
 	if j.From < 0 || j.To < j.From || j.Hosts < 1 || j.Concurrent < 1 {
 		return Ran{}, fmt.Errorf("a job %+v makes no sense", j)
@@ -183,7 +184,7 @@ func (l *loop) sendWeb(ctx context.Context, m *fetch.Message) error {
 	return nil
 }
 
-// ServeLoop is a loop's process.
+// ServeLoop runs a loop process until in ends.
 func ServeLoop(ctx context.Context, in io.Reader, out io.Writer) error {
 	var l *loop
 	defer func() {
@@ -235,7 +236,7 @@ func ServeLoop(ctx context.Context, in io.Reader, out io.Writer) error {
 	})
 }
 
-// loopProcess is a loop in its own process.
+// loopProcess is a running loop process.
 type loopProcess struct {
 	*process
 	caller

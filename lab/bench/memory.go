@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Feeds of a fan-out: the large one, the one that latency is measured with, and
-// one with a tenth of the subscribers, to see whether memory grows with them.
+// Feeds of a fan-out: the large one, the one for latency, and one with a tenth of the
+// subscribers. The last one shows whether memory grows with the subscribers.
 const (
 	feedLarge = iota
 	feedSmall
@@ -15,8 +15,8 @@ const (
 )
 
 const (
-	memoryRounds = 3  // starts of the server for each figure of memory
-	growthNoise  = 16 // MiB that come and go with the collector, connections and pages of the store
+	memoryRounds = 3  // restarts of the server for each memory figure
+	growthNoise  = 16 // MiB of variation due to garbage collection, connections and pages of the store
 )
 
 // checkVia rejects kinds of notifications that do not exist.
@@ -34,7 +34,7 @@ func (f Fanout) checkVia() error {
 	return nil
 }
 
-// few is how many subscribers the third feed has.
+// few returns the number of subscribers of the third feed.
 func (f Fanout) few() int {
 	if f.Via != ViaWebSub {
 		return 0
@@ -42,10 +42,10 @@ func (f Fanout) few() int {
 	return max(1, f.Subscribers/10)
 }
 
-// total is how many callbacks there are: those of the large feed first.
+// total returns the number of callbacks. Those of the large feed are the first ones.
 func (f Fanout) total() int { return f.Subscribers + latencyOf + f.few() }
 
-// feedOf is the feed of callback i.
+// feedOf returns the feed of callback i.
 func (f Fanout) feedOf(i int) int {
 	switch {
 	case i < f.Subscribers:
@@ -56,7 +56,7 @@ func (f Fanout) feedOf(i int) int {
 	return feedFew
 }
 
-// job is one run of a loop, which sends what the server sends.
+// job returns the job of a loop that sends the same notifications as the server.
 func (f Fanout) job(s *stage, kind string) Job {
 	return Job{Kind: kind, To: f.quick(), Feed: s.receiver.feedURL(feedLarge), Via: f.Via, Hub: s.server.websub(), Signed: f.Signed}
 }

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// Million is a great many subscriptions, most of them at rest.
+// Million measures a very large number of subscriptions, most of them idle.
 type Million struct {
 	Common
 	Subscriptions int // [1,000,000]
-	Feeds         int // that share them evenly [1,000]
-	Pings         int // of feeds in turn, to measure latency [200]
+	Feeds         int // the subscriptions are distributed evenly [1,000]
+	Pings         int // pings of feeds in turn, to measure latency [200]
 }
 
 // Run measures.
@@ -32,7 +32,7 @@ func (m Million) Run(ctx context.Context) (*Report, error) {
 	return s.end(m.run(ctx, s))
 }
 
-// Feed f has the callbacks from f × each on.
+// run registers the callbacks from f × each on for feed f.
 func (m Million) run(ctx context.Context, s *stage) error {
 	if err := s.serveEmpty(ctx); err != nil {
 		return err
@@ -68,7 +68,7 @@ func (m Million) run(ctx context.Context, s *stage) error {
 	return m.pings(ctx, s, each, n)
 }
 
-// rest lets the server be for a while, but for one look at its status.
+// rest leaves the server idle for five seconds, except for one request for its status.
 func (m Million) rest(ctx context.Context, s *stage) error {
 	begin := time.Now()
 	if _, err := s.server.api.Status(ctx); err != nil {
@@ -135,7 +135,7 @@ func (m Million) pings(ctx context.Context, s *stage, each, n int) error {
 
 func mib(bytes int64) float64 { return float64(bytes) / (1 << 20) }
 
-// sizeOf is the size of all files below dir.
+// sizeOf returns the total size of the files below dir.
 func sizeOf(dir string) (n int64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

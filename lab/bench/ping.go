@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Ping is many feeds with one subscriber each, and many pings.
+// Ping measures many pings of many feeds with one subscriber each.
 type Ping struct {
 	Common
-	Feeds   int     // pinged in each round, once each [5,000]
+	Feeds   int     // each is pinged once in each round [5,000]
 	Changed float64 // share of changed feeds, 0 to 1
 	Clients int     // concurrent pings [64]
 }
@@ -23,7 +23,7 @@ func (b Ping) Run(ctx context.Context) (*Report, error) {
 	if b.Feeds < 1 || b.Clients < 1 || b.Changed < 0 || b.Changed > 1 {
 		return nil, fmt.Errorf("ping cannot be with %d feeds, %d clients and a changed share of %g", b.Feeds, b.Clients, b.Changed)
 	}
-	// The second half of the feeds is for the floor.
+	// The second half of the feeds is for the baseline.
 	s, err := openStage("ping", b.Common, Plan{Feeds: 2 * b.Feeds})
 	if err != nil {
 		return nil, err
@@ -34,13 +34,13 @@ func (b Ping) Run(ctx context.Context) (*Report, error) {
 	return s.end(b.run(ctx, s))
 }
 
-// pinged is one round of pings.
+// pinged is the result of one round of pings.
 type pinged struct {
 	rate, cpu float64
-	p50, p99  float64 // of the acknowledgement, ms
+	p50, p99  float64 // time until the acknowledgment, ms
 	missing   int
 	extra     int64
-	notified  float64 // ms from the ping of the round's start to the last notification
+	notified  float64 // ms from the start of the round to the last notification
 }
 
 func (b Ping) run(ctx context.Context, s *stage) error {
@@ -63,7 +63,7 @@ func (b Ping) run(ctx context.Context, s *stage) error {
 	}
 	ours, theirs := newPinger(s.server.listen, b.Clients), newPinger(addr, b.Clients)
 	var a, c []pinged
-	for n := range s.Rounds + 1 { // in the first one every feed is new
+	for n := range s.Rounds + 1 { // in the first round every feed is new
 		share := b.Changed
 		if n == 0 {
 			share = 1
@@ -92,8 +92,8 @@ func (b Ping) run(ctx context.Context, s *stage) error {
 	return nil
 }
 
-// round changes a share of the feeds from first on, pings all, and checks that exactly the
-// subscribers of the changed ones are notified.
+// round changes a share of the feeds from first on, pings all feeds, and checks that exactly the
+// subscribers of the changed feeds are notified.
 func (b Ping) round(ctx context.Context, s *stage, p *pinger, who *process, first int, share float64) (r pinged, err error) {
 	changes := make([]span, 0, b.Feeds)
 	order := rand.Perm(b.Feeds)

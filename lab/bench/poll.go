@@ -22,20 +22,20 @@ import (
 	"cloudburst/internal/store"
 )
 
-// Poll is the aggregator at work: many feeds, read for the first time, unchanged, and
-// with one new item each; then its pages over many items, and the way from a post to the
-// screens that are open.
+// Poll measures the aggregator. It reads many feeds: for the first time, unchanged, and with one
+// new item each. Then it measures pages over many items, and the time from a post to its display
+// on open live pages.
 type Poll struct {
 	Common
 	Feeds  int // [500]
-	Size   int // bytes of each [45,000]
-	Items  int // of each [20]
-	AtOnce int // documents read at once [64]
-	Many   int // items below the pages [100,000]
-	Open   int // live pages that are open [5,000]
-	Posts  int // that are followed to the screen [200]
-	Passes int // over unchanged feeds in a round, for one alone is over too soon [5]
-	Idle   int // feeds that only wait [1,000,000]
+	Size   int // bytes per feed [45,000]
+	Items  int // items per feed [20]
+	AtOnce int // concurrent requests [64]
+	Many   int // items in the store of the pages [100,000]
+	Open   int // open live pages [5,000]
+	Posts  int // posts whose display is measured [200]
+	Passes int // passes over unchanged feeds in a round, because one alone is too short [5]
+	Idle   int // idle feeds [1,000,000]
 	Only   string
 }
 
@@ -125,12 +125,12 @@ func (b Poll) run(ctx context.Context, s *stage) error {
 	return nil
 }
 
-// pollReader is the aggregator on a store, with a clock that can be put forward.
+// pollReader is the aggregator on a store, with a clock that can be advanced.
 type pollReader struct {
 	river *river.River
 	store store.Store
 	fetch *fetch.Client
-	ahead atomic.Int64 // of the clock, in nanoseconds
+	ahead atomic.Int64 // advance of the clock in nanoseconds
 	stop  context.CancelFunc
 	done  chan struct{}
 }
@@ -152,12 +152,12 @@ func (b Poll) open(ctx context.Context, s *stage, dir string) (*pollReader, erro
 	return r, nil
 }
 
-// run lets it read.
+// run starts the aggregator.
 func (r *pollReader) run(ctx context.Context) {
 	ctx, r.stop = context.WithCancel(ctx)
 	go func() {
 		defer close(r.done)
-		_ = r.river.Run(ctx) // it has no other end than that of ctx
+		_ = r.river.Run(ctx) // it ends only with ctx
 	}()
 }
 
@@ -170,7 +170,7 @@ func (r *pollReader) close() error {
 	return r.store.Close()
 }
 
-// pass puts the clock forward and waits until every feed was read once more.
+// pass advances the clock and waits until every feed has been read once more.
 func (r *pollReader) pass(ctx context.Context, forward time.Duration, feeds int) (time.Duration, error) {
 	want := r.river.Live().Checks + int64(feeds)
 	begin := time.Now()
@@ -223,7 +223,7 @@ func (b Poll) reading(ctx context.Context, s *stage) (err error) {
 	return nil
 }
 
-// polled is what came of the rounds.
+// polled contains the results of the rounds.
 type polled struct {
 	first, unchanged, changed, indexed  []float64
 	bareFull, bareNone                  []float64
@@ -300,7 +300,7 @@ func (s *stage) busy(part string, round int, each *[]float64, n float64, do func
 	return took, err
 }
 
-// unchanged reads all feeds again and again.
+// unchanged reads all unchanged feeds Passes times, and returns the total duration.
 func (b Poll) unchanged(ctx context.Context, r *pollReader) (whole time.Duration, err error) {
 	for range b.Passes {
 		took, err := r.pass(ctx, 49*time.Hour, b.Feeds)
@@ -312,7 +312,7 @@ func (b Poll) unchanged(ctx context.Context, r *pollReader) (whole time.Duration
 	return whole, nil
 }
 
-// follow has the reader follow all feeds.
+// follow adds all feeds to the aggregator.
 func (b Poll) follow(ctx context.Context, r *pollReader, feeds *feedProcess) error {
 	list := make([]river.Addition, b.Feeds)
 	now := r.now()
@@ -330,12 +330,12 @@ func (b Poll) follow(ctx context.Context, r *pollReader, feeds *feedProcess) err
 
 const foundWithin = 5 * time.Minute
 
-// indexed waits until everything that came can be found by its words.
+// indexed waits until the full-text index contains all received items.
 func (r *pollReader) indexed(ctx context.Context) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for begin := time.Now(); time.Since(begin) < foundWithin; {
-		n, err := r.store.IndexItems(ctx, 1) // to see whether there is one
+		n, err := r.store.IndexItems(ctx, 1) // 0: the index is complete
 		if err != nil {
 			return err
 		}
@@ -355,7 +355,7 @@ func (r *pollReader) indexed(ctx context.Context) error {
 	return errors.New("what came cannot be found by its words after five minutes")
 }
 
-// bare asks for the same documents and keeps nothing.
+// bare is the baseline: it requests the same documents and stores nothing.
 func (b Poll) bare(ctx context.Context, r *pollReader, feeds *feedProcess, p *polled) error {
 	tags := make([]string, b.Feeds)
 	run := func(conditional bool) (float64, error) {

@@ -18,20 +18,20 @@ import (
 	"time"
 )
 
-// FeedPlan says what the feeds of a measurement are like. They are RSS, Atom and JSON
-// Feed in turn.
+// FeedPlan describes the feeds of a measurement. Their formats are RSS, Atom and JSON Feed in
+// turn.
 type FeedPlan struct {
 	Feeds int `json:"feeds"`
-	Items int `json:"items"` // of each
-	Size  int `json:"size"`  // bytes of each, about
+	Items int `json:"items"` // per feed
+	Size  int `json:"size"`  // approximate bytes per feed
 }
 
-// feedSite serves the feeds of a plan, packed once each.
+// feedSite serves the feeds of a plan. Each feed is compressed once.
 type feedSite struct {
 	plan  FeedPlan
 	mu    sync.RWMutex
 	feeds []servedFeed
-	extra int // items that were added to each
+	extra int // items added to each feed
 
 	full, unchanged atomic.Int64
 }
@@ -41,13 +41,13 @@ type servedFeed struct {
 	plain, packed []byte
 }
 
-// FeedCounts is what was asked for.
+// FeedCounts counts responses: with a body, and with status 304.
 type FeedCounts struct {
 	Full      int64 `json:"full"`
 	Unchanged int64 `json:"unchanged"`
 }
 
-// ServeFeeds is the process that serves the feeds of a measurement.
+// ServeFeeds runs the process that serves the feeds of a measurement.
 func ServeFeeds(ctx context.Context, in io.Reader, out io.Writer) error {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
@@ -57,7 +57,7 @@ func ServeFeeds(ctx context.Context, in io.Reader, out io.Writer) error {
 	site := &feedSite{}
 	server := &http.Server{Handler: site, ReadHeaderTimeout: 10 * time.Second}
 	defer server.Close()
-	go func() { _ = server.Serve(l) }() // its end is the end of the process
+	go func() { _ = server.Serve(l) }() // runs until the process ends
 	return serveCalls(ctx, in, out, func(_ context.Context, c call) (any, error) {
 		switch c.Do {
 		case "plan":
@@ -92,7 +92,7 @@ func (s *feedSite) set(p FeedPlan) error {
 		if err != nil {
 			return err
 		}
-		_, _ = z.Write(f.plain) // into memory
+		_, _ = z.Write(f.plain) // writes to memory do not fail
 		_ = z.Close()
 		f.packed = b.Bytes()
 	}
@@ -126,16 +126,16 @@ func (s *feedSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.Set("Content-Encoding", "gzip")
 		body = f.packed
 	}
-	_, _ = w.Write(body) // who asked may have gone
+	_, _ = w.Write(body) // the client may have disconnected
 }
 
-// words are what items are made of: few, so that many items have each.
+// words is the vocabulary of the items. It is small, so that each word occurs in many items.
 func words() []string {
 	return strings.Fields(`river cloud feed notice morning ocean garden winter letter market engine window silver copper
 		station harbour mountain village printer kitchen library engine signal planet weather bicycle paper history`)
 }
 
-// textOf writes about n bytes of HTML that depends on the seed only.
+// textOf returns about n bytes of HTML that depend only on the seed.
 func textOf(seed uint64, n int) string {
 	r := rand.New(rand.NewPCG(seed, 1))
 	list := words()
@@ -179,7 +179,7 @@ func itemsOf(p FeedPlan, feed, extra int) []polledItem {
 	return list
 }
 
-// documentOf writes a feed: RSS, Atom or JSON.
+// documentOf renders a feed as RSS, Atom or JSON Feed.
 func documentOf(p FeedPlan, feed, extra int) (kind string, doc []byte) {
 	items := itemsOf(p, feed, extra)
 	var b bytes.Buffer
@@ -222,11 +222,11 @@ func documentOf(p FeedPlan, feed, extra int) (kind string, doc []byte) {
 	for _, it := range items {
 		out.Items = append(out.Items, entry{it.id, it.title, it.link, it.html, it.at})
 	}
-	_ = json.NewEncoder(&b).Encode(out) // strings and times can be written
+	_ = json.NewEncoder(&b).Encode(out) // strings and times always encode
 	return "application/feed+json", b.Bytes()
 }
 
-// feedProcess is the process that serves feeds.
+// feedProcess is the running process that serves feeds.
 type feedProcess struct {
 	*process
 	caller
@@ -247,7 +247,7 @@ func startFeeds(exe, dir string, p FeedPlan) (*feedProcess, error) {
 
 func (f *feedProcess) url(i int) string { return fmt.Sprintf("http://127.0.0.1:%d/feed/%d", f.port, i) }
 
-// counts are those since they were asked for last.
+// counts returns the counts since the previous call.
 func (f *feedProcess) counts() (c FeedCounts, err error) {
 	err = f.call("counts", nil, &c)
 	return c, err

@@ -13,10 +13,10 @@ import (
 	"cloudburst/internal/river"
 )
 
-const idleAtOnce = 5000 // feeds that are followed in one call
+const idleAtOnce = 5000 // feeds added in one call
 
-// idle measures what a process needs in memory for feeds that wait for their next check,
-// far ahead, while it looks for what is due.
+// idle measures the memory of a process per feed whose next check is hours away, while the
+// process polls for due feeds.
 func (b Poll) idle(ctx context.Context, s *stage) (err error) {
 	dir := filepath.Join(s.dir, "idle")
 	r, err := b.open(ctx, s, dir)
@@ -52,7 +52,7 @@ func (b Poll) idle(ctx context.Context, s *stage) (err error) {
 	return nil
 }
 
-// residentNow is what this process has in memory, less what it can give back.
+// residentNow returns the resident memory of this process in bytes, after it released free memory.
 func residentNow() int64 {
 	debug.FreeOSMemory()
 	raw, err := os.ReadFile("/proc/self/statm")
@@ -61,7 +61,7 @@ func residentNow() int64 {
 		_, err = fmt.Sscan(string(raw), &all, &resident)
 	}
 	if err != nil {
-		return 0 // elsewhere than on Linux
+		return 0 // only Linux reports it
 	}
 	return resident * int64(os.Getpagesize())
 }

@@ -23,10 +23,10 @@ import (
 const (
 	pageTries   = 60
 	pageFeeds   = 1000
-	openAtOnce  = 64 // live pages that are being opened
+	openAtOnce  = 64 // live pages opened concurrently
 	openWithin  = 2 * time.Minute
 	screenWait  = 10 * time.Second
-	pollSources = 64 // loopback addresses that live pages come from
+	pollSources = 64 // client addresses of the live pages
 )
 
 // pages measures the pages over many items.
@@ -45,7 +45,7 @@ func (b Poll) pages(ctx context.Context, s *stage) error {
 	base := "http://" + s.server.listen
 	for _, p := range []struct {
 		name, path string
-		most       float64 // milliseconds; 0: no limit was set
+		most       float64 // milliseconds; 0: no limit
 	}{
 		{"river page", "/river", 20},
 		{"river page, the 20th", "", 20},
@@ -76,7 +76,7 @@ func (b Poll) pages(ctx context.Context, s *stage) error {
 	return err
 }
 
-// fill makes a store with many items in this many feeds.
+// fill creates a store with many items in that number of feeds.
 func (b Poll) fill(ctx context.Context, s *stage, dir string, feeds int) (err error) {
 	r, err := b.open(ctx, s, dir)
 	if err != nil {
@@ -138,7 +138,7 @@ func (b Poll) fillFeed(ctx context.Context, r *pollReader, i, feeds, each int, n
 	return err
 }
 
-// deepPage is the address of the n-th page, by its links.
+// deepPage returns the path of the n-th page. It follows the links to older items.
 func deepPage(ctx context.Context, base string, n int) (string, error) {
 	path := "/river"
 	for range n {
@@ -156,7 +156,7 @@ func deepPage(ctx context.Context, base string, n int) (string, error) {
 	return path, nil
 }
 
-// timeToFirst asks again and again, and measures until the first byte of the body.
+// timeToFirst sends repeated requests, and measures the seconds until the first byte of the body.
 func timeToFirst(ctx context.Context, address string) (p50, p99 float64, err error) {
 	web := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{Protocols: onlyHTTP1()}}
 	var all []float64
@@ -178,17 +178,17 @@ func timeToFirst(ctx context.Context, address string) (p50, p99 float64, err err
 		if err != nil || resp.StatusCode != http.StatusOK {
 			return 0, 0, fmt.Errorf("%s was answered %s, %w", address, resp.Status, err)
 		}
-		if i >= 3 { // after what is only once
+		if i >= 3 { // excludes the cost of the first requests
 			all = append(all, took)
 		}
 	}
 	return quantile(all, 0.5), quantile(all, 0.99), nil
 }
 
-// live measures pages that stay open, and the way from a post to them.
+// live measures open live pages, and the time from a post to its display on them.
 func (b Poll) live(ctx context.Context, s *stage) error {
 	if s.NoFile == 0 {
-		s.NoFile = min(4*b.Open+4000, openLimit()) // of which the server lets a quarter be for those who connect
+		s.NoFile = min(4*b.Open+4000, openLimit()) // the server reserves a quarter for incoming connections
 	}
 	if err := s.serveEmpty(ctx); err != nil {
 		return err
@@ -216,11 +216,11 @@ func (b Poll) live(ctx context.Context, s *stage) error {
 	if err := b.toScreen(ctx, s, one); err != nil {
 		return err
 	}
-	b.Open-- // which is open already
+	b.Open-- // one page is already open
 	return b.subscribers(ctx, s, cookie)
 }
 
-// post saves the feed with n posts.
+// post saves the hosted feed with n posts.
 func (b Poll) post(ctx context.Context, s *stage, n int) error {
 	var doc strings.Builder
 	doc.WriteString(`<?xml version="1.0"?><rss version="2.0"><channel><title>Writer</title><link>http://example.org/</link><description>Posts</description>`)
@@ -246,7 +246,7 @@ func (b Poll) post(ctx context.Context, s *stage, n int) error {
 	return nil
 }
 
-// toScreen measures from the beginning of a save to its item on a live page.
+// toScreen measures the time from the start of a save to its item on a live page.
 func (b Poll) toScreen(ctx context.Context, s *stage, page *livePage) error {
 	var all []float64
 	for i := range b.Posts {
@@ -317,7 +317,7 @@ func (b Poll) subscribers(ctx context.Context, s *stage, cookie string) error {
 	return nil
 }
 
-// openSubscribers opens the pages, several at a time.
+// openSubscribers opens the live pages, openAtOnce at a time.
 func (b Poll) openSubscribers(ctx context.Context, s *stage, cookie string) ([]*livePage, error) {
 	ctx, cancel := context.WithTimeout(ctx, openWithin)
 	defer cancel()
@@ -345,7 +345,7 @@ func (b Poll) openSubscribers(ctx context.Context, s *stage, cookie string) ([]*
 	return pages, nil
 }
 
-// signIn gives the cookie of a new session.
+// signIn signs in and returns the cookie of the new session.
 func signIn(ctx context.Context, listen, user, password string) (string, error) {
 	form := url.Values{"name": {user}, "password": {password}}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+listen+"/login", strings.NewReader(form.Encode()))
@@ -366,13 +366,14 @@ func signIn(ctx context.Context, listen, user, password string) (string, error) 
 	return "", fmt.Errorf("signing in was answered %s without a cookie", resp.Status)
 }
 
-// livePage is an open stream of a river.
+// livePage is an open event stream of a river.
 type livePage struct {
 	net.Conn
 	in *bufio.Reader
 }
 
-// openLive opens one, from one of several loopback addresses, and waits for its head.
+// openLive opens a live page from one of several loopback addresses, and waits for the headers of
+// the response.
 func openLive(ctx context.Context, listen, cookie string, i int) (*livePage, error) {
 	d := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(1+i%pollSources))}}
 	c, err := d.DialContext(ctx, "tcp", listen)
@@ -400,7 +401,7 @@ func openLive(ctx context.Context, listen, cookie string, i int) (*livePage, err
 	return p, nil
 }
 
-// until reads until a line holds text.
+// until reads the stream until a line contains text, and returns the time of that line.
 func (p *livePage) until(text string, within time.Duration) (time.Time, error) {
 	if err := p.SetReadDeadline(time.Now().Add(within)); err != nil {
 		return time.Time{}, err

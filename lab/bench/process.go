@@ -16,22 +16,22 @@ import (
 	"time"
 )
 
-// process is a child that this program started, and will end.
+// process is a child process that this program started and will stop.
 type process struct {
 	name   string
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
 	stdout *bufio.Reader
-	stderr string // file that holds what it said
+	stderr string // file with its standard error
 	ended  chan struct{}
-	err    error // after ended
+	err    error // valid after ended is closed
 }
 
-// start runs exe with args. noFile, when not 0, is its limit of open files. What
-// it writes to standard error is kept in dir.
+// start starts exe with args. A nonzero noFile is its limit of open files. Its standard error is
+// written to a file in dir.
 func start(dir, name string, noFile int, exe string, args ...string) (*process, error) {
 	if noFile > 0 {
-		// The shell sets the limit and becomes the program: same process id.
+		// The shell sets the limit and replaces itself with the program, which keeps the process ID.
 		args = append([]string{"-c", `ulimit -n "$0" && exec "$@"`, strconv.Itoa(noFile), exe}, args...)
 		exe = "/bin/sh"
 	}
@@ -68,10 +68,10 @@ func start(dir, name string, noFile int, exe string, args ...string) (*process, 
 
 func (p *process) pid() int { return p.cmd.Process.Pid }
 
-// stop asks it to end and kills it when it does not.
+// stop requests the end of the process, and kills it after the timeout.
 func (p *process) stop(within time.Duration) error {
-	_ = p.stdin.Close() // helpers end by it
-	// It may be gone already; then there is nothing to signal.
+	_ = p.stdin.Close() // helper processes end with their input
+	// The process may have ended already.
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	timer := time.NewTimer(within)
 	defer timer.Stop()
@@ -85,13 +85,13 @@ func (p *process) stop(within time.Duration) error {
 	}
 }
 
-// kill ends it without a word.
+// kill kills the process and waits for its end.
 func (p *process) kill() {
-	_ = p.cmd.Process.Kill() // it may be gone already
+	_ = p.cmd.Process.Kill() // it may have ended already
 	<-p.ended
 }
 
-// said is the end of what it wrote to standard error.
+// said returns the end of its standard error.
 func (p *process) said() string {
 	text, err := os.ReadFile(p.stderr)
 	if err != nil {
@@ -104,12 +104,12 @@ func (p *process) said() string {
 	return string(text)
 }
 
-// gone is the error of a process that ended by itself.
+// gone returns the error for an unexpected end of the process.
 func (p *process) gone() error {
 	return fmt.Errorf("the %s ended by itself (%v); it said:\n%s", p.name, p.err, p.said())
 }
 
-// usage is the resource usage of a process. Fields that the system does not report are 0.
+// usage is the resource usage of a process. Values that the system does not report are 0.
 type usage struct {
 	rss   int64 // bytes
 	files int   // open descriptors
@@ -128,7 +128,7 @@ func (p *process) usage() usage {
 	if text, err := os.ReadFile(dir + "/stat"); err == nil {
 		u.cpu = cpuOf(string(text))
 	}
-	// The size of this folder is the number of descriptors (Linux 6.2).
+	// Since Linux 6.2 the size of this folder is the number of descriptors.
 	if info, err := os.Stat(dir + "/fd"); err == nil {
 		if u.files = int(info.Size()); u.files == 0 {
 			list, _ := os.ReadDir(dir + "/fd")
@@ -138,8 +138,8 @@ func (p *process) usage() usage {
 	return u
 }
 
-// cpuOf reads user and system time from a line of /proc/PID/stat: fields 14 and
-// 15, in hundredths of a second. The second field may hold anything in brackets.
+// cpuOf returns the user and system time from a line of /proc/PID/stat: fields 14 and 15, in
+// hundredths of a second. The second field, in parentheses, may contain any text.
 func cpuOf(stat string) time.Duration {
 	i := strings.LastIndexByte(stat, ')')
 	if i < 0 {
@@ -154,7 +154,8 @@ func cpuOf(stat string) time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
-// watch samples p until ctx ends and returns the highest of everything.
+// watch samples the usage of p until ctx ends. The returned function returns the maximum of each
+// value.
 func (p *process) watch(ctx context.Context) (peak func() usage) {
 	out := make(chan usage, 1)
 	go func() {

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// dieWithParent has the system end a child when we are killed ourselves.
+// dieWithParent makes the system kill a child process when this process is killed.
 func dieWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
 
-// processCPU is what this process has used.
+// processCPU returns the CPU time of this process.
 func processCPU() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
@@ -17,7 +17,7 @@ func processCPU() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// openLimit is how many open files a process of ours may be allowed.
+// openLimit returns the maximum limit of open files for a child process.
 func openLimit() int {
 	var l syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l) != nil {

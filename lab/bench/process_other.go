@@ -11,8 +11,8 @@ import (
 // and the parent ends the server.
 func dieWithParent() *syscall.SysProcAttr { return nil }
 
-// processCPU is not known here.
+// processCPU is unknown on this system.
 func processCPU() time.Duration { return 0 }
 
-// openLimit is unknown here: setting a limit that is too high fails.
+// openLimit is unknown on this system. Setting a limit that is too high fails.
 func openLimit() int { return 1 << 20 }

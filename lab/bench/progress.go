@@ -28,7 +28,7 @@ func newProgress(w io.Writer) *progress {
 	return p
 }
 
-// step says that done of total are done. It prints only now and then.
+// step reports progress. It prints at most once per second, or 20 times per second on a terminal.
 func (p *progress) step(label string, done, total int) {
 	now := time.Now()
 	pause := time.Second
@@ -56,12 +56,12 @@ func (p *progress) step(label string, done, total int) {
 	fmt.Fprintf(p.w, "\r\x1b[K%s%s", label, bar)
 }
 
-// of is step for one label and total.
+// of returns step with a fixed label and total.
 func (p *progress) of(label string, total int) func(done int) {
 	return func(done int) { p.step(label, done, total) }
 }
 
-// clear leaves nothing of the bar.
+// clear removes the bar from the terminal.
 func (p *progress) clear() {
 	if p.tty {
 		fmt.Fprint(p.w, "\r\x1b[K")

@@ -17,29 +17,29 @@ import (
 // Plan is the configuration of a [Receiver].
 type Plan struct {
 	Hosts     int           `json:"hosts"`      // quick callback hosts, at most 8,000 with the slow ones
-	SlowHosts int           `json:"slow_hosts"` // hosts whose callbacks take their time
-	Slow      time.Duration `json:"slow"`       // how long they take
+	SlowHosts int           `json:"slow_hosts"` // slow callback hosts
+	Slow      time.Duration `json:"slow"`       // response time of a slow host
 	Feeds     int           `json:"feeds"`
 	FeedSize  int           `json:"feed_size"` // bytes of a feed [4,096]
-	Close     bool          `json:"close"`     // one request a connection
-	Contents  bool          `json:"contents"`  // a notification is a feed's newest bytes, and is checked
-	Signed    bool          `json:"signed"`    // and signed with SecretOf its callback
-	TLS       bool          `json:"tls"`       // all hosts speak TLS, with a certificate of the receiver's own authority
+	Close     bool          `json:"close"`     // one request per connection
+	Contents  bool          `json:"contents"`  // notifications contain the current bytes of the feed, and are checked
+	Signed    bool          `json:"signed"`    // notifications are signed with SecretOf the callback
+	TLS       bool          `json:"tls"`       // all hosts use TLS, with a certificate from the receiver's own authority
 }
 
 // maxHosts keeps the listeners of one receiver below the usual limit of open files.
 const maxHosts = 8000
 
-// Receiver is many callback hosts and a feed server in one process, with little overhead, so
-// that measurements show the cost of the caller. Each host has its own loopback address,
-// 127.20.0.1 and so on, slow ones from 127.30.0.1; all listen on one port. Callbacks are /c/0,
-// /c/1 …, on every host; feeds are /f/0, /f/1 … on every host. /n/0 accepts any request and does
+// Receiver serves many callback hosts and feeds in one process, with little overhead, so that
+// measurements show the cost of the caller. Each host has its own loopback address, from
+// 127.20.0.1 on, or from 127.30.0.1 on for slow hosts. All hosts listen on one port and serve
+// all callbacks, /c/0, /c/1 …, and all feeds, /f/0, /f/1 …. /n/0 accepts any request and does
 // nothing.
 type Receiver struct {
 	Port uint16
 
 	plan      Plan
-	tail      []byte // what pads a feed to its size
+	tail      []byte // padding of a feed up to its size
 	listeners []net.Listener
 	conns     sync.WaitGroup
 	mu        sync.Mutex
@@ -47,32 +47,32 @@ type Receiver struct {
 	closed    bool
 	round     atomic.Pointer[round]
 	feeds     []feed
-	scratch   sync.Pool // *[]byte, for bodies
+	scratch   sync.Pool // *[]byte, buffers for bodies
 	traffic   traffic
 	secure    *secure // nil: without TLS
 }
 
-// round is what arrived since the last reset.
+// round counts the requests since the last reset.
 type round struct {
 	at       []atomic.Int64 // Unix nanoseconds of the first arrival
 	distinct atomic.Int64
 	again    atomic.Int64 // arrivals after the first
-	unknown  atomic.Int64 // for callbacks that are none
-	wrong    atomic.Int64 // contents that were not as they should be
+	unknown  atomic.Int64 // notifications to callbacks that do not exist
+	wrong    atomic.Int64 // notifications whose content differs from the feed
 	asked    atomic.Int64 // challenges
-	busy     atomic.Int64 // requests that are being answered
+	busy     atomic.Int64 // slow requests in progress
 	peak     atomic.Int64
 }
 
-// feed changes when its version does.
+// feed is one feed. Its content depends on its version.
 type feed struct {
 	version atomic.Int64
-	served  atomic.Int64 // Unix nanoseconds when its body was last handed out whole
-	full    atomic.Int64 // answers with a body
-	same    atomic.Int64 // answers 304
+	served  atomic.Int64 // time of the last response with a body, Unix nanoseconds
+	full    atomic.Int64 // responses with a body
+	same    atomic.Int64 // responses with status 304
 }
 
-// Host is the address of a callback host.
+// Host returns the address of callback host i.
 func Host(slow bool, i int) netip.Addr {
 	group := byte(20)
 	if slow {
@@ -82,7 +82,7 @@ func Host(slow bool, i int) netip.Addr {
 	return netip.AddrFrom4([4]byte{127, group + byte(i>>16), byte(i >> 8), byte(i)})
 }
 
-// CallbackURL is callback i on host h.
+// CallbackURL returns the URL of callback i on host h.
 func CallbackURL(slow bool, h int, port uint16, i int) string {
 	b := append(make([]byte, 0, 48), "http://"...)
 	b = netip.AddrPortFrom(Host(slow, h), port).AppendTo(b)
@@ -111,7 +111,7 @@ func OpenReceiver(ctx context.Context, p Plan) (*Receiver, error) {
 			return nil, err
 		}
 	}
-	for range 10 { // a port that is free on the first host may be taken on another
+	for range 10 { // a port that is free on the first host may be in use on another host
 		if err = s.listen(ctx); err == nil {
 			break
 		}
@@ -152,7 +152,7 @@ func (s *Receiver) closeListeners() {
 	s.listeners = nil
 }
 
-// Close ends all connections and waits for their end.
+// Close closes all connections and waits for their goroutines.
 func (s *Receiver) Close() {
 	s.closeListeners()
 	s.mu.Lock()
@@ -167,7 +167,7 @@ func (s *Receiver) Close() {
 // Reset begins a new round with n callbacks.
 func (s *Receiver) Reset(n int) { s.round.Store(&round{at: make([]atomic.Int64, n)}) }
 
-// Change gives feeds from ≤ i < to a new version each.
+// Change raises the versions of the feeds from ≤ i < to.
 func (s *Receiver) Change(from, to int) {
 	for i := max(from, 0); i < min(to, len(s.feeds)); i++ {
 		s.feeds[i].version.Add(1)
@@ -179,7 +179,7 @@ func (s *Receiver) accept(l net.Listener) {
 	for {
 		c, err := l.Accept()
 		if err != nil {
-			if ne, ok := err.(interface{ Temporary() bool }); ok && ne.Temporary() { // out of files: some will be free soon
+			if ne, ok := err.(interface{ Temporary() bool }); ok && ne.Temporary() { // too many open files: wait until some are closed
 				time.Sleep(time.Millisecond)
 				continue
 			}
@@ -214,7 +214,7 @@ func (s *Receiver) leave(c net.Conn) {
 	s.mu.Unlock()
 }
 
-// serve answers the requests of one connection, one after the other.
+// serve answers the requests of one connection in sequence.
 func (s *Receiver) serve(c net.Conn, slow bool) {
 	defer s.leave(c)
 	buf := make([]byte, 1536)
@@ -249,7 +249,7 @@ func (s *Receiver) serve(c net.Conn, slow bool) {
 	}
 }
 
-// pass moves past the body, and looks at it when it is a content.
+// pass reads the body of a request, and checks it if it is the content of a feed.
 func (s *Receiver) pass(c net.Conn, buf []byte, at, have int, r *request) (rest int, err error) {
 	if s.plan.Contents && string(r.method) == "POST" {
 		if kind, i, _, ok := r.target(); ok && kind == 'c' {
@@ -259,8 +259,8 @@ func (s *Receiver) pass(c net.Conn, buf []byte, at, have int, r *request) (rest 
 	return drop(c, buf, at, have, r.length, buf)
 }
 
-// drop moves past the body: what follows it in buf is moved to the front, and its
-// length returned. What is still to come is read into scratch.
+// drop discards the body. It moves the bytes after the body to the front of buf, and returns
+// their number. The unread part of the body is read into scratch.
 func drop(c net.Conn, buf []byte, at, have, body int, scratch []byte) (rest int, err error) {
 	if in := have - at; in >= body {
 		return copy(buf, buf[at+body:have]), nil
@@ -276,12 +276,12 @@ func drop(c net.Conn, buf []byte, at, have, body int, scratch []byte) (rest int,
 	return 0, nil
 }
 
-// answer notes what came and appends what to say.
+// answer records the request and appends the response to out.
 func (s *Receiver) answer(out []byte, r *request) []byte {
 	kind, i, query, ok := r.target()
 	switch {
 	case ok && kind == 'c' && string(r.method) == "POST":
-		if !s.plan.Contents { // they have arrived when their end has
+		if !s.plan.Contents { // content counts as received at its end
 			s.round.Load().arrived(i)
 		}
 		return head(out, "200 OK", r.close, 0)
@@ -312,7 +312,7 @@ func (r *round) arrived(i int) {
 	}
 }
 
-// dawdle takes its time, and notes how many do so together.
+// dawdle delays a response by d, and records the number of concurrent delays.
 func (r *round) dawdle(d time.Duration) {
 	n := r.busy.Add(1)
 	for old := r.peak.Load(); n > old && !r.peak.CompareAndSwap(old, n); {

@@ -83,13 +83,13 @@ func TestFeedIsStableUntilChanged(t *testing.T) {
 	if again := get(first.Header.Get("ETag")); !again.NotModified {
 		t.Errorf("unchanged, and the answer is %d", again.Status)
 	}
-	s.Change(0, 1) // the other one
+	s.Change(0, 1) // not feed 1, which is pinged below
 	if again := get(first.Header.Get("ETag")); !again.NotModified {
 		t.Errorf("another feed changed, and the answer is %d", again.Status)
 	}
 	s.Change(1, 2)
 	if changed := get(first.Header.Get("ETag")); changed.NotModified || bytes.Equal(changed.Body, first.Body) {
-		t.Error("it changed and nobody can see it")
+		t.Error("a changed feed has its old content")
 	}
 	if n := s.Feeds(0, 2); n.Full != 2 || n.Same != 2 || n.Served == 0 {
 		t.Errorf("%+v", n)
@@ -157,7 +157,7 @@ func TestLoopsReachEveryCallbackOnce(t *testing.T) {
 	}
 	s.Close()
 	if ran, err := l.run(t.Context(), Job{Kind: LoopSender, Hosts: 7, Port: s.Port, To: 3, Concurrent: 1}); err != nil || ran.Failed != 3 || ran.Error == "" {
-		t.Errorf("nobody there: %+v, %v", ran, err)
+		t.Errorf("no listener: %+v, %v", ran, err)
 	}
 	if _, err := l.run(t.Context(), Job{Kind: LoopSender, To: 3}); err == nil {
 		t.Error("a job without hosts ran")
@@ -184,7 +184,7 @@ func TestFloorNotifiesOnlyChanges(t *testing.T) {
 		t.Errorf("read %+v, want once whole and once the same", n)
 	}
 	if err := p.ping(t.Context(), "http://"+Host(false, 0).String()+":1/f/1"); err == nil {
-		t.Error("a feed that nobody serves was pinged with success")
+		t.Error("a ping of a feed without a server succeeded")
 	}
 }
 

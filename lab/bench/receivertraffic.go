@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// Flow is the traffic of a receiver's connections since its start. Bytes are those of the
-// sockets, including TLS, without packet headers.
+// Flow is the traffic of the connections of a receiver since its start. In and Out are the bytes
+// of the sockets, including TLS, without packet headers.
 type Flow struct {
 	In    int64 `json:"in"`
 	Out   int64 `json:"out"`
-	Conns int64 `json:"conns"` // connections that were accepted
+	Conns int64 `json:"conns"` // accepted connections
 }
 
 func (f Flow) minus(g Flow) Flow { return Flow{f.In - g.In, f.Out - g.Out, f.Conns - g.Conns} }
@@ -50,8 +50,8 @@ func (c *countedConn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// secure is a certificate for hosts of a receiver, and its authority. Sessions are not resumed,
-// so each new connection costs a full handshake.
+// secure contains a certificate for the hosts of a receiver, and its authority. Sessions are not
+// resumed, so each new connection needs a full handshake.
 type secure struct {
 	config    *tls.Config
 	authority []byte // PEM

@@ -13,7 +13,7 @@ type request struct {
 	noneMatch    []byte // If-None-Match
 	signature    []byte // X-Hub-Signature
 	length       int    // of the body
-	close        bool   // the peer wants no more
+	close        bool   // the peer closes the connection after the response
 }
 
 var (
@@ -23,8 +23,8 @@ var (
 
 const maxBody = 1 << 20
 
-// parseRequest reads one head. n is where the body begins; 0 with a nil error
-// means that b does not hold the whole head yet.
+// parseRequest parses the head of one request. n is the offset of the body; 0 with a nil error
+// means that the head in b is incomplete.
 func parseRequest(b []byte) (r request, n int, err error) {
 	end := bytes.Index(b, []byte("\r\n\r\n"))
 	if end < 0 {

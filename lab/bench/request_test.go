@@ -11,8 +11,8 @@ func TestRequestHeads(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		in   string
-		rest string // behind the head
-		open bool   // the head is not whole
+		rest string // bytes after the head
+		open bool   // the head is incomplete
 		want request
 		err  error
 	}{

@@ -20,13 +20,13 @@ import (
 	"cloudburst/client"
 )
 
-// River measures the river of a user with many feeds and items, as the user sees it.
+// River measures the pages of a river with many feeds and items.
 type River struct {
 	Common
 	Feeds int // [500]
-	Items int // of all feeds together [100,000]
-	Pages int // requests of each page [200]
-	Pings int // that are followed to the open page [30]
+	Items int // total items of all feeds [100,000]
+	Pages int // requests for each page [200]
+	Pings int // pings whose item is awaited on the open page [30]
 }
 
 // Limits, in milliseconds.
@@ -113,8 +113,8 @@ func (b River) run(ctx context.Context, s *stage) error {
 	return nil
 }
 
-// rest waits until the server has done what it does after a start: it then takes hardly any CPU time
-// for three seconds.
+// rest waits until the server has finished its work after a start: it uses almost no CPU time for
+// three seconds.
 func (s *server) rest(ctx context.Context) error {
 	quiet := 0
 	for range 120 {
@@ -132,13 +132,13 @@ func (s *server) rest(ctx context.Context) error {
 	return errors.New("the server is still busy two minutes after its start")
 }
 
-// riverUser is a user who is signed in.
+// riverUser is a signed-in user.
 type riverUser struct {
 	base, cookie string
 	web          *http.Client
 }
 
-// do sends a request, a POST if there is a form, and reads the whole answer.
+// do sends a request, a POST if form is not nil, and reads the whole response.
 func (u *riverUser) do(ctx context.Context, path string, form url.Values) (body []byte, took time.Duration, err error) {
 	method, text := http.MethodGet, io.Reader(nil)
 	if form != nil {
@@ -173,7 +173,7 @@ func (s *stage) limited(name string, value, limit float64) {
 	s.report.add(name, value, "ms").note("%.2f of the limit", value/limit).target("≤", limit)
 }
 
-// pages measures pages from the request to the last byte.
+// pages measures the time from the request for a page to its last byte.
 func (b River) pages(ctx context.Context, s *stage, u *riverUser) error {
 	var floor float64
 	for _, p := range []struct{ name, path string }{
@@ -181,12 +181,12 @@ func (b River) pages(ctx context.Context, s *stage, u *riverUser) error {
 	} {
 		var all []float64
 		var cpu time.Duration
-		for i := range b.Pages + 5 { // after what happens only once
+		for i := range b.Pages + 5 { // excludes the cost of the first requests
 			if i == 5 {
 				cpu = s.server.usage().cpu
 			}
 			_, took, err := u.do(ctx, p.path, nil)
-			if err != nil && p.path != "/login" { // which sends signed-in users on
+			if err != nil && p.path != "/login" { // /login redirects signed-in users
 				return err
 			}
 			if s.progress.step(p.name, i, b.Pages); i >= 5 {
@@ -205,8 +205,8 @@ func (b River) pages(ctx context.Context, s *stage, u *riverUser) error {
 	return nil
 }
 
-// marks measures marking all items and its undo. Meanwhile another request marks one item again and
-// again.
+// marks measures marking all items as read, and the undo. Meanwhile other requests mark one item
+// repeatedly.
 func (b River) marks(ctx context.Context, s *stage, u *riverUser) error {
 	page, _, err := u.do(ctx, "/river", nil)
 	if err != nil {
@@ -248,7 +248,7 @@ func (b River) marks(ctx context.Context, s *stage, u *riverUser) error {
 	return nil
 }
 
-// probe marks an item again and again until stop is called, which returns how long each took.
+// probe marks an item repeatedly until stop is called. stop returns the duration of each request.
 func (u *riverUser) probe(ctx context.Context, item string) (stop func() ([]float64, error)) {
 	var over atomic.Bool
 	var all []float64
@@ -274,7 +274,7 @@ func (u *riverUser) probe(ctx context.Context, item string) (stop func() ([]floa
 	}
 }
 
-// pings measures from a ping to the item on the open page.
+// pings measures the time from a ping to the item on the open page.
 func (b River) pings(ctx context.Context, s *stage, u *riverUser) error {
 	var posts atomic.Int64
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -290,7 +290,7 @@ func (b River) pings(ctx context.Context, s *stage, u *riverUser) error {
 		}
 		fmt.Fprint(w, `</channel></rss>`)
 	})}
-	go func() { _ = web.Serve(l) }() // ends with Close
+	go func() { _ = web.Serve(l) }() // returns after Close
 	defer web.Close()
 	if _, err := s.server.api.River("").AddSource(ctx, client.SourceRequest{URL: feed}); err != nil {
 		return err
@@ -304,7 +304,7 @@ func (b River) pings(ctx context.Context, s *stage, u *riverUser) error {
 	var all []float64
 	for i := range b.Pings + 1 {
 		s.progress.step("pings", i, b.Pings)
-		if err := pause(ctx, 1200*time.Millisecond); err != nil { // a feed is read once a second at most
+		if err := pause(ctx, 1200*time.Millisecond); err != nil { // a feed is read at most once per second
 			return err
 		}
 		n := posts.Add(1)

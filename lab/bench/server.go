@@ -20,7 +20,7 @@ import (
 	"cloudburst/internal/app"
 )
 
-// server is a real server in a process of its own.
+// server is a real server in its own process.
 type server struct {
 	*process
 	data          string
@@ -29,12 +29,12 @@ type server struct {
 	ready         time.Duration // from its start to the first good /readyz
 }
 
-// serverPlan says how to start one.
+// serverPlan contains the options of startServer.
 type serverPlan struct {
 	data, database string
 	noFile         int
 	extra          []string // further flags
-	roots          string   // file with the authorities that it believes; "": the system's
+	roots          string   // file with the trusted authorities; "": those of the system
 }
 
 func startServer(ctx context.Context, exe, dir string, p serverPlan) (*server, error) {
@@ -53,7 +53,7 @@ func startServer(ctx context.Context, exe, dir string, p serverPlan) (*server, e
 	}
 	args = append(args, p.extra...)
 	if p.roots != "" {
-		// env becomes the program: same process id.
+		// env replaces itself with the program, which keeps the process ID.
 		exe, args = "/usr/bin/env", append([]string{"SSL_CERT_FILE=" + p.roots, exe}, args...)
 	}
 	begin := time.Now()
@@ -74,7 +74,7 @@ func startServer(ctx context.Context, exe, dir string, p serverPlan) (*server, e
 	return s, nil
 }
 
-// await returns when the server answers that it is ready.
+// await returns when the server reports that it is ready.
 func (s *server) await(ctx context.Context) error {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -101,7 +101,7 @@ func (s *server) await(ctx context.Context) error {
 	}
 }
 
-// addr reads an address that a whole line of a file holds.
+// addr returns the address in a file; "" until the file contains a complete line.
 func (s *server) addr(file string) string {
 	text, err := os.ReadFile(filepath.Join(s.data, file))
 	if err != nil || !bytes.HasSuffix(text, []byte("\n")) {
@@ -110,7 +110,7 @@ func (s *server) addr(file string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// settle returns when nothing is under way and no more is written.
+// settle returns when no work is in progress and the number of writes is stable.
 func (s *server) settle(ctx context.Context) (client.Status, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
@@ -168,10 +168,10 @@ func (s *server) save(ctx context.Context, file, path string) error {
 	return f.Close()
 }
 
-// registration is one callback of one feed. A secret belongs to WebSub only.
+// registration is a callback for a feed. Only WebSub uses the secret.
 type registration struct{ feed, callback, via, secret string }
 
-// importAll registers without asking the callbacks.
+// importAll creates n registrations by import, without verification.
 func (s *server) importAll(ctx context.Context, n int, of func(i int) registration, notify func(done, total int)) error {
 	pr, pw := io.Pipe()
 	go func() { pw.CloseWithError(writeLines(pw, n, of)) }()
@@ -213,7 +213,8 @@ func writeLines(w io.Writer, n int, of func(i int) registration) error {
 	return nil
 }
 
-// registerAll registers through the REST endpoint; the receiver answers the challenges.
+// registerAll creates n registrations through the REST endpoint. The receiver answers the
+// challenges.
 func (s *server) registerAll(ctx context.Context, n, clients int, of func(i int) registration, notify func(done, total int)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -13,10 +13,10 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// sites pings sites that nobody is subscribed to, over kept connections. Each ping
-// is of another site.
+// sites pings sites without subscribers, over persistent connections. Each ping names another
+// site.
 type sites struct {
-	addr  string // of the server
+	addr  string // address of the server
 	host  string // host of the sites; each site is an empty page
 	wires []*wire
 	next  atomic.Int64
@@ -30,7 +30,7 @@ func newSites(addr, host string, conns int) *sites {
 	return s
 }
 
-// moved goes on at another address.
+// moved changes the address of the server.
 func (s *sites) moved(addr string) {
 	s.close()
 	s.addr = addr
@@ -61,17 +61,16 @@ func (s *sites) one(ctx context.Context, w *wire, buf []byte) ([]byte, error) {
 	return buf, err
 }
 
-// pace is what pings at a fixed rate came to. Times are seconds from the moment at
-// which a ping was to be sent, also when no connection was free then: who comes
-// late has waited too.
+// pace is the result of pings at a fixed rate. Times are in seconds from the scheduled time of a
+// ping, so they include the wait for a free connection.
 type pace struct {
 	sent           int
 	p50, p99, most float64
-	took           float64 // seconds, to the last answer
+	took           float64 // seconds until the last response
 }
 
-// at sends n pings, rate of them a second whatever becomes of them; rate 0: each
-// connection sends the next when the one before is answered.
+// at sends n pings at that rate per second, independent of the responses. With rate 0 each
+// connection sends its next ping after the response to the previous one.
 func (s *sites) at(ctx context.Context, rate float64, n int) (p pace, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -109,7 +108,7 @@ func (s *sites) at(ctx context.Context, rate float64, n int) (p pace, err error)
 	return p, context.Cause(ctx)
 }
 
-// until waits for a moment; false: ctx ended first.
+// until waits until that time, and returns false if ctx ends first.
 func until(ctx context.Context, at time.Time) bool {
 	d := time.Until(at)
 	if d <= 0 {

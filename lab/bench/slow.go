@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Slow is a feed with fast subscribers and many slow ones.
+// Slow measures a feed with fast subscribers and many slow ones.
 type Slow struct {
 	Common
 	Quick     int           // [1,000]
 	Slow      int           // [10,000]
 	SlowHosts int           // [1,000]
-	Delay     time.Duration // of a slow answer [5 s]
+	Delay     time.Duration // response time of a slow subscriber [5 s]
 }
 
 // Run measures.
@@ -36,8 +36,8 @@ func (b Slow) Run(ctx context.Context) (*Report, error) {
 	return s.end(b.run(ctx, s))
 }
 
-// The quick ones of feed 0 are callbacks 0 to Quick; those of feed 1 the next
-// Quick, and the slow ones follow.
+// run registers callbacks 0 ≤ i < Quick for feed 0. The next Quick callbacks and all slow ones
+// are for feed 1.
 func (b Slow) run(ctx context.Context, s *stage) error {
 	if err := s.serveEmpty(ctx); err != nil {
 		return err
@@ -73,10 +73,10 @@ func (b Slow) run(ctx context.Context, s *stage) error {
 
 type slowRound struct {
 	quick   Arrivals
-	all     float64 // seconds until the last one was notified
+	all     float64 // seconds until the last notification
 	peak    usage
 	grew    int64
-	open    int64 // slow ones under way at once
+	open    int64 // maximum number of concurrent slow requests
 	writes  int64
 	failed  int64
 	failing int64

@@ -14,10 +14,10 @@ import (
 // Common are the options of all measurements. Zero fields mean the default in brackets.
 type Common struct {
 	Hosts       int    // quick callback hosts [1,000]
-	Concurrent  int    // requests under way at once in a loop [256]
+	Concurrent  int    // concurrent requests of a loop [256]
 	Rounds      int    // [5]
 	Database    string // postgres://…, an empty database made for it [SQLite in the temporary folder]
-	NoFile      int    // limit of open files of the server and of the loops [as it is]
+	NoFile      int    // limit of open files of the server and of the loops [unchanged]
 	Profile     string // file for a CPU profile of the server's first round
 	MemProfile  string // file for a heap profile of the server at the end
 	ServerFlags []string
@@ -26,12 +26,12 @@ type Common struct {
 }
 
 const (
-	patience   = 45 * time.Second // without any notification, after which a round has failed
-	latencyOf  = 10               // subscribers of the feed that latency is measured with
+	patience   = 45 * time.Second // a round fails after this time without a notification
+	latencyOf  = 10               // subscribers of the feed for latency
 	stopWithin = 15 * time.Second
 )
 
-// stage is everything that runs during one measurement.
+// stage contains all processes of one measurement.
 type stage struct {
 	Common
 	dir      string
@@ -86,7 +86,7 @@ func orElse(v, standard int) int {
 
 func (s *stage) option(name string, v int) { s.report.Options[name] = strconv.Itoa(v) }
 
-// serve starts the server, or starts it again on what it left.
+// serve starts the server, or restarts it on its existing data.
 func (s *stage) serve(ctx context.Context) error {
 	data := filepath.Join(s.dir, "data")
 	if err := os.MkdirAll(data, 0o700); err != nil {
@@ -100,7 +100,7 @@ func (s *stage) serve(ctx context.Context) error {
 	return nil
 }
 
-// serveEmpty is serve for a store that must not hold anybody's subscriptions.
+// serveEmpty is serve for an empty store. It fails if the store contains subscriptions.
 func (s *stage) serveEmpty(ctx context.Context) error {
 	if err := s.serve(ctx); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (s *stage) serveEmpty(ctx context.Context) error {
 	return nil
 }
 
-// loop is the loop of that kind; it keeps its connections from run to run.
+// loop returns the loop of that kind. The loop keeps its connections between runs.
 func (s *stage) loop(kind string) (*loopProcess, error) {
 	if l := s.loops[kind]; l != nil {
 		return l, nil
@@ -128,7 +128,8 @@ func (s *stage) loop(kind string) (*loopProcess, error) {
 	return l, nil
 }
 
-// run lets a loop send and returns the results. cpu is in microseconds per notification.
+// run runs a job and returns its results. rate is in notifications per second, cpu in
+// microseconds per notification.
 func (s *stage) run(j Job) (a Arrivals, rate, cpu float64, err error) {
 	l, err := s.loop(j.Kind)
 	if err != nil {
@@ -146,8 +147,8 @@ func (s *stage) run(j Job) (a Arrivals, rate, cpu float64, err error) {
 	}
 	most := 0
 	if j.Kind == LoopNetHTTP {
-		// With few idle connections net/http now and then loses an answer to its own
-		// tidying ("too many idle connections").
+		// With few idle connections, net/http sometimes closes a connection before the response
+		// is read ("too many idle connections").
 		most = ran.Sent / 100
 	}
 	if ran.Failed > most {
@@ -161,7 +162,7 @@ func (s *stage) run(j Job) (a Arrivals, rate, cpu float64, err error) {
 	return a, float64(j.To-j.From) / a.Last, cpu, err
 }
 
-// close ends all processes and removes the folder.
+// close stops all processes and removes the folder.
 func (s *stage) close() error {
 	s.progress.clear()
 	var errs []error
@@ -177,7 +178,7 @@ func (s *stage) close() error {
 	return errors.Join(append(errs, os.RemoveAll(s.dir))...)
 }
 
-// end closes the stage and hands out the report, or the error.
+// end closes the stage and returns the report, or the error.
 func (s *stage) end(err error) (*Report, error) {
 	if err != nil && s.server != nil {
 		if text := s.server.said(); text != "" {

@@ -21,7 +21,7 @@ type wire struct {
 	body bytes.Buffer
 }
 
-// replyWithin is how long one answer may take.
+// replyWithin is the timeout for one response.
 const replyWithin = 30 * time.Second
 
 var errAnswer = errors.New("bench: an answer that is no answer")
@@ -35,8 +35,8 @@ func (w *wire) close() {
 	}
 }
 
-// do sends one request and reads the answer. What of its body is wanted stays in
-// w.body until the next call; size is all of it.
+// do sends one request and reads the response. w.body contains up to wanted bytes of its body
+// until the next call; size is the full size of the body.
 func (w *wire) do(ctx context.Context, request []byte, wanted int) (status, size int, err error) {
 	if w.conn == nil {
 		var d net.Dialer
@@ -97,7 +97,7 @@ func (w *wire) read(wanted int) (status, size int, err error) {
 	return status, size, err
 }
 
-// get is the bytes of a GET.
+// get returns a GET request. fields are pairs of header names and values.
 func get(addr, path string, fields ...string) []byte {
 	b := append(append(append([]byte("GET "), path...), " HTTP/1.1\r\nHost: "...), addr...)
 	for i := 0; i+1 < len(fields); i += 2 {
@@ -106,7 +106,7 @@ func get(addr, path string, fields ...string) []byte {
 	return append(b, "\r\n\r\n"...)
 }
 
-// post appends to b the bytes of a POST of XML.
+// post appends a POST request with an XML body to b.
 func post(b []byte, addr, path string, body []byte) []byte {
 	b = append(append(append(append(b, "POST "...), path...), " HTTP/1.1\r\nHost: "...), addr...)
 	b = strconv.AppendInt(append(b, "\r\nContent-Type: text/xml\r\nContent-Length: "...), int64(len(body)), 10)

@@ -10,20 +10,21 @@ import (
 	"cloudburst/client"
 )
 
-// Write is somebody who saves posts while others wait for them.
+// Write measures the saves of posts, until their subscribers and open pages receive them.
 type Write struct {
 	Common
-	Subscribers int // of the feed, by rssCloud [1,000]
-	Saves       int // that are measured, of each kind [50]
-	Posts       int // of the author who has many [100,000]
+	Subscribers int // rssCloud subscribers of the feed [1,000]
+	Saves       int // measured saves of each kind [50]
+	Posts       int // posts of the author with many posts [100,000]
 }
 
-// What a measurement writes with; nobody but its own processes can reach the server.
+// Constants of the measurement. The password may be public: only local processes can connect to
+// the server.
 const (
 	writePassword = "correct horse battery"
-	pageSaves     = 20   // of a page that is open, at most: its feed is read once a second
-	few           = 10   // posts of the author who has few
-	importFile    = 5000 // posts in one file that is taken in
+	pageSaves     = 20   // maximum number of saves for the open page, because its feed is read once per second
+	few           = 10   // posts of the author with few posts
+	importFile    = 5000 // posts in one imported file
 	writePatience = 30 * time.Second
 )
 
@@ -66,7 +67,7 @@ func (b Write) run(ctx context.Context, s *stage) error {
 	return nil
 }
 
-// save publishes a post, and says when it began and how long its answer took.
+// save publishes a post, and returns the start and the duration of the request.
 func (s *stage) save(ctx context.Context, user, text string) (begun time.Time, took time.Duration, err error) {
 	begun = time.Now()
 	_, err = s.server.api.CreatePost(ctx, user, client.PostChange{Source: &text}, "")
@@ -77,7 +78,7 @@ func (s *stage) feedOf(user string) string {
 	return "http://" + s.server.listen + "/" + user + "/rss.xml"
 }
 
-// notified measures the time from a save to the last of many subscribers.
+// notified measures the time from a save to the last notification of many subscribers.
 func (b Write) notified(ctx context.Context, s *stage) error {
 	if _, _, err := s.save(ctx, "cloud", "The first."); err != nil {
 		return err
@@ -89,7 +90,7 @@ func (b Write) notified(ctx context.Context, s *stage) error {
 		return err
 	}
 	var first, last, answered []float64
-	for i := range b.Saves + 1 { // the first opens the connections
+	for i := range b.Saves + 1 { // the first save opens the connections
 		if _, err := s.server.settle(ctx); err != nil {
 			return err
 		}
@@ -120,7 +121,7 @@ func (b Write) notified(ctx context.Context, s *stage) error {
 	return nil
 }
 
-// watched measures from a save to the page of a reader that is open.
+// watched measures the time from a save to its display on the open page of a user.
 func (b Write) watched(ctx context.Context, s *stage) error {
 	if _, _, err := s.save(ctx, "watched", "The first."); err != nil {
 		return err
@@ -139,7 +140,7 @@ func (b Write) watched(ctx context.Context, s *stage) error {
 	defer page.Close()
 	var took []float64
 	for i := range min(b.Saves, pageSaves) + 1 {
-		if err := pause(ctx, 1200*time.Millisecond); err != nil { // a feed is read once a second at most
+		if err := pause(ctx, 1200*time.Millisecond); err != nil { // a feed is read at most once per second
 			return err
 		}
 		word := fmt.Sprintf("watched-post-%d.", i)
@@ -172,7 +173,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// many measures how posts are taken in, and what a save costs when there are many.
+// many measures the import of posts, and the duration of a save for an author with many posts.
 func (b Write) many(ctx context.Context, s *stage) error {
 	begun := time.Now()
 	for from := 0; from < b.Posts; from += importFile {
@@ -205,7 +206,7 @@ func (b Write) many(ctx context.Context, s *stage) error {
 	return nil
 }
 
-// takeIn has a feed with posts taken in.
+// takeIn imports a feed with the posts from ≤ i < to.
 func (s *stage) takeIn(ctx context.Context, user string, from, to int) error {
 	var doc strings.Builder
 	doc.WriteString(`<?xml version="1.0"?><rss version="2.0"><channel><title>Old posts</title><link>http://127.0.0.1/</link><description>x</description>`)
