@@ -57,7 +57,7 @@ func newSite(w *Web) *site {
 	if w.Posts != nil {
 		o := writerui.Options{Posts: w.Posts, Files: w.Files, Accounts: w.Accounts, LimitMode: w.LimitMode}
 		if s.reader != nil {
-			o.ReplyTo = s.reader.ReplyTo
+			o.ReplyTo, o.FollowOwn = s.reader.ReplyTo, s.reader.FollowOwn
 		}
 		s.writer = writerui.New(texts, o)
 	}

@@ -46,3 +46,21 @@ func TestPublishingLoadsThePageAfterItOnce(t *testing.T) {
 		t.Errorf("the pages %q were loaded, not %q", loaded, want)
 	}
 }
+
+func TestPostsAreInTheRiverOfTheirAuthor(t *testing.T) {
+	t.Parallel()
+	p := start(t, conf(t))
+	b := newTab(t, p.base)
+	b.join(p.admin)
+	b.keys("My first post")
+	b.ctrl(kb.Enter)
+	b.until("it is published", `location.search.includes("done=1")`)
+	b.open("/river")
+	b.until("it is in the river", `document.getElementById("days").textContent.includes("My first post")`)
+	writer := newTab(t, p.base)
+	writer.signIn("/write")
+	writer.until("the cursor is in the form", `document.activeElement.id === "w-source"`)
+	writer.keys("My second post")
+	writer.ctrl(kb.Enter)
+	b.until("the next post appears in the open river", `document.getElementById("days").textContent.includes("My second post")`)
+}

@@ -13,11 +13,7 @@ import (
 
 // replyTo describes an item of the signed-in user's river for a reply to it.
 func (s *riverPages) replyTo(ctx context.Context, user string, id int64) (author.Reply, error) {
-	reader := user
-	if s.ReaderOf != nil {
-		reader = s.ReaderOf(user)
-	}
-	list, err := s.River.Items(ctx, river.ItemQuery{Reader: reader, IDs: []int64{id}, Limit: 1})
+	list, err := s.River.Items(ctx, river.ItemQuery{Reader: s.readerOf(user), IDs: []int64{id}, Limit: 1})
 	if err != nil {
 		return author.Reply{}, err
 	}

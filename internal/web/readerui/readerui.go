@@ -4,6 +4,7 @@ package readerui
 
 import (
 	"context"
+	"net/http"
 
 	"cloudburst/internal/author"
 	"cloudburst/internal/river"
@@ -68,6 +69,11 @@ type Pages struct {
 func New(c *content.Renderer, o Options) *Pages {
 	b := &base{c, o}
 	return &Pages{newRiverPages(b), &followPages{base: b, imports: newImports()}, &noticePages{b}}
+}
+
+// FollowOwn makes a user follow their own feed, so that their posts are in their river.
+func (p *Pages) FollowOwn(r *http.Request, user string) error {
+	return p.follow.followOwn(r, user)
 }
 
 // ReplyTo describes an item of a user's river for a reply to it.

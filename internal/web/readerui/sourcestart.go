@@ -138,7 +138,7 @@ func (s *followPages) people(r *http.Request) (all []startFeed, err error) {
 		if err != nil {
 			return nil, err
 		}
-		one := startFeed{ID: "w-p" + shell.FormatCount(len(all)), URL: s.BaseURL(r) + "/" + url.PathEscape(p.User) + "/rss.xml", Title: p.User, Home: s.BaseURL(r) + "/" + url.PathEscape(p.User) + "/"}
+		one := startFeed{ID: "w-p" + shell.FormatCount(len(all)), URL: s.feedOf(r, p.User), Title: p.User, Home: s.BaseURL(r) + "/" + url.PathEscape(p.User) + "/"}
 		if name := shell.CleanText(w.Profile.Name, 100); name != "" {
 			one.Title = name
 		}
@@ -148,6 +148,16 @@ func (s *followPages) people(r *http.Request) (all []startFeed, err error) {
 		all = append(all, one)
 	}
 	return all, nil
+}
+
+func (s *followPages) followOwn(r *http.Request, user string) error {
+	_, err := s.River.Add(r.Context(), river.Request{Reader: s.readerOf(user), URL: s.feedOf(r, user)})
+	return err
+}
+
+// feedOf is the URL of the feed of a user of this server.
+func (s *base) feedOf(r *http.Request, user string) string {
+	return s.BaseURL(r) + "/" + url.PathEscape(user) + "/rss.xml"
 }
 
 // followsOnlyDefaults reports whether a user follows only defaults: a new server follows its own test feed, so

@@ -100,11 +100,27 @@ func (s *Pages) submit(rw http.ResponseWriter, r *http.Request, user, do string,
 		s.showSaveError(rw, r, user, v, err)
 		return
 	}
+	s.followOwn(r, post)
 	to := "/write/posts"
 	if f.ID == 0 && post.State == author.Published || did == "published" {
 		to = "/write"
 	}
 	s.redirect(rw, r, to+"?did="+did+"&done="+strconv.FormatInt(post.ID, 10))
+}
+
+// followOwn makes the author of a first post follow their own feed. Later they can unfollow it like
+// any other.
+func (s *Pages) followOwn(r *http.Request, post author.Post) {
+	if s.FollowOwn == nil || post.State != author.Published {
+		return
+	}
+	published, err := s.Posts.List(r.Context(), author.PostQuery{User: post.User, State: author.Published, Limit: 2})
+	if err == nil && len(published) == 1 {
+		err = s.FollowOwn(r, post.User)
+	}
+	if err != nil {
+		s.Logger().Warn("follow the author's own feed", "user", post.User, "err", err)
+	}
 }
 
 // redirect ends a request that has changed data with the page that shows the result. The script

@@ -4,6 +4,7 @@ package writerui
 
 import (
 	"context"
+	"net/http"
 
 	"cloudburst/internal/account"
 	"cloudburst/internal/author"
@@ -18,6 +19,9 @@ type Options struct {
 	LimitMode string // for long posts without a title: author.LimitWarn and so on
 	// ReplyTo describes an item of the user's river for a reply to it. Nil: no feed reader.
 	ReplyTo func(ctx context.Context, user string, id int64) (author.Reply, error)
+	// FollowOwn makes a user follow their own feed, so that their posts are in their river. Nil: no
+	// feed reader.
+	FollowOwn func(r *http.Request, user string) error
 }
 
 // Passwords checks the password of users who sign in again while writing.
