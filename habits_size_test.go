@@ -60,7 +60,7 @@ func exceptions() sizes {
 			"lab/bench/receiver.go":               2,
 			"lab/clustertest/harness.go":          1,
 			"lab/crashtest/hostedload.go":         3,
-			"lab/crashtest/ordeal.go":             2,
+			"lab/crashtest/targeted.go":           2,
 			"lab/crashtest/posts.go":              2,
 			"lab/crashtest/process.go":            1,
 			"lab/crashtest/run.go":                3,

@@ -10,7 +10,7 @@ import (
 
 // said is that a page with scripts says that the server has it; without scripts the page
 // is a new one, which says nothing.
-func said(scripts bool, words string) string {
+func announced(scripts bool, words string) string {
 	if !scripts {
 		return "true"
 	}
@@ -25,16 +25,16 @@ func (b *tab) marked(scripts bool) {
 	b.holds("marks and counts are shown", `document.querySelector(".marking") && document.querySelector(".rail .num")`)
 	b.holds("8 are unread", `document.querySelector(".rail [aria-current] .num").textContent === "8 unread"`)
 	b.click(".item:nth-of-type(2) .star")
-	b.until("it is starred", `document.querySelectorAll(".item")[1].querySelector(".star").ariaPressed === "true" && `+said(scripts, "Starred"))
+	b.until("it is starred", `document.querySelectorAll(".item")[1].querySelector(".star").ariaPressed === "true" && `+announced(scripts, "Starred"))
 	b.click(".item:nth-of-type(3) .readmark")
-	b.until("it is read", `document.querySelectorAll(".item")[2].matches(".read") && document.querySelectorAll(".item")[2].querySelector(".readmark").ariaPressed === "true" && `+said(scripts, "Marked read"))
+	b.until("it is read", `document.querySelectorAll(".item")[2].matches(".read") && document.querySelectorAll(".item")[2].querySelector(".readmark").ariaPressed === "true" && `+announced(scripts, "Marked read"))
 	b.open("/river?starred=1")
 	if got := b.texts("#days .item h3"); !slices.Equal(got, []string{"Morning, number 3"}) {
 		b.t.Errorf("starred are %q", got)
 	}
 	b.click(".star")
 	if away := "its star is taken away"; scripts {
-		b.until(away, said(scripts, "Star removed"))
+		b.until(away, announced(scripts, "Star removed"))
 	} else {
 		b.until(away, `document.querySelector("#empty")`)
 	}

@@ -98,7 +98,7 @@ func (w *Cluster) Balanced(b Balancer) error {
 	}
 	var addrs [2]string
 	for i, n := range []*node{a, c} {
-		u, err := url.Parse(n.life().Base)
+		u, err := url.Parse(n.current().Base)
 		if err != nil {
 			return err
 		}

@@ -103,7 +103,7 @@ func (h *history) checkOrder(callback string, list []receipt) (broken []string) 
 // excused reports a delivery by a paused or disconnected node that could not know about the
 // takeover yet.
 func (h *history) excused(r receipt) bool {
-	return slices.ContainsFunc(h.troubles, func(t trouble) bool {
+	return slices.ContainsFunc(h.faults, func(t fault) bool {
 		return t.node == r.node && r.ended.After(t.at) && (t.over.IsZero() || r.begun.Before(t.over.Add(grace)))
 	})
 }

@@ -149,7 +149,7 @@ func harness(t *testing.T, o Options) *Cluster {
 	t.Cleanup(func() {
 		w.Close()
 		if t.Failed() {
-			t.Log(w.lastWords())
+			t.Log(w.logTails())
 		}
 	})
 	return w
@@ -307,7 +307,7 @@ func TestPlantedBugsAreFound(t *testing.T) {
 				if r, err = w.End(); err != nil {
 					t.Fatal(err)
 				}
-				if b := outside.Sign(r.Broken, c.signs...); b != "" {
+				if b := outside.FirstViolation(r.Broken, c.signs...); b != "" {
 					t.Log(b)
 					return
 				}

@@ -29,11 +29,11 @@ func newFeeds() (*feeds, error) {
 	return f, err
 }
 
-// unhurried is what feeds that people read take to answer: long enough for two nodes to
-// ask at the same time.
+// unhurried is the response time of feeds in the river. It is long enough for two nodes to
+// request a feed at the same time.
 const unhurried = 300 * time.Millisecond
 
-// url is the address of a feed.
+// url returns the URL of a feed.
 func (f *feeds) url(name string) string { return f.base + "/" + name }
 
 func (f *feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -51,10 +51,10 @@ func (f *feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		name, f.base, v, name, v, name, v) // the client may have crashed
 }
 
-// versionText is in each version of a feed, and in no other.
+// versionText returns a text that occurs only in this version of a feed.
 var versionText = regexp.MustCompile(`<description>v(\d+)\.</description>`)
 
-// reads is how often a feed was asked for.
+// reads returns the number of requests for a feed.
 func (f *feeds) reads(name string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

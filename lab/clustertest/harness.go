@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	lease    = 15 * time.Second // of a part; nobody can set it
-	patience = 3 * time.Minute  // for what has to happen at some time
+	lease    = 15 * time.Second // lease of a shard; not configurable
+	patience = 3 * time.Minute  // timeout for expected events
 )
 
 // Options of a cluster. Zero fields mean the default in brackets.
@@ -32,43 +32,43 @@ type Options struct {
 	Env      []string // further environment of the nodes
 	Seed     uint64   // of everything random here [1]
 	Log      func(string, ...any)
-	// Patience is how long is waited for what has to happen; with planted bugs it may
-	// never do so [3 min].
+	// Patience is the timeout for expected events, which may never happen with planted bugs
+	// [3 min].
 	Patience time.Duration
 }
 
-// Cluster is a cluster with its clients, feeds and callbacks. Make it with [New], and Close it.
+// Cluster is a cluster with its clients, feeds and callbacks. Create it with [New], and call Close.
 type Cluster struct {
 	Options
 	ctx         context.Context
 	history     *history
 	feeds       *feeds
 	subscribers *subscribers
-	client      *http.Client // does not keep connections, which would reveal crashes
+	client      *http.Client // opens a new connection per request, because a broken one would reveal a crash
 	rng         *outside.Random
-	took        []time.Duration // from troubles to the first delivery by another node
+	took        []time.Duration // times from a fault to the takeover by another node
 	again       int             // deliveries that may be repeated
-	away        atomic.Bool     // the database: all nodes may refuse
+	away        atomic.Bool     // the database is down, so all nodes may reject requests
 	withPending bool            // one callback always fails, so a delivery is pending at the end
-	front       *node           // what clients ask in place of the nodes; nil: nothing stands there
+	front       *node           // load balancer that receives all requests; nil: none
 
 	mu    sync.Mutex
 	nodes []*node
-	ways  []*proxy // to the database
+	ways  []*proxy // proxies to the database
 }
 
-// node is one machine of the cluster, which may have several lives.
+// node is one machine of the cluster. Its process can be restarted.
 type node struct {
 	name     string
 	dir      string
 	database string
-	listen   string // where it listens; "": anywhere
+	listen   string // address of the public listener; "": any free port
 
 	mu      sync.Mutex
-	process *program.Process // nil: it does not live
+	process *program.Process // nil: none runs
 }
 
-// New makes a cluster without nodes.
+// New returns a cluster without nodes.
 func New(ctx context.Context, o Options) (*Cluster, error) {
 	if o.Patience == 0 {
 		o.Patience = patience
@@ -80,13 +80,13 @@ func New(ctx context.Context, o Options) (*Cluster, error) {
 		return nil, err
 	}
 	if w.subscribers, err = newSubscribers(w.history); err != nil {
-		_ = w.feeds.srv.Close() // there is nobody to answer
+		_ = w.feeds.srv.Close() // no request is in progress
 		return nil, err
 	}
 	return w, nil
 }
 
-// Close ends all nodes at once, and everything around them. More than once is fine.
+// Close kills all nodes and stops their servers. Repeated calls have no effect.
 func (w *Cluster) Close() {
 	for _, n := range w.nodes {
 		if p := n.gone(); p != nil {
@@ -97,7 +97,7 @@ func (w *Cluster) Close() {
 		p.close()
 	}
 	w.subscribers.close()
-	_ = w.feeds.srv.Close() // there is nobody to answer
+	_ = w.feeds.srv.Close() // no request is in progress
 }
 
 // node starts a node. database is the URL of its database; "": that of the cluster.
@@ -115,7 +115,7 @@ func (w *Cluster) node(name, database string) (*node, error) {
 	return n, w.start(n, w.Binary)
 }
 
-// pair makes two nodes.
+// pair starts two nodes.
 func (w *Cluster) pair() (a, b *node, err error) {
 	if a, err = w.node("a", ""); err == nil {
 		b, err = w.node("b", "")
@@ -123,7 +123,7 @@ func (w *Cluster) pair() (a, b *node, err error) {
 	return a, b, err
 }
 
-// start begins a life of a node with that program.
+// start starts the process of a node with that program.
 func (w *Cluster) start(n *node, binary string) error {
 	args := []string{
 		"--database", n.database, "--public-url", "http://" + n.name + ".example", "--accounts.secret-key", "the same for all nodes",
@@ -142,8 +142,8 @@ func (w *Cluster) start(n *node, binary string) error {
 	return nil
 }
 
-// life is the living process of a node, or nil.
-func (n *node) life() *program.Process {
+// current returns the running process of a node, or nil.
+func (n *node) current() *program.Process {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.process
@@ -157,26 +157,26 @@ func (n *node) gone() *program.Process {
 	return p
 }
 
-// kill ends a node's life as a power cut would.
+// kill kills the process of a node.
 func (w *Cluster) kill(n *node) { n.gone().Kill() }
 
-// freeze stops a node in the middle of whatever it does. What is returned lets it go on.
+// freeze pauses the process of a node; thaw resumes it.
 func (w *Cluster) freeze(n *node) (thaw func() error, err error) {
-	p := n.life()
+	p := n.current()
 	if err := p.Signal(syscall.SIGSTOP); err != nil {
 		return nil, err
 	}
-	over := w.history.befalls("stood still", n.name)
+	over := w.history.startFault("paused", n.name)
 	return func() error { over(); return p.Signal(syscall.SIGCONT) }, nil
 }
 
-// living are the nodes that live, in a random order.
-func (w *Cluster) living() []*node {
+// runningNodes returns the nodes with a running process, in random order.
+func (w *Cluster) runningNodes() []*node {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var out []*node
 	for _, n := range w.nodes {
-		if n.life() != nil {
+		if n.current() != nil {
 			out = append(out, n)
 		}
 	}
@@ -184,12 +184,12 @@ func (w *Cluster) living() []*node {
 	return out
 }
 
-// lastWords are the ends of what the nodes have said.
-func (w *Cluster) lastWords() string {
+// logTails returns the ends of the logs of all nodes.
+func (w *Cluster) logTails() string {
 	var out strings.Builder
 	for _, n := range w.nodes {
 		text, err := os.ReadFile(filepath.Join(n.dir, "log"))
-		fmt.Fprintf(&out, "node %s said last (%v):\n%s\n", n.name, err, text[max(0, len(text)-3000):])
+		fmt.Fprintf(&out, "end of the log of node %s (%v):\n%s\n", n.name, err, text[max(0, len(text)-3000):])
 	}
 	return out.String()
 }
@@ -207,15 +207,14 @@ func (w *Cluster) wait(what string, done func() bool) error {
 	return nil
 }
 
-// follow makes callbacks follow a feed, all at once, as an operator does who moves from
-// another hub.
+// follow subscribes callbacks to a feed by one import, like a migration from another hub.
 func (w *Cluster) follow(n *node, feed string, count int) error {
 	var list bytes.Buffer
 	for i := range count {
 		fmt.Fprintf(&list, `{"topic":%q,"protocol":"websub","callback":%q,"expires_at":%q}`+"\n",
 			w.feeds.url(feed), w.subscribers.callback(feed, i), time.Now().Add(24*time.Hour).UTC().Format(time.RFC3339))
 	}
-	admin := &client.Client{Base: n.life().Admin}
+	admin := &client.Client{Base: n.current().Admin}
 	if _, err := admin.Import(w.ctx, &list, client.ImportOptions{}); err != nil {
 		return err
 	}
@@ -228,20 +227,20 @@ func (w *Cluster) follow(n *node, feed string, count int) error {
 	return nil
 }
 
-// operator is the API of a node.
+// operator returns a client of the admin API of a node.
 func (w *Cluster) operator(n *node) *client.Client {
-	return &client.Client{Base: n.life().Admin, HTTP: w.client}
+	return &client.Client{Base: n.current().Admin, HTTP: w.client}
 }
 
-// idle waits until nothing is left to do, as a node counts it.
+// idle waits until a node reports no pending work.
 func (w *Cluster) idle(n *node) error {
-	return w.wait("nothing is left to do", func() bool {
-		left, err := outside.LeftAt(w.ctx, w.operator(n))
-		return err == nil && left == outside.Left{}
+	return w.wait("no pending work", func() bool {
+		left, err := outside.PendingWorkAt(w.ctx, w.operator(n))
+		return err == nil && left == outside.PendingWork{}
 	})
 }
 
-// export are the callbacks that the program says it has.
+// export returns the callbacks in the export of a node.
 func (w *Cluster) export(n *node) (map[string]bool, error) {
 	list, err := outside.Subscriptions(w.ctx, w.operator(n))
 	if err != nil {
@@ -254,9 +253,9 @@ func (w *Cluster) export(n *node) (map[string]bool, error) {
 	return all, nil
 }
 
-// End waits until nothing is left to do, and checks what was promised.
+// End waits until no work is pending, and checks the guarantees.
 func (w *Cluster) End() (Report, error) {
-	n := w.living()[0]
+	n := w.runningNodes()[0]
 	if !w.withPending {
 		if err := w.idle(n); err != nil {
 			w.history.wrong("no end: %v", err)
@@ -264,7 +263,7 @@ func (w *Cluster) End() (Report, error) {
 	}
 	var there map[string]bool
 	var err error
-	if in := w.wait("the export is whole", func() bool { there, err = w.export(n); return err == nil }); in != nil {
+	if in := w.wait("a complete export", func() bool { there, err = w.export(n); return err == nil }); in != nil {
 		return Report{}, errors.Join(in, err)
 	}
 	broken, r := w.history.check(there, w.again)

@@ -9,21 +9,21 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// receipt is one notification that came to a callback.
+// receipt is one notification as received by a callback.
 type receipt struct {
 	callback, feed string
-	state          int    // of the feed, as its content says; 0: it has none (rssCloud)
-	node, version  string // who sent it
+	state          int    // state of the feed in the content; 0: no content (rssCloud)
+	node, version  string // the sender
 	begun, ended   time.Time
-	broken         bool // its sender died before it was answered
+	broken         bool // the sender crashed before the response
 }
 
 // pinged is one change of a feed with the result of its ping.
 type pinged struct {
 	feed     string
 	state    int
-	raised   time.Time // it was published
-	from, to time.Time // the request that was answered well, or the last one
+	raised   time.Time // time of the publication
+	from, to time.Time // of the accepted request, or of the last one
 	ok       bool
 }
 
@@ -34,20 +34,20 @@ type follower struct {
 	since          time.Time
 }
 
-// answer is what one request of a client at one node came to.
+// answer is the result of one request of a client to one node.
 type answer struct {
 	outside.Answer
 	node, what string
 	ok         bool
 }
 
-// trouble is what befell a node, until it was over.
-type trouble struct {
+// fault is one disturbance of a node.
+type fault struct {
 	what, node string
 	at, over   time.Time // over is zero while it lasts
 }
 
-// history is what was seen from outside.
+// history contains all external observations.
 type history struct {
 	mu        sync.Mutex
 	receipts  []receipt
@@ -56,9 +56,9 @@ type history struct {
 	pings     []pinged
 	followers []follower
 	answers   []answer
-	failed    []string // requests that no node accepted, and what the nodes said
-	troubles  []trouble
-	broken    []string // promises, as scenarios see them themselves
+	failed    []string // requests that no node accepted, with the responses of the nodes
+	faults    []fault
+	broken    []string // broken guarantees that scenarios found
 }
 
 func newHistory() *history {
@@ -89,13 +89,13 @@ func (h *history) receive(r receipt) {
 	})
 }
 
-// notified is the number of callbacks with that state of a feed.
+// notified returns the number of callbacks with that state of a feed.
 func (h *history) notified(feed string, state int) (n int) {
 	h.do(func() { n = h.counted[feed][state] })
 	return n
 }
 
-// by is how often each node sent a state of a feed, since then.
+// by counts the deliveries of a state by each node since that time.
 func (h *history) by(feed string, state int, since time.Time) map[string]int {
 	nodes := map[string]int{}
 	h.do(func() {
@@ -108,13 +108,13 @@ func (h *history) by(feed string, state int, since time.Time) map[string]int {
 	return nodes
 }
 
-// others is when the n-th delivery of a state by other nodes than one began, since then.
+// others returns the start of the n-th delivery of a state by another node since that time.
 func (h *history) others(feed string, state int, since time.Time, not string, n int) (at time.Time, found bool) {
 	var begun []time.Time
 	h.do(func() {
 		for _, r := range slices.Backward(h.receipts) {
 			if r.ended.Before(since) {
-				break // they are in the order of their ends
+				break // receipts are sorted by their ends
 			}
 			if r.feed == feed && r.state == state && r.node != not && r.begun.After(since) {
 				begun = append(begun, r.begun)
@@ -128,17 +128,17 @@ func (h *history) others(feed string, state int, since time.Time, not string, n 
 	return begun[n-1], true
 }
 
-// wrong notes a promise that a scenario saw broken.
+// wrong records a broken guarantee that a scenario found.
 func (h *history) wrong(format string, args ...any) {
 	h.do(func() { h.broken = append(h.broken, fmt.Sprintf(format, args...)) })
 }
 
-// befalls records the start of a disturbance of a node; over records its end.
-func (h *history) befalls(what, node string) (over func()) {
+// startFault records the start of a fault; over records its end.
+func (h *history) startFault(what, node string) (over func()) {
 	var n int
 	h.do(func() {
-		n = len(h.troubles)
-		h.troubles = append(h.troubles, trouble{what: what, node: node, at: time.Now()})
+		n = len(h.faults)
+		h.faults = append(h.faults, fault{what: what, node: node, at: time.Now()})
 	})
-	return func() { h.do(func() { h.troubles[n].over = time.Now() }) }
+	return func() { h.do(func() { h.faults[n].over = time.Now() }) }
 }

@@ -111,7 +111,7 @@ func (w *Cluster) Live() error {
 	if err := w.follow(a, feed, 1); err != nil {
 		return err
 	}
-	if _, err := (&client.Client{Base: a.life().Admin}).River("").AddSource(w.ctx, client.SourceRequest{URL: w.feeds.url(feed)}); err != nil {
+	if _, err := (&client.Client{Base: a.current().Admin}).River("").AddSource(w.ctx, client.SourceRequest{URL: w.feeds.url(feed)}); err != nil {
 		return err
 	}
 	for _, page := range []string{"/log/stream", "/river/stream?as=html"} {
@@ -134,7 +134,7 @@ func (w *Cluster) watch(page, feed, seen string, here, there *node) (string, err
 	if seen != "" { // a change without an open stream
 		missed = w.pingedAt(feed, here)
 	}
-	l, err := w.listen(there.life().Base+page, seen)
+	l, err := w.listen(there.current().Base+page, seen)
 	if err != nil {
 		return "", err
 	}
@@ -169,7 +169,7 @@ func (w *Cluster) Nonces(times int) error {
 		return err
 	}
 	const name = "alice"
-	admin := &client.Client{Base: a.life().Admin}
+	admin := &client.Client{Base: a.current().Admin}
 	if _, err := admin.AddUser(w.ctx, name, "good at all nodes"); err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (w *Cluster) Nonces(times int) error {
 }
 
 func (w *Cluster) show(n *node, user, header string) int {
-	req, err := http.NewRequestWithContext(w.ctx, http.MethodGet, n.life().Base+"/"+user+"/private/rss.xml", nil)
+	req, err := http.NewRequestWithContext(w.ctx, http.MethodGet, n.current().Base+"/"+user+"/private/rss.xml", nil)
 	if err != nil {
 		return 0
 	}

@@ -69,14 +69,14 @@ func (w *Cluster) register(feed string, n int) {
 // nodes. from and to are the times of the accepted request.
 func (w *Cluster) ask(nodes []*node, what, path string, form url.Values) (from, to time.Time, ok bool) {
 	anyNode := nodes == nil
-	var said []string
+	var responses []string
 	asked := map[*node]bool{}
 	for {
 		switch {
 		case w.front != nil:
 			nodes = []*node{w.front}
 		case anyNode: // a node may have started meanwhile
-			nodes = w.living()
+			nodes = w.runningNodes()
 		}
 		i := slices.IndexFunc(nodes, func(n *node) bool { return !asked[n] })
 		if i < 0 {
@@ -84,12 +84,12 @@ func (w *Cluster) ask(nodes []*node, what, path string, form url.Values) (from, 
 		}
 		n := nodes[i]
 		asked[n] = true
-		p := n.life()
+		p := n.current()
 		if p == nil {
 			continue
 		}
 		a := w.one(n.name, p.Base+path, what, form)
-		said = append(said, fmt.Sprintf("node %s, after %s: %s", n.name, a.To.Sub(a.From).Round(time.Millisecond), a))
+		responses = append(responses, fmt.Sprintf("node %s, after %s: %s", n.name, a.To.Sub(a.From).Round(time.Millisecond), a))
 		w.history.do(func() { w.history.answers = append(w.history.answers, a) })
 		if from, to = a.From, a.To; a.ok {
 			return from, to, true
@@ -99,7 +99,7 @@ func (w *Cluster) ask(nodes []*node, what, path string, form url.Values) (from, 
 		return from, to, false
 	}
 	w.history.do(func() {
-		w.history.failed = append(w.history.failed, fmt.Sprintf("%s at %s: %q", what, to.Format(clock), said))
+		w.history.failed = append(w.history.failed, fmt.Sprintf("%s at %s: %q", what, to.Format(clock), responses))
 	})
 	return from, to, false
 }

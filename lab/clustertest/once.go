@@ -18,7 +18,7 @@ func (w *Cluster) Once(times int) error {
 	if err != nil {
 		return err
 	}
-	admin := &client.Client{Base: a.life().Admin}
+	admin := &client.Client{Base: a.current().Admin}
 	for i := range times {
 		if _, err := admin.River("").AddSource(w.ctx, client.SourceRequest{URL: w.feeds.url(fmt.Sprint("read", i))}); err != nil {
 			return err
@@ -49,7 +49,7 @@ func (w *Cluster) Once(times int) error {
 
 // items returns the number of items of a feed at a node.
 func (w *Cluster) items(n *node, feed string) (count int) {
-	for _, err := range (&client.Client{Base: n.life().Admin}).River("").Items(w.ctx, client.ItemQuery{Source: w.feeds.url(feed)}) {
+	for _, err := range (&client.Client{Base: n.current().Admin}).River("").Items(w.ctx, client.ItemQuery{Source: w.feeds.url(feed)}) {
 		if err != nil {
 			return 0
 		}
@@ -64,7 +64,7 @@ func (w *Cluster) testFeed(a, b *node, times int) error {
 	var notified atomic.Int64
 	ear := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { notified.Add(1) }))
 	defer ear.Close()
-	admin := &client.Client{Base: b.life().Admin}
+	admin := &client.Client{Base: b.current().Admin}
 	line := fmt.Sprintf(`{"topic":%q,"protocol":"http-post","callback":%q,"expires_at":%q}`+"\n",
 		"http://a.example/"+feed, ear.URL+"/test", time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
 	if _, err := admin.Import(w.ctx, strings.NewReader(line), client.ImportOptions{}); err != nil {
@@ -72,7 +72,7 @@ func (w *Cluster) testFeed(a, b *node, times int) error {
 	}
 	quarter := time.Now().Truncate(15 * time.Minute)
 	for i := range times {
-		if _, err := (&client.Client{Base: a.life().Admin}).TickTestFeed(w.ctx); err != nil {
+		if _, err := (&client.Client{Base: a.current().Admin}).TickTestFeed(w.ctx); err != nil {
 			return err
 		}
 		if err := w.wait("the test feed's change is notified", func() bool { return notified.Load() > int64(i) }); err != nil {
@@ -139,7 +139,7 @@ func (w *Cluster) failing(n *node, feed string) (callback string, err error) {
 	callback = dead.URL + "/" + feed
 	line := fmt.Sprintf(`{"topic":%q,"protocol":"http-post","callback":%q,"expires_at":%q}`+"\n",
 		w.feeds.url(feed), callback, time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
-	admin := &client.Client{Base: n.life().Admin}
+	admin := &client.Client{Base: n.current().Admin}
 	if _, err := admin.Import(w.ctx, strings.NewReader(line), client.ImportOptions{}); err != nil {
 		return "", err
 	}

@@ -182,7 +182,7 @@ func (w *Cluster) Restarted(rounds int, end, begin func() error) error {
 			return err
 		}
 		w.away.Store(true) // from now on all nodes may reject requests
-		overA, overB := w.history.befalls("no database", "a"), w.history.befalls("no database", "b")
+		overA, overB := w.history.startFault("no database", "a"), w.history.startFault("no database", "b")
 		if err := end(); err != nil {
 			return err
 		}
@@ -234,7 +234,7 @@ func (w *Cluster) Cut(how wire) error {
 	stop := w.load()
 	defer stop()
 	var over func()
-	if err := w.disturbed(feed, a, func() error { p.set(how); over = w.history.befalls("cut off", "a"); return nil }); err != nil {
+	if err := w.disturbed(feed, a, func() error { p.set(how); over = w.history.startFault("cut off", "a"); return nil }); err != nil {
 		return err
 	}
 	if err := w.refuses(a); err != nil {
@@ -260,7 +260,7 @@ func (w *Cluster) refuses(n *node) error {
 	if err := w.wait("the node is not ready", func() bool { return !w.ready(n) }); err != nil {
 		return err
 	}
-	p := w.one(n.name, n.life().Base+"/rsscloud/ping", "ping without the database", map[string][]string{"url": {w.feeds.url("cut")}})
+	p := w.one(n.name, n.current().Base+"/rsscloud/ping", "ping without the database", map[string][]string{"url": {w.feeds.url("cut")}})
 	w.Log("a ping had the status %d after %s", p.Status, p.To.Sub(p.From).Round(time.Millisecond))
 	switch {
 	case p.ok:
@@ -277,7 +277,7 @@ func (w *Cluster) serves(n *node) error {
 }
 
 func (w *Cluster) ready(n *node) bool {
-	res, err := w.client.Get(n.life().Base + "/readyz")
+	res, err := w.client.Get(n.current().Base + "/readyz")
 	if err != nil {
 		return false
 	}

@@ -25,7 +25,7 @@ func (h *history) check(all map[pair]outside.Subscription) (broken []string, r R
 	defer h.mu.Unlock()
 	h.confirm(&r)
 	h.host()
-	broken = append(broken, h.strange...)
+	broken = append(broken, h.violations...)
 	broken = append(broken, h.checkAsked(&r)...)
 	broken = append(broken, h.checkSaves(&r)...)
 	for _, o := range h.overlaps {
@@ -63,11 +63,11 @@ func (h *history) check(all map[pair]outside.Subscription) (broken []string, r R
 			}
 		}
 	}
-	r.Deaths, r.Pending = h.crashes(), h.pending
-	for _, l := range h.lives {
+	r.Crashes, r.Pending = h.crashes(), h.pending
+	for _, l := range h.lifetimes {
 		if !l.ready.IsZero() {
 			r.Starts++
-			r.Slowest = max(r.Slowest, l.ready.Sub(l.begun))
+			r.Slowest = max(r.Slowest, l.ready.Sub(l.started))
 		}
 	}
 	return broken, r
@@ -110,12 +110,12 @@ func (h *history) checkEnded(p pair, stored bool) (broken []string) {
 		broken = append(broken, fmt.Sprintf("cancel undone: %s is still subscribed to %s", p.callback, p.feed))
 	}
 	// A delivery in progress during the cancel may arrive, but not from a later process.
-	i := slices.IndexFunc(h.lives, func(l life) bool { return l.begun.After(last.to) && !l.ready.IsZero() })
+	i := slices.IndexFunc(h.lifetimes, func(l lifetime) bool { return l.started.After(last.to) && !l.ready.IsZero() })
 	if i < 0 {
 		return broken
 	}
 	for _, g := range h.received[p] {
-		if g.at.After(h.lives[i].ready) {
+		if g.at.After(h.lifetimes[i].ready) {
 			broken = append(broken, fmt.Sprintf("cancel undone: %s was notified of %s at %s, but had canceled by %s",
 				p.callback, p.feed, g.at.Format(clock), last.to.Format(clock)))
 		}
@@ -140,11 +140,11 @@ func (h *history) checkNotified(p pair, since time.Time) (broken []string) {
 	return broken
 }
 
-// checkOften finds more notifications than changes and crashes explain: in each life, in
+// checkOften finds more notifications than changes and crashes explain: in each lifetime, in
 // total, and at the end without pending work.
 func (h *history) checkOften(p pair, r *Report) (broken []string) {
 	good, late := 0, 0
-	perLife := make([]int, len(h.lives))
+	perLifetime := make([]int, len(h.lifetimes))
 	for _, g := range h.received[p] {
 		switch {
 		case g.slow:
@@ -157,17 +157,17 @@ func (h *history) checkOften(p pair, r *Report) (broken []string) {
 		}
 		if !g.refused {
 			good++
-			perLife[h.lifeAt(g.at)]++
+			perLifetime[h.lifetimeAt(g.at)]++
 		}
 	}
 	r.Notifications += len(h.received[p])
-	changes := make([]int, len(h.lives))
+	changes := make([]int, len(h.lifetimes))
 	for _, v := range h.versions[p.feed] {
-		changes[h.lifeAt(v.at)]++
+		changes[h.lifetimeAt(v.at)]++
 	}
-	for i, n := range perLife {
+	for i, n := range perLifetime {
 		if n > changes[i]+carried {
-			broken = append(broken, fmt.Sprintf("too many notifications: %s got %d notifications of %s in life %d, with %d changes", p.callback, n, p.feed, i+1, changes[i]))
+			broken = append(broken, fmt.Sprintf("too many notifications: %s got %d notifications of %s by process %d, with %d changes", p.callback, n, p.feed, i+1, changes[i]))
 		}
 	}
 	all := len(h.versions[p.feed])
@@ -181,11 +181,11 @@ func (h *history) checkOften(p pair, r *Report) (broken []string) {
 	return broken
 }
 
-// lifeAt returns the last life that began before t.
-func (h *history) lifeAt(t time.Time) int {
+// lifetimeAt returns the index of the last process that started before t.
+func (h *history) lifetimeAt(t time.Time) int {
 	n := 0
-	for i, l := range h.lives {
-		if !l.begun.After(t) {
+	for i, l := range h.lifetimes {
+		if !l.started.After(t) {
 			n = i
 		}
 	}

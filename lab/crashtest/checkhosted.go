@@ -15,15 +15,15 @@ type span struct {
 	acknowledged, seen  bool
 }
 
-// spans are those of a user's versions, from 0, which is no feed at all, on. Those that
-// may never have been saved have none.
+// spans returns the spans of a user's versions. Version 0 means no feed. A version that may
+// never have been saved has no span.
 func (h *history) spans(user string) []*span {
 	all := make([]*span, 1+len(h.saves[user]))
 	all[0] = &span{seen: true}
 	for _, s := range h.saves[user] {
 		all[s.version] = &span{firstEnd: h.saved(s), lastStart: s.from, acknowledged: s.ok}
 	}
-	for _, l := range h.looks[user] {
+	for _, l := range h.reads[user] {
 		s := all[l.version]
 		s.seen = true
 		if l.to.Before(s.firstEnd) {

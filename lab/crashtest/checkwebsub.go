@@ -83,7 +83,7 @@ func (h *history) checkContent(p pair, r *Report) (broken []string) {
 			}
 			versions[c.version] = true
 		}
-		begun := h.lives[h.lifeAt(g.conn)].begun
+		begun := h.lifetimes[h.lifetimeAt(g.conn)].started
 		switch {
 		case c.wrong != "":
 			say(g, "wrong content (%s)", c.wrong)
@@ -92,7 +92,7 @@ func (h *history) checkContent(p pair, r *Report) (broken []string) {
 		case !h.permitted(p, c.secret, g.at, begun):
 			say(g, "wrong signature (of %q, not the secret of that time)", c.secret)
 		}
-		if g.conn.Before(h.lives[h.lifeAt(g.at)].begun) {
+		if g.conn.Before(h.lifetimes[h.lifetimeAt(g.at)].started) {
 			continue // left in a socket by an earlier process
 		}
 		for _, before := range list[:i] {
@@ -107,7 +107,7 @@ func (h *history) checkContent(p pair, r *Report) (broken []string) {
 
 // checkSecret checks that a subscription has the last confirmed secret.
 func (h *history) checkSecret(p pair, k outside.Subscription) []string {
-	if k.Protocol != "websub" || h.permitted(p, k.Secret, time.Now(), h.lives[len(h.lives)-1].begun) {
+	if k.Protocol != "websub" || h.permitted(p, k.Secret, time.Now(), h.lifetimes[len(h.lifetimes)-1].started) {
 		return nil
 	}
 	return []string{fmt.Sprintf("wrong secret: %s has %q for %s, which is not the last confirmed one", p.callback, k.Secret, p.feed)}

@@ -78,12 +78,12 @@ func kept(t *testing.T, r Report) {
 	t.Helper()
 	outside.Fail(t, r.Broken)
 	for what, n := range map[string]int{
-		"registrations": r.Registered - r.Deaths, "pings": r.Pings - r.Deaths, "cancels": r.Cancelled, "pings acknowledged as pending": r.Pending,
+		"registrations": r.Registered - r.Crashes, "pings": r.Pings - r.Crashes, "cancels": r.Cancelled, "pings acknowledged as pending": r.Pending,
 		"subscriptions live": r.Live, "notifications": r.Notifications, "refused notifications": r.Refused, "slow notifications": r.Slow,
-		"confirmed requests of WebSub": r.Confirmed - r.Deaths, "declined ones": r.Declined, "ended ones": r.Ended, "denials": r.Denied, "contents": r.Contents, "signed contents": r.Signed,
+		"confirmed requests of WebSub": r.Confirmed - r.Crashes, "declined ones": r.Declined, "ended ones": r.Ended, "denials": r.Denied, "contents": r.Contents, "signed contents": r.Signed,
 		"registrations by CNWS": r.CNWS, "pings over WebSub": r.Published, "pings of sites on the list": r.Listed,
-		"saves of hosted feeds": r.Saved - r.Deaths, "documents of hosted feeds": r.Served - r.Deaths, "rendered ones": r.Rendered,
-		"changes of posts": r.Posts - 2*r.Deaths, "accepted headers": r.LetIn, "headers rejected after a crash": r.Replayed,
+		"saves of hosted feeds": r.Saved - r.Crashes, "documents of hosted feeds": r.Served - r.Crashes, "rendered ones": r.Rendered,
+		"changes of posts": r.Posts - 2*r.Crashes, "accepted headers": r.LetIn, "headers rejected after a crash": r.Replayed,
 	} {
 		if n <= 0 {
 			t.Errorf("too few %s for a valid result: %s", what, r)
@@ -93,13 +93,13 @@ func kept(t *testing.T, r Report) {
 
 func TestAcknowledgedWorkSurvivesWhenTheProgramIsKilled(t *testing.T) {
 	t.Parallel()
-	kept(t, run(t, Options{Binary: build(t, program.Real), Cycles: cycles(24), Ordeal: 4}))
+	kept(t, run(t, Options{Binary: build(t, program.Real), Cycles: cycles(24), TargetEvery: 4}))
 }
 
 // With PostgreSQL the work of a crashed process waits for the end of its leases.
 func TestAcknowledgedWorkSurvivesKillOnPostgreSQL(t *testing.T) {
 	t.Parallel()
-	kept(t, run(t, Options{Binary: build(t, program.Real), Cycles: cycles(9), Ordeal: 3, Afterlife: time.Second, Args: []string{"--database", storetest.Postgres(t)}}))
+	kept(t, run(t, Options{Binary: build(t, program.Real), Cycles: cycles(9), TargetEvery: 3, LateWrites: time.Second, Args: []string{"--database", storetest.Postgres(t)}}))
 }
 
 func TestPlantedBugsAreFound(t *testing.T) {
@@ -127,8 +127,8 @@ func TestPlantedBugsAreFound(t *testing.T) {
 			// Whether a crash triggers the bug is chance. Several short runs find it sooner than a long one.
 			var r Report
 			for range 10 {
-				r = run(t, Options{Binary: bin, Cycles: cycles(3), Ordeal: 2, Settle: 20 * time.Second, Env: []string{"CLOUDBURSTBUG=" + bug}})
-				if b := outside.Sign(r.Broken, bugs[bug]...); b != "" {
+				r = run(t, Options{Binary: bin, Cycles: cycles(3), TargetEvery: 2, Settle: 20 * time.Second, Env: []string{"CLOUDBURSTBUG=" + bug}})
+				if b := outside.FirstViolation(r.Broken, bugs[bug]...); b != "" {
 					t.Log(b)
 					return
 				}

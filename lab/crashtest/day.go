@@ -20,9 +20,9 @@ func (r *runner) day(ctx context.Context) error {
 	p, err := r.start(ctx, false)
 	r.Env = env
 	if err != nil { // a crash during the start, unless the program cannot start
-		r.history.now(func(l *life, at time.Time) { l.died = at })
+		r.history.now(func(l *lifetime, at time.Time) { l.ended = at })
 		r.Log(err.Error())
-		return r.dead()
+		return r.afterCrash()
 	}
 	base, s, feed := p.Base, r.subs[0], r.feed(0)
 	c := &client.Client{Base: p.Admin, HTTP: r.client}
@@ -56,8 +56,8 @@ func (r *runner) day(ctx context.Context) error {
 		}
 		step()
 	}
-	if _, err := r.until(ctx, func(n outside.Left) bool { return n.ShardsDue == 0 && n.ChecksDue == 0 }); err != nil {
+	if _, err := r.until(ctx, func(n outside.PendingWork) bool { return n.ShardsDue == 0 && n.ChecksDue == 0 }); err != nil {
 		r.Log("crash: " + err.Error())
 	}
-	return r.die(p)
+	return r.crash(p)
 }

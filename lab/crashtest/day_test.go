@@ -24,7 +24,7 @@ func TestNoCrashAtAnyCommitLosesAcknowledgedWork(t *testing.T) {
 			options := func(t *testing.T, day string) Options {
 				o := Options{Binary: bin, Day: day, Feeds: 1}
 				if store == "PostgreSQL" {
-					o.Afterlife, o.Args = time.Second, []string{"--database", storetest.Postgres(t)}
+					o.LateWrites, o.Args = time.Second, []string{"--database", storetest.Postgres(t)}
 				}
 				return o
 			}

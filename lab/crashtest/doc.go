@@ -2,8 +2,8 @@
 // outside, that it kept its guarantees.
 //
 // [Run] starts the program on a temporary folder. Clients change and ping feeds at all
-// endpoints, save feeds, register, subscribe and cancel, while Run kills the process again and
-// again (SIGKILL, so nothing is flushed). The [history] consists only of responses to clients
+// endpoints, save feeds, register, subscribe and cancel, while Run kills the process
+// repeatedly (SIGKILL, so nothing is flushed). The [history] consists only of responses to clients
 // and received notifications; the checker uses only the program's export at the end.
 //
 // Checks: an acknowledged registration exists; an acknowledged cancel is not undone; an

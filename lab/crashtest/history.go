@@ -36,7 +36,7 @@ type published struct {
 // receipt is one notification as received by the callback.
 type receipt struct {
 	at, end time.Time
-	conn    time.Time // when its connection was opened: in an earlier life, the sender is a crashed process
+	conn    time.Time // when its connection was opened: in an earlier lifetime, the sender is a crashed process
 	refused bool      // the callback returned an error, or its caller disconnected
 	slow    bool
 	content *content // WebSub
@@ -48,10 +48,10 @@ type overlap struct {
 	first, second time.Time
 }
 
-// life is one process.
-type life struct {
-	begun, ready time.Time
-	died         time.Time // zero: it runs
+// lifetime contains the times of one process.
+type lifetime struct {
+	started, ready time.Time
+	ended          time.Time // zero: it runs
 }
 
 // history contains all external observations.
@@ -63,28 +63,28 @@ type history struct {
 	received  map[pair][]receipt
 	open      map[pair]time.Time // calls in progress, with their start
 	overlaps  []overlap
-	lives     []life
+	lifetimes []lifetime
 	pending   int       // pings that were acknowledged before the feed had answered
 	quiet     time.Time // no pending work from here on
 
-	requests  map[pair][]*request  // of WebSub
-	leases    map[int]*request     // the same, by lease
-	questions map[pair][]question  // of WebSub hubs to callbacks
-	listed    map[string]time.Time // times of acknowledged site pings by name
-	proofs    map[pair][]call      // proofs of a subscription
-	strange   []string             // messages that must not occur
-	saves     map[string][]*save   // of hosted feeds, by owner
-	looks     map[string][]look
-	order     map[string][]*span // of the versions, computed at the end
-	tickets   []*ticket
-	afterlife time.Duration
+	requests   map[pair][]*request  // of WebSub
+	leases     map[int]*request     // the same, by lease
+	questions  map[pair][]question  // of WebSub hubs to callbacks
+	listed     map[string]time.Time // times of acknowledged site pings by name
+	proofs     map[pair][]call      // proofs of a subscription
+	violations []string             // messages that must not occur
+	saves      map[string][]*save   // of hosted feeds, by owner
+	reads      map[string][]feedRead
+	order      map[string][]*span // of the versions, computed at the end
+	tickets    []*ticket
+	lateWrites time.Duration
 }
 
-func newHistory(afterlife time.Duration) *history {
-	return &history{afterlife: afterlife, registers: map[pair][]call{}, cancels: map[pair][]call{}, versions: map[string][]published{},
+func newHistory(lateWrites time.Duration) *history {
+	return &history{lateWrites: lateWrites, registers: map[pair][]call{}, cancels: map[pair][]call{}, versions: map[string][]published{},
 		received: map[pair][]receipt{}, open: map[pair]time.Time{},
 		requests: map[pair][]*request{}, leases: map[int]*request{}, questions: map[pair][]question{}, listed: map[string]time.Time{}, proofs: map[pair][]call{},
-		saves: map[string][]*save{}, looks: map[string][]look{}}
+		saves: map[string][]*save{}, reads: map[string][]feedRead{}}
 }
 
 func (h *history) do(f func()) {
@@ -98,7 +98,7 @@ func (h *history) begin(p pair, conn time.Time, c *content) (end func(refused, s
 	at := time.Now()
 	h.do(func() {
 		// A notification of a crashed process is no fault of the current one.
-		if other, busy := h.open[p]; busy && len(h.lives) > 0 && other.After(h.lives[len(h.lives)-1].begun) {
+		if other, busy := h.open[p]; busy && len(h.lifetimes) > 0 && other.After(h.lifetimes[len(h.lifetimes)-1].started) {
 			h.overlaps = append(h.overlaps, overlap{p, other, at})
 		}
 		h.open[p] = at
@@ -113,18 +113,18 @@ func (h *history) begin(p pair, conn time.Time, c *content) (end func(refused, s
 	}
 }
 
-func (h *history) born() {
-	h.do(func() { h.lives = append(h.lives, life{begun: time.Now()}) })
+func (h *history) started() {
+	h.do(func() { h.lifetimes = append(h.lifetimes, lifetime{started: time.Now()}) })
 }
 
-// now records the time in the life of the current process.
-func (h *history) now(set func(*life, time.Time)) {
-	h.do(func() { set(&h.lives[len(h.lives)-1], time.Now()) })
+// now records the time of an event of the current process.
+func (h *history) now(set func(*lifetime, time.Time)) {
+	h.do(func() { set(&h.lifetimes[len(h.lifetimes)-1], time.Now()) })
 }
 
 func (h *history) crashes() (n int) {
-	for _, l := range h.lives {
-		if !l.died.IsZero() {
+	for _, l := range h.lifetimes {
+		if !l.ended.IsZero() {
 			n++
 		}
 	}

@@ -38,8 +38,8 @@ type save struct {
 	call
 }
 
-// look is one read of a hosted feed. Version 0 means no feed.
-type look struct {
+// feedRead is one read of a hosted feed. Version 0 means no feed.
+type feedRead struct {
 	from, to time.Time
 	version  int
 }
@@ -82,7 +82,7 @@ func (r *runner) saveRSS(base string, o owner, text string) call {
 }
 
 func (r *runner) put(base string, o owner, doc []byte) call {
-	c := call{from: time.Now(), late: r.Afterlife}
+	c := call{from: time.Now(), late: r.LateWrites}
 	req, err := http.NewRequest(http.MethodPut, base+"/"+o.name+"/"+asSaved, bytes.NewReader(doc))
 	if err == nil {
 		req.Header.Set("Content-Type", "application/xml")
@@ -113,15 +113,15 @@ func hostedItems(v int) int {
 // hostedDocument returns the type and the bytes of one version of a hosted feed: 1 kB to
 // 300 kB, with different content in every part.
 func hostedDocument(user string, v int) (kind string, body []byte) {
-	encoding, strange, end := "utf-8", "\u2602", "\r\n"
+	encoding, special, end := "utf-8", "\u2602", "\r\n"
 	switch v % 4 {
 	case 0:
-		encoding, strange = "iso-8859-1", "\xe9"
+		encoding, special = "iso-8859-1", "\xe9"
 	case 1:
-		end = "\n" // what is inside of XML has no others
+		end = "\n" // XML parsers normalize line ends
 	}
 	body = fmt.Appendf(nil, "<?xml version=\"1.0\" encoding=\"%s\"?>%s<rss version=\"2.0\"><channel><title>version %d %s</title><link>%s/%s/</link><description>d</description>%s",
-		encoding, end, v, strange, publicURL, user, end)
+		encoding, end, v, special, publicURL, user, end)
 	text := strings.Repeat(word(v)+" ", wordsEach)
 	for i := range hostedItems(v) {
 		body = fmt.Appendf(body, "<item><title>item %d of version %d</title><guid isPermaLink=\"false\">%d-%d</guid><description>%s</description></item>%s", i, v, v, i, text, end)
@@ -200,9 +200,9 @@ func (r *runner) read(base, user, form string) {
 			r.mu.Unlock()
 		}
 	case http.StatusNotModified:
-		r.history.looked(user, look{from, time.Now(), have.version})
+		r.history.addRead(user, feedRead{from, time.Now(), have.version})
 	case http.StatusNotFound:
-		r.history.looked(user, look{from, time.Now(), 0})
+		r.history.addRead(user, feedRead{from, time.Now(), 0})
 	}
 }
 
@@ -216,11 +216,11 @@ func (r *runner) served(from time.Time, user, form string, res *http.Response) i
 	v, wrong := h.hostedVersion(user, form, res.Header.Get("Content-Type"), body)
 	if wrong != "" {
 		h.do(func() {
-			h.strange = append(h.strange, fmt.Sprintf("wrong document: %s/%s served %s at %s", user, form, wrong, from.Format(clock)))
+			h.violations = append(h.violations, fmt.Sprintf("wrong document: %s/%s served %s at %s", user, form, wrong, from.Format(clock)))
 		})
 		return 0
 	}
-	h.looked(user, look{from, time.Now(), v})
+	h.addRead(user, feedRead{from, time.Now(), v})
 	h.do(func() {
 		if r.report.Served++; form != asSaved {
 			r.report.Rendered++
@@ -235,6 +235,6 @@ func (h *history) kept(user string) (there bool) {
 	return there
 }
 
-func (h *history) looked(user string, l look) {
-	h.do(func() { h.looks[user] = append(h.looks[user], l) })
+func (h *history) addRead(user string, l feedRead) {
+	h.do(func() { h.reads[user] = append(h.reads[user], l) })
 }

@@ -11,20 +11,20 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// began is the first second of histories that are made up.
+// began is the start of the histories in these tests.
 func began() time.Time { return time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC) }
 
 func second(n int) time.Time { return began().Add(time.Duration(n) * time.Second) }
 
 // notified returns a history of saves of one feed, numbered 1, 2, …, and of its reads.
-func notified(saves []save, looks []look) *history {
+func notified(saves []save, reads []feedRead) *history {
 	h := newHistory(0)
-	h.lives = []life{{begun: second(0), died: second(90)}, {begun: second(91)}}
+	h.lifetimes = []lifetime{{started: second(0), ended: second(90)}, {started: second(91)}}
 	for i, s := range saves {
 		s.version, s.unsure = i+1, !s.ok
 		h.saves["ann"] = append(h.saves["ann"], &s)
 	}
-	h.looks["ann"] = looks
+	h.reads["ann"] = reads
 	h.host()
 	return h
 }
@@ -32,27 +32,27 @@ func notified(saves []save, looks []look) *history {
 func TestInconsistentSaveOrderIsReportedAsLost(t *testing.T) {
 	t.Parallel()
 	sent := func(from, to int, ok bool) save { return save{call: call{from: second(from), to: second(to), ok: ok}} }
-	seen := func(from, to, version int) look { return look{second(from), second(to), version} }
+	seen := func(from, to, version int) feedRead { return feedRead{second(from), second(to), version} }
 	for name, c := range map[string]struct {
 		saves []save
-		looks []look
+		reads []feedRead
 		lost  bool
 	}{
-		"one after the other":                  {[]save{sent(1, 2, true), sent(3, 4, true)}, []look{seen(2, 3, 1), seen(5, 6, 2)}, false},
-		"nothing there before":                 {[]save{sent(3, 4, true)}, []look{seen(1, 2, 0), seen(3, 4, 0)}, false},
-		"nothing there afterwards":             {[]save{sent(1, 2, true)}, []look{seen(3, 4, 0)}, true},
-		"the one before is still there":        {[]save{sent(1, 2, true), sent(3, 4, true)}, []look{seen(5, 6, 1)}, true},
-		"it may be, while the other is saved":  {[]save{sent(1, 2, true), sent(3, 6, true)}, []look{seen(5, 6, 1)}, false},
-		"at the same time, in one order":       {[]save{sent(1, 4, true), sent(2, 3, true)}, []look{seen(5, 6, 1), seen(7, 8, 1)}, false},
-		"at the same time, in the other order": {[]save{sent(1, 4, true), sent(2, 3, true)}, []look{seen(5, 6, 2)}, false},
-		"at the same time, in both orders":     {[]save{sent(1, 4, true), sent(2, 3, true)}, []look{seen(5, 6, 2), seen(7, 8, 1)}, true},
-		"not acknowledged, and never there":    {[]save{sent(1, 2, true), sent(3, 4, false)}, []look{seen(95, 96, 1)}, false},
-		"not acknowledged, and there":          {[]save{sent(1, 2, true), sent(3, 4, false)}, []look{seen(95, 96, 2), seen(97, 98, 2)}, false},
-		"not acknowledged, there and gone":     {[]save{sent(1, 2, true), sent(3, 4, false)}, []look{seen(5, 6, 2), seen(95, 96, 1)}, true},
-		"there before the answer, then gone":   {[]save{sent(1, 2, true), sent(3, 9, true)}, []look{seen(4, 5, 2), seen(6, 7, 1)}, true},
+		"one after the other":                  {[]save{sent(1, 2, true), sent(3, 4, true)}, []feedRead{seen(2, 3, 1), seen(5, 6, 2)}, false},
+		"nothing there before":                 {[]save{sent(3, 4, true)}, []feedRead{seen(1, 2, 0), seen(3, 4, 0)}, false},
+		"nothing there afterwards":             {[]save{sent(1, 2, true)}, []feedRead{seen(3, 4, 0)}, true},
+		"the one before is still there":        {[]save{sent(1, 2, true), sent(3, 4, true)}, []feedRead{seen(5, 6, 1)}, true},
+		"it may be, while the other is saved":  {[]save{sent(1, 2, true), sent(3, 6, true)}, []feedRead{seen(5, 6, 1)}, false},
+		"at the same time, in one order":       {[]save{sent(1, 4, true), sent(2, 3, true)}, []feedRead{seen(5, 6, 1), seen(7, 8, 1)}, false},
+		"at the same time, in the other order": {[]save{sent(1, 4, true), sent(2, 3, true)}, []feedRead{seen(5, 6, 2)}, false},
+		"at the same time, in both orders":     {[]save{sent(1, 4, true), sent(2, 3, true)}, []feedRead{seen(5, 6, 2), seen(7, 8, 1)}, true},
+		"not acknowledged, and never there":    {[]save{sent(1, 2, true), sent(3, 4, false)}, []feedRead{seen(95, 96, 1)}, false},
+		"not acknowledged, and there":          {[]save{sent(1, 2, true), sent(3, 4, false)}, []feedRead{seen(95, 96, 2), seen(97, 98, 2)}, false},
+		"not acknowledged, there and gone":     {[]save{sent(1, 2, true), sent(3, 4, false)}, []feedRead{seen(5, 6, 2), seen(95, 96, 1)}, true},
+		"there before the answer, then gone":   {[]save{sent(1, 2, true), sent(3, 9, true)}, []feedRead{seen(4, 5, 2), seen(6, 7, 1)}, true},
 	} {
 		var r Report
-		if got := notified(c.saves, c.looks).checkSaves(&r); (len(got) > 0) != c.lost {
+		if got := notified(c.saves, c.reads).checkSaves(&r); (len(got) > 0) != c.lost {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
@@ -101,7 +101,7 @@ func TestUnsavedDocumentIsRejected(t *testing.T) {
 func TestReplayedHeaderIsDetected(t *testing.T) {
 	t.Parallel()
 	h := newHistory(0)
-	h.lives = []life{{begun: second(0)}}
+	h.lifetimes = []lifetime{{started: second(0)}}
 	h.saving("ann")
 	kind, doc := hostedDocument("ann", 1)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -112,10 +112,10 @@ func TestReplayedHeaderIsDetected(t *testing.T) {
 	rng := outside.NewRandom(1, 1)
 	r := &runner{history: h, rng: rng, owners: []owner{{name: "ann"}}, reader: owner{"cal", "secret"}, others: othersClient(rng)}
 	r.prove(srv.URL)
-	h.born()
+	h.started()
 	for r.replay(srv.URL) {
 	}
-	if got := fmt.Sprint(h.strange); len(h.strange) != 2 || !strings.Contains(got, "accepted twice") || !strings.Contains(got, "accepted again") {
+	if got := fmt.Sprint(h.violations); len(h.violations) != 2 || !strings.Contains(got, "accepted twice") || !strings.Contains(got, "accepted again") {
 		t.Error(got)
 	}
 }

@@ -127,8 +127,8 @@ func (r *runner) newOwners(ctx context.Context, n int, name string) ([]owner, er
 	return all, nil
 }
 
-// host creates the hosted feeds of a trial, with a first version and subscribers.
-func (r *runner) host(ctx context.Context, t *trial) error {
+// host creates the hosted feeds of a targeted crash, with a first version and subscribers.
+func (r *runner) host(ctx context.Context, t *targetedCrash) error {
 	var err error
 	if t.owners, err = r.newOwners(ctx, len(t.feeds), t.name); err != nil {
 		return err
@@ -147,9 +147,9 @@ func (r *runner) host(ctx context.Context, t *trial) error {
 	return nil
 }
 
-// lastSaves saves the hosted feeds of a trial, and returns after the first acknowledged save or
+// lastSaves saves the hosted feeds of a targeted crash, and returns after the first acknowledged save or
 // a timeout. The process is killed then. These feeds do not change afterwards.
-func (r *runner) lastSaves(t *trial, in time.Duration) {
+func (r *runner) lastSaves(t *targetedCrash, in time.Duration) {
 	saved := make(chan struct{}, len(t.owners))
 	for _, o := range t.owners {
 		wait := in - time.Duration(r.rng.IntN(int(20*time.Millisecond)))

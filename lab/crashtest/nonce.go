@@ -49,7 +49,7 @@ func (r *runner) prove(base string) {
 	h := r.history
 	h.do(func() {
 		if in[0] && in[1] {
-			h.strange = append(h.strange, fmt.Sprintf("accepted twice: one header at the same time, at %s", t.made.Format(clock)))
+			h.violations = append(h.violations, fmt.Sprintf("accepted twice: one header at the same time, at %s", t.made.Format(clock)))
 		}
 		if in[0] || in[1] {
 			t.accepted = time.Now()
@@ -84,7 +84,7 @@ func (r *runner) replay(base string) bool {
 	h := r.history
 	var t *ticket
 	h.do(func() {
-		begun := h.lives[len(h.lives)-1].begun
+		begun := h.lifetimes[len(h.lifetimes)-1].started
 		for _, old := range h.tickets {
 			if !old.replayed && old.accepted.Before(begun) {
 				t = old
@@ -100,7 +100,7 @@ func (r *runner) replay(base string) bool {
 	h.do(func() {
 		switch {
 		case status == http.StatusOK:
-			h.strange = append(h.strange, fmt.Sprintf("accepted again: a header of %s that was accepted by %s, before a crash, at %s",
+			h.violations = append(h.violations, fmt.Sprintf("accepted again: a header of %s that was accepted by %s, before a crash, at %s",
 				t.made.Format(clock), t.accepted.Format(clock), time.Now().Format(clock)))
 		case status == http.StatusUnauthorized && time.Since(t.made) < freshFor:
 			r.report.Replayed++

@@ -12,28 +12,28 @@ import (
 	"cloudburst/lab/program"
 )
 
-// start starts the program and waits until it is ready. With strike the program can be killed
-// before, and is restarted.
-func (r *runner) start(ctx context.Context, strike bool) (*program.Process, error) {
+// start starts the program and waits until it is ready. With mayCrash, CrashSignal can kill the
+// program before that; start then restarts it without a signal.
+func (r *runner) start(ctx context.Context, mayCrash bool) (*program.Process, error) {
 	for {
-		if r.struck = nil; strike && r.Strike != nil {
-			r.struck = r.Strike()
+		if r.crashSignal = nil; mayCrash && r.CrashSignal != nil {
+			r.crashSignal = r.CrashSignal()
 		}
 		p, err := r.startOnce(ctx)
-		if !errors.Is(err, program.ErrStruck) {
+		if !errors.Is(err, program.ErrCrashed) {
 			return p, err
 		}
-		r.history.now(func(l *life, at time.Time) { l.died = at })
-		if err := r.dead(); err != nil {
+		r.history.now(func(l *lifetime, at time.Time) { l.ended = at })
+		if err := r.afterCrash(); err != nil {
 			return nil, err
 		}
-		strike = false
+		mayCrash = false
 	}
 }
 
 func (r *runner) startOnce(ctx context.Context) (*program.Process, error) {
-	r.history.born()
-	p, err := program.Start(ctx, program.Command{Binary: r.Binary, Dir: r.Dir, Data: r.Data, Strike: r.struck, Env: r.Env, Args: append([]string{
+	r.history.started()
+	p, err := program.Start(ctx, program.Command{Binary: r.Binary, Dir: r.Dir, Data: r.Data, CrashSignal: r.crashSignal, Env: r.Env, Args: append([]string{
 		"--public-url", publicURL,
 		"--hub.retry", "100ms,200ms,400ms,400ms,400ms,400ms,400ms,400ms", // the next retry of WebSub is hours later
 		"--hub.max-errors", "1000", "--hub.ping-interval", "20ms",
@@ -42,9 +42,9 @@ func (r *runner) startOnce(ctx context.Context) (*program.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.history.now(func(l *life, at time.Time) { l.ready = at })
-	if r.Alive != nil {
-		if err := r.Alive(ctx, p.Base, p.Admin); err != nil {
+	r.history.now(func(l *lifetime, at time.Time) { l.ready = at })
+	if r.AfterStart != nil {
+		if err := r.AfterStart(ctx, p.Base, p.Admin); err != nil {
 			p.Kill()
 			return nil, err
 		}
@@ -72,14 +72,14 @@ func (r *runner) where() string {
 
 // settle waits until the program has no pending work; false: timeout.
 func (r *runner) settle(ctx context.Context) (bool, error) {
-	return r.until(ctx, func(l outside.Left) bool { return l == outside.Left{} })
+	return r.until(ctx, func(l outside.PendingWork) bool { return l == outside.PendingWork{} })
 }
 
 // until waits until done is true for some time.
-func (r *runner) until(ctx context.Context, done func(outside.Left) bool) (bool, error) {
-	calm, began, last := 0, time.Now(), outside.Left{Pending: -1}
+func (r *runner) until(ctx context.Context, done func(outside.PendingWork) bool) (bool, error) {
+	calm, began, last := 0, time.Now(), outside.PendingWork{Pending: -1}
 	for end := began.Add(r.Settle); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		now, err := outside.LeftAt(ctx, r.operator())
+		now, err := outside.PendingWorkAt(ctx, r.operator())
 		if err != nil {
 			return false, err
 		}

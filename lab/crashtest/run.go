@@ -20,34 +20,34 @@ const (
 
 // Options of a run. Zero fields mean the default in brackets.
 type Options struct {
-	Binary    string        // the program
-	Args      []string      // further flags of serve
-	Env       []string      // further environment
-	Dir       string        // an empty folder
-	Cycles    int           // crashes [50]
-	Enough    func() bool   // false: what the run has to show has not happened yet, and it goes on for up to ten times as many deaths [always true]
-	Seed      uint64        // of everything random here [1]
-	Feeds     int           // [8]
-	Callbacks int           // on each of two hosts [12]
-	Clients   int           // at once [6]
-	Log       func(string)  // nil: no log
-	Life      time.Duration // longest life of a process [400 ms]
-	Ordeal    int           // every n-th process is killed at a chosen moment [5]
-	Day       string        // instead of cycles one scripted day, which ends as CLOUDBURSTDIE says: before N, after N, lose N, count FILE
-	Settle    time.Duration // timeout of the last work [3 min]
-	Afterlife time.Duration // how long a separate database can execute requests of a crashed process
+	Binary      string        // the program
+	Args        []string      // further flags of serve
+	Env         []string      // further environment
+	Dir         string        // an empty folder
+	Cycles      int           // crashes [50]
+	Enough      func() bool   // false extends the run, to at most ten times as many crashes [always true]
+	Seed        uint64        // of everything random here [1]
+	Feeds       int           // [8]
+	Callbacks   int           // on each of two hosts [12]
+	Clients     int           // at once [6]
+	Log         func(string)  // nil: no log
+	MaxLifetime time.Duration // maximum lifetime of a process [400 ms]
+	TargetEvery int           // every n-th process is killed at a chosen moment [5]
+	Day         string        // instead of cycles one scripted day, which ends as CLOUDBURSTDIE says: before N, after N, lose N, count FILE
+	Settle      time.Duration // timeout of the last work [3 min]
+	LateWrites  time.Duration // how long a separate database can execute requests of a crashed process
 
 	// The data folder can be on its own disk, which fails with the process.
-	Data   string                                              // its name [data, in Dir]
-	Strike func() <-chan struct{}                              // called before a start: closes the channel to kill the process [by the clock]
-	Dead   func() error                                        // called after a crash, before the next start
-	Alive  func(ctx context.Context, base, admin string) error // a process is ready
+	Data        string                                              // its name [data, in Dir]
+	CrashSignal func() <-chan struct{}                              // called before a start: returns a channel that is closed to crash the process [a random time]
+	AfterCrash  func() error                                        // called after a crash, before the next start
+	AfterStart  func(ctx context.Context, base, admin string) error // a process is ready
 }
 
 // Report is the result of a run. Broken is empty if every guarantee was kept.
 type Report struct {
 	Broken        []string
-	Deaths        int
+	Crashes       int
 	Registered    int // acknowledged registrations
 	Cancelled     int
 	Pings         int // acknowledged pings of changes
@@ -79,7 +79,7 @@ type Report struct {
 	Posts    int // acknowledged changes of posts
 
 	Starts  int           // processes that became ready
-	Slowest time.Duration // from the begin of a process until it was ready
+	Slowest time.Duration // longest time from the start of a process until it was ready
 }
 
 func (r Report) String() string {
@@ -87,7 +87,7 @@ func (r Report) String() string {
 		"%d WebSub requests acknowledged, %d confirmed, %d declined, %d denied, %d ended, %d subscriptions live, %d notifications (%d refused, %d slow), "+
 		"%d contents (%d signed, %d of a version again), %d duplicates, "+
 		"%d saves acknowledged, %d documents served (%d rendered), %d headers accepted, %d of them rejected after a crash, %d changes of posts acknowledged, %d starts, ready within %s, %d broken guarantees",
-		r.Deaths, r.Registered, r.CNWS, r.Cancelled, r.Pings, r.Pending, r.Published, r.Sites, r.Listed,
+		r.Crashes, r.Registered, r.CNWS, r.Cancelled, r.Pings, r.Pending, r.Published, r.Sites, r.Listed,
 		r.Requests, r.Confirmed, r.Declined, r.Denied, r.Ended, r.Live, r.Notifications, r.Refused, r.Slow,
 		r.Contents, r.Signed, r.Again, r.Duplicates, r.Saved, r.Served, r.Rendered, r.LetIn, r.Replayed, r.Posts, r.Starts, r.Slowest.Round(time.Millisecond), len(r.Broken))
 }
@@ -100,15 +100,15 @@ type runner struct {
 	rng     *outside.Random
 	client  *http.Client
 
-	owners []owner // owners of the shared hosted feeds
-	reader owner   // of the private feed of the first of them
-	others *http.Client
-	fresh  []owner // owners of feeds without a read since the last crash
-	posts  *writing
-	struck <-chan struct{} // closed when the present process has to die; nil: never
+	owners      []owner // owners of the shared hosted feeds
+	reader      owner   // of the private feed of the first of them
+	others      *http.Client
+	fresh       []owner // owners of feeds without a read since the last crash
+	posts       *writing
+	crashSignal <-chan struct{} // closed when the current process must crash; nil: never
 
 	mu     sync.Mutex
-	base   string // public address of the living process; "" while none lives
+	base   string // public address of the running process; "": no process runs
 	admin  string
 	busy   map[pair]bool
 	names  int               // sites that were named
@@ -127,9 +127,9 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	def(&o.Feeds, 8)
 	def(&o.Callbacks, 12)
 	def(&o.Clients, 6)
-	def(&o.Ordeal, 5)
-	if o.Life == 0 {
-		o.Life = 400 * time.Millisecond
+	def(&o.TargetEvery, 5)
+	if o.MaxLifetime == 0 {
+		o.MaxLifetime = 400 * time.Millisecond
 	}
 	if o.Settle == 0 {
 		o.Settle = 3 * time.Minute
@@ -144,7 +144,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 		o.Data = filepath.Join(o.Dir, program.DataFolder)
 	}
 	r := &runner{
-		Options: o, history: newHistory(o.Afterlife), rng: outside.NewRandom(o.Seed, 7),
+		Options: o, history: newHistory(o.LateWrites), rng: outside.NewRandom(o.Seed, 7),
 		client: outside.Client(answerIn), busy: map[pair]bool{}, tags: map[string]tagged{},
 	}
 	r.others = othersClient(r.rng)
@@ -191,34 +191,34 @@ func (r *runner) run(ctx context.Context) (Report, error) {
 		group.Go(func() { r.penLoop(clients, n) })
 	}
 	for i := 0; i < r.Cycles || i < 10*r.Cycles && !r.Enough(); i++ {
-		p, err := r.start(ctx, i%r.Ordeal != r.Ordeal-1 && i%10 != 7)
+		p, err := r.start(ctx, i%r.TargetEvery != r.TargetEvery-1 && i%10 != 7)
 		if err != nil {
 			return r.report, fmt.Errorf("cycle %d: %w", i+1, err)
 		}
-		if i%r.Ordeal == r.Ordeal-1 {
+		if i%r.TargetEvery == r.TargetEvery-1 {
 			if err := r.lists(ctx, r.where()); err != nil {
 				return r.report, fmt.Errorf("cycle %d: %w", i+1, err)
 			}
-			over, err := r.ordeal(ctx, i/r.Ordeal)
+			over, err := r.prepareCrash(ctx, i/r.TargetEvery)
 			if err != nil {
 				return r.report, fmt.Errorf("cycle %d: %w", i+1, err)
 			}
-			err = r.die(p)
+			err = r.crash(p)
 			over()
 			if err != nil {
 				return r.report, fmt.Errorf("cycle %d: %w", i+1, err)
 			}
 		} else if i%10 == 7 {
-			time.Sleep(r.Life)
+			time.Sleep(r.MaxLifetime)
 			if err := r.stop(p); err != nil {
 				return r.report, fmt.Errorf("cycle %d: %w", i+1, err)
 			}
 		} else {
 			select {
-			case <-time.After(time.Duration(r.rng.IntN(int(r.Life))) + r.Life/20): // the process runs in real time
-			case <-r.struck:
+			case <-time.After(time.Duration(r.rng.IntN(int(r.MaxLifetime))) + r.MaxLifetime/20): // the process runs in real time
+			case <-r.crashSignal:
 			}
-			if err := r.die(p); err != nil {
+			if err := r.crash(p); err != nil {
 				return r.report, fmt.Errorf("cycle %d: %w", i+1, err)
 			}
 		}
@@ -256,12 +256,12 @@ func (r *runner) end(ctx context.Context, stop func()) (there map[pair]outside.S
 			p.Kill()
 		}
 	}()
-	time.Sleep(r.Life)
+	time.Sleep(r.MaxLifetime)
 	stop()
 	for i := range r.Feeds { // the last changes, while some callbacks still fail
 		r.ping(r.where(), r.feed(i), overCloud)
 	}
-	if _, err := r.until(ctx, func(l outside.Left) bool { return l.ShardsDue == 0 }); err != nil {
+	if _, err := r.until(ctx, func(l outside.PendingWork) bool { return l.ShardsDue == 0 }); err != nil {
 		return nil, nil, err
 	}
 	for _, s := range r.subs {
@@ -274,7 +274,7 @@ func (r *runner) end(ctx context.Context, stop func()) (there map[pair]outside.S
 	if settled {
 		// A crash without work in progress repeats nothing.
 		r.history.do(func() { r.history.quiet = time.Now() })
-		if err := r.die(p); err != nil {
+		if err := r.crash(p); err != nil {
 			return nil, nil, err
 		}
 		if p, err = r.start(ctx, false); err != nil {
@@ -305,27 +305,27 @@ func (r *runner) feed(n int) string { return fmt.Sprintf("%s/feed%d.xml", r.feed
 // crash.
 func (r *runner) stop(p *program.Process) error {
 	r.gone()
-	defer func() { r.history.now(func(l *life, at time.Time) { l.died = at }) }()
+	defer func() { r.history.now(func(l *lifetime, at time.Time) { l.ended = at }) }()
 	if err := p.Stop(); err != nil {
 		p.Kill()
 		return err
 	}
-	return r.dead()
+	return r.afterCrash()
 }
 
-func (r *runner) die(p *program.Process) error {
+func (r *runner) crash(p *program.Process) error {
 	r.gone()
 	p.Kill()
-	r.history.now(func(l *life, at time.Time) { l.died = at })
-	return r.dead()
+	r.history.now(func(l *lifetime, at time.Time) { l.ended = at })
+	return r.afterCrash()
 }
 
-// dead calls the hook of the disk after a crash.
-func (r *runner) dead() error {
-	if r.Dead == nil {
+// afterCrash calls the hook of the disk after a crash.
+func (r *runner) afterCrash() error {
+	if r.AfterCrash == nil {
 		return nil
 	}
-	return r.Dead()
+	return r.AfterCrash()
 }
 
 // clientLoop is one client with random requests until ctx ends.
@@ -457,5 +457,5 @@ func (r *runner) post(to string, form url.Values, status int, good string) call 
 // send posts a body. It is acknowledged by that status with good in the answer.
 func (r *runner) send(to, kind, body string, status int, good string) call {
 	a := outside.Send(context.Background(), r.client, http.MethodPost, to, kind, body)
-	return call{from: a.From, to: a.To, ok: a.Good(status, good), unsure: a.Err != nil, late: r.Afterlife}
+	return call{from: a.From, to: a.To, ok: a.Good(status, good), unsure: a.Err != nil, late: r.LateWrites}
 }

@@ -49,7 +49,7 @@ func (r *runner) postXML(to, body, good string) call {
 	return r.send(to, "text/xml", body, http.StatusOK, good)
 }
 
-// lists checks that site pings acknowledged before this life are in the recent changes, and
+// lists checks that site pings acknowledged before this process are in the recent changes, and
 // counted.
 func (r *runner) lists(ctx context.Context, base string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/changes.xml", nil)
@@ -76,18 +76,18 @@ func (r *runner) lists(ctx context.Context, base string) error {
 	}
 	r.history.do(func() {
 		h := r.history
-		begun := h.lives[len(h.lives)-1].begun
+		begun := h.lifetimes[len(h.lifetimes)-1].started
 		for name, at := range h.listed {
 			if at.After(begun) {
 				continue
 			}
 			if r.report.Listed++; !there[name] {
-				h.strange = append(h.strange, fmt.Sprintf("not listed: the ping of %q, acknowledged at %s", name, at.Format(clock)))
+				h.violations = append(h.violations, fmt.Sprintf("not listed: the ping of %q, acknowledged at %s", name, at.Format(clock)))
 			}
 			delete(h.listed, name) // the list covers one hour, and is limited
 		}
 		if list.Count < r.report.Listed {
-			h.strange = append(h.strange, fmt.Sprintf("not counted: changes.xml counts %d, and %d were acknowledged", list.Count, r.report.Listed))
+			h.violations = append(h.violations, fmt.Sprintf("not counted: changes.xml counts %d, and %d were acknowledged", list.Count, r.report.Listed))
 		}
 	})
 	return nil

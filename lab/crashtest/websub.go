@@ -30,7 +30,7 @@ type request struct {
 	pair
 	mode   string
 	secret string
-	lease  int  // seconds; no two ask for the same, which is how the callback knows which one it is asked about
+	lease  int  // seconds; unique, so that a callback can match a verification to its request
 	agreed bool // the answer of the callback
 	call
 }
@@ -101,7 +101,7 @@ func (h *history) asked(p pair, v url.Values) (yes bool) {
 		}
 	}
 	if of == nil || of.pair != p || q.mode != denied && v.Get("hub.challenge") == "" {
-		h.strange = append(h.strange, fmt.Sprintf("unexpected verification: %s of %s: %s", p.callback, p.feed, v.Encode()))
+		h.violations = append(h.violations, fmt.Sprintf("unexpected verification: %s of %s: %s", p.callback, p.feed, v.Encode()))
 		return false
 	}
 	q.yes = of.agreed && q.mode != denied
@@ -170,11 +170,12 @@ func (h *history) versionOf(topic, kind string, body []byte) (v int, wrong strin
 	return v, ""
 }
 
-// effect returns the time at which the effect of a confirmation at t is certain. A process that crashes
-// before writing it leaves the request to the next one, which verifies again.
+// effect returns the time at which the effect of a confirmation at t is certain. A process that
+// crashes before it writes the confirmation leaves the request to the next process, which
+// verifies again.
 func (h *history) effect(t time.Time) time.Time {
-	if l := h.lives[h.lifeAt(t)]; !l.died.IsZero() {
-		return l.died.Add(h.afterlife)
+	if l := h.lifetimes[h.lifetimeAt(t)]; !l.ended.IsZero() {
+		return l.ended.Add(h.lateWrites)
 	}
 	return t.Add(patience)
 }
@@ -193,7 +194,7 @@ func (h *history) confirm(r *Report) {
 			}
 		}
 		for _, g := range h.received[p] { // a notified callback is subscribed
-			h.proofs[p] = append(h.proofs[p], call{from: h.lives[h.lifeAt(g.conn)].begun, to: g.at, ok: true})
+			h.proofs[p] = append(h.proofs[p], call{from: h.lifetimes[h.lifetimeAt(g.conn)].started, to: g.at, ok: true})
 		}
 		var last *question
 		for _, a := range h.questions[p] {
@@ -239,8 +240,8 @@ func (h *history) confirmed(q *request) (c call, found bool) {
 // left reports whether the process of time t crashed before another time, so that a confirmation
 // at t may have no effect.
 func (h *history) left(t, before time.Time) bool {
-	died := h.lives[h.lifeAt(t)].died
-	return !died.IsZero() && died.Before(before)
+	ended := h.lifetimes[h.lifetimeAt(t)].ended
+	return !ended.IsZero() && ended.Before(before)
 }
 
 // shown returns the time of the first delivery that proves the effect of q by its signature.
@@ -253,7 +254,7 @@ func (h *history) shown(q *request) (t time.Time, found bool) {
 	return t, found
 }
 
-// permitted reports whether secret can be that of p at t, in a life that began at begun: the
+// permitted reports whether secret can be that of p at t, during a lifetime that began at begun: the
 // secret of a confirmed request that is not certainly replaced.
 func (h *history) permitted(p pair, secret string, t, begun time.Time) bool {
 	type state struct {

@@ -169,8 +169,8 @@ func (p *place) background(b block) {
 	cmd := exec.Command("bash", "-c", "[ -f .vars ] && . ./.vars\n"+p.names.Replace(b.text)) // the cleanup below ends it
 	cmd.Dir, cmd.Env = p.dir, p.env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	said := &first{came: make(chan struct{})}
-	cmd.Stdout, cmd.Stderr = said, said
+	output := &first{came: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = output, output
 	if err := cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
@@ -182,14 +182,14 @@ func (p *place) background(b block) {
 	p.t.Cleanup(func() {
 		select {
 		case <-ended:
-			p.t.Errorf("%s:%d ended by itself:\n%s\n%s", p.page.file(), b.line, b.text, said)
+			p.t.Errorf("%s:%d ended by itself:\n%s\n%s", p.page.file(), b.line, b.text, output)
 		default:
 		}
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it may have ended just now
 		<-ended
 	})
 	select {
-	case <-said.came:
+	case <-output.came:
 	case <-ended:
 	case <-time.After(time.Minute):
 		p.t.Fatalf("%s:%d prints nothing:\n%s", p.page.file(), b.line, b.text)

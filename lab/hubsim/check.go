@@ -43,7 +43,7 @@ func (w *scenario) checkTwice(m *member, list []*delivery) {
 			}
 		}
 	}
-	trouble := w.deaths
+	trouble := w.crashes
 	for _, t := range w.plan.trouble {
 		if t.what != "crash" && t.long >= longAway {
 			trouble++

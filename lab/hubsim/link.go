@@ -65,7 +65,7 @@ func (l *link) fate(draw uint64, write bool) fate {
 func do[T any](ctx context.Context, l *link, op string, key uint64, write bool, fn func() (T, error)) (v T, err error) {
 	var none T
 	n := l.node
-	f := l.fate(hash(n.scenario.seed, n.life, text(op), key, uint64(time.Now().UnixNano())), write)
+	f := l.fate(hash(n.scenario.seed, n.runID, text(op), key, uint64(time.Now().UnixNano())), write)
 	if !n.sleep(ctx, f.before) || !n.gate() || ctx.Err() != nil {
 		return none, away()
 	}

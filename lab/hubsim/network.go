@@ -34,7 +34,7 @@ func (w *scenario) turn(n int) {
 
 // draw returns the random number for a network operation of this machine.
 func (n *node) draw(what string, parts ...uint64) uint64 {
-	return hash(n.scenario.seed, n.life, text(what), uint64(time.Now().UnixNano()), hash(parts...))
+	return hash(n.scenario.seed, n.runID, text(what), uint64(time.Now().UnixNano()), hash(parts...))
 }
 
 // takes returns an ordinary network latency.
@@ -141,7 +141,7 @@ func (w *scenario) notified(n *node, sub hub.Subscription, topic hub.Topic, cont
 // answer decides the outcome of a delivery: the times of its arrival and its reply, and the
 // reply. w.mu is held.
 func (w *scenario) answer(d *delivery) (there, back time.Duration, reply string) {
-	draw := hash(w.seed, uint64(d.member.key.ID), uint64(d.version), uint64(d.member.tries[d.version]), d.node.life)
+	draw := hash(w.seed, uint64(d.member.key.ID), uint64(d.version), uint64(d.member.tries[d.version]), d.node.runID)
 	there, back, reply = takes(draw), takes(hash(draw, 1))+time.Duration(draw%9973), "ok"
 	x := share(hash(draw, 2))
 	if d.member.nature == dead {
@@ -181,7 +181,7 @@ func (w *scenario) finish(d *delivery, reply string) {
 func (n *node) Verify(ctx context.Context, sub hub.Subscription, topic hub.Topic, _ bool) (event.Exchange, error) {
 	draw := n.draw("verify", uint64(sub.ID), uint64(topic.ID))
 	if !n.gate() || !n.sleep(ctx, takes(draw)) || !n.gate() {
-		return event.Exchange{}, fault.New(fault.Unavailable, "The machine died.")
+		return event.Exchange{}, fault.New(fault.Unavailable, "The machine crashed.")
 	}
 	return event.Exchange{}, nil
 }
@@ -190,7 +190,7 @@ func (n *node) Verify(ctx context.Context, sub hub.Subscription, topic hub.Topic
 func (n *node) Confirm(ctx context.Context, in hub.Intent) (event.Exchange, error) {
 	draw := n.draw("confirm", uint64(in.TopicID), uint64(in.ID))
 	if !n.gate() || !n.sleep(ctx, takes(draw)) {
-		return event.Exchange{}, fault.New(fault.Unavailable, "The machine died.")
+		return event.Exchange{}, fault.New(fault.Unavailable, "The machine crashed.")
 	}
 	w, clock := n.scenario, n.clock.Now()
 	w.mu.Lock()
@@ -208,7 +208,7 @@ func (n *node) Confirm(ctx context.Context, in hub.Intent) (event.Exchange, erro
 	w.say("machine %d verifies with %s: %s %v", n.machine, m, in.Mode, a.ok)
 	w.mu.Unlock()
 	if !n.sleep(ctx, takes(hash(draw, 2))) || !n.gate() {
-		return event.Exchange{}, fault.New(fault.Unavailable, "The machine died.")
+		return event.Exchange{}, fault.New(fault.Unavailable, "The machine crashed.")
 	}
 	return event.Exchange{}, err
 }
@@ -216,7 +216,7 @@ func (n *node) Confirm(ctx context.Context, in hub.Intent) (event.Exchange, erro
 // Deny is hub.Asker.
 func (n *node) Deny(ctx context.Context, in hub.Intent) (event.Exchange, error) {
 	if !n.gate() || !n.sleep(ctx, takes(n.draw("deny", uint64(in.ID)))) {
-		return event.Exchange{}, fault.New(fault.Unavailable, "The machine died.")
+		return event.Exchange{}, fault.New(fault.Unavailable, "The machine crashed.")
 	}
 	w := n.scenario
 	w.mu.Lock()

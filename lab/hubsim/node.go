@@ -14,7 +14,7 @@ import (
 type node struct {
 	scenario *scenario
 	machine  int
-	life     uint64 // counts all process runs of all machines
+	runID    uint64 // counts all process runs of all machines
 	hub      *hub.Hub
 	clock    *clock.Steady
 	cancel   context.CancelFunc
@@ -22,13 +22,13 @@ type node struct {
 	ended    chan struct{} // closed when its last relevant goroutine has ended
 
 	// Guarded by scenario.mu.
-	died   bool
-	ready  bool          // it accepts requests
-	still  time.Time     // frozen until then
-	heldUp time.Duration // number of delayed operations, as nanoseconds
-	away   time.Time     // its store is unavailable until then
-	jumped time.Duration
-	blind  []span // periods when it was frozen or could not write
+	crashed bool
+	ready   bool          // it accepts requests
+	still   time.Time     // frozen until then
+	heldUp  time.Duration // number of delayed operations, as nanoseconds
+	away    time.Time     // its store is unavailable until then
+	jumped  time.Duration
+	blind   []span // periods when it was frozen or could not write
 }
 
 type span struct{ from, to time.Time }
@@ -37,20 +37,20 @@ type span struct{ from, to time.Time }
 // each other. begin returns when the machine accepts requests.
 func (w *scenario) begin(machine int, alone bool) *node {
 	w.mu.Lock()
-	w.lives++
-	n := &node{scenario: w, machine: machine, life: w.lives, gone: make(chan struct{}), ended: make(chan struct{})}
+	w.runs++
+	n := &node{scenario: w, machine: machine, runID: w.runs, gone: make(chan struct{}), ended: make(chan struct{})}
 	n.clock = &clock.Steady{Wall: n.wall}
 	n.hub = &hub.Hub{Store: w.flaw.wrap(n, &link{node: n, disk: w.disk}), Fetch: n, Notify: n, Verify: n, Ask: n,
-		Bus: event.NewBus(int64(n.life)), Log: slog.New(slog.DiscardHandler), Options: w.plan.options, Now: n.clock.Now, Random: n.random}
+		Bus: event.NewBus(int64(n.runID)), Log: slog.New(slog.DiscardHandler), Options: w.plan.options, Now: n.clock.Now, Random: n.random}
 	if w.log != nil {
-		n.hub.Log = w.log.With("life", n.life)
+		n.hub.Log = w.log.With("run", n.runID)
 	}
 	if !alone {
 		n.hub.Hint = n.hint
 	}
 	w.running[machine] = n
 	w.lived = append(w.lived, n)
-	w.say("machine %d starts (life %d)", machine, n.life)
+	w.say("machine %d starts (run %d)", machine, n.runID)
 	w.mu.Unlock()
 	ctx, cancel := context.WithCancel(context.Background())
 	n.cancel = cancel
@@ -81,7 +81,7 @@ func (n *node) wall() time.Time {
 
 // random spreads waits by time, independent of the order of goroutines.
 func (n *node) random() float64 {
-	return share(hash(n.scenario.seed, n.life, uint64(time.Now().UnixNano())))
+	return share(hash(n.scenario.seed, n.runID, uint64(time.Now().UnixNano())))
 }
 
 // hint wakes the other machines after a delay, unless the hint is lost.
@@ -90,11 +90,11 @@ func (n *node) hint() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, other := range w.running {
-		h := hash(w.seed, n.life, 1, uint64(time.Now().UnixNano()))
-		if other == nil || other == n || other.died || w.faulty && share(h) < w.plan.lostHint {
+		h := hash(w.seed, n.runID, 1, uint64(time.Now().UnixNano()))
+		if other == nil || other == n || other.crashed || w.faulty && share(h) < w.plan.lostHint {
 			continue
 		}
-		time.AfterFunc(time.Duration(200+hash(h, other.life)%1800)*time.Microsecond+time.Duration(h%997), func() {
+		time.AfterFunc(time.Duration(200+hash(h, other.runID)%1800)*time.Microsecond+time.Duration(h%997), func() {
 			if other.alive() {
 				other.hub.Wake()
 			}
@@ -105,23 +105,23 @@ func (n *node) hint() {
 func (n *node) alive() bool {
 	n.scenario.mu.Lock()
 	defer n.scenario.mu.Unlock()
-	return !n.died
+	return !n.crashed
 }
 
 // die crashes a machine: nothing that it does afterwards has an effect.
-func (n *node) die() {
+func (n *node) crash() {
 	w := n.scenario
 	w.mu.Lock()
-	if n.died {
+	if n.crashed {
 		w.mu.Unlock()
 		return
 	}
-	n.died = true
+	n.crashed = true
 	if w.running[n.machine] == n {
 		w.running[n.machine] = nil
 	}
 	w.say("machine %d crashes", n.machine)
-	w.deaths++
+	w.crashes++
 	w.mu.Unlock()
 	close(n.gone)
 	n.cancel()
@@ -162,14 +162,14 @@ func (n *node) sleep(ctx context.Context, d time.Duration) bool {
 func (n *node) gate() bool {
 	for place := time.Duration(0); ; {
 		n.scenario.mu.Lock()
-		wait, died := time.Until(n.still), n.died
+		wait, crashed := time.Until(n.still), n.crashed
 		if wait > 0 && place == 0 {
 			n.heldUp++
 			place = n.heldUp
 		}
 		n.scenario.mu.Unlock()
-		if died || wait <= 0 {
-			return !died
+		if crashed || wait <= 0 {
+			return !crashed
 		}
 		select {
 		case <-time.After(wait + place*1009):

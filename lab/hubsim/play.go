@@ -119,7 +119,7 @@ func (w *scenario) happen(d disturbance) {
 	if d.what != "crash" || len(hit) == 0 {
 		return
 	}
-	hit[0].die()
+	hit[0].crash()
 	time.Sleep(d.long)
 	w.mu.Lock()
 	down := w.running[d.machine] == nil && w.faulty
@@ -167,7 +167,7 @@ func (w *scenario) acted(n *node, a *act, state string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	a.end, a.state = time.Now(), state
-	if err != nil || n.died {
+	if err != nil || n.crashed {
 		a.state = unknown
 	}
 	who := feedURL(a.feed)

@@ -23,7 +23,7 @@ type Report struct {
 	Words      func() string
 	Ops        int // operations on the store
 	Faults     int // operations that failed or took seconds
-	Deaths     int
+	Crashes    int
 	Others     int // frozen machines, unavailable stores, clock changes
 	Acts       int // registrations, cancels, pings
 	Deliveries int
@@ -48,14 +48,14 @@ type scenario struct {
 	faulty  bool
 	running []*node // by machine; nil: it is down
 	lived   []*node
-	lives   uint64
+	runs    uint64
 	feeds   []*feed
 	values  map[string]int // by hash of a feed's content
 	bodies  map[string]int
 	broken  []string
 	ops     int
 	faults  int
-	deaths  int
+	crashes int
 	others  int
 	history
 }
@@ -80,7 +80,7 @@ func Run(seed uint64, o Options) Report {
 	w.mu.Unlock()
 	w.play()
 	w.check()
-	r := Report{Seed: seed, Broken: w.broken, Sum: w.sum(), Words: w.words, Ops: w.ops, Faults: w.faults, Deaths: w.deaths, Others: w.others,
+	r := Report{Seed: seed, Broken: w.broken, Sum: w.sum(), Words: w.words, Ops: w.ops, Faults: w.faults, Crashes: w.crashes, Others: w.others,
 		Acts: len(w.acts), Deliveries: len(w.deliveries), Took: time.Since(w.begun)}
 	for _, d := range w.deliveries {
 		if d.reply != "ok" {

@@ -68,12 +68,12 @@ func TestGuaranteesHoldUnderFaults(t *testing.T) {
 		}
 	}
 	t.Logf("%d seeds in %s: %d operations on the store, %d of them with faults; %d crashes, %d other faults; %d acts, %d deliveries, %d failed; %s of simulated time",
-		seeds, time.Since(begun).Round(time.Second), total.Ops, total.Faults, total.Deaths, total.Others, total.Acts, total.Deliveries, total.Refusals, total.Took.Round(time.Hour))
+		seeds, time.Since(begun).Round(time.Second), total.Ops, total.Faults, total.Crashes, total.Others, total.Acts, total.Deliveries, total.Refusals, total.Took.Round(time.Hour))
 }
 
 // add adds r to the total.
 func (total *Report) add(r Report) {
-	total.Ops, total.Faults, total.Deaths, total.Others = total.Ops+r.Ops, total.Faults+r.Faults, total.Deaths+r.Deaths, total.Others+r.Others
+	total.Ops, total.Faults, total.Crashes, total.Others = total.Ops+r.Ops, total.Faults+r.Faults, total.Crashes+r.Crashes, total.Others+r.Others
 	total.Acts, total.Deliveries, total.Refusals, total.Took = total.Acts+r.Acts, total.Deliveries+r.Deliveries, total.Refusals+r.Refusals, total.Took+r.Took
 }
 

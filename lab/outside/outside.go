@@ -1,7 +1,7 @@
-// Package outside is what stands around the program in the harnesses: servers on loopback
-// addresses, feeds whose version rises, requests of clients with what came back, and what the
-// program itself says that it has. Each harness has its own history of that, and its own
-// checker. Start with [Serve], [Send] and [Versions].
+// Package outside contains the environment of the program in the harnesses: servers on loopback
+// addresses, versions of feeds, requests of clients with their responses, and the program's own
+// export and counts. Each harness records its own history of them, and has its own checker.
+// Start with [Serve], [Send] and [Versions].
 package outside
 
 import (
@@ -21,41 +21,41 @@ type Random struct {
 	rng *rand.Rand
 }
 
-// NewRandom makes the source of a seed. Streams of one seed are different.
+// NewRandom returns the source of a seed and a stream. Streams of one seed are independent.
 func NewRandom(seed, stream uint64) *Random {
 	return &Random{rng: rand.New(rand.NewPCG(seed, stream))}
 }
 
-// IntN is a number in [0, n).
+// IntN returns a number in [0, n).
 func (r *Random) IntN(n int) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.rng.IntN(n)
 }
 
-// Shuffle puts n elements in a random order.
+// Shuffle puts n elements into random order.
 func (r *Random) Shuffle(n int, swap func(i, j int)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.rng.Shuffle(n, swap)
 }
 
-// Client makes a client without persistent connections, which would reveal the crash of a
-// server.
+// Client returns a client that opens a new connection for each request, because a broken
+// connection would reveal a crash of the server.
 func Client(timeout time.Duration) *http.Client {
 	return &http.Client{Timeout: timeout, Transport: &http.Transport{DisableKeepAlives: true}}
 }
 
-// connected is under which a request knows when its connection was made.
+// connected is the context key of the time of a connection.
 type connected struct{}
 
-// Connected is when the connection of a request to [Serve] was made.
+// Connected returns the time at which the connection of a request to [Serve] was opened.
 func Connected(r *http.Request) time.Time {
 	at, _ := r.Context().Value(connected{}).(time.Time)
 	return at
 }
 
-// Serve answers at a free port of a host, and returns its URL, until the server is closed.
+// Serve serves h on a free port of a host until the server is closed, and returns the base URL.
 func Serve(host string, h http.Handler) (*http.Server, string, error) {
 	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
@@ -69,19 +69,19 @@ func Serve(host string, h http.Handler) (*http.Server, string, error) {
 	return srv, "http://" + l.Addr().String(), nil
 }
 
-// Versions are those of feeds, by name, from 0 on. Use [NewVersions].
+// Versions contains the current versions of feeds, by name, starting at 0. Use [NewVersions].
 type Versions struct {
 	mu     sync.Mutex
 	newest map[string]int
 	raised map[string]time.Time
 }
 
-// NewVersions makes the versions of feeds that have none yet.
+// NewVersions returns Versions without feeds.
 func NewVersions() *Versions {
 	return &Versions{newest: map[string]int{}, raised: map[string]time.Time{}}
 }
 
-// Raise publishes the next version of a feed and says which it is, and when.
+// Raise publishes the next version of a feed, and returns it with its time.
 func (v *Versions) Raise(feed string) (version int, at time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -90,15 +90,15 @@ func (v *Versions) Raise(feed string) (version int, at time.Time) {
 	return v.newest[feed], v.raised[feed]
 }
 
-// Now is the newest version of a feed, and since when.
+// Now returns the current version of a feed, and the time of its publication.
 func (v *Versions) Now(feed string) (version int, at time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.newest[feed], v.raised[feed]
 }
 
-// Sign is the first of the broken promises that begins with one of the signs; "": none does.
-func Sign(broken []string, signs ...string) string {
+// FirstViolation returns the first broken guarantee that starts with one of the signs; "": none.
+func FirstViolation(broken []string, signs ...string) string {
 	for _, b := range broken {
 		for _, s := range signs {
 			if strings.HasPrefix(b, s) {
@@ -109,16 +109,17 @@ func Sign(broken []string, signs ...string) string {
 	return ""
 }
 
-// soon is how long anything may take that has to happen: it is no limit of speed, for the
-// machine may be busy with other tests.
-const soon = 2 * time.Minute
+// timeout is the time limit for expected events. It is long because the machine may be busy with
+// other tests.
+const timeout = 2 * time.Minute
 
-// Until waits for something to become true, and fails the test when it does not.
+// Until waits until ok returns true, and fails the test after a timeout. what describes the
+// condition.
 func Until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(soon); !ok(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(timeout); !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("after %s it is not so: %s", soon, what)
+			t.Fatalf("not within %s: %s", timeout, what)
 		}
 	}
 }
@@ -126,7 +127,7 @@ func Until(t testing.TB, what string, ok func() bool) {
 // most is the maximum number of reported violations.
 const most = 20
 
-// Fail fails a test for each broken promise.
+// Fail reports each broken guarantee as an error of the test, up to a limit.
 func Fail(t testing.TB, broken []string) {
 	t.Helper()
 	for i, b := range broken {

@@ -11,27 +11,27 @@ import (
 	"time"
 )
 
-// Success is in the answer of an endpoint of rssCloud that did what was asked.
+// Success is part of each successful response of an rssCloud endpoint.
 const Success = `success="true"`
 
-// Answer is what came of one request.
+// Answer is the result of one request.
 type Answer struct {
 	From, To   time.Time
-	Status     int // 0: none came
+	Status     int // 0: no response
 	RetryAfter string
-	Body       string // the beginning of it
+	Body       string // at most maxBody bytes
 	Err        error
 }
 
-// Good reports that the request was answered with a status, and with words in the answer.
+// Good reports whether the response has that status, and a body that contains words.
 func (a Answer) Good(status int, words string) bool {
 	return a.Err == nil && a.Status == status && strings.Contains(a.Body, words)
 }
 
-// OK reports success of an endpoint of rssCloud.
+// OK reports whether the response is a success of an rssCloud endpoint.
 func (a Answer) OK() bool { return a.Good(http.StatusOK, Success) }
 
-// Limited reports a refusal because of a limit, which says when to come again.
+// Limited reports whether the request was rejected because of a limit, with a Retry-After.
 func (a Answer) Limited() bool {
 	return a.Err == nil && (a.Status == http.StatusTooManyRequests || a.Status == http.StatusServiceUnavailable) && a.RetryAfter != ""
 }
@@ -43,7 +43,7 @@ func (a Answer) String() string {
 	return fmt.Sprintf("%d (Retry-After %q) %.300s", a.Status, a.RetryAfter, a.Body)
 }
 
-// bodyMost is how much of an answer is read.
+// maxBody is the limit for the body of a response, in bytes.
 const maxBody = 64 << 10
 
 // Post sends a form.
@@ -51,7 +51,8 @@ func Post(ctx context.Context, c *http.Client, to string, form url.Values) Answe
 	return Send(ctx, c, http.MethodPost, to, "application/x-www-form-urlencoded", form.Encode())
 }
 
-// Send sends a body of a type, or none, with headers in pairs of name and value.
+// Send sends a request with a body of type kind; "": no type. headers are pairs of names and
+// values.
 func Send(ctx context.Context, c *http.Client, method, to, kind, body string, headers ...string) (a Answer) {
 	a.From = time.Now()
 	defer func() { a.To = time.Now() }()
@@ -76,12 +77,12 @@ func Send(ctx context.Context, c *http.Client, method, to, kind, body string, he
 	return a
 }
 
-// Registration is the form by which rssCloud registers, or cancels, a callback of a feed. It names
-// the callback's host, so that the callback is asked for its consent by a GET.
+// Registration returns the form that registers, or cancels, a callback of a feed over rssCloud. It
+// contains the host of the callback, so the server verifies the callback by a GET.
 func Registration(callback, feed string) url.Values {
 	u, err := url.Parse(callback)
 	if err != nil {
-		panic(err) // the harness made it
+		panic(err) // the harness creates all callbacks
 	}
 	host, port, err := net.SplitHostPort(u.Host)
 	if err != nil {

@@ -9,25 +9,25 @@ import (
 	"cloudburst/client"
 )
 
-// Left is the program's own count of what it has still to do.
-type Left struct{ Pending, ShardsDue, ChecksDue, Requests int64 }
+// PendingWork contains the program's own counts of its pending work.
+type PendingWork struct{ Pending, ShardsDue, ChecksDue, Requests int64 }
 
-// LeftAt asks a server what it has still to do.
-func LeftAt(ctx context.Context, c *client.Client) (Left, error) {
+// PendingWorkAt returns the pending work of a server. It fails if the server cannot count it.
+func PendingWorkAt(ctx context.Context, c *client.Client) (PendingWork, error) {
 	s, err := c.Status(ctx)
 	if err != nil {
-		return Left{}, err
+		return PendingWork{}, err
 	}
 	if s.Counts == nil {
-		return Left{}, errors.New("the server cannot use its database")
+		return PendingWork{}, errors.New("the server cannot use its database")
 	}
-	return Left{s.Counts.Pending, s.Counts.ShardsDue, s.Counts.ChecksDue, s.Counts.Requests}, nil
+	return PendingWork{s.Counts.Pending, s.Counts.ShardsDue, s.Counts.ChecksDue, s.Counts.Requests}, nil
 }
 
-// Subscription is one in the program's own words.
+// Subscription is one subscription in the export of a server.
 type Subscription struct{ Topic, Callback, Protocol, Secret string }
 
-// Subscriptions are those that a server says it has.
+// Subscriptions returns the subscriptions in the export of a server.
 func Subscriptions(ctx context.Context, c *client.Client) ([]Subscription, error) {
 	var out bytes.Buffer
 	if _, err := c.Export(ctx, &out, nil); err != nil {

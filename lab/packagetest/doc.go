@@ -1,4 +1,4 @@
-// Package packagetest looks at what stands under packaging the way those do who use it:
-// a runtime of containers, Debian's package manager, Prometheus. It has tests only: see
-// TestTheImageHoldsAllThatTheProgramNeeds.
+// Package packagetest tests the files under packaging as their users read them: a container
+// runtime, Debian's package manager and Prometheus. It contains only tests; start with
+// TestImageContainsAllThatTheProgramNeeds.
 package packagetest

@@ -18,7 +18,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// steps are the instructions of a Dockerfile, lines that go on joined.
+// steps returns the instructions of a Dockerfile, with continued lines joined.
 func steps(t *testing.T, name string) [][2]string {
 	t.Helper()
 	var all [][2]string
@@ -32,12 +32,12 @@ func steps(t *testing.T, name string) [][2]string {
 	return all
 }
 
-// image is what the last stage of the Dockerfile says.
+// image contains the instructions of the last stage of the Dockerfile.
 type image struct {
 	from, user        string
 	env               []string
 	entry, cmd, check []string
-	build             []string // RUN of the stages before
+	build             []string // RUN instructions of the earlier stages
 }
 
 func readImage(t *testing.T) image {
@@ -45,7 +45,7 @@ func readImage(t *testing.T) image {
 	var im image
 	list := func(text string) (words []string) {
 		if err := json.Unmarshal([]byte(text), &words); err != nil {
-			t.Errorf("%s is no list of words: %v", text, err)
+			t.Errorf("%s is not a JSON list of strings: %v", text, err)
 		}
 		return words
 	}
@@ -69,15 +69,15 @@ func readImage(t *testing.T) image {
 			im.check = list(s[1][strings.Index(s[1], "["):])
 		case "WORKDIR", "COPY", "VOLUME", "EXPOSE", "STOPSIGNAL":
 		default:
-			t.Errorf("the Dockerfile has %s, which this test does not know", s[0])
+			t.Errorf("the Dockerfile has the instruction %s, which this test does not support", s[0])
 		}
 	}
 	return im
 }
 
-// TestTheImageHoldsAllThatTheProgramNeeds makes the root of the image by hand, for no
-// runtime of containers is needed for that, and runs the program in it as the image would.
-func TestTheImageHoldsAllThatTheProgramNeeds(t *testing.T) {
+// The test creates the root folder of the image without a container runtime, and runs the
+// program in it with the user, environment and command of the image.
+func TestImageContainsAllThatTheProgramNeeds(t *testing.T) {
 	t.Parallel()
 	im := readImage(t)
 	if im.from != "scratch" || im.user != "65532:65532" || !strings.Contains(strings.Join(im.build, "\n"), "go build -trimpath -ldflags='-s -w -buildid=' -o /out/cloudburst ./cmd/cloudburst") {
@@ -89,7 +89,7 @@ func TestTheImageHoldsAllThatTheProgramNeeds(t *testing.T) {
 	}
 	defer f.Close()
 	if libs, err := f.ImportedLibraries(); err != nil || len(libs) > 0 {
-		t.Errorf("the program needs %v, %v", libs, err)
+		t.Errorf("the program imports the libraries %v, %v", libs, err)
 	}
 	for _, s := range f.Sections {
 		if s.Name == ".symtab" || strings.HasPrefix(s.Name, ".debug_") {
@@ -97,7 +97,7 @@ func TestTheImageHoldsAllThatTheProgramNeeds(t *testing.T) {
 		}
 	}
 	if os.Geteuid() != 0 {
-		t.Skip("only root may change the root folder")
+		t.Skip("chroot needs root")
 	}
 	root := t.TempDir()
 	for _, step := range []string{
@@ -115,7 +115,7 @@ func TestTheImageHoldsAllThatTheProgramNeeds(t *testing.T) {
 		cmd.Stderr = t.Output()
 		return cmd
 	}
-	// Any free ports, for this network has others in it.
+	// Free ports, because other programs share the network of this test.
 	serve := inside(slices.Concat(im.entry, im.cmd, []string{"--listen", "127.0.0.1:0", "--admin.listen", "127.0.0.1:0"})...)
 	if err := serve.Start(); err != nil {
 		t.Fatal(err)
@@ -130,17 +130,17 @@ func TestTheImageHoldsAllThatTheProgramNeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := serve.Wait(); err != nil {
-		t.Errorf("it ended with %v", err)
+		t.Errorf("the server ended with %v", err)
 	}
 	if inside(im.check...).Run() == nil {
-		t.Error("it is healthy after its end")
+		t.Error("the health check succeeds after the end of the server")
 	}
 	if _, err := os.Stat(filepath.Join(root, "data", "cloudburst.db")); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestTheSettingsOfTheComposeFileAreKnownAndSufficient(t *testing.T) {
+func TestComposeFileConfiguresTheProgram(t *testing.T) {
 	t.Parallel()
 	var compose struct {
 		Services map[string]struct {
@@ -161,7 +161,7 @@ func TestTheSettingsOfTheComposeFileAreKnownAndSufficient(t *testing.T) {
 	for _, node := range []string{"node1", "node2"} {
 		s, ok := compose.Services[node]
 		if !ok || !strings.Contains(caddy, node+":5337") {
-			t.Errorf("%s is not there, or the proxy does not know it", node)
+			t.Errorf("the service %s is missing in the compose file or in the Caddyfile", node)
 		}
 		var env []string
 		for name, value := range s.Environment {
@@ -175,7 +175,7 @@ func TestTheSettingsOfTheComposeFileAreKnownAndSufficient(t *testing.T) {
 		}
 		for _, want := range []string{`public-url = "https://hub.example.org"`, "172.31.53.0/24"} {
 			if !strings.Contains(string(out), want) {
-				t.Errorf("%s has not %s", node, want)
+				t.Errorf("the configuration of %s lacks %s", node, want)
 			}
 		}
 	}
@@ -183,13 +183,13 @@ func TestTheSettingsOfTheComposeFileAreKnownAndSufficient(t *testing.T) {
 		for _, v := range s.Volumes {
 			if from, _, _ := strings.Cut(v, ":"); !strings.HasPrefix(from, "./") {
 				if _, ok := compose.Volumes[from]; !ok {
-					t.Errorf("%s has the volume %s, which nobody made", name, from)
+					t.Errorf("%s uses the volume %s, which is not declared", name, from)
 				}
 			}
 		}
 		for _, n := range s.Networks {
 			if _, ok := compose.Networks[n]; !ok {
-				t.Errorf("%s is in the network %s, which nobody made", name, n)
+				t.Errorf("%s uses the network %s, which is not declared", name, n)
 			}
 		}
 	}

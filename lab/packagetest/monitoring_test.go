@@ -16,7 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// exported are the names that a new server has on /metrics.
+// exported returns the names of the metrics of a new server.
 func exported(t *testing.T) map[string]bool {
 	t.Helper()
 	dir := t.TempDir()
@@ -41,14 +41,14 @@ func exported(t *testing.T) map[string]bool {
 		text = string(raw)
 		return err == nil && res.StatusCode == http.StatusOK
 	})
-	names := map[string]bool{"up": true} // Prometheus's own
+	names := map[string]bool{"up": true} // a metric of Prometheus itself
 	for _, m := range regexp.MustCompile(`(?m)^([a-z_0-9]+)[ {]`).FindAllStringSubmatch(text, -1) {
 		names[m[1]] = true
 	}
 	return names
 }
 
-// used are the names of metrics in an expression: what stands before a selector.
+// used returns the names of the metrics in an expression: the words before a selector.
 func used(expr string) (names []string) {
 	for _, m := range regexp.MustCompile(`([a-z_0-9]+)\{`).FindAllStringSubmatch(expr, -1) {
 		names = append(names, m[1])
@@ -56,7 +56,7 @@ func used(expr string) (names []string) {
 	return append(names, regexp.MustCompile(`\b(?:cloudburst|process|go)_[a-z_0-9]+`).FindAllString(expr, -1)...)
 }
 
-func TestWhatWatchesTheProgramUsesMetricsThatExist(t *testing.T) {
+func TestMonitoringUsesExistingMetrics(t *testing.T) {
 	t.Parallel()
 	have := exported(t)
 	check := func(where, expr string) {
@@ -102,7 +102,7 @@ func TestWhatWatchesTheProgramUsesMetricsThatExist(t *testing.T) {
 	for _, r := range rules.Groups[0].Rules {
 		check("the alert "+r.Alert, r.Expr)
 		if r.Labels["severity"] == "" || r.Annotations["summary"] == "" || r.Annotations["description"] == "" {
-			t.Errorf("the alert %s does not say what it means: %v %v", r.Alert, r.Labels, r.Annotations)
+			t.Errorf("the alert %s lacks a label or an annotation: %v %v", r.Alert, r.Labels, r.Annotations)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-func TestThePackageInstallsAndItsProgramRuns(t *testing.T) {
+func TestDebianPackageInstallsAndRuns(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("dpkg-deb"); err != nil {
 		t.Skip("dpkg-deb is not here")
@@ -25,10 +25,10 @@ func TestThePackageInstallsAndItsProgramRuns(t *testing.T) {
 	run(t, nil, "dpkg-deb", "-x", deb, root)
 	run(t, nil, "dpkg-deb", "-e", deb, control)
 
-	said := run(t, nil, filepath.Join(root, "usr/bin/cloudburst"), "version")
+	printed := run(t, nil, filepath.Join(root, "usr/bin/cloudburst"), "version")
 	version := strings.TrimSpace(run(t, nil, "dpkg-deb", "-f", deb, "Version"))
-	if !strings.HasPrefix(said, "cloudburst "+version+" ") {
-		t.Errorf("the package has version %s, its program says %s", version, said)
+	if !strings.HasPrefix(printed, "cloudburst "+version+" ") {
+		t.Errorf("the package has version %s, its program prints %s", version, printed)
 	}
 	if conf, err := os.ReadFile(filepath.Join(control, "conffiles")); err != nil || strings.TrimSpace(string(conf)) != "/etc/cloudburst/cloudburst.toml" {
 		t.Errorf("conffiles %q, %v", conf, err)
@@ -47,7 +47,7 @@ func TestThePackageInstallsAndItsProgramRuns(t *testing.T) {
 	}
 }
 
-func TestTheUnitsFitTheProgram(t *testing.T) {
+func TestSystemdUnitsMatchTheProgram(t *testing.T) {
 	t.Parallel()
 	unit := read(t, "packaging/systemd/cloudburst.service")
 	for _, want := range []string{"Type=notify\n", "WatchdogSec=", "ExecStart=/usr/bin/cloudburst serve ", "ProtectSystem=strict\n", "NoNewPrivileges=yes\n", "MemoryDenyWriteExecute=yes\n", "SystemCallFilter=@system-service\n", "StateDirectory=cloudburst\n"} {
@@ -58,15 +58,15 @@ func TestTheUnitsFitTheProgram(t *testing.T) {
 	for file, name := range map[string]string{"cloudburst.socket": "public", "cloudburst-admin.socket": "admin", "cloudburst-http.socket": "http"} {
 		text := read(t, "packaging/systemd/"+file)
 		if !strings.Contains(text, "FileDescriptorName="+name+"\nService=cloudburst.service\n") {
-			t.Errorf("%s does not hand over the socket %s", file, name)
+			t.Errorf("%s does not pass the socket %s", file, name)
 		}
 		if !strings.Contains(read(t, "internal/app/listeners.go"), `ctx, "`+name+`",`) {
-			t.Errorf("the program takes no socket %s", name)
+			t.Errorf("the program does not accept the socket %s", name)
 		}
 	}
 }
 
-func TestTheBillOfMaterialsNamesEveryModule(t *testing.T) {
+func TestBillOfMaterialsListsEveryModule(t *testing.T) {
 	t.Parallel()
 	info, err := buildinfo.ReadFile(program(t))
 	if err != nil {
@@ -88,7 +88,7 @@ func TestTheBillOfMaterialsNamesEveryModule(t *testing.T) {
 		want = append(want, m.Path+" "+m.Version)
 	}
 	if !slices.Equal(got, want) || bom.BOMFormat != "CycloneDX" || len(want) < 20 {
-		t.Errorf("it names %v\nthe program is made of %v", got, want)
+		t.Errorf("the file lists %v\nthe program contains %v", got, want)
 	}
 	licences := run(t, nil, "packaging/licences.sh")
 	for _, m := range info.Deps {

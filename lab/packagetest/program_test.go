@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// program is the program as releases have it.
+// program builds the program with the flags of a release, and returns its file.
 func program(t *testing.T) string {
 	t.Helper()
 	fulltest.Needs(t, "a build of the program")
@@ -46,7 +46,7 @@ func program(t *testing.T) string {
 	return built.file
 }
 
-// run runs a command in the folder of the project and returns what it printed.
+// run runs a command in the folder of the project and returns its standard output.
 func run(t *testing.T, env []string, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)

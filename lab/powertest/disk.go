@@ -13,32 +13,32 @@ import (
 	"time"
 )
 
-// Disk is a file system in memory that knows what would outlive a power cut. Use [NewDisk].
+// Disk is a file system in memory that records which data survives a power cut. Use [NewDisk].
 type Disk struct {
-	mu     sync.Mutex
-	root   *node
-	last   uint64
-	fail   func(Op) Failure
-	room   int64 // bytes that there is room for; 0: no limit
-	used   int64
-	ops    int // changes and syncs so far
-	stopAt int // nothing more is done from this one on; 0: never
-	dead   chan struct{}
-	recent []string // the last operations, for people
+	mu       sync.Mutex
+	root     *node
+	last     uint64
+	fail     func(Op) Failure
+	capacity int64 // bytes that there is room for; 0: no limit
+	used     int64
+	ops      int // changes and syncs so far
+	stopAt   int // nothing more is done from this one on; 0: never
+	stopped  chan struct{}
+	recent   []string // the last operations, for people
 }
 
-// Op is something that a process asks of the disk.
+// Op is one operation that a process requests from the disk.
 type Op struct {
 	Kind string // write, truncate, sync, create, link, unlink, rename, mkdir
-	Path string // as the file was last called; "" when it has no name any more
+	Path string // last name of the file; "": the root
 	Size int    // bytes of a write
 }
 
-// Failure is what becomes of an operation. Zero: it is done.
+// Failure is the fault of an operation. The zero value is success.
 type Failure struct {
 	Errno  syscall.Errno
-	Ignore bool          // it is reported as done, and is not: syncs only
-	Delay  time.Duration // before it is done
+	Ignore bool          // syncs only: the operation reports success without an effect
+	Delay  time.Duration // wait before the operation
 }
 
 // node is a file or a folder.
@@ -48,63 +48,63 @@ type node struct {
 	mode     uint32
 	uid, gid uint32
 	modified time.Time
-	name     string // where it was named last, for people and for failures
+	name     string // last path, for messages and for Op
 	links    int
 
-	data    []byte             // as it is read now
-	durable []byte             // as it was synced last
-	pending []change           // what came after that, in order
-	names   map[string]*node   // of a folder, now
-	synced  map[string]*node   // of a folder, as synced last
-	moves   []map[string]*node // what came after that: each all or nothing; nil removes
+	data    []byte             // current content
+	durable []byte             // content after the last sync
+	pending []change           // changes since the last sync, in order
+	names   map[string]*node   // current names in a folder
+	synced  map[string]*node   // names in a folder after the last sync
+	moves   []map[string]*node // name changes since the last sync, each atomic; nil removes a name
 }
 
-// change is one write, or with nil data one change of the size.
+// change is one write at an offset. With nil data it sets the size to at.
 type change struct {
 	at   int64
 	data []byte
 }
 
-// NewDisk is an empty one.
+// NewDisk returns an empty disk.
 func NewDisk() *Disk {
-	d := &Disk{last: 1, dead: make(chan struct{})}
+	d := &Disk{last: 1, stopped: make(chan struct{})}
 	d.root = &node{id: 1, dir: true, mode: 0o755, modified: time.Now(), names: map[string]*node{}, synced: map[string]*node{}}
 	return d
 }
 
-// Fail has f decide about every operation from now on; nil: all are done.
+// Fail sets the function that decides the result of every operation; nil: all succeed.
 func (d *Disk) Fail(f func(Op) Failure) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.fail = f
 }
 
-// Room limits the bytes of all files, to so many more than there are; 0: no limit.
-func (d *Disk) Room(more int64) {
+// LimitSpace limits the total size of all files to the current size and more bytes; 0: no limit.
+func (d *Disk) LimitSpace(more int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.room = 0; more > 0 {
-		d.room = d.used + more
+	if d.capacity = 0; more > 0 {
+		d.capacity = d.used + more
 	}
 }
 
-// StopAfter lets n more operations through. What comes then is not done, and the
-// channel is closed: the moment at which the power goes.
+// StopAfter lets n more operations succeed. At the next operation the power fails: the channel is
+// closed, and all further operations return EIO.
 func (d *Disk) StopAfter(n int) <-chan struct{} {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.stopAt, d.dead = d.ops+n, make(chan struct{})
-	return d.dead
+	d.stopAt, d.stopped = d.ops+n, make(chan struct{})
+	return d.stopped
 }
 
-// Ops is how many changes and syncs there were.
+// Ops returns the number of changes and syncs.
 func (d *Disk) Ops() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.ops
 }
 
-// Recent are the last operations.
+// Recent returns the last 40 operations, as text.
 func (d *Disk) Recent() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -113,8 +113,7 @@ func (d *Disk) Recent() []string {
 
 var errStopped = syscall.EIO
 
-// begin asks whether an operation may be done, and counts it. It returns with the lock
-// held unless there is an error.
+// begin counts an operation and returns its fault. Without an error it returns with the lock held.
 func (d *Disk) begin(kind string, n *node, name string, size int) (Failure, syscall.Errno) {
 	d.mu.Lock()
 	op, ask := Op{kind, path.Join(n.name, name), size}, d.fail
@@ -124,14 +123,14 @@ func (d *Disk) begin(kind string, n *node, name string, size int) (Failure, sysc
 		f = ask(op)
 	}
 	if f.Delay > 0 {
-		time.Sleep(f.Delay) // a disk lives in real time
+		time.Sleep(f.Delay) // the process runs in real time
 	}
 	d.mu.Lock()
 	if d.stopAt > 0 && d.ops >= d.stopAt {
 		select {
-		case <-d.dead:
+		case <-d.stopped:
 		default:
-			close(d.dead)
+			close(d.stopped)
 		}
 		d.mu.Unlock()
 		return f, errStopped
@@ -147,7 +146,7 @@ func (d *Disk) begin(kind string, n *node, name string, size int) (Failure, sysc
 	return f, 0
 }
 
-// write changes a file. It is not durable yet.
+// write changes a file. The change is durable after a sync.
 func (d *Disk) write(n *node, data []byte, at int64) syscall.Errno {
 	if _, errno := d.begin("write", n, "", len(data)); errno != 0 {
 		return errno
@@ -175,10 +174,10 @@ func (d *Disk) truncate(n *node, size int64) syscall.Errno {
 	return 0
 }
 
-// grow sets the size of what is read, where there is room.
+// grow sets the size of the current content, within the capacity.
 func (d *Disk) grow(n *node, size int64) syscall.Errno {
 	more := size - int64(len(n.data))
-	if more > 0 && d.room > 0 && d.used+more > d.room {
+	if more > 0 && d.capacity > 0 && d.used+more > d.capacity {
 		return syscall.ENOSPC
 	}
 	d.used += more
@@ -193,7 +192,7 @@ func sized(b []byte, size int64) []byte {
 	return append(b, make([]byte, size-int64(len(b)))...)
 }
 
-// apply is what a change makes of durable bytes.
+// apply returns b after the change.
 func (c change) apply(b []byte) []byte {
 	if c.data == nil {
 		return sized(b, c.at)
@@ -205,8 +204,8 @@ func (c change) apply(b []byte) []byte {
 	return b
 }
 
-// sync makes a file, or the names in a folder, durable. One that fails forgets what it
-// should have written, as Linux does: the next one has nothing to do.
+// sync makes a file, or the names in a folder, durable. As on Linux, a failed sync discards the
+// pending changes, so the next sync has nothing to write.
 func (d *Disk) sync(n *node) syscall.Errno {
 	f, errno := d.begin("sync", n, "", 0)
 	if errno != 0 {
@@ -223,7 +222,7 @@ func (d *Disk) sync(n *node) syscall.Errno {
 	return f.Errno
 }
 
-// settle makes of the changes those durable that keep says.
+// settle makes the pending changes durable for which keep returns true.
 func (n *node) settle(keep func(i int) bool) {
 	for i, c := range n.pending {
 		if keep(i) {
@@ -238,7 +237,7 @@ func (n *node) settle(keep func(i int) bool) {
 	maps.DeleteFunc(n.synced, func(_ string, of *node) bool { return of == nil })
 }
 
-// make adds a file or a folder, which must not be there.
+// make creates a file or a folder. It fails if the name exists.
 func (d *Disk) make(parent *node, name string, dir bool, mode uint32) (*node, syscall.Errno) {
 	kind := "create"
 	if dir {
@@ -260,7 +259,7 @@ func (d *Disk) make(parent *node, name string, dir bool, mode uint32) (*node, sy
 	return n, 0
 }
 
-// place changes names in a folder, all at once.
+// place changes names in a folder atomically. A nil node removes the name.
 func (d *Disk) place(parent *node, m map[string]*node) {
 	for name, n := range m {
 		if old := parent.names[name]; old != nil {
@@ -309,7 +308,7 @@ func (d *Disk) link(n, parent *node, name string) syscall.Errno {
 	return 0
 }
 
-// rename moves within one folder or between two; each folder has to be synced.
+// rename moves a name within one folder or between two folders. Each folder needs its own sync.
 func (d *Disk) rename(from *node, old string, to *node, name string) syscall.Errno {
 	if _, errno := d.begin("rename", to, name, 0); errno != 0 {
 		return errno
@@ -329,7 +328,7 @@ func (d *Disk) rename(from *node, old string, to *node, name string) syscall.Err
 	return 0
 }
 
-// ReadFile is the content of a file as a process would read it.
+// ReadFile returns the current content of a file, as a process would read it.
 func (d *Disk) ReadFile(name string) ([]byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -345,7 +344,7 @@ func (d *Disk) ReadFile(name string) ([]byte, error) {
 	return slices.Clone(n.data), nil
 }
 
-// Files are the names of all files, in order.
+// Files returns the paths of all files, sorted.
 func (d *Disk) Files() (all []string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -364,23 +363,22 @@ func (d *Disk) Files() (all []string) {
 	return all
 }
 
-// Cut is the disk as it is found after the power went: what was synced, and of the
-// rest what the seed leaves of it.
+// Cut returns the disk after a power cut: all synced data, and a random part of the rest.
 func (d *Disk) Cut(rng *rand.Rand) *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	next := NewDisk()
 	next.last = d.last
 	seen := map[*node]*node{}
-	next.root = outlive(d.root, rng, seen)
+	next.root = survivor(d.root, rng, seen)
 	for _, n := range seen {
 		next.used += int64(len(n.data))
 	}
 	return next
 }
 
-// outlive is what is left of a node.
-func outlive(n *node, rng *rand.Rand, seen map[*node]*node) *node {
+// survivor returns the state of a node after the cut.
+func survivor(n *node, rng *rand.Rand, seen map[*node]*node) *node {
 	if left := seen[n]; left != nil {
 		left.links++
 		return left
@@ -388,23 +386,23 @@ func outlive(n *node, rng *rand.Rand, seen map[*node]*node) *node {
 	left := &node{id: n.id, dir: n.dir, mode: n.mode, uid: n.uid, gid: n.gid, modified: n.modified, name: n.name, links: 1}
 	seen[n] = left
 	if !n.dir {
-		left.durable = remains(n, rng)
+		left.durable = survivingData(n, rng)
 		left.data = slices.Clone(left.durable)
 		return left
 	}
 	was := &node{synced: maps.Clone(n.synced), moves: n.moves}
-	was.settle(fate(rng, len(n.moves)))
+	was.settle(survivingChanges(rng, len(n.moves)))
 	left.names, left.synced = map[string]*node{}, map[string]*node{}
 	for _, name := range slices.Sorted(maps.Keys(was.synced)) {
-		child := outlive(was.synced[name], rng, seen)
+		child := survivor(was.synced[name], rng, seen)
 		left.names[name], left.synced[name] = child, child
 	}
 	return left
 }
 
-// fate says of n changes that were not synced which are found: none, all, those up to
-// one of them, or any.
-func fate(rng *rand.Rand, n int) func(int) bool {
+// survivingChanges chooses which of n unsynced changes survive: none, all, the first ones, or a
+// random subset.
+func survivingChanges(rng *rand.Rand, n int) func(int) bool {
 	how, end := rng.IntN(4), rng.IntN(n+1)
 	return func(i int) bool {
 		switch how {
@@ -419,11 +417,11 @@ func fate(rng *rand.Rand, n int) func(int) bool {
 	}
 }
 
-// remains are the bytes of a file after the cut. A write that is neither found nor lost
-// is torn: some of its sectors are there.
-func remains(n *node, rng *rand.Rand) []byte {
+// survivingData returns the content of a file after the cut. A write can also be torn: then only
+// some of its sectors survive.
+func survivingData(n *node, rng *rand.Rand) []byte {
 	b := slices.Clone(n.durable)
-	keep := fate(rng, len(n.pending))
+	keep := survivingChanges(rng, len(n.pending))
 	sector := int64(512)
 	if rng.IntN(2) == 0 {
 		sector = 4096
@@ -439,7 +437,7 @@ func remains(n *node, rng *rand.Rand) []byte {
 	return b
 }
 
-// torn writes some of the sectors that a write touches.
+// torn applies a random subset of the sectors of a write.
 func (c change) torn(b []byte, sector int64, rng *rand.Rand) []byte {
 	end := c.at + int64(len(c.data))
 	for at := c.at; at < end; {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// after is what a file of a disk may be after power cuts, by many seeds; "-" is that
-// there is none.
+// after returns the possible contents of a file after a power cut, found with many seeds; "-"
+// means that the file is missing.
 func after(d *Disk, name string) map[string]bool {
 	all := map[string]bool{}
 	for seed := range uint64(200) {
@@ -35,14 +35,14 @@ func only(t *testing.T, got map[string]bool, want ...string) {
 	}
 }
 
-func TestWhatIsSyncedOutlivesACut(t *testing.T) {
+func TestSyncedDataSurvivesACut(t *testing.T) {
 	t.Parallel()
 	d := NewDisk()
 	n, _ := d.make(d.root, "a", false, 0o600)
 	d.write(n, []byte("one"), 0)
 	d.sync(n)
 	if got := after(d, "a"); !got["-"] || !got["one"] || got[""] {
-		t.Errorf("its name was not synced: %v", got)
+		t.Errorf("file with an unsynced name: %v", got)
 	}
 	d.sync(d.root)
 	only(t, after(d, "a"), "one")
@@ -55,11 +55,11 @@ func TestWhatIsSyncedOutlivesACut(t *testing.T) {
 	d.rename(d.root, "b", d.root, "a")
 	got := after(d, "a")
 	if !got["two"] || !got["new"] || !got[""] {
-		t.Errorf("a file that was not synced before it was renamed: %v", got)
+		t.Errorf("file without a sync before its rename: %v", got)
 	}
 }
 
-func TestAWriteIsTornAtSectors(t *testing.T) {
+func TestUnsyncedWriteIsTornAtSectors(t *testing.T) {
 	t.Parallel()
 	d := NewDisk()
 	n, _ := d.make(d.root, "a", false, 0o600)
@@ -71,7 +71,7 @@ func TestAWriteIsTornAtSectors(t *testing.T) {
 	only(t, after(d, "a"), a+a, a+b, b+a, b+b)
 }
 
-func TestWhatAFailedSyncDidNotWriteIsNeverWritten(t *testing.T) {
+func TestFailedSyncDiscardsItsChanges(t *testing.T) {
 	t.Parallel()
 	d := NewDisk()
 	n, _ := d.make(d.root, "a", false, 0o600)
@@ -87,25 +87,25 @@ func TestWhatAFailedSyncDidNotWriteIsNeverWritten(t *testing.T) {
 	}
 	only(t, after(d, "a"), "")
 	if b, _ := d.ReadFile("a"); string(b) != "one" {
-		t.Errorf("%q is read", b)
+		t.Errorf("current content is %q", b)
 	}
 }
 
-func TestADiskIsFullAndStops(t *testing.T) {
+func TestDiskIsFullAndStops(t *testing.T) {
 	t.Parallel()
 	d := NewDisk()
 	n, _ := d.make(d.root, "a", false, 0o600)
-	d.Room(3)
+	d.LimitSpace(3)
 	if errno := d.write(n, []byte("four"), 0); errno != syscall.ENOSPC {
 		t.Error(errno)
 	}
-	d.Room(0)
-	dead := d.StopAfter(1)
+	d.LimitSpace(0)
+	stopped := d.StopAfter(1)
 	if errno := d.write(n, []byte("four"), 0); errno != 0 {
 		t.Error(errno)
 	}
 	if errno := d.sync(n); errno == 0 {
-		t.Error("it did not stop")
+		t.Error("the disk did not stop")
 	}
-	<-dead
+	<-stopped
 }

@@ -23,25 +23,25 @@ import (
 	"cloudburst/lab/program"
 )
 
-const within = 2 * time.Minute // what has to happen happens by then, on any machine
+const within = 2 * time.Minute // timeout for expected events, on any machine
 
-// sick is the program on a disk that does not work as it should.
-type sick struct {
+// faultyDisk is the program on a disk with faults.
+type faultyDisk struct {
 	*harness
-	p    *program.Process
-	c    *client.Client
-	log  string
-	n    atomic.Int64
-	mu   sync.Mutex
-	acks []client.Post
-	no   []string // texts that were refused
+	p        *program.Process
+	c        *client.Client
+	log      string
+	n        atomic.Int64
+	mu       sync.Mutex
+	acks     []client.Post
+	rejected []string // texts of rejected posts
 }
 
-func newSick(t *testing.T) *sick {
+func newFaultyDisk(t *testing.T) *faultyDisk {
 	t.Helper()
-	s := &sick{harness: newHarness(t, seed(t)), log: t.TempDir()}
-	if s.notes != "" {
-		t.Skip("a disk that fails can only be mounted: not shown here")
+	s := &faultyDisk{harness: newHarness(t, seed(t)), log: t.TempDir()}
+	if s.record != "" {
+		t.Skip("a failing disk must be mounted, which is not possible here")
 	}
 	s.start()
 	if _, err := s.c.AddUser(t.Context(), author, "correct horse battery"); err != nil {
@@ -53,7 +53,7 @@ func newSick(t *testing.T) *sick {
 	return s
 }
 
-func (s *sick) start() {
+func (s *faultyDisk) start() {
 	s.t.Helper()
 	var err error
 	s.p, err = program.Start(s.t.Context(), program.Command{Binary: build(s.t, program.Real), Dir: s.log, Data: filepath.Join(s.dir, "data"), Args: []string{"--log.level", "info"}})
@@ -64,31 +64,31 @@ func (s *sick) start() {
 	s.c = &client.Client{Base: s.p.Admin, HTTP: outside.Client(within)}
 }
 
-// post writes one. It is there if it was acknowledged, and not if it was refused.
-func (s *sick) post() error {
+// post creates a post, and records whether it was acknowledged or rejected.
+func (s *faultyDisk) post() error {
 	text, state := fmt.Sprintf("Post number %d.", s.n.Add(1)), "published"
 	p, err := s.c.CreatePost(context.Background(), author, client.PostChange{Source: &text, State: &state}, text)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
-		s.no = append(s.no, text)
+		s.rejected = append(s.rejected, text)
 		return err
 	}
 	s.acks = append(s.acks, p)
 	return nil
 }
 
-// refused fails the test unless err is a refusal that says so, for later.
-func (s *sick) refused(err error, words string) {
+// wantUnavailable fails the test unless err is a response 503 whose message contains words.
+func (s *faultyDisk) wantUnavailable(err error, words string) {
 	s.t.Helper()
 	e, ok := errors.AsType[*client.Error](err)
 	if !ok || e.Status != http.StatusServiceUnavailable || !strings.Contains(e.Message, words) {
-		s.t.Errorf("refused with %v (%T); it should be 503 and say %q", err, err, words)
+		s.t.Errorf("the error is %v (%T), want status 503 with %q", err, err, words)
 	}
 }
 
-// probe is the status and the text of a page of the operator's.
-func (s *sick) probe(path string) (int, string) {
+// probe returns the status and the body of a path of the admin listener.
+func (s *faultyDisk) probe(path string) (int, string) {
 	s.t.Helper()
 	res, err := s.c.HTTP.Do(must(http.NewRequest(http.MethodGet, s.p.Admin+path, nil)))
 	if err != nil {
@@ -106,8 +106,8 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// check holds what is there against what was answered.
-func (s *sick) check(when string) {
+// check compares the stored posts with the acknowledged and rejected ones.
+func (s *faultyDisk) check(when string) {
 	s.t.Helper()
 	there := map[string]int{}
 	for p, err := range s.c.Posts(s.t.Context(), author, client.PostQuery{}) {
@@ -118,21 +118,21 @@ func (s *sick) check(when string) {
 	}
 	for _, p := range s.acks {
 		if there[p.Source] != 1 {
-			s.t.Errorf("%s: %q was acknowledged and is there %d times", when, p.Source, there[p.Source])
+			s.t.Errorf("%s: %q was acknowledged and exists %d times", when, p.Source, there[p.Source])
 		}
 	}
-	for _, text := range s.no {
+	for _, text := range s.rejected {
 		if there[text] != 0 {
-			s.t.Errorf("%s: %q was refused and is there", when, text)
+			s.t.Errorf("%s: %q was rejected and exists", when, text)
 		}
 	}
 }
 
-// cutAndCheck cuts the power and looks what is there afterwards.
-func (s *sick) cutAndCheck() {
+// cutAndCheck cuts the power, restarts the program and checks its data.
+func (s *faultyDisk) cutAndCheck() {
 	s.t.Helper()
 	s.p.Kill()
-	s.from(nil)
+	s.failFromNowOn(nil)
 	if err := s.cut(); err != nil {
 		s.t.Fatal(err)
 	}
@@ -144,11 +144,11 @@ func (s *sick) cutAndCheck() {
 		s.t.Fatal(err)
 	}
 	for _, f := range found.Findings {
-		if f.Level == "problem" && f.ID != "data-kind" { // it is right: no other file system in user space is safe
+		if f.Level == "problem" && f.ID != "data-kind" { // correct: a file system in user space is not safe in general
 			s.t.Errorf("the doctor finds %s: %s", f.ID, f.Text)
 		}
 	}
-	s.t.Logf("%d acknowledged, %d refused, none lost", len(s.acks), len(s.no))
+	s.t.Logf("%d posts acknowledged, %d rejected, none lost", len(s.acks), len(s.rejected))
 }
 
 func ofDatabase(o Op) bool {
@@ -160,41 +160,41 @@ func TestFailingDiskIsReportedAndNothingIsAcknowledged(t *testing.T) {
 	for _, kind := range []string{"sync", "write"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			s := newSick(t)
-			s.from(func(o Op) Failure {
+			s := newFaultyDisk(t)
+			s.failFromNowOn(func(o Op) Failure {
 				if o.Kind == kind && ofDatabase(o) {
 					return Failure{Errno: syscall.EIO}
 				}
 				return Failure{}
 			})
 			for range 5 {
-				s.refused(s.post(), "The server's disk reports an error")
+				s.wantUnavailable(s.post(), "The server's disk reports an error")
 			}
-			outside.Until(s.t, "/readyz says that it cannot work", func() bool { status, _ := s.probe("/readyz"); return status == http.StatusServiceUnavailable })
+			outside.Until(s.t, "/readyz has status 503", func() bool { status, _ := s.probe("/readyz"); return status == http.StatusServiceUnavailable })
 			if status, _ := s.probe("/healthz"); status != http.StatusOK {
-				t.Errorf("/healthz answers %d: a new process would have the same disk", status)
+				t.Errorf("/healthz has status %d, want 200, because a restart does not repair the disk", status)
 			}
 			s.check("while the disk fails")
 			if text, err := os.ReadFile(filepath.Join(s.log, "log")); err != nil || !bytes.Contains(text, []byte("disk I/O error")) {
-				t.Errorf("the log says nothing of the disk (%v)", err)
+				t.Errorf("the log does not report the error of the disk (%v)", err)
 			}
-			s.from(nil)
+			s.failFromNowOn(nil)
 			outside.Until(s.t, "posts are accepted again", func() bool { return s.post() == nil })
-			outside.Until(s.t, "/readyz says that it works", func() bool { status, _ := s.probe("/readyz"); return status == http.StatusOK })
+			outside.Until(s.t, "/readyz has status 200", func() bool { status, _ := s.probe("/readyz"); return status == http.StatusOK })
 			s.check("when the disk works again")
 			s.cutAndCheck()
 		})
 	}
 }
 
-// After one sync that failed the next one says that all is well, though what the first
-// should have written is gone. Nothing may rest on it.
-func TestOneSyncThatFailedIsNotForgotten(t *testing.T) {
+// After a failed sync the next one succeeds, although the data of the first one is lost. The
+// program must not rely on the second sync.
+func TestFailedSyncIsNotHiddenByALaterOne(t *testing.T) {
 	t.Parallel()
-	s := newSick(t)
+	s := newFaultyDisk(t)
 	var mu sync.Mutex
 	syncs, failures, rng := 0, 0, rand.New(rand.NewPCG(seed(t), 17))
-	s.from(func(o Op) Failure {
+	s.failFromNowOn(func(o Op) Failure {
 		if o.Kind != "sync" || !ofDatabase(o) {
 			return Failure{}
 		}
@@ -209,18 +209,18 @@ func TestOneSyncThatFailedIsNotForgotten(t *testing.T) {
 	// Posts that are committed together are tried one by one when their sync fails, so how many
 	// posts are refused depends on how busy the machine is.
 	rounds := 0
-	outside.Until(s.t, "a post was refused, and others were acknowledged", func() bool {
+	outside.Until(s.t, "a post is rejected, and others are acknowledged", func() bool {
 		rounds++
 		var group sync.WaitGroup
 		for range 4 {
 			group.Go(func() {
 				for range 10 {
-					_ = s.post() // each is noted
+					_ = s.post() // post records the result
 				}
 			})
 		}
 		group.Wait()
-		return len(s.no) > 0 && len(s.acks) >= 2
+		return len(s.rejected) > 0 && len(s.acks) >= 2
 	})
 	mu.Lock()
 	t.Logf("%d of %d syncs failed, in %d rounds of 40 posts", failures, syncs, rounds)
@@ -229,32 +229,32 @@ func TestOneSyncThatFailedIsNotForgotten(t *testing.T) {
 	s.cutAndCheck()
 }
 
-func TestAFullDiskRefusesAndGoesOnByItself(t *testing.T) {
+func TestFullDiskRejectsWritesUntilSpaceIsFree(t *testing.T) {
 	t.Parallel()
-	s := newSick(t)
-	s.disk.Room(200 << 10)
+	s := newFaultyDisk(t)
+	s.disk.LimitSpace(200 << 10)
 	var full error
 	outside.Until(s.t, "the disk is full", func() bool { full = s.post(); return full != nil })
-	s.refused(full, "The server's disk is full")
+	s.wantUnavailable(full, "The server's disk is full")
 	s.check("while the disk is full")
 	big := bytes.Repeat([]byte("large. "), 100_000)
 	_, err := s.c.Upload(t.Context(), author, "large.txt", "text/plain", int64(len(big)), bytes.NewReader(big))
-	s.refused(err, "The server's disk is full")
-	outside.Until(s.t, "/readyz says that it cannot work", func() bool { status, _ := s.probe("/readyz"); return status == http.StatusServiceUnavailable })
-	s.disk.Room(0)
+	s.wantUnavailable(err, "The server's disk is full")
+	outside.Until(s.t, "/readyz has status 503", func() bool { status, _ := s.probe("/readyz"); return status == http.StatusServiceUnavailable })
+	s.disk.LimitSpace(0)
 	outside.Until(s.t, "posts are accepted again", func() bool { return s.post() == nil })
-	outside.Until(s.t, "/readyz says that it works", func() bool { status, _ := s.probe("/readyz"); return status == http.StatusOK })
+	outside.Until(s.t, "/readyz has status 200", func() bool { status, _ := s.probe("/readyz"); return status == http.StatusOK })
 	for range s.c.Files(t.Context(), author, 0) {
-		t.Error("a file that was refused is there")
+		t.Error("a rejected file exists")
 	}
-	s.check("when there is room again")
+	s.check("after space is free again")
 	s.cutAndCheck()
 }
 
-func TestASlowDiskIsWaitedFor(t *testing.T) {
+func TestSlowDiskDelaysResponses(t *testing.T) {
 	t.Parallel()
-	s := newSick(t)
-	s.from(func(o Op) Failure {
+	s := newFaultyDisk(t)
+	s.failFromNowOn(func(o Op) Failure {
 		if o.Kind == "sync" && ofDatabase(o) {
 			return Failure{Delay: 2 * time.Second}
 		}
@@ -267,7 +267,7 @@ func TestASlowDiskIsWaitedFor(t *testing.T) {
 	}
 	group.Wait()
 	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
-		s.refused(errs[i], "")
+		s.wantUnavailable(errs[i], "")
 	}
 	s.check("on a slow disk")
 	s.cutAndCheck()

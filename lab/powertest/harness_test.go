@@ -22,19 +22,19 @@ const database = "cloudburst.db"
 
 // harness is a data folder whose power can be cut.
 type harness struct {
-	t     *testing.T
-	dir   string // where it is for processes
-	disk  *Disk
-	notes string // where a process notes what SQLite writes; "": the folder is the disk
-	rng   *rand.Rand
-	fail  func(Op) Failure // what is wrong with the disk
+	t      *testing.T
+	dir    string // mount point, or the folder with the files
+	disk   *Disk
+	record string // file in which a process records the writes of SQLite; "": the disk is mounted
+	rng    *rand.Rand
+	fail   func(Op) Failure // faults of the disk; nil: none
 
-	strike  bool // lives may end at an operation of the disk
-	unmount func() error
-	keeper  *keeper
-	cuts    int
-	lost    int // names and files that were not as they had been before a cut
-	broken  []string
+	crashAtOperation bool // lives may end at an operation of the disk
+	unmount          func() error
+	keeper           *keeper
+	cuts             int
+	lost             int // files and names that a cut changed
+	broken           []string
 }
 
 // newHarness mounts an empty disk. If this is not possible, processes record the writes of
@@ -42,18 +42,18 @@ type harness struct {
 func newHarness(t *testing.T, seed uint64) *harness {
 	t.Helper()
 	if *notesFlag {
-		return newNoted(t, seed)
+		return newRecorded(t, seed)
 	}
 	w := &harness{t: t, dir: t.TempDir(), rng: rand.New(rand.NewPCG(seed, 11)), disk: NewDisk()}
 	var err error
 	if w.unmount, err = mount(w.disk, w.dir); err != nil {
 		t.Logf("the disk cannot be mounted (%v), which needs Linux, root and /dev/fuse (modprobe fuse, or packaging/setup-tests.sh). "+
-			"The power is cut under SQLite's database and journal only: nothing is shown of other files, of names, and of disks that fail.", err)
-		return newNoted(t, seed)
+			"This run cuts the power for SQLite's database and journal only. It does not test other files, names, or failing disks.", err)
+		return newRecorded(t, seed)
 	}
 	t.Cleanup(func() {
 		if w.keeper != nil {
-			w.keeper.rest()
+			w.keeper.finish()
 		}
 		if w.unmount == nil {
 			return
@@ -65,18 +65,19 @@ func newHarness(t *testing.T, seed uint64) *harness {
 	return w
 }
 
-// from has the disk fail from now on, as f says, after each cut too.
-func (w *harness) from(f func(Op) Failure) {
+// failFromNowOn sets the faults of the disk; they also apply after each cut.
+func (w *harness) failFromNowOn(f func(Op) Failure) {
 	w.fail = f
 	w.disk.Fail(f)
 }
 
-// next chooses how the next life ends: at an operation of the disk, or by the clock.
-func (w *harness) next() <-chan struct{} {
+// nextCrash chooses when the next process crashes. The returned channel is closed at an operation
+// of the disk; nil: at a random time.
+func (w *harness) nextCrash() <-chan struct{} {
 	if w.rng.IntN(4) == 0 {
 		return nil
 	}
-	if w.notes != "" {
+	if w.record != "" {
 		return soon(time.Duration(w.rng.IntN(400)) * time.Millisecond)
 	}
 	most := 40 // while it starts, mostly
@@ -86,12 +87,12 @@ func (w *harness) next() <-chan struct{} {
 	return w.disk.StopAfter(1 + w.rng.IntN(most))
 }
 
-// cut is the power cut, and what is found afterwards.
+// cut simulates a power cut: it derives the surviving data, and checks the database in it.
 func (w *harness) cut() error {
 	if w.keeper != nil {
-		w.keeper.rest()
+		w.keeper.finish()
 	}
-	if err := w.take(); err != nil {
+	if err := w.detach(); err != nil {
 		return err
 	}
 	w.cuts++
@@ -101,20 +102,20 @@ func (w *harness) cut() error {
 	if broken, err := w.integrity(); err != nil {
 		return err
 	} else if broken != "" {
-		w.broken = append(w.broken, fmt.Sprintf("damaged after cut %d: %s; the disk did last: %q", w.cuts, broken, before.Recent()))
+		w.broken = append(w.broken, fmt.Sprintf("damaged after cut %d: %s; last operations of the disk: %q", w.cuts, broken, before.Recent()))
 	}
 	w.disk.Fail(w.fail)
-	return w.give()
+	return w.attach()
 }
 
-// lostSomething reports whether a cut changed anything. Whether it does is chance: often
-// everything is synced at that moment.
+// lostSomething reports whether a cut changed a file. Often it changes none, because everything
+// was synced at that moment.
 func (w *harness) lostSomething() bool { return w.lost > 0 }
 
-// take takes the disk from a dead process.
-func (w *harness) take() error {
-	if w.notes != "" {
-		return w.read()
+// detach takes the disk from a crashed process.
+func (w *harness) detach() error {
+	if w.record != "" {
+		return w.replayRecord()
 	}
 	if err := w.unmount(); err != nil {
 		return fmt.Errorf("unmount: %w", err)
@@ -123,16 +124,16 @@ func (w *harness) take() error {
 	return nil
 }
 
-// give gives the next process what is left.
-func (w *harness) give() (err error) {
-	if w.notes != "" {
-		return w.write()
+// attach gives the surviving data to the next process.
+func (w *harness) attach() (err error) {
+	if w.record != "" {
+		return w.writeDatabase()
 	}
 	w.unmount, err = mount(w.disk, w.dir)
 	return err
 }
 
-// differences is how many files a cut changed.
+// differences returns the number of files that a cut changed.
 func differences(before, after *Disk) (n int) {
 	for _, name := range before.Files() {
 		a, _ := before.ReadFile(name)
@@ -143,7 +144,7 @@ func differences(before, after *Disk) (n int) {
 	return n
 }
 
-// integrity is what SQLite says of the database that was found; "" is that it is whole.
+// integrity returns the damage that SQLite finds in the surviving database; "": none.
 func (w *harness) integrity() (string, error) {
 	dir, err := os.MkdirTemp(w.t.TempDir(), "found")
 	if err != nil {
@@ -153,7 +154,7 @@ func (w *harness) integrity() (string, error) {
 	for _, end := range []string{"", "-wal"} {
 		b, err := w.disk.ReadFile("data/" + database + end)
 		if errors.Is(err, fs.ErrNotExist) && end == "" {
-			return "", nil // nothing was begun
+			return "", nil // the database was not created yet
 		}
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, database+end), b, 0o600)
@@ -162,11 +163,11 @@ func (w *harness) integrity() (string, error) {
 			return "", err
 		}
 	}
-	return whole(filepath.Join(dir, database))
+	return integrityOf(filepath.Join(dir, database))
 }
 
-// whole has SQLite look over a database.
-func whole(file string) (string, error) {
+// integrityOf returns the damage that SQLite's integrity check finds in a database; "": none.
+func integrityOf(file string) (string, error) {
 	db, err := sql.Open("sqlite", file)
 	if err != nil {
 		return "", err
@@ -182,16 +183,16 @@ func whole(file string) (string, error) {
 	return verdict, nil
 }
 
-// options are those of crashtest on this disk.
+// options returns o with the data folder on this disk, and with the hooks of the harness.
 func (w *harness) options(o crashtest.Options) crashtest.Options {
 	o.Dir, o.Data = w.t.TempDir(), filepath.Join(w.dir, "data")
-	o.Dead = w.cut
-	o.Alive = func(ctx context.Context, base, admin string) error { return w.keeper.live(ctx, base, admin) }
-	if w.notes != "" {
-		o.Env = append(slices.Clone(o.Env), "CLOUDBURSTWRITES="+w.notes)
+	o.AfterCrash = w.cut
+	o.AfterStart = func(ctx context.Context, base, admin string) error { return w.keeper.start(ctx, base, admin) }
+	if w.record != "" {
+		o.Env = append(slices.Clone(o.Env), "CLOUDBURSTWRITES="+w.record)
 	}
-	if w.strike {
-		o.Strike = w.next
+	if w.crashAtOperation {
+		o.CrashSignal = w.nextCrash
 	}
 	return o
 }

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	author = "ann" // whom crashtest has made
+	author = "ann" // a user that crashtest creates
 	pause  = 20 * time.Millisecond
 )
 
@@ -37,9 +37,9 @@ type keeper struct {
 	mu      sync.Mutex
 	n       int
 	files   []client.File     // acknowledged
-	bytes   map[string][]byte // of them, by hash
+	bytes   map[string][]byte // contents of files, by hash
 	copies  map[string][]byte // acknowledged backups and their keys, by file
-	posts   []string          // acknowledged, in the feed that is a file
+	posts   []string          // acknowledged posts in the feed file
 	checked int
 	broken  []string
 }
@@ -49,11 +49,11 @@ func newKeeper(binary, dir string) *keeper {
 		bytes: map[string][]byte{}, copies: map[string][]byte{}}
 }
 
-// live checks what is there, and has more kept until rest.
-func (k *keeper) live(ctx context.Context, base, admin string) error {
+// start checks the acknowledged data, and stores more until finish is called.
+func (k *keeper) start(ctx context.Context, base, admin string) error {
 	k.check(ctx, base)
 	if len(k.broken) > 0 {
-		return errors.New("what was acknowledged is gone")
+		return errors.New("acknowledged data is lost")
 	}
 	for _, dir := range []string{"www", "backup"} {
 		if err := makeFolder(k.dir, dir); err != nil {
@@ -70,14 +70,14 @@ func (k *keeper) live(ctx context.Context, base, admin string) error {
 				n := k.n
 				k.mu.Unlock()
 				work(ctx, c, n)
-				time.Sleep(pause) // a real process lives in real time
+				time.Sleep(pause) // the process runs in real time
 			}
 		})
 	}
 	return nil
 }
 
-// makeFolder makes a folder that is there after a cut.
+// makeFolder creates a folder that survives a cut.
 func makeFolder(dir, name string) error {
 	if err := os.Mkdir(filepath.Join(dir, name), 0o700); errors.Is(err, fs.ErrExist) {
 		return nil
@@ -91,8 +91,8 @@ func makeFolder(dir, name string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// rest ends what live began.
-func (k *keeper) rest() {
+// finish stops the work of start, and waits for its end.
+func (k *keeper) finish() {
 	if k.stop != nil {
 		k.stop()
 	}
@@ -110,7 +110,7 @@ func (k *keeper) upload(ctx context.Context, c *client.Client, n int) {
 	k.files, k.bytes[f.Hash] = append(k.files, f), text
 }
 
-// backup has a copy of the database made. What was acknowledged stays as it is.
+// backup creates a backup of the database. An acknowledged backup never changes.
 func (k *keeper) backup(ctx context.Context, c *client.Client, n int) {
 	b, err := c.BackupTo(ctx, client.BackupOptions{File: filepath.Join(k.dir, "backup", fmt.Sprintf("%d.db", n)), WithKey: true})
 	if err != nil {
@@ -119,7 +119,7 @@ func (k *keeper) backup(ctx context.Context, c *client.Client, n int) {
 	for _, name := range []string{b.File, b.Key} {
 		text, err := os.ReadFile(name)
 		if err != nil {
-			continue // the disk has failed meanwhile
+			continue // the disk failed in the meantime
 		}
 		k.mu.Lock()
 		k.copies[name] = text
@@ -128,7 +128,7 @@ func (k *keeper) backup(ctx context.Context, c *client.Client, n int) {
 	time.Sleep(10 * pause)
 }
 
-// publish writes a post into a feed that is a file, with the program's own command.
+// publish adds a post to a feed file with the publish command.
 func (k *keeper) publish(ctx context.Context, _ *client.Client, n int) {
 	text := fmt.Sprintf("Post number %d.", n)
 	cmd := exec.CommandContext(ctx, k.binary, "publish", "--to", filepath.Join(k.dir, "www", "rss.xml"), "--url", "http://example.invalid/rss.xml", "--no-ping", text)
@@ -141,27 +141,27 @@ func (k *keeper) publish(ctx context.Context, _ *client.Client, n int) {
 	time.Sleep(5 * pause)
 }
 
-func (k *keeper) say(format string, args ...any) {
+func (k *keeper) violation(format string, args ...any) {
 	k.broken = append(k.broken, fmt.Sprintf(format, args...))
 }
 
-// check looks for everything that was acknowledged.
+// check compares the data with the acknowledged files, backups and posts.
 func (k *keeper) check(ctx context.Context, base string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, f := range k.files {
 		got, answered := k.get(ctx, base+f.Path)
 		if !answered {
-			continue // the power is gone again
+			continue // the next cut has begun
 		}
 		if k.checked++; !bytes.Equal(got, k.bytes[f.Hash]) {
-			k.say("file lost: %s has %d bytes that are not the %d that were kept", f.Path, len(got), len(k.bytes[f.Hash]))
+			k.violation("file lost: %s has %d bytes that differ from the %d acknowledged bytes", f.Path, len(got), len(k.bytes[f.Hash]))
 		}
 	}
 	for name, want := range k.copies {
 		k.checked++
 		if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, want) {
-			k.say("backup lost: %s has %d of %d bytes, or others (%v)", name, len(got), len(want), err)
+			k.violation("backup lost: %s has %d of %d bytes, or different bytes (%v)", name, len(got), len(want), err)
 			delete(k.copies, name)
 		}
 	}
@@ -170,17 +170,16 @@ func (k *keeper) check(ctx context.Context, base string) {
 	}
 	feed, err := os.ReadFile(filepath.Join(k.dir, "www", "rss.xml"))
 	if err != nil || !bytes.HasSuffix(bytes.TrimSpace(feed), []byte("</rss>")) {
-		k.say("feed file lost: %d bytes that do not end as a feed does (%v)", len(feed), err)
+		k.violation("feed file lost: %d bytes that do not end with </rss> (%v)", len(feed), err)
 	}
 	for _, text := range k.posts {
 		if k.checked++; !strings.Contains(string(feed), text) {
-			k.say("feed file lost: it does not have %q", text)
+			k.violation("feed file lost: %q is missing", text)
 		}
 	}
 }
 
-// get is what is served at a URL, nothing where there is nothing; answered is false when
-// nobody can say.
+// get returns the body at a URL, or nil for a 404. answered is false without a usable response.
 func (k *keeper) get(ctx context.Context, url string) (body []byte, answered bool) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// mount gives the kernel a disk, on a folder. The error says why it cannot be.
+// mount mounts a disk on a folder by FUSE.
 //
-// This process must not hold files of it open while it starts another one: it would
-// wait for itself. It reads the disk with ReadFile.
+// This process must not have files of the disk open when it starts another process, because it
+// would wait for itself. Use Disk.ReadFile instead.
 func mount(d *Disk, dir string) (unmount func() error, err error) {
 	if os.Geteuid() != 0 {
 		return nil, fmt.Errorf("only root may mount")
@@ -26,7 +26,7 @@ func mount(d *Disk, dir string) (unmount func() error, err error) {
 	} else if err := f.Close(); err != nil {
 		return nil, err
 	}
-	forever := time.Hour // the kernel is the only one who changes anything
+	forever := time.Hour // only the kernel changes the disk
 	server, err := fs.Mount(dir, &inode{disk: d, node: d.root}, &fs.Options{
 		EntryTimeout: &forever, AttrTimeout: &forever, NullPermissions: true,
 		MountOptions: fuse.MountOptions{DirectMountStrict: true, FsName: "powertest", DisableXAttrs: true, AllowOther: true},
@@ -35,7 +35,7 @@ func mount(d *Disk, dir string) (unmount func() error, err error) {
 		return nil, err
 	}
 	return func() error {
-		for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) { // until the dead process's files are closed
+		for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) { // until the files of the crashed process are closed
 			err := syscall.Unmount(dir, 0)
 			if err == nil || time.Now().After(end) {
 				server.Wait()
@@ -78,14 +78,14 @@ func (n *node) kind() uint32 {
 	return syscall.S_IFREG
 }
 
-// attr needs the lock.
+// attr fills out. The caller holds the lock of the disk.
 func (n *node) attr(out *fuse.Attr) {
 	out.Ino, out.Mode, out.Size, out.Nlink = n.id, n.mode|n.kind(), uint64(len(n.data)), uint32(max(n.links, 1))
 	out.Uid, out.Gid, out.Blksize, out.Blocks = n.uid, n.gid, 4096, uint64(len(n.data)+511)/512
 	out.SetTimes(&n.modified, &n.modified, &n.modified)
 }
 
-// child is the inode of a node, the same one under each of its names.
+// child returns the inode of a node; all names of the node have the same inode.
 func (i *inode) child(ctx context.Context, n *node, out *fuse.EntryOut) *fs.Inode {
 	i.disk.mu.Lock()
 	n.attr(&out.Attr)
@@ -215,8 +215,8 @@ func (i *inode) Statfs(_ context.Context, out *fuse.StatfsOut) syscall.Errno {
 	i.disk.mu.Lock()
 	defer i.disk.mu.Unlock()
 	total := int64(64 << 30)
-	if i.disk.room > 0 {
-		total = i.disk.room
+	if i.disk.capacity > 0 {
+		total = i.disk.capacity
 	}
 	free := uint64(max(total-i.disk.used, 0)) / 4096
 	out.Bsize, out.Frsize, out.Blocks, out.Bfree, out.Bavail, out.NameLen = 4096, 4096, uint64(total)/4096, free, free, 255

@@ -18,13 +18,13 @@ import (
 
 var (
 	// A long run: go test ./lab/powertest -run PowerCuts -power.cycles 1000 -timeout 0
-	cyclesFlag = flag.Int("power.cycles", 0, "how often the power is cut (0: 6, and three of the planted bugs)")
-	seedFlag   = flag.Uint64("power.seed", 0, "what is random here is chosen by this (0: by the clock)")
-	notesFlag  = flag.Bool("power.notes", false, "as where no disk can be mounted: only what SQLite writes can be lost")
-	binaryFlag = flag.String("power.binary", "", "the program, built already; lab/planted for the tests of planted bugs")
+	cyclesFlag = flag.Int("power.cycles", 0, "number of power cuts (0: 6, and three of the planted bugs)")
+	seedFlag   = flag.Uint64("power.seed", 0, "seed of all random choices (0: from the clock)")
+	notesFlag  = flag.Bool("power.notes", false, "record the writes of SQLite instead of mounting a disk, so only these can be lost")
+	binaryFlag = flag.String("power.binary", "", "file of a built program; of lab/planted for the tests of planted bugs")
 )
 
-// built are the programs with and without planted bugs.
+// built contains the programs with and without planted bugs.
 var built program.Builds
 
 func TestMain(m *testing.M) {
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// build makes the program of a package.
+// build builds the program of a package.
 func build(t *testing.T, pkg string) string {
 	t.Helper()
 	fulltest.Needs(t, "a build of the program")
@@ -55,20 +55,20 @@ func seed(t *testing.T) uint64 {
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("the same choices again (the machine's own timing is never the same): go test ./lab/powertest -run '^%s$' -power.seed=%d -power.cycles=%d",
+			t.Logf("to repeat the same choices, with other timing: go test ./lab/powertest -run '^%s$' -power.seed=%d -power.cycles=%d",
 				strings.ReplaceAll(t.Name(), "/", "$/^"), s, *cyclesFlag)
 		}
 	})
 	return s
 }
 
-// cuts is one run. It returns what was broken, and says what it came to.
+// cuts does one run, and returns its report and the broken guarantees.
 func cuts(t *testing.T, w *harness, o crashtest.Options) (crashtest.Report, []string) {
 	t.Helper()
 	w.keeper = newKeeper(o.Binary, w.dir)
 	began := time.Now()
 	r, err := crashtest.Run(t.Context(), w.options(o))
-	w.keeper.rest()
+	w.keeper.finish()
 	broken := append(append(r.Broken, w.keeper.broken...), w.broken...)
 	if err != nil {
 		broken = append(broken, "no start: "+err.Error())
@@ -77,12 +77,12 @@ func cuts(t *testing.T, w *harness, o crashtest.Options) (crashtest.Report, []st
 	if err != nil {
 		t.Log(err)
 	}
-	t.Logf("%d power cuts that changed %d files; %d files of authors, %d backups and keys, %d posts in a feed file acknowledged, looked at %d times; %s, in %s",
+	t.Logf("%d power cuts that changed %d files; %d files of authors, %d backups and keys, %d posts in a feed file acknowledged, %d checks; %s, in %s",
 		w.cuts, w.lost, len(k.files), len(k.copies), len(k.posts), k.checked, r, time.Since(began).Round(time.Second))
 	return r, broken
 }
 
-func TestPowerCutsLoseNothingThatWasAcknowledged(t *testing.T) {
+func TestPowerCutsLoseNoAcknowledgedWork(t *testing.T) {
 	t.Parallel()
 	n := *cyclesFlag
 	if n == 0 {
@@ -90,25 +90,25 @@ func TestPowerCutsLoseNothingThatWasAcknowledged(t *testing.T) {
 	}
 	s := seed(t)
 	w := newHarness(t, s)
-	w.strike = true
+	w.crashAtOperation = true
 	r, broken := cuts(t, w, crashtest.Options{Binary: build(t, w.program()), Cycles: n, Enough: w.lostSomething, Seed: s, Log: func(text string) { t.Log(text) }})
 	outside.Fail(t, broken)
 	k := w.keeper
 	if len(k.files) == 0 || len(k.copies) == 0 || len(k.posts) == 0 || r.Live == 0 || r.Saved == 0 || r.Posts == 0 || w.cuts < n || w.lost == 0 {
-		t.Error("too little happened to prove anything")
+		t.Error("too few events to prove anything")
 	}
 }
 
-// A disk that says that it has synced something and has not is a program that forgot to.
-func TestWhatIsNotSyncedIsMissed(t *testing.T) {
+// A disk that reports a sync without doing it is equivalent to a program that forgets the sync.
+func TestHarnessDetectsMissingSyncs(t *testing.T) {
 	t.Parallel()
 	bin := build(t, program.Planted)
 	lost := []string{"registration lost", "cancel undone", "ping lost", "request lost", "save lost", "post lost", "not listed", "accepted again", "file lost"}
 	all := map[string]struct {
-		ignore func(Op) bool
-		bug    string
-		signs  []string
-		noted  bool // seen also where only what SQLite writes can be lost
+		ignore   func(Op) bool
+		bug      string
+		signs    []string
+		recorded bool // also detected if only the writes of SQLite can be lost
 	}{
 		"the journal, as with synchronous=NORMAL": {func(o Op) bool { return strings.HasSuffix(o.Path, database+"-wal") }, "", append(lost, "no start"), true},
 		"anything, as with synchronous=OFF":       {func(Op) bool { return true }, "", append(lost, "no start", "damaged"), true},
@@ -116,7 +116,7 @@ func TestWhatIsNotSyncedIsMissed(t *testing.T) {
 		"the folder of a feed file":               {func(o Op) bool { return o.Path == "www" }, "", []string{"feed file lost"}, false},
 		"a backup":                                {func(o Op) bool { return strings.HasSuffix(o.Path, ".part") }, "", []string{"backup lost"}, false},
 		"the folder of backups":                   {func(o Op) bool { return o.Path == "backup" }, "", []string{"backup lost"}, false},
-		"nothing, but it answers before":          {func(Op) bool { return false }, "ack-before-commit", []string{"registration lost", "cancel undone"}, true},
+		"nothing, with an early response":         {func(Op) bool { return false }, "ack-before-commit", []string{"registration lost", "cancel undone"}, true},
 	}
 	s := seed(t)
 	names := slices.Sorted(maps.Keys(all))
@@ -130,18 +130,18 @@ func TestWhatIsNotSyncedIsMissed(t *testing.T) {
 			t.Parallel()
 			for try := range uint64(5) {
 				w := newHarness(t, s+try)
-				if w.notes != "" && !c.noted {
-					t.Skip("not shown without a disk of our own")
+				if w.record != "" && !c.recorded {
+					t.Skip("this bug needs a mounted disk")
 				}
-				w.strike = true
-				w.from(func(o Op) Failure { return Failure{Ignore: o.Kind == "sync" && c.ignore(o)} })
-				_, broken := cuts(t, w, crashtest.Options{Binary: bin, Cycles: 4, Ordeal: 3, Settle: 10 * time.Second, Seed: s + try, Env: []string{"CLOUDBURSTBUG=" + c.bug}})
-				if b := outside.Sign(broken, c.signs...); b != "" {
+				w.crashAtOperation = true
+				w.failFromNowOn(func(o Op) Failure { return Failure{Ignore: o.Kind == "sync" && c.ignore(o)} })
+				_, broken := cuts(t, w, crashtest.Options{Binary: bin, Cycles: 4, TargetEvery: 3, Settle: 10 * time.Second, Seed: s + try, Env: []string{"CLOUDBURSTBUG=" + c.bug}})
+				if b := outside.FirstViolation(broken, c.signs...); b != "" {
 					t.Log(b)
 					return
 				}
 			}
-			t.Error("not seen in five runs")
+			t.Error("not detected in five runs")
 		})
 	}
 }

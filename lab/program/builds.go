@@ -12,21 +12,21 @@ import (
 	"sync"
 )
 
-// The packages of the program, and of the one whose store has faults.
+// The packages of the program, and of the program with planted bugs in its store.
 const (
 	Real    = "cloudburst/cmd/cloudburst"
 	Planted = "cloudburst/lab/planted"
 )
 
-// Builds are programs that were built, once for each list of flags. The zero value is ready; it
-// is safe for concurrent use.
+// Builds builds programs, once for each package and list of flags. The zero value is ready to
+// use, and is safe for concurrent use.
 type Builds struct {
 	mu  sync.Mutex
 	dir string
 	bin map[string]string // by package and flags
 }
 
-// Build builds the program of a package, unless it was built before, and returns its file.
+// Build builds the program of a package, unless it exists already, and returns its file.
 func (b *Builds) Build(ctx context.Context, pkg string, flags ...string) (string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -52,7 +52,7 @@ func (b *Builds) Build(ctx context.Context, pkg string, flags ...string) (string
 	return bin, nil
 }
 
-// Remove removes all that was built.
+// Remove deletes all built programs.
 func (b *Builds) Remove() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package program builds the real program, and starts and ends it as a process of its own,
-// for the harnesses that look at it from outside. Start with [Builds] and [Start].
+// Package program builds the real program, and runs it as a separate process for the harnesses
+// that test it from outside. Start with [Builds] and [Start].
 package program
 
 import (
@@ -21,32 +21,32 @@ import (
 const (
 	startsIn = 5 * time.Minute // on any machine, however busy
 	stopsIn  = 2 * time.Minute
-	patience = 10 * time.Second // for an answer to a probe
+	patience = 10 * time.Second // timeout of a probe
 )
 
-// Process is one life of the program. Start it with [Start].
+// Process is one process of the program. Start it with [Start].
 type Process struct {
-	Base, Admin string // where its two listeners are: http://HOST:PORT
+	Base, Admin string // URLs of the public and the admin listener: http://HOST:PORT
 
 	cmd  *exec.Cmd
 	done chan struct{}
 }
 
-// Command is how the program is started.
+// Command contains the options of a start.
 type Command struct {
 	Binary string
-	Dir    string   // gets its data folder [DataFolder] and its log [LogFile]
-	Data   string   // the data folder, if it is another one
-	Args   []string // of serve, in addition to free loopback ports
-	Env    []string // NAME=value, in addition to the own environment
-	Reach  string   // addresses that it may read and call back [127.0.0.0/8]
-	Files  int      // limit of its open files; 0: ours
+	Dir    string   // folder for the data folder [DataFolder] and the log [LogFile]
+	Data   string   // data folder, if it is outside of Dir
+	Args   []string // arguments of serve, in addition to free loopback ports
+	Env    []string // NAME=value, in addition to the environment of this process
+	Reach  string   // addresses that the program may fetch and notify [127.0.0.0/8]
+	Files  int      // limit of open files; 0: that of this process
 
-	Strike <-chan struct{} // closed when it is to be killed before it is ready: ErrStruck
+	CrashSignal <-chan struct{} // if it is closed before the program is ready, Start kills it and returns ErrCrashed
 }
 
-// ErrStruck is that a process was killed while it started, as was asked for.
-var ErrStruck = errors.New("killed while it started")
+// ErrCrashed reports that CrashSignal ended a process during its start.
+var ErrCrashed = errors.New("killed during its start")
 
 // Names in [Command.Dir].
 const (
@@ -54,9 +54,9 @@ const (
 	LogFile    = "log"
 )
 
-// Start starts the program and waits until it says that it is ready. Where the machine
-// has no port left for a moment, the program is right to end, and is started again. It
-// is killed when ctx ends.
+// Start starts the program and waits until it reports that it is ready. If the machine has no
+// free port at the moment, the program ends with an error, and Start repeats the attempt. The
+// process is killed when ctx ends.
 func Start(ctx context.Context, c Command) (*Process, error) {
 	for left := 20; ; left-- {
 		p, err := c.start(ctx)
@@ -71,7 +71,7 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 	}
 }
 
-// start starts it once.
+// start does one attempt of Start.
 func (c Command) start(ctx context.Context) (*Process, error) {
 	data := c.Data
 	if data == "" {
@@ -80,8 +80,8 @@ func (c Command) start(ctx context.Context) (*Process, error) {
 	for _, name := range []string{"admin.addr", "listen.addr"} {
 		if err := os.Remove(filepath.Join(data, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			select {
-			case <-c.Strike: // the disk stopped at this removal
-				return nil, ErrStruck
+			case <-c.CrashSignal: // the disk stopped at this removal
+				return nil, ErrCrashed
 			default:
 				return nil, err
 			}
@@ -92,7 +92,7 @@ func (c Command) start(ctx context.Context) (*Process, error) {
 		return nil, err
 	}
 	defer log.Close()
-	before, _ := log.Seek(0, io.SeekEnd) // what earlier lives said
+	before, _ := log.Seek(0, io.SeekEnd) // end of the output of earlier processes
 	cmd := c.command(ctx, data)
 	cmd.Env = append(os.Environ(), c.Env...)
 	cmd.Stdout, cmd.Stderr = log, log
@@ -101,16 +101,16 @@ func (c Command) start(ctx context.Context) (*Process, error) {
 	}
 	p := &Process{cmd: cmd, done: make(chan struct{})}
 	go func() { _ = cmd.Wait(); close(p.done) }() // killed, so it always ends with an error
-	if err := p.ready(data, c.Strike); err != nil {
+	if err := p.ready(data, c.CrashSignal); err != nil {
 		select {
-		case <-c.Strike: // it may have ended of that by itself
+		case <-c.CrashSignal: // the failing disk may have ended the process
 			p.Kill()
-			return nil, ErrStruck
+			return nil, ErrCrashed
 		default:
 		}
 		if ended := p.Ended(); ended {
 			text, _ := os.ReadFile(filepath.Join(c.Dir, LogFile))
-			return nil, fmt.Errorf("the program ended by itself; its last words: %s", tail(string(text[min(before, int64(len(text))):])))
+			return nil, fmt.Errorf("the program ended by itself; end of its log: %s", tail(string(text[min(before, int64(len(text))):])))
 		}
 		p.Kill()
 		return nil, err
@@ -118,7 +118,7 @@ func (c Command) start(ctx context.Context) (*Process, error) {
 	return p, nil
 }
 
-// command is serve on a data folder.
+// command returns the command that serves a data folder.
 func (c Command) command(ctx context.Context, data string) *exec.Cmd {
 	reach := cmp.Or(c.Reach, "127.0.0.0/8")
 	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--admin.listen", "127.0.0.1:0", "--data", data,
@@ -126,19 +126,19 @@ func (c Command) command(ctx context.Context, data string) *exec.Cmd {
 	if c.Files == 0 {
 		return exec.CommandContext(ctx, c.Binary, args...)
 	}
-	// The shell sets the limit and becomes the program: same process id.
+	// The shell sets the limit and replaces itself with the program, which keeps the process ID.
 	return exec.CommandContext(ctx, "sh", append([]string{"-c", `ulimit -n "$0" && exec "$@"`, strconv.Itoa(c.Files), c.Binary}, args...)...)
 }
 
-// ready waits until it listens, and is ready to work.
-func (p *Process) ready(data string, strike <-chan struct{}) error {
+// ready waits until the process listens and /readyz has status 200.
+func (p *Process) ready(data string, crash <-chan struct{}) error {
 	client := &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
 	for end := time.Now().Add(startsIn); time.Now().Before(end); {
 		select {
-		case <-strike:
-			return ErrStruck
+		case <-crash:
+			return ErrCrashed
 		case <-p.done:
-			return errors.New("it ended")
+			return errors.New("the process ended")
 		case <-time.After(5 * time.Millisecond):
 		}
 		p.Base, p.Admin = readAddr(data, "listen.addr"), readAddr(data, "admin.addr")
@@ -155,13 +155,13 @@ func (p *Process) ready(data string, strike <-chan struct{}) error {
 	return fmt.Errorf("not ready within %s", startsIn)
 }
 
-// ID is the process's id.
+// ID returns the process ID.
 func (p *Process) ID() int { return p.cmd.Process.Pid }
 
-// Signal sends it a signal.
+// Signal sends a signal to the process.
 func (p *Process) Signal(s os.Signal) error { return p.cmd.Process.Signal(s) }
 
-// Ended reports that it has ended, by itself or not.
+// Ended reports whether the process has ended.
 func (p *Process) Ended() bool {
 	select {
 	case <-p.done:
@@ -171,13 +171,14 @@ func (p *Process) Ended() bool {
 	}
 }
 
-// Kill ends it at once, and waits until it is gone.
+// Kill kills the process and waits for its end.
 func (p *Process) Kill() {
-	_ = p.cmd.Process.Kill() // it may have ended by itself: start says so
+	_ = p.cmd.Process.Kill() // the process may have ended already
 	<-p.done
 }
 
-// Stop asks it to end (SIGTERM) and waits until it did, in good order.
+// Stop sends SIGTERM and waits for the end of the process. It fails on a timeout, or if the exit
+// status is not 0.
 func (p *Process) Stop() error {
 	if err := p.Signal(syscall.SIGTERM); err != nil {
 		return err
@@ -185,10 +186,10 @@ func (p *Process) Stop() error {
 	select {
 	case <-p.done:
 	case <-time.After(stopsIn):
-		return fmt.Errorf("asked to end, it goes on after %s", stopsIn)
+		return fmt.Errorf("the process still runs %s after SIGTERM", stopsIn)
 	}
 	if !p.cmd.ProcessState.Success() {
-		return fmt.Errorf("asked to end, it ended with %s", p.cmd.ProcessState)
+		return fmt.Errorf("after SIGTERM the process ended with %s", p.cmd.ProcessState)
 	}
 	return nil
 }

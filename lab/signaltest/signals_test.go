@@ -158,8 +158,8 @@ func TestEverySignalReachesEverySubscriber(t *testing.T) {
 		if _, ok := people[c.subscriber]; !ok {
 			t.Errorf("the table has the subscriber %s, which this test does not have", c.subscriber)
 		}
-		if c.says != "notified" {
-			t.Errorf("%s × %s is %q, but this test checks only notified", c.signal, c.subscriber, c.says)
+		if c.outcome != "notified" {
+			t.Errorf("%s × %s is %q, but this test checks only notified", c.signal, c.subscriber, c.outcome)
 		}
 	}
 	if len(seen) != len(known)+len(people) {

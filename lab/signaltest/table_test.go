@@ -11,7 +11,7 @@ import (
 const tableFile = "../../docs/signals.md"
 
 // cell is one field of the table.
-type cell struct{ signal, subscriber, says string }
+type cell struct{ signal, subscriber, outcome string }
 
 var idForm = regexp.MustCompile("`([a-z0-9-]+)`")
 

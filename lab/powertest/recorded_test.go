@@ -21,50 +21,50 @@ import (
 	"cloudburst/lab/program"
 )
 
-// newNoted is a harness without its own file system. A process of lab/planted records the system
-// calls of SQLite for its database and journal. A simulated disk repeats them, and the rest after
-// a cut is written to the folder.
-func newNoted(t *testing.T, seed uint64) *harness {
+// newRecorded returns a harness without its own file system. A process of lab/planted records the
+// system calls of SQLite for its database and journal. A simulated disk repeats them, and the
+// surviving data is written to the folder after a cut.
+func newRecorded(t *testing.T, seed uint64) *harness {
 	t.Helper()
-	w := &harness{t: t, dir: t.TempDir(), rng: rand.New(rand.NewPCG(seed, 11)), disk: NewDisk(), notes: filepath.Join(t.TempDir(), "notes")}
+	w := &harness{t: t, dir: t.TempDir(), rng: rand.New(rand.NewPCG(seed, 11)), disk: NewDisk(), record: filepath.Join(t.TempDir(), "notes")}
 	if _, errno := w.disk.make(w.disk.root, "data", true, 0o700); errno != 0 {
 		t.Fatal(errno)
 	}
 	w.disk.sync(w.disk.root)
 	t.Cleanup(func() {
 		if w.keeper != nil {
-			w.keeper.rest()
+			w.keeper.finish()
 		}
 	})
 	return w
 }
 
-// program is the package of the program for this harness.
+// program returns the package of the program for this harness.
 func (w *harness) program() string {
-	if w.notes != "" {
+	if w.record != "" {
 		return program.Planted
 	}
 	return program.Real
 }
 
-// soon is closed after d.
+// soon returns a channel that is closed after d.
 func soon(d time.Duration) <-chan struct{} {
 	c := make(chan struct{})
 	time.AfterFunc(d, func() { close(c) })
 	return c
 }
 
-// read does to the disk what a dead process did. What it was about to note when it died
-// was not acknowledged by anybody.
-func (w *harness) read() error {
-	notes, err := os.ReadFile(w.notes)
+// replayRecord repeats the operations of a crashed process on the disk. The last line of the
+// record can be incomplete; its operation was not acknowledged.
+func (w *harness) replayRecord() error {
+	notes, err := os.ReadFile(w.record)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	for in := bytes.NewReader(notes); ; {
 		what, name, at, data, err := line(in)
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return errors.Join(w.adopt(), os.RemoveAll(w.notes))
+			return errors.Join(w.adopt(), os.RemoveAll(w.record))
 		}
 		if err == nil {
 			err = w.disk.replay(what, filepath.Base(name), at, data)
@@ -87,7 +87,7 @@ func (w *harness) adopt() error {
 	return w.disk.replay('o', database, 0, text)
 }
 
-// line reads one note, as lab/planted writes it.
+// line reads one operation in the format of lab/planted. Errors: io.EOF, io.ErrUnexpectedEOF.
 func line(in io.Reader) (what byte, name string, at int64, data []byte, err error) {
 	head := make([]byte, 3)
 	if _, err = io.ReadFull(in, head); err != nil {
@@ -103,8 +103,8 @@ func line(in io.Reader) (what byte, name string, at int64, data []byte, err erro
 	return head[0], string(rest[:n]), int64(binary.BigEndian.Uint64(rest[n:])), data, err
 }
 
-// replay does one thing that SQLite did. That a file is there outlives every cut: who
-// synced its folder is not noted. That it is gone may be lost.
+// replay repeats one operation of SQLite. A new file survives every cut, because syncs of its
+// folder are not recorded. A removal can be lost.
 func (d *Disk) replay(what byte, name string, at int64, data []byte) error {
 	dir := d.root.names["data"]
 	n := dir.names[name]
@@ -131,7 +131,7 @@ func (d *Disk) replay(what byte, name string, at int64, data []byte) error {
 			errno = d.sync(dir)
 		}
 	default:
-		return errors.New("it is not known what this is")
+		return errors.New("unknown operation")
 	}
 	if errno != 0 {
 		return errno
@@ -139,8 +139,8 @@ func (d *Disk) replay(what byte, name string, at int64, data []byte) error {
 	return nil
 }
 
-// write puts what is left of the database into the folder.
-func (w *harness) write() error {
+// writeDatabase writes the surviving database to the folder.
+func (w *harness) writeDatabase() error {
 	data := filepath.Join(w.dir, "data")
 	old, err := filepath.Glob(filepath.Join(data, database+"*"))
 	for _, name := range old {
@@ -156,8 +156,8 @@ func (w *harness) write() error {
 // A process that crashes before opening the database, or while recording this, loses nothing.
 func TestCrashBeforeTheDatabaseIsOpenLosesNothing(t *testing.T) {
 	t.Parallel()
-	for what, notes := range map[string]string{"no notes": "", "half a note": "o\x00\x04/a/c\x00"} {
-		w := newNoted(t, 1)
+	for what, record := range map[string]string{"no record": "", "an incomplete record": "o\x00\x04/a/c\x00"} {
+		w := newRecorded(t, 1)
 		data := filepath.Join(w.dir, "data")
 		if err := os.Mkdir(data, 0o700); err != nil {
 			t.Fatal(err)
@@ -170,8 +170,8 @@ func TestCrashBeforeTheDatabaseIsOpenLosesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		db.Close()
-		if notes != "" {
-			if err := os.WriteFile(w.notes, []byte(notes), 0o600); err != nil {
+		if record != "" {
+			if err := os.WriteFile(w.record, []byte(record), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -191,32 +191,32 @@ func TestCrashBeforeTheDatabaseIsOpenLosesNothing(t *testing.T) {
 	}
 }
 
-// Where no disk can be mounted the power is cut all the same, and what is lost is seen.
-func TestPowerIsCutWithoutADiskOfOurOwn(t *testing.T) {
+// The test cuts the power without a mounted disk, and checks that the harness detects a loss.
+func TestPowerIsCutWithoutAMountedDisk(t *testing.T) {
 	t.Parallel()
 	s := seed(t)
 	bin := build(t, program.Planted)
 	t.Run("nothing is lost", func(t *testing.T) {
 		t.Parallel()
-		w := newNoted(t, s)
-		w.strike = true
+		w := newRecorded(t, s)
+		w.crashAtOperation = true
 		r, broken := cuts(t, w, crashtest.Options{Binary: bin, Cycles: 6, Enough: w.lostSomething, Seed: s})
 		outside.Fail(t, broken)
 		if w.cuts < 6 || w.lost == 0 || r.Registered == 0 || w.keeper.checked == 0 {
-			t.Errorf("%d cuts that changed %d files, %s: too little to prove anything", w.cuts, w.lost, r)
+			t.Errorf("%d cuts that changed %d files, %s: too few events to prove anything", w.cuts, w.lost, r)
 		}
 	})
-	t.Run("what is not synced", func(t *testing.T) {
+	t.Run("unsynced writes are lost", func(t *testing.T) {
 		t.Parallel()
 		for try := range uint64(5) {
-			w := newNoted(t, s+try)
-			w.strike = true
-			w.from(func(o Op) Failure { return Failure{Ignore: o.Kind == "sync" && o.Path != "data"} })
-			if _, broken := cuts(t, w, crashtest.Options{Binary: bin, Cycles: 4, Ordeal: 3, Settle: 10 * time.Second, Seed: s + try}); len(broken) > 0 {
+			w := newRecorded(t, s+try)
+			w.crashAtOperation = true
+			w.failFromNowOn(func(o Op) Failure { return Failure{Ignore: o.Kind == "sync" && o.Path != "data"} })
+			if _, broken := cuts(t, w, crashtest.Options{Binary: bin, Cycles: 4, TargetEvery: 3, Settle: 10 * time.Second, Seed: s + try}); len(broken) > 0 {
 				t.Log(broken[0])
 				return
 			}
 		}
-		t.Error("not seen in five runs")
+		t.Error("no loss in five runs")
 	})
 }

@@ -7,23 +7,24 @@ import (
 	"time"
 )
 
-// trial contains the feeds and callbacks of an ordeal. No later change hides a loss.
-type trial struct {
+// targetedCrash contains the feeds and callbacks of a crash at a chosen moment. No later change of
+// them hides a loss.
+type targetedCrash struct {
 	base   string
 	s      *subscribers
 	name   string
 	feeds  []string
-	cloud  []string // paths of callbacks, for each feed one
+	cloud  []string // paths of callbacks, one per feed
 	websub []string
 	cnws   []string
 	owners []owner // of hosted feeds
 	last   sync.WaitGroup
 }
 
-// ordeal brings the program to a state in which a crash easily loses pending work, and returns
+// prepareCrash brings the program to a state in which a crash easily loses pending work, and returns
 // then. over makes all feeds and callbacks fast again.
-func (r *runner) ordeal(ctx context.Context, n int) (over func(), err error) {
-	t := &trial{base: r.where(), s: r.subs[n%len(r.subs)], name: fmt.Sprintf("ordeal%d", n)}
+func (r *runner) prepareCrash(ctx context.Context, n int) (over func(), err error) {
+	t := &targetedCrash{base: r.where(), s: r.subs[n%len(r.subs)], name: fmt.Sprintf("targeted%d", n)}
 	for i := range 3 {
 		t.feeds = append(t.feeds, fmt.Sprintf("%s/%s-%d.xml", r.feeds.base, t.name, i))
 		t.cloud = append(t.cloud, fmt.Sprintf("/%s-%d", t.name, i))
@@ -42,7 +43,7 @@ func (r *runner) ordeal(ctx context.Context, n int) (over func(), err error) {
 	}
 	r.await(asked...)
 	if err := <-hosted; err != nil {
-		return nil, fmt.Errorf("feeds to be kept: %w", err)
+		return nil, fmt.Errorf("hosted feeds: %w", err)
 	}
 	calm := func() {}
 	switch n % 3 {
@@ -73,7 +74,7 @@ func (r *runner) await(list ...*request) {
 
 // slowFeeds pings slow feeds at each endpoint, and subscribes to them. It returns when the
 // pings and subscriptions are acknowledged, before the feeds are read.
-func (r *runner) slowFeeds(t *trial) (over func()) {
+func (r *runner) slowFeeds(t *targetedCrash) (over func()) {
 	var group sync.WaitGroup
 	for i, feed := range t.feeds {
 		r.feeds.setSlow(feed, true)
@@ -91,7 +92,7 @@ func (r *runner) slowFeeds(t *trial) (over func()) {
 
 // slowCallbacks pings, and returns during calls of callbacks that are slower than the limit of
 // a shard.
-func (r *runner) slowCallbacks(t *trial) (over func()) {
+func (r *runner) slowCallbacks(t *targetedCrash) (over func()) {
 	var called <-chan struct{}
 	for i := range t.feeds {
 		t.s.setSlow(t.websub[i], true)
@@ -115,7 +116,7 @@ func (r *runner) slowCallbacks(t *trial) (over func()) {
 
 // rightAfter returns right after an acknowledged cancel, acknowledged requests and a site
 // ping, sometimes after their verifications.
-func (r *runner) rightAfter(t *trial) {
+func (r *runner) rightAfter(t *targetedCrash) {
 	// A declined request changes nothing; the next content shows it.
 	r.await(r.ask(t.base, subscribe, t.feeds[0], t.s, t.websub[0], r.secret(), false))
 	r.ping(t.base, t.feeds[0], overWebSub)
