@@ -56,6 +56,7 @@ type Accounts struct {
 	once              sync.Once
 	log               *slog.Logger
 	hasher            *hasher
+	verified          verifiedCache
 	limits            *limiter
 	keys              *keys
 	setupToken        string      // token for the creation of the first user

@@ -1,0 +1,61 @@
+package account
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"sync"
+	"time"
+
+	"cloudburst/internal/cache"
+)
+
+// verifiedFor is how long a verified password is accepted without another argon2id hash.
+const verifiedFor = 5 * time.Minute
+
+// maxVerified is the number of passwords whose verification is remembered.
+const maxVerified = 1 << 14
+
+// verifiedCache remembers which passwords were verified, so that programs that send their password
+// with each request cost one argon2id hash in verifiedFor. It stores HMAC-SHA-256 values with a
+// random key of this process, over the stored hash and the password: a changed password or another
+// user gives another value. The zero value is ready.
+type verifiedCache struct {
+	mu    sync.Mutex
+	key   []byte
+	times cache.LRU[[sha256.Size]byte, time.Time] // time of the argon2id hash
+}
+
+// sum is the value of a password that matches a stored hash. The stored hash has a random salt, so
+// it identifies the user too. It contains no zero byte.
+func (c *verifiedCache) sum(with passwordHash, password string) (sum [sha256.Size]byte) {
+	mac := hmac.New(sha256.New, c.key)
+	mac.Write([]byte(with.String() + "\x00" + password))
+	mac.Sum(sum[:0])
+	return sum
+}
+
+// has reports whether the password was verified with this stored hash less than verifiedFor ago.
+func (c *verifiedCache) has(with passwordHash, password string, now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.key == nil {
+		return false
+	}
+	sum := c.sum(with, password)
+	at, ok := c.times.Get(sum)
+	if age := now.Sub(at); !ok || age < 0 || age >= verifiedFor {
+		c.times.Delete(sum)
+		return false
+	}
+	return true
+}
+
+// put remembers that the password matches the stored hash.
+func (c *verifiedCache) put(with passwordHash, password string, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.key == nil {
+		c.key, c.times.Max = randomBytes(sha256.Size), maxVerified
+	}
+	c.times.Put(c.sum(with, password), now, 1)
+}
