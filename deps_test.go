@@ -12,14 +12,14 @@ import (
 // do not loosen a table to make a build pass.
 func rules() ruleset {
 	wire := []string{"client", "feed", "feed/discover", "feed/opml", "feed/polling", "protocol/cnws", "protocol/fever", "protocol/greader", "protocol/indieauth",
-		"protocol/metaweblog", "protocol/micropub", "protocol/rsscloud", "protocol/soap", "protocol/weblogs", "protocol/websub", "protocol/wsse", "protocol/xmlrpc"}
+		"protocol/metaweblog", "protocol/micropub", "protocol/rsscloud", "protocol/soap", "protocol/weblogs", "protocol/webmention", "protocol/websub", "protocol/wsse", "protocol/xmlrpc"}
 	return ruleset{
 		module: "cloudburst",
 		layers: []layer{
 			{"leaves that every layer may use", []string{"internal/cache", "internal/geo", "internal/lease", "internal/live", "internal/text", "internal/wirehttp"}},
 			{"early leaves", []string{"docs", "internal/xmlsafe", "internal/charset", "internal/cputime", "internal/date", "internal/href", "internal/fulltest", "internal/route", "internal/scan", "internal/validator", "feed/feedtest"}},
 			{"wire", []string{"protocol/xmlrpc", "protocol/soap", "feed/opml", "feed/discover", "protocol/wsse", "protocol/greader", "protocol/fever", "protocol/micropub"}},
-			{"wire on wire", []string{"protocol/rsscloud", "client", "feed", "protocol/websub", "protocol/cnws", "protocol/weblogs", "protocol/metaweblog", "protocol/indieauth"}},
+			{"wire on wire", []string{"protocol/rsscloud", "client", "feed", "protocol/websub", "protocol/cnws", "protocol/weblogs", "protocol/metaweblog", "protocol/indieauth", "protocol/webmention"}},
 			{"wire on feeds", []string{"feed/polling", "internal/advice", "feed/render"}},
 			{"what looks at a feed from outside, and what adds to one", []string{"internal/doctor", "internal/feedfile", "internal/readercheck"}},
 			{"the error type", []string{"internal/fault"}},
@@ -134,6 +134,7 @@ func grants() []grant {
 		{"golang.org/x/text", "internal/river/search", "words without their accents, to search by (norm)"},
 		{"golang.org/x/net", "feed/discover", "pages as browsers read them (html)"},
 		{"golang.org/x/net", "protocol/indieauth", "pages of programs as browsers read them (html)"},
+		{"golang.org/x/net", "protocol/webmention", "pages of other sites as browsers read them (html)"},
 		{"golang.org/x/net", "internal/sanitize", "balanced HTML: parsed and written again (html)"},
 		{"github.com/spf13/pflag", "internal/config", "flags as cobra has them"},
 		{"github.com/spf13/cobra", "internal/cli", "the tree of commands, completion, man page"},
