@@ -15,6 +15,8 @@ type Preferences struct {
 	Text    string `json:"text,omitempty"`    // size: "" is medium; small, large, huge
 	Font    string `json:"font,omitempty"`    // "" is sans-serif; serif
 	Width   string `json:"width,omitempty"`   // of the river's column: "" is normal; narrow, broad
+	// Language of the pages: "" follows the browser; en, de.
+	Language string `json:"language,omitempty"`
 	// Oldest shows the oldest items first.
 	Oldest bool `json:"oldest,omitempty"`
 	// NoMarks turns read tracking off; NoCounts hides the numbers of unread items.
@@ -42,6 +44,7 @@ var (
 	TextSizes = []string{"", "small", "large", "huge"}
 	Fonts     = []string{"", "serif"}
 	Widths    = []string{"", "narrow", "broad"}
+	Languages = []string{"", "en", "de"}
 )
 
 // Valid returns p with the default in place of each value that is not a choice, and without saved
@@ -50,7 +53,7 @@ func (p Preferences) Valid() Preferences {
 	for _, one := range []struct {
 		value   *string
 		choices []string
-	}{{&p.Theme, Themes}, {&p.Density, Densities}, {&p.Text, TextSizes}, {&p.Font, Fonts}, {&p.Width, Widths}} {
+	}{{&p.Theme, Themes}, {&p.Density, Densities}, {&p.Text, TextSizes}, {&p.Font, Fonts}, {&p.Width, Widths}, {&p.Language, Languages}} {
 		if !slices.Contains(one.choices, *one.value) {
 			*one.value = ""
 		}

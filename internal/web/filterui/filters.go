@@ -127,7 +127,7 @@ func (s *Pages) filtersPage(rw http.ResponseWriter, r *http.Request, reader stri
 	if id, err := strconv.ParseInt(q.Get("id"), 10, 64); err == nil && q.Get("done") == "deleted" {
 		v.Undo = &shell.UndoBar{Action: filtersPath + "/undo", Words: "Filter deleted.", Until: shell.NewMoment(v.Now, v.Now.Add(river.UndoWithin)),
 			Fields: []shell.NamedValue{{Name: "id", Value: strconv.FormatInt(id, 10)}}}
-		v.Undo.Until.Text = v.Now.Add(river.UndoWithin).In(shell.TimeZone(r)).Format("15:04:05")
+		v.Undo.Until = v.Undo.Until.As(v.Now.Add(river.UndoWithin).In(shell.TimeZone(r)).Format("15:04:05"))
 	}
 	s.Render(rw, r, http.StatusOK, "filters", v)
 }

@@ -9,6 +9,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
@@ -23,7 +24,7 @@ type categoriesView struct {
 
 type categoryRow struct {
 	ID, Name    string
-	Feeds       string
+	Feeds       locale.Text
 	Public      bool
 	River       string // URL of the user's river of the category
 	Feed        string // public URL, "" for a private category
@@ -47,7 +48,7 @@ func (s *followPages) showCategories(rw http.ResponseWriter, r *http.Request, re
 		return
 	}
 	for i, c := range all[:min(len(all), maxChoices)] {
-		row := categoryRow{ID: "k" + strconv.Itoa(i), Name: c.Name, Feeds: shell.FormatQuantity(c.Sources, "feed", "feeds"), Public: c.Public, Rename: c.Name,
+		row := categoryRow{ID: "k" + strconv.Itoa(i), Name: c.Name, Feeds: locale.Quantity(c.Sources, "feed", "feeds"), Public: c.Public, Rename: c.Name,
 			River: "/river?" + url.Values{"category": {c.Name}}.Encode()}
 		if c.Public {
 			row.Page = PublicPath(v.Owner, c.Name)
@@ -134,9 +135,9 @@ func (s *followPages) doRenameCategory(rw http.ResponseWriter, r *http.Request, 
 		other, merges, err = s.category(r, reader, to)
 	}
 	if err == nil && merges && shell.FormValue(form, "sure") == "" {
-		lines := []string{"There is a category " + shell.CleanText(to, 100) + " already. It gets the feeds of " + shell.CleanText(from, 100) + ", which is then deleted. This cannot be undone."}
+		lines := []string{s.Locale(r).Say("There is a category %s already. It gets the feeds of %s, which is then deleted. This cannot be undone.", shell.CleanText(to, 100), shell.CleanText(from, 100))}
 		if other.Public {
-			lines = append(lines, shell.CleanText(to, 100)+" is public: anyone can then see all of these feeds.")
+			lines = append(lines, s.Locale(r).Say("%s is public: anyone can then see all of these feeds.", shell.CleanText(to, 100)))
 		}
 		s.AskFirst(rw, r, "Merge two categories?", shell.Question{Lines: lines, Action: r.URL.Path, Fields: []shell.NamedValue{{Name: "from", Value: from}, {Name: "to", Value: to}}, Button: "Merge", Back: "/feeds/categories"})
 		return
@@ -171,7 +172,7 @@ func (s *followPages) doRemoveCategory(rw http.ResponseWriter, r *http.Request, 
 	}
 	name := shell.FormValue(form, "name")
 	if shell.FormValue(form, "sure") == "" {
-		s.AskFirst(rw, r, "Delete the category "+shell.CleanText(name, 100)+"?", shell.Question{Lines: []string{"Its feeds stay. A public page and feed of the category are deleted too."},
+		s.AskFirst(rw, r, s.Locale(r).Say("Delete the category %s?", shell.CleanText(name, 100)), shell.Question{Lines: []string{"Its feeds stay. A public page and feed of the category are deleted too."},
 			Action: r.URL.Path, Fields: []shell.NamedValue{{Name: "name", Value: name}}, Button: "Delete", Back: "/feeds/categories"})
 		return
 	}

@@ -6,6 +6,7 @@ import "sync"
 type contentKey struct {
 	id, seq int64
 	whole   bool
+	lang    string // code of the language of its fixed words
 }
 
 // contentCache caches recently used contents in two generations. The zero value is ready.

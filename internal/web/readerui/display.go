@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"cloudburst/internal/account"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
@@ -63,6 +64,7 @@ func (d displaySettings) Choices() []displayChoice {
 		{"font", "Font", d.Font, account.Fonts, []string{"Sans-serif", "Serif"}},
 		{"width", "Column", d.Width, account.Widths, []string{"Normal", "Narrow", "Wide"}},
 		{"theme", "Colours", d.Theme, account.Themes, []string{"Automatic", "Light", "Dark", "Sepia"}},
+		{"language", "Language", d.Language, account.Languages, languageNames()},
 		{"order", "Order", order, []string{"", "oldest"}, []string{"Newest first", "Oldest first"}},
 	}
 	all := make([]displayChoice, len(fields))
@@ -73,6 +75,15 @@ func (d displaySettings) Choices() []displayChoice {
 		}
 	}
 	return all
+}
+
+// languageNames names account.Languages: each in itself.
+func languageNames() []string {
+	names := []string{"As the browser"}
+	for _, l := range locale.All() {
+		names = append(names, l.Name)
+	}
+	return names
 }
 
 // displayView is the page of the display settings.
@@ -87,9 +98,9 @@ type displayView struct {
 func (s *riverPages) displayPage(rw http.ResponseWriter, r *http.Request) {
 	v := displayView{View: s.NewView(r, "Display"), Looks: s.displaySettingsOf(r), Back: "/river/display?done=saved"}
 	if r.URL.Query().Get("done") == "saved" {
-		v.Message = "Saved."
+		v.Message = v.Say("Saved.")
 		if v.User == "" {
-			v.Message = "Saved in this browser."
+			v.Message = v.Say("Saved in this browser.")
 		}
 	}
 	s.Render(rw, r, http.StatusOK, "riverdisplay", v)
@@ -102,7 +113,7 @@ func (s *riverPages) doDisplay(rw http.ResponseWriter, r *http.Request) {
 	}
 	f := r.PostForm
 	p := account.Preferences{
-		Theme: f.Get("theme"), Density: f.Get("density"), Text: f.Get("text"), Font: f.Get("font"), Width: f.Get("width"),
+		Theme: f.Get("theme"), Density: f.Get("density"), Text: f.Get("text"), Font: f.Get("font"), Width: f.Get("width"), Language: f.Get("language"),
 		Oldest: f.Get("order") == "oldest", NoMarks: f.Get("marks") != "1", NoCounts: f.Get("counts") != "1", OnScroll: f.Get("scroll") == "1",
 		Searches: s.Preferences(r).Searches,
 	}.Valid()

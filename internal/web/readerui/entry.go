@@ -15,6 +15,7 @@ import (
 	"cloudburst/internal/river"
 	"cloudburst/internal/river/search"
 	"cloudburst/internal/web/content"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
@@ -137,12 +138,12 @@ func (p riverPost) Linked() string {
 // clock is a time of day.
 type clock struct{ ISO, Exact, Text string }
 
-func clockOf(t, day time.Time, zone *time.Location) clock {
+func clockOf(t, day time.Time, zone *time.Location, l *locale.Locale) clock {
 	w := shell.NewMoment(t, t)
 	in := t.In(zone)
 	c := clock{w.ISO, w.Exact, in.Format("15:04")}
 	if y, m, d := day.In(zone).Date(); y != in.Year() || m != in.Month() || d != in.Day() {
-		c.Text = in.Format("2 Jan 15:04")
+		c.Text = l.Date(in, "2 Jan 15:04")
 	}
 	return c
 }
@@ -162,11 +163,12 @@ type showing struct {
 	found []search.Term // words to mark
 
 	oldest bool // the page begins with the oldest item
+	lang   *locale.Locale
 }
 
 // post converts an entry for the reader of a page.
 func (s *riverPages) post(e *river.Entry, how showing) riverPost {
-	p := riverPost{itemContent: s.content(&e.Item, how.whole), ID: e.ID, Seq: e.Seq, At: e.At.UnixMilli(), First: true, Alone: how.whole,
+	p := riverPost{itemContent: s.content(&e.Item, how.whole, how.lang), ID: e.ID, Seq: e.Seq, At: e.At.UnixMilli(), First: true, Alone: how.whole,
 		Group: strconv.FormatInt(e.SourceID, 36) + "." + strconv.FormatInt(e.ReadAt.UnixMilli(), 36),
 		Own:   how.own, Marks: how.own && how.marks, Read: how.own && e.Mark.Read, Starred: how.own && e.Starred, Old: isOld(e), SourceID: e.SourceID}
 	if len(how.found) > 0 {
@@ -192,7 +194,7 @@ func (s *riverPages) post(e *river.Entry, how showing) riverPost {
 		at = e.At
 	}
 	p.When, p.Published = shell.NewMoment(how.now, at), at.UnixMilli()
-	p.ReadAt = clockOf(e.ReadAt, e.At, how.zone)
+	p.ReadAt = clockOf(e.ReadAt, e.At, how.zone, how.lang)
 	p.Edited, p.Taken = shell.NewMoment(how.now, e.EditedAt), shell.NewMoment(how.now, e.WithdrawnAt)
 	return p
 }
@@ -230,13 +232,13 @@ func (s *base) icon(url string) string {
 }
 
 // content returns the content of an item, from the cache if possible.
-func (s *riverPages) content(it *river.Item, whole bool) *itemContent {
-	key := contentKey{it.ID, it.Seq, whole}
+func (s *riverPages) content(it *river.Item, whole bool, l *locale.Locale) *itemContent {
+	key := contentKey{it.ID, it.Seq, whole, locale.Of(l).Code}
 	write := func() *itemContent {
-		w := contentWriter{BodyRenderer: s.NewBodyRenderer(false), whole: whole, capacity: maxNestedPosts}
+		w := contentWriter{BodyRenderer: s.NewBodyRenderer(false), lang: l, whole: whole, capacity: maxNestedPosts}
 		c := w.content(&it.Content, 1)
 		return &itemContent{Title: c.Title, Href: c.Href, Cut: c.Cut, Summary: c.Summary,
-			Headline: s.written("itemtitle", &c), Shown: s.written("itemtext", &c), Below: s.written("itembelow", &c), Facts: s.written("itemfacts", &c), More: s.written("itemmore", &c), unsized: w.Unsized}
+			Headline: s.written(l, "itemtitle", &c), Shown: s.written(l, "itemtext", &c), Below: s.written(l, "itembelow", &c), Facts: s.written(l, "itemfacts", &c), More: s.written(l, "itemmore", &c), unsized: w.Unsized}
 	}
 	c := s.contents.get(key, write)
 	for _, image := range c.unsized {
@@ -249,10 +251,10 @@ func (s *riverPages) content(it *river.Item, whole bool) *itemContent {
 	return c
 }
 
-// written renders a part of an item.
-func (s *riverPages) written(name string, c *itemContent) template.HTML {
+// written renders a part of an item in a language.
+func (s *riverPages) written(l *locale.Locale, name string, c *itemContent) template.HTML {
 	var out strings.Builder
-	if err := s.ExecutePart(&out, "river", name, c); err != nil {
+	if err := s.ExecutePartIn(l, &out, "river", name, c); err != nil {
 		s.Logger().Error("render a part of an item", "part", name, "err", err)
 		return ""
 	}
@@ -262,6 +264,7 @@ func (s *riverPages) written(name string, c *itemContent) template.HTML {
 // contentWriter renders one item.
 type contentWriter struct {
 	*content.BodyRenderer
+	lang     *locale.Locale
 	whole    bool
 	capacity int // remaining nested items
 }
@@ -311,7 +314,7 @@ func (w *contentWriter) files(c *itemContent, from *river.Content) {
 		if !shell.IsSafeURL(e.URL) {
 			continue
 		}
-		f := riverFile{Href: e.URL, Name: fileName(e), Kind: mediaKind(e.Type, e.URL), Note: fileNote(e)}
+		f := riverFile{Href: e.URL, Name: fileName(e), Kind: mediaKind(e.Type, e.URL), Note: fileNote(e, w.lang)}
 		if f.Kind == "image" {
 			if f.Kind = ""; e.URL == from.Image || strings.Contains(from.HTML, html.EscapeString(e.URL)) {
 				continue
@@ -336,18 +339,18 @@ func fileName(e river.Enclosure) string {
 }
 
 // fileNote describes the duration and size of a file.
-func fileNote(e river.Enclosure) string {
+func fileNote(e river.Enclosure, l *locale.Locale) string {
 	var parts []string
 	if e.Duration >= 1 && e.Duration < 1e7 {
 		d := time.Duration(e.Duration) * time.Second
 		if d < time.Hour {
-			parts = append(parts, strconv.Itoa(max(1, int(d.Round(time.Minute).Minutes())))+" min")
+			parts = append(parts, strconv.Itoa(max(1, int(d.Round(time.Minute).Minutes())))+" "+l.Words("min"))
 		} else {
-			parts = append(parts, strconv.Itoa(int(d.Hours()))+" h "+strconv.Itoa(int(d.Minutes())%60)+" min")
+			parts = append(parts, strconv.Itoa(int(d.Hours()))+" "+l.Words("h")+" "+strconv.Itoa(int(d.Minutes())%60)+" "+l.Words("min"))
 		}
 	}
 	if e.Length > 0 {
-		parts = append(parts, shell.FormatBytes(e.Length))
+		parts = append(parts, l.Bytes(e.Length))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -388,7 +391,7 @@ func (s *riverPages) riverDays(list []river.Entry, how showing) (days []riverDay
 		p := s.post(e, how)
 		at := e.At.In(how.zone)
 		if date := at.Format(time.DateOnly); len(days) == 0 || days[len(days)-1].Date != date {
-			days = append(days, riverDay{dayName(at, how.now.In(how.zone)), date, at.Format("Monday, 2 January 2006"), nil})
+			days = append(days, riverDay{dayName(how.lang, at, how.now.In(how.zone)), date, how.lang.Date(at, "Monday, 2 January 2006"), nil})
 		}
 		d := &days[len(days)-1]
 		if n := len(d.Posts); n > 0 && d.Posts[n-1].Group == p.Group {
@@ -427,18 +430,18 @@ func sortGroups(posts []riverPost, oldest bool) {
 	}
 }
 
-func dayName(t, now time.Time) string {
+func dayName(l *locale.Locale, t, now time.Time) string {
 	y, m, d := now.Date()
 	today := time.Date(y, m, d, 0, 0, 0, 0, now.Location())
 	switch {
 	case !t.Before(today):
-		return "Today"
+		return l.Words("Today")
 	case !t.Before(today.AddDate(0, 0, -1)):
-		return "Yesterday"
+		return l.Words("Yesterday")
 	case !t.Before(today.AddDate(0, 0, -6)):
-		return t.Format("Monday")
+		return l.Date(t, "Monday")
 	case t.Year() == y:
-		return t.Format("Monday, 2 January")
+		return l.Date(t, "Monday, 2 January")
 	}
-	return t.Format("2 January 2006")
+	return l.Date(t, "2 January 2006")
 }

@@ -9,6 +9,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
@@ -66,14 +67,14 @@ func (s *riverPages) itemOf(rw http.ResponseWriter, r *http.Request, st riverSco
 		s.markOpened(r, st.Reader, &list[0])
 	}
 	q := s.itemScope(r, st, &list[0])
-	how := showing{now: v.Now, zone: shell.TimeZone(r), root: st.Root, from: q.scopeValues(st), found: q.found(), oldest: looks.Oldest, own: v.Own, marks: looks.Marks, whole: true, reply: v.Own && s.IsWriter(r)}
+	how := showing{lang: v.Lang, now: v.Now, zone: shell.TimeZone(r), root: st.Root, from: q.scopeValues(st), found: q.found(), oldest: looks.Oldest, own: v.Own, marks: looks.Marks, whole: true, reply: v.Own && s.IsWriter(r)}
 	v.Post = s.post(&list[0], how)
 	v.Title = v.Post.Title
 	if v.Title == "" {
-		v.Title = "From " + v.Post.Feed
+		v.Title = v.Say("From %s", v.Post.Feed)
 	}
 	v.Heading, v.Up, v.Back = v.Title, withQuery(st.Root, q.scopeValues(st)), v.Post.Self
-	v.UpName, v.UpForeign = q.name(), q.Category != "" || q.Text != ""
+	v.UpName, v.UpForeign = q.name(v.Lang), q.Category != "" || q.Text != ""
 	if q.Source != 0 {
 		v.UpName, v.UpForeign = v.Post.Feed, true
 	}
@@ -120,18 +121,18 @@ func (s *riverPages) itemScope(r *http.Request, st riverScope, e *river.Entry) r
 }
 
 // name is the heading of the page that q selects, unless it is the page of a feed.
-func (q riverQuery) name() string {
+func (q riverQuery) name(l *locale.Locale) string {
 	switch {
 	case q.Text != "":
-		return "Search: " + q.Text
+		return l.Say("Search: %s", q.Text)
 	case q.Starred:
-		return "Starred"
+		return l.Words("Starred")
 	case q.Unread && q.Category == "":
-		return "Unread"
+		return l.Words("Unread")
 	case q.Category != "":
 		return shell.CleanText(q.Category, 100)
 	}
-	return "River"
+	return l.Words("River")
 }
 
 // markOpened marks an item as read, because its owner opens it. A browser that loads the page

@@ -10,6 +10,7 @@ import (
 
 	"cloudburst/internal/live"
 	"cloudburst/internal/river"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
@@ -29,6 +30,7 @@ type riverTail = live.Tail[channelKey, []byte]
 type channelKey struct {
 	riverScope
 	Source int64
+	Lang   string // code of the language; "": English
 }
 
 // riverChannel is a stream with clients. Its position is the last Seq sent.
@@ -197,11 +199,12 @@ func (s *riverPages) events(key channelKey, list []river.Entry) ([]byte, error) 
 	var out []byte
 	var one bytes.Buffer
 	from := riverQuery{Category: key.Category, Source: key.Source}.scopeValues(key.riverScope)
-	how := showing{now: s.CurrentTime(), zone: time.UTC, root: key.Root, from: from, own: key.May == accessWrite, marks: true, reply: key.May == accessWrite && s.Posts != nil && s.Accounts != nil}
+	l := locale.Find(key.Lang)
+	how := showing{lang: l, now: s.CurrentTime(), zone: time.UTC, root: key.Root, from: from, own: key.May == accessWrite, marks: true, reply: key.May == accessWrite && s.Posts != nil && s.Accounts != nil}
 	for _, e := range slices.Backward(s.visibleItems(key.riverScope, list)) {
 		one.Reset()
 		p := s.post(&e, how)
-		if err := s.ExecutePart(&one, "river", "item", &p); err != nil {
+		if err := s.ExecutePartIn(l, &one, "river", "item", &p); err != nil {
 			return nil, err
 		}
 		out = live.AppendEvent(out, strconv.FormatInt(e.Seq, 10), "", bytes.TrimSpace(one.Bytes()))

@@ -10,6 +10,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
@@ -178,21 +179,15 @@ func (s *riverPages) addMarkResult(r *http.Request, v *riverView) {
 		}
 		return n
 	}
-	items := func(n int64) string {
-		if n == 1 {
-			return "1 item"
-		}
-		return shell.FormatCount(n) + " items"
-	}
 	if n := number("unmarked"); v.Own && n >= 0 {
-		v.Message = "Undone: " + items(n) + " unread again."
+		v.Message = v.Say("Undone: %s unread again.", locale.Quantity(n, "item", "items"))
 	}
 	n, to, until := number("marked"), number("to"), time.UnixMilli(number("at")).Add(river.UndoWithin)
 	if !v.Own || n < 0 || to < 0 || !until.After(v.Now) {
 		return
 	}
-	v.Undo = &shell.UndoBar{Action: "/river/read/undo", Words: "Marked " + items(n) + " read.", Until: shell.NewMoment(v.Now, until), Fields: []shell.NamedValue{{Name: "to", Value: q.Get("to")}, {Name: "back", Value: v.Plain}}}
-	v.Undo.Until.Text = until.In(shell.TimeZone(r)).Format("15:04:05")
+	v.Undo = &shell.UndoBar{Action: "/river/read/undo", Words: v.Say("Marked %s read.", locale.Quantity(n, "item", "items")), Until: shell.NewMoment(v.Now, until), Fields: []shell.NamedValue{{Name: "to", Value: q.Get("to")}, {Name: "back", Value: v.Plain}}}
+	v.Undo.Until = v.Undo.Until.As(until.In(shell.TimeZone(r)).Format("15:04:05"))
 }
 
 // riverForm reads a form of the river; if that fails, it sends an error page.

@@ -33,9 +33,9 @@ func (s *noticePages) confirmNoticePage(rw http.ResponseWriter, r *http.Request)
 	case forward.ForwardingConfirmed:
 		v = s.confirmedNotice(r, l)
 	case "":
-		v.Lines = []string{"You declined: no items will be forwarded to " + shell.CleanText(l.Target, 300) + " any more."}
+		v.Lines = []string{v.Say("You declined: no items will be forwarded to %s any more.", shell.CleanText(l.Target, 300))}
 	default:
-		v.Lines = []string{senderOf(l) + " wants to forward what arrives in their feed reader on this server to " + shell.CleanText(l.Target, 300) + ".", "Each mail has a link that ends it."}
+		v.Lines = []string{v.Say("%s wants to forward what arrives in their feed reader on this server to %s.", senderOf(l), shell.CleanText(l.Target, 300)), v.Say("Each mail has a link that ends it.")}
 		v.Action, v.Button = linkAction("/feeds/notices/confirm", token), "Confirm"
 	}
 	s.showNoticeLink(rw, r, v)
@@ -52,7 +52,7 @@ func (s *noticePages) doConfirmNotice(rw http.ResponseWriter, r *http.Request) {
 
 func (s *noticePages) confirmedNotice(r *http.Request, l forward.Link) noticeLinkView {
 	v := noticeLinkView{View: s.NewView(r, "Confirmed")}
-	v.Lines = []string{"New items that " + senderOf(l) + " forwards go to " + shell.CleanText(l.Target, 300) + " from now on. Each mail has a link that ends it."}
+	v.Lines = []string{v.Say("New items that %s forwards go to %s from now on. Each mail has a link that ends it.", senderOf(l), shell.CleanText(l.Target, 300))}
 	return v
 }
 
@@ -69,7 +69,7 @@ func (s *noticePages) endNoticePage(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v := noticeLinkView{View: s.NewView(r, "Unsubscribe from these mails?"), Action: linkAction(EndForwardingPath, token), Button: "Unsubscribe"}
-	v.Lines = []string{"No items of " + senderOf(l) + " will be forwarded to " + shell.CleanText(l.Target, 300) + " any more."}
+	v.Lines = []string{v.Say("No items of %s will be forwarded to %s any more.", senderOf(l), shell.CleanText(l.Target, 300))}
 	s.showNoticeLink(rw, r, v)
 }
 
@@ -99,7 +99,7 @@ func (s *noticePages) doEndNotice(rw http.ResponseWriter, r *http.Request) {
 
 func (s *noticePages) endedNotice(r *http.Request, l forward.Link, token string) noticeLinkView {
 	v := noticeLinkView{View: s.NewView(r, "Unsubscribed"), Action: linkAction(EndForwardingPath, token), Button: "Allow again", Field: "allow"}
-	v.Lines = []string{"No items of " + senderOf(l) + " is forwarded to " + shell.CleanText(l.Target, 300) + " any more.", "Forwarding starts again only if you allow it here."}
+	v.Lines = []string{v.Say("No items of %s are forwarded to %s any more.", senderOf(l), shell.CleanText(l.Target, 300)), v.Say("Forwarding starts again only if you allow it here.")}
 	return v
 }
 

@@ -11,6 +11,7 @@ import (
 	"cloudburst/internal/river"
 	"cloudburst/internal/river/forward"
 	"cloudburst/internal/web/feedview"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
@@ -27,7 +28,7 @@ type noticeRow struct {
 	Via      string
 	Target   string
 	Badge    feedview.Badge
-	Sent     string
+	Sent     locale.Text
 	Last     shell.Moment
 	Problem  string
 	Next     shell.Moment
@@ -140,7 +141,7 @@ func (s *noticePages) noticeSources(ctx context.Context, reader string, all []fo
 
 func (s *noticePages) noticeRow(n forward.Forwarding, names map[int64]string) noticeRow {
 	now := s.CurrentTime()
-	row := noticeRow{ID: strconv.FormatInt(n.ID, 10), Via: shell.CleanText(n.Via, 20), Target: shell.CleanText(feedview.WithoutUser(n.Target), 300), Sent: shell.FormatQuantity(n.Sent, "message", "messages"), Last: shell.NewMoment(now, n.LastAt),
+	row := noticeRow{ID: strconv.FormatInt(n.ID, 10), Via: shell.CleanText(n.Via, 20), Target: shell.CleanText(feedview.WithoutUser(n.Target), 300), Sent: locale.Quantity(n.Sent, "message", "messages"), Last: shell.NewMoment(now, n.LastAt),
 		Problem: shell.Sentence(n.Problem), Paused: n.Paused, Signed: n.Secret != "", Waiting: n.State == forward.ForwardingWaiting, Ended: n.State == forward.ForwardingEnded}
 	if n.NextAt.After(now) {
 		row.Next = shell.NewMoment(now, n.NextAt)
@@ -316,7 +317,7 @@ func (s *noticePages) doRemoveNotice(rw http.ResponseWriter, r *http.Request, re
 		return
 	}
 	if !sure {
-		s.AskFirst(rw, r, "Delete this forwarding?", shell.Question{Lines: []string{shell.CleanText(feedview.WithoutUser(n.Target), 300) + " receives no more items. To create the forwarding again, you need its secret if it has one."},
+		s.AskFirst(rw, r, "Delete this forwarding?", shell.Question{Lines: []string{s.Locale(r).Say("%s receives no more items. To create the forwarding again, you need its secret if it has one.", shell.CleanText(feedview.WithoutUser(n.Target), 300))},
 			Action: r.URL.Path, Fields: []shell.NamedValue{{Name: "id", Value: strconv.FormatInt(n.ID, 10)}}, Button: "Delete", Back: "/feeds/notices"})
 		return
 	}

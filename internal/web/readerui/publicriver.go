@@ -93,9 +93,9 @@ func (s *riverPages) publicIndex(rw http.ResponseWriter, r *http.Request) {
 		s.NotFound(rw, r)
 		return
 	}
-	v.Heading = "Rivers of " + v.Owner
+	v.Heading = v.Say("Rivers of %s", v.Owner)
 	if owner == "server" {
-		v.Heading = "Rivers of this server"
+		v.Heading = v.Say("Rivers of this server")
 	}
 	v.Title = v.Heading
 	s.Render(rw, r, http.StatusOK, "rivers", v)

@@ -8,6 +8,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 	"cloudburst/internal/web/feedview"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
@@ -23,7 +24,7 @@ type listRow struct {
 	Address  string
 	Href     string
 	Category string
-	Feeds    string
+	Feeds    locale.Text
 	Badge    feedview.Badge
 	Why      string
 	Read     shell.Moment
@@ -60,7 +61,7 @@ func listName(l river.ReadingList) string {
 func (s *followPages) listRow(l river.ReadingList, names map[int64]string) listRow {
 	now := s.CurrentTime()
 	row := listRow{ID: strconv.FormatInt(l.ID, 10), Title: listName(l), Address: shell.CleanText(feedview.WithoutUser(l.URL), 300), Category: shell.CleanText(l.Category, 200),
-		Feeds: shell.FormatQuantity(l.Feeds, "feed", "feeds"), Read: shell.NewMoment(now, l.ReadAt), Next: shell.NewMoment(now, l.NextAt), Due: !l.NextAt.IsZero() && !l.NextAt.After(now), Part: names[l.Memory.Parent]}
+		Feeds: locale.Quantity(l.Feeds, "feed", "feeds"), Read: shell.NewMoment(now, l.ReadAt), Next: shell.NewMoment(now, l.NextAt), Due: !l.NextAt.IsZero() && !l.NextAt.After(now), Part: names[l.Memory.Parent]}
 	if shell.IsWebURL(l.URL) {
 		row.Href = feedview.WithoutUser(l.URL)
 	}

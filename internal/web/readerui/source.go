@@ -12,6 +12,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 	"cloudburst/internal/web/feedview"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 	"cloudburst/protocol/rsscloud"
 )
@@ -235,7 +236,7 @@ func (s *followPages) sourceMessage(r *http.Request, v sourceView) string {
 	switch r.URL.Query().Get("done") {
 	case "added":
 		if n := v.About.Items; n > 0 || !v.Row.Newest.Zero {
-			return "You follow this feed now. " + shell.FormatQuantity(n, "item is", "items are") + " in your river."
+			return v.Say("You follow this feed now. %s in your river.", locale.Quantity(n, "item is", "items are"))
 		}
 		return "You follow this feed now. It has no items yet; the next one will be in your river."
 	case "read":
@@ -243,7 +244,7 @@ func (s *followPages) sourceMessage(r *http.Request, v sourceView) string {
 		if err != nil || len(e.Checks) == 0 {
 			return "The feed was checked just now."
 		}
-		return "The feed was checked just now: " + shell.LowerFirst(shell.Sentence(e.Checks[0].Text))
+		return v.Say("The feed was checked just now: %s", shell.LowerFirst(shell.Sentence(v.Say(e.Checks[0].Text))))
 	}
 	return v.Message
 }

@@ -15,6 +15,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
@@ -274,9 +275,9 @@ func (s *followPages) importedPage(rw http.ResponseWriter, r *http.Request, read
 	case one.err != nil && v.Done.Added == 0:
 		v.Lead, v.Wrong = "The list was not imported.", shell.Reason(one.err)
 	case one.err != nil:
-		v.Lead, v.Wrong = "The list was imported in part: you follow "+shell.FormatQuantity(v.Done.Added, "feed", "feeds")+" more.", shell.Reason(one.err)
+		v.Lead, v.Wrong = v.Say("The list was imported in part: you follow %s more.", locale.Quantity(v.Done.Added, "feed", "feeds")), shell.Reason(one.err)
 	case known:
-		v.Lead = importedWords(v.Done)
+		v.Lead = importedWords(v.Lang, v.Done)
 	default:
 		v.Lead = "The result of this import is not available any more. Your feeds are under “Feeds”."
 	}
@@ -289,38 +290,38 @@ func (s *followPages) importedPage(rw http.ResponseWriter, r *http.Request, read
 	s.Render(rw, r, http.StatusOK, "imported", v)
 }
 
-// importedWords describes the result of an import.
-func importedWords(d river.Imported) string {
+// importedWords describes the result of an import, in a language.
+func importedWords(l *locale.Locale, d river.Imported) string {
 	name := ""
 	if d.Title != "" {
 		name = " “" + shell.CleanText(d.Title, 100) + "”"
 	}
 	if d.Found == 0 && d.Lists == 0 {
-		return "The list" + name + " has no feeds."
+		return l.Say("The list%s has no feeds.", name)
 	}
-	s := "The list" + name + " has " + shell.FormatQuantity(d.Found, "feed", "feeds") + ". "
+	s := l.Say("The list%s has %s.", name, locale.Quantity(d.Found, "feed", "feeds")) + " "
 	left := d.Skipped + d.Over
 	switch {
 	case d.Found == 1 && left == 0:
-		s += "You follow it" + map[bool]string{true: " now.", false: " already."}[d.Added == 1]
+		s += l.Words(map[bool]string{true: "You follow it now.", false: "You follow it already."}[d.Added == 1])
 	case d.Added == 0 && d.Found > 0 && left == 0:
-		s += "You already follow all of them."
+		s += l.Words("You already follow all of them.")
 	case d.Had == 0 && left == 0:
-		s += "You follow all of them now."
+		s += l.Words("You follow all of them now.")
 	default:
-		s += "You follow " + shell.FormatCount(d.Added) + " of them now that you did not follow before."
+		s += l.Say("You follow %d of them now that you did not follow before.", d.Added)
 	}
 	if d.Had > 0 && d.Added+left > 0 {
-		s += " " + shell.FormatCount(d.Had) + " you followed already."
+		s += " " + l.Say("%d you followed already.", d.Had)
 	}
 	if d.Skipped > 0 {
-		s += " " + shell.FormatQuantity(d.Skipped, "has", "have") + " no usable address and " + wasWere(d.Skipped) + " left out."
+		s += " " + locale.Quantity(d.Skipped, "has no usable address and was left out.", "have no usable address and were left out.").In(l)
 	}
 	if d.Over > 0 {
-		s += " " + shell.FormatQuantity(d.Over, "feed was", "feeds were") + " not added, because this server allows each user " + shell.FormatCount(d.Limit) + " feeds (river.max-feeds)."
+		s += " " + l.Say("%s not added, because this server allows each user %d feeds (river.max-feeds).", locale.Quantity(d.Over, "feed was", "feeds were"), d.Limit)
 	}
 	if d.Lists > 0 {
-		s += " You also follow the list: feeds added to it are followed for you."
+		s += " " + l.Words("You also follow the list: feeds added to it are followed for you.")
 	}
 	return s
 }

@@ -10,6 +10,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
@@ -172,13 +173,13 @@ func (s *followPages) offerSelectedUndo(r *http.Request, reader string, v *sourc
 	if err != nil || n < 0 {
 		return
 	}
-	feeds := shell.FormatQuantity(n, "feed", "feeds")
+	feeds := locale.Quantity(n, "feed", "feeds")
 	bar := func(words string, until time.Time, fields ...shell.NamedValue) {
 		if v.Message = words; !until.After(v.Now) {
 			return
 		}
 		v.Undo = &shell.UndoBar{Action: "/feeds/selected/undo", Words: words, Until: shell.NewMoment(v.Now, until), Fields: fields}
-		v.Message, v.Undo.Until.Text = "", until.In(shell.TimeZone(r)).Format("15:04:05")
+		v.Message, v.Undo.Until = "", v.Undo.Until.As(until.In(shell.TimeZone(r)).Format("15:04:05"))
 	}
 	switch q.Get("done") {
 	case "unfollowed":
@@ -187,24 +188,24 @@ func (s *followPages) offerSelectedUndo(r *http.Request, reader string, v *sourc
 			if err != nil {
 				until = time.Time{}
 			}
-			bar("You unfollowed "+feeds+".", until, shell.NamedValue{Name: "feeds", Value: q.Get("feeds")})
+			bar(v.Say("You unfollowed %s.", feeds), until, shell.NamedValue{Name: "feeds", Value: q.Get("feeds")})
 		}
 	case "marked":
 		if ms, err := strconv.ParseInt(q.Get("at"), 10, 64); err == nil {
-			bar("Marked all items of "+feeds+" read.", time.UnixMilli(ms).Add(river.UndoWithin), shell.NamedValue{Name: "to", Value: shell.CleanText(q.Get("to"), 20)})
+			bar(v.Say("Marked all items of %s read.", feeds), time.UnixMilli(ms).Add(river.UndoWithin), shell.NamedValue{Name: "to", Value: shell.CleanText(q.Get("to"), 20)})
 		}
 	case "checking":
-		v.Message = feeds + " will be checked in the next moments."
+		v.Message = v.Say("%s will be checked in the next moments.", feeds)
 		if n == 0 {
 			v.Message = "No check is possible now: the feeds were checked less than a minute ago, are being checked, or are gone."
 		}
 	case "moved":
-		v.Message = "Moved " + feeds + " to the category " + shell.CleanText(q.Get("into"), 100) + "."
+		v.Message = v.Say("Moved %s to the category %s.", feeds, shell.CleanText(q.Get("into"), 100))
 		if q.Get("into") == "" {
-			v.Message = "Removed " + feeds + " from all categories."
+			v.Message = v.Say("Removed %s from all categories.", feeds)
 		}
 	case "refollowed":
-		v.Message = "Undone: you follow " + feeds + " again, as before."
+		v.Message = v.Say("Undone: you follow %s again, as before.", feeds)
 	case "unmarked":
 		v.Message = "Undone: the items are unread again."
 	}

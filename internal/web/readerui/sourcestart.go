@@ -143,7 +143,7 @@ func (s *followPages) people(r *http.Request) (all []startFeed, err error) {
 			one.Title = name
 		}
 		if one.Text = shell.CleanText(w.Profile.Blurb, 160); one.Text == "" {
-			one.Text = "newest post " + shell.RelativeTime(now, p.PublishedAt)
+			one.Text = s.Locale(r).Say("newest post %s", s.Locale(r).Relative(now, p.PublishedAt))
 		}
 		all = append(all, one)
 	}

@@ -50,5 +50,5 @@ func (s *followPages) offerUnfollowUndo(r *http.Request, reader string, v *sourc
 		return // the page shows the message only
 	}
 	v.Undo = &shell.UndoBar{Action: path.Join(SourcePath(id), "unfollow", "undo"), Words: v.Message, Until: shell.NewMoment(v.Now, until)}
-	v.Message, v.Undo.Until.Text = "", until.In(shell.TimeZone(r)).Format("15:04:05")
+	v.Message, v.Undo.Until = "", v.Undo.Until.As(until.In(shell.TimeZone(r)).Format("15:04:05"))
 }

@@ -50,7 +50,7 @@ func (s *riverPages) streamTo(rw http.ResponseWriter, r *http.Request, st riverS
 		return
 	}
 	s.ServeLive(rw, r, func(out *live.Stream) error {
-		w := riverWatch{riverPages: s, Stream: out, key: channelKey{st, q.Source}, still: still}
+		w := riverWatch{riverPages: s, Stream: out, key: channelKey{st, q.Source, s.Locale(r).Code}, still: still}
 		return w.run(r.Context(), r)
 	})
 }

@@ -83,7 +83,7 @@ func (v riverView) CanRead() bool {
 // nameRiver sets the title of the page.
 func (s *riverPages) nameRiver(ctx context.Context, v *riverView) error {
 	q := v.Query
-	v.Heading = q.name()
+	v.Heading = q.name(v.Lang)
 	if v.Public != "" {
 		v.Formats = categoryDocs(v.Root)
 	} else if v.Own && q.Category != "" {
@@ -148,7 +148,7 @@ func (v riverView) Home() string {
 // Owner is the display name of the owner of a public river.
 func (v riverView) Owner() string {
 	if v.Public == "server" {
-		return "this server"
+		return v.Say("this server")
 	}
 	return shell.CleanText(v.Public, 60)
 }

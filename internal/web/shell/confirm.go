@@ -23,6 +23,11 @@ func (s *Shell) AskFirst(rw http.ResponseWriter, r *http.Request, heading string
 	for i := range q.Fields {
 		q.Fields[i].Value = CleanText(q.Fields[i].Value, 2048)
 	}
+	l := s.Locale(r)
+	q.Button = l.Words(q.Button)
+	for i := range q.Lines {
+		q.Lines[i] = l.Words(q.Lines[i])
+	}
 	s.Render(rw, r, http.StatusOK, "confirm", confirmView{s.NewView(r, heading), q})
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"cloudburst/internal/account"
 	"cloudburst/internal/route"
+	"cloudburst/internal/web/locale"
 )
 
 // ReaderHeader names whose page a response is, for the service worker. It is a hash of the user and
@@ -76,8 +77,8 @@ type shareTarget struct {
 }
 
 func (s *Shell) serveManifest(rw http.ResponseWriter, r *http.Request) {
-	paper := s.assets.light.color["paper"]
-	m := manifest{ID: "/", Name: "Cloudburst", ShortName: "Cloudburst", Description: "Read, write and share feeds.", Language: "en",
+	paper, l := s.assets.light.color["paper"], s.Locale(r)
+	m := manifest{ID: "/", Name: "Cloudburst", ShortName: "Cloudburst", Description: l.Words("Read, write and share feeds."), Language: l.Code,
 		StartURL: "/", Scope: "/", Display: "standalone", Theme: paper, Background: paper,
 		Icons: []icon{
 			{s.assets.url("icon-192.png"), "192x192", "image/png", ""}, {s.assets.url("icon-512.png"), "512x512", "image/png", ""},
@@ -85,10 +86,10 @@ func (s *Shell) serveManifest(rw http.ResponseWriter, r *http.Request) {
 		}}
 	if s.Reads {
 		m.ID, m.StartURL = "/river", "/river"
-		m.Shortcuts = append(m.Shortcuts, shortcut{"River", "/river"})
+		m.Shortcuts = append(m.Shortcuts, shortcut{l.Words("River"), "/river"})
 	}
 	if s.Sessions != nil && s.Writes {
-		m.Shortcuts = append(m.Shortcuts, shortcut{"Write", "/write"})
+		m.Shortcuts = append(m.Shortcuts, shortcut{l.Words("Write"), "/write"})
 	}
 	if s.Sessions != nil && (s.Reads || s.Writes) {
 		m.ShareTarget = &shareTarget{"/share", http.MethodGet, map[string]string{"title": "title", "text": "text", "url": "url"}}
@@ -99,6 +100,8 @@ func (s *Shell) serveManifest(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	rw.Header().Set("Content-Type", "application/manifest+json")
+	rw.Header().Add("Vary", "Accept-Language")
+	rw.Header().Add("Vary", "Cookie")
 	rw.Header().Set("Cache-Control", "no-cache")
 	_, _ = rw.Write(append(body, '\n'))
 }
@@ -122,7 +125,8 @@ var worker = sync.OnceValue(func() asset {
 	return asset{typeOf(".js"), body, compress(body, 9)}
 })
 
-// contentVersion is a hash of the worker, of all static files and of all templates.
+// contentVersion is a hash of the worker, of all static files, of all templates and of their
+// translations.
 func contentVersion(script []byte) string {
 	sum := sha256.New()
 	sum.Write(script)
@@ -132,6 +136,7 @@ func contentVersion(script []byte) string {
 		b, _ := templateFiles.ReadFile("templates/" + e.Name())
 		sum.Write(b)
 	}
+	locale.Hash(sum)
 	return hex.EncodeToString(sum.Sum(nil)[:6])
 }
 

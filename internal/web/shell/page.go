@@ -8,6 +8,7 @@ import (
 	"errors"
 	"html/template"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,28 +16,53 @@ import (
 
 	"cloudburst/internal/fault"
 	documents "cloudburst/internal/serve"
+	"cloudburst/internal/web/locale"
 )
 
 //go:embed templates
 var templateFiles embed.FS
 
-// pages are the templates, one set for each page, by name. A set is parsed on first use: all sets
-// together take 12 MB, and most servers show only a few pages.
+// pages are the templates of a language, one set for each page, by name. A set is parsed on first
+// use: all sets together take 12 MB, and most servers show only a few pages.
 type pages map[string]func() *template.Template
 
-// parsePages prepares the embedded templates once for the process. A template that does not parse
-// is a bug; a test parses all of them.
-var parsePages = sync.OnceValue(newPages)
+// parsePages prepares the embedded templates of each language, by its code, once for the process. A
+// template that does not parse is a bug; a test parses all of them.
+var parsePages = sync.OnceValue(func() map[string]pages {
+	all := map[string]pages{}
+	for _, l := range locale.All() {
+		all[l.Code] = newPages(l)
+	}
+	return all
+})
 
-func newPages() pages {
+// parseInto adds the embedded templates with these names to t, translated.
+func parseInto(t *template.Template, l *locale.Locale, names ...string) *template.Template {
+	for _, name := range names {
+		source, _ := templateFiles.ReadFile("templates/" + name + ".html") // embedded: it exists
+		template.Must(t.New(name + ".html").Parse(l.Translate(name+".html", string(source))))
+	}
+	return t
+}
+
+// untranslated are the pages of the documentation. Their texts are English in every language, and the
+// pages say so.
+var untranslated = []string{"docs", "guide"}
+
+func newPages(l *locale.Locale) pages {
 	funcs := template.FuncMap{
-		"asset": loadAssets().url,
+		"asset":  loadAssets().url,
+		"lang":   func() string { return l.Code },
+		"script": func() template.HTML { return scriptWords(l) },
+		"say":    l.Show,
+		"moment": func(m Moment) string { return m.in(l) },
+		"exact":  func(m Moment) string { return m.exactIn(l) },
 		"count": func(n any) string {
 			switch n := n.(type) {
 			case int:
-				return FormatCount(n)
+				return l.Count(int64(n))
 			case int64:
-				return FormatCount(n)
+				return l.Count(n)
 			}
 			return ""
 		},
@@ -44,24 +70,27 @@ func newPages() pages {
 			return [2]string{loadAssets().light.color["paper"], loadAssets().dark.color["paper"]}
 		},
 		"short":   ShortURL,
-		"lasting": FormatDuration,
+		"lasting": l.Duration,
 		"host":    HostOf,
 		"clean":   CleanText,
 		"once":    func(id, label, text string) CopyText { return CopyText{id, label, text} },
 	}
-	base := template.Must(template.New("base").Funcs(funcs).ParseFS(templateFiles,
-		"templates/base.html", "templates/icons.html", "templates/row.html", "templates/form.html", "templates/figure.html", "templates/change.html", "templates/message.html", "templates/sourceparts.html", "templates/riverparts.html", "templates/outliner.html", "templates/shelves.html", "templates/postparts.html"))
+	base := parseInto(template.New("base").Funcs(funcs), l,
+		"base", "icons", "row", "form", "figure", "change", "message", "sourceparts", "riverparts", "outliner", "shelves", "postparts")
 	all := pages{}
 	for _, name := range []string{"front", "hub", "outcome", "log", "changes", "pingsite", "topics", "topic", "status", "docs", "guide", "problem",
 		"setup", "login", "signup", "account", "tokens", "move", "moved", "token", "feeds", "private", "secret", "readers", "confirm", "authorize", "author", "posts", "post", "postindex", "river", "riveritem", "riverdisplay", "welcome", "rivers",
 		"sources", "sourceadd", "sourcechoice", "source", "sourceimport", "imported", "sourcestart", "categories", "readinglists", "notices", "noticelink", "filters", "filter", "write", "writeposts", "profile", "testfeed", "offline"} {
 		all[name] = sync.OnceValue(func() *template.Template {
-			return template.Must(template.Must(base.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
+			if slices.Contains(untranslated, name) {
+				return parseInto(template.Must(base.Clone()), locale.English(), name)
+			}
+			return parseInto(template.Must(base.Clone()), l, name)
 		})
 	}
 	for _, name := range adminPages() {
 		all[name] = sync.OnceValue(func() *template.Template {
-			return template.Must(template.Must(base.Clone()).ParseFS(templateFiles, "templates/adminparts.html", "templates/"+name+".html"))
+			return parseInto(template.Must(base.Clone()), l, "adminparts", name)
 		})
 	}
 	return all
@@ -83,11 +112,12 @@ type View struct {
 	Version  string
 	Feed     string // the feed that this page is about; "": none
 	Now      time.Time
-	Accounts bool   // sign-in is possible
-	Hosted   bool   // feeds are hosted here
-	Readers  bool   // readers of hosted feeds are counted
-	Writes   bool   // writing is possible
-	User     string // the signed-in user; "": signed out
+	Lang     *locale.Locale // language of the page; nil: English
+	Accounts bool           // sign-in is possible
+	Hosted   bool           // feeds are hosted here
+	Readers  bool           // readers of hosted feeds are counted
+	Writes   bool           // writing is possible
+	User     string         // the signed-in user; "": signed out
 	// Administrator means that the signed-in user is an administrator, for the entry of the menu.
 	Administrator bool
 	Rels          [][2]string
@@ -97,13 +127,20 @@ type View struct {
 // on the documentation.
 func (v View) HasKeys() bool { return !v.OwnKeys && (v.Docs || v.currentSection().Path != "") }
 
+// Locale is the language of the page.
+func (v View) Locale() *locale.Locale { return v.Lang }
+
+// Say returns a text in the language of the page; see [locale.Locale.Say].
+func (v View) Say(key string, args ...any) string { return v.Lang.Say(key, args...) }
+
 // When is t for a time element.
 func (v View) When(t time.Time) Moment { return NewMoment(v.Now, t) }
 
 // NewView returns the data of a page with a title. The path of the request decides its section.
 func (s *Shell) NewView(r *http.Request, title string) View {
-	visitor := s.Visitor(r)
-	return View{Title: title, Heading: title, Sections: s.sections(r.URL.Path, visitor.Administrator), Theme: s.themeSheet(r), Version: s.Version, Now: s.CurrentTime(),
+	visitor, l := s.Visitor(r), s.Locale(r)
+	title = l.Words(title)
+	return View{Lang: l, Title: title, Heading: title, Sections: s.sections(r.URL.Path, visitor.Administrator), Theme: s.themeSheet(r), Version: s.Version, Now: s.CurrentTime(),
 		Accounts: s.Sessions != nil, Hosted: s.Hosts, Readers: s.CountsReaders, Writes: s.Writes, User: visitor.User, Administrator: visitor.Administrator, Rels: s.Rels}
 }
 
@@ -151,6 +188,8 @@ func (s *Shell) SetPageHeaders(rw http.ResponseWriter, r *http.Request) {
 		}
 	}
 	h.Add("Vary", "Accept-Encoding")
+	h.Add("Vary", "Accept-Language")
+	h.Set("Content-Language", s.Locale(r).Code)
 	if s.Sessions != nil {
 		h.Add("Vary", "Cookie")
 	}
@@ -196,7 +235,7 @@ type problemView struct {
 
 func (s *Shell) Problem(rw http.ResponseWriter, r *http.Request, status int, heading, text string) {
 	v := s.NewView(r, heading)
-	s.Render(rw, r, status, "problem", problemView{View: v, Text: text})
+	s.Render(rw, r, status, "problem", problemView{View: v, Text: v.Say(text)})
 }
 
 // Fail sends the error page for err. All pages use it.
@@ -207,7 +246,7 @@ func (s *Shell) Fail(rw http.ResponseWriter, r *http.Request, err error) {
 	status, heading := StatusOf(err)
 	s.LogFailure(r, err, status)
 	SetRetryAfter(rw, err)
-	s.Problem(rw, r, status, heading, Sentence(fault.Message(err)))
+	s.Problem(rw, r, status, heading, s.Locale(r).Words(Sentence(fault.Message(err))))
 }
 
 // LogFailure logs errors of the server. The client sees its own mistakes on the page.

@@ -3,13 +3,17 @@ package shell
 import (
 	"runtime"
 	"testing"
+
+	"cloudburst/internal/web/locale"
 )
 
 func TestEveryPageIsParsed(t *testing.T) {
 	t.Parallel()
-	for name, page := range parsePages() {
-		if page().Lookup("page") == nil {
-			t.Errorf("the page %s has no template", name)
+	for language, pages := range parsePages() {
+		for name, page := range pages {
+			if page().Lookup("page") == nil {
+				t.Errorf("the page %s has no template in the language %s", name, language)
+			}
 		}
 	}
 }
@@ -20,7 +24,7 @@ func TestTemplatesAreParsedOnFirstUse(t *testing.T) {
 	loadAssets()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	newPages()
+	newPages(locale.English())
 	runtime.ReadMemStats(&after)
 	if n := after.TotalAlloc - before.TotalAlloc; n > 4<<20 {
 		t.Errorf("parsing what the pages share took %d bytes", n)

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"cloudburst/internal/account"
+	"cloudburst/internal/web/locale"
 	"cloudburst/protocol/rsscloud"
 )
 
@@ -65,7 +66,7 @@ const (
 // Shell has what all pages share: their layout, sessions and live streams.
 type Shell struct {
 	Options
-	pages     pages
+	pages     map[string]pages // by language
 	assets    assets
 	listening atomic.Int64
 	readSlots chan struct{} // a slot for each request that reads a saved document
@@ -112,7 +113,26 @@ func (s *Shell) CallerAddr(r *http.Request) netip.Addr {
 	return netip.Addr{}
 }
 
-// ExecutePart writes one template of a page.
+// ExecutePart writes one template of a page, in the language of its data: that of a View, else
+// English.
 func (s *Shell) ExecutePart(out io.Writer, page, name string, data any) error {
-	return s.pages[page]().ExecuteTemplate(out, name, data)
+	var l *locale.Locale
+	if v, ok := data.(interface{ Locale() *locale.Locale }); ok {
+		l = v.Locale()
+	}
+	return s.ExecutePartIn(l, out, page, name, data)
+}
+
+// ExecutePartIn writes one template of a page in a language; nil is English.
+func (s *Shell) ExecutePartIn(l *locale.Locale, out io.Writer, page, name string, data any) error {
+	return s.pages[locale.Of(l).Code][page]().ExecuteTemplate(out, name, data)
+}
+
+// Locale is the language of the answer to r: the choice of the user, else the first of the browser's
+// languages that the pages have, else English.
+func (s *Shell) Locale(r *http.Request) *locale.Locale {
+	if l := locale.Find(s.Preferences(r).Language); l != nil {
+		return l
+	}
+	return locale.Match(r.Header.Get("Accept-Language"))
 }

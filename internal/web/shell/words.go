@@ -1,30 +1,19 @@
 package shell
 
 import (
-	"math"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"cloudburst/internal/hub"
+	"cloudburst/internal/web/locale"
 	"cloudburst/protocol/rsscloud"
 )
 
 // FormatCount writes 1204 as 1,204.
-func FormatCount[N int | int64](n N) string {
-	s := strconv.FormatInt(int64(n), 10)
-	sign := ""
-	if s[0] == '-' {
-		sign, s = "−", s[1:]
-	}
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return sign + s
-}
+func FormatCount[N int | int64](n N) string { return locale.English().Count(int64(n)) }
 
 // FormatQuantity writes a number with its noun: "1 feed", "1,204 feeds".
 func FormatQuantity[N int | int64](n N, one, many string) string {
@@ -35,33 +24,7 @@ func FormatQuantity[N int | int64](n N, one, many string) string {
 }
 
 // FormatDuration writes a duration in a unit that fits its size.
-func FormatDuration(d time.Duration) string {
-	switch {
-	case d < 0:
-		return "0 ms"
-	case d < time.Microsecond:
-		return "under 1 µs"
-	case d < time.Millisecond:
-		return strconv.FormatInt(d.Microseconds(), 10) + " µs"
-	case d < 10*time.Millisecond:
-		return trimZero(d.Seconds()*1000) + " ms"
-	case d < 100*time.Millisecond:
-		return strconv.FormatInt(d.Milliseconds(), 10) + " ms"
-	case d < 10*time.Second:
-		return trimZero(math.Max(d.Seconds(), 0.1)) + " s"
-	case d < time.Minute:
-		return strconv.Itoa(int(d.Seconds())) + " s"
-	case d < time.Hour:
-		return strconv.Itoa(int(d.Minutes())) + " min"
-	case d < 48*time.Hour:
-		return strconv.Itoa(int(d.Hours())) + " h"
-	}
-	return FormatQuantity(int(d.Hours()/24), "day", "days")
-}
-
-func trimZero(f float64) string {
-	return strings.TrimSuffix(strconv.FormatFloat(f, 'f', 1, 64), ".0")
-}
+func FormatDuration(d time.Duration) string { return locale.English().Duration(d) }
 
 // Moment is a time for a page.
 type Moment struct {
@@ -69,6 +32,8 @@ type Moment struct {
 	Exact string // for the title
 	Text  string // relative to the time of the page
 	Zero  bool
+
+	now, at time.Time
 }
 
 func NewMoment(now, t time.Time) Moment {
@@ -80,29 +45,35 @@ func NewMoment(now, t time.Time) Moment {
 		ISO:   t.Format("2006-01-02T15:04:05.000Z"),
 		Exact: t.Format("Monday, 2 January 2006, 15:04:05.000 UTC"),
 		Text:  RelativeTime(now, t),
+		now:   now,
+		at:    t,
 	}
 }
 
-// RelativeTime is the distance from now to t in words, the same words as in static/base.js.
-func RelativeTime(now, t time.Time) string {
-	d := now.Sub(t)
-	if d < 0 {
-		if -d < time.Second {
-			return "now"
-		}
-		if d = -d; d >= time.Hour {
-			d += 30 * time.Minute // round to the nearest hour: 24 h 59 min is 25 h
-		}
-		return "in " + FormatDuration(d.Truncate(time.Second))
-	}
-	switch {
-	case d < time.Second:
-		return "now"
-	case d < 7*24*time.Hour:
-		return FormatDuration(d.Truncate(time.Second)) + " ago"
-	}
-	return t.UTC().Format("2 Jan 2006")
+// As returns m with another text, such as a time of day.
+func (m Moment) As(text string) Moment {
+	m.Text, m.now = text, time.Time{}
+	return m
 }
+
+// in is Text in a language.
+func (m Moment) in(l *locale.Locale) string {
+	if m.Zero || m.now.IsZero() {
+		return l.Words(m.Text)
+	}
+	return l.Relative(m.now, m.at)
+}
+
+// exactIn is Exact in a language.
+func (m Moment) exactIn(l *locale.Locale) string {
+	if m.at.IsZero() {
+		return m.Exact
+	}
+	return l.Date(m.at, "Monday, 2 January 2006, 15:04:05.000 UTC")
+}
+
+// RelativeTime is the distance from now to t in words.
+func RelativeTime(now, t time.Time) string { return locale.English().Relative(now, t) }
 
 // CleanText makes foreign text safe to show: valid UTF-8, no control characters, at most limit
 // characters.
@@ -218,17 +189,7 @@ func Paragraphs(s string, limit int) (all []string, cut bool) {
 }
 
 // FormatBytes writes a size in a unit that fits it.
-func FormatBytes(n int64) string {
-	switch {
-	case n < 1000:
-		return FormatQuantity(n, "byte", "bytes")
-	case n < 1000_000:
-		return trimZero(float64(n)/1e3) + " kB"
-	case n < 1000_000_000:
-		return trimZero(float64(n)/1e6) + " MB"
-	}
-	return trimZero(float64(n)/1e9) + " GB"
-}
+func FormatBytes(n int64) string { return locale.English().Bytes(n) }
 
 // IsSafeURL reports whether a foreign URL may be the target of a link.
 func IsSafeURL(s string) bool {

@@ -293,7 +293,7 @@ func (s *Pages) undoOf(ctx context.Context, user string, id int64, did string, z
 		return nil, doneMessage, done
 	}
 	bar = &shell.UndoBar{Action: fmt.Sprintf("/write/%d/undo", post.ID), Words: doneMessage, Until: shell.NewMoment(s.CurrentTime(), post.UndoUntil)}
-	bar.Until.Text = post.UndoUntil.In(zone).Format("15:04:05")
+	bar.Until = bar.Until.As(post.UndoUntil.In(zone).Format("15:04:05"))
 	if bar.Words == "" {
 		bar.Words = map[author.State]string{author.Published: "Published.", author.Deleted: "Deleted."}[post.State]
 	}

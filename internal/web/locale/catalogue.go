@@ -1,0 +1,105 @@
+package locale
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"golang.org/x/text/feature/plural"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+	"golang.org/x/text/message/catalog"
+)
+
+//go:embed de
+var files embed.FS
+
+// entry is the translation of one key: a text, or a text for each plural form of the first argument.
+type entry struct {
+	text  string
+	forms map[string]string // by the names of plural forms: one, other
+}
+
+func (e *entry) UnmarshalJSON(b []byte) error {
+	if b[0] == '"' {
+		return json.Unmarshal(b, &e.text)
+	}
+	return json.Unmarshal(b, &e.forms)
+}
+
+// catalogueOf reads the catalogue of one package of pages.
+func catalogueOf(name string) (map[string]entry, error) {
+	b, err := files.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var all map[string]entry
+	if err := json.Unmarshal(b, &all); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return all, nil
+}
+
+// load reads the catalogues of a language. They are embedded: a test loads all of them, so that an
+// error is a bug, and its entries stay English.
+func load(code, name string) *Locale {
+	tag := language.MustParse(code)
+	l := &Locale{Code: code, Name: name, words: map[string]string{}, scripts: map[string]any{}}
+	builder := catalog.NewBuilder(catalog.Fallback(language.English))
+	list, _ := files.ReadDir(code) // English has no folder
+	for _, f := range list {
+		all, _ := catalogueOf(code + "/" + f.Name())
+		for key, e := range all {
+			if rest, ok := strings.CutPrefix(key, "js: "); ok {
+				l.scripts[rest] = e.any()
+				continue
+			}
+			l.words[key] = e.text
+			if strings.Contains(key, "%") && !strings.ContainsAny(key, "{<") { // a text of the code
+				_ = builder.Set(tag, key, e.messages()...)
+			}
+		}
+	}
+	l.printer = message.NewPrinter(tag, message.Catalog(builder))
+	return l
+}
+
+// any is the entry for JSON.
+func (e entry) any() any {
+	if e.forms != nil {
+		return e.forms
+	}
+	return e.text
+}
+
+// messages is the entry for a catalogue of package message.
+func (e entry) messages() []catalog.Message {
+	if e.forms == nil {
+		return []catalog.Message{catalog.String(e.text)}
+	}
+	var cases []any
+	for _, form := range []string{"zero", "one", "two", "few", "many", "other"} {
+		if text, ok := e.forms[form]; ok {
+			cases = append(cases, form, text)
+		}
+	}
+	return []catalog.Message{plural.Selectf(1, "%d", cases...)}
+}
+
+// Hash writes all catalogues to w.
+func Hash(w io.Writer) {
+	_ = fs.WalkDir(files, ".", func(path string, d fs.DirEntry, _ error) error { // embedded: it exists
+		if !d.IsDir() {
+			b, _ := files.ReadFile(path)
+			_, _ = w.Write(b)
+		}
+		return nil
+	})
+}
+
+// Scripts returns the texts of the scripts, by their English text. They are the keys that begin with
+// "js: "; a text with plural forms is a map.
+func (l *Locale) Scripts() map[string]any { return l.scripts }

@@ -1,0 +1,359 @@
+package locale_test
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/internal/web/locale"
+)
+
+// names are texts that are the same in every language: names, examples and units.
+var names = regexp.MustCompile(`^(Cloudburst|example\.org|\{\{\.Title\}\} · Cloudburst|2026-01-01T12:00:00Z|reader\.example\.com|rssCloud|WebSub|RSD|RSS|Atom|OPML|JSON Feed|rsscloud https://\S+|p50|p99|en|https://\S+)$`)
+
+// english are the pages whose texts stay English.
+var english = []string{"docs.html", "guide.html"}
+
+// templates returns the source of each translated template.
+func templates(t *testing.T) map[string]string {
+	t.Helper()
+	paths, err := filepath.Glob("../shell/templates/*.html")
+	if err != nil || len(paths) == 0 {
+		t.Fatal("there are no templates", err)
+	}
+	all := map[string]string{}
+	for _, path := range paths {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name := filepath.Base(path); !slices.Contains(english, name) {
+			all[name] = string(b)
+		}
+	}
+	return all
+}
+
+// entries returns the catalogue of a language: each text, or its plural forms.
+func entries(t *testing.T, code string) map[string]any {
+	t.Helper()
+	paths, err := filepath.Glob(code + "/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]any{}
+	for _, path := range paths {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var one map[string]any
+		if err := json.Unmarshal(b, &one); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		for key, text := range one {
+			if all[key] != nil {
+				t.Errorf("%s: the key %q is in another catalogue too", path, key)
+			}
+			all[key] = text
+		}
+	}
+	return all
+}
+
+var (
+	templateAction = regexp.MustCompile(`\{\{.*?\}\}`)
+	tagText        = regexp.MustCompile(`<[^<>]*>`)
+	marked         = regexp.MustCompile(`⟦[^⟧]*⟧`)
+	element        = regexp.MustCompile(`(?s)<(script|style|pre|svg|symbol|code|kbd|samp)[ >].*?</(script|style|pre|svg|symbol|code|kbd|samp)>`)
+	attribute      = regexp.MustCompile(` (title|aria-label|placeholder|alt)="([^"]*)"`)
+)
+
+// Every word of every template can be translated: with each text in brackets, no word outside of them
+// is left, neither in a text nor in an attribute.
+func TestEveryWordOfTheTemplatesIsAText(t *testing.T) {
+	t.Parallel()
+	for name, source := range templates(t) {
+		pseudo := locale.Rewrite(source, func(key string) string {
+			return "⟦" + strings.Map(func(r rune) rune {
+				if strings.ContainsRune(`"<>`, r) {
+					return '.'
+				}
+				return r
+			}, tagText.ReplaceAllString(templateAction.ReplaceAllString(key, ""), "")) + "⟧"
+		})
+		left := marked.ReplaceAllString(templateAction.ReplaceAllString(pseudo, ""), "")
+		left = element.ReplaceAllString(left, "")
+		for _, m := range attribute.FindAllStringSubmatch(left, -1) {
+			if locale.HasWords(m[2]) {
+				t.Errorf("%s: the attribute %s of %q is not translated", name, m[1], m[2])
+			}
+		}
+		if rest := tagText.ReplaceAllString(left, ""); locale.HasWords(rest) {
+			t.Errorf("%s: not translated: %q", name, strings.TrimSpace(rest))
+		}
+	}
+}
+
+func TestRewritingWithTheSameTextsChangesNothing(t *testing.T) {
+	t.Parallel()
+	space := regexp.MustCompile(`\s+`)
+	for name, source := range templates(t) {
+		same := locale.Rewrite(source, func(key string) string { return key })
+		if space.ReplaceAllString(same, " ") != space.ReplaceAllString(source, " ") {
+			t.Errorf("%s has changed to:\n%s", name, same)
+		}
+	}
+}
+
+// codeKeys returns the keys in the code of the pages: arguments of the functions that translate, and
+// constants that handlers give to the templates. all has every constant of the code.
+func codeKeys(t *testing.T) (keys map[string]string, all map[string]bool) {
+	t.Helper()
+	keys, all = map[string]string{}, map[string]bool{}
+	paths, err := filepath.Glob("../*/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := filepath.Glob("../*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range append(paths, own...) {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if s, ok := constant(n); ok {
+				all[s] = true
+			}
+			for _, key := range keysOf(n) {
+				if key != "" && !names.MatchString(key) {
+					keys[key] = fset.Position(n.Pos()).String()
+				}
+			}
+			return true
+		})
+	}
+	return keys, all
+}
+
+func constant(n ast.Node) (string, bool) {
+	l, ok := n.(*ast.BasicLit)
+	if !ok || l.Kind != token.STRING {
+		return "", false
+	}
+	s, err := strconv.Unquote(l.Value)
+	return s, err == nil
+}
+
+// shown are the fields that hold texts of the pages, and functions are the functions that take such a
+// text, with the numbers of its arguments.
+var (
+	shown     = []string{"Message", "Lead", "Button"}
+	functions = map[string][]int{"Say": {0}, "Words": {0}, "Format": {0}, "Quantity": {2}, "NewView": {1}, "AskFirst": {2}, "Problem": {3, 4}}
+)
+
+func keysOf(n ast.Node) (keys []string) {
+	switch n := n.(type) {
+	case *ast.CallExpr:
+		f, ok := n.Fun.(*ast.SelectorExpr)
+		if !ok {
+			return nil
+		}
+		pkg, _ := f.X.(*ast.Ident)
+		if (f.Sel.Name == "Format" || f.Sel.Name == "Quantity") && (pkg == nil || pkg.Name != "locale") {
+			return nil
+		}
+		for _, at := range functions[f.Sel.Name] {
+			if len(n.Args) <= at {
+				continue
+			}
+			if s, ok := constant(n.Args[at]); ok {
+				if f.Sel.Name == "Quantity" {
+					s = "%d " + s
+				}
+				keys = append(keys, s)
+			}
+		}
+	case *ast.AssignStmt:
+		for i, left := range n.Lhs {
+			if f, ok := left.(*ast.SelectorExpr); ok && i < len(n.Rhs) && slices.Contains(shown, f.Sel.Name) {
+				if s, ok := constant(n.Rhs[i]); ok {
+					keys = append(keys, s)
+				}
+			}
+		}
+	case *ast.KeyValueExpr:
+		if name, ok := n.Key.(*ast.Ident); ok && slices.Contains(shown, name.Name) {
+			if s, ok := constant(n.Value); ok {
+				keys = append(keys, s)
+			}
+		}
+	}
+	return keys
+}
+
+var scriptKey = regexp.MustCompile("\\bt\\(\\s*(\"[^\"]*\")")
+
+// scriptKeys returns the texts of the scripts: the constants in calls of t.
+func scriptKeys(t *testing.T) map[string]string {
+	t.Helper()
+	keys := map[string]string{}
+	paths, err := filepath.Glob("../shell/static/*.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range scriptKey.FindAllStringSubmatch(string(b), -1) {
+			if s, err := strconv.Unquote(m[1]); err == nil {
+				keys["js: "+s] = path
+			}
+		}
+	}
+	return keys
+}
+
+// variants are the strings of one entry.
+func variants(entry any) (all []string) {
+	switch e := entry.(type) {
+	case string:
+		return []string{e}
+	case map[string]any:
+		for _, v := range e {
+			all = append(all, v.(string))
+		}
+	}
+	return all
+}
+
+// Every text has a translation in each language, no translation is unused, and both sides have the
+// same placeholders.
+func TestCataloguesAreComplete(t *testing.T) {
+	t.Parallel()
+	wanted := map[string]string{}
+	for name, source := range templates(t) {
+		locale.Rewrite(source, func(key string) string {
+			if !names.MatchString(key) {
+				wanted[key] = name
+			}
+			wanted[name+": "+key] = ""
+			return key
+		})
+		for _, m := range regexp.MustCompile(`\(once "[^"]*" "([^"]*)"`).FindAllStringSubmatch(source, -1) {
+			wanted[m[1]] = name
+		}
+	}
+	keys, constants := codeKeys(t)
+	for key, at := range keys {
+		wanted[key] = at
+	}
+	for key, at := range scriptKeys(t) {
+		wanted[key] = at
+	}
+	for _, l := range locale.All()[1:] {
+		have := entries(t, l.Code)
+		for key, at := range wanted {
+			if at != "" && have[key] == nil {
+				t.Errorf("internal/web/locale/%s has no text for %q (%s)", l.Code, key, at)
+			}
+		}
+		for key, entry := range have {
+			if _, ok := wanted[key]; !ok && !constants[key] && !constants[strings.TrimPrefix(key, "%d ")] && !isName(key) {
+				t.Errorf("internal/web/locale/%s: the key %q is not used", l.Code, key)
+			}
+			for _, text := range variants(entry) {
+				comparePlaceholders(t, key, text)
+			}
+		}
+	}
+}
+
+// isName reports whether key is the name of a month or a day: dates use all of them.
+func isName(key string) bool {
+	for day := range 7 {
+		if key == time.Weekday(day).String() {
+			return true
+		}
+	}
+	for month := time.January; month <= time.December; month++ {
+		if key == month.String() || key == month.String()[:3] {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	placeholder = regexp.MustCompile(`\{\{.*?\}\}|</?[a-z]+\d*>|%[a-z]`)
+	fileContext = regexp.MustCompile(`^\w+\.html: `)
+)
+
+func comparePlaceholders(t *testing.T, key, text string) {
+	t.Helper()
+	a := placeholder.FindAllString(fileContext.ReplaceAllString(key, ""), -1)
+	b := placeholder.FindAllString(text, -1)
+	if !strings.Contains(key, "{{") && strings.Contains(key, "%") { // verbs keep their order
+		if !slices.Equal(a, b) {
+			t.Errorf("%q has the verbs %q, but its translation %q has %q", key, a, text, b)
+		}
+		return
+	}
+	slices.Sort(a)
+	slices.Sort(b)
+	if !slices.Equal(a, b) {
+		t.Errorf("%q has the placeholders %q, but its translation %q has %q", key, a, text, b)
+	}
+}
+
+func TestLanguageOfARequest(t *testing.T) {
+	t.Parallel()
+	for header, want := range map[string]string{
+		"": "en", "de": "de", "de-AT,de;q=0.8": "de", "en-US,en;q=0.9,de;q=0.8": "en", "de;q=0.3, en;q=0.9": "en", "fr": "en", "fr,de;q=0.5": "de",
+		"*": "en", "\x00;;;": "en", strings.Repeat("de,", 500): "en", "de-CH-1996": "de",
+	} {
+		if got := locale.Match(header).Code; got != want {
+			t.Errorf("Accept-Language %.40q: %s, want %s", header, got, want)
+		}
+	}
+}
+
+func TestNumbersTimesAndPluralsFollowTheLanguage(t *testing.T) {
+	t.Parallel()
+	en, de := locale.English(), locale.Find("de")
+	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct{ got, want string }{
+		{en.Count(1234567), "1,234,567"}, {de.Count(1234567), "1.234.567"},
+		{en.Duration(1500 * time.Millisecond), "1.5 s"}, {de.Duration(1500 * time.Millisecond), "1,5 s"},
+		{en.Relative(now, now.Add(-2*time.Hour)), "2 h ago"}, {de.Relative(now, now.Add(-2*time.Hour)), "vor 2 Std."},
+		{en.Relative(now, now.Add(-72*time.Hour)), "3 days ago"}, {de.Relative(now, now.Add(-72*time.Hour)), "vor 3 Tagen"},
+		{en.Relative(now, now.AddDate(0, -8, 0)), "28 Mar 2026"}, {de.Relative(now, now.AddDate(0, -8, 0)), "28. März 2026"},
+		{en.Date(now, "Monday, 2 January 2006"), "Saturday, 28 November 2026"}, {de.Date(now, "Monday, 2 January 2006"), "Samstag, 28. November 2026"},
+		{locale.Quantity(1, "feed", "feeds").String(), "1 feed"}, {locale.Quantity(1204, "feed", "feeds").In(en), "1,204 feeds"},
+		{locale.Quantity(1, "feed", "feeds").In(de), "1 Feed"}, {locale.Quantity(1204, "feed", "feeds").In(de), "1.204 Feeds"},
+		{en.Say("Marked %s read.", locale.Quantity(2, "item", "items")), "Marked 2 items read."},
+		{de.Say("Marked %s read.", locale.Quantity(2, "item", "items")), "2 Einträge als gelesen markiert."},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}
