@@ -35,7 +35,7 @@ func (s *Pages) sendWritten(rw http.ResponseWriter, r *http.Request, name string
 }
 
 // holds reports whether the client has a current copy of the page. A date alone does not prove it,
-// because the page also depends on the session.
+// because the page also depends on the session and the language.
 //
 // spec:rfc9110#conditions
 func (s *Pages) holds(r *http.Request, tag string, modified time.Time) bool {
@@ -50,5 +50,5 @@ func (s *Pages) holds(r *http.Request, tag string, modified time.Time) bool {
 		return false
 	}
 	since, err := http.ParseTime(r.Header.Get("If-Modified-Since"))
-	return err == nil && s.Visitor(r).User == "" && modified.Unix() > 0 && modified.Unix() <= since.Unix()
+	return err == nil && s.Visitor(r).User == "" && s.Locale(r).IsEnglish() && modified.Unix() > 0 && modified.Unix() <= since.Unix()
 }

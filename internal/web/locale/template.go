@@ -375,12 +375,19 @@ func squeeze(s string) string { return strings.TrimSpace(spaces.ReplaceAllString
 // readAttributes are the attributes that people read.
 var readAttributes = regexp.MustCompile(` (title|aria-label|placeholder|alt|label|data-say-\w+)="`)
 
+// contentAttribute is the text of a description.
+var contentAttribute = regexp.MustCompile(` (content)="`)
+
 // tag returns a token with its attributes rewritten.
 func (w *rewriter) tag(t token) string {
 	if t.source[0] != '<' || rawTags.MatchString(t.source) {
 		return t.source
 	}
 	s := t.source
+	readAttributes := readAttributes
+	if strings.HasPrefix(s, `<meta name="description"`) {
+		readAttributes = contentAttribute
+	}
 	var out strings.Builder
 	for {
 		at := readAttributes.FindStringIndex(s)

@@ -326,13 +326,6 @@ func importedWords(l *locale.Locale, d river.Imported) string {
 	return s
 }
 
-func wasWere(n int) string {
-	if n == 1 {
-		return "was"
-	}
-	return "were"
-}
-
 // export sends the followed feeds as a list for other programs.
 func (s *followPages) export(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	category := r.URL.Query().Get("category")

@@ -1,0 +1,101 @@
+package web
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"cloudburst/internal/author"
+)
+
+// openIn opens a page with an Accept-Language header.
+func (x *accountHarness) openIn(language, path string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest("GET", path, nil)
+	r.Header.Set("Accept-Language", language)
+	return x.do(r)
+}
+
+func TestThePageIsInTheLanguageOfTheBrowser(t *testing.T) {
+	t.Parallel()
+	x := newRiverHarness(t).as("alice")
+	for language, words := range map[string][]string{
+		"de-AT,de;q=0.9,en;q=0.5": {`<html lang="de">`, "Alle 72 als gelesen markieren", ">Lesen<", "<title>River · Cloudburst</title>", "ungelesen", "vor "},
+		"fr":                      {`<html lang="en">`, "Mark all 72 read", ">Read<"},
+	} {
+		rec := x.openIn(language, "/river")
+		body := rec.Body.String()
+		for _, want := range words {
+			if !strings.Contains(body, want) {
+				t.Errorf("the page for %s has no %q", language, want)
+			}
+		}
+		if code := words[0][12:14]; rec.Header().Get("Content-Language") != code {
+			t.Errorf("Content-Language for %s: %q", language, rec.Header().Get("Content-Language"))
+		}
+		if vary := strings.Join(rec.Header().Values("Vary"), ", "); !strings.Contains(vary, "Accept-Language") || !strings.Contains(vary, "Cookie") {
+			t.Errorf("Vary: %s", vary)
+		}
+	}
+}
+
+func TestTheLanguageOfTheAccountWinsOverTheBrowser(t *testing.T) {
+	t.Parallel()
+	x := newRiverHarness(t).as("alice")
+	x.send("/river/display", "language", "en", "marks", "1", "counts", "1")
+	if body := x.openIn("de", "/river/display").Body.String(); !strings.Contains(body, `<html lang="en">`) || !strings.Contains(body, `<option value="en" selected>English</option>`) {
+		t.Error("with the setting English, the page is not English")
+	}
+	x.send("/river/display", "language", "de", "marks", "1", "counts", "1")
+	body := x.openIn("en", "/river/display").Body.String()
+	for _, want := range []string{`<html lang="de">`, `<option value="de" selected>Deutsch</option>`, "Textgröße", "Wie der Browser"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("with the setting German, the page has no %q", want)
+		}
+	}
+}
+
+func TestTheLanguageOfABrowserWithoutAccount(t *testing.T) {
+	t.Parallel()
+	x := newRiverHarness(t)
+	c := x.send("/river/display", "language", "de", "marks", "1", "counts", "1").Result().Cookies()
+	if len(c) != 1 {
+		t.Fatalf("%v", c)
+	}
+	r := httptest.NewRequest("GET", "/login", nil)
+	r.AddCookie(&http.Cookie{Name: c[0].Name, Value: c[0].Value})
+	if body := x.do(r).Body.String(); !strings.Contains(body, `<html lang="de">`) || !strings.Contains(body, "Anmelden") {
+		t.Error("the page is not German")
+	}
+}
+
+// The fixed words of a cached item are those of the page.
+func TestCachedItemsHaveTheWordsOfThePage(t *testing.T) {
+	t.Parallel()
+	x := newRiverHarness(t).as("alice")
+	for range 2 {
+		de, en := x.openIn("de", "/river").Body.String(), x.openIn("en", "/river").Body.String()
+		if !strings.Contains(de, `<span class="sr"> Details</span>`) || strings.Contains(de, `<span class="sr"> details</span>`) {
+			t.Error("the items of the German page have other words")
+		}
+		if !strings.Contains(en, `<span class="sr"> details</span>`) || strings.Contains(en, `<span class="sr"> Details</span>`) {
+			t.Error("the items of the English page have other words")
+		}
+	}
+}
+
+func TestTheETagOfAnAuthorPageDependsOnTheLanguage(t *testing.T) {
+	t.Parallel()
+	x := newAuthorHarness(t)
+	x.write("alice", author.Published, author.Content{Source: "Rain at last"})
+	de, en := x.see("/alice/", "Accept-Language", "de"), x.see("/alice/", "Accept-Language", "en")
+	if de.Header().Get("ETag") == "" || de.Header().Get("ETag") == en.Header().Get("ETag") {
+		t.Errorf("ETags %q and %q", de.Header().Get("ETag"), en.Header().Get("ETag"))
+	}
+	if again := x.see("/alice/", "Accept-Language", "de", "If-None-Match", en.Header().Get("ETag")); again.Code != 200 || !strings.Contains(again.Body.String(), "Veröffentlicht mit") {
+		t.Errorf("a German page for the copy of an English one: %d", again.Code)
+	}
+	if again := x.see("/alice/", "Accept-Language", "de", "If-None-Match", de.Header().Get("ETag")); again.Code != 304 || again.Header().Get("Content-Language") != "de" {
+		t.Errorf("an unchanged page: %d", again.Code)
+	}
+}
