@@ -13,6 +13,7 @@ import (
 	"cloudburst/internal/date"
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/limit"
 )
 
 // Sender pings one target. Package publishhttp implements it.
@@ -63,7 +64,7 @@ type Announcer struct {
 
 	once    sync.Once
 	wakeups chan struct{}
-	active  hostCounter
+	active  *limit.Semaphore // pings in progress, by host
 }
 
 func (a *Announcer) init() {
@@ -82,7 +83,7 @@ func (a *Announcer) init() {
 			o.Retry = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
 		}
 		a.wakeups = make(chan struct{}, 1)
-		a.active.busy = map[string]int{}
+		a.active = limit.NewSemaphore(o.PerHost)
 	})
 }
 

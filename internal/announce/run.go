@@ -3,7 +3,6 @@ package announce
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"cloudburst/internal/event"
@@ -15,31 +14,6 @@ const (
 	leaseMargin = 15 * time.Second // lease time beyond the longest ping
 	deferFor    = 2 * time.Second  // delay of a ping whose host is at its limit
 )
-
-// hostCounter counts the pings in progress per host.
-type hostCounter struct {
-	mu   sync.Mutex
-	busy map[string]int // pings by host
-}
-
-// acquire reserves a slot for a ping to host. It returns false if the host is at its limit.
-func (d *hostCounter) acquire(host string, limit int) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.busy[host] >= limit {
-		return false
-	}
-	d.busy[host]++
-	return true
-}
-
-func (d *hostCounter) release(host string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.busy[host]--; d.busy[host] <= 0 {
-		delete(d.busy, host)
-	}
-}
 
 // Wake makes Run check for due rows.
 func (a *Announcer) Wake() {
@@ -54,11 +28,12 @@ func (a *Announcer) Run(ctx context.Context) error {
 		Claim: a.Store.ClaimTargets, Next: a.Store.NextTarget, GiveBack: a.giveBack,
 		Admit: func(o PendingTarget, now time.Time) (time.Time, bool) {
 			// A deferred row does not block the claim of other rows.
-			return now.Add(deferFor), a.active.acquire(targetHost(o), a.Options.PerHost)
+			_, ok := a.active.Acquire(targetHost(o))
+			return now.Add(deferFor), ok
 		},
 		Do: func(ctx context.Context, o PendingTarget) {
 			defer a.Wake() // a version saved during the ping is due now
-			defer a.active.release(targetHost(o))
+			defer a.active.Release(targetHost(o))
 			a.notify(ctx, o)
 		},
 		AtOnce: a.Options.AtOnce, For: a.Options.Timeout + leaseMargin, Wake: a.wakeups, Now: a.now, Name: "ping targets",

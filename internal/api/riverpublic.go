@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 
 	"cloudburst/internal/account"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/limit"
 	"cloudburst/internal/route"
 )
 
@@ -40,7 +40,7 @@ const maxStreams = 20
 // endpoints of the API are not included, and pages of other sites cannot use these. River and
 // Tokens must be set.
 func RiverRoutes(o Options) []route.Route {
-	p := &publicRiver{Server: New(o), streams: map[string]int{}}
+	p := &publicRiver{Server: New(o), streams: limit.NewSemaphore(maxStreams)}
 	about := summaries()
 	var all []route.Route
 	add := func(method, path string, do func(http.ResponseWriter, *http.Request) error) {
@@ -56,10 +56,11 @@ func RiverRoutes(o Options) []route.Route {
 				return err
 			}
 			if to.path == "/v1/items/stream" {
-				if err := p.acquireStream(c.reader); err != nil {
+				release, err := p.acquireStream(c.reader)
+				if err != nil {
 					return err
 				}
-				defer p.releaseStream(c.reader)
+				defer release()
 			}
 			return to.handle(riverAPI{p.Server}, c)
 		})
@@ -91,8 +92,7 @@ func isolate(next http.Handler) http.Handler {
 // publicRiver implements the endpoints on the public listener.
 type publicRiver struct {
 	*Server
-	mu      sync.Mutex
-	streams map[string]int // open streams, by reader
+	streams *limit.Semaphore // open streams, by reader
 }
 
 // authorize authorizes a request by its token.
@@ -171,23 +171,13 @@ func (p *publicRiver) answer(handle func(http.ResponseWriter, *http.Request) err
 	})
 }
 
-// acquireStream counts a stream of a reader.
-func (p *publicRiver) acquireStream(reader string) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.streams[reader] >= maxStreams {
-		return fault.New(fault.TooMany, "You already have %d open streams; close one of them.", maxStreams)
+// acquireStream counts a stream of a reader until release is called.
+func (p *publicRiver) acquireStream(reader string) (release func(), err error) {
+	release, ok := p.streams.Acquire(reader)
+	if !ok {
+		return nil, fault.New(fault.TooMany, "You already have %d open streams; close one of them.", maxStreams)
 	}
-	p.streams[reader]++
-	return nil
-}
-
-func (p *publicRiver) releaseStream(reader string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.streams[reader]--; p.streams[reader] <= 0 {
-		delete(p.streams, reader)
-	}
+	return release, nil
 }
 
 // messageFor returns the error message that the client may see.

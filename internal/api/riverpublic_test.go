@@ -10,11 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"cloudburst/client"
 	"cloudburst/internal/account"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/limit"
 	"cloudburst/internal/route"
 )
 
@@ -119,24 +118,25 @@ func TestPublicErrorsHideTheirCauses(t *testing.T) {
 
 func TestStreamsPerUserAreLimited(t *testing.T) {
 	t.Parallel()
-	p := &publicRiver{streams: map[string]int{}}
+	p := &publicRiver{streams: limit.NewSemaphore(maxStreams)}
+	var release func()
 	for range maxStreams {
-		if err := p.acquireStream("alice"); err != nil {
+		var err error
+		if release, err = p.acquireStream("alice"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := p.acquireStream("alice"); fault.CodeOf(err) != fault.TooMany {
+	if _, err := p.acquireStream("alice"); fault.CodeOf(err) != fault.TooMany {
 		t.Error(err)
 	}
-	if err := p.acquireStream("bob"); err != nil {
+	if _, err := p.acquireStream("bob"); err != nil {
 		t.Error(err)
 	}
-	p.releaseStream("alice")
-	if err := p.acquireStream("alice"); err != nil {
+	release()
+	if _, err := p.acquireStream("alice"); err != nil {
 		t.Error(err)
 	}
-	p.releaseStream("bob")
-	if diff := cmp.Diff(map[string]int{"alice": maxStreams}, p.streams); diff != "" {
-		t.Error(diff)
+	if _, err := p.acquireStream("alice"); fault.CodeOf(err) != fault.TooMany {
+		t.Error(err)
 	}
 }

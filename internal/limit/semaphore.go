@@ -24,11 +24,16 @@ func (c *Semaphore) AcquireN(key string, n int) (release func(), ok bool) {
 		return nil, false
 	}
 	c.now[key] += n
-	return func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.now[key] -= n; c.now[key] == 0 {
-			delete(c.now, key)
-		}
-	}, true
+	return func() { c.release(key, n) }, true
+}
+
+// Release ends one that Acquire admitted, for callers that cannot keep its function.
+func (c *Semaphore) Release(key string) { c.release(key, 1) }
+
+func (c *Semaphore) release(key string, n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.now[key] -= n; c.now[key] <= 0 {
+		delete(c.now, key)
+	}
 }
