@@ -72,10 +72,10 @@ func TestOrdinaryUserSeesNothingOfTheAdministration(t *testing.T) {
 	b.fill("[name=password]", aPassword)
 	b.click("form.sheet button")
 	b.until("bob is signed in", `location.pathname === "/account"`)
-	b.holds("no link leads there", `!document.querySelector('a[href^="/admin"]')`)
+	b.holds("bob sees no link to the administration", `!document.querySelector('a[href^="/admin"]')`)
 	b.expect("403")
 	b.open("/admin/users")
-	b.holds("the page says why", `document.querySelector(".lede").textContent.startsWith("You are signed in as bob, who is not an administrator")`)
+	b.holds("the page states the reason", `document.querySelector(".lede").textContent.startsWith("You are signed in as bob, who is not an administrator")`)
 }
 
 func TestAdministratorUsesTheKeyboardOnly(t *testing.T) {

@@ -13,28 +13,28 @@ func TestNewServerShowsItsTestFeedAndOffersFeeds(t *testing.T) {
 	p := start(t, conf(t))
 	b := newTab(t, p.base)
 	b.open("/river")
-	b.until("the test feed flows, of which there may be one more when a quarter begins", `document.querySelectorAll("#days .item").length >= 8`)
-	b.holds("it says where it is from", `document.querySelector("#days .item .from").textContent.includes("Cloudburst test feed")`)
+	b.until("the river shows the test feed", `document.querySelectorAll("#days .item").length >= 8`)
+	b.holds("the item names its feed", `document.querySelector("#days .item .from").textContent.includes("Cloudburst test feed")`)
 	b.until("the page is live", `document.getElementById("live-text").textContent === "Live"`)
 
 	b.click(`nav a[href="/feeds"]`)
-	b.until("what is followed is listed", `location.pathname === "/feeds" && document.querySelectorAll(".rows .source").length === 1`)
+	b.until("the followed feed is listed", `location.pathname === "/feeds" && document.querySelectorAll(".rows .source").length === 1`)
 	b.click(`.note a[href="/feeds/start"]`)
 	b.until("feeds are offered", `location.pathname === "/feeds/start" && document.querySelectorAll("form.start [name=feed]").length > 10`)
-	b.holds("what is followed is ticked already", `document.querySelector("#w-test").checked && document.querySelector("#w-test").disabled`)
-	b.holds("a list can be taken in", `document.querySelector('main a[href="/feeds/import"]')`)
-	b.holds("an address can be written", `document.querySelector('main a[href="/feeds/add"]')`)
+	b.holds("the followed feed is ticked", `document.querySelector("#w-test").checked && document.querySelector("#w-test").disabled`)
+	b.holds("a link leads to the import", `document.querySelector('main a[href="/feeds/import"]')`)
+	b.holds("a link leads to the form for a URL", `document.querySelector('main a[href="/feeds/add"]')`)
 
 	// Without any feed the river leads to the same screen, and from there something flows again.
 	b.click(`nav a[href="/feeds"]`)
 	b.click(`.rows .source a`)
 	b.click(`form[action$="/unfollow"] button`)
-	b.until("it is followed no more", `location.pathname === "/feeds" && document.querySelectorAll(".rows .source").length === 0`)
+	b.until("the feed is unfollowed", `location.pathname === "/feeds" && document.querySelectorAll(".rows .source").length === 0`)
 	b.open("/river")
 	b.click(`#empty a[href="/feeds/start"]`)
 	b.until("the test feed is proposed", `document.querySelector("#w-test")?.checked && !document.querySelector("#w-test").disabled`)
 	b.click(`form.start .go button`)
-	b.until("the test feed flows again", `location.pathname === "/river" && document.querySelectorAll("#days .item").length >= 8`)
+	b.until("the river shows the test feed again", `location.pathname === "/river" && document.querySelectorAll("#days .item").length >= 8`)
 }
 
 func TestFeedIsFollowedByTheURLOfItsPage(t *testing.T) {
@@ -55,7 +55,7 @@ func TestFeedIsFollowedByTheURLOfItsPage(t *testing.T) {
 	b.holds("the first is chosen", `document.querySelector("input[name=url]").checked`)
 	b.click(`input[value$="/sports.xml"]`)
 	b.click(`form[action="/feeds/add"] button`)
-	b.until("its page says that it is followed", `/^\/feeds\/\d+$/.test(location.pathname) && document.querySelector("h1").textContent.includes("The Sports")`)
+	b.until("the page of the followed feed opens", `/^\/feeds\/\d+$/.test(location.pathname) && document.querySelector("h1").textContent.includes("The Sports")`)
 	b.holds("its items are listed", `document.querySelectorAll(".items li").length === 3 && document.querySelector("main").innerText.includes("3 items are in your river")`)
 	b.click(`.acts a[href^="/river?source="]`)
 	b.until("its items are there", `document.querySelectorAll("#days .item").length === 3`)
@@ -63,19 +63,19 @@ func TestFeedIsFollowedByTheURLOfItsPage(t *testing.T) {
 		t.Errorf("its items are %q", got)
 	}
 	b.open("/river?category=Papers")
-	b.holds("they are in its category", `document.querySelectorAll("#days .item").length === 3`)
-	b.holds("they are in the river", `document.querySelector('.rail a[href="/river?category=Papers"]')`)
+	b.holds("the items are in its category", `document.querySelectorAll("#days .item").length === 3`)
+	b.holds("the category is in the river", `document.querySelector('.rail a[href="/river?category=Papers"]')`)
 
 	// A repetition adds nothing, and an invalid URL is reported next to the field.
 	b.open("/feeds/add")
 	b.fill("#a-url", press.URL+"/sports.xml")
 	b.click(`form[action="/feeds/add"] .go button`)
-	b.until("it is followed already", `/done=had/.test(location.search)`)
-	b.expect("404") // which is the answer
+	b.until("the page reports that the feed is followed already", `/done=had/.test(location.search)`)
+	b.expect("404") // status of the response with the error
 	b.open("/feeds/add")
 	b.fill("#a-url", press.URL+"/nothing-to-follow")
 	b.click(`form[action="/feeds/add"] .go button`)
-	b.until("it says what is wrong", `document.querySelector("#a-url-wrong").textContent.trim() !== "" && document.querySelector("#a-url").value.endsWith("/nothing-to-follow")`)
+	b.until("an error is next to the field", `document.querySelector("#a-url-wrong").textContent.trim() !== "" && document.querySelector("#a-url").value.endsWith("/nothing-to-follow")`)
 	b.holds("the field is marked", `document.querySelector("#a-url").ariaInvalid === "true"`)
 }
 
@@ -91,14 +91,14 @@ func TestFirstAccountIsSignedInUnderEveryNameOfTheServer(t *testing.T) {
 	other := strings.Replace(p.base, "127.0.0.1", "localhost", 1)
 	b := newTab(t, p.base)
 	b.open(strings.Replace(link, p.base, other, 1))
-	b.holds("it is the canonical name", fmt.Sprintf(`location.origin === %q`, p.base))
+	b.holds("the page has the canonical host name", fmt.Sprintf(`location.origin === %q`, p.base))
 	b.fill("[name=name]", "alice")
 	b.fill("[name=password]", "correct horse battery")
 	b.click("main form button:not([type=button])")
-	b.until("the account is made", `location.pathname !== "/setup"`)
+	b.until("the account is created", `location.pathname !== "/setup"`)
 	for _, origin := range []string{other, p.base} {
 		b.open(origin + "/write")
-		b.until("the page to write on is there", `location.pathname === "/write"`)
+		b.until("the page for new posts opens", `location.pathname === "/write"`)
 		b.holds("it is signed in", `document.querySelector('a[href="/account"]') && document.querySelector("textarea")`)
 	}
 }

@@ -23,7 +23,7 @@ func TestSeveralFeedsAreUnfollowedAndMovedAtOnce(t *testing.T) {
 					command(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 				}
 				b.open("/feeds")
-				b.holds("the list is calm", `!document.querySelector("main [type=checkbox]") && !document.querySelector(".source .kind")`)
+				b.holds("the list has no checkboxes", `!document.querySelector("main [type=checkbox]") && !document.querySelector(".source .kind")`)
 				b.click(`a[href="/feeds?select=1"]`)
 				b.until("feeds can be ticked", `document.querySelectorAll("[name=feed]").length >= 3`)
 				tick := func(name string) {
@@ -77,7 +77,7 @@ func TestADeadIconLeavesTheLetterWithoutScripts(t *testing.T) {
 	press.put("/dead.png", "status", "404")
 	p.follow("", press.paper("/dead.xml", "Feed that is dead", fmt.Sprintf("<image><url>%s/dead.png</url><title>x</title><link>%[1]s/</link></image>", press.URL), posts(2, "News")...).url())
 	b := newTab(t, p.base)
-	b.expect("502") // which is the answer
+	b.expect("502") // status of the missing icon
 	command(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	b.open("/feeds")
 	b.until("the letter covers the broken image", `(() => { const img = document.querySelector(".tile img"); return img.complete && !img.naturalWidth && getComputedStyle(img, "::after").content === '"F"'; })()`)

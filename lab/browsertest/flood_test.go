@@ -9,7 +9,7 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// undated are n posts without a date.
+// undated returns n posts without a date.
 func undated(n int, about string) (all []post) {
 	for i := range n {
 		all = append(all, post{Title: fmt.Sprintf("%s, number %d", about, n-i), Text: "<p>It may be of any year.</p>"})

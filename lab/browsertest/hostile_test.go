@@ -117,7 +117,7 @@ func hostile(press *press, evil []string) (feeds []string) {
 			feeds = append(feeds, press.put(fmt.Sprintf("/raw%d.xml", i), "application/rss+xml", `<rss version="2.0"><channel><title>`+raw+`</title><link>`+raw+`</link><description>`+raw+`</description><item><title>`+raw+`</title><description>`+raw+`</description></item><item><guid>after</guid><title>After</title></item></channel></rss>`))
 		}
 	}
-	doc, _ := json.Marshal(map[string]any{"version": "https://jsonfeed.org/version/1.1", "title": evil[0], "home_page_url": evil[86], "icon": evil[22], "favicon": evil[86], "description": evil[22], "items": items}) // made of texts
+	doc, _ := json.Marshal(map[string]any{"version": "https://jsonfeed.org/version/1.1", "title": evil[0], "home_page_url": evil[86], "icon": evil[22], "favicon": evil[86], "description": evil[22], "items": items}) // strings always encode
 	return append(feeds, press.put("/rss.xml", "application/rss+xml", rss.String()+"</channel></rss>"),
 		press.put("/atom.xml", "application/atom+xml", atom.String()+"</feed>"), press.put("/feed.json", "application/feed+json", string(doc)))
 }
@@ -254,7 +254,7 @@ func TestForeignContentNeitherRunsNorBreaksAPage(t *testing.T) {
 	for i, a := range evil {
 		items = append(items, map[string]any{"id": fmt.Sprint("live", i), "title": a, "url": a, "content_html": a})
 	}
-	doc, _ := json.Marshal(map[string]any{"version": "https://jsonfeed.org/version/1.1", "title": "Live", "items": items}) // made of texts
+	doc, _ := json.Marshal(map[string]any{"version": "https://jsonfeed.org/version/1.1", "title": "Live", "items": items}) // strings always encode
 	press.put("/feed.json", "application/feed+json", string(doc))
 	p.ping(press.URL + "/feed.json")
 	b.until("they are shown", `document.querySelectorAll(".item.fresh").length >= 100`)

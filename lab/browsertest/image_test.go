@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// shifts is the layout shift of a page since it was opened. Shifts within half a second after a key or a
-// click do not count.
+// shifts returns the layout shift of a page since it was opened. Shifts within half a second after
+// a key or a click do not count.
 const shifts = `new Promise((done) => {
 	let sum = 0;
 	new PerformanceObserver((list) => { for (const e of list.getEntries()) if (!e.hadRecentInput) sum += e.value; }).observe({ type: "layout-shift", buffered: true });

@@ -15,7 +15,7 @@ import (
 	"cloudburst/feed/opml"
 )
 
-// listed are the feeds of an OPML document, each with its categories.
+// listed returns the feeds of an OPML document, each with its categories.
 func listed(t *testing.T, doc string) map[string]string {
 	t.Helper()
 	d, err := opml.ParseBytes([]byte(doc), nil)
@@ -53,7 +53,7 @@ func TestListOfFiftyFeedsIsImportedAndExported(t *testing.T) {
 		}
 	}
 	letOn := sync.OnceFunc(func() { close(goOn) })
-	t.Cleanup(letOn) // before the press closes
+	t.Cleanup(letOn) // before the feed server closes
 	var doc strings.Builder
 	doc.WriteString(`<opml version="2.0"><head><title>My fifty</title></head><body>`)
 	for i, folder := range []string{"Politics & more", "Science", ""} {
@@ -78,7 +78,7 @@ func TestListOfFiftyFeedsIsImportedAndExported(t *testing.T) {
 	b.open("/feeds/import")
 	b.do("choose the file", chromedp.SetUploadFiles(chromedp.CSS("#f-file"), []string{file}))
 	b.click(`form[action="/feeds/import"] .go button`)
-	b.until("the list is taken in", `/^\/feeds\/import\/./.test(location.pathname) && document.querySelector(".lede").textContent.includes("“My fifty” has 50 feeds. You follow all of them now.")`)
+	b.until("the list is imported", `/^\/feeds\/import\/./.test(location.pathname) && document.querySelector(".lede").textContent.includes("“My fifty” has 50 feeds. You follow all of them now.")`)
 	b.until("the page counts what was read", fmt.Sprintf(`document.querySelector("#p-progress progress")?.value === %d && document.querySelector("#p-progress progress").max === 50`, first))
 	letOn()
 	b.until("all are read", `document.querySelector("#p-progress").textContent.includes("All feeds that you follow have been read.")`)
@@ -91,9 +91,9 @@ func TestListOfFiftyFeedsIsImportedAndExported(t *testing.T) {
 	b.do("go to a category", chromedp.Click(chromedp.JSPath(`[...document.querySelectorAll(".rail .branch > a")].find((a) => a.textContent.startsWith("Politics & more"))`)))
 	b.until("a category is a river of its own", `new URLSearchParams(location.search).get("category") === "Politics & more" && document.querySelectorAll("#days .item").length === 34`)
 
-	// What goes out is what came in, and the test feed.
+	// The export contains the imported feeds and the test feed.
 	b.open("/feeds/import")
-	b.holds("there is a way to get it", `document.querySelector('a[href="/feeds/export.opml"][download]')`)
+	b.holds("the page links to the export", `document.querySelector('a[href="/feeds/export.opml"][download]')`)
 	out := listed(t, eval[string](b, `fetch("/feeds/export.opml").then((r) => r.text())`))
 	in := listed(t, doc.String())
 	maps.DeleteFunc(out, func(u, _ string) bool { return strings.HasSuffix(u, "/test/rss.xml") })

@@ -10,7 +10,7 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// shelf is a program whose river has the category Shelf with four items of two feeds.
+// shelf starts a program whose river has the category Shelf, with four items of two feeds.
 func shelf(t *testing.T) (p *running, press *press) {
 	t.Helper()
 	p, press = start(t, conf(t)), newPress(t)
@@ -24,7 +24,7 @@ func shelf(t *testing.T) (p *running, press *press) {
 	return p, press
 }
 
-// reads waits until an item with these words is on a page of its own.
+// reads waits until the page of an item with these words is open.
 func (b *tab) reads(words string) {
 	b.t.Helper()
 	b.until("the reading view of "+words, fmt.Sprintf(`location.pathname.startsWith("/river/item/") && document.querySelector(".alone > .item").textContent.includes(%q)`, words))
@@ -40,7 +40,7 @@ func TestReadingViewLeadsFromItemToItem(t *testing.T) {
 	b.holds("title and text have their sizes", `getComputedStyle(document.querySelector("h1")).font.startsWith("650 28px") && getComputedStyle(document.querySelector(".e-content")).lineHeight === "29px"`)
 	b.holds("a line has at most 66 characters", `document.querySelector(".e-content").getBoundingClientRect().width <= 66 * (() => { const c = document.createElement("canvas").getContext("2d"); c.font = getComputedStyle(document.querySelector(".e-content")).font; return c.measureText("0").width; })() + 1`)
 	b.keys("k")
-	b.until("nothing is before it, and the page says so", `document.getElementById("toast").textContent === "This is the first item."`)
+	b.until("a message states that this is the first item", `document.getElementById("toast").textContent === "This is the first item."`)
 	b.keys("j")
 	b.reads("A note without a title.")
 	b.keys("j")
@@ -56,7 +56,7 @@ func TestReadingViewLeadsFromItemToItem(t *testing.T) {
 	b.keys("x")
 	b.until("it is shown completely", `document.getElementById("toast").textContent === "This item is shown completely."`)
 	b.keys("o")
-	outside.Until(t, "the original is opened", func() bool { return press.came("/post/notes.xml/1 ") == 1 })
+	outside.Until(t, "the original is opened", func() bool { return press.requests("/post/notes.xml/1 ") == 1 })
 	b.keys("u")
 	b.until("u leads back to the category", `location.pathname + location.search === "/river?category=Shelf" && document.querySelectorAll("#days .item").length === 4`)
 	b.holds("opened items are read, but not the one that was marked unread", `document.querySelectorAll("#days .item.read").length === 2`)
@@ -69,7 +69,7 @@ func TestReadingViewLeadsFromItemToItem(t *testing.T) {
 	b.keys("o")
 	b.until("it is read, and the server has it", `document.querySelectorAll("#days .item")[3].matches(".read") && document.getElementById("news").textContent === "Marked read"`)
 	b.open("/river?category=Shelf")
-	b.until("it stays so", `document.querySelectorAll("#days .item.read").length === 3`)
+	b.until("the mark remains", `document.querySelectorAll("#days .item.read").length === 3`)
 	b.click("#days .item.read:last-child .readmark, #days .day:last-of-type .item:last-child .readmark")
 	b.until("the button makes it unread", `document.querySelectorAll("#days .item.read").length === 2`)
 }
@@ -92,7 +92,7 @@ func TestReadingViewWorksWithoutScripts(t *testing.T) {
 		b.holds("tags and comments are behind +3", `document.querySelector(".plus summary").textContent.startsWith("+3") && document.querySelector(".plus .tag").checkVisibility()`)
 		b.click(`.pages a[rel="prev"]`)
 		b.reads("A note without a title.")
-		b.holds("the original is there, and what needs scripts is not", `document.querySelector(".acts a.open").checkVisibility() && !document.querySelector(".share").checkVisibility()`)
+		b.holds("the link to the original is shown, and controls that need scripts are not", `document.querySelector(".acts a.open").checkVisibility() && !document.querySelector(".share").checkVisibility()`)
 		b.click(".up")
 		b.until("the link leads back", `location.search === "?category=Shelf"`)
 		for _, wrong := range eval[[]string](b, tooWide) {

@@ -22,9 +22,9 @@ func (b *tab) at(keys, title string) {
 		&& (({ top, bottom }) => bottom > 0 && top >= 0 && top < innerHeight)(document.activeElement.getBoundingClientRect())`, title))
 }
 
-// day is a program that reads two feeds in a category: four items of the one are newer
-// than the four of the other, and all are of one day, which is over: what is of the last
-// hours is of two days in the morning.
+// day starts a program that reads two feeds in a category. Each feed has four items, all from
+// yesterday, and the items of the first feed are newer. Items of the last hours would be from two
+// days if the test runs after midnight.
 func day(t *testing.T) (p *running, press *press, morning *paper) {
 	t.Helper()
 	p, press = start(t, conf(t)), newPress(t)
@@ -57,9 +57,9 @@ func TestTheRiverIsReadWithTheKeyboard(t *testing.T) {
 
 	for i, key := range []string{"o", "v", kb.Enter} {
 		b.keys(key)
-		outside.Until(t, "the item is opened where it stands", func() bool { return press.came("/post/morning.xml/4 ") == i+1 })
+		outside.Until(t, "the item is opened where it stands", func() bool { return press.requests("/post/morning.xml/4 ") == i+1 })
 	}
-	b.holds("the river is still there", `location.pathname === "/river"`)
+	b.holds("the river is still shown", `location.pathname === "/river"`)
 
 	b.at("n", "Evening, number 4")
 	b.holds("it is cut", `!document.activeElement.textContent.includes("The very end.")`)
@@ -89,7 +89,7 @@ func TestTheRiverIsReadWithTheKeyboard(t *testing.T) {
 	b.until("something is new", `!pill.hidden`)
 	b.at(".", "Breakfast")
 
-	// Keys in text fields are text.
+	// Keys in text fields only type text.
 	b.keys("/")
 	b.until("the search has the focus", `document.activeElement.id === "q"`)
 	b.keys("jkmsg?.")
@@ -118,7 +118,7 @@ func TestTheRiverIsReadWithTheKeyboard(t *testing.T) {
 	b.keys("r")
 	b.until("g r shows the river", `location.pathname === "/river" && location.search === "" && document.querySelectorAll("#days .item").length > 8`)
 
-	// What was opened with o is read.
+	// An item opened with o is read.
 	b.open("/river?unread=1&category=Day")
 	b.holds("it is not among the unread", `document.querySelectorAll("#days .item").length === 8 && !document.getElementById("days").textContent.includes("Morning, number 4")`)
 	b.keys("A")
@@ -133,7 +133,7 @@ func TestTheRiverIsReadWithTheKeyboard(t *testing.T) {
 	b.click("#display .go button")
 	b.until("tracking is off", `document.querySelector("#days .item") && !document.querySelector(".marking")`)
 	b.keys("m")
-	b.until("it says that read tracking is off, where it can be seen", `/Read tracking is off/.test(document.getElementById("toast").textContent) && document.getElementById("toast").checkVisibility()`)
+	b.until("a visible message states that read tracking is off", `/Read tracking is off/.test(document.getElementById("toast").textContent) && document.getElementById("toast").checkVisibility()`)
 	b.click("#toast button")
 	b.until("it leads to where it is turned on", `document.getElementById("display").open && document.activeElement.id === "v-marks" && !document.getElementById("toast").checkVisibility()`)
 	b.keys("g")
@@ -151,15 +151,15 @@ func TestTheKeysOfAFeedGoFromItemToItem(t *testing.T) {
 	b.at(kb.PageDown, "Morning, number 2")
 	b.at(kb.PageUp, "Morning, number 3")
 	b.keys(kb.Tab)
-	b.until("Tab goes into the item", `document.activeElement.closest(".item")?.querySelector("h3").textContent === "Morning, number 3" && document.activeElement.matches("a")`)
+	b.until("Tab moves the focus into the item", `document.activeElement.closest(".item")?.querySelector("h3").textContent === "Morning, number 3" && document.activeElement.matches("a")`)
 	b.at("j", "Morning, number 2")
 
-	// After the last item of the page come older ones.
+	// At the last item of the page, j loads older ones.
 	id := p.follow("", press.paper("/many.xml", "Many", "", posts(60, "Many")...).url()).ID
 	b.open(fmt.Sprint("/river?source=", id))
 	eval[bool](b, `[...document.querySelectorAll(".item")].at(-1).focus(), true`)
 	b.at("j", "Many, number 10")
-	b.holds("older items are there", `document.querySelectorAll(".item").length === 60 && !document.getElementById("older")`)
+	b.holds("older items are shown", `document.querySelectorAll(".item").length === 60 && !document.getElementById("older")`)
 	b.at("k", "Many, number 11")
 }
 
@@ -193,7 +193,7 @@ func TestEveryListedKeyWorksOrSaysWhyNot(t *testing.T) {
 		if !slices.Equal(single, want) || len(sequences) != len(pages) {
 			t.Errorf("%s lists %q and g %q", c.path, single, sequences)
 		}
-		// A key that the page does not list says why.
+		// A key that the page does not list shows a message with the reason.
 		for _, k := range []string{"j", "k", "n", "p", "x", "s", "m", "u", "A", "."} {
 			if slices.ContainsFunc(single, func(row string) bool {
 				return row == k || strings.Contains(" "+row+" ", " "+k+" ") || row == "Shift+A" && k == "A"
@@ -202,7 +202,7 @@ func TestEveryListedKeyWorksOrSaysWhyNot(t *testing.T) {
 			}
 			eval[bool](b, `document.getElementById("toast").textContent = "", true`)
 			b.keys(k)
-			b.until(k+" says why it does nothing on "+c.path, `document.getElementById("toast").textContent !== "" && document.getElementById("toast").checkVisibility()`)
+			b.until(k+" shows a message on "+c.path, `document.getElementById("toast").textContent !== "" && document.getElementById("toast").checkVisibility()`)
 		}
 		b.holds("a button shows the keys", `document.getElementById("keyhint").checkVisibility()`)
 	}
@@ -213,7 +213,7 @@ func TestEveryListedKeyWorksOrSaysWhyNot(t *testing.T) {
 	}
 	b.open("/feeds")
 	b.keys("gz")
-	b.until("g z says why", `document.getElementById("toast").textContent.startsWith("There is no page for g z.")`)
+	b.until("g z shows a message", `document.getElementById("toast").textContent.startsWith("There is no page for g z.")`)
 	b.keys("c")
 	b.until("c composes", `location.pathname === "/write"`)
 }

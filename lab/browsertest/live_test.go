@@ -16,7 +16,7 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// watchNews stores on the page when new items were announced or shown: Unix milliseconds.
+// watchNews stores the time at which new items are announced or shown, in Unix milliseconds.
 const watchNews = `(() => {
 	const note = () => { window.newsAt ??= Date.now(); };
 	new MutationObserver(() => { if (!pill.hidden) note(); }).observe(pill, { attributes: true });
@@ -24,7 +24,7 @@ const watchNews = `(() => {
 	return true;
 })()`
 
-// box is where something stands in the window.
+// box is the position of an element in the window, in pixels.
 type box struct{ X, Y, Width, Height, Scroll float64 }
 
 func (b *tab) box(selector string) box {
@@ -32,8 +32,8 @@ func (b *tab) box(selector string) box {
 	return eval[box](b, fmt.Sprintf(`(({ x, y, width, height }) => ({ X: x, Y: y, Width: width, Height: height, Scroll: scrollY }))(document.querySelector(%q).getBoundingClientRect())`, selector))
 }
 
-// shown is how long after from the new items were announced or shown.
-func (b *tab) shown(from time.Time) time.Duration {
+// delay returns the time from a moment until new items were announced or shown.
+func (b *tab) delay(from time.Time) time.Duration {
 	b.t.Helper()
 	return time.UnixMilli(eval[int64](b, `window.newsAt`)).Sub(from)
 }
@@ -57,7 +57,7 @@ func TestAnItemArrivesOnTheOpenPageAndNothingShifts(t *testing.T) {
 	b.until("the page is live", `document.getElementById("live-text").textContent === "Live" && document.querySelectorAll("#days .item").length >= 20`)
 	eval[bool](b, watchNews)
 
-	// Somebody reads in the middle of the page.
+	// The user has scrolled to the middle of the page.
 	const reads = "#days .item:nth-of-type(7)"
 	eval[bool](b, fmt.Sprintf(`document.querySelector(%q).scrollIntoView(), document.querySelector(%q).focus({ preventScroll: true }), true`, reads, reads))
 	id := eval[string](b, fmt.Sprintf(`document.querySelector(%q).id`, reads))
@@ -68,17 +68,17 @@ func TestAnItemArrivesOnTheOpenPageAndNothingShifts(t *testing.T) {
 	paper.add(post{Title: "Hot news", Text: "<p>It has just happened.</p>"})
 	at := time.Now()
 	p.ping(paper.url())
-	b.until("the button with the news", `!pill.hidden`)
-	t.Logf("ping to pill: %v", b.shown(at).Round(time.Millisecond))
-	b.holds("it says what it is", `pill.textContent === "1 new"`)
+	b.until("the button announces the new item", `!pill.hidden`)
+	t.Logf("ping to pill: %v", b.delay(at).Round(time.Millisecond))
+	b.holds("the button counts the new item", `pill.textContent === "1 new"`)
 	b.holds("it is on the screen", `(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(pill.getBoundingClientRect())`)
-	b.holds("the title says so", `document.title.startsWith("(1) ")`)
-	b.holds("it is said aloud", `document.getElementById("news").textContent === "1 new"`)
+	b.holds("the title counts it", `document.title.startsWith("(1) ")`)
+	b.holds("the live region announces it", `document.getElementById("news").textContent === "1 new"`)
 	b.holds("the item waits", `!document.getElementById("days").textContent.includes("Hot news")`)
 	if after := b.box("#" + id); after != before {
 		t.Errorf("what is being read moved from %+v to %+v", before, after)
 	}
-	b.holds("the focus stays", `document.activeElement.id === "`+id+`"`)
+	b.holds("the focus does not move", `document.activeElement.id === "`+id+`"`)
 
 	b.click("#pill")
 	b.until("the item is shown", `document.querySelector("#days .item h3").textContent.trim() === "Hot news"`)
@@ -87,7 +87,7 @@ func TestAnItemArrivesOnTheOpenPageAndNothingShifts(t *testing.T) {
 	b.holds("it begins a group of its feed", `document.querySelector("#days .item .from")?.textContent.includes("Pushed")`)
 	b.holds("the button is gone", `pill.hidden && !document.title.startsWith("(")`)
 
-	// What is edited while it is on the screen waits too.
+	// Edits of visible items wait too.
 	paper.posts[0].Text = "<p>It has not happened after all.</p>"
 	paper.print()
 	p.ping(paper.url())
@@ -118,7 +118,7 @@ func TestNewItemsAppearByThemselvesAtTheTopOfThePage(t *testing.T) {
 	b.until("it appears", top("At the top"))
 	b.holds("it fades in, without a button", `document.querySelector("#days .item.fresh") && pill.hidden && !document.title.startsWith("(")`)
 	b.holds("a screen reader reports it", `document.getElementById("news").textContent === "1 new"`)
-	b.holds("the page and the focus stay", `scrollY === 0 && document.activeElement === document.body`)
+	b.holds("the page and the focus do not change", `scrollY === 0 && document.activeElement === document.body`)
 
 	// Items wait while the user selects text, works in an item, or has scrolled.
 	for state, c := range map[string][2]string{
@@ -130,7 +130,7 @@ func TestNewItemsAppearByThemselvesAtTheTopOfThePage(t *testing.T) {
 		was := eval[string](b, `document.querySelector("#days .item").id`)
 		news("While " + state)
 		b.until("the item is announced while the page is "+state, `!pill.hidden && pill.textContent === "1 new"`)
-		b.holds("it waits", fmt.Sprintf(`document.querySelector("#days .item").id === %q`, was))
+		b.holds("the post is scheduled", fmt.Sprintf(`document.querySelector("#days .item").id === %q`, was))
 		eval[bool](b, c[1]+", true")
 		b.click("#pill")
 		b.until("it is shown", top("While "+state))
@@ -172,7 +172,7 @@ func TestASavedPostReachesAReaderWhoIsSignedIn(t *testing.T) {
 	b.fill("#c-name", "bob")
 	b.fill("#c-password", password)
 	b.click("form[action='/login'] button")
-	b.until("he comes to his river", `location.pathname === "/river" && document.querySelector("#empty a[href='/feeds/start']")`)
+	b.until("his river opens", `location.pathname === "/river" && document.querySelector("#empty a[href='/feeds/start']")`)
 	b.open("/feeds/add")
 	b.fill("#a-url", p.base+"/alice/rss.xml")
 	b.click(`form[action="/feeds/add"] .go button`)
@@ -180,8 +180,8 @@ func TestASavedPostReachesAReaderWhoIsSignedIn(t *testing.T) {
 	b.open("/river")
 	b.until("the page is live", `document.getElementById("live-text").textContent === "Live" && document.querySelectorAll("#days .item").length === 1`)
 	for i, title := range []string{"The second", "The third", "The fourth"} {
-		// One feed is read once a second at most, however often it says that it changed.
-		b.until("a second goes by", `Date.now() - (window.newsAt ?? performance.timeOrigin) > 1100`)
+		// A feed is read at most once per second, even after more pings.
+		b.until("a second passes", `Date.now() - (window.newsAt ?? performance.timeOrigin) > 1100`)
 		eval[bool](b, `window.newsAt = undefined, true`)
 		if i == 0 {
 			eval[bool](b, watchNews)
@@ -190,46 +190,46 @@ func TestASavedPostReachesAReaderWhoIsSignedIn(t *testing.T) {
 		save(title)
 		answered := time.Since(at)
 		b.until("the post is shown", fmt.Sprintf(`document.querySelector("#days .item h3").textContent.trim() === %q`, title))
-		t.Logf("%s: on the page %v after its PUT began, which was answered after %v", title, b.shown(at).Round(time.Millisecond), answered.Round(time.Millisecond))
+		t.Logf("%s: on the page %v after its PUT began, which was answered after %v", title, b.delay(at).Round(time.Millisecond), answered.Round(time.Millisecond))
 	}
-	b.holds("all are there", `document.querySelectorAll("#days .item").length === 4`)
+	b.holds("all items are shown", `document.querySelectorAll("#days .item").length === 4`)
 
 	// The session ends elsewhere. Further changes are not saved, and a message reports this.
 	eval[int](b, `fetch("/logout", { method: "POST" }).then((r) => r.status)`)
 	b.click(".star")
-	b.until("the star goes back", `document.querySelector(".star").ariaPressed === "false" && /could not be saved/.test(document.getElementById("toast").textContent)`)
+	b.until("the star is reset", `document.querySelector(".star").ariaPressed === "false" && /could not be saved/.test(document.getElementById("toast").textContent)`)
 	b.open("/account")
 	b.until("he is signed out", `!document.querySelector(".me").textContent.includes("bob")`)
 	b.open("/river")
-	b.until("his river is closed", `location.pathname === "/login"`)
+	b.until("his river is no longer accessible", `location.pathname === "/login"`)
 }
 
 func TestItemsOfADisconnectedTimeAppearAfterReconnecting(t *testing.T) {
 	t.Parallel()
-	press, wire := newPress(t), newWire(t)
+	press, proxy := newPress(t), newProxy(t)
 	cfg := conf(t)
-	cfg.PublicURL = wire.url()
+	cfg.PublicURL = proxy.url()
 	p := start(t, cfg)
-	wire.lead(p.base)
-	paper := press.paper("/pushed.xml", "Pushed", rsscloud.CloudAt(wire.url()).String(), posts(3, "Talk")...)
+	proxy.connect(p.base)
+	paper := press.paper("/pushed.xml", "Pushed", rsscloud.CloudAt(proxy.url()).String(), posts(3, "Talk")...)
 	p.follow("", paper.url())
-	b := newTab(t, wire.url())
+	b := newTab(t, proxy.url())
 	for _, part := range []string{"net::ERR_EMPTY_RESPONSE", "net::ERR_CONNECTION", "net::ERR_SOCKET_NOT_CONNECTED", "net::ERR_INCOMPLETE_CHUNKED_ENCODING"} {
-		b.expect(part) // the line is cut
+		b.expect(part) // the connection is closed
 	}
 	b.open("/river?category=&source=" + fmt.Sprint(p.follow("", paper.url()).ID))
 	b.until("the page is live", `document.getElementById("live-text").textContent === "Live" && document.querySelectorAll("#days .item").length === 3`)
 	eval[bool](b, `document.querySelector("#days .item").focus(), true`) // so that new items wait
 
-	wire.lead("") // cut, while the program goes on
+	proxy.connect("") // closes the connections while the program runs
 	b.until("the page knows", `document.getElementById("live-text").textContent === "Reconnecting" && !document.getElementById("live").hidden`)
 	paper.add(post{Title: "Came while the line was cut"})
 	p.ping(paper.url())
-	wire.lead(p.base)
+	proxy.connect(p.base)
 	b.until("what came is announced", `pill.textContent === "1 new" && !pill.hidden`)
 	b.until("the page is live again", `document.getElementById("live-text").textContent === "Live"`)
 
-	p.stop() // and another one on the same folder
+	p.stop() // another program on the same folder follows
 	b.until("the page knows", `document.getElementById("live-text").textContent === "Reconnecting"`)
 	paper.add(post{Title: "Came while the program was away"})
 	p = start(t, cfg)
@@ -242,7 +242,7 @@ func TestItemsOfADisconnectedTimeAppearAfterReconnecting(t *testing.T) {
 		}
 		return false
 	})
-	wire.lead(p.base)
+	proxy.connect(p.base)
 	b.until("that is announced too", `pill.textContent === "2 new"`)
 	b.click("#pill")
 	b.until("both are shown", `document.querySelectorAll("#days .item").length === 5`)
@@ -257,10 +257,10 @@ func TestDaysAndHoursAreThoseOfTheReader(t *testing.T) {
 	paper := press.paper("/pushed.xml", "Pushed", rsscloud.CloudAt(p.base).String(), posts(30, "Talk")...)
 	id := p.follow("", paper.url()).ID
 	b := newTab(t, p.base)
-	// Where the day is another one than in Greenwich for most of the time.
+	// The date in this time zone differs from the date in UTC.
 	zone := map[bool]string{true: "Pacific/Kiritimati", false: "Pacific/Pago_Pago"}[time.Now().UTC().Hour() >= 12]
 	command(b, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: zone})
-	b.open(fmt.Sprint("/river?source=", id)) // here the page learns of it
+	b.open(fmt.Sprint("/river?source=", id)) // the page detects the time zone
 	const right = `[...document.querySelectorAll("#days .item")].every((i) => i.closest(".day").dataset.day === new Date(+i.dataset.at).toLocaleDateString("sv"))
 		&& [...document.querySelectorAll("time[data-clock]")].every((c) => c.textContent.endsWith(new Date(c.dateTime).toTimeString().slice(0, 5)))`
 	b.holds("hours are right at once", `[...document.querySelectorAll("time[data-clock]")].every((c) => c.textContent.endsWith(new Date(c.dateTime).toTimeString().slice(0, 5)))`)
@@ -272,7 +272,7 @@ func TestDaysAndHoursAreThoseOfTheReader(t *testing.T) {
 	p.ping(paper.url())
 	b.until("it stands at today", `document.querySelector("#days .item h3").textContent.trim() === "Just now" && document.querySelector("#days h2").textContent.trim() === "Today"`)
 	b.holds("everything still stands at its day", right)
-	b.holds("no day is there twice", `new Set([...document.querySelectorAll(".day")].map((d) => d.dataset.day)).size === document.querySelectorAll(".day").length`)
+	b.holds("no day is shown twice", `new Set([...document.querySelectorAll(".day")].map((d) => d.dataset.day)).size === document.querySelectorAll(".day").length`)
 }
 
 func TestTimesDoNotDependOnTheClockOfTheBrowser(t *testing.T) {

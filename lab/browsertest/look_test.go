@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// small lists what is too small to be hit: links and buttons below 24 pixels, unless they are within a text.
+// small lists targets that are too small: links and buttons below 24 pixels, except links in text.
 const small = `[...document.querySelectorAll("main a[href], main button, main summary")].filter((e) => {
 	if (!e.checkVisibility() || e.closest(".e-content, p:not(.about, .more, .choice) > *:not(:only-child), .sr")) return false;
 	const box = e.getBoundingClientRect();
@@ -56,7 +56,7 @@ func TestADeadIconLeavesTheLetterOfTheFeed(t *testing.T) {
 		ids[name] = p.follow("", press.paper("/"+name+".xml", "Feed that is "+name, icon, posts(2, "News")...).url()).ID
 	}
 	b := newTab(t, p.base)
-	b.expect("502") // which is the answer
+	b.expect("502") // status of the missing icon
 	for _, c := range []struct{ path, row, icon string }{
 		{"/feeds", ".rows .source", ".tile"}, {fmt.Sprint("/feeds/", ids["dead"]), ".top", ".tile"}, {"/river", ".item.first", ".mono"},
 	} {
@@ -66,7 +66,7 @@ func TestADeadIconLeavesTheLetterOfTheFeed(t *testing.T) {
 		}
 		b.until("the letter stands for the dead icon of "+c.path, fmt.Sprintf(`%s.textContent === "F" && !%[1]s.querySelector("img")`, find("dead")))
 		if c.path != fmt.Sprint("/feeds/", ids["dead"]) {
-			b.until("the icon that is there is shown", fmt.Sprintf(`%s.querySelector("img").naturalWidth > 0`, find("alive")))
+			b.until("the existing icon is shown", fmt.Sprintf(`%s.querySelector("img").naturalWidth > 0`, find("alive")))
 		}
 	}
 }

@@ -27,26 +27,26 @@ func (b *tab) workerReady() {
 
 func TestWithoutAConnectionTheLastRiverIsShownAndStarsAreSentLater(t *testing.T) {
 	t.Parallel()
-	press, wire := newPress(t), newWire(t)
+	press, proxy := newPress(t), newProxy(t)
 	cfg := conf(t)
-	cfg.PublicURL = wire.url()
+	cfg.PublicURL = proxy.url()
 	p := start(t, cfg)
-	wire.lead(p.base)
+	proxy.connect(p.base)
 	for _, name := range []string{"alice", "bob"} { // the first has the server's own river
 		if _, err := (&client.Client{Base: p.admin}).AddUser(t.Context(), name, aPassword); err != nil {
 			t.Fatal(err)
 		}
 	}
 	p.follow("", press.paper("/feed.xml", "Talk", "", posts(3, "Talk")...).url())
-	b := newTab(t, wire.url())
+	b := newTab(t, proxy.url())
 	for _, part := range []string{"net::ERR_", "Failed to load resource"} {
-		b.expect(part) // the line is cut
+		b.expect(part) // the connection is closed
 	}
 	b.signIn("/river")
 	b.until("the river has its items", `document.querySelectorAll("#days .item").length >= 3`)
 	b.workerReady()
 
-	wire.lead("") // cut
+	proxy.connect("") // closes the connections
 	b.open("/river")
 	b.until("the last river is shown", `/You are offline; this is the river of \d\d:\d\d/.test(document.getElementById("offline")?.textContent) && document.querySelectorAll("#days .item").length >= 3`)
 	b.holds("it has its styles", `getComputedStyle(document.querySelector(".bar")).display === "flex"`)
@@ -56,7 +56,7 @@ func TestWithoutAConnectionTheLastRiverIsShownAndStarsAreSentLater(t *testing.T)
 	b.open("/feeds")
 	b.until("other pages need a connection", `document.querySelector("h1").textContent === "You are offline"`)
 
-	wire.lead(p.base)
+	proxy.connect(p.base)
 	b.open("/river")
 	b.until("the river is the server's", `document.getElementById("days") && !document.getElementById("offline")`)
 	outside.Until(t, "the star is stored", func() bool {
@@ -68,16 +68,16 @@ func TestWithoutAConnectionTheLastRiverIsShownAndStarsAreSentLater(t *testing.T)
 		return false
 	})
 
-	// What alice left behind is gone once she signs out.
+	// Signing out deletes the data that the browser stores for alice.
 	b.open("/river")
 	b.click(".me summary")
 	b.click(`.me form[action="/logout"] button`)
 	b.until("she is signed out", `document.querySelector(".me a[href='/login']")`)
 	b.until("the stored river is removed", `window.riverGone || (caches.keys().then((names) => { window.riverGone = !names.some((name) => name.startsWith("cloudburst-river-")); }), false)`)
-	wire.lead("")
+	proxy.connect("")
 	b.open("/river")
-	b.until("there is no river", `document.querySelector("h1").textContent === "You are offline"`)
-	wire.lead(p.base)
+	b.until("the river is no longer stored", `document.querySelector("h1").textContent === "You are offline"`)
+	proxy.connect(p.base)
 }
 
 // olderWorker serves the program with another version of the service worker, until replace is
@@ -129,8 +129,8 @@ func TestAnOlderServiceWorkerIsReplaced(t *testing.T) {
 	replace()
 	eval[bool](b, `navigator.serviceWorker.getRegistration().then((r) => r.update()).then(() => true)`)
 	b.until("the new one waits", `window.waits || (navigator.serviceWorker.getRegistration().then((r) => { window.waits = r.waiting !== null; }), false)`)
-	b.open("/river") // a new page asks it to take over
+	b.open("/river") // a new page makes the new worker take over
 	b.until("the stores of the older one are removed", `window.older || (caches.keys().then((names) => { window.older = names.length > 0 && !names.some((name) => name.endsWith("-older")); }), false)`)
-	b.open("/river") // the new one stores the river that arrives
+	b.open("/river") // the new worker stores this river
 	b.until("the new one stores the river", `window.stored || (caches.keys().then((names) => { window.stored = names.some((name) => name.startsWith("cloudburst-river-")); }), false)`)
 }

@@ -13,7 +13,7 @@ import (
 
 const writerPassword = "correct horse battery"
 
-// author is a program with an account, and a window in which he is signed in.
+// author starts a program with an account, and returns a window in which its user is signed in.
 func (p *running) author(t *testing.T, name string) *tab {
 	t.Helper()
 	if _, err := (&client.Client{Base: p.admin}).AddUser(t.Context(), name, writerPassword); err != nil {
@@ -56,8 +56,8 @@ func (b *tab) chord(held int64, key string) {
 	}
 }
 
-// outlineNow is the outline of the page in one line, "a(b c!(d))": what has a ! is folded;
-// where the caret is, there is a |.
+// outlineNow is an expression for the outline on the page in one line, "a(b c!(d))": ! marks a
+// folded headline, and | is the caret.
 const outlineNow = `(() => {
 	const f = (nodes, own) => nodes.map((n) => own(n)).join(" ");
 	const line = (li) => { const t = li.children[0].children[1], ul = li.lastElementChild; let s = t.value;
@@ -156,7 +156,7 @@ func TestTheOutlinerTakesWhatIsPastedDraggedAndOpened(t *testing.T) {
 	paste(`<?xml version="1.0"?><opml version="2.0"><head><title>Plans of mine</title></head><body><outline text="plan &lt;b&gt;A&lt;/b&gt;"><outline text="step" _state="done" xmlUrl="https://a.example/f"/></outline></body></opml>`)
 	b.outline("an outline", "first a(b(c) d) e f(g h) i plan <b>A</b>|(step)")
 	b.holds("its title is the post's", `document.querySelector("[name=title]").value === "Plans of mine"`)
-	b.holds("other attributes of headlines are kept", `/"name":"_state","value":"done"/.test(document.querySelector("[name=outline]").value)`)
+	b.holds("other attributes of headlines are preserved", `/"name":"_state","value":"done"/.test(document.querySelector("[name=outline]").value)`)
 	eval[bool](b, `(() => {
 		const at = (words) => [...document.querySelectorAll(".outline textarea")].find((t) => t.value === words);
 		const d = new DataTransfer(), send = (el, type, y = 0) => el.dispatchEvent(new DragEvent(type, { dataTransfer: d, bubbles: true, cancelable: true, clientY: y }));

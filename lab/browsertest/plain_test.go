@@ -8,8 +8,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// said is that a page with scripts says that the server has it; without scripts the page
-// is a new one, which says nothing.
+// announced returns the condition that the page announces a stored change. Without scripts each
+// change loads a new page, which announces nothing.
 func announced(scripts bool, words string) string {
 	if !scripts {
 		return "true"
@@ -17,8 +17,7 @@ func announced(scripts bool, words string) string {
 	return `document.getElementById("news").textContent === "` + words + `"`
 }
 
-// marked puts the marks to the test, with scripts or without: what is starred and read on
-// one page is so on the others.
+// marked tests marks, with scripts or without: the marks of an item are the same on all pages.
 func (b *tab) marked(scripts bool) {
 	b.t.Helper()
 	b.open("/river?category=Day")
@@ -41,16 +40,16 @@ func (b *tab) marked(scripts bool) {
 	b.open("/river?starred=1")
 	b.holds("nothing is starred", `document.querySelector("#empty").textContent.includes("No starred items yet")`)
 	b.open("/river?category=Day&unread=1")
-	b.holds("what is read is not there", `document.querySelectorAll(".item").length === 7`)
+	b.holds("read items are hidden", `document.querySelectorAll(".item").length === 7`)
 	b.open("/river?category=Day")
 	b.holds("7 are unread", `document.querySelector(".rail [aria-current] .num").textContent === "7 unread"`)
-	b.holds("the button says how many it marks", `document.querySelector(".allread button").textContent === "Mark all 7 read"`)
+	b.holds("the button counts the items that it marks", `document.querySelector(".allread button").textContent === "Mark all 7 read"`)
 	b.click(".allread button")
 	b.until("all are read", `document.querySelectorAll(".item.read").length === 8 && !document.querySelector(".rail [aria-current] .num")`)
-	b.holds("it says how many were marked", `document.querySelector(".undo p").textContent.trim() === "Marked 7 items read." && !document.querySelector(".allread")`)
+	b.holds("the message counts the marked items", `document.querySelector(".undo p").textContent.trim() === "Marked 7 items read." && !document.querySelector(".allread")`)
 	b.click(".undo button")
 	b.until("that is undone", `document.querySelectorAll(".item.read").length === 1 && document.querySelector(".rail [aria-current] .num").textContent === "7 unread"`)
-	b.holds("it says so", `document.querySelector(".note").textContent === "Undone: 7 items unread again."`)
+	b.holds("the message confirms the undo", `document.querySelector(".note").textContent === "Undone: 7 items unread again."`)
 }
 
 func TestStarsAndReadMarksAreKept(t *testing.T) {
@@ -67,7 +66,7 @@ func TestEverythingWorksWithoutScripts(t *testing.T) {
 	b.marked(false)
 	b.holds("scripts do not run", `document.getElementById("live").hidden`)
 
-	// A feed by the form, and its items page by page.
+	// A feed is followed by the form, and its items are on several pages.
 	b.open("/feeds/add")
 	b.fill("#a-url", press.paper("/many.xml", "Many", "", posts(70, "One of many")...).url())
 	b.click(`form[action="/feeds/add"] .go button`)
@@ -77,14 +76,14 @@ func TestEverythingWorksWithoutScripts(t *testing.T) {
 	b.click("#older a")
 	b.until("older ones are on the next page", `document.querySelectorAll(".item").length === 20 && /before=/.test(location.search)`)
 	b.click(".pages a")
-	b.until("there is a way back", `document.querySelectorAll(".item").length === 50`)
+	b.until("the undo button is shown", `document.querySelectorAll(".item").length === 50`)
 
-	// One item, whole, by the link that its time is.
+	// The time of an item links to its page.
 	b.open("/river?category=Night")
 	b.click(".item .whole")
 	b.until("all of it is on a page of its own", `/^\/river\/item\/\d+$/.test(location.pathname) && document.body.textContent.includes("The very end.")`)
 	b.click(".star")
-	b.until("it is starred there", `/^\/river\/item\/\d+$/.test(location.pathname) && document.querySelector(".star").ariaPressed === "true"`)
+	b.until("the item is starred on its own page", `/^\/river\/item\/\d+$/.test(location.pathname) && document.querySelector(".star").ariaPressed === "true"`)
 
 	p.indexed("evening", 4)
 	b.open("/river")
@@ -92,7 +91,7 @@ func TestEverythingWorksWithoutScripts(t *testing.T) {
 	b.keys(kb.Enter)
 	b.until("words are found", `document.querySelectorAll(".item").length === 1`)
 
-	// Categories and what a feed is called, by forms.
+	// Forms change the categories and the name of a feed.
 	b.open("/feeds/categories")
 	b.click(`form[action="/feeds/categories/public"] button`)
 	b.until("a category is public", `document.querySelector(".rows .k-notify")`)

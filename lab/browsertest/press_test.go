@@ -21,7 +21,7 @@ import (
 // press is a server with feeds, their pages, images and audio files.
 type press struct {
 	*httptest.Server
-	hold func(path string) // nil: nothing is held; it is called before a document is given
+	hold func(path string) // called before a document is served, and may block; nil: none
 
 	mu    sync.Mutex
 	docs  map[string]document
@@ -29,7 +29,7 @@ type press struct {
 }
 
 type document struct {
-	kind string // media type; "status": the body is one
+	kind string // media type; "status": the body is a status code
 	body []byte
 }
 
@@ -69,7 +69,7 @@ func (p *press) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(d.body))
 }
 
-// put gives a document to a path, and says its address.
+// put stores the document of a path, and returns its URL.
 func (p *press) put(path, kind, body string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,8 +77,8 @@ func (p *press) put(path, kind, body string) string {
 	return p.URL + path
 }
 
-// came counts the requests that begin with this.
-func (p *press) came(prefix string) (n int) {
+// requests counts the requests whose "path user-agent" starts with prefix.
+func (p *press) requests(prefix string) (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, a := range p.asked {
@@ -93,7 +93,7 @@ func (p *press) came(prefix string) (n int) {
 type post struct {
 	Title, Text string // Text is HTML
 	At          time.Time
-	More        string // elements
+	More        string // further elements, as XML
 }
 
 // paper is a feed with posts, the newest first.
@@ -101,7 +101,7 @@ type paper struct {
 	press *press
 	path  string
 	title string
-	more  string // elements of the channel
+	more  string // further elements of the channel, as XML
 	posts []post
 }
 
@@ -113,7 +113,7 @@ func (p *press) paper(path, title, more string, posts ...post) *paper {
 
 func (n *paper) url() string { return n.press.URL + n.path }
 
-// add puts a post on top.
+// add adds a post as the newest one.
 func (n *paper) add(e post) {
 	n.posts = append([]post{e}, n.posts...)
 	n.print()
@@ -142,7 +142,7 @@ func (n *paper) print() {
 	n.press.put(n.path, "application/rss+xml", b.String())
 }
 
-// posts are n of them, an hour between one and the next, the newest an hour ago.
+// posts returns n posts, one per hour; the newest is one hour old.
 func posts(n int, about string) []post { return postsBefore(time.Now(), n, about) }
 
 func postsBefore(now time.Time, n int, about string) (all []post) {
@@ -152,7 +152,7 @@ func postsBefore(now time.Time, n int, about string) (all []post) {
 	return all
 }
 
-// sound is silence, as WAV.
+// sound returns silence as a WAV file.
 func sound(length time.Duration) []byte {
 	const rate = 8000
 	n := uint32(length.Seconds() * rate)
@@ -172,7 +172,7 @@ func sound(length time.Duration) []byte {
 	return b.Bytes()
 }
 
-// screenshot is a generated image: a hill under a sky.
+// screenshot returns a generated PNG image: a hill under a sky.
 func screenshot() []byte {
 	m := image.NewRGBA(image.Rect(0, 0, 320, 180))
 	for y := range 180 {

@@ -23,15 +23,15 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// running is the whole program with a folder of its own.
+// running is the program, in this process, with its own folder.
 type running struct {
 	t           *testing.T
 	base, admin string
 	stop        func()
-	printed     printed // at the start, for the operator
+	printed     printed // output at the start, for the operator
 }
 
-// printed keeps what the program prints.
+// printed records the output of the program.
 type printed struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -49,7 +49,7 @@ func (p *printed) String() string {
 	return p.text.String()
 }
 
-// conf is on port 0, and lets the program read what the test serves.
+// conf returns a configuration with free ports that allows requests to loopback addresses.
 func conf(t *testing.T) config.Config {
 	t.Helper()
 	cfg := config.Default()
@@ -64,7 +64,7 @@ func start(t *testing.T, cfg config.Config) *running {
 	t.Helper()
 	fulltest.Needs(t, "a browser")
 	for _, name := range []string{app.ListenAddrFile, app.AdminAddrFile} {
-		_ = os.Remove(filepath.Join(cfg.Data, name)) // of the one before, if there was one
+		_ = os.Remove(filepath.Join(cfg.Data, name)) // file of an earlier program
 	}
 	a, err := app.Open(t.Context(), cfg, slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})))
 	if err != nil {
@@ -97,7 +97,7 @@ func start(t *testing.T, cfg config.Config) *running {
 	return p
 }
 
-// addr waits for a file that the program writes once it listens.
+// addr waits until the program has written a file with its address, and returns the base URL.
 func (p *running) addr(dir, name string) (base string) {
 	p.t.Helper()
 	outside.Until(p.t, name+" is written", func() bool {
@@ -108,7 +108,7 @@ func (p *running) addr(dir, name string) (base string) {
 	return base
 }
 
-// river is the program's own interface to a user's river; "" is the server's.
+// river returns a client of the admin API for a user's river; "": the river of the server.
 func (p *running) river(user string) *client.River {
 	return (&client.Client{Base: p.admin}).River(user)
 }
@@ -126,23 +126,23 @@ func (p *running) ping(feed string) {
 	}
 }
 
-// wire is a way to a program that can be cut, and that leads to another one later. Its
-// own address stays the same.
-type wire struct {
+// proxy forwards connections to a program. It can close them and forward to another program
+// later, at the same address.
+type proxy struct {
 	net.Listener
 	mu    sync.Mutex
-	to    string // host:port; "": nowhere
+	to    string // host:port; "": new connections are closed
 	conns []net.Conn
 }
 
-func newWire(t *testing.T) *wire {
+func newProxy(t *testing.T) *proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &wire{Listener: l}
-	t.Cleanup(func() { _ = l.Close(); w.lead("") })
+	w := &proxy{Listener: l}
+	t.Cleanup(func() { _ = l.Close(); w.connect("") })
 	go func() {
 		for {
 			c, err := l.Accept()
@@ -155,10 +155,10 @@ func newWire(t *testing.T) *wire {
 	return w
 }
 
-func (w *wire) url() string { return "http://" + w.Addr().String() }
+func (w *proxy) url() string { return "http://" + w.Addr().String() }
 
-// lead cuts what is connected, and connects who comes to another program from now on.
-func (w *wire) lead(base string) {
+// connect closes all connections, and forwards new ones to another program; "": to none.
+func (w *proxy) connect(base string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.to = strings.TrimPrefix(base, "http://")
@@ -168,7 +168,7 @@ func (w *wire) lead(base string) {
 	w.conns = nil
 }
 
-func (w *wire) carry(near net.Conn) {
+func (w *proxy) carry(near net.Conn) {
 	defer near.Close()
 	w.mu.Lock()
 	to := w.to

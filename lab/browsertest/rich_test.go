@@ -12,15 +12,15 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// rich is a program whose river has something of everything.
+// rich is a program whose river has items of all kinds.
 type rich struct {
 	*running
 	press    *press
 	notified *paper
-	ids      map[string]int64 // of sources
+	ids      map[string]int64 // IDs of sources, by name
 }
 
-// newRich makes one.
+// newRich starts the program and reads its feeds.
 func newRich(t *testing.T) *rich {
 	t.Helper()
 	r := &rich{running: start(t, conf(t)), press: newPress(t), ids: map[string]int64{}}
@@ -44,7 +44,7 @@ func newRich(t *testing.T) *rich {
 	r.read("show", r.press.paper("/show.xml", "The Show", "", show...), "Listening while the dishes are done")
 	r.read("rtl", r.press.paper("/rtl.xml", "\u05d7\u05d3\u05e9\u05d5\u05ea", "<language>he</language>", post{Title: "\u05e9\u05dc\u05d5\u05dd \u05e2\u05d5\u05dc\u05dd, hello", Text: "<p>\u05d6\u05d4 \u05d8\u05e7\u05e1\u05d8 \u05de\u05d9\u05de\u05d9\u05df \u05dc\u05e9\u05de\u05d0\u05dc.</p>", At: now.Add(-time.Hour)}))
 	r.read("many", r.press.paper("/many.xml", "Many", "", posts(60, "One of many")...), "Archive")
-	r.trouble(t)
+	r.addFailingFeeds(t)
 	yes := true
 	for _, name := range []string{"Nature", "People"} {
 		if err := r.river("").PutCategory(t.Context(), name, client.CategoryChange{Public: &yes}); err != nil {
@@ -84,15 +84,15 @@ func (r *rich) read(name string, p *paper, categories ...string) {
 	r.ids[name] = r.follow("", p.url(), categories...).ID
 }
 
-// trouble is a feed that cannot be read any more, and one that is gone.
-func (r *rich) trouble(t *testing.T) {
+// addFailingFeeds follows one feed that then fails, and one that is then gone.
+func (r *rich) addFailingFeeds(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"failing", "gone"} {
 		p := r.press.paper("/"+name+".xml", "A feed that is "+name, rsscloud.CloudAt(r.base).String(), posts(1, "Old news")...)
 		r.read(name, p, "People")
 		r.press.put("/"+name+".xml", "status", map[string]string{"failing": "500", "gone": "410"}[name])
 		r.ping(p.url())
-		outside.Until(t, name+" is known to be so", func() bool {
+		outside.Until(t, "the feed "+name+" is checked again", func() bool {
 			got, err := r.river("").Explain(t.Context(), p.url())
 			return err == nil && len(got.Checks) > 1
 		})

@@ -21,7 +21,7 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// publish presses the button and waits until that is done.
+// publish clicks the button and waits until the post is published.
 func (b *tab) publish() (at time.Time) {
 	b.t.Helper()
 	at = time.Now()
@@ -84,8 +84,8 @@ func TestPostReachesTheRiverOfAnotherServer(t *testing.T) {
 	form := writer.screenshot()
 	at := writer.publish()
 	reader.until("the post is announced", `window.newsAt`)
-	// It was pushed: a poll comes after polling.Shortest, which is longer than patience.
-	t.Logf("from the press on the button at one server to the reader's page at another: %v", reader.shown(at).Round(time.Millisecond))
+	// A push caused this: the next poll would be after polling.Shortest, which exceeds patience.
+	t.Logf("from the press on the button at one server to the reader's page at another: %v", reader.delay(at).Round(time.Millisecond))
 	reader.until("the post is shown", `document.querySelector("#days .item .e-content")?.textContent.includes("The heron is back")`)
 	reader.holds("the page was not loaded again", `window.same === true`)
 	if album := newAlbum(t); album != "" {
@@ -109,7 +109,7 @@ func TestPostReachesTheRiverOfTheSameServer(t *testing.T) {
 	eval[bool](reader, `window.same = true`)
 	at := writer.write("It rains.")
 	reader.until("the post is announced", `window.newsAt`)
-	t.Logf("from the press on the button to the reader's page: %v", reader.shown(at).Round(time.Millisecond))
+	t.Logf("from the press on the button to the reader's page: %v", reader.delay(at).Round(time.Millisecond))
 	reader.until("the post is shown", `document.querySelector("#days .item .e-content")?.textContent.includes("It rains.")`)
 
 	// A hierarchical post with an image, partly folded.
@@ -132,21 +132,21 @@ func TestPostReachesTheRiverOfTheSameServer(t *testing.T) {
 	eval[bool](reader, `window.newsAt = undefined, true`)
 	at = writer.publish()
 	reader.until("the outline is announced", `window.newsAt`)
-	t.Logf("a hierarchical post with an image: %v", reader.shown(at).Round(time.Millisecond))
+	t.Logf("a hierarchical post with an image: %v", reader.delay(at).Round(time.Millisecond))
 	const item = `document.querySelector("#days .item")`
 	reader.until("it is shown with its image, folded", item+`.querySelector("details.fold:not([open])") && `+item+`.textContent.includes("Plans for the winter") && `+item+`.querySelector("img, a[href$='hill.png']")`)
-	reader.holds("its words are there once", item+`.textContent.split("Plans for the winter").length === 2 && `+item+`.textContent.split("from the pit").length === 2`)
+	reader.holds("its words occur once", item+`.textContent.split("Plans for the winter").length === 2 && `+item+`.textContent.split("from the pit").length === 2`)
 	reader.click("#days .item details.fold > summary")
 	reader.click("#days .item details.fold details.fold > summary")
 	reader.holds("what is inside can be seen", `[...`+item+`.querySelectorAll(".inside")].filter((e) => e.checkVisibility()).map((e) => e.textContent).join().includes("Stones")`)
 	reader.holds("its Markdown is marked up", item+`.querySelector(".inside strong").textContent === "path"`)
 	reader.holds("the page was not loaded again", `window.same === true`)
 
-	// And on the page of the post, as its author left it.
+	// The page of the post shows the outline with the folds of its author.
 	writer.open("/alice/")
 	writer.holds("the author's page has it, with what was folded folded", `document.querySelector(".nodes, .inside") && [...document.querySelectorAll("details.fold")].some((d) => !d.open && d.textContent.includes("from the pit")) && [...document.querySelectorAll("details.fold[open]")].some((d) => d.textContent.includes("Stones"))`)
 
-	// Edited without script, the outline keeps what it was.
+	// An edit without scripts preserves the outline.
 	writer.open("/write/posts")
 	href := eval[string](writer, `[...document.querySelectorAll("a[href^='/write/']")].find((a) => /^\/write\/\d+$/.test(a.getAttribute("href")))?.getAttribute("href") ?? ""`)
 	writer.open(href)
@@ -164,7 +164,7 @@ func (b *tab) screenshot() image.Image {
 	return m
 }
 
-// scene is two windows side by side, in few colours.
+// scene returns an image of two windows side by side, in few colours.
 func scene(t *testing.T, file string, left, right image.Image) {
 	t.Helper()
 	const gap = 24
@@ -189,7 +189,7 @@ func scene(t *testing.T, file string, left, right image.Image) {
 	t.Log(fmt.Sprint("the image of the scene: ", file))
 }
 
-// colours are the most frequent colours of an image.
+// colours returns the most frequent colours of an image.
 func colours(m *image.RGBA) color.Palette {
 	count := map[color.RGBA]int{}
 	for y := m.Rect.Min.Y; y < m.Rect.Max.Y; y++ {

@@ -54,7 +54,7 @@ func TestSearchFindsWordsFeedsAndCategories(t *testing.T) {
 			t.Errorf("%s: found %q, want %q", words, got, want)
 		}
 		b.holds("the heading has the words", fmt.Sprintf(`document.querySelector("h1").textContent === %q`, "Search: "+words))
-		b.holds("the words stay", fmt.Sprintf(`document.querySelector("#q").value === %q`, words))
+		b.holds("the field contains the words", fmt.Sprintf(`document.querySelector("#q").value === %q`, words))
 		b.holds("empty fields are not in the address", `!/category=|source=/.test(location.search)`)
 		if want == nil {
 			b.holds("it reports no results, and what to do", `document.querySelector(".found").textContent.trim() === "No results" && document.querySelector("#empty").textContent.includes("Try fewer words")`)
@@ -66,7 +66,7 @@ func TestSearchFindsWordsFeedsAndCategories(t *testing.T) {
 	if got := b.texts(".item mark"); !slices.Equal(got, []string{"zebra", "coffee"}) {
 		t.Errorf("marked are %q", got)
 	}
-	// Within a category, and from there in everything.
+	// A search within a category leads to a search of the whole river.
 	b.open("/river?category=Night")
 	b.fill("#q", "zebra")
 	b.click(".find button")

@@ -92,7 +92,7 @@ const bottomBar = `(() => {
 	return wrong;
 })()`
 
-// light is the brightness of the page: 0 is black, 1 is white.
+// light is an expression for the brightness of the page: 0 is black, 1 is white.
 const light = `(() => { const [r, g, b] = getComputedStyle(document.body).backgroundColor.match(/[\d.]+/g); return (+r + +g + +b) / 765; })()`
 
 // moves lists elements with animations or transitions.

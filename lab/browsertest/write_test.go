@@ -71,10 +71,10 @@ func get(t *testing.T, address string) string {
 	return string(body)
 }
 
-// says waits for a status text of the draft.
+// awaitDraftStatus waits until the status of the draft contains words.
 func (b *tab) awaitDraftStatus(words string) {
 	b.t.Helper()
-	b.until("it says "+words, fmt.Sprintf(`document.getElementById("w-state")?.textContent.includes(%q)`, words))
+	b.until("the status of the draft is "+words, fmt.Sprintf(`document.getElementById("w-state")?.textContent.includes(%q)`, words))
 }
 
 // ctrl presses a key with Ctrl.
@@ -87,23 +87,23 @@ func TestShortPostIsWrittenAndPublishedByKeyboard(t *testing.T) {
 	t.Parallel()
 	p, b := newWriter(t)
 	b.until("the text box has the focus", `document.activeElement.id === "w-source"`)
-	b.holds("it counts", `document.getElementById("w-count").textContent === "140"`)
+	b.holds("the counter shows the remaining characters", `document.getElementById("w-count").textContent === "140"`)
 	b.keys("Hello *world*")
-	b.until("it counts what readers see", `document.getElementById("w-count").textContent === "129"`)
+	b.until("the counter ignores markup", `document.getElementById("w-count").textContent === "129"`)
 	b.ctrl(kb.Enter)
 	b.until("it is published", `document.querySelector(".undo")?.textContent.includes("Published.")`)
 	b.holds("the next form is empty", `document.getElementById("w-source").value === "" && document.activeElement.id === "w-source"`)
-	b.until("the way back counts down", `/Undo\s+\d\d? s/.test(document.querySelector(".undo").textContent)`)
+	b.until("the undo button counts down", `/Undo\s+\d\d? s/.test(document.querySelector(".undo").textContent)`)
 	if doc := get(t, p.base+"/alice/rss.xml"); !strings.Contains(doc, "Hello <em>world</em>") {
 		t.Errorf("the feed is %s", doc)
 	}
 	b.click(".undo a")
-	b.until("it has a page", `/^\/alice\/\d{4}\/\d\d\/\d\d\//.test(location.pathname)`)
+	b.until("the post has a page", `/^\/alice\/\d{4}\/\d\d\/\d\d\//.test(location.pathname)`)
 	b.open("/write/1")
 	b.click(".undo button")
-	b.until("it is a draft again", `/did=undone/.test(location.search) && document.querySelector("main").textContent.includes("a draft")`)
+	b.until("the post is a draft again", `/did=undone/.test(location.search) && document.querySelector("main").textContent.includes("a draft")`)
 	if doc := get(t, p.base+"/alice/rss.xml"); strings.Contains(doc, "Hello") {
-		t.Errorf("the feed still has it: %s", doc)
+		t.Errorf("the feed still contains the post: %s", doc)
 	}
 }
 
@@ -132,11 +132,11 @@ func TestPostWithTitleAndCategoriesIsPreviewedAndEdited(t *testing.T) {
 	b.holds("the second is chosen", `document.getElementById("w-categories").value === "Water, "`)
 	b.keys("new")
 	b.click("#w-look")
-	b.until("it is looked at", `document.querySelector("#look-text em")?.textContent === "hills" && document.querySelector("#look-text article > .p-name").textContent === "A long walk"`)
+	b.until("the preview is shown", `document.querySelector("#look-text em")?.textContent === "hills" && document.querySelector("#look-text article > .p-name").textContent === "A long walk"`)
 	b.holds("a post with a title has no limit", `document.getElementById("w-count").textContent === "13 characters"`)
 	b.click("#w-source")
 	b.keys(kb.End + " and **woods**")
-	b.until("the look follows", `document.querySelector("#look-text strong")?.textContent === "woods"`)
+	b.until("the preview is updated", `document.querySelector("#look-text strong")?.textContent === "woods"`)
 	b.keys(kb.Escape)
 	b.until("it is closed", `document.getElementById("look").hidden`)
 	b.click("#w-go")
@@ -239,12 +239,12 @@ func TestScheduledPostUsesTheTimeZoneOfItsAuthor(t *testing.T) {
 	b.holds("the time zone is shown", `document.getElementById("w-zone").textContent.includes("mandu")`)
 	eval[bool](b, `(() => { const at = document.getElementById("w-when"), t = new Date(Date.now() + 864e5); const pad = (n) => String(n).padStart(2, "0");
 		at.value = t.getFullYear() + "-" + pad(t.getMonth() + 1) + "-" + pad(t.getDate()) + "T10:30"; at.dispatchEvent(new Event("input", { bubbles: true })); return true; })()`)
-	b.until("the button says what it does", `document.getElementById("w-go").textContent === "Schedule"`)
+	b.until("the button has the label Schedule", `document.getElementById("w-go").textContent === "Schedule"`)
 	b.click("#w-go")
-	b.until("it waits", `document.querySelector(".note, .undo")?.textContent.includes("Scheduled for ")`)
+	b.until("the post is scheduled", `document.querySelector(".note, .undo")?.textContent.includes("Scheduled for ")`)
 	b.holds("for 10:30 in Kathmandu", `document.querySelector(".mineposts time").dateTime.endsWith("T04:45:00.000Z")`)
 	b.click(".mineposts .words")
-	b.until("its page says the same", `document.getElementById("w-when").value.endsWith("T10:30")`)
+	b.until("its page shows the same time", `document.getElementById("w-when").value.endsWith("T10:30")`)
 	b.click("[value=now]")
 	b.until("it is published now", `document.querySelector(".undo")`)
 }
@@ -255,7 +255,7 @@ func TestEditConflictShowsBothVersions(t *testing.T) {
 	b.expect("409")
 	b.keys("Before")
 	b.awaitDraftStatus("Saved")
-	b.until("it has an address", `location.pathname === "/write/1"`)
+	b.until("the draft has a URL", `location.pathname === "/write/1"`)
 	other := newTab(t, b.base)
 	other.expect("409")
 	other.signIn("/write/1")
@@ -264,17 +264,17 @@ func TestEditConflictShowsBothVersions(t *testing.T) {
 	other.until("it is there", `document.getElementById("w-source").value.startsWith("Before")`)
 	other.fill("#w-source", "From the other tab")
 	other.awaitDraftStatus("changed elsewhere")
-	other.holds("what was typed is still there", `document.getElementById("w-source").value === "From the other tab"`)
+	other.holds("the typed text is still in the form", `document.getElementById("w-source").value === "From the other tab"`)
 	other.click("#w-state button")
 	other.until("both are shown", `document.querySelector(".theirs")?.textContent.includes("Before and mine") && document.getElementById("w-source").value.trim() === "From the other tab"`)
 	other.click(`#write [value=draft]`)
-	other.until("mine is kept", `/did=kept/.test(location.search) && document.getElementById("w-source").value.trim() === "From the other tab"`)
+	other.until("the own version is stored", `/did=kept/.test(location.search) && document.getElementById("w-source").value.trim() === "From the other tab"`)
 	b.keys(" again")
 	b.awaitDraftStatus("changed elsewhere")
 	b.click("#w-state button")
 	b.until("both are shown here too", `document.querySelector(".theirs")?.textContent.includes("From the other tab")`)
 	b.click(".theirs [value=theirs]")
-	b.until("the other is taken", `/did=theirs/.test(location.search) && document.getElementById("w-source").value.trim() === "From the other tab"`)
+	b.until("the other version is in the form", `/did=theirs/.test(location.search) && document.getElementById("w-source").value.trim() === "From the other tab"`)
 }
 
 func TestTypedTextSurvivesAReload(t *testing.T) {
@@ -283,9 +283,9 @@ func TestTypedTextSurvivesAReload(t *testing.T) {
 	b.keys("Typed and loaded again at once")
 	b.do("reload", chromedp.Reload())
 	b.until("it is there", `document.getElementById("w-source").value.trim() === "Typed and loaded again at once"`)
-	b.until("it is one draft", `location.pathname === "/write/1"`)
+	b.until("there is only one draft", `location.pathname === "/write/1"`)
 	b.do("reload", chromedp.Reload())
-	b.until("it is there from the server", `document.getElementById("w-source").value.trim() === "Typed and loaded again at once"`)
+	b.until("the server returns the text", `document.getElementById("w-source").value.trim() === "Typed and loaded again at once"`)
 	b.open("/write")
 	b.until("a new form is empty", `document.getElementById("w-source").value === "" && document.getElementById("kept").hidden`)
 }
@@ -293,27 +293,27 @@ func TestTypedTextSurvivesAReload(t *testing.T) {
 func TestTypedTextSurvivesANetworkFailure(t *testing.T) {
 	t.Parallel()
 	p := start(t, conf(t))
-	w := newWire(t)
-	w.lead(p.base)
+	w := newProxy(t)
+	w.connect(p.base)
 	b := newTab(t, w.url())
 	b.join(p.admin)
 	for _, part := range []string{"ERR_EMPTY_RESPONSE", "ERR_CONNECTION", "ERR_SOCKET", "Failed to load"} {
 		b.expect(part)
 	}
-	w.lead("")
+	w.connect("")
 	b.keys("Far from everything")
 	b.awaitDraftStatus("Not saved on the server: no connection. Your text is stored in this browser.")
 	b.click("#w-go")
 	b.awaitDraftStatus("Nothing was done: no connection")
 	b.holds("it is in the form", `document.getElementById("w-source").value === "Far from everything"`)
-	w.lead(p.base)
+	w.connect(p.base)
 	b.click("#w-source")
 	b.ctrl(kb.End)
 	b.keys(" again")
 	b.awaitDraftStatus("Saved")
 	b.click("#w-go")
 	b.until("it is published", `document.querySelector(".undo")`)
-	b.holds("it is kept no more", `Object.keys(localStorage).filter((k) => k.startsWith("write:")).length === 0`)
+	b.holds("the browser no longer stores it", `Object.keys(localStorage).filter((k) => k.startsWith("write:")).length === 0`)
 }
 
 func TestExpiredSessionIsResumedWithoutLosingText(t *testing.T) {
@@ -326,11 +326,11 @@ func TestExpiredSessionIsResumedWithoutLosingText(t *testing.T) {
 	b.keys(", and the other half")
 	b.awaitDraftStatus("signed out")
 	b.click("#w-go")
-	b.until("he may sign in on the spot", `document.getElementById("w-password") && document.getElementById("w-source").value.trim() === "Half a thought, and the other half"`)
+	b.until("the page asks for the password", `document.getElementById("w-password") && document.getElementById("w-source").value.trim() === "Half a thought, and the other half"`)
 	b.fill("#w-name", "alice")
 	b.fill("#w-password", aPassword)
 	b.click(`.beside [value=preview]`)
-	b.until("it goes on", `document.querySelector(".note")?.textContent.includes("your text is complete") && document.getElementById("w-source").value.trim() === "Half a thought, and the other half"`)
+	b.until("the work continues", `document.querySelector(".note")?.textContent.includes("your text is complete") && document.getElementById("w-source").value.trim() === "Half a thought, and the other half"`)
 	b.click("#w-go")
 	b.until("it is published", `document.querySelector(".undo")`)
 }
@@ -347,7 +347,7 @@ func TestWritingWorksWithoutScripts(t *testing.T) {
 	b.click(`label[for="ask-when"]`)
 	b.holds("its clock is named", `/UTC/.test(document.getElementById("w-zone").textContent)`)
 	b.click("#w-look")
-	b.until("it is looked at", `document.querySelector("#look em")?.textContent === "forms" && document.getElementById("w-title").value === "No scripts"`)
+	b.until("the preview is shown", `document.querySelector("#look em")?.textContent === "forms" && document.getElementById("w-title").value === "No scripts"`)
 	b.click("[value=draft]:not(.sr)")
 	b.until("the draft is saved", `location.pathname === "/write/1" && document.querySelector(".note").textContent.includes("saved")`)
 	b.click("#w-go")

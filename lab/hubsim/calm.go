@@ -48,7 +48,7 @@ func (d *Disk) left(members map[hub.Key]*member) string {
 	what := ""
 	d.all(func(s *hub.Subscription) {
 		m := members[s.Key()]
-		if s.NextAt.IsZero() || m != nil && m.nature == dead || s.Protocol == hub.WebSub && s.Tries > len(retries()) {
+		if s.NextAt.IsZero() || m != nil && m.behavior == dead || s.Protocol == hub.WebSub && s.Tries > len(retries()) {
 			return
 		}
 		what = fmt.Sprintf("version %d is pending for %s", s.PendingVersion, m)
@@ -131,17 +131,17 @@ func (w *scenario) onDisk(a *act) {
 			}
 		}
 		if in == nil {
-			w.breaks("a request of %s was acknowledged and is not on disk", a.member)
+			w.violation("a request of %s was acknowledged and is not on disk", a.member)
 		}
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if a.kind == "register" && !there && !w.leftSince(a.member, a.start) {
-		w.breaks("a registration of %s was acknowledged and is not on disk", a.member)
+		w.violation("a registration of %s was acknowledged and is not on disk", a.member)
 	}
 	if a.kind == "cancel" && there {
-		w.breaks("a cancel of %s was acknowledged and is not on disk", a.member)
+		w.violation("a cancel of %s was acknowledged and is not on disk", a.member)
 	}
 }
 

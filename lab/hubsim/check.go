@@ -51,7 +51,7 @@ func (w *scenario) checkTwice(m *member, list []*delivery) {
 	}
 	for _, v := range slices.Sorted(keys(times)) {
 		if most := 1 + lost[v] + trouble; times[v] > most {
-			w.breaks("%s received version %d %d times; %d answers were lost and %d machines crashed or froze", m, v, times[v], lost[v], trouble)
+			w.violation("%s received version %d %d times; %d answers were lost and %d machines crashed or froze", m, v, times[v], lost[v], trouble)
 		}
 	}
 }
@@ -62,13 +62,13 @@ func (w *scenario) checkOrder(m *member, list []*delivery) {
 	var newest, last *delivery
 	for _, d := range list {
 		if last != nil && d.start.Before(last.end) && !d.node.excused(d.start) && !last.node.excused(last.start) && !last.node.excused(d.start) {
-			w.breaks("%s is notified of version %d at %s during the notification of %d", m, d.version, w.since(d.start), last.version)
+			w.violation("%s is notified of version %d at %s during the notification of %d", m, d.version, w.since(d.start), last.version)
 		}
 		if last == nil || d.end.After(last.end) {
 			last = d
 		}
 		if newest != nil && d.version < newest.version && !d.node.excused(d.start) {
-			w.breaks("%s is notified of version %d at %s, after version %d", m, d.version, w.since(d.start), newest.version)
+			w.violation("%s is notified of version %d at %s, after version %d", m, d.version, w.since(d.start), newest.version)
 		}
 		if !d.arrived.IsZero() && (newest == nil || d.version > newest.version) {
 			newest = d
@@ -85,7 +85,7 @@ func (w *scenario) checkErrors(m *member, list []*delivery) {
 	bad := map[int64]bool{}
 	for _, d := range list {
 		if d.failures > len(bad) {
-			w.breaks("%s has %d errors on record at %s, and %d changes did not arrive", m, d.failures, w.since(d.start), len(bad))
+			w.violation("%s has %d stored errors at %s, but %d changes did not arrive", m, d.failures, w.since(d.start), len(bad))
 			return
 		}
 		if d.bad() {
@@ -118,12 +118,12 @@ func (w *scenario) checkDrops(per map[*member][]*delivery) {
 		}
 		switch {
 		case len(versions) < 3:
-			w.breaks("%s was dropped at %s after %d changes that did not arrive", r.member, w.since(r.at), len(versions))
+			w.violation("%s was dropped at %s after %d changes that did not arrive", r.member, w.since(r.at), len(versions))
 		case r.clock.Truncate(time.Hour).Before(third.Add(-slack)):
-			w.breaks("%s was dropped at %s, which is not the top of the hour", r.member, r.clock.Format("15:04:05"))
+			w.violation("%s was dropped at %s, which is not the top of the hour", r.member, r.clock.Format("15:04:05"))
 		}
 		if !slices.Contains([]string{hub.HTTPPost, hub.HTTPSPost, hub.XMLRPC, hub.SOAP}, r.member.protocol) {
-			w.breaks("%s was dropped for errors, which its protocol does not have", r.member)
+			w.violation("%s was dropped for errors, although its protocol has no error limit", r.member)
 		}
 	}
 }
@@ -146,7 +146,7 @@ func (w *scenario) checkExpired(m *member, list []*delivery) {
 			}
 		}
 		if d.clock.After(until.Add(30 * time.Second)) {
-			w.breaks("%s is notified of version %d at %s; its subscription ended at %s", m, d.version, d.clock.Format(time.DateTime), until.Format(time.DateTime))
+			w.violation("%s is notified of version %d at %s; its subscription ended at %s", m, d.version, d.clock.Format(time.DateTime), until.Format(time.DateTime))
 			return
 		}
 	}
@@ -172,7 +172,7 @@ func (w *scenario) checkCancelled(m *member, list []*delivery) {
 			// allowed.
 			known := !w.set[[2]int{m.feed, d.value}].After(a.end) && !d.start.After(a.end.Add(time.Minute))
 			if !again && d.start.After(a.end) && !known {
-				w.breaks("%s is notified of version %d at %s; its cancel was acknowledged at %s", m, d.version, w.since(d.start), w.since(a.end))
+				w.violation("%s is notified of version %d at %s; its cancel was acknowledged at %s", m, d.version, w.since(d.start), w.since(a.end))
 				return
 			}
 		}
@@ -190,11 +190,11 @@ func (w *scenario) checkVersions() {
 	for _, d := range w.deliveries {
 		k := key{d.member.feed, d.version}
 		if v, there := value[k]; there && v != d.value {
-			w.breaks("version %d of feed %d is %d for one and %d for another", k.version, k.feed, v, d.value)
+			w.violation("version %d of feed %d has state %d for one member and %d for another", k.version, k.feed, v, d.value)
 		}
 		value[k] = d.value
 		if d.member.protocol == hub.WebSub && d.content < 0 {
-			w.breaks("%s received no content with state %d", d.member, d.value)
+			w.violation("%s received no content with state %d", d.member, d.value)
 		}
 	}
 	order := slices.SortedFunc(keys(value), func(a, b key) int {
@@ -202,7 +202,7 @@ func (w *scenario) checkVersions() {
 	})
 	for i := 1; i < len(order); i++ {
 		if a, b := order[i-1], order[i]; a.feed == b.feed && value[a] >= value[b] {
-			w.breaks("version %d of feed %d is its state %d, and version %d its state %d", a.version, a.feed, value[a], b.version, value[b])
+			w.violation("version %d of feed %d has state %d, and version %d has state %d", a.version, a.feed, value[a], b.version, value[b])
 		}
 	}
 }

@@ -7,48 +7,48 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// turnOf is an event that started or ended a membership.
-type turnOf struct {
+// membershipEvent is an event that started or ended a membership.
+type membershipEvent struct {
 	at    time.Time
 	joins bool
 	until time.Time // by the machine's clock; zero: no end
 }
 
-// turns returns the certain events of a member, in order. An uncertain event ends the
+// membershipEvents returns the certain events of a member, in order. An uncertain event ends the
 // membership: the checks then expect nothing until the next certain start. w.mu is held.
-func (w *scenario) turns(m *member) []turnOf {
-	var list []turnOf
+func (w *scenario) membershipEvents(m *member) []membershipEvent {
+	var list []membershipEvent
 	for _, a := range w.acts {
 		switch {
 		case a.member != m || a.state == refused:
 		case a.kind == "cancel":
-			list = append(list, turnOf{at: a.end})
+			list = append(list, membershipEvent{at: a.end})
 		case m.protocol == hub.WebSub || a.state != acked: // its callback has not confirmed yet
 		case m.protocol == hub.CNWS:
-			list = append(list, turnOf{at: a.end, joins: true})
+			list = append(list, membershipEvent{at: a.end, joins: true})
 		default:
-			list = append(list, turnOf{at: a.end, joins: true, until: a.clock.Add(expiry)})
+			list = append(list, membershipEvent{at: a.end, joins: true, until: a.clock.Add(expiry)})
 		}
 	}
 	list = append(list, w.confirmed(m)...)
 	for _, r := range w.removals {
 		if r.member == m {
-			list = append(list, turnOf{at: r.at})
+			list = append(list, membershipEvent{at: r.at})
 		}
 	}
 	for _, d := range w.deliveries {
 		if d.member == m && d.reply == "gone" {
-			list = append(list, turnOf{at: d.end.Add(40 * time.Second)}) // the exact time of the write is unknown
+			list = append(list, membershipEvent{at: d.end.Add(40 * time.Second)}) // the exact time of the write is unknown
 		}
 	}
-	slices.SortStableFunc(list, func(a, b turnOf) int { return a.at.Compare(b.at) })
+	slices.SortStableFunc(list, func(a, b membershipEvent) int { return a.at.Compare(b.at) })
 	return list
 }
 
 // confirmed returns the subscription that the callback of the last WebSub request confirmed,
 // unless part of it is uncertain. The exact time of the write is unknown, so it returns the
 // latest possible time.
-func (w *scenario) confirmed(m *member) []turnOf {
+func (w *scenario) confirmed(m *member) []membershipEvent {
 	if m.protocol != hub.WebSub {
 		return nil
 	}
@@ -61,14 +61,14 @@ func (w *scenario) confirmed(m *member) []turnOf {
 	if last == nil || last.kind != "register" || last.state != acked {
 		return nil
 	}
-	var yes []turnOf
+	var yes []membershipEvent
 	for _, k := range w.askings {
 		switch {
 		case k.member != m || k.at.Before(last.start):
 		case k.mode != hub.ModeSubscribe || k.secret != last.secret || !k.ok:
 			yes = nil
 		default:
-			yes = []turnOf{{at: k.at.Add(5 * time.Second), joins: true, until: k.clock.Add(k.lease)}}
+			yes = []membershipEvent{{at: k.at.Add(5 * time.Second), joins: true, until: k.clock.Add(k.lease)}}
 		}
 	}
 	return yes
@@ -78,7 +78,7 @@ func (w *scenario) confirmed(m *member) []turnOf {
 // is none. clock is the time of the sending machine.
 func (w *scenario) liveSince(m *member, clock time.Time) (since time.Time, live bool) {
 	var until time.Time
-	for _, t := range w.turns(m) {
+	for _, t := range w.membershipEvents(m) {
 		switch {
 		case !t.joins:
 			live = false
@@ -105,7 +105,7 @@ func (w *scenario) checkNotified(when string) {
 	for i := range w.plan.members {
 		m := &w.plan.members[i]
 		since, live := w.liveSince(m, clock)
-		if m.nature == dead || !live {
+		if m.behavior == dead || !live {
 			continue
 		}
 		need := 0
@@ -125,7 +125,7 @@ func (w *scenario) checkNotified(when string) {
 			}
 		}
 		if has < need && (m.protocol != hub.WebSub || unanswered <= len(retries())) {
-			w.breaks("%s: %s was last notified of state %d, but %d was acknowledged", when, m, has, need)
+			w.violation("%s: %s was last notified of state %d, but %d was acknowledged", when, m, has, need)
 		}
 	}
 }
@@ -145,8 +145,8 @@ func (w *scenario) checkEnded(when string) {
 			notified = notified || d.member == m && d.value == w.feeds[m.feed].value
 		}
 		rss := m.protocol != hub.WebSub && m.protocol != hub.CNWS
-		if m.nature == dead && rss && notified && !(joined && w.plan.tail && when != "after the hour") {
-			w.breaks("%s: %s is still notified, but accepted none of the last changes", when, m)
+		if m.behavior == dead && rss && notified && !(joined && w.plan.tail && when != "after the hour") {
+			w.violation("%s: %s is still notified, but accepted none of the last changes", when, m)
 		}
 	}
 }

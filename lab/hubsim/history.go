@@ -66,8 +66,8 @@ type asking struct {
 	ok     bool
 }
 
-// happened is one line of the history.
-type happened struct {
+// logEntry is one line of the history.
+type logEntry struct {
 	at   time.Duration
 	text string
 }
@@ -79,12 +79,12 @@ type history struct {
 	removals   []removal
 	askings    []asking
 	set        map[[2]int]time.Time // when a feed changed to a value
-	lines      []happened
+	lines      []logEntry
 }
 
-// say appends a line to the history; w.mu is held.
-func (w *scenario) say(format string, args ...any) {
-	w.lines = append(w.lines, happened{time.Since(w.begun), fmt.Sprintf(format, args...)})
+// logLine appends a line to the history; w.mu is held.
+func (w *scenario) logLine(format string, args ...any) {
+	w.lines = append(w.lines, logEntry{time.Since(w.begun), fmt.Sprintf(format, args...)})
 }
 
 // sum returns a hash of the history: equal for equal seeds.
@@ -98,7 +98,7 @@ func (h *history) sum() uint64 {
 }
 
 func (h *history) sort() {
-	slices.SortStableFunc(h.lines, func(a, b happened) int {
+	slices.SortStableFunc(h.lines, func(a, b logEntry) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.text, b.text))
 	})
 }

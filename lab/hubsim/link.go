@@ -21,15 +21,15 @@ func away() error {
 	return fault.New(fault.Unavailable, "The store is away; please try again.")
 }
 
-// fate is the drawn outcome of one operation.
-type fate struct {
+// outcome is the drawn result of one operation.
+type outcome struct {
 	before, after time.Duration
 	refuse, deaf  bool
 }
 
-func (l *link) fate(draw uint64, write bool) fate {
+func (l *link) outcome(draw uint64, write bool) outcome {
 	w := l.node.scenario
-	f := fate{before: time.Duration(20_000 + draw%400_000)}
+	f := outcome{before: time.Duration(20_000 + draw%400_000)}
 	if write {
 		f.after = time.Duration(20_000 + hash(draw, 1)%800_000)
 	}
@@ -39,7 +39,7 @@ func (l *link) fate(draw uint64, write bool) fate {
 	if !w.faulty {
 		return f
 	}
-	if time.Now().Before(l.node.away) {
+	if time.Now().Before(l.node.unavailableUntil) {
 		w.faults++
 		f.refuse = true
 		return f
@@ -65,7 +65,7 @@ func (l *link) fate(draw uint64, write bool) fate {
 func do[T any](ctx context.Context, l *link, op string, key uint64, write bool, fn func() (T, error)) (v T, err error) {
 	var none T
 	n := l.node
-	f := l.fate(hash(n.scenario.seed, n.runID, text(op), key, uint64(time.Now().UnixNano())), write)
+	f := l.outcome(hash(n.scenario.seed, n.runID, text(op), key, uint64(time.Now().UnixNano())), write)
 	if !n.sleep(ctx, f.before) || !n.gate() || ctx.Err() != nil {
 		return none, away()
 	}

@@ -29,7 +29,7 @@ func (w *scenario) turn(n int) {
 	f.hash, f.etag = sum[:], fmt.Sprintf(`"%d"`, f.value)
 	w.values[string(f.hash)], w.bodies[string(f.body)] = f.value, f.value
 	w.set[[2]int{n, f.value}] = time.Now()
-	w.say("feed %d is at %d", n, f.value)
+	w.logLine("feed %d is at %d", n, f.value)
 }
 
 // draw returns the random number for a network operation of this machine.
@@ -67,7 +67,7 @@ func (n *node) Fetch(ctx context.Context, f hub.Fetch) (hub.Fetched, error) {
 			now = *feed
 		}
 	}
-	w.say("machine %d reads %s: %d%s", n.machine, f.URL, now.value, map[bool]string{true: ", failed"}[bad])
+	w.logLine("machine %d reads %s: %d%s", n.machine, f.URL, now.value, map[bool]string{true: ", failed"}[bad])
 	w.mu.Unlock()
 	if !n.sleep(ctx, half+time.Duration(draw%9973)) || !n.gate() || bad {
 		return hub.Fetched{}, unread
@@ -99,7 +99,7 @@ func (n *node) Notify(ctx context.Context, sub hub.Subscription, topic hub.Topic
 	}
 	w.mu.Lock()
 	d.arrived = time.Now()
-	d.accepted = reply == "ok" || reply == "timeout" && d.member.nature == lossy
+	d.accepted = reply == "ok" || reply == "timeout" && d.member.behavior == lossy
 	w.mu.Unlock()
 	if !n.sleep(ctx, back) {
 		w.finish(d, "")
@@ -120,7 +120,7 @@ func (n *node) Notify(ctx context.Context, sub hub.Subscription, topic hub.Topic
 func (w *scenario) notified(n *node, sub hub.Subscription, topic hub.Topic, content *hub.Content, clock time.Time) *delivery {
 	m := w.byKey[hub.Key{TopicID: topic.ID, ID: sub.ID}]
 	if m == nil {
-		w.breaks("notification to an unknown callback: %s", sub.Callback)
+		w.violation("notification to an unknown callback: %s", sub.Callback)
 		return nil
 	}
 	d := &delivery{member: m, node: n, version: topic.Version, value: w.values[string(topic.Hash)], content: -1, secret: sub.Secret,
@@ -129,12 +129,12 @@ func (w *scenario) notified(n *node, sub hub.Subscription, topic hub.Topic, cont
 		d.content = w.bodies[string(content.Body)]
 		d.value = d.content // the newest content, even if it arrived after the delivery was due
 		if content.Version != topic.Version {
-			w.breaks("%s is notified of version %d with the content of %d", m, topic.Version, content.Version)
+			w.violation("%s is notified of version %d with the content of %d", m, topic.Version, content.Version)
 		}
 	}
 	m.tries[d.version]++
 	w.deliveries = append(w.deliveries, d)
-	w.say("machine %d notifies %s of state %d (version %d)", n.machine, m, d.value, d.version)
+	w.logLine("machine %d notifies %s of state %d (version %d)", n.machine, m, d.value, d.version)
 	return d
 }
 
@@ -144,13 +144,13 @@ func (w *scenario) answer(d *delivery) (there, back time.Duration, reply string)
 	draw := hash(w.seed, uint64(d.member.key.ID), uint64(d.version), uint64(d.member.tries[d.version]), d.node.runID)
 	there, back, reply = takes(draw), takes(hash(draw, 1))+time.Duration(draw%9973), "ok"
 	x := share(hash(draw, 2))
-	if d.member.nature == dead {
+	if d.member.behavior == dead {
 		return there, back, "failed"
 	}
 	if !w.faulty {
 		return there, back, reply
 	}
-	switch d.member.nature {
+	switch d.member.behavior {
 	case slow:
 		there += time.Duration(hash(draw, 3) % uint64(2*time.Second))
 	case flaky:
@@ -174,7 +174,7 @@ func (w *scenario) finish(d *delivery, reply string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	d.end, d.reply = time.Now(), reply
-	w.say("%s answers machine %d on version %d: %q", d.member, d.node.machine, d.version, reply)
+	w.logLine("%s answers machine %d on version %d: %q", d.member, d.node.machine, d.version, reply)
 }
 
 // Verify is hub.Verifier: every reachable callback consents.
@@ -205,7 +205,7 @@ func (n *node) Confirm(ctx context.Context, in hub.Intent) (event.Exchange, erro
 		a.ok, err = false, fault.New(fault.Refused, "It said no.")
 	}
 	w.askings = append(w.askings, a)
-	w.say("machine %d verifies with %s: %s %v", n.machine, m, in.Mode, a.ok)
+	w.logLine("machine %d verifies with %s: %s %v", n.machine, m, in.Mode, a.ok)
 	w.mu.Unlock()
 	if !n.sleep(ctx, takes(hash(draw, 2))) || !n.gate() {
 		return event.Exchange{}, fault.New(fault.Unavailable, "The machine crashed.")
@@ -223,6 +223,6 @@ func (n *node) Deny(ctx context.Context, in hub.Intent) (event.Exchange, error) 
 	defer w.mu.Unlock()
 	a := asking{member: w.byKey[in.Key()], mode: in.Mode, at: time.Now()}
 	w.askings = append(w.askings, a)
-	w.say("machine %d sends a denial to %s", n.machine, a.member)
+	w.logLine("machine %d sends a denial to %s", n.machine, a.member)
 	return event.Exchange{}, nil
 }

@@ -22,13 +22,13 @@ type node struct {
 	ended    chan struct{} // closed when its last relevant goroutine has ended
 
 	// Guarded by scenario.mu.
-	crashed bool
-	ready   bool          // it accepts requests
-	still   time.Time     // frozen until then
-	heldUp  time.Duration // number of delayed operations, as nanoseconds
-	away    time.Time     // its store is unavailable until then
-	jumped  time.Duration
-	blind   []span // periods when it was frozen or could not write
+	crashed          bool
+	ready            bool          // it accepts requests
+	frozenUntil      time.Time     // frozen until then
+	delayed          time.Duration // number of delayed operations, as nanoseconds
+	unavailableUntil time.Time     // its store is unavailable until then
+	jumped           time.Duration
+	blind            []span // periods when it was frozen or could not write
 }
 
 type span struct{ from, to time.Time }
@@ -50,7 +50,7 @@ func (w *scenario) begin(machine int, alone bool) *node {
 	}
 	w.running[machine] = n
 	w.lived = append(w.lived, n)
-	w.say("machine %d starts (run %d)", machine, n.runID)
+	w.logLine("machine %d starts (run %d)", machine, n.runID)
 	w.mu.Unlock()
 	ctx, cancel := context.WithCancel(context.Background())
 	n.cancel = cancel
@@ -108,7 +108,7 @@ func (n *node) alive() bool {
 	return !n.crashed
 }
 
-// die crashes a machine: nothing that it does afterwards has an effect.
+// crash crashes a machine. Its later operations have no effect.
 func (n *node) crash() {
 	w := n.scenario
 	w.mu.Lock()
@@ -120,7 +120,7 @@ func (n *node) crash() {
 	if w.running[n.machine] == n {
 		w.running[n.machine] = nil
 	}
-	w.say("machine %d crashes", n.machine)
+	w.logLine("machine %d crashes", n.machine)
 	w.crashes++
 	w.mu.Unlock()
 	close(n.gone)
@@ -134,7 +134,7 @@ func (n *node) stop() {
 	if w.running[n.machine] == n {
 		w.running[n.machine] = nil
 	}
-	w.say("machine %d shuts down", n.machine)
+	w.logLine("machine %d shuts down", n.machine)
 	w.mu.Unlock()
 	n.cancel()
 	<-n.ended
@@ -162,10 +162,10 @@ func (n *node) sleep(ctx context.Context, d time.Duration) bool {
 func (n *node) gate() bool {
 	for place := time.Duration(0); ; {
 		n.scenario.mu.Lock()
-		wait, crashed := time.Until(n.still), n.crashed
+		wait, crashed := time.Until(n.frozenUntil), n.crashed
 		if wait > 0 && place == 0 {
-			n.heldUp++
-			place = n.heldUp
+			n.delayed++
+			place = n.delayed
 		}
 		n.scenario.mu.Unlock()
 		if crashed || wait <= 0 {

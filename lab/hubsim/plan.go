@@ -21,17 +21,17 @@ func retries() []time.Duration {
 	return []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 6 * time.Second, 8 * time.Second, 10 * time.Second, 12 * time.Second, 15 * time.Second}
 }
 
-// nature is the behavior of a callback until the calm period.
-type nature int
+// behavior is the behavior of a callback until the calm period.
+type behavior int
 
 const (
-	steady  nature = iota
-	slow           // responds slowly
-	flaky          // refuses every second delivery
-	mute           // often sends no response
-	lossy          // accepts, but the response is lost
-	dead           // refuses everything, permanently
-	leaving        // replies 410 once
+	steady  behavior = iota
+	slow             // responds slowly
+	flaky            // refuses every second delivery
+	mute             // often sends no response
+	lossy            // accepts, but the response is lost
+	dead             // refuses everything, permanently
+	leaving          // replies 410 once
 )
 
 // disturbance is a fault of a machine.
@@ -76,7 +76,7 @@ type member struct {
 	feed     int
 	protocol string
 	callback string
-	nature   nature
+	behavior behavior
 	key      hub.Key
 	joins    time.Duration
 	acts     []move
@@ -112,10 +112,10 @@ func makePlan(seed uint64) plan {
 		p.before, p.after, p.late = []float64{0, 0.01, 0.05}[r.IntN(3)], []float64{0, 0.01, 0.05}[r.IntN(3)], []float64{0, 0.01}[r.IntN(2)]
 		p.lostHint, p.badFeed, p.slowFeed = []float64{0, 0.3, 1}[r.IntN(3)], []float64{0, 0.1}[r.IntN(2)], []float64{0, 0.15}[r.IntN(2)]
 	}
-	p.people(r)
-	p.news(r)
+	p.drawMembers(r)
+	p.drawChanges(r)
 	if !p.quiet {
-		p.misfortunes(r)
+		p.drawFaults(r)
 	}
 	// When a frozen machine continues, many operations arrive at the same moment. The batches
 	// in a narrow window are then a matter of chance and not reproducible.
@@ -125,29 +125,29 @@ func makePlan(seed uint64) plan {
 	return p
 }
 
-// people draws the members and their actions.
-func (p *plan) people(r *rand.Rand) {
+// drawMembers draws the members and their actions.
+func (p *plan) drawMembers(r *rand.Rand) {
 	n, subscribers := 3+r.IntN(8), r.IntN(5) == 0
 	if subscribers {
 		n = 55 + r.IntN(40)
 		p.options.MaxInFlight = []int{6, 64}[r.IntN(2)]
 	}
 	protocols := []string{hub.HTTPPost, hub.HTTPPost, hub.XMLRPC, hub.HTTPSPost, hub.SOAP, hub.WebSub, hub.WebSub, hub.CNWS}
-	natures := []nature{steady, steady, steady, slow, flaky, mute, lossy, dead, leaving}
+	natures := []behavior{steady, steady, steady, slow, flaky, mute, lossy, dead, leaving}
 	usual := natures[r.IntN(len(natures)-2)]
 	if subscribers && r.IntN(2) == 0 {
 		usual, p.options.MaxInFlight = slow, 4 // a round takes longer than a lease
 	}
 	for i := range n {
-		m := member{n: i, feed: r.IntN(p.feeds), protocol: protocols[r.IntN(len(protocols))], nature: natures[r.IntN(len(natures))], tries: map[int64]int{}}
+		m := member{n: i, feed: r.IntN(p.feeds), protocol: protocols[r.IntN(len(protocols))], behavior: natures[r.IntN(len(natures))], tries: map[int64]int{}}
 		if subscribers {
 			m.feed = 0
 			if i > 8 {
-				m.protocol, m.nature = hub.HTTPPost, usual
+				m.protocol, m.behavior = hub.HTTPPost, usual
 			}
 		}
-		if p.quiet && (m.nature == lossy || m.nature == mute) {
-			m.nature = flaky
+		if p.quiet && (m.behavior == lossy || m.behavior == mute) {
+			m.behavior = flaky
 		}
 		m.callback = fmt.Sprintf("http://host%d.sim/%d", i, i)
 		if r.IntN(6) == 0 {
@@ -175,8 +175,8 @@ func (m *member) move(r *rand.Rand, at time.Duration, kind string) move {
 	return v
 }
 
-// news draws the changes of feeds.
-func (p *plan) news(r *rand.Rand) {
+// drawChanges draws the changes of feeds.
+func (p *plan) drawChanges(r *rand.Rand) {
 	for f := range p.feeds {
 		for at := between(r, 3*time.Second, 15*time.Second); at < p.long; at += between(r, time.Second, 30*time.Second) {
 			p.changes = append(p.changes, change{at: at, feed: f, pings: []int{0, 1, 1, 1, 1, 2}[r.IntN(6)]})
@@ -193,8 +193,8 @@ func (p *plan) lastNews() time.Duration {
 	return last
 }
 
-// misfortunes draws the faults of machines, mostly shortly after a change.
-func (p *plan) misfortunes(r *rand.Rand) {
+// drawFaults draws the faults of machines, mostly shortly after a change.
+func (p *plan) drawFaults(r *rand.Rand) {
 	when := func() time.Duration {
 		if len(p.changes) == 0 || r.IntN(4) == 0 {
 			return between(r, time.Second, p.long)

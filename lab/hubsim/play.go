@@ -19,7 +19,7 @@ func (w *scenario) play() {
 	w.schedule()
 	time.Sleep(w.plan.long - time.Since(w.begun))
 	w.gone.Wait()
-	w.heal()
+	w.endFaults()
 	time.Sleep(20 * time.Second)
 	solo := w.handOver()
 	w.rest()
@@ -64,20 +64,20 @@ func (w *scenario) schedule() {
 			w.mu.Unlock()
 			for p := range c.pings {
 				time.Sleep(5*time.Millisecond + time.Duration(hash(w.seed, uint64(i), uint64(p))%uint64(300*time.Millisecond)))
-				w.ping(w.somebody(uint64(i), uint64(p)), c.feed)
+				w.ping(w.anyRunning(uint64(i), uint64(p)), c.feed)
 			}
 		})
 	}
 	for i, t := range w.plan.trouble {
 		w.gone.Go(func() {
 			time.Sleep(t.at - time.Since(w.begun) + time.Duration(i))
-			w.happen(t)
+			w.disturb(t)
 		})
 	}
 }
 
-// somebody returns a running machine; nil: there is none.
-func (w *scenario) somebody(parts ...uint64) *node {
+// anyRunning returns a running machine that accepts requests; nil: none.
+func (w *scenario) anyRunning(parts ...uint64) *node {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	first := int(hash(w.seed, hash(parts...)) % uint64(len(w.running)))
@@ -89,8 +89,8 @@ func (w *scenario) somebody(parts ...uint64) *node {
 	return nil
 }
 
-// happen performs one disturbance.
-func (w *scenario) happen(d disturbance) {
+// disturb performs one disturbance.
+func (w *scenario) disturb(d disturbance) {
 	w.mu.Lock()
 	var hit []*node
 	for m, n := range w.running {
@@ -101,15 +101,15 @@ func (w *scenario) happen(d disturbance) {
 	until := time.Now().Add(d.long)
 	if len(hit) > 0 && d.what != "crash" {
 		w.others++
-		w.say("%s of machine %d for %s", d.what, d.machine, d.long)
+		w.logLine("%s of machine %d for %s", d.what, d.machine, d.long)
 	}
 	for _, n := range hit {
 		switch d.what {
 		case "pause":
-			n.still = later(n.still, until)
+			n.frozenUntil = later(n.frozenUntil, until)
 			n.blind = append(n.blind, span{time.Now(), until})
 		case "outage":
-			n.away = later(n.away, until)
+			n.unavailableUntil = later(n.unavailableUntil, until)
 			n.blind = append(n.blind, span{time.Now(), until})
 		case "jump":
 			n.jumped += d.long
@@ -131,7 +131,7 @@ func (w *scenario) happen(d disturbance) {
 
 // move performs one action of a member.
 func (w *scenario) move(m *member, v move) {
-	n := w.somebody(uint64(m.n), uint64(v.at))
+	n := w.anyRunning(uint64(m.n), uint64(v.at))
 	if n == nil || !n.gate() {
 		return
 	}
@@ -156,14 +156,14 @@ func (w *scenario) move(m *member, v move) {
 			state = refused
 		}
 	}
-	w.acted(n, a, state, err)
+	w.endAct(n, a, state, err)
 	if a.state == acked {
 		w.onDisk(a)
 	}
 }
 
-// acted ends an act. A machine that crashed cannot have answered.
-func (w *scenario) acted(n *node, a *act, state string, err error) {
+// endAct ends an act. A machine that crashed cannot have answered.
+func (w *scenario) endAct(n *node, a *act, state string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	a.end, a.state = time.Now(), state
@@ -179,7 +179,7 @@ func (w *scenario) acted(n *node, a *act, state string, err error) {
 	if err != nil {
 		why = ", " + fault.Message(err)
 	}
-	w.say("%s of %s at machine %d: %s%s", a.kind, who, n.machine, a.state, why)
+	w.logLine("%s of %s at machine %d: %s%s", a.kind, who, n.machine, a.state, why)
 }
 
 // ping sends a ping for a feed to a machine.
@@ -191,19 +191,19 @@ func (w *scenario) ping(n *node, f int) *act {
 	a := &act{kind: "ping", feed: f, value: w.feeds[f].value, start: time.Now()}
 	w.mu.Unlock()
 	_, err := n.hub.Ping(context.Background(), hub.Ping{URL: feedURL(f), Via: "sim", Source: netip.AddrFrom4([4]byte{192, 0, 2, byte(f)})})
-	w.acted(n, a, acked, err)
+	w.endAct(n, a, acked, err)
 	return a
 }
 
-// heal ends all faults.
-func (w *scenario) heal() {
+// endFaults ends all faults.
+func (w *scenario) endFaults() {
 	w.mu.Lock()
-	w.say("calm")
+	w.logLine("calm")
 	w.faulty = false
 	now := time.Now()
 	for _, n := range w.running {
 		if n != nil {
-			n.still, n.away = now, now
+			n.frozenUntil, n.unavailableUntil = now, now
 		}
 	}
 	w.mu.Unlock()

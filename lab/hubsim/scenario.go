@@ -90,10 +90,10 @@ func Run(seed uint64, o Options) Report {
 	return r
 }
 
-// breaks records a violated guarantee; w.mu is held.
-func (w *scenario) breaks(format string, args ...any) {
+// violation records a violated guarantee; w.mu is held.
+func (w *scenario) violation(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	w.say("BROKEN: %s", text)
+	w.logLine("BROKEN: %s", text)
 	if len(w.broken) < brokenMost {
 		w.broken = append(w.broken, text)
 	}
@@ -102,7 +102,7 @@ func (w *scenario) breaks(format string, args ...any) {
 func (w *scenario) fail(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.breaks(format, args...)
+	w.violation(format, args...)
 }
 
 // note appends a line to the history if worth is true.
@@ -112,7 +112,7 @@ func (w *scenario) note(worth bool, format string, args ...any) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.say(format, args...)
+	w.logLine(format, args...)
 }
 
 // swept records the removals of a sweep.
@@ -122,7 +122,7 @@ func (w *scenario) swept(gone []hub.SubscriptionInfo, now time.Time) {
 	for _, g := range gone {
 		r := removal{member: w.byKey[g.Key()], dropped: g.ExpiresAt.After(milli(now)), clock: now, at: time.Now()}
 		w.removals = append(w.removals, r)
-		w.say("the sweep removes %s (dropped: %v)", r.member, r.dropped)
+		w.logLine("the sweep removes %s (dropped: %v)", r.member, r.dropped)
 	}
 }
 
