@@ -68,7 +68,7 @@ func rdfVersion(uri string) string {
 // XMLExtension is the namespace of the element xml, in which package render writes elements that
 // RSS 1.0 has no other form for. Its content is read like elements of other formats.
 //
-// spec:rdfxml-2014#stripes
+// spec:rdfxml-2014#item-properties
 const XMLExtension = "urn:x-cloudburst:extension"
 
 // isExtension reports whether the current element is the element xml of XMLExtension.

@@ -147,7 +147,7 @@ func (s *State) accept(v verdict, a Answer, before State, now time.Time) {
 	s.HintsAt = stamp(now)
 	fresh, reported := cacheOf(a.Header, now)
 	if a.Status == http.StatusNotModified {
-		// spec:rfc9111#freshening
+		// spec:rfc9111#revalidation
 		s.Validators = s.Validators.confirm(a.Header)
 		s.notModified(a.Cause, before.tag())
 		switch {
@@ -162,7 +162,7 @@ func (s *State) accept(v verdict, a Answer, before State, now time.Time) {
 	if reported {
 		s.Cache = fresh
 	}
-	// spec:feedstate-2007#validators-kept
+	// spec:feedstate-2007#validators-stored
 	s.Validators = validatorsOf(a.Header, a.from(*s))
 	s.fullRead(a, before, now)
 	if a.Hints != nil {

@@ -114,7 +114,7 @@ func (s *State) notModified(c Cause, was string) {
 // leaveOpen records whether an announced change is still unread, and when to verify it. A 304
 // to a planned check does not change this record.
 //
-// spec:cloudburst#river-push-look-again
+// spec:cloudburst#river-push-second-read
 func (s *State) leaveOpen(v verdict, a Answer, now time.Time, o Options) {
 	read := v.outcome == Changed || v.outcome == Unchanged
 	switch {

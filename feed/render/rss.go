@@ -177,7 +177,7 @@ func (w *writer) madeAddress(id string) string {
 // length warns about a text that is longer than early versions allow. Current readers accept
 // it, so it is not shortened.
 //
-// spec:rss091-1999#lengths
+// spec:rss091-1999#length-limits
 func (r *rss) length(where, s string, limit int) {
 	if r.v == 91 && tooLong(s, limit) {
 		r.tooLong(where, limit)

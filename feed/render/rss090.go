@@ -9,7 +9,7 @@ import (
 // appendRSS090 writes RSS 0.90, the first version: at most 15 items with titles and links, and
 // a description of the channel.
 //
-// spec:rss090-1999#lengths
+// spec:rss090-1999#length-limits
 func appendRSS090(w *writer) {
 	const limit = 15
 	f := w.f

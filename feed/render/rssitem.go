@@ -12,7 +12,7 @@ const deepest = 30
 
 // items writes as many items as the version allows.
 //
-// spec:rss091-1999#lengths
+// spec:rss091-1999#length-limits
 func (r *rss) items() {
 	const limit = 15
 	items := r.f.Items

@@ -18,7 +18,7 @@ import (
 //     ext:xml element that is XML. So is an element of iTunes or Media RSS, because
 //     validators reject parseType there. Package feed unwraps it again.
 //
-// spec:rdfxml-2014#stripes
+// spec:rdfxml-2014#item-properties
 
 // stripedElement is an element in the output.
 type stripedElement struct {

@@ -27,7 +27,7 @@ const maxPlaces = 20
 // Check is a log-in by password. Errors: fault.Refused with the same message for an unknown name, a
 // wrong password and a disabled user; TooMany; Unavailable.
 //
-// spec:cloudburst#log-in-refusals spec:cloudburst#log-in-limits
+// spec:cloudburst#log-in-rejections spec:cloudburst#log-in-limits
 func (a *Accounts) Check(ctx context.Context, name, password string, from Caller) (User, error) {
 	a.init()
 	place := a.keys.place(name, address(from.Addr))

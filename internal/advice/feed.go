@@ -192,8 +192,8 @@ func hasElement(name string) bool {
 
 // earlyLimits checks the limits of RSS 0.90 and 0.91, which readers of that time enforced.
 //
-// spec:rss091-1999#lengths
-// spec:rss090-1999#lengths
+// spec:rss091-1999#length-limits
+// spec:rss090-1999#length-limits
 func (a *adviser) earlyLimits() {
 	f := a.f
 	var title, itemTitle, description, items int

@@ -93,7 +93,7 @@ func (a *Announcer) now() time.Time { return a.Now().UTC().Truncate(time.Millise
 // Saved schedules a ping of every target of the user. The pending pings are on disk when it returns
 // nil. Repeating a version changes nothing.
 //
-// spec:cloudburst#sinks-durable
+// spec:cloudburst#ping-targets-durable
 func (a *Announcer) Saved(ctx context.Context, n News) error {
 	a.init()
 	targets, err := a.Targets(ctx, n.User)
@@ -265,7 +265,7 @@ func (a *Announcer) succeeded(o *PendingTarget, version int64, reply string, s T
 
 // failed records a failed ping and schedules the retry.
 //
-// spec:cloudburst#sinks-retry
+// spec:cloudburst#ping-targets-retry
 func (a *Announcer) failed(o *PendingTarget, version int64, err error, s Target, took time.Duration) *event.Event {
 	now := a.now()
 	o.LastAt, o.OK, o.Last = now, false, fault.Message(err)

@@ -48,7 +48,7 @@ func newBodies(next http.Handler, exempt func(netip.Addr) bool) *bodies {
 
 // ServeHTTP passes a request on, or answers 503 when its body exceeds the free capacity.
 //
-// spec:cloudburst#body-room
+// spec:cloudburst#body-limit
 func (b *bodies) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	conn, _ := r.Context().Value(connKey{}).(*cappedConn)
 	if conn != nil {

@@ -70,7 +70,7 @@ func (f *front) warm(ctx context.Context) {
 // plain is the handler of the plain listener. It answers the authority's challenges, serves the
 // endpoints that old programs call without TLS, and redirects all other requests to https.
 //
-// spec:cloudburst#plain-doors
+// spec:cloudburst#plain-http
 func (f *front) plain(public string, next http.Handler) http.Handler {
 	public = "https://" + strings.TrimPrefix(strings.TrimPrefix(public, "http://"), "https://")
 	var h http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -104,7 +104,7 @@ func excerptOf(c *Content) string {
 // images returns HTML for the images of a post that its text does not show, because many readers do
 // not show enclosures.
 //
-// spec:cloudburst#post-pictures
+// spec:cloudburst#post-images
 func images(c *Content) string {
 	var b strings.Builder
 	for _, e := range c.Enclosures {

@@ -45,7 +45,7 @@ func (v View) Base() string {
 // IsAnnounced reports whether changes of the view are announced. Archives and further pages are not
 // announced: readers request them only for older posts.
 //
-// spec:cloudburst#views-told
+// spec:cloudburst#view-feeds-notify
 func (v View) IsAnnounced() bool { return v.Archive == 0 && v.Page == 0 }
 
 // Viewed is the state of a view.

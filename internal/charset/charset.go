@@ -127,7 +127,7 @@ func (r *reading) decodeDetected(doc []byte, c *charset, from string) []byte {
 // decodeASCIIBased decodes a document whose ASCII bytes may be ASCII characters.
 func (r *reading) decodeASCIIBased(doc []byte, mark string) []byte {
 	r.declares(doc)
-	// spec:xmltypes-rfc7303#charset
+	// spec:xmltypes-rfc7303#encoding-precedence
 	switch {
 	case mark != "":
 		r.use(byName(mark), "bom")

@@ -164,7 +164,7 @@ func easternZone(name string) (minutes int, ok bool) {
 // militaryZone returns the offset of a letter zone of RFC 822, which had the wrong signs. Its
 // successors treat all as UTC; feed readers honour four of them.
 //
-// spec:mail-rfc5322#letter-zones
+// spec:mail-rfc5322#single-letter-zones
 func militaryZone(c byte) (minutes int, ok bool) {
 	switch c {
 	case 'a':

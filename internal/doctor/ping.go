@@ -109,7 +109,7 @@ func (x *exam) topic() string {
 
 // publish pings a WebSub hub with the topic of its subscribers.
 //
-// spec:websub-2018#publisher-tells-hubs
+// spec:websub-2018#publisher-notifies-hubs
 func (x *exam) publish(ctx context.Context, hub string) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()

@@ -60,7 +60,7 @@ func (s *Sender) sendPlain(ctx context.Context, m *Message, t *target) Reply {
 	return r
 }
 
-// spec:cloudburst#callback-timer
+// spec:cloudburst#callback-timeout-start
 func (s *Sender) deadline(ctx context.Context, start time.Time) time.Time {
 	d := start.Add(s.opts.Timeout)
 	if c, ok := ctx.Deadline(); ok && c.Before(d) {

@@ -10,7 +10,7 @@ import (
 // notifyAggregator hands a ping to the aggregator, with its URLs and all other known names of its
 // topics. read reports that the aggregator follows one of them and has stored the resulting work.
 //
-// spec:cloudburst#ping-tells-readers
+// spec:cloudburst#ping-wakes-river
 func (h pinging) notifyAggregator(ctx context.Context, p Ping, urls []string, topics []Topic) (read bool, err error) {
 	if h.OnPing == nil || p.ReaderNotified {
 		return p.ReaderNotified, nil
@@ -51,7 +51,7 @@ func (h pinging) pingAggregatorOnly(ctx context.Context, p Ping) (PingResult, er
 // unsubscribedEvent is the log event of a ping without subscribers. It does not reveal that a
 // user reads the feed, because the log is public and reading is private.
 //
-// spec:cloudburst#reading-is-not-told
+// spec:cloudburst#river-feeds-private
 func unsubscribedEvent(p Ping) event.Event {
 	return event.Event{Kind: event.KindPing, TopicID: TopicID(p.URL), Topic: p.URL, OK: true, Via: p.Via, Peer: peerOf(p),
 		Text: noSubscribersText}

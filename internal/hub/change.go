@@ -133,7 +133,7 @@ func (h pinging) admit(source netip.Addr, hops int, now time.Time) error {
 // Admit counts a push against the rate of its source, for pushes that reach the aggregator before
 // any [Hub.Ping], or without one. It returns fault.TooMany above the rate.
 //
-// spec:cloudburst#ping-tells-readers
+// spec:cloudburst#ping-wakes-river
 func (h *Hub) Admit(source netip.Addr) error {
 	h.Init()
 	return pinging{h}.admitSource(source, h.now())

@@ -16,7 +16,7 @@ import (
 // A registration can name a callback of a third party. The number of challenges that such
 // callbacks refuse is limited per source and host.
 //
-// spec:cloudburst#unmet-consent
+// spec:cloudburst#unconfirmed-callbacks-limited
 const (
 	maxRefusedPerRegistration = 3           // refused challenges of one registration before the remaining feeds are rejected
 	refusedBurst              = 20          // per source and callback host

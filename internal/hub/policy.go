@@ -14,7 +14,7 @@ import (
 // (see the sweep), WebSub retries until the lease ends, and CNWS removes a subscriber that was
 // unreachable for a day.
 //
-// spec:websub-2018#delivery-failed-kept
+// spec:websub-2018#delivery-failure-keeps-subscription
 
 const (
 	websubRetryEvery = 6 * time.Hour // after the delays of Options.Retry

@@ -127,7 +127,7 @@ func (a *requestSources) take(in Intent) netip.Addr {
 // admitSource rejects WebSub requests from a source whose earlier ones the callback's host
 // refused too often, except renewals.
 //
-// spec:cloudburst#unmet-consent
+// spec:cloudburst#unconfirmed-callbacks-limited
 func (h requesting) admitSource(ctx context.Context, in Intent, source netip.Addr, now time.Time) error {
 	if !source.IsValid() || h.sourceLimit.Off() {
 		return nil

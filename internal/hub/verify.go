@@ -203,7 +203,7 @@ func (h verifying) outcome(t Topic, got answer, failed error, r *round, begun ti
 // describe adds the content (unless it is too large), the description and the recent change to a
 // check.
 //
-// spec:cloudburst#websub-content-most
+// spec:cloudburst#websub-content-limit
 func (h verifying) describe(c *Check, t Topic, got Fetched, pings []event.Event, listed bool) {
 	switch {
 	case c.Size <= h.Options.MaxContent:

@@ -49,7 +49,7 @@ func (p part) len() int64 {
 // File.Reader reads it again. A fault.Invalid names what is wrong with a file that does not match
 // its signature. Other errors are those of r.
 //
-// spec:cloudburst#media-no-place
+// spec:cloudburst#media-metadata-removed
 func Inspect(r io.ReaderAt, size int64) (*File, error) {
 	head := make([]byte, min(size, HeadSize))
 	if n, err := r.ReadAt(head, 0); err != nil && (!errors.Is(err, io.EOF) || n < len(head)) {

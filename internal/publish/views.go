@@ -43,7 +43,7 @@ func (t *notifiedViews) set(url string, stamp int64) {
 // posts have changed. It is part of notifying the public feed, so that it is repeated after a
 // crash.
 //
-// spec:cloudburst#views-told
+// spec:cloudburst#view-feeds-notify
 func (n *Notifier) notifyViews(ctx context.Context, user string) error {
 	var later error
 	for _, origin := range n.Names.All() {

@@ -113,7 +113,7 @@ func newAddition(r *River, q Request) (*addition, error) {
 
 // followKnown follows the source that exists at url, if the user may share it.
 //
-// spec:cloudburst#river-one-reading
+// spec:cloudburst#river-add-reads-once
 func (a *addition) followKnown(ctx context.Context, url string) (done Added, ok bool, err error) {
 	list, err := a.Store.SourcesAt(ctx, url)
 	if err != nil || len(list) == 0 {
@@ -177,7 +177,7 @@ func (a *addition) newSource(url string) Source {
 // request is needed. If the response came from a URL that is a source already, it follows that
 // source.
 //
-// spec:cloudburst#river-one-reading
+// spec:cloudburst#river-add-reads-once
 func (a *addition) followNew(ctx context.Context, s Source, got fetchResult) (Added, error) {
 	end, err := fetch.Normal(got.res.URL)
 	if end = a.canonical(end); err == nil && end != s.URL {

@@ -239,7 +239,7 @@ func answerOf(got fetchResult, list *opml.Stream, bad error) polling.Answer {
 // decide applies a response and sets when the list is checked next: after an hour, and later the
 // longer it has not changed, up to a day.
 //
-// spec:cloudburst#reading-list-rhythm
+// spec:cloudburst#reading-list-interval
 func (r listReader) decide(l *ReadingList, a polling.Answer, now time.Time) {
 	state, d := polling.Next(l.State, a, now, polling.Options{Jitter: rand.Float64()})
 	l.State, l.ReadAt, l.Problem = state, now, ""

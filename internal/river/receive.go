@@ -190,7 +190,7 @@ func (r pushReceiver) storeDelivered(ctx context.Context, s *Source, url string,
 // RetryAfter and the reason, when the last check is less than a minute old or the server asked for
 // a pause; Conflict when a check is running or the feed is gone.
 //
-// spec:cloudburst#river-by-hand
+// spec:cloudburst#river-manual-check
 func (r *River) Refresh(ctx context.Context, id int64) (Check, error) {
 	r.Init()
 	s, err := r.Store.Source(ctx, id)

@@ -285,7 +285,7 @@ func errorKind(err error) (polling.ErrorKind, string) {
 // refusalText returns a server's own text about a response that is not a feed, from the start of a
 // short text body.
 //
-// spec:cloudburst#river-refusals-shown
+// spec:cloudburst#river-rejections-shown
 func refusalText(res *fetch.Response) string {
 	kind := strings.ToLower(res.Header.Get("Content-Type"))
 	if res.Status < 400 || len(res.Body) == 0 || len(res.Body) > 64<<10 || !strings.HasPrefix(kind, "text/") {

@@ -17,7 +17,7 @@ func (d *Document) ServeHTTP(w http.ResponseWriter, r *http.Request) { d.Answer(
 //
 // spec:feedstate-2007#etag-publish
 // spec:feedstate-2007#last-modified-publish
-// spec:rfc9110#conditions
+// spec:rfc9110#precondition-order
 // spec:rfc9110#ranges
 func (d *Document) Answer(w http.ResponseWriter, r *http.Request) (status int) {
 	switch r.Method {

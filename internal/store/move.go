@@ -195,7 +195,7 @@ func VerifyBackup(ctx context.Context, file string) (sum string, err error) {
 // Restore verifies a backup and installs it atomically. It copies the key next to the file
 // (FILE.key) into the folder. The faults contain instructions.
 //
-// spec:cloudburst#restore-whole
+// spec:cloudburst#restore-atomic
 func Restore(ctx context.Context, o RestoreOptions) (*Result, error) {
 	e, err := sqlite.Examine(ctx, o.File)
 	if err != nil {

@@ -68,7 +68,7 @@ func (e *Engine) accepts(f *Follow) bool {
 // notification. So each call may mean a change: the feed is checked once, after the hub has
 // answered the request.
 //
-// spec:cloudburst#follow-news-while-asking
+// spec:cloudburst#follow-push-before-answer
 func (e *Engine) receive(ctx context.Context, f Follow, s Signal) error {
 	now, asking := e.now(), false
 	if now.Sub(f.ReceivedAt) >= noteInterval || f.ConfirmedAt.IsZero() {

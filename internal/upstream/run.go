@@ -135,7 +135,7 @@ func (e *Engine) giveBack(ctx context.Context, list []lease.Back[Follow]) error 
 // servers, and registers again when the program starts.
 //
 // spec:cnws-2003#confirm-after-outage
-// spec:cloudburst#follow-after-absence
+// spec:cloudburst#renew-after-downtime
 // spec:cloudburst#follow-at-start
 // spec:rsscloud-2003#reregister-at-start
 func (e *Engine) heartbeatLoop(ctx context.Context) {

@@ -103,7 +103,7 @@ func recent(r FullRead) bool {
 // NextFullRead. It never schedules a second one because of Last-Modified; otherwise a document
 // generated per request would be read forever.
 //
-// spec:cloudburst#ping-look-again
+// spec:cloudburst#ping-second-read
 func (e Evidence) NextFullRead(now time.Time, followUp bool) time.Time {
 	switch {
 	case e.Believed:

@@ -84,7 +84,7 @@ func (c *Client) Ping(ctx context.Context, protocol, endpoint, feed string) (Res
 
 // PleaseNotify registers g at the cloud, in the protocol that the <cloud> element names.
 //
-// spec:rsscloud-2003#ask-in-protocol
+// spec:rsscloud-2003#register-in-protocol
 func (c *Client) PleaseNotify(ctx context.Context, cloud Cloud, g Registration) (Result, error) {
 	if err := g.Check(); err != nil {
 		return Result{}, err

@@ -48,9 +48,9 @@ type Handler struct {
 
 // Endpoints returns the paths that a [Handler] serves.
 func Endpoints() []string {
-	// spec:rsscloud-2009#door-ping
-	// spec:rsscloud-2009#door-please-notify
-	// spec:cloudburst#door-short
+	// spec:rsscloud-2009#endpoint-ping
+	// spec:rsscloud-2009#endpoint-please-notify
+	// spec:cloudburst#endpoint-short
 	return []string{"/rsscloud/ping", "/ping", "/rsscloud/pleaseNotify", "/pleaseNotify", "/rsscloud/cancel"}
 }
 

@@ -140,7 +140,7 @@ func (c *Client) subscription(ctx context.Context, hub string, q Request) error 
 // Publish notifies hub that topics changed, from 1 to [MaxURLs] of them. Save the topics
 // first, because the hub reads them.
 //
-// spec:websub-2018#publisher-tells-hubs
+// spec:websub-2018#publisher-notifies-hubs
 func (c *Client) Publish(ctx context.Context, hub string, urls ...string) error {
 	if len(urls) == 0 || len(urls) > MaxURLs {
 		return bad("%d topics cannot be published at once; 1 to %d can.", len(urls), MaxURLs)

@@ -133,7 +133,7 @@ func (s *Subscriber) verification(w http.ResponseWriter, r *http.Request) {
 }
 
 // spec:websub-2018#subscriber-confirms-pending
-// spec:websub-2018#subscriber-refuses-404
+// spec:websub-2018#subscriber-rejects-404
 // spec:websub-2018#confirmation-safe-type
 func (s *Subscriber) confirm(w http.ResponseWriter, r *http.Request, c Confirmation, challenge string) {
 	switch err := s.Callbacks.Confirm(withRequest(r), c); {

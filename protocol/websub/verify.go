@@ -28,7 +28,7 @@ func NewChallenge() string { return rand.Text() }
 // 200 bytes.
 //
 // spec:websub-2018#verification-parameters
-// spec:websub-2018#callback-query-kept
+// spec:websub-2018#callback-query-preserved
 func VerifyURL(callback string, v Verification) string {
 	f := form{{"hub.mode", v.Mode}, {"hub.topic", v.Topic}}
 	switch {

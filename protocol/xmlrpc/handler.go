@@ -160,7 +160,7 @@ func (h *Handler) maxBytes() int64 {
 // parseFault returns the response to an invalid call. The status is 200 for a syntax error,
 // because HTTP itself did not fail.
 //
-// spec:xmlrpc-1999#status
+// spec:xmlrpc-1999#http-status
 func parseFault(err error) (status int, f *Fault) {
 	status, f = http.StatusOK, &Fault{Code: CodeParse}
 	var syntax *SyntaxError

@@ -20,7 +20,7 @@ import (
 
 // serve starts the callback.
 //
-// spec:rsscloud-2009#listener-needs-a-server
+// spec:rsscloud-2009#subscriber-runs-a-server
 func (l *listener) serve(ctx context.Context) (stop func(), err error) {
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "tcp", l.addr)

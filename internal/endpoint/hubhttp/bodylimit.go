@@ -26,7 +26,7 @@ const (
 // bodyLimit allows large calls of some methods: few at a time, and one per client address. All
 // other calls are limited to the small size.
 //
-// spec:cloudburst#save-room
+// spec:cloudburst#save-size-limit
 type bodyLimit struct {
 	small http.Handler
 	large map[string]largeMethod // by method

@@ -192,7 +192,7 @@ func (n *Notifier) notifyCNWS(ctx context.Context, sub hub.Subscription, topic h
 	reply := n.failed(m, &r)
 	switch {
 	case r.Err != nil:
-		// spec:cnws-2003#ageing
+		// spec:cnws-2003#unreachable-not-removed
 	case !r.OK():
 		// spec:cnws-2003#http-error
 		// spec:cloudburst#cnws-busy
@@ -243,7 +243,7 @@ func (v *Verifier) verifyCNWS(ctx context.Context, sub hub.Subscription, topic h
 	case r.Err != nil:
 		return x, noAnswer("test notification", &r)
 	case rsscloud.IsPingResponse(r.Body):
-		// spec:cloudburst#callback-own-door
+		// spec:cloudburst#callback-own-endpoint
 		return x, fault.New(fault.Refused, "The notificationURL answered the test notification like a cloud's ping endpoint; notifications sent there would loop.")
 	case !r.OK():
 		return x, fault.New(fault.Unreadable, "The test notification failed. %s", failureText(&r))

@@ -57,7 +57,7 @@ type Endpoints struct {
 // ("http://hub.example.com:5337"). Notifications to such a callback would return as pings and loop
 // forever.
 //
-// spec:cloudburst#callback-own-door
+// spec:cloudburst#callback-own-endpoint
 func IsOwnEndpoint(callback string, origins ...string) bool {
 	_, rest, _ := strings.Cut(callback, "://")
 	path := ""

@@ -57,7 +57,7 @@ func noteOutcome(ctx context.Context, url, state string, subscribers int64) {
 // notePing is noteOutcome for a ping of a feed. If only users of this server follow the feed, the
 // outcome does not reveal that.
 //
-// spec:cloudburst#reading-is-not-told
+// spec:cloudburst#river-feeds-private
 func notePing(ctx context.Context, url string, r hub.PingResult) {
 	if r.Topic != "" {
 		url = r.Topic

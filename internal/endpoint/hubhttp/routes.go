@@ -29,7 +29,7 @@ const soapBody = 256 << 10
 // trailing slash: the slash is in the settings of some programs, and a redirect would lose their
 // POST body.
 //
-// spec:cloudburst#door-slash
+// spec:cloudburst#endpoint-slash
 func (g *Endpoints) Routes() []route.Route {
 	paths := ownEndpoints()
 	var all []route.Route
@@ -63,13 +63,13 @@ func (g *Endpoints) routes() []route.Route {
 	routes = append(routes, g.cnwsRoutes()...)
 	routes = append(routes, g.weblogsRoutes(rpc, rest)...)
 	return append(routes,
-		// spec:rsscloud-2009#door-rpc2
+		// spec:rsscloud-2009#endpoint-rpc2
 		route.Route{Path: "/RPC2", Handler: rpc, MaxBody: rpcBody, Purpose: "Accepts XML-RPC calls of rssCloud, weblogs.com and blog editors."},
 		route.Route{Method: "POST", Path: "/{$}", Handler: rpcAtRoot(rpc), MaxBody: rpcBody, Purpose: "Accepts XML-RPC calls that old programs send to the root."},
-		// spec:cloudburst#door-wordpress
+		// spec:cloudburst#endpoint-wordpress
 		route.Route{Path: pathWordPress, Handler: rpc, MaxBody: rpcBody, Purpose: "Accepts XML-RPC calls of programs for WordPress."},
 		route.Route{Method: "POST", Path: "/{user}" + pathWordPress, Handler: rpc, MaxBody: rpcBody, Purpose: "Accepts XML-RPC calls of programs for the blog of a user."},
-		// spec:cloudburst#door-soap
+		// spec:cloudburst#endpoint-soap
 		route.Route{Path: "/soap", Handler: soap, MaxBody: soapBody, Purpose: "Accepts SOAP calls of rssCloud; ?wsdl describes the service."},
 		route.Route{Path: "/rsscloud/soap", Handler: soap, MaxBody: soapBody, Purpose: "Accepts SOAP calls of rssCloud, next to its other endpoints."},
 	)
@@ -110,7 +110,7 @@ func (g *Endpoints) websubRoutes() []route.Route {
 
 // cnwsRoutes lists the endpoint of CNWS, for both of its messages.
 //
-// spec:cloudburst#door-cnws
+// spec:cloudburst#endpoint-cnws
 func (g *Endpoints) cnwsRoutes() []route.Route {
 	c := &CNWS{Hub: g.Hub, Upstream: g.Upstream, Trusted: g.Trusted, Log: g.Log}
 	h := &cnws.Handler{Publisher: c, Subscriber: c, Log: g.Log}
@@ -123,7 +123,7 @@ func (g *Endpoints) weblogsRoutes(rpc, rest http.Handler) []route.Route {
 	sites := g.sites()
 	form := &weblogs.FormHandler{Backend: sites, Page: g.PingPage, Log: g.Log}
 	rpcBody := g.rpcBody()
-	// spec:cloudburst#door-weblogs
+	// spec:cloudburst#endpoint-weblogs
 	routes := []route.Route{
 		{Path: "/weblogUpdates", Handler: withCORS("GET, POST, OPTIONS", rpcOr(rpc, sites.soapHandler(g.PublicURL))), MaxBody: rpcBody, Purpose: "Accepts pings of weblogs.com by XML-RPC and SOAP."},
 		{Path: "/pingSiteForm", Handler: withCORS("GET, HEAD, POST, OPTIONS", form), MaxBody: weblogs.MaxForm, Purpose: "Accepts pings of weblogs.com from forms and query strings."},
@@ -138,7 +138,7 @@ func (g *Endpoints) weblogsRoutes(rpc, rest http.Handler) []route.Route {
 
 // Routes lists the endpoints at which other hubs notify this server.
 //
-// spec:cloudburst#door-notify
+// spec:cloudburst#endpoint-notify
 func (d *NotifyEndpoints) Routes() []route.Route {
 	cloud := plainBody(http.HandlerFunc(d.cloud))
 	return []route.Route{

@@ -36,7 +36,7 @@ func (w notifyMode) String() string {
 // modes, so after a refusal the next mode is tried. The mode that the cloud last accepted is tried
 // first.
 //
-// spec:cloudburst#cloud-ways
+// spec:cloudburst#cloud-fallback
 func (u *UpstreamClient) askCloud(ctx context.Context, f upstream.Follow) (a upstream.Answer, err error) {
 	cloud, err := cloudOf(f)
 	if err != nil {
@@ -121,7 +121,7 @@ func (u *UpstreamClient) registration(f upstream.Follow, w notifyMode) (rsscloud
 
 // cloudOf returns the cloud of f for registration requests.
 //
-// spec:rsscloud-2003#ask-in-protocol
+// spec:rsscloud-2003#register-in-protocol
 func cloudOf(f upstream.Follow) (rsscloud.Cloud, error) {
 	c := rsscloud.Cloud{RegisterProcedure: f.Proc, Protocol: f.Wire}
 	protocol, host, port, path, err := rsscloud.SplitCallback(f.Wire, f.Hub)

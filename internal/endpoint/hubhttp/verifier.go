@@ -71,7 +71,7 @@ func (v *Verifier) testCall(ctx context.Context, sub hub.Subscription, feed stri
 	case redirected != "":
 		return x, fault.New(fault.Unreadable, "The test call failed. %s", redirected)
 	case rsscloud.IsPingResponse(r.Body):
-		// spec:cloudburst#callback-own-door
+		// spec:cloudburst#callback-own-endpoint
 		return x, fault.New(fault.Refused, "The callback answered the test call like a cloud's ping endpoint; notifications sent there would loop.")
 	case !r.OK():
 		return x, fault.New(fault.Unreadable, "The test call failed. %s", failureText(&r))

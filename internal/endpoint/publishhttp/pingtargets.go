@@ -32,7 +32,7 @@ type TargetSender struct {
 
 // Send pings one target by its protocol.
 //
-// spec:cloudburst#sinks-kinds
+// spec:cloudburst#ping-targets-protocols
 func (s *TargetSender) Send(ctx context.Context, to announce.Target, n announce.News) (text string, err error) {
 	seen := &statusRecorder{http: s.HTTP}
 	switch to.Kind {
@@ -113,7 +113,7 @@ func (s *TargetSender) weblogs(ctx context.Context, h weblogs.HTTPClient, to ann
 // getURL returns the URL of a ping target for GET. Old lists write a single placeholder as {0}; it
 // means the URL, because a name alone is useless.
 //
-// spec:cloudburst#sinks-get
+// spec:cloudburst#ping-targets-get
 func getURL(address string) string {
 	if !strings.Contains(address, "{1}") {
 		return strings.ReplaceAll(address, "{0}", "{1}")

@@ -11,7 +11,7 @@ import (
 
 // Routes lists the endpoints of Micropub. Each has a second route with a trailing slash.
 //
-// spec:cloudburst#door-micropub
+// spec:cloudburst#endpoint-micropub
 func (m *Micropub) Routes() []route.Route {
 	site := &micropubSite{m}
 	posts := &micropub.Handler{Backend: site, Log: m.Log}

@@ -120,7 +120,7 @@ func newWebhookMessage(n forward.Forwarding, list []river.Entry) webhookMessage 
 
 // messageID returns an ID that is the same each time the same items are sent.
 //
-// spec:cloudburst#notice-at-least-once
+// spec:cloudburst#forwarding-at-least-once
 func messageID(n forward.Forwarding, list []river.Entry) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d", n.ID)
@@ -134,7 +134,7 @@ func messageID(n forward.Forwarding, list []river.Entry) string {
 
 // webhook posts JSON, signed if there is a secret.
 //
-// spec:cloudburst#notice-webhook
+// spec:cloudburst#forwarding-webhook
 func (t *Sender) webhook(ctx context.Context, n forward.Forwarding, list []river.Entry) error {
 	body, err := json.Marshal(newWebhookMessage(n, list))
 	if err != nil {
@@ -146,7 +146,7 @@ func (t *Sender) webhook(ctx context.Context, n forward.Forwarding, list []river
 
 // post sends one item as a form.
 //
-// spec:cloudburst#notice-post
+// spec:cloudburst#forwarding-post
 func (t *Sender) post(ctx context.Context, n forward.Forwarding, e *river.Entry) error {
 	form := url.Values{}
 	for name, value := range map[string]string{

@@ -21,7 +21,7 @@ import (
 // Ask requests the recipient's consent to a forwarding: from a person by a mail with a link for
 // token, from a program by a challenge. Errors are those of [Sender.Forward].
 //
-// spec:cloudburst#notice-consent
+// spec:cloudburst#forwarding-consent
 func (t *Sender) Ask(ctx context.Context, n forward.Forwarding, token string) error {
 	switch n.Via {
 	case forward.ViaWebhook, forward.ViaPost:

@@ -78,7 +78,7 @@ const retryDelay = 5 * time.Minute
 
 // send sends one mail with all items.
 //
-// spec:cloudburst#notice-mail
+// spec:cloudburst#forwarding-mail
 func (m *Mail) send(ctx context.Context, n forward.Forwarding, list []river.Entry, now time.Time) error {
 	msg, err := m.compose(n, list, now)
 	if err != nil {
@@ -200,7 +200,7 @@ func (c *ctxConn) Close() error {
 // message returns a mail to the target of a forwarding, with the headers that identify it to
 // programs. domain is that of the sender's address.
 //
-// spec:cloudburst#notice-unsubscribe
+// spec:cloudburst#forwarding-unsubscribe
 func (m *Mail) message(n forward.Forwarding, now time.Time) (msg *mail.Msg, domain string, err error) {
 	from, err := netmail.ParseAddress(m.From)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 // Routes lists the endpoints for reading apps. In addition to the paths of Google and Fever there
 // are those of FreshRSS, which apps append to the name of a server.
 //
-// spec:cloudburst#door-apps
+// spec:cloudburst#endpoint-apps
 func (a *Apps) Routes() []route.Route {
 	google := compress(&greader.Handler{Backend: (*googleReader)(a), Log: a.Log, Now: a.Now})
 	hot := compress(&fever.Handler{Backend: (*feverReader)(a), Log: a.Log, Now: a.Now})

@@ -187,7 +187,7 @@ func (f *Forwarder) decideByLink(ctx context.Context, kind, token, state string)
 
 // askConsent requests the consent of the recipient of a claimed forwarding, and stores the result.
 //
-// spec:cloudburst#notice-consent
+// spec:cloudburst#forwarding-consent
 func (f *Forwarder) askConsent(ctx context.Context, n Forwarding) error {
 	err := f.askRecipient(ctx, n)
 	if ctx.Err() != nil {
@@ -272,7 +272,7 @@ func (f *Forwarder) sendCounted(ctx context.Context, limits []MessageLimit, used
 
 // forward sends items to the recipient of a confirmed forwarding, within the limits of a day.
 //
-// spec:cloudburst#notice-daily
+// spec:cloudburst#forwarding-daily-limits
 func (f *Forwarder) forward(ctx context.Context, n Forwarding, list []item.Entry) error {
 	open, err := f.unsealed(n)
 	if err != nil {

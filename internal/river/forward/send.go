@@ -11,7 +11,7 @@ import (
 
 // retryDelay returns the wait of a forwarding after so many failures in a row.
 //
-// spec:cloudburst#notice-retry
+// spec:cloudburst#forwarding-retry
 func retryDelay(failures int) time.Duration {
 	switch failures {
 	case 1:
@@ -32,7 +32,7 @@ const maxForwardFailures = 17
 // Send sends the queued items of a claimed forwarding, once. It stores afterwards which items were
 // sent: a crash before that sends them again.
 //
-// spec:cloudburst#notice-at-least-once
+// spec:cloudburst#forwarding-at-least-once
 func (f *Forwarder) Send(ctx context.Context, n Forwarding) {
 	if n.State == ForwardingWaiting {
 		if err := f.askConsent(ctx, n); fault.CodeOf(err) == fault.Internal {

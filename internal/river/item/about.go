@@ -64,7 +64,7 @@ func formatOf(f *feed.Feed) string {
 // problemOf describes a problem that the parser repaired or a part that it skipped. Limits and
 // truncation take precedence, because items are missing.
 //
-// spec:cloudburst#river-limits-told
+// spec:cloudburst#river-limits-reported
 func problemOf(f *feed.Feed) string {
 	if len(f.Problems) == 0 {
 		return ""

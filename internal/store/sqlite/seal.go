@@ -29,7 +29,7 @@ const (
 // seal turns the copy of a database into a backup. It sets the application ID, appends the line,
 // and reads the whole file back from disk.
 //
-// spec:cloudburst#backup-whole
+// spec:cloudburst#backup-complete
 func seal(ctx context.Context, file string) error {
 	f, err := os.OpenFile(file, os.O_RDWR, 0)
 	if err != nil {

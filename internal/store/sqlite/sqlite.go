@@ -198,7 +198,7 @@ func (s *Store) Backup(ctx context.Context, file string) error {
 // yet. The copy is written to FILE.part first, so that a file with the final name is always
 // complete. A leftover .part file is overwritten.
 //
-// spec:cloudburst#backup-whole
+// spec:cloudburst#backup-complete
 func WriteCopy(ctx context.Context, file string, write func(part string) error) (err error) {
 	part := file + ".part"
 	if _, err := os.Lstat(file); err == nil {

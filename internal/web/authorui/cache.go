@@ -37,7 +37,7 @@ func (s *Pages) sendWritten(rw http.ResponseWriter, r *http.Request, name string
 // holds reports whether the client has a current copy of the page. A date alone does not prove it,
 // because the page also depends on the session and the language.
 //
-// spec:rfc9110#conditions
+// spec:rfc9110#precondition-order
 func (s *Pages) holds(r *http.Request, tag string, modified time.Time) bool {
 	if lists := r.Header.Values("If-None-Match"); len(lists) > 0 {
 		for _, list := range lists {

@@ -75,7 +75,7 @@ func (s *noticePages) endNoticePage(rw http.ResponseWriter, r *http.Request) {
 
 // doEndNotice ends forwarding with one click, or resumes it.
 //
-// spec:cloudburst#notice-unsubscribe
+// spec:cloudburst#forwarding-unsubscribe
 func (s *noticePages) doEndNotice(rw http.ResponseWriter, r *http.Request) {
 	token := r.URL.Query().Get("token")
 	// Mail programs send either form encoding; an unreadable field counts as missing.
