@@ -69,7 +69,7 @@ func tokens(d feedtest.Document) error {
 	}
 }
 
-// pass lets an engine read all documents once, with no garbage of others around.
+// pass parses all documents once with an engine, after a garbage collection.
 func (e *engine) pass(docs []feedtest.Document) error {
 	runtime.GC()
 	var before, after runtime.MemStats

@@ -26,7 +26,7 @@ const (
 	FollowUp  Cause = "follow-up" // an announced change is verified once more: see State.FollowUpAt
 )
 
-// ErrorKind is the reason why a check has no usable answer.
+// ErrorKind is the reason why a check has no usable response.
 type ErrorKind string
 
 // Kinds of errors. The caller sets the kinds up to ErrLocal; this package detects the others.

@@ -15,9 +15,9 @@ const MaxName = 32
 func CheckName(name string) error {
 	switch {
 	case name == "":
-		return fault.New(fault.Invalid, "A user name is missing: it needs 1 to %d of the characters a to z, 0 to 9, - and _.", MaxName)
+		return fault.New(fault.Invalid, "A user name is missing. It must have 1 to %d of the characters a to z, 0 to 9, - and _.", MaxName)
 	case !wellFormed(name):
-		return fault.New(fault.Invalid, "%q cannot be a user name: it needs 1 to %d of the characters a to z, 0 to 9, - and _, in lowercase.", text.Clip(name, 2*MaxName), MaxName)
+		return fault.New(fault.Invalid, "%q cannot be a user name: it must have 1 to %d of the characters a to z, 0 to 9, - and _, in lowercase.", text.Clip(name, 2*MaxName), MaxName)
 	case isYear(name):
 		return fault.New(fault.Invalid, "%q cannot be a user name: it is the path of a year's archive.", name)
 	}

@@ -55,7 +55,7 @@ func newPassword(name, password string) (string, error) {
 	case !ok || strings.IndexByte(text, 0) >= 0:
 		return "", fault.New(fault.Invalid, "The password contains characters that cannot be typed everywhere; please choose another.")
 	case len(text) < MinPassword:
-		return "", fault.New(fault.Invalid, "The password is too short: it needs at least %d characters.", MinPassword)
+		return "", fault.New(fault.Invalid, "The password is too short: it must have at least %d characters.", MinPassword)
 	case text == name:
 		return "", fault.New(fault.Invalid, "The password is the user name, which is easy to guess; please choose another.")
 	}

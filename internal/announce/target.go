@@ -67,7 +67,7 @@ func (s Target) check() error {
 	case strings.ContainsFunc(s.URL, func(r rune) bool { return r <= ' ' || r == 0x7f }):
 		return fault.New(fault.Invalid, "%.200q is not the URL of a ping target: it contains a space or a control character.", s.URL)
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
-		return fault.New(fault.Invalid, "%.200q is not the URL of a ping target: it needs http:// or https:// and a host.", s.URL)
+		return fault.New(fault.Invalid, "%.200q is not the URL of a ping target: it must have http:// or https:// and a host.", s.URL)
 	case u.User != nil:
 		return fault.New(fault.Invalid, "The URL of the ping target at %s contains a user name, which others would see; remove it.", u.Host)
 	case u.Fragment != "":

@@ -113,7 +113,7 @@ func (s adminAPI) setAdministrator(w http.ResponseWriter, r *http.Request) error
 		return err
 	}
 	if in.Administrator == nil {
-		return fault.New(fault.Invalid, "administrator is missing: it needs true or false.")
+		return fault.New(fault.Invalid, "administrator is missing; it must be true or false.")
 	}
 	name := r.PathValue("user")
 	if err := s.Admin.SetAdministrator(r.Context(), operatorOf(r), name, *in.Administrator); err != nil {
@@ -181,7 +181,7 @@ func (s adminAPI) invite(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if in.Days < 0 || in.Days > 90 {
-		return fault.New(fault.Invalid, "days is %d: it needs a number from 1 to 90, or 0 for 7 days.", in.Days)
+		return fault.New(fault.Invalid, "days is %d; it must be a number from 1 to 90, or 0 for 7 days.", in.Days)
 	}
 	secret, i, err := s.Admin.InviteUser(r.Context(), operatorOf(r), in.Note, time.Duration(in.Days)*24*time.Hour)
 	if err != nil {

@@ -117,7 +117,7 @@ const keyFile = store.KeyFile
 func secretKey(given, dir string) ([]byte, error) {
 	if given != "" {
 		if len(given) < 16 {
-			return nil, fault.New(fault.Invalid, "accounts.secret-key has %d characters; it needs at least 16.", len(given))
+			return nil, fault.New(fault.Invalid, "accounts.secret-key has %d characters; it must have at least 16.", len(given))
 		}
 		sum := sha256.Sum256([]byte("cloudburst secret key " + given))
 		return sum[:], nil

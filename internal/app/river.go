@@ -76,7 +76,7 @@ func (a *App) mail() (*readhttp.Mail, error) {
 		return nil, nil
 	}
 	if _, _, err := net.SplitHostPort(c.Server); err != nil {
-		return nil, fault.New(fault.Invalid, "smtp.server is %q: it needs host and port, such as mail.example.org:587.", c.Server)
+		return nil, fault.New(fault.Invalid, "smtp.server is %q; it must be host and port, such as mail.example.org:587.", c.Server)
 	}
 	if c.From == "" {
 		return nil, fault.New(fault.Invalid, "smtp.server is set and smtp.from is not: set smtp.from to the sender of mail, such as river@example.org.")

@@ -63,7 +63,7 @@ func TestEachRouteIsDescribed(t *testing.T) {
 	for _, g := range allRoutes(t) {
 		for _, r := range g.routes {
 			if r.Purpose == "" || !strings.HasSuffix(r.Purpose, ".") || strings.ContainsAny(r.Purpose, "|\n") {
-				t.Errorf("the purpose of %s is %q: it needs one sentence", r.Pattern(), r.Purpose)
+				t.Errorf("the purpose of %s is %q: it must be one sentence", r.Pattern(), r.Purpose)
 			}
 		}
 	}

@@ -39,7 +39,7 @@ func Periods() []string { return []string{"hourly", "daily", "weekly", "monthly"
 // check normalizes the hints. Its faults name the value.
 func (h *Hints) check() error {
 	if h.TTL < 0 || h.TTL > maxTTL {
-		return hintFault("ttl", "%d is not a time to live: it needs 1 to %d minutes, or 0 for none.", h.TTL, maxTTL)
+		return hintFault("ttl", "%d is not a time to live: it must be 1 to %d minutes, or 0 for none.", h.TTL, maxTTL)
 	}
 	slices.Sort(h.SkipHours)
 	h.SkipHours = slices.Compact(h.SkipHours)
@@ -57,9 +57,9 @@ func (h *Hints) check() error {
 	h.UpdatePeriod = strings.ToLower(strings.TrimSpace(h.UpdatePeriod))
 	switch {
 	case h.UpdatePeriod != "" && !slices.Contains(Periods(), h.UpdatePeriod):
-		return hintFault("updatePeriod", "%q is not a period: it needs one of %s.", clip(h.UpdatePeriod), strings.Join(Periods(), ", "))
+		return hintFault("updatePeriod", "%q is not a period: it must be one of %s.", clip(h.UpdatePeriod), strings.Join(Periods(), ", "))
 	case h.UpdateFrequency < 0 || h.UpdateFrequency > maxFrequency:
-		return hintFault("updateFrequency", "%d is not a frequency: it needs 1 to %d times in a period, or 0 for none.", h.UpdateFrequency, maxFrequency)
+		return hintFault("updateFrequency", "%d is not a frequency: it must be 1 to %d times in a period, or 0 for none.", h.UpdateFrequency, maxFrequency)
 	case h.UpdatePeriod == "" && h.UpdateFrequency > 0:
 		return hintFault("updatePeriod", "A frequency of %d needs a period: one of %s.", h.UpdateFrequency, strings.Join(Periods(), ", "))
 	case h.UpdatePeriod == "" && !h.UpdateBase.IsZero():

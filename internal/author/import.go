@@ -12,7 +12,8 @@ import (
 
 func textOf(html string) string { return sanitize.Text(html) }
 
-// maxRest limits the stored data of an imported item without a field, in bytes of JSON.
+// maxRest limits the JSON of those elements of an imported item that have no field in [Post], in
+// bytes.
 const maxRest = 1 << 20
 
 // Size of one transaction.

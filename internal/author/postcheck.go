@@ -159,7 +159,7 @@ func checkCategories(labels []string) ([]string, error) {
 		case l == "" || slices.Contains(names, name) && name != "":
 			continue
 		case name == "":
-			return nil, fault.In(fault.New(fault.Invalid, "%q cannot be a category: it needs a letter or a digit.", clip(l)), fmt.Sprintf("[%d]", i))
+			return nil, fault.In(fault.New(fault.Invalid, "%q cannot be a category: it must contain a letter or a digit.", clip(l)), fmt.Sprintf("[%d]", i))
 		case utf8.RuneCountInString(l) > maxLabel:
 			return nil, fault.In(fault.New(fault.Invalid, "The category %q has more than %d characters.", clip(l), maxLabel), fmt.Sprintf("[%d]", i))
 		case len(all) == MaxCategories:

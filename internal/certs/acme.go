@@ -50,11 +50,11 @@ type ACME struct {
 func (a *ACME) Init() error {
 	for _, d := range a.Domains {
 		if !strings.Contains(d, ".") || strings.ContainsAny(d, "*:/@ ") {
-			return fault.New(fault.Invalid, "tls.domains holds %q; it needs whole names such as hub.example.org, without wildcards, ports and schemes.", d)
+			return fault.New(fault.Invalid, "tls.domains contains %q; it must list complete names such as hub.example.org, without wildcards, ports and schemes.", d)
 		}
 	}
 	if !strings.HasPrefix(a.Directory, "https://") && !strings.HasPrefix(a.Directory, "http://") {
-		return fault.New(fault.Invalid, "tls.acme-directory is %q; it needs a URL such as %s.", a.Directory, autocert.DefaultACMEDirectory)
+		return fault.New(fault.Invalid, "tls.acme-directory is %q; it must be a URL such as %s.", a.Directory, autocert.DefaultACMEDirectory)
 	}
 	key, err := hkdf.Key(sha256.New, a.Key, nil, "cloudburst certificates", 32)
 	if err != nil {

@@ -37,7 +37,7 @@ func (k Kind) String() string {
 }
 
 // Neutral is the sentence that unknown clients read about every failure without a response.
-const Neutral = "could not be read: no usable answer came from there"
+const Neutral = "could not be read: no usable response was received"
 
 // Error is a failed request.
 type Error struct {

@@ -273,7 +273,7 @@ func TestNotificationsWithoutContentHaveEmptyBody(t *testing.T) {
 func TestUnansweredVerificationIsTriedThreeTimes(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
-		h.setConfirm(func(hub.Intent) error { return fault.New(fault.Unreadable, "The callback gave no usable answer.") })
+		h.setConfirm(func(hub.Intent) error { return fault.New(fault.Unreadable, "The callback sent no usable response.") })
 		h.subscribeWebSub(sub1, "", 0)
 		h.settle(5 * time.Minute)
 		if n := len(h.intentsOf(hub.ModeSubscribe)); n != 3 {

@@ -50,7 +50,7 @@ func judgeRequests(list []request) []finding {
 func judgeAgent(text string) finding {
 	switch {
 	case !agentForm.MatchString(text):
-		return broken(23, "User-Agent is %q: it needs a name with a version and (+https://…)", clip(text))
+		return broken(23, "User-Agent is %q: it must have a name with a version and (+https://…)", clip(text))
 	case !agentCount.MatchString(text):
 		return broken(23, "User-Agent is %q: it does not state the number of subscribers, as in \"3 subscribers\"", clip(text))
 	}

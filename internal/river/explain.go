@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/fetch"
 )
 
-// Explanation says why a source is checked at its planned time.
+// Explanation contains the reasons for the time of the next check of a source.
 type Explanation struct {
 	Source   Source
 	Next     NextCheck        // the next check, as all lists show it

@@ -54,7 +54,7 @@ func FromEnviron(environ []string, pid int) (*Service, error) {
 	}
 	n, err := strconv.Atoi(vars["LISTEN_FDS"])
 	if err != nil || n < 0 || n > maxFDs {
-		return nil, fmt.Errorf("LISTEN_FDS is %q; it needs a number from 0 to %d", vars["LISTEN_FDS"], maxFDs)
+		return nil, fmt.Errorf("LISTEN_FDS is %q; it must be a number from 0 to %d", vars["LISTEN_FDS"], maxFDs)
 	}
 	err = s.take(n, strings.Split(vars["LISTEN_FDNAMES"], ":"))
 	return s, err

@@ -91,12 +91,12 @@ func (e *Engine) check(r *Request) error {
 	}
 	if r.Endpoint != nil {
 		if !slices.Contains(Protocols(), r.Endpoint.Protocol) {
-			return fault.New(fault.Invalid, "The endpoint's protocol is %q: it needs one of %s.", clip(r.Endpoint.Protocol), strings.Join(Protocols(), ", "))
+			return fault.New(fault.Invalid, "The endpoint's protocol is %q; it must be one of %s.", clip(r.Endpoint.Protocol), strings.Join(Protocols(), ", "))
 		}
 		return checkURL("hub", r.Endpoint.Hub)
 	}
 	if r.Via != "" && !slices.Contains(Protocols(), r.Via) {
-		return fault.New(fault.Invalid, "via is %q: it needs one of %s.", clip(r.Via), strings.Join(Protocols(), ", "))
+		return fault.New(fault.Invalid, "via is %q; it must be one of %s.", clip(r.Via), strings.Join(Protocols(), ", "))
 	}
 	if r.Hub != "" {
 		if r.Via == "" {

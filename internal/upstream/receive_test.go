@@ -66,7 +66,7 @@ func TestCallsDuringFirstRegistrationCauseOneCheck(t *testing.T) {
 	}{
 		"rssCloud, accepted":   {upstream.RSSCloud, upstream.ViaRSSCloud, nil, upstream.Active},
 		"rssCloud, refused":    {upstream.RSSCloud, upstream.ViaRSSCloud, fault.New(fault.Refused, "No."), upstream.Refused},
-		"rssCloud, unreadable": {upstream.RSSCloud, upstream.ViaRSSCloud, fault.New(fault.Unreadable, "No usable answer."), upstream.Pending},
+		"rssCloud, unreadable": {upstream.RSSCloud, upstream.ViaRSSCloud, fault.New(fault.Unreadable, "No usable response."), upstream.Pending},
 		"CNWS, accepted":       {upstream.CNWS, upstream.ViaCNWS, nil, upstream.Active},
 	} {
 		t.Run(name, func(t *testing.T) {

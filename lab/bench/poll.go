@@ -96,7 +96,7 @@ func (b Poll) Run(ctx context.Context) (*Report, error) {
 	switch b.Only {
 	case "", PollReading, PollPages, PollLive, PollIdle:
 	default:
-		return nil, fmt.Errorf("--only is %q: it needs one of %s, %s, %s, %s", b.Only, PollReading, PollPages, PollLive, PollIdle)
+		return nil, fmt.Errorf("--only is %q; it must be one of %s, %s, %s, %s", b.Only, PollReading, PollPages, PollLive, PollIdle)
 	}
 	s, err := openStage("poll", b.Common, Plan{Feeds: 1})
 	if err != nil {

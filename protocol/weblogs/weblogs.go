@@ -172,10 +172,10 @@ const (
 
 // Backend processes the pings of a server.
 type Backend interface {
-	// Ping accepts p, which has passed [Ping.Check]. A nil error promises that the ping is
-	// durably stored; do not wait for the site to be read. A [*FieldError] or [*Error] is a
-	// refusal. Any other error is answered with a sentence that reveals nothing of it. Ping
-	// gets the request, for the client address, from [RequestFrom].
+	// Ping stores p, which has passed [Ping.Check]. It returns nil when the ping is durably
+	// stored, without waiting for a read of the site. A [*FieldError] or [*Error] is sent to
+	// the client; any other error is replaced by a generic message. [RequestFrom] returns the
+	// HTTP request, for example for the client address.
 	Ping(ctx context.Context, via Interface, p Ping) error
 }
 

@@ -88,11 +88,11 @@ func TestUnreadableFeed(t *testing.T) {
 		{"404", &fetch.Response{Status: 404}, nil, fault.Unreadable, "The feed http://feeds.example/rss.xml could not be read: its server answered 404 Not Found."},
 		{"304 unasked", &fetch.Response{Status: 304}, nil, fault.Unreadable, "304 Not Modified"},
 		{"500", &fetch.Response{Status: 500, Body: []byte("<rss/>")}, nil, fault.Unreadable, "500 Internal Server Error"},
-		{"unreachable", nil, &fetch.Error{Kind: fetch.Unreachable, Text: fetch.Neutral, Err: inside}, fault.Unreadable, "The feed http://feeds.example/rss.xml could not be read: no usable answer came from there."},
-		{"forbidden", nil, &fetch.Error{Kind: fetch.Refused, Text: fetch.Neutral, Err: inside}, fault.Refused, "The feed http://feeds.example/rss.xml could not be read: no usable answer came from there."},
+		{"unreachable", nil, &fetch.Error{Kind: fetch.Unreachable, Text: fetch.Neutral, Err: inside}, fault.Unreadable, "The feed http://feeds.example/rss.xml could not be read: no usable response was received."},
+		{"forbidden", nil, &fetch.Error{Kind: fetch.Refused, Text: fetch.Neutral, Err: inside}, fault.Refused, "The feed http://feeds.example/rss.xml could not be read: no usable response was received."},
 		{"too large", nil, &fetch.Error{Kind: fetch.TooLarge, Text: "is larger than 5 MiB"}, fault.Unreadable, "is larger than 5 MiB."},
 		{"ours", nil, &fetch.Error{Kind: fetch.Ours, Text: fetch.Neutral, Err: inside}, fault.Unavailable, "try again"},
-		{"other error", nil, inside, fault.Unreadable, "no usable answer"},
+		{"other error", nil, inside, fault.Unreadable, "no usable response"},
 	} {
 		f := &Fetcher{Client: getter(func(fetch.Request) (*fetch.Response, error) {
 			if c.resp != nil {
