@@ -19,7 +19,7 @@ import (
 	"cloudburst/feed/feedtest"
 )
 
-// engine is one way to read a feed, and what it took so far.
+// engine is one parser of feeds, with its best results so far.
 type engine struct {
 	name  string
 	parse func(d feedtest.Document) error
@@ -29,8 +29,8 @@ type engine struct {
 	memory uint64        // bytes allocated in one pass
 }
 
-// engines are ours over bytes and over a reader, the peer, and the tokens of the
-// standard library by themselves, which is less than any parser has to do.
+// engines returns our parser for bytes and for a reader, the peer, and the tokenizer of the
+// standard library alone, which does less work than any parser.
 func engines() []*engine {
 	peer := gofeed.NewParser()
 	return []*engine{
@@ -106,7 +106,7 @@ func BenchmarkFeedParse(b *testing.B) {
 	fmt.Fprint(os.Stderr, table)
 }
 
-// compare measures and gives a row of the table.
+// compare measures all engines, and returns a row of the table.
 func compare(b *testing.B, kind feedtest.Kind, docs []feedtest.Document) string {
 	list := engines()
 	size := 0

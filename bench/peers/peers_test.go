@@ -1,5 +1,5 @@
-// Package peers_test compares with libraries that do the same job. It is a module
-// of its own, so that who builds the program never downloads them.
+// Package peers_test compares the packages of this project with other libraries for the same
+// task. It is a separate module, so that a build of the program does not download them.
 package peers_test
 
 import (
@@ -20,7 +20,7 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// versus runs ours and theirs in turn, so that a busy machine spoils both alike.
+// versus runs ours and theirs in turn, so that other load on the machine affects both alike.
 func versus(b *testing.B, theirsIs string, ours, theirs func()) {
 	b.Helper()
 	var a, c time.Duration

@@ -16,8 +16,8 @@ import (
 	"cloudburst/feed/render"
 )
 
-// posts is a feed of 40 kB that resembles what is on the web, as the peer has it, with
-// all that it can write of an item.
+// posts returns a feed of 40 kB that resembles real feeds, in the types of the peer. Its items
+// use all fields that the peer can write.
 func posts(b *testing.B) *gorilla.Feed {
 	b.Helper()
 	f, err := feed.ParseBytes(feedtest.Make(feedtest.RSSContent, 40_000, 1).Body, nil)
@@ -39,10 +39,9 @@ func posts(b *testing.B) *gorilla.Feed {
 	return out
 }
 
-// BenchmarkRender writes a feed with us and with the peer, who both write the same
-// fields: ours is what the peer's own document was read as. Once with the whole content,
-// which the peer copies into CDATA where it writes RSS, and once with summaries alone,
-// which both have to escape.
+// BenchmarkRender writes the same fields of a feed with package render and with the peer: our
+// feed is parsed from the document of the peer. It measures full content, which the peer copies
+// into CDATA in RSS, and summaries alone, which both must escape.
 func BenchmarkRender(b *testing.B) {
 	for _, short := range []bool{false, true} {
 		peer, name := posts(b), "whole"
@@ -57,7 +56,7 @@ func BenchmarkRender(b *testing.B) {
 			write  func(w io.Writer) error
 		}{{"rss20", peer.WriteRss}, {"atom", peer.WriteAtom}, {"jsonfeed", peer.WriteJSON}} {
 			if short && c.format == "jsonfeed" {
-				continue // an item must have a content there, so ours would say more
+				continue // JSON Feed requires content, so our document would have more fields
 			}
 			b.Run(name+"/"+c.format, func(b *testing.B) { renderVersusPeer(b, c.format, c.write) })
 		}
@@ -82,7 +81,7 @@ func renderVersusPeer(b *testing.B, format string, write func(w io.Writer) error
 		b.Fatal(err)
 	}
 	if got, want := fields(again), fields(f); got != want {
-		b.Fatalf("ours says\n%.2000s\nand theirs\n%.2000s", got, want)
+		b.Fatalf("our document contains\n%.2000s\nand theirs\n%.2000s", got, want)
 	}
 	// One processor, so that garbage collection counts for the writer that causes it.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
@@ -108,7 +107,7 @@ func renderVersusPeer(b *testing.B, format string, write func(w io.Writer) error
 	b.ReportMetric(float64(theirs.Len()), "B/gorilla")
 }
 
-// fastest is the time of one of many in a row, or best.
+// fastest returns the mean time of a call of write over 50 calls, or best if that is shorter.
 func fastest(best time.Duration, write func()) time.Duration {
 	const inRow = 50
 	runtime.GC()
@@ -122,7 +121,7 @@ func fastest(best time.Duration, write func()) time.Duration {
 	return best
 }
 
-// fields are what the items of a feed say.
+// fields returns the fields of all items as text.
 func fields(f *feed.Feed) string {
 	var all strings.Builder
 	for _, it := range f.Items {

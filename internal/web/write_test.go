@@ -202,7 +202,7 @@ func TestEditorShowsErrorsNextToFieldsAndKeepsAllValues(t *testing.T) {
 		{"title", strings.Repeat("x", 301), "w-title-wrong", "has 301 characters"},
 		{"link", "javascript:alert(1)", "w-link-wrong", "must begin with http"},
 		{"link", "ftp://a.example/", "w-link-wrong", "must begin with http"},
-		{"categories", "good, !!!", "w-categories-wrong", "needs a letter or a digit"},
+		{"categories", "good, !!!", "w-categories-wrong", "must contain a letter or a digit"},
 		{"reply", "javascript:alert(1)", "w-reply-wrong", "must begin with http"},
 		{"language", "english please", "w-language-wrong", "is not a language"},
 		{"when", "tomorrow", "w-when-wrong", "is not a date and time"},
