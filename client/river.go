@@ -11,6 +11,7 @@ type Source struct {
 	FeedTitle  string   `json:"feed_title,omitempty"` // title in the feed
 	Categories []string `json:"categories"`
 	Interval   int64    `json:"interval_s,omitempty"` // seconds between checks, chosen by the user; 0 if not set
+	FullText   bool     `json:"full_text,omitempty"`  // the full text of new items is read from their pages
 	ListID     int64    `json:"list_id,string,omitempty"`
 	Login      *Login   `json:"login,omitempty"` // login for the feed's server; nil for none
 	Private    bool     `json:"private"`         // only users who provided its login can follow the feed
@@ -86,6 +87,7 @@ type SourceChange struct {
 	Title      *string   `json:"title,omitempty"` // "": the title in the feed
 	Categories *[]string `json:"categories,omitempty"`
 	Interval   *int64    `json:"interval_s,omitempty"` // 0: none
+	FullText   *bool     `json:"full_text,omitempty"`  // read the full text of new items
 	Login      *Login    `json:"login,omitempty"`      // Kind "": remove the login
 	CNWS       *string   `json:"cnws,omitempty"`       // endpoint of a CNWS hub, for the operator only; "": none
 }
@@ -109,6 +111,7 @@ type Item struct {
 	WithdrawnAt *time.Time `json:"withdrawn_at,omitempty"` // set if the item is no longer in the feed
 	GUID        string     `json:"guid,omitempty"`
 	Content
+	FullText  bool       `json:"full_text,omitempty"` // HTML is the text of the page, not of the feed
 	Read      bool       `json:"read"`
 	Starred   bool       `json:"starred"`
 	StarredAt *time.Time `json:"starred_at,omitempty"`

@@ -21,7 +21,7 @@ func sourceOf(f *river.Followed, unread bool) client.Source {
 	src, st := &f.Source, &f.Source.State
 	out := client.Source{
 		ID: src.ID, URL: src.URL, Title: f.Name(), OwnTitle: f.Title, FeedTitle: src.About.Title,
-		Categories: append([]string{}, f.Categories...), Interval: int64(f.Interval / time.Second), ListID: f.ListID, Private: src.Private(),
+		Categories: append([]string{}, f.Categories...), Interval: int64(f.Interval / time.Second), ListID: f.ListID, Private: src.Private(), FullText: f.FullText,
 		Description: src.About.Description, Home: src.About.Home, Icon: src.About.Icon, Language: src.About.Language, Format: src.About.Format,
 		Repaired: src.About.Problem, Failures: st.Failures,
 		AddedAt: milli(f.AddedAt), CheckedAt: when(st.CheckedAt), ChangedAt: when(st.ChangedAt), NewestAt: when(src.NewestAt),
@@ -60,9 +60,10 @@ func conditionOf(src *river.Source) (state, problem string) {
 }
 
 func itemOf(e *river.Entry) client.Item {
+	e.ShowFull()
 	return client.Item{
 		ID: e.ID, Seq: e.Seq, At: milli(e.At), ReadAt: milli(e.ReadAt), EditedAt: when(e.EditedAt), WithdrawnAt: when(e.WithdrawnAt), GUID: e.GUID,
-		Content: contentOf(&e.Content), Read: e.Read, Starred: e.Starred, StarredAt: when(e.StarredAt),
+		Content: contentOf(&e.Content), Read: e.Read, FullText: e.Full.HTML != "", Starred: e.Starred, StarredAt: when(e.StarredAt),
 		Source: client.ItemSource{ID: e.Source.ID, Title: e.Source.Title, URL: e.Source.URL, Home: e.Source.Home, Icon: e.Source.Icon,
 			Categories: append([]string{}, e.Source.Categories...), Private: e.Source.Private},
 	}

@@ -226,7 +226,7 @@ func (s riverAPI) changeSource(c *riverCall) error {
 	}
 	if in.Login != nil {
 		// A login is a separate transaction, so a request with both could be half applied.
-		if in.Title != nil || in.Categories != nil || in.Interval != nil {
+		if in.Title != nil || in.Categories != nil || in.Interval != nil || in.FullText != nil {
 			return fault.New(fault.Invalid, "The login cannot be changed together with other fields: send two requests. Nothing was changed.")
 		}
 		f, err := s.River.SetLogin(c.ctx(), c.reader, id, login)
@@ -242,6 +242,9 @@ func (s riverAPI) changeSource(c *riverCall) error {
 		if in.Interval != nil {
 			sub.Interval = every
 		}
+		if in.FullText != nil {
+			sub.FullText = *in.FullText
+		}
 		return nil
 	})
 	return s.answerSource(c, f, err)
@@ -252,7 +255,7 @@ func (s riverAPI) setCNWS(c *riverCall, id int64, in *client.SourceChange) error
 	switch {
 	case c.public:
 		return fault.New(fault.Refused, "Only the operator of this server can name a CNWS hub.")
-	case in.Title != nil || in.Categories != nil || in.Interval != nil || in.Login != nil:
+	case in.Title != nil || in.Categories != nil || in.Interval != nil || in.FullText != nil || in.Login != nil:
 		return fault.New(fault.Invalid, "The CNWS hub cannot be changed together with other fields: send two requests. Nothing was changed.")
 	}
 	f, err := s.River.SetCNWS(c.ctx(), c.reader, id, *in.CNWS)

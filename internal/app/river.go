@@ -18,6 +18,7 @@ import (
 	"cloudburst/internal/endpoint/readhttp"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/fulltext"
 	"cloudburst/internal/push"
 	"cloudburst/internal/river"
 	"cloudburst/internal/store"
@@ -29,7 +30,8 @@ import (
 // reading contains the components of the river.
 type reading struct {
 	river  *river.River
-	reader *fetch.Client                // reads feeds for users
+	reader *fetch.Client // reads feeds for users
+	full   *fulltext.Service
 	site   atomic.Pointer[http.Handler] // handler of the public listener, for URLs of this program
 }
 
@@ -65,6 +67,15 @@ func (a *App) newRiver(st store.Store) error {
 	}
 	a.river.Forward = &readhttp.Sender{Sender: a.sender, Mail: mail, Now: a.clock.Now}
 	a.river.Init()
+	a.full = &fulltext.Service{
+		Store: st, Fetch: ownPages{a.reader, a}, River: river.Publisher{River: a.river}, Log: a.log, Now: a.clock.Now,
+		Interval: func(link string) time.Duration {
+			if a.river.Options.Unpaced(link) {
+				return 0
+			}
+			return c.HostInterval
+		},
+	}
 	push.Join(a.river, a.upstream, a.hub)
 	return nil
 }
@@ -121,6 +132,22 @@ func (a *App) unifySources(ctx context.Context) error {
 	return nil
 }
 
+// followRiver wakes the service of full texts when items arrive.
+func (a *App) followRiver(ctx context.Context) {
+	for ctx.Err() == nil {
+		l := a.river.Listen(100)
+		for open := true; open; {
+			select {
+			case <-ctx.Done():
+				l.Close()
+				return
+			case _, open = <-l.C():
+				a.full.Wake()
+			}
+		}
+	}
+}
+
 func splitList(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
 }
@@ -130,7 +157,7 @@ func (a *App) riverPages(w *web.Web) {
 	w.River = a.river
 	w.Arrivals = func(buffer int) readerui.Listener { return a.river.Listen(buffer) }
 	w.ReaderOf, w.OwnerOf, w.Fresh = a.owners.readerOf, a.owners.ownerOf, a.owners.fresh
-	w.Explained = api.ExplanationJSON
+	w.Explained, w.FullTexts = api.ExplanationJSON, a.full
 	w.RiverPublic = a.cfg.River.Public == "everyone"
 	w.Images, w.Remote, w.ImageKey = a.cfg.River.Images, a.reader, a.accounts.Key
 }

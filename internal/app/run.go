@@ -90,6 +90,8 @@ func (a process) work(ctx context.Context, l *listeners, answer func(), group *s
 	group.Go(func() { failed <- a.hub.Run(hubCtx) })
 	group.Go(func() { failed <- a.upstream.Run(hubCtx) })
 	group.Go(func() { failed <- a.river.Run(hubCtx) })
+	group.Go(func() { a.full.Run(hubCtx) })
+	group.Go(func() { a.followRiver(hubCtx) })
 	group.Go(func() { a.beginRiver(hubCtx) })
 	group.Go(func() { failed <- a.posts.Run(hubCtx) })
 	group.Go(func() { failed <- a.announcer.Run(hubCtx) })
@@ -125,6 +127,7 @@ func (a process) followHints(ctx context.Context, hints store.Hinter) {
 		a.hub.Wake()
 		a.upstream.Wake()
 		a.river.Wake()
+		a.full.Wake()
 		a.announcer.Wake()
 	}
 }

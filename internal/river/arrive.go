@@ -191,3 +191,18 @@ func (b *bus) forget(before int64) {
 		}
 	}
 }
+
+// Publisher publishes items that change outside of a check.
+type Publisher struct{ River *River }
+
+// NextSeq returns the Seq for such an item. Call Announce when it is stored.
+func (p Publisher) NextSeq() int64 {
+	p.River.Init()
+	return checker{p.River}.seqs(1)
+}
+
+// Announce publishes a stored item with a Seq of NextSeq to live pages.
+func (p Publisher) Announce(source, id, seq int64) {
+	p.River.Init()
+	checker{p.River}.publishItems(Arrival{SourceID: source, Items: []Arrived{{ID: id, Seq: seq}}})
+}

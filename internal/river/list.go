@@ -16,6 +16,7 @@ type Subscription struct {
 	Interval   time.Duration // the user's own time between checks; 0: none
 	ReadTo     time.Time     // items up to this At count as read, whatever their marks
 	ListID     int64         // the reading list that added the feed; 0: the user added it
+	FullText   bool          // the full text of new items is fetched from their pages
 }
 
 // Followed is a subscription with its source.

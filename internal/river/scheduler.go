@@ -419,3 +419,8 @@ func (sc *scheduler) load() (reading, waiting int) {
 	defer sc.mu.Unlock()
 	return sc.running, len(sc.waiting)
 }
+
+// Unpaced reports whether the host of a URL needs no interval between requests.
+func (o *Options) Unpaced(url string) bool {
+	return o.Own != nil && o.Own(url) || ownHost(o.OwnHosts, polling.HostOf(url))
+}

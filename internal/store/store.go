@@ -13,6 +13,7 @@ import (
 	"cloudburst/internal/audience"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/fulltext"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/river"
 	"cloudburst/internal/store/postgres"
@@ -30,6 +31,7 @@ type Store interface {
 	author.FileStore
 	audience.Store
 	river.Store
+	fulltext.Store
 	announce.Store
 	admin.Store
 	hub.Allowances

@@ -82,6 +82,7 @@ type Web struct {
 	Remote      content.Remote                     // reads images; nil: none
 	ImageKey    []byte                             // signs proxy URLs of images
 
+	FullTexts readerui.FullTexts // reads the pages of items; nil: no full texts
 	// Explained converts an explanation to its JSON form, for /feeds/{id}.json. Nil: not served.
 	Explained func(f *river.Followed, e *river.Explanation) any
 
@@ -135,7 +136,7 @@ func (w *Web) authorOptions() authorui.Options {
 
 func (w *Web) readerOptions() readerui.Options {
 	return readerui.Options{River: w.River, Arrivals: w.Arrivals, ReaderOf: w.ReaderOf, OwnerOf: w.OwnerOf, RiverPublic: w.RiverPublic,
-		Fresh: w.Fresh, Accounts: w.Accounts, Posts: w.Posts, Explained: w.Explained}
+		Fresh: w.Fresh, Accounts: w.Accounts, Posts: w.Posts, FullTexts: w.FullTexts, Explained: w.Explained}
 }
 
 func (w *Web) accountOptions() accountui.Options {

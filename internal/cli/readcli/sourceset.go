@@ -130,6 +130,7 @@ type setFlags struct {
 	none                     bool
 	login                    loginFlag
 	cnws                     string
+	fullText                 bool
 }
 
 func (p *commands) sourcesSet() *cobra.Command {
@@ -141,7 +142,8 @@ func (p *commands) sourcesSet() *cobra.Command {
 		Short: "Change settings of followed feeds",
 		Long: `Changes the named settings of followed feeds. --title "" restores the feed's own title,
 --no-category removes the feed from all categories, --interval none uses the feed's own
-hints, --login none reads it without authentication. --cnws names a CNWS hub that announces
+hints, --login none reads it without authentication. --full-text reads the page of each
+new item and shows its text; --full-text=false ends that. --cnws names a CNWS hub that announces
 changes of the feed, because feeds do not name CNWS hubs; --cnws none cancels that.
 
 ` + secretHelp + `
@@ -170,6 +172,7 @@ changes of the feed, because feeds do not name CNWS hubs; --cnws none cancels th
 	f.Var(&q.login, "login", "`kind` of authentication (basic:NAME, token, wsse:NAME, header:NAME, none)")
 	f.StringVar(&q.secretFile, "secret-file", "", "`file` with the secret of --login; - is standard input")
 	f.StringVar(&q.cnws, "cnws", "", "`URL` of a CNWS hub that announces changes of the feed; none: no hub")
+	f.BoolVar(&q.fullText, "full-text", false, "read the full text of new items from their pages")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
 }
@@ -207,11 +210,14 @@ func (q *setFlags) change(c *cobra.Command) (change client.SourceChange, err err
 		}
 		change.Interval = &seconds
 	}
+	if c.Flags().Changed("full-text") {
+		change.FullText = &q.fullText
+	}
 	if c.Flags().Changed("cnws") && q.cnws == "" {
 		return change, shell.Usagef("--cnws is empty: must be the URL of a hub's endpoint, or none")
 	}
 	if change == (client.SourceChange{}) && !q.login.set && !c.Flags().Changed("cnws") {
-		return change, shell.Usagef("%s needs at least one of --title, --category, --no-category, --interval, --login and --cnws", c.CommandPath())
+		return change, shell.Usagef("%s needs at least one of --title, --category, --no-category, --interval, --full-text, --login and --cnws", c.CommandPath())
 	}
 	return change, nil
 }

@@ -254,6 +254,7 @@ func (n *numbers) sources(q fever.Query) []int64 {
 }
 
 func (f *feverReader) item(e *river.Entry, feed int32) fever.Item {
+	e.ShowFull()
 	it := fever.Item{
 		ID: e.First, FeedID: feed, Title: appText(appTitle(e)), Author: appText(strings.Join(e.Authors, ", ")),
 		HTML: appHTML(&e.Content) + enclosuresHTML(e.Enclosures), URL: f.apps().link(e), Created: published(e),

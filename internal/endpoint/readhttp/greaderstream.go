@@ -232,6 +232,7 @@ func (g *googleReader) items(list []river.Entry) []greader.Item {
 }
 
 func (g *googleReader) item(e *river.Entry) greader.Item {
+	e.ShowFull()
 	link := g.apps().link(e)
 	it := greader.Item{
 		ID: greader.ItemID(e.First).Long(), Crawled: e.First / 1000, Timestamp: e.At.UnixMicro(), Published: published(e),

@@ -217,6 +217,11 @@ func (r *Converter) safe(t feed.Text) string {
 	}
 }
 
+// Page returns the HTML of a page, with absolute URLs, safe to display.
+func (r *Converter) Page(html string) string {
+	return r.safe(feed.Text{Value: html, Type: "text/html"})
+}
+
 // paragraphs converts plain text to HTML.
 func paragraphs(s string) string {
 	s = strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n"))

@@ -1,6 +1,9 @@
 package item
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Mark is what one user did with an item.
 type Mark struct {
@@ -13,6 +16,25 @@ type Entry struct {
 	Item
 	Mark
 	Source EntrySource
+	Full   Full // of items of feeds for which the user chose full text
+}
+
+// Full is the text of the page of an item. The zero value: there is none.
+type Full struct {
+	HTML string    // sanitized
+	At   time.Time // when the page was read
+}
+
+// ShowFull makes the full text the content of the entry, if there is one. Call it for output that
+// only the user sees: the text of another site is not published again.
+func (e *Entry) ShowFull() {
+	if e.Full.HTML == "" {
+		return
+	}
+	e.HTML, e.Text, e.More = e.Full.HTML, TextOf(e.Full.HTML), false
+	if strings.Contains(e.HTML, "<img") {
+		e.Image = ""
+	}
 }
 
 // EntrySource describes the source of an entry.

@@ -155,6 +155,9 @@ func (v *saving) writeNews(ctx context.Context, c sqldb.Conn, was before) error 
 		if err := queueForwardings(ctx, c, v.Source.ID, places, v.Now); err != nil {
 			return err
 		}
+		if err := queueFullTexts(ctx, c, v.Source.ID, places, v.Now); err != nil {
+			return err
+		}
 	}
 	return v.runFilters(ctx, c, places, first)
 }

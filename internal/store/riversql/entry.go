@@ -15,6 +15,7 @@ import (
 type entryRow struct {
 	itemRow
 	source *entrySource
+	full   river.Full
 }
 
 // entrySource is an entry's source as stored, shared by all entries of a page.
@@ -22,6 +23,7 @@ type entrySource struct {
 	river.EntrySource
 	title, about, name, categories sql.NullString
 	read                           sql.NullInt64
+	full                           sql.NullBool // the reader wants full texts
 }
 
 // loadEntries reads the items at places, in the order of places. It omits deleted items.
@@ -56,15 +58,18 @@ func loadEntries(ctx context.Context, c sqldb.Conn, reader string, places []int6
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(r entryRow) bool { return r.source == nil })
-	return all, loadEntrySources(ctx, c, reader, sources)
+	if err := loadEntrySources(ctx, c, reader, sources); err != nil || bare {
+		return all, err
+	}
+	return all, loadFullTexts(ctx, c, all)
 }
 
 func loadEntrySources(ctx context.Context, c sqldb.Conn, reader string, sources map[int64]*entrySource) error {
-	return c.Query(ctx, `SELECT s.id, s.url, s.login <> '' AS private, s.title, d.about, f.title AS name, f.categories, f.read_place
+	return c.Query(ctx, `SELECT s.id, s.url, s.login <> '' AS private, s.title, d.about, f.title AS name, f.categories, f.read_place, f.full_text
 		FROM source AS s LEFT JOIN source_document AS d ON d.id = s.id
 		LEFT JOIN river_subscription AS f ON f.reader = $1 AND f.source_id = s.id WHERE s.id {ALL} $2 {END ALL}`, func(rows *sql.Rows) error {
 		var r entrySource
-		if err := rows.Scan(&r.ID, &r.URL, &r.Private, &r.title, &r.about, &r.name, &r.categories, &r.read); err != nil {
+		if err := rows.Scan(&r.ID, &r.URL, &r.Private, &r.title, &r.about, &r.name, &r.categories, &r.read, &r.full); err != nil {
 			return err
 		}
 		*sources[r.ID] = r
@@ -90,7 +95,7 @@ func unpackEntries(rows []entryRow, err error) ([]river.Entry, error) {
 			}
 			done[r.SourceID] = true
 		}
-		e := river.Entry{Item: r.Item, Mark: r.mark, Source: r.source.EntrySource}
+		e := river.Entry{Item: r.Item, Mark: r.mark, Source: r.source.EntrySource, Full: r.full}
 		e.Read = e.Read || r.source.read.Valid && r.place < r.source.read.Int64
 		list = append(list, e)
 	}

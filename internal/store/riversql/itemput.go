@@ -156,6 +156,8 @@ func deleteItems(ctx context.Context, c sqldb.Conn, places []int64) (int64, erro
 		return 0, err
 	}
 	for _, text := range []string{
+		// First, because SaveFullText locks this row before it adds one to item_unindexed.
+		`rows(place i) DELETE FROM item_full AS x {USING ROWS} WHERE x.place = :place`,
 		`rows(place i) DELETE FROM item_unindexed AS u {USING ROWS} WHERE u.place = :place`,
 		`rows(place i) DELETE FROM item_content AS t {USING ROWS} WHERE t.place = :place`,
 		`rows(place i) DELETE FROM item_mark AS k {USING ROWS} WHERE k.place = :place`,

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"cloudburst/internal/river"
 	"cloudburst/internal/store/sqldb"
 )
 
@@ -41,13 +42,14 @@ func (s *itemStore) IndexItems(ctx context.Context, n int) (int, error) {
 func (s *itemStore) indexItems(ctx context.Context, n int) (int, error) {
 	type unindexed struct {
 		itemRow
-		seq int64
+		seq  int64
+		full sql.NullString
 	}
 	list, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]unindexed, error) {
 		return sqldb.Collect(ctx, c, func(rows *sql.Rows, r *unindexed) error {
-			return rows.Scan(append([]any{&r.seq, &r.content}, r.fields()...)...)
-		}, `SELECT u.seq, t.content, `+itemColumns+` FROM (SELECT place, seq FROM item_unindexed ORDER BY place DESC LIMIT $1) AS u
-			JOIN item AS i ON i.place = u.place LEFT JOIN item_content AS t ON t.place = u.place`, n)
+			return rows.Scan(append([]any{&r.seq, &r.content, &r.full}, r.fields()...)...)
+		}, `SELECT u.seq, t.content, x.html, `+itemColumns+` FROM (SELECT place, seq FROM item_unindexed ORDER BY place DESC LIMIT $1) AS u
+			JOIN item AS i ON i.place = u.place LEFT JOIN item_content AS t ON t.place = u.place LEFT JOIN item_full AS x ON x.place = u.place`, n)
 	})
 	if err != nil || len(list) == 0 {
 		return 0, err
@@ -58,7 +60,10 @@ func (s *itemStore) indexItems(ctx context.Context, n int) (int, error) {
 		if err := r.unpack(); err != nil {
 			return 0, err
 		}
-		words[r.place], changed[r.place] = s.words.document(&r.Item), r.Seq != r.First
+		if r.full.String != "" {
+			r.Text += "\n" + river.TextOf(r.full.String)
+		}
+		words[r.place], changed[r.place] = s.words.document(&r.Item), r.Seq != r.First || r.full.String != ""
 		rows[i] = []any{r.place, r.seq}
 	}
 	return len(list), s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {

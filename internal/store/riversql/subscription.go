@@ -23,11 +23,11 @@ type followedRow struct {
 	counted    bool // the query asks for the unread count
 }
 
-const followedColumns = `f.reader, f.source_id, f.read_place, f.added_at, f.wish, f.list_id, f.title, f.categories, f.read_items`
+const followedColumns = `f.reader, f.source_id, f.read_place, f.added_at, f.wish, f.list_id, f.title, f.categories, f.read_items, f.full_text`
 
 func scanFollowed(rows *sql.Rows, r *followedRow) error {
 	f := &r.sub
-	return rows.Scan(append([]any{&f.Reader, &f.SourceID, &r.readPlace, (*sqldb.Time)(&f.AddedAt), &r.wish, &f.ListID, &f.Title, &r.categories, &r.readItems},
+	return rows.Scan(append([]any{&f.Reader, &f.SourceID, &r.readPlace, (*sqldb.Time)(&f.AddedAt), &r.wish, &f.ListID, &f.Title, &r.categories, &r.readItems, &f.FullText},
 		r.sourceRow.fields()...)...)
 }
 
@@ -77,9 +77,9 @@ func (s *subscriptionStore) ChangeSubscription(ctx context.Context, reader strin
 			place = readPlace(now.ReadTo)
 		}
 		now.Categories = sortCategories(now.Categories)
-		_, err = c.Exec(ctx, `UPDATE river_subscription SET title = $1, categories = $2, wish = $3, read_place = $4, list_id = $5
-			WHERE reader = $6 AND source_id = $7`,
-			sqldb.Clean(now.Title), packCategories(now.Categories), int64(now.Interval), place, now.ListID, reader, source)
+		_, err = c.Exec(ctx, `UPDATE river_subscription SET title = $1, categories = $2, wish = $3, read_place = $4, list_id = $5, full_text = $6
+			WHERE reader = $7 AND source_id = $8`,
+			sqldb.Clean(now.Title), packCategories(now.Categories), int64(now.Interval), place, now.ListID, now.FullText, reader, source)
 		if err != nil {
 			return r, err
 		}

@@ -17,11 +17,11 @@ func (s *subscriptionStore) KeepUnfollowed(ctx context.Context, reader string, s
 		if _, err := c.Exec(ctx, `DELETE FROM river_unfollowed WHERE ended_at < $1`, sqldb.Millis(before)); err != nil {
 			return err
 		}
-		_, err := c.Exec(ctx, `INSERT INTO river_unfollowed (reader, source_id, ended_at, read_place, added_at, wish, list_id, title, categories)
-			SELECT reader, source_id, $1, read_place, added_at, wish, list_id, title, categories FROM river_subscription
+		_, err := c.Exec(ctx, `INSERT INTO river_unfollowed (reader, source_id, ended_at, read_place, added_at, wish, list_id, title, categories, full_text)
+			SELECT reader, source_id, $1, read_place, added_at, wish, list_id, title, categories, full_text FROM river_subscription
 				WHERE reader = $2 AND source_id {ALL} $3 {END ALL}
 			ON CONFLICT (reader, source_id) DO UPDATE SET ended_at = excluded.ended_at, read_place = excluded.read_place, added_at = excluded.added_at,
-				wish = excluded.wish, list_id = excluded.list_id, title = excluded.title, categories = excluded.categories`,
+				wish = excluded.wish, list_id = excluded.list_id, title = excluded.title, categories = excluded.categories, full_text = excluded.full_text`,
 			sqldb.Millis(now), sqldb.Clean(reader), idList(sources))
 		return err
 	})
@@ -41,9 +41,9 @@ func (s *subscriptionStore) unfollowed(ctx context.Context, reader string, sourc
 	rows, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]unfollowedRow, error) {
 		return sqldb.Collect(ctx, c, func(rows *sql.Rows, r *unfollowedRow) error {
 			f := &r.sub
-			return rows.Scan(&f.Reader, &f.SourceID, (*sqldb.Time)(&r.endedAt), &r.readPlace, (*sqldb.Time)(&f.AddedAt), &r.wish, &f.ListID, &f.Title, &r.categories)
+			return rows.Scan(&f.Reader, &f.SourceID, (*sqldb.Time)(&r.endedAt), &r.readPlace, (*sqldb.Time)(&f.AddedAt), &r.wish, &f.ListID, &f.Title, &r.categories, &f.FullText)
 		}, `SELECT u.reader, u.source_id, u.ended_at, u.read_place, u.added_at, u.wish,
-				CASE WHEN EXISTS (SELECT 1 FROM reading_list AS l WHERE l.id = u.list_id AND l.reader = u.reader) THEN u.list_id ELSE 0 END, u.title, u.categories
+				CASE WHEN EXISTS (SELECT 1 FROM reading_list AS l WHERE l.id = u.list_id AND l.reader = u.reader) THEN u.list_id ELSE 0 END, u.title, u.categories, u.full_text
 			FROM river_unfollowed AS u WHERE u.reader = $1 AND u.source_id = $2 AND u.ended_at >= $3`, sqldb.Clean(reader), source, sqldb.Millis(since))
 	})
 	if err != nil {

@@ -18,6 +18,6 @@ func newEnv(t *testing.T, s hub.Store) *env { return &env{storetest.NewCase(t, s
 func Run(t *testing.T, open func(t *testing.T) hub.Store) {
 	storetest.RunGroups(t, open, newEnv, map[string]map[string]func(*testing.T, *env){
 		"River sources": riverSourceTests(), "River queries": riverPropertyTests(), "River subscriptions": riverSubscriptionTests(),
-		"River items": riverItemTests(), "River counts": riverCountTests(), "River searches": riverSearchTests(), "River forwardings": riverForwardingTests(), "River sweep": riverSweepTests(), "River filters": riverFilterTests(),
+		"River items": riverItemTests(), "River counts": riverCountTests(), "River searches": riverSearchTests(), "River forwardings": riverForwardingTests(), "River sweep": riverSweepTests(), "River filters": riverFilterTests(), "River full texts": riverFullTextTests(),
 	})
 }

@@ -22,7 +22,7 @@ func retention() map[string]string {
 		"account_invite": "SweepAccounts", "admin_audit": "SweepAccounts", "account_deleted": "forever: the names stay reserved",
 		"admin_block": "forever: until an administrator removes it", "admin_setting": "forever: until an administrator resets it",
 		"tally": "TrimTallies", "allowance": "SweepAllowances",
-		"item": "SweepRiver", "item_content": "SweepRiver", "item_mark": "SweepRiver", "item_unindexed": "IndexItems", "item_word": "SweepRiver",
+		"item": "SweepRiver", "item_content": "SweepRiver", "item_full": "SweepRiver", "item_mark": "SweepRiver", "item_unindexed": "IndexItems", "item_word": "SweepRiver",
 		"source": "SweepRiver", "source_document": "SweepRiver", "source_check": "SweepRiver", "river_host": "SweepRiver", "notice_queue": "sent",
 		"outping": "delivered, or given up", "post": "SweepPosts", "media_content": "SweepFiles", "media_piece": "SweepFiles", "testfeed": "TickTestFeed",
 		"post_category": "its post is no longer published", "certificate": "removed with its name",

@@ -5,6 +5,7 @@ import "sync"
 // contentKey identifies a content. An edited item has another Seq.
 type contentKey struct {
 	id, seq int64
+	full    int64 // when the full text was read
 	whole   bool
 	lang    string // code of the language of its fixed words
 }

@@ -123,6 +123,7 @@ type riverPost struct {
 	Taken     shell.Moment // removed from its feed
 	ReadAt    clock
 	SourceID  int64
+	Full      bool      // the text is that of its page
 	Folds     *itemFold // it is the first of folded items
 	FoldEnd   *itemFold // it is the last of folded items
 }
@@ -168,9 +169,14 @@ type showing struct {
 
 // post converts an entry for the reader of a page.
 func (s *riverPages) post(e *river.Entry, how showing) riverPost {
-	p := riverPost{itemContent: s.content(&e.Item, how.whole, how.lang), ID: e.ID, Seq: e.Seq, At: e.At.UnixMilli(), First: true, Alone: how.whole,
+	if how.own {
+		e.ShowFull()
+	} else {
+		e.Full = river.Full{}
+	}
+	p := riverPost{itemContent: s.content(&e.Item, e.Full.At, how.whole, how.lang), ID: e.ID, Seq: e.Seq, At: e.At.UnixMilli(), First: true, Alone: how.whole,
 		Group: strconv.FormatInt(e.SourceID, 36) + "." + strconv.FormatInt(e.ReadAt.UnixMilli(), 36),
-		Own:   how.own, Marks: how.own && how.marks, Read: how.own && e.Mark.Read, Starred: how.own && e.Starred, Old: isOld(e), SourceID: e.SourceID}
+		Own:   how.own, Marks: how.own && how.marks, Read: how.own && e.Mark.Read, Starred: how.own && e.Starred, Full: e.Full.HTML != "", Old: isOld(e), SourceID: e.SourceID}
 	if len(how.found) > 0 {
 		p.itemContent = p.marked(how.found)
 	}
@@ -231,9 +237,10 @@ func (s *base) icon(url string) string {
 	return ""
 }
 
-// content returns the content of an item, from the cache if possible.
-func (s *riverPages) content(it *river.Item, whole bool, l *locale.Locale) *itemContent {
-	key := contentKey{it.ID, it.Seq, whole, locale.Of(l).Code}
+// content returns the content of an item, from the cache if possible. full is when its full text was
+// read; zero: it has the text of the feed.
+func (s *riverPages) content(it *river.Item, full time.Time, whole bool, l *locale.Locale) *itemContent {
+	key := contentKey{it.ID, it.Seq, full.UnixMilli(), whole, locale.Of(l).Code}
 	write := func() *itemContent {
 		w := contentWriter{BodyRenderer: s.NewBodyRenderer(false), lang: l, whole: whole, capacity: maxNestedPosts}
 		c := w.content(&it.Content, 1)

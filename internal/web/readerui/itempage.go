@@ -24,6 +24,7 @@ type itemView struct {
 	UpName     string    // its name
 	UpForeign  bool      // the name is from the user
 	Prev, Next *itemLink // the items before and after it in that river; nil: none
+	Full       fullView
 }
 
 // itemLink is a link to a neighbour of an item.
@@ -68,6 +69,10 @@ func (s *riverPages) itemOf(rw http.ResponseWriter, r *http.Request, st riverSco
 	}
 	q := s.itemScope(r, st, &list[0])
 	how := showing{lang: v.Lang, now: v.Now, zone: shell.TimeZone(r), root: st.Root, from: q.scopeValues(st), found: q.found(), oldest: looks.Oldest, own: v.Own, marks: looks.Marks, whole: true, reply: v.Own && s.IsWriter(r)}
+	if v.Full, err = s.fullOf(r, st, &list[0], withQuery(how.path(id), how.from)); err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
 	v.Post = s.post(&list[0], how)
 	v.Title = v.Post.Title
 	if v.Title == "" {

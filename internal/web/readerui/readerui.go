@@ -21,6 +21,7 @@ type Options struct {
 	Fresh       func(ctx context.Context) bool // reports that no account exists yet; nil: there is one
 	Accounts    AccountState                   // nil: no accounts
 	Posts       WrittenPosts                   // nil: no writing
+	FullTexts   FullTexts                      // nil: no full texts
 	// Explained converts an explanation to its JSON form, for /feeds/{id}.json. Nil: not served.
 	Explained func(f *river.Followed, e *river.Explanation) any
 }

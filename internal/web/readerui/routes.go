@@ -66,6 +66,7 @@ func (s *riverPages) routes() []route.Route {
 		s.read("/river", "The river of the followed feeds.", s.riverPage),
 		s.read("/river/stream", "The river, live, as server-sent events.", s.riverStream),
 		s.read("/river/item/{id}", "One item of the river.", s.itemPage),
+		s.form("/river/item/{id}/full", "Reads the page of an item for its full text.", s.doFull),
 		mark("/river/mark", "Marks items as read or starred.", s.doMark),
 		mark("/river/read", "Marks all items as read.", s.doRead),
 		mark("/river/search", "Saves a search of the river, or removes a saved one.", s.doSearch),

@@ -97,6 +97,7 @@ type settingsForm struct {
 	Checks    []categoryCheck
 	New       string
 	Intervals []feedview.Interval
+	FullText  bool
 	Error     string
 }
 
@@ -264,7 +265,7 @@ func (s *base) aboutSource(f *river.Followed) aboutSource {
 
 // settings returns the form with the current settings.
 func settings(f *river.Followed, categories []river.Category) settingsForm {
-	form := settingsForm{Title: shell.CleanText(f.Title, 300), Feed: shell.CleanText(f.Source.Name(), 200), Intervals: feedview.Intervals(f.Interval)}
+	form := settingsForm{Title: shell.CleanText(f.Title, 300), Feed: shell.CleanText(f.Source.Name(), 200), Intervals: feedview.Intervals(f.Interval), FullText: f.FullText}
 	form.check(categories, f.Categories)
 	return form
 }
@@ -312,8 +313,9 @@ func (s *followPages) doSettings(rw http.ResponseWriter, r *http.Request, reader
 	title := strings.TrimSpace(shell.CleanText(shell.FormValue(form, "title"), 300))
 	names := categoriesOf(form)
 	own := feedview.IntervalOf(shell.FormValue(form, "every"))
+	full := shell.FormValue(form, "full") != ""
 	_, err = s.River.Change(r.Context(), reader, id, func(sub *river.Subscription) error {
-		sub.Title, sub.Categories, sub.Interval = title, names, own
+		sub.Title, sub.Categories, sub.Interval, sub.FullText = title, names, own, full
 		return nil
 	})
 	if err == nil {
@@ -321,7 +323,7 @@ func (s *followPages) doSettings(rw http.ResponseWriter, r *http.Request, reader
 		return
 	}
 	s.showError(rw, r, reader, partSettings, err, func(v *sourceView, text string) {
-		v.Form.Title, v.Form.Intervals, v.Form.Error = title, feedview.Intervals(own), text
+		v.Form.Title, v.Form.Intervals, v.Form.FullText, v.Form.Error = title, feedview.Intervals(own), full, text
 		v.Form.New = strings.TrimSpace(shell.CleanText(shell.FormValue(form, "new"), maxMarks))
 		for i := range v.Form.Checks {
 			v.Form.Checks[i].Chosen = slices.Contains(names, v.Form.Checks[i].Name)

@@ -135,6 +135,7 @@ const rows = [
   [list, "mark read or unread", { m: read }],
   [river, "next unread item", { u: unread }],
   [reading, "back to the river", { u: unread }],
+  [reading, "show the full text, or the text of the feed", { f: () => press(".fulltext :is(button, a)", "This item has no page with a full text.") }],
   [river, "mark all read", { A: inRiver(all) }],
   [river, "show what is new", { ".": inRiver(fresh) }],
   [null, "show what is new, or reload", { r: () => fresh(true) }],
