@@ -15,7 +15,7 @@ type User struct {
 	CreatedAt  time.Time  `json:"created_at"`
 	PasswordAt *time.Time `json:"password_at,omitempty"` // when the password was last set
 	SeenAt     *time.Time `json:"seen_at,omitempty"`     // last login, approximate
-	Disabled   bool       `json:"disabled"`              // the user can sign in nowhere, and their tokens do not work
+	Disabled   bool       `json:"disabled"`              // the user cannot sign in, and their tokens are rejected
 	// Administrator means that the user can manage the server on its pages.
 	Administrator bool `json:"administrator"`
 }

@@ -18,17 +18,17 @@ type Store interface {
 	RoleStore
 	InviteStore
 
-	// SweepAccounts deletes up to limit each of the sessions and nonces that expired before now and
-	// of the addresses last seen and the invitations ended before old, and of the entries of the audit
-	// log a year older than old. It returns how many.
+	// SweepAccounts deletes expired rows, up to limit of each kind, and returns their number:
+	// sessions and nonces that expired before now; addresses last seen, and invitations ended,
+	// before old; entries of the audit log that are a year older than old.
 	SweepAccounts(ctx context.Context, now, old time.Time, limit int) (int64, error)
 }
 
-// UserStore stores users and the addresses from which they logged in.
+// UserStore stores users and the addresses from which they signed in.
 type UserStore interface {
-	// AddUser creates a user; with first, only if there never was one. The first user is an
-	// administrator. fault.Conflict: the name is taken or belonged to a deleted user, or there was a
-	// user.
+	// AddUser creates a user. With first, it does so only if the server never had a user. The first
+	// user is an administrator. Error: fault.Conflict (the name is taken or belonged to a deleted
+	// user, or first and the server had a user).
 	AddUser(ctx context.Context, u User, hash string, first bool) error
 	// User returns a user with the hash of the password. fault.NotFound.
 	User(ctx context.Context, name string) (u User, hash string, err error)
@@ -46,10 +46,10 @@ type UserStore interface {
 	DisableUser(ctx context.Context, name string, disabled bool, at time.Time) error
 	// SetPreferences stores the encoded preferences of a user. fault.NotFound.
 	SetPreferences(ctx context.Context, name, encoded string) error
-	// TouchUser stores a log-in from a place (a hashed address). Only the most recent places are
+	// TouchUser stores the hashed address of a sign-in as a place. Only the most recent places are
 	// stored.
 	TouchUser(ctx context.Context, name, place string, at time.Time, keep int) error
-	// KnowsPlace reports whether the user logged in from there before.
+	// KnowsPlace reports whether the user signed in from that place before.
 	KnowsPlace(ctx context.Context, name, place string) (bool, error)
 }
 
@@ -119,7 +119,7 @@ type TallyStore interface {
 	// tallies in the order of keys.
 	ChangeTallies(ctx context.Context, keys []TallyKey, change func([]Tally) bool) ([]Tally, error)
 	// TrimTallies deletes up to limit tallies of a kind: those whose Last and Until are not after
-	// before, and the earliest ones beyond keep. It returns how many.
+	// before, and the earliest ones beyond keep. It returns their number.
 	TrimTallies(ctx context.Context, kind byte, before time.Time, keep, limit int) (int64, error)
 }
 

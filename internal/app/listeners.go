@@ -70,7 +70,7 @@ func (l *listeners) close() {
 	}
 }
 
-// plainListener is the index of the plain listener in all.
+// plainListener is the index of the plain HTTP listener in the result of all.
 const plainListener = 2
 
 // all returns the open listeners.

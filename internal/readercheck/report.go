@@ -35,7 +35,7 @@ type Report struct {
 type Result struct {
 	Rule
 	Verdict Verdict  `json:"verdict"`
-	Text    string   `json:"text"`             // for people
+	Text    string   `json:"text"`             // the reason, for people
 	Broken  []string `json:"broken,omitempty"` // observed violations, at most 5
 	Open    []string `json:"open,omitempty"`   // missing observations, at most 5
 }

@@ -53,11 +53,11 @@ type DueStore interface {
 	// between from and to.
 	CountFollows(ctx context.Context, from, to time.Time, step time.Duration) (overdue int64, n []int64, err error)
 	// HastenFollows makes the follows of r due at r.Now and sets Missed, except for follows that
-	// are Ending or were never asked. It returns how many.
+	// are Ending or were never requested. It returns their number.
 	HastenFollows(ctx context.Context, r Hasten) (int64, error)
 	// RenewFollows makes follows due within r.Over from r.Now, each at its own time, and returns
-	// how many. It skips follows that are due earlier, are Ending, are claimed, or were last asked
-	// at r.AskedBefore or later. CNWS follows become Asked.
+	// their number. It skips follows that are due earlier, are Ending, are claimed, or were last
+	// requested at r.AskedBefore or later. CNWS follows become Asked.
 	RenewFollows(ctx context.Context, r Renew) (int64, error)
 	// NextFollow returns the earliest time at which a follow is due; the zero time without any.
 	NextFollow(ctx context.Context) (time.Time, error)
@@ -82,16 +82,16 @@ type PutOff struct {
 	NextAt    time.Time
 }
 
-// Hasten selects follows that may have been lost during an absence.
+// Hasten selects follows that hubs may have dropped while this server was down.
 type Hasten struct {
 	Now       time.Time
-	Protocols []string // follows by these protocols
-	Base      string   // and follows that were last asked with another Base
+	Protocols []string // protocols of the follows
+	Base      string   // also selects follows that were last requested with another Base
 }
 
 // Renew selects follows to renew although they are not known to be lost.
 type Renew struct {
 	Now         time.Time
-	AskedBefore time.Time     // follows last asked before this time
-	Over        time.Duration // they become due over this time, to the millisecond
+	AskedBefore time.Time     // selects follows that were last requested before this time
+	Over        time.Duration // period over which the follows become due, to the millisecond
 }

@@ -15,7 +15,7 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// hostileCallback misbehaves as its address says.
+// hostileCallback misbehaves in a way that its address selects.
 type hostileCallback struct {
 	called atomic.Int64
 	inside string

@@ -31,14 +31,14 @@ const (
 // impatient is a client for requests that have an immediate answer.
 var impatient = outside.Client(patience)
 
-// from is a client at an address of its own; keep: its connections stay open.
+// from returns a client with its own address. With keep, its connections stay open.
 func from(addr string, keep bool) *http.Client {
 	d := &net.Dialer{Timeout: patience, LocalAddr: &net.TCPAddr{IP: net.ParseIP(addr)}, Control: reuse}
 	return &http.Client{Timeout: patience, Transport: &http.Transport{DialContext: d.DialContext, DisableKeepAlives: !keep, MaxIdleConnsPerHost: 64},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// reuse lets many addresses have the same port, or the machine has too few of them.
+// reuse lets many addresses use the same port, because the machine has too few free ports.
 func reuse(_, _ string, c syscall.RawConn) error {
 	var err error
 	if cerr := c.Control(func(fd uintptr) {
@@ -49,10 +49,10 @@ func reuse(_, _ string, c syscall.RawConn) error {
 	return err
 }
 
-// source is the n-th address of attackers, each in a /24 of its own.
+// source returns the n-th address of attackers, each in its own /24.
 func source(n int) string { return fmt.Sprintf("127.%d.%d.7", 70+n/250%50, 1+n%250) }
 
-// serve answers at an address until the test ends.
+// serve serves HTTP on an address until the test ends.
 func serve(t *testing.T, addr string, h http.Handler) string {
 	t.Helper()
 	srv, base, err := outside.Serve(addr, h)
@@ -63,7 +63,7 @@ func serve(t *testing.T, addr string, h http.Handler) string {
 	return base
 }
 
-// feeds are documents whose version the test raises.
+// feeds serves documents whose version the test raises.
 type feeds struct {
 	*outside.Versions
 
@@ -104,7 +104,7 @@ func (f *feeds) readSince(url string, v int) (at time.Time) {
 	return at
 }
 
-// ear receives notifications, and confirms every request.
+// ear is a callback server that receives notifications and confirms every request.
 type ear struct {
 	host, port string
 	base       string
@@ -147,7 +147,7 @@ func (e *ear) received(path, feed string, since time.Time) bool {
 	return !at.IsZero() && !at.Before(since)
 }
 
-// registration is the form of pleaseNotify for a callback of e.
+// registration returns the pleaseNotify form for a callback of e.
 func (e *ear) registration(path string, feeds ...string) url.Values {
 	form := url.Values{"notifyProcedure": {""}, "port": {e.port}, "path": {path}, "protocol": {"http-post"}}
 	for i, f := range feeds {
@@ -156,7 +156,7 @@ func (e *ear) registration(path string, feeds ...string) url.Values {
 	return form
 }
 
-// each runs do in so many goroutines until the time is over.
+// each calls do repeatedly in n goroutines until the time is over.
 func each(n int, d time.Duration, do func(ctx context.Context, i int)) {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()

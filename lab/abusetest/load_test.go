@@ -17,7 +17,7 @@ import (
 
 type ctx = context.Context
 
-// load is the work of many concurrent clients, and the answers.
+// load contains the requests of many concurrent clients, and the responses.
 type load struct {
 	t       *testing.T
 	p       *running
@@ -25,7 +25,7 @@ type load struct {
 	hosts   []string
 	ear     *ear
 	savers  []*saver
-	clients []*http.Client // each of a source of its own
+	clients []*http.Client // each with its own source
 
 	acked, refused, failed, paths atomic.Int64
 
@@ -167,7 +167,7 @@ func (l *load) count(ctx ctx, what string, a outside.Answer, good, refused bool)
 	return good && a.Err == nil
 }
 
-// kept checks that all acknowledged work was done.
+// kept checks that all acknowledged work is done.
 func (l *load) kept() {
 	l.t.Helper()
 	notified := func() (missing []string) {

@@ -16,7 +16,7 @@ import (
 
 const ownersPassword = "correct horse battery"
 
-// guesses are the endpoints that accept a password, key or token.
+// guesses returns requests to the endpoints that accept a password, key or token.
 func guesses(base string) []func(ctx ctx, c *http.Client, n int) outside.Answer {
 	wrong := func(n int) string { return fmt.Sprintf("wrong password %d", n) }
 	basic := func(n int) string {

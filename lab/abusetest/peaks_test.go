@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// peaks are the maxima of a process.
+// peaks contains the maximum usage of a process.
 type peaks struct {
 	pid   int
 	admin string
@@ -24,7 +24,7 @@ type peaks struct {
 	looks      int
 }
 
-// bounds are the limits of a process.
+// bounds contains the limits for the usage of a process.
 type bounds struct {
 	rss        int64
 	goroutines int
@@ -93,7 +93,7 @@ func metric(admin, name string) float64 {
 	defer res.Body.Close()
 	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
 		if value, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
-			n, _ := strconv.ParseFloat(value, 64) // Prometheus reads it too
+			n, _ := strconv.ParseFloat(value, 64) // metrics contain valid numbers
 			return n
 		}
 	}
@@ -106,7 +106,7 @@ func (p *peaks) String() string {
 	return fmt.Sprintf("at most %s of memory, %d descriptors, %d goroutines", mega(p.rss), p.files, p.goroutines)
 }
 
-// within fails the test when the process exceeded its bounds.
+// within fails the test if the process exceeded its bounds.
 func (p *peaks) within(t *testing.T, files int, b bounds) {
 	t.Helper()
 	p.look()

@@ -18,7 +18,7 @@ import (
 var forFlag = flag.Duration("abuse.for", 0, "how long each attack lasts (0: a few seconds)")
 
 const (
-	soon   = 2 * time.Minute // the limit of every wait, for the slowest machine
+	soon   = 2 * time.Minute // timeout of every wait, long enough for a slow machine
 	descrs = 4096            // default limit of the program
 )
 
@@ -30,7 +30,7 @@ func lasts(short time.Duration) time.Duration {
 	return short
 }
 
-// running is the program as it runs.
+// running is a running program.
 type running struct {
 	*program.Process
 	t     *testing.T
@@ -38,10 +38,10 @@ type running struct {
 	peaks *peaks
 }
 
-// built are the programs.
+// built contains the built program.
 var built program.Builds
 
-// build makes the program.
+// build builds the program.
 func build(t *testing.T) string {
 	t.Helper()
 	bin, err := built.Build(t.Context(), program.Real)
@@ -81,10 +81,10 @@ func start(t *testing.T, files int, args ...string) *running {
 	return &running{Process: p, t: t, data: filepath.Join(dir, program.DataFolder), peaks: watch(t, p.ID(), p.Admin)}
 }
 
-// operator is the program's own API.
+// operator returns a client of the admin API of the program.
 func (p *running) operator() *client.Client { return &client.Client{Base: p.Admin} }
 
-// size returns the bytes of a folder.
+// size returns the size of a folder in bytes.
 func size(t *testing.T, dir string) (n int64) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {

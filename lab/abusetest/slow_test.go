@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// A connection that an attacker holds: what it sends at once, what it sends byte by
-// byte, and whether it reads.
+// hold is a slow connection of an attacker: the bytes that it sends at once, those that it sends
+// one by one, and whether it reads the response.
 type hold struct {
 	name   string
 	first  string
 	drip   string // "": nothing
-	silent bool   // reads no answer
+	silent bool   // does not read the response
 }
 
 func holds() []hold {

@@ -46,7 +46,7 @@ func visit(t *testing.T, p *running) *visitor {
 	return v
 }
 
-// once does one round.
+// once runs one round of requests.
 func (v *visitor) once(ctx context.Context) {
 	begun := time.Now()
 	version, _ := v.feeds.Raise(v.feed)
@@ -128,7 +128,7 @@ func (v *visitor) served(t *testing.T) {
 	}
 }
 
-// well checks that the server recovers after an attack.
+// well checks that the server recovers from an attack.
 func (v *visitor) well(t *testing.T) {
 	t.Helper()
 	begun := time.Now()

@@ -145,7 +145,7 @@ func TestRequestsOfKnownClients(t *testing.T) {
 	}
 }
 
-func TestFaultStatus(t *testing.T) {
+func TestFaultsHaveTheStatusOfTheirSOAPVersion(t *testing.T) {
 	t.Parallel()
 	for method, c := range map[string]struct {
 		want11, want12     Fault

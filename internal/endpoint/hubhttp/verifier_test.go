@@ -45,7 +45,7 @@ func xmlrpcFalse(t *testing.T) []byte {
 	return b
 }
 
-func TestTestCall(t *testing.T) {
+func TestCallbackIsAcceptedByItsAnswerToTheTestCall(t *testing.T) {
 	t.Parallel()
 	thanks := []byte(`<result success="true" msg="Thanks for the ping."/>`)
 	unreachable := &fetch.Error{Kind: fetch.Unreachable, Text: fetch.Neutral, Err: errors.New("10.0.0.7")}

@@ -61,8 +61,8 @@ type numbers struct {
 	items  int64              // of all feeds
 }
 
-// numbersTTL is how long numbers are cached, and maxNumbers for how many users: an app sends a
-// hundred requests in a row.
+// numbersTTL and maxNumbers limit the cache of numbers: the lifetime of an entry, and the number
+// of users. The cache exists because an app sends a hundred requests in a row.
 const numbersTTL, maxNumbers = 10 * time.Second, 100
 
 // numbersOf returns the numbers of a user. With fresh it does not use the cache.

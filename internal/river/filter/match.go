@@ -11,11 +11,11 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// PatternText is how many bytes of a text a regular expression reads. Words are found in the whole
-// text.
+// PatternText limits the bytes of a text that a regular expression reads. Words are found in the
+// whole text.
 const PatternText = 2000
 
-// Item is what rules compare.
+// Item contains the fields of an item that rules compare.
 type Item struct {
 	Title, Text, Link   string
 	Authors, Categories []string

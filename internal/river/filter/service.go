@@ -24,19 +24,19 @@ type Store interface {
 	Filters(ctx context.Context, user string) ([]Rule, error)
 	// PutFilter creates a filter (ID 0) as the last one, or changes one. With Applying, it is
 	// applied to existing items too, and the items that it has hidden so far are shown again first.
-	// Errors: fault.TooMany: the user would have more than limit; NotFound.
+	// Errors: fault.TooMany (the user would have more than limit), NotFound.
 	PutFilter(ctx context.Context, r Rule, limit int) (Rule, error)
-	// DropFilter removes a filter, which RestoreFilter can undo. fault.NotFound.
+	// DropFilter removes a filter; RestoreFilter can undo this. Error: fault.NotFound.
 	DropFilter(ctx context.Context, user string, id int64, now time.Time) error
-	// RestoreFilter restores a filter that was removed at since or later. fault.NotFound.
+	// RestoreFilter restores a filter that was removed at since or later. Error: fault.NotFound.
 	RestoreFilter(ctx context.Context, user string, id int64, since time.Time) error
-	// MoveFilter exchanges a filter with its neighbor. fault.NotFound.
+	// MoveFilter swaps a filter with the next one (down) or the previous one. Error: fault.NotFound.
 	MoveFilter(ctx context.Context, user string, id int64, down bool) error
 	// ShowHidden shows hidden items again. They stay read.
 	ShowHidden(ctx context.Context, user string, ids []int64) error
-	// ApplyFilters does the next step of pending work on existing items: it applies a filter to the
-	// next limit items, or shows again up to limit items that a filter hid which was removed before
-	// a time. false: no work is pending.
+	// ApplyFilters does the next step of pending work on existing items. It applies a filter to
+	// the next limit items, or shows up to limit items again that a removed filter hid; before is
+	// the latest time of the removal. false: no work is pending.
 	ApplyFilters(ctx context.Context, now, before time.Time, limit int) (bool, error)
 }
 
@@ -62,7 +62,7 @@ type Filters struct {
 	UndoWithin time.Duration // how long a user can undo Drop
 }
 
-// Preview is what a filter would have matched.
+// Preview contains the existing items that a filter matches.
 type Preview struct {
 	Compared int          // newest items of its feeds
 	Matched  []item.Entry // of these, newest first
@@ -145,13 +145,13 @@ func (f *Filters) Preview(ctx context.Context, r Rule) (Preview, error) {
 	return p, nil
 }
 
-// ItemOf returns what rules compare of an item.
+// ItemOf returns the fields of an item that rules compare.
 func ItemOf(c *item.Content) Item {
 	return Item{Title: c.Title, Text: c.Text, Link: c.Link, Authors: c.Authors, Categories: c.Categories}
 }
 
-// Drop removes a filter; Restore can undo it for UndoWithin. After that, the items that it hid are
-// shown again. fault.NotFound.
+// Drop removes a filter; Restore can undo this for UndoWithin. After that time the items that the
+// filter hid are shown again. Error: fault.NotFound.
 func (f *Filters) Drop(ctx context.Context, user string, id int64) error {
 	err := f.Store.DropFilter(ctx, user, id, f.Now())
 	if err == nil {
@@ -160,12 +160,12 @@ func (f *Filters) Drop(ctx context.Context, user string, id int64) error {
 	return err
 }
 
-// Restore undoes Drop. fault.NotFound: there is nothing to undo, or UndoWithin is over.
+// Restore undoes Drop. Error: fault.NotFound (nothing to undo, or UndoWithin is over).
 func (f *Filters) Restore(ctx context.Context, user string, id int64) error {
 	return f.Store.RestoreFilter(ctx, user, id, f.Now().Add(-f.UndoWithin))
 }
 
-// Move makes a filter run one place earlier or later. fault.NotFound.
+// Move makes a filter run one place earlier or later. Error: fault.NotFound.
 func (f *Filters) Move(ctx context.Context, user string, id int64, down bool) error {
 	return f.Store.MoveFilter(ctx, user, id, down)
 }

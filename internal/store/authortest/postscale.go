@@ -180,8 +180,8 @@ func SavesOf(b *testing.B, s hub.Store, many int) {
 	b.ReportMetric(float64(usual[0])/float64(usual[1]), "ratio")
 }
 
-// RenumberingOf measures the end of an import whose first post is older than many other posts,
-// which all change their place.
+// RenumberingOf measures the end of an import of one old post, which changes the numbers of many
+// newer posts.
 func RenumberingOf(b *testing.B, s hub.Store, many int) {
 	posts := s.(author.PostStore)
 	FillPosts(b, s, "many", many)

@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-func TestContract(t *testing.T) {
+func TestStoreMeetsTheContract(t *testing.T) {
 	t.Parallel()
 	empty := func(t *testing.T) hub.Store { return open(t, Options{}) }
 	hubtest.Run(t, empty)

@@ -53,7 +53,7 @@ func (q changesQuery) matches(c hub.Change) bool {
 	})
 }
 
-// url is path with the same filter, and one more pair if name is set.
+// url returns path with the filter of q, and with one more parameter if name is not "".
 func (q changesQuery) url(path, name, value string) string {
 	v := url.Values{}
 	if q.Text != "" {
@@ -70,8 +70,8 @@ func (q changesQuery) url(path, name, value string) string {
 
 // changeLine is one change as a line of the page.
 type changeLine struct {
-	ID   string // its cursor
-	Key  string // the same for all changes of a feed
+	ID   string // cursor of the change
+	Key  string // equal for all changes of one feed
 	When shell.Moment
 	Via  endpoint
 	Name string // of the site, else its host
@@ -82,11 +82,11 @@ type changeLine struct {
 	Tags []string
 }
 
-// changedFeed is the URL of the feed that changed, else of the site.
+// changedFeed returns the URL of the changed feed, or that of the site if no feed is known.
 func changedFeed(c hub.Change) string { return cmp.Or(c.Feed, c.URL) }
 
-// newChangeLine makes a line of c. A change without a name has the title of its feed, if titles has
-// it.
+// newChangeLine returns the line of c. If c has no name, the line has the title of its feed from
+// titles.
 func newChangeLine(c hub.Change, now time.Time, titles map[string]string) changeLine {
 	l := changeLine{
 		ID: shell.FormatCursor(c.Cursor()), Key: strconv.FormatInt(hub.TopicID(changedFeed(c)), 36), When: shell.NewMoment(now, c.At), Via: endpointOf(c.Via),
@@ -178,7 +178,7 @@ type changesView struct {
 // Filtered reports whether a filter is set.
 func (v changesView) Filtered() bool { return v.Query.Text != "" }
 
-// archivePath is the path of the archive for the hour of t.
+// archivePath returns the path of the archive for the hour of t.
 func archivePath(t time.Time) string { return t.UTC().Format("/2006/01/02/15.xml") }
 
 // spec:cloudburst#changes-page
