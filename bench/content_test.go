@@ -69,7 +69,7 @@ func contentVersusNetHTTP(b *testing.B, size int) {
 // listOf is a list of changes of n rows.
 type listOf int
 
-// noon is when all of it happens: a list of another minute is another one.
+// noon is the fixed time of the benchmark; the list of another minute would differ.
 func noon() time.Time { return time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC) }
 
 func (n listOf) Changes(_ context.Context, q hub.ChangeQuery) ([]hub.Change, error) {

@@ -59,7 +59,7 @@ func (c Admin) SetAdministrator(ctx context.Context, name string, on bool) (User
 	return u, err
 }
 
-// DeleteUser deletes a user with everything that they stored. It cannot be undone, and nobody can
+// DeleteUser deletes a user with everything that they stored. It cannot be undone, and no user can
 // take the name again.
 func (c Admin) DeleteUser(ctx context.Context, name string) error {
 	path, err := userPath("/v1/users/", name)

@@ -276,7 +276,7 @@ type FilterCondition struct {
 	Values []string `json:"values"`
 }
 
-// FilterActions are what a filter does with new items that match.
+// FilterActions are the actions of a filter on new items that match.
 type FilterActions struct {
 	Hide    bool  `json:"hide,omitempty"`
 	Read    bool  `json:"read,omitempty"`
@@ -312,7 +312,7 @@ type FilterRequest struct {
 	Apply bool `json:"apply,omitempty"` // to existing items too
 }
 
-// FilterPreview is what a filter would have matched.
+// FilterPreview contains the existing items that a filter matches.
 type FilterPreview struct {
 	Compared int           `json:"compared"` // number of items
 	Matched  []FilterMatch `json:"matched"`

@@ -138,7 +138,7 @@ func (s *jsonScan) keep(buf []byte, n int) string {
 	if n == 0 {
 		return ""
 	}
-	return unsafe.String(&buf[0], n) // nobody writes to them again
+	return unsafe.String(&buf[0], n) // these bytes do not change again
 }
 
 // control copies the control character at i of a text and reports it if necessary.

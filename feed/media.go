@@ -161,7 +161,7 @@ type MediaPrice struct {
 	Currency string `json:"currency,omitempty"` // ISO 4217
 }
 
-// MediaLocation is where the file was made.
+// MediaLocation is the place where the file was recorded.
 type MediaLocation struct {
 	Description string     `json:"description,omitempty"`
 	Start       string     `json:"start,omitempty"`

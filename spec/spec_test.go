@@ -35,7 +35,7 @@ var (
 	citeForm   = regexp.MustCompile(`\bspec:([^\s,;()]+)`)
 )
 
-// readIndex parses text and says what is wrong with it, a sentence each.
+// readIndex parses text, and returns a sentence for each fault.
 func readIndex(text string) (index, []string) {
 	x := index{sources: map[string]int{}, rows: map[string]row{}}
 	var wrong []string
@@ -137,7 +137,7 @@ func readCitations(tree fs.FS) ([]citation, error) {
 	return out, err
 }
 
-// check says where index and citations do not agree.
+// check reports the differences between the index and the citations.
 func check(x index, cites []citation) []string {
 	var wrong []string
 	followed := map[string]bool{}

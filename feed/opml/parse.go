@@ -120,7 +120,7 @@ func unclosed(n int) Problem {
 	return Problem{Kind: ProblemUnclosed, Message: fmt.Sprintf("Outlines without an end tag: %d; each is read as an empty element.", n)}
 }
 
-// farthest is how many bytes of other content may precede <opml>.
+// farthest limits the bytes of other content before <opml>.
 const farthest = 64 << 10
 
 // root finds the beginning of the outline in text, which is doc after decoding.

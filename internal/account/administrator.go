@@ -45,7 +45,7 @@ func (a *Accounts) SetAdministrator(ctx context.Context, name string, on bool) e
 }
 
 // Delete deletes a user with their posts, files, private feeds, followed feeds and sessions. It
-// cannot be undone, and nobody can take the name again. fault.NotFound; fault.Conflict: the first
+// cannot be undone, and no user can take the name again. fault.NotFound; fault.Conflict: the first
 // user cannot be deleted.
 func (a *Accounts) Delete(ctx context.Context, name string) error {
 	if a.Deleting != nil {
@@ -79,7 +79,7 @@ type Invite struct {
 	Note      string // for whom it is
 	ExpiresAt time.Time
 	UsedAt    time.Time // zero: not used yet
-	UsedBy    string    // the user who was created with it
+	UsedBy    string    // the user that the invitation created
 }
 
 // Open reports whether an account can still be created with the invitation.

@@ -8,8 +8,8 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// disabledTTL is how long a shared process trusts a cached state, and maxCachedUsers limits the
-// cached users.
+// disabledTTL is the time for which a shared process trusts a cached state; maxCachedUsers limits
+// the cached users.
 const (
 	disabledTTL    = 2 * time.Second
 	maxCachedUsers = 10_000

@@ -54,7 +54,7 @@ type Admin struct {
 	overrides atomic.Pointer[map[string]Override]
 }
 
-// Actor is who performs an action.
+// Actor is the user or operator that performs an action.
 type Actor struct {
 	Name string     // user; "": the operator, who uses the admin listener
 	Addr netip.Addr // the zero Addr is unknown

@@ -25,7 +25,7 @@ func (a hosting) writePages(pages *web.Web) {
 	pages.Files, pages.Moves = a.files, a.moves()
 }
 
-// renewFirst is how many feeds are checked for a changed public URL.
+// renewFirst limits the feeds that are checked for a changed public URL.
 const renewFirst = 20
 
 // renewPosts rewrites the feeds of posts that name a former public URL and notifies their

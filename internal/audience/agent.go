@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is how a client is counted.
+// Kind is the category in which a client is counted.
 type Kind string
 
 // Kinds of clients.

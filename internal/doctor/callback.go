@@ -211,7 +211,7 @@ func (w *watching) notified(ctx context.Context, n rsscloud.Received) {
 	w.take(h)
 }
 
-// take queues a notification. If the queue is full, the first ones are enough.
+// take queues a notification. If the queue is full, it drops the notification.
 func (w *watching) take(h notification) {
 	select {
 	case w.received <- h:

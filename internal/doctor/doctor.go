@@ -31,7 +31,7 @@ type Doctor struct {
 	Hub    string
 	NoPing bool
 
-	// Watch is how long to wait for a change at the end; 0: do not wait.
+	// Watch is the time to wait for a change at the end; 0: do not wait.
 	Watch time.Duration
 	// Callback is the host, or host:port, at which the feed's hub can reach this machine.
 	// Without it, the watch subscribes only to hubs on this machine.

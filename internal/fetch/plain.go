@@ -14,10 +14,10 @@ const (
 	// staleWithin limits how long after the write a reused connection may turn out closed and still
 	// count as closed before our request arrived.
 	staleWithin = time.Second
-	// lingerFor is how long to wait for the end of an unwanted body so that the connection can be
+	// lingerFor is the time to wait for the end of an unwanted body so that the connection can be
 	// reused.
 	lingerFor = time.Second
-	// shedStep is how many idle connections to close when sockets run out.
+	// shedStep is the number of idle connections to close when sockets run out.
 	shedStep = 32
 )
 

@@ -66,8 +66,8 @@ func NewSender(o SenderOptions) *Sender {
 	return s
 }
 
-// suspendSlack is how much later than the timeout a timeout must be noticed to prove that this
-// process was suspended: a migrated virtual machine, a sleeping laptop.
+// suspendSlack is the time by which a response must exceed the timeout to prove that this process
+// was suspended: a migrated virtual machine, a sleeping laptop.
 const suspendSlack = 2 * time.Second
 
 // Send sends m and waits for the response. The timeout starts at the dial, or at the write on a

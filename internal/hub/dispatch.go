@@ -194,7 +194,7 @@ func (d *dispatcher) hasNewCapacity() bool {
 	return float64(d.slow+d.unknown) < newShare*float64(d.max)
 }
 
-// next returns the ready list whose turn it is; nil: none may start.
+// next returns the ready list that may start next; nil: none.
 func (d *dispatcher) next() *[]*origin {
 	useNew := len(d.readyNew) > 0 && d.hasNewCapacity()
 	switch {

@@ -32,7 +32,7 @@ type reading struct {
 	err  error
 }
 
-// topicProbe is what a registration needs of a topic that was read.
+// topicProbe contains the data of a fetched topic that a registration needs.
 type topicProbe struct {
 	about About
 	size  int64

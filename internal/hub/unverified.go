@@ -75,7 +75,7 @@ func (h registering) awaitReads(ctx context.Context, host string, n int) (end fu
 	}
 }
 
-// knows reports that a feed has subscribers or is served by this program.
+// knows reports whether a feed has subscribers or is served by this program.
 func (h *Hub) knows(ctx context.Context, feed string) bool {
 	if h.Options.IsOwnTopic != nil && h.Options.IsOwnTopic(feed) {
 		return true

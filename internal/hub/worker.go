@@ -2,7 +2,7 @@ package hub
 
 import "time"
 
-// idleWorkerTTL is how long idle workers are kept. Work arrives in bursts, as from a topic's
+// idleWorkerTTL is the lifetime of an idle worker. Work arrives in bursts, as from a topic's
 // window, and a kept worker does not have to grow its stack again.
 const idleWorkerTTL = 250 * time.Millisecond
 

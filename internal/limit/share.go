@@ -44,7 +44,7 @@ const (
 	sweepBatch    = 5000
 )
 
-// share is how a limiter shares its use with other nodes.
+// share distributes the use of a limiter among the nodes.
 type share struct {
 	kind     string
 	soon     func()     // heavy use: starts a round immediately

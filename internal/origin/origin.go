@@ -109,7 +109,7 @@ func (n *Names) Listeners() []netip.AddrPort {
 	return nil
 }
 
-// Public is where others reach this server.
+// Public is the public URL of this server.
 func (n *Names) Public() string {
 	if all := n.All(); len(all) > 0 {
 		return all[0]

@@ -20,7 +20,7 @@ import (
 	"cloudburst/internal/store/sqlite"
 )
 
-// watched is how long our reader is observed, on the bubble's clock.
+// watched is the observation time of our reader, on the bubble's clock.
 const watched = 8 * 24 * time.Hour
 
 // TestOurReaderFollowsEveryRule scores this program over a simulated week.

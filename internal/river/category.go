@@ -13,7 +13,7 @@ func (r *River) Categories(ctx context.Context, user string, unread bool) ([]Cat
 	return r.Store.Categories(ctx, user, unread)
 }
 
-// maxUserCategories is how many categories one user may have.
+// maxUserCategories is the maximum number of categories of one user.
 const maxUserCategories = 1000
 
 // PutCategory creates a category, or makes it public or private. A name has at most 60 characters

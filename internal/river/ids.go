@@ -9,7 +9,7 @@ type ids struct {
 	recent map[int64]struct{} // not merged into sorted yet
 }
 
-// recentIDs is how many numbers a small set collects before it merges them into sorted.
+// recentIDs is the number of IDs that a small set collects before it merges them into sorted.
 const recentIDs = 1024
 
 func (s *ids) len() int { return len(s.sorted) + len(s.recent) }

@@ -59,7 +59,7 @@ func (r *River) MarkAllRead(ctx context.Context, user string, source int64, cate
 	return r.Store.MarkAllRead(ctx, user, source, category, to, now)
 }
 
-// UndoWithin is how long a user can undo MarkAllRead and Remove.
+// UndoWithin is the time in which a user can undo MarkAllRead and Remove.
 const UndoWithin = time.Minute
 
 // UndoAllRead undoes MarkAllRead. to is the time up to which the items were marked read, in

@@ -60,7 +60,7 @@ type ReadingList struct {
 	Memory   ListMemory
 }
 
-// ListMemory is what is stored of a reading list between two checks: plain data, encoded as JSON.
+// ListMemory is the stored state of a reading list between two checks: plain data, encoded as JSON.
 type ListMemory struct {
 	// Parent is the reading list that includes this one; 0: the user follows it directly.
 	Parent int64 `json:"parent,omitempty"`

@@ -12,8 +12,8 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// NextCheck is when a source is checked next, and why: the one answer for all lists, pages, JSON and
-// commands.
+// NextCheck is the time of the next check with its reason: the same value for all lists, pages,
+// JSON and commands.
 type NextCheck struct {
 	State NextState
 	At    time.Time // of NextPlanned only; zero otherwise
@@ -56,7 +56,7 @@ func (n NextCheck) Sentence(now time.Time) string {
 	return s
 }
 
-// hostsPerQuery is how many hosts one query of their states names.
+// hostsPerQuery limits the hosts in one query of their states.
 const hostsPerQuery = 1000
 
 // addNextChecks sets the next check of each subscription.

@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// MaxOfOperator is how many feeds a user may follow when the server's operator adds them.
+// MaxOfOperator is the maximum number of feeds of a user if the server's operator adds them.
 // [Options.Max] applies to all others.
 const MaxOfOperator = 250_000
 
@@ -123,9 +123,9 @@ type batchFollower struct {
 	uncounted int // feeds written since the user's feeds were last counted
 }
 
-// countEvery is how many feeds are written between two counts of the user's feeds, while the limit
-// is farther away than that. Counting takes longer the more feeds there are, and only another
-// client or node can have added feeds meanwhile.
+// countEvery is the number of feeds that are written between two counts of the user's feeds, while
+// the limit is farther away than that. A count takes longer with more feeds, and only another
+// client or node can add feeds meanwhile.
 const countEvery = 1000
 
 func (r importer) newBatchFollower(ctx context.Context, user string, operator bool) (*batchFollower, error) {

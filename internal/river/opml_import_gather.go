@@ -25,7 +25,7 @@ type gatherOptions struct {
 	progress func(done, total int)
 }
 
-// gatherResult is what a document contains in addition to its feeds.
+// gatherResult contains the data of a document in addition to its feeds.
 type gatherResult struct {
 	lists    []ReadingList
 	imported Imported // only Title, Found, Skipped and Problems

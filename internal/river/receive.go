@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/river/item"
 )
 
-// maxPushed is how many pushed sources may wait in memory beyond the scheduler's capacity. The
+// maxPushed limits the pushed sources that wait in memory beyond the scheduler's capacity. The
 // claim loop finds the others.
 const maxPushed = 256
 

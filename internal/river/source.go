@@ -98,14 +98,14 @@ const (
 	AskedInFull        = "full"
 )
 
-// Host is what the servers of one host asked for. The alias keeps the store independent of the
-// protocol packages.
+// Host contains the waits that the servers of one host requested. The alias keeps the store
+// independent of the protocol packages.
 type Host = polling.Host
 
 // Host returns the key under which the state of the source's host is stored.
 func (s *Source) Host() string { return polling.HostOf(s.State.URL) }
 
-// KeptChecks is how many checks of a source are stored.
+// KeptChecks is the number of checks that are stored per source.
 const KeptChecks = 20
 
 // describe copies the metadata of a document to its source.

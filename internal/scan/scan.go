@@ -207,7 +207,7 @@ func (r *Reader) problem(kind string, offset int, message ...string) {
 	}
 }
 
-// maxLimits is how many problems of kind Limit are reported after Options.Problem returned false.
+// maxLimits limits the problems of kind Limit that are reported after Options.Problem returned false.
 const maxLimits = 3
 
 func (r *Reader) report(kind string, offset int, message []string) {

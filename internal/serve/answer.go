@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// clockSkew is how far a client's date may be ahead of our clock.
+// clockSkew is the maximum by which a client's date may be ahead of our clock.
 const clockSkew = time.Minute
 
 // ServeHTTP implements http.Handler with [Document.Answer].

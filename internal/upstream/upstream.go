@@ -41,13 +41,13 @@ type Subscriber interface {
 	End(ctx context.Context, f Follow) error
 }
 
-// Found is what a feed declares about its hubs.
+// Found contains the hubs and the topic that a feed declares.
 type Found struct {
 	Topic     string     // URL that the feed declares as its own; "": none
 	Endpoints []Endpoint // best first
 }
 
-// Endpoint is where and how a hub accepts subscriptions.
+// Endpoint is the URL and the protocol by which a hub accepts subscriptions.
 type Endpoint struct {
 	Protocol  string // RSSCloud, WebSub or CNWS
 	Hub       string // URL

@@ -23,14 +23,14 @@ const (
 	Margin = 2 * time.Second
 	// Settled is the delay of the follow-up read for a document younger than Margin.
 	Settled = Margin + 200*time.Millisecond
-	// BelievedFor is how long after a full read a 304 may count. After that time a document whose
+	// BelievedFor is the time after a full read for which a 304 counts. Afterwards a document whose
 	// 304 counted is read in full.
 	BelievedFor = time.Hour
 )
 
 const longestETag = 2 << 10 // bytes
 
-// Proof is what was observed about a document's ETags.
+// Proof contains the observations about a document's ETags.
 type Proof string
 
 // The values of a Proof.

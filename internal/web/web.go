@@ -69,7 +69,8 @@ type Web struct {
 	Files     writerui.Files  // files of posts; nil: none are hosted
 	Moves     accountui.Moves // imports and exports authors; nil: not possible
 	LimitMode string          // for long posts without a title: author.LimitWarn and so on
-	// FileOf returns a hosted file by the first digits of its hash. Nil: no metadata of files.
+	// FileOf returns a hosted file by the first digits of its hash. nil: files are served without
+	// metadata.
 	FileOf func(ctx context.Context, user, hash string) (author.File, error)
 
 	River       AllRiver                           // nil: no feed reader

@@ -18,7 +18,7 @@ type Node struct {
 	Nodes []*Node
 	// Text is all character data directly inside the element, in order, with line ends as "\n".
 	Text string
-	// At is how many bytes of the parent's Text precede this element.
+	// At is the number of bytes of the parent's Text before this element.
 	At int
 	// Line is the line of the start tag, from 1.
 	Line int

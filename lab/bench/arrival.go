@@ -152,7 +152,7 @@ func startReceiver(exe, dir string, p Plan) (*receiverProcess, error) {
 	s := &receiverProcess{process: proc, caller: caller{proc.stdin, proc.stdout}, plan: p}
 	if err := s.call("open", p, &s.port); err != nil {
 		_ = proc.stop(time.Second)
-		return nil, fmt.Errorf("%w\n%s", err, proc.said())
+		return nil, fmt.Errorf("%w\n%s", err, proc.stderrTail())
 	}
 	return s, nil
 }

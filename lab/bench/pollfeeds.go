@@ -240,7 +240,7 @@ func startFeeds(exe, dir string, p FeedPlan) (*feedProcess, error) {
 	}
 	f := &feedProcess{process: proc, caller: caller{proc.stdin, proc.stdout}}
 	if err := f.call("plan", p, &f.port); err != nil {
-		return nil, fmt.Errorf("%w; it said:\n%s", err, proc.said())
+		return nil, fmt.Errorf("%w; end of its standard error:\n%s", err, proc.stderrTail())
 	}
 	return f, nil
 }

@@ -91,8 +91,8 @@ func (p *process) kill() {
 	<-p.ended
 }
 
-// said returns the end of its standard error.
-func (p *process) said() string {
+// stderrTail returns the end of its standard error.
+func (p *process) stderrTail() string {
 	text, err := os.ReadFile(p.stderr)
 	if err != nil {
 		return ""
@@ -106,7 +106,7 @@ func (p *process) said() string {
 
 // gone returns the error for an unexpected end of the process.
 func (p *process) gone() error {
-	return fmt.Errorf("the %s ended by itself (%v); it said:\n%s", p.name, p.err, p.said())
+	return fmt.Errorf("the %s ended by itself (%v); end of its standard error:\n%s", p.name, p.err, p.stderrTail())
 }
 
 // usage is the resource usage of a process. Values that the system does not report are 0.

@@ -83,7 +83,7 @@ func (s *server) await(ctx context.Context) error {
 		case <-s.ended:
 			return s.gone()
 		case <-ctx.Done():
-			return fmt.Errorf("the server is not ready: %w; it said:\n%s", ctx.Err(), s.said())
+			return fmt.Errorf("the server is not ready: %w; end of its standard error:\n%s", ctx.Err(), s.stderrTail())
 		case <-tick.C:
 		}
 		s.admin, s.listen = s.addr(app.AdminAddrFile), s.addr(app.ListenAddrFile)

@@ -16,7 +16,7 @@ type Common struct {
 	Hosts       int    // quick callback hosts [1,000]
 	Concurrent  int    // concurrent requests of a loop [256]
 	Rounds      int    // [5]
-	Database    string // postgres://…, an empty database made for it [SQLite in the temporary folder]
+	Database    string // postgres://…, an empty database for this measurement [SQLite in the temporary folder]
 	NoFile      int    // limit of open files of the server and of the loops [unchanged]
 	Profile     string // file for a CPU profile of the server's first round
 	MemProfile  string // file for a heap profile of the server at the end
@@ -110,7 +110,7 @@ func (s *stage) serveEmpty(ctx context.Context) error {
 		return err
 	}
 	if st.Counts != nil && st.Counts.Subscriptions > 0 {
-		return fmt.Errorf("the database holds %d subscriptions; a measurement needs an empty database made for it", st.Counts.Subscriptions)
+		return fmt.Errorf("the database holds %d subscriptions; a measurement needs an empty database for this measurement", st.Counts.Subscriptions)
 	}
 	return nil
 }
@@ -181,8 +181,8 @@ func (s *stage) close() error {
 // end closes the stage and returns the report, or the error.
 func (s *stage) end(err error) (*Report, error) {
 	if err != nil && s.server != nil {
-		if text := s.server.said(); text != "" {
-			err = fmt.Errorf("%w\nthe server said:\n%s", err, text)
+		if text := s.server.stderrTail(); text != "" {
+			err = fmt.Errorf("%w\nend of the standard error of the server:\n%s", err, text)
 		}
 	}
 	if cerr := s.close(); err == nil {

@@ -29,11 +29,11 @@ type Options struct {
 	Seed        uint64        // of everything random here [1]
 	Feeds       int           // [8]
 	Callbacks   int           // on each of two hosts [12]
-	Clients     int           // at once [6]
+	Clients     int           // concurrent clients [6]
 	Log         func(string)  // nil: no log
 	MaxLifetime time.Duration // maximum lifetime of a process [400 ms]
 	TargetEvery int           // every n-th process is killed at a chosen moment [5]
-	Day         string        // instead of cycles one scripted day, which ends as CLOUDBURSTDIE says: before N, after N, lose N, count FILE
+	Day         string        // instead of cycles one scripted day, which ends according to CLOUDBURSTDIE: before N, after N, lose N, count FILE
 	Settle      time.Duration // timeout of the last work [3 min]
 	LateWrites  time.Duration // how long a separate database can execute requests of a crashed process
 

@@ -20,7 +20,7 @@ import (
 )
 
 // exchange is a block of HTTP: a request, an empty line, and from the line that begins with
-// "HTTP/1.1" on, the answer. Whose turn it is its Host says: what goes to hub.example is sent
+// "HTTP/1.1" on, the response. The Host decides the direction: a request to hub.example is sent
 // to the server, byte for byte, and what is answered has to have the status, the fields and
 // the body that are shown; what goes to reader.example has to come from the server, and is
 // answered as shown. In what comes, … stands for anything. Lengths are shown as they are

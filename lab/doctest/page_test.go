@@ -27,11 +27,11 @@ type page struct {
 // file is the name without the folder.
 func (p page) file() string { return filepath.Base(p.name) }
 
-// block is a fenced block. The line that opens it says what is done with it:
+// block is a fenced block. Its first line states how the test handles it:
 //
 //	sh              it runs to its end, and must succeed; what it sets is set in the next
 //	sh background   it runs until the guide is over
-//	sh elsewhere    it cannot run here; elsewhere says why
+//	sh elsewhere    it cannot run here; function elsewhere has the reason
 //	output          it is what the block before printed; … is anything
 //	http            a request and its answer, which are sent: see exchange
 //	python NAME     it is the file NAME, and runs as a program

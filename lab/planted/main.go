@@ -2,7 +2,7 @@
 // accepts every command line of cloudburst, and is never shipped.
 //
 // The environment selects the fault: CLOUDBURSTBUG names a bug between the engine and the
-// store ([wrap]), CLOUDBURSTDIE says at which commit the process ends ([boundary]), and
+// store ([wrap]), CLOUDBURSTDIE selects the commit at which the process ends ([boundary]), and
 // CLOUDBURSTWRITES names a file for a record of every write of SQLite ([written]). Without
 // these variables, the store is that of cloudburst.
 package main

@@ -160,7 +160,7 @@ func (l *Load) fit() Popularity {
 	return p
 }
 
-// exactTerms is how many terms of a sum are added one by one; the rest is an integral.
+// exactTerms is the number of terms of a sum that are added one by one; the rest is an integral.
 const exactTerms = 1000
 
 // harmonic is the sum of 1/k^s over 1 ≤ k ≤ n.

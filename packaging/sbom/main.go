@@ -1,5 +1,5 @@
-// Command sbom writes what a Go program is made of as CycloneDX 1.6 (JSON): every module
-// that the program itself says it was built from, as go version -m shows it.
+// Command sbom writes the bill of materials of a Go program as CycloneDX 1.6 (JSON): every module
+// in the build information of the program, as go version -m shows it.
 //
 //	sbom PROGRAM >FILE
 package main

@@ -2,8 +2,8 @@ package cnws
 
 import "time"
 
-// MaxSilence is how long a publisher may send no notification of a resource before the
-// subscriber confirms the subscription.
+// MaxSilence is the time without a notification of a resource after which the subscriber confirms
+// the subscription.
 //
 // spec:cnws-2003#confirm-after-30-days
 const MaxSilence = 30 * 24 * time.Hour

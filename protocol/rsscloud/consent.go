@@ -144,7 +144,7 @@ func outsideParameter(text, challenge string) bool {
 	}
 }
 
-// maxCompared is how many letters and digits of a URL are compared, because pages truncate
+// maxCompared limits the letters and digits of a URL that are compared, because pages truncate
 // long URLs.
 const maxCompared = 48
 

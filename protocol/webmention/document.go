@@ -73,7 +73,7 @@ func Mentions(doc []byte, contentType, at, target string) bool {
 	return false
 }
 
-// kind is how a document is read.
+// kind is the format as which a document is read.
 type kind int
 
 const (

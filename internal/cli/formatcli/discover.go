@@ -52,7 +52,7 @@ type discovery struct {
 	many          bool // several inputs: each row names its input
 }
 
-// discovered is what --json prints of one input.
+// discovered is the JSON output for one input.
 type discovered struct {
 	Input string            `json:"input"`
 	Error *shell.InputError `json:"error,omitempty"`

@@ -68,7 +68,7 @@ type riverWatch struct {
 	after int64           // Seq
 }
 
-// seenFor is how long printed items are remembered, in microseconds, the unit of Seq. It
+// seenFor is the time for which printed items are remembered, in microseconds, the unit of Seq. It
 // is longer than the history of the stream.
 const seenFor = 60_000_000
 

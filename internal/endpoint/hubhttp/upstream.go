@@ -252,7 +252,7 @@ func statusFault(status int, retry time.Duration, msg string, plainLine bool) er
 	return &fault.Error{Code: code, Msg: endpoint.OneLine(msg), RetryAfter: retry}
 }
 
-// Engine is what the notification endpoints need. [*upstream.Engine] implements it.
+// Engine is the interface that the notification endpoints need. [*upstream.Engine] implements it.
 type Engine interface {
 	Follows
 	Wants(ctx context.Context, topic, protocol string) (bool, error)

@@ -17,8 +17,8 @@ const (
 	ownProcedureSOAP = "notify" // the name of an element
 )
 
-// notifyMode is how a cloud notifies this server: the protocol, and whether the cloud uses this
-// server's name or the address of the registration request.
+// notifyMode is the way in which a cloud notifies this server: the protocol, and whether it uses
+// this server's name or the address of the registration request.
 type notifyMode struct {
 	protocol string
 	named    bool

@@ -20,7 +20,7 @@ const (
 
 const typeOPML = "text/x-opml; charset=utf-8"
 
-// listKept is how long a list of all feeds is served before it is generated again.
+// listKept is the maximum age of a served list of all feeds.
 const listKept = 2 * time.Second
 
 // feedList caches the list of all feeds.

@@ -32,7 +32,7 @@ type hosted struct {
 	infos map[string]*docInfo // by format
 }
 
-// docInfo is what a document declares about itself, in addition to the feed.
+// docInfo contains the declarations of a document about itself, in addition to the feed.
 type docInfo struct {
 	options render.Options
 	link    []string

@@ -99,9 +99,9 @@ func (a *Apps) now() time.Time {
 	return time.Now()
 }
 
-// settleDelay is how long a new item is withheld from apps that page by arrival. Items that arrive
-// at the same time can be stored out of order, and an app with the larger number would never
-// request a smaller one.
+// settleDelay is the time for which apps that page by arrival do not get a new item. Items that
+// arrive at the same time can be stored out of order, and an app with the larger number would
+// never request a smaller one.
 const settleDelay = 5 * time.Second
 
 // settledBefore returns the First before which items are served, at most before (0: no limit).

@@ -57,7 +57,7 @@ type Condition struct {
 	Values []string `json:"values"`
 }
 
-// Actions are what a rule does with a matching item.
+// Actions are applied to each item that matches a rule.
 type Actions struct {
 	Hide    bool  `json:"hide,omitempty"` // the item appears nowhere, and counts as read
 	Read    bool  `json:"read,omitempty"`
@@ -80,7 +80,7 @@ type Rule struct {
 	Progress
 }
 
-// Progress is what a rule has done so far.
+// Progress contains the counts of a rule so far.
 type Progress struct {
 	Version  int64 // changes with each change of the rule
 	Matched  int64 // items
@@ -89,7 +89,7 @@ type Progress struct {
 	Applied  int64 // existing items that were compared, of the current or last application
 }
 
-// MaxApplied is how many existing items a rule is applied to, newest first.
+// MaxApplied limits the existing items to which a rule is applied, newest first.
 const MaxApplied = 10_000
 
 // Check normalizes a rule and returns an error for the first invalid field: "name", "conditions",
@@ -196,7 +196,7 @@ func CheckAll(rules []Rule) error {
 	return nil
 }
 
-// Decision is what the rules of a user do with one item.
+// Decision is the combined result of a user's rules for one item.
 type Decision struct {
 	Hide       int64 // ID of the rule that hides the item; 0: none
 	Read, Star bool

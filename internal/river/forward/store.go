@@ -48,7 +48,7 @@ type ConsentStore interface {
 	CountMessages(ctx context.Context, day int64, subjects []MessageLimit, n int) (bool, error)
 }
 
-// MessageLimit is how many messages per day a subject may have.
+// MessageLimit is the maximum number of messages per day for a subject.
 type MessageLimit struct {
 	Subject string
 	Max     int

@@ -217,7 +217,7 @@ type About struct {
 	Problem     string `json:"problem,omitempty"` // what the parser repaired in the last document, for people
 }
 
-// PushEndpoint is where and how to subscribe to the changes of a feed; see upstream.Endpoint.
+// PushEndpoint is the URL and the protocol for subscriptions to a feed; see upstream.Endpoint.
 type PushEndpoint struct {
 	Protocol  string `json:"protocol"` // rsscloud, websub, cnws
 	Hub       string `json:"hub"`

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Mark is what one user did with an item.
+// Mark is the state of an item for one user.
 type Mark struct {
 	Read, Starred bool
 	StarredAt     time.Time

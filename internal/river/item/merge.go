@@ -45,7 +45,7 @@ type Merged struct {
 	Restored  int // withdrawn items that are back
 }
 
-// maxTombstones is how many removals one document may declare.
+// maxTombstones limits the removals that one document may declare.
 const maxTombstones = 1000
 
 // Read reads the document's items. Of several items with one ID the first counts.
@@ -255,7 +255,7 @@ func (m *Merge) keepLast(list []Known) []Known {
 	return list
 }
 
-// maxLast is how many items of a document are remembered.
+// maxLast limits the items of a document that are remembered.
 const maxLast = 2000
 
 // order reports whether the items are in date order, and in which direction. Without dates, the

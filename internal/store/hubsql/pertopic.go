@@ -13,7 +13,7 @@ import (
 // maxParallel is the number of transactions that one call runs at the same time.
 const maxParallel = 4
 
-// scope is what one transaction of a call covers: one topic, or all topics.
+// scope is the range of one transaction of a call: one topic, or all topics.
 type scope struct {
 	all   bool
 	topic int64

@@ -22,7 +22,7 @@ type engine struct {
 	around  func(commit func() error) error // Options.Commit
 }
 
-// attempts is how often a transaction runs if the server aborts it for temporary reasons.
+// attempts limits the runs of a transaction that the server aborts for temporary reasons.
 const attempts = 6
 
 func (e *engine) Read(ctx context.Context, fn func(ctx context.Context, c sqldb.Conn) error) error {

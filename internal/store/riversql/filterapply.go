@@ -16,8 +16,8 @@ import (
 // ruleKey identifies one state of a rule.
 type ruleKey struct{ id, version int64 }
 
-// filtering is what the rules of a source's followers say about the items of a check. It is found
-// before the transaction: matching may take longer than a transaction should.
+// filtering contains the matches of the rules of a source's followers for the items of a check. It
+// is computed before the transaction, because matching may take longer than a transaction should.
 type filtering struct {
 	matches map[ruleKey][]bool // by index in Put
 	fresh   []int              // indexes in Put of the new items, in the order of their places
@@ -76,7 +76,7 @@ func (v *saving) matchRules(ctx context.Context, rules []filter.Rule) error {
 	return nil
 }
 
-// filtered is what the rules of a reader do with one item.
+// filtered is the decision of a reader's rules about one item.
 type filtered struct {
 	reader            string
 	place, source, id int64

@@ -138,7 +138,7 @@ func (p *itemPlan) nearest(ctx context.Context, c sqldb.Conn, heads []next) ([]i
 	}
 	var all []int64
 	for limit := 4 + 2*p.limit/max(len(heads), 1); len(heads) > 0; limit *= 4 {
-		for i := range heads { // heads is what the last query reached: the next one continues there
+		for i := range heads { // heads contains the positions that the last query reached; the next one continues there
 			heads[i].found, heads[i].last = 0, heads[i].place
 		}
 		found, err := bound.followUp(ctx, c, heads, limit)

@@ -190,7 +190,7 @@ func (s *itemStore) MarkAllRead(ctx context.Context, reader string, source int64
 	return s.dropMarks(ctx, reader)
 }
 
-// deadMarks is how many marks dropMarks deletes at most, and in one transaction.
+// deadMarks limits the marks that dropMarks deletes, in one transaction.
 const (
 	deadMarks     = 5000
 	deadMarksOnce = 250

@@ -99,8 +99,8 @@ func oneSource(rows []sourceRow, err error) (river.Source, error) {
 	return list[0], nil
 }
 
-// details is what a check finds out in addition to the state. hash shows whether any of it changed,
-// and is odd once the source was read. Most checks need nothing more.
+// details contains the results of a check in addition to the state. hash shows whether any of them
+// changed, and is odd once the source was read. Most checks need only the hash.
 type details struct {
 	title                string
 	last                 []byte

@@ -327,7 +327,7 @@ func filterModel(t *testing.T, s *stream) {
 	}
 }
 
-// filterState is what filters do with an item.
+// filterState is the effect of filters on an item.
 type filterState struct{ Read, Starred, Hidden bool }
 
 func weatherWords() []string { return strings.Fields("rain wind snow sun fog hail") }

@@ -11,7 +11,7 @@ import (
 	"modernc.org/sqlite"
 )
 
-// purpose is what a connection is used for.
+// purpose is the use of a connection.
 type purpose int
 
 const (
@@ -19,7 +19,7 @@ const (
 	writing          // the only writer
 	checking         // checks that must not change anything
 	copying          // a copy to another file
-	frozen           // a file without journal that nobody writes to
+	frozen           // a file without journal that no process writes to
 )
 
 // connector opens connections and rejects those without the required guarantees.

@@ -182,7 +182,7 @@ func (s *Store) release() error {
 // Backup implements hub.Store. It copies a consistent snapshot while other operations write.
 func (s *Store) Backup(ctx context.Context, file string) error {
 	return WriteCopy(ctx, file, func(part string) error {
-		// Create the file first, so that nobody else can read it; VACUUM INTO accepts an empty
+		// Create the file first, so that no other user can read it; VACUUM INTO accepts an empty
 		// file.
 		if err := os.WriteFile(part, nil, 0o600); err != nil {
 			return err

@@ -56,7 +56,7 @@ func OpenWhole(ctx context.Context, dir string) (*Whole, error) {
 }
 
 // OpenCopy opens a file that [Store.Backup] or [Create] wrote, for reading all of it. [Examine] has
-// verified the file, and nobody writes to it.
+// verified the file, and no process writes to it.
 func OpenCopy(ctx context.Context, file string) (*Whole, error) {
 	w := &Whole{file: file, db: pool(file, frozen, 1, 0)}
 	if err := w.read(ctx); err != nil {

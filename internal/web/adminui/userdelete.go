@@ -18,7 +18,7 @@ type deleteView struct {
 	Wrong, PasswordError string
 }
 
-// deletePage says what is deleted, offers an export, and asks for the administrator's password.
+// deletePage lists the data to delete, offers an export, and asks for the administrator's password.
 func (s *Pages) deletePage(rw http.ResponseWriter, r *http.Request, _ account.Session) {
 	s.showDelete(rw, r, http.StatusOK, deleteView{})
 }

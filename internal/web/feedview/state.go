@@ -22,7 +22,7 @@ const (
 	BadgeBad  = "k-error"
 )
 
-// movedFor is how long pages show that a feed has moved.
+// movedFor is the time for which pages show that a feed has moved.
 const movedFor = 30 * 24 * time.Hour
 
 // Condition returns the badge of a feed's state, and one clause about it that may be "". The most

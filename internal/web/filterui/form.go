@@ -44,7 +44,7 @@ type conditionRow struct {
 	Error     string
 }
 
-// previewView is what a filter would have matched.
+// previewView contains the existing items that a filter matches.
 type previewView struct {
 	Text string
 	Rows []hiddenRow

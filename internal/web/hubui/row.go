@@ -36,7 +36,7 @@ type fact struct {
 	Foreign           bool // foreign text, which may be right-to-left
 }
 
-// rowView is what the lines of one page have in common.
+// rowView contains the common data of the lines of one page.
 type rowView struct {
 	Now    time.Time
 	Titles map[string]string // of feeds, by URL

@@ -73,7 +73,7 @@ func (c *itemContent) Line() template.HTML {
 	return template.HTML(text) // part of sanitized HTML, with balanced tags
 }
 
-// Details is how many details of the item stand behind its meta line.
+// Details is the number of details of the item after its meta line.
 func (c *itemContent) Details() int {
 	n := max(len(c.Authors)-1, 0) + len(c.Tags)
 	for _, s := range []string{c.Via, c.ReplyTo, c.Comments} {
@@ -149,7 +149,7 @@ func clockOf(t, day time.Time, zone *time.Location, l *locale.Locale) clock {
 	return c
 }
 
-// showing is what the rendering of items depends on.
+// showing contains the options that the rendering of items depends on.
 type showing struct {
 	now   time.Time
 	zone  *time.Location

@@ -42,7 +42,7 @@ type pageItems struct {
 	rest  map[int64]foldedRest // by the ID of the last item that the page holds of a check
 }
 
-// foldedRest is what a page does not hold of the folded items of a check.
+// foldedRest describes the folded items of a check that the page does not contain.
 type foldedRest struct {
 	count int
 	last  river.Place // of the last of them
@@ -152,7 +152,7 @@ type itemFold struct {
 	Held  int    // items that the page holds
 }
 
-// More is how many items the page does not hold.
+// More is the number of items that the page does not contain.
 func (f *itemFold) More() int64 { return f.Count - int64(f.Held) }
 
 // foldOld folds the old items of each group on a day. They move to the end of their group.

@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// maxSelected is how many feeds one form can select.
+// maxSelected limits the feeds that one form can select.
 const maxSelected = 1000
 
 // doSelected does one thing to all feeds that are ticked in the list: unfollow them, check them, mark

@@ -18,7 +18,7 @@ import (
 )
 
 // ReaderHeader names whose page a response is, for the service worker. It is a hash of the user and
-// one of the session, 12 hexadecimal digits each, and missing when nobody is signed in.
+// one of the session, 12 hexadecimal digits each, and missing without a session.
 const ReaderHeader = "Cloudburst-Reader"
 
 // installRoutes lists what makes the site an app: manifest, service worker, offline page and share
