@@ -30,7 +30,8 @@ type fakeRiver struct {
 	before     map[int64]time.Time // time up to which feeds were read before all items were marked read
 	removed    []removed           // newest last
 	queries    []river.ItemQuery
-	err        error // returned by every call, if set
+	full       map[int64]river.Full // full texts by item
+	err        error                // returned by every call, if set
 
 	add       func(river.Request) (river.Added, error)
 	refresh   func(id int64) (river.Check, error)
@@ -156,7 +157,7 @@ func (b *fakeRiver) entry(reader string, it river.Item) (river.Entry, bool) {
 		return river.Entry{}, false
 	}
 	m.Read = m.Read || !it.At.After(f.ReadTo)
-	return river.Entry{Item: it, Mark: m, Source: river.EntrySource{ID: it.SourceID, Title: f.Name(), URL: f.Source.URL, Home: f.Source.About.Home,
+	return river.Entry{Item: it, Mark: m, Full: b.full[it.ID], Source: river.EntrySource{ID: it.SourceID, Title: f.Name(), URL: f.Source.URL, Home: f.Source.About.Home,
 		Icon: f.Source.About.Icon, Categories: f.Categories, Private: f.Source.Private()}}, true
 }
 
