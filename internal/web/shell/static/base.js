@@ -1,28 +1,38 @@
 // Updates relative times and makes the copy buttons work. The pages show the same
 // content without this file.
 
+// The texts of the scripts in the language of the page, by their English text. English pages have
+// none. A text with plural forms has an object.
+const { lang } = document.documentElement;
+const words = JSON.parse(document.getElementById("words")?.textContent ?? "{}");
+globalThis.dates = lang === "en" ? "en-GB" : lang;
+globalThis.t = (text, ...values) => {
+  const found = words[text] ?? text;
+  const form = found.other ? found[new Intl.PluralRules(lang).select(values[0])] ?? found.other : found;
+  return form.replace(/%[ds]/g, (verb) => {
+    const value = values.length ? values.shift() : verb;
+    return typeof value === "number" ? value.toLocaleString(lang) : value;
+  });
+};
+
 const units = [
-  [172800, 86400, "day", "days"],
-  [3600, 3600, "h", "h"],
-  [60, 60, "min", "min"],
-  [0, 1, "s", "s"],
+  [3600, 3600, t("%d h")],
+  [60, 60, t("%d min")],
+  [0, 1, t("%d s")],
 ];
 
-function lasting(seconds) {
-  for (const [from, size, one, many] of units) {
-    if (seconds >= from) {
-      const n = Math.floor(seconds / size);
-      return `${n} ${n === 1 ? one : many}`;
-    }
-  }
+function lasting(seconds, format, days) {
+  if (seconds >= 172800) return days(Math.floor(seconds / 86400));
+  const [, size, unit] = units.find(([from]) => seconds >= from);
+  return format.replace("%s", unit.replace("%d", Math.floor(seconds / size)));
 }
 
 // The same words as the server's.
 function relative(then, now) {
   const seconds = (now - then) / 1000;
-  if (seconds < 0) return seconds > -1 ? "now" : `in ${lasting(-seconds + (seconds <= -3600 ? 1800 : 0))}`;
-  if (seconds < 1) return "now";
-  if (seconds < 604800) return `${lasting(seconds)} ago`;
+  if (Math.abs(seconds) < 1) return t("now");
+  if (seconds < 0) return lasting(-seconds + (seconds <= -3600 ? 1800 : 0), t("in %s"), (n) => t("in %d days", n));
+  if (seconds < 604800) return lasting(seconds, t("%s ago"), (n) => t("%d days ago", n));
   return null;
 }
 
@@ -58,11 +68,11 @@ if (location.pathname === "/" && /^#s-(cloud|ping|register)$/.test(location.hash
 // A countdown shows how long an action can be undone.
 for (const button of document.querySelectorAll("[data-until]")) {
   const end = Date.parse(button.dataset.until);
-  const words = button.parentElement.querySelector(".left");
+  const rest = button.parentElement.querySelector(".left");
   const tick = () => {
     const left = Math.ceil((end - time()) / 1000);
     if (left <= 0) return button.closest(".undo").remove();
-    words.textContent = `${left} s`;
+    rest.textContent = t("%d s", left);
     setTimeout(tick, 1000);
   };
   if (end - time() < 61000) tick(); // else the clocks of browser and server differ
@@ -92,7 +102,7 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
       getSelection().selectAllChildren(source);
       done = document.execCommand("copy");
     }
-    button.textContent = done ? "Copied" : "Press Ctrl+C";
+    button.textContent = done ? t("Copied") : t("Press Ctrl+C");
     setTimeout(() => { button.textContent = label; }, 2000);
   });
 }

@@ -14,7 +14,7 @@ if (form) {
   const all = document.getElementById("x-all");
   const refresh = () => {
     const n = new Set(boxes.filter((box) => box.checked).map((box) => box.value)).size;
-    document.getElementById("x-count").textContent = n ? `${n} ticked` : "";
+    document.getElementById("x-count").textContent = n ? t("%d ticked", n) : "";
     all.checked = boxes.length > 0 && boxes.every((box) => box.checked);
     all.indeterminate = n > 0 && !all.checked;
   };

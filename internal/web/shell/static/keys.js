@@ -31,12 +31,12 @@ function notice(words, label, act) {
 const visit = (url) => { location.href = url; };
 const follow = (selector, otherwise) => { const link = one(selector); if (link) link.click(); else notice(otherwise); };
 
-const inRiver = (act) => () => { if (river()) act(); else notice("This key works in the river."); };
+const inRiver = (act) => () => { if (river()) act(); else notice(t("This key works in the river.")); };
 
 // Goes to the next or previous item that fits.
-function step(by, fits = () => true, none = by > 0 ? "This is the last item." : "This is the first item.") {
+function step(by, fits = () => true, none = by > 0 ? t("This is the last item.") : t("This is the first item.")) {
   if (reading()) return follow(by > 0 ? ".pages a[rel=next]" : ".pages a[rel=prev]", none);
-  if (!river()) return notice("This page has no items.");
+  if (!river()) return notice(t("This page has no items."));
   const list = items().filter(fits);
   const here = mine();
   const found = by > 0
@@ -53,7 +53,7 @@ function press(selector, otherwise) {
   const item = current();
   const button = item?.querySelector(selector);
   if (button) button.click();
-  else notice(item ? otherwise : "There is no item here.");
+  else notice(item ? otherwise : t("There is no item here."));
 }
 
 // Opens the display settings.
@@ -64,11 +64,11 @@ function display() {
   box.closest("details").open = true;
   box.focus();
 }
-const tracks = () => one(".marking") || notice("Read tracking is off. ", "Turn it on under Display", display);
+const tracks = () => one(".marking") || notice(t("Read tracking is off. "), t("Turn it on under Display"), display);
 
 function open() {
   const link = current()?.querySelector("a.open, a.at");
-  if (!link) return notice(current() ? "This item has no link." : "There is no item here.");
+  if (!link) return notice(current() ? t("This item has no link.") : t("There is no item here."));
   window.open(link.href, "_blank", "noopener");
   link.dispatchEvent(new Event("cloudburst:opened", { bubbles: true }));
 }
@@ -79,69 +79,69 @@ function unfold() {
   if (rest) return rest.click();
   const fold = item?.querySelector(".fold") ?? item?.parentElement.closest(".flood");
   if (fold) fold.open = !fold.open;
-  else notice(item ? "This item is shown completely." : "There is no item here.");
+  else notice(item ? t("This item is shown completely.") : t("There is no item here."));
 }
 
 function read() {
   const item = current();
-  if (item && !("own" in item.dataset)) notice("Sign in to mark items read.");
+  if (item && !("own" in item.dataset)) notice(t("Sign in to mark items read."));
   else if (!item || tracks()) press(".readmark");
 }
 
 function unread() {
   if (reading()) return follow(".step .up");
-  if (!river() || tracks()) step(1, (item) => !item.matches(".read"), "No unread item follows.");
+  if (!river() || tracks()) step(1, (item) => !item.matches(".read"), t("No unread item follows."));
 }
 
 function all() {
   const button = one(".allread button");
   if (button) button.click();
-  else if (tracks()) notice("Everything here is read.");
+  else if (tracks()) notice(t("Everything here is read."));
 }
 
 function fresh(reload) {
   const pill = byId("pill");
   if (pill && !pill.hidden) pill.click();
   else if (reload) location.reload();
-  else notice("No new items.");
+  else notice(t("No new items."));
 }
 
 function compose() {
   if (one('a[href="/write"]')) visit("/write");
-  else notice("Sign in as an author to write.");
+  else notice(t("Sign in as an author to write."));
 }
 
 function search() {
   const field = one("#q, main input[type=search]");
-  if (!field) return notice("This page has no search.");
+  if (!field) return notice(t("This page has no search."));
   field.closest("details")?.setAttribute("open", "");
   field.focus();
 }
 
 const places = {
-  r: ["River", "/river"], u: ["Unread", "/river?unread=1"], s: ["Starred", "/river?starred=1"], f: ["Feeds", "/feeds"], w: ["Write", "/write"],
-  h: ["Hub", "/hub"], l: ["Log", "/log"], t: ["Topics", "/topics"], d: ["Docs", "/docs"], a: ["Account", "/account"],
+  r: [t("River"), "/river"], u: [t("Unread"), "/river?unread=1"], s: [t("Starred"), "/river?starred=1"], f: [t("Feeds"), "/feeds"], w: [t("Write"), "/write"],
+  h: [t("Hub"), "/hub"], l: [t("Log"), "/log"], t: [t("Topics"), "/topics"], d: [t("Docs"), "/docs"], a: [t("Account"), "/account"],
 };
 
 // Each row: the condition for pages, the description, and its keys. See inFeed for Enter.
 const list = () => river() || reading();
 const rows = [
-  [list, "next, previous item", { j: () => step(1), k: () => step(-1) }],
-  [river, "next, previous feed", { n: inRiver(() => step(1, first)), p: inRiver(() => step(-1, first)) }],
-  [list, "open the original in a new tab", { o: open, v: open }],
-  [river, "the same, for the item with the focus", { Enter: null }],
-  [list, "show more, or unfold", { x: unfold }],
-  [list, "star", { s: () => press(".star", "Sign in to star items.") }],
-  [list, "mark read or unread", { m: read }],
-  [river, "next unread item", { u: unread }],
-  [reading, "back to the river", { u: unread }],
-  [reading, "show the full text, or the text of the feed", { f: () => press(".fulltext :is(button, a)", "This item has no page with a full text.") }],
-  [river, "mark all read", { A: inRiver(all) }],
-  [river, "show what is new", { ".": inRiver(fresh) }],
-  [null, "show what is new, or reload", { r: () => fresh(true) }],
-  [null, "compose a post", { c: compose }],
-  [null, "search", { "/": search }],
-  [null, "show these keys", { "?": () => byId("keys").showModal() }],
+  [list, t("next, previous item"), { j: () => step(1), k: () => step(-1) }],
+  [river, t("next, previous feed"), { n: inRiver(() => step(1, first)), p: inRiver(() => step(-1, first)) }],
+  [list, t("open the original in a new tab"), { o: open, v: open }],
+  [river, t("the same, for the item with the focus"), { Enter: null }],
+  [list, t("show more, or unfold"), { x: unfold }],
+  [list, t("star"), { s: () => press(".star", t("Sign in to star items.")) }],
+  [list, t("mark read or unread"), { m: read }],
+  [river, t("next unread item"), { u: unread }],
+  [reading, t("back to the river"), { u: unread }],
+  [reading, t("show the full text, or the text of the feed"), { f: () => press(".fulltext :is(button, a)", t("This item has no page with a full text.")) }],
+  [river, t("mark all read"), { A: inRiver(all) }],
+  [river, t("show what is new"), { ".": inRiver(fresh) }],
+  [null, t("show what is new, or reload"), { r: () => fresh(true) }],
+  [null, t("compose a post"), { c: compose }],
+  [null, t("search"), { "/": search }],
+  [null, t("show these keys"), { "?": () => byId("keys").showModal() }],
 ];
 const keys = Object.assign({ g: () => { went = Date.now(); } }, ...rows.map((row) => row[2]));
 
@@ -160,10 +160,10 @@ function dialog() {
   for (const [on, words, those] of rows) if (!on || on()) add(Object.keys(those).map((key) => (key === "A" ? "Shift+A" : key)), words);
   for (const [key, [name]] of Object.entries(places)) add(["g", key], name);
   box.id = "keys";
-  box.append(Object.assign(make("h2", "Keys"), { id: "keys-name" }), dl, make("form"));
+  box.append(Object.assign(make("h2", t("Keys")), { id: "keys-name" }), dl, make("form"));
   box.setAttribute("aria-labelledby", "keys-name");
   box.lastChild.method = "dialog";
-  box.lastChild.append(make("button", "Close"));
+  box.lastChild.append(make("button", t("Close")));
   byId("keys")?.remove();
   document.body.append(box);
 }
@@ -173,7 +173,7 @@ document.addEventListener("cloudburst:river", dialog);
 // A button shows the keys: in the head of the river, else in the footer.
 let hint = byId("keyhint");
 if (!hint) {
-  hint = Object.assign(document.createElement("button"), { type: "button", className: "keyhint", id: "keyhint", innerHTML: "<kbd>?</kbd> Keys" });
+  hint = Object.assign(document.createElement("button"), { type: "button", className: "keyhint", id: "keyhint", innerHTML: `<kbd>?</kbd> ${t("Keys")}` });
   one("footer p")?.append(" · ", hint);
 }
 hint.hidden = false;
@@ -209,7 +209,7 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     went = 0;
     if (Object.hasOwn(places, key)) visit(places[key][1]);
-    else notice(`There is no page for g ${key}. Press ? for the keys.`);
+    else notice(t("There is no page for g %s. Press ? for the keys.", key));
   } else if (Object.hasOwn(keys, key) && keys[key]) {
     event.preventDefault();
     keys[key]();

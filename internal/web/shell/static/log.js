@@ -89,7 +89,7 @@ if (list?.dataset.stream && "EventSource" in window) {
     if (waiting.length === 0) return;
     if (!busy()) return show();
     const n = waiting.length;
-    pill.textContent = n === 1 ? `1 new ${list.dataset.one}` : `${n > keep ? `${keep}+` : n} new ${list.dataset.many}`;
+    pill.textContent = n === 1 ? list.dataset.sayOne : list.dataset.sayMany.replace("%d", n > keep ? `${keep}+` : n);
     pill.hidden = false;
   };
 
@@ -101,9 +101,9 @@ if (list?.dataset.stream && "EventSource" in window) {
   });
 
   const source = new EventSource(list.dataset.stream);
-  source.addEventListener("open", () => say("Live", true));
+  source.addEventListener("open", () => say(t("Live"), true));
   source.addEventListener("error", () => {
-    say(source.readyState === EventSource.CLOSED ? "Not live: reload the page" : "Reconnecting", false);
+    say(source.readyState === EventSource.CLOSED ? t("Not live: reload the page") : t("Reconnecting"), false);
   });
   source.addEventListener("message", (event) => {
     if (seen.has(event.lastEventId)) return;
@@ -117,7 +117,7 @@ if (list?.dataset.stream && "EventSource" in window) {
     }
   });
   source.addEventListener("reset", () => {
-    pill.textContent = "Too many new events: reload the page";
+    pill.textContent = t("Too many new events: reload the page");
     pill.dataset.reload = "yes";
     pill.hidden = false;
   });

@@ -51,8 +51,8 @@ function name() {
     const n = subs(li).length, wedge = li.firstElementChild.firstElementChild;
     if (!n) list(li).hidden = false;
     const shut = list(li).hidden;
-    text(li).ariaLabel = `Headline, level ${level(li)}${n ? `, ${n} inside${shut ? ", folded" : ""}` : ""}`;
-    wedge.ariaLabel = n ? (shut ? "Unfold" : "Fold") : "Drag";
+    text(li).ariaLabel = n ? (shut ? t("Headline, level %d, %d inside, folded", level(li), n) : t("Headline, level %d, %d inside", level(li), n)) : t("Headline, level %d", level(li));
+    wedge.ariaLabel = n ? (shut ? t("Unfold") : t("Fold")) : t("Drag");
     wedge.ariaExpanded = n ? `${!shut}` : null;
     grow(text(li));
   }
@@ -129,20 +129,20 @@ function join(li) {
   }, to, at);
 }
 
-const move = (li, to, todo, words) => to && change(() => todo(to), li, text(li).selectionStart, words ?? `Level ${level(li)}`);
+const move = (li, to, todo, words) => to && change(() => todo(to), li, text(li).selectionStart, words ?? t("Level %d", level(li)));
 
 const acts = {
-  indent: (li) => move(li, li.previousElementSibling, (to) => { list(to).hidden = false; list(to).append(li); }, `Level ${level(li) + 1}`),
-  outdent: (li) => move(li, above(li), (to) => to.after(li), `Level ${level(li) - 1}`),
-  up: (li) => move(li, li.previousElementSibling, (to) => to.before(li), "Moved up"),
-  down: (li) => move(li, li.nextElementSibling, (to) => to.after(li), "Moved down"),
+  indent: (li) => move(li, li.previousElementSibling, (to) => { list(to).hidden = false; list(to).append(li); }, t("Level %d", level(li) + 1)),
+  outdent: (li) => move(li, above(li), (to) => to.after(li), t("Level %d", level(li) - 1)),
+  up: (li) => move(li, li.previousElementSibling, (to) => to.before(li), t("Moved up")),
+  down: (li) => move(li, li.nextElementSibling, (to) => to.after(li), t("Moved down")),
   fold(li) {
     const n = subs(li).length;
-    if (n) move(li, li, () => { list(li).hidden = !list(li).hidden; }, list(li).hidden ? "Unfolded" : `Folded, ${n} inside`);
+    if (n) move(li, li, () => { list(li).hidden = !list(li).hidden; }, list(li).hidden ? t("Unfolded") : t("Folded, %d inside", n));
   },
   remove(li) {
     const all = seen(), at = all.indexOf(li), next = all.find((o, i) => i > at && !li.contains(o)) ?? all[at - 1];
-    change(() => { li.remove(); here = null; }, next, next && ending(next), "Deleted; undo restores it");
+    change(() => { li.remove(); here = null; }, next, next && ending(next), t("Deleted; undo restores it"));
     if (!next) go(root.firstElementChild);
   },
   add(li) {
@@ -192,7 +192,7 @@ root.addEventListener("keydown", (e) => {
     todo();
   }
   if (e.key !== "Shift") leaving = e.key === "Escape";
-  if (leaving) say("Tab leaves the outline now");
+  if (leaving) say(t("Tab leaves the outline now"));
 });
 root.addEventListener("beforeinput", (e) => {
   if (!e.inputType.startsWith("history")) return before(here);

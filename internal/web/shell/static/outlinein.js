@@ -45,7 +45,7 @@ async function take(from) {
     }
     insert(got.nodes, root.lastElementChild);
   } catch (err) {
-    say(`The outline could not be read. ${err.message}`);
+    say(t("The outline could not be read. %s", err.message));
   }
 }
 file.addEventListener("change", () => { if (file.files[0]) take(file.files[0]); file.value = ""; });
@@ -59,7 +59,7 @@ function drag(e) {
   const line = li.firstElementChild, { top, height } = line.getBoundingClientRect();
   const place = e.clientY < top + height / 2 ? "before" : "after", moved = dragged;
   e.preventDefault();
-  if (e.type === "drop") change(() => li[place](moved), moved, undefined, "Moved");
+  if (e.type === "drop") change(() => li[place](moved), moved, undefined, t("Moved"));
   else line.dataset.drop = place;
 }
 root.addEventListener("dragstart", (e) => { dragged = e.target.closest(".wedge") && e.target.closest("li"); });

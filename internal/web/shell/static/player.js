@@ -27,7 +27,7 @@ function put(what) {
   media.src = what.src;
   if (what.at) media.addEventListener("loadedmetadata", () => { media.currentTime = what.at; }, { once: true });
   for (const name of ["play", "pause", "ended"]) media.addEventListener(name, () => { showState(); remember(); });
-  media.addEventListener("error", () => { byId("player-what").textContent = `This browser cannot play ${what.text}`; });
+  media.addEventListener("error", () => { byId("player-what").textContent = t("This browser cannot play %s", what.text); });
   let last = 0;
   media.addEventListener("timeupdate", ({ target }) => {
     if (target === media && Math.abs(target.currentTime - last) > 5) { // a closed player sends a last event

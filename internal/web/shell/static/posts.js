@@ -44,7 +44,7 @@ async function check() {
 
 function announce() {
   const n = fresh.length;
-  const text = n ? `${n} new post${n === 1 ? "" : "s"}` : "";
+  const text = n ? n === 1 ? t("1 new post") : t("%d new posts", n) : "";
   pill.hidden = !n;
   pill.textContent = news.textContent = text;
   document.title = n ? `(${n}) ${title}` : title;

@@ -22,10 +22,10 @@ const dateOf = (ms) => new Date(ms + minutes * 60000).toISOString().slice(0, 10)
 
 function clocks(scope) {
   for (const el of scope.querySelectorAll("time[data-clock]")) {
-    const t = new Date(el.dateTime);
+    const at = new Date(el.dateTime);
     const day = el.closest(".item")?.dataset.at;
-    const far = day && dateOf(+day) !== dateOf(+t);
-    el.textContent = `${far ? t.toLocaleDateString("en-GB", { day: "numeric", month: "short" }) + " " : ""}${t.toTimeString().slice(0, 5)}`;
+    const far = day && dateOf(+day) !== dateOf(+at);
+    el.textContent = `${far ? at.toLocaleDateString(dates, { day: "numeric", month: "short" }) + " " : ""}${at.toTimeString().slice(0, 5)}`;
   }
 }
 
@@ -33,11 +33,11 @@ function nameDays() {
   const today = dateOf(Date.now() + +(document.body.dataset.ahead ?? 0));
   for (const day of document.querySelectorAll("#days .day")) {
     const days = Math.round((Date.parse(today) - Date.parse(day.dataset.day)) / 864e5);
-    const name = days <= 0 ? "Today" : days === 1 ? "Yesterday" : null;
+    const name = days <= 0 ? t("Today") : days === 1 ? t("Yesterday") : null;
     const span = day.querySelector("h2 span");
     if (name) span.textContent = name;
-    else if (/day$/.test(span.textContent) && !/,/.test(span.textContent)) {
-      span.textContent = new Date(day.dataset.day).toLocaleDateString("en-GB", { weekday: "long", timeZone: "UTC" });
+    else if (!/[\d,]/.test(span.textContent)) {
+      span.textContent = new Date(day.dataset.day).toLocaleDateString(dates, { weekday: "long", timeZone: "UTC" });
     }
   }
 }
@@ -50,7 +50,7 @@ function feedOf(date) {
   const made = document.createElement("section");
   made.className = "day";
   made.dataset.day = date;
-  const long = new Date(date).toLocaleDateString("en-GB", { weekday: "long", day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
+  const long = new Date(date).toLocaleDateString(dates, { weekday: "long", day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
   made.innerHTML = `<h2 id="d${date}"><span></span></h2><div role="feed" aria-labelledby="d${date}"></div>`;
   const span = made.querySelector("span");
   span.textContent = span.title = long;
@@ -83,7 +83,8 @@ function fold(feed) {
     }
     if (list.slice(3).some((item) => !box.contains(item))) box.firstElementChild.after(...list.slice(3));
     const n = box.querySelectorAll(".item").length + +(box.dataset.more ?? 0);
-    box.firstElementChild.textContent = `${n.toLocaleString("en")} older ${n === 1 ? "item" : "items"} from ${list[0].querySelector("[id^=f]").textContent}`;
+    const from = list[0].querySelector("[id^=f]").textContent;
+    box.firstElementChild.textContent = n === 1 ? t("1 older item from %s", from) : t("%d older items from %s", n, from);
   }
 }
 
@@ -121,8 +122,8 @@ function trim() {
     older = document.createElement("nav");
     older.className = "pages";
     older.id = "older";
-    older.ariaLabel = "Older items";
-    older.innerHTML = '<a rel="next">Older</a>';
+    older.ariaLabel = t("Older items");
+    older.innerHTML = `<a rel="next">${t("Older")}</a>`;
     byId("days").after(older);
   }
   older.firstElementChild.href = url.href;
@@ -171,7 +172,7 @@ function live() {
   settle = () => {};
   document.title = title();
   const root = byId("river");
-  if (navigator.share) for (const button of document.querySelectorAll(".share")) button.textContent = "Share";
+  if (navigator.share) for (const button of document.querySelectorAll(".share")) button.textContent = t("Share");
   if (root && +root.dataset.minutes !== minutes) clocks(root);
   if (!root?.dataset.stream) return;
   const pill = byId("pill");
@@ -205,7 +206,7 @@ function live() {
   settle = () => {
     soon = 0;
     if (!waiting.size) return;
-    const text = `${waiting.size} new`;
+    const text = t("%d new", waiting.size);
     if (idle() || !items().length) { // on an empty page nothing moves
       say(text);
       return show();
@@ -217,8 +218,8 @@ function live() {
   };
 
   source = new EventSource(root.dataset.stream);
-  source.onopen = () => setLive("Live", true);
-  source.onerror = () => setLive(source.readyState === EventSource.CLOSED ? "Not live: reload the page" : "Reconnecting", false);
+  source.onopen = () => setLive(t("Live"), true);
+  source.onerror = () => setLive(source.readyState === EventSource.CLOSED ? t("Not live: reload the page") : t("Reconnecting"), false);
   source.onmessage = (event) => {
     const part = document.createElement("template");
     part.innerHTML = event.data; // HTML of the server, with foreign text sanitized
@@ -235,7 +236,7 @@ function live() {
     soon ||= setTimeout(settle, 20); // the items of one check appear together
   };
   source.addEventListener("reset", () => {
-    pill.textContent = "Too many new items: reload the page";
+    pill.textContent = t("Too many new items: reload the page");
     pill.dataset.reload = "yes";
     pill.hidden = false;
   });
@@ -246,9 +247,9 @@ function recount(item, by) {
   const adjust = (link) => {
     if (!link?.closest(".rail")) return;
     const n = link.querySelector(".num");
-    const left = Math.max(0, (n ? parseInt(n.textContent.replaceAll(",", "")) : 0) + by);
-    if (!n) link.insertAdjacentHTML("beforeend", ' <span class="num">1<span class="sr"> unread</span></span>');
-    else if (left) n.firstChild.data = left.toLocaleString("en");
+    const left = Math.max(0, (n ? parseInt(n.firstChild.data.replace(/\D/g, "")) : 0) + by);
+    if (!n) link.insertAdjacentHTML("beforeend", ` <span class="num">1<span class="sr"> ${t("unread")}</span></span>`);
+    else if (left) n.firstChild.data = left.toLocaleString(document.documentElement.lang);
     else n.remove();
   };
   const rail = byId("feedlist");
@@ -267,7 +268,7 @@ function setMark(button, value) {
   if (button.name.startsWith("un") === value) return;
   button.name = (value ? "un" : "") + (star ? "star" : "read");
   if (button.ariaPressed) button.ariaPressed = value;
-  else button.textContent = `Mark ${button.name}`;
+  else button.textContent = button.name === "read" ? t("Mark read") : t("Mark unread");
   if (star) return void (button.firstElementChild.textContent = value ? "★" : "☆");
   const item = button.closest(".item");
   item.classList.toggle("read", value);
@@ -287,10 +288,10 @@ async function mark(button) {
   setMark(button, !on);
   try {
     await sendMarks(marks);
-    say(star ? (on ? "Star removed" : "Starred") : on ? "Marked unread" : "Marked read");
+    say(star ? (on ? t("Star removed") : t("Starred")) : on ? t("Marked unread") : t("Marked read"));
   } catch {
     setMark(button, on);
-    byId("toast").textContent = "The mark could not be saved. Check the connection, and that you are signed in.";
+    byId("toast").textContent = t("The mark could not be saved. Check the connection, and that you are signed in.");
     setTimeout(() => { byId("toast").textContent = ""; }, 8000);
   }
 }
@@ -319,7 +320,7 @@ async function share(button) {
     field.remove();
     if (!done) return;
   }
-  button.textContent = "Copied";
+  button.textContent = t("Copied");
 }
 
 async function load(href) {
@@ -342,7 +343,7 @@ async function whole(link) {
 }
 
 async function older(link) {
-  const slow = setTimeout(() => { link.textContent = "Loading older items"; }, 300);
+  const slow = setTimeout(() => { link.textContent = t("Loading older items"); }, 300);
   try {
     const page = await load(link.href);
     const before = items().length;

@@ -74,7 +74,7 @@ function start() {
     if (saving) return saving;
     if (stopped || !dirty || isEmpty() && !+f.id.value) return;
     dirty = false;
-    const slow = setTimeout(() => say("Saving…"), 300);
+    const slow = setTimeout(() => say(t("Saving…")), 300);
     saving = send(leaving === true);
     await saving;
     clearTimeout(slow);
@@ -91,7 +91,7 @@ function start() {
     } catch {
       dirty = true;
       tries++;
-      return say("Not saved on the server: no connection. Your text is stored in this browser.", true);
+      return say(t("Not saved on the server: no connection. Your text is stored in this browser."), true);
     }
     if (a.ok) {
       tries = 0;
@@ -100,16 +100,16 @@ function start() {
       if (dirty) keep();
       else kept.drop(recordName());
       if (a.path && location.pathname !== a.path) history.replaceState(null, "", a.path);
-      return say(unseen() ? "Saved; readers do not see the change yet" : "Saved");
+      return say(unseen() ? t("Saved; readers do not see the change yet") : t("Saved"));
     }
     if (a.conflict) {
       stopped = true;
-      return say("Not saved: this post was changed elsewhere. Your text is stored in this browser.", true, "Compare", () => go("draft"));
+      return say(t("Not saved: this post was changed elsewhere. Your text is stored in this browser."), true, t("Compare"), () => go("draft"));
     }
     dirty = true;
     tries++;
-    if (a.login) return say("Not saved: you are signed out. Your text is stored in this browser. Sign in in another tab to continue.", true, "Sign in", () => window.open(a.login, "_blank", "noopener"));
-    if (a.error) { dirty = false; say(`Not saved on the server; your text is stored in this browser. ${a.error}`, true); }
+    if (a.login) return say(t("Not saved: you are signed out. Your text is stored in this browser. Sign in in another tab to continue."), true, t("Sign in"), () => window.open(a.login, "_blank", "noopener"));
+    if (a.error) { dirty = false; say(`${t("Not saved on the server; your text is stored in this browser.")} ${a.error}`, true); }
   }
 
   function touched(always) {
@@ -118,7 +118,7 @@ function start() {
     last = now;
     const here = keep() !== false;
     dirty = true;
-    if (!stopped) say(here ? "" : "This browser stores nothing; your text is saved on the server only");
+    if (!stopped) say(here ? "" : t("This browser stores nothing; your text is saved on the server only"));
     clearTimeout(timer);
     timer = setTimeout(save, 2000);
     grow();
@@ -147,7 +147,7 @@ function start() {
   function show(n, limit, over) {
     const at = byId("w-count");
     at.classList.toggle("over", over);
-    at.textContent = mode === "off" ? "" : over ? (mode === "stop" ? `${n - limit} too many: shorten it, or give it a title` : `${n - limit} over ${limit}: long for a post without a title`) : limit ? String(limit - n) : n ? `${n} character${n === 1 ? "" : "s"}` : "";
+    at.textContent = mode === "off" ? "" : over ? (mode === "stop" ? t("%d too many: shorten it, or give it a title", n - limit) : t("%d over %d: long for a post without a title", n - limit, limit)) : limit ? String(limit - n) : n ? n === 1 ? t("1 character") : t("%d characters", n) : "";
   }
   function count() {
     const limit = f.title.value.trim() || f.outline.value ? 0 : +form.dataset.limit;
@@ -192,11 +192,11 @@ function start() {
   const clock = (t) => `${t.getFullYear()}-${pad(t.getMonth() + 1)}-${pad(t.getDate())}T${pad(t.getHours())}:${pad(t.getMinutes())}`;
   function zone() {
     f.offset.value = minutesAt(f.when.value || Date.now());
-    byId("w-zone").textContent = `in your time, ${Intl.DateTimeFormat().resolvedOptions().timeZone}`;
+    byId("w-zone").textContent = t("in your time, %s", Intl.DateTimeFormat().resolvedOptions().timeZone);
     const button = byId("w-go");
     if (!button) return;
     button.dataset.words ??= button.textContent;
-    button.textContent = !form.dataset.state.match(/published|scheduled/) && new Date(f.when.value) > Date.now() ? "Schedule" : button.dataset.words;
+    button.textContent = !form.dataset.state.match(/published|scheduled/) && new Date(f.when.value) > Date.now() ? t("Schedule") : button.dataset.words;
   }
   for (const at of [f.when, f.was]) if (at.value) at.value = clock(new Date(Date.parse(`${at.value.slice(0, 16)}:00Z`) - f.offset.value * 60000));
   zone();
@@ -220,13 +220,13 @@ function start() {
     stopped = true;
     await saving;
     keep();
-    say("Sending…");
+    say(t("Sending…"));
     try {
       const answer = await fetch(form.action, { method: "POST", body: new FormData(form, by), headers: { Accept: "application/json" } });
       if (answer.headers.get("Content-Type").startsWith("application/json")) return location.assign((await answer.json()).path);
     } catch {
       stopped = form.hasAttribute("data-conflict");
-      return say("Nothing was done: no connection. Your text is stored in this browser; try again.", true);
+      return say(t("Nothing was done: no connection. Your text is stored in this browser; try again."), true);
     }
     passing = true; // the next page shows the error
     form.requestSubmit(by);
@@ -248,7 +248,7 @@ function start() {
   addEventListener("online", () => save());
   document.addEventListener("visibilitychange", () => { if (document.hidden) save(true); });
   addEventListener("pagehide", () => { try { sessionStorage.setItem("write", f.key.value); } catch { /* storage is not available */ } save(true); });
-  addEventListener("storage", (e) => { if (e.key === recordName() && e.newValue && !dirty) say("This post is also open in another tab"); });
+  addEventListener("storage", (e) => { if (e.key === recordName() && e.newValue && !dirty) say(t("This post is also open in another tab")); });
   restore();
   grow();
   if (!+f.id.value && !f.password) (f.title.value && !text.value ? text : text).focus();

@@ -26,12 +26,12 @@ function make(form, done) {
     row.querySelector("bdi").textContent = file.name;
     row.querySelector(".soft").textContent = [file.type, file.size].filter(Boolean).join(", ");
     const words = row.querySelector("[name=file-alt]");
-    words.ariaLabel = `Description of ${file.name}`;
-    words.placeholder = isImage ? "Describe the image for people who cannot see it" : "Description";
+    words.ariaLabel = t("Description of %s", file.name);
+    words.placeholder = isImage ? t("Describe the image for people who cannot see it") : t("Description");
     if (isImage) {
       const image = Object.assign(document.createElement("img"), { src: file.url, alt: "", width: 48, height: 48 });
       row.querySelector(".tile").replaceWith(image);
-      const into = Object.assign(document.createElement("button"), { type: "button", className: "quiet", textContent: "Insert" });
+      const into = Object.assign(document.createElement("button"), { type: "button", className: "quiet", textContent: t("Insert") });
       into.onclick = () => { byId("w-source").setRangeText(`![${words.value}](${file.url})`, byId("w-source").selectionStart, byId("w-source").selectionEnd, "end"); row.remove(); byId("w-source").focus(); done(); };
       row.append(into);
     }
@@ -48,10 +48,10 @@ function make(form, done) {
     byId("w-files-wrong").replaceChildren();
     for (const file of files) {
       const row = Object.assign(document.createElement("li"), { className: "file" });
-      row.innerHTML = "<div><p></p><progress max=1></progress></div><button type=button class=quiet>Cancel</button>";
+      row.innerHTML = `<div><p></p><progress max=1></progress></div><button type=button class=quiet>${t("Cancel")}</button>`;
       row.querySelector("p").textContent = file.name;
       const bar = row.querySelector("progress");
-      bar.ariaLabel = `Uploading ${file.name}`;
+      bar.ariaLabel = t("Uploading %s", file.name);
       form.querySelector(".filelist").append(row);
       byId("ask-files").checked = true;
       const body = new FormData();
@@ -61,8 +61,8 @@ function make(form, done) {
       ask.upload.onprogress = (e) => { if (e.lengthComputable) bar.value = e.loaded / e.total; };
       ask.onloadend = () => {
         row.remove();
-        if (ask.response?.ok) { add(ask.response.file); done(); } else if (ask.status) wrongFile(ask.response?.error ?? `${file.name} was not accepted.`);
-        else if (ask.readyState === 4 && !ask.stopped) wrongFile(`${file.name} was not uploaded: no connection. Choose it again.`);
+        if (ask.response?.ok) { add(ask.response.file); done(); } else if (ask.status) wrongFile(ask.response?.error ?? t("%s was not accepted.", file.name));
+        else if (ask.readyState === 4 && !ask.stopped) wrongFile(t("%s was not uploaded: no connection. Choose it again.", file.name));
       };
       ask.onabort = () => { ask.stopped = true; };
       ask.responseType = "json";
@@ -82,7 +82,7 @@ function make(form, done) {
     try {
       const a = await (await fetch("/write/file", { method: "POST", body: new URLSearchParams({ "file-url": at.value }) })).json();
       if (a.ok) { add(a.file); at.value = ""; done(); } else wrongFile(a.error);
-    } catch { wrongFile("The file could not be checked: no connection."); }
+    } catch { wrongFile(t("The file could not be checked: no connection.")); }
     button.disabled = false;
   }
   return { upload, restore, elsewhere };

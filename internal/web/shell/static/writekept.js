@@ -30,7 +30,7 @@ export async function restore({ form, kept, user, recordName, revision, written,
     await fill(record);
     if (written() === before) return kept.drop(name);
     touched(true);
-    say("Restored from this browser; not saved on the server yet");
+    say(t("Restored from this browser; not saved on the server yet"));
     return save(); // before more is typed: the server may have it already
   }
   if (!record && isNew && isEmpty()) {
@@ -40,7 +40,7 @@ export async function restore({ form, kept, user, recordName, revision, written,
   if (!record) return;
   const words = new URLSearchParams(record.sent);
   const box = byId("kept");
-  box.firstElementChild.textContent = `This browser has unsaved text from ${new Date(record.at).toLocaleString()}: “${(words.get("title") || words.get("source") || "").slice(0, 80)}”`;
+  box.firstElementChild.textContent = t("This browser has unsaved text from %s: “%s”", new Date(record.at).toLocaleString(dates), (words.get("title") || words.get("source") || "").slice(0, 80));
   box.hidden = false;
   box.onclick = async ({ target }) => {
     if (!target.dataset.kept) return;

@@ -1,6 +1,6 @@
 // Completes the last of several words, according to the ARIA combobox pattern.
 export function complete(input, done) {
-  const list = Object.assign(document.createElement("ul"), { id: "w-list", role: "listbox", hidden: true, ariaLabel: "Categories" });
+  const list = Object.assign(document.createElement("ul"), { id: "w-list", role: "listbox", hidden: true, ariaLabel: t("Categories") });
   input.parentElement.append(list);
   Object.assign(input, { role: "combobox", ariaExpanded: "false", ariaAutoComplete: "list" });
   input.setAttribute("aria-controls", "w-list");
