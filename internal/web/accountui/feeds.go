@@ -14,6 +14,7 @@ import (
 	"cloudburst/internal/advice"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
@@ -249,11 +250,11 @@ type relocation struct {
 	do                    func(r *http.Request, user, name, to string) (author.Feed, error)
 }
 
-func (s *Pages) relocations() map[string]relocation {
+func (s *Pages) relocations(l *locale.Locale) map[string]relocation {
 	return map[string]relocation{
 		"move": {"Move this feed?", "Move the feed", "moved",
 			func(address, to string) []string {
-				return []string{"Requests for " + address + " are then redirected (301) to " + to + ". Readers store the new address and do not return here.",
+				return []string{l.Say("Requests for %s are then redirected (301) to %s. Readers store the new address and do not return here.", address, to),
 					"Check the new address first: it should have the same items. You can undo this, but readers that were redirected once stay there."}
 			},
 			func(r *http.Request, user, name, to string) (author.Feed, error) {
@@ -261,7 +262,7 @@ func (s *Pages) relocations() map[string]relocation {
 			}},
 		"for-now": {"Redirect this feed temporarily?", "Redirect", "lent",
 			func(address, to string) []string {
-				return []string{"Requests for " + address + " are redirected (302) to " + to + ". Readers keep their URL and request it here each time.",
+				return []string{l.Say("Requests for %s are redirected (302) to %s. Readers keep their URL and request it here each time.", address, to),
 					"You cannot save the feed here until you restore it."}
 			},
 			func(r *http.Request, user, name, to string) (author.Feed, error) {
@@ -269,7 +270,7 @@ func (s *Pages) relocations() map[string]relocation {
 			}},
 		"end": {"End this feed?", "End the feed", "ended",
 			func(address, _ string) []string {
-				return []string{"Requests for " + address + " then receive the status 410 (Gone). Readers stop polling, and most inform their users.",
+				return []string{l.Say("Requests for %s then receive the status 410 (Gone). Readers stop polling, and most inform their users.", address),
 					"The saved feed stays stored. You can undo this, but readers that removed the feed do not add it again automatically."}
 			},
 			func(r *http.Request, user, name, _ string) (author.Feed, error) {
@@ -277,7 +278,7 @@ func (s *Pages) relocations() map[string]relocation {
 			}},
 		"restore": {"Restore this feed?", "Restore", "restored",
 			func(address, _ string) []string {
-				return []string{"Requests for " + address + " then receive the last saved version. Readers that were redirected elsewhere stay there."}
+				return []string{l.Say("Requests for %s then receive the last saved version. Readers that were redirected elsewhere stay there.", address)}
 			},
 			func(r *http.Request, user, name, _ string) (author.Feed, error) {
 				return s.Authors.Restore(r.Context(), user, name)
@@ -288,7 +289,7 @@ func (s *Pages) relocations() map[string]relocation {
 // doPlace moves, ends or restores a feed after confirmation.
 func (s *Pages) doPlace(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	what := path.Base(r.URL.Path)
-	p := s.relocations()[what]
+	p := s.relocations(s.Locale(r))[what]
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
 		s.Fail(rw, r, err)

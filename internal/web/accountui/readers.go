@@ -8,6 +8,7 @@ import (
 	"cloudburst/feed/render"
 	"cloudburst/internal/account"
 	"cloudburst/internal/audience"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
@@ -53,7 +54,7 @@ func (s *Pages) readersPage(rw http.ResponseWriter, r *http.Request, session acc
 	}
 	v := readersView{View: s.NewView(r, "Readers"), Report: report}
 	v.Heading = "Your readers"
-	v.Lead, v.Then = readersWords(report)
+	v.Lead, v.Then = readersWords(v.Lang, report)
 	for _, one := range report.Services.List {
 		v.Services = append(v.Services, serviceRow{shell.CleanText(one.Name, 100), formTitle(one.Format), one.Subscribers, v.When(one.LastAt)})
 	}
@@ -66,7 +67,7 @@ func (s *Pages) readersPage(rw http.ResponseWriter, r *http.Request, session acc
 	for _, one := range report.Formats {
 		v.Formats = append(v.Formats, countRow{formTitle(one.Name), one.N})
 	}
-	v.Charts = readersCharts(report.Days, v.Now)
+	v.Charts = readersCharts(v.Lang, report.Days, v.Now)
 	for _, d := range report.Days {
 		v.Days = append([]dayRow{{d.Day.UTC().Format("2 Jan 2006"), d.Day.UTC().Format(time.DateOnly), d}}, v.Days...)
 	}
@@ -84,10 +85,10 @@ func formTitle(name string) string {
 	return shell.CleanText(name, 40)
 }
 
-func readersWords(r audience.Report) (lead, then string) {
+func readersWords(l *locale.Locale, r audience.Report) (lead, then string) {
 	if r.Readers == 0 {
-		return "No readers of your feeds were seen in the last " + shell.FormatQuantity(r.WindowDays, "day", "days") + ".",
-			"Share their addresses; readers are counted here from their first request."
+		return l.Say("No readers of your feeds were seen in the last %s.", locale.Quantity(r.WindowDays, "day", "days")),
+			l.Words("Share their addresses; readers are counted here from their first request.")
 	}
 	var parts []string
 	for _, p := range []struct {
@@ -95,19 +96,19 @@ func readersWords(r audience.Report) (lead, then string) {
 		word string
 	}{{r.Services.Readers, "through services"}, {r.Programs.Readers, "with their own programs"}, {r.Push.Readers, "by notifications only"}, {r.Private.Readers, "with a secret"}} {
 		if p.n > 0 {
-			parts = append(parts, shell.FormatCount(p.n)+" "+p.word)
+			parts = append(parts, l.Count(p.n)+" "+l.Words(p.word))
 		}
 	}
-	lead = "About " + shell.FormatQuantity(r.Readers, "person reads", "people read") + " your feeds."
-	then = shell.JoinWords(parts) + "."
+	lead = l.Say("About %s your feeds.", locale.Quantity(r.Readers, "person reads", "people read"))
+	then = l.Join(parts) + "."
 	if r.Partial {
-		then += " There are more readers than could be counted, so the number is too low."
+		then += " " + l.Words("There are more readers than could be counted, so the number is too low.")
 	}
 	return lead, then
 }
 
 // readersCharts draws the days up to now; a day without data is a gap.
-func readersCharts(days []audience.Day, now time.Time) []shell.Figure {
+func readersCharts(l *locale.Locale, days []audience.Day, now time.Time) []shell.Figure {
 	readers, requests := make([]float64, readersDays), make([]float64, readersDays)
 	for i := range readers {
 		readers[i], requests[i] = math.NaN(), math.NaN()
@@ -120,10 +121,10 @@ func readersCharts(days []audience.Day, now time.Time) []shell.Figure {
 			readers[i], requests[i], last = float64(d.Readers), float64(d.Requests), d
 		}
 	}
-	ticks := []shell.Tick{{At: 0, Label: "−29 days"}, {At: 0.5, Label: "−15"}, {At: 1, Label: "today"}}
+	ticks := []shell.Tick{{At: 0, Label: l.Words("−29 days")}, {At: 0.5, Label: "−15"}, {At: 1, Label: l.Words("today")}}
 	charts := []shell.Figure{
-		{ID: "readers", Title: "Readers", Unit: "readers", Whole: true, Ticks: ticks, Now: "now " + shell.FormatCount(last.Readers), Series: []shell.Series{{Name: "readers", Class: "s1", Values: readers}}},
-		{ID: "requests", Title: "Requests a day", Unit: "requests", Whole: true, Ticks: ticks, Bars: true, Now: "today " + shell.FormatCount(last.Requests), Series: []shell.Series{{Name: "requests", Class: "s1", Values: requests}}},
+		{ID: "readers", Title: l.Words("Readers"), Unit: l.Words("readers"), Whole: true, Ticks: ticks, Now: l.Say("now %d", last.Readers), Series: []shell.Series{{Name: l.Words("readers"), Class: "s1", Values: readers}}},
+		{ID: "requests", Title: l.Words("Requests a day"), Unit: l.Words("requests"), Whole: true, Ticks: ticks, Bars: true, Now: l.Say("today %d", last.Requests), Series: []shell.Series{{Name: l.Words("requests"), Class: "s1", Values: requests}}},
 	}
 	for i := range charts {
 		charts[i].Desc = shell.DescribeChart(charts[i].Series, "last "+shell.FormatQuantity(readersDays, "day", "days"), "", 24*60)

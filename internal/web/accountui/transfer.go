@@ -16,6 +16,7 @@ import (
 	"cloudburst/internal/account"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/transfer"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
@@ -254,10 +255,10 @@ func (s *Pages) movedPage(rw http.ResponseWriter, r *http.Request, session accou
 	case m.err != nil:
 		v.Lead, v.Wrong = "The file could not be imported.", shell.Reason(m.err)
 		if m.res.Added+m.res.Files > 0 {
-			v.Lead = "The file was imported in part: " + movedWords(m.res) + " Send the file again to continue."
+			v.Lead = v.Say("The file was imported in part: %s Send the file again to continue.", movedWords(v.Lang, m.res))
 		}
 	default:
-		v.Lead = movedWords(m.res)
+		v.Lead = movedWords(v.Lang, m.res)
 	}
 	for _, p := range m.res.Problems {
 		v.Problems = append(v.Problems, shell.CleanText(p, 500))
@@ -265,17 +266,17 @@ func (s *Pages) movedPage(rw http.ResponseWriter, r *http.Request, session accou
 	s.Render(rw, r, http.StatusOK, "moved", v)
 }
 
-// movedWords describes the result of an import.
-func movedWords(res transfer.Result) string {
-	text := "You have " + shell.FormatQuantity(res.Added, "post", "posts") + " more"
+// movedWords describes the result of an import, in a language.
+func movedWords(l *locale.Locale, res transfer.Result) string {
+	text := l.Say("You have %s more.", locale.Quantity(res.Added, "post", "posts"))
 	if res.Files > 0 {
-		text += " and " + shell.FormatQuantity(res.Files, "file", "files")
+		text = l.Say("You have %s and %s more.", locale.Quantity(res.Added, "post", "posts"), locale.Quantity(res.Files, "file", "files"))
 	}
-	if text += "."; res.Existing > 0 {
-		text += " " + shell.FormatQuantity(res.Existing, "was", "were") + " here already."
+	if res.Existing > 0 {
+		text += " " + locale.Quantity(res.Existing, "was here already.", "were here already.").In(l)
 	}
 	if res.Skipped > 0 {
-		text += " " + shell.FormatQuantity(res.Skipped, "was", "were") + " left out."
+		text += " " + locale.Quantity(res.Skipped, "was left out.", "were left out.").In(l)
 	}
 	return strings.TrimSpace(text)
 }

@@ -105,7 +105,7 @@ func (s *Pages) doDeleteBackup(rw http.ResponseWriter, r *http.Request, session 
 	}
 	if field("sure") == "" {
 		s.AskFirst(rw, r, "Delete this backup?", shell.Question{
-			Lines:  []string{"The backup " + b.Name + " is deleted from the disk of the server. This cannot be undone.", "Copies that you downloaded stay."},
+			Lines:  []string{s.Locale(r).Say("The backup %s is deleted from the disk of the server. This cannot be undone.", b.Name), "Copies that you downloaded stay."},
 			Action: backupPath(b.Name) + "/delete", Button: "Delete", Back: "/admin/backups",
 		})
 		return

@@ -6,6 +6,7 @@ import (
 	"cloudburst/internal/account"
 	"cloudburst/internal/checkup"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
@@ -47,7 +48,7 @@ func (s *Pages) overviewPage(rw http.ResponseWriter, r *http.Request, _ account.
 	case v.Wrong != "":
 		v.Lead = "The installation could not be checked."
 	case n > 0:
-		v.Lead = shell.FormatQuantity(n, "thing needs", "things need") + " your attention."
+		v.Lead = v.Say("%s your attention.", locale.Quantity(n, "thing needs", "things need"))
 	}
 	s.Render(rw, r, http.StatusOK, "admin", v)
 }

@@ -8,6 +8,7 @@ import (
 
 	"cloudburst/internal/account"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
@@ -97,14 +98,14 @@ func (s *Pages) isChangeable(name string) bool {
 }
 
 func (s *Pages) settingRow(v view, one Setting) settingRow {
-	row := settingRow{Setting: one, ID: strings.NewReplacer(".", "-").Replace(one.Name), Current: one.Value, From: originWords(one)}
+	row := settingRow{Setting: one, ID: strings.NewReplacer(".", "-").Replace(one.Name), Current: one.Value, From: originWords(v.Lang, one)}
 	if one.Secret && one.Value != "" {
 		row.Current = "hidden"
 	}
 	if o, ok := s.Admin.Override(one.Name); ok {
 		row.Current, row.Overridden, row.By, row.At = o.Value, true, o.ChangedBy, v.When(o.ChangedAt)
 		if row.By == "" {
-			row.By = "the operator"
+			row.By = v.Say("the operator")
 		}
 	}
 	for _, c := range one.Choices {
@@ -114,18 +115,18 @@ func (s *Pages) settingRow(v view, one Setting) settingRow {
 }
 
 // originWords names the origin of a configured value.
-func originWords(one Setting) string {
+func originWords(l *locale.Locale, one Setting) string {
 	switch one.Source {
 	case "flag":
-		return "the flag " + one.Origin
+		return l.Say("the flag %s", one.Origin)
 	case "environment":
-		return "the variable " + one.Origin
+		return l.Say("the variable %s", one.Origin)
 	case "file":
-		return "the file " + one.Origin
+		return l.Say("the file %s", one.Origin)
 	case "profile":
-		return "the profile " + one.Origin
+		return l.Say("the profile %s", one.Origin)
 	}
-	return "the default"
+	return l.Words("the default")
 }
 
 func (s *Pages) doSetting(rw http.ResponseWriter, r *http.Request, session account.Session) {

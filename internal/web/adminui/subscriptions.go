@@ -77,7 +77,7 @@ func (s *Pages) doRemoveSubscription(rw http.ResponseWriter, r *http.Request, se
 	topic, callback := shell.CleanText(field("topic"), 2048), shell.CleanText(field("callback"), 2048)
 	if field("sure") == "" {
 		s.AskFirst(rw, r, "Remove this subscription?", shell.Question{
-			Lines: []string{callback + " gets no more notifications about " + topic + ".",
+			Lines: []string{s.Locale(r).Say("%s gets no more notifications about %s.", callback, topic),
 				"This cannot be undone here, but the subscriber can subscribe again. To prevent that, block its host."},
 			Action: "/admin/subscriptions/remove", Button: "Remove", Back: "/admin/subscriptions",
 			Fields: []shell.NamedValue{{Name: "key", Value: field("key")}, {Name: "topic", Value: topic}, {Name: "callback", Value: callback}},

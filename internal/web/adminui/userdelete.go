@@ -29,7 +29,7 @@ func (s *Pages) showDelete(rw http.ResponseWriter, r *http.Request, status int, 
 		s.Fail(rw, r, err)
 		return
 	}
-	v.view, v.Who, v.Exports = s.newView(r, "Delete "+u.Name+"?", "/admin/users", nil), u, s.Exports != nil
+	v.view, v.Who, v.Exports = s.newView(r, s.Locale(r).Say("Delete %s?", u.Name), "/admin/users", nil), u, s.Exports != nil
 	s.Render(rw, r, status, "admindelete", v)
 }
 

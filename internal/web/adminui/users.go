@@ -7,6 +7,7 @@ import (
 
 	"cloudburst/internal/account"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
@@ -95,14 +96,14 @@ type userView struct {
 }
 
 // userMessages are the results of actions on a user, with the action that reverts each.
-func userMessages(name string) map[string]string {
+func userMessages(l *locale.Locale, name string) map[string]string {
 	return map[string]string{
 		"create":   "The user is created. Give them the name and the password; they can change the password on their account page.",
-		"disable":  name + " is disabled. Their sessions have ended, and their page is hidden.",
-		"enable":   name + " can sign in again.",
-		"promote":  name + " is an administrator now.",
-		"demote":   name + " is no longer an administrator.",
-		"password": "The password of " + name + " is changed, and their sessions have ended.",
+		"disable":  l.Say("%s is disabled. Their sessions have ended, and their page is hidden.", name),
+		"enable":   l.Say("%s can sign in again.", name),
+		"promote":  l.Say("%s is an administrator now.", name),
+		"demote":   l.Say("%s is no longer an administrator.", name),
+		"password": l.Say("The password of %s is changed, and their sessions have ended.", name),
 	}
 }
 
@@ -117,7 +118,7 @@ func (s *Pages) showUser(rw http.ResponseWriter, r *http.Request, session accoun
 		s.Fail(rw, r, err)
 		return
 	}
-	v.view = s.newView(r, u.Name, "/admin/users", userMessages(u.Name))
+	v.view = s.newView(r, u.Name, "/admin/users", userMessages(s.Locale(r), u.Name))
 	if back := map[string]string{"disable": "enable", "enable": "disable", "promote": "demote", "demote": "promote"}[r.URL.Query().Get("done")]; back != "" {
 		v.Undo = &undo{Action: userPath(u.Name) + "/" + back}
 	}

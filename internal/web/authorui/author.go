@@ -112,7 +112,7 @@ func (s *Pages) ServeUser(rw http.ResponseWriter, r *http.Request, user string) 
 	if err == nil && f.Version == 0 {
 		err = fault.New(fault.NotFound, "nothing was saved")
 	}
-	v := authorView{View: s.NewView(r, user), Name: user, Path: "/" + user + "/", Hub: s.BaseURL(r) + "/websub", Saved: shell.NewMoment(s.CurrentTime(), f.SavedAt)}
+	v := authorView{View: s.NewView(r, ""), Name: user, Path: "/" + user + "/", Hub: s.BaseURL(r) + "/websub", Saved: shell.NewMoment(s.CurrentTime(), f.SavedAt)}
 	v.Self, v.Bare = s.BaseURL(r)+v.Path, true
 	switch {
 	case fault.CodeOf(err) == fault.NotFound && v.User == user && user != "":
@@ -126,11 +126,11 @@ func (s *Pages) ServeUser(rw http.ResponseWriter, r *http.Request, user string) 
 		s.Fail(rw, r, err)
 		return
 	case f.Gone:
-		v.State, v.Title, v.Heading = "gone", "Gone", "This feed is gone"
+		v.State, v.Title, v.Heading = "gone", v.Say("Gone"), v.Say("This feed is gone")
 		s.Render(rw, r, http.StatusGone, "author", v)
 		return
 	case f.MovedTo != "":
-		v.State, v.Title, v.Heading, v.MovedTo = "moved", "Moved", "This feed has moved", shell.CleanText(f.MovedTo, 2048)
+		v.State, v.Title, v.Heading, v.MovedTo = "moved", v.Say("Moved"), v.Say("This feed has moved"), shell.CleanText(f.MovedTo, 2048)
 		if shell.IsWebURL(f.MovedTo) {
 			v.MovedRef = f.MovedTo
 		}

@@ -49,7 +49,7 @@ func (s *Pages) indexPage(rw http.ResponseWriter, r *http.Request, user string, 
 		s.Fail(rw, r, err)
 		return
 	}
-	l := postList{User: user, Words: words}
+	l := postList{User: user, Words: s.Locale(r).Words(words)}
 	base := l.view().Base()
 	l.Path = base + path + "/"
 	v := s.listView(r, w, l)
@@ -79,5 +79,5 @@ func (v *postsView) month(base string, c author.Count) {
 		v.Months = append(v.Months, yearView{Year: year})
 	}
 	y := &v.Months[len(v.Months)-1]
-	y.Months = append(y.Months, content.TagView{Label: at.Format("January"), Href: base + strings.ReplaceAll(c.Name, "-", "/") + "/", Posts: c.Posts})
+	y.Months = append(y.Months, content.TagView{Label: v.Lang.Date(at, "January"), Href: base + strings.ReplaceAll(c.Name, "-", "/") + "/", Posts: c.Posts})
 }

@@ -172,7 +172,7 @@ func (s *Pages) datedPage(rw http.ResponseWriter, r *http.Request, user, rest st
 		s.postPage(rw, r, user, parts[3])
 	case s.slashed(rw, r):
 		until := [...]time.Time{since.AddDate(1, 0, 0), since.AddDate(0, 1, 0), since.AddDate(0, 0, 1)}[day-1]
-		s.postListPage(rw, r, postList{User: user, Since: since, Until: until, Path: "/" + user + "/" + rest, Words: since.Format(words[day-1])})
+		s.postListPage(rw, r, postList{User: user, Since: since, Until: until, Path: "/" + user + "/" + rest, Words: s.Locale(r).Date(since, words[day-1])})
 	}
 }
 
@@ -244,10 +244,11 @@ func (s *Pages) listView(r *http.Request, w author.Writer, l postList) postsView
 		List: l, Writer: s.NewWriterView(w), Base: base, Self: base + l.Path, Type: "website", Hub: base + "/websub", All: l.User == "",
 		Style: shell.StyleSheetOf(w), Feed0: l.view().Base() + "rss.xml",
 	}
-	v.View, v.Reads = s.NewView(r, v.Writer.Title), s.Shell.Reads
+	v.View, v.Reads = s.NewView(r, ""), s.Shell.Reads
+	v.Title, v.Heading = v.Writer.Title, v.Writer.Title
 	if l.User == "" {
-		v.Writer = content.WriterView{Title: "Everyone here", Path: l.Path}
-		v.View = s.NewView(r, v.Writer.Title)
+		v.Writer = content.WriterView{Title: v.Say("Everyone here"), Path: l.Path}
+		v.Title, v.Heading = v.Writer.Title, v.Writer.Title
 	} else {
 		v.Bare = true
 		v.Type, v.Image = "profile", s.whole(base, v.Writer.Photo)

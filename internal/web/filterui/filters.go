@@ -16,6 +16,7 @@ import (
 	"cloudburst/internal/river/filter"
 	"cloudburst/internal/river/forward"
 	"cloudburst/internal/route"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
@@ -99,7 +100,7 @@ type filterRow struct {
 	Scope, Does string
 	When        []string // its conditions, in words
 	Off         bool
-	Matched     string
+	Matched     locale.Text
 	Last        shell.Moment
 	Applying    string // progress with existing items; "": none
 	First       bool
@@ -110,7 +111,7 @@ type filterRow struct {
 func (s *Pages) filtersPage(rw http.ResponseWriter, r *http.Request, reader string) {
 	v := filtersView{pageView: s.pageView(r, "Filters")}
 	all, err := s.River.Filters().List(r.Context(), reader)
-	var names filterNames
+	names := filterNames{lang: v.Lang}
 	if err == nil {
 		names, err = s.names(r.Context(), reader, all)
 	}
@@ -134,6 +135,7 @@ func (s *Pages) filtersPage(rw http.ResponseWriter, r *http.Request, reader stri
 
 // filterNames has the names of what filters refer to.
 type filterNames struct {
+	lang     *locale.Locale
 	sources  map[int64]string
 	forwards map[int64]string
 	menus    menus
@@ -212,12 +214,12 @@ func (s *Pages) sources(ctx context.Context, reader string, all []filter.Rule, n
 
 func (s *Pages) filterRow(f *filter.Rule, names filterNames) filterRow {
 	row := filterRow{ID: strconv.FormatInt(f.ID, 10), Name: shell.CleanText(f.Name, filter.MaxName), Off: f.Off, Scope: scopeText(f, names), Does: actionsText(f, names),
-		Matched: shell.FormatQuantity(f.Matched, "match", "matches"), Last: shell.NewMoment(s.CurrentTime(), f.LastAt)}
+		Matched: locale.Quantity(f.Matched, "match", "matches"), Last: shell.NewMoment(s.CurrentTime(), f.LastAt)}
 	for _, c := range f.Conditions {
-		row.When = append(row.When, conditionText(c))
+		row.When = append(row.When, conditionText(names.lang, c))
 	}
 	if f.Applying {
-		row.Applying = "Being applied to existing items: " + shell.FormatQuantity(f.Applied, "item", "items") + " compared so far."
+		row.Applying = names.lang.Say("Being applied to existing items: %s compared so far.", locale.Quantity(f.Applied, "item", "items"))
 	}
 	return row
 }
@@ -227,11 +229,11 @@ func scopeText(f *filter.Rule, names filterNames) string {
 	case f.SourceID != 0 && names.sources[f.SourceID] != "":
 		return names.sources[f.SourceID]
 	case f.SourceID != 0:
-		return "a feed that you do not follow any more"
+		return names.lang.Words("a feed that you do not follow any more")
 	case f.Category != "":
-		return "category " + shell.CleanText(f.Category, 100)
+		return names.lang.Say("category %s", shell.CleanText(f.Category, 100))
 	}
-	return "all feeds"
+	return names.lang.Words("all feeds")
 }
 
 // actionsText describes the actions of a filter: "Mark read and star".
@@ -242,20 +244,17 @@ func actionsText(f *filter.Rule, names filterNames) string {
 		text string
 	}{{f.Hide, "hide"}, {f.Read && !f.Hide, "mark read"}, {f.Star, "star"}} {
 		if a.on {
-			do = append(do, a.text)
+			do = append(do, names.lang.Words(a.text))
 		}
 	}
 	if f.Forward != 0 {
 		to := names.forwards[f.Forward]
 		if to == "" {
-			to = "a deleted forwarding"
+			to = names.lang.Words("a deleted forwarding")
 		}
-		do = append(do, "forward to "+to)
+		do = append(do, names.lang.Say("forward to %s", to))
 	}
-	text := strings.Join(do, ", ")
-	if n := len(do); n > 1 {
-		text = strings.Join(do[:n-1], ", ") + " and " + do[n-1]
-	}
+	text := names.lang.Join(do)
 	return strings.ToUpper(text[:min(1, len(text))]) + text[min(1, len(text)):]
 }
 
@@ -276,18 +275,18 @@ func choiceText(list []choice, value string) string {
 }
 
 // conditionText describes a condition: "Title has the word rain or snow".
-func conditionText(c filter.Condition) string {
+func conditionText(l *locale.Locale, c filter.Condition) string {
 	op := c.Op
 	if c.Not {
 		op = "not-" + op
 	}
 	var values []string
 	for _, v := range c.Values[:min(len(c.Values), 5)] {
-		values = append(values, "“"+shell.CleanText(v, 80)+"”")
+		values = append(values, l.Say("“%s”", shell.CleanText(v, 80)))
 	}
-	text := choiceText(fieldChoices(), c.Field) + " " + choiceText(opChoices(), op) + " " + strings.Join(values, " or ")
+	text := l.Words(choiceText(fieldChoices(), c.Field)) + " " + l.Words(choiceText(opChoices(), op)) + " " + strings.Join(values, " "+l.Words("or")+" ")
 	if n := len(c.Values) - len(values); n > 0 {
-		text += " or " + strconv.Itoa(n) + " more"
+		text += " " + l.Say("or %d more", n)
 	}
 	return text
 }

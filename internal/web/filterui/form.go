@@ -8,6 +8,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 	"cloudburst/internal/river/filter"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 	"cloudburst/protocol/rsscloud"
 )
@@ -257,17 +258,17 @@ func (s *Pages) doSaveFilter(rw http.ResponseWriter, r *http.Request, reader str
 		s.showFilter(rw, r, reader, status, v)
 		return
 	}
-	v.Preview = &previewView{Text: previewText(&found), Rows: s.matchRows(found.Matched)}
+	v.Preview = &previewView{Text: previewText(s.Locale(r), &found), Rows: s.matchRows(found.Matched)}
 	s.showFilter(rw, r, reader, http.StatusOK, v)
 }
 
-func previewText(p *filter.Preview) string {
+func previewText(l *locale.Locale, p *filter.Preview) string {
 	if p.Compared == 0 {
-		return "There are no items yet to compare with."
+		return l.Words("There are no items yet to compare with.")
 	}
-	of := "the last " + shell.FormatQuantity(int64(p.Compared), "item", "items")
+	of := locale.Quantity(int64(p.Compared), "item", "items")
 	if len(p.Matched) == 0 {
-		return "The filter would have matched none of " + of + "."
+		return l.Say("The filter would have matched none of the last %s.", of)
 	}
-	return "The filter would have matched " + strconv.Itoa(len(p.Matched)) + " of " + of + ". Nothing is saved yet."
+	return l.Say("The filter would have matched %d of the last %s. Nothing is saved yet.", len(p.Matched), of)
 }

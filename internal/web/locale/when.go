@@ -91,7 +91,10 @@ func (l *Locale) Date(t time.Time, layout string) string {
 	if l.IsEnglish() {
 		return t.Format(layout)
 	}
-	out := t.Format(l.Words(layout))
+	out := t.Format(layout)
+	if strings.ContainsRune(layout, '2') { // not the name of a day or a month alone
+		out = t.Format(l.Words(layout))
+	}
 	if strings.Contains(layout, "Monday") {
 		out = strings.Replace(out, t.Weekday().String(), l.Words(t.Weekday().String()), 1)
 	}

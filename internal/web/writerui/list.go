@@ -11,6 +11,7 @@ import (
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/sanitize"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
@@ -80,7 +81,7 @@ func (s *Pages) postsPage(rw http.ResponseWriter, r *http.Request, session accou
 	v.Script = "write.js"
 	v.Message = didWords(q.Get("did"))
 	if id, err := strconv.ParseInt(q.Get("done"), 10, 64); err == nil {
-		v.Undo, v.Message, v.Done = s.undoOf(r.Context(), session.User, id, q.Get("did"), shell.TimeZone(r))
+		v.Undo, v.Message, v.Done = s.undoOf(r.Context(), session.User, id, q.Get("did"), shell.TimeZone(r), s.Locale(r))
 	}
 	link := func(show string) string {
 		to := url.Values{}
@@ -238,17 +239,17 @@ func (s *Pages) doUndoPost(rw http.ResponseWriter, r *http.Request, session acco
 }
 
 // undoneWords describes an undone change of a post; "": did is unknown.
-func undoneWords(did string, p author.Post) string {
+func undoneWords(l *locale.Locale, did string, p author.Post) string {
 	now := map[author.State]string{author.Draft: "a draft", author.Scheduled: "scheduled", author.Published: "published"}[p.State]
 	switch did {
 	case "undone":
 		return "Last change undone: the previous version is back."
 	case "undone-deleted":
-		return "Deletion undone: “" + shell.CleanText(wordsOfPost(p), 60) + "” is " + now + " again."
+		return l.Say("Deletion undone: “%s” is %s again.", shell.CleanText(wordsOfPost(p), 60), l.Words(now))
 	case "undone-published":
-		return "Publishing undone: “" + shell.CleanText(wordsOfPost(p), 60) + "” is " + now + " again."
+		return l.Say("Publishing undone: “%s” is %s again.", shell.CleanText(wordsOfPost(p), 60), l.Words(now))
 	case "undone-scheduled":
-		return "Scheduling undone: “" + shell.CleanText(wordsOfPost(p), 60) + "” is " + now + " again."
+		return l.Say("Scheduling undone: “%s” is %s again.", shell.CleanText(wordsOfPost(p), 60), l.Words(now))
 	}
 	return ""
 }

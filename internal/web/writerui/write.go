@@ -15,6 +15,7 @@ import (
 	"cloudburst/internal/account"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
@@ -66,15 +67,15 @@ func (v writeView) Counted() string {
 	m := v.Measure
 	switch {
 	case m.Limit > 0 && m.Over && v.Mode == author.LimitStop:
-		return shell.FormatCount(m.Characters-m.Limit) + " too many: shorten it, or give it a title"
+		return v.Say("%d too many: shorten it, or give it a title", m.Characters-m.Limit)
 	case m.Limit > 0 && m.Over:
-		return shell.FormatCount(m.Characters-m.Limit) + " over " + shell.FormatCount(m.Limit) + ": long for a post without a title"
+		return v.Say("%d over %d: long for a post without a title", m.Characters-m.Limit, m.Limit)
 	case m.Limit > 0:
-		return shell.FormatCount(m.Limit - m.Characters)
+		return v.Lang.Count(int64(m.Limit - m.Characters))
 	case v.Mode == author.LimitOff || m.Characters == 0:
 		return ""
 	}
-	return shell.FormatQuantity(m.Characters, "character", "characters")
+	return locale.Quantity(m.Characters, "character", "characters").In(v.Lang)
 }
 
 // EmptyFile is the template of the script for new rows of files.
@@ -147,7 +148,7 @@ func (s *Pages) writePage(rw http.ResponseWriter, r *http.Request, session accou
 	}
 	v.Form.Source = cutText(q.Get("text"), maxSharedText)
 	if id, err := strconv.ParseInt(q.Get("done"), 10, 64); err == nil {
-		v.Undo, v.Message, v.Done = s.undoOf(r.Context(), session.User, id, q.Get("did"), shell.TimeZone(r))
+		v.Undo, v.Message, v.Done = s.undoOf(r.Context(), session.User, id, q.Get("did"), shell.TimeZone(r), s.Locale(r))
 	}
 	s.showWrite(rw, r, session.User, http.StatusOK, v)
 }
@@ -177,14 +178,14 @@ func (s *Pages) editPage(rw http.ResponseWriter, r *http.Request, session accoun
 	zone := shell.TimeZone(r)
 	v := writeView{State: post.State, Form: postFormOf(post, zone)}
 	q := r.URL.Query()
-	v.Message = cmp.Or(undoneWords(q.Get("did"), post), map[string]string{"kept": "The draft is saved.", "theirs": "This is the saved version."}[q.Get("did")])
+	v.Message = cmp.Or(undoneWords(s.Locale(r), q.Get("did"), post), map[string]string{"kept": "The draft is saved.", "theirs": "This is the saved version."}[q.Get("did")])
 	if q.Get("did") != "" {
 		v.Done = strconv.FormatInt(post.ID, 10) + " " + post.Key
 	}
 	if post.State == author.Published || post.State == author.Scheduled {
 		s.showEditDraft(r.Context(), &v, post, zone)
 	}
-	if v.Undo, _, _ = s.undoOf(r.Context(), session.User, post.ID, "", zone); post.State == author.Deleted && v.Undo == nil {
+	if v.Undo, _, _ = s.undoOf(r.Context(), session.User, post.ID, "", zone, s.Locale(r)); post.State == author.Deleted && v.Undo == nil {
 		v.Message = "This post is deleted. Save it as a draft or publish it to restore it."
 	}
 	s.showWrite(rw, r, session.User, http.StatusOK, v)
@@ -233,11 +234,11 @@ func (s *Pages) showWrite(rw http.ResponseWriter, r *http.Request, user string, 
 			name = "Draft"
 		}
 	}
-	if v.Form.Title != "" {
-		name = shell.CleanText(v.Form.Title, 100)
+	v.View = s.NewView(r, "")
+	if v.Title = v.Say(name); v.Form.Title != "" {
+		v.Title = shell.CleanText(v.Form.Title, 100)
 	}
-	v.View = s.NewView(r, name)
-	v.Heading, v.Script, v.Files = map[bool]string{true: "Edit the post", false: "Write"}[v.Form.ID != 0], "write.js", s.Files != nil
+	v.Heading, v.Script, v.Files = v.Say(map[bool]string{true: "Edit the post", false: "Write"}[v.Form.ID != 0]), "write.js", s.Files != nil
 	v.Form.at(shell.TimeZone(r), s.CurrentTime())
 	v.Back = r.Method == http.MethodPost
 	v.Mode, v.Zone = s.limitMode(), zoneWords(v.Form.Offset)
@@ -276,14 +277,14 @@ func (s *Pages) other(ctx context.Context, post author.Post) *otherVersion {
 
 // undoOf returns the bar that undoes the last change of a post while that is possible, else a
 // message; done is the post for the script.
-func (s *Pages) undoOf(ctx context.Context, user string, id int64, did string, zone *time.Location) (bar *shell.UndoBar, doneMessage, done string) {
-	doneMessage = didWords(did)
+func (s *Pages) undoOf(ctx context.Context, user string, id int64, did string, zone *time.Location, l *locale.Locale) (bar *shell.UndoBar, doneMessage, done string) {
+	doneMessage = l.Words(didWords(did))
 	post, err := s.Posts.Get(ctx, user, id)
 	if err != nil {
 		return nil, doneMessage, ""
 	}
 	if did == "scheduled" && post.State == author.Scheduled {
-		doneMessage = "Scheduled for " + post.DueAt.In(zone).Format("2 January 2006, 15:04") + "."
+		doneMessage = l.Say("Scheduled for %s.", l.Date(post.DueAt.In(zone), "2 January 2006, 15:04"))
 	}
 	if long := s.Posts.Warning(post); long != "" && (did == "published" || did == "changed" || did == "scheduled") {
 		doneMessage += " " + long
