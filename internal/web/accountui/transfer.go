@@ -270,7 +270,7 @@ func (s *Pages) movedPage(rw http.ResponseWriter, r *http.Request, session accou
 func movedWords(l *locale.Locale, res transfer.Result) string {
 	text := l.Say("You have %s more.", locale.Quantity(res.Added, "post", "posts"))
 	if res.Files > 0 {
-		text = l.Say("You have %s and %s more.", locale.Quantity(res.Added, "post", "posts"), locale.Quantity(res.Files, "file", "files"))
+		text = l.Say("You have %s more and %s.", locale.Quantity(res.Added, "post", "posts"), locale.Quantity(res.Files, "file", "files"))
 	}
 	if res.Existing > 0 {
 		text += " " + locale.Quantity(res.Existing, "was here already.", "were here already.").In(l)
