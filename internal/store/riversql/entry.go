@@ -3,7 +3,6 @@ package riversql
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -21,9 +20,9 @@ type entryRow struct {
 // entrySource is an entry's source as stored, shared by all entries of a page.
 type entrySource struct {
 	river.EntrySource
-	title, about, name, categories sql.NullString
-	read                           sql.NullInt64
-	full                           sql.NullBool // the reader wants full texts
+	title, name, categories sql.NullString
+	read                    sql.NullInt64
+	full                    sql.NullBool // the reader wants full texts
 }
 
 // loadEntries reads the items at places, in the order of places. It omits deleted items.
@@ -65,11 +64,10 @@ func loadEntries(ctx context.Context, c sqldb.Conn, reader string, places []int6
 }
 
 func loadEntrySources(ctx context.Context, c sqldb.Conn, reader string, sources map[int64]*entrySource) error {
-	return c.Query(ctx, `SELECT s.id, s.url, s.login <> '' AS private, s.title, d.about, f.title AS name, f.categories, f.read_place, f.full_text
-		FROM source AS s LEFT JOIN source_document AS d ON d.id = s.id
-		LEFT JOIN river_subscription AS f ON f.reader = $1 AND f.source_id = s.id WHERE s.id {ALL} $2 {END ALL}`, func(rows *sql.Rows) error {
+	return c.Query(ctx, `SELECT s.id, s.url, s.login <> '' AS private, s.title, s.icon, s.home, f.title AS name, f.categories, f.read_place, f.full_text
+		FROM source AS s LEFT JOIN river_subscription AS f ON f.reader = $1 AND f.source_id = s.id WHERE s.id {ALL} $2 {END ALL}`, func(rows *sql.Rows) error {
 		var r entrySource
-		if err := rows.Scan(&r.ID, &r.URL, &r.Private, &r.title, &r.about, &r.name, &r.categories, &r.read, &r.full); err != nil {
+		if err := rows.Scan(&r.ID, &r.URL, &r.Private, &r.title, &r.Icon, &r.Home, &r.name, &r.categories, &r.read, &r.full); err != nil {
 			return err
 		}
 		*sources[r.ID] = r
@@ -90,9 +88,7 @@ func unpackEntries(rows []entryRow, err error) ([]river.Entry, error) {
 			return nil, err
 		}
 		if !done[r.SourceID] {
-			if err := r.source.unpack(); err != nil {
-				return nil, err
-			}
+			r.source.unpack()
 			done[r.SourceID] = true
 		}
 		e := river.Entry{Item: r.Item, Mark: r.mark, Source: r.source.EntrySource, Full: r.full}
@@ -102,14 +98,7 @@ func unpackEntries(rows []entryRow, err error) ([]river.Entry, error) {
 	return list, nil
 }
 
-func (r *entrySource) unpack() error {
-	var err error
-	if r.Home, err = aboutText(r.about.String, "home"); err == nil {
-		r.Icon, err = aboutText(r.about.String, "icon")
-	}
-	if err != nil {
-		return fmt.Errorf("read source %d: %w", r.ID, err)
-	}
+func (r *entrySource) unpack() {
 	r.Title = r.URL
 	for _, t := range []string{r.title.String, r.name.String} {
 		if t != "" {
@@ -119,5 +108,4 @@ func (r *entrySource) unpack() error {
 	if r.categories.Valid {
 		r.Categories = unpackCategories(r.categories.String)
 	}
-	return nil
 }

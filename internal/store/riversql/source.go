@@ -102,7 +102,7 @@ func oneSource(rows []sourceRow, err error) (river.Source, error) {
 // details contains the results of a check in addition to the state. hash shows whether any of them
 // changed, and is odd once the source was read. Most checks need only the hash.
 type details struct {
-	title                string
+	title, icon, home    string
 	last                 []byte
 	failing, gone, moved bool
 	pushedUntil          int64
@@ -115,7 +115,7 @@ func packSource(s *river.Source) (state string, t details, err error) {
 	if err != nil {
 		return "", t, err
 	}
-	t = details{title: sqldb.Clean(s.About.Title), last: make([]byte, 0, 16*len(s.Last)),
+	t = details{title: sqldb.Clean(s.About.Title), icon: sqldb.Clean(s.About.Icon), home: sqldb.Clean(s.About.Home), last: make([]byte, 0, 16*len(s.Last)),
 		failing: s.State.Failure != nil || s.State.Failures > 0, gone: s.State.Gone != nil, moved: len(s.State.Moves) > 0}
 	for _, k := range s.Last {
 		t.last = binary.BigEndian.AppendUint64(t.last, uint64(k.ID))
@@ -169,8 +169,8 @@ func saveDetails(ctx context.Context, c sqldb.Conn, s *river.Source, t *details,
 		newest = slices.Max(places)
 	}
 	_, err := c.Exec(ctx, `UPDATE source SET title = $1, failing = $2, gone = $3, moved = $4, pushed_until = $5, told_hash = $6, items = items + $7,
-			newest = CASE WHEN newest >= CAST($8 AS BIGINT) OR CAST($8 AS BIGINT) IS NULL THEN newest ELSE CAST($8 AS BIGINT) END WHERE id = $9`,
-		t.title, t.failing, t.gone, t.moved, t.pushedUntil, t.hash, len(places), newest, s.ID)
+			newest = CASE WHEN newest >= CAST($8 AS BIGINT) OR CAST($8 AS BIGINT) IS NULL THEN newest ELSE CAST($8 AS BIGINT) END, icon = $9, home = $10 WHERE id = $11`,
+		t.title, t.failing, t.gone, t.moved, t.pushedUntil, t.hash, len(places), newest, t.icon, t.home, s.ID)
 	if err != nil || t.hash == was.hash {
 		return err
 	}

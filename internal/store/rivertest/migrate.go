@@ -41,7 +41,7 @@ const BeforeUnread = 21
 
 // UnreadRows returns statements that fill that schema: ann and bob follow two feeds with five items
 // each. ann has read the first feed up to its third item and two items one by one, of which one
-// lies below the read marker.
+// lies below the read marker. The first feed declares an icon and a home page.
 func UnreadRows() (rows []string) {
 	for id := range 2 {
 		rows = append(rows, fmt.Sprintf(`INSERT INTO source (id, next_at, claim, heard_at, heard_in, readers, checks, checked_at, told_hash, items, newest, failing, gone, moved,
@@ -64,19 +64,22 @@ func UnreadRows() (rows []string) {
 	for _, place := range []int{1, 5, 102} {
 		rows = append(rows, fmt.Sprintf(`INSERT INTO item_mark (reader, place, source_id, read, starred, starred_at) VALUES ('ann', %d, %d, TRUE, FALSE, 0)`, place, 1+place/100))
 	}
-	return append(rows, `INSERT INTO item_mark (reader, place, source_id, read, starred, starred_at) VALUES ('bob', 103, 2, FALSE, TRUE, 1)`)
+	return append(rows, `INSERT INTO item_mark (reader, place, source_id, read, starred, starred_at) VALUES ('bob', 103, 2, FALSE, TRUE, 1)`,
+		`INSERT INTO source_document (id, about, doors, last) VALUES (1, '{"title":"One","home":"http://home.example/","icon":"http://home.example/i.png?\"x\""}', 'null', '')`,
+		`INSERT INTO source_document (id, about, doors, last) VALUES (2, '{"title":"\u0000","icon":"http://home.example/"}', 'null', '')`)
 }
 
-// UnreadMigrated checks the counts of a store with UnreadRows.
+// UnreadMigrated checks the counts and the icons of a store with UnreadRows.
 func UnreadMigrated(t *testing.T, st hub.Store) {
 	s := newEnv(t, st).stream(t)
 	for reader, want := range map[string]map[int64]int64{"ann": {1: 1, 2: 4}, "bob": {1: 5, 2: 5}} {
-		got := map[int64]int64{}
+		got, icons := map[int64]int64{}, map[int64]string{}
 		rail, err := s.RiverRail(s.Ctx, reader)
 		storetest.Must(t, err)
 		for _, f := range rail {
-			got[f.ID] = f.Unread
+			got[f.ID], icons[f.ID] = f.Unread, f.Icon
 		}
 		storetest.Same(t, "unread of "+reader, got, want)
+		storetest.Same(t, "icons", icons, map[int64]string{1: `http://home.example/i.png?"x"`, 2: ""})
 	}
 }

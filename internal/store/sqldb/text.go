@@ -31,6 +31,7 @@ func SQLite() *Dialect {
 		"LOCK": "", "SHARE": "", "CLAIM": "", "TAKE": "", "TAKE S": "", "TAKE T": "", "HOLD S": "", "HOLD S F": "", "LIKE": "LIKE",
 		"SEARCH TABLE": fts5Table, "DOC": "rowid", "ALL": "IN (SELECT value FROM json_each(", "END ALL": "))",
 		"TEXT OF ABOUT": "CAST(about AS TEXT)", "TITLE OF ABOUT": "COALESCE(json_extract(CAST(about AS TEXT), '$.title'), '')",
+		"ICON OF SOURCE": "COALESCE(json_extract(d.about, '$.icon'), '')", "HOME OF SOURCE": "COALESCE(json_extract(d.about, '$.home'), '')",
 	}}
 }
 
@@ -53,6 +54,7 @@ func Postgres() *Dialect {
 		"ALL": "= ANY(ARRAY(SELECT CAST(v AS BIGINT) FROM json_array_elements_text(CAST(", "END ALL": " AS json)) AS v))",
 
 		"TEXT OF ABOUT": "convert_from(about, 'UTF8')", "TITLE OF ABOUT": "COALESCE(CAST(convert_from(about, 'UTF8') AS json)->>'title', '')",
+		"ICON OF SOURCE": "COALESCE(CAST(d.about AS json)->>'icon', '')", "HOME OF SOURCE": "COALESCE(CAST(d.about AS json)->>'home', '')",
 	}}
 }
 
