@@ -25,7 +25,8 @@ const (
 	maxItemTags       = 8
 	maxNestedPosts    = 200 // nested items, in total
 	maxNestingDepth   = 5
-	maxCachedContents = 8 << 20 // bytes in one generation of the cache; there are two
+	maxCachedContents = 16 << 20 // bytes
+	maxCachedItems    = 16 << 20 // bytes of rendered items
 )
 
 // itemContent is the content of an item as HTML for a river page: the same for all readers.
@@ -97,7 +98,8 @@ type riverFile struct {
 	Image      template.HTML // of an image
 }
 
-// riverPost is an item for one reader.
+// riverPost is an item for one reader. It holds everything that its HTML depends on, and is the key of
+// the cache of rendered items: two items that look different are never equal.
 type riverPost struct {
 	*itemContent
 	ID, Seq   int64
@@ -126,6 +128,8 @@ type riverPost struct {
 	Full      bool      // the text is that of its page
 	Folds     *itemFold // it is the first of folded items
 	FoldEnd   *itemFold // it is the last of folded items
+
+	HTML template.HTML // the rendered item, once all other fields are set; see writeItem
 }
 
 // Linked is the link of the time: the item on the web, else its page here.
@@ -247,11 +251,15 @@ func (s *riverPages) content(it *river.Item, full time.Time, whole bool, l *loca
 		return &itemContent{Title: c.Title, Href: c.Href, Cut: c.Cut, Summary: c.Summary,
 			Headline: s.written(l, "itemtitle", &c), Shown: s.written(l, "itemtext", &c), Below: s.written(l, "itembelow", &c), Facts: s.written(l, "itemfacts", &c), More: s.written(l, "itemmore", &c), unsized: w.Unsized}
 	}
-	c := s.contents.get(key, write)
+	c, found := s.contents.Get(key)
+	if !found {
+		c = write()
+		s.contents.Put(key, c, c.size())
+	}
 	for _, image := range c.unsized {
 		if width, _ := s.ImageSize(image); width != "" { // it was read since
 			c = write()
-			s.contents.replace(key, c)
+			s.contents.Put(key, c, c.size())
 			break
 		}
 	}
@@ -392,7 +400,7 @@ type riverDay struct {
 }
 
 // riverDays groups posts, in the order of the river, by day and by feed.
-func (s *riverPages) riverDays(list []river.Entry, how showing) (days []riverDay) {
+func (s *riverPages) riverDays(list []river.Entry, how showing) (days []riverDay, err error) {
 	for i := range list {
 		e := &list[i]
 		p := s.post(e, how)
@@ -411,8 +419,13 @@ func (s *riverPages) riverDays(list []river.Entry, how showing) (days []riverDay
 		if how.fold {
 			how.foldOld(d.Posts)
 		}
+		for i := range d.Posts {
+			if err := s.writeItem(&d.Posts[i], how); err != nil {
+				return nil, err
+			}
+		}
 	}
-	return days
+	return days, nil
 }
 
 // sortGroups sorts the items of each group by publication, because items of one check have no order in

@@ -1,7 +1,6 @@
 package readerui
 
 import (
-	"bytes"
 	"context"
 	"slices"
 	"strconv"
@@ -47,6 +46,7 @@ type riverWork struct{ *riverPages }
 
 func newRiverPages(b *base) *riverPages {
 	s := &riverPages{base: b}
+	s.contents.MaxSize, s.items.MaxSize, s.feeds.MaxSize = maxCachedContents, maxCachedItems, maxCachedFeeds
 	s.live = &riverTail{Work: riverWork{s}.run, Done: s.Done, Buffer: maxPendingPieces}
 	return s
 }
@@ -197,17 +197,15 @@ func (s *riverPages) itemsOf(ctx context.Context, key channelKey, q river.ItemQu
 // events renders items, which are in reverse order, as events in the order of their arrival.
 func (s *riverPages) events(key channelKey, list []river.Entry) ([]byte, error) {
 	var out []byte
-	var one bytes.Buffer
 	from := riverQuery{Category: key.Category, Source: key.Source}.scopeValues(key.riverScope)
 	l := locale.Find(key.Lang)
 	how := showing{lang: l, now: s.CurrentTime(), zone: time.UTC, root: key.Root, from: from, own: key.May == accessWrite, marks: true, reply: key.May == accessWrite && s.Posts != nil && s.Accounts != nil}
 	for _, e := range slices.Backward(s.visibleItems(key.riverScope, list)) {
-		one.Reset()
 		p := s.post(&e, how)
-		if err := s.ExecutePartIn(l, &one, "river", "item", &p); err != nil {
+		if err := s.writeItem(&p, how); err != nil {
 			return nil, err
 		}
-		out = live.AppendEvent(out, strconv.FormatInt(e.Seq, 10), "", bytes.TrimSpace(one.Bytes()))
+		out = live.AppendEvent(out, strconv.FormatInt(e.Seq, 10), "", []byte(p.HTML))
 	}
 	return out, nil
 }

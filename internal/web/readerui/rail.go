@@ -2,18 +2,23 @@ package readerui
 
 import (
 	"context"
+	"html/template"
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
 // maxRailFeeds is the number of feeds up to which the rail shows those of all categories. With more,
 // it shows those of the page's category, and the page stays small.
 const maxRailFeeds = 150
+
+const maxCachedFeeds = 2 << 20 // bytes of rendered feeds
 
 // railLink is a river in the rail, or a view of a river.
 type railLink struct {
@@ -34,6 +39,13 @@ type railGroup struct {
 type railFeed struct {
 	railLink
 	Icon, Letter string
+	HTML         template.HTML // the rendered feed, once the other fields are set
+}
+
+// feedKey identifies a rendered feed of the rail.
+type feedKey struct {
+	railFeed
+	lang string
 }
 
 // railOf lists the rivers that the user can open, and the views of this one. finishRail adds the feeds.
@@ -100,6 +112,13 @@ func (s *riverPages) finishRail(ctx context.Context, v *riverView) error {
 	}
 	s.addRailFeeds(v, feeds, v.Looks.Counts)
 	v.addSearches()
+	for _, g := range v.Groups {
+		for i := range g.Feeds {
+			if err := g.Feeds[i].write(s, v.Lang); err != nil {
+				return err
+			}
+		}
+	}
 	return s.welcome(ctx, v, feeds)
 }
 
@@ -167,6 +186,21 @@ func (s *riverPages) addRailFeeds(v *riverView, feeds []river.RailFeed, counts b
 func (s *riverPages) drawn(link railFeed, f *river.RailFeed) railFeed {
 	link.Icon, link.Letter = s.icon(f.Icon), initial(link.Name)
 	return link
+}
+
+// write sets the HTML of a feed, from the cache if possible. The other fields are the key.
+func (f *railFeed) write(s *riverPages, l *locale.Locale) error {
+	key, found := feedKey{*f, locale.Of(l).Code}, false
+	if f.HTML, found = s.feeds.Get(key); found {
+		return nil
+	}
+	var out strings.Builder
+	if err := s.ExecutePartIn(l, &out, "river", "railfeed", key.railFeed); err != nil {
+		return err
+	}
+	f.HTML = template.HTML(out.String())
+	s.feeds.Put(key, f.HTML, 400+len(f.HTML))
+	return nil
 }
 
 // publicRail lists the public rivers of one owner.

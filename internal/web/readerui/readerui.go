@@ -4,9 +4,11 @@ package readerui
 
 import (
 	"context"
+	"html/template"
 	"net/http"
 
 	"cloudburst/internal/author"
+	"cloudburst/internal/cache"
 	"cloudburst/internal/river"
 	"cloudburst/internal/web/content"
 )
@@ -46,7 +48,9 @@ type base struct {
 // riverPages has the river of a reader, and public rivers.
 type riverPages struct {
 	*base
-	contents contentCache
+	contents cache.Shared[contentKey, *itemContent]
+	items    cache.Shared[itemKey, renderedItem]
+	feeds    cache.Shared[feedKey, template.HTML]
 	live     *riverTail
 }
 

@@ -221,8 +221,8 @@ func (s *riverPages) fillRiver(r *http.Request, v *riverView) error {
 	list = s.visibleItems(st, list)
 	v.Found, v.Zone = len(list), shell.TimeZone(r)
 	s.addMarkResult(r, v)
-	v.Days = s.riverDays(list, showing{lang: v.Lang, now: v.Now, zone: v.Zone, root: st.Root, from: v.values(), fold: v.Fold, rest: page.rest, found: q.found(), oldest: want.Oldest, own: v.Own, marks: v.Looks.Marks, reply: v.Own && s.IsWriter(r)})
-	return nil
+	v.Days, err = s.riverDays(list, showing{lang: v.Lang, now: v.Now, zone: v.Zone, root: st.Root, from: v.values(), fold: v.Fold, rest: page.rest, found: q.found(), oldest: want.Oldest, own: v.Own, marks: v.Looks.Marks, reply: v.Own && s.IsWriter(r)})
+	return err
 }
 
 // visibleItems removes items of private feeds, unless the page belongs to their reader.

@@ -56,6 +56,7 @@ func newPages(l *locale.Locale) pages {
 		"script": func() template.HTML { return scriptWords(l) },
 		"say":    l.Show,
 		"moment": func(m Moment) string { return m.in(l) },
+		"when":   func(m Moment) template.HTML { return m.HTML(l) },
 		"exact":  func(m Moment) string { return m.exactIn(l) },
 		"count": func(n any) string {
 			switch n := n.(type) {

@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"html"
+	"html/template"
 	"net/url"
 	"strings"
 	"time"
@@ -34,6 +36,20 @@ type Moment struct {
 	Zero  bool
 
 	now, at time.Time
+}
+
+// In returns m with its texts in a language. Moments that read alike are equal.
+func (m Moment) In(l *locale.Locale) Moment {
+	return Moment{ISO: m.ISO, Exact: m.exactIn(l), Text: m.in(l), Zero: m.Zero}
+}
+
+// HTML is the time element of m in a language.
+func (m Moment) HTML(l *locale.Locale) template.HTML {
+	text := html.EscapeString(m.in(l))
+	if m.Zero {
+		return template.HTML(text)
+	}
+	return template.HTML(`<time datetime="` + html.EscapeString(m.ISO) + `" title="` + html.EscapeString(m.exactIn(l)) + `">` + text + `</time>`)
 }
 
 func NewMoment(now, t time.Time) Moment {
