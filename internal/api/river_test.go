@@ -96,6 +96,8 @@ func TestRiverResponsesMatchSchema(t *testing.T) {
 		{"POST", "/v1/sources", "", js, `{"url":"http://b.example/","login":{"kind":"basic","secret":"x"}}`, 400},
 		{"POST", "/v1/sources", "", js, `{"url":"http://b.example/","categories":[""]}`, 400},
 		{"PATCH", "/v1/sources/" + id, "/v1/sources/{id}", js, `{"title":"","categories":["b","a","b"],"interval_s":0}`, 200},
+		{"PATCH", "/v1/sources/" + id, "/v1/sources/{id}", js, `{"full_text":true}`, 200},
+		{"PATCH", "/v1/sources/" + id, "/v1/sources/{id}", js, `{"full_text":true,"login":{"kind":""}}`, 400},
 		{"PATCH", "/v1/sources/" + id, "/v1/sources/{id}", js, `{"login":{"kind":"basic","name":"ann","secret":"new-secret"}}`, 200},
 		{"PATCH", "/v1/sources/" + id, "/v1/sources/{id}", js, `{"login":{"kind":""},"title":"x"}`, 400},
 		{"PATCH", "/v1/sources/" + id, "/v1/sources/{id}", js, `{"cnws":"http://news.example/cnws"}`, 200},

@@ -15,6 +15,8 @@ import (
 )
 
 // maxTries is the number of attempts for one page.
+//
+// spec:cloudburst#full-text-polite
 const maxTries = 4
 
 // retryAfter returns the wait after an attempt failed, counted from 1.

@@ -297,6 +297,7 @@ func TestSourceCommandsChangeNamedSources(t *testing.T) {
 		{"refresh 7", "http://a.example/rss  One new item.\n", "", 0},
 		{"refresh --all", "http://a.example/rss  One new item.\n", "cloudburst: http://b.example/: It is not followed.\nRead 1 feed: 0 new items; 1 failed.\n", 1},
 		{"set 7 --no-category --interval none --login none", "Changed A <http://a.example/rss>.\n", "", 0},
+		{"set 7 --full-text", "Changed A <http://a.example/rss>.\n", "", 0},
 		{"list", "\tA\t\t0\t-\t-\thttp://a.example/rss\t\nfailing\t\t\t0\t-\t-\thttp://b.example/\t404\ngone\t\t\t0\t-\t-\t\t\n", "", 0},
 		{"categories --rename a --to b", "", "cloudburst: It is not followed.\n", 1},
 	} {
@@ -306,7 +307,7 @@ func TestSourceCommandsChangeNamedSources(t *testing.T) {
 		}
 	}
 	asked := strings.Join(c.asked, "\n")
-	for _, want := range []string{`PATCH /v1/sources/7? {"categories":[],"interval_s":0}`, `PATCH /v1/sources/7? {"login":{"kind":""}}`, `PUT /v1/categories?name=a {"name":"b"}`} {
+	for _, want := range []string{`PATCH /v1/sources/7? {"categories":[],"interval_s":0}`, `PATCH /v1/sources/7? {"login":{"kind":""}}`, `PATCH /v1/sources/7? {"full_text":true}`, `PUT /v1/categories?name=a {"name":"b"}`} {
 		if !strings.Contains(asked, want) {
 			t.Errorf("no request %s in\n%s", want, asked)
 		}

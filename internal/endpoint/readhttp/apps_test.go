@@ -386,6 +386,36 @@ func TestItemsStoredLateAreNotSkipped(t *testing.T) {
 }
 
 // TestItemWithoutTitleAndLinkHasBothInApps has items like short posts.
+func TestAppsShowTheFullText(t *testing.T) {
+	t.Parallel()
+	w := newAppHarness(t, faked)
+	w.feeds[newsURL].items = append(w.feeds[newsURL].items, itemDef{guid: "urn:test:full", title: "Whole", html: "<p>A summary.</p>", date: w.clock.now()})
+	w.river.arrived(newsURL)
+	w.clock.wait(10 * time.Second)
+	fake := w.river.(*fakeRiver)
+	for _, want := range []string{"<p>A summary.</p>", "<p>The whole article.</p>"} {
+		items, _, err := w.google().Contents(t.Context(), greader.Query{N: 100})
+		w.must(err)
+		hot, err := w.fever().Send(t.Context(), "items", nil)
+		w.must(err)
+		found := 0
+		for _, it := range items {
+			if it.Title == "Whole" && it.Summary.Content == want {
+				found++
+			}
+		}
+		for _, it := range hot.Items {
+			if it.Title == "Whole" && it.HTML == want {
+				found++
+			}
+		}
+		if found != 2 {
+			t.Errorf("%d of the two APIs have %s", found, want)
+		}
+		fake.full = map[string]string{"Whole": "<p>The whole article.</p>"}
+	}
+}
+
 func TestItemWithoutTitleAndLinkHasBothInApps(t *testing.T) {
 	t.Parallel()
 	const long = "A short post without a title, of more than eighty characters, so that it has to end before this."

@@ -47,6 +47,7 @@ type fakeRiver struct {
 	marks   map[string]map[int64]river.Mark // by reader and item
 	made    map[string][]string             // created categories, by reader
 	asked   int                             // number of item queries
+	full    map[string]string               // full texts by the title of their item, for every user
 }
 
 func newFakeRiver(t *testing.T, now func() time.Time, feeds map[string]*feedDef) *fakeRiver {
@@ -192,6 +193,7 @@ func (f *fakeRiver) entry(reader string, it *river.Item) (e river.Entry, ok bool
 	m := f.marks[reader][it.ID]
 	src := f.sources[it.SourceID]
 	e = river.Entry{Item: *it, Mark: m, Source: river.EntrySource{ID: src.ID, Title: src.Name(), URL: src.URL, Home: src.About.Home}}
+	e.Full.HTML = f.full[it.Title]
 	if s != nil {
 		e.Read = m.Read || !it.At.After(s.ReadTo)
 		e.Source.Categories = s.Categories

@@ -27,6 +27,8 @@ type Full struct {
 
 // ShowFull makes the full text the content of the entry, if there is one. Call it for output that
 // only the user sees: the text of another site is not published again.
+//
+// spec:cloudburst#full-text-once
 func (e *Entry) ShowFull() {
 	if e.Full.HTML == "" {
 		return

@@ -39,11 +39,11 @@ async function show(form) {
   const button = form.querySelector("button");
   const label = button.textContent;
   button.disabled = true;
-  const slow = setTimeout(() => { button.textContent = "Reading the page"; }, 300);
+  const slow = setTimeout(() => { button.textContent = t("Reading the page"); }, 300);
   try {
     const fresh = await replaceWith(await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)), headers: { Accept: "text/html" } }));
     const news = document.getElementById("news");
-    if (news) news.textContent = fresh.querySelector(".fulltext .why") ? "The full text could not be read" : "Full text shown";
+    if (news) news.textContent = fresh.querySelector(".fulltext .why") ? t("The full text could not be read") : t("Full text shown");
   } catch {
     button.disabled = false;
     button.textContent = label;

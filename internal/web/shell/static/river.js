@@ -153,7 +153,7 @@ function renew(old, fresh) {
     button.className = "held";
     old.querySelector(".about").append(button);
   }
-  button.textContent = fresh.querySelector(".taken") ? "Removed from the feed: show" : "full" in fresh.dataset && !("full" in old.dataset) ? "Full text: show" : "Edited: show";
+  button.textContent = fresh.querySelector(".taken") ? t("Removed from the feed: show") : "full" in fresh.dataset && !("full" in old.dataset) ? t("Full text: show") : t("Edited: show");
   button.onclick = () => swap(old, fresh);
 }
 
