@@ -13,6 +13,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
@@ -218,8 +219,8 @@ func (s *Pages) changesPage(rw http.ResponseWriter, r *http.Request) {
 }
 
 // line renders c as the HTML of its line.
-func (s *Pages) line(c hub.Change, titles map[string]string) ([]byte, error) {
-	return s.lines.get(rowKey{eventKey: eventKey{c.Node, c.Seq}}, func(out *bytes.Buffer) error {
-		return s.ExecutePart(out, "changes", "change", newChangeLine(c, s.CurrentTime(), titles))
+func (s *Pages) line(l *locale.Locale, c hub.Change, titles map[string]string) ([]byte, error) {
+	return s.lines.get(rowKey{eventKey: eventKey{c.Node, c.Seq}, lang: l.Code}, func(out *bytes.Buffer) error {
+		return s.ExecutePartIn(l, out, "changes", "change", newChangeLine(c, s.CurrentTime(), titles))
 	})
 }

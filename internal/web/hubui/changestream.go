@@ -11,6 +11,7 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/live"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
@@ -24,7 +25,7 @@ func (s *Pages) changesStream(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.ServeLive(rw, r, func(out *live.Stream) error {
-		w := &changeWatch{Pages: s, Stream: out, q: q, html: r.URL.Query().Get("as") == "html"}
+		w := &changeWatch{Pages: s, Stream: out, q: q, lang: s.Locale(r), html: r.URL.Query().Get("as") == "html"}
 		return w.run(r.Context(), r)
 	})
 }
@@ -34,6 +35,7 @@ type changeWatch struct {
 	*Pages
 	*live.Stream
 	q    changesQuery
+	lang *locale.Locale
 	html bool
 	sent map[eventKey]bool // sent from the store; the tail can repeat them
 }
@@ -131,7 +133,7 @@ type changeData struct {
 
 func (w *changeWatch) data(c hub.Change, titles map[string]string) ([]byte, error) {
 	if w.html {
-		return w.line(c, titles)
+		return w.line(w.lang, c, titles)
 	}
 	return json.Marshal(changeData{c.At.UTC(), c.Name, c.URL, c.Feed, c.Page, c.Tags, c.Via})
 }

@@ -10,6 +10,7 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
@@ -93,7 +94,7 @@ func (s *Pages) front(rw http.ResponseWriter, r *http.Request) {
 	}
 	s.SetLinkHeader(rw, r)
 	v := frontView{View: s.NewView(r, "Cloudburst"), Reads: s.Shell.Reads}
-	v.Front, v.Heading, v.Script, v.Feed = true, "Read, write and share feeds the moment they change", "log.js", s.TestFeed
+	v.Front, v.Heading, v.Script, v.Feed = true, v.Say("Read, write and share feeds the moment they change"), "log.js", s.TestFeed
 	v.First = s.Accounts != nil && s.Accounts.SetupToken() != ""
 	if list, err := s.Store.Changes(r.Context(), hub.ChangeQuery{Limit: changesOnFront}); err == nil { // the page works without the changes
 		since := event.Cursor{}
@@ -110,7 +111,7 @@ func (s *Pages) front(rw http.ResponseWriter, r *http.Request) {
 func (s *Pages) hubPage(rw http.ResponseWriter, r *http.Request) {
 	v := hubView{View: s.wideView(r, "Hub"), Base: s.BaseURL(r), Register: emptyRegistration()}
 	v.Ping.URL = shell.CleanText(r.URL.Query().Get("url"), 2048)
-	v.Heading = "Notify subscribers the moment a feed changes"
+	v.Heading = v.Say("Notify subscribers the moment a feed changes")
 	v.RegistrationLife = s.RegistrationLife()
 	v.Cloud, v.With = s.CloudElement(v.Base), withRSSCloud
 	if r.URL.Query().Get("with") == withWebSub {
@@ -162,14 +163,14 @@ func (s *Pages) doPing(rw http.ResponseWriter, r *http.Request) {
 		s.showRequestError(rw, r, err, "The ping failed", outcomeView{Feed: new(NewFeedLink(feed)), Ping: &pingForm{URL: feed}})
 		return
 	}
-	v := outcomeView{View: s.wideView(r, "Thanks for the ping"), Good: true, Lines: pingWords(res), Feed: new(NewFeedLink(feed)), Ping: &pingForm{URL: feed}}
+	v := outcomeView{View: s.wideView(r, "Thanks for the ping"), Good: true, Lines: pingWords(s.Locale(r), res), Feed: new(NewFeedLink(feed)), Ping: &pingForm{URL: feed}}
 	s.Render(rw, r, http.StatusOK, "outcome", v)
 }
 
 // showPingError shows the form again, with errors next to its fields.
 func (s *Pages) showPingError(rw http.ResponseWriter, r *http.Request, v outcomeView) {
 	v.View = s.wideView(r, "The form has an error")
-	v.Lines = []string{"Nothing was done. The error is below the field; fix it and send the form again."}
+	v.Lines = []string{v.Say("Nothing was done. The error is below the field; fix it and send the form again.")}
 	s.Render(rw, r, http.StatusBadRequest, "outcome", v)
 }
 
@@ -184,18 +185,18 @@ func (s *Pages) showRequestError(rw http.ResponseWriter, r *http.Request, err er
 	v.View = s.wideView(r, heading)
 	v.Lines = []string{shell.Sentence(fault.Message(err))}
 	if d := fault.RetryAfter(err); d > 0 {
-		v.Lines = append(v.Lines, "Try again in "+shell.FormatDuration(d.Round(time.Second))+".")
+		v.Lines = append(v.Lines, v.Say("Try again in %s.", d.Round(time.Second)))
 	}
 	s.Render(rw, r, status, "outcome", v)
 }
 
-// pingWords describes the result of a ping.
-func pingWords(res hub.PingResult) []string {
+// pingWords describes the result of a ping. Constant lines are keys, which the page translates.
+func pingWords(l *locale.Locale, res hub.PingResult) []string {
 	switch {
 	case res.Pending:
 		return []string{"Reading the feed takes longer than usual. The ping is stored on disk: once the feed has been read, its subscribers are notified if it changed."}
 	case res.Changed && res.Known && res.Subscribers > 0:
-		return []string{"The feed was read, and it has changed. Its " + shell.FormatQuantity(res.Subscribers, "subscriber is", "subscribers are") + " being notified now."}
+		return []string{l.Say("The feed was read, and it has changed. Its %s being notified now.", locale.Quantity(res.Subscribers, "subscriber is", "subscribers are"))}
 	case res.Changed && res.Known:
 		return []string{"The feed was read, and it has changed. Its subscribers are being notified now."}
 	case res.Changed:

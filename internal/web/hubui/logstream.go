@@ -10,6 +10,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/live"
+	"cloudburst/internal/web/locale"
 )
 
 const (
@@ -28,7 +29,7 @@ func (s *Pages) stream(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.ServeLive(rw, r, func(out *live.Stream) error {
-		l := &logWatch{Pages: s, Stream: out, q: q, html: r.URL.Query().Get("as") == "html"}
+		l := &logWatch{Pages: s, Stream: out, q: q, lang: s.Locale(r), html: r.URL.Query().Get("as") == "html"}
 		return l.run(r.Context(), r)
 	})
 }
@@ -38,6 +39,7 @@ type logWatch struct {
 	*Pages
 	*live.Stream
 	q    logQuery
+	lang *locale.Locale
 	html bool
 	last eventKey // the last event sent
 }
@@ -174,7 +176,7 @@ func (l *logWatch) send(ctx context.Context, events []event.Event) error {
 
 func (l *logWatch) data(e event.Event, titles map[string]string) ([]byte, error) {
 	if l.html {
-		return l.rendered(e, titles, l.q)
+		return l.rendered(l.lang, e, titles, l.q)
 	}
 	return json.Marshal(e.Public())
 }

@@ -83,9 +83,9 @@ func (s *Pages) registered(r *http.Request, res hub.Registered, f registerForm) 
 	}
 	switch {
 	case !v.Good:
-		v.Title, v.Heading = "Nothing was registered", "Nothing was registered"
+		v.Title, v.Heading = v.Say("Nothing was registered"), v.Say("Nothing was registered")
 	case len(v.Refused) > 0:
-		v.Title, v.Heading = "Registered in part", "Registered in part"
+		v.Title, v.Heading = v.Say("Registered in part"), v.Say("Registered in part")
 	}
 	if v.Good {
 		v.Expires = v.When(res.Expires)

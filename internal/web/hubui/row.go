@@ -9,6 +9,7 @@ import (
 
 	"cloudburst/internal/cache"
 	"cloudburst/internal/event"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
@@ -159,12 +160,13 @@ type rowCache struct {
 type rowKey struct {
 	eventKey
 	filter string
+	lang   string
 }
 
 // rendered returns e's line as HTML, with links that keep the filters of q.
-func (s *Pages) rendered(e event.Event, titles map[string]string, q logQuery) ([]byte, error) {
-	return s.rows.get(rowKey{eventKey{e.Node, e.Seq}, q.url("", "", "")}, func(out *bytes.Buffer) error {
-		return s.ExecutePart(out, "log", "row", newRow(e, rowView{Now: s.CurrentTime(), Titles: titles, Query: q, InLog: true}))
+func (s *Pages) rendered(l *locale.Locale, e event.Event, titles map[string]string, q logQuery) ([]byte, error) {
+	return s.rows.get(rowKey{eventKey{e.Node, e.Seq}, q.url("", "", ""), l.Code}, func(out *bytes.Buffer) error {
+		return s.ExecutePartIn(l, out, "log", "row", newRow(e, rowView{Now: s.CurrentTime(), Titles: titles, Query: q, InLog: true}))
 	})
 }
 

@@ -3,11 +3,11 @@ package hubui
 import (
 	"math"
 	"net/http"
-	"strconv"
 	"time"
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
@@ -87,9 +87,9 @@ func (s *Pages) status(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v.Counted = true
-	v.Reading = s.readingNow(r.Context())
+	v.Reading = s.readingNow(r.Context(), v.Lang)
 	points := gather(minutes, v.Now, v.Span.Length, v.Span.Step)
-	v.Charts = statusCharts(points, v.Span)
+	v.Charts = statusCharts(v.Lang, points, v.Span)
 	v.Table = gather(minutes, v.Now, v.Span.Length, v.Span.TableStep)
 	v.Lead, v.Then, v.Bad = statusWords(v, points)
 	v.Needs, v.Groups = attentions(v), statusGroups(v)
@@ -158,29 +158,29 @@ func statusWords(v statusView, points []bucket) (lead, then string, bad bool) {
 			sum.Measured = true
 		}
 	}
-	in := "In the last hour "
+	in := v.Say("In the last hour")
 	if v.Span.Name == "day" {
-		in = "In the last day "
+		in = v.Say("In the last day")
 	}
 	switch {
 	case sum.Measured:
 		sum.P50 /= weight
-		lead = in + shell.FormatQuantity(sum.Notified, "subscriber was notified", "subscribers were notified") + ", half of them within " + sum.P50Text() + " of the ping."
+		lead = v.Say("%s %s, half of them within %s of the ping.", in, locale.Quantity(sum.Notified, "subscriber was notified", "subscribers were notified"), sum.P50Text())
 	case sum.Pings > 0:
-		lead = in + shell.FormatQuantity(sum.Pings, "ping arrived", "pings arrived") + ", and no subscriber had to be notified."
+		lead = v.Say("%s %s, and no subscriber had to be notified.", in, locale.Quantity(sum.Pings, "ping arrived", "pings arrived"))
 	case v.Live.Totals.Notified > 0: // the current minute is not stored yet
-		lead = "Since its start " + shell.RelativeTime(v.Now, v.Live.Started) + " this server has notified " + shell.FormatQuantity(v.Live.Totals.Notified, "subscriber", "subscribers") + "."
+		lead = v.Say("Since its start %s this server has notified %s.", v.Lang.Relative(v.Now, v.Live.Started), locale.Quantity(v.Live.Totals.Notified, "subscriber", "subscribers"))
 	default:
-		lead = in + "there was no activity."
+		lead = v.Say("%s there was no activity.", in)
 	}
 	failing := v.Counts.Failing
 	switch {
 	case v.Counts.Subscriptions == 0:
-		then = "There are no subscriptions yet."
+		then = v.Say("There are no subscriptions yet.")
 	case failing == 0:
-		then = "Every one of the " + shell.FormatQuantity(v.Counts.Subscriptions, "subscription", "subscriptions") + " answers."
+		then = v.Say("Every one of the %s answers.", locale.Quantity(v.Counts.Subscriptions, "subscription", "subscriptions"))
 	default:
-		then = shell.FormatCount(failing) + " of " + shell.FormatQuantity(v.Counts.Subscriptions, "subscription", "subscriptions") + " could not be notified the last time and " + isAre(failing) + " retried."
+		then = v.Say("%d of %s could not be notified the last time and %s retried.", failing, locale.Quantity(v.Counts.Subscriptions, "subscription", "subscriptions"), v.Say(isAre(failing)))
 		bad = failing*4 > v.Counts.Subscriptions
 	}
 	return lead, then, bad
@@ -193,10 +193,10 @@ func isAre(n int64) string {
 	return "are"
 }
 
-func statusCharts(points []bucket, sp span) []shell.Figure {
-	per := "a minute"
+func statusCharts(l *locale.Locale, points []bucket, sp span) []shell.Figure {
+	per := l.Words("a minute")
 	if sp.Step != time.Minute {
-		per = "in " + strconv.Itoa(int(sp.Step.Minutes())) + " minutes"
+		per = l.Say("in %d minutes", int(sp.Step.Minutes()))
 	}
 	minutes := sp.Step.Minutes()
 	pick := func(get func(bucket) float64, has func(bucket) bool) []float64 {
@@ -218,18 +218,18 @@ func statusCharts(points []bucket, sp span) []shell.Figure {
 	unit := inSeconds(p50, p99)
 	when := shell.LowerFirst(sp.Label)
 	charts := []shell.Figure{
-		{ID: "told", Title: "Notifications " + per, Unit: "notifications", Whole: true, Bars: true, Series: []shell.Series{{Name: "notifications", Class: "s1", Values: notified}}},
-		{ID: "pings", Title: "Pings " + per, Unit: "pings", Whole: true, Bars: true, Series: []shell.Series{{Name: "pings", Class: "s1", Values: pings}}},
-		{ID: "latency", Title: "From ping to delivery", Unit: unit, Series: []shell.Series{{Name: "half within (p50)", Class: "s1", Values: p50}, {Name: "99 of 100 within (p99)", Class: "s2", Values: p99}}},
-		{ID: "queue", Title: "Peak queue", Unit: "deliveries", Whole: true, Series: []shell.Series{{Name: "deliveries", Class: "s1", Values: queue}}},
+		{ID: "told", Title: l.Say("Notifications %s", per), Unit: l.Words("notifications"), Whole: true, Bars: true, Series: []shell.Series{{Name: l.Words("notifications"), Class: "s1", Values: notified}}},
+		{ID: "pings", Title: l.Say("Pings %s", per), Unit: l.Words("pings"), Whole: true, Bars: true, Series: []shell.Series{{Name: l.Words("pings"), Class: "s1", Values: pings}}},
+		{ID: "latency", Title: l.Words("From ping to delivery"), Unit: unit, Series: []shell.Series{{Name: l.Words("half within (p50)"), Class: "s1", Values: p50}, {Name: l.Words("99 of 100 within (p99)"), Class: "s2", Values: p99}}},
+		{ID: "queue", Title: l.Words("Peak queue"), Unit: l.Words("deliveries"), Whole: true, Series: []shell.Series{{Name: l.Words("deliveries"), Class: "s1", Values: queue}}},
 	}
 	for i := range charts {
 		c := &charts[i]
 		c.Ticks = sp.Ticks
 		c.Desc = shell.DescribeChart(c.Series, when, c.Unit, minutes)
-		c.Now = "nothing yet"
+		c.Now = l.Words("nothing yet")
 		if c.Highest() > 0 {
-			c.Now = "highest " + shell.FormatHighest(c.Series[len(c.Series)-1].Values, c.Unit)
+			c.Now = l.Say("highest %s", shell.FormatHighest(c.Series[len(c.Series)-1].Values, c.Unit))
 		}
 	}
 	return charts

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"cloudburst/internal/river"
-	"cloudburst/internal/web/shell"
+	"cloudburst/internal/web/locale"
 )
 
 // readingNow is the state of the feed reader for the status page.
@@ -15,7 +15,7 @@ type readingNow struct {
 }
 
 // readingNow returns nil if there is no feed reader or its state is unknown.
-func (s *Pages) readingNow(ctx context.Context) *readingNow {
+func (s *Pages) readingNow(ctx context.Context, l *locale.Locale) *readingNow {
 	if s.Reading == nil {
 		return nil
 	}
@@ -29,9 +29,10 @@ func (s *Pages) readingNow(ctx context.Context) *readingNow {
 	case counts.Followed == 0:
 		n.Lead = "No feeds are followed here yet."
 	case trouble == 0:
-		n.Lead = shell.FormatQuantity(counts.Followed, "feed is", "feeds are") + " followed here, and all of them answer."
+		n.Lead = l.Say("%s followed here, and all of them answer.", locale.Quantity(counts.Followed, "feed is", "feeds are"))
 	default:
-		n.Lead = shell.FormatQuantity(counts.Followed, "feed is", "feeds are") + " followed here; " + shell.FormatCount(counts.Failing) + " " + isAre(counts.Failing) + " failing, " + shell.FormatCount(counts.Gone) + " " + isAre(counts.Gone) + " gone."
+		n.Lead = l.Say("%s followed here; %d %s failing, %d %s gone.", locale.Quantity(counts.Followed, "feed is", "feeds are"),
+			counts.Failing, l.Words(isAre(counts.Failing)), counts.Gone, l.Words(isAre(counts.Gone)))
 	}
 	return n
 }
