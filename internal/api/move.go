@@ -19,7 +19,7 @@ import (
 // Transfers exports and imports all data of a user. [*transfer.Transfer] implements it.
 type Transfers interface {
 	Export(ctx context.Context, user string, w io.Writer, progress transfer.Progress) (transfer.Manifest, error)
-	Import(ctx context.Context, user string, r io.ReaderAt, size int64, progress transfer.Progress) (transfer.Result, error)
+	Import(ctx context.Context, user string, r io.ReaderAt, size int64, opts transfer.Options, progress transfer.Progress) (transfer.Result, error)
 }
 
 // moveRoutes returns the endpoints for the export and import of users.
@@ -36,9 +36,6 @@ func (s accountAPI) withTransfers(handle func(http.ResponseWriter, *http.Request
 		if s.Transfers == nil {
 			return fault.New(fault.Unsupported, "This server does not support posts.")
 		}
-		if p := readParams(r); p.err != nil {
-			return p.err
-		}
 		u, err := s.Accounts.User(r.Context(), r.PathValue("user"))
 		if err != nil {
 			return err
@@ -49,6 +46,9 @@ func (s accountAPI) withTransfers(handle func(http.ResponseWriter, *http.Request
 
 // exportUser streams all data of a user as one archive.
 func (s accountAPI) exportUser(w http.ResponseWriter, r *http.Request, user string) error {
+	if p := readParams(r); p.err != nil {
+		return p.err
+	}
 	out := &archiveWriter{s: s.Server, w: w}
 	if _, err := s.Transfers.Export(r.Context(), user, out, nil); err != nil {
 		if !out.begun {
@@ -77,8 +77,13 @@ func (o *archiveWriter) Write(b []byte) (int, error) {
 	return o.w.Write(b)
 }
 
-// importUser imports an uploaded file. During the import it streams progress.
+// importUser imports an uploaded file, or previews it. During the import it streams progress.
 func (s accountAPI) importUser(w http.ResponseWriter, r *http.Request, user string) error {
+	p := readParams(r, "preview", "replies", "boosts")
+	opts := transfer.Options{Preview: p.boolean("preview"), Replies: p.boolean("replies"), Boosts: p.boolean("boosts")}
+	if p.err != nil {
+		return p.err
+	}
 	spool, err := os.CreateTemp(s.Temp, "cloudburst-import-*")
 	if err != nil {
 		return fault.Wrap(fault.Unavailable, err, "The upload cannot be stored")
@@ -94,7 +99,7 @@ func (s accountAPI) importUser(w http.ResponseWriter, r *http.Request, user stri
 	}
 	report := &progressLines{s: s.Server, w: w, enc: json.NewEncoder(w)}
 	report.enc.SetEscapeHTML(false)
-	res, err := s.Transfers.Import(r.Context(), user, spool, size, report.progress)
+	res, err := s.Transfers.Import(r.Context(), user, spool, size, opts, report.progress)
 	switch {
 	case err == nil:
 		w.Header().Set("Content-Type", "application/x-ndjson")
@@ -168,5 +173,15 @@ func (m *progressLines) writeLine(v any) error {
 }
 
 func moveResultOf(r *transfer.Result) client.MoveResult {
-	return client.MoveResult{Kind: r.Kind, Found: r.Found, Added: r.Added, Existing: r.Existing, Skipped: r.Skipped, Files: r.Files, Profile: r.Profile, Problems: r.Problems}
+	res := client.MoveResult{
+		Kind: r.Kind, Found: r.Found, Added: r.Added, Existing: r.Existing, Skipped: r.Skipped, Files: r.Files, Profile: r.Profile, Problems: r.Problems,
+		Preview: r.Preview, Drafts: r.Drafts, Replies: r.Replies, Boosts: r.Boosts, FileBytes: r.FileBytes, From: r.From, To: r.To,
+	}
+	for _, o := range r.Omitted {
+		res.Omitted = append(res.Omitted, client.MoveOmission(o))
+	}
+	for _, m := range r.Moved {
+		res.Moved = append(res.Moved, client.MovedURL(m))
+	}
+	return res
 }

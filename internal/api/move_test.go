@@ -20,6 +20,7 @@ type fakeTransfers struct {
 	file     string // file written by Export
 	abort    error  // error at the end of an export, or during an import
 	imported string
+	opts     transfer.Options
 }
 
 func (v *fakeTransfers) Export(_ context.Context, user string, w io.Writer, _ transfer.Progress) (transfer.Manifest, error) {
@@ -31,13 +32,16 @@ func (v *fakeTransfers) Export(_ context.Context, user string, w io.Writer, _ tr
 	return transfer.Manifest{User: user}, v.abort
 }
 
-func (v *fakeTransfers) Import(_ context.Context, user string, r io.ReaderAt, size int64, progress transfer.Progress) (transfer.Result, error) {
+func (v *fakeTransfers) Import(_ context.Context, user string, r io.ReaderAt, size int64, opts transfer.Options, progress transfer.Progress) (transfer.Result, error) {
 	b, err := io.ReadAll(io.NewSectionReader(r, 0, size))
 	if err != nil {
 		return transfer.Result{}, err
 	}
-	v.imported = user + " " + string(b)
-	res := transfer.Result{Kind: "rss", Found: 5, Added: 3, Existing: 1, Skipped: 1, Files: 2, Problems: []string{"One was left out."}}
+	v.imported, v.opts = user+" "+string(b), opts
+	res := transfer.Result{
+		Preview: opts.Preview, Omitted: []transfer.Omission{{Reason: "Boosts", Count: 1}}, Moved: []transfer.Moved{{From: "/a", To: "https://b.example/"}},
+		Kind: "rss", Found: 5, Added: 3, Existing: 1, Skipped: 1, Files: 2, Problems: []string{"One was left out."},
+	}
 	progress(transfer.PhaseCheck, 1, 1)
 	if v.abort != nil && fault.CodeOf(v.abort) == fault.Invalid {
 		return transfer.Result{Kind: "rss"}, v.abort
@@ -66,10 +70,10 @@ func TestUserIsExportedAndImported(t *testing.T) {
 		t.Errorf("%q, %d, %v", out.String(), n, err)
 	}
 	var opmlProgress []string
-	res, err := c.ImportUser(t.Context(), "alice", strings.NewReader("PK"), func(phase string, done, total int) {
+	res, err := c.ImportUser(t.Context(), "alice", strings.NewReader("PK"), client.ImportUserOptions{Preview: true, Boosts: true, Progress: func(phase string, done, total int) {
 		opmlProgress = append(opmlProgress, fmt.Sprint(phase, done, total))
-	})
-	if err != nil || v.imported != "alice PK" || res.Added != 3 || res.Files != 2 || len(res.Problems) != 1 {
+	}})
+	if err != nil || v.imported != "alice PK" || res.Added != 3 || res.Files != 2 || len(res.Problems) != 1 || !res.Preview || len(res.Omitted) != 1 || len(res.Moved) != 1 || v.opts != (transfer.Options{Preview: true, Boosts: true}) {
 		t.Errorf("%+v, %v", res, err)
 	}
 	if got := strings.Join(opmlProgress, " "); got != "posts1 3 posts3 3" {
@@ -78,7 +82,7 @@ func TestUserIsExportedAndImported(t *testing.T) {
 	for _, err := range []error{
 		func() error { _, err := c.ExportUser(t.Context(), "nobody", io.Discard, nil); return err }(),
 		func() error {
-			_, err := c.ImportUser(t.Context(), "nobody", strings.NewReader("x"), nil)
+			_, err := c.ImportUser(t.Context(), "nobody", strings.NewReader("x"), client.ImportUserOptions{})
 			return err
 		}(),
 	} {
@@ -104,12 +108,12 @@ func TestInterruptedUserExportIsAnError(t *testing.T) {
 func TestFailedUserImportReportsReason(t *testing.T) {
 	t.Parallel()
 	c := withTransfers(t, &fakeTransfers{abort: fault.New(fault.Invalid, "The file is invalid.")})
-	_, err := c.ImportUser(t.Context(), "alice", strings.NewReader("x"), nil)
+	_, err := c.ImportUser(t.Context(), "alice", strings.NewReader("x"), client.ImportUserOptions{})
 	if e, ok := errors.AsType[*client.Error](err); !ok || e.Status != http.StatusBadRequest || e.Message != "The file is invalid." {
 		t.Error(err)
 	}
 	c = withTransfers(t, &fakeTransfers{abort: fault.New(fault.Unavailable, "The database is away.")})
-	_, err = c.ImportUser(t.Context(), "alice", strings.NewReader("x"), nil)
+	_, err = c.ImportUser(t.Context(), "alice", strings.NewReader("x"), client.ImportUserOptions{})
 	if e, ok := errors.AsType[*client.Error](err); !ok || e.Message != "The import stopped after 3 posts and 2 files; running it again is safe. The database is away." {
 		t.Error(err)
 	}

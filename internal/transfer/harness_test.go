@@ -78,7 +78,7 @@ func (s *testServer) export(user string) []byte {
 
 func (s *testServer) mustImport(user string, b []byte) Result {
 	s.t.Helper()
-	res, err := s.Import(s.t.Context(), user, bytes.NewReader(b), int64(len(b)), nil)
+	res, err := s.Import(s.t.Context(), user, bytes.NewReader(b), int64(len(b)), Options{}, nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func (s *testServer) mustImport(user string, b []byte) Result {
 
 func (s *testServer) mustReject(b []byte, words string) {
 	s.t.Helper()
-	_, err := s.Import(s.t.Context(), "alice", bytes.NewReader(b), int64(len(b)), nil)
+	_, err := s.Import(s.t.Context(), "alice", bytes.NewReader(b), int64(len(b)), Options{}, nil)
 	if fault.CodeOf(err) != fault.Invalid || !strings.Contains(fault.Message(err), words) {
 		s.t.Errorf("got error %v, want one that contains %q", err, words)
 	}

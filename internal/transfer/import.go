@@ -15,15 +15,66 @@ import (
 
 // Result is the outcome of an import.
 type Result struct {
-	Kind     string `json:"kind"`              // "cloudburst", "wordpress" or the format of a feed: "rss", "atom", "json" …
+	Kind     string `json:"kind"`              // "cloudburst", "wordpress", "mastodon", "twitter", "microblog", "blogger", "markdown", or the format of a feed: "rss", "atom", "json" …
 	Found    int    `json:"found"`             // posts in the file
 	Added    int    `json:"added"`             // of the posts found
 	Existing int    `json:"had"`               // of the posts found: already present
 	Skipped  int    `json:"left"`              // of the posts found: left out, see Problems
 	Files    int    `json:"files"`             // files that were added
 	Profile  bool   `json:"profile,omitempty"` // part of the profile was imported
+	// Preview means that nothing was stored: Added, Files and Profile are what an import would add.
+	Preview   bool      `json:"preview,omitempty"`
+	Drafts    int       `json:"drafts,omitempty"`    // of the posts found, without those left out
+	Replies   int       `json:"replies,omitempty"`   // replies to other people in the file, imported or not
+	Boosts    int       `json:"boosts,omitempty"`    // boosts in the file, imported or not
+	FileBytes int64     `json:"fileBytes,omitempty"` // bytes of Files, if known
+	From      time.Time `json:"from,omitzero"`       // publication of the oldest post
+	To        time.Time `json:"to,omitzero"`         // publication of the newest post
+	// Omitted counts posts that were left out, by reason.
+	Omitted []Omission `json:"omitted,omitempty"`
+	// Moved lists old URLs with the new ones, at most 200,000.
+	Moved []Moved `json:"moved,omitempty"`
 	// Problems describes what was left out, at most 20 messages.
 	Problems []string `json:"problems,omitempty"`
+}
+
+// Omission is a number of posts that were left out for the same reason.
+type Omission struct {
+	Reason string `json:"reason"`
+	Count  int    `json:"count"`
+}
+
+// Moved is the old URL of an imported post, and its URL on this server. From is a path if the
+// archive does not contain the name of the old server.
+type Moved struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// Options selects what an import does.
+type Options struct {
+	Preview bool // only counts; nothing is stored
+	Replies bool // also imports replies to other people
+	Boosts  bool // also imports boosts of other people's posts
+}
+
+const maxMoved = 200_000
+
+// span widens the range of dates by a post, and counts drafts.
+func (r *Result) span(p author.Post) {
+	if p.State == author.Draft {
+		r.Drafts++
+	}
+	at := p.PublishedAt
+	if at.IsZero() {
+		return
+	}
+	if r.From.IsZero() || at.Before(r.From) {
+		r.From = at
+	}
+	if at.After(r.To) {
+		r.To = at
+	}
 }
 
 const maxProblems = 20
@@ -47,28 +98,33 @@ const (
 	sniffFormat = 64 << 10 // bytes that identify the type of a file
 )
 
-// Import imports a file that Export wrote, a WordPress export (WXR), or a feed of any format. It
-// leaves existing posts, identified by GUID, unchanged. After an error, the data imported so far
-// remains; a repeated import continues.
+// Import imports a file that Export wrote, an archive or export of another program, or a feed of
+// any format. The content identifies the program, not the name. Import leaves existing posts,
+// identified by GUID or key, unchanged. After an error, the data imported so far remains, and the
+// result describes it; a repeated import continues.
 //
 // The faults are written for users. Invalid means that the file has an unknown type, is damaged or
 // contradicts itself. Others are those of author.Posts.Import and author.Files.Put.
-func (t *Transfer) Import(ctx context.Context, user string, r io.ReaderAt, size int64, progress Progress) (Result, error) {
+func (t *Transfer) Import(ctx context.Context, user string, r io.ReaderAt, size int64, opts Options, progress Progress) (Result, error) {
 	head := make([]byte, min(size, sniffFormat))
 	if n, err := r.ReadAt(head, 0); err != nil && (!errors.Is(err, io.EOF) || n < len(head)) {
 		return Result{}, fault.Wrap(fault.Unavailable, err, "The file could not be read.")
 	}
 	switch {
 	case bytes.HasPrefix(head, []byte("PK")):
-		return t.importArchive(ctx, user, r, size, progress)
+		return t.importZIP(ctx, user, r, size, opts, progress)
+	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
+		return t.importTar(ctx, user, r, size, opts, progress)
 	case isWXR(head):
-		return t.importWXR(ctx, user, r, size, progress)
+		return t.importWXR(ctx, user, r, size, opts, progress)
+	case isBlogger(head):
+		return t.importBlogger(ctx, user, r, size, opts, progress)
 	}
-	return t.importFeed(ctx, user, r, size, progress)
+	return t.importFeed(ctx, user, r, size, opts, progress)
 }
 
 // importFeed imports the items of a feed.
-func (t *Transfer) importFeed(ctx context.Context, user string, r io.ReaderAt, size int64, progress Progress) (Result, error) {
+func (t *Transfer) importFeed(ctx context.Context, user string, r io.ReaderAt, size int64, opts Options, progress Progress) (Result, error) {
 	if size > maxFeed {
 		return Result{}, fault.New(fault.Invalid, "The file has %d MiB; a feed may have at most %d MiB.", size>>20, maxFeed>>20)
 	}
@@ -81,15 +137,15 @@ func (t *Transfer) importFeed(ctx context.Context, user string, r io.ReaderAt, s
 	}
 	f, err := feed.ParseBytes(doc, &feed.Options{KeepRelative: true, Limits: feed.Limits{Bytes: maxFeed, Items: maxItems, Unknown: maxUnknown}})
 	if err != nil {
-		return Result{}, fault.Wrap(fault.Invalid, err, "The file is not an export of this program or of WordPress, and not a feed; nothing was imported.")
+		return Result{}, fault.Wrap(fault.Invalid, err, "The file is not an export of a program that this server knows, and not a feed; nothing was imported.")
 	}
-	res := Result{Kind: string(f.Format)}
+	res := Result{Kind: string(f.Format), Preview: opts.Preview}
 	for _, p := range f.Problems {
 		if p.Kind == feed.ProblemTruncated {
 			return res, fault.New(fault.Invalid, "The feed is incomplete; nothing was imported. Download the complete feed again.")
 		}
 	}
-	b := t.newBatch(user, &res, progress, len(f.Items))
+	b := t.newBatch(user, &res, progress, len(f.Items), opts)
 	for _, p := range t.Posts.FromFeed(f, t.now()) {
 		if err := b.add(ctx, p); err != nil {
 			return res, err
@@ -98,7 +154,7 @@ func (t *Transfer) importFeed(ctx context.Context, user string, r io.ReaderAt, s
 	if err := b.flush(ctx); err != nil {
 		return res, err
 	}
-	if f.Title.Value == "" {
+	if f.Title.Value == "" || opts.Preview {
 		return res, nil
 	}
 	return res, t.importProfile(ctx, user, author.Profile{Title: plain(f.Title), Blurb: plain(f.Subtitle), Language: f.Language}, &res)
@@ -181,20 +237,22 @@ type postBatch struct {
 	res      *Result
 	progress Progress
 	total    int
+	opts     Options
 
 	posts []author.Post
 	bytes int
 }
 
-func (t *Transfer) newBatch(user string, res *Result, progress Progress, total int) *postBatch {
-	return &postBatch{Transfer: t, user: user, res: res, progress: progress, total: total}
+func (t *Transfer) newBatch(user string, res *Result, progress Progress, total int, opts Options) *postBatch {
+	return &postBatch{Transfer: t, user: user, res: res, progress: progress, total: total, opts: opts}
 }
 
 // add adds a post. A post without a GUID is identified by its Key.
 func (b *postBatch) add(ctx context.Context, p author.Post) error {
 	b.res.Found++
-	if p.GUID == "" && p.Key != "" {
-		switch _, err := b.Posts.ByKey(ctx, b.user, p.Key, ""); {
+	b.res.span(p)
+	if b.opts.Preview || p.GUID == "" && p.Key != "" {
+		switch _, err := b.Posts.ByKey(ctx, b.user, p.Key, p.GUID); {
 		case err == nil:
 			b.res.Existing++
 			return nil
@@ -204,6 +262,10 @@ func (b *postBatch) add(ctx context.Context, p author.Post) error {
 	}
 	if p.State == author.Scheduled && !p.DueAt.After(b.now()) {
 		p.State, p.DueAt = author.Draft, time.Time{} // its publication time passed before the import
+	}
+	if b.opts.Preview {
+		b.res.Added++
+		return nil
 	}
 	b.posts = append(b.posts, p)
 	if b.bytes += len(p.Source) + 1024; len(b.posts) < batchPosts && b.bytes < batchBytes {

@@ -101,7 +101,7 @@ func (a *limitedReaderAt) ReadAt(p []byte, off int64) (int, error) {
 func (o *verifiedArchive) readManifest() error {
 	f := o.byName[nameManifest]
 	if f == nil {
-		return damaged("the archive has no %s, so this program did not write it", nameManifest)
+		return damaged("the archive has no %s, so this program did not write it, and it is not an archive of Mastodon, X, Micro.blog or Blogger, and has no Markdown files", nameManifest)
 	}
 	if f.UncompressedSize64 > maxManifest {
 		return damaged("%s is too large", nameManifest)
@@ -207,9 +207,37 @@ func (o *verifiedArchive) lines(name string, each func(n int, line []byte) error
 	return nil
 }
 
+// importZIP imports an archive of this program or of another one.
+func (t *Transfer) importZIP(ctx context.Context, user string, r io.ReaderAt, size int64, opts Options, progress Progress) (Result, error) {
+	a, err := listZIP(r, size)
+	if err != nil {
+		return Result{}, err
+	}
+	if !a.has(namePosts) {
+		if src, err := openForeign(a); err == nil {
+			return t.importForeign(ctx, user, a, src, opts, progress)
+		}
+	}
+	return t.importArchive(ctx, user, r, size, opts, progress)
+}
+
+// importTar imports an archive that another program compressed with gzip.
+func (t *Transfer) importTar(ctx context.Context, user string, r io.ReaderAt, size int64, opts Options, progress Progress) (Result, error) {
+	a, err := listTar(ctx, r, size)
+	if err != nil {
+		return Result{}, err
+	}
+	defer a.close()
+	src, err := openForeign(a)
+	if err != nil {
+		return Result{}, fault.Wrap(fault.Invalid, err, "Nothing was imported: the archive is not one of Mastodon, X, Micro.blog or Blogger, and has no Markdown files.")
+	}
+	return t.importForeign(ctx, user, a, src, opts, progress)
+}
+
 // importArchive imports a file that Export wrote: files first, because posts refer to them.
-func (t *Transfer) importArchive(ctx context.Context, user string, r io.ReaderAt, size int64, progress Progress) (Result, error) {
-	res := Result{Kind: "cloudburst"}
+func (t *Transfer) importArchive(ctx context.Context, user string, r io.ReaderAt, size int64, opts Options, progress Progress) (Result, error) {
+	res := Result{Kind: "cloudburst", Preview: opts.Preview}
 	o, err := openArchive(ctx, r, size, progress)
 	if err != nil {
 		return res, err
@@ -217,11 +245,13 @@ func (t *Transfer) importArchive(ctx context.Context, user string, r io.ReaderAt
 	if err := o.eachPost(nil); err != nil { // before anything is written
 		return res, err
 	}
-	if err := t.importFiles(ctx, user, o, &res, progress); err != nil {
+	if opts.Preview {
+		res.Files, res.FileBytes = o.manifest.Counts.Files, o.manifest.Counts.FileBytes
+	} else if err := t.importFiles(ctx, user, o, &res, progress); err != nil {
 		return res, err
 	}
 	move := o.mover(user)
-	b := t.newBatch(user, &res, progress, o.manifest.Counts.Posts())
+	b := t.newBatch(user, &res, progress, o.manifest.Counts.Posts(), opts)
 	err = o.eachPost(func(rec record, size int) error {
 		if rec.State == author.Deleted {
 			b.res.Found++
@@ -244,6 +274,9 @@ func (t *Transfer) importArchive(ctx context.Context, user string, r io.ReaderAt
 	}
 	if n := o.manifest.Counts.Deleted; n > 0 {
 		res.problem(fmt.Sprintf("%d deleted posts stay deleted.", n))
+	}
+	if opts.Preview {
+		return res, nil
 	}
 	profile, err := o.profile()
 	if err != nil {

@@ -17,6 +17,7 @@ type Posts interface {
 	SetProfile(ctx context.Context, user string, change func(*author.Profile) error, via string) (author.Writer, error)
 	AddCategory(ctx context.Context, user, label string) error
 	Import(ctx context.Context, user string, posts []author.Post, progress func(done int)) (added int, err error)
+	Address(p author.Post) string
 	Channel(w author.Writer, posts []author.Post) *feed.Feed
 	FromFeed(f *feed.Feed, at time.Time) []author.Post
 }

@@ -259,7 +259,7 @@ func TestInterruptedImportContinues(t *testing.T) {
 	from.randomPosts(rand.New(rand.NewPCG(5, 5)), "alice", 20)
 	file := from.export("alice")
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := to.Import(ctx, "alice", bytes.NewReader(file), int64(len(file)), func(phase string, _, _ int) {
+	_, err := to.Import(ctx, "alice", bytes.NewReader(file), int64(len(file)), Options{}, func(phase string, _, _ int) {
 		if phase == PhaseFiles {
 			cancel()
 		}
@@ -281,7 +281,7 @@ func TestWordPressExportIsImported(t *testing.T) {
 	}
 	s := newTestServer(t, "https://two.example")
 	res := s.mustImport("alice", doc)
-	want := Result{Kind: "wordpress", Found: 5, Added: 4, Skipped: 1, Profile: true, Problems: []string{
+	want := Result{Kind: "wordpress", Found: 5, Added: 4, Skipped: 1, Profile: true, Drafts: 2, From: time.Date(2024, 3, 1, 9, 30, 0, 0, time.UTC), To: time.Date(2024, 4, 1, 7, 0, 0, 0, time.UTC), Problems: []string{
 		`“Thrown away” was left out: its status is "trash".`, "Items other than posts were left out: 1 × page.",
 	}}
 	if diff := cmp.Diff(want, res); diff != "" {

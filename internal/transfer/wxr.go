@@ -185,13 +185,13 @@ type wxr struct {
 const maxAttachments = 500_000
 
 // importWXR parses the whole export before it imports the first post.
-func (t *Transfer) importWXR(ctx context.Context, user string, r io.ReaderAt, size int64, progress Progress) (Result, error) {
-	res := Result{Kind: "wordpress"}
+func (t *Transfer) importWXR(ctx context.Context, user string, r io.ReaderAt, size int64, opts Options, progress Progress) (Result, error) {
+	res := Result{Kind: "wordpress", Preview: opts.Preview}
 	x := &wxr{attachments: map[string][]author.Enclosure{}, byID: map[string]author.Enclosure{}, others: map[string]int{}}
 	if err := readWXR(r, size, x.channel, x.scan); err != nil {
 		return res, err
 	}
-	b := t.newBatch(user, &res, progress, x.posts)
+	b := t.newBatch(user, &res, progress, x.posts, opts)
 	err := readWXR(r, size, func(string, string) {}, func(e *wxrElement) error {
 		if e.get("wp:post_type") != "post" && e.get("wp:post_type") != "" {
 			return ctx.Err()
@@ -211,6 +211,9 @@ func (t *Transfer) importWXR(ctx context.Context, user string, r io.ReaderAt, si
 	}
 	for _, kind := range slices.Sorted(maps.Keys(x.others)) {
 		res.problem(fmt.Sprintf("Items other than posts were left out: %d × %s.", x.others[kind], clip(kind, 40)))
+	}
+	if opts.Preview {
+		return res, nil
 	}
 	return res, t.importProfile(ctx, user, author.Profile{Title: clip(unescape(x.title), 300), Blurb: clip(unescape(x.blurb), 300), Link: webURL(x.link), Language: x.language}, &res)
 }

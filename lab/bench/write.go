@@ -216,7 +216,7 @@ func (s *stage) takeIn(ctx context.Context, user string, from, to int) error {
 			i, user, user, i, first.Add(time.Duration(i)*time.Hour).Format(http.TimeFormat))
 	}
 	doc.WriteString("</channel></rss>")
-	res, err := s.server.api.ImportUser(ctx, user, strings.NewReader(doc.String()), nil)
+	res, err := s.server.api.ImportUser(ctx, user, strings.NewReader(doc.String()), client.ImportUserOptions{})
 	if err == nil && res.Added != to-from {
 		err = fmt.Errorf("%d of %d posts were taken in: %q", res.Added, to-from, res.Problems)
 	}
