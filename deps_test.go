@@ -150,6 +150,8 @@ func grants() []grant {
 		{"github.com/spf13/pflag", "lab/labcli", "the flags of simulate"},
 		{"github.com/jackc/pgx/v5", "lab/bench", "databases made to measure what things cost them"},
 		{"github.com/BurntSushi/toml", "internal/config", "the configuration file"},
+		{"github.com/BurntSushi/toml", "internal/transfer", "front matter of Markdown files"},
+		{"go.yaml.in/yaml/v3", "internal/transfer", "front matter of Markdown files"},
 		{"github.com/spf13/pflag", "internal/cli", "what cobra's flags are made of"},
 		{"github.com/spf13/pflag", "internal/cli/shell", "what cobra's flags are made of"},
 		{"golang.org/x/term", "internal/cli/shell", "is the output a terminal, and how wide?"},

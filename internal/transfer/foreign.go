@@ -25,7 +25,7 @@ type source interface {
 	profile() author.Profile
 }
 
-// postOrigin tells the own posts of an author from others.
+// postOrigin separates the own posts of an author from others.
 type postOrigin int
 
 const (
@@ -123,7 +123,6 @@ type foreignImport struct {
 	threads *threads
 	notes   map[string]int
 	omitted map[string]int
-	files   int
 	done    int
 	stored  map[string]author.File // by the name in the archive
 	pending []pendingMove

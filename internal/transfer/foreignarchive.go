@@ -140,7 +140,7 @@ func (a *foreignArchive) readTar(in *tar.Reader) error {
 	}
 }
 
-// errReader remembers the error of its source, apart from the end, and stops with its context.
+// errReader remembers an error of its source that is not the end, and stops with its context.
 type errReader struct {
 	r   io.Reader
 	ctx context.Context

@@ -96,7 +96,6 @@ func (m *markdownFolder) post(name string, b []byte) *foreignPost {
 	}
 	front, body, err := frontMatter(bytes.TrimPrefix(b, []byte("\ufeff")))
 	if err != nil {
-		p.Omit = omitFront + " (the first is " + clip(name, 100) + ")"
 		p.Omit = omitFront
 		return p
 	}

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/transfer"
@@ -22,6 +23,9 @@ type fakeMoves struct {
 	got     chan string
 	res     transfer.Result
 	err     error
+	opts    transfer.Options
+	pre     transfer.Result // result of the preview
+	preErr  error
 }
 
 func (v *fakeMoves) Export(_ context.Context, user string, w io.Writer, _ transfer.Progress) (transfer.Manifest, error) {
@@ -32,7 +36,12 @@ func (v *fakeMoves) Export(_ context.Context, user string, w io.Writer, _ transf
 	return transfer.Manifest{}, err
 }
 
-func (v *fakeMoves) Import(_ context.Context, user string, r io.ReaderAt, size int64, progress transfer.Progress) (transfer.Result, error) {
+func (v *fakeMoves) Import(_ context.Context, user string, r io.ReaderAt, size int64, opts transfer.Options, progress transfer.Progress) (transfer.Result, error) {
+	if opts.Preview {
+		pre := v.pre
+		pre.Preview = true
+		return pre, v.preErr
+	}
 	b, err := io.ReadAll(io.NewSectionReader(r, 0, size))
 	if err != nil {
 		return v.res, err
@@ -42,6 +51,7 @@ func (v *fakeMoves) Import(_ context.Context, user string, r io.ReaderAt, size i
 		v.stepped <- struct{}{}
 		<-v.goOn
 	}
+	v.opts = opts
 	defer func() { v.got <- user + " " + string(b) }()
 	return v.res, v.err
 }
@@ -103,6 +113,7 @@ func TestFileIsImportedWhileAPageShowsProgress(t *testing.T) {
 	if rec.Code != 303 || !strings.HasPrefix(at, "/account/import/") {
 		t.Fatalf("%d to %s: %s", rec.Code, at, rec.Body)
 	}
+	x.start(at)
 	<-v.stepped
 	rec = x.open(at)
 	check(t, rec)
@@ -129,6 +140,15 @@ func TestFileIsImportedWhileAPageShowsProgress(t *testing.T) {
 	}
 }
 
+// start waits for the preview at a path and imports its file.
+func (x *accountHarness) start(at string, fields ...string) {
+	x.Helper()
+	finishedMove(x, at)
+	if rec := x.send(at, append([]string{"do", "import"}, fields...)...); rec.Code != 303 || rec.Header().Get("Location") != at {
+		x.Errorf("%d: %s", rec.Code, rec.Body)
+	}
+}
+
 // finishedMove opens the page until it shows the result, shortly after fakeMoves ends.
 func finishedMove(x *accountHarness, at string) string {
 	x.Helper()
@@ -146,12 +166,14 @@ func TestFailedImportShowsTheError(t *testing.T) {
 	v := &fakeMoves{err: fault.New(fault.Invalid, "The file is not valid.")}
 	x := newMovesHarness(t, v)
 	at := x.bring("/account/import", "a.zip", "x").Header().Get("Location")
+	x.start(at)
 	<-v.got
 	if body := finishedMove(x, at); !strings.Contains(body, "The file could not be imported.") || !strings.Contains(body, "The file is not valid.") {
 		t.Error(body)
 	}
 	v.err, v.res = errors.New("secret of the disk"), transfer.Result{Added: 7}
 	at = x.bring("/account/import", "a.zip", "x").Header().Get("Location")
+	x.start(at)
 	<-v.got
 	if body := finishedMove(x, at); !strings.Contains(body, "in part: You have 7 posts more.") || strings.Contains(body, "secret") {
 		t.Error(body)
@@ -166,5 +188,72 @@ func TestFailedImportShowsTheError(t *testing.T) {
 	check(t, rec)
 	if !strings.Contains(rec.Body.String(), "not available any more") {
 		t.Error(rec.Body)
+	}
+}
+
+func TestPreviewShowsWhatAnImportWouldAdd(t *testing.T) {
+	t.Parallel()
+	v := &fakeMoves{
+		pre: transfer.Result{
+			Kind: "mastodon", Found: 9, Added: 5, Drafts: 1, Existing: 1, Skipped: 3, Replies: 2, Boosts: 1, Files: 4, FileBytes: 2_000_000,
+			From: time.Date(2020, 1, 2, 0, 0, 0, 0, time.UTC), To: time.Date(2021, 3, 4, 0, 0, 0, 0, time.UTC),
+			Omitted: []transfer.Omission{{Reason: "<i>Replies</i>", Count: 2}}, Problems: []string{"Something."},
+		},
+		res: transfer.Result{Kind: "mastodon", Added: 5, Moved: []transfer.Moved{{From: "https://m.example/1?a=\"", To: "https://one.example/alice/1"}}},
+	}
+	x := newMovesHarness(t, v)
+	at := x.bring("/account/import", "a.zip", "x").Header().Get("Location")
+	body := finishedMove(x, at)
+	for _, want := range []string{"Nothing is stored yet", "Archive of Mastodon", "2 January 2020 – 4 March 2021", "2 MB", `name="replies"`, `name="boosts"`, "&lt;i&gt;Replies", "Something."} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the preview lacks %q: %s", want, body)
+		}
+	}
+	if rec := x.open(at + "/urls"); rec.Code != 404 {
+		t.Errorf("URLs of a preview: %d", rec.Code)
+	}
+	x.start(at, "replies", "yes")
+	<-v.got
+	body = finishedMove(x, at)
+	if v.opts != (transfer.Options{Replies: true}) || !strings.Contains(body, "Old and new URLs") || !strings.Contains(body, "https://one.example/alice/1") {
+		t.Errorf("%+v: %s", v.opts, body)
+	}
+	rec := x.open(at + "/urls")
+	if want := "old,new\n\"https://m.example/1?a=\"\"\",https://one.example/alice/1\n"; rec.Code != 200 || rec.Body.String() != want {
+		t.Errorf("%d: %s", rec.Code, rec.Body)
+	}
+	x.as("bob")
+	if rec := x.open(at + "/urls"); rec.Code != 404 {
+		t.Errorf("URLs of another user: %d", rec.Code)
+	}
+}
+
+func TestDiscardedPreviewImportsNothing(t *testing.T) {
+	t.Parallel()
+	v := &fakeMoves{pre: transfer.Result{Kind: "rss", Added: 1}}
+	x := newMovesHarness(t, v)
+	first := x.bring("/account/import", "a.zip", "x").Header().Get("Location")
+	finishedMove(x, first)
+	second := x.bring("/account/import", "b.zip", "y").Header().Get("Location") // replaces the first
+	finishedMove(x, second)
+	x.as("bob")
+	if rec := x.send(second, "do", "import"); rec.Code != 404 {
+		t.Errorf("another user: %d", rec.Code)
+	}
+	x.as("alice")
+	for _, at := range []string{first, second} {
+		if rec := x.send(at, "do", "discard"); rec.Code != 303 {
+			t.Errorf("%d", rec.Code)
+		}
+		if body := finishedMove(x, at); !strings.Contains(body, "The file was discarded. Nothing was imported.") {
+			t.Error(body)
+		}
+	}
+	if len(v.got) > 0 {
+		t.Error("a discarded file was imported")
+	}
+	v.preErr = fault.New(fault.Invalid, "The file is damaged.")
+	if body := finishedMove(x, x.bring("/account/import", "c.zip", "z").Header().Get("Location")); !strings.Contains(body, "The file is damaged.") {
+		t.Error(body)
 	}
 }

@@ -29,13 +29,16 @@ func (s *Pages) Routes() []route.Route {
 			s.form("/auth/decide", "Saves whether a program may act for the user.", s.doAuthorize))
 	}
 	if s.Moves != nil {
-		imported := s.form("/account/import", "Imports posts and files of an author.", s.doMove)
+		i := importPages{s}
+		imported := s.form("/account/import", "Stores a file and previews its import.", i.doMove)
 		imported.MaxBody = maxMove + shell.FormOverhead
 		all = append(all,
-			s.page("/account/export", "Everything of the author as one file.", s.exportPage),
-			s.page("/account/import", "The forms to export and to import an author.", s.movePage),
+			s.page("/account/export", "Everything of the author as one file.", i.exportPage),
+			s.page("/account/import", "The forms to export and to import an author.", i.movePage),
 			imported,
-			s.page("/account/import/{id}", "How far an import is.", s.movedPage))
+			s.page("/account/import/{id}", "How far an import is, its preview, or its result.", i.movedPage),
+			s.form("/account/import/{id}", "Imports or discards a previewed file.", i.doMoved),
+			s.page("/account/import/{id}/urls", "Old and new URLs of imported posts as CSV.", i.movedURLs))
 	}
 	if s.Authors != nil {
 		all = append(all, s.feedRoutes()...)

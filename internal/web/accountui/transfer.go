@@ -9,21 +9,19 @@ import (
 	"mime/multipart"
 	"net/http"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
 	"cloudburst/internal/account"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/transfer"
-	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
 // Moves exports and imports all data of an author; *transfer.Transfer implements it.
 type Moves interface {
 	Export(ctx context.Context, user string, w io.Writer, progress transfer.Progress) (transfer.Manifest, error)
-	Import(ctx context.Context, user string, r io.ReaderAt, size int64, progress transfer.Progress) (transfer.Result, error)
+	Import(ctx context.Context, user string, r io.ReaderAt, size int64, opts transfer.Options, progress transfer.Progress) (transfer.Result, error)
 }
 
 const (
@@ -32,6 +30,8 @@ const (
 	maxUploads     = 8                // uploads at once
 	movePause      = 30 * time.Second // longest pause in an upload
 	maxStoredMoves = 64               // stored results
+	maxWaiting     = 16               // files whose preview waits for its user; disk space limits their number
+	previewWait    = time.Hour        // how long the file of a preview is kept
 )
 
 // moves holds the running imports and the latest results.
@@ -66,43 +66,92 @@ func errMoves() error {
 	return &fault.Error{Code: fault.Unavailable, Msg: "Several imports are running at the moment. Nothing was done. Send the file again later.", RetryAfter: 10 * time.Second}
 }
 
-// move is an import in the background.
+// move is an import in the background: a preview, then the import if its user wants it.
 type move struct {
 	user, name string
 	phase      string
 	done       int
 	total      int
+	waiting    bool // the preview is complete; nothing is stored
+	confirmed  bool // its user started the import
 	finished   bool
+	discarded  bool // finished without an import
 	res        transfer.Result
+	urls       []byte // old and new URLs as compressed CSV
 	err        error
+	decided    chan transfer.Options // receives the choice of the user; closed: the file is discarded
 }
 
-// begin registers an import, or returns why it cannot start.
-func (m *moves) begin(user, name string) (id string, err error) {
+// begin registers an import, or returns why it cannot start. It discards an earlier file of the user
+// that waits for a decision.
+func (m *moves) begin(user, name string) (id string, decided <-chan transfer.Options, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.byID == nil {
 		m.byID = map[string]*move{}
 	}
-	running := 0
+	waiting := 0
 	for _, other := range m.byID {
-		if other.finished {
-			continue
-		}
-		if running++; other.user == user {
-			return "", fault.New(fault.Conflict, "Your previous import is still running. Wait until it has finished, then send this file.")
+		switch {
+		case other.finished:
+		case other.waiting && other.user == user:
+			other.discard()
+		case other.waiting:
+			waiting++
+		case other.user == user:
+			return "", nil, fault.New(fault.Conflict, "Your previous import is still running. Wait until it has finished, then send this file.")
 		}
 	}
-	if running >= maxActiveMoves {
-		return "", errMoves()
+	if m.running() >= maxActiveMoves || waiting >= maxWaiting {
+		return "", nil, errMoves()
 	}
 	id = rand.Text()
-	m.byID[id] = &move{user: user, name: name, phase: transfer.PhaseCheck}
+	one := &move{user: user, name: name, phase: transfer.PhaseCheck, decided: make(chan transfer.Options, 1)}
+	m.byID[id] = one
 	if m.order = append(m.order, id); len(m.order) > maxStoredMoves {
+		if oldest := m.byID[m.order[0]]; oldest.waiting {
+			oldest.discard()
+		}
 		delete(m.byID, m.order[0])
 		m.order = m.order[1:]
 	}
-	return id, nil
+	return id, one.decided, nil
+}
+
+// running counts the previews and imports in progress.
+func (m *moves) running() (n int) {
+	for _, one := range m.byID {
+		if !one.finished && !one.waiting {
+			n++
+		}
+	}
+	return n
+}
+
+func (m *move) discard() {
+	m.waiting, m.finished, m.discarded = false, true, true
+	close(m.decided)
+}
+
+// decide starts the import of a previewed file, or discards the file if opts is nil.
+func (m *moves) decide(user, id string, opts *transfer.Options) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	one := m.byID[id]
+	switch {
+	case one == nil || one.user != user:
+		return fault.New(fault.NotFound, "The file of this import is not available any more. Nothing was imported. Send the file again.")
+	case !one.waiting:
+		return nil // the form was sent twice
+	case opts == nil:
+		one.discard()
+		return nil
+	case m.running() >= maxActiveMoves:
+		return errMoves()
+	}
+	one.confirmed, one.waiting, one.phase, one.done, one.total = true, false, transfer.PhaseCheck, 0, 0
+	one.decided <- *opts
+	return nil
 }
 
 // change updates an import; it ignores one that was dropped.
@@ -123,8 +172,11 @@ func (m *moves) get(user, id string) (move, bool) {
 	return move{}, false
 }
 
+// importPages are the pages that export and import an author.
+type importPages struct{ *Pages }
+
 // exportPage sends all data of the user as one file.
-func (s *Pages) exportPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s importPages) exportPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	name := session.User + "-" + s.CurrentTime().UTC().Format(time.DateOnly) + ".zip"
 	s.SendFile(rw, r, "application/zip", name, func(out io.Writer) error {
 		_, err := s.Moves.Export(r.Context(), session.User, out, nil)
@@ -138,17 +190,17 @@ type moveView struct {
 	MoveError string
 }
 
-func (s *Pages) movePage(rw http.ResponseWriter, r *http.Request, _ account.Session) {
+func (s importPages) movePage(rw http.ResponseWriter, r *http.Request, _ account.Session) {
 	s.showMove(rw, r, http.StatusOK, "")
 }
 
-func (s *Pages) showMove(rw http.ResponseWriter, r *http.Request, status int, wrong string) {
+func (s importPages) showMove(rw http.ResponseWriter, r *http.Request, status int, wrong string) {
 	s.Render(rw, r, status, "move", moveView{View: s.NewView(r, "Import and export"), MoveError: wrong})
 }
 
-// doMove imports a file: it stores the upload, then imports it in the background while a page shows
-// the progress.
-func (s *Pages) doMove(rw http.ResponseWriter, r *http.Request, session account.Session) {
+// doMove stores an uploaded file, then reads it in the background while a page shows the progress and
+// the preview.
+func (s importPages) doMove(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	rc := http.NewResponseController(rw)
 	gone, err := s.moving.arrive(session.User)
 	if err != nil {
@@ -160,8 +212,9 @@ func (s *Pages) doMove(rw http.ResponseWriter, r *http.Request, session account.
 	// If the deadline cannot be set, the server's default applies.
 	_ = rc.SetWriteDeadline(time.Now().Add(shell.FormTimeout))
 	var id string
+	var decided <-chan transfer.Options
 	if err == nil {
-		if id, err = s.moving.begin(session.User, name); err != nil {
+		if id, decided, err = s.moving.begin(session.User, name); err != nil {
 			drop(spool)
 		}
 	}
@@ -169,7 +222,7 @@ func (s *Pages) doMove(rw http.ResponseWriter, r *http.Request, session account.
 		s.showMove(rw, r, s.mistake(rw, r, err), shell.Reason(err))
 		return
 	}
-	go s.work(id, session.User, spool, size)
+	go s.work(id, session.User, spool, size, decided)
 	http.Redirect(rw, r, "/account/import/"+id, http.StatusSeeOther)
 }
 
@@ -179,7 +232,7 @@ func drop(spool *os.File) {
 }
 
 // receive reads the upload form.
-func (s *Pages) receive(rw http.ResponseWriter, r *http.Request) (spool *os.File, name string, size int64, err error) {
+func (s importPages) receive(rw http.ResponseWriter, r *http.Request) (spool *os.File, name string, size int64, err error) {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "multipart/form-data" {
 		return nil, "", 0, fault.New(fault.Invalid, "Choose a file, then send the form.")
 	}
@@ -207,76 +260,9 @@ func (s *Pages) receive(rw http.ResponseWriter, r *http.Request) (spool *os.File
 	case cut:
 		err = fault.New(fault.Invalid, "The file is larger than 4 GiB, the limit of this page. The operator can import larger files on the command line.")
 	case errors.Is(err, io.EOF):
-		err = fault.New(fault.Invalid, "Choose a file first: an export of this program or of WordPress, or a feed.")
+		err = fault.New(fault.Invalid, "Choose a file first: an export of this or another program, or a feed.")
 	default:
 		err = fault.Wrap(fault.Invalid, err, "The upload was incomplete, and nothing was imported. Send the file again.")
 	}
 	return nil, "", 0, err
-}
-
-// work imports a file until it ends or the program stops.
-func (s *Pages) work(id, user string, spool *os.File, size int64) {
-	defer drop(spool)
-	ctx, cancel := s.UntilStopped()
-	defer cancel()
-	res, err := s.Moves.Import(ctx, user, spool, size, func(phase string, done, total int) {
-		s.moving.change(id, func(m *move) { m.phase, m.done, m.total = phase, done, total })
-	})
-	if code := fault.CodeOf(err); err != nil && (code == fault.Internal || code == fault.Unavailable) {
-		s.Logger().Error("import an author", "user", user, "added", res.Added, "err", err)
-	}
-	s.moving.change(id, func(m *move) { m.finished, m.res, m.err = true, res, err })
-}
-
-type movedView struct {
-	shell.View
-	Known    bool
-	Finished bool
-	Lead     string
-	Wrong    string
-	Done     int
-	Total    int
-	Problems []string
-}
-
-// movedPage shows the progress of an import, then its result.
-func (s *Pages) movedPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	v := movedView{View: s.NewView(r, "Import")}
-	m, known := s.moving.get(session.User, r.PathValue("id"))
-	v.Known, v.Finished = known, m.finished || !known
-	switch {
-	case !known:
-		v.Lead = "The result of this import is not available any more. Your posts are not affected."
-	case !m.finished:
-		v.Script, v.Done, v.Total = "status.js", m.done, m.total
-		v.Lead = map[string]string{
-			transfer.PhaseCheck: "The file is being checked.", transfer.PhaseFiles: "Images and other files are being imported.", transfer.PhasePosts: "Posts are being imported.",
-		}[m.phase]
-	case m.err != nil:
-		v.Lead, v.Wrong = "The file could not be imported.", shell.Reason(m.err)
-		if m.res.Added+m.res.Files > 0 {
-			v.Lead = v.Say("The file was imported in part: %s Send the file again to continue.", movedWords(v.Lang, m.res))
-		}
-	default:
-		v.Lead = movedWords(v.Lang, m.res)
-	}
-	for _, p := range m.res.Problems {
-		v.Problems = append(v.Problems, shell.CleanText(p, 500))
-	}
-	s.Render(rw, r, http.StatusOK, "moved", v)
-}
-
-// movedWords describes the result of an import, in a language.
-func movedWords(l *locale.Locale, res transfer.Result) string {
-	text := l.Say("You have %s more.", locale.Quantity(res.Added, "post", "posts"))
-	if res.Files > 0 {
-		text = l.Say("You have %s more and %s.", locale.Quantity(res.Added, "post", "posts"), locale.Quantity(res.Files, "file", "files"))
-	}
-	if res.Existing > 0 {
-		text += " " + locale.Quantity(res.Existing, "was here already.", "were here already.").In(l)
-	}
-	if res.Skipped > 0 {
-		text += " " + locale.Quantity(res.Skipped, "was left out.", "were left out.").In(l)
-	}
-	return strings.TrimSpace(text)
 }
