@@ -165,7 +165,7 @@ const harm = `(() => {
 		else { const b = q.getBoundingClientRect(); if (document.elementFromPoint(b.x + 5, b.y + 5) !== q) report("the search is covered", document.elementFromPoint(b.x + 5, b.y + 5)); }
 	}
 	for (const i of document.querySelectorAll("#days > *")) if (!i.matches("section.day")) report("not a day", i);
-	for (const i of document.querySelectorAll("[role=feed] > *")) if (!i.matches("article.item, details.flood")) report("not an item", i);
+	for (const i of document.querySelectorAll(".entries > *")) if (!i.matches("article.item, details.flood")) report("not an item", i);
 	for (const i of document.querySelectorAll(".flood > *")) if (!i.matches("article.item, summary:not(:has(*)), .rest")) report("not an item", i);
 	return wrong;
 })()`

@@ -4,6 +4,7 @@ import (
 	"html"
 	"html/template"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -34,6 +35,10 @@ type BodyRenderer struct {
 	images string                  // ImagesProxy, ImagesDirect or ImagesOff
 	proxy  func(url string) string // URL of the image on this server
 	own    bool                    // the text was written on this server, so paths refer to this server
+
+	// Heading is the level of the first heading of a text, 1 to 6; 0: 2 for a whole text, else 3. No
+	// later heading is above it, or skips a level.
+	Heading int
 
 	size    func(url string) (width, height string) // dimensions of an image that this server has read; "": unknown
 	Unsized []string                                // proxied images without known dimensions
@@ -83,20 +88,25 @@ func weight(safe string) (n int) {
 // bodyWriter rewrites markup tag by tag.
 type bodyWriter struct {
 	*BodyRenderer
-	q     tagRewriter // input and output
-	whole bool
-	media string // the open audio or video element; "": none
-	shown bool   // the open element has a link
-	cuts  bool
-	seen  int      // characters so far
-	open  []string // written elements that are still open, if the text may be cut
-	done  bool     // the text was cut
+	q            tagRewriter // input and output
+	whole        bool
+	media        string // the open audio or video element; "": none
+	shown        bool   // the open element has a link
+	cuts         bool
+	seen         int      // characters so far
+	first, level int      // of the headings: the first one in the text, and the last one as written
+	open         []string // written elements that are still open, if the text may be cut
+	done         bool     // the text was cut
+
+	named  bool   // the open link has a text
+	target string // URL of the open link
 }
 
 // next processes the text up to the next tag, and that tag.
 func (w *bodyWriter) next() bool {
 	text, rest, found := strings.Cut(w.q.in, "<")
 	if w.media == "" { // else the text is the fallback inside a media element
+		w.named = w.named || strings.TrimSpace(text) != ""
 		w.text(text)
 	}
 	if !found || w.done {
@@ -167,19 +177,41 @@ func (w *bodyWriter) tag(t markupTag) {
 		return
 	case "a":
 		w.q.openLinks += step(t)
+		if !t.end {
+			w.named, w.target = false, t.attr("href")
+		} else if !w.named && w.media == "" && w.q.openForeign == 0 && w.target != "" { // it has neither text nor an image with a description
+			w.q.out.WriteString(`<span class="sr">` + html.EscapeString(shell.ShortURL(html.UnescapeString(w.target))) + `</span>`)
+		}
 	}
 	if w.media != "" {
 		return
 	}
 	switch {
 	case w.q.openForeign > 0:
-	case w.whole && t.name == "h1": // the page's own h1 is directly above
-		t.name = "h2"
-	case !w.whole || t.name[0] != 'h' || len(t.name) != 2 || t.name == "hr":
+	case len(t.name) == 2 && t.name[0] == 'h' && t.name != "hr":
+		t.name = w.heading(t)
+	default:
 		t.name = replacementElement(t.name)
 	}
 	w.q.write(t)
 	w.opened(t)
+}
+
+// heading returns the name of a heading below the headings of the page.
+func (w *bodyWriter) heading(t markupTag) string {
+	if !t.end {
+		top, level := w.Heading, int(t.name[1]-'0')
+		if top == 0 {
+			if top = 3; w.whole {
+				top = 2
+			}
+		}
+		if w.first == 0 {
+			w.first, w.level = level, top-1
+		}
+		w.level = min(max(top+level-w.first, top), w.level+1, 6)
+	}
+	return "h" + strconv.Itoa(max(w.level, 1))
 }
 
 func step(t markupTag) int {
@@ -247,7 +279,9 @@ func (w *bodyWriter) file(t markupTag) {
 		w.shown = t.attr("src") != ""
 	case t.name == "img" && w.media == "":
 		w.seen += imageWeight
-		w.q.out.WriteString(w.Image(html.UnescapeString(t.attr("src")), html.UnescapeString(t.attr("alt")), t.attr("width"), t.attr("height"), w.q.openLinks > 0))
+		image := w.Image(html.UnescapeString(t.attr("src")), html.UnescapeString(t.attr("alt")), t.attr("width"), t.attr("height"), w.q.openLinks > 0)
+		w.named = w.named || !strings.Contains(image, `alt=""`)
+		w.q.out.WriteString(image)
 	}
 }
 

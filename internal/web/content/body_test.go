@@ -32,6 +32,8 @@ func TestBodiesAreRenderedForTheRiver(t *testing.T) {
 	for _, c := range []struct{ images, in, want string }{
 		{ImagesProxy, "<p>One</p>", "<p>One</p>"},
 		{ImagesProxy, `<h1 id="main" class="bar">Big</h1><main>x</main>`, "<h3>Big</h3><div>x</div>"},
+		{ImagesProxy, `<h2>a</h2><h5>b</h5><h6>c</h6><h1>d</h1><h4>e</h4>`, "<h3>a</h3><h4>b</h4><h5>c</h5><h3>d</h3><h4>e</h4>"},
+		{ImagesProxy, `<h6>a</h6><h1>b</h1>`, "<h3>a</h3><h3>b</h3>"},
 		{ImagesProxy, `<img src="https://a.example/x.png?a=1&amp;b=2" alt="A &quot;cat&quot;" width="10" height="20" srcset="https://a.example/y.png 2x">`, `<img src="/river/image?u=https://a.example/x.png?a=1&amp;b=2" alt="A &#34;cat&#34;" width="10" height="20"` + img},
 		{ImagesDirect, `<img src="https://a.example/x.png" width="100%">`, `<img src="https://a.example/x.png" alt="" class="unsized"` + img},
 		{ImagesProxy, `<img src="https://a.example/known.png" width="7">`, `<img src="/river/image?u=https://a.example/known.png" alt="" width="40" height="30"` + img},

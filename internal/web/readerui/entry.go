@@ -107,7 +107,6 @@ type riverPost struct {
 	Published int64  // Unix milliseconds of the publication
 	Group     string // the same for all items of one feed from one check
 	First     bool   // of its group on the page
-	Number    int    // on the page
 	Own       bool   // the user may mark it
 	Marks     bool   // read marks are shown
 	Read      bool
@@ -286,6 +285,9 @@ type contentWriter struct {
 
 func (w *contentWriter) content(from *river.Content, depth int) itemContent {
 	c := itemContent{Title: strings.TrimSpace(shell.CleanText(from.Title, 300)), Language: shell.PlainLanguage(from.Language), Via: strings.TrimSpace(shell.CleanText(from.Via, 100))}
+	if depth == 1 && !w.whole && c.Title != "" {
+		w.Heading = 4
+	}
 	b := w.Render(from.HTML, w.whole)
 	c.Body, c.Cut = b.HTML, b.Cut
 	if strings.TrimSpace(string(c.Body)) == "" {
@@ -444,7 +446,7 @@ func sortGroups(posts []riverPost, oldest bool) {
 			return cmp.Or(cmp.Compare(b.At, a.At), cmp.Compare(b.Published, a.Published))
 		})
 		for i := range group {
-			group[i].First, group[i].Number = i == 0, from+i+1
+			group[i].First = i == 0
 		}
 		from = to
 	}

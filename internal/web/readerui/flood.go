@@ -181,7 +181,7 @@ func (how showing) foldOld(posts []riverPost) {
 			folded[0].Folds, folded[len(folded)-1].FoldEnd = f, f
 			copy(posts[from:], append(shown, folded...))
 			for i := from; i < to; i++ {
-				posts[i].First, posts[i].Number = i == from, i+1
+				posts[i].First = i == from
 			}
 		}
 		from = to

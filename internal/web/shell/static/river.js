@@ -42,30 +42,29 @@ function nameDays() {
   }
 }
 
-// Returns the feed element of a day, and creates it if it does not exist.
+// Returns the items of a day, and creates it if it does not exist.
 function feedOf(date) {
   const days = [...document.querySelectorAll("#days .day")];
   const there = days.find((d) => d.dataset.day === date);
-  if (there) return there.querySelector("[role=feed]");
+  if (there) return there.querySelector(".entries");
   const made = document.createElement("section");
   made.className = "day";
   made.dataset.day = date;
   const long = new Date(date).toLocaleDateString(dates, { weekday: "long", day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
-  made.innerHTML = `<h2 id="d${date}"><span></span></h2><div role="feed" aria-labelledby="d${date}"></div>`;
+  made.innerHTML = `<h2 id="d${date}"><span></span></h2><div class="entries"></div>`;
   const span = made.querySelector("span");
   span.textContent = span.title = long;
   byId("days").insertBefore(made, days.find((d) => d.dataset.day < date) ?? null);
-  return made.querySelector("[role=feed]");
+  return made.querySelector(".entries");
 }
 
-// Marks the first item of each group and numbers the items.
-function number(feed) {
+// Marks the first item of each group.
+function markFirst(feed) {
   let before = null;
-  feed.querySelectorAll(".item").forEach((item, i) => {
+  for (const item of feed.querySelectorAll(".item")) {
     item.classList.toggle("first", before !== item.dataset.group);
-    item.ariaPosInSet = i + 1;
     before = item.dataset.group;
-  });
+  }
 }
 
 // Folds the old items that one check brought, except the newest three, as the server does.
@@ -131,7 +130,6 @@ function trim() {
 
 function swap(old, fresh) {
   fresh.classList.toggle("first", old.classList.contains("first"));
-  fresh.ariaPosInSet = old.ariaPosInSet;
   const height = document.documentElement.scrollHeight;
   const passed = old.getBoundingClientRect().bottom <= 0;
   const focused = old.contains(document.activeElement);
@@ -190,7 +188,7 @@ function live() {
     pill.hidden = true;
     document.title = title();
     byId("empty")?.remove();
-    new Set(fresh.map((item) => { item.classList.add("fresh"); return insert(item); })).forEach((feed) => { fold(feed); number(feed); });
+    new Set(fresh.map((item) => { item.classList.add("fresh"); return insert(item); })).forEach((feed) => { fold(feed); markFirst(feed); });
     nameDays();
     trim();
     document.dispatchEvent(new Event("cloudburst:fresh"));
@@ -351,8 +349,8 @@ async function older(link) {
       const feed = feedOf(day.dataset.day);
       feed.parentElement.querySelector("h2").replaceChildren(...day.querySelector("h2").childNodes);
       for (const item of day.querySelectorAll(".item")) if (byId(item.id)) item.remove();
-      feed.append(...day.querySelector("[role=feed]").children);
-      number(feed);
+      feed.append(...day.querySelector(".entries").children);
+      markFirst(feed);
       if (+page.getElementById("river").dataset.minutes !== minutes) clocks(feed);
     }
     const next = page.getElementById("older");
