@@ -156,9 +156,9 @@ func addSubscriptions(ctx context.Context, c sqldb.Conn, all []addition, limit i
 		at[a.follower] = i
 		rows[i] = []any{a.reader, a.source, readPlace(a.ReadTo), sqldb.Millis(a.AddedAt), int64(a.Interval), a.ListID, sqldb.Clean(a.Title), packCategories(a.Categories), a.FullText}
 	}
-	err := c.BulkQuery(ctx, `rows(reader t, source i, read i, added i, wish i, list i, title t, categories t, full o)
+	err := c.BulkQuery(ctx, `rows(reader t, source i, read i, added i, wish i, list i, title t, categories t, whole o)
 		INSERT INTO river_subscription (reader, source_id, read_place, added_at, wish, list_id, title, categories, full_text)
-		SELECT :reader, :source, :read, :added, :wish, :list, :title, :categories, :full {FROM ROWS} WHERE true
+		SELECT :reader, :source, :read, :added, :wish, :list, :title, :categories, :whole {FROM ROWS} WHERE true
 		ON CONFLICT (reader, source_id) DO NOTHING RETURNING reader, source_id`, func(rows *sql.Rows) error {
 		var f follower
 		err := rows.Scan(&f.reader, &f.source)
