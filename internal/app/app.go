@@ -309,6 +309,7 @@ func (a *App) Close() error {
 	a.client.CloseIdle()
 	a.reader.CloseIdle()
 	a.doer.CloseIdle()
+	a.mentionReader.CloseIdle()
 	a.sender.Close()
 	return a.store.Close()
 }

@@ -20,9 +20,11 @@ import (
 	"cloudburst/internal/account"
 	"cloudburst/internal/audience"
 	"cloudburst/internal/author"
+	"cloudburst/internal/conversation"
 	"cloudburst/internal/endpoint"
 	"cloudburst/internal/endpoint/publishhttp"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/publish"
 	"cloudburst/internal/store"
@@ -41,6 +43,9 @@ type hosted struct {
 	audience *audience.Audience
 	files    *author.Files // files attached to posts
 	layer    *syndicate.Layer
+
+	conversation  *conversation.Conversation
+	mentionReader *fetch.Doer // reads the pages of webmentions
 
 	keyTrouble string // why the key does not match the stored secrets; "": it matches
 }
@@ -98,6 +103,7 @@ func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 	}
 	a.newPosts(st)
 	a.newFiles(st)
+	a.newConversation(st)
 	return nil
 }
 
@@ -205,6 +211,7 @@ func (a hosting) maintainHosted(ctx context.Context) {
 			a.tidyPosts(ctx)
 			a.noteHosted(ctx, "remove unused files", a.files.Sweep(ctx))
 			a.noteHosted(ctx, "remove old pings", a.announcer.Tidy(ctx))
+			a.noteHosted(ctx, "remove old replies", a.conversation.Tidy(ctx))
 		}
 		select {
 		case <-ctx.Done():

@@ -21,7 +21,7 @@ func (a hosting) newPosts(st store.Store) {
 // writePages enables the pages for writing posts.
 func (a hosting) writePages(pages *web.Web) {
 	pages.Posts, pages.LimitMode = a.posts, a.cfg.Write.LimitMode
-	pages.FileOf = a.files.Get
+	pages.FileOf, pages.Replies = a.files.Get, a.conversation
 	pages.Files, pages.Moves = a.files, a.moves()
 }
 

@@ -95,6 +95,7 @@ func (a process) work(ctx context.Context, l *listeners, answer func(), group *s
 	group.Go(func() { a.beginRiver(hubCtx) })
 	group.Go(func() { failed <- a.posts.Run(hubCtx) })
 	group.Go(func() { failed <- a.announcer.Run(hubCtx) })
+	group.Go(func() { failed <- a.conversation.Run(hubCtx) })
 	group.Go(func() { a.testFeed.Run(hubCtx) })
 	group.Go(func() { a.followLists(hubCtx) })
 	group.Go(func() { hosting(a).maintainHosted(hubCtx) })
@@ -129,6 +130,7 @@ func (a process) followHints(ctx context.Context, hints store.Hinter) {
 		a.river.Wake()
 		a.full.Wake()
 		a.announcer.Wake()
+		a.conversation.Wake()
 	}
 }
 

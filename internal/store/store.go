@@ -12,6 +12,7 @@ import (
 	"cloudburst/internal/announce"
 	"cloudburst/internal/audience"
 	"cloudburst/internal/author"
+	"cloudburst/internal/conversation"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fulltext"
 	"cloudburst/internal/hub"
@@ -33,6 +34,7 @@ type Store interface {
 	river.Store
 	fulltext.Store
 	announce.Store
+	conversation.Store
 	admin.Store
 	hub.Allowances
 	TestFeed

@@ -56,6 +56,9 @@ func newSite(w *Web) *site {
 	}
 	if w.Posts != nil {
 		o := writerui.Options{Posts: w.Posts, Files: w.Files, Accounts: w.Accounts, LimitMode: w.LimitMode}
+		if w.Replies != nil {
+			o.Replies = w.Replies
+		}
 		if s.reader != nil {
 			o.ReplyTo, o.FollowOwn = s.reader.ReplyTo, s.reader.FollowOwn
 		}

@@ -68,6 +68,7 @@ type Web struct {
 	Posts     AllPosts        // nil: no writing
 	Files     writerui.Files  // files of posts; nil: none are hosted
 	Moves     accountui.Moves // imports and exports authors; nil: not possible
+	Replies   AllReplies      // from other sites; nil: none are received
 	LimitMode string          // for long posts without a title: author.LimitWarn and so on
 	// FileOf returns a hosted file by the first digits of its hash. nil: files are served without
 	// metadata.
@@ -106,6 +107,13 @@ type AllPosts interface {
 	content.Posts
 }
 
+// AllReplies is the interface to replies from other sites for all pages; conversation.Conversation
+// implements it.
+type AllReplies interface {
+	writerui.Replies
+	authorui.Replies
+}
+
 // AllRiver is the interface to the aggregator for all pages; river.River implements it.
 type AllRiver interface {
 	readerui.River
@@ -117,7 +125,7 @@ func (w *Web) shellOptions() shell.Options {
 	return shell.Options{
 		PublicURL: w.PublicURL, Cloud: w.Cloud, TestFeed: w.TestFeed, Expiry: w.Expiry, Version: w.Version,
 		Now: w.Now, Log: w.Log, Done: w.Done, Sessions: w.Accounts, Rels: w.Rels,
-		Reads: w.River != nil, Writes: w.Posts != nil, Hosts: w.Authors != nil, Administers: w.Administration != nil, CountsReaders: w.Audience != nil, Moves: w.Moves != nil,
+		Reads: w.River != nil, Writes: w.Posts != nil, Hosts: w.Authors != nil, Administers: w.Administration != nil, CountsReaders: w.Audience != nil, Replies: w.Replies != nil, Moves: w.Moves != nil,
 		ClientAddr: w.ClientAddr, MaxListeners: w.MaxListeners, Heartbeat: w.Heartbeat,
 	}
 }
@@ -132,7 +140,11 @@ func (w *Web) hubOptions() hubui.Options {
 }
 
 func (w *Web) authorOptions() authorui.Options {
-	return authorui.Options{Feeds: w.Authors, Posts: w.Posts}
+	o := authorui.Options{Feeds: w.Authors, Posts: w.Posts}
+	if w.Replies != nil {
+		o.Replies = w.Replies
+	}
+	return o
 }
 
 func (w *Web) readerOptions() readerui.Options {

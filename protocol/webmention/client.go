@@ -129,7 +129,7 @@ func (s Source) Deleted() bool {
 // Verify reads the source of a webmention, follows up to [MaxRedirects] redirects, and looks for
 // the target in it. A source with any status is a result, not an error: a receiver deletes the
 // mention of a deleted source, and tries again later after a status of the 500s. Errors are those
-// of the HTTP client, too many redirects, and an [*Error] for an invalid request.
+// of the HTTP client, [ErrRedirects], and an [*Error] for an invalid request.
 //
 // spec:webmention-2017#verify-fetch
 // spec:webmention-2017#redirect-limit
@@ -173,7 +173,7 @@ func (c *Client) read(ctx context.Context, address, accept string) (document, er
 		}
 		resp.Body.Close()
 		if moves == MaxRedirects {
-			return document{URL: address}, fmt.Errorf("webmention: more than %d redirects, the last to %s", MaxRedirects, wirehttp.Quote(next))
+			return document{URL: address}, fmt.Errorf("%w: more than %d, the last to %s", ErrRedirects, MaxRedirects, wirehttp.Quote(next))
 		}
 		address = next
 	}

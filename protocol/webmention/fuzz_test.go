@@ -43,6 +43,9 @@ func FuzzDocument(f *testing.F) {
 		if ok != (webmention.CheckURL("endpoint", endpoint) == nil) {
 			t.Fatalf("%t with the endpoint %q", ok, endpoint)
 		}
+		if e := webmention.ReadEntry([]byte(doc), contentType, at, at+"/x"); len([]rune(e.Text)) > webmention.MaxText || e.AuthorURL != "" && webmention.CheckURL("author", e.AuthorURL) != nil {
+			t.Fatalf("%+v", e)
+		}
 		links := webmention.Links([]byte(doc), contentType, at)
 		if len(links) > webmention.MaxLinks {
 			t.Fatalf("%d links", len(links))

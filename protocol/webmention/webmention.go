@@ -48,8 +48,12 @@ const (
 	maxAnswer    = 4 << 10  // bytes of a response that a client reads
 )
 
-// ErrNoEndpoint means that a page names no endpoint, so it receives no webmentions.
-var ErrNoEndpoint = errors.New("webmention: the page names no endpoint")
+var (
+	// ErrNoEndpoint means that a page names no endpoint, so it receives no webmentions.
+	ErrNoEndpoint = errors.New("webmention: the page names no endpoint")
+	// ErrRedirects means that a page redirects more than MaxRedirects times.
+	ErrRedirects = errors.New("webmention: too many redirects")
+)
 
 // Error is a refusal with an HTTP status. A [Backend] returns it for a request that it does
 // not accept, for a limit (429), and when it is temporarily unavailable (503). A [Client]

@@ -1,11 +1,12 @@
 // Package authorsql stores in SQL what authors publish: their saved feeds, posts and files. It also
-// stores who reads them and which other servers are notified. Start with [Store].
+// stores who reads them, which other servers are notified, and which pages elsewhere link to posts. Start with [Store].
 package authorsql
 
 import (
 	"cloudburst/internal/announce"
 	"cloudburst/internal/audience"
 	"cloudburst/internal/author"
+	"cloudburst/internal/conversation"
 	"cloudburst/internal/store/sqldb"
 )
 
@@ -15,9 +16,11 @@ var (
 	_ author.FileStore = (*Store)(nil)
 	_ audience.Store   = (*Store)(nil)
 	_ announce.Store   = (*Store)(nil)
+
+	_ conversation.Store = (*Store)(nil)
 )
 
-// Store is the store of the packages author, audience and announce.
+// Store is the store of the packages author, audience, announce and conversation.
 type Store struct {
 	savedStore
 	postStore
@@ -25,6 +28,7 @@ type Store struct {
 	audienceStore
 	targetStore
 	testFeedStore
+	mentionStore
 }
 
 type (
@@ -34,9 +38,10 @@ type (
 	audienceStore struct{ db *sqldb.DB }
 	targetStore   struct{ db *sqldb.DB }
 	testFeedStore struct{ db *sqldb.DB }
+	mentionStore  struct{ db *sqldb.DB }
 )
 
 // New returns a store that uses db.
 func New(db *sqldb.DB) *Store {
-	return &Store{savedStore{db}, postStore{db}, fileStore{db}, audienceStore{db}, targetStore{db}, testFeedStore{db}}
+	return &Store{savedStore{db}, postStore{db}, fileStore{db}, audienceStore{db}, targetStore{db}, testFeedStore{db}, mentionStore{db}}
 }

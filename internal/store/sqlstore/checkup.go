@@ -20,6 +20,7 @@ func dueColumns() [][3]string {
 		{"reading_list", "next_at", "reading lists to read"},
 		{"notice", "next_at", "webhooks and mailboxes to serve"},
 		{"outping", "due_at", "other servers to notify"},
+		{"mention", "due_at", "pages that link to posts, to read"},
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 type Options struct {
 	Feeds Feeds // nil: no feeds are hosted here
 	Posts Posts // nil: no writing
+	// Replies are shown below posts, and post pages name the endpoint that receives them. Nil: none.
+	Replies Replies
 }
 
 // Feeds is the interface to hosted feeds for the pages.

@@ -75,6 +75,10 @@ func (s *Pages) postPage(rw http.ResponseWriter, r *http.Request, user, slug str
 			break
 		}
 	}
+	if err := s.addReplies(rw, r, &v, p); err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
 	if err := s.neighbours(ctx, &v, p); err != nil {
 		s.Fail(rw, r, err)
 		return

@@ -57,6 +57,8 @@ type postsView struct {
 	Stream     string // URL of the stream of new posts; "": the page is not live
 	OwnPage    bool   // the author is signed in
 	Reads      bool   // the server has a feed reader
+	Webmention string // path of the endpoint for replies to the post; "": none
+	Replies    repliesView
 }
 
 // MainForms are the formats that most readers use.

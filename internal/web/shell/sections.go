@@ -57,7 +57,11 @@ func (s *Shell) writePath() string {
 
 func (s *Shell) writeTabs() (all []tab) {
 	if s.Writes {
-		all = append(all, tab{Path: "/write", Label: "New post"}, tab{Path: "/write/posts", Label: "Posts"}, tab{Path: "/account/author", Label: "Your page"})
+		all = append(all, tab{Path: "/write", Label: "New post"}, tab{Path: "/write/posts", Label: "Posts"})
+		if s.Replies {
+			all = append(all, tab{Path: "/write/replies", Label: "Replies"})
+		}
+		all = append(all, tab{Path: "/account/author", Label: "Your page"})
 	}
 	if s.Hosts {
 		all = append(all, tab{Path: "/account/feed", Label: "Your feeds"})
@@ -75,7 +79,7 @@ func (s *Shell) writeTabs() (all []tab) {
 // markCurrent marks the tab whose path is the longest prefix of path, and its section. The page of a
 // post belongs to the list of posts.
 func markCurrent(all []section, path string) {
-	if rest, ok := strings.CutPrefix(path, "/write/"); ok && rest != "posts" {
+	if rest, ok := strings.CutPrefix(path, "/write/"); ok && rest != "posts" && rest != "replies" {
 		path = "/write/posts"
 	}
 	type place struct{ section, tab int }

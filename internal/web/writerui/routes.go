@@ -22,7 +22,7 @@ func (s *Pages) Routes() []route.Route {
 	script := func(method, path string, limit int64, purpose string, do func(http.ResponseWriter, *http.Request, string) (editorResponse, error)) route.Route {
 		return route.Route{Method: method, Path: path, Handler: shell.SelfGuarded(s.forScript(do)), Protection: route.Session, MaxBody: limit, Purpose: purpose}
 	}
-	return []route.Route{
+	all := []route.Route{
 		get("/write", "The editor for a new post.", s.writePage),
 		{Method: http.MethodPost, Path: "/write", Handler: shell.SelfGuarded(s.doWrite), Protection: route.Session, MaxBody: maxSent, Purpose: "Publishes, schedules, saves or previews a post."},
 		form("/write/outline", maxOPML, "Imports an outline of another program into the editor.", s.readOPML),
@@ -39,4 +39,9 @@ func (s *Pages) Routes() []route.Route {
 		get("/account/author", "The profile of the author.", s.profilePage),
 		form("/account/author", maxSent, "Changes the profile of the author.", s.doProfile),
 	}
+	if s.Replies != nil {
+		all = append(all, get(repliesPath, "Replies of other sites to the author's posts, to approve or reject.", s.repliesPage),
+			form(repliesPath, maxSent, "Approves or rejects a reply, or blocks its author.", s.doReplies))
+	}
+	return all
 }

@@ -1,0 +1,68 @@
+package conversation
+
+import (
+	"context"
+
+	"cloudburst/internal/fault"
+)
+
+// Decision is what an author decides about a mention.
+type Decision string
+
+// Decisions.
+const (
+	Approve       Decision = "approve"
+	ApproveAlways Decision = "trust"  // also later mentions of the same author
+	Reject        Decision = "reject" // only this one
+	BlockAuthor   Decision = "block-author"
+	BlockHost     Decision = "block-host"
+)
+
+// Decide carries out the decision of a user about one of their mentions and returns the mention as
+// it was before. Errors: fault.NotFound, fault.Conflict if its page was not read yet and it would
+// become public, fault.Invalid for an unknown decision, fault.TooMany if there are [MaxRules] rules.
+//
+// spec:cloudburst#mention-moderation
+func (c *Conversation) Decide(ctx context.Context, user string, id int64, d Decision) (Mention, error) {
+	c.init()
+	m, err := c.Store.Mention(ctx, user, id)
+	if err != nil {
+		return Mention{}, err
+	}
+	rule := Rule{Host: m.Host, Author: m.Author, Name: m.Name, At: c.now()}
+	switch d {
+	case Approve, Reject:
+		return m, c.set(ctx, user, id, d)
+	case ApproveAlways:
+		rule.Verdict = Trust
+		if err := c.set(ctx, user, id, Approve); err != nil {
+			return Mention{}, err
+		}
+	case BlockAuthor:
+		rule.Verdict = Block
+	case BlockHost:
+		rule.Verdict, rule.Author, rule.Name = Block, EveryAuthor, ""
+	default:
+		return Mention{}, fault.New(fault.Invalid, "Unknown decision %q: use approve, trust, reject, block-author or block-host.", string(d))
+	}
+	return m, c.Store.SetMentionRule(ctx, user, rule, MaxRules)
+}
+
+func (c *Conversation) set(ctx context.Context, user string, id int64, d Decision) error {
+	return c.Store.ChangeMention(ctx, user, id, func(m *Mention, _ []Rule) (Action, error) {
+		switch {
+		case d == Reject:
+			m.State = Rejected
+		case m.ReadAt.IsZero():
+			return Leave, fault.New(fault.Conflict, "The page of this mention was not read yet; wait a moment and try again.")
+		default:
+			m.State = Approved
+		}
+		return Keep, nil
+	})
+}
+
+// RemoveRule deletes the rule about an author or a host. Mentions keep their state.
+func (c *Conversation) RemoveRule(ctx context.Context, user, host, author string) error {
+	return c.Store.SetMentionRule(ctx, user, Rule{Host: host, Author: author}, MaxRules)
+}

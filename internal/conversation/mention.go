@@ -1,0 +1,108 @@
+package conversation
+
+import (
+	"strings"
+	"time"
+)
+
+// Kind is what a page is to the post that it links to.
+type Kind string
+
+// Kinds of mentions.
+const (
+	Reply    Kind = "reply"
+	Like     Kind = "like"
+	Repost   Kind = "repost"
+	Bookmark Kind = "bookmark"
+	Link     Kind = "mention" // a link without a stated reason
+)
+
+// State is the state of a mention.
+type State string
+
+// States of a mention.
+const (
+	Unread   State = "unread"   // reported; its page was not read yet
+	Waiting  State = "waiting"  // read, and not yet decided by the author
+	Approved State = "approved" // public
+	Rejected State = "rejected" // kept so that a repeated report does not return it
+)
+
+// Mention is a page of another site that links to a post.
+type Mention struct {
+	ID     int64
+	User   string // author of the post
+	Post   int64  // number of the post
+	Source string // URL of the page, as reported
+	Target string // URL of the post, as reported
+	State  State
+	Host   string // host of Source
+	// Author is the URL by which the page names its author; "": none. A page can name any author,
+	// so an author is known by Host and Author together.
+	Author     string
+	ReceivedAt time.Time // first report
+	DueAt      time.Time // when the page is read next; while leased, when the lease expires; zero: never
+	Tries      int       // failed readings in a row
+	Lease      int64     // number of the lease; 0: not leased
+	Content
+}
+
+// Content is what a page says. It is stored as JSON. Texts are plain text.
+type Content struct {
+	Kind        Kind      `json:"kind,omitempty"`
+	Name        string    `json:"name,omitempty"`  // name of the author
+	Title       string    `json:"title,omitempty"` // title of the page
+	Text        string    `json:"text,omitempty"`
+	PublishedAt time.Time `json:"published_at,omitzero"`
+	ReadAt      time.Time `json:"read_at,omitzero"` // last successful reading
+}
+
+// same reports whether readers of the post see no difference.
+func (c Content) same(d Content) bool {
+	c.ReadAt = d.ReadAt
+	return c == d
+}
+
+// Verdict is what a rule does with mentions.
+type Verdict string
+
+// Verdicts of rules.
+const (
+	Trust Verdict = "trust" // approve at once
+	Block Verdict = "block" // reject
+)
+
+// EveryAuthor is the Author of a rule about a whole host.
+const EveryAuthor = "*"
+
+// Rule decides about the mentions of one author, or of one host, for a user.
+type Rule struct {
+	Host    string
+	Author  string // see Mention.Author; EveryAuthor: all of the host
+	Name    string // for display
+	Verdict Verdict
+	At      time.Time // when the user made it
+}
+
+// matches reports whether the rule is about the author or the host of m. A rule about a host
+// applies to its subdomains only if it blocks.
+func (r Rule) matches(m *Mention) bool {
+	if r.Author != EveryAuthor {
+		return r.Host == m.Host && r.Author == m.Author
+	}
+	return r.Host == m.Host || r.Verdict == Block && strings.HasSuffix(m.Host, "."+r.Host)
+}
+
+// verdict returns the verdict about m. A block takes precedence; "": no rule matches.
+func verdict(rules []Rule, m *Mention) (v Verdict) {
+	for _, r := range rules {
+		switch {
+		case !r.matches(m):
+		case r.Verdict == Block:
+			return Block
+		default:
+			v = r.Verdict
+		}
+	}
+	return v
+}

@@ -1,0 +1,126 @@
+package conversation
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/lease"
+)
+
+const (
+	leaseMargin   = 15 * time.Second // lease time beyond the longest reading
+	deferFor      = 2 * time.Second  // delay of a reading whose host is at its limit
+	settleTimeout = 10 * time.Second // to record a result
+)
+
+// Run reads the pages of reported mentions until ctx ends.
+func (c *Conversation) Run(ctx context.Context) error {
+	c.init()
+	loop := lease.Loop[Mention]{
+		Claim: c.Store.ClaimMentions, Next: c.Store.NextMention, GiveBack: c.giveBack,
+		Admit: func(m Mention, now time.Time) (time.Time, bool) {
+			_, ok := c.active.Acquire(m.Host)
+			return now.Add(deferFor), ok
+		},
+		Do: func(ctx context.Context, m Mention) {
+			defer c.Wake() // deferred readings of the host may begin
+			defer c.active.Release(m.Host)
+			c.read(ctx, m)
+		},
+		AtOnce: c.Options.AtOnce, For: c.Options.Timeout + leaseMargin, Wake: c.wakeups, Now: c.now, Name: "mentions",
+		Failed: func(ctx context.Context, doing string, err error) {
+			c.Log.WarnContext(ctx, "store error", "doing", doing, "err", err)
+		},
+		Caught: func(m Mention, panicked any, stack []byte) {
+			c.Log.Error("reading a mention panicked", "source", m.Source, "panic", fmt.Sprint(panicked), "stack", string(stack))
+		},
+	}
+	loop.Run(ctx)
+	return nil
+}
+
+// read reads the page of a claimed mention and records the result.
+func (c *Conversation) read(ctx context.Context, m Mention) {
+	within, stop := context.WithTimeout(ctx, c.Options.Timeout)
+	defer stop()
+	content, author, err := c.Read.Read(within, m.Source, m.Target)
+	switch code := fault.CodeOf(err); {
+	case err == nil:
+		c.settle(ctx, m, func(now *Mention, rules []Rule) Action { return c.verified(now, rules, content, author) })
+	case ctx.Err() != nil: // shutdown is not a failure of the page
+		c.settle(ctx, m, func(now *Mention, _ []Rule) Action { now.DueAt = c.now(); return Keep })
+	case code == fault.Gone || code == fault.Refused || code == fault.Invalid:
+		// spec:webmention-2017#deleted-source
+		c.Log.DebugContext(ctx, "a mention was dropped", "source", m.Source, "target", m.Target, "reason", fault.Message(err))
+		c.settle(ctx, m, func(*Mention, []Rule) Action { return Delete })
+	default:
+		c.settle(ctx, m, func(now *Mention, _ []Rule) Action { return c.failed(now, err) })
+	}
+}
+
+// verified decides about a page that links to the post. An approved page that changes waits for its
+// author again, because the approval was for the former text.
+//
+// spec:cloudburst#mention-moderation
+func (c *Conversation) verified(m *Mention, rules []Rule, content Content, author string) Action {
+	changed := m.Author != author || !m.Content.same(content)
+	content.ReadAt = c.now()
+	m.Content, m.Author, m.Tries, m.DueAt = content, author, 0, time.Time{}
+	switch verdict(rules, m) {
+	case Block:
+		m.State = Rejected
+		return Keep
+	case Trust:
+		if m.State != Rejected {
+			m.State = Approved
+		}
+		return Keep
+	}
+	if m.State == Unread || m.State == Approved && changed {
+		m.State = Waiting
+	}
+	return Keep
+}
+
+// failed schedules the next try, or gives up. A page that was read before stays as it was.
+func (c *Conversation) failed(m *Mention, err error) Action {
+	c.Log.Debug("the page of a mention could not be read", "source", m.Source, "tries", m.Tries+1, "err", err)
+	if m.Tries >= len(c.Options.Retry) {
+		if m.State == Unread {
+			return Delete
+		}
+		m.Tries, m.DueAt = 0, time.Time{}
+		return Keep
+	}
+	m.DueAt = c.now().Add(c.Options.Retry[m.Tries])
+	m.Tries++
+	return Keep
+}
+
+// settle records the result of a reading if its lease is still valid, and releases the lease.
+func (c *Conversation) settle(ctx context.Context, was Mention, do func(m *Mention, rules []Rule) Action) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	defer cancel()
+	err := c.Store.ChangeMention(ctx, was.User, was.ID, func(m *Mention, rules []Rule) (Action, error) {
+		if m.Lease != was.Lease {
+			return Leave, nil
+		}
+		m.Lease = 0
+		return do(m, rules), nil
+	})
+	if err != nil && fault.CodeOf(err) != fault.NotFound { // the lease expires, and the page is read again
+		c.Log.WarnContext(ctx, "could not record the result of a mention", "source", was.Source, "err", err)
+	}
+}
+
+func (c *Conversation) giveBack(ctx context.Context, list []lease.Back[Mention]) error {
+	for _, b := range list {
+		c.settle(ctx, b.Row, func(m *Mention, _ []Rule) Action {
+			m.DueAt = b.At
+			return Keep
+		})
+	}
+	return nil
+}

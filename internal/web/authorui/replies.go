@@ -1,0 +1,89 @@
+package authorui
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/conversation"
+	"cloudburst/internal/web/content"
+	"cloudburst/internal/web/shell"
+	"cloudburst/protocol/webmention"
+)
+
+// Replies is the interface to replies from other sites for the pages.
+type Replies interface {
+	// Shown lists the approved mentions of a post, oldest first.
+	Shown(ctx context.Context, user string, post int64) ([]conversation.Mention, error)
+}
+
+// webmentionPath is the endpoint that post pages name.
+const webmentionPath = "/webmention"
+
+// repliesView has what other sites say about a post.
+type repliesView struct {
+	Replies []replyView
+	Others  []othersView // without a text: likes and so on
+}
+
+// othersView lists the people who did the same.
+type othersView struct {
+	Class string // of microformats
+	Words string // "Liked by"
+	List  []replyView
+}
+
+type replyView struct {
+	Name, Href   string // author; Href is "" without a page
+	Source, Host string // page of the reply
+	Title, Text  string
+	At           shell.Moment
+}
+
+// Any reports whether there is something to show.
+func (v repliesView) Any() bool { return len(v.Replies) > 0 || len(v.Others) > 0 }
+
+// addReplies adds the replies to a post, and names the endpoint that receives more.
+//
+// spec:webmention-2017#endpoint-advertised
+func (s *Pages) addReplies(rw http.ResponseWriter, r *http.Request, v *postsView, p author.Post) (err error) {
+	if s.Replies == nil {
+		return nil
+	}
+	v.Webmention = webmentionPath
+	rw.Header().Add("Link", webmention.LinkHeader(s.BaseURL(r)+webmentionPath))
+	v.Replies, err = s.replies(r.Context(), p.User, p.ID)
+	return err
+}
+
+// replies reads what is shown below a post.
+func (s *Pages) replies(ctx context.Context, user string, post int64) (v repliesView, err error) {
+	list, err := s.Replies.Shown(ctx, user, post)
+	if err != nil {
+		return v, err
+	}
+	others := []othersView{{Class: "u-like", Words: "Liked by"}, {Class: "u-repost", Words: "Reposted by"}, {Class: "u-bookmark", Words: "Bookmarked by"}, {Class: "u-mention", Words: "Linked from"}}
+	kinds := map[conversation.Kind]int{conversation.Like: 0, conversation.Repost: 1, conversation.Bookmark: 2, conversation.Link: 3}
+	for _, m := range list {
+		one := replyView{Name: shell.CleanText(cmp.Or(m.Name, m.Host), conversation.MaxName), Source: m.Source, Host: m.Host,
+			Title: shell.CleanText(m.Title, 2*conversation.MaxName), Text: shell.CleanText(m.Text, conversation.MaxText), At: content.DateMoment(m.ReceivedAt)}
+		if shell.IsWebURL(m.Author) {
+			one.Href = m.Author
+		}
+		if !m.PublishedAt.IsZero() && m.PublishedAt.Before(m.ReceivedAt) {
+			one.At = content.DateMoment(m.PublishedAt)
+		}
+		if i, quiet := kinds[m.Kind]; quiet {
+			others[i].List = append(others[i].List, one)
+		} else {
+			v.Replies = append(v.Replies, one)
+		}
+	}
+	for _, o := range others {
+		if len(o.List) > 0 {
+			v.Others = append(v.Others, o)
+		}
+	}
+	return v, nil
+}
