@@ -265,7 +265,7 @@ func (s *Pages) docsPage(rw http.ResponseWriter, r *http.Request) {
 	v := docsView{View: s.NewView(r, "Docs"), Base: s.BaseURL(r), Formats: render.Formats(), examples: map[string]Example{}}
 	v.Docs = true
 	v.Heading = "Documentation"
-	v.RegistrationLife = s.RegistrationLife()
+	v.RegistrationLife = s.RegistrationLife(nil)
 	v.Cloud = s.CloudElement(v.Base)
 	host := v.Base
 	if u, err := url.Parse(v.Base); err == nil && u.Host != "" {

@@ -112,7 +112,7 @@ func (s *Pages) hubPage(rw http.ResponseWriter, r *http.Request) {
 	v := hubView{View: s.wideView(r, "Hub"), Base: s.BaseURL(r), Register: emptyRegistration()}
 	v.Ping.URL = shell.CleanText(r.URL.Query().Get("url"), 2048)
 	v.Heading = v.Say("Notify subscribers the moment a feed changes")
-	v.RegistrationLife = s.RegistrationLife()
+	v.RegistrationLife = s.RegistrationLife(v.Lang)
 	v.Cloud, v.With = s.CloudElement(v.Base), withRSSCloud
 	if r.URL.Query().Get("with") == withWebSub {
 		v.With = withWebSub

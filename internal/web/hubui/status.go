@@ -3,6 +3,7 @@ package hubui
 import (
 	"math"
 	"net/http"
+	"slices"
 	"time"
 
 	"cloudburst/internal/fault"
@@ -225,7 +226,10 @@ func statusCharts(l *locale.Locale, points []bucket, sp span) []shell.Figure {
 	}
 	for i := range charts {
 		c := &charts[i]
-		c.Ticks = sp.Ticks
+		c.Ticks = slices.Clone(sp.Ticks)
+		for j := range c.Ticks {
+			c.Ticks[j].Label = l.Words(c.Ticks[j].Label)
+		}
 		c.Desc = shell.DescribeChart(c.Series, when, c.Unit, minutes)
 		c.Now = l.Words("nothing yet")
 		if c.Highest() > 0 {

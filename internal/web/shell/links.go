@@ -11,6 +11,7 @@ import (
 
 	"cloudburst/feed/render"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/web/locale"
 	"cloudburst/protocol/rsscloud"
 )
 
@@ -80,8 +81,12 @@ func (s *Shell) CloudElement(base string) string {
 // RegistrationLife is the lifetime of an rssCloud registration, in words.
 type RegistrationLife struct{ Lasts, Renew string }
 
-func (s *Shell) RegistrationLife() RegistrationLife {
+// RegistrationLife returns the lifetime of an rssCloud registration in a language; nil is English.
+func (s *Shell) RegistrationLife(l *locale.Locale) RegistrationLife {
 	lasts := cmp.Or(s.Expiry, 25*time.Hour)
+	if !l.IsEnglish() {
+		return RegistrationLife{l.Duration(lasts), l.Duration(hub.RenewWithin(lasts))}
+	}
 	return RegistrationLife{hub.InWords(lasts), hub.InWords(hub.RenewWithin(lasts))}
 }
 
