@@ -99,7 +99,8 @@ func (s *postStore) PostByKey(ctx context.Context, user, key, guid string) (auth
 	}))
 }
 
-// namedPost finds a post by its GUID or its key. Either may be "".
+// namedPost finds a post by its GUID or its key. Either may be "". The "+ 0" in the order keeps
+// SQLite on the index of the GUID or key; else it reads all posts of the user, newest first.
 func namedPost(ctx context.Context, c sqldb.Conn, user, key, guid string) ([]postRow, error) {
 	for _, by := range []struct{ name, text string }{
 		{guid, `SELECT ` + postColumns + ` FROM post AS p WHERE p.owner = $1 AND p.guid = $2 AND p.guid <> ''`},
@@ -108,7 +109,7 @@ func namedPost(ctx context.Context, c sqldb.Conn, user, key, guid string) ([]pos
 		if by.name == "" {
 			continue
 		}
-		found, err := sqldb.Collect(ctx, c, scanPost, by.text+` ORDER BY p.id DESC LIMIT 100`, user, by.name)
+		found, err := sqldb.Collect(ctx, c, scanPost, by.text+` ORDER BY p.id + 0 DESC LIMIT 100`, user, by.name)
 		if err != nil {
 			return nil, err
 		}
