@@ -1,6 +1,7 @@
 package doctest
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
 	"fmt"
@@ -74,7 +75,33 @@ func newPlace(t *testing.T, page page, root, bin string) *place {
 	if strings.Contains(page.text, "alice") && !strings.Contains(page.text, "user add alice") {
 		p.run("the account that the guide speaks of", "echo PASSWORD | bin/cloudburst user add alice")
 	}
+	if strings.Contains(page.text, "mastodon.zip") {
+		p.writeMastodonArchive()
+	}
 	return p
+}
+
+// writeMastodonArchive writes the archive that the guide imports, with one post.
+func (p *place) writeMastodonArchive() {
+	p.t.Helper()
+	const ann = "https://m.example/users/ann"
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	f, err := w.Create("outbox.json")
+	if err == nil {
+		_, err = fmt.Fprintf(f, `{"orderedItems":[{"id":"%s/statuses/1/activity","type":"Create","actor":"%[1]s","published":"2023-05-01T10:00:00Z",
+"to":["https://www.w3.org/ns/activitystreams#Public"],"object":{"id":"%[1]s/statuses/1","type":"Note","url":"https://m.example/@ann/1",
+"published":"2023-05-01T10:00:00Z","content":"<p>Hello</p>"}}]}`, ann)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(p.dir, "mastodon.zip"), b.Bytes(), 0o600)
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
 }
 
 // name maps the names and ports of the guides to the actual ones.
