@@ -62,8 +62,11 @@ func (a *App) newRiver(st store.Store) error {
 			Keep: c.Keep, KeepFor: c.KeepFor, Max: c.MaxFeeds, MailsBy: a.cfg.SMTP.AccountLimit, MailsTo: a.cfg.SMTP.RecipientLimit, Shared: a.cfg.Database != "",
 		},
 	}
-	if h, ok := st.(store.Hinter); ok {
-		a.river.Hint = h.Hint
+	a.river.Hint = func() { // items arrived
+		if h, ok := st.(store.Hinter); ok {
+			h.Hint()
+		}
+		a.full.Wake()
 	}
 	a.river.Forward = &readhttp.Sender{Sender: a.sender, Mail: mail, Now: a.clock.Now}
 	a.river.Init()
@@ -130,22 +133,6 @@ func (a *App) unifySources(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// followRiver wakes the service of full texts when items arrive.
-func (a *App) followRiver(ctx context.Context) {
-	for ctx.Err() == nil {
-		l := a.river.Listen(100)
-		for open := true; open; {
-			select {
-			case <-ctx.Done():
-				l.Close()
-				return
-			case _, open = <-l.C():
-				a.full.Wake()
-			}
-		}
-	}
 }
 
 func splitList(s string) []string {

@@ -91,7 +91,6 @@ func (a process) work(ctx context.Context, l *listeners, answer func(), group *s
 	group.Go(func() { failed <- a.upstream.Run(hubCtx) })
 	group.Go(func() { failed <- a.river.Run(hubCtx) })
 	group.Go(func() { a.full.Run(hubCtx) })
-	group.Go(func() { a.followRiver(hubCtx) })
 	group.Go(func() { a.beginRiver(hubCtx) })
 	group.Go(func() { failed <- a.posts.Run(hubCtx) })
 	group.Go(func() { failed <- a.announcer.Run(hubCtx) })

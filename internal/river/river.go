@@ -74,7 +74,7 @@ type River struct {
 	Agent   func(users int64) string // User-Agent; nil: the Fetcher's own
 	// Sender returns the name of a user, for recipients of forwarded items. nil: the account name.
 	Sender  func(user string) string
-	Hint    func()         // notifies other processes that something is due; nil: none
+	Hint    func()         // called when items arrived or something is due, also for other processes; nil: no call
 	Random  func() float64 // from 0 to 1, for jitter; nil: math/rand
 	Options Options
 
