@@ -177,7 +177,7 @@ func TestEveryListedKeyWorksOrSaysWhyNot(t *testing.T) {
 	type page struct{ path, want string }
 	for _, c := range []page{
 		{"/river", "j k,n p,o v,Enter,x,s,m,u,Shift+A,.,r,c,/,?"},
-		{eval[string](b, `fetch("/river").then((r) => r.text()).then((t) => t.match(/\/river\/item\/\d+/)[0])`), "j k,o v,x,s,m,u,r,c,/,?"},
+		{eval[string](b, `fetch("/river").then((r) => r.text()).then((t) => t.match(/\/river\/item\/\d+/)[0])`), "j k,o v,x,s,m,u,f,r,c,/,?"},
 		{"/feeds", "r,c,/,?"}, {"/write/posts", "r,c,/,?"}, {"/log", "r,c,/,?"},
 	} {
 		b.open(c.path)
