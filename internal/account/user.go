@@ -267,3 +267,20 @@ func (a *Accounts) AddFirst(ctx context.Context, token, name, password string, f
 	}
 	return u, err
 }
+
+// Delete deletes a user with their posts, files, private feeds, followed feeds and sessions. It
+// cannot be undone, and no user can take the name again. fault.NotFound; fault.Conflict: the first
+// user cannot be deleted.
+func (a *Accounts) Delete(ctx context.Context, name string) error {
+	if a.Deleting != nil {
+		if err := a.Deleting(ctx, name); err != nil {
+			return err
+		}
+	}
+	err := a.Store.DeleteUser(ctx, name, stamp(a.now()))
+	a.disabledUsers.forget()
+	if err == nil && a.Disabled != nil {
+		a.Disabled(ctx, name, true) // hides what is cached of the user
+	}
+	return err
+}

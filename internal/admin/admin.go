@@ -6,12 +6,8 @@ package admin
 import (
 	"context"
 	"log/slog"
-	"net/netip"
 	"sync/atomic"
 	"time"
-
-	"cloudburst/internal/fault"
-	"cloudburst/internal/text"
 )
 
 // Store is the database interface of package admin. Each method is one transaction. Times are
@@ -53,40 +49,6 @@ type Admin struct {
 	blocks    atomic.Pointer[blockList]
 	overrides atomic.Pointer[map[string]Override]
 }
-
-// Actor is the user or operator that performs an action.
-type Actor struct {
-	Name string     // user; "": the operator, who uses the admin listener
-	Addr netip.Addr // the zero Addr is unknown
-	Via  string     // page or api
-}
-
-// Entry is one action in the audit log.
-type Entry struct {
-	ID      int64 // microseconds since 1970, unique
-	Actor   string
-	Action  string // one of Actions
-	Object  string // what was changed: a user, a setting, a URL, a file
-	Detail  string // such as the new value
-	Address string // IP address of the actor; "": unknown
-	Via     string // page or api
-	Failed  string // why the action had no effect; "": it succeeded
-}
-
-// At is the time of the action.
-func (e Entry) At() time.Time { return time.UnixMicro(e.ID).UTC() }
-
-// AuditQuery selects entries of the audit log. Zero fields mean all.
-type AuditQuery struct {
-	Actor  string // exactly this user; "-" is the operator
-	Action string // this action or, without a dot, all actions of this kind: user, block …
-	Match  string // part of the object or detail
-	Before int64  // IDs below this one; 0: from the newest
-	Limit  int    // at most 1,000; 0 means 100
-}
-
-// Operator is the name of the operator in an AuditQuery.
-const Operator = "-"
 
 // Actions lists the names of all actions.
 func Actions() []string {
@@ -137,32 +99,6 @@ func (a *Admin) log() *slog.Logger {
 		return slog.Default()
 	}
 	return a.Log
-}
-
-// Do performs an action and records it. The entry is stored first, so that no action is missing
-// from the log: if it cannot be stored, the action is not performed. The error is that of do.
-func (a *Admin) Do(ctx context.Context, by Actor, action, object, detail string, do func() error) error {
-	e := Entry{ID: a.now().UnixMicro(), Actor: by.Name, Action: action, Object: text.Clip(object, maxObject), Detail: text.Clip(detail, maxDetail), Via: by.Via}
-	if by.Addr.IsValid() {
-		e.Address = by.Addr.String()
-	}
-	id, err := a.Store.AddAudit(ctx, e)
-	if err != nil {
-		return fault.Wrap(fault.Unavailable, err, "The action cannot be added to the audit log, so nothing was changed")
-	}
-	if err = do(); err != nil {
-		// The client may have disconnected, which is no reason to lose the result.
-		if failed := a.Store.FailAudit(context.WithoutCancel(ctx), id, text.Clip(fault.Message(err), maxDetail)); failed != nil {
-			a.log().Error("record a failed action", "action", action, "object", object, "err", failed)
-		}
-	}
-	return err
-}
-
-// Audit lists entries of the audit log, newest first. fault.Invalid: the text to search for is too
-// long.
-func (a *Admin) Audit(ctx context.Context, q AuditQuery) ([]Entry, error) {
-	return a.Store.Audit(ctx, q)
 }
 
 // Load reads the blocks and the changed settings. Call it once before the server works, and every few seconds if other processes share the store.

@@ -1,0 +1,43 @@
+package shell
+
+import (
+	"net/http"
+	"net/url"
+
+	"cloudburst/internal/fault"
+)
+
+// Policy lets a page load its own styles, scripts and images, and nothing else.
+const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// Wrap adds the headers of pages to the replies and a visit to the requests.
+func (s *Shell) Wrap(next http.Handler) http.Handler { return s.withVisit(headers(next)) }
+
+// GuardForms refuses forms that other sites send, except to the paths in open.
+func (s *Shell) GuardForms(next http.Handler, open ...string) http.Handler {
+	guard := http.NewCrossOriginProtection()
+	if u, err := url.Parse(s.PublicURL); err == nil && u.Host != "" {
+		// Behind a proxy that rewrites Host, the browser's Origin is still the public URL. An
+		// invalid origin does not prevent the start.
+		_ = guard.AddTrustedOrigin(u.Scheme + "://" + u.Host)
+	}
+	for _, path := range open {
+		guard.AddInsecureBypassPattern("POST " + path)
+	}
+	guard.SetDenyHandler(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		s.Fail(rw, r, fault.New(fault.Refused, "This form was sent from another site, so nothing was done. Open the form here and send it again."))
+	}))
+	return guard.Handler(next)
+}
+
+func headers(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		h := rw.Header()
+		h.Set("Content-Security-Policy", Policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		next.ServeHTTP(rw, r)
+	})
+}
