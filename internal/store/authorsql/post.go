@@ -1,10 +1,12 @@
 package authorsql
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"cloudburst/internal/author"
@@ -99,8 +101,9 @@ func (s *postStore) PostByKey(ctx context.Context, user, key, guid string) (auth
 	}))
 }
 
-// namedPost finds a post by its GUID or its key. Either may be "". The "+ 0" in the order keeps
-// SQLite on the index of the GUID or key; else it reads all posts of the user, newest first.
+// namedPost finds a post by its GUID or its key. Either may be "". The statements have no
+// order, so that SQLite uses the index of the GUID or key; for an order by id it would read all posts
+// of the user.
 func namedPost(ctx context.Context, c sqldb.Conn, user, key, guid string) ([]postRow, error) {
 	for _, by := range []struct{ name, text string }{
 		{guid, `SELECT ` + postColumns + ` FROM post AS p WHERE p.owner = $1 AND p.guid = $2 AND p.guid <> ''`},
@@ -109,10 +112,11 @@ func namedPost(ctx context.Context, c sqldb.Conn, user, key, guid string) ([]pos
 		if by.name == "" {
 			continue
 		}
-		found, err := sqldb.Collect(ctx, c, scanPost, by.text+` ORDER BY p.id + 0 DESC LIMIT 100`, user, by.name)
+		found, err := sqldb.Collect(ctx, c, scanPost, by.text+` LIMIT 1000`, user, by.name)
 		if err != nil {
 			return nil, err
 		}
+		slices.SortFunc(found, func(a, b postRow) int { return cmp.Compare(b.ID, a.ID) }) // newest first
 		for i := range found {
 			if found[i].State != author.Deleted {
 				return found[i : i+1], nil
