@@ -94,8 +94,14 @@ func (s *itemStore) markable(ctx context.Context, c sqldb.Conn, reader string, i
 		return list, err
 	}
 	var sources []int64
+	followed := true
 	for _, m := range list {
-		sources = append(sources, m.source)
+		sources, followed = append(sources, m.source), followed && m.floor.Valid
+	}
+	if !followed { // a subscription that begins now counts the marks, but cannot be locked yet
+		if err := holdSources(ctx, c, true, sources); err != nil {
+			return nil, err
+		}
 	}
 	err = holdCounts(ctx, c, true, ` WHERE f.reader = $1 AND f.source_id {ALL} $2 {END ALL}`, reader, idList(slices.Compact(slices.Sorted(slices.Values(sources)))))
 	if err != nil {
