@@ -1,10 +1,29 @@
-// Package docs is the guides as they are served: every page of this folder, in Markdown.
-// [Files] has them.
+// Package docs is the documentation as it is served: pages in Markdown, by folder, and their images.
+// [Files] has them; [Moved] has the former names of pages.
 package docs
 
 import "embed"
 
-// Files are the pages.
+// Files are the pages and images.
 //
-//go:embed *.md
+//go:embed *.md */*.md images
 var Files embed.FS
+
+// Moved returns the present name of a page by its former name, both without extension:
+// "start-reader" is "get-started/reader". Links to the former name are redirected.
+func Moved() map[string]string {
+	moved := map[string]string{
+		"start-reader": "get-started/reader", "start-blogger": "get-started/writer",
+		"start-operator": "get-started/operator", "start-developer": "get-started/developer",
+	}
+	for folder, names := range map[string][]string{
+		"guides":    {"hub", "writing", "hosting", "moving", "pinging-out", "river", "apps", "notices", "operations"},
+		"reference": {"authoring-apis", "doctor", "feed-data", "formats", "json", "protocol", "river-json", "settings", "signals"},
+		"internals": {"performance", "reliability", "scale", "simulation"},
+	} {
+		for _, name := range names {
+			moved[name] = folder + "/" + name
+		}
+	}
+	return moved
+}

@@ -90,7 +90,7 @@ func (e *engine) pass(docs []feedtest.Document) error {
 
 // BenchmarkFeedParse parses a generated corpus with all parsers in turn, on one processor, so
 // that garbage collection counts for the parser that causes it. The best run of each counts,
-// because other programs disturb all of them. It prints a table for docs/performance.md.
+// because other programs disturb all of them. It prints a table for docs/internals/performance.md.
 func BenchmarkFeedParse(b *testing.B) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	all := feedtest.Corpus(1)

@@ -6,7 +6,7 @@ import (
 )
 
 // The formats for other programming languages contain the feed as data: maps, lists, texts,
-// numbers and flags. docs/feed-data.md documents the members; datafeed.go and dataitem.go
+// numbers and flags. docs/reference/feed-data.md documents the members; datafeed.go and dataitem.go
 // build them from a feed. All keys are fixed names: the author of a feed cannot choose a key.
 
 // kind is the type of a datum.

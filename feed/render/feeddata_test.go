@@ -16,7 +16,7 @@ import (
 func TestProgramsInTheManualRun(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "another language")
-	doc, err := os.ReadFile("../../docs/feed-data.md")
+	doc, err := os.ReadFile("../../docs/reference/feed-data.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func write(t *testing.T, folder, name, text string) {
 // The manual documents exactly the names that the data can have.
 func TestManualDocumentsEveryDataName(t *testing.T) {
 	t.Parallel()
-	doc, err := os.ReadFile("../../docs/feed-data.md")
+	doc, err := os.ReadFile("../../docs/reference/feed-data.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestManualDocumentsEveryDataName(t *testing.T) {
 	}
 	for name := range names {
 		if !reported[name] {
-			t.Errorf("docs/feed-data.md does not document %s", name)
+			t.Errorf("docs/reference/feed-data.md does not document %s", name)
 		}
 	}
 }

@@ -154,7 +154,7 @@ func folder(w Installation) []Finding {
 	case f.Free < 64<<20 || f.Free < f.Size/100:
 		all = append(all, Finding{"data-space", Problem, "Only " + Bytes(f.Free) + " are free on the disk of the data folder.", "When the disk is full, the server rejects all writes until space is free.", "Free disk space now."})
 	case f.Free < 1<<30 && f.Free < f.Size/10:
-		all = append(all, Finding{"data-space", Warning, "Only " + Bytes(f.Free) + " of " + Bytes(f.Size) + " are free on the disk of the data folder.", "When the disk is full, the server rejects all writes until space is free.", "Free disk space, or shorten the retention: see Retention in docs/operations.md."})
+		all = append(all, Finding{"data-space", Warning, "Only " + Bytes(f.Free) + " of " + Bytes(f.Size) + " are free on the disk of the data folder.", "When the disk is full, the server rejects all writes until space is free.", "Free disk space, or shorten the retention: see Retention in docs/guides/operations.md."})
 	default:
 		all = append(all, fine("data-space", "%s are free on the disk of the data folder.", Bytes(f.Free))...)
 	}

@@ -19,7 +19,7 @@ func TestDocumentationListsEachCheck(t *testing.T) {
 	for _, knob := range []string{"fsync", "full_page_writes", "synchronous_commit"} {
 		used = append(used, "pg-"+knob)
 	}
-	doc, err := os.ReadFile("../../docs/doctor.md")
+	doc, err := os.ReadFile("../../docs/reference/doctor.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestDocumentationListsEachCheck(t *testing.T) {
 	slices.Sort(used)
 	slices.Sort(listed)
 	if d := cmp.Diff(slices.Compact(used), listed); d != "" {
-		t.Errorf("docs/doctor.md (- checked, + listed):\n%s", d)
+		t.Errorf("docs/reference/doctor.md (- checked, + listed):\n%s", d)
 	}
 }
 

@@ -31,7 +31,7 @@ func TestManualListsEveryCheck(t *testing.T) {
 			used = append(used, m[1])
 		}
 	}
-	doc, err := os.ReadFile("../../docs/doctor.md")
+	doc, err := os.ReadFile("../../docs/reference/doctor.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,6 +44,6 @@ func TestManualListsEveryCheck(t *testing.T) {
 	slices.Sort(used)
 	slices.Sort(documented)
 	if diff := cmp.Diff(slices.Compact(used), documented); diff != "" {
-		t.Errorf("docs/doctor.md (-used +documented):\n%s", diff)
+		t.Errorf("docs/reference/doctor.md (-used +documented):\n%s", diff)
 	}
 }

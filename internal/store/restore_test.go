@@ -241,7 +241,7 @@ func TestEveryDamagedBackupIsRejected(t *testing.T) {
 }
 
 // TestOtherToolsCanVerifyABackup follows the instructions for "head" and "sha256sum" in
-// docs/operations.md.
+// docs/guides/operations.md.
 func TestOtherToolsCanVerifyABackup(t *testing.T) {
 	t.Parallel()
 	text := read(t, backupWithKey(t))

@@ -13,13 +13,15 @@ import (
 
 func TestEveryGuideIsServedAndItsLinksWork(t *testing.T) {
 	t.Parallel()
-	files, err := fs.Glob(docs.Files, "*.md")
+	var on []string
+	err := fs.WalkDir(docs.Files, ".", func(name string, _ fs.DirEntry, err error) error {
+		if page, ok := strings.CutSuffix(name, ".md"); ok {
+			on = append(on, page)
+		}
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
-	}
-	var on []string
-	for _, f := range files {
-		on = append(on, strings.TrimSuffix(f, ".md"))
 	}
 	w, _ := newWeb(t, newFake())
 	routes := w.Routes()
@@ -58,6 +60,12 @@ func TestEveryGuideIsServedAndItsLinksWork(t *testing.T) {
 	}
 	if len(links) < 100 {
 		t.Errorf("only %d links were found", len(links))
+	}
+	for name, to := range docs.Moved() {
+		rec := get(t, routes, "/docs/"+name)
+		if at := rec.Header().Get("Location"); rec.Code != http.StatusMovedPermanently || at != "/docs/"+to || ids[at] == nil {
+			t.Errorf("%s: %d %s", name, rec.Code, at)
+		}
 	}
 	if rec := get(t, routes, "/docs/none"); rec.Code != http.StatusNotFound {
 		t.Errorf("a guide that is none: %d", rec.Code)

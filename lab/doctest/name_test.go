@@ -205,12 +205,12 @@ func TestDocumentedSettingsExist(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "rewrite docs/settings.md")
+var update = flag.Bool("update", false, "rewrite docs/reference/settings.md")
 
 // The page of all settings is generated from the program.
 func TestSettingsPageIsComplete(t *testing.T) {
 	t.Parallel()
-	const file = "../../docs/settings.md"
+	const file = "../../docs/reference/settings.md"
 	got, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -224,7 +224,7 @@ func TestSettingsPageIsComplete(t *testing.T) {
 		return
 	}
 	if string(got) != want {
-		t.Error("docs/settings.md is outdated: go test ./lab/doctest -run Settings -update")
+		t.Error("docs/reference/settings.md is outdated: go test ./lab/doctest -run Settings -update")
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // them.
 func TestPublicPackagesHaveExamples(t *testing.T) {
 	t.Parallel()
-	guide, err := os.ReadFile("../../docs/start-developer.md")
+	guide, err := os.ReadFile("../../docs/get-started/developer.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestPublicPackagesHaveExamples(t *testing.T) {
 			t.Errorf("package %s has no running example", name)
 		}
 		if !strings.Contains(string(guide), "`"+name+"`") {
-			t.Errorf("docs/start-developer.md does not name package %s", name)
+			t.Errorf("docs/get-started/developer.md does not name package %s", name)
 		}
 	}
 }

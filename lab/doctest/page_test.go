@@ -16,7 +16,7 @@ import (
 
 // page is a file of the documentation.
 type page struct {
-	name   string // docs/protocol.md
+	name   string // docs/reference/protocol.md
 	blocks []block
 	spans  []block // code within sentences; of a block they have page, line and text
 	links  []block // targets of links and images
@@ -49,9 +49,13 @@ type block struct {
 // pages reads all of the documentation.
 func pages(t *testing.T) []page {
 	t.Helper()
-	names, err := filepath.Glob("../../docs/*.md")
-	if err != nil || len(names) == 0 {
-		t.Fatal(names, err)
+	var names []string
+	for _, pattern := range []string{"../../docs/*.md", "../../docs/*/*.md"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatal(found, err)
+		}
+		names = append(names, found...)
 	}
 	var all []page
 	for _, name := range append(names, "../../README.md", "../../ARCHITECTURE.md", "../../CONTRIBUTING.md") {

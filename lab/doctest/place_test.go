@@ -64,7 +64,7 @@ func newPlace(t *testing.T, page page, root, bin string) *place {
 	p.env = slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "CLOUDBURST_") })
 	p.env = append(p.env, "HOME="+p.dir, "CURL_HOME="+p.dir, "GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"),
 		"PATH="+filepath.Join(p.dir, "bin")+":"+os.Getenv("PATH"), "CLOUDBURST_DATA=data", "CLOUDBURST_ADMIN_LISTEN=127.0.0.1:"+ports["5338"])
-	if page.file() != "start-operator.md" {
+	if page.file() != "operator.md" {
 		public := ""
 		if strings.Contains(page.text, "cloud.example.org") || strings.Contains(page.text, "hub.example") {
 			public = " --public-url http://127.0.0.1:5337"

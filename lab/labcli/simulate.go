@@ -43,7 +43,7 @@ starts no server.
   cloudburst-lab simulate --costs my.json --chart chart.svg   with the costs of your machine
 
 If pings, feeds, subscriptions and notifications do not fit together, the report states the
-assumptions. docs/simulation.md describes the model and its limits.
+assumptions. docs/internals/simulation.md describes the model and its limits.
 
 With --check the real program runs for some seconds, and the command compares the predicted
 processor time with the measured one.`,

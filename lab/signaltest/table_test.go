@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-const tableFile = "../../docs/signals.md"
+const tableFile = "../../docs/reference/signals.md"
 
 // cell is one field of the table.
 type cell struct{ signal, subscriber, outcome string }

@@ -10,10 +10,10 @@ import (
 	"cloudburst/docs"
 )
 
-// Section returns the text of a section of docs/json.md.
+// Section returns the text of a section of docs/reference/json.md.
 func Section(t *testing.T, name string) string {
 	t.Helper()
-	doc, err := docs.Files.ReadFile("json.md")
+	doc, err := docs.Files.ReadFile("reference/json.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +22,7 @@ func Section(t *testing.T, name string) string {
 	return text
 }
 
-// Described returns the field names in the tables of a section of docs/json.md, by heading.
+// Described returns the field names in the tables of a section of docs/reference/json.md, by heading.
 func Described(t *testing.T, section string) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}

@@ -32,7 +32,7 @@ func (p *commands) convert() *cobra.Command {
 		Short: "Write a feed in another format",
 		Long: `Reads a feed of any format, as parse does, and writes it in the format that --to
 names: feeds of every version, tables, serialized data and the source code of
-programs. --list prints the formats; docs/formats.md shows an example of each. For -
+programs. --list prints the formats; docs/reference/formats.md shows an example of each. For -
 it reads standard input.
 
 Warnings on standard error, one per line, report data that the format does not support,

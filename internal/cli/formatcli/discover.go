@@ -29,7 +29,7 @@ these requests. A file has no URL: --base sets one for its relative links.
 
 The command prints a table: number, kind (feed, comments, outline), format, title, URL
 and place; a question mark after the place marks a guess. --json prints one object per
-line and input, described in docs/json.md. The exit status is 1 if an input has no feed.`,
+line and input, described in docs/reference/json.md. The exit status is 1 if an input has no feed.`,
 		Example: "  cloudburst discover https://example.org/\n  cloudburst discover --base https://example.org/ index.html",
 		Args:    shell.Between(1, -1, "at least one URL or FILE, or - for standard input"),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -13,9 +13,9 @@ import (
 	"cloudburst/internal/cli/shell"
 )
 
-var update = flag.Bool("update", false, "rewrite the examples of docs/formats.md; review them before you commit")
+var update = flag.Bool("update", false, "rewrite the examples of docs/reference/formats.md; review them before you commit")
 
-const formatsDoc = "../../../docs/formats.md"
+const formatsDoc = "../../../docs/reference/formats.md"
 
 // block returns the start and the end of the text in the first fenced block after a heading.
 func block(t *testing.T, doc, heading string) (from, to int) {

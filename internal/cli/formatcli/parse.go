@@ -26,7 +26,7 @@ func (p *commands) parse() *cobra.Command {
 		Short: "Parse feeds of any format and print them as JSON",
 		Long: `Reads feeds (RSS of every version, RDF, Atom, JSON Feed, CDF, scriptingNews, MCF)
 and prints one JSON object per line, in the order of the inputs. Without an input, or
-for -, it reads standard input. docs/json.md explains every field.
+for -, it reads standard input. docs/reference/json.md explains every field.
 
 The parser repairs errors where possible: problemCount is the number of repairs, and
 --problems lists them. If an input is not a feed or cannot be read, its object has

@@ -29,7 +29,7 @@ compression, conditional requests).
 Each finding is an error (some readers reject the feed or lose items), a warning (readers
 handle it differently) or advice (valid, but can be improved). It states the lines, the
 effect in readers and the fix. --json prints one object per line and input, described in
-docs/json.md.
+docs/reference/json.md.
 
 The exit status is 0 if no input has errors, 1 if an input has errors, is not a feed or
 cannot be read, and 2 for an invalid command line. --strict treats warnings as errors.`,

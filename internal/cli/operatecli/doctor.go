@@ -29,7 +29,7 @@ whether public-url leads back to this server, the data folder (free space, permi
 write latency), the database, its schema and its safety settings, the clock, late work,
 errors of the last hour, and the age of the last backup. The running server performs the
 checks; if no server is running, this command performs them. Each finding states a
-result, why it matters and what to do. docs/doctor.md lists the checks.
+result, why it matters and what to do. docs/reference/doctor.md lists the checks.
 
 With FEED the command checks a feed from outside, for its author: whether it can be
 read, its redirects and its type; whether its bytes, ETag and Last-Modified are the same
@@ -44,7 +44,7 @@ read the feed). It states what to do and, if useful, lines to copy. --hub names 
 that the feed should name: the command pings that hub, and the lines are for it.
 
 The command sends at most 24 requests and does not subscribe. It tests hubs with
-incomplete requests, which hubs reject. docs/doctor.md lists the checks.
+incomplete requests, which hubs reject. docs/reference/doctor.md lists the checks.
 
 --watch waits for a change of the feed after the checks: change the feed and ping as
 usual. The command polls the feed every few seconds. It also registers this machine at
@@ -52,7 +52,7 @@ the rssCloud hub, if the hub runs on this machine or --callback names a host tha
 can reach, and cancels the registration at the end. It prints when the feed changed, and
 whether and when the hub sent a notification.
 
---json prints one object, described in docs/doctor.md; without FEED the object has
+--json prints one object, described in docs/reference/doctor.md; without FEED the object has
 findings (a list of id, level, text, why, fix), problems and warnings. The exit status is
 0 without problems, 1 with a problem, and 2 for an invalid command line. --strict treats
 warnings as problems.`,

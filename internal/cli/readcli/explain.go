@@ -35,8 +35,8 @@ in the response, the time of the next check, and the hubs that can announce chan
 --stranger treats a followed feed in the same way.
 
 Times are local, except skipHours and skipDays, which are in GMT. --json prints one
-object per line, described in docs/json.md and, for a followed feed, in
-docs/river-json.md.
+object per line, described in docs/reference/json.md and, for a followed feed, in
+docs/reference/river-json.md.
 
 The exit status is 1 if a URL cannot be read or is not a feed. The command also explains
 what a reader would do in this case.`,

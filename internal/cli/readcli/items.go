@@ -14,7 +14,7 @@ import (
 )
 
 const itemFields = `id, seq, at, fetched_at, title, link, html,
-text, source and more; docs/river-json.md describes them`
+text, source and more; docs/reference/river-json.md describes them`
 
 // itemFlags adds the flags that select items.
 func itemFlags(c *cobra.Command, q *client.ItemQuery, user *string) {

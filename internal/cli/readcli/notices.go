@@ -43,7 +43,7 @@ title, text and feed; email needs a mail server in the settings. The default is 
 an address with @ and webhook for a URL.
 
 The server forwards items only with the consent of the recipient: a person opens a link
-in an email, a program answers a challenge (see docs/notices.md). "notices list" shows
+in an email, a program answers a challenge (see docs/guides/notices.md). "notices list" shows
 the state, and "notices try" requests consent again.
 
 --json prints an object: ` + noticeFields + `.`,

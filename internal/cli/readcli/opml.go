@@ -33,7 +33,7 @@ URLs of their feeds, links, and included lists, which are not fetched.
 - is standard input.
 
 The parser repairs errors where possible; --problems lists them. --json prints one object
-per line and input with all data of the document, see docs/json.md. The exit status is 1
+per line and input with all data of the document, see docs/reference/json.md. The exit status is 1
 if an input is not OPML or cannot be read; the other inputs are still processed.`,
 		Example: `  cloudburst opml show subscriptions.opml
   cloudburst opml show --json https://example.org/list.opml | jq -r '.. | .xmlUrl? // empty'`,

@@ -12,10 +12,10 @@ import (
 	"cloudburst/internal/cli/clitest"
 )
 
-// riverDoc returns docs/river-json.md and the field names in its tables, by heading.
+// riverDoc returns docs/reference/river-json.md and the field names in its tables, by heading.
 func riverDoc(t *testing.T) (text string, names map[string][]string) {
 	t.Helper()
-	doc, err := os.ReadFile("../../../docs/river-json.md")
+	doc, err := os.ReadFile("../../../docs/reference/river-json.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestRiverDocumentationListsEveryField(t *testing.T) {
 		title := titles[typ]
 		switch {
 		case typ.PkgPath() != "cloudburst/client" && title == "":
-			continue // docs/json.md describes it
+			continue // docs/reference/json.md describes it
 		case title == "":
 			title = typ.Name()
 		}

@@ -31,7 +31,7 @@ Works on the running server, or on the data folder when none runs.`)
 const sourceFields = `id, url, title, own_title, feed_title, categories, interval_s,
 full_text, list_id, login, private, description, home, icon, language, format, mended, state,
 reading, push, problem, failures, moved, added_at, checked_at, changed_at,
-newest_at, next_at, why, items, readers, unread; docs/river-json.md describes them`
+newest_at, next_at, why, items, readers, unread; docs/reference/river-json.md describes them`
 
 // ofReader adds the flag that selects the river.
 func ofReader(c *cobra.Command, user *string) {

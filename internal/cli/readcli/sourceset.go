@@ -251,7 +251,7 @@ func (p *commands) sourcesRefresh() *cobra.Command {
 possible at most once a minute, and not during a pause that the feed's server requested;
 --all skips these feeds.
 
---json prints one object per line and feed: input, check or error; docs/river-json.md
+--json prints one object per line and feed: input, check or error; docs/reference/river-json.md
 describes them.`,
 		Example: "  cloudburst sources refresh https://example.com/rss.xml\n  cloudburst sources refresh --all",
 		Args:    shell.Between(0, -1, "the URL or the id of at least one feed"),

@@ -75,7 +75,7 @@ func (i *IndieAuth) metadata(w http.ResponseWriter, _ *http.Request) {
 		Revocation: at + pathRevocation, RevocationMethods: []string{"none"},
 		Scopes:        append([]string{scopeProfile, scopeEmail}, account.Scopes()...),
 		ResponseTypes: []string{"code"}, GrantTypes: []string{"authorization_code"}, Challenges: []string{"S256"},
-		IssuerInResponse: true, ClientMetadataDocument: true, ServiceDocumentation: at + "/docs/authoring-apis",
+		IssuerInResponse: true, ClientMetadataDocument: true, ServiceDocumentation: at + "/docs/reference/authoring-apis",
 	})
 	if err != nil {
 		http.Error(w, "the metadata could not be written", http.StatusInternalServerError)

@@ -20,7 +20,7 @@ import (
 	"cloudburst/internal/river/forward"
 )
 
-// Sender forwards new items to other programs. It implements forward.Sender. docs/notices.md
+// Sender forwards new items to other programs. It implements forward.Sender. docs/guides/notices.md
 // describes the messages.
 type Sender struct {
 	Sender endpoint.Sender // guarded like callbacks, because users name the targets

@@ -38,14 +38,14 @@ func blueChalk() river.Entry {
 
 func noticeDoc(t *testing.T, fence string) string {
 	t.Helper()
-	doc, err := os.ReadFile("../../../docs/notices.md")
+	doc, err := os.ReadFile("../../../docs/guides/notices.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, after, ok := strings.Cut(string(doc), "\n"+fence+"\n")
 	text, _, closed := strings.Cut(after, "\n```")
 	if !ok || !closed {
-		t.Fatalf("docs/notices.md has no block %s", fence)
+		t.Fatalf("docs/guides/notices.md has no block %s", fence)
 	}
 	return text
 }

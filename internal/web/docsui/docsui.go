@@ -22,6 +22,6 @@ func New(s *shell.Shell) *Pages { return &Pages{Shell: s} }
 func (s *Pages) Routes() []route.Route {
 	return []route.Route{
 		{Method: http.MethodGet, Path: "/docs", Handler: http.HandlerFunc(s.docsPage), Purpose: "The documentation, with literal examples of every protocol."},
-		{Method: http.MethodGet, Path: "/docs/{name}", Handler: http.HandlerFunc(s.guidePage), Purpose: "One guide of the documentation."},
+		{Method: http.MethodGet, Path: "/docs/{name...}", Handler: http.HandlerFunc(s.guidePage), Purpose: "One guide of the documentation."},
 	}
 }

@@ -32,7 +32,7 @@ type guideShelf struct {
 
 // guide is a page of the folder docs, served at /docs/<Name>.
 type guide struct {
-	Name  string // file name without extension
+	Name  string // path in the folder docs without extension
 	Title string // its heading as plain text
 	Body  template.HTML
 }
@@ -46,12 +46,12 @@ func shelves() []struct {
 		title string
 		names []string
 	}{
-		{"Get started", []string{"start-reader", "start-blogger", "hub", "start-operator", "start-developer"}},
-		{"Writing", []string{"writing", "hosting", "authoring-apis", "moving", "pinging-out"}},
-		{"Reading", []string{"river", "apps", "notices", "river-json"}},
-		{"Feeds", []string{"formats", "feed-data", "json", "doctor"}},
-		{"Running it", []string{"operations", "scale", "settings", "reliability", "performance", "simulation", "compare"}},
-		{"The protocols", []string{"protocol", "signals"}},
+		{"Get started", []string{"get-started/reader", "get-started/writer", "get-started/operator", "get-started/developer"}},
+		{"Read", []string{"guides/river", "guides/apps", "guides/notices"}},
+		{"Write", []string{"guides/writing", "guides/hosting", "guides/moving", "guides/pinging-out"}},
+		{"Run a hub", []string{"guides/hub", "guides/operations"}},
+		{"Reference", []string{"reference/settings", "reference/protocol", "reference/authoring-apis", "reference/formats", "reference/feed-data", "reference/json", "reference/river-json", "reference/doctor", "reference/routes", "reference/signals"}},
+		{"Internals", []string{"compare", "internals/reliability", "internals/performance", "internals/scale", "internals/simulation"}},
 	}
 }
 
@@ -78,7 +78,7 @@ func loadGuide(name string) (guide, error) {
 		return guide{}, fmt.Errorf("web: read a guide: %w", err)
 	}
 	m := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(
-		parser.WithAutoHeadingID(), parser.WithASTTransformers(util.Prioritized(guideLinks{}, 100))))
+		parser.WithAutoHeadingID(), parser.WithASTTransformers(util.Prioritized(guideLinks{folder: path.Dir(name)}, 100))))
 	tree := m.Parser().Parse(marktext.NewReader(source))
 	g := guide{Name: name, Title: guideTitle(source)}
 	var body bytes.Buffer
@@ -124,10 +124,10 @@ func guideTitle(source []byte) string {
 
 // guideLinks rewrites links between files to page URLs, and uses the heading as text where the text
 // is a file name.
-type guideLinks struct{}
+type guideLinks struct{ folder string }
 
 // Transform implements parser.ASTTransformer.
-func (guideLinks) Transform(doc *ast.Document, r marktext.Reader, _ parser.Context) {
+func (g guideLinks) Transform(doc *ast.Document, r marktext.Reader, _ parser.Context) {
 	var links []*ast.Link
 	// The walker never fails.
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -138,27 +138,34 @@ func (guideLinks) Transform(doc *ast.Document, r marktext.Reader, _ parser.Conte
 	})
 	for _, link := range links {
 		to := string(link.Destination)
-		link.Destination = []byte(guideLink(to))
-		if words, ok := link.FirstChild().(*ast.Text); ok && string(words.Segment.Value(r.Source())) == to {
-			if other, err := fs.ReadFile(docs.Files, to); err == nil {
+		link.Destination = []byte(g.link(to))
+		if words, ok := link.FirstChild().(*ast.Text); ok && isFile(string(words.Segment.Value(r.Source())), to) {
+			if other, err := fs.ReadFile(docs.Files, path.Join(g.folder, to)); err == nil {
 				link.ReplaceChild(link, words, ast.NewString([]byte(guideTitle(other))))
 			}
 		}
 	}
 }
 
-func guideLink(to string) string {
+// isFile reports whether the text of a link is the name of the file that it leads to.
+func isFile(text, to string) bool {
+	return strings.HasSuffix(text, ".md") && path.Base(text) == path.Base(to)
+}
+
+// link returns the URL for the target of a link on a page.
+func (g guideLinks) link(to string) string {
 	file, mark, _ := strings.Cut(to, "#")
+	if file == "" || strings.Contains(to, "://") {
+		return to
+	}
 	if mark != "" {
 		mark = "#" + mark
 	}
-	if name, ok := strings.CutSuffix(file, ".md"); ok && path.Base(file) == file {
-		return "/docs/" + name + mark
-	}
-	if strings.HasPrefix(file, "../") {
+	at := path.Join(g.folder, file)
+	if strings.HasPrefix(at, "../") {
 		return "/docs" // files in the source tree only
 	}
-	return to
+	return "/docs/" + strings.TrimSuffix(at, ".md") + mark
 }
 
 // guides loads all guides on first use.
@@ -187,6 +194,10 @@ func (s *Pages) guidePage(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := r.PathValue("name")
+	if to := docs.Moved()[name]; to != "" {
+		http.Redirect(rw, r, "/docs/"+to, http.StatusMovedPermanently)
+		return
+	}
 	for _, sh := range all {
 		if i := slices.IndexFunc(sh.Guides, func(g guide) bool { return g.Name == name }); i >= 0 {
 			v := guideView{View: s.NewView(r, sh.Guides[i].Title), Guide: sh.Guides[i], Shelves: all}

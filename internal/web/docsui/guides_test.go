@@ -26,7 +26,7 @@ func TestEveryGuideIsOnAShelf(t *testing.T) {
 			}
 		}
 	}
-	files, err := fs.Glob(docs.Files, "*.md")
+	files, err := pageFiles()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,6 +35,17 @@ func TestEveryGuideIsOnAShelf(t *testing.T) {
 			t.Errorf("%s is on no shelf", f)
 		}
 	}
+}
+
+// pageFiles returns the names of all pages.
+func pageFiles() (files []string, err error) {
+	err = fs.WalkDir(docs.Files, ".", func(name string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(name, ".md") {
+			files = append(files, name)
+		}
+		return err
+	})
+	return files, err
 }
 
 func TestTablesOfAGuideHaveUniqueNamesAndNoEmptyHeads(t *testing.T) {
