@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/river/item"
 )
 
 const (
@@ -45,7 +46,11 @@ func (r *River) Mark(ctx context.Context, user string, ids []int64, read, starre
 	if len(ids) == 0 || read == nil && starred == nil {
 		return 0, nil
 	}
-	return r.Store.MarkItems(ctx, user, ids, read, starred, r.now())
+	n, err := r.Store.MarkItems(ctx, user, ids, read, starred, r.now())
+	if err == nil && n > 0 {
+		r.news.publish(Arrival{Marks: &item.Marks{User: user, IDs: ids, Read: read, Starred: starred}})
+	}
+	return n, err
 }
 
 // MarkAllRead marks all items up to a time as read (zero or a future time: now), of one source or
@@ -56,7 +61,11 @@ func (r *River) MarkAllRead(ctx context.Context, user string, source int64, cate
 	if to.IsZero() || to.After(now) {
 		to = now
 	}
-	return r.Store.MarkAllRead(ctx, user, source, category, to, now)
+	err := r.Store.MarkAllRead(ctx, user, source, category, to, now)
+	if err == nil {
+		r.news.publish(Arrival{Marks: &item.Marks{User: user}})
+	}
+	return err
 }
 
 // UndoWithin is the time in which a user can undo MarkAllRead and Remove.
@@ -69,6 +78,9 @@ func (r *River) UndoAllRead(ctx context.Context, user string, to time.Time) erro
 	n, err := r.Store.UndoAllRead(ctx, user, to, r.now().Add(-UndoWithin))
 	if err == nil && n == 0 {
 		err = fault.New(fault.Conflict, "There is nothing to undo: these items were marked otherwise since, or they were marked read more than a minute ago.")
+	}
+	if err == nil {
+		r.news.publish(Arrival{Marks: &item.Marks{User: user}})
 	}
 	return err
 }

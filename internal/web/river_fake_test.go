@@ -11,6 +11,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 	"cloudburst/internal/river/forward"
+	"cloudburst/internal/river/item"
 	"cloudburst/internal/web/readerui"
 )
 
@@ -117,6 +118,12 @@ func (b *fakeRiver) publish(a river.Arrival) {
 			close(l.c)
 		}
 	}
+}
+
+func (b *fakeRiver) publishMarks(m item.Marks) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.publish(river.Arrival{Marks: &m})
 }
 
 type fakeListener struct {

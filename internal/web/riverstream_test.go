@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/item"
 	"cloudburst/internal/web/readerui"
 )
 
@@ -135,6 +136,28 @@ func TestRiverStreamOfANewPageRequestsNoReload(t *testing.T) {
 	x.fakeRiver.arrive(news("after"))
 	if got := r.next(false); !strings.Contains(got.data, "after") {
 		t.Errorf("then came %+v", got)
+	}
+}
+
+func TestRiverStreamSendsMarksToTheirUserOnly(t *testing.T) {
+	t.Parallel()
+	x, server := newLive(t)
+	far := "&since=" + strconv.FormatInt(x.newest()+1e7, 10)
+	public := watchAt(t, server, "/river/stream?x=1"+far, "")
+	x.as("alice")
+	own := watchAs(t, server, "/river/stream?unread=1"+far, "", x.cookie)
+	yes, no := true, false
+	for _, m := range []item.Marks{{User: "bob", IDs: []int64{4}, Read: &yes}, {User: "alice", IDs: []int64{5, 6}, Read: &yes}, {User: "alice", IDs: []int64{7}, Starred: &no}, {User: "alice"}} {
+		x.fakeRiver.publishMarks(m)
+	}
+	for _, want := range []string{`{"ids":["5","6"],"read":true,"starred":null}`, `{"ids":["7"],"read":null,"starred":false}`, `{"ids":null,"read":null,"starred":null}`} {
+		if got := own.next(false); got.name != "marks" || strings.TrimSpace(got.data) != want || got.id != "" {
+			t.Errorf("got %+v, want %s", got, want)
+		}
+	}
+	x.fakeRiver.arrive(news("after"))
+	if got := public.next(false); !strings.Contains(got.data, "after") {
+		t.Errorf("a client that is signed out received %+v", got)
 	}
 }
 

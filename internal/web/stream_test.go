@@ -41,6 +41,12 @@ func watch(t *testing.T, server *httptest.Server, query, last string) *reader {
 
 func watchAt(t *testing.T, server *httptest.Server, path, last string) *reader {
 	t.Helper()
+	return watchAs(t, server, path, last, "")
+}
+
+// watchAs is watchAt with the session cookie of a user.
+func watchAs(t *testing.T, server *httptest.Server, path, last, cookie string) *reader {
+	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(stop)
 	req, err := http.NewRequestWithContext(ctx, "GET", server.URL+path, nil)
@@ -49,6 +55,9 @@ func watchAt(t *testing.T, server *httptest.Server, path, last string) *reader {
 	}
 	if last != "" {
 		req.Header.Set("Last-Event-ID", last)
+	}
+	if cookie != "" {
+		req.AddCookie(&http.Cookie{Name: "cloudburst", Value: cookie})
 	}
 	res, err := server.Client().Do(req)
 	if err != nil {

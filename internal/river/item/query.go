@@ -34,11 +34,19 @@ type Query struct {
 	Limit   int   // at most 1,000 (10,000 when Bare); 0 means 50
 }
 
-// Arrival reports new or changed items of one source.
+// Arrival reports new or changed items of one source, or marks that a user set.
 type Arrival struct {
 	SourceID int64
 	Seq      int64 // of the last item
 	Items    []Arrived
+	Marks    *Marks // nil: items arrived
+}
+
+// Marks reports marks that a user set, by any page, app or program.
+type Marks struct {
+	User          string
+	IDs           []int64 // nil: too many to list, by MarkAllRead or UndoAllRead
+	Read, Starred *bool   // nil: unchanged
 }
 
 // Arrived is one item of an Arrival.

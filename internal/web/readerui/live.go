@@ -2,6 +2,7 @@ package readerui
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"sync"
@@ -9,6 +10,7 @@ import (
 
 	"cloudburst/internal/live"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/item"
 	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
@@ -69,7 +71,11 @@ func (w riverWork) run(ctx context.Context, ready func()) {
 		case <-ctx.Done():
 			return
 		case a, ok := <-listener.C():
-			if ok {
+			switch {
+			case ok && a.Marks != nil:
+				w.deliverMarks(a.Marks)
+				continue
+			case ok:
 				w.deliver(ctx, a)
 				continue
 			}
@@ -122,6 +128,24 @@ func (w riverWork) deliver(ctx context.Context, a river.Arrival) {
 			w.live.Send(ch, piece, last)
 		}
 	})
+}
+
+// deliverMarks sends the marks of a user to their own open pages.
+func (w riverWork) deliverMarks(m *item.Marks) {
+	var ids []string // numbers of scripts have fewer digits
+	for _, id := range m.IDs {
+		ids = append(ids, strconv.FormatInt(id, 10))
+	}
+	data, err := json.Marshal(map[string]any{"ids": ids, "read": m.Read, "starred": m.Starred})
+	if err != nil {
+		w.Logger().Error("encode marks for live pages", "err", err)
+		return
+	}
+	for _, ch := range w.live.Channels() {
+		if ch.Key.Reader == m.User && ch.Key.May == accessWrite && ch.Key.Public == "" {
+			w.live.Send(ch, live.AppendEvent(nil, "", "marks", data), w.live.At(ch))
+		}
+	}
 }
 
 // each calls do for all wanted channels, several at once.

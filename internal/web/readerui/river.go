@@ -76,6 +76,9 @@ func parseRiverPlace(s string) (p river.Place, ok bool) {
 // Filtered reports whether the page is a selection, not a whole river, category or feed.
 func (q riverQuery) Filtered() bool { return q.Starred || q.Unread || q.Text != "" }
 
+// live reports whether new items appear on the page by themselves.
+func (q riverQuery) live() bool { return !q.Starred && q.Text == "" }
+
 // values returns the URL parameters of q without its place.
 func (q riverQuery) values() url.Values {
 	v := url.Values{}
@@ -243,7 +246,7 @@ func (s *riverPages) visibleItems(st riverScope, list []river.Entry) []river.Ent
 // its write time, and the stream begins slightly earlier than requested. Filtered and older pages, and
 // those in the order of arrival, are not live.
 func (s *riverPages) follow(v *riverView, asked time.Time, list []river.Entry) {
-	if s.Arrivals == nil || v.Looks.Oldest || v.Query.Filtered() || v.Query.Before != (river.Place{}) {
+	if s.Arrivals == nil || v.Looks.Oldest || !v.Query.live() || v.Query.Before != (river.Place{}) {
 		return
 	}
 	since := asked.UnixMicro()

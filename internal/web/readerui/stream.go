@@ -39,8 +39,8 @@ func (s *riverPages) streamTo(rw http.ResponseWriter, r *http.Request, st riverS
 	case s.Arrivals == nil:
 		http.Error(rw, "This page is not live. Reload it from time to time.", http.StatusNotFound)
 		return
-	case q.Wrong != "" || q.Filtered():
-		http.Error(rw, "A river, a category and a feed are live; searches and marked items are not.", http.StatusBadRequest)
+	case q.Wrong != "" || !q.live():
+		http.Error(rw, "A river, a category, a feed and unread items are live; searches and starred items are not.", http.StatusBadRequest)
 		return
 	}
 	if st.Public != "" {

@@ -230,14 +230,42 @@ function live() {
     }
     const last = items().at(-1);
     if (last && byId("older") && above(item, last) < 0) return; // it belongs to another page
+    const unread = item.querySelector(".readmark[name=read]");
+    if (root.dataset.unread !== undefined && !unread) return;
+    if (unread && root.matches("[data-counts]") && !waiting.has(item.id)) recount(item, 1);
     waiting.set(item.id, item);
     soon ||= setTimeout(settle, 20); // the items of one check appear together
   };
-  source.addEventListener("reset", () => {
-    pill.textContent = t("Too many new items: reload the page");
+  const askReload = (text) => {
+    pill.textContent = text;
     pill.dataset.reload = "yes";
     pill.hidden = false;
-  });
+  };
+  source.addEventListener("reset", () => askReload(t("Too many new items: reload the page")));
+  source.addEventListener("marks", (event) => marked(JSON.parse(event.data), askReload));
+}
+
+// Shows the marks that another page, browser or app of the user set.
+let counting = 0;
+function marked({ ids, read, starred }, askReload) {
+  if (!ids) return document.hidden ? location.reload() : askReload(t("Marks changed: reload the page"));
+  let elsewhere = false;
+  for (const id of ids) {
+    const item = byId(`i${id}`) ?? waiting.get(`i${id}`);
+    const set = (name, value) => { if (typeof value === "boolean" && item?.querySelector(name)) setMark(item.querySelector(name), value); };
+    elsewhere ||= !item;
+    set(".readmark", read);
+    set(".star", starred);
+  }
+  if (elsewhere) counting ||= setTimeout(renewCounts, 1000);
+}
+
+async function renewCounts() {
+  counting = 0;
+  if (!byId("river")?.matches("[data-counts]")) return;
+  const fresh = (await load(byId("river").dataset.plain)).querySelectorAll("#feedlist a");
+  const links = document.querySelectorAll("#feedlist a");
+  if (fresh.length === links.length) links.forEach((link, i) => link.replaceWith(fresh[i]));
 }
 
 // Changes the unread counts in the list of feeds after an item was marked.
