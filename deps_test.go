@@ -41,7 +41,7 @@ func rules() ruleset {
 			{"what all pages share", []string{"internal/web/shell"}},
 			{"texts of posts and items on pages", []string{"internal/web/content"}},
 			{"words about followed feeds on pages", []string{"internal/web/feedview"}},
-			{"groups of pages", []string{"internal/web/hubui", "internal/web/docsui", "internal/web/filterui", "internal/web/readerui", "internal/web/writerui", "internal/web/authorui", "internal/web/accountui", "internal/web/adminui"}},
+			{"groups of pages", []string{"internal/web/hubui", "internal/web/docsui", "internal/web/filterui", "internal/web/forwardui", "internal/web/readerui", "internal/web/writerui", "internal/web/authorui", "internal/web/accountui", "internal/web/adminui"}},
 			{"reach", []string{"internal/endpoint/hubhttp", "internal/endpoint/publishhttp", "internal/endpoint/readhttp", "internal/api", "internal/web", "internal/trace"}},
 			{"configuration", []string{"internal/config"}},
 			{"the program", []string{"internal/app"}},

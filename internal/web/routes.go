@@ -12,6 +12,7 @@ import (
 	"cloudburst/internal/web/content"
 	"cloudburst/internal/web/docsui"
 	"cloudburst/internal/web/filterui"
+	"cloudburst/internal/web/forwardui"
 	"cloudburst/internal/web/hubui"
 	"cloudburst/internal/web/readerui"
 	"cloudburst/internal/web/shell"
@@ -26,6 +27,7 @@ type site struct {
 	docs    *docsui.Pages
 	reader  *readerui.Pages  // nil: no feed reader
 	filters *filterui.Pages  // nil: no feed reader
+	forward *forwardui.Pages // nil: no feed reader
 	writer  *writerui.Pages  // nil: no writing
 	author  *authorui.Pages  // of every user
 	account *accountui.Pages // nil: no accounts
@@ -39,13 +41,14 @@ func newSite(w *Web) *site {
 	s := &site{shell: sh, texts: texts, docs: docsui.New(sh), hub: hubui.New(sh, w.hubOptions()), author: authorui.New(texts, w.authorOptions())}
 	if w.River != nil {
 		s.reader = readerui.New(texts, w.readerOptions())
-		s.filters = filterui.New(sh, filterui.Options{River: w.River,
-			Own: func(path, purpose string, page func(http.ResponseWriter, *http.Request, string)) route.Route {
-				return s.reader.Own(path, purpose, page)
-			},
-			Form: func(path, purpose string, page func(http.ResponseWriter, *http.Request, string)) route.Route {
-				return s.reader.Form(path, purpose, page)
-			}})
+		own := func(path, purpose string, page func(http.ResponseWriter, *http.Request, string)) route.Route {
+			return s.reader.Own(path, purpose, page)
+		}
+		form := func(path, purpose string, do func(http.ResponseWriter, *http.Request, string)) route.Route {
+			return s.reader.Form(path, purpose, do)
+		}
+		s.filters = filterui.New(sh, filterui.Options{River: w.River, Own: own, Form: form})
+		s.forward = forwardui.New(sh, forwardui.Options{River: w.River, Own: own, Form: form})
 	}
 	if w.Accounts == nil {
 		return s
@@ -85,6 +88,7 @@ func (s *site) routes() []route.Route {
 	if s.reader != nil {
 		all = append(all, s.reader.Routes()...)
 		all = append(all, s.filters.Routes()...)
+		all = append(all, s.forward.Routes()...)
 	}
 	return all
 }
@@ -96,7 +100,7 @@ func (w *Web) Routes() http.Handler {
 	mux := http.NewServeMux()
 	route.Mount(mux, s.routes(), s.shell.Protect())
 	mux.HandleFunc("/", func(rw http.ResponseWriter, r *http.Request) { s.missing(mux, rw, r) })
-	return s.shell.Wrap(s.shell.GuardForms(mux, readerui.EndForwardingPath))
+	return s.shell.Wrap(s.shell.GuardForms(mux, forwardui.EndPath))
 }
 
 // AuthorPage writes the page of a user. As an http.Handler it takes the user's name from the path.

@@ -21,6 +21,7 @@ import (
 	"cloudburst/internal/web/authorui"
 	"cloudburst/internal/web/content"
 	"cloudburst/internal/web/filterui"
+	"cloudburst/internal/web/forwardui"
 	"cloudburst/internal/web/hubui"
 	"cloudburst/internal/web/readerui"
 	"cloudburst/internal/web/shell"
@@ -119,6 +120,7 @@ type AllRiver interface {
 	readerui.River
 	hubui.Reading
 	filterui.River
+	forwardui.River
 }
 
 func (w *Web) shellOptions() shell.Options {

@@ -13,7 +13,6 @@ import (
 	"cloudburst/feed/opml"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
-	"cloudburst/internal/river/forward"
 )
 
 // River is the interface to the aggregator for the pages; river.River implements it.
@@ -23,8 +22,6 @@ type River interface {
 	Sources
 	Categories
 	Lists
-	Forwardings
-	ForwardingLinks
 }
 
 // Items reads and marks items.
@@ -71,23 +68,6 @@ type Lists interface {
 	Export(ctx context.Context, reader, category string) (*opml.Document, error)
 	ReadingLists(ctx context.Context, reader string) ([]river.ReadingList, error)
 	DropReadingList(ctx context.Context, reader string, id int64, remove bool) error
-}
-
-// Forwardings manages the forwarding of a reader's new items to recipients.
-type Forwardings interface {
-	PutForwarding(ctx context.Context, n forward.Forwarding) (forward.Forwarding, error)
-	Forwardings(ctx context.Context, reader string) ([]forward.Forwarding, error)
-	DropForwarding(ctx context.Context, reader string, id int64) error
-	TryForwarding(ctx context.Context, reader string, id int64) error
-}
-
-// ForwardingLinks handles the links in mails to recipients.
-type ForwardingLinks interface {
-	ConfirmLink(ctx context.Context, token string) (forward.Link, error)
-	EndLink(ctx context.Context, token string) (forward.Link, error)
-	ConfirmForwarding(ctx context.Context, token string) (forward.Link, error)
-	EndForwarding(ctx context.Context, token string) (forward.Link, error)
-	AllowForwarding(ctx context.Context, token string) (forward.Link, error)
 }
 
 // Listener receives new items; *river.Listener implements it.

@@ -1,5 +1,5 @@
 // Package readerui has the pages of the feed reader: the river, public and private, and the pages
-// of followed feeds, with imports, categories, reading lists and forwarding. Start with [Pages].
+// of followed feeds, with imports, categories and reading lists. Start with [Pages].
 package readerui
 
 import (
@@ -60,20 +60,16 @@ type followPages struct {
 	imports *imports // running and finished imports
 }
 
-// noticePages has the pages of forwarding.
-type noticePages struct{ *base }
-
 // Pages has the river and the pages of followed feeds.
 type Pages struct {
-	river   *riverPages
-	follow  *followPages
-	notices *noticePages
+	river  *riverPages
+	follow *followPages
 }
 
 // New builds the pages.
 func New(c *content.Renderer, o Options) *Pages {
 	b := &base{c, o}
-	return &Pages{newRiverPages(b), &followPages{base: b, imports: newImports()}, &noticePages{b}}
+	return &Pages{newRiverPages(b), &followPages{base: b, imports: newImports()}}
 }
 
 // FollowOwn makes a user follow their own feed, so that their posts are in their river.

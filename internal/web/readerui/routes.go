@@ -11,7 +11,7 @@ import (
 
 // Routes lists the pages of the river and of followed feeds.
 func (p *Pages) Routes() []route.Route {
-	return slices.Concat(p.river.routes(), p.follow.routes(), p.notices.routes())
+	return slices.Concat(p.river.routes(), p.follow.routes())
 }
 
 // ReaderPage is a page or form of a reader.
@@ -19,12 +19,12 @@ type ReaderPage func(rw http.ResponseWriter, r *http.Request, reader string)
 
 // Own is a private page of a reader that another group of pages serves.
 func (p *Pages) Own(path, purpose string, page ReaderPage) route.Route {
-	return p.notices.own(path, purpose, page.withAccess)
+	return p.follow.own(path, purpose, page.withAccess)
 }
 
 // Form handles a form of such a page.
 func (p *Pages) Form(path, purpose string, do ReaderPage) route.Route {
-	return p.notices.form(path, purpose, do.withAccess)
+	return p.follow.form(path, purpose, do.withAccess)
 }
 
 func (p ReaderPage) withAccess(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
@@ -115,19 +115,5 @@ func (s *followPages) routes() []route.Route {
 		s.form("/feeds/lists/drop", "Unfollows a reading list.", s.doDropList),
 		s.open("/feeds/start", "The recommended feeds.", s.startPage),
 		s.form("/feeds/start", "Follows some of the recommended feeds.", s.doStart),
-	}
-}
-
-func (s *noticePages) routes() []route.Route {
-	return []route.Route{
-		s.own("/feeds/notices", "Where new items are forwarded to.", s.noticesPage),
-		s.form("/feeds/notices", "Adds a recipient of new items.", s.doNotice),
-		s.form("/feeds/notices/try", "Sends the newest item to a recipient.", s.doTryNotice),
-		s.form("/feeds/notices/pause", "Pauses or resumes forwarding.", s.doPauseNotice),
-		s.form("/feeds/notices/remove", "Removes a recipient.", s.doRemoveNotice),
-		s.open("/feeds/notices/confirm", "Asks a recipient for consent, from the link in a mail.", s.confirmNoticePage),
-		{Method: http.MethodPost, Path: "/feeds/notices/confirm", Handler: http.HandlerFunc(s.doConfirmNotice), MaxBody: shell.FormOverhead, Purpose: "Saves the consent of a recipient."},
-		s.open(EndForwardingPath, "Asks a recipient whether forwarding ends, from the link in a mail.", s.endNoticePage),
-		{Method: http.MethodPost, Path: EndForwardingPath, Handler: http.HandlerFunc(s.doEndNotice), MaxBody: shell.FormOverhead, Purpose: "Ends forwarding for a recipient, also by one click in a mail program."},
 	}
 }

@@ -52,11 +52,6 @@ func followMessage(r *http.Request) string {
 		"public":     "The category is public now.",
 		"private":    "The category is private now.",
 		"dropped":    "You unfollowed the list.",
-		"notice":     "Saved. The recipient is asked for consent now; until then nothing is forwarded.",
-		"tried":      "The newest item was sent and accepted.",
-		"asked":      "The recipient was asked again.",
-		"paused":     "Paused. New items are not sent.",
-		"resumed":    "Resumed. New items are sent again.",
 	}[r.URL.Query().Get("done")]
 }
 

@@ -1,4 +1,4 @@
-package readerui
+package forwardui
 
 import (
 	"context"
@@ -15,14 +15,14 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-type noticesView struct {
-	followView
-	Rows []noticeRow
-	Form noticeForm
+type listView struct {
+	pageView
+	Rows []listRow
+	Form formView
 }
 
-// noticeRow is a recipient of forwarded items.
-type noticeRow struct {
+// listRow is a recipient of forwarded items.
+type listRow struct {
 	ID       string
 	What     string // forwarded items
 	Via      string
@@ -39,41 +39,47 @@ type noticeRow struct {
 	TryError string
 }
 
-// noticeForm holds the values of the form for a new recipient. A secret is never written back into
+// formView holds the values of the form for a new recipient. A secret is never written back into
 // a page.
-type noticeForm struct {
+type formView struct {
 	What        string // "", "c:" and a category, "s:" and the number of a feed
 	Categories  []string
-	Sources     []noticeSource
+	Sources     []feedChoice
 	More        bool // the menu does not have all feeds
 	Via         string
-	Vias        []loginKind
+	Vias        []viaChoice
 	Target      string
 	TargetError string
 	Error       string
 }
 
-type noticeSource struct{ ID, Name string }
+type feedChoice struct{ ID, Name string }
 
 // maxSources limits the feeds of a menu. For other feeds, the user starts from the page of the
 // feed.
 const maxSources = 100
 
-func noticeVias() []loginKind {
-	return []loginKind{{forward.ViaWebhook, "JSON to a program (webhook)"}, {forward.ViaEmail, "e-mail to a person"}, {forward.ViaPost, "a form to a program (POST)"}}
+// maxCategories limits the categories of the menu.
+const maxCategories = 200
+
+// viaChoice is a way to send items, in the menu of the form.
+type viaChoice struct{ Value, Text string }
+
+func viaChoices() []viaChoice {
+	return []viaChoice{{forward.ViaWebhook, "JSON to a program (webhook)"}, {forward.ViaEmail, "e-mail to a person"}, {forward.ViaPost, "a form to a program (POST)"}}
 }
 
-// noticesPage lists the recipients of forwarded items.
-func (s *noticePages) noticesPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
-	s.showNotices(rw, r, reader, http.StatusOK, func(*noticesView) {})
+// listPage lists the recipients of forwarded items.
+func (s *Pages) listPage(rw http.ResponseWriter, r *http.Request, reader string) {
+	s.showList(rw, r, reader, http.StatusOK, func(*listView) {})
 }
 
-func (s *noticePages) showNotices(rw http.ResponseWriter, r *http.Request, reader string, status int, amend func(*noticesView)) {
-	v := noticesView{followView: s.followView(r, "Forwarding")}
+func (s *Pages) showList(rw http.ResponseWriter, r *http.Request, reader string, status int, amend func(*listView)) {
+	v := listView{pageView: s.pageView(r, "Forwarding")}
 	if id := r.URL.Query().Get("source"); id != "" {
 		v.Form.What = "s:" + shell.CleanText(id, 30)
 	}
-	if err := s.listNotices(r.Context(), reader, &v); err != nil {
+	if err := s.list(r.Context(), reader, &v); err != nil {
 		s.Fail(rw, r, err)
 		return
 	}
@@ -81,7 +87,7 @@ func (s *noticePages) showNotices(rw http.ResponseWriter, r *http.Request, reade
 	s.Render(rw, r, status, "notices", v)
 }
 
-func (s *noticePages) listNotices(ctx context.Context, reader string, v *noticesView) error {
+func (s *Pages) list(ctx context.Context, reader string, v *listView) error {
 	all, err := s.River.Forwardings(ctx, reader)
 	if err != nil {
 		return err
@@ -90,22 +96,22 @@ func (s *noticePages) listNotices(ctx context.Context, reader string, v *notices
 	if err != nil {
 		return err
 	}
-	names, err := s.noticeSources(ctx, reader, all, &v.Form)
+	names, err := s.feedChoices(ctx, reader, all, &v.Form)
 	if err != nil {
 		return err
 	}
-	v.Form.Vias, v.Form.Via = noticeVias(), forward.ViaWebhook
-	for _, c := range categories[:min(len(categories), maxChoices)] {
+	v.Form.Vias, v.Form.Via = viaChoices(), forward.ViaWebhook
+	for _, c := range categories[:min(len(categories), maxCategories)] {
 		v.Form.Categories = append(v.Form.Categories, c.Name)
 	}
 	for _, n := range all {
-		v.Rows = append(v.Rows, s.noticeRow(n, names))
+		v.Rows = append(v.Rows, s.row(n, names))
 	}
 	return nil
 }
 
-// noticeSources fills the menu of feeds, and returns the names of feeds that are forwarded.
-func (s *noticePages) noticeSources(ctx context.Context, reader string, all []forward.Forwarding, form *noticeForm) (map[int64]string, error) {
+// feedChoices fills the menu of feeds, and returns the names of feeds that are forwarded.
+func (s *Pages) feedChoices(ctx context.Context, reader string, all []forward.Forwarding, form *formView) (map[int64]string, error) {
 	list, err := s.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: reader, Limit: maxSources + 1})
 	if err != nil {
 		return nil, err
@@ -134,14 +140,14 @@ func (s *noticePages) noticeSources(ctx context.Context, reader string, all []fo
 	for i := range list {
 		f := &list[i]
 		names[f.SourceID] = shell.CleanText(f.Name(), 100)
-		form.Sources = append(form.Sources, noticeSource{strconv.FormatInt(f.SourceID, 10), names[f.SourceID]})
+		form.Sources = append(form.Sources, feedChoice{strconv.FormatInt(f.SourceID, 10), names[f.SourceID]})
 	}
 	return names, nil
 }
 
-func (s *noticePages) noticeRow(n forward.Forwarding, names map[int64]string) noticeRow {
+func (s *Pages) row(n forward.Forwarding, names map[int64]string) listRow {
 	now := s.CurrentTime()
-	row := noticeRow{ID: strconv.FormatInt(n.ID, 10), Via: shell.CleanText(n.Via, 20), Target: shell.CleanText(feedview.WithoutUser(n.Target), 300), Sent: locale.Quantity(n.Sent, "message", "messages"), Last: shell.NewMoment(now, n.LastAt),
+	row := listRow{ID: strconv.FormatInt(n.ID, 10), Via: shell.CleanText(n.Via, 20), Target: shell.CleanText(feedview.WithoutUser(n.Target), 300), Sent: locale.Quantity(n.Sent, "message", "messages"), Last: shell.NewMoment(now, n.LastAt),
 		Problem: shell.Sentence(n.Problem), Paused: n.Paused, Signed: n.Secret != "", Waiting: n.State == forward.ForwardingWaiting, Ended: n.State == forward.ForwardingEnded}
 	if n.NextAt.After(now) {
 		row.Next = shell.NewMoment(now, n.NextAt)
@@ -183,8 +189,8 @@ func (s *noticePages) noticeRow(n forward.Forwarding, names map[int64]string) no
 	return row
 }
 
-// doNotice adds a recipient.
-func (s *noticePages) doNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+// doAdd adds a recipient.
+func (s *Pages) doAdd(rw http.ResponseWriter, r *http.Request, reader string) {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
 		s.Fail(rw, r, err)
@@ -202,7 +208,7 @@ func (s *noticePages) doNotice(rw http.ResponseWriter, r *http.Request, reader s
 		}
 	}
 	if err == nil && n.SourceID != 0 {
-		_, err = s.followed(r.Context(), reader, n.SourceID)
+		err = s.followed(r.Context(), reader, n.SourceID)
 	}
 	if showError := targetError(n); err == nil && showError != "" {
 		err = fault.New(fault.Invalid, "%s", showError)
@@ -217,12 +223,21 @@ func (s *noticePages) doNotice(rw http.ResponseWriter, r *http.Request, reader s
 	status, _ := shell.StatusOf(err)
 	s.LogFailure(r, err, status)
 	shell.SetRetryAfter(rw, err)
-	s.showNotices(rw, r, reader, status, func(v *noticesView) {
+	s.showList(rw, r, reader, status, func(v *listView) {
 		v.Form.What, v.Form.Via, v.Form.Target = what, n.Via, n.Target
 		if v.Form.Error = shell.Reason(err); status == http.StatusBadRequest {
 			v.Form.Error, v.Form.TargetError = "", v.Form.Error
 		}
 	})
+}
+
+// followed returns an error unless the reader follows a feed.
+func (s *Pages) followed(ctx context.Context, reader string, id int64) error {
+	list, err := s.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: reader, SourceID: id, Limit: 1})
+	if err == nil && len(list) == 0 {
+		err = fault.New(fault.NotFound, "You do not follow this feed. Your feeds are listed under Feeds.")
+	}
+	return err
 }
 
 // targetError returns the error of an invalid target, "" for none.
@@ -242,8 +257,8 @@ func targetError(n forward.Forwarding) string {
 	return ""
 }
 
-// notice returns the forwarding of the reader that the form of a row names.
-func (s *noticePages) notice(rw http.ResponseWriter, r *http.Request, reader string) (n forward.Forwarding, sure, ok bool) {
+// forwarding returns the forwarding of the reader that the form of a row names.
+func (s *Pages) forwarding(rw http.ResponseWriter, r *http.Request, reader string) (n forward.Forwarding, sure, ok bool) {
 	form, err := shell.ReadForm(rw, r)
 	if err == nil {
 		var all []forward.Forwarding
@@ -261,9 +276,9 @@ func (s *noticePages) notice(rw http.ResponseWriter, r *http.Request, reader str
 	return n, false, false
 }
 
-// doTryNotice forwards the newest item now.
-func (s *noticePages) doTryNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
-	n, _, ok := s.notice(rw, r, reader)
+// doTry forwards the newest item now.
+func (s *Pages) doTry(rw http.ResponseWriter, r *http.Request, reader string) {
+	n, _, ok := s.forwarding(rw, r, reader)
 	if !ok {
 		return
 	}
@@ -283,7 +298,7 @@ func (s *noticePages) doTryNotice(rw http.ResponseWriter, r *http.Request, reade
 	if fault.CodeOf(err) == fault.Internal {
 		s.LogFailure(r, err, http.StatusInternalServerError)
 	}
-	s.showNotices(rw, r, reader, http.StatusOK, func(v *noticesView) {
+	s.showList(rw, r, reader, http.StatusOK, func(v *listView) {
 		for i := range v.Rows {
 			if v.Rows[i].ID == strconv.FormatInt(n.ID, 10) {
 				v.Rows[i].TryError = shell.Reason(err)
@@ -292,9 +307,9 @@ func (s *noticePages) doTryNotice(rw http.ResponseWriter, r *http.Request, reade
 	})
 }
 
-// doPauseNotice pauses or resumes forwarding.
-func (s *noticePages) doPauseNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
-	n, _, ok := s.notice(rw, r, reader)
+// doPause pauses or resumes forwarding.
+func (s *Pages) doPause(rw http.ResponseWriter, r *http.Request, reader string) {
+	n, _, ok := s.forwarding(rw, r, reader)
 	if !ok {
 		return
 	}
@@ -310,9 +325,9 @@ func (s *noticePages) doPauseNotice(rw http.ResponseWriter, r *http.Request, rea
 	http.Redirect(rw, r, "/feeds/notices?done="+done, http.StatusSeeOther)
 }
 
-// doRemoveNotice deletes a forwarding after confirmation.
-func (s *noticePages) doRemoveNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
-	n, sure, ok := s.notice(rw, r, reader)
+// doRemove deletes a forwarding after confirmation.
+func (s *Pages) doRemove(rw http.ResponseWriter, r *http.Request, reader string) {
+	n, sure, ok := s.forwarding(rw, r, reader)
 	if !ok {
 		return
 	}

@@ -1,4 +1,4 @@
-package readerui
+package forwardui
 
 import (
 	"net/http"
@@ -8,11 +8,11 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// EndForwardingPath is the URL of the one-click unsubscribe of mail programs. They send no cookie
+// EndPath is the URL of the one-click unsubscribe of mail programs. They send no cookie
 // and no Origin of this server, so the token alone authorizes the request.
-const EndForwardingPath = "/feeds/notices/end"
+const EndPath = "/feeds/notices/end"
 
-type noticeLinkView struct {
+type linkView struct {
 	shell.View
 	Lines  []string
 	Action string // of the form; "": no form
@@ -20,44 +20,44 @@ type noticeLinkView struct {
 	Field  string // hidden field of the form
 }
 
-// confirmNoticePage asks the recipient to confirm. A GET request by a mail scanner changes nothing.
-func (s *noticePages) confirmNoticePage(rw http.ResponseWriter, r *http.Request) {
+// confirmPage asks the recipient to confirm. A GET request by a mail scanner changes nothing.
+func (s *Pages) confirmPage(rw http.ResponseWriter, r *http.Request) {
 	token := r.URL.Query().Get("token")
 	l, err := s.River.ConfirmLink(r.Context(), token)
 	if err != nil {
 		s.Fail(rw, r, err)
 		return
 	}
-	v := noticeLinkView{View: s.NewView(r, "Receive forwarded items?")}
+	v := linkView{View: s.NewView(r, "Receive forwarded items?")}
 	switch l.State {
 	case forward.ForwardingConfirmed:
-		v = s.confirmedNotice(r, l)
+		v = s.confirmed(r, l)
 	case "":
 		v.Lines = []string{v.Say("You declined: no items will be forwarded to %s any more.", shell.CleanText(l.Target, 300))}
 	default:
 		v.Lines = []string{v.Say("%s wants to forward what arrives in their feed reader on this server to %s.", senderOf(l), shell.CleanText(l.Target, 300)), v.Say("Each mail has a link that ends it.")}
 		v.Action, v.Button = linkAction("/feeds/notices/confirm", token), "Confirm"
 	}
-	s.showNoticeLink(rw, r, v)
+	s.showLink(rw, r, v)
 }
 
-func (s *noticePages) doConfirmNotice(rw http.ResponseWriter, r *http.Request) {
+func (s *Pages) doConfirm(rw http.ResponseWriter, r *http.Request) {
 	l, err := s.River.ConfirmForwarding(r.Context(), r.URL.Query().Get("token"))
 	if err != nil {
 		s.Fail(rw, r, err)
 		return
 	}
-	s.showNoticeLink(rw, r, s.confirmedNotice(r, l))
+	s.showLink(rw, r, s.confirmed(r, l))
 }
 
-func (s *noticePages) confirmedNotice(r *http.Request, l forward.Link) noticeLinkView {
-	v := noticeLinkView{View: s.NewView(r, "Confirmed")}
+func (s *Pages) confirmed(r *http.Request, l forward.Link) linkView {
+	v := linkView{View: s.NewView(r, "Confirmed")}
 	v.Lines = []string{v.Say("New items that %s forwards go to %s from now on. Each mail has a link that ends it.", senderOf(l), shell.CleanText(l.Target, 300))}
 	return v
 }
 
-// endNoticePage asks whether to end forwarding, because mail programs may open links automatically.
-func (s *noticePages) endNoticePage(rw http.ResponseWriter, r *http.Request) {
+// endPage asks whether to end forwarding, because mail programs may open links automatically.
+func (s *Pages) endPage(rw http.ResponseWriter, r *http.Request) {
 	token := r.URL.Query().Get("token")
 	l, err := s.River.EndLink(r.Context(), token)
 	if err != nil {
@@ -65,18 +65,18 @@ func (s *noticePages) endNoticePage(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if l.State == forward.ForwardingEnded {
-		s.showNoticeLink(rw, r, s.endedNotice(r, l, token))
+		s.showLink(rw, r, s.ended(r, l, token))
 		return
 	}
-	v := noticeLinkView{View: s.NewView(r, "Unsubscribe from these mails?"), Action: linkAction(EndForwardingPath, token), Button: "Unsubscribe"}
+	v := linkView{View: s.NewView(r, "Unsubscribe from these mails?"), Action: linkAction(EndPath, token), Button: "Unsubscribe"}
 	v.Lines = []string{v.Say("No items of %s will be forwarded to %s any more.", senderOf(l), shell.CleanText(l.Target, 300))}
-	s.showNoticeLink(rw, r, v)
+	s.showLink(rw, r, v)
 }
 
-// doEndNotice ends forwarding with one click, or resumes it.
+// doEnd ends forwarding with one click, or resumes it.
 //
 // spec:cloudburst#forwarding-unsubscribe
-func (s *noticePages) doEndNotice(rw http.ResponseWriter, r *http.Request) {
+func (s *Pages) doEnd(rw http.ResponseWriter, r *http.Request) {
 	token := r.URL.Query().Get("token")
 	// Mail programs send either form encoding; an unreadable field counts as missing.
 	r.Body = http.MaxBytesReader(rw, r.Body, shell.FormOverhead)
@@ -86,7 +86,7 @@ func (s *noticePages) doEndNotice(rw http.ResponseWriter, r *http.Request) {
 			s.Fail(rw, r, err)
 			return
 		}
-		s.showNoticeLink(rw, r, s.confirmedNotice(r, l))
+		s.showLink(rw, r, s.confirmed(r, l))
 		return
 	}
 	l, err := s.River.EndForwarding(r.Context(), token)
@@ -94,11 +94,11 @@ func (s *noticePages) doEndNotice(rw http.ResponseWriter, r *http.Request) {
 		s.Fail(rw, r, err)
 		return
 	}
-	s.showNoticeLink(rw, r, s.endedNotice(r, l, token))
+	s.showLink(rw, r, s.ended(r, l, token))
 }
 
-func (s *noticePages) endedNotice(r *http.Request, l forward.Link, token string) noticeLinkView {
-	v := noticeLinkView{View: s.NewView(r, "Unsubscribed"), Action: linkAction(EndForwardingPath, token), Button: "Allow again", Field: "allow"}
+func (s *Pages) ended(r *http.Request, l forward.Link, token string) linkView {
+	v := linkView{View: s.NewView(r, "Unsubscribed"), Action: linkAction(EndPath, token), Button: "Allow again", Field: "allow"}
 	v.Lines = []string{v.Say("No items of %s are forwarded to %s any more.", senderOf(l), shell.CleanText(l.Target, 300)), v.Say("Forwarding starts again only if you allow it here.")}
 	return v
 }
@@ -110,7 +110,7 @@ func linkAction(path, token string) string {
 // senderOf is the name of the user whose items are forwarded.
 func senderOf(l forward.Link) string { return shell.CleanText(l.Sender, 100) }
 
-func (s *noticePages) showNoticeLink(rw http.ResponseWriter, r *http.Request, v noticeLinkView) {
+func (s *Pages) showLink(rw http.ResponseWriter, r *http.Request, v linkView) {
 	rw.Header().Set("Cache-Control", "no-store")
 	rw.Header().Set("Referrer-Policy", "no-referrer")
 	s.Render(rw, r, http.StatusOK, "noticelink", v)
