@@ -44,8 +44,19 @@ func Endpoint(header http.Header, at string, doc []byte) (endpoint string, ok bo
 // repetition and in the order of the document, at most [MaxLinks]. at is the URL of the document.
 func Links(doc []byte, contentType, at string) []string {
 	p := readPage(doc, contentType, href.New(at))
+	return p.absolute(p.links)
+}
+
+// Hyperlinks is like Links for the a elements of a document only: not its images and other parts.
+func Hyperlinks(doc []byte, contentType, at string) []string {
+	p := readPage(doc, contentType, href.New(at))
+	return p.absolute(p.anchors)
+}
+
+// absolute returns references as http and https URLs, each once, at most [MaxLinks].
+func (p *page) absolute(refs []string) []string {
 	var list []string
-	for _, ref := range p.links {
+	for _, ref := range refs {
 		to := p.base.Resolve(ref)
 		if len(list) < MaxLinks && CheckURL("link", to) == nil && !slices.Contains(list, to) {
 			list = append(list, to)
@@ -110,6 +121,7 @@ type page struct {
 	based     bool     // the document had a base element
 	endpoints []string // of link and a elements with rel=webmention
 	links     []string
+	anchors   []string // those of links that are of a elements
 }
 
 // readPage reads the references of a document. It reads tokens, not a tree, so time and memory are
@@ -154,6 +166,9 @@ func (p *page) element(t html.Token) {
 		if linked && slices.Contains(strings.Fields(strings.ToLower(rel)), "webmention") {
 			p.endpoints = append(p.endpoints, to)
 		}
+	}
+	if linked && t.Data == "a" && strings.TrimSpace(to) != "" {
+		p.anchors = append(p.anchors, to)
 	}
 	for _, name := range [...]string{"href", "src", "cite", "poster"} {
 		if ref, ok := attr(t, name); ok && strings.TrimSpace(ref) != "" {
