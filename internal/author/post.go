@@ -154,8 +154,16 @@ type Profile struct {
 	Hints    Hints  `json:"hints,omitzero"`     // when to poll the feed
 	// PingTargets are pinged in addition to those of the server: "rsscloud URL", …
 	PingTargets []string `json:"sinks,omitempty"`
+	// Mentions are the choices about webmentions; see [MentionSettings].
+	Mentions Mentions `json:"mentions,omitzero"`
 	// Categories are labels without posts that the writer created; see [Posts.AddCategory].
 	Categories []string `json:"categories,omitempty"`
+}
+
+// Mentions are an author's choices about webmentions. The zero value has the defaults.
+type Mentions struct {
+	NoReceive bool `json:"noReceive,omitempty"` // pages elsewhere cannot report links to the posts
+	NoSend    bool `json:"noSend,omitempty"`    // pages that the posts link to are not notified
 }
 
 // Count is the number of published posts of a month or a category.

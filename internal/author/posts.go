@@ -31,8 +31,11 @@ type Posts struct {
 
 	Limit     int    // maximum characters of a short post [140]
 	LimitMode string // LimitWarn, LimitStop or LimitOff [LimitWarn]
-	MaxPosts  int    // maximum published posts of a user; 0: no limit
-	Window    int    // minimum posts in a feed, and number of posts in an archive page [20]
+	// Mentioned is called after a public change of a post, whose links are then due for webmentions in
+	// the store. nil: no webmentions are sent.
+	Mentioned func()
+	MaxPosts  int // maximum published posts of a user; 0: no limit
+	Window    int // minimum posts in a feed, and number of posts in an archive page [20]
 
 	start   sync.Once
 	wakeups chan struct{}
@@ -370,7 +373,7 @@ func (p *Posts) Undo(ctx context.Context, user string, id int64, via string) (Po
 
 // writing returns the Writing that all changes share.
 func (p *Posts) writing(user, via string) Writing {
-	w := Writing{User: user, At: p.now(), Window: p.window(), Make: p.document(user)}
+	w := Writing{User: user, At: p.now(), Window: p.window(), Make: p.document(user), Mention: p.Mentioned != nil}
 	w.Events = func(_ Post, _ Writer, f Feed, changed bool) []event.Event {
 		if !changed || p.Feeds.Events == nil {
 			return nil
@@ -401,6 +404,9 @@ func (p *Posts) write(ctx context.Context, w Writing) (Written, error) {
 	}
 	if done.Post.State == Scheduled {
 		p.wakeRun()
+	}
+	if w.Mention {
+		p.Mentioned()
 	}
 	if done.Feed.Version == 0 {
 		return done, nil

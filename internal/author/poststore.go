@@ -115,6 +115,10 @@ type Writing struct {
 	// Make. Used after an import.
 	Renumber bool
 
+	// Mention makes the links of a post that is or was Published due for webmentions, in the same
+	// transaction.
+	Mention bool
+
 	// Change gets the current post and the state before a change that can be undone (nil: none). It
 	// returns the new post and its undo state; its error aborts the transaction and is returned.
 	// free makes a slug unique among the user's posts by a number at its end ("-2"). nil: no post

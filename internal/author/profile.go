@@ -37,11 +37,12 @@ func (p *Posts) SetProfile(ctx context.Context, user string, change func(*Profil
 		return Writer{}, err
 	}
 	w, err := p.Store.SetProfile(ctx, user, func(old *Profile) error {
-		created := old.Categories
+		created, mentions := old.Categories, old.Mentions
 		if err := change(old); err != nil {
 			return err
 		}
-		old.Categories = created // callers replace whole profiles; only AddCategory changes the categories
+		// Callers replace whole profiles; only AddCategory and SetMentions change these fields.
+		old.Categories, old.Mentions = created, mentions
 		return checkProfile(old)
 	})
 	if err != nil || !w.Written {
@@ -49,6 +50,21 @@ func (p *Posts) SetProfile(ctx context.Context, user string, change func(*Profil
 	}
 	done, err := p.write(ctx, p.writing(user, via))
 	return done.Writer, err
+}
+
+// MentionSettings stores the choices of authors about webmentions.
+type MentionSettings struct{ *Posts }
+
+// SetMentions stores the choices of an author. The feed does not change.
+func (p MentionSettings) SetMentions(ctx context.Context, user string, m Mentions) error {
+	if err := p.checkEdit(ctx, Edit{User: user}); err != nil {
+		return err
+	}
+	_, err := p.Store.SetProfile(ctx, user, func(f *Profile) error {
+		f.Mentions = m
+		return nil
+	})
+	return err
 }
 
 // Renew rebuilds the feed of a user's posts after the URL, cloud or hub of this server changed.

@@ -52,7 +52,12 @@ type Conversation struct {
 	Store Store
 	Read  Reader
 	// Target returns the published post at a URL of this server. fault.NotFound: there is none.
-	Target  func(ctx context.Context, url string) (user string, post int64, err error)
+	Target func(ctx context.Context, url string) (user string, post int64, err error)
+	// Open reports whether an author accepts mentions; nil: all do.
+	Open func(ctx context.Context, user string) (bool, error)
+	// Known reports whether a mention is a post of another author of this server whom the user
+	// follows. It is public at once. nil: none is.
+	Known   func(ctx context.Context, m Mention) (bool, error)
 	Now     func() time.Time // nil: time.Now
 	Log     *slog.Logger     // nil is silent
 	Options Options
@@ -105,27 +110,66 @@ func (c *Conversation) Receive(ctx context.Context, source, target string, clien
 	if wait, ok := c.clients.Take(limit.Network(client), now); !ok {
 		return &fault.Error{Code: fault.TooMany, Msg: "Your network sent too many webmentions; try again later.", RetryAfter: wait}
 	}
-	user, post, err := c.Target(ctx, target)
-	if fault.CodeOf(err) == fault.NotFound && err != nil {
-		return fault.Wrap(fault.Invalid, err, "The target is not a post of this server.")
-	}
+	m, err := c.accept(ctx, source, target)
 	if err != nil {
 		return err
 	}
-	host := href.Host(source)
-	if wait, ok := c.hosts.Take(host, now); !ok {
+	if wait, ok := c.hosts.Take(m.Host, now); !ok {
 		return &fault.Error{Code: fault.TooMany, Msg: "This host sent too many webmentions; try again later.", RetryAfter: wait}
 	}
-	m := Mention{ID: newID(now), User: user, Post: post, Source: source, Target: target, State: Unread, Host: host, ReceivedAt: now, DueAt: now}
-	rules, err := c.Store.MentionRules(ctx, user)
+	return c.store(ctx, m)
+}
+
+// ReceiveOwn stores the report that a post of this server links to target. The author of the post is
+// known, so the limits for clients and hosts do not apply. Errors are those of Receive.
+func (c *Conversation) ReceiveOwn(ctx context.Context, source, target string) error {
+	c.init()
+	m, err := c.accept(ctx, source, target)
 	if err != nil {
 		return err
+	}
+	if writer, _, err := c.Target(ctx, source); err == nil && writer == m.User {
+		return fault.New(fault.Refused, "The post is by the same author, so it is no mention.")
+	}
+	return c.store(ctx, m)
+}
+
+// accept returns the mention of a post whose author accepts it.
+func (c *Conversation) accept(ctx context.Context, source, target string) (Mention, error) {
+	user, post, err := c.Target(ctx, target)
+	if fault.CodeOf(err) == fault.NotFound && err != nil {
+		return Mention{}, fault.Wrap(fault.Invalid, err, "The target is not a post of this server.")
+	}
+	if err != nil {
+		return Mention{}, err
+	}
+	if open, err := c.Accepts(ctx, user); err != nil || !open {
+		return Mention{}, cmp.Or(err, error(fault.New(fault.Refused, "The author of this post accepts no webmentions.")))
+	}
+	now := c.now()
+	m := Mention{ID: newID(now), User: user, Post: post, Source: source, Target: target, State: Unread, Host: href.Host(source), ReceivedAt: now, DueAt: now}
+	rules, err := c.Store.MentionRules(ctx, user)
+	if err != nil {
+		return Mention{}, err
 	}
 	for _, r := range rules {
 		if r.Author == EveryAuthor && r.matches(&m) {
-			return fault.New(fault.Refused, "The author of this post accepts no webmentions from this host.")
+			return Mention{}, fault.New(fault.Refused, "The author of this post accepts no webmentions from this host.")
 		}
 	}
+	return m, nil
+}
+
+// Accepts reports whether an author accepts mentions, so that the pages of their posts name the
+// endpoint.
+func (c *Conversation) Accepts(ctx context.Context, user string) (bool, error) {
+	if c.Open == nil {
+		return true, nil
+	}
+	return c.Open(ctx, user)
+}
+
+func (c *Conversation) store(ctx context.Context, m Mention) error {
 	if err := c.Store.ReceiveMention(ctx, m, MaxUndecided); err != nil {
 		return err
 	}

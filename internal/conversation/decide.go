@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"context"
+	"time"
 
 	"cloudburst/internal/fault"
 )
@@ -18,8 +19,11 @@ const (
 	BlockHost     Decision = "block-host"
 )
 
-// Decide carries out the decision of a user about one of their mentions and returns the mention as
-// it was before. Errors: fault.NotFound, fault.Conflict if its page was not read yet and it would
+// UndoWithin is the period in which [Conversation.Undo] can revert a decision.
+const UndoWithin = 10 * time.Minute
+
+// Decide carries out the decision of a user about one of their mentions. It returns the mention as it
+// was before, with the time of the decision, by which [Conversation.Undo] reverts it. Errors: fault.NotFound, fault.Conflict if its page was not read yet and it would
 // become public, fault.Invalid for an unknown decision, fault.TooMany if there are [MaxRules] rules.
 //
 // spec:cloudburst#mention-moderation
@@ -29,13 +33,14 @@ func (c *Conversation) Decide(ctx context.Context, user string, id int64, d Deci
 	if err != nil {
 		return Mention{}, err
 	}
-	rule := Rule{Host: m.Host, Author: m.Author, Name: m.Name, At: c.now()}
+	m.DecidedAt = c.now()
+	rule := Rule{Host: m.Host, Author: m.Author, Name: m.Name, At: m.DecidedAt}
 	switch d {
 	case Approve, Reject:
-		return m, c.set(ctx, user, id, d)
+		return m, c.set(ctx, user, id, d, m.DecidedAt)
 	case ApproveAlways:
 		rule.Verdict = Trust
-		if err := c.set(ctx, user, id, Approve); err != nil {
+		if err := c.set(ctx, user, id, Approve, m.DecidedAt); err != nil {
 			return Mention{}, err
 		}
 	case BlockAuthor:
@@ -48,8 +53,9 @@ func (c *Conversation) Decide(ctx context.Context, user string, id int64, d Deci
 	return m, c.Store.SetMentionRule(ctx, user, rule, MaxRules)
 }
 
-func (c *Conversation) set(ctx context.Context, user string, id int64, d Decision) error {
+func (c *Conversation) set(ctx context.Context, user string, id int64, d Decision, at time.Time) error {
 	return c.Store.ChangeMention(ctx, user, id, func(m *Mention, _ []Rule) (Action, error) {
+		was := m.State
 		switch {
 		case d == Reject:
 			m.State = Rejected
@@ -58,8 +64,28 @@ func (c *Conversation) set(ctx context.Context, user string, id int64, d Decisio
 		default:
 			m.State = Approved
 		}
+		if m.State != was {
+			m.Was, m.DecidedAt = was, at
+		}
 		return Keep, nil
 	})
+}
+
+// Undo reverts the decision that a user made at a time: mentions return to their state before, and
+// the rule made with it ends. fault.Conflict: there is nothing to undo, or [UndoWithin] has passed.
+func (c *Conversation) Undo(ctx context.Context, user string, at time.Time) error {
+	c.init()
+	n := 0
+	if c.now().Sub(at) <= UndoWithin {
+		var err error
+		if n, err = c.Store.UndoMentions(ctx, user, at); err != nil {
+			return err
+		}
+	}
+	if n == 0 {
+		return fault.New(fault.Conflict, "There is nothing to undo: a decision can be undone for %d minutes.", int(UndoWithin.Minutes()))
+	}
+	return nil
 }
 
 // RemoveRule deletes the rule about an author or a host. Mentions keep their state.

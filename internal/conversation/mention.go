@@ -44,6 +44,8 @@ type Mention struct {
 	DueAt      time.Time // when the page is read next; while leased, when the lease expires; zero: never
 	Tries      int       // failed readings in a row
 	Lease      int64     // number of the lease; 0: not leased
+	Was        State     // state before the last decision; "": none
+	DecidedAt  time.Time // last decision; zero: none
 	Content
 }
 

@@ -46,9 +46,13 @@ func (c *Conversation) read(ctx context.Context, m Mention) {
 	within, stop := context.WithTimeout(ctx, c.Options.Timeout)
 	defer stop()
 	content, author, err := c.Read.Read(within, m.Source, m.Target)
+	known := false
+	if err == nil && c.Known != nil {
+		known, err = c.Known(within, m)
+	}
 	switch code := fault.CodeOf(err); {
 	case err == nil:
-		c.settle(ctx, m, func(now *Mention, rules []Rule) Action { return c.verified(now, rules, content, author) })
+		c.settle(ctx, m, func(now *Mention, rules []Rule) Action { return c.verified(now, rules, content, author, known) })
 	case ctx.Err() != nil: // shutdown is not a failure of the page
 		c.settle(ctx, m, func(now *Mention, _ []Rule) Action { now.DueAt = c.now(); return Keep })
 	case code == fault.Gone || code == fault.Refused || code == fault.Invalid:
@@ -64,15 +68,15 @@ func (c *Conversation) read(ctx context.Context, m Mention) {
 // author again, because the approval was for the former text.
 //
 // spec:cloudburst#mention-moderation
-func (c *Conversation) verified(m *Mention, rules []Rule, content Content, author string) Action {
+func (c *Conversation) verified(m *Mention, rules []Rule, content Content, author string, known bool) Action {
 	changed := m.Author != author || !m.Content.same(content)
 	content.ReadAt = c.now()
 	m.Content, m.Author, m.Tries, m.DueAt = content, author, 0, time.Time{}
-	switch verdict(rules, m) {
-	case Block:
+	switch by := verdict(rules, m); {
+	case by == Block:
 		m.State = Rejected
 		return Keep
-	case Trust:
+	case by == Trust, known:
 		if m.State != Rejected {
 			m.State = Approved
 		}

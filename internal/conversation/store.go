@@ -49,9 +49,12 @@ type Store interface {
 	MentionRules(ctx context.Context, user string) ([]Rule, error)
 	// SetMentionRule stores a rule in place of one with the same Host and Author, and changes the
 	// state of the mentions that it matches by Host and Author: Trust approves waiting ones, Block
-	// rejects all. An empty Verdict deletes the rule and changes no mention. fault.TooMany: the user
+	// rejects all. It sets their Was and DecidedAt for UndoMentions. An empty Verdict deletes the rule and changes no mention. fault.TooMany: the user
 	// has limit rules.
 	SetMentionRule(ctx context.Context, user string, r Rule, limit int) error
+	// UndoMentions returns the mentions that were decided at a time to the state before, and deletes
+	// the rule that was made then. It returns the number of changed rows.
+	UndoMentions(ctx context.Context, user string, at time.Time) (undone int, err error)
 	// TidyMentions deletes mentions of posts that no longer exist, and rejected ones that were
 	// reported before a time.
 	TidyMentions(ctx context.Context, before time.Time) error

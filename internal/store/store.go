@@ -35,6 +35,7 @@ type Store interface {
 	fulltext.Store
 	announce.Store
 	conversation.Store
+	conversation.SendStore
 	admin.Store
 	hub.Allowances
 	TestFeed

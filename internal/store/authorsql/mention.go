@@ -11,16 +11,16 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-const mentionColumns = `m.owner, m.id, m.post_id, m.source, m.target, m.state, m.host, m.author, m.received_at, m.due_at, m.tries, m.lease, m.data`
+const mentionColumns = `m.owner, m.id, m.post_id, m.source, m.target, m.state, m.host, m.author, m.received_at, m.due_at, m.tries, m.lease, m.was, m.decided_at, m.data`
 
 func scanMention(rows *sql.Rows, m *conversation.Mention) error {
-	var state, data string
+	var state, was, data string
 	err := rows.Scan(&m.User, &m.ID, &m.Post, &m.Source, &m.Target, &state, &m.Host, &m.Author,
-		(*sqldb.Time)(&m.ReceivedAt), (*sqldb.Time)(&m.DueAt), (*sqldb.Int)(&m.Tries), &m.Lease, &data)
+		(*sqldb.Time)(&m.ReceivedAt), (*sqldb.Time)(&m.DueAt), (*sqldb.Int)(&m.Tries), &m.Lease, &was, (*sqldb.Time)(&m.DecidedAt), &data)
 	if err != nil {
 		return err
 	}
-	m.State = conversation.State(state)
+	m.State, m.Was = conversation.State(state), conversation.State(was)
 	return json.Unmarshal([]byte(data), &m.Content)
 }
 
@@ -164,8 +164,8 @@ func (s *mentionStore) ChangeMention(ctx context.Context, user string, id int64,
 		case action == conversation.Keep:
 			var data string
 			if data, err = sqldb.JSON(m.Content); err == nil {
-				_, err = c.Exec(ctx, `UPDATE mention SET state = $1, author = $2, due_at = $3, tries = $4, lease = $5, data = $6 WHERE owner = $7 AND id = $8`,
-					string(m.State), sqldb.Clean(m.Author), dueOrNull(m.DueAt), int64(m.Tries), m.Lease, data, user, id)
+				_, err = c.Exec(ctx, `UPDATE mention SET state = $1, author = $2, due_at = $3, tries = $4, lease = $5, was = $6, decided_at = $7, data = $8 WHERE owner = $9 AND id = $10`,
+					string(m.State), sqldb.Clean(m.Author), dueOrNull(m.DueAt), int64(m.Tries), m.Lease, string(m.Was), sqldb.Millis(m.DecidedAt), data, user, id)
 			}
 		}
 		return err
@@ -203,15 +203,29 @@ func (s *mentionStore) SetMentionRule(ctx context.Context, user string, r conver
 		if err != nil {
 			return err
 		}
-		switch {
+		const decide = `UPDATE mention SET was = state, decided_at = $1, state = `
+		switch at := sqldb.Millis(r.At); {
 		case r.Verdict == conversation.Trust:
-			_, err = c.Exec(ctx, `UPDATE mention SET state = 'approved' WHERE owner = $1 AND host = $2 AND author = $3 AND state = 'waiting'`, user, host, author)
+			_, err = c.Exec(ctx, decide+`'approved' WHERE owner = $2 AND host = $3 AND author = $4 AND state = 'waiting'`, at, user, host, author)
 		case author == conversation.EveryAuthor:
-			_, err = c.Exec(ctx, `UPDATE mention SET state = 'rejected' WHERE owner = $1 AND host = $2`, user, host)
+			_, err = c.Exec(ctx, decide+`'rejected' WHERE owner = $2 AND host = $3 AND state <> 'rejected'`, at, user, host)
 		default:
-			_, err = c.Exec(ctx, `UPDATE mention SET state = 'rejected' WHERE owner = $1 AND host = $2 AND author = $3`, user, host, author)
+			_, err = c.Exec(ctx, decide+`'rejected' WHERE owner = $2 AND host = $3 AND author = $4 AND state <> 'rejected'`, at, user, host, author)
 		}
 		return err
+	})
+}
+
+// UndoMentions implements conversation.Store.
+func (s *mentionStore) UndoMentions(ctx context.Context, user string, at time.Time) (undone int, err error) {
+	user = sqldb.Clean(user)
+	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int, error) {
+		rules, err := c.Exec(ctx, `DELETE FROM mention_rule WHERE owner = $1 AND made_at = $2`, user, sqldb.Millis(at))
+		if err != nil {
+			return 0, err
+		}
+		n, err := c.Exec(ctx, `UPDATE mention SET state = was, was = '', decided_at = 0 WHERE owner = $1 AND decided_at = $2 AND was <> ''`, user, sqldb.Millis(at))
+		return int(n + rules), err
 	})
 }
 

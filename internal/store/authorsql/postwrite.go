@@ -53,6 +53,11 @@ func (t *writing) run(ctx context.Context) (done author.Written, err error) {
 			return done, t.leave(ctx)
 		}
 	}
+	if public && t.Mention && t.Change != nil {
+		if err := remindSent(ctx, t.c, done.Post.User, done.Post.ID, t.At); err != nil {
+			return done, err
+		}
+	}
 	if t.Renumber {
 		if err := t.renumber(ctx, &done.Post); err != nil {
 			return done, err

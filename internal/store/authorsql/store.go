@@ -17,7 +17,8 @@ var (
 	_ audience.Store   = (*Store)(nil)
 	_ announce.Store   = (*Store)(nil)
 
-	_ conversation.Store = (*Store)(nil)
+	_ conversation.Store     = (*Store)(nil)
+	_ conversation.SendStore = (*Store)(nil)
 )
 
 // Store is the store of the packages author, audience, announce and conversation.

@@ -194,6 +194,14 @@ func ruledMentions(t *testing.T, s *mentions) {
 	host := conversation.Rule{Host: "a.example", Author: conversation.EveryAuthor, Verdict: conversation.Block, At: s.In(time.Second)}
 	storetest.Must(t, s.SetMentionRule(s.Ctx, "ann", host, 2))
 	storetest.Same(t, "after a block of the host", states(), []conversation.State{rejected, rejected, rejected, approved, waiting})
+	n, err := s.UndoMentions(s.Ctx, "ann", host.At)
+	storetest.Must(t, err)
+	storetest.Same(t, "changed rows of the undo", n, 2)
+	storetest.Same(t, "after the undo", states(), []conversation.State{rejected, rejected, waiting, approved, waiting})
+	if n, err := s.UndoMentions(s.Ctx, "ann", host.At); err != nil || n != 0 {
+		t.Errorf("a second undo: %d, %v", n, err)
+	}
+	storetest.Must(t, s.SetMentionRule(s.Ctx, "ann", host, 2))
 	if err := s.SetMentionRule(s.Ctx, "ann", conversation.Rule{Host: "c", Verdict: conversation.Block}, 2); fault.CodeOf(err) != fault.TooMany {
 		t.Errorf("a third rule: %v", err)
 	}

@@ -21,6 +21,7 @@ func dueColumns() [][3]string {
 		{"notice", "next_at", "webhooks and mailboxes to serve"},
 		{"outping", "due_at", "other servers to notify"},
 		{"mention", "due_at", "pages that link to posts, to read"},
+		{"mention_sent", "due_at", "webmentions of posts to send"},
 	}
 }
 
