@@ -69,10 +69,13 @@ type Options struct {
 	River     River        // followed feeds and their items; nil: not supported
 	Transfers Transfers    // export and import of users; nil: not supported
 	Posts     Posts        // posts of users; nil: not supported
-	Files     Files        // files of users; nil: not supported
-	MaxFile   int64        // bytes of an uploaded file, for the list of routes only; Files enforces the limit
-	Tokens    Tokens       // token check of RiverRoutes
-	Targets   Targets      // ping targets of hosted feeds; nil: none
+	Replies   Replies      // replies to posts; nil: not supported
+	Sent      SentMentions // webmentions of posts; nil: not supported
+	Mentions  MentionChoices
+	Files     Files   // files of users; nil: not supported
+	MaxFile   int64   // bytes of an uploaded file, for the list of routes only; Files enforces the limit
+	Tokens    Tokens  // token check of RiverRoutes
+	Targets   Targets // ping targets of hosted feeds; nil: none
 	// DiskFree returns the free bytes on the file system of the data folder. known is false if the
 	// system does not report them; nil: not supported.
 	DiskFree func() (bytes uint64, known bool)

@@ -43,7 +43,7 @@ type postRoute struct {
 // the scope read alone is not enough.
 func postRoutes() []postRoute {
 	writes := []string{scopeCreate, scopeUpdate, scopeDelete}
-	return []postRoute{
+	return append(replyRoutes(), []postRoute{
 		{"GET", "/v1/users/{user}/posts", writes, (postAPI).posts},
 		{"POST", "/v1/users/{user}/posts", []string{scopeCreate}, (postAPI).createPost},
 		{"POST", "/v1/users/{user}/posts/preview", []string{scopeCreate, scopeUpdate}, (postAPI).previewPost},
@@ -56,7 +56,7 @@ func postRoutes() []postRoute {
 		{"GET", "/v1/users/{user}/media", []string{scopeMedia, scopeCreate, scopeUpdate}, (postAPI).files},
 		{"POST", "/v1/users/{user}/media", []string{scopeMedia}, (postAPI).putFile},
 		{"DELETE", "/v1/users/{user}/media/{hash}", []string{scopeDelete}, (postAPI).removeFile},
-	}
+	}...)
 }
 
 // postCall is one request about the posts of one user.

@@ -21,8 +21,8 @@ func (a hosting) newConversation(st store.Store) {
 	agent := endpoint.UserAgent(Version, a.cfg.PublicURL)
 	a.mentionReader = fetch.NewDoer(fetch.DoerOptions{Guard: a.fetchGuard(), UserAgent: agent, MaxBody: 2 * webmention.MaxDocument})
 	a.conversation = &conversation.Conversation{
-		Store: st, Read: &publishhttp.WebmentionReader{HTTP: a.mentionReader, UserAgent: agent},
-		Target: a.postAt, Now: a.clock.Now, Log: a.log,
+		Store: st, Read: ownMentions{a, &publishhttp.WebmentionReader{HTTP: a.mentionReader, UserAgent: agent}},
+		Target: a.postAt, Open: a.mentionsOpen, Known: a.knownMention, Now: a.clock.Now, Log: a.log,
 	}
 }
 

@@ -45,7 +45,8 @@ type hosted struct {
 	layer    *syndicate.Layer
 
 	conversation  *conversation.Conversation
-	mentionReader *fetch.Doer // reads the pages of webmentions
+	mentionSender *conversation.Sender
+	mentionReader *fetch.Doer // reads the pages of webmentions, and sends them
 
 	keyTrouble string // why the key does not match the stored secrets; "": it matches
 }
@@ -104,6 +105,7 @@ func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 	a.newPosts(st)
 	a.newFiles(st)
 	a.newConversation(st)
+	a.newMentionSender(st)
 	return nil
 }
 
@@ -212,6 +214,7 @@ func (a hosting) maintainHosted(ctx context.Context) {
 			a.noteHosted(ctx, "remove unused files", a.files.Sweep(ctx))
 			a.noteHosted(ctx, "remove old pings", a.announcer.Tidy(ctx))
 			a.noteHosted(ctx, "remove old replies", a.conversation.Tidy(ctx))
+			a.noteHosted(ctx, "remove old webmentions", a.mentionSender.Tidy(ctx))
 		}
 		select {
 		case <-ctx.Done():

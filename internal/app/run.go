@@ -57,7 +57,7 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	defer tidy()
 	var group sync.WaitGroup
-	failed := make(chan error, 9)
+	failed := make(chan error, 10)
 	answer := sync.OnceFunc(func() { p.serve(l, &group, failed) })
 	if err := a.begin(ctx, answer); err != nil {
 		p.shut(l)
@@ -95,6 +95,7 @@ func (a process) work(ctx context.Context, l *listeners, answer func(), group *s
 	group.Go(func() { failed <- a.posts.Run(hubCtx) })
 	group.Go(func() { failed <- a.announcer.Run(hubCtx) })
 	group.Go(func() { failed <- a.conversation.Run(hubCtx) })
+	group.Go(func() { failed <- a.mentionSender.Run(hubCtx) })
 	group.Go(func() { a.testFeed.Run(hubCtx) })
 	group.Go(func() { a.followLists(hubCtx) })
 	group.Go(func() { hosting(a).maintainHosted(hubCtx) })
@@ -130,6 +131,7 @@ func (a process) followHints(ctx context.Context, hints store.Hinter) {
 		a.full.Wake()
 		a.announcer.Wake()
 		a.conversation.Wake()
+		a.mentionSender.Wake()
 	}
 }
 

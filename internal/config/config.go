@@ -24,23 +24,25 @@ type Config struct {
 	ShutdownDelay  time.Duration
 	Server         string // of commands: host:port or http URL; "": from the data folder
 
-	TLS      TLS
-	Admin    Admin
-	Disk     Disk
-	Egress   Egress
-	Hub      Hub
-	WebSub   WebSub
-	CNWS     CNWS
-	Changes  Changes
-	Ping     Ping
-	Accounts Accounts
-	Feeds    Feeds
-	Write    Write
-	Media    Media
-	River    River
-	SMTP     SMTP
-	Trace    Trace
-	Log      Log
+	TLS     TLS
+	Admin   Admin
+	Disk    Disk
+	Egress  Egress
+	Hub     Hub
+	WebSub  WebSub
+	CNWS    CNWS
+	Changes Changes
+	Ping    Ping
+
+	Webmention Webmention
+	Accounts   Accounts
+	Feeds      Feeds
+	Write      Write
+	Media      Media
+	River      River
+	SMTP       SMTP
+	Trace      Trace
+	Log        Log
 
 	// Values has the text and origin of each setting, for the pages of administrators; nil: not
 	// known.
@@ -134,6 +136,9 @@ type Changes struct {
 	Keep   time.Duration // age at which an entry is deleted
 	Follow []string      // changes.xml of other servers
 }
+
+// Webmention turns the exchange of webmentions on or off for all authors.
+type Webmention struct{ Receive, Send bool }
 
 // Ping lists the servers to ping after a save, in addition to the own hub.
 type Ping struct{ Targets []announce.Target }

@@ -16,6 +16,8 @@ import (
 type Replies interface {
 	// Shown lists the approved mentions of a post, oldest first.
 	Shown(ctx context.Context, user string, post int64) ([]conversation.Mention, error)
+	// Accepts reports whether the author accepts mentions.
+	Accepts(ctx context.Context, user string) (bool, error)
 }
 
 // webmentionPath is the endpoint that post pages name.
@@ -51,8 +53,14 @@ func (s *Pages) addReplies(rw http.ResponseWriter, r *http.Request, v *postsView
 	if s.Replies == nil {
 		return nil
 	}
-	v.Webmention = webmentionPath
-	rw.Header().Add("Link", webmention.LinkHeader(s.BaseURL(r)+webmentionPath))
+	open, err := s.Replies.Accepts(r.Context(), p.User)
+	if err != nil {
+		return err
+	}
+	if open {
+		v.Webmention = webmentionPath
+		rw.Header().Add("Link", webmention.LinkHeader(s.BaseURL(r)+webmentionPath))
+	}
 	v.Replies, err = s.replies(r.Context(), p.User, p.ID)
 	return err
 }

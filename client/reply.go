@@ -1,0 +1,156 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/url"
+	"time"
+)
+
+// Reply is a page that links to a post of a user: a reply, like, repost, bookmark or plain link.
+type Reply struct {
+	ID          int64      `json:"id,string"`
+	Post        int64      `json:"post,string"`      // number of the post
+	State       string     `json:"state"`            // unread, waiting, approved, rejected
+	Kind        string     `json:"kind,omitempty"`   // reply, like, repost, bookmark, mention; "": not read yet
+	Source      string     `json:"source"`           // URL of the page
+	Target      string     `json:"target"`           // URL of the post
+	Host        string     `json:"host"`             // host of the page
+	Author      string     `json:"author,omitempty"` // URL by which the page names its author
+	Name        string     `json:"name,omitempty"`   // name of the author
+	Title       string     `json:"title,omitempty"`
+	Text        string     `json:"text,omitempty"`
+	ReceivedAt  time.Time  `json:"receivedAt"`
+	PublishedAt *time.Time `json:"publishedAt,omitempty"`
+}
+
+// ReplyQuery selects replies. Zero fields do not restrict.
+type ReplyQuery struct {
+	State string // see Reply.State; "": all but unread
+	Post  int64  // number of a post
+	Limit int
+}
+
+// ReplyDecision is the result of a decision about a reply.
+type ReplyDecision struct {
+	ID        int64     `json:"id,string"`
+	State     string    `json:"state"`     // new state of the reply
+	DecidedAt time.Time `json:"decidedAt"` // names the decision for Conversation.Undo, for ten minutes
+}
+
+// ReplyRule is a trusted or blocked author or host.
+type ReplyRule struct {
+	Verdict string    `json:"verdict"` // trust, block
+	Host    string    `json:"host"`
+	Author  string    `json:"author"` // see Reply.Author; "*": everyone on the host
+	Name    string    `json:"name,omitempty"`
+	At      time.Time `json:"at"`
+}
+
+// SentWebmention is the webmention of a post to a page that it links to.
+type SentWebmention struct {
+	Post     int64      `json:"post,string"` // number of the post
+	Source   string     `json:"source"`      // URL of the post
+	Target   string     `json:"target"`      // URL of the page
+	State    string     `json:"state"`       // pending, accepted, no-endpoint, failed
+	Reply    bool       `json:"reply,omitempty"`
+	Removed  bool       `json:"removed,omitempty"` // the post does not link to the page any more
+	Endpoint string     `json:"endpoint,omitempty"`
+	Status   int        `json:"status,omitempty"` // HTTP status of the last answer
+	Answer   string     `json:"answer,omitempty"` // result of the last attempt
+	Tries    int        `json:"tries,omitempty"`  // failed attempts in a row
+	LastAt   *time.Time `json:"lastAt,omitempty"`
+	NextAt   *time.Time `json:"nextAt,omitempty"`
+}
+
+// ReplySettings are a user's choices about webmentions.
+type ReplySettings struct {
+	Receive bool `json:"receive"`
+	Send    bool `json:"send"`
+}
+
+// Conversation is the interface to the replies to one user's posts.
+type Conversation struct {
+	Client *Client
+	User   string // name of the user
+}
+
+// Replies lists the replies, newest first.
+func (c Conversation) Replies(ctx context.Context, q ReplyQuery) iter.Seq2[Reply, error] {
+	v := url.Values{}
+	set(v, "state", q.State)
+	if q.Post != 0 {
+		v.Set("post", decimal(q.Post))
+	}
+	return pages(q.Limit, v, func(v url.Values) ([]Reply, string, error) {
+		var page struct {
+			Replies []Reply `json:"replies"`
+			Next    string  `json:"next"`
+		}
+		path, err := userPath("/v1/users/", c.User, "replies")
+		if err == nil {
+			err = c.Client.call(ctx, "GET", path, v, nil, &page)
+		}
+		return page.Replies, page.Next, err
+	})
+}
+
+// Decide carries out a decision about a reply: approve, trust, reject, block-author or
+// block-host.
+func (c Conversation) Decide(ctx context.Context, id int64, decision string) (ReplyDecision, error) {
+	return userCall[ReplyDecision](ctx, c.Client, "POST", map[string]string{"do": decision}, c.User, "replies", decimal(id))
+}
+
+// Undo reverts the decision of a time.
+func (c Conversation) Undo(ctx context.Context, decidedAt time.Time) error {
+	_, err := userCall[struct{}](ctx, c.Client, "POST", map[string]time.Time{"decidedAt": decidedAt}, c.User, "replies", "undo")
+	return err
+}
+
+// Rules lists the trusted and blocked authors and hosts, newest first.
+func (c Conversation) Rules(ctx context.Context) ([]ReplyRule, error) {
+	type list struct {
+		Rules []ReplyRule `json:"rules"`
+	}
+	out, err := userCall[list](ctx, c.Client, "GET", nil, c.User, "replies", "rules")
+	return out.Rules, err
+}
+
+// DeleteRule deletes the rule about an author or a host.
+func (c Conversation) DeleteRule(ctx context.Context, host, author string) error {
+	path, err := userPath("/v1/users/", c.User, "replies", "rules")
+	if err != nil {
+		return err
+	}
+	return c.Client.call(ctx, "DELETE", path, url.Values{"host": {host}, "author": {author}}, nil, nil)
+}
+
+// Sent lists the webmentions of the user's posts, those of the newest post first. post 0 means
+// all posts.
+func (c Conversation) Sent(ctx context.Context, post int64, limit int) iter.Seq2[SentWebmention, error] {
+	v := url.Values{}
+	if post != 0 {
+		v.Set("post", decimal(post))
+	}
+	return pages(limit, v, func(v url.Values) ([]SentWebmention, string, error) {
+		var page struct {
+			Sent []SentWebmention `json:"webmentions"`
+			Next string           `json:"next"`
+		}
+		path, err := userPath("/v1/users/", c.User, "webmentions")
+		if err == nil {
+			err = c.Client.call(ctx, "GET", path, v, nil, &page)
+		}
+		return page.Sent, page.Next, err
+	})
+}
+
+// Settings returns the user's choices about webmentions.
+func (c Conversation) Settings(ctx context.Context) (ReplySettings, error) {
+	return userCall[ReplySettings](ctx, c.Client, "GET", nil, c.User, "replies", "settings")
+}
+
+// SetSettings stores the user's choices about webmentions.
+func (c Conversation) SetSettings(ctx context.Context, s ReplySettings) (ReplySettings, error) {
+	return userCall[ReplySettings](ctx, c.Client, "PUT", s, c.User, "replies", "settings")
+}
