@@ -60,7 +60,7 @@ func newSite(w *Web) *site {
 	if w.Posts != nil {
 		o := writerui.Options{Posts: w.Posts, Files: w.Files, Accounts: w.Accounts, LimitMode: w.LimitMode}
 		if w.Replies != nil {
-			o.Replies = w.Replies
+			o.Replies, o.Sent, o.Mentions = w.Replies, w.Sent, w.Mentions
 		}
 		if s.reader != nil {
 			o.ReplyTo, o.FollowOwn = s.reader.ReplyTo, s.reader.FollowOwn

@@ -70,7 +70,9 @@ type Web struct {
 	Files     writerui.Files  // files of posts; nil: none are hosted
 	Moves     accountui.Moves // imports and exports authors; nil: not possible
 	Replies   AllReplies      // from other sites; nil: none are received
-	LimitMode string          // for long posts without a title: author.LimitWarn and so on
+	Sent      writerui.Sent   // webmentions of posts; set if Replies is
+	Mentions  writerui.Mentions
+	LimitMode string // for long posts without a title: author.LimitWarn and so on
 	// FileOf returns a hosted file by the first digits of its hash. nil: files are served without
 	// metadata.
 	FileOf func(ctx context.Context, user, hash string) (author.File, error)
