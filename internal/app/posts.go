@@ -23,6 +23,7 @@ func (a hosting) writePages(pages *web.Web) {
 	pages.Posts, pages.LimitMode = a.posts, a.cfg.Write.LimitMode
 	pages.FileOf, pages.Replies = a.files.Get, a.conversation
 	pages.Sent, pages.Mentions = a.mentionSender, author.MentionSettings{Posts: a.posts}
+	pages.Threads = a.threads
 	pages.Files, pages.Moves = a.files, a.moves()
 }
 

@@ -36,6 +36,9 @@ type Store interface {
 	announce.Store
 	conversation.Store
 	conversation.SendStore
+	conversation.ThreadStore
+	conversation.WorkStore
+	conversation.Items
 	admin.Store
 	hub.Allowances
 	TestFeed

@@ -72,7 +72,8 @@ type Web struct {
 	Replies   AllReplies      // from other sites; nil: none are received
 	Sent      writerui.Sent   // webmentions of posts; set if Replies is
 	Mentions  writerui.Mentions
-	LimitMode string // for long posts without a title: author.LimitWarn and so on
+	Threads   authorui.Threads // of posts; nil: none
+	LimitMode string           // for long posts without a title: author.LimitWarn and so on
 	// FileOf returns a hosted file by the first digits of its hash. nil: files are served without
 	// metadata.
 	FileOf func(ctx context.Context, user, hash string) (author.File, error)
@@ -147,6 +148,9 @@ func (w *Web) authorOptions() authorui.Options {
 	o := authorui.Options{Feeds: w.Authors, Posts: w.Posts}
 	if w.Replies != nil {
 		o.Replies = w.Replies
+	}
+	if w.Threads != nil {
+		o.Threads = w.Threads
 	}
 	return o
 }

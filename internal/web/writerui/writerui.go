@@ -22,6 +22,8 @@ type Options struct {
 	LimitMode string   // for long posts without a title: author.LimitWarn and so on
 	// ReplyTo describes an item of the user's river for a reply to it. Nil: no feed reader.
 	ReplyTo func(ctx context.Context, user string, id int64) (author.Reply, error)
+	// ReplyToURL describes the post at a URL for a reply to it. Nil: only by its URL.
+	ReplyToURL func(ctx context.Context, url string) author.Reply
 	// FollowOwn makes a user follow their own feed, so that their posts are in their river. Nil: no
 	// feed reader.
 	FollowOwn func(r *http.Request, user string) error
