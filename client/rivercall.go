@@ -346,6 +346,19 @@ func (r *River) DropFilter(ctx context.Context, id int64) error {
 	return r.call(ctx, "DELETE", "/v1/filters/"+decimal(id), nil, nil, nil)
 }
 
+// MoveFilter makes a filter run one place earlier or later. It returns the filters in their new order.
+func (r *River) MoveFilter(ctx context.Context, id int64, later bool) ([]Filter, error) {
+	var out struct {
+		Filters []Filter `json:"filters"`
+	}
+	v := url.Values{"to": {"earlier"}}
+	if later {
+		v.Set("to", "later")
+	}
+	err := r.call(ctx, "POST", "/v1/filters/"+decimal(id)+"/move", v, nil, &out)
+	return out.Filters, err
+}
+
 // Forwardings returns the user's forwardings.
 func (r *River) Forwardings(ctx context.Context) ([]Forwarding, error) {
 	var out struct {

@@ -118,6 +118,7 @@ func riverRoutes() []riverRoute {
 		{"PUT", "/v1/filters", true, (riverAPI).putFilter},
 		{"POST", "/v1/filters/preview", false, (riverAPI).previewFilter},
 		{"DELETE", "/v1/filters/{id}", true, (riverAPI).dropFilter},
+		{"POST", "/v1/filters/{id}/move", true, (riverAPI).moveFilter},
 		{"GET", "/v1/notices", false, (riverAPI).forwardings},
 		{"PUT", "/v1/notices", true, (riverAPI).putForwarding},
 		{"DELETE", "/v1/notices/{id}", true, (riverAPI).dropForwarding},

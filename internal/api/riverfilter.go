@@ -2,6 +2,7 @@ package api
 
 import (
 	"cloudburst/client"
+	"cloudburst/internal/fault"
 	"cloudburst/internal/river/filter"
 )
 
@@ -9,6 +10,10 @@ func (s riverAPI) filters(c *riverCall) error {
 	if p := c.params(); p.err != nil {
 		return p.err
 	}
+	return s.listFilters(c)
+}
+
+func (s riverAPI) listFilters(c *riverCall) error {
 	rows, err := s.River.Filters().List(c.ctx(), c.reader)
 	if err != nil {
 		return err
@@ -83,6 +88,26 @@ func (s riverAPI) dropFilter(c *riverCall) error {
 		return err
 	}
 	return ok(c.w, removedID{id})
+}
+
+// moveFilter makes a filter run one place earlier or later, and lists the filters in their new order.
+func (s riverAPI) moveFilter(c *riverCall) error {
+	p := c.params("to")
+	if p.err != nil {
+		return p.err
+	}
+	id, err := c.id()
+	if err != nil {
+		return err
+	}
+	to := c.r.URL.Query().Get("to")
+	if to != "earlier" && to != "later" {
+		return fault.New(fault.Invalid, "The parameter to must be earlier or later.")
+	}
+	if err := s.River.Filters().Move(c.ctx(), c.reader, id, to == "later"); err != nil {
+		return err
+	}
+	return s.listFilters(c)
 }
 
 func filterOf(f *filter.Rule) client.Filter {

@@ -37,6 +37,10 @@ func (f *fakeFilters) PutFilter(_ context.Context, r filter.Rule, _ int) (filter
 	return r, nil
 }
 
+func (f *fakeFilters) MoveFilter(_ context.Context, _ string, id int64, _ bool) error {
+	return f.DropFilter(context.Background(), "", id, time.Time{})
+}
+
 func (f *fakeFilters) DropFilter(_ context.Context, _ string, id int64, _ time.Time) error {
 	if id > int64(len(f.list)) {
 		return fault.New(fault.NotFound, "There is no such filter.")

@@ -19,7 +19,7 @@ func (p *commands) filters() *cobra.Command {
 items of one feed, of one category or of all feeds that match its words.
 
 Works on the running server, or on the data folder when none runs.`)
-	c.AddCommand(p.filtersAdd(), p.filtersList(), p.filtersRemove())
+	c.AddCommand(p.filtersAdd(), p.filtersList(), p.filtersMove(), p.filtersRemove())
 	return c
 }
 
@@ -216,6 +216,44 @@ func (p *commands) printFilters(list []client.Filter, asJSON bool) error {
 	return t.End()
 }
 
+func (p *commands) filtersMove() *cobra.Command {
+	var user string
+	var asJSON bool
+	c := shell.ServerFlags(&cobra.Command{
+		Use:   "move ID earlier|later",
+		Short: "Make a filter run one place earlier or later",
+		Long:  "Makes a filter run one place earlier or later, and lists the filters in their new order.",
+		Args:  shell.Between(2, 2, "the ID of one filter, then earlier or later"),
+		RunE: func(c *cobra.Command, args []string) error {
+			id, err := filterID(args[0])
+			if err == nil && args[1] != "earlier" && args[1] != "later" {
+				err = shell.Usagef("invalid direction %q: must be earlier or later", args[1])
+			}
+			if err != nil {
+				return err
+			}
+			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
+				list, err := s.River(user).MoveFilter(ctx, id, args[1] == "later")
+				if err != nil {
+					return err
+				}
+				return p.printFilters(list, asJSON)
+			})
+		},
+	})
+	ofReader(c, &user)
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
+	return c
+}
+
+func filterID(text string) (int64, error) {
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id <= 0 {
+		return 0, shell.Usagef("invalid filter ID %q: \"filters list\" prints the IDs", text)
+	}
+	return id, nil
+}
+
 func (p *commands) filtersRemove() *cobra.Command {
 	var user string
 	c := shell.ServerFlags(&cobra.Command{
@@ -224,9 +262,9 @@ func (p *commands) filtersRemove() *cobra.Command {
 		Long:  "Removes a filter; \"filters list\" prints the IDs. A minute later, the items that it hid are shown again, as read.",
 		Args:  shell.Between(1, 1, "the ID of one filter"),
 		RunE: func(c *cobra.Command, args []string) error {
-			id, err := strconv.ParseInt(args[0], 10, 64)
-			if err != nil || id <= 0 {
-				return shell.Usagef("invalid filter ID %q: \"filters list\" prints the IDs", args[0])
+			id, err := filterID(args[0])
+			if err != nil {
+				return err
 			}
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
 				err := s.River(user).DropFilter(ctx, id)
