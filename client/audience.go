@@ -24,6 +24,8 @@ type Readers struct {
 	Browsers      int64        `json:"browsers"`          // requests by browsers; not in Count
 	Robots        int64        `json:"robots"`            // requests by robots; not in Count
 	Partial       bool         `json:"partial,omitempty"` // the report covers only part of a large audience
+	Here          int64        `json:"here"`              // people of this server who follow the user; Services counts them
+	HereNames     []string     `json:"here_names"`        // of those who show whom they follow
 	ServiceList   []Service    `json:"service_list"`      // largest first
 	ProgramList   []NamedCount `json:"program_list"`      // by name, largest first
 	PushList      []NamedCount `json:"push_list"`         // push subscriptions by protocol

@@ -53,7 +53,7 @@ func Reserved() []string {
 		"debug", "do", "docs", "everyone", "explore", "favicon", "favicon.ico", "favicon.svg", "feed", "feeds", "fever", "files",
 		"greader", "healthz", "help", "home", "hub", "images", "img", "import", "index", "index.html", "item", "items",
 		"js", "json", "log", "login", "logout", "logs", "manifest", "me", "media", "metaweblog", "metrics", "micropub",
-		"new", "notify", "offline", "opml", "outline", "password", "ping", "pingsiteform", "please", "pleasenotify", "post", "posts",
+		"new", "notify", "offline", "opml", "outline", "password", "people", "ping", "pingsiteform", "please", "pleasenotify", "post", "posts",
 		"private", "public", "reader", "readers", "readyz", "register", "river", "rivers", "robots", "robots.txt", "root",
 		"rpc", "rpc2", "rsd", "rss", "rsscloud", "search", "secret", "secrets", "security", "server", "sessions", "settings", "setup",
 		"share", "shortchanges", "shortchanges.xml", "sign-in", "sign-out", "sign-up", "signin", "signout", "signup", "sitemap", "soap",

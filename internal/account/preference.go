@@ -24,6 +24,12 @@ type Preferences struct {
 	NoCounts bool `json:"noCounts,omitempty"`
 	// OnScroll marks items read when they have been scrolled past.
 	OnScroll bool `json:"onScroll,omitempty"`
+	// NoOwnPosts keeps the user's own posts out of their river.
+	NoOwnPosts bool `json:"noOwnPosts,omitempty"`
+	// Unlisted keeps the user out of the list of authors.
+	Unlisted bool `json:"unlisted,omitempty"`
+	// ShowFollows shows authors of this server that the user follows them.
+	ShowFollows bool `json:"showFollows,omitempty"`
 	// Searches are the saved searches, each the parameters of a page of the river, one on a line. At
 	// most MaxSearches of at most MaxSearch bytes.
 	Searches string `json:"searches,omitempty"`

@@ -54,6 +54,7 @@ func readersOf(r audience.Report) client.Readers {
 		Services: r.Services.Readers, Programs: r.Programs.Readers, Once: r.Programs.Once, Push: r.Push.Readers,
 		Subscriptions: r.Push.Subscriptions, Private: r.Private.Readers,
 		Browsers: r.NotCounted.Browsers, Robots: r.NotCounted.Robots, Partial: r.Partial,
+		Here: r.Here.Followers, HereNames: append([]string{}, r.Here.Names...),
 		ServiceList: make([]client.Service, len(r.Services.List)), Days: make([]client.Day, len(r.Days)),
 		ProgramList: countsOf(r.Programs.List), PushList: countsOf(r.Push.List), Formats: countsOf(r.Formats),
 	}

@@ -151,7 +151,7 @@ func TestArchiveLinksReachEveryPublishedPostOnce(t *testing.T) {
 	fulltest.Long(t)
 	const window = 4
 	a := programWith(t, func(c *config.Config) { c.Feeds.Window = window })
-	people(t, a, "alice", "bob", "carol")
+	signUp(t, a, "alice", "bob", "carol")
 	var all []*historian
 	for i, user := range []string{"alice", "bob", "carol"} {
 		all = append(all, &historian{t: t, app: a, user: user, rand: rand.New(rand.NewPCG(uint64(i)+1, 5005))})

@@ -24,7 +24,7 @@ func TestExtendedPingNamesChangedPostAndCategories(t *testing.T) {
 	}))
 	defer target.Close()
 	a := program(t)
-	write := people(t, a, "alice")
+	write := signUp(t, a, "alice")
 	if _, err := a.posts.SetProfile(t.Context(), "alice", func(p *author.Profile) error {
 		p.Title, p.PingTargets = "Walks", []string{"weblogs-extended " + target.URL + "/RPC2"}
 		return nil

@@ -97,8 +97,8 @@ func (f *follower) follow(t *testing.T, a *App, address string) {
 	f.mu.Unlock()
 }
 
-// people creates users and returns a function that posts as one of them.
-func people(t *testing.T, a *App, names ...string) func(user, text string, categories ...string) author.Post {
+// signUp creates users and returns a function that posts as one of them.
+func signUp(t *testing.T, a *App, names ...string) func(user, text string, categories ...string) author.Post {
 	t.Helper()
 	for _, name := range names {
 		if _, err := a.accounts.Add(t.Context(), name, "correct horse battery"); err != nil {
@@ -130,7 +130,7 @@ func rest(t *testing.T, a *App) {
 func TestCategorySubscribersAreNotifiedOnlyOfItsPosts(t *testing.T) {
 	t.Parallel()
 	a := programWith(t, func(c *config.Config) { c.Hub.PingInterval, c.Hub.ClientRate, c.Hub.HostRate = time.Millisecond, 0, 0 })
-	write := people(t, a, "alice", "bob")
+	write := signUp(t, a, "alice", "bob")
 	write("alice", "first", "Go")
 	write("bob", "first of bob", "Go")
 	write("alice", "first of tea", "Tea")
@@ -195,7 +195,7 @@ func TestCategorySubscribersAreNotifiedOnlyOfItsPosts(t *testing.T) {
 func TestRiverReceivesCategoryPostImmediately(t *testing.T) {
 	t.Parallel()
 	a := program(t)
-	write := people(t, a, "alice")
+	write := signUp(t, a, "alice")
 	write("alice", "first", "Go")
 	id := read(t, a, a.names.Public()+"/alice/category/go/feed.atom")
 	until(t, "the first post is read", func() bool { return len(titles(t, a, id)) == 1 })
@@ -210,7 +210,7 @@ func TestRiverReceivesCategoryPostImmediately(t *testing.T) {
 func TestDisabledUserIsHiddenUntilEnabled(t *testing.T) {
 	t.Parallel()
 	a := programWith(t, func(c *config.Config) { c.Hub.PingInterval, c.Hub.ClientRate, c.Hub.HostRate = time.Millisecond, 0, 0 })
-	write := people(t, a, "alice", "bob")
+	write := signUp(t, a, "alice", "bob")
 	page := a.posts.Path(write("alice", "words of alice", "Go"))
 	write("bob", "words of bob", "Tea")
 	everyone := newFollower(t)
@@ -262,7 +262,7 @@ func TestDisabledUserIsHiddenUntilEnabled(t *testing.T) {
 func TestListOfAllFeedsContainsEveryReadableFeed(t *testing.T) {
 	t.Parallel()
 	a := program(t)
-	write := people(t, a, "alice", "bob", "carol", "dave", "erin")
+	write := signUp(t, a, "alice", "bob", "carol", "dave", "erin")
 	for _, user := range []string{"alice", "bob", "carol", "dave"} { // erin has no posts
 		write(user, "words")
 	}
@@ -324,7 +324,7 @@ func TestListOfAllFeedsContainsEveryReadableFeed(t *testing.T) {
 func TestFeedsOfAUserAreOneList(t *testing.T) {
 	t.Parallel()
 	a := program(t)
-	write := people(t, a, "alice", "bob", "carol")
+	write := signUp(t, a, "alice", "bob", "carol")
 	write("alice", "words", "Go", "Fun stuff")
 	write("bob", "words")
 	if _, err := a.posts.SetProfile(t.Context(), "alice", func(p *author.Profile) error {
@@ -435,7 +435,7 @@ func TestPostFeedsNameNewPublicURLAfterStart(t *testing.T) {
 		})
 	}
 	run("http://old.example", func(t *testing.T, a *App) {
-		write := people(t, a, users...)
+		write := signUp(t, a, users...)
 		for _, user := range users[1:] {
 			write(user, "words")
 		}

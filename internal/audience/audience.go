@@ -30,6 +30,8 @@ type Audience struct {
 
 	// Push returns the active subscriptions to a user's public feed in all formats; nil: none.
 	Push func(ctx context.Context, user string) ([]Subscriber, error)
+	// Here returns the people of this server who follow a user; nil: unknown.
+	Here func(ctx context.Context, user string) (Here, error)
 	// Keep is the retention of daily counts [90 days].
 	Keep time.Duration
 

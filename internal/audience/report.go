@@ -22,6 +22,7 @@ type Report struct {
 	Programs Programs       `json:"programs"`
 	Push     Push           `json:"push"`
 	Private  PrivateReaders `json:"private"`
+	Here     Here           `json:"here"`
 
 	NotCounted NotCounted `json:"not_counted"`
 	Formats    []Count    `json:"formats"` // readers of services and programs by format
@@ -62,6 +63,12 @@ type PrivateReaders struct {
 	Readers int64 `json:"readers"` // with a used secret
 }
 
+// Here are the people of this server who follow the user. Readers counts them as one of the Services.
+type Here struct {
+	Followers int64    `json:"followers"`
+	Names     []string `json:"names"` // of those who show it
+}
+
 // NotCounted lists clients that are not readers.
 type NotCounted struct {
 	Browsers int64 `json:"browsers"`
@@ -85,6 +92,11 @@ func (a *Audience) Report(ctx context.Context, user string, days int) (Report, e
 	r, err := a.count(ctx, user, now)
 	if err != nil {
 		return Report{}, err
+	}
+	if a.Here != nil {
+		if r.Here, err = a.Here(ctx, user); err != nil {
+			return Report{}, err
+		}
 	}
 	r.Days, err = a.history(ctx, user, now, days, r.day(user, now))
 	return r, err

@@ -77,6 +77,7 @@ type SMTP struct {
 type Accounts struct {
 	Registration string // closed, open
 	SecretKey    string // "" is derived: see the setting
+	Directory    string // public, off
 }
 
 // Feeds limits the resources for serving hosted feeds.

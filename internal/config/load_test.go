@@ -59,7 +59,7 @@ func TestDefaultsAreValidAndSetTheirFields(t *testing.T) {
 		WebSub:     WebSub{Topics: "open", MaxContent: 1 << 20, LargeTopics: "reject", Signature: "sha256", MaxLease: 240 * time.Hour},
 		CNWS:       CNWS{DropAfter: 24 * time.Hour},
 		Changes:    Changes{When: "minutes", Keep: 720 * time.Hour},
-		Accounts:   Accounts{Registration: "closed"},
+		Accounts:   Accounts{Registration: "closed", Directory: "public"},
 		Feeds:      Feeds{Memory: 64 << 20, KeepReaders: 2160 * time.Hour, Window: 20},
 		Profile:    "none",
 		Write:      Write{Limit: 140, LimitMode: "warn", MaxPosts: 1_000_000},

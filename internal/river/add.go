@@ -141,7 +141,7 @@ func (a *addition) fetchNew(ctx context.Context, url string) (Added, error) {
 	s := a.newSource(url)
 	got := checker{a.River}.fetchPaced(ctx, &s, polling.ByHand)
 	if err := responseError(&s, got); err != nil {
-		return Added{}, err
+		return Added{}, location.AccountError(url, err)
 	}
 	switch d := got.parse(); {
 	case d.err != nil:

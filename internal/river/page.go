@@ -25,6 +25,9 @@ const (
 
 // fromPage finds the feed of a document that is not a feed itself.
 func (a *addition) fromPage(ctx context.Context, s Source, got fetchResult) (Added, error) {
+	if feed, page, ok := location.Account(s.URL, got.res.Body); ok {
+		return a.fromAccount(ctx, s.URL, feed, page)
+	}
 	page := discover.HTML(got.res.Body, got.res.URL, got.res.Header)
 	where := location.Brief(s.URL)
 	var not *feed.NotFeedError
@@ -55,6 +58,16 @@ func (a *addition) fromPage(ctx context.Context, s Source, got fetchResult) (Add
 		return Added{Choices: sure}, nil
 	}
 	return a.probe(ctx, guesses, got.res.URL, where)
+}
+
+// fromAccount follows the feed of an account, or the feed of its page.
+func (a *addition) fromAccount(ctx context.Context, query, feed, page string) (done Added, err error) {
+	if feed != "" {
+		if done, err = a.followOnly(ctx, a.canonical(feed), location.Brief(query)); err == nil || page == "" {
+			return done, err
+		}
+	}
+	return a.fetchNew(ctx, a.canonical(page))
 }
 
 // choices returns the feeds that a page links to, feeds of its posts first, and the links that

@@ -16,6 +16,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fulltext"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/people"
 	"cloudburst/internal/river"
 	"cloudburst/internal/store/postgres"
 	"cloudburst/internal/store/sqlite"
@@ -36,9 +37,7 @@ type Store interface {
 	announce.Store
 	conversation.Store
 	conversation.SendStore
-	conversation.ThreadStore
-	conversation.WorkStore
-	conversation.Items
+	people.Store
 	admin.Store
 	hub.Allowances
 	TestFeed

@@ -1,12 +1,10 @@
 package web
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"strings"
 
-	"cloudburst/internal/author"
 	"cloudburst/internal/route"
 	"cloudburst/internal/web/accountui"
 	"cloudburst/internal/web/adminui"
@@ -16,6 +14,7 @@ import (
 	"cloudburst/internal/web/filterui"
 	"cloudburst/internal/web/forwardui"
 	"cloudburst/internal/web/hubui"
+	"cloudburst/internal/web/peopleui"
 	"cloudburst/internal/web/readerui"
 	"cloudburst/internal/web/shell"
 	"cloudburst/internal/web/writerui"
@@ -34,6 +33,7 @@ type site struct {
 	author  *authorui.Pages  // of every user
 	account *accountui.Pages // nil: no accounts
 	admin   *adminui.Pages   // nil: no administration
+	people  *peopleui.Pages  // nil: no list of authors
 }
 
 // newSite builds the pages.
@@ -55,6 +55,9 @@ func newSite(w *Web) *site {
 	if w.Accounts == nil {
 		return s
 	}
+	if w.People != nil && w.Authors != nil {
+		s.people = peopleui.New(texts, w.peopleOptions())
+	}
 	s.account = accountui.New(texts, w.accountOptions())
 	if w.Administration != nil {
 		s.admin = adminui.New(sh, *w.Administration)
@@ -62,16 +65,7 @@ func newSite(w *Web) *site {
 	if w.Posts != nil {
 		o := writerui.Options{Posts: w.Posts, Files: w.Files, Accounts: w.Accounts, LimitMode: w.LimitMode}
 		if w.Replies != nil {
-			o.Replies, o.Sent, o.Mentions = w.Replies, w.Sent, w.Mentions
-		}
-		if w.Threads != nil {
-			o.ReplyToURL = func(ctx context.Context, url string) author.Reply {
-				to := author.Reply{URL: url}
-				if known, ok := w.Threads.Known(ctx, url); ok {
-					to.Title = shell.CleanText(known.Name+": "+known.Line, 250)
-				}
-				return to
-			}
+			o.Replies = w.Replies
 		}
 		if s.reader != nil {
 			o.ReplyTo, o.FollowOwn = s.reader.ReplyTo, s.reader.FollowOwn
@@ -92,6 +86,9 @@ func (s *site) routes() []route.Route {
 	}
 	if s.admin != nil {
 		all = append(all, s.admin.Routes()...)
+	}
+	if s.people != nil {
+		all = append(all, s.people.Routes()...)
 	}
 	if s.writer != nil {
 		all = append(all, s.writer.Routes()...)

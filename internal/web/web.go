@@ -23,6 +23,7 @@ import (
 	"cloudburst/internal/web/filterui"
 	"cloudburst/internal/web/forwardui"
 	"cloudburst/internal/web/hubui"
+	"cloudburst/internal/web/peopleui"
 	"cloudburst/internal/web/readerui"
 	"cloudburst/internal/web/shell"
 	"cloudburst/internal/web/writerui"
@@ -66,14 +67,12 @@ type Web struct {
 
 	Administration *adminui.Options // nil: no pages of administrators
 
-	Posts     AllPosts        // nil: no writing
-	Files     writerui.Files  // files of posts; nil: none are hosted
-	Moves     accountui.Moves // imports and exports authors; nil: not possible
-	Replies   AllReplies      // from other sites; nil: none are received
-	Sent      writerui.Sent   // webmentions of posts; set if Replies is
-	Mentions  writerui.Mentions
-	Threads   authorui.Threads // of posts; nil: none
-	LimitMode string           // for long posts without a title: author.LimitWarn and so on
+	Posts     AllPosts           // nil: no writing
+	Files     writerui.Files     // files of posts; nil: none are hosted
+	Moves     accountui.Moves    // imports and exports authors; nil: not possible
+	Replies   AllReplies         // from other sites; nil: none are received
+	People    peopleui.Directory // of the authors; nil: no list
+	LimitMode string             // for long posts without a title: author.LimitWarn and so on
 	// FileOf returns a hosted file by the first digits of its hash. nil: files are served without
 	// metadata.
 	FileOf func(ctx context.Context, user, hash string) (author.File, error)
@@ -130,7 +129,7 @@ func (w *Web) shellOptions() shell.Options {
 	return shell.Options{
 		PublicURL: w.PublicURL, Cloud: w.Cloud, TestFeed: w.TestFeed, Expiry: w.Expiry, Version: w.Version,
 		Now: w.Now, Log: w.Log, Done: w.Done, Sessions: w.Accounts, Rels: w.Rels,
-		Reads: w.River != nil, Writes: w.Posts != nil, Hosts: w.Authors != nil, Administers: w.Administration != nil, CountsReaders: w.Audience != nil, Replies: w.Replies != nil, Moves: w.Moves != nil,
+		Reads: w.River != nil, Writes: w.Posts != nil, Hosts: w.Authors != nil, Administers: w.Administration != nil, CountsReaders: w.Audience != nil, Replies: w.Replies != nil, Moves: w.Moves != nil, People: w.People != nil,
 		ClientAddr: w.ClientAddr, MaxListeners: w.MaxListeners, Heartbeat: w.Heartbeat,
 	}
 }
@@ -149,8 +148,18 @@ func (w *Web) authorOptions() authorui.Options {
 	if w.Replies != nil {
 		o.Replies = w.Replies
 	}
-	if w.Threads != nil {
-		o.Threads = w.Threads
+	return o
+}
+
+func (w *Web) peopleOptions() peopleui.Options {
+	o := peopleui.Options{Directory: w.People, ReaderOf: w.ReaderOf, Hosted: func(ctx context.Context, user string) (author.Feed, error) {
+		return w.Authors.Feed(ctx, user, author.Public)
+	}}
+	if w.River != nil {
+		o.River = w.River
+	}
+	if o.ReaderOf == nil {
+		o.ReaderOf = func(user string) string { return user }
 	}
 	return o
 }

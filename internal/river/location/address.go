@@ -23,7 +23,8 @@ type Location struct {
 	Login Login // from a user name and password in the text
 }
 
-// Read parses a URL as people type and paste it. Error: fault.Invalid.
+// Read parses a URL as people type and paste it. An account such as @name@example.org becomes the query
+// to its server. Error: fault.Invalid.
 func Read(typed string) (Location, error) {
 	s := strings.TrimSpace(typed)
 	if strings.ContainsAny(s, "\t\r\n") { // line breaks from a mail
@@ -41,6 +42,9 @@ func Read(typed string) (Location, error) {
 		return Location{}, fault.New(fault.Invalid, "The address is longer than %d bytes.", Longest)
 	case !utf8.ValidString(s):
 		return Location{}, fault.New(fault.Invalid, "The address is not UTF-8.")
+	}
+	if l, ok := account(s); ok {
+		return l, nil
 	}
 	schemes, rest, err := schemesOf(s)
 	if err != nil {

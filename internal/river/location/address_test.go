@@ -44,7 +44,9 @@ func TestReadURLsAsPeopleTypeThem(t *testing.T) {
 		"ftp://example.org/feed":                  nil,
 		"file:///etc/passwd":                      nil,
 		"data:text/xml,<rss/>":                    nil,
-		"ann@example.org":                         nil,
+		"ann@example.org":                         {"https://example.org/.well-known/webfinger?resource=acct%3Aann%40example.org"},
+		" @Ann@Example.org ":                      {"https://example.org/.well-known/webfinger?resource=acct%3AAnn%40example.org"},
+		"acct:ann@127.0.0.1:8080":                 {"http://127.0.0.1:8080/.well-known/webfinger?resource=acct%3Aann%40127.0.0.1%3A8080"},
 		"https://":                                nil,
 		"https://exa mple.org/":                   nil,
 		"https://example.org/\x00":                nil,
@@ -104,6 +106,24 @@ func TestURLErrorsAreNotRepeated(t *testing.T) {
 		if _, err := Read(bad); err == nil || err.Error() != fault.Message(err) {
 			t.Errorf("%q: %v", bad, err)
 		}
+	}
+}
+
+func TestAccountAnswersNameFeedAndPage(t *testing.T) {
+	t.Parallel()
+	const query = "https://b.example/.well-known/webfinger?resource=acct%3Aa%40b.example"
+	feed, page, ok := Account(query, []byte(`{"links":[{"rel":"http://schemas.google.com/g/2010#updates-from","href":"https://b.example/a.xml"},{"rel":"http://webfinger.net/rel/profile-page","href":"`+query+`"}]}`))
+	if feed != "https://b.example/a.xml" || page != "" || !ok {
+		t.Errorf("%q %q %t", feed, page, ok) // a page that asks again would never end
+	}
+	for _, other := range []string{"https://b.example/", "https://b.example/.well-known/webfinger", "https://b.example/.well-known/webfinger?resource=https://b.example/"} {
+		if _, _, ok := Account(other, []byte(`{"subject":"acct:a@b"}`)); ok {
+			t.Errorf("%s asks for an account", other)
+		}
+	}
+	err := AccountError(query, fault.New(fault.NotFound, "It answered 404."))
+	if fault.Message(err) != "b.example did not say who a@b.example is. Check the spelling, or enter the URL of their page." {
+		t.Error(fault.Message(err))
 	}
 }
 

@@ -17,11 +17,8 @@ var (
 	_ audience.Store   = (*Store)(nil)
 	_ announce.Store   = (*Store)(nil)
 
-	_ conversation.Store       = (*Store)(nil)
-	_ conversation.SendStore   = (*Store)(nil)
-	_ conversation.Store       = (*Store)(nil)
-	_ conversation.ThreadStore = (*Store)(nil)
-	_ conversation.WorkStore   = (*Store)(nil)
+	_ conversation.Store     = (*Store)(nil)
+	_ conversation.SendStore = (*Store)(nil)
 )
 
 // Store is the store of the packages author, audience, announce and conversation.
@@ -33,7 +30,7 @@ type Store struct {
 	targetStore
 	testFeedStore
 	mentionStore
-	threadStore
+	peopleStore
 }
 
 type (
@@ -44,10 +41,9 @@ type (
 	targetStore   struct{ db *sqldb.DB }
 	testFeedStore struct{ db *sqldb.DB }
 	mentionStore  struct{ db *sqldb.DB }
-	threadStore   struct{ db *sqldb.DB }
 )
 
 // New returns a store that uses db.
 func New(db *sqldb.DB) *Store {
-	return &Store{savedStore{db}, postStore{db}, fileStore{db}, audienceStore{db}, targetStore{db}, testFeedStore{db}, mentionStore{db}, threadStore{db}}
+	return &Store{savedStore{db}, postStore{db}, fileStore{db}, audienceStore{db}, targetStore{db}, testFeedStore{db}, mentionStore{db}, peopleStore{db}}
 }

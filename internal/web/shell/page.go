@@ -77,11 +77,11 @@ func newPages(l *locale.Locale) pages {
 		"once":    func(id, label, text string) CopyText { return CopyText{id, label, text} },
 	}
 	base := parseInto(template.New("base").Funcs(funcs), l,
-		"base", "icons", "row", "form", "figure", "change", "message", "sourceparts", "riverparts", "outliner", "shelves", "postparts", "threadparts")
+		"base", "icons", "row", "form", "figure", "change", "message", "sourceparts", "riverparts", "outliner", "shelves", "postparts")
 	all := pages{}
 	for _, name := range []string{"front", "hub", "outcome", "log", "changes", "pingsite", "topics", "topic", "status", "docs", "guide", "problem",
 		"setup", "login", "signup", "account", "tokens", "move", "moved", "token", "feeds", "private", "secret", "readers", "confirm", "authorize", "author", "posts", "post", "postindex", "river", "riveritem", "riverdisplay", "welcome", "rivers",
-		"sources", "sourceadd", "sourcechoice", "source", "sourceimport", "imported", "sourcestart", "categories", "readinglists", "notices", "noticelink", "filters", "filter", "write", "writeposts", "writereplies", "profile", "testfeed", "offline"} {
+		"sources", "sourceadd", "sourcechoice", "source", "sourceimport", "imported", "sourcestart", "categories", "readinglists", "notices", "noticelink", "filters", "filter", "write", "writeposts", "writereplies", "people", "peoplefollow", "profile", "testfeed", "offline"} {
 		all[name] = sync.OnceValue(func() *template.Template {
 			if slices.Contains(untranslated, name) {
 				return parseInto(template.Must(base.Clone()), locale.English(), name)
@@ -118,6 +118,7 @@ type View struct {
 	Hosted   bool           // feeds are hosted here
 	Readers  bool           // readers of hosted feeds are counted
 	Writes   bool           // writing is possible
+	People   bool           // the authors are listed at /people
 	User     string         // the signed-in user; "": signed out
 	// Administrator means that the signed-in user is an administrator, for the entry of the menu.
 	Administrator bool
@@ -142,7 +143,7 @@ func (s *Shell) NewView(r *http.Request, title string) View {
 	visitor, l := s.Visitor(r), s.Locale(r)
 	title = l.Words(title)
 	return View{Lang: l, Title: title, Heading: title, Sections: s.sections(r.URL.Path, visitor.Administrator), Theme: s.themeSheet(r), Version: s.Version, Now: s.CurrentTime(),
-		Accounts: s.Sessions != nil, Hosted: s.Hosts, Readers: s.CountsReaders, Writes: s.Writes, User: visitor.User, Administrator: visitor.Administrator, Rels: s.Rels}
+		Accounts: s.Sessions != nil, Hosted: s.Hosts, Readers: s.CountsReaders, Writes: s.Writes, People: s.People, User: visitor.User, Administrator: visitor.Administrator, Rels: s.Rels}
 }
 
 // Render writes the whole page, or an error page.

@@ -77,10 +77,13 @@ func (s *Shell) writeTabs() (all []tab) {
 }
 
 // markCurrent marks the tab whose path is the longest prefix of path, and its section. The page of a
-// post belongs to the list of posts.
+// post belongs to the list of posts, and the list of authors to the feeds.
 func markCurrent(all []section, path string) {
 	if rest, ok := strings.CutPrefix(path, "/write/"); ok && rest != "posts" && rest != "replies" {
 		path = "/write/posts"
+	}
+	if path == "/people" || path == "/people/follow" {
+		path = "/feeds"
 	}
 	type place struct{ section, tab int }
 	best, longest := place{}, 0

@@ -49,7 +49,7 @@ type Options struct {
 	Rels [][2]string
 
 	// Features of this server, for the bar and the menus.
-	Reads, Writes, Hosts, CountsReaders, Replies, Moves, Administers bool
+	Reads, Writes, Hosts, CountsReaders, Replies, Moves, Administers, People bool
 
 	// ClientAddr returns the client address of a request, behind proxies too. Nil: the TCP peer.
 	ClientAddr   func(*http.Request) netip.Addr

@@ -111,7 +111,7 @@ func (s *Pages) submit(rw http.ResponseWriter, r *http.Request, user, do string,
 // followOwn makes the author of a first post follow their own feed. Later they can unfollow it like
 // any other.
 func (s *Pages) followOwn(r *http.Request, post author.Post) {
-	if s.FollowOwn == nil || post.State != author.Published {
+	if s.FollowOwn == nil || s.Preferences(r).NoOwnPosts || post.State != author.Published {
 		return
 	}
 	published, err := s.Posts.List(r.Context(), author.PostQuery{User: post.User, State: author.Published, Limit: 2})

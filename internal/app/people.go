@@ -1,0 +1,45 @@
+package app
+
+import (
+	"context"
+	"strings"
+
+	"cloudburst/internal/audience"
+	"cloudburst/internal/endpoint/publishhttp"
+	"cloudburst/internal/people"
+	"cloudburst/internal/store"
+)
+
+// newPeople creates the list of authors, and counts the followers of authors here.
+func (a hosting) newPeople(st store.Store) {
+	a.people = &people.Directory{Store: st, Now: a.clock.Now, Off: a.cfg.Accounts.Directory == "off",
+		Stamp: func(ctx context.Context) (int64, error) { return a.posts.Stamp(ctx, "", "") }}
+	here := &people.Here{Store: st, URLs: a.followedURLs, OwnerOf: a.owners.ownerOf}
+	a.audience.Here = func(ctx context.Context, user string) (audience.Here, error) {
+		f, err := here.Of(ctx, user)
+		return audience.Here{Followers: f.Count, Names: f.Names}, err
+	}
+}
+
+// followedURLs lists the public feeds of a user, of all posts or of a category, that have followers
+// here.
+func (a hosting) followedURLs(ctx context.Context, user string) (all []string, err error) {
+	prefix := a.names.Public() + "/" + user + "/"
+	list, err := a.river.Store.SourcesUnder(ctx, prefix, "", 1000)
+	for _, u := range list {
+		if !strings.HasPrefix(u, prefix+"private") {
+			all = append(all, u)
+		}
+	}
+	return all, err
+}
+
+// webFinger answers where the pages of authors are.
+func (a *App) webFinger() *publishhttp.WebFinger {
+	return &publishhttp.WebFinger{Feeds: a.authors, Writers: a.posts, Hidden: a.accounts.IsDisabled, Log: a.log, Origins: func() []string {
+		if all := a.names.All(); len(all) > 0 {
+			return all
+		}
+		return []string{a.names.Public()}
+	}}
+}

@@ -1,0 +1,214 @@
+// Package people lists the authors of this server for others to find and follow, and who here follows
+// an author. Start with [Directory].
+package people
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+	"cloudburst/internal/text"
+)
+
+// Store is the database interface. Each method is one transaction.
+type Store interface {
+	// Authors lists users with a public feed that is neither gone nor moved, by name after one. Users
+	// who are disabled are left out. limit is at most 1,000.
+	Authors(ctx context.Context, after string, limit int) ([]Row, error)
+	// FollowersOf lists the rivers that follow any of these sources, by name, at most limit.
+	FollowersOf(ctx context.Context, sources []int64, limit int) ([]string, error)
+	// PreferencesOf returns the encoded preferences of a user; "" for an unknown or disabled one.
+	PreferencesOf(ctx context.Context, user string) (string, error)
+}
+
+// Row is an author as stored.
+type Row struct {
+	User        string
+	Title       string // of the feed
+	Profile     author.Profile
+	Preferences string // encoded
+	Posts       int64  // published
+	LastAt      time.Time
+}
+
+// Author is an author of the directory.
+type Author struct {
+	User   string
+	Name   string    // for people
+	About  string    // one line; "": none
+	Avatar string    // path of this server or URL; "": none
+	Posts  int64     // published; 0 for an author who saves a feed
+	LastAt time.Time // last post
+}
+
+// Limits of the directory.
+const (
+	PerPage    = 30
+	MaxAuthors = 10_000 // authors beyond them, by name, are not listed
+	maxAbout   = 160    // characters
+	keepFor    = 20 * time.Second
+)
+
+// Directory lists the authors of this server. Store must be set.
+type Directory struct {
+	Store Store
+	Now   func() time.Time // nil: time.Now
+	Off   bool             // lists nobody
+	// Stamp changes with each change of a post or a profile. Nil: new posts appear after some seconds.
+	Stamp func(ctx context.Context) (int64, error)
+
+	mu    sync.Mutex
+	list  []Author // newest post first
+	at    time.Time
+	stamp int64
+}
+
+// Page is a page of the directory.
+type Page struct {
+	Authors []Author
+	Number  int // from 1
+	More    bool
+	Total   int // authors that match
+}
+
+// List returns a page of the authors whose names contain all words, newest post first. Letter case does
+// not matter. Authors who chose not to be listed are missing. fault.NotFound: the directory is off.
+func (d *Directory) List(ctx context.Context, words string, number int) (Page, error) {
+	if d.Off {
+		return Page{}, fault.New(fault.NotFound, "This server has no list of its authors.")
+	}
+	all, err := d.all(ctx)
+	if err != nil {
+		return Page{}, err
+	}
+	wanted := strings.Fields(strings.ToLower(text.Clip(words, 200)))
+	var found []Author
+	for _, a := range all {
+		names := strings.ToLower(a.User + " " + a.Name)
+		if !slices.ContainsFunc(wanted, func(w string) bool { return !strings.Contains(names, strings.TrimPrefix(w, "@")) }) {
+			found = append(found, a)
+		}
+	}
+	p := Page{Number: max(number, 1), Total: len(found)}
+	from := min((p.Number-1)*PerPage, len(found))
+	to := min(from+PerPage, len(found))
+	p.Authors, p.More = found[from:to], to < len(found)
+	return p, nil
+}
+
+// all reads the directory, or returns the list of the last seconds if no post changed since.
+func (d *Directory) all(ctx context.Context) ([]Author, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := time.Now()
+	if d.Now != nil {
+		now = d.Now()
+	}
+	stamp := int64(0)
+	if d.Stamp != nil {
+		var err error
+		if stamp, err = d.Stamp(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if age := now.Sub(d.at); d.list != nil && stamp == d.stamp && age >= 0 && age < keepFor {
+		return d.list, nil
+	}
+	list, read := []Author{}, 0
+	for after := ""; ; {
+		rows, err := d.Store.Authors(ctx, after, 1000)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			if after = r.User; !account.DecodePreferences(r.Preferences).Unlisted {
+				list = append(list, authorOf(&r))
+			}
+		}
+		if read += len(rows); len(rows) < 1000 || read >= MaxAuthors {
+			break
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Author) int { return cmp.Or(b.LastAt.Compare(a.LastAt), cmp.Compare(a.User, b.User)) })
+	d.list, d.at, d.stamp = list, now, stamp
+	return list, nil
+}
+
+// Forget makes the next List read the authors again.
+func (d *Directory) Forget() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.list = nil
+}
+
+func authorOf(r *Row) Author {
+	a := Author{User: r.User, Name: cmp.Or(r.Profile.Name, r.Profile.Title, r.Title, r.User), Avatar: r.Profile.Avatar, Posts: r.Posts, LastAt: r.LastAt}
+	a.Name = text.ClipRunes(text.PlainLine(a.Name), 100)
+	a.About = text.ClipRunes(text.PlainLine(strings.Join(strings.Fields(r.Profile.Blurb), " ")), maxAbout)
+	return a
+}
+
+// Followers are the people of this server who follow an author.
+type Followers struct {
+	Count int64
+	Names []string // of those who show whom they follow, by name; at most [MaxNames]
+	More  bool     // there are more followers than were counted
+}
+
+// Limits of followers.
+const (
+	MaxNames     = 100
+	maxFollowers = 10_000
+)
+
+// Here finds followers. All fields must be set.
+type Here struct {
+	Store Store
+	// URLs lists the URLs of a user's public feeds that have followers here.
+	URLs func(ctx context.Context, user string) ([]string, error)
+	// OwnerOf is the user of a river.
+	OwnerOf func(reader string) string
+}
+
+// Of returns the followers of a user without the user.
+func (h *Here) Of(ctx context.Context, user string) (f Followers, err error) {
+	urls, err := h.URLs(ctx, user)
+	if err != nil || len(urls) == 0 {
+		return f, err
+	}
+	ids := make([]int64, len(urls))
+	for i, u := range urls {
+		ids[i] = river.SourceID(u)
+	}
+	readers, err := h.Store.FollowersOf(ctx, ids, maxFollowers)
+	if err != nil {
+		return f, err
+	}
+	f.More = len(readers) == maxFollowers
+	for _, reader := range readers {
+		name := h.OwnerOf(reader)
+		if name == user {
+			continue
+		}
+		f.Count++
+		if len(f.Names) >= MaxNames {
+			continue
+		}
+		encoded, err := h.Store.PreferencesOf(ctx, name)
+		if err != nil {
+			return f, err
+		}
+		if account.DecodePreferences(encoded).ShowFollows {
+			f.Names = append(f.Names, name)
+		}
+	}
+	slices.Sort(f.Names)
+	return f, nil
+}

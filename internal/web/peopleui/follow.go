@@ -1,0 +1,87 @@
+package peopleui
+
+import (
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/web/shell"
+	"cloudburst/protocol/webfinger"
+)
+
+type followView struct {
+	shell.View
+	Author, Path, Feed, Account string
+	MayFollow                   bool   // signed in here
+	Server, Wrong               string // the visitor's server as typed, and what is wrong with it
+	Host, Continue              string // name of that server, and its form for this author
+}
+
+// followPage leads a visitor to the form of their own server. The page shows the link instead of a
+// redirect, so that nobody is sent elsewhere by a link to this page.
+func (s *Pages) followPage(rw http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	user := q.Get("user")
+	f, err := s.Hosted(r.Context(), user)
+	if err == nil && (f.Version == 0 || f.Gone || f.MovedTo != "") {
+		err = fault.New(fault.NotFound, "There is no author with this name.")
+	}
+	if fault.CodeOf(err) == fault.NotFound && err != nil {
+		s.NotFound(rw, r)
+		return
+	}
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	base := s.BaseURL(r)
+	v := followView{View: s.NewView(r, "Follow"), Author: user, Path: "/" + url.PathEscape(user) + "/", Feed: s.feedOf(r, user), Server: shell.CleanText(strings.TrimSpace(q.Get("server")), 300)}
+	v.Heading = v.Say("Follow %s", user)
+	v.MayFollow = v.User != "" && s.River != nil && v.User != user
+	if u, err := url.Parse(base); err == nil {
+		v.Account = "@" + user + "@" + u.Host
+	}
+	if v.Server != "" {
+		origin, host, ok := serverOf(v.Server)
+		if ok {
+			v.Host, v.Continue = host, origin+"/feeds/add?url="+url.QueryEscape(base+v.Path)
+		} else {
+			v.Wrong = v.Say("“%s” is not the name of a server: it should be like example.org.", v.Server)
+		}
+	}
+	status := http.StatusOK
+	if v.Wrong != "" {
+		status = http.StatusBadRequest
+	}
+	s.Render(rw, r, status, "peoplefollow", v)
+}
+
+// serverOf returns the origin and the host of a server as people type it: example.org,
+// https://example.org/ or @me@example.org.
+func serverOf(typed string) (origin, host string, ok bool) {
+	if a, is := webfinger.ParseAccount(typed); is {
+		typed = a.Host
+	}
+	if !strings.Contains(typed, "://") {
+		typed = "https://" + typed
+		if u, err := url.Parse(typed); err == nil && isLoopback(u.Hostname()) {
+			u.Scheme = "http"
+			typed = u.String()
+		}
+	}
+	u, err := url.Parse(typed)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || u.Hostname() == "" || strings.ContainsAny(u.Host, " \t\"'<>\\%") {
+		return "", "", false
+	}
+	if !strings.ContainsAny(u.Hostname(), ".:") && !strings.EqualFold(u.Hostname(), "localhost") {
+		return "", "", false
+	}
+	return u.Scheme + "://" + u.Host, u.Host, true
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,240 @@
+// Package peopleui has the pages on which people find the authors of this server and follow them, here
+// or on their own server. Start with [Pages].
+package peopleui
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/author"
+	"cloudburst/internal/people"
+	"cloudburst/internal/river"
+	"cloudburst/internal/route"
+	"cloudburst/internal/web/content"
+	"cloudburst/internal/web/shell"
+	"cloudburst/protocol/rsscloud"
+)
+
+// Path is the path of the list of authors.
+const Path = "/people"
+
+// Directory is the interface to the list of authors; *people.Directory implements it.
+type Directory interface {
+	List(ctx context.Context, words string, number int) (people.Page, error)
+	Forget()
+}
+
+// River is the interface to the aggregator for the pages; *river.River implements it.
+type River interface {
+	Following(ctx context.Context, reader string) (map[int64]bool, error)
+	Add(ctx context.Context, q river.Request) (river.Added, error)
+	Remove(ctx context.Context, reader string, sources ...int64) error
+}
+
+// Options configure the pages.
+type Options struct {
+	Directory Directory
+	River     River                                                       // nil: no feed reader, so nobody follows here
+	ReaderOf  func(user string) string                                    // river of a user
+	Hosted    func(ctx context.Context, user string) (author.Feed, error) // public feed of a user; fault.NotFound
+}
+
+// Pages has the pages.
+type Pages struct {
+	*content.Renderer
+	Options
+}
+
+// New builds the pages.
+func New(c *content.Renderer, o Options) *Pages { return &Pages{c, o} }
+
+// Routes lists the pages.
+func (s *Pages) Routes() []route.Route {
+	all := []route.Route{
+		{Method: http.MethodGet, Path: Path, Handler: http.HandlerFunc(s.listPage), Purpose: "The authors of this server, who last wrote first."},
+		{Method: http.MethodGet, Path: Path + "/follow", Handler: http.HandlerFunc(s.followPage), Purpose: "Follows an author from another server: leads to the form of that server."},
+	}
+	if s.River == nil {
+		return all
+	}
+	return append(all,
+		s.form(Path+"/follow", "Follows an author.", s.doFollow),
+		s.form(Path+"/settings", "Stores whether the user is listed, and what others see of whom they follow.", s.doSettings))
+}
+
+func (s *Pages) form(path, purpose string, do func(http.ResponseWriter, *http.Request, account.Session)) route.Route {
+	return route.Route{Method: http.MethodPost, Path: path, Handler: s.WithSession(do), Protection: route.Session, MaxBody: rsscloud.MaxForm, Purpose: purpose}
+}
+
+type listView struct {
+	shell.View
+	Words   string
+	Rows    []authorRow
+	Total   int
+	Newer   string // URL of the previous page; "": none
+	Older   string
+	Message string
+	Mine    *settingsView // nil: signed out
+	Off     bool          // the directory is off
+}
+
+// authorRow is an author in the list.
+type authorRow struct {
+	people.Author
+	Path, Href string // Href leads to the image that this page may load; "": none
+	Letter     string
+	When       shell.Moment
+	Following  int64 // feed by which the user follows; 0: none
+	Own        bool
+	MayFollow  bool // signed in, and this server has a feed reader
+	Remote     string
+}
+
+// settingsView has the choices of the user about this page.
+type settingsView struct{ Listed, ShowFollows, OwnPosts bool }
+
+func (s *Pages) listPage(rw http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	number, err := strconv.Atoi(q.Get("page"))
+	if err != nil || number < 1 || number > people.MaxAuthors {
+		number = 1
+	}
+	v := listView{View: s.NewView(r, "People"), Words: shell.CleanText(strings.TrimSpace(q.Get("q")), 100)}
+	v.Heading = v.Say("People on this server")
+	page, err := s.Directory.List(r.Context(), v.Words, number)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	following := map[int64]bool{}
+	if v.User != "" && s.River != nil {
+		if following, err = s.River.Following(r.Context(), s.ReaderOf(v.User)); err != nil {
+			s.Fail(rw, r, err)
+			return
+		}
+		p := s.Preferences(r)
+		v.Mine = &settingsView{Listed: !p.Unlisted, ShowFollows: p.ShowFollows, OwnPosts: !p.NoOwnPosts}
+	}
+	for _, a := range page.Authors {
+		v.Rows = append(v.Rows, s.row(r, &v, a, following))
+	}
+	v.Total = page.Total
+	at := func(n int) string {
+		p := url.Values{"page": {strconv.Itoa(n)}}
+		if v.Words != "" {
+			p.Set("q", v.Words)
+		}
+		return Path + "?" + p.Encode()
+	}
+	if page.More {
+		v.Older = at(page.Number + 1)
+	}
+	if page.Number > 1 {
+		v.Newer = at(page.Number - 1)
+	}
+	switch q.Get("done") {
+	case "followed":
+		v.Message = v.Say("Followed. New posts appear in your river.")
+	case "saved":
+		v.Message = v.Say("Saved.")
+	}
+	s.Render(rw, r, http.StatusOK, "people", v)
+}
+
+func (s *Pages) row(r *http.Request, v *listView, a people.Author, following map[int64]bool) authorRow {
+	row := authorRow{Author: a, Path: "/" + url.PathEscape(a.User) + "/", When: v.When(a.LastAt), Own: a.User == v.User, MayFollow: v.User != "" && s.River != nil,
+		Remote: Path + "/follow?user=" + url.QueryEscape(a.User)}
+	row.Name, row.About = shell.CleanText(a.Name, 100), shell.CleanText(a.About, 200)
+	row.Href = s.NewWriterView(author.Writer{User: a.User, Profile: author.Profile{Avatar: a.Avatar}}).Avatar
+	row.Letter = strings.ToUpper(string([]rune(row.Name + a.User)[:1]))
+	if id := s.followed(r, a.User, following); id != 0 {
+		row.Following = id
+	}
+	return row
+}
+
+// followed returns the feed of an author that is among the followed ones; 0: none.
+func (s *Pages) followed(r *http.Request, user string, following map[int64]bool) int64 {
+	for _, file := range []string{"rss.xml", "feed", "feed.xml", "feed.atom", "feed.json"} {
+		if id := river.SourceID(s.BaseURL(r) + "/" + url.PathEscape(user) + "/" + file); following[id] {
+			return id
+		}
+	}
+	return 0
+}
+
+func (s *Pages) feedOf(r *http.Request, user string) string {
+	return s.BaseURL(r) + "/" + url.PathEscape(user) + "/rss.xml"
+}
+
+// doFollow follows an author of this server with one click.
+func (s *Pages) doFollow(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	form, err := shell.ReadForm(rw, r)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	user := shell.FormValue(form, "user")
+	if _, err = s.Hosted(r.Context(), user); err == nil {
+		_, err = s.River.Add(r.Context(), river.Request{Reader: s.ReaderOf(session.User), URL: s.feedOf(r, user)})
+	}
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	to := url.Values{"done": {"followed"}}
+	for _, name := range []string{"q", "page"} {
+		if value := shell.FormValue(form, name); value != "" {
+			to.Set(name, value)
+		}
+	}
+	http.Redirect(rw, r, Path+"?"+to.Encode(), http.StatusSeeOther)
+}
+
+// doSettings stores the choices of the user. The choice about own posts follows or unfollows the own
+// feed at once.
+func (s *Pages) doSettings(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	form, err := shell.ReadForm(rw, r)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	p, was := s.Preferences(r), s.Preferences(r)
+	p.Unlisted = shell.FormValue(form, "listed") == ""
+	p.ShowFollows = shell.FormValue(form, "show") != ""
+	p.NoOwnPosts = shell.FormValue(form, "own") == ""
+	if err = s.SetPreferences(rw, r, p); err == nil && p.NoOwnPosts != was.NoOwnPosts {
+		err = s.setOwnPosts(r, session.User, !p.NoOwnPosts)
+	}
+	s.Directory.Forget()
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	http.Redirect(rw, r, Path+"?done=saved#s-mine", http.StatusSeeOther)
+}
+
+// setOwnPosts follows or unfollows the feed of the user. A user without a feed follows it with their
+// first post.
+func (s *Pages) setOwnPosts(r *http.Request, user string, on bool) error {
+	reader := s.ReaderOf(user)
+	if on {
+		if f, err := s.Hosted(r.Context(), user); err != nil || f.Version == 0 {
+			return nil
+		}
+		_, err := s.River.Add(r.Context(), river.Request{Reader: reader, URL: s.feedOf(r, user)})
+		return err
+	}
+	following, err := s.River.Following(r.Context(), reader)
+	if err != nil {
+		return err
+	}
+	if id := s.followed(r, user, following); id != 0 {
+		return s.River.Remove(r.Context(), reader, id)
+	}
+	return nil
+}
