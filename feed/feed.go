@@ -127,7 +127,7 @@ type More struct {
 	ExternalLink    string      `json:"externalLink,omitempty"`  // URL of another page that the item is about (JSON Feed)
 	Comments        string      `json:"comments,omitempty"`      // URL of the page of comments
 	CommentAPI      string      `json:"commentAPI,omitempty"`    // URL that accepts comments (wfw:comment)
-	CommentsFeed    string      `json:"commentsFeed,omitempty"`  // URL of the feed of comments (wfw:commentRss, link rel=replies)
+	CommentsFeed    string      `json:"commentsFeed,omitempty"`  // URL of the feed of comments (wfw:commentRss, source:comments, link rel=replies)
 	CommentCount    *int        `json:"commentCount,omitempty"`  // nil: not declared (slash:comments, thr:total)
 	Section         string      `json:"section,omitempty"`       // slash
 	Department      string      `json:"department,omitempty"`    // slash

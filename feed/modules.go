@@ -327,10 +327,27 @@ func (p *parser) sourceOfItem() bool {
 		m.Outlines = appendBudgeted(&p.budget, m.Outlines, p.outline())
 	case "inreplyto":
 		p.reply(m, InReplyTo{Ref: p.leaf()})
+	case "comments":
+		sourceComments(p, m)
 	default:
 		return false
 	}
 	return true
+}
+
+// sourceComments stores the feed of comments, which is in an attribute or in the text, and their
+// number.
+//
+// spec:source-namespace#comments
+func sourceComments(p *parser, m *More) {
+	at, count, text := p.attr("feedurl"), p.attr("count"), p.leaf()
+	if at == "" {
+		at = text
+	}
+	p.put(&m.CommentsFeed, p.url(at))
+	if n, err := strconv.Atoi(count); err == nil && n >= 0 && m.CommentCount == nil {
+		m.CommentCount = &n
+	}
 }
 
 // reply stores the item that an item replies to. Many feeds declare it in two modules: one has

@@ -117,7 +117,7 @@ func fieldsOfRare(s space, ofItem bool) string {
 		return " license "
 	case spSource:
 		if ofItem {
-			return " account markdown localtime outline inreplyto "
+			return " account markdown localtime outline inreplyto comments "
 		}
 		return " account self cloud "
 	case spBlogChannel:

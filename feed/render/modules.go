@@ -223,6 +223,13 @@ func (w *writer) comments(m *feed.More, links []feed.Link, inAtom bool) {
 	if m.CommentsFeed != "" && !hasLink(links, "replies", m.CommentsFeed) {
 		w.leaf("wfw:commentRss", w.uri(m.CommentsFeed, "commentsFeed"))
 	}
+	if at := w.uri(m.CommentsFeed, "commentsFeed"); at != "" && !inAtom {
+		count := ""
+		if m.CommentCount != nil && *m.CommentCount >= 0 {
+			count = strconv.Itoa(*m.CommentCount)
+		}
+		w.empty("source:comments", "count", count, "feedUrl", at)
+	}
 	if m.CommentCount == nil || *m.CommentCount < 0 {
 		return
 	}

@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"net/url"
 	"strings"
 
 	"cloudburst/internal/author"
@@ -33,21 +34,32 @@ func (a hosting) postAt(ctx context.Context, raw string) (user string, post int6
 	if !own {
 		return "", 0, none
 	}
-	part := strings.Split(strings.Trim(u.Path, "/"), "/") // user, year, month, day, slug
+	p, err := a.publishedAt(ctx, u.EscapedPath())
+	return p.User, p.ID, err
+}
+
+// publishedAt returns the published post whose page has a path. fault.NotFound: there is none.
+func (a hosting) publishedAt(ctx context.Context, path string) (author.Post, error) {
+	none := fault.New(fault.NotFound, "There is no post at this URL.")
+	part := strings.Split(strings.Trim(path, "/"), "/") // user, year, month, day, slug
 	if len(part) != 5 {
-		return "", 0, none
+		return author.Post{}, none
 	}
 	if disabled, err := a.accounts.IsDisabled(ctx, part[0]); err != nil || disabled {
-		return "", 0, cmp.Or(err, error(none))
+		return author.Post{}, cmp.Or(err, error(none))
 	}
-	p, err := a.posts.BySlug(ctx, part[0], part[4])
+	slug, err := url.PathUnescape(part[4])
 	if err != nil {
-		return "", 0, err
+		return author.Post{}, none
 	}
-	if p.State != author.Published || a.posts.Path(p) != u.EscapedPath() {
-		return "", 0, none
+	p, err := a.posts.BySlug(ctx, part[0], slug)
+	if err != nil {
+		return author.Post{}, err
 	}
-	return p.User, p.ID, nil
+	if p.State != author.Published || a.posts.Path(p) != path {
+		return author.Post{}, none
+	}
+	return p, nil
 }
 
 // webmention is the endpoint of the receiver.

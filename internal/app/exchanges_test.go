@@ -256,6 +256,7 @@ func (x *recorded) exchange(part string) error {
 	if err := conn.SetDeadline(time.Now().Add(maxWait)); err != nil {
 		return err
 	}
+	head = strings.Replace(head, ", br, zstd", "", 1) // the test reads gzip only
 	if _, err := io.WriteString(conn, strings.ReplaceAll(head, "\n", "\r\n")+"\r\n\r\n"+body); err != nil {
 		return err
 	}

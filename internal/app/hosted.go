@@ -48,6 +48,7 @@ type hosted struct {
 	conversation  *conversation.Conversation
 	mentionSender *conversation.Sender
 	mentionReader *fetch.Doer // reads the pages of webmentions, and sends them
+	threads       *conversation.Threads
 	people        *people.Directory
 
 	keyTrouble string // why the key does not match the stored secrets; "": it matches
@@ -108,6 +109,7 @@ func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 	a.newFiles(st)
 	a.newConversation(st)
 	a.newMentionSender(st)
+	a.newThreads(st)
 	a.newPeople(st)
 	return nil
 }
@@ -116,7 +118,7 @@ func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 func (a hosting) newNotifier() {
 	*a.notifier = publish.Notifier{
 		Hub: a.hub, Store: a.hub.Store, Readers: a.river, Sources: a.river.Store, Posts: a.posts, Hosted: a.feeds, Targets: a.announcer,
-		Names: &a.names, Stamp: a.hub.Bus.Stamp, Trace: a.tracedSave, Now: a.clock.Now, Log: a.log,
+		Names: &a.names, Stamp: a.hub.Bus.Stamp, Publish: a.hub.Bus.Publish, Trace: a.tracedSave, Now: a.clock.Now, Log: a.log,
 	}
 }
 
@@ -218,6 +220,7 @@ func (a hosting) maintainHosted(ctx context.Context) {
 			a.noteHosted(ctx, "remove old pings", a.announcer.Tidy(ctx))
 			a.noteHosted(ctx, "remove old replies", a.conversation.Tidy(ctx))
 			a.noteHosted(ctx, "remove old webmentions", a.mentionSender.Tidy(ctx))
+			a.noteHosted(ctx, "remove old threads", a.threads.TidyThreads(ctx))
 		}
 		select {
 		case <-ctx.Done():

@@ -22,6 +22,8 @@ func (a hosting) newPosts(st store.Store) {
 func (a hosting) writePages(pages *web.Web) {
 	pages.Posts, pages.LimitMode = a.posts, a.cfg.Write.LimitMode
 	pages.FileOf, pages.Replies = a.files.Get, a.conversation
+	pages.Sent, pages.Mentions = a.mentionSender, author.MentionSettings{Posts: a.posts}
+	pages.Threads = a.threads
 	if !a.people.Off {
 		pages.People = a.people
 	}

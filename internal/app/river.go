@@ -67,6 +67,7 @@ func (a *App) newRiver(st store.Store) error {
 			h.Hint()
 		}
 		a.full.Wake()
+		a.threads.Wake()
 	}
 	a.river.Forward = &readhttp.Sender{Sender: a.sender, Mail: mail, Now: a.clock.Now}
 	a.river.Init()

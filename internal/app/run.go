@@ -96,6 +96,8 @@ func (a process) work(ctx context.Context, l *listeners, answer func(), group *s
 	group.Go(func() { failed <- a.announcer.Run(hubCtx) })
 	group.Go(func() { failed <- a.conversation.Run(hubCtx) })
 	group.Go(func() { failed <- a.mentionSender.Run(hubCtx) })
+	group.Go(func() { failed <- a.threads.Run(hubCtx) })
+	group.Go(func() { hosting(a).placeReplies(hubCtx) })
 	group.Go(func() { a.testFeed.Run(hubCtx) })
 	group.Go(func() { a.followLists(hubCtx) })
 	group.Go(func() { hosting(a).maintainHosted(hubCtx) })
@@ -132,6 +134,7 @@ func (a process) followHints(ctx context.Context, hints store.Hinter) {
 		a.announcer.Wake()
 		a.conversation.Wake()
 		a.mentionSender.Wake()
+		a.threads.Wake()
 	}
 }
 

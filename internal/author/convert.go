@@ -180,6 +180,9 @@ func fromItem(it *feed.Item) Post {
 			c.Reply = &Reply{URL: cmp.Or(r.Href, r.Ref), GUID: r.Ref, Feed: r.Source}
 		}
 		c.Language = m.Language
+		if rest.More.CommentsFeed == it.Link+pathComments || rest.More.CommentsFeed == it.ID+pathComments { // written by Item
+			rest.More.CommentsFeed = ""
+		}
 		rest.More.Markdown, rest.More.InReplyTo, rest.More.Language = "", nil, ""
 	}
 	c.Outline, rest = nodesOf(it, rest)

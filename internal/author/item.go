@@ -22,7 +22,10 @@ func (p *Posts) items() itemWriter { return itemWriter{p.origin()} }
 // post that was never published.
 func (p *Posts) Path(post Post) string { return p.items().path(post) }
 
-func (w itemWriter) path(post Post) string {
+func (w itemWriter) path(post Post) string { return PathOf(post) }
+
+// PathOf returns the path of a post's page; see [Posts.Path].
+func PathOf(post Post) string {
 	if post.Slug == "" {
 		return ""
 	}
@@ -78,8 +81,9 @@ func (w itemWriter) item(post Post) feed.Item {
 	it.Categories = categoriesOf(post.Categories, it.Categories)
 	it.Enclosures = w.enclosuresOf(post.Enclosures)
 	it.Media = w.addMedia(it.Media, post.Enclosures, post.Title != "")
-	if m := moreOf(post, it.More); m != nil {
-		it.More = m
+	it.More = moreOf(post, it.More)
+	if it.More.CommentsFeed == "" {
+		it.More.CommentsFeed = w.absolute(CommentsPath(post))
 	}
 	w.nest(&it, post)
 	if excerpt := excerptOf(&post.Content); excerpt != "" && len(it.Content) == 0 {

@@ -29,6 +29,12 @@ type Posts struct {
 	Now   func() time.Time // nil: time.Now
 	Log   *slog.Logger     // nil is silent
 
+	// Name returns the name of a post in threads by its URL; nil: the URL.
+	Name func(url string) string
+	// Replied is called after a post that replies to something was published, changed or removed; nil: not
+	// called.
+	Replied func(ctx context.Context, p Post)
+
 	Limit     int    // maximum characters of a short post [140]
 	LimitMode string // LimitWarn, LimitStop or LimitOff [LimitWarn]
 	// Mentioned is called after a public change of a post, whose links are then due for webmentions in
@@ -374,6 +380,7 @@ func (p *Posts) Undo(ctx context.Context, user string, id int64, via string) (Po
 // writing returns the Writing that all changes share.
 func (p *Posts) writing(user, via string) Writing {
 	w := Writing{User: user, At: p.now(), Window: p.window(), Make: p.document(user), Mention: p.Mentioned != nil}
+	w.Thread = func(post Post) ThreadPlace { return PlaceOf(post, p.Name) }
 	w.Events = func(_ Post, _ Writer, f Feed, changed bool) []event.Event {
 		if !changed || p.Feeds.Events == nil {
 			return nil
@@ -407,6 +414,9 @@ func (p *Posts) write(ctx context.Context, w Writing) (Written, error) {
 	}
 	if w.Mention {
 		p.Mentioned()
+	}
+	if p.Replied != nil && done.Post.Reply != nil && done.Feed.Version > 0 {
+		p.Replied(ctx, done.Post)
 	}
 	if done.Feed.Version == 0 {
 		return done, nil

@@ -124,12 +124,21 @@ type Writing struct {
 	// free makes a slug unique among the user's posts by a number at its end ("-2"). nil: no post
 	// changes, but the feed is rebuilt.
 	Change func(now Post, found bool, was *Post, w Writer, free func(slug string) (string, error)) (next, undo *Post, err error)
+	// Thread returns the place of the post in a thread; nil: the place is not changed.
+	Thread func(p Post) ThreadPlace
 	// Window is the minimum number of posts in the feed.
 	Window int
 	// Make builds the document of the feed; nil: the feed is not changed.
 	Make func(w Writer, newest []Post) (Saving, error)
 	// Events returns the events to store with the change; nil: none.
 	Events func(p Post, w Writer, f Feed, changed bool) []event.Event
+}
+
+// ThreadPlace is the place of a post in a thread. Names are paths of posts of this server, and URLs
+// or guids of other posts.
+type ThreadPlace struct {
+	Path    string   // of the post's page
+	Parents []string // names of the post that it replies to, the most precise first; none: it is no reply
 }
 
 // Written is the result of a Writing.

@@ -57,7 +57,9 @@ type Conversation struct {
 	Open func(ctx context.Context, user string) (bool, error)
 	// Known reports whether a mention is a post of another author of this server whom the user
 	// follows. It is public at once. nil: none is.
-	Known   func(ctx context.Context, m Mention) (bool, error)
+	Known func(ctx context.Context, m Mention) (bool, error)
+	// Changed is called after a mention was read or decided, with its URL; nil: not called.
+	Changed func(ctx context.Context, source string)
 	Now     func() time.Time // nil: time.Now
 	Log     *slog.Logger     // nil is silent
 	Options Options

@@ -28,6 +28,14 @@ const UndoWithin = 10 * time.Minute
 //
 // spec:cloudburst#mention-moderation
 func (c *Conversation) Decide(ctx context.Context, user string, id int64, d Decision) (Mention, error) {
+	m, err := c.decide(ctx, user, id, d)
+	if err == nil && c.Changed != nil {
+		c.Changed(ctx, m.Source)
+	}
+	return m, err
+}
+
+func (c *Conversation) decide(ctx context.Context, user string, id int64, d Decision) (Mention, error) {
 	c.init()
 	m, err := c.Store.Mention(ctx, user, id)
 	if err != nil {

@@ -46,6 +46,9 @@ func (c *Conversation) read(ctx context.Context, m Mention) {
 	within, stop := context.WithTimeout(ctx, c.Options.Timeout)
 	defer stop()
 	content, author, err := c.Read.Read(within, m.Source, m.Target)
+	if c.Changed != nil {
+		defer c.Changed(context.WithoutCancel(ctx), m.Source)
+	}
 	known := false
 	if err == nil && c.Known != nil {
 		known, err = c.Known(within, m)

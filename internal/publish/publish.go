@@ -33,6 +33,7 @@ type Notifier struct {
 	Targets Targets
 	Names   *origin.Names
 	Stamp   func(now time.Time, events ...*event.Event)              // numbers events for the log
+	Publish func(events ...event.Event)                              // shows events to open pages
 	Trace   func(ctx context.Context, f author.Feed) context.Context // begins the trace of a saved feed
 	Now     func() time.Time
 	Log     *slog.Logger
@@ -51,6 +52,7 @@ type Store interface {
 	FollowedUnder(ctx context.Context, prefix, after string, now time.Time, limit int) ([]string, error)
 	Subscriptions(ctx context.Context, q hub.SubscriptionQuery) ([]hub.SubscriptionInfo, error)
 	Topic(ctx context.Context, id int64) (hub.Topic, error)
+	AppendEvents(ctx context.Context, events []event.Event) error
 }
 
 // Readers receives changes; *river.River is one.

@@ -37,6 +37,9 @@ type Store interface {
 	announce.Store
 	conversation.Store
 	conversation.SendStore
+	conversation.ThreadStore
+	conversation.WorkStore
+	conversation.Items
 	people.Store
 	admin.Store
 	hub.Allowances

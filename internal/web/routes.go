@@ -1,10 +1,12 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strings"
 
+	"cloudburst/internal/author"
 	"cloudburst/internal/route"
 	"cloudburst/internal/web/accountui"
 	"cloudburst/internal/web/adminui"
@@ -65,7 +67,16 @@ func newSite(w *Web) *site {
 	if w.Posts != nil {
 		o := writerui.Options{Posts: w.Posts, Files: w.Files, Accounts: w.Accounts, LimitMode: w.LimitMode}
 		if w.Replies != nil {
-			o.Replies = w.Replies
+			o.Replies, o.Sent, o.Mentions = w.Replies, w.Sent, w.Mentions
+		}
+		if w.Threads != nil {
+			o.ReplyToURL = func(ctx context.Context, url string) author.Reply {
+				to := author.Reply{URL: url}
+				if known, ok := w.Threads.Known(ctx, url); ok {
+					to.Title = shell.CleanText(known.Name+": "+known.Line, 250)
+				}
+				return to
+			}
 		}
 		if s.reader != nil {
 			o.ReplyTo, o.FollowOwn = s.reader.ReplyTo, s.reader.FollowOwn

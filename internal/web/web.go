@@ -67,10 +67,13 @@ type Web struct {
 
 	Administration *adminui.Options // nil: no pages of administrators
 
-	Posts     AllPosts           // nil: no writing
-	Files     writerui.Files     // files of posts; nil: none are hosted
-	Moves     accountui.Moves    // imports and exports authors; nil: not possible
-	Replies   AllReplies         // from other sites; nil: none are received
+	Posts     AllPosts        // nil: no writing
+	Files     writerui.Files  // files of posts; nil: none are hosted
+	Moves     accountui.Moves // imports and exports authors; nil: not possible
+	Replies   AllReplies      // from other sites; nil: none are received
+	Sent      writerui.Sent   // webmentions of posts; set if Replies is
+	Mentions  writerui.Mentions
+	Threads   authorui.Threads   // of posts; nil: none
 	People    peopleui.Directory // of the authors; nil: no list
 	LimitMode string             // for long posts without a title: author.LimitWarn and so on
 	// FileOf returns a hosted file by the first digits of its hash. nil: files are served without
@@ -147,6 +150,9 @@ func (w *Web) authorOptions() authorui.Options {
 	o := authorui.Options{Feeds: w.Authors, Posts: w.Posts}
 	if w.Replies != nil {
 		o.Replies = w.Replies
+	}
+	if w.Threads != nil {
+		o.Threads = w.Threads
 	}
 	return o
 }

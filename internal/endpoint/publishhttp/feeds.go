@@ -65,6 +65,8 @@ type Feeds struct {
 	FeedsOf func(ctx context.Context, user string) (*opml.Document, error)
 	// Hidden reports whether nothing of a user may be served; nil: no user is hidden.
 	Hidden func(ctx context.Context, user string) (bool, error)
+	// Comments returns the replies to posts; nil: none.
+	Comments Comments
 	// Media serves the files of posts at /<user>/media/; nil: Next.
 	Media Media
 	Next  http.Handler // nil: a plain 404
@@ -127,6 +129,10 @@ func (f *Feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if v, document, ok := f.viewAt(user, rest); ok {
 		f.view(w, r, v, document)
+		return
+	}
+	if post, ok := f.commentsAt(user, rest); ok {
+		f.comments(w, r, post)
 		return
 	}
 	switch {
@@ -403,6 +409,10 @@ func (f *Feeds) ownDocument(ctx context.Context, path, query string) (d *serve.D
 		if rest != document || fault.CodeOf(err) != fault.NotFound || err == nil { // otherwise a saved document, which has no pages
 			return d, modified, ok, err
 		}
+	}
+	if post, ok := f.commentsAt(user, rest); ok && query == "" {
+		d, modified, err = f.commentsDocument(ctx, post)
+		return d, modified, true, err
 	}
 	private := strings.HasPrefix(rest, "private/")
 	if user == "" || rest != pathSaved && rest != pathAny && !strings.HasPrefix(rest, extPrefix) && !private {

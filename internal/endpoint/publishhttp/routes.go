@@ -84,6 +84,7 @@ func (f *Feeds) UserRoutes() []route.Route {
 		list("GET", "/{user}/category/{category}/{document}", 0, route.Public, "Serves the posts of a category as page or feed."),
 		list("GET", "/{user}/archive/{number}/{document}", 0, route.Public, "Serves older posts as a feed of the archive."),
 		list("GET", "/{user}/{year}/{post...}", 0, route.Public, "Shows one post, or the posts of a year, month or day."),
+		list("GET", "/{user}/{year}/{month}/{day}/{slug}/comments.rss", 0, route.Public, "Serves the public replies to a post as RSS."),
 		list("GET", "/{user}/private/{document}", 0, route.Token, "Serves the private feed to readers with a password."),
 		list("PUT", "/{user}/private/rss.xml", author.MaxDocument, route.Token, "Saves a new version of the private feed."),
 		list("DELETE", "/{user}/private/rss.xml", 0, route.Token, "Ends the private feed, which is gone for readers."),

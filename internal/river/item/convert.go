@@ -68,7 +68,7 @@ func (r *Converter) contentOf(f *feed.Feed, it *feed.Item, left *int, depth int)
 		c.Via = text.ClipRunes(Words(it.Source.Title), maxName)
 	}
 	if m := it.More; m != nil {
-		c.Comments = WebURL(m.Comments)
+		c.Comments, c.CommentsFeed = WebURL(m.Comments), WebURL(m.CommentsFeed)
 		if m.Language != "" {
 			c.Language = text.ClipRunes(text.PlainLine(m.Language), maxLanguage)
 		}

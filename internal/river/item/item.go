@@ -43,9 +43,12 @@ type Content struct {
 	Image      string      `json:"image,omitempty"` // URL, for an item without an image in HTML
 	Comments   string      `json:"comments,omitempty"`
 	InReplyTo  string      `json:"inReplyTo,omitempty"`
-	Via        string      `json:"via,omitempty"` // title of the feed that it was copied from
-	Nested     []Content   `json:"nested,omitempty"`
-	More       bool        `json:"more,omitempty"` // the feed has only a summary of it
+	// CommentsFeed is the URL of the feed of its comments.
+	CommentsFeed string `json:"commentsFeed,omitempty"`
+
+	Via    string    `json:"via,omitempty"` // title of the feed that it was copied from
+	Nested []Content `json:"nested,omitempty"`
+	More   bool      `json:"more,omitempty"` // the feed has only a summary of it
 }
 
 // TextLongest is the maximum size of Content.Text in bytes.

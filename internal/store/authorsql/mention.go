@@ -167,6 +167,9 @@ func (s *mentionStore) ChangeMention(ctx context.Context, user string, id int64,
 				_, err = c.Exec(ctx, `UPDATE mention SET state = $1, author = $2, due_at = $3, tries = $4, lease = $5, was = $6, decided_at = $7, data = $8 WHERE owner = $9 AND id = $10`,
 					string(m.State), sqldb.Clean(m.Author), dueOrNull(m.DueAt), int64(m.Tries), m.Lease, string(m.Was), sqldb.Millis(m.DecidedAt), data, user, id)
 			}
+			if err == nil {
+				err = placeMention(ctx, c, &m)
+			}
 		}
 		return err
 	})

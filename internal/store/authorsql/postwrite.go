@@ -115,6 +115,11 @@ func (t *writing) change(ctx context.Context, done *author.Written) (wrote, seen
 	if err != nil {
 		return false, false, err
 	}
+	if t.Thread != nil {
+		if err := placePost(ctx, t.c, row.Post, t.Thread(row.Post)); err != nil {
+			return false, false, err
+		}
+	}
 	t.tally.change(now, row.Post)
 	t.writer.lastID, t.writer.LastSeq = max(t.writer.lastID, row.ID), max(t.writer.LastSeq, row.Seq)
 	t.writer.Posts += t.tally.posts

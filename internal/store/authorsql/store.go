@@ -17,8 +17,11 @@ var (
 	_ audience.Store   = (*Store)(nil)
 	_ announce.Store   = (*Store)(nil)
 
-	_ conversation.Store     = (*Store)(nil)
-	_ conversation.SendStore = (*Store)(nil)
+	_ conversation.Store       = (*Store)(nil)
+	_ conversation.SendStore   = (*Store)(nil)
+	_ conversation.Store       = (*Store)(nil)
+	_ conversation.ThreadStore = (*Store)(nil)
+	_ conversation.WorkStore   = (*Store)(nil)
 )
 
 // Store is the store of the packages author, audience, announce and conversation.
@@ -30,6 +33,7 @@ type Store struct {
 	targetStore
 	testFeedStore
 	mentionStore
+	threadStore
 	peopleStore
 }
 
@@ -41,9 +45,10 @@ type (
 	targetStore   struct{ db *sqldb.DB }
 	testFeedStore struct{ db *sqldb.DB }
 	mentionStore  struct{ db *sqldb.DB }
+	threadStore   struct{ db *sqldb.DB }
 )
 
 // New returns a store that uses db.
 func New(db *sqldb.DB) *Store {
-	return &Store{savedStore{db}, postStore{db}, fileStore{db}, audienceStore{db}, targetStore{db}, testFeedStore{db}, mentionStore{db}, peopleStore{db}}
+	return &Store{savedStore{db}, postStore{db}, fileStore{db}, audienceStore{db}, targetStore{db}, testFeedStore{db}, mentionStore{db}, threadStore{db}, peopleStore{db}}
 }

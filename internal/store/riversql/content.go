@@ -22,7 +22,7 @@ func decodeContent(text string) (keptContent, error) {
 // anything else in it.
 func plainContent(text string) (kept keptContent, ok bool) {
 	texts := map[string]*string{"html": &kept.HTML, "text": &kept.Text, "language": &kept.Language, "image": &kept.Image,
-		"comments": &kept.Comments, "inReplyTo": &kept.InReplyTo, "via": &kept.Via}
+		"comments": &kept.Comments, "inReplyTo": &kept.InReplyTo, "commentsFeed": &kept.CommentsFeed, "via": &kept.Via}
 	lists := map[string]*[]string{"authors": &kept.Authors, "categories": &kept.Categories}
 	times := map[string]*time.Time{"published": &kept.Published, "updated": &kept.Updated}
 	flags := map[string]*bool{"more": &kept.More, "words": &kept.Words}

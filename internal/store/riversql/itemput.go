@@ -50,6 +50,9 @@ func (v *saving) putItems(ctx context.Context, c sqldb.Conn, held map[int64]bool
 	}
 	_, err = c.Bulk(ctx, `rows(place i, content t) INSERT INTO item_content (place, content) SELECT :place, :content {FROM ROWS} WHERE true
 		ON CONFLICT (place) DO UPDATE SET content = excluded.content`, contents)
+	if err == nil {
+		err = v.queueReplies(ctx, c)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ func dueColumns() [][3]string {
 		{"outping", "due_at", "other servers to notify"},
 		{"mention", "due_at", "pages that link to posts, to read"},
 		{"mention_sent", "due_at", "webmentions of posts to send"},
+		{"thread_work", "due_at", "replies to place in their threads"},
 	}
 }
 

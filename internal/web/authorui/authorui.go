@@ -15,6 +15,7 @@ type Options struct {
 	Posts Posts // nil: no writing
 	// Replies are shown below posts, and post pages name the endpoint that receives them. Nil: none.
 	Replies Replies
+	Threads Threads // of posts; nil: none
 }
 
 // Feeds is the interface to hosted feeds for the pages.

@@ -59,6 +59,7 @@ type postsView struct {
 	Reads      bool   // the server has a feed reader
 	Webmention string // path of the endpoint for replies to the post; "": none
 	Replies    repliesView
+	Thread     threadView
 }
 
 // MainForms are the formats that most readers use.

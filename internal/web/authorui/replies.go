@@ -46,12 +46,12 @@ type replyView struct {
 // Any reports whether there is something to show.
 func (v repliesView) Any() bool { return len(v.Replies) > 0 || len(v.Others) > 0 }
 
-// addReplies adds the replies to a post, and names the endpoint that receives more.
+// addReplies adds the thread of a post and what other sites say about it, and names the endpoint that receives more.
 //
 // spec:webmention-2017#endpoint-advertised
 func (s *Pages) addReplies(rw http.ResponseWriter, r *http.Request, v *postsView, p author.Post) (err error) {
-	if s.Replies == nil {
-		return nil
+	if err := s.addThread(r, v, p); err != nil || s.Replies == nil {
+		return err
 	}
 	open, err := s.Replies.Accepts(r.Context(), p.User)
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *Pages) replies(ctx context.Context, user string, post int64) (v replies
 		}
 		if i, quiet := kinds[m.Kind]; quiet {
 			others[i].List = append(others[i].List, one)
-		} else {
+		} else if s.Threads == nil {
 			v.Replies = append(v.Replies, one)
 		}
 	}

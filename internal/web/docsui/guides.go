@@ -48,7 +48,7 @@ func shelves() []struct {
 	}{
 		{"Get started", []string{"get-started/reader", "get-started/writer", "get-started/operator", "get-started/developer"}},
 		{"Read", []string{"guides/river", "guides/apps", "guides/notices"}},
-		{"Write", []string{"guides/writing", "guides/hosting", "guides/moving", "guides/pinging-out"}},
+		{"Write", []string{"guides/writing", "guides/replies", "guides/threads", "guides/hosting", "guides/moving", "guides/pinging-out"}},
 		{"Run a hub", []string{"guides/hub", "guides/operations"}},
 		{"Reference", []string{"reference/settings", "reference/protocol", "reference/authoring-apis", "reference/formats", "reference/feed-data", "reference/json", "reference/river-json", "reference/doctor", "reference/routes", "reference/signals"}},
 		{"Internals", []string{"compare", "internals/reliability", "internals/performance", "internals/scale", "internals/simulation"}},

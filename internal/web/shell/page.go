@@ -77,7 +77,7 @@ func newPages(l *locale.Locale) pages {
 		"once":    func(id, label, text string) CopyText { return CopyText{id, label, text} },
 	}
 	base := parseInto(template.New("base").Funcs(funcs), l,
-		"base", "icons", "row", "form", "figure", "change", "message", "sourceparts", "riverparts", "outliner", "shelves", "postparts")
+		"base", "icons", "row", "form", "figure", "change", "message", "sourceparts", "riverparts", "outliner", "shelves", "postparts", "threadparts")
 	all := pages{}
 	for _, name := range []string{"front", "hub", "outcome", "log", "changes", "pingsite", "topics", "topic", "status", "docs", "guide", "problem",
 		"setup", "login", "signup", "account", "tokens", "move", "moved", "token", "feeds", "private", "secret", "readers", "confirm", "authorize", "author", "posts", "post", "postindex", "river", "riveritem", "riverdisplay", "welcome", "rivers",

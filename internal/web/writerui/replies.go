@@ -5,9 +5,12 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"time"
 
 	"cloudburst/internal/account"
+	"cloudburst/internal/author"
 	"cloudburst/internal/conversation"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/web/shell"
@@ -20,6 +23,7 @@ type Replies interface {
 	Counts(ctx context.Context, user string) (map[conversation.State]int, error)
 	Rules(ctx context.Context, user string) ([]conversation.Rule, error)
 	Decide(ctx context.Context, user string, id int64, d conversation.Decision) (conversation.Mention, error)
+	Undo(ctx context.Context, user string, at time.Time) error
 	RemoveRule(ctx context.Context, user, host, author string) error
 }
 
@@ -27,16 +31,27 @@ const (
 	repliesPath    = "/write/replies"
 	repliesPerPage = 30
 	showRules      = "authors" // the tab with the trusted and blocked authors
+	showSent       = "sent"    // the tab with the webmentions of the author's posts
+	showSettings   = "settings"
 )
 
 type repliesView struct {
 	shell.View
 	Message string
+	Undo    *shell.UndoBar
 	Show    string
-	Tabs    []postTab
+	Tabs    []replyTab
 	Rows    []replyRow
 	Rules   []ruleRow
-	More    string // URL of the next page; "": none
+	Sent    []sentGroup
+	Post    string          // the post whose webmentions are shown; "": all
+	Choice  author.Mentions // settings of the author
+	More    string          // URL of the next page; "": none
+}
+
+type replyTab struct {
+	postTab
+	Count int // of replies; 0: not shown
 }
 
 // replyRow is a reply, like or link in the list.
@@ -74,19 +89,55 @@ func repliesMessages() map[string]string {
 		"block-author": "Blocked. Replies of this author are rejected from now on.",
 		"block-host":   "Blocked. Replies from this host are rejected from now on.",
 		"forget":       "Removed. Later replies wait for you again.",
+		"undo":         "Undone. The replies are where they were before.",
+		"settings":     "Saved.",
+		"again":        "The failed webmentions of the post are sent again.",
 	}
 }
 
-// repliesPage lists the replies to the posts of the user that are in one state, or the rules.
+// repliesPage lists the replies to the posts of the user that are in one state, the rules, the sent
+// webmentions, or the settings.
 func (s *Pages) repliesPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	q := r.URL.Query()
 	v := repliesView{View: s.NewView(r, "Replies"), Message: repliesMessages()[q.Get("did")], Show: q.Get("show")}
-	states := map[string]conversation.State{"": conversation.Waiting, "approved": conversation.Approved, "rejected": conversation.Rejected}
-	state, known := states[v.Show]
-	if !known && v.Show != showRules {
-		v.Show, state = "", conversation.Waiting
+	s.offerUndo(&v, q)
+	err := s.addTabs(r.Context(), &v, session.User)
+	switch states := (map[string]conversation.State{"": conversation.Waiting, "approved": conversation.Approved, "rejected": conversation.Rejected}); {
+	case err != nil:
+	case v.Show == showRules:
+		err = s.fillRules(r.Context(), &v, session.User)
+	case v.Show == showSent:
+		err = s.fillSent(r.Context(), &v, session.User, q)
+	case v.Show == showSettings:
+		var w author.Writer
+		w, err = s.Posts.Writer(r.Context(), session.User)
+		v.Choice = w.Mentions
+	default:
+		before, _ := strconv.ParseInt(q.Get("before"), 10, 64) // an invalid number begins at the newest
+		err = s.fillReplies(r.Context(), &v, conversation.Query{User: session.User, State: states[v.Show], Before: max(before, 0), Limit: repliesPerPage + 1})
 	}
-	for _, t := range [...]postTab{{Words: "Waiting"}, {"Approved", "approved", false}, {"Rejected", "rejected", false}, {"Trusted and blocked", showRules, false}} {
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	s.Render(rw, r, http.StatusOK, "writereplies", v)
+}
+
+// addTabs adds the tabs with the numbers of replies. An unknown tab becomes the first one.
+func (s *Pages) addTabs(ctx context.Context, v *repliesView, user string) error {
+	counts, err := s.Replies.Counts(ctx, user)
+	if err != nil {
+		return err
+	}
+	tabs := []replyTab{
+		{postTab{Words: "Waiting"}, counts[conversation.Waiting]}, {postTab{"Approved", "approved", false}, counts[conversation.Approved]},
+		{postTab{"Rejected", "rejected", false}, counts[conversation.Rejected]}, {postTab{"Trusted and blocked", showRules, false}, 0},
+		{postTab{"Sent", showSent, false}, 0}, {postTab{"Settings", showSettings, false}, 0},
+	}
+	if !slices.ContainsFunc(tabs, func(t replyTab) bool { return t.Href == v.Show }) {
+		v.Show = ""
+	}
+	for _, t := range tabs {
 		t.Here = t.Href == v.Show
 		if t.Href != "" {
 			t.Href = "?show=" + t.Href
@@ -94,18 +145,18 @@ func (s *Pages) repliesPage(rw http.ResponseWriter, r *http.Request, session acc
 		t.Href = repliesPath + t.Href
 		v.Tabs = append(v.Tabs, t)
 	}
-	var err error
-	if v.Show == showRules {
-		err = s.fillRules(r.Context(), &v, session.User)
-	} else {
-		before, _ := strconv.ParseInt(q.Get("before"), 10, 64) // an invalid number begins at the newest
-		err = s.fillReplies(r.Context(), &v, conversation.Query{User: session.User, State: state, Before: max(before, 0), Limit: repliesPerPage + 1})
-	}
-	if err != nil {
-		s.Fail(rw, r, err)
+	return nil
+}
+
+// offerUndo offers to undo the decision that the query names.
+func (s *Pages) offerUndo(v *repliesView, q url.Values) {
+	millis, err := strconv.ParseInt(q.Get("at"), 10, 64)
+	until := time.UnixMilli(millis).Add(conversation.UndoWithin)
+	if err != nil || v.Message == "" || !until.After(v.Now) {
 		return
 	}
-	s.Render(rw, r, http.StatusOK, "writereplies", v)
+	v.Undo = &shell.UndoBar{Action: repliesPath, Words: v.Message, Until: v.When(until), Fields: []shell.NamedValue{{Name: "do", Value: "undo"}, {Name: "at", Value: q.Get("at")}, {Name: "show", Value: v.Show}}}
+	v.Message = ""
 }
 
 func (s *Pages) fillReplies(ctx context.Context, v *repliesView, q conversation.Query) error {
@@ -121,18 +172,11 @@ func (s *Pages) fillReplies(ctx context.Context, v *repliesView, q conversation.
 		}
 		v.More = repliesPath + "?" + next.Encode()
 	}
-	posts := map[int64][2]string{} // words and path
+	posts := postNames{s, q.User, map[int64][2]string{}}
 	for _, m := range list {
-		about, read := posts[m.Post]
-		if !read {
-			p, err := s.Posts.Get(ctx, q.User, m.Post)
-			if err != nil && fault.CodeOf(err) != fault.NotFound {
-				return err
-			}
-			if err == nil {
-				about = [2]string{wordsOfPost(p), s.Posts.Path(p)}
-			}
-			posts[m.Post] = about
+		about, err := posts.of(ctx, m.Post)
+		if err != nil {
+			return err
 		}
 		row := replyRow{ID: m.ID, Kind: replyWords(m.Kind), Name: shell.CleanText(cmp.Or(m.Name, m.Host), conversation.MaxName), Source: m.Source, Host: m.Host,
 			Title: shell.CleanText(m.Title, 2*conversation.MaxName), Text: shell.CleanText(m.Text, 1000), Post: about[0], PostHref: about[1], When: v.When(m.ReceivedAt),
@@ -155,31 +199,57 @@ func (s *Pages) fillRules(ctx context.Context, v *repliesView, user string) erro
 	return err
 }
 
-// doReplies carries out a decision about a reply, or removes a rule.
+// doReplies carries out a decision about a reply, removes a rule, or stores the settings.
 func (s *Pages) doReplies(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	got, err := s.readSent(rw, r, "")
 	if err != nil {
 		s.Fail(rw, r, err)
 		return
 	}
-	do, to := got.fields.Get("do"), url.Values{}
-	if show := got.fields.Get("show"); show == "approved" || show == "rejected" || show == showRules {
+	to := url.Values{"did": {got.fields.Get("do")}}
+	if show := got.fields.Get("show"); slices.Contains([]string{"approved", "rejected", showRules, showSent, showSettings}, show) {
 		to.Set("show", show)
 	}
-	if do == "forget" {
-		err = s.Replies.RemoveRule(r.Context(), session.User, got.fields.Get("host"), got.fields.Get("author"))
-	} else {
-		id, wrong := strconv.ParseInt(got.fields.Get("id"), 10, 64)
-		if wrong != nil {
-			s.Fail(rw, r, fault.New(fault.Invalid, "The form names no reply. Nothing was done. Go back and send it again."))
-			return
-		}
-		_, err = s.Replies.Decide(r.Context(), session.User, id, conversation.Decision(do))
-	}
-	if err != nil {
+	if err := s.changeReplies(r.Context(), session.User, got.fields, to); err != nil {
 		s.Fail(rw, r, err)
 		return
 	}
-	to.Set("did", do)
 	s.redirect(rw, r, repliesPath+"?"+to.Encode())
+}
+
+// changeReplies carries out a form of the page. It adds to the query of the next page.
+func (s *Pages) changeReplies(ctx context.Context, user string, fields, to url.Values) error {
+	number := func(name string) (int64, error) {
+		n, err := strconv.ParseInt(fields.Get(name), 10, 64)
+		if err != nil {
+			return 0, fault.New(fault.Invalid, "The form names no reply. Nothing was done. Go back and send it again.")
+		}
+		return n, nil
+	}
+	switch do := fields.Get("do"); do {
+	case "forget":
+		return s.Replies.RemoveRule(ctx, user, fields.Get("host"), fields.Get("author"))
+	case "undo":
+		at, err := number("at")
+		if err != nil {
+			return err
+		}
+		return s.Replies.Undo(ctx, user, time.UnixMilli(at).UTC())
+	case "settings":
+		return s.Mentions.SetMentions(ctx, user, author.Mentions{NoReceive: fields.Get("receive") == "", NoSend: fields.Get("send") == ""})
+	case "again":
+		post, err := number("post")
+		if err == nil {
+			_, err = s.Sent.Again(ctx, user, post)
+		}
+		return err
+	default:
+		id, err := number("id")
+		if err != nil {
+			return err
+		}
+		m, err := s.Replies.Decide(ctx, user, id, conversation.Decision(do))
+		to.Set("at", strconv.FormatInt(m.DecidedAt.UnixMilli(), 10))
+		return err
+	}
 }

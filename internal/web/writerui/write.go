@@ -142,6 +142,12 @@ func (s *Pages) writePage(rw http.ResponseWriter, r *http.Request, session accou
 			return
 		}
 	}
+	if to := q.Get("reply"); shell.IsWebURL(to) {
+		v.Form.Reply = author.Reply{URL: shell.CleanText(to, 4096)}
+		if s.ReplyToURL != nil {
+			v.Form.Reply = s.ReplyToURL(r.Context(), v.Form.Reply.URL)
+		}
+	}
 	// Values that another page passes for a new post.
 	if link := q.Get("link"); shell.IsWebURL(link) {
 		v.Form.Link, v.Form.Title = shell.CleanText(link, 2048), shell.CleanText(q.Get("title"), author.MaxTitle)

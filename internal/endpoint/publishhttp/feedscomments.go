@@ -1,0 +1,65 @@
+package publishhttp
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	feedformat "cloudburst/feed"
+	"cloudburst/feed/render"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/serve"
+	"cloudburst/protocol/websub"
+)
+
+// pathComments ends the path of the feed of the replies to a post.
+const pathComments = "/comments.rss"
+
+// Comments returns the public replies to the post with a path; fault.NotFound.
+type Comments func(ctx context.Context, path string) (*feedformat.Feed, error)
+
+// commentsAt returns the path of the post whose feed of replies is at a path below a user.
+func (f *Feeds) commentsAt(user, rest string) (post string, ok bool) {
+	of, ok := strings.CutSuffix(rest, pathComments)
+	if !ok || f.Comments == nil || user == "" || strings.Count(of, "/") != 3 || !isPage(of) {
+		return "", false
+	}
+	return "/" + user + "/" + of, true
+}
+
+// comments serves the feed of the replies to a post.
+//
+// spec:cloudburst#thread-comments
+func (f *Feeds) comments(w http.ResponseWriter, r *http.Request, post string) {
+	if !allowRead(w, r, false) {
+		return
+	}
+	if r.Method == http.MethodOptions {
+		preflight(w, false)
+		return
+	}
+	d, _, err := f.commentsDocument(r.Context(), post)
+	if err != nil {
+		f.refuse(w, r, err)
+		return
+	}
+	d.ServeHTTP(w, r)
+}
+
+// commentsDocument writes the feed of the replies to a post.
+func (f *Feeds) commentsDocument(ctx context.Context, post string) (*serve.Document, time.Time, error) {
+	list, err := f.Comments(ctx, post)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	public := f.Public()
+	self, hub := public+post+pathComments, public+"/websub"
+	body, _, err := render.Append(nil, list, "rss20", &render.Options{Self: self, Hubs: []string{hub}, Cloud: f.cloudAt(public), Sanitize: f.clean, Strict: true})
+	if err != nil {
+		return nil, time.Time{}, fault.Wrap(fault.Internal, err, "The feed cannot be written.")
+	}
+	return serve.New(body, serve.Options{
+		Type: "application/rss+xml; charset=utf-8", Cache: "public, max-age=60", Link: []string{websub.LinkHeader(hub, self)}, Feed: true,
+	}), list.Updated.UTC, nil
+}

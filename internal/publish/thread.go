@@ -1,0 +1,99 @@
+package publish
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"cloudburst/feed"
+	"cloudburst/internal/conversation"
+	"cloudburst/internal/event"
+	"cloudburst/internal/hub"
+)
+
+// Threads reads the replies below posts; *conversation.Threads does.
+type Threads interface {
+	Thread(ctx context.Context, q conversation.ThreadQuery) (conversation.Thread, error)
+}
+
+// maxComments is the number of replies in a feed of comments.
+const maxComments = 200
+
+// Comments returns the public replies below a post of this server as a feed, newest first. path is
+// that of the post's page, title its title.
+//
+// spec:cloudburst#thread-comments
+func Comments(ctx context.Context, threads Threads, origin, path, title string) (*feed.Feed, error) {
+	t, err := threads.Thread(ctx, conversation.ThreadQuery{ID: conversation.KeyOf(path), Limit: maxComments, Newest: true})
+	if err != nil {
+		return nil, err
+	}
+	f := &feed.Feed{
+		Format: feed.RSS, Version: "2.0", Title: feed.Text{Value: "Replies to " + cmp.Or(title, origin+path), Type: "text/plain"},
+		Subtitle: feed.Text{Value: "Public replies to " + origin + path + ".", Type: "text/plain"}, Link: origin + path,
+	}
+	for i := range t.Nodes {
+		if n := &t.Nodes[i]; !n.Hidden {
+			f.Items = append(f.Items, comment(n, origin))
+		}
+	}
+	if len(f.Items) > 0 {
+		f.Updated = f.Items[0].Published
+	}
+	return f, nil
+}
+
+func comment(n *conversation.Node, origin string) feed.Item {
+	whole := func(name string) string {
+		if len(name) > 0 && name[0] == '/' {
+			return origin + name
+		}
+		return name
+	}
+	it := feed.Item{
+		ID: cmp.Or(n.GUID, whole(n.Name)), Link: whole(n.Name), Published: feed.Date{UTC: n.At.UTC().Truncate(time.Second)},
+		Authors: []feed.Person{{Name: n.Author, URL: whole(n.AuthorURL)}},
+		Summary: feed.Text{Value: n.Text, Type: "text/plain"},
+		More:    &feed.More{InReplyTo: []feed.InReplyTo{{Ref: whole(n.ParentName), Href: whole(n.ParentName)}}},
+	}
+	it.PermaLink = it.ID == it.Link
+	if n.Title != "" {
+		it.Title = feed.Text{Value: n.Title, Type: "text/plain"}
+	}
+	if n.User != "" {
+		it.Summary = feed.Text{Value: n.HTML, Type: "text/html"}
+		it.More.CommentsFeed = whole(n.Name) + "/comments.rss"
+	}
+	return it
+}
+
+// ThreadChanged notifies the subscribers of the feeds of comments of some posts, the river and open
+// pages. paths are those of the posts' pages.
+//
+// spec:cloudburst#thread-comments
+func (n *Notifier) ThreadChanged(ctx context.Context, paths []string) {
+	if !n.Names.Served() {
+		return // no server runs, so nothing was read
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	for _, path := range paths {
+		own := n.Names.Public() + path + "/comments.rss"
+		e := event.Event{Kind: event.KindSave, TopicID: hub.TopicID(own), Topic: own, OK: true, Via: "reply", Text: "The replies to a post have changed."}
+		n.Stamp(n.Now(), &e)
+		n.logError(ctx, "log a reply", n.Store.AppendEvents(ctx, []event.Event{e}))
+		n.Publish(e)
+		var urls []string
+		for _, origin := range n.Names.All() {
+			urls = append(urls, origin+path+"/comments.rss")
+		}
+		_, err := n.Readers.ReceivePushAny(ctx, urls, "save")
+		n.logError(ctx, "notify the river of a reply", err)
+		topics, err := n.Store.Following(ctx, urls, n.Now(), len(urls))
+		n.logError(ctx, "find the subscribers of a thread", err)
+		for _, t := range topics {
+			_, err := n.Hub.Ping(ctx, hub.Ping{URL: t.URL, Via: "save", ReaderNotified: true, OnlyThisURL: true})
+			n.logError(ctx, "notify the subscribers of a thread", err)
+		}
+	}
+}
