@@ -159,6 +159,32 @@ func TestTwoServersExchangeReplies(t *testing.T) {
 	}
 }
 
+func TestPostsThatReplyToEachOtherEndTheExchange(t *testing.T) {
+	t.Parallel()
+	a, b := newTalker(t, "alice", nil), newTalker(t, "bob", nil)
+	first := a.publish("alice", "First", "")
+	answer := b.publish("bob", "Second", first.URL)
+	if _, err := a.of("alice").Decide(t.Context(), a.reply("alice", "waiting").ID, "trust"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.ChangePost(t.Context(), "alice", first.ID, 0, client.PostChange{Reply: &client.PostReply{URL: answer.URL}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.of("bob").Decide(t.Context(), b.reply("bob", "waiting").ID, "trust"); err != nil {
+		t.Fatal(err)
+	}
+	// The approved replies change both pages, but no post: nothing more is sent.
+	for _, one := range []struct {
+		w      *talker
+		post   int64
+		target string
+	}{{a, first.ID, answer.URL}, {b, answer.ID, first.URL}} {
+		if s := one.w.sent(one.post, one.target, "accepted"); s.NextAt != nil || s.Tries != 0 {
+			t.Errorf("%+v", s)
+		}
+	}
+}
+
 func TestReplyToAnAuthorOfThisServerNeedsNoRequest(t *testing.T) {
 	t.Parallel()
 	w := newTalker(t, "alice", nil)

@@ -301,6 +301,75 @@ func TestReportsAreLimitedByHostAndClient(t *testing.T) {
 	})
 }
 
+func (s *memoryStore) UndoMentions(_ context.Context, _ string, at time.Time) (n int, _ error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, m := range s.all {
+		if m.DecidedAt.Equal(at) {
+			m.State, m.Was, m.DecidedAt = m.Was, "", time.Time{}
+			s.all[id] = m
+			n++
+		}
+	}
+	return n, nil
+}
+
+func TestDecisionIsUndoneWithinTenMinutes(t *testing.T) {
+	run(t, func(t *testing.T, w *scenario) {
+		w.report(t)
+		decide := func() time.Time {
+			m, err := w.Decide(t.Context(), "me", w.store.one(t).ID, Approve)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return m.DecidedAt
+		}
+		if err := w.Undo(t.Context(), "me", decide()); err != nil || w.store.one(t).State != Waiting {
+			t.Errorf("after undo it is %s, %v", w.store.one(t).State, err)
+		}
+		at := decide()
+		if err := w.Undo(t.Context(), "me", at.Add(time.Millisecond)); fault.CodeOf(err) != fault.Conflict {
+			t.Errorf("another time: %v", err)
+		}
+		time.Sleep(UndoWithin + time.Second)
+		if err := w.Undo(t.Context(), "me", at); fault.CodeOf(err) != fault.Conflict || w.store.one(t).State != Approved {
+			t.Errorf("after ten minutes: %v", err)
+		}
+	})
+}
+
+func TestReplyOfAFollowedAuthorIsApprovedUnlessBlocked(t *testing.T) {
+	run(t, func(t *testing.T, w *scenario) {
+		w.Known = func(context.Context, Mention) (bool, error) { return true, nil }
+		w.report(t)
+		if m := w.store.one(t); m.State != Approved {
+			t.Errorf("it is %s", m.State)
+		}
+		w.store.rules = []Rule{{Host: "you.example", Author: author, Verdict: Block}}
+		w.report(t)
+		if m := w.store.one(t); m.State != Rejected {
+			t.Errorf("of a blocked author it is %s", m.State)
+		}
+	})
+}
+
+func TestOwnPostIsNoMentionOfItsAuthor(t *testing.T) {
+	run(t, func(t *testing.T, w *scenario) {
+		if err := w.ReceiveOwn(t.Context(), "https://me.example/post", "https://me.example/post"); fault.CodeOf(err) != fault.Refused || len(w.store.all) != 0 {
+			t.Errorf("%v", err)
+		}
+		w.Open = func(context.Context, string) (bool, error) { return false, nil }
+		for name, err := range map[string]error{
+			"own":       w.ReceiveOwn(t.Context(), "https://me.example/other", "https://me.example/post"),
+			"elsewhere": w.Receive(t.Context(), "https://you.example/reply", "https://me.example/post", netip.MustParseAddr("192.0.2.1")),
+		} {
+			if fault.CodeOf(err) != fault.Refused {
+				t.Errorf("%s, to an author who accepts none: %v", name, err)
+			}
+		}
+	})
+}
+
 func TestUnknownDecisionIsInvalid(t *testing.T) {
 	run(t, func(t *testing.T, w *scenario) {
 		w.report(t)

@@ -64,12 +64,16 @@ func TestWebmentionPageIsReadThroughTheGuard(t *testing.T) {
 			_, _ = w.Write([]byte(`<div class="h-entry"><a class="p-author h-card" href="/ann">Ann</a><a class="u-in-reply-to" href="https://me.example/post">x</a><p class="e-content">Hi</p></div>`))
 		case "/inward":
 			http.Redirect(w, r, "http://10.0.0.1/", http.StatusFound)
+		case "/inward6":
+			http.Redirect(w, r, "http://[::1]:1/", http.StatusFound)
+		case "/metadata":
+			http.Redirect(w, r, "http://169.254.169.254/latest/meta-data/", http.StatusFound)
 		case "/loop":
 			http.Redirect(w, r, "/loop", http.StatusFound)
 		case "/busy":
 			w.WriteHeader(http.StatusServiceUnavailable)
 		case "/endless":
-			for range 1 << 12 {
+			for range 50 << 20 / (1 << 12) { // 50 MiB
 				if _, err := w.Write(make([]byte, 1<<12)); err != nil {
 					return
 				}
@@ -89,7 +93,7 @@ func TestWebmentionPageIsReadThroughTheGuard(t *testing.T) {
 		t.Errorf("author %q, %v, %s", author, err, d)
 	}
 	for path, want := range map[string]fault.Code{
-		"/inward": fault.Refused, "/loop": fault.Invalid, "/busy": fault.Unreadable, "/endless": fault.Gone, "/other": fault.Gone, "/missing": fault.Gone,
+		"/inward": fault.Refused, "/inward6": fault.Refused, "/metadata": fault.Refused, "/loop": fault.Invalid, "/busy": fault.Unreadable, "/endless": fault.Gone, "/other": fault.Gone, "/missing": fault.Gone,
 	} {
 		if _, _, err := reader.Read(t.Context(), srv.URL+path, "https://me.example/post"); fault.CodeOf(err) != want {
 			t.Errorf("%s: %v, want %s", path, err, want)
