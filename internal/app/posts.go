@@ -27,6 +27,7 @@ func (a hosting) writePages(pages *web.Web) {
 	if !a.people.Off {
 		pages.People = a.people
 	}
+	pages.MentionsOff = author.Mentions{NoReceive: !a.cfg.Webmention.Receive, NoSend: !a.cfg.Webmention.Send}
 	pages.Files, pages.Moves = a.files, a.moves()
 }
 

@@ -112,12 +112,12 @@ func (c *Conversation) Receive(ctx context.Context, source, target string, clien
 	if wait, ok := c.clients.Take(limit.Network(client), now); !ok {
 		return &fault.Error{Code: fault.TooMany, Msg: "Your network sent too many webmentions; try again later.", RetryAfter: wait}
 	}
+	if wait, ok := c.hosts.Take(href.Host(source), now); !ok {
+		return &fault.Error{Code: fault.TooMany, Msg: "This host sent too many webmentions; try again later.", RetryAfter: wait}
+	}
 	m, err := c.accept(ctx, source, target)
 	if err != nil {
 		return err
-	}
-	if wait, ok := c.hosts.Take(m.Host, now); !ok {
-		return &fault.Error{Code: fault.TooMany, Msg: "This host sent too many webmentions; try again later.", RetryAfter: wait}
 	}
 	return c.store(ctx, m)
 }

@@ -67,7 +67,7 @@ func newSite(w *Web) *site {
 	if w.Posts != nil {
 		o := writerui.Options{Posts: w.Posts, Files: w.Files, Accounts: w.Accounts, LimitMode: w.LimitMode}
 		if w.Replies != nil {
-			o.Replies, o.Sent, o.Mentions = w.Replies, w.Sent, w.Mentions
+			o.Replies, o.Sent, o.Mentions, o.MentionsOff = w.Replies, w.Sent, w.Mentions, w.MentionsOff
 		}
 		if w.Threads != nil {
 			o.ReplyToURL = func(ctx context.Context, url string) author.Reply {

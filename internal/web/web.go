@@ -67,15 +67,17 @@ type Web struct {
 
 	Administration *adminui.Options // nil: no pages of administrators
 
-	Posts     AllPosts        // nil: no writing
-	Files     writerui.Files  // files of posts; nil: none are hosted
-	Moves     accountui.Moves // imports and exports authors; nil: not possible
-	Replies   AllReplies      // from other sites; nil: none are received
-	Sent      writerui.Sent   // webmentions of posts; set if Replies is
-	Mentions  writerui.Mentions
-	Threads   authorui.Threads   // of posts; nil: none
-	People    peopleui.Directory // of the authors; nil: no list
-	LimitMode string             // for long posts without a title: author.LimitWarn and so on
+	Posts    AllPosts        // nil: no writing
+	Files    writerui.Files  // files of posts; nil: none are hosted
+	Moves    accountui.Moves // imports and exports authors; nil: not possible
+	Replies  AllReplies      // from other sites; nil: none are received
+	Sent     writerui.Sent   // webmentions of posts; set if Replies is
+	Mentions writerui.Mentions
+	// MentionsOff has what the operator has turned off for all authors.
+	MentionsOff author.Mentions
+	Threads     authorui.Threads   // of posts; nil: none
+	People      peopleui.Directory // of the authors; nil: no list
+	LimitMode   string             // for long posts without a title: author.LimitWarn and so on
 	// FileOf returns a hosted file by the first digits of its hash. nil: files are served without
 	// metadata.
 	FileOf func(ctx context.Context, user, hash string) (author.File, error)

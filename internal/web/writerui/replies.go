@@ -46,6 +46,7 @@ type repliesView struct {
 	Sent    []sentGroup
 	Post    string          // the post whose webmentions are shown; "": all
 	Choice  author.Mentions // settings of the author
+	Off     author.Mentions // what the operator has turned off
 	More    string          // URL of the next page; "": none
 }
 
@@ -111,7 +112,7 @@ func (s *Pages) repliesPage(rw http.ResponseWriter, r *http.Request, session acc
 	case v.Show == showSettings:
 		var w author.Writer
 		w, err = s.Posts.Writer(r.Context(), session.User)
-		v.Choice = w.Mentions
+		v.Choice, v.Off = w.Mentions, s.MentionsOff
 	default:
 		before, _ := strconv.ParseInt(q.Get("before"), 10, 64) // an invalid number begins at the newest
 		err = s.fillReplies(r.Context(), &v, conversation.Query{User: session.User, State: states[v.Show], Before: max(before, 0), Limit: repliesPerPage + 1})

@@ -13,13 +13,15 @@ import (
 
 // Options configure the pages for writing. Posts and Accounts must be set.
 type Options struct {
-	Posts     Posts
-	Files     Files // files of posts; nil: none are hosted
-	Accounts  Passwords
-	Replies   Replies  // from other sites; nil: none are received
-	Sent      Sent     // webmentions of posts; set if Replies is
-	Mentions  Mentions // settings about them; set if Replies is
-	LimitMode string   // for long posts without a title: author.LimitWarn and so on
+	Posts    Posts
+	Files    Files // files of posts; nil: none are hosted
+	Accounts Passwords
+	Replies  Replies  // from other sites; nil: none are received
+	Sent     Sent     // webmentions of posts; set if Replies is
+	Mentions Mentions // settings about them; set if Replies is
+	// MentionsOff has what the operator has turned off for all authors.
+	MentionsOff author.Mentions
+	LimitMode   string // for long posts without a title: author.LimitWarn and so on
 	// ReplyTo describes an item of the user's river for a reply to it. Nil: no feed reader.
 	ReplyTo func(ctx context.Context, user string, id int64) (author.Reply, error)
 	// ReplyToURL describes the post at a URL for a reply to it. Nil: only by its URL.
