@@ -176,8 +176,13 @@ func placeMention(ctx context.Context, c sqldb.Conn, m *conversation.Mention) er
 		return err
 	}
 	id := conversation.KeyOf(m.Source)
-	if _, found, err := placeOfFirst(ctx, c, []int64{id}); err != nil || found {
+	if was, found, err := placeOfFirst(ctx, c, []int64{id}); err != nil || found && was.mention == 0 {
 		return err
+	} else if found { // the entry of a mention that was deleted gets the new one
+		n, err := sqldb.Count(ctx, c, `SELECT COUNT(*) FROM mention WHERE owner = $1 AND id = $2`, was.owner, was.mention)
+		if err != nil || n > 0 {
+			return err
+		}
 	}
 	posts, err := sqldb.Collect(ctx, c, scanPost, `SELECT `+postColumns+` FROM post AS p WHERE p.owner = $1 AND p.id = $2`, m.User, m.Post)
 	if err != nil || len(posts) == 0 {
