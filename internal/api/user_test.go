@@ -251,6 +251,7 @@ func (r *fullReport) Report(_ context.Context, user string, days int) (audience.
 	out.Programs = audience.Programs{Readers: 3, Once: 1, List: []audience.Count{{Name: "Near", N: 3}}}
 	out.Push = audience.Push{Subscriptions: 7, Readers: 2, List: []audience.Count{{Name: "websub", N: 7}}}
 	out.Private.Readers = 1
+	out.Here = audience.Here{Followers: 2, Names: []string{"bob"}}
 	out.Days = []audience.Day{{Day: start(), Readers: 10, Services: 4, Programs: 3, Push: 2, Private: 1, Requests: 90, NotModified: 80}}
 	return out, nil
 }
@@ -275,7 +276,7 @@ func TestReaderResponsesMatchSchema(t *testing.T) {
 		t.Fatal(err, r.days)
 	}
 	want := client.Readers{
-		User: "alice", At: start(), WindowDays: 3, Count: 10, Services: 4, Programs: 3, Once: 1, Push: 2, Subscriptions: 7, Private: 1, Browsers: 5, Robots: 6, Partial: true,
+		User: "alice", At: start(), WindowDays: 3, Count: 10, Services: 4, Programs: 3, Once: 1, Push: 2, Subscriptions: 7, Private: 1, Browsers: 5, Robots: 6, Partial: true, Here: 2, HereNames: []string{"bob"},
 		ServiceList: []client.Service{{Name: "Far", Format: "atom", Subscribers: 4, LastAt: start()}},
 		ProgramList: []client.NamedCount{{Name: "Near", Count: 3}}, PushList: []client.NamedCount{{Name: "websub", Count: 7}}, Formats: []client.NamedCount{},
 		Days: []client.Day{{Day: start(), Readers: 10, Services: 4, Programs: 3, Push: 2, Private: 1, Requests: 90, NotModified: 80}},
