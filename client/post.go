@@ -142,6 +142,22 @@ type Profile struct {
 	// unchanged.
 	Hints       *FeedHints `json:"hints,omitempty"`
 	PingTargets []string   `json:"sinks"` // other servers to ping after changes, as "rsscloud URL"
+	// Page has the settings of the user's page. nil in [Client.SetProfile] leaves them unchanged.
+	Page *PageSettings `json:"page,omitempty"`
+}
+
+// PageSettings are the settings of a user's page.
+type PageSettings struct {
+	Design string        `json:"design"` // theme: "", journal, plain, gazette, terminal or garden
+	Header string        `json:"header"` // path or URL of the image at the top
+	Links  []ProfileLink `json:"links"`  // other pages of the user, marked with rel="me"
+	Pinned int64         `json:"pinned"` // number of the post at the top; 0: none
+}
+
+// ProfileLink is a link to another page of a user.
+type ProfileLink struct {
+	Title string `json:"title"` // "": the host of the URL
+	URL   string `json:"url"`
 }
 
 // FeedHints recommend when feed readers read the feed of a user's posts again. The feed omits

@@ -341,7 +341,7 @@ func (s postAPI) setProfile(c *postCall) error {
 		if in.Hints != nil {
 			hints = hintsOf(in.Hints)
 		}
-		*p = author.Profile{Hints: hints, Name: in.Name, Email: in.Email, Title: in.Title, Blurb: in.Blurb, Link: in.Link, Language: in.Language,
+		*p = author.Profile{Hints: hints, Page: p.Page.With(in.Page), Name: in.Name, Email: in.Email, Title: in.Title, Blurb: in.Blurb, Link: in.Link, Language: in.Language,
 			Accent: in.Accent, Avatar: in.Avatar, Theme: in.Theme, PingTargets: in.PingTargets}
 		return nil
 	}, c.via())
@@ -352,10 +352,11 @@ func answerWriter(c *postCall, w author.Writer, err error) error {
 	if err != nil {
 		return err
 	}
-	p := w.Profile
+	p, page := w.Profile, client.PageSettings{Links: []client.ProfileLink{}}
+	author.CopySettings(w.Page, &page)
 	return ok(c.w, client.Writer{User: c.user, Written: w.Written, Posts: w.Posts, Profile: client.Profile{
 		Name: p.Name, Email: p.Email, Title: p.Title, Blurb: p.Blurb, Link: p.Link, Language: p.Language, Accent: p.Accent, Avatar: p.Avatar, Theme: p.Theme,
-		PingTargets: append([]string{}, p.PingTargets...), Hints: hintsAs(p.Hints),
+		PingTargets: append([]string{}, p.PingTargets...), Hints: hintsAs(p.Hints), Page: &page,
 	}})
 }
 

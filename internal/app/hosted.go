@@ -36,14 +36,15 @@ import (
 
 // hosted contains the components that host feeds.
 type hosted struct {
-	accounts *account.Accounts
-	authors  *author.Feeds
-	posts    *author.Posts
-	notifier *publish.Notifier // notifies about saves of users
-	late     chan struct{}     // signals that notifying about a version failed
-	audience *audience.Audience
-	files    *author.Files // files attached to posts
-	layer    *syndicate.Layer
+	accounts   *account.Accounts
+	authors    *author.Feeds
+	posts      *author.Posts
+	authorSite *author.Site
+	notifier   *publish.Notifier // notifies about saves of users
+	late       chan struct{}     // signals that notifying about a version failed
+	audience   *audience.Audience
+	files      *author.Files // files attached to posts
+	layer      *syndicate.Layer
 
 	conversation  *conversation.Conversation
 	mentionSender *conversation.Sender
@@ -206,6 +207,7 @@ func (a hosting) maintainHosted(ctx context.Context) {
 	defer tick.Stop()
 	again := pendingRetry
 	a.noteHosted(ctx, "rewrite feeds for the public URL", a.renewPosts(ctx))
+	a.indexPosts(ctx)
 	for {
 		a.noteHosted(ctx, "notify about saved feeds", a.authors.NotifyPending(ctx))
 		now := a.clock.Now()

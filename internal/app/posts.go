@@ -15,7 +15,17 @@ func (a hosting) newPosts(st store.Store) {
 		Store: st, Feeds: a.authors, Origin: a.names.Public, About: a.feeds.About, Now: a.clock.Now, Log: a.log,
 		Limit: a.cfg.Write.Limit, LimitMode: a.cfg.Write.LimitMode, MaxPosts: a.cfg.Write.MaxPosts, Window: a.cfg.Feeds.Window,
 	}
+	a.authorSite = &author.Site{Store: st, Posts: a.posts, Now: a.clock.Now}
+	a.posts.Changed = func(ctx context.Context) { a.indexPosts(ctx) }
 	a.feeds.Views, a.feeds.FeedsOf = a.posts, a.posts.FeedList
+}
+
+// indexPosts stores the words of changed posts for the search. A failure delays them until the next
+// change or start.
+func (a hosting) indexPosts(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
+	defer cancel()
+	a.noteHosted(ctx, "index posts for the search", a.authorSite.Index(ctx))
 }
 
 // writePages enables the pages for writing posts.
@@ -28,7 +38,7 @@ func (a hosting) writePages(pages *web.Web) {
 		pages.People = a.people
 	}
 	pages.MentionsOff = author.Mentions{NoReceive: !a.cfg.Webmention.Receive, NoSend: !a.cfg.Webmention.Send}
-	pages.Files, pages.Moves = a.files, a.moves()
+	pages.Files, pages.Moves, pages.Site = a.files, a.moves(), a.authorSite
 }
 
 // renewFirst limits the feeds that are checked for a changed public URL.

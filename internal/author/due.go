@@ -2,6 +2,7 @@ package author
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"cloudburst/internal/fault"
@@ -108,3 +109,13 @@ func (p *Posts) wakeRun() {
 }
 
 func (p *Posts) init() { p.start.Do(func() { p.wakeups = make(chan struct{}, 1) }) }
+
+// Sweep deletes undo states and deleted posts that can no longer be restored. Call it about once an
+// hour.
+func (p *Posts) Sweep(ctx context.Context) error {
+	now := p.now()
+	if err := p.Store.SweepPosts(ctx, now, now.Add(-30*24*time.Hour)); err != nil {
+		return fmt.Errorf("sweep posts: %w", err)
+	}
+	return nil
+}

@@ -151,7 +151,9 @@ type Profile struct {
 	Accent   string `json:"accent,omitempty"`   // "#rrggbb"
 	Avatar   string `json:"avatar,omitempty"`   // path of an uploaded image, or URL
 	Theme    string `json:"theme,omitempty"`    // "", "light", "dark"
-	Hints    Hints  `json:"hints,omitzero"`     // when to poll the feed
+	// Page has the settings of the author's page.
+	Page  PageSettings `json:"page,omitzero"`
+	Hints Hints        `json:"hints,omitzero"` // when to poll the feed
 	// PingTargets are pinged in addition to those of the server: "rsscloud URL", …
 	PingTargets []string `json:"sinks,omitempty"`
 	// Mentions are the choices about webmentions; see [MentionSettings].

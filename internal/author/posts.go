@@ -3,7 +3,6 @@ package author
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"reflect"
 	"sync"
@@ -34,6 +33,9 @@ type Posts struct {
 	// Replied is called after a post that replies to something was published, changed or removed; nil: not
 	// called.
 	Replied func(ctx context.Context, p Post)
+	// Changed is called after each change of posts or of a profile that visitors may see; nil: not
+	// called.
+	Changed func(ctx context.Context)
 
 	Limit     int    // maximum characters of a short post [140]
 	LimitMode string // LimitWarn, LimitStop or LimitOff [LimitWarn]
@@ -400,6 +402,7 @@ func (p *Posts) write(ctx context.Context, w Writing) (Written, error) {
 	done, err := p.Store.WritePost(ctx, w)
 	// Also after an error: the transaction may have been committed.
 	p.Feeds.cache.forget(w.User, Public)
+	notifyChanged(ctx, p.Changed)
 	if err != nil {
 		return Written{}, err
 	}
@@ -457,16 +460,6 @@ func (p *Posts) Counts(ctx context.Context, user string, what CountOf, prefix st
 // its folded name ("": all). 0: no changes.
 func (p *Posts) Stamp(ctx context.Context, user, category string) (int64, error) {
 	return p.Store.PostsChanged(ctx, user, category)
-}
-
-// Sweep deletes undo states and deleted posts that can no longer be restored. Call it about once an
-// hour.
-func (p *Posts) Sweep(ctx context.Context) error {
-	now := p.now()
-	if err := p.Store.SweepPosts(ctx, now, now.Add(-30*24*time.Hour)); err != nil {
-		return fmt.Errorf("sweep posts: %w", err)
-	}
-	return nil
 }
 
 func (p *Posts) now() time.Time {

@@ -45,6 +45,7 @@ func (p *Posts) SetProfile(ctx context.Context, user string, change func(*Profil
 		old.Categories, old.Mentions = created, mentions
 		return checkProfile(old)
 	})
+	notifyChanged(ctx, p.Changed)
 	if err != nil || !w.Written {
 		return w, err
 	}
@@ -111,6 +112,9 @@ func checkProfile(f *Profile) (err error) {
 	}
 	if err := f.Hints.check(); err != nil {
 		return fault.In(err, "hints")
+	}
+	if err := checkPageSettings(&f.Page); err != nil {
+		return err
 	}
 	if f.Link, err = checkURL("page", f.Link, false); err != nil {
 		return fault.In(err, "link")

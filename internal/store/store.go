@@ -30,6 +30,7 @@ type Store interface {
 	account.Store
 	author.Store
 	author.PostStore
+	author.SiteStore
 	author.FileStore
 	audience.Store
 	river.Store

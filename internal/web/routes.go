@@ -92,6 +92,7 @@ func (w *Web) RouteList() []route.Route { return newSite(w).routes() }
 func (s *site) routes() []route.Route {
 	all := append(s.shell.Routes(), s.hub.Routes()...)
 	all = append(all, s.docs.Routes()...)
+	all = append(all, s.author.Routes()...)
 	if s.account != nil {
 		all = append(all, s.account.Routes()...)
 	}

@@ -77,6 +77,7 @@ type Web struct {
 	MentionsOff author.Mentions
 	Threads     authorui.Threads   // of posts; nil: none
 	People      peopleui.Directory // of the authors; nil: no list
+	Site        authorui.Site      // pages, themes and the search of authors; nil: none
 	LimitMode   string             // for long posts without a title: author.LimitWarn and so on
 	// FileOf returns a hosted file by the first digits of its hash. nil: files are served without
 	// metadata.
@@ -149,7 +150,7 @@ func (w *Web) hubOptions() hubui.Options {
 }
 
 func (w *Web) authorOptions() authorui.Options {
-	o := authorui.Options{Feeds: w.Authors, Posts: w.Posts}
+	o := authorui.Options{Feeds: w.Authors, Posts: w.Posts, Site: w.Site}
 	if w.Replies != nil {
 		o.Replies = w.Replies
 	}

@@ -25,7 +25,13 @@ type Views interface {
 // posts.
 func isPage(rest string) bool {
 	first, _, _ := strings.Cut(rest, "/")
-	return first == "category" || first == "archive" || len(first) == 4 && strings.Trim(first, "0123456789") == ""
+	switch {
+	case first == "category", first == "archive", len(first) == 4 && strings.Trim(first, "0123456789") == "":
+		return true
+	case strings.TrimSuffix(rest, "/") != first:
+		return false
+	}
+	return first == "formats" || first == "search" || author.IsPageSlug(first)
 }
 
 // viewAt parses the path of a view. document is the last part of the path.

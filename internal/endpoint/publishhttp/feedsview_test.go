@@ -106,12 +106,12 @@ func TestInvalidViewPathIsPageOrNotFound(t *testing.T) {
 			t.Errorf("%s: %d %s", target, a.StatusCode, a.body)
 		}
 	}
-	for _, page := range []string{"/alice/category/", "/alice/category/go/", "/alice/category/c%23/", "/alice/category/c%2B%2B/", "/alice/archive/", "/alice/2026/11/", "/alice/2026/11/22/hello", "/alice/2026/11/22/caf%c3%a9", "/everyone/", "/everyone/category/go/"} {
+	for _, page := range []string{"/alice/category/", "/alice/category/go/", "/alice/category/c%23/", "/alice/category/c%2B%2B/", "/alice/archive/", "/alice/about", "/alice/search", "/alice/formats", "/alice/2026/11/", "/alice/2026/11/22/hello", "/alice/2026/11/22/caf%c3%a9", "/everyone/", "/everyone/category/go/"} {
 		if a := d.do(t, "GET", page, ""); a.body != "the page" {
 			t.Errorf("%s: %d %s", page, a.StatusCode, a.body)
 		}
 	}
-	for _, next := range []string{"/alice/media/0123456789abcdef/x.png", "/alice/rsd.xml", "/alice/202/11/", "/alice/x", "/alice/category%2Fgo/rss.xml", "/2026/11/22/", "/alice/%72ss.xml"} {
+	for _, next := range []string{"/alice/media/0123456789abcdef/x.png", "/alice/rsd.xml", "/alice/202/11/", "/alice/stats", "/alice/X", "/alice/category%2Fgo/rss.xml", "/2026/11/22/", "/alice/%72ss.xml"} {
 		if a := d.do(t, "GET", next, ""); !strings.HasPrefix(a.body, "next") {
 			t.Errorf("%s: %d %s", next, a.StatusCode, a.body)
 		}

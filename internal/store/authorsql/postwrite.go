@@ -185,7 +185,7 @@ func insertPosts(ctx context.Context, c sqldb.Conn, posts []postRow) error {
 
 func updatePost(ctx context.Context, c sqldb.Conn, r *postRow) error {
 	_, err := c.Exec(ctx, `UPDATE post SET revision = $1, state = $2, guid = $3, perma_link = $4, slug = $5, seq = $6, post_key = $7,
-			created_at = $8, updated_at = $9, published_at = $10, due_at = $11, was = $12, was_until = $13, body = $14
+			created_at = $8, updated_at = $9, published_at = $10, due_at = $11, was = $12, was_until = $13, body = $14, indexed = false
 		WHERE owner = $15 AND id = $16`,
 		r.Revision, string(r.State), r.GUID, r.PermaLink, r.Slug, r.Seq, r.Key, sqldb.Millis(r.CreatedAt), sqldb.Millis(r.UpdatedAt), sqldb.Millis(r.PublishedAt),
 		sqldb.Millis(r.DueAt), r.was, sqldb.Millis(r.UndoUntil), r.body, r.User, r.ID)

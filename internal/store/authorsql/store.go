@@ -1,4 +1,4 @@
-// Package authorsql stores in SQL what authors publish: their saved feeds, posts and files. It also
+// Package authorsql stores in SQL what authors publish: their saved feeds, posts, pages and files. It also
 // stores who reads them, which other servers are notified, and which pages elsewhere link to posts. Start with [Store].
 package authorsql
 
@@ -17,11 +17,11 @@ var (
 	_ audience.Store   = (*Store)(nil)
 	_ announce.Store   = (*Store)(nil)
 
-	_ conversation.Store       = (*Store)(nil)
 	_ conversation.SendStore   = (*Store)(nil)
 	_ conversation.Store       = (*Store)(nil)
 	_ conversation.ThreadStore = (*Store)(nil)
 	_ conversation.WorkStore   = (*Store)(nil)
+	_ author.SiteStore         = (*Store)(nil)
 )
 
 // Store is the store of the packages author, audience, announce and conversation.
@@ -35,6 +35,7 @@ type Store struct {
 	mentionStore
 	threadStore
 	peopleStore
+	siteStore
 }
 
 type (
@@ -46,9 +47,10 @@ type (
 	testFeedStore struct{ db *sqldb.DB }
 	mentionStore  struct{ db *sqldb.DB }
 	threadStore   struct{ db *sqldb.DB }
+	siteStore     struct{ db *sqldb.DB }
 )
 
 // New returns a store that uses db.
 func New(db *sqldb.DB) *Store {
-	return &Store{savedStore{db}, postStore{db}, fileStore{db}, audienceStore{db}, targetStore{db}, testFeedStore{db}, mentionStore{db}, threadStore{db}, peopleStore{db}}
+	return &Store{savedStore{db}, postStore{db}, fileStore{db}, audienceStore{db}, targetStore{db}, testFeedStore{db}, mentionStore{db}, threadStore{db}, peopleStore{db}, siteStore{db}}
 }

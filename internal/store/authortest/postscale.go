@@ -43,6 +43,7 @@ func WriterDay(t *testing.T, s hub.Store, user string) {
 	e.callPosts(t, user)
 	e.callLists(t, user)
 	e.callFiles(t, user)
+	e.callSite(t, user)
 }
 
 func (e *env) callPosts(t *testing.T, user string) {

@@ -16,6 +16,7 @@ type Options struct {
 	// Replies are shown below posts, and post pages name the endpoint that receives them. Nil: none.
 	Replies Replies
 	Threads Threads // of posts; nil: none
+	Site    Site    // pages, themes and the search; nil: none
 }
 
 // Feeds is the interface to hosted feeds for the pages.
@@ -31,6 +32,7 @@ type Posts interface {
 	Counts(ctx context.Context, user string, what author.CountOf, prefix string, limit int) ([]author.Count, error)
 	Stamp(ctx context.Context, user, category string) (int64, error)
 	Writer(ctx context.Context, user string) (author.Writer, error)
+	Get(ctx context.Context, user string, id int64) (author.Post, error)
 	Path(p author.Post) string
 }
 

@@ -52,7 +52,11 @@ func (s *Pages) indexPage(rw http.ResponseWriter, r *http.Request, user string, 
 	l := postList{User: user, Words: s.Locale(r).Words(words)}
 	base := l.view().Base()
 	l.Path = base + path + "/"
-	v := s.listView(r, w, l)
+	v, err := s.listView(r, w, l)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
 	posts := int64(0)
 	for _, c := range counts {
 		posts += c.Posts
@@ -64,6 +68,13 @@ func (s *Pages) indexPage(rw http.ResponseWriter, r *http.Request, user string, 
 	}
 	if what == author.ByMonth {
 		v.Counted = shell.FormatQuantity(posts, "post", "posts")
+		if err := s.addTitles(r.Context(), &v, user); err != nil {
+			s.Fail(rw, r, err)
+			return
+		}
+		if posts <= maxTitles {
+			v.Months = nil // the titles are complete
+		}
 	}
 	s.sendWritten(rw, r, "postindex", &v, time.UnixMicro(stamp))
 }

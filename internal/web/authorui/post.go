@@ -55,16 +55,18 @@ func (s *Pages) postPage(rw http.ResponseWriter, r *http.Request, user, slug str
 		return
 	}
 	w, err := s.Posts.Writer(ctx, user)
+	var e content.PostView
+	if err == nil {
+		e, err = s.NewPostRenderer(ctx, false, true).RenderPost(p)
+	}
+	var v postsView
+	if err == nil {
+		v, err = s.listView(r, w, postList{User: user, Path: e.Path})
+	}
 	if err != nil {
 		s.Fail(rw, r, err)
 		return
 	}
-	e, err := s.NewPostRenderer(ctx, false, true).RenderPost(p)
-	if err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
-	v := s.listView(r, w, postList{User: user, Path: e.Path})
 	v.Posts, v.Type = []content.PostView{e}, "article"
 	words := firstLine(sanitize.Text(p.HTML), 200)
 	v.About = words
@@ -75,11 +77,7 @@ func (s *Pages) postPage(rw http.ResponseWriter, r *http.Request, user, slug str
 			break
 		}
 	}
-	if err := s.addReplies(rw, r, &v, p); err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
-	if err := s.neighbours(ctx, &v, p); err != nil {
+	if err := cmp.Or(s.addReplies(rw, r, &v, p), s.neighbours(ctx, &v, p)); err != nil {
 		s.Fail(rw, r, err)
 		return
 	}

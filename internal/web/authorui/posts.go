@@ -3,8 +3,10 @@ package authorui
 import (
 	"cmp"
 	"context"
+	"html/template"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -44,7 +46,7 @@ type postsView struct {
 	About  string             // description for link previews
 	Image  string             // image for link previews
 	Type   string             // type for Open Graph
-	Style  string             // style sheet of the author; "": none
+	Style  string             // stylesheet of the author; "": none
 	Hub    string
 	Older  string // URL of older posts; "": none
 	Newer  string
@@ -60,6 +62,15 @@ type postsView struct {
 	Webmention string // path of the endpoint for replies to the post; "": none
 	Replies    repliesView
 	Thread     threadView
+
+	Site     siteView
+	Pinned   *content.PostView // at the top of the first page; nil: none
+	Text     template.HTML     // of a page that is not a post
+	Titles   []monthTitles     // of the archive
+	Query    string            // of a search
+	Found    []titleView
+	FoundAll bool // there are no more
+	NoIndex  bool // search engines leave the page out
 }
 
 // MainForms are the formats that most readers use.
@@ -95,8 +106,14 @@ func (s *Pages) authored(rw http.ResponseWriter, r *http.Request, user, rest str
 		if s.slashed(rw, r) {
 			s.archivePage(rw, r, user)
 		}
-	default:
+	case rest == "formats":
+		s.formatsPage(rw, r, user)
+	case rest == "search":
+		s.searchPage(rw, r, user)
+	case len(first) == 4 && strings.Trim(first, "0123456789") == "":
 		s.datedPage(rw, r, user, rest)
+	default:
+		s.sitePage(rw, r, user, rest)
 	}
 }
 
@@ -203,7 +220,11 @@ func (s *Pages) postListPage(rw http.ResponseWriter, r *http.Request, l postList
 		s.NotFound(rw, r)
 		return
 	}
-	v := s.listView(r, w, l)
+	v, err := s.listView(r, w, l)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
 	if len(posts) > postsPerPage {
 		posts = posts[:postsPerPage]
 		v.Older = l.Path + "?before=" + placeAfter(posts[len(posts)-1], l.User)
@@ -224,7 +245,10 @@ func (s *Pages) postListPage(rw http.ResponseWriter, r *http.Request, l postList
 			v.Links = append(v.Links, feeds...)
 		}
 	}
-	if v.Posts, err = s.entries(ctx, posts, l.User == ""); err != nil {
+	if v.Posts, err = s.entries(ctx, posts, l.User == ""); err == nil && v.IsHome() && q.After == nil {
+		err = s.addPinned(ctx, &v, w)
+	}
+	if err != nil {
 		s.Fail(rw, r, err)
 		return
 	}
@@ -240,12 +264,27 @@ func savesOf(base, user string) string {
 	return "/log/stream?" + q.Encode()
 }
 
+// addPinned moves the pinned post to the top of the first page.
+func (s *Pages) addPinned(ctx context.Context, v *postsView, w author.Writer) error {
+	p, err := s.pinned(ctx, w)
+	if err != nil || p == nil {
+		return err
+	}
+	one, err := s.entries(ctx, []author.Post{*p}, false)
+	if err != nil {
+		return err
+	}
+	v.Pinned = &one[0]
+	v.Posts = slices.DeleteFunc(v.Posts, func(e content.PostView) bool { return e.Number == p.ID })
+	return nil
+}
+
 // listView has the common data of pages of posts.
-func (s *Pages) listView(r *http.Request, w author.Writer, l postList) postsView {
+func (s *Pages) listView(r *http.Request, w author.Writer, l postList) (postsView, error) {
 	base := s.BaseURL(r)
 	v := postsView{
 		List: l, Writer: s.NewWriterView(w), Base: base, Self: base + l.Path, Type: "website", Hub: base + "/websub", All: l.User == "",
-		Style: shell.StyleSheetOf(w), Feed0: l.view().Base() + "rss.xml",
+		Feed0: l.view().Base() + "rss.xml",
 	}
 	v.View, v.Reads = s.NewView(r, ""), s.Shell.Reads
 	v.Title, v.Heading = v.Writer.Title, v.Writer.Title
@@ -266,7 +305,10 @@ func (s *Pages) listView(r *http.Request, w author.Writer, l postList) postsView
 	if user := (author.View{User: l.User}); l.Category != "" && l.User != "" {
 		v.Links = append(v.Links, alternates(user.Base(), v.Writer.Title)...)
 	}
-	return v
+	if l.User == "" {
+		return v, nil
+	}
+	return v, s.addSite(r, &v, w, l.Path)
 }
 
 // alternates lists one feed in common formats for the head of a page. Programs use the first link

@@ -251,16 +251,29 @@ func (s *Renderer) NewWriterView(w author.Writer) WriterView {
 	if shell.IsWebURL(w.Link) {
 		v.Link = w.Link
 	}
-	v.Photo = w.Avatar
-	switch {
-	case strings.HasPrefix(w.Avatar, "/") && !strings.HasPrefix(w.Avatar, "//"):
-		v.Avatar = w.Avatar
-	case !shell.IsSafeURL(w.Avatar):
+	v.Avatar = s.OwnImage(w.Avatar)
+	if v.Photo = w.Avatar; !isPath(w.Avatar) && !shell.IsSafeURL(w.Avatar) {
 		v.Photo = ""
-	case s.ImageMode() == ImagesProxy:
-		v.Avatar = s.ProxyURL(w.Avatar)
-	case s.ImageMode() == ImagesDirect:
-		v.Avatar = w.Avatar
 	}
 	return v
+}
+
+// OwnImage is the URL by which a page may load an image of a profile; "": none.
+func (s *Renderer) OwnImage(address string) string {
+	switch {
+	case isPath(address):
+		return address
+	case !shell.IsSafeURL(address):
+		return ""
+	case s.ImageMode() == ImagesProxy:
+		return s.ProxyURL(address)
+	case s.ImageMode() == ImagesDirect:
+		return address
+	}
+	return ""
+}
+
+// isPath reports whether an address is a path of this server.
+func isPath(address string) bool {
+	return strings.HasPrefix(address, "/") && !strings.HasPrefix(address, "//")
 }

@@ -39,7 +39,7 @@ type assets struct {
 // loadAssets returns the assets of the process. They are read-only.
 var loadAssets = sync.OnceValue(func() assets {
 	a := assets{byURL: map[string]asset{}, urls: map[string]string{}}
-	a.light, a.dark = palettes()
+	a.light, a.dark = palettes("base.css")
 	entries, _ := fs.ReadDir(staticFiles, "static") // embedded: it exists
 	for _, e := range entries {
 		b, _ := staticFiles.ReadFile("static/" + e.Name())

@@ -17,10 +17,10 @@ type palette struct {
 	color map[string]string // "paper" to "#fbf9f4"
 }
 
-// palettes reads the colours of both modes from the style sheet, which is their only definition.
-func palettes() (light, dark palette) {
+// palettes reads the colours of both modes from a style sheet, which is their only definition.
+func palettes(file string) (light, dark palette) {
 	rootRule, variable := regexp.MustCompile(`(?s):root \{(.*?)\}`), regexp.MustCompile(`--([a-z-]+): (#[0-9a-f]{3,6});`)
-	css, _ := staticFiles.ReadFile("static/base.css") // embedded: it exists
+	css, _ := staticFiles.ReadFile("static/" + file) // embedded: it exists
 	read := func(rule []byte) palette {
 		p := palette{color: map[string]string{}}
 		for _, m := range variable.FindAllSubmatch(rule, -1) {
@@ -36,21 +36,32 @@ func palettes() (light, dark palette) {
 	return light, dark
 }
 
-// tintNamePattern matches the name of an author's style sheet: an accent colour, and light or dark
-// if it is fixed.
-var tintNamePattern = regexp.MustCompile(`^([0-9a-f]{6})?(-light|-dark)?\.css$`)
+// tintNamePattern matches the name of the colours of an author's page: a theme, an accent colour, and
+// light or dark if it is fixed.
+var tintNamePattern = regexp.MustCompile(`^(?:([a-z]+)\.)?([0-9a-f]{6})?(-light|-dark)?\.css$`)
 
-// StyleSheetOf is the path of an author's style sheet; "": the default style.
-func StyleSheetOf(w author.Writer) string {
-	name := strings.TrimPrefix(w.Accent, "#")
-	if w.Theme != "" {
-		name += "-" + w.Theme
+// StyleSheetOf is the path of the colours of an author's page; "": those of its theme.
+func StyleSheetOf(l author.Look) string {
+	name := strings.TrimPrefix(l.Accent, "#")
+	if l.Theme != "" {
+		name += "-" + l.Theme
 	}
-	if name += ".css"; name == ".css" || !tintNamePattern.MatchString(name) {
+	if name == "" {
+		return ""
+	}
+	if l.Design != "" {
+		name = string(l.Design) + "." + name
+	}
+	if name += ".css"; !tintNamePattern.MatchString(name) {
 		return ""
 	}
 	return "/static/tint/" + name
 }
+
+// DesignPath is the path of the style sheet of a theme of author's pages; "": the default theme.
+func DesignPath(d author.Design) string { return loadAssets().url(designFile(d)) }
+
+func designFile(d author.Design) string { return "design-" + string(d) + ".css" }
 
 // serveTint serves an author's style sheet; its name has all parameters.
 func (s *Shell) serveTint(rw http.ResponseWriter, r *http.Request) {
@@ -59,9 +70,16 @@ func (s *Shell) serveTint(rw http.ResponseWriter, r *http.Request) {
 		s.NotFound(rw, r)
 		return
 	}
-	accent, light, dark := "#"+m[1], s.assets.light, s.assets.dark
+	accent, light, dark := "#"+m[2], s.assets.light, s.assets.dark
+	if m[1] != "" {
+		if s.assets.urls[designFile(author.Design(m[1]))] == "" {
+			s.NotFound(rw, r)
+			return
+		}
+		light, dark = palettes(designFile(author.Design(m[1])))
+	}
 	css := "html:root{" + light.tint(accent) + "}@media(prefers-color-scheme:dark){html:root{" + dark.tint(accent) + "}}"
-	switch m[2] { // paper is light
+	switch m[3] { // paper is light
 	case "-light":
 		css = "@media screen{html:root{color-scheme:light;" + light.text + light.tint(accent) + "}}"
 	case "-dark":

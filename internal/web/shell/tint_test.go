@@ -8,7 +8,7 @@ import (
 
 func TestAccentIsReadableInLightAndDark(t *testing.T) {
 	t.Parallel()
-	light, dark := palettes()
+	light, dark := palettes("base.css")
 	if light.color["paper"] == "" || dark.color["paper"] == "" || light.color["paper"] == dark.color["paper"] {
 		t.Fatalf("the colours are %v and %v", light, dark)
 	}

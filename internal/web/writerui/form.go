@@ -29,7 +29,8 @@ const (
 type sent struct {
 	fields url.Values
 	files  []author.File
-	wrong  string // the error of a file; the fields are valid all the same
+	header *author.File // image above an author's page; nil: none
+	wrong  string       // the error of a file; the fields are valid all the same
 }
 
 // readSent reads a form and stores its files for the user; without a user it ignores them.
@@ -118,6 +119,10 @@ func (s *Pages) keepFile(ctx context.Context, got *sent, user string, part *mult
 			s.Logger().Error("store a file of a post", "user", user, "err", err)
 		}
 		got.wrong = shell.Reason(err)
+		return
+	}
+	if part.FormName() == "header-upload" {
+		got.header = &f
 		return
 	}
 	got.files = append(got.files, f)

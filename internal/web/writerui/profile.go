@@ -16,11 +16,12 @@ type profileView struct {
 	Message     string
 	Profile     author.Profile
 	Tinted      bool   // the author's page has its own colour
+	Links       string // one per line
 	PingTargets string // one per line
 	Files       bool
 	Kinds       []string // of ping targets
 
-	NameWrong, EmailWrong, TitleWrong, BlurbWrong, LinkWrong, LanguageWrong, AccentWrong, AvatarWrong, PingTargetsError, AllWrong string
+	NameWrong, EmailWrong, TitleWrong, BlurbWrong, LinkWrong, LanguageWrong, AccentWrong, AvatarWrong, HeaderWrong, LinksWrong, PingTargetsError, AllWrong string
 }
 
 // profilePage shows the profile of the user.
@@ -30,7 +31,7 @@ func (s *Pages) profilePage(rw http.ResponseWriter, r *http.Request, session acc
 		s.Fail(rw, r, err)
 		return
 	}
-	v := profileView{Profile: w.Profile, Tinted: w.Accent != "", PingTargets: strings.Join(w.PingTargets, "\n")}
+	v := profileView{Profile: w.Profile, Tinted: w.Accent != "", PingTargets: strings.Join(w.PingTargets, "\n"), Links: linkText(w.Page.Links)}
 	if r.URL.Query().Get("done") == "saved" {
 		v.Message = "Saved. Your page and your feed are updated."
 	}
@@ -63,6 +64,8 @@ func (s *Pages) doProfile(rw http.ResponseWriter, r *http.Request, session accou
 	if !v.Tinted {
 		v.Profile.Accent = ""
 	}
+	v.Links = proseOf(got.fields.Get("links"))
+	v.Profile.Page = author.PageSettings{Header: one("header", 4096), Links: linkLines(v.Links)}
 	switch {
 	case len(got.files) > 0 && !strings.HasPrefix(got.files[0].Type, "image/"):
 		v.AvatarWrong = "That file is not an image: it is " + shell.CleanText(got.files[0].Type, 60) + "."
@@ -71,12 +74,27 @@ func (s *Pages) doProfile(rw http.ResponseWriter, r *http.Request, session accou
 	case got.fields.Get("avatar-drop") != "":
 		v.Profile.Avatar = ""
 	}
+	switch {
+	case got.header != nil && !strings.HasPrefix(got.header.Type, "image/"):
+		v.HeaderWrong = "That file is not an image: it is " + shell.CleanText(got.header.Type, 60) + "."
+	case got.header != nil:
+		v.Profile.Page.Header = s.Files.Path(*got.header)
+	case got.fields.Get("header-drop") != "":
+		v.Profile.Page.Header = ""
+	}
 	v.Profile.PingTargets, v.PingTargetsError = pingTargetLines(v.PingTargets)
-	if v.AvatarWrong+v.PingTargetsError != "" {
+	if v.AvatarWrong+v.HeaderWrong+v.PingTargetsError != "" {
 		s.showProfile(rw, r, http.StatusBadRequest, v)
 		return
 	}
-	_, err = s.Posts.SetProfile(r.Context(), session.User, func(p *author.Profile) error { v.Profile.Hints = p.Hints; *p = v.Profile; return nil }, "write")
+	header := v.Profile.Page.Header
+	_, err = s.Posts.SetProfile(r.Context(), session.User, func(p *author.Profile) error {
+		links := v.Profile.Page.Links
+		v.Profile.Hints, v.Profile.Page = p.Hints, p.Page
+		v.Profile.Page.Links, v.Profile.Page.Header = links, header
+		*p = v.Profile
+		return nil
+	}, "write")
 	if err != nil {
 		status, _ := shell.StatusOf(err)
 		s.LogFailure(r, err, status)
@@ -109,6 +127,10 @@ func (v *profileView) setError(err error) {
 			at = &v.AccentWrong
 		case "avatar":
 			at = &v.AvatarWrong
+		case "header":
+			at = &v.HeaderWrong
+		case "links":
+			at = &v.LinksWrong
 		case "sinks":
 			at = &v.PingTargetsError
 		}
@@ -129,4 +151,26 @@ func pingTargetLines(text string) (all []string, wrong string) {
 		all = append(all, target.String())
 	}
 	return all, ""
+}
+
+// linkLines parses links, one per line: a title and a URL, or a URL only.
+func linkLines(text string) (all []author.Link) {
+	for line := range strings.SplitSeq(text, "\n") {
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		last := len(words) - 1
+		all = append(all, author.Link{Title: strings.Join(words[:last], " "), URL: words[last]})
+	}
+	return all
+}
+
+// linkText is the inverse of linkLines.
+func linkText(list []author.Link) string {
+	lines := make([]string, len(list))
+	for i, l := range list {
+		lines[i] = strings.TrimSpace(l.Title + " " + l.URL)
+	}
+	return strings.Join(lines, "\n")
 }

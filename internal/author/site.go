@@ -1,0 +1,368 @@
+package author
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/stylesheet"
+)
+
+// Limits of an author's page.
+const (
+	MaxPages      = 50
+	MaxPageSource = 256 << 10 // bytes of Markdown
+	maxLinks      = 20
+	maxLinkTitle  = 60 // characters
+)
+
+// PageScope is the selector of the element that an author's style sheet applies to.
+const PageScope = ".author"
+
+// Design is a theme of an author's page. The zero value is the default one.
+type Design string
+
+// Designs lists the themes of author's pages, the default one first.
+func Designs() []Design { return []Design{"", "journal", "plain", "gazette", "terminal", "garden"} }
+
+// Link is a link from an author's page to another page of the author.
+type Link struct {
+	Title string `json:"title,omitempty"` // "": the host of the URL
+	URL   string `json:"url"`
+}
+
+// PageSettings are the settings of an author's page. Their JSON form is stored in the profile.
+type PageSettings struct {
+	Design Design `json:"design,omitempty"`
+	Style  string `json:"style,omitempty"`  // hash of the style sheet; "": none
+	Header string `json:"header,omitempty"` // path of an uploaded image, or URL
+	Links  []Link `json:"links,omitempty"`
+	Pinned int64  `json:"pinned,omitempty"` // ID of the post at the top; 0: none
+	Draft  *Look  `json:"draft,omitempty"`  // previewed and not published; nil: none
+}
+
+// Look is how an author's page looks.
+type Look struct {
+	Design Design `json:"design,omitempty"`
+	Accent string `json:"accent,omitempty"`
+	Theme  string `json:"theme,omitempty"`
+	Style  string `json:"style,omitempty"`
+}
+
+// Look returns how the page of a profile looks.
+func (p *Profile) Look() Look { return Look{p.Page.Design, p.Accent, p.Theme, p.Page.Style} }
+
+// setLook changes how the page looks.
+func (p *Profile) setLook(l Look) {
+	p.Page.Design, p.Accent, p.Theme, p.Page.Style = l.Design, l.Accent, l.Theme, l.Style
+}
+
+// Page is a page of an author that is not a post, such as "About".
+type Page struct {
+	User      string
+	Slug      string // last segment of its path, /<user>/<slug>
+	Title     string
+	Source    string // Markdown
+	HTML      string // generated from Source
+	Place     int64  // order in the navigation, ascending
+	InMenu    bool   // the navigation has it
+	UpdatedAt time.Time
+}
+
+// Style is a style sheet of an author.
+type Style struct {
+	User   string
+	Hash   string // of Source; the name of its file
+	Source string // as written
+	CSS    string // confined to the content of the author's page
+}
+
+// SiteStore is the database interface of [Site], with the rules of [Store].
+type SiteStore interface {
+	// AuthorPages lists the pages of a user by Place, without Source.
+	AuthorPages(ctx context.Context, user string) ([]Page, error)
+	// AuthorPage returns a page. fault.NotFound.
+	AuthorPage(ctx context.Context, user, slug string) (Page, error)
+	// PutAuthorPage stores a page in place of the page with the slug was; "": a new page.
+	// fault.Conflict: another page has the slug; fault.NotFound: there is no page was;
+	// fault.TooMany: the user has limit pages.
+	PutAuthorPage(ctx context.Context, p Page, was string, limit int) error
+	// DeleteAuthorPage deletes a page. fault.NotFound.
+	DeleteAuthorPage(ctx context.Context, user, slug string) error
+	// AuthorStyle returns a style sheet. fault.NotFound.
+	AuthorStyle(ctx context.Context, user, hash string) (Style, error)
+	// PutAuthorStyle stores a style sheet.
+	PutAuthorStyle(ctx context.Context, s Style) error
+	// KeepAuthorStyles deletes the other style sheets of a user.
+	KeepAuthorStyles(ctx context.Context, user string, hashes []string) error
+	// IndexPosts stores the words of up to limit posts whose words are not current. It returns the
+	// number of posts.
+	IndexPosts(ctx context.Context, limit int) (int, error)
+	// SearchPosts returns up to limit published posts of a user that contain all words of a text (the
+	// first eight count), newest first. It reads a bounded number of rows.
+	SearchPosts(ctx context.Context, user, text string, limit int) ([]Post, error)
+}
+
+// Site has what an author's page shows in addition to the posts: pages, a theme with a style sheet,
+// and the search. All fields are required.
+type Site struct {
+	Store SiteStore
+	Posts *Posts
+	Now   func() time.Time
+	// Changed is called after each change that visitors see; nil: not called.
+	Changed func()
+}
+
+func (s *Site) changed() {
+	if s.Changed != nil {
+		s.Changed()
+	}
+}
+
+// Pages lists the pages of a user in their order, without Source and HTML.
+func (s *Site) Pages(ctx context.Context, user string) ([]Page, error) {
+	return s.Store.AuthorPages(ctx, user)
+}
+
+// Page returns a page with its HTML. fault.NotFound.
+func (s *Site) Page(ctx context.Context, user, slug string) (Page, error) {
+	p, err := s.Store.AuthorPage(ctx, user, slug)
+	if err == nil {
+		p.HTML, err = renderSource(p.Source, Markdown)
+	}
+	return p, err
+}
+
+// PreviewPage checks a page and returns it with its HTML. fault.Invalid.
+func (s *Site) PreviewPage(p Page) (Page, error) {
+	err := checkPage(&p)
+	if err == nil {
+		p.HTML, err = renderSource(p.Source, Markdown)
+	}
+	return p, err
+}
+
+// SavePage stores a page in place of the page with the slug was; "": a new page. The faults are those
+// of the store and fault.Invalid.
+func (s *Site) SavePage(ctx context.Context, p Page, was string) (Page, error) {
+	if err := s.Posts.checkEdit(ctx, Edit{User: p.User}); err != nil {
+		return p, err
+	}
+	p, err := s.PreviewPage(p)
+	if err != nil {
+		return p, err
+	}
+	p.UpdatedAt = s.Now().UTC()
+	err = s.Store.PutAuthorPage(ctx, p, was, MaxPages)
+	if fault.CodeOf(err) == fault.Conflict {
+		err = fault.In(err, "slug")
+	}
+	s.changed()
+	return p, err
+}
+
+// DeletePage deletes a page. fault.NotFound.
+func (s *Site) DeletePage(ctx context.Context, user, slug string) error {
+	err := s.Store.DeleteAuthorPage(ctx, user, slug)
+	s.changed()
+	return err
+}
+
+var pageSlug = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,58}[a-z0-9])?$`)
+
+// takenSlugs are the first segments of other paths below /<user>/.
+var takenSlugs = []string{"archive", "category", "feed", "formats", "media", "opml", "private", "new", "search", "stats", "followers", "following", "inbox", "outbox", "groups", "page", "rss", "style"}
+
+// IsPageSlug reports whether a page can have this slug.
+func IsPageSlug(slug string) bool {
+	return pageSlug.MatchString(slug) && !slices.Contains(takenSlugs, slug) && (len(slug) != 4 || strings.Trim(slug, "0123456789") != "")
+}
+
+func checkPage(p *Page) error {
+	p.Title = strings.Join(strings.Fields(cleanText(p.Title)), " ")
+	p.Source = strings.TrimSpace(cleanText(strings.ReplaceAll(p.Source, "\r\n", "\n")))
+	p.Slug = strings.ToLower(strings.TrimSpace(p.Slug))
+	if p.Slug == "" {
+		p.Slug = pageAddressOf(p.Title)
+	}
+	switch {
+	case p.Title == "":
+		return fault.In(fault.New(fault.Invalid, "The page has no title."), "title")
+	case utf8.RuneCountInString(p.Title) > MaxTitle:
+		return fault.In(fault.New(fault.Invalid, "The title has more than %d characters.", MaxTitle), "title")
+	case !pageSlug.MatchString(p.Slug):
+		return fault.In(fault.New(fault.Invalid, "%q cannot be the address of a page: use up to 60 lowercase letters, digits and hyphens.", clip(p.Slug)), "slug")
+	case !IsPageSlug(p.Slug):
+		return fault.In(fault.New(fault.Invalid, "%q is the address of another page of this server; choose a different one.", p.Slug), "slug")
+	case len(p.Source) > MaxPageSource:
+		return fault.In(fault.New(fault.Invalid, "The text has %d bytes; at most %d are accepted.", len(p.Source), MaxPageSource), "source")
+	}
+	return nil
+}
+
+// pageAddressOf derives the address of a page from its title; "": not possible.
+func pageAddressOf(title string) string {
+	return strings.Trim(pageSeparators.ReplaceAllString(strings.ToLower(title), "-"), "-")
+}
+
+var pageSeparators = regexp.MustCompile(`[^a-z0-9]+`)
+
+// Style returns a style sheet by its hash. fault.NotFound.
+func (s *Site) Style(ctx context.Context, user, hash string) (Style, error) {
+	return s.Store.AuthorStyle(ctx, user, hash)
+}
+
+// StyleSource returns the style sheet of a look as its author wrote it; "": none.
+func (s *Site) StyleSource(ctx context.Context, user string, l Look) (string, error) {
+	if l.Style == "" {
+		return "", nil
+	}
+	style, err := s.Store.AuthorStyle(ctx, user, l.Style)
+	if fault.CodeOf(err) == fault.NotFound {
+		return "", nil
+	}
+	return style.Source, err
+}
+
+// SetLook changes the look of a user's page to l with the style sheet source; l.Style is ignored.
+// With draft it stores both for a preview only. fault.Invalid names the field: design, accent, theme
+// or css.
+func (s *Site) SetLook(ctx context.Context, user string, l Look, source string, draft bool, via string) (Writer, error) {
+	source = strings.TrimSpace(strings.ReplaceAll(source, "\r\n", "\n"))
+	l.Style = ""
+	if source != "" {
+		style, err := s.confine(user, source)
+		if err != nil {
+			return Writer{}, fault.In(err, "css")
+		}
+		if err := s.Store.PutAuthorStyle(ctx, style); err != nil { // before the profile names it
+			return Writer{}, err
+		}
+		l.Style = style.Hash
+	}
+	w, err := s.Posts.SetProfile(ctx, user, func(p *Profile) error {
+		if draft {
+			with := *p
+			with.setLook(l)
+			p.Page.Draft = &l
+			return checkProfile(&with)
+		}
+		p.setLook(l)
+		p.Page.Draft = nil
+		return nil
+	}, via)
+	if err != nil {
+		return w, err
+	}
+	s.changed()
+	used := []string{w.Page.Style}
+	if w.Page.Draft != nil {
+		used = append(used, w.Page.Draft.Style)
+	}
+	return w, s.Store.KeepAuthorStyles(ctx, user, used)
+}
+
+// DropDraft discards the look that was previewed.
+func (s *Site) DropDraft(ctx context.Context, user, via string) error {
+	_, err := s.Posts.SetProfile(ctx, user, func(p *Profile) error { p.Page.Draft = nil; return nil }, via)
+	return err
+}
+
+// confine checks a style sheet and limits it to the content of the user's page.
+func (s *Site) confine(user, source string) (Style, error) {
+	css, err := stylesheet.Confine(source, stylesheet.Options{Scope: PageScope, Media: "/" + user + "/media/"})
+	sum := sha256.Sum256([]byte(css))
+	return Style{User: user, Hash: hex.EncodeToString(sum[:8]), Source: source, CSS: css}, err
+}
+
+// Pin sets the post at the top of the user's page; 0: none. fault.Invalid: it is not published.
+func (s *Site) Pin(ctx context.Context, user string, id int64, via string) error {
+	if id != 0 {
+		p, err := s.Posts.Get(ctx, user, id)
+		if err != nil {
+			return err
+		}
+		if p.State != Published {
+			return fault.New(fault.Invalid, "Only a published post can be pinned.")
+		}
+	}
+	_, err := s.Posts.SetProfile(ctx, user, func(p *Profile) error { p.Page.Pinned = id; return nil }, via)
+	s.changed()
+	return err
+}
+
+// Search returns the newest published posts of a user that contain all words of a text.
+func (s *Site) Search(ctx context.Context, user, text string, limit int) ([]Post, error) {
+	return s.Store.SearchPosts(ctx, user, text, limit)
+}
+
+// Index stores the words of all posts whose words are not current.
+func (s *Site) Index(ctx context.Context) error {
+	for {
+		n, err := s.Store.IndexPosts(ctx, 100)
+		if err != nil || n == 0 {
+			return err
+		}
+	}
+}
+
+func checkPageSettings(s *PageSettings) (err error) {
+	if !slices.Contains(Designs(), s.Design) {
+		return fault.In(fault.New(fault.Invalid, "%q is not a theme of pages; use journal, plain, gazette, terminal, garden, or nothing for the default.", clip(string(s.Design))), "design")
+	}
+	if len(s.Links) > maxLinks {
+		return fault.In(fault.New(fault.Invalid, "There are %d links; at most %d are accepted.", len(s.Links), maxLinks), "links")
+	}
+	for i := range s.Links {
+		l := &s.Links[i]
+		l.Title = strings.Join(strings.Fields(cleanText(l.Title)), " ")
+		if utf8.RuneCountInString(l.Title) > maxLinkTitle {
+			return fault.In(fault.New(fault.Invalid, "The title %q has more than %d characters.", clip(l.Title), maxLinkTitle), "links")
+		}
+		if l.URL, err = checkURL("link", l.URL, false); err != nil {
+			return fault.In(err, "links")
+		}
+		if l.URL == "" {
+			return fault.In(fault.New(fault.Invalid, "The link %q has no address.", clip(l.Title)), "links")
+		}
+	}
+	if s.Pinned < 0 {
+		return fault.In(fault.New(fault.Invalid, "%d is not the number of a post.", s.Pinned), "pinned")
+	}
+	s.Header, err = checkFileURL("header image", s.Header)
+	return fault.In(err, "header")
+}
+
+func notifyChanged(ctx context.Context, changed func(context.Context)) {
+	if changed != nil {
+		changed(ctx)
+	}
+}
+
+// With returns the settings with those of in, a pointer to a type with the same JSON form, except the
+// style sheet and the draft. A nil pointer changes nothing.
+func (s PageSettings) With(in any) PageSettings {
+	b, err := json.Marshal(in)
+	if err != nil || string(b) == "null" {
+		return s
+	}
+	next := PageSettings{}
+	CopySettings(in, &next)
+	next.Style, next.Draft = s.Style, s.Draft
+	return next
+}
+
+// CopySettings copies settings to a type with the same JSON form.
+func CopySettings(from, to any) {
+	b, err := json.Marshal(from)
+	if err == nil {
+		_ = json.Unmarshal(b, to) // the same form: it cannot fail
+	}
+}

@@ -1,0 +1,144 @@
+package authorsql
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/river/search"
+	"cloudburst/internal/sanitize"
+	"cloudburst/internal/store/sqldb"
+)
+
+// searchedRows is the maximum number of posts with the rarest word that a search compares with the
+// other words.
+const searchedRows = 1000
+
+// Limits of words.
+const (
+	soughtWords = 8
+	postWords   = 2000 // different words of a post that are found
+)
+
+// wordsOf returns the different words of a text, in lowercase and without accents, at most limit.
+func wordsOf(text string, limit int) (all []string) {
+	known := map[string]bool{}
+	search.Split(text, func(w string, _ bool) bool {
+		if w != "" && !known[w] {
+			known[w] = true
+			all = append(all, w)
+		}
+		return len(all) < limit
+	})
+	return all
+}
+
+// wordsOfPost returns the words by which a post is found.
+func wordsOfPost(p *author.Post) []string {
+	parts := append([]string{p.Title, sanitize.Text(p.HTML)}, p.Categories...)
+	for _, e := range p.Enclosures {
+		parts = append(parts, e.Title, e.Alt)
+	}
+	return wordsOf(strings.Join(append(parts, nodeTexts(p.Outline)...), " "), postWords)
+}
+
+func nodeTexts(nodes []author.Node) (all []string) {
+	for _, n := range nodes {
+		all = append(append(all, n.Title, sanitize.Text(n.HTML)), nodeTexts(n.Nodes)...)
+	}
+	return all
+}
+
+// foundPost is a post that contains a word.
+type foundPost struct{ at, id int64 }
+
+// SearchPosts implements author.SiteStore. It begins with the rarest word.
+func (s *siteStore) SearchPosts(ctx context.Context, user, sought string, limit int) ([]author.Post, error) {
+	user = sqldb.Clean(user)
+	words := wordsOf(sought, soughtWords)
+	return postsOf(sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]postRow, error) {
+		type counted struct {
+			word  string
+			posts int64
+		}
+		var all []counted
+		for _, w := range words {
+			n, err := sqldb.Count(ctx, c, `SELECT COUNT(*) FROM (SELECT 1 FROM post_word AS k WHERE k.owner = $1 AND k.word = $2 LIMIT $3) AS n`, user, sqldb.Clean(w), searchedRows+1)
+			if err != nil || n == 0 {
+				return nil, err
+			}
+			all = append(all, counted{sqldb.Clean(w), n})
+		}
+		if len(all) == 0 {
+			return nil, nil
+		}
+		slices.SortStableFunc(all, func(a, b counted) int { return cmp.Compare(a.posts, b.posts) })
+		text, args := strings.Builder{}, []any{user, all[0].word, searchedRows}
+		text.WriteString(`SELECT n.published_at, n.id FROM (SELECT k.published_at, k.id FROM post_word AS k WHERE k.owner = $1 AND k.word = $2
+			ORDER BY k.published_at DESC, k.id DESC LIMIT $3) AS n WHERE 1 = 1`)
+		for _, w := range all[1:] {
+			args = append(args, w.word)
+			text.WriteString(` AND EXISTS (SELECT 1 FROM post_word AS o WHERE o.owner = $1 AND o.word = $` + strconv.Itoa(len(args)) + ` AND o.published_at = n.published_at AND o.id = n.id)`)
+		}
+		found, err := sqldb.Collect(ctx, c, func(rows *sql.Rows, f *foundPost) error { return rows.Scan(&f.at, &f.id) }, text.String(), args...)
+		if err != nil {
+			return nil, err
+		}
+		slices.SortFunc(found, func(a, b foundPost) int { return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.id, a.id)) })
+		var posts []postRow
+		for _, f := range found[:min(len(found), sqldb.Limit(limit))] {
+			one, err := sqldb.Collect(ctx, c, scanPost, `SELECT `+postColumns+` FROM post AS p WHERE p.owner = $1 AND p.id = $2 AND p.state = 'published'`, user, f.id)
+			if err != nil {
+				return nil, err
+			}
+			posts = append(posts, one...)
+		}
+		return posts, nil
+	}))
+}
+
+// IndexPosts implements author.SiteStore. Each call handles the posts of one user.
+func (s *siteStore) IndexPosts(ctx context.Context, limit int) (int, error) {
+	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int, error) {
+		rows, err := sqldb.Collect(ctx, c, scanPost, `SELECT `+postColumns+` FROM post AS p
+			WHERE NOT p.indexed ORDER BY p.owner, p.id LIMIT $1 {LOCK}`, sqldb.Limit(limit))
+		if err != nil || len(rows) == 0 {
+			return 0, err
+		}
+		var done, words [][]any
+		for i := range rows {
+			r := &rows[i]
+			if r.User != rows[0].User {
+				break
+			}
+			if err := r.unpack(); err != nil {
+				return 0, err
+			}
+			done = append(done, []any{r.User, r.ID})
+			if r.State != author.Published {
+				continue
+			}
+			for _, w := range wordsOfPost(&r.Post) {
+				words = append(words, []any{r.User, sqldb.Clean(w), sqldb.Millis(r.PublishedAt), r.ID})
+			}
+		}
+		for _, step := range []struct {
+			text string
+			rows [][]any
+		}{
+			{`rows(owner t, id i) DELETE FROM post_word AS k {USING ROWS} WHERE k.owner = :owner AND k.id = :id`, done},
+			{`rows(owner t, word t, published_at i, id i) INSERT INTO post_word (owner, word, published_at, id)
+				SELECT :owner, :word, :published_at, :id {FROM ROWS} WHERE true`, words},
+			{`rows(owner t, id i) UPDATE post AS p SET indexed = true {FROM ROWS} WHERE p.owner = :owner AND p.id = :id`, done},
+		} {
+			if _, err := c.Bulk(ctx, step.text, step.rows); err != nil {
+				return 0, err
+			}
+		}
+		return len(done), nil
+	})
+}

@@ -1,0 +1,277 @@
+package authorui
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/sanitize"
+	"cloudburst/internal/web/content"
+	"cloudburst/internal/web/shell"
+)
+
+// Site is the interface to what an author's page shows in addition to posts; author.Site implements
+// it.
+type Site interface {
+	Pages(ctx context.Context, user string) ([]author.Page, error)
+	Page(ctx context.Context, user, slug string) (author.Page, error)
+	PreviewPage(p author.Page) (author.Page, error)
+	SavePage(ctx context.Context, p author.Page, was string) (author.Page, error)
+	DeletePage(ctx context.Context, user, slug string) error
+	Style(ctx context.Context, user, hash string) (author.Style, error)
+	StyleSource(ctx context.Context, user string, l author.Look) (string, error)
+	SetLook(ctx context.Context, user string, l author.Look, source string, draft bool, via string) (author.Writer, error)
+	Pin(ctx context.Context, user string, id int64, via string) error
+	Search(ctx context.Context, user, text string, limit int) ([]author.Post, error)
+}
+
+// Limits of the pages of this file.
+const (
+	maxFound       = 30  // results of a search
+	maxTitles      = 200 // posts in the archive with their titles
+	maxSearchBytes = 200
+)
+
+// siteView is what all pages of an author have in common.
+type siteView struct {
+	Header   string // image; "": none
+	Design   string // path of the stylesheet of the theme; "": the default theme
+	Style    string // path of the author's own stylesheet; "": none
+	Links    []author.Link
+	Menu     []menuItem
+	Searches bool
+	Preview  bool // only the author sees this look
+}
+
+type menuItem struct {
+	Title, Href string
+	Current     bool
+}
+
+// previewKey is the context key of requests that preview a look.
+type previewKey struct{}
+
+// addSite adds the look, the links and the navigation of the author of a page.
+func (s *Pages) addSite(r *http.Request, v *postsView, w author.Writer, path string) error {
+	look := w.Look()
+	if r.Context().Value(previewKey{}) != nil {
+		v.Site.Preview = true
+		if w.Page.Draft != nil {
+			look = *w.Page.Draft
+		}
+	}
+	v.Style, v.Site.Design = shell.StyleSheetOf(look), shell.DesignPath(look.Design)
+	if look.Style != "" {
+		v.Site.Style = stylePath(w.User, look.Style)
+	}
+	if look != (author.Look{}) {
+		v.Theme = "" // the visitor's colours are for the pages of the program
+	}
+	v.Site.Header = s.OwnImage(w.Page.Header)
+	for _, l := range w.Page.Links {
+		if shell.IsWebURL(l.URL) {
+			v.Site.Links = append(v.Site.Links, author.Link{Title: cmp.Or(shell.CleanText(l.Title, 100), shell.ShortURL(l.URL)), URL: l.URL})
+		}
+	}
+	base := author.View{User: w.User}.Base()
+	add := func(title, href string) {
+		v.Site.Menu = append(v.Site.Menu, menuItem{title, href, href == path})
+	}
+	add(v.Say("Home"), base)
+	if s.Site != nil {
+		v.Site.Searches = true
+		pages, err := s.Site.Pages(r.Context(), w.User)
+		if err != nil {
+			return err
+		}
+		for _, p := range pages {
+			if p.InMenu {
+				add(shell.CleanText(p.Title, 100), base+p.Slug)
+			}
+		}
+	}
+	add(v.Say("Archive"), base+"archive/")
+	add(v.Say("Subscribe"), base+"#subscribe")
+	if v.Site.Searches {
+		add(v.Say("Search"), base+"search")
+	}
+	return nil
+}
+
+// IsHome reports whether the page is the first page of the author.
+func (v postsView) IsHome() bool { return !v.All && v.List.Words == "" && v.List.Path == v.Writer.Path }
+
+func stylePath(user, hash string) string { return "/static/author/" + user + "/" + hash + ".css" }
+
+// styleFile serves the stylesheet of an author. Its name contains a hash of its content.
+//
+// spec:cloudburst#author-style
+func (s *Pages) styleFile(rw http.ResponseWriter, r *http.Request) {
+	hash, ok := strings.CutSuffix(r.PathValue("file"), ".css")
+	if !ok || s.Site == nil {
+		s.NotFound(rw, r)
+		return
+	}
+	style, err := s.Site.Style(r.Context(), r.PathValue("user"), hash)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	rw.Header().Set("Content-Type", "text/css; charset=utf-8")
+	rw.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	_, _ = rw.Write([]byte(style.CSS)) // the client may be gone
+}
+
+// sitePage serves a page of an author that is not a post.
+func (s *Pages) sitePage(rw http.ResponseWriter, r *http.Request, user, rest string) {
+	slug := strings.TrimSuffix(rest, "/")
+	if s.Site == nil || !author.IsPageSlug(slug) {
+		s.NotFound(rw, r)
+		return
+	}
+	p, err := s.Site.Page(r.Context(), user, slug)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	base := author.View{User: user}.Base()
+	if rest != slug {
+		http.Redirect(rw, r, base+slug, http.StatusMovedPermanently)
+		return
+	}
+	s.showPage(rw, r, p, base+slug)
+}
+
+// showPage writes a page that is not a post.
+func (s *Pages) showPage(rw http.ResponseWriter, r *http.Request, p author.Page, path string) {
+	w, err := s.Posts.Writer(r.Context(), p.User)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	v, err := s.listView(r, w, postList{User: p.User, Path: path, Words: shell.CleanText(p.Title, 300)})
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	v.Type, v.About = "article", firstLine(sanitize.Text(p.HTML), 200)
+	v.Text = s.NewBodyRenderer(true).Render(p.HTML, true).HTML
+	s.sendWritten(rw, r, "authorpage", &v, p.UpdatedAt)
+}
+
+// formatsPage lists all formats of the feed of an author.
+func (s *Pages) formatsPage(rw http.ResponseWriter, r *http.Request, user string) {
+	w, err := s.writer(r.Context(), user)
+	if err == nil && w.Version == 0 {
+		_, err = s.Feeds.Feed(r.Context(), user, author.Public)
+	}
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	w.User = user
+	v, err := s.listView(r, w, postList{User: user, Path: author.View{User: user}.Base() + "formats", Words: s.Locale(r).Words("Formats")})
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	s.sendWritten(rw, r, "authorformats", &v, time.Time{})
+}
+
+// searchPage searches the posts of an author.
+func (s *Pages) searchPage(rw http.ResponseWriter, r *http.Request, user string) {
+	w, err := s.writer(r.Context(), user)
+	if err == nil && (s.Site == nil || w.Version == 0) {
+		err = fault.New(fault.NotFound, "There is no search here.")
+	}
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	v, err := s.listView(r, w, postList{User: user, Path: author.View{User: user}.Base() + "search", Words: s.Locale(r).Words("Search")})
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	v.Query = shell.CleanText(strings.TrimSpace(r.URL.Query().Get("q")), maxSearchBytes)
+	if v.Query != "" {
+		found, err := s.Site.Search(r.Context(), user, v.Query, maxFound)
+		if err != nil {
+			s.Fail(rw, r, err)
+			return
+		}
+		v.Found, v.FoundAll = s.titles(found), len(found) < maxFound
+		for i := range v.Found {
+			v.Found[i].Day = v.Lang.Date(found[i].PublishedAt.UTC(), "2 January 2006")
+		}
+	}
+	v.NoIndex = true
+	s.sendWritten(rw, r, "authorsearch", &v, time.Time{})
+}
+
+// titleView is a post in a list of titles.
+type titleView struct {
+	Title, Href, Snippet string
+	Day                  string
+}
+
+// titles lists posts by their titles, or by their first words.
+func (s *Pages) titles(posts []author.Post) (all []titleView) {
+	for _, p := range posts {
+		text := sanitize.Text(p.HTML)
+		t := titleView{Title: shell.CleanText(p.Title, 300), Href: s.Posts.Path(p)}
+		if t.Title == "" {
+			t.Title = cmp.Or(firstLine(text, 80), content.DateMoment(p.PublishedAt).Text)
+		} else {
+			t.Snippet = firstLine(text, 140)
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// monthTitles is a month of the archive with its posts.
+type monthTitles struct {
+	Month string
+	Posts []titleView
+}
+
+// addTitles adds the newest posts to the archive, by month.
+func (s *Pages) addTitles(ctx context.Context, v *postsView, user string) error {
+	posts, err := s.Posts.List(ctx, author.PostQuery{User: user, State: author.Published, Limit: maxTitles})
+	if err != nil {
+		return err
+	}
+	for i, t := range s.titles(posts) {
+		at := posts[i].PublishedAt.UTC()
+		month := v.Lang.Date(at, "January 2006")
+		if n := len(v.Titles); n == 0 || v.Titles[n-1].Month != month {
+			v.Titles = append(v.Titles, monthTitles{Month: month})
+		}
+		t.Day = v.Lang.Date(at, "2 January")
+		m := &v.Titles[len(v.Titles)-1]
+		m.Posts = append(m.Posts, t)
+	}
+	return nil
+}
+
+// pinned returns the post at the top of the first page; nil: none.
+func (s *Pages) pinned(ctx context.Context, w author.Writer) (*author.Post, error) {
+	if w.Page.Pinned == 0 {
+		return nil, nil
+	}
+	p, err := s.Posts.Get(ctx, w.User, w.Page.Pinned)
+	switch {
+	case fault.CodeOf(err) == fault.NotFound && err != nil:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case p.State != author.Published:
+		return nil, nil
+	}
+	return &p, nil
+}
