@@ -30,6 +30,8 @@ type Preferences struct {
 	Unlisted bool `json:"unlisted,omitempty"`
 	// ShowFollows shows authors of this server that the user follows them.
 	ShowFollows bool `json:"showFollows,omitempty"`
+	// MailSubscribers lets visitors receive the user's public posts by e-mail.
+	MailSubscribers bool `json:"mailSubscribers,omitempty"`
 	// Searches are the saved searches, each the parameters of a page of the river, one on a line. At
 	// most MaxSearches of at most MaxSearch bytes.
 	Searches string `json:"searches,omitempty"`

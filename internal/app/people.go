@@ -34,6 +34,14 @@ func (a hosting) followedURLs(ctx context.Context, user string) (all []string, e
 	return all, err
 }
 
+// subscriptions lets visitors receive posts by e-mail.
+func (a hosting) subscriptions() *people.Subscriptions {
+	return &people.Subscriptions{
+		River: a.river, Store: a.people.Store, ReaderOf: a.owners.readerOf, Now: a.clock.Now,
+		Feed: func(user string) string { return a.names.Public() + "/" + user + "/rss.xml" },
+	}
+}
+
 // webFinger answers where the pages of authors are.
 func (a *App) webFinger() *publishhttp.WebFinger {
 	return &publishhttp.WebFinger{Feeds: a.authors, Writers: a.posts, Hidden: a.accounts.IsDisabled, Log: a.log, Origins: func() []string {

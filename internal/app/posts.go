@@ -35,7 +35,7 @@ func (a hosting) writePages(pages *web.Web) {
 	pages.Sent, pages.Mentions = a.mentionSender, author.MentionSettings{Posts: a.posts}
 	pages.Threads = a.threads
 	if !a.people.Off {
-		pages.People = a.people
+		pages.People, pages.Subscriptions = a.people, a.subscriptions()
 	}
 	pages.MentionsOff = author.Mentions{NoReceive: !a.cfg.Webmention.Receive, NoSend: !a.cfg.Webmention.Send}
 	pages.Files, pages.Moves, pages.Site = a.files, a.moves(), a.authorSite

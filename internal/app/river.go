@@ -19,8 +19,10 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/fulltext"
+	"cloudburst/internal/people"
 	"cloudburst/internal/push"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/forward"
 	"cloudburst/internal/store"
 	"cloudburst/internal/testfeed"
 	"cloudburst/internal/web"
@@ -59,7 +61,7 @@ func (a *App) newRiver(st store.Store) error {
 		Options: river.Options{
 			AtOnce: c.Concurrency, PerHost: c.PerHost, HostInterval: interval, OwnHosts: splitList(c.UnpacedHosts),
 			Own: func(url string) bool { _, own := a.names.Path(url); return own }, Canonical: a.names.Canonical,
-			Keep: c.Keep, KeepFor: c.KeepFor, Max: c.MaxFeeds, MailsBy: a.cfg.SMTP.AccountLimit, MailsTo: a.cfg.SMTP.RecipientLimit, Shared: a.cfg.Database != "",
+			MaxForwardings: people.MaxSubscribers + 100, Keep: c.Keep, KeepFor: c.KeepFor, Max: c.MaxFeeds, MailsBy: a.cfg.SMTP.AccountLimit, MailsTo: a.cfg.SMTP.RecipientLimit, Shared: a.cfg.Database != "",
 		},
 	}
 	a.river.Hint = func() { // items arrived
@@ -99,6 +101,9 @@ func (a *App) mail() (*readhttp.Mail, error) {
 	m := &readhttp.Mail{
 		Server: c.Server, From: c.From, User: c.User, Password: c.Password, TLS: c.TLS,
 		Site: a.names.Public,
+		Posts: func(n forward.Forwarding) bool {
+			return n.SourceID == river.SourceID(a.names.Public()+"/"+a.owners.ownerOf(n.Reader)+"/rss.xml")
+		},
 	}
 	return m, m.Check()
 }

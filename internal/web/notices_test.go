@@ -92,7 +92,7 @@ func TestRecipientsConfirmAndUnsubscribeByLink(t *testing.T) {
 	}
 	rec := ask("GET", "/feeds/notices/confirm?token=good", "", nil)
 	check(t, rec)
-	has(t, rec.Body.String(), "alice wants to forward", "vic@x.example", `method="post" action="/feeds/notices/confirm?token=good"`, "<button>Confirm</button>")
+	has(t, rec.Body.String(), "New items of alice on this server will be sent to", "vic@x.example", `method="post" action="/feeds/notices/confirm?token=good"`, "<button>Confirm</button>")
 	if rec.Code != 200 || rec.Header().Get("Cache-Control") != "no-store" || rec.Header().Get("Referrer-Policy") != "no-referrer" || g.fakeRiver.linkState != forward.ForwardingWaiting {
 		t.Errorf("looking at the link: %d %v, then it is %s", rec.Code, rec.Header(), g.fakeRiver.linkState)
 	}

@@ -101,6 +101,9 @@ type Web struct {
 	ClientAddr   func(*http.Request) netip.Addr
 	MaxListeners int           // live streams at once [5,000]; further clients are asked to retry
 	Heartbeat    time.Duration // interval of heartbeats on a quiet stream [15 s]
+
+	// Subscriptions let visitors receive posts by e-mail; nil: not possible.
+	Subscriptions peopleui.Subscriptions
 }
 
 // AllAccounts is the interface to the accounts for all pages; account.Accounts implements it.
@@ -161,7 +164,7 @@ func (w *Web) authorOptions() authorui.Options {
 }
 
 func (w *Web) peopleOptions() peopleui.Options {
-	o := peopleui.Options{Directory: w.People, ReaderOf: w.ReaderOf, Hosted: func(ctx context.Context, user string) (author.Feed, error) {
+	o := peopleui.Options{Directory: w.People, Subscriptions: w.Subscriptions, ReaderOf: w.ReaderOf, Hosted: func(ctx context.Context, user string) (author.Feed, error) {
 		return w.Authors.Feed(ctx, user, author.Public)
 	}}
 	if w.River != nil {

@@ -32,12 +32,15 @@ const (
 
 // Mail sends mail through one server. The operator names the server, so its address is not guarded.
 type Mail struct {
-	Server    string        // host, or host:port [587, 465 with MailTLS, 25 with MailPlain]
-	From      string        // address, or a name with an address in angle brackets
-	User      string        // "": the server requires no login
-	Password  string        // plain text
-	TLS       string        // one of the constants above [MailSTARTTLS]
-	Site      func() string // scheme and host of this server, for links; nil: mails have no links
+	Server   string        // host, or host:port [587, 465 with MailTLS, 25 with MailPlain]
+	From     string        // address, or a name with an address in angle brackets
+	User     string        // "": the server requires no login
+	Password string        // plain text
+	TLS      string        // one of the constants above [MailSTARTTLS]
+	Site     func() string // scheme and host of this server, for links; nil: mails have no links
+	// Posts reports whether a forwarding sends the posts of its author to a subscriber, for the words of
+	// the mail that asks for consent. Nil: none does.
+	Posts     func(n forward.Forwarding) bool
 	Timeout   time.Duration // per message, including the connection [30 s]
 	TLSConfig *tls.Config   // [the system's roots]
 }
@@ -101,7 +104,12 @@ func (m *Mail) ask(ctx context.Context, n forward.Forwarding, token string, now 
 	host := strings.TrimPrefix(strings.TrimPrefix(site, "https://"), "http://")
 	msg.Subject("Confirm: items from " + host)
 	msg.SetMessageIDWithValue(rand.Text() + "@" + domain)
-	text := oneLine(n.Sender, 60) + " on " + host + " wants to forward new items from their feed reader to this address.\n\n" +
+	why := oneLine(n.Sender, 60) + " on " + host + " wants to forward new items from their feed reader to this address.\n\n"
+	if m.Posts != nil && m.Posts(n) {
+		msg.Subject("Confirm: posts of " + oneLine(n.Sender, 60) + " on " + host)
+		why = "Somebody, probably you, entered this address to receive the posts of " + oneLine(n.Sender, 60) + " on " + host + " by e-mail.\n\n"
+	}
+	text := why +
 		"If you want that, open this page and confirm:\n" + m.link("confirm", token) + "\n\n" +
 		"The link is valid for 7 days. If you do not want it, do nothing: nothing else will be sent.\n"
 	if n.End != "" {

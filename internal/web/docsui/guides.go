@@ -51,7 +51,7 @@ func shelves() []struct {
 		{"Write", []string{"guides/writing", "guides/replies", "guides/threads", "guides/hosting", "guides/moving", "guides/pinging-out"}},
 		{"Run a hub", []string{"guides/hub", "guides/operations"}},
 		{"Reference", []string{"reference/settings", "reference/protocol", "reference/authoring-apis", "reference/formats", "reference/feed-data", "reference/json", "reference/river-json", "reference/doctor", "reference/routes", "reference/signals"}},
-		{"Internals", []string{"compare", "internals/reliability", "internals/performance", "internals/scale", "internals/simulation"}},
+		{"Internals", []string{"compare", "internals/reliability", "internals/performance", "internals/scale", "internals/simulation", "internals/activitypub"}},
 	}
 }
 

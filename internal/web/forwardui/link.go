@@ -35,7 +35,7 @@ func (s *Pages) confirmPage(rw http.ResponseWriter, r *http.Request) {
 	case "":
 		v.Lines = []string{v.Say("You declined: no items will be forwarded to %s any more.", shell.CleanText(l.Target, 300))}
 	default:
-		v.Lines = []string{v.Say("%s wants to forward what arrives in their feed reader on this server to %s.", senderOf(l), shell.CleanText(l.Target, 300)), v.Say("Each mail has a link that ends it.")}
+		v.Lines = []string{v.Say("New items of %s on this server will be sent to %s.", senderOf(l), shell.CleanText(l.Target, 300)), v.Say("Each mail has a link that ends it.")}
 		v.Action, v.Button = linkAction("/feeds/notices/confirm", token), "Confirm"
 	}
 	s.showLink(rw, r, v)

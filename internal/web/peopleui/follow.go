@@ -17,6 +17,9 @@ type followView struct {
 	MayFollow                   bool   // signed in here
 	Server, Wrong               string // the visitor's server as typed, and what is wrong with it
 	Host, Continue              string // name of that server, and its form for this author
+	ByMail                      bool   // the author sends posts by e-mail
+	Address, AddressWrong       string
+	Asked                       bool // a mail was sent, if the address needs one
 }
 
 // followPage leads a visitor to the form of their own server. The page shows the link instead of a
@@ -36,26 +39,66 @@ func (s *Pages) followPage(rw http.ResponseWriter, r *http.Request) {
 		s.Fail(rw, r, err)
 		return
 	}
+	v, err := s.followView(r, user)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	v.Server = shell.CleanText(strings.TrimSpace(q.Get("server")), 300)
+	v.Asked = q.Get("done") == "asked"
+	status := http.StatusOK
+	if v.Server != "" {
+		origin, host, ok := serverOf(v.Server)
+		if ok {
+			v.Host, v.Continue = host, origin+"/feeds/add?url="+url.QueryEscape(s.BaseURL(r)+v.Path)
+		} else {
+			v.Wrong, status = v.Say("“%s” is not the name of a server: it should be like example.org.", v.Server), http.StatusBadRequest
+		}
+	}
+	s.Render(rw, r, status, "peoplefollow", v)
+}
+
+// followView is the page without what the visitor entered.
+func (s *Pages) followView(r *http.Request, user string) (v followView, err error) {
 	base := s.BaseURL(r)
-	v := followView{View: s.NewView(r, "Follow"), Author: user, Path: "/" + url.PathEscape(user) + "/", Feed: s.feedOf(r, user), Server: shell.CleanText(strings.TrimSpace(q.Get("server")), 300)}
+	v = followView{View: s.NewView(r, "Follow"), Author: user, Path: "/" + url.PathEscape(user) + "/", Feed: s.feedOf(r, user)}
 	v.Heading = v.Say("Follow %s", user)
 	v.MayFollow = v.User != "" && s.River != nil && v.User != user
 	if u, err := url.Parse(base); err == nil {
 		v.Account = "@" + user + "@" + u.Host
 	}
-	if v.Server != "" {
-		origin, host, ok := serverOf(v.Server)
-		if ok {
-			v.Host, v.Continue = host, origin+"/feeds/add?url="+url.QueryEscape(base+v.Path)
-		} else {
-			v.Wrong = v.Say("“%s” is not the name of a server: it should be like example.org.", v.Server)
+	if s.Subscriptions != nil && s.River != nil {
+		v.ByMail, err = s.Subscriptions.On(r.Context(), user)
+	}
+	return v, err
+}
+
+// doMail subscribes an address to the posts of an author, once its owner confirms.
+func (s *Pages) doMail(rw http.ResponseWriter, r *http.Request) {
+	form, err := shell.ReadForm(rw, r)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	user, address := shell.FormValue(form, "user"), shell.CleanText(strings.TrimSpace(shell.FormValue(form, "address")), 300)
+	if _, err = s.Hosted(r.Context(), user); err == nil {
+		err = s.Subscriptions.Subscribe(r.Context(), user, address, s.CallerOf(r).Addr)
+	}
+	if fault.CodeOf(err) == fault.Invalid && err != nil {
+		v, failed := s.followView(r, user)
+		if failed != nil {
+			s.Fail(rw, r, failed)
+			return
 		}
+		v.Address, v.AddressWrong = address, shell.Reason(err)
+		s.Render(rw, r, http.StatusBadRequest, "peoplefollow", v)
+		return
 	}
-	status := http.StatusOK
-	if v.Wrong != "" {
-		status = http.StatusBadRequest
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
 	}
-	s.Render(rw, r, status, "peoplefollow", v)
+	http.Redirect(rw, r, Path+"/follow?"+url.Values{"user": {user}, "done": {"asked"}}.Encode()+"#s-mail", http.StatusSeeOther)
 }
 
 // serverOf returns the origin and the host of a server as people type it: example.org,

@@ -5,6 +5,7 @@ package peopleui
 import (
 	"context"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -35,12 +36,20 @@ type River interface {
 	Remove(ctx context.Context, reader string, sources ...int64) error
 }
 
+// Subscriptions is the interface to subscriptions by e-mail; *people.Subscriptions implements it.
+type Subscriptions interface {
+	Sends() bool
+	On(ctx context.Context, user string) (bool, error)
+	Subscribe(ctx context.Context, user, address string, client netip.Addr) error
+}
+
 // Options configure the pages.
 type Options struct {
-	Directory Directory
-	River     River                                                       // nil: no feed reader, so nobody follows here
-	ReaderOf  func(user string) string                                    // river of a user
-	Hosted    func(ctx context.Context, user string) (author.Feed, error) // public feed of a user; fault.NotFound
+	Directory     Directory
+	Subscriptions Subscriptions                                               // by e-mail; nil: not possible
+	River         River                                                       // nil: no feed reader, so nobody follows here
+	ReaderOf      func(user string) string                                    // river of a user
+	Hosted        func(ctx context.Context, user string) (author.Feed, error) // public feed of a user; fault.NotFound
 }
 
 // Pages has the pages.
@@ -60,6 +69,10 @@ func (s *Pages) Routes() []route.Route {
 	}
 	if s.River == nil {
 		return all
+	}
+	if s.Subscriptions != nil {
+		all = append(all, route.Route{Method: http.MethodPost, Path: Path + "/mail", Handler: http.HandlerFunc(s.doMail), MaxBody: rsscloud.MaxForm,
+			Purpose: "Asks an address by mail whether it wants the posts of an author."})
 	}
 	return append(all,
 		s.form(Path+"/follow", "Follows an author.", s.doFollow),
@@ -95,7 +108,10 @@ type authorRow struct {
 }
 
 // settingsView has the choices of the user about this page.
-type settingsView struct{ Listed, ShowFollows, OwnPosts bool }
+type settingsView struct {
+	Listed, ShowFollows, OwnPosts bool
+	Mail, MaySend                 bool // sends posts to subscribers; the server can
+}
 
 func (s *Pages) listPage(rw http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
@@ -117,7 +133,7 @@ func (s *Pages) listPage(rw http.ResponseWriter, r *http.Request) {
 			return
 		}
 		p := s.Preferences(r)
-		v.Mine = &settingsView{Listed: !p.Unlisted, ShowFollows: p.ShowFollows, OwnPosts: !p.NoOwnPosts}
+		v.Mine = &settingsView{Listed: !p.Unlisted, ShowFollows: p.ShowFollows, OwnPosts: !p.NoOwnPosts, Mail: p.MailSubscribers, MaySend: s.Subscriptions != nil && s.Subscriptions.Sends()}
 	}
 	for _, a := range page.Authors {
 		v.Rows = append(v.Rows, s.row(r, &v, a, following))
@@ -206,7 +222,8 @@ func (s *Pages) doSettings(rw http.ResponseWriter, r *http.Request, session acco
 	p, was := s.Preferences(r), s.Preferences(r)
 	p.Unlisted = shell.FormValue(form, "listed") == ""
 	p.ShowFollows = shell.FormValue(form, "show") != ""
-	p.NoOwnPosts = shell.FormValue(form, "own") == ""
+	p.MailSubscribers = shell.FormValue(form, "mail") != ""
+	p.NoOwnPosts = shell.FormValue(form, "own") == "" && !p.MailSubscribers // what is sent comes from the own river
 	if err = s.SetPreferences(rw, r, p); err == nil && p.NoOwnPosts != was.NoOwnPosts {
 		err = s.setOwnPosts(r, session.User, !p.NoOwnPosts)
 	}

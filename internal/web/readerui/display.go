@@ -116,7 +116,7 @@ func (s *riverPages) doDisplay(rw http.ResponseWriter, r *http.Request) {
 	p := account.Preferences{
 		Theme: f.Get("theme"), Density: f.Get("density"), Text: f.Get("text"), Font: f.Get("font"), Width: f.Get("width"), Language: f.Get("language"),
 		Oldest: f.Get("order") == "oldest", NoMarks: f.Get("marks") != "1", NoCounts: f.Get("counts") != "1", OnScroll: f.Get("scroll") == "1",
-		Searches: was.Searches, NoOwnPosts: was.NoOwnPosts, Unlisted: was.Unlisted, ShowFollows: was.ShowFollows,
+		Searches: was.Searches, NoOwnPosts: was.NoOwnPosts, Unlisted: was.Unlisted, ShowFollows: was.ShowFollows, MailSubscribers: was.MailSubscribers,
 	}.Valid()
 	if err := s.SetPreferences(rw, r, p); err != nil {
 		s.Fail(rw, r, err)

@@ -1,0 +1,127 @@
+package people
+
+import (
+	"context"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/limit"
+	"cloudburst/internal/river"
+	"cloudburst/internal/river/forward"
+)
+
+// River is the part of the aggregator that [Subscriptions] uses; *river.River implements it.
+type River interface {
+	Add(ctx context.Context, q river.Request) (river.Added, error)
+	Ways() []string
+	Forwardings(ctx context.Context, user string) ([]forward.Forwarding, error)
+	PutForwarding(ctx context.Context, n forward.Forwarding) (forward.Forwarding, error)
+}
+
+// Subscriptions let visitors receive the public posts of an author by e-mail. A subscription is a
+// forwarding of the author's own feed in the author's river, to the address of the visitor: the
+// forwarder asks the address for consent, sends, retries, limits and ends it. All fields must be set.
+type Subscriptions struct {
+	River    River
+	Store    Store
+	ReaderOf func(user string) string // river of a user
+	Feed     func(user string) string // URL of the public feed of a user
+	Now      func() time.Time
+
+	once    sync.Once
+	clients *limit.Limiter
+}
+
+// Limits of subscriptions.
+const (
+	MaxSubscribers = 250 // addresses of an author
+	maxUnconfirmed = 50  // of these, addresses that have not confirmed
+	askedKept      = 8 * 24 * time.Hour
+	mailBurst      = 5           // requests of one network at once
+	mailRate       = 1.0 / 600.0 // requests per second of one network, on average
+	maxNetworks    = 10_000
+)
+
+// On reports whether an author accepts subscriptions, and this server sends mail.
+func (s *Subscriptions) On(ctx context.Context, user string) (bool, error) {
+	if !s.Sends() {
+		return false, nil
+	}
+	encoded, err := s.Store.PreferencesOf(ctx, user)
+	return err == nil && account.DecodePreferences(encoded).MailSubscribers, err
+}
+
+// Sends reports whether this server sends mail.
+func (s *Subscriptions) Sends() bool {
+	for _, way := range s.River.Ways() {
+		if way == forward.ViaEmail {
+			return true
+		}
+	}
+	return false
+}
+
+// IsSubscription reports whether a forwarding is the subscription of a visitor, or one that the author
+// made of their own feed.
+func (s *Subscriptions) IsSubscription(n forward.Forwarding, owner string) bool {
+	return n.Via == forward.ViaEmail && n.SourceID == river.SourceID(s.Feed(owner))
+}
+
+// Subscribe sends a mail that asks an address to confirm. An address that is already subscribed, waits
+// or has declined gets no mail; the caller gets no error, so that nobody learns who subscribes. Errors:
+// fault.Invalid (the address), Refused (the author accepts no subscriptions), TooMany.
+func (s *Subscriptions) Subscribe(ctx context.Context, user, address string, client netip.Addr) error {
+	s.once.Do(func() { s.clients = limit.New(mailRate, mailBurst, maxNetworks) })
+	on, err := s.On(ctx, user)
+	if err != nil {
+		return err
+	}
+	if !on {
+		return fault.New(fault.Refused, "%s does not send posts by e-mail.", user)
+	}
+	if wait, ok := s.clients.Take(limit.Network(client), s.Now()); !ok {
+		return &fault.Error{Code: fault.TooMany, Msg: "Too many subscriptions came from your network; try again later.", RetryAfter: wait}
+	}
+	reader := s.ReaderOf(user)
+	list, err := s.River.Forwardings(ctx, reader)
+	if err != nil {
+		return err
+	}
+	recipient := forward.Recipient(forward.ViaEmail, strings.TrimSpace(address))
+	all, waiting, id := 0, 0, int64(0)
+	for _, n := range list {
+		if !s.IsSubscription(n, user) {
+			continue
+		}
+		stale := n.State == forward.ForwardingWaiting && n.Asked > 0 && s.Now().Sub(n.AskedAt) > askedKept
+		if forward.Recipient(n.Via, n.Target) == recipient {
+			if !stale {
+				return nil
+			}
+			id = n.ID
+			break
+		}
+		if all++; n.State == forward.ForwardingWaiting {
+			waiting++
+		}
+		if stale && id == 0 {
+			id = n.ID // its link has expired: the row is used for this address
+		}
+	}
+	if id == 0 && (all >= MaxSubscribers || waiting >= maxUnconfirmed) {
+		return fault.New(fault.TooMany, "%s has as many subscribers by e-mail as this server allows. Follow the feed instead.", user)
+	}
+	own, err := s.River.Add(ctx, river.Request{Reader: reader, URL: s.Feed(user)})
+	if err != nil {
+		return err
+	}
+	_, err = s.River.PutForwarding(ctx, forward.Forwarding{ID: id, Reader: reader, SourceID: own.SourceID, Via: forward.ViaEmail, Target: strings.TrimSpace(address)})
+	if fault.CodeOf(err) == fault.Refused && err != nil {
+		return nil // the address declined for good
+	}
+	return err
+}
