@@ -56,7 +56,7 @@ func rules() ruleset {
 			{"commands of the laboratory", []string{"lab/labcli"}},
 			{"mains of the laboratory", []string{"cmd/cloudburst-lab", "lab/planted"}},
 			{"how harnesses run the program, and what is around it", []string{"lab/program", "lab/outside"}},
-			{"faults", []string{"lab/abusetest", "lab/browsertest", "lab/crashtest", "lab/doctest", "lab/hubsim", "lab/packagetest", "lab/signaltest"}},
+			{"faults", []string{"lab/abusetest", "lab/browsertest", "lab/crashtest", "lab/diagram", "lab/doctest", "lab/hubsim", "lab/packagetest", "lab/signaltest"}},
 			{"faults on faults", []string{"lab/powertest"}},
 			{"faults of several machines", []string{"lab/clustertest"}},
 			{"checks of the tree itself", []string{".", "spec", "bench"}},

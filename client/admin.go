@@ -140,6 +140,24 @@ func (c Admin) RemoveBlock(ctx context.Context, what string) error {
 	return c.call(ctx, "DELETE", "/v1/blocks", url.Values{"block": {what}}, nil, nil)
 }
 
+// Setting is a setting of the running server.
+type Setting struct {
+	Name    string `json:"name"`
+	Value   string `json:"value"` // passwords are hidden
+	Default string `json:"default"`
+	Source  string `json:"source"`           // default, profile, file, environment or flag
+	Origin  string `json:"origin,omitempty"` // name of the flag, variable, file or profile
+}
+
+// Config lists the settings of the running server.
+func (c Admin) Config(ctx context.Context) ([]Setting, error) {
+	var page struct {
+		Settings []Setting `json:"settings"`
+	}
+	err := c.call(ctx, "GET", "/v1/config", nil, nil, &page)
+	return page.Settings, err
+}
+
 // ChangedSetting is a setting that can be changed while the server runs.
 type ChangedSetting struct {
 	Name       string     `json:"name"`

@@ -15,11 +15,12 @@ func Moved() map[string]string {
 	moved := map[string]string{
 		"start-reader": "get-started/reader", "start-blogger": "get-started/writer",
 		"start-operator": "get-started/operator", "start-developer": "get-started/developer",
+		"protocol": "reference/protocols", "signals": "reference/protocols", "scale": "guides/nodes",
 	}
 	for folder, names := range map[string][]string{
 		"guides":    {"hub", "writing", "hosting", "moving", "pinging-out", "river", "apps", "notices", "operations"},
-		"reference": {"authoring-apis", "doctor", "feed-data", "formats", "json", "protocol", "river-json", "settings", "signals"},
-		"internals": {"performance", "reliability", "scale", "simulation"},
+		"reference": {"authoring-apis", "doctor", "feed-data", "formats", "json", "river-json", "settings"},
+		"internals": {"performance", "reliability", "simulation"},
 	} {
 		for _, name := range names {
 			moved[name] = folder + "/" + name

@@ -29,6 +29,7 @@ func (s adminAPI) routes() []operation {
 		{"GET", "/v1/blocks", s.with(s.blocks)},
 		{"POST", "/v1/blocks", s.with(s.addBlock)},
 		{"DELETE", "/v1/blocks", s.with(s.removeBlock)},
+		{"GET", "/v1/config", func(w http.ResponseWriter, _ *http.Request) error { return ok(w, map[string]any{"settings": s.Config}) }},
 		{"GET", "/v1/settings", s.with(s.settings)},
 		{"PUT", "/v1/settings/{name}", s.with(s.setSetting)},
 		{"DELETE", "/v1/settings/{name}", s.with(s.resetSetting)},

@@ -61,16 +61,17 @@ type Options struct {
 	Store Store
 	Bus   *event.Bus
 
-	Admin     *admin.Admin // actions of administrators and the audit log; nil: not supported
-	Relays    Relays       // subscriptions at upstream hubs; nil: not supported
-	Accounts  Accounts     // users, tokens and secrets; nil: not supported
-	Feeds     Feeds        // hosted feeds; nil: not supported
-	Audience  Audience     // readers of hosted feeds; nil: not counted
-	River     River        // followed feeds and their items; nil: not supported
-	Transfers Transfers    // export and import of users; nil: not supported
-	Posts     Posts        // posts of users; nil: not supported
-	Replies   Replies      // replies to posts; nil: not supported
-	Sent      SentMentions // webmentions of posts; nil: not supported
+	Config    []client.Setting // settings of the program
+	Admin     *admin.Admin     // actions of administrators and the audit log; nil: not supported
+	Relays    Relays           // subscriptions at upstream hubs; nil: not supported
+	Accounts  Accounts         // users, tokens and secrets; nil: not supported
+	Feeds     Feeds            // hosted feeds; nil: not supported
+	Audience  Audience         // readers of hosted feeds; nil: not counted
+	River     River            // followed feeds and their items; nil: not supported
+	Transfers Transfers        // export and import of users; nil: not supported
+	Posts     Posts            // posts of users; nil: not supported
+	Replies   Replies          // replies to posts; nil: not supported
+	Sent      SentMentions     // webmentions of posts; nil: not supported
 	Mentions  MentionChoices
 	Files     Files   // files of users; nil: not supported
 	MaxFile   int64   // bytes of an uploaded file, for the list of routes only; Files enforces the limit

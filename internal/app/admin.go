@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"cloudburst/client"
 	"cloudburst/internal/admin"
 	"cloudburst/internal/api"
 	"cloudburst/internal/checkup"
@@ -119,6 +120,15 @@ func (a administering) administration() *adminui.Options {
 		}
 	}
 	return o
+}
+
+// configured lists the settings of the program, for its operator.
+func (a administering) configured() []client.Setting {
+	all := []client.Setting{}
+	for _, s := range a.settings() {
+		all = append(all, client.Setting{Name: s.Name, Value: s.Value, Default: s.Default, Source: s.Source, Origin: s.Origin})
+	}
+	return all
 }
 
 // settings lists the settings with their configured values, for administrators.

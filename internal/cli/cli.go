@@ -46,25 +46,8 @@ type program struct{ *shell.Shell }
 
 // root creates the whole command tree for one run.
 func (p *program) root() *cobra.Command {
-	root := p.Root("cloudburst", "Read, write and share feeds, notified the moment they change",
-		`Cloudburst is a server to read, write and share feeds. It shows new items of the
-feeds that you follow as they arrive, publishes what you write in every feed
-format, and is a hub for rssCloud, WebSub, CNWS and weblogs.com pings: when a
-feed changes, it notifies every subscriber at once.
-
-  cloudburst serve            starts the server
-  cloudburst ping FEED        reports that a feed changed
-  cloudburst publish TEXT     adds a post to a feed file, and pings
-  cloudburst listen FEED      waits for changes of a feed and prints them
-  cloudburst sources add URL  follows a feed; "opml import" follows a whole list
-  cloudburst river            shows new items of the followed feeds, live
-  cloudburst parse FEED       prints a feed of any format as JSON
-  cloudburst convert FEED     writes a feed in another format
-  cloudburst user add NAME    creates an account, with a page and a feed
-
-Settings are flags, environment variables (--admin.listen is
-CLOUDBURST_ADMIN_LISTEN) and keys of a TOML file (--config); "cloudburst config"
-explains each setting and prints its current value.`)
+	root := p.Root("cloudburst", "Read, write and share feeds, notified the moment they change", about+settingsFirst())
+	root.RunE = p.first(root.RunE)
 	root.AddCommand(operatecli.Commands(p.Shell)...)
 	root.AddCommand(hubcli.Commands(p.Shell)...)
 	root.AddCommand(readcli.Commands(p.Shell)...)
@@ -72,5 +55,6 @@ explains each setting and prints its current value.`)
 	root.AddCommand(formatcli.Commands(p.Shell)...)
 	root.AddCommand(p.completion(), p.man())
 	root.AddCommand(p.moved()...)
+	inGroups(root)
 	return root
 }

@@ -45,6 +45,8 @@ type Effective struct {
 	Config Config
 	Values []Value // in the table's order
 	File   string  // the file that was read; "" for none
+	// redacted: the texts of secrets have no passwords any more.
+	redacted bool
 	// Renamed lists the former names in use, in the table's order.
 	Renamed []Renamed
 }

@@ -34,7 +34,7 @@ func (e *Effective) WriteTOML(w io.Writer, secrets bool) error {
 			fmt.Fprintf(&b, " or %s", v.EnvFile())
 		}
 		b.WriteString(".\n")
-		if v.Secret && !secrets && v.Shown() != v.Text {
+		if v.Secret && v.Text != "" && e.redacted || v.Secret && !secrets && v.Shown() != v.Text {
 			fmt.Fprintf(&b, "# Hidden; --show-secrets prints it.\n# %s = %s\n\n", key, quote(v.Shown()))
 			continue
 		}
@@ -124,6 +124,18 @@ func (e *Effective) WriteJSON(w io.Writer, secrets bool) error {
 		}
 	}
 	return nil
+}
+
+// Of returns the settings of another process: text, source and origin by name. Names that this program
+// does not know are left out.
+func Of(text, source, origin map[string]string) *Effective {
+	e := &Effective{redacted: true}
+	for _, s := range Settings() {
+		if value, ok := text[s.Name]; ok {
+			e.Values = append(e.Values, Value{Setting: s, Text: value, Source: Source(source[s.Name]), Origin: origin[s.Name]})
+		}
+	}
+	return e
 }
 
 // wrap breaks text at spaces into lines of at most width characters; a longer word has

@@ -241,7 +241,7 @@ func TestEveryDamagedBackupIsRejected(t *testing.T) {
 }
 
 // TestOtherToolsCanVerifyABackup follows the instructions for "head" and "sha256sum" in
-// docs/guides/operations.md.
+// docs/guides/backup.md.
 func TestOtherToolsCanVerifyABackup(t *testing.T) {
 	t.Parallel()
 	text := read(t, backupWithKey(t))

@@ -9,24 +9,39 @@ import (
 	"golang.org/x/net/html"
 
 	"cloudburst/feed/discover"
-	"cloudburst/internal/web/docsui"
 )
 
-func TestDocsShowEveryExample(t *testing.T) {
+func TestProtocolPagesNameThisServer(t *testing.T) {
 	t.Parallel()
 	w, _ := newWeb(t, newFake())
-	body := html.UnescapeString(get(t, w.Routes(), "/docs").Body.String())
-	all, err := docsui.Examples()
-	if err != nil {
-		t.Fatal(err)
+	body := html.UnescapeString(get(t, w.Routes(), "/docs/reference/rsscloud").Body.String())
+	if !strings.Contains(body, "Host: hub.example:5337\n") || !strings.Contains(body, "The server replies") || !strings.Contains(body, "data-copy=") {
+		t.Error("the requests do not name this server, or cannot be copied")
 	}
-	for _, e := range all {
-		if !strings.Contains(body, `id="x-`+e.ID+`"`) {
-			t.Errorf("%s is not shown", e.ID)
+}
+
+func TestDocumentationIsFoundAndTurned(t *testing.T) {
+	t.Parallel()
+	w, _ := newWeb(t, newFake())
+	for path, want := range map[string][]string{
+		"/docs":                    {"Get started", `href="/docs/get-started/reader"`, `role="search"`},
+		"/docs?q=restore+backup":   {"<mark>restore</mark>", "guides/backup#restore"},
+		"/docs?q=%3Cb%3E+zeppelin": {"No section contains", "&lt;b&gt; zeppelin"},
+		"/docs/guides/backup":      {`rel="prev"`, `rel="next"`, `aria-current="page"`},
+		"/docs/images/ping.svg":    {"<title id=\"t\">"},
+		"/docs/get-started/reader": {`rel="next"`},
+	} {
+		rec := get(t, w.Routes(), path)
+		for _, text := range want {
+			if rec.Code != http.StatusOK || !strings.Contains(rec.Body.String(), text) {
+				t.Errorf("%s: %d, without %s", path, rec.Code, text)
+			}
 		}
 	}
-	if !strings.Contains(body, "Host: hub.example:5337\n") {
-		t.Error("the requests do not name this server")
+	for _, path := range []string{"/docs/images/none.svg", "/docs/images/../docs.go", "/docs/guides"} {
+		if rec := get(t, w.Routes(), path); rec.Code == http.StatusOK {
+			t.Errorf("%s: %d", path, rec.Code)
+		}
 	}
 }
 
@@ -35,24 +50,27 @@ func TestDocsShowEveryExample(t *testing.T) {
 func TestDocumentedElementsAreDiscoverable(t *testing.T) {
 	t.Parallel()
 	w, _ := newWeb(t, newFake())
-	doc, err := html.Parse(strings.NewReader(get(t, w.Routes(), "/docs").Body.String()))
+	doc, err := html.Parse(strings.NewReader(get(t, w.Routes(), "/docs/reference/protocols").Body.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	const hub, feed, site = "http://hub.example:5337/websub", "https://author.example/rss.xml", "https://author.example/"
-	parts := map[string]string{}
+	var parts []string // the blocks of the section, in order
 	for n := range doc.Descendants() {
 		for _, a := range n.Attr {
 			if a.Key == "id" && n.Data == "code" {
-				parts[a.Val] = n.FirstChild.Data
+				parts = append(parts, n.FirstChild.Data)
 			}
 		}
 	}
-	rss := `<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>x</title>` + parts["cloud"] + parts["ad-rss"] + `</channel></rss>`
-	atom := `<feed xmlns="http://www.w3.org/2005/Atom"><title>x</title>` + parts["ad-atom"] + `</feed>`
-	page := `<!doctype html><html><head>` + parts["ad-html"] + `</head><body></body></html>`
-	jsonFeed := `{"version": "https://jsonfeed.org/version/1.1", "title": "x", ` + parts["ad-json"] + `}`
-	name, value, _ := strings.Cut(parts["ad-header"], ": ")
+	if len(parts) < 6 {
+		t.Fatalf("only %d blocks", len(parts))
+	}
+	rss := `<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>x</title>` + parts[0] + parts[1] + `</channel></rss>`
+	atom := `<feed xmlns="http://www.w3.org/2005/Atom"><title>x</title>` + parts[2] + `</feed>`
+	jsonFeed := `{"version": "https://jsonfeed.org/version/1.1", "title": "x", ` + strings.TrimPrefix(strings.TrimSpace(parts[3]), "{")
+	page := `<!doctype html><html><head>` + parts[4] + `</head><body></body></html>`
+	name, value, _ := strings.Cut(strings.TrimSpace(parts[5]), ": ")
 	for what, got := range map[string]discover.Result{
 		"rss":    discover.Text(rss, feed, http.Header{"Content-Type": {"application/rss+xml"}}),
 		"atom":   discover.Text(atom, feed, http.Header{"Content-Type": {"application/atom+xml"}}),

@@ -9,13 +9,13 @@ import (
 // block returns the documented configuration of a program.
 func block(t *testing.T, language string) string {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/internals/scale.md")
+	page, err := os.ReadFile("../../docs/guides/nodes.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := regexp.MustCompile("(?s)```" + language + "\n(.*?)```").FindSubmatch(page)
 	if found == nil {
-		t.Fatalf("docs/internals/scale.md has no block for %s", language)
+		t.Fatalf("docs/guides/nodes.md has no block for %s", language)
 	}
 	return string(found[1])
 }

@@ -8,11 +8,12 @@ type excuse map[string]string
 // elsewhere states why commands of the documentation do not run here.
 func elsewhere() excuse {
 	return excuse{
-		"operations.md: install":          "changes the services of this machine",
-		"operations.md: docker build":     "needs a container engine; lab/packagetest checks the image",
-		"operations.md: packaging":        "installs on this machine; lab/packagetest checks the package",
-		"operations.md: createdb":         "needs a database on another machine; internal/app and the scripts of cmd/cloudburst test PostgreSQL",
-		"operations.md: cloudburst migr":  "the same; internal/store tests the migration",
+		"deploy.md: install":              "changes the services of this machine",
+		"deploy.md: docker build":         "needs a container engine; lab/packagetest checks the image",
+		"deploy.md: packaging":            "installs on this machine; lab/packagetest checks the package",
+		"backup.md: createdb":             "needs a database on another machine; internal/app and the scripts of cmd/cloudburst test PostgreSQL",
+		"backup.md: cloudburst migr":      "the same; internal/store tests the migration",
+		"backup.md: cloudburst backup":    "writes outside of its folder; cmd/cloudburst tests backups",
 		"README.md: make":                 "runs this test",
 		"performance.md":                  "measures for minutes, on an idle machine",
 		"scale.md":                        "the same",
@@ -25,13 +26,13 @@ func elsewhere() excuse {
 func held() excuse {
 	return excuse{
 		"ARCHITECTURE.md: feed/": "a diagram; deps_test.go checks the layers",
+		"commands.md":            "internal/cli: the page is the help of the commands",
 		"feed-data.md":           "render: TestProgramsInTheManualRun runs each of them",
 		"formats.md":             "internal/cli/formatcli: the examples are the output of convert",
-		"scale.md: upstream":     "lab/clustertest: TestNodesAreReplacedBehindABalancer runs it",
-		"scale.md: defaults":     "the same",
+		"nodes.md: upstream":     "lab/clustertest: TestNodesAreReplacedBehindABalancer runs it",
+		"nodes.md: defaults":     "the same",
 		"scale.md: ALTER":        "needs Citus",
-		"operations.md: ping ":   "internal/app: TestAChangeIsOneTrace",
-		"simulation.md: 3,000":   "a past measurement; lab/bench repeats it",
+		"monitoring.md: ping ":   "internal/app: TestAChangeIsOneTrace",
 		"notices.md":             "internal/endpoint/readhttp: the requests are those of the server; the function is tested with them",
 		"apps.md: urls-source":   "internal/app: TestRecordedExchangesOfClients sends the requests of newsboat",
 		"apps.md: (setq elfeed":  "the same for elfeed",

@@ -149,7 +149,7 @@ func TestDocumentedCommandsExist(t *testing.T) {
 			}
 			for _, words := range mentioned(b.text) {
 				name, wrong := known(programs[words[0]], settings, words[1:])
-				if wrong != "" {
+				if wrong != "" && p.file() != "commands.md" { // which has no hand-written command
 					t.Errorf("%s:%d: %s: %s", p.name, b.line, strings.Join(words, " "), wrong)
 				}
 				notified[name] = true

@@ -16,7 +16,7 @@ import (
 
 // page is a file of the documentation.
 type page struct {
-	name   string // docs/reference/protocol.md
+	name   string // docs/reference/protocols.md
 	blocks []block
 	spans  []block // code within sentences; of a block they have page, line and text
 	links  []block // targets of links and images

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-const tableFile = "../../docs/reference/signals.md"
+const tableFile = "testdata/signals.md"
 
 // cell is one field of the table.
 type cell struct{ signal, subscriber, outcome string }

@@ -1,8 +1,12 @@
 package operatecli
 
 import (
+	"context"
+	"errors"
+
 	"github.com/spf13/cobra"
 
+	"cloudburst/client"
 	"cloudburst/internal/cli/shell"
 	"cloudburst/internal/config"
 )
@@ -39,20 +43,26 @@ profiles; every client that can connect to it controls the server.`,
 }
 
 func (p *commands) config() *cobra.Command {
-	var asJSON, secrets bool
+	var asJSON, secrets, running bool
 	c := &cobra.Command{
 		Use:   "config",
 		Short: "Print all settings with values, meaning and origin",
 		Long: `Prints every setting with its documentation, value and origin, as a TOML file for
---config. The command reads flags, variables and file as serve does. It hides
-passwords unless you set --show-secrets.
+--config. The command reads flags, variables and file as serve does; with --running
+it prints the settings of the running server. It hides passwords unless you set
+--show-secrets, which has no effect with --running.
 
 Durations are written 250ms, 15s, 2m, 25h or 30d; sizes 500kB, 64MiB or 1.5GiB. An
 empty variable counts as unset. CLOUDBURST_DATABASE_FILE names a file with the
 value of --database.`,
-		Args: shell.Between(0, 0, ""),
+		Example: "  cloudburst config --running\n  cloudburst config >cloudburst.toml",
+		Args:    shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			e, err := p.LoadConfig(c.Flags())
+			if running && err == nil {
+				e, err = p.running(c)
+				secrets = false
+			}
 			if err != nil {
 				return err
 			}
@@ -63,7 +73,24 @@ value of --database.`,
 		},
 	}
 	config.AddFlags(c.Flags())
+	c.Flags().BoolVar(&running, "running", false, "print the settings of the running server")
 	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object per line: name, value, default, source, origin, env, doc")
 	c.Flags().BoolVar(&secrets, "show-secrets", false, "print passwords")
 	return c
+}
+
+// running returns the settings of the running server.
+func (p *commands) running(c *cobra.Command) (*config.Effective, error) {
+	text, source, origin := map[string]string{}, map[string]string{}, map[string]string{}
+	err := p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
+		if !s.Running {
+			return errors.New("no server is running here: start it with \"cloudburst serve\", or name its admin listener with --admin.listen")
+		}
+		all, err := client.Admin{Client: s.Client}.Config(ctx)
+		for _, one := range all {
+			text[one.Name], source[one.Name], origin[one.Name] = one.Value, one.Source, one.Origin
+		}
+		return err
+	})
+	return config.Of(text, source, origin), err
 }

@@ -1,10 +1,15 @@
-// Package docsui has the pages of the documentation and its guides. The literal requests of the
-// documentation are [Examples].
+// Package docsui serves the documentation of the folder docs as a site: an index with search, and the
+// pages with a side bar. Start with [New] and [Pages.Routes].
 package docsui
 
 import (
+	"cmp"
+	"io/fs"
 	"net/http"
+	"path"
+	"strings"
 
+	"cloudburst/docs"
 	"cloudburst/internal/route"
 	"cloudburst/internal/web/shell"
 )
@@ -12,16 +17,132 @@ import (
 // Pages has the pages of the documentation.
 type Pages struct {
 	*shell.Shell
-	guides guides
+	site site
 }
 
 // New builds the pages.
 func New(s *shell.Shell) *Pages { return &Pages{Shell: s} }
 
-// Routes lists the documentation and its guides.
+// Routes lists the pages of the documentation.
 func (s *Pages) Routes() []route.Route {
 	return []route.Route{
-		{Method: http.MethodGet, Path: "/docs", Handler: http.HandlerFunc(s.docsPage), Purpose: "The documentation, with literal examples of every protocol."},
-		{Method: http.MethodGet, Path: "/docs/{name...}", Handler: http.HandlerFunc(s.guidePage), Purpose: "One guide of the documentation."},
+		{Method: http.MethodGet, Path: "/docs", Handler: http.HandlerFunc(s.index), Purpose: "The contents of the documentation, and search (q)."},
+		{Method: http.MethodGet, Path: "/docs/{name...}", Handler: http.HandlerFunc(s.page), Purpose: "One page or image of the documentation."},
 	}
 }
+
+// View is what the templates of the documentation show.
+type View struct {
+	shell.View
+	Shelves    []shelf
+	Page       *page // nil: the index
+	Prev, Next *page
+	Query      string
+	Results    []result
+}
+
+func (s *Pages) view(r *http.Request, title string, shelves []shelf) View {
+	v := View{View: s.NewView(r, title), Shelves: shelves}
+	v.Docs, v.Wide, v.Heading = true, true, title
+	return v
+}
+
+// maxQuery is the length of a search in bytes; more is ignored.
+const maxQuery = 200
+
+// index serves the contents, or the results of a search.
+func (s *Pages) index(rw http.ResponseWriter, r *http.Request) {
+	shelves, err := s.site.load()
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	v := s.view(r, "Documentation", shelves)
+	if v.Query = strings.TrimSpace(r.FormValue("q")); len(v.Query) > maxQuery {
+		v.Query = strings.ToValidUTF8(v.Query[:maxQuery], "")
+	}
+	if v.Query != "" {
+		v.Title, v.Results = v.Query+" · Documentation", search(shelves, v.Query)
+	}
+	s.Render(rw, r, http.StatusOK, "docs", v)
+}
+
+// page serves one page or image. It redirects former names of pages.
+func (s *Pages) page(rw http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	if to := docs.Moved()[name]; to != "" {
+		http.Redirect(rw, r, "/docs/"+to, http.StatusMovedPermanently)
+		return
+	}
+	if strings.HasPrefix(name, "images/") {
+		s.image(rw, r, name)
+		return
+	}
+	shelves, err := s.site.load()
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	all := inOrder(shelves)
+	for i, p := range all {
+		if p.Name != name {
+			continue
+		}
+		v := s.view(r, p.Title, shelves)
+		own := *p
+		base := s.BaseURL(r)
+		own.Body = ownURL(own.Body, base, s.CloudElement(base))
+		v.Page = &own
+		if i > 0 {
+			v.Prev = all[i-1]
+		}
+		if i+1 < len(all) {
+			v.Next = all[i+1]
+		}
+		s.Render(rw, r, http.StatusOK, "guide", v)
+		return
+	}
+	s.NotFound(rw, r)
+}
+
+// image serves an image of the documentation.
+func (s *Pages) image(rw http.ResponseWriter, r *http.Request, name string) {
+	b, err := fs.ReadFile(docs.Files, path.Clean(name))
+	kind := map[string]string{".svg": "image/svg+xml", ".png": "image/png"}[path.Ext(name)]
+	if err != nil || kind == "" {
+		s.NotFound(rw, r)
+		return
+	}
+	h := rw.Header()
+	h.Set("Content-Type", kind)
+	h.Set("Cache-Control", "public, max-age=3600")
+	if kind == "image/svg+xml" { // the drawings have a style element for light and dark
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+	}
+	_, _ = rw.Write(b) // a client that left does not matter
+}
+
+// Current reports whether p is the shown page.
+func (v View) Current(p *page) bool { return v.Page != nil && v.Page.Name == p.Name }
+
+// Crumb is the shelf of the shown page.
+func (v View) Crumb() string {
+	for _, sh := range v.Shelves {
+		for _, p := range sh.Pages {
+			if v.Current(p) {
+				return sh.Title
+			}
+		}
+	}
+	return ""
+}
+
+func inOrder(shelves []shelf) (all []*page) {
+	for _, sh := range shelves {
+		all = append(all, sh.Pages...)
+	}
+	return all
+}
+
+// order sorts results: the best first, then the order of the site.
+func order(a, b result) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.at, b.at)) }

@@ -77,14 +77,14 @@ func newPages(l *locale.Locale) pages {
 		"once":    func(id, label, text string) CopyText { return CopyText{id, label, text} },
 	}
 	base := parseInto(template.New("base").Funcs(funcs), l,
-		"base", "icons", "row", "form", "figure", "change", "message", "sourceparts", "riverparts", "outliner", "shelves", "postparts", "threadparts", "authorparts")
+		"base", "icons", "row", "form", "figure", "change", "message", "sourceparts", "riverparts", "outliner", "postparts", "threadparts", "authorparts")
 	all := pages{}
 	for _, name := range []string{"front", "hub", "outcome", "log", "changes", "pingsite", "topics", "topic", "status", "docs", "guide", "problem",
 		"setup", "login", "signup", "account", "tokens", "move", "moved", "token", "feeds", "private", "secret", "readers", "confirm", "authorize", "author", "posts", "post", "postindex", "authorpage", "authorsearch", "authorformats", "sitedesign", "sitepages", "sitepage", "river", "riveritem", "riverdisplay", "welcome", "rivers",
 		"sources", "sourceadd", "sourcechoice", "source", "sourceimport", "imported", "sourcestart", "categories", "readinglists", "notices", "noticelink", "filters", "filter", "write", "writeposts", "writereplies", "people", "peoplefollow", "profile", "testfeed", "offline"} {
 		all[name] = sync.OnceValue(func() *template.Template {
 			if slices.Contains(untranslated, name) {
-				return parseInto(template.Must(base.Clone()), locale.English(), name)
+				return parseInto(template.Must(base.Clone()), locale.English(), "docsnav", name)
 			}
 			return parseInto(template.Must(base.Clone()), l, name)
 		})
