@@ -21,7 +21,7 @@ import (
 var keyOf = map[string]string{
 	"topic": "id", "part": "topic_id", "subscription": "topic_id", "body": "topic_id", "alias": "topic_id",
 	"intent": "topic_id", "event": "topic_id",
-	"writer": "owner", "post": "owner", "post_category": "owner", "post_count": "owner", "saved": "owner", "saved_document": "owner",
+	"writer": "owner", "post": "owner", "post_category": "owner", "post_count": "owner", "post_word": "owner", "saved": "owner", "saved_document": "owner",
 	"outping": "owner",
 }
 
@@ -59,6 +59,7 @@ var exceptions = []exception{
 	{holds: "AS r(id, now) WHERE t.id = r.id AND EXISTS", why: "the few topics that the URLs of a ping may mean are read in one query"},
 	{holds: "ORDER BY e.at, e.node, e.seq LIMIT", why: "events of all nodes are read by time, for users"},
 	{holds: "FROM post AS p WHERE p.state = 'scheduled'", why: "the poll for due posts"},
+	{holds: "FROM post AS p WHERE NOT p.indexed", why: "posts that an earlier version stored become searchable after a start", whole: true},
 	{holds: "p.was_until > 0 AND p.was_until <= $1 ORDER BY", why: "the sweep deletes undo data that has expired", whole: true},
 	{holds: "p.state = 'deleted' AND p.updated_at < $1 ORDER BY", why: "the sweep removes posts that were deleted long ago", whole: true},
 	{holds: "FROM post AS p WHERE p.state = 'published' AND NOT EXISTS (SELECT 1 FROM account AS shut WHERE shut.name = p.owner AND shut.disabled)", why: "everyone's posts but those of disabled accounts, when somebody reads them"},
