@@ -208,7 +208,7 @@ func (e *env) callSite(t *testing.T, user string) {
 	t.Helper()
 	s := e.Store.(author.SiteStore)
 	for {
-		n, err := s.IndexPosts(e.Ctx, 1000)
+		n, err := s.IndexPosts(e.Ctx, 100)
 		storetest.Must(t, err)
 		if n == 0 {
 			break
