@@ -117,12 +117,7 @@ func (m *Merge) matchRenamed() {
 	if fresh == 0 || len(m.Last) == 0 {
 		return
 	}
-	whole := map[int64]int64{}
-	text := map[int64]int64{}
-	for _, k := range m.Last {
-		whole[k.Hash] = k.ID
-		text[k.Hash>>32] = k.ID
-	}
+	whole, text := m.byContent()
 	kept := map[int64]bool{} // IDs in the document whose content did not change
 	for i := range m.entries {
 		kept[m.entries[i].id] = m.entries[i].same
@@ -139,6 +134,26 @@ func (m *Merge) matchRenamed() {
 			m.rename(e, id, false)
 		}
 	}
+}
+
+// byContent returns the IDs of the last document by the hash of the whole item, and by that of its text.
+// Of items with equal content, one that the document lacks is the one that was renamed.
+func (m *Merge) byContent() (whole, text map[int64]int64) {
+	whole, text = map[int64]int64{}, map[int64]int64{}
+	gone := make(map[int64]bool, len(m.gone))
+	for _, id := range m.gone {
+		gone[id] = true
+	}
+	put := func(in map[int64]int64, hash, id int64) {
+		if old, ok := in[hash]; !ok || gone[id] || !gone[old] {
+			in[hash] = id
+		}
+	}
+	for _, k := range m.Last {
+		put(whole, k.Hash, k.ID)
+		put(text, k.Hash>>32, k.ID)
+	}
+	return whole, text
 }
 
 // rename gives e the ID of a known item. If that item is in the document too, unchanged, e is its

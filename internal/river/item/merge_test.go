@@ -214,6 +214,7 @@ func FuzzMerge(f *testing.F) {
 	f.Add("a@1 b@2 c@3", "b@2 d@4", "a=x b=y")
 	f.Add("1=x 2=y 3=z", "4=x 5=y 6=z 7=w", "")
 	f.Add("a a b=a", "a=b b=a", "c a=b")
+	f.Add("a", "a", "b=a c=a") // the renamed item has a new copy
 	f.Fuzz(func(t *testing.T, one, two, three string) {
 		s := newMergeRig()
 		shown := map[string]bool{}
