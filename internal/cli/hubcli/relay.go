@@ -1,7 +1,6 @@
 package hubcli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"net/url"
@@ -188,22 +187,7 @@ func (p *commands) relayRemove() *cobra.Command {
 }
 
 func (p *commands) printRelays(list []client.Relay, asJSON bool) error {
-	out := bufio.NewWriter(p.Out)
-	enc := shell.JSONLines(out)
-	t := shell.NewTable(p.Out, "FEED", "VIA", "STATE", "HUB", "LAST PUSH", "EXPIRES", "LAST ERROR")
-	for _, r := range list {
-		var err error
-		if asJSON {
-			err = enc.Encode(r)
-		} else {
-			err = t.Row(r.Feed, r.Via, r.State, r.Hub, shell.FormatTime(r.PushedAt), shell.FormatTime(r.ExpiresAt), r.LastError)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	return t.End()
+	return shell.PrintList(p.Out, shell.Each(list), asJSON, []string{"FEED", "VIA", "STATE", "HUB", "LAST PUSH", "EXPIRES", "LAST ERROR"}, func(r *client.Relay) []string {
+		return []string{r.Feed, r.Via, r.State, r.Hub, shell.FormatTime(r.PushedAt), shell.FormatTime(r.ExpiresAt), r.LastError}
+	})
 }

@@ -1,7 +1,6 @@
 package hubcli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -49,23 +48,9 @@ deliveries failures, tries, next_at, last_error, last_error_at.`,
 }
 
 func (p *commands) printSubscriptions(list func(func(client.Subscription, error) bool), asJSON bool) error {
-	out := bufio.NewWriter(p.Out)
-	enc := shell.JSONLines(out)
-	t := shell.NewTable(p.Out, "FEED", "PROTOCOL", "CALLBACK", "EXPIRES", "ERRORS", "LAST ERROR")
-	for s, err := range list {
-		if err == nil && asJSON {
-			err = enc.Encode(s)
-		} else if err == nil {
-			err = t.Row(s.Topic, s.Protocol, s.Callback, ending(s.ExpiresAt), fmt.Sprint(s.Failures), s.LastError)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	return t.End()
+	return shell.PrintList(p.Out, list, asJSON, []string{"FEED", "PROTOCOL", "CALLBACK", "EXPIRES", "ERRORS", "LAST ERROR"}, func(s *client.Subscription) []string {
+		return []string{s.Topic, s.Protocol, s.Callback, ending(s.ExpiresAt), fmt.Sprint(s.Failures), s.LastError}
+	})
 }
 
 // ending formats the expiry of a subscription. A subscription without an expiry has the

@@ -1,7 +1,6 @@
 package hubcli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 
@@ -33,24 +32,9 @@ verification.`,
 		Args: shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				out := bufio.NewWriter(p.Out)
-				enc := shell.JSONLines(out)
-				t := shell.NewTable(p.Out, "FEED", "SUBSCRIBERS", "CHANGES", "CHANGED", "CHECKED", "LAST ERROR")
-				for topic, err := range s.Topics(ctx, q) {
-					if err == nil && asJSON {
-						err = enc.Encode(topic)
-					} else if err == nil {
-						err = t.Row(topic.URL, fmt.Sprint(topic.Subscribers), fmt.Sprint(topic.Version),
-							shell.FormatTime(topic.ChangedAt), shell.FormatTime(topic.CheckedAt), topic.Error)
-					}
-					if err != nil {
-						return err
-					}
-				}
-				if err := out.Flush(); err != nil {
-					return err
-				}
-				return t.End()
+				return shell.PrintList(p.Out, s.Topics(ctx, q), asJSON, []string{"FEED", "SUBSCRIBERS", "CHANGES", "CHANGED", "CHECKED", "LAST ERROR"}, func(t *client.Topic) []string {
+					return []string{t.URL, fmt.Sprint(t.Subscribers), fmt.Sprint(t.Version), shell.FormatTime(t.ChangedAt), shell.FormatTime(t.CheckedAt), t.Error}
+				})
 			})
 		},
 	})

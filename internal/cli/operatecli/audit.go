@@ -1,7 +1,6 @@
 package operatecli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"strings"
@@ -28,23 +27,9 @@ failed. An entry without an actor is from the operator.`,
 		Args:    shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				out := bufio.NewWriter(p.Out)
-				enc := shell.JSONLines(out)
-				t := shell.NewTable(p.Out, "TIME", "BY", "ACTION", "OBJECT", "DETAIL")
-				for e, err := range (client.Admin{Client: s.Client}).Audit(ctx, q) {
-					if err == nil && asJSON {
-						err = enc.Encode(e)
-					} else if err == nil {
-						err = t.Row(shell.FormatTime(&e.At), actorOf(e), e.Action, shell.Clean(e.Object), detailOf(e))
-					}
-					if err != nil {
-						return err
-					}
-				}
-				if err := out.Flush(); err != nil {
-					return err
-				}
-				return t.End()
+				return shell.PrintList(p.Out, (client.Admin{Client: s.Client}).Audit(ctx, q), asJSON, []string{"TIME", "BY", "ACTION", "OBJECT", "DETAIL"}, func(e *client.AuditEntry) []string {
+					return []string{shell.FormatTime(&e.At), actorOf(*e), e.Action, e.Object, detailOf(*e)}
+				})
 			})
 		},
 	})

@@ -1,7 +1,6 @@
 package operatecli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 
@@ -99,23 +98,9 @@ func (p *commands) userList() *cobra.Command {
 		Args:  shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				out := bufio.NewWriter(p.Out)
-				enc := shell.JSONLines(out)
-				t := shell.NewTable(p.Out, "NAME", "STATE", "CREATED", "SEEN", "ROLE")
-				for u, err := range s.Users(ctx, limit) {
-					if err == nil && asJSON {
-						err = enc.Encode(u)
-					} else if err == nil {
-						err = t.Row(u.Name, stateOf(u), shell.FormatTime(&u.CreatedAt), shell.FormatTime(u.SeenAt), roleOf(u))
-					}
-					if err != nil {
-						return err
-					}
-				}
-				if err := out.Flush(); err != nil {
-					return err
-				}
-				return t.End()
+				return shell.PrintList(p.Out, s.Users(ctx, limit), asJSON, []string{"NAME", "STATE", "CREATED", "SEEN", "ROLE"}, func(u *client.User) []string {
+					return []string{u.Name, stateOf(*u), shell.FormatTime(&u.CreatedAt), shell.FormatTime(u.SeenAt), roleOf(*u)}
+				})
 			})
 		},
 	})

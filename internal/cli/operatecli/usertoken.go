@@ -1,7 +1,6 @@
 package operatecli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"slices"
@@ -108,24 +107,9 @@ func (p *commands) userTokens() *cobra.Command {
 }
 
 func (p *commands) printTokens(list []client.Token, asJSON bool) error {
-	out := bufio.NewWriter(p.Out)
-	enc := shell.JSONLines(out)
-	t := shell.NewTable(p.Out, "ID", "SCOPES", "LABEL", "CREATED", "USED")
-	for _, k := range list {
-		var err error
-		if asJSON {
-			err = enc.Encode(k)
-		} else {
-			err = t.Row(k.ID, strings.Join(k.Scopes, ","), k.Label, shell.FormatTime(&k.CreatedAt), shell.FormatTime(k.UsedAt))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	return t.End()
+	return shell.PrintList(p.Out, shell.Each(list), asJSON, []string{"ID", "SCOPES", "LABEL", "CREATED", "USED"}, func(k *client.Token) []string {
+		return []string{k.ID, strings.Join(k.Scopes, ","), k.Label, shell.FormatTime(&k.CreatedAt), shell.FormatTime(k.UsedAt)}
+	})
 }
 
 func (p *commands) userRevoke() *cobra.Command {

@@ -1,7 +1,6 @@
 package readcli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"strconv"
@@ -185,11 +184,7 @@ func (p *commands) filtersList() *cobra.Command {
 }
 
 func (p *commands) printFilters(list []client.Filter, asJSON bool) error {
-	out := bufio.NewWriter(p.Out)
-	enc := shell.JSONLines(out)
-	t := shell.NewTable(p.Out, "ID", "OF", "CONDITIONS", "ACTIONS", "STATE", "MATCHED", "LAST")
-	for i := range list {
-		f := &list[i]
+	return shell.PrintList(p.Out, shell.Each(list), asJSON, []string{"ID", "OF", "CONDITIONS", "ACTIONS", "STATE", "MATCHED", "LAST"}, func(f *client.Filter) []string {
 		of, state := "all feeds", "on"
 		switch {
 		case f.SourceID != 0:
@@ -200,20 +195,8 @@ func (p *commands) printFilters(list []client.Filter, asJSON bool) error {
 		if f.Off {
 			state = "off"
 		}
-		var err error
-		if asJSON {
-			err = enc.Encode(f)
-		} else {
-			err = t.Row(strconv.FormatInt(f.ID, 10), of, filterConditions(f), filterActions(f), state, fmt.Sprint(f.Matched), shell.FormatTime(f.LastAt))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	return t.End()
+		return []string{strconv.FormatInt(f.ID, 10), of, filterConditions(f), filterActions(f), state, fmt.Sprint(f.Matched), shell.FormatTime(f.LastAt)}
+	})
 }
 
 func (p *commands) filtersMove() *cobra.Command {

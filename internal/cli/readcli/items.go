@@ -1,7 +1,6 @@
 package readcli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -59,23 +58,7 @@ Works on the running server, or on the data folder when none runs.`,
 }
 
 func (p *commands) listItems(ctx context.Context, r *client.River, q client.ItemQuery, asJSON bool) error {
-	out := bufio.NewWriter(p.Out)
-	enc := shell.JSONLines(out)
-	t := shell.NewTable(p.Out, "TIME", "FEED", "ITEM", "LINK")
-	for it, err := range r.Items(ctx, q) {
-		if err == nil && asJSON {
-			err = enc.Encode(it)
-		} else if err == nil {
-			err = t.Row(itemRow(&it)...)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	return t.End()
+	return shell.PrintList(p.Out, r.Items(ctx, q), asJSON, []string{"TIME", "FEED", "ITEM", "LINK"}, itemRow)
 }
 
 // itemRow returns the table row of an item.

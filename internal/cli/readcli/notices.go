@@ -1,7 +1,6 @@
 package readcli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"slices"
@@ -126,10 +125,7 @@ func (p *commands) noticesList() *cobra.Command {
 }
 
 func (p *commands) printNotices(list []client.Forwarding, asJSON bool) error {
-	out := bufio.NewWriter(p.Out)
-	enc := shell.JSONLines(out)
-	t := shell.NewTable(p.Out, "ID", "VIA", "TARGET", "OF", "STATE", "SENT", "LAST", "PROBLEM")
-	for _, n := range list {
+	return shell.PrintList(p.Out, shell.Each(list), asJSON, []string{"ID", "VIA", "TARGET", "OF", "STATE", "SENT", "LAST", "PROBLEM"}, func(n *client.Forwarding) []string {
 		of := "all feeds"
 		switch {
 		case n.SourceID != 0:
@@ -137,20 +133,8 @@ func (p *commands) printNotices(list []client.Forwarding, asJSON bool) error {
 		case n.Category != "":
 			of = n.Category
 		}
-		var err error
-		if asJSON {
-			err = enc.Encode(n)
-		} else {
-			err = t.Row(strconv.FormatInt(n.ID, 10), n.Via, n.Target, of, noticeState(&n), fmt.Sprint(n.Sent), shell.FormatTime(n.LastAt), n.Problem)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	return t.End()
+		return []string{strconv.FormatInt(n.ID, 10), n.Via, n.Target, of, noticeState(n), fmt.Sprint(n.Sent), shell.FormatTime(n.LastAt), n.Problem}
+	})
 }
 
 // noticeState returns the state of a forwarding in one word.

@@ -1,7 +1,6 @@
 package readcli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 
@@ -80,29 +79,14 @@ func (p *commands) categories(ctx context.Context, r *client.River, q *categoryF
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriter(p.Out)
-	enc := shell.JSONLines(out)
-	t := shell.NewTable(p.Out, "NAME", "READ BY", "FEEDS", "UNREAD")
-	for _, row := range list {
-		by := "its owner"
-		if row.Public {
+	return shell.PrintList(p.Out, shell.Each(list), q.asJSON, []string{"NAME", "READ BY", "FEEDS", "UNREAD"}, func(c *client.Category) []string {
+		by, unread := "its owner", int64(0)
+		if c.Public {
 			by = "everyone"
 		}
-		unread := int64(0)
-		if row.Unread != nil {
-			unread = *row.Unread
+		if c.Unread != nil {
+			unread = *c.Unread
 		}
-		if q.asJSON {
-			err = enc.Encode(row)
-		} else {
-			err = t.Row(row.Name, by, fmt.Sprint(row.Sources), fmt.Sprint(unread))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	return t.End()
+		return []string{c.Name, by, fmt.Sprint(c.Sources), fmt.Sprint(unread)}
+	})
 }

@@ -1,7 +1,6 @@
 package readcli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -221,27 +220,13 @@ func (p *commands) listSources(ctx context.Context, r *client.River, q client.So
 	if q.Unread {
 		heading = append(heading, "UNREAD")
 	}
-	out := bufio.NewWriter(p.Out)
-	enc := shell.JSONLines(out)
-	t := shell.NewTable(p.Out, heading...)
-	for s, err := range r.Sources(ctx, q) {
-		if err == nil && asJSON {
-			err = enc.Encode(s)
-		} else if err == nil {
-			row := []string{s.State, shell.Clip(s.Title, 60), strings.Join(s.Categories, ", "), fmt.Sprint(s.Items), shell.FormatTime(s.NewestAt), shell.FormatTime(s.NextAt), s.URL, problemOf(&s)}
-			if s.Unread != nil {
-				row = append(row, fmt.Sprint(*s.Unread))
-			}
-			err = t.Row(row...)
+	return shell.PrintList(p.Out, r.Sources(ctx, q), asJSON, heading, func(s *client.Source) []string {
+		row := []string{s.State, shell.Clip(s.Title, 60), strings.Join(s.Categories, ", "), fmt.Sprint(s.Items), shell.FormatTime(s.NewestAt), shell.FormatTime(s.NextAt), s.URL, problemOf(s)}
+		if s.Unread != nil {
+			row = append(row, fmt.Sprint(*s.Unread))
 		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	return t.End()
+		return row
+	})
 }
 
 // problemOf returns the problem of a source, for the table.

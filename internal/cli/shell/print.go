@@ -1,9 +1,11 @@
 package shell
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"strings"
 	"text/tabwriter"
@@ -112,6 +114,38 @@ func (t *Table) End() error {
 		return nil
 	}
 	return t.tabs.Flush()
+}
+
+// PrintList prints a list as JSON lines or as a table; row returns the cells of one of its rows. It
+// ends with the first error of the list.
+func PrintList[T any](w io.Writer, list iter.Seq2[T, error], asJSON bool, heading []string, row func(*T) []string) error {
+	out := bufio.NewWriter(w)
+	enc, t := JSONLines(out), NewTable(w, heading...)
+	for one, err := range list {
+		if err == nil && asJSON {
+			err = enc.Encode(one)
+		} else if err == nil {
+			err = t.Row(row(&one)...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return t.End()
+}
+
+// Each returns the elements of a slice as a list for PrintList.
+func Each[T any](list []T) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for _, one := range list {
+			if !yield(one, nil) {
+				return
+			}
+		}
+	}
 }
 
 // FormatTime formats a time in the local zone; a dash if t is nil or zero.

@@ -1,7 +1,6 @@
 package writecli
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -76,23 +75,9 @@ func (p *commands) feedList() *cobra.Command {
 }
 
 func (p *commands) printFeeds(list func(func(client.SavedFeed, error) bool), asJSON bool) error {
-	out := bufio.NewWriter(p.Out)
-	enc := shell.JSONLines(out)
-	t := shell.NewTable(p.Out, "USER", "FEED", "STATE", "SAVED", "ITEMS", "BYTES", "URL", "TITLE")
-	for f, err := range list {
-		if err == nil && asJSON {
-			err = enc.Encode(f)
-		} else if err == nil {
-			err = t.Row(f.User, f.Name, whereabouts(f), shell.FormatTime(&f.SavedAt), fmt.Sprint(f.Items), fmt.Sprint(f.Size), f.URL, shell.Clip(f.Title, 60))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	return t.End()
+	return shell.PrintList(p.Out, list, asJSON, []string{"USER", "FEED", "STATE", "SAVED", "ITEMS", "BYTES", "URL", "TITLE"}, func(f *client.SavedFeed) []string {
+		return []string{f.User, f.Name, whereabouts(*f), shell.FormatTime(&f.SavedAt), fmt.Sprint(f.Items), fmt.Sprint(f.Size), f.URL, shell.Clip(f.Title, 60)}
+	})
 }
 
 // whereabouts describes where the readers of a feed are sent.

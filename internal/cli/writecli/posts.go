@@ -56,23 +56,9 @@ Deleted posts are listed only with --state deleted.
 }
 
 func (p *commands) printPosts(list func(func(client.Post, error) bool), asJSON bool) error {
-	out := bufio.NewWriter(p.Out)
-	enc := shell.JSONLines(out)
-	t := shell.NewTable(p.Out, "NUMBER", "STATE", "DATE", "POST")
-	for post, err := range list {
-		if err == nil && asJSON {
-			err = enc.Encode(post)
-		} else if err == nil {
-			err = t.Row(decimal(post.ID), post.State, dateOf(post), shell.Clip(wordsOf(post), 70))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	return t.End()
+	return shell.PrintList(p.Out, list, asJSON, []string{"NUMBER", "STATE", "DATE", "POST"}, func(post *client.Post) []string {
+		return []string{decimal(post.ID), post.State, dateOf(*post), shell.Clip(wordsOf(*post), 70)}
+	})
 }
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }

@@ -1,7 +1,6 @@
 package writecli
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"fmt"
@@ -28,15 +27,12 @@ reposts, bookmarks and links, which arrive by Webmention. Nothing from an unknow
 is public before it is approved.
 
 Works on the running server, or on the data folder when none runs.`)
-	decide := func(use, decision, short, long string) *cobra.Command {
-		return p.replyDecision(use, decision, short, long)
-	}
 	c.AddCommand(p.repliesList(),
-		decide("approve", "approve", "Publish a reply below its post", "Publishes a reply below its post."),
-		decide("trust", "trust", "Publish a reply, and later ones of its author", "Publishes a reply below its post. Later replies of the same author appear at once."),
-		decide("reject", "reject", "Reject a reply", "Rejects a reply. It stays rejected when its page reports it again."),
-		decide("block", "block-author", "Reject all replies of an author", "Rejects a reply and all others of its author."),
-		decide("block-host", "block-host", "Reject all replies from a host", "Rejects a reply and all others from its host and the subdomains of the host."),
+		p.replyDecision("approve", "approve", "Publish a reply below its post", "Publishes a reply below its post."),
+		p.replyDecision("trust", "trust", "Publish a reply, and later ones of its author", "Publishes a reply below its post. Later replies of the same author appear at once."),
+		p.replyDecision("reject", "reject", "Reject a reply", "Rejects a reply. It stays rejected when its page reports it again."),
+		p.replyDecision("block", "block-author", "Reject all replies of an author", "Rejects a reply and all others of its author."),
+		p.replyDecision("block-host", "block-host", "Reject all replies from a host", "Rejects a reply and all others from its host and the subdomains of the host."),
 		p.repliesUndo(), p.repliesRules(), p.repliesForget(), p.repliesSent(), p.repliesSettings())
 	return c
 }
@@ -65,9 +61,8 @@ Replies whose page was not read yet are listed only with --state unread.
 		Args: shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.onReplies(c, user, func(ctx context.Context, s client.Conversation) error {
-				t := shell.NewTable(p.Out, "NUMBER", "POST", "STATE", "KIND", "AUTHOR", "TEXT")
-				return printEach(p, s.Replies(ctx, q), asJSON, t, func(r client.Reply) error {
-					return t.Row(decimal(r.ID), decimal(r.Post), r.State, r.Kind, cmp.Or(r.Name, r.Host), shell.Clip(cmp.Or(r.Text, r.Source), 70))
+				return shell.PrintList(p.Out, s.Replies(ctx, q), asJSON, []string{"NUMBER", "POST", "STATE", "KIND", "AUTHOR", "TEXT"}, func(r *client.Reply) []string {
+					return []string{decimal(r.ID), decimal(r.Post), r.State, r.Kind, cmp.Or(r.Name, r.Host), shell.Clip(cmp.Or(r.Text, r.Source), 70)}
 				})
 			})
 		},
@@ -78,26 +73,6 @@ Replies whose page was not read yet are listed only with --state unread.
 	c.Flags().IntVar(&q.Limit, "limit", 0, "at most this `number`; 0 means all")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
-}
-
-// printEach prints a list as JSON lines or as a table.
-func printEach[T any](p *commands, list func(func(T, error) bool), asJSON bool, t *shell.Table, row func(T) error) error {
-	out := bufio.NewWriter(p.Out)
-	enc := shell.JSONLines(out)
-	for one, err := range list {
-		if err == nil && asJSON {
-			err = enc.Encode(one)
-		} else if err == nil {
-			err = row(one)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	return t.End()
 }
 
 // replyDecision creates a command that decides about one reply.
@@ -163,13 +138,9 @@ func (p *commands) repliesRules() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				t := shell.NewTable(p.Out, "VERDICT", "HOST", "AUTHOR", "NAME", "SINCE")
-				for _, r := range rules {
-					if err := t.Row(r.Verdict, r.Host, r.Author, r.Name, shell.FormatTime(&r.At)); err != nil {
-						return err
-					}
-				}
-				return t.End()
+				return shell.PrintList(p.Out, shell.Each(rules), false, []string{"VERDICT", "HOST", "AUTHOR", "NAME", "SINCE"}, func(r *client.ReplyRule) []string {
+					return []string{r.Verdict, r.Host, r.Author, r.Name, shell.FormatTime(&r.At)}
+				})
 			})
 		},
 	})
@@ -217,9 +188,8 @@ time of the next attempt. The states:
 		Args: shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.onReplies(c, user, func(ctx context.Context, s client.Conversation) error {
-				t := shell.NewTable(p.Out, "POST", "TARGET", "STATE", "LAST", "ANSWER", "NEXT")
-				return printEach(p, s.Sent(ctx, post, limit), asJSON, t, func(o client.SentWebmention) error {
-					return t.Row(decimal(o.Post), o.Target, o.State, shell.FormatTime(o.LastAt), o.Answer, shell.FormatTime(o.NextAt))
+				return shell.PrintList(p.Out, s.Sent(ctx, post, limit), asJSON, []string{"POST", "TARGET", "STATE", "LAST", "ANSWER", "NEXT"}, func(o *client.SentWebmention) []string {
+					return []string{decimal(o.Post), o.Target, o.State, shell.FormatTime(o.LastAt), o.Answer, shell.FormatTime(o.NextAt)}
 				})
 			})
 		},

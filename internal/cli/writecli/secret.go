@@ -1,7 +1,6 @@
 package writecli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 
@@ -100,24 +99,9 @@ func (p *commands) secretList() *cobra.Command {
 }
 
 func (p *commands) printSecrets(list []client.Secret, asJSON bool) error {
-	out := bufio.NewWriter(p.Out)
-	enc := shell.JSONLines(out)
-	t := shell.NewTable(p.Out, "SELECTOR", "READER", "CREATED", "USED")
-	for _, s := range list {
-		var err error
-		if asJSON {
-			err = enc.Encode(s)
-		} else {
-			err = t.Row(s.Selector, s.Reader, shell.FormatTime(&s.CreatedAt), shell.FormatTime(s.UsedAt))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	return t.End()
+	return shell.PrintList(p.Out, shell.Each(list), asJSON, []string{"SELECTOR", "READER", "CREATED", "USED"}, func(s *client.Secret) []string {
+		return []string{s.Selector, s.Reader, shell.FormatTime(&s.CreatedAt), shell.FormatTime(s.UsedAt)}
+	})
 }
 
 func (p *commands) secretRevoke() *cobra.Command {

@@ -1,7 +1,6 @@
 package writecli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 
@@ -49,25 +48,9 @@ Works on the running server, or on the data folder when none runs.
 }
 
 func (p *commands) listTargets(ctx context.Context, s *shell.Connection, q client.PingTargetQuery, asJSON bool) error {
-	out := bufio.NewWriter(p.Out)
-	enc := shell.JSONLines(out)
-	t := shell.NewTable(p.Out, "TARGET", "KIND", "FEED", "STATE", "LAST", "ANSWER", "NEXT")
-	for one, err := range s.PingTargets(ctx, q) {
-		switch {
-		case err != nil:
-		case asJSON:
-			err = enc.Encode(one)
-		default:
-			err = t.Row(one.URL, one.Kind, one.Topic, one.State, shell.FormatTime(one.LastAt), one.Last, shell.FormatTime(one.NextAt))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	return t.End()
+	return shell.PrintList(p.Out, s.PingTargets(ctx, q), asJSON, []string{"TARGET", "KIND", "FEED", "STATE", "LAST", "ANSWER", "NEXT"}, func(o *client.PingTarget) []string {
+		return []string{o.URL, o.Kind, o.Topic, o.State, shell.FormatTime(o.LastAt), o.Last, shell.FormatTime(o.NextAt)}
+	})
 }
 
 func (p *commands) targetsRetry() *cobra.Command {
