@@ -115,25 +115,10 @@ func (s *mentionStore) CountMentions(ctx context.Context, user string) (map[conv
 
 // ClaimMentions implements conversation.Store.
 func (s *mentionStore) ClaimMentions(ctx context.Context, now, until time.Time, limit int, lease int64) ([]conversation.Mention, error) {
-	if some, err := s.db.Due(ctx, `SELECT EXISTS (SELECT 1 FROM mention WHERE due_at <= $1)`, now); err != nil || !some {
-		return nil, err
-	}
-	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]conversation.Mention, error) {
-		due, err := sqldb.Collect(ctx, c, scanMention, `SELECT `+mentionColumns+` FROM mention AS m
-			WHERE m.due_at <= $1 ORDER BY m.due_at LIMIT $2 {CLAIM}`, sqldb.Millis(now), max(limit, 0))
-		if err != nil {
-			return nil, err
-		}
-		rows := make([][]any, len(due))
-		for i := range due {
-			m := &due[i]
-			m.Lease, m.DueAt = lease, time.UnixMilli(sqldb.Millis(until)).UTC()
-			rows[i] = []any{m.User, m.ID, lease, sqldb.Millis(until)}
-		}
-		_, err = c.Bulk(ctx, `rows(user_name t, mention_no i, lease_no i, until i)
-			UPDATE mention AS m SET lease = :lease_no, due_at = :until {FROM ROWS}
-			WHERE m.owner = :user_name AND m.id = :mention_no`, rows)
-		return due, err
+	table := sqldb.DueTable{Name: "mention", Alias: "m", Columns: mentionColumns, Key: "owner t, id i", Due: "due_at", Claim: "lease"}
+	return sqldb.ClaimDue(ctx, s.db, table, scanMention, now, until, limit, lease, func(m *conversation.Mention, until time.Time) []any {
+		m.Lease, m.DueAt = lease, until
+		return []any{m.User, m.ID}
 	})
 }
 

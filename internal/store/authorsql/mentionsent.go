@@ -71,25 +71,10 @@ func (s *mentionStore) ChangeSent(ctx context.Context, user string, post int64, 
 
 // ClaimSent implements conversation.SendStore.
 func (s *mentionStore) ClaimSent(ctx context.Context, now, until time.Time, limit int, lease int64) ([]conversation.Sent, error) {
-	if some, err := s.db.Due(ctx, `SELECT EXISTS (SELECT 1 FROM mention_sent WHERE due_at <= $1)`, now); err != nil || !some {
-		return nil, err
-	}
-	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]conversation.Sent, error) {
-		due, err := sqldb.Collect(ctx, c, scanSent, `SELECT `+sentColumns+` FROM mention_sent AS o
-			WHERE o.due_at <= $1 ORDER BY o.due_at LIMIT $2 {CLAIM}`, sqldb.Millis(now), max(limit, 0))
-		if err != nil {
-			return nil, err
-		}
-		rows := make([][]any, len(due))
-		for i := range due {
-			o := &due[i]
-			o.Lease, o.DueAt = lease, time.UnixMilli(sqldb.Millis(until)).UTC()
-			rows[i] = []any{o.User, o.Post, o.Target, lease, sqldb.Millis(until)}
-		}
-		_, err = c.Bulk(ctx, `rows(user_name t, post_no i, page t, lease_no i, until i)
-			UPDATE mention_sent AS o SET lease = :lease_no, due_at = :until {FROM ROWS}
-			WHERE o.owner = :user_name AND o.post_id = :post_no AND o.target = :page`, rows)
-		return due, err
+	table := sqldb.DueTable{Name: "mention_sent", Alias: "o", Columns: sentColumns, Key: "owner t, post_id i, target t", Due: "due_at", Claim: "lease"}
+	return sqldb.ClaimDue(ctx, s.db, table, scanSent, now, until, limit, lease, func(o *conversation.Sent, until time.Time) []any {
+		o.Lease, o.DueAt = lease, until
+		return []any{o.User, o.Post, o.Target}
 	})
 }
 

@@ -103,25 +103,10 @@ func saveTarget(ctx context.Context, c sqldb.Conn, k announce.Key, o *announce.P
 
 // ClaimTargets implements announce.Store.
 func (s *targetStore) ClaimTargets(ctx context.Context, now, until time.Time, limit int, lease int64) ([]announce.PendingTarget, error) {
-	if some, err := s.db.Due(ctx, `SELECT EXISTS (SELECT 1 FROM outping WHERE due_at <= $1)`, now); err != nil || !some {
-		return nil, err
-	}
-	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]announce.PendingTarget, error) {
-		due, err := sqldb.Collect(ctx, c, scanTarget, `SELECT `+targetColumns+` FROM outping AS o
-			WHERE o.due_at <= $1 ORDER BY o.due_at LIMIT $2 {CLAIM}`, sqldb.Millis(now), max(limit, 0))
-		if err != nil {
-			return nil, err
-		}
-		rows := make([][]any, len(due))
-		for i := range due {
-			o := &due[i]
-			o.Lease, o.DueAt = lease, time.UnixMilli(sqldb.Millis(until)).UTC()
-			rows[i] = []any{o.User, o.Target, o.Topic, lease, sqldb.Millis(until)}
-		}
-		_, err = c.Bulk(ctx, `rows(user_name t, sink_name t, topic_name t, lease_no i, until i)
-			UPDATE outping AS o SET lease = :lease_no, due_at = :until {FROM ROWS}
-			WHERE o.owner = :user_name AND o.sink = :sink_name AND o.topic = :topic_name`, rows)
-		return due, err
+	table := sqldb.DueTable{Name: "outping", Alias: "o", Columns: targetColumns, Key: "owner t, sink t, topic t", Due: "due_at", Claim: "lease"}
+	return sqldb.ClaimDue(ctx, s.db, table, scanTarget, now, until, limit, lease, func(o *announce.PendingTarget, until time.Time) []any {
+		o.Lease, o.DueAt = lease, until
+		return []any{o.User, o.Target, o.Topic}
 	})
 }
 
@@ -145,10 +130,5 @@ func (s *targetStore) Targets(ctx context.Context, q announce.Query) ([]announce
 
 // NextTarget implements announce.Store.
 func (s *targetStore) NextTarget(ctx context.Context) (time.Time, error) {
-	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (next time.Time, err error) {
-		err = c.Query(ctx, `SELECT due_at FROM outping WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1`, func(rows *sql.Rows) error {
-			return rows.Scan((*sqldb.Time)(&next))
-		})
-		return next, err
-	})
+	return s.db.Earliest(ctx, `SELECT due_at FROM outping WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1`)
 }

@@ -26,25 +26,10 @@ func (s *threadStore) QueueThreadWork(ctx context.Context, w conversation.Work, 
 
 // ClaimThreadWork implements conversation.WorkStore.
 func (s *threadStore) ClaimThreadWork(ctx context.Context, now, until time.Time, limit int, lease int64) ([]conversation.Work, error) {
-	if some, err := s.db.Due(ctx, `SELECT EXISTS (SELECT 1 FROM thread_work WHERE due_at <= $1)`, now); err != nil || !some {
-		return nil, err
-	}
-	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]conversation.Work, error) {
-		due, err := sqldb.Collect(ctx, c, scanWork, `SELECT k.kind, k.name, k.depth, k.due_at, k.tries, k.lease FROM thread_work AS k
-			WHERE k.due_at <= $1 ORDER BY k.due_at LIMIT $2 {CLAIM}`, sqldb.Millis(now), max(limit, 0))
-		if err != nil {
-			return nil, err
-		}
-		rows := make([][]any, len(due))
-		for i := range due {
-			w := &due[i]
-			w.Lease, w.DueAt = lease, time.UnixMilli(sqldb.Millis(until)).UTC()
-			rows[i] = []any{w.Kind, w.Name, lease, sqldb.Millis(until)}
-		}
-		_, err = c.Bulk(ctx, `rows(kind t, name t, lease_no i, until i)
-			UPDATE thread_work AS k SET lease = :lease_no, due_at = :until {FROM ROWS}
-			WHERE k.kind = :kind AND k.name = :name`, rows)
-		return due, err
+	table := sqldb.DueTable{Name: "thread_work", Alias: "k", Columns: "k.kind, k.name, k.depth, k.due_at, k.tries, k.lease", Key: "kind t, name t", Due: "due_at", Claim: "lease"}
+	return sqldb.ClaimDue(ctx, s.db, table, scanWork, now, until, limit, lease, func(w *conversation.Work, until time.Time) []any {
+		w.Lease, w.DueAt = lease, until
+		return []any{w.Kind, w.Name}
 	})
 }
 

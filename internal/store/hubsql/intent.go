@@ -64,24 +64,10 @@ func (s *intentStore) Request(ctx context.Context, list []hub.Intent, events []e
 
 // ClaimIntents implements hub.Store.
 func (s *intentStore) ClaimIntents(ctx context.Context, now, until time.Time, limit int, claim int64) ([]hub.Intent, error) {
-	if some, err := s.db.Due(ctx, `SELECT EXISTS (SELECT 1 FROM intent WHERE due_at <= $1)`, now); err != nil || !some {
-		return nil, err
-	}
-	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]hub.Intent, error) {
-		list, err := sqldb.Collect(ctx, c, scanIntent, `SELECT `+intentColumns+` FROM intent AS i
-			WHERE i.due_at <= $1 ORDER BY i.due_at LIMIT $2 {CLAIM}`, sqldb.Millis(now), max(limit, 0))
-		if err != nil {
-			return nil, err
-		}
-		rows := make([][]any, len(list))
-		for i := range list {
-			in := &list[i]
-			in.Claim, in.DueAt = claim, time.UnixMilli(sqldb.Millis(until)).UTC()
-			rows[i] = []any{in.TopicID, in.ID, sqldb.Millis(until), claim}
-		}
-		_, err = c.Bulk(ctx, `rows(topic_id i, id i, due_at i, claim i) UPDATE intent AS i SET due_at = :due_at, claim = :claim
-			{FROM ROWS} WHERE i.topic_id = :topic_id AND i.id = :id`, rows)
-		return list, err
+	table := sqldb.DueTable{Name: "intent", Alias: "i", Columns: intentColumns, Key: "topic_id i, id i", Due: "due_at", Claim: "claim"}
+	return sqldb.ClaimDue(ctx, s.db, table, scanIntent, now, until, limit, claim, func(in *hub.Intent, until time.Time) []any {
+		in.Claim, in.DueAt = claim, until
+		return []any{in.TopicID, in.ID}
 	})
 }
 

@@ -126,9 +126,10 @@ func (s *forwardingStore) DropForwarding(ctx context.Context, reader string, id 
 
 // ClaimForwardings implements river.Store.
 func (s *forwardingStore) ClaimForwardings(ctx context.Context, now, until time.Time, limit int, claim int64) ([]forward.Forwarding, error) {
-	return sqldb.ClaimDue(ctx, s.db, "notice", forwardingColumns, "n", scanForwarding, now, until, limit, func(n *forward.Forwarding) (int64, int64) {
-		n.Claim, n.NextAt = claim, time.UnixMilli(sqldb.Millis(until)).UTC()
-		return n.ID, claim
+	table := sqldb.DueTable{Name: "notice", Alias: "n", Columns: forwardingColumns, Key: "id i", Due: "next_at", Claim: "claim"}
+	return sqldb.ClaimDue(ctx, s.db, table, scanForwarding, now, until, limit, claim, func(n *forward.Forwarding, until time.Time) []any {
+		n.Claim, n.NextAt = claim, until
+		return []any{n.ID}
 	})
 }
 

@@ -103,22 +103,10 @@ func (s *readingListStore) DropReadingList(ctx context.Context, reader string, i
 
 // ClaimReadingLists implements river.Store.
 func (s *readingListStore) ClaimReadingLists(ctx context.Context, now, until time.Time, limit int, claim int64) ([]river.ReadingList, error) {
-	if some, err := s.db.Due(ctx, `SELECT EXISTS (SELECT 1 FROM reading_list WHERE next_at <= $1)`, now); err != nil || !some {
-		return nil, err
-	}
-	return unpackLists(sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]listRow, error) {
-		due, err := sqldb.Collect(ctx, c, scanList, `SELECT `+listColumns+` FROM reading_list AS l
-			WHERE l.next_at <= $1 ORDER BY l.next_at LIMIT $2 {CLAIM}`, sqldb.Millis(now), max(limit, 0))
-		if err != nil {
-			return nil, err
-		}
-		rows := make([][]any, len(due))
-		for i := range due {
-			due[i].Claim, due[i].NextAt = claim, time.UnixMilli(sqldb.Millis(until)).UTC()
-			rows[i] = []any{due[i].ID, claim, sqldb.Millis(until)}
-		}
-		_, err = c.Bulk(ctx, `rows(id i, claim i, until i) UPDATE reading_list AS l SET claim = :claim, next_at = :until {FROM ROWS} WHERE l.id = :id`, rows)
-		return due, err
+	table := sqldb.DueTable{Name: "reading_list", Alias: "l", Columns: listColumns, Key: "id i", Due: "next_at", Claim: "claim"}
+	return unpackLists(sqldb.ClaimDue(ctx, s.db, table, scanList, now, until, limit, claim, func(l *listRow, until time.Time) []any {
+		l.Claim, l.NextAt = claim, until
+		return []any{l.ID}
 	}))
 }
 

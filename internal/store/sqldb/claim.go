@@ -3,6 +3,7 @@ package sqldb
 import (
 	"context"
 	"database/sql"
+	"strings"
 	"time"
 )
 
@@ -23,26 +24,42 @@ func (db *DB) Earliest(ctx context.Context, text string) (time.Time, error) {
 	})
 }
 
-// ClaimDue claims up to limit rows of a table whose next_at has passed, oldest first, and sets
-// next_at to until. take stores the claim in the row that was read, and returns its id and the
-// claim.
-func ClaimDue[T any](ctx context.Context, db *DB, table, columns, alias string, scan func(*sql.Rows, *T) error,
-	now, until time.Time, limit int, take func(*T) (id, claim int64)) ([]T, error) {
-	if some, err := db.Due(ctx, `SELECT EXISTS (SELECT 1 FROM `+table+` WHERE next_at <= $1)`, now); err != nil || !some {
+// DueTable is a table whose rows are claimed when they are due.
+type DueTable struct {
+	Name    string
+	Alias   string // in Columns
+	Columns string // of a claimed row
+	Key     string // columns of the key with their kinds, as in rows(…): "owner t, id i"
+	Due     string // column with the due time
+	Claim   string // column with the number of the claim
+}
+
+// ClaimDue claims up to limit due rows of a table, oldest first, and makes them due at until. take
+// stores the claim and until, in milliseconds, in the row that was read, and returns its key.
+func ClaimDue[T any](ctx context.Context, db *DB, t DueTable, scan func(*sql.Rows, *T) error,
+	now, until time.Time, limit int, claim int64, take func(row *T, until time.Time) (key []any)) ([]T, error) {
+	if some, err := db.Due(ctx, `SELECT EXISTS (SELECT 1 FROM `+t.Name+` WHERE `+t.Due+` <= $1)`, now); err != nil || !some {
 		return nil, err
 	}
+	due := t.Alias + "." + t.Due
+	read := `SELECT ` + t.Columns + ` FROM ` + t.Name + ` AS ` + t.Alias + ` WHERE ` + due + ` <= $1 ORDER BY ` + due + ` LIMIT $2 {CLAIM}`
+	var key []string
+	for part := range strings.SplitSeq(t.Key, ", ") {
+		name, _, _ := strings.Cut(part, " ")
+		key = append(key, `t.`+name+` = :`+name)
+	}
+	mark := `rows(` + t.Key + `, claim_no i, until i) UPDATE ` + t.Name + ` AS t SET ` + t.Claim + ` = :claim_no, ` + t.Due + ` = :until {FROM ROWS} WHERE ` + strings.Join(key, " AND ")
+	at := time.UnixMilli(Millis(until)).UTC()
 	return Write(ctx, db, func(ctx context.Context, c Conn) ([]T, error) {
-		due, err := Collect(ctx, c, scan, `SELECT `+columns+` FROM `+table+` AS `+alias+`
-			WHERE `+alias+`.next_at <= $1 ORDER BY `+alias+`.next_at LIMIT $2 {CLAIM}`, Millis(now), max(limit, 0))
+		list, err := Collect(ctx, c, scan, read, Millis(now), max(limit, 0))
 		if err != nil {
 			return nil, err
 		}
-		rows := make([][]any, len(due))
-		for i := range due {
-			id, claim := take(&due[i])
-			rows[i] = []any{id, claim, Millis(until)}
+		rows := make([][]any, len(list))
+		for i := range list {
+			rows[i] = append(take(&list[i], at), claim, Millis(until))
 		}
-		_, err = c.Bulk(ctx, `rows(id i, claim i, until i) UPDATE `+table+` AS t SET claim = :claim, next_at = :until {FROM ROWS} WHERE t.id = :id`, rows)
-		return due, err
+		_, err = c.Bulk(ctx, mark, rows)
+		return list, err
 	})
 }

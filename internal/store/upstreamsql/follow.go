@@ -140,9 +140,10 @@ func (s *Store) Follows(ctx context.Context, q upstream.Query) ([]upstream.Follo
 
 // ClaimFollows implements upstream.Store.
 func (s *Store) ClaimFollows(ctx context.Context, now, until time.Time, limit int, claim int64) ([]upstream.Follow, error) {
-	return sqldb.ClaimDue(ctx, s.db, "follow", followColumns, "f", scanFollow, now, until, limit, func(f *upstream.Follow) (int64, int64) {
-		f.Claim, f.NextAt = claim, time.UnixMilli(sqldb.Millis(until)).UTC()
-		return f.ID, claim
+	table := sqldb.DueTable{Name: "follow", Alias: "f", Columns: followColumns, Key: "id i", Due: "next_at", Claim: "claim"}
+	return sqldb.ClaimDue(ctx, s.db, table, scanFollow, now, until, limit, claim, func(f *upstream.Follow, until time.Time) []any {
+		f.Claim, f.NextAt = claim, until
+		return []any{f.ID}
 	})
 }
 
