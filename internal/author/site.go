@@ -269,12 +269,6 @@ func (s *Site) SetLook(ctx context.Context, user string, l Look, source string, 
 	return w, s.Store.KeepAuthorStyles(ctx, user, used)
 }
 
-// DropDraft discards the look that was previewed.
-func (s *Site) DropDraft(ctx context.Context, user, via string) error {
-	_, err := s.Posts.SetProfile(ctx, user, func(p *Profile) error { p.Page.Draft = nil; return nil }, via)
-	return err
-}
-
 // confine checks a style sheet and limits it to the content of the user's page.
 func (s *Site) confine(user, source string) (Style, error) {
 	css, err := stylesheet.Confine(source, stylesheet.Options{Scope: PageScope, Media: "/" + user + "/media/"})

@@ -63,11 +63,11 @@ type Node struct {
 	Fallback    bool   // it is not part of a thread of this server; only users with an account see it
 }
 
-// segment is the length of the part of a path for one level.
-const segment = 12
+// PathSegment is the length of the part of a path for one level.
+const PathSegment = 12
 
 // Depth is the level of a node in its thread, from 1.
-func (n *Node) Depth() int { return len(n.Path) / segment }
+func (n *Node) Depth() int { return len(n.Path) / PathSegment }
 
 // ThreadQuery selects the replies below a post, in the order of their paths.
 type ThreadQuery struct {
@@ -87,7 +87,7 @@ type Thread struct {
 }
 
 // Depth is the level of the post in its thread; 0: it is at the top.
-func (t *Thread) Depth() int { return len(t.Path) / segment }
+func (t *Thread) Depth() int { return len(t.Path) / PathSegment }
 
 // Work is a row of pending work: an item that replies to something, or a feed of comments to read.
 type Work struct {

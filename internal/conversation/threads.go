@@ -251,14 +251,9 @@ func (t *Threads) Thread(ctx context.Context, q ThreadQuery) (Thread, error) {
 	return t.Store.Thread(ctx, q)
 }
 
-// Above returns the replies above a post, from the top, without itself.
+// Above returns the replies above a post, from the top, and itself. Empty: it is no reply.
 func (t *Threads) Above(ctx context.Context, name string) ([]Node, error) {
-	t.init()
-	list, err := t.Store.Ancestors(ctx, KeyOf(name))
-	if n := len(list); err == nil && n > 0 {
-		return list, nil
-	}
-	return nil, err
+	return t.Store.Ancestors(ctx, KeyOf(name))
 }
 
 // keptBrief is a cached Brief.

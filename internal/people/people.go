@@ -24,8 +24,9 @@ type Store interface {
 	Authors(ctx context.Context, after string, limit int) ([]Row, error)
 	// FollowersOf lists the rivers that follow any of these sources, by name, at most limit.
 	FollowersOf(ctx context.Context, sources []int64, limit int) ([]string, error)
-	// PreferencesOf returns the encoded preferences of a user; "" for an unknown or disabled one.
-	PreferencesOf(ctx context.Context, user string) (string, error)
+	// PreferencesOf returns the encoded preferences of at most 10,000 users by name, without unknown
+	// and disabled ones.
+	PreferencesOf(ctx context.Context, users ...string) (map[string]string, error)
 }
 
 // Row is an author as stored.
@@ -192,23 +193,19 @@ func (h *Here) Of(ctx context.Context, user string) (f Followers, err error) {
 		return f, err
 	}
 	f.More = len(readers) == maxFollowers
+	var names []string
 	for _, reader := range readers {
-		name := h.OwnerOf(reader)
-		if name == user {
-			continue
+		if name := h.OwnerOf(reader); name != user {
+			names = append(names, name)
 		}
-		f.Count++
-		if len(f.Names) >= MaxNames {
-			continue
-		}
-		encoded, err := h.Store.PreferencesOf(ctx, name)
-		if err != nil {
-			return f, err
-		}
-		if account.DecodePreferences(encoded).ShowFollows {
+	}
+	f.Count = int64(len(names))
+	encoded, err := h.Store.PreferencesOf(ctx, names...)
+	for _, name := range names {
+		if len(f.Names) < MaxNames && account.DecodePreferences(encoded[name]).ShowFollows {
 			f.Names = append(f.Names, name)
 		}
 	}
 	slices.Sort(f.Names)
-	return f, nil
+	return f, err
 }

@@ -30,8 +30,8 @@ func (f *fakeStore) FollowersOf(context.Context, []int64, int) ([]string, error)
 	return []string{"", "bob", "carol"}, nil
 }
 
-func (f *fakeStore) PreferencesOf(_ context.Context, user string) (string, error) {
-	return map[string]string{"bob": `{"showFollows":true}`}[user], nil
+func (f *fakeStore) PreferencesOf(context.Context, ...string) (map[string]string, error) {
+	return map[string]string{"bob": `{"showFollows":true}`}, nil
 }
 
 func TestDirectoryHasLatestPostsFirstAndLeavesOutTheUnlisted(t *testing.T) {

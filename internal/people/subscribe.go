@@ -3,6 +3,7 @@ package people
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -52,17 +53,12 @@ func (s *Subscriptions) On(ctx context.Context, user string) (bool, error) {
 		return false, nil
 	}
 	encoded, err := s.Store.PreferencesOf(ctx, user)
-	return err == nil && account.DecodePreferences(encoded).MailSubscribers, err
+	return err == nil && account.DecodePreferences(encoded[user]).MailSubscribers, err
 }
 
 // Sends reports whether this server sends mail.
 func (s *Subscriptions) Sends() bool {
-	for _, way := range s.River.Ways() {
-		if way == forward.ViaEmail {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(s.River.Ways(), forward.ViaEmail)
 }
 
 // IsSubscription reports whether a forwarding is the subscription of a visitor, or one that the author

@@ -37,8 +37,8 @@ func (f *fakeRiver) PutForwarding(_ context.Context, n forward.Forwarding) (forw
 
 type mailStore struct{ fakeStore }
 
-func (m *mailStore) PreferencesOf(_ context.Context, user string) (string, error) {
-	return map[string]string{"alice": `{"mailSubscribers":true}`}[user], nil
+func (m *mailStore) PreferencesOf(context.Context, ...string) (map[string]string, error) {
+	return map[string]string{"alice": `{"mailSubscribers":true}`}, nil
 }
 
 func TestVisitorsSubscribeOnceAndWithinLimits(t *testing.T) {

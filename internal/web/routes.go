@@ -45,14 +45,8 @@ func newSite(w *Web) *site {
 	s := &site{shell: sh, texts: texts, docs: docsui.New(sh), hub: hubui.New(sh, w.hubOptions()), author: authorui.New(texts, w.authorOptions())}
 	if w.River != nil {
 		s.reader = readerui.New(texts, w.readerOptions())
-		own := func(path, purpose string, page func(http.ResponseWriter, *http.Request, string)) route.Route {
-			return s.reader.Own(path, purpose, page)
-		}
-		form := func(path, purpose string, do func(http.ResponseWriter, *http.Request, string)) route.Route {
-			return s.reader.Form(path, purpose, do)
-		}
-		s.filters = filterui.New(sh, filterui.Options{River: w.River, Own: own, Form: form})
-		s.forward = forwardui.New(sh, forwardui.Options{River: w.River, Own: own, Form: form})
+		s.filters = filterui.New(sh, filterui.Options{River: w.River, ReaderRoutes: s.reader.ReaderRoutes()})
+		s.forward = forwardui.New(sh, forwardui.Options{River: w.River, ReaderRoutes: s.reader.ReaderRoutes()})
 	}
 	if w.Accounts == nil {
 		return s

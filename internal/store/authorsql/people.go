@@ -41,10 +41,19 @@ func scanAuthor(rows *sql.Rows, r *people.Row) error {
 }
 
 // PreferencesOf implements people.Store.
-func (s *peopleStore) PreferencesOf(ctx context.Context, user string) (string, error) {
-	list, err := s.db.Strings(ctx, `SELECT a.preferences FROM account AS a WHERE a.name = $1 AND NOT a.disabled`, sqldb.Clean(user))
-	if err != nil || len(list) == 0 {
-		return "", err
+func (s *peopleStore) PreferencesOf(ctx context.Context, users ...string) (map[string]string, error) {
+	rows := make([][]any, len(users))
+	for i, name := range users {
+		rows[i] = []any{sqldb.Clean(name)}
 	}
-	return list[0], nil
+	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (map[string]string, error) {
+		all := make(map[string]string, len(users))
+		err := c.BulkQuery(ctx, `rows(user_name t) SELECT a.name, a.preferences FROM account AS a {AND ROWS} WHERE a.name = :user_name AND NOT a.disabled`, func(rows *sql.Rows) error {
+			var name, encoded string
+			err := rows.Scan(&name, &encoded)
+			all[name] = encoded
+			return err
+		}, rows)
+		return all, err
+	})
 }

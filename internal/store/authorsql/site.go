@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// pageOf scans a page; source is a column or ”.
+// scanPage scans a page; its source is empty in a list.
 func scanPage(rows *sql.Rows, p *author.Page) error {
 	return rows.Scan(&p.User, &p.Slug, &p.Title, &p.Place, &p.InMenu, (*sqldb.Time)(&p.UpdatedAt), &p.Source)
 }

@@ -139,7 +139,7 @@ func (s *threadStore) Thread(ctx context.Context, q conversation.ThreadQuery) (t
 		}
 		w.Add("e.path > ? AND e.path < ?", sqldb.Clean(from), p.path+afterPaths)
 		if q.Levels > 0 {
-			w.Add("length(e.path) <= ?", int64(len(p.path)+12*q.Levels))
+			w.Add("length(e.path) <= ?", int64(len(p.path)+conversation.PathSegment*q.Levels))
 		}
 		order := "e.path"
 		if q.Newest {
@@ -175,7 +175,7 @@ func (s *threadStore) Ancestors(ctx context.Context, id int64) ([]conversation.N
 		}
 		args := []any{at[0].root}
 		var marks []string
-		for n := 12; n <= len(at[0].path); n += 12 {
+		for n := conversation.PathSegment; n <= len(at[0].path); n += conversation.PathSegment {
 			args = append(args, at[0].path[:n])
 			marks = append(marks, fmt.Sprintf("$%d", len(args)))
 		}

@@ -16,7 +16,7 @@ import (
 
 // maxThreadPath is the length of the longest path. A deeper reply is cut to it, and is then among
 // the replies of the last level.
-const maxThreadPath = 12 * conversation.MaxThreadDepth
+const maxThreadPath = conversation.PathSegment * conversation.MaxThreadDepth
 
 // afterPaths follows each character of a path.
 const afterPaths = "~"
@@ -57,7 +57,7 @@ func segmentOf(at time.Time, id int64) string {
 		}
 		return strings.Repeat("0", width-len(s)) + s
 	}
-	return digits(at.UnixMilli(), 9) + digits(id&(1<<15-1), 3)
+	return digits(at.UnixMilli(), conversation.PathSegment-3) + digits(id&(1<<15-1), 3)
 }
 
 func clipPath(path string) string { return path[:min(len(path), maxThreadPath)] }
@@ -89,7 +89,7 @@ func putEntry(ctx context.Context, c sqldb.Conn, e conversation.Entry) error {
 	had = had && was.id == id
 	own := segmentOf(e.At, id)
 	if had {
-		own = was.path[max(len(was.path)-12, 0):]
+		own = was.path[max(len(was.path)-conversation.PathSegment, 0):]
 	}
 	root, parent, path := keys[0], keys[0], own
 	above, found, err := placeOfFirst(ctx, c, keys)

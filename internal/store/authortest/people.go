@@ -56,10 +56,17 @@ func listAuthors(t *testing.T, e *env) {
 	if list, err = s.Authors(e.Ctx, "alice", 1); err != nil || len(list) != 1 || list[0].User != "carol" {
 		t.Errorf("%+v %v", list, err)
 	}
+	got, err := s.PreferencesOf(e.Ctx, "carol", "alice", "dave", "nobody")
 	for name, want := range map[string]string{"carol": `{"unlisted":true}`, "alice": "", "dave": "", "nobody": ""} {
-		if got, err := s.PreferencesOf(e.Ctx, name); got != want || err != nil {
-			t.Errorf("%s: %q %v", name, got, err)
+		if got[name] != want || err != nil {
+			t.Errorf("%s: %q %v", name, got[name], err)
 		}
+	}
+	if len(got) != 2 {
+		t.Errorf("%q", got)
+	}
+	if got, err := s.PreferencesOf(e.Ctx); err != nil || len(got) != 0 {
+		t.Errorf("%q %v", got, err)
 	}
 }
 

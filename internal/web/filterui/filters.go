@@ -30,14 +30,10 @@ type River interface {
 	Forwardings(ctx context.Context, reader string) ([]forward.Forwarding, error)
 }
 
-// readerPage is a page or form of a reader.
-type readerPage = func(rw http.ResponseWriter, r *http.Request, reader string)
-
 // Options configure the pages. All fields must be set.
 type Options struct {
 	River River
-	// Own and Form make routes of a signed-in reader.
-	Own, Form func(path, purpose string, page readerPage) route.Route
+	shell.ReaderRoutes
 }
 
 // Pages has the pages of filters.
@@ -73,7 +69,7 @@ func (s *Pages) Routes() (all []route.Route) {
 		s.Own(filtersPath+"/edit", "One filter, and the items that it hides.", s.editFilterPage))
 	for _, f := range []struct {
 		path, purpose string
-		do            readerPage
+		do            shell.ReaderPage
 	}{
 		{"save", "Saves a filter, or shows which items it would match.", s.doSaveFilter},
 		{"switch", "Turns a filter on or off.", s.doSwitchFilter},

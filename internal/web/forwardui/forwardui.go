@@ -37,14 +37,10 @@ type Links interface {
 	AllowForwarding(ctx context.Context, token string) (forward.Link, error)
 }
 
-// readerPage is a page or form of a reader.
-type readerPage = func(rw http.ResponseWriter, r *http.Request, reader string)
-
 // Options configure the pages. All fields must be set.
 type Options struct {
 	River River
-	// Own and Form make routes of a signed-in reader.
-	Own, Form func(path, purpose string, page readerPage) route.Route
+	shell.ReaderRoutes
 }
 
 // Pages has the pages of forwarding.

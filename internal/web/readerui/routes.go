@@ -14,21 +14,19 @@ func (p *Pages) Routes() []route.Route {
 	return slices.Concat(p.river.routes(), p.follow.routes())
 }
 
-// ReaderPage is a page or form of a reader.
-type ReaderPage func(rw http.ResponseWriter, r *http.Request, reader string)
-
-// Own is a private page of a reader that another group of pages serves.
-func (p *Pages) Own(path, purpose string, page ReaderPage) route.Route {
-	return p.follow.own(path, purpose, page.withAccess)
-}
-
-// Form handles a form of such a page.
-func (p *Pages) Form(path, purpose string, do ReaderPage) route.Route {
-	return p.follow.form(path, purpose, do.withAccess)
-}
-
-func (p ReaderPage) withAccess(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
-	p(rw, r, reader)
+// ReaderRoutes makes routes of a reader for other groups of pages.
+func (p *Pages) ReaderRoutes() shell.ReaderRoutes {
+	with := func(page shell.ReaderPage) riverPage {
+		return func(rw http.ResponseWriter, r *http.Request, reader string, _ access) { page(rw, r, reader) }
+	}
+	return shell.ReaderRoutes{
+		Own: func(path, purpose string, page shell.ReaderPage) route.Route {
+			return p.follow.own(path, purpose, with(page))
+		},
+		Form: func(path, purpose string, do shell.ReaderPage) route.Route {
+			return p.follow.form(path, purpose, with(do))
+		},
+	}
 }
 
 // read is a page of a river that may be public.
