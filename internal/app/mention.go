@@ -14,7 +14,6 @@ import (
 	"cloudburst/internal/endpoint"
 	"cloudburst/internal/endpoint/publishhttp"
 	"cloudburst/internal/fault"
-	"cloudburst/internal/river"
 	"cloudburst/internal/sanitize"
 	"cloudburst/internal/store"
 	"cloudburst/internal/text"
@@ -162,5 +161,5 @@ func (a hosting) knownMention(ctx context.Context, m conversation.Mention) (bool
 	if err != nil {
 		return false, err
 	}
-	return slices.ContainsFunc(a.feeds.Addresses(writer), func(path string) bool { return follows[river.SourceID(a.names.Public()+path)] }), nil
+	return a.people.Followed(writer, follows) != 0, nil
 }

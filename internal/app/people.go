@@ -13,7 +13,14 @@ import (
 // newPeople creates the list of authors, and counts the followers of authors here.
 func (a hosting) newPeople(st store.Store) {
 	a.people = &people.Directory{Store: st, Now: a.clock.Now, Off: a.cfg.Accounts.Directory == "off",
-		Stamp: func(ctx context.Context) (int64, error) { return a.posts.Stamp(ctx, "", "") }}
+		Stamp: func(ctx context.Context) (int64, error) { return a.posts.Stamp(ctx, "", "") },
+		Addresses: func(user string) (all []string) {
+			for _, path := range a.feeds.Addresses(user) {
+				all = append(all, a.names.Public()+path)
+			}
+			return all
+		},
+	}
 	here := &people.Here{Store: st, URLs: a.followedURLs, OwnerOf: a.owners.ownerOf}
 	a.audience.Here = func(ctx context.Context, user string) (audience.Here, error) {
 		f, err := here.Of(ctx, user)

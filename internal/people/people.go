@@ -62,6 +62,8 @@ type Directory struct {
 	Store Store
 	Now   func() time.Time // nil: time.Now
 	Off   bool             // lists nobody
+	// Addresses returns the URLs of a user's public feed, in all formats. Followed needs it.
+	Addresses func(user string) []string
 	// Stamp changes with each change of a post or a profile. Nil: new posts appear after some seconds.
 	Stamp func(ctx context.Context) (int64, error)
 
@@ -140,6 +142,16 @@ func (d *Directory) all(ctx context.Context) ([]Author, error) {
 	slices.SortStableFunc(list, func(a, b Author) int { return cmp.Or(b.LastAt.Compare(a.LastAt), cmp.Compare(a.User, b.User)) })
 	d.list, d.at, d.stamp = list, now, stamp
 	return list, nil
+}
+
+// Followed returns the source by which an author of this server is followed; 0: none.
+func (d *Directory) Followed(author string, following map[int64]bool) int64 {
+	for _, u := range d.Addresses(author) {
+		if id := river.SourceID(u); following[id] {
+			return id
+		}
+	}
+	return 0
 }
 
 // Forget makes the next List read the authors again.

@@ -24,6 +24,8 @@ func (f *fakeDirectory) List(_ context.Context, words string, number int) (peopl
 
 func (f *fakeDirectory) Forget() {}
 
+func (f *fakeDirectory) Followed(string, map[int64]bool) int64 { return 0 }
+
 func TestPeoplePageEscapesNamesAndOffersToFollow(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)

@@ -27,6 +27,8 @@ const Path = "/people"
 type Directory interface {
 	List(ctx context.Context, words string, number int) (people.Page, error)
 	Forget()
+	// Followed returns the source by which an author is followed; 0: none.
+	Followed(author string, following map[int64]bool) int64
 }
 
 // River is the interface to the aggregator for the pages; *river.River implements it.
@@ -167,20 +169,8 @@ func (s *Pages) row(r *http.Request, v *listView, a people.Author, following map
 	row.Name, row.About = shell.CleanText(a.Name, 100), shell.CleanText(a.About, 200)
 	row.Href = s.NewWriterView(author.Writer{User: a.User, Profile: author.Profile{Avatar: a.Avatar}}).Avatar
 	row.Letter = strings.ToUpper(string([]rune(row.Name + a.User)[:1]))
-	if id := s.followed(r, a.User, following); id != 0 {
-		row.Following = id
-	}
+	row.Following = s.Directory.Followed(a.User, following)
 	return row
-}
-
-// followed returns the feed of an author that is among the followed ones; 0: none.
-func (s *Pages) followed(r *http.Request, user string, following map[int64]bool) int64 {
-	for _, file := range []string{"rss.xml", "feed", "feed.xml", "feed.atom", "feed.json"} {
-		if id := river.SourceID(s.BaseURL(r) + "/" + url.PathEscape(user) + "/" + file); following[id] {
-			return id
-		}
-	}
-	return 0
 }
 
 func (s *Pages) feedOf(r *http.Request, user string) string {
@@ -250,7 +240,7 @@ func (s *Pages) setOwnPosts(r *http.Request, user string, on bool) error {
 	if err != nil {
 		return err
 	}
-	if id := s.followed(r, user, following); id != 0 {
+	if id := s.Directory.Followed(user, following); id != 0 {
 		return s.River.Remove(r.Context(), reader, id)
 	}
 	return nil
