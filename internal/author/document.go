@@ -8,6 +8,7 @@ import (
 
 	"cloudburst/feed"
 	"cloudburst/feed/render"
+	"cloudburst/internal/author/inspect"
 	"cloudburst/internal/fault"
 )
 
@@ -31,7 +32,7 @@ func (p *Posts) document(user string) func(w Writer, newest []Post) (Saving, err
 			}
 			hash := sha256.Sum256(doc)
 			return Saving{
-				User: user, Name: Public, At: p.now(), Type: typeRSS, Title: clipRunes(f.Title.Value, maxFeedTitle), Items: len(f.Items),
+				User: user, Name: Public, At: p.now(), Type: typeRSS, Title: clipRunes(f.Title.Value, inspect.MaxTitle), Items: len(f.Items),
 				Bytes: doc, Hash: hash[:], Quiet: p.Feeds.Notify == nil,
 				Allow: func(now Feed) error { return allow(Document{}, now) },
 			}, nil

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"cloudburst/internal/author/inspect"
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/text"
@@ -18,7 +19,7 @@ import (
 const Public, Private = "rss", "private"
 
 // MaxDocument is the maximum size of a document in bytes.
-const MaxDocument = 2 << 20
+const MaxDocument = inspect.MaxBytes
 
 // Feed is the state of a feed without its document.
 type Feed struct {
@@ -38,13 +39,13 @@ type Feed struct {
 }
 
 // Push records whether a saved document names a cloud or a hub.
-type Push string
+type Push = inspect.Push
 
 // Values of Push.
 const (
-	PushNamed   Push = ""         // it has a cloud or a hub, or was saved by a version that did not record this
-	PushMissing Push = "missing"  // it has neither
-	PushNoPlace Push = "no-place" // it has neither, and its format or encoding supports neither
+	PushNamed   = inspect.PushNamed
+	PushMissing = inspect.PushMissing
+	PushNoPlace = inspect.PushNoPlace
 )
 
 // Warning returns a warning for the author about the document, in one or two sentences; "": none.

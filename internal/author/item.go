@@ -226,21 +226,3 @@ func (w itemWriter) page(post Post) string {
 	}
 	return w.origin + "/"
 }
-
-// tagEnd returns the length of the tag at the beginning of s.
-func tagEnd(s string) int {
-	quote := byte(0)
-	for i := range len(s) {
-		switch c := s[i]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '\'':
-			quote = c
-		case c == '>':
-			return i + 1
-		}
-	}
-	return len(s)
-}

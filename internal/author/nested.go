@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"html"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"cloudburst/feed"
+	"cloudburst/internal/author/markup"
 )
 
 // A hierarchical post is written in three forms for different readers: as nested items, which have
@@ -225,7 +225,7 @@ func itemNodes(list []feed.Item, heads []feed.Outline) []Node {
 		in := &list[i]
 		n := Node{Title: words(in.Title), GUID: in.ID, Link: in.Link, CreatedAt: in.Published.UTC}
 		text, format := sourceOf(in)
-		n.Text = markdownOf(text, format)
+		n.Text = markup.ToMarkdown(text, format)
 		for _, cat := range in.Categories {
 			n.Categories = append(n.Categories, cmp.Or(cat.Term, cat.Label))
 		}
@@ -269,7 +269,7 @@ func headlines(list []feed.Outline) []Node {
 		for _, a := range o.Attrs {
 			switch a.Name {
 			case "text":
-				n.Text = markdownOf(a.Value, HTML)
+				n.Text = markup.ToMarkdown(a.Value, HTML)
 			case "url":
 				if link, err := checkURL("", a.Value, false); err == nil {
 					n.Link = link
@@ -292,84 +292,4 @@ func headlines(list []feed.Outline) []Node {
 
 func splitCommas(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' })
-}
-
-// markdownOf returns Markdown that renders like a text in another format. Most texts are already
-// Markdown.
-func markdownOf(text string, f Format) string {
-	if text = strings.TrimSpace(text); f == Markdown || f == "" || hasNoMarkup(text) {
-		return text
-	}
-	want, err := renderSource(text, f)
-	if err != nil {
-		return text
-	}
-	for _, s := range []string{text, anchor.ReplaceAllStringFunc(text, markdownLink)} {
-		if got, err := renderSource(s, Markdown); err == nil && unwrapParagraph(got) == unwrapParagraph(want) {
-			return s
-		}
-	}
-	if f == Plain {
-		text = html.EscapeString(strings.Join(strings.Fields(text), " "))
-	}
-	return escapeMarkdown(text)
-}
-
-var anchor = regexp.MustCompile(`<a href="([^"<>()\s]+)"(?: rel="[^"<>]*")?>([^<>\[\]]+)</a>`)
-
-// markdownLink converts an HTML link to Markdown.
-func markdownLink(tag string) string {
-	m := anchor.FindStringSubmatch(tag)
-	href := html.UnescapeString(m[1])
-	if html.UnescapeString(m[2]) == href {
-		return href
-	}
-	return "[" + m[2] + "](" + href + ")"
-}
-
-// hasNoMarkup reports whether a text has no characters with a meaning in Markdown.
-func hasNoMarkup(s string) bool {
-	for i := range len(s) {
-		switch c := s[i]; {
-		case 'a' <= c|0x20 && c|0x20 <= 'z', c >= 0x80, i > 0 && (c == ' ' || c == ',' || c == '?' || c == '\''):
-		default:
-			return false
-		}
-	}
-	return true
-}
-
-// startsBlock reports whether c begins a Markdown block after this text.
-func startsBlock(before string, c byte) bool {
-	if c == '.' || c == ')' {
-		return before != "" && strings.Trim(before, "0123456789") == ""
-	}
-	return before == "" && strings.IndexByte("#+-=>", c) >= 0
-}
-
-// escapeMarkdown replaces Markdown characters outside of tags by references.
-func escapeMarkdown(s string) string {
-	var b strings.Builder
-	for first := true; s != ""; first = false {
-		if s[0] == '<' {
-			n := tagEnd(s)
-			b.WriteString(s[:n])
-			s = s[n:]
-			continue
-		}
-		n := strings.IndexByte(s, '<')
-		if n < 0 {
-			n = len(s)
-		}
-		for i := range n {
-			c := s[i]
-			if strings.IndexByte("\\`*_[]~|:@", c) >= 0 || first && startsBlock(s[:i], c) || c == '.' && i > 2 && strings.EqualFold(s[i-3:i], "www") {
-				b.WriteString("&#" + strconv.Itoa(int(c)) + ";")
-				continue
-			}
-			b.WriteByte(c)
-		}
-		s = s[n:]
-	}
-	return b.String()
 }

@@ -14,6 +14,7 @@ import (
 	"cloudburst/feed"
 	"cloudburst/feed/opml"
 	"cloudburst/feed/render"
+	"cloudburst/internal/author/markup"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fulltest"
 )
@@ -321,12 +322,12 @@ func TestOtherFormatsAreConvertedToEquivalentMarkdown(t *testing.T) {
 		{"a *b* c", HTML}, {"a <b>*b*</b> _c_", HTML}, {"# a", HTML}, {"- a", Plain}, {"a < b & *c*", Plain}, {"[x](y)", Plain}, {"`a`", HTML}, {"a | b", HTML},
 		{"<p>one</p>\n\n<p>two *</p>", HTML}, {"+ x", HTML}, {"~~a~~", Plain}, {"> q", Plain}, {`a\*b`, HTML},
 	} {
-		want, err := renderSource(c.text, c.f)
+		want, err := markup.Render(c.text, c.f)
 		must(t, err)
-		got, err := renderSource(markdownOf(c.text, c.f), Markdown)
+		got, err := markup.Render(markup.ToMarkdown(c.text, c.f), Markdown)
 		must(t, err)
 		if textOf(got) != textOf(want) {
-			t.Errorf("%q becomes %q, which is %q, not %q", c.text, markdownOf(c.text, c.f), got, want)
+			t.Errorf("%q becomes %q, which is %q, not %q", c.text, markup.ToMarkdown(c.text, c.f), got, want)
 		}
 	}
 }

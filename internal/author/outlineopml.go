@@ -7,6 +7,7 @@ import (
 
 	"cloudburst/feed"
 	"cloudburst/feed/opml"
+	"cloudburst/internal/author/markup"
 )
 
 // FromOPML returns an outline as nested posts: its title, and its headlines with all attributes.
@@ -41,7 +42,7 @@ func fromOutlines(list []opml.Outline, e *expansion) []Node {
 	for i := range list {
 		o := &list[i]
 		e.line++
-		n := Node{Text: markdownOf(o.Text, HTML), Categories: validCategories(o.Category.List())}
+		n := Node{Text: markup.ToMarkdown(o.Text, HTML), Categories: validCategories(o.Category.List())}
 		n.CreatedAt, _ = o.Created.Time() // an invalid date is omitted
 		n.Attrs = attrsOf(o)
 		n.link(o)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"cloudburst/feed"
+	"cloudburst/internal/author/markup"
 )
 
 // State is the publication state of a post.
@@ -19,13 +20,13 @@ const (
 )
 
 // Format is the format of a post's source.
-type Format string
+type Format = markup.Format
 
 // Formats of a source. The zero value is Markdown.
 const (
-	Markdown Format = "markdown" // CommonMark with tables, strikethrough, task lists and bare links
-	HTML     Format = "html"
-	Plain    Format = "text" // plain text
+	Markdown = markup.Markdown
+	HTML     = markup.HTML
+	Plain    = markup.Plain
 )
 
 // Post is a post with its place in the author's feed.

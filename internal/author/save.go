@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"cloudburst/internal/author/inspect"
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 )
@@ -70,22 +71,22 @@ func (s *Feeds) Put(ctx context.Context, d Document) (Feed, error) {
 }
 
 // inspectInTurn inspects a document, a few at a time: a parsed document needs many times its size.
-func (s *Feeds) inspectInTurn(ctx context.Context, d Document) (documentInfo, error) {
+func (s *Feeds) inspectInTurn(ctx context.Context, d Document) (inspect.Info, error) {
 	s.start.Do(func() { s.inspections = make(chan struct{}, maxInspections) })
 	select {
 	case s.inspections <- struct{}{}:
 	case <-ctx.Done():
-		return documentInfo{}, fault.Wrap(fault.Unavailable, ctx.Err(), "The upload of the document was canceled.")
+		return inspect.Info{}, fault.Wrap(fault.Unavailable, ctx.Err(), "The upload of the document was canceled.")
 	}
 	defer func() { <-s.inspections }()
-	return inspect(d.Bytes, d.Type)
+	return inspect.Document(d.Bytes, d.Type)
 }
 
-func (s *Feeds) store(ctx context.Context, d Document, what documentInfo) (Feed, error) {
+func (s *Feeds) store(ctx context.Context, d Document, what inspect.Info) (Feed, error) {
 	hash := sha256.Sum256(d.Bytes)
 	var events []event.Event
 	saving := Saving{
-		User: d.User, Name: d.Name, At: s.now(), Type: what.typ, Title: what.title, Items: what.items, Push: what.push,
+		User: d.User, Name: d.Name, At: s.now(), Type: what.Type, Title: what.Title, Items: what.Items, Push: what.Push,
 		Bytes: d.Bytes, Hash: hash[:], Quiet: d.Name == Private || s.Notify == nil,
 		Allow: func(now Feed) error { return allow(d, now) },
 		Events: func(f Feed) []event.Event {

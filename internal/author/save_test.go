@@ -13,6 +13,8 @@ import (
 	"cloudburst/internal/fault"
 )
 
+const rss = `<rss version="2.0"><channel><title>A &amp; B</title><link>http://a.example/</link><description/><item><title>x</title></item></channel></rss>`
+
 func document(n int) []byte {
 	return fmt.Appendf(nil, `<rss version="2.0"><channel><title>%d</title></channel></rss>`, n)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"cloudburst/internal/author/markup"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/stylesheet"
 )
@@ -135,7 +136,7 @@ func (s *Site) Pages(ctx context.Context, user string) ([]Page, error) {
 func (s *Site) Page(ctx context.Context, user, slug string) (Page, error) {
 	p, err := s.Store.AuthorPage(ctx, user, slug)
 	if err == nil {
-		p.HTML, err = renderSource(p.Source, Markdown)
+		p.HTML, err = markup.Render(p.Source, Markdown)
 	}
 	return p, err
 }
@@ -144,7 +145,7 @@ func (s *Site) Page(ctx context.Context, user, slug string) (Page, error) {
 func (s *Site) PreviewPage(p Page) (Page, error) {
 	err := checkPage(&p)
 	if err == nil {
-		p.HTML, err = renderSource(p.Source, Markdown)
+		p.HTML, err = markup.Render(p.Source, Markdown)
 	}
 	return p, err
 }

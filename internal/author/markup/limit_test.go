@@ -1,4 +1,4 @@
-package author
+package markup
 
 import (
 	"strings"
@@ -23,7 +23,7 @@ func TestHostileMarkdownIsShownAsPlainText(t *testing.T) {
 		"emphasis":          strings.Repeat("*a_b~~c", n/7),
 		"brackets":          strings.Repeat("[", n/2) + strings.Repeat("]", n/2),
 	} {
-		got, err := renderSource(source, Markdown)
+		got, err := Render(source, Markdown)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -1,4 +1,6 @@
-package author
+// Package inspect checks whether a document can be published as a feed: it must be a well-formed feed
+// in an encoding that it declares. Start with [Document] and its result [Info].
+package inspect
 
 import (
 	"bytes"
@@ -17,52 +19,63 @@ import (
 	"cloudburst/internal/xmlsafe"
 )
 
-// Further limits of a document. Real documents are far below.
+// Limits of a document. Real documents are far below.
 const (
-	maxElements  = 1 << 17
-	maxFeedTitle = 255 // characters
+	MaxBytes    = 2 << 20
+	MaxTitle    = 255 // characters of its title as plain text
+	maxElements = 1 << 17
 )
 
-// documentInfo is the metadata of a document.
-type documentInfo struct {
-	typ   string // Content-Type
-	title string
-	items int
-	push  Push
+// Push records whether a saved document names a cloud or a hub.
+type Push string
+
+// Values of Push.
+const (
+	PushNamed   Push = ""         // it has a cloud or a hub, or was saved by a version that did not record this
+	PushMissing Push = "missing"  // it has neither
+	PushNoPlace Push = "no-place" // it has neither, and its format or encoding supports neither
+)
+
+// Info is the metadata of a document.
+type Info struct {
+	Type  string // Content-Type
+	Title string // plain text, at most MaxTitle characters
+	Items int
+	Push  Push
 }
 
-// inspect checks whether a document can be published, and returns its metadata. contentType is the
+// Document checks whether a document can be published, and returns its metadata. contentType is the
 // one that was sent with it. Errors are fault.Invalid.
 //
 // spec:cloudburst#save-checked
-func inspect(doc []byte, contentType string) (documentInfo, error) {
-	if len(doc) > MaxDocument {
-		return documentInfo{}, fault.New(fault.Invalid, "The document has %d bytes; at most %d (2 MiB) are accepted.", len(doc), MaxDocument)
+func Document(doc []byte, contentType string) (Info, error) {
+	if len(doc) > MaxBytes {
+		return Info{}, fault.New(fault.Invalid, "The document has %d bytes; at most %d (2 MiB) are accepted.", len(doc), MaxBytes)
 	}
 	isJSON := jsonType(contentType)
 	f, err := feed.ParseBytes(doc, &feed.Options{Header: http.Header{"Content-Type": {contentType}}})
 	var not *feed.NotFeedError
 	switch {
 	case errors.As(err, &not):
-		return documentInfo{}, notFeed(doc, contentType, not)
+		return Info{}, notFeed(doc, contentType, not)
 	case err != nil:
-		return documentInfo{}, fault.Wrap(fault.Invalid, err, "The document cannot be read as a feed.")
+		return Info{}, fault.Wrap(fault.Invalid, err, "The document cannot be read as a feed.")
 	case f.Format == feed.JSONFeed && !isJSON:
-		return documentInfo{}, fault.New(fault.Invalid, "This is a JSON Feed that was sent as XML; PUT it with the Content-Type application/feed+json, or save XML.")
+		return Info{}, fault.New(fault.Invalid, "This is a JSON Feed that was sent as XML; PUT it with the Content-Type application/feed+json, or save XML.")
 	case f.Format == feed.JSONFeed:
 		err = wellFormedJSON(doc)
 	case isJSON:
-		return documentInfo{}, fault.New(fault.Invalid, "The Content-Type is JSON, but the document is XML; send it as application/xml.")
+		return Info{}, fault.New(fault.Invalid, "The Content-Type is JSON, but the document is XML; send it as application/xml.")
 	default:
 		err = wellFormedXML(doc, contentType)
 	}
 	if err != nil {
-		return documentInfo{}, err
+		return Info{}, err
 	}
 	if f.Format == feed.Redirect || f.Format == feed.MCF {
-		return documentInfo{}, fault.New(fault.Invalid, "This is a document of the kind %q and not a feed.", f.Format)
+		return Info{}, fault.New(fault.Invalid, "This is a document of the kind %q and not a feed.", f.Format)
 	}
-	return documentInfo{typ: typeOf(f), title: title(f), items: len(f.Items), push: pushOf(f, doc)}, nil
+	return Info{Type: typeOf(f), Title: title(f), Items: len(f.Items), Push: pushOf(f, doc)}, nil
 }
 
 // pushOf returns whether a document names a cloud or a hub.
@@ -101,7 +114,7 @@ func wellFormedXML(doc []byte, contentType string) error {
 	}
 	_, err = xmlsafe.Read(text, xmlsafe.Options{
 		// UTF-8 may be longer than the original encoding.
-		MaxBytes: 4 * MaxDocument, MaxElements: maxElements, Charset: "utf-8",
+		MaxBytes: 4 * MaxBytes, MaxElements: maxElements, Charset: "utf-8",
 	})
 	var bad *xmlsafe.Error
 	switch {
@@ -203,9 +216,9 @@ func title(f *feed.Feed) string {
 		t = sanitize.Text(t)
 	}
 	t = strings.Join(strings.Fields(t), " ")
-	if n := 0; utf8.RuneCountInString(t) > maxFeedTitle {
+	if n := 0; utf8.RuneCountInString(t) > MaxTitle {
 		for at := range t {
-			if n++; n == maxFeedTitle {
+			if n++; n == MaxTitle {
 				return t[:at] + "…"
 			}
 		}

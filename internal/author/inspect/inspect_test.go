@@ -1,4 +1,4 @@
-package author
+package inspect
 
 import (
 	"fmt"
@@ -45,13 +45,13 @@ func TestWellFormedFeedsAreAccepted(t *testing.T) {
 		{"JSON Feed", `{"version":"https://jsonfeed.org/version/1.1","title":"x","items":[]}`, "application/feed+json", "application/feed+json; charset=utf-8", "x"},
 		{"JSON Feed as JSON", `{"version":"https://jsonfeed.org/version/1.1","title":"x","items":[]}`, "application/json; charset=utf-8", "application/feed+json; charset=utf-8", "x"},
 	} {
-		got, err := inspect([]byte(c.doc), c.with)
+		got, err := Document([]byte(c.doc), c.with)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		if got.typ != c.typ || got.title != c.title {
-			t.Errorf("%s: the type is %q and the title %q, want %q and %q", c.name, got.typ, got.title, c.typ, c.title)
+		if got.Type != c.typ || got.Title != c.title {
+			t.Errorf("%s: the type is %q and the title %q, want %q and %q", c.name, got.Type, got.Title, c.typ, c.title)
 		}
 	}
 }
@@ -90,7 +90,7 @@ func TestInvalidDocumentIsRejectedWithAReason(t *testing.T) {
 		{"broken UTF-16", wide(rss) + "x", "", ""},
 		{"too deep", rssWith(strings.Repeat("<a>", 200) + strings.Repeat("</a>", 200)), "", "more than 100 deep"},
 		{"too many elements", rssWith(strings.Repeat("<a/>", maxElements)), "", "too many parts"},
-		{"too large", rssWith(strings.Repeat(" ", MaxDocument)), "", "at most 2097152 (2 MiB)"},
+		{"too large", rssWith(strings.Repeat(" ", MaxBytes)), "", "at most 2097152 (2 MiB)"},
 		{"JSON as XML", `{"version":"https://jsonfeed.org/version/1.1","title":"x","items":[]}`, "", "JSON Feed that was sent as XML"},
 		{"XML as JSON", rss, "application/json", "is JSON"},
 		{"broken JSON", "{\"version\":\"https://jsonfeed.org/version/1.1\",\n\"title\":\"x\",\"items\":[],}", "application/json", "not well-formed JSON: in line 2"},
@@ -100,7 +100,7 @@ func TestInvalidDocumentIsRejectedWithAReason(t *testing.T) {
 		{"a redirect", `<redirect><newLocation>http://a.example/</newLocation></redirect>`, "", "not a feed"},
 		{"an image", "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "", "image"},
 	} {
-		_, err := inspect([]byte(c.doc), c.with)
+		_, err := Document([]byte(c.doc), c.with)
 		if err == nil || fault.CodeOf(err) != fault.Invalid || !strings.Contains(fault.Message(err), c.want) {
 			t.Errorf("%s: got %v, want a fault with %q", c.name, err, c.want)
 		}
@@ -112,11 +112,11 @@ func TestInvalidDocumentIsRejectedWithAReason(t *testing.T) {
 
 func TestLongTitleIsCut(t *testing.T) {
 	t.Parallel()
-	got, err := inspect(fmt.Appendf(nil, `<rss version="2.0"><channel><title> %s </title></channel></rss>`, strings.Repeat("日 \n", 1000)), "")
+	got, err := Document(fmt.Appendf(nil, `<rss version="2.0"><channel><title> %s </title></channel></rss>`, strings.Repeat("日 \n", 1000)), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len([]rune(got.title)); n != maxFeedTitle {
+	if n := len([]rune(got.Title)); n != MaxTitle {
 		t.Errorf("the title has %d characters", n)
 	}
 }
@@ -125,15 +125,15 @@ func FuzzInspect(f *testing.F) {
 	f.Add([]byte(rss), "")
 	f.Add([]byte(`{"version":"https://jsonfeed.org/version/1.1","title":"x","items":[]}`), "application/json")
 	f.Fuzz(func(t *testing.T, doc []byte, with string) {
-		got, err := inspect(doc, with)
+		got, err := Document(doc, with)
 		if err != nil {
 			if fault.CodeOf(err) != fault.Invalid {
 				t.Fatalf("%v is not a fault.Invalid", err)
 			}
 			return
 		}
-		if again, err := inspect(doc, got.typ); err != nil {
-			t.Fatalf("accepted as %q, but rejected as %q (%v): %v", with, got.typ, again, err)
+		if again, err := Document(doc, got.Type); err != nil {
+			t.Fatalf("accepted as %q, but rejected as %q (%v): %v", with, got.Type, again, err)
 		}
 	})
 }

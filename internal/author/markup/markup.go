@@ -1,4 +1,6 @@
-package author
+// Package markup renders what authors write: Markdown (CommonMark with the extensions of GitHub), HTML
+// and plain text become sanitized HTML. Start with [Render]; [ToMarkdown] converts the other way.
+package markup
 
 import (
 	"bytes"
@@ -17,6 +19,16 @@ import (
 	"cloudburst/internal/sanitize"
 )
 
+// Format is the format of a post's source.
+type Format string
+
+// Formats of a source. The zero value is Markdown.
+const (
+	Markdown Format = "markdown" // CommonMark with tables, strikethrough, task lists and bare links
+	HTML     Format = "html"
+	Plain    Format = "text" // plain text
+)
+
 var markdownEngine = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(
 		goldmark.WithExtensions(extension.GFM),
@@ -26,44 +38,8 @@ var markdownEngine = sync.OnceValue(func() goldmark.Markdown {
 	)
 })
 
-// Preview returns c with its HTML as it would be published, and its length. The error is a
-// fault.Invalid with the reason.
-func (p *Posts) Preview(c Content) (Content, Measure, error) {
-	if err := checkContent(&c); err != nil {
-		return c, Measure{}, err
-	}
-	if err := renderContent(&c); err != nil {
-		return c, Measure{}, err
-	}
-	return c, p.measure(&c), nil
-}
-
-// renderContent generates the HTML of a content and its nodes.
-func renderContent(c *Content) error {
-	rendered, err := renderSource(c.Source, c.Format)
-	if err != nil {
-		return err
-	}
-	c.HTML = rendered
-	return renderNodes(c.Outline)
-}
-
-func renderNodes(nodes []Node) error {
-	for i := range nodes {
-		rendered, err := renderSource(nodes[i].Text, Markdown)
-		if err != nil {
-			return err
-		}
-		nodes[i].HTML = unwrapParagraph(rendered)
-		if err := renderNodes(nodes[i].Nodes); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// unwrapParagraph removes the tags of a single paragraph.
-func unwrapParagraph(s string) string {
+// Unwrap removes the tags of a single paragraph.
+func Unwrap(s string) string {
 	s = strings.TrimSpace(s)
 	if in, ok := strings.CutPrefix(s, "<p>"); ok {
 		if in, ok = strings.CutSuffix(in, "</p>"); ok && !strings.Contains(in, "<p>") {
@@ -73,9 +49,9 @@ func unwrapParagraph(s string) string {
 	return s
 }
 
-// renderSource returns sanitized HTML of a source. Markdown that would need far more time or memory
+// Render returns sanitized HTML of a source. Markdown that would need far more time or memory
 // than its length is shown as plain text.
-func renderSource(source string, f Format) (string, error) {
+func Render(source string, f Format) (string, error) {
 	if strings.TrimSpace(source) == "" {
 		return "", nil
 	}

@@ -1,0 +1,106 @@
+package markup
+
+import (
+	"html"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// ToMarkdown returns Markdown that renders like a text in another format. Most texts are already
+// Markdown.
+func ToMarkdown(text string, f Format) string {
+	if text = strings.TrimSpace(text); f == Markdown || f == "" || hasNoMarkup(text) {
+		return text
+	}
+	want, err := Render(text, f)
+	if err != nil {
+		return text
+	}
+	for _, s := range []string{text, anchor.ReplaceAllStringFunc(text, markdownLink)} {
+		if got, err := Render(s, Markdown); err == nil && Unwrap(got) == Unwrap(want) {
+			return s
+		}
+	}
+	if f == Plain {
+		text = html.EscapeString(strings.Join(strings.Fields(text), " "))
+	}
+	return escapeMarkdown(text)
+}
+
+var anchor = regexp.MustCompile(`<a href="([^"<>()\s]+)"(?: rel="[^"<>]*")?>([^<>\[\]]+)</a>`)
+
+// markdownLink converts an HTML link to Markdown.
+func markdownLink(tag string) string {
+	m := anchor.FindStringSubmatch(tag)
+	href := html.UnescapeString(m[1])
+	if html.UnescapeString(m[2]) == href {
+		return href
+	}
+	return "[" + m[2] + "](" + href + ")"
+}
+
+// hasNoMarkup reports whether a text has no characters with a meaning in Markdown.
+func hasNoMarkup(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c|0x20 && c|0x20 <= 'z', c >= 0x80, i > 0 && (c == ' ' || c == ',' || c == '?' || c == '\''):
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// startsBlock reports whether c begins a Markdown block after this text.
+func startsBlock(before string, c byte) bool {
+	if c == '.' || c == ')' {
+		return before != "" && strings.Trim(before, "0123456789") == ""
+	}
+	return before == "" && strings.IndexByte("#+-=>", c) >= 0
+}
+
+// escapeMarkdown replaces Markdown characters outside of tags by references.
+func escapeMarkdown(s string) string {
+	var b strings.Builder
+	for first := true; s != ""; first = false {
+		if s[0] == '<' {
+			n := tagEnd(s)
+			b.WriteString(s[:n])
+			s = s[n:]
+			continue
+		}
+		n := strings.IndexByte(s, '<')
+		if n < 0 {
+			n = len(s)
+		}
+		for i := range n {
+			c := s[i]
+			if strings.IndexByte("\\`*_[]~|:@", c) >= 0 || first && startsBlock(s[:i], c) || c == '.' && i > 2 && strings.EqualFold(s[i-3:i], "www") {
+				b.WriteString("&#" + strconv.Itoa(int(c)) + ";")
+				continue
+			}
+			b.WriteByte(c)
+		}
+		s = s[n:]
+	}
+	return b.String()
+}
+
+// tagEnd returns the length of the tag at the beginning of s.
+func tagEnd(s string) int {
+	quote := byte(0)
+	for i := range len(s) {
+		switch c := s[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '>':
+			return i + 1
+		}
+	}
+	return len(s)
+}
