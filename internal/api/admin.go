@@ -12,6 +12,7 @@ import (
 	"cloudburst/client"
 	"cloudburst/internal/account"
 	"cloudburst/internal/admin"
+	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 )
 
@@ -97,7 +98,7 @@ func (s adminAPI) audit(w http.ResponseWriter, r *http.Request) error {
 		Next    string              `json:"next,omitempty"`
 	}{Entries: make([]client.AuditEntry, len(rows))}
 	for i, e := range rows {
-		page.Entries[i] = client.AuditEntry{ID: strconv.FormatInt(e.ID, 10), At: milli(e.At()), Actor: e.Actor, Action: e.Action, Object: e.Object, Detail: e.Detail,
+		page.Entries[i] = client.AuditEntry{ID: strconv.FormatInt(e.ID, 10), At: form.Milli(e.At()), Actor: e.Actor, Action: e.Action, Object: e.Object, Detail: e.Detail,
 			Address: e.Address, Via: e.Via, Failed: e.Failed}
 	}
 	if len(rows) == q.Limit {
@@ -124,7 +125,7 @@ func (s adminAPI) setAdministrator(w http.ResponseWriter, r *http.Request) error
 	if err != nil {
 		return err
 	}
-	return ok(w, userOf(u))
+	return ok(w, form.User(u))
 }
 
 func (s adminAPI) deleteUser(w http.ResponseWriter, r *http.Request) error {
@@ -136,10 +137,6 @@ func (s adminAPI) deleteUser(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return ok(w, map[string]string{"deleted": name})
-}
-
-func inviteOf(i account.Invite) client.Invite {
-	return client.Invite{ID: i.ID, Note: i.Note, CreatedAt: milli(i.CreatedAt), CreatedBy: i.CreatedBy, ExpiresAt: milli(i.ExpiresAt), UsedAt: when(i.UsedAt), UsedBy: i.UsedBy}
 }
 
 func (s adminAPI) invites(w http.ResponseWriter, r *http.Request) error {
@@ -165,7 +162,7 @@ func (s adminAPI) invites(w http.ResponseWriter, r *http.Request) error {
 		Next    string          `json:"next,omitempty"`
 	}{Invites: make([]client.Invite, len(rows))}
 	for i, one := range rows {
-		page.Invites[i] = inviteOf(one)
+		page.Invites[i] = form.Invite(one)
 	}
 	if len(rows) == limit {
 		page.Next = strconv.FormatInt(rows[len(rows)-1].CreatedAt.UnixMilli(), 10)
@@ -188,7 +185,7 @@ func (s adminAPI) invite(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out := inviteOf(i)
+	out := form.Invite(i)
 	out.URL = strings.TrimRight(s.origin(), "/") + "/signup?invite=" + url.QueryEscape(secret)
 	return ok(w, out)
 }
@@ -204,17 +201,13 @@ func (s adminAPI) revokeInvite(w http.ResponseWriter, r *http.Request) error {
 	return ok(w, map[string]string{"revoked": id})
 }
 
-func blockOf(b admin.Block) client.Block {
-	return client.Block{Kind: b.Kind, Value: b.Value, Reason: b.Reason, CreatedAt: milli(b.CreatedAt), CreatedBy: b.CreatedBy}
-}
-
 func (s adminAPI) blocks(w http.ResponseWriter, r *http.Request) error {
 	if p := readParams(r); p.err != nil {
 		return p.err
 	}
 	list := []client.Block{}
 	for _, b := range s.Admin.Blocks() {
-		list = append(list, blockOf(b))
+		list = append(list, form.Block(b))
 	}
 	return ok(w, map[string]any{"blocks": list})
 }
@@ -231,7 +224,7 @@ func (s adminAPI) addBlock(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return ok(w, blockOf(b))
+	return ok(w, form.Block(b))
 }
 
 func (s adminAPI) removeBlock(w http.ResponseWriter, r *http.Request) error {
@@ -248,14 +241,14 @@ func (s adminAPI) removeBlock(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return ok(w, blockOf(b))
+	return ok(w, form.Block(b))
 }
 
 // settingOf returns a setting that can be changed at run time.
 func (s adminAPI) settingOf(name string) client.ChangedSetting {
 	out := client.ChangedSetting{Name: name, Value: s.Admin.Value(name), Configured: s.Admin.Settings[name].Configured}
 	if o, ok := s.Admin.Override(name); ok {
-		out.ChangedAt, out.ChangedBy = when(o.ChangedAt), o.ChangedBy
+		out.ChangedAt, out.ChangedBy = form.When(o.ChangedAt), o.ChangedBy
 	}
 	return out
 }
@@ -307,7 +300,7 @@ func (s adminAPI) backups(w http.ResponseWriter, r *http.Request) error {
 	}
 	list := []client.StoredBackup{}
 	for _, b := range all {
-		list = append(list, client.StoredBackup{Name: b.Name, Size: b.Size, At: milli(b.At)})
+		list = append(list, client.StoredBackup{Name: b.Name, Size: b.Size, At: form.Milli(b.At)})
 	}
 	return ok(w, map[string]any{"backups": list})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/form"
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
@@ -59,7 +60,7 @@ func (s *Server) log(w http.ResponseWriter, r *http.Request) error {
 		Next   string         `json:"next,omitempty"`
 	}{Events: make([]client.Event, len(rows))}
 	for i, e := range rows {
-		page.Events[i] = eventOf(e)
+		page.Events[i] = form.Event(e)
 	}
 	if len(rows) == q.Limit {
 		page.Next = page.Events[len(rows)-1].ID
@@ -157,11 +158,11 @@ func (f *feed) catchUp(r *http.Request) error {
 }
 
 func (f *feed) send(e event.Event) error {
-	data, err := json.Marshal(eventOf(e))
+	data, err := json.Marshal(form.Event(e))
 	if err != nil {
 		return err
 	}
-	return f.Event(cursorText(e.Cursor()), e.Kind, data)
+	return f.Event(form.Cursor(e.Cursor()), e.Kind, data)
 }
 
 // matches applies to a live event the filters that the store applies in SQL.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/form"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
 )
@@ -111,7 +112,7 @@ func (s postAPI) files(c *postCall) error {
 func (s postAPI) fileOf(files Files, f author.File) client.File {
 	path := files.Path(f)
 	return client.File{URL: s.origin() + path, Path: path, Hash: f.Hash, Name: f.Name, Type: f.Type, Size: f.Size,
-		Width: f.Width, Height: f.Height, AddedAt: milli(f.AddedAt)}
+		Width: f.Width, Height: f.Height, AddedAt: form.Milli(f.AddedAt)}
 }
 
 // putFile stores an uploaded file: the whole body, or the first file of a multipart form.

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"cloudburst/client"
+	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/transfer"
 )
@@ -103,7 +103,7 @@ func (s accountAPI) importUser(w http.ResponseWriter, r *http.Request, user stri
 	switch {
 	case err == nil:
 		w.Header().Set("Content-Type", "application/x-ndjson")
-		err = report.writeLine(map[string]any{"result": moveResultOf(&res)})
+		err = report.writeLine(map[string]any{"result": form.MoveResult(&res)})
 	case !report.begun && fault.CodeOf(err) == fault.Invalid:
 		return err
 	default:
@@ -170,18 +170,4 @@ func (m *progressLines) writeLine(v any) error {
 		return err
 	}
 	return http.NewResponseController(m.w).Flush()
-}
-
-func moveResultOf(r *transfer.Result) client.MoveResult {
-	res := client.MoveResult{
-		Kind: r.Kind, Found: r.Found, Added: r.Added, Existing: r.Existing, Skipped: r.Skipped, Files: r.Files, Profile: r.Profile, Problems: r.Problems,
-		Preview: r.Preview, Drafts: r.Drafts, Replies: r.Replies, Boosts: r.Boosts, FileBytes: r.FileBytes, From: r.From, To: r.To,
-	}
-	for _, o := range r.Omitted {
-		res.Omitted = append(res.Omitted, client.MoveOmission(o))
-	}
-	for _, m := range r.Moved {
-		res.Moved = append(res.Moved, client.MovedURL(m))
-	}
-	return res
 }

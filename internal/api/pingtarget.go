@@ -8,6 +8,7 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/internal/announce"
+	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 )
 
@@ -66,30 +67,13 @@ func (s *Server) listPingTargets(w http.ResponseWriter, r *http.Request) error {
 		Next    string              `json:"next,omitempty"`
 	}{Targets: make([]client.PingTarget, len(rows))}
 	for i, o := range rows {
-		page.Targets[i] = pingTargetOf(o)
+		page.Targets[i] = form.PingTarget(o)
 	}
 	if len(rows) == q.Limit {
 		last := rows[len(rows)-1]
 		page.Next = last.User + " " + last.Topic + " " + last.Target
 	}
 	return ok(w, page)
-}
-
-func pingTargetOf(o announce.PendingTarget) client.PingTarget {
-	kind, address, _ := strings.Cut(o.Target, " ")
-	c := client.PingTarget{
-		Kind: kind, URL: address, User: o.User, Topic: o.Topic, Version: o.Version, Notified: o.Notified,
-		LastAt: when(o.LastAt), Last: o.Last, OK: o.OK, Tries: o.Tries, NextAt: when(o.DueAt), State: "owed",
-	}
-	switch {
-	case o.GaveUp:
-		c.State = "given-up"
-	case o.Lease != 0:
-		c.State = "telling"
-	case o.Notified >= o.Version:
-		c.State = "told"
-	}
-	return c
 }
 
 func (s *Server) retryPingTargets(w http.ResponseWriter, r *http.Request) error {

@@ -10,6 +10,7 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/internal/announce"
+	"cloudburst/internal/api/form"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
 )
@@ -258,12 +259,12 @@ func (s postAPI) previewPost(c *postCall) error {
 		return err
 	}
 	var content author.Content
-	changeContent(&content, &in)
+	form.ChangeContent(&content, &in)
 	content, m, err := s.Posts.Preview(content)
 	if err != nil {
 		return err
 	}
-	return ok(c.w, client.Preview{HTML: content.HTML, Outline: nodesOf(content.Outline), Characters: m.Characters, Limit: m.Limit, Over: m.Over})
+	return ok(c.w, client.Preview{HTML: content.HTML, Outline: form.Nodes(content.Outline), Characters: m.Characters, Limit: m.Limit, Over: m.Over})
 }
 
 func (s postAPI) post(c *postCall) error {

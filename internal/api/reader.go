@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"cloudburst/client"
-	"cloudburst/internal/account"
+	"cloudburst/internal/api/form"
 	"cloudburst/internal/author"
 )
 
@@ -32,7 +32,7 @@ func (s accountAPI) secrets(w http.ResponseWriter, r *http.Request) error {
 	}
 	list := make([]client.Secret, len(rows))
 	for i, secret := range rows {
-		list[i] = secretOf(secret)
+		list[i] = form.Secret(secret)
 	}
 	return ok(w, struct {
 		Secrets []client.Secret `json:"secrets"`
@@ -50,7 +50,7 @@ func (s accountAPI) newSecret(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out := secretOf(secret)
+	out := form.Secret(secret)
 	// The user name is the selector because the label of a reader can contain a colon.
 	out.Access = &client.FeedAccess{
 		URL:     s.origin() + "/" + secret.User + "/private/" + secret.Selector + "." + secret.Plain + "/rss.xml",
@@ -70,8 +70,4 @@ func (s accountAPI) revokeSecret(w http.ResponseWriter, r *http.Request) error {
 	return ok(w, struct {
 		Revoked string `json:"revoked"`
 	}{selector})
-}
-
-func secretOf(s account.Secret) client.Secret {
-	return client.Secret{Selector: s.Selector, User: s.User, Reader: s.Reader, CreatedAt: milli(s.CreatedAt), UsedAt: when(s.UsedAt)}
 }

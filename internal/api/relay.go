@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/upstream"
 )
@@ -57,7 +58,7 @@ func (s *Server) relays(w http.ResponseWriter, r *http.Request) error {
 	page := struct {
 		Relays []client.Relay `json:"relays"`
 		Next   string         `json:"next,omitempty"`
-	}{Relays: relaysOf(rows)}
+	}{Relays: form.Relays(rows)}
 	if len(rows) == q.Limit {
 		last := rows[len(rows)-1]
 		page.Next = last.Protocol + " " + last.Feed
@@ -77,7 +78,7 @@ func (s *Server) addRelay(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return ok(w, relayOf(f))
+	return ok(w, form.Relay(f))
 }
 
 func (s *Server) removeRelay(w http.ResponseWriter, r *http.Request) error {
@@ -101,7 +102,7 @@ func (s *Server) removeRelay(w http.ResponseWriter, r *http.Request) error {
 	}
 	return ok(w, struct {
 		Removed []client.Relay `json:"removed"`
-	}{relaysOf(gone)})
+	}{form.Relays(gone)})
 }
 
 func checkVia(via string) error {
@@ -109,22 +110,4 @@ func checkVia(via string) error {
 		return fault.New(fault.Invalid, "via is %q: it must be one of %s.", cut(via, 100), strings.Join(upstream.Protocols(), ", "))
 	}
 	return nil
-}
-
-func relaysOf(rows []upstream.Follow) []client.Relay {
-	list := make([]client.Relay, len(rows))
-	for i, f := range rows {
-		list[i] = relayOf(f)
-	}
-	return list
-}
-
-// relayOf omits the token and the secret.
-func relayOf(f upstream.Follow) client.Relay {
-	return client.Relay{
-		Feed: f.Feed, Via: f.Protocol, Hub: f.Hub, Topic: f.Topic, State: f.State, For: append([]string{}, f.For...),
-		CreatedAt: milli(f.CreatedAt), RequestedAt: when(f.RequestedAt), ConfirmedAt: when(f.ConfirmedAt), PushedAt: when(f.ReceivedAt),
-		ExpiresAt: when(f.ExpiresAt), NextAt: when(f.NextAt), Failures: f.Failures, Rejected: f.Rejected,
-		LastError: f.LastError, LastErrorAt: when(f.LastErrorAt),
-	}
 }

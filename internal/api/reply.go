@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/form"
 	"cloudburst/internal/author"
 	"cloudburst/internal/conversation"
 	"cloudburst/internal/fault"
@@ -84,7 +85,7 @@ func (s postAPI) replies(c *postCall) error {
 	}{Replies: make([]client.Reply, len(rows))}
 	for i, m := range rows {
 		page.Replies[i] = client.Reply{ID: m.ID, Post: m.Post, State: string(m.State), Kind: string(m.Kind), Source: m.Source, Target: m.Target, Host: m.Host,
-			Author: m.Author, Name: m.Name, Title: m.Title, Text: m.Text, ReceivedAt: m.ReceivedAt, PublishedAt: when(m.PublishedAt)}
+			Author: m.Author, Name: m.Name, Title: m.Title, Text: m.Text, ReceivedAt: m.ReceivedAt, PublishedAt: form.When(m.PublishedAt)}
 	}
 	if len(rows) == q.Limit {
 		page.Next = strconv.FormatInt(rows[len(rows)-1].ID, 10)
@@ -243,7 +244,7 @@ func (s postAPI) webmentions(c *postCall) error {
 	}{Sent: make([]client.SentWebmention, len(rows))}
 	for i, o := range rows {
 		page.Sent[i] = client.SentWebmention{Post: o.Post, Source: o.Source, Target: o.Target, State: string(o.Result), Reply: o.Reply, Removed: o.Removed,
-			Endpoint: o.Endpoint, Status: o.Status, Answer: o.Answer, Tries: o.Tries, LastAt: when(o.LastAt), NextAt: when(o.DueAt)}
+			Endpoint: o.Endpoint, Status: o.Status, Answer: o.Answer, Tries: o.Tries, LastAt: form.When(o.LastAt), NextAt: form.When(o.DueAt)}
 	}
 	if len(rows) == q.Limit {
 		last := rows[len(rows)-1]

@@ -11,6 +11,7 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/feed/opml"
+	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 	"cloudburst/internal/river/filter"
@@ -252,7 +253,7 @@ func (s riverAPI) riverStatus(c *riverCall) error {
 	if err != nil {
 		return err
 	}
-	st.Live, st.Counts = riverLiveOf(s.River.Live()), riverCountsOf(n)
+	st.Live, st.Counts = form.RiverLive(s.River.Live()), form.RiverCounts(n)
 	return ok(c.w, st)
 }
 

@@ -2,6 +2,7 @@ package api
 
 import (
 	"cloudburst/client"
+	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river/filter"
 )
@@ -20,7 +21,7 @@ func (s riverAPI) listFilters(c *riverCall) error {
 	}
 	list := make([]client.Filter, len(rows))
 	for i := range rows {
-		list[i] = filterOf(&rows[i])
+		list[i] = form.Filter(&rows[i])
 	}
 	return ok(c.w, struct {
 		Filters []client.Filter `json:"filters"`
@@ -56,7 +57,7 @@ func (s riverAPI) putFilter(c *riverCall) error {
 	if err != nil {
 		return err
 	}
-	return ok(c.w, filterOf(&f))
+	return ok(c.w, form.Filter(&f))
 }
 
 func (s riverAPI) previewFilter(c *riverCall) error {
@@ -108,13 +109,4 @@ func (s riverAPI) moveFilter(c *riverCall) error {
 		return err
 	}
 	return s.listFilters(c)
-}
-
-func filterOf(f *filter.Rule) client.Filter {
-	out := client.Filter{ID: f.ID, Name: f.Name, SourceID: f.SourceID, Category: f.Category, FilterActions: client.FilterActions(f.Actions), Off: f.Off,
-		Matched: f.Matched, LastAt: when(f.LastAt), Applying: f.Applying, Applied: f.Applied, CreatedAt: milli(f.CreatedAt), Conditions: []client.FilterCondition{}}
-	for _, c := range f.Conditions {
-		out.Conditions = append(out.Conditions, client.FilterCondition(c))
-	}
-	return out
 }

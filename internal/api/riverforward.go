@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river/forward"
 )
@@ -18,7 +19,7 @@ func (s riverAPI) forwardings(c *riverCall) error {
 	}
 	list := make([]client.Forwarding, len(rows))
 	for i := range rows {
-		list[i] = forwardingOf(&rows[i])
+		list[i] = form.Forwarding(&rows[i])
 	}
 	return ok(c.w, struct {
 		Forwardings []client.Forwarding `json:"notices"`
@@ -63,7 +64,7 @@ func (s riverAPI) putForwarding(c *riverCall) error {
 	if n, err = s.River.PutForwarding(c.ctx(), n); err != nil {
 		return err
 	}
-	return ok(c.w, forwardingOf(&n))
+	return ok(c.w, form.Forwarding(&n))
 }
 
 // forwarding returns one of the user's forwardings.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 )
@@ -64,7 +65,7 @@ func (s riverAPI) items(c *riverCall) error {
 		Next  string        `json:"next,omitempty"`
 	}{Items: make([]client.Item, len(rows))}
 	for i := range rows {
-		page.Items[i] = itemOf(&rows[i])
+		page.Items[i] = form.Item(&rows[i])
 	}
 	if len(rows) == q.Limit {
 		last := &rows[len(rows)-1]
@@ -105,7 +106,7 @@ func (s riverAPI) item(c *riverCall) error {
 	if len(rows) == 0 {
 		return fault.New(fault.NotFound, "There is no item %d in this river.", id)
 	}
-	return ok(c.w, itemOf(&rows[0]))
+	return ok(c.w, form.Item(&rows[0]))
 }
 
 const maxMarks = 1000 // items per request
@@ -160,5 +161,5 @@ func (s riverAPI) markAllRead(c *riverCall) error {
 	}
 	return ok(c.w, struct {
 		To time.Time `json:"to"`
-	}{milli(to)})
+	}{form.Milli(to)})
 }

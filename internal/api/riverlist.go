@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 )
@@ -167,12 +168,12 @@ func (s riverAPI) importOPML(c *riverCall) error {
 		line := struct {
 			errorAnswer
 			Result client.ImportedOPML `json:"result"`
-		}{errorAnswer{s.bodyFor(c, err)}, importedOf(&res)}
+		}{errorAnswer{s.bodyFor(c, err)}, form.ImportedOPML(&res)}
 		_ = report.writeLine(line) // ignore the error: the client has closed the connection
 	default:
 		_ = report.writeLine(struct {
 			Result client.ImportedOPML `json:"result"`
-		}{importedOf(&res)})
+		}{form.ImportedOPML(&res)})
 	}
 	return nil
 }
@@ -236,7 +237,7 @@ func (s riverAPI) lists(c *riverCall) error {
 	list := make([]client.List, len(rows))
 	for i, l := range rows {
 		list[i] = client.List{ID: l.ID, URL: l.URL, Title: l.Title, Category: l.Category, Feeds: l.Feeds,
-			ReadAt: when(l.ReadAt), NextAt: when(l.NextAt), Problem: l.Problem}
+			ReadAt: form.When(l.ReadAt), NextAt: form.When(l.NextAt), Problem: l.Problem}
 	}
 	return ok(c.w, struct {
 		Lists []client.List `json:"lists"`

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 )
@@ -40,7 +41,7 @@ func (s riverAPI) sources(c *riverCall) error {
 		Next    string          `json:"next,omitempty"`
 	}{Sources: make([]client.Source, len(rows))}
 	for i := range rows {
-		page.Sources[i] = sourceOf(&rows[i], q.Unread)
+		page.Sources[i] = form.Source(&rows[i], q.Unread)
 	}
 	if len(rows) == q.Limit {
 		page.Next = strconv.Itoa(q.Skip + len(rows))
@@ -85,7 +86,7 @@ func (s riverAPI) addSource(c *riverCall) error {
 		out.Choices = append(out.Choices, client.Choice{URL: choice.URL, Title: choice.Title, Format: choice.Format, Kind: choice.Kind})
 	}
 	if len(out.Choices) == 0 {
-		src := sourceOf(&added.Followed, false)
+		src := form.Source(&added.Followed, false)
 		out.Source = &src
 	}
 	return ok(c.w, out)
@@ -185,7 +186,7 @@ func (s riverAPI) answerSource(c *riverCall, f river.Followed, err error) error 
 	if len(list) > 0 { // otherwise it was unfollowed in the meantime
 		f = list[0]
 	}
-	return ok(c.w, sourceOf(&f, false))
+	return ok(c.w, form.Source(&f, false))
 }
 
 func (s riverAPI) source(c *riverCall) error {
@@ -275,7 +276,7 @@ func (s riverAPI) removeSource(c *riverCall) error {
 	}
 	return ok(c.w, struct {
 		Removed client.Source `json:"removed"`
-	}{sourceOf(&f, false)})
+	}{form.Source(&f, false)})
 }
 
 func (s riverAPI) refreshSource(c *riverCall) error {
@@ -291,7 +292,7 @@ func (s riverAPI) refreshSource(c *riverCall) error {
 	if err != nil {
 		return err
 	}
-	return ok(c.w, checkOf(&check))
+	return ok(c.w, form.Check(&check))
 }
 
 func (s riverAPI) reviveSource(c *riverCall) error {
@@ -340,5 +341,5 @@ func (s riverAPI) answerExplained(c *riverCall, f river.Followed, err error) err
 		return err
 	}
 	f.Source = e.Source
-	return ok(c.w, explanationOf(&f, &e))
+	return ok(c.w, form.Explanation(&f, &e))
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/live"
 	"cloudburst/internal/river"
@@ -235,7 +236,7 @@ func (f *itemFeed) search() error {
 }
 
 func (f *itemFeed) send(kind string, e *river.Entry) error {
-	data, err := json.Marshal(itemOf(e))
+	data, err := json.Marshal(form.Item(e))
 	if err != nil {
 		return err
 	}

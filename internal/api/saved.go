@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/form"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
 )
@@ -140,7 +141,7 @@ func (s accountAPI) addCloud(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) savedOf(f author.Feed) client.SavedFeed {
 	return client.SavedFeed{
 		User: f.User, Name: f.Name, URL: s.feedURL(f.User, f.Name), Title: f.Title, Items: f.Items, Version: f.Version,
-		SavedAt: milli(f.SavedAt), Type: f.Type, Size: f.Size, MovedTo: f.MovedTo, Temporary: f.Temporary, Gone: f.Gone,
+		SavedAt: form.Milli(f.SavedAt), Type: f.Type, Size: f.Size, MovedTo: f.MovedTo, Temporary: f.Temporary, Gone: f.Gone,
 		AddCloud: f.AddCloud, Warning: f.Warning(),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 )
@@ -32,11 +33,11 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request) error {
 	defer cancel()
 	live := s.Hub.Live()
 	st := client.Status{
-		Version: s.build, Node: live.Node, Started: milli(live.Started), PublicURL: s.PublicURL,
+		Version: s.build, Node: live.Node, Started: form.Milli(live.Started), PublicURL: s.PublicURL,
 		Store: "ok", Warnings: []string{},
 		Live: client.Live{InFlight: live.InFlight, Queue: live.Queue, Origins: live.Origins, Slow: live.Slow,
 			Open: live.Open, Checks: live.Checks, Writes: live.Writes},
-		Totals: minuteOf(live.Totals),
+		Totals: form.Minute(live.Totals),
 	}
 	if s.Warnings != nil {
 		st.Warnings = append(st.Warnings, s.Warnings()...)
@@ -70,7 +71,7 @@ func (s *Server) minutes(w http.ResponseWriter, r *http.Request) error {
 	}
 	list := make([]client.Minute, len(rows))
 	for i, m := range rows {
-		list[i] = minuteOf(m)
+		list[i] = form.Minute(m)
 	}
 	return ok(w, map[string]any{"minutes": list})
 }

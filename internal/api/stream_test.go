@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/form"
 	"cloudburst/internal/event"
 )
 
@@ -73,7 +74,7 @@ func TestStreamResumesAfterLastEventWithoutGapOrRepetition(t *testing.T) {
 	done := make(chan error, 1)
 	begun := make(chan struct{})
 	go func() {
-		done <- take(t.Context(), c, client.LogQuery{}, cursorText(first.Cursor()), 1200, func(e client.Event) {
+		done <- take(t.Context(), c, client.LogQuery{}, form.Cursor(first.Cursor()), 1200, func(e client.Event) {
 			if texts = append(texts, e.Text); len(texts) == 1 {
 				close(begun)
 			}
@@ -108,7 +109,7 @@ func TestStreamHasTheFiltersOfTheLog(t *testing.T) {
 	want := w.happen(event.Event{Kind: event.KindCheck, Text: "wanted"})
 	var head [64]byte
 	n, err := res.Body.Read(head[:])
-	if err != nil || !strings.HasPrefix(string(head[:n]), "id: "+cursorText(want.Cursor())+"\nevent: check\n") {
+	if err != nil || !strings.HasPrefix(string(head[:n]), "id: "+form.Cursor(want.Cursor())+"\nevent: check\n") {
 		t.Errorf("%q %v", head[:n], err)
 	}
 	var got []string
@@ -118,7 +119,7 @@ func TestStreamHasTheFiltersOfTheLog(t *testing.T) {
 		}
 		got = append(got, e.ID)
 	}
-	if !slices.Equal(got, []string{cursorText(want.Cursor())}) {
+	if !slices.Equal(got, []string{form.Cursor(want.Cursor())}) {
 		t.Error(got)
 	}
 }

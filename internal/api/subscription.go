@@ -8,6 +8,7 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/internal/admin"
+	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 )
@@ -53,7 +54,7 @@ func (s *Server) subscriptions(w http.ResponseWriter, r *http.Request) error {
 		Next          string                `json:"next,omitempty"`
 	}{Subscriptions: make([]client.Subscription, len(rows))}
 	for i, row := range rows {
-		page.Subscriptions[i] = subscriptionOf(row.Subscription, row.Topic)
+		page.Subscriptions[i] = form.Subscription(row.Subscription, row.Topic)
 	}
 	if len(rows) == q.Limit {
 		page.Next = keyText(rows[len(rows)-1].Key())
@@ -104,7 +105,7 @@ func (s *Server) remove(w http.ResponseWriter, r *http.Request) error {
 				return err
 			}
 			for _, sub := range gone {
-				removed = append(removed, subscriptionOf(sub, names[sub.TopicID]))
+				removed = append(removed, form.Subscription(sub, names[sub.TopicID]))
 			}
 		}
 		if len(rows) < maxLimit {

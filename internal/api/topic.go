@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 )
@@ -24,7 +25,7 @@ func (s *Server) topics(w http.ResponseWriter, r *http.Request) error {
 		Next   string         `json:"next,omitempty"`
 	}{Topics: make([]client.Topic, len(rows))}
 	for i, t := range rows {
-		page.Topics[i] = topicOf(t.Topic, t.Subscribers, q.Now)
+		page.Topics[i] = form.Topic(t.Topic, t.Subscribers, q.Now)
 	}
 	if len(rows) == q.Limit {
 		page.Next = rows[len(rows)-1].URL
@@ -67,7 +68,7 @@ func (s *Server) topic(w http.ResponseWriter, r *http.Request, id int64, url str
 	if err != nil {
 		return err
 	}
-	return ok(w, topicOf(t, n, s.Now()))
+	return ok(w, form.Topic(t, n, s.Now()))
 }
 
 // subscribers counts the active subscriptions of a topic.

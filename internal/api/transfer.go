@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 	"cloudburst/protocol/websub"
@@ -55,7 +56,7 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request) error {
 			if !row.ExpiresAt.After(now) {
 				continue
 			}
-			if err := enc.Encode(exportOf(row.Subscription, row.Topic)); err != nil {
+			if err := enc.Encode(form.ExportedSubscription(row.Subscription, row.Topic)); err != nil {
 				return s.abort(r, err)
 			}
 		}
@@ -345,6 +346,6 @@ func (s *Server) subscriptionFrom(c client.Subscription) hub.SubscriptionInfo {
 	return hub.SubscriptionInfo{Topic: c.Topic, Subscription: hub.Subscription{
 		TopicID: hub.TopicID(c.Topic), ID: hub.SubscriptionID(c.Protocol, c.Callback),
 		Protocol: c.Protocol, Callback: c.Callback, Procedure: c.Procedure, Secret: c.Secret + string(c.SecretBase64),
-		CreatedAt: milli(c.CreatedAt), RenewedAt: milli(c.RenewedAt), ExpiresAt: milli(c.ExpiresAt),
+		CreatedAt: form.Milli(c.CreatedAt), RenewedAt: form.Milli(c.RenewedAt), ExpiresAt: form.Milli(c.ExpiresAt),
 	}}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/form"
 	"cloudburst/internal/hub"
 )
 
@@ -189,13 +190,13 @@ func FuzzImportLine(f *testing.F) {
 		s := New(Options{Now: start})
 		info := s.subscriptionFrom(sub)
 		// An accepted line exports to a line that is accepted and exports unchanged.
-		once := mustEncode(t, exportOf(info.Subscription, info.Topic))
+		once := mustEncode(t, form.ExportedSubscription(info.Subscription, info.Topic))
 		again, err := readSubscription(once)
 		if err != nil {
 			t.Fatalf("%s became %s: %v", line, once, err)
 		}
 		info = s.subscriptionFrom(again)
-		if twice := mustEncode(t, exportOf(info.Subscription, info.Topic)); !bytes.Equal(once, twice) {
+		if twice := mustEncode(t, form.ExportedSubscription(info.Subscription, info.Topic)); !bytes.Equal(once, twice) {
 			t.Fatalf("%s became %s", once, twice)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"cloudburst/client"
 	"cloudburst/internal/account"
 	"cloudburst/internal/admin"
+	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 )
 
@@ -84,7 +85,7 @@ func (s accountAPI) users(w http.ResponseWriter, r *http.Request) error {
 		Next  string        `json:"next,omitempty"`
 	}{Users: make([]client.User, len(rows))}
 	for i, u := range rows {
-		page.Users[i] = userOf(u)
+		page.Users[i] = form.User(u)
 	}
 	if len(rows) == limit {
 		page.Next = rows[len(rows)-1].Name
@@ -108,7 +109,7 @@ func (s accountAPI) addUser(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return ok(w, userOf(u))
+	return ok(w, form.User(u))
 }
 
 func (s accountAPI) oneUser(w http.ResponseWriter, r *http.Request) error {
@@ -124,7 +125,7 @@ func (s accountAPI) answerUser(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return ok(w, userOf(u))
+	return ok(w, form.User(u))
 }
 
 func (s accountAPI) setPassword(w http.ResponseWriter, r *http.Request) error {
@@ -178,7 +179,7 @@ func (s accountAPI) tokens(w http.ResponseWriter, r *http.Request) error {
 	}
 	list := make([]client.Token, len(rows))
 	for i, t := range rows {
-		list[i] = tokenOf(t)
+		list[i] = form.Token(t)
 	}
 	return ok(w, struct {
 		Tokens []client.Token `json:"tokens"`
@@ -194,7 +195,7 @@ func (s accountAPI) newToken(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out := tokenOf(t)
+	out := form.Token(t)
 	out.Token = plain
 	return ok(w, out)
 }
@@ -210,12 +211,4 @@ func (s accountAPI) revokeToken(w http.ResponseWriter, r *http.Request) error {
 	return ok(w, struct {
 		Revoked string `json:"revoked"`
 	}{id})
-}
-
-func userOf(u account.User) client.User {
-	return client.User{Name: u.Name, CreatedAt: milli(u.CreatedAt), PasswordAt: when(u.PasswordAt), SeenAt: when(u.SeenAt), Disabled: u.Disabled, Administrator: u.Administrator}
-}
-
-func tokenOf(t account.Token) client.Token {
-	return client.Token{ID: t.ID, User: t.User, Label: t.Label, Scopes: append([]string{}, t.Scopes...), CreatedAt: milli(t.CreatedAt), UsedAt: when(t.UsedAt)}
 }
