@@ -70,6 +70,7 @@ type Options struct {
 	River     River            // followed feeds and their items; nil: not supported
 	Transfers Transfers        // export and import of users; nil: not supported
 	Posts     Posts            // posts of users; nil: not supported
+	Site      Site             // pages and style sheets of users; nil: not supported
 	Replies   Replies          // replies to posts; nil: not supported
 	Sent      SentMentions     // webmentions of posts; nil: not supported
 	Mentions  MentionChoices

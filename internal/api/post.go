@@ -44,7 +44,7 @@ type postRoute struct {
 // the scope read alone is not enough.
 func postRoutes() []postRoute {
 	writes := []string{scopeCreate, scopeUpdate, scopeDelete}
-	return append(replyRoutes(), []postRoute{
+	return append(append(replyRoutes(), siteRoutes()...), []postRoute{
 		{"GET", "/v1/users/{user}/posts", writes, (postAPI).posts},
 		{"POST", "/v1/users/{user}/posts", []string{scopeCreate}, (postAPI).createPost},
 		{"POST", "/v1/users/{user}/posts/preview", []string{scopeCreate, scopeUpdate}, (postAPI).previewPost},

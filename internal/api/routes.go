@@ -109,7 +109,8 @@ func (s *Server) maxBytes(method, path string) int64 {
 		return author.MaxDocument
 	case "POST /v1/opml":
 		return maxOPML
-	case "POST /v1/users/{user}/posts", "PATCH /v1/users/{user}/posts/{id}", "POST /v1/users/{user}/posts/preview":
+	case "POST /v1/users/{user}/posts", "PATCH /v1/users/{user}/posts/{id}", "POST /v1/users/{user}/posts/preview",
+		"PUT /v1/users/{user}/pages/{slug}", "PUT /v1/users/{user}/style":
 		return maxPost
 	case "POST /v1/users/{user}/media":
 		return s.MaxFile

@@ -1,0 +1,138 @@
+package api
+
+import (
+	"cmp"
+	"context"
+
+	"cloudburst/client"
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+)
+
+// Site has the pages and the style sheet of a user's page. [*author.Site] implements it.
+type Site interface {
+	Pages(ctx context.Context, user string) ([]author.Page, error)
+	Page(ctx context.Context, user, slug string) (author.Page, error)
+	SavePage(ctx context.Context, p author.Page, was string) (author.Page, error)
+	DeletePage(ctx context.Context, user, slug string) error
+	StyleSource(ctx context.Context, user string, l author.Look) (string, error)
+	SetLook(ctx context.Context, user string, l author.Look, source string, draft bool, via string) (author.Writer, error)
+}
+
+// siteRoutes lists the endpoints for a user's page.
+func siteRoutes() []postRoute {
+	change, read := []string{scopeUpdate}, []string{scopeCreate, scopeUpdate, scopeDelete}
+	return []postRoute{
+		{"GET", "/v1/users/{user}/pages", read, withSite((postAPI).pages)},
+		{"GET", "/v1/users/{user}/pages/{slug}", read, withSite((postAPI).page)},
+		{"PUT", "/v1/users/{user}/pages/{slug}", change, withSite((postAPI).savePage)},
+		{"DELETE", "/v1/users/{user}/pages/{slug}", []string{scopeDelete}, withSite((postAPI).deletePage)},
+		{"GET", "/v1/users/{user}/style", read, withSite((postAPI).style)},
+		{"PUT", "/v1/users/{user}/style", change, withSite((postAPI).setStyle)},
+	}
+}
+
+// withSite wraps an endpoint that needs Site.
+func withSite(handle func(postAPI, *postCall) error) func(postAPI, *postCall) error {
+	return func(s postAPI, c *postCall) error {
+		if s.Site == nil {
+			return fault.New(fault.Unsupported, "This server has no pages of users.")
+		}
+		if p := readParams(c.r); p.err != nil {
+			return p.err
+		}
+		return handle(s, c)
+	}
+}
+
+func pageOf(p author.Page) client.Page {
+	out := client.Page{Slug: p.Slug, Title: p.Title, Source: p.Source, Place: p.Place, InMenu: p.InMenu, HTML: p.HTML}
+	if !p.UpdatedAt.IsZero() {
+		out.Saved = &p.UpdatedAt
+	}
+	return out
+}
+
+func (s postAPI) pages(c *postCall) error {
+	list, err := s.Site.Pages(c.ctx(), c.user)
+	if err != nil {
+		return err
+	}
+	out := struct {
+		Pages []client.Page `json:"pages"`
+	}{Pages: make([]client.Page, len(list))}
+	for i, p := range list {
+		out.Pages[i] = pageOf(p)
+	}
+	return ok(c.w, out)
+}
+
+func (s postAPI) page(c *postCall) error {
+	p, err := s.Site.Page(c.ctx(), c.user, c.r.PathValue("slug"))
+	if err != nil {
+		return err
+	}
+	return ok(c.w, pageOf(p))
+}
+
+// savePage creates a page, or replaces the one with the slug of the path.
+func (s postAPI) savePage(c *postCall) error {
+	var in client.Page
+	if err := readJSONTo(c.w, c.r, &in, maxPost); err != nil {
+		return err
+	}
+	slug := c.r.PathValue("slug")
+	was := slug
+	if _, err := s.Site.Page(c.ctx(), c.user, slug); fault.CodeOf(err) == fault.NotFound {
+		was = ""
+	} else if err != nil {
+		return err
+	}
+	p, err := s.Site.SavePage(c.ctx(), author.Page{User: c.user, Slug: cmp.Or(in.Slug, slug), Title: in.Title, Source: in.Source, Place: in.Place, InMenu: in.InMenu}, was)
+	if err != nil {
+		return err
+	}
+	return ok(c.w, pageOf(p))
+}
+
+func (s postAPI) deletePage(c *postCall) error {
+	p, err := s.Site.Page(c.ctx(), c.user, c.r.PathValue("slug"))
+	if err == nil {
+		err = s.Site.DeletePage(c.ctx(), c.user, p.Slug)
+	}
+	if err != nil {
+		return err
+	}
+	return ok(c.w, pageOf(p))
+}
+
+func (s postAPI) style(c *postCall) error {
+	w, err := s.Posts.Writer(c.ctx(), c.user)
+	if err != nil {
+		return err
+	}
+	return s.answerStyle(c, w)
+}
+
+func (s postAPI) answerStyle(c *postCall, w author.Writer) error {
+	source, err := s.Site.StyleSource(c.ctx(), c.user, w.Look())
+	if err != nil {
+		return err
+	}
+	return ok(c.w, client.Style{CSS: source})
+}
+
+func (s postAPI) setStyle(c *postCall) error {
+	var in client.Style
+	if err := readJSONTo(c.w, c.r, &in, maxPost); err != nil {
+		return err
+	}
+	w, err := s.Posts.Writer(c.ctx(), c.user)
+	if err == nil {
+		w, err = s.Site.SetLook(c.ctx(), c.user, w.Look(), in.CSS, false, c.via())
+	}
+	if err != nil {
+		return err
+	}
+	return s.answerStyle(c, w)
+}
