@@ -21,6 +21,7 @@ const readme = `All posts and files of %s at %s, as of %s.
 posts.jsonl    all posts, one JSON object per line, including drafts
 media/         the files that the posts use; media.jsonl describes them
 profile.json   title, description and design
+pages.jsonl    the pages that are no posts, one JSON object per line; style.css is the style sheet
 feeds/         the published posts as feeds: rss.xml, atom.xml and feed.json contain the newest,
                archive-0001.* and so on all of them; archives.opml lists these files
 manifest.json  the counts, and the SHA-256 of every other file in here
@@ -58,7 +59,12 @@ func (t *Transfer) Export(ctx context.Context, user string, w io.Writer, progres
 		return err
 	})
 	if err == nil {
-		err = a.json(nameProfile, writer.Profile)
+		profile := writer.Profile
+		profile.Page.Draft = nil
+		err = a.json(nameProfile, profile)
+	}
+	if err == nil {
+		err = t.exportSite(ctx, a, writer)
 	}
 	if err == nil {
 		err = a.entry(namePosts, zip.Deflate, func() error { return t.exportPosts(ctx, a, writer, progress) })

@@ -26,6 +26,7 @@ type testServer struct {
 	t     *testing.T
 	posts *author.Posts
 	files *author.Files
+	site  *author.Site
 }
 
 var startTime = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -48,7 +49,8 @@ func newTestServer(t *testing.T, origin string) *testServer {
 	s.posts = &author.Posts{Store: st, Feeds: &author.Feeds{Store: st, Log: log, Now: now}, Origin: at, Now: now, Log: log,
 		About: func(user string) render.Options { return render.Options{Self: origin + "/" + user + "/rss.xml"} }}
 	s.files = &author.Files{Store: st, Posts: st, Origin: at, Now: now, Log: log, Temp: t.TempDir()}
-	s.Transfer = &Transfer{Posts: s.posts, Files: s.files, Origin: at, Now: now, batchSize: 7}
+	s.site = &author.Site{Store: st, Posts: s.posts, Now: now}
+	s.Transfer = &Transfer{Posts: s.posts, Files: s.files, Site: s.site, Origin: at, Now: now, batchSize: 7}
 	return s
 }
 

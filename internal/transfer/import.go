@@ -201,7 +201,7 @@ func (t *Transfer) importProfile(ctx context.Context, user string, p author.Prof
 	fill := func(old *author.Profile) (changed bool) {
 		for _, f := range []struct{ to, from *string }{
 			{&old.Name, &p.Name}, {&old.Email, &p.Email}, {&old.Title, &p.Title}, {&old.Blurb, &p.Blurb}, {&old.Link, &p.Link}, {&old.Language, &p.Language},
-			{&old.Accent, &p.Accent}, {&old.Avatar, &p.Avatar}, {&old.Theme, &p.Theme},
+			{&old.Accent, &p.Accent}, {&old.Avatar, &p.Avatar}, {&old.Theme, &p.Theme}, {&old.Page.Header, &p.Page.Header}, {(*string)(&old.Page.Design), (*string)(&p.Page.Design)},
 		} {
 			if *f.to == "" && *f.from != "" {
 				*f.to, changed = *f.from, true
@@ -212,6 +212,9 @@ func (t *Transfer) importProfile(ctx context.Context, user string, p author.Prof
 		}
 		if len(old.PingTargets) == 0 && len(p.PingTargets) > 0 {
 			old.PingTargets, changed = p.PingTargets, true
+		}
+		if len(old.Page.Links) == 0 && len(p.Page.Links) > 0 {
+			old.Page.Links, changed = p.Page.Links, true
 		}
 		return changed
 	}

@@ -283,7 +283,11 @@ func (t *Transfer) importArchive(ctx context.Context, user string, r io.ReaderAt
 		return res, err
 	}
 	profile.Avatar = move.address(profile.Avatar)
-	return res, t.importProfile(ctx, user, profile, &res)
+	profile.Page.Header = move.address(profile.Page.Header)
+	if err := t.importProfile(ctx, user, profile, &res); err != nil {
+		return res, err
+	}
+	return res, t.importSite(ctx, user, o, move, profile, &res)
 }
 
 // eachPost reads the posts. If each is nil, it only checks that they can be read.

@@ -35,6 +35,7 @@ type Files interface {
 type Transfer struct {
 	Posts  Posts
 	Files  Files
+	Site   Site             // pages, style sheet and pinned post; nil: not exported and not imported
 	Origin func() string    // public URL of this server; nil: unknown
 	Now    func() time.Time // nil: time.Now
 
