@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
@@ -198,7 +199,7 @@ func (p *itemPlan) value(name string, more map[string]any) any {
 	return p.values[name]
 }
 
-func names() *regexp.Regexp { return regexp.MustCompile(`:[a-z][a-z0-9]*`) }
+var names = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`:[a-z][a-z0-9]*`) })
 
 // each returns a bulk statement that runs a text for each of rows. columns are the names of the
 // numeric columns; other names in the text have the same value for all rows.

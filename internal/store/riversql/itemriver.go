@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,12 +25,32 @@ const (
 // river returns the next places of many sources.
 func (p *itemPlan) river(ctx context.Context, c sqldb.Conn) ([]int64, error) {
 	q := *p
-	found, done, err := q.scan(ctx, c, max(shortScan, 4*p.limit))
+	if p.Category != "" || len(p.Categories) > 0 {
+		ids, err := p.sourceIDs(ctx, c, fewSources)
+		if err != nil {
+			return nil, err
+		}
+		if ids != nil && len(ids) == 0 {
+			return nil, nil
+		}
+		if ids != nil {
+			q.only(ids)
+		}
+	}
+	n := max(shortScan, 4*p.limit)
+	found, done, err := q.scan(ctx, c, n)
 	if err != nil || done || len(found) >= p.limit {
 		return found, err
 	}
-	q.limit = p.limit - len(found)
-	ids, err := p.sourceIDs(ctx, c, manySources)
+	if q.limit = p.limit - len(found); len(found) >= q.limit { // the rest is near
+		more, done, err := q.scan(ctx, c, min(2*n*q.limit/len(found), n))
+		found = append(found, more...)
+		if err != nil || done || len(found) >= p.limit {
+			return found, err
+		}
+		q.limit = p.limit - len(found)
+	}
+	ids, err := q.sourceIDs(ctx, c, manySources)
 	if err != nil {
 		return nil, err
 	}
@@ -43,6 +64,14 @@ func (p *itemPlan) river(ctx context.Context, c sqldb.Conn) ([]int64, error) {
 	}
 	more, err := q.merge(ctx, c)
 	return append(found, more...), err
+}
+
+// only replaces the conditions on sources by the list of the sources that match them: a scan
+// evaluates it faster.
+func (p *itemPlan) only(ids []int64) {
+	p.SourceID, p.Category, p.Categories, p.Sources = 0, "", nil, ids
+	p.values = maps.Clone(p.values)
+	p.values["sources"] = idList(ids)
 }
 
 // scan reads the next n items of all sources and moves p past them. done: no items are left.
