@@ -14,7 +14,8 @@ type Post struct {
 	ID       int64  `json:"id,string"` // number of the post within the user's posts, from 1
 	User     string `json:"user"`
 	Revision int64  `json:"revision"` // increases with each change
-	// State is draft, scheduled (to be published at DueAt), published or deleted.
+	// State is draft, scheduled (to be published at DueAt), published, private (published for Groups) or
+	// deleted.
 	State string `json:"state"`
 	URL   string `json:"url,omitempty"`  // URL of the post's page; "" before it is published
 	GUID  string `json:"guid,omitempty"` // of the post's item in feeds
@@ -37,6 +38,7 @@ type Post struct {
 	Reply      *PostReply      `json:"reply,omitempty"`
 	Outline    []PostNode      `json:"outline,omitempty"`
 	Language   string          `json:"language,omitempty"`
+	Groups     []string        `json:"groups,omitempty"` // slugs of the groups that the post is for; missing: everyone
 }
 
 // PostEnclosure is a file attached to a post.
@@ -91,8 +93,10 @@ type PostChange struct {
 	Reply      *PostReply       `json:"reply,omitempty"`
 	Outline    *[]PostNode      `json:"outline,omitempty"`
 	Language   *string          `json:"language,omitempty"`
+	Groups     *[]string        `json:"groups,omitempty"` // slugs; empty: everyone
 
-	// State is draft, scheduled or published. A new post without State is published. A published
+	// State is draft, scheduled, published or private. A post with Groups is private when it is
+	// published. A new post without State is published. A published
 	// post with a date in the future becomes scheduled.
 	State *string `json:"state,omitempty"`
 	// At is the time of publication: in the future for a scheduled post.
@@ -103,7 +107,7 @@ type PostChange struct {
 
 // PostQuery selects posts. A zero field does not restrict the result.
 type PostQuery struct {
-	State         string    // draft, scheduled, published or deleted; "": all except deleted
+	State         string    // draft, scheduled, published, private or deleted; "": all except deleted
 	Category      string    // category of a published post
 	Match         string    // words or parts of words in the title or source
 	Since, Before time.Time // publication time; Since is inclusive, Before is exclusive

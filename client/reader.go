@@ -5,10 +5,11 @@ import (
 	"time"
 )
 
-// Secret gives one reader access to a user's private feed.
+// Secret gives one reader access to the private feed of a user's group.
 type Secret struct {
 	Selector  string     `json:"selector"` // identifies the secret; not confidential
 	User      string     `json:"user"`
+	Group     string     `json:"group"`  // slug
 	Reader    string     `json:"reader"` // the user's label for the reader
 	CreatedAt time.Time  `json:"created_at"`
 	UsedAt    *time.Time `json:"used_at,omitempty"` // approximate
@@ -26,13 +27,13 @@ type FeedAccess struct {
 	Password string `json:"password"`
 }
 
-// NewSecret creates a secret for one reader of a user's private feed. The Access field of the
-// result is not available again.
+// NewSecret creates a secret for one reader of the private feed of a user's default group. The Access
+// field of the result is not available again.
 func (c *Client) NewSecret(ctx context.Context, user, reader string) (Secret, error) {
-	return feedCall[Secret](ctx, c, "POST", map[string]string{"reader": reader}, user, PrivateFeed, "secrets")
+	return Groups{c, user}.NewSecret(ctx, "", reader)
 }
 
-// Secrets lists the secrets of a user's private feed, without Access.
+// Secrets lists the secrets of the private feeds of all groups of a user, without Access.
 func (c *Client) Secrets(ctx context.Context, user string) ([]Secret, error) {
 	type list struct {
 		Secrets []Secret `json:"secrets"`

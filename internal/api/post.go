@@ -17,6 +17,7 @@ import (
 
 // Posts stores the posts of users. [*author.Posts] implements it.
 type Posts interface {
+	Groups
 	Save(ctx context.Context, e author.Edit) (author.Post, error)
 	Delete(ctx context.Context, user string, id, base int64, via string) (author.Post, error)
 	Undo(ctx context.Context, user string, id int64, via string) (author.Post, error)
@@ -52,6 +53,19 @@ func postRoutes() []postRoute {
 		{"PATCH", "/v1/users/{user}/posts/{id}", []string{scopeUpdate}, (postAPI).changePost},
 		{"DELETE", "/v1/users/{user}/posts/{id}", []string{scopeDelete}, (postAPI).deletePost},
 		{"POST", "/v1/users/{user}/posts/{id}/undo", []string{scopeCreate, scopeUpdate}, (postAPI).undoPost},
+		{"GET", "/v1/users/{user}/groups", writes, (postAPI).groups},
+		{"POST", "/v1/users/{user}/groups", []string{scopeUpdate}, groupCall(true, func(s postAPI, c *postCall, _ string, in author.Group) (author.Group, error) {
+			return s.Posts.AddGroup(c.ctx(), c.user, in)
+		})},
+		{"PUT", "/v1/users/{user}/groups/{slug}", []string{scopeUpdate}, groupCall(true, func(s postAPI, c *postCall, slug string, in author.Group) (author.Group, error) {
+			return s.Posts.ChangeGroup(c.ctx(), c.user, slug, func(g *author.Group) { g.Name, g.Description = in.Name, in.Description })
+		})},
+		{"DELETE", "/v1/users/{user}/groups/{slug}", []string{scopeDelete}, groupCall(false, func(s postAPI, c *postCall, slug string, _ author.Group) (author.Group, error) {
+			return s.Posts.RemoveGroup(c.ctx(), c.user, slug)
+		})},
+		{"POST", "/v1/users/{user}/groups/{slug}/restore", []string{scopeUpdate, scopeDelete}, groupCall(false, func(s postAPI, c *postCall, slug string, _ author.Group) (author.Group, error) {
+			return s.Posts.RestoreGroup(c.ctx(), c.user, slug)
+		})},
 		{"GET", "/v1/users/{user}/profile", writes, (postAPI).profile},
 		{"PUT", "/v1/users/{user}/profile", []string{scopeUpdate}, (postAPI).setProfile},
 		{"GET", "/v1/users/{user}/media", []string{scopeMedia, scopeCreate, scopeUpdate}, (postAPI).files},
@@ -157,9 +171,9 @@ func (s postAPI) posts(c *postCall) error {
 		return p.err
 	}
 	switch q.State {
-	case "", author.Draft, author.Scheduled, author.Published, author.Deleted:
+	case "", author.Draft, author.Scheduled, author.Published, author.ForGroups, author.Deleted:
 	default:
-		return fault.New(fault.Invalid, "state is %q: it must be one of draft, scheduled, published, deleted.", cut(string(q.State), 100))
+		return fault.New(fault.Invalid, "state is %q: it must be one of draft, scheduled, published, private, deleted.", cut(string(q.State), 100))
 	}
 	if q.Category != "" || !q.Since.IsZero() || !q.Before.IsZero() {
 		if q.State != "" && q.State != author.Published {

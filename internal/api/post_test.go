@@ -24,8 +24,10 @@ import (
 )
 
 // postHarness has posts on the real engine and store, and files in memory.
+type grouped = author.Groups
+
 type postHarness struct {
-	*author.Posts
+	grouped
 	mu    sync.Mutex
 	at    time.Time
 	files []author.File
@@ -39,7 +41,7 @@ func newPostHarness(t *testing.T) *postHarness {
 	}
 	t.Cleanup(func() { _ = st.Close() })
 	w := &postHarness{at: start()}
-	w.Posts = &author.Posts{Store: st, Feeds: &author.Feeds{Store: st, Now: w.now}, Origin: func() string { return "https://here.example" }, Now: w.now}
+	w.grouped.Posts = &author.Posts{Store: st, Feeds: &author.Feeds{Store: st, Now: w.now}, Origin: func() string { return "https://here.example" }, Now: w.now}
 	return w
 }
 

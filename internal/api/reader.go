@@ -1,11 +1,13 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
 
 	"cloudburst/client"
 	"cloudburst/internal/api/form"
 	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
 )
 
 // readerRoutes returns the endpoints for the secrets of private feeds.
@@ -26,13 +28,21 @@ func (s accountAPI) secrets(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	rows, err := s.Accounts.Secrets(r.Context(), u.Name, author.Private)
-	if err != nil {
-		return err
+	groups := []author.Group{{Slug: author.DefaultGroup}} // without posts, there is no other
+	if s.Posts != nil {
+		if groups, err = s.Posts.Groups(r.Context(), u.Name); err != nil {
+			return err
+		}
 	}
-	list := make([]client.Secret, len(rows))
-	for i, secret := range rows {
-		list[i] = form.Secret(secret)
+	list := []client.Secret{}
+	for _, g := range groups {
+		rows, err := s.Accounts.Secrets(r.Context(), u.Name, author.GroupFeed(g.Slug))
+		if err != nil {
+			return err
+		}
+		for _, secret := range rows {
+			list = append(list, form.Secret(secret))
+		}
 	}
 	return ok(w, struct {
 		Secrets []client.Secret `json:"secrets"`
@@ -42,19 +52,29 @@ func (s accountAPI) secrets(w http.ResponseWriter, r *http.Request) error {
 func (s accountAPI) newSecret(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
 		Reader string `json:"reader"`
+		Group  string `json:"group"`
 	}
 	if err := readJSON(w, r, &in); err != nil {
 		return err
 	}
-	secret, err := s.Accounts.NewSecret(r.Context(), r.PathValue("user"), author.Private, in.Reader)
+	in.Group = cmp.Or(in.Group, author.DefaultGroup)
+	if in.Group != author.DefaultGroup {
+		if s.Posts == nil {
+			return fault.New(fault.Unsupported, "This server does not support posts, so there are no groups.")
+		}
+		if _, err := s.Posts.Group(r.Context(), r.PathValue("user"), in.Group); err != nil {
+			return err
+		}
+	}
+	secret, err := s.Accounts.NewSecret(r.Context(), r.PathValue("user"), author.GroupFeed(in.Group), in.Reader)
 	if err != nil {
 		return err
 	}
 	out := form.Secret(secret)
 	// The user name is the selector because the label of a reader can contain a colon.
 	out.Access = &client.FeedAccess{
-		URL:     s.origin() + "/" + secret.User + "/private/" + secret.Selector + "." + secret.Plain + "/rss.xml",
-		Address: s.feedURL(secret.User, author.Private), Name: secret.Selector, Password: secret.Plain,
+		URL:     s.origin() + author.GroupBase(secret.User, in.Group) + secret.Selector + "." + secret.Plain + "/rss.xml",
+		Address: s.feedURL(secret.User, secret.Feed), Name: secret.Selector, Password: secret.Plain,
 	}
 	return ok(w, out)
 }

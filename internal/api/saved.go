@@ -148,11 +148,10 @@ func (s *Server) savedOf(f author.Feed) client.SavedFeed {
 
 // feedURL returns the URL of a feed. The URL of a private feed does not contain a secret.
 func (s *Server) feedURL(user, name string) string {
-	at := s.origin() + "/" + user
-	if name == author.Private {
-		at += "/private"
+	if slug, ok := author.GroupOf(name); ok {
+		return s.origin() + author.GroupBase(user, slug) + "rss.xml"
 	}
-	return at + "/rss.xml"
+	return s.origin() + "/" + user + "/rss.xml"
 }
 
 // origin returns the origin of the public listener; "" if unknown.

@@ -44,5 +44,5 @@ func (r remoteFiles) About(ctx context.Context, url string) (author.RemoteFile, 
 
 // moves exports and imports all data of an author.
 func (a *App) moves() *transfer.Transfer {
-	return &transfer.Transfer{Posts: a.posts, Files: a.files, Site: a.authorSite, Origin: a.names.Public, Now: a.clock.Now}
+	return &transfer.Transfer{Posts: author.Groups{Posts: a.posts}, Files: a.files, Site: a.authorSite, Origin: a.names.Public, Now: a.clock.Now}
 }

@@ -17,7 +17,7 @@ func (a hosting) newPosts(st store.Store) {
 	}
 	a.authorSite = &author.Site{Store: st, Posts: a.posts, Now: a.clock.Now}
 	a.posts.Changed = func(ctx context.Context) { a.indexPosts(ctx) }
-	a.feeds.Views, a.feeds.FeedsOf = a.posts, a.posts.FeedList
+	a.feeds.Views, a.feeds.FeedsOf, a.feeds.Group = a.posts, a.posts.FeedList, author.Groups{Posts: a.posts}.Group
 }
 
 // indexPosts stores the words of changed posts for the search. A failure delays them until the next
@@ -30,7 +30,7 @@ func (a hosting) indexPosts(ctx context.Context) {
 
 // writePages enables the pages for writing posts.
 func (a hosting) writePages(pages *web.Web) {
-	pages.Posts, pages.LimitMode = a.posts, a.cfg.Write.LimitMode
+	pages.Posts, pages.LimitMode = author.Groups{Posts: a.posts}, a.cfg.Write.LimitMode
 	pages.FileOf, pages.Replies = a.files.Get, a.conversation
 	pages.Sent, pages.Mentions = a.mentionSender, author.MentionSettings{Posts: a.posts}
 	pages.Threads = a.threads

@@ -49,6 +49,7 @@ func (a routing) publicRoutes(public string) http.Handler {
 	}
 	site := canonical(pages.Routes())
 	a.feeds.HTML = canonical(pages.AuthorPage())
+	a.feeds.SignedIn = pages.SignedIn()
 	all := a.health()
 	for _, g := range a.groups(public, pages, site) {
 		if g.title != "Operator" {

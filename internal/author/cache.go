@@ -66,11 +66,12 @@ func (c *feedCache) forget(user, name string) {
 
 // find returns a feed, from the cache if that is current.
 func (s *Feeds) find(ctx context.Context, user, name string, doc bool) (Feed, []byte, error) {
-	if err := checkFeed(user, name); err != nil {
-		return Feed{}, nil, err
+	_, group := GroupOf(name)
+	if !group && name != Public {
+		return Feed{}, nil, noFeed(user, name)
 	}
 	f, d, writes, ok := s.cache.get(user, name, doc)
-	if ok && !s.Shared {
+	if ok && !s.Shared && !group { // a change of a post may concern any group
 		return f, d, nil
 	}
 	var err error

@@ -54,7 +54,7 @@ func (p *Posts) SaveDraft(ctx context.Context, d DraftEdit) (DraftEdit, error) {
 	if err != nil {
 		return d, err
 	}
-	if post.State != Published && post.State != Scheduled {
+	if !post.State.HasReaders() && post.State != Scheduled {
 		e.ID, e.Base = d.ID, d.Base
 		if post, err = p.saveRepeated(ctx, e); err == nil {
 			d.Base = post.Revision
@@ -106,7 +106,7 @@ func (p *Posts) SaveOnce(ctx context.Context, e Edit) (Post, error) {
 		return post, err
 	}
 	want := e.To
-	if want == Published && post.State == Scheduled {
+	if want == Published && (post.State == Scheduled || post.State == ForGroups) {
 		want = post.State
 	}
 	if post.State == want && unchangedBy(p, post, e.Change) {

@@ -23,7 +23,7 @@ const MaxDocument = inspect.MaxBytes
 
 // Feed is the state of a feed without its document.
 type Feed struct {
-	User, Name string // Name is Public or Private
+	User, Name string // Name is Public, or that of a group, see [GroupFeed]
 	Version    int64  // increases by one with each change of the document, from 1
 	Notified   int64  // last version that subscribers were notified of
 	SavedAt    time.Time
@@ -203,10 +203,15 @@ func checkAddress(to string) error {
 	return nil
 }
 
+// checkFeed rejects names of feeds for which users cannot save a document.
 func checkFeed(user, name string) error {
 	if name == Public || name == Private {
 		return nil
 	}
+	return noFeed(user, name)
+}
+
+func noFeed(user, name string) error {
 	return fault.New(fault.NotFound, "There is no feed %q of %s: the feeds are %s and %s.", clip(name), clip(user), Public, Private)
 }
 

@@ -259,3 +259,7 @@ func TestEnclosureTypeAndLengthAreDetected(t *testing.T) {
 		}
 	}
 }
+
+func (s *memoryFiles) FileInGroup(context.Context, string, string, string) (bool, error) {
+	return false, nil
+}

@@ -43,6 +43,11 @@ func (p *Posts) Import(ctx context.Context, user string, posts []Post, progress 
 	}
 	w := p.writing(user, "import")
 	w.Renumber = true
+	for _, post := range posts {
+		if post.State.HasReaders() {
+			w.Groups = append(w.Groups, post.Groups...)
+		}
+	}
 	_, err = p.write(ctx, w)
 	return added, err
 }
@@ -91,14 +96,25 @@ func (p *Posts) imported(user string, post Post) (Post, error) {
 	if post.State == "" {
 		post.State = Published
 	}
-	if post.State != Published && post.State != Draft && post.State != Scheduled {
+	if !post.State.HasReaders() && post.State != Draft && post.State != Scheduled {
 		return post, fault.New(fault.Invalid, "%q is not a valid state of an imported post.", clip(string(post.State)))
+	}
+	switch {
+	case post.State == Published && len(post.Groups) > 0:
+		post.State = ForGroups
+	case post.State == ForGroups && len(post.Groups) == 0:
+		post.Groups = []string{DefaultGroup}
 	}
 	if post.CreatedAt.IsZero() {
 		post.CreatedAt = post.PublishedAt
 	}
 	if post.UpdatedAt.Before(post.PublishedAt) {
 		post.UpdatedAt = post.PublishedAt
+	}
+	if post.State == ForGroups {
+		if post.Slug = ""; post.GUID == "" {
+			post.GUID = fmt.Sprintf("%s/%s/#%d", p.origin(), user, post.PublishedAt.UnixMilli())
+		}
 	}
 	if post.State != Published {
 		return post, nil
@@ -134,6 +150,9 @@ func dropInvalid(c *Content) {
 		c.Rest = nil
 	}
 	c.Categories = validCategories(c.Categories)
+	if _, err := groupNames(c.Groups); err != nil {
+		c.Groups = []string{DefaultGroup} // never public
+	}
 	c.Enclosures = validEnclosures(c.Enclosures)
 	left, count := MaxSource-len(c.Source), 0
 	c.Outline = dropInvalidNodes(c.Outline, 1, &left, &count)

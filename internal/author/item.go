@@ -19,14 +19,14 @@ type itemWriter struct {
 func (p *Posts) items() itemWriter { return itemWriter{p.origin()} }
 
 // Path returns the path of a post's page by its UTC date: "/alice/2026/11/22/hello". It is "" for a
-// post that was never published.
+// post that was never published or is private.
 func (p *Posts) Path(post Post) string { return p.items().path(post) }
 
 func (w itemWriter) path(post Post) string { return PathOf(post) }
 
 // PathOf returns the path of a post's page; see [Posts.Path].
 func PathOf(post Post) string {
-	if post.Slug == "" {
+	if post.Slug == "" || post.State == ForGroups {
 		return ""
 	}
 	return "/" + post.User + post.PublishedAt.UTC().Format("/2006/01/02/") + url.PathEscape(post.Slug)
@@ -66,7 +66,7 @@ func (w itemWriter) item(post Post) feed.Item {
 	if post.Rest != nil {
 		it = *post.Rest.Clone()
 	}
-	it.ID, it.PermaLink = post.GUID, post.PermaLink
+	it.ID, it.PermaLink = post.GUID, post.PermaLink && post.State != ForGroups // a private post has no page
 	it.Title = plainText(post.Title)
 	it.Link = post.Link
 	if it.Link == "" {

@@ -43,7 +43,7 @@ func (m Measure) overrun() string {
 
 // Warning is [Measure.Warning] of a post that is published or scheduled; "" for any other.
 func (p *Posts) Warning(post Post) string {
-	if post.State != Published && post.State != Scheduled || post.Title != "" {
+	if !post.State.HasReaders() && post.State != Scheduled || post.Title != "" {
 		return ""
 	}
 	return p.measure(&post.Content).Warning()

@@ -16,6 +16,7 @@ const (
 	Draft     State = "draft"     // visible only to its author
 	Scheduled State = "scheduled" // published automatically at DueAt
 	Published State = "published" // public
+	ForGroups State = "private"   // published for the groups of its Content only
 	Deleted   State = "deleted"   // removed everywhere; can be restored for a while
 )
 
@@ -37,7 +38,7 @@ type Post struct {
 	State    State
 
 	// GUID is the guid of the item, and Slug the last segment of the page's path. Both are "" until
-	// the first publication and never change afterwards.
+	// the first publication and never change afterwards. A post that was never public has no Slug.
 	GUID      string
 	PermaLink bool // GUID is the URL of its page
 	Slug      string
@@ -72,6 +73,9 @@ type Content struct {
 	Reply      *Reply      `json:"reply,omitempty"`
 	Outline    []Node      `json:"outline,omitempty"` // nested posts
 	Language   string      `json:"language,omitempty"`
+	// Groups are the slugs of the groups that the post is for; empty: everyone. A published post with
+	// groups has the state ForGroups.
+	Groups []string `json:"groups,omitempty"`
 	// Rest holds the data of an imported item without a field here. It is written in every format.
 	Rest *feed.Item `json:"rest,omitempty"`
 	// Properties holds Micropub properties without a field here, by name: JSON lists of values,
@@ -161,6 +165,8 @@ type Profile struct {
 	Mentions Mentions `json:"mentions,omitzero"`
 	// Categories are labels without posts that the writer created; see [Posts.AddCategory].
 	Categories []string `json:"categories,omitempty"`
+	// Groups are changed by [Groups.AddGroup] and its neighbours only; see [Profile.AllGroups].
+	Groups []Group `json:"groups,omitempty"`
 }
 
 // Mentions are an author's choices about webmentions. The zero value has the defaults.

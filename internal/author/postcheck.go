@@ -51,6 +51,9 @@ func checkContent(c *Content) error {
 		return fault.In(err, "categories")
 	}
 	_, c.Keywords = c.SplitCategories()
+	if c.Groups, err = groupNames(c.Groups); err != nil {
+		return fault.In(err, "groups")
+	}
 	if err = checkProperties(c.Properties); err != nil {
 		return fault.In(err, "properties")
 	}

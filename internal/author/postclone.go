@@ -9,6 +9,7 @@ import (
 func (c Content) clone() Content {
 	c.Categories = slices.Clone(c.Categories)
 	c.Keywords = slices.Clone(c.Keywords)
+	c.Groups = slices.Clone(c.Groups)
 	c.Enclosures = slices.Clone(c.Enclosures)
 	c.Properties = maps.Clone(c.Properties)
 	if c.Reply != nil {

@@ -1,7 +1,9 @@
 package author
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"reflect"
@@ -66,7 +68,7 @@ type Edit struct {
 	// Change modifies the content. It may be called several times, each time on a new copy. nil: no
 	// change.
 	Change func(c *Content) error
-	To     State     // Draft, Scheduled or Published; "": unchanged, or Draft for a new post
+	To     State     // Draft, Scheduled, Published, or ForGroups; "": unchanged, or Draft for a new post
 	At     time.Time // time of publication, or date of the post; zero: now, or unchanged
 	Slug   string    // preferred slug of a post without one; "": derived from title or time
 	Key    string    // see [Post].Key; "": none
@@ -101,8 +103,8 @@ func (p *Posts) Save(ctx context.Context, e Edit) (Post, error) {
 }
 
 func (p *Posts) checkEdit(ctx context.Context, e Edit) error {
-	if e.To != "" && e.To != Draft && e.To != Scheduled && e.To != Published {
-		return fault.In(fault.New(fault.Invalid, "%q is not a state of a saved post: use draft, scheduled or published.", clip(string(e.To))), "state")
+	if e.To != "" && e.To != Draft && e.To != Scheduled && !e.To.HasReaders() {
+		return fault.In(fault.New(fault.Invalid, "%q is not a state of a saved post: use draft, scheduled, published or private.", clip(string(e.To))), "state")
 	}
 	if len(e.Key) > 200 {
 		return fault.New(fault.Invalid, "The key of the post has %d bytes; at most 200 are accepted.", len(e.Key))
@@ -127,7 +129,10 @@ func (p *Posts) trySave(ctx context.Context, e Edit) (Post, error) {
 	if was.ID != 0 && reflect.DeepEqual(next, was) {
 		return was, nil // no visible change
 	}
-	if err := with.checkDraftQuota(ctx, &next); err != nil {
+	if err := with.checkQuotaOf(ctx, was.State, &next); err != nil {
+		return Post{}, err
+	}
+	if err := with.checkGroups(ctx, &was.Content, &next.Content); err != nil {
 		return Post{}, err
 	}
 	converted := false
@@ -199,8 +204,16 @@ func (p editing) apply(was Post) (Post, error) {
 	if p.e.To != "" {
 		next.State = p.e.To
 	}
-	if p.e.To == Published && p.e.At.Sub(now) > time.Minute {
+	if p.e.To == ForGroups && len(next.Groups) == 0 {
+		return Post{}, fault.In(fault.New(fault.Invalid, "A private post names at least one group; nothing was published."), "groups")
+	}
+	if p.e.To.HasReaders() && p.e.At.Sub(now) > time.Minute {
 		next.State = Scheduled // a future date
+	}
+	if next.State.HasReaders() { // the groups decide, whatever the caller named
+		if next.State = Published; len(next.Groups) > 0 {
+			next.State = ForGroups
+		}
 	}
 	if p.e.Key != "" && was.ID == 0 {
 		next.Key = p.e.Key
@@ -222,7 +235,7 @@ func (p editing) setDates(next *Post, now time.Time) error {
 		if !next.DueAt.After(now) && p.e.To != "" {
 			return fault.In(fault.New(fault.Invalid, "%s is in the past; publish the post now, or choose a later time.", next.DueAt.Format("2 January 2006 15:04 MST")), "at")
 		}
-	case Published:
+	case Published, ForGroups:
 		next.DueAt = time.Time{}
 		if !at.IsZero() {
 			next.PublishedAt = at
@@ -259,8 +272,8 @@ func (p editing) finalize(now, next Post, w Writer, free func(string) (string, e
 		next.CreatedAt = at
 	}
 	next.UpdatedAt = later(at, now.UpdatedAt)
-	if next.State == Published {
-		if now.State != Published && next.PublishedAt.Equal(at) || now.PublishedAt.IsZero() {
+	if next.State.HasReaders() {
+		if !now.State.HasReaders() && next.PublishedAt.Equal(at) || now.PublishedAt.IsZero() {
 			next.UpdatedAt = later(next.UpdatedAt, next.PublishedAt)
 		}
 		if err := p.assignSlug(&next, w, free); err != nil {
@@ -269,7 +282,7 @@ func (p editing) finalize(now, next Post, w Writer, free func(string) (string, e
 	}
 	next.UndoUntil = time.Time{}
 	var undo *Post
-	if seen := now.State == Published || next.State == Published; seen && !p.e.NoUndo {
+	if seen := now.State.HasReaders() || next.State.HasReaders(); seen && !p.e.NoUndo {
 		was := now
 		undo, next.UndoUntil = &was, at.Add(UndoWithin)
 		if now.Revision == 0 { // undoing the first publication leaves a draft
@@ -282,6 +295,12 @@ func (p editing) finalize(now, next Post, w Writer, free func(string) (string, e
 
 // assignSlug sets the permanent fields of a first publication: Seq, Slug and GUID.
 func (p editing) assignSlug(next *Post, w Writer, free func(string) (string, error)) (err error) {
+	if next.State == ForGroups { // a slug or a place in the archive would show that the post exists
+		if next.GUID == "" {
+			next.GUID = cmp.Or(p.e.GUID, p.origin()+"/"+next.User+"/#"+rand.Text())
+		}
+		return nil
+	}
 	if next.Seq == 0 {
 		next.Seq = w.LastSeq + 1
 	}
@@ -381,7 +400,7 @@ func (p *Posts) Undo(ctx context.Context, user string, id int64, via string) (Po
 
 // writing returns the Writing that all changes share.
 func (p *Posts) writing(user, via string) Writing {
-	w := Writing{User: user, At: p.now(), Window: p.window(), Make: p.document(user), Mention: p.Mentioned != nil}
+	w := Writing{User: user, At: p.now(), Window: p.window(), Make: p.document(user), MakeGroup: groupDocument(p, user), Mention: p.Mentioned != nil}
 	w.Thread = func(post Post) ThreadPlace { return PlaceOf(post, p.Name) }
 	w.Events = func(_ Post, _ Writer, f Feed, changed bool) []event.Event {
 		if !changed || p.Feeds.Events == nil {
@@ -431,35 +450,6 @@ func (p *Posts) write(ctx context.Context, w Writing) (Written, error) {
 		p.Feeds.notify(ctx, &done.Feed)
 	}
 	return done, nil
-}
-
-// Get returns a post in any state. fault.NotFound.
-func (p *Posts) Get(ctx context.Context, user string, id int64) (Post, error) {
-	return p.Store.Post(ctx, user, id)
-}
-
-// BySlug returns a published or deleted post by the last segment of its path. fault.NotFound.
-func (p *Posts) BySlug(ctx context.Context, user, slug string) (Post, error) {
-	return p.Store.PostBySlug(ctx, user, slug)
-}
-
-// ByKey returns a post by its Key, or by its GUID if guid is set. fault.NotFound.
-func (p *Posts) ByKey(ctx context.Context, user, key, guid string) (Post, error) {
-	return p.Store.PostByKey(ctx, user, key, guid)
-}
-
-// List lists posts.
-func (p *Posts) List(ctx context.Context, q PostQuery) ([]Post, error) { return p.Store.Posts(ctx, q) }
-
-// Counts returns the numbers of published posts by month or category; see [PostStore].PostCounts.
-func (p *Posts) Counts(ctx context.Context, user string, what CountOf, prefix string, limit int) ([]Count, error) {
-	return p.Store.PostCounts(ctx, user, what, prefix, limit)
-}
-
-// Stamp increases with every public change of the posts of a user ("": all users) in a category, by
-// its folded name ("": all). 0: no changes.
-func (p *Posts) Stamp(ctx context.Context, user, category string) (int64, error) {
-	return p.Store.PostsChanged(ctx, user, category)
 }
 
 func (p *Posts) now() time.Time {

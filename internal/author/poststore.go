@@ -103,6 +103,7 @@ type PostQuery struct {
 //     posts, and then down to the end of an archive page (Seq 1 to Window, and so on). Call
 //     Make with them, newest PublishedAt first. Store the document that it returns as the
 //     next version of the public feed, as SaveDocument does, and mark it as written.
+//  6. Rebuild the feeds of groups with MakeGroup, and set which files only private posts use.
 //
 // The functions may be called several times; the last call counts.
 type Writing struct {
@@ -130,6 +131,13 @@ type Writing struct {
 	Window int
 	// Make builds the document of the feed; nil: the feed is not changed.
 	Make func(w Writer, newest []Post) (Saving, error)
+	// MakeGroup builds the document of the feed of a group from its newest posts, at most
+	// [GroupWindow]. It is called for each group that the post was or is for, and for Groups. nil:
+	// private feeds are not changed.
+	MakeGroup func(w Writer, slug string, newest []Post) (Saving, error)
+	Groups    []string // slugs of further groups whose feeds are rebuilt
+	// Private means that only the feeds of Groups change, and nothing that is public. Change is nil.
+	Private bool
 	// Events returns the events to store with the change; nil: none.
 	Events func(p Post, w Writer, f Feed, changed bool) []event.Event
 }
@@ -147,6 +155,8 @@ type Written struct {
 	Found  bool // the post existed already, by its Key or GUID
 	Writer Writer
 	Feed   Feed // Version is 0 if Make was not called
+	// Groups are the private feeds that were rebuilt.
+	Groups []Feed
 	// Changed means that the feed has a new version.
 	Changed bool
 }
@@ -161,6 +171,7 @@ type File struct {
 	Width   int    // width and height of images; 0: unknown
 	Height  int
 	AddedAt time.Time
+	Private bool // only private posts use it
 }
 
 // FileStore stores files, with the rules of [Store]. Content is divided into pieces of [PieceSize]
@@ -180,6 +191,8 @@ type FileStore interface {
 	FilePieceAt(ctx context.Context, hash string, n int) ([]byte, error)
 	// Files lists a user's files, newest first, after the given one (nil: from the beginning).
 	Files(ctx context.Context, user string, after *File, limit int) ([]File, error)
+	// FileInGroup reports whether a private post for a group uses a file of the user.
+	FileInGroup(ctx context.Context, user, slug, hash string) (bool, error)
 	// RemoveFile deletes a file of the user. fault.NotFound.
 	RemoveFile(ctx context.Context, user, hash string) error
 	// SweepFiles deletes the pieces without a user: of deleted files, and of uploads started before

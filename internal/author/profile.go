@@ -37,16 +37,19 @@ func (p *Posts) SetProfile(ctx context.Context, user string, change func(*Profil
 		return Writer{}, err
 	}
 	w, err := p.Store.SetProfile(ctx, user, func(old *Profile) error {
-		created, mentions := old.Categories, old.Mentions
+		created, mentions, groups := old.Categories, old.Mentions, old.Groups
 		if err := change(old); err != nil {
 			return err
 		}
-		// Callers replace whole profiles; only AddCategory and SetMentions change these fields.
-		old.Categories, old.Mentions = created, mentions
+		// Callers replace whole profiles; only AddCategory, SetMentions and AddGroup change these fields.
+		old.Categories, old.Mentions, old.Groups = created, mentions, groups
 		return checkProfile(old)
 	})
 	notifyChanged(ctx, p.Changed)
-	if err != nil || !w.Written {
+	if err != nil {
+		return w, err
+	}
+	if err := (Groups{p}).rebuildGroups(ctx, user, w.Groups...); err != nil || !w.Written {
 		return w, err
 	}
 	done, err := p.write(ctx, p.writing(user, via))

@@ -14,7 +14,7 @@ const MaxDrafts = 10_000
 //
 // spec:cloudburst#posts-quota
 func (p editing) checkQuota(now, next *Post, w Writer) error {
-	public := func(s State) bool { return s == Published || s == Scheduled }
+	public := func(s State) bool { return s.HasReaders() || s == Scheduled }
 	if p.MaxPosts <= 0 || w.Posts < int64(p.MaxPosts) || public(now.State) || !public(next.State) {
 		return nil
 	}
@@ -36,8 +36,16 @@ func (p *Posts) checkImportQuota(ctx context.Context, user string, posts []Post)
 	return nil
 }
 
-// checkDraftQuota returns a fault.TooMany if another draft exceeds the limit.
-func (p editing) checkDraftQuota(ctx context.Context, next *Post) error {
+// checkQuotaOf returns a fault.TooMany if another draft or private post exceeds the limit. Only public
+// posts are in the counts of a Writer.
+func (p editing) checkQuotaOf(ctx context.Context, was State, next *Post) error {
+	if next.State == ForGroups && was != ForGroups && p.MaxPosts > 0 {
+		beyond, err := p.Store.Posts(ctx, PostQuery{User: p.e.User, State: ForGroups, Skip: p.MaxPosts - 1, Limit: 1})
+		if err == nil && len(beyond) > 0 {
+			err = fault.New(fault.TooMany, "You have %d private posts, which is the limit; nothing was published. Delete some first, or ask the operator for more.", p.MaxPosts)
+		}
+		return err
+	}
 	if p.e.ID != 0 || next.State != Draft {
 		return nil
 	}

@@ -134,6 +134,8 @@ func (t *Transfer) exportPosts(ctx context.Context, a *archive, w author.Writer,
 			switch p.State {
 			case author.Published:
 				counts.Published++
+			case author.ForGroups:
+				counts.Private++
 			case author.Draft:
 				counts.Drafts++
 			case author.Scheduled:
@@ -151,7 +153,7 @@ func (t *Transfer) exportPosts(ctx context.Context, a *archive, w author.Writer,
 	if err := t.published(ctx, w.User, write); err != nil {
 		return err
 	}
-	for _, state := range []author.State{author.Scheduled, author.Draft, author.Deleted} {
+	for _, state := range []author.State{author.ForGroups, author.Scheduled, author.Draft, author.Deleted} {
 		if err := t.unpublished(ctx, w.User, state, write); err != nil {
 			return err
 		}

@@ -50,7 +50,7 @@ func newTestServer(t *testing.T, origin string) *testServer {
 		About: func(user string) render.Options { return render.Options{Self: origin + "/" + user + "/rss.xml"} }}
 	s.files = &author.Files{Store: st, Posts: st, Origin: at, Now: now, Log: log, Temp: t.TempDir()}
 	s.site = &author.Site{Store: st, Posts: s.posts, Now: now}
-	s.Transfer = &Transfer{Posts: s.posts, Files: s.files, Site: s.site, Origin: at, Now: now, batchSize: 7}
+	s.Transfer = &Transfer{Posts: author.Groups{Posts: s.posts}, Files: s.files, Site: s.site, Origin: at, Now: now, batchSize: 7}
 	return s
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -198,6 +199,9 @@ func (t *Transfer) importProfile(ctx context.Context, user string, p author.Prof
 			}
 		}
 	}
+	if err := t.importGroups(ctx, user, w, p.Groups, res); err != nil {
+		return err
+	}
 	fill := func(old *author.Profile) (changed bool) {
 		for _, f := range []struct{ to, from *string }{
 			{&old.Name, &p.Name}, {&old.Email, &p.Email}, {&old.Title, &p.Title}, {&old.Blurb, &p.Blurb}, {&old.Link, &p.Link}, {&old.Language, &p.Language},
@@ -231,6 +235,25 @@ func (t *Transfer) importProfile(ctx context.Context, user string, p author.Prof
 	}
 	res.Profile = err == nil
 	return err
+}
+
+// importGroups creates the missing groups, whose posts are imported already.
+func (t *Transfer) importGroups(ctx context.Context, user string, w author.Writer, groups []author.Group, res *Result) error {
+	known := w.AllGroups()
+	for _, g := range groups {
+		if g.IsDeleted() || slices.ContainsFunc(known, func(k author.Group) bool { return k.Slug == g.Slug }) {
+			continue
+		}
+		_, err := t.Posts.AddGroup(ctx, user, g)
+		switch code := fault.CodeOf(err); {
+		case err == nil:
+		case code == fault.Invalid || code == fault.Conflict:
+			res.problem("The group " + g.Name + " was not created: " + fault.Message(err))
+		default:
+			return err
+		}
+	}
+	return nil
 }
 
 // postBatch collects posts and imports them in groups.

@@ -298,7 +298,7 @@ func (o *verifiedArchive) eachPost(each func(rec record, size int) error) error 
 			return fault.Wrap(fault.Invalid, err, "Nothing was imported: line %d of %s is not a post.", n, namePosts)
 		}
 		switch rec.State {
-		case author.Published, author.Draft, author.Scheduled, author.Deleted:
+		case author.Published, author.ForGroups, author.Draft, author.Scheduled, author.Deleted:
 		default:
 			return damaged("the post in line %d of %s has the invalid state %q", n, namePosts, clip(string(rec.State), 40))
 		}

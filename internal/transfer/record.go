@@ -39,13 +39,14 @@ type Counts struct {
 	Published int   `json:"published"`
 	Drafts    int   `json:"drafts"`
 	Scheduled int   `json:"scheduled"`
-	Deleted   int   `json:"deleted"` // can still be restored
+	Private   int   `json:"private,omitempty"` // for groups
+	Deleted   int   `json:"deleted"`           // can still be restored
 	Files     int   `json:"files"`
 	FileBytes int64 `json:"fileBytes"`
 }
 
 // Posts returns the total number of posts.
-func (c Counts) Posts() int { return c.Published + c.Drafts + c.Scheduled + c.Deleted }
+func (c Counts) Posts() int { return c.Published + c.Drafts + c.Scheduled + c.Private + c.Deleted }
 
 // Entry is one entry of the file.
 type Entry struct {

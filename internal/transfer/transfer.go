@@ -16,6 +16,7 @@ type Posts interface {
 	Writer(ctx context.Context, user string) (author.Writer, error)
 	SetProfile(ctx context.Context, user string, change func(*author.Profile) error, via string) (author.Writer, error)
 	AddCategory(ctx context.Context, user, label string) error
+	AddGroup(ctx context.Context, user string, g author.Group) (author.Group, error)
 	Import(ctx context.Context, user string, posts []author.Post, progress func(done int)) (added int, err error)
 	Address(p author.Post) string
 	Channel(w author.Writer, posts []author.Post) *feed.Feed

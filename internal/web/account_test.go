@@ -140,7 +140,7 @@ func TestSecretIsShownOnceInThreeForms(t *testing.T) {
 		t.Error("the list shows the secret, or not its reader")
 	}
 	rec = x.send("/account/private", "reader", "Anna, on her phone")
-	if check(t, rec); rec.Code != 409 || !strings.Contains(rec.Body.String(), `id="r-name-wrong"><p`) {
+	if check(t, rec); rec.Code != 409 || !strings.Contains(rec.Body.String(), `id="r-private-wrong"><p`) {
 		t.Errorf("the same again: %d", rec.Code)
 	}
 	rec = x.send("/account/private", "reader", " ")

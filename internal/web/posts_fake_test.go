@@ -314,7 +314,7 @@ func newWriteHarness(t *testing.T) *writeHarness {
 	x := newRiverHarness(t)
 	posts, sh := newPosts(x.fake)
 	d := newFakeFiles()
-	x.Posts, x.Files = posts, d
+	x.Posts, x.Files = author.Groups{Posts: posts}, d
 	x.pages, x.author = x.Routes(), x.AuthorPage()
 	return &writeHarness{x, sh, d, posts}
 }

@@ -134,6 +134,12 @@ func (w *Web) AuthorPage() AuthorPage {
 	}
 }
 
+// SignedIn returns the user of a request's session; "": signed out.
+func (w *Web) SignedIn() func(r *http.Request) string {
+	s := newSite(w).shell
+	return func(r *http.Request) string { return s.Visitor(shell.RenewVisit(r)).User }
+}
+
 // PingSitePage writes the page that answers /pingSiteForm: a title, a sentence, and the form with
 // its values. Its fields are name, url, changesURL and rssUrl. It has the headers of all pages.
 func (w *Web) PingSitePage() func(rw http.ResponseWriter, r *http.Request, status int, title, text string, form url.Values) {

@@ -117,6 +117,7 @@ type AllPosts interface {
 	writerui.Posts
 	authorui.Posts
 	content.Posts
+	accountui.Groups
 }
 
 // AllReplies is the interface to replies from other sites for all pages; conversation.Conversation
@@ -182,6 +183,10 @@ func (w *Web) readerOptions() readerui.Options {
 }
 
 func (w *Web) accountOptions() accountui.Options {
-	return accountui.Options{Accounts: w.Accounts, Authors: w.Authors, Profiles: w.Posts, Audience: w.Audience,
+	o := accountui.Options{Accounts: w.Accounts, Authors: w.Authors, Profiles: w.Posts, Audience: w.Audience,
 		Registration: w.Registration, Apps: w.Apps, Moves: w.Moves}
+	if w.Posts != nil {
+		o.Groups = w.Posts
+	}
+	return o
 }

@@ -11,9 +11,12 @@ import (
 	"cloudburst/internal/web/writerui"
 )
 
+// groups is a name for a field with its method Groups.
+type groups = author.Groups
+
 // countedPosts counts the renderings of previews.
 type countedPosts struct {
-	*author.Posts
+	groups
 	previews int
 }
 
@@ -27,7 +30,7 @@ func (p *countedPosts) Preview(c author.Content) (author.Content, author.Measure
 func TestTextOfUnauthenticatedClientsIsNotRendered(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t)
-	posts := &countedPosts{Posts: x.posts}
+	posts := &countedPosts{groups: groups{Posts: x.posts}}
 	x.Posts = posts
 	x.rebuild()
 	rec := x.send("/write", "do", "preview", "source", strings.Repeat("*words* ", 100))

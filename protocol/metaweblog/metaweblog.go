@@ -112,7 +112,8 @@ func fieldErr(field, format string, args ...any) error {
 const (
 	StatusPublish = "publish"
 	StatusDraft   = "draft"
-	StatusFuture  = "future" // will be published at its date
+	StatusFuture  = "future"  // will be published at its date
+	StatusPrivate = "private" // published for some readers
 )
 
 // Values of mt_convert_breaks, the text filter of a post.
@@ -158,7 +159,7 @@ func (e Edit) Public() *bool {
 	switch e.Status {
 	case "":
 		return e.Publish
-	case StatusPublish, StatusFuture:
+	case StatusPublish, StatusFuture, StatusPrivate:
 		return new(true)
 	}
 	return new(false)

@@ -343,7 +343,7 @@ func TestStatusOverridesPublish(t *testing.T) {
 		want    *bool
 	}{
 		{"", nil, nil}, {"", new(true), new(true)}, {"", new(false), new(false)}, {"publish", new(false), new(true)}, {"future", nil, new(true)},
-		{"draft", new(true), new(false)}, {"private", new(true), new(false)}, {"pending", nil, new(false)},
+		{"draft", new(true), new(false)}, {"private", nil, new(true)}, {"pending", nil, new(false)},
 	} {
 		if got := (metaweblog.Edit{Status: c.status, Publish: c.publish}).Public(); !cmp.Equal(got, c.want) {
 			t.Errorf("%q %v: %v", c.status, c.publish, got)

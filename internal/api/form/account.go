@@ -5,6 +5,7 @@ import (
 	"cloudburst/internal/account"
 	"cloudburst/internal/admin"
 	"cloudburst/internal/audience"
+	"cloudburst/internal/author"
 	"cloudburst/internal/transfer"
 )
 
@@ -58,7 +59,8 @@ func Block(b admin.Block) client.Block {
 
 // Secret returns the secret of a private feed without its value.
 func Secret(s account.Secret) client.Secret {
-	return client.Secret{Selector: s.Selector, User: s.User, Reader: s.Reader, CreatedAt: Milli(s.CreatedAt), UsedAt: When(s.UsedAt)}
+	group, _ := author.GroupOf(s.Feed)
+	return client.Secret{Group: group, Selector: s.Selector, User: s.User, Reader: s.Reader, CreatedAt: Milli(s.CreatedAt), UsedAt: When(s.UsedAt)}
 }
 
 // MoveResult returns the result of an import.

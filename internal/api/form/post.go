@@ -38,6 +38,9 @@ func ChangeContent(c *author.Content, in *client.PostChange) {
 	if in.Outline != nil {
 		c.Outline = NodesIn(*in.Outline)
 	}
+	if in.Groups != nil {
+		c.Groups = *in.Groups
+	}
 }
 
 func enclosuresIn(list []client.PostEnclosure) []author.Enclosure {
@@ -111,7 +114,7 @@ func Post(p author.Post, url, warning string) client.Post {
 		ID: p.ID, User: p.User, Revision: p.Revision, State: string(p.State), GUID: p.GUID, Key: p.Key, URL: url,
 		CreatedAt: Milli(p.CreatedAt), UpdatedAt: Milli(p.UpdatedAt), PublishedAt: When(p.PublishedAt), DueAt: When(p.DueAt), UndoUntil: When(p.UndoUntil), Warning: warning,
 		Title: p.Title, Source: p.Source, Format: string(p.Format), HTML: p.HTML, Link: p.Link, Categories: append([]string{}, p.Categories...),
-		Enclosures: enclosures(p.Enclosures), Outline: Nodes(p.Outline), Language: p.Language,
+		Enclosures: enclosures(p.Enclosures), Outline: Nodes(p.Outline), Language: p.Language, Groups: p.Groups,
 	}
 	if out.Format == "" {
 		out.Format = string(author.Markdown)

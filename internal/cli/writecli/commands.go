@@ -15,5 +15,5 @@ type commands struct{ hubclient.Client }
 // Commands returns the commands of this package.
 func Commands(s *shell.Shell) []*cobra.Command {
 	p := &commands{hubclient.Client{Shell: s}}
-	return []*cobra.Command{p.feed(), p.publishFile(), p.targets(), p.post(), p.posts(), p.site(), p.replies()}
+	return []*cobra.Command{p.feed(), p.publishFile(), p.targets(), p.post(), p.posts(), p.site(), p.group(), p.replies()}
 }

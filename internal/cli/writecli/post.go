@@ -15,13 +15,14 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/feed/opml"
+	"cloudburst/internal/api/form"
 	"cloudburst/internal/author"
 	"cloudburst/internal/cli/shell"
 )
 
 const postFields = `id, user, revision, state, url, guid, key, created_at, updated_at,
 published_at, due_at, undo_until, title, source, format, html, link, categories,
-enclosures, reply, outline, language`
+enclosures, reply, outline, language, groups`
 
 // posting holds the flags of the command post.
 type posting struct {
@@ -29,6 +30,7 @@ type posting struct {
 	reply, link, format           string
 	outline, language, key        string
 	categories, enclosures, words []string // words are the descriptions of images
+	to                            []string // groups
 	draft, asJSON                 bool
 }
 
@@ -46,12 +48,16 @@ there. --outline creates the post from an OPML file with nested headlines; the t
 the file becomes the title of the post. --at schedules the post, or sets a date in the
 past.
 
+--to publishes the post for a group only: it is in the private feed of that group and
+nowhere else. "group list" prints the groups.
+
 Works on the running server, or on the data folder when none runs; in that case the
 server notifies subscribers when it starts.
 
 --json prints the post: ` + postFields + `.`,
 		Example: `  cloudburst post --user alice 'Good morning!'
   cloudburst post --user alice -t 'Episode 12' -c Podcast -e episode12.mp3 - <notes.md
+  cloudburst post --user alice --to family 'The party is at eight.'
   cloudburst post --user alice --at '2026-12-24 18:00' 'Merry Christmas!'`,
 		Args: shell.Between(0, -1, ""),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -69,6 +75,7 @@ server notifies subscribers when it starts.
 	ofWriter(c, &o.user)
 	f.StringVarP(&o.title, "title", "t", "", "`title` of the post; short posts have none")
 	f.StringArrayVarP(&o.categories, "category", "c", nil, "`category` of the post; may be repeated")
+	f.StringArrayVar(&o.to, "to", nil, "`group` of readers for whom the post is; may be repeated; without it, the post is public")
 	f.StringArrayVarP(&o.enclosures, "enclosure", "e", nil, "`file` or URL of an attached file; may be repeated")
 	f.StringArrayVar(&o.words, "alt", nil, "`text` alternative for an image, in the order of -e; may be repeated")
 	f.StringVar(&o.outline, "outline", "", "OPML `file` with the outline of the post")
@@ -146,6 +153,9 @@ func (p *commands) written(ctx context.Context, o *posting, args []string) (clie
 	if len(o.categories) > 0 {
 		c.Categories = &o.categories
 	}
+	if len(o.to) > 0 {
+		c.Groups = &o.to
+	}
 	if o.reply != "" {
 		c.Reply = &client.PostReply{URL: o.reply}
 	}
@@ -193,26 +203,7 @@ func (p *commands) outlineOf(ctx context.Context, name string) (title string, no
 	if len(list) == 0 {
 		return "", nil, fmt.Errorf("%s contains no headlines", name)
 	}
-	return title, nodesOf(list), nil
-}
-
-// nodesOf converts headlines to the form of the API.
-func nodesOf(list []author.Node) []client.PostNode {
-	var out []client.PostNode
-	for _, n := range list {
-		node := client.PostNode{Text: n.Text, Title: n.Title, Link: n.Link, GUID: n.GUID, Categories: n.Categories, Folded: n.Folded, Nodes: nodesOf(n.Nodes)}
-		if !n.CreatedAt.IsZero() {
-			node.CreatedAt = &n.CreatedAt
-		}
-		for _, e := range n.Enclosures {
-			node.Enclosures = append(node.Enclosures, client.PostEnclosure{URL: e.URL, Type: e.Type, Length: e.Length, Title: e.Title, Alt: e.Alt, Duration: e.Duration})
-		}
-		for _, a := range n.Attrs {
-			node.Attrs = append(node.Attrs, client.PostAttr{Space: a.Space, Name: a.Name, Value: a.Value})
-		}
-		out = append(out, node)
-	}
-	return out
+	return title, form.Nodes(list), nil
 }
 
 // publish uploads the files, then sends the post and prints its URL.
@@ -264,6 +255,8 @@ func (p *commands) printResult(made client.Post) (err error) {
 		_, err = fmt.Fprintln(p.Out, made.URL)
 	case made.State == string(author.Scheduled):
 		_, err = fmt.Fprintf(p.Out, "Post %d of %s is published at %s.\n", made.ID, made.User, shell.FormatTime(made.DueAt))
+	case made.State == string(author.ForGroups):
+		_, err = fmt.Fprintf(p.Out, "Post %d of %s is published for: %s.\n", made.ID, made.User, strings.Join(made.Groups, ", "))
 	default:
 		_, err = fmt.Fprintf(p.Out, "Post %d of %s is a %s.\n", made.ID, made.User, made.State)
 	}

@@ -47,7 +47,7 @@ Deleted posts are listed only with --state deleted.
 		},
 	})
 	ofWriter(c, &user)
-	shell.ChoiceFlag(c, &q.State, "state", "only posts in this state", "draft", "scheduled", "published", "deleted")
+	shell.ChoiceFlag(c, &q.State, "state", "only posts in this state", "draft", "scheduled", "published", "private", "deleted")
 	c.Flags().StringVar(&q.Category, "category", "", "only published posts of this `category`")
 	c.Flags().StringVar(&q.Match, "match", "", "only posts with these `words` in title or text")
 	c.Flags().IntVar(&q.Limit, "limit", 0, "at most this `number`; 0 means all")

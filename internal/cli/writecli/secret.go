@@ -11,8 +11,8 @@ import (
 )
 
 func (p *commands) feedSecret() *cobra.Command {
-	c := shell.Group("secret", "Add and revoke secrets of a private feed",
-		`Each reader of a private feed has their own secret, so that you can revoke one secret
+	c := shell.Group("secret", "Add and revoke secrets of private feeds",
+		`Each group of a user has a private feed, and each reader of that feed has their own secret, so that you can revoke one secret
 without affecting other readers.
 
 Works on the running server, or on the data folder when none runs.`)
@@ -20,15 +20,16 @@ Works on the running server, or on the data folder when none runs.`)
 	return c
 }
 
-const secretFields = `selector, user, reader, created_at, used_at`
+const secretFields = `selector, user, group, reader, created_at, used_at`
 
 func (p *commands) secretAdd() *cobra.Command {
 	var w feedSelector
+	var group string
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "add --user NAME READER",
 		Short: "Create a secret for one reader",
-		Long: `Creates a secret for one reader of a user's private feed and prints two ways to use it:
+		Long: `Creates a secret for one reader of the private feed of a group and prints two ways to use it:
 a URL that contains the secret, for programs without support for passwords, and a plain
 URL with a name and a password, for programs with Basic or WSSE authentication. The
 secret is printed only this once. READER is the user's name for the reader.
@@ -42,7 +43,7 @@ address, name, password.`,
 				return err
 			}
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				secret, err := s.NewSecret(ctx, w.user, args[0])
+				secret, err := client.Groups{Client: s.Client, User: w.user}.NewSecret(ctx, group, args[0])
 				if err != nil {
 					return err
 				}
@@ -52,6 +53,7 @@ address, name, password.`,
 		},
 	})
 	w.userFlag(c)
+	c.Flags().StringVar(&group, "group", "", "`slug` of the group; without it, the default group private")
 	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
 	return c
 }
@@ -77,8 +79,8 @@ func (p *commands) secretList() *cobra.Command {
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "list --user NAME",
-		Short: "List the secrets of a private feed",
-		Long:  "Lists the secrets of a user's private feed, without URLs and passwords.\n\n--json prints one object per line: " + secretFields + ".",
+		Short: "List the secrets of private feeds",
+		Long:  "Lists the secrets of the private feeds of a user's groups, without URLs and passwords.\n\n--json prints one object per line: " + secretFields + ".",
 		Args:  shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := w.check(c); err != nil {
@@ -99,8 +101,8 @@ func (p *commands) secretList() *cobra.Command {
 }
 
 func (p *commands) printSecrets(list []client.Secret, asJSON bool) error {
-	return shell.PrintList(p.Out, shell.Each(list), asJSON, []string{"SELECTOR", "READER", "CREATED", "USED"}, func(s *client.Secret) []string {
-		return []string{s.Selector, s.Reader, shell.FormatTime(&s.CreatedAt), shell.FormatTime(s.UsedAt)}
+	return shell.PrintList(p.Out, shell.Each(list), asJSON, []string{"SELECTOR", "GROUP", "READER", "CREATED", "USED"}, func(s *client.Secret) []string {
+		return []string{s.Selector, s.Group, s.Reader, shell.FormatTime(&s.CreatedAt), shell.FormatTime(s.UsedAt)}
 	})
 }
 

@@ -67,6 +67,11 @@ type Feeds struct {
 	Hidden func(ctx context.Context, user string) (bool, error)
 	// Comments returns the replies to posts; nil: none.
 	Comments Comments
+	// Group returns a group of a user that is not deleted; fault.NotFound. nil: only the default group
+	// exists.
+	Group func(ctx context.Context, user, slug string) (author.Group, error)
+	// SignedIn returns the user of a session, who sees the files of their own private posts; nil: none.
+	SignedIn func(r *http.Request) string
 	// Media serves the files of posts at /<user>/media/; nil: Next.
 	Media Media
 	Next  http.Handler // nil: a plain 404
@@ -256,12 +261,12 @@ func (f *Feeds) public(w http.ResponseWriter, r *http.Request, user, document st
 	if n := pageOf(r.URL.RawQuery); n > 0 && f.viewed(w, r, author.View{User: user, Page: n}, document) {
 		return
 	}
-	f.answer(w, r, user, author.Public, document, "")
+	f.answer(w, r, user, author.Public, document, account.Secret{})
 }
 
-// answer serves the public or private feed of a user. Access is already checked; selector is that
-// of the secret.
-func (f *Feeds) answer(w http.ResponseWriter, r *http.Request, user, name, document, selector string) {
+// answer serves the public or a private feed of a user. Access is already checked, with the secret
+// of reader; its Plain is set if the secret is in the URL.
+func (f *Feeds) answer(w http.ResponseWriter, r *http.Request, user, name, document string, reader account.Secret) {
 	format, choose, err := f.format(r, document)
 	if err != nil {
 		f.refuse(w, r, err)
@@ -287,8 +292,8 @@ func (f *Feeds) answer(w http.ResponseWriter, r *http.Request, user, name, docum
 	}
 	s := f.hosted(user, now.Name).source(now)
 	switch {
-	case name == author.Private:
-		s = f.hosted(user, now.Name).privateSource(now)
+	case name != author.Public:
+		s = f.privateSource(now, reader)
 	case choose:
 		w.Header().Set("Content-Location", formPath(user, format))
 	}
@@ -297,7 +302,7 @@ func (f *Feeds) answer(w http.ResponseWriter, r *http.Request, user, name, docum
 		f.refuse(w, r, err)
 		return
 	}
-	f.hit(r, ServedFeed{Feed: f.hosted(user, name).key, Format: format, Selector: selector, Status: status})
+	f.hit(r, ServedFeed{Feed: f.hosted(user, name).key, Format: format, Selector: reader.Selector, Status: status})
 }
 
 // serve writes a feed in a format.

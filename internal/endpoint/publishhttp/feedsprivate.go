@@ -1,6 +1,8 @@
 package publishhttp
 
 import (
+	"bytes"
+	"context"
 	"net/http"
 	"path"
 	"strings"
@@ -9,34 +11,57 @@ import (
 	"cloudburst/internal/author"
 	"cloudburst/internal/endpoint"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/syndicate"
 	"cloudburst/protocol/wsse"
 )
 
 // realm is the realm of the password dialog in feed readers.
 const realm = "private feed"
 
-// private serves a private feed to readers with a secret. document is rss.xml, feed or feed.EXT,
-// with or without the secret as a path prefix.
+// privatePath is a path below /<user>/private/.
+type privatePath struct {
+	slug     string // group
+	secret   string // secret of a reader in the path, if named
+	named    bool
+	document string // rss.xml, feed, feed.EXT or media/HASH/NAME
+}
+
+// splitPrivate splits [GROUP/][SECRET/]DOCUMENT. The default group has no GROUP; without groups, there is
+// no other.
+func splitPrivate(rest string, groups bool) privatePath {
+	p := privatePath{slug: author.DefaultGroup}
+	first, behind, more := strings.Cut(rest, "/")
+	if more && groups && isName(first) && first+"/" != pathMedia {
+		p.slug, rest = first, behind
+		first, behind, more = strings.Cut(rest, "/")
+	}
+	if more && first+"/" != pathMedia {
+		p.secret, p.named, rest = first, true, behind
+	}
+	p.document = rest
+	return p
+}
+
+// private serves the feed of a group to readers with a secret, and the files of its posts.
 //
 // spec:datafeeds-2006#private-feeds
-func (f *Feeds) private(w http.ResponseWriter, r *http.Request, user, document string) {
+func (f *Feeds) private(w http.ResponseWriter, r *http.Request, user, rest string) {
 	head := w.Header()
 	head.Set("Cache-Control", "private, no-store")
 	head.Set("Referrer-Policy", "no-referrer")
 	head.Set("X-Robots-Tag", "noindex, nofollow")
-	secret, behind, named := strings.Cut(document, "/")
-	if named {
-		document = behind
-	} else {
+	p := splitPrivate(rest, f.Group != nil)
+	if !p.named {
 		// A browser with the password also sends it for requests by other sites' pages, and a
 		// script (feed.js) would run in such a page.
 		head.Set("Cross-Origin-Resource-Policy", "same-origin")
 	}
-	if document != pathSaved && document != pathAny && !strings.HasPrefix(document, extPrefix) {
+	file := f.Media != nil && strings.HasPrefix(p.document, pathMedia)
+	if !file && p.document != pathSaved && p.document != pathAny && !strings.HasPrefix(p.document, extPrefix) {
 		f.refuse(w, r, errNoFeed())
 		return
 	}
-	saves := !named && document == pathSaved
+	saves := !p.named && p.document == pathSaved && p.slug == author.DefaultGroup
 	if saves && f.write(w, r, user, author.Private) {
 		return
 	}
@@ -47,18 +72,49 @@ func (f *Feeds) private(w http.ResponseWriter, r *http.Request, user, document s
 		preflight(w, saves)
 		return
 	}
-	var reader account.Secret
-	var err error
-	if named {
-		reader, err = f.openByURL(r, user, secret)
-	} else {
-		reader, err = f.openByHeader(r, user)
-	}
+	reader, err := f.openPrivate(r, user, p)
 	if err != nil {
-		f.refuseReader(w, r, err, named)
+		f.refuseReader(w, r, err, p.named)
 		return
 	}
-	f.answer(w, r, user, author.Private, document, reader.Selector)
+	if file {
+		f.privateMedia(w, r, user, p)
+		return
+	}
+	if p.named {
+		reader.Plain = p.secret
+	}
+	f.answer(w, r, user, author.GroupFeed(p.slug), p.document, reader)
+}
+
+// openPrivate checks the secret of a reader, and then whether the group exists.
+func (f *Feeds) openPrivate(r *http.Request, user string, p privatePath) (reader account.Secret, err error) {
+	if p.named {
+		reader, err = f.openByURL(r, user, p)
+	} else {
+		reader, err = f.openByHeader(r, user, p)
+	}
+	if err == nil && f.Group != nil {
+		_, err = f.Group(r.Context(), user, p.slug)
+	}
+	return reader, err
+}
+
+// privateSource returns the source of a private feed for a reader. If the reader's secret is in the
+// URL of the feed, it is also in the URLs of the files; other readers send it as a header.
+func (f *Feeds) privateSource(now author.Feed, reader account.Secret) syndicate.Source {
+	s := f.hosted(now.User, now.Name).privateSource(now)
+	slug, group := author.GroupOf(now.Name)
+	if reader.Plain == "" || !group {
+		return s
+	}
+	load, base := s.Load, author.GroupBase(now.User, slug)
+	s.Key += " " + reader.Selector
+	s.Load = func(ctx context.Context) ([]byte, string, error) {
+		doc, kind, err := load(ctx)
+		return bytes.ReplaceAll(doc, []byte(base+pathMedia), []byte(base+reader.Plain+"/"+pathMedia)), kind, err
+	}
+	return s
 }
 
 // IsPrivatePath reports whether p is a path of a private feed, with or without the secret and in
@@ -74,7 +130,10 @@ func IsPrivatePath(p string) bool {
 func IsSecretPath(p string) bool {
 	user, rest, _ := strings.Cut(strings.TrimPrefix(path.Clean("/"+p), "/"), "/")
 	private, rest, _ := strings.Cut(rest, "/")
-	pair, _, _ := strings.Cut(rest, "/")
+	pair, rest, _ := strings.Cut(rest, "/")
+	if isName(pair) { // a group
+		pair, _, _ = strings.Cut(rest, "/")
+	}
 	selector, secret, _ := strings.Cut(pair, ".")
 	return isName(user) && private == "private" && len(selector) == 12 && len(secret) == 32
 }
@@ -83,25 +142,25 @@ func IsSecretPath(p string) bool {
 func errNoFeed() error { return fault.New(fault.NotFound, "There is no such feed here.") }
 
 // openByURL checks the secret in the URL.
-func (f *Feeds) openByURL(r *http.Request, user, pair string) (account.Secret, error) {
-	selector, secret, _ := strings.Cut(pair, ".")
-	return f.Accounts.OpenByURL(r.Context(), user, author.Private, selector, secret, f.caller(r, "token"))
+func (f *Feeds) openByURL(r *http.Request, user string, p privatePath) (account.Secret, error) {
+	selector, secret, _ := strings.Cut(p.secret, ".")
+	return f.Accounts.OpenByURL(r.Context(), user, author.GroupFeed(p.slug), selector, secret, f.caller(r, "token"))
 }
 
 // openByHeader checks the secret in a Basic or WSSE header.
-func (f *Feeds) openByHeader(r *http.Request, user string) (account.Secret, error) {
+func (f *Feeds) openByHeader(r *http.Request, user string, p privatePath) (account.Secret, error) {
 	token, there, err := wsse.FromHeader(r.Header)
 	switch {
 	case err != nil:
 		return account.Secret{}, fault.Wrap(fault.Refused, err, "%s", refusedReader)
 	case there:
-		return f.Accounts.OpenByWSSE(r.Context(), user, author.Private, token, f.caller(r, "wsse"))
+		return f.Accounts.OpenByWSSE(r.Context(), user, author.GroupFeed(p.slug), token, f.caller(r, "wsse"))
 	}
 	name, password, ok := r.BasicAuth()
 	if !ok {
 		return account.Secret{}, fault.New(fault.Refused, "%s", refusedReader)
 	}
-	return f.Accounts.OpenByBasic(r.Context(), user, author.Private, name, password, f.caller(r, "basic"))
+	return f.Accounts.OpenByBasic(r.Context(), user, author.GroupFeed(p.slug), name, password, f.caller(r, "basic"))
 }
 
 const refusedReader = "This feed is private. Send the name and the secret from its author, by HTTP Basic or WSSE."

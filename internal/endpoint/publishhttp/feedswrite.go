@@ -264,7 +264,7 @@ func matchesTag(lists []string, tag string, weakToo bool) bool {
 // tag returns the ETag of the saved document.
 func (f *Feeds) tag(ctx context.Context, now author.Feed) (string, error) {
 	s := f.hosted(now.User, now.Name).source(now)
-	if now.Name == author.Private {
+	if now.Name != author.Public {
 		s = f.hosted(now.User, now.Name).privateSource(now)
 	}
 	d, _, err := f.Layer.Document(ctx, s, "")

@@ -18,6 +18,8 @@ type Media interface {
 	// an unknown file.
 	Open(ctx context.Context, user, hash string) (author.File, io.ReadSeekCloser, error)
 	Path(f author.File) string
+	// InGroup reports whether a private post for a group uses a file.
+	InGroup(ctx context.Context, f author.File, slug string) (bool, error)
 }
 
 // pathMedia is the prefix of file paths, after the user.
@@ -53,12 +55,58 @@ func (f *Feeds) media(w http.ResponseWriter, r *http.Request, user, rest string)
 		return
 	}
 	defer content.Close()
+	if file.Private && (f.SignedIn == nil || f.SignedIn(r) != user) {
+		f.refuse(w, r, fault.New(fault.NotFound, "There is no such file."))
+		return
+	}
 	if path := f.Media.Path(file); path != r.URL.Path { // each file has only one URL
 		http.Redirect(w, r, path, http.StatusMovedPermanently)
 		return
 	}
 	mediaHeader(w.Header(), file)
+	if file.Private {
+		hideMedia(w.Header(), "same-origin")
+	}
 	http.ServeContent(paced{w}, r, "", file.AddedAt, content)
+}
+
+// privateMedia serves a file to readers of a group. Access is already checked. A private file is
+// served for a group only if one of its posts uses it.
+func (f *Feeds) privateMedia(w http.ResponseWriter, r *http.Request, user string, p privatePath) {
+	none := fault.New(fault.NotFound, "There is no such file.")
+	hash, name, _ := strings.Cut(strings.TrimPrefix(p.document, pathMedia), "/")
+	file, content, err := f.Media.Open(r.Context(), user, hash)
+	if err != nil {
+		f.refuse(w, r, err)
+		return
+	}
+	defer content.Close()
+	used := !file.Private
+	if !used {
+		used, err = f.Media.InGroup(r.Context(), file, p.slug)
+	}
+	switch {
+	case err != nil:
+		f.refuse(w, r, err)
+		return
+	case !used, f.Media.Path(file) != "/"+user+"/"+pathMedia+hash+"/"+name:
+		f.refuse(w, r, none)
+		return
+	}
+	mediaHeader(w.Header(), file)
+	policy := "same-origin" // see private
+	if p.named {
+		policy = "cross-origin"
+	}
+	hideMedia(w.Header(), policy)
+	http.ServeContent(paced{w}, r, "", file.AddedAt, content)
+}
+
+// hideMedia keeps a private file out of shared caches and of pages of other sites.
+func hideMedia(head http.Header, policy string) {
+	head.Set("Cache-Control", "private, no-cache")
+	head.Set("Cross-Origin-Resource-Policy", policy)
+	head.Del("Access-Control-Allow-Origin")
 }
 
 // mediaHeader sets the type of a file and prevents that its content is executed: users choose the

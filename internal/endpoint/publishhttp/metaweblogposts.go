@@ -127,7 +127,7 @@ func stateOf(was author.Post, e metaweblog.Edit) (to author.State, at time.Time)
 		at = time.Time{}
 	}
 	switch public := e.Public(); {
-	case public == nil && was.State == author.Published && !at.IsZero():
+	case public == nil && was.State.HasReaders() && !at.IsZero():
 		return author.Published, at
 	case public == nil:
 		return "", at
@@ -163,7 +163,7 @@ func (s *editorSession) DeletePost(ctx context.Context, id string) error {
 // Publish publishes a post now.
 func (s *editorSession) Publish(ctx context.Context, id string) error {
 	was, err := s.post(ctx, id)
-	if err != nil || was.State == author.Published {
+	if err != nil || was.State.HasReaders() {
 		return err
 	}
 	p, err := s.api.Posts.Save(ctx, author.Edit{User: s.user, ID: was.ID, To: author.Published, Via: viaMetaWeblog})
@@ -201,7 +201,7 @@ func (s *editorSession) Posts(ctx context.Context, blogID string, q metaweblog.P
 	for _, of := range []struct {
 		state  author.State
 		status string
-	}{{author.Draft, metaweblog.StatusDraft}, {author.Scheduled, metaweblog.StatusFuture}, {author.Published, metaweblog.StatusPublish}} {
+	}{{author.Draft, metaweblog.StatusDraft}, {author.Scheduled, metaweblog.StatusFuture}, {author.Published, metaweblog.StatusPublish}, {author.ForGroups, metaweblog.StatusPrivate}} {
 		if len(q.Statuses) > 0 && !slices.Contains(q.Statuses, of.status) {
 			continue
 		}
@@ -261,7 +261,13 @@ func (s *editorSession) Categories(ctx context.Context, blogID string) ([]metawe
 		all[i] = s.category(c.Name, c.Label)
 		all[i].Posts = c.Posts
 	}
-	return all, nil
+	w, err := s.api.Posts.Writer(ctx, s.user)
+	for _, g := range w.AllGroups() {
+		if len(w.Groups) > 0 && !g.IsDeleted() { // most authors have no groups
+			all = append(all, s.category(groupPrefix+g.Slug, groupPrefix+g.Slug))
+		}
+	}
+	return all, err
 }
 
 // NewCategory creates a category before its first post.
@@ -276,6 +282,10 @@ func (s *editorSession) NewCategory(ctx context.Context, blogID, label string) (
 }
 
 func (s *editorSession) category(name, label string) metaweblog.Category {
+	if slug, ok := strings.CutPrefix(name, groupPrefix); ok {
+		page := s.api.Public() + author.GroupBase(s.user, slug)
+		return metaweblog.Category{ID: name, Name: label, HTMLURL: page, RSSURL: page + pathSaved}
+	}
 	page := s.api.Public() + "/" + s.user + "/category/" + url.PathEscape(name) + "/"
 	return metaweblog.Category{ID: name, Name: label, HTMLURL: page, RSSURL: page + pathSaved}
 }
@@ -287,21 +297,23 @@ func (s *editorSession) PostCategories(ctx context.Context, id string) ([]metawe
 		return nil, err
 	}
 	labels, _ := p.SplitCategories()
+	labels = append(labels, groupCategories(p.Groups)...)
 	all := make([]metaweblog.Category, len(labels))
 	for i, label := range labels {
-		all[i] = s.category(author.CategoryName(label), label)
+		all[i] = s.category(categoryID(label), label)
 		all[i].Primary = i == 0
 	}
 	return all, nil
 }
 
-// SetCategories sets the categories of a post by their names. An unknown name becomes a new
-// category. Keywords do not change.
+// SetCategories sets the categories of a post by their names, and its groups if there are any. An
+// unknown name becomes a new category. Keywords do not change.
 func (s *editorSession) SetCategories(ctx context.Context, id string, ids []string) error {
 	was, err := s.post(ctx, id)
 	if err != nil {
 		return err
 	}
+	ids, groups := splitGroups(ids)
 	counts, err := s.api.Posts.Categories(ctx, s.user)
 	if err != nil {
 		return err
@@ -325,6 +337,9 @@ func (s *editorSession) SetCategories(ctx context.Context, id string, ids []stri
 		Change: func(c *author.Content) error {
 			_, keywords := c.SplitCategories()
 			c.Categories = slices.Concat(labels, keywords)
+			if len(groups) > 0 { // editors send this list after each post, so it never publishes a private one
+				c.Groups = groups
+			}
 			return nil
 		},
 	})

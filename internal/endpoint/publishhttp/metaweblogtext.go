@@ -71,6 +71,7 @@ func isVisualEditor(agent string) bool {
 func (s *editorSession) editorPost(p author.Post) metaweblog.Post {
 	t := s.view(&p.Content)
 	categories, keywords := p.SplitCategories()
+	categories = append(categories, groupCategories(p.Groups)...)
 	m := metaweblog.Post{
 		ID: strconv.FormatInt(p.ID, 10), UserID: p.User, Created: dateOf(p), Modified: p.UpdatedAt,
 		Title: p.Title, Description: t.body, More: t.more, Filter: t.filter, Excerpt: excerpt(&p.Content),
@@ -81,7 +82,7 @@ func (s *editorSession) editorPost(p author.Post) metaweblog.Post {
 		m.Link = m.PermaLink
 	}
 	for _, label := range categories {
-		m.CategoryIDs = append(m.CategoryIDs, author.CategoryName(label))
+		m.CategoryIDs = append(m.CategoryIDs, categoryID(label))
 	}
 	for _, label := range keywords {
 		m.KeywordIDs = append(m.KeywordIDs, author.CategoryName(label))
@@ -91,6 +92,8 @@ func (s *editorSession) editorPost(p author.Post) metaweblog.Post {
 		m.Status = metaweblog.StatusPublish
 	case author.Scheduled:
 		m.Status = metaweblog.StatusFuture
+	case author.ForGroups:
+		m.Status, m.PermaLink = metaweblog.StatusPrivate, ""
 	}
 	return m
 }
@@ -128,7 +131,12 @@ func (s *editorSession) apply(c *author.Content, e metaweblog.Edit, was author.P
 	}
 	categories, keywords := c.SplitCategories()
 	if e.Categories != nil {
-		categories = e.Categories
+		categories, c.Groups = splitGroups(e.Categories)
+	}
+	if e.Status == metaweblog.StatusPrivate && len(c.Groups) == 0 {
+		if c.Groups = slices.Clone(was.Groups); len(c.Groups) == 0 {
+			c.Groups = []string{author.DefaultGroup}
+		}
 	}
 	if e.Keywords != nil {
 		keywords = e.Keywords

@@ -111,6 +111,7 @@ func (s *micropubSite) Create(ctx context.Context, user string, r *micropub.Requ
 	files := s.enclosures(ctx, r.Properties, nil)
 	p, err := s.m.Posts.Save(ctx, author.Edit{User: user, To: w.to, At: w.at, Slug: r.Slug(), Via: viaMicropub, Change: func(c *author.Content) error {
 		fillNew(c, r.Properties)
+		w.fill(c)
 		c.Enclosures = files
 		return nil
 	}})
@@ -184,6 +185,7 @@ func (s *micropubSite) Update(ctx context.Context, user string, r *micropub.Requ
 	p, err := s.m.Posts.Save(ctx, author.Edit{User: user, ID: was.ID, Base: was.Revision, To: w.to, At: w.at, Slug: r.Slug(), Via: viaMicropub,
 		Change: func(c *author.Content) error {
 			fillTouched(c, next, r.Touches)
+			w.fill(c)
 			if filed {
 				c.Enclosures = files
 			}
@@ -226,7 +228,7 @@ func (s *micropubSite) Undelete(ctx context.Context, user, at string) (string, e
 		}
 	}
 	to := author.Draft
-	if p.Slug != "" {
+	if p.Slug != "" || len(p.Groups) > 0 && p.GUID != "" {
 		to = author.Published
 	}
 	p, err = s.m.Posts.Save(ctx, author.Edit{User: user, ID: p.ID, To: to, Via: viaMicropub})
@@ -311,11 +313,11 @@ func (s *micropubSite) Categories(ctx context.Context, user string) ([]string, e
 // Config describes the supported properties. There are no syndication targets, because subscribers
 // get notifications anyway.
 func (s *micropubSite) Config(context.Context, string) (micropub.Config, error) {
-	base := []string{"name", "content", "category", "photo", "video", "audio", "published", "post-status", "mp-slug"}
+	base := []string{"name", "content", "category", "photo", "video", "audio", "published", "post-status", "visibility", "audience", "mp-slug"}
 	kind := func(kind, name string, more ...string) micropub.PostType {
 		return micropub.PostType{Type: kind, Name: name, Properties: append(more, base...)}
 	}
-	c := micropub.Config{Visible: []string{"public"}, PostTypes: []micropub.PostType{
+	c := micropub.Config{Visible: []string{"public", "private"}, PostTypes: []micropub.PostType{
 		kind("note", "Note"), kind("article", "Article"), kind("photo", "Photo"), kind("video", "Video"), kind("audio", "Audio"),
 		kind("reply", "Reply", "in-reply-to"), kind("bookmark", "Bookmark", "bookmark-of"),
 	}}

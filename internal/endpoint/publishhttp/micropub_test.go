@@ -404,7 +404,7 @@ func TestMicropubErrorsAreReadable(t *testing.T) {
 		code   string
 		words  string
 	}{
-		"unsupported visibility": {`{"properties":{"content":["a"],"visibility":["private"]}}`, 400, "invalid_request", "nothing was published"},
+		"unsupported visibility": {`{"properties":{"content":["a"],"visibility":["unlisted"]}}`, 400, "invalid_request", "nothing was published"},
 		"an invalid date":        {`{"properties":{"content":["a"],"published":["soon"]}}`, 400, "invalid_request", "soon"},
 		"an invalid status":      {`{"properties":{"content":["a"],"post-status":["secret"]}}`, 400, "invalid_request", "secret"},
 		"an empty post":          {`{"properties":{"weight":["1"]}}`, 400, "invalid_request", "nothing in the post"},

@@ -18,16 +18,47 @@ import (
 type publication struct {
 	to author.State // "": unchanged
 	at time.Time    // zero: unchanged
+
+	addressed bool     // groups are given
+	groups    []string // slugs; empty: everyone
 }
 
-// publicationOf reads the touched properties. It rejects a restricted visibility, because all
-// published posts are public.
+// audienceOf reads the visibility and the property audience, which names groups by their slugs.
+// Private without an audience means the default group. Removing the audience of a private post does
+// not publish it.
 //
 // spec:cloudburst#micropub-visibility
+func (w *publication) audienceOf(p micropub.Properties, touches func(string) bool) error {
+	if !touches("visibility") && !touches("audience") {
+		return nil
+	}
+	w.addressed, w.groups = true, p.Texts("audience")
+	switch visible := p.Text("visibility"); {
+	case visible == "private" && len(w.groups) == 0:
+		w.groups = []string{author.DefaultGroup}
+	case visible == "" || visible == "private":
+	case visible != "public":
+		return fault.New(fault.Invalid, "The visibility is %q: it must be public or private; nothing was published.", clip(visible, 40))
+	case touches("visibility") && touches("audience") && len(w.groups) > 0:
+		return fault.New(fault.Invalid, "The post is public and has an audience: send the visibility private, or no audience. Nothing was published.")
+	case touches("visibility"):
+		w.groups = nil
+	}
+	return nil
+}
+
+// fill sets the groups of a post, if they are given.
+func (w *publication) fill(c *author.Content) {
+	if w.addressed {
+		c.Groups = w.groups
+	}
+}
+
+// publicationOf reads the touched properties.
 func publicationOf(p micropub.Properties, touches func(string) bool) (w publication, err error) {
-	status, visible, at := p.Text("post-status"), p.Text("visibility"), p.Text("published")
-	if touches("visibility") && visible != "" && visible != "public" {
-		return w, fault.New(fault.Invalid, "Posts are public here, so this one cannot be %s; nothing was published. Send it with the post-status draft to keep it to yourself.", clip(visible, 40))
+	status, at := p.Text("post-status"), p.Text("published")
+	if err := w.audienceOf(p, touches); err != nil {
+		return w, err
 	}
 	if touches("post-status") {
 		switch status {
@@ -105,7 +136,7 @@ func fillTouched(c *author.Content, p micropub.Properties, touches func(string) 
 func hasField(name string) bool {
 	switch name {
 	case "url", "name", "content", "category", "in-reply-to", "bookmark-of", "like-of", "repost-of",
-		"photo", "video", "audio", "published", "updated", "post-status", "visibility":
+		"photo", "video", "audio", "published", "updated", "post-status", "visibility", "audience":
 		return true
 	}
 	return strings.HasPrefix(name, "mp-")
@@ -283,8 +314,15 @@ func (s *micropubSite) properties(p author.Post) micropub.Properties {
 		}
 	}
 	at, status := p.PublishedAt, string(p.State)
-	if p.State == author.Scheduled {
+	switch p.State {
+	case author.Scheduled:
 		at, status = p.DueAt, "published"
+	case author.ForGroups:
+		status = "published"
+	}
+	if len(p.Groups) > 0 {
+		set("visibility", "private")
+		set("audience", p.Groups...)
 	}
 	if !at.IsZero() {
 		set("published", at.UTC().Format(time.RFC3339))

@@ -91,6 +91,8 @@ func (f *Feeds) UserRoutes() []route.Route {
 		list("GET", "/{user}/private/{document}", 0, route.Token, "Serves the private feed to readers with a password."),
 		list("PUT", "/{user}/private/rss.xml", author.MaxDocument, route.Token, "Saves a new version of the private feed."),
 		list("DELETE", "/{user}/private/rss.xml", 0, route.Token, "Ends the private feed, which is gone for readers."),
-		list("GET", "/{user}/private/{secret}/{document}", 0, route.Token, "Serves the private feed to readers with a secret URL."),
+		list("GET", "/{user}/private/{secret}/{document}", 0, route.Token, "Serves the private feed to readers with a secret URL, or that of a group to readers with a password."),
+		list("GET", "/{user}/private/{group}/{secret}/{document}", 0, route.Token, "Serves the private feed of a group to readers with a secret URL."),
+		list("GET", "/{user}/private/{group}/{secret}/media/{hash}/{name}", 0, route.Token, "Serves a file of private posts to readers of the group; group and secret are parts of the path as for the feed."),
 	}
 }

@@ -10,10 +10,10 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-const mediaColumns = `m.owner, m.hash, m.name, m.type, m.size, m.width, m.height, m.added_at`
+const mediaColumns = `m.owner, m.hash, m.name, m.type, m.size, m.width, m.height, m.added_at, m.private`
 
 func scanMedia(rows *sql.Rows, f *author.File) error {
-	return rows.Scan(&f.User, &f.Hash, &f.Name, &f.Type, &f.Size, (*sqldb.Int)(&f.Width), (*sqldb.Int)(&f.Height), (*sqldb.Time)(&f.AddedAt))
+	return rows.Scan(&f.User, &f.Hash, &f.Name, &f.Type, &f.Size, (*sqldb.Int)(&f.Width), (*sqldb.Int)(&f.Height), (*sqldb.Time)(&f.AddedAt), &f.Private)
 }
 
 func oneFile(found []author.File, err error) (author.File, error) {

@@ -53,7 +53,15 @@ func (s *postStore) AddPosts(ctx context.Context, user string, now time.Time, po
 			}
 			t.change(author.Post{}, r.Post)
 		}
-		return len(rows), addPosts(ctx, c, &w, now, rows, t)
+		if err := addPosts(ctx, c, &w, now, rows, t); err != nil {
+			return 0, err
+		}
+		for i := range rows {
+			if err := hideFiles(ctx, c, w.User, rows[i].Post); err != nil {
+				return 0, err
+			}
+		}
+		return len(rows), nil
 	})
 }
 

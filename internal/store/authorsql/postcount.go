@@ -25,6 +25,7 @@ type tally struct {
 	counts        map[countKey]countChange
 	posts         int64
 	added, parted [][]any // rows of post_category
+	joined, left  [][]any // rows of post_group
 }
 
 func newTally() *tally { return &tally{counts: map[countKey]countChange{}} }
@@ -68,6 +69,7 @@ func (t *tally) change(was, is author.Post) {
 		t.count(month(is), "", 1)
 	}
 	moved := sqldb.Millis(was.PublishedAt) != sqldb.Millis(is.PublishedAt)
+	t.changeGroups(was, is, moved)
 	for _, name := range slices.Sorted(maps.Keys(had)) {
 		t.count(countKey{string(author.ByCategory), name}, "", -1)
 		if _, stays := has[name]; !stays || moved {
@@ -82,16 +84,45 @@ func (t *tally) change(was, is author.Post) {
 	}
 }
 
-// place updates which posts the categories contain.
-func (t *tally) place(ctx context.Context, c sqldb.Conn) error {
-	_, err := c.Bulk(ctx, `rows(owner t, name t, published_at i, id i) DELETE FROM post_category AS k {USING ROWS}
-		WHERE k.owner = :owner AND k.name = :name AND k.published_at = :published_at AND k.id = :id`, t.parted)
-	if err != nil {
-		return err
+// changeGroups records which groups a private post left and joined.
+func (t *tally) changeGroups(was, is author.Post, moved bool) {
+	for _, slug := range audienceOf(was) {
+		if moved || !slices.Contains(audienceOf(is), slug) {
+			t.left = append(t.left, []any{was.User, slug, sqldb.Millis(was.PublishedAt), was.ID})
+		}
 	}
-	_, err = c.Bulk(ctx, `rows(owner t, name t, published_at i, id i) INSERT INTO post_category (owner, name, published_at, id)
-		SELECT :owner, :name, :published_at, :id {FROM ROWS} WHERE true`, t.added)
-	return err
+	for _, slug := range audienceOf(is) {
+		if moved || !slices.Contains(audienceOf(was), slug) {
+			t.joined = append(t.joined, []any{is.User, slug, sqldb.Millis(is.PublishedAt), is.ID})
+		}
+	}
+}
+
+// audienceOf returns the groups whose readers see a post; nil if it is not private.
+func audienceOf(p author.Post) []string {
+	if p.State != author.ForGroups {
+		return nil
+	}
+	return p.Groups
+}
+
+// place updates which posts the categories and groups contain.
+func (t *tally) place(ctx context.Context, c sqldb.Conn) error {
+	const key, columns = `rows(owner t, name t, published_at i, id i) `, `(owner, name, published_at, id)
+		SELECT :owner, :name, :published_at, :id {FROM ROWS} WHERE true`
+	const same = ` AS k {USING ROWS} WHERE k.owner = :owner AND k.name = :name AND k.published_at = :published_at AND k.id = :id`
+	for _, one := range []struct {
+		text string
+		rows [][]any
+	}{
+		{`DELETE FROM post_category` + same, t.parted}, {`INSERT INTO post_category ` + columns, t.added},
+		{`DELETE FROM post_group` + same, t.left}, {`INSERT INTO post_group ` + columns, t.joined},
+	} {
+		if _, err := c.Bulk(ctx, key+one.text, one.rows); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // write writes the counts of a user, whose row is already locked.

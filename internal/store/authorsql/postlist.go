@@ -99,6 +99,8 @@ func (p *postPlan) states() error {
 		p.Add("p.state = 'draft' AND p.state <> 'published'")
 	case author.Scheduled:
 		p.Add("p.state = 'scheduled' AND p.state <> 'published'")
+	case author.ForGroups:
+		p.Add("p.state = 'private' AND p.state <> 'published'")
 	case author.Deleted:
 		p.Add("p.state = 'deleted' AND p.state <> 'published'")
 	case "":

@@ -19,6 +19,8 @@ type writing struct {
 	writer writerRow
 	feed   savedRow // locked if Make may be called
 	tally  *tally
+
+	left, joined []string // groups that the post was for, and is for
 }
 
 // WritePost implements author.PostStore.
@@ -41,7 +43,7 @@ func (t *writing) run(ctx context.Context) (done author.Written, err error) {
 		}
 		t.writer.Written = t.feed.written
 	}
-	public := t.Change == nil
+	public := t.Change == nil && !t.Private
 	if t.Change != nil {
 		wrote, seen, err := t.change(ctx, &done)
 		if err != nil {
@@ -67,6 +69,9 @@ func (t *writing) run(ctx context.Context) (done author.Written, err error) {
 		err = t.publish(ctx, &done)
 	} else {
 		err = t.leave(ctx)
+	}
+	if err == nil {
+		err = t.groups(ctx, &done)
 	}
 	if err != nil {
 		return done, err
@@ -121,6 +126,10 @@ func (t *writing) change(ctx context.Context, done *author.Written) (wrote, seen
 		}
 	}
 	t.tally.change(now, row.Post)
+	t.left, t.joined = audienceOf(now), audienceOf(row.Post)
+	if err := hideFiles(ctx, t.c, row.User, now, row.Post); err != nil {
+		return false, false, err
+	}
 	t.writer.lastID, t.writer.LastSeq = max(t.writer.lastID, row.ID), max(t.writer.LastSeq, row.Seq)
 	t.writer.Posts += t.tally.posts
 	done.Post = row.Post

@@ -117,6 +117,9 @@ func (s *postStore) SetProfile(ctx context.Context, user string, change func(*au
 		if _, err := c.Exec(ctx, `UPDATE writer SET version = $1, profile = $2 WHERE owner = $3`, w.Version, text, w.User); err != nil {
 			return author.Writer{}, err
 		}
+		if err := showFiles(ctx, c, w.User, text); err != nil {
+			return author.Writer{}, err
+		}
 		_, err = stampWriter(ctx, c, w.User, time.Time{})
 		return w.Writer, err
 	})

@@ -26,6 +26,7 @@ func fileTests() map[string]func(*testing.T, *env) {
 		"FileBelongsToOneUser":                          fileSeparate,
 		"FilesAreListedNewestFirstByPages":              filePages,
 		"RemovedFileRemainsForOtherUsers":               fileRemoved,
+		"FileOfPrivatePostsOnlyIsPrivate":               filePrivate,
 		"SweepDeletesUnusedContent":                     fileSweep,
 		"RemovedFileCanReturnBeforeSweep":               fileBack,
 		"ConcurrentKeepRemoveAndSweepKeepFilesComplete": func(t *testing.T, e *env) { FilesTogether(t, e.Store, e.Store) },

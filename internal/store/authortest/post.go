@@ -36,6 +36,8 @@ func postTests() map[string]func(*testing.T, *env) {
 		"FeedIsRenderedWithoutChange":               postRerender,
 		"RenumberingFollowsDates":                   postRenumber,
 		"EventsAreAtomicWithChange":                 postEvents,
+		"PrivatePostIsInFeedsOfItsGroupsOnly":       postPrivate,
+		"UploadedPrivateFeedGetsNoPosts":            groupDocument,
 		"ProfileRaisesVersion":                      postProfile,
 		"VisibleChangesHaveIncreasingStamps":        postStamps,
 		"PostsAreAddedOnce":                         postAdded,

@@ -21,7 +21,7 @@ import (
 var keyOf = map[string]string{
 	"topic": "id", "part": "topic_id", "subscription": "topic_id", "body": "topic_id", "alias": "topic_id",
 	"intent": "topic_id", "event": "topic_id",
-	"writer": "owner", "post": "owner", "post_category": "owner", "post_count": "owner", "post_word": "owner", "saved": "owner", "saved_document": "owner",
+	"writer": "owner", "post": "owner", "post_category": "owner", "post_group": "owner", "post_count": "owner", "post_word": "owner", "saved": "owner", "saved_document": "owner",
 	"outping": "owner",
 }
 

@@ -75,6 +75,9 @@ func doneMessage(r *http.Request) string {
 		"restored": "The feed is restored.",
 		"cloud":    "The server adds its cloud to your feed from now on.",
 		"no-cloud": "Your feed is served as you saved it from now on.",
+		"group":    "The group is saved.",
+		"ungroup":  "The group is deleted. Its readers are refused from now on. You can restore it below.",
+		"regroup":  "The group is restored, with its readers and posts.",
 		"secret":   "The secret is revoked. That reader is refused from now on.",
 	}[r.URL.Query().Get("done")]
 }

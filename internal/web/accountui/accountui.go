@@ -17,6 +17,7 @@ type Options struct {
 	Accounts     Accounts
 	Authors      Authors     // nil: no feeds are hosted here
 	Profiles     Profiles    // nil: no writing
+	Groups       Groups      // nil: the default group only
 	Audience     Audience    // nil: readers are not counted
 	Registration func() bool // whether registration is open, at /signup; nil: closed
 	Apps         Apps        // reads the metadata of client programs; nil: no sign-in for programs
@@ -88,6 +89,16 @@ type Authors interface {
 type Profiles interface {
 	Writer(ctx context.Context, user string) (author.Writer, error)
 	SetProfile(ctx context.Context, user string, change func(*author.Profile) error, via string) (author.Writer, error)
+}
+
+// Groups is the interface to the groups of authors for the pages; author.Posts implements it.
+type Groups interface {
+	Groups(ctx context.Context, user string) ([]author.Group, error)
+	Group(ctx context.Context, user, slug string) (author.Group, error)
+	AddGroup(ctx context.Context, user string, g author.Group) (author.Group, error)
+	ChangeGroup(ctx context.Context, user, slug string, change func(*author.Group)) (author.Group, error)
+	RemoveGroup(ctx context.Context, user, slug string) (author.Group, error)
+	RestoreGroup(ctx context.Context, user, slug string) (author.Group, error)
 }
 
 // Audience counts the readers of feeds; audience.Audience implements it.

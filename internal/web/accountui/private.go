@@ -1,6 +1,7 @@
 package accountui
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -10,13 +11,34 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
+const privatePath = "/account/private"
+
 type privateView struct {
 	shell.View
 	Message string
-	Secrets []secretRow
-	Own     bool // a private feed was saved; else it has the content of the public feed
+	Groups  []groupRow
+	Deleted []groupRow
 
-	Reader, ReaderError string
+	New        groupRow // values of the form for a new group
+	CanGroup   bool
+	CanWrite   bool
+	slug       string // group whose form has an error
+	newSecret  shell.NamedValue
+	groupError error
+}
+
+// groupRow is a group with its readers.
+type groupRow struct {
+	Slug, Name, Description string
+	URL                     string // of the feed, without a secret
+	Secrets                 []secretRow
+	Public                  bool // no private post or feed yet: readers get the public feed
+	Items                   int
+	DeletedAt               shell.Moment
+
+	Reader, ReaderError                    string
+	NameError, SlugError, DescriptionError string
+	Open                                   bool // the form to change it is open
 }
 
 type secretRow struct {
@@ -24,62 +46,132 @@ type secretRow struct {
 	Made, Used       shell.Moment
 }
 
-// privatePage lists the readers of the private feed.
+// privatePage lists the groups and the readers of their feeds.
 func (s *Pages) privatePage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	s.showPrivate(rw, r, session, http.StatusOK, privateView{})
 }
 
+// groups returns the groups of a user; without posts there is only the default group.
+func (s *Pages) groups(ctx context.Context, user string) ([]author.Group, error) {
+	if s.Groups == nil {
+		return []author.Group{{Slug: author.DefaultGroup, Name: "Private"}}, nil
+	}
+	return s.Groups.Groups(ctx, user)
+}
+
 func (s *Pages) showPrivate(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v privateView) {
 	v.View, v.Message = s.NewView(r, "Private feeds"), doneMessage(r)
-	all, err := s.Accounts.Secrets(r.Context(), session.User, author.Private)
+	v.CanGroup, v.CanWrite = s.Groups != nil, s.Writes
+	all, err := s.groups(r.Context(), session.User)
 	if err != nil {
 		s.Fail(rw, r, err)
 		return
 	}
-	for _, one := range all {
-		v.Secrets = append(v.Secrets, secretRow{shell.CleanText(one.Selector, 100), shell.CleanText(one.Reader, 100), v.When(one.CreatedAt), v.When(one.UsedAt)})
+	for _, g := range all {
+		row := groupRow{Slug: g.Slug, Name: shell.CleanText(g.Name, 100), Description: shell.CleanText(g.Description, 500), DeletedAt: v.When(g.DeletedAt)}
+		if g.IsDeleted() {
+			v.Deleted = append(v.Deleted, row)
+			continue
+		}
+		if err := s.fillGroup(r, &row, session.User, v); err != nil {
+			s.Fail(rw, r, err)
+			return
+		}
+		v.Groups = append(v.Groups, row)
 	}
-	if s.Authors != nil {
-		f, err := s.Authors.Feed(r.Context(), session.User, author.Private)
-		v.Own = err == nil && f.Version > 0
+	if v.slug == "" {
+		v.New.fail(v.groupError)
 	}
 	s.Render(rw, r, status, "private", v)
 }
 
-type secretView struct {
-	shell.View
-	Reader       string
-	URL          string // with the secret
-	Address      string // for the other ways
-	Name, Secret string
+// fillGroup adds the readers of a group, and the values and error of its forms.
+func (s *Pages) fillGroup(r *http.Request, row *groupRow, user string, v privateView) error {
+	row.URL = s.BaseURL(r) + author.GroupBase(user, row.Slug) + "rss.xml"
+	secrets, err := s.Accounts.Secrets(r.Context(), user, author.GroupFeed(row.Slug))
+	if err != nil {
+		return err
+	}
+	for _, one := range secrets {
+		row.Secrets = append(row.Secrets, secretRow{shell.CleanText(one.Selector, 100), shell.CleanText(one.Reader, 100), v.When(one.CreatedAt), v.When(one.UsedAt)})
+	}
+	if s.Authors != nil {
+		f, err := s.Authors.Feed(r.Context(), user, author.GroupFeed(row.Slug))
+		if err != nil && fault.CodeOf(err) != fault.NotFound {
+			return err
+		}
+		row.Items, row.Public = f.Items, row.Slug == author.DefaultGroup && f.Version == 0
+	}
+	if v.slug != row.Slug {
+		return nil
+	}
+	if row.Reader, row.ReaderError = v.newSecret.Name, v.newSecret.Value; row.ReaderError == "" {
+		row.Name, row.Description, row.Open = v.New.Name, v.New.Description, true
+		row.fail(v.groupError)
+	}
+	return nil
 }
 
-// doNewSecret creates a secret for one reader and shows it once.
+// fail puts an error next to its field.
+func (g *groupRow) fail(err error) {
+	if err == nil {
+		return
+	}
+	switch text := shell.Reason(err); fault.FieldOf(err) {
+	case "slug":
+		g.SlugError = text
+	case "description":
+		g.DescriptionError = text
+	default:
+		g.NameError = text
+	}
+}
+
+type secretView struct {
+	shell.View
+	Reader, Group string
+	URL           string // with the secret
+	Address       string // for the other ways
+	Name, Secret  string
+}
+
+// doNewSecret creates a secret for one reader of a group and shows it once.
 func (s *Pages) doNewSecret(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
 		s.Fail(rw, r, err)
 		return
 	}
-	v := privateView{Reader: shell.CleanText(strings.TrimSpace(shell.FormValue(form, "reader")), 100)}
-	if v.Reader == "" {
-		v.ReaderError = "Enter a name for the reader, so that you can recognise the secret."
+	slug := shell.FormValue(form, "group")
+	if slug == "" {
+		slug = author.DefaultGroup
+	}
+	g := author.Group{Slug: author.DefaultGroup, Name: "Private"}
+	if s.Groups != nil {
+		if g, err = s.Groups.Group(r.Context(), session.User, slug); err != nil {
+			s.Fail(rw, r, err)
+			return
+		}
+	}
+	v := privateView{slug: g.Slug, newSecret: shell.NamedValue{Name: shell.CleanText(strings.TrimSpace(shell.FormValue(form, "reader")), 100)}}
+	if v.newSecret.Name == "" {
+		v.newSecret.Value = "Enter a name for the reader, so that you can recognise the secret."
 		s.showPrivate(rw, r, session, http.StatusBadRequest, v)
 		return
 	}
-	made, err := s.Accounts.NewSecret(r.Context(), session.User, author.Private, v.Reader)
+	made, err := s.Accounts.NewSecret(r.Context(), session.User, author.GroupFeed(g.Slug), v.newSecret.Name)
 	if err != nil {
 		status, _ := shell.StatusOf(err)
 		s.LogFailure(r, err, status)
 		shell.SetRetryAfter(rw, err)
-		v.ReaderError = shell.Reason(err)
+		v.newSecret.Value = shell.Reason(err)
 		s.showPrivate(rw, r, session, status, v)
 		return
 	}
 	plain := strings.TrimPrefix(made.Plain, made.Selector+".")
-	base := s.BaseURL(r) + "/" + session.User + "/private/"
+	base := s.BaseURL(r) + author.GroupBase(session.User, g.Slug)
 	s.Render(rw, r, http.StatusOK, "secret", secretView{View: s.NewView(r, "New secret"),
-		Reader: shell.CleanText(made.Reader, 100), URL: base + made.Selector + "." + plain + "/rss.xml", Address: base + "rss.xml",
+		Reader: shell.CleanText(made.Reader, 100), Group: shell.CleanText(g.Name, 100), URL: base + made.Selector + "." + plain + "/rss.xml", Address: base + "rss.xml",
 		Name: made.Selector, Secret: plain})
 }
 
@@ -94,7 +186,7 @@ func (s *Pages) doRevokeSecret(rw http.ResponseWriter, r *http.Request, session 
 	if shell.FormValue(form, "sure") == "" {
 		s.AskFirst(rw, r, "Revoke this secret?", shell.Question{
 			Lines:  []string{"The reader is then refused with this secret. Other secrets stay valid. This cannot be undone, but you can create another secret."},
-			Action: "/account/private/revoke", Fields: []shell.NamedValue{{Name: "selector", Value: selector}}, Button: "Revoke", Back: "/account/private",
+			Action: privatePath + "/revoke", Fields: []shell.NamedValue{{Name: "selector", Value: selector}}, Button: "Revoke", Back: privatePath,
 		})
 		return
 	}
@@ -102,5 +194,77 @@ func (s *Pages) doRevokeSecret(rw http.ResponseWriter, r *http.Request, session 
 		s.Fail(rw, r, err)
 		return
 	}
-	http.Redirect(rw, r, "/account/private?done=secret", http.StatusSeeOther)
+	http.Redirect(rw, r, privatePath+"?done=secret", http.StatusSeeOther)
+}
+
+// doGroup creates a group, or changes the one that the form names.
+func (s *Pages) doGroup(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	form, err := shell.ReadForm(rw, r)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	one := func(name string) string { return strings.TrimSpace(shell.FormValue(form, name)) }
+	g := author.Group{Slug: strings.ToLower(one("slug")), Name: one("name"), Description: one("description")}
+	group := one("group")
+	if group == "" {
+		g, err = s.Groups.AddGroup(r.Context(), session.User, g)
+		group = g.Slug
+	} else {
+		_, err = s.Groups.ChangeGroup(r.Context(), session.User, group, func(old *author.Group) { old.Name, old.Description = g.Name, g.Description })
+	}
+	if code := fault.CodeOf(err); err != nil && (code == fault.Invalid || code == fault.Conflict) {
+		status, _ := shell.StatusOf(err)
+		s.showPrivate(rw, r, session, status, privateView{slug: one("group"), groupError: err, New: groupRow{
+			Slug: shell.CleanText(one("slug"), 40), Name: shell.CleanText(g.Name, 200), Description: shell.CleanText(g.Description, 1000)}})
+		return
+	}
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	http.Redirect(rw, r, privatePath+"?done=group#g-"+group, http.StatusSeeOther)
+}
+
+// doDeleteGroup deletes a group after confirmation.
+func (s *Pages) doDeleteGroup(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	form, err := shell.ReadForm(rw, r)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	g, err := s.Groups.Group(r.Context(), session.User, shell.FormValue(form, "group"))
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	if shell.FormValue(form, "sure") == "" {
+		l := s.Locale(r)
+		s.AskFirst(rw, r, l.Say("Delete the group %s?", shell.CleanText(g.Name, 60)), shell.Question{
+			Lines: []string{"Its private feed is then refused to all its readers.",
+				"Its posts stay private: nobody but you sees those that are for no other group. You can restore the group with its readers and posts."},
+			Action: privatePath + "/groups/delete", Fields: []shell.NamedValue{{Name: "group", Value: g.Slug}}, Button: "Delete group", Back: privatePath,
+		})
+		return
+	}
+	if _, err := s.Groups.RemoveGroup(r.Context(), session.User, g.Slug); err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	http.Redirect(rw, r, privatePath+"?done=ungroup", http.StatusSeeOther)
+}
+
+// doRestoreGroup restores a deleted group.
+func (s *Pages) doRestoreGroup(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	form, err := shell.ReadForm(rw, r)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	g, err := s.Groups.RestoreGroup(r.Context(), session.User, shell.FormValue(form, "group"))
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	http.Redirect(rw, r, privatePath+"?done=regroup#g-"+g.Slug, http.StatusSeeOther)
 }

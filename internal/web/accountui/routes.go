@@ -20,9 +20,15 @@ func (s *Pages) Routes() []route.Route {
 		s.page("/account/tokens", "The tokens of programs.", s.tokensPage),
 		s.form("/account/tokens", "Creates a token for a program.", s.doNewToken),
 		s.form("/account/tokens/revoke", "Revokes a token.", s.doRevokeToken),
-		s.page("/account/private", "The readers of the private feed.", s.privatePage),
-		s.form("/account/private", "Creates a secret for a reader of the private feed.", s.doNewSecret),
-		s.form("/account/private/revoke", "Revokes a secret of the private feed.", s.doRevokeSecret))
+		s.page("/account/private", "The groups of the author and the readers of their private feeds.", s.privatePage),
+		s.form("/account/private", "Creates a secret for a reader of a private feed.", s.doNewSecret),
+		s.form("/account/private/revoke", "Revokes a secret of a private feed.", s.doRevokeSecret))
+	if s.Groups != nil {
+		all = append(all,
+			s.form("/account/private/groups", "Creates a group, or changes its name.", s.doGroup),
+			s.form("/account/private/groups/delete", "Deletes a group after a confirmation.", s.doDeleteGroup),
+			s.form("/account/private/groups/restore", "Restores a deleted group.", s.doRestoreGroup))
+	}
 	if s.Apps != nil {
 		all = append(all,
 			s.page("/auth", "Asks whether a program may act for the user (IndieAuth).", s.authorizePage),

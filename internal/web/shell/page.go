@@ -77,7 +77,7 @@ func newPages(l *locale.Locale) pages {
 		"once":    func(id, label, text string) CopyText { return CopyText{id, label, text} },
 	}
 	base := parseInto(template.New("base").Funcs(funcs), l,
-		"base", "icons", "row", "form", "figure", "change", "message", "sourceparts", "riverparts", "outliner", "postparts", "threadparts", "authorparts")
+		"base", "icons", "row", "form", "figure", "change", "message", "sourceparts", "riverparts", "outliner", "postparts", "threadparts", "authorparts", "audience")
 	all := pages{}
 	for _, name := range []string{"front", "hub", "outcome", "log", "changes", "pingsite", "topics", "topic", "status", "docs", "guide", "problem",
 		"setup", "login", "signup", "account", "tokens", "move", "moved", "token", "feeds", "private", "secret", "readers", "confirm", "authorize", "author", "posts", "post", "postindex", "authorpage", "authorsearch", "authorformats", "sitedesign", "sitepages", "sitepage", "river", "riveritem", "riverdisplay", "welcome", "rivers",

@@ -151,11 +151,17 @@ func readPostForm(v url.Values, user string) postForm {
 		Key: one("key", 190), Writer: one("writer", 64),
 		Title: one("title", 2000), Source: proseOf(v.Get("source")), Link: one("link", 4096), Language: one("language", 40), Categories: one("categories", 10_000),
 		Format: author.Format(one("format", 20)), Outline: outlineOfForm(v),
-		Reply: author.Reply{URL: one("reply", 4096)},
-		When:  one("when", 40), Was: one("was", 40), Offset: one("offset", 8),
+		Reply:    author.Reply{URL: one("reply", 4096)},
+		Audience: one("audience", 20),
+		When:     one("when", 40), Was: one("was", 40), Offset: one("offset", 8),
 	}
 	if f.Writer == "" {
 		f.Writer = user
+	}
+	for _, slug := range v["group"] {
+		if slug = shell.CleanText(strings.TrimSpace(slug), author.MaxGroupSlug+1); slug != "" && len(f.Groups) < author.MaxGroups {
+			f.Groups = append(f.Groups, slug)
+		}
 	}
 	// The stored data of the answered item is valid for its URL only.
 	if f.Reply.URL != "" && f.Reply.URL == one("reply-of", 4096) {

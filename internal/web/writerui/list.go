@@ -70,7 +70,7 @@ func postKinds() []struct {
 		State       author.State
 	}{
 		{"drafts", "Drafts", author.Draft}, {"scheduled", "Scheduled", author.Scheduled},
-		{"published", "Published", author.Published}, {"deleted", "Deleted", author.Deleted},
+		{"published", "Published", author.Published}, {"private", "Private", author.ForGroups}, {"deleted", "Deleted", author.Deleted},
 	}
 }
 
@@ -165,6 +165,8 @@ func (s *Pages) postRow(_ context.Context, p author.Post, v postsView) postRow {
 		row.Tags = append(row.Tags, shell.CleanText(l, 60))
 	}
 	switch p.State {
+	case author.ForGroups:
+		row.When, row.Note = v.When(p.PublishedAt), v.Say("for %s", shell.CleanText(strings.Join(p.Groups, ", "), 100))
 	case author.Published:
 		row.When, row.Href = v.When(p.PublishedAt), s.Posts.Path(p)
 	case author.Scheduled:
@@ -240,13 +242,13 @@ func (s *Pages) doUndoPost(rw http.ResponseWriter, r *http.Request, session acco
 
 // undoneWords describes an undone change of a post; "": did is unknown.
 func undoneWords(l *locale.Locale, did string, p author.Post) string {
-	now := map[author.State]string{author.Draft: "a draft", author.Scheduled: "scheduled", author.Published: "published"}[p.State]
+	now := map[author.State]string{author.Draft: "a draft", author.Scheduled: "scheduled", author.Published: "published", author.ForGroups: "private"}[p.State]
 	switch did {
 	case "undone":
 		return "Last change undone: the previous version is back."
 	case "undone-deleted":
 		return l.Say("Deletion undone: “%s” is %s again.", shell.CleanText(wordsOfPost(p), 60), l.Words(now))
-	case "undone-published":
+	case "undone-published", "undone-private":
 		return l.Say("Publishing undone: “%s” is %s again.", shell.CleanText(wordsOfPost(p), 60), l.Words(now))
 	case "undone-scheduled":
 		return l.Say("Scheduling undone: “%s” is %s again.", shell.CleanText(wordsOfPost(p), 60), l.Words(now))

@@ -28,6 +28,9 @@ type postForm struct {
 	Files   []fileField
 	Reply   author.Reply
 
+	Audience string   // forEveryone, forGroups, or "": the form has no such field
+	Groups   []string // slugs
+
 	// When is "2026-11-22T15:04" in a zone Offset minutes east of UTC; Was is its value when the
 	// page was made, because the page has no seconds.
 	When, Was, Offset string
@@ -73,7 +76,7 @@ func postFormOf(p author.Post, zone *time.Location) postForm {
 	f := postForm{ID: p.ID, Base: p.Revision, Key: p.Key, Writer: p.User}
 	f.fill(p.Content)
 	at := p.DueAt
-	if p.State == author.Published {
+	if p.State.HasReaders() {
 		at = p.PublishedAt
 	}
 	if !at.IsZero() {
@@ -88,6 +91,7 @@ func (f *postForm) fill(c author.Content) {
 	f.Title, f.Source, f.Link, f.Language, f.Format = c.Title, c.Source, c.Link, c.Language, c.Format
 	f.Categories = strings.Join(c.Categories, ", ")
 	f.Files, f.Outline, f.Reply = nil, "", author.Reply{}
+	f.fillAudience(c)
 	for _, e := range c.Enclosures {
 		f.Files = append(f.Files, fileField{URL: e.URL, Type: e.Type, Length: strconv.FormatInt(e.Length, 10), Title: e.Title, Alt: e.Alt})
 	}
@@ -126,6 +130,7 @@ func (f *postForm) apply(c *author.Content) error {
 		e.Length = max(e.Length, 0)
 		c.Enclosures = append(c.Enclosures, e)
 	}
+	f.applyAudience(c)
 	c.Reply = nil
 	if f.Reply.URL != "" || f.Reply.GUID != "" {
 		reply := f.Reply

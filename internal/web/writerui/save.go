@@ -102,7 +102,7 @@ func (s *Pages) submit(rw http.ResponseWriter, r *http.Request, user, do string,
 	}
 	s.followOwn(r, post)
 	to := "/write/posts"
-	if f.ID == 0 && post.State == author.Published || did == "published" {
+	if f.ID == 0 && post.State.HasReaders() || did == "published" || did == "private" {
 		to = "/write"
 	}
 	s.redirect(rw, r, to+"?did="+did+"&done="+strconv.FormatInt(post.ID, 10))
@@ -149,15 +149,20 @@ func (s *Pages) publish(ctx context.Context, user, do string, v *writeView) (aut
 		e.To, e.At, did = author.Draft, time.Time{}, "back"
 	case v.State == author.Scheduled && at.IsZero():
 		e.To, did = author.Scheduled, "scheduled"
-	case v.State == author.Published:
+	case v.State.HasReaders():
 		did = "changed"
 	}
 	post, err := s.Posts.SaveOnce(ctx, e)
 	if err != nil {
 		return post, "", err
 	}
-	if post.State == author.Scheduled {
+	switch {
+	case post.State == author.Scheduled:
 		did = "scheduled"
+	case post.State == author.ForGroups && v.State != author.ForGroups:
+		did = "private"
+	case post.State == author.Published && v.State == author.ForGroups:
+		did = "public"
 	}
 	if f.ID != 0 {
 		s.discardDraft(ctx, user, f.ID)
@@ -244,6 +249,7 @@ func (s *Pages) checkForm(v *writeView) {
 	w.Reply = wrong(author.Content{Reply: c.Reply})
 	w.Outline = wrong(author.Content{Outline: c.Outline})
 	w.Language = wrong(author.Content{Language: c.Language})
+	w.Audience = f.checkAudience()
 	if _, err := f.moment(); err != nil {
 		w.When = shell.Reason(err)
 	}

@@ -40,6 +40,8 @@ type writeView struct {
 	Copy    bool // the form has unpublished changes
 	Files   bool // uploads are possible
 	Back    bool // the form has values that were not saved
+
+	Audience audience
 }
 
 // ask is a button that opens a field of the form.
@@ -82,7 +84,7 @@ func (v writeView) Counted() string {
 func (v writeView) EmptyFile() fileField { return fileField{} }
 
 // wrongs has the errors of the form, by field.
-type wrongs struct{ Title, Source, Link, Language, Categories, Files, Reply, Outline, When, All string }
+type wrongs struct{ Title, Source, Link, Language, Categories, Files, Reply, Outline, When, Audience, All string }
 
 // field returns the place for the error of a field; the text field's if err names none.
 func (w *wrongs) field(err error) *string {
@@ -101,6 +103,8 @@ func (w *wrongs) field(err error) *string {
 		return &w.Reply
 	case "outline":
 		return &w.Outline
+	case "groups":
+		return &w.Audience
 	case "at":
 		return &w.When
 	}
@@ -153,6 +157,9 @@ func (s *Pages) writePage(rw http.ResponseWriter, r *http.Request, session accou
 		v.Form.Link, v.Form.Title = shell.CleanText(link, 2048), shell.CleanText(q.Get("title"), author.MaxTitle)
 	}
 	v.Form.Source = cutText(q.Get("text"), maxSharedText)
+	if to := shell.CleanText(q.Get("to"), author.MaxGroupSlug+1); to != "" {
+		v.Form.Audience, v.Form.Groups = forGroups, []string{to}
+	}
 	if id, err := strconv.ParseInt(q.Get("done"), 10, 64); err == nil {
 		v.Undo, v.Message, v.Done = s.undoOf(r.Context(), session.User, id, q.Get("did"), shell.TimeZone(r), s.Locale(r))
 	}
@@ -188,7 +195,7 @@ func (s *Pages) editPage(rw http.ResponseWriter, r *http.Request, session accoun
 	if q.Get("did") != "" {
 		v.Done = strconv.FormatInt(post.ID, 10) + " " + post.Key
 	}
-	if post.State == author.Published || post.State == author.Scheduled {
+	if post.State.HasReaders() || post.State == author.Scheduled {
 		s.showEditDraft(r.Context(), &v, post, zone)
 	}
 	if v.Undo, _, _ = s.undoOf(r.Context(), session.User, post.ID, "", zone, s.Locale(r)); post.State == author.Deleted && v.Undo == nil {
@@ -259,6 +266,15 @@ func (s *Pages) showWrite(rw http.ResponseWriter, r *http.Request, user string, 
 			s.Fail(rw, r, err)
 			return
 		}
+		profile, err := s.Posts.Writer(r.Context(), user)
+		if err != nil {
+			s.Fail(rw, r, err)
+			return
+		}
+		v.Audience = audienceOf(profile, &v.Form, v.Wrong.Audience)
+	}
+	if v.State == author.ForGroups { // the buttons are those of a published post
+		v.State = author.Published
 	}
 	s.AllowMedia(rw) // the preview can show images and play media
 	s.Render(rw, r, status, "write", v)
@@ -292,7 +308,7 @@ func (s *Pages) undoOf(ctx context.Context, user string, id int64, did string, z
 	if did == "scheduled" && post.State == author.Scheduled {
 		doneMessage = l.Say("Scheduled for %s.", l.Date(post.DueAt.In(zone), "2 January 2006, 15:04"))
 	}
-	if long := s.Posts.Warning(post); long != "" && (did == "published" || did == "changed" || did == "scheduled") {
+	if long := s.Posts.Warning(post); long != "" && (did == "published" || did == "private" || did == "changed" || did == "scheduled") {
 		doneMessage += " " + long
 	}
 	done = strconv.FormatInt(post.ID, 10) + " " + post.Key
@@ -302,7 +318,7 @@ func (s *Pages) undoOf(ctx context.Context, user string, id int64, did string, z
 	bar = &shell.UndoBar{Action: fmt.Sprintf("/write/%d/undo", post.ID), Words: doneMessage, Until: shell.NewMoment(s.CurrentTime(), post.UndoUntil)}
 	bar.Until = bar.Until.As(post.UndoUntil.In(zone).Format("15:04:05"))
 	if bar.Words == "" {
-		bar.Words = map[author.State]string{author.Published: "Published.", author.Deleted: "Deleted."}[post.State]
+		bar.Words = map[author.State]string{author.Published: "Published.", author.ForGroups: "Published for your groups.", author.Deleted: "Deleted."}[post.State]
 	}
 	if bar.Words == "" {
 		bar.Words = "Changed."
@@ -316,7 +332,7 @@ func (s *Pages) undoOf(ctx context.Context, user string, id int64, did string, z
 // didWords is the message about the action that the URL names; see doneMessage.
 func didWords(did string) string {
 	return map[string]string{
-		"published": "Published.", "changed": "The changes are published.", "deleted": "Deleted.", "scheduled": "Scheduled.",
+		"published": "Published.", "private": "Published for your groups only.", "public": "Published. Everyone can read the post now.", "changed": "The changes are published.", "deleted": "Deleted.", "scheduled": "Scheduled.",
 		"back": "Unpublished. The post is a draft again.", "kept": "The draft is saved.",
 		"dropped": "The unpublished changes are discarded.",
 	}[did]

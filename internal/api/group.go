@@ -1,0 +1,60 @@
+package api
+
+import (
+	"context"
+
+	"cloudburst/client"
+	"cloudburst/internal/api/form"
+	"cloudburst/internal/author"
+)
+
+// Groups stores the groups of users. [author.Groups] implements it.
+type Groups interface {
+	Groups(ctx context.Context, user string) ([]author.Group, error)
+	Group(ctx context.Context, user, slug string) (author.Group, error)
+	AddGroup(ctx context.Context, user string, g author.Group) (author.Group, error)
+	ChangeGroup(ctx context.Context, user, slug string, change func(*author.Group)) (author.Group, error)
+	RemoveGroup(ctx context.Context, user, slug string) (author.Group, error)
+	RestoreGroup(ctx context.Context, user, slug string) (author.Group, error)
+}
+
+func (s *Server) groupOf(user string, g author.Group) client.Group {
+	return client.Group{Slug: g.Slug, Name: g.Name, Description: g.Description, URL: s.feedURL(user, author.GroupFeed(g.Slug)), DeletedAt: form.When(g.DeletedAt)}
+}
+
+func (s postAPI) groups(c *postCall) error {
+	if p := readParams(c.r); p.err != nil {
+		return p.err
+	}
+	all, err := s.Posts.Groups(c.ctx(), c.user)
+	if err != nil {
+		return err
+	}
+	list := make([]client.Group, len(all))
+	for i, g := range all {
+		list[i] = s.groupOf(c.user, g)
+	}
+	return ok(c.w, struct {
+		Groups []client.Group `json:"groups"`
+	}{list})
+}
+
+// groupCall is an endpoint that changes one group; body means that the request contains it.
+func groupCall(body bool, do func(s postAPI, c *postCall, slug string, in author.Group) (author.Group, error)) func(postAPI, *postCall) error {
+	return func(s postAPI, c *postCall) error {
+		if p := readParams(c.r); p.err != nil {
+			return p.err
+		}
+		var in client.Group
+		if body {
+			if err := readJSON(c.w, c.r, &in); err != nil {
+				return err
+			}
+		}
+		g, err := do(s, c, c.r.PathValue("slug"), author.Group{Slug: in.Slug, Name: in.Name, Description: in.Description})
+		if err != nil {
+			return err
+		}
+		return ok(c.w, s.groupOf(c.user, g))
+	}
+}

@@ -1,0 +1,44 @@
+package publishhttp
+
+import (
+	"slices"
+	"strings"
+
+	"cloudburst/internal/author"
+)
+
+// groupPrefix begins the categories by which editors name groups: "private:family". The interface
+// has no other member for the readers of a post that editors show.
+//
+// spec:cloudburst#metaweblog-groups
+const groupPrefix = "private:"
+
+// groupCategories returns the categories of groups.
+func groupCategories(slugs []string) []string {
+	all := slices.Clone(slugs)
+	for i := range all {
+		all[i] = groupPrefix + all[i]
+	}
+	return all
+}
+
+// splitGroups returns the categories that name no group, and the slugs of the groups.
+func splitGroups(labels []string) (categories, groups []string) {
+	categories = []string{}
+	for _, label := range labels {
+		if slug, ok := strings.CutPrefix(strings.ToLower(strings.TrimSpace(label)), groupPrefix); ok {
+			groups = append(groups, slug)
+		} else {
+			categories = append(categories, label)
+		}
+	}
+	return categories, groups
+}
+
+// categoryID returns the ID of a category for editors.
+func categoryID(label string) string {
+	if strings.HasPrefix(label, groupPrefix) {
+		return label
+	}
+	return author.CategoryName(label)
+}
