@@ -72,7 +72,7 @@ type group struct {
 func groups() []group {
 	return []group{
 		{"read", "Read", []string{"sources", "river", "items", "explain", "opml", "filters", "notices"}},
-		{"write", "Write", []string{"post", "posts", "publish", "feed", "group", "replies"}},
+		{"write", "Write", []string{"post", "posts", "publish", "feed", "group", "site", "replies"}},
 		{"hub", "Hub", []string{"ping", "listen", "relay", "topics", "subscriptions", "changes", "websub", "log", "sinks", "testfeed"}},
 		{"operate", "Operate", []string{"serve", "config", "status", "doctor", "user", "block", "audit", "backup", "restore", "migrate", "sweep", "healthcheck"}},
 		{"formats", "Formats", []string{"parse", "convert", "discover", "validate", "politeness"}},
