@@ -2,7 +2,10 @@
 package clitest
 
 import (
+	"encoding/json"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,27 +25,92 @@ func Section(t *testing.T, name string) string {
 	return text
 }
 
-// Described returns the field names in the tables of a section of docs/reference/json.md, by heading.
-func Described(t *testing.T, section string) map[string][]string {
-	t.Helper()
-	out := map[string][]string{}
-	heading, names := "", false
-	for line := range strings.Lines(Section(t, section)) {
-		line = strings.TrimSpace(line)
-		if title, ok := strings.CutPrefix(line, "#"); ok {
-			heading, names = strings.TrimLeft(title, "# "), false
+// Field is a field of a declaration in the documentation.
+type Field struct {
+	Name, Type string
+	Optional   bool // the program leaves it out if it has no value
+}
+
+// Declarations are the fields of the TypeScript interfaces in a text, by interface.
+type Declarations map[string][]Field
+
+var (
+	declaration = regexp.MustCompile(`(?s)interface (\w+)(?: extends \w+)? \{(.*?)\}`)
+	field       = regexp.MustCompile(`(\w+)(\??): ([\w\[\]]+)`)
+	comment     = regexp.MustCompile(` //.*`)
+)
+
+// Declared returns the declarations in the ts blocks of text.
+func Declared(text string) Declarations {
+	found := Declarations{}
+	for i, block := range strings.Split(text, "```") {
+		code, ok := strings.CutPrefix(block, "ts\n")
+		if !ok || i%2 == 0 {
+			continue
 		}
-		cell, _, ok := strings.Cut(strings.TrimPrefix(line, "|"), "|")
-		switch cell = strings.TrimSpace(cell); {
-		case !ok:
-			names = false
-		case cell == "name":
-			names = true
-		case names && strings.HasPrefix(cell, "`"):
-			out[heading] = append(out[heading], strings.Trim(cell, "`"))
+		for _, d := range declaration.FindAllStringSubmatch(comment.ReplaceAllString(code, ""), -1) {
+			fields := []Field{}
+			for _, f := range field.FindAllStringSubmatch(d[2], -1) {
+				fields = append(fields, Field{f[1], f[3], f[2] != ""})
+			}
+			found[d[1]] = fields
 		}
 	}
-	return out
+	return found
+}
+
+// Check compares the declaration with that name with the JSON fields of Go types.
+func (d Declarations) Check(t *testing.T, name string, types ...reflect.Type) {
+	t.Helper()
+	want := []Field{}
+	for _, typ := range types {
+		for i := range typ.NumField() {
+			if f := typ.Field(i); !f.Anonymous && f.IsExported() {
+				want = append(want, printedField(f))
+			}
+		}
+	}
+	byName := func(a, b Field) int { return strings.Compare(a.Name, b.Name) }
+	have := slices.SortedFunc(slices.Values(d[name]), byName)
+	slices.SortStableFunc(want, byName)
+	// A field of the first type hides one of the others.
+	want = slices.CompactFunc(want, func(a, b Field) bool { return a.Name == b.Name })
+	for i := range min(len(have), len(want)) {
+		if want[i].Type == "" { // encodes itself, or is a struct
+			want[i].Type = have[i].Type
+		}
+	}
+	if !slices.Equal(have, want) {
+		t.Errorf("%s: the document declares\n%v\nthe program prints\n%v", name, have, want)
+	}
+}
+
+// printedField returns the declaration of a Go field. Its type is empty for a struct, and for a type that
+// encodes itself.
+func printedField(f reflect.StructField) Field {
+	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+	out := Field{Name: name, Optional: strings.Contains(options, "omit")}
+	typ, suffix := f.Type, ""
+	for {
+		switch {
+		case typ == reflect.TypeFor[time.Time]():
+			out.Type = "Time" + suffix
+		case typ.Implements(reflect.TypeFor[json.Marshaler]()) || reflect.PointerTo(typ).Implements(reflect.TypeFor[json.Marshaler]()):
+		case typ.Kind() == reflect.Pointer:
+			typ = typ.Elem()
+			continue
+		case typ.Kind() == reflect.Slice:
+			typ, suffix = typ.Elem(), suffix+"[]"
+			continue
+		case typ.Kind() == reflect.String || strings.Contains(options, "string"):
+			out.Type = "string" + suffix
+		case typ.Kind() == reflect.Bool:
+			out.Type = "boolean" + suffix
+		case typ.ConvertibleTo(reflect.TypeFor[float64]()):
+			out.Type = "number" + suffix
+		}
+		return out
+	}
 }
 
 // PrintedTypes adds t and the types of its fields, recursively, to found.
@@ -59,15 +127,4 @@ func PrintedTypes(t reflect.Type, found map[reflect.Type]bool) {
 			PrintedTypes(t.Field(i).Type, found)
 		}
 	}
-}
-
-// PrintedNames returns the JSON names of the fields of t, without embedded ones.
-func PrintedNames(t reflect.Type) (names []string) {
-	for i := range t.NumField() {
-		if f := t.Field(i); !f.Anonymous && f.IsExported() {
-			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			names = append(names, name)
-		}
-	}
-	return names
 }

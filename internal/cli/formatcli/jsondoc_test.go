@@ -1,50 +1,53 @@
 package formatcli
 
 import (
+	"cmp"
 	"encoding/json"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
+	"cloudburst/feed/discover"
+	"cloudburst/internal/advice"
 	"cloudburst/internal/cli/clitest"
 	"cloudburst/internal/cli/shell"
 )
 
-func TestDocumentationListsEveryJSONField(t *testing.T) {
+func TestDocumentationDeclaresTheOutputOfParse(t *testing.T) {
 	t.Parallel()
-	doc := clitest.Described(t, "Parse")
+	doc := clitest.Declared(clitest.Section(t, "Parse"))
 	types := map[reflect.Type]bool{}
 	clitest.PrintedTypes(reflect.TypeFor[feedLine](), types)
 	clitest.PrintedTypes(reflect.TypeFor[shell.FailureLine](), types)
-	// Headings that differ from the name of the type.
-	titles := map[reflect.Type]string{
-		reflect.TypeFor[shell.InputError]():                      "Error",
-		reflect.TypeFor[shell.InputError]().Field(2).Type.Elem(): "Found",
-		reflect.TypeFor[feedLine]():                              "Line", reflect.TypeFor[shell.FailureLine](): "Line",
+	// Declarations that differ from the name of the type.
+	names := map[reflect.Type]string{
+		reflect.TypeFor[shell.InputError]():  "Error",
+		reflect.TypeFor[discover.Link]():     "FoundLink",
+		reflect.TypeFor[feedLine]():          "FeedLine",
+		reflect.TypeFor[shell.FailureLine](): "ErrorLine",
 	}
-	want := map[string][]string{}
+	// The problems of the line replace those of the feed.
+	doc["Feed"] = append(doc["Feed"], clitest.Field{Name: "problems", Type: "Problem[]", Optional: true})
 	for typ := range types {
-		title := typ.Name()
-		if other := titles[typ]; other != "" {
-			title = other
-		}
-		want[title] = append(want[title], clitest.PrintedNames(typ)...)
+		doc.Check(t, cmp.Or(names[typ], typ.Name()), typ)
 	}
-	for title, names := range want {
-		// The problems of the line replace those of the feed.
-		if title == "Feed" {
-			names = slices.DeleteFunc(names, func(n string) bool { return n == "problems" })
-		}
-		have := slices.Compact(slices.Sorted(slices.Values(doc[title])))
-		names = slices.Compact(slices.Sorted(slices.Values(names)))
-		if !slices.Equal(have, names) {
-			t.Errorf("%s: the document has %q, the program prints %q", title, have, names)
-		}
+	if len(types) < 40 || len(types) != len(doc) {
+		t.Errorf("%d types are printed, %d are declared", len(types), len(doc))
 	}
-	if len(want) < 40 {
-		t.Errorf("only %d types are printed", len(want))
-	}
+}
+
+func TestDocumentationDeclaresTheOutputOfDiscover(t *testing.T) {
+	t.Parallel()
+	doc := clitest.Declared(clitest.Section(t, "Discover"))
+	doc.Check(t, "Discovery", reflect.TypeFor[discovered](), reflect.TypeFor[discover.Result]())
+}
+
+func TestDocumentationDeclaresTheOutputOfValidate(t *testing.T) {
+	t.Parallel()
+	doc := clitest.Declared(clitest.Section(t, "Validate"))
+	doc.Check(t, "Validation", reflect.TypeFor[report]())
+	doc.Check(t, "Finding", reflect.TypeFor[advice.Finding]())
+	doc.Check(t, "Place", reflect.TypeFor[advice.Place]())
 }
 
 func TestDocumentationExamplesDecode(t *testing.T) {

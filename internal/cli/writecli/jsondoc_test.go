@@ -1,0 +1,16 @@
+package writecli
+
+import (
+	"reflect"
+	"testing"
+
+	"cloudburst/client"
+	"cloudburst/internal/cli/clitest"
+)
+
+func TestDocumentationDeclaresTheOutputOfReplies(t *testing.T) {
+	t.Parallel()
+	doc := clitest.Declared(clitest.Section(t, "Replies"))
+	doc.Check(t, "Reply", reflect.TypeFor[client.Reply]())
+	doc.Check(t, "SentWebmention", reflect.TypeFor[client.SentWebmention]())
+}
