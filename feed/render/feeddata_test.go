@@ -74,7 +74,7 @@ func TestManualDocumentsEveryDataName(t *testing.T) {
 		t.Fatal(err)
 	}
 	reported := map[string]bool{}
-	for _, m := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(string(doc), -1) {
+	for _, m := range regexp.MustCompile(`([a-z_]+)\??: `).FindAllStringSubmatch(string(doc), -1) {
 		reported[m[1]] = true
 	}
 	source := ""

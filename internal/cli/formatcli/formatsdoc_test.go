@@ -42,11 +42,11 @@ func block(t *testing.T, doc, heading string) (from, to int) {
 	return from, from + end
 }
 
-// shown formats a document for a fenced block: line breaks as \n, and binary data as a hex
-// dump.
+// shown formats a document for a fenced block: line breaks as \n, and the first 128 bytes of binary
+// data as a hex dump.
 func shown(doc string) string {
 	if !utf8.ValidString(doc) || strings.ContainsRune(doc, 0) {
-		return hex.Dump([]byte(doc))
+		return hex.Dump([]byte(doc[:128])) + "…\n"
 	}
 	return strings.TrimSuffix(strings.ReplaceAll(doc, "\r\n", "\n"), "\n") + "\n"
 }
