@@ -148,18 +148,12 @@ func (o ownMentions) Read(ctx context.Context, source, target string) (c convers
 	return c, o.names.Public() + "/" + user + "/", nil
 }
 
-// knownMention reports whether a mention is a post of an author of this server whom the user follows.
+// knownMention reports whether a mention is a post of an author of this server, or an item of a feed
+// that the user follows.
 func (a hosting) knownMention(ctx context.Context, m conversation.Mention) (bool, error) {
-	writer, _, err := a.postAt(ctx, m.Source)
-	if err != nil {
-		if fault.CodeOf(err) == fault.NotFound {
-			return false, nil
-		}
-		return false, err
+	_, _, err := a.postAt(ctx, m.Source)
+	if fault.CodeOf(err) == fault.NotFound && err != nil {
+		return a.threads.Followed(ctx, m.User, m.Source)
 	}
-	follows, err := a.river.Store.RiverFollowing(ctx, a.owners.readerOf(m.User))
-	if err != nil {
-		return false, err
-	}
-	return a.people.Followed(writer, follows) != 0, nil
+	return err == nil, err
 }

@@ -189,22 +189,26 @@ func TestReplyToAnAuthorOfThisServerNeedsNoRequest(t *testing.T) {
 	t.Parallel()
 	w := newTalker(t, "alice", nil)
 	w.add("bob")
-	w.add("carol")
 	first := w.publish("alice", "First", "")
 	w.publish("bob", "Hello alice", first.URL)
-	r := w.reply("alice", "waiting")
+	r := w.reply("alice", "approved")
 	if r.Kind != "reply" || r.Name != "bob" || r.Author != w.base+"/bob/" {
 		t.Errorf("received: %+v", r)
 	}
 	w.publish("alice", "My own [post]("+first.URL+")", "")
-	w.publish("carol", "First", "")
-	if _, err := w.River("alice").AddSource(t.Context(), client.SourceRequest{URL: w.base + "/carol/rss.xml"}); err != nil {
+	if _, err := w.of("alice").Decide(t.Context(), r.ID, "block-author"); err != nil {
 		t.Fatal(err)
 	}
-	w.publish("carol", "See [this]("+first.URL+")", "")
-	if r := w.reply("alice", "approved"); r.Kind != "mention" || r.Name != "carol" {
-		t.Errorf("of a followed author: %+v", r)
-	}
+	w.reply("alice", "rejected")
+	blocked := w.publish("bob", "See [this]("+first.URL+")", "")
+	wait(t, "the second reply is rejected", func() bool {
+		for r := range w.of("alice").Replies(t.Context(), client.ReplyQuery{State: "rejected"}) {
+			if r.Source == blocked.URL {
+				return true
+			}
+		}
+		return false
+	})
 	for r := range w.of("alice").Replies(t.Context(), client.ReplyQuery{}) {
 		if r.Name == "alice" {
 			t.Errorf("a post mentions a post of its author: %+v", r)

@@ -55,8 +55,8 @@ type Conversation struct {
 	Target func(ctx context.Context, url string) (user string, post int64, err error)
 	// Open reports whether an author accepts mentions; nil: all do.
 	Open func(ctx context.Context, user string) (bool, error)
-	// Known reports whether a mention is a post of another author of this server whom the user
-	// follows. It is public at once. nil: none is.
+	// Known reports whether a mention is of a known author.
+	// It is public at once. nil: none is.
 	Known func(ctx context.Context, m Mention) (bool, error)
 	// Changed is called after a mention was read or decided, with its URL; nil: not called.
 	Changed func(ctx context.Context, source string)

@@ -208,6 +208,23 @@ func (t *Threads) decide(m *Mention, rules []Rule, read Mention, f Found, known,
 	return Keep
 }
 
+// Followed reports whether the page at a URL is an item of a feed that a user follows.
+//
+// spec:cloudburst#thread-moderation
+func (t *Threads) Followed(ctx context.Context, user, url string) (bool, error) {
+	if t.Items == nil {
+		return false, nil
+	}
+	f, err := t.Items.NamedItem(ctx, url)
+	if err != nil {
+		if fault.CodeOf(err) == fault.NotFound {
+			err = nil
+		}
+		return false, err
+	}
+	return t.Items.FollowsSource(ctx, t.ReaderOf(user), f.Source)
+}
+
 // Replied places a post of this server that was published, changed or removed, and notifies the
 // readers of its threads. The store has its entry already.
 func (t *Threads) Replied(ctx context.Context, path string) {

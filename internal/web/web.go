@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"cloudburst/internal/author"
+	"cloudburst/internal/conversation"
 	"cloudburst/internal/event"
 	"cloudburst/internal/river"
 	"cloudburst/internal/web/accountui"
@@ -75,7 +76,7 @@ type Web struct {
 	Mentions writerui.Mentions
 	// MentionsOff has what the operator has turned off for all authors.
 	MentionsOff author.Mentions
-	Threads     authorui.Threads   // of posts; nil: none
+	Threads     AllThreads         // of posts; nil: none
 	People      peopleui.Directory // of the authors; nil: no list
 	Site        authorui.Site      // pages, themes and the search of authors; nil: none
 	LimitMode   string             // for long posts without a title: author.LimitWarn and so on
@@ -125,6 +126,12 @@ type AllPosts interface {
 type AllReplies interface {
 	writerui.Replies
 	authorui.Replies
+}
+
+// AllThreads is the interface to threads for all pages; conversation.Threads implements it.
+type AllThreads interface {
+	authorui.Threads
+	readerui.Threads
 }
 
 // AllRiver is the interface to the aggregator for all pages; river.River implements it.
@@ -177,9 +184,21 @@ func (w *Web) peopleOptions() peopleui.Options {
 	return o
 }
 
+// knownWithin is how long a page waits for the description of a post that is not cached.
+const knownWithin = time.Second
+
 func (w *Web) readerOptions() readerui.Options {
-	return readerui.Options{River: w.River, Arrivals: w.Arrivals, ReaderOf: w.ReaderOf, OwnerOf: w.OwnerOf, RiverPublic: w.RiverPublic,
+	o := readerui.Options{River: w.River, Arrivals: w.Arrivals, ReaderOf: w.ReaderOf, OwnerOf: w.OwnerOf, RiverPublic: w.RiverPublic,
 		Fresh: w.Fresh, Accounts: w.Accounts, Posts: w.Posts, FullTexts: w.FullTexts, Explained: w.Explained}
+	if w.Threads != nil {
+		o.Threads = w.Threads
+		o.Known = func(url string) (conversation.Brief, bool) {
+			ctx, cancel := context.WithTimeout(context.Background(), knownWithin)
+			defer cancel()
+			return w.Threads.Known(ctx, url)
+		}
+	}
+	return o
 }
 
 func (w *Web) accountOptions() accountui.Options {

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode"
 
+	"cloudburst/internal/conversation"
 	"cloudburst/internal/river"
 	"cloudburst/internal/river/search"
 	"cloudburst/internal/web/content"
@@ -43,7 +44,6 @@ type itemContent struct {
 	Authors  []string
 	Tags     []string
 	Comments string // URL
-	ReplyTo  string // URL
 	Via      string // title of a feed
 	Language string
 	Body     template.HTML
@@ -77,7 +77,7 @@ func (c *itemContent) Line() template.HTML {
 // Details is the number of details of the item after its meta line.
 func (c *itemContent) Details() int {
 	n := max(len(c.Authors)-1, 0) + len(c.Tags)
-	for _, s := range []string{c.Via, c.ReplyTo, c.Comments} {
+	for _, s := range []string{c.Via, c.Comments} {
 		if s != "" {
 			n++
 		}
@@ -115,10 +115,11 @@ type riverPost struct {
 	Alone     bool // on its own page
 	Feed      string
 	FeedHref  string
-	Icon      string // URL
-	Letter    string // if there is no icon
-	Self      string // path of its own page
-	Reply     string // path to write a reply; "": not possible
+	Icon      string             // URL
+	Letter    string             // if there is no icon
+	Self      string             // path of its own page
+	Reply     string             // path to write a reply; "": not possible
+	To        conversation.Brief // the post that it replies to; Href is "" for none
 	When      shell.Moment
 	Edited    shell.Moment
 	Taken     shell.Moment // removed from its feed
@@ -197,6 +198,7 @@ func (s *riverPages) post(e *river.Entry, how showing) riverPost {
 	case shell.IsSafeURL(e.Source.Home):
 		p.FeedHref = e.Source.Home
 	}
+	p.To = s.repliesTo(e.InReplyTo)
 	p.Icon, p.Letter = s.icon(e.Source.Icon), initial(p.Feed)
 	at := e.Published
 	if at.IsZero() {
@@ -293,7 +295,7 @@ func (w *contentWriter) content(from *river.Content, depth int) itemContent {
 	if strings.TrimSpace(string(c.Body)) == "" {
 		c.Body = ""
 	}
-	for to, link := range map[*string]string{&c.Href: from.Link, &c.Comments: from.Comments, &c.ReplyTo: from.InReplyTo} {
+	for to, link := range map[*string]string{&c.Href: from.Link, &c.Comments: from.Comments} {
 		if shell.IsSafeURL(link) {
 			*to = link
 		}

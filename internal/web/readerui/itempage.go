@@ -9,6 +9,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/web/content"
 	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
@@ -25,6 +26,7 @@ type itemView struct {
 	UpForeign  bool      // the name is from the user
 	Prev, Next *itemLink // the items before and after it in that river; nil: none
 	Full       fullView
+	Replies    []*content.Reply
 }
 
 // itemLink is a link to a neighbour of an item.
@@ -87,6 +89,10 @@ func (s *riverPages) itemOf(rw http.ResponseWriter, r *http.Request, st riverSco
 		kept := q.scopeValues(st)
 		kept.Set(keepMark, "1")
 		v.Back = withQuery(how.path(id), kept)
+	}
+	if v.Replies, err = s.repliesOf(r, &list[0], how.reply); err != nil {
+		s.Fail(rw, r, err)
+		return
 	}
 	if v.Prev, v.Next, err = s.neighbours(r.Context(), st, q, &list[0], how); err != nil {
 		s.Fail(rw, r, err)

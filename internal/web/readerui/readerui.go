@@ -9,6 +9,7 @@ import (
 
 	"cloudburst/internal/author"
 	"cloudburst/internal/cache"
+	"cloudburst/internal/conversation"
 	"cloudburst/internal/river"
 	"cloudburst/internal/web/content"
 )
@@ -24,6 +25,9 @@ type Options struct {
 	Accounts    AccountState                   // nil: no accounts
 	Posts       WrittenPosts                   // nil: no writing
 	FullTexts   FullTexts                      // nil: no full texts
+	// Known describes the post at a URL that an item replies to, from memory or the store. Nil: none is known.
+	Known   func(url string) (conversation.Brief, bool)
+	Threads Threads // replies to items; nil: none
 	// Explained converts an explanation to its JSON form, for /feeds/{id}.json. Nil: not served.
 	Explained func(f *river.Followed, e *river.Explanation) any
 }
@@ -31,6 +35,12 @@ type Options struct {
 // AccountState reports whether an account exists.
 type AccountState interface {
 	SetupToken() string // token for creating the first account; "": an account exists
+}
+
+// Threads reads the replies to items; conversation.Threads does.
+type Threads interface {
+	Thread(ctx context.Context, q conversation.ThreadQuery) (conversation.Thread, error)
+	Open(ctx context.Context, url string) error
 }
 
 // WrittenPosts reads the posts that the users of this server have written.
