@@ -17,7 +17,7 @@ type Threads interface {
 }
 
 // maxComments is the number of replies in a feed of comments.
-const maxComments = 200
+const maxComments = 100
 
 // Comments returns the public replies below a post of this server as a feed, newest first. path is
 // that of the post's page, title its title.

@@ -141,11 +141,13 @@ func (s *threadStore) Thread(ctx context.Context, q conversation.ThreadQuery) (t
 		if q.Levels > 0 {
 			w.Add("length(e.path) <= ?", int64(len(p.path)+conversation.PathSegment*q.Levels))
 		}
-		order := "e.path"
-		if q.Newest {
-			order = "e.posted_at DESC, e.path DESC"
+		end := ` LIMIT ` + w.Arg(limit+1)
+		text := s.nodeText() + w.String() + ` ORDER BY e.path` + end
+		if q.Newest { // sorted before the contents are read
+			const order = ` ORDER BY e.posted_at DESC, e.path DESC`
+			text = s.nodeText() + `WHERE e.id IN (SELECT e.id FROM thread_entry AS e` + w.String() + order + end + `)` + order
 		}
-		p.rows, err = sqldb.Collect(ctx, c, scanNode, s.nodeText()+w.String()+` ORDER BY `+order+` LIMIT `+w.Arg(limit+1), w.Args...)
+		p.rows, err = sqldb.Collect(ctx, c, scanNode, text, w.Args...)
 		return p, err
 	})
 	if err != nil {
