@@ -131,14 +131,6 @@ func TestWrittenPostReachesSubscribersAndOpenPages(t *testing.T) {
 	}
 }
 
-func TestThreadMeasuresItsPages(t *testing.T) {
-	r, err := bench.Thread{Common: small(t), Replies: 20, Pages: 3}.Run(t.Context())
-	check(t, r, err)
-	if len(r.Figures) != 2 || r.Figures[0].Target == "" {
-		t.Errorf("%v", r.Figures)
-	}
-}
-
 func TestRiverMeasuresPagesMarksAndPings(t *testing.T) {
 	r, err := bench.River{Common: small(t), Feeds: 12, Items: 240, Pages: 3, Pings: 1}.Run(t.Context())
 	check(t, r, err)

@@ -10,7 +10,7 @@ import (
 
 // Commands are those that belong below "cloudburst-lab bench".
 func Commands() []*cobra.Command {
-	return []*cobra.Command{clusterCommand(), costsCommand(), fanoutCommand(), pingCommand(), slowCommand(), changesCommand(), writeCommand(), pollCommand(), riverCommand(), threadCommand(), receiverCommand(), loopCommand(), feedsCommand()}
+	return []*cobra.Command{clusterCommand(), costsCommand(), fanoutCommand(), pingCommand(), slowCommand(), changesCommand(), writeCommand(), pollCommand(), riverCommand(), receiverCommand(), loopCommand(), feedsCommand()}
 }
 
 // common binds the flags that all have.

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"cloudburst/client"
+	"cloudburst/internal/fulltest"
 )
 
 // Thread measures the pages of a post with many replies.
@@ -23,21 +23,15 @@ type Thread struct {
 // threadPageP50 is a limit in milliseconds.
 const threadPageP50 = 20
 
-func threadCommand() *cobra.Command {
-	var o Thread
-	c := &cobra.Command{
-		Use:   "thread",
-		Short: "A post has many replies: how fast are its page and the feed of its replies?",
-		Long: `Starts a server, writes a post and replies to it, half of them replies to replies, and requests the
-page of the post and the feed of its replies. Each figure has its limit, and its
-ratio to the limit.`,
-		Args: cobra.NoArgs,
+// TestPageOfALongThreadIsQuick prints the time of each page and its ratio to the limit.
+func TestPageOfALongThreadIsQuick(t *testing.T) {
+	report, err := Thread{Common: Common{Hosts: 1, Rounds: 1}, Replies: fulltest.Size(2000, 20), Pages: fulltest.Size(100, 3)}.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
-	asJSON := common(c, &o.Common, 1, 1)
-	c.Flags().IntVar(&o.Replies, "replies", 2000, "replies of the thread")
-	c.Flags().IntVar(&o.Pages, "pages", 200, "requests of each page")
-	c.RunE = func(c *cobra.Command, _ []string) error { return measure(c, &o.Common, asJSON, o.Run) }
-	return c
+	if err := report.Write(t.Output(), false); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Run measures.
@@ -66,17 +60,8 @@ func (b Thread) run(ctx context.Context, s *stage) error {
 	if err != nil {
 		return err
 	}
-	at := top.URL
-	for i := range b.Replies {
-		reply := fmt.Sprintf("Reply %d: it does not mind the rain.", i)
-		p, err := s.server.api.CreatePost(ctx, "ann", client.PostChange{Source: &reply, Reply: &client.PostReply{URL: at}}, "")
-		if err != nil {
-			return err
-		}
-		if at = top.URL; i%2 == 0 {
-			at = p.URL
-		}
-		s.progress.step("write", i, b.Replies)
+	if err := b.write(ctx, s, top.URL); err != nil {
+		return err
 	}
 	u, err := url.Parse(top.URL)
 	if err != nil {
@@ -100,4 +85,34 @@ func (b Thread) run(ctx context.Context, s *stage) error {
 		s.limited(fmt.Sprintf("%s of %d replies, p50", page.name, b.Replies), median(all), threadPageP50)
 	}
 	return nil
+}
+
+// write writes the replies to a post, several at once. Every second one replies to the one before.
+func (b Thread) write(ctx context.Context, s *stage, top string) error {
+	const writers = 16
+	failed := make(chan error, writers)
+	for w := range writers {
+		go func() {
+			at := top
+			for i := w; i < b.Replies; i += writers {
+				reply := fmt.Sprintf("Reply %d: it does not mind the rain.", i)
+				p, err := s.server.api.CreatePost(ctx, "ann", client.PostChange{Source: &reply, Reply: &client.PostReply{URL: at}}, "")
+				if err != nil {
+					failed <- err
+					return
+				}
+				if at == top {
+					at = p.URL
+				} else {
+					at = top
+				}
+			}
+			failed <- nil
+		}()
+	}
+	var err error
+	for range writers {
+		err = errors.Join(err, <-failed)
+	}
+	return err
 }
