@@ -27,9 +27,9 @@ func rules() ruleset {
 			{"items of feeds, their locations, names that users give, and words to search for", []string{"internal/river/item", "internal/river/location", "internal/river/naming", "internal/river/search"}},
 			{"forwarding of items, rules about them, and their full texts", []string{"internal/fulltext", "internal/river/filter", "internal/river/forward"}},
 			{"parts of the hub, and of what authors write", []string{"internal/author/inspect", "internal/author/markup", "internal/hub/clock", "internal/hub/content", "internal/hub/histogram"}},
-			{"what the hub keeps", []string{"internal/hub/record"}},
+			{"what the hub keeps, and the rules of authors for their texts", []string{"internal/hub/record", "internal/author/rules"}},
 			{"meaning", []string{"internal/hub", "internal/upstream", "internal/account", "internal/author", "internal/audience", "internal/syndicate", "internal/river", "internal/announce", "internal/conversation"}},
-			{"meaning on meaning", []string{"internal/admin", "internal/people", "internal/publish", "internal/push", "internal/testfeed", "internal/transfer"}},
+			{"meaning on meaning", []string{"internal/admin", "internal/author/version", "internal/people", "internal/publish", "internal/push", "internal/testfeed", "internal/transfer"}},
 			{"the database as the stores use it", []string{"internal/store/sqldb", "internal/store/storetest"}},
 			{"stores of the domains", []string{"internal/store/hubsql", "internal/store/riversql", "internal/store/authorsql", "internal/store/accountsql", "internal/store/upstreamsql"}},
 			{"what both stores share", []string{"internal/store/sqlstore", "internal/store/hubtest", "internal/store/rivertest", "internal/store/authortest", "internal/store/accounttest"}},
@@ -102,13 +102,14 @@ func rules() ruleset {
 		testGrants: testGrants(),
 		// Tests in a package of their own (p_test) that need a later package.
 		testsSee: map[string][]string{
-			"internal/hub":      {"internal/store", "internal/store/sqlite"}, // the engine on the real store
-			"internal/upstream": {"internal/store/sqlite"},                   // the same
-			"internal/account":  {"internal/store/sqlite"},                   // the same
-			"internal/author":   {"internal/store/sqlite"},                   // the same
-			"internal/audience": {"internal/store/sqlite"},                   // the same
-			"internal/river":    {"internal/store/sqlite"},                   // the same
-			"internal/transfer": {"internal/store/sqlite"},                   // the same
+			"internal/hub":            {"internal/store", "internal/store/sqlite"}, // the engine on the real store
+			"internal/upstream":       {"internal/store/sqlite"},                   // the same
+			"internal/account":        {"internal/store/sqlite"},                   // the same
+			"internal/author":         {"internal/store/sqlite"},                   // the same
+			"internal/audience":       {"internal/store/sqlite"},                   // the same
+			"internal/author/version": {"internal/store/sqlite"},                   // the same
+			"internal/river":          {"internal/store/sqlite"},                   // the same
+			"internal/transfer":       {"internal/store/sqlite"},                   // the same
 			// two programs that notify each other over the wire
 			"internal/push": {"internal/endpoint/hubhttp", "internal/store", "internal/store/sqlite"},
 			// the XML-RPC endpoint of editors
@@ -168,7 +169,8 @@ func grants() []grant {
 		{"github.com/yuin/goldmark", "internal/author/markup", "Markdown as people write it (CommonMark, and what GitHub added)"},
 		{"codeberg.org/readeck/go-readability/v2", "internal/fulltext", "the article of a page, without what is around it"},
 		{"golang.org/x/net", "internal/fulltext", "pages as browsers read them, bounded (html)"},
-		{"github.com/rivo/uniseg", "internal/author", "characters as readers see them: grapheme clusters"},
+		{"github.com/rivo/uniseg", "internal/author/rules", "characters as readers see them: grapheme clusters"},
+		{"github.com/sergi/go-diff", "internal/web/writerui", "the differences between versions of a post"},
 		{"github.com/yuin/goldmark", "internal/web/docsui", "the guides, which are written in it"},
 		{"go.opentelemetry.io/otel", "internal/trace", "spans: their attributes, codes and headers"},
 		{"go.opentelemetry.io/otel/trace", "internal/trace", "spans and their IDs"},

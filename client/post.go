@@ -36,6 +36,7 @@ type Post struct {
 	Categories []string        `json:"categories"`
 	Enclosures []PostEnclosure `json:"enclosures,omitempty"`
 	Reply      *PostReply      `json:"reply,omitempty"`
+	Card       *PostCard       `json:"card,omitempty"` // preview of a page that the text links to
 	Outline    []PostNode      `json:"outline,omitempty"`
 	Language   string          `json:"language,omitempty"`
 	Groups     []string        `json:"groups,omitempty"` // slugs of the groups that the post is for; missing: everyone
@@ -91,6 +92,7 @@ type PostChange struct {
 	Categories *[]string        `json:"categories,omitempty"`
 	Enclosures *[]PostEnclosure `json:"enclosures,omitempty"`
 	Reply      *PostReply       `json:"reply,omitempty"`
+	Card       *PostCard        `json:"card,omitempty"`
 	Outline    *[]PostNode      `json:"outline,omitempty"`
 	Language   *string          `json:"language,omitempty"`
 	Groups     *[]string        `json:"groups,omitempty"` // slugs; empty: everyone
@@ -145,7 +147,8 @@ type Profile struct {
 	// Hints contain the update schedule of the feed. nil in [Client.SetProfile] leaves them
 	// unchanged.
 	Hints       *FeedHints `json:"hints,omitempty"`
-	PingTargets []string   `json:"sinks"` // other servers to ping after changes, as "rsscloud URL"
+	Rules       *PostRules `json:"rules,omitempty"` // for the texts of posts; nil in [Client.SetProfile] leaves them unchanged
+	PingTargets []string   `json:"sinks"`           // other servers to ping after changes, as "rsscloud URL"
 	// Page has the settings of the user's page. nil in [Client.SetProfile] leaves them unchanged.
 	Page *PageSettings `json:"page,omitempty"`
 }

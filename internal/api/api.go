@@ -71,6 +71,8 @@ type Options struct {
 	Transfers Transfers        // export and import of users; nil: not supported
 	Posts     Posts            // posts of users; nil: not supported
 	Site      Site             // pages and style sheets of users; nil: not supported
+	Versions  Versions         // of posts; set if Posts is
+	Rules     Rules            // of authors; set if Posts is
 	Replies   Replies          // replies to posts; nil: not supported
 	Sent      SentMentions     // webmentions of posts; nil: not supported
 	Mentions  MentionChoices

@@ -18,16 +18,16 @@ import (
 // Posts stores the posts of users. [*author.Posts] implements it.
 type Posts interface {
 	Groups
+	Composer(ctx context.Context, user string) (author.Composer, error)
 	Save(ctx context.Context, e author.Edit) (author.Post, error)
 	Delete(ctx context.Context, user string, id, base int64, via string) (author.Post, error)
 	Undo(ctx context.Context, user string, id int64, via string) (author.Post, error)
 	Get(ctx context.Context, user string, id int64) (author.Post, error)
 	List(ctx context.Context, q author.PostQuery) ([]author.Post, error)
-	Preview(c author.Content) (author.Content, author.Measure, error)
 	Writer(ctx context.Context, user string) (author.Writer, error)
 	SetProfile(ctx context.Context, user string, change func(*author.Profile) error, via string) (author.Writer, error)
 	Address(p author.Post) string
-	Warning(p author.Post) string // warning for a published post over the limit; "": none
+	Warning(ctx context.Context, p author.Post) string // warning for a published post over the limit; "": none
 }
 
 // postAPI implements the endpoints for a user's posts and files.
@@ -66,6 +66,8 @@ func postRoutes() []postRoute {
 		{"POST", "/v1/users/{user}/groups/{slug}/restore", []string{scopeUpdate, scopeDelete}, groupCall(false, func(s postAPI, c *postCall, slug string, _ author.Group) (author.Group, error) {
 			return s.Posts.RestoreGroup(c.ctx(), c.user, slug)
 		})},
+		{"GET", "/v1/users/{user}/posts/{id}/versions", writes, (postAPI).versions},
+		{"POST", "/v1/users/{user}/posts/{id}/versions/{number}/restore", []string{scopeUpdate}, (postAPI).restoreVersion},
 		{"GET", "/v1/users/{user}/profile", writes, (postAPI).profile},
 		{"PUT", "/v1/users/{user}/profile", []string{scopeUpdate}, (postAPI).setProfile},
 		{"GET", "/v1/users/{user}/media", []string{scopeMedia, scopeCreate, scopeUpdate}, (postAPI).files},
@@ -158,7 +160,7 @@ func (s postAPI) answerPost(c *postCall, status int, base int64, p author.Post, 
 	if status == http.StatusCreated {
 		c.w.Header().Set("Location", fmt.Sprintf("/v1/users/%s/posts/%d", p.User, p.ID))
 	}
-	writeJSON(c.w, status, s.postOf(p))
+	writeJSON(c.w, status, s.postOf(c.ctx(), p))
 	return nil
 }
 
@@ -201,7 +203,7 @@ func (s postAPI) posts(c *postCall) error {
 		Next  string        `json:"next,omitempty"`
 	}{Posts: make([]client.Post, len(rows))}
 	for i, row := range rows {
-		page.Posts[i] = s.postOf(row)
+		page.Posts[i] = s.postOf(c.ctx(), row)
 	}
 	if len(rows) == q.Limit {
 		page.Next = cursorOf(rows[len(rows)-1])
@@ -274,7 +276,11 @@ func (s postAPI) previewPost(c *postCall) error {
 	}
 	var content author.Content
 	form.ChangeContent(&content, &in)
-	content, m, err := s.Posts.Preview(content)
+	o, err := s.Posts.Composer(c.ctx(), c.user)
+	if err != nil {
+		return err
+	}
+	content, m, err := o.Preview(content)
 	if err != nil {
 		return err
 	}
@@ -351,6 +357,11 @@ func (s postAPI) setProfile(c *postCall) error {
 	if _, err := announce.ParseOwn(in.PingTargets); err != nil {
 		return err
 	}
+	if in.Rules != nil {
+		if err := form.RulesIn(in.Rules).Check(); err != nil {
+			return fault.In(err, "rules")
+		}
+	}
 	w, err := s.Posts.SetProfile(c.ctx(), c.user, func(p *author.Profile) error {
 		hints := p.Hints
 		if in.Hints != nil {
@@ -360,6 +371,10 @@ func (s postAPI) setProfile(c *postCall) error {
 			Accent: in.Accent, Avatar: in.Avatar, Theme: in.Theme, PingTargets: in.PingTargets}
 		return nil
 	}, c.via())
+	if err == nil && in.Rules != nil {
+		w.Rules = form.RulesIn(in.Rules)
+		err = s.Rules.SetRules(c.ctx(), c.user, w.Rules)
+	}
 	return answerWriter(c, w, err)
 }
 
@@ -371,7 +386,7 @@ func answerWriter(c *postCall, w author.Writer, err error) error {
 	author.CopySettings(w.Page, &page)
 	return ok(c.w, client.Writer{User: c.user, Written: w.Written, Posts: w.Posts, Profile: client.Profile{
 		Name: p.Name, Email: p.Email, Title: p.Title, Blurb: p.Blurb, Link: p.Link, Language: p.Language, Accent: p.Accent, Avatar: p.Avatar, Theme: p.Theme,
-		PingTargets: append([]string{}, p.PingTargets...), Hints: hintsAs(p.Hints), Page: &page,
+		PingTargets: append([]string{}, p.PingTargets...), Hints: hintsAs(p.Hints), Page: &page, Rules: form.Rules(p.Rules),
 	}})
 }
 

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"context"
+
 	"cloudburst/client"
 	"cloudburst/internal/api/form"
 	"cloudburst/internal/author"
@@ -28,6 +30,6 @@ func editOf(c *postCall, in *client.PostChange) author.Edit {
 	return e
 }
 
-func (s *Server) postOf(p author.Post) client.Post {
-	return form.Post(p, s.Posts.Address(p), s.Posts.Warning(p))
+func (s *Server) postOf(ctx context.Context, p author.Post) client.Post {
+	return form.Post(p, s.Posts.Address(p), s.Posts.Warning(ctx, p))
 }

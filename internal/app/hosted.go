@@ -20,6 +20,7 @@ import (
 	"cloudburst/internal/account"
 	"cloudburst/internal/audience"
 	"cloudburst/internal/author"
+	"cloudburst/internal/author/version"
 	"cloudburst/internal/conversation"
 	"cloudburst/internal/endpoint"
 	"cloudburst/internal/endpoint/publishhttp"
@@ -40,6 +41,7 @@ type hosted struct {
 	authors    *author.Feeds
 	posts      *author.Posts
 	authorSite *author.Site
+	versions   version.Versions
 	notifier   *publish.Notifier // notifies about saves of users
 	late       chan struct{}     // signals that notifying about a version failed
 	audience   *audience.Audience

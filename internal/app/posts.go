@@ -5,6 +5,8 @@ import (
 	"context"
 
 	"cloudburst/internal/author"
+	"cloudburst/internal/author/version"
+	"cloudburst/internal/fulltext"
 	"cloudburst/internal/store"
 	"cloudburst/internal/web"
 )
@@ -15,6 +17,7 @@ func (a hosting) newPosts(st store.Store) {
 		Store: st, Feeds: a.authors, Origin: a.names.Public, About: a.feeds.About, Now: a.clock.Now, Log: a.log,
 		Limit: a.cfg.Write.Limit, LimitMode: a.cfg.Write.LimitMode, MaxPosts: a.cfg.Write.MaxPosts, Window: a.cfg.Feeds.Window,
 	}
+	a.versions = version.Versions{Store: st, Posts: a.posts}
 	a.authorSite = &author.Site{Store: st, Posts: a.posts, Now: a.clock.Now}
 	a.posts.Changed = func(ctx context.Context) { a.indexPosts(ctx) }
 	a.feeds.Views, a.feeds.FeedsOf, a.feeds.Group = a.posts, a.posts.FeedList, author.Groups{Posts: a.posts}.Group
@@ -30,7 +33,8 @@ func (a hosting) indexPosts(ctx context.Context) {
 
 // writePages enables the pages for writing posts.
 func (a hosting) writePages(pages *web.Web) {
-	pages.Posts, pages.LimitMode = author.Groups{Posts: a.posts}, a.cfg.Write.LimitMode
+	pages.Posts, pages.Card = author.Groups{Posts: a.posts}, a.newCards()
+	pages.Versions, pages.Rules = a.versions, author.RuleSettings{Posts: a.posts}
 	pages.FileOf, pages.Replies = a.files.Get, a.conversation
 	pages.Sent, pages.Mentions = a.mentionSender, author.MentionSettings{Posts: a.posts}
 	pages.Threads = a.threads
@@ -39,6 +43,16 @@ func (a hosting) writePages(pages *web.Web) {
 	}
 	pages.MentionsOff = author.Mentions{NoReceive: !a.cfg.Webmention.Receive, NoSend: !a.cfg.Webmention.Send}
 	pages.Files, pages.Moves, pages.Site = a.files, a.moves(), a.authorSite
+}
+
+// newCards returns the reader of link previews. It uses the guard of feeds, because authors name the
+// pages.
+func (a hosting) newCards() func(ctx context.Context, user, url string) (author.Card, error) {
+	pages := &fulltext.Summaries{Fetch: a.client, Now: a.clock.Now}
+	return func(ctx context.Context, user, url string) (author.Card, error) {
+		s, err := pages.Get(ctx, user, url)
+		return author.Card{URL: s.URL, Title: s.Title, Description: s.Description, Image: s.Image}, err
+	}
 }
 
 // renewFirst limits the feeds that are checked for a changed public URL.

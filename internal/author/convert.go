@@ -11,6 +11,7 @@ import (
 
 	"cloudburst/feed"
 	"cloudburst/feed/render"
+	"cloudburst/internal/author/rules"
 	"cloudburst/internal/fault"
 )
 
@@ -75,12 +76,17 @@ func (p converter) applyCorrections(ctx context.Context, user string, posts []Po
 		if err != nil {
 			return err
 		}
-		saved, err := p.imported(user, posts[i])
+		o := Composer{user: user, Rules: rules.Rules{PlainTags: len(was.Hashtags) == 0}}
+		saved, err := p.imported(o, posts[i])
 		if err != nil {
 			return err
 		}
 		if saved.Link == p.Address(was) { // the feed contains the post's URL if there is no link
 			saved.Link = ""
+		}
+		if page := p.items().page(was); len(was.Hashtags) > 0 { // a document has no relative URLs
+			was.HTML = onPage(was.HTML, page)
+			saved.HTML = onPage(saved.HTML, page)
 		}
 		if sameForReaders(&was.Content, &saved.Content) {
 			continue

@@ -33,6 +33,7 @@ type DraftEdit struct {
 	// 0: not known yet.
 	Draft, DraftBase int64
 	Key              string // for a new post, see [Post].Key
+	Asked            bool   // the author asked for the save; false: it is automatic
 	Change           func(c *Content) error
 }
 
@@ -41,7 +42,7 @@ type DraftEdit struct {
 // [EditDraftKey]. The result is d with the IDs and revisions for the next save. Repeating a save
 // whose response was lost is not a conflict.
 func (p *Posts) SaveDraft(ctx context.Context, d DraftEdit) (DraftEdit, error) {
-	e := Edit{User: d.User, Via: d.Via, NoUndo: true, Change: d.Change, To: Draft}
+	e := Edit{User: d.User, Via: d.Via, NoUndo: true, Automatic: !d.Asked, Change: d.Change, To: Draft}
 	if d.ID == 0 {
 		e.Key = d.Key
 		post, err := p.SaveOnce(ctx, e)
@@ -109,7 +110,7 @@ func (p *Posts) SaveOnce(ctx context.Context, e Edit) (Post, error) {
 	if want == Published && (post.State == Scheduled || post.State == ForGroups) {
 		want = post.State
 	}
-	if post.State == want && unchangedBy(p, post, e.Change) {
+	if post.State == want && unchangedBy(ctx, p, post, e.Change) {
 		return post, nil
 	}
 	e.ID, e.Base = post.ID, post.Revision
@@ -123,18 +124,22 @@ func (p *Posts) saveRepeated(ctx context.Context, e Edit) (Post, error) {
 	if fault.CodeOf(err) != fault.Conflict || e.ID == 0 {
 		return post, err
 	}
-	if now, looking := p.Get(ctx, e.User, e.ID); looking == nil && now.State == Draft && unchangedBy(p, now, e.Change) {
+	if now, looking := p.Get(ctx, e.User, e.ID); looking == nil && now.State == Draft && unchangedBy(ctx, p, now, e.Change) {
 		return now, nil
 	}
 	return post, err
 }
 
 // unchangedBy reports whether a change would leave a post unchanged.
-func unchangedBy(p *Posts, post Post, change func(*Content) error) bool {
-	c := post.Content.clone()
+func unchangedBy(ctx context.Context, p *Posts, post Post, change func(*Content) error) bool {
+	c := post.Content.Clone()
 	if change != nil && change(&c) != nil {
 		return false
 	}
-	c, _, err := p.Preview(c)
+	o, err := p.Composer(ctx, post.User)
+	if err != nil {
+		return false
+	}
+	c, _, err = o.Preview(c)
 	return err == nil && reflect.DeepEqual(c, post.Content)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"cloudburst/internal/author/rules"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/sanitize"
 )
@@ -57,7 +58,7 @@ func (p *Posts) add(ctx context.Context, user string, posts []Post, progress fun
 	for from := 0; from < len(posts); {
 		batch, size := make([]Post, 0, importBatch), 0
 		for from < len(posts) && len(batch) < importBatch && size < importBytes {
-			post, err := p.imported(user, posts[from])
+			post, err := p.imported(Composer{user: user, Rules: rules.Rules{PlainTags: len(posts[from].Hashtags) == 0}}, posts[from])
 			if err != nil {
 				return added, err
 			}
@@ -76,14 +77,11 @@ func (p *Posts) add(ctx context.Context, user string, posts []Post, progress fun
 }
 
 // imported returns a valid post from an imported one.
-func (p *Posts) imported(user string, post Post) (Post, error) {
-	post.User, post.ID = user, 0
-	post.Content = post.Content.clone()
+func (p *Posts) imported(o Composer, post Post) (Post, error) {
+	post.User, post.ID = o.user, 0
+	post.Content = post.Content.Clone()
 	dropInvalid(&post.Content)
-	if err := checkContent(&post.Content); err != nil {
-		return post, err
-	}
-	if err := renderContent(&post.Content); err != nil {
+	if err := o.compose(&post.Content); err != nil {
 		return post, err
 	}
 	now := p.now()
@@ -113,7 +111,7 @@ func (p *Posts) imported(user string, post Post) (Post, error) {
 	}
 	if post.State == ForGroups {
 		if post.Slug = ""; post.GUID == "" {
-			post.GUID = fmt.Sprintf("%s/%s/#%d", p.origin(), user, post.PublishedAt.UnixMilli())
+			post.GUID = fmt.Sprintf("%s/%s/#%d", p.origin(), o.user, post.PublishedAt.UnixMilli())
 		}
 	}
 	if post.State != Published {

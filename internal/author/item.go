@@ -1,6 +1,7 @@
 package author
 
 import (
+	"cmp"
 	"encoding/json"
 	"html"
 	"net/url"
@@ -72,7 +73,7 @@ func (w itemWriter) item(post Post) feed.Item {
 	if it.Link == "" {
 		it.Link = w.address(post)
 	}
-	it.Summary = htmlText(post.HTML+images(&post.Content), post.Language, w.page(post))
+	it.Summary = htmlText(post.HTML+images(&post.Content)+cardLink(&post.Content), post.Language, w.page(post))
 	it.Published = date(post.PublishedAt)
 	it.Updated = feed.Date{}
 	if post.UpdatedAt.Sub(post.PublishedAt) >= time.Second {
@@ -117,6 +118,20 @@ func images(c *Content) string {
 		}
 	}
 	return b.String()
+}
+
+// cardLink returns HTML with the link of a post's card, unless the text has that link.
+//
+// spec:cloudburst#link-card
+func cardLink(c *Content) string {
+	if c.Card == nil {
+		return ""
+	}
+	at := html.EscapeString(c.Card.URL)
+	if strings.Contains(c.HTML, `href="`+at+`"`) || c.Link == c.Card.URL {
+		return ""
+	}
+	return `<p><a href="` + at + `">` + html.EscapeString(cmp.Or(c.Card.Title, c.Card.URL)) + `</a></p>`
 }
 
 func moreOf(post Post, m *feed.More) *feed.More {

@@ -6,6 +6,7 @@ import (
 
 	"cloudburst/feed"
 	"cloudburst/internal/author/markup"
+	"cloudburst/internal/author/rules"
 )
 
 // State is the publication state of a post.
@@ -69,8 +70,10 @@ type Content struct {
 	Link       string      `json:"link,omitempty"` // page that the post is about
 	Categories []string    `json:"categories,omitempty"`
 	Keywords   []string    `json:"keywords,omitempty"` // categories that a program set as keywords
+	Hashtags   []string    `json:"hashtags,omitempty"` // categories that are in Categories because of a hashtag in the text
 	Enclosures []Enclosure `json:"enclosures,omitempty"`
 	Reply      *Reply      `json:"reply,omitempty"`
+	Card       *Card       `json:"card,omitempty"`    // preview of a page that the text links to
 	Outline    []Node      `json:"outline,omitempty"` // nested posts
 	Language   string      `json:"language,omitempty"`
 	// Groups are the slugs of the groups that the post is for; empty: everyone. A published post with
@@ -118,6 +121,14 @@ type Reply struct {
 	Title string `json:"title,omitempty"` // title for display
 }
 
+// Card describes a page that a post links to, for display under its text.
+type Card struct {
+	URL         string `json:"url"`
+	Title       string `json:"title,omitempty"`       // at most 300 characters
+	Description string `json:"description,omitempty"` // plain text, at most 1,000 characters
+	Image       string `json:"image,omitempty"`       // URL
+}
+
 // Node is a headline of a hierarchical post, with its children.
 type Node struct {
 	Text       string      `json:"text"`                 // Markdown of one paragraph
@@ -159,6 +170,7 @@ type Profile struct {
 	// Page has the settings of the author's page.
 	Page  PageSettings `json:"page,omitzero"`
 	Hints Hints        `json:"hints,omitzero"` // when to poll the feed
+	Rules rules.Rules  `json:"rules,omitzero"` // for the texts of posts; see [RuleSettings]
 	// PingTargets are pinged in addition to those of the server: "rsscloud URL", …
 	PingTargets []string `json:"sinks,omitempty"`
 	// Mentions are the choices about webmentions; see [MentionSettings].

@@ -66,6 +66,9 @@ func checkContent(c *Content) error {
 	if err = checkReply(c); err != nil {
 		return fault.In(err, "reply")
 	}
+	if err = checkCard(c); err != nil {
+		return fault.In(err, "card")
+	}
 	if c.Language = strings.TrimSpace(c.Language); c.Language != "" && !language.MatchString(c.Language) {
 		return fault.In(fault.New(fault.Invalid, "%q is not a language: write it as en or de-CH.", clip(c.Language)), "language")
 	}
@@ -102,6 +105,30 @@ func checkReply(c *Content) (err error) {
 	}
 	if r.URL == "" && r.GUID == "" {
 		c.Reply = nil
+	}
+	return nil
+}
+
+// maxCardText is the maximum length of the description of a card, in characters.
+const maxCardText = 1000
+
+// checkCard normalizes the card of a content. A card without a URL is removed, and an image with an
+// invalid URL also: the data is of another server.
+func checkCard(c *Content) (err error) {
+	k := c.Card
+	if k == nil {
+		return nil
+	}
+	if k.URL, err = checkURL("link preview", k.URL, false); err != nil {
+		return fault.In(err, "url")
+	}
+	k.Title = clipRunes(strings.Join(strings.Fields(cleanText(k.Title)), " "), MaxTitle)
+	k.Description = clipRunes(strings.Join(strings.Fields(cleanText(k.Description)), " "), maxCardText)
+	if k.Image, err = checkURL("image", k.Image, false); err != nil {
+		k.Image = ""
+	}
+	if k.URL == "" {
+		c.Card = nil
 	}
 	return nil
 }

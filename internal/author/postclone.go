@@ -5,16 +5,21 @@ import (
 	"slices"
 )
 
-// clone returns a deep copy.
-func (c Content) clone() Content {
+// Clone returns a deep copy.
+func (c Content) Clone() Content {
 	c.Categories = slices.Clone(c.Categories)
 	c.Keywords = slices.Clone(c.Keywords)
 	c.Groups = slices.Clone(c.Groups)
+	c.Hashtags = slices.Clone(c.Hashtags)
 	c.Enclosures = slices.Clone(c.Enclosures)
 	c.Properties = maps.Clone(c.Properties)
 	if c.Reply != nil {
 		r := *c.Reply
 		c.Reply = &r
+	}
+	if c.Card != nil {
+		card := *c.Card
+		c.Card = &card
 	}
 	c.Outline = cloneNodes(c.Outline)
 	if c.Rest != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"cloudburst/feed/render"
+	"cloudburst/internal/author/rules"
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 )
@@ -40,7 +41,7 @@ type Posts struct {
 	Changed func(ctx context.Context)
 
 	Limit     int    // maximum characters of a short post [140]
-	LimitMode string // LimitWarn, LimitStop or LimitOff [LimitWarn]
+	LimitMode string // LimitWarn, LimitStop or LimitOff, for authors without a rule of their own [LimitWarn]
 	// Mentioned is called after a public change of a post, whose links are then due for webmentions in
 	// the store. nil: no webmentions are sent.
 	Mentioned func()
@@ -76,6 +77,8 @@ type Edit struct {
 	Via    string    // endpoint, for the log: "write", "api", "metaWeblog", "micropub", "command"
 	// NoUndo stores no undo state, for automatic saves of drafts.
 	NoUndo bool
+	// Automatic means that the author did not ask for this save; see [Version].
+	Automatic bool
 }
 
 // UndoWithin is the period in which the last change of a post can be undone.
@@ -121,7 +124,11 @@ func (p *Posts) trySave(ctx context.Context, e Edit) (Post, error) {
 	if err != nil {
 		return Post{}, err
 	}
-	with := editing{p, e}
+	composer, err := p.Composer(ctx, e.User)
+	if err != nil {
+		return Post{}, err
+	}
+	with := editing{p, e, composer}
 	next, err := with.apply(was)
 	if err != nil {
 		return Post{}, err
@@ -142,7 +149,7 @@ func (p *Posts) trySave(ctx context.Context, e Edit) (Post, error) {
 		}
 	}
 	w := p.writing(e.User, e.Via)
-	w.ID, w.Key, w.GUID, w.Renumber = e.ID, next.Key, e.GUID, converted
+	w.ID, w.Key, w.GUID, w.Renumber, w.Keep = e.ID, next.Key, e.GUID, converted, keepVersion(e.Automatic)
 	w.Change = func(now Post, found bool, _ *Post, wr Writer, free func(string) (string, error)) (*Post, *Post, error) {
 		if found {
 			return nil, nil, nil // created before by the same request
@@ -179,22 +186,20 @@ func (p *Posts) load(ctx context.Context, e Edit) (Post, error) {
 // editing applies one edit.
 type editing struct {
 	*Posts
-	e Edit
+	e        Edit
+	composer Composer
 }
 
 // apply returns the edited post, except for fields that depend on other posts.
 func (p editing) apply(was Post) (Post, error) {
 	next := was
-	next.Content = was.Content.clone()
+	next.Content = was.Content.Clone()
 	if p.e.Change != nil {
 		if err := p.e.Change(&next.Content); err != nil {
 			return Post{}, err
 		}
 	}
-	if err := checkContent(&next.Content); err != nil {
-		return Post{}, err
-	}
-	if err := renderContent(&next.Content); err != nil {
+	if err := p.composer.compose(&next.Content); err != nil {
 		return Post{}, err
 	}
 	now := p.now()
@@ -255,8 +260,8 @@ func (p editing) setDates(next *Post, now time.Time) error {
 	if next.empty() {
 		return fault.In(fault.New(fault.Invalid, "There is nothing in the post yet: write something, or add a file or a link."), "source")
 	}
-	if p.LimitMode == LimitStop {
-		return p.measure(&next.Content).Refusal()
+	if p.composer.Short == rules.ShortEnforce {
+		return p.composer.measure(&next.Content).Refusal()
 	}
 	return nil
 }
@@ -400,7 +405,7 @@ func (p *Posts) Undo(ctx context.Context, user string, id int64, via string) (Po
 
 // writing returns the Writing that all changes share.
 func (p *Posts) writing(user, via string) Writing {
-	w := Writing{User: user, At: p.now(), Window: p.window(), Make: p.document(user), MakeGroup: groupDocument(p, user), Mention: p.Mentioned != nil}
+	w := Writing{User: user, At: p.now(), Window: p.window(), Make: p.document(user), MakeGroup: groupDocument(p, user), Mention: p.Mentioned != nil, Keep: keepVersion(false)}
 	w.Thread = func(post Post) ThreadPlace { return PlaceOf(post, p.Name) }
 	w.Events = func(_ Post, _ Writer, f Feed, changed bool) []event.Event {
 		if !changed || p.Feeds.Events == nil {

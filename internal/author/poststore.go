@@ -96,6 +96,7 @@ type PostQuery struct {
 //     with the next ID and no other fields.
 //  3. Call Change and store the post that it returns, with Revision increased by one. If
 //     its Seq is greater than LastSeq of the Writer, update LastSeq. nil: store nothing.
+//     Keep decides whether the replaced content becomes an earlier version.
 //  4. Store the undo post that Change returns until the post's UndoUntil. Delete it if
 //     UndoUntil is zero.
 //  5. If the post is or was Published, or Change is nil, increase Writer.Version and the
@@ -127,6 +128,10 @@ type Writing struct {
 	Change func(now Post, found bool, was *Post, w Writer, free func(slug string) (string, error)) (next, undo *Post, err error)
 	// Thread returns the place of the post in a thread; nil: the place is not changed.
 	Thread func(p Post) ThreadPlace
+	// Keep reports whether the content of now becomes an earlier version of its post, as the
+	// change to next replaces it. last is the time of that post's newest earlier version; zero:
+	// none. The store keeps the newest MaxVersions. nil: nothing is kept.
+	Keep func(now, next Post, last time.Time) bool
 	// Window is the minimum number of posts in the feed.
 	Window int
 	// Make builds the document of the feed; nil: the feed is not changed.

@@ -37,12 +37,13 @@ func (p *Posts) SetProfile(ctx context.Context, user string, change func(*Profil
 		return Writer{}, err
 	}
 	w, err := p.Store.SetProfile(ctx, user, func(old *Profile) error {
-		created, mentions, groups := old.Categories, old.Mentions, old.Groups
+		created, mentions, groups, rules := old.Categories, old.Mentions, old.Groups, old.Rules
 		if err := change(old); err != nil {
 			return err
 		}
-		// Callers replace whole profiles; only AddCategory, SetMentions and AddGroup change these fields.
-		old.Categories, old.Mentions, old.Groups = created, mentions, groups
+		// Callers replace whole profiles; only AddCategory, SetMentions, AddGroup and SetRules change
+		// these fields.
+		old.Categories, old.Mentions, old.Groups, old.Rules = created, mentions, groups, rules
 		return checkProfile(old)
 	})
 	notifyChanged(ctx, p.Changed)

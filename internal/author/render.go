@@ -2,18 +2,6 @@ package author
 
 import "cloudburst/internal/author/markup"
 
-// Preview returns c with its HTML as it would be published, and its length. The error is a
-// fault.Invalid with the reason.
-func (p *Posts) Preview(c Content) (Content, Measure, error) {
-	if err := checkContent(&c); err != nil {
-		return c, Measure{}, err
-	}
-	if err := renderContent(&c); err != nil {
-		return c, Measure{}, err
-	}
-	return c, p.measure(&c), nil
-}
-
 // renderContent generates the HTML of a content and its nodes.
 func renderContent(c *Content) error {
 	rendered, err := markup.Render(c.Source, c.Format)

@@ -361,3 +361,21 @@ func (q *fastPath) write(e *element, from, to int) {
 	q.replace(from, to, "")
 	q.out = q.z.appendKept(q.out, e, q.attrs.all[:q.attrs.n], q.attrs.hasTarget)
 }
+
+// TagEnd returns the length of the tag at the beginning of s, which is sanitized HTML.
+func TagEnd(s string) int {
+	quote := byte(0)
+	for i := range len(s) {
+		switch c := s[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '>':
+			return i + 1
+		}
+	}
+	return len(s)
+}

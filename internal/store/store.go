@@ -12,6 +12,7 @@ import (
 	"cloudburst/internal/announce"
 	"cloudburst/internal/audience"
 	"cloudburst/internal/author"
+	"cloudburst/internal/author/version"
 	"cloudburst/internal/conversation"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fulltext"
@@ -31,6 +32,7 @@ type Store interface {
 	author.Store
 	author.PostStore
 	author.SiteStore
+	version.Store
 	author.FileStore
 	audience.Store
 	river.Store

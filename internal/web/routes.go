@@ -59,7 +59,7 @@ func newSite(w *Web) *site {
 		s.admin = adminui.New(sh, *w.Administration)
 	}
 	if w.Posts != nil {
-		o := writerui.Options{Posts: w.Posts, Files: w.Files, Accounts: w.Accounts, LimitMode: w.LimitMode}
+		o := writerui.Options{Posts: w.Posts, Versions: w.Versions, Rules: w.Rules, Files: w.Files, Accounts: w.Accounts, Card: w.Card, Look: s.author.ShowUnsaved}
 		if w.Replies != nil {
 			o.Replies, o.Sent, o.Mentions, o.MentionsOff = w.Replies, w.Sent, w.Mentions, w.MentionsOff
 		}

@@ -79,7 +79,10 @@ type Web struct {
 	Threads     AllThreads         // of posts; nil: none
 	People      peopleui.Directory // of the authors; nil: no list
 	Site        authorui.Site      // pages, themes and the search of authors; nil: none
-	LimitMode   string             // for long posts without a title: author.LimitWarn and so on
+	Versions    writerui.Versions  // of posts; set if Posts is
+	Rules       writerui.Rules     // of authors; set if Posts is
+	// Card reads the preview of a page for a link to it; nil: no previews.
+	Card func(ctx context.Context, user, url string) (author.Card, error)
 	// FileOf returns a hosted file by the first digits of its hash. nil: files are served without
 	// metadata.
 	FileOf func(ctx context.Context, user, hash string) (author.File, error)

@@ -114,7 +114,7 @@ func TestPublishedPostCanBeUndoneForAMinute(t *testing.T) {
 	x := newWriteHarness(t).as("alice")
 	doc := check(t, x.open("/write"))
 	key := x.field(doc, "key")
-	if key == "" || x.field(doc, "writer") != "alice" || text(find(doc, "", "count")[0]) != "140" {
+	if key == "" || x.field(doc, "writer") != "alice" || text(find(doc, "", "count")[0]) != "140 left" {
 		t.Errorf("key %q, count %q", key, text(find(doc, "", "count")[0]))
 	}
 	send := func() *url.URL {
@@ -243,7 +243,7 @@ func TestPostOverTheLimitIsWarnedAboutOrRejected(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	long := strings.Repeat("word ", 30)
-	if doc := check(t, x.send("/write", "do", "preview", "source", long)); !strings.Contains(text(find(doc, "", "count")[0]), "9 over 140") || !strings.Contains(text(find(doc, "section", "look")[0]), "word word") {
+	if doc := check(t, x.send("/write", "do", "preview", "source", long)); !strings.Contains(text(find(doc, "", "count")[0]), "9 over") || !strings.Contains(text(find(doc, "section", "look")[0]), "word word") {
 		t.Errorf("the count is %q", text(find(doc, "", "count")[0]))
 	}
 	const warning = "The post has 149 characters; short posts have at most 140 here. It is published anyway."
@@ -254,13 +254,13 @@ func TestPostOverTheLimitIsWarnedAboutOrRejected(t *testing.T) {
 	if page := text(check(t, x.open("/write/posts"))); !strings.Contains(page, warning) {
 		t.Errorf("the list of posts: %s", page)
 	}
-	x.posts.LimitMode, x.LimitMode = author.LimitStop, author.LimitStop
+	x.posts.LimitMode = author.LimitStop
 	x.rebuild()
 	if rec := x.send("/write", "do", "publish", "key", "k2", "source", long); rec.Code != 400 || !strings.Contains(text(check(t, rec)), "Shorten it, or give it a title") {
 		t.Errorf("stopped: %d", rec.Code)
 	}
 	x.location(x.send("/write", "do", "publish", "key", "k3", "source", long, "title", "With a title"))
-	x.posts.LimitMode, x.LimitMode = author.LimitOff, author.LimitOff
+	x.posts.LimitMode = author.LimitOff
 	x.rebuild()
 	if doc := check(t, x.send("/write", "do", "preview", "source", long)); text(find(doc, "", "count")[0]) != "" {
 		t.Errorf("the limit is off, but the page shows %q", text(find(doc, "", "count")[0]))

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"io"
 	"mime/multipart"
 	"net/http/httptest"
@@ -20,9 +21,9 @@ type countedPosts struct {
 	previews int
 }
 
-func (p *countedPosts) Preview(c author.Content) (author.Content, author.Measure, error) {
+func (p *countedPosts) Composer(ctx context.Context, user string) (author.Composer, error) {
 	p.previews++
-	return p.Posts.Preview(c)
+	return p.Posts.Composer(ctx, user)
 }
 
 // Text of unauthenticated clients is only sent back: rendering costs the server more than sending

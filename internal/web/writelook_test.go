@@ -44,7 +44,7 @@ func lookAlike(t *testing.T, n *html.Node) string {
 	if err := html.Render(&b, n); err != nil {
 		t.Fatal(err)
 	}
-	s := strings.NewReplacer("<h1 ", "<h3 ", "</h1>", "</h3>").Replace(b.String())
+	s := strings.NewReplacer("<h1 ", "<h2 ", "</h1>", "</h2>").Replace(b.String())
 	s = regexp.MustCompile(`<a class="u-url u-uid"[^>]*>(.*?)</a>`).ReplaceAllString(s, "$1") // the link to its own page
 	return strings.Join(strings.Fields(regexp.MustCompile(`^<article[^>]*>`).ReplaceAllString(s, "<article>")), " ")
 }

@@ -87,7 +87,7 @@ func TestShortPostIsWrittenAndPublishedByKeyboard(t *testing.T) {
 	t.Parallel()
 	p, b := newWriter(t)
 	b.until("the text box has the focus", `document.activeElement.id === "w-source"`)
-	b.holds("the counter shows the remaining characters", `document.getElementById("w-count").textContent === "140"`)
+	b.holds("the counter shows the remaining characters", `document.getElementById("w-count").textContent === "140 left"`)
 	b.keys("Hello *world*")
 	b.until("the counter ignores markup", `document.getElementById("w-count").textContent === "129"`)
 	b.ctrl(kb.Enter)

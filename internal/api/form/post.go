@@ -1,12 +1,15 @@
 package form
 
 import (
+	"cmp"
 	"strings"
 
 	"cloudburst/client"
 	syndicated "cloudburst/feed"
 	"cloudburst/internal/announce"
 	"cloudburst/internal/author"
+	"cloudburst/internal/author/rules"
+	"cloudburst/internal/author/version"
 )
 
 // ChangeContent copies the fields that are set in a request.
@@ -33,6 +36,12 @@ func ChangeContent(c *author.Content, in *client.PostChange) {
 		c.Reply = nil
 		if r.URL != "" {
 			c.Reply = &author.Reply{URL: r.URL, GUID: r.GUID, Feed: r.Feed, Title: r.Title}
+		}
+	}
+	if k := in.Card; k != nil {
+		c.Card = nil
+		if k.URL != "" {
+			c.Card = &author.Card{URL: k.URL, Title: k.Title, Description: k.Description, Image: k.Image}
 		}
 	}
 	if in.Outline != nil {
@@ -119,8 +128,27 @@ func Post(p author.Post, url, warning string) client.Post {
 	if out.Format == "" {
 		out.Format = string(author.Markdown)
 	}
+	if k := p.Card; k != nil {
+		out.Card = &client.PostCard{URL: k.URL, Title: k.Title, Description: k.Description, Image: k.Image}
+	}
 	if r := p.Reply; r != nil {
 		out.Reply = &client.PostReply{URL: r.URL, GUID: r.GUID, Feed: r.Feed, Title: r.Title}
 	}
 	return out
+}
+
+// Version returns an earlier version of a post.
+func Version(v version.Version) client.PostVersion {
+	return client.PostVersion{Number: v.N, SavedAt: Milli(v.At), State: string(v.State), Title: v.Title, Source: v.Source,
+		Format: string(cmp.Or(v.Format, author.Markdown)), Categories: append([]string{}, v.Categories...)}
+}
+
+// RulesIn returns the rules of a request.
+func RulesIn(in *client.PostRules) rules.Rules {
+	return rules.Rules{Short: in.Short, URLs: in.URLs, PlainTags: in.PlainTags}
+}
+
+// Rules returns the rules of an author.
+func Rules(r rules.Rules) *client.PostRules {
+	return &client.PostRules{Short: r.Short, URLs: r.URLs, PlainTags: r.PlainTags}
 }

@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"cloudburst/internal/sanitize"
 	"html"
 	"regexp"
 	"strconv"
@@ -65,7 +66,7 @@ func escapeMarkdown(s string) string {
 	var b strings.Builder
 	for first := true; s != ""; first = false {
 		if s[0] == '<' {
-			n := tagEnd(s)
+			n := sanitize.TagEnd(s)
 			b.WriteString(s[:n])
 			s = s[n:]
 			continue
@@ -85,22 +86,4 @@ func escapeMarkdown(s string) string {
 		s = s[n:]
 	}
 	return b.String()
-}
-
-// tagEnd returns the length of the tag at the beginning of s.
-func tagEnd(s string) int {
-	quote := byte(0)
-	for i := range len(s) {
-		switch c := s[i]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '\'':
-			quote = c
-		case c == '>':
-			return i + 1
-		}
-	}
-	return len(s)
 }

@@ -76,7 +76,8 @@ func Render(source string, f Format) (string, error) {
 	return strings.TrimSpace(sanitize.HTML(b.String())), nil
 }
 
-var bareLink = regexp.MustCompile(`https?://[^\s<>"']+[^\s<>"'.,;:!?)\]}]`)
+// URL is a URL in a text, without the punctuation after it.
+var URL = regexp.MustCompile(`https?://[^\s<>"']+[^\s<>"'.,;:!?)\]}]`)
 
 // plainToHTML returns text as HTML: empty lines separate paragraphs, and URLs become links.
 func plainToHTML(text string) string {
@@ -88,7 +89,7 @@ func plainToHTML(text string) string {
 		}
 		b.WriteString("<p>")
 		from := 0
-		for _, at := range bareLink.FindAllStringIndex(para, -1) {
+		for _, at := range URL.FindAllStringIndex(para, -1) {
 			href := html.EscapeString(para[at[0]:at[1]])
 			b.WriteString(escapeLines(para[from:at[0]]))
 			b.WriteString(`<a href="` + href + `">` + href + `</a>`)

@@ -15,12 +15,12 @@ import (
 )
 
 func (p *commands) posts() *cobra.Command {
-	c := shell.Group("posts", "List, show, delete and restore posts",
+	c := shell.Group("posts", "List, show, delete and restore posts, and set rules for them",
 		`These commands manage posts from "cloudburst post", from the web pages and from other
 programs. The posts of each user are numbered from 1.
 
 Works on the running server, or on the data folder when none runs.`)
-	c.AddCommand(p.postsList(), p.postsShow(), p.postsDelete(), p.postsUndo())
+	c.AddCommand(p.postsList(), p.postsShow(), p.postsDelete(), p.postsUndo(), versionCommands{p}.list(), versionCommands{p}.restore(), versionCommands{p}.rules())
 	return c
 }
 

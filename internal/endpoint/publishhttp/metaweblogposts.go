@@ -90,7 +90,7 @@ func (s *editorSession) NewPost(ctx context.Context, blogID string, e metaweblog
 // warn reports a post over the limit in a response header, because the results of the methods have
 // no field for it.
 func (s *editorSession) warn(ctx context.Context, p author.Post) {
-	addWarning(xmlrpc.HeaderFrom(ctx), s.api.Posts.Warning(p))
+	addWarning(xmlrpc.HeaderFrom(ctx), s.api.Posts.Warning(ctx, p))
 }
 
 // EditPost changes the given fields and no others.

@@ -118,7 +118,7 @@ func (s *micropubSite) Create(ctx context.Context, user string, r *micropub.Requ
 	if err != nil {
 		return "", false, micropubError(err)
 	}
-	addWarning(micropub.HeaderFrom(ctx), s.m.Posts.Warning(p))
+	addWarning(micropub.HeaderFrom(ctx), s.m.Posts.Warning(ctx, p))
 	return s.address(p), p.State == author.Scheduled, nil
 }
 
@@ -194,7 +194,7 @@ func (s *micropubSite) Update(ctx context.Context, user string, r *micropub.Requ
 	if err != nil {
 		return "", micropubError(err)
 	}
-	addWarning(micropub.HeaderFrom(ctx), s.m.Posts.Warning(p))
+	addWarning(micropub.HeaderFrom(ctx), s.m.Posts.Warning(ctx, p))
 	if s.address(p) == s.address(was) {
 		return "", nil // also if the request used another URL of the post
 	}
@@ -233,7 +233,7 @@ func (s *micropubSite) Undelete(ctx context.Context, user, at string) (string, e
 	}
 	p, err = s.m.Posts.Save(ctx, author.Edit{User: user, ID: p.ID, To: to, Via: viaMicropub})
 	if err == nil {
-		addWarning(micropub.HeaderFrom(ctx), s.m.Posts.Warning(p))
+		addWarning(micropub.HeaderFrom(ctx), s.m.Posts.Warning(ctx, p))
 	}
 	return "", micropubError(err)
 }

@@ -26,7 +26,7 @@ type Posts interface {
 	Writer(ctx context.Context, user string) (author.Writer, error)
 	Path(p author.Post) string
 	Address(p author.Post) string
-	Warning(p author.Post) string // warning for a published post over the limit; "": none
+	Warning(ctx context.Context, p author.Post) string // warning for a published post over the limit; "": none
 }
 
 // addWarning adds a Warning field to the header of a successful response. The field has the code

@@ -151,24 +151,34 @@ const sweptPosts = 500
 
 // SweepPosts implements author.PostStore, with as many transactions as needed.
 func (s *postStore) SweepPosts(ctx context.Context, now, forget time.Time) error {
-	for _, one := range []struct {
-		text string
-		at   time.Time
-	}{
-		{`UPDATE post SET was = NULL, was_until = 0 WHERE was_until > 0 AND was_until <= $1 AND (owner, id) IN
-			(SELECT p.owner, p.id FROM post AS p WHERE p.was_until > 0 AND p.was_until <= $1 ORDER BY p.was_until LIMIT $2)`, now},
-		{`DELETE FROM post WHERE state = 'deleted' AND updated_at < $1 AND (owner, id) IN
-			(SELECT p.owner, p.id FROM post AS p WHERE p.state = 'deleted' AND p.updated_at < $1 ORDER BY p.updated_at LIMIT $2)`, forget},
+	for _, sweep := range []func(ctx context.Context, c sqldb.Conn) (int, error){
+		func(ctx context.Context, c sqldb.Conn) (int, error) {
+			n, err := c.Exec(ctx, `UPDATE post SET was = NULL, was_until = 0 WHERE was_until > 0 AND was_until <= $1 AND (owner, id) IN
+				(SELECT p.owner, p.id FROM post AS p WHERE p.was_until > 0 AND p.was_until <= $1 ORDER BY p.was_until LIMIT $2)`, sqldb.Millis(now), sweptPosts)
+			return int(n), err
+		},
+		func(ctx context.Context, c sqldb.Conn) (int, error) { return forgetPosts(ctx, c, forget) },
 	} {
-		for n := int64(sweptPosts); n == sweptPosts; {
+		for n := sweptPosts; n == sweptPosts; {
 			var err error
-			n, err = sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int64, error) {
-				return c.Exec(ctx, one.text, sqldb.Millis(one.at), sweptPosts)
-			})
-			if err != nil {
+			if n, err = sqldb.Write(ctx, s.db, sweep); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// forgetPosts deletes posts that were deleted before a time, with their earlier versions, and returns
+// their number.
+func forgetPosts(ctx context.Context, c sqldb.Conn, before time.Time) (int, error) {
+	gone, err := sqldb.Collect(ctx, c, func(rows *sql.Rows, p *author.Post) error { return rows.Scan(&p.User, &p.ID) },
+		`DELETE FROM post WHERE state = 'deleted' AND updated_at < $1 AND (owner, id) IN
+			(SELECT p.owner, p.id FROM post AS p WHERE p.state = 'deleted' AND p.updated_at < $1 ORDER BY p.updated_at LIMIT $2) RETURNING owner, id`, sqldb.Millis(before), sweptPosts)
+	for _, p := range gone {
+		if _, err := c.Exec(ctx, `DELETE FROM post_version WHERE owner = $1 AND post_id = $2`, p.User, p.ID); err != nil {
+			return 0, err
+		}
+	}
+	return len(gone), err
 }

@@ -125,6 +125,9 @@ func (t *writing) change(ctx context.Context, done *author.Written) (wrote, seen
 			return false, false, err
 		}
 	}
+	if err := t.keepVersion(ctx, now, row.Post); err != nil {
+		return false, false, err
+	}
 	t.tally.change(now, row.Post)
 	t.left, t.joined = audienceOf(now), audienceOf(row.Post)
 	if err := hideFiles(ctx, t.c, row.User, now, row.Post); err != nil {

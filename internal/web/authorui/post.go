@@ -54,28 +54,10 @@ func (s *Pages) postPage(rw http.ResponseWriter, r *http.Request, user, slug str
 		http.Redirect(rw, r, to, http.StatusMovedPermanently)
 		return
 	}
-	w, err := s.Posts.Writer(ctx, user)
-	var e content.PostView
-	if err == nil {
-		e, err = s.NewPostRenderer(ctx, false, true).RenderPost(p)
-	}
-	var v postsView
-	if err == nil {
-		v, err = s.listView(r, w, postList{User: user, Path: e.Path})
-	}
+	v, err := s.postView(r, p)
 	if err != nil {
 		s.Fail(rw, r, err)
 		return
-	}
-	v.Posts, v.Type = []content.PostView{e}, "article"
-	words := firstLine(sanitize.Text(p.HTML), 200)
-	v.About = words
-	v.Title = cmp.Or(e.Title, firstLine(words, 60), e.At.Text) + " · " + v.Writer.Title
-	for _, f := range e.Files {
-		if f.Kind == "image" {
-			v.Image = s.whole(v.Base, f.Href)
-			break
-		}
 	}
 	if err := cmp.Or(s.addReplies(rw, r, &v, p), s.neighbours(ctx, &v, p)); err != nil {
 		s.Fail(rw, r, err)
@@ -87,6 +69,49 @@ func (s *Pages) postPage(rw http.ResponseWriter, r *http.Request, user, slug str
 		return
 	}
 	s.sendWritten(rw, r, "post", &v, time.UnixMicro(stamp))
+}
+
+// postView is the page of a post, without its replies and neighbours.
+func (s *Pages) postView(r *http.Request, p author.Post) (v postsView, err error) {
+	w, err := s.Posts.Writer(r.Context(), p.User)
+	if err != nil {
+		return v, err
+	}
+	e, err := s.NewPostRenderer(r.Context(), false, true).RenderPost(p)
+	if err != nil {
+		return v, err
+	}
+	if v, err = s.listView(r, w, postList{User: p.User, Path: e.Path}); err != nil {
+		return v, err
+	}
+	v.Posts, v.Type = []content.PostView{e}, "article"
+	words := firstLine(sanitize.Text(p.HTML), 200)
+	v.About = words
+	v.Title = cmp.Or(e.Title, firstLine(words, 60), e.At.Text) + " · " + v.Writer.Title
+	for _, f := range e.Files {
+		if f.Kind == "image" {
+			v.Image = s.whole(v.Base, f.Href)
+			break
+		}
+	}
+	return v, nil
+}
+
+// ShowUnsaved shows a post that is not saved, as its page would be. Only its author may see it.
+func (s *Pages) ShowUnsaved(rw http.ResponseWriter, r *http.Request, p author.Post) {
+	v, err := s.postView(r, p)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	v.OwnPage = false // there is nothing to edit there
+	body, ok := s.Execute(rw, "post", &v)
+	if !ok {
+		return
+	}
+	s.AllowMedia(rw)
+	rw.Header().Set("Cache-Control", "no-store")
+	s.Send(rw, r, http.StatusOK, body)
 }
 
 // firstLine is the beginning of a text, cut between words.

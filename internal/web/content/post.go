@@ -44,6 +44,7 @@ type PostView struct {
 	Reply   *ReplyView
 	Tags    []TagView
 	Files   []FileView
+	Card    *CardView
 	Author  WriterView
 	Alone   bool // on its own page
 	Foreign bool // on a page with posts of several authors
@@ -61,6 +62,12 @@ type NodeView struct {
 	Tags   []TagView
 	Folded bool
 	Nodes  []NodeView
+}
+
+// CardView is the preview of a page that a post links to.
+type CardView struct {
+	Href, Title, Description, Host string
+	Image                          template.HTML // "": none
 }
 
 type ReplyView struct{ Href, Words string }
@@ -137,6 +144,7 @@ func (w *PostRenderer) RenderPost(p author.Post) (PostView, error) {
 	}
 	e.Tags = w.tags(p.User, p.Categories)
 	e.Files = w.files(p.User, p.Enclosures)
+	e.Card = w.Card(p.Card)
 	return e, nil
 }
 
@@ -216,6 +224,21 @@ func (w *PostRenderer) files(user string, list []author.Enclosure) (all []FileVi
 		all = append(all, f)
 	}
 	return all
+}
+
+// Card renders the preview of a page that a post links to; nil: the post has none.
+func (w *PostRenderer) Card(c *author.Card) *CardView {
+	if c == nil || !shell.IsWebURL(c.URL) {
+		return nil
+	}
+	v := &CardView{Href: c.URL, Title: cmp.Or(shell.CleanText(c.Title, 300), shell.ShortURL(c.URL)), Description: shell.CleanText(c.Description, 300)}
+	v.Host, _, _ = strings.Cut(shell.ShortURL(c.URL), "/")
+	if shell.IsWebURL(c.Image) {
+		if v.Image = template.HTML(w.Image(c.Image, "", "", "", true)); !strings.HasPrefix(string(v.Image), "<img") {
+			v.Image = ""
+		}
+	}
+	return v
 }
 
 // size returns the dimensions in pixels of an image hosted on this server.

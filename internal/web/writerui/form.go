@@ -167,6 +167,9 @@ func readPostForm(v url.Values, user string) postForm {
 	if f.Reply.URL != "" && f.Reply.URL == one("reply-of", 4096) {
 		f.Reply.GUID, f.Reply.Feed, f.Reply.Title = one("reply-guid", 2000), one("reply-feed", 2048), one("reply-title", 300)
 	}
+	if v.Get("card-drop") == "" {
+		f.Card = author.Card{URL: one("card-url", 2048), Title: one("card-title", author.MaxTitle), Description: one("card-description", 1000), Image: one("card-image", 2048)}
+	}
 	drop := map[string]bool{}
 	for _, at := range v["file-drop"] {
 		drop[at] = true

@@ -159,8 +159,8 @@ func (s *Pages) postsOf(r *http.Request, user string, state author.State, v post
 	return list, nil
 }
 
-func (s *Pages) postRow(_ context.Context, p author.Post, v postsView) postRow {
-	row := postRow{ID: p.ID, Base: p.Revision, Words: wordsOfPost(p), State: string(p.State), Warning: s.Posts.Warning(p), Edit: "/write/" + strconv.FormatInt(p.ID, 10)}
+func (s *Pages) postRow(ctx context.Context, p author.Post, v postsView) postRow {
+	row := postRow{ID: p.ID, Base: p.Revision, Words: wordsOfPost(p), State: string(p.State), Warning: s.Posts.Warning(ctx, p), Edit: "/write/" + strconv.FormatInt(p.ID, 10)}
 	for _, l := range p.Categories[:min(len(p.Categories), tagsOfRow)] {
 		row.Tags = append(row.Tags, shell.CleanText(l, 60))
 	}

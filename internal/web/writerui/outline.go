@@ -20,10 +20,9 @@ const maxOPML = 2 << 20
 // outliner is the part of a form for the posts within a post: a field for the script, and a plain
 // one for browsers without script.
 type outliner struct {
-	JSON  string // []author.Node
-	Text  string // the texts only
-	Count int
-	Rows  int // of the plain field
+	JSON string // []author.Node
+	Text string // the texts only
+	Rows int    // of the plain field
 }
 
 // Outliner is the outline of the form for editing.
@@ -32,7 +31,7 @@ func (f postForm) Outliner() outliner {
 	if err != nil {
 		return outliner{Rows: 8} // the page shows the error next to the form
 	}
-	o := outliner{JSON: f.Outline, Text: author.WriteOutline(nodes), Count: nodeCount(nodes)}
+	o := outliner{JSON: f.Outline, Text: author.WriteOutline(nodes)}
 	o.Rows = min(max(8, strings.Count(o.Text, "\n")+2), 40)
 	return o
 }
@@ -125,7 +124,12 @@ func (s *Pages) saveOPML(rw http.ResponseWriter, r *http.Request, session accoun
 		s.Fail(rw, r, err)
 		return
 	}
-	c, _, err = s.Posts.Preview(author.Content{Title: c.Title, Source: c.Source, Format: c.Format, Outline: c.Outline})
+	composer, err := s.Posts.Composer(r.Context(), session.User)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	c, _, err = composer.Preview(author.Content{Title: c.Title, Source: c.Source, Format: c.Format, Outline: c.Outline})
 	if err == nil && len(c.Outline) == 0 {
 		err = fault.New(fault.Invalid, "The outline has no headlines yet, so there is nothing to save.")
 	}

@@ -27,6 +27,7 @@ type postForm struct {
 	Outline string // []author.Node as JSON; "": none
 	Files   []fileField
 	Reply   author.Reply
+	Card    author.Card // preview of a link; no URL: none
 
 	Audience string   // forEveryone, forGroups, or "": the form has no such field
 	Groups   []string // slugs
@@ -89,8 +90,11 @@ func postFormOf(p author.Post, zone *time.Location) postForm {
 // fill puts content into the form.
 func (f *postForm) fill(c author.Content) {
 	f.Title, f.Source, f.Link, f.Language, f.Format = c.Title, c.Source, c.Link, c.Language, c.Format
-	f.Categories = strings.Join(c.Categories, ", ")
-	f.Files, f.Outline, f.Reply = nil, "", author.Reply{}
+	f.Categories = strings.Join(explicit(c), ", ")
+	f.Files, f.Outline, f.Reply, f.Card = nil, "", author.Reply{}, author.Card{}
+	if c.Card != nil {
+		f.Card = *c.Card
+	}
 	f.fillAudience(c)
 	for _, e := range c.Enclosures {
 		f.Files = append(f.Files, fileField{URL: e.URL, Type: e.Type, Length: strconv.FormatInt(e.Length, 10), Title: e.Title, Alt: e.Alt})
@@ -105,6 +109,13 @@ func (f *postForm) fill(c author.Content) {
 	}
 }
 
+// explicit returns the categories that do not come from hashtags in the text.
+func explicit(c author.Content) []string {
+	return slices.DeleteFunc(slices.Clone(c.Categories), func(l string) bool {
+		return slices.ContainsFunc(c.Hashtags, func(tag string) bool { return author.CategoryName(tag) == author.CategoryName(l) })
+	})
+}
+
 // apply puts the values of the form into the content. Properties without a field are kept. The
 // error is about the outline.
 func (f *postForm) apply(c *author.Content) error {
@@ -116,7 +127,12 @@ func (f *postForm) apply(c *author.Content) error {
 	}
 	c.Title, c.Source, c.Link, c.Language = f.Title, f.Source, f.Link, f.Language
 	c.Format = f.Format
-	c.Categories = f.labels()
+	c.Categories, c.Hashtags = f.labels(), nil
+	c.Card = nil
+	if f.Card.URL != "" {
+		card := f.Card
+		c.Card = &card
+	}
 	c.Outline = nodes
 	before := c.Enclosures
 	c.Enclosures = nil
@@ -152,7 +168,7 @@ func (f *postForm) labels() []string {
 
 // isEmpty reports whether the form has no text.
 func (f *postForm) isEmpty() bool {
-	return strings.TrimSpace(f.Title+f.Source+f.Link+f.Categories+f.Outline) == "" && len(f.Files) == 0 && f.Reply == author.Reply{}
+	return strings.TrimSpace(f.Title+f.Source+f.Link+f.Categories+f.Outline) == "" && len(f.Files) == 0 && f.Reply == author.Reply{} && f.Card.URL == ""
 }
 
 // minuteForm is the format of datetime-local fields.

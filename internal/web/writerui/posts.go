@@ -6,6 +6,8 @@ import (
 
 	"cloudburst/feed/opml"
 	"cloudburst/internal/author"
+	"cloudburst/internal/author/rules"
+	"cloudburst/internal/author/version"
 )
 
 // Posts is the interface to posts for the pages; *author.Posts implements it.
@@ -22,7 +24,18 @@ type PostEditor interface {
 	DiscardEditDraft(ctx context.Context, user string, post int64, via string) error
 	Delete(ctx context.Context, user string, id, base int64, via string) (author.Post, error)
 	Undo(ctx context.Context, user string, id int64, via string) (author.Post, error)
-	Preview(c author.Content) (author.Content, author.Measure, error)
+	Composer(ctx context.Context, user string) (author.Composer, error)
+}
+
+// Rules changes the rules of authors for their texts. [author.RuleSettings] implements it.
+type Rules interface {
+	SetRules(ctx context.Context, user string, r rules.Rules) error
+}
+
+// Versions lists and restores earlier versions of posts. [version.Versions] implements it.
+type Versions interface {
+	List(ctx context.Context, user string, id int64) ([]version.Version, error)
+	Restore(ctx context.Context, user string, id, n, base int64, via string) (author.DraftEdit, error)
 }
 
 // PostList reads posts.
@@ -32,7 +45,7 @@ type PostList interface {
 	List(ctx context.Context, q author.PostQuery) ([]author.Post, error)
 	Counts(ctx context.Context, user string, what author.CountOf, prefix string, limit int) ([]author.Count, error)
 	Path(p author.Post) string
-	Warning(p author.Post) string // about a published post over the limit; ""
+	Warning(ctx context.Context, p author.Post) string // about a published post over the limit; ""
 	ToOPML(p author.Post) *opml.Document
 }
 

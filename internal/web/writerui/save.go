@@ -1,8 +1,10 @@
 package writerui
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -50,11 +52,12 @@ func (s *Pages) doWrite(rw http.ResponseWriter, r *http.Request) {
 			v.Wrong.Files = file.Bad
 		}
 	}
-	s.submit(rw, r, session.User, got.fields.Get("do"), v)
+	s.submit(rw, r, session.User, got, v)
 }
 
 // submit does what a button of the form means.
-func (s *Pages) submit(rw http.ResponseWriter, r *http.Request, user, do string, v writeView) {
+func (s *Pages) submit(rw http.ResponseWriter, r *http.Request, user string, got *sent, v writeView) {
+	do := got.fields.Get("do")
 	f := &v.Form
 	if f.ID != 0 {
 		post, err := s.Posts.Get(r.Context(), user, f.ID)
@@ -64,30 +67,19 @@ func (s *Pages) submit(rw http.ResponseWriter, r *http.Request, user, do string,
 		}
 		v.State = post.State
 	}
-	switch {
-	case do == "preview" || do == "file" || v.Wrong.any():
-		status := http.StatusOK
-		if v.Wrong.any() {
-			status = http.StatusBadRequest
-		}
-		v.Looked = do == "preview"
-		s.showWrite(rw, r, user, status, v)
-		return
-	case do == "theirs":
-		s.discardDraft(r.Context(), user, f.ID)
-		s.redirect(rw, r, "/write/"+strconv.FormatInt(f.ID, 10)+"?did=theirs")
-		return
-	case do == "drop":
-		s.discardDraft(r.Context(), user, f.ID)
-		s.redirect(rw, r, "/write/posts?did=dropped&done="+strconv.FormatInt(f.ID, 10))
+	if s.showsAgain(rw, r, user, got, &v) {
 		return
 	}
-	if s.checkForm(&v); v.Wrong.any() {
+	if err := s.checkForm(r.Context(), user, &v); err != nil {
+		s.showSaveError(rw, r, user, v, err)
+		return
+	}
+	if v.Wrong.any() {
 		s.showWrite(rw, r, user, http.StatusBadRequest, v)
 		return
 	}
 	if do == "draft" {
-		err := s.saveDraft(r.Context(), user, f)
+		err := s.saveDraft(r.Context(), user, f, true)
 		if err != nil {
 			s.showSaveError(rw, r, user, v, err)
 			return
@@ -106,6 +98,42 @@ func (s *Pages) submit(rw http.ResponseWriter, r *http.Request, user, do string,
 		to = "/write"
 	}
 	s.redirect(rw, r, to+"?did="+did+"&done="+strconv.FormatInt(post.ID, 10))
+}
+
+// showsAgain does what the buttons mean that save nothing, and reports whether one of them was
+// pressed.
+func (s *Pages) showsAgain(rw http.ResponseWriter, r *http.Request, user string, got *sent, v *writeView) bool {
+	id := strconv.FormatInt(v.Form.ID, 10)
+	do := got.fields.Get("do")
+	status := http.StatusOK
+	switch {
+	case do == "card":
+		card, err := s.readCard(r.Context(), user, &v.Form)
+		if err != nil {
+			v.Wrong.Card = shell.Reason(err)
+		} else {
+			v.Form.Card = card
+		}
+	case do == "merge":
+		s.merge(r.Context(), user, got.fields.Get("other"), v)
+	case do == "preview" || do == "file" || v.Wrong.any():
+		if v.Wrong.any() {
+			status = http.StatusBadRequest
+		}
+		v.Looked = do == "preview"
+	case do == "theirs":
+		s.discardDraft(r.Context(), user, v.Form.ID)
+		s.redirect(rw, r, "/write/"+id+"?did=theirs")
+		return true
+	case do == "drop":
+		s.discardDraft(r.Context(), user, v.Form.ID)
+		s.redirect(rw, r, "/write/posts?did=dropped&done="+id)
+		return true
+	default:
+		return false
+	}
+	s.showWrite(rw, r, user, status, *v)
+	return true
 }
 
 // followOwn makes the author of a first post follow their own feed. Later they can unfollow it like
@@ -170,10 +198,10 @@ func (s *Pages) publish(ctx context.Context, user, do string, v *writeView) (aut
 	return post, did, nil
 }
 
-// saveDraft saves the form as a draft, and puts into the form the revision that the next save must
-// name.
-func (s *Pages) saveDraft(ctx context.Context, user string, f *postForm) error {
-	d, err := s.Posts.SaveDraft(ctx, author.DraftEdit{User: user, Via: "write", ID: f.ID, Base: f.Base, Draft: f.Copy, DraftBase: f.CopyBase, Key: f.Key, Change: f.apply})
+// saveDraft saves the form as a draft and puts into the form the revision that the next save must
+// name. asked is whether the author asked for the save.
+func (s *Pages) saveDraft(ctx context.Context, user string, f *postForm, asked bool) error {
+	d, err := s.Posts.SaveDraft(ctx, author.DraftEdit{User: user, Via: "write", Asked: asked, ID: f.ID, Base: f.Base, Draft: f.Copy, DraftBase: f.CopyBase, Key: f.Key, Change: f.apply})
 	f.ID, f.Base, f.Copy, f.CopyBase = d.ID, d.Base, d.Draft, d.DraftBase
 	return err
 }
@@ -227,16 +255,48 @@ func (s *Pages) loadOtherVersion(ctx context.Context, user string, v *writeView)
 	return true
 }
 
+// merge puts the text of the other version into the form, with the own text. Common lines are there
+// once, and different ones after each other.
+func (s *Pages) merge(ctx context.Context, user, other string, v *writeView) {
+	id, err := strconv.ParseInt(other, 10, 64)
+	if err != nil {
+		return
+	}
+	post, err := s.Posts.Get(ctx, user, id)
+	if err != nil || post.ID != v.Form.ID && author.EditedPost(post) != v.Form.ID {
+		v.Wrong.All = "The other version does not exist any more. Your text is unchanged."
+		return
+	}
+	f := &v.Form
+	var theirs postForm
+	theirs.fill(post.Content)
+	f.Source = merged(f.Source, theirs.Source)
+	f.Title, f.Link, f.Outline = cmp.Or(f.Title, theirs.Title), cmp.Or(f.Link, theirs.Link), cmp.Or(f.Outline, theirs.Outline)
+	if theirs.Categories != "" {
+		f.Categories = strings.Trim(f.Categories+", "+theirs.Categories, ", ")
+	}
+	for _, file := range theirs.Files {
+		if !slices.ContainsFunc(f.Files, func(o fileField) bool { return o.URL == file.URL }) {
+			f.Files = append(f.Files, file)
+		}
+	}
+	v.Message = "Both texts are in the box: different lines are after each other, those of the other version first. Edit them, then save."
+}
+
 // checkForm checks each field separately, so that the page can show errors next to fields.
-func (s *Pages) checkForm(v *writeView) {
+func (s *Pages) checkForm(ctx context.Context, user string, v *writeView) error {
+	composer, err := s.Posts.Composer(ctx, user)
+	if err != nil {
+		return err
+	}
 	f, w := &v.Form, &v.Wrong
 	var c author.Content
 	if err := f.apply(&c); err != nil {
 		w.Outline = shell.Reason(err)
-		return
+		return nil
 	}
 	wrong := func(c author.Content) string {
-		if _, _, err := s.Posts.Preview(c); err != nil {
+		if _, _, err := composer.Preview(c); err != nil {
 			return shell.Reason(err)
 		}
 		return ""
@@ -256,6 +316,7 @@ func (s *Pages) checkForm(v *writeView) {
 	if !w.any() { // each is valid, but not all together
 		w.Source = wrong(c)
 	}
+	return nil
 }
 
 // signedOut keeps the values of a form whose session has ended: the page has a form to sign in

@@ -14,7 +14,9 @@ import (
 
 	"cloudburst/internal/account"
 	"cloudburst/internal/author"
+	"cloudburst/internal/author/rules"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/web/content"
 	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
@@ -33,12 +35,14 @@ type writeView struct {
 
 	HTML    template.HTML // the preview, if requested
 	Looked  bool
-	Measure author.Measure
-	Mode    string
-	Zone    string // in words
+	Measure rules.Measure
+	Rules   author.Composer // of the author
+	Zone    string          // in words
 	Known   []author.Count
 	Copy    bool // the form has unpublished changes
 	Files   bool // uploads are possible
+	Cards   bool // link previews are possible
+	CardRow *cardRow
 	Back    bool // the form has values that were not saved
 
 	Audience audience
@@ -46,45 +50,64 @@ type writeView struct {
 
 // ask is a button that opens a field of the form.
 type ask struct {
-	ID, Label string
+	ID, Label string // ID is also the name of its icon
 	Open      bool
 }
 
 // Asks lists the optional fields; a field is open if it has a value or the user opened it.
 func (v writeView) Asks() []ask {
 	f, w := v.Form, v.Wrong
-	return []ask{
+	all := []ask{
 		{"title", "Title", f.Title != "" || w.Title != ""},
-		{"link", "Link", f.Link != "" || w.Link != ""},
-		{"files", "Files", len(f.Files) > 0 || w.Files != ""},
+		{"files", "Images, files", len(f.Files) > 0 || w.Files != ""},
 		{"categories", "Categories", f.Categories != "" || w.Categories != ""},
-		{"reply", "Reply", w.Reply != "" || f.Reply.URL != "" && f.Reply.Title == ""},
-		{"when", "Date", w.When != "" || v.State == author.Scheduled},
-		{"language", "Language", f.Language != "" || w.Language != ""},
+		{"link", "Link", f.Link != "" || w.Link != ""},
 	}
+	if v.Cards {
+		all = append(all, ask{"card", "Link preview", f.Card.URL != "" || w.Card != ""})
+	}
+	return append(all,
+		ask{"outline", "Outline", f.Outline != "" || w.Outline != ""},
+		ask{"reply", "Reply", w.Reply != "" || f.Reply.URL != "" && f.Reply.Title == ""},
+		ask{"when", "Date", w.When != "" || v.State == author.Scheduled},
+		ask{"language", "Language", f.Language != "" || w.Language != ""})
 }
 
-// Counted is the length of the text, or the characters left, in the words of the script.
+// Counted is the number of characters left or over, in the words of the script.
 func (v writeView) Counted() string {
 	m := v.Measure
 	switch {
-	case m.Limit > 0 && m.Over && v.Mode == author.LimitStop:
-		return v.Say("%d too many: shorten it, or give it a title", m.Characters-m.Limit)
 	case m.Limit > 0 && m.Over:
-		return v.Say("%d over %d: long for a post without a title", m.Characters-m.Limit, m.Limit)
+		return v.Say("%d over", m.Characters-m.Limit)
 	case m.Limit > 0:
-		return v.Lang.Count(int64(m.Limit - m.Characters))
-	case v.Mode == author.LimitOff || m.Characters == 0:
+		return v.Say("%d left", m.Limit-m.Characters)
+	case v.Rules.Short == rules.ShortOff || m.Characters == 0:
 		return ""
 	}
 	return locale.Quantity(m.Characters, "character", "characters").In(v.Lang)
 }
 
+// ShortRule is the author's rule for short posts in words.
+func (v writeView) ShortRule() string {
+	switch v.Rules.Short {
+	case rules.ShortOff:
+		return v.Say("Short posts: no limit")
+	case rules.ShortEnforce:
+		return v.Say("Short posts: %d characters, enforce", v.Rules.Most)
+	case rules.ShortWarn:
+		return v.Say("Short posts: %d characters, warn", v.Rules.Most)
+	}
+	return "" // signed out
+}
+
+// EmptyCard is the template of the script for a link preview.
+func (v writeView) EmptyCard() cardRow { return cardRow{View: &content.CardView{}} }
+
 // EmptyFile is the template of the script for new rows of files.
 func (v writeView) EmptyFile() fileField { return fileField{} }
 
 // wrongs has the errors of the form, by field.
-type wrongs struct{ Title, Source, Link, Language, Categories, Files, Reply, Outline, When, Audience, All string }
+type wrongs struct{ Title, Source, Link, Language, Categories, Files, Reply, Card, Outline, When, Audience, All string }
 
 // field returns the place for the error of a field; the text field's if err names none.
 func (w *wrongs) field(err error) *string {
@@ -101,6 +124,8 @@ func (w *wrongs) field(err error) *string {
 		return &w.Files
 	case "reply":
 		return &w.Reply
+	case "card":
+		return &w.Card
 	case "outline":
 		return &w.Outline
 	case "groups":
@@ -124,11 +149,22 @@ func (w wrongs) any() bool { return w != wrongs{} }
 
 // otherVersion is a version that was saved elsewhere in the meantime.
 type otherVersion struct {
+	ID      int64 // of the post, or of the draft with its unpublished changes
 	Base    int64
+	Text    string
 	Source  string
 	HTML    template.HTML
 	When    shell.Moment
 	Deleted bool
+}
+
+// Changes is the difference from the other version to the form.
+func (v writeView) Changes() []change {
+	var c author.Content
+	if v.Theirs == nil || v.Form.apply(&c) != nil {
+		return nil
+	}
+	return differenceOf(v.Theirs.Text, textOf(&c))
 }
 
 // writePage shows an empty form.
@@ -191,7 +227,8 @@ func (s *Pages) editPage(rw http.ResponseWriter, r *http.Request, session accoun
 	zone := shell.TimeZone(r)
 	v := writeView{State: post.State, Form: postFormOf(post, zone)}
 	q := r.URL.Query()
-	v.Message = cmp.Or(undoneWords(s.Locale(r), q.Get("did"), post), map[string]string{"kept": "The draft is saved.", "theirs": "This is the saved version."}[q.Get("did")])
+	v.Message = cmp.Or(undoneWords(s.Locale(r), q.Get("did"), post), map[string]string{"kept": "The draft is saved.", "theirs": "This is the saved version.", "restored": "The earlier version is restored. The text that it replaced is one of the earlier versions now.",
+		"restored-change": "The earlier version is restored as an unpublished change. Publish it to show it to your readers."}[q.Get("did")])
 	if q.Get("did") != "" {
 		v.Done = strconv.FormatInt(post.ID, 10) + " " + post.Key
 	}
@@ -254,9 +291,15 @@ func (s *Pages) showWrite(rw http.ResponseWriter, r *http.Request, user string, 
 	v.Heading, v.Script, v.Files = v.Say(map[bool]string{true: "Edit the post", false: "Write"}[v.Form.ID != 0]), "write.js", s.Files != nil
 	v.Form.at(shell.TimeZone(r), s.CurrentTime())
 	v.Back = r.Method == http.MethodPost
-	v.Mode, v.Zone = s.limitMode(), zoneWords(v.Form.Offset)
+	v.Zone, v.Cards = zoneWords(v.Form.Offset), s.Options.Card != nil
+	v.CardRow = s.cardRowOf(r.Context(), v.Form.Card)
 	v.User = user
 	if user != "" { // no rendering for unknown clients
+		var err error
+		if v.Rules, err = s.Posts.Composer(r.Context(), user); err != nil {
+			s.Fail(rw, r, err)
+			return
+		}
 		// The page shows errors next to their fields.
 		v.Measure, v.HTML, _ = s.measureAndPreview(r.Context(), &v.Form, user, v.Looked)
 	}
@@ -280,21 +323,13 @@ func (s *Pages) showWrite(rw http.ResponseWriter, r *http.Request, user string, 
 	s.Render(rw, r, status, "write", v)
 }
 
-// limitMode is the treatment of a long post without a title.
-func (s *Pages) limitMode() string {
-	if s.LimitMode == "" {
-		return author.LimitWarn
-	}
-	return s.LimitMode
-}
-
 // other returns the version that was saved elsewhere.
 func (s *Pages) other(ctx context.Context, post author.Post) *otherVersion {
 	html, err := s.previewOf(ctx, post)
 	if err != nil {
 		s.Logger().Warn("the other version of a post could not be shown", "user", post.User, "post", post.ID, "err", err)
 	}
-	return &otherVersion{Base: post.Revision, Source: post.Source, HTML: html, When: shell.NewMoment(s.CurrentTime(), post.UpdatedAt), Deleted: post.State == author.Deleted}
+	return &otherVersion{ID: post.ID, Base: post.Revision, Text: textOf(&post.Content), Source: post.Source, HTML: html, When: shell.NewMoment(s.CurrentTime(), post.UpdatedAt), Deleted: post.State == author.Deleted}
 }
 
 // undoOf returns the bar that undoes the last change of a post while that is possible, else a
@@ -308,7 +343,7 @@ func (s *Pages) undoOf(ctx context.Context, user string, id int64, did string, z
 	if did == "scheduled" && post.State == author.Scheduled {
 		doneMessage = l.Say("Scheduled for %s.", l.Date(post.DueAt.In(zone), "2 January 2006, 15:04"))
 	}
-	if long := s.Posts.Warning(post); long != "" && (did == "published" || did == "private" || did == "changed" || did == "scheduled") {
+	if long := s.Posts.Warning(ctx, post); long != "" && (did == "published" || did == "private" || did == "changed" || did == "scheduled") {
 		doneMessage += " " + long
 	}
 	done = strconv.FormatInt(post.ID, 10) + " " + post.Key

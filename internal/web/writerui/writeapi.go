@@ -32,7 +32,7 @@ type editorResponse struct {
 	CopyBase int64  `json:"copybase,omitempty"`
 	Path     string `json:"path,omitempty"`
 
-	// For a preview.
+	// For a preview of the post or of a link.
 	HTML       template.HTML `json:"html,omitempty"`
 	Characters int           `json:"characters,omitempty"`
 	Limit      int           `json:"limit,omitempty"`
@@ -108,7 +108,7 @@ func (s *Pages) doDraft(rw http.ResponseWriter, r *http.Request, user string) (e
 	if f.ID == 0 && f.isEmpty() {
 		return editorResponse{}, nil
 	}
-	if err := s.saveDraft(r.Context(), user, &f); err != nil {
+	if err := s.saveDraft(r.Context(), user, &f, false); err != nil {
 		return editorResponse{Conflict: fault.CodeOf(err) == fault.Conflict || fault.CodeOf(err) == fault.Gone}, err
 	}
 	return editorResponse{ID: f.ID, Base: f.Base, Copy: f.Copy, CopyBase: f.CopyBase, Path: "/write/" + strconv.FormatInt(f.ID, 10)}, nil

@@ -14,6 +14,8 @@ import (
 // Options configure the pages for writing. Posts and Accounts must be set.
 type Options struct {
 	Posts    Posts
+	Versions Versions
+	Rules    Rules
 	Files    Files // files of posts; nil: none are hosted
 	Accounts Passwords
 	Replies  Replies  // from other sites; nil: none are received
@@ -21,7 +23,10 @@ type Options struct {
 	Mentions Mentions // settings about them; set if Replies is
 	// MentionsOff has what the operator has turned off for all authors.
 	MentionsOff author.Mentions
-	LimitMode   string // for long posts without a title: author.LimitWarn and so on
+	// Card reads the preview of a page for a link to it. Its faults are for users. Nil: no previews.
+	Card func(ctx context.Context, user, url string) (author.Card, error)
+	// Look shows a post that is not saved, as its page would be. Nil: there are no pages of posts.
+	Look func(rw http.ResponseWriter, r *http.Request, p author.Post)
 	// ReplyTo describes an item of the user's river for a reply to it. Nil: no feed reader.
 	ReplyTo func(ctx context.Context, user string, id int64) (author.Reply, error)
 	// ReplyToURL describes the post at a URL for a reply to it. Nil: only by its URL.

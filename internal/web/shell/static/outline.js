@@ -210,20 +210,61 @@ root.addEventListener("click", (e) => { if (e.target.matches(".wedge")) acts.fol
 tools.addEventListener("pointerdown", (e) => { if (e.target.dataset.do) e.preventDefault(); }); // the headline keeps the focus
 tools.addEventListener("click", (e) => acts[e.target.dataset.do]?.(here?.isConnected ? here : root.lastElementChild));
 
-// The outliner replaces the plain field.
+// The outliner replaces the plain field, and the text box while it is on.
 $("[name=outline-text]").disabled = plain.hidden = true;
 root.hidden = tools.hidden = false;
 function load() {
   root.replaceChildren(...JSON.parse(field.value || "[]").map(make));
   if (!root.children.length) root.append(make({}));
-  if (field.value) box.open = true;
   past.length = future.length = 0;
   name();
 }
 load();
 field.addEventListener("change", load); // another script has changed the field
-const begin = () => { if (box.open && !field.value) go(root.firstElementChild); };
-box.addEventListener("toggle", begin);
-begin();
-box.outliner = { make, change, isEmpty, text, list, say }; // for outlinein.js
+
+// Lines become headlines according to their indentation.
+function nodesOf(words) {
+  const lines = words.split(/[\r\n]+/).filter((l) => l.trim());
+  const bullets = lines.every((l) => /^\s*[-*+•] /.test(l)) ? 2 : 0, nodes = [], open = [];
+  for (const line of lines) {
+    const width = line.match(/^\s*/)[0].replaceAll("\t", "  ").length >> 1;
+    while (open.at(-1)?.width >= width) open.pop();
+    const node = { text: line.trim().slice(bullets), nodes: [] };
+    (open.at(-1)?.nodes ?? nodes).push(node);
+    open.push({ width, nodes: node.nodes });
+  }
+  return nodes;
+}
+const isPlain = (nodes) => nodes.every(({ text: words, nodes: all = [], folded, html, ...facts }) => !Object.keys(facts).length && isPlain(all));
+const listed = (nodes, deep = "") => nodes.map((n) => `${deep}- ${n.text}\n${listed(n.nodes ?? [], `${deep}  `)}`).join("");
+const textOf = (nodes) => nodes.some((n) => n.nodes?.length) ? listed(nodes).trimEnd() : nodes.map((n) => n.text).join("\n\n");
+
+// Switching moves the text to headlines and back, so nothing is lost.
+const on = document.getElementById("ask-outline"), source = document.getElementById("w-source");
+function begin() {
+  const nodes = read(root);
+  if (on.checked && !field.value) {
+    const from = nodesOf(source.value);
+    if (from.length) {
+      root.replaceChildren(...from.map(make));
+      source.value = "";
+      changed();
+      source.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+    go(root.firstElementChild);
+  } else if (!on.checked && field.value) {
+    if (!isPlain(nodes)) {
+      on.checked = true;
+      return say(t("The outline stays on, because its headlines have links or files"));
+    }
+    source.value = [source.value, textOf(nodes)].filter((s) => s.trim()).join("\n\n");
+    root.replaceChildren();
+    changed();
+    source.dispatchEvent(new Event("input", { bubbles: true }));
+    source.focus();
+  }
+}
+on.addEventListener("change", begin);
+if (on.checked) begin();
+box.outliner = { make, change, isEmpty, text, list, say, nodesOf }; // for outlinein.js
 box.dispatchEvent(new Event("outliner"));

@@ -3,7 +3,7 @@
 
 const box = document.querySelector("[data-outliner]"), root = box.querySelector(".outline"), file = box.querySelector("[type=file]");
 if (!box.outliner) await new Promise((ready) => box.addEventListener("outliner", ready, { once: true }));
-const { make, change, isEmpty, text, list, say } = box.outliner;
+const { make, change, isEmpty, text, list, say, nodesOf } = box.outliner;
 
 function insert(nodes, li) {
   const made = nodes.map(make);
@@ -22,15 +22,7 @@ root.addEventListener("paste", (e) => {
   if (lines.length < 2 && !outline) return;
   e.preventDefault();
   if (outline) return take(new Blob([words]));
-  const bullets = lines.every((l) => /^\s*[-*+•] /.test(l)) ? 2 : 0, nodes = [], open = [];
-  for (const line of lines) {
-    const width = line.match(/^\s*/)[0].replaceAll("\t", "  ").length >> 1;
-    while (open.at(-1)?.width >= width) open.pop();
-    const node = { text: line.trim().slice(bullets), nodes: [] };
-    (open.at(-1)?.nodes ?? nodes).push(node);
-    open.push({ width, nodes: node.nodes });
-  }
-  insert(nodes, e.target.closest("li"));
+  insert(nodesOf(words), e.target.closest("li"));
 });
 
 // Imports an outline of another program; the server parses it.

@@ -25,7 +25,7 @@ function start() {
   const f = form.elements;
   const text = byId("w-source");
   const user = form.dataset.user;
-  const mode = form.dataset.mode;
+  const { short, urls } = form.dataset;
   const unseen = () => form.dataset.state === "published" || form.dataset.state === "scheduled";
   const recordName = () => `write:${user}:${+f.id.value || f.key.value}`;
   const revision = () => `${f.base.value}.${f.copybase.value}`;
@@ -56,7 +56,7 @@ function start() {
     for (const name of ["id", "base", "copy", "copybase", "key", "offset", "was"]) all.delete(name);
     return all.toString();
   };
-  const isEmpty = () => ![..."title source link categories outline reply".split(" ").map((n) => f[n].value.trim()), form.querySelector(".file") ? "x" : ""].join("");
+  const isEmpty = () => ![..."title source link categories outline reply".split(" ").map((n) => f[n].value.trim()), form.querySelector(".file, #w-card [name=card-url]") ? "x" : ""].join("");
 
   // In this browser.
   function keep() {
@@ -65,7 +65,7 @@ function start() {
   }
   async function restore() {
     if (form.hasAttribute("data-back")) return touched(true); // the form has the latest text
-    if (kept.names().some((n) => n.startsWith(`write:${user}:`))) (await import(form.dataset.kept)).restore({ form, kept, user, recordName, revision, written, isEmpty, touched, save, say, files });
+    if (kept.names().some((n) => n.startsWith(`write:${user}:`))) (await import(form.dataset.kept)).restore({ form, kept, user, recordName, revision, written, isEmpty, touched, save, say, files, cards });
   }
 
   // On the server.
@@ -143,15 +143,16 @@ function start() {
       return /^[.,;:!?()[\]{}<>"']*$/.test(rest) ? rest : word;
     }).filter(Boolean).join(" ");
   }
+  const counted = (s) => urls ? s.replace(/https?:\/\/[^\s<>"']+[^\s<>"'.,;:!?)\]}]/g, urls === "short" ? "x".repeat(23) : "") : s;
   // The counter: first an estimate, then the number from the server.
   function show(n, limit, over) {
     const at = byId("w-count");
     at.classList.toggle("over", over);
-    at.textContent = mode === "off" ? "" : over ? (mode === "stop" ? t("%d too many: shorten it, or give it a title", n - limit) : t("%d over %d: long for a post without a title", n - limit, limit)) : limit ? String(limit - n) : n ? n === 1 ? t("1 character") : t("%d characters", n) : "";
+    at.textContent = short === "off" ? "" : over ? t("%d over", n - limit) : limit ? t("%d left", limit - n) : n ? n === 1 ? t("1 character") : t("%d characters", n) : "";
   }
   function count() {
     const limit = f.title.value.trim() || f.outline.value ? 0 : +form.dataset.limit;
-    const n = characters(withoutURL(text.value.trim(), f.link.value.trim()));
+    const n = characters(counted(withoutURL(text.value.trim(), f.link.value.trim())));
     show(n, limit, limit > 0 && n > limit);
   }
   async function look() {
@@ -179,14 +180,17 @@ function start() {
   document.addEventListener("drop", (e) => { form.classList.remove("over-it"); if (carries(e)) { e.preventDefault(); upload(e.dataTransfer.files); } });
   form.addEventListener("paste", (e) => { if (byId("w-upload") && e.clipboardData?.files.length && !e.clipboardData.getData("text/plain")) { e.preventDefault(); upload(e.clipboardData.files); } });
   const upload = async (list) => { const all = [...list]; (await files()).upload(all); };
-  byId("w-upload")?.addEventListener("change", async ({ target }) => { await upload(target.files); target.value = ""; });
+  for (const id of ["w-upload", "w-camera"]) byId(id)?.addEventListener("change", async ({ target }) => { await upload(target.files); target.value = ""; });
   form.querySelector("[value=file]").addEventListener("click", async (e) => { e.preventDefault(); (await files()).elsewhere(e.target); });
   f.categories.addEventListener("focus", async () => (await import(form.dataset.categories)).complete(f.categories, touched), { once: true });
-  for (const part of document.querySelectorAll("details[data-scripts]")) {
-    const load = () => { if (part.open) for (const one of part.dataset.scripts.split(" ")) import(one); };
-    part.addEventListener("toggle", load, { once: true });
-    load();
-  }
+  const outline = byId("ask-outline");
+  const outliner = () => { if (outline.checked) for (const one of form.querySelector("[data-outliner]").dataset.scripts.split(" ")) import(one); };
+  outline.addEventListener("change", outliner, { once: true });
+  outliner();
+  const cards = async () => (await import(form.dataset.card)).cards(form, sent, () => touched());
+  byId("ask-card")?.addEventListener("change", async ({ target }) => { const all = await cards(); target.checked ? all.read() : all.drop(); });
+  byId("w-card")?.addEventListener("click", async (e) => { if (e.target.matches("button")) { e.preventDefault(); (await cards()).read(); } });
+  byId("w-card")?.addEventListener("change", async (e) => { if (e.target.name === "card-drop") (await cards()).drop(); });
 
   // Local time of this browser.
   const clock = (t) => `${t.getFullYear()}-${pad(t.getMonth() + 1)}-${pad(t.getDate())}T${pad(t.getHours())}:${pad(t.getMinutes())}`;
@@ -239,7 +243,7 @@ function start() {
     else if (e.key === "s" && command) { e.preventDefault(); dirty = true; save(); }
     else if (e.key === "Escape" && !byId("look").hidden) byId("w-look").click();
   });
-  for (const box of form.querySelectorAll(".asks input")) box.addEventListener("change", () => { if (box.checked) form.querySelector(`.a-${box.id.slice(4)} :is(input:not([type=hidden]), textarea)`)?.focus(); });
+  for (const box of form.querySelectorAll(".asks input")) box.addEventListener("change", () => { if (box.checked && !/outline|card/.test(box.id)) form.querySelector(`.a-${box.id.slice(4)} :is(input:not([type=hidden]), textarea)`)?.focus(); });
 
   last = written();
   form.addEventListener("input", () => touched());
@@ -251,5 +255,5 @@ function start() {
   addEventListener("storage", (e) => { if (e.key === recordName() && e.newValue && !dirty) say(t("This post is also open in another tab")); });
   restore();
   grow();
-  if (!+f.id.value && !f.password) (f.title.value && !text.value ? text : text).focus();
+  if (!+f.id.value && !f.password) text.focus();
 }

@@ -5,7 +5,7 @@ const byId = (id) => document.getElementById(id);
 const month = 30 * 864e5;
 const plain = "title source link categories outline outline-text reply reply-of reply-guid reply-feed reply-title when was offset language".split(" ");
 
-export async function restore({ form, kept, user, recordName, revision, written, isEmpty, touched, save, say, files }) {
+export async function restore({ form, kept, user, recordName, revision, written, isEmpty, touched, save, say, files, cards }) {
   const f = form.elements;
   const isNew = !+f.id.value;
   const all = kept.names().filter((n) => n.startsWith(`write:${user}:`));
@@ -16,6 +16,9 @@ export async function restore({ form, kept, user, recordName, revision, written,
     for (const name of plain) if (f[name] && values.has(name)) f[name].value = values.get(name);
     form.querySelector(".filelist").replaceChildren();
     if (values.has("file")) (await files()).restore(values);
+    if (values.get("card-url") && byId("w-card")) (await cards()).restore(values);
+    byId("ask-outline").checked = !!f.outline.value;
+    byId("ask-outline").dispatchEvent(new Event("change"));
     for (const name of ["title", "link", "categories", "when", "language"]) if (f[name].value) byId(`ask-${name}`).checked = true;
     f.outline.dispatchEvent(new Event("change"));
   }

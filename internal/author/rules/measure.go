@@ -1,4 +1,4 @@
-package author
+package rules
 
 import (
 	"fmt"
@@ -6,8 +6,8 @@ import (
 
 	"github.com/rivo/uniseg"
 
+	"cloudburst/internal/author/markup"
 	"cloudburst/internal/fault"
-	"cloudburst/internal/sanitize"
 )
 
 // Measure is the length of a post as its readers see it.
@@ -41,37 +41,32 @@ func (m Measure) overrun() string {
 	return fmt.Sprintf("The post has %d characters; short posts have at most %d here.", m.Characters, m.Limit)
 }
 
-// Warning is [Measure.Warning] of a post that is published or scheduled; "" for any other.
-func (p *Posts) Warning(post Post) string {
-	if !post.State.HasReaders() && post.State != Scheduled || post.Title != "" {
-		return ""
-	}
-	return p.measure(&post.Content).Warning()
-}
-
-// measure counts a short post: one without a title and without an outline. c.HTML is
-// already rendered.
+// Measure counts the text of a short post: one without a title and without an outline. link is the
+// URL of the page that the post is about, which does not count; limit is the maximum, 0 for none.
 //
 // spec:rsscloud-2009#entries-140
-func (p *Posts) measure(c *Content) Measure {
-	text := sanitize.Text(c.HTML)
-	if c.Link != "" && strings.Contains(text, c.Link) {
-		text = withoutURL(text, c.Link)
+func (r Rules) Measure(text, link string, limit int) Measure {
+	if link != "" && strings.Contains(text, link) {
+		text = withoutURL(text, link)
 	}
-	m := Measure{Characters: uniseg.GraphemeClusterCount(text)}
-	if p.LimitMode == LimitOff || c.Title != "" || len(c.Outline) > 0 {
-		return m
-	}
-	m.Limit = p.limit()
-	m.Over = m.Characters > m.Limit
+	m := Measure{Characters: r.count(text), Limit: limit}
+	m.Over = limit > 0 && m.Characters > limit
 	return m
 }
 
-func (p *Posts) limit() int {
-	if p.Limit > 0 {
-		return p.Limit
+// count returns the grapheme clusters of a text, in which URLs count as the author chose.
+func (r Rules) count(text string) int {
+	if r.URLs == URLsFull {
+		return uniseg.GraphemeClusterCount(text)
 	}
-	return 140
+	n := 0
+	rest := markup.URL.ReplaceAllStringFunc(text, func(string) string {
+		if r.URLs == URLsShort {
+			n += shortURL
+		}
+		return "\n" // never part of a cluster with its neighbours
+	})
+	return n + uniseg.GraphemeClusterCount(strings.ReplaceAll(rest, "\n", ""))
 }
 
 // urlPunctuation is the punctuation that may directly precede or follow a URL in a text.

@@ -1,0 +1,143 @@
+package writerui
+
+import (
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/sergi/go-diff/diffmatchpatch"
+
+	"cloudburst/internal/author"
+)
+
+// A difference shows at most maxShown bytes of equal text around each change.
+const (
+	maxShown = 120
+	diffTime = 500 * time.Millisecond // afterwards the difference is coarse
+)
+
+// change is a piece of a difference between two texts.
+type change struct {
+	Text string
+	Kind string // "same", "added", "removed" or "cut"
+}
+
+// differenceOf returns the difference from one text to another, in whole words.
+func differenceOf(from, to string) (all []change) {
+	if from == to {
+		return nil
+	}
+	parts := compare(tokens(from), tokens(to))
+	for i, p := range parts {
+		if p.Kind == "same" {
+			all = append(all, shortened(p.Text, i > 0, i < len(parts)-1)...)
+			continue
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// shortened cuts the middle of an equal text; before and after are whether a change precedes or
+// follows it.
+func shortened(s string, before, after bool) []change {
+	if len(s) <= 3*maxShown {
+		return []change{{s, "same"}}
+	}
+	var all []change
+	if before {
+		all = append(all, change{strings.ToValidUTF8(s[:maxShown], ""), "same"})
+	}
+	all = append(all, change{"…", "cut"})
+	if after {
+		all = append(all, change{strings.ToValidUTF8(s[len(s)-maxShown:], ""), "same"})
+	}
+	return all
+}
+
+// compare compares two lists of tokens.
+func compare(from, to []string) (all []change) {
+	// Each token becomes a character, so that the library compares tokens.
+	codes, words := map[string]rune{}, map[rune]string{}
+	encode := func(list []string) []rune {
+		out := make([]rune, len(list))
+		for i, w := range list {
+			c, known := codes[w]
+			if !known {
+				if c = rune(len(codes) + 1); c >= 0xD800 { // not the surrogates
+					c += 0x800
+				}
+				if c > unicode.MaxRune {
+					c = unicode.MaxRune
+				}
+				codes[w], words[c] = c, w
+			}
+			out[i] = c
+		}
+		return out
+	}
+	d := diffmatchpatch.New()
+	d.DiffTimeout = diffTime
+	kinds := map[diffmatchpatch.Operation]string{diffmatchpatch.DiffEqual: "same", diffmatchpatch.DiffInsert: "added", diffmatchpatch.DiffDelete: "removed"}
+	for _, part := range d.DiffCleanupMerge(d.DiffMainRunes(encode(from), encode(to), false)) {
+		var b strings.Builder
+		for _, c := range part.Text {
+			b.WriteString(words[c])
+		}
+		all = append(all, change{b.String(), kinds[part.Type]})
+	}
+	return all
+}
+
+// tokens divides a text into words and the space between them.
+func tokens(s string) (all []string) {
+	from, space := 0, false
+	for i, r := range s {
+		if is := unicode.IsSpace(r); i > from && is != space {
+			all, from = append(all, s[from:i]), i
+			space = is
+		} else if i == from {
+			space = is
+		}
+	}
+	if from < len(s) {
+		all = append(all, s[from:])
+	}
+	return all
+}
+
+// merged returns both texts as one: common lines once, and different ones after each other, those of
+// other first.
+func merged(mine, other string) string {
+	var out strings.Builder
+	for _, p := range compare(lines(other), lines(mine)) {
+		out.WriteString(p.Text)
+		if !strings.HasSuffix(p.Text, "\n") {
+			out.WriteByte('\n')
+		}
+	}
+	return strings.TrimRight(out.String(), "\n")
+}
+
+func lines(s string) (all []string) {
+	for line := range strings.Lines(s) {
+		all = append(all, strings.TrimRight(line, "\n")+"\n")
+	}
+	return all
+}
+
+// textOf is a content as text, for differences: the title and the source, or the outline.
+func textOf(c *author.Content) string {
+	parts := []string{c.Title, c.Source, author.WriteOutline(c.Outline)}
+	for _, e := range c.Enclosures {
+		parts = append(parts, strings.TrimSpace(fileField{URL: e.URL, Title: e.Title}.Name()+"\n"+e.Alt))
+	}
+	parts = append(parts, c.Link, strings.Join(explicit(*c), ", "))
+	var all []string
+	for _, p := range parts {
+		if p = strings.TrimSpace(p); p != "" {
+			all = append(all, p)
+		}
+	}
+	return strings.Join(all, "\n\n")
+}
