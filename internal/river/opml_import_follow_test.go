@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/fulltest"
 )
 
 // linesOf returns a list of n feeds, starting with number first.
@@ -52,6 +53,7 @@ func TestImportStopsAtTheFeedLimit(t *testing.T) {
 // Each count takes longer than the one before, so a long list needs few.
 func TestFeedsAreRarelyCountedFarFromTheLimit(t *testing.T) {
 	t.Parallel()
+	fulltest.SkipUnderRace(t)
 	for limit, want := range map[int]int{100_000: 3, 3_000: 12, 2_000: 11} {
 		store := &userStore{}
 		r := &River{Store: store, Options: Options{Max: limit}}
@@ -201,6 +203,7 @@ func heapNow() int64 {
 
 // Not parallel: it measures the heap.
 func TestImportOf200000FeedsNeedsLittleMemory(t *testing.T) {
+	fulltest.SkipUnderRace(t)
 	const lines = 200_000
 	in, out := io.Pipe()
 	go func() {

@@ -12,6 +12,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/river/naming"
 )
 
@@ -120,6 +121,7 @@ func TestImportNamesTheActualFormat(t *testing.T) {
 
 func TestLongImportReportsProgressAndLimitsProblems(t *testing.T) {
 	t.Parallel()
+	fulltest.SkipUnderRace(t)
 	var b strings.Builder
 	b.WriteString(`<opml version="2.0"><head/><body>`)
 	for i := range 3_000 {

@@ -264,6 +264,7 @@ func TestFirstPushPlansTheDailyCheck(t *testing.T) {
 func TestFrequentPushesDoNotPreventTheDailyPoll(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
+	fulltest.SkipUnderRace(t) // many simulated days; shorter tests use the same goroutines
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss(hubbed, "a"), `"v"`))
 		w.follow(feedURL)
