@@ -36,7 +36,7 @@ func (p *running) signIn(t *testing.T, name string) *tab {
 // openOutliner opens the outliner of a new post.
 func (b *tab) openOutliner() {
 	b.t.Helper()
-	b.click("[data-outliner] > summary")
+	b.click(`label[for="ask-outline"]`)
 	b.until("it begins with a headline", `document.activeElement.matches(".outline textarea")`)
 }
 

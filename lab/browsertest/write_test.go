@@ -89,7 +89,7 @@ func TestShortPostIsWrittenAndPublishedByKeyboard(t *testing.T) {
 	b.until("the text box has the focus", `document.activeElement.id === "w-source"`)
 	b.holds("the counter shows the remaining characters", `document.getElementById("w-count").textContent === "140 left"`)
 	b.keys("Hello *world*")
-	b.until("the counter ignores markup", `document.getElementById("w-count").textContent === "129"`)
+	b.until("the counter ignores markup", `document.getElementById("w-count").textContent === "129 left"`)
 	b.ctrl(kb.Enter)
 	b.until("it is published", `document.querySelector(".undo")?.textContent.includes("Published.")`)
 	b.holds("the next form is empty", `document.getElementById("w-source").value === "" && document.activeElement.id === "w-source"`)

@@ -12,6 +12,8 @@ export function cards(form, sent, done) {
   }
   async function read() {
     wrong.replaceChildren();
+    const f = form.elements;
+    if (!/https?:\/\/\S/.test(f.source.value + f.outline.value + f.link.value)) return fail(t("The text has no URL yet. Write one, such as https://example.com/page, to add its preview."));
     box.replaceChildren(Object.assign(document.createElement("p"), { className: "soft", textContent: t("Reading the page…") }));
     try {
       const a = await (await fetch("/write/card", { method: "POST", body: sent() })).json();
