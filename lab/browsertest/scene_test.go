@@ -119,7 +119,8 @@ func TestPostReachesTheRiverOfTheSameServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	writer.open("/write")
-	writer.typeText("Plans for the winter")
+	writer.click(`label[for="ask-title"]`)
+	writer.fill("#w-title", "Plans for the winter")
 	writer.click(`label[for="ask-files"]`)
 	writer.do("choose a file", chromedp.SetUploadFiles(chromedp.CSS("#w-upload"), []string{hill}))
 	writer.until("the file is in the form", `document.querySelector(".filelist .file")`)

@@ -27,7 +27,7 @@ func differenceOf(from, to string) (all []change) {
 	if from == to {
 		return nil
 	}
-	parts := compare(tokens(from), tokens(to))
+	parts := joined(compare(tokens(from), tokens(to)))
 	for i, p := range parts {
 		if p.Kind == "same" {
 			all = append(all, shortened(p.Text, i > 0, i < len(parts)-1)...)
@@ -35,6 +35,34 @@ func differenceOf(from, to string) (all []change) {
 		}
 		all = append(all, p)
 	}
+	return all
+}
+
+// joined makes one change of changes that only a space separates.
+func joined(parts []change) (all []change) {
+	var removed, added string
+	end := func() {
+		for _, c := range []change{{removed, "removed"}, {added, "added"}} {
+			if c.Text != "" {
+				all = append(all, c)
+			}
+		}
+		removed, added = "", ""
+	}
+	for i, p := range parts {
+		switch {
+		case p.Kind == "removed":
+			removed += p.Text
+		case p.Kind == "added":
+			added += p.Text
+		case removed != "" && added != "" && i+1 < len(parts) && strings.Trim(p.Text, " ") == "":
+			removed, added = removed+p.Text, added+p.Text
+		default:
+			end()
+			all = append(all, p)
+		}
+	}
+	end()
 	return all
 }
 
