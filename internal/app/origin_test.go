@@ -102,7 +102,7 @@ func TestBannerAndPagesNameListenerAddress(t *testing.T) {
 	if err := r.stop(); err != nil {
 		t.Fatal(err)
 	}
-	if banner := r.out.String(); !strings.Contains(banner, "Look      "+r.base+"/\n") || strings.Contains(banner, "http://localhost") {
+	if banner := r.out.String(); !strings.Contains(banner, "Pages     "+r.base+"/\n") || strings.Contains(banner, "http://localhost") {
 		t.Errorf("the banner is %s", banner)
 	}
 }

@@ -244,7 +244,7 @@ func (a process) banner(public, admin string) {
 	if a.Out == nil {
 		return
 	}
-	fmt.Fprintf(a.Out, "Cloudburst %s\n\n  Look      %s/\n  Operate   http://%s/v1/ (this machine only, unless you changed admin.listen)\n  Store     %s\n\n", Version, public, admin, a.where())
+	fmt.Fprintf(a.Out, "Cloudburst %s\n\n  Pages     %s/\n  Admin API http://%s/v1/ (this machine only, unless you changed admin.listen)\n  Data      %s\n\n", Version, public, admin, a.where())
 	fmt.Fprintf(a.Out, "Put this into your feed's <channel>, and ping after each change:\n\n  %s\n  <atom:link xmlns:atom=\"http://www.w3.org/2005/Atom\" rel=\"hub\" href=\"%s/websub\"/>\n\n  cloudburst ping --hub %s FEED\n\n", a.cloudAt(public), public, public)
 	if token := a.accounts.SetupToken(); token != "" {
 		fmt.Fprintf(a.Out, "Nobody has an account yet. Make the first one here, or with cloudburst user add NAME:\n\n  %s/setup?token=%s\n\n", public, token)
