@@ -43,7 +43,7 @@ func TestVerificationsDoNotAmplifyRequests(t *testing.T) {
 	v := &victim{}
 	at := serve(t, victims, v)
 	host, port, _ := net.SplitHostPort(strings.TrimPrefix(at, "http://"))
-	own := serve(t, papers+"1", newFeeds())
+	own := serve(t, feedHosts+"1", newFeeds())
 	attacker := from(source(1), true)
 	fifty := func(base, mark string) url.Values {
 		form := url.Values{"notifyProcedure": {""}, "port": {port}, "domain": {host}, "protocol": {"http-post"}}
@@ -118,8 +118,8 @@ func TestOneAddressCannotFillTheDisk(t *testing.T) {
 	t.Parallel()
 	p := start(t, descrs)
 	v := visit(t, p)
-	e := newEar(t, source(1))
-	feed := serve(t, papers+"2", newFeeds())
+	e := newCallbackServer(t, source(1))
+	feed := serve(t, feedHosts+"2", newFeeds())
 	var accepted, refused, next atomic.Int64
 	attacker := from(source(1), true)
 	before, begun := size(t, p.data), time.Now()

@@ -86,7 +86,7 @@ func subscribe(t *testing.T, p *running, feed string, n int, callback func(i int
 }
 
 // notifyGood changes a feed and waits until the hundred good callbacks are notified.
-func notifyGood(t *testing.T, p *running, f *feeds, feed string, good *ear) {
+func notifyGood(t *testing.T, p *running, f *feeds, feed string, callback *callbackServer) {
 	t.Helper()
 	begun := time.Now()
 	ver, _ := f.Raise(feed)
@@ -98,7 +98,7 @@ func notifyGood(t *testing.T, p *running, f *feeds, feed string, good *ear) {
 		path := fmt.Sprintf("/good%d", i)
 		outside.Until(t, path+" is notified", func() bool {
 			at := f.readSince(feed, ver)
-			return !at.IsZero() && good.received(path, feed, at)
+			return !at.IsZero() && callback.received(path, feed, at)
 		})
 		last = max(last, time.Since(begun))
 	}
@@ -113,23 +113,23 @@ func TestHostileCallbacksDelayNoOtherSubscriber(t *testing.T) {
 	p := start(t, descrs)
 	v := visit(t, p)
 	f := newFeeds()
-	feed := serve(t, papers+"3", f) + "/feed.xml"
+	feed := serve(t, feedHosts+"3", f) + "/feed.xml"
 	var secret atomic.Int64
 	h := &hostileCallback{inside: serve(t, inside, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { secret.Add(1) }))}
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(serve(t, "0.0.0.0", h), "http://"))
-	good := newEar(t, "0.0.0.0")
+	callback := newCallbackServer(t, "0.0.0.0")
 	n := 2000 // more than the limit of open connections
 	if *forFlag > 0 {
 		n = 20_000
 	}
-	subscribe(t, p, feed, 100, func(i int) string { return fmt.Sprintf("http://127.40.%d.1:%s/good%d", i, good.port, i) })
-	notifyGood(t, p, f, feed, good) // the hub has a history of these callbacks from now on
+	subscribe(t, p, feed, 100, func(i int) string { return fmt.Sprintf("http://127.40.%d.1:%s/good%d", i, callback.port, i) })
+	notifyGood(t, p, f, feed, callback) // the hub has a history of these callbacks from now on
 	subscribe(t, p, feed, n, func(i int) string {
 		return fmt.Sprintf("http://127.%d.%d.%d:%s/hostile", 100+i/50000, 1+i/200%250, 1+i%200, port)
 	})
 	v.during(t, fmt.Sprintf("%d hostile callbacks", n), func() {
 		for end := time.Now().Add(lasts(4 * time.Second)); time.Now().Before(end); {
-			notifyGood(t, p, f, feed, good)
+			notifyGood(t, p, f, feed, callback)
 			time.Sleep(500 * time.Millisecond)
 		}
 	})

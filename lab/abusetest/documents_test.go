@@ -72,13 +72,13 @@ func attributes(n int) string {
 }
 
 // crookedServer serves bombs and other harmful responses.
-type crookedServer struct {
+type hostileServer struct {
 	bombs map[string]bomb
 	inner string
 	asked atomic.Int64
 }
 
-func (s *crookedServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *hostileServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.asked.Add(1)
 	if b, ok := s.bombs[r.URL.Path]; ok {
 		if b.coding != "" {
@@ -120,7 +120,7 @@ func (s *crookedServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *crookedServer) paths() (list []string) {
+func (s *hostileServer) paths() (list []string) {
 	for path := range s.bombs {
 		list = append(list, path)
 	}
@@ -142,14 +142,14 @@ func TestHarmfulDocumentsDelayNoOtherClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	var reached atomic.Int64
-	s := &crookedServer{bombs: bombs(t), inner: serve(t, inside, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) })) + "/secret.xml"}
-	at := serve(t, crooked, s)
-	e := newEar(t, source(1))
+	s := &hostileServer{bombs: bombs(t), inner: serve(t, inside, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) })) + "/secret.xml"}
+	at := serve(t, hostileHost, s)
+	e := newCallbackServer(t, source(1))
 	bearer := []string{"Authorization", "Bearer " + token.Token}
 	sender := from(source(1), true)
 	sender.Timeout = time.Minute
 	var failed atomic.Int64
-	good := func(a outside.Answer) {
+	callback := func(a outside.Answer) {
 		if a.Err != nil {
 			failed.Add(1)
 			return
@@ -164,18 +164,18 @@ func TestHarmfulDocumentsDelayNoOtherClient(t *testing.T) {
 		for first := true; first || time.Now().Before(until); first = false {
 			for _, path := range s.paths() {
 				group.Go(func() {
-					good(outside.Post(t.Context(), sender, p.Base+"/pleaseNotify", e.registration("/x", at+path)))
+					callback(outside.Post(t.Context(), sender, p.Base+"/pleaseNotify", e.registration("/x", at+path)))
 				})
-				group.Go(func() { good(outside.Post(t.Context(), sender, p.Base+"/ping", url.Values{"url": {at + path}})) })
+				group.Go(func() { callback(outside.Post(t.Context(), sender, p.Base+"/ping", url.Values{"url": {at + path}})) })
 				group.Go(func() {
-					good(outside.Post(t.Context(), sender, p.Base+"/websub", url.Values{"hub.mode": {"subscribe"}, "hub.topic": {at + path}, "hub.callback": {at + path}}))
+					callback(outside.Post(t.Context(), sender, p.Base+"/websub", url.Values{"hub.mode": {"subscribe"}, "hub.topic": {at + path}, "hub.callback": {at + path}}))
 				})
 				group.Go(func() {
-					good(outside.Send(t.Context(), sender, http.MethodPost, p.Base+"/v1/sources", "application/json", `{"url":"`+at+path+`"}`, bearer...))
+					callback(outside.Send(t.Context(), sender, http.MethodPost, p.Base+"/v1/sources", "application/json", `{"url":"`+at+path+`"}`, bearer...))
 				})
 			}
 			for _, b := range s.bombs {
-				group.Go(func() { bodyBombs(t, p.Base, sender, b, bearer, good) })
+				group.Go(func() { bodyBombs(t, p.Base, sender, b, bearer, callback) })
 			}
 			group.Wait()
 		}
@@ -190,29 +190,29 @@ func TestHarmfulDocumentsDelayNoOtherClient(t *testing.T) {
 }
 
 // bodyBombs sends a bomb to every endpoint that accepts a document.
-func bodyBombs(t *testing.T, base string, c *http.Client, b bomb, bearer []string, good func(outside.Answer)) {
+func bodyBombs(t *testing.T, base string, c *http.Client, b bomb, bearer []string, callback func(outside.Answer)) {
 	var coded []string
 	if b.coding != "" {
 		coded = []string{"Content-Encoding", b.coding}
 	}
 	packed := func(headers ...string) []string { return append(headers, coded...) }
 	for _, endpoint := range []string{"/RPC2", "/soap", "/cnws", "/ping", "/websub", "/weblogUpdates"} {
-		good(outside.Send(t.Context(), c, http.MethodPost, base+endpoint, "text/xml", b.body, packed()...))
+		callback(outside.Send(t.Context(), c, http.MethodPost, base+endpoint, "text/xml", b.body, packed()...))
 	}
-	good(outside.Send(t.Context(), c, http.MethodPut, base+"/writer/rss.xml", "application/rss+xml", b.body, packed(bearer...)...))
-	good(outside.Send(t.Context(), c, http.MethodPost, base+"/v1/opml", "text/x-opml", b.body, packed(bearer...)...))
+	callback(outside.Send(t.Context(), c, http.MethodPut, base+"/writer/rss.xml", "application/rss+xml", b.body, packed(bearer...)...))
+	callback(outside.Send(t.Context(), c, http.MethodPost, base+"/v1/opml", "text/x-opml", b.body, packed(bearer...)...))
 	text := base64.StdEncoding.EncodeToString([]byte(b.body))
 	call := func(method, value string) string {
 		return `<?xml version="1.0"?><methodCall><methodName>` + method + `</methodName><params><param><value>writer</value></param><param><value>` + ownersPassword + `</value></param><param><value>` + value + `</value></param></params></methodCall>`
 	}
-	good(outside.Send(t.Context(), c, http.MethodPost, base+"/RPC2", "text/xml", call("rssCloud.saveRss", "<base64>"+text+"</base64>")))
-	good(outside.Send(t.Context(), c, http.MethodPost, base+"/RPC2", "text/xml", strings.Replace(call("metaWeblog.newPost", "<struct><member><name>description</name><value><base64>"+text+"</base64></value></member></struct>"), "<params>", "<params><param><value>1</value></param>", 1)))
+	callback(outside.Send(t.Context(), c, http.MethodPost, base+"/RPC2", "text/xml", call("rssCloud.saveRss", "<base64>"+text+"</base64>")))
+	callback(outside.Send(t.Context(), c, http.MethodPost, base+"/RPC2", "text/xml", strings.Replace(call("metaWeblog.newPost", "<struct><member><name>description</name><value><base64>"+text+"</base64></value></member></struct>"), "<params>", "<params><param><value>1</value></param>", 1)))
 	var form bytes.Buffer
 	m := multipart.NewWriter(&form)
 	if w, err := m.CreateFormFile("file", "x.xml"); err == nil {
 		_, _ = io.WriteString(w, b.body) // into memory
 	}
 	_ = m.Close() // into memory
-	good(outside.Send(t.Context(), c, http.MethodPost, base+"/micropub/media", m.FormDataContentType(), form.String(), bearer...))
-	good(outside.Send(t.Context(), c, http.MethodPost, base+"/micropub", "application/json", `{"type":["h-entry"],"properties":`+strings.Repeat(`{"a":[`, 1<<16), bearer...))
+	callback(outside.Send(t.Context(), c, http.MethodPost, base+"/micropub/media", m.FormDataContentType(), form.String(), bearer...))
+	callback(outside.Send(t.Context(), c, http.MethodPost, base+"/micropub", "application/json", `{"type":["h-entry"],"properties":`+strings.Repeat(`{"a":[`, 1<<16), bearer...))
 }

@@ -19,22 +19,22 @@ import (
 
 // Addresses of clients and callbacks.
 const (
-	internet = "127.0.0.0/9" // addresses that the program may call
-	inside   = "127.200.0.1" // an address that the program must not call
-	visiting = "127.9.9.9"   // the well-behaved visitor
-	victims  = "127.66.0.1"  // hosts that requested nothing
-	papers   = "127.10.0."   // feeds: papers + "1" and so on
-	crooked  = "127.30.0.1"  // harmful documents
-	patience = 20 * time.Second
+	internet      = "127.0.0.0/9" // addresses that the program may call
+	inside        = "127.200.0.1" // an address that the program must not call
+	visitorHost   = "127.9.9.9"   // the well-behaved visitor
+	victims       = "127.66.0.1"  // hosts that requested nothing
+	feedHosts     = "127.10.0."   // feeds: feedHosts + "1" and so on
+	hostileHost   = "127.30.0.1"  // harmful documents
+	clientTimeout = 20 * time.Second
 )
 
 // impatient is a client for requests that have an immediate answer.
-var impatient = outside.Client(patience)
+var impatient = outside.Client(clientTimeout)
 
 // from returns a client with its own address. With keep, its connections stay open.
 func from(addr string, keep bool) *http.Client {
-	d := &net.Dialer{Timeout: patience, LocalAddr: &net.TCPAddr{IP: net.ParseIP(addr)}, Control: reuse}
-	return &http.Client{Timeout: patience, Transport: &http.Transport{DialContext: d.DialContext, DisableKeepAlives: !keep, MaxIdleConnsPerHost: 64},
+	d := &net.Dialer{Timeout: clientTimeout, LocalAddr: &net.TCPAddr{IP: net.ParseIP(addr)}, Control: reuse}
+	return &http.Client{Timeout: clientTimeout, Transport: &http.Transport{DialContext: d.DialContext, DisableKeepAlives: !keep, MaxIdleConnsPerHost: 64},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
@@ -104,8 +104,8 @@ func (f *feeds) readSince(url string, v int) (at time.Time) {
 	return at
 }
 
-// ear is a callback server that receives notifications and confirms every request.
-type ear struct {
+// callbackServer is a server that receives notifications and confirms every request.
+type callbackServer struct {
 	host, port string
 	base       string
 
@@ -114,14 +114,14 @@ type ear struct {
 	notified int
 }
 
-func newEar(t *testing.T, addr string) *ear {
-	e := &ear{last: map[string]time.Time{}}
+func newCallbackServer(t *testing.T, addr string) *callbackServer {
+	e := &callbackServer{last: map[string]time.Time{}}
 	e.base = serve(t, addr, e)
 	e.host, e.port, _ = net.SplitHostPort(strings.TrimPrefix(e.base, "http://"))
 	return e
 }
 
-func (e *ear) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (e *callbackServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	form, _ := url.ParseQuery(string(body)) // an invalid form contains no feed
 	if r.Method == http.MethodGet {
@@ -140,7 +140,7 @@ func (e *ear) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // received reports whether the callback got a notification of the feed at or after a time.
-func (e *ear) received(path, feed string, since time.Time) bool {
+func (e *callbackServer) received(path, feed string, since time.Time) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	at := e.last[path+" "+feed]
@@ -148,7 +148,7 @@ func (e *ear) received(path, feed string, since time.Time) bool {
 }
 
 // registration returns the pleaseNotify form for a callback of e.
-func (e *ear) registration(path string, feeds ...string) url.Values {
+func (e *callbackServer) registration(path string, feeds ...string) url.Values {
 	form := url.Values{"notifyProcedure": {""}, "port": {e.port}, "path": {path}, "protocol": {"http-post"}}
 	for i, f := range feeds {
 		form.Set(fmt.Sprintf("url%d", i+1), f)

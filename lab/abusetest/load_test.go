@@ -19,13 +19,13 @@ type ctx = context.Context
 
 // load contains the requests of many concurrent clients, and the responses.
 type load struct {
-	t       *testing.T
-	p       *running
-	feeds   *feeds
-	hosts   []string
-	ear     *ear
-	savers  []*saver
-	clients []*http.Client // each with its own source
+	t        *testing.T
+	p        *running
+	feeds    *feeds
+	hosts    []string
+	callback *callbackServer
+	savers   []*saver
+	clients  []*http.Client // each with its own source
 
 	acked, refused, failed, paths atomic.Int64
 
@@ -45,9 +45,9 @@ type saver struct {
 const loadFeeds = 200
 
 func newLoad(t *testing.T, p *running) *load {
-	l := &load{t: t, p: p, feeds: newFeeds(), ear: newEar(t, "127.20.0.1"), version: map[string]int{}, registered: map[[2]string]bool{}, wrong: map[string]int{}}
+	l := &load{t: t, p: p, feeds: newFeeds(), callback: newCallbackServer(t, "127.20.0.1"), version: map[string]int{}, registered: map[[2]string]bool{}, wrong: map[string]int{}}
 	for i := range 8 {
-		l.hosts = append(l.hosts, serve(t, fmt.Sprintf("%s%d", papers, 10+i), l.feeds))
+		l.hosts = append(l.hosts, serve(t, fmt.Sprintf("%s%d", feedHosts, 10+i), l.feeds))
 	}
 	for i := range 64 {
 		l.clients = append(l.clients, from(source(i), true))
@@ -63,12 +63,12 @@ func newLoad(t *testing.T, p *running) *load {
 		}
 		l.savers = append(l.savers, &saver{url: p.Base + "/" + name + "/rss.xml", header: "Bearer " + token.Token})
 	}
-	for i := 0; i < loadFeeds; i += 50 { // an earlier subscriber, from the ear's own address
+	for i := 0; i < loadFeeds; i += 50 { // an earlier subscriber, from the callback's own address
 		var some []string
 		for j := range 50 {
 			some = append(some, l.feed(i+j))
 		}
-		if a := outside.Post(t.Context(), from("127.20.0.1", false), p.Base+"/pleaseNotify", l.ear.registration("/first", some...)); !a.OK() {
+		if a := outside.Post(t.Context(), from("127.20.0.1", false), p.Base+"/pleaseNotify", l.callback.registration("/first", some...)); !a.OK() {
 			t.Fatalf("not registered: %s", a)
 		}
 		for _, f := range some {
@@ -97,21 +97,21 @@ func (l *load) one(ctx ctx, i int) {
 func (l *load) ping(ctx ctx, c *http.Client, feed string, endpoint int) bool {
 	v, _ := l.feeds.Raise(feed)
 	var a outside.Answer
-	var good, refused bool
+	var callback, refused bool
 	switch endpoint {
 	case 0:
 		a = outside.Post(ctx, c, l.p.Base+"/ping", map[string][]string{"url": {feed}})
-		good, refused = a.OK(), a.Limited() && (strings.Contains(a.Body, `success="false"`) || a.Status == http.StatusServiceUnavailable)
+		callback, refused = a.OK(), a.Limited() && (strings.Contains(a.Body, `success="false"`) || a.Status == http.StatusServiceUnavailable)
 	case 1:
 		a = outside.Send(ctx, c, http.MethodPost, l.p.Base+"/RPC2", "text/xml", `<?xml version="1.0"?><methodCall><methodName>rssCloud.ping</methodName><params><param><value>`+feed+`</value></param></params></methodCall>`)
-		good = a.Status == http.StatusOK && strings.Contains(a.Body, "<boolean>1<")
+		callback = a.Status == http.StatusOK && strings.Contains(a.Body, "<boolean>1<")
 		refused = a.Limited() || a.Status == http.StatusOK && strings.Contains(a.Body, "<fault>")
 	default:
 		a = outside.Send(ctx, c, http.MethodPost, l.p.Base+"/soap", "text/xml", `<?xml version="1.0"?><s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><ping><url>`+feed+`</url></ping></s:Body></s:Envelope>`, "SOAPAction", `"/ping"`)
-		good = a.Status == http.StatusOK && !strings.Contains(a.Body, "Fault")
+		callback = a.Status == http.StatusOK && !strings.Contains(a.Body, "Fault")
 		refused = a.Limited() || strings.Contains(a.Body, "Fault")
 	}
-	if l.count(ctx, fmt.Sprintf("ping %d", endpoint), a, good, refused) {
+	if l.count(ctx, fmt.Sprintf("ping %d", endpoint), a, callback, refused) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.version[feed] = max(l.version[feed], v)
@@ -123,7 +123,7 @@ func (l *load) ping(ctx ctx, c *http.Client, feed string, endpoint int) bool {
 // register adds a new callback.
 func (l *load) register(ctx ctx, feed string) {
 	path := fmt.Sprintf("/late%d", l.paths.Add(1))
-	a := outside.Post(ctx, from("127.20.0.1", false), l.p.Base+"/pleaseNotify", l.ear.registration(path, feed))
+	a := outside.Post(ctx, from("127.20.0.1", false), l.p.Base+"/pleaseNotify", l.callback.registration(path, feed))
 	// With one feed the answer reports the limits in place of the other feeds.
 	refused := a.Limited() || a.Err == nil && a.Status == http.StatusOK && strings.Contains(a.Body, `success="false"`)
 	if l.count(ctx, "register", a, a.OK(), refused) {
@@ -148,9 +148,9 @@ func saved(n int) string {
 }
 
 // count counts an answer and reports whether the request was acknowledged.
-func (l *load) count(ctx ctx, what string, a outside.Answer, good, refused bool) bool {
+func (l *load) count(ctx ctx, what string, a outside.Answer, callback, refused bool) bool {
 	switch {
-	case good && a.Err == nil:
+	case callback && a.Err == nil:
 		l.acked.Add(1)
 	case refused:
 		l.refused.Add(1)
@@ -164,7 +164,7 @@ func (l *load) count(ctx ctx, what string, a outside.Answer, good, refused bool)
 		}
 		l.wrong[what+": "+a.String()]++
 	}
-	return good && a.Err == nil
+	return callback && a.Err == nil
 }
 
 // kept checks that all acknowledged work is done.
@@ -176,7 +176,7 @@ func (l *load) kept() {
 		for feed, v := range l.version {
 			at := l.feeds.readSince(feed, v)
 			for pair := range l.registered {
-				if pair[1] == feed && pair[0] == "/first" && (at.IsZero() || !l.ear.received("/first", feed, at)) {
+				if pair[1] == feed && pair[0] == "/first" && (at.IsZero() || !l.callback.received("/first", feed, at)) {
 					missing = append(missing, fmt.Sprintf("/first of version %d of %s", v, feed))
 				}
 			}
@@ -192,7 +192,7 @@ func (l *load) kept() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		for pair := range l.registered {
-			if !l.ear.received(pair[0], pair[1], begun) {
+			if !l.callback.received(pair[0], pair[1], begun) {
 				missing = append(missing, fmt.Sprint(pair))
 			}
 		}

@@ -71,7 +71,7 @@ func TestPasswordGuessingDoesNotLockOutTheOwner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	owner := from(visiting, false)
+	owner := from(visitorHost, false)
 	owner.Timeout = soon
 	signIn := func() outside.Answer {
 		return outside.Post(t.Context(), owner, p.Base+"/login", url.Values{"name": {"owner"}, "password": {ownersPassword}})

@@ -15,12 +15,12 @@ import (
 // visitor is a well-behaved client: it pings, receives notifications and opens pages, each on
 // a new connection, in sequence.
 type visitor struct {
-	p      *running
-	client *http.Client
-	feeds  *feeds
-	feed   string
-	ear    *ear
-	calm   time.Duration // the longest wait before an attack
+	p        *running
+	client   *http.Client
+	feeds    *feeds
+	feed     string
+	callback *callbackServer
+	calm     time.Duration // the longest wait before an attack
 
 	mu       sync.Mutex
 	pings    []time.Duration // until the answer
@@ -35,10 +35,10 @@ const visitorPath = "/visitor"
 // visit returns a registered visitor.
 func visit(t *testing.T, p *running) *visitor {
 	t.Helper()
-	v := &visitor{p: p, client: from(visiting, false), feeds: newFeeds(), ear: newEar(t, visiting)}
+	v := &visitor{p: p, client: from(visitorHost, false), feeds: newFeeds(), callback: newCallbackServer(t, visitorHost)}
 	v.client.Timeout = time.Minute
-	v.feed = serve(t, visiting, v.feeds) + "/feed.xml"
-	if a := outside.Post(t.Context(), v.client, p.Base+"/pleaseNotify", v.ear.registration(visitorPath, v.feed)); !a.OK() {
+	v.feed = serve(t, visitorHost, v.feeds) + "/feed.xml"
+	if a := outside.Post(t.Context(), v.client, p.Base+"/pleaseNotify", v.callback.registration(visitorPath, v.feed)); !a.OK() {
 		t.Fatalf("the visitor is not registered: %s", a)
 	}
 	v.once(t.Context())
@@ -52,7 +52,7 @@ func (v *visitor) once(ctx context.Context) {
 	version, _ := v.feeds.Raise(v.feed)
 	a := outside.Post(ctx, v.client, v.p.Base+"/ping", map[string][]string{"url": {v.feed}})
 	if v.took(&v.pings, begun, "ping", a, a.OK()) {
-		for v.feeds.readSince(v.feed, version).IsZero() || !v.ear.received(visitorPath, v.feed, v.feeds.readSince(v.feed, version)) {
+		for v.feeds.readSince(v.feed, version).IsZero() || !v.callback.received(visitorPath, v.feed, v.feeds.readSince(v.feed, version)) {
 			select {
 			case <-ctx.Done():
 				return
@@ -71,18 +71,18 @@ func (v *visitor) once(ctx context.Context) {
 }
 
 // took records the result of a request, and reports whether it succeeded.
-func (v *visitor) took(list *[]time.Duration, begun time.Time, what string, a outside.Answer, good bool) bool {
+func (v *visitor) took(list *[]time.Duration, begun time.Time, what string, a outside.Answer, callback bool) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	switch {
-	case good:
+	case callback:
 		*list = append(*list, time.Since(begun))
 	case a.Err == nil && (a.Status == http.StatusTooManyRequests || a.Status == http.StatusServiceUnavailable):
 		v.refused = append(v.refused, what+": "+a.String())
 	default:
 		v.failed = append(v.failed, what+": "+a.String())
 	}
-	return good
+	return callback
 }
 
 // during repeats the rounds while attack runs, and logs the results.

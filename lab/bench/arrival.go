@@ -195,8 +195,8 @@ func (s *receiverProcess) flow() (f Flow, err error) {
 	return f, err
 }
 
-// wait returns when n callbacks are notified. It fails if no notification arrives for patience.
-func (s *receiverProcess) wait(ctx context.Context, n int, patience time.Duration, notify func(done int)) error {
+// wait returns when n callbacks are notified. It fails if no notification arrives for timeout.
+func (s *receiverProcess) wait(ctx context.Context, n int, timeout time.Duration, notify func(done int)) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	last, since := -1, time.Now()
@@ -212,8 +212,8 @@ func (s *receiverProcess) wait(ctx context.Context, n int, patience time.Duratio
 		if have != last {
 			last, since = have, time.Now()
 		}
-		if time.Since(since) > patience {
-			return fmt.Errorf("only %d of %d notifications came; none for %s", have, n, patience)
+		if time.Since(since) > timeout {
+			return fmt.Errorf("only %d of %d notifications came; none for %s", have, n, timeout)
 		}
 		select {
 		case <-ctx.Done():

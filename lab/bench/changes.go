@@ -20,7 +20,7 @@ type Changes struct {
 }
 
 const (
-	soonEnough = 0.050            // limit for the p99 of a ping, in seconds
+	maxPingP99 = 0.050            // limit for the p99 of a ping, in seconds
 	rampStep   = 1.3              // factor between two rates
 	rampFor    = 2                // seconds for each rate
 	rampTries  = 2                // attempts for each rate, because other programs can delay one
@@ -79,11 +79,11 @@ func (b Changes) run(ctx context.Context, s *stage) error {
 // steady pings at the required rate.
 func (b Changes) steady(ctx context.Context, s *stage, sites *sites) error {
 	var rates, p50, p99, most, cpus, floor []float64
-	shelf, err := b.shelf(s)
+	baselineAddr, err := b.baseline(s)
 	if err != nil {
 		return err
 	}
-	baseline := newSites(shelf, sites.host, b.Clients)
+	baseline := newSites(baselineAddr, sites.host, b.Clients)
 	defer baseline.close()
 	n := max(1, int(float64(b.Rate)*b.During.Seconds()))
 	listed := 0
@@ -125,7 +125,7 @@ func (b Changes) steady(ctx context.Context, s *stage, sites *sites) error {
 	r := &s.report
 	r.addMedian("pings taken", rates, "1/s").note("%s are sent each second, whatever becomes of them", thousands(int64(b.Rate)))
 	r.addMedian("ping → answer, p50", p50, "ms").note("from the moment at which it was to be sent")
-	r.addMedian("ping → answer, p99", p99, "ms").target("<", soonEnough*1e3)
+	r.addMedian("ping → answer, p99", p99, "ms").target("<", maxPingP99*1e3)
 	r.addMedian("ping → answer, most", most, "ms")
 	r.addMedian("floor: ping → answer, p99", floor, "ms").note("an endpoint that accepts and does nothing: the cost of machine and measurement")
 	r.addMedian("server CPU", cpus, "µs each")
@@ -133,25 +133,25 @@ func (b Changes) steady(ctx context.Context, s *stage, sites *sites) error {
 	return nil
 }
 
-// ramp raises the rate until the p99 of the pings exceeds soonEnough.
+// ramp raises the rate until the p99 of the pings exceeds maxPingP99.
 func (b Changes) ramp(ctx context.Context, s *stage, sites *sites) error {
 	best := 0.0
 	for rate := float64(b.Rate); rate < 200_000; rate *= rampStep {
 		s.progress.step("ramp to "+number(rate), 0, 0)
-		p99 := soonEnough
-		for try := 0; try < rampTries && p99 >= soonEnough; try++ {
+		p99 := maxPingP99
+		for try := 0; try < rampTries && p99 >= maxPingP99; try++ {
 			p, err := sites.at(ctx, rate, max(1, int(rate*rampFor*min(1, b.During.Seconds()))))
 			if err != nil {
 				return err
 			}
 			p99 = p.p99
 		}
-		if p99 >= soonEnough {
+		if p99 >= maxPingP99 {
 			break
 		}
 		best = rate
 	}
-	s.report.add("highest rate that holds", best, "1/s").target("≥", float64(b.Rate)).note("p99 below %.0f ms for %d s; in one of %d tries; in steps of %g", soonEnough*1e3, rampFor, rampTries, rampStep)
+	s.report.add("highest rate that holds", best, "1/s").target("≥", float64(b.Rate)).note("p99 below %.0f ms for %d s; in one of %d tries; in steps of %g", maxPingP99*1e3, rampFor, rampTries, rampStep)
 	return nil
 }
 

@@ -166,7 +166,7 @@ func (k *clusterStage) round(ctx context.Context, nodes []*server, kind string, 
 	if err := newPinger(nodes[0].listen, 1).ping(ctx, k.receiver.feedURL(0)); err != nil {
 		return 0, 0, err
 	}
-	if err := k.receiver.wait(ctx, k.n, patience, k.progress.of(fmt.Sprintf("round %d, %s", n, kind), k.n)); err != nil {
+	if err := k.receiver.wait(ctx, k.n, notifyTimeout, k.progress.of(fmt.Sprintf("round %d, %s", n, kind), k.n)); err != nil {
 		return 0, 0, err
 	}
 	for i, srv := range nodes {

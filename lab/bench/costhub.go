@@ -80,7 +80,7 @@ func (s *stage) change(ctx context.Context, p *pinger, feed, n, all int) error {
 	if err := p.ping(ctx, s.receiver.feedURL(feed)); err != nil {
 		return err
 	}
-	return s.receiver.wait(ctx, n, patience, func(int) {})
+	return s.receiver.wait(ctx, n, notifyTimeout, func(int) {})
 }
 
 func (w *costServer) pingSame() (int, error) { return w.small, w.pingSmall() }
@@ -95,7 +95,7 @@ func (w *costServer) pingChanged() (int, error) {
 	if err := w.pingSmall(); err != nil {
 		return 0, err
 	}
-	return w.small, w.receiver.wait(w.ctx, w.small, patience, func(int) {})
+	return w.small, w.receiver.wait(w.ctx, w.small, notifyTimeout, func(int) {})
 }
 
 // pingSmall pings each small feed once, in random order.

@@ -31,21 +31,21 @@ func TestCostsPredictTheRealProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	foretold, err := costs.Foretell("sqlite", tried)
+	prediction, err := costs.Predict("sqlite", tried)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := foretold.Write(t.Output()); err != nil {
+	if err := prediction.Write(t.Output()); err != nil {
 		t.Fatal(err)
 	}
-	if r := foretold.Ratio(); !(r > 1./3 && r < 3) {
-		t.Errorf("foretold ÷ measured is %.2f, want between a third and three", r)
+	if r := prediction.Ratio(); !(r > 1./3 && r < 3) {
+		t.Errorf("predicted ÷ measured is %.2f, want between a third and three", r)
 	}
 	if tried.Notified != 3*20*20 || tried.Changed != 60 {
 		t.Errorf("the trial did %+v", tried)
 	}
-	if _, err := costs.Foretell("postgres", tried); err == nil {
-		t.Error("costs of a store were foretold that was not measured")
+	if _, err := costs.Predict("postgres", tried); err == nil {
+		t.Error("the costs of an unmeasured store were predicted")
 	}
 }
 

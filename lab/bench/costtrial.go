@@ -86,17 +86,17 @@ func (w *costServer) mixed(changing int) error {
 	if _, err := w.registerNew(); err != nil {
 		return err
 	}
-	return w.receiver.wait(w.ctx, w.large, patience, func(int) {})
+	return w.receiver.wait(w.ctx, w.large, notifyTimeout, func(int) {})
 }
 
-// Foretold contains a trial and its predicted CPU time.
-type Foretold struct {
+// Prediction contains a trial and its predicted CPU time.
+type Prediction struct {
 	Tried Tried
 	CPU   time.Duration
 }
 
-// Foretell predicts the CPU time of a trial on a store (sqlite or postgres).
-func (f *CostFile) Foretell(store string, t Tried) (Foretold, error) {
+// Predict predicts the CPU time of a trial on a store (sqlite or postgres).
+func (f *CostFile) Predict(store string, t Tried) (Prediction, error) {
 	sum := 0.0
 	for _, part := range []struct {
 		name string
@@ -104,20 +104,20 @@ func (f *CostFile) Foretell(store string, t Tried) (Foretold, error) {
 	}{{"ping.unchanged", t.Unchanged}, {"ping.changed", t.Changed}, {"notify.rsscloud.kept", t.Notified}, {"register", t.Registered}} {
 		i := slices.IndexFunc(f.Costs, func(c Cost) bool { return c.Name == store+"/"+part.name+".cpu" })
 		if i < 0 {
-			return Foretold{}, fmt.Errorf("the costs have no %s/%s.cpu", store, part.name)
+			return Prediction{}, fmt.Errorf("the costs have no %s/%s.cpu", store, part.name)
 		}
 		sum += f.Costs[i].Value * float64(part.n)
 	}
-	return Foretold{Tried: t, CPU: time.Duration(sum * float64(time.Microsecond))}, nil
+	return Prediction{Tried: t, CPU: time.Duration(sum * float64(time.Microsecond))}, nil
 }
 
 // Ratio returns the predicted CPU time divided by the measured one.
-func (f Foretold) Ratio() float64 { return f.CPU.Seconds() / f.Tried.CPU.Seconds() }
+func (f Prediction) Ratio() float64 { return f.CPU.Seconds() / f.Tried.CPU.Seconds() }
 
 // Write prints the trial and the comparison in two lines.
-func (f Foretold) Write(w io.Writer) error {
+func (f Prediction) Write(w io.Writer) error {
 	t := f.Tried
-	_, err := fmt.Fprintf(w, "%s pings without a change, %s changes, %s notifications, %s registrations:\n%.2f s of processor time foretold, %.2f s measured, ratio %.2f\n",
+	_, err := fmt.Fprintf(w, "%s pings without a change, %s changes, %s notifications, %s registrations:\n%.2f s of processor time predicted, %.2f s measured, ratio %.2f\n",
 		thousands(int64(t.Unchanged)), thousands(int64(t.Changed)), thousands(int64(t.Notified)), thousands(int64(t.Registered)),
 		f.CPU.Seconds(), t.CPU.Seconds(), f.Ratio())
 	return err

@@ -185,7 +185,7 @@ func (f Fanout) round(ctx context.Context, s *stage, p *pinger, n int) (t notifi
 	if err := p.ping(ctx, s.receiver.feedURL(0)); err != nil {
 		return t, err
 	}
-	if err := s.receiver.wait(ctx, f.Subscribers, patience+f.Slow, s.progress.of("round "+strconv.Itoa(n), f.Subscribers)); err != nil {
+	if err := s.receiver.wait(ctx, f.Subscribers, notifyTimeout+f.Slow, s.progress.of("round "+strconv.Itoa(n), f.Subscribers)); err != nil {
 		return t, err
 	}
 	t.cpu = float64((s.server.usage().cpu - start.cpu).Microseconds()) / float64(f.Subscribers)
@@ -284,7 +284,7 @@ func (f Fanout) latency(ctx context.Context, s *stage, p *pinger) error {
 			return err
 		}
 		acked = append(acked, time.Since(t0).Seconds()*1e3)
-		if err := s.receiver.wait(ctx, latencyOf, patience, func(int) {}); err != nil {
+		if err := s.receiver.wait(ctx, latencyOf, notifyTimeout, func(int) {}); err != nil {
 			return err
 		}
 		a, err := s.receiver.arrivals(from, to, t0)

@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// shelf is the baseline for the recent changes: http.ServeContent with the same bytes. It accepts
+// baseline is the comparison for the recent changes: http.ServeContent with the same bytes. It accepts
 // every ping and ignores it.
-type shelf struct {
+type baseline struct {
 	addr   string
 	server *http.Server
 }
 
-// openShelf serves copies of the response at url, uncompressed and compressed.
-func openShelf(ctx context.Context, url string) (*shelf, error) {
+// openBaseline serves copies of the response at url, uncompressed and compressed.
+func openBaseline(ctx context.Context, url string) (*baseline, error) {
 	plain, _, err := fetchAs(ctx, url, "identity")
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func openShelf(ctx context.Context, url string) (*shelf, error) {
 		return nil, err
 	}
 	modified, length := time.Now(), strconv.Itoa(len(packed))
-	s := &shelf{addr: l.Addr().String(), server: &http.Server{ReadHeaderTimeout: 5 * time.Second, Handler: http.HandlerFunc(
+	s := &baseline{addr: l.Addr().String(), server: &http.Server{ReadHeaderTimeout: 5 * time.Second, Handler: http.HandlerFunc(
 		func(w http.ResponseWriter, r *http.Request) {
 			h := w.Header()
 			h.Set("Content-Type", "text/xml; charset=utf-8")
@@ -64,7 +64,7 @@ func openShelf(ctx context.Context, url string) (*shelf, error) {
 const yes = `<?xml version="1.0"?><methodResponse><params><param><value><struct><member><name>flerror</name><value><boolean>0</boolean></value></member>` +
 	`<member><name>message</name><value>Thanks for the ping.</value></member></struct></value></param></params></methodResponse>`
 
-func (s *shelf) close() { _ = s.server.Close() }
+func (s *baseline) close() { _ = s.server.Close() }
 
 func fetchAs(ctx context.Context, url, coding string) (body []byte, tag string, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
@@ -114,11 +114,11 @@ func (b Changes) read(ctx context.Context, addr string, request []byte, status i
 	return float64(done.Load()) / time.Since(begin).Seconds(), context.Cause(ctx)
 }
 
-// lists reads the recent changes from the server and from the shelf in turn, first on an idle
+// lists reads the recent changes from the server and from the baseline in turn, first on an idle
 // server, then during pings to the server.
 func (b Changes) lists(ctx context.Context, s *stage, sites *sites) error {
 	url := "http://" + s.server.listen + "/changes.xml"
-	shelf, err := b.shelf(s)
+	baselineAddr, err := b.baseline(s)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (b Changes) lists(ctx context.Context, s *stage, sites *sites) error {
 	}
 	for _, busy := range []bool{false, true} {
 		for _, kind := range []string{"plain", "gzip", "304"} {
-			if err := b.versus(ctx, s, sites, shelf, kind, busy); err != nil {
+			if err := b.versus(ctx, s, sites, baselineAddr, kind, busy); err != nil {
 				return fmt.Errorf("read the list (%s): %w", kind, err)
 			}
 		}
@@ -139,17 +139,17 @@ func (b Changes) lists(ctx context.Context, s *stage, sites *sites) error {
 	return nil
 }
 
-// shelf copies the current recent changes to the shelf, and returns the address of the shelf.
-func (b Changes) shelf(s *stage) (addr string, err error) {
-	l, err := s.loop("shelf")
+// baseline copies the current recent changes to a baseline, and returns its address.
+func (b Changes) baseline(s *stage) (addr string, err error) {
+	l, err := s.loop("baseline")
 	if err == nil {
-		err = l.call("shelf", "http://"+s.server.listen+"/changes.xml", &addr)
+		err = l.call("baseline", "http://"+s.server.listen+"/changes.xml", &addr)
 	}
 	return addr, err
 }
 
-// versus compares the server with the shelf for one kind of response.
-func (b Changes) versus(ctx context.Context, s *stage, sites *sites, shelf, kind string, busy bool) error {
+// versus compares the server with the baseline for one kind of response.
+func (b Changes) versus(ctx context.Context, s *stage, sites *sites, baselineAddr, kind string, busy bool) error {
 	var ours, theirs, ourCPU, theirCPU, p99 []float64
 	one := func(addr string, who *process, rates, cpus *[]float64) error {
 		request, status, err := b.request(ctx, addr, kind)
@@ -165,7 +165,7 @@ func (b Changes) versus(ctx context.Context, s *stage, sites *sites, shelf, kind
 		*rates = append(*rates, rate)
 		*cpus = append(*cpus, float64((who.usage().cpu-cpu).Microseconds())/max(1, rate*b.Reading.Seconds()))
 		p, perr := stop()
-		if addr != shelf {
+		if addr != baselineAddr {
 			p99 = append(p99, p.p99*1e3)
 		}
 		if err == nil {
@@ -173,7 +173,7 @@ func (b Changes) versus(ctx context.Context, s *stage, sites *sites, shelf, kind
 		}
 		return err
 	}
-	l, err := s.loop("shelf")
+	l, err := s.loop("baseline")
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (b Changes) versus(ctx context.Context, s *stage, sites *sites, shelf, kind
 		if err := one(s.server.listen, s.server.process, &ours, &ourCPU); err != nil {
 			return err
 		}
-		if err := one(shelf, l.process, &theirs, &theirCPU); err != nil {
+		if err := one(baselineAddr, l.process, &theirs, &theirCPU); err != nil {
 			return err
 		}
 	}

@@ -53,7 +53,7 @@ type loop struct {
 	sender   *fetch.Sender
 	web      *http.Client
 	endpoint *endpoint
-	shelf    *shelf
+	baseline *baseline
 }
 
 // loopback returns the prefixes that allow a guard to connect to the receiver, and to no other
@@ -191,8 +191,8 @@ func ServeLoop(ctx context.Context, in io.Reader, out io.Writer) error {
 		if l != nil && l.endpoint != nil {
 			l.endpoint.close()
 		}
-		if l != nil && l.shelf != nil {
-			l.shelf.close()
+		if l != nil && l.baseline != nil {
+			l.baseline.close()
 		}
 	}()
 	return serveCalls(ctx, in, out, func(ctx context.Context, c call) (any, error) {
@@ -218,19 +218,19 @@ func ServeLoop(ctx context.Context, in io.Reader, out io.Writer) error {
 			}
 			return l.endpoint.addr, nil
 		}
-		if c.Do == "shelf" {
+		if c.Do == "baseline" {
 			url, err := unpack[string](c)
-			if l != nil && l.shelf != nil {
-				l.shelf.close()
+			if l != nil && l.baseline != nil {
+				l.baseline.close()
 			}
 			if err == nil {
 				l = newLoop(1, 1)
-				l.shelf, err = openShelf(ctx, url)
+				l.baseline, err = openBaseline(ctx, url)
 			}
 			if err != nil {
 				return nil, err
 			}
-			return l.shelf.addr, nil
+			return l.baseline.addr, nil
 		}
 		return nil, fmt.Errorf("a loop cannot %q", c.Do)
 	})

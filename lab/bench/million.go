@@ -105,7 +105,7 @@ func (m Million) pings(ctx context.Context, s *stage, each, n int) error {
 		if err := p.ping(ctx, s.receiver.feedURL(f)); err != nil {
 			return err
 		}
-		if err := s.receiver.wait(ctx, each, patience, func(int) {}); err != nil {
+		if err := s.receiver.wait(ctx, each, notifyTimeout, func(int) {}); err != nil {
 			return err
 		}
 		a, err := s.receiver.arrivals(f*each, (f+1)*each, t0)

@@ -240,7 +240,7 @@ func (s *Receiver) serve(c net.Conn, slow bool) {
 			return
 		}
 		if slow && s.plan.Slow > 0 {
-			s.round.Load().dawdle(s.plan.Slow)
+			s.round.Load().delayResponse(s.plan.Slow)
 		}
 		if _, err = c.Write(out); err != nil || r.close {
 			return
@@ -312,8 +312,8 @@ func (r *round) arrived(i int) {
 	}
 }
 
-// dawdle delays a response by d, and records the number of concurrent delays.
-func (r *round) dawdle(d time.Duration) {
+// delayResponse delays a response by d, and records the number of concurrent delays.
+func (r *round) delayResponse(d time.Duration) {
 	n := r.busy.Add(1)
 	for old := r.peak.Load(); n > old && !r.peak.CompareAndSwap(old, n); {
 		old = r.peak.Load()

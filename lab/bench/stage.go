@@ -26,9 +26,9 @@ type Common struct {
 }
 
 const (
-	patience   = 45 * time.Second // a round fails after this time without a notification
-	latencyOf  = 10               // subscribers of the feed for latency
-	stopWithin = 15 * time.Second
+	notifyTimeout = 45 * time.Second // a round fails after this time without a notification
+	latencyOf     = 10               // subscribers of the feed for latency
+	stopWithin    = 15 * time.Second
 )
 
 // stage contains all processes of one measurement.

@@ -25,7 +25,7 @@ const (
 	pageSaves     = 20   // maximum number of saves for the open page, because its feed is read once per second
 	few           = 10   // posts of the author with few posts
 	importFile    = 5000 // posts in one imported file
-	writePatience = 30 * time.Second
+	writeTimeout  = 30 * time.Second
 )
 
 // Run measures.
@@ -101,7 +101,7 @@ func (b Write) notified(ctx context.Context, s *stage) error {
 		if err != nil {
 			return err
 		}
-		if err := s.receiver.wait(ctx, b.Subscribers, patience, func(int) {}); err != nil {
+		if err := s.receiver.wait(ctx, b.Subscribers, notifyTimeout, func(int) {}); err != nil {
 			return err
 		}
 		a, err := s.receiver.arrivals(0, b.Subscribers, begun)
@@ -148,7 +148,7 @@ func (b Write) watched(ctx context.Context, s *stage) error {
 		if err != nil {
 			return err
 		}
-		at, err := page.until(word, writePatience)
+		at, err := page.until(word, writeTimeout)
 		if err != nil {
 			return err
 		}

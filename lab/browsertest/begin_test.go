@@ -39,10 +39,10 @@ func TestNewServerShowsItsTestFeedAndOffersFeeds(t *testing.T) {
 
 func TestFeedIsFollowedByTheURLOfItsPage(t *testing.T) {
 	t.Parallel()
-	p, press := start(t, conf(t)), newPress(t)
-	press.paper("/news.xml", "The News", "", posts(3, "News")...)
-	press.paper("/sports.xml", "The Sports", "", posts(3, "Sport")...)
-	page := press.put("/paper", "text/html; charset=utf-8", `<!doctype html><title>The Paper</title>
+	p, server := start(t, conf(t)), newFeedServer(t)
+	server.feed("/news.xml", "The News", "", posts(3, "News")...)
+	server.feed("/sports.xml", "The Sports", "", posts(3, "Sport")...)
+	page := server.put("/paper", "text/html; charset=utf-8", `<!doctype html><title>The Paper</title>
 <link rel="alternate" type="application/rss+xml" title="The News" href="/news.xml"><link rel="alternate" type="application/rss+xml" title="The Sports" href="sports.xml"><p>Read us.</p>`)
 	b := newTab(t, p.base)
 	b.open("/feeds")
@@ -68,12 +68,12 @@ func TestFeedIsFollowedByTheURLOfItsPage(t *testing.T) {
 
 	// A repetition adds nothing, and an invalid URL is reported next to the field.
 	b.open("/feeds/add")
-	b.fill("#a-url", press.URL+"/sports.xml")
+	b.fill("#a-url", server.URL+"/sports.xml")
 	b.click(`form[action="/feeds/add"] .go button`)
 	b.until("the page reports that the feed is followed already", `/done=had/.test(location.search)`)
 	b.expect("404") // status of the response with the error
 	b.open("/feeds/add")
-	b.fill("#a-url", press.URL+"/nothing-to-follow")
+	b.fill("#a-url", server.URL+"/nothing-to-follow")
 	b.click(`form[action="/feeds/add"] .go button`)
 	b.until("an error is next to the field", `document.querySelector("#a-url-wrong").textContent.trim() !== "" && document.querySelector("#a-url").value.endsWith("/nothing-to-follow")`)
 	b.holds("the field is marked", `document.querySelector("#a-url").ariaInvalid === "true"`)

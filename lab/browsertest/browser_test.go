@@ -21,8 +21,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// patience is the timeout of each wait. It is long because other tests can load the machine.
-const patience = 2 * time.Minute
+// waitTimeout is the timeout of each wait. It is long because other tests can load the machine.
+const waitTimeout = 2 * time.Minute
 
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -151,7 +151,7 @@ func (b *tab) complain() {
 // run executes an action in a window, and fails the test on an error or a timeout.
 func run[T any](b *tab, what string, a chromedp.Action[T]) T {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, waitTimeout)
 	defer cancel()
 	v, err := chromedp.Run(ctx, a)
 	if err != nil {
@@ -202,7 +202,7 @@ func eval[T any](b *tab, expression string) T {
 // until waits until an expression is true on the current page, and the page is loaded.
 func (b *tab) until(what, expression string) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, waitTimeout)
 	defer cancel()
 	tick := time.NewTicker(15 * time.Millisecond)
 	defer tick.Stop()

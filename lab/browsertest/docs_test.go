@@ -59,10 +59,10 @@ func TestDocumentationIsASite(t *testing.T) {
 func TestImagesOfTheFirstSteps(t *testing.T) {
 	t.Parallel()
 	album := newAlbum(t)
-	p, press := start(t, conf(t)), newPress(t)
-	walks := press.paper("/walks.xml", "Walks in the hills", rsscloud.CloudAt(p.base).String(),
+	p, server := start(t, conf(t)), newFeedServer(t)
+	walks := server.feed("/walks.xml", "Walks in the hills", rsscloud.CloudAt(p.base).String(),
 		post{Title: "Up the old mill path", Text: "<p>The gate is open again, and the stones are dry.</p>"}, post{Title: "Fog at the pass", Text: "<p>We saw the valley for a minute.</p>"})
-	garden := press.paper("/garden.xml", "The garden log", "", post{Title: "Beans are up", Text: "<p>Three rows, all of them.</p>"})
+	garden := server.feed("/garden.xml", "The garden log", "", post{Title: "Beans are up", Text: "<p>Three rows, all of them.</p>"})
 	alice := p.author(t, "alice")
 	p.follow("", walks.url(), "Outside")
 	p.follow("", garden.url(), "Outside")

@@ -13,9 +13,9 @@ func TestSeveralFeedsAreUnfollowedAndMovedAtOnce(t *testing.T) {
 		for _, width := range []int64{1280, 390} {
 			t.Run(fmt.Sprintf("%d wide, scripts %v", width, scripts), func(t *testing.T) {
 				t.Parallel()
-				p, press := start(t, conf(t)), newPress(t)
+				p, server := start(t, conf(t)), newFeedServer(t)
 				for _, name := range []string{"Apple", "Birch", "Cedar"} {
-					p.follow("", press.paper("/"+name+".xml", name, "", posts(2, name)...).url())
+					p.follow("", server.feed("/"+name+".xml", name, "", posts(2, name)...).url())
 				}
 				b := newTab(t, p.base)
 				b.size(width, 900)
@@ -73,9 +73,9 @@ func TestPeopleOfTheServerAreOfferedToFollow(t *testing.T) {
 
 func TestADeadIconLeavesTheLetterWithoutScripts(t *testing.T) {
 	t.Parallel()
-	p, press := start(t, conf(t)), newPress(t)
-	press.put("/dead.png", "status", "404")
-	p.follow("", press.paper("/dead.xml", "Feed that is dead", fmt.Sprintf("<image><url>%s/dead.png</url><title>x</title><link>%[1]s/</link></image>", press.URL), posts(2, "News")...).url())
+	p, server := start(t, conf(t)), newFeedServer(t)
+	server.put("/dead.png", "status", "404")
+	p.follow("", server.feed("/dead.xml", "Feed that is dead", fmt.Sprintf("<image><url>%s/dead.png</url><title>x</title><link>%[1]s/</link></image>", server.URL), posts(2, "News")...).url())
 	b := newTab(t, p.base)
 	b.expect("502") // status of the missing icon
 	command(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})

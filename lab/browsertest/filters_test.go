@@ -30,8 +30,8 @@ func (b *tab) makeFilter(word, action, previewed string) {
 
 func TestFiltersHideAndStarNewItems(t *testing.T) {
 	t.Parallel()
-	p, press := start(t, conf(t)), newPress(t)
-	feed := press.paper("/market.xml", "Market", rsscloud.CloudAt(p.base).String(), post{Title: "A sponsored apple"}, post{Title: "An advert for pears"}, post{Title: "A zebra"}, post{Title: "An okapi"})
+	p, server := start(t, conf(t)), newFeedServer(t)
+	feed := server.feed("/market.xml", "Market", rsscloud.CloudAt(p.base).String(), post{Title: "A sponsored apple"}, post{Title: "An advert for pears"}, post{Title: "A zebra"}, post{Title: "An okapi"})
 	p.follow("", feed.url())
 	b := newTab(t, p.base)
 	for i, c := range []struct {

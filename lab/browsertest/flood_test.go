@@ -22,12 +22,12 @@ const visible = `[...document.querySelectorAll("#days .item")].filter((i) => i.c
 
 func TestOldItemsFoldWhenTheyArriveLive(t *testing.T) {
 	t.Parallel()
-	p, press := start(t, conf(t)), newPress(t)
-	p.follow("", press.paper("/news.xml", "News", "", posts(2, "News")...).url(), "Day")
+	p, server := start(t, conf(t)), newFeedServer(t)
+	p.follow("", server.feed("/news.xml", "News", "", posts(2, "News")...).url(), "Day")
 	b := newTab(t, p.base)
 	b.open("/river?category=Day")
 	b.until("the page is live", `document.getElementById("live-text").textContent === "Live" && document.querySelectorAll("#days .item").length === 2`)
-	old := press.paper("/frisk.xml", "Frisk", rsscloud.CloudAt(p.base).String(), undated(23, "Frisk")...)
+	old := server.feed("/frisk.xml", "Frisk", rsscloud.CloudAt(p.base).String(), undated(23, "Frisk")...)
 	p.follow("", old.url(), "Day")
 	const folded = `document.querySelector("#days .flood summary")?.textContent === "20 older items from Frisk" && document.querySelectorAll("#days .flood .item").length === 20`
 	const shown = `"Frisk, number 23,Frisk, number 22,Frisk, number 21,News, number 2,News, number 1"`

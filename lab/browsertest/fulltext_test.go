@@ -17,7 +17,7 @@ import (
 )
 
 // article gives a page with an article to a path.
-func (p *press) article(path, about string) {
+func (p *feedServer) article(path, about string) {
 	var b strings.Builder
 	for i := range 12 {
 		fmt.Fprintf(&b, "<p>%s, paragraph %d: the keeper wrote down the hour, the wind, and the height of the water, then lit the lamp.</p>", about, i+1)
@@ -41,10 +41,10 @@ func (b *tab) capture(name string) {
 
 func TestFullTextOfPushedItemAppearsOnOpenPage(t *testing.T) {
 	t.Parallel()
-	p, press := start(t, conf(t)), newPress(t)
-	paper := press.paper("/short.xml", "Short", rsscloud.CloudAt(p.base).String(), posts(3, "Summary")...)
+	p, server := start(t, conf(t)), newFeedServer(t)
+	feed := server.feed("/short.xml", "Short", rsscloud.CloudAt(p.base).String(), posts(3, "Summary")...)
 	b := p.author(t, "alice")
-	source := p.follow("alice", paper.url())
+	source := p.follow("alice", feed.url())
 	b.open(fmt.Sprintf("/feeds/%d/settings", source.ID))
 	b.holds("full text is off", `!document.getElementById("s-full").checked`)
 	b.click("#s-full")
@@ -54,9 +54,9 @@ func TestFullTextOfPushedItemAppearsOnOpenPage(t *testing.T) {
 
 	b.open("/river")
 	b.until("the page is live", `document.getElementById("live-text").textContent === "Live" && document.querySelectorAll("#days .item").length >= 3`)
-	press.article("/post/short.xml/4", "The lighthouse")
-	paper.add(post{Title: "The lighthouse", Text: "<p>Only a summary.</p>"})
-	p.ping(paper.url())
+	server.article("/post/short.xml/4", "The lighthouse")
+	feed.add(post{Title: "The lighthouse", Text: "<p>Only a summary.</p>"})
+	p.ping(feed.url())
 	b.until("the item is on the page, with its summary or already its text", `[...document.querySelectorAll("#days .item")].some((item) => item.textContent.includes("The lighthouse"))`)
 	b.until("its full text is offered or shown", `(() => {
 		const item = [...document.querySelectorAll("#days .item")].find((item) => item.textContent.includes("The lighthouse"));
@@ -80,26 +80,26 @@ func TestFullTextOfPushedItemAppearsOnOpenPage(t *testing.T) {
 		}
 		return false
 	})
-	if n := press.requests("/post/short.xml/4 "); n != 1 {
+	if n := server.requests("/post/short.xml/4 "); n != 1 {
 		t.Errorf("the page was read %d times", n)
 	}
-	if n := press.requests("/post/short.xml/3 "); n != 0 {
+	if n := server.requests("/post/short.xml/3 "); n != 0 {
 		t.Error("the page of an old item was read")
 	}
 }
 
 func TestFullTextIsShownOnDemandWithAndWithoutScripts(t *testing.T) {
 	t.Parallel()
-	p, press := start(t, conf(t)), newPress(t)
-	press.article("/post/short.xml/1", "The harbour")
-	press.article("/post/short.xml/2", "The lighthouse")
-	press.put("/post/short.xml/3", "status", "403")
-	paper := press.paper("/short.xml", "Short", "", posts(3, "Summary")...)
+	p, server := start(t, conf(t)), newFeedServer(t)
+	server.article("/post/short.xml/1", "The harbour")
+	server.article("/post/short.xml/2", "The lighthouse")
+	server.put("/post/short.xml/3", "status", "403")
+	feed := server.feed("/short.xml", "Short", "", posts(3, "Summary")...)
 	b := p.author(t, "alice")
-	p.follow("alice", paper.url())
+	p.follow("alice", feed.url())
 	open := func(n int) {
 		t.Helper()
-		b.open(fmt.Sprintf("/river/item/%d", river.ItemID(river.SourceID(paper.url()), fmt.Sprintf("%s/post/short.xml/%d", press.URL, n))))
+		b.open(fmt.Sprintf("/river/item/%d", river.ItemID(river.SourceID(feed.url()), fmt.Sprintf("%s/post/short.xml/%d", server.URL, n))))
 	}
 	open(2)
 	b.holds("the page has the summary", `document.querySelector(".alone .e-content").textContent.includes("of hour 2")`)
@@ -129,7 +129,7 @@ func TestFullTextIsShownOnDemandWithAndWithoutScripts(t *testing.T) {
 		b.click(".fulltext a")
 		b.until("the link leads back to the text of the feed", `document.querySelector(".alone .e-content").textContent.includes("of hour 1")`)
 	}
-	if n := press.requests("/post/short.xml/1 "); n != 1 {
+	if n := server.requests("/post/short.xml/1 "); n != 1 {
 		t.Errorf("the page was read %d times", n)
 	}
 }

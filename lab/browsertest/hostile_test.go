@@ -85,7 +85,7 @@ func newCanary(t *testing.T) *canary {
 
 // hostile returns feeds with every attack in every field: RSS with escaped markup, Atom with
 // CDATA, JSON, and one feed for each attack in unescaped RSS.
-func hostile(press *press, evil []string) (feeds []string) {
+func hostile(server *feedServer, evil []string) (feeds []string) {
 	cdata := func(s string) string {
 		return "<![CDATA[" + strings.ReplaceAll(s, "]]>", "]]]]><![CDATA[>") + "]]>"
 	}
@@ -100,7 +100,7 @@ func hostile(press *press, evil []string) (feeds []string) {
 	var rss, atom strings.Builder
 	var items []map[string]any
 	rss.WriteString(`<rss version="2.0" xmlns:source="http://source.scripting.com/" xmlns:content="http://purl.org/rss/1.0/modules/content/" xmlns:media="http://search.yahoo.com/mrss/"><channel><title>` + html.EscapeString(evil[0]) + `</title><link>` + html.EscapeString(evil[86]) + `</link><description>` + html.EscapeString(evil[22]) + `</description>`)
-	atom.WriteString(`<feed xmlns="http://www.w3.org/2005/Atom"><title type="html">` + cdata(evil[22]) + `</title><subtitle type="html">` + cdata(evil[0]) + `</subtitle><id>x</id><icon>javascript:1</icon><logo>` + press.URL + `/x.png"onerror=1</logo>`)
+	atom.WriteString(`<feed xmlns="http://www.w3.org/2005/Atom"><title type="html">` + cdata(evil[22]) + `</title><subtitle type="html">` + cdata(evil[0]) + `</subtitle><id>x</id><icon>javascript:1</icon><logo>` + server.URL + `/x.png"onerror=1</logo>`)
 	for i, raw := range evil {
 		a, c := html.EscapeString(legal(raw)), cdata(legal(raw))
 		fmt.Fprintf(&rss, `<item><guid isPermaLink="false">%d</guid>`, i)
@@ -108,18 +108,18 @@ func hostile(press *press, evil []string) (feeds []string) {
 			fmt.Fprintf(&rss, `<title>%s</title>`, a)
 		}
 		fmt.Fprintf(&rss, `<link>%s</link><description>%s</description><content:encoded>%s</content:encoded><author>%s</author><category domain="%s">%s</category><comments>%s</comments><enclosure url="%s" type="%s" length="1"/><enclosure url="%s/x.mp3?%s" type="audio/%s" length="1"/><media:thumbnail url="%s"/><source url="%s">%s</source><source:outline text="%s"><source:outline text="%s" url="%s"/></source:outline></item>`,
-			a, a, a, a, a, a, a, a, a, press.URL, a, a, a, a, a, a, a, a)
+			a, a, a, a, a, a, a, a, a, server.URL, a, a, a, a, a, a, a, a)
 		fmt.Fprintf(&atom, `<entry><id>%d</id><title type="html">%s</title><link href="%s"/><link rel="enclosure" href="%s" type="%s" title="%s"/><author><name>%s</name><uri>%s</uri></author><category term="%s" label="%s"/><summary type="html">%s</summary><content type="html" xml:lang="%s">%s</content></entry>`,
 			i, c, a, a, a, a, c, c, a, a, c, a, c)
 		items = append(items, map[string]any{"id": fmt.Sprint(i), "title": raw, "url": raw, "external_url": raw, "content_html": raw, "content_text": raw, "summary": raw, "image": raw, "banner_image": raw, "tags": []string{raw}, "language": raw,
-			"authors": []map[string]string{{"name": raw, "url": raw, "avatar": raw}}, "attachments": []map[string]any{{"url": raw, "mime_type": raw, "title": raw}, {"url": press.URL + "/" + raw, "mime_type": "audio/" + raw, "title": raw}}})
+			"authors": []map[string]string{{"name": raw, "url": raw, "avatar": raw}}, "attachments": []map[string]any{{"url": raw, "mime_type": raw, "title": raw}, {"url": server.URL + "/" + raw, "mime_type": "audio/" + raw, "title": raw}}})
 		if i%6 == 0 {
-			feeds = append(feeds, press.put(fmt.Sprintf("/raw%d.xml", i), "application/rss+xml", `<rss version="2.0"><channel><title>`+raw+`</title><link>`+raw+`</link><description>`+raw+`</description><item><title>`+raw+`</title><description>`+raw+`</description></item><item><guid>after</guid><title>After</title></item></channel></rss>`))
+			feeds = append(feeds, server.put(fmt.Sprintf("/raw%d.xml", i), "application/rss+xml", `<rss version="2.0"><channel><title>`+raw+`</title><link>`+raw+`</link><description>`+raw+`</description><item><title>`+raw+`</title><description>`+raw+`</description></item><item><guid>after</guid><title>After</title></item></channel></rss>`))
 		}
 	}
 	doc, _ := json.Marshal(map[string]any{"version": "https://jsonfeed.org/version/1.1", "title": evil[0], "home_page_url": evil[86], "icon": evil[22], "favicon": evil[86], "description": evil[22], "items": items}) // strings always encode
-	return append(feeds, press.put("/rss.xml", "application/rss+xml", rss.String()+"</channel></rss>"),
-		press.put("/atom.xml", "application/atom+xml", atom.String()+"</feed>"), press.put("/feed.json", "application/feed+json", string(doc)))
+	return append(feeds, server.put("/rss.xml", "application/rss+xml", rss.String()+"</channel></rss>"),
+		server.put("/atom.xml", "application/atom+xml", atom.String()+"</feed>"), server.put("/feed.json", "application/feed+json", string(doc)))
 }
 
 // touched simulates the actions of a user: it hovers over, clicks, opens and leaves every
@@ -186,14 +186,14 @@ func (b *tab) harmless(path string) {
 
 func TestForeignContentNeitherRunsNorBreaksAPage(t *testing.T) {
 	t.Parallel()
-	p, press, bird := start(t, conf(t)), newPress(t), newCanary(t)
+	p, server, bird := start(t, conf(t)), newFeedServer(t), newCanary(t)
 	evil := attacks(bird.URL)
 	t.Logf("%d attacks", len(evil))
 	b := newTab(t, p.base)
 	b.expect("/river/image?") // invalid images
 	var ids []int64
 	followed := 0
-	for i, feed := range hostile(press, evil) {
+	for i, feed := range hostile(server, evil) {
 		got, err := p.river("").AddSource(t.Context(), client.SourceRequest{URL: feed, Categories: []string{"Bad"}})
 		if err != nil {
 			t.Logf("%s: %v", feed, err)
@@ -255,8 +255,8 @@ func TestForeignContentNeitherRunsNorBreaksAPage(t *testing.T) {
 		items = append(items, map[string]any{"id": fmt.Sprint("live", i), "title": a, "url": a, "content_html": a})
 	}
 	doc, _ := json.Marshal(map[string]any{"version": "https://jsonfeed.org/version/1.1", "title": "Live", "items": items}) // strings always encode
-	press.put("/feed.json", "application/feed+json", string(doc))
-	p.ping(press.URL + "/feed.json")
+	server.put("/feed.json", "application/feed+json", string(doc))
+	p.ping(server.URL + "/feed.json")
 	b.until("they are shown", `document.querySelectorAll(".item.fresh").length >= 100`)
 	eval[bool](b, touched+", true")
 	for _, w := range eval[[]string](b, harm) {

@@ -24,22 +24,22 @@ const scrolled = `(async () => {
 
 func TestImagesWithoutSizesDoNotShiftThePage(t *testing.T) {
 	t.Parallel()
-	p, press := start(t, conf(t)), newPress(t)
-	press.put("/missing.png", "status", "404")
+	p, server := start(t, conf(t)), newFeedServer(t)
+	server.put("/missing.png", "status", "404")
 	news := posts(24, "News")
 	for i := range news {
 		switch i % 4 {
 		case 0:
-			news[i].Text = fmt.Sprintf(`<p><img src="%s/hill%d.png" alt="A hill"></p><p>Words below it.</p>`, press.URL, i)
+			news[i].Text = fmt.Sprintf(`<p><img src="%s/hill%d.png" alt="A hill"></p><p>Words below it.</p>`, server.URL, i)
 		case 1:
-			news[i].Text = fmt.Sprintf(`<p>Words <img src="%s/line%d.png"> around it, and <img src="%[1]s/smile.png" alt="😀">.</p>`, press.URL, i)
+			news[i].Text = fmt.Sprintf(`<p>Words <img src="%s/line%d.png"> around it, and <img src="%[1]s/smile.png" alt="😀">.</p>`, server.URL, i)
 		case 2:
-			news[i].Text = fmt.Sprintf(`<p><img src="%s/missing.png"></p><p><img src="%[1]s/wide%d.png" width="900"></p>`, press.URL, i)
+			news[i].Text = fmt.Sprintf(`<p><img src="%s/missing.png"></p><p><img src="%[1]s/wide%d.png" width="900"></p>`, server.URL, i)
 		case 3:
-			news[i].More = fmt.Sprintf(`<enclosure url="%s/file%d.png" type="image/png" length="1000"/>`, press.URL, i)
+			news[i].More = fmt.Sprintf(`<enclosure url="%s/file%d.png" type="image/png" length="1000"/>`, server.URL, i)
 		}
 	}
-	p.follow("", press.paper("/hills.xml", "Hills", "", news...).url())
+	p.follow("", server.feed("/hills.xml", "Hills", "", news...).url())
 	for _, width := range []int64{1280, 390} {
 		b := newTab(t, p.base)
 		b.expect("502") // response for the missing image

@@ -40,10 +40,10 @@ func listed(t *testing.T, doc string) map[string]string {
 func TestListOfFiftyFeedsIsImportedAndExported(t *testing.T) {
 	t.Parallel()
 	const count, first = 50, 20
-	p, press := start(t, conf(t)), newPress(t)
+	p, server := start(t, conf(t)), newFeedServer(t)
 	var mu sync.Mutex
 	given, goOn := 0, make(chan struct{})
-	press.hold = func(string) {
+	server.hold = func(string) {
 		mu.Lock()
 		given++
 		late := given > first
@@ -61,8 +61,8 @@ func TestListOfFiftyFeedsIsImportedAndExported(t *testing.T) {
 			fmt.Fprintf(&doc, `<outline text="%s">`, strings.ReplaceAll(folder, "&", "&amp;"))
 		}
 		for n := i; n < count; n += 3 {
-			press.paper(fmt.Sprintf("/%d.xml", n), fmt.Sprintf("Feed %d", n), "", posts(2, fmt.Sprintf("Feed %d", n))...)
-			fmt.Fprintf(&doc, `<outline type="rss" text="Feed %d" xmlUrl="%s/%d.xml"/>`, n, press.URL, n)
+			server.feed(fmt.Sprintf("/%d.xml", n), fmt.Sprintf("Feed %d", n), "", posts(2, fmt.Sprintf("Feed %d", n))...)
+			fmt.Fprintf(&doc, `<outline type="rss" text="Feed %d" xmlUrl="%s/%d.xml"/>`, n, server.URL, n)
 		}
 		if folder != "" {
 			doc.WriteString(`</outline>`)

@@ -10,18 +10,18 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// shelf starts a program whose river has the category Shelf, with four items of two feeds.
-func shelf(t *testing.T) (p *running, press *press) {
+// startWithCategory starts a program whose river has the category Shelf, with four items of two feeds.
+func startWithCategory(t *testing.T) (p *running, server *feedServer) {
 	t.Helper()
-	p, press = start(t, conf(t)), newPress(t)
+	p, server = start(t, conf(t)), newFeedServer(t)
 	now := time.Now()
 	all := posts(3, "Book")
 	all[0].Title = "\u05e1\u05e4\u05e8, a book"
 	all[1].Text = "<p>" + fmt.Sprint("A chapter. ", "It is long. ") + "</p>"
-	all[1].More = `<category>paper</category><category>ink</category><author>anna@example.org (Anna Example)</author><comments>` + press.URL + `/comments</comments>`
-	p.follow("", press.paper("/books.xml", "Books", "", all...).url(), "Shelf")
-	p.follow("", press.paper("/notes.xml", "Notes", "", post{Text: "<p>A note without a title.</p>", At: now.Add(-90 * time.Minute)}).url(), "Shelf")
-	return p, press
+	all[1].More = `<category>paper</category><category>ink</category><author>anna@example.org (Anna Example)</author><comments>` + server.URL + `/comments</comments>`
+	p.follow("", server.feed("/books.xml", "Books", "", all...).url(), "Shelf")
+	p.follow("", server.feed("/notes.xml", "Notes", "", post{Text: "<p>A note without a title.</p>", At: now.Add(-90 * time.Minute)}).url(), "Shelf")
+	return p, server
 }
 
 // reads waits until the page of an item with these words is open.
@@ -32,7 +32,7 @@ func (b *tab) reads(words string) {
 
 func TestReadingViewLeadsFromItemToItem(t *testing.T) {
 	t.Parallel()
-	p, press := shelf(t)
+	p, server := startWithCategory(t)
 	b := newTab(t, p.base)
 	b.open("/river?category=Shelf")
 	b.open(eval[string](b, `document.querySelector("#days .item a.at").getAttribute("href")`))
@@ -56,7 +56,7 @@ func TestReadingViewLeadsFromItemToItem(t *testing.T) {
 	b.keys("x")
 	b.until("it is shown completely", `document.getElementById("toast").textContent === "This item is shown completely."`)
 	b.keys("o")
-	outside.Until(t, "the original is opened", func() bool { return press.requests("/post/notes.xml/1 ") == 1 })
+	outside.Until(t, "the original is opened", func() bool { return server.requests("/post/notes.xml/1 ") == 1 })
 	b.keys("u")
 	b.until("u leads back to the category", `location.pathname + location.search === "/river?category=Shelf" && document.querySelectorAll("#days .item").length === 4`)
 	b.holds("opened items are read, but not the one that was marked unread", `document.querySelectorAll("#days .item.read").length === 2`)
@@ -76,7 +76,7 @@ func TestReadingViewLeadsFromItemToItem(t *testing.T) {
 
 func TestReadingViewWorksWithoutScripts(t *testing.T) {
 	t.Parallel()
-	p, _ := shelf(t)
+	p, _ := startWithCategory(t)
 	b := newTab(t, p.base)
 	command(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	for _, width := range []int64{1280, 390} {

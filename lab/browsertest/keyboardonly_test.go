@@ -36,11 +36,11 @@ func (b *tab) enter(selector, what, expression string) {
 
 func TestTheProgramIsUsedWithoutAMouse(t *testing.T) {
 	t.Parallel()
-	p, press := start(t, conf(t)), newPress(t)
+	p, server := start(t, conf(t)), newFeedServer(t)
 	if _, err := (&client.Client{Base: p.admin}).AddUser(t.Context(), "alice", aPassword); err != nil {
 		t.Fatal(err)
 	}
-	feed := press.paper("/feed.xml", "Morning Post", "", postsBefore(time.Now().UTC().Truncate(24*time.Hour), 3, "Morning")...)
+	feed := server.feed("/feed.xml", "Morning Post", "", postsBefore(time.Now().UTC().Truncate(24*time.Hour), 3, "Morning")...)
 	b := newTab(t, p.base)
 	b.open("/login")
 	b.tabTo("[name=name]")

@@ -25,24 +25,24 @@ func (b *tab) at(keys, title string) {
 // day starts a program that reads two feeds in a category. Each feed has four items, all from
 // yesterday, and the items of the first feed are newer. Items of the last hours would be from two
 // days if the test runs after midnight.
-func day(t *testing.T) (p *running, press *press, morning *paper) {
+func day(t *testing.T) (p *running, server *feedServer, morning *servedFeed) {
 	t.Helper()
-	p, press = start(t, conf(t)), newPress(t)
+	p, server = start(t, conf(t)), newFeedServer(t)
 	midnight := time.Now().UTC().Truncate(24 * time.Hour)
-	morning = press.paper("/morning.xml", "Morning Post", rsscloud.CloudAt(p.base).String(), postsBefore(midnight, 4, "Morning")...)
+	morning = server.feed("/morning.xml", "Morning Post", rsscloud.CloudAt(p.base).String(), postsBefore(midnight, 4, "Morning")...)
 	evening := postsBefore(midnight, 4, "Evening")
 	for i := range evening {
 		evening[i].At = evening[i].At.Add(-5 * time.Hour)
 	}
 	evening[0].Text = "<p>" + strings.Repeat("A long story of many words. ", 40) + "</p><p>" + strings.Repeat("It goes on. ", 60) + "</p><p>The very end.</p>"
 	p.follow("", morning.url(), "Day")
-	p.follow("", press.paper("/evening.xml", "Evening Star", "", evening...).url(), "Day", "Night")
-	return p, press, morning
+	p.follow("", server.feed("/evening.xml", "Evening Star", "", evening...).url(), "Day", "Night")
+	return p, server, morning
 }
 
 func TestTheRiverIsReadWithTheKeyboard(t *testing.T) {
 	t.Parallel()
-	p, press, morning := day(t)
+	p, server, morning := day(t)
 	b := newTab(t, p.base)
 	b.open("/river?category=Day")
 	b.until("the page is live", `document.getElementById("live-text").textContent === "Live" && document.querySelectorAll("#days .item").length === 8`)
@@ -57,7 +57,7 @@ func TestTheRiverIsReadWithTheKeyboard(t *testing.T) {
 
 	for i, key := range []string{"o", "v", kb.Enter} {
 		b.keys(key)
-		outside.Until(t, "the item is opened where it stands", func() bool { return press.requests("/post/morning.xml/4 ") == i+1 })
+		outside.Until(t, "the item is opened where it stands", func() bool { return server.requests("/post/morning.xml/4 ") == i+1 })
 	}
 	b.holds("the river is still shown", `location.pathname === "/river"`)
 
@@ -143,7 +143,7 @@ func TestTheRiverIsReadWithTheKeyboard(t *testing.T) {
 
 func TestTheKeysOfAFeedGoFromItemToItem(t *testing.T) {
 	t.Parallel()
-	p, press, _ := day(t)
+	p, server, _ := day(t)
 	b := newTab(t, p.base)
 	b.open("/river?category=Day")
 	b.at("j", "Morning, number 4")
@@ -155,7 +155,7 @@ func TestTheKeysOfAFeedGoFromItemToItem(t *testing.T) {
 	b.at("j", "Morning, number 2")
 
 	// At the last item of the page, j loads older ones.
-	id := p.follow("", press.paper("/many.xml", "Many", "", posts(60, "Many")...).url()).ID
+	id := p.follow("", server.feed("/many.xml", "Many", "", posts(60, "Many")...).url()).ID
 	b.open(fmt.Sprint("/river?source=", id))
 	eval[bool](b, `[...document.querySelectorAll(".item")].at(-1).focus(), true`)
 	b.at("j", "Many, number 10")
@@ -169,8 +169,8 @@ var pages = map[string]string{"r": "/river", "u": "/river?unread=1", "s": "/rive
 func TestEveryListedKeyWorksOrSaysWhyNot(t *testing.T) {
 	t.Parallel()
 	p, b := newWriter(t)
-	press := newPress(t)
-	p.follow("alice", press.paper("/news.xml", "News", "", posts(3, "News")...).url())
+	server := newFeedServer(t)
+	p.follow("alice", server.feed("/news.xml", "News", "", posts(3, "News")...).url())
 	listed := func() []string {
 		return eval[[]string](b, `[...document.querySelectorAll("#keys dt")].map((dt) => [...dt.children].map((k) => k.textContent).join(" "))`)
 	}

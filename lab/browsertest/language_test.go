@@ -12,7 +12,7 @@ import (
 // throughout.
 func TestPagesInGermanFitPhonesAndDesktops(t *testing.T) {
 	t.Parallel()
-	r := newRich(t)
+	r := newFullRiver(t)
 	b := newTab(t, r.base)
 	b.expect("404") // the page of a missing feed
 	b.size(phoneWidth, phoneHeight)

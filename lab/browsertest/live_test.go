@@ -49,9 +49,9 @@ func (p *running) follow(user, feed string, categories ...string) *client.Source
 
 func TestAnItemArrivesOnTheOpenPageAndNothingShifts(t *testing.T) {
 	t.Parallel()
-	p, press := start(t, conf(t)), newPress(t)
-	paper := press.paper("/pushed.xml", "Pushed", rsscloud.CloudAt(p.base).String(), posts(20, "Talk")...)
-	p.follow("", paper.url())
+	p, server := start(t, conf(t)), newFeedServer(t)
+	feed := server.feed("/pushed.xml", "Pushed", rsscloud.CloudAt(p.base).String(), posts(20, "Talk")...)
+	p.follow("", feed.url())
 	b := newTab(t, p.base)
 	b.open("/river")
 	b.until("the page is live", `document.getElementById("live-text").textContent === "Live" && document.querySelectorAll("#days .item").length >= 20`)
@@ -65,9 +65,9 @@ func TestAnItemArrivesOnTheOpenPageAndNothingShifts(t *testing.T) {
 	if before.Scroll < 100 {
 		t.Fatalf("the page is too short to scroll: %+v", before)
 	}
-	paper.add(post{Title: "Hot news", Text: "<p>It has just happened.</p>"})
+	feed.add(post{Title: "Hot news", Text: "<p>It has just happened.</p>"})
 	at := time.Now()
-	p.ping(paper.url())
+	p.ping(feed.url())
 	b.until("the button announces the new item", `!pill.hidden`)
 	t.Logf("ping to pill: %v", b.delay(at).Round(time.Millisecond))
 	b.holds("the button counts the new item", `pill.textContent === "1 new"`)
@@ -88,9 +88,9 @@ func TestAnItemArrivesOnTheOpenPageAndNothingShifts(t *testing.T) {
 	b.holds("the button is gone", `pill.hidden && !document.title.startsWith("(")`)
 
 	// Edits of visible items wait too.
-	paper.posts[0].Text = "<p>It has not happened after all.</p>"
-	paper.print()
-	p.ping(paper.url())
+	feed.posts[0].Text = "<p>It has not happened after all.</p>"
+	feed.publish()
+	p.ping(feed.url())
 	b.until("the edit is announced", `document.querySelector("#days .item .held")`)
 	b.holds("its text waits", `document.querySelector("#days .item .e-content").textContent.includes("just happened")`)
 	b.click("#days .item .held")
@@ -100,9 +100,9 @@ func TestAnItemArrivesOnTheOpenPageAndNothingShifts(t *testing.T) {
 
 func TestNewItemsAppearByThemselvesAtTheTopOfThePage(t *testing.T) {
 	t.Parallel()
-	p, press := start(t, conf(t)), newPress(t)
-	paper := press.paper("/pushed.xml", "Pushed", rsscloud.CloudAt(p.base).String(), posts(20, "Talk")...)
-	p.follow("", paper.url())
+	p, server := start(t, conf(t)), newFeedServer(t)
+	feed := server.feed("/pushed.xml", "Pushed", rsscloud.CloudAt(p.base).String(), posts(20, "Talk")...)
+	p.follow("", feed.url())
 	b := newTab(t, p.base)
 	b.open("/river")
 	b.until("the page is live", `document.getElementById("live-text").textContent === "Live" && document.querySelectorAll("#days .item").length >= 20`)
@@ -111,8 +111,8 @@ func TestNewItemsAppearByThemselvesAtTheTopOfThePage(t *testing.T) {
 	}
 	news := func(title string) {
 		t.Helper()
-		paper.add(post{Title: title})
-		p.ping(paper.url())
+		feed.add(post{Title: title})
+		p.ping(feed.url())
 	}
 	news("At the top")
 	b.until("it appears", top("At the top"))
@@ -147,10 +147,10 @@ func TestASavedPostReachesAReaderWhoIsSignedIn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	press := newPress(t)
+	server := newFeedServer(t)
 	save := func(item string) {
 		t.Helper()
-		doc := fmt.Sprintf(`<rss version="2.0"><channel><title>Alice writes</title><link>%s/</link><description>x</description><item><title>%s</title><guid isPermaLink="false">%s</guid></item></channel></rss>`, press.URL, item, item)
+		doc := fmt.Sprintf(`<rss version="2.0"><channel><title>Alice writes</title><link>%s/</link><description>x</description><item><title>%s</title><guid isPermaLink="false">%s</guid></item></channel></rss>`, server.URL, item, item)
 		req, err := http.NewRequest(http.MethodPut, p.base+"/alice/rss.xml", bytes.NewReader([]byte(doc)))
 		if err != nil {
 			t.Fatal(err)
@@ -206,34 +206,34 @@ func TestASavedPostReachesAReaderWhoIsSignedIn(t *testing.T) {
 
 func TestItemsOfADisconnectedTimeAppearAfterReconnecting(t *testing.T) {
 	t.Parallel()
-	press, proxy := newPress(t), newProxy(t)
+	server, proxy := newFeedServer(t), newProxy(t)
 	cfg := conf(t)
 	cfg.PublicURL = proxy.url()
 	p := start(t, cfg)
 	proxy.connect(p.base)
-	paper := press.paper("/pushed.xml", "Pushed", rsscloud.CloudAt(proxy.url()).String(), posts(3, "Talk")...)
-	p.follow("", paper.url())
+	feed := server.feed("/pushed.xml", "Pushed", rsscloud.CloudAt(proxy.url()).String(), posts(3, "Talk")...)
+	p.follow("", feed.url())
 	b := newTab(t, proxy.url())
 	for _, part := range []string{"net::ERR_EMPTY_RESPONSE", "net::ERR_CONNECTION", "net::ERR_SOCKET_NOT_CONNECTED", "net::ERR_INCOMPLETE_CHUNKED_ENCODING"} {
 		b.expect(part) // the connection is closed
 	}
-	b.open("/river?category=&source=" + fmt.Sprint(p.follow("", paper.url()).ID))
+	b.open("/river?category=&source=" + fmt.Sprint(p.follow("", feed.url()).ID))
 	b.until("the page is live", `document.getElementById("live-text").textContent === "Live" && document.querySelectorAll("#days .item").length === 3`)
 	eval[bool](b, `document.querySelector("#days .item").focus(), true`) // so that new items wait
 
 	proxy.connect("") // closes the connections while the program runs
 	b.until("the page knows", `document.getElementById("live-text").textContent === "Reconnecting" && !document.getElementById("live").hidden`)
-	paper.add(post{Title: "Came while the line was cut"})
-	p.ping(paper.url())
+	feed.add(post{Title: "Came while the line was cut"})
+	p.ping(feed.url())
 	proxy.connect(p.base)
 	b.until("what came is announced", `pill.textContent === "1 new" && !pill.hidden`)
 	b.until("the page is live again", `document.getElementById("live-text").textContent === "Live"`)
 
 	p.stop() // another program on the same folder follows
 	b.until("the page knows", `document.getElementById("live-text").textContent === "Reconnecting"`)
-	paper.add(post{Title: "Came while the program was away"})
+	feed.add(post{Title: "Came while the program was away"})
 	p = start(t, cfg)
-	p.ping(paper.url())
+	p.ping(feed.url())
 	outside.Until(t, "the program has it", func() bool {
 		for it, err := range p.river("").Items(t.Context(), client.ItemQuery{}) {
 			if err == nil && it.Title == "Came while the program was away" {
@@ -253,9 +253,9 @@ func TestItemsOfADisconnectedTimeAppearAfterReconnecting(t *testing.T) {
 
 func TestDaysAndHoursAreThoseOfTheReader(t *testing.T) {
 	t.Parallel()
-	p, press := start(t, conf(t)), newPress(t)
-	paper := press.paper("/pushed.xml", "Pushed", rsscloud.CloudAt(p.base).String(), posts(30, "Talk")...)
-	id := p.follow("", paper.url()).ID
+	p, server := start(t, conf(t)), newFeedServer(t)
+	feed := server.feed("/pushed.xml", "Pushed", rsscloud.CloudAt(p.base).String(), posts(30, "Talk")...)
+	id := p.follow("", feed.url()).ID
 	b := newTab(t, p.base)
 	// The date in this time zone differs from the date in UTC.
 	zone := map[bool]string{true: "Pacific/Kiritimati", false: "Pacific/Pago_Pago"}[time.Now().UTC().Hour() >= 12]
@@ -268,8 +268,8 @@ func TestDaysAndHoursAreThoseOfTheReader(t *testing.T) {
 	b.until("the page is live", `document.getElementById("live-text").textContent === "Live" && document.querySelectorAll("#days .item").length === 30`)
 	b.holds("items stand at their day", right)
 	b.holds("days have names", `[...document.querySelectorAll(".day")].every((d) => { const days = Math.round((Date.parse(new Date().toLocaleDateString("sv")) - Date.parse(d.dataset.day)) / 864e5); return d.querySelector("h2").textContent.trim() === ["Today", "Yesterday", new Date(d.dataset.day).toLocaleDateString("en-GB", { weekday: "long", timeZone: "UTC" })][days]; })`)
-	paper.add(post{Title: "Just now"})
-	p.ping(paper.url())
+	feed.add(post{Title: "Just now"})
+	p.ping(feed.url())
 	b.until("it stands at today", `document.querySelector("#days .item h3").textContent.trim() === "Just now" && document.querySelector("#days h2").textContent.trim() === "Today"`)
 	b.holds("everything still stands at its day", right)
 	b.holds("no day is shown twice", `new Set([...document.querySelectorAll(".day")].map((d) => d.dataset.day)).size === document.querySelectorAll(".day").length`)
@@ -277,17 +277,17 @@ func TestDaysAndHoursAreThoseOfTheReader(t *testing.T) {
 
 func TestTimesDoNotDependOnTheClockOfTheBrowser(t *testing.T) {
 	t.Parallel()
-	p, press := start(t, conf(t)), newPress(t)
-	paper := press.paper("/news.xml", "News", rsscloud.CloudAt(p.base).String(), post{Title: "An hour ago", At: time.Now().Add(-61 * time.Minute)})
-	id := p.follow("", paper.url()).ID
+	p, server := start(t, conf(t)), newFeedServer(t)
+	feed := server.feed("/news.xml", "News", rsscloud.CloudAt(p.base).String(), post{Title: "An hour ago", At: time.Now().Add(-61 * time.Minute)})
+	id := p.follow("", feed.url()).ID
 	for _, skew := range []time.Duration{-3 * time.Hour, 3 * time.Hour, 30 * 24 * time.Hour} {
 		b := newTab(t, p.base)
 		command(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: fmt.Sprintf(`{ const now = Date.now; Date.now = () => now() + %d; }`, skew.Milliseconds())})
 		b.open(fmt.Sprint("/river?source=", id))
 		b.until("the page is live", `document.getElementById("live-text").textContent === "Live"`)
 		b.holds("the time is right, by a clock that differs by "+skew.String(), `document.querySelector("#days .item:last-child .at").textContent === "1 h ago"`)
-		paper.add(post{Title: fmt.Sprint("News of ", skew)})
-		p.ping(paper.url())
+		feed.add(post{Title: fmt.Sprint("News of ", skew)})
+		p.ping(feed.url())
 		b.until("a new item stands at today", fmt.Sprintf(`document.querySelector("#days .item h3").textContent === %q && document.querySelector("#days h2").textContent.trim() === "Today"`, fmt.Sprint("News of ", skew)))
 		b.holds("its time is right", `/^(now|\d+ s ago)$/.test(document.querySelector("#days .item .at").textContent)`)
 	}

@@ -15,9 +15,9 @@ const small = `[...document.querySelectorAll("main a[href], main button, main su
 func TestLinksLookLikeLinksAndAreLargeEnough(t *testing.T) {
 	t.Parallel()
 	p, b := newWriter(t)
-	press := newPress(t)
-	feed := press.put("/atom.xml", "application/atom+xml", fmt.Sprintf(`<feed xmlns="http://www.w3.org/2005/Atom"><title>Summaries</title><id>urn:x</id><updated>2026-11-20T10:00:00Z</updated>
-<entry><id>urn:x:1</id><title>One</title><link href="%s/one"/><updated>2026-11-20T10:00:00Z</updated><summary>The beginning of it …</summary><category term="hens"/></entry></feed>`, press.URL))
+	server := newFeedServer(t)
+	feed := server.put("/atom.xml", "application/atom+xml", fmt.Sprintf(`<feed xmlns="http://www.w3.org/2005/Atom"><title>Summaries</title><id>urn:x</id><updated>2026-11-20T10:00:00Z</updated>
+<entry><id>urn:x:1</id><title>One</title><link href="%s/one"/><updated>2026-11-20T10:00:00Z</updated><summary>The beginning of it …</summary><category term="hens"/></entry></feed>`, server.URL))
 	p.follow("alice", feed)
 	b.open("/river")
 	b.until("the item is there", `document.querySelector(".item .rest a")`)
@@ -48,12 +48,12 @@ func TestLinksLookLikeLinksAndAreLargeEnough(t *testing.T) {
 
 func TestADeadIconLeavesTheLetterOfTheFeed(t *testing.T) {
 	t.Parallel()
-	p, press := start(t, conf(t)), newPress(t)
-	press.put("/dead.png", "status", "404")
+	p, server := start(t, conf(t)), newFeedServer(t)
+	server.put("/dead.png", "status", "404")
 	ids := map[string]int64{}
 	for _, name := range []string{"dead", "alive"} {
-		icon := fmt.Sprintf("<image><url>%s/%s.png</url><title>x</title><link>%s/</link></image>", press.URL, name, press.URL)
-		ids[name] = p.follow("", press.paper("/"+name+".xml", "Feed that is "+name, icon, posts(2, "News")...).url()).ID
+		icon := fmt.Sprintf("<image><url>%s/%s.png</url><title>x</title><link>%s/</link></image>", server.URL, name, server.URL)
+		ids[name] = p.follow("", server.feed("/"+name+".xml", "Feed that is "+name, icon, posts(2, "News")...).url()).ID
 	}
 	b := newTab(t, p.base)
 	b.expect("502") // status of the missing icon

@@ -27,7 +27,7 @@ func (b *tab) workerReady() {
 
 func TestWithoutAConnectionTheLastRiverIsShownAndStarsAreSentLater(t *testing.T) {
 	t.Parallel()
-	press, proxy := newPress(t), newProxy(t)
+	server, proxy := newFeedServer(t), newProxy(t)
 	cfg := conf(t)
 	cfg.PublicURL = proxy.url()
 	p := start(t, cfg)
@@ -37,7 +37,7 @@ func TestWithoutAConnectionTheLastRiverIsShownAndStarsAreSentLater(t *testing.T)
 			t.Fatal(err)
 		}
 	}
-	p.follow("", press.paper("/feed.xml", "Talk", "", posts(3, "Talk")...).url())
+	p.follow("", server.feed("/feed.xml", "Talk", "", posts(3, "Talk")...).url())
 	b := newTab(t, proxy.url())
 	for _, part := range []string{"net::ERR_", "Failed to load resource"} {
 		b.expect(part) // the connection is closed

@@ -60,7 +60,7 @@ func TestStarsAndReadMarksAreKept(t *testing.T) {
 
 func TestEverythingWorksWithoutScripts(t *testing.T) {
 	t.Parallel()
-	p, press, _ := day(t)
+	p, server, _ := day(t)
 	b := newTab(t, p.base)
 	command(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	b.marked(false)
@@ -68,7 +68,7 @@ func TestEverythingWorksWithoutScripts(t *testing.T) {
 
 	// A feed is followed by the form, and its items are on several pages.
 	b.open("/feeds/add")
-	b.fill("#a-url", press.paper("/many.xml", "Many", "", posts(70, "One of many")...).url())
+	b.fill("#a-url", server.feed("/many.xml", "Many", "", posts(70, "One of many")...).url())
 	b.click(`form[action="/feeds/add"] .go button`)
 	b.until("it is followed", `document.querySelector("h1").textContent.includes("Many")`)
 	b.click(`.acts a[href^="/river?source="]`)

@@ -7,15 +7,15 @@ import (
 
 func TestAnEnclosurePlaysOnWhileTheRiverIsRead(t *testing.T) {
 	t.Parallel()
-	p, press := start(t, conf(t)), newPress(t)
+	p, server := start(t, conf(t)), newFeedServer(t)
 	all := posts(70, "Show")
-	all[0].More = fmt.Sprintf(`<enclosure url="%s/show.wav" type="audio/wav" length="160044"/>`, press.URL)
-	all[1].More = fmt.Sprintf(`<enclosure url="%s/other.wav" type="audio/wav" length="160044"/>`, press.URL)
-	p.follow("", press.paper("/show.xml", "The Show", "", all...).url(), "Shows")
+	all[0].More = fmt.Sprintf(`<enclosure url="%s/show.wav" type="audio/wav" length="160044"/>`, server.URL)
+	all[1].More = fmt.Sprintf(`<enclosure url="%s/other.wav" type="audio/wav" length="160044"/>`, server.URL)
+	p.follow("", server.feed("/show.xml", "The Show", "", all...).url(), "Shows")
 	b := newTab(t, p.base)
 	b.open("/river?category=Shows")
 	b.until("the items are there", `document.querySelectorAll("#days .item").length === 50`)
-	if n := press.requests("/show.wav "); n != 0 {
+	if n := server.requests("/show.wav "); n != 0 {
 		t.Errorf("the audio file was requested %d times before the user started it", n)
 	}
 	b.holds("it is named, with its size", `/show\.wav/.test(document.querySelector(".files").textContent)`)

@@ -84,8 +84,8 @@ func TestPostReachesTheRiverOfAnotherServer(t *testing.T) {
 	form := writer.screenshot()
 	at := writer.publish()
 	reader.until("the post is announced", `window.newsAt`)
-	// A push caused this: the next poll would be after polling.Shortest, which exceeds patience.
-	t.Logf("from the press on the button at one server to the reader's page at another: %v", reader.delay(at).Round(time.Millisecond))
+	// A push caused this: the next poll would be after polling.Shortest, which exceeds waitTimeout.
+	t.Logf("from the click at one server to the reader's page at another: %v", reader.delay(at).Round(time.Millisecond))
 	reader.until("the post is shown", `document.querySelector("#days .item .e-content")?.textContent.includes("The heron is back")`)
 	reader.holds("the page was not loaded again", `window.same === true`)
 	if album := newAlbum(t); album != "" {
@@ -109,7 +109,7 @@ func TestPostReachesTheRiverOfTheSameServer(t *testing.T) {
 	eval[bool](reader, `window.same = true`)
 	at := writer.write("It rains.")
 	reader.until("the post is announced", `window.newsAt`)
-	t.Logf("from the press on the button to the reader's page: %v", reader.delay(at).Round(time.Millisecond))
+	t.Logf("from the click to the reader's page: %v", reader.delay(at).Round(time.Millisecond))
 	reader.until("the post is shown", `document.querySelector("#days .item .e-content")?.textContent.includes("It rains.")`)
 
 	// A hierarchical post with an image, partly folded.

@@ -28,8 +28,8 @@ func (p *running) indexed(match string, items int) {
 
 func TestSearchFindsWordsFeedsAndCategories(t *testing.T) {
 	t.Parallel()
-	p, press, _ := day(t)
-	p.follow("", press.paper("/zoo.xml", "Zoo", "", post{Title: "A zebra & a gnu", Text: "<p>They drink coffee in the morning.</p>"}, post{Title: "An okapi", Text: "<p>It drinks tea.</p>"}).url())
+	p, server, _ := day(t)
+	p.follow("", server.feed("/zoo.xml", "Zoo", "", post{Title: "A zebra & a gnu", Text: "<p>They drink coffee in the morning.</p>"}, post{Title: "An okapi", Text: "<p>It drinks tea.</p>"}).url())
 	p.indexed("drinks", 1)
 	p.indexed("evening", 4)
 	b := newTab(t, p.base)

@@ -101,7 +101,7 @@ const moves = `[...document.querySelectorAll("*")].filter((e) => ["", "::before"
 // then. "" means none.
 type stop struct{ name, path, ready, do, then string }
 
-func (r *rich) tour(item int64) []stop {
+func (r *fullRiver) tour(item int64) []stop {
 	source := func(name string) string { return fmt.Sprint("/feeds/", r.ids[name]) }
 	return []stop{
 		{"river", "/river", `document.querySelector(".item")`, "", ""},
@@ -138,16 +138,16 @@ func (r *rich) tour(item int64) []stop {
 		{"river-display", "/river?q=walk", "", `document.getElementById("display").open = true`, ""},
 		{"river-marks", "/river?category=Nature", `document.querySelector(".marking .rail .num")`, "", ""},
 		{"player", fmt.Sprint("/river?source=", r.ids["show"]), "", `document.querySelector("a.play").click()`, `!document.getElementById("player").hidden`},
-		{"feeds-choice", "/feeds/add?url=" + r.press.URL + "/paper", "", `document.querySelector(".sheet").requestSubmit()`, `document.querySelectorAll("input[type=radio]").length === 2`},
+		{"feeds-choice", "/feeds/add?url=" + r.server.URL + "/paper", "", `document.querySelector(".sheet").requestSubmit()`, `document.querySelectorAll("input[type=radio]").length === 2`},
 		{"feeds-confirm", "/feeds/categories", "", `document.querySelector("form[action$='/remove']").requestSubmit()`, `document.querySelector("button.danger")`},
-		{"feeds-taken-in", "/feeds/import?url=" + r.press.URL + "/list.opml", "", `document.querySelector("form.sheet").requestSubmit()`, `/import\/./.test(location.pathname)`},
+		{"feeds-taken-in", "/feeds/import?url=" + r.server.URL + "/list.opml", "", `document.querySelector("form.sheet").requestSubmit()`, `/import\/./.test(location.pathname)`},
 		{"login", "/setup", "", "", ""},
 	}
 }
 
 func TestRiverPagesFitPhonesAndDesktopsInBothThemes(t *testing.T) {
 	t.Parallel()
-	r := newRich(t)
+	r := newFullRiver(t)
 	b := newTab(t, r.base)
 	b.expect("404") // the page of a missing feed
 	album := newAlbum(t)

@@ -15,12 +15,12 @@ func onScreen(title string) string {
 
 func TestMarksOfOneBrowserAppearInTheOther(t *testing.T) {
 	t.Parallel()
-	p, press := start(t, conf(t)), newPress(t)
+	p, server := start(t, conf(t)), newFeedServer(t)
 	p.author(t, "first") // follows the test feed of the server
 	one := p.author(t, "ann")
-	paper := press.paper("/pushed.xml", "Pushed", rsscloud.CloudAt(p.base).String(), posts(4, "Talk")...)
-	p.follow("ann", paper.url(), "Day")
-	p.follow("ann", press.paper("/other.xml", "Other", "", posts(2, "Other")...).url(), "Night")
+	feed := server.feed("/pushed.xml", "Pushed", rsscloud.CloudAt(p.base).String(), posts(4, "Talk")...)
+	p.follow("ann", feed.url(), "Day")
+	p.follow("ann", server.feed("/other.xml", "Other", "", posts(2, "Other")...).url(), "Night")
 	two := p.signIn(t, "ann")
 	count := func(n int) string {
 		return fmt.Sprintf(`+(document.querySelector("#feedlist li > a .num")?.firstChild.data ?? 0) === %d`, n)
@@ -41,8 +41,8 @@ func TestMarksOfOneBrowserAppearInTheOther(t *testing.T) {
 	two.until("the item is starred", onScreen(title)+`.querySelector(".star").ariaPressed === "true"`)
 
 	// A new item appears in both, also on the page of unread items, and is counted.
-	paper.add(post{Title: "Fresh"})
-	p.ping(paper.url())
+	feed.add(post{Title: "Fresh"})
+	p.ping(feed.url())
 	for _, b := range []*tab{one, two} {
 		b.until("the new item is there", `document.getElementById("days").textContent.includes("Fresh") || !pill.hidden`)
 		b.until("the new item is counted", count(7))

@@ -298,7 +298,7 @@ func TestPlantedBugsAreFound(t *testing.T) {
 			// Each run finds the bug only with some probability.
 			var r Report
 			for range 3 {
-				w := harness(t, Options{Binary: binaries.planted, Patience: lease + 7*time.Second,
+				w := harness(t, Options{Binary: binaries.planted, EventTimeout: lease + 7*time.Second,
 					Env: []string{"CLOUDBURSTBUG=" + bug, "CLOUDBURST_HUB_MAX_ERRORS=1"}})
 				if err := c.scenario(w); err != nil {
 					t.Log(err) // the bug can end the scenario early

@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	lease    = 15 * time.Second // lease of a shard; not configurable
-	patience = 3 * time.Minute  // timeout for expected events
+	lease        = 15 * time.Second // lease of a shard; not configurable
+	eventTimeout = 3 * time.Minute  // timeout for expected events
 )
 
 // Options of a cluster. Zero fields mean the default in brackets.
@@ -32,9 +32,9 @@ type Options struct {
 	Env      []string // further environment of the nodes
 	Seed     uint64   // of everything random here [1]
 	Log      func(string, ...any)
-	// Patience is the timeout for expected events, which may never happen with planted bugs
+	// EventTimeout is the timeout for expected events, which may never happen with planted bugs
 	// [3 min].
-	Patience time.Duration
+	EventTimeout time.Duration
 }
 
 // Cluster is a cluster with its clients, feeds and callbacks. Create it with [New], and call Close.
@@ -70,8 +70,8 @@ type node struct {
 
 // New returns a cluster without nodes.
 func New(ctx context.Context, o Options) (*Cluster, error) {
-	if o.Patience == 0 {
-		o.Patience = patience
+	if o.EventTimeout == 0 {
+		o.EventTimeout = eventTimeout
 	}
 	w := &Cluster{Options: o, ctx: ctx, history: newHistory(), rng: outside.NewRandom(max(o.Seed, 1), 11),
 		client: outside.Client(40 * time.Second)}
@@ -196,9 +196,9 @@ func (w *Cluster) logTails() string {
 
 // wait waits until done returns true; what describes the goal in the error of a timeout.
 func (w *Cluster) wait(what string, done func() bool) error {
-	for end := time.Now().Add(w.Patience); !done(); time.Sleep(25 * time.Millisecond) {
+	for end := time.Now().Add(w.EventTimeout); !done(); time.Sleep(25 * time.Millisecond) {
 		if time.Now().After(end) {
-			return fmt.Errorf("not within %s: %s", w.Patience, what)
+			return fmt.Errorf("not within %s: %s", w.EventTimeout, what)
 		}
 		if w.ctx.Err() != nil {
 			return w.ctx.Err()

@@ -62,11 +62,11 @@ func (w *Cluster) items(n *node, feed string) (count int) {
 func (w *Cluster) testFeed(a, b *node, times int) error {
 	const feed = "test/rss.xml"
 	var notified atomic.Int64
-	ear := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { notified.Add(1) }))
-	defer ear.Close()
+	callback := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { notified.Add(1) }))
+	defer callback.Close()
 	admin := &client.Client{Base: b.current().Admin}
 	line := fmt.Sprintf(`{"topic":%q,"protocol":"http-post","callback":%q,"expires_at":%q}`+"\n",
-		"http://a.example/"+feed, ear.URL+"/test", time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
+		"http://a.example/"+feed, callback.URL+"/test", time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
 	if _, err := admin.Import(w.ctx, strings.NewReader(line), client.ImportOptions{}); err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (w *Cluster) failing(n *node, feed string) (callback string, err error) {
 	w.ping(feed, []*node{n})
 	select {
 	case <-refused:
-	case <-time.After(w.Patience):
+	case <-time.After(w.EventTimeout):
 		return "", fmt.Errorf("the failing callback was not notified")
 	}
 	return callback, w.wait("its failure is counted", func() bool {

@@ -255,7 +255,7 @@ func (w *Cluster) Cut(how wire) error {
 }
 
 // refuses waits until a node is not ready, and checks that it answers requests with 503 and
-// Retry-After within the patience of a client.
+// Retry-After before the client times out.
 func (w *Cluster) refuses(n *node) error {
 	if err := w.wait("the node is not ready", func() bool { return !w.ready(n) }); err != nil {
 		return err

@@ -92,7 +92,7 @@ func (h *history) pairs() []pair {
 // subscription is another one.
 func (h *history) checkOverlap(o overlap) []string {
 	for _, c := range h.cancels[o.pair] {
-		if c.done().After(o.first.Add(-patience)) && c.from.Before(o.second) {
+		if c.done().After(o.first.Add(-requestTimeout)) && c.from.Before(o.second) {
 			return nil
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// day is one process in which everything happens once, through every endpoint, in sequence.
+// scriptedDay is one process in which everything happens once, through every endpoint, in sequence.
 // It crashes at the commit that its environment names, or ends normally.
-func (r *runner) day(ctx context.Context) error {
+func (r *runner) scriptedDay(ctx context.Context) error {
 	for _, s := range r.subs {
 		s.calm.Store(true)
 	}
@@ -42,7 +42,7 @@ func (r *runner) day(ctx context.Context) error {
 		func() { r.save(base, r.owners[0]); r.read(base, r.owners[0].name, rendered) },
 		func() { r.prove(base) },
 		func() { r.posts.lines = append(r.posts.lines, l); r.create(ctx, c, l) },
-		func() { r.followPoet() },
+		func() { r.followAuthor() },
 		func() { r.change(ctx, c, l) },
 		func() { r.ping(base, feed, ofSite) },
 		func() { r.feeds.setSlow(feed, true); r.ping(base, feed, overWebSub); r.feeds.setSlow(feed, false) },

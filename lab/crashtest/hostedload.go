@@ -35,7 +35,7 @@ func (r *runner) settleIn(ctx context.Context) error {
 		}
 		r.owners = append(r.owners, owner{name, password})
 	}
-	if _, err := r.command(ctx, "user", "add", poet, "--password-file", file); err != nil {
+	if _, err := r.command(ctx, "user", "add", postAuthor, "--password-file", file); err != nil {
 		return err
 	}
 	token, err := r.command(ctx, "user", "token", "ann", "--scope", "create,update")

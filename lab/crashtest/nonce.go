@@ -27,7 +27,7 @@ type ticket struct {
 // othersClient uses another network for each connection, so that rejections of one client do
 // not delay others.
 func othersClient(rng *outside.Random) *http.Client {
-	return &http.Client{Timeout: patience, Transport: &http.Transport{
+	return &http.Client{Timeout: requestTimeout, Transport: &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
 			d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, byte(1+rng.IntN(250)), byte(rng.IntN(250)), 9)}}

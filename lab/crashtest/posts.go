@@ -16,13 +16,13 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// poet is the author of posts that are changed and deleted while the program crashes.
-const poet = "dee"
+// postAuthor is the author of posts that are changed and deleted while the program crashes.
+const postAuthor = "dee"
 
 const (
-	pens           = 2 // posts that are written at the same time
-	penRest        = 5 * time.Millisecond
-	postsEach      = 40               // of a pen, so that older posts change too
+	postWriters    = 2 // posts that are written at the same time
+	writePause     = 5 * time.Millisecond
+	postsEach      = 40               // by one writer, so that older posts change too
 	notifiedWithin = 30 * time.Second // after the last start
 )
 
@@ -40,7 +40,7 @@ type line struct {
 
 func (l *line) text(v int) string { return fmt.Sprintf("%s, version %d.", l.key, v) }
 
-// writing contains the posts of the poet and their notifications.
+// writing contains the posts of the author and their notifications.
 type writing struct {
 	mu       sync.Mutex
 	lines    []*line
@@ -50,7 +50,7 @@ type writing struct {
 	follow   *httptest.Server
 }
 
-// newWriting starts the server of the poet's follower.
+// newWriting starts the server of the author's follower.
 func newWriting() (*writing, error) {
 	w := &writing{}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -73,10 +73,10 @@ func newWriting() (*writing, error) {
 	return w, nil
 }
 
-// penLoop writes posts until ctx ends: in sequence, and sometimes an older one again.
-func (r *runner) penLoop(ctx context.Context, n int) {
+// writeLoop writes posts until ctx ends: in sequence, and sometimes an older one again.
+func (r *runner) writeLoop(ctx context.Context, n int) {
 	var mine []*line
-	for i := 0; ctx.Err() == nil; time.Sleep(penRest) { // the process runs in real time
+	for i := 0; ctx.Err() == nil; time.Sleep(writePause) { // the process runs in real time
 		r.mu.Lock()
 		admin := r.admin
 		alive := r.base != ""
@@ -86,14 +86,14 @@ func (r *runner) penLoop(ctx context.Context, n int) {
 		}
 		c := &client.Client{Base: admin, HTTP: r.client}
 		if n == 0 && i%20 == 0 {
-			r.followPoet()
+			r.followAuthor()
 		}
 		i++
 		switch open := slices.IndexFunc(mine, func(l *line) bool { return l.id == 0 }); {
 		case open >= 0:
 			r.create(ctx, c, mine[open]) // until the post exists
 		case len(mine) < postsEach && r.rng.IntN(3) == 0:
-			l := &line{key: fmt.Sprintf("post %d of pen %d", len(mine), n), may: []string{""}}
+			l := &line{key: fmt.Sprintf("post %d of writer %d", len(mine), n), may: []string{""}}
 			mine = append(mine, l)
 			r.posts.mu.Lock()
 			r.posts.lines = append(r.posts.lines, l)
@@ -108,7 +108,7 @@ func (r *runner) penLoop(ctx context.Context, n int) {
 // create creates a post; a repeated call creates no other post.
 func (r *runner) create(ctx context.Context, c *client.Client, l *line) {
 	from, text, state := time.Now(), l.text(0), "published"
-	p, err := c.CreatePost(ctx, poet, client.PostChange{Source: &text, State: &state}, l.key)
+	p, err := c.CreatePost(ctx, postAuthor, client.PostChange{Source: &text, State: &state}, l.key)
 	r.posts.mu.Lock()
 	defer r.posts.mu.Unlock()
 	if err != nil {
@@ -123,7 +123,7 @@ func (r *runner) create(ctx context.Context, c *client.Client, l *line) {
 // process.
 func (r *runner) change(ctx context.Context, c *client.Client, l *line) {
 	if l.revision == 0 {
-		p, err := c.Post(ctx, poet, l.id)
+		p, err := c.Post(ctx, postAuthor, l.id)
 		if err != nil {
 			return
 		}
@@ -139,9 +139,9 @@ func (r *runner) change(ctx context.Context, c *client.Client, l *line) {
 	var err error
 	if r.rng.IntN(8) == 0 {
 		text = ""
-		p, err = c.DeletePost(ctx, poet, l.id, l.revision)
+		p, err = c.DeletePost(ctx, postAuthor, l.id, l.revision)
 	} else {
-		p, err = c.ChangePost(ctx, poet, l.id, l.revision, client.PostChange{Source: &text, State: &state})
+		p, err = c.ChangePost(ctx, postAuthor, l.id, l.revision, client.PostChange{Source: &text, State: &state})
 	}
 	r.posts.mu.Lock()
 	defer r.posts.mu.Unlock()
@@ -166,14 +166,14 @@ func (l *line) seen(p client.Post) {
 	l.may = append(l.may, "lost") // reported at the end
 }
 
-// followPoet subscribes to the poet's feed.
-func (r *runner) followPoet() {
+// followAuthor subscribes to the author's feed.
+func (r *runner) followAuthor() {
 	base := r.where()
 	if base == "" {
 		return
 	}
 	from := time.Now()
-	p := pair{owner{name: poet}.topic(asSaved), r.posts.follow.URL + "/poet"}
+	p := pair{owner{name: postAuthor}.topic(asSaved), r.posts.follow.URL + "/author"}
 	c := r.post(base+"/rsscloud/pleaseNotify", outside.Registration(p.callback, p.feed), http.StatusOK, outside.Success)
 	r.history.do(func() { r.history.registers[p] = append(r.history.registers[p], c) })
 	r.posts.mu.Lock()
@@ -190,9 +190,9 @@ func (r *runner) checkPosts(ctx context.Context) (broken []string, err error) {
 	there := map[string][]client.Post{}
 	var newest []string
 	for _, state := range []string{"published", "deleted"} {
-		for p, err := range c.Posts(ctx, poet, client.PostQuery{State: state}) {
+		for p, err := range c.Posts(ctx, postAuthor, client.PostQuery{State: state}) {
 			if err != nil {
-				return nil, fmt.Errorf("list the poet's posts: %w", err)
+				return nil, fmt.Errorf("list the author's posts: %w", err)
 			}
 			there[p.Key] = append(there[p.Key], p)
 			if state == "published" && len(newest) < 10 {
@@ -200,7 +200,7 @@ func (r *runner) checkPosts(ctx context.Context) (broken []string, err error) {
 			}
 		}
 	}
-	doc, err := r.poetFeed(ctx)
+	doc, err := r.authorFeed(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -260,8 +260,8 @@ func (l *line) check(found []client.Post) []string {
 	return nil
 }
 
-func (r *runner) poetFeed(ctx context.Context) (string, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.where()+"/"+poet+"/"+asSaved, nil)
+func (r *runner) authorFeed(ctx context.Context) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.where()+"/"+postAuthor+"/"+asSaved, nil)
 	if err != nil {
 		return "", err
 	}

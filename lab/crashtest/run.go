@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	patience = 10 * time.Second
-	answerIn = time.Minute
+	requestTimeout = 10 * time.Second
+	answerIn       = time.Minute
 )
 
 // Options of a run. Zero fields mean the default in brackets.
@@ -175,7 +175,7 @@ func (r *runner) run(ctx context.Context) (Report, error) {
 	clients, stop := context.WithCancel(ctx)
 	defer stop()
 	if r.Day != "" {
-		if err := r.day(ctx); err != nil {
+		if err := r.scriptedDay(ctx); err != nil {
 			return r.report, err
 		}
 		return r.last(ctx, stop)
@@ -187,8 +187,8 @@ func (r *runner) run(ctx context.Context) (Report, error) {
 	for range writers {
 		group.Go(func() { r.writerLoop(clients) })
 	}
-	for n := range pens {
-		group.Go(func() { r.penLoop(clients, n) })
+	for n := range postWriters {
+		group.Go(func() { r.writeLoop(clients, n) })
 	}
 	for i := 0; i < r.Cycles || i < 10*r.Cycles && !r.Enough(); i++ {
 		p, err := r.start(ctx, i%r.TargetEvery != r.TargetEvery-1 && i%10 != 7)

@@ -59,7 +59,7 @@ func (r *runner) prepareCrash(ctx context.Context, n int) (over func(), err erro
 
 // await waits for the verifications of acknowledged requests.
 func (r *runner) await(list ...*request) {
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(requestTimeout); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		open := false
 		r.history.do(func() {
 			for _, q := range list {
@@ -103,7 +103,7 @@ func (r *runner) slowCallbacks(t *targetedCrash) (over func()) {
 	select {
 	case <-called:
 		r.lastSaves(t, callTakes*7/10+time.Duration(r.rng.IntN(int(callTakes/5))))
-	case <-time.After(patience):
+	case <-time.After(requestTimeout):
 	}
 	return func() {
 		for i := range t.feeds {

@@ -177,7 +177,7 @@ func (h *history) effect(t time.Time) time.Time {
 	if l := h.lifetimes[h.lifetimeAt(t)]; !l.ended.IsZero() {
 		return l.ended.Add(h.lateWrites)
 	}
-	return t.Add(patience)
+	return t.Add(requestTimeout)
 }
 
 // confirm converts confirmations of callbacks to registrations, from the first confirmation
@@ -268,7 +268,7 @@ func (h *history) permitted(p pair, secret string, t, begun time.Time) bool {
 		}
 	}
 	past := func(b state) bool {
-		over := func(at time.Time) bool { return at.Before(begun) || at.Add(patience).Before(t) }
+		over := func(at time.Time) bool { return at.Before(begun) || at.Add(requestTimeout).Before(t) }
 		at, shown := h.shown(b.request)
 		return shown && over(at) || b.call.ok && over(b.call.to)
 	}

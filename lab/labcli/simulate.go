@@ -153,9 +153,9 @@ func trySimulate(c *cobra.Command, costs *simulate.Costs) error {
 	if err != nil {
 		return err
 	}
-	foretold, err := costs.File.Foretell("sqlite", tried)
+	prediction, err := costs.File.Predict("sqlite", tried)
 	if err != nil {
 		return err
 	}
-	return foretold.Write(c.OutOrStdout())
+	return prediction.Write(c.OutOrStdout())
 }

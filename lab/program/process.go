@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	startsIn = 5 * time.Minute // on any machine, however busy
-	stopsIn  = 2 * time.Minute
-	patience = 10 * time.Second // timeout of a probe
+	startsIn     = 5 * time.Minute // on any machine, however busy
+	stopsIn      = 2 * time.Minute
+	probeTimeout = 10 * time.Second // timeout of a probe
 )
 
 // Process is one process of the program. Start it with [Start].
@@ -132,7 +132,7 @@ func (c Command) command(ctx context.Context, data string) *exec.Cmd {
 
 // ready waits until the process listens and /readyz has status 200.
 func (p *Process) ready(data string, crash <-chan struct{}) error {
-	client := &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
+	client := &http.Client{Timeout: probeTimeout, Transport: &http.Transport{DisableKeepAlives: true}}
 	for end := time.Now().Add(startsIn); time.Now().Before(end); {
 		select {
 		case <-crash:

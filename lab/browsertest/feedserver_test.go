@@ -18,14 +18,14 @@ import (
 	"time"
 )
 
-// press is a server with feeds, their pages, images and audio files.
-type press struct {
+// feedServer is a server with feeds, their pages, images and audio files.
+type feedServer struct {
 	*httptest.Server
 	hold func(path string) // called before a document is served, and may block; nil: none
 
-	mu    sync.Mutex
-	docs  map[string]document
-	asked []string // "path user-agent" of every request
+	mu        sync.Mutex
+	docs      map[string]document
+	requested []string // "path user-agent" of every request
 }
 
 type document struct {
@@ -33,18 +33,18 @@ type document struct {
 	body []byte
 }
 
-func newPress(t *testing.T) *press {
+func newFeedServer(t *testing.T) *feedServer {
 	t.Helper()
-	p := &press{docs: map[string]document{}}
+	p := &feedServer{docs: map[string]document{}}
 	p.Server = httptest.NewServer(p)
 	t.Cleanup(p.Close)
 	return p
 }
 
 // ServeHTTP serves documents, audio files and images; all other pages contain their path.
-func (p *press) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (p *feedServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
-	p.asked = append(p.asked, r.URL.Path+" "+r.UserAgent())
+	p.requested = append(p.requested, r.URL.Path+" "+r.UserAgent())
 	d, ok := p.docs[r.URL.Path]
 	p.mu.Unlock()
 	switch {
@@ -70,7 +70,7 @@ func (p *press) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // put stores the document of a path, and returns its URL.
-func (p *press) put(path, kind, body string) string {
+func (p *feedServer) put(path, kind, body string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.docs[path] = document{kind, []byte(body)}
@@ -78,10 +78,10 @@ func (p *press) put(path, kind, body string) string {
 }
 
 // requests counts the requests whose "path user-agent" starts with prefix.
-func (p *press) requests(prefix string) (n int) {
+func (p *feedServer) requests(prefix string) (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, a := range p.asked {
+	for _, a := range p.requested {
 		if strings.HasPrefix(a, prefix) {
 			n++
 		}
@@ -89,43 +89,43 @@ func (p *press) requests(prefix string) (n int) {
 	return n
 }
 
-// post is an item of a paper.
+// post is an item of a servedFeed.
 type post struct {
 	Title, Text string // Text is HTML
 	At          time.Time
 	More        string // further elements, as XML
 }
 
-// paper is a feed with posts, the newest first.
-type paper struct {
-	press *press
-	path  string
-	title string
-	more  string // further elements of the channel, as XML
-	posts []post
+// servedFeed is a feed with posts, the newest first.
+type servedFeed struct {
+	server *feedServer
+	path   string
+	title  string
+	more   string // further elements of the channel, as XML
+	posts  []post
 }
 
-func (p *press) paper(path, title, more string, posts ...post) *paper {
-	n := &paper{p, path, title, more, posts}
-	n.print()
+func (p *feedServer) feed(path, title, more string, posts ...post) *servedFeed {
+	n := &servedFeed{p, path, title, more, posts}
+	n.publish()
 	return n
 }
 
-func (n *paper) url() string { return n.press.URL + n.path }
+func (n *servedFeed) url() string { return n.server.URL + n.path }
 
 // add adds a post as the newest one.
-func (n *paper) add(e post) {
+func (n *servedFeed) add(e post) {
 	n.posts = append([]post{e}, n.posts...)
-	n.print()
+	n.publish()
 }
 
-func (n *paper) print() {
+func (n *servedFeed) publish() {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<?xml version="1.0" encoding="utf-8"?><rss version="2.0" xmlns:source="http://source.scripting.com/" xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>%s</title><link>%s/</link><description>What %s has to say</description>%s`,
-		html.EscapeString(n.title), n.press.URL, html.EscapeString(n.title), n.more)
+		html.EscapeString(n.title), n.server.URL, html.EscapeString(n.title), n.more)
 	for i, e := range n.posts {
 		number := len(n.posts) - i
-		link := fmt.Sprintf("%s/post%s/%d", n.press.URL, n.path, number)
+		link := fmt.Sprintf("%s/post%s/%d", n.server.URL, n.path, number)
 		fmt.Fprintf(&b, "\n<item><guid>%s</guid><link>%s</link>", link, link)
 		if e.Title != "" {
 			fmt.Fprintf(&b, "<title>%s</title>", html.EscapeString(e.Title))
@@ -139,7 +139,7 @@ func (n *paper) print() {
 		b.WriteString(e.More + "</item>")
 	}
 	b.WriteString("</channel></rss>\n")
-	n.press.put(n.path, "application/rss+xml", b.String())
+	n.server.put(n.path, "application/rss+xml", b.String())
 }
 
 // posts returns n posts, one per hour; the newest is one hour old.
