@@ -257,7 +257,7 @@ func (r *jsonReader) each(v jsonValue, one func(v jsonValue)) {
 
 // tree appends the value v to out as a node with this name; see json for the form.
 func (r *jsonReader) tree(name string, v jsonValue, out []Node) []Node {
-	if v.kind == jsonNone || !r.room(v) {
+	if v.kind == jsonNone || !r.hasRoom(v) {
 		return out
 	}
 	switch v.kind {
@@ -294,7 +294,7 @@ func (r *jsonReader) elements(name string) (list []Node, n int) {
 			list = r.tree(name, v, list)
 			continue
 		}
-		if r.room(v) {
+		if r.hasRoom(v) {
 			inner, _ := r.elements(name)
 			list = append(list, Node{Name: name, Attrs: r.typed("array"), Children: inner})
 		}
@@ -303,7 +303,7 @@ func (r *jsonReader) elements(name string) (list []Node, n int) {
 }
 
 // room reports whether one more unknown value may be stored; otherwise it skips the value.
-func (r *jsonReader) room(v jsonValue) bool {
+func (r *jsonReader) hasRoom(v jsonValue) bool {
 	r.unknown++
 	if r.unknown <= r.o.Limits.Unknown {
 		return true

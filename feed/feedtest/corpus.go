@@ -161,7 +161,7 @@ func (w *writer) chance(percent int) bool { return w.rnd.IntN(100) < percent }
 func pick[T any](w *writer, from []T) T { return from[w.rnd.IntN(len(from))] }
 
 // say writes lines; %s takes texts as they are.
-func (w *writer) say(format string, args ...any) {
+func (w *writer) printf(format string, args ...any) {
 	fmt.Fprintf(&w.b, format, args...)
 }
 

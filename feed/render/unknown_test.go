@@ -49,13 +49,13 @@ func (m maker) randomTree(depth int) feed.Node {
 		if len(n.Children) == 1 && n.Children[0].Name == "" {
 			n.Children = append(n.Children, feed.Node{Prefix: n.Prefix, Space: n.Space, Name: "x-end"})
 		}
-		n = lonely(n)
+		n = withoutOnlyText(n)
 	}
 	return n
 }
 
-// lonely returns n without an only child that is text; the parser stores that in Text.
-func lonely(n feed.Node) feed.Node {
+// withoutOnlyText returns n without an only child that is text; the parser stores that in Text.
+func withoutOnlyText(n feed.Node) feed.Node {
 	for i := range n.Children {
 		if n.Children[i].Name != "" {
 			return n

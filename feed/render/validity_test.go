@@ -12,23 +12,23 @@ import (
 // judge checks documents against the published rules of their formats and modules, much as
 // validators do.
 type judge struct {
-	rulebook
+	ruleTables
 	format string
 	errors []string // violations of rules
 	doubts []string // violations of recommendations
 	seen   map[string]bool
 }
 
-// rulebook holds the tables that all judges share.
-type rulebook struct {
+// ruleTables are the tables that all validators share.
+type ruleTables struct {
 	places map[string]map[string]part
 	forms  map[string]*regexp.Regexp
 }
 
-func newRulebook() rulebook { return rulebook{places(), forms()} }
+func newRulebook() ruleTables { return ruleTables{places(), forms()} }
 
-func (r rulebook) judge(format string, doc []byte) *judge {
-	j := &judge{rulebook: r, format: format, seen: map[string]bool{}}
+func (r ruleTables) judge(format string, doc []byte) *judge {
+	j := &judge{ruleTables: r, format: format, seen: map[string]bool{}}
 	j.document(doc)
 	return j
 }

@@ -15,7 +15,7 @@ import (
 
 // jsonJudge checks documents against the rules of JSON Feed 1.1.
 type jsonJudge struct {
-	book   rulebook
+	book   ruleTables
 	own    bool   // allow unknown members, which came from a JSON Feed
 	based  string // base of relative URLs; "" if unknown
 	errors []string
@@ -42,7 +42,7 @@ func (j *jsonJudge) err(rule, path string, value any) {
 }
 
 // judgeJSON returns the errors in a document.
-func (r rulebook) judgeJSON(doc []byte, own bool, base string) []string {
+func (r ruleTables) judgeJSON(doc []byte, own bool, base string) []string {
 	j := &jsonJudge{book: r, own: own, based: base}
 	var root any
 	d := json.NewDecoder(bytes.NewReader(doc))
@@ -158,7 +158,7 @@ func (j *jsonJudge) object(kind string, v any, path string) {
 
 // url checks URLs, which may contain letters of any script.
 func (j *jsonJudge) url(s, path string) {
-	judge, kind := judge{rulebook: j.book}, "id"
+	judge, kind := judge{ruleTables: j.book}, "id"
 	if j.based == "" {
 		kind = "iri"
 	}

@@ -17,8 +17,8 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// historian changes the posts of a user at random.
-type historian struct {
+// randomEditor changes the posts of a user at random.
+type randomEditor struct {
 	t    *testing.T
 	app  *App
 	user string
@@ -28,7 +28,7 @@ type historian struct {
 }
 
 // step makes one change; an impossible one is refused.
-func (h *historian) step() {
+func (h *randomEditor) step() {
 	h.t.Helper()
 	ctx := h.t.Context()
 	var err error
@@ -71,10 +71,10 @@ func (h *historian) step() {
 	}
 }
 
-func (h *historian) any() int64 { return h.ids[h.rand.IntN(len(h.ids))] }
+func (h *randomEditor) any() int64 { return h.ids[h.rand.IntN(len(h.ids))] }
 
 // published returns the guids of all visible posts, newest first.
-func (h *historian) published(user, category string) (all []string) {
+func (h *randomEditor) published(user, category string) (all []string) {
 	h.t.Helper()
 	q := author.PostQuery{User: user, State: author.Published, Category: category, Limit: 1000}
 	list, err := h.app.posts.List(h.t.Context(), q)
@@ -152,9 +152,9 @@ func TestArchiveLinksReachEveryPublishedPostOnce(t *testing.T) {
 	const window = 4
 	a := programWith(t, func(c *config.Config) { c.Feeds.Window = window })
 	signUp(t, a, "alice", "bob", "carol")
-	var all []*historian
+	var all []*randomEditor
 	for i, user := range []string{"alice", "bob", "carol"} {
-		all = append(all, &historian{t: t, app: a, user: user, rand: rand.New(rand.NewPCG(uint64(i)+1, 5005))})
+		all = append(all, &randomEditor{t: t, app: a, user: user, rand: rand.New(rand.NewPCG(uint64(i)+1, 5005))})
 	}
 	for round := range 12 {
 		for _, h := range all {
@@ -168,7 +168,7 @@ func TestArchiveLinksReachEveryPublishedPostOnce(t *testing.T) {
 	}
 }
 
-func (h *historian) check(round, window int) {
+func (h *randomEditor) check(round, window int) {
 	h.t.Helper()
 	base := h.app.names.Public() + "/" + h.user + "/"
 	form := []string{"rss.xml", "feed.atom"}[round%2]

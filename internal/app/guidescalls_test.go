@@ -380,8 +380,8 @@ func (g *guide) sendPrinted() (*http.Response, []byte) {
 	return send(g.T, strings.TrimPrefix(g.w.base, "http://"), []byte(request))
 }
 
-// thanked checks that an answer has the form in the guide.
-func (g *guide) thanked(res *http.Response, body []byte) {
+// wantThanks checks that an answer has the form in the guide.
+func (g *guide) wantThanks(res *http.Response, body []byte) {
 	g.Helper()
 	is(g, "status", res.StatusCode, http.StatusOK)
 	is(g, "type", strings.HasPrefix(res.Header.Get("Content-Type"), "text/xml"), true)
@@ -393,12 +393,12 @@ func (g *guide) thanked(res *http.Response, body []byte) {
 }
 
 func weblogsPingAsPrinted(g *guide) {
-	g.thanked(g.sendPrinted())
+	g.wantThanks(g.sendPrinted())
 	g.isListed("The RSS Blog", "https://rssweblog.com/", "")
 }
 
 func extendedPingAsPrinted(g *guide) {
-	g.thanked(g.sendPrinted())
+	g.wantThanks(g.sendPrinted())
 	g.isListed("The RSS Blog", "https://rssweblog.com/", "http://feeds.feedburner.com/TheRssBlog")
 }
 

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// crowdedServer answers through a capped listener and bodies.
-func crowdedServer(t *testing.T, total, perAddr int, h http.Handler) string {
+// limitedServer answers through a capped listener and bodies.
+func limitedServer(t *testing.T, total, perAddr int, h http.Handler) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -62,7 +62,7 @@ const getOne = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
 func TestIdleConnectionsAreClosedAtTheLimit(t *testing.T) {
 	t.Parallel()
-	to := crowdedServer(t, 3, 3, http.NotFoundHandler())
+	to := limitedServer(t, 3, 3, http.NotFoundHandler())
 	waiting := []net.Conn{from(t, "127.1.0.1", to, getOne), from(t, "127.1.0.1", to, ""), from(t, "127.1.0.1", to, "GET / HTTP/1.1\r\nX: ")}
 	if got := answered(waiting[0]); got != http.StatusNotFound {
 		t.Fatalf("answered %d", got)
@@ -80,7 +80,7 @@ func TestIdleConnectionsAreClosedAtTheLimit(t *testing.T) {
 // not discard the answer, even with unread request data.
 func TestRefusedClientReadsTheAnswerAfterItsRequest(t *testing.T) {
 	t.Parallel()
-	to := crowdedServer(t, 3, 1, http.NotFoundHandler())
+	to := limitedServer(t, 3, 1, http.NotFoundHandler())
 	if got := answered(from(t, "127.1.0.1", to, getOne)); got != http.StatusNotFound {
 		t.Fatalf("answered %d", got)
 	}
@@ -121,7 +121,7 @@ func TestAnsweringConnectionIsNotClosed(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	begun := make(chan struct{}, 2)
-	to := crowdedServer(t, 2, 2, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+	to := limitedServer(t, 2, 2, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		begun <- struct{}{}
 		<-ctx.Done()
 	}))
@@ -143,7 +143,7 @@ func TestAnsweringConnectionIsNotClosed(t *testing.T) {
 // connections nor new bodies cause refusals of other addresses.
 func TestConnectionsAfterTheirLastAnswerAreClosedAtTheLimit(t *testing.T) {
 	t.Parallel()
-	to := crowdedServer(t, 64, 64, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	to := limitedServer(t, 64, 64, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close")
 		_, _ = io.ReadAll(r.Body)
 	}))
@@ -191,7 +191,7 @@ func TestAddressesOfOnePrefixCountAsOne(t *testing.T) {
 
 func TestLargeBodiesPerAddressAreLimited(t *testing.T) {
 	t.Parallel()
-	to := crowdedServer(t, 1000, 1000, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	to := limitedServer(t, 1000, 1000, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := io.ReadAll(r.Body); err != nil {
 			w.WriteHeader(http.StatusBadRequest)
 		}

@@ -15,15 +15,15 @@ import (
 	"cloudburst/internal/config"
 )
 
-// talker is a server with one author who exchanges webmentions.
-type talker struct {
+// mentionServer is a server with one author who exchanges webmentions.
+type mentionServer struct {
 	*running
 	*client.Client
 	user string
 }
 
 // newTalker starts a server. Rates of hosts do not matter here: all servers of a test are one host.
-func newTalker(t *testing.T, user string, change func(*config.Config)) *talker {
+func newTalker(t *testing.T, user string, change func(*config.Config)) *mentionServer {
 	t.Helper()
 	cfg := conf(t, t.TempDir())
 	if change != nil {
@@ -31,24 +31,24 @@ func newTalker(t *testing.T, user string, change func(*config.Config)) *talker {
 	}
 	r := start(t, cfg)
 	c := &client.Client{Base: r.admin}
-	w := &talker{r, c, user}
+	w := &mentionServer{r, c, user}
 	w.add(user)
 	return w
 }
 
-func (w *talker) add(user string) {
+func (w *mentionServer) add(user string) {
 	w.t.Helper()
 	if _, err := w.AddUser(w.t.Context(), user, alicePassword); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-func (w *talker) of(user string) client.Conversation {
+func (w *mentionServer) of(user string) client.Conversation {
 	return client.Conversation{Client: w.Client, User: user}
 }
 
 // publish publishes a post that replies to a page, if there is one.
-func (w *talker) publish(user, source, replyTo string) client.Post {
+func (w *mentionServer) publish(user, source, replyTo string) client.Post {
 	w.t.Helper()
 	state := "published"
 	p := client.PostChange{Source: &source, State: &state}
@@ -63,7 +63,7 @@ func (w *talker) publish(user, source, replyTo string) client.Post {
 }
 
 // reply waits for the only reply of a user in a state.
-func (w *talker) reply(user, state string) (found client.Reply) {
+func (w *mentionServer) reply(user, state string) (found client.Reply) {
 	w.t.Helper()
 	wait(w.t, "a reply is "+state, func() bool {
 		for r, err := range w.of(user).Replies(w.t.Context(), client.ReplyQuery{State: state}) {
@@ -79,7 +79,7 @@ func (w *talker) reply(user, state string) (found client.Reply) {
 }
 
 // sent waits until the webmention of a post to a target is in a state.
-func (w *talker) sent(post int64, target, state string) (found client.SentWebmention) {
+func (w *mentionServer) sent(post int64, target, state string) (found client.SentWebmention) {
 	w.t.Helper()
 	wait(w.t, "the webmention is "+state, func() bool {
 		for s, err := range w.of(w.user).Sent(w.t.Context(), post, 0) {
@@ -97,7 +97,7 @@ func (w *talker) sent(post int64, target, state string) (found client.SentWebmen
 }
 
 // none waits until a user has no replies.
-func (w *talker) none(user string) {
+func (w *mentionServer) none(user string) {
 	w.t.Helper()
 	wait(w.t, "the reply is removed", func() bool {
 		for range w.of(user).Replies(w.t.Context(), client.ReplyQuery{}) {
@@ -175,7 +175,7 @@ func TestPostsThatReplyToEachOtherEndTheExchange(t *testing.T) {
 	}
 	// The approved replies change both pages, but no post: nothing more is sent.
 	for _, one := range []struct {
-		w      *talker
+		w      *mentionServer
 		post   int64
 		target string
 	}{{a, first.ID, answer.URL}, {b, answer.ID, first.URL}} {
@@ -286,7 +286,7 @@ func htmlPage(body string) func(http.ResponseWriter, *http.Request) {
 	}
 }
 
-func (w *talker) mention(from, to string, want int) {
+func (w *mentionServer) mention(from, to string, want int) {
 	w.t.Helper()
 	if code, body := post(w.t, w.base+"/webmention", url.Values{"source": {from}, "target": {to}}); code != want {
 		w.t.Errorf("%s to %s: %d %s", from, to, code, body)
@@ -441,7 +441,7 @@ func TestWebmentionOfAPostIsSentAfterACrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	operator := httptest.NewServer(a.Admin())
-	w := &talker{&running{t: t}, &client.Client{Base: operator.URL}, "alice"}
+	w := &mentionServer{&running{t: t}, &client.Client{Base: operator.URL}, "alice"}
 	w.publish("alice", "See [this]("+s.URL+"/page)", "")
 	operator.Close()
 	if err := a.Close(); err != nil {

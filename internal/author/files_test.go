@@ -213,10 +213,10 @@ func TestUsedFileIsDeletedOnlyWhenConfirmed(t *testing.T) {
 	})
 }
 
-// elsewhere is a Remote with fixed responses.
-type elsewhere map[string]author.RemoteFile
+// fixedRemote is a Remote with fixed responses.
+type fixedRemote map[string]author.RemoteFile
 
-func (e elsewhere) About(_ context.Context, url string) (author.RemoteFile, error) {
+func (e fixedRemote) About(_ context.Context, url string) (author.RemoteFile, error) {
 	f, ok := e[url]
 	if !ok {
 		return f, fault.New(fault.Unreadable, "Connection refused.")
@@ -229,7 +229,7 @@ func TestEnclosureTypeAndLengthAreDetected(t *testing.T) {
 	files, _ := newFiles(t)
 	wav := []byte("RIFF\x00\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x40\x1f\x00\x00" + strings.Repeat("x", 8000))
 	img, sound := put(t, files, "alice", "a.png", smallPNG(t)), put(t, files, "alice", "b.wav", wav)
-	files.Remote = elsewhere{
+	files.Remote = fixedRemote{
 		"https://a.example/x":     {Type: "audio/mpeg; x=y", Length: 5},
 		"https://a.example/y.mp3": {Type: "text/plain", Length: 7},
 		"https://a.example/z":     {Type: "application/octet-stream", Head: smallPNG(t)},

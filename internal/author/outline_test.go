@@ -161,8 +161,8 @@ func TestRestoreAttributes(t *testing.T) {
 	}
 }
 
-// grove returns random nodes like those of users.
-func grove(r *rand.Rand, depth int, opml bool) []Node {
+// randomNodes returns random nodes like those of users.
+func randomNodes(r *rand.Rand, depth int, opml bool) []Node {
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	some := func() bool { return r.IntN(3) == 0 }
 	var all []Node
@@ -191,7 +191,7 @@ func grove(r *rand.Rand, depth int, opml bool) []Node {
 			n.Title, n.GUID = pick("A title", "<T> & T", "Ünï"), fmt.Sprint("tag:a.example,2026:", r.Int64())
 		}
 		if depth < 6 {
-			n.Nodes = grove(r, depth+1, opml)
+			n.Nodes = randomNodes(r, depth+1, opml)
 		}
 		n.Folded = len(n.Nodes) > 0 && some()
 		all = append(all, n)
@@ -224,7 +224,7 @@ func TestHierarchicalPostSurvivesItsFeed(t *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(seed), 7))
 		at := time.Unix(1.7e9, 0).UTC()
 		post := Post{User: "alice", GUID: "https://here.example/alice/1", PermaLink: true, Slug: "1", PublishedAt: at, UpdatedAt: at}
-		post.Outline = grove(r, 1, false)
+		post.Outline = randomNodes(r, 1, false)
 		if seed%2 == 0 {
 			post.Source, post.Format = "Some *words* before it.", Markdown
 		}
@@ -272,7 +272,7 @@ func TestOutlineSurvivesOPML(t *testing.T) {
 	fulltest.SkipUnderRace(t)
 	p := &Posts{}
 	for seed := range fulltest.Size(50, 5) {
-		nodes := grove(rand.New(rand.NewPCG(uint64(seed), 8)), 1, true)
+		nodes := randomNodes(rand.New(rand.NewPCG(uint64(seed), 8)), 1, true)
 		c := Content{Title: "T & <T>", Outline: nodes}
 		must(t, checkContent(&c))
 		must(t, renderContent(&c))

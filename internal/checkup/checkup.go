@@ -29,7 +29,7 @@ type Finding struct {
 // Check turns facts into findings, in the order of presentation.
 func Check(w Installation) []Finding {
 	var all []Finding
-	for _, check := range []func(Installation) []Finding{public, settings, secrets, folder, disk, database, knobs, clock, files, work, events, backup, backupContent} {
+	for _, check := range []func(Installation) []Finding{public, settings, secrets, folder, disk, database, databaseSettings, clock, files, work, events, backup, backupContent} {
 		all = append(all, check(w)...)
 	}
 	return all
@@ -199,8 +199,8 @@ func database(w Installation) []Finding {
 	return append(all, fine("schema", "The database schema is %d, as this program needs.", d.Schema)...)
 }
 
-// knobs checks the PostgreSQL settings that prevent loss of committed data.
-func knobs(w Installation) []Finding {
+// databaseSettings checks the PostgreSQL settings that prevent loss of committed data.
+func databaseSettings(w Installation) []Finding {
 	why := map[string]string{
 		"fsync":              "If the database server crashes, the whole database may be damaged.",
 		"full_page_writes":   "If the database server crashes during a write, pages may be damaged.",
@@ -268,7 +268,7 @@ func work(w Installation) []Finding {
 		return nil
 	}
 	var all []Finding
-	if late := w.Now.Sub(d.SweepDue); !d.SweepDue.IsZero() && late > Patience {
+	if late := w.Now.Sub(d.SweepDue); !d.SweepDue.IsZero() && late > LateAfter {
 		all = append(all, Finding{"sweep", Warning, "The hourly sweep is late by " + round(late) + ".", "Expired subscriptions and old data are not removed.", "Check the server's log for the cause; \"cloudburst sweep\" runs the sweep now."})
 	} else {
 		all = append(all, fine("sweep", "The hourly sweep is on time.")...)

@@ -81,7 +81,7 @@ type Database struct {
 	Hour      []Kind    // events of the last hour
 }
 
-// Late is a kind of work that has been due for longer than [Patience].
+// Late is a kind of work that has been due for longer than [LateAfter].
 type Late struct {
 	What   string // description for people, such as "feeds to read"
 	N      int64
@@ -94,6 +94,6 @@ type Kind struct {
 	N, Failed int64
 }
 
-// Patience is how long work may be due before it counts as late. It is much longer than a lease,
+// LateAfter is how long work may be due before it counts as late. It is much longer than a lease,
 // so that work of a stopped node is not reported.
-const Patience = 10 * time.Minute
+const LateAfter = 10 * time.Minute

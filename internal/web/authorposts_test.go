@@ -113,7 +113,7 @@ func (x *writeHarness) see(path string, headers ...string) *httptest.ResponseRec
 	return rec
 }
 
-func (x *writeHarness) says(status int, path string, words ...string) *html.Node {
+func (x *writeHarness) contains(status int, path string, words ...string) *html.Node {
 	x.Helper()
 	rec := x.see(path)
 	if rec.Code != status {
@@ -134,7 +134,7 @@ func (x *writeHarness) items(path string) []*microformat {
 	if err != nil {
 		x.Fatal(err)
 	}
-	return microformats(x.says(http.StatusOK, path), base)
+	return microformats(x.contains(http.StatusOK, path), base)
 }
 
 func one(t *testing.T, m *microformat, name, want string) {
@@ -193,8 +193,8 @@ func TestPostIsAnHEntry(t *testing.T) {
 	one(t, e, "audio", "https://m.example/a.mp3")
 	one(t, e, "video", "https://m.example/a.mp4")
 	one(t, e, "enclosure", "https://m.example/a.mp3\nhttps://m.example/a.mp4\nhttps://m.example/a.pdf")
-	x.says(http.StatusOK, x.posts.Path(short), `<img src="/alice/media/0123456789abcdef/a.png" alt="A cat" width="640" height="480"`, `<audio class="u-audio" controls`, "What Bob said", `href="/alice/category/fun-stuff/"`, "4.8 MB")
-	x.says(http.StatusOK, x.posts.Path(long), "example.com/about", `rel="next" href="`+x.posts.Path(short)+`"`, `<meta property="og:title" content="A title · Walks">`, `<meta property="og:type" content="article">`)
+	x.contains(http.StatusOK, x.posts.Path(short), `<img src="/alice/media/0123456789abcdef/a.png" alt="A cat" width="640" height="480"`, `<audio class="u-audio" controls`, "What Bob said", `href="/alice/category/fun-stuff/"`, "4.8 MB")
+	x.contains(http.StatusOK, x.posts.Path(long), "example.com/about", `rel="next" href="`+x.posts.Path(short)+`"`, `<meta property="og:title" content="A title · Walks">`, `<meta property="og:type" content="article">`)
 	x.advance(time.Hour)
 	if _, err := x.posts.Save(t.Context(), author.Edit{User: "alice", ID: short.ID, Change: func(c *author.Content) error { c.Source = "Hello all"; return nil }}); err != nil {
 		t.Fatal(err)
@@ -212,7 +212,7 @@ func TestPagesOfMovedDeletedAndUnpublishedPosts(t *testing.T) {
 	if !strings.HasSuffix(path, "caf%C3%A9-au-lait") {
 		t.Fatalf("the path is %s", path)
 	}
-	x.says(http.StatusOK, path, "Café au lait")
+	x.contains(http.StatusOK, path, "Café au lait")
 	slug := path[strings.LastIndexByte(path, '/'):]
 	for _, wrong := range []string{"/alice/2001/01/01" + slug, "/alice/2001/01/01" + strings.ToLower(slug) + "?utm=1", strings.ReplaceAll(path, "%C3%A9", "%c3%a9")} {
 		rec := x.see(wrong)
@@ -222,13 +222,13 @@ func TestPagesOfMovedDeletedAndUnpublishedPosts(t *testing.T) {
 		}
 	}
 	for _, none := range []string{"/alice/2026/11/22/secret", "/alice/2026/11/22/none", path + "/", path + "/x", "/alice/2026/13/01" + slug, "/alice/2026/11/31" + slug, "/alice/26/11/22" + slug, "/bob" + strings.TrimPrefix(path, "/alice"), "/alice/x", "/alice/category/none/", "/alice/2001/", "/alice/archive/x", "/bob/archive/", "/everyone/archive/"} {
-		x.says(http.StatusNotFound, none)
+		x.contains(http.StatusNotFound, none)
 	}
 	_ = draft
 	if _, err := x.posts.Delete(t.Context(), "alice", p.ID, 0, "test"); err != nil {
 		t.Fatal(err)
 	}
-	x.says(http.StatusGone, path, "has deleted or unpublished")
+	x.contains(http.StatusGone, path, "has deleted or unpublished")
 	rec := httptest.NewRecorder()
 	x.author.ServeHTTP(rec, httptest.NewRequest("POST", path, nil))
 	if rec.Code != http.StatusMethodNotAllowed {
@@ -287,7 +287,7 @@ func TestPagingOfPostsIsCompleteAndLinksTheFeed(t *testing.T) {
 					got = append(got, e.props["url"]...)
 				}
 			}
-			doc, next := x.says(http.StatusOK, path), ""
+			doc, next := x.contains(http.StatusOK, path), ""
 			for d := range doc.Descendants() {
 				if d.Data == "link" && attrOf(d, "rel") == "next" {
 					next = attrOf(d, "href")
@@ -342,8 +342,8 @@ func TestPagingOfPostsIsCompleteAndLinksTheFeed(t *testing.T) {
 			t.Errorf("the head of %s names %s; want %s", path, got, want)
 		}
 	}
-	x.says(http.StatusOK, "/alice/archive/", "45 posts", `href="/alice/2026/`)
-	x.says(http.StatusOK, "/alice/category/", `href="/alice/category/m0/"`, "23")
+	x.contains(http.StatusOK, "/alice/archive/", "45 posts", `href="/alice/2026/`)
+	x.contains(http.StatusOK, "/alice/category/", `href="/alice/category/m0/"`, "23")
 	if rec := x.see("/alice/category/ALL/"); rec.Code != http.StatusMovedPermanently || rec.Header().Get("Location") != "/alice/category/all/" {
 		t.Errorf("in capitals: %d %v", rec.Code, rec.Header())
 	}
@@ -351,8 +351,8 @@ func TestPagingOfPostsIsCompleteAndLinksTheFeed(t *testing.T) {
 		t.Errorf("without the slash: %d %v", rec.Code, rec.Header())
 	}
 	for _, before := range []string{"x", "1", "1-", "-1--1", "1-0", "99999999999999999999-1", "1-1-bob", "1-1-" + strings.Repeat("b", 99)} {
-		x.says(http.StatusOK, "/alice/?before="+before)
-		x.says(http.StatusOK, "/everyone/?before="+before)
+		x.contains(http.StatusOK, "/alice/?before="+before)
+		x.contains(http.StatusOK, "/everyone/?before="+before)
 	}
 }
 
@@ -361,7 +361,7 @@ func TestOutlineFoldsWithoutScript(t *testing.T) {
 	x := newAuthorHarness(t)
 	p := x.write("alice", author.Published, author.Content{Title: "O", Outline: []author.Node{
 		{Text: "open <script>x</script> [*a* link](https://x.example/?a=1&b=%3E)", Nodes: []author.Node{{Text: "leaf"}, {Title: "Titled", Text: "below", Folded: true, Nodes: []author.Node{{Text: "deepest"}}}}}, {Text: "alone"}}})
-	doc := x.says(http.StatusOK, x.posts.Path(p), "deepest", "alone")
+	doc := x.contains(http.StatusOK, x.posts.Path(p), "deepest", "alone")
 	for n := range doc.Descendants() {
 		if n.Data != "summary" {
 			continue
@@ -372,7 +372,7 @@ func TestOutlineFoldsWithoutScript(t *testing.T) {
 			}
 		}
 	}
-	x.says(http.StatusOK, x.posts.Path(p), `<em>a</em> link</span></summary>`, `<p class="about"><a href="https://x.example/?a=1&amp;b=%3E" rel="nofollow noopener noreferrer ugc"><em>a</em> link</a></p>`)
+	x.contains(http.StatusOK, x.posts.Path(p), `<em>a</em> link</span></summary>`, `<p class="about"><a href="https://x.example/?a=1&amp;b=%3E" rel="nofollow noopener noreferrer ugc"><em>a</em> link</a></p>`)
 	var open, closed int
 	for n := range doc.Descendants() {
 		if n.Data == "details" && strings.Contains(attrOf(n, "class"), "fold") {
@@ -409,7 +409,7 @@ func TestAuthorPagesLinkTheirStyleSheet(t *testing.T) {
 	x := newAuthorHarness(t)
 	x.profile("alice", author.Profile{Accent: "#ffff00", Theme: "dark"})
 	x.write("alice", author.Published, author.Content{Source: "x"})
-	x.says(http.StatusOK, "/alice/", `<link rel="stylesheet" href="/static/tint/ffff00-dark.css">`)
+	x.contains(http.StatusOK, "/alice/", `<link rel="stylesheet" href="/static/tint/ffff00-dark.css">`)
 	for path, want := range map[string]int{"/static/tint/ffff00-dark.css": 200, "/static/tint/-light.css": 200, "/static/tint/ff0000.css": 200, "/static/tint/red.css": 404, "/static/tint/ff0000-blue.css": 404, "/static/tint/FF0000.css": 404} {
 		rec := x.open(path)
 		if rec.Code != want || want == 200 && (rec.Header().Get("Content-Type") != "text/css; charset=utf-8" || !strings.Contains(rec.Body.String(), "html:root{")) {

@@ -24,7 +24,7 @@ func TestPublicPackagesHaveExamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		comment, run := taught(t, files)
+		comment, run := packageDoc(t, files)
 		if len(comment) < 200 {
 			t.Errorf("the comment of package %s is too short: %q", name, comment)
 		}
@@ -37,8 +37,8 @@ func TestPublicPackagesHaveExamples(t *testing.T) {
 	}
 }
 
-// taught returns the comment of a package and the number of its examples with output.
-func taught(t *testing.T, files []string) (comment string, run int) {
+// packageDoc returns the comment of a package and the number of its examples with output.
+func packageDoc(t *testing.T, files []string) (comment string, run int) {
 	t.Helper()
 	set := token.NewFileSet()
 	var tests []*ast.File

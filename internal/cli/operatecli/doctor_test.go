@@ -27,10 +27,10 @@ const patientHead = `<?xml version="1.0"?><rss version="2.0" xmlns:atom="http://
 
 const patientItems = `<item><title>One</title><link>BASE/1</link><guid>BASE/1</guid></item></channel></rss>`
 
-// patient is a server with valid and invalid feeds, and a hub.
-type patient struct{ url string }
+// examinedServer is a server with valid and invalid feeds, and a hub.
+type examinedServer struct{ url string }
 
-func (p *patient) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (p *examinedServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	text := func(s string) string { return strings.ReplaceAll(s, "BASE", p.url) }
 	cloud := rsscloud.CloudAt(p.url).String()
 	switch r.URL.Path {
@@ -80,7 +80,7 @@ func (willing) Publish(_ context.Context, urls []string) []error       { return 
 // runDoctor runs doctor on a patient, and replaces the URL of the patient by BASE.
 func runDoctor(t *testing.T, args ...string) (out, stderr string, code int) {
 	t.Helper()
-	h := &patient{}
+	h := &examinedServer{}
 	srv := httptest.NewServer(h)
 	defer srv.Close()
 	h.url = srv.URL

@@ -453,7 +453,7 @@ func BenchmarkChanges(b *testing.B) {
 		http.ServeContent(w, r, "", noon(), bytes.NewReader(doc))
 	})
 	one := func(h http.Handler) {
-		h.ServeHTTP(&nowhere{head: http.Header{}}, httptest.NewRequest("GET", "/changes.xml", nil))
+		h.ServeHTTP(&discardWriter{head: http.Header{}}, httptest.NewRequest("GET", "/changes.xml", nil))
 	}
 	var isServerError, theirs time.Duration
 	for b.Loop() {
@@ -467,9 +467,9 @@ func BenchmarkChanges(b *testing.B) {
 	b.ReportMetric(float64(len(doc)), "bytes")
 }
 
-// nowhere is a ResponseWriter that discards the response.
-type nowhere struct{ head http.Header }
+// discardWriter is a ResponseWriter that discards the response.
+type discardWriter struct{ head http.Header }
 
-func (n *nowhere) Header() http.Header         { return n.head }
-func (n *nowhere) Write(p []byte) (int, error) { return len(p), nil }
-func (n *nowhere) WriteHeader(int)             {}
+func (n *discardWriter) Header() http.Header         { return n.head }
+func (n *discardWriter) Write(p []byte) (int, error) { return len(p), nil }
+func (n *discardWriter) WriteHeader(int)             {}

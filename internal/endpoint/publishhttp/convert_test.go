@@ -17,8 +17,8 @@ import (
 	"cloudburst/internal/syndicate"
 )
 
-// books is a Library that counts its reads.
-type books struct {
+// countingLibrary is a Library that counts its reads.
+type countingLibrary struct {
 	mu    sync.Mutex
 	known map[string]string // URL to document
 	state string
@@ -27,14 +27,14 @@ type books struct {
 	fail  error
 }
 
-func (b *books) Known(_ context.Context, url string) (string, bool, error) {
+func (b *countingLibrary) Known(_ context.Context, url string) (string, bool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	_, ok := b.known[url]
 	return b.state, ok, nil
 }
 
-func (b *books) Read(ctx context.Context, url string) ([]byte, string, int64, time.Time, error) {
+func (b *countingLibrary) Read(ctx context.Context, url string) ([]byte, string, int64, time.Time, error) {
 	b.mu.Lock()
 	b.read++
 	doc, fail := b.known[url], b.fail
@@ -45,14 +45,14 @@ func (b *books) Read(ctx context.Context, url string) ([]byte, string, int64, ti
 	return []byte(doc), "application/rss+xml", 0, time.Time{}, fail
 }
 
-func (b *books) set(url, doc string) {
+func (b *countingLibrary) set(url, doc string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.known[url] = doc
 }
 
-func newConvert() (*Convert, *books) {
-	b := &books{known: map[string]string{"https://a.example/rss": hostedRSS(2)}}
+func newConvert() (*Convert, *countingLibrary) {
+	b := &countingLibrary{known: map[string]string{"https://a.example/rss": hostedRSS(2)}}
 	return &Convert{Library: b, Layer: &syndicate.Layer{}}, b
 }
 

@@ -111,8 +111,8 @@ func (d *fakeAccounts) OpenByWSSE(_ context.Context, user, feed string, t wsse.T
 	return account.Secret{Selector: goodSelector}, nil
 }
 
-// shelf is an author.Store in memory.
-type shelf struct {
+// memoryStore is an author.Store in memory.
+type memoryStore struct {
 	mu   sync.Mutex
 	rows map[string]*savedRow
 }
@@ -122,9 +122,9 @@ type savedRow struct {
 	doc []byte
 }
 
-func (s *shelf) at(user, name string) *savedRow { return s.rows[user+"/"+name] }
+func (s *memoryStore) at(user, name string) *savedRow { return s.rows[user+"/"+name] }
 
-func (s *shelf) SaveDocument(_ context.Context, d author.Saving) (author.Feed, bool, error) {
+func (s *memoryStore) SaveDocument(_ context.Context, d author.Saving) (author.Feed, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := savedRow{Feed: author.Feed{User: d.User, Name: d.Name}}
@@ -145,12 +145,12 @@ func (s *shelf) SaveDocument(_ context.Context, d author.Saving) (author.Feed, b
 	return now.Feed, changed, nil
 }
 
-func (s *shelf) SavedFeed(ctx context.Context, user, name string) (author.Feed, error) {
+func (s *memoryStore) SavedFeed(ctx context.Context, user, name string) (author.Feed, error) {
 	f, _, err := s.SavedDocument(ctx, user, name)
 	return f, err
 }
 
-func (s *shelf) SavedDocument(_ context.Context, user, name string) (author.Feed, []byte, error) {
+func (s *memoryStore) SavedDocument(_ context.Context, user, name string) (author.Feed, []byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r := s.at(user, name); r != nil {
@@ -159,7 +159,7 @@ func (s *shelf) SavedDocument(_ context.Context, user, name string) (author.Feed
 	return author.Feed{}, nil, fault.New(fault.NotFound, "There is no such feed here.")
 }
 
-func (s *shelf) CloudSaved(_ context.Context, user, name string, on bool, now time.Time) (author.Feed, error) {
+func (s *memoryStore) CloudSaved(_ context.Context, user, name string, on bool, now time.Time) (author.Feed, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.at(user, name)
@@ -173,7 +173,7 @@ func (s *shelf) CloudSaved(_ context.Context, user, name string, on bool, now ti
 	return r.Feed, nil
 }
 
-func (s *shelf) PlaceSaved(_ context.Context, user, name string, place author.Place) (author.Feed, error) {
+func (s *memoryStore) PlaceSaved(_ context.Context, user, name string, place author.Place) (author.Feed, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.at(user, name)
@@ -184,13 +184,13 @@ func (s *shelf) PlaceSaved(_ context.Context, user, name string, place author.Pl
 	return r.Feed, nil
 }
 
-func (s *shelf) SavedFeeds(context.Context, string, string, int) ([]author.Feed, error) {
+func (s *memoryStore) SavedFeeds(context.Context, string, string, int) ([]author.Feed, error) {
 	return nil, nil
 }
-func (s *shelf) ListUnnotified(context.Context, string, string, int) ([]author.Feed, error) {
+func (s *memoryStore) ListUnnotified(context.Context, string, string, int) ([]author.Feed, error) {
 	return nil, nil
 }
-func (s *shelf) MarkNotified(context.Context, string, string, int64) error { return nil }
+func (s *memoryStore) MarkNotified(context.Context, string, string, int64) error { return nil }
 
 // harness contains the endpoints of hosted feeds and everything around them.
 type harness struct {
@@ -207,7 +207,7 @@ func newHarness(t testing.TB) *harness {
 	d := &harness{accounts: &fakeAccounts{nonces: map[string]bool{}}, logged: &bytes.Buffer{}, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	now := func() time.Time { return d.now }
 	log := slog.New(slog.NewTextHandler(d.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	d.authors = &author.Feeds{Store: &shelf{rows: map[string]*savedRow{}}, Now: now, Log: log}
+	d.authors = &author.Feeds{Store: &memoryStore{rows: map[string]*savedRow{}}, Now: now, Log: log}
 	d.Feeds = &Feeds{
 		Accounts: d.accounts, Authors: d.authors, Layer: &syndicate.Layer{Now: now, Log: log}, Log: log,
 		Public: func() string { return public },

@@ -14,8 +14,8 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// cupboard stores files in memory.
-type cupboard map[string]struct {
+// memoryFiles stores files in memory.
+type memoryFiles map[string]struct {
 	author.File
 	bytes []byte
 }
@@ -24,7 +24,7 @@ type opened struct{ *bytes.Reader }
 
 func (opened) Close() error { return nil }
 
-func (s cupboard) Open(_ context.Context, user, hash string) (author.File, io.ReadSeekCloser, error) {
+func (s memoryFiles) Open(_ context.Context, user, hash string) (author.File, io.ReadSeekCloser, error) {
 	for h, f := range s {
 		if user == f.User && len(hash) >= 16 && strings.HasPrefix(h, hash) {
 			return f.File, opened{bytes.NewReader(f.bytes)}, nil
@@ -33,15 +33,15 @@ func (s cupboard) Open(_ context.Context, user, hash string) (author.File, io.Re
 	return author.File{}, nil, fault.New(fault.NotFound, "There is no such file.")
 }
 
-func (cupboard) Path(f author.File) string {
+func (memoryFiles) Path(f author.File) string {
 	return "/" + f.User + "/media/" + f.Hash[:16] + "/" + f.Name
 }
 
-func (cupboard) InGroup(_ context.Context, f author.File, slug string) (bool, error) {
+func (memoryFiles) InGroup(_ context.Context, f author.File, slug string) (bool, error) {
 	return f.Name == slug+".png", nil
 }
 
-func (s cupboard) put(name, kind, body string) string {
+func (s memoryFiles) put(name, kind, body string) string {
 	hash := strings.Repeat(string(rune('a'+len(s))), 64)
 	f := author.File{User: "alice", Hash: hash, Name: name, Type: kind, Size: int64(len(body)), AddedAt: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)}
 	s[hash] = struct {
@@ -72,7 +72,7 @@ func bodyOf(t *testing.T, r *http.Response) string {
 
 func TestFilesAreImmutableAndSupportRanges(t *testing.T) {
 	t.Parallel()
-	s := cupboard{}
+	s := memoryFiles{}
 	f := &Feeds{Media: s}
 	path := s.put("a.mp3", "audio/mpeg", "0123456789")
 	res := askMedia(f, "GET", path)
@@ -111,7 +111,7 @@ func TestFilesAreImmutableAndSupportRanges(t *testing.T) {
 
 func TestFilesCannotRunScripts(t *testing.T) {
 	t.Parallel()
-	s := cupboard{}
+	s := memoryFiles{}
 	f := &Feeds{Media: s}
 	for _, c := range []struct{ name, kind, place string }{
 		{"a.png", "image/png", "inline"}, {"a.mp4", "video/mp4", "inline"}, {"a.pdf", "application/pdf", "inline"},
@@ -130,7 +130,7 @@ func TestFilesCannotRunScripts(t *testing.T) {
 
 func TestFileHasOneURL(t *testing.T) {
 	t.Parallel()
-	s := cupboard{}
+	s := memoryFiles{}
 	f := &Feeds{Media: s}
 	path := s.put("a.png", "image/png", "x")
 	for _, other := range []string{"/alice/media/" + strings.Repeat("a", 64) + "/a.png", "/alice/media/" + strings.Repeat("a", 16) + "/evil.html"} {
@@ -161,7 +161,7 @@ func (s *slow) SetWriteDeadline(time.Time) error {
 
 func TestLongDownloadExtendsDeadline(t *testing.T) {
 	t.Parallel()
-	s := cupboard{}
+	s := memoryFiles{}
 	path := s.put("a.mp4", "video/mp4", strings.Repeat("x", 1<<20))
 	w := &slow{ResponseRecorder: httptest.NewRecorder()}
 	(&Feeds{Media: s}).ServeHTTP(w, httptest.NewRequest("GET", path, nil))

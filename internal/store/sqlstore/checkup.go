@@ -50,7 +50,7 @@ func (s *Store) CheckupOn(ctx context.Context, db *sql.DB, ping func(context.Con
 // package of the database adds its own figures.
 func (s *Store) Checkup(ctx context.Context, now time.Time) (checkup.Database, error) {
 	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (d checkup.Database, err error) {
-		before := sqldb.Millis(now.Add(-checkup.Patience))
+		before := sqldb.Millis(now.Add(-checkup.LateAfter))
 		for _, due := range dueColumns() {
 			l := checkup.Late{What: due[2]}
 			err := c.Query(ctx, `SELECT COUNT(*), MIN(`+due[1]+`) FROM `+due[0]+` WHERE `+due[1]+` <= $1`, func(rows *sql.Rows) error {

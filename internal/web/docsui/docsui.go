@@ -34,14 +34,14 @@ func (s *Pages) Routes() []route.Route {
 // View is what the templates of the documentation show.
 type View struct {
 	shell.View
-	Shelves    []shelf
+	Shelves    []pageGroup
 	Page       *page // nil: the index
 	Prev, Next *page
 	Query      string
 	Results    []result
 }
 
-func (s *Pages) view(r *http.Request, title string, shelves []shelf) View {
+func (s *Pages) view(r *http.Request, title string, shelves []pageGroup) View {
 	v := View{View: s.NewView(r, title), Shelves: shelves}
 	v.Docs, v.Wide, v.Heading = true, true, title
 	return v
@@ -137,7 +137,7 @@ func (v View) Crumb() string {
 	return ""
 }
 
-func inOrder(shelves []shelf) (all []*page) {
+func inOrder(shelves []pageGroup) (all []*page) {
 	for _, sh := range shelves {
 		all = append(all, sh.Pages...)
 	}

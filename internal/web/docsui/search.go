@@ -59,7 +59,7 @@ const maxResults = 40
 
 // search returns the sections that contain each word of the query, the best first. A word in a title
 // counts more than one in the text.
-func search(shelves []shelf, query string) []result {
+func search(shelves []pageGroup, query string) []result {
 	words := strings.FieldsFunc(strings.ToLower(query), func(r rune) bool { return unicode.IsSpace(r) || r == '"' })
 	if len(words) == 0 {
 		return nil

@@ -20,8 +20,8 @@ import (
 	"cloudburst/internal/sanitize"
 )
 
-// shelf is a group of pages for one audience.
-type shelf struct {
+// pageGroup is a group of pages for one audience.
+type pageGroup struct {
 	Title string
 	Pages []*page
 }
@@ -61,20 +61,20 @@ func contents() []struct {
 // site loads all pages on first use.
 type site struct {
 	once    sync.Once
-	shelves []shelf
+	shelves []pageGroup
 	err     error
 }
 
-func (s *site) load() ([]shelf, error) {
+func (s *site) load() ([]pageGroup, error) {
 	s.once.Do(func() { s.shelves, s.err = loadSite() })
 	return s.shelves, s.err
 }
 
 // loadSite reads all pages. They are embedded, so an error is a bug of the build.
-func loadSite() ([]shelf, error) {
-	var all []shelf
+func loadSite() ([]pageGroup, error) {
+	var all []pageGroup
 	for _, s := range contents() {
-		next := shelf{Title: s.title}
+		next := pageGroup{Title: s.title}
 		for _, name := range s.names {
 			p, err := loadPage(name)
 			if err != nil {
