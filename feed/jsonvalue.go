@@ -302,7 +302,7 @@ func (r *jsonReader) elements(name string) (list []Node, n int) {
 	return list, n
 }
 
-// room reports whether one more unknown value may be stored; otherwise it skips the value.
+// hasRoom reports whether one more unknown value may be stored; otherwise it skips the value.
 func (r *jsonReader) hasRoom(v jsonValue) bool {
 	r.unknown++
 	if r.unknown <= r.o.Limits.Unknown {

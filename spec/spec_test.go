@@ -182,7 +182,7 @@ func TestEveryCitationIsARowAndEveryRowThatWeFollowIsCited(t *testing.T) {
 
 const header = "# source a-2000: A\n# source b-2001: B\n"
 
-func TestIndexRefuses(t *testing.T) {
+func TestInvalidIndexRowsAreRejected(t *testing.T) {
 	t.Parallel()
 	rows := "a-2000#x\tyes\tX.\nb-2001#y\tno\tY.\n"
 	if _, wrong := readIndex(header + rows); len(wrong) != 0 {
@@ -211,7 +211,7 @@ func TestIndexRefuses(t *testing.T) {
 	}
 }
 
-func TestCheckCatches(t *testing.T) {
+func TestInvalidCitationsAreFound(t *testing.T) {
 	t.Parallel()
 	x, wrong := readIndex(header + "a-2000#x\tyes\tX.\nb-2001#y\tno\tY.\nb-2001#z\tpartly\tZ.\n")
 	if len(wrong) != 0 {

@@ -160,7 +160,7 @@ func (w *writer) chance(percent int) bool { return w.rnd.IntN(100) < percent }
 
 func pick[T any](w *writer, from []T) T { return from[w.rnd.IntN(len(from))] }
 
-// say writes lines; %s takes texts as they are.
+// printf writes lines; %s takes texts as they are.
 func (w *writer) printf(format string, args ...any) {
 	fmt.Fprintf(&w.b, format, args...)
 }

@@ -124,7 +124,7 @@ func TestFeedsAreInOrderWithFoldersAndWithoutComments(t *testing.T) {
 	}
 }
 
-func TestFeedsStopsEarly(t *testing.T) {
+func TestIterationOverFeedsCanStopEarly(t *testing.T) {
 	t.Parallel()
 	n := 0
 	for range parse(t, folders, nil).Feeds() {

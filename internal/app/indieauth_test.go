@@ -265,7 +265,7 @@ func TestAppSignsInAcrossTwoNodes(t *testing.T) {
 	}
 }
 
-func TestAppLearnsOnlyWhoSignedIn(t *testing.T) {
+func TestCodeWithoutScopesGivesOnlyTheIdentity(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	r.addAlice()

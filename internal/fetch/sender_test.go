@@ -112,7 +112,7 @@ func TestConnectionsAreReused(t *testing.T) {
 
 // Data that arrives on an idle connection was not requested. It must not be taken for the next
 // response.
-func TestAnUnrequestedResponseIsNotTakenForTheNext(t *testing.T) {
+func TestUnrequestedResponseClosesTheConnection(t *testing.T) {
 	t.Parallel()
 	sent, first := make(chan bool), make(chan bool)
 	srv := rawServer(t, "127.0.0.1:0", func(c net.Conn, n int) {

@@ -120,7 +120,7 @@ func TestRequestedTextIsReadOnceAndAnnouncedToFollowers(t *testing.T) {
 	}
 }
 
-func TestFailureIsASentenceAndOnlySomeAreTriedAgain(t *testing.T) {
+func TestFailureIsASentenceAndOnlyTemporaryOnesAreRetried(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	answer := func(status int, kind, body string) http.HandlerFunc {

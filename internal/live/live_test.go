@@ -159,7 +159,7 @@ func TestFollowPassesValuesAndSendsHeartbeats(t *testing.T) {
 	})
 }
 
-func TestFollowEnds(t *testing.T) {
+func TestFollowEndsWithStreamClientOrError(t *testing.T) {
 	t.Parallel()
 	failed := errors.New("failed")
 	for name, c := range map[string]struct {

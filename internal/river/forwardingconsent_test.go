@@ -79,7 +79,7 @@ func TestNoMailIsForwardedBeforeConfirmation(t *testing.T) {
 	})
 }
 
-func TestRecipientWhoEndsForwardingIsNotAskedAgain(t *testing.T) {
+func TestRecipientWhoEndsForwardingGetsNoFurtherRequests(t *testing.T) {
 	t.Parallel()
 	withMail(t, river.Options{}, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		n := h.mailTo("vic@x.example")

@@ -99,7 +99,7 @@ func TestPlannedCheckAfterAFullOneIsConditional(t *testing.T) {
 	})
 }
 
-func TestCheckRecordsHowItAsked(t *testing.T) {
+func TestCheckRecordsWhetherTheRequestWasConditional(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		want := func(what, asked, why string) {

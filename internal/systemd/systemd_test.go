@@ -36,7 +36,7 @@ func manager(t *testing.T) (path string, next func() string) {
 	}
 }
 
-func TestWithoutAManagerCallsDoNothing(t *testing.T) {
+func TestCallsWithoutServiceManagerDoNothing(t *testing.T) {
 	t.Parallel()
 	s, err := systemd.FromEnviron([]string{"PATH=/bin"}, pid)
 	if err != nil {

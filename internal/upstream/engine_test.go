@@ -225,7 +225,7 @@ func TestDenialEndsTheSubscriptionWithItsReason(t *testing.T) {
 	})
 }
 
-func TestHubThatDoesNotVerifyIsAskedAgain(t *testing.T) {
+func TestSubscriptionIsRepeatedAtAHubThatDoesNotVerify(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		w.lease = 0
@@ -348,7 +348,7 @@ func TestDueRequestsAreSentAtASteadyPace(t *testing.T) {
 	})
 }
 
-func TestCNWSPublisherIsAskedAgainAfter30SilentDays(t *testing.T) {
+func TestCNWSSubscriptionIsRepeatedAfter30SilentDays(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	const day = 24 * time.Hour

@@ -130,7 +130,7 @@ func (u silentHub) Ask(ctx context.Context, f upstream.Follow) (upstream.Answer,
 	return upstream.Answer{}, ctx.Err()
 }
 
-func TestNotificationFromAHubThatWasNotAskedIsIgnored(t *testing.T) {
+func TestNotificationFromAHubWithoutSubscriptionIsIgnored(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {

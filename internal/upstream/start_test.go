@@ -58,7 +58,7 @@ func TestStartRenewsAllFollowsExceptRecentOnes(t *testing.T) {
 	})
 }
 
-func TestStartAsksHubsThatRefusedOrFailed(t *testing.T) {
+func TestStartRetriesHubsThatRefusedOrFailed(t *testing.T) {
 	t.Parallel()
 	for name, no := range map[string]error{
 		"refused": fault.New(fault.Refused, "You cannot be reached."), "no answer": fault.New(fault.Unreadable, "Nobody there."),

@@ -118,7 +118,7 @@ func TestA304CountsForAProvenETagOnly(t *testing.T) {
 	}
 }
 
-func TestNextFullRead(t *testing.T) {
+func TestFullReadIsPlannedAfterTrusted304(t *testing.T) {
 	t.Parallel()
 	recent := validator.Evidence{Recent: true, FullAt: noon()}
 	if at := recent.NextFullRead(noon(), false); !at.Equal(noon().Add(validator.Settled)) {

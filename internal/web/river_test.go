@@ -321,7 +321,7 @@ func (x *riverHarness) riverSeenFrom(peer, host string) string {
 	return "something else"
 }
 
-func TestRiverAccess(t *testing.T) {
+func TestAccessToTheRiverDependsOnUsersAndSettings(t *testing.T) {
 	t.Parallel()
 	const unknown, local = "203.0.113.9:4711", "127.0.0.1:4711"
 	for _, c := range []struct {

@@ -39,7 +39,7 @@ func link(doc *html.Node, rel string) string {
 	return ""
 }
 
-func TestReadingViewLeadsThroughTheRiverItCameFrom(t *testing.T) {
+func TestReadingViewLinksAdjacentItemsOfItsRiver(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	for _, from := range []string{"/river", "/river?category=Weblogs", "/river?starred=1", "/river?q=number", "/river?unread=1"} {

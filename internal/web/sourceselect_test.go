@@ -93,7 +93,7 @@ func TestInvalidSelectionChangesNothing(t *testing.T) {
 	has(t, g.look("/feeds"), "You follow 3 feeds.")
 }
 
-func TestListIsSortedAsAskedFor(t *testing.T) {
+func TestListIsSortedAsRequested(t *testing.T) {
 	t.Parallel()
 	g, _ := selectHarness(t)
 	src := source(g.fake.now, "https://z.example/", "Zebra")

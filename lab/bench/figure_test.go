@@ -39,7 +39,7 @@ func TestNumberKeepsThreeDigits(t *testing.T) {
 	}
 }
 
-func TestTargetsAreJudged(t *testing.T) {
+func TestFiguresAreComparedWithTheirTargets(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		value, want float64

@@ -251,7 +251,7 @@ func TestItemsOfADisconnectedTimeAppearAfterReconnecting(t *testing.T) {
 	}
 }
 
-func TestDaysAndHoursAreThoseOfTheReader(t *testing.T) {
+func TestDatesAreInTheTimeZoneOfTheBrowser(t *testing.T) {
 	t.Parallel()
 	p, server := start(t, conf(t)), newFeedServer(t)
 	feed := server.feed("/pushed.xml", "Pushed", rsscloud.CloudAt(p.base).String(), posts(30, "Talk")...)

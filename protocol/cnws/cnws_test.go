@@ -328,7 +328,7 @@ func TestParseResultRequiresCompleteDocument(t *testing.T) {
 	}
 }
 
-func TestConfirmAt(t *testing.T) {
+func TestTimeOfTheNextConfirmation(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2003, 5, 1, 12, 0, 0, 0, time.UTC)
 	day := 24 * time.Hour

@@ -179,7 +179,7 @@ func TestDenialIsReported(t *testing.T) {
 	}
 }
 
-func TestBackendErrorIsNeitherConsentNorLoss(t *testing.T) {
+func TestBackendErrorIsAnsweredWithARetry(t *testing.T) {
 	t.Parallel()
 	f := newFollower()
 	f.expect("tok", "subscribe", testTopic, "")

@@ -337,7 +337,7 @@ func TestParameterConversions(t *testing.T) {
 
 func wrap[T any](v T, ok bool) (any, bool) { return v, ok }
 
-func TestSniff(t *testing.T) {
+func TestMethodCallIsRecognizedByItsFirstBytes(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]bool{
 		"<?xml version='1.0'?>\n<methodCall><methodN": true, "<methodCall>": true, "\uFEFF<!-- x --><methodCall >": true,

@@ -108,7 +108,7 @@ func TestArchiveIsLimitedAndCachedCompressed(t *testing.T) {
 	}
 }
 
-func TestFewHoursAreCached(t *testing.T) {
+func TestCacheOfHoursIsBounded(t *testing.T) {
 	t.Parallel()
 	d := &changeLists{hours: map[int64]*hourDocument{}}
 	for i := range 100 {

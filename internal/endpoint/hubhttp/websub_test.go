@@ -261,7 +261,7 @@ func questioned(t *testing.T, f func(q url.Values) fetch.Reply) *fakeSender {
 	}}
 }
 
-func TestConfirm(t *testing.T) {
+func TestConfirmationRequiresTheExactChallenge(t *testing.T) {
 	t.Parallel()
 	echo := func(status int, before, after string) func(url.Values) fetch.Reply {
 		return func(q url.Values) fetch.Reply {
@@ -341,7 +341,7 @@ func TestEachVerificationHasItsOwnChallenge(t *testing.T) {
 	}
 }
 
-func TestDeny(t *testing.T) {
+func TestDenialResultDependsOnTheReply(t *testing.T) {
 	t.Parallel()
 	broken := &fetch.Error{Kind: fetch.Unreachable, Text: fetch.Neutral, Err: errors.New("10.0.0.7")}
 	for name, c := range map[string]struct {

@@ -140,7 +140,7 @@ func TestTooLongAcceptIsRejected(t *testing.T) {
 	d.do(t, "GET", "/alice/rss.xml", "", "Accept", long+long).is(t, "long Accept for a fixed format", http.StatusOK)
 }
 
-func TestPathsOfNoUserArePassedToNext(t *testing.T) {
+func TestPathsWithoutUserGoToTheNextHandler(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)
 	d.save(t, author.Public, hostedRSS(1))
