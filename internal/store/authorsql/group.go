@@ -62,48 +62,45 @@ func (t *writing) group(ctx context.Context, slug string) (author.Feed, error) {
 
 var mediaInPost = regexp.MustCompile(`/media/([0-9a-f]{16})`)
 
-// filesOf returns the beginnings of the hashes of the files that posts name.
-func filesOf(posts ...author.Post) ([]string, error) {
+// filesOf returns the beginnings of the hashes of the files that texts name.
+func filesOf(texts ...string) []string {
 	var all []string
-	for _, p := range posts {
-		body, err := sqldb.JSON(&p.Content)
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range mediaInPost.FindAllStringSubmatch(body, -1) {
+	for _, text := range texts {
+		for _, m := range mediaInPost.FindAllStringSubmatch(text, -1) {
 			all = append(all, m[1])
 		}
 	}
 	slices.Sort(all)
-	return slices.Compact(all), nil
+	return slices.Compact(all)
 }
 
-// hideFiles sets which files of changed posts are private: a private post uses them, and neither a
-// public post nor the profile does. A file stays private when its private post becomes a draft or is
-// deleted. It looks at other posts only if the user has private ones.
-func hideFiles(ctx context.Context, c sqldb.Conn, user string, posts ...author.Post) error {
-	files, err := filesOf(posts...)
-	if err != nil {
-		return err
-	}
-	for _, hash := range files {
-		like := "%/media/" + hash + "%"
-		_, err := c.Exec(ctx, `UPDATE media SET private = NOT EXISTS (SELECT 1 FROM post AS p WHERE p.owner = $1 AND p.state = 'published' AND p.body LIKE $2)
-				AND NOT EXISTS (SELECT 1 FROM writer AS w WHERE w.owner = $1 AND w.profile LIKE $2)
-			WHERE owner = $1 AND hash >= $3 AND hash < $4 AND (private
-				OR EXISTS (SELECT 1 FROM post AS p WHERE p.owner = $1 AND p.state = 'private' AND p.state <> 'published' AND p.body LIKE $2))`,
-			user, like, hash, hash+"g")
+// hideFilesOf is hideFiles for the files of posts.
+func hideFilesOf(ctx context.Context, c sqldb.Conn, user string, posts ...author.Post) error {
+	var texts []string
+	for _, p := range posts {
+		body, err := sqldb.JSON(&p.Content)
 		if err != nil {
 			return err
 		}
+		texts = append(texts, body)
 	}
-	return nil
+	return hideFiles(ctx, c, user, texts...)
 }
 
-// showFiles makes the files public that a profile names.
-func showFiles(ctx context.Context, c sqldb.Conn, user, profile string) error {
-	for _, m := range mediaInPost.FindAllStringSubmatch(profile, -1) {
-		_, err := c.Exec(ctx, `UPDATE media SET private = false WHERE owner = $1 AND hash >= $2 AND hash < $3 AND private`, user, m[1], m[1]+"g")
+// hideFiles sets which files of changed texts are private: a private post uses them, and no public
+// post, page, style sheet or profile does. A file stays private when its private post becomes a draft
+// or is deleted. It looks at other texts only if the file is private or a private post uses it.
+//
+// spec:cloudburst#private-files
+func hideFiles(ctx context.Context, c sqldb.Conn, user string, texts ...string) error {
+	for _, hash := range filesOf(texts...) {
+		_, err := c.Exec(ctx, `UPDATE media SET private = NOT EXISTS (SELECT 1 FROM post AS p WHERE p.owner = $1 AND p.state = 'published' AND p.body LIKE $2)
+				AND NOT EXISTS (SELECT 1 FROM writer AS w WHERE w.owner = $1 AND w.profile LIKE $2)
+				AND NOT EXISTS (SELECT 1 FROM author_page AS a WHERE a.owner = $1 AND a.source LIKE $2)
+				AND NOT EXISTS (SELECT 1 FROM author_style AS y WHERE y.owner = $1 AND y.source LIKE $2)
+			WHERE owner = $1 AND hash >= $3 AND hash < $4 AND (private
+				OR EXISTS (SELECT 1 FROM post AS p WHERE p.owner = $1 AND p.state = 'private' AND p.state <> 'published' AND p.body LIKE $2))`,
+			user, "%/media/"+hash+"%", hash, hash+"g")
 		if err != nil {
 			return err
 		}

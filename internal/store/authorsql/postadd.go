@@ -57,7 +57,7 @@ func (s *postStore) AddPosts(ctx context.Context, user string, now time.Time, po
 			return 0, err
 		}
 		for i := range rows {
-			if err := hideFiles(ctx, c, w.User, rows[i].Post); err != nil {
+			if err := hideFilesOf(ctx, c, w.User, rows[i].Post); err != nil {
 				return 0, err
 			}
 		}

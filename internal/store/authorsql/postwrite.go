@@ -130,7 +130,7 @@ func (t *writing) change(ctx context.Context, done *author.Written) (wrote, seen
 	}
 	t.tally.change(now, row.Post)
 	t.left, t.joined = audienceOf(now), audienceOf(row.Post)
-	if err := hideFiles(ctx, t.c, row.User, now, row.Post); err != nil {
+	if err := hideFilesOf(ctx, t.c, row.User, now, row.Post); err != nil {
 		return false, false, err
 	}
 	t.writer.lastID, t.writer.LastSeq = max(t.writer.lastID, row.ID), max(t.writer.LastSeq, row.Seq)

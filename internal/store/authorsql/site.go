@@ -42,12 +42,10 @@ func (s *siteStore) PutAuthorPage(ctx context.Context, p author.Page, was string
 		if _, err := lockWriter(ctx, c, user); err != nil {
 			return err
 		}
+		before := ""
 		if was != "" {
-			n, err := c.Exec(ctx, `DELETE FROM author_page WHERE owner = $1 AND slug = $2`, user, was)
-			if err == nil && n == 0 {
-				err = fault.New(fault.NotFound, "There is no page %q.", was)
-			}
-			if err != nil {
+			var err error
+			if before, err = deletePage(ctx, c, user, was); err != nil {
 				return err
 			}
 		}
@@ -63,18 +61,28 @@ func (s *siteStore) PutAuthorPage(ctx context.Context, p author.Page, was string
 		if err == nil && n == 0 {
 			err = fault.New(fault.Conflict, "Another page already has the address %q.", slug)
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return hideFiles(ctx, c, user, before, p.Source)
 	})
+}
+
+// deletePage deletes a page and returns its source.
+func deletePage(ctx context.Context, c sqldb.Conn, user, slug string) (source string, err error) {
+	found, err := sqldb.Collect(ctx, c, func(rows *sql.Rows, text *string) error { return rows.Scan(text) },
+		`DELETE FROM author_page WHERE owner = $1 AND slug = $2 RETURNING source`, user, slug)
+	return sqldb.First(found, err, "There is no page %q.", slug)
 }
 
 // DeleteAuthorPage implements author.SiteStore.
 func (s *siteStore) DeleteAuthorPage(ctx context.Context, user, slug string) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
-		n, err := c.Exec(ctx, `DELETE FROM author_page WHERE owner = $1 AND slug = $2`, sqldb.Clean(user), sqldb.Clean(slug))
-		if err == nil && n == 0 {
-			err = fault.New(fault.NotFound, "There is no page %q.", slug)
+		source, err := deletePage(ctx, c, sqldb.Clean(user), sqldb.Clean(slug))
+		if err != nil {
+			return err
 		}
-		return err
+		return hideFiles(ctx, c, sqldb.Clean(user), source)
 	})
 }
 
@@ -94,7 +102,10 @@ func (s *siteStore) PutAuthorStyle(ctx context.Context, a author.Style) error {
 		_, err := c.Exec(ctx, `INSERT INTO author_style (owner, hash, source, css) VALUES ($1, $2, $3, $4)
 			ON CONFLICT (owner, hash) DO UPDATE SET source = excluded.source, css = excluded.css`,
 			sqldb.Clean(a.User), sqldb.Clean(a.Hash), sqldb.Clean(a.Source), sqldb.Clean(a.CSS))
-		return err
+		if err != nil {
+			return err
+		}
+		return hideFiles(ctx, c, sqldb.Clean(a.User), a.Source)
 	})
 }
 
@@ -103,7 +114,11 @@ func (s *siteStore) KeepAuthorStyles(ctx context.Context, user string, hashes []
 	kept := [2]string{}
 	copy(kept[:], hashes)
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
-		_, err := c.Exec(ctx, `DELETE FROM author_style WHERE owner = $1 AND hash <> $2 AND hash <> $3`, sqldb.Clean(user), kept[0], kept[1])
-		return err
+		deleted, err := sqldb.Collect(ctx, c, func(rows *sql.Rows, text *string) error { return rows.Scan(text) },
+			`DELETE FROM author_style WHERE owner = $1 AND hash <> $2 AND hash <> $3 RETURNING source`, sqldb.Clean(user), kept[0], kept[1])
+		if err != nil {
+			return err
+		}
+		return hideFiles(ctx, c, sqldb.Clean(user), deleted...)
 	})
 }

@@ -152,7 +152,11 @@ type keptReply struct {
 // placePost places a published post that replies to something, and removes its entry otherwise. A
 // post whose date changed has another path.
 func placePost(ctx context.Context, c sqldb.Conn, p author.Post, at author.ThreadPlace) error {
-	if p.State != author.Published {
+	switch p.State {
+	case author.Published:
+	case author.ForGroups:
+		return removePost(ctx, c, p)
+	default:
 		return nil // its entry stays without content, so that its replies keep their place
 	}
 	id := int64(0)
@@ -164,6 +168,23 @@ func placePost(ctx context.Context, c sqldb.Conn, p author.Post, at author.Threa
 		return err
 	}
 	return putEntry(ctx, c, conversation.Entry{Name: at.Path, GUID: p.GUID, Parents: at.Parents, At: p.PublishedAt, User: p.User, Post: p.ID})
+}
+
+// removePost removes the entry of a post that became private. The replies to it wait for it as the
+// replies to an unknown post do, so they are in no thread until it is public again.
+//
+// spec:cloudburst#private-threads
+func removePost(ctx context.Context, c sqldb.Conn, p author.Post) error {
+	list, err := sqldb.Collect(ctx, c, scanPlace, `SELECT `+placeColumns+` FROM thread_entry AS e WHERE e.owner = $1 AND e.post_id = $2 AND e.mention_id = 0`, p.User, p.ID)
+	for _, was := range list {
+		if err == nil {
+			_, err = c.Exec(ctx, `DELETE FROM thread_entry WHERE id = $1`, was.id)
+		}
+		if err == nil {
+			err = moveEntries(ctx, c, was.root, was.path, was.id, "")
+		}
+	}
+	return err
 }
 
 // placeMention places a mention that is a reply, if it has no entry.

@@ -102,6 +102,10 @@ func (s *postStore) SetProfile(ctx context.Context, user string, change func(*au
 		if err != nil {
 			return author.Writer{}, err
 		}
+		before, err := sqldb.JSON(&w.Profile)
+		if err != nil {
+			return author.Writer{}, err
+		}
 		if err := change(&w.Profile); err != nil {
 			return author.Writer{}, err
 		}
@@ -117,7 +121,7 @@ func (s *postStore) SetProfile(ctx context.Context, user string, change func(*au
 		if _, err := c.Exec(ctx, `UPDATE writer SET version = $1, profile = $2 WHERE owner = $3`, w.Version, text, w.User); err != nil {
 			return author.Writer{}, err
 		}
-		if err := showFiles(ctx, c, w.User, text); err != nil {
+		if err := hideFiles(ctx, c, w.User, before, text); err != nil {
 			return author.Writer{}, err
 		}
 		_, err = stampWriter(ctx, c, w.User, time.Time{})

@@ -126,4 +126,41 @@ func filePrivate(t *testing.T, e *env) {
 	_, err := e.posts(t).SetProfile(e.Ctx, "alice", func(p *author.Profile) error { p.Avatar = "/alice/media/" + f.Hash[:16] + "/x.png"; return nil })
 	storetest.Must(t, err)
 	is("as the image of the profile", false)
+	setProfile := func(image string) {
+		t.Helper()
+		_, err := e.posts(t).SetProfile(e.Ctx, "alice", func(p *author.Profile) error { p.Avatar = image; return nil })
+		storetest.Must(t, err)
+	}
+	setProfile("")
+	is("after the profile has no image", true)
+	fileOfSite(t, e, "/alice/media/"+f.Hash[:16]+"/x.png", is)
+}
+
+// fileOfSite checks that pages and style sheets make a file of a private post public while they name it.
+func fileOfSite(t *testing.T, e *env, path string, is func(what string, want bool)) {
+	s, ok := e.Store.(author.SiteStore)
+	if !ok {
+		t.Fatal("the store is not an author.SiteStore")
+	}
+	page := author.Page{User: "alice", Slug: "about", Title: "About", UpdatedAt: e.Now}
+	put := func(source, was string) {
+		t.Helper()
+		page.Source = source
+		storetest.Must(t, s.PutAuthorPage(e.Ctx, page, was, 9))
+	}
+	put("without a file", "")
+	is("a page without it", true)
+	put("![]("+path+")", "about")
+	is("a page with it", false)
+	e.wrote(t, e.grouped(e.writing("alice", 0, func(p *author.Post) { p.Title = "Again"; p.Source = path; forGroups("work")(p) })))
+	is("another private post", false)
+	put("without a file", "about")
+	is("removed from the page", true)
+	put(path, "about")
+	storetest.Must(t, s.DeleteAuthorPage(e.Ctx, "alice", "about"))
+	is("after the page is deleted", true)
+	storetest.Must(t, s.PutAuthorStyle(e.Ctx, author.Style{User: "alice", Hash: "h1", Source: "a { background: url(" + path + ") }", CSS: "a{}"}))
+	is("in a style sheet", false)
+	storetest.Must(t, s.KeepAuthorStyles(e.Ctx, "alice", []string{"other"}))
+	is("after the style sheet is deleted", true)
 }

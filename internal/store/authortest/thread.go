@@ -6,20 +6,22 @@ import (
 	"testing"
 	"time"
 
+	"cloudburst/internal/author"
 	"cloudburst/internal/conversation"
 	"cloudburst/internal/store/storetest"
 )
 
 func threadTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"RepliesAreReadInTheOrderOfTheirThread": threadTest(orderedThread),
-		"ReplyBeforeItsParentMovesBelowIt":      threadTest(lateParent),
-		"LoopOfRepliesEnds":                     threadTest(loopedThread),
-		"OnlyApprovedRepliesHaveContent":        threadTest(moderatedThread),
-		"PageOfAThreadContinuesAfterItsLast":    threadTest(pagedThread),
-		"DeepRepliesStayInTheThread":            threadTest(deepThread),
-		"WorkForThreadsIsClaimedOnce":           threadTest(claimedWork),
-		"TidyRemovesEntriesWithoutContent":      threadTest(tidiedThread),
+		"RepliesAreReadInTheOrderOfTheirThread":  threadTest(orderedThread),
+		"ReplyBeforeItsParentMovesBelowIt":       threadTest(lateParent),
+		"LoopOfRepliesEnds":                      threadTest(loopedThread),
+		"OnlyApprovedRepliesHaveContent":         threadTest(moderatedThread),
+		"PageOfAThreadContinuesAfterItsLast":     threadTest(pagedThread),
+		"DeepRepliesStayInTheThread":             threadTest(deepThread),
+		"WorkForThreadsIsClaimedOnce":            threadTest(claimedWork),
+		"TidyRemovesEntriesWithoutContent":       threadTest(tidiedThread),
+		"PrivateReplyAndItsRepliesAreInNoThread": threadTest(privateThread),
 	}
 }
 
@@ -227,4 +229,34 @@ func tidiedThread(t *testing.T, s *threads) {
 	storetest.Must(t, s.TidyMentions(s.Ctx, s.Now))
 	storetest.Must(t, s.TidyThreads(s.Ctx, s.Now))
 	storetest.Same(t, "left", s.names(conversation.ThreadQuery{ID: conversation.KeyOf(top)}), "1kept")
+}
+
+// privateThread changes the readers of a reply that has replies.
+func privateThread(t *testing.T, s *threads) {
+	write := func(id int64, change func(*author.Post)) author.Post {
+		t.Helper()
+		w := s.grouped(s.made(s.writing("alice", id, change)))
+		w.Thread = func(p author.Post) author.ThreadPlace { return author.PlaceOf(p, nil) }
+		return s.wrote(t, w).Post
+	}
+	reply := func(p *author.Post) { p.Title, p.Reply = "reply", &author.Reply{URL: top} }
+	want := func(what, names string) {
+		t.Helper()
+		storetest.Same(t, what, s.names(conversation.ThreadQuery{ID: conversation.KeyOf(top)}), names)
+		storetest.Must(t, s.TidyThreads(s.Ctx, s.Now))
+		storetest.Same(t, what+", tidied", s.names(conversation.ThreadQuery{ID: conversation.KeyOf(top)}), names)
+	}
+	write(0, func(p *author.Post) { reply(p); p.PublishedAt = s.Now; forGroups("family")(p) })
+	want("a private reply", "")
+	p := write(0, func(p *author.Post) { reply(p); p.State = author.Published })
+	path := author.PathOf(p)
+	s.found("below", 5, path)
+	s.found("deeper", 6, "below")
+	want("public", "1"+path+" 2below 3deeper")
+	write(p.ID, func(p *author.Post) { p.State, p.Groups = author.ForGroups, []string{"family"} })
+	want("private", "")
+	s.found("later", 7, path)
+	want("a reply to the private post", "")
+	write(p.ID, func(p *author.Post) { p.State, p.Groups = author.Published, nil })
+	want("public again", "1"+path+" 2below 3deeper 2later")
 }

@@ -20,14 +20,15 @@ const (
 	maxLinkedItems   = 100
 )
 
-// threadRow is an item with its feed.
+// threadRow is an item with its feed. An item is private if its feed has a password, or the URL of a
+// private feed, which may contain a secret.
 type threadRow struct {
 	itemRow
 	private          bool
 	url, title, home string
 }
 
-const threadText = `SELECT ` + itemColumns + `, t.content, s.login <> '', s.url, s.title, s.home
+const threadText = `SELECT ` + itemColumns + `, t.content, s.login <> '' OR s.url LIKE '%/private/%', s.url, s.title, s.home
 	FROM item AS i JOIN source AS s ON s.id = i.source_id JOIN item_content AS t ON t.place = i.place `
 
 func scanThreadRow(rows *sql.Rows, r *threadRow) error {
