@@ -49,6 +49,8 @@ type Accounts struct {
 	Shared bool
 	// Disabled is called after a user was disabled or enabled; nil: no call.
 	Disabled func(ctx context.Context, name string, disabled bool)
+	// Revoked is called after a secret was revoked; nil: no call.
+	Revoked func(ctx context.Context, s Secret)
 	// Deleting is called before a user is deleted, to end what other parts of the program do for the
 	// user; an error prevents the deletion. Nil: no call.
 	Deleting func(ctx context.Context, name string) error

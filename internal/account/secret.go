@@ -67,10 +67,14 @@ func (a *Accounts) Secrets(ctx context.Context, user, feed string) ([]Secret, er
 	return out, err
 }
 
-// RevokeSecret deletes a secret at once. fault.NotFound.
+// RevokeSecret deletes a secret at once, and ends the subscriptions of its reader. fault.NotFound.
 func (a *Accounts) RevokeSecret(ctx context.Context, user, selector string) error {
+	was, found := a.Store.SecretBySelector(ctx, selector)
 	if err := a.Store.RemoveSecret(ctx, user, selector); err != nil {
 		return err
+	}
+	if a.Revoked != nil && found == nil && was.User == user {
+		a.Revoked(ctx, was.Secret)
 	}
 	if a.hasForeignSecrets.Load() {
 		_ = a.CheckKey(ctx) // updates hasForeignSecrets; errors were reported at startup

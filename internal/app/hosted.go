@@ -95,6 +95,13 @@ func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 		a.feeds.InvalidateList()
 		a.notifier.Disabled(ctx, user, disabled)
 	}
+	a.accounts.Revoked = func(ctx context.Context, s account.Secret) {
+		remove := func(ctx context.Context, keys []hub.Key) error {
+			_, err := a.hub.Remove(ctx, keys, "revoke")
+			return err
+		}
+		a.noteHosted(ctx, "end the subscriptions of a revoked secret", a.notifier.Revoked(ctx, a.feeds.TopicPaths(s), remove))
+	}
 	a.audience = &audience.Audience{Store: st, Now: a.clock.Now, Key: key, Log: a.log, Push: a.notifier.Subscribers, Keep: a.cfg.Feeds.KeepReaders}
 	a.layer = &syndicate.Layer{Memory: int64(a.cfg.Feeds.Memory), Now: a.clock.Now, Log: a.log}
 	a.feeds = &publishhttp.Feeds{
@@ -121,8 +128,18 @@ func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 func (a hosting) newNotifier() {
 	*a.notifier = publish.Notifier{
 		Hub: a.hub, Store: a.hub.Store, Readers: a.river, Sources: a.river.Store, Posts: a.posts, Hosted: a.feeds, Targets: a.announcer,
-		Names: &a.names, Stamp: a.hub.Bus.Stamp, Publish: a.hub.Bus.Publish, Trace: a.tracedSave, Now: a.clock.Now, Log: a.log,
+		Topics: a.privateTopics, Names: &a.names, Stamp: a.hub.Bus.Stamp, Publish: a.hub.Bus.Publish, Trace: a.tracedSave, Now: a.clock.Now, Log: a.log,
 	}
+}
+
+// privateTopics returns the paths of the topics of all readers of a private feed.
+func (a hosting) privateTopics(ctx context.Context, user, feed string) ([]string, error) {
+	secrets, err := a.accounts.Secrets(ctx, user, feed)
+	var all []string
+	for _, s := range secrets {
+		all = append(all, a.feeds.TopicPaths(s)...)
+	}
+	return all, err
 }
 
 // keyFile contains the key of the private feeds' secrets unless a key is configured.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"cloudburst/internal/endpoint/hubhttp"
+	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/testfeed"
 )
@@ -43,6 +44,9 @@ func (o ownFeeds) fetchHosted(ctx context.Context, f hub.Fetch) (got hub.Fetched
 	got = hub.Fetched{
 		Hash: sum[:], Body: body, ETag: etag, LastModified: modified.UTC().Format(http.TimeFormat), ContentType: contentType,
 		URL: f.URL, SentAt: now, About: func() hub.About { return hubhttp.About(f.URL, contentType, body) },
+	}
+	if event.IsPrivate(f.URL) { // a title or page would let others find the topic
+		got.About = nil
 	}
 	if f.ETag == etag {
 		got.NotModified, got.Hash, got.Body = true, nil, nil

@@ -45,6 +45,7 @@ type Push = inspect.Push
 const (
 	PushNamed   = inspect.PushNamed
 	PushMissing = inspect.PushMissing
+	PushReader  = inspect.PushReader
 	PushNoPlace = inspect.PushNoPlace
 )
 

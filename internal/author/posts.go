@@ -445,14 +445,16 @@ func (p *Posts) write(ctx context.Context, w Writing) (Written, error) {
 	if p.Replied != nil && done.Post.Reply != nil && done.Feed.Version > 0 {
 		p.Replied(ctx, done.Post)
 	}
-	if done.Feed.Version == 0 {
+	if done.Feed.Version == 0 && len(done.Groups) == 0 {
 		return done, nil
 	}
 	// The version is on disk, so the notification does not end with the caller.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notifyTimeout)
 	defer cancel()
-	if done.Feed.Notified < done.Feed.Version {
-		p.Feeds.notify(ctx, &done.Feed)
+	for _, f := range append(done.Groups, done.Feed) {
+		if f.Notified < f.Version {
+			p.Feeds.notify(ctx, &f)
+		}
 	}
 	return done, nil
 }

@@ -128,7 +128,7 @@ var ErrNotServing = errors.New("the server notifies subscribers later")
 
 // notify notifies the subscribers of a feed and records that.
 func (s *Feeds) notify(ctx context.Context, f *Feed) {
-	if s.Notify == nil || f.Name != Public {
+	if _, group := GroupOf(f.Name); s.Notify == nil || f.Name != Public && !group {
 		return
 	}
 	switch err := s.Notify(ctx, *f); {

@@ -44,6 +44,9 @@ func (b *Bus) Publish(events ...Event) {
 	defer b.mu.Unlock()
 	for l := range b.listeners {
 		for _, e := range events {
+			if e.IsPrivate() {
+				continue
+			}
 			select {
 			case l.c <- e:
 				continue

@@ -7,6 +7,7 @@ package event
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -55,6 +56,18 @@ type Exchange struct {
 	Answer   string `json:"answer,omitempty"`   // head and short body
 	Error    string `json:"error,omitempty"`    // network error, whole
 }
+
+// PrivateTopics is the beginning of the paths of topics that no list and no log contains: their URL gives
+// access to a private feed.
+const PrivateTopics = "/private/topic/"
+
+// IsPrivate reports whether a URL or a text contains the URL of a private topic.
+func IsPrivate(text string) bool { return strings.Contains(text, PrivateTopics) }
+
+// IsPrivate reports whether an event is about a private topic. It is neither stored nor published.
+//
+// spec:cloudburst#private-topic
+func (e Event) IsPrivate() bool { return IsPrivate(e.Topic) || IsPrivate(e.Text) }
 
 // Public returns the event without Detail.
 func (e Event) Public() Event { e.Detail = nil; return e }

@@ -30,6 +30,8 @@ type Notifier struct {
 	Sources Sources
 	Posts   Posts
 	Hosted  Hosted
+	// Topics returns the paths of the topics of all readers of a private feed.
+	Topics  func(ctx context.Context, user, feed string) ([]string, error)
 	Targets Targets
 	Names   *origin.Names
 	Stamp   func(now time.Time, events ...*event.Event)              // numbers events for the log
@@ -86,7 +88,7 @@ type Targets interface {
 // spec:rsscloud-2009#save-rss
 func (n *Notifier) Saved(ctx context.Context, f author.Feed) error {
 	if f.Name != author.Public {
-		return nil // private feeds are never notified
+		return n.savedPrivate(ctx, f)
 	}
 	if !n.Names.Served() {
 		return author.ErrNotServing // the feed cannot be read while no server runs

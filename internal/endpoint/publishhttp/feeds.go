@@ -32,6 +32,8 @@ type Accounts interface {
 	OpenByURL(ctx context.Context, user, feed, selector, secret string, from account.Caller) (account.Secret, error)
 	OpenByBasic(ctx context.Context, user, feed, name, password string, from account.Caller) (account.Secret, error)
 	OpenByWSSE(ctx context.Context, user, feed string, t wsse.Token, from account.Caller) (account.Secret, error)
+	OpenByTopic(ctx context.Context, topic string, from account.Caller) (account.Secret, error)
+	Topic(s account.Secret) string
 }
 
 // Authors stores hosted feeds. [*author.Feeds] implements it.
@@ -405,6 +407,9 @@ func (f *Feeds) OwnDocument(ctx context.Context, path, query string) (body []byt
 
 func (f *Feeds) ownDocument(ctx context.Context, path, query string) (d *serve.Document, modified time.Time, ok bool, err error) {
 	f.start()
+	if d, now, ok, err := f.ownTopic(ctx, path, query); ok {
+		return d, now.SavedAt, true, err
+	}
 	user, rest, _ := f.split(&url.URL{Path: path})
 	if err := f.checkVisible(ctx, user); err != nil {
 		return nil, modified, true, err

@@ -11,6 +11,7 @@ import (
 	"cloudburst/internal/author"
 	"cloudburst/internal/endpoint"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/feedfile"
 	"cloudburst/internal/syndicate"
 	"cloudburst/protocol/wsse"
 )
@@ -100,12 +101,30 @@ func (f *Feeds) openPrivate(r *http.Request, user string, p privatePath) (reader
 	return reader, err
 }
 
-// privateSource returns the source of a private feed for a reader. If the reader's secret is in the
-// URL of the feed, it is also in the URLs of the files; other readers send it as a header.
+// privateSource returns the source of a private feed for a reader, with their topic. If the reader's
+// secret is in the URL of the feed, it is also in the URLs of the files; other readers send it as a
+// header.
 func (f *Feeds) privateSource(now author.Feed, reader account.Secret) syndicate.Source {
-	s := f.hosted(now.User, now.Name).privateSource(now)
+	h := f.hosted(now.User, now.Name)
+	s := h.privateSource(now)
 	slug, group := author.GroupOf(now.Name)
-	if reader.Plain == "" || !group {
+	if !group {
+		return s
+	}
+	reader.User, reader.Feed = now.User, now.Name
+	if now.Push == author.PushReader {
+		f.declareTopic(&s, h, reader)
+		load := s.Load
+		s.Load = func(ctx context.Context) ([]byte, string, error) {
+			doc, kind, err := load(ctx)
+			if err == nil {
+				doc, err = feedfile.AddPush(doc, kind, s.Render(""))
+			}
+			return doc, kind, err
+		}
+	}
+	if reader.Plain == "" {
+		s.Key += " " + reader.Selector + " header"
 		return s
 	}
 	load, base := s.Load, author.GroupBase(now.User, slug)

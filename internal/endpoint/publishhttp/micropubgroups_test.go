@@ -1,10 +1,11 @@
 package publishhttp_test
 
 import (
-	"cloudburst/internal/author"
 	"fmt"
 	"slices"
 	"testing"
+
+	"cloudburst/internal/author"
 )
 
 func TestMicropubVisibilityNamesGroups(t *testing.T) {

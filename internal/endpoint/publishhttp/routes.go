@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"cloudburst/internal/author"
+	"cloudburst/internal/event"
 	"cloudburst/internal/route"
 	"cloudburst/protocol/indieauth"
 	"cloudburst/protocol/micropub"
@@ -56,9 +57,12 @@ func (c *Convert) Routes() []route.Route {
 	return []route.Route{{Path: PathConvert, Handler: c, Purpose: "Converts a feed that this server knows to another format."}}
 }
 
-// Routes lists the endpoint for the list of all public hosted feeds.
+// Routes lists the endpoints for the list of all public hosted feeds and for the topics of private ones.
 func (f *Feeds) Routes() []route.Route {
-	return []route.Route{{Method: "GET", Path: "/feeds.opml", Handler: f.List(), Purpose: "Lists the public feeds of all users as OPML."}}
+	return []route.Route{
+		{Method: "GET", Path: "/feeds.opml", Handler: f.List(), Purpose: "Lists the public feeds of all users as OPML."},
+		{Method: "GET", Path: event.PrivateTopics + "{topic}/{document}", Handler: http.HandlerFunc(f.topic), Protection: route.Token, Purpose: "Serves a private feed at the URL by which its reader subscribes to notifications."},
+	}
 }
 
 // UserRoutes lists the paths of [Feeds] that begin with a user name. A mux cannot serve them:

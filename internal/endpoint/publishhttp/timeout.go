@@ -1,10 +1,11 @@
 package publishhttp
 
 import (
-	"cloudburst/internal/endpoint"
 	"io"
 	"net/http"
 	"time"
+
+	"cloudburst/internal/endpoint"
 )
 
 // Time limits of uploads. A slow upload may take long while data keeps arriving. Requests without a

@@ -55,12 +55,15 @@ const changeCounters = 16
 // listChanges adds to the list of changes and to their count. It runs last in a transaction because
 // all transactions update the same few counter rows.
 func listChanges(ctx context.Context, c sqldb.Conn, shared bool, list []hub.Change) error {
-	if len(list) == 0 {
-		return nil
+	rows := make([][]any, 0, len(list))
+	for _, v := range list {
+		if event.IsPrivate(v.URL) || event.IsPrivate(v.Feed) || event.IsPrivate(v.Page) {
+			continue
+		}
+		rows = append(rows, []any{v.Node, v.Seq, sqldb.Millis(v.At), sqldb.Clean(v.Name), sqldb.Clean(v.URL), sqldb.Clean(v.Feed), sqldb.Clean(v.Page), joinTags(v.Tags), sqldb.Clean(v.Via)})
 	}
-	rows := make([][]any, len(list))
-	for i, v := range list {
-		rows[i] = []any{v.Node, v.Seq, sqldb.Millis(v.At), sqldb.Clean(v.Name), sqldb.Clean(v.URL), sqldb.Clean(v.Feed), sqldb.Clean(v.Page), joinTags(v.Tags), sqldb.Clean(v.Via)}
+	if len(rows) == 0 {
+		return nil
 	}
 	// A row with this key was written by an earlier attempt whose reply was lost.
 	n, err := c.Bulk(ctx, `rows(node i, seq i, at i, name t, url t, feed t, page t, tags t, door t)

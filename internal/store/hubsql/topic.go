@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store/sqldb"
@@ -53,6 +54,7 @@ func topicList(q hub.TopicQuery) (text string, args []any, err error) {
 	var w sqldb.Where
 	from, count, order := `topic AS t`, `0`, `t.url`
 	if q.IDs == nil {
+		w.Conds = append(w.Conds, `t.url NOT LIKE '%`+event.PrivateTopics+`%'`)
 		now := w.Arg(sqldb.Millis(q.Now))
 		count = `(SELECT COUNT(*) FROM subscription AS s WHERE s.topic_id = t.id AND s.expires_at + 0 > ` + now + `)`
 		if q.Order == hub.TopicsBySubscribers { // one count of all is cheaper than one for each topic

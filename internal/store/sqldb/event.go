@@ -8,10 +8,13 @@ import (
 
 // AppendEvents adds events to the log within a transaction.
 func AppendEvents(ctx context.Context, c Conn, events []event.Event) error {
-	rows := make([][]any, len(events))
-	for i, e := range events {
-		rows[i] = []any{e.Node, e.Seq, Millis(e.At), e.Kind, e.TopicID, Clean(e.Topic), e.OK, Clean(e.Text), Clean(e.Via), Clean(e.Peer),
-			int64(e.Took), int64(e.Notified), int64(e.Failed), e.Version, []byte(e.Detail)}
+	rows := make([][]any, 0, len(events))
+	for _, e := range events {
+		if e.IsPrivate() {
+			continue
+		}
+		rows = append(rows, []any{e.Node, e.Seq, Millis(e.At), e.Kind, e.TopicID, Clean(e.Topic), e.OK, Clean(e.Text), Clean(e.Via), Clean(e.Peer),
+			int64(e.Took), int64(e.Notified), int64(e.Failed), e.Version, []byte(e.Detail)})
 	}
 	// An event with this key was written by an earlier attempt whose reply was lost. The conflict
 	// clause does not name the key: in a partitioned table it includes the topic.

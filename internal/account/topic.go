@@ -1,0 +1,45 @@
+package account
+
+import (
+	"context"
+	"crypto/hmac"
+	"encoding/base32"
+	"strings"
+
+	"cloudburst/internal/fault"
+)
+
+// Topic returns the name by which the reader with a secret subscribes to the notifications of their
+// private feed. It gives the same access as the secret, ends with it, and reveals neither the user nor
+// the feed: the selector of the secret and 32 characters.
+//
+// spec:cloudburst#private-topic
+func (a *Accounts) Topic(s Secret) string {
+	a.init()
+	sum := a.keys.sum(s.User, s.Feed, "topic "+s.Selector) // no secret contains a space
+	return s.Selector + "-" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:20]))
+}
+
+// OpenByTopic authenticates a reader by the name of their topic. Plain of the secret is set as in URLs:
+// with the selector. Errors as of OpenByURL.
+func (a *Accounts) OpenByTopic(ctx context.Context, topic string, from Caller) (Secret, error) {
+	a.init()
+	if err := a.keys.usable(); err != nil {
+		return Secret{}, err
+	}
+	selector, _, _ := strings.Cut(topic, "-")
+	sealed, err := a.Store.SecretBySelector(ctx, selector)
+	if err != nil && fault.CodeOf(err) != fault.NotFound {
+		return Secret{}, err
+	}
+	if err != nil || !hmac.Equal([]byte(topic), []byte(a.Topic(sealed.Secret))) {
+		return Secret{}, a.refuseAndCount(ctx, from, secretRefusal)
+	}
+	plain, err := a.keys.openSecret(sealed)
+	if err != nil {
+		return Secret{}, err
+	}
+	s, err := a.recordSecretUse(ctx, sealed)
+	s.Plain = s.Selector + "." + plain
+	return s, err
+}

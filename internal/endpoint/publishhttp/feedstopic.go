@@ -1,0 +1,117 @@
+package publishhttp
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"cloudburst/feed/render"
+	"cloudburst/internal/account"
+	"cloudburst/internal/author"
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/serve"
+	"cloudburst/internal/syndicate"
+	"cloudburst/protocol/websub"
+)
+
+// Each reader of a private feed has a topic of their own at the hub, so that their subscription ends
+// with their secret. Its URL names neither the author nor the group:
+// /private/topic/NAME/rss.xml. It serves the feed, as the URL with the secret does.
+
+// topicForms are the formats of a private feed that have a topic; "" is the saved document.
+func topicForms() []string { return []string{"", "atom", "jsonfeed"} }
+
+// TopicPaths returns the paths of the topics of the reader with a secret.
+func (f *Feeds) TopicPaths(reader account.Secret) []string {
+	var all []string
+	for _, format := range topicForms() {
+		all = append(all, formUnder(event.PrivateTopics+f.Accounts.Topic(reader)+"/", format))
+	}
+	return all
+}
+
+// topic serves a private feed at the URL of a reader's topic.
+//
+// spec:cloudburst#private-topic
+func (f *Feeds) topic(w http.ResponseWriter, r *http.Request) {
+	f.start()
+	head := w.Header()
+	head.Set("Cache-Control", "private, no-store")
+	head.Set("Referrer-Policy", "no-referrer")
+	head.Set("X-Robots-Tag", "noindex, nofollow")
+	document := r.PathValue("document")
+	if document != pathSaved && !strings.HasPrefix(document, extPrefix) {
+		f.refuse(w, r, errNoFeed())
+		return
+	}
+	reader, err := f.openTopic(r.Context(), r.PathValue("topic"), f.caller(r, "token"))
+	if err != nil {
+		f.refuseReader(w, r, err, true)
+		return
+	}
+	f.answer(w, r, reader.User, reader.Feed, document, reader)
+}
+
+// openTopic checks the name of a topic, and then whether its group exists.
+func (f *Feeds) openTopic(ctx context.Context, topic string, from account.Caller) (account.Secret, error) {
+	reader, err := f.Accounts.OpenByTopic(ctx, topic, from)
+	if slug, ok := author.GroupOf(reader.Feed); err == nil && ok && f.Group != nil {
+		_, err = f.Group(ctx, reader.User, slug)
+	}
+	return reader, err
+}
+
+// ownTopic returns the document of a topic for the hub. ok is false for other paths.
+func (f *Feeds) ownTopic(ctx context.Context, path, query string) (d *serve.Document, now author.Feed, ok bool, err error) {
+	rest, ok := strings.CutPrefix(path, event.PrivateTopics)
+	if !ok {
+		return nil, now, false, nil
+	}
+	topic, document, _ := strings.Cut(rest, "/")
+	reader, err := f.openTopic(ctx, topic, account.Caller{Via: "hub"})
+	if err == nil && (query != "" || document != pathSaved && !strings.HasPrefix(document, extPrefix)) {
+		err = errNoFeed()
+	}
+	if err != nil {
+		if code := fault.CodeOf(err); code == fault.Refused || code == fault.NotFound {
+			err = errNoFeed() // the reason would reveal whether the topic was valid
+		}
+		return nil, now, true, err
+	}
+	format, _, err := f.format(&http.Request{URL: &url.URL{}}, document)
+	if err == nil {
+		now, err = f.Authors.Feed(ctx, reader.User, reader.Feed)
+	}
+	if err == nil && now.Push != author.PushReader { // a document that the author saved
+		err = errNoFeed()
+	}
+	if err != nil {
+		return nil, now, true, err
+	}
+	d, _, err = f.Layer.Document(ctx, f.privateSource(now, reader), format)
+	return d, now, true, err
+}
+
+// declareTopic makes the documents of a private feed name the topic of their reader, the hub and the
+// cloud of this server.
+func (f *Feeds) declareTopic(s *syndicate.Source, h *hosted, reader account.Secret) {
+	base := h.public + event.PrivateTopics + f.Accounts.Topic(reader) + "/"
+	about := func(format string) render.Options {
+		o := f.privateOptions(format)
+		for _, one := range topicForms() {
+			if one == format {
+				o.Self, o.Hubs, o.Cloud = formUnder(base, format), []string{h.public + "/websub"}, f.cloudAt(h.public)
+			}
+		}
+		return o
+	}
+	s.Render = about
+	s.Link = func(format string) []string {
+		if o := about(format); o.Self != "" {
+			return []string{websub.LinkHeader(o.Hubs[0], o.Self)}
+		}
+		return nil
+	}
+}
