@@ -9,12 +9,15 @@ import (
 	"cloudburst/internal/fault"
 )
 
+// Topics are the names by which readers subscribe to the notifications of private feeds.
+type Topics struct{ *Accounts }
+
 // Topic returns the name by which the reader with a secret subscribes to the notifications of their
 // private feed. It gives the same access as the secret, ends with it, and reveals neither the user nor
 // the feed: the selector of the secret and 32 characters.
 //
 // spec:cloudburst#private-topic
-func (a *Accounts) Topic(s Secret) string {
+func (a Topics) Topic(s Secret) string {
 	a.init()
 	sum := a.keys.sum(s.User, s.Feed, "topic "+s.Selector) // no secret contains a space
 	return s.Selector + "-" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:20]))
@@ -22,7 +25,7 @@ func (a *Accounts) Topic(s Secret) string {
 
 // OpenByTopic authenticates a reader by the name of their topic. Plain of the secret is set as in URLs:
 // with the selector. Errors as of OpenByURL.
-func (a *Accounts) OpenByTopic(ctx context.Context, topic string, from Caller) (Secret, error) {
+func (a Topics) OpenByTopic(ctx context.Context, topic string, from Caller) (Secret, error) {
 	a.init()
 	if err := a.keys.usable(); err != nil {
 		return Secret{}, err

@@ -95,18 +95,11 @@ func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 		a.feeds.InvalidateList()
 		a.notifier.Disabled(ctx, user, disabled)
 	}
-	a.accounts.Revoked = func(ctx context.Context, s account.Secret) {
-		remove := func(ctx context.Context, keys []hub.Key) error {
-			_, err := a.hub.Remove(ctx, keys, "revoke")
-			return err
-		}
-		a.noteHosted(ctx, "end the subscriptions of a revoked secret", a.notifier.Revoked(ctx, a.feeds.TopicPaths(s), remove))
-	}
 	a.audience = &audience.Audience{Store: st, Now: a.clock.Now, Key: key, Log: a.log, Push: a.notifier.Subscribers, Keep: a.cfg.Feeds.KeepReaders}
 	a.layer = &syndicate.Layer{Memory: int64(a.cfg.Feeds.Memory), Now: a.clock.Now, Log: a.log}
 	a.feeds = &publishhttp.Feeds{
 		Accounts: a.accounts, Authors: a.authors, Layer: a.layer, Public: a.names.Public, Trusted: a.cfg.TrustedProxies, Log: a.log,
-		Hidden: a.accounts.IsDisabled, All: func(ctx context.Context) ([]author.Feed, error) {
+		Topics: account.Topics{Accounts: a.accounts}, Hidden: a.accounts.IsDisabled, All: func(ctx context.Context) ([]author.Feed, error) {
 			return publish.PublicFeeds(ctx, a.accounts, a.authors)
 		}, Cloud: a.cloudAt,
 		Hit: func(r *http.Request, h publishhttp.ServedFeed) {
@@ -124,11 +117,18 @@ func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 	return nil
 }
 
-// newNotifier completes the notifier after all its dependencies exist.
+// newNotifier completes the notifier, and what ends notifications, after all its dependencies exist.
 func (a hosting) newNotifier() {
 	*a.notifier = publish.Notifier{
 		Hub: a.hub, Store: a.hub.Store, Readers: a.river, Sources: a.river.Store, Posts: a.posts, Hosted: a.feeds, Targets: a.announcer,
 		Topics: a.privateTopics, Names: &a.names, Stamp: a.hub.Bus.Stamp, Publish: a.hub.Bus.Publish, Trace: a.tracedSave, Now: a.clock.Now, Log: a.log,
+	}
+	a.accounts.Revoked = func(ctx context.Context, s account.Secret) {
+		remove := func(ctx context.Context, keys []hub.Key) error {
+			_, err := a.hub.Remove(ctx, keys, "revoke")
+			return err
+		}
+		a.noteHosted(ctx, "end the subscriptions of a revoked secret", a.notifier.Revoked(ctx, publishhttp.TopicPaths(a.feeds.Topics, s), remove))
 	}
 }
 
@@ -137,7 +137,7 @@ func (a hosting) privateTopics(ctx context.Context, user, feed string) ([]string
 	secrets, err := a.accounts.Secrets(ctx, user, feed)
 	var all []string
 	for _, s := range secrets {
-		all = append(all, a.feeds.TopicPaths(s)...)
+		all = append(all, publishhttp.TopicPaths(a.feeds.Topics, s)...)
 	}
 	return all, err
 }

@@ -32,8 +32,12 @@ type Accounts interface {
 	OpenByURL(ctx context.Context, user, feed, selector, secret string, from account.Caller) (account.Secret, error)
 	OpenByBasic(ctx context.Context, user, feed, name, password string, from account.Caller) (account.Secret, error)
 	OpenByWSSE(ctx context.Context, user, feed string, t wsse.Token, from account.Caller) (account.Secret, error)
-	OpenByTopic(ctx context.Context, topic string, from account.Caller) (account.Secret, error)
+}
+
+// ReaderTopics names the topics of the readers of private feeds. [account.Topics] implements it.
+type ReaderTopics interface {
 	Topic(s account.Secret) string
+	OpenByTopic(ctx context.Context, topic string, from account.Caller) (account.Secret, error)
 }
 
 // Authors stores hosted feeds. [*author.Feeds] implements it.
@@ -72,6 +76,8 @@ type Feeds struct {
 	// Group returns a group of a user that is not deleted; fault.NotFound. nil: only the default group
 	// exists.
 	Group func(ctx context.Context, user, slug string) (author.Group, error)
+	// Topics are the topics of private feeds; nil: private feeds have no notifications.
+	Topics ReaderTopics
 	// SignedIn returns the user of a session, who sees the files of their own private posts; nil: none.
 	SignedIn func(r *http.Request) string
 	// Media serves the files of posts at /<user>/media/; nil: Next.
@@ -407,7 +413,7 @@ func (f *Feeds) OwnDocument(ctx context.Context, path, query string) (body []byt
 
 func (f *Feeds) ownDocument(ctx context.Context, path, query string) (d *serve.Document, modified time.Time, ok bool, err error) {
 	f.start()
-	if d, now, ok, err := f.ownTopic(ctx, path, query); ok {
+	if d, now, ok, err := (topics{f}).own(ctx, path, query); ok {
 		return d, now.SavedAt, true, err
 	}
 	user, rest, _ := f.split(&url.URL{Path: path})

@@ -88,18 +88,6 @@ func (d *fakeAccounts) OpenByURL(_ context.Context, user, feed, selector, secret
 	return account.Secret{Selector: goodSelector}, nil
 }
 
-func (d *fakeAccounts) Topic(account.Secret) string { return goodSelector + "-topic" }
-
-func (d *fakeAccounts) OpenByTopic(_ context.Context, topic string, from account.Caller) (account.Secret, error) {
-	if err := d.note(from, topic); err != nil {
-		return account.Secret{}, err
-	}
-	if topic != goodSelector+"-topic" {
-		return account.Secret{}, errSecret
-	}
-	return account.Secret{Selector: goodSelector, User: "alice", Feed: author.Private, Plain: goodSelector + "." + goodSecret}, nil
-}
-
 func (d *fakeAccounts) OpenByBasic(_ context.Context, user, feed, name, password string, from account.Caller) (account.Secret, error) {
 	if err := d.note(from, name); err != nil {
 		return account.Secret{}, err

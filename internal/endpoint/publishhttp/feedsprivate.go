@@ -112,8 +112,8 @@ func (f *Feeds) privateSource(now author.Feed, reader account.Secret) syndicate.
 		return s
 	}
 	reader.User, reader.Feed = now.User, now.Name
-	if now.Push == author.PushReader {
-		f.declareTopic(&s, h, reader)
+	if now.Push == author.PushReader && f.Topics != nil {
+		topics{f}.declare(&s, h, reader)
 		load := s.Load
 		s.Load = func(ctx context.Context) ([]byte, string, error) {
 			doc, kind, err := load(ctx)

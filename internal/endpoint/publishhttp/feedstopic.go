@@ -23,19 +23,22 @@ import (
 // topicForms are the formats of a private feed that have a topic; "" is the saved document.
 func topicForms() []string { return []string{"", "atom", "jsonfeed"} }
 
+// topics serves and names the topics of private feeds.
+type topics struct{ *Feeds }
+
 // TopicPaths returns the paths of the topics of the reader with a secret.
-func (f *Feeds) TopicPaths(reader account.Secret) []string {
+func TopicPaths(of ReaderTopics, reader account.Secret) []string {
 	var all []string
 	for _, format := range topicForms() {
-		all = append(all, formUnder(event.PrivateTopics+f.Accounts.Topic(reader)+"/", format))
+		all = append(all, formUnder(event.PrivateTopics+of.Topic(reader)+"/", format))
 	}
 	return all
 }
 
-// topic serves a private feed at the URL of a reader's topic.
+// serveTopic serves a private feed at the URL of a reader's topic.
 //
 // spec:cloudburst#private-topic
-func (f *Feeds) topic(w http.ResponseWriter, r *http.Request) {
+func (f topics) serveTopic(w http.ResponseWriter, r *http.Request) {
 	f.start()
 	head := w.Header()
 	head.Set("Cache-Control", "private, no-store")
@@ -46,7 +49,7 @@ func (f *Feeds) topic(w http.ResponseWriter, r *http.Request) {
 		f.refuse(w, r, errNoFeed())
 		return
 	}
-	reader, err := f.openTopic(r.Context(), r.PathValue("topic"), f.caller(r, "token"))
+	reader, err := f.open(r.Context(), r.PathValue("topic"), f.caller(r, "token"))
 	if err != nil {
 		f.refuseReader(w, r, err, true)
 		return
@@ -54,23 +57,26 @@ func (f *Feeds) topic(w http.ResponseWriter, r *http.Request) {
 	f.answer(w, r, reader.User, reader.Feed, document, reader)
 }
 
-// openTopic checks the name of a topic, and then whether its group exists.
-func (f *Feeds) openTopic(ctx context.Context, topic string, from account.Caller) (account.Secret, error) {
-	reader, err := f.Accounts.OpenByTopic(ctx, topic, from)
+// open checks the name of a topic, and then whether its group exists.
+func (f topics) open(ctx context.Context, topic string, from account.Caller) (account.Secret, error) {
+	if f.Topics == nil {
+		return account.Secret{}, errNoFeed()
+	}
+	reader, err := f.Topics.OpenByTopic(ctx, topic, from)
 	if slug, ok := author.GroupOf(reader.Feed); err == nil && ok && f.Group != nil {
 		_, err = f.Group(ctx, reader.User, slug)
 	}
 	return reader, err
 }
 
-// ownTopic returns the document of a topic for the hub. ok is false for other paths.
-func (f *Feeds) ownTopic(ctx context.Context, path, query string) (d *serve.Document, now author.Feed, ok bool, err error) {
+// own returns the document of a topic for the hub. ok is false for other paths.
+func (f topics) own(ctx context.Context, path, query string) (d *serve.Document, now author.Feed, ok bool, err error) {
 	rest, ok := strings.CutPrefix(path, event.PrivateTopics)
 	if !ok {
 		return nil, now, false, nil
 	}
 	topic, document, _ := strings.Cut(rest, "/")
-	reader, err := f.openTopic(ctx, topic, account.Caller{Via: "hub"})
+	reader, err := f.open(ctx, topic, account.Caller{Via: "hub"})
 	if err == nil && (query != "" || document != pathSaved && !strings.HasPrefix(document, extPrefix)) {
 		err = errNoFeed()
 	}
@@ -94,10 +100,10 @@ func (f *Feeds) ownTopic(ctx context.Context, path, query string) (d *serve.Docu
 	return d, now, true, err
 }
 
-// declareTopic makes the documents of a private feed name the topic of their reader, the hub and the
+// declare makes the documents of a private feed name the topic of their reader, the hub and the
 // cloud of this server.
-func (f *Feeds) declareTopic(s *syndicate.Source, h *hosted, reader account.Secret) {
-	base := h.public + event.PrivateTopics + f.Accounts.Topic(reader) + "/"
+func (f topics) declare(s *syndicate.Source, h *hosted, reader account.Secret) {
+	base := h.public + event.PrivateTopics + f.Topics.Topic(reader) + "/"
 	about := func(format string) render.Options {
 		o := f.privateOptions(format)
 		for _, one := range topicForms() {

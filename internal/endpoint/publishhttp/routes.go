@@ -61,7 +61,7 @@ func (c *Convert) Routes() []route.Route {
 func (f *Feeds) Routes() []route.Route {
 	return []route.Route{
 		{Method: "GET", Path: "/feeds.opml", Handler: f.List(), Purpose: "Lists the public feeds of all users as OPML."},
-		{Method: "GET", Path: event.PrivateTopics + "{topic}/{document}", Handler: http.HandlerFunc(f.topic), Protection: route.Token, Purpose: "Serves a private feed at the URL by which its reader subscribes to notifications."},
+		{Method: "GET", Path: event.PrivateTopics + "{topic}/{document}", Handler: http.HandlerFunc(topics{f}.serveTopic), Protection: route.Token, Purpose: "Serves a private feed at the URL by which its reader subscribes to notifications."},
 	}
 }
 

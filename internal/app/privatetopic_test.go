@@ -1,0 +1,192 @@
+package app
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/author"
+	"cloudburst/internal/event"
+	"cloudburst/internal/hub"
+)
+
+// privateSubscriber is a callback that confirms WebSub subscriptions and collects notifications.
+type privateSubscriber struct {
+	*httptest.Server
+	got chan string // body, and form of rssCloud
+}
+
+func newPrivateSubscriber(t *testing.T) *privateSubscriber {
+	s := &privateSubscriber{got: make(chan string, 100)}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c := r.URL.Query().Get("hub.challenge"); c != "" {
+			_, _ = io.WriteString(w, c)
+			return
+		}
+		b, _ := io.ReadAll(r.Body)
+		s.got <- r.Method + " " + string(b)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// next waits for a notification that contains want.
+func (s *privateSubscriber) next(t *testing.T, want string) {
+	t.Helper()
+	for {
+		select {
+		case got := <-s.got:
+			if strings.Contains(got, want) {
+				return
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("no notification with %q", want)
+		}
+	}
+}
+
+var selfLink = regexp.MustCompile(`<([^>]*)>; rel="self"`)
+
+// TestSubscriberIsNotifiedOfPrivatePosts subscribes to the topic of a reader by WebSub and rssCloud, and
+// looks for the topic in everything that others can read.
+//
+// spec:cloudburst#private-topic
+func TestSubscriberIsNotifiedOfPrivatePosts(t *testing.T) {
+	t.Parallel()
+	s := newPrivateScene(t)
+	v := s.visitor("")
+	topicOf := func(path string) string {
+		t.Helper()
+		status, body := v.send("GET", path, nil)
+		m := selfLink.FindStringSubmatch(body)
+		if status != 200 || m == nil || !strings.Contains(body, "<cloud ") || !strings.Contains(body, `rel="hub"`) {
+			t.Fatalf("%d\n%s", status, body)
+		}
+		return m[1]
+	}
+	topic := topicOf("/alice/private/family/" + s.secret + "/rss.xml")
+	if u, err := url.Parse(topic); err != nil || strings.Contains(u.Path, "alice") || strings.Contains(u.Path, "family") {
+		t.Errorf("the topic %s names the feed", topic)
+	}
+	if path := strings.TrimPrefix(topic, v.base); !strings.HasPrefix(path, event.PrivateTopics) {
+		t.Errorf("the topic is %s", topic)
+	} else if status, body := v.send("GET", path, nil); status != 200 || !strings.Contains(body, "Text "+hiddenWord) || topicOf(path) != topic {
+		t.Errorf("the topic: %d\n%s", status, body)
+	} else if status, body := v.send("GET", path[:40]+"zzzz"+path[44:], nil); status != 404 || strings.Contains(body, hiddenWord) {
+		t.Errorf("a guessed topic: %d", status)
+	}
+	content, ping := newPrivateSubscriber(t), newPrivateSubscriber(t)
+	if status, body := v.send("POST", "/websub", url.Values{"hub.mode": {"subscribe"}, "hub.topic": {topic}, "hub.callback": {content.URL}}); status != http.StatusAccepted {
+		t.Fatalf("WebSub: %d\n%s", status, body)
+	}
+	at, err := url.Parse(ping.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, body := v.send("POST", "/pleaseNotify", url.Values{"notifyProcedure": {""}, "port": {at.Port()}, "path": {"/"}, "protocol": {"http-post"}, "url1": {topic}}); status != 200 || strings.Contains(body, `success="false"`) {
+		t.Fatalf("rssCloud: %d\n%s", status, body)
+	}
+	waitForSubscribers(t, s.App, topic, 2)
+	post := func(word string, groups ...string) {
+		t.Helper()
+		_, err := s.posts.Save(t.Context(), author.Edit{User: "alice", To: author.Published, Via: "test", Change: func(c *author.Content) error {
+			c.Source, c.Groups = word, groups
+			return nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	post("For work only", "work")
+	post("News for the family", "family")
+	content.next(t, "News for the family")
+	ping.next(t, url.QueryEscape(topic))
+	hidden := func(when string) {
+		t.Helper()
+		for _, path := range []string{"/hub", "/log", "/log?q=private", "/v1/log", "/topics", "/topics?q=private", "/topics?order=subscribers", "/topics?order=changed", "/changes", "/changes.xml", "/shortChanges.xml", "/status", "/", "/people", "/alice/"} {
+			if _, body := v.send("GET", path, nil); strings.Contains(body, event.PrivateTopics) || strings.Contains(body, url.QueryEscape(event.PrivateTopics)) || strings.Contains(body, "for the family") {
+				t.Errorf("%s, %s shows the topic:\n%.1500s", when, path, body)
+			}
+		}
+		if list, err := s.store.Events(t.Context(), hub.EventQuery{TopicID: hub.TopicID(topic), Limit: 1000}); err != nil || len(list) > 0 {
+			t.Errorf("%s, the log has %+v, %v", when, list, err)
+		}
+		if list, err := s.store.Topics(t.Context(), hub.TopicQuery{Limit: 1000, Now: time.Now()}); err != nil {
+			t.Error(err)
+		} else {
+			for _, one := range list {
+				if event.IsPrivate(one.URL) {
+					t.Errorf("%s, the list of topics has %s", when, one.URL)
+				}
+			}
+		}
+	}
+	hidden("after a notification")
+	// Pings by the page of the author, and of the topic itself, do not reveal it.
+	for _, to := range []string{v.base + "/alice/", topic} {
+		_, body := v.send("POST", "/ping", url.Values{"url": {to}})
+		if to != topic && strings.Contains(body, event.PrivateTopics) {
+			t.Errorf("a ping of %s shows the topic:\n%s", to, body)
+		}
+	}
+	hidden("after pings")
+
+	if err := s.accounts.RevokeSecret(t.Context(), "alice", strings.SplitN(s.secret, ".", 2)[0]); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := s.store.Subscribers(t.Context(), hub.TopicID(topic), time.Now()); err != nil || len(n) > 0 {
+		t.Errorf("subscriptions after the secret was revoked: %v, %v", n, err)
+	}
+	if status, _ := v.send("GET", strings.TrimPrefix(topic, v.base), nil); status != 404 {
+		t.Errorf("the topic of a revoked secret: %d", status)
+	}
+	if status, body := v.send("POST", "/pleaseNotify", url.Values{"notifyProcedure": {""}, "port": {at.Port()}, "path": {"/"}, "protocol": {"http-post"}, "url1": {topic}}); status == 200 && !strings.Contains(body, `success="false"`) {
+		t.Errorf("rssCloud accepts the topic of a revoked secret:\n%s", body)
+	}
+	post("Not for revoked readers", "family")
+	again, err := s.accounts.NewSecret(t.Context(), "alice", author.GroupFeed("family"), "bob")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if next := s.feeds.Topics.Topic(account.Secret{Selector: again.Selector, User: "alice", Feed: again.Feed}); strings.Contains(topic, next) {
+		t.Error("a new secret has the topic of the revoked one")
+	}
+	hidden("after the revocation")
+	for len(content.got) > 0 {
+		if got := <-content.got; strings.Contains(got, "revoked readers") || strings.Contains(got, "For work only") {
+			t.Errorf("the subscriber got %s", got)
+		}
+	}
+}
+
+// waitForSubscribers waits until a topic has n subscriptions.
+func waitForSubscribers(t *testing.T, a *App, topic string, n int64) {
+	t.Helper()
+	deadline := time.After(time.Minute)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		counts, err := a.store.Subscribers(t.Context(), hub.TopicID(topic), time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := int64(0)
+		for _, c := range counts {
+			sum += c
+		}
+		if sum >= n {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("the topic has %d of %d subscriptions", sum, n)
+		}
+	}
+}
