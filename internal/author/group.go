@@ -13,6 +13,7 @@ import (
 	"cloudburst/feed"
 	"cloudburst/feed/render"
 	"cloudburst/internal/author/inspect"
+	"cloudburst/internal/author/markup"
 	"cloudburst/internal/fault"
 )
 
@@ -224,8 +225,8 @@ func (p Groups) rebuildGroups(ctx context.Context, user string, groups ...Group)
 }
 
 func checkGroup(g *Group) error {
-	g.Name = strings.Join(strings.Fields(cleanText(g.Name)), " ")
-	g.Description = strings.TrimSpace(cleanText(g.Description))
+	g.Name = strings.Join(strings.Fields(markup.CleanText(g.Name)), " ")
+	g.Description = strings.TrimSpace(markup.CleanText(g.Description))
 	switch {
 	case g.Name == "":
 		return fault.In(fault.New(fault.Invalid, "The group has no name: enter one, for example Family."), "name")

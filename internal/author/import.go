@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"cloudburst/internal/author/markup"
 	"cloudburst/internal/author/rules"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/sanitize"
@@ -204,5 +205,5 @@ func clipBytes(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	return cleanText(s[:limit])
+	return markup.CleanText(s[:limit])
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"cloudburst/internal/author/markup"
 	"cloudburst/internal/fault"
 )
 
@@ -22,7 +23,7 @@ func ParseOutline(text string) ([]Node, error) {
 		depth []int
 		stack []open
 	)
-	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(cleanText(text))
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(markup.CleanText(text))
 	for line := range strings.SplitSeq(text, "\n") {
 		words := strings.TrimSpace(line)
 		if words == "" {
@@ -93,7 +94,7 @@ func writeOutline(b *strings.Builder, nodes []Node, depth int) {
 
 // headline returns a node as one line, which is never empty.
 func headline(n *Node) string {
-	s := strings.Join(strings.Fields(cleanText(n.Title+" "+n.Text)), " ")
+	s := strings.Join(strings.Fields(markup.CleanText(n.Title+" "+n.Text)), " ")
 	if s == "" {
 		s = n.Link
 	}

@@ -6,9 +6,9 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
+	"cloudburst/internal/author/markup"
 	"cloudburst/internal/fault"
 )
 
@@ -30,7 +30,7 @@ const (
 
 // checkContent normalizes a content, and returns a fault.Invalid if it cannot be stored.
 func checkContent(c *Content) error {
-	c.Title = strings.Join(strings.Fields(cleanText(c.Title)), " ")
+	c.Title = strings.Join(strings.Fields(markup.CleanText(c.Title)), " ")
 	if n := utf8.RuneCountInString(c.Title); n > MaxTitle {
 		return fault.In(fault.New(fault.Invalid, "The title has %d characters; at most %d are accepted.", n, MaxTitle), "title")
 	}
@@ -41,7 +41,7 @@ func checkContent(c *Content) error {
 	default:
 		return fault.In(fault.New(fault.Invalid, "%q is not a format of posts: use markdown, html or text.", clip(string(c.Format))), "format")
 	}
-	c.Source = cleanText(c.Source)
+	c.Source = markup.CleanText(c.Source)
 	left := MaxSource - len(c.Source)
 	if left < 0 {
 		return fault.In(fault.New(fault.Invalid, "The text has %d bytes; at most %d (256 KiB) are accepted. Publish it in several posts.", len(c.Source), MaxSource), "source")
@@ -99,7 +99,7 @@ func checkReply(c *Content) (err error) {
 	if r.Feed, err = checkURL("feed of the post that this answers", r.Feed, false); err != nil {
 		return fault.In(err, "feed")
 	}
-	r.GUID, r.Title = strings.TrimSpace(cleanText(r.GUID)), clipRunes(strings.Join(strings.Fields(cleanText(r.Title)), " "), MaxTitle)
+	r.GUID, r.Title = strings.TrimSpace(markup.CleanText(r.GUID)), clipRunes(strings.Join(strings.Fields(markup.CleanText(r.Title)), " "), MaxTitle)
 	if len(r.GUID) > maxURL {
 		return fault.In(fault.New(fault.Invalid, "The guid of the post that this answers has %d bytes; at most %d are accepted.", len(r.GUID), maxURL), "guid")
 	}
@@ -122,8 +122,8 @@ func checkCard(c *Content) (err error) {
 	if k.URL, err = checkURL("link preview", k.URL, false); err != nil {
 		return fault.In(err, "url")
 	}
-	k.Title = clipRunes(strings.Join(strings.Fields(cleanText(k.Title)), " "), MaxTitle)
-	k.Description = clipRunes(strings.Join(strings.Fields(cleanText(k.Description)), " "), maxCardText)
+	k.Title = clipRunes(strings.Join(strings.Fields(markup.CleanText(k.Title)), " "), MaxTitle)
+	k.Description = clipRunes(strings.Join(strings.Fields(markup.CleanText(k.Description)), " "), maxCardText)
 	if k.Image, err = checkURL("image", k.Image, false); err != nil {
 		k.Image = ""
 	}
@@ -149,8 +149,8 @@ func checkNodes(nodes []Node, depth int, left, count *int) error {
 }
 
 func checkNode(n *Node, depth int, left, count *int) (err error) {
-	n.Text, n.Title = cleanText(n.Text), cleanText(n.Title)
-	if n.GUID = strings.TrimSpace(cleanText(n.GUID)); len(n.GUID) > maxURL {
+	n.Text, n.Title = markup.CleanText(n.Text), markup.CleanText(n.Title)
+	if n.GUID = strings.TrimSpace(markup.CleanText(n.GUID)); len(n.GUID) > maxURL {
 		return fault.In(fault.New(fault.Invalid, "The guid of a headline has %d bytes; at most %d are accepted.", len(n.GUID), maxURL), "guid")
 	}
 	if *left -= n.size(); *left < 0 {
@@ -173,7 +173,7 @@ func (n *Node) size() int {
 	size := len(n.Text) + len(n.Title)
 	for i := range n.Attrs {
 		a := &n.Attrs[i]
-		a.Name, a.Value = cleanText(a.Name), cleanText(a.Value)
+		a.Name, a.Value = markup.CleanText(a.Name), markup.CleanText(a.Value)
 		size += len(a.Space) + len(a.Name) + len(a.Value)
 	}
 	return size
@@ -183,7 +183,7 @@ func (n *Node) size() int {
 func checkCategories(labels []string) ([]string, error) {
 	var all, names []string
 	for i, l := range labels {
-		l = strings.TrimPrefix(strings.Join(strings.Fields(cleanText(l)), " "), "#")
+		l = strings.TrimPrefix(strings.Join(strings.Fields(markup.CleanText(l)), " "), "#")
 		name := CategoryName(l)
 		switch {
 		case l == "" || slices.Contains(names, name) && name != "":
@@ -216,7 +216,7 @@ func checkEnclosure(e *Enclosure) (err error) {
 	if e.URL, err = checkFileURL("enclosure", e.URL); err != nil {
 		return fault.In(err, "url")
 	}
-	e.Type, e.Title, e.Alt = cleanText(e.Type), cleanText(e.Title), cleanText(e.Alt)
+	e.Type, e.Title, e.Alt = markup.CleanText(e.Type), markup.CleanText(e.Title), markup.CleanText(e.Alt)
 	field, what := "", "The description of the enclosure %s is too long."
 	switch {
 	case e.URL == "":
@@ -239,7 +239,7 @@ func checkEnclosure(e *Enclosure) (err error) {
 
 // checkURL returns a URL in its stored form. anyScheme allows schemes other than http and https.
 func checkURL(what, raw string, anyScheme bool) (string, error) {
-	raw = strings.TrimSpace(cleanText(raw))
+	raw = strings.TrimSpace(markup.CleanText(raw))
 	if raw == "" {
 		return "", nil
 	}
@@ -259,7 +259,7 @@ func checkURL(what, raw string, anyScheme bool) (string, error) {
 
 // checkFileURL is checkURL that also accepts a path of this server.
 func checkFileURL(what, raw string) (string, error) {
-	raw = strings.TrimSpace(cleanText(raw))
+	raw = strings.TrimSpace(markup.CleanText(raw))
 	if !strings.HasPrefix(raw, "/") || strings.HasPrefix(raw, "//") {
 		return checkURL(what, raw, false)
 	}
@@ -285,23 +285,4 @@ func asciiURL(s string) string {
 // empty reports whether there is nothing to publish.
 func (c *Content) empty() bool {
 	return c.Title == "" && strings.TrimSpace(c.Source) == "" && c.Link == "" && len(c.Enclosures) == 0 && len(c.Outline) == 0
-}
-
-// cleanText returns text that every format can hold: valid UTF-8 without characters that XML
-// forbids.
-func cleanText(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if !strings.ContainsFunc(s, isForbidden) {
-		return s
-	}
-	return strings.Map(func(r rune) rune {
-		if isForbidden(r) {
-			return -1
-		}
-		return r
-	}, s)
-}
-
-func isForbidden(r rune) bool {
-	return unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' || r == '\uFFFE' || r == '\uFFFF'
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"cloudburst/feed"
+	"cloudburst/internal/author/markup"
 	"cloudburst/internal/fault"
 )
 
@@ -91,10 +92,10 @@ func (p *Posts) Person(w Writer) feed.Person {
 }
 
 func checkProfile(f *Profile) (err error) {
-	f.Title = strings.Join(strings.Fields(cleanText(f.Title)), " ")
-	f.Name = strings.Join(strings.Fields(cleanText(f.Name)), " ")
+	f.Title = strings.Join(strings.Fields(markup.CleanText(f.Title)), " ")
+	f.Name = strings.Join(strings.Fields(markup.CleanText(f.Name)), " ")
 	f.Email = strings.TrimSpace(f.Email)
-	f.Blurb = strings.TrimSpace(cleanText(f.Blurb))
+	f.Blurb = strings.TrimSpace(markup.CleanText(f.Blurb))
 	f.Accent, f.Language = strings.ToLower(strings.TrimSpace(f.Accent)), strings.TrimSpace(f.Language)
 	switch {
 	case utf8.RuneCountInString(f.Title) > MaxTitle:

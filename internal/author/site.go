@@ -187,8 +187,8 @@ func IsPageSlug(slug string) bool {
 }
 
 func checkPage(p *Page) error {
-	p.Title = strings.Join(strings.Fields(cleanText(p.Title)), " ")
-	p.Source = strings.TrimSpace(cleanText(strings.ReplaceAll(p.Source, "\r\n", "\n")))
+	p.Title = strings.Join(strings.Fields(markup.CleanText(p.Title)), " ")
+	p.Source = strings.TrimSpace(markup.CleanText(strings.ReplaceAll(p.Source, "\r\n", "\n")))
 	p.Slug = strings.ToLower(strings.TrimSpace(p.Slug))
 	if p.Slug == "" {
 		p.Slug = pageAddressOf(p.Title)
@@ -317,7 +317,7 @@ func checkPageSettings(s *PageSettings) (err error) {
 	}
 	for i := range s.Links {
 		l := &s.Links[i]
-		l.Title = strings.Join(strings.Fields(cleanText(l.Title)), " ")
+		l.Title = strings.Join(strings.Fields(markup.CleanText(l.Title)), " ")
 		if utf8.RuneCountInString(l.Title) > maxLinkTitle {
 			return fault.In(fault.New(fault.Invalid, "The title %q has more than %d characters.", clip(l.Title), maxLinkTitle), "links")
 		}

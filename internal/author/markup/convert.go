@@ -1,11 +1,12 @@
 package markup
 
 import (
-	"cloudburst/internal/sanitize"
 	"html"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"cloudburst/internal/sanitize"
 )
 
 // ToMarkdown returns Markdown that renders like a text in another format. Most texts are already

@@ -1,0 +1,25 @@
+package markup
+
+import (
+	"strings"
+	"unicode"
+)
+
+// CleanText returns text that every format can hold: valid UTF-8 without characters that XML
+// forbids.
+func CleanText(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if !strings.ContainsFunc(s, isForbidden) {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if isForbidden(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+func isForbidden(r rune) bool {
+	return unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' || r == '\uFFFE' || r == '\uFFFF'
+}
