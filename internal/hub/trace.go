@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"time"
+
+	"cloudburst/internal/event"
 )
 
 // traceSlow is the duration above which a notification gets a trace step of its own.
@@ -178,7 +180,11 @@ func (h delivering) traceTry(d *delivery, r *Reply) {
 
 // logOf returns the log with the attributes of a change.
 func (h *Hub) logOf(change *Topic) *slog.Logger {
-	l := h.Log.With("topic", change.URL, "version", change.Version)
+	topic := change.URL
+	if event.IsPrivate(topic) {
+		topic = "private"
+	}
+	l := h.Log.With("topic", topic, "version", change.Version)
 	if h.Trace == nil {
 		return l
 	}

@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	oteltrace "go.opentelemetry.io/otel/trace"
 
+	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/text"
 )
@@ -157,7 +158,9 @@ func errorType(r *hub.Reply) string {
 // differ only in these, and is also in log events.
 func topicAttributes(t *hub.Topic) []attribute.KeyValue {
 	shown := ""
-	if u, err := url.Parse(t.URL); err == nil {
+	if event.IsPrivate(t.URL) {
+		shown = "private"
+	} else if u, err := url.Parse(t.URL); err == nil {
 		shown = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 	}
 	return []attribute.KeyValue{
