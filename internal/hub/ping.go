@@ -374,7 +374,7 @@ func tooMany(wait time.Duration, format string, args ...any) error {
 // spec:cloudburst#hosted-private
 func (h *Hub) checkTopic(raw string) error {
 	if h.private(raw) {
-		return fault.New(fault.Refused, "This is the address of a private feed, which is never announced here.")
+		return fault.New(fault.Refused, "This is the address of a private feed, which is never announced here; subscribe to the URL that the feed names as its own (rel=\"self\").")
 	}
 	return checkURL(raw)
 }
