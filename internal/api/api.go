@@ -23,6 +23,7 @@ import (
 	"cloudburst/internal/admin"
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/ownhost"
 	"cloudburst/internal/river"
 )
 
@@ -73,6 +74,7 @@ type Options struct {
 	Site      Site             // pages and style sheets of users; nil: not supported
 	Versions  Versions         // of posts; set if Posts is
 	Rules     Rules            // of authors; set if Posts is
+	Domains   *ownhost.Hosts   // domains of users; nil: not supported
 	Replies   Replies          // replies to posts; nil: not supported
 	Sent      SentMentions     // webmentions of posts; nil: not supported
 	Mentions  MentionChoices

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -45,7 +46,7 @@ type postRoute struct {
 // the scope read alone is not enough.
 func postRoutes() []postRoute {
 	writes := []string{scopeCreate, scopeUpdate, scopeDelete}
-	return append(append(replyRoutes(), siteRoutes()...), []postRoute{
+	return append(slices.Concat(replyRoutes(), siteRoutes(), domainRoutes()), []postRoute{
 		{"GET", "/v1/users/{user}/posts", writes, (postAPI).posts},
 		{"POST", "/v1/users/{user}/posts", []string{scopeCreate}, (postAPI).createPost},
 		{"POST", "/v1/users/{user}/posts/preview", []string{scopeCreate, scopeUpdate}, (postAPI).previewPost},

@@ -39,6 +39,7 @@ func (s *Server) operations() []operation {
 		{"GET", "/v1/relays", s.relays},
 		{"POST", "/v1/relays", s.addRelay},
 		{"DELETE", "/v1/relays", s.removeRelay},
+		{"GET", "/v1/domains", s.domains},
 		{"POST", "/v1/ping", s.ping},
 		{"POST", "/v1/sweep", s.sweep},
 		{"POST", "/v1/backup", s.backup},
@@ -116,7 +117,7 @@ func (s *Server) maxBytes(method, path string) int64 {
 		return s.MaxFile
 	case "POST /v1/sources/{id}/refresh", "POST /v1/sources/{id}/revive", "POST /v1/sources/{id}/undo", "POST /v1/notices/{id}/try",
 		"POST /v1/users/{user}/posts/{id}/undo", "POST /v1/users/{user}/groups/{slug}/restore", "POST /v1/feeds/{user}/{feed}/end", "POST /v1/feeds/{user}/{feed}/restore",
-		"POST /v1/backups/{name}/verify", "POST /v1/sweep", "POST /v1/sinks/retry", "POST /v1/testfeed/tick":
+		"POST /v1/backups/{name}/verify", "POST /v1/users/{user}/domain/verify", "POST /v1/sweep", "POST /v1/sinks/retry", "POST /v1/testfeed/tick":
 		return 0
 	}
 	if method == "GET" || method == "DELETE" {

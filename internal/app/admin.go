@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"time"
@@ -60,9 +61,12 @@ func (a administering) openAdmin(ctx context.Context) error {
 	return a.admin.Load(ctx)
 }
 
-// unfollowAll ends the subscriptions of a user who is about to be deleted, so that feeds without
+// unfollowAll ends the subscriptions of a user who is about to be deleted, and the domain, so that feeds without
 // other followers are no longer read and hubs no longer notify this server of them.
 func (a administering) unfollowAll(ctx context.Context, user string) error {
+	if err := hosting(a).dropHost(ctx, user); err != nil {
+		return err
+	}
 	reader := a.owners.readerOf(user)
 	if reader == "" {
 		return nil // the store refuses to delete the first user
@@ -83,7 +87,7 @@ func (a administering) unfollowAll(ctx context.Context, user string) error {
 	return nil
 }
 
-// followAdmin loads the blocks and settings that administrators changed on other nodes.
+// followAdmin loads the blocks, the settings and the domains of authors that administrators changed on other nodes.
 func (a administering) followAdmin(ctx context.Context) {
 	if a.cfg.Database == "" {
 		return
@@ -95,8 +99,8 @@ func (a administering) followAdmin(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if err := a.admin.Load(ctx); err != nil && ctx.Err() == nil {
-				a.log.Warn("load blocks and changed settings", "err", err)
+			if err := errors.Join(a.admin.Load(ctx), a.hosts.Load().Load(ctx)); err != nil && ctx.Err() == nil {
+				a.log.Warn("load blocks, changed settings and domains", "err", err)
 			}
 		}
 	}

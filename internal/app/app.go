@@ -30,6 +30,7 @@ import (
 	"cloudburst/internal/hub"
 	"cloudburst/internal/hub/clock"
 	"cloudburst/internal/origin"
+	"cloudburst/internal/ownhost"
 	"cloudburst/internal/store"
 	"cloudburst/internal/systemd"
 	"cloudburst/internal/testfeed"
@@ -47,6 +48,8 @@ type App struct {
 
 	// OpenStore opens the store; nil: [store.Open]. Test harnesses open a store with faults.
 	OpenStore func(ctx context.Context, o store.Options) (store.Store, error)
+	// DialDomain connects to the domains of authors to verify them; nil: by DNS. Tests only.
+	DialDomain fetch.Dial
 
 	cfg   config.Config
 	log   *slog.Logger
@@ -70,6 +73,8 @@ type App struct {
 	doer     *fetch.Doer
 	operator *api.Server
 	names    origin.Names
+	hosts    atomic.Pointer[ownhost.Hosts] // domains of authors; nil while the store is not open
+	tls      atomic.Pointer[front]         // nil: no TLS
 	owners   owners
 	space    space
 	probes   probes        // requests to our own public URL
@@ -82,6 +87,7 @@ type App struct {
 func New(cfg config.Config, log *slog.Logger) *App {
 	a := &App{cfg: cfg, log: log, clock: &clock.Steady{}, done: make(chan struct{})}
 	a.names.Default = func() string { return cfg.Public(cfg.Listen) }
+	a.names.Hosts = lateHosts{&a.hosts}
 	return a
 }
 

@@ -11,6 +11,7 @@ import (
 	"cloudburst/internal/endpoint"
 	"cloudburst/internal/endpoint/hubhttp"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/ownhost"
 )
 
 // acmeTimeout limits one request to the certificate authority.
@@ -22,7 +23,8 @@ const maxStreams = 100
 // front terminates TLS on the public listener.
 type front struct {
 	config *tls.Config
-	acme   *certs.ACME // nil: the certificate comes from files
+	acme   *certs.ACME  // nil: the certificate comes from files
+	files  *certs.Files // nil: the certificate comes from an authority
 }
 
 // newFront creates the front from the settings; nil without TLS. Its errors name settings.
@@ -44,26 +46,33 @@ func (a *App) newFront() (*front, error) {
 			}
 			a.log.Info("the certificate changed and was read", "file", read)
 		}}
-		return &front{config: certs.Config(files.GetCertificate)}, files.Load()
+		return a.entrance(&front{config: certs.Config(files.GetCertificate), files: files}), files.Load()
 	}
 	key, err := secretKey(a.cfg.Accounts.SecretKey, a.cfg.Data)
 	if err != nil {
 		return nil, err
 	}
 	authority := &certs.ACME{
-		Domains: c.Domains, Directory: c.ACMEDirectory, Email: c.Email, Store: &a.certificates, Key: key,
+		Domains: c.Domains, Also: func(name string) bool { h := a.hosts.Load(); return h != nil && h.UserOf(name) != "" }, Directory: c.ACMEDirectory, Email: c.Email, Store: &a.certificates, Key: key,
 		HTTP: &http.Client{Timeout: acmeTimeout}, UserAgent: endpoint.UserAgent(Version, a.cfg.PublicURL), Now: a.clock.Now, Log: a.log,
 	}
 	if err := authority.Init(); err != nil {
 		return nil, err
 	}
-	return &front{config: authority.TLS(), acme: authority}, nil
+	return a.entrance(&front{config: authority.TLS(), acme: authority}), nil
 }
 
-// warm requests missing certificates if an authority is configured.
-func (f *front) warm(ctx context.Context) {
+// entrance notes the front for the domains of authors.
+func (a *App) entrance(f *front) *front {
+	a.tls.Store(f)
+	return f
+}
+
+// warm requests missing certificates, of the configured domains and of names, if an authority is configured.
+func (f *front) warm(ctx context.Context, names []string) {
 	if f != nil && f.acme != nil {
 		f.acme.Warm(ctx)
+		f.acme.WarmNames(ctx, names)
 	}
 }
 
@@ -71,12 +80,14 @@ func (f *front) warm(ctx context.Context) {
 // endpoints that old programs call without TLS, and redirects all other requests to https.
 //
 // spec:cloudburst#plain-http
-func (f *front) plain(public string, next http.Handler) http.Handler {
+func (f *front) plain(public string, hosts *ownhost.Hosts, next http.Handler) http.Handler {
 	public = "https://" + strings.TrimPrefix(strings.TrimPrefix(public, "http://"), "https://")
 	var h http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case hubhttp.IsEndpoint(r.URL.Path):
+		case hubhttp.IsEndpoint(r.URL.Path), r.URL.Path == ownhost.ProofPath:
 			next.ServeHTTP(w, r)
+		case hosts.UserOf(r.Host) != "" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
+			http.Redirect(w, r, hosts.Origin(hosts.UserOf(r.Host))+r.URL.RequestURI(), http.StatusMovedPermanently)
 		case r.Method == http.MethodGet || r.Method == http.MethodHead:
 			http.Redirect(w, r, public+r.URL.RequestURI(), http.StatusMovedPermanently)
 		default:

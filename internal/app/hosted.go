@@ -108,13 +108,14 @@ func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 			})
 		},
 	}
+	a.feeds.Locate = a.names.Located
 	a.newPosts(st)
 	a.newFiles(st)
 	a.newConversation(st)
 	a.newMentionSender(st)
 	a.newThreads(st)
 	a.newPeople(st)
-	return nil
+	return a.newHosts(ctx, st)
 }
 
 // newNotifier completes the notifier, and what ends notifications, after all its dependencies exist.

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cloudburst/internal/origin"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +8,9 @@ import (
 	"net"
 	"net/http"
 	"sync"
+
+	"cloudburst/internal/origin"
+	"cloudburst/internal/ownhost"
 )
 
 // listeners are the sockets of this run. They are opened here or inherited from the service
@@ -114,9 +116,9 @@ func (a process) serve(l *listeners, group *sync.WaitGroup, failed chan<- error)
 }
 
 // open replaces the startup handlers by the routes.
-func (l *listeners) open(routes, admin http.Handler, public string) {
+func (l *listeners) open(routes, admin http.Handler, public string, hosts *ownhost.Hosts) {
 	if l.plain != nil {
-		l.http.open(within(writeTimeout)(l.front.plain(public, routes)))
+		l.http.open(within(writeTimeout)(l.front.plain(public, hosts, routes)))
 	}
 	l.public.open(routes)
 	l.admin.open(admin)

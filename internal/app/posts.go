@@ -14,7 +14,7 @@ import (
 // newPosts creates the post store. Feeds of posts are stored in a.authors like saved feeds.
 func (a hosting) newPosts(st store.Store) {
 	a.posts = &author.Posts{
-		Store: st, Feeds: a.authors, Origin: a.names.Public, About: a.feeds.About, Now: a.clock.Now, Log: a.log,
+		Store: st, Feeds: a.authors, Origin: a.names.Public, Locate: a.names.Located, About: a.feeds.About, Now: a.clock.Now, Log: a.log,
 		Limit: a.cfg.Write.Limit, LimitMode: a.cfg.Write.LimitMode, MaxPosts: a.cfg.Write.MaxPosts, Window: a.cfg.Feeds.Window,
 	}
 	a.versions = version.Versions{Store: st, Posts: a.posts}
@@ -113,7 +113,7 @@ func (a hosting) staleFeeds(ctx context.Context, after string, limit int) (p sta
 		if err != nil {
 			return p, err
 		}
-		if !bytes.Contains(doc, []byte(`"`+a.names.Public()+a.feeds.Addresses(f.User)[0]+`"`)) {
+		if !bytes.Contains(doc, []byte(`"`+a.names.Located(a.feeds.Addresses(f.User)[0])+`"`)) {
 			p.stale = append(p.stale, f.User)
 		}
 	}

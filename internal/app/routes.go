@@ -58,6 +58,7 @@ func (a routing) publicRoutes(public string) http.Handler {
 	}
 	h := join(all, a.feeds, site)
 	a.site.Store(&h)
+	h = a.domains(h)
 	for _, wrap := range []func(http.Handler) http.Handler{a.traced, within(writeTimeout)} { // innermost first
 		h = wrap(h)
 	}
@@ -111,7 +112,7 @@ func (a routing) hubRoutes(public string, pages *web.Web, site http.Handler) []r
 // publishRoutes are the endpoints for publishing and the published documents.
 func (a routing) publishRoutes() []route.Route {
 	convert := &publishhttp.Convert{Library: library{a.App}, Layer: a.layer, Now: a.clock.Now, Log: a.log}
-	return slices.Concat(a.feeds.UserRoutes(), a.feeds.Routes(), convert.Routes(), a.micropub().Routes(), a.indieAuth().Routes(), a.webmention().Routes(), a.webFinger().Routes())
+	return slices.Concat(a.feeds.UserRoutes(), a.feeds.Routes(), convert.Routes(), a.micropub().Routes(), a.domains(nil).Routes(), a.indieAuth().Routes(), a.webmention().Routes(), a.webFinger().Routes())
 }
 
 // readRoutes are the endpoints for feed reader apps.

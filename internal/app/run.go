@@ -107,9 +107,9 @@ func (a process) work(ctx context.Context, l *listeners, answer func(), group *s
 	if hints, ok := a.store.(store.Hinter); ok {
 		group.Go(func() { a.followHints(hubCtx, hints) })
 	}
-	l.open(routes, routing(a).adminRoutes(), public)
+	l.open(routes, routing(a).adminRoutes(), public, a.hosts.Load())
 	answer()
-	group.Go(func() { l.front.warm(hubCtx) })
+	group.Go(func() { l.front.warm(hubCtx, hosting(a).domainNames()) })
 	group.Go(func() { a.notifyManager(hubCtx, l) })
 	select {
 	case <-ctx.Done():

@@ -122,7 +122,7 @@ func (p *Posts) imported(o Composer, post Post) (Post, error) {
 		post.Slug = slugOf(&post)
 	}
 	if post.GUID == "" {
-		post.GUID = fmt.Sprintf("%s#%d", p.Address(post), post.PublishedAt.UnixMilli())
+		post.GUID = fmt.Sprintf("%s#%d", p.origin()+p.Path(post), post.PublishedAt.UnixMilli())
 	}
 	return post, nil
 }

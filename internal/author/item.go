@@ -14,10 +14,11 @@ import (
 
 // itemWriter converts posts to feed items.
 type itemWriter struct {
-	origin string // URL of this server: "https://example.org"
+	origin string                   // URL of this server: "https://example.org"
+	at     func(path string) string // URL of a path of this server
 }
 
-func (p *Posts) items() itemWriter { return itemWriter{p.origin()} }
+func (p *Posts) items() itemWriter { return itemWriter{p.origin(), p.at} }
 
 // Path returns the path of a post's page by its UTC date: "/alice/2026/11/22/hello". It is "" for a
 // post that was never published or is private.
@@ -41,7 +42,15 @@ func (w itemWriter) address(post Post) string {
 	if path == "" {
 		return ""
 	}
-	return w.origin + path
+	return w.at(path)
+}
+
+// at returns the URL of a path of this server.
+func (p *Posts) at(path string) string {
+	if p.Locate != nil {
+		return p.Locate(path)
+	}
+	return p.origin() + path
 }
 
 func (p *Posts) origin() string {
@@ -54,7 +63,7 @@ func (p *Posts) origin() string {
 // absolute returns a URL for a URL or a path of this server.
 func (w itemWriter) absolute(ref string) string {
 	if strings.HasPrefix(ref, "/") {
-		return w.origin + ref
+		return w.at(ref)
 	}
 	return ref
 }
@@ -180,7 +189,7 @@ func (w itemWriter) enclosuresOf(list []Enclosure) []feed.Enclosure {
 func (p *Posts) Channel(w Writer, posts []Post) *feed.Feed {
 	f := &feed.Feed{
 		Format: feed.RSS, Version: "2.0", Title: plainText(w.Title), Subtitle: plainText(w.Blurb), Language: w.Language,
-		Link: p.origin() + "/" + w.User + "/", Docs: "https://cyber.harvard.edu/rss/rss.html",
+		Link: p.at("/" + w.User + "/"), Docs: "https://cyber.harvard.edu/rss/rss.html",
 	}
 	if f.Title.Value == "" {
 		f.Title.Value = w.User

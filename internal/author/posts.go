@@ -26,6 +26,9 @@ type Posts struct {
 	// Origin returns the public URL of this server ("https://example.com"), the base of guids and
 	// links.
 	Origin func() string
+	// Locate returns the URL of a path of this server, which authors with a domain of their own have at
+	// the domain; nil: at Origin.
+	Locate func(path string) string
 	// About returns the render options of a user's feed: its URL, hub and cloud.
 	About func(user string) render.Options
 	Now   func() time.Time // nil: time.Now
@@ -322,7 +325,7 @@ func (p editing) assignSlug(next *Post, w Writer, free func(string) (string, err
 		next.GUID = p.e.GUID
 	}
 	if next.GUID == "" {
-		next.GUID, next.PermaLink = p.Address(*next), true
+		next.GUID, next.PermaLink = p.origin()+p.Path(*next), true // also for an author with a domain, who may give it up
 	}
 	return nil
 }

@@ -34,7 +34,8 @@ type Store interface {
 // required; call [ACME.Init] first.
 type ACME struct {
 	Domains   []string
-	Directory string // URL
+	Also      func(name string) bool // further names that may have a certificate; nil: none
+	Directory string                 // URL
 	Email     string
 	Store     Store
 	Key       []byte // 32 bytes: stored data is encrypted with a key derived from it
@@ -70,14 +71,22 @@ func (a *ACME) Init() error {
 	}
 	// spec:acme-rfc8555#terms
 	a.manager = &autocert.Manager{
-		Prompt: autocert.AcceptTOS, HostPolicy: autocert.HostWhitelist(a.Domains...), Email: a.Email,
+		Prompt: autocert.AcceptTOS, HostPolicy: a.allow, Email: a.Email,
 		Cache:  &cache{a.Store, seal, a.Now, a.Log, sha256.Sum256([]byte(a.Directory))},
 		Client: &acme.Client{DirectoryURL: a.Directory, HTTPClient: a.HTTP, UserAgent: a.UserAgent},
 	}
 	return nil
 }
 
-// TLS returns the listener's configuration. It serves only the configured domains. A client without
+// allow accepts the configured domains and those of authors.
+func (a *ACME) allow(ctx context.Context, name string) error {
+	if a.Also != nil && a.Also(name) {
+		return nil
+	}
+	return autocert.HostWhitelist(a.Domains...)(ctx, name)
+}
+
+// TLS returns the listener's configuration. It serves only the configured domains and those that Also accepts. A client without
 // a server name gets the certificate of the first domain.
 //
 // spec:acme-rfc8737#tls-alpn
@@ -101,7 +110,12 @@ func (a *ACME) Challenges(next http.Handler) http.Handler { return a.manager.HTT
 // renewals. It returns after one attempt per domain and logs failures. A failed domain is tried
 // again on the next connection, at most once a minute.
 func (a *ACME) Warm(ctx context.Context) {
-	for _, d := range slices.Compact(slices.Sorted(slices.Values(a.Domains))) {
+	a.WarmNames(ctx, a.Domains)
+}
+
+// WarmNames is [ACME.Warm] for some names.
+func (a *ACME) WarmNames(ctx context.Context, names []string) {
+	for _, d := range slices.Compact(slices.Sorted(slices.Values(names))) {
 		if ctx.Err() != nil {
 			return
 		}

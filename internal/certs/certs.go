@@ -71,6 +71,18 @@ func (f *Files) stamps() (s [2]stamp) {
 	return s
 }
 
+// Covers returns an error if the certificate is not valid for a host name. It is fault.Invalid.
+func (f *Files) Covers(name string) error {
+	pair, err := f.GetCertificate(nil)
+	if err == nil && pair.Leaf != nil {
+		err = pair.Leaf.VerifyHostname(name)
+	}
+	if err != nil {
+		return fault.Wrap(fault.Invalid, err, "The certificate of this server is not valid for %s, so browsers would refuse the page. Ask the operator to add the name to the certificate.", name)
+	}
+	return nil
+}
+
 // GetCertificate implements tls.Config.GetCertificate.
 func (f *Files) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	f.mu.Lock()

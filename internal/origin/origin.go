@@ -87,9 +87,48 @@ func eachOnce(list []string) []string {
 // They are known while it serves.
 type Names struct {
 	Default func() string // the canonical origin while no listener is open
+	Hosts   Hosts         // domains of authors; nil: none
 
 	origins   atomic.Pointer[[]string]
 	listeners atomic.Pointer[[]netip.AddrPort]
+}
+
+// Hosts knows the domains of authors, at which they have their pages.
+type Hosts interface {
+	// Inner returns the URL of this server that shows the same as a URL at the domain of an author.
+	// Other URLs stay as they are.
+	Inner(raw string) string
+	// URL returns the URL of a path of this server, at the domain of the author if there is one.
+	URL(path string) string
+	// Any reports whether an author has a domain.
+	Any() bool
+}
+
+// inner returns a URL at the domain of an author as one of this server.
+func (n *Names) inner(raw string) string {
+	if n.Hosts == nil || !n.Hosts.Any() {
+		return raw
+	}
+	return n.Hosts.Inner(raw)
+}
+
+// Located returns the URL that pages and feeds name for a path of this server.
+func (n *Names) Located(path string) string {
+	if n.Hosts == nil {
+		return n.Public() + path
+	}
+	return n.Hosts.URL(path)
+}
+
+// Bases returns the URLs of a path of this server at all of its names, and at the domain of the author.
+func (n *Names) Bases(path string) (all []string) {
+	for _, o := range n.All() {
+		all = append(all, o+path)
+	}
+	if at := n.Located(path); !slices.Contains(all, at) {
+		all = append(all, at)
+	}
+	return all
 }
 
 // Set sets the origins, the canonical one first.
@@ -138,6 +177,7 @@ func cutOrigin(raw, origin string) (rest string, ok bool) {
 // Path is the path and query of a URL of this program, as its public listener would
 // see them.
 func (n *Names) Path(raw string) (*url.URL, bool) {
+	raw = n.inner(raw)
 	if !slices.ContainsFunc(n.All(), func(o string) bool { rest, ok := cutOrigin(raw, o); return ok && strings.HasPrefix(rest, "/") }) {
 		return nil, false
 	}
@@ -158,6 +198,7 @@ func (n *Names) Canonical(raw string) string {
 // origins, the canonical one first. nil: the URL belongs to another server.
 func (n *Names) Of(raw string) []string {
 	origins := n.All()
+	raw = n.inner(raw)
 	for _, o := range origins {
 		rest, ok := cutOrigin(raw, o)
 		if !ok {
@@ -166,6 +207,9 @@ func (n *Names) Of(raw string) []string {
 		names := make([]string, len(origins))
 		for i, other := range origins {
 			names[i] = other + rest
+		}
+		if at := n.Located(rest); n.Hosts != nil && !slices.Contains(names, at) {
+			names = append(names, at)
 		}
 		return names
 	}

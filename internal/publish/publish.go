@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"cloudburst/internal/announce"
@@ -137,8 +138,15 @@ func (n *Notifier) Addresses(user string) []string {
 	if len(origins) == 0 {
 		origins = []string{n.Names.Public()} // a command, while no server runs
 	}
-	for _, origin := range origins {
+	own := slices.Clone(origins)
+	if at := strings.TrimSuffix(n.Names.Located("/"+user+"/"), "/"); at != origins[0]+"/"+user {
+		own = append(own, at)
+	}
+	for _, origin := range own {
 		for _, path := range n.Hosted.Addresses(user) {
+			if !slices.Contains(origins, origin) { // the domain of the author
+				path = strings.TrimPrefix(path, "/"+user)
+			}
 			all = append(all, origin+path)
 		}
 	}
@@ -148,8 +156,8 @@ func (n *Notifier) Addresses(user string) []string {
 // announce queues the notifications of ping targets about a saved feed.
 func (n *Notifier) announce(ctx context.Context, f author.Feed) error {
 	return n.Targets.Saved(ctx, announce.News{
-		User: f.User, Topic: n.Names.Public() + n.Hosted.Addresses(f.User)[0], Name: cmp.Or(f.Title, f.User),
-		Home: n.Names.Public() + "/" + f.User + "/", Version: f.Version, SavedAt: f.SavedAt,
+		User: f.User, Topic: n.Names.Located(n.Hosted.Addresses(f.User)[0]), Name: cmp.Or(f.Title, f.User),
+		Home: n.Names.Located("/" + f.User + "/"), Version: f.Version, SavedAt: f.SavedAt,
 	})
 }
 

@@ -83,10 +83,7 @@ func (n *Notifier) ThreadChanged(ctx context.Context, paths []string) {
 		n.Stamp(n.Now(), &e)
 		n.logError(ctx, "log a reply", n.Store.AppendEvents(ctx, []event.Event{e}))
 		n.Publish(e)
-		var urls []string
-		for _, origin := range n.Names.All() {
-			urls = append(urls, origin+path+"/comments.rss")
-		}
+		urls := n.Names.Bases(path + "/comments.rss")
 		_, err := n.Readers.ReceivePushAny(ctx, urls, "save")
 		n.logError(ctx, "notify the river of a reply", err)
 		topics, err := n.Store.Following(ctx, urls, n.Now(), len(urls))

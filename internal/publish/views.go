@@ -46,9 +46,9 @@ func (t *notifiedViews) set(url string, stamp int64) {
 // spec:cloudburst#view-feeds-notify
 func (n *Notifier) notifyViews(ctx context.Context, user string) error {
 	var later error
-	for _, origin := range n.Names.All() {
-		for _, base := range []string{author.View{User: user}.Base() + "category/", author.View{}.Base()} {
-			later = errors.Join(later, n.notifyViewsUnder(ctx, origin+base))
+	for _, base := range []string{author.View{User: user}.Base() + "category/", author.View{}.Base()} {
+		for _, prefix := range n.Names.Bases(base) {
+			later = errors.Join(later, n.notifyViewsUnder(ctx, prefix))
 		}
 	}
 	return later

@@ -17,6 +17,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fulltext"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/ownhost"
 	"cloudburst/internal/people"
 	"cloudburst/internal/river"
 	"cloudburst/internal/store/postgres"
@@ -33,6 +34,7 @@ type Store interface {
 	author.PostStore
 	author.SiteStore
 	version.Store
+	ownhost.Store
 	author.FileStore
 	audience.Store
 	river.Store

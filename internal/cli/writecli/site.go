@@ -15,12 +15,12 @@ import (
 
 // site manages the page of a user.
 func (p *commands) site() *cobra.Command {
-	c := shell.Group("site", "Change a user's page: style sheet and pages",
-		`These commands change the page of a user: its style sheet, and pages such as About that
-are no posts. "user" names the user; it is optional if the server has only one.
+	c := shell.Group("site", "Change a user's page: style sheet, pages and domain",
+		`These commands change the page of a user: its style sheet, its domain, and pages such as
+About that are no posts. "user" names the user; it is optional if the server has only one.
 
 Works on the running server, or on the data folder when none runs.`)
-	c.AddCommand(p.siteStyle(), p.sitePages(), p.sitePage(), p.siteDelete())
+	c.AddCommand(p.siteStyle(), p.sitePages(), p.sitePage(), p.siteDelete(), p.siteDomain(), p.siteDomains())
 	return c
 }
 

@@ -58,6 +58,7 @@ type Feeds struct {
 	Layer    *syndicate.Layer
 	Views    Views                               // feeds generated from posts; nil: none
 	Public   func() string                       // public origin of this server
+	Locate   func(path string) string            // URL of a path of this server; nil: at Public
 	Hit      func(r *http.Request, a ServedFeed) // called for each served feed; nil: not called
 	Trusted  []netip.Prefix                      // see [endpoint.CallerAddr]
 	HTML     http.Handler                        // page of a user, /<user>/; nil: Next

@@ -22,6 +22,7 @@ const maxHosted = 10_000
 type hosted struct {
 	key, user, name, public string
 	base                    string // path prefix of all formats, "/USER/"
+	at                      string // URL of base
 	page                    int    // page number of a feed in pages; 0: not paged
 	unannounced             bool   // the feed has no notifications
 	feeds                   *Feeds
@@ -61,8 +62,9 @@ type hostedKey struct{ user, name string }
 
 func (f *Feeds) newHosted(user, name, public string) *hosted {
 	h := &hosted{user: user, name: name, key: user + "/" + name, base: "/" + user + "/", public: public, feeds: f, infos: map[string]*docInfo{}, privateOptions: f.privateOptions}
+	h.at = f.locate(h.base)
 	h.template = syndicate.Source{
-		Key: h.key,
+		Key: h.cacheKey(),
 		Load: func(ctx context.Context) ([]byte, string, error) {
 			now, doc, err := f.Authors.Document(ctx, user, name)
 			if err == nil && now.AddCloud {
@@ -70,12 +72,37 @@ func (f *Feeds) newHosted(user, name, public string) *hosted {
 			}
 			return doc, now.Type, err
 		},
-		URL:    public + "/" + user + "/" + pathSaved,
+		URL:    h.at + pathSaved,
 		Render: func(format string) render.Options { return h.about(format).options },
 		Link:   func(format string) []string { return h.about(format).link },
-		Refer:  func(format, href string) string { return referred(public, format, href) },
+		Refer:  h.refer,
 	}
 	return h
+}
+
+// cacheKey returns the key of the rendered documents, which name the URL of the feed.
+func (h *hosted) cacheKey() string {
+	if h.at == h.public+h.base {
+		return h.key
+	}
+	return h.key + " " + h.at
+}
+
+// refer is referred for a feed that may be at the domain of its author.
+func (h *hosted) refer(format, href string) string {
+	rest, below := strings.CutPrefix(href, h.at)
+	if !below {
+		return referred(h.public, format, href)
+	}
+	path, _ := strings.CutPrefix(referred(h.public, format, h.public+h.base+rest), h.public)
+	return h.feeds.locate(path)
+}
+
+// Relocate applies changed results of Locate.
+func (f *Feeds) Relocate() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	clear(f.kept)
 }
 
 // withCloud adds the cloud and hub of this server to a saved document that names neither. If that
@@ -134,7 +161,7 @@ func (h *hosted) about(format string) *docInfo {
 //
 // spec:cloudburst#hosted-hubs
 func (h *hosted) newInfo(format string) *docInfo {
-	self, hub := h.public+paged(formUnder(h.base, format), h.page), h.public+"/websub"
+	self, hub := h.feeds.locate(paged(formUnder(h.base, format), h.page)), h.public+"/websub"
 	t := &docInfo{options: render.Options{Self: self, Sanitize: h.feeds.clean, Strict: true}}
 	if h.unannounced {
 		t.link = []string{"<" + self + `>; rel="self"`}
@@ -143,7 +170,7 @@ func (h *hosted) newInfo(format string) *docInfo {
 		t.options.Hubs, t.options.Cloud = []string{hub}, h.feeds.cloudAt(h.public)
 	}
 	if format == "html" {
-		t.options.Alternates = alternatesOf(h.public + h.base)
+		t.options.Alternates = alternatesOf(h.feeds.locate(h.base))
 	}
 	return t
 }
@@ -152,6 +179,14 @@ func (h *hosted) newInfo(format string) *docInfo {
 func (f *Feeds) About(user string) render.Options {
 	f.start()
 	return f.hosted(user, author.Public).about("").options
+}
+
+// locate returns the URL of a path of this server.
+func (f *Feeds) locate(path string) string {
+	if f.Locate != nil {
+		return f.Locate(path)
+	}
+	return f.Public() + path
 }
 
 // alternatesOf lists the formats of the feed with the given base URL.

@@ -13,6 +13,7 @@ import (
 
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/origin"
 	"cloudburst/internal/web/content"
 	"cloudburst/internal/web/shell"
 )
@@ -235,7 +236,9 @@ func (s *Pages) postListPage(rw http.ResponseWriter, r *http.Request, l postList
 		v.Self = s.BaseURL(r) + l.Path + "?before=" + url.QueryEscape(at)
 	}
 	if q.After == nil && l.Since.IsZero() {
-		v.Script, v.Stream = "posts.js", savesOf(v.Base, l.User)
+		if _, own := origin.SiteOf(ctx); !own { // the stream is at the public URL
+			v.Script, v.Stream = "posts.js", savesOf(v.Base, l.User)
+		}
 		if l.User != "" && l.Category == "" {
 			feeds, err := s.categoryLinks(ctx, l.User, v.Writer.Title)
 			if err != nil {

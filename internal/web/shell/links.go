@@ -11,6 +11,7 @@ import (
 
 	"cloudburst/feed/render"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/origin"
 	"cloudburst/internal/web/locale"
 	"cloudburst/protocol/rsscloud"
 )
@@ -95,6 +96,9 @@ func (s *Shell) RegistrationLife(l *locale.Locale) RegistrationLife {
 func (s *Shell) BaseURL(r *http.Request) string {
 	if s.PublicURL != "" {
 		return strings.TrimRight(s.PublicURL, "/")
+	}
+	if at, ok := origin.SiteOf(r.Context()); ok {
+		return at.Public
 	}
 	scheme := "http"
 	if r.TLS != nil {

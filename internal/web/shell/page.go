@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/origin"
 	documents "cloudburst/internal/serve"
 	"cloudburst/internal/web/locale"
 )
@@ -142,6 +143,9 @@ func (v View) When(t time.Time) Moment { return NewMoment(v.Now, t) }
 func (s *Shell) NewView(r *http.Request, title string) View {
 	visitor, l := s.Visitor(r), s.Locale(r)
 	title = l.Words(title)
+	if _, own := origin.SiteOf(r.Context()); own { // at the domain of an author nobody is signed in
+		return View{Lang: l, Title: title, Heading: title, Bare: true, Now: s.CurrentTime(), Accounts: s.Sessions != nil, Hosted: s.Hosts, People: s.People, Rels: s.Rels}
+	}
 	return View{Lang: l, Title: title, Heading: title, Sections: s.sections(r.URL.Path, visitor.Administrator), Theme: s.themeSheet(r), Version: s.Version, Now: s.CurrentTime(),
 		Accounts: s.Sessions != nil, Hosted: s.Hosts, Readers: s.CountsReaders, Writes: s.Writes, People: s.People, User: visitor.User, Administrator: visitor.Administrator, Rels: s.Rels}
 }
@@ -168,6 +172,9 @@ func (s *Shell) Execute(rw http.ResponseWriter, name string, data any) (page []b
 
 // Send writes a rendered page.
 func (s *Shell) Send(rw http.ResponseWriter, r *http.Request, status int, out []byte) {
+	if at, ok := origin.SiteOf(r.Context()); ok {
+		out = at.Rewrite(out)
+	}
 	s.SetPageHeaders(rw, r)
 	if len(out) > 1400 && acceptsGzip(r) {
 		out = s.pack(out)

@@ -3,8 +3,10 @@ package shell
 import (
 	"net/http"
 	"net/url"
+	"strings"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/origin"
 )
 
 // Policy lets a page load its own styles, scripts and images, and nothing else.
@@ -34,6 +36,9 @@ func headers(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		h := rw.Header()
 		h.Set("Content-Security-Policy", Policy)
+		if at, ok := origin.SiteOf(r.Context()); ok {
+			h.Set("Content-Security-Policy", strings.Replace(Policy, "form-action 'self'", "form-action 'self' "+at.Public, 1))
+		}
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "same-origin")
 		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")

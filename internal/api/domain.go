@@ -1,0 +1,96 @@
+package api
+
+import (
+	"net/http"
+
+	"cloudburst/client"
+	"cloudburst/internal/api/form"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/ownhost"
+)
+
+// domainRoutes lists the endpoints for the domain of a user's page.
+func domainRoutes() []postRoute {
+	change, read := []string{scopeUpdate}, []string{scopeCreate, scopeUpdate, scopeDelete}
+	return []postRoute{
+		{"GET", "/v1/users/{user}/domain", read, withDomains((postAPI).domain)},
+		{"PUT", "/v1/users/{user}/domain", change, withDomains((postAPI).setDomain)},
+		{"DELETE", "/v1/users/{user}/domain", change, withDomains((postAPI).removeDomain)},
+		{"POST", "/v1/users/{user}/domain/verify", change, withDomains((postAPI).verifyDomain)},
+	}
+}
+
+// withDomains wraps an endpoint that needs Domains.
+func withDomains(handle func(postAPI, *postCall) error) func(postAPI, *postCall) error {
+	return func(s postAPI, c *postCall) error {
+		if s.Domains == nil {
+			return fault.New(fault.Unsupported, "This server has no domains of users.")
+		}
+		if p := readParams(c.r); p.err != nil {
+			return p.err
+		}
+		return handle(s, c)
+	}
+}
+
+func (s postAPI) answerDomain(c *postCall, h ownhost.Host, err error) error {
+	if err != nil {
+		return err
+	}
+	return ok(c.w, s.domainOf(h))
+}
+
+func (s *Server) domainOf(h ownhost.Host) client.Domain {
+	return client.Domain{User: h.User, Name: h.Name, Token: h.Token, ProofURL: s.Domains.ProofURL(h.Name), CreatedAt: form.Milli(h.CreatedAt), VerifiedAt: form.When(h.VerifiedAt)}
+}
+
+func (s postAPI) domain(c *postCall) error {
+	h, has := s.Domains.Of(c.user)
+	if !has {
+		return fault.New(fault.NotFound, "%s has no domain.", c.user)
+	}
+	return s.answerDomain(c, h, nil)
+}
+
+func (s postAPI) setDomain(c *postCall) error {
+	var in struct {
+		Domain string `json:"domain"`
+	}
+	if err := readJSON(c.w, c.r, &in); err != nil {
+		return err
+	}
+	h, err := s.Domains.Set(c.ctx(), c.user, in.Domain)
+	return s.answerDomain(c, h, err)
+}
+
+func (s postAPI) verifyDomain(c *postCall) error {
+	h, err := s.Domains.Verify(c.ctx(), c.user)
+	return s.answerDomain(c, h, err)
+}
+
+func (s postAPI) removeDomain(c *postCall) error {
+	h, has := s.Domains.Of(c.user)
+	if !has {
+		return fault.New(fault.NotFound, "%s has no domain.", c.user)
+	}
+	remove := func() error { _, err := s.Domains.Remove(c.ctx(), c.user); return err }
+	if c.public {
+		return s.answerDomain(c, h, remove())
+	}
+	return s.answerDomain(c, h, s.audited(c.r, "domain.remove", c.user, h.Name, remove))
+}
+
+// domains lists all domains for the operator.
+func (s *Server) domains(w http.ResponseWriter, r *http.Request) error {
+	if p := readParams(r); p.err != nil {
+		return p.err
+	}
+	if s.Domains == nil {
+		return fault.New(fault.Unsupported, "This server has no domains of users.")
+	}
+	list := []client.Domain{}
+	for _, h := range s.Domains.All() {
+		list = append(list, s.domainOf(h))
+	}
+	return ok(w, map[string]any{"domains": list})
+}

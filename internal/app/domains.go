@@ -1,0 +1,117 @@
+package app
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"cloudburst/internal/endpoint"
+	"cloudburst/internal/endpoint/publishhttp"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/href"
+	"cloudburst/internal/ownhost"
+	"cloudburst/internal/store"
+)
+
+// proofTimeout limits the verification of a domain.
+const proofTimeout = 15 * time.Second
+
+// lateHosts are the domains of authors, none while the store is not open.
+type lateHosts struct {
+	at *atomic.Pointer[ownhost.Hosts]
+}
+
+// Inner implements origin.Hosts.
+func (l lateHosts) Inner(raw string) string { return l.at.Load().Inner(raw) }
+
+// URL implements origin.Hosts; see Any.
+func (l lateHosts) URL(path string) string { return l.at.Load().URL(path) }
+
+// Any implements origin.Hosts.
+func (l lateHosts) Any() bool {
+	h := l.at.Load()
+	return h != nil && h.Any()
+}
+
+// newHosts connects the domains of authors with the other components.
+func (a hosting) newHosts(ctx context.Context, st store.Store) error {
+	// A domain leads to this server, so its addresses are allowed here.
+	reader := fetch.New(fetch.Options{
+		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Setting: allowFetch, Blocks: a.admin},
+		UserAgent: endpoint.UserAgent(Version, a.cfg.PublicURL), Timeout: proofTimeout, MaxBody: 16 << 10, MaxRedirects: 2, Dial: a.DialDomain,
+	})
+	h := &ownhost.Hosts{
+		Store: st, Public: a.names.Public, Now: a.clock.Now,
+		Own: func(name string) bool {
+			return slices.Contains(a.cfg.TLS.Domains, name) || slices.ContainsFunc(a.names.All(), func(o string) bool { return href.Host(o) == name })
+		},
+		Read: func(ctx context.Context, url string) ([]byte, error) {
+			res, err := reader.Get(ctx, fetch.Request{URL: url})
+			switch {
+			case err != nil:
+				return nil, fault.Wrap(fault.Unreadable, err, "%s", fetch.Text(err))
+			case !res.OK():
+				return nil, fault.New(fault.Unreadable, "the answer has the status %s", strconv.Itoa(res.Status)+" "+http.StatusText(res.Status))
+			}
+			return res.Body, nil
+		},
+		Covers: func(name string) error {
+			if f := a.tls.Load(); f != nil && f.files != nil {
+				return f.files.Covers(name)
+			}
+			return nil
+		},
+		Changed: a.domainChanged,
+		Loaded:  func() { a.feeds.Relocate() },
+	}
+	if err := h.Load(ctx); err != nil {
+		return err
+	}
+	a.hosts.Store(h)
+	return nil
+}
+
+// domainChanged writes the feed of a user again, which names its own URL, and requests a certificate.
+func (a hosting) domainChanged(ctx context.Context, user string) {
+	a.feeds.Relocate()
+	w, err := a.posts.Writer(ctx, user)
+	if err == nil && w.Written {
+		err = a.posts.Renew(ctx, user, "domain")
+	}
+	a.noteHosted(ctx, "write the feed of an author with a new domain", err)
+	one, ok := a.hosts.Load().Of(user)
+	if f := a.tls.Load(); ok && one.InUse() && f != nil && f.acme != nil {
+		go f.acme.WarmNames(context.WithoutCancel(ctx), []string{one.Name})
+	}
+}
+
+// dropHost ends the domain of a user who is about to be deleted.
+func (a hosting) dropHost(ctx context.Context, user string) error {
+	if _, has := a.hosts.Load().Of(user); !has {
+		return nil
+	}
+	_, err := a.hosts.Load().Remove(ctx, user)
+	if fault.CodeOf(err) == fault.NotFound {
+		return nil
+	}
+	return err
+}
+
+// domainNames lists the domains in use.
+func (a hosting) domainNames() (all []string) {
+	for _, h := range a.hosts.Load().All() {
+		if h.InUse() {
+			all = append(all, h.Name)
+		}
+	}
+	return all
+}
+
+// domains serves the domains of authors.
+func (a routing) domains(next http.Handler) *publishhttp.Domains {
+	return &publishhttp.Domains{Hosts: a.hosts.Load(), Public: a.names.Public, Next: next}
+}

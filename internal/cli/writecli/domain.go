@@ -1,0 +1,94 @@
+package writecli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/client"
+	"cloudburst/internal/cli/shell"
+)
+
+func (p *commands) siteDomain() *cobra.Command {
+	var user string
+	var verify, remove bool
+	c := shell.ServerFlags(&cobra.Command{
+		Use:   "domain [NAME]",
+		Short: "Print, set, verify or remove the domain of a user's page",
+		Long: `Prints the domain of a user's page, or stores NAME as the domain. Let the DNS record of
+the domain lead to this server, and verify it: the server then reads a token at the domain
+and shows the page, the feeds and the files of the user there. Old URLs of pages redirect.`,
+		Example: `  cloudburst site domain --user alice blog.example.org
+  cloudburst site domain --user alice --verify`,
+		Args: shell.Between(0, 1, "a domain"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
+				name, err := writer(ctx, s, user)
+				if err != nil {
+					return err
+				}
+				site := siteOf(s, name)
+				var d client.Domain
+				switch {
+				case remove:
+					_, err = site.RemoveDomain(ctx)
+					return err
+				case len(args) > 0:
+					if d, err = site.SetDomain(ctx, args[0]); err == nil && verify {
+						d, err = site.VerifyDomain(ctx)
+					}
+				case verify:
+					d, err = site.VerifyDomain(ctx)
+				default:
+					d, err = site.Domain(ctx)
+				}
+				if err != nil {
+					return err
+				}
+				return p.printDomain(d)
+			})
+		},
+	})
+	ofWriter(c, &user)
+	c.Flags().BoolVar(&verify, "verify", false, "check that the domain leads to this server, and use it")
+	c.Flags().BoolVar(&remove, "remove", false, "remove the domain")
+	c.MarkFlagsMutuallyExclusive("verify", "remove")
+	return c
+}
+
+func (p *commands) printDomain(d client.Domain) error {
+	if d.VerifiedAt != nil {
+		_, err := fmt.Fprintf(p.Out, "%s is in use\n", d.Name)
+		return err
+	}
+	_, err := fmt.Fprintf(p.Out, "%s is not in use yet\nLet its DNS record lead to this server, so that %s returns %s; then add --verify.\n", d.Name, d.ProofURL, d.Token)
+	return err
+}
+
+func (p *commands) siteDomains() *cobra.Command {
+	return shell.ServerFlags(&cobra.Command{
+		Use:   "domains",
+		Short: "List the domains of all users",
+		Args:  shell.Between(0, 0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
+				list, err := client.Domains(ctx, s.Client)
+				if err != nil {
+					return err
+				}
+				t := shell.NewTable(p.Out, "DOMAIN", "USER", "STATE")
+				for _, d := range list {
+					state := "not verified"
+					if d.VerifiedAt != nil {
+						state = "in use"
+					}
+					if err := t.Row(d.Name, d.User, state); err != nil {
+						return err
+					}
+				}
+				return t.End()
+			})
+		},
+	})
+}

@@ -1,0 +1,148 @@
+package publishhttp
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+
+	"cloudburst/internal/origin"
+	"cloudburst/internal/ownhost"
+	"cloudburst/internal/route"
+)
+
+// Domains serves the pages, feeds and files of authors at their own domains. It is in front of all other
+// routes: Next serves what is below /<user>/ for a request to the domain of a user. A domain has no
+// sign-in: it neither receives nor sets cookies.
+type Domains struct {
+	Hosts  *ownhost.Hosts
+	Public func() string // public URL of this server
+	Next   http.Handler
+}
+
+// Routes lists the path by which this server proves that a domain leads to it.
+func (d *Domains) Routes() []route.Route {
+	return []route.Route{{Method: "GET", Path: ownhost.ProofPath, Handler: http.HandlerFunc(d.proof), Purpose: "Proves that the domain of an author leads to this server."}}
+}
+
+// proof responds with the tokens of the requested domain.
+func (d *Domains) proof(w http.ResponseWriter, r *http.Request) {
+	tokens := d.Hosts.Tokens(r.Host)
+	if len(tokens) == 0 {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	_, _ = io.WriteString(w, strings.Join(tokens, "\n")+"\n") // the client may be gone
+}
+
+// ServeHTTP serves a request to a domain, redirects pages that have moved to a domain, and passes every
+// other request to Next.
+//
+// spec:cloudburst#own-domains
+func (d *Domains) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch user := d.Hosts.UserOf(r.Host); {
+	case r.URL.Path == ownhost.ProofPath || !d.Hosts.Any():
+		d.Next.ServeHTTP(w, r)
+	case user != "":
+		d.serve(w, r, origin.Site{User: user, Origin: d.Hosts.Origin(user), Public: strings.TrimRight(d.Public(), "/")})
+	default:
+		if to := d.moved(r); to != "" {
+			http.Redirect(w, r, to, http.StatusMovedPermanently)
+			return
+		}
+		d.Next.ServeHTTP(w, r)
+	}
+}
+
+// moved returns the URL at the domain of an author for a page that people open below /<user>/; "": the
+// request is for something else, such as a feed, which has both URLs.
+func (d *Domains) moved(r *http.Request) string {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return ""
+	}
+	user, rest, below := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	at := d.Hosts.Origin(user)
+	if !below || at == "" || rest != "" && !isPage(rest) || !isForPeople(rest) {
+		return ""
+	}
+	return at + strings.TrimPrefix(withQuery(r.URL), "/"+user)
+}
+
+// isForPeople reports whether a path is not that of a document.
+func isForPeople(rest string) bool {
+	name := path.Base(rest)
+	return !strings.Contains(strings.TrimPrefix(name, "."), ".") && name != pathAny && name != pathOPML
+}
+
+// withQuery returns the path and the query of a URL.
+func withQuery(u *url.URL) string {
+	if u.RawQuery == "" {
+		return u.EscapedPath()
+	}
+	return u.EscapedPath() + "?" + u.RawQuery
+}
+
+// serve serves a request to the domain of an author.
+func (d *Domains) serve(w http.ResponseWriter, r *http.Request, at origin.Site) {
+	own := "/" + at.User
+	switch p := r.URL.Path; {
+	case r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodOptions:
+		w.Header().Set("Allow", "GET, HEAD, OPTIONS")
+		http.Error(w, "Nothing can be sent to this domain. Use "+at.Public+" instead.", http.StatusMethodNotAllowed)
+		return
+	case !strings.HasPrefix(p, "/"), strings.HasPrefix(p, "/private/"), strings.HasPrefix(p, origin.StaticPath+"author/") && !strings.HasPrefix(p, origin.StaticPath+"author"+own+"/"):
+		http.NotFound(w, r)
+		return
+	case strings.HasPrefix(p, own+"/"):
+		http.Redirect(w, r, at.Origin+strings.TrimPrefix(withQuery(r.URL), own), http.StatusMovedPermanently)
+		return
+	case strings.HasPrefix(p, origin.StaticPath), p == "/favicon.svg", p == "/healthz":
+		own = ""
+	}
+	inner := r.Clone(origin.WithSite(r.Context(), at))
+	inner.URL.Path = own + r.URL.Path
+	if r.URL.RawPath != "" {
+		inner.URL.RawPath = own + r.URL.RawPath
+	}
+	inner.RequestURI = inner.URL.RequestURI()
+	inner.Header.Del("Cookie")
+	inner.Header.Del("Authorization")
+	d.Next.ServeHTTP(&domainWriter{ResponseWriter: w, at: at}, inner)
+}
+
+// domainWriter changes the headers of a response for the domain of an author.
+type domainWriter struct {
+	http.ResponseWriter
+	at   origin.Site
+	done bool
+}
+
+// Unwrap is for [http.ResponseController].
+func (w *domainWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// WriteHeader implements [http.ResponseWriter].
+func (w *domainWriter) WriteHeader(status int) {
+	if !w.done && status >= 200 {
+		w.done = true
+		h := w.Header()
+		h.Del("Set-Cookie")
+		for _, name := range []string{"Location", "Content-Location"} {
+			if to := h.Get(name); to != "" {
+				h.Set(name, w.at.URL(to))
+			}
+		}
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements [http.ResponseWriter].
+func (w *domainWriter) Write(b []byte) (int, error) {
+	if !w.done {
+		w.WriteHeader(http.StatusOK)
+	}
+	return w.ResponseWriter.Write(b)
+}

@@ -1,0 +1,334 @@
+// Package ownhost gives the page of an author a host name of the author's own, such as
+// blog.example.org. The name is in use after this server has read a token of the author at it. Start
+// with [Hosts].
+package ownhost
+
+import (
+	"context"
+	"crypto/rand"
+	"maps"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/href"
+)
+
+// ProofPath is the path at which this server answers with the tokens of the host name of a request,
+// one in a line.
+const ProofPath = "/.well-known/cloudburst-domain"
+
+// Host is the host name of an author. An author has at most one.
+type Host struct {
+	User       string
+	Name       string // lowercase ASCII, without port: "blog.example.org"
+	Token      string // that a request to the name must return
+	CreatedAt  time.Time
+	VerifiedAt time.Time // zero: not in use
+}
+
+// InUse reports whether the name shows the author's page.
+func (h Host) InUse() bool { return !h.VerifiedAt.IsZero() }
+
+// Store is the database interface. Each method is one transaction.
+type Store interface {
+	// AuthorHosts lists all host names by name.
+	AuthorHosts(ctx context.Context) ([]Host, error)
+	// PutAuthorHost stores the host name of a user in place of another. fault.Conflict: the name is in
+	// use by another user.
+	PutAuthorHost(ctx context.Context, h Host) error
+	// VerifyAuthorHost puts a host name into use. fault.Conflict: another user has it in use;
+	// fault.NotFound: the user does not have it with this token.
+	VerifyAuthorHost(ctx context.Context, h Host) error
+	// DeleteAuthorHost deletes the host name of a user. fault.NotFound.
+	DeleteAuthorHost(ctx context.Context, user string) error
+}
+
+// Hosts manages the host names of authors. Store, Public and Read are required. Call Load before the
+// other methods.
+type Hosts struct {
+	Store  Store
+	Public func() string                                         // public URL of this server
+	Own    func(name string) bool                                // reports other names of this server; nil: none
+	Read   func(ctx context.Context, url string) ([]byte, error) // reads a short text over HTTP
+	// Covers returns an error if visitors could not reach a name, for example without a certificate;
+	// nil: no check.
+	Covers func(name string) error
+	// Changed is called after the host name in use of a user has changed; nil: not called.
+	Changed func(ctx context.Context, user string)
+	// Loaded is called when Load has found other names in use than before; nil: not called.
+	Loaded func()
+	Now    func() time.Time
+
+	table atomic.Pointer[table]
+}
+
+// table is a copy of the stored host names.
+type table struct {
+	names  map[string][]Host // by name: one in use, or those that are not yet
+	users  map[string]Host
+	active map[string]string // name in use: user
+}
+
+// Load reads the stored host names, which other nodes may have changed.
+func (h *Hosts) Load(ctx context.Context) error {
+	all, err := h.Store.AuthorHosts(ctx)
+	if err != nil {
+		return err
+	}
+	t := &table{names: map[string][]Host{}, users: map[string]Host{}, active: map[string]string{}}
+	for _, one := range all {
+		t.names[one.Name], t.users[one.User] = append(t.names[one.Name], one), one
+		if one.InUse() {
+			t.active[one.Name] = one.User
+		}
+	}
+	if old := h.table.Swap(t); h.Loaded != nil && (old == nil || !maps.Equal(old.active, t.active)) {
+		h.Loaded()
+	}
+	return nil
+}
+
+func (h *Hosts) read() *table {
+	if t := h.table.Load(); t != nil {
+		return t
+	}
+	return &table{}
+}
+
+// Any reports whether an author has a host name in use.
+func (h *Hosts) Any() bool { return len(h.read().active) > 0 }
+
+// Of returns the host name of a user; false: none.
+func (h *Hosts) Of(user string) (Host, bool) {
+	one, ok := h.read().users[user]
+	return one, ok
+}
+
+// All lists the host names by name.
+func (h *Hosts) All() []Host {
+	all := []Host{}
+	for _, one := range h.read().users {
+		all = append(all, one)
+	}
+	slices.SortFunc(all, func(a, b Host) int { return strings.Compare(a.Name+" "+a.User, b.Name+" "+b.User) })
+	return all
+}
+
+// UserOf returns the user whose page a Host header names; "": none.
+func (h *Hosts) UserOf(host string) string {
+	t := h.read()
+	if len(t.active) == 0 {
+		return ""
+	}
+	return t.active[nameOf(host)]
+}
+
+// Tokens returns the tokens for the name of a Host header.
+func (h *Hosts) Tokens(host string) (all []string) {
+	for _, one := range h.read().names[nameOf(host)] {
+		all = append(all, one.Token)
+	}
+	return all
+}
+
+// nameOf returns the name in a Host header: lowercase, without port and final dot.
+func nameOf(host string) string {
+	if i := strings.LastIndexByte(host, ':'); i > 0 {
+		host = host[:i]
+	}
+	return strings.ToLower(strings.TrimSuffix(host, "."))
+}
+
+// Origin returns the origin of the host name in use of a user: "https://blog.example.org"; "": none.
+// Scheme and port are those of the public URL.
+func (h *Hosts) Origin(user string) string {
+	one, ok := h.read().users[user]
+	if !ok || !one.InUse() {
+		return ""
+	}
+	return h.originOf(one.Name)
+}
+
+func (h *Hosts) originOf(name string) string {
+	u, err := url.Parse(h.Public())
+	if err != nil || u.Port() == "" {
+		scheme, _, _ := strings.Cut(h.Public(), "://")
+		return scheme + "://" + name
+	}
+	return u.Scheme + "://" + name + ":" + u.Port()
+}
+
+// URL returns the URL of a path of this server, "/alice/2026/11/22/hello": at the host name of the
+// author if there is one, and else at the public URL.
+func (h *Hosts) URL(path string) string {
+	if h.Any() {
+		user, rest, below := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+		if origin := h.Origin(user); below && origin != "" && !strings.HasPrefix(rest, "private/") {
+			return origin + "/" + rest
+		}
+	}
+	return h.Public() + path
+}
+
+// Inner returns the URL of this server that shows the same as a URL at the host name of an author.
+// Other URLs stay as they are.
+func (h *Hosts) Inner(raw string) string {
+	scheme, rest, ok := strings.Cut(raw, "://")
+	if !ok || !h.Any() || !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {
+		return raw
+	}
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	user := h.UserOf(rest[:end])
+	if user == "" {
+		return raw
+	}
+	if end == len(rest) || rest[end] != '/' {
+		return h.Public() + "/" + user + "/" + rest[end:]
+	}
+	return h.Public() + "/" + user + rest[end:]
+}
+
+// Set stores the host name that a user wants to use, and returns it with its token. It is in use after
+// [Hosts.Verify]. fault.Invalid, fault.Conflict.
+func (h *Hosts) Set(ctx context.Context, user, name string) (Host, error) {
+	name, err := h.check(name)
+	if err != nil {
+		return Host{}, fault.In(err, "domain")
+	}
+	old, had := h.Of(user)
+	if had && old.Name == name {
+		return old, nil
+	}
+	one := Host{User: user, Name: name, Token: rand.Text(), CreatedAt: h.Now().UTC()}
+	if other := h.UserOf(name); other != "" && other != user {
+		return Host{}, fault.In(taken(name), "domain")
+	}
+	if err := h.Store.PutAuthorHost(ctx, one); err != nil {
+		return Host{}, fault.In(err, "domain")
+	}
+	return one, h.changed(ctx, user, had && old.InUse())
+}
+
+func taken(name string) error {
+	return fault.New(fault.Conflict, "The domain %s already shows the page of another author of this server. If it is yours, ask the operator to remove it there.", name)
+}
+
+// changed reads the table again, and reports a changed name in use.
+func (h *Hosts) changed(ctx context.Context, user string, shown bool) error {
+	if err := h.Load(ctx); err != nil {
+		return err
+	}
+	if shown && h.Changed != nil {
+		h.Changed(ctx, user)
+	}
+	return nil
+}
+
+// check returns the host name in its stored form. fault.Invalid.
+func (h *Hosts) check(text string) (string, error) {
+	text = strings.TrimSpace(text)
+	bad := func(why string) (string, error) {
+		if len(text) > 100 {
+			text = strings.ToValidUTF8(text[:100], "") + "…"
+		}
+		return "", fault.New(fault.Invalid, "%q cannot be your domain: %s.", text, why)
+	}
+	raw := text
+	if !strings.Contains(raw, "://") {
+		raw = "http://" + raw
+	}
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.Port() != "" {
+		return bad("write only its name, such as blog.example.org")
+	}
+	name := href.Host("http://" + u.Hostname())
+	if _, err := netip.ParseAddr(strings.Trim(u.Hostname(), "[]")); err == nil {
+		return bad("it is an IP address; write a name such as blog.example.org")
+	}
+	if !isName(name) {
+		return bad("write a complete name such as blog.example.org")
+	}
+	if public := href.Host(h.Public()); name == public || h.Own != nil && h.Own(name) {
+		return bad("it is the name of this server")
+	}
+	return name, nil
+}
+
+// isName reports whether s is a complete host name with at least two labels.
+func isName(s string) bool {
+	labels := strings.Split(s, ".")
+	if len(s) > 253 || len(labels) < 2 || labels[len(labels)-1] == "localhost" || strings.Trim(labels[len(labels)-1], "0123456789") == "" {
+		return false
+	}
+	for _, l := range labels {
+		if l == "" || len(l) > 63 || l[0] == '-' || l[len(l)-1] == '-' || strings.Trim(l, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// ProofURL returns the URL that must answer with the token of a host name.
+func (h *Hosts) ProofURL(name string) string {
+	if u, err := url.Parse(h.Public()); err == nil && u.Scheme == "http" && u.Port() != "" {
+		name += ":" + u.Port()
+	}
+	return "http://" + name + ProofPath
+}
+
+// maxProof is the maximum size of a proof in bytes.
+const maxProof = 16 << 10
+
+// Verify reads the token of a user at the user's host name and puts the name into use. fault.NotFound:
+// the user has no name; fault.Unreadable: the name does not lead to this server; fault.Conflict:
+// another user was first.
+func (h *Hosts) Verify(ctx context.Context, user string) (Host, error) {
+	if err := h.Load(ctx); err != nil { // another node may have stored the name
+		return Host{}, err
+	}
+	one, ok := h.Of(user)
+	if !ok {
+		return Host{}, fault.New(fault.NotFound, "You have no domain yet. Enter its name first.")
+	}
+	if one.InUse() {
+		return one, nil
+	}
+	if h.Covers != nil {
+		if err := h.Covers(one.Name); err != nil {
+			return one, err
+		}
+	}
+	body, err := h.Read(ctx, h.ProofURL(one.Name))
+	if err != nil {
+		return one, fault.Wrap(fault.Unreadable, err, "The domain %s does not lead to this server yet. Reading %s failed: %s. Check the DNS record of the domain; a change may take some hours.",
+			one.Name, h.ProofURL(one.Name), strings.TrimSuffix(fault.Message(err), "."))
+	}
+	if len(body) > maxProof || !slices.Contains(strings.Fields(string(body)), one.Token) {
+		return one, fault.New(fault.Unreadable, "The domain %s leads to another server: %s does not contain your token. Check the DNS record of the domain; a change may take some hours.", one.Name, h.ProofURL(one.Name))
+	}
+	one.VerifiedAt = h.Now().UTC()
+	if err := h.Store.VerifyAuthorHost(ctx, one); err != nil {
+		if fault.CodeOf(err) == fault.Conflict {
+			err = taken(one.Name)
+		}
+		return one, err
+	}
+	return one, h.changed(ctx, user, true)
+}
+
+// Remove ends the use of the host name of a user. fault.NotFound.
+func (h *Hosts) Remove(ctx context.Context, user string) (Host, error) {
+	one, _ := h.Of(user)
+	if err := h.Store.DeleteAuthorHost(ctx, user); err != nil {
+		return one, err
+	}
+	return one, h.changed(ctx, user, one.InUse())
+}
