@@ -55,6 +55,12 @@ func startWith(t *testing.T, cfg config.Config, log *slog.Logger) *running {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return run(t, cfg, a)
+}
+
+// run runs a program until the end of the test.
+func run(t *testing.T, cfg config.Config, a *app.App) *running {
+	t.Helper()
 	r := &running{t: t, app: a, out: &bytes.Buffer{}}
 	a.Out = r.out
 	ctx, cancel := context.WithCancel(context.Background())

@@ -43,6 +43,7 @@ func (a hosting) writePages(pages *web.Web) {
 	}
 	pages.MentionsOff = author.Mentions{NoReceive: !a.cfg.Webmention.Receive, NoSend: !a.cfg.Webmention.Send}
 	pages.Files, pages.Moves, pages.Site = a.files, a.moves(), a.authorSite
+	pages.Domains = a.hosts.Load()
 }
 
 // newCards returns the reader of link previews. It uses the guard of feeds, because authors name the

@@ -91,7 +91,7 @@ func (p *Posts) ArchiveOf(seq int64) int64 {
 
 // ArchiveAddress returns the URL of page n of the archive of a user's feed.
 func (p *Posts) ArchiveAddress(user string, n int64) string {
-	return p.at(fmt.Sprintf("/%s/archive/%d/rss.xml", user, n))
+	return p.items().at(fmt.Sprintf("/%s/archive/%d/rss.xml", user, n))
 }
 
 func clipRunes(s string, limit int) string {

@@ -33,7 +33,7 @@ func (p *Posts) FeedList(ctx context.Context, user string) (*opml.Document, erro
 		return nil, err
 	}
 	title := cmp.Or(strings.TrimSpace(w.Title), strings.TrimSpace(main.Title), user)
-	who, page := p.Person(w), p.at(View{User: user}.Base())
+	who, page := p.Person(w), p.items().at(View{User: user}.Base())
 	list := &opml.Document{Head: opml.Head{Title: "Feeds of " + title, OwnerName: cmp.Or(w.Profile.Name, user), OwnerEmail: who.Email, OwnerID: page}}
 	moved := main.MovedTo
 	if main.Temporary {
@@ -68,12 +68,12 @@ func (p *Posts) listViews(ctx context.Context, list *opml.Document, w Writer, ti
 	}
 	categories := opml.Outline{Text: "Categories"}
 	for _, c := range counts {
-		base := p.at(View{User: w.User, Category: c.Name}.Base())
+		base := p.items().at(View{User: w.User, Category: c.Name}.Base())
 		categories.Outlines = append(categories.Outlines, feedLine(title+": "+cmp.Or(c.Label, c.Name), base+"rss.xml", base))
 	}
 	archive, last := opml.Outline{Text: "Archive"}, p.ArchiveOf(w.LastSeq)
 	for n := last; n > max(0, last-maxListedArchives); n-- {
-		page := p.at(View{User: w.User}.Base() + "archive/")
+		page := p.items().at(View{User: w.User}.Base() + "archive/")
 		archive.Outlines = append(archive.Outlines, feedLine(fmt.Sprintf("%s: archive %d", title, n), p.ArchiveAddress(w.User, n), page))
 	}
 	for _, folder := range []opml.Outline{categories, archive} {

@@ -15,10 +15,10 @@ import (
 // itemWriter converts posts to feed items.
 type itemWriter struct {
 	origin string                   // URL of this server: "https://example.org"
-	at     func(path string) string // URL of a path of this server
+	locate func(path string) string // see [Posts].Locate; nil: at origin
 }
 
-func (p *Posts) items() itemWriter { return itemWriter{p.origin(), p.at} }
+func (p *Posts) items() itemWriter { return itemWriter{p.origin(), p.Locate} }
 
 // Path returns the path of a post's page by its UTC date: "/alice/2026/11/22/hello". It is "" for a
 // post that was never published or is private.
@@ -46,11 +46,11 @@ func (w itemWriter) address(post Post) string {
 }
 
 // at returns the URL of a path of this server.
-func (p *Posts) at(path string) string {
-	if p.Locate != nil {
-		return p.Locate(path)
+func (w itemWriter) at(path string) string {
+	if w.locate != nil {
+		return w.locate(path)
 	}
-	return p.origin() + path
+	return w.origin + path
 }
 
 func (p *Posts) origin() string {
@@ -189,7 +189,7 @@ func (w itemWriter) enclosuresOf(list []Enclosure) []feed.Enclosure {
 func (p *Posts) Channel(w Writer, posts []Post) *feed.Feed {
 	f := &feed.Feed{
 		Format: feed.RSS, Version: "2.0", Title: plainText(w.Title), Subtitle: plainText(w.Blurb), Language: w.Language,
-		Link: p.at("/" + w.User + "/"), Docs: "https://cyber.harvard.edu/rss/rss.html",
+		Link: p.items().at("/" + w.User + "/"), Docs: "https://cyber.harvard.edu/rss/rss.html",
 	}
 	if f.Title.Value == "" {
 		f.Title.Value = w.User

@@ -88,7 +88,7 @@ func isMail(s string) bool {
 // Person returns a writer as the author of posts. The title of the feed is not the name of the
 // person.
 func (p *Posts) Person(w Writer) feed.Person {
-	return feed.Person{Name: cmp.Or(w.Name, w.User), Email: w.Email, URL: p.at("/" + w.User + "/"), Avatar: p.items().absolute(w.Avatar)}
+	return feed.Person{Name: cmp.Or(w.Name, w.User), Email: w.Email, URL: p.items().at("/" + w.User + "/"), Avatar: p.items().absolute(w.Avatar)}
 }
 
 func checkProfile(f *Profile) (err error) {

@@ -112,7 +112,7 @@ func (p *Posts) ViewDocument(ctx context.Context, v View, o render.Options) (doc
 		p.items().ownGUIDs(posts)
 	}
 	f := p.Channel(w, posts)
-	f.Link = p.at(v.Base())
+	f.Link = p.items().at(v.Base())
 	if err := in.setTitle(ctx, f, posts); err != nil {
 		return nil, "", err
 	}
@@ -232,7 +232,7 @@ func (v viewBuilder) linkArchive(f *feed.Feed, lastSeq int64) {
 	whole := lastSeq / int64(v.window())
 	// spec:rfc5005#archive-element
 	f.Hints.Archive = v.Archive <= whole
-	f.Links = append(f.Links, feed.Link{Rel: "current", Href: v.at("/" + v.User + "/rss.xml")})
+	f.Links = append(f.Links, feed.Link{Rel: "current", Href: v.items().at("/" + v.User + "/rss.xml")})
 	if v.Archive > 1 {
 		at("prev-archive", v.Archive-1)
 	}
@@ -246,7 +246,7 @@ func (v viewBuilder) linkArchive(f *feed.Feed, lastSeq int64) {
 // spec:rfc5005#paged-links
 func (v viewBuilder) linkPages(ctx context.Context, f *feed.Feed, more bool) error {
 	at := func(rel string, n int) {
-		f.Links = append(f.Links, feed.Link{Rel: rel, Href: v.at(v.pagePath(n))})
+		f.Links = append(f.Links, feed.Link{Rel: rel, Href: v.items().at(v.pagePath(n))})
 	}
 	n := max(v.Page, 1)
 	if n == 1 && !more {

@@ -11,11 +11,13 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
+	"cloudburst/internal/limit"
 )
 
 // ProofPath is the path at which this server answers with the tokens of the host name of a request,
@@ -65,7 +67,16 @@ type Hosts struct {
 	Now    func() time.Time
 
 	table atomic.Pointer[table]
+	once  sync.Once
+	pace  *limit.Limiter // verifications by user
 }
+
+// Verifications of a user: some at once, then one in a while.
+const (
+	verifyBurst = 6
+	verifyRate  = 1.0 / 20 // each second
+	maxPaced    = 10_000   // users
+)
 
 // table is a copy of the stored host names.
 type table struct {
@@ -305,6 +316,10 @@ func (h *Hosts) Verify(ctx context.Context, user string) (Host, error) {
 		if err := h.Covers(one.Name); err != nil {
 			return one, err
 		}
+	}
+	h.once.Do(func() { h.pace = limit.New(verifyRate, verifyBurst, maxPaced) })
+	if wait, ok := h.pace.Take(user, h.Now()); !ok {
+		return one, &fault.Error{Code: fault.TooMany, RetryAfter: wait, Msg: "You have checked the domain several times. Check it again in a while; a changed DNS record needs time."}
 	}
 	body, err := h.Read(ctx, h.ProofURL(one.Name))
 	if err != nil {

@@ -79,6 +79,7 @@ type Web struct {
 	Threads     AllThreads         // of posts; nil: none
 	People      peopleui.Directory // of the authors; nil: no list
 	Site        authorui.Site      // pages, themes and the search of authors; nil: none
+	Domains     authorui.Domains   // of authors; nil: none
 	Versions    writerui.Versions  // of posts; set if Posts is
 	Rules       writerui.Rules     // of authors; set if Posts is
 	// Card reads the preview of a page for a link to it; nil: no previews.
@@ -164,7 +165,7 @@ func (w *Web) hubOptions() hubui.Options {
 }
 
 func (w *Web) authorOptions() authorui.Options {
-	o := authorui.Options{Feeds: w.Authors, Posts: w.Posts, Site: w.Site}
+	o := authorui.Options{Feeds: w.Authors, Posts: w.Posts, Site: w.Site, Domains: w.Domains}
 	if w.Replies != nil {
 		o.Replies = w.Replies
 	}

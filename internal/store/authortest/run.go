@@ -18,6 +18,6 @@ func newEnv(t *testing.T, s hub.Store) *env { return &env{storetest.NewCase(t, s
 func Run(t *testing.T, open func(t *testing.T) hub.Store) {
 	storetest.RunGroups(t, open, newEnv, map[string]map[string]func(*testing.T, *env){
 		"Saved": savedTests(), "Posts": postTests(), "Post lists": postListTests(), "Files": fileTests(), "Targets": targetTests(),
-		"Test feed": testFeedTests(), "Readers": audienceTests(), "Mentions": mentionTests(), "Sent mentions": mentionSentTests(), "Threads": threadTests(), "People": peopleTests(), "Site": siteTests(), "Versions": versionTests(),
+		"Test feed": testFeedTests(), "Readers": audienceTests(), "Mentions": mentionTests(), "Sent mentions": mentionSentTests(), "Threads": threadTests(), "People": peopleTests(), "Site": siteTests(), "Domains": hostTests(), "Versions": versionTests(),
 	})
 }

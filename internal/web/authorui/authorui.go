@@ -17,6 +17,7 @@ type Options struct {
 	Replies Replies
 	Threads Threads // of posts; nil: none
 	Site    Site    // pages, themes and the search; nil: none
+	Domains Domains // of authors; nil: none
 }
 
 // Feeds is the interface to hosted feeds for the pages.

@@ -44,7 +44,7 @@ func (s *Pages) Routes() []route.Route {
 	if s.Sessions == nil {
 		return all
 	}
-	return append(all,
+	return append(append(all, s.domainRoutes()...),
 		get(designPath, "The theme, the colour and the stylesheet of the author's page.", s.designPage),
 		form(designPath, maxDesignForm, "Previews, publishes or discards a look of the author's page.", s.doDesign),
 		get(previewPath, "The author's page in a look that is not published.", s.previewPage),
@@ -65,8 +65,11 @@ func readForm(rw http.ResponseWriter, r *http.Request) (url.Values, error) {
 }
 
 // siteTabs are the settings of an author's page.
-func siteTabs(path string) []menuItem {
+func (s *Pages) siteTabs(path string) []menuItem {
 	all := []menuItem{{Title: "Profile", Href: "/account/author"}, {Title: "Design", Href: designPath}, {Title: "Pages", Href: pagesPath}}
+	if s.Domains != nil {
+		all = append(all, menuItem{Title: "Domain", Href: domainPath})
+	}
 	for i := range all {
 		all[i].Current = all[i].Href == path
 	}
@@ -132,7 +135,7 @@ func (s *Pages) designPage(rw http.ResponseWriter, r *http.Request, session acco
 }
 
 func (s *Pages) showDesign(rw http.ResponseWriter, r *http.Request, status int, l author.Look, v designView) {
-	v.View, v.SiteTabs = s.NewView(r, "Design"), siteTabs(designPath)
+	v.View, v.SiteTabs = s.NewView(r, "Design"), s.siteTabs(designPath)
 	v.Designs, v.Tinted, v.Theme, v.Accent = designChoices(l.Design), l.Accent != "", l.Theme, l.Accent
 	if v.Accent == "" {
 		v.Accent = "#0a6496"
@@ -241,7 +244,7 @@ func (s *Pages) pagesPage(rw http.ResponseWriter, r *http.Request, session accou
 
 func (s *Pages) showPages(rw http.ResponseWriter, r *http.Request, status int, user, wrong string) {
 	messages := map[string]string{"saved": "Saved.", "deleted": "Deleted.", "pinned": "Saved. Your page shows the change."}
-	v := pagesView{View: s.NewView(r, "Pages"), SiteTabs: siteTabs(pagesPath), Message: messages[r.URL.Query().Get("done")], PinWrong: wrong}
+	v := pagesView{View: s.NewView(r, "Pages"), SiteTabs: s.siteTabs(pagesPath), Message: messages[r.URL.Query().Get("done")], PinWrong: wrong}
 	w, err := s.Posts.Writer(r.Context(), user)
 	if err == nil {
 		v.Pages, err = s.Site.Pages(r.Context(), user)
@@ -324,7 +327,7 @@ func (s *Pages) showEditor(rw http.ResponseWriter, r *http.Request, status int, 
 	if v.Was == "" {
 		title = "Add a page"
 	}
-	v.View, v.SiteTabs = s.NewView(r, title), siteTabs(pagesPath)
+	v.View, v.SiteTabs = s.NewView(r, title), s.siteTabs(pagesPath)
 	s.Render(rw, r, status, "sitepage", v)
 }
 

@@ -81,7 +81,7 @@ func newPages(l *locale.Locale) pages {
 		"base", "icons", "row", "form", "figure", "change", "message", "sourceparts", "riverparts", "outliner", "postparts", "threadparts", "authorparts", "audience")
 	all := pages{}
 	for _, name := range []string{"front", "hub", "outcome", "log", "changes", "pingsite", "topics", "topic", "status", "docs", "guide", "problem",
-		"setup", "login", "signup", "account", "tokens", "move", "moved", "token", "feeds", "private", "secret", "readers", "confirm", "authorize", "author", "posts", "post", "postindex", "authorpage", "authorsearch", "authorformats", "sitedesign", "sitepages", "sitepage", "river", "riveritem", "riverdisplay", "welcome", "rivers",
+		"setup", "login", "signup", "account", "tokens", "move", "moved", "token", "feeds", "private", "secret", "readers", "confirm", "authorize", "author", "posts", "post", "postindex", "authorpage", "authorsearch", "authorformats", "sitedesign", "sitepages", "sitepage", "sitedomain", "river", "riveritem", "riverdisplay", "welcome", "rivers",
 		"sources", "sourceadd", "sourcechoice", "source", "sourceimport", "imported", "sourcestart", "categories", "readinglists", "notices", "noticelink", "filters", "filter", "write", "writeposts", "writeversions", "writesettings", "writereplies", "people", "peoplefollow", "profile", "testfeed", "offline"} {
 		all[name] = sync.OnceValue(func() *template.Template {
 			if slices.Contains(untranslated, name) {
