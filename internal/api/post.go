@@ -366,7 +366,7 @@ func (s postAPI) setProfile(c *postCall) error {
 	w, err := s.Posts.SetProfile(c.ctx(), c.user, func(p *author.Profile) error {
 		hints := p.Hints
 		if in.Hints != nil {
-			hints = hintsOf(in.Hints)
+			hints = form.HintsIn(in.Hints)
 		}
 		*p = author.Profile{Hints: hints, Page: p.Page.With(in.Page), Name: in.Name, Email: in.Email, Title: in.Title, Blurb: in.Blurb, Link: in.Link, Language: in.Language,
 			Accent: in.Accent, Avatar: in.Avatar, Theme: in.Theme, PingTargets: in.PingTargets}
@@ -387,25 +387,6 @@ func answerWriter(c *postCall, w author.Writer, err error) error {
 	author.CopySettings(w.Page, &page)
 	return ok(c.w, client.Writer{User: c.user, Written: w.Written, Posts: w.Posts, Profile: client.Profile{
 		Name: p.Name, Email: p.Email, Title: p.Title, Blurb: p.Blurb, Link: p.Link, Language: p.Language, Accent: p.Accent, Avatar: p.Avatar, Theme: p.Theme,
-		PingTargets: append([]string{}, p.PingTargets...), Hints: hintsAs(p.Hints), Page: &page, Rules: form.Rules(p.Rules),
+		PingTargets: append([]string{}, p.PingTargets...), Hints: form.Hints(p.Hints), Page: &page, Rules: form.Rules(p.Rules),
 	}})
-}
-
-func hintsOf(in *client.FeedHints) author.Hints {
-	h := author.Hints{TTL: in.TTL, SkipHours: in.SkipHours, SkipDays: in.SkipDays, UpdatePeriod: in.UpdatePeriod, UpdateFrequency: in.UpdateFrequency}
-	if in.UpdateBase != nil {
-		h.UpdateBase = *in.UpdateBase
-	}
-	return h
-}
-
-func hintsAs(h author.Hints) *client.FeedHints {
-	out := &client.FeedHints{
-		TTL: h.TTL, SkipHours: append([]int{}, h.SkipHours...), SkipDays: append([]string{}, h.SkipDays...),
-		UpdatePeriod: h.UpdatePeriod, UpdateFrequency: h.UpdateFrequency,
-	}
-	if !h.UpdateBase.IsZero() {
-		out.UpdateBase = &h.UpdateBase
-	}
-	return out
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/form"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
 )
@@ -45,14 +46,6 @@ func withSite(handle func(postAPI, *postCall) error) func(postAPI, *postCall) er
 	}
 }
 
-func pageOf(p author.Page) client.Page {
-	out := client.Page{Slug: p.Slug, Title: p.Title, Source: p.Source, Place: p.Place, InMenu: p.InMenu, HTML: p.HTML}
-	if !p.UpdatedAt.IsZero() {
-		out.Saved = &p.UpdatedAt
-	}
-	return out
-}
-
 func (s postAPI) pages(c *postCall) error {
 	list, err := s.Site.Pages(c.ctx(), c.user)
 	if err != nil {
@@ -62,7 +55,7 @@ func (s postAPI) pages(c *postCall) error {
 		Pages []client.Page `json:"pages"`
 	}{Pages: make([]client.Page, len(list))}
 	for i, p := range list {
-		out.Pages[i] = pageOf(p)
+		out.Pages[i] = form.Page(p)
 	}
 	return ok(c.w, out)
 }
@@ -72,7 +65,7 @@ func (s postAPI) page(c *postCall) error {
 	if err != nil {
 		return err
 	}
-	return ok(c.w, pageOf(p))
+	return ok(c.w, form.Page(p))
 }
 
 // savePage creates a page, or replaces the one with the slug of the path.
@@ -92,7 +85,7 @@ func (s postAPI) savePage(c *postCall) error {
 	if err != nil {
 		return err
 	}
-	return ok(c.w, pageOf(p))
+	return ok(c.w, form.Page(p))
 }
 
 func (s postAPI) deletePage(c *postCall) error {
@@ -103,7 +96,7 @@ func (s postAPI) deletePage(c *postCall) error {
 	if err != nil {
 		return err
 	}
-	return ok(c.w, pageOf(p))
+	return ok(c.w, form.Page(p))
 }
 
 func (s postAPI) style(c *postCall) error {

@@ -66,7 +66,7 @@ func (a hosting) newHosts(ctx context.Context, st store.Store) error {
 			return nil
 		},
 		Changed: a.domainChanged,
-		Loaded:  func() { a.feeds.Relocate() },
+		Loaded:  func() { publishhttp.Relocate(a.feeds) },
 	}
 	if err := h.Load(ctx); err != nil {
 		return err
@@ -77,7 +77,7 @@ func (a hosting) newHosts(ctx context.Context, st store.Store) error {
 
 // domainChanged writes the feed of a user again, which names its own URL, and requests a certificate.
 func (a hosting) domainChanged(ctx context.Context, user string) {
-	a.feeds.Relocate()
+	publishhttp.Relocate(a.feeds)
 	w, err := a.posts.Writer(ctx, user)
 	if err == nil && w.Written {
 		err = a.posts.Renew(ctx, user, "domain")

@@ -3,20 +3,19 @@ package author
 import (
 	"cmp"
 	"context"
-	"net/mail"
 	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"cloudburst/feed"
 	"cloudburst/internal/author/markup"
+	"cloudburst/internal/author/rules"
 	"cloudburst/internal/fault"
 )
 
 // Limits of a profile.
 const (
 	maxName        = 100  // characters
-	maxEmail       = 254  // bytes
 	maxBlurb       = 2000 // characters
 	maxPingTargets = 10
 )
@@ -79,12 +78,6 @@ func (p *Posts) Renew(ctx context.Context, user, via string) error {
 	return err
 }
 
-// isMail reports whether s is a mail address that every feed format can hold.
-func isMail(s string) bool {
-	a, err := mail.ParseAddress(s)
-	return err == nil && a.Address == s && len(s) <= maxEmail && !strings.ContainsAny(s, `"<>()[]\ `) && strings.Contains(s[strings.LastIndexByte(s, '@'):], ".")
-}
-
 // Person returns a writer as the author of posts. The title of the feed is not the name of the
 // person.
 func (p *Posts) Person(w Writer) feed.Person {
@@ -102,7 +95,7 @@ func checkProfile(f *Profile) (err error) {
 		return fault.In(fault.New(fault.Invalid, "The title has more than %d characters.", MaxTitle), "title")
 	case utf8.RuneCountInString(f.Name) > maxName:
 		return fault.In(fault.New(fault.Invalid, "The name has %d characters; at most %d are accepted.", utf8.RuneCountInString(f.Name), maxName), "name")
-	case f.Email != "" && !isMail(f.Email):
+	case f.Email != "" && !rules.IsMail(f.Email):
 		return fault.In(fault.New(fault.Invalid, "%q is not a mail address: write it as alice@example.com, or leave the field empty.", clip(f.Email)), "email")
 	case utf8.RuneCountInString(f.Blurb) > maxBlurb:
 		return fault.In(fault.New(fault.Invalid, "The text about you has more than %d characters.", maxBlurb), "blurb")

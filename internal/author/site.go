@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"cloudburst/internal/author/markup"
+	"cloudburst/internal/author/rules"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/stylesheet"
 )
@@ -191,7 +192,7 @@ func checkPage(p *Page) error {
 	p.Source = strings.TrimSpace(markup.CleanText(strings.ReplaceAll(p.Source, "\r\n", "\n")))
 	p.Slug = strings.ToLower(strings.TrimSpace(p.Slug))
 	if p.Slug == "" {
-		p.Slug = pageAddressOf(p.Title)
+		p.Slug = rules.PageAddress(p.Title)
 	}
 	switch {
 	case p.Title == "":
@@ -207,13 +208,6 @@ func checkPage(p *Page) error {
 	}
 	return nil
 }
-
-// pageAddressOf derives the address of a page from its title; "": not possible.
-func pageAddressOf(title string) string {
-	return strings.Trim(pageSeparators.ReplaceAllString(strings.ToLower(title), "-"), "-")
-}
-
-var pageSeparators = regexp.MustCompile(`[^a-z0-9]+`)
 
 // Style returns a style sheet by its hash. fault.NotFound.
 func (s *Site) Style(ctx context.Context, user, hash string) (Style, error) {

@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/cli/shell"
 )
 
-func (p *commands) siteDomain() *cobra.Command {
+func (p siteCommands) siteDomain() *cobra.Command {
 	var user string
 	var verify, remove bool
 	c := shell.ServerFlags(&cobra.Command{
@@ -57,7 +57,7 @@ and shows the page, the feeds and the files of the user there. Old URLs of pages
 	return c
 }
 
-func (p *commands) printDomain(d client.Domain) error {
+func (p siteCommands) printDomain(d client.Domain) error {
 	if d.VerifiedAt != nil {
 		_, err := fmt.Fprintf(p.Out, "%s is in use\n", d.Name)
 		return err
@@ -66,7 +66,7 @@ func (p *commands) printDomain(d client.Domain) error {
 	return err
 }
 
-func (p *commands) siteDomains() *cobra.Command {
+func (p siteCommands) siteDomains() *cobra.Command {
 	return shell.ServerFlags(&cobra.Command{
 		Use:   "domains",
 		Short: "List the domains of all users",

@@ -13,6 +13,9 @@ import (
 	"cloudburst/internal/cli/shell"
 )
 
+// siteCommands are the commands below "site".
+type siteCommands struct{ *commands }
+
 // site manages the page of a user.
 func (p *commands) site() *cobra.Command {
 	c := shell.Group("site", "Change a user's page: style sheet, pages and domain",
@@ -20,11 +23,12 @@ func (p *commands) site() *cobra.Command {
 About that are no posts. "user" names the user; it is optional if the server has only one.
 
 Works on the running server, or on the data folder when none runs.`)
-	c.AddCommand(p.siteStyle(), p.sitePages(), p.sitePage(), p.siteDelete(), p.siteDomain(), p.siteDomains())
+	s := siteCommands{p}
+	c.AddCommand(s.siteStyle(), s.sitePages(), s.sitePage(), s.siteDelete(), s.siteDomain(), s.siteDomains())
 	return c
 }
 
-func (p *commands) siteStyle() *cobra.Command {
+func (p siteCommands) siteStyle() *cobra.Command {
 	var user string
 	var drop bool
 	c := shell.ServerFlags(&cobra.Command{
@@ -70,14 +74,14 @@ func siteOf(s *shell.Connection, user string) client.Site {
 }
 
 // readText reads a file, or standard input for "-".
-func (p *commands) readText(name string) ([]byte, error) {
+func (p siteCommands) readText(name string) ([]byte, error) {
 	if name == "-" {
 		return io.ReadAll(p.In)
 	}
 	return os.ReadFile(name)
 }
 
-func (p *commands) sitePages() *cobra.Command {
+func (p siteCommands) sitePages() *cobra.Command {
 	var user string
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "pages",
@@ -107,7 +111,7 @@ func (p *commands) sitePages() *cobra.Command {
 	return c
 }
 
-func (p *commands) sitePage() *cobra.Command {
+func (p siteCommands) sitePage() *cobra.Command {
 	var user string
 	var in client.Page
 	var hidden bool
@@ -162,7 +166,7 @@ input. NAME is the last part of the page's URL, such as about.`,
 	return c
 }
 
-func (p *commands) siteDelete() *cobra.Command {
+func (p siteCommands) siteDelete() *cobra.Command {
 	var user string
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "delete NAME",

@@ -54,7 +54,7 @@ func (f *Feeds) commentsDocument(ctx context.Context, post string) (*serve.Docum
 		return nil, time.Time{}, err
 	}
 	public := f.Public()
-	self, hub := f.locate(post+pathComments), public+"/websub"
+	self, hub := locate(f, post+pathComments), public+"/websub"
 	body, _, err := render.Append(nil, list, "rss20", &render.Options{Self: self, Hubs: []string{hub}, Cloud: f.cloudAt(public), Sanitize: f.clean, Strict: true})
 	if err != nil {
 		return nil, time.Time{}, fault.Wrap(fault.Internal, err, "The feed cannot be written.")

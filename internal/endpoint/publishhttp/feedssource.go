@@ -62,7 +62,7 @@ type hostedKey struct{ user, name string }
 
 func (f *Feeds) newHosted(user, name, public string) *hosted {
 	h := &hosted{user: user, name: name, key: user + "/" + name, base: "/" + user + "/", public: public, feeds: f, infos: map[string]*docInfo{}, privateOptions: f.privateOptions}
-	h.at = f.locate(h.base)
+	h.at = locate(f, h.base)
 	h.template = syndicate.Source{
 		Key: h.cacheKey(),
 		Load: func(ctx context.Context) ([]byte, string, error) {
@@ -95,11 +95,11 @@ func (h *hosted) refer(format, href string) string {
 		return referred(h.public, format, href)
 	}
 	path, _ := strings.CutPrefix(referred(h.public, format, h.public+h.base+rest), h.public)
-	return h.feeds.locate(path)
+	return locate(h.feeds, path)
 }
 
-// Relocate applies changed results of Locate.
-func (f *Feeds) Relocate() {
+// Relocate applies changed results of Locate of f.
+func Relocate(f *Feeds) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	clear(f.kept)
@@ -161,7 +161,7 @@ func (h *hosted) about(format string) *docInfo {
 //
 // spec:cloudburst#hosted-hubs
 func (h *hosted) newInfo(format string) *docInfo {
-	self, hub := h.feeds.locate(paged(formUnder(h.base, format), h.page)), h.public+"/websub"
+	self, hub := locate(h.feeds, paged(formUnder(h.base, format), h.page)), h.public+"/websub"
 	t := &docInfo{options: render.Options{Self: self, Sanitize: h.feeds.clean, Strict: true}}
 	if h.unannounced {
 		t.link = []string{"<" + self + `>; rel="self"`}
@@ -170,7 +170,7 @@ func (h *hosted) newInfo(format string) *docInfo {
 		t.options.Hubs, t.options.Cloud = []string{hub}, h.feeds.cloudAt(h.public)
 	}
 	if format == "html" {
-		t.options.Alternates = alternatesOf(h.feeds.locate(h.base))
+		t.options.Alternates = alternatesOf(locate(h.feeds, h.base))
 	}
 	return t
 }
@@ -182,7 +182,7 @@ func (f *Feeds) About(user string) render.Options {
 }
 
 // locate returns the URL of a path of this server.
-func (f *Feeds) locate(path string) string {
+func locate(f *Feeds, path string) string {
 	if f.Locate != nil {
 		return f.Locate(path)
 	}

@@ -210,13 +210,13 @@ func (f *Feeds) viewSource(v author.View, state author.Viewed) syndicate.Source 
 	f.mu.RUnlock()
 	if h == nil || h.public != public {
 		h = &hosted{user: v.User, name: k.name, key: k.name, base: base, page: v.Page, unannounced: !v.IsAnnounced(), public: public, feeds: f, infos: map[string]*docInfo{}}
-		h.at = f.locate(base)
+		h.at = locate(f, base)
 		h.template = syndicate.Source{
 			Key: h.cacheKey(),
 			Load: func(ctx context.Context) ([]byte, string, error) {
 				return f.Views.ViewDocument(ctx, v, h.about("").options)
 			},
-			URL:    f.locate(paged(base+pathSaved, v.Page)),
+			URL:    locate(f, paged(base+pathSaved, v.Page)),
 			Render: func(format string) render.Options { return h.about(format).options },
 			Link:   func(format string) []string { return h.about(format).link },
 			Refer:  h.refer,
