@@ -243,7 +243,7 @@ type Forwarding struct {
 	ID        int64      `json:"id,string"`
 	SourceID  int64      `json:"source_id,string,omitempty"`
 	Category  string     `json:"category,omitempty"`
-	Via       string     `json:"via"`    // webhook, email or post
+	Via       string     `json:"via"`    // webhook, email, post or mastodon
 	Target    string     `json:"target"` // URL or e-mail address
 	Signed    bool       `json:"signed"` // messages are signed with a secret
 	Paused    bool       `json:"paused"`

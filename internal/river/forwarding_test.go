@@ -33,9 +33,9 @@ type fakeSender struct {
 
 func (c *fakeSender) Ways() []string {
 	if c.mail {
-		return []string{forward.ViaWebhook, forward.ViaPost, forward.ViaEmail}
+		return []string{forward.ViaWebhook, forward.ViaPost, forward.ViaEmail, forward.ViaMastodon}
 	}
-	return []string{forward.ViaWebhook, forward.ViaPost}
+	return []string{forward.ViaWebhook, forward.ViaPost, forward.ViaMastodon}
 }
 
 func (c *fakeSender) Ask(_ context.Context, n forward.Forwarding, token string) error {
@@ -319,6 +319,7 @@ func TestPutForwardingValidatesItsInput(t *testing.T) {
 			{Via: "pigeon", Target: "https://a.example/"}, {Via: forward.ViaEmail, Target: "ann@a.example"}, {Via: forward.ViaWebhook}, {Via: forward.ViaWebhook, Target: "ftp://a.example/"},
 			{Via: forward.ViaPost, Target: "https://a:b@a.example/"}, {Via: forward.ViaPost, Target: "nonsense"}, {Via: forward.ViaWebhook, Target: "a.example", Secret: strings.Repeat("x", 201)},
 			{Via: forward.ViaWebhook, Target: "a.example", SourceID: 1, Category: "x"},
+			{Via: forward.ViaMastodon, Target: "https://a.example", Secret: "token"}, {Via: forward.ViaMastodon, Target: "https://a.example", SourceID: 1},
 		} {
 			bad.Reader = "ann"
 			if _, err := h.river.PutForwarding(t.Context(), bad); fault.CodeOf(err) != fault.Invalid || err == nil {

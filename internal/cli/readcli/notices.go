@@ -14,9 +14,9 @@ import (
 )
 
 func (p *commands) notices() *cobra.Command {
-	c := shell.Group("notices", "Forward new items by webhook, form or email",
+	c := shell.Group("notices", "Forward new items by webhook, form, email or to Mastodon",
 		`A forwarding sends each new item of one feed, of one category or of all feeds to a
-program by webhook (JSON) or form POST, or to a person by email.
+program by webhook (JSON) or form POST, to a person by email, or as a status to Mastodon.
 
 Works on the running server, or on the data folder when none runs.`)
 	c.Aliases = []string{"forwarding"}
@@ -27,7 +27,7 @@ Works on the running server, or on the data folder when none runs.`)
 const noticeFields = `id, source_id, category, via, target, signed, paused, created_at,
 sent, last_at, failures, problem, state, asked_at, decided_at`
 
-func noticeVias() []string { return []string{"webhook", "email", "post"} }
+func noticeVias() []string { return []string{"webhook", "email", "post", "mastodon"} }
 
 func (p *commands) noticesAdd() *cobra.Command {
 	var user, secretFile string
@@ -38,8 +38,9 @@ func (p *commands) noticesAdd() *cobra.Command {
 		Short: "Forward new items to a URL or an email address",
 		Long: `Forwards each new item to TARGET, a URL or an email address. --via selects the method:
 webhook posts JSON, signed with the secret of --secret-file; post posts a form with url,
-title, text and feed; email needs a mail server in the settings. The default is email for
-an address with @ and webhook for a URL.
+title, text and feed; email needs a mail server in the settings; mastodon publishes a status
+with a link for each item of --source, with the access token in --secret-file. The default
+is email for an address with @ and webhook for a URL.
 
 The server forwards items only with the consent of the recipient: a person opens a link
 in an email, a program answers a challenge (see docs/guides/notices.md). "notices list" shows
@@ -80,7 +81,7 @@ the state, and "notices try" requests consent again.
 	shell.ChoiceFlag(c, &n.Via, "via", "method", noticeVias()...)
 	f.StringVar(&n.Source, "source", "", "only items of the feed with this `URL` or id")
 	f.StringVar(&n.Category, "category", "", "only items in the category with this `name`")
-	f.StringVar(&secretFile, "secret-file", "", "`file` with the secret that signs webhooks; - is standard input")
+	f.StringVar(&secretFile, "secret-file", "", "`file` with the secret that signs webhooks or the access token of Mastodon; - is standard input")
 	f.BoolVar(&asJSON, "json", false, "print a JSON object")
 	return c
 }

@@ -31,21 +31,25 @@ type Sender struct {
 // Ways lists the supported ways of forwarding.
 func (t *Sender) Ways() []string {
 	if t.Mail == nil {
-		return []string{forward.ViaWebhook, forward.ViaPost}
+		return []string{forward.ViaWebhook, forward.ViaPost, forward.ViaMastodon}
 	}
-	return []string{forward.ViaWebhook, forward.ViaEmail, forward.ViaPost}
+	return []string{forward.ViaWebhook, forward.ViaEmail, forward.ViaPost, forward.ViaMastodon}
 }
 
-// Forward sends items in one message, or by ViaPost in one message per item. Errors: fault.Gone
+// Forward sends items in one message, or by ViaPost and ViaMastodon in one message per item. Errors: fault.Gone
 // (the target wants no more), Unavailable (this server or its mail server cannot send now),
 // Unreadable (the target did not accept the message), Unsupported.
 func (t *Sender) Forward(ctx context.Context, n forward.Forwarding, list []river.Entry) error {
 	switch n.Via {
 	case forward.ViaWebhook:
 		return t.webhook(ctx, n, list)
-	case forward.ViaPost:
+	case forward.ViaPost, forward.ViaMastodon:
+		send := t.post
+		if n.Via == forward.ViaMastodon {
+			send = t.copyToMastodon
+		}
 		for i := range list {
-			if err := t.post(ctx, n, &list[i]); err != nil {
+			if err := send(ctx, n, &list[i]); err != nil {
 				return err
 			}
 		}

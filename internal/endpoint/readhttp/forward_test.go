@@ -180,7 +180,7 @@ func TestForwardingToPrivateAddressIsRefused(t *testing.T) {
 	if err := teller.Forward(t.Context(), forward.Forwarding{Via: forward.ViaEmail, Target: "a@b.example"}, []river.Entry{blueChalk()}); fault.CodeOf(err) != fault.Unsupported {
 		t.Errorf("mail without a server: %v", err)
 	}
-	if d := cmp.Diff([]string{forward.ViaWebhook, forward.ViaPost}, teller.Ways()); d != "" {
+	if d := cmp.Diff([]string{forward.ViaWebhook, forward.ViaPost, forward.ViaMastodon}, teller.Ways()); d != "" {
 		t.Error(d)
 	}
 }

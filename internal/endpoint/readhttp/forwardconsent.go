@@ -19,13 +19,15 @@ import (
 )
 
 // Ask requests the recipient's consent to a forwarding: from a person by a mail with a link for
-// token, from a program by a challenge. Errors are those of [Sender.Forward].
+// token, from a program by a challenge, from a Mastodon server by its access token. Errors are those of [Sender.Forward].
 //
 // spec:cloudburst#forwarding-consent
 func (t *Sender) Ask(ctx context.Context, n forward.Forwarding, token string) error {
 	switch n.Via {
 	case forward.ViaWebhook, forward.ViaPost:
 		return t.challenge(ctx, n, rand.Text())
+	case forward.ViaMastodon:
+		return t.verifyMastodon(ctx, n)
 	case forward.ViaEmail:
 		if t.Mail != nil {
 			return t.Mail.ask(ctx, n, token, t.now())

@@ -1,5 +1,5 @@
-// Package forward forwards new items of a river to webhooks and mailboxes, once their recipients
-// agree. A [Forwarding] is one user's order to forward items to one target.
+// Package forward forwards new items of a river to webhooks, mailboxes and Mastodon servers, once
+// their recipients agree. A [Forwarding] is one user's order to forward items to one target.
 package forward
 
 import (
@@ -14,9 +14,10 @@ import (
 
 // Ways of a Forwarding.
 const (
-	ViaWebhook = "webhook" // JSON, signed when there is a secret
-	ViaEmail   = "email"
-	ViaPost    = "post" // a form: url, title, text, feed
+	ViaWebhook  = "webhook" // JSON, signed when there is a secret
+	ViaEmail    = "email"
+	ViaPost     = "post"     // a form: url, title, text, feed
+	ViaMastodon = "mastodon" // a status with a link for each item of one feed
 )
 
 // States of a Forwarding.
@@ -33,8 +34,8 @@ type Forwarding struct {
 	SourceID  int64  // only items of this source; 0: any
 	Category  string // only items of this category; "": any
 	Via       string // one of the ways
-	Target    string // URL or e-mail address
-	Secret    string // signs webhooks; "": unsigned
+	Target    string // URL or e-mail address; for Mastodon the origin of the server
+	Secret    string // signs webhooks, "": unsigned; the access token of Mastodon
 	CreatedAt time.Time
 	Paused    bool
 	Sent      int64 // messages

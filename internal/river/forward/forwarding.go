@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"net/mail"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -32,12 +33,12 @@ func (f *Forwarder) Ways() []string {
 	case interface{ Ways() []string }:
 		return t.Ways()
 	}
-	return []string{ViaWebhook, ViaEmail, ViaPost}
+	return []string{ViaWebhook, ViaEmail, ViaPost, ViaMastodon}
 }
 
 // PutForwarding creates a forwarding (ID 0), or changes one without resetting its counts. While it
 // is Paused, new items are not queued; when that ends, items that were queued before are sent. The
-// Secret is for webhooks; SecretKept leaves the stored one. Nothing is sent to a new target before
+// Secret is for webhooks and Mastodon; SecretKept leaves the stored one. Nothing is sent to a new target before
 // its recipient has agreed, and the request for consent is sent at once. Errors: fault.Invalid;
 // NotFound: the forwarding, source or category; Refused: the recipient rejects messages from the
 // user; TooMany; Unavailable: there is no key to encrypt a secret.
@@ -61,7 +62,7 @@ func (f *Forwarder) PutForwarding(ctx context.Context, n Forwarding) (Forwarding
 		}
 		n.Secret = sealed.Secret
 	}
-	if n.Via != ViaWebhook {
+	if n.Via != ViaWebhook && n.Via != ViaMastodon {
 		n.Secret = ""
 	}
 	n.CreatedAt, n.Failures, n.Problem = was.CreatedAt, was.Failures, was.Problem
@@ -87,8 +88,8 @@ func (f *Forwarder) PutForwarding(ctx context.Context, n Forwarding) (Forwarding
 func (f *Forwarder) check(n *Forwarding) error {
 	ways := f.Ways()
 	switch {
-	case !slices.Contains([]string{ViaWebhook, ViaEmail, ViaPost}, n.Via):
-		return fault.New(fault.Invalid, "A forwarding needs one of %s, %s or %s, not %.40q.", ViaWebhook, ViaEmail, ViaPost, n.Via)
+	case !slices.Contains([]string{ViaWebhook, ViaEmail, ViaPost, ViaMastodon}, n.Via):
+		return fault.New(fault.Invalid, "A forwarding needs one of %s, %s, %s or %s, not %.40q.", ViaWebhook, ViaEmail, ViaPost, ViaMastodon, n.Via)
 	case !slices.Contains(ways, n.Via) && n.Via == ViaEmail:
 		return fault.New(fault.Invalid, "This server sends no mail: its operator has not configured a mail server.")
 	case !slices.Contains(ways, n.Via):
@@ -109,6 +110,26 @@ func (f *Forwarder) check(n *Forwarding) error {
 		return fault.New(fault.Invalid, "The URL of a target must not contain a user name or password.")
 	}
 	n.Target = a.URLs[0]
+	if n.Via == ViaMastodon {
+		return n.checkMastodon()
+	}
+	return nil
+}
+
+// checkMastodon reduces the target to the origin of the server. A forwarding of more than one feed
+// would publish the items of other people.
+func (n *Forwarding) checkMastodon() error {
+	u, err := url.Parse(n.Target)
+	if err != nil || u.Host == "" {
+		return fault.New(fault.Invalid, "%.100q is not the URL of a Mastodon server: it should be like https://mastodon.example.", n.Target)
+	}
+	n.Target = u.Scheme + "://" + u.Host
+	switch {
+	case n.SourceID == 0:
+		return fault.New(fault.Invalid, "Choose one feed to copy to Mastodon, for example your own.")
+	case n.Secret == "":
+		return fault.New(fault.Invalid, "A copy to Mastodon needs an access token. Create one on your server under Preferences, Development, with the permissions read:accounts and write:statuses.")
+	}
 	return nil
 }
 

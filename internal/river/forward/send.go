@@ -41,7 +41,7 @@ func (f *Forwarder) Send(ctx context.Context, n Forwarding) {
 		return
 	}
 	limit := maxItems
-	if n.Via == ViaPost {
+	if n.Via == ViaPost || n.Via == ViaMastodon {
 		limit = 1
 	}
 	list, err := f.Store.ForwardingItems(ctx, n.ID, limit)

@@ -66,7 +66,7 @@ const maxCategories = 200
 type viaChoice struct{ Value, Text string }
 
 func viaChoices() []viaChoice {
-	return []viaChoice{{forward.ViaWebhook, "JSON to a program (webhook)"}, {forward.ViaEmail, "e-mail to a person"}, {forward.ViaPost, "a form to a program (POST)"}}
+	return []viaChoice{{forward.ViaWebhook, "JSON to a program (webhook)"}, {forward.ViaEmail, "e-mail to a person"}, {forward.ViaPost, "a form to a program (POST)"}, {forward.ViaMastodon, "a status to Mastodon"}}
 }
 
 // listPage lists the recipients of forwarded items.
@@ -161,6 +161,8 @@ func (s *Pages) row(n forward.Forwarding, names map[int64]string) listRow {
 		row.Via = "as JSON to"
 	case forward.ViaPost:
 		row.Via = "as a form to"
+	case forward.ViaMastodon:
+		row.Via, row.Signed = "as a status to", false
 	}
 	switch {
 	case n.SourceID != 0 && names[n.SourceID] != "":
@@ -250,6 +252,10 @@ func targetError(n forward.Forwarding) string {
 	case forward.ViaWebhook, forward.ViaPost:
 		if !shell.IsWebURL(n.Target) {
 			return "Enter the address of the program; it begins with https:// or http://."
+		}
+	case forward.ViaMastodon:
+		if !shell.IsWebURL(n.Target) {
+			return "Enter the address of your Mastodon server; it begins with https://."
 		}
 	default:
 		return "Choose how to send the items."
