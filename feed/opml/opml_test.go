@@ -237,7 +237,7 @@ func TestInvalidNameIsAnErrorWithoutOutput(t *testing.T) {
 	}
 }
 
-func TestCategories(t *testing.T) {
+func TestCategoryAttributeIsSplit(t *testing.T) {
 	t.Parallel()
 	c := opml.Category(" /Arts/Music , Tourism,,/,a / b ")
 	if diff := cmp.Diff([]string{"/Arts/Music", "Tourism", "/", "a / b"}, c.List()); diff != "" {

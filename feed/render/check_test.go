@@ -7,7 +7,7 @@ import (
 	"cloudburst/feed"
 )
 
-func TestValueChecks(t *testing.T) {
+func TestInvalidValuesAreDetected(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		what      string

@@ -216,7 +216,7 @@ func ownGUIDs(nodes []Node, guid string) {
 	}
 }
 
-func TestHierarchicalPostSurvivesItsFeed(t *testing.T) {
+func TestOutlineRoundTripsThroughTheFeed(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
 	p := &Posts{Origin: func() string { return "https://here.example" }}

@@ -271,7 +271,7 @@ func TestKnowsTheLabelsOfBrowsers(t *testing.T) {
 	}
 }
 
-func TestKnowsTheLabelsOfFeeds(t *testing.T) {
+func TestLabelsOfFeedsAreKnown(t *testing.T) {
 	t.Parallel()
 	for label, want := range map[string]string{
 		"UTF8": "utf-8", " utf-8 ": "utf-8", "utf_8": "utf-8", "cp65001": "utf-8", "unicode": "utf-16", "UCS-2": "utf-16",

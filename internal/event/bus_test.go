@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestStampNumbersEvents(t *testing.T) {
+func TestEventsAreNumberedInOrder(t *testing.T) {
 	t.Parallel()
 	b := NewBus(7)
 	now := time.Date(2026, 1, 2, 3, 4, 5, 678_900_000, time.UTC)

@@ -34,7 +34,7 @@ func (h *hubs) confirmAll() {
 	h.set(list...)
 }
 
-func TestHubsAreSubscribedOnceAndLeftWhenRemovedFromTheFeed(t *testing.T) {
+func TestHubsAreSubscribedOnceAndUnsubscribedWhenRemovedFromTheFeed(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss(hubbed, "a"), `"v1"`))

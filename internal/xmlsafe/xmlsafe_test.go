@@ -295,7 +295,7 @@ func TestLoosePrefixesKeepThePrefix(t *testing.T) {
 	}
 }
 
-func TestResolvesNamesInValues(t *testing.T) {
+func TestPrefixesInValuesAreResolved(t *testing.T) {
 	t.Parallel()
 	n, err := Read(strings.NewReader(`<a xmlns="d" xmlns:x="u"><b xmlns:x="v" xmlns=""><c/></b></a>`), Options{})
 	if err != nil {

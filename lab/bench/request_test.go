@@ -44,7 +44,7 @@ func TestRequestHeads(t *testing.T) {
 	}
 }
 
-func TestTargets(t *testing.T) {
+func TestRequestPathSelectsFeedOrCallback(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]struct {
 		kind  byte

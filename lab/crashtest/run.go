@@ -61,7 +61,7 @@ type Report struct {
 	Requests  int // acknowledged requests for, and against, WebSub subscriptions
 	Confirmed int // of them confirmed subscriptions and renewals
 	Ended     int // WebSub subscriptions that their callbacks confirmed to be ended
-	Declined  int // questions that callbacks declined
+	Declined  int // verifications that callbacks declined
 	Denied    int // denials that callbacks received
 	Contents  int // WebSub deliveries
 	Again     int // of them of a version that had been delivered before

@@ -142,7 +142,7 @@ func TestEveryCostOfTheFileAffectsTheReport(t *testing.T) {
 	}
 }
 
-func TestMoreOfAnythingNeverNeedsFewerMachines(t *testing.T) {
+func TestLargerLoadNeverNeedsFewerMachines(t *testing.T) {
 	t.Parallel()
 	c, m := fixed(t), StandardMachine()
 	grow := map[string]func(*Load, float64){

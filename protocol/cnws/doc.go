@@ -15,7 +15,7 @@
 // implements the messages only. An implementation of [Publisher] stores the subscribers and
 // removes unreachable ones.
 //
-// A subscription has no end. A subscriber subscribes again after an outage of its own, and
+// A subscription does not expire. A subscriber subscribes again after an outage of its own, and
 // when a publisher has sent nothing for 30 days; [ConfirmAt] returns the time.
 //
 // # Interoperability

@@ -308,7 +308,7 @@ func TestMarkRequestsCallTheBackend(t *testing.T) {
 	}
 }
 
-func TestItemQuery(t *testing.T) {
+func TestItemQueryIsParsed(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]fever.Query{
 		"items": {}, "items&since_id=7": {Since: 7}, "items&since_id=-7": {}, "items&max_id=7": {Max: 7, Newest: true}, "items&max_id=0": {Newest: true},

@@ -165,7 +165,7 @@ func TestDeleteAndUndeleteByFormAndJSON(t *testing.T) {
 	}
 }
 
-func TestQueries(t *testing.T) {
+func TestEachQueryReturnsItsProperties(t *testing.T) {
 	t.Parallel()
 	_, srv := newSite(t)
 	at := createPost(t, srv, `{"properties":{"content":[{"html":"<p>A</p>"}],"category":["one"]}}`)

@@ -105,7 +105,7 @@ func TestParseExtendedByParameterCount(t *testing.T) {
 	}
 }
 
-func TestTagLimits(t *testing.T) {
+func TestTagsAreLimited(t *testing.T) {
 	t.Parallel()
 	many := make([]string, 0, 100)
 	for i := range 100 {

@@ -43,7 +43,7 @@ type Rejecter interface {
 	Rejected(ctx context.Context, token string, err error)
 }
 
-// Confirmation is a hub's question whether this subscriber sent a request.
+// Confirmation is a request by which a hub verifies that this subscriber sent a request.
 type Confirmation struct {
 	Token string
 	Mode  string        // ModeSubscribe or ModeUnsubscribe

@@ -210,7 +210,7 @@ func TestBackendErrorIsAnsweredWithARetry(t *testing.T) {
 	}
 }
 
-func TestDeliveries(t *testing.T) {
+func TestDeliveryRequiresAValidSignature(t *testing.T) {
 	t.Parallel()
 	const body = "<rss>\x00ü</rss>"
 	sign := func(method, secret, body string) string {

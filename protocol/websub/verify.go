@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Verification is a hub's question to a callback or, with [ModeDenied], its message that
+// Verification is a hub's verification request to a callback or, with [ModeDenied], its message that
 // the subscription is denied.
 type Verification struct {
 	Mode      string        // ModeSubscribe, ModeUnsubscribe or ModeDenied

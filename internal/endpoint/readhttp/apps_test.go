@@ -31,7 +31,7 @@ func scripts(t *testing.T) []string {
 	return names
 }
 
-func TestAppsSync(t *testing.T) {
+func TestAppsSyncWithTheServer(t *testing.T) {
 	t.Parallel()
 	for _, name := range scripts(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txt"), func(t *testing.T) {

@@ -89,7 +89,7 @@ func docOf(words ...string) *feed.Feed {
 	return f
 }
 
-func TestMergeByID(t *testing.T) {
+func TestItemsAreMergedByID(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		docs [][]string

@@ -10,7 +10,7 @@ import (
 	"cloudburst/protocol/wsse"
 )
 
-func TestSealedLoginOpensOnlyUnchanged(t *testing.T) {
+func TestChangedSealedLoginIsRejected(t *testing.T) {
 	t.Parallel()
 	key := []byte(strings.Repeat("k", 32))
 	plain := Login{Basic, "ann", "Geheimnis"}
