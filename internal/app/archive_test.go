@@ -179,7 +179,7 @@ func (h *randomEditor) check(round, window int) {
 			h.t.Errorf("%s: in %s the archive is in another format: %s", what, form, at)
 		}
 		if f.Hints.Archive != (n > 0) {
-			h.t.Errorf("%s: %s says of itself that it is an archive: %v", what, at, f.Hints.Archive)
+			h.t.Errorf("%s: %s declares itself an archive: %v", what, at, f.Hints.Archive)
 		}
 		if n == 0 && len(f.Items) >= 2*window {
 			h.t.Errorf("%s: the feed has %d posts", what, len(f.Items))

@@ -254,7 +254,7 @@ func (h pinging) updateAbout(ctx context.Context, id int64, about About) {
 		err = h.Store.SetAbout(ctx, id, about)
 	}
 	if err != nil {
-		h.Log.Warn("keep what a topic says of itself", "topic", id, "err", err)
+		h.Log.Warn("store the description of a topic", "topic", id, "err", err)
 	}
 }
 

@@ -77,14 +77,14 @@ func topicID(feed string) int64 { return text.ID(feed) }
 // wanted reports whether notifications are accepted.
 func (f *Follow) wanted() bool { return f.State == Pending || f.State == Active }
 
-// isBeingAsked reports whether a request to the hub is in progress.
-func (f *Follow) isBeingAsked(now time.Time) bool {
+// requestInProgress reports whether a request to the hub is in progress.
+func (f *Follow) requestInProgress(now time.Time) bool {
 	return f.Asked && f.Claim != 0 && f.NextAt.After(now)
 }
 
-// receivedWhileAsked reports whether the hub pushed something since the last request, and the feed
+// receivedDuringRequest reports whether the hub pushed something since the last request, and the feed
 // has not been checked for it.
-func (f *Follow) receivedWhileAsked() bool { return f.Missed && !f.ReceivedAt.Before(f.RequestedAt) }
+func (f *Follow) receivedDuringRequest() bool { return f.Missed && !f.ReceivedAt.Before(f.RequestedAt) }
 
 // addFor adds a part of the program.
 func (f *Follow) addFor(part string) {

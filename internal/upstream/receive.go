@@ -73,8 +73,8 @@ func (e *Engine) receive(ctx context.Context, f Follow, s Signal) error {
 	now, asking := e.now(), false
 	if now.Sub(f.ReceivedAt) >= noteInterval || f.ConfirmedAt.IsZero() {
 		is, err := e.change(ctx, f.ID, func(f *Follow, found bool) (Verdict, *event.Event) {
-			asking = found && f.isBeingAsked(now) && f.ConfirmedAt.IsZero()
-			noted := !asking || f.receivedWhileAsked()
+			asking = found && f.requestInProgress(now) && f.ConfirmedAt.IsZero()
+			noted := !asking || f.receivedDuringRequest()
 			if !found || now.Sub(f.ReceivedAt) < noteInterval && noted {
 				return Leave, nil
 			}
@@ -96,7 +96,7 @@ func (e *Engine) receive(ctx context.Context, f Follow, s Signal) error {
 	case code == fault.Refused, code == fault.Invalid:
 		e.Log.Debug("news was rejected", "feed", f.Feed, "via", s.Via, "err", err)
 		return nil // sending it again would not help
-	case f.isBeingAsked(now):
+	case f.requestInProgress(now):
 		// It may be a test call, which must not fail for a local reason.
 		return e.markMissed(ctx, f.ID, e.Options.Retry[0])
 	case f.Protocol == CNWS && code != fault.Unavailable:

@@ -218,7 +218,7 @@ func (e *Engine) checkLoop(ctx context.Context) {
 // checkFeed signals that one feed must be checked, and then clears Missed.
 func (e *Engine) checkFeed(ctx context.Context, f Follow) {
 	s := Signal{URL: f.Feed, Via: ViaAway, For: f.For, Unsure: true}
-	if f.receivedWhileAsked() {
+	if f.receivedDuringRequest() {
 		s.Via = viaOf(f.Protocol)
 	}
 	if err := e.Signal(ctx, s); err != nil {

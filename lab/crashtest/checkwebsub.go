@@ -14,7 +14,7 @@ import (
 // verifications are allowed.
 func (h *history) checkAsked(r *Report) (broken []string) {
 	for p, list := range h.requests {
-		for _, a := range h.questions[p] {
+		for _, a := range h.verifications[p] {
 			switch {
 			case a.mode == denied:
 				r.Denied++
@@ -40,7 +40,7 @@ func (h *history) checkAsked(r *Report) (broken []string) {
 
 // agreedTo reports whether the callback of q confirmed a verification that may belong to q.
 func (h *history) agreedTo(q *request) bool {
-	return slices.ContainsFunc(h.questions[q.pair], func(a question) bool {
+	return slices.ContainsFunc(h.verifications[q.pair], func(a verification) bool {
 		return a.mode == q.mode && a.lease == q.lease && a.yes && a.at.After(q.from)
 	})
 }
@@ -48,7 +48,7 @@ func (h *history) agreedTo(q *request) bool {
 // wasReceived reports whether the callback of q got a verification or a denial.
 func (h *history) wasReceived(q *request) bool {
 	gone := strings.Contains(q.feed, missing)
-	return slices.ContainsFunc(h.questions[q.pair], func(a question) bool {
+	return slices.ContainsFunc(h.verifications[q.pair], func(a verification) bool {
 		switch {
 		case gone && q.mode == subscribe:
 			return a.mode == denied && a.reason != "" && a.at.After(q.from)

@@ -67,23 +67,23 @@ type history struct {
 	pending   int       // pings that were acknowledged before the feed had answered
 	quiet     time.Time // no pending work from here on
 
-	requests   map[pair][]*request  // of WebSub
-	leases     map[int]*request     // the same, by lease
-	questions  map[pair][]question  // of WebSub hubs to callbacks
-	listed     map[string]time.Time // times of acknowledged site pings by name
-	proofs     map[pair][]call      // proofs of a subscription
-	violations []string             // messages that must not occur
-	saves      map[string][]*save   // of hosted feeds, by owner
-	reads      map[string][]feedRead
-	order      map[string][]*span // of the versions, computed at the end
-	tickets    []*ticket
-	lateWrites time.Duration
+	requests      map[pair][]*request     // of WebSub
+	leases        map[int]*request        // the same, by lease
+	verifications map[pair][]verification // of WebSub hubs to callbacks
+	listed        map[string]time.Time    // times of acknowledged site pings by name
+	proofs        map[pair][]call         // proofs of a subscription
+	violations    []string                // messages that must not occur
+	saves         map[string][]*save      // of hosted feeds, by owner
+	reads         map[string][]feedRead
+	order         map[string][]*span // of the versions, computed at the end
+	tickets       []*ticket
+	lateWrites    time.Duration
 }
 
 func newHistory(lateWrites time.Duration) *history {
 	return &history{lateWrites: lateWrites, registers: map[pair][]call{}, cancels: map[pair][]call{}, versions: map[string][]published{},
 		received: map[pair][]receipt{}, open: map[pair]time.Time{},
-		requests: map[pair][]*request{}, leases: map[int]*request{}, questions: map[pair][]question{}, listed: map[string]time.Time{}, proofs: map[pair][]call{},
+		requests: map[pair][]*request{}, leases: map[int]*request{}, verifications: map[pair][]verification{}, listed: map[string]time.Time{}, proofs: map[pair][]call{},
 		saves: map[string][]*save{}, reads: map[string][]feedRead{}}
 }
 

@@ -63,7 +63,7 @@ func (r *runner) await(list ...*request) {
 		open := false
 		r.history.do(func() {
 			for _, q := range list {
-				open = open || q.ok && len(r.history.questionsAbout(q)) == 0
+				open = open || q.ok && len(r.history.verificationsOf(q)) == 0
 			}
 		})
 		if !open {

@@ -35,8 +35,8 @@ type request struct {
 	call
 }
 
-// question is a verification or a denial that a callback received.
-type question struct {
+// verification is a verification request or a denial that a callback received.
+type verification struct {
 	mode   string
 	lease  int
 	at     time.Time
@@ -83,9 +83,9 @@ func (r *runner) ask(base, mode, feed string, s *subscribers, path, secret strin
 	return q
 }
 
-// asked records a question, and returns the answer of the callback.
-func (h *history) asked(p pair, v url.Values) (yes bool) {
-	q := question{mode: v.Get("hub.mode"), at: time.Now(), reason: v.Get("hub.reason")}
+// recordVerification records a verification, and returns the answer of the callback.
+func (h *history) recordVerification(p pair, v url.Values) (yes bool) {
+	q := verification{mode: v.Get("hub.mode"), at: time.Now(), reason: v.Get("hub.reason")}
 	q.lease, _ = strconv.Atoi(v.Get("hub.lease_seconds"))
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -105,13 +105,13 @@ func (h *history) asked(p pair, v url.Values) (yes bool) {
 		return false
 	}
 	q.yes = of.agreed && q.mode != denied
-	h.questions[p] = append(h.questions[p], q)
+	h.verifications[p] = append(h.verifications[p], q)
 	return q.yes
 }
 
-// questionsAbout returns the questions about q.
-func (h *history) questionsAbout(q *request) (list []question) {
-	for _, a := range h.questions[q.pair] {
+// verificationsOf returns the verifications of q.
+func (h *history) verificationsOf(q *request) (list []verification) {
+	for _, a := range h.verifications[q.pair] {
 		if a.mode == q.mode && a.lease == q.lease {
 			list = append(list, a)
 		}
@@ -196,8 +196,8 @@ func (h *history) confirm(r *Report) {
 		for _, g := range h.received[p] { // a notified callback is subscribed
 			h.proofs[p] = append(h.proofs[p], call{from: h.lifetimes[h.lifetimeAt(g.conn)].started, to: g.at, ok: true})
 		}
-		var last *question
-		for _, a := range h.questions[p] {
+		var last *verification
+		for _, a := range h.verifications[p] {
 			if a.mode != unsubscribe {
 				continue
 			}
@@ -214,12 +214,12 @@ func (h *history) confirm(r *Report) {
 }
 
 // confirmed returns the result of a request for a subscription that its callback confirmed.
-// The result is sure unless a later question, about another subscription or a cancel, may have
+// The result is sure unless a later verification, of another subscription or a cancel, may have
 // replaced the request before it took effect. A confirmed cancel removes an earlier undecided
 // request, for example one that a crashed process left.
 func (h *history) confirmed(q *request) (c call, found bool) {
 	var last time.Time
-	for _, a := range h.questions[q.pair] {
+	for _, a := range h.verifications[q.pair] {
 		switch {
 		case a.mode == unsubscribe && a.yes && found && h.left(last, a.at):
 			c.ok, c.unsure = false, true

@@ -17,19 +17,19 @@ func TestUncertainSecretDoesNotReplaceTheOldOne(t *testing.T) {
 	renewed := &request{pair: p, mode: subscribe, secret: "new", lease: 2, agreed: true}
 	for name, c := range map[string]struct {
 		lifetimes []lifetime
-		end       []question // after the second subscription was confirmed at 30
-		want      bool       // the old secret is valid at 80
+		end       []verification // after the second subscription was confirmed at 30
+		want      bool           // the old secret is valid at 80
 	}{
 		"no crash":                                     {[]lifetime{{started: at(10)}}, nil, false},
 		"a crash without later requests":               {[]lifetime{{started: at(10), ended: at(31)}, {started: at(40)}}, nil, false},
-		"a crash, then a confirmed cancel":             {[]lifetime{{started: at(10), ended: at(31)}, {started: at(40)}}, []question{{mode: unsubscribe, at: at(90), yes: true}}, true},
-		"a crash, then a declined cancel":              {[]lifetime{{started: at(10), ended: at(31)}, {started: at(40)}}, []question{{mode: unsubscribe, at: at(90)}}, false},
-		"no crash, and a confirmed cancel":             {[]lifetime{{started: at(10)}}, []question{{mode: unsubscribe, at: at(90), yes: true}}, false},
-		"a new question before the cancel":             {[]lifetime{{started: at(10), ended: at(31)}, {started: at(40)}}, []question{{mode: subscribe, lease: 2, at: at(50), yes: true}, {mode: unsubscribe, at: at(90), yes: true}}, false},
-		"a new question and a crash before the cancel": {[]lifetime{{started: at(10), ended: at(31)}, {started: at(40), ended: at(51)}, {started: at(60)}}, []question{{mode: subscribe, lease: 2, at: at(50), yes: true}, {mode: unsubscribe, at: at(90), yes: true}}, true},
+		"a crash, then a confirmed cancel":             {[]lifetime{{started: at(10), ended: at(31)}, {started: at(40)}}, []verification{{mode: unsubscribe, at: at(90), yes: true}}, true},
+		"a crash, then a declined cancel":              {[]lifetime{{started: at(10), ended: at(31)}, {started: at(40)}}, []verification{{mode: unsubscribe, at: at(90)}}, false},
+		"no crash, and a confirmed cancel":             {[]lifetime{{started: at(10)}}, []verification{{mode: unsubscribe, at: at(90), yes: true}}, false},
+		"a new question before the cancel":             {[]lifetime{{started: at(10), ended: at(31)}, {started: at(40)}}, []verification{{mode: subscribe, lease: 2, at: at(50), yes: true}, {mode: unsubscribe, at: at(90), yes: true}}, false},
+		"a new question and a crash before the cancel": {[]lifetime{{started: at(10), ended: at(31)}, {started: at(40), ended: at(51)}, {started: at(60)}}, []verification{{mode: subscribe, lease: 2, at: at(50), yes: true}, {mode: unsubscribe, at: at(90), yes: true}}, true},
 	} {
 		h := &history{lifetimes: append([]lifetime{{started: at(0), ended: at(5)}}, c.lifetimes...), requests: map[pair][]*request{p: {old, renewed}}, received: map[pair][]receipt{},
-			questions: map[pair][]question{p: append([]question{{mode: subscribe, lease: 1, at: at(1), yes: true}, {mode: subscribe, lease: 2, at: at(30), yes: true}}, c.end...)}}
+			verifications: map[pair][]verification{p: append([]verification{{mode: subscribe, lease: 1, at: at(1), yes: true}, {mode: subscribe, lease: 2, at: at(30), yes: true}}, c.end...)}}
 		begun := h.lifetimes[h.lifetimeAt(at(80))].started
 		if got := h.permitted(p, "old", at(80), begun); got != c.want {
 			t.Errorf("%s: the old secret is valid: %v, want %v", name, got, c.want)

@@ -66,7 +66,7 @@ func (e *Engine) handle(ctx context.Context, f Follow) (took time.Duration, aske
 		f.NextAt = e.now().Add(max(e.Options.ConfirmWithin, e.backoff(f.Failures)))
 		return nil
 	})
-	if a.Confirmed && done.State == Active || done.receivedWhileAsked() {
+	if a.Confirmed && done.State == Active || done.receivedDuringRequest() {
 		e.queueCheck(ctx, done)
 	}
 	return took, asked, nil
@@ -189,7 +189,7 @@ func (e *Engine) recordFailure(ctx context.Context, f Follow, err error) {
 		}
 		return &event.Event{Kind: kind, Text: fmt.Sprintf("Subscription request to %s (%s): %s", text.Host(f.Hub), f.Protocol, fault.Message(err))}
 	})
-	if done.receivedWhileAsked() {
+	if done.receivedDuringRequest() {
 		e.queueCheck(ctx, done)
 	}
 }
