@@ -77,7 +77,7 @@ func functionHabits(tree fs.FS, set *token.FileSet, file string, fn *ast.FuncDec
 	return wrong
 }
 
-func TestTreeKeepsTheCountableHabits(t *testing.T) {
+func TestCodeKeepsTheHabits(t *testing.T) {
 	t.Parallel()
 	wrong, err := habits(os.DirFS("."))
 	if err != nil {

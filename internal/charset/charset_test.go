@@ -179,7 +179,7 @@ func wide(s string) string {
 	return b.String()
 }
 
-func TestRepairsCharacters(t *testing.T) {
+func TestInvalidCharactersAreRepaired(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		rule, doc, contentType, text string
@@ -234,7 +234,7 @@ func TestWrongLabelsDoNotCorruptTheText(t *testing.T) {
 	}
 }
 
-func TestKnowsTheLabelsOfBrowsers(t *testing.T) {
+func TestEncodingLabelsOfBrowsersAreKnown(t *testing.T) {
 	t.Parallel()
 	labels := `unicode-1-1-utf-8 utf-8 utf8 866 cp866 csibm866 ibm866 csisolatin2 iso-8859-2 iso-ir-101
 		iso8859-2 iso88592 iso_8859-2 iso_8859-2:1987 l2 latin2 csisolatin3 iso_8859-3:1988 l3 latin4 cyrillic

@@ -86,7 +86,7 @@ func (x *accountHarness) bring(path, name, content string) *httptest.ResponseRec
 	return x.do(r)
 }
 
-func TestExportDownload(t *testing.T) {
+func TestExportIsDownloadedAsAnArchive(t *testing.T) {
 	t.Parallel()
 	x := newMovesHarness(t, &fakeMoves{})
 	rec := x.open("/account/export")
