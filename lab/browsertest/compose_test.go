@@ -96,7 +96,7 @@ func TestComposerShowsLimitHashtagsAndLinkPreview(t *testing.T) {
 	t.Parallel()
 	p, b := newWriter(t)
 	b.expect("400")
-	page := newPress(t).put("/lamp.html", "text/html", `<!doctype html><title>The lamp</title><meta property="og:description" content="Lit each evening">`)
+	page := newFeedServer(t).put("/lamp.html", "text/html", `<!doctype html><title>The lamp</title><meta property="og:description" content="Lit each evening">`)
 	bothSides(t, func(t *testing.T, scripts bool, width int64) {
 		b.with(scripts, width)
 		b.open("/write/settings")
