@@ -94,10 +94,11 @@ func sweepItems(ctx context.Context, c sqldb.Conn, shared bool, text string, arg
 
 // sweepMany deletes the items of a source beyond keep.
 func sweepMany(ctx context.Context, c sqldb.Conn, shared bool, keep, some int) (int64, error) {
-	ids, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT id FROM source WHERE items > $1 ORDER BY items DESC`, keep)
+	ids, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT id FROM source WHERE items > $1`, keep)
 	if err != nil {
 		return 0, err
 	}
+	slices.Sort(ids) // all transactions lock sources in this order
 	total := int64(0)
 	for _, id := range ids {
 		if total >= int64(some) {
