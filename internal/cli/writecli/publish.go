@@ -29,6 +29,7 @@ type filePost struct {
 	p *commands
 
 	file, url, title, link, outline, format string
+	reply                                   string
 	categories, enclosures, enclosureURLs   []string
 	clouds, hubs                            []string
 	feedTitle                               string
@@ -76,6 +77,7 @@ new; then for each hub feed, door, success, msg, took_ms.`,
 	f.StringVar(&g.url, "url", "", "public `URL` of the feed")
 	f.StringVarP(&g.title, "title", "t", "", "`text`: title of the post")
 	f.StringVar(&g.link, "link", "", "`URL` of a page that the post is about")
+	f.StringVar(&g.reply, "reply", "", "`URL` of the post to reply to")
 	f.StringArrayVarP(&g.categories, "category", "c", nil, "`name` of a category; may be repeated")
 	f.StringArrayVarP(&g.enclosures, "enclosure", "e", nil, "`FILE` or URL attached to the post; may be repeated")
 	f.StringArrayVar(&g.enclosureURLs, "enclosure-url", nil, "public `URL` of a file of --enclosure; may be repeated")
@@ -138,6 +140,8 @@ func (g *filePost) check() error {
 		return shell.Usagef("--url is %q: it must be an http or https URL with a host", g.url)
 	case g.link != "" && rsscloud.CheckFeedURL(g.link) != nil:
 		return shell.Usagef("--link is %q: it must be an http or https URL with a host", g.link)
+	case g.reply != "" && rsscloud.CheckFeedURL(g.reply) != nil:
+		return shell.Usagef("--reply is %q: it must be an http or https URL with a host", g.reply)
 	case g.keep < 0:
 		return shell.Usagef("--keep is %d: it must be 1 or more", g.keep)
 	}
@@ -174,6 +178,9 @@ func (g *filePost) content(ctx context.Context, args []string) (author.Content, 
 	c := author.Content{Title: g.title, Link: g.link, Categories: g.categories, Format: author.Format(g.format)}
 	if c.Format == "" {
 		c.Format = author.Markdown
+	}
+	if g.reply != "" {
+		c.Reply = &author.Reply{URL: g.reply}
 	}
 	if len(args) > 0 {
 		c.Source = args[0]
