@@ -137,7 +137,7 @@ func TestIterationOverFeedsCanStopEarly(t *testing.T) {
 	}
 }
 
-func TestFeedsYieldsModifiableOutlines(t *testing.T) {
+func TestOutlinesFromFeedsCanBeChanged(t *testing.T) {
 	t.Parallel()
 	d := parse(t, folders, nil)
 	for _, o := range d.Feeds() {

@@ -177,7 +177,7 @@ type Profile struct {
 	Mentions Mentions `json:"mentions,omitzero"`
 	// Categories are labels without posts that the writer created; see [Posts.AddCategory].
 	Categories []string `json:"categories,omitempty"`
-	// Groups are changed by [Groups.AddGroup] and its neighbours only; see [Profile.AllGroups].
+	// Groups change only through the methods of [Groups]; [Profile.AllGroups] lists them.
 	Groups []Group `json:"groups,omitempty"`
 }
 

@@ -20,7 +20,7 @@ import (
 const (
 	maxRefusedPerRegistration = 3           // refused challenges of one registration before the remaining feeds are rejected
 	refusedBurst              = 20          // per source and callback host
-	refusedEvery              = time.Minute // refill of one
+	refusedEvery              = time.Minute // after this time one more refusal is allowed
 )
 
 // admitRegistration counts one request per feed, because each feed causes a read and a

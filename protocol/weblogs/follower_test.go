@@ -105,7 +105,7 @@ func TestFollowerReadsShortListAndReportsEachRowOnce(t *testing.T) {
 	}
 }
 
-func TestFollowerDropsLongValidator(t *testing.T) {
+func TestFollowerDoesNotSendAnOversizedETag(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := &lists{begun: time.Now(), pad: strings.Repeat("x", 1<<10)}

@@ -270,7 +270,7 @@ func TestMulticallStopsAtFirstFailedLogin(t *testing.T) {
 	}
 }
 
-func TestMulticallLimit(t *testing.T) {
+func TestMulticallRejectsTooManyCallsAndBadParameters(t *testing.T) {
 	t.Parallel()
 	calls := 0
 	h := &Handler{Methods: []Method{{Name: "a", Do: func(context.Context, []any) (any, error) { calls++; return 1, nil }}}}

@@ -20,8 +20,8 @@ type Item struct {
 	At       time.Time // position in the river: time of arrival, or of publication for the first check of a feed
 	ReadAt   time.Time // time of the check that found it; items of one check form a group
 	EditedAt time.Time // when its author changed the displayed content; zero: never
-	// WithdrawnAt is when its author removed it from the feed, although older items are still
-	// there; zero: never.
+	// WithdrawnAt is the time when the author removed the item from the feed while older items
+	// stayed; zero: never.
 	WithdrawnAt time.Time
 	Hash        int64 // of everything that the feed has about it
 	Content
