@@ -9,10 +9,10 @@ import (
 type Secret struct {
 	Selector  string     `json:"selector"` // identifies the secret; not confidential
 	User      string     `json:"user"`
-	Group     string     `json:"group"`  // slug
 	Reader    string     `json:"reader"` // the user's label for the reader
 	CreatedAt time.Time  `json:"created_at"`
 	UsedAt    *time.Time `json:"used_at,omitempty"` // approximate
+	Group     string     `json:"group"`             // slug
 
 	// Access is set only in the response that creates the secret.
 	Access *FeedAccess `json:"ways,omitempty"`

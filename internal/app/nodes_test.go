@@ -55,7 +55,7 @@ func TestTwoNodesOnOneDatabaseActAsOneHub(t *testing.T) {
 	for _, want := range []string{`"register"`, `"ping"`, `"notify"`} {
 		watching.wait(t, want)
 	}
-	if code, body := get(t, a.admin+"/v1/subscriptions"); code != 200 || strings.Count(body, `"callback"`) != 1 {
+	if code, body := get(t, a.admin+"/v1/subscriptions"); code != 200 || strings.Count(body, `"topic":"`+feed+`"`) != 1 {
 		t.Errorf("subscriptions, as the one node sees them: %d %s", code, body)
 	}
 }

@@ -15,6 +15,7 @@ func elsewhere() excuse {
 		"backup.md: cloudburst migr":      "the same; internal/store tests the migration",
 		"backup.md: cloudburst backup":    "writes outside of its folder; cmd/cloudburst tests backups",
 		"README.md: make":                 "runs this test",
+		"notices.md: cloudburst notices":  "needs a Mastodon server; internal/endpoint/readhttp has a test with one",
 		"performance.md":                  "measures for minutes, on an idle machine",
 		"scale.md":                        "the same",
 		"simulation.md: cloudburst-lab b": "measures for minutes; lab/bench has a short test",
