@@ -25,42 +25,43 @@ const (
 // river returns the next places of many sources.
 func (p *itemPlan) river(ctx context.Context, c sqldb.Conn) ([]int64, error) {
 	q := *p
+	var ids, found []int64
+	var err error
 	if p.Category != "" || len(p.Categories) > 0 {
-		ids, err := p.sourceIDs(ctx, c, fewSources)
-		if err != nil {
+		if ids, err = p.sourceIDs(ctx, c, fewSources); err != nil {
 			return nil, err
 		}
-		if ids != nil && len(ids) == 0 {
-			return nil, nil
-		}
 		if ids != nil {
+			if len(ids) == 0 {
+				return nil, nil
+			}
 			q.only(ids)
 		}
 	}
+	scan := func(n int) (done bool, err error) {
+		more, done, err := q.scan(ctx, c, n)
+		found = append(found, more...)
+		q.limit = p.limit - len(found)
+		return done || q.limit <= 0, err
+	}
 	n := max(shortScan, 4*p.limit)
-	found, done, err := q.scan(ctx, c, n)
-	if err != nil || done || len(found) >= p.limit {
+	if done, err := scan(n); done || err != nil {
 		return found, err
 	}
-	if q.limit = p.limit - len(found); len(found) >= q.limit { // the rest is near
-		more, done, err := q.scan(ctx, c, min(2*n*q.limit/len(found), n))
-		found = append(found, more...)
-		if err != nil || done || len(found) >= p.limit {
+	if len(found) >= q.limit { // the rest is near
+		if done, err := scan(min(2*n*q.limit/len(found), n)); done || err != nil {
 			return found, err
 		}
-		q.limit = p.limit - len(found)
 	}
-	ids, err := q.sourceIDs(ctx, c, manySources)
-	if err != nil {
-		return nil, err
+	if ids == nil {
+		if ids, err = q.sourceIDs(ctx, c, manySources); err != nil {
+			return nil, err
+		}
 	}
 	if ids == nil || len(ids) > fewSources && (p.Unread || p.Read) { // a scan skips marked items faster
-		more, done, err := q.scan(ctx, c, max(longScan, 4*p.limit))
-		found = append(found, more...)
-		if err != nil || done || len(found) >= p.limit {
+		if done, err := scan(max(longScan, 4*p.limit)); done || err != nil {
 			return found, err
 		}
-		q.limit = p.limit - len(found)
 	}
 	more, err := q.merge(ctx, c)
 	return append(found, more...), err
