@@ -22,33 +22,28 @@ and shows the page, the feeds and the files of the user there. Old URLs of pages
 		Example: `  cloudburst site domain --user alice blog.example.org
   cloudburst site domain --user alice --verify`,
 		Args: shell.Between(0, 1, "a domain"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				name, err := writer(ctx, s, user)
-				if err != nil {
-					return err
-				}
-				site := siteOf(s, name)
-				var d client.Domain
-				switch {
-				case remove:
-					_, err = site.RemoveDomain(ctx)
-					return err
-				case len(args) > 0:
-					if d, err = site.SetDomain(ctx, args[0]); err == nil && verify {
-						d, err = site.VerifyDomain(ctx)
-					}
-				case verify:
+		RunE: p.forWriter(&user, func(ctx context.Context, s *shell.Connection, name string, args []string) error {
+			site := siteOf(s, name)
+			var d client.Domain
+			var err error
+			switch {
+			case remove:
+				_, err = site.RemoveDomain(ctx)
+				return err
+			case len(args) > 0:
+				if d, err = site.SetDomain(ctx, args[0]); err == nil && verify {
 					d, err = site.VerifyDomain(ctx)
-				default:
-					d, err = site.Domain(ctx)
 				}
-				if err != nil {
-					return err
-				}
-				return p.printDomain(d)
-			})
-		},
+			case verify:
+				d, err = site.VerifyDomain(ctx)
+			default:
+				d, err = site.Domain(ctx)
+			}
+			if err != nil {
+				return err
+			}
+			return p.printDomain(d)
+		}),
 	})
 	ofWriter(c, &user)
 	c.Flags().BoolVar(&verify, "verify", false, "check that the domain leads to this server, and use it")

@@ -1,7 +1,6 @@
 package writecli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 
@@ -23,17 +22,24 @@ Works on the running server, or on the data folder when none runs.`)
 	return c
 }
 
-// withWriter runs a command for the author that user names, or for the only user of the server.
-func (p *commands) withWriter(user *string, do func(ctx context.Context, g client.Groups, args []string) error) func(*cobra.Command, []string) error {
+// forWriter runs a command for the author that user names, or for the only user of the server.
+func (p *commands) forWriter(user *string, do func(ctx context.Context, s *shell.Connection, name string, args []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
 			name, err := writer(ctx, s, *user)
 			if err != nil {
 				return err
 			}
-			return do(ctx, client.Groups{Client: s.Client, User: name}, args)
+			return do(ctx, s, name, args)
 		})
 	}
+}
+
+// withGroups runs a command for the groups of an author; see forWriter.
+func (p *commands) withGroups(user *string, do func(ctx context.Context, g client.Groups, args []string) error) func(*cobra.Command, []string) error {
+	return p.forWriter(user, func(ctx context.Context, s *shell.Connection, name string, args []string) error {
+		return do(ctx, client.Groups{Client: s.Client, User: name}, args)
+	})
 }
 
 func (p *commands) groupList() *cobra.Command {
@@ -44,7 +50,7 @@ func (p *commands) groupList() *cobra.Command {
 		Short: "List the groups of an author",
 		Long:  "Lists the groups of an author, including deleted ones.\n\n--json prints one object per line: " + groupFields + ".",
 		Args:  shell.Between(0, 0, ""),
-		RunE: p.withWriter(&user, func(ctx context.Context, groups client.Groups, _ []string) error {
+		RunE: p.withGroups(&user, func(ctx context.Context, groups client.Groups, _ []string) error {
 			list, err := groups.List(ctx)
 			if err != nil {
 				return err
@@ -58,24 +64,9 @@ func (p *commands) groupList() *cobra.Command {
 }
 
 func (p *commands) printGroups(list []client.Group, asJSON bool) error {
-	out := bufio.NewWriter(p.Out)
-	enc := shell.JSONLines(out)
-	t := shell.NewTable(p.Out, "SLUG", "NAME", "DELETED", "URL")
-	for _, g := range list {
-		var err error
-		if asJSON {
-			err = enc.Encode(g)
-		} else {
-			err = t.Row(g.Slug, shell.Clip(g.Name, 60), shell.FormatTime(g.DeletedAt), g.URL)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	return t.End()
+	return shell.PrintList(p.Out, shell.Each(list), asJSON, []string{"SLUG", "NAME", "DELETED", "URL"}, func(g *client.Group) []string {
+		return []string{g.Slug, shell.Clip(g.Name, 60), shell.FormatTime(g.DeletedAt), g.URL}
+	})
 }
 
 func (p *commands) groupAdd() *cobra.Command {
@@ -86,7 +77,7 @@ func (p *commands) groupAdd() *cobra.Command {
 		Long:    "Creates a group and prints the URL of its private feed. Without --slug, the slug is made from NAME.",
 		Example: `  cloudburst group add --user alice Family`,
 		Args:    shell.Between(1, 1, "the NAME of one group"),
-		RunE: p.withWriter(&user, func(ctx context.Context, groups client.Groups, args []string) error {
+		RunE: p.withGroups(&user, func(ctx context.Context, groups client.Groups, args []string) error {
 			g, err := groups.Add(ctx, client.Group{Slug: slug, Name: args[0], Description: description})
 			if err != nil {
 				return err
@@ -108,7 +99,7 @@ func (p *commands) groupRename() *cobra.Command {
 		Short: "Change the name of a group",
 		Long:  "Changes the name and the description of a group. Its slug, URLs and secrets stay the same.",
 		Args:  shell.Between(2, 2, "the SLUG of a group and its new NAME"),
-		RunE: p.withWriter(&user, func(ctx context.Context, groups client.Groups, args []string) error {
+		RunE: p.withGroups(&user, func(ctx context.Context, groups client.Groups, args []string) error {
 			_, err := groups.Change(ctx, args[0], args[1], description)
 			return err
 		}),
@@ -126,7 +117,7 @@ func (p *commands) groupRemove() *cobra.Command {
 		Long: `Deletes a group: its private feed is no longer served. Its posts stay private and visible to the
 author only, and "group restore" brings the group back with its readers.`,
 		Args: shell.Between(1, 1, "the SLUG of one group"),
-		RunE: p.withWriter(&user, func(ctx context.Context, groups client.Groups, args []string) error {
+		RunE: p.withGroups(&user, func(ctx context.Context, groups client.Groups, args []string) error {
 			if err := groups.Remove(ctx, args[0]); err != nil {
 				return err
 			}
@@ -145,7 +136,7 @@ func (p *commands) groupRestore() *cobra.Command {
 		Short: "Restore a deleted group",
 		Long:  "Restores a deleted group with its secrets and posts.",
 		Args:  shell.Between(1, 1, "the SLUG of one group"),
-		RunE: p.withWriter(&user, func(ctx context.Context, groups client.Groups, args []string) error {
+		RunE: p.withGroups(&user, func(ctx context.Context, groups client.Groups, args []string) error {
 			_, err := groups.Restore(ctx, args[0])
 			return err
 		}),

@@ -36,15 +36,9 @@ Deleted posts are listed only with --state deleted.
 
 --json prints one object per line: ` + postFields + `.`,
 		Args: shell.Between(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				name, err := writer(ctx, s, user)
-				if err != nil {
-					return err
-				}
-				return p.printPosts(s.Posts(ctx, name, q), asJSON)
-			})
-		},
+		RunE: p.forWriter(&user, func(ctx context.Context, s *shell.Connection, name string, _ []string) error {
+			return p.printPosts(s.Posts(ctx, name, q), asJSON)
+		}),
 	})
 	ofWriter(c, &user)
 	shell.ChoiceFlag(c, &q.State, "state", "only posts in this state", "draft", "scheduled", "published", "private", "deleted")

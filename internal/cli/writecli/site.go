@@ -40,29 +40,24 @@ it. An error names the line and the property.`,
 		Example: `  cloudburst site style --user alice style.css
   cloudburst site style --user alice --remove`,
 		Args: shell.Between(0, 1, "a file"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				name, err := writer(ctx, s, user)
-				if err != nil {
-					return err
+		RunE: p.forWriter(&user, func(ctx context.Context, s *shell.Connection, name string, args []string) error {
+			if len(args) == 0 && !drop {
+				style, err := siteOf(s, name).Style(ctx)
+				if err == nil && style.CSS != "" {
+					_, err = fmt.Fprintln(p.Out, style.CSS)
 				}
-				if len(args) == 0 && !drop {
-					style, err := siteOf(s, name).Style(ctx)
-					if err == nil && style.CSS != "" {
-						_, err = fmt.Fprintln(p.Out, style.CSS)
-					}
-					return err
-				}
-				var text []byte
-				if len(args) > 0 {
-					if text, err = p.readText(args[0]); err != nil {
-						return err
-					}
-				}
-				_, err = siteOf(s, name).SetStyle(ctx, client.Style{CSS: string(text)})
 				return err
-			})
-		},
+			}
+			var text []byte
+			var err error
+			if len(args) > 0 {
+				if text, err = p.readText(args[0]); err != nil {
+					return err
+				}
+			}
+			_, err = siteOf(s, name).SetStyle(ctx, client.Style{CSS: string(text)})
+			return err
+		}),
 	})
 	ofWriter(c, &user)
 	c.Flags().BoolVar(&drop, "remove", false, "remove the style sheet")
@@ -87,25 +82,15 @@ func (p siteCommands) sitePages() *cobra.Command {
 		Use:   "pages",
 		Short: "List the pages of a user that are no posts",
 		Args:  shell.Between(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				name, err := writer(ctx, s, user)
-				if err != nil {
-					return err
-				}
-				list, err := siteOf(s, name).Pages(ctx)
-				if err != nil {
-					return err
-				}
-				t := shell.NewTable(p.Out, "PAGE", "TITLE")
-				for _, one := range list {
-					if err := t.Row(one.Slug, one.Title); err != nil {
-						return err
-					}
-				}
-				return t.End()
+		RunE: p.forWriter(&user, func(ctx context.Context, s *shell.Connection, name string, _ []string) error {
+			list, err := siteOf(s, name).Pages(ctx)
+			if err != nil {
+				return err
+			}
+			return shell.PrintList(p.Out, shell.Each(list), false, []string{"PAGE", "TITLE"}, func(one *client.Page) []string {
+				return []string{one.Slug, one.Title}
 			})
-		},
+		}),
 	})
 	ofWriter(c, &user)
 	return c

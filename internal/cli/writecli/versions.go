@@ -105,15 +105,9 @@ func (p versionCommands) rules() *cobra.Command {
 happens to a short post above the limit, how a URL in the text is counted, and whether
 hashtags become categories and links. The rules apply to pages, apps and this command.`,
 		Args: shell.Between(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				name, err := writer(ctx, s, user)
-				if err != nil {
-					return err
-				}
-				return p.changeRules(ctx, s, name, short, urls, tags)
-			})
-		},
+		RunE: p.forWriter(&user, func(ctx context.Context, s *shell.Connection, name string, _ []string) error {
+			return p.changeRules(ctx, s, name, short, urls, tags)
+		}),
 	})
 	ofWriter(c, &user)
 	shell.ChoiceFlag(c, &short, "short", "what happens to a short post above the limit", "off", "warn", "enforce", "server")
