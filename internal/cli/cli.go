@@ -30,9 +30,15 @@ func New() *shell.Shell {
 
 // RunProcess calls run with the command line of this process. A signal cancels the context.
 func RunProcess(s *shell.Shell, run func(ctx context.Context, s *shell.Shell, args []string) int) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		signal.Stop(signals) // before the stop becomes visible: a second signal ends the process at once
+		cancel()
+	}()
 	return run(ctx, s, os.Args[1:])
 }
 
