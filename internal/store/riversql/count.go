@@ -49,15 +49,35 @@ func holdSources(ctx context.Context, c sqldb.Conn, shared bool, ids []int64) er
 	return err
 }
 
-// holdCounts locks the subscriptions that meet conditions on f, and their sources against checks and
-// sweeps. Marks of other readers go on.
-func holdCounts(ctx context.Context, c sqldb.Conn, shared bool, where string, args ...any) error {
-	if !shared {
-		return nil
+// holdMarks locks the subscriptions of a reader to sources, and the sources against checks and sweeps.
+// No subscription to them begins or ends until the transaction ends: it would count the marks, or
+// not. Marks of other readers go on.
+func holdMarks(ctx context.Context, c sqldb.Conn, reader string, sources []int64) error {
+	list := idList(sources)
+	_, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT s.id FROM source AS s WHERE s.id {ALL} $1 {END ALL} ORDER BY s.id {KEEP S}`, list)
+	if err == nil {
+		_, err = holdCounts(ctx, c, ` WHERE f.reader = $1 AND f.source_id {ALL} $2 {END ALL}`, reader, list)
 	}
-	_, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT s.id FROM source AS s JOIN river_subscription AS f ON f.source_id = s.id`+where+
-		` ORDER BY s.id {HOLD S F}`, args...)
 	return err
+}
+
+// holdCounts locks the subscriptions that meet conditions on f, and their sources against checks and
+// sweeps, and returns the sources. Marks of other readers go on. A subscription that begins
+// meanwhile is not locked, even if it meets the conditions.
+func holdCounts(ctx context.Context, c sqldb.Conn, where string, args ...any) ([]int64, error) {
+	return sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT s.id FROM source AS s JOIN river_subscription AS f ON f.source_id = s.id`+where+
+		` ORDER BY s.id {HOLD S F}`, args...)
+}
+
+// heldCounts is holdCounts for conditions of a statement that follows. It returns them with the
+// sources that it locked; a store with one writer needs neither.
+func heldCounts(ctx context.Context, c sqldb.Conn, shared bool, where string, args []any) (string, []any, error) {
+	if !shared {
+		return where, args, nil
+	}
+	ids, err := holdCounts(ctx, c, where, args...)
+	args = append(slices.Clip(args), idList(ids))
+	return where + ` AND f.source_id {ALL} ` + sqldb.Placeholder(len(args)) + ` {END ALL}`, args, err
 }
 
 // counted is a change of the counters of one subscription.

@@ -94,20 +94,15 @@ func (s *itemStore) markable(ctx context.Context, c sqldb.Conn, reader string, i
 		return list, err
 	}
 	var sources []int64
-	followed := true
 	for _, m := range list {
-		sources, followed = append(sources, m.source), followed && m.floor.Valid
+		sources = append(sources, m.source)
 	}
-	if !followed { // a subscription that begins now counts the marks, but cannot be locked yet
-		if err := holdSources(ctx, c, true, sources); err != nil {
-			return nil, err
-		}
-	}
-	err = holdCounts(ctx, c, true, ` WHERE f.reader = $1 AND f.source_id {ALL} $2 {END ALL}`, reader, idList(slices.Compact(slices.Sorted(slices.Values(sources)))))
-	if err != nil {
+	sources = slices.Compact(slices.Sorted(slices.Values(sources)))
+	if err := holdMarks(ctx, c, reader, sources); err != nil {
 		return nil, err
 	}
-	return markableNow(ctx, c, reader, ids) // as it is after other transactions
+	list, err = markableNow(ctx, c, reader, ids) // as it is after other transactions
+	return slices.DeleteFunc(list, func(m marked) bool { return !slices.Contains(sources, m.source) }), err
 }
 
 func markableNow(ctx context.Context, c sqldb.Conn, reader string, ids []int64) ([]marked, error) {
@@ -177,17 +172,18 @@ func (s *itemStore) MarkAllRead(ctx context.Context, reader string, source int64
 	if category != "" {
 		of.Add(`f.source_id IN (SELECT m.source_id FROM river_category_source AS m WHERE m.reader = ? AND m.category = ?)`, reader, sqldb.Clean(category))
 	}
-	where, held := of.String(), slices.Clone(of.Args)
-	at, place := of.Arg(sqldb.Millis(now)), of.Arg(readPlace(to))
 	err := s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
-		if err := holdCounts(ctx, c, s.db.Shared, where, held...); err != nil {
+		where, args, err := heldCounts(ctx, c, s.db.Shared, of.String(), of.Args)
+		if err != nil {
 			return err
 		}
+		args = append(args, sqldb.Millis(now), readPlace(to))
+		at, place := sqldb.Placeholder(len(args)-1), sqldb.Placeholder(len(args))
 		// Only items above the new read marker are counted, which are few.
-		_, err := c.Exec(ctx, `UPDATE river_subscription AS f SET read_before = read_place, read_before_at = `+at+`, before_items = read_items,
+		_, err = c.Exec(ctx, `UPDATE river_subscription AS f SET read_before = read_place, read_before_at = `+at+`, before_items = read_items,
 			read_place = `+place+`, read_items = (SELECT s.items FROM source AS s WHERE s.id = f.source_id) - (SELECT COUNT(*) FROM item AS i
 				WHERE i.source_id = f.source_id AND i.place >= `+place+` AND NOT EXISTS (SELECT 1 FROM item_mark AS k
-					WHERE k.reader = f.reader AND k.place = i.place AND k.read))`+where, of.Args...)
+					WHERE k.reader = f.reader AND k.place = i.place AND k.read))`+where, args...)
 		return err
 	})
 	if err != nil {
@@ -224,11 +220,12 @@ func (s *itemStore) dropMarks(ctx context.Context, reader string) error {
 			rows[i], sources[i] = []any{reader, m.place}, m.source
 		}
 		err := s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
-			err := holdCounts(ctx, c, s.db.Shared, ` WHERE f.reader = $1 AND f.source_id {ALL} $2 {END ALL}`, reader, idList(sources))
-			if err != nil {
-				return err
+			if s.db.Shared {
+				if err := holdMarks(ctx, c, reader, sources); err != nil {
+					return err
+				}
 			}
-			_, err = c.Bulk(ctx, `rows(reader t, place i) DELETE FROM item_mark AS k {USING ROWS} WHERE k.reader = :reader AND k.place = :place AND `+deadMark, rows)
+			_, err := c.Bulk(ctx, `rows(reader t, place i) DELETE FROM item_mark AS k {USING ROWS} WHERE k.reader = :reader AND k.place = :place AND `+deadMark, rows)
 			return err
 		})
 		if err != nil {
@@ -243,7 +240,8 @@ func (s *itemStore) UndoAllRead(ctx context.Context, reader string, to, since ti
 	const where = ` WHERE f.reader = $1 AND f.read_place = $2 AND f.read_before IS NOT NULL AND f.read_before_at >= $3`
 	args := []any{sqldb.Clean(reader), readPlace(to), sqldb.Millis(since)}
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int64, error) {
-		if err := holdCounts(ctx, c, s.db.Shared, where, args...); err != nil {
+		where, args, err := heldCounts(ctx, c, s.db.Shared, where, args)
+		if err != nil {
 			return 0, err
 		}
 		return c.Exec(ctx, `UPDATE river_subscription AS f SET read_place = read_before, read_items = before_items, read_before = NULL`+where, args...)

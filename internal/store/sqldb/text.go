@@ -28,7 +28,7 @@ type Dialect struct {
 func SQLite() *Dialect {
 	return &Dialect{Tokens: map[string]string{
 		"ID": "INTEGER", "BYTES": "BLOB", "BYTEWISE": "", "WITHOUT ROWID": "WITHOUT ROWID",
-		"LOCK": "", "SHARE": "", "CLAIM": "", "TAKE": "", "TAKE S": "", "TAKE T": "", "HOLD S": "", "HOLD S F": "", "LIKE": "LIKE",
+		"LOCK": "", "SHARE": "", "CLAIM": "", "TAKE": "", "TAKE S": "", "TAKE T": "", "HOLD S": "", "KEEP S": "", "HOLD S F": "", "LIKE": "LIKE",
 		"SEARCH TABLE": fts5Table, "DOC": "rowid", "ALL": "IN (SELECT value FROM json_each(", "END ALL": "))",
 		"TEXT OF ABOUT": "CAST(about AS TEXT)", "TITLE OF ABOUT": "COALESCE(json_extract(CAST(about AS TEXT), '$.title'), '')",
 		"ICON OF SOURCE": "COALESCE(json_extract(d.about, '$.icon'), '')", "HOME OF SOURCE": "COALESCE(json_extract(d.about, '$.home'), '')",
@@ -44,6 +44,7 @@ func Postgres() *Dialect {
 		"CLAIM":    "FOR NO KEY UPDATE SKIP LOCKED", // to change rows that no other transaction has locked
 		"TAKE":     "FOR UPDATE SKIP LOCKED",        // to delete rows that no other transaction has locked
 		"HOLD S":   "FOR UPDATE OF s",
+		"KEEP S":   "FOR SHARE OF s",                        // to keep s unchanged
 		"HOLD S F": "FOR SHARE OF s FOR NO KEY UPDATE OF f", // to change f while s stays unchanged
 		"TAKE S":   "FOR UPDATE OF s SKIP LOCKED",
 		"TAKE T":   "FOR UPDATE OF t SKIP LOCKED",
