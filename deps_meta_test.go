@@ -62,7 +62,7 @@ func tagged(f *fstest.MapFile) *fstest.MapFile {
 	return file("//go:build plan9 && never\n\n" + string(f.Data))
 }
 
-func TestGoodTreePassesTheImportRule(t *testing.T) {
+func TestValidTreePassesTheImportRule(t *testing.T) {
 	t.Parallel()
 	tree, r := small()
 	maps.Copy(tree, fstest.MapFS{

@@ -134,7 +134,7 @@ func isSentence(e ast.Expr, named map[string]bool) bool {
 	return false
 }
 
-func TestErrorsAreNotRecognisedByTheirText(t *testing.T) {
+func TestCodeDoesNotCompareErrorTexts(t *testing.T) {
 	t.Parallel()
 	wrong, err := recognised(os.DirFS("."), sentenceReaders())
 	if err != nil {
@@ -150,7 +150,7 @@ func TestErrorsAreNotRecognisedByTheirText(t *testing.T) {
 	}
 }
 
-func TestSearchesForErrorTextsAreFound(t *testing.T) {
+func TestComparisonsOfErrorTextsAreFound(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]int{
 		`_ = strings.Contains(err.Error(), "x")`:                  1,

@@ -77,7 +77,7 @@ func functionHabits(tree fs.FS, set *token.FileSet, file string, fn *ast.FuncDec
 	return wrong
 }
 
-func TestCodeKeepsTheHabits(t *testing.T) {
+func TestCodeFollowsTheConventions(t *testing.T) {
 	t.Parallel()
 	wrong, err := habits(os.DirFS("."))
 	if err != nil {
@@ -88,7 +88,7 @@ func TestCodeKeepsTheHabits(t *testing.T) {
 	}
 }
 
-func TestBrokenHabitsAreFound(t *testing.T) {
+func TestConventionViolationsAreFound(t *testing.T) {
 	t.Parallel()
 	body := func(lines int) string {
 		return "package p\nfunc f() {\n" + strings.Repeat("\t_ = 0\n", lines-2) + "}\n"

@@ -240,7 +240,7 @@ func allowed(name, word string, needed map[string]bool) bool {
 	return false
 }
 
-func TestTextsUseTheProjectsWords(t *testing.T) {
+func TestTextsUseOnlyAllowedWords(t *testing.T) {
 	t.Parallel()
 	wrong, err := refusedIn(os.DirFS("."))
 	if err != nil {

@@ -42,7 +42,7 @@ func TestErrorHasCodeMessageAndRetryAfter(t *testing.T) {
 	}
 }
 
-func TestResponseOfAnotherProgramIsReported(t *testing.T) {
+func TestResponseThatIsNotFromTheAPIIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, contentType := range []string{"text/html", "application/json"} {
 		c := serve(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -8,7 +8,7 @@ import (
 	"cloudburst/client"
 )
 
-func TestNameOfDotsIsNotRequested(t *testing.T) {
+func TestNameConsistingOfDotsIsRejectedWithoutRequest(t *testing.T) {
 	t.Parallel()
 	c := serve(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("request to %s", r.URL) })
 	for _, name := range []string{"", ".", "..", "..."} {

@@ -154,7 +154,7 @@ func goldenOf(t *testing.T, f *feed.Feed, err error) string {
 	return b.String()
 }
 
-func TestGoldenDocuments(t *testing.T) {
+func TestParsedFeedsMatchGoldenFiles(t *testing.T) {
 	t.Parallel()
 	for _, folder := range goldenFolders(t) {
 		for _, c := range goldenCases(t, folder) {

@@ -17,7 +17,7 @@ type meaning struct {
 	want any
 }
 
-func TestAmbiguousMarkupIsReadAsIntended(t *testing.T) {
+func TestAmbiguousMarkupHasTheIntendedMeaning(t *testing.T) {
 	t.Parallel()
 	for _, group := range [][]meaning{textMeanings(), linkMeanings(), personMeanings(), placeMeanings()} {
 		for _, m := range group {

@@ -142,7 +142,7 @@ func TestDocumentWithMissingOrRepeatedPartIsAFeed(t *testing.T) {
 	})
 }
 
-func TestRepeatedDocumentBeginsWithTheSameItems(t *testing.T) {
+func TestRepeatedDocumentKeepsTheItemsOfTheFirst(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, w validDocument) {
 		f := mustParse(t, append(bytes.Clone(w.doc), w.doc...), "repeated")
@@ -155,7 +155,7 @@ func TestRepeatedDocumentBeginsWithTheSameItems(t *testing.T) {
 	})
 }
 
-func TestFollowingFeedDoesNotChangeItems(t *testing.T) {
+func TestSecondDocumentDoesNotChangeItemsOfTheFirst(t *testing.T) {
 	t.Parallel()
 	all := validDocuments(t)
 	for i, w := range all {

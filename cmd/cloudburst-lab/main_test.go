@@ -17,8 +17,8 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScripts runs testdata/script/*.txt with testscript's own commands.
-func TestScripts(t *testing.T) {
+// TestScriptsOfCommandsPass runs testdata/script/*.txt with testscript's own commands.
+func TestScriptsOfCommandsPass(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true})
 }

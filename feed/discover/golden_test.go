@@ -41,7 +41,7 @@ func readPage(t *testing.T, file string) (address string, header http.Header, do
 	return address, header, doc
 }
 
-func TestGoldenPages(t *testing.T) {
+func TestDiscoveredFeedsMatchGoldenFiles(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/pages/*.txt")
 	if err != nil {

@@ -89,7 +89,7 @@ func printed(t testing.TB, d *opml.Document) []byte {
 	}
 }
 
-func TestGoldenDocuments(t *testing.T) {
+func TestParsedOPMLMatchesGoldenFiles(t *testing.T) {
 	t.Parallel()
 	for _, name := range inputs(t) {
 		base := strings.TrimSuffix(name, ".opml")

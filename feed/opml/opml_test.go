@@ -251,7 +251,7 @@ func TestCategoryAttributeIsSplit(t *testing.T) {
 	}
 }
 
-func TestDates(t *testing.T) {
+func TestDatesAreParsedInKnownForms(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
 		"Fri, 20 Nov 2026 08:00:00 GMT":   "2026-11-20T08:00:00Z",
@@ -294,7 +294,7 @@ func TestExpandedParsesExpansionState(t *testing.T) {
 	}
 }
 
-func TestAttrFindsKnownAndUnknown(t *testing.T) {
+func TestAttrFindsKnownAndUnknownAttributes(t *testing.T) {
 	t.Parallel()
 	o := opml.Outline{Text: "t", IsComment: true, Attrs: []opml.Attr{{Name: "x:y", Value: "z"}}}
 	for name, want := range map[string]string{"text": "t", "isComment": "true", "x:y": "z"} {

@@ -41,7 +41,7 @@ func proven(t *testing.T) *timeline {
 	return newTimeline(t).check(ok("1", feed.Hints{}, "ETag", `"1"`)).after(time.Minute, inFull(by(polling.Pushed, ok("2", feed.Hints{}, "ETag", `"2"`))))
 }
 
-func TestCheckAfterAnnouncementSendsOnlyProvenETag(t *testing.T) {
+func TestCheckAfterAnnouncementSendsOnlyATrustedETag(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t).sends(polling.Pushed, "")
 	l.check(ok("1", feed.Hints{}, "ETag", `"1"`, "Last-Modified", "Sun, 03 May 2026 00:00:00 GMT"))
@@ -72,7 +72,7 @@ func TestDisprovenETagIsNotSentAfterAnnouncement(t *testing.T) {
 	l.sends(polling.Pushed, "")
 }
 
-func TestPlannedNotModifiedWithAnotherETagEndsTheProof(t *testing.T) {
+func TestNotModifiedWithAnotherETagEndsTrustInTheETag(t *testing.T) {
 	t.Parallel()
 	l := proven(t)
 	l.after(time.Minute, status(304, "ETag", `"3"`)).validators(`"3"`, "")
@@ -114,7 +114,7 @@ func TestNotModifiedAfterAnnouncementMustMatchTheSentETag(t *testing.T) {
 	proven(t).after(time.Minute, status(304, "ETag", `"3"`)).outcome(polling.Unchanged)
 }
 
-func TestPlannedNotModifiedDoesNotSettleAFailedAnnouncementCheck(t *testing.T) {
+func TestPlannedNotModifiedDoesNotReplaceAFailedCheckAfterAPush(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []polling.Answer{{Error: polling.ErrTimeout}, {Error: polling.ErrLocal}, status(503), status(503, "Retry-After", "60"), status(404), inFull(status(304)), {Status: 200, Looks: "html"}} {
 		l := proven(t)
@@ -152,7 +152,7 @@ const (
 	dated    = "Mon, 04 May 2026 02:20:01 GMT"
 )
 
-func TestRecentChangeIsReadAgainOnlyAfterAnnouncement(t *testing.T) {
+func TestFeedModifiedSecondsAgoIsReadAgainOnlyAfterAnnouncement(t *testing.T) {
 	t.Parallel()
 	recent := func(hash string) polling.Answer {
 		return inFull(ok(hash, feed.Hints{}, "Last-Modified", modified, "Date", dated))

@@ -48,7 +48,7 @@ func TestFailuresAreRetriedWithBackOff(t *testing.T) {
 	}
 }
 
-func TestFailuresNeverEndAFeedAndOneSuccessResetsThem(t *testing.T) {
+func TestFailingFeedIsCheckedAtLeastDailyAndOneSuccessResetsFailures(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`))
 	for i := range 1000 {

@@ -182,7 +182,7 @@ func TestUserIntervalRespectsBackOffAndRetryAfter(t *testing.T) {
 	l.after(time.Hour, status(500)).wait(20 * time.Minute)
 }
 
-func TestDefaultWaitFollowsPostSpacing(t *testing.T) {
+func TestDefaultIntervalFollowsPostingFrequency(t *testing.T) {
 	t.Parallel()
 	every := func(d time.Duration, n int) (out []time.Time) {
 		for i := range n {

@@ -128,7 +128,7 @@ func TestHubThatMissesMoreThanATenthIsNotTrusted(t *testing.T) {
 	}
 }
 
-func TestPollShortlyBeforeAPushIsNotAMiss(t *testing.T) {
+func TestChangeFoundShortlyBeforeItsPushIsNotCountedAsMissed(t *testing.T) {
 	t.Parallel()
 	l := live(t)
 	l.after(time.Hour, ok("2", feed.Hints{}))

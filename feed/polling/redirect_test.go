@@ -38,7 +38,7 @@ func TestPermanentRedirectMovesFeedAfterThreeChecksIn24Hours(t *testing.T) {
 	l.after(48*time.Hour, moved(hop(301, here, there))).url(here) // long enough, but only the second check
 }
 
-func TestNotModifiedBehindPermanentRedirectCounts(t *testing.T) {
+func TestNotModifiedAfterPermanentRedirectCountsTowardsTheMove(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t).check(moved(hop(301, here, there)))
 	l.after(12*time.Hour, via(status(304), hop(301, here, there)))
@@ -83,7 +83,7 @@ func TestRedirectsBehindATemporaryHopAreTemporary(t *testing.T) {
 	}
 }
 
-func TestEndedOrChangedRedirectIsCountedAgain(t *testing.T) {
+func TestRedirectCountRestartsWhenTheRedirectEndsOrChanges(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t)
 	l.check(moved(hop(301, here, there)))
@@ -96,7 +96,7 @@ func TestEndedOrChangedRedirectIsCountedAgain(t *testing.T) {
 	l.after(24*time.Hour, moved(hop(301, here, there))).url(there)
 }
 
-func TestFailureNeitherMovesAFeedNorResetsSightings(t *testing.T) {
+func TestFailureNeitherMovesAFeedNorResetsItsRedirectCount(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t).check(ok("1", feed.Hints{}, "ETag", `"a"`))
 	page := polling.Answer{Status: 200, Looks: "html", Hash: "page", Header: header("ETag", `"page"`, "Cache-Control", "max-age=86400")}
@@ -149,7 +149,7 @@ func TestFeedNeverMovesFromHTTPSToHTTP(t *testing.T) {
 	l.url(here)
 }
 
-func TestUndoneMoveIsNotRepeated(t *testing.T) {
+func TestFeedDoesNotMoveAgainAfterAnUndo(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t)
 	for range 3 {

@@ -90,7 +90,7 @@ func TestRetryAfterHoldsUntilItExpires(t *testing.T) {
 	}
 }
 
-func TestSeveralWaitingFeedsMakeTheirHostWait(t *testing.T) {
+func TestRetryAfterOfSeveralFeedsAppliesToTheirHost(t *testing.T) {
 	t.Parallel()
 	var h polling.Host
 	reported := func(n int, after string, code int) polling.Decision {

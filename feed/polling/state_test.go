@@ -98,7 +98,7 @@ func TestNextDoesNotModifyItsInput(t *testing.T) {
 	}
 }
 
-func TestStartCausesNoCheck(t *testing.T) {
+func TestServerStartKeepsPlannedChecks(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t).check(ok("1", feed.Hints{TTL: "600"}))
 	if s := polling.Resume(l.s, l.now.Add(time.Hour), 0.5); !s.NextAt.Equal(l.s.NextAt) {
@@ -113,7 +113,7 @@ func TestStartCausesNoCheck(t *testing.T) {
 	}
 }
 
-func TestClockJumpNeitherStopsNorHastensChecks(t *testing.T) {
+func TestClockJumpNeitherDelaysNorAdvancesChecks(t *testing.T) {
 	t.Parallel()
 	const decade = 10 * 365 * 24 * time.Hour
 	l := newTimeline(t)

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// TestEveryByteIsDetectedAtEveryOffset compares the code that checks many bytes at once with a
+// TestFastEscapeScanMatchesTheByteLoopAtEveryOffset compares the code that checks many bytes at once with a
 // check of one byte at a time.
-func TestEveryByteIsDetectedAtEveryOffset(t *testing.T) {
+func TestFastEscapeScanMatchesTheByteLoopAtEveryOffset(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 7, 8, 9, 31, 40, 63, 64, 65, 100, 127, 128, 135, 200} {
 		for at := range n {
@@ -45,7 +45,7 @@ func holdsAsItIs(s string) bool {
 	return strings.Contains(s, "<") && utf8.ValidString(s) && !strings.Contains(s, "]]>") && !strings.ContainsAny(s, "\uFFFE\uFFFF")
 }
 
-func TestURLIsPlainIfEveryByteIs(t *testing.T) {
+func TestURLNeedsNoEscapingIfNoByteDoes(t *testing.T) {
 	t.Parallel()
 	const plain = "https://a.example/a~b_c/?d=e&f"
 	for at := len("https://a"); at < len(plain); at++ {

@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-func TestProgramsInTheManualRun(t *testing.T) {
+func TestExampleProgramsOfFeedDataRun(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "another language")
 	doc, err := os.ReadFile("../../docs/reference/feed-data.md")

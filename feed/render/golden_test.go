@@ -36,7 +36,7 @@ func golden(t *testing.T, name string, doc []byte, warnings []Warning) {
 }
 
 // The documents in testdata/golden/*.xml in every version of RSS.
-func TestGoldenRSS(t *testing.T) {
+func TestRenderedRSSMatchesGoldenFiles(t *testing.T) {
 	t.Parallel()
 	goldens(t, rssFormats())
 }

@@ -28,7 +28,7 @@ func goldenFeed() *feed.Feed {
 	}
 }
 
-func TestGoldenDataAndPages(t *testing.T) {
+func TestRenderedDataAndPagesMatchGoldenFiles(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"jsonfeed", "csv", "tsv", "phps", "storable", "php", "perl", "python", "ruby", "js", "jsonp", "html", "text"} {
 		doc, warnings, err := Append(nil, goldenFeed(), name, nil)

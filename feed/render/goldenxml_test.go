@@ -6,7 +6,7 @@ import "testing"
 func otherXML() []string { return []string{"atom", "atom03", "cdf", "scriptingnews", "opml"} }
 
 // The documents in testdata/golden/*.xml in every other XML format.
-func TestGoldenXMLFormats(t *testing.T) {
+func TestRenderedXMLMatchesGoldenFiles(t *testing.T) {
 	t.Parallel()
 	goldens(t, otherXML())
 }

@@ -138,7 +138,7 @@ func TestCDFPreservesItsOwnElements(t *testing.T) {
 	}
 }
 
-func TestScriptingNewsLinksWords(t *testing.T) {
+func TestScriptingNewsLinkTextIsPreserved(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestLookupByNameAndExtension(t *testing.T) {
+func TestFormatsAreFoundByNameAndExtension(t *testing.T) {
 	t.Parallel()
 	names, exts := map[string]bool{}, map[string]bool{}
 	for _, f := range Formats() {
@@ -253,7 +253,7 @@ func TestHTMLWordsAreTheReadableText(t *testing.T) {
 	}
 }
 
-func TestPlainURLAgreesWithTheSlowCheck(t *testing.T) {
+func TestFastURLCheckMatchesTheSlowCheck(t *testing.T) {
 	t.Parallel()
 	for c := range 256 {
 		s := "https://a.example/" + string([]byte{byte(c)}) + "b"

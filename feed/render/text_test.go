@@ -82,7 +82,7 @@ func TestNoControlCharacterReachesATerminal(t *testing.T) {
 	}
 }
 
-func TestLinesOfMarkup(t *testing.T) {
+func TestMarkupIsConvertedToLinesOfText(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"":                                       "",

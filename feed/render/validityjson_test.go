@@ -190,7 +190,7 @@ func TestJSONFeedsAreValid(t *testing.T) {
 }
 
 // Each of these documents breaks one rule.
-func TestJSONJudgeFindsErrors(t *testing.T) {
+func TestJSONFeedValidatorFindsErrors(t *testing.T) {
 	t.Parallel()
 	const begin = `{"version":"https://jsonfeed.org/version/1.1","title":"T","feed_url":"https://a.example/",`
 	book := newRulebook()

@@ -114,7 +114,7 @@ func TestDocumentsAndModulesAreValid(t *testing.T) {
 }
 
 // Each of these documents breaks one rule, which the judge must find.
-func TestJudgeFindsErrors(t *testing.T) {
+func TestXMLValidatorFindsErrors(t *testing.T) {
 	t.Parallel()
 	const begin = `<?xml version="1.0" encoding="UTF-8"?><rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/" xmlns:sy="http://purl.org/rss/1.0/modules/syndication/" ` +
 		`xmlns:atom="http://www.w3.org/2005/Atom" xmlns:georss="http://www.georss.org/georss"><channel><title>T</title><link>https://a.example/</link><description/>`

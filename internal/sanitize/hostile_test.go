@@ -71,7 +71,7 @@ func shapes(n int) map[string]string {
 	}
 }
 
-func TestHostileInputStaysBounded(t *testing.T) {
+func TestOutputSizeIsBoundedForHostileInput(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
 	for name, s := range shapes(1 << 15) {
@@ -152,7 +152,7 @@ func TestInputBeyondTheLimitIsCut(t *testing.T) {
 	}
 }
 
-func TestConcurrentUse(t *testing.T) {
+func TestSanitizerIsSafeForConcurrentUse(t *testing.T) {
 	t.Parallel()
 	const s = `<p><b>a<a href=x onclick=y>b<table><td>c`
 	want := HTML(s)

@@ -131,7 +131,7 @@ func TestWrittenPostReachesSubscribersAndOpenPages(t *testing.T) {
 	}
 }
 
-func TestRiverMeasuresPagesMarksAndPings(t *testing.T) {
+func TestRiverBenchmarkReportsEveryFigure(t *testing.T) {
 	r, err := bench.River{Common: small(t), Feeds: 12, Items: 240, Pages: 3, Pings: 1}.Run(t.Context())
 	check(t, r, err)
 	have := map[string]bool{}

@@ -141,7 +141,7 @@ func TestTooManyHostsAreRejected(t *testing.T) {
 	}
 }
 
-func TestLoopsReachEveryCallbackOnce(t *testing.T) {
+func TestReferenceLoopsReachEveryCallbackOnce(t *testing.T) {
 	t.Parallel()
 	s := openTestReceiver(t, Plan{Hosts: 7})
 	l := newLoop(8, 64)
@@ -164,7 +164,7 @@ func TestLoopsReachEveryCallbackOnce(t *testing.T) {
 	}
 }
 
-func TestFloorNotifiesOnlyChanges(t *testing.T) {
+func TestReferenceEndpointNotifiesOnlyChangedFeeds(t *testing.T) {
 	t.Parallel()
 	s := openTestReceiver(t, Plan{Hosts: 2, Feeds: 2})
 	s.Reset(2)
@@ -188,7 +188,7 @@ func TestFloorNotifiesOnlyChanges(t *testing.T) {
 	}
 }
 
-func TestHelpersAnswerCallsAndReportErrors(t *testing.T) {
+func TestReceiverProcessAnswersCallsAndReportsErrors(t *testing.T) {
 	t.Parallel()
 	in := `{"do":"count"}{"do":"open","with":{"hosts":1}}{"do":"reset","with":3}{"do":"count"}{"do":"dance"}{"do":"reset","with":"x"}`
 	var out bytes.Buffer

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestRequestHeads(t *testing.T) {
+func TestRequestHeadIsParsedOrReportedAsIncomplete(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		in   string

@@ -53,7 +53,7 @@ func TestWireReadsResponsesInOrder(t *testing.T) {
 	}
 }
 
-func TestPingThatWaitsForAConnectionIsLate(t *testing.T) {
+func TestPingLatencyIncludesTheWaitForAConnection(t *testing.T) {
 	t.Parallel()
 	hold := make(chan struct{})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -16,7 +16,7 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-func TestDocumentationIsASite(t *testing.T) {
+func TestDocumentationPagesAreNavigableAndSearchable(t *testing.T) {
 	t.Parallel()
 	p := start(t, conf(t))
 	b := newTab(t, p.base)
@@ -55,8 +55,8 @@ func TestDocumentationIsASite(t *testing.T) {
 	}
 }
 
-// TestImagesOfTheFirstSteps writes the images of docs/get-started into the folder for screenshots.
-func TestImagesOfTheFirstSteps(t *testing.T) {
+// TestImagesOfGetStartedAreDrawn writes the images of docs/get-started into the folder for screenshots.
+func TestImagesOfGetStartedAreDrawn(t *testing.T) {
 	t.Parallel()
 	album := newAlbum(t)
 	p, server := start(t, conf(t)), newFeedServer(t)

@@ -57,7 +57,7 @@ func TestSeveralFeedsAreUnfollowedAndMovedAtOnce(t *testing.T) {
 	}
 }
 
-func TestPeopleOfTheServerAreOfferedToFollow(t *testing.T) {
+func TestAuthorsOfTheServerAreOfferedToFollow(t *testing.T) {
 	t.Parallel()
 	p := start(t, conf(t))
 	p.author(t, "alice").write("Good morning.")
@@ -71,7 +71,7 @@ func TestPeopleOfTheServerAreOfferedToFollow(t *testing.T) {
 	bob.holds("she is followed", `document.querySelector('[name=feed][value$="/alice/rss.xml"]').disabled`)
 }
 
-func TestADeadIconLeavesTheLetterWithoutScripts(t *testing.T) {
+func TestMissingIconIsReplacedByALetterWithoutScripts(t *testing.T) {
 	t.Parallel()
 	p, server := start(t, conf(t)), newFeedServer(t)
 	server.put("/dead.png", "status", "404")

@@ -40,7 +40,7 @@ func day(t *testing.T) (p *running, server *feedServer, morning *servedFeed) {
 	return p, server, morning
 }
 
-func TestTheRiverIsReadWithTheKeyboard(t *testing.T) {
+func TestRiverCanBeReadByKeyboard(t *testing.T) {
 	t.Parallel()
 	p, server, morning := day(t)
 	b := newTab(t, p.base)
@@ -141,7 +141,7 @@ func TestTheRiverIsReadWithTheKeyboard(t *testing.T) {
 	b.until("g f shows the feeds", `location.pathname === "/feeds"`)
 }
 
-func TestTheKeysOfAFeedGoFromItemToItem(t *testing.T) {
+func TestFeedPageKeysMoveBetweenItems(t *testing.T) {
 	t.Parallel()
 	p, server, _ := day(t)
 	b := newTab(t, p.base)
@@ -166,7 +166,7 @@ func TestTheKeysOfAFeedGoFromItemToItem(t *testing.T) {
 // pages are the pages of the g sequences, by their second key.
 var pages = map[string]string{"r": "/river", "u": "/river?unread=1", "s": "/river?starred=1", "f": "/feeds", "w": "/write", "h": "/hub", "l": "/log", "t": "/topics", "d": "/docs", "a": "/account"}
 
-func TestEveryListedKeyWorksOrSaysWhyNot(t *testing.T) {
+func TestEveryListedKeyActsOrExplainsWhyNot(t *testing.T) {
 	t.Parallel()
 	p, b := newWriter(t)
 	server := newFeedServer(t)

@@ -47,7 +47,7 @@ func (p *running) follow(user, feed string, categories ...string) *client.Source
 	return got.Source
 }
 
-func TestAnItemArrivesOnTheOpenPageAndNothingShifts(t *testing.T) {
+func TestLiveItemDoesNotShiftTheOpenPage(t *testing.T) {
 	t.Parallel()
 	p, server := start(t, conf(t)), newFeedServer(t)
 	feed := server.feed("/pushed.xml", "Pushed", rsscloud.CloudAt(p.base).String(), posts(20, "Talk")...)
@@ -138,7 +138,7 @@ func TestNewItemsAppearByThemselvesAtTheTopOfThePage(t *testing.T) {
 	}
 }
 
-func TestASavedPostReachesAReaderWhoIsSignedIn(t *testing.T) {
+func TestSavedPostAppearsLiveForASignedInUser(t *testing.T) {
 	t.Parallel()
 	p := start(t, conf(t))
 	const password = "correct horse battery"
@@ -204,7 +204,7 @@ func TestASavedPostReachesAReaderWhoIsSignedIn(t *testing.T) {
 	b.until("his river is no longer accessible", `location.pathname === "/login"`)
 }
 
-func TestItemsOfADisconnectedTimeAppearAfterReconnecting(t *testing.T) {
+func TestItemsMissedWhileDisconnectedAppearAfterReconnecting(t *testing.T) {
 	t.Parallel()
 	server, proxy := newFeedServer(t), newProxy(t)
 	cfg := conf(t)

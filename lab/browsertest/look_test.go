@@ -46,7 +46,7 @@ func TestLinksLookLikeLinksAndAreLargeEnough(t *testing.T) {
 	b.holds("and has the colour of links", `getComputedStyle(document.querySelector(".leaf a")).color !== getComputedStyle(document.querySelector(".leaf")).color`)
 }
 
-func TestADeadIconLeavesTheLetterOfTheFeed(t *testing.T) {
+func TestMissingIconIsReplacedByTheLetterOfTheFeed(t *testing.T) {
 	t.Parallel()
 	p, server := start(t, conf(t)), newFeedServer(t)
 	server.put("/dead.png", "status", "404")

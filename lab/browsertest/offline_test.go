@@ -25,7 +25,7 @@ func (b *tab) workerReady() {
 	}), false)`)
 }
 
-func TestWithoutAConnectionTheLastRiverIsShownAndStarsAreSentLater(t *testing.T) {
+func TestOfflineRiverShowsCachedItemsAndSendsStarsLater(t *testing.T) {
 	t.Parallel()
 	server, proxy := newFeedServer(t), newProxy(t)
 	cfg := conf(t)

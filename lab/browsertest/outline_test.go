@@ -81,7 +81,7 @@ func (b *tab) outline(after, want string) {
 	}
 }
 
-func TestTheOutlinerHasTheKeysOfOutliners(t *testing.T) {
+func TestOutlinerKeysMoveIndentAndFoldHeadlines(t *testing.T) {
 	t.Parallel()
 	p := start(t, conf(t))
 	b := p.author(t, "alice")
@@ -137,7 +137,7 @@ func TestTheOutlinerHasTheKeysOfOutliners(t *testing.T) {
 	b.until("Escape and Tab leave the outline", `!document.activeElement.closest(".outline")`)
 }
 
-func TestTheOutlinerTakesWhatIsPastedDraggedAndOpened(t *testing.T) {
+func TestOutlinerAcceptsPastedDraggedAndOpenedOutlines(t *testing.T) {
 	t.Parallel()
 	p := start(t, conf(t))
 	b := p.author(t, "alice")

@@ -58,7 +58,7 @@ func TestStarsAndReadMarksAreKept(t *testing.T) {
 	newTab(t, p.base).marked(true)
 }
 
-func TestEverythingWorksWithoutScripts(t *testing.T) {
+func TestReaderPagesWorkWithoutScripts(t *testing.T) {
 	t.Parallel()
 	p, server, _ := day(t)
 	b := newTab(t, p.base)

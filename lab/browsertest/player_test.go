@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestAnEnclosurePlaysOnWhileTheRiverIsRead(t *testing.T) {
+func TestEnclosureKeepsPlayingWhileTheRiverIsRead(t *testing.T) {
 	t.Parallel()
 	p, server := start(t, conf(t)), newFeedServer(t)
 	all := posts(70, "Show")

@@ -40,12 +40,12 @@ func shows(text string) string {
 	return `document.querySelector("#thread .replytree").textContent.includes("` + text + `")`
 }
 
-// TestThreadGrowsOnTwoServers follows a conversation between two servers: alice writes on one, bob
+// TestRepliesAppearLiveInTheThreadOnBothServers follows a conversation between two servers: alice writes on one, bob
 // replies on the other, and both threads grow on open pages. Eve, whom alice does not know, waits.
 //
 // spec:cloudburst#thread-page
 // spec:cloudburst#thread-moderation
-func TestThreadGrowsOnTwoServers(t *testing.T) {
+func TestRepliesAppearLiveInTheThreadOnBothServers(t *testing.T) {
 	t.Parallel()
 	there, here := start(t, conf(t)), start(t, conf(t))
 	alice, bob := there.author(t, "alice"), here.author(t, "bob")

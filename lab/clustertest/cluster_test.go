@@ -225,7 +225,7 @@ func TestClusterSurvivesARestartOfTheDatabase(t *testing.T) {
 	kept(t, w, w.Restarted(2*rounds(1), end, own.Start))
 }
 
-func TestNodeLosesItsDatabaseConnection(t *testing.T) {
+func TestLostDatabaseConnectionLosesNoAcknowledgedWork(t *testing.T) {
 	t.Parallel()
 	for name, how := range map[string]wire{"torn": torn, "silent": silent} {
 		t.Run(name, func(t *testing.T) {
@@ -236,7 +236,7 @@ func TestNodeLosesItsDatabaseConnection(t *testing.T) {
 	}
 }
 
-func TestPagesAreLiveAtEveryNode(t *testing.T) {
+func TestPagesOfEveryNodeShowChangesLive(t *testing.T) {
 	t.Parallel()
 	w := harness(t, Options{})
 	kept(t, w, w.Live())

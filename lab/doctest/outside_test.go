@@ -15,8 +15,8 @@ import (
 )
 
 // A program in a module of its own may import every public package. The developer's guide
-// states how; its program runs in TestGuidesWorkAsDocumented.
-func TestProgramsOutsideNeedNoModulesOfTheServer(t *testing.T) {
+// states how; its program runs in TestCommandsInTheDocumentationRun.
+func TestPublicPackagesImportNoServerModules(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "two builds in a module outside this tree")
 	root, err := filepath.Abs("../..")

@@ -26,7 +26,7 @@ func (x *excused) by(e excuse, b block) bool {
 	return name != ""
 }
 
-func TestGuidesWorkAsDocumented(t *testing.T) {
+func TestCommandsInTheDocumentationRun(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "a build of the program")
 	root, err := filepath.Abs("../..")

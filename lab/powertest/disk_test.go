@@ -59,7 +59,7 @@ func TestSyncedDataSurvivesACut(t *testing.T) {
 	}
 }
 
-func TestUnsyncedWriteIsTornAtSectors(t *testing.T) {
+func TestUnsyncedWriteIsTornAtSectorBoundaries(t *testing.T) {
 	t.Parallel()
 	d := NewDisk()
 	n, _ := d.make(d.root, "a", false, 0o600)
@@ -91,7 +91,7 @@ func TestFailedSyncDiscardsItsChanges(t *testing.T) {
 	}
 }
 
-func TestFullDiskRejectsWritesAndStoppedDiskRejectsAll(t *testing.T) {
+func TestFullDiskRejectsWritesAndStoppedDiskRejectsAllOperations(t *testing.T) {
 	t.Parallel()
 	d := NewDisk()
 	n, _ := d.make(d.root, "a", false, 0o600)

@@ -154,7 +154,7 @@ func (w *harness) writeDatabase() error {
 }
 
 // A process that crashes before opening the database, or while recording this, loses nothing.
-func TestCrashBeforeTheDatabaseIsOpenLosesNothing(t *testing.T) {
+func TestCrashBeforeTheDatabaseIsOpenLosesNoData(t *testing.T) {
 	t.Parallel()
 	for what, record := range map[string]string{"no record": "", "an incomplete record": "o\x00\x04/a/c\x00"} {
 		w := newRecorded(t, 1)
@@ -192,7 +192,7 @@ func TestCrashBeforeTheDatabaseIsOpenLosesNothing(t *testing.T) {
 }
 
 // The test cuts the power without a mounted disk, and checks that the harness detects a loss.
-func TestPowerIsCutWithoutAMountedDisk(t *testing.T) {
+func TestHarnessDetectsLossOnARecordedDisk(t *testing.T) {
 	t.Parallel()
 	s := seed(t)
 	bin := build(t, program.Planted)

@@ -27,7 +27,7 @@ func TestSameSeedGivesTheSameBacklog(t *testing.T) {
 	}
 }
 
-func TestBacklogOfAFailureIsCaughtUp(t *testing.T) {
+func TestBacklogAfterAFailureIsWorkedOff(t *testing.T) {
 	t.Parallel()
 	l := Standard()
 	l.Zipf, l.Notifications = 0, 80_000 // no feed is larger than another

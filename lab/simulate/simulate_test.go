@@ -58,7 +58,7 @@ func plan(t testing.TB, c *Costs, l Load, m Machine) *Plan {
 	return p
 }
 
-func TestReportForFixedCosts(t *testing.T) {
+func TestReportForFixedCostsMatchesGoldenFile(t *testing.T) {
 	t.Parallel()
 	for name, l := range map[string]Load{"internet": Standard(), "small": Standard().scaled(1e-5)} {
 		r, err := NewReport(fixed(t), l, StandardMachine(), 1)
@@ -93,7 +93,7 @@ func TestReportForFixedCosts(t *testing.T) {
 	}
 }
 
-func TestEmbeddedCostsAreCompleteAndStateTheirOrigin(t *testing.T) {
+func TestEmbeddedCostsNameTheirCommandTimeAndMachine(t *testing.T) {
 	t.Parallel()
 	c, err := ReadCosts(Embedded())
 	if err != nil {
@@ -209,7 +209,7 @@ func TestPlanRespectsTheHeadroom(t *testing.T) {
 	}
 }
 
-func TestPingsAndNotificationsFitEachOther(t *testing.T) {
+func TestInconsistentPingAndNotificationRatesAreExplained(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		notifications, taken float64
@@ -234,7 +234,7 @@ func TestPingsAndNotificationsFitEachOther(t *testing.T) {
 }
 
 // The sum over all feeds is all subscriptions, and the draws have the right mean.
-func TestPopularityAddsUp(t *testing.T) {
+func TestPopularitySumsToAllSubscriptions(t *testing.T) {
 	t.Parallel()
 	for _, s := range []float64{0, 0.5, 1, 1.3} {
 		sum := 0.0

@@ -59,7 +59,7 @@ func parse(t *testing.T, doc string) Document {
 	return d
 }
 
-func TestParseMessagesOfTheProposal(t *testing.T) {
+func TestMessagesOfTheProposalAreParsed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, doc string
@@ -138,7 +138,7 @@ func TestMarshalMatchesTheProposal(t *testing.T) {
 	}
 }
 
-func TestParseKnownEncodings(t *testing.T) {
+func TestKnownEncodingsAreDecoded(t *testing.T) {
 	t.Parallel()
 	doc := wrap("<result><status>true</status><title>Grüße €</title></result>")
 	latin := []byte(`<?xml version="1.0" encoding="windows-1252"?>` + strings.NewReplacer("ü", "\xfc", "ß", "\xdf", "€", "\x80").Replace(doc))
@@ -328,7 +328,7 @@ func TestParseResultRequiresCompleteDocument(t *testing.T) {
 	}
 }
 
-func TestTimeOfTheNextConfirmation(t *testing.T) {
+func TestSubscriptionIsConfirmedAfterThirtyDaysWithoutNotification(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2003, 5, 1, 12, 0, 0, 0, time.UTC)
 	day := 24 * time.Hour

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestStreamAsAtom(t *testing.T) {
+func TestStreamIsServedAsAtom(t *testing.T) {
 	t.Parallel()
 	for target, want := range map[string]int{
 		"/reader/atom/feed/12?n=250": 250, "/greader/reader/atom/user/-/state/com.google/reading-list": 20,

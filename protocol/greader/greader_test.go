@@ -14,7 +14,7 @@ import (
 	"cloudburst/protocol/greader"
 )
 
-func TestClientAndHandlerAtAnyPrefix(t *testing.T) {
+func TestHandlerServesTheClientAtAnyPathPrefix(t *testing.T) {
 	t.Parallel()
 	for _, prefix := range []string{"", "/greader", "/api/greader.php", "/a/b"} {
 		t.Run("at "+prefix, func(t *testing.T) {
@@ -155,7 +155,7 @@ func ask(t *testing.T, f *fake, method, target, body string, header ...string) (
 
 const api = "/reader/api/0/"
 
-func TestLoginResponse(t *testing.T) {
+func TestClientLoginReturnsATokenOrAnError(t *testing.T) {
 	t.Parallel()
 	const right = "Email=alice&Passwd=a%2Bb%26c%3Dd%25%20%C3%A9"
 	for name, c := range map[string]struct {
@@ -185,7 +185,7 @@ func TestLoginResponse(t *testing.T) {
 	}
 }
 
-func TestUnauthorizedResponse(t *testing.T) {
+func TestRequestWithoutValidTokenIsUnauthorized(t *testing.T) {
 	t.Parallel()
 	for _, auth := range []string{"", "GoogleLogin", "GoogleLogin auth=", "GoogleLogin auth=alice/wrong", "Basic YWxpY2U6eA==", "Bearer x", "GoogleLogin auth=" + strings.Repeat("x", 20_000)} {
 		for _, path := range []string{"token", "user-info", "subscription/list?output=json", "stream/contents/user/-/state/com.google/reading-list"} {

@@ -7,7 +7,7 @@ import (
 	"cloudburst/protocol/greader"
 )
 
-func TestParseItemIDForms(t *testing.T) {
+func TestItemIDIsParsedInEveryForm(t *testing.T) {
 	t.Parallel()
 	const id = 1705042807944417 // from a server that uses microseconds
 	for _, s := range []string{
@@ -28,7 +28,7 @@ func TestParseItemIDForms(t *testing.T) {
 	}
 }
 
-func TestParseStreamOfAnyUser(t *testing.T) {
+func TestStreamIDIsParsedForAnyUser(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]greader.Stream{
 		"": {}, "reading-list": {}, "user/-/state/com.google/reading-list": {}, "user/1234/state/com.google/reading-list": {},

@@ -39,7 +39,7 @@ func validRequest(pairs ...string) url.Values {
 	return q
 }
 
-func TestAuthorizationRequestAndResponse(t *testing.T) {
+func TestAuthorizationRequestIsParsedAndRedirected(t *testing.T) {
 	t.Parallel()
 	r, refusal, bad := ParseRequest(validRequest())
 	if bad != nil || refusal != nil || r.ClientID != app || r.State != "s t&" || r.Challenge != challenge || !slices.Equal(r.Scopes, []string{"create", "profile"}) || !r.SameOrigin() {
@@ -186,7 +186,7 @@ func (b *codes) Revoke(_ context.Context, token string) error {
 	return b.fail
 }
 
-func TestServerEndpoints(t *testing.T) {
+func TestServerIssuesIntrospectsAndRevokesTokens(t *testing.T) {
 	t.Parallel()
 	b := &codes{}
 	s := &Server{Backend: b}

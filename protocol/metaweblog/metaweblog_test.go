@@ -26,9 +26,9 @@ func handler(s *site) *xmlrpc.Handler {
 	return &xmlrpc.Handler{Methods: (&metaweblog.Server{Backend: s}).Methods()}
 }
 
-// TestRecordedCallsOfEditors posts recorded calls of editors, in the order of their file
+// TestRecordedCallsOfEditorsSucceed posts recorded calls of editors, in the order of their file
 // names, to one weblog.
-func TestRecordedCallsOfEditors(t *testing.T) {
+func TestRecordedCallsOfEditorsSucceed(t *testing.T) {
 	t.Parallel()
 	calls, err := filepath.Glob("testdata/calls/*.call.xml")
 	if err != nil || len(calls) == 0 {
@@ -103,7 +103,7 @@ func TestClientReadsBackSavedPost(t *testing.T) {
 	}
 }
 
-func TestClientMethods(t *testing.T) {
+func TestClientCallsEveryMethod(t *testing.T) {
 	t.Parallel()
 	s := newSite()
 	c, ctx := client(t, s), t.Context()
@@ -358,7 +358,7 @@ func TestStatusOverridesPublish(t *testing.T) {
 	}
 }
 
-func TestBloggerContentTitle(t *testing.T) {
+func TestTitleIsReadFromBloggerContent(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		content string
@@ -388,7 +388,7 @@ func TestBloggerContentTitle(t *testing.T) {
 	}
 }
 
-func TestBackendErrors(t *testing.T) {
+func TestBackendErrorIsReturnedAsFault(t *testing.T) {
 	t.Parallel()
 	s := newSite()
 	s.fail = errBoom
@@ -408,7 +408,7 @@ func TestBackendErrors(t *testing.T) {
 	}
 }
 
-func TestParseResponsesOfOtherServers(t *testing.T) {
+func TestResponsesOfOtherServersAreParsed(t *testing.T) {
 	t.Parallel()
 	byName := map[string]any{"News": map[string]any{"htmlUrl": "http://a.example/", "description": ""}, "Art": map[string]any{"description": "Art"}}
 	got, err := metaweblog.ParseCategories(byName)

@@ -47,7 +47,7 @@ func TestRSDRoundTrip(t *testing.T) {
 	}
 }
 
-func TestParseRSDOfOtherServers(t *testing.T) {
+func TestRSDOfOtherServersIsParsed(t *testing.T) {
 	t.Parallel()
 	// The document has another namespace, relative links and custom elements of one server,
 	// and is not well-formed.

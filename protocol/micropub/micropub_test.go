@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestClientAndHandler(t *testing.T) {
+func TestClientCreatesUpdatesAndDeletesPosts(t *testing.T) {
 	t.Parallel()
 	s, srv := newSite(t)
 	c := &Client{Endpoint: srv.URL + "/micropub?x=y", Token: "alice:create,update,delete,media", HTTP: srv.Client()}
@@ -132,7 +132,7 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-func TestErrorForJSONThatIsNotAnObject(t *testing.T) {
+func TestJSONThatIsNotAnObjectIsRejected(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{`[]`, `"x"`, `1`} {
 		if _, err := ParseJSON([]byte(s)); err == nil || !strings.Contains(err.Error(), "The JSON must be an object") {

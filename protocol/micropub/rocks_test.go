@@ -32,7 +32,7 @@ func parts(fields ...string) string {
 }
 
 // The numbers are those of the test cases at micropub.rocks.
-func TestCreateInEveryFormat(t *testing.T) {
+func TestPostIsCreatedFromFormJSONAndMultipart(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ number, kind, body, want string }{
 		{"100", formType, `h=entry&content=A+test`, `{"content":["A test"]}`},
@@ -208,7 +208,7 @@ func TestMediaEndpointStoresFile(t *testing.T) {
 	}
 }
 
-func TestTokenAndScopes(t *testing.T) {
+func TestRequestNeedsATokenWithItsScope(t *testing.T) {
 	t.Parallel()
 	const create, update = `{"properties":{"content":["A"]}}`, `{"action":"update","url":"http://a.example/","delete":["x"]}`
 	bearer := func(s string) []string { return []string{"Authorization", "Bearer " + s} }

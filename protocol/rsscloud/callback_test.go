@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestCallbackURL(t *testing.T) {
+func TestCallbackURLIsBuiltFromHostPortAndPath(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		protocol, host string
@@ -182,7 +182,7 @@ func TestCallbackHostIsCallerUnlessDomainIsSet(t *testing.T) {
 	}
 }
 
-func TestProcedureNames(t *testing.T) {
+func TestProcedureNameIsCheckedBeforeRegistration(t *testing.T) {
 	t.Parallel()
 	for _, ok := range []string{"a", "river.updated", "rssCloud.notify", "a_b:c/d", "mt", "system2.x", strings.Repeat("a", 128)} {
 		if err := rsscloud.CheckProcedure("xml-rpc", ok); err != nil {

@@ -176,9 +176,9 @@ func aggregator(t *testing.T) (srv *httptest.Server, received func() []rsscloud.
 	}
 }
 
-// TestRegisterPingAndCancelInEveryProtocol runs the real client, handler and subscriber in
+// TestClientRegistersPingsAndCancelsInEveryProtocol runs the real client, handler and subscriber in
 // every protocol of registration and of notification, with and without a domain.
-func TestRegisterPingAndCancelInEveryProtocol(t *testing.T) {
+func TestClientRegistersPingsAndCancelsInEveryProtocol(t *testing.T) {
 	t.Parallel()
 	for _, asked := range []struct{ protocol, path, procedure, ping string }{
 		{"http-post", "/rsscloud/pleaseNotify", "", "/rsscloud/ping"},
@@ -299,7 +299,7 @@ func TestClientDistinguishesLimitFromRefusal(t *testing.T) {
 	}
 }
 
-func TestPingEndpointAsCallbackIsLoop(t *testing.T) {
+func TestNotificationToAPingEndpointFailsAsALoop(t *testing.T) {
 	t.Parallel()
 	hub := newCloud(t)
 	err := (&rsscloud.Client{}).Notify(t.Context(), "http-post", hub.URL+"/rsscloud/ping", "", testFeed, 1)
@@ -308,7 +308,7 @@ func TestPingEndpointAsCallbackIsLoop(t *testing.T) {
 	}
 }
 
-func TestPingEndpointOfHub(t *testing.T) {
+func TestPingEndpointIsDerivedFromHubURL(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ protocol, base, want string }{
 		{"http-post", "http://hub.example:5337", "http://hub.example:5337/ping"},
@@ -328,7 +328,7 @@ func TestPingEndpointOfHub(t *testing.T) {
 	}
 }
 
-func TestSubscriberResponses(t *testing.T) {
+func TestSubscriberAnswersNotificationsAndRejectsInvalidOnes(t *testing.T) {
 	t.Parallel()
 	srv, received := aggregator(t)
 	feed := url.QueryEscape(testFeed)
@@ -386,7 +386,7 @@ func TestSubscriberResponses(t *testing.T) {
 	}
 }
 
-func TestFailedNotificationGets503(t *testing.T) {
+func TestNotificationThatCannotBeStoredReturns503(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(&rsscloud.Subscriber{
 		Wants: func(string) bool { return true },

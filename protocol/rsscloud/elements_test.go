@@ -25,9 +25,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestFindCloudInFeeds parses every feed of testdata/cloud and compares the result with its
+// TestCloudElementIsFoundInFeedsOfEveryFormat parses every feed of testdata/cloud and compares the result with its
 // golden file.
-func TestFindCloudInFeeds(t *testing.T) {
+func TestCloudElementIsFoundInFeedsOfEveryFormat(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/cloud/*.xml")
 	if err != nil || len(files) < 15 {

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestURLsAreOrderedByNumberInAnyCase(t *testing.T) {
+func TestNumberedURLParametersAreOrderedIgnoringCase(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		body string
@@ -155,7 +155,7 @@ func TestLargeOrTruncatedBodyIsRejected(t *testing.T) {
 	}
 }
 
-func TestRegistrationFromForm(t *testing.T) {
+func TestRegistrationIsParsedFromForm(t *testing.T) {
 	t.Parallel()
 	const feed = "&url1=http%3A%2F%2Ffeeds.example%2Frss.xml"
 	for _, c := range []struct {
@@ -268,7 +268,7 @@ func TestPingFormNamesOneFeed(t *testing.T) {
 	}
 }
 
-func TestRegistrationFromParamsOfAnyType(t *testing.T) {
+func TestRegistrationParametersMayHaveAnyType(t *testing.T) {
 	t.Parallel()
 	want := rsscloud.Registration{Procedure: "river.updated", Port: 5337, Path: "/RPC2", Protocol: "xml-rpc", URLs: []string{"http://a/"}}
 	with := func(i int, v any) []any {

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestResultEncoding(t *testing.T) {
+func TestResultIsEncodedAsXMLAndJSON(t *testing.T) {
 	t.Parallel()
 	r := rsscloud.Result{Success: true, Msg: rsscloud.ThanksForThePing}
 	if got, want := string(r.XML("result")), "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<result success=\"true\" msg=\"Thanks for the ping.\"/>\n"; got != want {
@@ -30,10 +30,10 @@ func TestResultEncoding(t *testing.T) {
 	}
 }
 
-// TestParseResultOfCloudsInTheField parses each document of testdata/answers. The first
+// TestResultsOfExistingCloudsAreParsed parses each document of testdata/answers. The first
 // word of the file name is the expected result: yes (success), no (refusal) or none
 // (invalid).
-func TestParseResultOfCloudsInTheField(t *testing.T) {
+func TestResultsOfExistingCloudsAreParsed(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/answers/*")
 	if err != nil || len(files) < 15 {
@@ -56,7 +56,7 @@ func TestParseResultOfCloudsInTheField(t *testing.T) {
 	}
 }
 
-func TestIsPingResponse(t *testing.T) {
+func TestPingResponseIsRecognizedByItsDocument(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]bool{
 		`<result success="true" msg="Thanks for the ping."/>`:                               true,
@@ -85,8 +85,8 @@ func TestChallengesAreLongAndUnique(t *testing.T) {
 	}
 }
 
-// TestNotificationEncoding compares each protocol's notification with a golden file.
-func TestNotificationEncoding(t *testing.T) {
+// TestNotificationIsEncodedForEachProtocol compares each protocol's notification with a golden file.
+func TestNotificationIsEncodedForEachProtocol(t *testing.T) {
 	t.Parallel()
 	const feed = "http://feeds.example/rss.xml?a=1&b=<ü>"
 	for _, protocol := range []string{"http-post", "https-post", "xml-rpc", "soap"} {

@@ -81,7 +81,7 @@ const (
 	pleaseBody = "notifyProcedure=&port=80&path=/a&protocol=http-post&url1=http%3A%2F%2Ff.example%2Frss.xml"
 )
 
-func TestAcceptedPingResponse(t *testing.T) {
+func TestAcceptedPingIsAnsweredWithSuccessDocument(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/rsscloud/ping", "/ping"} {
 		r := ask(t, friendly(), "POST", path, pingBody)
@@ -211,7 +211,7 @@ func TestUnsupportedBodyIsRejected(t *testing.T) {
 	}
 }
 
-func TestOtherMethodsGetUsage(t *testing.T) {
+func TestUnsupportedMethodReturnsUsage(t *testing.T) {
 	t.Parallel()
 	for _, path := range rsscloud.Endpoints() {
 		for _, method := range []string{"GET", "PUT", "DELETE", "HEAD"} {
@@ -240,7 +240,7 @@ func TestCORSAllowsAnyOrigin(t *testing.T) {
 	}
 }
 
-func TestHopsOfPing(t *testing.T) {
+func TestHopCountIsReadFromHeaderAndCapped(t *testing.T) {
 	t.Parallel()
 	for header, want := range map[string]int{"": 0, "0": 0, "2": 2, " 3 ": 3, "4": 4, "999999": 4, "-1": 4, "x": 4, "99999999999999999999": 4} {
 		got := -1

@@ -115,7 +115,7 @@ func TestResponseUsesCallersVersionNamespaceAndStyle(t *testing.T) {
 	}
 }
 
-func TestRequestsOfKnownClients(t *testing.T) {
+func TestRequestsOfKnownClientsAreAnswered(t *testing.T) {
 	t.Parallel()
 	h := server(t)
 	const feed = "http://127.0.0.1/rss.xml"
@@ -221,7 +221,7 @@ func TestInvalidBodyIsFault(t *testing.T) {
 	}
 }
 
-func TestVoidMethodHasNoResult(t *testing.T) {
+func TestVoidMethodReturnsAnEmptyResponse(t *testing.T) {
 	t.Parallel()
 	r, err := ParseResponse(post(server(t), in("<VOID/>"), nil).Body)
 	if err != nil || r.Name != "VOIDResponse" || len(r.Params) != 0 || r.Result() != nil {
@@ -294,7 +294,7 @@ func TestWSDLDescribesEveryMethod(t *testing.T) {
 	}
 }
 
-func TestClientAndHandler(t *testing.T) {
+func TestClientCallsTheHandlerInBothVersions(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(server(t))
 	defer srv.Close()
@@ -355,7 +355,7 @@ func TestClientSendsActionPerVersion(t *testing.T) {
 	}
 }
 
-func TestClientErrors(t *testing.T) {
+func TestClientReportsInvalidResponses(t *testing.T) {
 	t.Parallel()
 	answer := func(status int, contentType string, body []byte) *Client {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

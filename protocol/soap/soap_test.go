@@ -37,7 +37,7 @@ func golden(t *testing.T, name string, got []byte) {
 
 const cloud = "http://127.0.0.1/cloud"
 
-func TestParseRequestsOfClients(t *testing.T) {
+func TestRequestsOfClientsAreParsed(t *testing.T) {
 	t.Parallel()
 	feeds := []any{"http://127.0.0.1/rss.xml", "http://127.0.0.1/b.xml"}
 	want := map[string]Call{
@@ -98,7 +98,7 @@ func envelope(header, body string) string {
 		header + "<s:Body>" + body + "</s:Body></s:Envelope>"
 }
 
-func TestParseRejectsOtherDocuments(t *testing.T) {
+func TestOtherDocumentsAreRejected(t *testing.T) {
 	t.Parallel()
 	for name, doc := range map[string]string{
 		"another root":               "<html/>",
@@ -221,7 +221,7 @@ func TestOtherVersionIsMismatchFault(t *testing.T) {
 	}
 }
 
-func TestParseValuesOfEveryType(t *testing.T) {
+func TestValuesOfEveryTypeAreParsed(t *testing.T) {
 	t.Parallel()
 	for doc, want := range map[string]any{
 		`<v i:type="xsd:string"> a </v>`:                                       " a ",
@@ -268,7 +268,7 @@ func everything() []Param {
 	}
 }
 
-func TestMarshalBothVersionsWithAndWithoutTypes(t *testing.T) {
+func TestCallIsEncodedForEachVersionAndStyle(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]Call{
 		"call-11.xml":         {Version: V11},
@@ -351,7 +351,7 @@ func TestFaultRoundTripInBothVersions(t *testing.T) {
 	golden(t, "fault-12.xml", (&Fault{Code: "Client", String: "no", Actor: "u:x", Detail: "more"}).Marshal(V12))
 }
 
-func TestParseFaultsOfOtherServers(t *testing.T) {
+func TestFaultsOfOtherServersAreParsed(t *testing.T) {
 	t.Parallel()
 	_, err := ParseResponse(strings.NewReader(in(`<s:Fault><faultcode>s:Server</faultcode>
 		<faultstring> it broke </faultstring><detail><x:a xmlns:x="u"><b>one</b> <b>two</b></x:a></detail></s:Fault>`)))
@@ -364,7 +364,7 @@ func TestParseFaultsOfOtherServers(t *testing.T) {
 	}
 }
 
-func TestBindByNameOrPosition(t *testing.T) {
+func TestParametersAreBoundByNameOrPosition(t *testing.T) {
 	t.Parallel()
 	names := []string{"url", "port", "domain"}
 	for name, c := range map[string]struct {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-func TestAccountHasAUserAndAHost(t *testing.T) {
+func TestAccountIsAUserNameAndAHost(t *testing.T) {
 	t.Parallel()
 	for typed, want := range map[string]string{
 		"@alice@Example.org": "alice@example.org", "acct:alice@example.org": "alice@example.org", " alice@example.org ": "alice@example.org",

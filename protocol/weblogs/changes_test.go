@@ -19,7 +19,7 @@ func row(name, url string, age time.Duration) weblogs.Weblog {
 	return weblogs.Weblog{Name: name, URL: url, When: updated().Add(-age)}
 }
 
-func TestChangesFormat(t *testing.T) {
+func TestChangesDocumentHasTheSpecifiedFormat(t *testing.T) {
 	t.Parallel()
 	c := weblogs.Changes{Updated: updated(), Count: 2000001, List: []weblogs.Weblog{
 		row("The \"Blog\" & <co>\n\x00\xff", "http://site.example/?a=1&b=2", 119*time.Second),
@@ -56,7 +56,7 @@ func TestChangesRoundTrip(t *testing.T) {
 	}
 }
 
-func TestReadChangesOfOtherServers(t *testing.T) {
+func TestChangesOfOtherServersAreRead(t *testing.T) {
 	t.Parallel()
 	const head = `<weblogUpdates version="2" updated="Sat, 13 Jan 2007 19:08:00 GMT" count="9">`
 	for _, c := range []struct {

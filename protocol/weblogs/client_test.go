@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestParseResultOfServersInTheField(t *testing.T) {
+func TestResultsOfExistingServersAreParsed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		answer any
@@ -42,7 +42,7 @@ func TestParseResultOfServersInTheField(t *testing.T) {
 	}
 }
 
-func TestFaultIsRefusal(t *testing.T) {
+func TestFaultIsReportedAsRefusedPing(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(&xmlrpc.Handler{}) // it has no such method
 	defer srv.Close()
@@ -60,7 +60,7 @@ func TestFaultIsRefusal(t *testing.T) {
 	}
 }
 
-func TestPingURL(t *testing.T) {
+func TestPingURLIsBuiltFromItsTemplate(t *testing.T) {
 	t.Parallel()
 	p := weblogs.Ping{Name: "A & B=ü", URL: "http://site.example/?a=1&b={0}"}
 	name, address := "A+%26+B%3D%C3%BC", "http%3A%2F%2Fsite.example%2F%3Fa%3D1%26b%3D%7B0%7D"
@@ -133,7 +133,7 @@ func TestClientPingsFormHandler(t *testing.T) {
 	}
 }
 
-func TestFormHandler(t *testing.T) {
+func TestFormHandlerAcceptsPingsByGETAndPOST(t *testing.T) {
 	t.Parallel()
 	ok := url.Values{"name": {"Site"}, "url": {site}}.Encode()
 	for _, c := range []struct {

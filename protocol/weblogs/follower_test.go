@@ -122,7 +122,7 @@ func TestFollowerDoesNotSendAnOversizedETag(t *testing.T) {
 	})
 }
 
-func TestFollowerBackfill(t *testing.T) {
+func TestFollowerWithBackfillReportsOlderRows(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := &lists{begun: time.Now()}

@@ -44,7 +44,7 @@ func (b *backend) Ping(ctx context.Context, via weblogs.Interface, p weblogs.Pin
 	return b.answer(p)
 }
 
-func TestParseExtendedByParameterCount(t *testing.T) {
+func TestExtendedPingIsParsedByItsParameterCount(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string

@@ -20,7 +20,7 @@ func replaceOrigin(s, origin string) string { return strings.ReplaceAll(s, "ORIG
 
 const target = "https://me.example/post"
 
-func TestMentionsByMediaType(t *testing.T) {
+func TestLinkToTargetIsFoundInEachMediaType(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("<div>", 50_000) + `<a href="https://me.example/post">x</a>`
 	for _, tt := range []struct {
@@ -118,7 +118,7 @@ func (r *receiver) Receive(_ context.Context, q webmention.Request) (string, err
 	return r.status, r.err
 }
 
-func TestHandlerAnswersByTheResultOfTheBackend(t *testing.T) {
+func TestHandlerMapsBackendResultToStatus(t *testing.T) {
 	t.Parallel()
 	valid := string(webmention.Request{Source: "https://you.example/", Target: target}.Encode())
 	for name, tt := range map[string]struct {

@@ -147,7 +147,7 @@ func publisher(t *testing.T, hub, contentType, content string) *httptest.Server 
 	return srv
 }
 
-func TestSubscriptionLifecycle(t *testing.T) {
+func TestSubscriptionIsDiscoveredConfirmedNotifiedAndEnded(t *testing.T) {
 	t.Parallel()
 	hub := newHub(t)
 	f := newFollower()

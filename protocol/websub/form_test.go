@@ -34,7 +34,7 @@ func subscribe(more ...string) string {
 	return form(append([]string{"hub.mode", "subscribe", "hub.callback", testCallback, "hub.topic", testTopic}, more...)...)
 }
 
-func TestParseRequest(t *testing.T) {
+func TestSubscriptionRequestIsParsedFromForm(t *testing.T) {
 	t.Parallel()
 	plain := websub.Subscription{Callback: testCallback, Topic: testTopic}
 	with := func(lease time.Duration, secret string) websub.Request {
@@ -255,7 +255,7 @@ func TestLeasesAreClamped(t *testing.T) {
 	}
 }
 
-func TestHugeLeaseIsMaxLease(t *testing.T) {
+func TestLeaseAboveMaximumIsReducedToMaximum(t *testing.T) {
 	t.Parallel()
 	for _, seconds := range []string{"9223372037", "9223372036854775807", "99999999999999999999999"} {
 		q, err := websub.ParseRequest([]byte("hub.mode=subscribe&hub.topic=http://t.example/&hub.callback=http://c.example/&hub.lease_seconds=" + seconds))

@@ -271,7 +271,7 @@ func TestDeliveryRequiresAValidSignature(t *testing.T) {
 	}
 }
 
-func TestDeliveryWithoutContentLength(t *testing.T) {
+func TestDeliveryWithoutContentLengthIsLimitedAndAccepted(t *testing.T) {
 	t.Parallel()
 	f := newFollower()
 	f.expect("tok", "subscribe", testTopic, "")

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestParseAllSpellings(t *testing.T) {
+func TestHeaderIsParsedInEverySpelling(t *testing.T) {
 	t.Parallel()
 	want := Token{Username: "cal", Digest: "WgUU6xmxOsGYqhNun9gJZ//C9ew=", Nonce: "bf59", Created: "2005-11-14T18:40:04-0800",
 		At: time.Date(2005, 11, 15, 2, 40, 4, 0, time.UTC)}

@@ -145,7 +145,7 @@ func TestOtherContentTypesAreRejected(t *testing.T) {
 	}
 }
 
-func TestOtherHTTPMethodsGetUsage(t *testing.T) {
+func TestUnsupportedMethodReturnsUsage(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"GET", "HEAD", "PUT", "OPTIONS"} {
 		resp := post(server(t), "", func(r *http.Request) { r.Method = method })
@@ -182,7 +182,7 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-func TestIntrospection(t *testing.T) {
+func TestIntrospectionListsAndDescribesMethods(t *testing.T) {
 	t.Parallel()
 	h := server(t)
 	for name, c := range map[string]struct {
@@ -296,7 +296,7 @@ func TestMulticallRejectsTooManyCallsAndBadParameters(t *testing.T) {
 	}
 }
 
-func TestClientAndHandler(t *testing.T) {
+func TestClientCallsTheHandler(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(server(t))
 	defer srv.Close()
@@ -324,7 +324,7 @@ func TestClientAndHandler(t *testing.T) {
 	}
 }
 
-func TestClientErrors(t *testing.T) {
+func TestClientReportsInvalidResponses(t *testing.T) {
 	t.Parallel()
 	answer := func(status int, contentType, body string) *Client {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

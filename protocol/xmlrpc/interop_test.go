@@ -25,7 +25,7 @@ func python(t *testing.T) string {
 	return path
 }
 
-func TestPythonClient(t *testing.T) {
+func TestPythonClientCallsTheHandler(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(server(t))
 	defer srv.Close()
@@ -35,7 +35,7 @@ func TestPythonClient(t *testing.T) {
 	}
 }
 
-func TestPythonServer(t *testing.T) {
+func TestClientCallsAPythonServer(t *testing.T) {
 	t.Parallel()
 	cmd := exec.CommandContext(t.Context(), python(t), "testdata/server.py")
 	stdout, err := cmd.StdoutPipe()

@@ -22,7 +22,7 @@ func call(value string) string {
 		value + "</param></params></methodCall>"
 }
 
-func TestParseValuesOfClients(t *testing.T) {
+func TestValuesOfEveryTypeAreParsed(t *testing.T) {
 	t.Parallel()
 	when := time.Date(1998, 7, 17, 14, 8, 55, 0, time.UTC)
 	for in, want := range map[string]any{
@@ -74,7 +74,7 @@ func TestParseValuesOfClients(t *testing.T) {
 	}
 }
 
-func TestParseRejectsOtherDocuments(t *testing.T) {
+func TestOtherDocumentsAreRejected(t *testing.T) {
 	t.Parallel()
 	for _, in := range []string{
 		"<foo/>", "<methodResponse/>", "<methodCall/>", "<x:methodCall/>",
@@ -159,7 +159,7 @@ func attrs(n int) string {
 	return b.String()
 }
 
-func TestParseDeclaredEncodings(t *testing.T) {
+func TestDeclaredEncodingIsDecoded(t *testing.T) {
 	t.Parallel()
 	doc := "<?xml version='1.0' encoding='ISO-8859-1'?>" + call("<value>caf\xe9</value>")[len(`<?xml version="1.0"?>`):]
 	c, err := ParseCall(strings.NewReader(doc))
@@ -172,7 +172,7 @@ func TestParseDeclaredEncodings(t *testing.T) {
 	}
 }
 
-func TestParseResponse(t *testing.T) {
+func TestResponseIsParsedOrReturnedAsError(t *testing.T) {
 	t.Parallel()
 	for doc, want := range map[string]any{
 		"<methodResponse><params><param><value>x</value></param></params></methodResponse>": "x",
@@ -307,7 +307,7 @@ func TestMarshalDepthMatchesParseDepth(t *testing.T) {
 	}
 }
 
-func TestParameterConversions(t *testing.T) {
+func TestParametersAreConvertedToGoTypes(t *testing.T) {
 	t.Parallel()
 	type row struct {
 		in   any
