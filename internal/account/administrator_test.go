@@ -34,7 +34,7 @@ func TestInvitedPersonChoosesNameAndPassword(t *testing.T) {
 	})
 }
 
-func TestInvitationEnds(t *testing.T) {
+func TestInvitationExpiresAndCanBeRevoked(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		expired, _, err := w.Invite(w.ctx, "", "", time.Hour)

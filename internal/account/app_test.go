@@ -119,7 +119,7 @@ func TestReadTokenSignsInFeverApps(t *testing.T) {
 	})
 }
 
-func TestWrongAppKeysCountAndRightOnesAreAccepted(t *testing.T) {
+func TestWrongAppKeysAreCountedAndValidOnesAreAccepted(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")

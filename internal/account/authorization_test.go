@@ -59,7 +59,7 @@ func TestCodeWorksOnceOnAnyServerWithTheKey(t *testing.T) {
 	})
 }
 
-func TestCodeSurvivesAnotherProgram(t *testing.T) {
+func TestAuthorizationCodeSurvivesUseByAnotherProgram(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")

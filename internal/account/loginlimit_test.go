@@ -80,7 +80,7 @@ func TestFailuresAtAllEndpointsCountTogether(t *testing.T) {
 	})
 }
 
-func TestWaitingClientsCauseNoHashes(t *testing.T) {
+func TestBlockedClientsCauseNoPasswordHashing(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -159,7 +159,7 @@ func TestGuessesFromOneNetworkAreLimited(t *testing.T) {
 	})
 }
 
-func TestSourceIsIndependentOfNotation(t *testing.T) {
+func TestClientAddressIsIndependentOfNotation(t *testing.T) {
 	t.Parallel()
 	for _, same := range [][]string{
 		{"192.0.2.7", "192.0.2.255", "::ffff:192.0.2.7", "::ffff:c000:201"},
@@ -187,7 +187,7 @@ func TestSourceIsIndependentOfNotation(t *testing.T) {
 	})
 }
 
-func TestGlobalLimitOfFailures(t *testing.T) {
+func TestFailedSignInsOfAllClientsAreLimited(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice", "bob")

@@ -39,8 +39,8 @@ func TestOwnerSignsInFromANewAddressDuringAnAttack(t *testing.T) {
 	})
 }
 
-// TestGuessesOfAPacedNameAreBounded attacks for two hours from any number of networks.
-func TestGuessesOfAPacedNameAreBounded(t *testing.T) {
+// TestPasswordGuessesForOneNameAreLimited attacks for two hours from any number of networks.
+func TestPasswordGuessesForOneNameAreLimited(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"alice", "nobody"} {
 		t.Run(name, func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestAttemptsWaitingForOneNameAreLimited(t *testing.T) {
 
 const paceStep = 10 * time.Second
 
-func TestSlotOfANameSurvivesARestart(t *testing.T) {
+func TestSignInPaceOfANameSurvivesARestart(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -152,7 +152,7 @@ func TestWaitingAttemptsAreBounded(t *testing.T) {
 	})
 }
 
-func TestClockSetBackFreesTheSlots(t *testing.T) {
+func TestClockSetBackDoesNotBlockSignIns(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-func TestUserNameRules(t *testing.T) {
+func TestInvalidUserNamesAreRejected(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"a", "alice", "a-b_c9", "9", "123", "12345", "2026a", strings.Repeat("x", 32), "_", "-"} {
 		if err := account.CheckName(name); err != nil {
@@ -62,7 +62,7 @@ func TestLookalikeNamesAreRefused(t *testing.T) {
 	})
 }
 
-func TestPasswordRules(t *testing.T) {
+func TestInvalidPasswordsAreRejected(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		for i, password := range []string{"", "1234567", strings.Repeat("x", 1025), "null\x00null", "bytes \xff\xff", "alice-alice"} {

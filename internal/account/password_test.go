@@ -7,7 +7,7 @@ import (
 
 const aHash = "$argon2id$v=19$m=19456,t=2,p=1$AAECAwQFBgcICQoLDA0ODw$AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
 
-func TestOnlyOwnHashNotationIsParsed(t *testing.T) {
+func TestOnlyArgon2idHashesAreParsed(t *testing.T) {
 	t.Parallel()
 	if h, err := parseHashed(aHash); err != nil || h.String() != aHash || h.memory != 19456 || h.passes != 2 {
 		t.Fatalf("%v, %v", h, err)

@@ -181,7 +181,7 @@ func TestCorrectSecretIsAcceptedFromAFailingSource(t *testing.T) {
 	})
 }
 
-func TestReaderNameRules(t *testing.T) {
+func TestInvalidReaderNamesAreRejected(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.readers()

@@ -55,7 +55,7 @@ func TestTokenWorksForItsScopesUntilRevoked(t *testing.T) {
 	})
 }
 
-func TestTokenScopeAndLabelRules(t *testing.T) {
+func TestInvalidTokenScopesAndLabelsAreRejected(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")

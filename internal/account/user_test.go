@@ -239,7 +239,7 @@ const (
 	wideSpaces = "pass\u00e9\u00a0compos\u00e9\u3000\uac01"     // the same text with other spaces
 )
 
-func TestPasswordIsTheSameInEverySpelling(t *testing.T) {
+func TestPasswordIsComparedInUnicodeNormalForm(t *testing.T) {
 	t.Parallel()
 	for _, set := range []string{composed, decomposed, wideSpaces} {
 		withHarness(t, account.Options{}, func(t *testing.T, w *harness) {

@@ -299,7 +299,7 @@ func TestProxyWarningOnlyWhileLoopbackRequestsAreTrusted(t *testing.T) {
 	}
 }
 
-func TestEveryPageAnswers(t *testing.T) {
+func TestEveryPageReturns200(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	for _, path := range []string{"/", "/log", "/topics", "/status", "/docs"} {

@@ -84,7 +84,7 @@ func rssWith(title string) page {
 		"<item><title>" + title + "</title><description>&lt;p&gt;An excerpt&lt;/p&gt;</description></item><item><title>old</title></item></channel></rss>"}
 }
 
-func TestCNWSPublisher(t *testing.T) {
+func TestCNWSSubscriberIsNotifiedOfAChange(t *testing.T) {
 	t.Parallel()
 	w, e := newWebSubHub(t, nil), newCNWSServer(t, nil)
 	feed := w.put("/rss.xml", rssWith("one"))
@@ -213,8 +213,8 @@ func TestReturningCNWSSubscriberReceivesMissedChange(t *testing.T) {
 	}
 }
 
-// TestCNWSSubscriber has the program follow a feed at a publisher played by the test.
-func TestCNWSSubscriber(t *testing.T) {
+// TestFeedIsFollowedAtACNWSPublisher has the program follow a feed at a publisher played by the test.
+func TestFeedIsFollowedAtACNWSPublisher(t *testing.T) {
 	t.Parallel()
 	w, publisher, s := newWebSubHub(t, nil), newCNWSServer(t, nil), newSubscriber(t)
 	feed := w.put("/rss.xml", rssWith("one"))

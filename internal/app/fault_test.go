@@ -271,7 +271,7 @@ func usedFolder(t *testing.T) string {
 	return dir
 }
 
-func TestImpossibleStartFailsWithOneSentence(t *testing.T) {
+func TestFailedStartPrintsOneSentence(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(t *testing.T, dir string) (use string, args, want []string){
 		"read-only folder": func(t *testing.T, _ string) (string, []string, []string) {

@@ -48,7 +48,7 @@ func TestServerRecognizesItselfAtItsPublicURL(t *testing.T) {
 	}
 }
 
-func TestFolderCheckLeavesNoFiles(t *testing.T) {
+func TestDataFolderCheckLeavesNoFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	f := examineFolder(dir)

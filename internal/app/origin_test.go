@@ -107,7 +107,7 @@ func TestBannerAndPagesNameListenerAddress(t *testing.T) {
 	}
 }
 
-func TestOwnFeedIsOneFeedUnderAllNames(t *testing.T) {
+func TestOwnFeedIsTheSameFeedUnderAllServerNames(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	river := (&client.Client{Base: r.admin}).River("")

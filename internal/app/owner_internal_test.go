@@ -17,7 +17,7 @@ func (awayAccounts) Users(context.Context, string, int) ([]account.User, error) 
 	return nil, fault.New(fault.Unavailable, "The database is away.")
 }
 
-func TestUnreachableAccountsAreNotTreatedAsNone(t *testing.T) {
+func TestUnavailableDatabaseIsNotTreatedAsHavingNoAccounts(t *testing.T) {
 	t.Parallel()
 	o := &owners{accounts: &account.Accounts{Store: awayAccounts{}, Now: time.Now}, log: slog.New(slog.DiscardHandler)}
 	if o.fresh(t.Context()) {

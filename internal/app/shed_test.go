@@ -180,7 +180,7 @@ func TestConnectionsAfterTheirLastAnswerAreClosedAtTheLimit(t *testing.T) {
 	}
 }
 
-func TestAddressesOfOnePrefixCountAsOne(t *testing.T) {
+func TestIPv6AddressesOfOnePrefixCountAsOneClient(t *testing.T) {
 	t.Parallel()
 	for a, want := range map[string]string{"192.0.2.7": "192.0.2.7", "2001:db8:1:2:3::4": "2001:db8:1:2::", "2001:db8:1:2:ffff::": "2001:db8:1:2::"} {
 		if got := clientPrefix(netip.MustParseAddr(a)); got != netip.MustParseAddr(want) {

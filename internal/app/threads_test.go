@@ -42,10 +42,10 @@ func hasLines(t *testing.T, what, document, item string) {
 	}
 }
 
-// TestGuideOnThreadsIsTrue plays the exchange of the guide with a server that behaves as rss.chat.
+// TestThreadsGuideMatchesTheProgram plays the exchange of the guide with a server that behaves as rss.chat.
 //
 // spec:source-namespace#comments
-func TestGuideOnThreadsIsTrue(t *testing.T) {
+func TestThreadsGuideMatchesTheProgram(t *testing.T) {
 	t.Parallel()
 	var blocks atomic.Pointer[[]string]
 	chat := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -259,7 +259,7 @@ func TestDisabledUserIsHiddenUntilEnabled(t *testing.T) {
 	}
 }
 
-func TestListOfAllFeedsContainsEveryReadableFeed(t *testing.T) {
+func TestOPMLOfAllFeedsContainsEveryFeedWithPosts(t *testing.T) {
 	t.Parallel()
 	a := program(t)
 	write := signUp(t, a, "alice", "bob", "carol", "dave", "erin")
@@ -321,7 +321,7 @@ func TestListOfAllFeedsContainsEveryReadableFeed(t *testing.T) {
 	}
 }
 
-func TestFeedsOfAUserAreOneList(t *testing.T) {
+func TestFeedsOfAUserAreInOneOPMLList(t *testing.T) {
 	t.Parallel()
 	a := program(t)
 	write := signUp(t, a, "alice", "bob", "carol")

@@ -267,8 +267,8 @@ func (w *websubHub) archived(t *testing.T, feeds map[string]string) {
 	}
 }
 
-// TestChangeAgeMayBeInSeconds has two programs list the same moment.
-func TestChangeAgeMayBeInSeconds(t *testing.T) {
+// TestChangesListCanStateAgesInSeconds has two programs list the same moment.
+func TestChangesListCanStateAgesInSeconds(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	for when, maxAge := range map[string]int{"minutes": 60, "seconds": 3600} {

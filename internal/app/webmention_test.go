@@ -159,7 +159,7 @@ func TestTwoServersExchangeReplies(t *testing.T) {
 	}
 }
 
-func TestPostsThatReplyToEachOtherEndTheExchange(t *testing.T) {
+func TestPostsThatReplyToEachOtherCauseNoLoop(t *testing.T) {
 	t.Parallel()
 	a, b := newTalker(t, "alice", nil), newTalker(t, "bob", nil)
 	first := a.publish("alice", "First", "")
@@ -294,7 +294,7 @@ func (w *mentionServer) mention(from, to string, want int) {
 }
 
 // The checks are those of webmention.rocks for receivers.
-func TestReceiverPassesTheChecksForReceivers(t *testing.T) {
+func TestWebmentionReceiverPassesTheChecksOfWebmentionRocks(t *testing.T) {
 	t.Parallel()
 	w := newTalker(t, "alice", nil)
 	first, other := w.publish("alice", "First", "").URL, w.publish("alice", "Second", "").URL
@@ -364,7 +364,7 @@ func TestReceiverPassesTheChecksForReceivers(t *testing.T) {
 	})
 }
 
-func TestSenderPassesTheChecksForUpdates(t *testing.T) {
+func TestWebmentionSenderPassesTheUpdateChecksOfWebmentionRocks(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	received := map[string]int{}
@@ -403,7 +403,7 @@ func TestSenderPassesTheChecksForUpdates(t *testing.T) {
 	}
 }
 
-func TestWebmentionsToAddressesInsideAreNotSent(t *testing.T) {
+func TestWebmentionsToPrivateAddressesAreNotSent(t *testing.T) {
 	t.Parallel()
 	asked := make(chan string, 10)
 	s := newSource(t, func(_ http.ResponseWriter, r *http.Request) { asked <- r.URL.Path })

@@ -256,7 +256,7 @@ func (w *websubHub) same(t *testing.T, d arrived, topic, contentType, body strin
 
 // The checks of hubs on the public test site, by their numbers there.
 
-func TestHub100TypicalSubscription(t *testing.T) {
+func TestHub100TypicalSubscriptionIsNotified(t *testing.T) {
 	t.Parallel()
 	w, e := newWebSubHub(t, nil), newRecordingServer(t, nil)
 	const kind = "text/html; charset=UTF-8"
@@ -280,7 +280,7 @@ func TestHub100TypicalSubscription(t *testing.T) {
 	}
 }
 
-func TestHub101SubscriptionWithSecret(t *testing.T) {
+func TestHub101SubscriptionWithSecretGetsSignedContent(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	topic := w.text("/blog", "one")
@@ -351,7 +351,7 @@ func TestHub103SubscriptionIsRenewed(t *testing.T) {
 	signed(3, "")
 }
 
-func TestHub104SubscriptionEnds(t *testing.T) {
+func TestHub104UnsubscribedCallbackIsNotNotified(t *testing.T) {
 	t.Parallel()
 	w, e, other := newWebSubHub(t, nil), newRecordingServer(t, nil), newRecordingServer(t, nil)
 	topic := w.text("/blog", "one")

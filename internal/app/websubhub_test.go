@@ -322,7 +322,7 @@ func TestSubscriberStatusDecidesDelivery(t *testing.T) {
 	}
 }
 
-func TestManyTopicsInOnePublishRequest(t *testing.T) {
+func TestPublishRequestMayNameManyTopics(t *testing.T) {
 	t.Parallel()
 	w, e := newWebSubHub(t, nil), newRecordingServer(t, nil)
 	form := url.Values{"hub.mode": {"publish"}, "foo": {"bar"}}

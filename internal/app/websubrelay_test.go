@@ -172,8 +172,8 @@ func TestSubscriberFollowsHubRedirect(t *testing.T) {
 	}
 }
 
-// TestCallbackAnswers sends the program's callbacks valid and invalid requests of a hub.
-func TestCallbackAnswers(t *testing.T) {
+// TestRelayCallbackAcceptsValidAndRejectsInvalidRequests sends the program's callbacks valid and invalid requests of a hub.
+func TestRelayCallbackAcceptsValidAndRejectsInvalidRequests(t *testing.T) {
 	t.Parallel()
 	w, h := newWebSubHub(t, nil), newHubOf(t, nil)
 	feed := w.text("/blog", "one")

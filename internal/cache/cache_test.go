@@ -16,7 +16,7 @@ func keys(c *LRU[string, int]) string {
 	return strings.Join(out, "")
 }
 
-func TestRecentlyUsedValuesAreKept(t *testing.T) {
+func TestLeastRecentlyUsedValuesAreEvicted(t *testing.T) {
 	t.Parallel()
 	c := LRU[string, int]{Max: 3}
 	for i, k := range []string{"a", "b", "c"} {

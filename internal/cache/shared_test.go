@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestSharedCacheKeepsWhatWasUsedLast(t *testing.T) {
+func TestSharedCacheEvictsLeastRecentlyUsedValues(t *testing.T) {
 	t.Parallel()
 	c := Shared[int, int]{MaxSize: 30}
 	var group sync.WaitGroup

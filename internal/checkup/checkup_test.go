@@ -20,7 +20,7 @@ func good() Installation {
 	}
 }
 
-func TestGoodInstallationHasOnlyOKFindings(t *testing.T) {
+func TestValidInstallationHasOnlyOKFindings(t *testing.T) {
 	t.Parallel()
 	for _, f := range Check(good()) {
 		if f.Level != OK || f.Fix != "" || f.Text == "" {
@@ -84,7 +84,7 @@ func troubles() map[string]trouble {
 	}
 }
 
-func TestEachProblemIsFound(t *testing.T) {
+func TestEachInstallationProblemIsFound(t *testing.T) {
 	t.Parallel()
 	for name, tt := range troubles() {
 		t.Run(name, func(t *testing.T) {

@@ -132,7 +132,7 @@ func TestFormerNamesOfSettingsStillWork(t *testing.T) {
 	}
 }
 
-func TestStrongerSourceWinsWhateverNameItUses(t *testing.T) {
+func TestPrecedenceAppliesToFormerAndCurrentNamesOfASetting(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		args, env []string
@@ -422,7 +422,7 @@ func TestPublicURLIsDerivedFromTheListenAddress(t *testing.T) {
 	}
 }
 
-func TestWarningNamesTheHostOfLinks(t *testing.T) {
+func TestWarningNamesTheHostThatLinksUse(t *testing.T) {
 	t.Parallel()
 	for listen, want := range map[string]string{":5337": "localhost, which no other machine", "127.0.0.1:5337": "127.0.0.1, which no other machine",
 		"[::1]:5337": "::1, which no other machine", "192.0.2.7:81": "192.0.2.7, the address that listen has"} {

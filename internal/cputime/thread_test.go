@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestOfCountsOnlyCPUTime(t *testing.T) {
+func TestMeasuredTimeExcludesSleep(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		return // threads have no CPU clock there

@@ -49,7 +49,7 @@ func dateRows(t testing.TB) []dateRow {
 //     and 20 as 1901.
 //   - It reads 10:14.5 as 10:14:00 and drops fractions of seconds.
 //   - It carries over months above 12, hours above 24 and zones above 24 hours.
-func TestParseDates(t *testing.T) {
+func TestDatesAreParsedAsInFeedparser(t *testing.T) {
 	t.Parallel()
 	dates := 0
 	for _, row := range dateRows(t) {
@@ -81,7 +81,7 @@ func TestParseDates(t *testing.T) {
 	}
 }
 
-func TestMonthNamesInManyLanguages(t *testing.T) {
+func TestMonthNamesOfManyLanguagesAreParsed(t *testing.T) {
 	t.Parallel()
 	for language, months := range map[string]string{
 		"English":    "January February March April May June July August September October November December",
@@ -200,7 +200,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-func TestOrderOfDayAndMonth(t *testing.T) {
+func TestAmbiguousDateFollowsTheOrderOfDayAndMonth(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		text   string

@@ -19,7 +19,7 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-func TestGoodFeedHasNoProblems(t *testing.T) {
+func TestValidFeedHasNoFindings(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	r := s.examine(t, nil, "/rss.xml")
@@ -151,7 +151,7 @@ func check(t *testing.T, table map[string]wrong) {
 	}
 }
 
-func TestFindingsAboutFetching(t *testing.T) {
+func TestFetchProblemsAreReported(t *testing.T) {
 	t.Parallel()
 	check(t, map[string]wrong{
 		"no feed":          {path: "/rss.xml", site: func(s *site) { s.paths["/rss.xml"] = answer(404, "") }, want: []string{"feed-read problem"}, says: "404 Not Found"},
@@ -223,7 +223,7 @@ func TestFindingsAboutFetching(t *testing.T) {
 	})
 }
 
-func TestFindingsAboutItems(t *testing.T) {
+func TestItemProblemsAreReported(t *testing.T) {
 	t.Parallel()
 	head := cloudElement + hubLink + selfLink
 	check(t, map[string]wrong{
@@ -235,7 +235,7 @@ func TestFindingsAboutItems(t *testing.T) {
 	})
 }
 
-func TestFindingsAboutCaching(t *testing.T) {
+func TestCachingProblemsAreReported(t *testing.T) {
 	t.Parallel()
 	check(t, map[string]wrong{
 		"no validator":                    {site: bare(), want: []string{"validators warning"}, says: "neither ETag nor Last-Modified"},
@@ -286,7 +286,7 @@ func TestFindingsAboutCaching(t *testing.T) {
 	})
 }
 
-func TestFindingsAboutTheCloud(t *testing.T) {
+func TestCloudProblemsAreReported(t *testing.T) {
 	t.Parallel()
 	with := func(element string) func(*site) { return body(rss(element+hubLink+selfLink, goodItems)) }
 	check(t, map[string]wrong{
@@ -326,7 +326,7 @@ func TestFindingsAboutTheCloud(t *testing.T) {
 	})
 }
 
-func TestFindingsAboutWebSub(t *testing.T) {
+func TestWebSubProblemsAreReported(t *testing.T) {
 	t.Parallel()
 	with := func(links string) func(*site) { return body(rss(cloudElement+links, goodItems)) }
 	check(t, map[string]wrong{
@@ -360,7 +360,7 @@ func TestFindingsAboutWebSub(t *testing.T) {
 	})
 }
 
-func TestFindingsAboutTheHomePage(t *testing.T) {
+func TestHomePageProblemsAreReported(t *testing.T) {
 	t.Parallel()
 	page := func(text string) func(*site) { return func(s *site) { s.page = text } }
 	check(t, map[string]wrong{

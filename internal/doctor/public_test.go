@@ -33,7 +33,7 @@ func (s *site) everywhere() doctor.HTTPClient {
 	})
 }
 
-func TestFindingsAboutPublicFeeds(t *testing.T) {
+func TestProblemsOfPublicFeedsAreReported(t *testing.T) {
 	t.Parallel()
 	const cloud = `<cloud domain="hub.example" port="80" path="/rsscloud/pleaseNotify" registerProcedure="" protocol="http-post"/>`
 	const hub = `<atom:link rel="hub" href="http://hub.example/websub"/>`
@@ -92,7 +92,7 @@ func TestSlowServerIsReported(t *testing.T) {
 	}
 }
 
-func TestSOAPFaultProvesAHub(t *testing.T) {
+func TestSOAPFaultCountsAsResponseOfAHub(t *testing.T) {
 	t.Parallel()
 	head := `<cloud domain="HOST" port="PORT" path="/soap" registerProcedure="pleaseNotify" protocol="soap"/>` + hubLink + selfLink
 	fault := `<Envelope xmlns="http://schemas.xmlsoap.org/soap/envelope/"><Body><Fault><faultcode>Client</faultcode><faultstring>No.</faultstring></Fault></Body></Envelope>`

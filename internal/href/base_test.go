@@ -86,7 +86,7 @@ func TestResolveFollowsBrowsers(t *testing.T) {
 	}
 }
 
-func TestNestedBases(t *testing.T) {
+func TestNestedBaseURLsAreResolved(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		bases []string // the outermost first

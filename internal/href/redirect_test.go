@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestRedirectTarget(t *testing.T) {
+func TestRedirectTargetIsResolvedFromLocation(t *testing.T) {
 	t.Parallel()
 	asked := &http.Request{URL: &url.URL{Scheme: "http", Host: "a.example", Path: "/b/feed"}}
 	for _, tt := range []struct {

@@ -342,7 +342,7 @@ func TestWebSubRetriesUntilLeaseEnds(t *testing.T) {
 	})
 }
 
-func TestTopicPolicy(t *testing.T) {
+func TestTopicPolicyRestrictsSubscriptions(t *testing.T) {
 	t.Parallel()
 	for policy, want := range map[string]fault.Code{hub.TopicsOpen: -1, hub.TopicsKnown: fault.Refused, hub.TopicsOwn: fault.Refused} {
 		withHarness(t, hub.Options{Topics: policy, IsOwnTopic: func(u string) bool { return u == "http://own.test/f" }}, func(t *testing.T, h *harness) {

@@ -250,7 +250,7 @@ func TestLoopReleasesClaimsWhenItEnds(t *testing.T) {
 	})
 }
 
-func TestRowsWithoutCapacityAreGivenBack(t *testing.T) {
+func TestClaimedRowsBeyondCapacityAreReleased(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var r rows
@@ -275,7 +275,7 @@ func TestRowsWithoutCapacityAreGivenBack(t *testing.T) {
 	})
 }
 
-func TestRunLeavesRowsToItsGroup(t *testing.T) {
+func TestWorkersContinueInTheGroupAfterTheRunEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var r rows

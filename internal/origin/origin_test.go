@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestListenerHasTheLoopbackNamesItAccepts(t *testing.T) {
+func TestLoopbackNamesAreDerivedFromTheListenAddress(t *testing.T) {
 	t.Parallel()
 	for addr, want := range map[string]string{
 		"127.0.0.1:5337":   "http://public.example http://localhost:5337 http://127.0.0.1:5337",

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestMatchesAgreesWithServeMux(t *testing.T) {
+func TestMatchingAgreesWithServeMux(t *testing.T) {
 	t.Parallel()
 	patterns := []string{"/", "/{$}", "/a", "/a/", "/a/{$}", "/a/{x}", "/a/{x}/b", "/a/{x...}", "/{x}", "/{x}/b", "/{x}/{y}/{z}"}
 	paths := []string{"/", "/a", "/a/", "/a/b", "/a/b/", "/a/b/b", "/a/c/b", "/a/c/b/d", "/b", "/b/b", "/b/c", "/b/c/d"}
@@ -26,7 +26,7 @@ func TestMatchesAgreesWithServeMux(t *testing.T) {
 	}
 }
 
-func TestFirstIsTheFirstSegment(t *testing.T) {
+func TestFirstPathSegmentIsReturned(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{"/": "", "/{$}": "", "/v1/items": "v1", "/reader/": "reader", "/changes.xml": "changes.xml"} {
 		if got, variable := (Route{Path: path}).First(); got != want || variable {

@@ -36,7 +36,7 @@ func request(d http.Handler, method string, header ...string) *httptest.Response
 	return w
 }
 
-func TestAnswerReturnsTheStatus(t *testing.T) {
+func TestStatusOfTheResponseIsReturned(t *testing.T) {
 	t.Parallel()
 	d := New(feedOf(2000), Options{Modified: noon()})
 	for _, c := range []struct {
@@ -90,7 +90,7 @@ func unpacked(t *testing.T, w *httptest.ResponseRecorder) string {
 	return string(body)
 }
 
-func TestADocumentIsSentWithItsHeaders(t *testing.T) {
+func TestDocumentIsSentWithItsHeaders(t *testing.T) {
 	t.Parallel()
 	body := feedOf(5000)
 	d := New(body, Options{
@@ -224,7 +224,7 @@ func TestEachRepresentationHasItsOwnStrongETag(t *testing.T) {
 	}
 }
 
-func TestConditions(t *testing.T) {
+func TestConditionalRequestReturns304OnlyIfUnchanged(t *testing.T) {
 	t.Parallel()
 	d := New(feedOf(5000), Options{Modified: noon(), Now: func() time.Time { return noon().Add(time.Hour) }})
 	tag := `"` + d.Tag() + `"`
@@ -287,7 +287,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-func TestOtherMethodsGetTheAllowedMethods(t *testing.T) {
+func TestUnsupportedMethodReturns405WithAllow(t *testing.T) {
 	t.Parallel()
 	d := New(feedOf(5000), Options{Feed: true, Type: "text/xml", Cache: "public"})
 	for _, method := range []string{"POST", "PUT", "DELETE", "TRACE", "get"} {
@@ -306,7 +306,7 @@ func TestOtherMethodsGetTheAllowedMethods(t *testing.T) {
 	}
 }
 
-func TestADeltaIsSentAs226(t *testing.T) {
+func TestDeltaIsSentWithStatus226(t *testing.T) {
 	t.Parallel()
 	d := New(feedOf(2000), Options{Delta: "feed", Tag: "whole", Cache: "no-store, im", Vary: "A-IM, If-None-Match"})
 	w := request(d, "GET", "Accept-Encoding", "gzip", "If-None-Match", `"old-gz"`)
@@ -341,7 +341,7 @@ func TestHeadersOfTheCallerArePreserved(t *testing.T) {
 	}
 }
 
-func TestPackedStoresOnlyGzip(t *testing.T) {
+func TestPackedDocumentStoresOnlyGzip(t *testing.T) {
 	t.Parallel()
 	body := feedOf(100_000)
 	d := New(body, Options{Packed: true, Level: 9})
@@ -364,7 +364,7 @@ func TestPackedStoresOnlyGzip(t *testing.T) {
 	}
 }
 
-func TestLateRepresentationsAreMadeOnce(t *testing.T) {
+func TestCompressedRepresentationsAreBuiltOnce(t *testing.T) {
 	t.Parallel()
 	d := New(feedOf(40_000), Options{Brotli: true, Packed: true})
 	small := New([]byte("<rss/>"), Options{})
@@ -395,7 +395,7 @@ func (s *discardWriter) WriteHeader(status int)      { s.status = status }
 func (s *discardWriter) Write(p []byte) (int, error) { s.n += len(p); return len(p), nil }
 
 // Not parallel, because it counts allocations.
-func TestAHitDoesNotAllocate(t *testing.T) {
+func TestServingACachedDocumentDoesNotAllocate(t *testing.T) {
 	d := New(feedOf(40_000), Options{
 		Type: "application/rss+xml; charset=utf-8", Modified: noon(), Cache: "public, max-age=300, must-revalidate", Feed: true, Brotli: true,
 		Link: []string{`<http://h.example/>; rel="hub"`, `<http://a.example/>; rel="self"`},

@@ -2,7 +2,7 @@ package text
 
 import "testing"
 
-func TestSizesHaveUnits(t *testing.T) {
+func TestSizesAreParsedWithUnits(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]int64{"0": 0, "1500": 1500, "1500B": 1500, "64MiB": 64 << 20, "64 mib": 64 << 20, "1.5GiB": 3 << 29, "10MB": 10_000_000, "2kB": 2000, "1TiB": 1 << 40, "2PB": 2e15,
 		"8TB": 8e12, "64iGB": -1, "1 XiB": -1, "": -1, "MiB": -1, "-1": -1, "1e3": -1, "1.2.3": -1, "5 parsecs": -1, "9999999999999TiB": -1, "NaN": -1, "0x10": -1, "99999999999999999999": -1} {

@@ -70,7 +70,7 @@ func TestAddChoosesTheEndpoint(t *testing.T) {
 	}
 }
 
-func TestAddAgainRenewsAndKeepsTheCallback(t *testing.T) {
+func TestRepeatedAddRenewsAndKeepsTheCallback(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		first := w.add(upstream.WebSub)
@@ -90,7 +90,7 @@ func TestAddAgainRenewsAndKeepsTheCallback(t *testing.T) {
 	})
 }
 
-func TestFeedIsFollowedWhileAnyPartNeedsIt(t *testing.T) {
+func TestSubscriptionLastsWhileAnyPurposeNeedsIt(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		f := w.add(upstream.RSSCloud)

@@ -36,7 +36,7 @@ func theCloudEndpoint() upstream.Endpoint {
 	return upstream.Endpoint{Protocol: upstream.RSSCloud, Hub: cloudURL, Wire: "http-post"}
 }
 
-func TestEndpointOfTheReaderIsSubscribedOnceWithoutFetching(t *testing.T) {
+func TestEndpointFoundByTheReaderIsSubscribedWithoutFetchingTheFeed(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		w.found = nil
@@ -73,7 +73,7 @@ func TestEndpointOfTheReaderIsSubscribedOnceWithoutFetching(t *testing.T) {
 	})
 }
 
-func TestOfListsAllFollowsOfAFeed(t *testing.T) {
+func TestAllSubscriptionsOfAFeedAreListed(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		w.addEndpoint(upstream.Endpoint{Protocol: upstream.WebSub, Hub: hubURL}, upstream.Reader)
@@ -88,7 +88,7 @@ func TestOfListsAllFollowsOfAFeed(t *testing.T) {
 	})
 }
 
-func TestAnotherHubIsFoundFromTheReader(t *testing.T) {
+func TestHubsKnownToTheReaderReplaceALostHub(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t) // many simulated days; shorter tests use the same goroutines
 	withHarness(t, upstream.Options{Away: 24 * time.Hour}, func(t *testing.T, w *harness) {
@@ -113,7 +113,7 @@ func TestAnotherHubIsFoundFromTheReader(t *testing.T) {
 	})
 }
 
-func TestFeedOfTheReaderIsNeverFetchedForHubs(t *testing.T) {
+func TestFeedFollowedByTheReaderIsNotFetchedToFindHubs(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{Away: 24 * time.Hour}, func(t *testing.T, w *harness) {
 		discovered := 0
@@ -148,7 +148,7 @@ func (c *countingHarness) Discover(ctx context.Context, feed string) (upstream.F
 	return c.harness.Discover(ctx, feed)
 }
 
-func TestSignalMarksSignedContent(t *testing.T) {
+func TestContentIsReportedAsSignedOnlyWithASecret(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		content := upstream.Content{Body: []byte("<rss/>"), Signed: true}
@@ -167,7 +167,7 @@ func TestSignalMarksSignedContent(t *testing.T) {
 	})
 }
 
-func TestSinceAtIsTheStartOfUninterruptedPush(t *testing.T) {
+func TestStartOfUninterruptedPushIsRecorded(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *harness) {

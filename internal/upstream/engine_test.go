@@ -180,7 +180,7 @@ func TestRefusalIsStoredAndRetriedAfterADay(t *testing.T) {
 	})
 }
 
-func TestPermanentRefusalMakesAFollowLost(t *testing.T) {
+func TestPermanentRefusalEndsTheSubscription(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[fault.Code]string{fault.Gone: upstream.Lost, fault.Refused: upstream.Lost} {
 		t.Run(code.String(), func(t *testing.T) {

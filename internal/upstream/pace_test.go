@@ -384,7 +384,7 @@ func TestRetryAfterPausesAllFeedsOfAHost(t *testing.T) {
 	})
 }
 
-func TestDeadHubIsRetriedLessOften(t *testing.T) {
+func TestUnreachableHubIsRetriedLessOften(t *testing.T) {
 	t.Parallel()
 	withFakeHubs(t, func(t *testing.T, _ *memory, c *fakeHubs, e *upstream.Engine) {
 		c.took = time.Millisecond

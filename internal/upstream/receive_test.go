@@ -21,7 +21,7 @@ func (w *harness) push(topic, protocol string, wanted bool) {
 	}
 }
 
-func TestNotificationBecomesASignal(t *testing.T) {
+func TestNotificationIsReportedWithFeedSourceAndHops(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		w.found[feedURL] = upstream.Found{Topic: "http://feeds.test/self.xml", Endpoints: w.found[feedURL].Endpoints}

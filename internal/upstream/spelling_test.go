@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/upstream"
 )
 
-func TestSpellingsOfAHubHostShareItsPace(t *testing.T) {
+func TestSpellingsOfAHubHostShareItsRate(t *testing.T) {
 	t.Parallel()
 	withFakeHubs(t, func(t *testing.T, _ *memory, c *fakeHubs, e *upstream.Engine) {
 		c.took = 25 * time.Second

@@ -75,7 +75,7 @@ func TestConsentPageShowsTheProgramAndItsPermissions(t *testing.T) {
 	}
 }
 
-func TestDecisionBelongsToTheUserWhoSawThePage(t *testing.T) {
+func TestAuthorizationDecisionOfAnotherUserIsRejected(t *testing.T) {
 	t.Parallel()
 	x := newAppHarness(t)
 	ask, err := x.fakeAccounts.SealRequest(x.Context(), account.Authorization{User: "alice", ClientID: "https://app.example/", RedirectURI: "https://app.example/cb", State: "s"})

@@ -144,7 +144,7 @@ func one(t *testing.T, m *microformat, name, want string) {
 	}
 }
 
-func TestPostIsAnHEntry(t *testing.T) {
+func TestPostPageIsMarkedUpAsHEntry(t *testing.T) {
 	t.Parallel()
 	x := newAuthorHarness(t)
 	x.profile("alice", author.Profile{Name: "Alice", Title: "Walks", Blurb: "About me", Avatar: "/alice/media/0123456789abcdef/me.png"})
@@ -203,7 +203,7 @@ func TestPostIsAnHEntry(t *testing.T) {
 	one(t, e, "updated", x.fake.now.UTC().Format("2006-01-02T15:04:05.000Z"))
 }
 
-func TestPagesOfMovedDeletedAndUnpublishedPosts(t *testing.T) {
+func TestMovedPostRedirectsAndDeletedPostIsGone(t *testing.T) {
 	t.Parallel()
 	x := newAuthorHarness(t)
 	p := x.write("alice", author.Published, author.Content{Title: "Café au lait", Source: "x"})

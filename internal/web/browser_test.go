@@ -79,7 +79,7 @@ func grows(t *testing.T, w *Web, path string, happen func(), was, is string) {
 	}
 }
 
-func TestLogGrowsInABrowser(t *testing.T) {
+func TestLogPageShowsNewEventsLive(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
@@ -89,7 +89,7 @@ func TestLogGrowsInABrowser(t *testing.T) {
 		"already there", "came &lt;i&gt;while&lt;/i&gt; the page was open")
 }
 
-func TestChangesPageGrowsInABrowser(t *testing.T) {
+func TestChangesPageShowsNewChangesLive(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)

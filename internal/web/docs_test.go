@@ -20,7 +20,7 @@ func TestProtocolPagesNameThisServer(t *testing.T) {
 	}
 }
 
-func TestDocumentationIsFoundAndTurned(t *testing.T) {
+func TestDocumentationIsSearchedAndPaged(t *testing.T) {
 	t.Parallel()
 	w, _ := newWeb(t, newFake())
 	for path, want := range map[string][]string{

@@ -80,7 +80,7 @@ func TestFullTextOfAnItemIsShownOnDemand(t *testing.T) {
 	}
 }
 
-func TestFailureAndWaitOfAFullTextAreStated(t *testing.T) {
+func TestPageStatesWhyAFullTextIsMissing(t *testing.T) {
 	t.Parallel()
 	x, full, item, path := fullHarness(t)
 	full.texts[item.ID] = fulltext.Text{Problem: "The page <b> could not be read: its server answered 403 Forbidden."}
@@ -101,7 +101,7 @@ func TestFailureAndWaitOfAFullTextAreStated(t *testing.T) {
 	}
 }
 
-func TestFullTextIsNotPublishedAgain(t *testing.T) {
+func TestFullTextIsNotShownInPublicRivers(t *testing.T) {
 	t.Parallel()
 	x, full, item, path := fullHarness(t)
 	full.texts[item.ID] = whole("<p>The whole article.</p>")

@@ -113,7 +113,7 @@ func TestLogFiltersStayWhenFollowingLinks(t *testing.T) {
 	}
 }
 
-func TestChangesOfOneFeedInARowFold(t *testing.T) {
+func TestConsecutiveChangesOfOneFeedAreFolded(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, _ := newWeb(t, f)
@@ -208,7 +208,7 @@ func TestTopicWithoutChangeShowsWhy(t *testing.T) {
 	}
 }
 
-func TestStatusRanksWhatNeedsAttentionBeforeTheNumbers(t *testing.T) {
+func TestStatusPageListsProblemsBeforeFigures(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
@@ -249,7 +249,7 @@ func TestHubPageShowsTheElementsOfEachProtocol(t *testing.T) {
 	}
 }
 
-func TestKindsOfTheLogAreOfferedInWords(t *testing.T) {
+func TestLogFilterNamesEventKinds(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)

@@ -95,7 +95,7 @@ func TestOfflinePageHasNoUser(t *testing.T) {
 	}
 }
 
-func TestSharedURLIsAFeedAndSharedTextAPost(t *testing.T) {
+func TestSharedURLOpensAddFeedAndSharedTextOpensTheComposer(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t)
 	shared := func(query string) string { return x.open("/share?" + query).Header().Get("Location") }

@@ -16,7 +16,7 @@ func (x *accountHarness) openIn(language, path string) *httptest.ResponseRecorde
 	return x.do(r)
 }
 
-func TestThePageIsInTheLanguageOfTheBrowser(t *testing.T) {
+func TestPageHasTheLanguageOfTheBrowser(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	for language, words := range map[string][]string{
@@ -39,7 +39,7 @@ func TestThePageIsInTheLanguageOfTheBrowser(t *testing.T) {
 	}
 }
 
-func TestTheLanguageOfTheAccountWinsOverTheBrowser(t *testing.T) {
+func TestLanguageOfTheAccountOverridesTheBrowser(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	x.send("/river/display", "language", "en", "marks", "1", "counts", "1")
@@ -55,7 +55,7 @@ func TestTheLanguageOfTheAccountWinsOverTheBrowser(t *testing.T) {
 	}
 }
 
-func TestTheLanguageOfABrowserWithoutAccount(t *testing.T) {
+func TestLanguageIsStoredInACookieWithoutAccount(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t)
 	c := x.send("/river/display", "language", "de", "marks", "1", "counts", "1").Result().Cookies()
@@ -70,7 +70,7 @@ func TestTheLanguageOfABrowserWithoutAccount(t *testing.T) {
 }
 
 // The fixed words of a cached item are those of the page.
-func TestCachedItemsHaveTheWordsOfThePage(t *testing.T) {
+func TestCachedItemsHaveTheLanguageOfThePage(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	for range 2 {
@@ -84,7 +84,7 @@ func TestCachedItemsHaveTheWordsOfThePage(t *testing.T) {
 	}
 }
 
-func TestTheETagOfAnAuthorPageDependsOnTheLanguage(t *testing.T) {
+func TestETagOfAnAuthorPageDependsOnTheLanguage(t *testing.T) {
 	t.Parallel()
 	x := newAuthorHarness(t)
 	x.write("alice", author.Published, author.Content{Source: "Rain at last"})

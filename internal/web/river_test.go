@@ -450,7 +450,7 @@ func BenchmarkRiverPage(b *testing.B) {
 	}
 }
 
-func TestBarHasFourEntriesAndTheTabsOfThePage(t *testing.T) {
+func TestNavigationBarHasFourEntriesAndTheTabsOfThePage(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	for path, want := range map[string][2]string{

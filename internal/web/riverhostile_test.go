@@ -37,7 +37,7 @@ func attacks() []string {
 	}
 }
 
-func TestHostileItemsAreHarmless(t *testing.T) {
+func TestHostileItemsAreEscapedOnEveryPage(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	b := newFakeRiver(func() time.Time { return x.fake.now })

@@ -31,7 +31,7 @@ func TestImagesAreProxied(t *testing.T) {
 	}
 }
 
-func TestProxyReadsOnlyImagesOfItems(t *testing.T) {
+func TestImageProxyReadsOnlyImagesOfItems(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t)
 	good := newSite(x.Web).texts.ProxyURL("https://a.example/cat.png")
@@ -51,7 +51,7 @@ func TestProxyReadsOnlyImagesOfItems(t *testing.T) {
 	}
 }
 
-func TestProxyRejectsOtherTypes(t *testing.T) {
+func TestImageProxyRejectsOtherContentTypes(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t)
 	for i, body := range []string{"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>", "<html><script>alert(1)</script>", "", "GIF", "%PDF-1.7", "RIFF\x00\x00\x00\x00WAVEfmt xxxxxxxx", "BM<script>alert(1)</script>xxxxxxx", strings.Repeat("\x89PNG\r\n\x1a\n", content.MaxImage/8+1)} {
@@ -82,7 +82,7 @@ func TestProxyRejectsOtherTypes(t *testing.T) {
 	}
 }
 
-func TestImagesAreLinksWhenOff(t *testing.T) {
+func TestImagesAreLinksWhenLoadingIsOff(t *testing.T) {
 	t.Parallel()
 	for images, want := range map[string]string{content.ImagesOff: `class="pic"`, content.ImagesDirect: `src="https://imgs.xkcd.com/comics/cloud.png"`, "": `class="pic"`} {
 		x := newRiverHarness(t).as("alice")

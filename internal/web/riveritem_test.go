@@ -160,7 +160,7 @@ func TestReadingViewKeepsPrivateFiltersFromOthers(t *testing.T) {
 	}
 }
 
-func TestReadingViewOfAHugeItem(t *testing.T) {
+func TestReadingViewOfAHugeItemIsBounded(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	f := x.fakeRiver.follow("alice", river.Source{URL: "https://huge.example/feed", About: river.About{Title: "Huge"}})

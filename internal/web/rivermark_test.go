@@ -104,7 +104,7 @@ func TestDisplaySettingsAreStoredWithTheAccount(t *testing.T) {
 	}
 }
 
-func TestDisplaySettingsOfABrowserWithoutAccount(t *testing.T) {
+func TestDisplaySettingsAreStoredInACookieWithoutAccount(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t)
 	c := x.send("/river/display", "theme", "dark", "marks", "1", "counts", "1").Result().Cookies()

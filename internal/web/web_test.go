@@ -475,7 +475,7 @@ func TestTopicByURLRedirectsToItsPage(t *testing.T) {
 	}
 }
 
-func TestPathsOfRsscloudServerRedirect(t *testing.T) {
+func TestPathsOfRsscloudServerRedirectToTheHubPage(t *testing.T) {
 	t.Parallel()
 	w, _ := newWeb(t, newFake())
 	h := w.Routes()

@@ -149,7 +149,7 @@ func TestPublishedPostCanBeUndoneForAMinute(t *testing.T) {
 	}
 }
 
-func TestScriptReceivesThePathOfTheNextPage(t *testing.T) {
+func TestSaveByScriptReturnsThePathOfTheNextPage(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	for do, want := range map[string]string{"publish": "/write?did=published&done=", "draft": "/write/"} {
@@ -354,7 +354,7 @@ func TestEditConflictShowsBothVersions(t *testing.T) {
 	}
 }
 
-func TestSessionEndWhileWritingKeepsTheText(t *testing.T) {
+func TestTextSurvivesSessionExpiryWhileWriting(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	x.write("alice", author.Draft, author.Content{Source: "Before"})

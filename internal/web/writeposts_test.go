@@ -105,7 +105,7 @@ func TestAuthorOfAFirstPostFollowsTheirOwnFeed(t *testing.T) {
 	x.location(x.send("/write", "do", "publish", "key", "key-of-post-00003", "writer", "bob", "source", "a failure to follow does not prevent a post"))
 }
 
-func TestReplyToAnItemOfTheRiver(t *testing.T) {
+func TestReplyLinkOfAnItemOpensTheComposer(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	doc := check(t, x.open("/river"))

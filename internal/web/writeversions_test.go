@@ -140,7 +140,7 @@ func TestUnsavedPostIsShownOnThePageOfItsAuthor(t *testing.T) {
 	}
 }
 
-func TestConflictingTextsCanBePutTogether(t *testing.T) {
+func TestConflictingTextsCanBeMerged(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	x.write("alice", author.Draft, author.Content{Source: "one\ntwo\nthree", Categories: []string{"Walks"}})

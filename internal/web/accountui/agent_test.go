@@ -2,7 +2,7 @@ package accountui
 
 import "testing"
 
-func TestBrowserNames(t *testing.T) {
+func TestBrowserNameIsReadFromUserAgent(t *testing.T) {
 	t.Parallel()
 	for agent, want := range map[string]string{
 		"Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0":                                                        "Firefox on Linux",

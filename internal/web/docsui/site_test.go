@@ -104,7 +104,7 @@ func TestSearchFindsSectionsWithAllWords(t *testing.T) {
 	}
 }
 
-func TestSnippetsEscapeAndMark(t *testing.T) {
+func TestSearchSnippetsAreEscapedAndHighlighted(t *testing.T) {
 	t.Parallel()
 	if got := mark("a <b> Cloud & c", "a <b> cloud & c", []string{"cloud"}); got != "a &lt;b&gt; <mark>Cloud</mark> &amp; c" {
 		t.Error(got)

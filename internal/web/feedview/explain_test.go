@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/river"
 )
 
-func TestChecksChartHasTextAndEveryMark(t *testing.T) {
+func TestChecksChartHasADescriptionAndAMarkForEachCheck(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC)
 	e := explanation(river.Source{URL: "https://a.example/"}, now)

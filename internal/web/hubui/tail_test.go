@@ -115,7 +115,7 @@ func (r *tailReader) seqs() (out []int64) {
 	}
 }
 
-func TestOneReadOfTheChangesServesAllClients(t *testing.T) {
+func TestClientsOfTheChangesShareOneQuery(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()

@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-func TestVerdictDescribesTheLastChangeOrPing(t *testing.T) {
+func TestTopicStatusDescribesTheLastChangeOrPing(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC)
 	ago := func(d time.Duration) time.Time { return now.Add(-d) }

@@ -80,7 +80,7 @@ var (
 
 // Every word of every template can be translated: with each text in brackets, no word outside of them
 // is left, neither in a text nor in an attribute.
-func TestEveryWordOfTheTemplatesIsAText(t *testing.T) {
+func TestEveryWordOfTheTemplatesIsTranslatable(t *testing.T) {
 	t.Parallel()
 	for name, source := range templates(t) {
 		pseudo := locale.Rewrite(source, func(key string) string {
@@ -104,7 +104,7 @@ func TestEveryWordOfTheTemplatesIsAText(t *testing.T) {
 	}
 }
 
-func TestRewritingWithTheSameTextsChangesNothing(t *testing.T) {
+func TestTranslationToTheSameTextsChangesNoTemplate(t *testing.T) {
 	t.Parallel()
 	space := regexp.MustCompile(`\s+`)
 	for name, source := range templates(t) {
@@ -325,7 +325,7 @@ func comparePlaceholders(t *testing.T, key, text string) {
 	}
 }
 
-func TestLanguageOfARequest(t *testing.T) {
+func TestAcceptLanguageSelectsTheLanguage(t *testing.T) {
 	t.Parallel()
 	for header, want := range map[string]string{
 		"": "en", "de": "de", "de-AT,de;q=0.8": "de", "en-US,en;q=0.9,de;q=0.8": "en", "de;q=0.3, en;q=0.9": "en", "fr": "en", "fr,de;q=0.5": "de",

@@ -27,7 +27,7 @@ func FuzzRiverQuery(f *testing.F) {
 	})
 }
 
-func TestExportNameIsSafe(t *testing.T) {
+func TestExportFileNameIsSafe(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"": "feeds.opml", "../../\"x\r\n": "feeds-x.opml", "例え": "feeds.opml", strings.Repeat("ab ", 100): "feeds-" + strings.TrimSuffix(strings.Repeat("ab-", 14)[:41], "-") + ".opml"} {
 		if got := exportName(name); got != want && len(got) > 60 {
@@ -36,7 +36,7 @@ func TestExportNameIsSafe(t *testing.T) {
 	}
 }
 
-func TestPlainAddress(t *testing.T) {
+func TestFeedSchemeIsReplacedByHTTP(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{"feed://a.example/x": "https://a.example/x", "web+feed:http://a.example/": "http://a.example/", "FEED:https://a.example": "https://a.example", "https://a.example": "https://a.example", "feed": "feed", "": ""} {
 		if got := plainAddress(in); got != want {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestChartFileIsSelfContained(t *testing.T) {
+func TestChartFileLoadsNoOtherFiles(t *testing.T) {
 	t.Parallel()
 	text := ChartFile("Two <charts>", []Chart{
 		{Title: "Nodes & databases", Desc: "They grow.", Powers: true, Marks: []ChartMark{{0, "few"}, {1, "many"}},
@@ -27,7 +27,7 @@ func TestChartFileIsSelfContained(t *testing.T) {
 	}
 }
 
-func TestPowersOfTenAreAbbreviated(t *testing.T) {
+func TestPowersOfTenHaveUnitPrefixes(t *testing.T) {
 	t.Parallel()
 	for v, want := range map[float64]string{0: "1", 2: "100", 3: "1k", 10: "10G", 20: "100E", 30: "10^30"} {
 		if got := powerNumber(v); got != want {

@@ -41,7 +41,7 @@ func TestChartsAreWellFormedLabelledAndWithinTheirFrame(t *testing.T) {
 	}
 }
 
-func TestNiceMaxIsAtLeastItsValueAndHasARoundHalf(t *testing.T) {
+func TestChartMaximumIsRoundedUpToAnEvenStep(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[float64]float64{0: 1, -3: 1, 1: 1, 1.1: 2, 2.5: 3, 1498: 2000, 7001: 8000, 99: 100, 0.03: 0.03} {
 		if got := niceMax(in); math.Abs(got-want) > 1e-9 {
@@ -50,7 +50,7 @@ func TestNiceMaxIsAtLeastItsValueAndHasARoundHalf(t *testing.T) {
 	}
 }
 
-func TestFormattingOfNumbersAndTimes(t *testing.T) {
+func TestNumbersAndTimesAreFormattedForPeople(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC)
 	for got, want := range map[string]string{
@@ -70,7 +70,7 @@ func TestFormattingOfNumbersAndTimes(t *testing.T) {
 	}
 }
 
-func TestPlainLanguage(t *testing.T) {
+func TestLanguageTagIsValidatedForHTML(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{"el": "el", "en-GB": "en-GB", "zh-Hant-TW": "", "english": "", "": "", `x"y`: "", "e1": ""} {
 		if got := PlainLanguage(given); got != want {

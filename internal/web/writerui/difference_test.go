@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestDifferenceHasWholeWords(t *testing.T) {
+func TestDifferencesAreComparedByWord(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("word ", 200)
 	for _, c := range []struct{ from, to, want string }{
