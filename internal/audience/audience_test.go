@@ -106,7 +106,7 @@ func TestReaderCountIsTheSumOfItsParts(t *testing.T) {
 	})
 }
 
-func TestClientIsForgottenAfterOneWeek(t *testing.T) {
+func TestReaderIsForgottenAfterOneWeek(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAudience(t)
 		a.Hit("alice/rss", hit("Miniflux/2.2.0", "192.0.2.1"))
@@ -148,7 +148,7 @@ func TestClientsBeyondTheMemoryLimitAreNotCounted(t *testing.T) {
 	})
 }
 
-func TestNamesFromOneAddressAreLimited(t *testing.T) {
+func TestUserAgentsFromOneAddressAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAudience(t)
 		for i := range 30_000 {

@@ -68,7 +68,7 @@ func TestSharedStoreIsCheckedEachTimeAndReadAfterChanges(t *testing.T) {
 	}
 }
 
-func TestReadBeforeASaveIsNotCachedAfterIt(t *testing.T) {
+func TestReadThatStartedBeforeASaveIsNotCached(t *testing.T) {
 	t.Parallel()
 	store := &memory{}
 	s := &Feeds{Store: store}

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-func TestCategoriesWithoutPosts(t *testing.T) {
+func TestCategoryCanExistWithoutPosts(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		labels := func() (all []string) {

@@ -50,7 +50,7 @@ func TestLimitCountsCharactersAsReadersSeeThem(t *testing.T) {
 	}
 }
 
-func TestRulesOfAuthorsHoldForTheirPosts(t *testing.T) {
+func TestPostRulesOfAnAuthorAreEnforced(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		save := func(user string) (author.Post, error) {

@@ -11,7 +11,7 @@ import (
 
 // In the feed of everyone, a chosen guid must not equal that of another user's post, because feed
 // readers would replace that post.
-func TestGUIDsInTheFeedOfEveryoneAreUnique(t *testing.T) {
+func TestGUIDsInTheFeedOfAllUsersAreUnique(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		own := d.post("Hers.")

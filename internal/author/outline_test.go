@@ -55,7 +55,7 @@ func TestIndentationDeterminesOutlineLevels(t *testing.T) {
 	}
 }
 
-func TestOutlineLimits(t *testing.T) {
+func TestOutlinesBeyondTheLimitsAreRejected(t *testing.T) {
 	t.Parallel()
 	_, err := ParseOutline(strings.Repeat("a\n", MaxNodes+1))
 	wantFault(t, err, fault.Invalid, "more than 5000")
@@ -115,7 +115,7 @@ func same(a, b []Node) bool {
 	return true
 }
 
-func TestRestoreAttributes(t *testing.T) {
+func TestOutlineAttributesSurviveATextEdit(t *testing.T) {
 	t.Parallel()
 	before := []Node{
 		{Text: "one", Link: "https://a.example/1", Nodes: []Node{{Text: "two", Folded: true, Nodes: []Node{{Text: "three", GUID: "3"}}}}},

@@ -190,7 +190,7 @@ func normalizedNodes(nodes []author.Node) []author.Node {
 	return all
 }
 
-func TestPathsInTagsBecomeURLsAndTextDoesNot(t *testing.T) {
+func TestRelativeURLsAreResolvedInTagsButNotInText(t *testing.T) {
 	t.Parallel()
 	p := &author.Posts{Origin: func() string { return origin }}
 	c, _, err := p.Preview(author.Content{Source: "![a](/alice/media/1/x.png) [b](/alice/) `<a href=\"/x\">` and href=\"/y\""})

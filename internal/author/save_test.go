@@ -142,7 +142,7 @@ func TestNotificationSurvivesTheCaller(t *testing.T) {
 	}
 }
 
-func TestNotServingLeavesTheNotificationPending(t *testing.T) {
+func TestNotificationOfANodeThatIsNotServingStaysPending(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
 	st := &memory{}

@@ -48,7 +48,7 @@ func rows(t *testing.T) [][3]string {
 	return all
 }
 
-func TestDecodesEveryDeclaredEncoding(t *testing.T) {
+func TestEveryDeclaredEncodingIsDecoded(t *testing.T) {
 	t.Parallel()
 	for _, row := range rows(t) {
 		label, title, doc := row[0], row[1], row[2]
@@ -66,7 +66,7 @@ func TestDecodesEveryDeclaredEncoding(t *testing.T) {
 }
 
 // The header alone must suffice: the declaration is removed from ASCII-based documents.
-func TestDecodesEveryEncodingOfTheHeader(t *testing.T) {
+func TestEveryEncodingOfTheContentTypeIsDecoded(t *testing.T) {
 	t.Parallel()
 	n := 0
 	for _, row := range rows(t) {
@@ -89,7 +89,7 @@ func TestDecodesEveryEncodingOfTheHeader(t *testing.T) {
 	}
 }
 
-func TestReportsTheSourceOfTheEncoding(t *testing.T) {
+func TestSourceOfTheEncodingIsReported(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		rule, doc, contentType string

@@ -30,7 +30,7 @@ func TestCleanDocumentsAreNotCopied(t *testing.T) {
 }
 
 // survey must find the byte in any context, and nothing else.
-func TestSurveyFindsEveryControlCharacter(t *testing.T) {
+func TestEncodingScanFindsEveryControlCharacter(t *testing.T) {
 	t.Parallel()
 	for _, around := range []byte{' ', '\n', '\t', 0x7F, 0x80, 0xFF, 0x20, 'a'} {
 		for b := range 256 {
@@ -53,7 +53,7 @@ func TestSurveyFindsEveryControlCharacter(t *testing.T) {
 	}
 }
 
-func TestSurveyKnowsUTF8(t *testing.T) {
+func TestEncodingScanValidatesUTF8(t *testing.T) {
 	t.Parallel()
 	leads := []byte{0x41, 0x7F, 0x80, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF}
 	next := []byte{0x20, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBD, 0xBE, 0xBF, 0xC0, 0xC2, 0xFF}

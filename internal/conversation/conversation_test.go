@@ -353,7 +353,7 @@ func TestReplyOfAFollowedAuthorIsApprovedUnlessBlocked(t *testing.T) {
 	})
 }
 
-func TestOwnPostIsNoMentionOfItsAuthor(t *testing.T) {
+func TestOwnPostIsNotAWebmentionOfItsAuthor(t *testing.T) {
 	run(t, func(t *testing.T, w *scenario) {
 		if err := w.ReceiveOwn(t.Context(), "https://me.example/post", "https://me.example/post"); fault.CodeOf(err) != fault.Refused || len(w.store.all) != 0 {
 			t.Errorf("%v", err)

@@ -263,7 +263,7 @@ func TestChangeDuringAnAttemptIsSentNext(t *testing.T) {
 	})
 }
 
-func TestNothingIsSentForAuthorsWhoTurnedWebmentionsOff(t *testing.T) {
+func TestDisabledWebmentionsAreNotSent(t *testing.T) {
 	runOutbox(t, func(t *testing.T, w *outbox) {
 		w.saved(t, Page{Off: true, Targets: []string{one}, Hash: "1"})
 		if len(w.sent) != 0 || len(w.store.rows) != 0 {

@@ -122,10 +122,10 @@ func newTestThreads(items threadItems, comments func(url string) []Found) (*Thre
 	}, s, &read
 }
 
-// TestWalkOfFeedsOfCommentsEnds has feeds of comments that lead to each other and to ever new ones.
+// TestCommentFeedsThatLinkEachOtherAreReadOnce has feeds of comments that lead to each other and to ever new ones.
 //
 // spec:cloudburst#thread-walk
-func TestWalkOfFeedsOfCommentsEnds(t *testing.T) {
+func TestCommentFeedsThatLinkEachOtherAreReadOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		threads, s, read := newTestThreads(threadItems{"https://you.example/1": {CommentsFeed: "https://you.example/c/0"}}, func(url string) (all []Found) {
@@ -194,7 +194,7 @@ func TestOnlyRepliesOfKnownAuthorsArePublicAtOnce(t *testing.T) {
 	}
 }
 
-func TestReplyToItselfOrOfThisServerIsNoOffer(t *testing.T) {
+func TestItemsThatReplyToThemselvesAreNotReplies(t *testing.T) {
 	t.Parallel()
 	threads, s, _ := newTestThreads(threadItems{}, nil)
 	threads.init()

@@ -34,8 +34,8 @@ func post() *feed.Item {
 
 func options() Options { return Options{URL: "http://me.example/rss.xml", Now: moment()} }
 
-// TestOnlyItemAndDatesChange compares results with reviewed files: testdata/NAME.in and NAME.out.
-func TestOnlyItemAndDatesChange(t *testing.T) {
+// TestAddingAnItemChangesOnlyItemsAndDates compares results with reviewed files: testdata/NAME.in and NAME.out.
+func TestAddingAnItemChangesOnlyItemsAndDates(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.in")
 	if err != nil || len(files) == 0 {
@@ -201,7 +201,7 @@ func TestInvalidFileIsRejectedWithAReason(t *testing.T) {
 	}
 }
 
-func TestNewFeedHasTheGivenHead(t *testing.T) {
+func TestNewFeedHasTheGivenTitleAndLink(t *testing.T) {
 	t.Parallel()
 	o := options()
 	if _, _, err := Add(nil, post(), o); err == nil {

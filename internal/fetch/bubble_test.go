@@ -196,7 +196,7 @@ func TestIdleConnectionsExpire(t *testing.T) {
 	})
 }
 
-func TestPaddedFailuresReturnAtABucketBoundary(t *testing.T) {
+func TestPaddedFailuresReturnAtMultiplesOf250Milliseconds(t *testing.T) {
 	t.Parallel()
 	withSimulatedPeer(t, SenderOptions{}, func(c net.Conn) { <-time.After(300 * time.Millisecond) }, func(t *testing.T, s *Sender) {
 		for url, want := range map[string]time.Duration{

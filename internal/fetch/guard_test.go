@@ -78,7 +78,7 @@ func TestEveryForbiddenFormIsRefused(t *testing.T) {
 	}
 }
 
-func TestControlRefusesEverySpecialAddress(t *testing.T) {
+func TestGuardRejectsEverySpecialAddress(t *testing.T) {
 	t.Parallel()
 	g := &Guard{}
 	for _, h := range forbiddenHosts {
@@ -94,7 +94,7 @@ func TestControlRefusesEverySpecialAddress(t *testing.T) {
 	}
 }
 
-func TestControlFailsClosed(t *testing.T) {
+func TestGuardRejectsAddressesItCannotParse(t *testing.T) {
 	t.Parallel()
 	g := &Guard{Allow: prefixes("0.0.0.0/0", "::/0")}
 	for _, c := range [][2]string{
@@ -263,7 +263,7 @@ func TestRedactRemovesUserNames(t *testing.T) {
 	}
 }
 
-func TestUnknownClientsGetOneNeutralSentence(t *testing.T) {
+func TestRefusedAddressesHaveTheSameNeutralMessage(t *testing.T) {
 	t.Parallel()
 	g := &Guard{}
 	for _, u := range []string{"http://127.0.0.1/", "http://10.0.0.1/", "http://[::1]/"} {

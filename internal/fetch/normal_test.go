@@ -2,7 +2,7 @@ package fetch
 
 import "testing"
 
-func TestNormalReturnsOneSpellingPerURL(t *testing.T) {
+func TestURLsAreNormalizedToOneSpelling(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
 		"http://example.org":                              "http://example.org/",

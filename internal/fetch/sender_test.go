@@ -357,7 +357,7 @@ func TestRetryAfterIsReadInEveryForm(t *testing.T) {
 	}
 }
 
-func TestConcurrentSends(t *testing.T) {
+func TestSenderIsSafeForConcurrentUse(t *testing.T) {
 	t.Parallel()
 	var requests atomic.Int64
 	var hosts []string
@@ -390,7 +390,7 @@ func TestConcurrentSends(t *testing.T) {
 	}
 }
 
-func TestPortExhaustionIsOursAndMissingIPv6IsNot(t *testing.T) {
+func TestOnlyLocalPortExhaustionIsALocalError(t *testing.T) {
 	t.Parallel()
 	for to, ours := range map[string]bool{"192.0.2.1": true, "::ffff:192.0.2.1": true, "2001:db8::1": false} {
 		err := &net.OpError{Op: "dial", Addr: &net.TCPAddr{IP: net.ParseIP(to), Port: 80}, Err: os.NewSyscallError("connect", syscall.EADDRNOTAVAIL)}

@@ -22,7 +22,7 @@ func extracted(t *testing.T, name string) (string, error) {
 	return item.NewConverter().Page(out), err
 }
 
-func TestArticleIsExtractedWithoutWhatIsAroundIt(t *testing.T) {
+func TestArticleIsExtractedWithoutNavigationAndAdvertisements(t *testing.T) {
 	t.Parallel()
 	for name, page := range map[string]struct{ with, without []string }{
 		"article.html": {
@@ -53,7 +53,7 @@ func TestArticleIsExtractedWithoutWhatIsAroundIt(t *testing.T) {
 	}
 }
 
-func TestPageWithoutArticleHasTooLittleText(t *testing.T) {
+func TestPageWithoutArticleIsRejected(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"nothing.html", "paywall.html", "script.html"} {
 		out, err := extracted(t, name)
@@ -96,7 +96,7 @@ func TestHostilePageIsRejectedOrBounded(t *testing.T) {
 	}
 }
 
-func TestDroppedElementsEndWhereBrowsersEndThem(t *testing.T) {
+func TestRemovedElementsEndAsInBrowsers(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		`a<script>"</p>"</script>b`:           "ab",

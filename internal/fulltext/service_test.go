@@ -120,7 +120,7 @@ func TestRequestedTextIsReadOnceAndAnnouncedToFollowers(t *testing.T) {
 	}
 }
 
-func TestFailureIsASentenceAndOnlyTemporaryOnesAreRetried(t *testing.T) {
+func TestOnlyTemporaryFailuresOfAPageAreRetried(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	answer := func(status int, kind, body string) http.HandlerFunc {
@@ -195,7 +195,7 @@ func TestFailureIsASentenceAndOnlyTemporaryOnesAreRetried(t *testing.T) {
 	}
 }
 
-func TestPageIsTriedAtMostFourTimes(t *testing.T) {
+func TestUnreadablePageIsTriedAtMostFourTimes(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	now := time.Now()
@@ -226,7 +226,7 @@ func TestPageIsTriedAtMostFourTimes(t *testing.T) {
 	}
 }
 
-func TestHostGetsOneRequestAtATime(t *testing.T) {
+func TestHostReceivesOneRequestAtATime(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	for i := range int64(12) {
@@ -248,7 +248,7 @@ func TestHostGetsOneRequestAtATime(t *testing.T) {
 	}
 }
 
-func TestTurnsOfAHostFollowEachOther(t *testing.T) {
+func TestRequestsToAHostAreSpacedByItsInterval(t *testing.T) {
 	t.Parallel()
 	h := hosts{interval: func(string) time.Duration { return time.Second }}
 	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)

@@ -61,7 +61,7 @@ func TestSummaryIsReadFromTheHeadOfAPage(t *testing.T) {
 	}
 }
 
-func TestPageWithoutSummaryHasAReason(t *testing.T) {
+func TestPageWithoutSummaryReturnsAReason(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		page page
@@ -81,7 +81,7 @@ func TestPageWithoutSummaryHasAReason(t *testing.T) {
 	}
 }
 
-func TestSummariesOfOneUserHaveARate(t *testing.T) {
+func TestSummaryRequestsOfAUserAreRateLimited(t *testing.T) {
 	t.Parallel()
 	p := &page{body: "<title>T</title>", kind: "text/html"}
 	s := &fulltext.Summaries{Fetch: p, Now: func() time.Time { return time.Unix(0, 0) }}

@@ -54,7 +54,7 @@ func TestRetryAfterExtendsTheWait(t *testing.T) {
 	})
 }
 
-func TestDropsAfterThreeConsecutiveErrorsAtTheTopOfTheHour(t *testing.T) {
+func TestThreeConsecutiveErrorsEndTheSubscriptionInTheHourlySweep(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		cb := h.subscribers(1)[0]

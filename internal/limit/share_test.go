@@ -187,7 +187,7 @@ func TestNodesLimitSeparatelyWithoutDatabase(t *testing.T) {
 	}
 }
 
-func TestSmallUsesWriteNoRows(t *testing.T) {
+func TestUseBelowTheSharedThresholdWritesNoRows(t *testing.T) {
 	t.Parallel()
 	now := time.UnixMilli(1_790_000_000_000)
 	l := &ledger{full: map[Spent]time.Time{}}

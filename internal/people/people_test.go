@@ -34,7 +34,7 @@ func (f *fakeStore) PreferencesOf(context.Context, ...string) (map[string]string
 	return map[string]string{"bob": `{"showFollows":true}`}, nil
 }
 
-func TestDirectoryHasLatestPostsFirstAndLeavesOutTheUnlisted(t *testing.T) {
+func TestDirectoryIsSortedByLatestPostAndOmitsUnlistedUsers(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	f := &fakeStore{}
@@ -67,7 +67,7 @@ func TestDirectoryHasLatestPostsFirstAndLeavesOutTheUnlisted(t *testing.T) {
 	}
 }
 
-func TestFollowersAreNamedOnlyIfTheyShowIt(t *testing.T) {
+func TestFollowersAreNamedOnlyWithTheirConsent(t *testing.T) {
 	t.Parallel()
 	h := &Here{Store: &fakeStore{}, URLs: func(context.Context, string) ([]string, error) {
 		return []string{"https://a.example/alice/rss.xml"}, nil

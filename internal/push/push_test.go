@@ -333,7 +333,7 @@ func TestPushAboveRateIsRejectedBeforeAggregator(t *testing.T) {
 	})
 }
 
-func TestAwayViaMatchesUpstream(t *testing.T) {
+func TestRiverAndUpstreamUseTheSameValueForDowntime(t *testing.T) {
 	t.Parallel()
 	if river.Away != upstream.ViaAway {
 		t.Errorf("the river takes %q for an absence, which the signals call %q", river.Away, upstream.ViaAway)

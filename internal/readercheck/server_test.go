@@ -57,7 +57,7 @@ func (c *testServer) verdicts() map[int]Verdict {
 	return out
 }
 
-func TestAnImpoliteReaderBreaksTheRules(t *testing.T) {
+func TestReaderThatIgnoresTheRulesFailsThem(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	c := newTestServer(t)
@@ -116,7 +116,7 @@ func TestAcceptingAMoveAtOnceIsDetected(t *testing.T) {
 	}
 }
 
-func TestPageAndListWithoutReaders(t *testing.T) {
+func TestPageAndListWorkWithoutReaders(t *testing.T) {
 	t.Parallel()
 	c := newTestServer(t)
 	if w := c.get("/"); w.Code != 200 || !strings.Contains(w.Body.String(), "No reader has requested") {

@@ -14,7 +14,7 @@ import (
 const rssHead = `<rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/" xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd" xmlns:content="http://purl.org/rss/1.0/modules/content/"
  xmlns:source="http://source.scripting.com/" xmlns:thr="http://purl.org/syndication/thread/1.0" xmlns:dc="http://purl.org/dc/elements/1.1/"><channel><title>F</title><language>de</language>`
 
-func TestPushEndpointsOfFeeds(t *testing.T) {
+func TestPushEndpointsAreFoundInFeedsAndHeaders(t *testing.T) {
 	t.Parallel()
 	atom := `<feed xmlns="http://www.w3.org/2005/Atom"><title>F</title>%s<entry><id>1</id><title>a</title></entry></feed>`
 	for name, c := range map[string]struct {

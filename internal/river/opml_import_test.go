@@ -91,7 +91,7 @@ func TestImportMapsFoldersToCategories(t *testing.T) {
 	}
 }
 
-func TestImportIntoOneCategory(t *testing.T) {
+func TestImportCanUseOneCategory(t *testing.T) {
 	t.Parallel()
 	doc := `<opml><body><outline text="a" xmlUrl="http://a.example/"/><outline text="F"><outline text="b" xmlUrl="http://b.example/"/></outline></body></opml>`
 	store, _, err := importOf(t, doc, ImportOptions{Category: " New "})

@@ -197,7 +197,7 @@ func TestRule08ValidatorsAreSentToTheirURLOnly(t *testing.T) {
 	})
 }
 
-func TestRule09And10And11NoOtherRequestsAndNoOtherFields(t *testing.T) {
+func TestRule09And10And11NoExtraRequestsAndNoExtraHeaders(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, func(out http.ResponseWriter, r *http.Request) {

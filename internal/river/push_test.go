@@ -134,7 +134,7 @@ func TestPushesDuringACheckCauseOneMoreCheckAtMostOneASecond(t *testing.T) {
 	})
 }
 
-func TestOwnDocumentIsCheckedAtEveryPush(t *testing.T) {
+func TestHostedFeedIsCheckedAtEveryPush(t *testing.T) {
 	t.Parallel()
 	own := func(url string) bool { return url == feedURL }
 	withHarness(t, river.Options{HostInterval: time.Minute, Own: own}, func(t *testing.T, w *harness) {

@@ -153,8 +153,8 @@ func TestManySourcesAreCheckedInBoundedMemory(t *testing.T) {
 	}
 }
 
-// BenchmarkMillion reads a million sources once.
-func BenchmarkMillion(b *testing.B) {
+// BenchmarkMillionFeeds reads a million sources once.
+func BenchmarkMillionFeeds(b *testing.B) {
 	for b.Loop() {
 		b.ReportMetric(float64(readHuge(b, 1_000_000))/1e6, "bytes/feed")
 	}

@@ -87,7 +87,7 @@ func letters(n int) string {
 	return strings.Join(out, " ")
 }
 
-func TestFindByURLOrID(t *testing.T) {
+func TestSubscriptionIsFoundByURLOrID(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
@@ -109,7 +109,7 @@ func TestFindByURLOrID(t *testing.T) {
 	})
 }
 
-func TestReviveOfGoneAndFailingFeeds(t *testing.T) {
+func TestGoneAndFailingFeedsCanBeRevived(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
@@ -149,7 +149,7 @@ func TestReviveOfGoneAndFailingFeeds(t *testing.T) {
 	})
 }
 
-func TestUndoOfAMove(t *testing.T) {
+func TestMoveOfAFeedCanBeUndone(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
@@ -258,7 +258,7 @@ func TestCategoriesAreCreatedRenamedMergedAndRemoved(t *testing.T) {
 	})
 }
 
-func TestMarksAndSearchOnStoredItems(t *testing.T) {
+func TestStoredItemsCanBeMarkedAndSearched(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "chalk", "pencil")))

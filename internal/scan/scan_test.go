@@ -123,7 +123,7 @@ func TestEntityExpansionIsLimited(t *testing.T) {
 	}
 }
 
-func TestSiblingsCloseOpenElements(t *testing.T) {
+func TestUnclosedElementEndsAtItsSibling(t *testing.T) {
 	t.Parallel()
 	r := New("<c><item><title>1<item><title>2</title></item></c>", Options{})
 	var b strings.Builder
@@ -223,7 +223,7 @@ func TestLeafTrimsTextAndStopsAtMarkup(t *testing.T) {
 	}
 }
 
-func TestInnerReturnsTheSourceOrAnEquivalent(t *testing.T) {
+func TestInnerMarkupIsTheSourceOrEquivalent(t *testing.T) {
 	t.Parallel()
 	for doc, want := range map[string]string{
 		`<r><a> <b c="1">x&amp;y</b><br/> </a><z/></r>`:                 `<b c="1">x&amp;y</b><br/>`,

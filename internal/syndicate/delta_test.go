@@ -166,7 +166,7 @@ func TestOnlyTheFirstTagsAreRead(t *testing.T) {
 	}
 }
 
-func TestItemThatReturnsIsNew(t *testing.T) {
+func TestRemovedItemThatReturnsIsInTheDelta(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	first := get(t, l, saved(1, rss("a", "b")), "").Header().Get("ETag")

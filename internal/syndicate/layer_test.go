@@ -292,7 +292,7 @@ func TestRenderOptionsSelectTheDocument(t *testing.T) {
 	checkInvariants(t, l)
 }
 
-func TestTwoVersionsOfOneSecondAreDistinguished(t *testing.T) {
+func TestSecondVersionWithinASecondIsNotAnsweredWith304(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	one, two := saved(1, rss("one")), saved(2, rss("two"))

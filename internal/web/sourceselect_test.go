@@ -22,7 +22,7 @@ func selectHarness(t *testing.T) (g *followHarness, ids []string) {
 	return g, ids
 }
 
-func TestTickedFeedsMoveToACategory(t *testing.T) {
+func TestSelectedFeedsMoveToACategory(t *testing.T) {
 	t.Parallel()
 	g, ids := selectHarness(t)
 	lacks(t, g.look("/feeds"), `type="checkbox"`)
@@ -55,7 +55,7 @@ func TestUnfollowingSeveralFeedsCanBeUndone(t *testing.T) {
 	}
 }
 
-func TestTickedFeedsAreCheckedAndMarkedRead(t *testing.T) {
+func TestSelectedFeedsAreCheckedAndMarkedRead(t *testing.T) {
 	t.Parallel()
 	g, ids := selectHarness(t)
 	has(t, g.look(g.done("/feeds/selected", "feed", ids[0], "feed", ids[1], "do", "check")), "2 feeds will be checked in the next moments.")

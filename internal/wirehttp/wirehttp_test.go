@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestRetryAfterAndStatusText(t *testing.T) {
+func TestRetryAfterIsParsedAndStatusHasItsText(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]time.Duration{"": 0, " 90 ": 90 * time.Second, "-1": 0, "Fri, 31 Dec 2027 23:59:59 GMT": 0, "4294967296": 0} {
 		if got := RetryAfter(http.Header{"Retry-After": {value}}); got != want {
@@ -20,7 +20,7 @@ func TestRetryAfterAndStatusText(t *testing.T) {
 	}
 }
 
-func TestContextCarriesItsRequest(t *testing.T) {
+func TestRequestIsStoredInTheContext(t *testing.T) {
 	t.Parallel()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 	if err != nil {

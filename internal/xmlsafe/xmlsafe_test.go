@@ -217,7 +217,7 @@ func manyAttrs(n int, format string) string {
 	return b.String()
 }
 
-func TestLimitsAreExact(t *testing.T) {
+func TestDocumentAtTheLimitIsReadAndAboveIsRejected(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		doc  string
@@ -330,7 +330,7 @@ func TestReaderErrorsAreReturned(t *testing.T) {
 	}
 }
 
-func TestRootNamesTheElement(t *testing.T) {
+func TestRootElementNameIsRead(t *testing.T) {
 	t.Parallel()
 	for doc, want := range map[string]string{
 		"<a/>":                     "a",

@@ -50,7 +50,7 @@ func FuzzHashtags(f *testing.F) {
 	})
 }
 
-func TestURLsCountAsTheAuthorChose(t *testing.T) {
+func TestURLLengthIsCountedByTheRuleOfTheAuthor(t *testing.T) {
 	t.Parallel()
 	const text = "Look: https://example.com/a/long/way?x=1, and 👩‍👩‍👧 http://b.example/."
 	for _, c := range []struct {
@@ -67,7 +67,7 @@ func TestURLsCountAsTheAuthorChose(t *testing.T) {
 	}
 }
 
-func TestMeasureOverTheLimitHasAReason(t *testing.T) {
+func TestPostOverTheLengthLimitIsExplained(t *testing.T) {
 	t.Parallel()
 	m := rules.Rules{}.Measure(strings.Repeat("é", 141), "", 140)
 	if err := m.Refusal(); fault.CodeOf(err) != fault.Invalid || !strings.Contains(err.Error(), "141 characters") || !strings.Contains(m.Warning(), "published anyway") {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestResultsAreInOrderWhicheverJobEndsFirst(t *testing.T) {
+func TestResultsOfConcurrentJobsAreInOrder(t *testing.T) {
 	t.Parallel()
 	const n = 500
 	// Each job waits for the next one, within each group of 4 concurrent jobs.

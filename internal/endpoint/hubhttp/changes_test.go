@@ -296,7 +296,7 @@ func unpacked(t *testing.T, b []byte) []byte {
 	return b
 }
 
-func TestNewRowsAreListedWithinASecond(t *testing.T) {
+func TestNewChangesAreListedWithinASecond(t *testing.T) {
 	t.Parallel()
 	f := &fakeChanges{}
 	mux, clock := listRoutes(t, f, nil)

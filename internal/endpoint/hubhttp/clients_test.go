@@ -33,7 +33,7 @@ func hubWithADeadFeed() *fakeHub {
 	}
 }
 
-func TestPythonsStandardLibraryAsClient(t *testing.T) {
+func TestPythonClientRegistersByXMLRPC(t *testing.T) {
 	t.Parallel()
 	h := hubWithADeadFeed()
 	endpointtest.Run(t, "python3", "testdata/clients/xmlrpc_client.py", listen(t, h).URL)
@@ -46,7 +46,7 @@ func TestPythonsStandardLibraryAsClient(t *testing.T) {
 	}
 }
 
-func TestNodesFetchAsClient(t *testing.T) {
+func TestNodeClientRegistersAndPings(t *testing.T) {
 	t.Parallel()
 	h := hubWithADeadFeed()
 	endpointtest.Run(t, "node", "testdata/clients/fetch.mjs", listen(t, h).URL)
@@ -58,7 +58,7 @@ func TestNodesFetchAsClient(t *testing.T) {
 	}
 }
 
-func TestPHPAsWeblogClient(t *testing.T) {
+func TestPHPClientRegistersAndPings(t *testing.T) {
 	t.Parallel()
 	h := hubWithADeadFeed()
 	endpointtest.Run(t, "php", "testdata/clients/weblog.php", listen(t, h).URL)
@@ -70,7 +70,7 @@ func TestPHPAsWeblogClient(t *testing.T) {
 	}
 }
 
-func TestCurlAsClient(t *testing.T) {
+func TestCurlRegistersAndPings(t *testing.T) {
 	t.Parallel()
 	h := hubWithADeadFeed()
 	base := listen(t, h).URL
@@ -98,9 +98,9 @@ func TestCurlAsClient(t *testing.T) {
 	}
 }
 
-// TestPythonsStandardLibraryAsCallback verifies and notifies an aggregator that implements only one
+// TestPythonCallbackIsVerifiedAndNotified verifies and notifies an aggregator that implements only one
 // procedure of rssCloud.
-func TestPythonsStandardLibraryAsCallback(t *testing.T) {
+func TestPythonCallbackIsVerifiedAndNotified(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "another language")
 	cmd := exec.CommandContext(t.Context(), "python3", "testdata/clients/xmlrpc_callback.py")

@@ -11,9 +11,9 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// TestPythonsStandardLibraryAsCNWSSubscriber notifies a client that parses the documents, and that
+// TestPythonCNWSSubscriberIsNotified notifies a client that parses the documents, and that
 // responds with prefixes and in another encoding.
-func TestPythonsStandardLibraryAsCNWSSubscriber(t *testing.T) {
+func TestPythonCNWSSubscriberIsNotified(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "another language")
 	h := &fakeHub{register: func(r hub.Registration) (hub.Registered, error) {

@@ -59,7 +59,7 @@ func cnwsResult(t *testing.T, r cnws.Result) []byte {
 	return b
 }
 
-func TestCNWSSubscriptionIsARegistration(t *testing.T) {
+func TestCNWSSubscribeRequestRegistersTheCallback(t *testing.T) {
 	t.Parallel()
 	ask := cnws.Subscribe{ResourceID: "http://feeds.example/a.xml", NotificationURL: "http://agg.example:5337/cb?x=%2f"}
 	about := hub.About{Title: "A feed", Description: "Of things", ItemTitle: "One thing"}
@@ -244,7 +244,7 @@ func TestCNWSSubscribersOfATopicShareAMessage(t *testing.T) {
 	}
 }
 
-func TestReplyToCNWSNotification(t *testing.T) {
+func TestReplyToCNWSNotificationDecidesRetryOrRemoval(t *testing.T) {
 	t.Parallel()
 	yes, no := cnwsResult(t, cnws.Result{Status: true}), cnwsResult(t, cnws.Result{Description: "Enough"})
 	broken := &fetch.Error{Kind: fetch.Unreachable, Text: fetch.Neutral, Err: errors.New("connection refused by 10.0.0.7")}

@@ -28,7 +28,7 @@ type getter func(fetch.Request) (*fetch.Response, error)
 
 func (g getter) Get(_ context.Context, r fetch.Request) (*fetch.Response, error) { return g(r) }
 
-func TestFetchedFeed(t *testing.T) {
+func TestFetchedFeedHasValidatorsAndHash(t *testing.T) {
 	t.Parallel()
 	sent := time.Unix(1, 0)
 	head := http.Header{"Etag": {`W/"a, b"`}, "Last-Modified": {"yesterday  at noon"}, "Content-Type": {"text/xml"}, "Date": {"today"}}
@@ -75,7 +75,7 @@ func TestUnchangedFeedHasNoHash(t *testing.T) {
 	}
 }
 
-func TestUnreadableFeed(t *testing.T) {
+func TestUnreadableFeedReturnsAFault(t *testing.T) {
 	t.Parallel()
 	inside := errors.New("dial 10.0.0.7: refused")
 	for _, c := range []struct {

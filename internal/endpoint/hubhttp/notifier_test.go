@@ -82,7 +82,7 @@ func TestNotificationContainsTheTimeOfTheChange(t *testing.T) {
 	}
 }
 
-func TestReplyToNotification(t *testing.T) {
+func TestReplyToNotificationDecidesRetryOrSuccess(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2009, 10, 16, 12, 0, 0, 0, time.UTC)
 	broken := &fetch.Error{Kind: fetch.Unreachable, Text: fetch.Neutral, Err: errors.New("connection refused by 10.0.0.7")}

@@ -17,7 +17,7 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-func TestPythonsStandardLibraryNotifies(t *testing.T) {
+func TestNotificationsOfAPythonHubAreReceived(t *testing.T) {
 	t.Parallel()
 	e := &playedEngine{}
 	srv := notified(t, e)

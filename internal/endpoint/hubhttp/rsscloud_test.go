@@ -109,7 +109,7 @@ func TestRegistrationReachesTheHub(t *testing.T) {
 	}
 }
 
-func TestFeedsAreAcceptedIndividually(t *testing.T) {
+func TestEachFeedOfARegistrationIsAcceptedSeparately(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{register: func(r hub.Registration) (hub.Registered, error) {
 		return hub.Registered{Accepted: r.Feeds[:1], Refused: []hub.Refusal{{Feed: r.Feeds[1], Reason: "It could not be read."}}, Expires: expires()}, nil
@@ -152,7 +152,7 @@ func TestRegistrationWithoutAcceptedFeedFails(t *testing.T) {
 	}
 }
 
-func TestCancelByREST(t *testing.T) {
+func TestRegistrationIsCancelledByREST(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
 	srv := listen(t, h)
@@ -224,7 +224,7 @@ func TestFaultsHaveTheFormOfEachInterface(t *testing.T) {
 	}
 }
 
-func TestXMLRPCEndpoint(t *testing.T) {
+func TestXMLRPCEndpointAcceptsRegistrationsAndPings(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
 	srv := listen(t, h)
@@ -303,7 +303,7 @@ func TestMethodsOfOtherPackagesAreAdded(t *testing.T) {
 	}
 }
 
-func TestSOAPEndpoint(t *testing.T) {
+func TestSOAPEndpointAcceptsRegistrationsAndPings(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
 	srv := listen(t, h)

@@ -119,7 +119,7 @@ func follow(protocol, hub string) upstream.Follow {
 	return upstream.Follow{Protocol: protocol, Feed: feed, Topic: feed, Hub: hub, Wire: rsscloud.HTTPPost, Token: "token", Secret: "secret"}
 }
 
-func TestHubsAreCalledByTheirProtocol(t *testing.T) {
+func TestSubscriptionRequestUsesTheProtocolOfTheHub(t *testing.T) {
 	t.Parallel()
 	h := newPlayedHub(t)
 	u := asking(t, "https://me.example:8443/at")

@@ -114,7 +114,7 @@ func challenged(t *testing.T, f func(challenge string) fetch.Reply, post fetch.R
 	}}
 }
 
-func TestChallenge(t *testing.T) {
+func TestCallbackMustReturnTheChallenge(t *testing.T) {
 	t.Parallel()
 	status := func(n int) func(string) fetch.Reply {
 		return func(c string) fetch.Reply { return fetch.Reply{Status: n, Body: []byte(c)} }
@@ -174,8 +174,8 @@ func TestChallenge(t *testing.T) {
 	}
 }
 
-// TestRealSenderAtARealSubscriber fakes only the subscriber's server.
-func TestRealSenderAtARealSubscriber(t *testing.T) {
+// TestSenderNotifiesAnRSSCloudSubscriber fakes only the subscriber's server.
+func TestSenderNotifiesAnRSSCloudSubscriber(t *testing.T) {
 	t.Parallel()
 	notices := make(chan rsscloud.Received, 16)
 	agents := make(chan string, 16)

@@ -63,7 +63,7 @@ func get(t *testing.T, method, address string, header ...string) (int, string, h
 	return resp.StatusCode, string(body), resp.Header
 }
 
-func TestPythonAsWeblogsClient(t *testing.T) {
+func TestPythonClientPingsAsWeblog(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{announce: func(a hub.Announcement) (hub.Announced, error) {
 		switch a.Name {
@@ -253,7 +253,7 @@ func TestPingEndpointAcceptsXMLRPC(t *testing.T) {
 	}
 }
 
-func TestPingFormIsAPageOfTheProgram(t *testing.T) {
+func TestPingFormIsAnsweredWithAPage(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
 	route.Mount(mux, (&Endpoints{Hub: &fakeHub{}, PingPage: func(w http.ResponseWriter, _ *http.Request, status int, title, _ string, form url.Values) {

@@ -103,7 +103,7 @@ func TestTopicCannotInjectDeliveryHeaders(t *testing.T) {
 	}
 }
 
-func TestSharedDeliveryChangesWithItsInput(t *testing.T) {
+func TestSharedMessageIsRebuiltWhenItsInputChanges(t *testing.T) {
 	t.Parallel()
 	target := websubURL
 	n := &Notifier{HubURL: func() string { return target }}
@@ -190,8 +190,8 @@ func (c *oneCallback) Deliver(_ context.Context, d websub.Delivery) error {
 	return nil
 }
 
-// TestRealSenderAtARealWebSubSubscriber fakes only the subscriber's server.
-func TestRealSenderAtARealWebSubSubscriber(t *testing.T) {
+// TestSenderNotifiesAWebSubSubscriber fakes only the subscriber's server.
+func TestSenderNotifiesAWebSubSubscriber(t *testing.T) {
 	t.Parallel()
 	const topicURL = feed + "?a=1&b=%2F"
 	c := &oneCallback{
@@ -277,9 +277,9 @@ func BenchmarkWebSubMessage(b *testing.B) {
 	}
 }
 
-// TestPythonsStandardLibraryAsWebSubSubscriber sends a verification, a denial and a delivery to a
+// TestPythonWebSubSubscriberIsNotified sends a verification, a denial and a delivery to a
 // program that shares no code with this one.
-func TestPythonsStandardLibraryAsWebSubSubscriber(t *testing.T) {
+func TestPythonWebSubSubscriberIsNotified(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "another language")
 	const topicURL = feed + "?a=1&b=%2F"
@@ -344,7 +344,7 @@ func TestPythonsStandardLibraryAsWebSubSubscriber(t *testing.T) {
 	}
 }
 
-func TestCurlAsWebSubClient(t *testing.T) {
+func TestCurlSubscribesByWebSub(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
 	target := listen(t, h).URL + "/websub"

@@ -45,7 +45,7 @@ func TestPutSavesFeed(t *testing.T) {
 	}
 }
 
-func TestPutByOtherUserGetsTheSameMessage(t *testing.T) {
+func TestUnauthorizedPutHasTheSameMessageForEveryReason(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)
 	d.save(t, author.Public, hostedRSS(1))
@@ -108,7 +108,7 @@ func TestInvalidPutReportsReasonAndChangesNothing(t *testing.T) {
 	d.do(t, "PUT", "/alice/rss.xml", hostedRSS(2), "basic", aliceBasic).is(t, "moved feed", http.StatusConflict, "https://b.example/")
 }
 
-func TestConditionalPut(t *testing.T) {
+func TestPutRespectsIfMatchAndIfNoneMatch(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)
 	put := func(what string, n, status int, headers ...string) string {
@@ -179,7 +179,7 @@ type timed struct {
 func (w *timed) SetReadDeadline(at time.Time) error  { w.read = at; return nil }
 func (w *timed) SetWriteDeadline(at time.Time) error { w.write = at; return nil }
 
-func TestSlowSaveStillGetsResponse(t *testing.T) {
+func TestSlowSaveExtendsTheWriteDeadline(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)
 	r := httptest.NewRequest("PUT", "/alice/rss.xml", strings.NewReader(hostedRSS(2)))

@@ -128,7 +128,7 @@ func TestFilesCannotRunScripts(t *testing.T) {
 	}
 }
 
-func TestFileHasOneURL(t *testing.T) {
+func TestOtherURLsOfAFileRedirectToItsURL(t *testing.T) {
 	t.Parallel()
 	s := memoryFiles{}
 	f := &Feeds{Media: s}

@@ -176,7 +176,7 @@ func (w *pubHarness) update(at, changes string) (string, error) {
 	return w.client("update").Update(w.Context(), req)
 }
 
-func TestPropertiesCreateAPost(t *testing.T) {
+func TestMicropubPropertiesCreateAPost(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for name, tt := range map[string]struct {
@@ -287,7 +287,7 @@ func TestMicropubUpdateChangesOnlyNamedProperties(t *testing.T) {
 	}
 }
 
-func TestTextThatReplacesMarkdownIsMarkdown(t *testing.T) {
+func TestPlainTextUpdateOfAMarkdownPostStaysMarkdown(t *testing.T) {
 	t.Parallel()
 	w := newPubHarness(t)
 	at, p := w.create(`{"content":[{"markdown":"*a*"}]}`)

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestPropertiesWithoutAFieldAreStoredAndReturned has the check-in of case 204 at micropub.rocks.
-func TestPropertiesWithoutAFieldAreStoredAndReturned(t *testing.T) {
+// TestUnsupportedMicropubPropertiesAreStoredAndReturned has the check-in of case 204 at micropub.rocks.
+func TestUnsupportedMicropubPropertiesAreStoredAndReturned(t *testing.T) {
 	t.Parallel()
 	w := newPubHarness(t)
 	const venue = `[{"type":["h-card"],"properties":{"name":["Los Gorditos"],"url":["https://a.example/502c"],"latitude":["45.52"]}}]`

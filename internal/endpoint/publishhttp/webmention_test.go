@@ -28,7 +28,7 @@ func (r *reports) Receive(_ context.Context, _, _ string, client netip.Addr) err
 	return r.err
 }
 
-func TestWebmentionIsAnsweredByItsFault(t *testing.T) {
+func TestWebmentionErrorIsMappedToStatus(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		err    error

@@ -323,7 +323,7 @@ func TestFilteredStreamPagesContainEachItemOnce(t *testing.T) {
 	}
 }
 
-func TestFeverItemsOfSelectedFeedsAndGroups(t *testing.T) {
+func TestFeverItemsAreFilteredByFeedAndGroup(t *testing.T) {
 	t.Parallel()
 	w := newAppHarness(t, faked)
 	ctx, v := t.Context(), w.fever()
@@ -385,7 +385,7 @@ func TestItemsStoredLateAreNotSkipped(t *testing.T) {
 	look(0, 1)
 }
 
-// TestItemWithoutTitleAndLinkHasBothInApps has items like short posts.
+// TestItemWithoutTitleAndLinkGetsBothInReadingApps has items like short posts.
 func TestAppsShowTheFullText(t *testing.T) {
 	t.Parallel()
 	w := newAppHarness(t, faked)
@@ -416,7 +416,7 @@ func TestAppsShowTheFullText(t *testing.T) {
 	}
 }
 
-func TestItemWithoutTitleAndLinkHasBothInApps(t *testing.T) {
+func TestItemWithoutTitleAndLinkGetsBothInReadingApps(t *testing.T) {
 	t.Parallel()
 	const long = "A short post without a title, of more than eighty characters, so that it has to end before this."
 	for name, open := range map[string]func(*appHarness) arriving{"faked": faked, "real": real} {

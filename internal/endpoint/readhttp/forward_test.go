@@ -128,7 +128,7 @@ func TestWebhookOmitsTooLongHTML(t *testing.T) {
 	}
 }
 
-func TestPostIsAFormWithOneItem(t *testing.T) {
+func TestForwardingByPOSTSendsOneItemAsForm(t *testing.T) {
 	t.Parallel()
 	h, teller := newTarget(t)
 	bare := river.Entry{Item: river.Item{ID: 2}, Source: river.EntrySource{URL: "http://chalk.example/rss.xml"}}

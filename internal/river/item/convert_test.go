@@ -38,7 +38,7 @@ func one(t *testing.T, item string) Content {
 	return list[0]
 }
 
-func TestContentOfItems(t *testing.T) {
+func TestFeedItemIsConvertedToContent(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
@@ -102,7 +102,7 @@ func TestContentOfItems(t *testing.T) {
 	}
 }
 
-func TestAtomSummarySetsMore(t *testing.T) {
+func TestAtomEntryWithOnlyASummaryIsMarkedAsTruncated(t *testing.T) {
 	t.Parallel()
 	list := contents(t, `<feed xmlns="http://www.w3.org/2005/Atom"><title>F</title><entry><id>1</id><title>a</title><summary>s</summary></entry>`+
 		`<entry><id>2</id><title>b</title><summary>s</summary><content>c</content></entry>`+

@@ -174,7 +174,7 @@ func TestAtomTombstonesWithdrawItems(t *testing.T) {
 	}
 }
 
-func TestPartialFeedWithdrawsNothing(t *testing.T) {
+func TestPartialFeedWithdrawsNoItems(t *testing.T) {
 	t.Parallel()
 	s := newMergeRig()
 	s.merge(docOf("c", "b", "a"), false)
@@ -186,7 +186,7 @@ func TestPartialFeedWithdrawsNothing(t *testing.T) {
 	}
 }
 
-func TestItemPositionIsItsDateAtFirstCheckAndLaterTheCheckTime(t *testing.T) {
+func TestItemPositionIsItsDateInTheFirstCheckAndTheCheckTimeLater(t *testing.T) {
 	t.Parallel()
 	s := newMergeRig()
 	s.merge(docOf("b@5", "a@5"), false)

@@ -100,7 +100,7 @@ func TestReadExtractsLoginFromURL(t *testing.T) {
 }
 
 // Operators also see the causes of an error.
-func TestURLErrorsAreNotRepeated(t *testing.T) {
+func TestURLErrorStatesItsCauseOnce(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"http://", "http://0x7f.1/", "http://a.example:99999/"} {
 		if _, err := Read(bad); err == nil || err.Error() != fault.Message(err) {
@@ -109,7 +109,7 @@ func TestURLErrorsAreNotRepeated(t *testing.T) {
 	}
 }
 
-func TestAccountAnswersNameFeedAndPage(t *testing.T) {
+func TestWebFingerDocumentNamesFeedAndPage(t *testing.T) {
 	t.Parallel()
 	const query = "https://b.example/.well-known/webfinger?resource=acct%3Aa%40b.example"
 	feed, page, ok := Account(query, []byte(`{"links":[{"rel":"http://schemas.google.com/g/2010#updates-from","href":"https://b.example/a.xml"},{"rel":"http://webfinger.net/rel/profile-page","href":"`+query+`"}]}`))

@@ -46,7 +46,7 @@ func TestChangedSealedLoginIsRejected(t *testing.T) {
 	}
 }
 
-func TestLoginHeaderOfEachKind(t *testing.T) {
+func TestEachKindOfLoginSetsItsHeader(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for want, l := range map[string]Login{

@@ -13,7 +13,7 @@ func TestTwoProcessesNeverReadTheSameSource(t *testing.T) {
 	rivertest.SourceClaims(t, open(t, url), open(t, url))
 }
 
-func TestTwoProcessesCountTheReadersOfASource(t *testing.T) {
+func TestTwoProcessesCountTheFollowersOfASource(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
 	rivertest.SameSubscriptions(t, open(t, url), open(t, url))

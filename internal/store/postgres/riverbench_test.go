@@ -15,7 +15,7 @@ func BenchmarkFirstReadings(b *testing.B) {
 	rivertest.FirstReadings(b, open(b, storetest.Postgres(b)), 64)
 }
 
-func BenchmarkClaimsOfAMillion(b *testing.B) {
+func BenchmarkClaimsOfAMillionFeeds(b *testing.B) {
 	rivertest.ClaimsOf(b, open(b, storetest.Postgres(b)), 1_000_000)
 }
 

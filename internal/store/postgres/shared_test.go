@@ -50,7 +50,7 @@ func TestTwoProcessesKeepPostsAndDocumentsSeparate(t *testing.T) {
 	authortest.PostsAndDocuments(t, open(t, url), open(t, url))
 }
 
-func TestTwoProcessesKeepFilesWhole(t *testing.T) {
+func TestTwoProcessesSaveCompleteFiles(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
 	authortest.FilesTogether(t, open(t, url), open(t, url))

@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/river"
 )
 
-func TestPlainContentsAreReadWithoutReflection(t *testing.T) {
+func TestPlainContentIsDecodedWithoutReflection(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
 	for _, one := range []struct {

@@ -21,7 +21,7 @@ func split(text string) (all []string) {
 	return all
 }
 
-func TestWordsAreFoldedAndSplit(t *testing.T) {
+func TestSearchWordsAreFoldedAndSplit(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{
 		"":                       nil,
@@ -45,7 +45,7 @@ func TestWordsAreFoldedAndSplit(t *testing.T) {
 	}
 }
 
-func TestSearchUsesSyntaxOfDatabase(t *testing.T) {
+func TestSearchQueryUsesTheSyntaxOfTheDatabase(t *testing.T) {
 	t.Parallel()
 	for match, want := range map[string][2]string{
 		`word`:               {`("word" *)`, `(('word':*))`},
@@ -76,7 +76,7 @@ func TestSearchUsesSyntaxOfDatabase(t *testing.T) {
 	}
 }
 
-func TestDocumentSeparatesTitle(t *testing.T) {
+func TestSearchDocumentSeparatesTheTitle(t *testing.T) {
 	t.Parallel()
 	it := river.Item{SourceID: 255, Content: river.Content{Title: "One two", Text: "two three two", Authors: []string{"Me"}}}
 	if d := cmp.Diff("\uE000ff one two \uE001 two three two \uE001 me \uE001", FTS5.document(&it)); d != "" {

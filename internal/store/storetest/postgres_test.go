@@ -10,7 +10,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(Main(m)) }
 
-func TestServerFromEnvironmentIsUsed(t *testing.T) {
+func TestPostgresURLFromEnvironmentIsUsed(t *testing.T) {
 	fulltest.Needs(t, "PostgreSQL")
 	cluster, err := StartCluster()
 	if err != nil {

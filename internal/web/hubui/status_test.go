@@ -7,7 +7,7 @@ import (
 	"cloudburst/internal/hub"
 )
 
-func TestMinutesOfAllNodesAreCombined(t *testing.T) {
+func TestFiguresPerMinuteOfAllNodesAreCombined(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 14, 0, 30, 0, time.UTC)
 	at := now.Add(-10 * time.Minute)
