@@ -12,7 +12,9 @@ func BenchmarkUnchangedChecks(b *testing.B) {
 
 func BenchmarkFirstReadings(b *testing.B) { rivertest.FirstReadings(b, open(b, Options{}), 64) }
 
-func BenchmarkClaimsOfAMillionFeeds(b *testing.B) { rivertest.ClaimsOf(b, open(b, Options{}), 1_000_000) }
+func BenchmarkClaimsOfAMillionFeeds(b *testing.B) {
+	rivertest.ClaimsOf(b, open(b, Options{}), 1_000_000)
+}
 
 func BenchmarkRivers(b *testing.B)   { rivertest.Rivers(b, open(b, Options{})) }
 func BenchmarkIndexing(b *testing.B) { rivertest.Indexing(b, open(b, Options{})) }
