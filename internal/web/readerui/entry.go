@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"cloudburst/internal/conversation"
 	"cloudburst/internal/river"
@@ -217,29 +216,6 @@ func (c *itemContent) marked(found []search.Term) *itemContent {
 		*part = template.HTML(content.Highlight(string(*part), found)) // it only adds <mark> to safe markup
 	}
 	return &out
-}
-
-// initial is the letter for a feed without an icon.
-func initial(name string) string {
-	for _, r := range name {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return string(unicode.ToUpper(r))
-		}
-	}
-	return ""
-}
-
-func (s *base) icon(url string) string {
-	if !shell.IsSafeURL(url) {
-		return ""
-	}
-	switch s.ImageMode() {
-	case content.ImagesProxy:
-		return s.ProxyURL(url)
-	case content.ImagesDirect:
-		return url
-	}
-	return ""
 }
 
 // content returns the content of an item, from the cache if possible. full is when its full text was

@@ -11,7 +11,6 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
-	"cloudburst/internal/web/content"
 	"cloudburst/internal/web/feedview"
 	"cloudburst/internal/web/shell"
 )
@@ -201,14 +200,6 @@ func feedName(f *river.Followed) string {
 		return shell.ShortURL(feedview.WithoutUser(f.Source.URL))
 	}
 	return shell.CleanText(name, 200)
-}
-
-// iconHeaders extends the policy of a page for feed icons from any server, if the setting is
-// ImagesDirect.
-func (s *base) iconHeaders(rw http.ResponseWriter) {
-	if s.ImageMode() == content.ImagesDirect {
-		rw.Header().Set("Content-Security-Policy", strings.Replace(shell.Policy, "img-src 'self' data:", "img-src 'self' data: http: https:", 1))
-	}
 }
 
 func sourceHost(address string) string {

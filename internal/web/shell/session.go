@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -136,19 +135,6 @@ func (s *Shell) WaitForReading(ctx context.Context) (leave func(), err error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-}
-
-// TimeZone is the user's time zone, from the cookie that the page's script sets.
-func TimeZone(r *http.Request) *time.Location {
-	c, err := r.Cookie("tz")
-	if err != nil {
-		return time.UTC
-	}
-	minutes, err := strconv.Atoi(c.Value)
-	if err != nil || minutes < -16*60 || minutes > 16*60 || minutes == 0 {
-		return time.UTC
-	}
-	return time.FixedZone("", minutes*60)
 }
 
 // IsWriter reports whether the sender of the request can write here.
