@@ -3,7 +3,6 @@ package hub
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -487,6 +486,3 @@ func (h delivering) runEnded(run *shardRun, again bool) {
 		h.logOf(&run.shard.Topic).Warn("split a topic", "err", err)
 	}
 }
-
-// newClaim returns a claim for one retry delivery or a batch of them; never 0.
-func newClaim() int64 { return rand.Int64N(1<<62) + 1 }

@@ -1,6 +1,10 @@
 package hub
 
-import "time"
+import (
+	"time"
+
+	"cloudburst/internal/lease"
+)
 
 // Slow deliveries leave their batch, so that the batch can end.
 
@@ -67,7 +71,7 @@ func (h delivering) detach(d *delivery, now time.Time, stopping bool) Result {
 		d.state, res.NextAt = withdrawn, now.Add(wait)
 		return res
 	}
-	d.state, d.parkClaim = parked, newClaim()
+	d.state, d.parkClaim = parked, lease.NewClaim()
 	d.until = now.Add(h.Options.CallbackTimeout + leaseMargin)
 	res.Outcome, res.NewClaim, res.NextAt = Parked, d.parkClaim, d.until
 	return res

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"cloudburst/internal/event"
+	"cloudburst/internal/lease"
 )
 
 const (
@@ -63,7 +64,7 @@ func (h delivering) retryLoop(ctx context.Context) {
 		for ctx.Err() == nil && h.retrying.Load() < int64(max(h.Options.MaxInFlight, 2*retryBatch)) {
 			now := h.now()
 			until := now.Add(2*h.Options.CallbackTimeout + leaseMargin)
-			claim := newClaim()
+			claim := lease.NewClaim()
 			batch, err := h.Store.ClaimRetries(ctx, now, until, retryBatch, claim)
 			if err != nil {
 				h.complain(ctx, "claim retries", err)

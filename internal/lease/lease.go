@@ -38,6 +38,7 @@ type Loop[T any] struct {
 	AtOnce int           // rows in progress
 	Batch  int           // rows of one claim; 0: AtOnce
 	For    time.Duration // duration of a claim
+	Pause  time.Duration // before each claim, so that many wake-ups cause few claims
 	Idle   time.Duration // maximum wait until the next poll; 0: a minute
 
 	Wake   chan struct{}   // capacity 1; a value means that rows may be due; nil: no wake-ups
@@ -75,7 +76,7 @@ func (l *Loop[T]) Run(ctx context.Context) {
 	}
 	slots := make(chan struct{}, l.AtOnce)
 	for ctx.Err() == nil {
-		if len(slots) == cap(slots) && !acquire(ctx, slots) {
+		if l.Pause > 0 && !Sleep(ctx, nil, l.Pause) || len(slots) == cap(slots) && !acquire(ctx, slots) {
 			return
 		}
 		now := l.Now()

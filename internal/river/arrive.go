@@ -1,10 +1,11 @@
 package river
 
 import (
-	"cloudburst/internal/lease"
 	"context"
 	"sync"
 	"time"
+
+	"cloudburst/internal/lease"
 )
 
 const (
@@ -95,7 +96,7 @@ func (r checker) publishItems(a Arrival) {
 	a.Seq = a.Items[len(a.Items)-1].Seq
 	r.news.publish(a)
 	lease.Wake(r.wakeups.index)
-	lease.Wake(r.wakeups.work) // forwardings may be due
+	lease.Wake(r.wakeups.forward)
 	if r.Hint != nil {
 		r.Hint()
 	}
@@ -105,7 +106,7 @@ func (r checker) publishItems(a Arrival) {
 // waits up to indexWithin for a quiet moment, and pauses between batches while items arrive.
 func (r runner) indexLoop(ctx context.Context) {
 	lease.Wake(r.wakeups.index) // items that an earlier run did not index
-	for sleep(ctx, r.wakeups.index, maxIdle) {
+	for lease.Sleep(ctx, r.wakeups.index, maxIdle) {
 		for begin := time.Now(); !r.quiet(ctx) && time.Since(begin) < indexWithin; {
 		}
 		for ctx.Err() == nil {
@@ -114,7 +115,7 @@ func (r runner) indexLoop(ctx context.Context) {
 			if err != nil {
 				r.logError(ctx, "cannot make items searchable", err)
 			}
-			if err != nil || n < indexBatch || !r.quiet(ctx) && !pause(ctx, min(2*time.Since(begin), indexWithin)) {
+			if err != nil || n < indexBatch || !r.quiet(ctx) && !lease.Sleep(ctx, nil, min(2*time.Since(begin), indexWithin)) {
 				break
 			}
 		}
@@ -125,7 +126,7 @@ func (r runner) indexLoop(ctx context.Context) {
 func (r runner) quiet(ctx context.Context) bool {
 	c := &r.counts
 	before := c.fresh.Load() + c.edited.Load()
-	return !pause(ctx, indexAfter) || c.fresh.Load()+c.edited.Load()-before < indexFew
+	return !lease.Sleep(ctx, nil, indexAfter) || c.fresh.Load()+c.edited.Load()-before < indexFew
 }
 
 // tailLoop publishes the items that other processes wrote.
@@ -136,7 +137,7 @@ func (r runner) tailLoop(ctx context.Context) {
 	r.news.mu.Lock()
 	r.news.announced = map[int64]int64{}
 	r.news.mu.Unlock()
-	for sleep(ctx, r.wakeups.tail, tailInterval) {
+	for lease.Sleep(ctx, r.wakeups.tail, tailInterval) {
 		from = r.tail(ctx, from)
 	}
 }

@@ -297,7 +297,7 @@ func (m *memory) IndexItems(context.Context, int) (int, error) { return 0, nil }
 
 func (m *memory) SweepRiver(context.Context, int, time.Time, int) (int, error) { return 0, nil }
 
-func (m *memory) NextWork(context.Context) (time.Time, error) { return time.Time{}, nil }
+func (m *memory) NextReadingList(context.Context) (time.Time, error) { return time.Time{}, nil }
 
 func (m *memory) ClaimReadingLists(context.Context, time.Time, time.Time, int, int64) ([]river.ReadingList, error) {
 	return nil, nil

@@ -39,10 +39,10 @@ func (r runner) filterLoop(ctx context.Context) {
 		did, err := filters.Apply(ctx)
 		r.logError(ctx, "cannot apply a filter to existing items", err)
 		if did && err == nil {
-			if !pause(ctx, 10*time.Millisecond) {
+			if !lease.Sleep(ctx, nil, 10*time.Millisecond) {
 				return
 			}
-		} else if !sleep(ctx, r.wakeups.filter, maxIdle) {
+		} else if !lease.Sleep(ctx, r.wakeups.filter, maxIdle) {
 			return
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"cloudburst/feed/polling"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
+	"cloudburst/internal/lease"
 	"cloudburst/internal/river/location"
 	"cloudburst/internal/river/naming"
 	"cloudburst/internal/sanitize"
@@ -123,7 +124,7 @@ func (g *gatherer) flush() error {
 	g.batch = g.batch[:0]
 	clear(g.at)
 	g.reportProgress(g.done)
-	if g.done < g.out.imported.Found && !pause(g.ctx, min(2*time.Since(g.begun), gatherPause)) {
+	if g.done < g.out.imported.Found && !lease.Sleep(g.ctx, nil, min(2*time.Since(g.begun), gatherPause)) {
 		return interrupted(g.ctx)
 	}
 	g.begun = time.Now()

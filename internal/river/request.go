@@ -16,6 +16,7 @@ import (
 	"cloudburst/feed/discover"
 	"cloudburst/feed/polling"
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/lease"
 	"cloudburst/internal/river/item"
 	"cloudburst/internal/river/location"
 	"cloudburst/internal/sanitize"
@@ -57,7 +58,7 @@ func (r checker) fetchPaced(ctx context.Context, s *Source, cause polling.Cause)
 	if own := r.Options.Own; own != nil && own(s.State.URL) {
 		return r.fetchNow(ctx, s, cause)
 	}
-	if wait := r.scheduler.reserve(host, r.now(), cause == polling.Pushed || cause == polling.ByHand); wait > 0 && !pause(ctx, wait) {
+	if wait := r.scheduler.reserve(host, r.now(), cause == polling.Pushed || cause == polling.ByHand); wait > 0 && !lease.Sleep(ctx, nil, wait) {
 		return fetchResult{at: r.now(), cause: cause, err: contextError(ctx, s)}
 	}
 	return r.fetchNow(ctx, s, cause)
@@ -106,7 +107,7 @@ func (r checker) fetchNow(ctx context.Context, s *Source, cause polling.Cause) (
 		if !ok {
 			return got
 		}
-		if wait := r.scheduler.reserve(polling.HostOf(next), r.now(), false); wait > 0 && !pause(ctx, wait) {
+		if wait := r.scheduler.reserve(polling.HostOf(next), r.now(), false); wait > 0 && !lease.Sleep(ctx, nil, wait) {
 			got.res, got.err = nil, contextError(ctx, s)
 			return got
 		}

@@ -28,8 +28,8 @@ const (
 	sweepBatch    = 1000
 	sweepFlood    = 3000 // items of a source beyond Keep that trigger an early sweep
 	stopTimeout   = 2 * time.Second
-	workPause     = 100 * time.Millisecond
-	maxJump       = time.Minute // larger differences between clocks count as a jump
+	workPause     = 100 * time.Millisecond // between two claims, when many items arrive
+	maxJump       = time.Minute            // larger differences between clocks count as a jump
 )
 
 // state is the river's state in memory.
@@ -57,10 +57,10 @@ type pollState struct {
 }
 
 // wakeups are the channels that wake the loops.
-type wakeups struct{ claim, work, tail, index, sweep, filter chan struct{} }
+type wakeups struct{ claim, lists, forward, tail, index, sweep, filter chan struct{} }
 
 func (s *wakeups) make() {
-	for _, c := range []*chan struct{}{&s.claim, &s.work, &s.tail, &s.index, &s.sweep, &s.filter} {
+	for _, c := range []*chan struct{}{&s.claim, &s.lists, &s.forward, &s.tail, &s.index, &s.sweep, &s.filter} {
 		*c = make(chan struct{}, 1)
 	}
 }
@@ -120,9 +120,6 @@ func (r *River) logger() *slog.Logger {
 	return slog.New(slog.DiscardHandler)
 }
 
-// newClaim returns a claim number that no other claim has.
-func newClaim() int64 { return rand.Int64() | 1 }
-
 // seqs reserves n increasing sequence numbers and returns the first.
 func (r checker) seqs(n int) int64 {
 	r.seqMu.Lock()
@@ -143,7 +140,10 @@ func (r *River) Run(ctx context.Context) error {
 	var loops sync.WaitGroup
 	loops.Go(func() { runner{r}.claimLoop(ctx) })
 	loops.Go(func() { runner{r}.startLoop(ctx) })
-	loops.Go(func() { runner{r}.workLoop(ctx) })
+	loops.Go(func() { runner{r}.listLoop(ctx) })
+	if r.Forward != nil {
+		loops.Go(func() { runner{r}.forwardLoop(ctx) })
+	}
 	loops.Go(func() { runner{r}.sweepLoop(ctx) })
 	loops.Go(func() { runner{r}.indexLoop(ctx) })
 	loops.Go(func() { runner{r}.filterLoop(ctx) })
@@ -185,7 +185,7 @@ func (r runner) recover(ctx context.Context) bool {
 			return true
 		}
 		r.logError(ctx, "cannot start checking feeds", err)
-		if !pause(ctx, afterError) {
+		if !lease.Sleep(ctx, nil, afterError) {
 			return false
 		}
 	}
@@ -210,7 +210,7 @@ func (r runner) claimOne(ctx context.Context, id int64) (Source, error) {
 		return Source{}, err
 	}
 	now := r.now()
-	return r.Store.ClaimSource(ctx, id, now, now.Add(r.options().Lease), newClaim())
+	return r.Store.ClaimSource(ctx, id, now, now.Add(r.options().Lease), lease.NewClaim())
 }
 
 func (sc *scheduler) resetEpoch(now time.Time) {
@@ -219,40 +219,17 @@ func (sc *scheduler) resetEpoch(now time.Time) {
 	sc.epoch = now
 }
 
-// pause waits for d; false: ctx has ended.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
-}
-
-// sleep waits for a wakeup or for d; false: ctx has ended.
-func sleep(ctx context.Context, wake <-chan struct{}, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-wake:
-	case <-t.C:
-	}
-	return ctx.Err() == nil
-}
-
 // Wake notifies the river that rows may be due and that other processes may have written items.
 func (r *River) Wake() {
 	r.Init()
 	lease.Wake(r.wakeups.claim)
-	lease.Wake(r.wakeups.work)
+	lease.Wake(r.wakeups.lists)
+	lease.Wake(r.wakeups.forward)
 	lease.Wake(r.wakeups.tail)
 }
 
-// claimLoop claims due sources while the scheduler has free capacity.
+// claimLoop claims due sources while the scheduler has free capacity. It is not a [lease.Loop]: the
+// scheduler holds more claims than it starts, and pushes and the pace of hosts decide their order.
 func (r runner) claimLoop(ctx context.Context) {
 	wall, mono := r.now(), time.Now()
 	for {
@@ -262,22 +239,26 @@ func (r runner) claimLoop(ctx context.Context) {
 			r.scheduler.resetEpoch(now)
 		}
 		wall, mono = now, time.Now()
-		if !sleep(ctx, r.wakeups.claim, r.claim(ctx)) {
+		if !lease.Sleep(ctx, r.wakeups.claim, r.claim(ctx)) {
 			return
 		}
 	}
 }
 
+// idle is the longest wait for something that nobody announces.
+func (r runner) idle() time.Duration {
+	if r.Options.Shared {
+		return maxIdleShared
+	}
+	return maxIdle
+}
+
 // until returns how long to wait for something that is due at a time; zero: never due.
 func (r runner) until(next time.Time) time.Duration {
-	limit := maxIdle
-	if r.Options.Shared {
-		limit = maxIdleShared
-	}
 	if next.IsZero() {
-		return limit
+		return r.idle()
 	}
-	return min(max(next.Sub(r.now()), time.Millisecond), limit)
+	return min(max(next.Sub(r.now()), time.Millisecond), r.idle())
 }
 
 // claim claims sources once and returns how long to wait before the next time. NextSource is
@@ -292,11 +273,11 @@ func (r runner) claim(ctx context.Context) time.Duration {
 		r.logError(ctx, "cannot query the next due feed", err)
 		return afterError
 	}
-	now, lease := r.now(), r.options().Lease
+	now := r.now()
 	if next.IsZero() || next.After(now) {
 		return r.until(next)
 	}
-	list, err := r.Store.ClaimSources(ctx, now, now.Add(lease), free, newClaim())
+	list, err := r.Store.ClaimSources(ctx, now, now.Add(r.options().Lease), free, lease.NewClaim())
 	var known map[string]Host
 	if err == nil && len(list) > 0 {
 		known, err = r.Store.Hosts(ctx, hostsOf(list))
@@ -381,33 +362,11 @@ func (r runner) nextJob(ctx context.Context) *job {
 		if wait == 0 {
 			wait = maxIdle
 		}
-		if !sleep(ctx, r.scheduler.changed, wait) {
+		if !lease.Sleep(ctx, r.scheduler.changed, wait) {
 			return nil
 		}
 	}
 	return nil
-}
-
-// workLoop handles due reading lists and forwardings, a few times a second at most.
-func (r runner) workLoop(ctx context.Context) {
-	for pause(ctx, workPause) {
-		next, err := r.Store.NextWork(ctx)
-		if err != nil {
-			r.logError(ctx, "cannot query due reading lists and forwardings", err)
-			next = r.now().Add(afterError)
-		}
-		wait := r.until(next)
-		if !next.IsZero() && !next.After(r.now()) {
-			if did, next := r.workOnce(ctx); did {
-				wait = 0
-			} else {
-				wait = r.until(next)
-			}
-		}
-		if !sleep(ctx, r.wakeups.work, wait) {
-			return
-		}
-	}
 }
 
 // sweepLoop removes old items and unused sources: once an hour, and soon after a feed floods, such
@@ -415,14 +374,14 @@ func (r runner) workLoop(ctx context.Context) {
 //
 // spec:cloudburst#river-flood
 func (r runner) sweepLoop(ctx context.Context) {
-	for pause(ctx, sweepPause) && sleep(ctx, r.wakeups.sweep, sweepInterval) {
+	for lease.Sleep(ctx, nil, sweepPause) && lease.Sleep(ctx, r.wakeups.sweep, sweepInterval) {
 		o := r.options()
 		for ctx.Err() == nil {
 			n, err := r.Store.SweepRiver(ctx, o.Keep, r.now().Add(-o.KeepFor), sweepBatch)
 			if err != nil && fault.CodeOf(err) != fault.Unsupported {
 				r.logError(ctx, "cannot remove old items", err)
 			}
-			if err != nil || n < sweepBatch || !pause(ctx, 100*time.Millisecond) {
+			if err != nil || n < sweepBatch || !lease.Sleep(ctx, nil, 100*time.Millisecond) {
 				break
 			}
 		}

@@ -69,7 +69,7 @@ func (r checker) saveWithRetry(ctx context.Context, j *job, got fetchResult) {
 		if i == 0 || i == saveTries-1 {
 			r.logger().Warn("cannot store the result of a check", "source", j.s.ID, "err", err)
 		}
-		if !r.open.Load() || r.now().Sub(got.at) > r.options().Lease/2 || !pause(ctx, time.Second<<i) {
+		if !r.open.Load() || r.now().Sub(got.at) > r.options().Lease/2 || !lease.Sleep(ctx, nil, time.Second<<i) {
 			break
 		}
 	}

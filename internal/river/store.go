@@ -271,6 +271,6 @@ type ReadingListStore interface {
 	// SaveReadingList writes the result of a check of a list, including Memory, and ends the
 	// claim. false: the claim changed meanwhile. A zero NextAt means never.
 	SaveReadingList(ctx context.Context, l ReadingList) (bool, error)
-	// NextWork returns when a reading list or a forwarding is due next; zero: never.
-	NextWork(ctx context.Context) (time.Time, error)
+	// NextReadingList returns when a list is due next; zero: never.
+	NextReadingList(ctx context.Context) (time.Time, error)
 }

@@ -3,11 +3,11 @@ package river
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/lease"
 	"cloudburst/internal/river/forward"
 )
 
@@ -27,64 +27,43 @@ const (
 	panicRetry        = 6 * time.Hour // until work that panicked is tried again
 )
 
-// workOnce checks due reading lists and sends due forwardings. did reports that there may be more
-// at once. next is when something is due next as far as known (zero: never, until the river is
-// woken).
-func (r runner) workOnce(ctx context.Context) (did bool, next time.Time) {
-	now := r.now()
-	until, claim := now.Add(r.options().Lease), newClaim()
-	var group sync.WaitGroup
-	lists, err := r.Store.ClaimReadingLists(ctx, now, until, listsAtOnce, claim)
-	r.logError(ctx, "cannot claim reading lists", err)
-	for _, l := range lists {
-		group.Go(func() {
-			r.runRecovered(func() { listReader(r).readList(ctx, l) }, func(c context.Context) error {
-				l.NextAt = r.now().Add(panicRetry)
-				_, err := r.Store.SaveReadingList(c, l)
-				return err
-			})
-		})
+// listLoop checks due reading lists.
+func (r runner) listLoop(ctx context.Context) {
+	loop := lease.Loop[ReadingList]{
+		Claim: r.Store.ClaimReadingLists, Next: r.Store.NextReadingList, Do: listReader(r).readList, AtOnce: listsAtOnce,
+		For: r.options().Lease, Pause: workPause, Idle: r.idle(), Wake: r.wakeups.lists, Now: r.now, Failed: r.failed, Name: "reading lists",
+		Caught: func(l ReadingList, panicked any, stack []byte) {
+			l.NextAt = r.now().Add(panicRetry)
+			r.caught(panicked, stack, func(ctx context.Context) (bool, error) { return r.Store.SaveReadingList(ctx, l) })
+		},
 	}
-	var forwardings []forward.Forwarding
-	if r.Forward != nil {
-		forwardings, err = r.Store.ClaimForwardings(ctx, now, until, forwardingsAtOnce, claim)
-		r.logError(ctx, "cannot claim forwardings", err)
-	}
-	for _, n := range forwardings {
-		group.Go(func() {
-			r.runRecovered(func() { r.forwarder.Send(ctx, n) }, func(c context.Context) error {
-				n.NextAt = r.now().Add(panicRetry)
-				_, err := r.Store.SaveForwarding(c, n, nil)
-				return err
-			})
-		})
-	}
-	group.Wait()
-	next, err = r.Store.NextWork(ctx)
-	if err != nil {
-		r.logError(ctx, "cannot query due reading lists and forwardings", err)
-		next = r.now().Add(time.Minute)
-	}
-	if soon := r.now().Add(time.Minute); r.Forward == nil && next.Before(soon) && !next.IsZero() && len(lists) == 0 {
-		next = soon // forwardings wait until this server can send them
-	}
-	return len(lists)+len(forwardings) > 0 && ctx.Err() == nil, next
+	loop.Run(ctx)
 }
 
-// runRecovered keeps a panic about one document or target from crashing the program, and postpones
-// that work.
-func (r runner) runRecovered(do func(), putOff func(context.Context) error) {
-	defer func() {
-		p := recover()
-		if p == nil {
-			return
-		}
-		r.logger().Error("panic during the work on a reading list or forwarding", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-		ctx, cancel := saveContext(context.Background())
-		defer cancel()
-		r.logError(ctx, "cannot postpone work after a panic", putOff(ctx))
-	}()
-	do()
+// forwardLoop sends due forwardings.
+func (r runner) forwardLoop(ctx context.Context) {
+	loop := lease.Loop[forward.Forwarding]{
+		Claim: r.Store.ClaimForwardings, Next: r.Store.NextForwarding, Do: r.forwarder.Send, AtOnce: forwardingsAtOnce,
+		For: r.options().Lease, Pause: workPause, Idle: r.idle(), Wake: r.wakeups.forward, Now: r.now, Failed: r.failed, Name: "forwardings",
+		Caught: func(n forward.Forwarding, panicked any, stack []byte) {
+			n.NextAt = r.now().Add(panicRetry)
+			r.caught(panicked, stack, func(ctx context.Context) (bool, error) { return r.Store.SaveForwarding(ctx, n, nil) })
+		},
+	}
+	loop.Run(ctx)
+}
+
+// caught postpones work that panicked.
+func (r runner) caught(panicked any, stack []byte, putOff func(context.Context) (bool, error)) {
+	r.logger().Error("panic during the work on a reading list or forwarding", "panic", fmt.Sprint(panicked), "stack", string(stack))
+	ctx, cancel := saveContext(context.Background())
+	defer cancel()
+	_, err := putOff(ctx)
+	r.logError(ctx, "cannot postpone work after a panic", err)
+}
+
+func (r *River) failed(ctx context.Context, doing string, err error) {
+	r.logError(ctx, "cannot "+doing, err)
 }
 
 // logError logs an error that no caller handles.

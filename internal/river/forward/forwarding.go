@@ -2,7 +2,6 @@ package forward
 
 import (
 	"context"
-	"math/rand/v2"
 	"net/mail"
 	"net/url"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/lease"
 	"cloudburst/internal/river/location"
 )
 
@@ -221,7 +221,7 @@ func (f *Forwarder) askAgain(ctx context.Context, user string, id int64) error {
 		return err
 	}
 	now := f.Now()
-	n, err := f.Store.ClaimForwarding(ctx, user, id, now, now.Add(f.Options.Lease), rand.Int64()|1)
+	n, err := f.Store.ClaimForwarding(ctx, user, id, now, now.Add(f.Options.Lease), lease.NewClaim())
 	if err != nil {
 		return err
 	}

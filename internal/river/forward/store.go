@@ -22,6 +22,8 @@ type Store interface {
 	DropForwarding(ctx context.Context, user string, id int64) error
 	// ClaimForwardings claims due forwardings with queued items, or with a recipient to ask.
 	ClaimForwardings(ctx context.Context, now, until time.Time, limit int, claim int64) ([]Forwarding, error)
+	// NextForwarding returns when a forwarding is due next; zero: never.
+	NextForwarding(ctx context.Context) (time.Time, error)
 	// ClaimForwarding claims one forwarding, due or not. fault.Conflict: another claim lasts;
 	// NotFound.
 	ClaimForwarding(ctx context.Context, user string, id int64, now, until time.Time, claim int64) (Forwarding, error)

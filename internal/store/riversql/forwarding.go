@@ -133,6 +133,11 @@ func (s *forwardingStore) ClaimForwardings(ctx context.Context, now, until time.
 	})
 }
 
+// NextForwarding implements river.Store.
+func (s *forwardingStore) NextForwarding(ctx context.Context) (time.Time, error) {
+	return s.db.Earliest(ctx, `SELECT MIN(next_at) FROM notice WHERE next_at IS NOT NULL`)
+}
+
 // ForwardingItems implements river.Store.
 func (s *forwardingStore) ForwardingItems(ctx context.Context, id int64, n int) ([]river.Entry, error) {
 	rows, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]entryRow, error) {

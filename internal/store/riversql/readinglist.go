@@ -127,8 +127,7 @@ func (s *readingListStore) SaveReadingList(ctx context.Context, l river.ReadingL
 	})
 }
 
-// NextWork implements river.Store.
-func (s *readingListStore) NextWork(ctx context.Context) (time.Time, error) {
-	return s.db.Earliest(ctx, `SELECT MIN(w.next_at) FROM (SELECT MIN(next_at) AS next_at FROM reading_list WHERE next_at IS NOT NULL
-		UNION ALL SELECT MIN(next_at) AS next_at FROM notice WHERE next_at IS NOT NULL) AS w`)
+// NextReadingList implements river.Store.
+func (s *readingListStore) NextReadingList(ctx context.Context) (time.Time, error) {
+	return s.db.Earliest(ctx, `SELECT MIN(next_at) FROM reading_list WHERE next_at IS NOT NULL`)
 }

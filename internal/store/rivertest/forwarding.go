@@ -24,7 +24,7 @@ func riverForwardingTests() map[string]func(*testing.T, *env) {
 		"PausedForwardingIsNotDue":                    riverTest(forwardingPaused),
 		"DroppedForwardingLeavesNothing":              riverTest(forwardingDropped),
 		"AtMostThousandItemsWaitForForwarding":        riverTest(forwardingBound),
-		"NextWorkIncludesListsAndForwardings":         riverTest(nextWork),
+		"NextListAndForwardingAreKnown":               riverTest(nextWork),
 		"ReadingListIsReadAsWritten":                  riverTest(wholeList),
 		"ReadingListIsClaimedOnceAndWrittenByOwner":   riverTest(listClaim),
 		"DroppedReadingListKeepsSubscriptions":        riverTest(listDropped),
@@ -307,20 +307,22 @@ func forwardingEntries(t *testing.T, s *stream) {
 }
 
 func nextWork(t *testing.T, s *stream) {
-	next := func() time.Time {
-		at, err := s.NextWork(s.Ctx)
+	next := func(list, forwarding time.Time) {
+		t.Helper()
+		at, err := s.NextReadingList(s.Ctx)
 		storetest.Must(t, err)
-		return at
+		then, err := s.NextForwarding(s.Ctx)
+		storetest.Must(t, err)
+		storetest.Same(t, "next list and forwarding", []time.Time{at, then}, []time.Time{list, forwarding})
 	}
-	storetest.Same(t, "never", next(), time.Time{})
+	next(time.Time{}, time.Time{})
 	storetest.Must(t, s.AddReadingList(s.Ctx, river.ReadingList{Reader: "ann", URL: "http://l/", NextAt: s.In(time.Hour)}))
-	storetest.Same(t, "a list", next(), s.In(time.Hour))
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
 	s.newForwarding(forward.Forwarding{Reader: "ann"})
-	storetest.Same(t, "a list", next(), s.In(time.Hour))
+	next(s.In(time.Hour), time.Time{})
 	s.news(src.ID, 1)
-	storetest.Same(t, "a notice", next(), s.Now)
+	next(s.In(time.Hour), s.Now)
 }
 
 func (s *stream) lists(reader string) []river.ReadingList {
@@ -371,7 +373,7 @@ func listNever(t *testing.T, s *stream) {
 	list[0].NextAt = time.Time{}
 	ok, err := s.SaveReadingList(s.Ctx, list[0])
 	storetest.Same(t, "saved", []any{ok, err}, []any{true, error(nil)})
-	next, err := s.NextWork(s.Ctx)
+	next, err := s.NextReadingList(s.Ctx)
 	storetest.Same(t, "never", []any{next, err}, []any{time.Time{}, error(nil)})
 }
 
