@@ -159,12 +159,7 @@ func (b *builder) fill(o *Outline, order []field) []field {
 }
 
 func has(order []field, f field) bool {
-	for _, g := range order {
-		if g == f {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(order, f)
 }
 
 // insert adds a field to order at its default position.

@@ -192,10 +192,8 @@ func (w *writer) attr(a Attr) {
 	if prefix != "" {
 		unique = w.lookup(prefix) + " " + local // two prefixes may have the same namespace
 	}
-	for _, n := range w.names {
-		if n == unique {
-			return
-		}
+	if slices.Contains(w.names, unique) {
+		return
 	}
 	w.names = append(w.names, unique)
 	w.s(" " + name + `="`)

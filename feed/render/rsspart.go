@@ -180,12 +180,7 @@ func (r *rss) skipped(list, element string, values []string, ok func(string) boo
 }
 
 func contains(list []string, s string) bool {
-	for _, v := range list {
-		if v == s {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, s)
 }
 
 // categoryElements writes categories with their schemes. It omits those that the iTunes

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"cloudburst/internal/author"
@@ -46,9 +47,7 @@ func (a hosting) feedTitles(ctx context.Context, urls []string) (map[string]stri
 		return titles, nil
 	}
 	followed, err := a.river.Store.SourceTitles(ctx, others)
-	for u, title := range followed {
-		titles[u] = title
-	}
+	maps.Copy(titles, followed)
 	return titles, err
 }
 

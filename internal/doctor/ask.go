@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -78,9 +79,7 @@ func (x *exam) get(ctx context.Context, address string, h how) (a answer) {
 			a.failure = err.Error()
 			return a
 		}
-		for name, values := range h.header {
-			req.Header[name] = values
-		}
+		maps.Copy(req.Header, h.header)
 		req.Header.Set("Accept", "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml, application/xml;q=0.9, */*;q=0.5")
 		req.Header.Set("Accept-Encoding", "gzip")
 		if h.plain {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -154,12 +155,7 @@ func detectBoxes(head []byte) Kind {
 		return false
 	}
 	is := func(brands ...string) bool {
-		for _, b := range brands {
-			if major == b {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(brands, major)
 	}
 	switch {
 	case is("avif", "avis") || is("mif1", "msf1", "miaf") && has("avif", "avis"):

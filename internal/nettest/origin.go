@@ -3,6 +3,7 @@ package nettest
 import (
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"sync"
@@ -77,9 +78,7 @@ func (o *Origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		o.mu.Unlock()
 	}
 	same := o.same(r, h, n)
-	for name, v := range h {
-		w.Header()[name] = v
-	}
+	maps.Copy(w.Header(), h)
 	if same {
 		w.WriteHeader(http.StatusNotModified)
 		return
@@ -190,9 +189,7 @@ func (c *Cache) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			c.mu.Unlock()
 		}
 	}
-	for name, v := range k.header {
-		w.Header()[name] = v
-	}
+	maps.Copy(w.Header(), k.header)
 	w.Header().Set("Cache-Control", fmt.Sprintf("max-age=%d", int(c.Fresh.Seconds())))
 	w.Header().Set("Age", strconv.Itoa(int(time.Since(k.at).Seconds())))
 	status, body := k.status, k.body

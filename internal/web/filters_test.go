@@ -1,6 +1,7 @@
 package web
 
 import (
+	"maps"
 	"strconv"
 	"strings"
 	"testing"
@@ -75,9 +76,7 @@ func TestInvalidFilterShowsTheErrorNextToItsField(t *testing.T) {
 		"too large pattern": {"op0", "regexp", "x-values0-wrong", "too large"},
 	} {
 		values := map[string]string{}
-		for k, v := range valid {
-			values[k] = v
-		}
+		maps.Copy(values, valid)
 		values[c.field] = c.value
 		switch name {
 		case "invalid pattern":

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -142,9 +143,7 @@ func (w *harness) like(x *exchange, r *http.Request, body []byte) error {
 	if err := w.rest(lines[1:], want, header, body); err != nil {
 		return err
 	}
-	for shown, is := range learned {
-		w.learned[shown] = is
-	}
+	maps.Copy(w.learned, learned)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -121,9 +122,7 @@ func (w *harness) notified(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	status, header, text := best.answerParts(w.real)
-	for name, value := range header {
-		rw.Header()[name] = value
-	}
+	maps.Copy(rw.Header(), header)
 	rw.WriteHeader(status)
 	_, _ = io.WriteString(rw, text) // as above
 }

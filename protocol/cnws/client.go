@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -60,9 +61,7 @@ func (c *Client) post(ctx context.Context, url string, body []byte) (Result, err
 	if err != nil {
 		return Result{}, fmt.Errorf("cnws: %w", err)
 	}
-	for name, values := range c.Header {
-		r.Header[name] = values
-	}
+	maps.Copy(r.Header, c.Header)
 	r.Header.Set("Content-Type", ContentType)
 	r.Header.Set("Accept", "text/xml, application/xml;q=0.9, */*;q=0.1")
 	if c.UserAgent != "" {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -28,9 +29,7 @@ type Client struct {
 // [*Error], or that of the transport.
 func (c *Client) Send(ctx context.Context, query string, form url.Values) (*Response, error) {
 	body := url.Values{"api_key": {c.Key}}
-	for name, list := range form {
-		body[name] = list
-	}
+	maps.Copy(body, form)
 	address := c.URL + "?api"
 	if query != "" {
 		address += "&" + query

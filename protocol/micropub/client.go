@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -208,9 +209,7 @@ func (c *Client) get(ctx context.Context, endpoint string, query url.Values, out
 	}
 	// The endpoint may have a query.
 	all := u.Query()
-	for name, list := range query {
-		all[name] = list
-	}
+	maps.Copy(all, query)
 	u.RawQuery = all.Encode()
 	_, err = c.send(ctx, http.MethodGet, u.String(), "", nil, out)
 	return err

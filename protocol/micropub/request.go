@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -344,9 +345,7 @@ func (r *Request) MarshalJSON() ([]byte, error) {
 		}
 		all := Properties{}
 		for _, p := range []Properties{r.Properties, r.Commands} {
-			for name, values := range p {
-				all[name] = values
-			}
+			maps.Copy(all, p)
 		}
 		out["type"], out["properties"] = []string{kind}, all
 		return plain(out)

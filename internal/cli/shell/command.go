@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -118,11 +119,9 @@ func (o oneOf) String() string {
 func (o oneOf) Type() string { return "word" }
 
 func (o oneOf) Set(text string) error {
-	for _, w := range o.words {
-		if w == text {
-			*o.value = text
-			return nil
-		}
+	if slices.Contains(o.words, text) {
+		*o.value = text
+		return nil
 	}
 	if near := nearWord(text, o.words); near != "" {
 		return fmt.Errorf("did you mean %s? valid values: %s", near, strings.Join(o.words, ", "))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"strings"
 	"time"
 
@@ -89,9 +90,7 @@ func fillNew(c *author.Content, p micropub.Properties) {
 	given := p.Has("content") // otherwise the summary becomes the text
 	if !given && p.Has("summary") {
 		with := micropub.Properties{"content": p["summary"]}
-		for name, values := range p {
-			with[name] = values
-		}
+		maps.Copy(with, p)
 		p = with
 	}
 	fillTouched(c, p, func(name string) bool { return name != "summary" || given })

@@ -2,6 +2,7 @@ package publishhttp
 
 import (
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -28,9 +29,7 @@ func targetThat(t *testing.T, status int, header http.Header, body string) *targ
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		s.got = r.Method + " " + r.URL.RequestURI() + "\n" + string(b)
-		for name, v := range header {
-			w.Header()[name] = v
-		}
+		maps.Copy(w.Header(), header)
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, body)
 	}))

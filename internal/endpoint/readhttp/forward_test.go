@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -65,9 +66,7 @@ func newTarget(t *testing.T) (*target, *Sender) {
 	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		h.got, h.bodies = append(h.got, r), append(h.bodies, string(b))
-		for name, v := range h.header {
-			w.Header()[name] = v
-		}
+		maps.Copy(w.Header(), h.header)
 		w.WriteHeader(h.status)
 	}))
 	t.Cleanup(h.Close)

@@ -133,10 +133,7 @@ func (s *threadStore) Thread(ctx context.Context, q conversation.ThreadQuery) (t
 		}
 		var w sqldb.Where
 		w.Add("e.root_id = ?", p.root)
-		from := p.path
-		if q.After > from {
-			from = q.After
-		}
+		from := max(q.After, p.path)
 		w.Add("e.path > ? AND e.path < ?", sqldb.Clean(from), p.path+afterPaths)
 		if q.Levels > 0 {
 			w.Add("length(e.path) <= ?", int64(len(p.path)+conversation.PathSegment*q.Levels))

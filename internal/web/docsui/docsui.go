@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 
 	"cloudburst/docs"
@@ -128,10 +129,8 @@ func (v View) Current(p *page) bool { return v.Page != nil && v.Page.Name == p.N
 // Crumb is the shelf of the shown page.
 func (v View) Crumb() string {
 	for _, sh := range v.Shelves {
-		for _, p := range sh.Pages {
-			if v.Current(p) {
-				return sh.Title
-			}
+		if slices.ContainsFunc(sh.Pages, v.Current) {
+			return sh.Title
 		}
 	}
 	return ""

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -264,12 +265,8 @@ func TestCataloguesAreComplete(t *testing.T) {
 		}
 	}
 	keys, constants := codeKeys(t)
-	for key, at := range keys {
-		wanted[key] = at
-	}
-	for key, at := range scriptKeys(t) {
-		wanted[key] = at
-	}
+	maps.Copy(wanted, keys)
+	maps.Copy(wanted, scriptKeys(t))
 	for _, l := range locale.All()[1:] {
 		have := entries(t, l.Code)
 		for key, at := range wanted {

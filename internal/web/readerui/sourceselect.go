@@ -1,6 +1,7 @@
 package readerui
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -48,9 +49,7 @@ func (s *followPages) doSelected(rw http.ResponseWriter, r *http.Request, reader
 	for _, name := range []string{"select", "done", "n", "items", "into", "feeds", "to", "at"} {
 		values.Del(name)
 	}
-	for name, value := range did {
-		values[name] = value
-	}
+	maps.Copy(values, did)
 	http.Redirect(rw, r, withQuery("/feeds", values), http.StatusSeeOther)
 }
 

@@ -3,6 +3,7 @@ package writerui
 import (
 	"cloudburst/internal/author"
 	"cloudburst/internal/web/shell"
+	"slices"
 )
 
 // audience is the field of the form for the readers of a post: everyone, or groups. It is in the
@@ -38,12 +39,7 @@ func audienceOf(w author.Writer, f *postForm, wrong string) audience {
 }
 
 func (f *postForm) isFor(slug string) bool {
-	for _, g := range f.Groups {
-		if g == slug {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(f.Groups, slug)
 }
 
 // checkAudience returns the error of the field.
