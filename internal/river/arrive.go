@@ -2,10 +2,12 @@ package river
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
 	"cloudburst/internal/lease"
+	"cloudburst/internal/live"
 )
 
 const (
@@ -21,72 +23,29 @@ const (
 
 // bus passes arrivals to the listeners in this process.
 type bus struct {
+	live.Broadcast[Arrival]
 	mu        sync.Mutex
-	listeners map[*Listener]struct{}
 	announced map[int64]int64 // only with Shared: Seq of the published items, by ID
 }
 
-func (b *bus) init() { b.listeners = map[*Listener]struct{}{} }
-
-func (b *bus) count() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.listeners)
-}
-
-// publish sends an arrival to every listener. It never blocks: a listener whose buffer is full is
-// dropped.
+// publish sends an arrival to every listener.
 func (b *bus) publish(a Arrival) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	if b.announced != nil {
 		for _, it := range a.Items {
 			b.announced[it.ID] = it.Seq
 		}
 	}
-	for l := range b.listeners {
-		select {
-		case l.c <- a:
-		default:
-			b.drop(l)
-		}
-	}
-}
-
-func (b *bus) drop(l *Listener) {
-	if _, ok := b.listeners[l]; ok {
-		delete(b.listeners, l)
-		close(l.c)
-	}
+	b.mu.Unlock()
+	b.Publish(a)
 }
 
 // Listener receives arrivals.
-type Listener struct {
-	bus *bus
-	c   chan Arrival
-}
-
-// C returns the channel of arrivals. The channel is closed when the listener was too slow or was
-// closed.
-func (l *Listener) C() <-chan Arrival { return l.c }
-
-// Close stops the listener.
-func (l *Listener) Close() {
-	l.bus.mu.Lock()
-	defer l.bus.mu.Unlock()
-	l.bus.drop(l)
-}
+type Listener = live.Listener[Arrival]
 
 // Listen returns a listener for everything that arrives from now on, for all users. A listener
 // whose buffer is full is dropped.
-func (r *River) Listen(buffer int) *Listener {
-	r.Init()
-	l := &Listener{bus: &r.news, c: make(chan Arrival, max(buffer, 1))}
-	r.news.mu.Lock()
-	defer r.news.mu.Unlock()
-	r.news.listeners[l] = struct{}{}
-	return l
-}
+func (r *River) Listen(buffer int) *Listener { return r.news.Listen(buffer) }
 
 // publishItems publishes items that are stored.
 func (r checker) publishItems(a Arrival) {
@@ -186,11 +145,7 @@ func (b *bus) isNew(it *Item) bool {
 func (b *bus) forget(before int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for id, seq := range b.announced {
-		if seq < before {
-			delete(b.announced, id)
-		}
-	}
+	maps.DeleteFunc(b.announced, func(_, seq int64) bool { return seq < before })
 }
 
 // Publisher publishes items that change outside of a check.

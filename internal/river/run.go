@@ -77,7 +77,6 @@ func (r *River) Init() {
 		r.listState.importSlots = make(chan struct{}, maxActiveImports)
 		r.scheduler = newScheduler(r.options())
 		r.convert = item.NewConverter()
-		r.news.init()
 		r.forwarder = forwarderDeps{r}.newForwarder()
 	})
 }
@@ -402,7 +401,7 @@ func (r *River) Live() Live {
 	c := &r.counts
 	l := Live{
 		Checks: c.checks.Load(), Unchanged: c.unchanged.Load(), Failed: c.failed.Load(), Delivered: c.delivered.Load(),
-		New: c.fresh.Load(), Edited: c.edited.Load(), Withdrawn: c.withdrawn.Load(), Listening: r.news.count(),
+		New: c.fresh.Load(), Edited: c.edited.Load(), Withdrawn: c.withdrawn.Load(), Listening: r.news.Listeners(),
 	}
 	l.Reading, l.Waiting = r.scheduler.load()
 	return l
