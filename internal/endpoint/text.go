@@ -3,8 +3,6 @@ package endpoint
 import (
 	"cmp"
 	"fmt"
-	"net/http"
-	"strconv"
 	"strings"
 	"unicode"
 )
@@ -27,11 +25,6 @@ func DisplayURL(url string) string {
 		return fmt.Sprintf("%q…", url[:200])
 	}
 	return url
-}
-
-// StatusText returns a status code with its name, such as "404 Not Found".
-func StatusText(status int) string {
-	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
 }
 
 // OneLine returns text from another server as one line of limited length, for logs.

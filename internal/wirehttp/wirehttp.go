@@ -43,6 +43,51 @@ func RetryAfter(h http.Header) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
+// SetRetryAfter sets Retry-After in whole seconds, rounded up. A wait of 0 sets nothing.
+func SetRetryAfter(h http.Header, wait time.Duration) {
+	if wait > 0 {
+		h.Set("Retry-After", strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10))
+	}
+}
+
+// WriteText writes a response in plain text.
+func WriteText(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(text)) // an error means that the client has disconnected
+}
+
+// ServeForms serves an endpoint for forms: post handles POST, and the other methods respond with
+// a text about the endpoint.
+func ServeForms(w http.ResponseWriter, r *http.Request, about string, post func(http.ResponseWriter, *http.Request)) {
+	const methods = "GET, HEAD, POST, OPTIONS"
+	head := w.Header()
+	head.Set("Cache-Control", "no-store")
+	head.Set("X-Content-Type-Options", "nosniff")
+	switch r.Method {
+	case http.MethodPost:
+		post(w, r)
+	case http.MethodGet, http.MethodHead:
+		WriteText(w, http.StatusOK, about)
+	case http.MethodOptions:
+		head.Set("Allow", methods)
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		head.Set("Allow", methods)
+		WriteText(w, http.StatusMethodNotAllowed, about)
+	}
+}
+
+// Refuse responds with an error in plain text. After 413 it closes the connection and does not
+// wait for the rest of the body.
+func Refuse(w http.ResponseWriter, status int, retryAfter time.Duration, text string) {
+	SetRetryAfter(w.Header(), retryAfter)
+	if status == http.StatusRequestEntityTooLarge {
+		w.Header().Set("Connection", "close")
+	}
+	WriteText(w, status, text)
+}
+
 type requestKey struct{}
 
 // WithRequest returns a context that carries r for [RequestFrom].

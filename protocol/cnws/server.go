@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"cloudburst/internal/wirehttp"
 	"cloudburst/internal/xmlsafe"
@@ -155,9 +154,7 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		h.answer(w, r, Result{Description: e.Msg})
 		return
 	}
-	if e.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.FormatInt(int64((e.RetryAfter+time.Second-1)/time.Second), 10))
-	}
+	wirehttp.SetRetryAfter(w.Header(), e.RetryAfter)
 	plain(w, e.Status, e.Msg)
 }
 

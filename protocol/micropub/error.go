@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"time"
+
+	"cloudburst/internal/wirehttp"
 )
 
 // Error codes of responses.
@@ -86,9 +87,7 @@ func (e *Error) write(w http.ResponseWriter) {
 		}
 		head.Set("WWW-Authenticate", challenge)
 	}
-	if e.RetryAfter > 0 {
-		head.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
-	}
+	wirehttp.SetRetryAfter(head, e.RetryAfter)
 	writeJSON(w, e.Status, errorJSON{e.Code, e.Description, e.Scope})
 }
 

@@ -1,6 +1,7 @@
 package rsscloud
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,7 +9,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"cloudburst/internal/wirehttp"
 )
@@ -100,7 +100,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, d route) {
 		return
 	default:
 		head.Set("Allow", "POST, OPTIONS")
-		plain(w, http.StatusMethodNotAllowed, fmt.Sprintf("This URL is for programs: send a POST with a form. For example:\n\n    %s %s\n", d.example, selfURL(r)))
+		wirehttp.WriteText(w, http.StatusMethodNotAllowed, fmt.Sprintf("This URL is for programs: send a POST with a form. For example:\n\n    %s %s\n", d.example, selfURL(r)))
 		return
 	}
 	head.Add("Vary", "Accept")
@@ -108,7 +108,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, d route) {
 	if !ok {
 		// Reject before any effect: a client that cannot read the response must not cause
 		// one.
-		plain(w, http.StatusNotAcceptable, "The response is text/xml or application/json, and the Accept header of this request allows neither. Nothing was done.\n")
+		wirehttp.WriteText(w, http.StatusNotAcceptable, "The response is text/xml or application/json, and the Accept header of this request allows neither. Nothing was done.\n")
 		return
 	}
 	result, err := Result{}, error(nil)
@@ -171,13 +171,8 @@ func (h *Handler) refuse(head http.Header, r *http.Request, err error) (Result, 
 		}
 		return Result{Msg: "Something went wrong on this server. Please try again later."}, http.StatusInternalServerError
 	}
-	if e.RetryAfter > 0 {
-		head.Set("Retry-After", strconv.FormatInt(int64((e.RetryAfter+time.Second-1)/time.Second), 10))
-	}
-	status := e.Status
-	if status == 0 {
-		status = http.StatusOK
-	}
+	wirehttp.SetRetryAfter(head, e.RetryAfter)
+	status := cmp.Or(e.Status, http.StatusOK)
 	if status == http.StatusRequestEntityTooLarge {
 		// Do not wait for the rest of the body.
 		head.Set("Connection", "close")
@@ -197,12 +192,6 @@ func write(w http.ResponseWriter, status int, r Result, element string, json boo
 	w.WriteHeader(status)
 	// A write error means that the client has disconnected.
 	_, _ = w.Write(body)
-}
-
-func plain(w http.ResponseWriter, status int, text string) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.WriteHeader(status)
-	_, _ = w.Write([]byte(text))
 }
 
 // selfURL returns this endpoint's URL as the client wrote it, if it is safe in a shell

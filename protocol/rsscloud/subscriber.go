@@ -62,7 +62,7 @@ func (s *Subscriber) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.notification(w, r)
 	default:
 		w.Header().Set("Allow", "GET, HEAD, POST")
-		plain(w, http.StatusMethodNotAllowed, "This is the callback of an aggregator; it takes GET and POST.\n")
+		wirehttp.WriteText(w, http.StatusMethodNotAllowed, "This is the callback of an aggregator; it takes GET and POST.\n")
 	}
 }
 
@@ -73,12 +73,12 @@ func (s *Subscriber) challenge(w http.ResponseWriter, r *http.Request) {
 	feed, challenge := strings.TrimSpace(q.Get("url")), q.Get("challenge")
 	switch {
 	case challenge == "":
-		plain(w, http.StatusBadRequest, "This is the callback of an aggregator; a challenge needs the parameters url and challenge.\n")
+		wirehttp.WriteText(w, http.StatusBadRequest, "This is the callback of an aggregator; a challenge needs the parameters url and challenge.\n")
 	case len(challenge) > 1024 || !s.wants(feed):
-		plain(w, http.StatusNotFound, "This aggregator does not want notifications of that feed.\n")
+		wirehttp.WriteText(w, http.StatusNotFound, "This aggregator does not want notifications of that feed.\n")
 	default:
 		// Plain text: an HTML page with the challenge would let a caller inject markup.
-		plain(w, http.StatusOK, challenge)
+		wirehttp.WriteText(w, http.StatusOK, challenge)
 	}
 }
 
@@ -94,11 +94,11 @@ func (s *Subscriber) notification(w http.ResponseWriter, r *http.Request) {
 	n := Received{At: now(), Remote: r.RemoteAddr, Hops: Hops(r.Header)}
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxMessage+1))
 	if err != nil {
-		plain(w, http.StatusBadRequest, "The body ended early.\n")
+		wirehttp.WriteText(w, http.StatusBadRequest, "The body ended early.\n")
 		return
 	}
 	if len(body) > maxMessage {
-		plain(w, http.StatusRequestEntityTooLarge, "A notification has the URL of one feed; this is more.\n")
+		wirehttp.WriteText(w, http.StatusRequestEntityTooLarge, "A notification has the URL of one feed; this is more.\n")
 		return
 	}
 	reply := formReply
@@ -198,7 +198,7 @@ func formReply(w http.ResponseWriter, status int, _ Received, err error) {
 	if err != nil {
 		text = sentence(err) + "\n"
 	}
-	plain(w, status, text)
+	wirehttp.WriteText(w, status, text)
 }
 
 // xmlrpcReply responds with true or a fault, and with status 200 as XML-RPC requires. The

@@ -81,26 +81,12 @@ func (d Decoder) message(r io.Reader) (message, error) {
 	root, err := xmlsafe.Read(r, xmlsafe.Options{MaxBytes: d.MaxBytes, Charset: d.Charset})
 	var bad *xmlsafe.Error
 	if errors.As(err, &bad) {
-		return message{}, &SyntaxError{Line: bad.Line, Msg: bad.Msg, Err: sentinel(bad.Kind)}
+		return message{}, &SyntaxError{Line: bad.Line, Msg: bad.Msg, Err: bad.Kind}
 	}
 	if err != nil {
 		return message{}, fmt.Errorf("soap: %w", err)
 	}
 	return readEnvelope(root)
-}
-
-func sentinel(kind error) error {
-	switch kind {
-	case xmlsafe.ErrTooLarge:
-		return ErrTooLarge
-	case xmlsafe.ErrTooComplex:
-		return ErrTooComplex
-	case xmlsafe.ErrDoctype:
-		return ErrDoctype
-	case xmlsafe.ErrEncoding:
-		return ErrEncoding
-	}
-	return kind
 }
 
 // readEnvelope reads Envelope(Header?, Body).

@@ -206,14 +206,14 @@ func (f *Fault) Error() string { return fmt.Sprintf("soap: fault %s: %s", f.Code
 // Errors for errors.Is.
 var (
 	// ErrTooLarge means that a document exceeds its limit of bytes.
-	ErrTooLarge = errors.New("soap: the document is too large")
+	ErrTooLarge = xmlsafe.ErrTooLarge
 	// ErrTooComplex means that a document has too many levels, elements, attributes or
 	// values.
-	ErrTooComplex = errors.New("soap: the document is nested too deeply or has too many parts")
+	ErrTooComplex = xmlsafe.ErrTooComplex
 	// ErrDoctype means that a document has a document type declaration.
-	ErrDoctype = errors.New("soap: a DOCTYPE is not accepted")
+	ErrDoctype = xmlsafe.ErrDoctype
 	// ErrEncoding means that the encoding of a document is not supported.
-	ErrEncoding = errors.New("soap: the character encoding is not supported")
+	ErrEncoding = xmlsafe.ErrEncoding
 	// ErrInvalid means that a document is well-formed XML, but not the expected SOAP
 	// document.
 	ErrInvalid = errors.New("soap: not a SOAP document")

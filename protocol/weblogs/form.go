@@ -1,6 +1,7 @@
 package weblogs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"html"
@@ -10,7 +11,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"cloudburst/internal/charset"
@@ -74,12 +74,8 @@ func (h *FormHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *FormHandler) refuse(w http.ResponseWriter, r *http.Request, err error, form url.Values) {
 	status := http.StatusBadRequest
 	if e, ok := errors.AsType[*Error](err); ok {
-		if e.Status != 0 {
-			status = e.Status
-		}
-		if e.RetryAfter > 0 {
-			w.Header().Set("Retry-After", strconv.FormatInt(int64((e.RetryAfter+time.Second-1)/time.Second), 10))
-		}
+		status = cmp.Or(e.Status, status)
+		wirehttp.SetRetryAfter(w.Header(), e.RetryAfter)
 	} else if _, ok := errors.AsType[*FieldError](err); !ok {
 		status = http.StatusInternalServerError
 		if h.Log != nil {

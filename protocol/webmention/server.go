@@ -1,12 +1,11 @@
 package webmention
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"net/http"
-	"strconv"
-	"time"
 
 	"cloudburst/internal/wirehttp"
 )
@@ -45,22 +44,7 @@ The protocol is described at https://www.w3.org/TR/webmention/
 
 // ServeHTTP serves one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	const methods = "GET, HEAD, POST, OPTIONS"
-	head := w.Header()
-	head.Set("Cache-Control", "no-store")
-	head.Set("X-Content-Type-Options", "nosniff")
-	switch r.Method {
-	case http.MethodPost:
-		h.post(w, r)
-	case http.MethodGet, http.MethodHead:
-		plain(w, http.StatusOK, about)
-	case http.MethodOptions:
-		head.Set("Allow", methods)
-		w.WriteHeader(http.StatusNoContent)
-	default:
-		head.Set("Allow", methods)
-		plain(w, http.StatusMethodNotAllowed, about)
-	}
+	wirehttp.ServeForms(w, r, about, h.post)
 }
 
 // post answers 201 with the status URL in Location, or 202 if there is none.
@@ -76,10 +60,10 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		h.refuse(w, r, err)
 	case status == "":
-		plain(w, http.StatusAccepted, "Accepted. The source is read next.\n")
+		wirehttp.WriteText(w, http.StatusAccepted, "Accepted. The source is read next.\n")
 	default:
 		w.Header().Set("Location", status)
-		plain(w, http.StatusCreated, "Accepted. The source is read next; "+status+" shows the state.\n")
+		wirehttp.WriteText(w, http.StatusCreated, "Accepted. The source is read next; "+status+" shows the state.\n")
 	}
 }
 
@@ -94,22 +78,5 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		}
 		e = &Error{Status: http.StatusInternalServerError, Msg: "Something went wrong on this server. Please try again later."}
 	}
-	if e.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.FormatInt(int64((e.RetryAfter+time.Second-1)/time.Second), 10))
-	}
-	if e.Status == http.StatusRequestEntityTooLarge {
-		w.Header().Set("Connection", "close") // the rest of the body is not read
-	}
-	status := e.Status
-	if status == 0 {
-		status = http.StatusBadRequest
-	}
-	plain(w, status, e.Msg+"\n")
-}
-
-func plain(w http.ResponseWriter, status int, text string) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.WriteHeader(status)
-	// A write error means that the client has disconnected.
-	_, _ = w.Write([]byte(text))
+	wirehttp.Refuse(w, cmp.Or(e.Status, http.StatusBadRequest), e.RetryAfter, e.Msg+"\n")
 }

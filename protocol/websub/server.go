@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"strconv"
 	"strings"
-	"time"
 
 	"cloudburst/internal/wirehttp"
 )
@@ -60,22 +58,7 @@ The protocol is described at https://www.w3.org/TR/websub/
 
 // ServeHTTP serves one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	const methods = "GET, HEAD, POST, OPTIONS"
-	head := w.Header()
-	head.Set("Cache-Control", "no-store")
-	head.Set("X-Content-Type-Options", "nosniff")
-	switch r.Method {
-	case http.MethodPost:
-		h.post(w, r)
-	case http.MethodGet, http.MethodHead:
-		plain(w, http.StatusOK, about)
-	case http.MethodOptions:
-		head.Set("Allow", methods)
-		w.WriteHeader(http.StatusNoContent)
-	default:
-		head.Set("Allow", methods)
-		plain(w, http.StatusMethodNotAllowed, about)
-	}
+	wirehttp.ServeForms(w, r, about, h.post)
 }
 
 func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
@@ -99,7 +82,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// spec:websub-2018#hub-answer-202
-	plain(w, http.StatusAccepted, "Accepted. The callback will be asked now whether it wants this.\n")
+	wirehttp.WriteText(w, http.StatusAccepted, "Accepted. The callback will be asked now whether it wants this.\n")
 }
 
 // publish responds with 204 if all topics were accepted, with 202 and the refused ones if
@@ -132,7 +115,7 @@ func (h *Handler) publish(ctx context.Context, w http.ResponseWriter, r *http.Re
 	case len(refused) == 0:
 		w.WriteHeader(http.StatusNoContent)
 	case accepted > 0:
-		plain(w, http.StatusAccepted, fmt.Sprintf("Accepted %d of %d.\n%s", accepted, len(urls), refusals(refused)))
+		wirehttp.WriteText(w, http.StatusAccepted, fmt.Sprintf("Accepted %d of %d.\n%s", accepted, len(urls), refusals(refused)))
 	default:
 		e := mostSevere(refused)
 		e.Msg = strings.TrimSuffix(refusals(refused), "\n")
@@ -193,21 +176,7 @@ func (h *Handler) errorOf(r *http.Request, err error) *Error {
 // spec:websub-2018#hub-answer-error-text
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	e := h.errorOf(r, err)
-	if e.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.FormatInt(int64((e.RetryAfter+time.Second-1)/time.Second), 10))
-	}
-	if e.Status == http.StatusRequestEntityTooLarge {
-		// Do not wait for the rest of the body.
-		w.Header().Set("Connection", "close")
-	}
-	plain(w, e.Status, e.Msg+"\n")
-}
-
-func plain(w http.ResponseWriter, status int, text string) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.WriteHeader(status)
-	// A write error means that the client has disconnected.
-	_, _ = w.Write([]byte(text))
+	wirehttp.Refuse(w, e.Status, e.RetryAfter, e.Msg+"\n")
 }
 
 // printable replaces each control character of s by a question mark.

@@ -96,7 +96,7 @@ func (s *Subscriber) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.delivery(w, r)
 	default:
 		w.Header().Set("Allow", "GET, POST")
-		plain(w, http.StatusMethodNotAllowed, "This is the callback of a WebSub subscriber; it takes GET and POST.\n")
+		wirehttp.WriteText(w, http.StatusMethodNotAllowed, "This is the callback of a WebSub subscriber; it takes GET and POST.\n")
 	}
 }
 
@@ -108,20 +108,20 @@ func tokenOf(r *http.Request) string {
 func (s *Subscriber) verification(w http.ResponseWriter, r *http.Request) {
 	q, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		plain(w, http.StatusBadRequest, "The query is invalid.\n")
+		wirehttp.WriteText(w, http.StatusBadRequest, "The query is invalid.\n")
 		return
 	}
 	mode, topic, challenge := last(q, "hub.mode"), last(q, "hub.topic"), last(q, "hub.challenge")
 	switch {
 	case topic == "":
-		plain(w, http.StatusBadRequest, "This is the callback of a WebSub subscriber; a verification needs hub.mode, hub.topic and hub.challenge.\n")
+		wirehttp.WriteText(w, http.StatusBadRequest, "This is the callback of a WebSub subscriber; a verification needs hub.mode, hub.topic and hub.challenge.\n")
 	case mode == ModeDenied:
 		s.Callbacks.Denied(withRequest(r), Denial{Token: tokenOf(r), Topic: topic, Reason: printable(text.Clip(strings.ToValidUTF8(last(q, "hub.reason"), "\uFFFD"), 1000))})
-		plain(w, http.StatusOK, "")
+		wirehttp.WriteText(w, http.StatusOK, "")
 	case mode != ModeSubscribe && mode != ModeUnsubscribe:
-		plain(w, http.StatusNotFound, "There is no such mode.\n")
+		wirehttp.WriteText(w, http.StatusNotFound, "There is no such mode.\n")
 	case !isEchoable(challenge):
-		plain(w, http.StatusBadRequest, "hub.challenge must be 1 to "+strconv.Itoa(MaxChallenge)+" printable characters of ASCII.\n")
+		wirehttp.WriteText(w, http.StatusBadRequest, "hub.challenge must be 1 to "+strconv.Itoa(MaxChallenge)+" printable characters of ASCII.\n")
 	default:
 		c := Confirmation{Token: tokenOf(r), Mode: mode, Topic: topic}
 		// spec:websub-2018#verification-lease-unsubscribe
@@ -138,13 +138,13 @@ func (s *Subscriber) verification(w http.ResponseWriter, r *http.Request) {
 func (s *Subscriber) confirm(w http.ResponseWriter, r *http.Request, c Confirmation, challenge string) {
 	switch err := s.Callbacks.Confirm(withRequest(r), c); {
 	case errors.Is(err, ErrNotWanted):
-		plain(w, http.StatusNotFound, "This subscriber did not request that.\n")
+		wirehttp.WriteText(w, http.StatusNotFound, "This subscriber did not request that.\n")
 	case err != nil:
 		s.log(r, slog.LevelError, "verification failed", "error", err)
-		plain(w, http.StatusServiceUnavailable, "This cannot be answered now.\n")
+		wirehttp.WriteText(w, http.StatusServiceUnavailable, "This cannot be answered now.\n")
 	default:
 		w.Header().Set("Content-Length", strconv.Itoa(len(challenge)))
-		plain(w, http.StatusOK, challenge)
+		wirehttp.WriteText(w, http.StatusOK, challenge)
 	}
 }
 
@@ -188,7 +188,7 @@ func (s *Subscriber) delivery(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if enc := wirehttp.Encoding(r.Header); enc != "" {
-		plain(w, http.StatusUnsupportedMediaType, "The content is encoded; send it as it is, without Content-Encoding.\n")
+		wirehttp.WriteText(w, http.StatusUnsupportedMediaType, "The content is encoded; send it as it is, without Content-Encoding.\n")
 		return
 	}
 	var ok bool
@@ -228,11 +228,11 @@ func (s *Subscriber) delivery(w http.ResponseWriter, r *http.Request) {
 func (s *Subscriber) logRejected(w http.ResponseWriter, r *http.Request, topic string, err error) {
 	// spec:websub-2018#subscriber-410
 	if errors.Is(err, ErrNotWanted) {
-		plain(w, http.StatusGone, "This subscriber does not want these deliveries.\n")
+		wirehttp.WriteText(w, http.StatusGone, "This subscriber does not want these deliveries.\n")
 		return
 	}
 	s.log(r, slog.LevelError, "delivery failed", "topic", topic, "error", err)
-	plain(w, http.StatusServiceUnavailable, "This delivery cannot be stored now; please send it again later.\n")
+	wirehttp.WriteText(w, http.StatusServiceUnavailable, "This delivery cannot be stored now; please send it again later.\n")
 }
 
 // body reads the body of a delivery. ok is false if an error response was sent.
@@ -252,10 +252,10 @@ func (s *Subscriber) body(w http.ResponseWriter, r *http.Request) (body []byte, 
 	switch {
 	case cut, r.ContentLength > limit, int64(len(body)) > limit:
 		w.Header().Set("Connection", "close") // do not wait for the rest
-		plain(w, http.StatusRequestEntityTooLarge, "The content is larger than this subscriber accepts.\n")
+		wirehttp.WriteText(w, http.StatusRequestEntityTooLarge, "The content is larger than this subscriber accepts.\n")
 		return nil, false
 	case err != nil:
-		plain(w, http.StatusBadRequest, "The body ended early.\n")
+		wirehttp.WriteText(w, http.StatusBadRequest, "The body ended early.\n")
 		return nil, false
 	}
 	return body, true

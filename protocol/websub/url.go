@@ -2,7 +2,6 @@ package websub
 
 import (
 	"net/url"
-	"strconv"
 	"strings"
 
 	"cloudburst/internal/wirehttp"
@@ -42,13 +41,8 @@ func CheckURL(name, raw string) error {
 	if err != nil || u.Hostname() == "" || u.Path != "" {
 		return bad("%s is %s, which has no host that can be understood.", name, wirehttp.Quote(raw))
 	}
-	if p := u.Port(); p != "" && !isPort(p) {
+	if p := u.Port(); p != "" && !wirehttp.IsPort(p) {
 		return bad("%s is %s, whose port is not a number from 1 to 65535.", name, wirehttp.Quote(raw))
 	}
 	return nil
-}
-
-func isPort(s string) bool {
-	n, err := strconv.ParseUint(s, 10, 16)
-	return err == nil && n > 0
 }

@@ -55,26 +55,12 @@ func (d Decoder) read(r io.Reader) (*xmlsafe.Node, error) {
 	})
 	var bad *xmlsafe.Error
 	if errors.As(err, &bad) {
-		return nil, &SyntaxError{Line: bad.Line, Msg: bad.Msg, Err: sentinel(bad.Kind)}
+		return nil, &SyntaxError{Line: bad.Line, Msg: bad.Msg, Err: bad.Kind}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("xmlrpc: %w", err)
 	}
 	return root, nil
-}
-
-func sentinel(kind error) error {
-	switch kind {
-	case xmlsafe.ErrTooLarge:
-		return ErrTooLarge
-	case xmlsafe.ErrTooComplex:
-		return ErrTooComplex
-	case xmlsafe.ErrDoctype:
-		return ErrDoctype
-	case xmlsafe.ErrEncoding:
-		return ErrEncoding
-	}
-	return kind
 }
 
 func invalid(n *xmlsafe.Node, format string, args ...any) error {

@@ -105,13 +105,13 @@ const (
 // Errors for errors.Is.
 var (
 	// ErrTooLarge means that a document exceeds its limit of bytes.
-	ErrTooLarge = errors.New("xmlrpc: the document is too large")
+	ErrTooLarge = xmlsafe.ErrTooLarge
 	// ErrTooComplex means that a document has too many levels, elements or attributes.
-	ErrTooComplex = errors.New("xmlrpc: the document is nested too deeply or has too many parts")
+	ErrTooComplex = xmlsafe.ErrTooComplex
 	// ErrDoctype means that a document has a document type declaration.
-	ErrDoctype = errors.New("xmlrpc: a DOCTYPE is not accepted")
+	ErrDoctype = xmlsafe.ErrDoctype
 	// ErrEncoding means that the encoding of a document is not supported.
-	ErrEncoding = errors.New("xmlrpc: the character encoding is not supported")
+	ErrEncoding = xmlsafe.ErrEncoding
 	// ErrInvalid means that a document is well-formed XML, but not the expected XML-RPC
 	// document.
 	ErrInvalid = errors.New("xmlrpc: not an XML-RPC document")

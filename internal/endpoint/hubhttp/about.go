@@ -15,6 +15,7 @@ import (
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/sanitize"
+	"cloudburst/internal/wirehttp"
 )
 
 // Limits for the stored description of a topic, in characters.
@@ -113,7 +114,7 @@ func (d *Discoverer) Discover(ctx context.Context, url string) ([]string, error)
 		return nil, unreadable(url, err)
 	}
 	if !got.OK() {
-		return nil, fault.New(fault.Unreadable, "The page %s could not be read: its server answered %s.", endpoint.DisplayURL(url), endpoint.StatusText(got.Status))
+		return nil, fault.New(fault.Unreadable, "The page %s could not be read: its server answered %s.", endpoint.DisplayURL(url), wirehttp.StatusText(got.Status))
 	}
 	res := discover.HTML(got.Body, got.URL, got.Header)
 	urls := []string{url}

@@ -10,6 +10,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/wirehttp"
 )
 
 // acceptFeed requests a feed from servers with several representations of a page.
@@ -50,7 +51,7 @@ func (f *Fetcher) Fetch(ctx context.Context, what hub.Fetch) (hub.Fetched, error
 		return out, nil
 	case !got.OK():
 		// The server's own response is not confidential: the client can request it too.
-		return hub.Fetched{}, fault.New(fault.Unreadable, "The feed %s could not be read: its server answered %s.", endpoint.DisplayURL(what.URL), endpoint.StatusText(got.Status))
+		return hub.Fetched{}, fault.New(fault.Unreadable, "The feed %s could not be read: its server answered %s.", endpoint.DisplayURL(what.URL), wirehttp.StatusText(got.Status))
 	}
 	sum := sha256.Sum256(got.Body)
 	out.Hash, out.Body = sum[:], got.Body

@@ -14,6 +14,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/wirehttp"
 	"cloudburst/protocol/rsscloud"
 )
 
@@ -176,9 +177,9 @@ func failureText(r *fetch.Reply) string {
 	case r.Status == http.StatusGone:
 		return "The callback answered 410 Gone: it wants no more notifications."
 	case r.Status >= 300 && r.Status <= 399:
-		return "The callback answered " + endpoint.StatusText(r.Status) + "; notifications do not follow redirects, so register the URL of the redirect."
+		return "The callback answered " + wirehttp.StatusText(r.Status) + "; notifications do not follow redirects, so register the URL of the redirect."
 	}
-	return "The callback answered " + endpoint.StatusText(r.Status) + "."
+	return "The callback answered " + wirehttp.StatusText(r.Status) + "."
 }
 
 // exchange returns the request and the response for the operator. It is more expensive than a
@@ -203,7 +204,7 @@ func exchange(m *fetch.Message, r *fetch.Reply) event.Exchange {
 		return x
 	}
 	b.Reset()
-	b.WriteString(endpoint.StatusText(r.Status) + "\n")
+	b.WriteString(wirehttp.StatusText(r.Status) + "\n")
 	for _, f := range [...][2]string{{"Content-Type", r.ContentType}, {"Location", r.Location}, {"Retry-After", r.RetryAfter}} {
 		if f[1] != "" {
 			b.WriteString(f[0] + ": " + f[1] + "\n")

@@ -17,6 +17,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/upstream"
+	"cloudburst/internal/wirehttp"
 	"cloudburst/protocol/cnws"
 	"cloudburst/protocol/rsscloud"
 	"cloudburst/protocol/websub"
@@ -49,7 +50,7 @@ func (u *UpstreamClient) Discover(ctx context.Context, address string) (upstream
 		return upstream.Found{}, unreadable(address, err)
 	}
 	if !got.OK() {
-		return upstream.Found{}, fault.New(fault.Unreadable, "The feed %s could not be read: its server answered %s.", endpoint.DisplayURL(address), endpoint.StatusText(got.Status))
+		return upstream.Found{}, fault.New(fault.Unreadable, "The feed %s could not be read: its server answered %s.", endpoint.DisplayURL(address), wirehttp.StatusText(got.Status))
 	}
 	return found(got.Body, got.URL, got.Header), nil
 }

@@ -12,6 +12,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/wirehttp"
 	"cloudburst/protocol/rsscloud"
 	"cloudburst/protocol/soap"
 	"cloudburst/protocol/xmlrpc"
@@ -129,7 +130,7 @@ func (v *Verifier) challenge(ctx context.Context, sub hub.Subscription, feed str
 	case err != nil && !r.OK():
 		return x, r.Status, fault.New(fault.Refused, "The challenge was not met. %s", failureText(&r))
 	case err != nil:
-		return x, r.Status, fault.New(fault.Refused, "The challenge was not met: the callback answered %s, and its answer does not contain the challenge in the first %d KiB.", endpoint.StatusText(r.Status), rsscloud.MaxConsent>>10)
+		return x, r.Status, fault.New(fault.Refused, "The challenge was not met: the callback answered %s, and its answer does not contain the challenge in the first %d KiB.", wirehttp.StatusText(r.Status), rsscloud.MaxConsent>>10)
 	}
 	v.Redirects.remember(sub.Callback, final)
 	return x, r.Status, nil

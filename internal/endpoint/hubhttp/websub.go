@@ -16,6 +16,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/wirehttp"
 	"cloudburst/protocol/rsscloud"
 	"cloudburst/protocol/websub"
 )
@@ -160,11 +161,11 @@ func (a *Asker) Confirm(ctx context.Context, in hub.Intent) (event.Exchange, err
 	case r.Status == http.StatusNotFound:
 		return x, fault.New(fault.Refused, "The callback answered 404 Not Found: it did not request this.")
 	case r.Status >= 300 && r.Status <= 399:
-		return x, fault.New(fault.Refused, "The callback answered %s instead of the challenge; redirects are not followed.", endpoint.StatusText(r.Status))
+		return x, fault.New(fault.Refused, "The callback answered %s instead of the challenge; redirects are not followed.", wirehttp.StatusText(r.Status))
 	case !r.OK():
-		return x, fault.New(fault.Refused, "The callback answered %s instead of the challenge.", endpoint.StatusText(r.Status))
+		return x, fault.New(fault.Refused, "The callback answered %s instead of the challenge.", wirehttp.StatusText(r.Status))
 	case r.Partial || websub.CheckChallenge(r.Status, r.Body, v.Challenge) != nil:
-		return x, fault.New(fault.Refused, "The callback answered %s, but not with the challenge alone; the answer must be equal to hub.challenge, without a trailing line break.", endpoint.StatusText(r.Status))
+		return x, fault.New(fault.Refused, "The callback answered %s, but not with the challenge alone; the answer must be equal to hub.challenge, without a trailing line break.", wirehttp.StatusText(r.Status))
 	}
 	return x, nil
 }

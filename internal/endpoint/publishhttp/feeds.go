@@ -21,6 +21,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/serve"
 	"cloudburst/internal/syndicate"
+	"cloudburst/internal/text"
 	"cloudburst/protocol/rsscloud"
 	"cloudburst/protocol/wsse"
 )
@@ -362,7 +363,7 @@ func (f *Feeds) format(r *http.Request, document string) (name string, choose bo
 	ext := document[len(extPrefix):]
 	known, ok := f.formats[ext]
 	if !ok {
-		return "", false, fault.New(fault.NotFound, "There is no format with the ending %q; there are %s. ?format= selects one of all formats: %s.", clip(ext, 40), f.endings(), names())
+		return "", false, fault.New(fault.NotFound, "There is no format with the ending %q; there are %s. ?format= selects one of all formats: %s.", text.Clip(ext, 40), f.endings(), names())
 	}
 	return known.Name, false, nil
 }
@@ -392,13 +393,6 @@ func names() string {
 		all = append(all, format.Name)
 	}
 	return strings.Join(all, ", ")
-}
-
-func clip(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(s[:limit], "") + "…"
 }
 
 // OwnDocument returns the document at the URL of a public hosted feed, without the network. ok is

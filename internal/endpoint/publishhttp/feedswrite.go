@@ -15,6 +15,7 @@ import (
 	"cloudburst/internal/endpoint"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/serve"
+	"cloudburst/internal/text"
 )
 
 // write saves or ends a feed. It returns false if the request does neither.
@@ -175,14 +176,14 @@ func acceptable(r *http.Request) error {
 	}
 	switch encoding := strings.TrimSpace(r.Header.Get("Content-Encoding")); {
 	case encoding != "" && !strings.EqualFold(encoding, "identity"):
-		return no(http.StatusUnsupportedMediaType, "The Content-Encoding %q is not accepted; send the document as it is.", clip(encoding, 40))
+		return no(http.StatusUnsupportedMediaType, "The Content-Encoding %q is not accepted; send the document as it is.", text.Clip(encoding, 40))
 	case r.Header.Get("Content-Range") != "":
 		return no(http.StatusBadRequest, "A part of a document (Content-Range) cannot be saved; send the whole document.")
 	case r.ContentLength > author.MaxDocument:
 		return no(http.StatusRequestEntityTooLarge, "The document has %d bytes; at most %d (2 MiB) are accepted.", r.ContentLength, author.MaxDocument)
 	case !documentType(kindOf(r.Header.Get("Content-Type"))):
 		return no(http.StatusUnsupportedMediaType, "The Content-Type %q is not that of a feed; send application/rss+xml, application/atom+xml, application/xml or application/feed+json.",
-			clip(r.Header.Get("Content-Type"), 100))
+			text.Clip(r.Header.Get("Content-Type"), 100))
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"cloudburst/internal/endpoint"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/wirehttp"
 	"cloudburst/protocol/indieauth"
 )
 
@@ -250,7 +251,7 @@ func (c *IndieAuthClients) Client(ctx context.Context, id string) (indieauth.Cli
 	case err != nil:
 		return indieauth.Client{ID: id}, fault.Wrap(fault.Unreadable, err, "The page of the app, %s, could not be read.", endpoint.DisplayURL(id))
 	case !got.OK():
-		return indieauth.Client{ID: id}, fault.New(fault.Unreadable, "The page of the app, %s, could not be read: its server answered %s.", endpoint.DisplayURL(id), endpoint.StatusText(got.Status))
+		return indieauth.Client{ID: id}, fault.New(fault.Unreadable, "The page of the app, %s, could not be read: its server answered %s.", endpoint.DisplayURL(id), wirehttp.StatusText(got.Status))
 	}
 	app, ok := indieauth.ParseClient(id, got.URL, got.Header, got.Body)
 	if !ok {

@@ -11,6 +11,7 @@ import (
 
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/text"
 	"cloudburst/protocol/metaweblog"
 	"cloudburst/protocol/xmlrpc"
 )
@@ -47,7 +48,7 @@ func (s *editorSession) blog(id string) error {
 	case s.user, "", "0", "1", "default":
 		return nil
 	}
-	return fault.New(fault.NotFound, "%q is not your blog; yours is %q.", clip(id, 40), s.user)
+	return fault.New(fault.NotFound, "%q is not your blog; yours is %q.", text.Clip(id, 40), s.user)
 }
 
 // post returns a post of the user that is not deleted.
@@ -64,7 +65,7 @@ func (s *editorSession) post(ctx context.Context, id string) (author.Post, error
 }
 
 func errNoPost(id string) error {
-	return fault.New(fault.NotFound, "You have no post %q; it may have been deleted.", clip(id, 40))
+	return fault.New(fault.NotFound, "You have no post %q; it may have been deleted.", text.Clip(id, 40))
 }
 
 // NewPost creates a post.
@@ -369,7 +370,7 @@ func (s *editorSession) file(f author.File) metaweblog.File {
 
 // File returns an uploaded file by its ID.
 func (s *editorSession) File(ctx context.Context, blogID, id string) (metaweblog.File, error) {
-	none := fault.New(fault.NotFound, "You have no file %q; it may have been deleted.", clip(id, 70))
+	none := fault.New(fault.NotFound, "You have no file %q; it may have been deleted.", text.Clip(id, 70))
 	if err := s.blog(blogID); err != nil {
 		return metaweblog.File{}, err
 	}

@@ -8,11 +8,12 @@ import (
 	feedformat "cloudburst/feed"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/text"
 	"cloudburst/protocol/metaweblog"
 )
 
-// text is the text of a post in the form for editors.
-type text struct{ body, more, filter string }
+// postText is the text of a post in the form for editors.
+type postText struct{ body, more, filter string }
 
 // normalize removes the differences in whitespace that editors and XML introduce.
 func normalize(s string) string {
@@ -21,33 +22,33 @@ func normalize(s string) string {
 
 // source returns a text as written, so that it can be edited: Markdown with the filter for it.
 // Plain text becomes HTML, because no filter describes it.
-func source(c *author.Content) text {
+func source(c *author.Content) postText {
 	switch c.Format {
 	case author.HTML:
 		body, more := metaweblog.SplitMore(c.Source)
-		return text{body, more, metaweblog.FilterNone}
+		return postText{body, more, metaweblog.FilterNone}
 	case author.Plain:
-		return text{c.HTML, "", metaweblog.FilterNone}
+		return postText{c.HTML, "", metaweblog.FilterNone}
 	}
 	body, more := metaweblog.SplitMore(c.Source)
 	if more != "" { // the mark is on separate lines, which are not part of the text
 		body, more = strings.TrimSuffix(body, "\n\n"), strings.TrimPrefix(more, "\n\n")
 	}
-	return text{body, more, metaweblog.FilterMarkdown}
+	return postText{body, more, metaweblog.FilterMarkdown}
 }
 
 // renderedText returns a text as HTML, for editors that show it as readers see it.
-func renderedText(c *author.Content) text {
+func renderedText(c *author.Content) postText {
 	if c.Format == author.HTML {
 		return source(c)
 	}
-	return text{c.HTML, "", metaweblog.FilterNone}
+	return postText{c.HTML, "", metaweblog.FilterNone}
 }
 
 // view returns the text for this editor.
 //
 // spec:cloudburst#metaweblog-markdown
-func (s *editorSession) view(c *author.Content) text {
+func (s *editorSession) view(c *author.Content) postText {
 	if isVisualEditor(s.agent) {
 		return renderedText(c)
 	}
@@ -213,7 +214,7 @@ func echoes(c *author.Content, e metaweblog.Edit, f author.Format, sameFilter bo
 	if e.Description == nil && e.More == nil {
 		return sameFilter
 	}
-	is := func(t text) bool {
+	is := func(t postText) bool {
 		return (e.Description == nil || normalize(*e.Description) == normalize(t.body)) && (e.More == nil || normalize(*e.More) == normalize(t.more))
 	}
 	if is(source(c)) && (e.Filter == nil || f == c.Format || c.Format == author.Plain) {
@@ -225,7 +226,7 @@ func echoes(c *author.Content, e metaweblog.Edit, f author.Format, sameFilter bo
 // formatOf returns the format of a text, and whether its line ends are breaks.
 //
 // spec:cloudburst#metaweblog-filters
-func (s *editorSession) formatOf(c *author.Content, e metaweblog.Edit, now text) (f author.Format, breaks bool, err error) {
+func (s *editorSession) formatOf(c *author.Content, e metaweblog.Edit, now postText) (f author.Format, breaks bool, err error) {
 	if e.Filter == nil {
 		half := e.More == nil && now.more != "" // the other part of the text is unchanged
 		if c.Format == author.Markdown && !isVisualEditor(s.agent) && (half || !isHTML(now.body)) {
@@ -242,7 +243,7 @@ func (s *editorSession) formatOf(c *author.Content, e metaweblog.Edit, now text)
 		return author.Markdown, false, nil
 	}
 	return "", false, fault.New(fault.Invalid, "There is no text filter %q (mt_convert_breaks) here; there are %q, %q and %q for HTML.",
-		clip(now.filter, 40), metaweblog.FilterMarkdown, metaweblog.FilterBreaks, metaweblog.FilterNone)
+		text.Clip(now.filter, 40), metaweblog.FilterMarkdown, metaweblog.FilterBreaks, metaweblog.FilterNone)
 }
 
 // isHTML reports whether a text begins with an element, as the texts of HTML editors do.

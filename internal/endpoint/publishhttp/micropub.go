@@ -14,6 +14,7 @@ import (
 	"cloudburst/internal/author"
 	"cloudburst/internal/endpoint"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/text"
 	"cloudburst/protocol/micropub"
 )
 
@@ -134,7 +135,7 @@ func (s *micropubSite) address(p author.Post) string {
 
 // find returns the user's post with the given URL or guid.
 func (s *micropubSite) find(ctx context.Context, user, at string) (author.Post, error) {
-	none := fault.New(fault.NotFound, "There is no post of yours at %s.", clip(at, 200))
+	none := fault.New(fault.NotFound, "There is no post of yours at %s.", text.Clip(at, 200))
 	u, err := url.Parse(at)
 	if err != nil || u.Host == "" {
 		return author.Post{}, none
@@ -261,7 +262,7 @@ func (s *micropubSite) Posts(ctx context.Context, user string, q micropub.ListQu
 	case "draft":
 		query.State = author.Draft
 	default:
-		return nil, micropubError(fault.New(fault.Invalid, "post-status is %q: it must be published or draft.", clip(q.PostStatus, 40)))
+		return nil, micropubError(fault.New(fault.Invalid, "post-status is %q: it must be published or draft.", text.Clip(q.PostStatus, 40)))
 	}
 	if query.Category != "" {
 		query.State = author.Published

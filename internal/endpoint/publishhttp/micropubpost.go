@@ -12,6 +12,7 @@ import (
 	"cloudburst/internal/date"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
+	"cloudburst/internal/text"
 	"cloudburst/protocol/micropub"
 )
 
@@ -39,7 +40,7 @@ func (w *publication) audienceOf(p micropub.Properties, touches func(string) boo
 		w.groups = []string{author.DefaultGroup}
 	case visible == "" || visible == "private":
 	case visible != "public":
-		return fault.New(fault.Invalid, "The visibility is %q: it must be public or private; nothing was published.", clip(visible, 40))
+		return fault.New(fault.Invalid, "The visibility is %q: it must be public or private; nothing was published.", text.Clip(visible, 40))
 	case touches("visibility") && touches("audience") && len(w.groups) > 0:
 		return fault.New(fault.Invalid, "The post is public and has an audience: send the visibility private, or no audience. Nothing was published.")
 	case touches("visibility"):
@@ -68,13 +69,13 @@ func publicationOf(p micropub.Properties, touches func(string) bool) (w publicat
 		case "draft":
 			w.to = author.Draft
 		default:
-			return w, fault.New(fault.Invalid, "The post-status is %q: it must be published or draft.", clip(status, 40))
+			return w, fault.New(fault.Invalid, "The post-status is %q: it must be published or draft.", text.Clip(status, 40))
 		}
 	}
 	if touches("published") && at != "" {
 		var ok bool
 		if w.at, ok = date.Parse(at); !ok {
-			return w, fault.New(fault.Invalid, "published is %q, which is no date; write it as 2026-01-31T12:00:00Z.", clip(at, 60))
+			return w, fault.New(fault.Invalid, "published is %q, which is no date; write it as 2026-01-31T12:00:00Z.", text.Clip(at, 60))
 		}
 	}
 	return w, nil

@@ -14,6 +14,8 @@ import (
 	"cloudburst/internal/endpoint"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/text"
+	"cloudburst/internal/wirehttp"
 	"cloudburst/protocol/rsscloud"
 	"cloudburst/protocol/weblogs"
 	"cloudburst/protocol/websub"
@@ -123,7 +125,7 @@ func getURL(address string) string {
 
 // siteName converts a name to the form allowed in a ping.
 func siteName(s string) string {
-	return clip(strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(r rune) bool {
+	return text.Clip(strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
 	}), " "), 200)
 }
@@ -135,7 +137,7 @@ func (s *TargetSender) failure(err error, seen *statusRecorder) error {
 	if r, ok := errors.AsType[*fault.Error](err); ok {
 		f.Code, f.Msg = r.Code, r.Msg
 	} else if seen.status >= 300 {
-		f.Msg = "It answered " + endpoint.StatusText(seen.status) + "."
+		f.Msg = "It answered " + wirehttp.StatusText(seen.status) + "."
 	}
 	switch status := seen.status; {
 	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status == http.StatusTooEarly, status >= 500:

@@ -18,6 +18,7 @@ import (
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/river"
 	"cloudburst/internal/river/forward"
+	"cloudburst/internal/wirehttp"
 )
 
 // Sender forwards new items to other programs. It implements forward.Sender. docs/guides/notices.md
@@ -191,9 +192,9 @@ func (t *Sender) replyError(target string, r fetch.Reply) error {
 		}
 		return fault.Wrap(code, r.Err, "%s could not be notified: it %s.", where, cmp.Or(fetch.Text(r.Err), fetch.Neutral))
 	case r.Status == http.StatusGone:
-		return fault.New(fault.Gone, "%s answered %s: it wants no more messages.", where, endpoint.StatusText(r.Status))
+		return fault.New(fault.Gone, "%s answered %s: it wants no more messages.", where, wirehttp.StatusText(r.Status))
 	}
-	f := fault.New(fault.Unreadable, "%s was notified and answered %s.", where, endpoint.StatusText(r.Status))
+	f := fault.New(fault.Unreadable, "%s was notified and answered %s.", where, wirehttp.StatusText(r.Status))
 	f.RetryAfter = fetch.RetryAfter(r.RetryAfter, t.now())
 	return f
 }

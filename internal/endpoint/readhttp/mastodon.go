@@ -14,6 +14,7 @@ import (
 	"cloudburst/internal/river"
 	"cloudburst/internal/river/forward"
 	"cloudburst/internal/text"
+	"cloudburst/internal/wirehttp"
 )
 
 // maxStatus is the length of a status without its link, in characters. Mastodon's default limit is
@@ -64,7 +65,7 @@ func (t *Sender) verifyMastodon(ctx context.Context, n forward.Forwarding) error
 // mastodonError converts the reply of an instance to an error. An invalid token ends the attempts.
 func (t *Sender) mastodonError(n forward.Forwarding, r fetch.Reply) error {
 	if r.Err == nil && (r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden) {
-		return fault.New(fault.Gone, "%s does not accept the access token (%s). Create one with the permissions read:accounts and write:statuses.", endpoint.DisplayURL(n.Target), endpoint.StatusText(r.Status))
+		return fault.New(fault.Gone, "%s does not accept the access token (%s). Create one with the permissions read:accounts and write:statuses.", endpoint.DisplayURL(n.Target), wirehttp.StatusText(r.Status))
 	}
 	return t.replyError(n.Target, r)
 }

@@ -18,6 +18,7 @@ import (
 	"cloudburst/internal/origin"
 	documents "cloudburst/internal/serve"
 	"cloudburst/internal/web/locale"
+	"cloudburst/internal/wirehttp"
 )
 
 //go:embed templates
@@ -266,9 +267,7 @@ func (s *Shell) LogFailure(r *http.Request, err error, status int) {
 }
 
 func SetRetryAfter(rw http.ResponseWriter, err error) {
-	if d := fault.RetryAfter(err); d > 0 {
-		rw.Header().Set("Retry-After", strconv.Itoa(int((d+time.Second-1)/time.Second)))
-	}
+	wirehttp.SetRetryAfter(rw.Header(), fault.RetryAfter(err))
 }
 
 func StatusOf(err error) (status int, heading string) {
