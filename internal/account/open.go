@@ -39,7 +39,7 @@ func (a *Accounts) OpenByURL(ctx context.Context, user, feed, selector, secret s
 	return a.checkSecret(ctx, s, err, user, feed, secret, from)
 }
 
-// OpenByBasic authenticates a reader by HTTP Basic. name is that of the user or the reader, or the
+// OpenByBasic authenticates a reader by HTTP Basic. name is the name of the user or the reader, or the
 // secret's selector; password is the secret, or selector and secret joined by a dot. Errors as of
 // OpenByURL.
 func (a *Accounts) OpenByBasic(ctx context.Context, user, feed, name, password string, from Caller) (Secret, error) {

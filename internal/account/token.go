@@ -72,8 +72,8 @@ func (a *Accounts) newToken(ctx context.Context, t Token, scopes []string) (plai
 // IsToken reports whether s has the form of a token. Some programs send tokens as passwords.
 func IsToken(s string) bool { return strings.HasPrefix(s, tokenPrefix) && len(s) == 46 }
 
-// Token is a log-in by token for an action that needs scope ("": any). Errors: fault.Refused (no
-// such token; or, with [ErrScope] in its chain, not for this), TooMany, Unavailable.
+// Token is a log-in by token for an action that needs scope ("": any). Errors: fault.Refused (the
+// token does not exist, or lacks the scope: [ErrScope] in the chain), TooMany, Unavailable.
 func (a *Accounts) Token(ctx context.Context, plain, scope string, from Caller) (Token, error) {
 	const refusal = "There is no such token, or it was revoked."
 	a.init()

@@ -44,7 +44,7 @@ type AuditQuery struct {
 const Operator = "-"
 
 // Do performs an action and records it. The entry is stored first, so that no action is missing
-// from the log: if it cannot be stored, the action is not performed. The error is that of do.
+// from the log: if it cannot be stored, the action is not performed. It returns the error of do.
 func (a *Admin) Do(ctx context.Context, by Actor, action, object, detail string, do func() error) error {
 	e := Entry{ID: a.now().UnixMicro(), Actor: by.Name, Action: action, Object: text.Clip(object, maxObject), Detail: text.Clip(detail, maxDetail), Via: by.Via}
 	if by.Addr.IsValid() {

@@ -266,8 +266,8 @@ func (a hosting) noteHosted(ctx context.Context, what string, err error) {
 	}
 }
 
-// ownChanged returns when the public feed at one of our URLs last changed; zero: unknown or no
-// such feed.
+// ownChanged returns when the public feed at one of our URLs last changed; zero: it is unknown, or
+// there is no feed at the URL.
 func (a hosting) ownChanged(ctx context.Context, raw string) time.Time {
 	u, own := a.names.Path(raw)
 	if !own {
@@ -307,7 +307,7 @@ func (a hosting) ownUser(raw string) string {
 }
 
 // privateFeed reports whether a URL addresses a private feed here, in any spelling of host and
-// path. A URL with a secret counts whatever its host, because this server may have unknown names.
+// path. A URL with a secret counts with any host, because this server may have unknown names.
 func (a hosting) privateFeed(raw string) bool {
 	u, err := url.Parse(raw)
 	if err != nil || !publishhttp.IsPrivatePath(u.Path) {

@@ -52,8 +52,8 @@ func callerAt(addr string) account.Caller {
 	return account.Caller{Addr: netip.MustParseAddr(addr), Via: "page"}
 }
 
-// noisyNetworks returns clients in networks with many failed attempts. At the limit of a name
-// they are refused instead of paced.
+// noisyNetworks returns clients in networks with many failed attempts. At the limit of a name the
+// clients are refused instead of paced.
 func noisyNetworks(t *testing.T, a *account.Accounts, networks int) (from func(i int) string) {
 	t.Helper()
 	from = func(i int) string { return fmt.Sprintf("10.1.%d.1", i%networks) }

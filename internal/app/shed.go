@@ -10,7 +10,7 @@ const (
 	stalledFor  = 2 * time.Second        // a client that accepts no response data for this long
 	readingFor  = time.Second            // a body that is incomplete after this time
 	endingFor   = 100 * time.Millisecond // after the last response; the server keeps the connection for 500 ms
-	maxConns    = 16 << 10               // limit per listener whatever the limit of open files: each connection takes memory
+	maxConns    = 16 << 10               // limit per listener, regardless of the limit of open files: each connection takes memory
 	perAddrPart = 8                      // one address gets this fraction of all connections,
 	// but at least minPerAddr if that is at most half of them: one household has many open pages,
 	// and a machine with a thousand clients may have few connections.

@@ -213,7 +213,7 @@ func TestLargeBodiesPerAddressAreLimited(t *testing.T) {
 			if time.Now().After(end) {
 				t.Fatal("one more is never refused")
 			}
-			from(t, "127.1.0.1", to, large) // this one may have taken the slot of another
+			from(t, "127.1.0.1", to, large) // this upload may have taken the slot of another one
 		}
 	}
 	eventuallyRefused(large + strings.Repeat("x", 65000))

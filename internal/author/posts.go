@@ -218,7 +218,7 @@ func (p editing) apply(was Post) (Post, error) {
 	if p.e.To.HasReaders() && p.e.At.Sub(now) > time.Minute {
 		next.State = Scheduled // a future date
 	}
-	if next.State.HasReaders() { // the groups decide, whatever the caller named
+	if next.State.HasReaders() { // the groups decide, regardless of the state that the caller named
 		if next.State = Published; len(next.Groups) > 0 {
 			next.State = ForGroups
 		}

@@ -50,7 +50,7 @@ func (v View) IsAnnounced() bool { return v.Archive == 0 && v.Page == 0 }
 
 // Viewed is the state of a view.
 type Viewed struct {
-	Version  int64     // increases with each change, and with other changes of the user
+	Version  int64     // increases with each change of the view, and with other changes of the user
 	Modified time.Time // newest change of its posts
 }
 

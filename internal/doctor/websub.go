@@ -209,8 +209,8 @@ func (x *exam) hubEndpoint(ctx context.Context, hub string) {
 	}
 }
 
-// ownHub checks that one of the hubs is at the given server. A right <cloud> makes a
-// missing one less severe.
+// ownHub checks that one of the hubs is at the given server. A valid <cloud>
+// makes a missing hub less severe.
 func (x *exam) ownHub(hubs []string) {
 	if x.d.Hub == "" {
 		return

@@ -40,7 +40,7 @@ type Announced struct {
 // Discoverer finds the feeds of a page.
 type Discoverer interface {
 	// Discover returns the URLs of the feeds that the page at url links to, best first; url
-	// itself if it is a feed. Errors are those of Fetcher.
+	// itself if it is a feed. It returns the errors of Fetcher.
 	Discover(ctx context.Context, url string) ([]string, error)
 }
 

@@ -134,7 +134,7 @@ func (h sweeping) trim(ctx context.Context) {
 	}
 }
 
-// trimCrowded removes the oldest log rows above the maximum, whatever their age, because unknown
+// trimCrowded removes the oldest log rows above the maximum, regardless of their age, because unknown
 // clients cause log rows.
 //
 // spec:cloudburst#log-rows

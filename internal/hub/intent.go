@@ -35,8 +35,8 @@ type IntentConfirmer interface {
 	// for any other answer, fault.Unreadable without an answer, fault.Unavailable if a local
 	// failure prevented the request.
 	Confirm(ctx context.Context, in Intent) (event.Exchange, error)
-	// Deny notifies the callback that its subscription was denied, with the reason. Errors are
-	// those of Confirm; any answer is nil.
+	// Deny notifies the callback that its subscription was denied, with the reason. It returns the
+	// errors of Confirm, and nil for any answer.
 	Deny(ctx context.Context, in Intent) (event.Exchange, error)
 }
 

@@ -37,7 +37,7 @@ func (d *dispatcher) originOf(callback string, now time.Time) *origin {
 	return o
 }
 
-// forget removes idle origins. Origins in use stay, whatever their number.
+// forget removes idle origins. Origins in use stay, regardless of their number.
 func (d *dispatcher) forget() {
 	old := d.now().Add(-originTTL)
 	rest := 0

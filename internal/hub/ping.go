@@ -94,7 +94,7 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 	}
 	same, others := pinging{h}.sameDocument(topics[1:], urls)
 	also := p
-	also.listed = true // one change has one entry, whatever the topic's name
+	also.listed = true // one change has one entry, regardless of the topic's name
 	if err := (pinging{h}).alsoPing(ctx, same, also, receivedAt); err != nil {
 		return PingResult{}, err
 	}

@@ -166,7 +166,7 @@ func (h delivering) settle(ctx context.Context) {
 		h.stamp(events)
 		if err := h.Store.Settle(context.WithoutCancel(ctx), h.now(), results, events); err != nil {
 			h.complain(ctx, "write outcomes", err)
-			h.settleMu.Lock() // they stay claimed in the store until they are written
+			h.settleMu.Lock() // the results stay claimed in the store until they are written
 			h.settling = append(batch, h.settling...)
 			h.settleMu.Unlock()
 			return

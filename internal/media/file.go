@@ -47,7 +47,7 @@ func (p part) len() int64 {
 
 // Inspect detects the type of the file in r and plans which bytes to keep. It reads r once;
 // File.Reader reads it again. A fault.Invalid names what is wrong with a file that does not match
-// its signature. Other errors are those of r.
+// its signature. It also returns the errors of r.
 //
 // spec:cloudburst#media-metadata-removed
 func Inspect(r io.ReaderAt, size int64) (*File, error) {

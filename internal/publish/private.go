@@ -68,7 +68,7 @@ func (n *Notifier) TopicURLs(paths []string) []string {
 	return all
 }
 
-// Revoked ends the subscriptions of a reader whose secret was revoked. paths are those of the topics.
+// Revoked ends the subscriptions of a reader whose secret was revoked. paths lists the topics.
 func (n *Notifier) Revoked(ctx context.Context, paths []string, remove func(ctx context.Context, keys []hub.Key) error) error {
 	for _, u := range n.TopicURLs(paths) {
 		q := hub.SubscriptionQuery{TopicID: hub.TopicID(u), Limit: 1000}

@@ -68,7 +68,7 @@ func comment(n *conversation.Node, origin string) feed.Item {
 }
 
 // ThreadChanged notifies the subscribers of the feeds of comments of some posts, the river and open
-// pages. paths are those of the posts' pages.
+// pages. paths lists the pages of the posts.
 //
 // spec:cloudburst#thread-comments
 func (n *Notifier) ThreadChanged(ctx context.Context, paths []string) {

@@ -43,7 +43,7 @@ func (d *Document) Answer(w http.ResponseWriter, r *http.Request) (status int) {
 
 const preconditionText = "The document has changed and does not match If-Match or If-Unmodified-Since: read it again."
 
-// NotModified responds with 304 to a client that needs no update, whatever its tag. Only If-Match
+// NotModified responds with 304 to a client that needs no update, regardless of its tag. Only If-Match
 // and If-Unmodified-Since are checked: the status is 412 if they fail.
 func (d *Document) NotModified(w http.ResponseWriter, r *http.Request) (status int) {
 	if d.preconditionFailed(r.Header) {

@@ -85,7 +85,7 @@ func readWXR(r io.ReaderAt, size int64, channel func(name, text string), item fu
 	in := &itemLimit{r: &cleanXML{in: bufio.NewReaderSize(io.NewSectionReader(r, 0, size), 64<<10)}}
 	d := xml.NewDecoder(in)
 	d.Strict = false
-	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // WordPress always writes UTF-8, whatever the declaration
+	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // WordPress always writes UTF-8, regardless of the declaration
 	depth, seen := 0, false
 	for {
 		in.left, in.tags = maxWXRItem, maxWXRTags

@@ -55,7 +55,7 @@ func TestNotificationIsReportedWithFeedSourceAndHops(t *testing.T) {
 }
 
 // A hub calls before it answers. Its test call and its notifications look the same, so together
-// they cause one check of the feed, whatever the answer is.
+// they cause one check of the feed, regardless of the answer.
 func TestCallsDuringFirstRegistrationCauseOneCheck(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -69,7 +69,7 @@ func TestLanguageIsStoredInACookieWithoutAccount(t *testing.T) {
 	}
 }
 
-// The fixed words of a cached item are those of the page.
+// A cached item has fixed words in the language of the page.
 func TestCachedItemsHaveTheLanguageOfThePage(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")

@@ -18,7 +18,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// fakePostStore is the post store of a database, in memory. The rules are those of the real
+// fakePostStore is the post store of a database, in memory. It has the rules of the real
 // author.Posts, which uses it.
 type fakePostStore struct {
 	author.PostStore // nil: methods that no test calls

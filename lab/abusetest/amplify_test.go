@@ -34,8 +34,8 @@ func (v *victim) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Requests of an attacker cause at most about one request each to a third party, and after
-// some failed verifications none for a while.
+// Each request of an attacker causes about one request to a third party. After some failed
+// verifications, it causes no request for a while.
 func TestVerificationsDoNotAmplifyRequests(t *testing.T) {
 	t.Parallel()
 	p := start(t, descrs)

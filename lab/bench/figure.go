@@ -178,7 +178,7 @@ func table(w io.Writer, rows [][]string) error {
 	return nil
 }
 
-// number prints three digits that mean something, and whole numbers whole.
+// number prints three significant digits, and integers without a fraction.
 func number(v float64) string {
 	a := math.Abs(v)
 	switch {

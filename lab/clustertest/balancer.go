@@ -23,7 +23,7 @@ const notices = 6 * time.Second
 type Balancer struct {
 	Name string
 	// Config returns the configuration of a balancer that listens on addr and forwards to
-	// these nodes. dir is a folder for its files.
+	// nodes. dir is a folder for the files of the balancer.
 	Config func(dir, addr string, nodes [2]string) string
 	// Args returns the arguments of the program, with its configuration in file.
 	Args func(dir, file string) []string

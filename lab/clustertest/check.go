@@ -129,10 +129,10 @@ type Report struct {
 	Broken        []string
 	Registered    int // registrations that were acknowledged
 	Pings         int // acknowledged changes
-	Requests      int // of clients, at one node each
+	Requests      int // sent by clients, each to one node
 	Lost          int // requests that no node accepted
 	Notifications int
-	Again         int // of them repeated
+	Again         int // repeated notifications
 	Took          []time.Duration
 }
 

@@ -59,7 +59,7 @@ func (s *span) before(other *span) bool {
 }
 
 // checkSaves finds versions without a possible order, for example an acknowledged version that
-// a reader did not get, or that an older version replaced. The rule is that of a register with
+// a reader did not get, or that an older version replaced. It applies the rule of a register with
 // distinct writes (Gibbons and Korach, 1997).
 func (h *history) checkSaves(r *Report) (broken []string) {
 	for _, user := range slices.Sorted(maps.Keys(h.saves)) {

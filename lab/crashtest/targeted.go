@@ -114,8 +114,8 @@ func (r *runner) slowCallbacks(t *targetedCrash) (over func()) {
 	}
 }
 
-// rightAfter returns right after an acknowledged cancel, acknowledged requests and a site
-// ping, sometimes after their verifications.
+// rightAfter cancels a subscription, sends requests and a site ping, and returns as soon as all
+// are acknowledged; sometimes it also waits for their verifications.
 func (r *runner) rightAfter(t *targetedCrash) {
 	// A declined request changes nothing; the next content shows it.
 	r.await(r.ask(t.base, subscribe, t.feeds[0], t.s, t.websub[0], r.secret(), false))

@@ -254,7 +254,7 @@ func (h *history) shown(q *request) (t time.Time, found bool) {
 	return t, found
 }
 
-// permitted reports whether secret can be that of p at t, during a lifetime that began at begun: the
+// permitted reports whether secret can be the secret of p at t, during a lifetime that began at begun: the
 // secret of a confirmed request that is not certainly replaced.
 func (h *history) permitted(p pair, secret string, t, begun time.Time) bool {
 	type state struct {

@@ -24,7 +24,7 @@ import (
 // "HTTP/1.1" on, the response. The Host decides the direction: a request to hub.example is sent
 // to the server, byte for byte, and what is answered has to have the status, the fields and
 // the body that are shown; what goes to reader.example has to come from the server, and is
-// answered as shown. In what comes, … stands for anything. Lengths are shown as they are
+// answered as shown. In responses, … matches any text. Lengths are shown as they are
 // in the guide, and sent as they are here.
 type exchange struct {
 	block           block

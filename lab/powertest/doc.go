@@ -4,7 +4,7 @@
 // a file is durable after a sync of the file, and a name after a sync of its folder. At a power
 // cut the process is killed. Of the unsynced data, some is kept, some is lost and some is torn at
 // sector boundaries, as the seed decides ([Disk.Cut]). The next process gets the rest. The
-// checks are those of lab/crashtest, from outside, and further ones: files of authors, copies
+// checks are the ones of lab/crashtest, from outside, and further ones: files of authors, copies
 // of the database and feed files are there, byte for byte; the database is intact; the doctor
 // finds nothing.
 //

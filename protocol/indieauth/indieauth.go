@@ -222,14 +222,14 @@ func (r Request) Trusts(c Client) bool {
 	return r.SameOrigin() || slices.Contains(c.Redirects, r.RedirectURI)
 }
 
-// Redirect returns the URL of the redirect with a code. issuer is that of [Metadata].
+// Redirect returns the URL of the redirect with a code. issuer is the Issuer of [Metadata].
 //
 // spec:indieauth-2024#authorization-response
 func (r Request) Redirect(issuer, code string) string {
 	return r.redirect("code", code, "iss", issuer)
 }
 
-// Refuse returns the URL of the redirect with an error. issuer is that of [Metadata].
+// Refuse returns the URL of the redirect with an error. issuer is the Issuer of [Metadata].
 func (r Request) Refuse(issuer string, e *Error) string {
 	return r.redirect("error", e.Code, "error_description", e.Description, "iss", issuer)
 }

@@ -39,8 +39,8 @@ type PostQuery struct {
 	Statuses []string
 }
 
-// Session is the access of an authenticated user. A blogID is that of a [Blog] or any
-// string that the user typed. An id is that of a [Post] or invalid. Errors that are an
+// Session is the access of an authenticated user. A blogID is the ID of a [Blog] or any
+// string that the user typed. An id is the ID of a [Post] or invalid. Errors that are an
 // [*xmlrpc.Fault] are sent unchanged.
 type Session interface {
 	PostSession

@@ -145,7 +145,7 @@ func (c Cloud) RegisterURL() (string, error) {
 func (c Cloud) PingURL() (string, error) { return c.sibling("ping") }
 
 // CancelURL returns the URL that cancels registrations. Not all clouds support it. The
-// error is that of [Cloud.PingURL].
+// error is the one of [Cloud.PingURL].
 func (c Cloud) CancelURL() (string, error) { return c.sibling("cancel") }
 
 func (c Cloud) sibling(endpoint string) (string, error) {

@@ -157,7 +157,7 @@ func (c Call) Bind(names ...string) []any {
 
 // Response is the response to a call.
 type Response struct {
-	// Name and Namespace are those of the element in the body. The name is that of the call
+	// Name and Namespace identify the element in the body. The name is the one of the call
 	// followed by "Response".
 	Name, Namespace string
 	// Params holds the result, followed by any output parameters. It is empty for a

@@ -21,7 +21,8 @@ func (c Call) Marshal() ([]byte, error) {
 	return w.message(c.Name, c.Namespace, c.Params)
 }
 
-// Marshal returns the envelope with the response. The error is that of [Call.Marshal].
+// Marshal returns the envelope with the response. It returns the
+// errors of [Call.Marshal].
 func (r Response) Marshal() ([]byte, error) {
 	w := writer{version: r.Version, literal: r.Literal}
 	return w.message(r.Name, r.Namespace, r.Params)

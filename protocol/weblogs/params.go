@@ -83,7 +83,7 @@ func (p Ping) Params() []any {
 }
 
 // ExtendedParams returns the parameters of weblogUpdates.extendedPing for p. Without a feed
-// they are those of a simple ping, without the changed page.
+// they are the parameters of a simple ping, without the changed page.
 func (p Ping) ExtendedParams() []any {
 	out := []any{p.Name, p.URL}
 	if p.FeedURL == "" {

@@ -121,7 +121,7 @@ type page struct {
 	based     bool     // the document had a base element
 	endpoints []string // of link and a elements with rel=webmention
 	links     []string
-	anchors   []string // those of links that are of a elements
+	anchors   []string // links of a elements only
 }
 
 // readPage reads the references of a document. It reads tokens, not a tree, so time and memory are

@@ -85,8 +85,8 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	wirehttp.WriteText(w, http.StatusAccepted, "Accepted. The callback will be asked now whether it wants this.\n")
 }
 
-// publish responds with 204 if all topics were accepted, with 202 and the refused ones if
-// some were, and with the most severe error if none was.
+// publish responds with 204 if all topics were accepted. If only some were accepted, it responds
+// with 202 and the refused topics; if none was accepted, with the most severe error.
 func (h *Handler) publish(ctx context.Context, w http.ResponseWriter, r *http.Request, urls []string) {
 	var good []string
 	var refused []refusedURL

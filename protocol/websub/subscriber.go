@@ -33,7 +33,8 @@ type Callbacks interface {
 	// again later.
 	Wanted(ctx context.Context, token string) (Wanted, error)
 	// Deliver stores a delivery. A nil error means that it is stored durably, not that it
-	// is processed. Return quickly, because the hub waits. Errors are those of Wanted.
+	// is processed. Return quickly, because the hub waits. The errors are the same
+	// as for Wanted.
 	Deliver(ctx context.Context, d Delivery) error
 }
 

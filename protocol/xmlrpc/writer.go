@@ -39,7 +39,7 @@ func (c Call) Append(dst []byte) ([]byte, error) {
 	return append(dst, "</params></methodCall>\n"...), nil
 }
 
-// Marshal returns the methodCall. The error is that of [Call.Append].
+// Marshal returns the methodCall. It returns the errors of [Call.Append].
 func (c Call) Marshal() ([]byte, error) {
 	b, err := c.Append(nil)
 	if err != nil {

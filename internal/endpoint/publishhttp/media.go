@@ -109,8 +109,8 @@ func hideMedia(head http.Header, policy string) {
 	head.Del("Access-Control-Allow-Origin")
 }
 
-// mediaHeader sets the type of a file and prevents that its content is executed: users choose the
-// content, and its origin is that of the pages.
+// mediaHeader sets the type of a file and keeps browsers from executing its content: users choose
+// the content, and the pages have the same origin.
 func mediaHeader(head http.Header, file author.File) {
 	place := "inline"
 	if !media.Inline(file.Type) {

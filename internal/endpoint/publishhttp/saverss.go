@@ -74,7 +74,7 @@ func saveParams(params []any) (user, password string, d author.Document, err err
 }
 
 // encodeAsDeclared encodes a feed that arrived as a string in the encoding that it declares, as in
-// the original file. If that is impossible, the result is UTF-8 whatever the declaration.
+// the original file. If that is impossible, the result is UTF-8 regardless of the declaration.
 func encodeAsDeclared(text string) (doc []byte, contentType string) {
 	if doc, name, ok := charset.Encode(text); ok {
 		return doc, "text/xml; charset=" + name

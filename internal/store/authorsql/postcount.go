@@ -144,7 +144,7 @@ func (t *tally) write(ctx context.Context, c sqldb.Conn, user string, stamp int6
 const labelOfAll = `COALESCE((SELECT l.label FROM post_count AS l WHERE l.kind = 'category' AND l.name = n.name AND l.label <> ''
 	ORDER BY l.changed DESC LIMIT 1), '')`
 
-// PostCounts implements author.PostStore. The user "" stands for all users together.
+// PostCounts implements author.PostStore. The user "" means all users together.
 func (s *postStore) PostCounts(ctx context.Context, user string, what author.CountOf, prefix string, n int) ([]author.Count, error) {
 	var w sqldb.Where
 	all := user == ""

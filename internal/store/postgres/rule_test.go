@@ -41,7 +41,7 @@ var unpartitioned = map[string]string{
 // exception is a statement that uses something other than a key, and the reason.
 type exception struct {
 	holds, why string
-	whole      bool // its transaction is an exception too
+	whole      bool // the transaction of the statement is an exception too
 	all        bool // it may scan a whole table
 }
 

@@ -35,7 +35,7 @@ type unfollowedRow struct {
 	categories      string
 }
 
-// unfollowed reads a subscription that was ended at since or later. Its reading list may no longer
+// unfollowed reads a subscription that ended at the time since or later. Its reading list may no longer
 // exist.
 func (s *subscriptionStore) unfollowed(ctx context.Context, reader string, source int64, since time.Time) (*unfollowedRow, error) {
 	rows, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]unfollowedRow, error) {

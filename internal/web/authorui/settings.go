@@ -305,7 +305,7 @@ type pageView struct {
 	TitleWrong, SlugWrong, SourceWrong, AllWrong string
 }
 
-// newSlug stands for a page that is not stored yet; it cannot be the slug of a page.
+// newSlug identifies a page that is not stored yet; it cannot be the slug of a page.
 const newSlug = "new"
 
 // editPage shows the editor of a page.

@@ -104,7 +104,7 @@ func (s *Pages) topics(rw http.ResponseWriter, r *http.Request) {
 	s.Render(rw, r, status, "topics", v)
 }
 
-// query reads sort and after. With an error, the query is that of the first page.
+// query reads sort and after. With an error, it returns the query of the first page.
 func (v *topicsView) query(in url.Values) (hub.TopicQuery, error) {
 	q := hub.TopicQuery{Match: v.Match, Order: hub.TopicsByChange, Limit: topicsRows + 1, Now: v.Now}
 	v.Sort = string(hub.TopicsByChange)

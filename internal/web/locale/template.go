@@ -10,7 +10,7 @@ import (
 // Translate returns the source of a template in the language: each text of it, and each attribute
 // that people read, in words of the catalogue.
 //
-// A text is what stands between two tags of blocks, with the actions and the inline tags in it, so
+// A text is everything between two tags of blocks, with its actions and inline tags, so
 // that a whole sentence is one key: "Signed in as <bdi>{{.User}}</bdi>." The tags of a key have no
 // attributes; the second tag of a name is <a2>. White space is one space. A text that only joins
 // elements or branches has a key for each of them.

@@ -124,7 +124,7 @@ type riverPost struct {
 	Taken     shell.Moment // removed from its feed
 	ReadAt    clock
 	SourceID  int64
-	Full      bool      // the text is that of its page
+	Full      bool      // the text was read from the page of the item
 	Folds     *itemFold // it is the first of folded items
 	FoldEnd   *itemFold // it is the last of folded items
 

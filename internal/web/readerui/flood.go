@@ -10,7 +10,7 @@ import (
 )
 
 // One check can bring many items that are not news: the first check of a feed without dates, or a
-// feed that lists its archive again. They all stand at the time of the check. A page of several feeds
+// feed that lists its archive again. They are all listed at the time of the check. A page of several feeds
 // shows the newest of them and folds the others into one line.
 const (
 	floodShown    = 3  // old items of one check that are shown
@@ -19,10 +19,10 @@ const (
 	floodSkip     = 1000
 )
 
-// isOld reports whether an item was not news at its check, and stands at the time of the check
+// isOld reports whether an item was not news at its check, and is listed at the time of the check
 // anyway: it has no date, or was more than a day old.
 func isOld(e *river.Entry) bool {
-	if e.ReadAt.IsZero() || e.ReadAt.Sub(e.At) > time.Minute { // it stands at its own date
+	if e.ReadAt.IsZero() || e.ReadAt.Sub(e.At) > time.Minute { // it is listed at its own date
 		return false
 	}
 	at := e.Published

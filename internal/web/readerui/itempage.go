@@ -41,7 +41,7 @@ func (s *riverPages) itemPage(rw http.ResponseWriter, r *http.Request, reader st
 	s.itemOf(rw, r, riverScope{Reader: reader, May: may, Root: "/river", Category: parseRiverQuery(r.URL.Query()).Category})
 }
 
-// itemOf shows an item of a scope. The parameters of the URL are those of the river from which the
+// itemOf shows an item of a scope. The URL has the parameters of the river from which the
 // user came; a parameter that is not valid leads to the whole river.
 func (s *riverPages) itemOf(rw http.ResponseWriter, r *http.Request, st riverScope) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)

@@ -243,8 +243,8 @@ func (s *riverPages) visibleItems(st riverScope, list []river.Entry) []river.Ent
 }
 
 // follow adds the stream to the page. It starts before the items were read: the Seq of an item is
-// its write time, and the stream begins slightly earlier than requested. Filtered and older pages, and
-// those in the order of arrival, are not live.
+// its write time, and the stream begins slightly earlier than requested. Filtered pages, older pages and
+// pages in the order of arrival are not live.
 func (s *riverPages) follow(v *riverView, asked time.Time, list []river.Entry) {
 	if s.Arrivals == nil || v.Looks.Oldest || !v.Query.live() || v.Query.Before != (river.Place{}) {
 		return

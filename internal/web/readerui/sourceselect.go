@@ -224,7 +224,7 @@ func (s *followPages) doUndoSelected(rw http.ResponseWriter, r *http.Request, re
 			if _, err = s.River.UndoRemove(r.Context(), reader, id); err == nil {
 				n++
 			} else if code := fault.CodeOf(err); n > 0 && (code == fault.Conflict || code == fault.NotFound) {
-				err = nil // this one is followed again already
+				err = nil // the user already follows this feed again
 			} else {
 				break
 			}

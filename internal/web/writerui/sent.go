@@ -29,7 +29,7 @@ type sentGroup struct {
 	ID         int64
 	Post, Href string // words and path of the post; "" if it is deleted
 	Rows       []sentRow
-	Failed     bool // some can be sent again
+	Failed     bool // some of the webmentions can be sent again
 }
 
 // sentRow is a webmention in the list.

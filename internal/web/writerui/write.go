@@ -316,7 +316,7 @@ func (s *Pages) showWrite(rw http.ResponseWriter, r *http.Request, user string, 
 		}
 		v.Audience = audienceOf(profile, &v.Form, v.Wrong.Audience)
 	}
-	if v.State == author.ForGroups { // the buttons are those of a published post
+	if v.State == author.ForGroups { // with the buttons of a published post
 		v.State = author.Published
 	}
 	s.AllowMedia(rw) // the preview can show images and play media
