@@ -111,7 +111,7 @@ func (a *Accounts) refuseAndCount(ctx context.Context, from Caller, msg string) 
 // logUseError logs that the time of a use could not be stored. The log-in continues.
 func (a *Accounts) logUseError(what string, err error) {
 	if err != nil {
-		a.log.Warn("could not store the time of a use", "what", what, "err", err)
+		a.log.Warn("cannot store the time of a use", "what", what, "err", err)
 	}
 }
 

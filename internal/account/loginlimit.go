@@ -257,7 +257,7 @@ func (l *limiter) write(ctx context.Context, now time.Time, from Caller, keys []
 	l.logWait(from, wait)
 	if trim && err == nil {
 		if err := l.trim(ctx, now); err != nil {
-			l.log.Warn("could not trim the counts of failed log-ins", "err", err)
+			l.log.Warn("cannot trim the counts of failed log-ins", "err", err)
 		}
 	}
 	return err

@@ -78,7 +78,7 @@ func (a *Accounts) verify(ctx context.Context, name string, spellings []string) 
 		}
 		if usable = err == nil && !u.Disabled; usable {
 			if with, err = parseHashed(hash); err != nil {
-				a.log.Error("a password cannot be checked", "user", name, "err", err)
+				a.log.Error("cannot check a password", "user", name, "err", err)
 				usable = false
 			}
 		}
@@ -236,7 +236,7 @@ func (a *Accounts) SetupToken() string {
 	defer cancel()
 	n, err := a.Count(ctx)
 	if err != nil {
-		a.log.Error("could not count the users", "err", err)
+		a.log.Error("cannot count the users", "err", err)
 	}
 	if err != nil || n > 0 {
 		a.hasUsers.Store(err == nil)

@@ -339,7 +339,7 @@ func (a *Announcer) settle(ctx context.Context, was PendingTarget, do func(o *Pe
 		return Keep, events
 	})
 	if err != nil { // the lease expires, and the ping is sent again
-		a.Log.WarnContext(ctx, "could not record the result of a ping", "target", was.Target, "topic", was.Topic, "err", err)
+		a.Log.WarnContext(ctx, "cannot store the result of a ping", "target", was.Target, "topic", was.Topic, "err", err)
 		return
 	}
 	if a.Bus != nil {
@@ -356,6 +356,6 @@ func (a *Announcer) drop(ctx context.Context, was PendingTarget) {
 		return Delete, nil
 	})
 	if err != nil && ctx.Err() == nil {
-		a.Log.WarnContext(ctx, "could not delete a ping target", "target", was.Target, "err", err)
+		a.Log.WarnContext(ctx, "cannot delete a ping target", "target", was.Target, "err", err)
 	}
 }

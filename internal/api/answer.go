@@ -31,7 +31,7 @@ func (s *Server) answer(handle func(http.ResponseWriter, *http.Request) error) h
 		}
 		status := statusOf(fault.CodeOf(err))
 		if status >= 500 {
-			s.Log.Error("an operator's request failed", "method", r.Method, "path", r.URL.Path, "err", err)
+			s.Log.Error("an API request of the operator failed", "method", r.Method, "path", r.URL.Path, "err", err)
 		}
 		writeError(w, status, err)
 	})

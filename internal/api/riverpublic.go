@@ -165,7 +165,7 @@ func (p *publicRiver) answer(handle func(http.ResponseWriter, *http.Request) err
 			w.Header().Set("WWW-Authenticate", "Bearer")
 		}
 		if status >= 500 {
-			p.Log.Error("a reader's request failed", "method", r.Method, "path", r.URL.Path, "err", err)
+			p.Log.Error("an API request of a user failed", "method", r.Method, "path", r.URL.Path, "err", err)
 		}
 		writeFault(w, status, err, fault.Message(err))
 	})

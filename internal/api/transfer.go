@@ -80,7 +80,7 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request) error {
 // sent.
 func (s *Server) abort(r *http.Request, err error) error {
 	if r.Context().Err() == nil {
-		s.Log.Error("response interrupted", "path", r.URL.Path, "err", err)
+		s.Log.Error("a response was interrupted", "path", r.URL.Path, "err", err)
 	}
 	return nil
 }

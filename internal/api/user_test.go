@@ -304,7 +304,7 @@ func TestPasswordsAndTokensAreNotLogged(t *testing.T) {
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
 	api.Handler().ServeHTTP(w, r)
-	if w.Code != 500 || !strings.Contains(log.String(), "an operator's request failed") || strings.Contains(log.String(), "nobody") {
+	if w.Code != 500 || !strings.Contains(log.String(), "an API request of the operator failed") || strings.Contains(log.String(), "nobody") {
 		t.Error(w.Code, w.Body, log.String())
 	}
 }

@@ -100,7 +100,7 @@ func (a administering) followAdmin(ctx context.Context) {
 			return
 		case <-tick.C:
 			if err := errors.Join(a.admin.Load(ctx), a.hosts.Load().Load(ctx)); err != nil && ctx.Err() == nil {
-				a.log.Warn("load blocks, changed settings and domains", "err", err)
+				a.log.Warn("cannot load blocks, changed settings and domains", "err", err)
 			}
 		}
 	}

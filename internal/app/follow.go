@@ -35,12 +35,12 @@ func (a *App) followLists(ctx context.Context) {
 					urls = append(urls, w.RSSURL)
 				}
 				if _, err := a.hub.ReceiveChanges(ctx, urls, viaChanges); err != nil && ctx.Err() == nil {
-					log.Warn("check what a list of changes names", "url", w.URL, "err", err)
+					log.Warn("cannot check a feed from a changes list", "url", w.URL, "err", err)
 				}
 			},
 			OnError: func(err error, wait time.Duration) {
 				if ctx.Err() == nil {
-					log.Warn("read a list of changes", "again in", wait, "err", err)
+					log.Warn("cannot read a changes list", "again in", wait, "err", err)
 				}
 			},
 		}
@@ -49,7 +49,7 @@ func (a *App) followLists(ctx context.Context) {
 		}
 		group.Go(func() {
 			if err := f.Run(ctx); err != nil && !errors.Is(err, context.Canceled) {
-				log.Error("a list of changes is not followed any more", "err", err)
+				log.Error("a changes list is no longer followed", "err", err)
 			}
 		})
 	}

@@ -41,10 +41,10 @@ func (a *App) newFront() (*front, error) {
 		}
 		files := &certs.Files{Cert: c.Cert, Key: c.Key, Now: a.clock.Now, OnChange: func(err error, read string) {
 			if err != nil {
-				a.log.Error("the certificate changed and cannot be used; the previous one stays in use", "err", err)
+				a.log.Error("the changed certificate cannot be used; the previous certificate stays in use", "err", err)
 				return
 			}
-			a.log.Info("the certificate changed and was read", "file", read)
+			a.log.Info("the changed certificate is in use", "file", read)
 		}}
 		return a.entrance(&front{config: certs.Config(files.GetCertificate), files: files}), files.Load()
 	}

@@ -156,6 +156,6 @@ func (a process) notifyStopping() {
 
 func (a process) notifyService(state string) {
 	if err := a.Service.Notify(state); err != nil {
-		a.log.Warn("service manager", "err", err)
+		a.log.Warn("cannot notify the service manager", "err", err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 type logWriter struct{ log *slog.Logger }
 
 func (w *logWriter) Write(p []byte) (int, error) {
-	w.log.Debug("http", "said", strings.TrimSpace(string(p)))
+	w.log.Debug("HTTP server", "message", strings.TrimSpace(string(p)))
 	return len(p), nil
 }
 

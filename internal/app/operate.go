@@ -41,7 +41,7 @@ func (a *App) backedUp(file string, size int64, now time.Time) {
 		err = os.WriteFile(filepath.Join(a.cfg.Data, backupFile), append(text, '\n'), 0o600)
 	}
 	if err != nil {
-		a.log.Warn("record the time of a backup", "err", err)
+		a.log.Warn("cannot record the time of a backup", "err", err)
 	}
 }
 

@@ -67,7 +67,7 @@ func (o *owners) senderOf(reader string) string {
 func (o *owners) ownerName() string {
 	name, err := o.firstAccount()
 	if err != nil {
-		o.log.Warn("find the first account", "err", err)
+		o.log.Warn("cannot find the first account", "err", err)
 	}
 	return name
 }

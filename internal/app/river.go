@@ -122,7 +122,7 @@ func (a *App) beginRiver(ctx context.Context) {
 		_, err = a.river.Add(ctx, river.Request{URL: a.names.Public() + testfeed.Path})
 	}
 	if err != nil && ctx.Err() == nil {
-		a.log.Warn("follow the test feed", "err", err)
+		a.log.Warn("cannot follow the test feed", "err", err)
 	}
 }
 

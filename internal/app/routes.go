@@ -205,7 +205,7 @@ func (a routing) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
 	defer cancel()
 	if err := a.store.Ping(ctx); err != nil {
-		a.log.Warn("readiness", "err", err)
+		a.log.Warn("the server is not ready", "err", err)
 		respond(w, http.StatusServiceUnavailable, "the store cannot be reached\n")
 		return
 	}

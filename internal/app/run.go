@@ -80,7 +80,7 @@ func (a process) work(ctx context.Context, l *listeners, answer func(), group *s
 	public := a.cfg.Public(l.pub.Addr().String())
 	a.names.Set(a.ownNames(l, public))
 	if err := a.unifySources(ctx); err != nil {
-		a.log.Warn("follow this server's own feeds by one name", "err", err)
+		a.log.Warn("cannot unify the subscriptions to this server's own feeds", "err", err)
 	}
 	a.banner(public, l.adm.Addr().String())
 	routes := routing(a).publicRoutes(public) // the loops below request our own pages

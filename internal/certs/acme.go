@@ -124,10 +124,10 @@ func (a *ACME) WarmNames(ctx context.Context, names []string) {
 			SupportedCurves: []tls.CurveID{tls.CurveP256}, SignatureSchemes: []tls.SignatureScheme{tls.ECDSAWithP256AndSHA256},
 		})
 		if err != nil {
-			a.Log.Error("certificate not available", "domain", d, "err", err)
+			a.Log.Error("cannot get a certificate", "domain", d, "err", err)
 			continue
 		}
-		a.Log.Info("certificate ready", "domain", d)
+		a.Log.Info("a certificate is ready", "domain", d)
 	}
 }
 
@@ -155,7 +155,7 @@ func (c *cache) Get(ctx context.Context, key string) ([]byte, error) {
 	}
 	plain, err := c.seal.Open(nil, nil, sealed, []byte(c.storeName(key)))
 	if err != nil {
-		c.log.Warn("stored certificate encrypted with another accounts.secret-key; requesting a new one", "name", key)
+		c.log.Warn("a stored certificate is encrypted with another accounts.secret-key; requesting a new certificate", "name", key)
 		return nil, autocert.ErrCacheMiss
 	}
 	return plain, nil

@@ -93,7 +93,7 @@ func (c *Conversation) verified(m *Mention, rules []Rule, content Content, autho
 
 // failed schedules the next try, or gives up. A page that was read before stays as it was.
 func (c *Conversation) failed(m *Mention, err error) Action {
-	c.Log.Debug("the page of a mention could not be read", "source", m.Source, "tries", m.Tries+1, "err", err)
+	c.Log.Debug("cannot read the page of a mention", "source", m.Source, "tries", m.Tries+1, "err", err)
 	if m.Tries >= len(c.Options.Retry) {
 		if m.State == Unread {
 			return Delete
@@ -118,7 +118,7 @@ func (c *Conversation) settle(ctx context.Context, was Mention, do func(m *Menti
 		return do(m, rules), nil
 	})
 	if err != nil && fault.CodeOf(err) != fault.NotFound { // the lease expires, and the page is read again
-		c.Log.WarnContext(ctx, "could not record the result of a mention", "source", was.Source, "err", err)
+		c.Log.WarnContext(ctx, "cannot store the result of a mention", "source", was.Source, "err", err)
 	}
 }
 

@@ -124,7 +124,7 @@ func (s *Sender) plan(ctx context.Context, was Sent) {
 		page, err = Page{}, nil
 	}
 	if err != nil {
-		s.Log.WarnContext(ctx, "could not read a post to send webmentions", "user", was.User, "post", was.Post, "err", err)
+		s.Log.WarnContext(ctx, "cannot read a post to send webmentions", "user", was.User, "post", was.Post, "err", err)
 		s.settle(ctx, was, func(o *Sent) { o.DueAt = s.now().Add(s.Options.Retry[0]) })
 		return
 	}

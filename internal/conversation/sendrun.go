@@ -82,7 +82,7 @@ func (s *Sender) change(ctx context.Context, of Sent, do func(rows []Sent) []Sen
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 	if err := s.Store.ChangeSent(ctx, of.User, of.Post, do); err != nil { // the lease expires, and the work is repeated
-		s.Log.WarnContext(ctx, "could not record the result of a webmention", "target", of.Target, "err", err)
+		s.Log.WarnContext(ctx, "cannot store the result of a webmention", "target", of.Target, "err", err)
 	}
 }
 

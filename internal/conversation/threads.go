@@ -239,7 +239,7 @@ func (t *Threads) notify(ctx context.Context, id int64) {
 	}
 	above, err := t.Store.Ancestors(ctx, id)
 	if err != nil {
-		t.Log.WarnContext(ctx, "find the threads of a reply", "err", err)
+		t.Log.WarnContext(ctx, "cannot find the threads of a reply", "err", err)
 		return
 	}
 	var names []string
@@ -295,7 +295,7 @@ func (t *Threads) Known(ctx context.Context, url string) (Brief, bool) {
 	if err != nil {
 		kept.until = now.Add(missingFor)
 		if fault.CodeOf(err) != fault.NotFound {
-			t.Log.WarnContext(ctx, "find the post that an item replies to", "err", err)
+			t.Log.WarnContext(ctx, "cannot find the post that an item replies to", "err", err)
 		}
 	}
 	t.mu.Lock()

@@ -214,7 +214,7 @@ func (s *Service) Run(ctx context.Context) {
 		},
 		Caught: func(p Page, panicked any, stack []byte) {
 			s.hosts.leave(p.Link, s.Now())
-			s.Log.Error("panic while a page was read", "item", p.Item, "url", fetch.Redact(p.Link), "panic", panicked, "stack", string(stack))
+			s.Log.Error("reading a page panicked", "item", p.Item, "url", fetch.Redact(p.Link), "panic", panicked, "stack", string(stack))
 			s.save(context.WithoutCancel(ctx), Result{Page: p, At: s.Now(), Problem: "The text of this page could not be extracted. Open the original instead."})
 		},
 	}

@@ -157,7 +157,7 @@ func (h pinging) admitSource(source netip.Addr, now time.Time) error {
 // it later.
 func (h pinging) joinLater(p Ping, receivedAt time.Time) {
 	if _, err := h.join(p, receivedAt, nil); err != nil {
-		h.Log.Debug("put off a check", "topic", p.URL, "err", err)
+		h.Log.Debug("a check was postponed", "topic", p.URL, "err", err)
 	}
 }
 
@@ -194,7 +194,7 @@ func (h pinging) discoverLater(a Announcement, now time.Time) bool {
 			_, err = h.receive(ctx, feeds, Ping{Via: a.Via, Source: a.Source, Hops: a.Hops, listed: true})
 		}
 		if err != nil {
-			h.Log.Debug("look at a site that was pinged", "url", a.URL, "err", err)
+			h.Log.Debug("cannot check a pinged site", "url", a.URL, "err", err)
 		}
 	})
 	return true
@@ -254,7 +254,7 @@ func (h pinging) updateAbout(ctx context.Context, id int64, about About) {
 		err = h.Store.SetAbout(ctx, id, about)
 	}
 	if err != nil {
-		h.Log.Warn("store the description of a topic", "topic", id, "err", err)
+		h.Log.Warn("cannot store the description of a topic", "topic", id, "err", err)
 	}
 }
 

@@ -219,7 +219,7 @@ func (h requesting) decide(in Intent) {
 	h.stamp(d.Events)
 	applied, err := h.Store.Decide(context.WithoutCancel(ctx), d)
 	if err != nil {
-		h.Log.Warn("decide a request", "topic", in.Topic, "mode", in.Mode, "err", err)
+		h.Log.Warn("cannot decide a subscription request", "topic", in.Topic, "mode", in.Mode, "err", err)
 		return
 	}
 	if !applied {
@@ -229,7 +229,7 @@ func (h requesting) decide(in Intent) {
 	sweeping(h).forgetCounts()
 	if receivedAt := pinged(); d.Subscription != nil && !receivedAt.IsZero() {
 		if err := h.Store.RecordPing(context.WithoutCancel(ctx), in.Topic, receivedAt, h.now(), nil); err != nil {
-			h.Log.Warn("check a topic again that was pinged while a subscription was decided", "topic", in.Topic, "err", err)
+			h.Log.Warn("cannot check a topic that was pinged during a subscription request", "topic", in.Topic, "err", err)
 		}
 		h.wake(h.wakeChecks)
 	}

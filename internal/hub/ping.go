@@ -117,7 +117,7 @@ func (h pinging) subscribers(ctx context.Context, topics []Topic) (sum int64) {
 	for _, t := range topics {
 		counts, err := h.Store.Subscribers(ctx, t.ID, now)
 		if err != nil {
-			h.Log.Warn("count subscribers", "topic", t.URL, "err", err)
+			h.Log.Warn("cannot count subscribers", "topic", t.URL, "err", err)
 			return -1
 		}
 		for _, n := range counts {

@@ -49,7 +49,7 @@ func (h *Hub) LogRejected(ctx context.Context, t Rejection) {
 		return
 	}
 	if err := h.record(ctx, e); err != nil {
-		h.Log.Warn("write a refused request into the log", "err", err)
+		h.Log.Warn("cannot write a rejected request to the event log", "err", err)
 	}
 }
 

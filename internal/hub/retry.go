@@ -165,7 +165,7 @@ func (h delivering) settle(ctx context.Context) {
 		}
 		h.stamp(events)
 		if err := h.Store.Settle(context.WithoutCancel(ctx), h.now(), results, events); err != nil {
-			h.complain(ctx, "write outcomes", err)
+			h.complain(ctx, "store the results of deliveries", err)
 			h.settleMu.Lock() // the results stay claimed in the store until they are written
 			h.settling = append(batch, h.settling...)
 			h.settleMu.Unlock()

@@ -100,7 +100,7 @@ func (h delivering) shardLoop(ctx context.Context) {
 		now := h.now()
 		shards, err := h.Store.ClaimShards(ctx, h.Bus.Node(), now, now.Add(shardLease), free)
 		if err != nil {
-			h.complain(ctx, "claim parts", err)
+			h.complain(ctx, "claim shards", err)
 			continue
 		}
 		for _, shard := range shards {
@@ -162,7 +162,7 @@ func (h delivering) startRun(shard Shard) {
 
 func (h *Hub) logSystem(ctx context.Context, text string) {
 	if err := h.record(ctx, event.Event{Kind: event.KindSystem, OK: true, Text: text}); err != nil {
-		h.Log.Warn("write to the log", "text", text, "err", err)
+		h.Log.Warn("cannot write to the event log", "text", text, "err", err)
 	}
 }
 
@@ -195,7 +195,7 @@ func (h *Hub) cutMinute(ctx context.Context, at time.Time) {
 		return // nothing happened; charts draw missing minutes as zero
 	}
 	if err := h.Store.SaveMinute(ctx, m); err != nil {
-		h.Log.Warn("write the minute's numbers", "err", err)
+		h.Log.Warn("cannot store the figures of a minute", "err", err)
 	}
 }
 

@@ -210,7 +210,7 @@ func (h *Hub) complain(ctx context.Context, what string, err error) {
 // report logs an error of the store.
 func (h *Hub) report(_ context.Context, what string, err error) {
 	if fault.CodeOf(err) == fault.Unavailable {
-		h.Log.Warn("the store is away", "doing", what, "err", err)
+		h.Log.Warn("the store is unavailable", "doing", what, "err", err)
 		return
 	}
 	h.Log.Error("a store error", "doing", what, "err", err)

@@ -259,6 +259,6 @@ func (h verifying) checkAgain(_ context.Context, t Topic) {
 		receivedAt = h.now()
 	}
 	if _, err := pinging(h).join(Ping{URL: t.URL, Via: "again", followUp: t.PingedAt.IsZero()}, receivedAt, &t); err != nil {
-		h.Log.Debug("take up a pending ping", "topic", t.URL, "err", err)
+		h.Log.Debug("cannot resume a pending ping", "topic", t.URL, "err", err)
 	}
 }

@@ -185,7 +185,7 @@ func (e *Exchange) round(ctx context.Context) {
 	full, err := e.Store.Spend(ctx, list, now)
 	if err != nil {
 		if ctx.Err() == nil {
-			e.Log.Warn("limits are this node's alone for now", "err", err)
+			e.Log.Warn("cannot share limits among nodes; each node limits on its own for now", "err", err)
 		}
 		return
 	}
@@ -201,7 +201,7 @@ func (e *Exchange) sweep(ctx context.Context, now time.Time) {
 	for {
 		n, err := e.Store.SweepAllowances(ctx, now, maxRows, sweepBatch)
 		if err != nil && ctx.Err() == nil {
-			e.Log.Warn("sweep what nodes used of their rates", "err", err)
+			e.Log.Warn("cannot remove old rows of the shared rates", "err", err)
 		}
 		if err != nil || n < sweepBatch {
 			return

@@ -108,7 +108,7 @@ func (n *Notifier) Saved(ctx context.Context, f author.Feed) error {
 		if code := fault.CodeOf(err); err != nil && (code == fault.Unavailable || code == fault.TooMany || code == fault.Internal) {
 			later = errors.Join(later, err) // other errors are permanent
 		} else if err != nil {
-			n.Log.Warn("notify subscribers of a saved feed", "url", u, "err", err)
+			n.Log.Warn("cannot notify subscribers of a saved feed", "url", u, "err", err)
 		}
 	}
 	return errors.Join(later, n.notifyViews(ctx, f.User))
@@ -172,9 +172,9 @@ func (n *Notifier) Disabled(ctx context.Context, user string, disabled bool) {
 	defer cancel()
 	if !disabled {
 		_, err := n.Readers.ReceivePushAny(ctx, n.Addresses(user), "save")
-		n.logError(ctx, "notify the river of "+user, err)
+		n.logError(ctx, "cannot notify the river about the feeds of "+user, err)
 	}
-	n.logError(ctx, "notify subscribers of the views", n.notifyViews(ctx, user))
+	n.logError(ctx, "cannot notify subscribers of the views", n.notifyViews(ctx, user))
 }
 
 // Subscribers returns the live subscriptions to a user's public feed.

@@ -81,16 +81,16 @@ func (n *Notifier) ThreadChanged(ctx context.Context, paths []string) {
 		own := n.Names.Public() + path + "/comments.rss"
 		e := event.Event{Kind: event.KindSave, TopicID: hub.TopicID(own), Topic: own, OK: true, Via: "reply", Text: "The replies to a post have changed."}
 		n.Stamp(n.Now(), &e)
-		n.logError(ctx, "log a reply", n.Store.AppendEvents(ctx, []event.Event{e}))
+		n.logError(ctx, "cannot log a reply", n.Store.AppendEvents(ctx, []event.Event{e}))
 		n.Publish(e)
 		urls := n.Names.Bases(path + "/comments.rss")
 		_, err := n.Readers.ReceivePushAny(ctx, urls, "save")
-		n.logError(ctx, "notify the river of a reply", err)
+		n.logError(ctx, "cannot notify the river about a reply", err)
 		topics, err := n.Store.Following(ctx, urls, n.Now(), len(urls))
-		n.logError(ctx, "find the subscribers of a thread", err)
+		n.logError(ctx, "cannot find the subscribers of a thread", err)
 		for _, t := range topics {
 			_, err := n.Hub.Ping(ctx, hub.Ping{URL: t.URL, Via: "save", ReaderNotified: true, OnlyThisURL: true})
-			n.logError(ctx, "notify the subscribers of a thread", err)
+			n.logError(ctx, "cannot notify the subscribers of a thread", err)
 		}
 	}
 }

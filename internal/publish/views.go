@@ -106,7 +106,7 @@ func (n *Notifier) notifyView(ctx context.Context, address string, followed, rea
 		if code := fault.CodeOf(err); err != nil && (code == fault.Unavailable || code == fault.TooMany || code == fault.Internal) {
 			return err
 		} else if err != nil { // a permanent error
-			n.Log.Warn("notify subscribers of a view", "url", address, "err", err)
+			n.Log.Warn("cannot notify subscribers of a view", "url", address, "err", err)
 		}
 	}
 	n.notifiedViews.set(address, stamp)

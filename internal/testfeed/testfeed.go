@@ -179,7 +179,7 @@ func (f *Feed) Handler(public string) http.Handler {
 		body, newest, now, err := f.now(r.Context(), public)
 		if err != nil {
 			if r.Context().Err() == nil {
-				f.Log.Warn("serve the test feed", "err", err)
+				f.Log.Warn("cannot serve the test feed", "err", err)
 			}
 			w.Header().Set("Retry-After", "5")
 			w.Header().Set("Cache-Control", "no-store")
@@ -261,14 +261,14 @@ func (f *Feed) notify(ctx context.Context) {
 	for _, origin := range f.Names.All() {
 		url := origin + Path
 		if _, err := f.Readers.ReceivePush(ctx, url, "test"); err != nil && ctx.Err() == nil {
-			f.Log.Warn("notify the river of the test feed", "url", url, "err", err)
+			f.Log.Warn("cannot notify the river about the test feed", "url", url, "err", err)
 		}
 		followed, err := f.Store.Followed(ctx, hub.TopicID(url), f.Now())
 		if err == nil && followed {
 			_, err = f.Hub.Ping(ctx, hub.Ping{URL: url, Via: "test", ReaderNotified: true, OnlyThisURL: true})
 		}
 		if err != nil && ctx.Err() == nil {
-			f.Log.Warn("notify subscribers of the test feed", "url", url, "err", err)
+			f.Log.Warn("cannot notify subscribers of the test feed", "url", url, "err", err)
 		}
 	}
 }

@@ -182,9 +182,9 @@ func (e *exporter) drop(batch []sdk.ReadOnlySpan) { e.dropped.Add(int64(len(batc
 func (e *exporter) logState(err error) {
 	switch {
 	case err != nil && !e.away:
-		e.log.Warn("traces cannot be sent; it is tried again, and what there is no room for is dropped", "err", err)
+		e.log.Warn("cannot send traces; retrying, and dropping spans that exceed the queue", "err", err)
 	case err == nil && e.away:
-		e.log.Info("traces are sent again", "dropped", e.dropped.Load())
+		e.log.Info("traces can be sent again", "dropped", e.dropped.Load())
 	}
 	e.away = err != nil
 }

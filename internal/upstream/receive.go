@@ -94,7 +94,7 @@ func (e *Engine) receive(ctx context.Context, f Follow, s Signal) error {
 	case err == nil:
 		return nil
 	case code == fault.Refused, code == fault.Invalid:
-		e.Log.Debug("news was rejected", "feed", f.Feed, "via", s.Via, "err", err)
+		e.Log.Debug("a notification was rejected", "feed", f.Feed, "via", s.Via, "err", err)
 		return nil // sending it again would not help
 	case f.requestInProgress(now):
 		// It may be a test call, which must not fail for a local reason.

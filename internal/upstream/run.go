@@ -109,7 +109,7 @@ func (e *Engine) workLoop(ctx context.Context) {
 		AtOnce: e.Options.AtOnce, For: 2*e.Options.AskTimeout + time.Minute, Wake: e.work, Now: e.now, Name: "follows",
 		Failed: e.logError,
 		Caught: func(f Follow, panicked any, stack []byte) {
-			e.Log.Error("a panic was caught", "doing", "follow a feed", "feed", f.Feed, "panic", fmt.Sprint(panicked), "stack", string(stack))
+			e.Log.Error("following a feed panicked", "feed", f.Feed, "panic", fmt.Sprint(panicked), "stack", string(stack))
 		},
 	}
 	loop.Run(ctx)

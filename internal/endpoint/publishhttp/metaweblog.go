@@ -111,7 +111,7 @@ func (e *loginError) Unwrap() error { return e.err }
 func (m *MetaWeblog) fault(ctx context.Context, method string, err error) error {
 	code := fault.CodeOf(err)
 	if m.Log != nil && (code == fault.Internal || code == fault.Unavailable) {
-		m.Log.WarnContext(ctx, "request of a blog editor failed", "method", method, "err", err)
+		m.Log.WarnContext(ctx, "a request of a blog editor failed", "method", method, "err", err)
 	}
 	_, login := err.(*loginError)
 	return &xmlrpc.Fault{Code: faultCodeOf(code, login, err), String: fault.Message(err)}

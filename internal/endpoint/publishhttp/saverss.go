@@ -85,7 +85,7 @@ func encodeAsDeclared(text string) (doc []byte, contentType string) {
 // rssCloudFault returns an error as the fault of an rssCloud method.
 func (f *Feeds) rssCloudFault(ctx context.Context, err error) error {
 	if code := fault.CodeOf(err); f.Log != nil && (code == fault.Internal || code == fault.Unavailable) {
-		f.Log.WarnContext(ctx, "a feed could not be saved", "err", err)
+		f.Log.WarnContext(ctx, "cannot save a feed", "err", err)
 	}
 	return &xmlrpc.Fault{Code: endpoint.FaultRSSCloud, String: fault.Message(err)}
 }

@@ -184,7 +184,7 @@ func (s *Store) warn(ctx context.Context, log *slog.Logger) error {
 	var fsync, pages string
 	err := s.db.QueryRowContext(ctx, `SELECT current_setting('fsync'), current_setting('full_page_writes')`).Scan(&fsync, &pages)
 	if err == nil && (fsync != "on" || pages != "on") {
-		log.Warn("the PostgreSQL server may lose what it has committed when its machine stops", "fsync", fsync, "full_page_writes", pages)
+		log.Warn("the PostgreSQL server may lose committed data when its machine crashes; set fsync and full_page_writes to on", "fsync", fsync, "full_page_writes", pages)
 	}
 	return err
 }
