@@ -116,7 +116,7 @@ func TestIncompleteExportIsAnError(t *testing.T) {
 		}
 		fmt.Fprint(w, `{"imported":1,"total":2}`)
 	})
-	if _, err := c.Import(t.Context(), strings.NewReader("{}"), client.ImportOptions{}); err == nil || !strings.Contains(err.Error(), "broke off") {
+	if _, err := c.Import(t.Context(), strings.NewReader("{}"), client.ImportOptions{}); err == nil || !strings.Contains(err.Error(), "was interrupted") {
 		t.Error(err)
 	}
 }

@@ -78,12 +78,12 @@ func (c *Client) export(ctx context.Context, path string, w io.Writer, sofar fun
 	}
 	defer res.Body.Close()
 	if _, err := io.Copy(w, res.Body); err != nil {
-		return fmt.Errorf("the export broke off after %s: %w", sofar(), err)
+		return fmt.Errorf("the export was interrupted after %s: %w", sofar(), err)
 	}
 	// The trailer confirms that the export is complete. Without it, a connection that closes
 	// cleanly halfway would look like the end.
 	if res.Trailer.Get("X-Complete") != "true" {
-		return fmt.Errorf("the export broke off after %s: the server stopped before the end", sofar())
+		return fmt.Errorf("the export was interrupted after %s: the server stopped before the end", sofar())
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func steps[R any](res *http.Response, each func(step[R])) (none R, err error) {
 			if errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
 			}
-			return none, fmt.Errorf("the import broke off; running it again is safe: %w", err)
+			return none, fmt.Errorf("the import was interrupted; running it again is safe: %w", err)
 		}
 		switch {
 		case at.Error != nil:

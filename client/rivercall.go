@@ -285,7 +285,7 @@ func (r *River) ImportOPML(ctx context.Context, doc io.Reader, o OPMLOptions) (I
 			if errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
 			}
-			return ImportedOPML{}, fmt.Errorf("the import broke off; running it again is safe: %w", err)
+			return ImportedOPML{}, fmt.Errorf("the import was interrupted; running it again is safe: %w", err)
 		}
 		switch {
 		case step.Error != nil:

@@ -95,7 +95,7 @@ func (s accountAPI) importUser(w http.ResponseWriter, r *http.Request, user stri
 		return fault.New(fault.Invalid, "The upload is larger than %d GiB; nothing was imported.", maxImport>>30)
 	}
 	if err != nil {
-		return fault.Wrap(fault.Invalid, err, "The upload broke off after %d bytes; nothing was imported", size)
+		return fault.Wrap(fault.Invalid, err, "The upload was interrupted after %d bytes; nothing was imported", size)
 	}
 	report := &progressLines{s: s.Server, w: w, enc: json.NewEncoder(w)}
 	report.enc.SetEscapeHTML(false)

@@ -95,7 +95,7 @@ func TestUserIsExportedAndImported(t *testing.T) {
 func TestInterruptedUserExportIsAnError(t *testing.T) {
 	t.Parallel()
 	c := withTransfers(t, &fakeTransfers{file: "half ", abort: errors.New("disk")})
-	if _, err := c.ExportUser(t.Context(), "alice", io.Discard, nil); err == nil || !strings.Contains(err.Error(), "broke off") {
+	if _, err := c.ExportUser(t.Context(), "alice", io.Discard, nil); err == nil || !strings.Contains(err.Error(), "was interrupted") {
 		t.Error(err)
 	}
 	c = withTransfers(t, &fakeTransfers{abort: fault.New(fault.Unavailable, "The database is away.")})

@@ -155,7 +155,7 @@ func (s *Server) check(body io.Reader, spool io.Writer) (client.ImportResult, er
 			return res, wrapSpool(out.Flush())
 		}
 		if err != nil && !errors.Is(err, bufio.ErrTooLong) {
-			return res, fault.Wrap(fault.Invalid, err, "The upload broke off at line %d; nothing was imported", n)
+			return res, fault.Wrap(fault.Invalid, err, "The upload was interrupted at line %d; nothing was imported", n)
 		}
 		if err == nil && len(bytes.TrimSpace(line)) == 0 {
 			continue

@@ -131,7 +131,7 @@ func (c *Conversation) ReceiveOwn(ctx context.Context, source, target string) er
 		return err
 	}
 	if writer, _, err := c.Target(ctx, source); err == nil && writer == m.User {
-		return fault.New(fault.Refused, "The post is by the same author, so it is no mention.")
+		return fault.New(fault.Refused, "The post is by the same author, so it is not a webmention.")
 	}
 	return c.store(ctx, m)
 }

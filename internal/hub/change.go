@@ -141,7 +141,7 @@ func (h *Hub) Admit(source netip.Addr) error {
 
 func checkHops(hops int) error {
 	if hops > maxHops {
-		return fault.New(fault.Refused, "This ping has passed through %d hubs; after %d it is taken for a loop and goes no further.", hops, maxHops)
+		return fault.New(fault.Refused, "This ping has passed through %d hubs; after %d the hub treats it as a loop and rejects it.", hops, maxHops)
 	}
 	return nil
 }

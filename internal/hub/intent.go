@@ -89,7 +89,7 @@ type requesting struct{ *Hub }
 // spec:websub-2018#hub-topic-policy
 func (h requesting) checkIntent(ctx context.Context, in Intent, source netip.Addr, now time.Time) error {
 	if in.Mode != ModeSubscribe && in.Mode != ModeUnsubscribe {
-		return fault.New(fault.Invalid, "The mode %q is not one; it is subscribe or unsubscribe.", clip(in.Mode))
+		return fault.New(fault.Invalid, "The mode is %q: it must be subscribe or unsubscribe.", clip(in.Mode))
 	}
 	if err := h.checkTopic(in.Topic); err != nil {
 		return err

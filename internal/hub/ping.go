@@ -207,7 +207,7 @@ func (h pinging) await(ctx context.Context, r *round, p Ping, receivedAt time.Ti
 	case <-r.done:
 		return r.result, r.err
 	case <-ctx.Done():
-		return PingResult{}, fault.Wrap(fault.Unavailable, ctx.Err(), "The ping was given up by the one who sent it.")
+		return PingResult{}, fault.Wrap(fault.Unavailable, ctx.Err(), "The client cancelled the ping.")
 	case <-timer.C:
 	case <-h.stopping:
 	}

@@ -113,7 +113,7 @@ func (h verifying) checkOnce(ctx context.Context, id int64, url string, c *check
 		}
 		return PingResult{Known: true, Checked: true, Changed: out.Changed, Version: done.Topic.Version}, nil
 	}
-	return PingResult{}, fault.New(fault.Unavailable, "The feed is being checked by others at the same time; please ping again.")
+	return PingResult{}, fault.New(fault.Unavailable, "Another process is checking the feed; please ping again.")
 }
 
 // topicFor returns the topic of a round, from its ping or the store. A stale one has another

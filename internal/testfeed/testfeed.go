@@ -152,7 +152,7 @@ func (f *Feed) now(ctx context.Context, public string) (body []byte, newest tick
 // spec:cloudburst#test-feed-tick
 func (f *Feed) Tick(ctx context.Context) (at time.Time, url string, err error) {
 	if !f.Names.Served() {
-		return at, "", fault.New(fault.Conflict, "No server runs, so nobody follows the test feed: it changes while the server runs.")
+		return at, "", fault.New(fault.Conflict, "The server is not running, so the test feed has no subscribers: start the server first.")
 	}
 	if at, err = f.Store.TickTestFeed(ctx, f.Now(), maxTicks); err != nil {
 		return at, "", err

@@ -127,7 +127,7 @@ func (e *Engine) markMissed(ctx context.Context, id int64, wait time.Duration) e
 func (e *Engine) Callback(ctx context.Context, token string) (Follow, error) {
 	f, err := e.byToken(ctx, token)
 	if err == nil && !e.accepts(&f) {
-		return Follow{}, fault.New(fault.NotFound, "Nobody here wants this feed.")
+		return Follow{}, fault.New(fault.NotFound, "This server is not subscribed to this feed.")
 	}
 	return f, err
 }

@@ -35,7 +35,7 @@ func ReadForm(r *http.Request, limit int64, tooLarge string) ([]byte, *Refusal) 
 		return nil, &Refusal{Status: http.StatusRequestEntityTooLarge, Msg: tooLarge}
 	}
 	if err != nil {
-		return nil, &Refusal{Status: http.StatusBadRequest, Msg: "The body broke off before its end; send it again.", Err: err}
+		return nil, &Refusal{Status: http.StatusBadRequest, Msg: "The body is incomplete; send it again.", Err: err}
 	}
 	return body, nil
 }

@@ -52,7 +52,7 @@ once a minute and at the end. The exit status is 1 if a reader broke a rule.`,
 	}
 	c.Flags().StringVar(&s.listen, "listen", "127.0.0.1:5340", "address to listen on")
 	c.Flags().StringVar(&s.public, "public-url", "", "public URL of this server; empty: the host of each request")
-	c.Flags().StringVar(&s.report, "report", "", "file for the score, as JSON")
+	c.Flags().StringVar(&s.report, "report", "", "`file` for the score, as JSON")
 	c.Flags().DurationVar(&s.limit, "for", 0, "stop after this time; 0: at Ctrl-C")
 	return c
 }

@@ -56,8 +56,8 @@ and page.`,
 		},
 	}
 	c.Flags().StringVar(&g.hub, "hub", "", "`URL` of the hub, or of its ping endpoint (default: the <cloud> of the feed)")
-	shell.ChoiceFlag(c, &g.via, "via", "protocol of the ping (default: that of the <cloud>, websub without a <cloud>; rest with --hub)", "rest", "xml-rpc", "soap", viaWeblogs, viaExtended, viaGet, viaWebSub)
-	c.Flags().StringVar(&g.name, "name", "", "`text`: name of the site, for pings of sites (default: the feed's title)")
+	shell.ChoiceFlag(c, &g.via, "via", "protocol of the ping (default: the one of the <cloud>, websub without a <cloud>; rest with --hub)", "rest", "xml-rpc", "soap", viaWeblogs, viaExtended, viaGet, viaWebSub)
+	c.Flags().StringVar(&g.name, "name", "", "`name` of the site, for pings of sites (default: the feed's title)")
 	c.Flags().StringVar(&g.site, "site", "", "`URL` of the home page of the site, for pings of sites (default: the feed's link)")
 	c.Flags().StringVar(&g.tags, "tags", "", "`list` of topics of the site, separated by |, for weblogs-extended")
 	c.Flags().BoolVar(&g.json, "json", false, "print one JSON object per line")

@@ -70,7 +70,7 @@ update_base.`,
 	f.IntVar(&h.ttl, "ttl", 0, "minimum `minutes` between two reads of the feed")
 	f.StringVar(&h.hours, "skip-hours", "", "`hours` (GMT) without new items, in which readers may skip the feed: 0-5,23")
 	f.StringVar(&h.days, "skip-days", "", "`days` without new items, on which readers may skip the feed: Saturday,Sunday")
-	f.StringVar(&h.period, "update-period", "", "update period: hourly, daily, weekly, monthly or yearly")
+	f.StringVar(&h.period, "update-period", "", "update `period`: hourly, daily, weekly, monthly or yearly")
 	f.IntVar(&h.frequency, "update-frequency", 0, "number of `times` that the feed changes in one period")
 	f.StringVar(&h.base, "update-base", "", "start `time` of the periods: 2026-01-01T12:00:00Z")
 	f.BoolVar(&asJSON, "json", false, "print a JSON object")

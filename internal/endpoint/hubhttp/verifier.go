@@ -81,7 +81,7 @@ func (v *Verifier) testCall(ctx context.Context, sub hub.Subscription, feed stri
 	case failed != nil:
 		return x, fault.Wrap(fault.Refused, failed, "The callback answered the test call of the procedure %s with a fault, so it is not functional.", sub.Procedure)
 	case strict && !called:
-		return x, fault.New(fault.Refused, "The callback did not meet the challenge, and its answer to the test call is not that of the procedure %s.", sub.Procedure)
+		return x, fault.New(fault.Refused, "The callback did not return the challenge, and its answer to the test call does not match the procedure %s.", sub.Procedure)
 	}
 	return x, nil
 }
@@ -122,15 +122,15 @@ func (v *Verifier) challenge(ctx context.Context, sub hub.Subscription, feed str
 		return x, 0, noAnswer("challenge", &r)
 	}
 	if redirected != "" {
-		return x, r.Status, fault.New(fault.Refused, "The challenge was not met. %s", redirected)
+		return x, r.Status, fault.New(fault.Refused, "The callback did not return the challenge. %s", redirected)
 	}
 	switch err := rsscloud.CheckConsent(r.Status, r.ContentType, r.Body, secret, feed); {
 	case errors.Is(err, rsscloud.ErrEcho):
 		return x, r.Status, fault.New(fault.Refused, "The callback answered the challenge with a text that repeats the request, which is not consent; answer with the challenge alone, as text/plain.")
 	case err != nil && !r.OK():
-		return x, r.Status, fault.New(fault.Refused, "The challenge was not met. %s", failureText(&r))
+		return x, r.Status, fault.New(fault.Refused, "The callback did not return the challenge. %s", failureText(&r))
 	case err != nil:
-		return x, r.Status, fault.New(fault.Refused, "The challenge was not met: the callback answered %s, and its answer does not contain the challenge in the first %d KiB.", wirehttp.StatusText(r.Status), rsscloud.MaxConsent>>10)
+		return x, r.Status, fault.New(fault.Refused, "The callback did not return the challenge: it answered %s, and its answer does not contain the challenge in the first %d KiB.", wirehttp.StatusText(r.Status), rsscloud.MaxConsent>>10)
 	}
 	v.Redirects.remember(sub.Callback, final)
 	return x, r.Status, nil

@@ -75,7 +75,7 @@ func publicationOf(p micropub.Properties, touches func(string) bool) (w publicat
 	if touches("published") && at != "" {
 		var ok bool
 		if w.at, ok = date.Parse(at); !ok {
-			return w, fault.New(fault.Invalid, "published is %q, which is no date; write it as 2026-01-31T12:00:00Z.", text.Clip(at, 60))
+			return w, fault.New(fault.Invalid, "published is %q, which is not a date: write it as 2026-01-31T12:00:00Z.", text.Clip(at, 60))
 		}
 	}
 	return w, nil

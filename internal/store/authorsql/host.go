@@ -49,7 +49,7 @@ func (s *siteStore) VerifyAuthorHost(ctx context.Context, h ownhost.Host) error 
 		n, err := c.Exec(ctx, `UPDATE author_host SET verified_at = $1 WHERE owner = $2 AND name = $3 AND token = $4`,
 			sqldb.Millis(h.VerifiedAt), user, name, sqldb.Clean(h.Token))
 		if err == nil && n == 0 {
-			err = fault.New(fault.NotFound, "The domain %s was changed meanwhile.", h.Name)
+			err = fault.New(fault.NotFound, "The domain %s has changed in the meantime. Open the page again.", h.Name)
 		}
 		return err
 	})

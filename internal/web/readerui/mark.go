@@ -48,7 +48,7 @@ func (s *riverPages) doMark(rw http.ResponseWriter, r *http.Request, reader stri
 		marked = ids[0]
 	}
 	if marked == 0 {
-		s.Fail(rw, r, fault.New(fault.Invalid, "The form does not say which item to mark."))
+		s.Fail(rw, r, fault.New(fault.Invalid, "The form does not name the item to mark."))
 		return
 	}
 	s.backToRiver(rw, r, nil, "#i"+strconv.FormatInt(marked, 10))
@@ -79,7 +79,7 @@ func (s *riverPages) doRead(rw http.ResponseWriter, r *http.Request, reader stri
 	now := s.CurrentTime()
 	to, ok := markedUntil(r, now)
 	if !ok {
-		s.Fail(rw, r, fault.New(fault.Invalid, "The form does not say up to when."))
+		s.Fail(rw, r, fault.New(fault.Invalid, "The form does not state the time up to which items are read."))
 		return
 	}
 	source := int64(0)
@@ -123,7 +123,7 @@ func (s *riverPages) doUndoRead(rw http.ResponseWriter, r *http.Request, reader 
 	}
 	ms, err := strconv.ParseInt(r.PostForm.Get("to"), 10, 64)
 	if err != nil || ms <= 0 {
-		s.Fail(rw, r, fault.New(fault.Invalid, "The form does not say which marking to undo."))
+		s.Fail(rw, r, fault.New(fault.Invalid, "The form does not name the marks to undo."))
 		return
 	}
 	unmarked, err := s.countMarked(r.Context(), reader, 0, "", func() error {

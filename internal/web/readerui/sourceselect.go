@@ -91,7 +91,7 @@ func (s *followPages) applyToSelected(r *http.Request, reader string, ids []int6
 	case "move":
 		return s.moveSelected(r, reader, ids, did)
 	default:
-		return nil, fault.New(fault.Invalid, "The form does not say what to do with the feeds.")
+		return nil, fault.New(fault.Invalid, "The form does not name an action for the feeds.")
 	}
 }
 
@@ -235,7 +235,7 @@ func (s *followPages) doUndoSelected(rw http.ResponseWriter, r *http.Request, re
 		err = s.River.UndoAllRead(r.Context(), reader, time.UnixMilli(ms).UTC())
 		did = url.Values{"done": {"unmarked"}, "n": {"0"}}
 	default:
-		err = fault.New(fault.Invalid, "The form does not say what to undo.")
+		err = fault.New(fault.Invalid, "The form does not name the action to undo.")
 	}
 	if err != nil {
 		s.Fail(rw, r, err)

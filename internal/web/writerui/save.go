@@ -41,7 +41,7 @@ func (s *Pages) doWrite(rw http.ResponseWriter, r *http.Request) {
 	if v.Form.Writer != session.User {
 		// Another user of this browser began the form: that user's post stays unchanged.
 		f := &v.Form
-		v.Wrong.All = "This post was begun as " + f.Writer + ", and you are signed in as " + session.User + ". Nothing was done yet. If you publish now, the post is yours."
+		v.Wrong.All = "This post was started by " + f.Writer + ", and you are signed in as " + session.User + ". Nothing was done yet. If you publish now, the post is yours."
 		f.ID, f.Base, f.Copy, f.CopyBase, f.Key, f.Writer = 0, 0, 0, 0, s.newPostForm("").Key, session.User
 		s.showWrite(rw, r, session.User, http.StatusConflict, v)
 		return

@@ -103,7 +103,7 @@ func (s *Pages) doDraft(rw http.ResponseWriter, r *http.Request, user string) (e
 	}
 	f := readPostForm(got.fields, user)
 	if f.Writer != user {
-		return editorResponse{}, fault.New(fault.Refused, "This post was begun as %s, and you are signed in as %s.", f.Writer, user)
+		return editorResponse{}, fault.New(fault.Refused, "This post was started by %s, and you are signed in as %s.", f.Writer, user)
 	}
 	if f.ID == 0 && f.isEmpty() {
 		return editorResponse{}, nil
