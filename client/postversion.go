@@ -7,10 +7,10 @@ import (
 
 // PostRules are an author's choices for the texts of their posts.
 type PostRules struct {
-	// Short is what happens to a short post above the limit: off, warn or enforce. "": as the setting
+	// Short is the action for a short post above the limit: off, warn or enforce. "": as the setting
 	// write.limit-mode of the server says.
 	Short string `json:"short"`
-	// URLs is how the URLs in a text are counted: "" (each character), short (23 characters) or free
+	// URLs is the length with which a URL in a text is counted: "" (each character), short (23 characters) or free
 	// (not at all).
 	URLs string `json:"urls"`
 	// PlainTags leaves hashtags as text. false: they become categories and links to their pages.

@@ -32,7 +32,7 @@ type Authorization struct {
 const (
 	RequestTTL = 30 * time.Minute
 	CodeTTL    = 10 * time.Minute
-	// codeKeep is how long a redeemed code is stored beyond CodeTTL, for servers whose clocks
+	// codeKeep is the time for which a redeemed code is stored beyond CodeTTL, for servers whose clocks
 	// differ.
 	codeKeep = time.Hour
 )

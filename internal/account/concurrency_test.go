@@ -100,7 +100,7 @@ func TestConcurrentLogInsUseBoundedMemory(t *testing.T) {
 	if maxRunning.Load() > atOnce || in.Load() == 0 {
 		t.Errorf("%d hashes at once, %d log-ins", maxRunning.Load(), in.Load())
 	}
-	// The hashes in use, as much again of uncollected garbage, and a margin.
+	// The limit is the memory of the hashes in use, the same amount of uncollected garbage, and a margin.
 	if grown := peak.Load() - before.Load(); grown > 3*atOnce*size {
 		t.Errorf("%d log-ins at once took %d MiB", all, grown>>20)
 	}

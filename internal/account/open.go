@@ -16,7 +16,7 @@ import (
 // comparison, for the source only.
 
 const (
-	// nonceKeep is how long a header is stored after it expired: a clock that is set back would
+	// nonceKeep is the time for which a header is stored after it expired: a clock that is set back would
 	// make it valid again.
 	nonceKeep = 2 * time.Hour
 	// nonceRate is the number of headers per minute of one secret.

@@ -67,7 +67,7 @@ func (a *Accounts) Check(ctx context.Context, name, password string, from Caller
 
 // verify compares the spellings of a password with a user's hash. matched is the index of the
 // matching spelling. In every case, one row is read. Each spelling is hashed, except a password that
-// was verified a short time ago: only who knows the password can notice that it takes less time.
+// was verified a short time ago: only someone who knows the password can notice the shorter time.
 func (a *Accounts) verify(ctx context.Context, name string, spellings []string) (u User, with passwordHash, matched int, err error) {
 	usable := wellFormed(name) // visible to the client anyway, so the timing discloses nothing
 	if usable {

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/cache"
 )
 
-// verifiedFor is how long a verified password is accepted without another argon2id hash.
+// verifiedFor is the time for which a verified password is accepted without another argon2id hash.
 const verifiedFor = 5 * time.Minute
 
 // maxVerified is the number of passwords whose verification is remembered.

@@ -159,7 +159,7 @@ func TestAdviceWorksWithoutHTTPResponse(t *testing.T) {
 	}
 }
 
-func TestAdviceListsFiveLinesAndCountsTheRest(t *testing.T) {
+func TestAdviceListsFiveElementsAndCountsTheRest(t *testing.T) {
 	t.Parallel()
 	doc := []byte(`<rss version="2.0"><channel><title>T</title>` + strings.Repeat("\n<item><title>"+strings.Repeat("long ", 100)+"</title></item>", 30) + "</channel></rss>")
 	f, err := feed.ParseBytes(doc, nil)

@@ -18,7 +18,7 @@ import (
 const (
 	itemBuffer = 64  // arrivals queued for a client; with more the stream ends
 	itemPage   = 200 // items per page of the catch-up
-	// itemOverlap is how far before the last Seq of the client the catch-up starts, in
+	// itemOverlap is the distance before the last Seq of the client at which the catch-up starts, in
 	// microseconds. Items get their number before they are stored, so an item that is stored late
 	// can have a smaller number than an item already sent.
 	itemOverlap = 5_000_000

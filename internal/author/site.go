@@ -50,7 +50,7 @@ type PageSettings struct {
 	Draft  *Look  `json:"draft,omitempty"`  // previewed and not published; nil: none
 }
 
-// Look is how an author's page looks.
+// Look is the design of an author's page.
 type Look struct {
 	Design Design `json:"design,omitempty"`
 	Accent string `json:"accent,omitempty"`

@@ -94,6 +94,6 @@ type Kind struct {
 	N, Failed int64
 }
 
-// LateAfter is how long work may be due before it counts as late. It is much longer than a lease,
+// LateAfter is the time for which work may be due before it counts as late. It is much longer than a lease,
 // so that work of a stopped node is not reported.
 const LateAfter = 10 * time.Minute

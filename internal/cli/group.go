@@ -16,7 +16,7 @@ format, and is a hub for rssCloud, WebSub, CNWS and weblogs.com pings: when a
 feed changes, it notifies every subscriber at once.
 `
 
-// begin is what the program prints without a command.
+// begin is the text that the program prints without a command.
 const begin = `Cloudburst reads, writes and shares feeds. Do these three things first:
 
   1. cloudburst serve                     start the server

@@ -24,7 +24,7 @@ const (
 	MaxShown     = 200  // mentions below a post
 )
 
-// keepRejected is how long rejected mentions are kept, from their first report.
+// keepRejected is the time for which rejected mentions are kept, from their first report.
 const keepRejected = 90 * 24 * time.Hour
 
 // Reader reads the page of a mention. Package publishhttp implements it.

@@ -7,7 +7,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Decision is what an author decides about a mention.
+// Decision is an author's decision about a mention.
 type Decision string
 
 // Decisions.

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Kind is what a page is to the post that it links to.
+// Kind is the relation of a page to the post that it links to.
 type Kind string
 
 // Kinds of mentions.
@@ -49,7 +49,7 @@ type Mention struct {
 	Content
 }
 
-// Content is what a page says. It is stored as JSON. Texts are plain text.
+// Content is the content of a page. It is stored as JSON. Texts are plain text.
 type Content struct {
 	Kind        Kind      `json:"kind,omitempty"`
 	Name        string    `json:"name,omitempty"`  // name of the author
@@ -65,7 +65,7 @@ func (c Content) same(d Content) bool {
 	return c == d
 }
 
-// Verdict is what a rule does with mentions.
+// Verdict is the action of a rule for mentions.
 type Verdict string
 
 // Verdicts of rules.

@@ -120,7 +120,7 @@ type Found struct {
 	Via          string // URL of the feed of comments
 }
 
-// Brief is what a river shows about the post that an item replies to.
+// Brief is the data that a river shows about the post that an item replies to.
 type Brief struct {
 	Name string // of its author
 	Line string // its title or first line

@@ -29,8 +29,8 @@ import (
 // Store stores which pages are to be read, and their texts. Each method is one transaction. Times
 // are in UTC with millisecond precision.
 type Store interface {
-	// FullText returns what is stored for an item; the zero Text: nothing. fault.NotFound: there is
-	// no such item.
+	// FullText returns the stored full text of an item; the zero Text if none is stored.
+	// fault.NotFound: the item does not exist.
 	FullText(ctx context.Context, item int64) (Text, error)
 	// WantFullText makes the page of an item due at now, before those of new items, unless its text
 	// is stored or it is due already. The attempts count from the beginning. Errors:
@@ -68,7 +68,7 @@ type Result struct {
 	Seq     int64     // new Seq of the item; used only if the item changes for users
 }
 
-// Text is what is stored for an item.
+// Text is the stored full text of an item.
 type Text struct {
 	item.Full
 	Problem string    // why there is no text, as a sentence; "": there is one, or no attempt was made
@@ -173,7 +173,7 @@ func (s *Service) Request(ctx context.Context, id int64, wait time.Duration) (Te
 	return s.await(ctx, id, wait)
 }
 
-// pollEvery is how often a waiting request looks for a result of another process.
+// pollEvery is the interval in which a waiting request looks for a result of another process.
 const pollEvery = 500 * time.Millisecond
 
 // await waits until the page of an item was read.

@@ -209,7 +209,7 @@ type Hub struct {
 	// Busy reports that the processors are saturated, so that more concurrency would only slow
 	// down every task. It is called often. Nil: never busy.
 	Busy func() bool
-	// Allowances is where the nodes on one database add up their use of the rates; nil: a single
+	// Allowances is the store in which the nodes on one database add up their use of the rates; nil: a single
 	// node, or separate rates per node.
 	Allowances Allowances
 	// Random spreads delays so that waiting clients do not return simultaneously. It returns a

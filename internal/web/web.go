@@ -188,7 +188,7 @@ func (w *Web) peopleOptions() peopleui.Options {
 	return o
 }
 
-// knownWithin is how long a page waits for the description of a post that is not cached.
+// knownWithin is the time for which a page waits for the description of a post that is not cached.
 const knownWithin = time.Second
 
 func (w *Web) readerOptions() readerui.Options {

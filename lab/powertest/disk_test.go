@@ -91,7 +91,7 @@ func TestFailedSyncDiscardsItsChanges(t *testing.T) {
 	}
 }
 
-func TestFullDiskRejectsWritesAndStoppedDiskRejectsAllOperations(t *testing.T) {
+func TestFullDiskRejectsWritesAndStoppedDiskRejectsEverything(t *testing.T) {
 	t.Parallel()
 	d := NewDisk()
 	n, _ := d.make(d.root, "a", false, 0o600)

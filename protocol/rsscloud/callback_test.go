@@ -205,7 +205,7 @@ func TestProcedureNameIsCheckedBeforeRegistration(t *testing.T) {
 	}
 }
 
-func TestErrorForURLAsDomainExplainsTheURL(t *testing.T) {
+func TestURLGivenAsDomainIsRejectedWithExplanation(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]string{
 		"http://reader.example":          "is a URL or part of one",

@@ -122,7 +122,7 @@ func lowerASCII(s string) string {
 	return string(b)
 }
 
-// nameDistance is how many bytes before a challenge its parameter name is searched. Quotes
+// nameDistance is the number of bytes before a challenge that may contain its parameter name. Quotes
 // and an equals sign that were encoded several times can separate the two.
 const nameDistance = 128
 

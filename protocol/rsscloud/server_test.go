@@ -256,7 +256,7 @@ func TestHopCountIsReadFromHeaderAndCapped(t *testing.T) {
 	}
 }
 
-func TestBackendGetsParametersAndRequest(t *testing.T) {
+func TestBackendReceivesParametersAndRequest(t *testing.T) {
 	t.Parallel()
 	var got rsscloud.Registration
 	var from string

@@ -384,7 +384,7 @@ func TestParametersAreBoundByNameOrPosition(t *testing.T) {
 	}
 }
 
-func TestStringsAcceptsListForms(t *testing.T) {
+func TestStringListIsAcceptedInEveryForm(t *testing.T) {
 	t.Parallel()
 	for _, r := range []struct {
 		in   any

@@ -27,7 +27,7 @@ const (
 	MaxText = 2000
 )
 
-// Entry is what a source says about itself in microformats. Texts are plain text in one line.
+// Entry is the description of a source in its own microformats. Texts are plain text in one line.
 type Entry struct {
 	Kind       string // what the entry is to the target: KindReply and so on
 	AuthorName string // at most MaxName characters; "": unknown

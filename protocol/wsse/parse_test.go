@@ -92,7 +92,7 @@ func TestSecondHeaderIsRejected(t *testing.T) {
 	}
 }
 
-func TestCreatedAcceptsAnyZone(t *testing.T) {
+func TestCreatedTimeMayHaveAnyTimeZone(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2005, 11, 15, 2, 40, 4, 0, time.UTC)
 	for _, s := range []string{

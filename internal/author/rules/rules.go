@@ -11,10 +11,10 @@ import (
 // Rules are an author's choices for the texts of their posts. Their JSON form is stored and
 // exported.
 type Rules struct {
-	// Short is what happens to a short post above the limit of this server; see ShortOff. "": as the
-	// setting write.limit-mode says.
+	// Short is the action for a short post above the limit of this server; see ShortOff. "": the value
+	// of the setting write.limit-mode.
 	Short string `json:"short,omitempty"`
-	// URLs is how the URLs in a text are counted: URLsFull, URLsShort or URLsFree.
+	// URLs is the length with which a URL in a text is counted: URLsFull, URLsShort or URLsFree.
 	URLs string `json:"urls,omitempty"`
 	// PlainTags leaves hashtags as text: they become neither links nor categories.
 	PlainTags bool `json:"plainTags,omitempty"`

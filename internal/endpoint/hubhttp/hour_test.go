@@ -62,7 +62,7 @@ func TestArchiveServesHours(t *testing.T) {
 	}
 }
 
-func TestArchiveOfAnHourIsFinalOnlySomeTimeAfterItsEnd(t *testing.T) {
+func TestHourlyArchiveIsCachedBrieflyUntilItIsFinal(t *testing.T) {
 	t.Parallel()
 	f := &fakeChanges{}
 	f.add(noon().Add(-time.Second), "one")

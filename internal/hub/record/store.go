@@ -255,7 +255,7 @@ type Check struct {
 	Again       time.Time          // becomes Topic.AgainAt; a topic is due then at the latest
 
 	Body   []byte   // Changed: stored as content if the topic has KeepContent; nil: the stored content is removed
-	About  *About   // Changed: replaces the topic's; nil: it stays
+	About  *About   // Changed: replaces the topic's description; nil: it stays
 	Listed []Change // Changed: added to recent changes
 
 	// Changed: up to ClaimShards idle shards are claimed for Node until ClaimUntil; the others

@@ -110,7 +110,7 @@ func nodesOf(rows []nodeRow, err error) ([]conversation.Node, error) {
 	return all, nil
 }
 
-// threadPage is what one transaction reads for Thread.
+// threadPage has the rows that one transaction reads for Thread.
 type threadPage struct {
 	place
 	rows []nodeRow

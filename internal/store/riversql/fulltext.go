@@ -91,7 +91,7 @@ func (s *itemStore) FullText(ctx context.Context, item int64) (fulltext.Text, er
 	return r.text, err
 }
 
-// wantedBefore is how much earlier the pages that a user waits for are due.
+// wantedBefore is the time by which the pages that a user waits for are due earlier.
 const wantedBefore = 24 * time.Hour
 
 // WantFullText implements fulltext.Store.

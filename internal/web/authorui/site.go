@@ -36,7 +36,7 @@ const (
 	maxSearchBytes = 200
 )
 
-// siteView is what all pages of an author have in common.
+// siteView is the common part of all pages of an author.
 type siteView struct {
 	Header   string // image; "": none
 	Design   string // path of the stylesheet of the theme; "": the default theme

@@ -28,7 +28,7 @@ const (
 	threadAbove = 10 // replies above a post
 )
 
-// threadView is what is above and below a post.
+// threadView has the posts above and below a post.
 type threadView struct {
 	Above   []content.Reply // from the top
 	Skipped bool            // there are more replies between the first and the second
@@ -94,7 +94,7 @@ func streamOf(base, path string) string {
 }
 
 // isBelow reports whether a reply is in the thread of the post at a path, so that a page shows no
-// thread of others.
+// thread of another author.
 func (s *Pages) isBelow(ctx context.Context, id int64, path string, found conversation.Thread) bool {
 	if len(found.Nodes) == 0 {
 		return false

@@ -32,7 +32,7 @@ func (s *Pages) Routes() []route.Route {
 	}
 }
 
-// View is what the templates of the documentation show.
+// View is the data of the templates of the documentation.
 type View struct {
 	shell.View
 	Shelves    []pageGroup

@@ -18,7 +18,7 @@ type FullTexts interface {
 	Request(ctx context.Context, item int64, wait time.Duration) (fulltext.Text, error)
 }
 
-// fullWait is how long a form waits for a page. After that the page of the item says that it is
+// fullWait is the time for which a form waits for a page. After that the page of the item states that it is
 // still being read.
 const fullWait = 8 * time.Second
 

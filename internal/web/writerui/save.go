@@ -199,7 +199,7 @@ func (s *Pages) publish(ctx context.Context, user, do string, v *writeView) (aut
 }
 
 // saveDraft saves the form as a draft and puts into the form the revision that the next save must
-// name. asked is whether the author asked for the save.
+// name. asked reports that the author requested the save.
 func (s *Pages) saveDraft(ctx context.Context, user string, f *postForm, asked bool) error {
 	d, err := s.Posts.SaveDraft(ctx, author.DraftEdit{User: user, Via: "write", Asked: asked, ID: f.ID, Base: f.Base, Draft: f.Copy, DraftBase: f.CopyBase, Key: f.Key, Change: f.apply})
 	f.ID, f.Base, f.Copy, f.CopyBase = d.ID, d.Base, d.Draft, d.DraftBase
