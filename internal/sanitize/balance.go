@@ -29,45 +29,68 @@ type builder struct {
 
 // open is an open element.
 type open struct {
-	e     *element
-	tag   string // start tag, for formatting elements
-	seq   int
-	ended bool // has an end tag, and ends with its last open child
+	e        *element
+	from, to int // where its start tag is in the output
+	seq      int
+	ended    bool // has an end tag, and ends with its last open child
 }
 
 // balance returns the allowed part of s, properly nested.
 func (z *Sanitizer) balance(s string) string {
+	s = unambiguous(s)
+	buf := z.getBuffer(len(s) + len(s)/8)
+	b := builder{z: z, out: buf.b, credit: len(s) + formattingCredit, preAt: -1}
+	defer func() {
+		buf.b = b.out
+		z.putBuffer(buf)
+	}()
+	b.read(s, nil)
+	b.popTo(0)
+	return string(b.out)
+}
+
+// formattingCredit is the number of bytes, plus the length of the text, that reopened formatting may
+// add.
+const formattingCredit = 4096
+
+// unambiguous returns s with two constructs as text about which parsers disagree.
+func unambiguous(s string) string {
 	// XML parsers show the content of CDATA sections; browsers treat it as a comment up to the
 	// first ">". Escape it, so that the content counts as text.
 	s = strings.ReplaceAll(s, "<![CDATA[", "&lt;![CDATA[")
 	if i := comparison(s); i >= 0 {
 		s = s[:i] + "&lt;" + s[i+1:]
 	}
-	buf := z.getBuffer(len(s) + len(s)/8)
-	b := builder{z: z, out: buf.b, credit: len(s) + 4096, preAt: -1}
-	defer func() {
-		buf.b = b.out
-		z.putBuffer(buf)
-	}()
+	return s
+}
+
+// read processes the tokens of s until enough returns true, and returns the length of the processed
+// part. It calls enough after a text and after a tag whose content is ordinary; nil: never.
+func (b *builder) read(s string, enough func() bool) (n int) {
 	t := html.NewTokenizer(strings.NewReader(s))
 	for {
-		switch t.Next() {
+		kind := t.Next()
+		n += len(t.Raw())
+		whole := true
+		switch kind {
 		case html.ErrorToken:
-			b.popTo(0)
-			return string(b.out)
+			return len(s)
 		case html.TextToken:
 			if b.silent == 0 && b.skip == "" {
 				b.text(string(t.Text()))
 			}
 			b.fresh = false
 		case html.StartTagToken:
-			b.token(t, false)
+			whole = b.token(t, false)
 		case html.SelfClosingTagToken:
-			b.token(t, isClosed(t.Raw()))
+			whole = b.token(t, isClosed(t.Raw()))
 		case html.EndTagToken:
 			name, _ := t.TagName()
 			b.fresh = false
 			b.end(string(name))
+		}
+		if whole && enough != nil && enough() {
+			return n
 		}
 	}
 }
@@ -92,8 +115,9 @@ func isClosed(raw []byte) bool {
 	return false
 }
 
-// token processes a start tag.
-func (b *builder) token(t *html.Tokenizer, closed bool) {
+// token processes a start tag. It returns false if the tokenizer could have special rules for the
+// text after the tag.
+func (b *builder) token(t *html.Tokenizer, closed bool) bool {
 	raw, more := t.TagName()
 	name := string(raw)
 	b.fresh = false
@@ -105,27 +129,28 @@ func (b *builder) token(t *html.Tokenizer, closed bool) {
 		if !closed {
 			b.silent++
 		}
-		return
+		return false
 	case "applet":
 		if !closed {
 			b.silent++
 		}
-		return
+		return false
 	case "iframe", "noembed", "noframes", "noscript":
 		t.NextIsNotRawText() // their content is meant for programs without scripts or frames
 		if name == "iframe" && b.skip == "" && b.silent == 0 {
 			b.frame(attributesOf(t, more))
 		}
-		return
+		return false
 	case "title", "textarea":
 		if closed || b.inside(foreign) {
 			t.NextIsNotRawText()
 		}
 	}
 	if b.skip != "" {
-		return
+		return false
 	}
 	b.start(name, attributesOf(t, more), closed)
+	return ordinaries.get(name) != nil
 }
 
 // attributesOf returns an iterator over the attributes of the current tag. more reports whether
@@ -224,11 +249,7 @@ func (b *builder) open(e *element, next func() (string, string, bool)) {
 		return
 	}
 	b.seq++
-	o := open{e: e, seq: b.seq}
-	if e.is(formatting) {
-		o.tag = string(b.out[at:])
-	}
-	b.stack = append(b.stack, o)
+	b.stack = append(b.stack, open{e: e, from: at, to: len(b.out), seq: b.seq})
 	if e.is(boundary) && e.is(tablePart) {
 		b.pending = append(b.pending, open{})
 	}
@@ -397,10 +418,10 @@ func (b *builder) reopen() {
 		return
 	}
 	for _, o := range b.pending[from:] {
-		if b.credit -= len(o.tag); b.credit < 0 || len(b.stack) >= maxDepth {
+		if b.credit -= o.to - o.from; b.credit < 0 || len(b.stack) >= maxDepth {
 			break
 		}
-		b.out = append(b.out, o.tag...)
+		b.out = append(b.out, b.out[o.from:o.to]...)
 		b.seq++
 		o.seq = b.seq
 		b.stack = append(b.stack, o)

@@ -3,63 +3,85 @@ package sanitize
 import "strings"
 
 // Most published markup is ordinary: well-formed, harmless, and unambiguous for all parsers. The
-// fast path accepts only such markup, in one run, and writes what the builder would write. It
-// rejects everything else, and the builder starts from the beginning: uppercase elements, unclosed
-// or misplaced elements, unusual URLs, scripts with content. It has no rules of its own for
-// attributes; it uses those of the builder.
+// fast path accepts only such markup, and writes what the builder would write. At anything else the
+// builder takes over: uppercase elements, unclosed or misplaced elements, unusual URLs, scripts with
+// content. The fast path has no rules of its own for attributes; it uses those of the builder.
 
 // maxOrdinaryDepth limits the nesting of elements in ordinary markup.
 const maxOrdinaryDepth = 48
 
 // fastPath is one run over a text.
 type fastPath struct {
-	z     *Sanitizer
-	s     string
+	z *Sanitizer
+	s string
+	progress
 	out   []byte
 	buf   *buffer // of out; nil while the output equals s
-	done  int     // s[:done] is in out
-	depth int
 	stack [maxOrdinaryDepth]place
-	link  bool // inside a link
-	table bool // inside a table
-	fresh bool // right after <pre>
 	attrs attrList
+
+	safe progress // where the builder can continue
+	b    *builder // nil until the builder continues once
+}
+
+// progress is a position between two tokens.
+type progress struct {
+	at      int // s[:at] is read
+	done    int // s[:done] is in out
+	written int // length of out; set in fastPath.safe only
+	depth   int
+	link    bool // inside a link
+	table   bool // inside a table
+	fresh   bool // right after <pre>
 }
 
 // place is an open element.
 type place struct {
-	is      *ordinary
-	in      content
-	implied bool // added here, without tags in the source
+	is       *ordinary
+	in       content
+	implied  bool // added here, without tags in the source
+	from, to int  // where its start tag is in the output
 }
 
 // fastHTML returns what the builder would return for s. ok is false if s is not ordinary.
-func (z *Sanitizer) fastHTML(s string) (string, bool) {
+func (z *Sanitizer) fastHTML(s string) (out string, ok bool) {
 	if len(s) > z.longest || !isText(s) {
 		return "", false
 	}
 	q := fastPath{z: z, s: s}
-	ok := q.read() && q.depth == 0
-	if q.buf == nil {
-		return s, ok
-	}
-	if ok = ok && len(q.out)+len(s)-q.done <= z.longest; ok {
-		q.out = append(q.out, s[q.done:]...)
-		s = string(q.out)
-	}
-	q.buf.b = q.out
-	z.putBuffer(q.buf)
-	return s, ok
+	q.stack[0].in = flow
+	ok = q.read()
+	out = q.end()
+	return out, ok && len(out) <= z.longest
 }
 
-// read processes the text, and reports whether it is ordinary.
+// end returns the output, and frees its buffer.
+func (q *fastPath) end() string {
+	if q.buf == nil {
+		return q.s
+	}
+	q.out = append(q.out, q.s[q.done:]...)
+	s := string(q.out)
+	q.buf.b = q.out
+	q.z.putBuffer(q.buf)
+	return s
+}
+
+// read processes the text from the current position on, and reports whether it is ordinary. If not,
+// the position before its first other token is in q.safe.
 func (q *fastPath) read() bool {
 	s := q.s
-	q.stack[0].in = flow
-	for i := 0; i < len(s); {
-		next := 0
+	afterText := false
+	for q.at < len(s) {
+		// Text before a "<" that begins no tag continues after it, so the builder must read both.
+		if !afterText {
+			q.safe = q.progress
+			q.safe.written = len(q.out)
+		}
+		next, i := 0, q.at
+		afterText = s[i] != '<'
 		switch {
-		case s[i] != '<':
+		case afterText:
 			next = q.text(i)
 		case i+1 == len(s):
 			return false
@@ -73,9 +95,13 @@ func (q *fastPath) read() bool {
 		if next <= i {
 			return false
 		}
-		i = next
+		q.at = next
 	}
-	return true
+	if !afterText {
+		q.safe = q.progress
+		q.safe.written = len(q.out)
+	}
+	return q.depth == 0
 }
 
 // replace copies the text before from unchanged, and writes with in place of s[from:to].

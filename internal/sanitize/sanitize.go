@@ -20,8 +20,8 @@
 // # Performance
 //
 // Most texts need no repair. The fast path knows the few forms of ordinary markup, applies the same
-// list, and writes what the builder would write. It stops at the first unknown construct, and the
-// builder takes over.
+// list, and writes what the builder would write. At an unknown construct the builder takes over,
+// until the open elements are ordinary again.
 package sanitize
 
 import (
@@ -98,7 +98,7 @@ func (z *Sanitizer) HTML(s string) string {
 	if len(s) <= z.longest && isPlain(s) {
 		return s
 	}
-	if out, ok := z.fastHTML(s); ok {
+	if out, ok := z.mixedHTML(s); ok {
 		return out
 	}
 	return z.slowHTML(s)

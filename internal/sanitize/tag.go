@@ -29,7 +29,7 @@ func (q *fastPath) startTag(i int) int {
 	if !q.mayStart(i, o) {
 		return 0
 	}
-	end := n + 1
+	begin, end := q.length(i), n+1
 	if s[n] != '>' || o.e.is(void) {
 		if end = q.attributes(o.e, n); end == 0 {
 			return 0
@@ -42,8 +42,15 @@ func (q *fastPath) startTag(i int) int {
 	if o.e.is(void) {
 		return end
 	}
-	return q.open(o, end)
+	if !q.open(o) {
+		return 0
+	}
+	q.stack[q.depth].from, q.stack[q.depth].to = begin, q.length(end)
+	return end
 }
+
+// length returns the length of the output for s[:i].
+func (q *fastPath) length(i int) int { return len(q.out) + i - q.done }
 
 // mayStart reports whether o is allowed here.
 func (q *fastPath) mayStart(i int, o *ordinary) bool {
@@ -56,13 +63,13 @@ func (q *fastPath) mayStart(i int, o *ordinary) bool {
 		if q.depth++; q.depth >= maxOrdinaryDepth-1 {
 			return false
 		}
-		q.stack[q.depth] = place{ordinaries.get("tbody"), rows, true}
+		q.stack[q.depth] = place{is: ordinaries.get("tbody"), in: rows, implied: true}
 	}
 	return true
 }
 
-// open begins the element whose start tag ends at end.
-func (q *fastPath) open(o *ordinary, end int) int {
+// open begins an element that is allowed here. It returns false if there are too many.
+func (q *fastPath) open(o *ordinary) bool {
 	in := o.in
 	if in == 0 {
 		in = q.stack[q.depth].in &^ versions
@@ -73,22 +80,22 @@ func (q *fastPath) open(o *ordinary, end int) int {
 	switch o.e.name {
 	case "a":
 		if q.link {
-			return 0
+			return false
 		}
 		q.link = true
 	case "table":
 		if q.table {
-			return 0
+			return false
 		}
 		q.table = true
 	case "picture", "video", "audio":
 		in |= phrasing
 	}
 	if q.depth++; q.depth >= maxOrdinaryDepth {
-		return 0
+		return false
 	}
-	q.stack[q.depth] = place{o, in, false}
-	return end
+	q.stack[q.depth] = place{is: o, in: in}
+	return true
 }
 
 // leaveOut reads a tag that is dropped. Scripts must be empty.
