@@ -158,8 +158,11 @@ func (z *Sanitizer) keep(e *element, a *attribute, value string) (keptAttribute,
 	case sourceSetValue:
 		value, ok = safeSet(value)
 	case styleValue:
+		if z.o.NoStyles {
+			return keptAttribute{}, false
+		}
 		value = safeStyle(value, e.is(svg))
-		ok = value != "" && !z.o.NoStyles
+		ok = value != ""
 	case targetValue:
 		// Other names could be windows of other pages. A _blank window has no opener, unless
 		// rel=opener adds it.

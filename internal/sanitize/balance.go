@@ -38,11 +38,11 @@ type open struct {
 // balance returns the allowed part of s, properly nested.
 func (z *Sanitizer) balance(s string) string {
 	s = unambiguous(s)
-	buf := z.getBuffer(len(s) + len(s)/8)
+	buf := z.buffers.get(len(s) + len(s)/8)
 	b := builder{z: z, out: buf.b, credit: len(s) + formattingCredit, preAt: -1}
 	defer func() {
 		buf.b = b.out
-		z.putBuffer(buf)
+		z.buffers.put(buf)
 	}()
 	b.read(s, nil)
 	b.popTo(0)

@@ -63,7 +63,7 @@ func (q *fastPath) end() string {
 	q.out = append(q.out, q.s[q.done:]...)
 	s := string(q.out)
 	q.buf.b = q.out
-	q.z.putBuffer(q.buf)
+	q.z.buffers.put(q.buf)
 	return s
 }
 
@@ -107,7 +107,7 @@ func (q *fastPath) read() bool {
 // replace copies the text before from unchanged, and writes with in place of s[from:to].
 func (q *fastPath) replace(from, to int, with string) {
 	if q.buf == nil {
-		q.buf = q.z.getBuffer(len(q.s) + len(q.s)/16 + 64)
+		q.buf = q.z.buffers.get(len(q.s) + len(q.s)/16 + 64)
 		q.out = q.buf.b
 	}
 	q.out = append(append(q.out, q.s[q.done:from]...), with...)

@@ -53,7 +53,7 @@ type Sanitizer struct {
 	o Options
 
 	longest int // maximum bytes of input and output
-	buffers sync.Pool
+	buffers bufferPool
 }
 
 // New makes a Sanitizer. Reuse it, because it pools its buffers.
@@ -77,9 +77,12 @@ type buffer struct{ b []byte }
 // maxPooledBuffer is the maximum capacity, in bytes, of a buffer that is reused.
 const maxPooledBuffer = 1 << 20
 
-// getBuffer returns a buffer with capacity for n bytes. Return it with putBuffer.
-func (z *Sanitizer) getBuffer(n int) *buffer {
-	buf, ok := z.buffers.Get().(*buffer)
+// bufferPool holds buffers for reuse. The zero value is empty.
+type bufferPool struct{ pool sync.Pool }
+
+// get returns an empty buffer with capacity for n bytes. Return it with put.
+func (p *bufferPool) get(n int) *buffer {
+	buf, ok := p.pool.Get().(*buffer)
 	if !ok {
 		buf = new(buffer)
 	}
@@ -87,9 +90,9 @@ func (z *Sanitizer) getBuffer(n int) *buffer {
 	return buf
 }
 
-func (z *Sanitizer) putBuffer(buf *buffer) {
+func (p *bufferPool) put(buf *buffer) {
 	if cap(buf.b) <= maxPooledBuffer {
-		z.buffers.Put(buf)
+		p.pool.Put(buf)
 	}
 }
 

@@ -15,23 +15,33 @@ func collapse(s string) string {
 
 // isTidy reports whether s has no white space except single spaces between words.
 func isTidy(s string) bool {
-	return s == "" || spaceAt(s, 0) == 0 && wordsEnd(s, 0) == len(s)
+	return s == "" || spaceAt(s, 0) == 0 && wordsEnd(s, 0, anyText) == len(s)
 }
 
-// wordsEnd returns the end of the words from i on that are separated by single spaces.
-func wordsEnd(s string, i int) int {
+// Where wordsEnd stops, apart from white space: nowhere, or at "<", "&" and NUL.
+const (
+	anyText      = 0
+	beforeMarkup = highs
+)
+
+// wordsEnd returns the end of the words from i on that are separated by single spaces. stop is anyText
+// or beforeMarkup.
+func wordsEnd(s string, i int, stop uint64) int {
 	for i < len(s) {
 		for i+8 <= len(s) {
 			w := word(s, i)
 			spaces := ((w ^ ' '*ones) - ones) &^ (w ^ ' '*ones) & highs // and some "!"
-			if ((w-0x20*ones)&^w|w)&highs|spaces&(spaces<<8) != 0 || s[i] == ' ' && s[i-1] == ' ' {
+			angle, and := w^'<'*ones, w^'&'*ones
+			markup := ((angle-ones)&^angle | (and-ones)&^and) & stop // and some neighbours
+			if ((w-0x20*ones)&^w|w)&highs|markup|spaces&(spaces<<8) != 0 || s[i] == ' ' && s[i-1] == ' ' {
 				break
 			}
 			i += 8
 		}
 		for end := min(i+8, len(s)); i < end; i++ {
 			c := s[i]
-			if c > ' ' && c < 0x80 || c > 0xe3 || c == ' ' && s[i-1] != ' ' || spaceAt(s, i) == 0 {
+			stopped := stop != anyText && (c == '<' || c == '&' || c == 0)
+			if !stopped && (c > ' ' && c < 0x80 || c > 0xe3 || c == ' ' && s[i-1] != ' ' || spaceAt(s, i) == 0) {
 				continue
 			}
 			if s[i-1] == ' ' {
@@ -60,7 +70,7 @@ func (w *wordWriter) add(s string) {
 			i += n
 			continue
 		}
-		end := wordsEnd(s, i)
+		end := wordsEnd(s, i, anyText)
 		w.put(s[i:end])
 		i = end
 	}
@@ -95,18 +105,17 @@ func spaceAt(s string, i int) int {
 	return 0
 }
 
+var textBuffers bufferPool
+
 // fastText returns what slowText would return. ok is false if the tags of s are not ordinary.
 func fastText(s string) (string, bool) {
 	if len(s) > maxText || !isText(s) { // a character could be split by tags
 		return "", false
 	}
-	w := wordWriter{out: make([]byte, 0, len(s))}
+	buf := textBuffers.get(len(s))
+	defer textBuffers.put(buf)
+	w := wordWriter{out: buf.b}
 	for i := 0; i < len(s); {
-		n := textEnd(s[i:])
-		w.add(s[i : i+n])
-		if i += n; i == len(s) {
-			break
-		}
 		switch s[i] {
 		case '&':
 			is, n, ok := reference(s[i:], false)
@@ -122,23 +131,20 @@ func fastText(s string) (string, bool) {
 			}
 			w.gap = w.gap || isBreak
 			i += n
-		default: // NUL
+		case 0:
 			return "", false
+		default:
+			if n := spaceAt(s, i); n > 0 {
+				w.gap = true
+				i += n
+				break
+			}
+			end := wordsEnd(s, i, beforeMarkup)
+			w.put(s[i:end])
+			i = end
 		}
 	}
 	return string(w.out), true
-}
-
-// textEnd returns the index of the first tag, reference or NUL in s.
-func textEnd(s string) int {
-	for i := 0; i < len(s); {
-		i = skipPlain(s, i)
-		if i == len(s) || s[i] == '<' || s[i] == '&' || s[i] == 0 {
-			return i
-		}
-		i++
-	}
-	return len(s)
 }
 
 // tagLength returns the length of the tag or comment at the beginning of s. It returns 0 if parsers

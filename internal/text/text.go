@@ -95,6 +95,9 @@ func ID(s string) int64 {
 // PlainLine returns s in one line: white space is collapsed and trimmed, and invisible characters
 // are removed.
 func PlainLine(s string) string {
+	if isPlainLine(s) {
+		return s
+	}
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	s = strings.Map(func(c rune) rune {
 		switch {
@@ -106,6 +109,27 @@ func PlainLine(s string) string {
 		return c
 	}, s)
 	return strings.Join(strings.Fields(s), " ")
+}
+
+// isPlainLine reports whether s consists of visible characters with single spaces between words, so
+// that PlainLine changes nothing.
+func isPlainLine(s string) bool {
+	space := true // also at the beginning
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c >= utf8.RuneSelf:
+			r, n := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && n == 1 || unicode.IsSpace(r) || unicode.IsControl(r) || r == '\uFEFF' || isDirectional(r) {
+				return false
+			}
+			i += n - 1
+		case c == ' ' && space || c < ' ' || c == 0x7f:
+			return false
+		}
+		space = c == ' '
+	}
+	return !space || s == ""
 }
 
 // isDirectional reports characters that change the direction of text: a name with them can imitate

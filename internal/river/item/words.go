@@ -22,6 +22,9 @@ func Words(t feed.Text) string {
 // WebURL returns a URL that a user may be sent to, or "": absolute, http or https, and at most
 // maxURL bytes. A login in it is removed.
 func WebURL(raw string) string {
+	if len(raw) <= maxURL && isSimpleURL(raw) {
+		return raw
+	}
 	raw = strings.TrimSpace(raw)
 	if len(raw) < 8 || len(raw) > maxURL || !utf8.ValidString(raw) || strings.ContainsFunc(raw, isControl) {
 		return ""
@@ -36,6 +39,30 @@ func WebURL(raw string) string {
 	}
 	return raw
 }
+
+// isSimpleURL reports whether raw is http:// or https://, a host without port or login, and a path,
+// query or fragment of characters that need no check.
+func isSimpleURL(raw string) bool {
+	rest, ok := strings.CutPrefix(raw, "https://")
+	if !ok {
+		rest, ok = strings.CutPrefix(raw, "http://")
+	}
+	host := 0
+	for host < len(rest) && (isAlphanumeric(rest[host]) || rest[host] == '.' || rest[host] == '-') {
+		host++
+	}
+	if !ok || host == 0 || host < len(rest) && rest[host] != '/' {
+		return false
+	}
+	for i := host; i < len(rest); i++ {
+		if c := rest[i]; !isAlphanumeric(c) && strings.IndexByte("/-_.~?&=#+,;:!@$*'()", c) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func isAlphanumeric(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' }
 
 func isHTML(t feed.Text) bool { return t.Type == "text/html" || t.Type == "application/xhtml+xml" }
 
