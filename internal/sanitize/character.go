@@ -42,6 +42,19 @@ func skipPlain(s string, i int) int {
 	return i
 }
 
+// skipVisible returns an index from i on, such that all characters before it belong to visibleClass.
+func skipVisible(s string, i int) int {
+	for i+8 <= len(s) {
+		w := word(s, i)
+		angle, quote, del := (w|0x02*ones)^'>'*ones, (w|0x04*ones)^'&'*ones, w^0x7f*ones
+		if (w|(w-'!'*ones)&^w|(angle-ones)&^angle|(quote-ones)&^quote|(del-ones)&^del)&highs != 0 {
+			break
+		}
+		i += 8
+	}
+	return i
+}
+
 // isText reports whether s is UTF-8 with only characters that XML allows. ASCII characters are
 // checked elsewhere.
 func isText(s string) bool {

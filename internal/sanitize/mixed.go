@@ -73,7 +73,7 @@ func (q *fastPath) lend() {
 // nothing else affects the text after them.
 func (q *fastPath) takeBack() bool {
 	b := q.b
-	if b.silent > 0 || b.skip != "" || !b.fresh && b.preAt == len(b.out) {
+	if b.silent > 0 || b.skip != "" || b.fresh != (b.preAt == len(b.out)) {
 		return false
 	}
 	for i := range b.pending {

@@ -243,12 +243,23 @@ func (q *fastPath) endTag(i int) int {
 	return i + len("</") + len(name) + len(">")
 }
 
-// leaveOutEnd reads the end tag of a dropped element.
+// leaveOutEnd reads the end tag of an element that is dropped, or that has no end tag.
 func (q *fastPath) leaveOutEnd(i int) int {
 	n := strings.IndexByte(q.s[i:], '>') + 1
-	if q.fresh || n < len("</a>") || !isLeftOut(q.s[i+len("</"):i+n-len(">")]) {
+	if q.fresh || n < len("</a>") {
+		return 0
+	}
+	name := q.s[i+len("</") : i+n-len(">")]
+	if !isLowercase(name) || name == "br" {
+		return 0
+	}
+	if e := elements[name]; e != nil && !e.is(void) {
 		return 0
 	}
 	q.replace(i, i+n, "")
 	return i + n
+}
+
+func isLowercase(name string) bool {
+	return only(name, func(c byte) bool { return 'a' <= c && c <= 'z' })
 }

@@ -10,7 +10,8 @@ func safeStyle(style string, drawing bool) string {
 	if !isSimpleStyle(style) {
 		return ""
 	}
-	var clean strings.Builder
+	var space [128]byte
+	clean := space[:0]
 	for declaration := range strings.SplitSeq(style, ";") {
 		if declaration = strings.TrimSpace(declaration); declaration == "" {
 			continue
@@ -23,16 +24,22 @@ func safeStyle(style string, drawing bool) string {
 		if value == "" || !isSafeProperty(name, value, drawing) {
 			continue
 		}
-		if clean.Len() > 0 {
-			clean.WriteByte(' ')
+		if len(clean) > 0 {
+			clean = append(clean, ' ')
 		}
-		clean.WriteString(name + ": " + value + ";")
+		clean = append(append(append(append(clean, name...), ": "...), value...), ';')
 	}
-	return clean.String()
+	if string(clean) == style {
+		return style // without an allocation
+	}
+	return string(clean)
 }
 
 // withoutURLs replaces every url(...) in style by a space, unless it contains white space.
 func withoutURLs(style string) string {
+	if indexURL(style) < 0 {
+		return style
+	}
 	var out strings.Builder
 	for {
 		i := indexURL(style)

@@ -121,7 +121,7 @@ func (q *fastPath) leaveOut(i, n int) int {
 // isLeftOut reports whether the tags of an element are dropped and its content remains.
 func isLeftOut(name string) bool {
 	switch name {
-	case "button", "embed", "form", "input", "nobr", "noscript", "object", "param":
+	case "button", "embed", "form", "input", "link", "meta", "nobr", "noscript", "object", "param":
 		return true
 	}
 	return false
@@ -240,6 +240,9 @@ type value struct {
 func readValue(raw string) (v value, ok bool) {
 	v = value{raw: raw, same: true, visible: true}
 	for i := 0; i < len(raw); i++ {
+		if i = skipVisible(raw, i); i == len(raw) {
+			break
+		}
 		switch valueClass(raw[i]) {
 		case visibleClass:
 		case spaceClass:
