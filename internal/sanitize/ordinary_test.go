@@ -48,7 +48,7 @@ func (w *postWriter) attribute() {
 	w.oneOf(`class="a b"`, `title="x &amp; y"`, `title='x "y"'`, `href="https://example.org/a?b=1&amp;c=2"`,
 		`href="https://example.org/a?b=1&utm_source=x"`, `src="https://example.org/i.png"`, `src="../i.png"`,
 		`alt="Ünï > x"`, `alt=""`, `width="10"`, `width=10`, `height=50%`, `style="font-size: small;"`,
-		`style="text-align:center"`, `style="position:fixed"`, `target="_blank"`, `rel="noopener NoFollow"`, `rel="a b"`,
+		`style="text-align:center"`, `style="position:fixed"`, `target="_blank"`, `rel="noopener NoFollow"`, `rel="nofollow noopener"`,
 		`id="x"`, `data-x="1"`, `loading="lazy"`, `srcset="a.png 1x, b.png 2x"`, `srcset="a.png 1x,b.png 2x"`,
 		`sizes="(max-width: 9px) 1px"`, `controls`, `allowfullscreen`, `reversed=""`, `hidden="hidden"`, `lang="de"`,
 		`xml:lang="de"`, `dir="rtl"`, `align="left"`, `border=0`, `cite="http://example.org/"`, `colspan="2"`, `datetime="2024-01-01"`,

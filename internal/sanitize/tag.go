@@ -1,6 +1,9 @@
 package sanitize
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // attrList holds the kept attributes of a tag.
 type attrList struct {
@@ -9,6 +12,7 @@ type attrList struct {
 	seen      seenSet
 	same      bool // the tag already equals the output
 	hasTarget bool // it has a link target
+	hasRel    bool // it has the rel of all links, Options.LinkRel
 }
 
 // startTag reads a start tag and begins its element.
@@ -34,7 +38,7 @@ func (q *fastPath) startTag(i int) int {
 		if end = q.attributes(o.e, n); end == 0 {
 			return 0
 		}
-		if !q.attrs.same || q.attrs.hasTarget && q.z.o.LinkRel != "" {
+		if !q.attrs.same || (q.attrs.hasTarget && q.z.o.LinkRel != "") != q.attrs.hasRel {
 			q.write(o.e, i, end)
 		}
 	}
@@ -131,7 +135,7 @@ func isLeftOut(name string) bool {
 // dropped element.
 func (q *fastPath) attributes(e *element, n int) int {
 	s, a := q.s, &q.attrs
-	a.n, a.seen, a.same, a.hasTarget = 0, seenSet{}, true, false
+	a.n, a.seen, a.same, a.hasTarget, a.hasRel = 0, seenSet{}, true, false, false
 	for n < len(s) {
 		from := n
 		for n < len(s) && (s[n] == ' ' || s[n] == '\n' || s[n] == '\t') {
@@ -332,6 +336,10 @@ func (q *fastPath) keep(e *element, a *attribute, v value) bool {
 		// All checks below would return the same.
 		return list.add(keptAttribute{a.name, v.raw, a.valueKind, true}, true)
 	}
+	if a.valueKind == relValue && v.same && v.raw == q.z.o.LinkRel && v.raw != "" {
+		list.hasRel = true // write leaves it out, because appendKept adds it
+		return list.add(keptAttribute{a.name, v.raw, relValue, true}, true)
+	}
 	text := v.text()
 	k, ok := q.z.keep(e, a, text)
 	if k.value != text || !ok {
@@ -369,6 +377,10 @@ func (l *attrList) add(k keptAttribute, same bool) bool {
 // write writes the start tag of e in place of s[from:to].
 func (q *fastPath) write(e *element, from, to int) {
 	q.replace(from, to, "")
+	if list := &q.attrs; list.hasRel {
+		all := slices.DeleteFunc(list.all[:list.n], func(k keptAttribute) bool { return k.valueKind == relValue })
+		list.n = len(all)
+	}
 	q.out = q.z.appendKept(q.out, e, q.attrs.all[:q.attrs.n], q.attrs.hasTarget)
 }
 

@@ -64,3 +64,14 @@ func FuzzClip(f *testing.F) {
 		}
 	})
 }
+
+func TestPlainLinesAreReturnedAsOtherLinesAre(t *testing.T) {
+	t.Parallel()
+	parts := []string{"a", "é", "日", " ", "  ", "\t", "\u00a0", "\u200b", "\ufeff", "\u202e", "\x7f", "\u0085", "\xff", "\ufffd", "\x00", "-"}
+	for i := range len(parts) * len(parts) * len(parts) {
+		s := parts[i%len(parts)] + parts[i/len(parts)%len(parts)] + parts[i/len(parts)/len(parts)]
+		if got, want := PlainLine(s), PlainLine(" "+s); got != want {
+			t.Errorf("%q becomes %q, and %q after a space", s, got, want)
+		}
+	}
+}

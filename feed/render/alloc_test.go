@@ -1,0 +1,31 @@
+package render
+
+import (
+	"testing"
+
+	"cloudburst/feed"
+	"cloudburst/feed/feedtest"
+	"cloudburst/internal/fulltest"
+)
+
+// The limits may only shrink.
+func TestAllocationsPerWrittenItemAreBounded(t *testing.T) {
+	fulltest.SkipUnderRace(t)
+	f, err := feed.ParseBytes(feedtest.Make(feedtest.RSSContent, 40_000, 1).Body, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		format string
+		limit  float64 // allocations per item
+	}{
+		{"rss20", 2.2}, {"atom", 6.8}, {"jsonfeed", 10},
+	} {
+		buf := written(t, f, c.format)
+		n := testing.AllocsPerRun(5, func() { buf, _, _ = Append(buf[:0], f, c.format, nil) }) / float64(len(f.Items))
+		t.Logf("%s: %.2f allocations per item, of %d", c.format, n, len(f.Items))
+		if n > c.limit {
+			t.Errorf("%s: %.2f allocations per item, more than %g", c.format, n, c.limit)
+		}
+	}
+}
