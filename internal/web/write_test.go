@@ -290,7 +290,7 @@ func TestRepeatedDraftRequestCreatesOneDraft(t *testing.T) {
 	if empty, _ := x.ask("/write/draft", "key", "page-9", "writer", "alice", "source", "  "); !empty.OK || empty.ID != 0 || len(x.fakePostStore.posts) != 1 {
 		t.Errorf("nothing was saved as %+v", empty)
 	}
-	if other, status := x.ask("/write/draft", "key", "page-1", "writer", "bob", "source", "Bob's"); status != 403 || !strings.Contains(other.Error, "begun as bob") {
+	if other, status := x.ask("/write/draft", "key", "page-1", "writer", "bob", "source", "Bob's"); status != 403 || !strings.Contains(other.Error, "started by bob") {
 		t.Errorf("another's: %d %+v", status, other)
 	}
 }
