@@ -1,8 +1,11 @@
 package feed
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // This file and jsonstring.go read JSON in one pass, including the invalid JSON that the web
@@ -90,15 +93,12 @@ func (s *jsonScan) space() bool {
 				s.pos++
 			}
 		case c >= 0x80:
-			n := otherSpace(s.doc[s.pos:])
-			if n == 0 {
+			r, n := utf8.DecodeRuneInString(s.doc[s.pos:])
+			if !unicode.IsSpace(r) && r != '\ufeff' && r != '\u200b' {
 				return true
 			}
 			s.report(ProblemSyntax, s.pos, "There is white space between values that JSON does not allow; it is skipped.")
-			for n > 0 {
-				s.pos += n
-				n = otherSpace(s.doc[s.pos:])
-			}
+			s.pos += n
 		default:
 			return true
 		}
@@ -117,17 +117,6 @@ func afterJSONComment(doc string, i int) int {
 		return len(doc)
 	}
 	return i + 2 + n + len(end)
-}
-
-// otherSpace returns the length of the white space character beyond ASCII at the start of s, or
-// 0. Word processors and web pages leave these in hand-made files.
-func otherSpace(s string) int {
-	for _, w := range [...]string{"\u00a0", "\ufeff", "\u2028", "\u2029", "\u200b", "\u3000"} {
-		if strings.HasPrefix(s, w) {
-			return len(w)
-		}
-	}
-	return 0
 }
 
 // end reports, once, that the document is incomplete.
@@ -329,17 +318,12 @@ func (s *jsonScan) plain() jsonValue {
 		return jsonValue{jsonNull, text, at}
 	case "true", "false":
 		return jsonValue{jsonBool, text, at}
+	case "None", "undefined":
+		s.report(ProblemSyntax, at, "JSON has no "+quote(text)+"; it is read as null.")
+		return jsonValue{jsonNull, "null", at}
 	}
-	if isJSONNumber(text) {
+	if text != "" && text[0] <= '9' && json.Valid([]byte(text)) {
 		return jsonValue{jsonNumber, text, at}
-	}
-	if kind, means := oddJSONWord(text); kind != jsonNone {
-		if means == text {
-			s.report(ProblemSyntax, at, "JSON has no number "+quote(text)+".")
-		} else {
-			s.report(ProblemSyntax, at, "JSON has no "+quote(text)+"; it is read as "+means+".")
-		}
-		return jsonValue{kind, means, at}
 	}
 	s.pos = at
 	s.report(ProblemSyntax, at, "A text has no quotes.")
@@ -349,25 +333,6 @@ func (s *jsonScan) plain() jsonValue {
 func isJSONPlain(c byte) bool {
 	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' ||
 		c == '.' || c == '-' || c == '+' || c == '_'
-}
-
-// oddJSONWord returns the JSON value of a word or number in the syntax of other languages. kind
-// is jsonNone if text is neither.
-func oddJSONWord(text string) (kind jsonKind, means string) {
-	switch strings.ToLower(text[:min(len(text), 16)]) {
-	case "true":
-		return jsonBool, "true"
-	case "false":
-		return jsonBool, "false"
-	case "null", "none", "nil", "undefined":
-		return jsonNull, "null"
-	case "nan", "-nan", "inf", "-inf", "+inf", "infinity", "-infinity", "+infinity":
-		return jsonNumber, text
-	}
-	if repairJSONNumber(text) != "" {
-		return jsonNumber, repairJSONNumber(text)
-	}
-	return jsonNone, ""
 }
 
 // bare reads up to one of the characters in stops, and returns the text without surrounding

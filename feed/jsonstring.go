@@ -2,8 +2,8 @@ package feed
 
 import (
 	endian "encoding/binary"
+	"encoding/hex"
 	"math/bits"
-	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -227,26 +227,9 @@ func hex4(s string, i int) (r rune, ok bool) {
 	if i+4 > len(s) {
 		return 0, false
 	}
-	for _, c := range []byte(s[i : i+4]) {
-		d, ok := hexDigit(c)
-		if !ok {
-			return 0, false
-		}
-		r = r<<4 | d
-	}
-	return r, true
-}
-
-func hexDigit(c byte) (rune, bool) {
-	switch {
-	case '0' <= c && c <= '9':
-		return rune(c - '0'), true
-	case 'a' <= c && c <= 'f':
-		return rune(c-'a') + 10, true
-	case 'A' <= c && c <= 'F':
-		return rune(c-'A') + 10, true
-	}
-	return 0, false
+	var b [2]byte
+	_, err := hex.Decode(b[:], []byte(s[i:i+4]))
+	return rune(b[0])<<8 | rune(b[1]), err == nil
 }
 
 // oddEscape decodes escapes that JavaScript has but JSON does not. It keeps any other backslash,
@@ -261,21 +244,12 @@ func (s *jsonScan) oddEscape(i int, buf []byte, n int) (int, int) {
 	case 'v', '\n':
 		return i + 2, n
 	case 'x':
-		high, ok1 := hexAt(s.doc, i+2)
-		low, ok2 := hexAt(s.doc, i+3)
-		if ok1 && ok2 && high|low != 0 {
-			return i + 4, n + utf8.EncodeRune(buf[n:], high<<4|low)
+		if b, err := hex.DecodeString(s.doc[i+2 : min(i+4, len(s.doc))]); err == nil && len(b) == 1 && b[0] != 0 {
+			return i + 4, n + utf8.EncodeRune(buf[n:], rune(b[0]))
 		}
 	}
 	buf[n] = '\\'
 	return i + 1, n + 1
-}
-
-func hexAt(s string, i int) (rune, bool) {
-	if i >= len(s) {
-		return 0, false
-	}
-	return hexDigit(s[i])
 }
 
 // unescaped repairs a string with unescaped quotes. text is the string just read, from start up
@@ -347,68 +321,10 @@ func (s *jsonScan) again(start, end int) string {
 	return text
 }
 
-// isJSONNumber reports whether text is a valid JSON number.
-func isJSONNumber(text string) bool {
-	i := 0
-	if i < len(text) && text[i] == '-' {
-		i++
-	}
-	whole := digits(text[i:])
-	if whole == 0 || whole > 1 && text[i] == '0' {
-		return false
-	}
-	if i += whole; i < len(text) && text[i] == '.' {
-		n := digits(text[i+1:])
-		if n == 0 {
-			return false
-		}
-		i += 1 + n
-	}
-	if i < len(text) && text[i]|0x20 == 'e' {
-		if i++; i < len(text) && (text[i] == '+' || text[i] == '-') {
-			i++
-		}
-		n := digits(text[i:])
-		if n == 0 {
-			return false
-		}
-		i += n
-	}
-	return i == len(text)
-}
-
 func digits(s string) int {
 	n := 0
 	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
 		n++
 	}
 	return n
-}
-
-// repairJSONNumber converts a number in the syntax of other languages (0x1F, +1, 1., .5,
-// 007, 1_000) to JSON; it returns "" if text is not a number.
-func repairJSONNumber(text string) string {
-	if len(text) > 40 {
-		return ""
-	}
-	if n, err := strconv.ParseInt(text, 0, 64); err == nil && len(text) > 1 && text[0] == '0' && text[1]|0x20 >= 'a' {
-		return strconv.FormatInt(n, 10)
-	}
-	t := strings.ReplaceAll(text, "_", "")
-	t = strings.TrimPrefix(t, "+")
-	sign := ""
-	if strings.HasPrefix(t, "-") {
-		sign, t = "-", t[1:]
-	}
-	for len(t) > 1 && t[0] == '0' && '0' <= t[1] && t[1] <= '9' {
-		t = t[1:]
-	}
-	if strings.HasPrefix(t, ".") {
-		t = "0" + t
-	}
-	t = strings.TrimSuffix(t, ".")
-	if t = sign + t; isJSONNumber(t) {
-		return t
-	}
-	return ""
 }
