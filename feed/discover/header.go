@@ -133,7 +133,7 @@ func nextLink(s string) (l headerLink, rest string, ok bool) {
 		return l, "", false
 	}
 	if s[0] != '<' {
-		_, rest = parameters(s, nil)
+		rest = parameters(s, nil)
 		return l, rest, false
 	}
 	end := strings.IndexByte(s, '>')
@@ -141,24 +141,24 @@ func nextLink(s string) (l headerLink, rest string, ok bool) {
 		return l, "", false
 	}
 	l.target = strings.TrimSpace(s[1:end])
-	_, rest = parameters(s[end+1:], l.set)
+	rest = parameters(s[end+1:], l.set)
 	return l, rest, true
 }
 
 // parameters calls set for each ;name=value up to the comma that ends the link, and
 // returns the rest after the comma.
-func parameters(s string, set func(name, value string)) (n int, rest string) {
+func parameters(s string, set func(name, value string)) (rest string) {
 	for {
 		s = strings.TrimLeft(s, " \t;")
 		if s == "" {
-			return n, ""
+			return ""
 		}
 		if s[0] == ',' {
-			return n, s[1:]
+			return s[1:]
 		}
 		end := strings.IndexAny(s, "=;,")
 		if end < 0 {
-			return n, ""
+			return ""
 		}
 		name := strings.ToLower(strings.TrimSpace(s[:end]))
 		if s[end] != '=' {
@@ -170,7 +170,6 @@ func parameters(s string, set func(name, value string)) (n int, rest string) {
 		if set != nil {
 			set(name, value)
 		}
-		n++
 	}
 }
 

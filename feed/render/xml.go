@@ -191,7 +191,7 @@ func (w *writer) escape(s, where string, in byte) {
 			i++
 			continue
 		}
-		with, width := entity(s, i, in)
+		with, width := entity(s, i)
 		if width == 0 {
 			i++
 			continue
@@ -254,7 +254,7 @@ func unusual(s string, in byte) uint64 {
 
 // entity returns the replacement of the special character at s[i], "" if it is omitted, and
 // its width in bytes. The width is 0 if the character needs no replacement.
-func entity(s string, i int, in byte) (with string, width int) {
+func entity(s string, i int) (with string, width int) {
 	switch s[i] {
 	case '&':
 		return "&amp;", 1

@@ -50,14 +50,6 @@ type Admin struct {
 	overrides atomic.Pointer[map[string]Override]
 }
 
-// Actions lists the names of all actions.
-func Actions() []string {
-	return []string{
-		UserCreate, UserInvite, UserRevokeInvite, UserDisable, UserEnable, UserPromote, UserDemote, UserPassword, UserExport, UserDelete,
-		SettingChange, SettingReset, BlockAdd, BlockRemove, SubscriptionRemove, BackupCreate, BackupVerify, BackupDownload, BackupDelete,
-	}
-}
-
 // Names of actions. The part before the dot is the kind.
 const (
 	UserCreate         = "user.create"

@@ -98,7 +98,7 @@ func (a *Audience) Report(ctx context.Context, user string, days int) (Report, e
 			return Report{}, err
 		}
 	}
-	r.Days, err = a.history(ctx, user, now, days, r.day(user, now))
+	r.Days, err = a.history(ctx, user, days, r.day(user, now))
 	return r, err
 }
 
@@ -235,7 +235,7 @@ func (r *Report) day(user string, now time.Time) Day {
 }
 
 // history returns the daily counts; the last one is today.
-func (a *Audience) history(ctx context.Context, user string, now time.Time, days int, today Day) ([]Day, error) {
+func (a *Audience) history(ctx context.Context, user string, days int, today Day) ([]Day, error) {
 	since := today.Day.AddDate(0, 0, -max(days-1, 0))
 	list, err := a.Store.Days(ctx, user, since)
 	if err != nil {

@@ -113,7 +113,7 @@ func (s *Sender) exchange(ctx context.Context, x *exchange, c *conn, m *Message,
 		return r, stale
 	}
 	r = Reply{Status: a.status, ContentType: a.contentType, RetryAfter: a.retryAfter, Location: a.location, Took: took}
-	whole := x.readBody(ctx, c, &a, m, &r, took)
+	whole := x.readBody(ctx, c, &a, m, &r)
 	keep = whole && !a.close && wrote == nil
 	if keep {
 		if keep = stop(); keep {
@@ -133,7 +133,7 @@ func (s *Sender) timeoutReply(ctx context.Context, m *Message, err error, start 
 
 // readBody reads the wanted part of the body. An unwanted body is read only to reuse the
 // connection, with a short time limit.
-func (x *exchange) readBody(ctx context.Context, c *conn, a *responseHead, m *Message, r *Reply, took time.Duration) (whole bool) {
+func (x *exchange) readBody(ctx context.Context, c *conn, a *responseHead, m *Message, r *Reply) (whole bool) {
 	var dst []byte
 	if m.WantBody {
 		dst = make([]byte, 0, 512)

@@ -190,8 +190,8 @@ func (p *pool) sweep() {
 	}
 }
 
-// shed closes up to n idle connections, oldest first, and returns how many it closed.
-func (p *pool) shed(n int) int {
+// shed closes up to n idle connections, oldest first.
+func (p *pool) shed(n int) {
 	var drop []*conn
 	p.mu.Lock()
 	for p.oldest != nil && len(drop) < n {
@@ -203,7 +203,6 @@ func (p *pool) shed(n int) int {
 	for _, c := range drop {
 		c.Close()
 	}
-	return len(drop)
 }
 
 // close closes all idle connections; later puts close their connection.

@@ -73,9 +73,6 @@ const (
 // Buckets is the number of key ranges of a topic's subscriptions.
 const Buckets = record.Buckets
 
-// Protocols returns all protocols in display order.
-func Protocols() []string { return record.Protocols() }
-
 // Forever is the ExpiresAt of a subscription that does not expire.
 func Forever() time.Time { return record.Forever() }
 

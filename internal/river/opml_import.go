@@ -164,7 +164,7 @@ func (r importer) takeOver(ctx context.Context, user string, list *opml.Stream, 
 	g, err := r.gather(ctx, user, list, how, t.batch)
 	out := t.result(g.imported)
 	if err == nil {
-		_, err = r.addLists(ctx, user, g.lists, &out)
+		err = r.addLists(ctx, user, g.lists, &out)
 	}
 	r.forget(user)
 	r.Wake()
@@ -181,14 +181,14 @@ func stopped(err error, out Imported) error {
 	return f
 }
 
-// addLists follows reading lists and returns the IDs of the new ones.
-func (r importer) addLists(ctx context.Context, user string, lists []ReadingList, out *Imported) (fresh []int64, err error) {
+// addLists follows reading lists.
+func (r importer) addLists(ctx context.Context, user string, lists []ReadingList, out *Imported) error {
 	if len(lists) == 0 {
-		return nil, nil
+		return nil
 	}
 	have, err := r.Store.ReadingLists(ctx, user)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	free := maxLists - len(have)
 	for _, l := range lists {
@@ -204,13 +204,12 @@ func (r importer) addLists(ctx context.Context, user string, lists []ReadingList
 			continue
 		}
 		if err != nil {
-			return fresh, err
+			return err
 		}
 		free--
-		fresh = append(fresh, l.ID)
 		out.Lists++
 	}
-	return fresh, nil
+	return nil
 }
 
 func (i *Imported) problem(format string, args ...any) {

@@ -110,7 +110,7 @@ func (r listReader) followList(ctx context.Context, user string, s Source, got f
 	})
 	out := t.result(g.imported)
 	if err == nil {
-		_, err = importer(r).addLists(ctx, user, g.lists, &out)
+		err = importer(r).addLists(ctx, user, g.lists, &out)
 	}
 	if err == nil {
 		l.Title = g.imported.Title

@@ -86,7 +86,7 @@ func (r listReader) followGained(ctx context.Context, l *ReadingList, list *opml
 		_, had := slices.BinarySearch(before.Memory.Last, n.ID)
 		return had
 	})
-	if _, err := importer(r).addLists(ctx, l.Reader, fresh, &out); err != nil {
+	if err := importer(r).addLists(ctx, l.Reader, fresh, &out); err != nil {
 		return nil, err
 	}
 	if len(out.Problems) > 0 {

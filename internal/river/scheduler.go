@@ -257,7 +257,7 @@ func (sc *scheduler) pick(now time.Time) (j *job, off []PutOff, wait time.Durati
 	var soon time.Time
 	for i := 0; i < len(sc.waiting); i++ {
 		w := sc.waiting[i]
-		at, free := sc.startable(w, now)
+		at, free := sc.startable(w)
 		switch {
 		case endOfSkip(&w.s, now).After(now): // the hour changed while the job waited
 			sc.waiting = slices.Delete(sc.waiting, i, i+1)
@@ -299,7 +299,7 @@ func (sc *scheduler) putOff(j *job, until, now time.Time) PutOff {
 }
 
 // startable returns when a job may start, and whether its host has a free connection.
-func (sc *scheduler) startable(j *job, now time.Time) (at time.Time, free bool) {
+func (sc *scheduler) startable(j *job) (at time.Time, free bool) {
 	h := j.host
 	switch {
 	case j.pushed():

@@ -62,7 +62,7 @@ func ParseResult(body []byte) (Result, error) {
 		// A request is not a response; parseRPCResult rejects it.
 		return parseRPCResult(body)
 	}
-	r, _, err := parseXMLResult(body)
+	r, err := parseXMLResult(body)
 	if errors.Is(err, errOtherRoot) {
 		return parseRPCResult(body)
 	}
@@ -72,7 +72,7 @@ func ParseResult(body []byte) (Result, error) {
 var errOtherRoot = fmt.Errorf("%w: it is another document", ErrInvalidResponse)
 
 // parseXMLResult reads the root element only and ignores its content and any text after it.
-func parseXMLResult(body []byte) (r Result, element string, err error) {
+func parseXMLResult(body []byte) (r Result, err error) {
 	d := xml.NewDecoder(bytes.NewReader(body))
 	d.CharsetReader = func(label string, in io.Reader) (io.Reader, error) {
 		enc, err := htmlindex.Get(label)
@@ -84,7 +84,7 @@ func parseXMLResult(body []byte) (r Result, element string, err error) {
 	for {
 		token, err := d.Token()
 		if err != nil {
-			return Result{}, "", fmt.Errorf("%w: it is not XML: %w", ErrInvalidResponse, err)
+			return Result{}, fmt.Errorf("%w: it is not XML: %w", ErrInvalidResponse, err)
 		}
 		start, ok := token.(xml.StartElement)
 		if !ok {
@@ -93,7 +93,7 @@ func parseXMLResult(body []byte) (r Result, element string, err error) {
 		switch start.Name.Local {
 		case ResultElement, NotifyResultElement, pingResultElement:
 		default:
-			return Result{}, start.Name.Local, errOtherRoot
+			return Result{}, errOtherRoot
 		}
 		found := false
 		for _, a := range start.Attr {
@@ -105,9 +105,9 @@ func parseXMLResult(body []byte) (r Result, element string, err error) {
 			}
 		}
 		if !found {
-			return Result{}, start.Name.Local, fmt.Errorf("%w: its %s has no success attribute", ErrInvalidResponse, start.Name.Local)
+			return Result{}, fmt.Errorf("%w: its %s has no success attribute", ErrInvalidResponse, start.Name.Local)
 		}
-		return r, start.Name.Local, nil
+		return r, nil
 	}
 }
 
@@ -199,6 +199,6 @@ func IsPingResponse(body []byte) bool {
 		r, err := parseJSONResult(body)
 		return err == nil && r.Msg == ThanksForThePing
 	}
-	_, _, err := parseXMLResult(body)
+	_, err := parseXMLResult(body)
 	return err == nil
 }

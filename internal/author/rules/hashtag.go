@@ -22,9 +22,6 @@ type Hashtags struct {
 	names  []string
 }
 
-// Labels returns the hashtags found so far, without # and each category once.
-func (h *Hashtags) Labels() []string { return h.labels }
-
 // Categories returns the categories of a post with those of the hashtags found, at most limit, and the
 // hashtags among them. was has the hashtags of the post before: their categories end with them. A
 // category that the author also gave is no hashtag. Both results are nil if empty.

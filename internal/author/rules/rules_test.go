@@ -32,8 +32,9 @@ func TestHashtagsBecomeLinks(t *testing.T) {
 		"too long":            {"#" + strings.Repeat("a", 61), "#" + strings.Repeat("a", 61), ""},
 	} {
 		h := hashtags()
-		if got := h.Link(c.html); got != c.want || strings.Join(h.Labels(), " ") != c.labels {
-			t.Errorf("%s: %q with %q, want %q with %q", name, got, h.Labels(), c.want, c.labels)
+		got := h.Link(c.html)
+		if labels, _ := h.Categories(nil, nil, 99); got != c.want || strings.Join(labels, " ") != c.labels {
+			t.Errorf("%s: %q with %q, want %q with %q", name, got, labels, c.want, c.labels)
 		}
 	}
 }

@@ -416,7 +416,8 @@ func (f *Feeds) ownDocument(ctx context.Context, path, query string) (d *serve.D
 		return nil, modified, true, err
 	}
 	if v, document, ok := f.viewIn(user, rest, query); ok {
-		d, modified, ok, err = f.ownView(ctx, v, document, query)
+		ok = true
+		d, modified, err = f.ownView(ctx, v, document, query)
 		if rest != document || fault.CodeOf(err) != fault.NotFound || err == nil { // otherwise a saved document, which has no pages
 			return d, modified, ok, err
 		}

@@ -234,18 +234,18 @@ func (f *Feeds) viewSource(v author.View, state author.Viewed) syndicate.Source 
 }
 
 // ownView is ownDocument for a view.
-func (f *Feeds) ownView(ctx context.Context, v author.View, document, query string) (d *serve.Document, modified time.Time, ok bool, err error) {
+func (f *Feeds) ownView(ctx context.Context, v author.View, document, query string) (d *serve.Document, modified time.Time, err error) {
 	format, _, err := f.format(&http.Request{URL: &url.URL{RawQuery: query}}, document)
 	if err != nil {
-		return nil, modified, true, err
+		return nil, modified, err
 	}
 	state, main, err := f.stateOf(ctx, v)
 	switch {
 	case err != nil:
-		return nil, modified, true, err
+		return nil, modified, err
 	case main.Gone:
-		return nil, modified, true, fault.New(fault.Gone, "The feed has ended.")
+		return nil, modified, fault.New(fault.Gone, "The feed has ended.")
 	}
 	d, _, err = f.Layer.Document(ctx, f.viewSource(v, state), format)
-	return d, state.Modified, true, err
+	return d, state.Modified, err
 }

@@ -49,9 +49,6 @@ const (
 
 const viaMicropub = "micropub"
 
-// MicropubAddress returns the URL of the endpoint for an origin.
-func MicropubAddress(origin string) string { return origin + pathMicropub }
-
 func (m *Micropub) now() time.Time {
 	if m.Now != nil {
 		return m.Now()

@@ -12,9 +12,6 @@ const (
 	CNWS      = "cnws"
 )
 
-// Protocols returns all protocols in display order.
-func Protocols() []string { return []string{HTTPPost, HTTPSPost, XMLRPC, SOAP, WebSub, CNWS} }
-
 // Forever is the ExpiresAt of a subscription that does not expire.
 //
 // spec:cnws-2003#no-expiry

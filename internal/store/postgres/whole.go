@@ -40,7 +40,7 @@ type Whole struct {
 // OpenWhole opens a snapshot of a database for reading all of it, and locks out servers until it is
 // closed. A running server is fault.Conflict, and so is a schema that is not the newest.
 func OpenWhole(ctx context.Context, url string) (*Whole, error) {
-	return openWhole(ctx, url, func(w *Whole) error {
+	return openWhole(url, func(w *Whole) error {
 		if err := w.lockExclusively(ctx); err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func OpenWhole(ctx context.Context, url string) (*Whole, error) {
 
 // Snapshot opens a snapshot of a database for reading all of it, while other processes write.
 func Snapshot(ctx context.Context, url string) (*Whole, error) {
-	return openWhole(ctx, url, func(w *Whole) error { return w.read(ctx, url) })
+	return openWhole(url, func(w *Whole) error { return w.read(ctx, url) })
 }
 
 // Fill opens an empty database for filling, and locks out servers until it is closed. Without
@@ -58,7 +58,7 @@ func Snapshot(ctx context.Context, url string) (*Whole, error) {
 // attempt. If the program's tables already exist, the result is fault.Conflict unless replace is
 // set. Foreign tables with the same names are never changed.
 func Fill(ctx context.Context, url string, replace bool) (*Whole, error) {
-	return openWhole(ctx, url, func(w *Whole) error {
+	return openWhole(url, func(w *Whole) error {
 		if err := w.lockExclusively(ctx); err != nil {
 			return err
 		}
@@ -72,13 +72,13 @@ func Fill(ctx context.Context, url string, replace bool) (*Whole, error) {
 		if err := migrateFor(ctx, config, true); err != nil {
 			return err
 		}
-		w.Whole = sqldb.Whole{Dialect: sqldb.Postgres(), Rows: w.db, Plain: true, Exec: w.exec, Insert: w.insert}
+		w.Whole = sqldb.Whole{Dialect: sqldb.Postgres(), Rows: w.db, Plain: true, Insert: w.insert}
 		return nil
 	})
 }
 
 // openWhole connects, and closes the connection if prepare fails.
-func openWhole(ctx context.Context, url string, prepare func(*Whole) error) (*Whole, error) {
+func openWhole(url string, prepare func(*Whole) error) (*Whole, error) {
 	config, err := parse(url, openConnect)
 	if err != nil {
 		return nil, err
@@ -232,11 +232,6 @@ func (w *Whole) empty(ctx context.Context, url string, replace bool) error {
 	return tx.Commit()
 }
 
-func (w *Whole) exec(ctx context.Context, text string) error {
-	_, err := w.db.ExecContext(ctx, text)
-	return err
-}
-
 // insert sends rows by COPY, which is one transaction.
 func (w *Whole) insert(ctx context.Context, t sqldb.Table, rows [][]any) error {
 	conn, err := w.db.Conn(ctx)
@@ -259,10 +254,10 @@ func (w *Whole) Finish(ctx context.Context) error {
 	if err := w.lock.PingContext(ctx); err != nil {
 		return fmt.Errorf("the lock of the database was lost: %w", err)
 	}
-	if err := w.exec(ctx, "ANALYZE"); err != nil {
+	if err := w.Exec(ctx, "ANALYZE"); err != nil {
 		return err
 	}
-	return w.exec(ctx, "DROP TABLE "+incomplete)
+	return w.Exec(ctx, "DROP TABLE "+incomplete)
 }
 
 // Close closes the database and releases the lock.

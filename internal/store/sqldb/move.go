@@ -18,16 +18,21 @@ import (
 // [Move] copies one to another. The database packages create it.
 type Whole struct {
 	Dialect *Dialect
-	// Rows runs queries.
+	// Rows runs queries, and statements if the database is not read-only.
 	Rows interface {
 		QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
+		ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error)
 	}
-	// Exec runs statements; nil: the database is read-only.
-	Exec func(ctx context.Context, text string) error
 	// Insert adds rows to a table in one transaction, with values in the order of its columns.
 	Insert func(ctx context.Context, t Table, rows [][]any) error
 	// Plain means that texts contain neither NUL nor invalid UTF-8.
 	Plain bool
+}
+
+// Exec runs a statement; the database must not be read-only.
+func (w *Whole) Exec(ctx context.Context, text string) error {
+	_, err := w.Rows.ExecContext(ctx, text)
+	return err
 }
 
 // Progress is the progress of a move.

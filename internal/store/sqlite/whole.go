@@ -87,7 +87,7 @@ func Create(ctx context.Context, file string) (_ *Whole, err error) {
 	if err := sqldb.Migrate(ctx, w.db, goose.DialectSQLite3, sqldb.SQLite()); err != nil {
 		return nil, errors.Join(openFault(err, filepath.Dir(file)), w.Close())
 	}
-	w.Whole = sqldb.Whole{Dialect: sqldb.SQLite(), Rows: w.db, Exec: w.exec, Insert: w.insert}
+	w.Whole = sqldb.Whole{Dialect: sqldb.SQLite(), Rows: w.db, Insert: w.insert}
 	return w, nil
 }
 
@@ -163,11 +163,6 @@ func complete(dir string) error {
 			dir, filepath.Join(dir, Incomplete))
 	}
 	return nil
-}
-
-func (w *Whole) exec(ctx context.Context, text string) error {
-	_, err := w.db.ExecContext(ctx, text)
-	return err
 }
 
 func (w *Whole) insert(ctx context.Context, t sqldb.Table, rows [][]any) error {

@@ -8,9 +8,6 @@ type Text struct {
 	one  string // English format for the number 1; "": the same
 }
 
-// Format returns a text of a format and its arguments.
-func Format(key string, args ...any) Text { return Text{Key: key, Args: args} }
-
 // Quantity returns the text of a number with its noun: "1 feed", "1,204 feeds". The key is
 // "%d feeds".
 func Quantity[N int | int64](n N, one, many string) Text {

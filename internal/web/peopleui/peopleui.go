@@ -138,7 +138,7 @@ func (s *Pages) listPage(rw http.ResponseWriter, r *http.Request) {
 		v.Mine = &settingsView{Listed: !p.Unlisted, ShowFollows: p.ShowFollows, OwnPosts: !p.NoOwnPosts, Mail: p.MailSubscribers, MaySend: s.Subscriptions != nil && s.Subscriptions.Sends()}
 	}
 	for _, a := range page.Authors {
-		v.Rows = append(v.Rows, s.row(r, &v, a, following))
+		v.Rows = append(v.Rows, s.row(&v, a, following))
 	}
 	v.Total = page.Total
 	at := func(n int) string {
@@ -163,7 +163,7 @@ func (s *Pages) listPage(rw http.ResponseWriter, r *http.Request) {
 	s.Render(rw, r, http.StatusOK, "people", v)
 }
 
-func (s *Pages) row(r *http.Request, v *listView, a people.Author, following map[int64]bool) authorRow {
+func (s *Pages) row(v *listView, a people.Author, following map[int64]bool) authorRow {
 	row := authorRow{Author: a, Path: "/" + url.PathEscape(a.User) + "/", When: v.When(a.LastAt), Own: a.User == v.User, MayFollow: v.User != "" && s.River != nil,
 		Remote: Path + "/follow?user=" + url.QueryEscape(a.User)}
 	row.Name, row.About = shell.CleanText(a.Name, 100), shell.CleanText(a.About, 200)
