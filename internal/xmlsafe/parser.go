@@ -3,6 +3,8 @@ package xmlsafe
 import (
 	"bytes"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -90,11 +92,8 @@ func (p *parser) declaration() error {
 		if err != nil {
 			return err
 		}
-		i := 0
-		for i < len(order) && order[i] != name {
-			i++
-		}
-		if !spaced || i == len(order) || first && i != 0 {
+		i := slices.Index(order, name)
+		if !spaced || i < 0 || first && i != 0 {
 			return p.errorf("the XML declaration is malformed")
 		}
 		order = order[i+1:]
@@ -261,32 +260,12 @@ func reference(name string) (rune, bool) {
 	if !ok {
 		return 0, false
 	}
-	base := rune(10)
+	base := 10
 	if d, hex := strings.CutPrefix(digits, "x"); hex {
 		digits, base = d, 16
 	}
-	if digits == "" {
-		return 0, false
-	}
-	var r rune
-	for _, c := range digits {
-		d := rune(99)
-		switch {
-		case c >= '0' && c <= '9':
-			d = c - '0'
-		case c >= 'a' && c <= 'f':
-			d = c - 'a' + 10
-		case c >= 'A' && c <= 'F':
-			d = c - 'A' + 10
-		}
-		if d >= base {
-			return 0, false
-		}
-		if r = r*base + d; r > utf8.MaxRune {
-			return 0, false
-		}
-	}
-	return r, isChar(r)
+	r, err := strconv.ParseUint(digits, base, 31)
+	return rune(r), err == nil && isChar(rune(r))
 }
 
 func appendLines(dst, raw []byte) []byte {
