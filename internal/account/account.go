@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"cloudburst/internal/date"
 	"cloudburst/internal/fault"
 )
 
@@ -74,10 +75,7 @@ type Caller struct {
 }
 
 func (a *Accounts) now() time.Time {
-	if a.Now == nil {
-		return time.Now()
-	}
-	return a.Now()
+	return date.Now(a.Now)
 }
 
 // init initializes the zero value.

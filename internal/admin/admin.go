@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"sync/atomic"
 	"time"
+
+	"cloudburst/internal/date"
 )
 
 // Store is the database interface of package admin. Each method is one transaction. Times are
@@ -80,10 +82,7 @@ const (
 )
 
 func (a *Admin) now() time.Time {
-	if a.Now == nil {
-		return time.Now()
-	}
-	return a.Now()
+	return date.Now(a.Now)
 }
 
 func (a *Admin) log() *slog.Logger {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"cloudburst/internal/date"
 )
 
 // Window is the time after its last request for which a client is counted.
@@ -70,10 +72,7 @@ const (
 )
 
 func (a *Audience) now() time.Time {
-	if a.Now != nil {
-		return a.Now()
-	}
-	return time.Now()
+	return date.Now(a.Now)
 }
 
 // Hit counts a request for a feed ("alice/rss"). It never waits for the store. Requests beyond the

@@ -1,6 +1,7 @@
 package author
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"cloudburst/internal/author/inspect"
+	"cloudburst/internal/date"
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/text"
@@ -219,17 +221,11 @@ func noFeed(user, name string) error {
 func clip(s string) string { return text.Clip(s, 200) }
 
 func (s *Feeds) now() time.Time {
-	if s.Now != nil {
-		return s.Now().UTC().Truncate(time.Millisecond)
-	}
-	return time.Now().UTC().Truncate(time.Millisecond)
+	return date.Now(s.Now).UTC().Truncate(time.Millisecond)
 }
 
 func (s *Feeds) log() *slog.Logger {
-	if s.Log != nil {
-		return s.Log
-	}
-	return slog.New(slog.DiscardHandler)
+	return cmp.Or(s.Log, slog.New(slog.DiscardHandler))
 }
 
 // key returns the name of a feed in lists: "alice/rss".

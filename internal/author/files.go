@@ -1,6 +1,7 @@
 package author
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -15,6 +16,7 @@ import (
 	"time"
 	"unicode"
 
+	"cloudburst/internal/date"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/media"
 )
@@ -339,15 +341,9 @@ func isHash(s string) bool {
 }
 
 func (s *Files) now() time.Time {
-	if s.Now != nil {
-		return s.Now().UTC().Truncate(time.Millisecond)
-	}
-	return time.Now().UTC().Truncate(time.Millisecond)
+	return date.Now(s.Now).UTC().Truncate(time.Millisecond)
 }
 
 func (s *Files) log() *slog.Logger {
-	if s.Log != nil {
-		return s.Log
-	}
-	return slog.New(slog.DiscardHandler)
+	return cmp.Or(s.Log, slog.New(slog.DiscardHandler))
 }

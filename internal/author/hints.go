@@ -103,7 +103,7 @@ func hintFault(field, format string, args ...any) error {
 
 // of returns the hints in the form of a feed.
 func (h *Hints) of() feed.Hints {
-	f := feed.Hints{SkipDays: h.SkipDays, UpdatePeriod: h.UpdatePeriod, UpdateBase: date(h.UpdateBase)}
+	f := feed.Hints{SkipDays: h.SkipDays, UpdatePeriod: h.UpdatePeriod, UpdateBase: dateOf(h.UpdateBase)}
 	if h.TTL > 0 {
 		f.TTL = strconv.Itoa(h.TTL)
 	}

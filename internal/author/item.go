@@ -83,10 +83,10 @@ func (w itemWriter) item(post Post) feed.Item {
 		it.Link = w.address(post)
 	}
 	it.Summary = htmlText(post.HTML+images(&post.Content)+cardLink(&post.Content), post.Language, w.page(post))
-	it.Published = date(post.PublishedAt)
+	it.Published = dateOf(post.PublishedAt)
 	it.Updated = feed.Date{}
 	if post.UpdatedAt.Sub(post.PublishedAt) >= time.Second {
-		it.Updated = date(post.UpdatedAt)
+		it.Updated = dateOf(post.UpdatedAt)
 	}
 	it.Categories = categoriesOf(post.Categories, it.Categories)
 	it.Enclosures = w.enclosuresOf(post.Enclosures)
@@ -214,11 +214,11 @@ func (p *Posts) Channel(w Writer, posts []Post) *feed.Feed {
 		}
 		f.Items = append(f.Items, it)
 	}
-	f.Updated = date(newest)
+	f.Updated = dateOf(newest)
 	return f
 }
 
-func date(t time.Time) feed.Date {
+func dateOf(t time.Time) feed.Date {
 	if t.IsZero() {
 		return feed.Date{}
 	}

@@ -85,7 +85,7 @@ func (w itemWriter) nested(nodes []Node, guid, page string) []feed.Item {
 			it.More = &feed.More{Markdown: n.Text}
 		}
 		it.Media = w.addMedia(nil, n.Enclosures, n.Title != "")
-		it.Published = date(n.CreatedAt)
+		it.Published = dateOf(n.CreatedAt)
 		it.Categories = categoriesOf(n.Categories, nil)
 		it.Enclosures = w.enclosuresOf(n.Enclosures)
 		it.Items = w.nested(n.Nodes, it.ID, page)

@@ -12,6 +12,7 @@ import (
 
 	"cloudburst/feed/render"
 	"cloudburst/internal/author/rules"
+	"cloudburst/internal/date"
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 )
@@ -463,17 +464,11 @@ func (p *Posts) write(ctx context.Context, w Writing) (Written, error) {
 }
 
 func (p *Posts) now() time.Time {
-	if p.Now != nil {
-		return p.Now().UTC().Truncate(time.Millisecond)
-	}
-	return time.Now().UTC().Truncate(time.Millisecond)
+	return date.Now(p.Now).UTC().Truncate(time.Millisecond)
 }
 
 func (p *Posts) log() *slog.Logger {
-	if p.Log != nil {
-		return p.Log
-	}
-	return slog.New(slog.DiscardHandler)
+	return cmp.Or(p.Log, slog.New(slog.DiscardHandler))
 }
 
 func (p *Posts) window() int {

@@ -117,7 +117,7 @@ func (p *Posts) ViewDocument(ctx context.Context, v View, o render.Options) (doc
 		return nil, "", err
 	}
 	if v.IsAnnounced() { // removed posts also change the view
-		f.Updated = date(state.Modified)
+		f.Updated = dateOf(state.Modified)
 	}
 	if v.Archive > 0 {
 		in.linkArchive(f, w.LastSeq)

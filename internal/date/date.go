@@ -470,6 +470,14 @@ func (r *dateReader) assignNumbers() {
 	r.dated = !r.failed
 }
 
+// Now returns the time of a clock; nil: the system's.
+func Now(clock func() time.Time) time.Time {
+	if clock == nil {
+		return time.Now()
+	}
+	return clock()
+}
+
 // Later returns the later of two times.
 func Later(a, b time.Time) time.Time {
 	if a.After(b) {

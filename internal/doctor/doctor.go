@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cloudburst/feed"
+	"cloudburst/internal/date"
 	"cloudburst/protocol/rsscloud"
 )
 
@@ -99,10 +100,7 @@ func (d *Doctor) Examine(ctx context.Context, url string, report func(Check)) (R
 }
 
 func (d *Doctor) now() time.Time {
-	if d.Now != nil {
-		return d.Now()
-	}
-	return time.Now()
+	return date.Now(d.Now)
 }
 
 // plain converts a network error to plain words.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"cloudburst/feed/opml"
+	"cloudburst/internal/date"
 )
 
 // Server serves the probes and the score. The zero value works.
@@ -40,10 +41,7 @@ func (s *Server) ConnContext(ctx context.Context, _ net.Conn) context.Context {
 }
 
 func (s *Server) now() time.Time {
-	if s.Now != nil {
-		return s.Now()
-	}
-	return time.Now()
+	return date.Now(s.Now)
 }
 
 func (s *Server) ready() {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"cloudburst/feed/polling"
+	"cloudburst/internal/date"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/lease"
 	"cloudburst/internal/river/forward"
@@ -99,10 +100,7 @@ func (r *River) options() Options {
 
 // now returns the time, UTC, to the millisecond.
 func (r *River) now() time.Time {
-	if r.Now != nil {
-		return r.Now().UTC().Truncate(time.Millisecond)
-	}
-	return time.Now().UTC().Truncate(time.Millisecond)
+	return date.Now(r.Now).UTC().Truncate(time.Millisecond)
 }
 
 func (r checker) random() float64 {
@@ -113,10 +111,7 @@ func (r checker) random() float64 {
 }
 
 func (r *River) logger() *slog.Logger {
-	if r.Log != nil {
-		return r.Log
-	}
-	return slog.New(slog.DiscardHandler)
+	return cmp.Or(r.Log, slog.New(slog.DiscardHandler))
 }
 
 // seqs reserves n increasing sequence numbers and returns the first.

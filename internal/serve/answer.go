@@ -3,6 +3,8 @@ package serve
 import (
 	"net/http"
 	"time"
+
+	"cloudburst/internal/date"
 )
 
 // clockSkew is the maximum by which a client's date may be ahead of our clock.
@@ -204,10 +206,7 @@ func (d *Document) preconditionFailed(h http.Header) bool {
 }
 
 func (d *Document) now() time.Time {
-	if d.o.Now != nil {
-		return d.o.Now()
-	}
-	return time.Now()
+	return date.Now(d.o.Now)
 }
 
 // options responds to OPTIONS, including CORS preflight requests.

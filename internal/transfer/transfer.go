@@ -7,6 +7,7 @@ import (
 
 	"cloudburst/feed"
 	"cloudburst/internal/author"
+	"cloudburst/internal/date"
 )
 
 // Posts is the interface to the stored posts; *author.Posts implements it.
@@ -61,10 +62,7 @@ func (p Progress) at(phase string, done, total int) {
 }
 
 func (t *Transfer) now() time.Time {
-	if t.Now != nil {
-		return t.Now().UTC()
-	}
-	return time.Now().UTC()
+	return date.Now(t.Now).UTC()
 }
 
 func (t *Transfer) origin() string {

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"cloudburst/internal/date"
 	"cloudburst/internal/wirehttp"
 )
 
@@ -156,10 +157,7 @@ func (c *call) serve() error {
 }
 
 func (c *call) now() time.Time {
-	if c.Now != nil {
-		return c.Now()
-	}
-	return time.Now()
+	return date.Now(c.Now)
 }
 
 // requests reports whether a parameter is present, with any value.

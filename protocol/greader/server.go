@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"cloudburst/internal/date"
 	"cloudburst/internal/wirehttp"
 )
 
@@ -318,8 +319,5 @@ func (c *call) refuse(err error) {
 }
 
 func (c *call) now() time.Time {
-	if c.Now != nil {
-		return c.Now()
-	}
-	return time.Now()
+	return date.Now(c.Now)
 }

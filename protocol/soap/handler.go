@@ -1,6 +1,7 @@
 package soap
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -147,10 +148,7 @@ func (h *Handler) fault(ctx context.Context, method string, err error) *Fault {
 }
 
 func (h *Handler) log() *slog.Logger {
-	if h.Log == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return h.Log
+	return cmp.Or(h.Log, slog.New(slog.DiscardHandler))
 }
 
 // ServeHTTP serves one call, or the WSDL.

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"cloudburst/internal/date"
 	"cloudburst/internal/endpoint"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/href"
@@ -257,10 +258,7 @@ func (r *Redirects) allowChallenge(url string) bool {
 }
 
 func (r *Redirects) now() time.Time {
-	if r.Now != nil {
-		return r.Now()
-	}
-	return time.Now()
+	return date.Now(r.Now)
 }
 
 // cachedTarget returns the remembered target of a callback; "" if there is none.

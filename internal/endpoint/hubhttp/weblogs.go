@@ -1,6 +1,7 @@
 package hubhttp
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -94,10 +95,7 @@ func (s *Weblogs) announce(ctx context.Context, via string, r *http.Request, p w
 }
 
 func (s *Weblogs) log() *slog.Logger {
-	if s.Log == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return s.Log
+	return cmp.Or(s.Log, slog.New(slog.DiscardHandler))
 }
 
 // withoutFragment returns url without its fragment: pings often name a position on a page.

@@ -13,6 +13,7 @@ import (
 
 	"cloudburst/feed/render"
 	"cloudburst/internal/cache"
+	"cloudburst/internal/date"
 	"cloudburst/internal/endpoint"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/sanitize"
@@ -243,8 +244,5 @@ func (c *Convert) end(next *copyEntry) {
 }
 
 func (c *Convert) now() time.Time {
-	if c.Now != nil {
-		return c.Now()
-	}
-	return time.Now()
+	return date.Now(c.Now)
 }

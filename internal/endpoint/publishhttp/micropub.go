@@ -12,6 +12,7 @@ import (
 
 	"cloudburst/internal/account"
 	"cloudburst/internal/author"
+	"cloudburst/internal/date"
 	"cloudburst/internal/endpoint"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/text"
@@ -50,10 +51,7 @@ const (
 const viaMicropub = "micropub"
 
 func (m *Micropub) now() time.Time {
-	if m.Now != nil {
-		return m.Now()
-	}
-	return time.Now()
+	return date.Now(m.Now)
 }
 
 // micropubSite implements micropub.Backend and micropub.Media.

@@ -22,6 +22,7 @@ import (
 	"cloudburst/feed/opml"
 	"cloudburst/feed/render"
 	"cloudburst/internal/account"
+	"cloudburst/internal/date"
 	"cloudburst/internal/endpoint"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
@@ -93,10 +94,7 @@ func (a *Apps) reader(user string) string {
 }
 
 func (a *Apps) now() time.Time {
-	if a.Now != nil {
-		return a.Now()
-	}
-	return time.Now()
+	return date.Now(a.Now)
 }
 
 // settleDelay is the time for which apps that page by arrival do not get a new item. Items that

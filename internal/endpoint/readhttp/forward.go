@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"time"
 
+	"cloudburst/internal/date"
 	"cloudburst/internal/endpoint"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
@@ -65,10 +66,7 @@ func (t *Sender) Forward(ctx context.Context, n forward.Forwarding, list []river
 }
 
 func (t *Sender) now() time.Time {
-	if t.Now != nil {
-		return t.Now()
-	}
-	return time.Now()
+	return date.Now(t.Now)
 }
 
 // maxWebhookHTML is the maximum size of an item's HTML in a webhook, in bytes. A longer item has

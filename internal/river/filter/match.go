@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/text"
 )
 
 // PatternText limits the bytes of a text that a regular expression reads. Words are found in the
@@ -118,14 +119,14 @@ func (c *Compiled) Match(s *Subject, b *Budget) bool {
 // find reports whether one of the values occurs; ok is false if the budget does not suffice.
 func (c *compiled) find(s *Subject, b *Budget) (found, ok bool) {
 	if c.pattern != nil {
-		for _, text := range s.raw(c.Field) {
-			text = clip(text, PatternText)
+		for _, raw := range s.raw(c.Field) {
+			part := text.Head(raw, PatternText)
 			if b != nil {
-				if b.Left -= int64(len(text)+1) * int64(c.size); b.Left < 0 {
+				if b.Left -= int64(len(part)+1) * int64(c.size); b.Left < 0 {
 					return false, false
 				}
 			}
-			if c.pattern.MatchString(text) {
+			if c.pattern.MatchString(part) {
 				return true, true
 			}
 		}
@@ -139,17 +140,6 @@ func (c *compiled) find(s *Subject, b *Budget) (found, ok bool) {
 		}
 	}
 	return false, true
-}
-
-// clip shortens a text to at most n bytes, between two characters.
-func clip(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n]
 }
 
 // hasWord reports whether a word occurs in a text with neither a letter nor a digit next to it.

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"cloudburst/internal/account"
+	"cloudburst/internal/date"
 	"cloudburst/internal/web/locale"
 	"cloudburst/protocol/rsscloud"
 )
@@ -90,10 +91,7 @@ func New(o Options) *Shell {
 }
 
 func (s *Shell) CurrentTime() time.Time {
-	if s.Now != nil {
-		return s.Now()
-	}
-	return time.Now()
+	return date.Now(s.Now)
 }
 
 func (s *Shell) Logger() *slog.Logger {
