@@ -361,7 +361,7 @@ func peerOf(p Ping) string {
 func tooMany(wait time.Duration, format string, args ...any) error {
 	for i, a := range args {
 		if d, ok := a.(time.Duration); ok {
-			args[i] = d.Round(100 * time.Millisecond)
+			args[i] = max(d.Round(100*time.Millisecond), time.Second) // as RetryAfter
 		}
 	}
 	f := fault.New(fault.TooMany, format, args...)
