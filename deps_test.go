@@ -53,6 +53,7 @@ func rules() ruleset {
 			{"commands", []string{"internal/cli"}},
 			{"main", []string{"cmd/cloudburst", "packaging/sbom"}},
 			{"measuring", []string{"lab/bench"}},
+			{"comparing", []string{"lab/compare"}},
 			{"reckoning with what was measured", []string{"lab/simulate"}},
 			{"commands of the laboratory", []string{"lab/labcli"}},
 			{"mains of the laboratory", []string{"cmd/cloudburst-lab", "lab/planted"}},

@@ -100,7 +100,7 @@ func (b Costs) Run(ctx context.Context) (*CostFile, error) {
 	}
 	b.Hosts, b.Rounds = costHosts, minRepeats
 	begun := time.Now()
-	book := &costBook{file: CostFile{Shape: CostShape, Command: b.Command, At: begun.UTC().Truncate(time.Second), CPU: cpuModel(), Machine: machine()}}
+	book := &costBook{file: CostFile{Shape: CostShape, Command: b.Command, At: begun.UTC().Truncate(time.Second), CPU: cpuModel(), Machine: ThisMachine()}}
 	stores := []string{"sqlite"}
 	if b.Database != "" {
 		stores = append(stores, "postgres")

@@ -44,7 +44,8 @@ type Machine struct {
 	Go        string  `json:"go"`
 }
 
-func machine() Machine {
+// ThisMachine describes this machine.
+func ThisMachine() Machine {
 	m := Machine{System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), Go: runtime.Version()}
 	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
 		for line := range strings.Lines(string(text)) {

@@ -26,14 +26,17 @@ type FeedPlan struct {
 	Size  int `json:"size"`  // approximate bytes per feed
 }
 
-// feedSite serves the feeds of a plan. Each feed is compressed once.
-type feedSite struct {
+// FeedSite serves the feeds of a plan. Each feed is compressed once. Create one with [OpenFeedSite].
+type FeedSite struct {
 	plan  FeedPlan
 	mu    sync.RWMutex
 	feeds []servedFeed
 	extra int // items added to each feed
 
 	full, unchanged atomic.Int64
+
+	port   int
+	server *http.Server
 }
 
 type servedFeed struct {
@@ -47,38 +50,71 @@ type FeedCounts struct {
 	Unchanged int64 `json:"unchanged"`
 }
 
-// ServeFeeds runs the process that serves the feeds of a measurement.
-func ServeFeeds(ctx context.Context, in io.Reader, out io.Writer) error {
+// OpenFeedSite serves the feeds of a plan on a free port of 127.0.0.1.
+func OpenFeedSite(ctx context.Context, p FeedPlan) (*FeedSite, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	site := &feedSite{}
-	server := &http.Server{Handler: site, ReadHeaderTimeout: 10 * time.Second}
-	defer server.Close()
-	go func() { _ = server.Serve(l) }() // runs until the process ends
-	return serveCalls(ctx, in, out, func(_ context.Context, c call) (any, error) {
+	s := &FeedSite{port: l.Addr().(*net.TCPAddr).Port}
+	s.server = &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = s.server.Serve(l) }() // until Close
+	if err := s.set(p); err != nil {
+		_ = s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close stops serving.
+func (s *FeedSite) Close() error { return s.server.Close() }
+
+// URL returns the URL of feed i.
+func (s *FeedSite) URL(i int) string { return feedURL(s.port, i) }
+
+func feedURL(port, i int) string { return fmt.Sprintf("http://127.0.0.1:%d/feed/%d", port, i) }
+
+// Add adds one item to each feed.
+func (s *FeedSite) Add() error {
+	s.mu.Lock()
+	s.extra++
+	s.mu.Unlock()
+	return s.set(s.plan)
+}
+
+// Counts returns the responses since the previous call.
+func (s *FeedSite) Counts() FeedCounts { return FeedCounts{s.full.Swap(0), s.unchanged.Swap(0)} }
+
+// ServeFeeds runs the process that serves the feeds of a measurement.
+func ServeFeeds(ctx context.Context, in io.Reader, out io.Writer) error {
+	var site *FeedSite
+	defer func() {
+		if site != nil {
+			_ = site.Close()
+		}
+	}()
+	return serveCalls(ctx, in, out, func(ctx context.Context, c call) (any, error) {
 		switch c.Do {
 		case "plan":
 			p, err := unpack[FeedPlan](c)
+			if err == nil {
+				site, err = OpenFeedSite(ctx, p)
+			}
 			if err != nil {
 				return nil, err
 			}
-			return l.Addr().(*net.TCPAddr).Port, site.set(p)
+			return site.port, nil
 		case "add":
-			site.mu.Lock()
-			site.extra++
-			site.mu.Unlock()
-			return nil, site.set(site.plan)
+			return nil, site.Add()
 		case "counts":
-			return FeedCounts{site.full.Swap(0), site.unchanged.Swap(0)}, nil
+			return site.Counts(), nil
 		}
 		return nil, fmt.Errorf("what is %q?", c.Do)
 	})
 }
 
-func (s *feedSite) set(p FeedPlan) error {
+func (s *FeedSite) set(p FeedPlan) error {
 	if p.Feeds < 1 || p.Items < 1 || p.Size < 1000 {
 		return fmt.Errorf("feeds cannot be like %+v", p)
 	}
@@ -103,7 +139,7 @@ func (s *feedSite) set(p FeedPlan) error {
 }
 
 // ServeHTTP serves /feed/N.
-func (s *feedSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *FeedSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	i, err := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/feed/"))
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -245,7 +281,7 @@ func startFeeds(exe, dir string, p FeedPlan) (*feedProcess, error) {
 	return f, nil
 }
 
-func (f *feedProcess) url(i int) string { return fmt.Sprintf("http://127.0.0.1:%d/feed/%d", f.port, i) }
+func (f *feedProcess) url(i int) string { return feedURL(f.port, i) }
 
 // counts returns the counts since the previous call.
 func (f *feedProcess) counts() (c FeedCounts, err error) {

@@ -125,9 +125,7 @@ func (p *process) usage() usage {
 			u.rss = pages * int64(os.Getpagesize())
 		}
 	}
-	if text, err := os.ReadFile(dir + "/stat"); err == nil {
-		u.cpu = cpuOf(string(text))
-	}
+	u.cpu = ProcessCPU(p.pid())
 	// Since Linux 6.2 the size of this folder is the number of descriptors.
 	if info, err := os.Stat(dir + "/fd"); err == nil {
 		if u.files = int(info.Size()); u.files == 0 {
@@ -136,6 +134,15 @@ func (p *process) usage() usage {
 		}
 	}
 	return u
+}
+
+// ProcessCPU returns the user and system time of a process, to hundredths of a second; 0 if unknown.
+func ProcessCPU(pid int) time.Duration {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0
+	}
+	return cpuOf(string(text))
 }
 
 // cpuOf returns the user and system time from a line of /proc/PID/stat: fields 14 and 15, in

@@ -61,7 +61,7 @@ func openStage(name string, c Common, p Plan) (*stage, error) {
 		return nil, err
 	}
 	s := &stage{Common: c, dir: dir, progress: newProgress(c.Progress), loops: map[string]*loopProcess{}, begun: time.Now()}
-	s.report = Report{Bench: name, At: s.begun.UTC(), Machine: machine(), Options: map[string]string{}}
+	s.report = Report{Bench: name, At: s.begun.UTC(), Machine: ThisMachine(), Options: map[string]string{}}
 	s.option("hosts", c.Hosts)
 	s.option("rounds", c.Rounds)
 	if c.NoFile > 0 {

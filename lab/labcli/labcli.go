@@ -36,8 +36,9 @@ cloudburst, the server.
 
   cloudburst-lab bench fanout     one feed changes: how fast are all its subscribers notified?
   cloudburst-lab bench river      500 feeds, 100,000 items: how fast are pages, marks and pings?
+  cloudburst-lab compare --yarr FILE   the same work by another program, next to this one
   cloudburst-lab simulate         how many machines does a hub of the whole web need?`)
-	root.AddCommand(benchCommand(), simulateCommand())
+	root.AddCommand(benchCommand(), compareCommand(), simulateCommand())
 	return root
 }
 

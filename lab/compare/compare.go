@@ -1,0 +1,212 @@
+package compare
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"cloudburst/lab/bench"
+)
+
+const ours = "Cloudburst"
+
+// Names of the figures.
+const (
+	registered    = "registrations in sequence"
+	notified      = "notifications"
+	firstNotified = "ping → first notification"
+	notifyCPU     = "CPU of one notification"
+	firstReading  = "first reading, all items stored"
+	firstCPU      = "CPU of a first reading"
+	unchanged     = "all unchanged"
+	unchangedCPU  = "CPU of an unchanged feed"
+	oneNew        = "one new item each, all stored"
+	oneNewCPU     = "CPU of a feed with one new item"
+)
+
+// units of the figures. For "/s" the higher value is better, otherwise the lower one.
+func units() map[string]string {
+	return map[string]string{
+		registered: "/s", notified: "/s", firstNotified: "ms", notifyCPU: "µs",
+		firstReading: "/s", firstCPU: "µs", unchanged: "/s", unchangedCPU: "µs", oneNew: "/s", oneNewCPU: "µs",
+	}
+}
+
+// InvalidError means that the options cannot be used. Its text says what to change.
+type InvalidError struct{ text string }
+
+func (e *InvalidError) Error() string { return e.text }
+
+// Options name the programs, none of which is downloaded, and the work.
+type Options struct {
+	RSSCloudServer   string    // command line that starts rsscloud-server, separated by spaces; "": not compared
+	Yarr             string    // executable of yarr
+	Miniflux         string    // executable of Miniflux
+	MinifluxDatabase string    // empty PostgreSQL databases for it, one for each round, separated by spaces
+	Exe              string    // an executable that runs this server for "serve"
+	Subscribers      int       // of one feed, each on its own loopback address
+	Pings            int       // measured changes of that feed in each round
+	Feeds            int       // that are followed
+	Items            int       // of each feed
+	Size             int       // approximate bytes of each feed
+	Rounds           int       // repetitions in turn; the table has the medians
+	Progress         io.Writer // a line for each measured value
+}
+
+// Row compares one figure.
+type Row struct {
+	Figure string    `json:"figure"`
+	Unit   string    `json:"unit"`
+	Ours   []float64 `json:"cloudburst"` // one value for each round
+	Theirs []float64 `json:"other"`
+	Ratio  float64   `json:"ratio"` // how many times better Cloudburst is; below 1: worse
+}
+
+// Comparison is the result for one other program.
+type Comparison struct {
+	Program string `json:"program"`
+	Rows    []Row  `json:"figures"`
+}
+
+// Report is the result of a run.
+type Report struct {
+	At          time.Time     `json:"at"`
+	Machine     bench.Machine `json:"machine"`
+	Rounds      int           `json:"rounds"`
+	Comparisons []Comparison  `json:"comparisons"`
+}
+
+// round measures a program once on an empty folder.
+type round func(ctx context.Context, add func(figure string, value float64)) error
+
+// Run compares this program with each named program, in turn.
+func (o Options) Run(ctx context.Context) (*Report, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	report := &Report{At: time.Now().UTC(), Machine: bench.ThisMachine(), Rounds: o.Rounds}
+	hub := func(s startHub) round {
+		return func(ctx context.Context, add func(string, float64)) error { return o.hub(ctx, s, add) }
+	}
+	read := func(s startReader) round {
+		return func(ctx context.Context, add func(string, float64)) error { return o.reader(ctx, s, add) }
+	}
+	for _, pair := range []struct {
+		name, given string
+		ours, other round
+	}{
+		{"rsscloud-server", o.RSSCloudServer, hub(o.ourHub), hub(o.rsscloudServer)},
+		{"yarr", o.Yarr, read(o.ourReader), read(o.yarr)},
+		{"Miniflux", o.Miniflux, read(o.ourReader), read(o.miniflux(strings.Fields(o.MinifluxDatabase)))},
+	} {
+		if pair.given == "" {
+			continue
+		}
+		rows, err := o.pair(ctx, pair.name, pair.ours, pair.other)
+		if err != nil {
+			return nil, err
+		}
+		report.Comparisons = append(report.Comparisons, Comparison{pair.name, rows})
+	}
+	return report, nil
+}
+
+// check returns an [InvalidError] for options that cannot be used.
+func (o Options) check() error {
+	if o.RSSCloudServer == "" && o.Yarr == "" && o.Miniflux == "" {
+		return &InvalidError{"no program to compare with: name at least one of --rsscloud-server, --yarr and --miniflux"}
+	}
+	if n := len(strings.Fields(o.MinifluxDatabase)); o.Miniflux != "" && n != o.Rounds {
+		return &InvalidError{fmt.Sprintf("--miniflux-database names %d databases for %d rounds: name an empty database for each round, separated by spaces", n, o.Rounds)}
+	}
+	for _, limit := range []struct {
+		flag            string
+		value, min, max int
+	}{
+		{"subscribers", o.Subscribers, 1, 5000}, {"pings", o.Pings, 1, 1000}, {"feeds", o.Feeds, 1, 5000},
+		{"items", o.Items, 1, 200}, {"size", o.Size, 1000, 1_000_000}, {"rounds", o.Rounds, 1, 100},
+	} {
+		if limit.value < limit.min || limit.value > limit.max {
+			return &InvalidError{fmt.Sprintf("invalid value %d for --%s: must be from %d to %d", limit.value, limit.flag, limit.min, limit.max)}
+		}
+	}
+	return nil
+}
+
+// pair runs the rounds of two programs alternately.
+func (o Options) pair(ctx context.Context, name string, our, other round) ([]Row, error) {
+	var rows []Row
+	at := map[string]int{}
+	row := func(figure string) *Row {
+		if _, ok := at[figure]; !ok {
+			at[figure] = len(rows)
+			rows = append(rows, Row{Figure: figure, Unit: units()[figure]})
+		}
+		return &rows[at[figure]]
+	}
+	for i := range o.Rounds {
+		one := func(name string, run round, values func(*Row) *[]float64) error {
+			return run(ctx, func(figure string, v float64) {
+				list := values(row(figure))
+				*list = append(*list, v)
+				fmt.Fprintf(o.Progress, "round %d of %d: %s: %s: %s %s\n", i+1, o.Rounds, name, figure, number(v), units()[figure])
+			})
+		}
+		if err := one(ours, our, func(r *Row) *[]float64 { return &r.Ours }); err != nil {
+			return nil, err
+		}
+		if err := one(name, other, func(r *Row) *[]float64 { return &r.Theirs }); err != nil {
+			return nil, err
+		}
+	}
+	for i := range rows {
+		rows[i].compare()
+	}
+	return rows, nil
+}
+
+// compare computes the ratio from the medians.
+func (r *Row) compare() {
+	mine, other := median(r.Ours), median(r.Theirs)
+	if r.Unit != "/s" {
+		mine, other = other, mine
+	}
+	if other > 0 {
+		r.Ratio = mine / other
+	}
+}
+
+// Write prints the report as a table for each program, or as one JSON document.
+func (r *Report) Write(w io.Writer, asJSON bool) error {
+	if asJSON {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	}
+	m := r.Machine
+	fmt.Fprintf(w, "%s, %d CPUs, %d MiB, load %.1f before; medians of %d alternating rounds\n", m.System, m.CPUs, m.MemoryMiB, m.Load, r.Rounds)
+	for _, c := range r.Comparisons {
+		fmt.Fprintln(w)
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+		fmt.Fprintf(t, "%s\t%s\tunit\tCloudburst is better by\t\n", ours, c.Program)
+		for _, row := range c.Rows {
+			fmt.Fprintf(t, "%s\t%s\t%s\t%.2f ×\t%s\n", number(median(row.Ours)), number(median(row.Theirs)), row.Unit, row.Ratio, "  "+row.Figure)
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// number prints three digits or more.
+func number(v float64) string {
+	if v >= 100 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}

@@ -1,0 +1,273 @@
+package compare
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime/multipart"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"cloudburst/client"
+	"cloudburst/lab/bench"
+)
+
+const (
+	readSoon  = 10 * time.Minute // a reading of all feeds fails after this time
+	refreshes = 64               // concurrent requests to check a feed
+)
+
+// A reader is a program that follows feeds.
+type reader struct {
+	*program
+	rest    func(ctx context.Context) error // waits until refresh can be called again
+	follow  func(ctx context.Context, opml []byte) error
+	refresh func(ctx context.Context) error        // requests that all feeds are checked
+	items   func(ctx context.Context) (int, error) // number of stored items
+}
+
+type startReader func(ctx context.Context, dir string) (*reader, error)
+
+func (o Options) ourReader(ctx context.Context, dir string) (*reader, error) {
+	port, err := freePort(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, err := o.cloudburst(ctx, dir, "127.0.0.1:"+port)
+	if err != nil {
+		return nil, err
+	}
+	river := (&client.Client{Base: "http://127.0.0.1:" + port}).River("")
+	r := &reader{program: p}
+	r.follow = func(ctx context.Context, opml []byte) error {
+		_, err := river.ImportOPML(ctx, bytes.NewReader(opml), client.OPMLOptions{})
+		return err
+	}
+	r.refresh = func(ctx context.Context) error { return refreshAll(ctx, river) }
+	r.rest = func(ctx context.Context) error { // a user can request a check of a feed once a minute
+		t := time.NewTimer(time.Minute + time.Second)
+		defer t.Stop()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-t.C:
+			return nil
+		}
+	}
+	r.items = func(ctx context.Context) (int, error) {
+		s, err := river.Status(ctx)
+		if err != nil || s.Counts == nil {
+			return 0, err
+		}
+		return int(s.Counts.Items), nil
+	}
+	return r, nil
+}
+
+// refreshAll requests a check of every feed, one request each.
+func refreshAll(ctx context.Context, river *client.River) error {
+	var ids []int64
+	for s, err := range river.Sources(ctx, client.SourceQuery{}) {
+		if err != nil {
+			return err
+		}
+		ids = append(ids, s.ID)
+	}
+	var next atomic.Int64
+	var failed atomic.Pointer[error]
+	var group sync.WaitGroup
+	for range refreshes {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(ids) && failed.Load() == nil; i = int(next.Add(1)) - 1 {
+				if _, err := river.RefreshSource(ctx, ids[i]); err != nil {
+					failed.Store(&err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if err := failed.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+func (o Options) yarr(ctx context.Context, dir string) (*reader, error) {
+	port, err := freePort(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, err := launch(ctx, "yarr", dir, "http://127.0.0.1:"+port, nil, o.Yarr, "-addr", "127.0.0.1:"+port, "-db", filepath.Join(dir, "yarr.db"))
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{program: p}
+	r.follow = func(ctx context.Context, opml []byte) error {
+		var body bytes.Buffer
+		form := multipart.NewWriter(&body)
+		w, err := form.CreateFormFile("opml", "feeds.opml")
+		if err != nil {
+			return err
+		}
+		_, _ = w.Write(opml) // to memory
+		_ = form.Close()
+		_, err = request(ctx, http.DefaultClient, "POST", p.base+"/opml/import", form.FormDataContentType(), body.Bytes())
+		return err
+	}
+	r.refresh = func(ctx context.Context) error {
+		_, err := request(ctx, http.DefaultClient, "POST", p.base+"/api/feeds/refresh", "", nil)
+		return err
+	}
+	type status struct {
+		Running int // feeds that are being read
+		Stats   []struct{ Unread int }
+	}
+	ask := func(ctx context.Context) (s status, err error) {
+		text, err := request(ctx, http.DefaultClient, "GET", p.base+"/api/status", "", nil)
+		if err == nil {
+			err = json.Unmarshal(text, &s)
+		}
+		return s, err
+	}
+	r.rest = func(ctx context.Context) error { // it ignores requests while it reads
+		return poll(ctx, func() (bool, error) {
+			s, err := ask(ctx)
+			return s.Running == 0, err
+		})
+	}
+	r.items = func(ctx context.Context) (n int, err error) {
+		s, err := ask(ctx)
+		for _, f := range s.Stats {
+			n += f.Unread
+		}
+		return n, err
+	}
+	return r, nil
+}
+
+// miniflux starts Miniflux on the next of the databases, which must be empty.
+func (o Options) miniflux(databases []string) startReader {
+	return func(ctx context.Context, dir string) (*reader, error) {
+		database := databases[0]
+		databases = databases[1:]
+		return o.minifluxOn(ctx, dir, database)
+	}
+}
+
+func (o Options) minifluxOn(ctx context.Context, dir, database string) (*reader, error) {
+	port, err := freePort(ctx)
+	if err != nil {
+		return nil, err
+	}
+	const user, password = "compare", "compare-password"
+	env := []string{
+		"DATABASE_URL=" + database, "LISTEN_ADDR=127.0.0.1:" + port, "RUN_MIGRATIONS=1", "CREATE_ADMIN=1", "ADMIN_USERNAME=" + user,
+		"ADMIN_PASSWORD=" + password, "FETCHER_ALLOW_PRIVATE_NETWORKS=1", "LOG_LEVEL=error",
+	}
+	p, err := launch(ctx, "Miniflux", dir, "http://127.0.0.1:"+port, env, o.Miniflux)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{program: p, rest: func(context.Context) error { return nil }}
+	call := func(ctx context.Context, method, path string, body []byte) ([]byte, error) {
+		return request(ctx, http.DefaultClient, method, p.base+path, "application/xml", body, user, password)
+	}
+	r.follow = func(ctx context.Context, opml []byte) error {
+		if _, err := call(ctx, "POST", "/v1/import", opml); err != nil {
+			return err
+		}
+		return r.refresh(ctx) // it does not read imported feeds by itself for some time
+	}
+	r.refresh = func(ctx context.Context) error {
+		_, err := call(ctx, "PUT", "/v1/feeds/refresh", nil)
+		return err
+	}
+	r.items = func(ctx context.Context) (int, error) {
+		var list struct{ Total int }
+		text, err := call(ctx, "GET", "/v1/entries?limit=1", nil)
+		if err == nil {
+			err = json.Unmarshal(text, &list)
+		}
+		return list.Total, err
+	}
+	return r, nil
+}
+
+// reader runs one round of a reader on an empty folder: all feeds new, unchanged, and with one new
+// item each.
+func (o Options) reader(ctx context.Context, start startReader, add func(figure string, value float64)) error {
+	return inFolder(func(dir string) error {
+		site, err := bench.OpenFeedSite(ctx, bench.FeedPlan{Feeds: o.Feeds, Items: o.Items, Size: o.Size})
+		if err != nil {
+			return err
+		}
+		defer site.Close()
+		r, err := start(ctx, dir)
+		if err != nil {
+			return err
+		}
+		defer r.stop()
+		feeds := float64(o.Feeds)
+		reading := func(figure, cpuFigure string, begin func(context.Context) error, done func(context.Context) (bool, error)) error {
+			ctx, cancel := context.WithTimeout(ctx, readSoon)
+			defer cancel()
+			before, begun := r.cpu(), time.Now()
+			if err := begin(ctx); err != nil {
+				return fmt.Errorf("%s: %w", r.name, err)
+			}
+			if err := poll(ctx, func() (bool, error) { return done(ctx) }); err != nil {
+				return fmt.Errorf("%s, %s: %w\n%s", r.name, figure, err, r.output())
+			}
+			add(figure, feeds/time.Since(begun).Seconds())
+			add(cpuFigure, float64((r.cpu()-before).Microseconds())/feeds)
+			return nil
+		}
+		stored := func(want int) func(context.Context) (bool, error) {
+			return func(ctx context.Context) (bool, error) {
+				n, err := r.items(ctx)
+				return n >= want, err
+			}
+		}
+		var list []string
+		for i := range o.Feeds {
+			list = append(list, site.URL(i))
+		}
+		err = reading(firstReading, firstCPU, func(ctx context.Context) error { return r.follow(ctx, listOf(list)) }, stored(o.Feeds*o.Items))
+		if err != nil {
+			return err
+		}
+		if err := r.rest(ctx); err != nil {
+			return err
+		}
+		site.Counts() // resets them
+		served := int64(0)
+		err = reading(unchanged, unchangedCPU, r.refresh, func(context.Context) (bool, error) {
+			c := site.Counts()
+			served += c.Full + c.Unchanged
+			return served >= int64(o.Feeds), nil
+		})
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(r.rest(ctx), site.Add()); err != nil {
+			return err
+		}
+		return reading(oneNew, oneNewCPU, r.refresh, stored(o.Feeds*(o.Items+1)))
+	})
+}
+
+func listOf(feeds []string) []byte {
+	var b strings.Builder
+	b.WriteString(`<?xml version="1.0"?><opml version="2.0"><head><title>Feeds</title></head><body>`)
+	for i, u := range feeds {
+		fmt.Fprintf(&b, `<outline type="rss" text="Feed %d" title="Feed %d" xmlUrl="%s"/>`, i, i, u)
+	}
+	b.WriteString("</body></opml>\n")
+	return []byte(b.String())
+}
