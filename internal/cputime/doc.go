@@ -1,3 +1,3 @@
-// Package cputime measures the CPU time of a part of a test, independent of other processes on the
-// machine. Start with [Of] and [Process].
+// Package cputime measures CPU time: of a part of a test, independent of other processes on the
+// machine, or of another process. Start with [Of], [Process] and [OfProcess].
 package cputime

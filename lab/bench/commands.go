@@ -66,7 +66,7 @@ memory, the start on them and the first notification are measured.`,
 	f.BoolVar(&o.NewConnections, "new-connections", false, "the callback hosts close each connection after one answer")
 	f.Float64Var(&o.SlowShare, "slow-share", 0, "share of the subscribers that are slow, 0 to 1; they have separate hosts")
 	f.DurationVar(&o.Slow, "slow", 5*time.Second, "response time of the slow subscribers")
-	f.StringVar(&o.Register, "register", "", "door (the hub verifies each callback) or import; by default door up to 2,000 subscribers")
+	f.StringVar(&o.Register, "register", "", "endpoint (the hub verifies each callback) or import; by default endpoint up to 2,000 subscribers")
 	f.StringVar(&o.Via, "via", ViaRSSCloud, "rsscloud (notifications contain the URL of the feed) or websub (its content)")
 	f.IntVar(&o.Size, "size", 4096, "bytes of the feed, 512 to 1048576")
 	f.BoolVar(&o.Signed, "secret", false, "with websub, every subscriber has a secret and its content is signed; the loops sign too")

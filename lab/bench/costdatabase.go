@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cloudburst/internal/cputime"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -110,7 +111,7 @@ func familyCPU(pid int) time.Duration {
 	if err != nil {
 		return 0
 	}
-	sum := cpuOf(string(text)) + endedCPU(string(text))
+	sum := cputime.OfStat(string(text)) + endedCPU(string(text))
 	others, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is well-formed
 	for _, file := range others {
 		child, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
@@ -121,7 +122,7 @@ func familyCPU(pid int) time.Duration {
 			continue
 		}
 		if text, err := os.ReadFile(file); err == nil { // the child may have ended
-			sum += cpuOf(string(text))
+			sum += cputime.OfStat(string(text))
 		}
 	}
 	return sum

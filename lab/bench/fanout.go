@@ -10,7 +10,7 @@ import (
 
 // Values of Fanout.Register.
 const (
-	ByEndpoint = "door"
+	ByEndpoint = "endpoint"
 	ByImport   = "import"
 )
 
@@ -46,6 +46,9 @@ func (f Fanout) Run(ctx context.Context) (*Report, error) {
 	f.Latency = orElse(f.Latency, 300)
 	if f.Slow == 0 {
 		f.Slow = 5 * time.Second
+	}
+	if f.Register == "door" { // the former value
+		f.Register = ByEndpoint
 	}
 	if f.Register == "" {
 		f.Register = ByImport

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"cloudburst/internal/cputime"
 	"encoding/json"
 	"math"
 	"strings"
@@ -111,11 +112,11 @@ func TestRatiosAreComputedPerRound(t *testing.T) {
 func TestProcessTimeIsParsedWithAnyProcessName(t *testing.T) {
 	t.Parallel()
 	line := "77 (a) b (c) S 1 2 3 4 5 6 7 8 9 10 150 50 0 0 20"
-	if got := cpuOf(line); got != 2*time.Second {
+	if got := cputime.OfStat(line); got != 2*time.Second {
 		t.Errorf("%s, want 2s", got)
 	}
 	for _, bad := range []string{"", "77", "77 (x) S 1"} {
-		if got := cpuOf(bad); got != 0 {
+		if got := cputime.OfStat(bad); got != 0 {
 			t.Errorf("%q is %s", bad, got)
 		}
 	}

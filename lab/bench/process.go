@@ -3,6 +3,7 @@ package bench
 import (
 	"bufio"
 	"bytes"
+	"cloudburst/internal/cputime"
 	"context"
 	"errors"
 	"fmt"
@@ -125,7 +126,7 @@ func (p *process) usage() usage {
 			u.rss = pages * int64(os.Getpagesize())
 		}
 	}
-	u.cpu = ProcessCPU(p.pid())
+	u.cpu = cputime.OfProcess(p.pid())
 	// Since Linux 6.2 the size of this folder is the number of descriptors.
 	if info, err := os.Stat(dir + "/fd"); err == nil {
 		if u.files = int(info.Size()); u.files == 0 {
@@ -134,31 +135,6 @@ func (p *process) usage() usage {
 		}
 	}
 	return u
-}
-
-// ProcessCPU returns the user and system time of a process, to hundredths of a second; 0 if unknown.
-func ProcessCPU(pid int) time.Duration {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return 0
-	}
-	return cpuOf(string(text))
-}
-
-// cpuOf returns the user and system time from a line of /proc/PID/stat: fields 14 and 15, in
-// hundredths of a second. The second field, in parentheses, may contain any text.
-func cpuOf(stat string) time.Duration {
-	i := strings.LastIndexByte(stat, ')')
-	if i < 0 {
-		return 0
-	}
-	f := strings.Fields(stat[i+1:])
-	if len(f) < 13 {
-		return 0
-	}
-	user, _ := strconv.ParseInt(f[11], 10, 64)
-	system, _ := strconv.ParseInt(f[12], 10, 64)
-	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
 // watch samples the usage of p until ctx ends. The returned function returns the maximum of each

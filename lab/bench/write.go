@@ -157,7 +157,7 @@ func (b Write) watched(ctx context.Context, s *stage) error {
 			took = append(took, at.Sub(begun).Seconds()*1e3)
 		}
 	}
-	s.report.add("save → item on an open page, p50", median(took), "ms").target("≤", 50)
+	s.report.add("save → item on an open page, p50", median(took), "ms").target("≤", 15)
 	s.report.add("save → item on an open page, p99", quantile(took, 0.99), "ms")
 	return nil
 }

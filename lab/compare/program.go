@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"cloudburst/lab/bench"
+	"cloudburst/internal/cputime"
 )
 
 const (
@@ -96,7 +96,7 @@ func (p *program) output() string {
 }
 
 // cpu returns the CPU time of the process. A database server is not part of it.
-func (p *program) cpu() time.Duration { return bench.ProcessCPU(p.cmd.Process.Pid) }
+func (p *program) cpu() time.Duration { return cputime.OfProcess(p.cmd.Process.Pid) }
 
 // poll calls done every few milliseconds until it returns true or an error.
 func poll(ctx context.Context, done func() (bool, error)) error {
