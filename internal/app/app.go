@@ -85,7 +85,7 @@ type App struct {
 // New creates a server without opening its store; [App.Run] does that. The caller must call
 // Close.
 func New(cfg config.Config, log *slog.Logger) *App {
-	a := &App{cfg: cfg, log: log, clock: &clock.Steady{}, done: make(chan struct{})}
+	a := &App{cfg: cfg, log: withoutPrivate(log), clock: &clock.Steady{}, done: make(chan struct{})}
 	a.names.Default = func() string { return cfg.Public(cfg.Listen) }
 	a.names.Hosts = lateHosts{&a.hosts}
 	return a

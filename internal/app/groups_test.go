@@ -144,10 +144,33 @@ func TestNoRouteShowsPrivatePosts(t *testing.T) {
 	feed := s.names.Public() + "/alice/private/family/rss.xml"
 	form := url.Values{"id": {id}, "group": {"family"}, "user": {"alice"}, "url": {feed}, "feed": {feed}, "q": {hiddenWord}, "match": {hiddenWord}, "hub.topic": {feed}, "hub.mode": {"subscribe"},
 		"source": {feed}, "target": {s.post.GUID}, "post": {id}, "name": {"family"}, "sure": {"yes"}, "format": {"json"}}
-	var paths [][2]string
+	paths := s.routes(values)
+	for _, f := range render.Formats() {
+		for _, base := range []string{"/alice/", "/everyone/", "/alice/category/cat" + hiddenWord + "/", "/alice/archive/1/", "/alice/private/", "/alice/private/family/", "/alice/private/family/" + s.other + "/"} {
+			paths = append(paths, [2]string{"GET", base + "rss.xml?format=" + f.Name})
+		}
+	}
+	for _, p := range []string{"/alice/media/", "/alice/private/media/", "/alice/private/family/media/", "/alice/private/work/" + s.other + "/media/", "/alice/private/family/" + s.other + "/media/"} {
+		paths = append(paths, [2]string{"GET", p + s.file.Hash[:16] + "/" + s.file.Name})
+	}
+	if len(paths) < 300 {
+		t.Errorf("only %d requests", len(paths))
+	}
+	s.ask(paths, form, func(body string) bool {
+		for _, echo := range []string{"cat" + hiddenWord, "title_" + hiddenWord, "title-" + hiddenWord} {
+			body = strings.ReplaceAll(body, echo, "") // names that the request contains
+		}
+		return strings.Contains(body, "Text "+hiddenWord) || strings.Contains(body, "Title "+hiddenWord) || strings.Contains(body, "Enclosure "+hiddenWord) || strings.Contains(body, "file "+hiddenWord)
+	})
+	if now, err := s.posts.Get(t.Context(), "alice", s.post.ID); err != nil || now.Revision != s.post.Revision || now.State != author.ForGroups {
+		t.Errorf("the post was changed: %+v, %v", now, err)
+	}
+}
+
+// routes returns method and path of every route of the public listener, with each value of a parameter.
+func (s *privateScene) routes(values map[string][]string) (paths [][2]string) {
 	public := s.names.Public()
-	all := routing{s.App}.groups(public, routing{s.App}.pages(public), http.NotFoundHandler())
-	for _, g := range all {
+	for _, g := range (routing{s.App}).groups(public, routing{s.App}.pages(public), http.NotFoundHandler()) {
 		if g.title == "Operator" {
 			continue // on another listener
 		}
@@ -161,17 +184,13 @@ func TestNoRouteShowsPrivatePosts(t *testing.T) {
 			}
 		}
 	}
-	for _, f := range render.Formats() {
-		for _, base := range []string{"/alice/", "/everyone/", "/alice/category/cat" + hiddenWord + "/", "/alice/archive/1/", "/alice/private/", "/alice/private/family/", "/alice/private/family/" + s.other + "/"} {
-			paths = append(paths, [2]string{"GET", base + "rss.xml?format=" + f.Name})
-		}
-	}
-	for _, p := range []string{"/alice/media/", "/alice/private/media/", "/alice/private/family/media/", "/alice/private/work/" + s.other + "/media/", "/alice/private/family/" + s.other + "/media/"} {
-		paths = append(paths, [2]string{"GET", p + s.file.Hash[:16] + "/" + s.file.Name})
-	}
-	if len(paths) < 300 {
-		t.Errorf("only %d requests", len(paths))
-	}
+	return paths
+}
+
+// ask sends all requests with a form, as another user and as an anonymous client. shows reports whether
+// a response reveals something private.
+func (s *privateScene) ask(paths [][2]string, form url.Values, shows func(body string) bool) {
+	s.t.Helper()
 	visitors := map[string]*visitor{"eve": s.visitor("eve"), "": s.visitor("")} // before failed attempts block sign-ins
 	for who, v := range visitors {
 		answered := 0
@@ -187,20 +206,13 @@ func TestNoRouteShowsPrivatePosts(t *testing.T) {
 			if status == http.StatusOK {
 				answered++
 			}
-			body = strings.ReplaceAll(body, url.QueryEscape(hiddenWord), hiddenWord)
-			for _, echo := range []string{"cat" + hiddenWord, "title_" + hiddenWord, "title-" + hiddenWord} {
-				body = strings.ReplaceAll(body, echo, "") // names that the request contains
-			}
-			if shows := strings.Contains(body, "Text "+hiddenWord) || strings.Contains(body, "Title "+hiddenWord) || strings.Contains(body, "Enclosure "+hiddenWord) || strings.Contains(body, "file "+hiddenWord); shows {
-				t.Errorf("%q reads the private post with %s %s:\n%.2000s", who, p[0], p[1], body)
+			if shows(strings.ReplaceAll(body, url.QueryEscape(hiddenWord), hiddenWord)) {
+				s.t.Errorf("%q reads what is private with %s %s:\n%.2000s", who, p[0], p[1], body)
 			}
 		}
 		if answered < 50 {
-			t.Errorf("%q got only %d answers", who, answered)
+			s.t.Errorf("%q got only %d answers", who, answered)
 		}
-	}
-	if now, err := s.posts.Get(t.Context(), "alice", s.post.ID); err != nil || now.Revision != s.post.Revision || now.State != author.ForGroups {
-		t.Errorf("the post was changed: %+v, %v", now, err)
 	}
 }
 

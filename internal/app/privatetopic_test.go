@@ -61,38 +61,22 @@ func TestSubscriberIsNotifiedOfPrivatePosts(t *testing.T) {
 	t.Parallel()
 	s := newPrivateScene(t)
 	v := s.visitor("")
-	topicOf := func(path string) string {
-		t.Helper()
-		status, body := v.send("GET", path, nil)
-		m := selfLink.FindStringSubmatch(body)
-		if status != 200 || m == nil || !strings.Contains(body, "<cloud ") || !strings.Contains(body, `rel="hub"`) {
-			t.Fatalf("%d\n%s", status, body)
-		}
-		return m[1]
+	feed := "/alice/private/family/" + s.secret + "/rss.xml"
+	topic := v.topicOf(feed)
+	if _, body := v.send("GET", feed, nil); !strings.Contains(body, "<cloud ") || !strings.Contains(body, `rel="hub" href`) {
+		t.Errorf("the feed names no cloud or hub:\n%s", body)
 	}
-	topic := topicOf("/alice/private/family/" + s.secret + "/rss.xml")
 	if u, err := url.Parse(topic); err != nil || strings.Contains(u.Path, "alice") || strings.Contains(u.Path, "family") {
 		t.Errorf("the topic %s names the feed", topic)
 	}
 	if path := strings.TrimPrefix(topic, v.base); !strings.HasPrefix(path, event.PrivateTopics) {
 		t.Errorf("the topic is %s", topic)
-	} else if status, body := v.send("GET", path, nil); status != 200 || !strings.Contains(body, "Text "+hiddenWord) || topicOf(path) != topic {
+	} else if status, body := v.send("GET", path, nil); status != 200 || !strings.Contains(body, "Text "+hiddenWord) || v.topicOf(path) != topic {
 		t.Errorf("the topic: %d\n%s", status, body)
 	} else if status, body := v.send("GET", path[:40]+"zzzz"+path[44:], nil); status != 404 || strings.Contains(body, hiddenWord) {
 		t.Errorf("a guessed topic: %d", status)
 	}
-	content, ping := newPrivateSubscriber(t), newPrivateSubscriber(t)
-	if status, body := v.send("POST", "/websub", url.Values{"hub.mode": {"subscribe"}, "hub.topic": {topic}, "hub.callback": {content.URL}}); status != http.StatusAccepted {
-		t.Fatalf("WebSub: %d\n%s", status, body)
-	}
-	at, err := url.Parse(ping.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if status, body := v.send("POST", "/pleaseNotify", url.Values{"notifyProcedure": {""}, "port": {at.Port()}, "path": {"/"}, "protocol": {"http-post"}, "url1": {topic}}); status != 200 || strings.Contains(body, `success="false"`) {
-		t.Fatalf("rssCloud: %d\n%s", status, body)
-	}
-	waitForSubscribers(t, s.App, topic, 2)
+	content, ping := s.subscribe(v, topic)
 	post := func(word string, groups ...string) {
 		t.Helper()
 		_, err := s.posts.Save(t.Context(), author.Edit{User: "alice", To: author.Published, Via: "test", Change: func(c *author.Content) error {
@@ -107,26 +91,7 @@ func TestSubscriberIsNotifiedOfPrivatePosts(t *testing.T) {
 	post("News for the family", "family")
 	content.next(t, "News for the family")
 	ping.next(t, url.QueryEscape(topic))
-	hidden := func(when string) {
-		t.Helper()
-		for _, path := range []string{"/hub", "/log", "/log?q=private", "/v1/log", "/topics", "/topics?q=private", "/topics?order=subscribers", "/topics?order=changed", "/changes", "/changes.xml", "/shortChanges.xml", "/status", "/", "/people", "/alice/"} {
-			if _, body := v.send("GET", path, nil); strings.Contains(body, event.PrivateTopics) || strings.Contains(body, url.QueryEscape(event.PrivateTopics)) || strings.Contains(body, "for the family") {
-				t.Errorf("%s, %s shows the topic:\n%.1500s", when, path, body)
-			}
-		}
-		if list, err := s.store.Events(t.Context(), hub.EventQuery{TopicID: hub.TopicID(topic), Limit: 1000}); err != nil || len(list) > 0 {
-			t.Errorf("%s, the log has %+v, %v", when, list, err)
-		}
-		if list, err := s.store.Topics(t.Context(), hub.TopicQuery{Limit: 1000, Now: time.Now()}); err != nil {
-			t.Error(err)
-		} else {
-			for _, one := range list {
-				if event.IsPrivate(one.URL) {
-					t.Errorf("%s, the list of topics has %s", when, one.URL)
-				}
-			}
-		}
-	}
+	hidden := func(when string) { t.Helper(); s.hides(v, topic, when, "for the family") }
 	hidden("after a notification")
 	// Pings by the page of the author, and of the topic itself, do not reveal it.
 	for _, to := range []string{v.base + "/alice/", topic} {
@@ -146,7 +111,7 @@ func TestSubscriberIsNotifiedOfPrivatePosts(t *testing.T) {
 	if status, _ := v.send("GET", strings.TrimPrefix(topic, v.base), nil); status != 404 {
 		t.Errorf("the topic of a revoked secret: %d", status)
 	}
-	if status, body := v.send("POST", "/pleaseNotify", url.Values{"notifyProcedure": {""}, "port": {at.Port()}, "path": {"/"}, "protocol": {"http-post"}, "url1": {topic}}); status == 200 && !strings.Contains(body, `success="false"`) {
+	if status, body := v.send("POST", "/pleaseNotify", ping.form(t, topic)); status == 200 && !strings.Contains(body, `success="false"`) {
 		t.Errorf("rssCloud accepts the topic of a revoked secret:\n%s", body)
 	}
 	post("Not for revoked readers", "family")
@@ -163,6 +128,68 @@ func TestSubscriberIsNotifiedOfPrivatePosts(t *testing.T) {
 			t.Errorf("the subscriber got %s", got)
 		}
 	}
+}
+
+// hides checks that no list and no log reveals a topic or some words.
+func (s *privateScene) hides(v *visitor, topic, when string, words ...string) {
+	t := s.t
+	t.Helper()
+	for _, path := range []string{"/hub", "/log", "/log?q=private", "/v1/log", "/topics", "/topics?q=private", "/topics?order=subscribers", "/topics?order=changed", "/changes", "/changes.xml", "/shortChanges.xml", "/status", "/", "/people", "/alice/"} {
+		_, body := v.send("GET", path, nil)
+		for _, word := range append([]string{event.PrivateTopics, url.QueryEscape(event.PrivateTopics)}, words...) {
+			if strings.Contains(body, word) {
+				t.Errorf("%s, %s shows %q:\n%.1500s", when, path, word, body)
+			}
+		}
+	}
+	if list, err := s.store.Events(t.Context(), hub.EventQuery{TopicID: hub.TopicID(topic), Limit: 1000}); err != nil || len(list) > 0 {
+		t.Errorf("%s, the log has %+v, %v", when, list, err)
+	}
+	if list, err := s.store.Topics(t.Context(), hub.TopicQuery{Limit: 1000, Now: time.Now()}); err != nil {
+		t.Error(err)
+	} else {
+		for _, one := range list {
+			if event.IsPrivate(one.URL) {
+				t.Errorf("%s, the list of topics has %s", when, one.URL)
+			}
+		}
+	}
+}
+
+// topicOf returns the topic that a private feed names to its reader.
+func (v *visitor) topicOf(path string) string {
+	v.t.Helper()
+	status, body := v.send("GET", path, nil)
+	m := selfLink.FindStringSubmatch(body)
+	if status != 200 || m == nil || !strings.Contains(body, `/websub>; rel="hub"`) {
+		v.t.Fatalf("%s: %d\n%s", path, status, body)
+	}
+	return m[1]
+}
+
+// subscribe subscribes to a topic by WebSub and by rssCloud.
+func (s *privateScene) subscribe(v *visitor, topic string) (content, ping *privateSubscriber) {
+	t := s.t
+	t.Helper()
+	content, ping = newPrivateSubscriber(t), newPrivateSubscriber(t)
+	if status, body := v.send("POST", "/websub", url.Values{"hub.mode": {"subscribe"}, "hub.topic": {topic}, "hub.callback": {content.URL}}); status != http.StatusAccepted {
+		t.Fatalf("WebSub: %d\n%s", status, body)
+	}
+	if status, body := v.send("POST", "/pleaseNotify", ping.form(t, topic)); status != 200 || strings.Contains(body, `success="false"`) {
+		t.Fatalf("rssCloud: %d\n%s", status, body)
+	}
+	waitForSubscribers(t, s.App, topic, 2)
+	return content, ping
+}
+
+// form returns the request for the notifications of a topic.
+func (s *privateSubscriber) form(t *testing.T, topic string) url.Values {
+	t.Helper()
+	at, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return url.Values{"notifyProcedure": {""}, "port": {at.Port()}, "path": {"/"}, "protocol": {"http-post"}, "url1": {topic}}
 }
 
 // waitForSubscribers waits until a topic has n subscriptions.

@@ -3,7 +3,6 @@ package author
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"net/url"
 	"strings"
@@ -47,7 +46,6 @@ type Push = inspect.Push
 const (
 	PushNamed   = inspect.PushNamed
 	PushMissing = inspect.PushMissing
-	PushReader  = inspect.PushReader
 	PushNoPlace = inspect.PushNoPlace
 )
 
@@ -71,8 +69,8 @@ type Feeds struct {
 	// CheckUser returns a fault if there is no such user or the user may not publish. nil: every
 	// user may publish.
 	CheckUser func(ctx context.Context, user string) error
-	// Notify notifies subscribers of a new version of a public feed. After an error it is called
-	// again later, with the version at that time. nil: no notifications.
+	// Notify notifies subscribers of a new version of a feed, public or private. After an error it is
+	// called again later, with the version at that time. nil: no notifications.
 	Notify func(ctx context.Context, f Feed) error
 	// OnNotifyFailure is called when a notification failed and NotifyPending should be called soon.
 	// It must not block. nil: no call.
@@ -228,5 +226,10 @@ func (s *Feeds) log() *slog.Logger {
 	return cmp.Or(s.Log, slog.New(slog.DiscardHandler))
 }
 
-// key returns the name of a feed in lists: "alice/rss".
-func (f Feed) key() string { return fmt.Sprintf("%s/%s", f.User, f.Name) }
+// key returns the name of a feed in the log: "alice/rss". It names no group.
+func (f Feed) key() string {
+	if f.Name != Public {
+		return f.User + "/" + Private
+	}
+	return f.User + "/" + f.Name
+}

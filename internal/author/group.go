@@ -311,7 +311,7 @@ func groupDocument(p *Posts, user string) func(w Writer, slug string, newest []P
 			hash := sha256.Sum256(doc)
 			return Saving{
 				User: user, Name: GroupFeed(slug), At: p.now(), Type: typeRSS, Title: clipRunes(f.Title.Value, inspect.MaxTitle), Items: len(f.Items),
-				Bytes: doc, Hash: hash[:], Push: PushReader, Quiet: p.Feeds.Notify == nil, Allow: func(now Feed) error { return allow(Document{}, now) },
+				Bytes: doc, Hash: hash[:], Push: PushMissing, Quiet: p.Feeds.Notify == nil, Allow: func(now Feed) error { return allow(Document{}, now) },
 			}, nil
 		}
 	}

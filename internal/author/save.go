@@ -87,7 +87,7 @@ func (s *Feeds) store(ctx context.Context, d Document, what inspect.Info) (Feed,
 	var events []event.Event
 	saving := Saving{
 		User: d.User, Name: d.Name, At: s.now(), Type: what.Type, Title: what.Title, Items: what.Items, Push: what.Push,
-		Bytes: d.Bytes, Hash: hash[:], Quiet: d.Name != Public || s.Notify == nil,
+		Bytes: d.Bytes, Hash: hash[:], Quiet: s.Notify == nil,
 		Allow: func(now Feed) error { return allow(d, now) },
 		Events: func(f Feed) []event.Event {
 			events = nil

@@ -68,7 +68,7 @@ func TestRejectedDocumentLeavesThePreviousFeed(t *testing.T) {
 	}
 }
 
-func TestEachVersionOfAPublicFeedIsNotifiedOnce(t *testing.T) {
+func TestEachVersionOfAFeedIsNotifiedOnce(t *testing.T) {
 	t.Parallel()
 	var notified []string
 	s := &Feeds{Store: &memory{}}
@@ -83,7 +83,7 @@ func TestEachVersionOfAPublicFeedIsNotifiedOnce(t *testing.T) {
 		must(t, err)
 	}
 	must(t, s.NotifyPending(t.Context()))
-	if want := []string{"alice/rss 1", "alice/rss 2"}; !slices.Equal(notified, want) {
+	if want := []string{"alice/rss 1", "alice/private 1", "alice/rss 2", "alice/private 2"}; !slices.Equal(notified, want) {
 		t.Errorf("notified %q, want %q", notified, want)
 	}
 }

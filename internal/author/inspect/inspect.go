@@ -33,7 +33,6 @@ type Push string
 const (
 	PushNamed   Push = ""         // it has a cloud or a hub, or was saved by a version that did not record this
 	PushMissing Push = "missing"  // it has neither
-	PushReader  Push = "reader"   // it has neither, and each reader gets a copy with a topic of their own
 	PushNoPlace Push = "no-place" // it has neither, and its format or encoding supports neither
 )
 

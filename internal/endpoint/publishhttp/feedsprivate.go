@@ -11,7 +11,6 @@ import (
 	"cloudburst/internal/author"
 	"cloudburst/internal/endpoint"
 	"cloudburst/internal/fault"
-	"cloudburst/internal/feedfile"
 	"cloudburst/internal/syndicate"
 	"cloudburst/protocol/wsse"
 )
@@ -112,16 +111,8 @@ func (f *Feeds) privateSource(now author.Feed, reader account.Secret) syndicate.
 		return s
 	}
 	reader.User, reader.Feed = now.User, now.Name
-	if now.Push == author.PushReader && f.Topics != nil {
+	if f.Topics != nil {
 		topics{f}.declare(&s, h, reader)
-		load := s.Load
-		s.Load = func(ctx context.Context) ([]byte, string, error) {
-			doc, kind, err := load(ctx)
-			if err == nil {
-				doc, err = feedfile.AddPush(doc, kind, s.Render(""))
-			}
-			return doc, kind, err
-		}
 	}
 	if reader.Plain == "" {
 		s.Key += " " + reader.Selector + " header"

@@ -11,6 +11,7 @@ import (
 	"cloudburst/internal/author"
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/feedfile"
 	"cloudburst/internal/serve"
 	"cloudburst/internal/syndicate"
 	"cloudburst/protocol/websub"
@@ -57,12 +58,15 @@ func (f topics) serveTopic(w http.ResponseWriter, r *http.Request) {
 	f.answer(w, r, reader.User, reader.Feed, document, reader)
 }
 
-// open checks the name of a topic, and then whether its group exists.
+// open checks the name of a topic, and then whether its author is visible and its group exists.
 func (f topics) open(ctx context.Context, topic string, from account.Caller) (account.Secret, error) {
 	if f.Topics == nil {
 		return account.Secret{}, errNoFeed()
 	}
 	reader, err := f.Topics.OpenByTopic(ctx, topic, from)
+	if err == nil {
+		err = f.checkVisible(ctx, reader.User)
+	}
 	if slug, ok := author.GroupOf(reader.Feed); err == nil && ok && f.Group != nil {
 		_, err = f.Group(ctx, reader.User, slug)
 	}
@@ -90,8 +94,12 @@ func (f topics) own(ctx context.Context, path, query string) (d *serve.Document,
 	if err == nil {
 		now, err = f.Authors.Feed(ctx, reader.User, reader.Feed)
 	}
-	if err == nil && now.Push != author.PushReader { // a document that the author saved
-		err = errNoFeed()
+	switch { // no error names the feed
+	case err != nil:
+	case now.MovedTo != "":
+		err = fault.New(fault.Unreadable, "The feed has moved.")
+	case now.Gone:
+		err = fault.New(fault.Gone, "The feed has ended.")
 	}
 	if err != nil {
 		return nil, now, true, err
@@ -101,7 +109,8 @@ func (f topics) own(ctx context.Context, path, query string) (d *serve.Document,
 }
 
 // declare makes the documents of a private feed name the topic of their reader, the hub and the
-// cloud of this server.
+// cloud of this server. A saved document that names a hub, or has no place for one, stays as it is:
+// the Link header names them.
 func (f topics) declare(s *syndicate.Source, h *hosted, reader account.Secret) {
 	base := h.public + event.PrivateTopics + f.Topics.Topic(reader) + "/"
 	about := func(format string) render.Options {
@@ -114,6 +123,17 @@ func (f topics) declare(s *syndicate.Source, h *hosted, reader account.Secret) {
 		return o
 	}
 	s.Render = about
+	load := s.Load
+	s.Load = func(ctx context.Context) ([]byte, string, error) {
+		doc, kind, err := load(ctx)
+		if err != nil {
+			return doc, kind, err
+		}
+		if with, err := feedfile.AddPush(doc, kind, about("")); err == nil {
+			doc = with
+		}
+		return doc, kind, nil
+	}
 	s.Link = func(format string) []string {
 		if o := about(format); o.Self != "" {
 			return []string{websub.LinkHeader(o.Hubs[0], o.Self)}

@@ -1,0 +1,76 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"regexp"
+	"slices"
+	"strings"
+
+	"cloudburst/internal/event"
+)
+
+// privateLog is a handler of log lines that removes the URLs of private feeds, whatever part of the
+// program writes them.
+//
+// spec:cloudburst#private-topic
+type privateLog struct{ slog.Handler }
+
+// withoutPrivate returns a log that contains no URL of a private feed.
+func withoutPrivate(log *slog.Logger) *slog.Logger {
+	if log == nil {
+		return nil
+	}
+	return slog.New(privateLog{log.Handler()})
+}
+
+// privateURL matches the URL of a reader's topic, and one with a reader's secret.
+var privateURL = regexp.MustCompile(`[^\s"<>]*` + event.PrivateTopics + `[^\s"<>]*|[^\s"<>]*/[a-z0-9]{12}\.[A-Za-z0-9_-]{32}/[^\s"<>]*`)
+
+// hidePrivate replaces the URLs of private feeds in a text.
+func hidePrivate(text string) string {
+	if !strings.Contains(text, "/private/") {
+		return text
+	}
+	return privateURL.ReplaceAllString(text, "(private feed)")
+}
+
+// Handle implements [slog.Handler].
+func (h privateLog) Handle(ctx context.Context, r slog.Record) error {
+	clean := slog.NewRecord(r.Time, r.Level, hidePrivate(r.Message), r.PC)
+	r.Attrs(func(a slog.Attr) bool {
+		clean.AddAttrs(hidePrivateAttr(a))
+		return true
+	})
+	return h.Handler.Handle(ctx, clean)
+}
+
+// WithAttrs implements [slog.Handler].
+func (h privateLog) WithAttrs(attrs []slog.Attr) slog.Handler {
+	attrs = slices.Clone(attrs)
+	for i, a := range attrs {
+		attrs[i] = hidePrivateAttr(a)
+	}
+	return privateLog{h.Handler.WithAttrs(attrs)}
+}
+
+// WithGroup implements [slog.Handler].
+func (h privateLog) WithGroup(name string) slog.Handler { return privateLog{h.Handler.WithGroup(name)} }
+
+func hidePrivateAttr(a slog.Attr) slog.Attr {
+	switch v := a.Value.Resolve(); v.Kind() {
+	case slog.KindString:
+		a.Value = slog.StringValue(hidePrivate(v.String()))
+	case slog.KindAny:
+		if err, ok := v.Any().(error); ok && strings.Contains(err.Error(), "/private/") {
+			a.Value = slog.StringValue(hidePrivate(err.Error()))
+		}
+	case slog.KindGroup:
+		var all []slog.Attr
+		for _, one := range v.Group() {
+			all = append(all, hidePrivateAttr(one))
+		}
+		a.Value = slog.GroupValue(all...)
+	}
+	return a
+}
