@@ -30,6 +30,10 @@ func SiteOf(ctx context.Context) (Site, bool) {
 // StaticPath is the prefix of the files that all pages share. They have the same path at every domain.
 const StaticPath = "/static/"
 
+// StreamPath is the path of the live log. At the domain of an author it has only what changes on the
+// author's page.
+const StreamPath = "/log/stream"
+
 // Rewrite returns a page of this server for the domain: the URLs and paths of the author's page lead to
 // the domain, and other paths to the public URL. It changes the values of attributes only, which the
 // templates and the sanitizer write in double quotes; both escape a double quote in a text.
@@ -61,7 +65,7 @@ func (s Site) URL(ref string) string {
 		return ref
 	case strings.HasPrefix(path, "/"+s.User+"/"):
 		return path[len(s.User)+1:]
-	case strings.HasPrefix(path, StaticPath), path == "/favicon.svg":
+	case strings.HasPrefix(path, StaticPath), strings.HasPrefix(path, StreamPath+"?"), path == "/favicon.svg":
 		return ref
 	}
 	return s.Public + path

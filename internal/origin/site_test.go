@@ -11,6 +11,8 @@ func TestLinksOfAPageAreRewrittenForItsDomain(t *testing.T) {
 		`<a href="/alicea/">`:                                   `<a href="https://hub.example/alicea/">`,
 		`<a href="/">`:                                          `<a href="https://hub.example/">`,
 		`<a href="#x" class="y">`:                               `<a href="#x" class="y">`,
+		`<ol data-stream="/log/stream?kind=save&amp;topic=x">`:  `<ol data-stream="/log/stream?kind=save&amp;topic=x">`,
+		`<a href="/log/streams">`:                               `<a href="https://hub.example/log/streams">`,
 		`<link href="/static/base.css">`:                        `<link href="/static/base.css">`,
 		`<meta content="https://hub.example/alice/a">`:          `<meta content="https://blog.example/a">`,
 		`<meta content="https://hub.example/bob/">`:             `<meta content="https://hub.example/bob/">`,

@@ -7,6 +7,7 @@ import (
 	"path"
 	"strings"
 
+	"cloudburst/internal/event"
 	"cloudburst/internal/origin"
 	"cloudburst/internal/ownhost"
 	"cloudburst/internal/route"
@@ -101,6 +102,15 @@ func (d *Domains) serve(w http.ResponseWriter, r *http.Request, at origin.Site) 
 		http.Redirect(w, r, at.Origin+strings.TrimPrefix(withQuery(r.URL), own), http.StatusMovedPermanently)
 		return
 	case strings.HasPrefix(p, origin.StaticPath), p == "/favicon.svg", p == "/healthz":
+		own = ""
+	case p == origin.StreamPath:
+		topic := r.URL.Query().Get("topic")
+		if !strings.HasPrefix(topic, at.Public+own+"/") {
+			http.NotFound(w, r)
+			return
+		}
+		r = r.Clone(r.Context())
+		r.URL.RawQuery = url.Values{"kind": {event.KindSave}, "topic": {topic}}.Encode()
 		own = ""
 	}
 	inner := r.Clone(origin.WithSite(r.Context(), at))

@@ -236,9 +236,7 @@ func (s *Pages) postListPage(rw http.ResponseWriter, r *http.Request, l postList
 		v.Self = s.BaseURL(r) + l.Path + "?before=" + url.QueryEscape(at)
 	}
 	if q.After == nil && l.Since.IsZero() {
-		if _, own := origin.SiteOf(ctx); !own { // the stream is at the public URL
-			v.Script, v.Stream = "posts.js", savesOf(v.Base, l.User)
-		}
+		v.Script, v.Stream = "posts.js", savesOf(v.Base, l.User)
 		if l.User != "" && l.Category == "" {
 			feeds, err := s.categoryLinks(ctx, l.User, v.Writer.Title)
 			if err != nil {
@@ -264,7 +262,7 @@ func savesOf(base, user string) string {
 	if user != "" {
 		q.Set("topic", base+"/"+user+"/rss.xml")
 	}
-	return "/log/stream?" + q.Encode()
+	return origin.StreamPath + "?" + q.Encode()
 }
 
 // addPinned moves the pinned post to the top of the first page.

@@ -10,6 +10,7 @@ import (
 
 	"cloudburst/internal/author"
 	"cloudburst/internal/conversation"
+	"cloudburst/internal/origin"
 	"cloudburst/internal/sanitize"
 	"cloudburst/internal/web/content"
 	"cloudburst/internal/web/shell"
@@ -90,7 +91,7 @@ func (s *Pages) addThread(r *http.Request, v *postsView, p author.Post) error {
 
 // streamOf is the URL of the live log filtered to the replies to a post.
 func streamOf(base, path string) string {
-	return "/log/stream?" + url.Values{"kind": {"save"}, "topic": {base + path + "/comments.rss"}}.Encode()
+	return origin.StreamPath + "?" + url.Values{"kind": {"save"}, "topic": {base + path + "/comments.rss"}}.Encode()
 }
 
 // isBelow reports whether a reply is in the thread of the post at a path, so that a page shows no
