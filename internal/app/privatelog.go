@@ -62,7 +62,7 @@ func hidePrivateAttr(a slog.Attr) slog.Attr {
 	case slog.KindString:
 		a.Value = slog.StringValue(hidePrivate(v.String()))
 	case slog.KindAny:
-		if err, ok := v.Any().(error); ok && strings.Contains(err.Error(), "/private/") {
+		if err, ok := v.Any().(error); ok {
 			a.Value = slog.StringValue(hidePrivate(err.Error()))
 		}
 	case slog.KindGroup:
