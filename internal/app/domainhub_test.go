@@ -113,7 +113,7 @@ func (d *domainServer) once(when string, all []*hubSubscriber) {
 }
 
 // TestSubscribersOfADomainAreNotifiedOnce subscribes at the old URL of a feed and at the domain of its
-// author, and publishes before and while the domain is in use.
+// author, and publishes before, while and after the domain is in use.
 //
 // spec:cloudburst#own-domains
 func TestSubscribersOfADomainAreNotifiedOnce(t *testing.T) {
@@ -166,6 +166,12 @@ func TestSubscribersOfADomainAreNotifiedOnce(t *testing.T) {
 	d.once("after a saved document", all)
 	post("From posts again")
 	d.once("after another post", all)
+	if _, err := site.RemoveDomain(ctx); err != nil {
+		t.Fatal(err)
+	}
+	d.once("after the domain was removed", all)
+	post("After")
+	d.once("after a post without the domain", all)
 }
 
 // TestAuthorPageIsLiveAtItsDomain reads the live stream of a page at the domain of its author.

@@ -31,6 +31,9 @@ func (l lateHosts) Inner(raw string) string { return l.at.Load().Inner(raw) }
 // URL implements origin.Hosts; see Any.
 func (l lateHosts) URL(path string) string { return l.at.Load().URL(path) }
 
+// Former implements origin.Hosts; see Any.
+func (l lateHosts) Former(path string) []string { return l.at.Load().Former(path) }
+
 // Any implements origin.Hosts.
 func (l lateHosts) Any() bool {
 	h := l.at.Load()
@@ -45,7 +48,7 @@ func (a hosting) newHosts(ctx context.Context, st store.Store) error {
 		UserAgent: endpoint.UserAgent(Version, a.cfg.PublicURL), Timeout: proofTimeout, MaxBody: 16 << 10, MaxRedirects: 2, Dial: a.DialDomain,
 	})
 	h := &ownhost.Hosts{
-		Store: st, Public: a.names.Public, Now: a.clock.Now,
+		Store: st, Public: a.names.Public, Now: a.clock.Now, Keep: max(a.cfg.WebSub.MaxLease, a.hub.Options.Expiry),
 		Own: func(name string) bool {
 			return slices.Contains(a.cfg.TLS.Domains, name) || slices.ContainsFunc(a.names.All(), func(o string) bool { return href.Host(o) == name })
 		},
@@ -91,14 +94,7 @@ func (a hosting) domainChanged(ctx context.Context, user string) {
 
 // dropHost ends the domain of a user who is about to be deleted.
 func (a hosting) dropHost(ctx context.Context, user string) error {
-	if _, has := a.hosts.Load().Of(user); !has {
-		return nil
-	}
-	_, err := a.hosts.Load().Remove(ctx, user)
-	if fault.CodeOf(err) == fault.NotFound {
-		return nil
-	}
-	return err
+	return a.hosts.Load().Forget(ctx, user)
 }
 
 // domainNames lists the domains in use.

@@ -243,6 +243,7 @@ func (a hosting) maintainHosted(ctx context.Context) {
 			a.noteHosted(ctx, "remove old replies", a.conversation.Tidy(ctx))
 			a.noteHosted(ctx, "remove old webmentions", a.mentionSender.Tidy(ctx))
 			a.noteHosted(ctx, "remove old threads", a.threads.TidyThreads(ctx))
+			a.noteHosted(ctx, "remove past domains", a.hosts.Load().Tidy(ctx))
 		}
 		select {
 		case <-ctx.Done():

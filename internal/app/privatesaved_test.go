@@ -246,7 +246,9 @@ func TestNoRouteShowsASavedPrivateFeed(t *testing.T) {
 	}
 	s.put(savedDocument("open", ""), http.StatusNoContent)
 	s.content.next(t, "open")
-	s.ask(paths, form, func(body string) bool { return strings.Contains(body, "Saved "+hiddenWord) || strings.Contains(body, name) })
+	s.ask(paths, form, func(body string) bool {
+		return strings.Contains(body, "Saved "+hiddenWord) || strings.Contains(body, name)
+	})
 	s.hides(s.v, s.topic, "after the attack", "Saved "+hiddenWord)
 	for _, path := range []string{"/metrics", "/v1/log?limit=1000", "/v1/topics?limit=1000"} {
 		res, err := http.Get(s.operator() + path)

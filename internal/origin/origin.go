@@ -100,7 +100,10 @@ type Hosts interface {
 	Inner(raw string) string
 	// URL returns the URL of a path of this server, at the domain of the author if there is one.
 	URL(path string) string
-	// Any reports whether an author has a domain.
+	// Former returns the URLs of a path of this server at domains that its author had, and at which
+	// subscriptions may remain.
+	Former(path string) []string
+	// Any reports whether an author has, or had, a domain.
 	Any() bool
 }
 
@@ -120,7 +123,16 @@ func (n *Names) Located(path string) string {
 	return n.Hosts.URL(path)
 }
 
-// Bases returns the URLs of a path of this server at all of its names, and at the domain of the author.
+// Former returns the URLs of a path of this server at domains that its author had.
+func (n *Names) Former(path string) []string {
+	if n.Hosts == nil || !n.Hosts.Any() {
+		return nil
+	}
+	return n.Hosts.Former(path)
+}
+
+// Bases returns the URLs of a path of this server at all of its names, and at the domains that the author
+// has and had.
 func (n *Names) Bases(path string) (all []string) {
 	for _, o := range n.All() {
 		all = append(all, o+path)
@@ -128,7 +140,7 @@ func (n *Names) Bases(path string) (all []string) {
 	if at := n.Located(path); !slices.Contains(all, at) {
 		all = append(all, at)
 	}
-	return all
+	return append(all, n.Former(path)...)
 }
 
 // Set sets the origins, the canonical one first.
@@ -211,7 +223,7 @@ func (n *Names) Of(raw string) []string {
 		if at := n.Located(rest); n.Hosts != nil && !slices.Contains(names, at) {
 			names = append(names, at)
 		}
-		return names
+		return append(names, n.Former(rest)...)
 	}
 	return nil
 }

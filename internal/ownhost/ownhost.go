@@ -4,6 +4,7 @@
 package ownhost
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"maps"
@@ -33,6 +34,13 @@ type Host struct {
 	VerifiedAt time.Time // zero: not in use
 }
 
+// Past is a host name that a user had in use. Subscribers of feeds at it are notified until it ends, so
+// that no subscription stops when its author removes the name.
+type Past struct {
+	Name, User string
+	Until      time.Time
+}
+
 // InUse reports whether the name shows the author's page.
 func (h Host) InUse() bool { return !h.VerifiedAt.IsZero() }
 
@@ -40,14 +48,21 @@ func (h Host) InUse() bool { return !h.VerifiedAt.IsZero() }
 type Store interface {
 	// AuthorHosts lists all host names by name.
 	AuthorHosts(ctx context.Context) ([]Host, error)
-	// PutAuthorHost stores the host name of a user in place of another. fault.Conflict: the name is in
-	// use by another user.
-	PutAuthorHost(ctx context.Context, h Host) error
-	// VerifyAuthorHost puts a host name into use. fault.Conflict: another user has it in use;
+	// PastAuthorHosts lists the names that users had in use, by name.
+	PastAuthorHosts(ctx context.Context) ([]Past, error)
+	// PutAuthorHost stores the host name of a user in place of another. One that was in use becomes a
+	// past name until a time. fault.Conflict: the name is in use by another user.
+	PutAuthorHost(ctx context.Context, h Host, until time.Time) error
+	// VerifyAuthorHost puts a host name into use, which is no past name then. fault.Conflict: another user has it in use;
 	// fault.NotFound: the user does not have it with this token.
 	VerifyAuthorHost(ctx context.Context, h Host) error
-	// DeleteAuthorHost deletes the host name of a user. fault.NotFound.
-	DeleteAuthorHost(ctx context.Context, user string) error
+	// DeleteAuthorHost deletes the host name of a user. One that was in use becomes a past name until a
+	// time. fault.NotFound.
+	DeleteAuthorHost(ctx context.Context, user string, until time.Time) error
+	// ForgetAuthorHosts deletes the host name and the past names of a user.
+	ForgetAuthorHosts(ctx context.Context, user string) error
+	// TidyAuthorHosts deletes the past names that have ended.
+	TidyAuthorHosts(ctx context.Context, now time.Time) error
 }
 
 // Hosts manages the host names of authors. Store, Public and Read are required. Call Load before the
@@ -65,6 +80,8 @@ type Hosts struct {
 	// Loaded is called when Load has found other names in use than before; nil: not called.
 	Loaded func()
 	Now    func() time.Time
+	// Keep is how long subscribers of feeds at a name are notified after its removal; see [Past].
+	Keep time.Duration
 
 	table atomic.Pointer[table]
 	once  sync.Once
@@ -83,6 +100,7 @@ type table struct {
 	names  map[string][]Host // by name: one in use, or those that are not yet
 	users  map[string]Host
 	active map[string]string // name in use: user
+	past   map[string]Past   // by name; none in use
 }
 
 // Load reads the stored host names, which other nodes may have changed.
@@ -91,11 +109,20 @@ func (h *Hosts) Load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t := &table{names: map[string][]Host{}, users: map[string]Host{}, active: map[string]string{}}
+	past, err := h.Store.PastAuthorHosts(ctx)
+	if err != nil {
+		return err
+	}
+	t := &table{names: map[string][]Host{}, users: map[string]Host{}, active: map[string]string{}, past: map[string]Past{}}
 	for _, one := range all {
 		t.names[one.Name], t.users[one.User] = append(t.names[one.Name], one), one
 		if one.InUse() {
 			t.active[one.Name] = one.User
+		}
+	}
+	for _, one := range past {
+		if t.active[one.Name] == "" {
+			t.past[one.Name] = one
 		}
 	}
 	if old := h.table.Swap(t); h.Loaded != nil && (old == nil || !maps.Equal(old.active, t.active)) {
@@ -111,8 +138,8 @@ func (h *Hosts) read() *table {
 	return &table{}
 }
 
-// Any reports whether an author has a host name in use.
-func (h *Hosts) Any() bool { return len(h.read().active) > 0 }
+// Any reports whether an author has, or had, a host name in use.
+func (h *Hosts) Any() bool { t := h.read(); return len(t.active)+len(t.past) > 0 }
 
 // Of returns the host name of a user; false: none.
 func (h *Hosts) Of(user string) (Host, bool) {
@@ -186,8 +213,31 @@ func (h *Hosts) URL(path string) string {
 	return h.Public() + path
 }
 
-// Inner returns the URL of this server that shows the same as a URL at the host name of an author.
-// Other URLs stay as they are.
+// pastUser returns the user who had the name of a Host header in use; "": none.
+func (h *Hosts) pastUser(host string) string {
+	if one, ok := h.read().past[nameOf(host)]; ok && h.Now().Before(one.Until) {
+		return one.User
+	}
+	return ""
+}
+
+// Former returns the URLs of a path of this server, "/alice/rss.xml", at the past names of its user.
+func (h *Hosts) Former(path string) (all []string) {
+	user, rest, below := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	if !below || strings.HasPrefix(rest, "private/") {
+		return nil
+	}
+	for name, one := range h.read().past {
+		if one.User == user && h.Now().Before(one.Until) {
+			all = append(all, h.originOf(name)+"/"+rest)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Inner returns the URL of this server that shows the same as a URL at the host name of an author, in
+// use or past. Other URLs stay as they are.
 func (h *Hosts) Inner(raw string) string {
 	scheme, rest, ok := strings.Cut(raw, "://")
 	if !ok || !h.Any() || !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {
@@ -197,7 +247,7 @@ func (h *Hosts) Inner(raw string) string {
 	if end < 0 {
 		end = len(rest)
 	}
-	user := h.UserOf(rest[:end])
+	user := cmp.Or(h.UserOf(rest[:end]), h.pastUser(rest[:end]))
 	if user == "" {
 		return raw
 	}
@@ -222,7 +272,7 @@ func (h *Hosts) Set(ctx context.Context, user, name string) (Host, error) {
 	if other := h.UserOf(name); other != "" && other != user {
 		return Host{}, fault.In(taken(name), "domain")
 	}
-	if err := h.Store.PutAuthorHost(ctx, one); err != nil {
+	if err := h.Store.PutAuthorHost(ctx, one, h.Now().Add(h.Keep)); err != nil {
 		return Host{}, fault.In(err, "domain")
 	}
 	return one, h.changed(ctx, user, had && old.InUse())
@@ -342,8 +392,24 @@ func (h *Hosts) Verify(ctx context.Context, user string) (Host, error) {
 // Remove ends the use of the host name of a user. fault.NotFound.
 func (h *Hosts) Remove(ctx context.Context, user string) (Host, error) {
 	one, _ := h.Of(user)
-	if err := h.Store.DeleteAuthorHost(ctx, user); err != nil {
+	if err := h.Store.DeleteAuthorHost(ctx, user, h.Now().Add(h.Keep)); err != nil {
 		return one, err
 	}
 	return one, h.changed(ctx, user, one.InUse())
+}
+
+// Forget removes everything about a user who is deleted.
+func (h *Hosts) Forget(ctx context.Context, user string) error {
+	if err := h.Store.ForgetAuthorHosts(ctx, user); err != nil {
+		return err
+	}
+	return h.Load(ctx)
+}
+
+// Tidy removes the past names that have ended.
+func (h *Hosts) Tidy(ctx context.Context) error {
+	if err := h.Store.TidyAuthorHosts(ctx, h.Now()); err != nil {
+		return err
+	}
+	return h.Load(ctx)
 }

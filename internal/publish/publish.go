@@ -142,9 +142,12 @@ func (n *Notifier) Addresses(user string) []string {
 	if at := strings.TrimSuffix(n.Names.Located("/"+user+"/"), "/"); at != origins[0]+"/"+user {
 		own = append(own, at)
 	}
+	for _, at := range n.Names.Former("/" + user + "/") {
+		own = append(own, strings.TrimSuffix(at, "/"))
+	}
 	for _, origin := range own {
 		for _, path := range n.Hosted.Addresses(user) {
-			if !slices.Contains(origins, origin) { // the domain of the author
+			if !slices.Contains(origins, origin) { // a domain of the author
 				path = strings.TrimPrefix(path, "/"+user)
 			}
 			all = append(all, origin+path)

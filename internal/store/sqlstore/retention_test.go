@@ -25,7 +25,7 @@ func retention() map[string]string {
 		"item": "SweepRiver", "item_content": "SweepRiver", "item_full": "SweepRiver", "item_mark": "SweepRiver", "item_unindexed": "IndexItems", "item_word": "SweepRiver",
 		"source": "SweepRiver", "source_document": "SweepRiver", "source_check": "SweepRiver", "river_host": "SweepRiver", "notice_queue": "sent",
 		"outping": "delivered, or given up", "mention": "TidyMentions", "mention_sent": "TidySent", "thread_entry": "TidyThreads", "thread_work": "TidyThreads", "mention_rule": "forever: until its user removes it", "post": "SweepPosts", "post_version": "SweepPosts", "media_content": "SweepFiles", "media_piece": "SweepFiles", "testfeed": "TickTestFeed",
-		"author_host": "forever: until its author removes it", "author_page": "forever: until its author deletes it", "author_style": "KeepAuthorStyles", "post_word": "IndexPosts",
+		"author_host": "forever: until its author removes it", "author_host_past": "TidyAuthorHosts", "author_page": "forever: until its author deletes it", "author_style": "KeepAuthorStyles", "post_word": "IndexPosts",
 		"post_category": "its post is no longer published", "post_group": "its post is no longer for the group", "certificate": "removed with its name",
 		"task": "forever: a row for each kind of task", "probe": "forever: one row", "change_count": "forever: some rows, a number grows",
 		"follow_alive": "forever: one row", "account_first": "forever: one row", "account": "forever: a person's",
