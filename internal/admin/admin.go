@@ -69,6 +69,8 @@ const (
 	BlockAdd           = "block.add"
 	BlockRemove        = "block.remove"
 	SubscriptionRemove = "subscription.remove"
+	DomainCheck        = "domain.check"
+	DomainRemove       = "domain.remove"
 	BackupCreate       = "backup.create"
 	BackupVerify       = "backup.verify"
 	BackupDownload     = "backup.download"

@@ -113,7 +113,7 @@ func (a administering) registrationIsOpen() bool { return a.admin.Value(registra
 func (a administering) administration() *adminui.Options {
 	build := api.BuildVersion(Version)
 	o := &adminui.Options{
-		Admin: a.admin, Accounts: a.accounts, Settings: a.settings, Hub: a.hub, Subscriptions: a.store, Exports: a.moves(),
+		Admin: a.admin, Accounts: a.accounts, Settings: a.settings, Hub: a.hub, Subscriptions: a.store, Exports: a.moves(), Domains: a.hosts.Load(),
 		Program: adminui.Program{Version: build.Version, Revision: build.Revision, Go: build.Go, Platform: build.Platform},
 	}
 	if e, ok := a.store.(examiner); ok {

@@ -68,6 +68,12 @@ func (a hosting) newHosts(ctx context.Context, st store.Store) error {
 			}
 			return nil
 		},
+		CertificateOf: a.certificateOf,
+		Obtain: func(ctx context.Context, name string) {
+			if f := a.tls.Load(); f != nil && f.acme != nil {
+				f.acme.WarmNames(ctx, []string{name})
+			}
+		},
 		Changed: a.domainChanged,
 		Loaded:  func() { publishhttp.Relocate(a.feeds) },
 	}
@@ -90,6 +96,26 @@ func (a hosting) domainChanged(ctx context.Context, user string) {
 	if f := a.tls.Load(); ok && one.InUse() && f != nil && f.acme != nil {
 		go f.acme.WarmNames(context.WithoutCancel(ctx), []string{one.Name})
 	}
+}
+
+// certificateOf returns the state of the certificate for a domain.
+func (a hosting) certificateOf(ctx context.Context, name string) ownhost.Certificate {
+	f := a.tls.Load()
+	c := ownhost.Certificate{Served: f != nil}
+	var err error
+	switch {
+	case f == nil:
+	case f.acme != nil:
+		c.Until, err = f.acme.State(ctx, name)
+	default:
+		if err = f.files.Covers(name); err == nil {
+			c.Until = f.files.Until()
+		}
+	}
+	if err != nil {
+		c.Error = fault.Message(err)
+	}
+	return c
 }
 
 // dropHost ends the domain of a user who is about to be deleted.

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/crypto/acme"
@@ -45,6 +46,47 @@ type ACME struct {
 	Log       *slog.Logger
 
 	manager *autocert.Manager
+
+	mu     sync.Mutex
+	states map[string]state // by name; only names that may have a certificate
+}
+
+// state is the result of the last request for a certificate.
+type state struct {
+	until time.Time
+	err   error
+}
+
+// obtain returns a certificate and remembers its state.
+func (a *ACME) obtain(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+	pair, err := a.manager.GetCertificate(hello)
+	name := strings.ToLower(strings.TrimSuffix(hello.ServerName, "."))
+	if slices.Contains(hello.SupportedProtos, acme.ALPNProto) || a.allow(context.Background(), name) != nil {
+		return pair, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.states == nil {
+		a.states = map[string]state{}
+	}
+	now := state{err: err}
+	if err == nil && pair.Leaf != nil {
+		now.until = pair.Leaf.NotAfter.UTC()
+	}
+	a.states[name] = now
+	return pair, err
+}
+
+// State returns the end of the certificate for a name, as this process served it last; zero: it has none
+// yet. The error is fault.Unavailable: the last request for a certificate failed.
+func (a *ACME) State(_ context.Context, name string) (until time.Time, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := a.states[name]
+	if s.err != nil {
+		return time.Time{}, fault.Wrap(fault.Unavailable, s.err, "The last request to the certificate authority failed: %v.", s.err)
+	}
+	return s.until, nil
 }
 
 // Init checks the fields and prepares the manager. Its errors about fields are fault.Invalid.
@@ -97,7 +139,7 @@ func (a *ACME) TLS() *tls.Config {
 			named.ServerName = a.Domains[0]
 			hello = &named
 		}
-		return a.manager.GetCertificate(hello)
+		return a.obtain(hello)
 	}, acme.ALPNProto)
 }
 
@@ -119,7 +161,7 @@ func (a *ACME) WarmNames(ctx context.Context, names []string) {
 		if ctx.Err() != nil {
 			return
 		}
-		_, err := a.manager.GetCertificate(&tls.ClientHelloInfo{
+		_, err := a.obtain(&tls.ClientHelloInfo{
 			ServerName: d, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256},
 			SupportedCurves: []tls.CurveID{tls.CurveP256}, SignatureSchemes: []tls.SignatureScheme{tls.ECDSAWithP256AndSHA256},
 		})

@@ -83,6 +83,15 @@ func (f *Files) Covers(name string) error {
 	return nil
 }
 
+// Until returns the end of the certificate; zero: unknown.
+func (f *Files) Until() time.Time {
+	pair, err := f.GetCertificate(nil)
+	if err != nil || pair == nil || pair.Leaf == nil {
+		return time.Time{}
+	}
+	return pair.Leaf.NotAfter.UTC()
+}
+
 // GetCertificate implements tls.Config.GetCertificate.
 func (f *Files) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	f.mu.Lock()

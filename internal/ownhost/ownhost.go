@@ -41,6 +41,13 @@ type Past struct {
 	Until      time.Time
 }
 
+// Certificate is the state of the certificate for a host name.
+type Certificate struct {
+	Served bool      // this server terminates TLS
+	Until  time.Time // end of the certificate; zero: there is none yet
+	Error  string    // why there is none, as a sentence; "": unknown or no error
+}
+
 // InUse reports whether the name shows the author's page.
 func (h Host) InUse() bool { return !h.VerifiedAt.IsZero() }
 
@@ -75,6 +82,10 @@ type Hosts struct {
 	// Covers returns an error if visitors could not reach a name, for example without a certificate;
 	// nil: no check.
 	Covers func(name string) error
+	// CertificateOf returns the certificate for a name; nil: this server has none. Obtain requests it;
+	// nil: it cannot.
+	CertificateOf func(ctx context.Context, name string) Certificate
+	Obtain        func(ctx context.Context, name string)
 	// Changed is called after the host name in use of a user has changed; nil: not called.
 	Changed func(ctx context.Context, user string)
 	// Loaded is called when Load has found other names in use than before; nil: not called.
@@ -362,22 +373,8 @@ func (h *Hosts) Verify(ctx context.Context, user string) (Host, error) {
 	if one.InUse() {
 		return one, nil
 	}
-	if h.Covers != nil {
-		if err := h.Covers(one.Name); err != nil {
-			return one, err
-		}
-	}
-	h.once.Do(func() { h.pace = limit.New(verifyRate, verifyBurst, maxPaced) })
-	if wait, ok := h.pace.Take(user, h.Now()); !ok {
-		return one, &fault.Error{Code: fault.TooMany, RetryAfter: wait, Msg: "You have checked the domain several times. Check it again in a while; a changed DNS record needs time."}
-	}
-	body, err := h.Read(ctx, h.ProofURL(one.Name))
-	if err != nil {
-		return one, fault.Wrap(fault.Unreadable, err, "The domain %s does not lead to this server yet. Reading %s failed: %s. Check the DNS record of the domain; a change may take some hours.",
-			one.Name, h.ProofURL(one.Name), strings.TrimSuffix(fault.Message(err), "."))
-	}
-	if len(body) > maxProof || !slices.Contains(strings.Fields(string(body)), one.Token) {
-		return one, fault.New(fault.Unreadable, "The domain %s leads to another server: %s does not contain your token. Check the DNS record of the domain; a change may take some hours.", one.Name, h.ProofURL(one.Name))
+	if err := h.prove(ctx, one); err != nil {
+		return one, err
 	}
 	one.VerifiedAt = h.Now().UTC()
 	if err := h.Store.VerifyAuthorHost(ctx, one); err != nil {
@@ -387,6 +384,54 @@ func (h *Hosts) Verify(ctx context.Context, user string) (Host, error) {
 		return one, err
 	}
 	return one, h.changed(ctx, user, true)
+}
+
+// Check verifies the host name of a user, also one that is in use, and requests its certificate. A name
+// in use stays so after an error. Errors as of Verify.
+func (h *Hosts) Check(ctx context.Context, user string) (Host, error) {
+	before, _ := h.Of(user)
+	one, err := h.Verify(ctx, user)
+	if err == nil && before.InUse() {
+		err = h.prove(ctx, one)
+	}
+	if err != nil {
+		return one, err
+	}
+	if h.Obtain != nil {
+		h.Obtain(ctx, one.Name)
+	}
+	return one, nil
+}
+
+// Certificate returns the state of the certificate for a host name.
+func (h *Hosts) Certificate(ctx context.Context, name string) Certificate {
+	if h.CertificateOf == nil {
+		return Certificate{}
+	}
+	return h.CertificateOf(ctx, name)
+}
+
+// prove reads the token of a user at the user's host name.
+func (h *Hosts) prove(ctx context.Context, one Host) error {
+	user := one.User
+	if h.Covers != nil {
+		if err := h.Covers(one.Name); err != nil {
+			return err
+		}
+	}
+	h.once.Do(func() { h.pace = limit.New(verifyRate, verifyBurst, maxPaced) })
+	if wait, ok := h.pace.Take(user, h.Now()); !ok {
+		return &fault.Error{Code: fault.TooMany, RetryAfter: wait, Msg: "You have checked the domain several times. Check it again in a while; a changed DNS record needs time."}
+	}
+	body, err := h.Read(ctx, h.ProofURL(one.Name))
+	if err != nil {
+		return fault.Wrap(fault.Unreadable, err, "The domain %s does not lead to this server yet. Reading %s failed: %s. Check the DNS record of the domain; a change may take some hours.",
+			one.Name, h.ProofURL(one.Name), strings.TrimSuffix(fault.Message(err), "."))
+	}
+	if len(body) > maxProof || !slices.Contains(strings.Fields(string(body)), one.Token) {
+		return fault.New(fault.Unreadable, "The domain %s leads to another server: %s does not contain your token. Check the DNS record of the domain; a change may take some hours.", one.Name, h.ProofURL(one.Name))
+	}
+	return nil
 }
 
 // Remove ends the use of the host name of a user. fault.NotFound.

@@ -26,6 +26,7 @@ type Options struct {
 	Hub           Hub           // nil: subscriptions cannot be removed
 	Subscriptions Subscriptions // nil: subscriptions are not listed
 	Exports       Exports       // nil: users cannot be exported
+	Domains       Domains       // nil: domains of authors are not listed
 	Program       Program       // of the running binary
 }
 

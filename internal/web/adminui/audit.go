@@ -43,6 +43,7 @@ func auditWords(action string) string {
 		admin.UserDemote: "took the role of administrator from", admin.UserPassword: "set the password of", admin.UserExport: "exported the user",
 		admin.UserDelete: "deleted the user", admin.SettingChange: "changed the setting", admin.SettingReset: "reset the setting",
 		admin.BlockAdd: "blocked", admin.BlockRemove: "unblocked", admin.SubscriptionRemove: "removed the subscription",
+		admin.DomainCheck: "checked the domain of", admin.DomainRemove: "removed the domain of",
 		admin.BackupCreate: "made the backup", admin.BackupVerify: "verified the backup", admin.BackupDownload: "downloaded the backup", admin.BackupDelete: "deleted the backup",
 	}[action]
 	if !ok {
@@ -57,7 +58,7 @@ func (s *Pages) auditPage(rw http.ResponseWriter, r *http.Request, _ account.Ses
 	v.Wide = true
 	query := r.URL.Query()
 	v.Match, v.Actor, v.Action = shell.CleanText(strings.TrimSpace(query.Get("q")), 200), shell.CleanText(query.Get("actor"), account.MaxName), query.Get("action")
-	v.Actions = []kind{{"", "All actions", false}, {"user", "Users", false}, {"setting", "Settings", false}, {"block", "Blocks", false}, {"subscription", "Subscriptions", false}, {"backup", "Backups", false}}
+	v.Actions = []kind{{"", "All actions", false}, {"user", "Users", false}, {"setting", "Settings", false}, {"block", "Blocks", false}, {"subscription", "Subscriptions", false}, {"domain", "Domains", false}, {"backup", "Backups", false}}
 	if !slices.ContainsFunc(v.Actions, func(k kind) bool { return k.Value == v.Action }) {
 		v.Action = ""
 	}

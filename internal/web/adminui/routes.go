@@ -58,6 +58,12 @@ func (s *Pages) serverRoutes() []route.Route {
 			s.page("/admin/subscriptions", "The subscriptions of the hub.", s.subscriptionsPage),
 			s.form("/admin/subscriptions/remove", "Removes a subscription.", s.doRemoveSubscription))
 	}
+	if s.Domains != nil {
+		all = append(all,
+			s.page("/admin/domains", "The domains of authors.", s.domainsPage),
+			s.form("/admin/domains/check", "Checks that a domain leads to this server.", s.doCheckDomain),
+			s.form("/admin/domains/remove", "Removes the domain of an author.", s.doRemoveDomain))
+	}
 	if s.Admin.Backups != nil {
 		all = append(all,
 			s.page("/admin/backups", "The backups on this machine.", s.backupsPage),
@@ -122,6 +128,9 @@ func (s *Pages) newView(r *http.Request, title, path string, done map[string]str
 		{Path: "/admin/settings", Label: "Settings"}, {Path: "/admin/blocks", Label: "Blocks"}}
 	if s.Subscriptions != nil && s.Hub != nil {
 		v.Pages = append(v.Pages, tab{Path: "/admin/subscriptions", Label: "Subscriptions"})
+	}
+	if s.Domains != nil {
+		v.Pages = append(v.Pages, tab{Path: "/admin/domains", Label: "Domains"})
 	}
 	if s.Admin.Backups != nil {
 		v.Pages = append(v.Pages, tab{Path: "/admin/backups", Label: "Backups"})

@@ -149,5 +149,5 @@ func (v View) TabsName() string { return v.currentSection().Label }
 
 // adminPages lists the templates of the pages of administrators.
 func adminPages() []string {
-	return []string{"admin", "adminusers", "adminuser", "admindelete", "admininvites", "adminsettings", "adminblocks", "adminsubscriptions", "adminbackups", "adminaudit"}
+	return []string{"admin", "adminusers", "adminuser", "admindelete", "admininvites", "adminsettings", "adminblocks", "admindomains", "adminsubscriptions", "adminbackups", "adminaudit"}
 }
