@@ -75,7 +75,10 @@ func (a hosting) newHosts(ctx context.Context, st store.Store) error {
 			}
 		},
 		Changed: a.domainChanged,
-		Loaded:  func() { publishhttp.Relocate(a.feeds) },
+		Loaded: func() {
+			publishhttp.Relocate(a.feeds)
+			a.hostsRead.Add(1)
+		},
 	}
 	if err := h.Load(ctx); err != nil {
 		return err

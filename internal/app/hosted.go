@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"cloudburst/internal/account"
@@ -53,6 +54,9 @@ type hosted struct {
 	mentionReader *fetch.Doer // reads the pages of webmentions, and sends them
 	threads       *conversation.Threads
 	people        *people.Directory
+
+	pageState func(ctx context.Context) (string, error) // state of what pages of authors show
+	hostsRead atomic.Int64                              // changes of the domains in use
 
 	keyTrouble string // why the key does not match the stored secrets; "": it matches
 }
@@ -109,6 +113,7 @@ func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 		},
 	}
 	a.feeds.Locate = a.names.Located
+	a.pageState = st.PageState
 	a.newPosts(st)
 	a.newFiles(st)
 	a.newConversation(st)

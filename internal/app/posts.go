@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"context"
+	"strconv"
 
 	"cloudburst/internal/author"
 	"cloudburst/internal/author/version"
@@ -44,6 +45,11 @@ func (a hosting) writePages(pages *web.Web) {
 	pages.MentionsOff = author.Mentions{NoReceive: !a.cfg.Webmention.Receive, NoSend: !a.cfg.Webmention.Send}
 	pages.Files, pages.Moves, pages.Site = a.files, a.moves(), a.authorSite
 	pages.Domains = a.hosts.Load()
+	pages.PageState = func(ctx context.Context) (string, error) { // pages name the domains of authors
+		domains := strconv.FormatInt(a.hostsRead.Load(), 36)
+		state, err := a.pageState(ctx)
+		return state + " " + domains, err
+	}
 }
 
 // newCards returns the reader of link previews. It uses the guard of feeds, because authors name the

@@ -50,6 +50,13 @@ type Store interface {
 	hub.Allowances
 	TestFeed
 	Certificates
+	Pages
+}
+
+// Pages reports when pages must be made again.
+type Pages interface {
+	// PageState identifies the state of what pages of authors show, see [sqldb.Engine].
+	PageState(ctx context.Context) (string, error)
 }
 
 // Certificates stores the server's own certificates, encrypted by the program. Each method is one

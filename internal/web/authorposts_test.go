@@ -244,14 +244,14 @@ func TestConditionalRequestOfUnchangedPageReturns304(t *testing.T) {
 		first := x.see(path)
 		tag, date := first.Header().Get("ETag"), first.Header().Get("Last-Modified")
 		x.advance(time.Minute)
-		for _, h := range [][]string{{"If-None-Match", tag}, {"If-None-Match", `"x", ` + strings.TrimPrefix(tag, "W/")}, {"If-Modified-Since", date}} {
+		for _, h := range [][]string{{"If-None-Match", tag}, {"If-None-Match", `"x", ` + strings.TrimPrefix(tag, "W/")}} {
 			again := x.see(path, h...)
 			if again.Code != http.StatusNotModified || again.Body.Len() > 0 || again.Header().Get("ETag") != tag || again.Header().Get("Vary") == "" || again.Header().Get("Cache-Control") != "no-cache" {
 				t.Errorf("%s with %v: %d %v", path, h, again.Code, again.Header())
 			}
 		}
-		if a := x.see(path, "If-None-Match", `"x"`, "If-Modified-Since", date); a.Code != http.StatusOK {
-			t.Errorf("%s: the date checked although the ETag differs", path)
+		if a := x.see(path, "If-Modified-Since", date); a.Code != http.StatusOK {
+			t.Errorf("%s: a date proves that the page is current", path)
 		}
 	}
 	tag := x.see("/alice/").Header().Get("ETag")

@@ -80,6 +80,8 @@ type Web struct {
 	People      peopleui.Directory // of the authors; nil: no list
 	Site        authorui.Site      // pages, themes and the search of authors; nil: none
 	Domains     authorui.Domains   // of authors; nil: none
+	// PageState identifies the state of what pages of authors show; nil: pages are not kept in memory.
+	PageState func(ctx context.Context) (string, error)
 	Versions    writerui.Versions  // of posts; set if Posts is
 	Rules       writerui.Rules     // of authors; set if Posts is
 	// Card reads the preview of a page for a link to it; nil: no previews.
@@ -165,7 +167,7 @@ func (w *Web) hubOptions() hubui.Options {
 }
 
 func (w *Web) authorOptions() authorui.Options {
-	o := authorui.Options{Feeds: w.Authors, Posts: w.Posts, Site: w.Site, Domains: w.Domains}
+	o := authorui.Options{Feeds: w.Authors, Posts: w.Posts, Site: w.Site, Domains: w.Domains, PageState: w.PageState}
 	if w.Replies != nil {
 		o.Replies = w.Replies
 	}

@@ -57,6 +57,15 @@ func (e *engine) One(ctx context.Context, fn func(ctx context.Context, c sqldb.C
 	return e.Read(ctx, fn)
 }
 
+// PageState implements sqldb.Engine by the snapshot of the database: two statements with the same
+// snapshot see the same rows. Writes to other tables change it too.
+func (e *engine) PageState(ctx context.Context) (state string, err error) {
+	err = e.Read(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		return c.Query(ctx, `SELECT CAST(txid_current_snapshot() AS TEXT)`, func(rows *sql.Rows) error { return rows.Scan(&state) })
+	})
+	return state, err
+}
+
 // run runs fn until it succeeds or fails permanently.
 func (e *engine) run(ctx context.Context, fn func(ctx context.Context) error) error {
 	inner := ctx

@@ -34,6 +34,9 @@ type Engine interface {
 	Write(ctx context.Context, fn func(ctx context.Context, c Conn) error) error
 	// One is Write for an fn that runs a single statement, which is a transaction by itself.
 	One(ctx context.Context, fn func(ctx context.Context, c Conn) error) error
+	// PageState identifies the state of the tables that pages of authors show, see [IsShown]. If it is
+	// the same before and after some reads, no write that any of them could see has returned between.
+	PageState(ctx context.Context) (string, error)
 }
 
 // DB is a database as the stores of all domains use it.

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -29,10 +30,17 @@ func (e *engine) One(ctx context.Context, fn func(ctx context.Context, c sqldb.C
 	return e.Write(ctx, fn)
 }
 
+// PageState implements sqldb.Engine. This process is the only one that writes to the file, so the
+// number of its transactions that wrote to the tables is enough.
+func (e *engine) PageState(context.Context) (string, error) {
+	return strconv.FormatUint(e.writer.shown.Load(), 36), nil
+}
+
 // prepared is a statement with its translation.
 type prepared struct {
 	*sql.Stmt
 	reads bool // read-only
+	shown bool // writes what pages of authors show
 }
 
 // maxStatements limits the number of prepared statements; list queries have many shapes.
@@ -67,7 +75,7 @@ func (s *statements) get(ctx context.Context, text string) (prepared, func(), er
 	if err != nil {
 		return p, nil, err
 	}
-	p = prepared{stmt, strings.HasPrefix(t.SQL, "SELECT")}
+	p = prepared{stmt, strings.HasPrefix(t.SQL, "SELECT"), sqldb.IsShown(t.SQL)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, raced := s.known[text]; raced || len(s.known) >= maxStatements {
@@ -90,6 +98,7 @@ func (s *statements) close() {
 type conn struct {
 	stmts *statements
 	wrote bool // the operation may have changed data
+	shown bool // also data that pages of authors show
 }
 
 func (c *conn) Exec(ctx context.Context, text string, args ...any) (int64, error) {
@@ -104,13 +113,18 @@ func (c *conn) Exec(ctx context.Context, text string, args ...any) (int64, error
 func (c *conn) exec(ctx context.Context, p prepared, args []any) (int64, error) {
 	r, err := p.ExecContext(ctx, args...)
 	if err != nil {
-		c.wrote = true // a statement may have failed halfway
+		c.changed(p) // a statement may have failed halfway
 		return 0, err
 	}
 	n, err := r.RowsAffected()
-	c.wrote = c.wrote || n > 0
+	if n > 0 || err != nil {
+		c.changed(p)
+	}
 	return n, err
 }
+
+// changed records that a statement may have changed data.
+func (c *conn) changed(p prepared) { c.wrote, c.shown = true, c.shown || p.shown }
 
 func (c *conn) Query(ctx context.Context, text string, row func(*sql.Rows) error, args ...any) error {
 	p, done, err := c.stmts.get(ctx, text)
@@ -124,12 +138,14 @@ func (c *conn) Query(ctx context.Context, text string, row func(*sql.Rows) error
 func (c *conn) query(ctx context.Context, p prepared, row func(*sql.Rows) error, args []any) error {
 	rows, err := p.QueryContext(ctx, args...)
 	if err != nil {
-		c.wrote = true
+		c.changed(p)
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		c.wrote = c.wrote || !p.reads
+		if !p.reads {
+			c.changed(p)
+		}
 		if err := row(rows); err != nil {
 			return err
 		}

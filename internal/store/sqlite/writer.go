@@ -33,6 +33,8 @@ type writer struct {
 
 	around func(commit func() error) error // Options.Commit
 
+	shown atomic.Uint64 // transactions that may have changed what pages of authors show
+
 	operations chan *operation
 	stopping   chan struct{} // closed when no more operations are accepted
 	stopped    chan struct{} // closed when the last operation is done
@@ -188,9 +190,17 @@ func (w *writer) try(batch []*operation, errs []error) error {
 	if _, err := w.begin.ExecContext(ctx); err != nil {
 		return err
 	}
+	shown := false
+	defer func() { // also after an error: the transaction may have been committed
+		if shown {
+			w.shown.Add(1)
+		}
+	}()
 	for i, op := range batch {
 		c := &conn{stmts: w.stmts}
-		if errs[i] = op.fn(ctx, c); errs[i] != nil && c.wrote {
+		errs[i] = op.fn(ctx, c)
+		shown = shown || c.shown
+		if errs[i] != nil && c.wrote {
 			return w.rollback(ctx, errs[i])
 		}
 	}

@@ -100,11 +100,13 @@ func (s *Pages) ServeUser(rw http.ResponseWriter, r *http.Request, user string) 
 		return
 	}
 	if _, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/"); rest != "" || user == author.Everyone {
-		s.authored(rw, r, user, rest)
+		if r, served := s.serveReady(rw, r); !served {
+			s.authored(rw, r, user, rest)
+		}
 		return
 	}
-	s.SetLinkHeader(rw, r)
 	if s.Feeds == nil {
+		s.SetLinkHeader(rw, r)
 		s.NotFound(rw, r)
 		return
 	}
@@ -112,6 +114,13 @@ func (s *Pages) ServeUser(rw http.ResponseWriter, r *http.Request, user string) 
 	if err == nil && f.Version == 0 {
 		err = fault.New(fault.NotFound, "nothing was saved")
 	}
+	if err == nil && !f.Gone && f.MovedTo == "" {
+		var served bool
+		if r, served = s.serveReady(rw, r); served {
+			return
+		}
+	}
+	s.SetLinkHeader(rw, r)
 	v := authorView{View: s.NewView(r, ""), Name: user, Path: "/" + user + "/", Hub: s.BaseURL(r) + "/websub", Saved: shell.NewMoment(s.CurrentTime(), f.SavedAt)}
 	v.Self, v.Bare = s.BaseURL(r)+v.Path, true
 	switch {

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"cloudburst/internal/author"
+	"cloudburst/internal/cache"
 	"cloudburst/internal/web/content"
 )
 
@@ -18,6 +19,9 @@ type Options struct {
 	Threads Threads // of posts; nil: none
 	Site    Site    // pages, themes and the search; nil: none
 	Domains Domains // of authors; nil: none
+	// PageState identifies the state of everything that pages show to visitors without a session. Their
+	// pages are kept in memory while it stays the same; nil: they are not kept.
+	PageState func(ctx context.Context) (string, error)
 }
 
 // Feeds is the interface to hosted feeds for the pages.
@@ -42,9 +46,12 @@ type Pages struct {
 	*content.Renderer
 	Options
 	cache pageCache
+	ready cache.Shared[pageKey, *readyPage]
 }
 
 // New builds the pages.
 func New(c *content.Renderer, o Options) *Pages {
-	return &Pages{Renderer: c, Options: o}
+	p := &Pages{Renderer: c, Options: o}
+	p.ready.MaxSize = maxReadyBytes
+	return p
 }

@@ -72,6 +72,8 @@ type postsView struct {
 	Found    []titleView
 	FoundAll bool // there are no more
 	NoIndex  bool // search engines leave the page out
+
+	brief bool // the page shows a line of another post, see briefLife
 }
 
 // MainForms are the formats that most readers use.

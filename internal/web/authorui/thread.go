@@ -60,6 +60,7 @@ func (s *Pages) addThread(r *http.Request, v *postsView, p author.Post) error {
 		t.Write = "/write?reply=" + url.QueryEscape(v.Base+path)
 	}
 	if p.Reply != nil {
+		v.brief = true
 		if err := s.above(ctx, t, p, path, v.Base); err != nil {
 			return err
 		}

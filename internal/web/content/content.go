@@ -56,6 +56,10 @@ type Remote interface {
 	Get(ctx context.Context, r fetch.Request) (*fetch.Response, error)
 }
 
+// KnownSizes counts the images of other servers whose sizes became known. A page that shows such images
+// is the same only while the number is.
+func (s *Renderer) KnownSizes() int64 { return s.sizes.learned.Load() }
+
 // ImageSize returns width and height of an image that this server has read, as HTML attributes; ""
 // if unknown.
 func (s *Renderer) ImageSize(url string) (width, height string) { return s.sizes.sizeOf(url) }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"cloudburst/internal/media"
 )
@@ -19,6 +20,7 @@ const maxCachedSizes = 20_000
 type imageSizes struct {
 	mu         sync.Mutex
 	young, old map[[16]byte]dimensions
+	learned    atomic.Int64 // number of images
 }
 
 // dimensions are in pixels, after the rotation of the image.
@@ -38,6 +40,7 @@ func (c *imageSizes) learn(address string, image []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.put(sizeKey(address), size)
+	c.learned.Add(1)
 }
 
 func dimensionsOf(image []byte) (d dimensions, ok bool) {

@@ -63,19 +63,41 @@ func (s *Shell) FindVisitor(r *http.Request) (account.Session, error) {
 	return v.session, v.err
 }
 
+// IsAnonymous reports whether a request has neither a session, nor preferences, nor credentials, so
+// that every visitor with the same language gets the same page.
+func (s *Shell) IsAnonymous(r *http.Request) bool {
+	if len(r.Header["Authorization"]) > 0 {
+		return false
+	}
+	if len(r.Header["Cookie"]) == 0 {
+		return true
+	}
+	for _, name := range []string{secureCookie, plainCookie, displayCookie} {
+		if _, err := r.Cookie(name); err == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Names of the session cookie. Browsers accept the prefix __Host- from this host and over TLS only.
+const (
+	secureCookie = "__Host-cloudburst"
+	plainCookie  = "cloudburst"
+)
+
 // IsSecure reports whether the page is reached over TLS, at this server or at a proxy in front of
 // it.
 func (s *Shell) IsSecure(r *http.Request) bool {
 	return r.TLS != nil || strings.HasPrefix(strings.ToLower(s.PublicURL), "https://")
 }
 
-// cookieName is the name of the session cookie. Browsers accept the prefix __Host- from this host
-// and over TLS only.
+// cookieName is the name of the session cookie.
 func (s *Shell) cookieName(r *http.Request) string {
 	if s.IsSecure(r) {
-		return "__Host-cloudburst"
+		return secureCookie
 	}
-	return "cloudburst"
+	return plainCookie
 }
 
 // SetSessionCookie sets the cookie for the longest life of a session; the store knows if it ended

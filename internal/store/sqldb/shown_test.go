@@ -1,0 +1,41 @@
+package sqldb
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestOnlyWritesToTablesOfPagesChangeTheirState(t *testing.T) {
+	t.Parallel()
+	for statement, want := range map[string]bool{
+		`SELECT 1 FROM post`: false, `SELECT 1 FROM post FOR NO KEY UPDATE`: false,
+		`INSERT INTO post (id) VALUES ($1)`: true, `UPDATE writer SET version = 1`: true, "DELETE FROM\n\tmention AS m WHERE true": true,
+		`INSERT INTO event (id) VALUES ($1)`: false, `UPDATE topic SET url = ''`: false, `DELETE FROM item_word`: false,
+		`INSERT INTO task (name) VALUES ($1) ON CONFLICT (name) DO UPDATE SET due_at = 1`:   false,
+		`INSERT OR IGNORE INTO post (id) VALUES ($1)`:                                       true,
+		`WITH x AS (SELECT 1) UPDATE post SET id = 1`:                                       true,
+		`WITH x AS (DELETE FROM post RETURNING id) INSERT INTO event (id) SELECT id FROM x`: true,
+		`DROP TABLE post`: true, ``: true,
+	} {
+		if got := IsShown(statement); got != want {
+			t.Errorf("%q: %v", statement, got)
+		}
+	}
+}
+
+func TestHiddenTablesExist(t *testing.T) {
+	t.Parallel()
+	tables, err := Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := Derived()
+	for _, table := range tables {
+		names = append(names, table.Name)
+	}
+	for name := range hidden() {
+		if !slices.Contains(names, name) {
+			t.Errorf("there is no table %s", name)
+		}
+	}
+}

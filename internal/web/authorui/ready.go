@@ -1,0 +1,103 @@
+package authorui
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"cloudburst/internal/origin"
+	documents "cloudburst/internal/serve"
+)
+
+// Limits of the pages in memory.
+const (
+	maxReadyBytes = 32 << 20
+	// briefLife is how long a page is kept that shows a line of another post above a reply. The line is
+	// from a cache of its own or from an item of a feed, which change without a new state of the store.
+	briefLife = 30 * time.Second
+)
+
+// pageKey identifies a page for visitors without a session.
+type pageKey struct{ path, language, base, site string }
+
+// readyPage is a page in memory, with what a request needs to use it.
+type readyPage struct {
+	doc              *documents.Document
+	state            string    // of the store before the page was made
+	until            time.Time // zero: while the state lasts
+	images           int64     // number of known image sizes before the page was made; -1: it shows no proxied image
+	policy, language []string  // values of headers
+}
+
+// making is the context value of a request whose page may be kept.
+type making struct {
+	key    pageKey
+	state  string
+	images int64
+}
+
+type makingKey struct{}
+
+// serveReady answers a request with the page in memory, if there is a current one and the visitor is
+// anonymous. Otherwise the page of the returned request may be kept. The state of the store is read
+// before the page is made, so a change meanwhile leaves an old state, which is never used.
+//
+// spec:cloudburst#author-pages
+func (s *Pages) serveReady(rw http.ResponseWriter, r *http.Request) (*http.Request, bool) {
+	if s.PageState == nil || r.URL.RawQuery != "" || !s.IsAnonymous(r) {
+		return r, false
+	}
+	state, err := s.PageState(r.Context())
+	if err != nil {
+		return r, false // the page fails with the same error, or works without memory
+	}
+	at, _ := origin.SiteOf(r.Context())
+	k := pageKey{r.URL.EscapedPath(), s.Locale(r).Code, s.BaseURL(r), at.Origin}
+	images := s.KnownSizes()
+	if p, ok := s.ready.Get(k); ok && p.state == state && (p.images < 0 || p.images == images) && (p.until.IsZero() || s.CurrentTime().Before(p.until)) {
+		p.send(rw, r)
+		return r, true
+	}
+	return r.WithContext(context.WithValue(r.Context(), makingKey{}, making{k, state, images})), false
+}
+
+// keep makes the page in memory from a rendered page, and reports whether the request allows it.
+func (s *Pages) keep(rw http.ResponseWriter, r *http.Request, v *postsView, body []byte, modified time.Time) (*readyPage, bool) {
+	h := rw.Header()
+	m, ok := r.Context().Value(makingKey{}).(making)
+	if !ok || h.Get("Cache-Control") != "" || h["Set-Cookie"] != nil {
+		return nil, false
+	}
+	p := &readyPage{state: m.state, images: -1, policy: h["Content-Security-Policy"], language: []string{m.key.language}}
+	if bytes.Contains(body, []byte(`="/river/image?`)) {
+		p.images = m.images
+	}
+	if v.brief {
+		p.until = s.CurrentTime().Add(briefLife)
+	}
+	if at, own := origin.SiteOf(r.Context()); own {
+		body = at.Rewrite(body)
+	}
+	o := documents.Options{Type: "text/html; charset=utf-8", Cache: "no-cache", Vary: "Accept-Language", Link: h["Link"], NoSince: true, Now: s.Now}
+	if modified.Unix() > 0 {
+		o.Modified = modified
+	}
+	if s.Sessions != nil {
+		o.Vary += ", Cookie"
+	}
+	p.doc = documents.New(body, o)
+	k := m.key
+	k.path, k.base = strings.Clone(k.path), strings.Clone(k.base) // not the memory of the request
+	if size := p.doc.Size(); size < maxReadyBytes/4 {
+		s.ready.Put(k, p, size)
+	}
+	return p, true
+}
+
+func (p *readyPage) send(rw http.ResponseWriter, r *http.Request) {
+	h := rw.Header()
+	h["Content-Security-Policy"], h["Content-Language"] = p.policy, p.language
+	p.doc.Answer(rw, r)
+}
