@@ -121,6 +121,11 @@ func (s *Pages) ServeUser(rw http.ResponseWriter, r *http.Request, user string) 
 		}
 	}
 	s.SetLinkHeader(rw, r)
+	s.serveFeed(rw, r, user, f, err)
+}
+
+// serveFeed serves the page of a user from the state of their feed, or the error of reading it.
+func (s *Pages) serveFeed(rw http.ResponseWriter, r *http.Request, user string, f author.Feed, err error) {
 	v := authorView{View: s.NewView(r, ""), Name: user, Path: "/" + user + "/", Hub: s.BaseURL(r) + "/websub", Saved: shell.NewMoment(s.CurrentTime(), f.SavedAt)}
 	v.Self, v.Bare = s.BaseURL(r)+v.Path, true
 	switch {
