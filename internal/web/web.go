@@ -82,8 +82,8 @@ type Web struct {
 	Domains     authorui.Domains   // of authors; nil: none
 	// PageState identifies the state of what pages of authors show; nil: pages are not kept in memory.
 	PageState func(ctx context.Context) (string, error)
-	Versions    writerui.Versions  // of posts; set if Posts is
-	Rules       writerui.Rules     // of authors; set if Posts is
+	Versions  writerui.Versions // of posts; set if Posts is
+	Rules     writerui.Rules    // of authors; set if Posts is
 	// Card reads the preview of a page for a link to it; nil: no previews.
 	Card func(ctx context.Context, user, url string) (author.Card, error)
 	// FileOf returns a hosted file by the first digits of its hash. nil: files are served without
