@@ -26,6 +26,7 @@ const (
 	unchangedCPU  = "CPU of an unchanged feed"
 	oneNew        = "one new item each, all stored"
 	oneNewCPU     = "CPU of a feed with one new item"
+	lost          = "items lost"
 )
 
 // units of the figures. For "/s" the higher value is better, otherwise the lower one.
@@ -63,7 +64,7 @@ type Row struct {
 	Unit   string    `json:"unit"`
 	Ours   []float64 `json:"cloudburst"` // one value for each round
 	Theirs []float64 `json:"other"`
-	Ratio  float64   `json:"ratio"` // how many times better Cloudburst is; below 1: worse
+	Ratio  float64   `json:"ratio"` // how many times better Cloudburst is; below 1: worse; 0: a value is 0
 }
 
 // Comparison is the result for one other program.
@@ -194,7 +195,11 @@ func (r *Report) Write(w io.Writer, asJSON bool) error {
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintf(t, "%s\t%s\tunit\tCloudburst is better by\t\n", ours, c.Program)
 		for _, row := range c.Rows {
-			fmt.Fprintf(t, "%s\t%s\t%s\t%.2f ×\t%s\n", number(median(row.Ours)), number(median(row.Theirs)), row.Unit, row.Ratio, "  "+row.Figure)
+			better := "–"
+			if row.Ratio > 0 {
+				better = fmt.Sprintf("%.2f ×", row.Ratio)
+			}
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", number(median(row.Ours)), number(median(row.Theirs)), row.Unit, better, "  "+row.Figure)
 		}
 		if err := t.Flush(); err != nil {
 			return err

@@ -128,7 +128,7 @@ func notifyAll(ctx context.Context, p *program, r *bench.Receiver, n int) (a ben
 	}
 	ctx, cancel := context.WithTimeout(ctx, notifiedSoon)
 	defer cancel()
-	if err := poll(ctx, func() (bool, error) { return r.Count() >= n, nil }); err != nil {
+	if err := poll(ctx, tick, func() (bool, error) { return r.Count() >= n, nil }); err != nil {
 		return a, 0, fmt.Errorf("%d of %d callbacks were notified within %s:\n%s", r.Count(), n, notifiedSoon, p.output())
 	}
 	return r.Arrivals(0, n, begun), float64((p.cpu() - before).Microseconds()), nil

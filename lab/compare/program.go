@@ -53,7 +53,7 @@ func launch(ctx context.Context, name, dir, base string, env []string, argv ...s
 	}()
 	ctx, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()
-	err = poll(ctx, func() (bool, error) {
+	err = poll(ctx, tick, func() (bool, error) {
 		select {
 		case <-p.ended:
 			return false, fmt.Errorf("%s ended by itself:\n%s", name, p.output())
@@ -98,9 +98,9 @@ func (p *program) output() string {
 // cpu returns the CPU time of the process. A database server is not part of it.
 func (p *program) cpu() time.Duration { return cputime.OfProcess(p.cmd.Process.Pid) }
 
-// poll calls done every few milliseconds until it returns true or an error.
-func poll(ctx context.Context, done func() (bool, error)) error {
-	t := time.NewTicker(tick)
+// poll calls done repeatedly until it returns true or an error.
+func poll(ctx context.Context, every time.Duration, done func() (bool, error)) error {
+	t := time.NewTicker(every)
 	defer t.Stop()
 	for {
 		if ok, err := done(); ok || err != nil {

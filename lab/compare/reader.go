@@ -21,6 +21,8 @@ import (
 const (
 	readSoon  = 10 * time.Minute // a reading of all feeds fails after this time
 	refreshes = 64               // concurrent requests to check a feed
+	askEvery  = 25 * time.Millisecond
+	lostAfter = 20 * time.Second
 )
 
 // A reader is a program that follows feeds.
@@ -136,7 +138,7 @@ func (o Options) yarr(ctx context.Context, dir string) (*reader, error) {
 		return s, err
 	}
 	r.rest = func(ctx context.Context) error { // it ignores requests while it reads
-		return poll(ctx, func() (bool, error) {
+		return poll(ctx, askEvery, func() (bool, error) {
 			s, err := ask(ctx)
 			return s.Running == 0, err
 		})
@@ -214,24 +216,26 @@ func (o Options) reader(ctx context.Context, start startReader, add func(figure 
 		}
 		defer r.stop()
 		feeds := float64(o.Feeds)
-		reading := func(figure, cpuFigure string, begin func(context.Context) error, done func(context.Context) (bool, error)) error {
+		reading := func(figure, cpuFigure string, begin func(context.Context) error, end func(context.Context) (time.Time, error)) error {
 			ctx, cancel := context.WithTimeout(ctx, readSoon)
 			defer cancel()
 			before, begun := r.cpu(), time.Now()
 			if err := begin(ctx); err != nil {
 				return fmt.Errorf("%s: %w", r.name, err)
 			}
-			if err := poll(ctx, func() (bool, error) { return done(ctx) }); err != nil {
+			ended, err := end(ctx)
+			if err != nil {
 				return fmt.Errorf("%s, %s: %w\n%s", r.name, figure, err, r.output())
 			}
-			add(figure, feeds/time.Since(begun).Seconds())
+			add(figure, feeds/ended.Sub(begun).Seconds())
 			add(cpuFigure, float64((r.cpu()-before).Microseconds())/feeds)
 			return nil
 		}
-		stored := func(want int) func(context.Context) (bool, error) {
-			return func(ctx context.Context) (bool, error) {
-				n, err := r.items(ctx)
-				return n >= want, err
+		missing := 0
+		stored := func(want int) func(context.Context) (time.Time, error) {
+			return func(ctx context.Context) (ended time.Time, err error) {
+				missing, ended, err = r.stored(ctx, want)
+				return ended, err
 			}
 		}
 		var list []string
@@ -247,10 +251,13 @@ func (o Options) reader(ctx context.Context, start startReader, add func(figure 
 		}
 		site.Counts() // resets them
 		served := int64(0)
-		err = reading(unchanged, unchangedCPU, r.refresh, func(context.Context) (bool, error) {
-			c := site.Counts()
-			served += c.Full + c.Unchanged
-			return served >= int64(o.Feeds), nil
+		err = reading(unchanged, unchangedCPU, r.refresh, func(ctx context.Context) (time.Time, error) {
+			err := poll(ctx, tick, func() (bool, error) {
+				c := site.Counts()
+				served += c.Full + c.Unchanged
+				return served >= int64(o.Feeds), nil
+			})
+			return time.Now(), err
 		})
 		if err != nil {
 			return err
@@ -258,8 +265,24 @@ func (o Options) reader(ctx context.Context, start startReader, add func(figure 
 		if err := errors.Join(r.rest(ctx), site.Add()); err != nil {
 			return err
 		}
-		return reading(oneNew, oneNewCPU, r.refresh, stored(o.Feeds*(o.Items+1)))
+		err = reading(oneNew, oneNewCPU, r.refresh, stored(o.Feeds*(o.Items+1)))
+		add(lost, float64(missing))
+		return err
 	})
+}
+
+// stored waits until want items are stored. It returns the time of the last new item, and how many
+// are missing when none has come for lostAfter.
+func (r *reader) stored(ctx context.Context, want int) (missing int, last time.Time, err error) {
+	have := -1
+	err = poll(ctx, askEvery, func() (bool, error) {
+		n, err := r.items(ctx)
+		if n != have {
+			have, last = n, time.Now()
+		}
+		return n >= want || time.Since(last) > lostAfter, err
+	})
+	return max(0, want-have), last, err
 }
 
 func listOf(feeds []string) []byte {
