@@ -215,60 +215,62 @@ func (o Options) reader(ctx context.Context, start startReader, add func(figure 
 			return err
 		}
 		defer r.stop()
-		feeds := float64(o.Feeds)
-		reading := func(figure, cpuFigure string, begin func(context.Context) error, end func(context.Context) (time.Time, error)) error {
-			ctx, cancel := context.WithTimeout(ctx, readSoon)
-			defer cancel()
-			before, begun := r.cpu(), time.Now()
-			if err := begin(ctx); err != nil {
-				return fmt.Errorf("%s: %w", r.name, err)
-			}
-			ended, err := end(ctx)
-			if err != nil {
-				return fmt.Errorf("%s, %s: %w\n%s", r.name, figure, err, r.output())
-			}
-			add(figure, feeds/ended.Sub(begun).Seconds())
-			add(cpuFigure, float64((r.cpu()-before).Microseconds())/feeds)
-			return nil
-		}
-		missing := 0
-		stored := func(want int) func(context.Context) (time.Time, error) {
-			return func(ctx context.Context) (ended time.Time, err error) {
-				missing, ended, err = r.stored(ctx, want)
-				return ended, err
-			}
-		}
-		var list []string
-		for i := range o.Feeds {
-			list = append(list, site.URL(i))
-		}
-		err = reading(firstReading, firstCPU, func(ctx context.Context) error { return r.follow(ctx, listOf(list)) }, stored(o.Feeds*o.Items))
-		if err != nil {
-			return err
-		}
-		if err := r.rest(ctx); err != nil {
-			return err
-		}
-		site.Counts() // resets them
-		served := int64(0)
-		err = reading(unchanged, unchangedCPU, r.refresh, func(ctx context.Context) (time.Time, error) {
-			err := poll(ctx, tick, func() (bool, error) {
-				c := site.Counts()
-				served += c.Full + c.Unchanged
-				return served >= int64(o.Feeds), nil
-			})
-			return time.Now(), err
-		})
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(r.rest(ctx), site.Add()); err != nil {
-			return err
-		}
-		err = reading(oneNew, oneNewCPU, r.refresh, stored(o.Feeds*(o.Items+1)))
-		add(lost, float64(missing))
-		return err
+		return o.readings(ctx, r, site, add)
 	})
+}
+
+// readings measures the three readings of all feeds.
+func (o Options) readings(ctx context.Context, r *reader, site *bench.FeedSite, add func(figure string, value float64)) error {
+	measure := func(figure, cpuFigure string, begin func(context.Context) error, end func(context.Context) (time.Time, error)) error {
+		ctx, cancel := context.WithTimeout(ctx, readSoon)
+		defer cancel()
+		before, begun := r.cpu(), time.Now()
+		if err := begin(ctx); err != nil {
+			return fmt.Errorf("%s: %w", r.name, err)
+		}
+		ended, err := end(ctx)
+		if err != nil {
+			return fmt.Errorf("%s, %s: %w\n%s", r.name, figure, err, r.output())
+		}
+		add(figure, float64(o.Feeds)/ended.Sub(begun).Seconds())
+		add(cpuFigure, float64((r.cpu()-before).Microseconds())/float64(o.Feeds))
+		return nil
+	}
+	missing := 0
+	stored := func(want int) func(context.Context) (time.Time, error) {
+		return func(ctx context.Context) (ended time.Time, err error) {
+			missing, ended, err = r.stored(ctx, want)
+			return ended, err
+		}
+	}
+	err := measure(firstReading, firstCPU, func(ctx context.Context) error { return r.follow(ctx, listOf(site, o.Feeds)) }, stored(o.Feeds*o.Items))
+	if err != nil {
+		return err
+	}
+	if err := r.rest(ctx); err != nil {
+		return err
+	}
+	site.Counts() // resets them
+	if err := measure(unchanged, unchangedCPU, r.refresh, func(ctx context.Context) (time.Time, error) { return served(ctx, site, o.Feeds) }); err != nil {
+		return err
+	}
+	if err := errors.Join(r.rest(ctx), site.Add()); err != nil {
+		return err
+	}
+	err = measure(oneNew, oneNewCPU, r.refresh, stored(o.Feeds*(o.Items+1)))
+	add(lost, float64(missing))
+	return err
+}
+
+// served waits until a site has answered n requests.
+func served(ctx context.Context, site *bench.FeedSite, n int) (time.Time, error) {
+	have := int64(0)
+	err := poll(ctx, tick, func() (bool, error) {
+		c := site.Counts()
+		have += c.Full + c.Unchanged
+		return have >= int64(n), nil
+	})
+	return time.Now(), err
 }
 
 // stored waits until want items are stored. It returns the time of the last new item, and how many
@@ -285,11 +287,12 @@ func (r *reader) stored(ctx context.Context, want int) (missing int, last time.T
 	return max(0, want-have), last, err
 }
 
-func listOf(feeds []string) []byte {
+// listOf returns the first n feeds of a site as OPML.
+func listOf(site *bench.FeedSite, n int) []byte {
 	var b strings.Builder
 	b.WriteString(`<?xml version="1.0"?><opml version="2.0"><head><title>Feeds</title></head><body>`)
-	for i, u := range feeds {
-		fmt.Fprintf(&b, `<outline type="rss" text="Feed %d" title="Feed %d" xmlUrl="%s"/>`, i, i, u)
+	for i := range n {
+		fmt.Fprintf(&b, `<outline type="rss" text="Feed %d" title="Feed %d" xmlUrl="%s"/>`, i, i, site.URL(i))
 	}
 	b.WriteString("</body></opml>\n")
 	return []byte(b.String())

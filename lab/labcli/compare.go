@@ -29,7 +29,8 @@ The command downloads nothing. Build the other programs first:
   cloudburst-lab compare --miniflux /usr/bin/miniflux --miniflux-database postgres://…
 
 The CPU time of Miniflux does not contain that of its database. Between two readings the
-command waits a minute, because this server checks a feed at a user's request once a minute.`,
+command waits a minute, because this server checks a feed at a user's request once a minute.
+It checks each feed by a request of its own; the other readers check all feeds by one.`,
 		Args: cobra.NoArgs,
 	}
 	f := c.Flags()
