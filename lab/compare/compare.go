@@ -64,7 +64,8 @@ type Row struct {
 	Unit   string    `json:"unit"`
 	Ours   []float64 `json:"cloudburst"` // one value for each round
 	Theirs []float64 `json:"other"`
-	Ratio  float64   `json:"ratio"` // how many times better Cloudburst is; below 1: worse; 0: a value is 0
+	Ratio  float64   `json:"ratio"`            // how many times better Cloudburst is; below 1: worse; 0: a value is 0
+	Target float64   `json:"target,omitempty"` // the ratio must not be below it
 }
 
 // Comparison is the result for one other program.
@@ -124,15 +125,22 @@ func (o Options) check() error {
 	if n := len(strings.Fields(o.MinifluxDatabase)); o.Miniflux != "" && n != o.Rounds {
 		return &InvalidError{fmt.Sprintf("--miniflux-database names %d databases for %d rounds: name an empty database for each round, separated by spaces", n, o.Rounds)}
 	}
-	for _, limit := range []struct {
-		flag            string
-		value, min, max int
-	}{
+	return checkLimits([]limit{
 		{"subscribers", o.Subscribers, 1, 5000}, {"pings", o.Pings, 1, 1000}, {"feeds", o.Feeds, 1, 5000},
 		{"items", o.Items, 1, 200}, {"size", o.Size, 1000, 1_000_000}, {"rounds", o.Rounds, 1, 100},
-	} {
-		if limit.value < limit.min || limit.value > limit.max {
-			return &InvalidError{fmt.Sprintf("invalid value %d for --%s: must be from %d to %d", limit.value, limit.flag, limit.min, limit.max)}
+	})
+}
+
+// limit is the allowed range of a flag.
+type limit struct {
+	flag            string
+	value, min, max int
+}
+
+func checkLimits(list []limit) error {
+	for _, l := range list {
+		if l.value < l.min || l.value > l.max {
+			return &InvalidError{fmt.Sprintf("invalid value %d for --%s: must be from %d to %d", l.value, l.flag, l.min, l.max)}
 		}
 	}
 	return nil
@@ -189,17 +197,22 @@ func (r *Report) Write(w io.Writer, asJSON bool) error {
 		return e.Encode(r)
 	}
 	m := r.Machine
-	fmt.Fprintf(w, "%s, %d CPUs, %d MiB, load %.1f before; medians of %d alternating rounds\n", m.System, m.CPUs, m.MemoryMiB, m.Load, r.Rounds)
+	fmt.Fprintf(w, "%s, %d CPUs, %d MiB, load %.1f before; medians of %d alternating rounds\nA ratio above 1 means that Cloudburst is better.\n", m.System, m.CPUs, m.MemoryMiB, m.Load, r.Rounds)
 	for _, c := range r.Comparisons {
 		fmt.Fprintln(w)
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintf(t, "%s\t%s\tunit\tCloudburst is better by\t\n", ours, c.Program)
+		fmt.Fprintf(t, "%s\t%s\tunit\tratio\ttarget\t\n", ours, c.Program)
 		for _, row := range c.Rows {
-			better := "–"
+			ratio, target := "–", ""
 			if row.Ratio > 0 {
-				better = fmt.Sprintf("%.2f ×", row.Ratio)
+				ratio = fmt.Sprintf("%.2f", row.Ratio)
 			}
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", number(median(row.Ours)), number(median(row.Theirs)), row.Unit, better, "  "+row.Figure)
+			if row.Target > 0 && row.Ratio >= row.Target {
+				target = fmt.Sprintf("≥ %.2f met", row.Target)
+			} else if row.Target > 0 {
+				target = fmt.Sprintf("≥ %.2f MISSED", row.Target)
+			}
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", number(median(row.Ours)), number(median(row.Theirs)), row.Unit, ratio, target, "  "+row.Figure)
 		}
 		if err := t.Flush(); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -163,6 +164,40 @@ func TestReaderReadsNewUnchangedAndChangedFeeds(t *testing.T) {
 	}
 }
 
+func TestConstantHandlerRepeatsBytesAndHeaders(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pages.json")
+	if err := os.WriteFile(file, []byte(`{"/alice/":{"header":{"Etag":["\"x\""]},"body":"aGVsbG8="}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	l.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- compare.ServeConstant(ctx, addr, file) }()
+	var res *http.Response
+	for res == nil {
+		select {
+		case err := <-ended:
+			t.Fatal(err)
+		default:
+			res, _ = http.Get("http://" + addr + "/alice/")
+		}
+	}
+	body, err := io.ReadAll(res.Body)
+	res.Body.Close()
+	if err != nil || string(body) != "hello" || res.Header.Get("ETag") != `"x"` {
+		t.Errorf("got %q with %v, %v", body, res.Header, err)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestInvalidOptionsNameTheFlagAndTheLimit(t *testing.T) {
 	for _, c := range []struct {
 		change func(*compare.Options)
@@ -198,7 +233,7 @@ func TestRatioAboveOneMeansThatCloudburstIsBetter(t *testing.T) {
 	if err := r.Write(&out, false); err != nil {
 		t.Fatal(err)
 	}
-	if got := r.Comparisons[0].Rows; got[0].Ratio != 2 || got[1].Ratio != 0.5 || !strings.Contains(out.String(), "2.00 ×") {
+	if got := r.Comparisons[0].Rows; got[0].Ratio != 2 || got[1].Ratio != 0.5 || !strings.Contains(out.String(), "2.00") {
 		t.Errorf("ratios %v and %v:\n%s", got[0].Ratio, got[1].Ratio, &out)
 	}
 }

@@ -1,13 +1,10 @@
 package labcli
 
 import (
-	"errors"
-	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 
-	"cloudburst/internal/cli/shell"
 	"cloudburst/lab/compare"
 )
 
@@ -52,12 +49,8 @@ It checks each feed by a request of its own; the other readers check all feeds b
 		}
 		o.Exe, o.Progress = exe, c.ErrOrStderr()
 		report, err := o.Run(c.Context())
-		var invalid *compare.InvalidError
-		if errors.As(err, &invalid) {
-			return shell.AsUsageError(err)
-		}
 		if err != nil {
-			return fmt.Errorf("compare: %w", err)
+			return compareError("compare", err)
 		}
 		return report.Write(c.OutOrStdout(), asJSON)
 	}

@@ -47,5 +47,6 @@ func benchCommand() *cobra.Command {
 	c := shell.Group("bench", "Measure this program on this machine's loopback addresses", `Each measurement starts processes of its own on a temporary folder, prints a table
 (or one JSON document) and leaves nothing behind.`)
 	c.AddCommand(bench.Commands()...)
+	c.AddCommand(pagesCommand(), constantCommand())
 	return c
 }
