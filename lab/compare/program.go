@@ -124,8 +124,8 @@ func freePort(ctx context.Context) (string, error) {
 	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port), l.Close()
 }
 
-// request sends one HTTP request and returns the response body. Other statuses than 2xx are errors.
-func request(ctx context.Context, by *http.Client, method, url, kind string, body []byte, login ...string) ([]byte, error) {
+// request sends one HTTP request with further header fields, and returns the response body. Other statuses than 2xx are errors.
+func request(ctx context.Context, by *http.Client, method, url, kind string, body []byte, header ...string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -133,8 +133,8 @@ func request(ctx context.Context, by *http.Client, method, url, kind string, bod
 	if kind != "" {
 		req.Header.Set("Content-Type", kind)
 	}
-	if len(login) == 2 {
-		req.SetBasicAuth(login[0], login[1])
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
 	}
 	res, err := by.Do(req)
 	if err != nil {

@@ -3,6 +3,7 @@ package compare
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -81,13 +82,21 @@ func refreshAll(ctx context.Context, river *client.River) error {
 		}
 		ids = append(ids, s.ID)
 	}
+	return each(len(ids), func(i int) error {
+		_, err := river.RefreshSource(ctx, ids[i])
+		return err
+	})
+}
+
+// each calls do for 0 ≤ i < n, several at once, until one fails.
+func each(n int, do func(i int) error) error {
 	var next atomic.Int64
 	var failed atomic.Pointer[error]
 	var group sync.WaitGroup
 	for range refreshes {
 		group.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(ids) && failed.Load() == nil; i = int(next.Add(1)) - 1 {
-				if _, err := river.RefreshSource(ctx, ids[i]); err != nil {
+			for i := int(next.Add(1)) - 1; i < n && failed.Load() == nil; i = int(next.Add(1)) - 1 {
+				if err := do(i); err != nil {
 					failed.Store(&err)
 				}
 			}
@@ -177,18 +186,34 @@ func (o Options) minifluxOn(ctx context.Context, dir, database string) (*reader,
 		return nil, err
 	}
 	r := &reader{program: p, rest: func(context.Context) error { return nil }}
+	key, err := minifluxKey(ctx, p.base, user, password)
+	if err != nil {
+		p.stop()
+		return nil, err
+	}
 	call := func(ctx context.Context, method, path string, body []byte) ([]byte, error) {
-		return request(ctx, http.DefaultClient, method, p.base+path, "application/xml", body, user, password)
+		return request(ctx, http.DefaultClient, method, p.base+path, "application/xml", body, "X-Auth-Token", key)
 	}
 	r.follow = func(ctx context.Context, opml []byte) error {
 		if _, err := call(ctx, "POST", "/v1/import", opml); err != nil {
 			return err
 		}
-		return r.refresh(ctx) // it does not read imported feeds by itself for some time
+		_, err := call(ctx, "PUT", "/v1/feeds/refresh", nil) // otherwise it waits before it reads them
+		return err
 	}
 	r.refresh = func(ctx context.Context) error {
-		_, err := call(ctx, "PUT", "/v1/feeds/refresh", nil)
-		return err
+		var list []struct{ ID int64 }
+		text, err := call(ctx, "GET", "/v1/feeds", nil)
+		if err == nil {
+			err = json.Unmarshal(text, &list)
+		}
+		if err != nil {
+			return err
+		}
+		return each(len(list), func(i int) error { // a request for all feeds reads only those that are due
+			_, err := call(ctx, "PUT", fmt.Sprintf("/v1/feeds/%d/refresh", list[i].ID), nil)
+			return err
+		})
 	}
 	r.items = func(ctx context.Context) (int, error) {
 		var list struct{ Total int }
@@ -199,6 +224,18 @@ func (o Options) minifluxOn(ctx context.Context, dir, database string) (*reader,
 		return list.Total, err
 	}
 	return r, nil
+}
+
+// minifluxKey creates an API key. With a password, each request would hash it.
+func minifluxKey(ctx context.Context, base, user, password string) (string, error) {
+	login := "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
+	text, err := request(ctx, http.DefaultClient, "POST", base+"/v1/api-keys", "application/json", []byte(`{"description":"compare"}`), "Authorization", login)
+	if err != nil {
+		return "", err
+	}
+	var key struct{ Token string }
+	err = json.Unmarshal(text, &key)
+	return key.Token, err
 }
 
 // reader runs one round of a reader on an empty folder: all feeds new, unchanged, and with one new

@@ -27,7 +27,7 @@ The command downloads nothing. Build the other programs first:
 
 The CPU time of Miniflux does not contain that of its database. Between two readings the
 command waits a minute, because this server checks a feed at a user's request once a minute.
-It checks each feed by a request of its own; the other readers check all feeds by one.`,
+This server and Miniflux get a request for each feed, yarr gets one for all.`,
 		Args: cobra.NoArgs,
 	}
 	f := c.Flags()
