@@ -353,7 +353,7 @@ func TestUnavailableCollectorDoesNotDelayDeliveries(t *testing.T) {
 	if err := r.stop(); err != nil {
 		t.Error(err)
 	}
-	if n := strings.Count(lines.String(), "traces cannot be sent"); n != 1 {
+	if n := strings.Count(lines.String(), "cannot send traces"); n != 1 {
 		t.Errorf("logged %d times:\n%s", n, lines.String())
 	}
 }
