@@ -13,11 +13,7 @@ func TestAdministratorChecksAndRemovesADomain(t *testing.T) {
 	t.Parallel()
 	d := newDomainServer(t)
 	ctx := t.Context()
-	for _, name := range []string{"alice", "bob"} {
-		if _, err := d.admin.AddUser(ctx, name, alicePassword); err != nil {
-			t.Fatal(err)
-		}
-	}
+	d.addUsers("alice", "bob")
 	const page = "https://hub.test/admin/domains"
 	if status, _, _ := d.get(page); status == http.StatusOK {
 		t.Error("a visitor sees the domains")

@@ -179,11 +179,7 @@ func TestAuthorPageIsLiveAtItsDomain(t *testing.T) {
 	t.Parallel()
 	d := newDomainServer(t)
 	ctx := t.Context()
-	for _, name := range []string{"alice", "bob"} {
-		if _, err := d.admin.AddUser(ctx, name, alicePassword); err != nil {
-			t.Fatal(err)
-		}
-	}
+	d.addUsers("alice", "bob")
 	text := "First"
 	first, err := d.admin.CreatePost(ctx, "alice", client.PostChange{Source: &text}, "")
 	if err != nil {

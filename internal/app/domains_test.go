@@ -99,15 +99,21 @@ func (d *domainServer) moves(url, to string) {
 	}
 }
 
+// addUsers adds users with the password of alice.
+func (d *domainServer) addUsers(names ...string) {
+	d.t.Helper()
+	for _, name := range names {
+		if _, err := d.admin.AddUser(d.t.Context(), name, alicePassword); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+}
+
 func TestDomainOfAnAuthorShowsTheirPageOverTLS(t *testing.T) {
 	t.Parallel()
 	d := newDomainServer(t)
 	ctx := t.Context()
-	for _, name := range []string{"alice", "bob"} {
-		if _, err := d.admin.AddUser(ctx, name, alicePassword); err != nil {
-			t.Fatal(err)
-		}
-	}
+	d.addUsers("alice", "bob")
 	text := "Hello from my domain"
 	post, err := d.admin.CreatePost(ctx, "alice", client.PostChange{Source: &text}, "")
 	if err != nil {

@@ -1,10 +1,13 @@
 package labcli
 
 import (
+	"errors"
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"cloudburst/internal/cli/shell"
 	"cloudburst/lab/compare"
 )
 
@@ -43,16 +46,27 @@ This server and Miniflux get a request for each feed, yarr gets one for all.`,
 	f.IntVar(&o.Rounds, "rounds", 3, "rounds of each program, 1 to 100")
 	f.BoolVar(&asJSON, "json", false, "print one JSON document")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		exe, err := os.Executable()
-		if err != nil {
-			return err
-		}
-		o.Exe, o.Progress = exe, c.ErrOrStderr()
-		report, err := o.Run(c.Context())
-		if err != nil {
-			return compareError("compare", err)
-		}
-		return report.Write(c.OutOrStdout(), asJSON)
+		return printComparison(c, asJSON, func(exe string) (*compare.Report, error) {
+			o.Exe, o.Progress = exe, c.ErrOrStderr()
+			return o.Run(c.Context())
+		})
 	}
 	return c
+}
+
+// printComparison calls run with the path of this executable and prints the report.
+func printComparison(c *cobra.Command, asJSON bool, run func(exe string) (*compare.Report, error)) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	report, err := run(exe)
+	var invalid *compare.InvalidError
+	if errors.As(err, &invalid) {
+		return shell.AsUsageError(err)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Name(), err)
+	}
+	return report.Write(c.OutOrStdout(), asJSON)
 }

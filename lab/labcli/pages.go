@@ -1,13 +1,8 @@
 package labcli
 
 import (
-	"errors"
-	"fmt"
-	"os"
-
 	"github.com/spf13/cobra"
 
-	"cloudburst/internal/cli/shell"
 	"cloudburst/lab/compare"
 )
 
@@ -32,16 +27,10 @@ Then the command saves posts, and fails if the next response does not show one.`
 	f.IntVar(&o.Rounds, "rounds", 5, "rounds of each program, 1 to 100")
 	f.BoolVar(&asJSON, "json", false, "print one JSON document")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		exe, err := os.Executable()
-		if err != nil {
-			return err
-		}
-		o.Exe, o.Progress = exe, c.ErrOrStderr()
-		report, err := o.Run(c.Context())
-		if err != nil {
-			return compareError("bench pages", err)
-		}
-		return report.Write(c.OutOrStdout(), asJSON)
+		return printComparison(c, asJSON, func(exe string) (*compare.Report, error) {
+			o.Exe, o.Progress = exe, c.ErrOrStderr()
+			return o.Run(c.Context())
+		})
 	}
 	return c
 }
@@ -54,13 +43,4 @@ func constantCommand() *cobra.Command {
 			return compare.ServeConstant(c.Context(), args[0], args[1])
 		},
 	}
-}
-
-// compareError adds the name of a command to an error that is not about its flags.
-func compareError(command string, err error) error {
-	var invalid *compare.InvalidError
-	if errors.As(err, &invalid) {
-		return shell.AsUsageError(err)
-	}
-	return fmt.Errorf("%s: %w", command, err)
 }
