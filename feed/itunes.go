@@ -1,6 +1,9 @@
 package feed
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // itunesScheme is the scheme of iTunes categories and keywords.
 const itunesScheme = "http://www.itunes.com/"
@@ -174,4 +177,19 @@ func (p *parser) itunesCategory(it *ITunes, s *slots, parent string) {
 		p.itunesCategory(it, s, name)
 		return true
 	})
+}
+
+// seconds reads a duration: seconds, MM:SS or HH:MM:SS; 0 for anything else.
+func seconds(s string) int {
+	total := 0
+	for part := range strings.SplitSeq(strings.TrimSpace(s), ":") {
+		n, err := strconv.ParseFloat(part, 64)
+		if err != nil || n < 0 || n > 1e7 {
+			return 0
+		}
+		if total = total*60 + int(n); total > 1e9 {
+			return 0
+		}
+	}
+	return total
 }

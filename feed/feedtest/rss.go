@@ -95,7 +95,7 @@ func (w *writer) rdf() {
 	w.printf("<?xml version=\"1.0\" encoding=%q?>\n<rdf:RDF\n xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\"\n xmlns=\"http://purl.org/rss/1.0/\"\n xmlns:dc=\"http://purl.org/dc/elements/1.1/\"\n xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\"\n xmlns:content=\"http://purl.org/rss/1.0/modules/content/\">\n", w.encoding())
 	w.printf("<channel rdf:about=\"%s/\">\n<title>%s</title>\n<link>%s/</link>\n<description>%s</description>\n", w.site, w.escape(w.sentence(3)), w.site, w.escape(w.sentence(8)))
 	w.printf("<dc:language>%s</dc:language>\n<dc:date>%s</dc:date>\n<sy:updatePeriod>daily</sy:updatePeriod>\n", w.lang.tag, w.iso())
-	// The list of items precedes the items, so items are written separately.
+	// RDF lists its items (rdf:Seq) before the items, so the items are written to a buffer first.
 	head := w.b.String()
 	w.b.Reset()
 	var links []string

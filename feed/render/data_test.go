@@ -308,7 +308,7 @@ func FuzzData(f *testing.F) {
 	})
 }
 
-func TestRequiredFieldsAreAlwaysPresent(t *testing.T) {
+func TestDataFeedHasAllRequiredFieldsEvenIfEmpty(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{Items: []feed.Item{{}}}
 	w := writer{f: f}

@@ -68,3 +68,37 @@ func isGlobal(id string) bool {
 	}
 	return scheme != "" && strings.HasPrefix(rest, "//") && len(rest) > 2
 }
+
+// guid writes the ID of an item once. It also writes an ID that parsers derive from the link
+// or an enclosure, because many programs require a guid. It omits a derived ID that another
+// item already has.
+//
+// spec:rss20-2003#guid-permalink
+func (r *rss) guid(it *feed.Item) {
+	switch {
+	case it.ID == "":
+		return
+	case r.v < 200:
+		r.lose(lostIDs, hasGUID(it) && it.ID != it.Link)
+		return
+	case !hasGUID(it):
+		if !r.ids.add(it.ID) {
+			return
+		}
+		if it.ID == it.Link && r.webIRI(it.ID) {
+			r.element("guid", it.ID)
+		} else {
+			r.element("guid", it.ID, "isPermaLink", "false")
+		}
+		return
+	}
+	id := r.id(it)
+	if !r.ids.add(id) {
+		r.warn("id-duplicate", "id", "Another item has the same ID, so a number is added: ", short(id), ".")
+		id = r.ids.another(id)
+	} else if it.PermaLink && r.webIRI(id) {
+		r.element("guid", id)
+		return
+	}
+	r.element("guid", id, "isPermaLink", "false")
+}

@@ -57,7 +57,7 @@ func (w *writer) limited(name, text string, limit int) {
 	}
 }
 
-// loseAll records all fields of an item except its title and link.
+// loseAll reports all fields of an item except its title and link as lost.
 func (w *writer) loseAll(it *feed.Item) {
 	w.lose(lostDescriptions, it.Summary.Value != "" || len(it.Content) > 0)
 	w.lose(lostDates, it.Published.Raw != "" || it.Updated.Raw != "")

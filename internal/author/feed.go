@@ -158,7 +158,7 @@ func (s *Feeds) AddCloud(ctx context.Context, user string, on bool) (Feed, error
 	if err != nil || f.Notified == f.Version {
 		return f, err
 	}
-	// The version is on disk, so the notification does not end with the caller.
+	// The version is on disk, so subscribers are notified even if the request is canceled.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notifyTimeout)
 	defer cancel()
 	s.notify(ctx, &f)

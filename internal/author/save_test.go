@@ -128,7 +128,7 @@ func TestFailedNotificationIsRetried(t *testing.T) {
 	}
 }
 
-func TestNotificationSurvivesTheCaller(t *testing.T) {
+func TestSubscribersAreNotifiedThoughTheSaveIsCanceled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &Feeds{Store: &memory{}, Notify: func(inner context.Context, _ Feed) error {
@@ -228,7 +228,7 @@ func TestFeedCannotMoveToItself(t *testing.T) {
 	}
 }
 
-func TestNewURLOfAFeedIsChecked(t *testing.T) {
+func TestFeedMovesOnlyToAnAbsoluteHTTPURL(t *testing.T) {
 	t.Parallel()
 	for _, to := range []string{"", "x", "/feed", "//b.example/", "ftp://b.example/", "javascript:alert(1)", "https://", "https:b.example",
 		"https://b.example/\r\nSet-Cookie: a=b", "https://b.example/a b", "https://b.example/<x>", "https://me:pw@b.example/", "https://b.example/\x7f",

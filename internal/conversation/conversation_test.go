@@ -314,7 +314,7 @@ func (s *memoryStore) UndoMentions(_ context.Context, _ string, at time.Time) (n
 	return n, nil
 }
 
-func TestDecisionIsUndoneWithinTenMinutes(t *testing.T) {
+func TestApprovalOfAReplyCanBeUndoneForTenMinutes(t *testing.T) {
 	run(t, func(t *testing.T, w *scenario) {
 		w.report(t)
 		decide := func() time.Time {

@@ -19,9 +19,6 @@ const (
 	slowIfParkedAfter = 40 * time.Millisecond  // a delivery parked after this time makes its origin slow
 	slowShare         = 0.6                    // of all slots, for slow origins together
 	newShare          = 0.85                   // of all slots, for slow and unknown origins together
-	breakerTrips      = 8                      // consecutive timeouts that open the breaker
-	breakerFirst      = 30 * time.Second
-	breakerLast       = 5 * time.Minute
 	maxOrigins        = 100_000
 	maxOriginQueue    = 256 // deliveries that wait in memory for one busy origin
 	leaseMargin       = 5 * time.Second

@@ -51,6 +51,13 @@ func (d *dispatcher) forget() {
 	}
 }
 
+// The circuit breaker of an origin.
+const (
+	breakerTrips = 8 // consecutive timeouts that open the breaker
+	breakerFirst = 30 * time.Second
+	breakerLast  = 5 * time.Minute
+)
+
 // learn updates an origin's speed, limit and breaker.
 func (d *dispatcher) learn(o *origin, r Reply) {
 	if o.took == 0 {

@@ -276,7 +276,7 @@ func (l stoppingStore) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, 
 
 // The hub stops while one batch is done and later ones are running. These must finish and must
 // not be repeated. The order is random, so the test runs several times.
-func TestDeliveriesOpenAtStopAreNotRepeated(t *testing.T) {
+func TestDeliveriesInProgressAtShutdownFinishAndAreNotRepeated(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	for range 8 {

@@ -30,7 +30,7 @@ func VerifyBackup(ctx context.Context, file string) (sum string, err error) {
 }
 
 // Restore verifies a backup and installs it atomically. It copies the key next to the file
-// (FILE.key) into the folder. The faults contain instructions.
+// (FILE.key) into the folder. Its errors state what the operator has to do.
 //
 // spec:cloudburst#restore-atomic
 func Restore(ctx context.Context, o RestoreOptions) (*Result, error) {

@@ -20,7 +20,7 @@ const (
 	consentFeed      = "http://f.example/"
 )
 
-func TestConsentRequiresTheChallengeAlone(t *testing.T) {
+func TestChallengeIsConsentUnlessTheResponseEchoesTheRequest(t *testing.T) {
 	t.Parallel()
 	const c = consentChallenge
 	query := "url=http%3A%2F%2Ff.example%2F&challenge=" + c

@@ -63,7 +63,7 @@ func newCloud(attr map[string]string, feedURL string) (Cloud, error) {
 	}
 	c.Path = fixPath(c.Path)
 
-	// Feeds in the field have a whole origin in the place of the name.
+	// Some real feeds give an origin (https://host:port) instead of a host name.
 	domain, port := attr["domain"], attr["port"]
 	secure := strings.HasPrefix(strings.ToLower(domain), "https://")
 	if _, rest, ok := strings.Cut(domain, "://"); ok {

@@ -76,7 +76,7 @@ func TestLinksAreAbsoluteAndOccurOnce(t *testing.T) {
 	}
 }
 
-func TestRequestsAreParsedOrRejected(t *testing.T) {
+func TestWebmentionNeedsSourceAndTarget(t *testing.T) {
 	t.Parallel()
 	q := webmention.Request{Source: "https://you.example/a?b=c&d=ä", Target: target + "#x"}
 	if got, err := webmention.ParseRequest(q.Encode()); err != nil || got != q {

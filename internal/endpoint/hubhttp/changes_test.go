@@ -169,7 +169,7 @@ func TestRecentChangesOfLastHourAndLastFiveMinutes(t *testing.T) {
 	}
 }
 
-func TestAgesAreMeasuredToTheTimeOfTheRequest(t *testing.T) {
+func TestWhenInChangesXMLCountsBackFromTheRequest(t *testing.T) {
 	t.Parallel()
 	f := &fakeChanges{}
 	f.add(noon().Add(20*time.Second+300*time.Millisecond), "b")

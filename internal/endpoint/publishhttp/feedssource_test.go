@@ -30,7 +30,7 @@ func TestETagOfSaveMatchesSavedBytes(t *testing.T) {
 	a.has(t, "PUT", "ETag", `"`+serve.TagOf([]byte(hostedRSS(2)))+`"`)
 }
 
-func TestDocumentTypeMatchesConcurrentlySavedDocument(t *testing.T) {
+func TestContentTypeBelongsToTheSameVersionAsTheBody(t *testing.T) {
 	t.Parallel()
 	latin := strings.Replace(hostedRSS(1), `"1.0"`, `"1.0" encoding="iso-8859-1"`, 1)
 	latin = strings.Replace(latin, "Item 1", "It\xe9m", 1)

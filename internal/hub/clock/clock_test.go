@@ -28,7 +28,7 @@ func TestSteadyClockDoesNotJumpWithWallClock(t *testing.T) {
 	}
 }
 
-func TestSteadyClockCatchesUp(t *testing.T) {
+func TestSteadyClockReachesTheWallClockAfterAJump(t *testing.T) {
 	t.Parallel()
 	wall, mono := time.Unix(1_000_000, 0), time.Duration(0)
 	s := &Steady{Wall: func() time.Time { return wall }, Mono: func() time.Duration { return mono }}

@@ -162,7 +162,7 @@ func repeat(r filter.Rule, n int) (list []filter.Rule) {
 	return list
 }
 
-func TestDecisionsFollowTheOrderOfRules(t *testing.T) {
+func TestFilterRulesApplyInTheirOrder(t *testing.T) {
 	t.Parallel()
 	hide, star, read := filter.Rule{ID: 1, Actions: filter.Actions{Hide: true}}, filter.Rule{ID: 2, Actions: filter.Actions{Star: true, Forward: 9}}, filter.Rule{ID: 3, Actions: filter.Actions{Read: true, Forward: 9}}
 	all := func(int) bool { return true }
