@@ -185,7 +185,7 @@ func (m costMeter) watching(ctx context.Context, s *costStage, other *server, na
 	if s.database.postmaster != 0 {
 		m.book.note(m.store+"/"+name+".db-cpu", "µs", what, int(idleFor.Seconds())*minRepeats, db)
 	}
-	return idleUse{median(cpu), median(db)}, nil
+	return idleUse{Median(cpu), Median(db)}, nil
 }
 
 func pauseFor(ctx context.Context, d time.Duration) error {

@@ -186,7 +186,7 @@ type costBook struct{ file CostFile }
 func (b *costBook) note(name, unit, what string, n int, values []float64) {
 	b.file.Costs = append(b.file.Costs, Cost{
 		Name: name, Unit: unit, What: what, N: n, Repeats: len(values),
-		Value: digits(median(values)), P10: digits(quantile(values, 0.1)), P90: digits(quantile(values, 0.9)),
+		Value: digits(Median(values)), P10: digits(quantile(values, 0.1)), P90: digits(quantile(values, 0.9)),
 	})
 }
 

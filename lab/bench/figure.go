@@ -72,7 +72,7 @@ func (r *Report) add(name string, value float64, unit string) *Figure {
 
 // addMedian appends the median of rounds.
 func (r *Report) addMedian(name string, rounds []float64, unit string) *Figure {
-	f := r.add(name, median(rounds), unit)
+	f := r.add(name, Median(rounds), unit)
 	if len(rounds) > 1 {
 		f.Rounds = rounds
 	}
@@ -209,8 +209,8 @@ func thousands(n int64) string {
 	return sign + s
 }
 
-// median of values, NaN of none. It does not reorder them.
-func median(values []float64) float64 { return quantile(values, 0.5) }
+// Median returns the median of values, NaN of none. It does not reorder them.
+func Median(values []float64) float64 { return quantile(values, 0.5) }
 
 // quantile is the q-th of values, between two neighbours when it falls there.
 func quantile(values []float64, q float64) float64 {

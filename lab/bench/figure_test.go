@@ -23,7 +23,7 @@ func TestQuantileLiesBetweenNeighbours(t *testing.T) {
 	if values[0] != 4 {
 		t.Error("quantile reordered what it was given")
 	}
-	if !math.IsNaN(median(nil)) {
+	if !math.IsNaN(Median(nil)) {
 		t.Error("the median of nothing is a number")
 	}
 }

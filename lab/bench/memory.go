@@ -81,7 +81,7 @@ func (f Fanout) memory(ctx context.Context, s *stage) error {
 	r := &s.report
 	r.addMedian(fmt.Sprintf("memory grew, %s subscribers", thousands(int64(f.few()))), few, "MiB").note("in ten changes, over the server at rest after its start")
 	r.addMedian(fmt.Sprintf("memory grew, %s subscribers", thousands(int64(f.Subscribers))), all, "MiB").note("in one change; all contents together: %s MiB", number(float64(f.Subscribers)*float64(f.Size)/(1<<20)))
-	r.add("ratio of the growths", median(all)/max(median(few), growthNoise), "×").target("≤", 1.5).note(
+	r.add("ratio of the growths", Median(all)/max(Median(few), growthNoise), "×").target("≤", 1.5).note(
 		"ten times the subscribers; growth below %d MiB counts as that", growthNoise)
 	return nil
 }

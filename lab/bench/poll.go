@@ -216,9 +216,9 @@ func (b Poll) reading(ctx context.Context, s *stage) (err error) {
 	r.addMedian("all unchanged ÷ bare loop", each(p.unchanged, p.bareNone), "").note("the loop gets the same 304s")
 	r.addMedian("all with one new item", p.changed, "feeds/s").target("≥", 1500).note("Miniflux 37–49, yarr 365–400 elsewhere")
 	r.add("items lost", float64(p.lost), "").target("=", 0).note("of %s", thousands(int64(p.items)))
-	r.addMedian("process CPU, first reading", p.firstCPU, "µs each").note("of %g feeds; the bare loop %.0f; what became searchable meanwhile included", n, median(p.bareFullCPU))
+	r.addMedian("process CPU, first reading", p.firstCPU, "µs each").note("of %g feeds; the bare loop %.0f; what became searchable meanwhile included", n, Median(p.bareFullCPU))
 	r.addMedian("process CPU, searchable", p.indexCPU, "µs each").note("item")
-	r.addMedian("process CPU, unchanged", p.cpu, "µs each").note("the bare loop %.0f", median(p.bareCPU))
+	r.addMedian("process CPU, unchanged", p.cpu, "µs each").note("the bare loop %.0f", Median(p.bareCPU))
 	r.addMedian("process CPU, one new item", p.changedCPU, "µs each").note("what became searchable meanwhile included")
 	return nil
 }

@@ -194,11 +194,11 @@ func (b River) pages(ctx context.Context, s *stage, u *riverUser) error {
 			}
 		}
 		if floor == 0 {
-			floor = median(all)
+			floor = Median(all)
 			s.report.add(p.name+", p50", floor, "ms").note("a redirect: session and HTTP only")
 			continue
 		}
-		s.limited(p.name+", p50", median(all), riverPageP50)
+		s.limited(p.name+", p50", Median(all), riverPageP50)
 		s.limited(p.name+", p99", quantile(all, 0.99), riverPageP99)
 		s.report.add(p.name+", server CPU", (s.server.usage().cpu-cpu).Seconds()*1e3/float64(b.Pages), "ms each").note("a busy machine does not change it")
 	}
@@ -240,9 +240,9 @@ func (b River) marks(ctx context.Context, s *stage, u *riverUser) error {
 			*step.wait = append(*step.wait, some...)
 		}
 	}
-	usual := median(alone)
-	s.limited(fmt.Sprintf("mark all of %s read, median", thousands(int64(b.Items))), median(all), riverMarkAll)
-	s.limited("undo it, median", median(undone), riverMarkAll)
+	usual := Median(alone)
+	s.limited(fmt.Sprintf("mark all of %s read, median", thousands(int64(b.Items))), Median(all), riverMarkAll)
+	s.limited("undo it, median", Median(undone), riverMarkAll)
 	s.limited("longest wait of another write", max(0, slices.Max(waits)-usual), riverWriterMax)
 	s.report.add("that write alone, p50", usual, "ms").note("longest %.1f ms", slices.Max(alone))
 	return nil
@@ -319,7 +319,7 @@ func (b River) pings(ctx context.Context, s *stage, u *riverUser) error {
 			all = append(all, at.Sub(begin).Seconds()*1e3)
 		}
 	}
-	s.limited("ping → item on the open page, p50", median(all), riverPingP50)
+	s.limited("ping → item on the open page, p50", Median(all), riverPingP50)
 	s.report.add("ping → item on the open page, p99", quantile(all, 0.99), "ms")
 	return nil
 }

@@ -82,7 +82,7 @@ func (b Thread) run(ctx context.Context, s *stage) error {
 				all = append(all, took.Seconds()*1e3)
 			}
 		}
-		s.limited(fmt.Sprintf("%s of %d replies, p50", page.name, b.Replies), median(all), threadPageP50)
+		s.limited(fmt.Sprintf("%s of %d replies, p50", page.name, b.Replies), Median(all), threadPageP50)
 	}
 	return nil
 }

@@ -114,9 +114,9 @@ func (b Write) notified(ctx context.Context, s *stage) error {
 		}
 	}
 	r := &s.report
-	r.add("save → its answer, p50", median(answered), "ms")
-	r.add("save → first subscriber notified, p50", median(first), "ms")
-	r.add("save → last subscriber notified, p50", median(last), "ms").target("≤", 150)
+	r.add("save → its answer, p50", Median(answered), "ms")
+	r.add("save → first subscriber notified, p50", Median(first), "ms")
+	r.add("save → last subscriber notified, p50", Median(last), "ms").target("≤", 150)
 	r.add("save → last subscriber notified, p99", quantile(last, 0.99), "ms")
 	return nil
 }
@@ -157,7 +157,7 @@ func (b Write) watched(ctx context.Context, s *stage) error {
 			took = append(took, at.Sub(begun).Seconds()*1e3)
 		}
 	}
-	s.report.add("save → item on an open page, p50", median(took), "ms").target("≤", 15)
+	s.report.add("save → item on an open page, p50", Median(took), "ms").target("≤", 15)
 	s.report.add("save → item on an open page, p99", quantile(took, 0.99), "ms")
 	return nil
 }
@@ -200,9 +200,9 @@ func (b Write) many(ctx context.Context, s *stage) error {
 		s.progress.step("saves of both", i, b.Saves)
 	}
 	r := &s.report
-	r.add(fmt.Sprintf("a save, the author has %d posts, p50", few), median(cost["few"]), "ms")
-	r.add(fmt.Sprintf("a save, the author has %d posts, p50", b.Posts), median(cost["many"]), "ms")
-	r.add("a save with many posts ÷ with few", median(cost["many"])/median(cost["few"]), "").target("≤", 1.5)
+	r.add(fmt.Sprintf("a save, the author has %d posts, p50", few), Median(cost["few"]), "ms")
+	r.add(fmt.Sprintf("a save, the author has %d posts, p50", b.Posts), Median(cost["many"]), "ms")
+	r.add("a save with many posts ÷ with few", Median(cost["many"])/Median(cost["few"]), "").target("≤", 1.5)
 	return nil
 }
 

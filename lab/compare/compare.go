@@ -180,7 +180,7 @@ func (o Options) pair(ctx context.Context, name string, our, other round) ([]Row
 
 // compare computes the ratio from the medians.
 func (r *Row) compare() {
-	mine, other := median(r.Ours), median(r.Theirs)
+	mine, other := bench.Median(r.Ours), bench.Median(r.Theirs)
 	if r.Unit != "/s" {
 		mine, other = other, mine
 	}
@@ -212,7 +212,7 @@ func (r *Report) Write(w io.Writer, asJSON bool) error {
 			} else if row.Target > 0 {
 				target = fmt.Sprintf("≥ %.2f MISSED", row.Target)
 			}
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", number(median(row.Ours)), number(median(row.Theirs)), row.Unit, ratio, target, "  "+row.Figure)
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", number(bench.Median(row.Ours)), number(bench.Median(row.Theirs)), row.Unit, ratio, target, "  "+row.Figure)
 		}
 		if err := t.Flush(); err != nil {
 			return err

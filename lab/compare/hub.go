@@ -82,9 +82,9 @@ func (o Options) hub(ctx context.Context, start startHub, add func(figure string
 				rate, first, cpu = append(rate, float64(o.Subscribers)/a.Last), append(first, a.First*1e3), append(cpu, used/float64(o.Subscribers))
 			}
 		}
-		add(notified, median(rate))
-		add(firstNotified, median(first))
-		add(notifyCPU, median(cpu))
+		add(notified, bench.Median(rate))
+		add(firstNotified, bench.Median(first))
+		add(notifyCPU, bench.Median(cpu))
 		return nil
 	})
 }

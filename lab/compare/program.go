@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -155,13 +154,4 @@ func inFolder(do func(dir string) error) error {
 		return err
 	}
 	return errors.Join(do(dir), os.RemoveAll(dir))
-}
-
-// median returns the middle of a copy of list, which is not empty.
-func median(list []float64) float64 {
-	sorted := slices.Sorted(slices.Values(list))
-	if n := len(sorted); n%2 == 0 {
-		return (sorted[n/2-1] + sorted[n/2]) / 2
-	}
-	return sorted[len(sorted)/2]
 }
