@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -42,7 +43,7 @@ type Account struct {
 }
 
 // ParseAccount parses "@name@host", "acct:name@host" and "name@host". ok is false for any other
-// text, such as a URL.
+// text, such as a URL or a text with a space or a control character inside.
 func ParseAccount(s string) (a Account, ok bool) {
 	s = strings.TrimSpace(s)
 	if len(s) > maxAccount || !utf8.ValidString(s) {
@@ -52,7 +53,10 @@ func ParseAccount(s string) (a Account, ok bool) {
 		s = s[5:]
 	}
 	name, host, ok := strings.Cut(strings.TrimPrefix(s, "@"), "@")
-	if !ok || name == "" || host == "" || strings.ContainsAny(name, " \t\r\n/:?#<>\"\\") || strings.ContainsAny(host, " \t\r\n/?#@<>\"\\%") {
+	if !ok || name == "" || host == "" || strings.ContainsAny(name, "/:?#<>\"\\") || strings.ContainsAny(host, "/?#@<>\"\\%") {
+		return a, false
+	}
+	if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
 		return a, false
 	}
 	return Account{name, strings.ToLower(host)}, true

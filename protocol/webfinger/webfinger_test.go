@@ -119,7 +119,7 @@ func FuzzRead(f *testing.F) {
 }
 
 func FuzzParseAccount(f *testing.F) {
-	for _, s := range []string{"@a@b", "acct:a@b", "a@[::1]:80", "a@b@c", "%@b"} {
+	for _, s := range []string{"@a@b", "acct:a@b", "a@[::1]:80", "a@b@c", "%@b", "@\v@0"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
