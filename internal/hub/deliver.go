@@ -342,7 +342,7 @@ func (run *shardRun) wait(ctx context.Context) (stopping bool) {
 func (run *shardRun) settle(stopping bool) {
 	var ready []*deliveryBatch
 	for _, b := range run.window {
-		if !run.decided(b, stopping) {
+		if !run.settled(b, stopping) {
 			break
 		}
 		ready = append(ready, b)
@@ -360,9 +360,9 @@ func (run *shardRun) settle(stopping bool) {
 	run.commit(ready, run.eof && len(run.window) == 0 && !stopping)
 }
 
-// decided reports whether every delivery of a batch is decided. It parks open deliveries where
+// settled reports whether every delivery of a batch is finished. It parks open deliveries where
 // that is allowed.
-func (run *shardRun) decided(b *deliveryBatch, stopping bool) bool {
+func (run *shardRun) settled(b *deliveryBatch, stopping bool) bool {
 	if b.isDone() {
 		return true
 	}

@@ -164,7 +164,7 @@ type Options struct {
 	NotifyWithoutContent bool                       // notify WebSub subscribers of larger topics without content
 	MinLease             time.Duration              // minimum lease of a WebSub subscription [5 min]
 	MaxLease             time.Duration              // maximum lease, and the default if the request has none [240 h]
-	MaxRequests          int64                      // undecided WebSub requests; further ones are rejected [100,000]
+	MaxRequests          int64                      // pending WebSub requests; further ones are rejected [100,000]
 	Topics               string                     // topics that WebSub subscribers may request: TopicsOpen and so on [TopicsOpen]
 	IsOwnTopic           func(url string) bool      // reports a topic that this program serves; nil: none
 	Names                func(url string) []string  // returns every name of a topic that this program serves, nil for other topics; nil: topics have one name

@@ -17,8 +17,8 @@ import (
 const (
 	maxSecret         = 199 // bytes
 	intentBatch       = 50
-	maxOpenIntents    = 128              // concurrent decisions
-	maxIntentsPerHost = 32               // concurrent decisions that involve one host
+	maxOpenIntents    = 128              // concurrent intents
+	maxIntentsPerHost = 32               // concurrent intents that involve one host
 	intentTurnRate    = 200              // postponed intents per second and host
 	intentLease       = 90 * time.Second // for reading the topic and the verification
 	intentRetryAfter  = 5 * time.Second  // delay after a local failure
@@ -41,9 +41,9 @@ type IntentConfirmer interface {
 }
 
 // Request stores a request to start or end a WebSub subscription. When it returns nil, the
-// request is on disk and will be decided, even after a crash. Topic, Callback, Mode, Secret,
+// request is on disk and will be processed, even after a crash. Topic, Callback, Mode, Secret,
 // Lease (0: default) and Via of in are used; source is the client. A later request with the same
-// mode, callback and topic replaces an undecided one.
+// mode, callback and topic replaces a pending one.
 //
 // Errors: fault.Invalid (unusable topic or callback), Refused (topic not allowed, or own
 // callback), TooMany, Unavailable.
@@ -81,7 +81,7 @@ func (h *Hub) Request(ctx context.Context, in Intent, source netip.Addr) error {
 	return nil
 }
 
-// requesting decides requests of WebSub subscribers.
+// requesting verifies requests of WebSub subscribers.
 type requesting struct{ *Hub }
 
 // checkIntent makes all checks that need no request to the callback or topic.
@@ -125,7 +125,7 @@ func (h requesting) checkIntent(ctx context.Context, in Intent, source netip.Add
 	return h.intentFits(ctx, now)
 }
 
-// intentFits rejects a request if too many are undecided. They are counted at intervals, and new
+// intentFits rejects a request if too many are pending. They are counted at intervals, and new
 // ones are added in between.
 //
 // spec:cloudburst#limits-429
@@ -140,15 +140,15 @@ func (h requesting) intentFits(ctx context.Context, now time.Time) error {
 		}
 		done := h.now()
 		h.mu.Lock()
-		h.undecided, h.recountIntents = n, done.Add(max(20*done.Sub(now), time.Second))
+		h.pendingIntents, h.recountIntents = n, done.Add(max(20*done.Sub(now), time.Second))
 		h.mu.Unlock()
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.undecided >= h.Options.MaxRequests {
-		return tooMany(time.Minute, "This hub has too many requests to decide already; please wait %s and ask again.", time.Minute)
+	if h.pendingIntents >= h.Options.MaxRequests {
+		return tooMany(time.Minute, "This hub has too many pending subscription requests; please wait %s and ask again.", time.Minute)
 	}
-	h.undecided++
+	h.pendingIntents++
 	return nil
 }
 
@@ -183,19 +183,21 @@ func eventOf(in Intent, kind, message string) event.Event {
 		Detail: detail(event.Exchange{Callback: in.Callback})}
 }
 
-// intentLoop decides stored requests. A request in progress continues while the hub drains.
+// intentLoop verifies stored requests. A request in progress continues while the hub drains.
 func (h requesting) intentLoop(ctx context.Context) {
 	loop := lease.Loop[Intent]{
-		Claim: h.Store.ClaimIntents, Next: delivering(h).nextDue, Do: func(_ context.Context, in Intent) { h.decide(in) },
+		Claim: h.Store.ClaimIntents, Next: delivering(h).nextDue, Do: func(_ context.Context, in Intent) { h.process(in) },
 		AtOnce: maxOpenIntents, Batch: intentBatch, For: intentLease, Idle: delivering(h).maxPollDelay(),
 		Wake: h.wakeIntents, Group: &h.running, Now: h.now, Name: "requests", Failed: h.report,
-		Caught: func(in Intent, panicked any, stack []byte) { h.caught("decide a request", in.Topic, panicked, stack) },
+		Caught: func(in Intent, panicked any, stack []byte) {
+			h.caught("verify a subscription request", in.Topic, panicked, stack)
+		},
 	}
 	loop.Run(ctx)
 }
 
-// decide processes one intent and stores the outcome.
-func (h requesting) decide(in Intent) {
+// process verifies one intent and stores the outcome.
+func (h requesting) process(in Intent) {
 	ctx, cancel := context.WithTimeout(h.work, intentLease-leaseMargin)
 	defer cancel()
 	pinged := pinging(h).notePings(in.TopicID)
@@ -204,22 +206,22 @@ func (h requesting) decide(in Intent) {
 	if endCallback != nil {
 		switch in.Mode {
 		case ModeSubscribe:
-			d = h.decideSubscribe(ctx, in, endRead)
+			d = h.verifySubscribe(ctx, in, endRead)
 		case ModeUnsubscribe:
-			d = h.decideUnsubscribe(ctx, in)
+			d = h.verifyUnsubscribe(ctx, in)
 		default:
-			d = h.decideDenied(ctx, in)
+			d = h.sendDenial(ctx, in)
 		}
 		endCallback()
 	}
 	if h.work.Err() != nil && d.Subscription == nil && !d.Remove {
-		// Stopping: an interrupted decision has no result, and another node continues.
+		// Stopping: an interrupted verification has no result, and another node continues.
 		d = h.retryLater(in, h.now(), in.Tries, nil)
 	}
 	h.stamp(d.Events)
-	applied, err := h.Store.Decide(context.WithoutCancel(ctx), d)
+	applied, err := h.Store.FinishIntent(context.WithoutCancel(ctx), d)
 	if err != nil {
-		h.Log.Warn("cannot decide a subscription request", "topic", in.Topic, "mode", in.Mode, "err", err)
+		h.Log.Warn("cannot store the result of a subscription request", "topic", in.Topic, "mode", in.Mode, "err", err)
 		return
 	}
 	if !applied {
@@ -241,12 +243,12 @@ func (h requesting) decide(in Intent) {
 	}
 }
 
-// decideSubscribe reads the topic and then verifies the callback. A topic that cannot be
+// verifySubscribe reads the topic and then verifies the callback. A topic that cannot be
 // delivered is denied.
 //
 // spec:websub-2018#hub-verifies-subscriber
 // spec:websub-2018#hub-denies
-func (h requesting) decideSubscribe(ctx context.Context, in Intent, endRead func()) Decision {
+func (h requesting) verifySubscribe(ctx context.Context, in Intent, endRead func()) IntentResult {
 	got, err := registering(h).readOnce(ctx, in.Topic)
 	endRead()
 	if err == nil && got.size > h.Options.MaxContent && !h.Options.NotifyWithoutContent {
@@ -264,7 +266,7 @@ func (h requesting) decideSubscribe(ctx context.Context, in Intent, endRead func
 		denied.Tries, denied.DueAt = 0, h.now()
 		e := eventOf(in, event.KindRegister, "Denied: "+denied.Reason)
 		e.OK = false
-		return Decision{Intent: in, Again: &denied, Events: []event.Event{e}}
+		return IntentResult{Intent: in, Again: &denied, Events: []event.Event{e}}
 	}
 	x, failed, d := h.confirm(ctx, in)
 	if failed {
@@ -278,7 +280,7 @@ func (h requesting) decideSubscribe(ctx context.Context, in Intent, endRead func
 		TopicID: in.TopicID, ID: in.Key().ID, Protocol: WebSub, Callback: in.Callback, Secret: in.Secret,
 		CreatedAt: now, RenewedAt: now, ExpiresAt: now.Add(in.Lease),
 	}
-	d = Decision{Intent: in, Subscription: &sub, Events: []event.Event{e}}
+	d = IntentResult{Intent: in, Subscription: &sub, Events: []event.Event{e}}
 	if news, err := pinging(h).aboutChanged(ctx, in.TopicID, got.about); err == nil && news {
 		d.About = &got.about
 	}
@@ -295,21 +297,21 @@ func (h requesting) renews(ctx context.Context, in Intent, err error) bool {
 }
 
 // spec:websub-2018#unsubscribe-verified
-func (h requesting) decideUnsubscribe(ctx context.Context, in Intent) Decision {
+func (h requesting) verifyUnsubscribe(ctx context.Context, in Intent) IntentResult {
 	x, failed, d := h.confirm(ctx, in)
 	if failed {
 		return d
 	}
 	e := eventOf(in, event.KindCancel, "Ended by its owner.")
 	e.Took, e.Detail = h.now().Sub(in.At), detail(x)
-	return Decision{Intent: in, Remove: true, Events: []event.Event{e}}
+	return IntentResult{Intent: in, Remove: true, Events: []event.Event{e}}
 }
 
-// confirm verifies the callback. If failed is true, d is the resulting decision, which changes no
+// confirm verifies the callback. If failed is true, d is the result, which changes no
 // subscription.
 //
 // spec:websub-2018#verification-failed
-func (h requesting) confirm(ctx context.Context, in Intent) (x event.Exchange, failed bool, d Decision) {
+func (h requesting) confirm(ctx context.Context, in Intent) (x event.Exchange, failed bool, d IntentResult) {
 	x, err := h.Ask.Confirm(ctx, in)
 	x.Callback = in.Callback
 	switch {
@@ -323,13 +325,13 @@ func (h requesting) confirm(ctx context.Context, in Intent) (x event.Exchange, f
 	h.countUnconfirmed(in)
 	e := eventOf(in, event.KindVerify, "Not confirmed, so nothing was changed: "+fault.Message(err))
 	e.OK, e.Took, e.Detail = false, h.now().Sub(in.At), detail(x)
-	return x, true, Decision{Intent: in, Events: []event.Event{e}}
+	return x, true, IntentResult{Intent: in, Events: []event.Event{e}}
 }
 
 // admitIntent applies the limits of the hosts of callback and feed, so that none receives too
 // many requests and a slow one does not delay the others. The caller must call the returned
 // functions at the end. endCallback is nil if the intent must wait; d then postpones it.
-func (h requesting) admitIntent(in Intent) (endCallback, endRead func(), d Decision) {
+func (h requesting) admitIntent(in Intent) (endCallback, endRead func(), d IntentResult) {
 	host, feedHost := href.Host(in.Callback), href.Host(in.Topic)
 	endCallback, ok := h.openIntents.Acquire("ask " + host)
 	if !ok {
@@ -352,31 +354,31 @@ func (h requesting) admitIntent(in Intent) (endCallback, endRead func(), d Decis
 }
 
 // postpone assigns an intent its turn among those that wait for a host.
-func (h requesting) postpone(in Intent, l *limit.Limiter, host string) Decision {
+func (h requesting) postpone(in Intent, l *limit.Limiter, host string) IntentResult {
 	now := h.now()
 	return h.retryLater(in, now.Add(max(l.Turn(host, now), time.Second)), in.Tries, nil)
 }
 
 // retryLater postpones an intent unless it is too old.
-func (h requesting) retryLater(in Intent, at time.Time, tries int, err error) Decision {
+func (h requesting) retryLater(in Intent, at time.Time, tries int, err error) IntentResult {
 	if h.now().Sub(in.At) > maxIntentAge {
-		e := eventOf(in, event.KindVerify, "Given up after a day in which it could not be decided.")
+		e := eventOf(in, event.KindVerify, "Given up after a day in which it could not be verified.")
 		e.OK = false
-		return Decision{Intent: in, Events: []event.Event{e}}
+		return IntentResult{Intent: in, Events: []event.Event{e}}
 	}
 	next := in
 	next.DueAt, next.Tries, next.Claim = at, tries, 0
-	d := Decision{Intent: in, Again: &next}
+	d := IntentResult{Intent: in, Again: &next}
 	if tries > in.Tries {
-		e := eventOf(in, event.KindVerify, fmt.Sprintf("%s It is asked again at %s.", fault.Message(err), at.Format("15:04:05")))
+		e := eventOf(in, event.KindVerify, fmt.Sprintf("%s The hub tries again at %s.", fault.Message(err), at.Format("15:04:05")))
 		e.OK = false
 		d.Events = []event.Event{e}
 	}
 	return d
 }
 
-// decideDenied notifies the callback of the denial, as far as possible.
-func (h requesting) decideDenied(ctx context.Context, in Intent) Decision {
+// sendDenial notifies the callback of the denial, as far as possible.
+func (h requesting) sendDenial(ctx context.Context, in Intent) IntentResult {
 	x, err := h.Ask.Deny(ctx, in)
 	x.Callback = in.Callback
 	switch {
@@ -390,7 +392,7 @@ func (h requesting) decideDenied(ctx context.Context, in Intent) Decision {
 	if err != nil {
 		e.OK, e.Text = false, "The callback could not be notified that its subscription is denied: "+fault.Message(err)
 	}
-	return Decision{Intent: in, Events: []event.Event{e}}
+	return IntentResult{Intent: in, Events: []event.Event{e}}
 }
 
 // isInternal reports a failure that neither topic nor callback caused.

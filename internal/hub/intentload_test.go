@@ -112,7 +112,7 @@ func TestExcessRequestsAreRejectedBeforeAcknowledgement(t *testing.T) {
 		h.setConfirm(nil)
 		h.settle(time.Minute)
 		if err := h.request(hub.ModeSubscribe, sub1, "", 0); err != nil {
-			t.Errorf("after the decisions: %v", err)
+			t.Errorf("after the verifications: %v", err)
 		}
 		h.settle(time.Second)
 	})

@@ -32,7 +32,7 @@ type (
 	EventQuery        = record.EventQuery
 	Counts            = record.Counts
 	Minute            = record.Minute
-	Decision          = record.Decision
+	IntentResult      = record.IntentResult
 	ChangeQuery       = record.ChangeQuery
 )
 

@@ -32,22 +32,22 @@ type state struct {
 	sourceLimit, hostLimit, unknownTopicLimit, consentLimit *limit.Limiter
 	refusedCallbacks                                        *limit.Limiter   // challenges without consent, by source and host
 	unverifiedReads                                         *limit.Limiter   // reads for registrations without consent, by host
-	pendingReads                                            *limit.Semaphore // reads for undecided registrations, by host
+	pendingReads                                            *limit.Semaphore // reads for pending registrations, by host
 	requestSources                                          requestSources
 	intentTurn                                              *limit.Limiter   // assigns retry times only
 	rates                                                   *limit.Exchange  // shared with other nodes; nil: there are none
 	openIntents                                             *limit.Semaphore // intents in progress, by callback or feed host
 
-	mu        sync.Mutex
-	closing   bool
-	recovered bool
-	checks    map[int64]*checking
-	deciding  map[int64][]*pendingDecision
-	hops      map[int64]int
-	reads     map[string]*reading
-	counts    Counts
-	recount   time.Time // when counts may be refreshed
-	undecided int64     // intents at the last count, and new ones since
+	mu              sync.Mutex
+	closing         bool
+	recovered       bool
+	checks          map[int64]*checking
+	verifyingTopics map[int64][]*pendingVerification
+	hops            map[int64]int
+	reads           map[string]*reading
+	counts          Counts
+	recount         time.Time // when counts may be refreshed
+	pendingIntents  int64     // intents at the last count, and new ones since
 
 	recountIntents time.Time
 	minute         Minute // totals at the last saved minute
@@ -94,7 +94,7 @@ func (h *Hub) setUp() {
 	h.work, h.stopWork = context.WithCancel(context.Background())
 	h.runsCtx, h.stopRuns = context.WithCancel(h.work)
 	h.drained, h.stopping = make(chan struct{}), make(chan struct{})
-	h.deciding = map[int64][]*pendingDecision{}
+	h.verifyingTopics = map[int64][]*pendingVerification{}
 	h.checks, h.hops, h.reads = map[int64]*checking{}, map[int64]int{}, map[string]*reading{}
 	o := h.Options
 	h.sourceLimit = limit.New(o.SourceRate, 10*o.SourceRate, 100_000)

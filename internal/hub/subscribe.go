@@ -38,7 +38,7 @@ type topicProbe struct {
 	size  int64
 }
 
-// Register adds or renews subscriptions of one callback. Each feed is decided separately: it must
+// Register adds or renews subscriptions of one callback. Each feed is checked separately: it must
 // be readable and the callback must consent. A refused feed changes nothing, not even the expiry
 // of an older registration. Accepted subscriptions are stored when Register returns.
 //
@@ -61,8 +61,8 @@ func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) 
 	if err != nil {
 		return Registered{}, err
 	}
-	decided := registering{h}.admitReads(ctx, r, feeds, refused)
-	defer decided()
+	admitted := registering{h}.admitReads(ctx, r, feeds, refused)
+	defer admitted()
 	abouts := registering{h}.readable(ctx, unrefused(feeds, refused), refused)
 	if err := (registering{h}).acceptSubscribed(ctx, listed, abouts, refused); err != nil {
 		return Registered{}, err

@@ -69,7 +69,7 @@ func TestUnverifiedRenewalChangesNothing(t *testing.T) {
 	})
 }
 
-func TestEachFeedOfARegistrationIsDecidedSeparately(t *testing.T) {
+func TestEachFeedOfARegistrationIsCheckedSeparately(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.feeds["http://feeds.test/unwanted.xml"] = "x"

@@ -15,15 +15,15 @@ import (
 // registrations that the callback did not confirm is limited per feed host, for all sources
 // together. Feeds with subscribers are exempt.
 const (
-	unverifiedBurst   = 100             // feeds per host, and concurrent undecided reads per host
+	unverifiedBurst   = 100             // feeds per host, and concurrent pending reads per host
 	unverifiedEvery   = 2 * time.Second // refill of one
 	pendingReadsWait  = 3 * time.Second // maximum wait for other registrations
-	maxRequestSources = 50_000          // undecided WebSub requests with a known source
+	maxRequestSources = 50_000          // pending WebSub requests with a known source
 )
 
-// admitReads rejects feeds that may not be read now. The caller must call decided when the others
-// are decided.
-func (h registering) admitReads(ctx context.Context, r Registration, feeds []string, refused map[string]error) (decided func()) {
+// admitReads rejects feeds that may not be read now. The caller must call admitted when the others
+// are admitted or rejected.
+func (h registering) admitReads(ctx context.Context, r Registration, feeds []string, refused map[string]error) (admitted func()) {
 	if !r.Source.IsValid() || h.unverifiedReads.Off() {
 		return func() {}
 	}
@@ -94,7 +94,7 @@ func unrefused(feeds []string, refused map[string]error) (list []string) {
 	return list
 }
 
-// requestSources holds the sources of undecided WebSub requests that this node took. Losing it is
+// requestSources holds the sources of pending WebSub requests that this node took. Losing it is
 // harmless.
 type requestSources struct {
 	mu sync.Mutex
@@ -108,7 +108,7 @@ func (a *requestSources) add(in Intent, source netip.Addr) {
 	if !source.IsValid() {
 		return
 	}
-	if len(a.of) >= maxRequestSources { // requests that other nodes decided
+	if len(a.of) >= maxRequestSources { // requests that other nodes finished
 		clear(a.of)
 	}
 	a.of[Key{TopicID: in.TopicID, ID: in.ID}] = source

@@ -10,8 +10,8 @@ import (
 // left at the time of the disturbance.
 const crew = 3000
 
-// slowly is the response time of each callback, which leaves time for a disturbance.
-const slowly = 15 * time.Millisecond
+// callbackDelay is the response time of each callback, which leaves time for a disturbance.
+const callbackDelay = 15 * time.Millisecond
 
 // Together delivers a change with enough subscribers for several nodes, and checks that all
 // nodes send some of the notifications.
@@ -24,7 +24,7 @@ func (w *Cluster) Together(subscribers int) error {
 	if err := w.follow(a, feed, subscribers); err != nil {
 		return err
 	}
-	w.subscribers.takes.Store(int64(slowly))
+	w.subscribers.takes.Store(int64(callbackDelay))
 	defer w.subscribers.takes.Store(0)
 	for _, n := range []*node{a, b} {
 		if err := w.notifyAll(feed, subscribers, n); err != nil {
@@ -53,7 +53,7 @@ func (w *Cluster) notifyAll(feed string, subscribers int, at *node) error {
 // disturbed pings at one node, calls disturb after a part of the deliveries, and records the
 // time until another node continues.
 func (w *Cluster) disturbed(feed string, at *node, disturb func() error) error {
-	w.subscribers.takes.Store(int64(slowly))
+	w.subscribers.takes.Store(int64(callbackDelay))
 	defer w.subscribers.takes.Store(0)
 	p := w.ping(feed, []*node{at})
 	if err := w.wait("a tenth of the subscribers were notified", func() bool { return w.history.notified(feed, p.state) > crew/10 }); err != nil {
@@ -176,7 +176,7 @@ func (w *Cluster) Restarted(rounds int, end, begin func() error) error {
 	stop := w.load()
 	defer stop()
 	for i := range rounds {
-		w.subscribers.takes.Store(int64(slowly))
+		w.subscribers.takes.Store(int64(callbackDelay))
 		p := w.ping(feed, []*node{[]*node{a, b}[i%2]})
 		if err := w.wait("a tenth of the subscribers were notified", func() bool { return w.history.notified(feed, p.state) > crew/10 }); err != nil {
 			return err

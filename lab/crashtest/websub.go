@@ -215,7 +215,7 @@ func (h *history) confirm(r *Report) {
 
 // confirmed returns the result of a request for a subscription that its callback confirmed.
 // The result is sure unless a later verification, of another subscription or a cancel, may have
-// replaced the request before it took effect. A confirmed cancel removes an earlier undecided
+// replaced the request before it took effect. A confirmed cancel removes an earlier pending
 // request, for example one that a crashed process left.
 func (h *history) confirmed(q *request) (c call, found bool) {
 	var last time.Time

@@ -127,7 +127,7 @@ func (w *scenario) onDisk(a *act) {
 		defer w.mu.Unlock()
 		for _, k := range w.askings {
 			if k.member == a.member && !k.at.Before(a.start) {
-				return // the request is decided already, or being decided
+				return // the request is finished already, or in progress
 			}
 		}
 		if in == nil {

@@ -43,8 +43,8 @@ func (d *Disk) ClaimIntents(_ context.Context, now, until time.Time, limit int, 
 	return claimed, nil
 }
 
-// Decide is hub.Store.Decide.
-func (d *Disk) Decide(_ context.Context, v hub.Decision) (bool, error) {
+// FinishIntent is hub.Store.FinishIntent.
+func (d *Disk) FinishIntent(_ context.Context, v hub.IntentResult) (bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	key := hub.Key{TopicID: v.Intent.TopicID, ID: v.Intent.ID}

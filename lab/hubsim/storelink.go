@@ -134,9 +134,9 @@ func (l *link) ClaimIntents(ctx context.Context, now, until time.Time, limit int
 	return claims(ctx, l, "claim requests", func() ([]hub.Intent, error) { return l.disk.ClaimIntents(ctx, now, until, limit, claim) })
 }
 
-// Decide is hub.Store.Decide.
-func (l *link) Decide(ctx context.Context, d hub.Decision) (bool, error) {
-	return do(ctx, l, "decide", hash(uint64(d.Intent.TopicID), uint64(d.Intent.ID)), true, func() (bool, error) { return l.disk.Decide(ctx, d) })
+// FinishIntent is hub.Store.FinishIntent.
+func (l *link) FinishIntent(ctx context.Context, d hub.IntentResult) (bool, error) {
+	return do(ctx, l, "decide", hash(uint64(d.Intent.TopicID), uint64(d.Intent.ID)), true, func() (bool, error) { return l.disk.FinishIntent(ctx, d) })
 }
 
 // Intents is hub.Store.Intents.

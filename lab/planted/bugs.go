@@ -197,10 +197,10 @@ func (s hurried) Announce(_ context.Context, list []hub.Change, pings []string, 
 // halfway removes a confirmed request, and executes it later.
 type halfway struct{ stored }
 
-func (s halfway) Decide(ctx context.Context, d hub.Decision) (bool, error) {
+func (s halfway) FinishIntent(ctx context.Context, d hub.IntentResult) (bool, error) {
 	sub, remove := d.Subscription, d.Remove
 	d.Subscription, d.Remove = nil, false
-	applied, err := s.stored.Decide(ctx, d)
+	applied, err := s.stored.FinishIntent(ctx, d)
 	if applied {
 		time.AfterFunc(lateBy, func() {
 			if sub != nil {

@@ -9,7 +9,7 @@ const (
 	ModeDenied      = "denied" // the callback must be notified of the denial
 )
 
-// Intent is a WebSub request that was acknowledged before it is decided. It is stored until the
+// Intent is a WebSub request that was acknowledged before it is verified. It is stored until the
 // callback has confirmed it or was notified of its denial.
 type Intent struct {
 	TopicID  int64

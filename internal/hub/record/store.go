@@ -73,7 +73,7 @@ type SubscriptionStore interface {
 	Subscriptions(ctx context.Context, q SubscriptionQuery) ([]SubscriptionInfo, error)
 }
 
-// IntentStore stores requests for subscriptions until they are decided.
+// IntentStore stores requests for subscriptions until they are verified.
 type IntentStore interface {
 	// Request stores intents, each due at its DueAt. An intent with the same TopicID and ID is
 	// replaced, which invalidates its Claim. Request does not create the topic's row.
@@ -81,11 +81,11 @@ type IntentStore interface {
 	// ClaimIntents takes up to limit due intents, oldest first: Claim = claim, due
 	// again at until.
 	ClaimIntents(ctx context.Context, now, until time.Time, limit int, claim int64) ([]Intent, error)
-	// Decide stores the outcome of an intent; see [Decision]. applied is false if the intent was
-	// replaced or decided; then nothing is written. A confirmed intent removes an earlier one of
+	// FinishIntent stores the outcome of an intent; see [IntentResult]. applied is false if the intent was
+	// replaced or finished; then nothing is written. A confirmed intent removes an earlier one of
 	// the opposite mode for the same callback and topic.
-	Decide(ctx context.Context, d Decision) (applied bool, err error)
-	// Intents counts undecided intents.
+	FinishIntent(ctx context.Context, d IntentResult) (applied bool, err error)
+	// Intents counts pending intents.
 	Intents(ctx context.Context) (int64, error)
 }
 
@@ -366,7 +366,7 @@ type Counts struct {
 	Pending       int64 `json:"owed"`          // pending deliveries (retries waiting or in progress)
 	ShardsDue     int64 `json:"parts_due"`     // shards with an undelivered change
 	ChecksDue     int64 `json:"checks_due"`    // acknowledged pings not yet checked
-	Requests      int64 `json:"requests"`      // acknowledged requests for subscriptions, not decided yet
+	Requests      int64 `json:"requests"`      // acknowledged requests for subscriptions, still pending
 	Events        int64 `json:"events"`
 }
 
@@ -387,8 +387,8 @@ type Minute struct {
 	Writes    int64     `json:"writes"`
 }
 
-// Decision is the outcome of an intent. The row is removed unless Again is set.
-type Decision struct {
+// IntentResult is the outcome of an intent. The row is removed unless Again is set.
+type IntentResult struct {
 	Intent       Intent        // identified by TopicID, ID and Claim
 	Subscription *Subscription // confirmed: added or renewed as Subscribe does, with its topic
 	About        *About        // with Subscription: replaces the topic's; nil: it stays

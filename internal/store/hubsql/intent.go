@@ -71,8 +71,8 @@ func (s *intentStore) ClaimIntents(ctx context.Context, now, until time.Time, li
 	})
 }
 
-// Decide implements hub.Store.
-func (s *intentStore) Decide(ctx context.Context, d hub.Decision) (bool, error) {
+// FinishIntent implements hub.Store.
+func (s *intentStore) FinishIntent(ctx context.Context, d hub.IntentResult) (bool, error) {
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (bool, error) {
 		applied, err := takeIntent(ctx, c, d)
 		if err != nil || !applied {
@@ -106,9 +106,9 @@ func (s *intentStore) Decide(ctx context.Context, d hub.Decision) (bool, error) 
 	})
 }
 
-// takeIntent deletes or replaces the intent of a decision if its claim is still valid. It reports
-// whether it did; the rest of the decision depends on that.
-func takeIntent(ctx context.Context, c sqldb.Conn, d hub.Decision) (bool, error) {
+// takeIntent deletes or replaces the intent of a result if its claim is still valid. It reports
+// whether it did; the rest of the result depends on that.
+func takeIntent(ctx context.Context, c sqldb.Conn, d hub.IntentResult) (bool, error) {
 	if d.Again == nil {
 		n, err := c.Exec(ctx, `DELETE FROM intent WHERE topic_id = $1 AND id = $2 AND claim = $3`, d.Intent.TopicID, d.Intent.ID, d.Intent.Claim)
 		return n == 1, err
@@ -121,9 +121,9 @@ func takeIntent(ctx context.Context, c sqldb.Conn, d hub.Decision) (bool, error)
 	return n == 1, err
 }
 
-// overrideOpposite deletes an earlier confirmed request for the opposite that is not decided yet,
+// overrideOpposite deletes an earlier confirmed request for the opposite that is still pending,
 // so that the later request wins. Only the later request looks for the other, so that two
-// concurrent decisions do not wait for each other.
+// concurrent results do not wait for each other.
 //
 // spec:websub-2018#re-subscribe
 func overrideOpposite(ctx context.Context, c sqldb.Conn, in hub.Intent) error {

@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// intentAge is the maximum age of an intent. Every running node decides an intent long before.
+// intentAge is the maximum age of an intent. A running node finishes each intent long before.
 const intentAge = 3 * 24 * time.Hour
 
 // orphans are rows other than subscriptions that the sweep may remove. The conditions are

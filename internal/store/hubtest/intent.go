@@ -22,14 +22,14 @@ func intentTests() map[string]func(*testing.T, *env) {
 		"RequestsAreClaimedOldestFirstUpToLimit":  intentOrder,
 		"LastOfDuplicateRequestsWins":             intentTwice,
 		"ReplacedRequestInvalidatesClaim":         intentFence,
-		"DecisionIsAppliedOnce":                   decidedOnce,
+		"IntentResultIsAppliedOnce":               finishedOnce,
 		"ConfirmedRequestBecomesSubscription":     confirmed,
 		"ConfirmedUnsubscribeRemovesSubscription": confirmedEnd,
 		"ConfirmedRequestOverridesEarlierOne":     overridden,
 		"RetriedRequestRemains":                   triedAgain,
-		"FailedDecisionKeepsRequest":              undecided,
+		"FailedIntentResultKeepsRequest":          pending,
 		"RequestCountsForNextDue":                 intentDue,
-		"SweepDeletesUndecidedRequests":           sweepIntents,
+		"SweepDeletesPendingRequests":             sweepIntents,
 		"ConcurrentClaimsTakeEachRequestOnce":     func(t *testing.T, e *env) { Requests(t, e.Store, e.Store) },
 	}
 }
@@ -56,10 +56,10 @@ func (e *env) take(t *testing.T, claim int64) []hub.Intent {
 	return list
 }
 
-// decide writes a decision and checks whether it was applied.
-func (e *env) decide(t *testing.T, d hub.Decision, want bool) {
+// finishIntent stores the result of an intent and checks whether it was applied.
+func (e *env) finishIntent(t *testing.T, d hub.IntentResult, want bool) {
 	t.Helper()
-	applied, err := e.Decide(e.Ctx, d)
+	applied, err := e.FinishIntent(e.Ctx, d)
 	storetest.Must(t, err)
 	storetest.Same(t, "applied", applied, want)
 }
@@ -68,7 +68,7 @@ func (e *env) waiting(t *testing.T, want int64) {
 	t.Helper()
 	n, err := e.Intents(e.Ctx)
 	storetest.Must(t, err)
-	storetest.Same(t, "requests not decided", n, want)
+	storetest.Same(t, "pending requests", n, want)
 	counts, err := e.Counts(e.Ctx, e.Now)
 	storetest.Must(t, err)
 	storetest.Same(t, "requests counted", counts.Requests, want)
@@ -102,8 +102,8 @@ func intentLease(t *testing.T, e *env) {
 	again := e.take(t, 2)
 	storetest.Same(t, "claimed after the lease", again[0].Claim, int64(2))
 	in.Claim = 1
-	e.decide(t, hub.Decision{Intent: in}, false)
-	e.decide(t, hub.Decision{Intent: again[0]}, true)
+	e.finishIntent(t, hub.IntentResult{Intent: in}, false)
+	e.finishIntent(t, hub.IntentResult{Intent: again[0]}, true)
 	e.waiting(t, 0)
 }
 
@@ -143,9 +143,9 @@ func intentFence(t *testing.T, e *env) {
 	newer.Secret, newer.Tries = "newer", 0
 	e.request(t, newer)
 	sub := e.websub(feed, "http://127.0.0.1/1")
-	for _, d := range []hub.Decision{{Intent: old}, {Intent: old, Subscription: &sub}, {Intent: old, Remove: true}, {Intent: old, Again: &old}} {
+	for _, d := range []hub.IntentResult{{Intent: old}, {Intent: old, Subscription: &sub}, {Intent: old, Remove: true}, {Intent: old, Again: &old}} {
 		d.Events = []event.Event{e.Event(event.KindRegister, "late")}
-		e.decide(t, d, false)
+		e.finishIntent(t, d, false)
 	}
 	storetest.Same(t, "log", e.Log(t), []string(nil))
 	_, err := e.Subscription(e.Ctx, sub.Key())
@@ -154,12 +154,12 @@ func intentFence(t *testing.T, e *env) {
 	storetest.Same(t, "the newer one is due at once", e.take(t, 6), []hub.Intent{newer})
 }
 
-func decidedOnce(t *testing.T, e *env) {
+func finishedOnce(t *testing.T, e *env) {
 	e.request(t, e.intent("http://127.0.0.1/1"), e.intent("http://127.0.0.1/2"))
 	in := e.take(t, 5)[0]
-	e.decide(t, hub.Decision{Intent: in, Events: []event.Event{e.Event(event.KindVerify, "refused")}}, true)
-	e.decide(t, hub.Decision{Intent: in, Events: []event.Event{e.Event(event.KindVerify, "again")}}, false)
-	e.decide(t, hub.Decision{Intent: hub.Intent{TopicID: 1, ID: 2}}, false)
+	e.finishIntent(t, hub.IntentResult{Intent: in, Events: []event.Event{e.Event(event.KindVerify, "refused")}}, true)
+	e.finishIntent(t, hub.IntentResult{Intent: in, Events: []event.Event{e.Event(event.KindVerify, "again")}}, false)
+	e.finishIntent(t, hub.IntentResult{Intent: hub.Intent{TopicID: 1, ID: 2}}, false)
 	storetest.Same(t, "log", e.Log(t), []string{"refused"})
 	e.waiting(t, 1)
 }
@@ -168,7 +168,7 @@ func confirmed(t *testing.T, e *env) {
 	e.request(t, e.intent("http://127.0.0.1/1"))
 	sub := e.websub(feed, "http://127.0.0.1/1")
 	sub.Secret, sub.ExpiresAt = strings.Repeat("\x00\xff'", 66), hub.Forever()
-	e.decide(t, hub.Decision{Intent: e.take(t, 5)[0], Subscription: &sub, Events: []event.Event{e.Event(event.KindRegister, "confirmed")}}, true)
+	e.finishIntent(t, hub.IntentResult{Intent: e.take(t, 5)[0], Subscription: &sub, Events: []event.Event{e.Event(event.KindRegister, "confirmed")}}, true)
 	storetest.Same(t, "stored", e.get(t, sub.Key()), sub)
 	e.keepsContent(t, feed, true)
 	storetest.Same(t, "log", e.Log(t), []string{"confirmed"})
@@ -177,7 +177,7 @@ func confirmed(t *testing.T, e *env) {
 	e.request(t, e.intent("http://127.0.0.1/1"))
 	renewed := sub
 	renewed.CreatedAt, renewed.RenewedAt, renewed.Secret = e.In(time.Hour), e.In(time.Hour), ""
-	e.decide(t, hub.Decision{Intent: e.take(t, 6)[0], Subscription: &renewed}, true)
+	e.finishIntent(t, hub.IntentResult{Intent: e.take(t, 6)[0], Subscription: &renewed}, true)
 	want := sub
 	want.RenewedAt, want.Secret = renewed.RenewedAt, ""
 	want.PendingVersion, want.Counted, want.NextAt, want.LastError, want.LastErrorAt = 1, 1, e.In(time.Minute), "x", e.Now
@@ -191,17 +191,17 @@ func confirmedEnd(t *testing.T, e *env) {
 	in := e.intent("http://127.0.0.1/1")
 	in.Mode, in.ID = hub.ModeUnsubscribe, hub.SubscriptionID(hub.ModeUnsubscribe, in.Callback)
 	e.request(t, in)
-	e.decide(t, hub.Decision{Intent: e.take(t, 5)[0], Remove: true, Events: []event.Event{e.Event(event.KindCancel, "bye")}}, true)
+	e.finishIntent(t, hub.IntentResult{Intent: e.take(t, 5)[0], Remove: true, Events: []event.Event{e.Event(event.KindCancel, "bye")}}, true)
 	_, err := e.Subscription(e.Ctx, a.Key())
 	storetest.WantFault(t, err, fault.NotFound)
 	storetest.Same(t, "the other", e.get(t, b.Key()), b)
 	storetest.Same(t, "log", e.Log(t), []string{"bye"})
 	e.waiting(t, 0)
 	e.request(t, in)
-	e.decide(t, hub.Decision{Intent: e.take(t, 6)[0], Remove: true}, true) // the subscription is removed already
+	e.finishIntent(t, hub.IntentResult{Intent: e.take(t, 6)[0], Remove: true}, true) // the subscription is removed already
 }
 
-// overridden decides two requests of one callback in reverse order.
+// overridden finishes two requests of one callback in reverse order.
 func overridden(t *testing.T, e *env) {
 	const callback, other = "http://127.0.0.1/1", "http://127.0.0.1/2"
 	of := func(mode, callback string, after time.Duration) hub.Intent {
@@ -222,14 +222,14 @@ func overridden(t *testing.T, e *env) {
 				late = in
 			}
 		}
-		yes := func(in hub.Intent) hub.Decision {
+		yes := func(in hub.Intent) hub.IntentResult {
 			if in.Mode == hub.ModeSubscribe {
-				return hub.Decision{Intent: in, Subscription: &sub}
+				return hub.IntentResult{Intent: in, Subscription: &sub}
 			}
-			return hub.Decision{Intent: in, Remove: true}
+			return hub.IntentResult{Intent: in, Remove: true}
 		}
-		e.decide(t, yes(late), true)
-		e.decide(t, yes(early), false)
+		e.finishIntent(t, yes(late), true)
+		e.finishIntent(t, yes(early), false)
 		_, err := e.Subscription(e.Ctx, sub.Key())
 		storetest.Same(t, "subscribed after "+c.late, err == nil, c.late == hub.ModeSubscribe)
 	}
@@ -239,7 +239,7 @@ func overridden(t *testing.T, e *env) {
 	e.Now = e.In(time.Millisecond)
 	for _, in := range e.take(t, 6) {
 		if in.Callback == callback && in.Mode == hub.ModeUnsubscribe {
-			e.decide(t, hub.Decision{Intent: in}, true)
+			e.finishIntent(t, hub.IntentResult{Intent: in}, true)
 		}
 	}
 	e.waiting(t, 3) // an unconfirmed request overrides nothing
@@ -250,8 +250,8 @@ func triedAgain(t *testing.T, e *env) {
 	in := e.take(t, 5)[0]
 	again := in
 	again.DueAt, again.Tries, again.Mode, again.Reason, again.Secret = e.In(time.Minute), 1, hub.ModeDenied, "no", "\xff"
-	e.decide(t, hub.Decision{Intent: in, Again: &again, Events: []event.Event{e.Event(event.KindVerify, "no answer")}}, true)
-	e.decide(t, hub.Decision{Intent: in}, false)
+	e.finishIntent(t, hub.IntentResult{Intent: in, Again: &again, Events: []event.Event{e.Event(event.KindVerify, "no answer")}}, true)
+	e.finishIntent(t, hub.IntentResult{Intent: in}, false)
 	e.waiting(t, 1)
 	e.Now = e.In(time.Minute)
 	again.Claim, again.DueAt = 6, e.In(lease)
@@ -259,16 +259,16 @@ func triedAgain(t *testing.T, e *env) {
 	storetest.Same(t, "log", e.Log(t), []string{"no answer"})
 }
 
-func undecided(t *testing.T, e *env) {
+func pending(t *testing.T, e *env) {
 	e.request(t, e.intent("http://127.0.0.1/1"))
 	in := e.take(t, 5)[0]
 	in.Topic = ""
 	sub := e.websub("http://127.0.0.1/unknown", "http://127.0.0.1/1")
-	_, err := e.Decide(e.Ctx, hub.Decision{Intent: in, Subscription: &sub, Events: []event.Event{e.Event(event.KindRegister, "no")}})
+	_, err := e.FinishIntent(e.Ctx, hub.IntentResult{Intent: in, Subscription: &sub, Events: []event.Event{e.Event(event.KindRegister, "no")}})
 	storetest.WantFault(t, err, fault.Invalid)
 	e.waiting(t, 1)
 	storetest.Same(t, "log", e.Log(t), []string(nil))
-	e.decide(t, hub.Decision{Intent: in}, true)
+	e.finishIntent(t, hub.IntentResult{Intent: in}, true)
 }
 
 func intentDue(t *testing.T, e *env) {
@@ -307,7 +307,7 @@ func sweepIntents(t *testing.T, e *env) {
 }
 
 // Requests checks that two handles on one database never claim the same request twice, and that
-// each request is decided once.
+// each request is finished once.
 func Requests(t *testing.T, a, b hub.Store) {
 	e := newEnv(t, a)
 	const total = 200
@@ -331,7 +331,7 @@ func Requests(t *testing.T, a, b hub.Store) {
 				}
 				for _, in := range list {
 					sub := hub.Subscription{TopicID: in.TopicID, Protocol: hub.WebSub, Callback: in.Callback, ExpiresAt: hub.Forever()}
-					if applied, err := s.Decide(e.Ctx, hub.Decision{Intent: in, Subscription: &sub}); err != nil || !applied {
+					if applied, err := s.FinishIntent(e.Ctx, hub.IntentResult{Intent: in, Subscription: &sub}); err != nil || !applied {
 						t.Error(applied, err)
 					}
 					mu.Lock()

@@ -225,9 +225,9 @@ func callWebSub(t *testing.T, s *Store) {
 	if err := errors.Join(requested, err1); err != nil || len(intents) != 1 {
 		t.Fatal(err, intents)
 	}
-	_, err1 = s.Decide(ctx, hub.Decision{Intent: intents[0], Again: &in})
+	_, err1 = s.FinishIntent(ctx, hub.IntentResult{Intent: intents[0], Again: &in})
 	in.Claim = 0
-	_, err2 := s.Decide(ctx, hub.Decision{Intent: in, Subscription: &sub})
+	_, err2 := s.FinishIntent(ctx, hub.IntentResult{Intent: in, Subscription: &sub})
 	for _, body := range [][]byte{nil, []byte("x")} {
 		topic, err3 := s.Topic(ctx, id)
 		_, err4 := s.CommitCheck(ctx, hub.Check{TopicID: id, Base: topic.Version, StartedAt: now, Now: now, Changed: true, Body: body, About: &about, Listed: []hub.Change{change}})

@@ -5,38 +5,38 @@ import (
 	"time"
 )
 
-// pendingDecision is an intent that is being decided, with the time of the last ping of its topic
+// pendingVerification is an intent that is being verified, with the time of the last ping of its topic
 // meanwhile.
-type pendingDecision struct{ pinged time.Time }
+type pendingVerification struct{ pinged time.Time }
 
 // notePings records pings of a topic until pinged is called. pinged returns the time of the last
 // one; zero: there was none. A subscriber that has confirmed expects every later change, but its
 // subscription is stored only afterwards.
 func (h pinging) notePings(topicID int64) (pinged func() time.Time) {
-	d := &pendingDecision{}
+	d := &pendingVerification{}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.deciding[topicID] = append(h.deciding[topicID], d)
+	h.verifyingTopics[topicID] = append(h.verifyingTopics[topicID], d)
 	return func() time.Time {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		left := slices.DeleteFunc(h.deciding[topicID], func(other *pendingDecision) bool { return other == d })
-		if h.deciding[topicID] = left; len(left) == 0 {
-			delete(h.deciding, topicID)
+		left := slices.DeleteFunc(h.verifyingTopics[topicID], func(other *pendingVerification) bool { return other == d })
+		if h.verifyingTopics[topicID] = left; len(left) == 0 {
+			delete(h.verifyingTopics, topicID)
 		}
 		return d.pinged
 	}
 }
 
-// markPinged records a ping of topics for the intents that are being decided.
+// markPinged records a ping of topics for the intents that are being verified.
 func (h pinging) markPinged(urls []string, receivedAt time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.deciding) == 0 {
+	if len(h.verifyingTopics) == 0 {
 		return // the usual case: no URL needs to be hashed
 	}
 	for _, u := range urls {
-		for _, d := range h.deciding[TopicID(u)] {
+		for _, d := range h.verifyingTopics[TopicID(u)] {
 			d.pinged = receivedAt
 		}
 	}
