@@ -57,12 +57,13 @@ type reported struct {
 	used time.Duration
 }
 
-// minReported is the smallest use that is reported; reportAtOnce is the use that starts a round
-// immediately.
+// minReported is the smallest use of a key, as time, that is reported to the other nodes.
 func (l *Limiter) minReported() time.Duration {
 	return time.Duration(float64(time.Second) / l.rate * max(l.burst/shareFraction, 1))
 }
 
+// reportAtOnce is the unreported use of a key, as time, at which a report is sent immediately instead
+// of at the next interval.
 func (l *Limiter) reportAtOnce() time.Duration {
 	return time.Duration(float64(time.Second) / l.rate * max(l.burst/soonFraction, 1))
 }
@@ -80,7 +81,8 @@ func (l *Limiter) spend(key string, step time.Duration) {
 	}
 }
 
-// unreported returns and resets the use to report, of at most limit keys.
+// unreported returns the use of at most limit keys that the other nodes do not know yet, and sets it
+// to zero here.
 func (l *Limiter) unreported(now time.Time, limit int) []Spent {
 	if l.shared == nil || l.rate <= 0 || limit <= 0 {
 		return nil

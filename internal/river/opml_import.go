@@ -87,7 +87,7 @@ func (r *River) Import(ctx context.Context, user string, doc io.Reader, o Import
 	defer drop()
 	list, err := readOPML(file, "")
 	if err != nil {
-		return Imported{}, fault.New(fault.Invalid, "This is no list of feeds in OPML: %s.", notOPML(err))
+		return Imported{}, fault.New(fault.Invalid, "This file is not an OPML list of feeds: %s.", notOPML(err))
 	}
 	return importer{r}.takeOver(ctx, user, list, gatherOptions{category: o.Category, base: o.URL}, o)
 }
@@ -118,7 +118,7 @@ func (r importer) importFrom(ctx context.Context, user string, o ImportOptions) 
 	}
 	list, err := readOPML(bytes.NewReader(got.res.Body), got.res.Header.Get("Content-Type"))
 	if err != nil {
-		return Imported{}, fault.New(fault.Invalid, "%s is no list of feeds in OPML: %s.", location.Brief(s.URL), notOPML(err))
+		return Imported{}, fault.New(fault.Invalid, "%s is not an OPML list of feeds: %s.", location.Brief(s.URL), notOPML(err))
 	}
 	if o.Follow {
 		return listReader(r).followList(ctx, user, s, got, list, o)

@@ -147,8 +147,8 @@ func (a *fetchResult) nextRequest(s *Source, q *fetch.Request) (url string, ok b
 	return hop.To, ok
 }
 
-// metaRefresh returns the target of a page that stands in the place of a feed and redirects by
-// <meta>. It counts as a temporary redirect. A page that links to feeds is not followed.
+// metaRefresh returns the target of an HTML page that the server sent instead of a feed and that
+// redirects by <meta http-equiv="refresh">. It counts as a temporary redirect. A page that links to feeds is not followed.
 func (a *fetchResult) metaRefresh() (polling.Hop, bool) {
 	if !a.res.OK() || len(a.hops) >= polling.MaxRedirects || a.parsed == nil {
 		return polling.Hop{}, false

@@ -160,8 +160,8 @@ type SubscriptionStore interface {
 	// KeepUnfollowed stores copies of a user's subscriptions for RiverResubscribe, and drops
 	// copies from before a time. Sources that the user does not follow are skipped.
 	KeepUnfollowed(ctx context.Context, user string, sources []int64, now, before time.Time) error
-	// Unfollowed returns when the copy of a subscription was stored, at since or later.
-	// fault.NotFound.
+	// Unfollowed returns the time at which KeepUnfollowed stored the copy of a subscription.
+	// fault.NotFound if there is no copy, or if it is older than since.
 	Unfollowed(ctx context.Context, user string, source int64, since time.Time) (time.Time, error)
 	// RiverResubscribe restores such a copy, whatever the limit of feeds. Errors: fault.NotFound:
 	// there is no copy; Conflict: the user follows the source again.
@@ -231,9 +231,9 @@ type ItemStore interface {
 	MarkItems(ctx context.Context, user string, ids []int64, read, starred *bool, now time.Time) (int, error)
 	// MarkAllRead marks everything up to an At as read, of one source or category, or of all.
 	MarkAllRead(ctx context.Context, user string, source int64, category string, to, now time.Time) error
-	// UndoAllRead undoes the last MarkAllRead with the same to, if it was made at since or later.
-	// It returns the number of sources; sources that were marked otherwise meanwhile stay
-	// unchanged.
+	// UndoAllRead undoes the last MarkAllRead of the user whose argument to was the same, unless
+	// that call is older than since. It returns the number of restored sources. A source with
+	// another mark since then stays unchanged.
 	UndoAllRead(ctx context.Context, user string, to, since time.Time) (sources int64, err error)
 	// NewestSeq returns the greatest Seq; 0: there are no items.
 	NewestSeq(ctx context.Context) (int64, error)

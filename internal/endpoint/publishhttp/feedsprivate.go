@@ -100,9 +100,9 @@ func (f *Feeds) openPrivate(r *http.Request, user string, p privatePath) (reader
 	return reader, err
 }
 
-// privateSource returns the source of a private feed for a reader, with their topic. If the reader's
-// secret is in the URL of the feed, it is also in the URLs of the files; other readers send it as a
-// header.
+// privateSource returns the source of a private feed for one reader. The document names the reader's
+// own topic. If the reader's secret is in the URL of the feed, the document also puts it into the
+// URLs of the media files. Otherwise the reader sends the secret in a header with each request.
 func (f *Feeds) privateSource(now author.Feed, reader account.Secret) syndicate.Source {
 	h := f.hosted(now.User, now.Name)
 	s := h.privateSource(now)

@@ -231,7 +231,8 @@ func tidiedThread(t *testing.T, s *threads) {
 	storetest.Same(t, "left", s.names(conversation.ThreadQuery{ID: conversation.KeyOf(top)}), "1kept")
 }
 
-// privateThread changes the readers of a reply that has replies.
+// privateThread checks which replies of a thread stay visible when a reply in the middle of it is
+// changes between public and private.
 func privateThread(t *testing.T, s *threads) {
 	write := func(id int64, change func(*author.Post)) author.Post {
 		t.Helper()
