@@ -42,7 +42,7 @@ func rules() ruleset {
 			{"texts of posts and items on pages", []string{"internal/web/content"}},
 			{"words about followed feeds on pages", []string{"internal/web/feedview"}},
 			{"groups of pages", []string{"internal/web/hubui", "internal/web/docsui", "internal/web/filterui", "internal/web/forwardui", "internal/web/readerui", "internal/web/peopleui", "internal/web/writerui", "internal/web/authorui", "internal/web/accountui", "internal/web/adminui"}},
-			{"the JSON form of the API", []string{"internal/api/form"}},
+			{"the JSON form of the API, and its requests and responses", []string{"internal/api/form", "internal/api/exchange"}},
 			{"reach", []string{"internal/endpoint/hubhttp", "internal/endpoint/publishhttp", "internal/endpoint/readhttp", "internal/api", "internal/web", "internal/trace"}},
 			{"configuration", []string{"internal/config"}},
 			{"the program", []string{"internal/app"}},

@@ -22,7 +22,7 @@ func sentenceReaders() map[string]string {
 		"internal/fetch/error.go":          "net/http, crypto/tls and the resolver",
 		"internal/cli/shell/network.go":    "net/http",
 		"internal/cli/readcli/exchange.go": "crypto/tls",
-		"internal/api/answer.go":           "encoding/json, about unknown fields",
+		"internal/api/exchange/body.go":    "encoding/json, about unknown fields",
 		"lab/program/process.go":           "the log of a child process",
 	}
 }

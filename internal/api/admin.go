@@ -12,6 +12,7 @@ import (
 	"cloudburst/client"
 	"cloudburst/internal/account"
 	"cloudburst/internal/admin"
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 )
@@ -30,7 +31,9 @@ func (s adminAPI) routes() []operation {
 		{"GET", "/v1/blocks", s.with(s.blocks)},
 		{"POST", "/v1/blocks", s.with(s.addBlock)},
 		{"DELETE", "/v1/blocks", s.with(s.removeBlock)},
-		{"GET", "/v1/config", func(w http.ResponseWriter, _ *http.Request) error { return ok(w, map[string]any{"settings": s.Config}) }},
+		{"GET", "/v1/config", func(w http.ResponseWriter, _ *http.Request) error {
+			return exchange.OK(w, map[string]any{"settings": s.Config})
+		}},
 		{"GET", "/v1/settings", s.with(s.settings)},
 		{"PUT", "/v1/settings/{name}", s.with(s.setSetting)},
 		{"DELETE", "/v1/settings/{name}", s.with(s.resetSetting)},
@@ -77,16 +80,16 @@ func (s *Server) audited(r *http.Request, action, object, detail string, do func
 }
 
 func (s adminAPI) audit(w http.ResponseWriter, r *http.Request) error {
-	p := readParams(r, paged("actor", "action", "match")...)
-	q := admin.AuditQuery{Actor: p.text("actor"), Action: p.text("action"), Match: p.text("match"), Limit: p.limit()}
-	cursor := p.cursor()
-	if p.err != nil {
-		return p.err
+	p := exchange.ReadParams(r, exchange.Paged("actor", "action", "match")...)
+	q := admin.AuditQuery{Actor: p.Text("actor"), Action: p.Text("action"), Match: p.Text("match"), Limit: p.Limit()}
+	cursor := p.Cursor()
+	if p.Err != nil {
+		return p.Err
 	}
 	if cursor != "" {
 		var err error
 		if q.Before, err = strconv.ParseInt(cursor, 10, 64); err != nil || q.Before <= 0 {
-			return badCursor(cursor)
+			return exchange.BadCursor(cursor)
 		}
 	}
 	rows, err := s.Admin.Audit(r.Context(), q)
@@ -104,14 +107,14 @@ func (s adminAPI) audit(w http.ResponseWriter, r *http.Request) error {
 	if len(rows) == q.Limit {
 		page.Next = strconv.FormatInt(rows[len(rows)-1].ID, 10)
 	}
-	return ok(w, page)
+	return exchange.OK(w, page)
 }
 
 func (s adminAPI) setAdministrator(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
 		Administrator *bool `json:"administrator"`
 	}
-	if err := readJSON(w, r, &in); err != nil {
+	if err := exchange.ReadJSON(w, r, &in); err != nil {
 		return err
 	}
 	if in.Administrator == nil {
@@ -125,31 +128,31 @@ func (s adminAPI) setAdministrator(w http.ResponseWriter, r *http.Request) error
 	if err != nil {
 		return err
 	}
-	return ok(w, form.User(u))
+	return exchange.OK(w, form.User(u))
 }
 
 func (s adminAPI) deleteUser(w http.ResponseWriter, r *http.Request) error {
-	if p := readParams(r); p.err != nil {
-		return p.err
+	if p := exchange.ReadParams(r); p.Err != nil {
+		return p.Err
 	}
 	name := r.PathValue("user")
 	if err := s.Admin.DeleteUser(r.Context(), operatorOf(r), name); err != nil {
 		return err
 	}
-	return ok(w, map[string]string{"deleted": name})
+	return exchange.OK(w, map[string]string{"deleted": name})
 }
 
 func (s adminAPI) invites(w http.ResponseWriter, r *http.Request) error {
-	p := readParams(r, paged()...)
-	cursor, limit := p.cursor(), p.limit()
-	if p.err != nil {
-		return p.err
+	p := exchange.ReadParams(r, exchange.Paged()...)
+	cursor, limit := p.Cursor(), p.Limit()
+	if p.Err != nil {
+		return p.Err
 	}
 	var before time.Time
 	if cursor != "" {
 		ms, err := strconv.ParseInt(cursor, 10, 64)
 		if err != nil || ms <= 0 {
-			return badCursor(cursor)
+			return exchange.BadCursor(cursor)
 		}
 		before = time.UnixMilli(ms)
 	}
@@ -167,7 +170,7 @@ func (s adminAPI) invites(w http.ResponseWriter, r *http.Request) error {
 	if len(rows) == limit {
 		page.Next = strconv.FormatInt(rows[len(rows)-1].CreatedAt.UnixMilli(), 10)
 	}
-	return ok(w, page)
+	return exchange.OK(w, page)
 }
 
 func (s adminAPI) invite(w http.ResponseWriter, r *http.Request) error {
@@ -175,7 +178,7 @@ func (s adminAPI) invite(w http.ResponseWriter, r *http.Request) error {
 		Note string `json:"note"`
 		Days int    `json:"days"`
 	}
-	if err := readJSON(w, r, &in); err != nil {
+	if err := exchange.ReadJSON(w, r, &in); err != nil {
 		return err
 	}
 	if in.Days < 0 || in.Days > 90 {
@@ -187,29 +190,29 @@ func (s adminAPI) invite(w http.ResponseWriter, r *http.Request) error {
 	}
 	out := form.Invite(i)
 	out.URL = strings.TrimRight(s.origin(), "/") + "/signup?invite=" + url.QueryEscape(secret)
-	return ok(w, out)
+	return exchange.OK(w, out)
 }
 
 func (s adminAPI) revokeInvite(w http.ResponseWriter, r *http.Request) error {
-	if p := readParams(r); p.err != nil {
-		return p.err
+	if p := exchange.ReadParams(r); p.Err != nil {
+		return p.Err
 	}
 	id := r.PathValue("id")
 	if err := s.Admin.RevokeInvite(r.Context(), operatorOf(r), account.Invite{ID: id}); err != nil {
 		return err
 	}
-	return ok(w, map[string]string{"revoked": id})
+	return exchange.OK(w, map[string]string{"revoked": id})
 }
 
 func (s adminAPI) blocks(w http.ResponseWriter, r *http.Request) error {
-	if p := readParams(r); p.err != nil {
-		return p.err
+	if p := exchange.ReadParams(r); p.Err != nil {
+		return p.Err
 	}
 	list := []client.Block{}
 	for _, b := range s.Admin.Blocks() {
 		list = append(list, form.Block(b))
 	}
-	return ok(w, map[string]any{"blocks": list})
+	return exchange.OK(w, map[string]any{"blocks": list})
 }
 
 func (s adminAPI) addBlock(w http.ResponseWriter, r *http.Request) error {
@@ -217,21 +220,21 @@ func (s adminAPI) addBlock(w http.ResponseWriter, r *http.Request) error {
 		Block  string `json:"block"`
 		Reason string `json:"reason"`
 	}
-	if err := readJSON(w, r, &in); err != nil {
+	if err := exchange.ReadJSON(w, r, &in); err != nil {
 		return err
 	}
 	b, err := s.Admin.AddBlock(r.Context(), operatorOf(r), in.Block, in.Reason)
 	if err != nil {
 		return err
 	}
-	return ok(w, form.Block(b))
+	return exchange.OK(w, form.Block(b))
 }
 
 func (s adminAPI) removeBlock(w http.ResponseWriter, r *http.Request) error {
-	p := readParams(r, "block")
-	text := p.text("block")
-	if p.err != nil {
-		return p.err
+	p := exchange.ReadParams(r, "block")
+	text := p.Text("block")
+	if p.Err != nil {
+		return p.Err
 	}
 	kind, value, err := admin.ParseBlock(text)
 	if err != nil {
@@ -241,7 +244,7 @@ func (s adminAPI) removeBlock(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return ok(w, form.Block(b))
+	return exchange.OK(w, form.Block(b))
 }
 
 // settingOf returns a setting that can be changed at run time.
@@ -254,45 +257,45 @@ func (s adminAPI) settingOf(name string) client.ChangedSetting {
 }
 
 func (s adminAPI) settings(w http.ResponseWriter, r *http.Request) error {
-	if p := readParams(r); p.err != nil {
-		return p.err
+	if p := exchange.ReadParams(r); p.Err != nil {
+		return p.Err
 	}
 	list := []client.ChangedSetting{}
 	for name := range s.Admin.Settings {
 		list = append(list, s.settingOf(name))
 	}
 	slices.SortFunc(list, func(a, b client.ChangedSetting) int { return strings.Compare(a.Name, b.Name) })
-	return ok(w, map[string]any{"settings": list})
+	return exchange.OK(w, map[string]any{"settings": list})
 }
 
 func (s adminAPI) setSetting(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
 		Value string `json:"value"`
 	}
-	if err := readJSON(w, r, &in); err != nil {
+	if err := exchange.ReadJSON(w, r, &in); err != nil {
 		return err
 	}
 	name := r.PathValue("name")
 	if err := s.Admin.SetSetting(r.Context(), operatorOf(r), name, in.Value); err != nil {
 		return err
 	}
-	return ok(w, s.settingOf(name))
+	return exchange.OK(w, s.settingOf(name))
 }
 
 func (s adminAPI) resetSetting(w http.ResponseWriter, r *http.Request) error {
-	if p := readParams(r); p.err != nil {
-		return p.err
+	if p := exchange.ReadParams(r); p.Err != nil {
+		return p.Err
 	}
 	name := r.PathValue("name")
 	if err := s.Admin.ResetSetting(r.Context(), operatorOf(r), name); err != nil {
 		return err
 	}
-	return ok(w, s.settingOf(name))
+	return exchange.OK(w, s.settingOf(name))
 }
 
 func (s adminAPI) backups(w http.ResponseWriter, r *http.Request) error {
-	if p := readParams(r); p.err != nil {
-		return p.err
+	if p := exchange.ReadParams(r); p.Err != nil {
+		return p.Err
 	}
 	all, err := s.Admin.ListBackups()
 	if err != nil {
@@ -302,16 +305,16 @@ func (s adminAPI) backups(w http.ResponseWriter, r *http.Request) error {
 	for _, b := range all {
 		list = append(list, client.StoredBackup{Name: b.Name, Size: b.Size, At: form.Milli(b.At)})
 	}
-	return ok(w, map[string]any{"backups": list})
+	return exchange.OK(w, map[string]any{"backups": list})
 }
 
 func (s adminAPI) verifyBackup(w http.ResponseWriter, r *http.Request) error {
-	if p := readParams(r); p.err != nil {
-		return p.err
+	if p := exchange.ReadParams(r); p.Err != nil {
+		return p.Err
 	}
 	sum, err := s.Admin.VerifyBackup(r.Context(), operatorOf(r), r.PathValue("name"))
 	if err != nil {
 		return err
 	}
-	return ok(w, map[string]string{"sha256": sum})
+	return exchange.OK(w, map[string]string{"sha256": sum})
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/api/form"
 	"cloudburst/internal/audience"
 	"cloudburst/internal/fault"
@@ -22,10 +23,10 @@ const (
 )
 
 func (s *Server) readers(w http.ResponseWriter, r *http.Request) error {
-	p := readParams(r, "days")
-	text, days := p.text("days"), usualDays
-	if p.err != nil {
-		return p.err
+	p := exchange.ReadParams(r, "days")
+	text, days := p.Text("days"), usualDays
+	if p.Err != nil {
+		return p.Err
 	}
 	if text != "" {
 		var err error
@@ -45,5 +46,5 @@ func (s *Server) readers(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return ok(w, form.Readers(report))
+	return exchange.OK(w, form.Readers(report))
 }

@@ -13,6 +13,7 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/internal/admin"
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/fault"
 )
 
@@ -21,7 +22,7 @@ const maxKept = 10_000
 
 func (s *Server) backup(w http.ResponseWriter, r *http.Request) error {
 	var in client.BackupOptions
-	if err := readJSON(w, r, &in); err != nil {
+	if err := exchange.ReadJSON(w, r, &in); err != nil {
 		return err
 	}
 	now := s.Now()
@@ -53,7 +54,7 @@ func (s *Server) backup(w http.ResponseWriter, r *http.Request) error {
 			return fault.Wrap(fault.Unavailable, err, "The backup %s is written, but older ones could not be removed", file)
 		}
 	}
-	return ok(w, out)
+	return exchange.OK(w, out)
 }
 
 // backupFile returns the path of the new backup file. The file must not exist yet.

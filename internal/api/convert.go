@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
@@ -23,7 +24,7 @@ func keyText(k hub.Key) string { return fmt.Sprintf("%d:%d", k.TopicID, k.ID) }
 func readKey(text string) (hub.Key, error) {
 	n, err := numbers(text, 2)
 	if err != nil {
-		return hub.Key{}, badCursor(text)
+		return hub.Key{}, exchange.BadCursor(text)
 	}
 	return hub.Key{TopicID: n[0], ID: n[1]}, nil
 }

@@ -3,13 +3,14 @@ package api
 import (
 	"net/http"
 
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/fault"
 )
 
 // doctor checks the installation, which can take several seconds.
 func (s *Server) doctor(w http.ResponseWriter, r *http.Request) error {
-	if p := readParams(r); p.err != nil {
-		return p.err
+	if p := exchange.ReadParams(r); p.Err != nil {
+		return p.Err
 	}
 	if s.Doctor == nil {
 		return fault.New(fault.Unsupported, "This server cannot check its installation.")
@@ -18,5 +19,5 @@ func (s *Server) doctor(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return ok(w, found)
+	return exchange.OK(w, found)
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/ownhost"
@@ -26,8 +27,8 @@ func withDomains(handle func(postAPI, *postCall) error) func(postAPI, *postCall)
 		if s.Domains == nil {
 			return fault.New(fault.Unsupported, "This server has no domains of users.")
 		}
-		if p := readParams(c.r); p.err != nil {
-			return p.err
+		if p := exchange.ReadParams(c.r); p.Err != nil {
+			return p.Err
 		}
 		return handle(s, c)
 	}
@@ -37,7 +38,7 @@ func (s postAPI) answerDomain(c *postCall, h ownhost.Host, err error) error {
 	if err != nil {
 		return err
 	}
-	return ok(c.w, s.domainOf(h))
+	return exchange.OK(c.w, s.domainOf(h))
 }
 
 func (s *Server) domainOf(h ownhost.Host) client.Domain {
@@ -56,7 +57,7 @@ func (s postAPI) setDomain(c *postCall) error {
 	var in struct {
 		Domain string `json:"domain"`
 	}
-	if err := readJSON(c.w, c.r, &in); err != nil {
+	if err := exchange.ReadJSON(c.w, c.r, &in); err != nil {
 		return err
 	}
 	h, err := s.Domains.Set(c.ctx(), c.user, in.Domain)
@@ -82,8 +83,8 @@ func (s postAPI) removeDomain(c *postCall) error {
 
 // domains lists all domains for the operator.
 func (s *Server) domains(w http.ResponseWriter, r *http.Request) error {
-	if p := readParams(r); p.err != nil {
-		return p.err
+	if p := exchange.ReadParams(r); p.Err != nil {
+		return p.Err
 	}
 	if s.Domains == nil {
 		return fault.New(fault.Unsupported, "This server has no domains of users.")
@@ -92,5 +93,5 @@ func (s *Server) domains(w http.ResponseWriter, r *http.Request) error {
 	for _, h := range s.Domains.All() {
 		list = append(list, s.domainOf(h))
 	}
-	return ok(w, map[string]any{"domains": list})
+	return exchange.OK(w, map[string]any{"domains": list})
 }

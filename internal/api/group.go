@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/api/form"
 	"cloudburst/internal/author"
 )
@@ -23,8 +24,8 @@ func (s *Server) groupOf(user string, g author.Group) client.Group {
 }
 
 func (s postAPI) groups(c *postCall) error {
-	if p := readParams(c.r); p.err != nil {
-		return p.err
+	if p := exchange.ReadParams(c.r); p.Err != nil {
+		return p.Err
 	}
 	all, err := s.Posts.Groups(c.ctx(), c.user)
 	if err != nil {
@@ -34,7 +35,7 @@ func (s postAPI) groups(c *postCall) error {
 	for i, g := range all {
 		list[i] = s.groupOf(c.user, g)
 	}
-	return ok(c.w, struct {
+	return exchange.OK(c.w, struct {
 		Groups []client.Group `json:"groups"`
 	}{list})
 }
@@ -42,12 +43,12 @@ func (s postAPI) groups(c *postCall) error {
 // groupCall is an endpoint that changes one group; body means that the request contains it.
 func groupCall(body bool, do func(s postAPI, c *postCall, slug string, in author.Group) (author.Group, error)) func(postAPI, *postCall) error {
 	return func(s postAPI, c *postCall) error {
-		if p := readParams(c.r); p.err != nil {
-			return p.err
+		if p := exchange.ReadParams(c.r); p.Err != nil {
+			return p.Err
 		}
 		var in client.Group
 		if body {
-			if err := readJSON(c.w, c.r, &in); err != nil {
+			if err := exchange.ReadJSON(c.w, c.r, &in); err != nil {
 				return err
 			}
 		}
@@ -55,6 +56,6 @@ func groupCall(body bool, do func(s postAPI, c *postCall, slug string, in author
 		if err != nil {
 			return err
 		}
-		return ok(c.w, s.groupOf(c.user, g))
+		return exchange.OK(c.w, s.groupOf(c.user, g))
 	}
 }

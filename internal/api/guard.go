@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/text"
 )
@@ -16,12 +17,12 @@ import (
 func (s *Server) Guard(next http.Handler) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		writeError(w, http.StatusForbidden, fault.New(fault.Refused, "The admin listener rejects requests from pages of other sites."))
+		exchange.WriteError(w, http.StatusForbidden, fault.New(fault.Refused, "The admin listener rejects requests from pages of other sites."))
 	}))
 	protected := cross.Handler(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.ownHost(r.Host) {
-			writeError(w, http.StatusMisdirectedRequest, fault.New(fault.Refused,
+			exchange.WriteError(w, http.StatusMisdirectedRequest, fault.New(fault.Refused,
 				"The host name %q is unknown to the admin listener: use its address or localhost.", cut(r.Host, 100)))
 			return
 		}

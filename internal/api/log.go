@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/api/form"
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
@@ -21,15 +22,15 @@ func kinds() []string {
 
 // eventQuery reads the filters that the log and its stream share. kind can be repeated or contain
 // several kinds separated by commas.
-func (p *params) eventQuery() hub.EventQuery {
-	q := hub.EventQuery{Text: p.text("text"), Since: p.time("since"), Until: p.time("until")}
-	if topic := p.text("topic"); topic != "" {
+func eventQuery(p *exchange.Params) hub.EventQuery {
+	q := hub.EventQuery{Text: p.Text("text"), Since: p.Time("since"), Until: p.Time("until")}
+	if topic := p.Text("topic"); topic != "" {
 		q.TopicID = hub.TopicID(topic)
 	}
-	for _, value := range p.values["kind"] {
+	for _, value := range p.All("kind") {
 		for kind := range strings.SplitSeq(value, ",") {
-			if !slices.Contains(kinds(), kind) && p.err == nil {
-				p.err = fault.New(fault.Invalid, "kind is %q: valid kinds are %s.", cut(kind, 100), strings.Join(kinds(), ", "))
+			if !slices.Contains(kinds(), kind) && p.Err == nil {
+				p.Err = fault.New(fault.Invalid, "kind is %q: valid kinds are %s.", cut(kind, 100), strings.Join(kinds(), ", "))
 			}
 			q.Kinds = append(q.Kinds, kind)
 		}
@@ -38,12 +39,12 @@ func (p *params) eventQuery() hub.EventQuery {
 }
 
 func (s *Server) log(w http.ResponseWriter, r *http.Request) error {
-	p := readParams(r, paged("topic", "kind", "text", "since", "until")...)
-	q := p.eventQuery()
-	q.Limit = p.limit()
-	cursor := p.cursor()
-	if p.err != nil {
-		return p.err
+	p := exchange.ReadParams(r, exchange.Paged("topic", "kind", "text", "since", "until")...)
+	q := eventQuery(p)
+	q.Limit = p.Limit()
+	cursor := p.Cursor()
+	if p.Err != nil {
+		return p.Err
 	}
 	if cursor != "" {
 		var err error
@@ -65,7 +66,7 @@ func (s *Server) log(w http.ResponseWriter, r *http.Request) error {
 	if len(rows) == q.Limit {
 		page.Next = page.Events[len(rows)-1].ID
 	}
-	return ok(w, page)
+	return exchange.OK(w, page)
 }
 
 const (
@@ -76,10 +77,10 @@ const (
 // stream sends events as they happen. With Last-Event-ID it first sends the stored events after
 // that ID. The stream of a slow client ends; the client can continue with the ID of the last event.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
-	p := readParams(r, paged("topic", "kind", "text", "since", "until")...)
-	f := &feed{Stream: s.openStream(w), server: s, query: p.eventQuery(), read: map[int64]int64{}}
-	if p.err != nil {
-		return p.err
+	p := exchange.ReadParams(r, exchange.Paged("topic", "kind", "text", "since", "until")...)
+	f := &feed{Stream: s.openStream(w), server: s, query: eventQuery(p), read: map[int64]int64{}}
+	if p.Err != nil {
+		return p.Err
 	}
 	if !f.query.Until.IsZero() {
 		return fault.New(fault.Invalid, "A stream of new events has no until: use /v1/log.")

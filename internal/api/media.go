@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/api/form"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
@@ -77,17 +78,17 @@ func (s postAPI) files(c *postCall) error {
 	if err != nil {
 		return err
 	}
-	p := readParams(c.r, paged()...)
-	limit, cursor := p.limit(), p.cursor()
-	if p.err != nil {
-		return p.err
+	p := exchange.ReadParams(c.r, exchange.Paged()...)
+	limit, cursor := p.Limit(), p.Cursor()
+	if p.Err != nil {
+		return p.Err
 	}
 	var last *author.File
 	if cursor != "" {
 		at, hash, ok := strings.Cut(cursor, ".")
 		n, err := strconv.ParseInt(at, 10, 64)
 		if err != nil || !ok {
-			return badCursor(cursor)
+			return exchange.BadCursor(cursor)
 		}
 		last = &author.File{User: c.user, Hash: hash, AddedAt: time.UnixMicro(n).UTC()}
 	}
@@ -106,7 +107,7 @@ func (s postAPI) files(c *postCall) error {
 		f := rows[len(rows)-1]
 		page.Next = fmt.Sprintf("%d.%s", f.AddedAt.UnixMicro(), f.Hash)
 	}
-	return ok(c.w, page)
+	return exchange.OK(c.w, page)
 }
 
 func (s postAPI) fileOf(files Files, f author.File) client.File {
@@ -121,10 +122,10 @@ func (s postAPI) putFile(c *postCall) error {
 	if err != nil {
 		return err
 	}
-	p := readParams(c.r, "name")
-	name := p.text("name")
-	if p.err != nil {
-		return p.err
+	p := exchange.ReadParams(c.r, "name")
+	name := p.Text("name")
+	if p.Err != nil {
+		return p.Err
 	}
 	// In process, without a connection, there is no deadline to set.
 	rc, end := http.NewResponseController(c.w), time.Now().Add(uploadTimeout)
@@ -152,7 +153,7 @@ func (s postAPI) putFile(c *postCall) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(c.w, http.StatusCreated, s.fileOf(files, f))
+	exchange.WriteJSON(c.w, http.StatusCreated, s.fileOf(files, f))
 	return nil
 }
 
@@ -177,16 +178,16 @@ func (s postAPI) removeFile(c *postCall) error {
 	if err != nil {
 		return err
 	}
-	p := readParams(c.r, "sure")
-	sure := p.boolean("sure")
-	if p.err != nil {
-		return p.err
+	p := exchange.ReadParams(c.r, "sure")
+	sure := p.Boolean("sure")
+	if p.Err != nil {
+		return p.Err
 	}
 	hash := c.r.PathValue("hash")
 	if err := files.Remove(c.ctx(), c.user, hash, sure); err != nil {
 		return err
 	}
-	return ok(c.w, struct {
+	return exchange.OK(c.w, struct {
 		Removed string `json:"removed"`
 	}{hash})
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/transfer"
@@ -46,8 +47,8 @@ func (s accountAPI) withTransfers(handle func(http.ResponseWriter, *http.Request
 
 // exportUser streams all data of a user as one archive.
 func (s accountAPI) exportUser(w http.ResponseWriter, r *http.Request, user string) error {
-	if p := readParams(r); p.err != nil {
-		return p.err
+	if p := exchange.ReadParams(r); p.Err != nil {
+		return p.Err
 	}
 	out := &archiveWriter{s: s.Server, w: w}
 	if _, err := s.Transfers.Export(r.Context(), user, out, nil); err != nil {
@@ -79,10 +80,10 @@ func (o *archiveWriter) Write(b []byte) (int, error) {
 
 // importUser imports an uploaded file, or previews it. During the import it streams progress.
 func (s accountAPI) importUser(w http.ResponseWriter, r *http.Request, user string) error {
-	p := readParams(r, "preview", "replies", "boosts")
-	opts := transfer.Options{Preview: p.boolean("preview"), Replies: p.boolean("replies"), Boosts: p.boolean("boosts")}
-	if p.err != nil {
-		return p.err
+	p := exchange.ReadParams(r, "preview", "replies", "boosts")
+	opts := transfer.Options{Preview: p.Boolean("preview"), Replies: p.Boolean("replies"), Boosts: p.Boolean("boosts")}
+	if p.Err != nil {
+		return p.Err
 	}
 	spool, err := os.CreateTemp(s.Temp, "cloudburst-import-*")
 	if err != nil {
@@ -115,7 +116,7 @@ func (s accountAPI) importUser(w http.ResponseWriter, r *http.Request, user stri
 		if f, ok := errors.AsType[*fault.Error](err); ok {
 			cause = f.Err // the new error already contains its message
 		}
-		err = report.writeLine(errorAnswer{bodyOf(fault.Wrap(fault.CodeOf(err), cause, "%s", stopMessage(res, err)))})
+		err = report.writeLine(exchange.ErrorAnswer{Error: exchange.BodyOf(fault.Wrap(fault.CodeOf(err), cause, "%s", stopMessage(res, err)))})
 	}
 	if err != nil {
 		return s.abort(r, err)

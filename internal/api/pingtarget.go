@@ -8,6 +8,7 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/internal/announce"
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 )
@@ -34,11 +35,11 @@ func (s *Server) requirePingTargets() error {
 }
 
 func (s *Server) listPingTargets(w http.ResponseWriter, r *http.Request) error {
-	p := readParams(r, paged("user", "owing")...)
-	q := announce.Query{User: p.text("user"), Limit: p.limit()}
-	pending, cursor := p.text("owing"), p.cursor()
-	if p.err != nil {
-		return p.err
+	p := exchange.ReadParams(r, exchange.Paged("user", "owing")...)
+	q := announce.Query{User: p.Text("user"), Limit: p.Limit()}
+	pending, cursor := p.Text("owing"), p.Cursor()
+	if p.Err != nil {
+		return p.Err
 	}
 	if err := s.requirePingTargets(); err != nil {
 		return err
@@ -54,7 +55,7 @@ func (s *Server) listPingTargets(w http.ResponseWriter, r *http.Request) error {
 		// user, topic, kind and URL; the first three do not contain a space
 		part := strings.SplitN(cursor, " ", 3)
 		if len(part) != 3 {
-			return badCursor(cursor)
+			return exchange.BadCursor(cursor)
 		}
 		q.After = announce.Key{User: part[0], Topic: part[1], Target: part[2]}
 	}
@@ -73,14 +74,14 @@ func (s *Server) listPingTargets(w http.ResponseWriter, r *http.Request) error {
 		last := rows[len(rows)-1]
 		page.Next = last.User + " " + last.Topic + " " + last.Target
 	}
-	return ok(w, page)
+	return exchange.OK(w, page)
 }
 
 func (s *Server) retryPingTargets(w http.ResponseWriter, r *http.Request) error {
-	p := readParams(r, "url")
-	target := p.text("url")
-	if p.err != nil {
-		return p.err
+	p := exchange.ReadParams(r, "url")
+	target := p.Text("url")
+	if p.Err != nil {
+		return p.Err
 	}
 	if err := s.requirePingTargets(); err != nil {
 		return err
@@ -89,15 +90,15 @@ func (s *Server) retryPingTargets(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	return ok(w, struct {
+	return exchange.OK(w, struct {
 		Retried int `json:"retried"`
 	}{n})
 }
 
 // tick changes the test feed.
 func (s *Server) tick(w http.ResponseWriter, r *http.Request) error {
-	if p := readParams(r); p.err != nil {
-		return p.err
+	if p := exchange.ReadParams(r); p.Err != nil {
+		return p.Err
 	}
 	if s.Tick == nil {
 		return fault.New(fault.Unsupported, "This server has no test feed.")
@@ -106,5 +107,5 @@ func (s *Server) tick(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return ok(w, client.Tick{At: at.UTC().Truncate(time.Millisecond), URL: address})
+	return exchange.OK(w, client.Tick{At: at.UTC().Truncate(time.Millisecond), URL: address})
 }

@@ -11,6 +11,7 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/internal/announce"
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/api/form"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
@@ -138,8 +139,8 @@ func (c *postCall) base() (int64, error) {
 
 // plain returns the id of a request without parameters.
 func (c *postCall) plain() (id int64, err error) {
-	if p := readParams(c.r); p.err != nil {
-		return 0, p.err
+	if p := exchange.ReadParams(c.r); p.Err != nil {
+		return 0, p.Err
 	}
 	return c.id()
 }
@@ -151,7 +152,7 @@ func (s postAPI) answerPost(c *postCall, status int, base int64, p author.Post, 
 		if c.public {
 			message = fault.Message(err)
 		}
-		writeFault(c.w, http.StatusPreconditionFailed, err, message)
+		exchange.WriteFault(c.w, http.StatusPreconditionFailed, err, message)
 		return nil
 	}
 	if err != nil {
@@ -161,17 +162,17 @@ func (s postAPI) answerPost(c *postCall, status int, base int64, p author.Post, 
 	if status == http.StatusCreated {
 		c.w.Header().Set("Location", fmt.Sprintf("/v1/users/%s/posts/%d", p.User, p.ID))
 	}
-	writeJSON(c.w, status, s.postOf(c.ctx(), p))
+	exchange.WriteJSON(c.w, status, s.postOf(c.ctx(), p))
 	return nil
 }
 
 func (s postAPI) posts(c *postCall) error {
-	p := readParams(c.r, paged("state", "category", "match", "since")...)
-	q := author.PostQuery{User: c.user, State: author.State(p.text("state")), Match: p.text("match"), Category: p.text("category"),
-		Since: p.time("since"), Before: p.time("before"), Limit: p.limit()}
-	cursor := p.cursorOr("after") // before is a filter here
-	if p.err != nil {
-		return p.err
+	p := exchange.ReadParams(c.r, exchange.Paged("state", "category", "match", "since")...)
+	q := author.PostQuery{User: c.user, State: author.State(p.Text("state")), Match: p.Text("match"), Category: p.Text("category"),
+		Since: p.Time("since"), Before: p.Time("before"), Limit: p.Limit()}
+	cursor := p.CursorOr("after") // before is a filter here
+	if p.Err != nil {
+		return p.Err
 	}
 	switch q.State {
 	case "", author.Draft, author.Scheduled, author.Published, author.ForGroups, author.Deleted:
@@ -209,7 +210,7 @@ func (s postAPI) posts(c *postCall) error {
 	if len(rows) == q.Limit {
 		page.Next = cursorOf(rows[len(rows)-1])
 	}
-	return ok(c.w, page)
+	return exchange.OK(c.w, page)
 }
 
 // cursorOf returns the cursor of the page after p.
@@ -235,7 +236,7 @@ func postCursor(user, text string) (*author.Post, error) {
 			n[i], err = strconv.ParseInt(parts[i], 10, 64)
 		}
 		if err != nil {
-			return nil, badCursor(text)
+			return nil, exchange.BadCursor(text)
 		}
 	}
 	at := func(micro int64) time.Time {
@@ -248,11 +249,11 @@ func postCursor(user, text string) (*author.Post, error) {
 }
 
 func (s postAPI) createPost(c *postCall) error {
-	if p := readParams(c.r); p.err != nil {
-		return p.err
+	if p := exchange.ReadParams(c.r); p.Err != nil {
+		return p.Err
 	}
 	var in client.PostChange
-	if err := readJSONTo(c.w, c.r, &in, maxPost); err != nil {
+	if err := exchange.ReadJSONTo(c.w, c.r, &in, maxPost); err != nil {
 		return err
 	}
 	s.describe(c.ctx(), &in)
@@ -268,11 +269,11 @@ func (s postAPI) createPost(c *postCall) error {
 }
 
 func (s postAPI) previewPost(c *postCall) error {
-	if p := readParams(c.r); p.err != nil {
-		return p.err
+	if p := exchange.ReadParams(c.r); p.Err != nil {
+		return p.Err
 	}
 	var in client.PostChange
-	if err := readJSONTo(c.w, c.r, &in, maxPost); err != nil {
+	if err := exchange.ReadJSONTo(c.w, c.r, &in, maxPost); err != nil {
 		return err
 	}
 	var content author.Content
@@ -285,7 +286,7 @@ func (s postAPI) previewPost(c *postCall) error {
 	if err != nil {
 		return err
 	}
-	return ok(c.w, client.Preview{HTML: content.HTML, Outline: form.Nodes(content.Outline), Characters: m.Characters, Limit: m.Limit, Over: m.Over})
+	return exchange.OK(c.w, client.Preview{HTML: content.HTML, Outline: form.Nodes(content.Outline), Characters: m.Characters, Limit: m.Limit, Over: m.Over})
 }
 
 func (s postAPI) post(c *postCall) error {
@@ -307,7 +308,7 @@ func (s postAPI) changePost(c *postCall) error {
 		return err
 	}
 	var in client.PostChange
-	if err := readJSONTo(c.w, c.r, &in, maxPost); err != nil {
+	if err := exchange.ReadJSONTo(c.w, c.r, &in, maxPost); err != nil {
 		return err
 	}
 	s.describe(c.ctx(), &in)
@@ -340,19 +341,19 @@ func (s postAPI) undoPost(c *postCall) error {
 }
 
 func (s postAPI) profile(c *postCall) error {
-	if p := readParams(c.r); p.err != nil {
-		return p.err
+	if p := exchange.ReadParams(c.r); p.Err != nil {
+		return p.Err
 	}
 	w, err := s.Posts.Writer(c.ctx(), c.user)
 	return answerWriter(c, w, err)
 }
 
 func (s postAPI) setProfile(c *postCall) error {
-	if p := readParams(c.r); p.err != nil {
-		return p.err
+	if p := exchange.ReadParams(c.r); p.Err != nil {
+		return p.Err
 	}
 	var in client.Profile
-	if err := readJSON(c.w, c.r, &in); err != nil {
+	if err := exchange.ReadJSON(c.w, c.r, &in); err != nil {
 		return err
 	}
 	if _, err := announce.ParseOwn(in.PingTargets); err != nil {
@@ -385,7 +386,7 @@ func answerWriter(c *postCall, w author.Writer, err error) error {
 	}
 	p, page := w.Profile, client.PageSettings{Links: []client.ProfileLink{}}
 	author.CopySettings(w.Page, &page)
-	return ok(c.w, client.Writer{User: c.user, Written: w.Written, Posts: w.Posts, Profile: client.Profile{
+	return exchange.OK(c.w, client.Writer{User: c.user, Written: w.Written, Posts: w.Posts, Profile: client.Profile{
 		Name: p.Name, Email: p.Email, Title: p.Title, Blurb: p.Blurb, Link: p.Link, Language: p.Language, Accent: p.Accent, Avatar: p.Avatar, Theme: p.Theme,
 		PingTargets: append([]string{}, p.PingTargets...), Hints: form.Hints(p.Hints), Page: &page, Rules: form.Rules(p.Rules),
 	}})

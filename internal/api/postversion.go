@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/api/form"
 	"cloudburst/internal/author"
 	"cloudburst/internal/author/rules"
@@ -40,7 +41,7 @@ func (s postAPI) versions(c *postCall) error {
 	for i, v := range all {
 		out.Versions[i] = form.Version(v)
 	}
-	return ok(c.w, out)
+	return exchange.OK(c.w, out)
 }
 
 func (s postAPI) restoreVersion(c *postCall) error {

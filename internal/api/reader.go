@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/api/form"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
@@ -20,8 +21,8 @@ func (s accountAPI) readerRoutes() []operation {
 }
 
 func (s accountAPI) secrets(w http.ResponseWriter, r *http.Request) error {
-	if p := readParams(r); p.err != nil {
-		return p.err
+	if p := exchange.ReadParams(r); p.Err != nil {
+		return p.Err
 	}
 	// Distinguish an unknown user from a user without secrets.
 	u, err := s.Accounts.User(r.Context(), r.PathValue("user"))
@@ -44,7 +45,7 @@ func (s accountAPI) secrets(w http.ResponseWriter, r *http.Request) error {
 			list = append(list, form.Secret(secret))
 		}
 	}
-	return ok(w, struct {
+	return exchange.OK(w, struct {
 		Secrets []client.Secret `json:"secrets"`
 	}{list})
 }
@@ -54,7 +55,7 @@ func (s accountAPI) newSecret(w http.ResponseWriter, r *http.Request) error {
 		Reader string `json:"reader"`
 		Group  string `json:"group"`
 	}
-	if err := readJSON(w, r, &in); err != nil {
+	if err := exchange.ReadJSON(w, r, &in); err != nil {
 		return err
 	}
 	in.Group = cmp.Or(in.Group, author.DefaultGroup)
@@ -76,18 +77,18 @@ func (s accountAPI) newSecret(w http.ResponseWriter, r *http.Request) error {
 		URL:     s.origin() + author.GroupBase(secret.User, in.Group) + secret.Selector + "." + secret.Plain + "/rss.xml",
 		Address: s.feedURL(secret.User, secret.Feed), Name: secret.Selector, Password: secret.Plain,
 	}
-	return ok(w, out)
+	return exchange.OK(w, out)
 }
 
 func (s accountAPI) revokeSecret(w http.ResponseWriter, r *http.Request) error {
-	if p := readParams(r); p.err != nil {
-		return p.err
+	if p := exchange.ReadParams(r); p.Err != nil {
+		return p.Err
 	}
 	selector := r.PathValue("selector")
 	if err := s.Accounts.RevokeSecret(r.Context(), r.PathValue("user"), selector); err != nil {
 		return err
 	}
-	return ok(w, struct {
+	return exchange.OK(w, struct {
 		Revoked string `json:"revoked"`
 	}{selector})
 }

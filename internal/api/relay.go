@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/upstream"
@@ -30,11 +31,11 @@ func (s *Server) requireRelays() error {
 }
 
 func (s *Server) relays(w http.ResponseWriter, r *http.Request) error {
-	p := readParams(r, paged("match", "via", "state")...)
-	q := upstream.Query{Match: p.text("match"), Protocol: p.text("via"), State: p.text("state"), Limit: p.limit()}
-	cursor := p.cursor()
-	if p.err != nil {
-		return p.err
+	p := exchange.ReadParams(r, exchange.Paged("match", "via", "state")...)
+	q := upstream.Query{Match: p.Text("match"), Protocol: p.Text("via"), State: p.Text("state"), Limit: p.Limit()}
+	cursor := p.Cursor()
+	if p.Err != nil {
+		return p.Err
 	}
 	if err := s.requireRelays(); err != nil {
 		return err
@@ -48,7 +49,7 @@ func (s *Server) relays(w http.ResponseWriter, r *http.Request) error {
 	if cursor != "" {
 		var whole bool
 		if q.After.Protocol, q.After.Feed, whole = strings.Cut(cursor, " "); !whole {
-			return badCursor(cursor)
+			return exchange.BadCursor(cursor)
 		}
 	}
 	rows, err := s.Options.Relays.List(r.Context(), q)
@@ -63,12 +64,12 @@ func (s *Server) relays(w http.ResponseWriter, r *http.Request) error {
 		last := rows[len(rows)-1]
 		page.Next = last.Protocol + " " + last.Feed
 	}
-	return ok(w, page)
+	return exchange.OK(w, page)
 }
 
 func (s *Server) addRelay(w http.ResponseWriter, r *http.Request) error {
 	var in client.RelayRequest
-	if err := readJSON(w, r, &in); err != nil {
+	if err := exchange.ReadJSON(w, r, &in); err != nil {
 		return err
 	}
 	if err := s.requireRelays(); err != nil {
@@ -78,14 +79,14 @@ func (s *Server) addRelay(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return ok(w, form.Relay(f))
+	return exchange.OK(w, form.Relay(f))
 }
 
 func (s *Server) removeRelay(w http.ResponseWriter, r *http.Request) error {
-	p := readParams(r, "feed", "via")
-	feed, via := p.text("feed"), p.text("via")
-	if p.err != nil {
-		return p.err
+	p := exchange.ReadParams(r, "feed", "via")
+	feed, via := p.Text("feed"), p.Text("via")
+	if p.Err != nil {
+		return p.Err
 	}
 	if err := s.requireRelays(); err != nil {
 		return err
@@ -100,7 +101,7 @@ func (s *Server) removeRelay(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return ok(w, struct {
+	return exchange.OK(w, struct {
 		Removed []client.Relay `json:"removed"`
 	}{form.Relays(gone)})
 }

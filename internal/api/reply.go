@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/api/form"
 	"cloudburst/internal/author"
 	"cloudburst/internal/conversation"
@@ -57,11 +58,11 @@ func (s postAPI) withReplies() error {
 }
 
 func (s postAPI) replies(c *postCall) error {
-	p := readParams(c.r, paged("state", "post")...)
-	q := conversation.Query{User: c.user, State: conversation.State(p.text("state")), Post: p.number("post"), Limit: p.limit()}
-	cursor := p.cursor()
-	if p.err != nil {
-		return p.err
+	p := exchange.ReadParams(c.r, exchange.Paged("state", "post")...)
+	q := conversation.Query{User: c.user, State: conversation.State(p.Text("state")), Post: p.Number("post"), Limit: p.Limit()}
+	cursor := p.Cursor()
+	if p.Err != nil {
+		return p.Err
 	}
 	if err := s.withReplies(); err != nil {
 		return err
@@ -72,7 +73,7 @@ func (s postAPI) replies(c *postCall) error {
 	if cursor != "" {
 		var err error
 		if q.Before, err = strconv.ParseInt(cursor, 10, 64); err != nil || q.Before <= 0 {
-			return badCursor(cursor)
+			return exchange.BadCursor(cursor)
 		}
 	}
 	rows, err := s.Options.Replies.List(c.ctx(), q)
@@ -90,7 +91,7 @@ func (s postAPI) replies(c *postCall) error {
 	if len(rows) == q.Limit {
 		page.Next = strconv.FormatInt(rows[len(rows)-1].ID, 10)
 	}
-	return ok(c.w, page)
+	return exchange.OK(c.w, page)
 }
 
 func (s postAPI) decideReply(c *postCall) error {
@@ -101,7 +102,7 @@ func (s postAPI) decideReply(c *postCall) error {
 	var in struct {
 		Do string `json:"do"`
 	}
-	if err := readJSON(c.w, c.r, &in); err != nil {
+	if err := exchange.ReadJSON(c.w, c.r, &in); err != nil {
 		return err
 	}
 	if err := s.withReplies(); err != nil {
@@ -115,17 +116,17 @@ func (s postAPI) decideReply(c *postCall) error {
 	if d := conversation.Decision(in.Do); d == conversation.Approve || d == conversation.ApproveAlways {
 		state = conversation.Approved
 	}
-	return ok(c.w, client.ReplyDecision{ID: m.ID, State: string(state), DecidedAt: m.DecidedAt})
+	return exchange.OK(c.w, client.ReplyDecision{ID: m.ID, State: string(state), DecidedAt: m.DecidedAt})
 }
 
 func (s postAPI) undoReply(c *postCall) error {
-	if p := readParams(c.r); p.err != nil {
-		return p.err
+	if p := exchange.ReadParams(c.r); p.Err != nil {
+		return p.Err
 	}
 	var in struct {
 		DecidedAt time.Time `json:"decidedAt"`
 	}
-	if err := readJSON(c.w, c.r, &in); err != nil {
+	if err := exchange.ReadJSON(c.w, c.r, &in); err != nil {
 		return err
 	}
 	if err := s.withReplies(); err != nil {
@@ -134,12 +135,12 @@ func (s postAPI) undoReply(c *postCall) error {
 	if err := s.Options.Replies.Undo(c.ctx(), c.user, in.DecidedAt.UTC()); err != nil {
 		return err
 	}
-	return ok(c.w, struct{}{})
+	return exchange.OK(c.w, struct{}{})
 }
 
 func (s postAPI) replyRules(c *postCall) error {
-	if p := readParams(c.r); p.err != nil {
-		return p.err
+	if p := exchange.ReadParams(c.r); p.Err != nil {
+		return p.Err
 	}
 	if err := s.withReplies(); err != nil {
 		return err
@@ -154,14 +155,14 @@ func (s postAPI) replyRules(c *postCall) error {
 	for i, r := range rows {
 		list.Rules[i] = client.ReplyRule{Verdict: string(r.Verdict), Host: r.Host, Author: r.Author, Name: r.Name, At: r.At}
 	}
-	return ok(c.w, list)
+	return exchange.OK(c.w, list)
 }
 
 func (s postAPI) removeReplyRule(c *postCall) error {
-	p := readParams(c.r, "host", "author")
-	host, by := p.text("host"), p.text("author")
-	if p.err != nil {
-		return p.err
+	p := exchange.ReadParams(c.r, "host", "author")
+	host, by := p.Text("host"), p.Text("author")
+	if p.Err != nil {
+		return p.Err
 	}
 	if err := s.withReplies(); err != nil {
 		return err
@@ -176,12 +177,12 @@ func (s postAPI) removeReplyRule(c *postCall) error {
 	if err := s.Options.Replies.RemoveRule(c.ctx(), c.user, host, by); err != nil {
 		return err
 	}
-	return ok(c.w, struct{}{})
+	return exchange.OK(c.w, struct{}{})
 }
 
 func (s postAPI) replySettings(c *postCall) error {
-	if p := readParams(c.r); p.err != nil {
-		return p.err
+	if p := exchange.ReadParams(c.r); p.Err != nil {
+		return p.Err
 	}
 	if err := s.withReplies(); err != nil {
 		return err
@@ -190,18 +191,18 @@ func (s postAPI) replySettings(c *postCall) error {
 	if err != nil {
 		return err
 	}
-	return ok(c.w, client.ReplySettings{Receive: !w.Mentions.NoReceive, Send: !w.Mentions.NoSend})
+	return exchange.OK(c.w, client.ReplySettings{Receive: !w.Mentions.NoReceive, Send: !w.Mentions.NoSend})
 }
 
 func (s postAPI) setReplySettings(c *postCall) error {
-	if p := readParams(c.r); p.err != nil {
-		return p.err
+	if p := exchange.ReadParams(c.r); p.Err != nil {
+		return p.Err
 	}
 	var in struct {
 		Receive *bool `json:"receive"`
 		Send    *bool `json:"send"`
 	}
-	if err := readJSON(c.w, c.r, &in); err != nil {
+	if err := exchange.ReadJSON(c.w, c.r, &in); err != nil {
 		return err
 	}
 	if err := s.withReplies(); err != nil {
@@ -213,15 +214,15 @@ func (s postAPI) setReplySettings(c *postCall) error {
 	if err := s.Options.Mentions.SetMentions(c.ctx(), c.user, author.Mentions{NoReceive: !*in.Receive, NoSend: !*in.Send}); err != nil {
 		return err
 	}
-	return ok(c.w, client.ReplySettings{Receive: *in.Receive, Send: *in.Send})
+	return exchange.OK(c.w, client.ReplySettings{Receive: *in.Receive, Send: *in.Send})
 }
 
 func (s postAPI) webmentions(c *postCall) error {
-	p := readParams(c.r, paged("post")...)
-	q := conversation.SentQuery{User: c.user, Post: p.number("post"), Limit: p.limit()}
-	cursor := p.cursor()
-	if p.err != nil {
-		return p.err
+	p := exchange.ReadParams(c.r, exchange.Paged("post")...)
+	q := conversation.SentQuery{User: c.user, Post: p.Number("post"), Limit: p.Limit()}
+	cursor := p.Cursor()
+	if p.Err != nil {
+		return p.Err
 	}
 	if err := s.withReplies(); err != nil {
 		return err
@@ -230,7 +231,7 @@ func (s postAPI) webmentions(c *postCall) error {
 		post, target, _ := strings.Cut(cursor, " ")
 		var err error
 		if q.BeforePost, err = strconv.ParseInt(post, 10, 64); err != nil || q.BeforePost <= 0 {
-			return badCursor(cursor)
+			return exchange.BadCursor(cursor)
 		}
 		q.AfterTarget = target
 	}
@@ -250,5 +251,5 @@ func (s postAPI) webmentions(c *postCall) error {
 		last := rows[len(rows)-1]
 		page.Next = strconv.FormatInt(last.Post, 10) + " " + last.Target
 	}
-	return ok(c.w, page)
+	return exchange.OK(c.w, page)
 }

@@ -6,11 +6,11 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"cloudburst/client"
 	"cloudburst/feed/opml"
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
@@ -182,13 +182,13 @@ func (s *Server) readerOf(user string) string {
 }
 
 // params reads the query string, for the operator including the parameter user.
-func (c *riverCall) params(known ...string) *params {
+func (c *riverCall) params(known ...string) *exchange.Params {
 	if !c.public {
 		known = append(slices.Clip(known), "user")
 	}
-	p := readParams(c.r, known...)
+	p := exchange.ReadParams(c.r, known...)
 	if !c.public {
-		p.text("user") // reports a repeated parameter
+		p.Text("user") // reports a repeated parameter
 	}
 	return p
 }
@@ -224,8 +224,8 @@ func (s riverAPI) sourceID(c *riverCall, what string) (int64, error) {
 
 // riverStatus returns the size of the river and, to the operator, the current activity.
 func (s riverAPI) riverStatus(c *riverCall) error {
-	if p := c.params(); p.err != nil {
-		return p.err
+	if p := c.params(); p.Err != nil {
+		return p.Err
 	}
 	following, err := s.River.Following(c.ctx(), c.reader)
 	if err != nil {
@@ -247,14 +247,14 @@ func (s riverAPI) riverStatus(c *riverCall) error {
 		st.Seq = newest[0].Seq
 	}
 	if c.public {
-		return ok(c.w, st)
+		return exchange.OK(c.w, st)
 	}
 	n, err := s.River.Counts(c.ctx())
 	if err != nil {
 		return err
 	}
 	st.Live, st.Counts = form.RiverLive(s.River.Live()), form.RiverCounts(n)
-	return ok(c.w, st)
+	return exchange.OK(c.w, st)
 }
 
 // slowTimeout limits a response that depends on other servers.
@@ -264,15 +264,4 @@ const slowTimeout = 5 * time.Minute
 func (c *riverCall) allowSlowResponse() {
 	// In process, without a connection, there is no deadline to set.
 	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(slowTimeout))
-}
-
-// fitText rejects a text that is too long or contains U+0000.
-func fitText(name, text string, limit int) error {
-	switch {
-	case len(text) > limit:
-		return fault.New(fault.Invalid, "%s has %d bytes; at most %d are accepted.", name, len(text), limit)
-	case strings.ContainsRune(text, 0):
-		return fault.New(fault.Invalid, "%s contains the invalid character U+0000.", name)
-	}
-	return nil
 }

@@ -2,14 +2,15 @@ package api
 
 import (
 	"cloudburst/client"
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river/filter"
 )
 
 func (s riverAPI) filters(c *riverCall) error {
-	if p := c.params(); p.err != nil {
-		return p.err
+	if p := c.params(); p.Err != nil {
+		return p.Err
 	}
 	return s.listFilters(c)
 }
@@ -23,21 +24,21 @@ func (s riverAPI) listFilters(c *riverCall) error {
 	for i := range rows {
 		list[i] = form.Filter(&rows[i])
 	}
-	return ok(c.w, struct {
+	return exchange.OK(c.w, struct {
 		Filters []client.Filter `json:"filters"`
 	}{list})
 }
 
 // filterRequest reads the filter of a request.
 func (s riverAPI) filterRequest(c *riverCall) (f filter.Rule, err error) {
-	if p := c.params(); p.err != nil {
-		return f, p.err
+	if p := c.params(); p.Err != nil {
+		return f, p.Err
 	}
 	var in client.FilterRequest
-	if err := readJSON(c.w, c.r, &in); err != nil {
+	if err := exchange.ReadJSON(c.w, c.r, &in); err != nil {
 		return f, err
 	}
-	if err := fitText("category", in.Category, maxName); err != nil {
+	if err := exchange.FitText("category", in.Category, maxName); err != nil {
 		return f, err
 	}
 	source, err := s.sourceID(c, in.Source)
@@ -57,7 +58,7 @@ func (s riverAPI) putFilter(c *riverCall) error {
 	if err != nil {
 		return err
 	}
-	return ok(c.w, form.Filter(&f))
+	return exchange.OK(c.w, form.Filter(&f))
 }
 
 func (s riverAPI) previewFilter(c *riverCall) error {
@@ -74,12 +75,12 @@ func (s riverAPI) previewFilter(c *riverCall) error {
 		e := &p.Matched[i]
 		out.Matched = append(out.Matched, client.FilterMatch{ID: e.ID, SourceID: e.SourceID, Title: e.Title, Link: e.Link})
 	}
-	return ok(c.w, out)
+	return exchange.OK(c.w, out)
 }
 
 func (s riverAPI) dropFilter(c *riverCall) error {
-	if p := c.params(); p.err != nil {
-		return p.err
+	if p := c.params(); p.Err != nil {
+		return p.Err
 	}
 	id, err := c.id()
 	if err != nil {
@@ -88,14 +89,14 @@ func (s riverAPI) dropFilter(c *riverCall) error {
 	if err := s.River.Filters().Drop(c.ctx(), c.reader, id); err != nil {
 		return err
 	}
-	return ok(c.w, removedID{id})
+	return exchange.OK(c.w, removedID{id})
 }
 
 // moveFilter makes a filter run one place earlier or later, and lists the filters in their new order.
 func (s riverAPI) moveFilter(c *riverCall) error {
 	p := c.params("to")
-	if p.err != nil {
-		return p.err
+	if p.Err != nil {
+		return p.Err
 	}
 	id, err := c.id()
 	if err != nil {

@@ -4,14 +4,15 @@ import (
 	"strconv"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river/forward"
 )
 
 func (s riverAPI) forwardings(c *riverCall) error {
-	if p := c.params(); p.err != nil {
-		return p.err
+	if p := c.params(); p.Err != nil {
+		return p.Err
 	}
 	rows, err := s.River.Forwardings(c.ctx(), c.reader)
 	if err != nil {
@@ -21,17 +22,17 @@ func (s riverAPI) forwardings(c *riverCall) error {
 	for i := range rows {
 		list[i] = form.Forwarding(&rows[i])
 	}
-	return ok(c.w, struct {
+	return exchange.OK(c.w, struct {
 		Forwardings []client.Forwarding `json:"notices"`
 	}{list})
 }
 
 func (s riverAPI) putForwarding(c *riverCall) error {
-	if p := c.params(); p.err != nil {
-		return p.err
+	if p := c.params(); p.Err != nil {
+		return p.Err
 	}
 	var in client.ForwardingRequest
-	if err := readJSON(c.w, c.r, &in); err != nil {
+	if err := exchange.ReadJSON(c.w, c.r, &in); err != nil {
 		return err
 	}
 	n := forward.Forwarding{Reader: c.reader}
@@ -45,8 +46,8 @@ func (s riverAPI) putForwarding(c *riverCall) error {
 	for _, text := range []struct {
 		name, value string
 		limit       int
-	}{{"category", in.Category, maxName}, {"target", in.Target, maxURL}} {
-		if err := fitText(text.name, text.value, text.limit); err != nil {
+	}{{"category", in.Category, maxName}, {"target", in.Target, exchange.MaxURL}} {
+		if err := exchange.FitText(text.name, text.value, text.limit); err != nil {
 			return err
 		}
 	}
@@ -56,7 +57,7 @@ func (s riverAPI) putForwarding(c *riverCall) error {
 	}
 	n.SourceID, n.Category, n.Via, n.Target, n.Paused = source, in.Category, in.Via, in.Target, in.Paused
 	if in.Secret != nil {
-		if err := fitText("secret", *in.Secret, maxName); err != nil {
+		if err := exchange.FitText("secret", *in.Secret, maxName); err != nil {
 			return err
 		}
 		n.Secret = *in.Secret
@@ -64,7 +65,7 @@ func (s riverAPI) putForwarding(c *riverCall) error {
 	if n, err = s.River.PutForwarding(c.ctx(), n); err != nil {
 		return err
 	}
-	return ok(c.w, form.Forwarding(&n))
+	return exchange.OK(c.w, form.Forwarding(&n))
 }
 
 // forwarding returns one of the user's forwardings.
@@ -82,8 +83,8 @@ func (s riverAPI) forwarding(c *riverCall, id int64) (forward.Forwarding, error)
 }
 
 func (s riverAPI) dropForwarding(c *riverCall) error {
-	if p := c.params(); p.err != nil {
-		return p.err
+	if p := c.params(); p.Err != nil {
+		return p.Err
 	}
 	id, err := c.id()
 	if err != nil {
@@ -92,12 +93,12 @@ func (s riverAPI) dropForwarding(c *riverCall) error {
 	if err := s.River.DropForwarding(c.ctx(), c.reader, id); err != nil {
 		return err
 	}
-	return ok(c.w, removedID{id})
+	return exchange.OK(c.w, removedID{id})
 }
 
 func (s riverAPI) tryForwarding(c *riverCall) error {
-	if p := c.params(); p.err != nil {
-		return p.err
+	if p := c.params(); p.Err != nil {
+		return p.Err
 	}
 	id, err := c.id()
 	if err != nil {
@@ -107,7 +108,7 @@ func (s riverAPI) tryForwarding(c *riverCall) error {
 	if err := s.River.TryForwarding(c.ctx(), c.reader, id); err != nil {
 		return err
 	}
-	return ok(c.w, struct {
+	return exchange.OK(c.w, struct {
 		Tried int64 `json:"tried,string"`
 	}{id})
 }

@@ -8,19 +8,20 @@ import (
 	"time"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 )
 
 // itemQuery reads the filters that the list and the stream share.
-func (s riverAPI) itemQuery(c *riverCall, p *params) (river.ItemQuery, error) {
-	q := river.ItemQuery{Reader: c.reader, Category: p.text("category"), Starred: p.boolean("starred"), Unread: p.boolean("unread"), Match: p.text("q")}
-	source := p.text("source")
-	if p.err != nil {
-		return q, p.err
+func (s riverAPI) itemQuery(c *riverCall, p *exchange.Params) (river.ItemQuery, error) {
+	q := river.ItemQuery{Reader: c.reader, Category: p.Text("category"), Starred: p.Boolean("starred"), Unread: p.Boolean("unread"), Match: p.Text("q")}
+	source := p.Text("source")
+	if p.Err != nil {
+		return q, p.Err
 	}
-	if err := fitText("q", q.Match, 1000); err != nil {
+	if err := exchange.FitText("q", q.Match, 1000); err != nil {
 		return q, err
 	}
 	var err error
@@ -35,19 +36,19 @@ func (s riverAPI) itemQuery(c *riverCall, p *params) (river.ItemQuery, error) {
 }
 
 func (s riverAPI) items(c *riverCall) error {
-	p := c.params(paged("source", "category", "starred", "unread", "q", "from", "to", "oldest", "since")...)
-	from, to, oldest, limit := p.time("from"), p.time("to"), p.boolean("oldest"), p.limit()
-	cursor, since := p.cursor(), p.number("since")
+	p := c.params(exchange.Paged("source", "category", "starred", "unread", "q", "from", "to", "oldest", "since")...)
+	from, to, oldest, limit := p.Time("from"), p.Time("to"), p.Boolean("oldest"), p.Limit()
+	cursor, since := p.Cursor(), p.Number("since")
 	q, err := s.itemQuery(c, p)
 	if err != nil {
 		return err
 	}
 	q.From, q.To, q.Oldest, q.Limit = from, to, oldest, limit
 	switch {
-	case p.has("since"): // these pages continue with a Seq
+	case p.Has("since"): // these pages continue with a Seq
 		if cursor != "" {
 			if since, err = strconv.ParseInt(cursor, 10, 64); err != nil || since < 0 {
-				return badCursor(cursor)
+				return exchange.BadCursor(cursor)
 			}
 		}
 		q.ChangedIn, q.BySeq, q.Oldest = since, true, true
@@ -74,7 +75,7 @@ func (s riverAPI) items(c *riverCall) error {
 			page.Next = strconv.FormatInt(last.Seq, 10)
 		}
 	}
-	return ok(c.w, page)
+	return exchange.OK(c.w, page)
 }
 
 // placeText encodes a position in the river for clients.
@@ -86,14 +87,14 @@ func readPlace(text string) (p river.Place, err error) {
 		p.ID, err = strconv.ParseInt(id, 10, 64)
 	}
 	if err != nil || !parted || p.ID < 0 {
-		return p, badCursor(text)
+		return p, exchange.BadCursor(text)
 	}
 	return p, nil
 }
 
 func (s riverAPI) item(c *riverCall) error {
-	if p := c.params(); p.err != nil {
-		return p.err
+	if p := c.params(); p.Err != nil {
+		return p.Err
 	}
 	id, err := c.id()
 	if err != nil {
@@ -106,17 +107,17 @@ func (s riverAPI) item(c *riverCall) error {
 	if len(rows) == 0 {
 		return fault.New(fault.NotFound, "There is no item %d in this river.", id)
 	}
-	return ok(c.w, form.Item(&rows[0]))
+	return exchange.OK(c.w, form.Item(&rows[0]))
 }
 
 const maxMarks = 1000 // items per request
 
 func (s riverAPI) markItems(c *riverCall) error {
-	if p := c.params(); p.err != nil {
-		return p.err
+	if p := c.params(); p.Err != nil {
+		return p.Err
 	}
 	var in client.MarkRequest
-	if err := readJSON(c.w, c.r, &in); err != nil {
+	if err := exchange.ReadJSON(c.w, c.r, &in); err != nil {
 		return err
 	}
 	switch n := len(in.IDs); {
@@ -135,17 +136,17 @@ func (s riverAPI) markItems(c *riverCall) error {
 	if err != nil {
 		return err
 	}
-	return ok(c.w, struct {
+	return exchange.OK(c.w, struct {
 		Marked int `json:"marked"`
 	}{marked})
 }
 
 func (s riverAPI) markAllRead(c *riverCall) error {
-	if p := c.params(); p.err != nil {
-		return p.err
+	if p := c.params(); p.Err != nil {
+		return p.Err
 	}
 	var in client.ReadRequest
-	if err := readJSON(c.w, c.r, &in); err != nil {
+	if err := exchange.ReadJSON(c.w, c.r, &in); err != nil {
 		return err
 	}
 	source, err := s.sourceID(c, in.Source)
@@ -159,7 +160,7 @@ func (s riverAPI) markAllRead(c *riverCall) error {
 	if err := s.River.MarkAllRead(c.ctx(), c.reader, source, in.Category, to); err != nil {
 		return err
 	}
-	return ok(c.w, struct {
+	return exchange.OK(c.w, struct {
 		To time.Time `json:"to"`
 	}{form.Milli(to)})
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
@@ -16,9 +17,9 @@ import (
 
 func (s riverAPI) categories(c *riverCall) error {
 	p := c.params("unread")
-	unread := p.boolean("unread")
-	if p.err != nil {
-		return p.err
+	unread := p.Boolean("unread")
+	if p.Err != nil {
+		return p.Err
 	}
 	rows, err := s.River.Categories(c.ctx(), c.reader, unread)
 	if err != nil {
@@ -31,7 +32,7 @@ func (s riverAPI) categories(c *riverCall) error {
 			list[i].Unread = &rows[i].Unread
 		}
 	}
-	return ok(c.w, struct {
+	return exchange.OK(c.w, struct {
 		Categories []client.Category `json:"categories"`
 	}{list})
 }
@@ -39,14 +40,14 @@ func (s riverAPI) categories(c *riverCall) error {
 // categoryName returns the parameter that names a category.
 func (c *riverCall) categoryName() (string, error) {
 	p := c.params("name")
-	name := p.text("name")
+	name := p.Text("name")
 	switch {
-	case p.err != nil:
-		return "", p.err
+	case p.Err != nil:
+		return "", p.Err
 	case name == "":
 		return "", fault.New(fault.Invalid, "The parameter name is missing: it names the category.")
 	}
-	return name, fitText("name", name, maxName)
+	return name, exchange.FitText("name", name, maxName)
 }
 
 func (s riverAPI) putCategory(c *riverCall) error {
@@ -55,11 +56,11 @@ func (s riverAPI) putCategory(c *riverCall) error {
 		return err
 	}
 	var in client.CategoryChange
-	if err := readJSON(c.w, c.r, &in); err != nil {
+	if err := exchange.ReadJSON(c.w, c.r, &in); err != nil {
 		return err
 	}
 	if in.Name != nil {
-		switch err := fitText("name", *in.Name, maxName); {
+		switch err := exchange.FitText("name", *in.Name, maxName); {
 		case err != nil:
 			return err
 		case *in.Name == "":
@@ -70,7 +71,7 @@ func (s riverAPI) putCategory(c *riverCall) error {
 		if err := s.River.RenameCategory(c.ctx(), c.reader, name, *in.Name); err != nil {
 			return err
 		}
-		return ok(c.w, categoryAnswer{*in.Name})
+		return exchange.OK(c.w, categoryAnswer{*in.Name})
 	}
 	public := in.Public != nil && *in.Public
 	if in.Public == nil {
@@ -86,7 +87,7 @@ func (s riverAPI) putCategory(c *riverCall) error {
 	if err := s.River.PutCategory(c.ctx(), c.reader, name, public); err != nil {
 		return err
 	}
-	return ok(c.w, categoryAnswer{name})
+	return exchange.OK(c.w, categoryAnswer{name})
 }
 
 type categoryAnswer struct {
@@ -101,14 +102,14 @@ func (s riverAPI) dropCategory(c *riverCall) error {
 	if err := s.River.RenameCategory(c.ctx(), c.reader, name, ""); err != nil {
 		return err
 	}
-	return ok(c.w, categoryAnswer{name})
+	return exchange.OK(c.w, categoryAnswer{name})
 }
 
 func (s riverAPI) exportOPML(c *riverCall) error {
 	p := c.params("category")
-	category := p.text("category")
-	if p.err != nil {
-		return p.err
+	category := p.Text("category")
+	if p.Err != nil {
+		return p.Err
 	}
 	d, err := s.River.Export(c.ctx(), c.reader, category)
 	if err != nil {
@@ -133,17 +134,17 @@ const maxOPML = 17 << 20
 // importOPML streams progress lines, followed by the result.
 func (s riverAPI) importOPML(c *riverCall) error {
 	p := c.params("url", "category", "follow")
-	o := river.ImportOptions{URL: p.text("url"), Category: p.text("category"), Follow: p.boolean("follow"), Operator: !c.public}
-	if p.err != nil {
-		return p.err
+	o := river.ImportOptions{URL: p.Text("url"), Category: p.Text("category"), Follow: p.Boolean("follow"), Operator: !c.public}
+	if p.Err != nil {
+		return p.Err
 	}
-	if err := fitText("category", o.Category, maxName); err != nil {
+	if err := exchange.FitText("category", o.Category, maxName); err != nil {
 		return err
 	}
 	var doc io.Reader
 	switch {
 	case o.URL != "":
-		if err := checkURL("url", o.URL, maxURL); err != nil {
+		if err := exchange.CheckURL("url", o.URL, exchange.MaxURL); err != nil {
 			return err
 		}
 		if c.r.ContentLength > 0 {
@@ -166,9 +167,9 @@ func (s riverAPI) importOPML(c *riverCall) error {
 		return err
 	case err != nil:
 		line := struct {
-			errorAnswer
+			exchange.ErrorAnswer
 			Result client.ImportedOPML `json:"result"`
-		}{errorAnswer{s.bodyFor(c, err)}, form.ImportedOPML(&res)}
+		}{exchange.ErrorAnswer{Error: s.bodyFor(c, err)}, form.ImportedOPML(&res)}
 		_ = report.writeLine(line) // ignore the error: the client has closed the connection
 	default:
 		_ = report.writeLine(struct {
@@ -227,8 +228,8 @@ func (t *opmlProgress) progress(done, total int) {
 }
 
 func (s riverAPI) lists(c *riverCall) error {
-	if p := c.params(); p.err != nil {
-		return p.err
+	if p := c.params(); p.Err != nil {
+		return p.Err
 	}
 	rows, err := s.River.ReadingLists(c.ctx(), c.reader)
 	if err != nil {
@@ -239,16 +240,16 @@ func (s riverAPI) lists(c *riverCall) error {
 		list[i] = client.List{ID: l.ID, URL: l.URL, Title: l.Title, Category: l.Category, Feeds: l.Feeds,
 			ReadAt: form.When(l.ReadAt), NextAt: form.When(l.NextAt), Problem: l.Problem}
 	}
-	return ok(c.w, struct {
+	return exchange.OK(c.w, struct {
 		Lists []client.List `json:"lists"`
 	}{list})
 }
 
 func (s riverAPI) dropList(c *riverCall) error {
 	p := c.params("remove")
-	remove := p.boolean("remove")
-	if p.err != nil {
-		return p.err
+	remove := p.Boolean("remove")
+	if p.Err != nil {
+		return p.Err
 	}
 	id, err := c.id()
 	if err != nil {
@@ -257,7 +258,7 @@ func (s riverAPI) dropList(c *riverCall) error {
 	if err := s.River.DropReadingList(c.ctx(), c.reader, id, remove); err != nil {
 		return err
 	}
-	return ok(c.w, removedID{id})
+	return exchange.OK(c.w, removedID{id})
 }
 
 type removedID struct {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"cloudburst/internal/account"
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/limit"
 	"cloudburst/internal/route"
@@ -159,7 +160,7 @@ func (p *publicRiver) answer(handle func(http.ResponseWriter, *http.Request) err
 		if err == nil || errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 			return
 		}
-		status := statusOf(fault.CodeOf(err))
+		status := exchange.Status(fault.CodeOf(err))
 		if _, unknown := errors.AsType[*unknownCaller](err); unknown {
 			status = http.StatusUnauthorized
 			w.Header().Set("WWW-Authenticate", "Bearer")
@@ -167,7 +168,7 @@ func (p *publicRiver) answer(handle func(http.ResponseWriter, *http.Request) err
 		if status >= 500 {
 			p.Log.Error("an API request of a user failed", "method", r.Method, "path", r.URL.Path, "err", err)
 		}
-		writeFault(w, status, err, fault.Message(err))
+		exchange.WriteFault(w, status, err, fault.Message(err))
 	})
 }
 
@@ -189,6 +190,6 @@ func messageFor(c *riverCall, err error) string {
 }
 
 // bodyFor returns an error for a response that has already started.
-func (s *Server) bodyFor(c *riverCall, err error) errorBody {
-	return errorBody{Code: fault.CodeOf(err).String(), Message: messageFor(c, err), Field: fault.FieldOf(err)}
+func (s *Server) bodyFor(c *riverCall, err error) exchange.ErrorBody {
+	return exchange.ErrorBody{Code: fault.CodeOf(err).String(), Message: messageFor(c, err), Field: fault.FieldOf(err)}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
@@ -18,17 +19,17 @@ const (
 )
 
 func (s riverAPI) sources(c *riverCall) error {
-	p := c.params(paged("match", "category", "broken", "unread")...)
-	q := river.SubscriptionQuery{Reader: c.reader, Match: p.text("match"), Category: p.text("category"), Broken: p.boolean("broken"), Next: true,
-		Unread: p.boolean("unread"), Limit: p.limitTo(maxSources)}
-	cursor := p.cursor()
-	if p.err != nil {
-		return p.err
+	p := c.params(exchange.Paged("match", "category", "broken", "unread")...)
+	q := river.SubscriptionQuery{Reader: c.reader, Match: p.Text("match"), Category: p.Text("category"), Broken: p.Boolean("broken"), Next: true,
+		Unread: p.Boolean("unread"), Limit: p.LimitTo(maxSources)}
+	cursor := p.Cursor()
+	if p.Err != nil {
+		return p.Err
 	}
 	if cursor != "" {
 		n, err := strconv.ParseUint(cursor, 10, 31)
 		if err != nil {
-			return badCursor(cursor)
+			return exchange.BadCursor(cursor)
 		}
 		q.Skip = int(n)
 	}
@@ -46,19 +47,19 @@ func (s riverAPI) sources(c *riverCall) error {
 	if len(rows) == q.Limit {
 		page.Next = strconv.Itoa(q.Skip + len(rows))
 	}
-	return ok(c.w, page)
+	return exchange.OK(c.w, page)
 }
 
 func (s riverAPI) addSource(c *riverCall) error {
-	if p := c.params(); p.err != nil {
-		return p.err
+	if p := c.params(); p.Err != nil {
+		return p.Err
 	}
 	var in client.SourceRequest
-	if err := readJSON(c.w, c.r, &in); err != nil {
+	if err := exchange.ReadJSON(c.w, c.r, &in); err != nil {
 		return err
 	}
 	// The river checks the URL, because people type it without http://.
-	if err := fitText("url", in.URL, maxURL); err != nil {
+	if err := exchange.FitText("url", in.URL, exchange.MaxURL); err != nil {
 		return err
 	}
 	if in.URL == "" {
@@ -89,13 +90,13 @@ func (s riverAPI) addSource(c *riverCall) error {
 		src := form.Source(&added.Followed, false)
 		out.Source = &src
 	}
-	return ok(c.w, out)
+	return exchange.OK(c.w, out)
 }
 
 // checkFollowing checks the limits of a title and of category names.
 func checkFollowing(title *string, categories *[]string) error {
 	if title != nil {
-		if err := fitText("title", *title, maxName); err != nil {
+		if err := exchange.FitText("title", *title, maxName); err != nil {
 			return err
 		}
 	}
@@ -109,7 +110,7 @@ func checkFollowing(title *string, categories *[]string) error {
 		if name == "" {
 			return fault.New(fault.Invalid, "categories contains an empty name.")
 		}
-		if err := fitText("The name of a category", name, maxName); err != nil {
+		if err := exchange.FitText("The name of a category", name, maxName); err != nil {
 			return err
 		}
 	}
@@ -149,7 +150,7 @@ func loginFrom(in *client.Login) (river.Login, error) {
 		return l, fault.New(fault.Invalid, needs, l.Kind, "a secret")
 	}
 	for _, text := range []struct{ name, value string }{{"The login's name", l.Name}, {"The login's secret", l.Secret}} {
-		if err := fitText(text.name, text.value, 4096); err != nil {
+		if err := exchange.FitText(text.name, text.value, 4096); err != nil {
 			return l, err
 		}
 	}
@@ -165,9 +166,9 @@ func (s riverAPI) sourceAt(c *riverCall) error {
 // namedSource returns the source named by the parameter url.
 func (s riverAPI) namedSource(c *riverCall) (river.Followed, error) {
 	p := c.params("url")
-	what := p.text("url")
-	if p.err != nil {
-		return river.Followed{}, p.err
+	what := p.Text("url")
+	if p.Err != nil {
+		return river.Followed{}, p.Err
 	}
 	if what == "" {
 		return river.Followed{}, fault.New(fault.Invalid, "The parameter url is missing: it names the feed, by URL or id.")
@@ -186,27 +187,27 @@ func (s riverAPI) answerSource(c *riverCall, f river.Followed, err error) error 
 	if len(list) > 0 { // otherwise it was unfollowed in the meantime
 		f = list[0]
 	}
-	return ok(c.w, form.Source(&f, false))
+	return exchange.OK(c.w, form.Source(&f, false))
 }
 
 func (s riverAPI) source(c *riverCall) error {
-	if p := c.params(); p.err != nil {
-		return p.err
+	if p := c.params(); p.Err != nil {
+		return p.Err
 	}
 	f, err := s.followed(c)
 	return s.answerSource(c, f, err)
 }
 
 func (s riverAPI) changeSource(c *riverCall) error {
-	if p := c.params(); p.err != nil {
-		return p.err
+	if p := c.params(); p.Err != nil {
+		return p.Err
 	}
 	id, err := c.id()
 	if err != nil {
 		return err
 	}
 	var in client.SourceChange
-	if err := readJSON(c.w, c.r, &in); err != nil {
+	if err := exchange.ReadJSON(c.w, c.r, &in); err != nil {
 		return err
 	}
 	if err := checkFollowing(in.Title, in.Categories); err != nil {
@@ -264,8 +265,8 @@ func (s riverAPI) setCNWS(c *riverCall, id int64, in *client.SourceChange) error
 }
 
 func (s riverAPI) removeSource(c *riverCall) error {
-	if p := c.params(); p.err != nil {
-		return p.err
+	if p := c.params(); p.Err != nil {
+		return p.Err
 	}
 	f, err := s.followed(c)
 	if err != nil {
@@ -274,14 +275,14 @@ func (s riverAPI) removeSource(c *riverCall) error {
 	if err := s.River.Remove(c.ctx(), c.reader, f.Source.ID); err != nil {
 		return err
 	}
-	return ok(c.w, struct {
+	return exchange.OK(c.w, struct {
 		Removed client.Source `json:"removed"`
 	}{form.Source(&f, false)})
 }
 
 func (s riverAPI) refreshSource(c *riverCall) error {
-	if p := c.params(); p.err != nil {
-		return p.err
+	if p := c.params(); p.Err != nil {
+		return p.Err
 	}
 	f, err := s.followed(c)
 	if err != nil {
@@ -292,12 +293,12 @@ func (s riverAPI) refreshSource(c *riverCall) error {
 	if err != nil {
 		return err
 	}
-	return ok(c.w, form.Check(&check))
+	return exchange.OK(c.w, form.Check(&check))
 }
 
 func (s riverAPI) reviveSource(c *riverCall) error {
-	if p := c.params(); p.err != nil {
-		return p.err
+	if p := c.params(); p.Err != nil {
+		return p.Err
 	}
 	id, err := c.id()
 	if err != nil {
@@ -308,8 +309,8 @@ func (s riverAPI) reviveSource(c *riverCall) error {
 }
 
 func (s riverAPI) undoSource(c *riverCall) error {
-	if p := c.params(); p.err != nil {
-		return p.err
+	if p := c.params(); p.Err != nil {
+		return p.Err
 	}
 	id, err := c.id()
 	if err != nil {
@@ -320,8 +321,8 @@ func (s riverAPI) undoSource(c *riverCall) error {
 }
 
 func (s riverAPI) explainSource(c *riverCall) error {
-	if p := c.params(); p.err != nil {
-		return p.err
+	if p := c.params(); p.Err != nil {
+		return p.Err
 	}
 	f, err := s.followed(c)
 	return s.answerExplained(c, f, err)
@@ -341,5 +342,5 @@ func (s riverAPI) answerExplained(c *riverCall, f river.Followed, err error) err
 		return err
 	}
 	f.Source = e.Source
-	return ok(c.w, form.Explanation(&f, &e))
+	return exchange.OK(c.w, form.Explanation(&f, &e))
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/route"
@@ -94,7 +95,7 @@ func notFound(routes []route.Route) func(http.ResponseWriter, *http.Request) err
 			}
 		}
 		if w.Header().Get("Allow") != "" {
-			writeError(w, http.StatusMethodNotAllowed, fault.New(fault.Invalid, "%s does not accept the method %s.", r.URL.Path, r.Method))
+			exchange.WriteError(w, http.StatusMethodNotAllowed, fault.New(fault.Invalid, "%s does not accept the method %s.", r.URL.Path, r.Method))
 			return nil
 		}
 		return fault.New(fault.NotFound, "There is no endpoint %s; /v1/openapi.json lists all endpoints.", r.URL.Path)
@@ -123,7 +124,7 @@ func (s *Server) maxBytes(method, path string) int64 {
 	if method == "GET" || method == "DELETE" {
 		return 0
 	}
-	return maxBody
+	return exchange.MaxBody
 }
 
 // summaries returns the summary of each operation in the OpenAPI document, by method and path.

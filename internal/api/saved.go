@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/api/form"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
@@ -47,10 +48,10 @@ func (s accountAPI) withFeeds(handle func(http.ResponseWriter, *http.Request) er
 }
 
 func (s accountAPI) feeds(w http.ResponseWriter, r *http.Request) error {
-	p := readParams(r, paged()...)
-	cursor, limit := p.cursor(), p.limit()
-	if p.err != nil {
-		return p.err
+	p := exchange.ReadParams(r, exchange.Paged()...)
+	cursor, limit := p.Cursor(), p.Limit()
+	if p.Err != nil {
+		return p.Err
 	}
 	rows, err := s.Feeds.List(r.Context(), cursor, limit)
 	if err != nil {
@@ -67,12 +68,12 @@ func (s accountAPI) feeds(w http.ResponseWriter, r *http.Request) error {
 		last := rows[len(rows)-1]
 		page.Next = last.User + "/" + last.Name
 	}
-	return ok(w, page)
+	return exchange.OK(w, page)
 }
 
 func (s accountAPI) oneFeed(w http.ResponseWriter, r *http.Request) error {
-	if p := readParams(r); p.err != nil {
-		return p.err
+	if p := exchange.ReadParams(r); p.Err != nil {
+		return p.Err
 	}
 	f, err := s.Feeds.Feed(r.Context(), r.PathValue("user"), r.PathValue("feed"))
 	return s.answerFeed(w, f, err)
@@ -82,7 +83,7 @@ func (s accountAPI) answerFeed(w http.ResponseWriter, f author.Feed, err error) 
 	if err != nil {
 		return err
 	}
-	return ok(w, s.savedOf(f))
+	return exchange.OK(w, s.savedOf(f))
 }
 
 func (s accountAPI) saveFeed(w http.ResponseWriter, r *http.Request) error {
@@ -102,7 +103,7 @@ func (s accountAPI) moveFeed(w http.ResponseWriter, r *http.Request) error {
 		To        string `json:"to"`
 		Temporary bool   `json:"temporary"`
 	}
-	if err := readJSON(w, r, &in); err != nil {
+	if err := exchange.ReadJSON(w, r, &in); err != nil {
 		return err
 	}
 	move := s.Feeds.Move
@@ -128,7 +129,7 @@ func (s accountAPI) addCloud(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
 		On bool `json:"on"`
 	}
-	if err := readJSON(w, r, &in); err != nil {
+	if err := exchange.ReadJSON(w, r, &in); err != nil {
 		return err
 	}
 	if r.PathValue("feed") != author.Public {

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/api/form"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
@@ -39,8 +40,8 @@ func withSite(handle func(postAPI, *postCall) error) func(postAPI, *postCall) er
 		if s.Site == nil {
 			return fault.New(fault.Unsupported, "This server has no pages of users.")
 		}
-		if p := readParams(c.r); p.err != nil {
-			return p.err
+		if p := exchange.ReadParams(c.r); p.Err != nil {
+			return p.Err
 		}
 		return handle(s, c)
 	}
@@ -57,7 +58,7 @@ func (s postAPI) pages(c *postCall) error {
 	for i, p := range list {
 		out.Pages[i] = form.Page(p)
 	}
-	return ok(c.w, out)
+	return exchange.OK(c.w, out)
 }
 
 func (s postAPI) page(c *postCall) error {
@@ -65,13 +66,13 @@ func (s postAPI) page(c *postCall) error {
 	if err != nil {
 		return err
 	}
-	return ok(c.w, form.Page(p))
+	return exchange.OK(c.w, form.Page(p))
 }
 
 // savePage creates a page, or replaces the one with the slug of the path.
 func (s postAPI) savePage(c *postCall) error {
 	var in client.Page
-	if err := readJSONTo(c.w, c.r, &in, maxPost); err != nil {
+	if err := exchange.ReadJSONTo(c.w, c.r, &in, maxPost); err != nil {
 		return err
 	}
 	slug := c.r.PathValue("slug")
@@ -85,7 +86,7 @@ func (s postAPI) savePage(c *postCall) error {
 	if err != nil {
 		return err
 	}
-	return ok(c.w, form.Page(p))
+	return exchange.OK(c.w, form.Page(p))
 }
 
 func (s postAPI) deletePage(c *postCall) error {
@@ -96,7 +97,7 @@ func (s postAPI) deletePage(c *postCall) error {
 	if err != nil {
 		return err
 	}
-	return ok(c.w, form.Page(p))
+	return exchange.OK(c.w, form.Page(p))
 }
 
 func (s postAPI) style(c *postCall) error {
@@ -112,12 +113,12 @@ func (s postAPI) answerStyle(c *postCall, w author.Writer) error {
 	if err != nil {
 		return err
 	}
-	return ok(c.w, client.Style{CSS: source})
+	return exchange.OK(c.w, client.Style{CSS: source})
 }
 
 func (s postAPI) setStyle(c *postCall) error {
 	var in client.Style
-	if err := readJSONTo(c.w, c.r, &in, maxPost); err != nil {
+	if err := exchange.ReadJSONTo(c.w, c.r, &in, maxPost); err != nil {
 		return err
 	}
 	w, err := s.Posts.Writer(c.ctx(), c.user)

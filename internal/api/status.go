@@ -6,16 +6,17 @@ import (
 	"time"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 )
 
 func (s *Server) version(w http.ResponseWriter, r *http.Request) error {
-	if p := readParams(r); p.err != nil {
-		return p.err
+	if p := exchange.ReadParams(r); p.Err != nil {
+		return p.Err
 	}
-	return ok(w, s.build)
+	return exchange.OK(w, s.build)
 }
 
 func (s *Server) openAPI(w http.ResponseWriter, r *http.Request) error {
@@ -26,8 +27,8 @@ func (s *Server) openAPI(w http.ResponseWriter, r *http.Request) error {
 
 // status also responds when the database is not available.
 func (s *Server) status(w http.ResponseWriter, r *http.Request) error {
-	if p := readParams(r); p.err != nil {
-		return p.err
+	if p := exchange.ReadParams(r); p.Err != nil {
+		return p.Err
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
 	defer cancel()
@@ -44,23 +45,23 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request) error {
 	}
 	if err := s.Store.Ping(ctx); err != nil {
 		st.Store = err.Error()
-		return ok(w, st)
+		return exchange.OK(w, st)
 	}
 	c, err := s.Hub.Counts(ctx)
 	if err != nil {
 		st.Store = err.Error()
-		return ok(w, st)
+		return exchange.OK(w, st)
 	}
 	st.Counts = &client.Counts{Topics: c.Topics, Subscriptions: c.Subscriptions, Failing: c.Failing, Pending: c.Pending,
 		ShardsDue: c.ShardsDue, ChecksDue: c.ChecksDue, Requests: c.Requests, Events: c.Events}
-	return ok(w, st)
+	return exchange.OK(w, st)
 }
 
 func (s *Server) minutes(w http.ResponseWriter, r *http.Request) error {
-	p := readParams(r, "since")
-	since := p.time("since")
-	if p.err != nil {
-		return p.err
+	p := exchange.ReadParams(r, "since")
+	since := p.Time("since")
+	if p.Err != nil {
+		return p.Err
 	}
 	if since.IsZero() {
 		since = s.Now().Add(-24 * time.Hour)
@@ -73,24 +74,24 @@ func (s *Server) minutes(w http.ResponseWriter, r *http.Request) error {
 	for i, m := range rows {
 		list[i] = form.Minute(m)
 	}
-	return ok(w, map[string]any{"minutes": list})
+	return exchange.OK(w, map[string]any{"minutes": list})
 }
 
 func (s *Server) ping(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
 		URL string `json:"url"`
 	}
-	if err := readJSON(w, r, &in); err != nil {
+	if err := exchange.ReadJSON(w, r, &in); err != nil {
 		return err
 	}
-	if err := checkURL("url", in.URL, maxURL); err != nil {
+	if err := exchange.CheckURL("url", in.URL, exchange.MaxURL); err != nil {
 		return err
 	}
 	res, err := s.Hub.Ping(r.Context(), hub.Ping{URL: in.URL, Via: viaCLI})
 	if err != nil {
 		return err
 	}
-	return ok(w, client.PingResult{Known: res.Known, Checked: res.Checked, Changed: res.Changed, Pending: res.Pending, Version: res.Version})
+	return exchange.OK(w, client.PingResult{Known: res.Known, Checked: res.Checked, Changed: res.Changed, Pending: res.Pending, Version: res.Version})
 }
 
 // viaCLI is the name of the admin listener in the log.
@@ -101,7 +102,7 @@ func (s *Server) sweep(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return ok(w, client.SweepResult{Dropped: dropped, Expired: expired})
+	return exchange.OK(w, client.SweepResult{Dropped: dropped, Expired: expired})
 }
 
 func (s *Server) metricsCounts(ctx context.Context) (hub.Counts, error) {

@@ -8,6 +8,7 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/internal/admin"
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
@@ -25,14 +26,14 @@ func checkProtocol(p string) error {
 }
 
 func (s *Server) subscriptions(w http.ResponseWriter, r *http.Request) error {
-	p := readParams(r, paged("topic", "match", "protocol")...)
-	q := hub.SubscriptionQuery{Match: p.text("match"), Protocol: p.text("protocol"), Limit: p.limit()}
-	if topic := p.text("topic"); topic != "" {
+	p := exchange.ReadParams(r, exchange.Paged("topic", "match", "protocol")...)
+	q := hub.SubscriptionQuery{Match: p.Text("match"), Protocol: p.Text("protocol"), Limit: p.Limit()}
+	if topic := p.Text("topic"); topic != "" {
 		q.TopicID = hub.TopicID(topic)
 	}
-	cursor := p.cursor()
-	if p.err != nil {
-		return p.err
+	cursor := p.Cursor()
+	if p.Err != nil {
+		return p.Err
 	}
 	if q.Protocol != "" {
 		if err := checkProtocol(q.Protocol); err != nil {
@@ -59,15 +60,15 @@ func (s *Server) subscriptions(w http.ResponseWriter, r *http.Request) error {
 	if len(rows) == q.Limit {
 		page.Next = keyText(rows[len(rows)-1].Key())
 	}
-	return ok(w, page)
+	return exchange.OK(w, page)
 }
 
 // remove ends the subscriptions with exactly these values.
 func (s *Server) remove(w http.ResponseWriter, r *http.Request) error {
-	p := readParams(r, "topic", "callback", "protocol")
-	topic, callback, protocol := p.text("topic"), p.text("callback"), p.text("protocol")
-	if p.err != nil {
-		return p.err
+	p := exchange.ReadParams(r, "topic", "callback", "protocol")
+	topic, callback, protocol := p.Text("topic"), p.Text("callback"), p.Text("protocol")
+	if p.Err != nil {
+		return p.Err
 	}
 	if topic == "" && callback == "" {
 		return fault.New(fault.Invalid, "Set topic, callback or both.")
@@ -77,7 +78,7 @@ func (s *Server) remove(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	q := hub.SubscriptionQuery{Match: callback, Protocol: protocol, Limit: maxLimit}
+	q := hub.SubscriptionQuery{Match: callback, Protocol: protocol, Limit: exchange.MaxLimit}
 	if topic != "" {
 		q.TopicID = hub.TopicID(topic)
 	}
@@ -108,8 +109,8 @@ func (s *Server) remove(w http.ResponseWriter, r *http.Request) error {
 				removed = append(removed, form.Subscription(sub, names[sub.TopicID]))
 			}
 		}
-		if len(rows) < maxLimit {
-			return ok(w, client.Removed{Removed: removed})
+		if len(rows) < exchange.MaxLimit {
+			return exchange.OK(w, client.Removed{Removed: removed})
 		}
 		q.After = rows[len(rows)-1].Key()
 	}

@@ -5,16 +5,17 @@ import (
 	"strconv"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 )
 
 func (s *Server) topics(w http.ResponseWriter, r *http.Request) error {
-	p := readParams(r, paged("match")...)
-	q := hub.TopicQuery{Match: p.text("match"), After: p.cursor(), Limit: p.limit(), Now: s.Now()}
-	if p.err != nil {
-		return p.err
+	p := exchange.ReadParams(r, exchange.Paged("match")...)
+	q := hub.TopicQuery{Match: p.Text("match"), After: p.Cursor(), Limit: p.Limit(), Now: s.Now()}
+	if p.Err != nil {
+		return p.Err
 	}
 	rows, err := s.Store.Topics(r.Context(), q)
 	if err != nil {
@@ -30,12 +31,12 @@ func (s *Server) topics(w http.ResponseWriter, r *http.Request) error {
 	if len(rows) == q.Limit {
 		page.Next = rows[len(rows)-1].URL
 	}
-	return ok(w, page)
+	return exchange.OK(w, page)
 }
 
 func (s *Server) topicByID(w http.ResponseWriter, r *http.Request) error {
-	if p := readParams(r); p.err != nil {
-		return p.err
+	if p := exchange.ReadParams(r); p.Err != nil {
+		return p.Err
 	}
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil || id <= 0 {
@@ -45,10 +46,10 @@ func (s *Server) topicByID(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) topicByURL(w http.ResponseWriter, r *http.Request) error {
-	p := readParams(r, "url")
-	url := p.text("url")
-	if p.err != nil {
-		return p.err
+	p := exchange.ReadParams(r, "url")
+	url := p.Text("url")
+	if p.Err != nil {
+		return p.Err
 	}
 	if url == "" {
 		return fault.New(fault.Invalid, "The parameter url is missing: it names the feed.")
@@ -68,7 +69,7 @@ func (s *Server) topic(w http.ResponseWriter, r *http.Request, id int64, url str
 	if err != nil {
 		return err
 	}
-	return ok(w, form.Topic(t, n, s.Now()))
+	return exchange.OK(w, form.Topic(t, n, s.Now()))
 }
 
 // subscribers counts the active subscriptions of a topic.

@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"strings"
 	"time"
 
 	"cloudburst/client"
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
@@ -21,7 +21,6 @@ import (
 )
 
 const (
-	maxURL      = 2048     // bytes of a feed's URL
 	maxCallback = 4096     // bytes of a callback's URL
 	maxLine     = 64 << 10 // bytes per line of an import
 	maxImport   = 8 << 30  // bytes of an import
@@ -35,10 +34,10 @@ const (
 
 // export streams all active subscriptions as JSON Lines, in the order of the store.
 func (s *Server) export(w http.ResponseWriter, r *http.Request) error {
-	if p := readParams(r); p.err != nil {
-		return p.err
+	if p := exchange.ReadParams(r); p.Err != nil {
+		return p.Err
 	}
-	q := hub.SubscriptionQuery{Limit: maxLimit}
+	q := hub.SubscriptionQuery{Limit: exchange.MaxLimit}
 	rows, err := s.Store.Subscriptions(r.Context(), q)
 	if err != nil {
 		return err
@@ -64,7 +63,7 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request) error {
 		if _, err := w.Write(page.Bytes()); err != nil {
 			return s.abort(r, err)
 		}
-		if len(rows) < maxLimit {
+		if len(rows) < exchange.MaxLimit {
 			break
 		}
 		q.After = rows[len(rows)-1].Key()
@@ -105,10 +104,10 @@ func (u upload) Read(p []byte) (int, error) {
 // importLines checks the whole upload before it imports the first line, so an invalid file changes
 // nothing.
 func (s *Server) importLines(w http.ResponseWriter, r *http.Request) error {
-	p := readParams(r, "skip-bad")
-	skipBad := p.boolean("skip-bad")
-	if p.err != nil {
-		return p.err
+	p := exchange.ReadParams(r, "skip-bad")
+	skipBad := p.Boolean("skip-bad")
+	if p.Err != nil {
+		return p.Err
 	}
 	spool, err := os.CreateTemp(s.Temp, "cloudburst-import-*")
 	if err != nil {
@@ -218,10 +217,10 @@ func readSubscription(line []byte) (client.Subscription, error) {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return sub, errors.New("more follows after the object")
 	}
-	if err := checkURL("topic", sub.Topic, maxURL); err != nil {
+	if err := exchange.CheckURL("topic", sub.Topic, exchange.MaxURL); err != nil {
 		return sub, err
 	}
-	if err := checkURL("callback", sub.Callback, maxCallback); err != nil {
+	if err := exchange.CheckURL("callback", sub.Callback, maxCallback); err != nil {
 		return sub, err
 	}
 	if err := checkProtocol(sub.Protocol); err != nil {
@@ -270,21 +269,6 @@ func isProcedure(name string) bool {
 	return len(name) <= 128
 }
 
-// checkURL accepts an absolute http or https URL of at most limit bytes.
-func checkURL(name, text string, limit int) error {
-	if text == "" {
-		return fault.New(fault.Invalid, "%s is missing.", name)
-	}
-	if len(text) > limit {
-		return fault.New(fault.Invalid, "%s is longer than %d bytes.", name, limit)
-	}
-	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return fault.New(fault.Invalid, "%s is %q: it must be an absolute URL with http:// or https://.", name, cut(text, 200))
-	}
-	return nil
-}
-
 // apply imports the checked lines in batches and streams progress. Each batch is one transaction.
 // If one fails, the earlier batches remain; the import can be repeated.
 func (s *Server) apply(w http.ResponseWriter, r *http.Request, spool io.Reader, res client.ImportResult) {
@@ -306,7 +290,7 @@ func (s *Server) apply(w http.ResponseWriter, r *http.Request, spool io.Reader, 
 		}
 		if err != nil {
 			s.Log.Error("an import stopped", "imported", done, "of", total, "err", err)
-			_ = report(errorAnswer{bodyOf(fault.Wrap(fault.CodeOf(err), err,
+			_ = report(exchange.ErrorAnswer{Error: exchange.BodyOf(fault.Wrap(fault.CodeOf(err), err,
 				"The import stopped after %d of %d subscriptions; running it again is safe", done, total))})
 			return
 		}

@@ -7,6 +7,7 @@ import (
 	"cloudburst/client"
 	"cloudburst/internal/account"
 	"cloudburst/internal/admin"
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/api/form"
 	"cloudburst/internal/fault"
 )
@@ -71,10 +72,10 @@ func (s accountAPI) withAccounts(handle func(http.ResponseWriter, *http.Request)
 }
 
 func (s accountAPI) users(w http.ResponseWriter, r *http.Request) error {
-	p := readParams(r, paged()...)
-	cursor, limit := p.cursor(), p.limit()
-	if p.err != nil {
-		return p.err
+	p := exchange.ReadParams(r, exchange.Paged()...)
+	cursor, limit := p.Cursor(), p.Limit()
+	if p.Err != nil {
+		return p.Err
 	}
 	rows, err := s.Accounts.Users(r.Context(), cursor, limit)
 	if err != nil {
@@ -90,7 +91,7 @@ func (s accountAPI) users(w http.ResponseWriter, r *http.Request) error {
 	if len(rows) == limit {
 		page.Next = rows[len(rows)-1].Name
 	}
-	return ok(w, page)
+	return exchange.OK(w, page)
 }
 
 func (s accountAPI) addUser(w http.ResponseWriter, r *http.Request) error {
@@ -98,7 +99,7 @@ func (s accountAPI) addUser(w http.ResponseWriter, r *http.Request) error {
 		Name     string `json:"name"`
 		Password string `json:"password"`
 	}
-	if err := readJSON(w, r, &in); err != nil {
+	if err := exchange.ReadJSON(w, r, &in); err != nil {
 		return err
 	}
 	var u account.User
@@ -109,12 +110,12 @@ func (s accountAPI) addUser(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return ok(w, form.User(u))
+	return exchange.OK(w, form.User(u))
 }
 
 func (s accountAPI) oneUser(w http.ResponseWriter, r *http.Request) error {
-	if p := readParams(r); p.err != nil {
-		return p.err
+	if p := exchange.ReadParams(r); p.Err != nil {
+		return p.Err
 	}
 	return s.answerUser(w, r)
 }
@@ -125,14 +126,14 @@ func (s accountAPI) answerUser(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return ok(w, form.User(u))
+	return exchange.OK(w, form.User(u))
 }
 
 func (s accountAPI) setPassword(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
 		Password string `json:"password"`
 	}
-	if err := readJSON(w, r, &in); err != nil {
+	if err := exchange.ReadJSON(w, r, &in); err != nil {
 		return err
 	}
 	name := r.PathValue("user")
@@ -147,7 +148,7 @@ func (s accountAPI) disableUser(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
 		Disabled *bool `json:"disabled"`
 	}
-	if err := readJSON(w, r, &in); err != nil {
+	if err := exchange.ReadJSON(w, r, &in); err != nil {
 		return err
 	}
 	if in.Disabled == nil {
@@ -165,8 +166,8 @@ func (s accountAPI) disableUser(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s accountAPI) tokens(w http.ResponseWriter, r *http.Request) error {
-	if p := readParams(r); p.err != nil {
-		return p.err
+	if p := exchange.ReadParams(r); p.Err != nil {
+		return p.Err
 	}
 	// Distinguish an unknown user from a user without tokens.
 	u, err := s.Accounts.User(r.Context(), r.PathValue("user"))
@@ -181,14 +182,14 @@ func (s accountAPI) tokens(w http.ResponseWriter, r *http.Request) error {
 	for i, t := range rows {
 		list[i] = form.Token(t)
 	}
-	return ok(w, struct {
+	return exchange.OK(w, struct {
 		Tokens []client.Token `json:"tokens"`
 	}{list})
 }
 
 func (s accountAPI) newToken(w http.ResponseWriter, r *http.Request) error {
 	var in client.TokenRequest
-	if err := readJSON(w, r, &in); err != nil {
+	if err := exchange.ReadJSON(w, r, &in); err != nil {
 		return err
 	}
 	plain, t, err := s.Accounts.NewToken(r.Context(), r.PathValue("user"), in.Label, in.Scopes)
@@ -197,18 +198,18 @@ func (s accountAPI) newToken(w http.ResponseWriter, r *http.Request) error {
 	}
 	out := form.Token(t)
 	out.Token = plain
-	return ok(w, out)
+	return exchange.OK(w, out)
 }
 
 func (s accountAPI) revokeToken(w http.ResponseWriter, r *http.Request) error {
-	if p := readParams(r); p.err != nil {
-		return p.err
+	if p := exchange.ReadParams(r); p.Err != nil {
+		return p.Err
 	}
 	id := r.PathValue("id")
 	if err := s.Accounts.RevokeToken(r.Context(), r.PathValue("user"), id); err != nil {
 		return err
 	}
-	return ok(w, struct {
+	return exchange.OK(w, struct {
 		Revoked string `json:"revoked"`
 	}{id})
 }

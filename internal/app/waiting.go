@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"cloudburst/internal/api"
+	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/config"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/store"
@@ -149,7 +149,7 @@ func (e *entrance) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/healthz":
 		respond(w, http.StatusOK, "alive\n")
 	case e.json && r.URL.Path != "/readyz":
-		api.Unavailable(w, err)
+		exchange.Unavailable(w, err)
 	default:
 		w.Header().Set("Retry-After", strconv.Itoa(int(err.RetryAfter.Seconds())))
 		respond(w, http.StatusServiceUnavailable, err.Msg+"\n")

@@ -1,0 +1,87 @@
+// Package exchange reads the requests and writes the responses of the JSON API: parameters, bodies in
+// JSON, lists in pages, and errors in the API's form. Start with [ReadParams] and [OK].
+package exchange
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+
+	"cloudburst/internal/fault"
+)
+
+// Status returns the HTTP status of an error with code.
+func Status(code fault.Code) int {
+	switch code {
+	case fault.Invalid:
+		return http.StatusBadRequest
+	case fault.NotFound:
+		return http.StatusNotFound
+	case fault.Refused:
+		return http.StatusForbidden
+	case fault.Conflict:
+		return http.StatusConflict
+	case fault.TooMany:
+		return http.StatusTooManyRequests
+	case fault.Unreadable:
+		return http.StatusUnprocessableEntity
+	case fault.Gone:
+		return http.StatusGone
+	case fault.Unavailable:
+		return http.StatusServiceUnavailable
+	case fault.Unsupported:
+		return http.StatusNotImplemented
+	default:
+		return http.StatusInternalServerError
+	}
+}
+
+// ErrorAnswer is the response to a failed request.
+type ErrorAnswer struct {
+	Error ErrorBody `json:"error"`
+}
+
+// ErrorBody describes an error to a program and to people.
+type ErrorBody struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Field   string `json:"field,omitempty"`
+}
+
+// BodyOf includes the full error: only the operator sees it, not the public.
+func BodyOf(err error) ErrorBody {
+	return ErrorBody{Code: fault.CodeOf(err).String(), Message: err.Error(), Field: fault.FieldOf(err)}
+}
+
+// Unavailable sends err with status 503 in the error format of this API.
+func Unavailable(w http.ResponseWriter, err error) { WriteError(w, http.StatusServiceUnavailable, err) }
+
+// WriteError sends an error response with the full error.
+func WriteError(w http.ResponseWriter, status int, err error) {
+	WriteFault(w, status, err, err.Error())
+}
+
+// WriteFault sends an error response with message as its text.
+func WriteFault(w http.ResponseWriter, status int, err error, message string) {
+	if wait := fault.RetryAfter(err); wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
+	}
+	WriteJSON(w, status, ErrorAnswer{ErrorBody{Code: fault.CodeOf(err).String(), Message: message, Field: fault.FieldOf(err)}})
+}
+
+// WriteJSON sends v with status.
+func WriteJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	// Ignore the error: the client has closed the connection.
+	_ = enc.Encode(v)
+}
+
+// OK sends v with status 200. It returns nil.
+func OK(w http.ResponseWriter, v any) error {
+	WriteJSON(w, http.StatusOK, v)
+	return nil
+}
