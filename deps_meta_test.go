@@ -62,7 +62,7 @@ func tagged(f *fstest.MapFile) *fstest.MapFile {
 	return file("//go:build plan9 && never\n\n" + string(f.Data))
 }
 
-func TestValidTreePassesTheImportRule(t *testing.T) {
+func TestValidImportsPassTheImportRule(t *testing.T) {
 	t.Parallel()
 	tree, r := small()
 	maps.Copy(tree, fstest.MapFS{
@@ -76,7 +76,7 @@ func TestValidTreePassesTheImportRule(t *testing.T) {
 	}
 }
 
-func TestImportRuleFindsViolations(t *testing.T) {
+func TestImportRuleDetectsForbiddenImports(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		add    fstest.MapFS
@@ -143,7 +143,7 @@ func TestImportRuleFindsViolations(t *testing.T) {
 	}
 }
 
-func TestImportRuleFindsRestrictedImports(t *testing.T) {
+func TestImportRuleDetectsRestrictedImports(t *testing.T) {
 	t.Parallel()
 	tree, r := small()
 	r.seenBy["core"] = []string{"disk/one", "disk/disktest"}
@@ -153,7 +153,7 @@ func TestImportRuleFindsRestrictedImports(t *testing.T) {
 	}
 }
 
-func TestImportRuleFindsMistakesInItsTables(t *testing.T) {
+func TestImportRuleDetectsMistakesInItsTables(t *testing.T) {
 	t.Parallel()
 	tree, r := small()
 	r.layers = append(r.layers, layer{"again", []string{"core"}})

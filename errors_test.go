@@ -150,7 +150,7 @@ func TestCodeDoesNotCompareErrorTexts(t *testing.T) {
 	}
 }
 
-func TestComparisonsOfErrorTextsAreFound(t *testing.T) {
+func TestErrorTextComparisonsAreDetected(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]int{
 		`_ = strings.Contains(err.Error(), "x")`:                  1,

@@ -204,7 +204,7 @@ func TestPackagesTypesAndInterfacesStayWithinLimits(t *testing.T) {
 	}
 }
 
-func TestSizesAboveTheLimitsAreFound(t *testing.T) {
+func TestSizesAboveTheLimitsAreDetected(t *testing.T) {
 	t.Parallel()
 	methods := func(n int) (s string) {
 		for i := range n {

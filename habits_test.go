@@ -88,7 +88,7 @@ func TestCodeFollowsTheConventions(t *testing.T) {
 	}
 }
 
-func TestConventionViolationsAreFound(t *testing.T) {
+func TestConventionViolationsAreDetected(t *testing.T) {
 	t.Parallel()
 	body := func(lines int) string {
 		return "package p\nfunc f() {\n" + strings.Repeat("\t_ = 0\n", lines-2) + "}\n"

@@ -80,7 +80,7 @@ func spelled(key ast.Expr) (found bool) {
 	return found
 }
 
-func TestLimitsUseNormalisedHostsAsKeys(t *testing.T) {
+func TestLimitKeysContainNormalisedHosts(t *testing.T) {
 	t.Parallel()
 	wrong, err := hostKeys(os.DirFS("."))
 	if err != nil {
@@ -91,7 +91,7 @@ func TestLimitsUseNormalisedHostsAsKeys(t *testing.T) {
 	}
 }
 
-func TestKeysWithUnnormalisedHostsAreFound(t *testing.T) {
+func TestLimitKeysWithUnnormalisedHostsAreDetected(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]int{
 		`l.take(hostOf(u), now)`:              1,

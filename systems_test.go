@@ -19,10 +19,10 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// TestProgramTypeChecksOnOtherSystems checks the types of the program and its imports for the
+// TestProgramTypeChecksForOtherOperatingSystems checks the types of the program and its imports for the
 // other supported systems. It finds the errors of a build, except in assembly and linking,
 // within seconds; make cross does the builds.
-func TestProgramTypeChecksOnOtherSystems(t *testing.T) {
+func TestProgramTypeChecksForOtherOperatingSystems(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "the sources of all modules")
 	for _, system := range []string{"linux/arm64", "darwin/arm64"} {
@@ -40,7 +40,7 @@ func TestProgramTypeChecksOnOtherSystems(t *testing.T) {
 }
 
 // The check must find type errors.
-func TestTypeErrorsOfOtherSystemsAreFound(t *testing.T) {
+func TestTypeErrorsForOtherOperatingSystemsAreDetected(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "the sources of all modules")
 	dir := t.TempDir()

@@ -251,7 +251,7 @@ func TestTextsUseOnlyAllowedWords(t *testing.T) {
 	}
 }
 
-func TestRefusedWordsAreFound(t *testing.T) {
+func TestForbiddenWordsAreDetected(t *testing.T) {
 	t.Parallel()
 	tree := fstest.MapFS{
 		"p/a.go":          file("package p\n\n// The door.\nvar (\n\ttoldAll = \"owed\" // sinks\n\tHTTPDoor int `json:\"door\"`\n)\n\nfunc f(s string) { f(`vain`) }\n"),

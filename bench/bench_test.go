@@ -94,7 +94,7 @@ func burstOf(b *testing.B, port uint16, send func(url string) error) {
 	group.Wait()
 }
 
-func BenchmarkSender(b *testing.B) {
+func BenchmarkSendNotification(b *testing.B) {
 	for name, closing := range map[string]bool{"kept": false, "new": true} {
 		b.Run(name, func(b *testing.B) { senderVersusNetHTTP(b, closing) })
 	}
@@ -135,7 +135,7 @@ func senderVersusNetHTTP(b *testing.B, closing bool) {
 
 // Durable registrations: many who register at once share commits. The peer is one
 // who registers one after the other.
-func BenchmarkStoreUpserts(b *testing.B) {
+func BenchmarkStoreSubscriptions(b *testing.B) {
 	st, err := store.Open(b.Context(), store.Options{Dir: b.TempDir()})
 	if err != nil {
 		b.Fatal(err)

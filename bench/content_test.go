@@ -22,7 +22,7 @@ import (
 )
 
 // A content of 200,000 bytes to each of many callbacks, and one of 2,000.
-func BenchmarkSenderContent(b *testing.B) {
+func BenchmarkSendNotificationWithContent(b *testing.B) {
 	for _, size := range []int{2_000, 200_000} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) { contentVersusNetHTTP(b, size) })
 	}
@@ -104,7 +104,7 @@ func (w *nowhere) Write(p []byte) (int, error) {
 
 // The list of changes with 5,000 rows, as it is and packed, and when the reader has
 // it. The peer is http.ServeContent of the same bytes; the network is in neither.
-func BenchmarkChangeList(b *testing.B) {
+func BenchmarkServeRecentChanges(b *testing.B) {
 	list := http.NewServeMux()
 	for _, r := range (&hubhttp.Endpoints{Changes: listOf(5000), Now: noon}).Routes() {
 		if r.Path == "/changes.xml" {
@@ -149,7 +149,7 @@ func BenchmarkChangeList(b *testing.B) {
 
 // Durable pings of sites: many at the same time share commits. The peer is one who
 // pings again when the ping before is on disk.
-func BenchmarkStoreAnnounce(b *testing.B) {
+func BenchmarkStorePings(b *testing.B) {
 	st, err := store.Open(b.Context(), store.Options{Dir: b.TempDir()})
 	if err != nil {
 		b.Fatal(err)

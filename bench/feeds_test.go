@@ -18,9 +18,9 @@ import (
 
 var feedsFolder = flag.String("feeds", "", "folder with the feeds to read, instead of generated ones: go test ./bench -bench Feeds -args -feeds FOLDER")
 
-// BenchmarkFeeds reports how many megabytes of feeds one second of CPU time reads, cleans and prints,
+// BenchmarkParseSanitizeAndPrintFeeds reports how many megabytes of feeds one second of CPU time reads, cleans and prints,
 // with garbage collection, each next to its target. The best round of each step counts.
-func BenchmarkFeeds(b *testing.B) {
+func BenchmarkParseSanitizeAndPrintFeeds(b *testing.B) {
 	docs, size := feedsToRead(b)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	river, line := item.NewConverter(), new(bytes.Buffer)

@@ -22,7 +22,7 @@ func serve(t *testing.T, h http.HandlerFunc) *client.Client {
 	return &client.Client{Base: srv.URL + "/", HTTP: srv.Client()}
 }
 
-func TestErrorHasCodeMessageAndRetryAfter(t *testing.T) {
+func TestErrorContainsCodeMessageAndRetryAfter(t *testing.T) {
 	t.Parallel()
 	c := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -42,7 +42,7 @@ func TestErrorHasCodeMessageAndRetryAfter(t *testing.T) {
 	}
 }
 
-func TestResponseThatIsNotFromTheAPIIsAnError(t *testing.T) {
+func TestUnexpectedResponseIsReturnedAsError(t *testing.T) {
 	t.Parallel()
 	for _, contentType := range []string{"text/html", "application/json"} {
 		c := serve(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -60,7 +60,7 @@ func TestResponseThatIsNotFromTheAPIIsAnError(t *testing.T) {
 	}
 }
 
-func TestMissingServerIsUnreachable(t *testing.T) {
+func TestUnreachableServerIsReported(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -80,7 +80,7 @@ func TestMissingServerIsUnreachable(t *testing.T) {
 	}
 }
 
-func TestListEndsWithErrorOfFailedPage(t *testing.T) {
+func TestListStopsAtFailedPageAndReturnsItsError(t *testing.T) {
 	t.Parallel()
 	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -104,7 +104,7 @@ func TestListEndsWithErrorOfFailedPage(t *testing.T) {
 	}
 }
 
-func TestIncompleteExportIsAnError(t *testing.T) {
+func TestIncompleteExportReturnsError(t *testing.T) {
 	t.Parallel()
 	c := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{}\n{}\n") })
 	if n, err := c.Export(t.Context(), io.Discard, nil); err == nil || n != 2 {
@@ -121,7 +121,7 @@ func TestIncompleteExportIsAnError(t *testing.T) {
 	}
 }
 
-func TestStreamCanHaveCommentsAndSeveralDataLines(t *testing.T) {
+func TestStreamParserAcceptsCommentsAndMultilineData(t *testing.T) {
 	t.Parallel()
 	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Last-Event-ID") != "1:2:3" || r.URL.Query().Get("kind") != "ping" {

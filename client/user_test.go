@@ -8,7 +8,7 @@ import (
 	"cloudburst/client"
 )
 
-func TestNameConsistingOfDotsIsRejectedWithoutRequest(t *testing.T) {
+func TestUserNameOfDotsIsRejectedBeforeTheRequest(t *testing.T) {
 	t.Parallel()
 	c := serve(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("request to %s", r.URL) })
 	for _, name := range []string{"", ".", "..", "..."} {
@@ -27,7 +27,7 @@ func TestNameConsistingOfDotsIsRejectedWithoutRequest(t *testing.T) {
 	}
 }
 
-func TestNamesAreEscapedInThePath(t *testing.T) {
+func TestNamesAreEscapedInRequestPaths(t *testing.T) {
 	t.Parallel()
 	var asked []string
 	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -50,7 +50,7 @@ func TestNamesAreEscapedInThePath(t *testing.T) {
 	}
 }
 
-func TestTooLargeDocumentIsNotSent(t *testing.T) {
+func TestClientDoesNotSendTooLargeDocument(t *testing.T) {
 	t.Parallel()
 	c := serve(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("request to %s", r.URL) })
 	_, err := c.SaveFeed(t.Context(), "alice", client.PublicFeed, "", make([]byte, client.MaxFeed+1))

@@ -48,7 +48,7 @@ func TestNotFeedErrorNamesTheDetectedType(t *testing.T) {
 	}
 }
 
-func TestOtherContentTypeIsReported(t *testing.T) {
+func TestContentTypeThatIsNotForFeedsIsReported(t *testing.T) {
 	t.Parallel()
 	for typ, want := range map[string]bool{
 		"text/html": true, "Text/HTML; charset=utf-8": true, "application/xhtml+xml": true, "text/plain": true,
@@ -70,7 +70,7 @@ func TestOtherContentTypeIsReported(t *testing.T) {
 	}
 }
 
-func TestPageInAnotherEncodingIsDecodedOnce(t *testing.T) {
+func TestHTMLPageInLegacyEncodingIsDecodedOnce(t *testing.T) {
 	t.Parallel()
 	page := "<html><head><link rel=\"alternate\" type=\"application/rss+xml\" href=\"/rss\" title=\"\x93\xfa\x96{\"></head></html>"
 	_, err := ParseBytes([]byte(page), &Options{URL: "http://a.example/", Header: http.Header{"Content-Type": {"text/html; charset=shift_jis"}}})

@@ -98,7 +98,7 @@ func extensions(t *testing.T, doc string) map[string]string {
 	return out
 }
 
-func TestExtensionsBelongToTheirElement(t *testing.T) {
+func TestExtensionElementsBelongToTheirParentElement(t *testing.T) {
 	t.Parallel()
 	const (
 		names   = ` xmlns:x="urn:x" xmlns:media="http://search.yahoo.com/mrss/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"`
@@ -134,7 +134,7 @@ func TestExtensionsBelongToTheirElement(t *testing.T) {
 }
 
 // An author whose URL is in atom:author has the extensions of both elements.
-func TestAuthorFromTwoElementsHasTheExtensionsOfBoth(t *testing.T) {
+func TestAuthorMergedFromTwoElementsKeepsExtensionsOfBoth(t *testing.T) {
 	t.Parallel()
 	for doc, want := range map[string]string{
 		`<author x:a="1">a@a.example (A)</author><atom:author><atom:name>A</atom:name><atom:email>a@a.example</atom:email><atom:uri>http://a.example/</atom:uri></atom:author>`: "x:a='1' in urn:x ",

@@ -123,7 +123,7 @@ func goldenCases(t testing.TB, folder string) []goldenCase {
 	return out
 }
 
-func TestEveryFormatHasEnoughDocuments(t *testing.T) {
+func TestEveryFormatHasEnoughGoldenDocuments(t *testing.T) {
 	t.Parallel()
 	const enough = 25
 	for _, folder := range []string{"rss", "rdf", "atom", "atom03", "json", "cdf", "scriptingnews", "mcf", "redirect", "namespaces"} {

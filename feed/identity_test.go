@@ -27,7 +27,7 @@ func dropping(html string) string {
 	return strings.ReplaceAll(html, "onclick", "data-no")
 }
 
-func TestHashedIDsDependNeitherOnTheURLNorOnTheSanitizer(t *testing.T) {
+func TestHashedItemIDsDoNotDependOnURLOrSanitizer(t *testing.T) {
 	t.Parallel()
 	for name, doc := range unnamed {
 		var first *feed.Item
@@ -54,7 +54,7 @@ func TestHashedIDsDependNeitherOnTheURLNorOnTheSanitizer(t *testing.T) {
 	}
 }
 
-func TestHashedIDsDistinguishItems(t *testing.T) {
+func TestItemsWithDifferentTextHaveDifferentHashedIDs(t *testing.T) {
 	t.Parallel()
 	doc := rssItem(`<description>&lt;a href="a"&gt;x&lt;/a&gt;</description>`)
 	doc = strings.Replace(doc, `</item>`, `</item><item><guid>g</guid></item><item><description>&lt;a href="b"&gt;x&lt;/a&gt;</description></item>`, 1)
@@ -67,7 +67,7 @@ func TestHashedIDsDistinguishItems(t *testing.T) {
 	}
 }
 
-func TestFormerIDIsTheHashOfTheResolvedTexts(t *testing.T) {
+func TestFormerItemIDIsTheHashOfTextsWithResolvedURLs(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"title and date": "hash:555f185bdd631805d843ff741c4305cb", "content": "hash:dbb51fc08035e7a65b9b77f9d4eed927", "nested": "hash:6e76da9dab16e3e4446d04314ce9d0ac",

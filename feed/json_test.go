@@ -134,9 +134,9 @@ func TestTruncatedJSONFeedKeepsCompleteItems(t *testing.T) {
 	}
 }
 
-// TestItemFunctionSeesFeedMembersAfterTheItems parses a feed whose own members follow the
+// TestItemCallbackReceivesFeedMembersThatFollowTheItems parses a feed whose own members follow the
 // items.
-func TestItemFunctionSeesFeedMembersAfterTheItems(t *testing.T) {
+func TestItemCallbackReceivesFeedMembersThatFollowTheItems(t *testing.T) {
 	t.Parallel()
 	const doc = `{"items":[{"id":"1","url":"x","title":"A","content_text":"a"},{"id":"2","content_text":"b"}],"language":"nl","feed_url":"https://a.example/d/f","version":"https://jsonfeed.org/version/1"}`
 	var got []string

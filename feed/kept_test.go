@@ -246,7 +246,7 @@ func lost(doc string, words []string) (out []string, f *feed.Feed, err error) {
 	return out, f, nil
 }
 
-func TestReadableTextSurvivesParsing(t *testing.T) {
+func TestParserKeepsReadableText(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	for seed := range uint64(1500) {
@@ -262,8 +262,8 @@ func TestReadableTextSurvivesParsing(t *testing.T) {
 	}
 }
 
-// TestCheckDetectsMissingText checks that lost detects a missing text.
-func TestCheckDetectsMissingText(t *testing.T) {
+// TestTextCheckDetectsMissingText checks that lost detects a missing text.
+func TestTextCheckDetectsMissingText(t *testing.T) {
 	t.Parallel()
 	gone, _, err := lost(`<rss version="2.0"><channel><title>here</title><!-- there --></channel></rss>`, []string{"here", "there"})
 	if err != nil || !slices.Equal(gone, []string{"there"}) {

@@ -84,9 +84,9 @@ func limits(f *feed.Feed) []string {
 	return out
 }
 
-// TestReachedLimitIsReportedAndTheRestIsParsed tries the default of each limit, a smaller limit,
+// TestParserReportsReachedLimitAndParsesTheRest tries the default of each limit, a smaller limit,
 // no limit, and documents that just do not exceed the limit.
-func TestReachedLimitIsReportedAndTheRestIsParsed(t *testing.T) {
+func TestParserReportsReachedLimitAndParsesTheRest(t *testing.T) {
 	t.Parallel()
 	for _, c := range limitedDocuments() {
 		t.Run(c.name, func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestReachedLimitIsReportedAndTheRestIsParsed(t *testing.T) {
 	}
 }
 
-func TestProblemsBeyondTheLimitAreCounted(t *testing.T) {
+func TestProblemsBeyondTheReportLimitAreCounted(t *testing.T) {
 	t.Parallel()
 	for name, doc := range map[string]func(n int) string{
 		"XML":  many(inRSS, "</x>", "</channel></rss>"),
@@ -162,7 +162,7 @@ func TestProblemsBeyondTheLimitAreCounted(t *testing.T) {
 	}
 }
 
-func TestLimitIsReportedAfterAHundredOtherProblems(t *testing.T) {
+func TestReachedLimitIsReportedAfterAHundredOtherProblems(t *testing.T) {
 	t.Parallel()
 	wrong := strings.Repeat("</x>", 500)
 	for name, doc := range map[string]string{
@@ -199,8 +199,8 @@ func TestTooLongListIsTruncated(t *testing.T) {
 	}
 }
 
-// TestReadingStopsAtTheByteLimit counts the bytes that are read.
-func TestReadingStopsAtTheByteLimit(t *testing.T) {
+// TestParserStopsReadingAtTheByteLimit counts the bytes that are read.
+func TestParserStopsReadingAtTheByteLimit(t *testing.T) {
 	t.Parallel()
 	item := "<item><title>" + strings.Repeat("t", 6000) + "</title></item>"
 	body := func() *counter {
@@ -232,9 +232,9 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestDeepestTreeJSONRoundTrip covers all nested structures. encoding/json does not decode
+// TestDeeplyNestedFeedSurvivesJSONRoundTrip covers all nested structures. encoding/json does not decode
 // more than 10,000 levels.
-func TestDeepestTreeJSONRoundTrip(t *testing.T) {
+func TestDeeplyNestedFeedSurvivesJSONRoundTrip(t *testing.T) {
 	t.Parallel()
 	for name, doc := range map[string]string{
 		"elements":  inRSS + strings.Repeat("<zz>", 10_000),
@@ -262,7 +262,7 @@ func TestDeepestTreeJSONRoundTrip(t *testing.T) {
 	}
 }
 
-func TestFullListsAreReported(t *testing.T) {
+func TestTruncatedListIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	for what, item := range map[string]string{
 		"categories": numbered(1001, func(i int) string { return "<category>c" + strconv.Itoa(i) + "</category>" }),

@@ -17,7 +17,7 @@ type meaning struct {
 	want any
 }
 
-func TestAmbiguousMarkupHasTheIntendedMeaning(t *testing.T) {
+func TestParserInterpretsAmbiguousMarkupAsIntended(t *testing.T) {
 	t.Parallel()
 	for _, group := range [][]meaning{textMeanings(), linkMeanings(), personMeanings(), placeMeanings()} {
 		for _, m := range group {
@@ -146,7 +146,7 @@ func placeMeanings() []meaning {
 	}
 }
 
-func TestTextsBeginWithWordsAfterSanitizing(t *testing.T) {
+func TestSanitizedTextsHaveNoSurroundingWhitespace(t *testing.T) {
 	t.Parallel()
 	const doc = `<feed xmlns="http://www.w3.org/2005/Atom"><title type="html">&lt;script/&gt;
 		Tides&lt;script/&gt;

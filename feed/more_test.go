@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestMoreWithAnyFieldIsNotEmpty(t *testing.T) {
+func TestMoreIsEmptyOnlyIfNoFieldIsSet(t *testing.T) {
 	t.Parallel()
 	if !new(More).empty() {
 		t.Error("the zero More is not empty")

@@ -9,9 +9,9 @@ import (
 	"cloudburst/feed"
 )
 
-// TestTruncatedRedirectIsIgnored truncates redirects after every byte. A feed never moves to
+// TestTruncatedRedirectDocumentIsIgnored truncates redirects after every byte. A feed never moves to
 // a truncated URL, and is never gone because the rest of the document is missing.
-func TestTruncatedRedirectIsIgnored(t *testing.T) {
+func TestTruncatedRedirectDocumentIsIgnored(t *testing.T) {
 	t.Parallel()
 	const to = "http://new.example/feed?a=1&b=2"
 	for _, doc := range []string{
@@ -35,8 +35,8 @@ func TestTruncatedRedirectIsIgnored(t *testing.T) {
 	}
 }
 
-// TestFeedIsGoneOnlyWithCompleteElement truncates empty redirects after every byte.
-func TestFeedIsGoneOnlyWithCompleteElement(t *testing.T) {
+// TestFeedIsGoneOnlyIfTheRedirectElementIsComplete truncates empty redirects after every byte.
+func TestFeedIsGoneOnlyIfTheRedirectElementIsComplete(t *testing.T) {
 	t.Parallel()
 	for doc, whole := range map[string]string{
 		"<redirect> <newLocation/> </redirect>":              "<newLocation/>",

@@ -87,7 +87,7 @@ func mustParse(t *testing.T, doc []byte, what string, args ...any) *feed.Feed {
 	return f
 }
 
-func TestTruncationKeepsCompleteItems(t *testing.T) {
+func TestTruncatedDocumentKeepsCompleteItems(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	forEach(t, func(t *testing.T, w validDocument) {
@@ -106,7 +106,7 @@ func TestTruncationKeepsCompleteItems(t *testing.T) {
 	})
 }
 
-func TestDocumentWithFlippedBitsIsAFeed(t *testing.T) {
+func TestDocumentWithFlippedBitsIsParsedAsFeed(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, w validDocument) {
 		random := rand.New(rand.NewPCG(3, uint64(len(w.doc))))
@@ -122,7 +122,7 @@ func TestDocumentWithFlippedBitsIsAFeed(t *testing.T) {
 	})
 }
 
-func TestDocumentWithMissingOrRepeatedPartIsAFeed(t *testing.T) {
+func TestDocumentWithMissingOrRepeatedPartIsParsedAsFeed(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	forEach(t, func(t *testing.T, w validDocument) {
@@ -142,7 +142,7 @@ func TestDocumentWithMissingOrRepeatedPartIsAFeed(t *testing.T) {
 	})
 }
 
-func TestRepeatedDocumentKeepsTheItemsOfTheFirst(t *testing.T) {
+func TestParserKeepsItemsOfTheFirstIfADocumentIsRepeated(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, w validDocument) {
 		f := mustParse(t, append(bytes.Clone(w.doc), w.doc...), "repeated")
@@ -155,7 +155,7 @@ func TestRepeatedDocumentKeepsTheItemsOfTheFirst(t *testing.T) {
 	})
 }
 
-func TestSecondDocumentDoesNotChangeItemsOfTheFirst(t *testing.T) {
+func TestAppendedDocumentDoesNotChangeItemsOfTheFirst(t *testing.T) {
 	t.Parallel()
 	all := validDocuments(t)
 	for i, w := range all {

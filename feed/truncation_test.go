@@ -13,10 +13,10 @@ import (
 // pieces is the number of truncated versions of a document, plus one.
 const pieces = 17
 
-// TestLongerTruncatedDocumentNeverHasFewerItems truncates all golden XML documents. A longer beginning never
+// TestLessTruncatedDocumentNeverHasFewerItems truncates all golden XML documents. A longer beginning never
 // has fewer items, and all items except the last equal those of the whole document. JSON is
 // excluded because items can depend on later members; items of MCF can refer to later persons.
-func TestLongerTruncatedDocumentNeverHasFewerItems(t *testing.T) {
+func TestLessTruncatedDocumentNeverHasFewerItems(t *testing.T) {
 	t.Parallel()
 	for _, folder := range goldenFolders(t) {
 		if folder == "json" {

@@ -2,7 +2,7 @@ package feed
 
 import "testing"
 
-func TestEnclosingDivIsRemoved(t *testing.T) {
+func TestParserRemovesEnclosingDiv(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]string{
 		"<div>a</div>":                        "a",

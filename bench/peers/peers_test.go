@@ -75,7 +75,7 @@ func burstOf(b *testing.B, port uint16, send func(url string) error) {
 	group.Wait()
 }
 
-func BenchmarkSender(b *testing.B) {
+func BenchmarkSendNotification(b *testing.B) {
 	for name, closing := range map[string]bool{"kept": false, "new": true} {
 		b.Run(name, func(b *testing.B) { senderVersusFastHTTP(b, closing) })
 	}

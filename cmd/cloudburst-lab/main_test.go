@@ -17,8 +17,8 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScriptsOfCommandsPass runs testdata/script/*.txt with testscript's own commands.
-func TestScriptsOfCommandsPass(t *testing.T) {
+// TestCommandScriptsPass runs testdata/script/*.txt with testscript's own commands.
+func TestCommandScriptsPass(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true})
 }

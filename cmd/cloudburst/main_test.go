@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScriptsOfCommandsPass runs testdata/script/*.txt. It adds these commands:
+// TestCommandScriptsPass runs testdata/script/*.txt. It adds these commands:
 //
 //	feed NAME         serves $WORK/NAME as a feed and sets $FEED
 //	await FILE RE     waits until a line of FILE matches
@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 //	get URL RE [FILE] reads URL, with the token in FILE, until the answer matches
 //	until RE COMMAND… runs the command until its output matches
 //	silent            sets $SILENT to an address where nothing listens
-func TestScriptsOfCommandsPass(t *testing.T) {
+func TestCommandScriptsPass(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",

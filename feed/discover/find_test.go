@@ -50,7 +50,7 @@ func (w *web) Do(r *http.Request) (*http.Response, error) {
 
 const rss = `application/rss+xml; charset=utf-8|<rss version="2.0"><channel><title>Found</title></channel></rss>`
 
-func TestFindProbesOnlyIfThePageDeclaresNoFeed(t *testing.T) {
+func TestFindTriesUsualPathsOnlyIfThePageDeclaresNoFeed(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name      string
@@ -114,7 +114,7 @@ func TestFindLimitsItsRequests(t *testing.T) {
 	}
 }
 
-func TestFindReturnsTheErrorOfThePage(t *testing.T) {
+func TestFindReturnsErrorIfThePageCannotBeRead(t *testing.T) {
 	t.Parallel()
 	w := &web{pages: map[string]string{"https://a.example/refused": "!"}}
 	for _, address := range []string{"", "a.example", "ftp://a.example/", "https://", "/feed", "file:///etc/passwd"} {
@@ -144,7 +144,7 @@ type clientFunc func(*http.Request) (*http.Response, error)
 
 func (f clientFunc) Do(r *http.Request) (*http.Response, error) { return f(r) }
 
-func TestWellKnownPathsNextToThePageComeFirst(t *testing.T) {
+func TestWellKnownPathsNextToThePageAreTriedFirst(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string][]string{
 		"https://a.example":                   {"https://a.example/feed", "https://a.example/rss.xml"},
@@ -174,7 +174,7 @@ func TestWellKnownPathsNextToThePageComeFirst(t *testing.T) {
 	}
 }
 
-func TestLinksAreLimited(t *testing.T) {
+func TestNumberOfDiscoveredLinksIsLimited(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	for i := range 5000 {

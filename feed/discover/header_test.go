@@ -58,7 +58,7 @@ func TestNextLinkParsesLinkHeaders(t *testing.T) {
 	}
 }
 
-func TestHeaderFindsHubsAndSelf(t *testing.T) {
+func TestHeaderReturnsHubAndSelfLinks(t *testing.T) {
 	t.Parallel()
 	h := http.Header{"Link": {`</hub>; rel="hub", <https://two.example/>; rel=HUB`, `</feed>; rel="self"`, `</again>; rel="self"`}}
 	got := Header(h, "https://a.example/x")
@@ -68,7 +68,7 @@ func TestHeaderFindsHubsAndSelf(t *testing.T) {
 	}
 }
 
-func TestRelatedReturnsTargetsOfARelation(t *testing.T) {
+func TestRelatedReturnsLinksWithTheGivenRel(t *testing.T) {
 	t.Parallel()
 	h := http.Header{"Link": {
 		`<https://a.example/cb?a=1,2;3>; rel="redirect_uri", <app.example:/back>; title="x, y"; rel="me Redirect_URI"`,

@@ -6,7 +6,7 @@ import (
 	"cloudburst/feed/discover"
 )
 
-func TestRefreshIsTheTargetOfAMetaRedirect(t *testing.T) {
+func TestRefreshReturnsTargetOfMetaRefresh(t *testing.T) {
 	t.Parallel()
 	const page = "http://a.example/old/page"
 	for meta, want := range map[string]string{

@@ -6,7 +6,7 @@ import (
 	"cloudburst/feed/discover"
 )
 
-func TestRootElementDecidesTheFormat(t *testing.T) {
+func TestRootElementDeterminesTheFormat(t *testing.T) {
 	t.Parallel()
 	for doc, want := range map[string]discover.Format{
 		`<rss version="0.91">`: discover.RSS,

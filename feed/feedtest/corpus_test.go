@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestCorpusMatchesItsDescription(t *testing.T) {
+func TestCorpusHasTheDocumentedSizesAndEncodings(t *testing.T) {
 	t.Parallel()
 	docs := Corpus(1)
 	total, crlf, latin1, foreign := 0, 0, 0, 0
@@ -70,7 +70,7 @@ func wellFormed(d Document) error {
 	}
 }
 
-func TestSameSeedYieldsSameBytes(t *testing.T) {
+func TestSameSeedProducesTheSameDocuments(t *testing.T) {
 	t.Parallel()
 	for _, kind := range Kinds() {
 		a, b, c := Make(kind, 30e3, 7), Make(kind, 30e3, 7), Make(kind, 30e3, 8)

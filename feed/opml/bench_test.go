@@ -68,8 +68,8 @@ func BenchmarkParse(b *testing.B) {
 	b.ReportMetric(theirs.Seconds()/ours.Seconds(), "times-encoding/xml")
 }
 
-// BenchmarkParseAlone serves profiles and allocation counts.
-func BenchmarkParseAlone(b *testing.B) {
+// BenchmarkParseForProfiles serves profiles and allocation counts.
+func BenchmarkParseForProfiles(b *testing.B) {
 	doc := subscriptions(10_000)
 	b.SetBytes(int64(len(doc)))
 	b.ReportAllocs()

@@ -78,7 +78,7 @@ func TestReaderErrorIsReturned(t *testing.T) {
 	}
 }
 
-func TestContentTypeDeterminesTheCharset(t *testing.T) {
+func TestCharsetOfContentTypeIsUsed(t *testing.T) {
 	t.Parallel()
 	d := parse(t, "<opml version=\"2.0\"><head><title>\xd0\xd2\xc9\xd7\xc5\xd4</title></head><body/></opml>",
 		&opml.Options{ContentType: "text/xml; charset=koi8-r"})
@@ -94,7 +94,7 @@ const folders = `<opml version="2.0"><head/><body>
 <outline text="more" type="include" url="u:list"/>
 <outline text="last" type="rss" xmlUrl="u:5"/></body></opml>`
 
-func TestFeedsAreInOrderWithFoldersAndWithoutComments(t *testing.T) {
+func TestFeedsAreListedInOrderWithFoldersWithoutComments(t *testing.T) {
 	t.Parallel()
 	d := parse(t, folders, nil)
 	var got []string
@@ -137,7 +137,7 @@ func TestIterationOverFeedsCanStopEarly(t *testing.T) {
 	}
 }
 
-func TestOutlinesFromFeedsCanBeChanged(t *testing.T) {
+func TestOutlinesReturnedByFeedsCanBeModified(t *testing.T) {
 	t.Parallel()
 	d := parse(t, folders, nil)
 	for _, o := range d.Feeds() {
@@ -189,7 +189,7 @@ func TestFieldsSetAfterParsingAreWritten(t *testing.T) {
 	}
 }
 
-func TestOutputIsAlwaysWellFormed(t *testing.T) {
+func TestWrittenOPMLIsAlwaysWellFormed(t *testing.T) {
 	t.Parallel()
 	d := &opml.Document{
 		Namespaces: []opml.Namespace{{Prefix: "a", URI: "urn:1"}, {Prefix: "a", URI: "urn:2"}, {Prefix: "xml", URI: "urn:3"}, {}},
@@ -223,7 +223,7 @@ func TestOutputIsAlwaysWellFormed(t *testing.T) {
 	}
 }
 
-func TestInvalidNameIsAnErrorWithoutOutput(t *testing.T) {
+func TestInvalidAttributeNameIsRejectedWithoutOutput(t *testing.T) {
 	t.Parallel()
 	for _, d := range []*opml.Document{
 		{Attrs: []opml.Attr{{Name: "a b"}}},
@@ -237,7 +237,7 @@ func TestInvalidNameIsAnErrorWithoutOutput(t *testing.T) {
 	}
 }
 
-func TestCategoryAttributeIsSplit(t *testing.T) {
+func TestCategoryAttributeIsSplitIntoCategories(t *testing.T) {
 	t.Parallel()
 	c := opml.Category(" /Arts/Music , Tourism,,/,a / b ")
 	if diff := cmp.Diff([]string{"/Arts/Music", "Tourism", "/", "a / b"}, c.List()); diff != "" {
@@ -251,7 +251,7 @@ func TestCategoryAttributeIsSplit(t *testing.T) {
 	}
 }
 
-func TestDatesAreParsedInKnownForms(t *testing.T) {
+func TestDatesAreParsedInEveryKnownFormat(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
 		"Fri, 20 Nov 2026 08:00:00 GMT":   "2026-11-20T08:00:00Z",
@@ -286,7 +286,7 @@ func TestDatesAreParsedInKnownForms(t *testing.T) {
 	}
 }
 
-func TestExpandedParsesExpansionState(t *testing.T) {
+func TestExpandedReturnsOutlinesOfExpansionState(t *testing.T) {
 	t.Parallel()
 	h := opml.Head{ExpansionState: " 1, 3,x,17,"}
 	if got := h.Expanded(); !slices.Equal(got, []int{1, 3, 17}) {
@@ -294,7 +294,7 @@ func TestExpandedParsesExpansionState(t *testing.T) {
 	}
 }
 
-func TestAttrFindsKnownAndUnknownAttributes(t *testing.T) {
+func TestAttrReturnsKnownAndUnknownAttributes(t *testing.T) {
 	t.Parallel()
 	o := opml.Outline{Text: "t", IsComment: true, Attrs: []opml.Attr{{Name: "x:y", Value: "z"}}}
 	for name, want := range map[string]string{"text": "t", "isComment": "true", "x:y": "z"} {
@@ -309,7 +309,7 @@ func TestAttrFindsKnownAndUnknownAttributes(t *testing.T) {
 	}
 }
 
-func TestEachLimitTruncatesAndIsReported(t *testing.T) {
+func TestDocumentIsTruncatedAtEachLimitAndReported(t *testing.T) {
 	t.Parallel()
 	deep := "<opml version=\"2.0\"><head/><body>" + strings.Repeat(`<outline text="x">`, 150) + strings.Repeat("</outline>", 150) + "</body></opml>"
 	wide := `<opml version="2.0"><head/><body>` + strings.Repeat(`<outline text="x" a="1" b="2"/>`, 50) + "</body></opml>"

@@ -60,7 +60,7 @@ func longList(lines int) string {
 	return b.String()
 }
 
-func TestStreamMatchesTheParsedDocument(t *testing.T) {
+func TestStreamReturnsTheSameOutlinesAsParse(t *testing.T) {
 	t.Parallel()
 	doc := longList(2000)
 	d, err := ParseBytes([]byte(doc), nil)
@@ -90,7 +90,7 @@ func TestStreamMatchesTheParsedDocument(t *testing.T) {
 	}
 }
 
-func TestStreamProblemsHaveLines(t *testing.T) {
+func TestStreamReportsProblemsWithLineNumbers(t *testing.T) {
 	t.Parallel()
 	doc := strings.Replace(longList(2000), "</body>", "<outline text=\"x\" xmlUrl=\"http://last.example/\" text=\"y\"/></body>", 1)
 	o := &Options{Limits: Limits{Problems: 10_000}}
@@ -122,7 +122,7 @@ func TestStreamProblemsHaveLines(t *testing.T) {
 	}
 }
 
-func TestStreamRepairsUnclosedOutlinesAndDecodes(t *testing.T) {
+func TestStreamRepairsUnclosedOutlinesAndDecodesCharsets(t *testing.T) {
 	t.Parallel()
 	for name, doc := range map[string]string{
 		"not closed": `<opml><body><outline text="F"><outline text="a" xmlUrl="http://a.example/"><outline text="b" xmlUrl="http://b.example/"></outline></body></opml>`,
@@ -162,7 +162,7 @@ func TestStreamRepairsUnclosedOutlinesAndDecodes(t *testing.T) {
 	}
 }
 
-func TestStreamLimitsAreReported(t *testing.T) {
+func TestStreamReportsReachedLimits(t *testing.T) {
 	t.Parallel()
 	doc := longList(3000)
 	for name, limits := range map[string]Limits{"bytes": {Bytes: 10_001}, "outlines": {Outlines: 100}} {
@@ -185,7 +185,7 @@ func TestStreamLimitsAreReported(t *testing.T) {
 	}
 }
 
-func TestVisitErrorStopsTheWalk(t *testing.T) {
+func TestWalkStopsAtTheErrorOfItsCallback(t *testing.T) {
 	t.Parallel()
 	s, err := openPieces(strings.NewReader(longList(1000)), nil, 1024)
 	if err != nil {
@@ -257,8 +257,8 @@ func TestStreamUsesConstantMemory(t *testing.T) {
 	}
 }
 
-// FuzzStream checks that a stream has the same subscriptions as the document parsed in memory.
-func FuzzStream(f *testing.F) {
+// FuzzOutlineStream checks that a stream has the same subscriptions as the document parsed in memory.
+func FuzzOutlineStream(f *testing.F) {
 	f.Add([]byte(longList(60)))
 	f.Add([]byte(`<opml><body><outline text="F"><outline text="a" xmlUrl="http://a.example/"><outline text="b" xmlUrl="http://b.example/"></outline></body></opml>`))
 	f.Fuzz(func(t *testing.T, doc []byte) {

@@ -41,7 +41,7 @@ func proven(t *testing.T) *timeline {
 	return newTimeline(t).check(ok("1", feed.Hints{}, "ETag", `"1"`)).after(time.Minute, inFull(by(polling.Pushed, ok("2", feed.Hints{}, "ETag", `"2"`))))
 }
 
-func TestCheckAfterAnnouncementSendsOnlyATrustedETag(t *testing.T) {
+func TestCheckAfterAnnouncementSendsETagOnlyIfTrusted(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t).sends(polling.Pushed, "")
 	l.check(ok("1", feed.Hints{}, "ETag", `"1"`, "Last-Modified", "Sun, 03 May 2026 00:00:00 GMT"))
@@ -72,7 +72,7 @@ func TestDisprovenETagIsNotSentAfterAnnouncement(t *testing.T) {
 	l.sends(polling.Pushed, "")
 }
 
-func TestNotModifiedWithAnotherETagEndsTrustInTheETag(t *testing.T) {
+func TestStatus304WithAnotherETagEndsTrustInTheETag(t *testing.T) {
 	t.Parallel()
 	l := proven(t)
 	l.after(time.Minute, status(304, "ETag", `"3"`)).validators(`"3"`, "")
@@ -80,7 +80,7 @@ func TestNotModifiedWithAnotherETagEndsTrustInTheETag(t *testing.T) {
 	l.sends(polling.Pushed, "")
 }
 
-func TestETagBehindRedirectIsNotSentAfterAnnouncement(t *testing.T) {
+func TestETagOfRedirectTargetIsNotSentAfterAnnouncement(t *testing.T) {
 	t.Parallel()
 	const there = "https://cdn.example/rss.xml"
 	l := newTimeline(t)
@@ -98,7 +98,7 @@ func TestETagBehindRedirectIsNotSentAfterAnnouncement(t *testing.T) {
 	l.sends(polling.Pushed, "")
 }
 
-func TestNotModifiedAfterAnnouncementMustMatchTheSentETag(t *testing.T) {
+func TestStatus304AfterAnnouncementMustMatchTheSentETag(t *testing.T) {
 	t.Parallel()
 	for _, c := range []polling.Cause{polling.Pushed, polling.ByHand, polling.FollowUp} {
 		l := proven(t)
@@ -114,7 +114,7 @@ func TestNotModifiedAfterAnnouncementMustMatchTheSentETag(t *testing.T) {
 	proven(t).after(time.Minute, status(304, "ETag", `"3"`)).outcome(polling.Unchanged)
 }
 
-func TestPlannedNotModifiedDoesNotReplaceAFailedCheckAfterAPush(t *testing.T) {
+func TestFailedCheckAfterPushIsRepeatedDespitePlanned304(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []polling.Answer{{Error: polling.ErrTimeout}, {Error: polling.ErrLocal}, status(503), status(503, "Retry-After", "60"), status(404), inFull(status(304)), {Status: 200, Looks: "html"}} {
 		l := proven(t)
@@ -186,7 +186,7 @@ func TestFeedModifiedSecondsAgoIsReadAgainOnlyAfterAnnouncement(t *testing.T) {
 	}
 }
 
-func TestFailedFollowUpBecomesTheNextPlannedCheck(t *testing.T) {
+func TestFailedFollowUpCheckIsRepeatedByTheNextPlannedCheck(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []polling.Answer{{Error: polling.ErrTimeout}, {Error: polling.ErrLocal}, status(429, "Retry-After", "600")} {
 		for _, c := range []polling.Cause{polling.Pushed, polling.FollowUp} {
@@ -202,7 +202,7 @@ func TestFailedFollowUpBecomesTheNextPlannedCheck(t *testing.T) {
 	}
 }
 
-func TestFeedIsReadInFullWithinAnHourAfterTrustedNotModified(t *testing.T) {
+func TestFeedIsReadInFullWithinAnHourAfterTrusted304(t *testing.T) {
 	t.Parallel()
 	l := proven(t)
 	full := l.now
@@ -230,10 +230,10 @@ func TestFeedIsReadInFullWithinAnHourAfterTrustedNotModified(t *testing.T) {
 	}
 }
 
-// TestFollowUpStaysWithinBounds simulates many feeds. A follow-up is due after 2.2 seconds, or
+// TestFollowUpCheckIsPlannedWithinBounds simulates many feeds. A follow-up is due after 2.2 seconds, or
 // within an hour. Only a push, a trusted 304 or a failed follow-up causes one. A 304 to a
 // planned check does not change it.
-func TestFollowUpStaysWithinBounds(t *testing.T) {
+func TestFollowUpCheckIsPlannedWithinBounds(t *testing.T) {
 	t.Parallel()
 	soon, hourly, put := 0, 0, 0
 	for seed := range uint64(300) {

@@ -39,8 +39,8 @@ func randomEvent(r *rand.Rand, s polling.State, now time.Time) (_ polling.State,
 	return s, d.Outcome != polling.Postponed && d.Outcome != polling.Doubtful
 }
 
-// TestExplanationMatchesStoredState simulates many feeds and calls Explain between the events.
-func TestExplanationMatchesStoredState(t *testing.T) {
+// TestExplanationMatchesStoredFeedState simulates many feeds and calls Explain between the events.
+func TestExplanationMatchesStoredFeedState(t *testing.T) {
 	t.Parallel()
 	rules := map[polling.Rule]int{}
 	for seed := range uint64(300) {

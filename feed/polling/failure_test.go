@@ -9,7 +9,7 @@ import (
 	"cloudburst/feed/polling"
 )
 
-func TestFailuresAreRetriedWithBackOff(t *testing.T) {
+func TestFailedChecksAreRetriedWithBackoff(t *testing.T) {
 	t.Parallel()
 	const min = time.Minute
 	for name, tt := range map[string]struct {
@@ -48,7 +48,7 @@ func TestFailuresAreRetriedWithBackOff(t *testing.T) {
 	}
 }
 
-func TestFailingFeedIsCheckedAtLeastDailyAndOneSuccessResetsFailures(t *testing.T) {
+func TestFailingFeedIsCheckedDailyAndSuccessResetsFailures(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`))
 	for i := range 1000 {
@@ -82,7 +82,7 @@ func TestForbiddenFeedShowsReasonAndWaitsSixHours(t *testing.T) {
 	}
 }
 
-func TestGoneFeedStopsAtOnceAndCanBeRevived(t *testing.T) {
+func TestGoneFeedIsNotCheckedUntilRevived(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t).check(ok("1", feed.Hints{}, "ETag", `"a"`)).after(time.Hour, status(410)).outcome(polling.IsGone)
 	if !l.d.Gone || !l.d.At.IsZero() || !l.s.NextAt.IsZero() || l.s.Gone == nil || l.d.Reason != "410 Gone" {
@@ -116,14 +116,14 @@ func TestGoneFeedStopsAtOnceAndCanBeRevived(t *testing.T) {
 	}
 }
 
-func TestGoneBehindRedirectsRequiresPermanentRedirects(t *testing.T) {
+func TestStatus410AfterRedirectsCountsOnlyIfTheyArePermanent(t *testing.T) {
 	t.Parallel()
 	newTimeline(t).check(via(status(410), hop(301, here, there))).outcome(polling.IsGone)
 	newTimeline(t).check(via(status(410), hop(302, here, there))).outcome(polling.Failed)
 	newTimeline(t).check(via(status(410), hop(301, here, there), hop(307, there, beyond))).outcome(polling.Failed)
 }
 
-func TestLocalErrorsDoNotCountAsFailures(t *testing.T) {
+func TestLocalErrorsDoNotCountAsFeedFailures(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`))
 	before := l.s

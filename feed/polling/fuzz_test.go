@@ -31,7 +31,7 @@ func FuzzHints(f *testing.F) {
 	})
 }
 
-func FuzzHeader(f *testing.F) {
+func FuzzResponseHeader(f *testing.F) {
 	f.Add("max-age=60, private", "0", "10", "3600", `W/"a"`, "Mon, 04 May 2026 02:20:00 GMT", 200)
 	f.Add(`no-cache="Set-Cookie", MAX-AGE="7"`, "Fri, 31 Dec 9999 23:59:59 GMT", "", "Mon, 04 May 2026 08:20:00 GMT", "a", "junk", 429)
 	f.Add("max-age=99999999999999999999,,=,\"", "-1", "99999999999999999999", "-5", "", "", 304)
@@ -52,7 +52,7 @@ func FuzzHeader(f *testing.F) {
 	})
 }
 
-func FuzzFollow(f *testing.F) {
+func FuzzRedirects(f *testing.F) {
 	f.Add("https://a.example/rss.xml", "/new.xml", "https://b.example/", 301, 302)
 	f.Add("http://u:p@[::1]:80/x", "//c.example:99/#f", "HTTPS://C.EXAMPLE", 308, 301)
 	f.Fuzz(func(t *testing.T, url, to, hopTo string, first, second int) {

@@ -23,7 +23,7 @@ func TestTTLIsParsedInCommonSpellings(t *testing.T) {
 	}
 }
 
-func TestSyndicationModuleDefaults(t *testing.T) {
+func TestSyndicationModuleUsesDocumentedDefaults(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
 	for _, tt := range []struct {
@@ -72,7 +72,7 @@ func TestSkipHoursAndDaysAreParsedInAllForms(t *testing.T) {
 	}
 }
 
-func TestSkippedTimeIsGMT(t *testing.T) {
+func TestSkippedHoursAndDaysAreInGMT(t *testing.T) {
 	t.Parallel()
 	s, _ := polling.ParseSkip([]string{"6", "7"}, []string{"Sunday"})
 	tokyo := time.FixedZone("", 9*3600)
@@ -122,7 +122,7 @@ func TestCDFSchedulesAreParsed(t *testing.T) {
 	}
 }
 
-func TestUpdateBaseSetsTheUpdateTimes(t *testing.T) {
+func TestUpdateBaseDeterminesTheUpdateTimes(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		base time.Time
@@ -142,7 +142,7 @@ func TestUpdateBaseSetsTheUpdateTimes(t *testing.T) {
 	}
 }
 
-func TestStoredHintsAreSmallAndDoNotReferenceTheDocument(t *testing.T) {
+func TestStoredHintsAreSmallAndDoNotRetainTheDocument(t *testing.T) {
 	t.Parallel()
 	long := make([]byte, 1<<20)
 	for i := range long {

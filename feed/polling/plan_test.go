@@ -9,7 +9,7 @@ import (
 	"cloudburst/feed/polling"
 )
 
-func TestNextCheckIsTheLatestTimeOfAllHints(t *testing.T) {
+func TestNextCheckWaitsForTheLatestTimeOfAllHints(t *testing.T) {
 	t.Parallel()
 	hourly := feed.Hints{UpdatePeriod: "hourly"}
 	for name, tt := range map[string]struct {
@@ -171,7 +171,7 @@ func TestUserIntervalRespectsSkippedHoursAndDays(t *testing.T) {
 	}
 }
 
-func TestUserIntervalRespectsBackOffAndRetryAfter(t *testing.T) {
+func TestUserIntervalRespectsBackoffAndRetryAfter(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t)
 	l.s.Interval = 2 * time.Minute
@@ -241,7 +241,7 @@ func TestFeedWithoutDatesUsesObservedChanges(t *testing.T) {
 	}
 }
 
-func TestReasonNamesDecidingAndConsideredRules(t *testing.T) {
+func TestReasonOfNextCheckNamesDecidingAndConsideredRules(t *testing.T) {
 	t.Parallel()
 	berlin := time.FixedZone("CEST", 2*3600)
 	for _, tt := range []struct {
@@ -273,7 +273,7 @@ func TestReasonNamesDecidingAndConsideredRules(t *testing.T) {
 	}
 }
 
-func TestExplainRepeatsTheDecisionLater(t *testing.T) {
+func TestExplainReturnsTheSamePlanLater(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t).check(ok("1", feed.Hints{TTL: "60", SkipHours: []string{"6"}}, "Cache-Control", "max-age=43200"))
 	for _, d := range []time.Duration{0, time.Hour, 11 * time.Hour} {
@@ -291,7 +291,7 @@ func TestExplainRepeatsTheDecisionLater(t *testing.T) {
 	}
 }
 
-func TestPlanCountsFromTheLastCheck(t *testing.T) {
+func TestPlanUsesTheTimeOfTheLastCheck(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t).check(ok("1", feed.Hints{TTL: "600"}))
 	l.s.Interval = 30 * time.Minute
@@ -305,9 +305,9 @@ func TestPlanCountsFromTheLastCheck(t *testing.T) {
 	}
 }
 
-// TestMissedCheckWaitsForEndOfSkippedTime calls Plan and Resume while the check is overdue and
+// TestMissedCheckWaitsForEndOfSkippedHours calls Plan and Resume while the check is overdue and
 // the current hour is skipped.
-func TestMissedCheckWaitsForEndOfSkippedTime(t *testing.T) {
+func TestMissedCheckWaitsForEndOfSkippedHours(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t).check(ok("1", feed.Hints{TTL: "60", SkipHours: []string{"6", "7"}})).wait(time.Hour)
 	six := l.now.Add(4 * time.Hour) // 06:20
@@ -323,7 +323,7 @@ func TestMissedCheckWaitsForEndOfSkippedTime(t *testing.T) {
 	}
 }
 
-func TestNewSkipHoursMoveThePlannedCheckAfterAPush(t *testing.T) {
+func TestNewSkipHoursPostponeThePlannedCheckAfterAPush(t *testing.T) {
 	t.Parallel()
 	l := live(t).wait(24 * time.Hour)
 	a := pushed("new")

@@ -212,9 +212,9 @@ func TestMoreFailuresNeverMakeACheckEarlier(t *testing.T) {
 	}
 }
 
-// TestPlannedCheckIsNeverInSkippedTime simulates feeds with all kinds of hints, answers, pushes
+// TestPlannedCheckIsNeverInSkippedHoursOrDays simulates feeds with all kinds of hints, answers, pushes
 // and user intervals, and programs that start and plan at any time.
-func TestPlannedCheckIsNeverInSkippedTime(t *testing.T) {
+func TestPlannedCheckIsNeverInSkippedHoursOrDays(t *testing.T) {
 	t.Parallel()
 	moved := 0
 	for seed := range uint64(400) {
@@ -260,8 +260,8 @@ func TestPlannedCheckIsNeverInSkippedTime(t *testing.T) {
 	}
 }
 
-// TestListsOfAllHoursOrDaysAreIgnored checks lists of all hours and of all days.
-func TestListsOfAllHoursOrDaysAreIgnored(t *testing.T) {
+// TestSkipListsOfAllHoursOrDaysAreIgnored checks lists of all hours and of all days.
+func TestSkipListsOfAllHoursOrDaysAreIgnored(t *testing.T) {
 	t.Parallel()
 	var hours, days []string
 	for h := range 24 {

@@ -36,7 +36,7 @@ func TestFeedWithWorkingPushIsPolledOnceADay(t *testing.T) {
 	l.check(ok("1", feed.Hints{})).wait(24*time.Hour - 144*time.Minute)
 }
 
-func TestPushIsLiveOnlyAfterAnAnnouncement(t *testing.T) {
+func TestPushIsReportedAsLiveOnlyAfterAnAnnouncement(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t).check(ok("0", feed.Hints{}))
 	l.s.Push.Since = l.now
@@ -66,7 +66,7 @@ func TestPushesDoNotDelayTheBackupCheck(t *testing.T) {
 	l.check(ok("x", feed.Hints{})).wait(24 * time.Hour)
 }
 
-func TestBackupCheckCountsFromTheLastPoll(t *testing.T) {
+func TestBackupCheckIntervalStartsAtTheLastPoll(t *testing.T) {
 	t.Parallel()
 	l := live(t)
 	polled := l.now
@@ -102,7 +102,7 @@ func TestPollingResumesWhenTheLeaseEnds(t *testing.T) {
 	l.check(ok("1", feed.Hints{})).wait(time.Hour)
 }
 
-func TestHubThatMissesMoreThanATenthIsNotTrusted(t *testing.T) {
+func TestHubThatMissesOverTenPercentOfChangesIsNotTrusted(t *testing.T) {
 	t.Parallel()
 	l := live(t)
 	n := 100
@@ -146,7 +146,7 @@ func TestChangeFoundShortlyBeforeItsPushIsNotCountedAsMissed(t *testing.T) {
 	}
 }
 
-func TestDeliveredContentDoesNotChangeServerState(t *testing.T) {
+func TestDeliveredContentDoesNotReplaceValidatorsAndHints(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`, "Cache-Control", "max-age=7200"))
 	l.s.Push.Since = l.now.Add(-time.Minute)

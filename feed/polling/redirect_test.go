@@ -38,7 +38,7 @@ func TestPermanentRedirectMovesFeedAfterThreeChecksIn24Hours(t *testing.T) {
 	l.after(48*time.Hour, moved(hop(301, here, there))).url(here) // long enough, but only the second check
 }
 
-func TestNotModifiedAfterPermanentRedirectCountsTowardsTheMove(t *testing.T) {
+func TestStatus304AfterPermanentRedirectCountsTowardsTheMove(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t).check(moved(hop(301, here, there)))
 	l.after(12*time.Hour, via(status(304), hop(301, here, there)))
@@ -59,7 +59,7 @@ func TestTemporaryRedirectIsNeverStored(t *testing.T) {
 	}
 }
 
-func TestRedirectsBehindATemporaryHopAreTemporary(t *testing.T) {
+func TestRedirectsAfterATemporaryRedirectCountAsTemporary(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		hops []polling.Hop
@@ -83,7 +83,7 @@ func TestRedirectsBehindATemporaryHopAreTemporary(t *testing.T) {
 	}
 }
 
-func TestRedirectCountRestartsWhenTheRedirectEndsOrChanges(t *testing.T) {
+func TestRedirectCountRestartsIfTheRedirectEndsOrChanges(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t)
 	l.check(moved(hop(301, here, there)))
@@ -114,7 +114,7 @@ func TestFailureNeitherMovesAFeedNorResetsItsRedirectCount(t *testing.T) {
 	l.after(6*time.Hour, moved(hop(301, here, there))).url(there)
 }
 
-func TestMaintenancePageKeepsTheState(t *testing.T) {
+func TestMaintenancePageDoesNotChangeFeedState(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`))
 	l.after(2*time.Hour, polling.Answer{Status: 200, Looks: "html", Hash: "x", Header: header("ETag", `"x"`)}).outcome(polling.Failed).wait(30 * time.Minute)
@@ -149,7 +149,7 @@ func TestFeedNeverMovesFromHTTPSToHTTP(t *testing.T) {
 	l.url(here)
 }
 
-func TestFeedDoesNotMoveAgainAfterAnUndo(t *testing.T) {
+func TestFeedDoesNotMoveAgainAfterTheUserUndoesTheMove(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t)
 	for range 3 {
@@ -193,7 +193,7 @@ func TestNumberOfOldURLsIsLimited(t *testing.T) {
 	}
 }
 
-func TestUserNameMovesOnlyWithinItsHost(t *testing.T) {
+func TestCredentialsAreKeptOnlyIfTheFeedMovesWithinItsHost(t *testing.T) {
 	t.Parallel()
 	for to, want := range map[string]string{
 		"https://a.example/new.xml": "https://u:p@a.example/new.xml",
@@ -215,7 +215,7 @@ func document(to string) polling.Answer {
 	return a
 }
 
-func TestRedirectDocumentCountsLike301(t *testing.T) {
+func TestRedirectDocumentCountsAsPermanentRedirect(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t)
 	a := document("/moved.xml")
@@ -280,7 +280,7 @@ func TestRedirectDocumentWithoutUsableTargetIsAFailure(t *testing.T) {
 	newTimeline(t).check(a).outcome(polling.Failed)
 }
 
-func TestNewFeedURLCountsLikeARedirectAndIsRevertedWhenWrong(t *testing.T) {
+func TestNewFeedURLCountsAsRedirectAndIsRevertedIfInvalid(t *testing.T) {
 	t.Parallel()
 	podcast := ok("1", feed.Hints{}, "ETag", `"a"`)
 	podcast.Moved = &feed.Moved{To: there, From: "itunes:new-feed-url"}

@@ -39,7 +39,7 @@ func TestRetryAfterDateUsesTheServersClock(t *testing.T) {
 	newTimeline(t).check(status(503, "Retry-After", "Tue, 04 May 2027 04:20:00 GMT", "Date", "Tue, 04 May 2027 02:20:00 GMT")).wait(2 * time.Hour)
 }
 
-func TestRetryAfterCountsWithAnyStatus(t *testing.T) {
+func TestRetryAfterAppliesToAnyStatus(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{200, 301, 403, 404, 429, 500, 503} {
 		a := status(code, "Retry-After", "100000")
@@ -77,7 +77,7 @@ func TestRetryAfterDoesNotCountAsFailure(t *testing.T) {
 	}
 }
 
-func TestRetryAfterHoldsUntilItExpires(t *testing.T) {
+func TestRetryAfterDelaysAllChecksUntilItExpires(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t).check(status(503, "Retry-After", "36000")).wait(10 * time.Hour)
 	if good, from, why := polling.Refresh(l.s, l.now.Add(time.Hour)); good || !from.Equal(l.now.Add(10*time.Hour)) || why == "" {
@@ -137,7 +137,7 @@ func TestRetryAfterOfSeveralFeedsAppliesToTheirHost(t *testing.T) {
 	}
 }
 
-func TestHostsDifferByPort(t *testing.T) {
+func TestHostsWithDifferentPortsAreDistinct(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{"https://A.example/x": "a.example", "http://a.example:8080": "a.example:8080", "http://u:p@a.example/": "a.example", ":": ""} {
 		if got := polling.HostOf(url); got != want {
@@ -146,7 +146,7 @@ func TestHostsDifferByPort(t *testing.T) {
 	}
 }
 
-func TestSpellingsOfAHostAreEqual(t *testing.T) {
+func TestEquivalentHostNamesAreEqual(t *testing.T) {
 	t.Parallel()
 	for _, root := range nettest.Spellings("feeds.example") {
 		if got := polling.HostOf(root + "/rss.xml"); got != "feeds.example" {

@@ -31,7 +31,7 @@ func full(t *testing.T) polling.State {
 	return l.s
 }
 
-func TestStateSurvivesJSON(t *testing.T) {
+func TestStateSurvivesJSONRoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, s := range []polling.State{{}, polling.New(here, time.Now()), full(t)} {
 		b, err := json.Marshal(s)
@@ -54,7 +54,7 @@ func TestStateSurvivesJSON(t *testing.T) {
 	}
 }
 
-func TestDecodedStateDecidesTheSame(t *testing.T) {
+func TestDecodedStateLeadsToTheSameDecisions(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`, "Cache-Control", "max-age=600"))
 	b, err := json.Marshal(l.s)
@@ -172,7 +172,7 @@ func TestManualChecksAreLimitedToOnePerMinute(t *testing.T) {
 	}
 }
 
-func TestFeedIsDueFromNextAt(t *testing.T) {
+func TestFeedIsDueAtItsPlannedTime(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t)
 	if !polling.Due(l.s, l.now) {

@@ -66,7 +66,7 @@ func TestValidatorsAreSentUnchanged(t *testing.T) {
 	}
 }
 
-func TestNoValidatorIsInvented(t *testing.T) {
+func TestRequestHasNoValidatorsIfTheServerSentNone(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t).check(ok("1", feed.Hints{}, "Date", "Mon, 04 May 2026 02:20:00 GMT")).validators("", "")
 	if h := polling.Request(l.s).Header(); len(h) != 0 {
@@ -79,7 +79,7 @@ func TestNoValidatorIsInvented(t *testing.T) {
 	}
 }
 
-func TestNotModifiedReplacesTheValidatorsItNames(t *testing.T) {
+func TestStatus304ReplacesTheValidatorsItContains(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t).check(ok("1", feed.Hints{}, "ETag", `"a"`, "Last-Modified", "Sun, 03 May 2026 00:00:00 GMT"))
 	l.after(time.Hour, status(304)).validators(`"a"`, "Sun, 03 May 2026 00:00:00 GMT")
@@ -90,7 +90,7 @@ func TestNotModifiedReplacesTheValidatorsItNames(t *testing.T) {
 	l.after(time.Hour, ok("3", feed.Hints{})).validators("", "")
 }
 
-func TestSameBodyWithNewValidatorsStoresValidatorsOnly(t *testing.T) {
+func TestUnchangedBodyWithNewValidatorsUpdatesValidatorsOnly(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`)).outcome(polling.Changed)
 	changed := l.s.ChangedAt
@@ -108,7 +108,7 @@ func TestSameBodyWithNewValidatorsStoresValidatorsOnly(t *testing.T) {
 	}
 }
 
-func TestNotModifiedKeepsHints(t *testing.T) {
+func TestStatus304KeepsHints(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t).check(ok("1", feed.Hints{TTL: "90", SkipHours: []string{"6"}}, "ETag", `"a"`, "Cache-Control", "max-age=10800")).wait(3 * time.Hour)
 	l.after(0, status(304)).wait(3 * time.Hour) // RFC 9111: fresh again
@@ -119,7 +119,7 @@ func TestNotModifiedKeepsHints(t *testing.T) {
 	l.after(0, ok("2", feed.Hints{}, "ETag", `"b"`)).wait(time.Hour)
 }
 
-func TestExpiresIsNotExtendedByNotModified(t *testing.T) {
+func TestStatus304DoesNotExtendExpires(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t).check(ok("1", feed.Hints{}, "ETag", `"a"`, "Expires", "Mon, 04 May 2026 08:20:00 GMT")).wait(6 * time.Hour)
 	l.after(2*time.Hour, status(304)).wait(4 * time.Hour)
@@ -143,12 +143,12 @@ func TestValidatorsAreSentOnlyToTheirURL(t *testing.T) {
 	l.after(time.Hour, status(304)).outcome(polling.Doubtful)
 }
 
-func TestNotModifiedToUnconditionalRequestIsAFailure(t *testing.T) {
+func TestStatus304ToUnconditionalRequestIsAFailure(t *testing.T) {
 	t.Parallel()
 	newTimeline(t).check(status(304)).outcome(polling.Failed).wait(10 * time.Minute)
 }
 
-func TestUserNameDoesNotChangeURLIdentity(t *testing.T) {
+func TestURLsThatDifferOnlyInUserNameAreEqual(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t)
 	l.s.URL = "https://user:secret@A.example/rss.xml"

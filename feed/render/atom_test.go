@@ -197,7 +197,7 @@ func (r atomRules) content(t *parsed, summary bool) {
 	}
 }
 
-func TestAtomIsValid(t *testing.T) {
+func TestRenderedAtomIsValid(t *testing.T) {
 	t.Parallel()
 	feeds := corpus(t)
 	for seed := range uint64(200) {
@@ -376,7 +376,7 @@ func TestAtomRoundTrip(t *testing.T) {
 	}
 }
 
-func TestXHTMLGetsNoExtraWhiteSpace(t *testing.T) {
+func TestRenderedXHTMLHasNoExtraWhiteSpace(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("testdata/golden/weblog.atom")
 	if err != nil {
@@ -387,7 +387,7 @@ func TestXHTMLGetsNoExtraWhiteSpace(t *testing.T) {
 	}
 }
 
-func TestAtomContainsTheOptions(t *testing.T) {
+func TestRenderedAtomContainsTheGivenOptions(t *testing.T) {
 	t.Parallel()
 	f := reread(t, written(t, randomFeed(1), "atom"))
 	f.Self, f.Links = "https://old.example/atom.xml", append(f.Links, feed.Link{Rel: "self", Href: "https://old.example/atom.xml"}, feed.Link{Rel: "hub", Href: "https://old.example/hub"})
@@ -416,7 +416,7 @@ func TestAtomContainsTheOptions(t *testing.T) {
 }
 
 // The IDs of an Atom document do not depend on its URL.
-func TestGeneratedIDsDoNotDependOnTheDocumentURL(t *testing.T) {
+func TestGeneratedItemIDsDoNotDependOnTheDocumentURL(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{Title: feed.Text{Value: "T"}, Link: "https://a.example/", Items: []feed.Item{{ID: "17", IDFrom: feed.FromID}, {ID: "https://a.example/a b", IDFrom: feed.FromID}}}
 	var ids []string
@@ -447,7 +447,7 @@ func otherLinksOf(list []feed.Link, page string) (out []feed.Link) {
 }
 
 // An Atom document survives a round trip through Atom, unless there is a warning.
-func TestAtomDocumentsRoundTrip(t *testing.T) {
+func TestAtomDocumentsSurviveRoundTrip(t *testing.T) {
 	t.Parallel()
 	compared := 0
 	for name, f := range corpus(t) {

@@ -45,7 +45,7 @@ func holdsAsItIs(s string) bool {
 	return strings.Contains(s, "<") && utf8.ValidString(s) && !strings.Contains(s, "]]>") && !strings.ContainsAny(s, "\uFFFE\uFFFF")
 }
 
-func TestURLNeedsNoEscapingIfNoByteDoes(t *testing.T) {
+func TestURLIsEscapedOnlyIfItContainsAByteThatNeedsEscaping(t *testing.T) {
 	t.Parallel()
 	const plain = "https://a.example/a~b_c/?d=e&f"
 	for at := len("https://a"); at < len(plain); at++ {

@@ -114,7 +114,7 @@ func TestInvalidModuleValuesHaveWarnings(t *testing.T) {
 	}
 }
 
-func TestGeometriesRoundTripInEveryForm(t *testing.T) {
+func TestGeometriesSurviveRoundTripInEveryEncoding(t *testing.T) {
 	t.Parallel()
 	square := [][]float64{{11, 57}, {12, 57}, {12, 58}, {11, 57}}
 	hole := [][]float64{{11.1, 57.1}, {11.2, 57.1}, {11.2, 57.2}, {11.1, 57.1}}

@@ -88,7 +88,7 @@ func essences(items []feed.Item, flat bool) []essence {
 	return list
 }
 
-func TestEveryFormatOfAReadableFeedIsReadable(t *testing.T) {
+func TestParsedFeedRendersInEveryFormatWithoutLosingItems(t *testing.T) {
 	t.Parallel()
 	for name, f := range corpus(t) {
 		t.Run(name, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestEveryFormatOfAReadableFeedIsReadable(t *testing.T) {
 }
 
 // A document that was written and parsed once no longer changes.
-func TestSecondRoundTripChangesNothing(t *testing.T) {
+func TestSecondRoundTripDoesNotChangeTheFeed(t *testing.T) {
 	t.Parallel()
 	for name, f := range corpus(t) {
 		t.Run(name, func(t *testing.T) {

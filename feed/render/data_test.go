@@ -240,7 +240,7 @@ func (p *phpReader) value() any {
 	}
 }
 
-func TestEveryLanguageHasTheSameData(t *testing.T) {
+func TestDataFormatsOfAllLanguagesContainTheSameData(t *testing.T) {
 	t.Parallel()
 	for name, f := range dataCases() {
 		t.Run(name, func(t *testing.T) {
@@ -308,7 +308,7 @@ func FuzzData(f *testing.F) {
 	})
 }
 
-func TestDataFeedHasAllRequiredFieldsEvenIfEmpty(t *testing.T) {
+func TestDataFormatHasAllRequiredFieldsEvenForEmptyFeed(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{Items: []feed.Item{{}}}
 	w := writer{f: f}
@@ -349,7 +349,7 @@ func TestGUIDIsGloballyUnique(t *testing.T) {
 	}
 }
 
-func TestCallbackMustBeAFunctionName(t *testing.T) {
+func TestJSONPCallbackMustBeAFunctionName(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"x", "feeds.show", "$._1"} {
 		if doc := rendered(t, &feed.Feed{}, "jsonp", &Options{Callback: name}); !strings.HasPrefix(doc, "/**/"+name+"({") {

@@ -65,7 +65,7 @@ func extensionsOf(f *feed.Feed) map[string]*feed.Extension {
 	return out
 }
 
-func TestExtensionsRoundTripIfTheFormatAllowsThem(t *testing.T) {
+func TestExtensionsSurviveRoundTripIfTheFormatAllowsThem(t *testing.T) {
 	t.Parallel()
 	for format, places := range map[string]string{
 		"atom":     "feed item author contributor source credit content",
@@ -107,7 +107,7 @@ func TestExtensionsRoundTripIfTheFormatAllowsThem(t *testing.T) {
 }
 
 // Attributes and elements with invalid names are omitted, and the document stays valid.
-func TestExtensionsCannotBreakTheirParent(t *testing.T) {
+func TestExtensionsCannotMakeTheirParentElementInvalid(t *testing.T) {
 	t.Parallel()
 	for _, a := range []feed.Attr{
 		{Name: "plain", Value: "x"}, {Name: "xml:lang", Value: "x"}, {Name: "xmlns:media", Value: "x"}, {Name: "rdf:about", Value: "x", Space: "http://www.w3.org/1999/02/22-rdf-syntax-ns#"},
@@ -150,7 +150,7 @@ func TestAttributePrefixDoesNotAffectChildElements(t *testing.T) {
 	}
 }
 
-func TestStrictDocumentsContainOnlyKnownFOAF(t *testing.T) {
+func TestStrictOptionOmitsUnknownFOAFElements(t *testing.T) {
 	t.Parallel()
 	const space = "http://xmlns.com/foaf/0.1/"
 	f := extended()

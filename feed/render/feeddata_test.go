@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-func TestExampleProgramsOfFeedDataRun(t *testing.T) {
+func TestDocumentedFeedDataProgramsRun(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "another language")
 	doc, err := os.ReadFile("../../docs/reference/feed-data.md")
@@ -68,7 +68,7 @@ func write(t *testing.T, folder, name, text string) {
 }
 
 // The manual documents exactly the names that the data can have.
-func TestManualDocumentsEveryDataName(t *testing.T) {
+func TestDocumentationListsEveryFieldOfFeedData(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("../../docs/reference/feed-data.md")
 	if err != nil {

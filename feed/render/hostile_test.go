@@ -48,7 +48,7 @@ func everywhere(s string) *feed.Feed {
 	return f
 }
 
-func TestTextCannotEscapeXML(t *testing.T) {
+func TestItemTextCannotInjectXML(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]string{
 		"the end of a section": "a]]>b", "quotes": `a"b'c`, "an instruction": "a?><?xml b", "a script": "a</script><script>b",

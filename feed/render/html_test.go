@@ -31,7 +31,7 @@ func marked(s string) *feed.Feed {
 	return f
 }
 
-func TestPageContainsOnlyKnownElements(t *testing.T) {
+func TestHTMLPageContainsOnlyKnownElements(t *testing.T) {
 	t.Parallel()
 	ours := strings.Fields("html head meta title link body main header h1 h2 a img div p br time article span data")
 	attributes := strings.Fields("lang charset name content class dir href src alt datetime value type title rel")
@@ -92,7 +92,7 @@ func balanced(t *testing.T, doc string) {
 	}
 }
 
-func TestPageShowsTheFeed(t *testing.T) {
+func TestHTMLPageShowsTheFeed(t *testing.T) {
 	t.Parallel()
 	for name, s := range hostileTexts() {
 		doc := rendered(t, filled(s), "html", nil)
@@ -122,7 +122,7 @@ func TestPageShowsTheFeed(t *testing.T) {
 	}
 }
 
-func TestPageMarkupIsSanitized(t *testing.T) {
+func TestMarkupInHTMLPageIsSanitized(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{Title: feed.Text{Value: "<b>A</b>", Type: "text/html"}, Items: []feed.Item{
 		{ID: "1", Content: []feed.Text{{Value: "<p>Hello <i>you</i></p><script>x</script>", Type: "text/html"}}},
@@ -140,7 +140,7 @@ func TestPageMarkupIsSanitized(t *testing.T) {
 	}
 }
 
-func TestPageLinksToAlternates(t *testing.T) {
+func TestHTMLPageLinksToAlternateFormats(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{Title: feed.Text{Value: "A"}, Language: "de", Link: "http://a.example/", Updated: feed.Date{UTC: time.Unix(0, 0)},
 		Items: []feed.Item{{ID: "1", Link: "/1", Title: feed.Text{Value: "B"}, Enclosures: []feed.Enclosure{{URL: "http://a.example/1.mp3", Type: "audio/mpeg", Length: 7}}}}}

@@ -30,7 +30,7 @@ func TestHashedIDsBecomeURNs(t *testing.T) {
 	}
 }
 
-func TestSourceOfAnEntryHasIDAndUpdated(t *testing.T) {
+func TestAtomSourceElementContainsIDAndUpdated(t *testing.T) {
 	t.Parallel()
 	doc := `<rss version="2.0"><channel><title>C</title><link>http://h.example/</link><description>d</description>` +
 		`<item><guid>http://h.example/1</guid><pubDate>Fri, 20 Nov 2026 08:30:00 GMT</pubDate><source url="http://other.example/rss.xml">Other</source></item>` +

@@ -50,7 +50,7 @@ func languages() map[string]language {
 	}
 }
 
-func TestInterpretersReadTheirFormat(t *testing.T) {
+func TestLanguageInterpretersReadRenderedData(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "another language")
 	scripts := map[string]string{"php": "read.php", "perl": "read.pl", "python": "read.py", "ruby": "read.rb", "node": "read.mjs"}

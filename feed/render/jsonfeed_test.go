@@ -161,7 +161,7 @@ func TestOtherFormatsConvertToJSONFeed(t *testing.T) {
 	}
 }
 
-func TestTextCannotEscapeJSONFeed(t *testing.T) {
+func TestItemTextCannotInjectJSON(t *testing.T) {
 	t.Parallel()
 	for name, s := range hostileTexts() {
 		if doc := rendered(t, filled(s), "jsonfeed", nil); !json.Valid([]byte(doc)) {
@@ -190,7 +190,7 @@ func TestTextCannotEscapeJSONFeed(t *testing.T) {
 	}
 }
 
-func TestNextURLOfJSONFeedIsTheArchive(t *testing.T) {
+func TestNextURLOfJSONFeedPointsToTheArchive(t *testing.T) {
 	t.Parallel()
 	archive := feed.Link{Rel: "prev-archive", Href: "https://a.example/archive/5/feed.json"}
 	for _, c := range []struct {

@@ -157,7 +157,7 @@ func refused(warnings []Warning) bool {
 
 // The module fields of the test documents survive a round trip through every format with
 // modules, unless there is a warning.
-func TestModulesRoundTrip(t *testing.T) {
+func TestModulesSurviveRoundTrip(t *testing.T) {
 	t.Parallel()
 	compared := 0
 	for name, f := range corpus(t) {
@@ -182,7 +182,7 @@ func TestModulesRoundTrip(t *testing.T) {
 }
 
 // A document with all modules survives a round trip through the formats with modules.
-func TestDocumentWithAllModulesRoundTrips(t *testing.T) {
+func TestDocumentWithAllModulesSurvivesRoundTrip(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("testdata/golden/modules.xml")
 	if err != nil {

@@ -119,7 +119,7 @@ func TestCDFRoundTrip(t *testing.T) {
 }
 
 // CDF preserves the elements that only CDF has.
-func TestCDFPreservesItsOwnElements(t *testing.T) {
+func TestCDFElementsSurviveRoundTrip(t *testing.T) {
 	t.Parallel()
 	for name, f := range corpus(t) {
 		if f.Format != feed.CDF {

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestFormatsAreFoundByNameAndExtension(t *testing.T) {
+func TestFormatsAreSelectedByNameOrExtension(t *testing.T) {
 	t.Parallel()
 	names, exts := map[string]bool{}, map[string]bool{}
 	for _, f := range Formats() {
@@ -55,7 +55,7 @@ func TestUnknownFormatErrorListsTheFormats(t *testing.T) {
 	}
 }
 
-func TestInvalidCallbackIsRejected(t *testing.T) {
+func TestInvalidJSONPCallbackIsRejected(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"a b", "1a", "a.", ".a", "a..b", "alert(1)", "a-b", "ä", "function", "a.if", "a\n", strings.Repeat("a", 300)} {
 		_, _, err := Append(nil, new(feed.Feed), "rss20", &Options{Callback: name})
@@ -117,7 +117,7 @@ func TestOptionsReplaceFeedValues(t *testing.T) {
 	}
 }
 
-func TestEveryRuleHasAWarning(t *testing.T) {
+func TestOmittedOrShortenedValuesCauseWarnings(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("word ", 30)
 	many := make([]feed.Item, 16)
@@ -214,7 +214,7 @@ func TestDeeplyNestedItemsAreLimited(t *testing.T) {
 	checkRSS(t, written(t, &feed.Feed{Link: "https://a.example/", Items: []feed.Item{it}}, "rss20"), "rss20")
 }
 
-func TestItemsWithOneIDGetDifferentIDs(t *testing.T) {
+func TestItemsWithTheSameIDGetDistinctIDs(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{Link: "https://a.example/"}
 	for i := range 3 * fewNames {
@@ -229,7 +229,7 @@ func TestItemsWithOneIDGetDifferentIDs(t *testing.T) {
 	}
 }
 
-func TestHTMLWordsAreTheReadableText(t *testing.T) {
+func TestHTMLWordsReturnsTheReadableText(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"": "", "plain": "plain", "a &amp; b": "a & b", "<p>One<p>Two": "One\nTwo", "a<br>b": "a\nb", "<b>a</b>b": "ab", "<!-- c -->x": "x",
@@ -268,7 +268,7 @@ func TestFastURLCheckMatchesTheSlowCheck(t *testing.T) {
 	}
 }
 
-func TestTokensAreASCII(t *testing.T) {
+func TestMediaTypeTokensContainOnlyASCII(t *testing.T) {
 	t.Parallel()
 	for c := range 256 {
 		want := c > ' ' && c < 0x7f && !strings.ContainsRune(`()<>@,;:\"/[]?=`, rune(c))
@@ -278,7 +278,7 @@ func TestTokensAreASCII(t *testing.T) {
 	}
 }
 
-func TestEscapingChecksEveryByte(t *testing.T) {
+func TestEscapingHandlesEveryByteAtEveryOffset(t *testing.T) {
 	t.Parallel()
 	for _, in := range []byte{inText, inAttr} {
 		for c := range 256 {

@@ -119,7 +119,7 @@ func oneProperty(d *xml.Decoder, start xml.StartElement, path string) error {
 	}
 }
 
-func TestRSS10IsRDF(t *testing.T) {
+func TestRSS10DocumentIsValidRDF(t *testing.T) {
 	t.Parallel()
 	for name, f := range corpus(t) {
 		if err := stripes(written(t, f, "rdf")); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestPlainTextIsReadable(t *testing.T) {
+func TestRenderedPlainTextIsReadable(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{
 		Title: feed.Text{Value: "News &amp; more", Type: "text/html"}, Link: "http://a.example/", Subtitle: feed.Text{Value: "What happened."},
@@ -110,14 +110,14 @@ func TestMarkupIsConvertedToLinesOfText(t *testing.T) {
 }
 
 // The time to read any markup is linear in its length.
-func TestMarkupIsReadInLinearTime(t *testing.T) {
+func TestMarkupIsConvertedToTextInLinearTime(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{"<", "<a ", "<a \"", "<a b='", "<!--", "<script>", "</", "<pre>", "<li>", "<a href=x>", "<img alt=", "&", "<script></", "<img a", "'\""} {
 		linesOf(strings.Repeat(part, 300_000), new([]string))
 	}
 }
 
-func TestTitlesWithEntitiesOnlyBecomeText(t *testing.T) {
+func TestTitlesWithEntitiesButNoTagsBecomePlainText(t *testing.T) {
 	t.Parallel()
 	for title, want := range map[string]string{
 		"Don&#8217;t":          "<title>Don’t</title>",
@@ -162,7 +162,7 @@ func TestDescriptionsOfRSS091ArePlainText(t *testing.T) {
 	}
 }
 
-func TestURLsOfJSONFeedHaveNoSpaces(t *testing.T) {
+func TestSpacesInURLsOfJSONFeedAreEscaped(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{Title: feed.Text{Value: "C"}, Link: "http://h.example/a b", Items: []feed.Item{{
 		ID: "u", Link: "http://h.example/c d", Enclosures: []feed.Enclosure{{URL: "http://h.example/e f.mp3"}},

@@ -65,7 +65,7 @@ func withoutOnlyText(n feed.Node) feed.Node {
 	return n
 }
 
-func TestUnknownElementsRoundTrip(t *testing.T) {
+func TestUnknownElementsSurviveRoundTrip(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	for seed := range uint64(300) {
@@ -193,7 +193,7 @@ func TestInvalidXMLNamesAreOmitted(t *testing.T) {
 }
 
 // Leftovers of repeated elements do not conflict with the elements themselves.
-func TestRepeatedKnownElementsAreNotWritten(t *testing.T) {
+func TestRepeatedKnownElementsAreOmitted(t *testing.T) {
 	t.Parallel()
 	var list []feed.Node
 	for s := range spNone {
@@ -224,7 +224,7 @@ func TestRepeatedKnownElementsAreNotWritten(t *testing.T) {
 }
 
 // Two namespaces with one prefix in one tag, which no parsed document can contain.
-func TestConflictingPrefixesAreRenamed(t *testing.T) {
+func TestConflictingNamespacePrefixesAreRenamed(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{Title: feed.Text{Value: "T"}, Link: "https://a.example/", Unknown: []feed.Node{{Space: "urn:one", Prefix: "p", Name: "x-n", Attrs: []feed.Attr{
 		{Space: "urn:two", Name: "p:a", Value: "2"}, {Space: "urn:three", Name: "p:a", Value: "3"}, {Space: "urn:four", Name: "a", Value: "4"}, {Name: "a", Value: "0"},
@@ -236,7 +236,7 @@ func TestConflictingPrefixesAreRenamed(t *testing.T) {
 	}
 }
 
-func TestPrefixesAreDeclaredOnce(t *testing.T) {
+func TestNamespacePrefixesAreDeclaredOnce(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{Title: feed.Text{Value: "T"}, Link: "https://a.example/"}
 	for i := range 3 {

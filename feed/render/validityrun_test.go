@@ -87,7 +87,7 @@ func judgedAs(format string, f *feed.Feed) string {
 	return format
 }
 
-func TestDocumentsAndModulesAreValid(t *testing.T) {
+func TestRenderedDocumentsAndModulesAreValid(t *testing.T) {
 	t.Parallel()
 	book := newRulebook()
 	for name, f := range judgedFeeds(t) {

@@ -42,10 +42,10 @@ func loop(b *testing.B, n int, do func(i int) error) (wall, work float64) {
 	return float64(time.Since(start)) / float64(n), float64(cpu()-used) / float64(n)
 }
 
-// BenchmarkSender compares the plain sender with a tuned net/http client on the same receiver and
+// BenchmarkSendNotification compares the plain sender with a tuned net/http client on the same receiver and
 // 1,000 hosts, in alternating rounds. The ratios are net/http's figure divided by ours: 1.4 means
 // 1.4 times as many in the same time.
-func BenchmarkSender(b *testing.B) {
+func BenchmarkSendNotification(b *testing.B) {
 	port := startReceiver(b)
 	urls := make([]string, 1000)
 	for i := range urls {

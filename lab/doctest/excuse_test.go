@@ -31,7 +31,7 @@ func held() excuse {
 		"json.md: interface":     "internal/cli: the tests of each command compare the declarations with its types",
 		"river-json.md: interfa": "the same",
 		"doctor.md: interface":   "internal/cli/operatecli: a test compares the declarations with its types",
-		"feed-data.md":           "render: TestExampleProgramsOfFeedDataRun runs each of them",
+		"feed-data.md":           "render: TestDocumentedFeedDataProgramsRun runs each of them",
 		"formats.md":             "internal/cli/formatcli: the examples are the output of convert",
 		"nodes.md: upstream":     "lab/clustertest: TestNodesAreReplacedBehindABalancer runs it",
 		"nodes.md: defaults":     "the same",

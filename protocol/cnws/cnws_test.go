@@ -59,7 +59,7 @@ func parse(t *testing.T, doc string) Document {
 	return d
 }
 
-func TestMessagesOfTheProposalAreParsed(t *testing.T) {
+func TestMessagesFromTheSpecificationAreParsed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, doc string
@@ -108,7 +108,7 @@ func TestMessagesOfTheProposalAreParsed(t *testing.T) {
 	}
 }
 
-func TestMarshalMatchesTheProposal(t *testing.T) {
+func TestMarshalMatchesTheSpecification(t *testing.T) {
 	t.Parallel()
 	head := "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"
 	for _, doc := range []string{subscribeDoc, resultDoc, strings.Replace(changeDoc, "Mon, 07 Apr 2003 22:59:33 BST", "Mon, 07 Apr 2003 21:59:33 GMT", 1)} {
@@ -158,7 +158,7 @@ func TestKnownEncodingsAreDecoded(t *testing.T) {
 	}
 }
 
-func TestOtherDocumentsAreRejected(t *testing.T) {
+func TestDocumentsOfOtherFormatsAreRejected(t *testing.T) {
 	t.Parallel()
 	change := "<resourceChange><resourceID>http://n.example/</resourceID>"
 	var spaces strings.Builder
@@ -207,7 +207,7 @@ func manyAttrs(n int) string {
 	return b.String()
 }
 
-func TestErrorNamesInvalidField(t *testing.T) {
+func TestErrorNamesTheInvalidField(t *testing.T) {
 	t.Parallel()
 	subscribe := func(id, url string) string {
 		return wrap("<subscribe><resourceID>" + id + "</resourceID><notificationURL>" + url + "</notificationURL></subscribe>")
@@ -274,7 +274,7 @@ func TestLongTitleIsReadAndCutWhenWritten(t *testing.T) {
 	}
 }
 
-func TestMarshalRejectsUnreadableValues(t *testing.T) {
+func TestMarshalRejectsValuesThatParseWouldReject(t *testing.T) {
 	t.Parallel()
 	deep := Element{Space: "u", Name: "a"}
 	for range maxDepth {
@@ -328,7 +328,7 @@ func TestParseResultRequiresCompleteDocument(t *testing.T) {
 	}
 }
 
-func TestSubscriptionIsConfirmedAfterThirtyDaysWithoutNotification(t *testing.T) {
+func TestSubscriptionIsRenewedAfterThirtyDaysWithoutNotification(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2003, 5, 1, 12, 0, 0, 0, time.UTC)
 	day := 24 * time.Hour

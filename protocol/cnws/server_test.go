@@ -114,7 +114,7 @@ func TestClientNotifiesHandler(t *testing.T) {
 	}
 }
 
-func TestMissingRoleAnswersFalse(t *testing.T) {
+func TestHandlerWithoutHubOrSubscriberAnswersFalse(t *testing.T) {
 	t.Parallel()
 	endpoint := serve(t, &Handler{})
 	r, err := (&Client{}).Subscribe(t.Context(), endpoint, Subscribe{"http://a.example/", "http://b.example/"})

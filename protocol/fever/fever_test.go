@@ -230,7 +230,7 @@ func ask(t *testing.T, f *fake, method, target, contentType, body string) (int, 
 
 const form = "application/x-www-form-urlencoded"
 
-func TestKeyIsAcceptedInEveryForm(t *testing.T) {
+func TestAPIKeyIsAcceptedInQueryFormAndMultipart(t *testing.T) {
 	t.Parallel()
 	key := fever.Key("alice", "secret")
 	var parts bytes.Buffer
@@ -264,7 +264,7 @@ func TestKeyIsAcceptedInEveryForm(t *testing.T) {
 	}
 }
 
-func TestEmptyListsArePresent(t *testing.T) {
+func TestResponseContainsEmptyLists(t *testing.T) {
 	t.Parallel()
 	_, body := ask(t, newFake(0), "POST", "/?api&items&unread_item_ids&saved_item_ids&links&favicons", form, "api_key="+fever.Key("alice", "secret"))
 	want := `{"api_version":3,"auth":1,"last_refreshed_on_time":9,"favicons":[],"items":[],"total_items":0,"links":[],"unread_item_ids":"","saved_item_ids":""}`
@@ -273,7 +273,7 @@ func TestEmptyListsArePresent(t *testing.T) {
 	}
 }
 
-func TestXMLResponseOnRequest(t *testing.T) {
+func TestResponseIsXMLIfRequested(t *testing.T) {
 	t.Parallel()
 	status, body := ask(t, newFake(2), "POST", "/?api=xml&groups&feeds&items&unread_item_ids", form, "api_key="+fever.Key("alice", "secret"))
 	var a fever.Response
@@ -329,7 +329,7 @@ func TestItemQueryIsParsed(t *testing.T) {
 	}
 }
 
-func TestKeyMatchesTheDocumentation(t *testing.T) {
+func TestAPIKeyMatchesTheDocumentedExample(t *testing.T) {
 	t.Parallel()
 	if got := fever.Key("you@yourdomain.com", "b3stp4s4wd3v4"); got != "22233baf0b67c4e7cbee08486fba3861" {
 		t.Error(got)

@@ -50,8 +50,8 @@ func TestStreamIsServedAsAtom(t *testing.T) {
 	}
 }
 
-// TestFailedAtomStreamIsNotWellFormed lets the backend fail after the first batch.
-func TestFailedAtomStreamIsNotWellFormed(t *testing.T) {
+// TestAtomStreamThatFailsHalfwayIsNotWellFormed lets the backend fail after the first batch.
+func TestAtomStreamThatFailsHalfwayIsNotWellFormed(t *testing.T) {
 	t.Parallel()
 	f := newFake(300)
 	f.failsAt = 2

@@ -77,7 +77,7 @@ func TestHandlerServesTheClientAtAnyPathPrefix(t *testing.T) {
 	}
 }
 
-func TestPagesAndIDsListEachItemOnce(t *testing.T) {
+func TestStreamPagesAndItemIDsListEachItemOnce(t *testing.T) {
 	t.Parallel()
 	ctx, f := t.Context(), newFake(2345)
 	c := serve(t, f, "")
@@ -121,7 +121,7 @@ func TestPagesAndIDsListEachItemOnce(t *testing.T) {
 	}
 }
 
-func TestFailedResponseIsIncomplete(t *testing.T) {
+func TestResponseThatFailsHalfwayIsIncomplete(t *testing.T) {
 	t.Parallel()
 	f := newFake(1000)
 	c := serve(t, f, "")
@@ -202,7 +202,7 @@ func TestRequestWithoutValidTokenIsUnauthorized(t *testing.T) {
 	}
 }
 
-func TestTokenMayBeMissingButNotWrong(t *testing.T) {
+func TestMissingEditTokenIsAcceptedAndWrongTokenIsRejected(t *testing.T) {
 	t.Parallel()
 	f := newFake(3)
 	_, token, _ := ask(t, f, "GET", api+"token", "")
@@ -273,7 +273,7 @@ func TestEditTagMarksItems(t *testing.T) {
 	}
 }
 
-func TestTimeUnitIsDetectedByLength(t *testing.T) {
+func TestTimestampUnitIsDetectedByNumberOfDigits(t *testing.T) {
 	t.Parallel()
 	for ts, want := range map[string]string{
 		"": "all", "0": "all", "1371645508": "2013-06-19T12:38:28Z", "1371645508123": "2013-06-19T12:38:28.123Z", "1371645508.9": "2013-06-19T12:38:28Z",

@@ -68,7 +68,7 @@ func FuzzItemID(f *testing.F) {
 	})
 }
 
-func FuzzStream(f *testing.F) {
+func FuzzStreamID(f *testing.F) {
 	for _, s := range []string{"", "feed/12", "feed/http:/x", "user/-/label/a/b", "user/x/state/com.google/read", "starred"} {
 		f.Add(s)
 	}

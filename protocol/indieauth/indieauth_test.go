@@ -98,7 +98,7 @@ func TestInvalidAuthorizationRequestIsRefused(t *testing.T) {
 	}
 }
 
-func TestRedirectURIMustBeSameOriginOrListed(t *testing.T) {
+func TestRedirectURIMustHaveTheOriginOfTheClientOrBeListed(t *testing.T) {
 	t.Parallel()
 	for to, near := range map[string]bool{
 		app + "cb": true, "https://app.example:443/x": true, "https://APP.example/x": true,
@@ -111,7 +111,7 @@ func TestRedirectURIMustBeSameOriginOrListed(t *testing.T) {
 	}
 }
 
-func TestVerifierMustMatchChallenge(t *testing.T) {
+func TestPKCEVerifierMustMatchChallenge(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		challenge, verifier string
@@ -123,7 +123,7 @@ func TestVerifierMustMatchChallenge(t *testing.T) {
 	}
 }
 
-func TestParseClientFromPageOrMetadata(t *testing.T) {
+func TestClientIsReadFromPageOrMetadata(t *testing.T) {
 	t.Parallel()
 	page := `<!doctype html><title>Page</title><link rel="redirect_uri" href="/cb"><a rel="me redirect_uri" href="com.example:/cb">x</a><link rel=redirect_uri href="javascript:x">
 <div class="h-app"><a href="/home" class="u-url p-name"><img class="u-logo" src="l.png" alt=""> My   App</a></div><div class="h-app"><p class="p-name">Other</p></div>`

@@ -147,7 +147,7 @@ func TestClientCallsEveryMethod(t *testing.T) {
 	}
 }
 
-func TestGetPostsFiltersAndSortsLikeWordPress(t *testing.T) {
+func TestGetPostsFiltersAndSortsAsInWordPress(t *testing.T) {
 	t.Parallel()
 	s := newSite()
 	for i, p := range []metaweblog.Post{
@@ -197,7 +197,7 @@ func TestGetPostsFiltersAndSortsLikeWordPress(t *testing.T) {
 	}
 }
 
-func TestMethodsRequireTheirAccess(t *testing.T) {
+func TestMethodsRequireTheirAccessRights(t *testing.T) {
 	t.Parallel()
 	s := newSite()
 	h := handler(s)
@@ -224,7 +224,7 @@ func TestMethodsRequireTheirAccess(t *testing.T) {
 	}
 }
 
-func TestFailedLoginEndsBatch(t *testing.T) {
+func TestMulticallStopsAtFailedLogin(t *testing.T) {
 	t.Parallel()
 	s := newSite()
 	guess := func(password string) any {
@@ -237,7 +237,7 @@ func TestFailedLoginEndsBatch(t *testing.T) {
 	}
 }
 
-func TestSupportedMethodsMatchMethods(t *testing.T) {
+func TestSupportedMethodsListsOnlyMethodsThatCanBeCalled(t *testing.T) {
 	t.Parallel()
 	h := handler(newSite())
 	v, err := h.Call(t.Context(), xmlrpc.Call{Method: "mt.supportedMethods"})
@@ -256,7 +256,7 @@ func TestSupportedMethodsMatchMethods(t *testing.T) {
 	}
 }
 
-func TestInvalidParameterIsFaultThatNamesIt(t *testing.T) {
+func TestFaultNamesTheInvalidParameter(t *testing.T) {
 	t.Parallel()
 	h := handler(newSite())
 	in := func(more ...any) []any { return append([]any{"alice", "alice", "secret"}, more...) }
@@ -297,7 +297,7 @@ func TestInvalidParameterIsFaultThatNamesIt(t *testing.T) {
 	}
 }
 
-func TestParseEditAcceptsAnyTypeAndCase(t *testing.T) {
+func TestParseEditAcceptsFieldsOfAnyTypeAndCase(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
@@ -335,7 +335,7 @@ func TestParseEditAcceptsAnyTypeAndCase(t *testing.T) {
 	}
 }
 
-func TestStatusOverridesPublish(t *testing.T) {
+func TestPostStatusOverridesPublishParameter(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		status  string
@@ -358,7 +358,7 @@ func TestStatusOverridesPublish(t *testing.T) {
 	}
 }
 
-func TestTitleIsReadFromBloggerContent(t *testing.T) {
+func TestTitleIsReadFromTitleTagInBloggerContent(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		content string

@@ -60,7 +60,7 @@ func TestClientCreatesUpdatesAndDeletesPosts(t *testing.T) {
 	}
 }
 
-func TestDelayedPostIsAnswered202(t *testing.T) {
+func TestPostAcceptedForLaterReturnsStatus202(t *testing.T) {
 	t.Parallel()
 	_, srv := newSite(t)
 	got := ask(t, "POST", srv.URL+"/micropub", "content=A&post-status=later", "Content-Type", formType, "Authorization", "Bearer alice:create")
@@ -95,7 +95,7 @@ func TestInternalErrorIsNotDisclosed(t *testing.T) {
 	}
 }
 
-func TestClientSendsFormWherePossible(t *testing.T) {
+func TestClientSendsFormUnlessJSONIsNeeded(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		r    Request

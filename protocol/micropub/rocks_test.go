@@ -99,7 +99,7 @@ func same(t *testing.T, v any, want string) {
 	}
 }
 
-func TestUpdateChangesNamedPropertiesOnly(t *testing.T) {
+func TestUpdateChangesOnlyTheNamedProperties(t *testing.T) {
 	t.Parallel()
 	const before = `{"type":["h-entry"],"properties":{"content":["Old"],"category":["one","two"],"photo":[{"value":"https://a.example/s.jpg","alt":"A sunset"}]}}`
 	const photo = `,"photo":[{"value":"https://a.example/s.jpg","alt":"A sunset"}]`
@@ -145,7 +145,7 @@ func createPost(t *testing.T, srv *httptest.Server, body string) string {
 	return got.header.Get("Location")
 }
 
-func TestDeleteAndUndeleteByFormAndJSON(t *testing.T) {
+func TestPostIsDeletedAndUndeletedByFormAndJSON(t *testing.T) {
 	t.Parallel()
 	s, srv := newSite(t)
 	at := createPost(t, srv, `{"properties":{"content":["A"]}}`)
@@ -197,7 +197,7 @@ func TestEachQueryReturnsItsProperties(t *testing.T) {
 	}
 }
 
-func TestMediaEndpointStoresFile(t *testing.T) {
+func TestMediaEndpointStoresUploadedFile(t *testing.T) {
 	t.Parallel()
 	s, srv := newSite(t)
 	for number, kind := range map[string]string{"700": "image/jpeg", "701": "image/png", "702": "image/gif"} {
@@ -208,7 +208,7 @@ func TestMediaEndpointStoresFile(t *testing.T) {
 	}
 }
 
-func TestRequestNeedsATokenWithItsScope(t *testing.T) {
+func TestRequestNeedsATokenWithTheRequiredScope(t *testing.T) {
 	t.Parallel()
 	const create, update = `{"properties":{"content":["A"]}}`, `{"action":"update","url":"http://a.example/","delete":["x"]}`
 	bearer := func(s string) []string { return []string{"Authorization", "Bearer " + s} }
@@ -289,7 +289,7 @@ func TestRequestNeedsATokenWithItsScope(t *testing.T) {
 	}
 }
 
-func TestTokenIsNotAProperty(t *testing.T) {
+func TestAccessTokenParameterIsNotStoredAsProperty(t *testing.T) {
 	t.Parallel() // 802
 	s, srv := newSite(t)
 	ask(t, "POST", srv.URL+"/micropub", "content=A&access_token=alice:create", "Content-Type", formType)

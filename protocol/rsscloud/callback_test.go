@@ -105,7 +105,7 @@ func TestInvalidCallbackIsRejected(t *testing.T) {
 	}
 }
 
-func TestFullWidthDigitsBecomeAnAddress(t *testing.T) {
+func TestFullWidthDigitsInHostAreNormalizedToIPAddress(t *testing.T) {
 	t.Parallel()
 	got, err := rsscloud.CallbackURL("http-post", "１２７.０.０.１", 80, "/")
 	if err == nil && got != "http://127.0.0.1/" {
@@ -153,7 +153,7 @@ func TestChallengeIsAppendedToUnchangedQuery(t *testing.T) {
 	}
 }
 
-func TestCallbackHostIsCallerUnlessDomainIsSet(t *testing.T) {
+func TestCallbackHostIsTheClientAddressUnlessDomainIsSet(t *testing.T) {
 	t.Parallel()
 	g := rsscloud.Registration{Port: 5337, Path: "/a", Protocol: "http-post"}
 	for addr, want := range map[string]string{
@@ -182,7 +182,7 @@ func TestCallbackHostIsCallerUnlessDomainIsSet(t *testing.T) {
 	}
 }
 
-func TestProcedureNameIsCheckedBeforeRegistration(t *testing.T) {
+func TestInvalidProcedureNameIsRejectedBeforeRegistration(t *testing.T) {
 	t.Parallel()
 	for _, ok := range []string{"a", "river.updated", "rssCloud.notify", "a_b:c/d", "mt", "system2.x", strings.Repeat("a", 128)} {
 		if err := rsscloud.CheckProcedure("xml-rpc", ok); err != nil {
@@ -205,7 +205,7 @@ func TestProcedureNameIsCheckedBeforeRegistration(t *testing.T) {
 	}
 }
 
-func TestURLGivenAsDomainIsRejectedWithExplanation(t *testing.T) {
+func TestURLInDomainParameterIsRejectedWithExplanation(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]string{
 		"http://reader.example":          "is a URL or part of one",

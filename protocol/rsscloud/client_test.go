@@ -299,7 +299,7 @@ func TestClientDistinguishesLimitFromRefusal(t *testing.T) {
 	}
 }
 
-func TestNotificationToAPingEndpointFailsAsALoop(t *testing.T) {
+func TestNotificationToAPingEndpointIsRejectedAsLoop(t *testing.T) {
 	t.Parallel()
 	hub := newCloud(t)
 	err := (&rsscloud.Client{}).Notify(t.Context(), "http-post", hub.URL+"/rsscloud/ping", "", testFeed, 1)
@@ -328,7 +328,7 @@ func TestPingEndpointIsDerivedFromHubURL(t *testing.T) {
 	}
 }
 
-func TestSubscriberAnswersNotificationsAndRejectsInvalidOnes(t *testing.T) {
+func TestSubscriberAcceptsValidNotificationsAndRejectsInvalidOnes(t *testing.T) {
 	t.Parallel()
 	srv, received := aggregator(t)
 	feed := url.QueryEscape(testFeed)
@@ -401,7 +401,7 @@ func TestNotificationThatCannotBeStoredReturns503(t *testing.T) {
 	}
 }
 
-func TestSubscriberRejectsOtherProcedures(t *testing.T) {
+func TestSubscriberRejectsUnknownProcedures(t *testing.T) {
 	t.Parallel()
 	notified := 0
 	srv := httptest.NewServer(&rsscloud.Subscriber{

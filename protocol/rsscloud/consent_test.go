@@ -20,7 +20,7 @@ const (
 	consentFeed      = "http://f.example/"
 )
 
-func TestChallengeIsConsentUnlessTheResponseEchoesTheRequest(t *testing.T) {
+func TestChallengeInResponseIsConsentUnlessTheResponseEchoesTheRequest(t *testing.T) {
 	t.Parallel()
 	const c = consentChallenge
 	query := "url=http%3A%2F%2Ff.example%2F&challenge=" + c
@@ -135,8 +135,8 @@ func TestEchoedQueryIsNotConsent(t *testing.T) {
 	}
 }
 
-// TestBareChallengeIsConsentInEachMediaType covers the responses of real aggregators.
-func TestBareChallengeIsConsentInEachMediaType(t *testing.T) {
+// TestResponseOfOnlyTheChallengeIsConsentInEachMediaType covers the responses of real aggregators.
+func TestResponseOfOnlyTheChallengeIsConsentInEachMediaType(t *testing.T) {
 	t.Parallel()
 	const c = consentChallenge
 	for _, kind := range []string{"text/plain", "text/html; charset=UTF-8", "application/json", "text/xml", "application/octet-stream", ""} {

@@ -68,7 +68,7 @@ func describe(c rsscloud.Cloud, err error) string {
 	return fmt.Sprintf("%s\nregister: %s %v\nping: %s %v\ncancel: %s %v\n", c, register, err1, ping, err2, cancel, err3)
 }
 
-func TestEmptyDomainRequiresFeedURL(t *testing.T) {
+func TestCloudWithEmptyDomainNeedsTheFeedURL(t *testing.T) {
 	t.Parallel()
 	feed := []byte(`<rss><channel><cloud domain="" port="80" path="/RPC2" registerProcedure="x" protocol="xml-rpc"/></channel></rss>`)
 	for _, u := range []string{"", "not a url", "file:///rss.xml", "::"} {
@@ -82,7 +82,7 @@ func TestEmptyDomainRequiresFeedURL(t *testing.T) {
 	}
 }
 
-func TestUnfinishedCommentHidesTheRest(t *testing.T) {
+func TestCloudElementInUnclosedCommentIsIgnored(t *testing.T) {
 	t.Parallel()
 	element := `<cloud domain="x.example" port="80" path="/a" registerProcedure="" protocol="http-post"/>`
 	for _, before := range []string{"<!-- ", "<![CDATA[", "<!DOCTYPE rss [ <!ENTITY a \""} {
@@ -95,9 +95,9 @@ func TestUnfinishedCommentHidesTheRest(t *testing.T) {
 	}
 }
 
-// TestCloudScanIsLinear would run for hours if the scan of one of these inputs were
+// TestCloudElementIsFoundInLinearTime would run for hours if the scan of one of these inputs were
 // quadratic.
-func TestCloudScanIsLinear(t *testing.T) {
+func TestCloudElementIsFoundInLinearTime(t *testing.T) {
 	t.Parallel()
 	const n = 1 << 20
 	for _, piece := range []string{"<", "<!", "<?", "<a", "<a b=\"", "<a b='<", "<!--", "<![CDATA[", "<cloud path=", "&", "<a &", "<cloud path='&#", "<item>", "</"} {

@@ -44,7 +44,7 @@ func TestNumberedURLParametersAreOrderedIgnoringCase(t *testing.T) {
 	}
 }
 
-func TestInvalidFormIsRejectedAsAWhole(t *testing.T) {
+func TestFormWithOneInvalidValueIsRejectedCompletely(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, body, want string }{
 		{"percent", "url1=http://a/&path=%zz", "percent sign"},
@@ -234,7 +234,7 @@ func readRegistration(t *testing.T, body, wrong string) rsscloud.Registration {
 	return g
 }
 
-func TestPingFormNamesOneFeed(t *testing.T) {
+func TestPingFormMustContainExactlyOneFeed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ body, want, err string }{
 		{"url=http://a.example/rss.xml", "http://a.example/rss.xml", ""},
@@ -268,7 +268,7 @@ func TestPingFormNamesOneFeed(t *testing.T) {
 	}
 }
 
-func TestRegistrationParametersMayHaveAnyType(t *testing.T) {
+func TestRegistrationParametersAreAcceptedWithAnyType(t *testing.T) {
 	t.Parallel()
 	want := rsscloud.Registration{Procedure: "river.updated", Port: 5337, Path: "/RPC2", Protocol: "xml-rpc", URLs: []string{"http://a/"}}
 	with := func(i int, v any) []any {

@@ -40,7 +40,7 @@ func TestInvalidOutcomeIsIgnored(t *testing.T) {
 	}
 }
 
-func TestPreferHeaderRequestsTheOutcome(t *testing.T) {
+func TestOutcomeIsReturnedIfPreferHeaderRequestsIt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		values []string

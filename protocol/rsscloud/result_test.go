@@ -77,7 +77,7 @@ func TestPingResponseIsRecognizedByItsDocument(t *testing.T) {
 	}
 }
 
-func TestChallengesAreLongAndUnique(t *testing.T) {
+func TestGeneratedChallengesAreLongAndUnique(t *testing.T) {
 	t.Parallel()
 	a, b := rsscloud.NewChallenge(), rsscloud.NewChallenge()
 	if len(a) != 32 || strings.Trim(a, "0123456789abcdef") != "" || a == b {

@@ -148,7 +148,7 @@ func TestResponseFormatFollowsAccept(t *testing.T) {
 	}
 }
 
-func TestRefusalHasStatus200(t *testing.T) {
+func TestRefusedRequestReturnsStatus200WithReason(t *testing.T) {
 	t.Parallel()
 	b := friendly()
 	b.ping = func(context.Context, rsscloud.PingRequest) (rsscloud.Result, error) {
@@ -168,7 +168,7 @@ func TestRefusalHasStatus200(t *testing.T) {
 	}
 }
 
-func TestErrorSetsStatus(t *testing.T) {
+func TestBackendErrorDeterminesStatusAndMessage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		err        error
@@ -211,7 +211,7 @@ func TestUnsupportedBodyIsRejected(t *testing.T) {
 	}
 }
 
-func TestUnsupportedMethodReturnsUsage(t *testing.T) {
+func TestUnsupportedHTTPMethodReturnsUsageText(t *testing.T) {
 	t.Parallel()
 	for _, path := range rsscloud.Endpoints() {
 		for _, method := range []string{"GET", "PUT", "DELETE", "HEAD"} {
@@ -240,7 +240,7 @@ func TestCORSAllowsAnyOrigin(t *testing.T) {
 	}
 }
 
-func TestHopCountIsReadFromHeaderAndCapped(t *testing.T) {
+func TestHopCountIsReadFromHeaderAndLimited(t *testing.T) {
 	t.Parallel()
 	for header, want := range map[string]int{"": 0, "0": 0, "2": 2, " 3 ": 3, "4": 4, "999999": 4, "-1": 4, "x": 4, "99999999999999999999": 4} {
 		got := -1

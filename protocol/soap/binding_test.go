@@ -42,7 +42,7 @@ func TestParamsAreConvertedToDeclaredTypes(t *testing.T) {
 	}
 }
 
-func TestHandlerCanBeCalledWithoutHTTP(t *testing.T) {
+func TestHandlerMethodsCanBeCalledWithoutHTTP(t *testing.T) {
 	t.Parallel()
 	h := server(t)
 	got, err := h.Call(t.Context(), Call{Name: "echo", Params: []Param{{Name: "v", Value: "a"}}})

@@ -84,7 +84,7 @@ func post(h http.Handler, body string, edit func(*http.Request)) *http.Response 
 	return w.Result()
 }
 
-func TestResponseUsesCallersVersionNamespaceAndStyle(t *testing.T) {
+func TestResponseUsesSOAPVersionNamespaceAndStyleOfTheRequest(t *testing.T) {
 	t.Parallel()
 	params := []Param{{Name: "notifyProcedure", Value: "notify"}, {Name: "port", Value: "80"}, {Name: "path", Value: "/é"},
 		{Name: "protocol", Value: "soap"}, {Name: "urls", Value: []string{"http://127.0.0.1/rss.xml"}}}
@@ -181,7 +181,7 @@ func TestFaultsHaveTheStatusOfTheirSOAPVersion(t *testing.T) {
 	}
 }
 
-func TestInvalidBodyIsFault(t *testing.T) {
+func TestInvalidBodyReturnsFault(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		body, contentType string
@@ -329,7 +329,7 @@ func TestClientCallsTheHandlerInBothVersions(t *testing.T) {
 	}
 }
 
-func TestClientSendsActionPerVersion(t *testing.T) {
+func TestClientSendsSOAPActionOfEachVersion(t *testing.T) {
 	t.Parallel()
 	var header http.Header
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

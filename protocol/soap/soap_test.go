@@ -98,7 +98,7 @@ func envelope(header, body string) string {
 		header + "<s:Body>" + body + "</s:Body></s:Envelope>"
 }
 
-func TestOtherDocumentsAreRejected(t *testing.T) {
+func TestDocumentsOfOtherFormatsAreRejected(t *testing.T) {
 	t.Parallel()
 	for name, doc := range map[string]string{
 		"another root":               "<html/>",
@@ -187,7 +187,7 @@ func TestHostileDocumentsAreRejectedWithReason(t *testing.T) {
 	}
 }
 
-func TestMustUnderstandHeaderIsFault(t *testing.T) {
+func TestUnknownMustUnderstandHeaderReturnsFault(t *testing.T) {
 	t.Parallel()
 	header := func(attrs string) string {
 		return envelope(`<s:Header><x:t xmlns:x="u" `+attrs+`>1</x:t></s:Header>`, "<a/>")
@@ -210,7 +210,7 @@ func TestMustUnderstandHeaderIsFault(t *testing.T) {
 	}
 }
 
-func TestOtherVersionIsMismatchFault(t *testing.T) {
+func TestUnknownSOAPVersionReturnsVersionMismatchFault(t *testing.T) {
 	t.Parallel()
 	for _, space := range []string{"", "http://www.w3.org/2001/12/soap-envelope"} {
 		_, err := Parse(strings.NewReader(`<Envelope xmlns="` + space + `"><Body><a/></Body></Envelope>`))
@@ -384,7 +384,7 @@ func TestParametersAreBoundByNameOrPosition(t *testing.T) {
 	}
 }
 
-func TestStringListIsAcceptedInEveryForm(t *testing.T) {
+func TestStringListIsAcceptedInEveryEncoding(t *testing.T) {
 	t.Parallel()
 	for _, r := range []struct {
 		in   any

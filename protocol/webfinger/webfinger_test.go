@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-func TestAccountIsAUserNameAndAHost(t *testing.T) {
+func TestAccountConsistsOfUserNameAndHost(t *testing.T) {
 	t.Parallel()
 	for typed, want := range map[string]string{
 		"@alice@Example.org": "alice@example.org", "acct:alice@example.org": "alice@example.org", " alice@example.org ": "alice@example.org",
@@ -26,7 +26,7 @@ func TestAccountIsAUserNameAndAHost(t *testing.T) {
 	}
 }
 
-func TestQueriesUseHTTPSExceptOnThisMachine(t *testing.T) {
+func TestQueriesUseHTTPSExceptOnLoopback(t *testing.T) {
 	t.Parallel()
 	for typed, want := range map[string]string{
 		"@a+b@example.org":    "https://example.org/.well-known/webfinger?resource=acct%3Aa%2Bb%40example.org",

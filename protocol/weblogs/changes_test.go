@@ -90,7 +90,7 @@ func TestChangesOfOtherServersAreRead(t *testing.T) {
 	}
 }
 
-func TestListWithoutDateUsesNow(t *testing.T) {
+func TestChangesWithoutDateUseTheCurrentTime(t *testing.T) {
 	t.Parallel()
 	got, err := weblogs.ReadChanges([]byte(`<weblogUpdates updated="yesterday"><weblog url="http://site.example/" when="5"/></weblogUpdates>`), weblogs.ReadOptions{Now: updated()})
 	if err != nil || !got.Updated.Equal(updated()) || !got.List[0].When.Equal(updated().Add(-5*time.Minute)) {

@@ -42,7 +42,7 @@ func TestResultsOfExistingServersAreParsed(t *testing.T) {
 	}
 }
 
-func TestFaultIsReportedAsRefusedPing(t *testing.T) {
+func TestFaultResponseIsReportedAsRefusedPing(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(&xmlrpc.Handler{}) // it has no such method
 	defer srv.Close()

@@ -105,7 +105,7 @@ func TestExtendedPingIsParsedByItsParameterCount(t *testing.T) {
 	}
 }
 
-func TestTagsAreLimited(t *testing.T) {
+func TestNumberOfPingTagsIsLimited(t *testing.T) {
 	t.Parallel()
 	many := make([]string, 0, 100)
 	for i := range 100 {
@@ -119,7 +119,7 @@ func TestTagsAreLimited(t *testing.T) {
 	}
 }
 
-func TestTitleFallsBackToHost(t *testing.T) {
+func TestMissingTitleIsReplacedByTheHost(t *testing.T) {
 	t.Parallel()
 	for want, p := range map[string]weblogs.Ping{
 		"Site":              {Name: "Site", URL: site},
@@ -132,7 +132,7 @@ func TestTitleFallsBackToHost(t *testing.T) {
 	}
 }
 
-func TestRefusalIsNeverAFault(t *testing.T) {
+func TestRefusedPingIsAnsweredWithResultInsteadOfFault(t *testing.T) {
 	t.Parallel()
 	b := &backend{answer: func(p weblogs.Ping) error {
 		switch p.Name {
@@ -176,7 +176,7 @@ func TestRefusalIsNeverAFault(t *testing.T) {
 	}
 }
 
-func TestServerReceivesClientsPing(t *testing.T) {
+func TestServerReceivesPingOfClient(t *testing.T) {
 	t.Parallel()
 	b := &backend{}
 	srv := httptest.NewServer(&xmlrpc.Handler{Methods: weblogs.Methods(b)})

@@ -10,7 +10,7 @@ import (
 	"cloudburst/protocol/webmention"
 )
 
-func TestEntryIsReadFromMicroformats(t *testing.T) {
+func TestWebmentionEntryIsReadFromMicroformats(t *testing.T) {
 	t.Parallel()
 	card := `<a class="p-author h-card" href="/me"><img class="u-photo" src="x.png" alt="">Ann  Lee</a>`
 	for name, tt := range map[string]struct {

@@ -11,7 +11,7 @@ import (
 
 // The numbers are those of the discovery tests at webmention.rocks. Each page is at /page/NUMBER,
 // and its endpoint is /endpoint unless the row names another one.
-func TestEndpointIsDiscoveredInEveryForm(t *testing.T) {
+func TestEndpointIsDiscoveredInHeaderAndMarkup(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		number, what string
@@ -73,7 +73,7 @@ func TestEndpointIsDiscoveredInEveryForm(t *testing.T) {
 	}
 }
 
-func TestPageWithoutEndpointReceivesNothing(t *testing.T) {
+func TestPageWithoutEndpointReceivesNoWebmention(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ contentType, body string }{
 		"no link":    {"text/html", `<p>Hello`},

@@ -60,7 +60,7 @@ func TestLinkToTargetIsFoundInEachMediaType(t *testing.T) {
 	}
 }
 
-func TestLinksAreAbsoluteAndOccurOnce(t *testing.T) {
+func TestExtractedLinksAreAbsoluteAndUnique(t *testing.T) {
 	t.Parallel()
 	doc := `<a href="/a">1</a><a href="/a">2</a><a href="mailto:a@b">3</a><img src="https://b.example/x.png"><a href="#c">4</a>`
 	want := []string{"https://me.example/a", "https://b.example/x.png", "https://me.example/p#c"}
@@ -197,7 +197,7 @@ func TestClientSendsToTheHandler(t *testing.T) {
 	}
 }
 
-func TestSourceIsVerified(t *testing.T) {
+func TestWebmentionSourceMustLinkToTheTarget(t *testing.T) {
 	t.Parallel()
 	srv := site(t, func(w http.ResponseWriter, r *http.Request, _ string) {
 		w.Header().Set("Content-Type", "text/html")
@@ -239,7 +239,7 @@ func TestSourceIsVerified(t *testing.T) {
 	}
 }
 
-func TestEndpointCannotEscapeLinkHeader(t *testing.T) {
+func TestEndpointURLCannotInjectIntoLinkHeader(t *testing.T) {
 	t.Parallel()
 	if got := webmention.LinkHeader("https://me.example/a>\r\nX: \"b"); got != `<https://me.example/a%3E%0D%0AX:%20%22b>; rel="webmention"` {
 		t.Error(got)

@@ -297,7 +297,7 @@ func TestSecretIsNotRedirectedToHTTP(t *testing.T) {
 	}
 }
 
-func TestHubErrorIsReturned(t *testing.T) {
+func TestClientReturnsErrorResponseOfHub(t *testing.T) {
 	t.Parallel()
 	s := websub.Subscription{Callback: testCallback, Topic: testTopic}
 	for _, c := range []struct {
@@ -338,7 +338,7 @@ func TestHubErrorIsReturned(t *testing.T) {
 	}
 }
 
-func TestInvalidRequestIsNotSent(t *testing.T) {
+func TestClientDoesNotSendInvalidSubscriptionRequest(t *testing.T) {
 	t.Parallel()
 	c := &websub.Client{HTTP: doer(func(*http.Request) (*http.Response, error) {
 		t.Error("a request was sent")
@@ -362,7 +362,7 @@ func TestInvalidRequestIsNotSent(t *testing.T) {
 	}
 }
 
-func TestPublishSendsURLAndTopic(t *testing.T) {
+func TestPublishRequestContainsURLAndTopic(t *testing.T) {
 	t.Parallel()
 	var got []string
 	c := &websub.Client{UserAgent: "author/1", HTTP: doer(func(r *http.Request) (*http.Response, error) {

@@ -45,9 +45,9 @@ const (
 	bothLinks = `<SITE/hub>; rel="hub", <SITE/blog>; rel="self"`
 )
 
-// TestSubscriberDiscovers has the checks of the public test site for subscribers that
+// TestSubscriberDiscoversHubAndTopic has the checks of the public test site for subscribers that
 // concern discovery and redirects of the topic.
-func TestSubscriberDiscovers(t *testing.T) {
+func TestSubscriberDiscoversHubAndTopic(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.page("/header", "<html>nothing</html>", "Link", `<SITE/blog>; rel="self"`, "Link", `<SITE/hub>; rel="hub"`)
@@ -112,9 +112,9 @@ func TestSubscriberDiscovers(t *testing.T) {
 	}
 }
 
-// TestSubscriberSubscribes has the checks that concern redirected hubs, verification and
+// TestSubscriberVerifiesSubscriptionAndReceivesContent has the checks that concern redirected hubs, verification and
 // content. Each uses a subscription of its own.
-func TestSubscriberSubscribes(t *testing.T) {
+func TestSubscriberVerifiesSubscriptionAndReceivesContent(t *testing.T) {
 	t.Parallel()
 	f := newFollower()
 	callbacks := httptest.NewServer(&websub.Subscriber{Callbacks: f, Log: quiet(t)})

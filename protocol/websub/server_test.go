@@ -68,7 +68,7 @@ func bodyOf(t *testing.T, r *http.Response) string {
 	return string(b)
 }
 
-func TestAcceptedRequestReachesBackend(t *testing.T) {
+func TestAcceptedSubscriptionRequestIsPassedToBackend(t *testing.T) {
 	t.Parallel()
 	var got []any
 	h := &websub.Handler{Log: quiet(t), Backend: backend{
@@ -113,7 +113,7 @@ func TestAcceptedRequestReachesBackend(t *testing.T) {
 	}
 }
 
-func TestRefusalIsPlainText(t *testing.T) {
+func TestRefusedRequestIsAnsweredInPlainText(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name       string
@@ -151,7 +151,7 @@ func TestRefusalIsPlainText(t *testing.T) {
 	}
 }
 
-func TestPublishedTopicsAreAcceptedSeparately(t *testing.T) {
+func TestEachPublishedTopicIsAcceptedSeparately(t *testing.T) {
 	t.Parallel()
 	h := &websub.Handler{Log: quiet(t), Backend: backend{publish: func(_ context.Context, urls []string) []error {
 		out := make([]error, len(urls))
@@ -202,7 +202,7 @@ func TestPublishedTopicsAreAcceptedSeparately(t *testing.T) {
 	}
 }
 
-func TestGETDescribesEndpoint(t *testing.T) {
+func TestGETRequestReturnsDescriptionOfTheEndpoint(t *testing.T) {
 	t.Parallel()
 	h := &websub.Handler{Backend: backend{}}
 	for method, status := range map[string]int{"GET": 200, "HEAD": 200, "OPTIONS": 204, "PUT": 405, "DELETE": 405} {

@@ -100,7 +100,7 @@ func (f *follower) Rejected(_ context.Context, token string, err error) {
 
 func verification(token string, pairs ...string) string { return "/cb/" + token + "?" + form(pairs...) }
 
-func TestOnlyPendingRequestsAreConfirmed(t *testing.T) {
+func TestSubscriberConfirmsOnlyItsPendingRequests(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, target string
@@ -144,7 +144,7 @@ func TestOnlyPendingRequestsAreConfirmed(t *testing.T) {
 	}
 }
 
-func TestConfirmGetsGrantedLease(t *testing.T) {
+func TestConfirmReceivesTheGrantedLease(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		mode, lease string
@@ -167,7 +167,7 @@ func TestConfirmGetsGrantedLease(t *testing.T) {
 	}
 }
 
-func TestDenialIsReported(t *testing.T) {
+func TestSubscriberReportsDeniedSubscription(t *testing.T) {
 	t.Parallel()
 	f := newFollower()
 	r := serve(&websub.Subscriber{Callbacks: f}, "GET", verification("tok", "hub.mode", "denied", "hub.topic", testTopic, "hub.reason", "no\r\nmore \xff"+strings.Repeat("ü", 600)), "")
@@ -179,7 +179,7 @@ func TestDenialIsReported(t *testing.T) {
 	}
 }
 
-func TestBackendErrorIsAnsweredWithARetry(t *testing.T) {
+func TestBackendErrorReturnsStatus503(t *testing.T) {
 	t.Parallel()
 	f := newFollower()
 	f.expect("tok", "subscribe", testTopic, "")

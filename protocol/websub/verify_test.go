@@ -45,7 +45,7 @@ func TestVerificationIsAppendedToCallbackQuery(t *testing.T) {
 	}
 }
 
-func TestOnlyExactChallengeIsConsent(t *testing.T) {
+func TestOnlyTheExactChallengeIsConsent(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		status int
@@ -66,7 +66,7 @@ func TestOnlyExactChallengeIsConsent(t *testing.T) {
 	}
 }
 
-func TestTokensAndChallengesAreLongAndUnique(t *testing.T) {
+func TestGeneratedTokensAndChallengesAreLongAndUnique(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for range 1000 {
@@ -80,7 +80,7 @@ func TestTokensAndChallengesAreLongAndUnique(t *testing.T) {
 }
 
 // The values are from RFC 2202 and RFC 4231.
-func TestSignaturesMatchOtherImplementations(t *testing.T) {
+func TestSignaturesMatchThoseOfOtherImplementations(t *testing.T) {
 	t.Parallel()
 	body := []byte("what do ya want for nothing?")
 	for method, want := range map[string]string{
@@ -132,7 +132,7 @@ func TestSignaturesMatchOtherImplementations(t *testing.T) {
 	}
 }
 
-func TestTopicCannotEscapeLinkHeader(t *testing.T) {
+func TestTopicURLCannotInjectIntoLinkHeader(t *testing.T) {
 	t.Parallel()
 	const hub = "https://hub.example/websub"
 	for _, c := range []struct{ hub, self, want string }{

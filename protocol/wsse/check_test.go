@@ -24,7 +24,7 @@ func parsed(t testing.TB, header string) Token {
 	return token
 }
 
-func TestPublishedHeaderMatchesPassword(t *testing.T) {
+func TestExampleHeaderOfTheSpecificationMatchesItsPassword(t *testing.T) {
 	t.Parallel()
 	token := parsed(t, published)
 	if !token.Check("taadtaadpstcsm") || token.Check("taadtaadpstcs") || token.Check("") {
@@ -32,7 +32,7 @@ func TestPublishedHeaderMatchesPassword(t *testing.T) {
 	}
 }
 
-func TestEveryDigestVariantHasSameProof(t *testing.T) {
+func TestEveryDigestEncodingHasTheSameProof(t *testing.T) {
 	t.Parallel()
 	const password, created = "se cret☂", "2005-11-14T18:40:04-0800"
 	hashed := []byte("bf59559401b2d9e1")
@@ -83,7 +83,7 @@ func TestEmptyDigestDoesNotMatchEmptyPassword(t *testing.T) {
 	}
 }
 
-func TestHeaderIsFreshForFiveMinutes(t *testing.T) {
+func TestWSSEHeaderIsValidForFiveMinutes(t *testing.T) {
 	t.Parallel()
 	token := parsed(t, published)
 	for d, want := range map[time.Duration]bool{

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestHeaderIsParsedInEverySpelling(t *testing.T) {
+func TestWSSEHeaderIsParsedInEveryNotation(t *testing.T) {
 	t.Parallel()
 	want := Token{Username: "cal", Digest: "WgUU6xmxOsGYqhNun9gJZ//C9ew=", Nonce: "bf59", Created: "2005-11-14T18:40:04-0800",
 		At: time.Date(2005, 11, 15, 2, 40, 4, 0, time.UTC)}
@@ -36,7 +36,7 @@ func TestHeaderIsParsedInEverySpelling(t *testing.T) {
 	}
 }
 
-func TestParseRejectsInvalidHeader(t *testing.T) {
+func TestParseRejectsInvalidWSSEHeader(t *testing.T) {
 	t.Parallel()
 	const good = `UsernameToken Username="u", PasswordDigest="d", Nonce="n", Created="2005-11-14T18:40:04Z"`
 	if _, err := Parse(good); err != nil {
@@ -76,7 +76,7 @@ func TestParseRejectsInvalidHeader(t *testing.T) {
 	}
 }
 
-func TestSecondHeaderIsRejected(t *testing.T) {
+func TestSecondWSSEHeaderIsRejected(t *testing.T) {
 	t.Parallel()
 	value := Header("u", "p", time.Now(), nil)
 	if _, ok, err := FromHeader(http.Header{}); ok || err != nil {

@@ -57,7 +57,7 @@ func post(h http.Handler, body string, edit func(*http.Request)) *http.Response 
 	return w.Result()
 }
 
-func TestCallResponseHasStatus200AndLength(t *testing.T) {
+func TestResponseHasStatus200AndContentLength(t *testing.T) {
 	t.Parallel()
 	h := server(t)
 	for method, want := range map[string]string{
@@ -89,7 +89,7 @@ func TestCallResponseHasStatus200AndLength(t *testing.T) {
 	}
 }
 
-func TestInvalidBodyIsFault(t *testing.T) {
+func TestInvalidBodyReturnsFault(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		body         string
@@ -145,7 +145,7 @@ func TestOtherContentTypesAreRejected(t *testing.T) {
 	}
 }
 
-func TestUnsupportedMethodReturnsUsage(t *testing.T) {
+func TestUnsupportedHTTPMethodReturnsUsageText(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"GET", "HEAD", "PUT", "OPTIONS"} {
 		resp := post(server(t), "", func(r *http.Request) { r.Method = method })
@@ -156,7 +156,7 @@ func TestUnsupportedMethodReturnsUsage(t *testing.T) {
 	}
 }
 
-func TestTransportCharsetHasPriority(t *testing.T) {
+func TestCharsetOfContentTypeOverridesXMLDeclaration(t *testing.T) {
 	t.Parallel()
 	resp := post(server(t), "<methodCall><methodName>test.echo</methodName><params><param><value>\xe9</value></param></params></methodCall>",
 		func(r *http.Request) { r.Header.Set("Content-Type", "text/xml; charset=iso-8859-1") })
@@ -166,7 +166,7 @@ func TestTransportCharsetHasPriority(t *testing.T) {
 	}
 }
 
-func TestTruncatedBodyIsNotACall(t *testing.T) {
+func TestTruncatedBodyIsRejected(t *testing.T) {
 	t.Parallel()
 	h := server(t)
 	r := httptest.NewRequest("POST", "/", io.MultiReader(

@@ -74,7 +74,7 @@ func TestValuesOfEveryTypeAreParsed(t *testing.T) {
 	}
 }
 
-func TestOtherDocumentsAreRejected(t *testing.T) {
+func TestDocumentsOfOtherFormatsAreRejected(t *testing.T) {
 	t.Parallel()
 	for _, in := range []string{
 		"<foo/>", "<methodResponse/>", "<methodCall/>", "<x:methodCall/>",
@@ -287,7 +287,7 @@ func TestMarshalRejectsInvalidValues(t *testing.T) {
 	}
 }
 
-func TestMarshalDepthMatchesParseDepth(t *testing.T) {
+func TestMarshalAndParseHaveTheSameDepthLimit(t *testing.T) {
 	t.Parallel()
 	var arrays, structs any = "x", "x"
 	for i := range 40 {
@@ -307,7 +307,7 @@ func TestMarshalDepthMatchesParseDepth(t *testing.T) {
 	}
 }
 
-func TestParametersAreConvertedToGoTypes(t *testing.T) {
+func TestCallParametersAreConvertedToGoTypes(t *testing.T) {
 	t.Parallel()
 	type row struct {
 		in   any
