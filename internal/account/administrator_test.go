@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-func TestInvitedPersonChoosesNameAndPassword(t *testing.T) {
+func TestInvitedUserChoosesNameAndPassword(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -58,7 +58,7 @@ func TestInvitationExpiresAndCanBeRevoked(t *testing.T) {
 	})
 }
 
-func TestGuessesOfInvitationsAreLimited(t *testing.T) {
+func TestInvitationGuessesAreLimited(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		secret, _, err := w.Invite(w.ctx, "", "", 0)
@@ -72,7 +72,7 @@ func TestGuessesOfInvitationsAreLimited(t *testing.T) {
 	})
 }
 
-func TestDeletedUserIsGoneAndTheNameStaysReserved(t *testing.T) {
+func TestDeletedUserIsRemovedAndTheNameStaysReserved(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")

@@ -86,7 +86,7 @@ func keyOf(name, password string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func TestReadTokenSignsInFeverApps(t *testing.T) {
+func TestTokenWithReadScopeSignsInFeverApps(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice", "bob")
@@ -119,7 +119,7 @@ func TestReadTokenSignsInFeverApps(t *testing.T) {
 	})
 }
 
-func TestWrongAppKeysAreCountedAndValidOnesAreAccepted(t *testing.T) {
+func TestWrongAppKeysAreCountedAndValidKeysAreAccepted(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")

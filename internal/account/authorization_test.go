@@ -33,7 +33,7 @@ func (w *harness) code(scopes ...string) string {
 
 func fits(account.Authorization) error { return nil }
 
-func TestCodeWorksOnceOnAnyServerWithTheKey(t *testing.T) {
+func TestAuthorizationCodeIsRedeemedOnceOnAnyServerWithTheSameKey(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -59,7 +59,7 @@ func TestCodeWorksOnceOnAnyServerWithTheKey(t *testing.T) {
 	})
 }
 
-func TestAuthorizationCodeSurvivesUseByAnotherProgram(t *testing.T) {
+func TestAuthorizationCodeStaysValidAfterUseByAnotherProgram(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -73,7 +73,7 @@ func TestAuthorizationCodeSurvivesUseByAnotherProgram(t *testing.T) {
 	})
 }
 
-func TestInvalidCodesAreRefused(t *testing.T) {
+func TestInvalidAuthorizationCodesAreRefused(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice", "bob")

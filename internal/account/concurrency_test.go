@@ -46,8 +46,8 @@ func TestPasswordsAreHashedByArgon2id(t *testing.T) {
 	must(t, err)
 }
 
-// TestConcurrentLogInsUseBoundedMemory computes hashes that use as much memory as real ones.
-func TestConcurrentLogInsUseBoundedMemory(t *testing.T) {
+// TestConcurrentSignInsUseBoundedMemory computes hashes that use as much memory as real ones.
+func TestConcurrentSignInsUseBoundedMemory(t *testing.T) {
 	t.Parallel()
 	const atOnce, size = 8, 19 << 20
 	all := fulltest.Size(500, 100)
@@ -106,7 +106,7 @@ func TestConcurrentLogInsUseBoundedMemory(t *testing.T) {
 	}
 }
 
-func TestWaitingHashesAreLimited(t *testing.T) {
+func TestQueuedPasswordHashesAreLimited(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

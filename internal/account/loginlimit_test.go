@@ -27,7 +27,7 @@ func untilTooMany(t *testing.T, limit int, loginSource func(i int) error) (n int
 	return limit, 0
 }
 
-func TestFailuresAtAllEndpointsCountTogether(t *testing.T) {
+func TestFailedSignInsAtAllEndpointsCountTogether(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -102,7 +102,7 @@ func TestBlockedClientsCauseNoPasswordHashing(t *testing.T) {
 	})
 }
 
-func TestDistributedGuessesOfOnePasswordAreLimited(t *testing.T) {
+func TestDistributedGuessesOfOneUsersPasswordAreLimited(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"alice", "nobody"} { // the limit is the same for existing and unknown names
 		t.Run(name, func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestDistributedGuessesOfOnePasswordAreLimited(t *testing.T) {
 	}
 }
 
-func TestGuessesFromOneNetworkAreLimited(t *testing.T) {
+func TestPasswordGuessesFromOneNetworkAreLimited(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		start, tried := time.Now(), 0
@@ -159,7 +159,7 @@ func TestGuessesFromOneNetworkAreLimited(t *testing.T) {
 	})
 }
 
-func TestClientAddressIsIndependentOfNotation(t *testing.T) {
+func TestEquivalentClientAddressesShareOneSignInLimit(t *testing.T) {
 	t.Parallel()
 	for _, same := range [][]string{
 		{"192.0.2.7", "192.0.2.255", "::ffff:192.0.2.7", "::ffff:c000:201"},
@@ -206,7 +206,7 @@ func TestFailedSignInsOfAllClientsAreLimited(t *testing.T) {
 	})
 }
 
-func TestKnownAddressIsNotLockedOut(t *testing.T) {
+func TestKnownClientAddressIsNotLockedOut(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -230,7 +230,7 @@ func TestKnownAddressIsNotLockedOut(t *testing.T) {
 	})
 }
 
-func TestSuccessfulLogInDoesNotResetFailures(t *testing.T) {
+func TestSuccessfulSignInDoesNotResetFailedSignIns(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice", "mallory")
@@ -246,7 +246,7 @@ func TestSuccessfulLogInDoesNotResetFailures(t *testing.T) {
 	})
 }
 
-func TestFailuresExpire(t *testing.T) {
+func TestFailedSignInsExpire(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -272,7 +272,7 @@ func TestFailuresExpire(t *testing.T) {
 	})
 }
 
-func TestConcurrentGuessesRespectTheLimit(t *testing.T) {
+func TestConcurrentPasswordGuessesRespectTheLimit(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, account.Options{Waiting: 1000}, func(t *testing.T, w *harness) {
@@ -300,7 +300,7 @@ func TestConcurrentGuessesRespectTheLimit(t *testing.T) {
 	})
 }
 
-func TestStoreErrorIsNotCountedAsFailure(t *testing.T) {
+func TestStoreErrorIsNotCountedAsFailedSignIn(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -318,7 +318,7 @@ func TestStoreErrorIsNotCountedAsFailure(t *testing.T) {
 	})
 }
 
-func TestFailuresCannotBeEvicted(t *testing.T) {
+func TestFloodCannotEvictFailedSignInCounts(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{Limits: account.Limits{Keys: 50}}, func(t *testing.T, w *harness) {
 		w.add("alice", "mallory")
@@ -345,7 +345,7 @@ func TestFailuresCannotBeEvicted(t *testing.T) {
 	})
 }
 
-func TestClockSetBackDoesNotExtendWaits(t *testing.T) {
+func TestClockSetBackDoesNotExtendSignInDelays(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -362,7 +362,7 @@ func TestClockSetBackDoesNotExtendWaits(t *testing.T) {
 	})
 }
 
-func TestConcurrentCorrectLogInsSucceed(t *testing.T) {
+func TestConcurrentSignInsWithCorrectPasswordSucceed(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -398,7 +398,7 @@ func TestConcurrentCorrectLogInsSucceed(t *testing.T) {
 	})
 }
 
-func TestFailuresSurviveARestart(t *testing.T) {
+func TestFailedSignInsSurviveARestart(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -441,7 +441,7 @@ func (readOnlyStore) ChangeTallies(context.Context, []account.TallyKey, func([]a
 	return nil, errAway
 }
 
-func TestUnstoredFailureIsUnavailableAndCounted(t *testing.T) {
+func TestFailedSignInThatCannotBeStoredIsStillCounted(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.Store = readOnlyStore{w.Store}

@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-func TestCachedFailuresAreBounded(t *testing.T) {
+func TestNumberOfCachedFailedSignInsIsBounded(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, account.Options{Limits: account.Limits{Keys: 50, Minute: 1 << 30}}, func(t *testing.T, w *harness) {
@@ -25,7 +25,7 @@ func TestCachedFailuresAreBounded(t *testing.T) {
 	})
 }
 
-func TestStoredFailuresAreBoundedAndExpire(t *testing.T) {
+func TestStoredFailedSignInsAreBoundedAndExpire(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, account.Options{Limits: account.Limits{Keys: 64, Minute: 1 << 30}}, func(t *testing.T, w *harness) {

@@ -64,7 +64,7 @@ func TestPasswordGuessesForOneNameAreLimited(t *testing.T) {
 	}
 }
 
-func TestAttemptsWaitingForOneNameAreLimited(t *testing.T) {
+func TestWaitingSignInAttemptsForOneNameAreLimited(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -92,7 +92,7 @@ func TestAttemptsWaitingForOneNameAreLimited(t *testing.T) {
 
 const paceStep = 10 * time.Second
 
-func TestSignInPaceOfANameSurvivesARestart(t *testing.T) {
+func TestSignInRateOfANameSurvivesARestart(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -108,8 +108,8 @@ func TestSignInPaceOfANameSurvivesARestart(t *testing.T) {
 	})
 }
 
-// TestWaitingAttemptsAreBounded attacks many names, first from one network, then from many.
-func TestWaitingAttemptsAreBounded(t *testing.T) {
+// TestNumberOfWaitingSignInAttemptsIsBounded attacks many names, first from one network, then from many.
+func TestNumberOfWaitingSignInAttemptsIsBounded(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{Waiting: 40, Limits: account.Limits{Minute: 1 << 30}}, func(t *testing.T, w *harness) {
 		const names = 30

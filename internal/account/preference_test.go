@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestPreferencesSurviveEncoding(t *testing.T) {
+func TestPreferencesSurviveEncodingRoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, p := range []Preferences{{}, {Theme: "sepia", OnScroll: true}, {Density: "titles", Text: "huge", Font: "serif", Width: "broad", Oldest: true, NoMarks: true, NoCounts: true}, {Searches: "q=rain\nq=%22two+words%22&category=Weblogs"}} {
 		if back := DecodePreferences(p.Encode()); back != p {
@@ -34,7 +34,7 @@ func TestSavedSearchesHaveLimits(t *testing.T) {
 	}
 }
 
-func TestUnknownPreferencesAreDefaults(t *testing.T) {
+func TestUnknownPreferencesAreReplacedByDefaults(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]Preferences{
 		"": {}, "{": {}, "[1]": {}, `{"theme":"green","text":"large"}`: {Text: "large"}, `{"theme":7}`: {}, `{"font":"serif","later":true}`: {Font: "serif"},

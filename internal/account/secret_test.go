@@ -40,7 +40,7 @@ func (w *harness) readers() (a, b account.Secret) {
 	return a, b
 }
 
-func TestSecretOpensOnlyItsFeed(t *testing.T) {
+func TestSecretGivesAccessToItsFeedOnly(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{Limits: account.Limits{Source: 1000}}, func(t *testing.T, w *harness) {
 		a, b := w.readers()
@@ -150,7 +150,7 @@ func TestRevokedSecretIsRefusedAtOnce(t *testing.T) {
 	})
 }
 
-func TestCorrectSecretIsAcceptedFromAFailingSource(t *testing.T) {
+func TestCorrectSecretIsAcceptedAfterFailuresFromTheSameAddress(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		a, _ := w.readers()
@@ -181,7 +181,7 @@ func TestCorrectSecretIsAcceptedFromAFailingSource(t *testing.T) {
 	})
 }
 
-func TestInvalidReaderNamesAreRejected(t *testing.T) {
+func TestInvalidNamesOfFeedReadersAreRejected(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.readers()
@@ -208,7 +208,7 @@ func TestInvalidReaderNamesAreRejected(t *testing.T) {
 	})
 }
 
-func TestUseOfASecretIsStoredOncePerMinute(t *testing.T) {
+func TestLastUseOfASecretIsStoredOncePerMinute(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		a, _ := w.readers()
@@ -254,7 +254,7 @@ func TestDatabaseContainsNoCredentials(t *testing.T) {
 	})
 }
 
-func TestChangedKeyIsReported(t *testing.T) {
+func TestChangedServerKeyIsReported(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		a, _ := w.readers()

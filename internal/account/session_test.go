@@ -50,7 +50,7 @@ func TestSessionIsExtendedUpToItsMaximum(t *testing.T) {
 	})
 }
 
-func TestUseOfASessionIsStoredOncePerHour(t *testing.T) {
+func TestLastUseOfASessionIsStoredOncePerHour(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -113,7 +113,7 @@ func TestUserHasAtMostFiftySessions(t *testing.T) {
 	})
 }
 
-func TestSweepDeletesExpiredRows(t *testing.T) {
+func TestSweepDeletesExpiredSessionsAndNonces(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")

@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-func TestTokenWorksForItsScopesUntilRevoked(t *testing.T) {
+func TestTokenIsAcceptedForItsScopesUntilRevoked(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice", "bob")
@@ -78,7 +78,7 @@ func TestInvalidTokenScopesAndLabelsAreRejected(t *testing.T) {
 	})
 }
 
-func TestUseOfATokenIsStoredOncePerMinute(t *testing.T) {
+func TestLastUseOfATokenIsStoredOncePerMinute(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")

@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-func TestRefusalsAreIndistinguishable(t *testing.T) {
+func TestRefusedSignInsAreIndistinguishable(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice", "gone")
@@ -73,7 +73,7 @@ func TestNewPasswordReplacesTheOldOne(t *testing.T) {
 	})
 }
 
-func TestOutdatedHashIsReplacedAtLogIn(t *testing.T) {
+func TestOutdatedHashIsReplacedAtSignIn(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{Memory: 64, Passes: 1}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -104,7 +104,7 @@ func TestOutdatedHashIsReplacedAtLogIn(t *testing.T) {
 	})
 }
 
-func TestInvalidHashRefusesEveryPassword(t *testing.T) {
+func TestEveryPasswordIsRefusedIfTheStoredHashIsInvalid(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{Limits: account.Limits{Name: 100, Source: 100}}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -125,7 +125,7 @@ func TestInvalidHashRefusesEveryPassword(t *testing.T) {
 	})
 }
 
-func TestLastLogInIsStoredOncePerHour(t *testing.T) {
+func TestLastSignInIsStoredOncePerHour(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -270,7 +270,7 @@ func (w *harness) setLegacyHash(name, password string) {
 	must(w.t, err)
 }
 
-func TestLegacyHashIsReplacedAtLogIn(t *testing.T) {
+func TestLegacyHashIsReplacedAtSignIn(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -293,7 +293,7 @@ func TestLegacyHashIsReplacedAtLogIn(t *testing.T) {
 	})
 }
 
-func TestPasswordLengthCountsInNormalForm(t *testing.T) {
+func TestPasswordLengthIsCountedInUnicodeNormalForm(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")

@@ -47,7 +47,7 @@ func (w *harness) wsse(t wsse.Token) error {
 	return err
 }
 
-func TestHeaderIsAcceptedOnceAlsoAfterARestart(t *testing.T) {
+func TestWSSEHeaderIsAcceptedOnceEvenAfterARestart(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		a, _ := w.readers()
@@ -66,7 +66,7 @@ func TestHeaderIsAcceptedOnceAlsoAfterARestart(t *testing.T) {
 	})
 }
 
-func TestConcurrentUsesOfAHeaderAreAcceptedOnce(t *testing.T) {
+func TestWSSEHeaderSentConcurrentlyIsAcceptedOnce(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{Limits: account.Limits{Source: 1000}}, func(t *testing.T, w *harness) {
 		a, _ := w.readers()
@@ -94,7 +94,7 @@ func TestConcurrentUsesOfAHeaderAreAcceptedOnce(t *testing.T) {
 	})
 }
 
-func TestSpellingsOfAHeaderAreOneHeader(t *testing.T) {
+func TestReencodedWSSEHeaderIsRejectedAsReplay(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{Limits: account.Limits{Source: 1000}}, func(t *testing.T, w *harness) {
 		a, _ := w.readers()
@@ -142,7 +142,7 @@ func TestSpellingsOfAHeaderAreOneHeader(t *testing.T) {
 	})
 }
 
-func TestNoncesAreSeparateByReader(t *testing.T) {
+func TestUsersCanUseTheSameNonce(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		a, b := w.readers()
@@ -155,7 +155,7 @@ func TestNoncesAreSeparateByReader(t *testing.T) {
 	})
 }
 
-func TestHeaderIsValidForFiveMinutesAroundItsTime(t *testing.T) {
+func TestWSSEHeaderIsValidForFiveMinutesAroundItsTime(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		a, _ := w.readers()
@@ -182,7 +182,7 @@ func TestHeaderIsValidForFiveMinutesAroundItsTime(t *testing.T) {
 	})
 }
 
-func TestClockSetBackDoesNotRevalidateHeaders(t *testing.T) {
+func TestClockSetBackDoesNotRevalidateUsedWSSEHeaders(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		var ahead time.Duration

@@ -93,7 +93,7 @@ func wantFault(t *testing.T, err error, code fault.Code) {
 	}
 }
 
-func TestEveryActionIsRecordedBeforeItIsPerformed(t *testing.T) {
+func TestEveryAdminActionIsLoggedBeforeItIsPerformed(t *testing.T) {
 	t.Parallel()
 	m := &memory{}
 	a := &admin.Admin{Store: m, Now: func() time.Time { return time.UnixMicro(1000) }}
@@ -119,7 +119,7 @@ func TestEveryActionIsRecordedBeforeItIsPerformed(t *testing.T) {
 	wantFault(t, err, fault.Unavailable)
 }
 
-func TestBlocksAreParsed(t *testing.T) {
+func TestBlockedHostsAndNetworksAreParsed(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][2]string{
 		"Example.ORG":                        {admin.BlockHost, "example.org"},
@@ -145,7 +145,7 @@ func TestBlocksAreParsed(t *testing.T) {
 	}
 }
 
-func TestBlocksTakeEffectAtOnce(t *testing.T) {
+func TestNewBlockAppliesImmediately(t *testing.T) {
 	t.Parallel()
 	a := &admin.Admin{Store: &memory{}}
 	if a.BlocksURL("https://example.org/") {
@@ -220,7 +220,7 @@ func TestChangedSettingSurvivesARestart(t *testing.T) {
 	wantFault(t, a.ResetSetting(t.Context(), alice, "accounts.registration"), fault.NotFound)
 }
 
-func TestBackupsAreMadeListedAndDeleted(t *testing.T) {
+func TestBackupsAreCreatedListedAndDeleted(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "backups")
 	now := time.Date(2026, 11, 28, 3, 0, 0, 0, time.UTC)

@@ -87,7 +87,7 @@ func rules(list []advice.Finding) []string {
 	return got
 }
 
-func TestHTTPDeliveryProblemsHaveAdvice(t *testing.T) {
+func TestAdviceCoversHTTPDeliveryProblems(t *testing.T) {
 	t.Parallel()
 	rss := `<rss version="2.0"><channel><title>%s</title></channel></rss>`
 	english, german := fmt.Sprintf(rss, "Cafe"), fmt.Sprintf(rss, "Café")
@@ -141,7 +141,7 @@ func TestHTTPDeliveryProblemsHaveAdvice(t *testing.T) {
 	}
 }
 
-func TestAdviceWorksWithoutHTTPResponse(t *testing.T) {
+func TestAdviceIsGivenWithoutHTTPResponse(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{Format: feed.RSS, Version: "2.0", Items: []feed.Item{{ID: "x", IDFrom: feed.FromContent}}}
 	list := advice.On(f, nil)
@@ -159,7 +159,7 @@ func TestAdviceWorksWithoutHTTPResponse(t *testing.T) {
 	}
 }
 
-func TestAdviceListsFiveElementsAndCountsTheRest(t *testing.T) {
+func TestAdviceListsFiveElementsAndTheNumberOfOthers(t *testing.T) {
 	t.Parallel()
 	doc := []byte(`<rss version="2.0"><channel><title>T</title>` + strings.Repeat("\n<item><title>"+strings.Repeat("long ", 100)+"</title></item>", 30) + "</channel></rss>")
 	f, err := feed.ParseBytes(doc, nil)

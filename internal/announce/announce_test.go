@@ -184,7 +184,7 @@ func withRunningAnnouncer(t *testing.T, f func(t *testing.T, w *scenario), targe
 
 const cloud = "rsscloud http://hub.example/rsscloud/ping"
 
-func TestSavedVersionIsSentToEachTargetOnce(t *testing.T) {
+func TestSavedVersionIsSentToEachPingTargetOnce(t *testing.T) {
 	withRunningAnnouncer(t, func(t *testing.T, w *scenario) {
 		w.save(t, 1)
 		w.save(t, 1)
@@ -203,7 +203,7 @@ func TestSavedVersionIsSentToEachTargetOnce(t *testing.T) {
 	}, cloud, "websub http://hub.example/hub")
 }
 
-func TestUnreachableTargetIsRetriedWithBackoffForOneWeek(t *testing.T) {
+func TestUnreachablePingTargetIsRetriedWithBackoffForOneWeek(t *testing.T) {
 	withRunningAnnouncer(t, func(t *testing.T, w *scenario) {
 		w.answer = func(int, Target, News) (string, error) { return "", fault.New(fault.Unreadable, "Connection refused.") }
 		w.save(t, 1)
@@ -228,7 +228,7 @@ func TestUnreachableTargetIsRetriedWithBackoffForOneWeek(t *testing.T) {
 	}, cloud)
 }
 
-func TestTargetThatRejectsIsTriedThreeTimes(t *testing.T) {
+func TestPingTargetThatRejectsPingsIsTriedThreeTimes(t *testing.T) {
 	withRunningAnnouncer(t, func(t *testing.T, w *scenario) {
 		w.answer = func(int, Target, News) (string, error) { return "", fault.New(fault.Refused, "Not you.") }
 		w.save(t, 1)
@@ -249,7 +249,7 @@ func TestTargetThatRejectsIsTriedThreeTimes(t *testing.T) {
 	}, cloud)
 }
 
-func TestRetryAfterOfTargetIsHonoured(t *testing.T) {
+func TestRetryAfterOfPingTargetIsRespected(t *testing.T) {
 	withRunningAnnouncer(t, func(t *testing.T, w *scenario) {
 		w.answer = func(n int, _ Target, _ News) (string, error) {
 			if n == 1 {
@@ -267,7 +267,7 @@ func TestRetryAfterOfTargetIsHonoured(t *testing.T) {
 	}, cloud)
 }
 
-func TestVersionSavedDuringAPingIsSentNext(t *testing.T) {
+func TestVersionSavedDuringAPingIsSentAfterwards(t *testing.T) {
 	withRunningAnnouncer(t, func(t *testing.T, w *scenario) {
 		w.answer = func(n int, _ Target, _ News) (string, error) {
 			time.Sleep(10 * time.Second)
@@ -284,7 +284,7 @@ func TestVersionSavedDuringAPingIsSentNext(t *testing.T) {
 	}, cloud)
 }
 
-func TestRemovedTargetIsDeleted(t *testing.T) {
+func TestRemovedPingTargetIsDeleted(t *testing.T) {
 	withRunningAnnouncer(t, func(t *testing.T, w *scenario) {
 		w.answer = func(int, Target, News) (string, error) { return "", fault.New(fault.Unreadable, "Connection refused.") }
 		w.save(t, 1)
@@ -299,7 +299,7 @@ func TestRemovedTargetIsDeleted(t *testing.T) {
 	}, cloud)
 }
 
-func TestAbandonedAndRemovedTargetIsNotListed(t *testing.T) {
+func TestAbandonedPingTargetIsNotListedAfterRemoval(t *testing.T) {
 	withRunningAnnouncer(t, func(t *testing.T, w *scenario) {
 		w.answer = func(int, Target, News) (string, error) { return "", fault.New(fault.Refused, "No.") }
 		w.save(t, 1)
@@ -334,7 +334,7 @@ func TestOwnEndpointsAreNeverPinged(t *testing.T) {
 	}, cloud)
 }
 
-func TestSlowHostDoesNotDelayOtherHosts(t *testing.T) {
+func TestSlowPingTargetDoesNotDelayOtherHosts(t *testing.T) {
 	withRunningAnnouncer(t, func(t *testing.T, w *scenario) {
 		w.answer = func(_ int, s Target, _ News) (string, error) {
 			if s.Kind == RSSCloud {
@@ -363,7 +363,7 @@ func TestSlowHostDoesNotDelayOtherHosts(t *testing.T) {
 	}, cloud, "websub http://quick.example/hub")
 }
 
-func TestSpellingsOfAHostShareItsLimit(t *testing.T) {
+func TestEquivalentHostNamesShareOnePingLimit(t *testing.T) {
 	var targets []string
 	for _, root := range nettest.Spellings("slow.example") {
 		targets = append(targets, "rsscloud "+root+"/ping")

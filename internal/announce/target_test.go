@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-func TestTargetListIsParsed(t *testing.T) {
+func TestPingTargetListIsParsed(t *testing.T) {
 	t.Parallel()
 	got, err := ParseTargets(" rsscloud http://a.example/rsscloud/ping ,,weblogs  https://b.example/RPC2, get http://c.example/?n={0}&u={1}, weblogs https://b.example/RPC2")
 	want := []Target{{RSSCloud, "http://a.example/rsscloud/ping"}, {Weblogs, "https://b.example/RPC2"}, {Get, "http://c.example/?n={0}&u={1}"}}
@@ -20,7 +20,7 @@ func TestTargetListIsParsed(t *testing.T) {
 	}
 }
 
-func TestInvalidTargetIsRejectedWithAReason(t *testing.T) {
+func TestInvalidPingTargetIsRejectedWithAReason(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"http://a.example/":                         "is not a ping target",

@@ -153,7 +153,7 @@ func TestIDsAreStringsInJSON(t *testing.T) {
 	}
 }
 
-func TestListsAreReadOverSeveralPages(t *testing.T) {
+func TestClientReadsListsOfSeveralPages(t *testing.T) {
 	t.Parallel()
 	w := newFakeHub()
 	for i := range 2345 {
@@ -196,7 +196,7 @@ func TestListsAreReadOverSeveralPages(t *testing.T) {
 	}
 }
 
-func TestRemoveMatchesExactValuesOnly(t *testing.T) {
+func TestRemovedSubscriptionsMatchTheGivenValuesExactly(t *testing.T) {
 	t.Parallel()
 	w := newFakeHub()
 	for _, cb := range []string{"http://b.example/cb", "http://b.example/cb2", "http://b.example/"} {
@@ -214,7 +214,7 @@ func TestRemoveMatchesExactValuesOnly(t *testing.T) {
 	}
 }
 
-func TestStatusWorksWithoutTheDatabase(t *testing.T) {
+func TestStatusIsReturnedWithoutTheDatabase(t *testing.T) {
 	t.Parallel()
 	w := newFakeHub()
 	w.abort = fault.New(fault.Unavailable, "The database is away.")
@@ -260,7 +260,7 @@ func TestRetryAfterIsRoundedUp(t *testing.T) {
 	}
 }
 
-func TestRequestsOfOtherSitesPagesAreRejected(t *testing.T) {
+func TestCrossSiteRequestsAreRejected(t *testing.T) {
 	t.Parallel()
 	w := newFakeHub()
 	_, srv := serve(t, w)
@@ -324,7 +324,7 @@ func TestUnknownPathsMethodsAndParametersAreErrors(t *testing.T) {
 	}
 }
 
-func TestBackupWritesTheGivenFile(t *testing.T) {
+func TestBackupIsWrittenToTheGivenFile(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFakeHub())
 	file := filepath.Join(t.TempDir(), "copy.db")
@@ -343,7 +343,7 @@ func TestBackupWritesTheGivenFile(t *testing.T) {
 	}
 }
 
-func TestOldDatedBackupsAreRemoved(t *testing.T) {
+func TestOldestTimestampedBackupsAreRemoved(t *testing.T) {
 	t.Parallel()
 	w := newFakeHub()
 	c, _ := serve(t, w)

@@ -92,7 +92,7 @@ func TestUserIsExportedAndImported(t *testing.T) {
 	}
 }
 
-func TestInterruptedUserExportIsAnError(t *testing.T) {
+func TestInterruptedUserExportReturnsError(t *testing.T) {
 	t.Parallel()
 	c := withTransfers(t, &fakeTransfers{file: "half ", abort: errors.New("disk")})
 	if _, err := c.ExportUser(t.Context(), "alice", io.Discard, nil); err == nil || !strings.Contains(err.Error(), "was interrupted") {

@@ -90,7 +90,7 @@ func TestPingTargetResponsesMatchSchema(t *testing.T) {
 	}
 }
 
-func TestServerWithoutPingTargetsOrTestFeedReportsIt(t *testing.T) {
+func TestPingTargetAndTestFeedRequestsReturn501IfUnsupported(t *testing.T) {
 	t.Parallel()
 	_, srv := serve(t, newFakeHub())
 	for path, method := range map[string]string{"/v1/sinks": "GET", "/v1/sinks/retry": "POST", "/v1/testfeed/tick": "POST"} {
@@ -106,7 +106,7 @@ func TestServerWithoutPingTargetsOrTestFeedReportsIt(t *testing.T) {
 	}
 }
 
-func TestPingTargetsAreListedOverPages(t *testing.T) {
+func TestPingTargetsAreListedInPages(t *testing.T) {
 	t.Parallel()
 	w := &fakeTargets{}
 	for i := range 1100 {

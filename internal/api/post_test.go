@@ -164,7 +164,7 @@ func TestPostResponsesMatchSchema(t *testing.T) {
 	}
 }
 
-func TestServerWithoutPostsReportsIt(t *testing.T) {
+func TestPostRequestsReturn501WithoutPosts(t *testing.T) {
 	t.Parallel()
 	checkResponses(t, Options{Accounts: newFakeAccounts("alice")}, []expectation{
 		{"GET", "/v1/users/alice/posts", "/v1/users/{user}/posts", "", 501},
@@ -247,7 +247,7 @@ func TestClientCreatesAndChangesPosts(t *testing.T) {
 	}
 }
 
-func TestPagesOfPostsContainEachPostOnce(t *testing.T) {
+func TestPagesOfPostListContainEachPostOnce(t *testing.T) {
 	t.Parallel()
 	w := newPostHarness(t)
 	srv := httptest.NewServer(newRiver(Options{River: newFakeRiver(), Tokens: fakeTokens{}, Posts: w}))

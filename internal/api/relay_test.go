@@ -99,7 +99,7 @@ func TestRelayResponsesMatchSchema(t *testing.T) {
 	}
 }
 
-func TestServerWithoutRelaysReportsIt(t *testing.T) {
+func TestRelayRequestsReturn501WithoutRelays(t *testing.T) {
 	t.Parallel()
 	_, srv := serve(t, newFakeHub())
 	for _, method := range []string{"GET", "POST", "DELETE"} {
@@ -110,7 +110,7 @@ func TestServerWithoutRelaysReportsIt(t *testing.T) {
 	}
 }
 
-func TestRelaysAreListedOverPages(t *testing.T) {
+func TestRelaysAreListedInPages(t *testing.T) {
 	t.Parallel()
 	w := &fakeRelays{}
 	c, _ := serveWith(t, Options{Hub: newFakeHub(), Relays: w, Bus: event.NewBus(1)})

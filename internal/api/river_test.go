@@ -278,7 +278,7 @@ func TestClientReadsTheRiver(t *testing.T) {
 	}
 }
 
-func TestServerWithoutRiverReportsIt(t *testing.T) {
+func TestRiverRequestsReturn501WithoutRiver(t *testing.T) {
 	t.Parallel()
 	_, srv := serve(t, newFakeHub())
 	for _, to := range riverRoutes() {
@@ -289,8 +289,8 @@ func TestServerWithoutRiverReportsIt(t *testing.T) {
 	}
 }
 
-// TestEveryListHasACursor: every list continues with the parameter cursor, or with its names in earlier versions.
-func TestEveryListHasACursor(t *testing.T) {
+// TestEveryListReturnsACursor: every list continues with the parameter cursor, or with its names in earlier versions.
+func TestEveryListReturnsACursor(t *testing.T) {
 	t.Parallel()
 	doc, err := document()
 	if err != nil {

@@ -104,7 +104,7 @@ func TestTokenGivesAccessToOwnRiverOnly(t *testing.T) {
 	}
 }
 
-func TestPublicErrorsHideTheirCauses(t *testing.T) {
+func TestErrorsForPublicClientsHideTheirCauses(t *testing.T) {
 	t.Parallel()
 	w := newFakeRiver()
 	w.abort = fmt.Errorf("the disk sda1 is full")

@@ -135,7 +135,7 @@ func TestHostedFeedResponsesMatchSchema(t *testing.T) {
 	}
 }
 
-func TestServerWithoutHostedFeedsReportsIt(t *testing.T) {
+func TestFeedRequestsReturn501WithoutHostedFeeds(t *testing.T) {
 	t.Parallel()
 	_, srv := serve(t, newFakeHub())
 	for _, path := range []string{"/v1/feeds", "/v1/feeds/alice/rss"} {

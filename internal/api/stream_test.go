@@ -92,7 +92,7 @@ func TestStreamResumesAfterLastEventWithoutGapOrRepetition(t *testing.T) {
 	}
 }
 
-func TestStreamHasTheFiltersOfTheLog(t *testing.T) {
+func TestEventStreamAcceptsTheFiltersOfTheLog(t *testing.T) {
 	t.Parallel()
 	w := newFakeHub()
 	c, srv := serve(t, w)

@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/validator"
 )
 
-func TestTopicReportsVerificationAndItsCost(t *testing.T) {
+func TestTopicResponseContainsVerificationAndItsCost(t *testing.T) {
 	t.Parallel()
 	const feed = "http://a.example/rss.xml"
 	w := newFakeHub()

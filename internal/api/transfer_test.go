@@ -153,7 +153,7 @@ func TestUploadsLeaveNoTemporaryFiles(t *testing.T) {
 	}
 }
 
-func TestInterruptedExportIsAnError(t *testing.T) {
+func TestInterruptedExportReturnsError(t *testing.T) {
 	t.Parallel()
 	w := newFakeHub()
 	for i := range 1500 {
@@ -202,7 +202,7 @@ func FuzzImportLine(f *testing.F) {
 	})
 }
 
-func TestListsContainNoSecrets(t *testing.T) {
+func TestListResponsesContainNoSecrets(t *testing.T) {
 	t.Parallel()
 	w := newFakeHub()
 	sub := hub.Subscription{TopicID: hub.TopicID("http://a.example/"), Protocol: hub.WebSub, Callback: "http://b.example/", Secret: "between us",

@@ -286,7 +286,7 @@ func TestReaderResponsesMatchSchema(t *testing.T) {
 	}
 }
 
-func TestUserEndpointsWithoutUsersReturn501(t *testing.T) {
+func TestUserRequestsReturn501WithoutUsers(t *testing.T) {
 	t.Parallel()
 	_, srv := serve(t, newFakeHub())
 	for _, path := range []string{"/v1/users", "/v1/users/alice", "/v1/users/alice/tokens", "/v1/feeds/alice/private/secrets"} {

@@ -99,7 +99,7 @@ func administered(t *testing.T) (r *running, alice, bob *browser) {
 	return r, signedIn(t, r, "alice"), signedIn(t, r, "bob")
 }
 
-func TestOnlyAdministratorsUseThePagesOfAdministrators(t *testing.T) {
+func TestOnlyAdministratorsCanOpenAdministrationPages(t *testing.T) {
 	t.Parallel()
 	r, alice, bob := administered(t)
 	for _, path := range []string{"/admin", "/admin/users", "/admin/users/bob", "/admin/users/bob/delete", "/admin/invites", "/admin/settings", "/admin/blocks",
@@ -176,7 +176,7 @@ func TestDeletingAUserNeedsThePassword(t *testing.T) {
 	}
 }
 
-func TestInvitedPersonJoinsWhileRegistrationIsClosed(t *testing.T) {
+func TestInvitedUserSignsUpWhileRegistrationIsClosed(t *testing.T) {
 	t.Parallel()
 	r, alice, _ := administered(t)
 	carol := anonymous(t, r)
@@ -197,7 +197,7 @@ func TestInvitedPersonJoinsWhileRegistrationIsClosed(t *testing.T) {
 	alice.shows(200, "for Carol", `href="/admin/users/carol"`)(alice.open("/admin/invites"))
 }
 
-func TestRegistrationIsOpenedAtRunTimeAndStaysOpen(t *testing.T) {
+func TestRegistrationIsOpenedAndResetAtRunTime(t *testing.T) {
 	t.Parallel()
 	r, alice, _ := administered(t)
 	alice.shows(400, "it must be one of closed, open")(alice.send("/admin/settings", "name", "accounts.registration", "value", "ajar"))
@@ -229,7 +229,7 @@ func TestBlockedHostIsNeitherReadNorNotified(t *testing.T) {
 	}
 }
 
-func TestBackupIsMadeVerifiedDownloadedAndDeleted(t *testing.T) {
+func TestBackupIsCreatedVerifiedDownloadedAndDeleted(t *testing.T) {
 	t.Parallel()
 	_, alice, bob := administered(t)
 	_, body := alice.send("/admin/backups")
@@ -248,7 +248,7 @@ func TestBackupIsMadeVerifiedDownloadedAndDeleted(t *testing.T) {
 	alice.shows(200, "downloaded the backup", "deleted the backup")(alice.open("/admin/audit?action=backup"))
 }
 
-func TestOperatorAdministersByTheAPI(t *testing.T) {
+func TestOperatorManagesServerThroughTheAPI(t *testing.T) {
 	t.Parallel()
 	r, alice, bob := administered(t)
 	api := client.Admin{Client: &client.Client{Base: r.admin}}

@@ -222,7 +222,7 @@ func TestPingNotifiesSubscriber(t *testing.T) {
 	}
 }
 
-func TestHealthEndpointsAnswerOnBothListeners(t *testing.T) {
+func TestHealthEndpointsRespondOnBothListeners(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	for _, base := range []string{r.base, r.admin} {
@@ -242,7 +242,7 @@ func TestHealthEndpointsAnswerOnBothListeners(t *testing.T) {
 	}
 }
 
-func TestBannerNamesPagesAndEndpoints(t *testing.T) {
+func TestStartupBannerListsPagesAndEndpoints(t *testing.T) {
 	t.Parallel()
 	cfg := conf(t, t.TempDir())
 	cfg.PublicURL = "http://hub.example.com:8080"
@@ -257,7 +257,7 @@ func TestBannerNamesPagesAndEndpoints(t *testing.T) {
 	}
 }
 
-func TestProxyWarningOnlyWhileLoopbackRequestsAreTrusted(t *testing.T) {
+func TestProxyWarningIsShownOnlyWhileLoopbackRequestsAreTrusted(t *testing.T) {
 	t.Parallel()
 	const warning = "Warning: No account exists yet, so requests from this machine may change the server's river. If a proxy or a tunnel"
 	cfg := conf(t, t.TempDir())
@@ -332,7 +332,7 @@ func TestOwnEndpointIsRejectedAsCallback(t *testing.T) {
 	}
 }
 
-func TestTestFeedCanBeFollowedByAnyServerName(t *testing.T) {
+func TestTestFeedCanBeFollowedUnderEveryServerName(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	u, err := url.Parse(r.base)
@@ -384,7 +384,7 @@ func TestHubURLServesPageToBrowsersAndEndpointToPrograms(t *testing.T) {
 	}
 }
 
-func TestSecondProcessOnDataFolderIsRefused(t *testing.T) {
+func TestSecondProcessCannotUseTheDataFolder(t *testing.T) {
 	t.Parallel()
 	cfg := conf(t, t.TempDir())
 	start(t, cfg)

@@ -121,9 +121,9 @@ func TestCNWSSubscriberIsNotifiedOfAChange(t *testing.T) {
 	}
 }
 
-// TestCNWSAnswerDecidesWhetherSubscriptionStays answers a change in each way and checks which
+// TestCNWSResponseDecidesWhetherSubscriptionIsKept answers a change in each way and checks which
 // subscribers receive the next one.
-func TestCNWSAnswerDecidesWhetherSubscriptionStays(t *testing.T) {
+func TestCNWSResponseDecidesWhetherSubscriptionIsKept(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	feed := w.put("/rss.xml", rssWith("one"))
@@ -173,7 +173,7 @@ func TestCNWSAnswerDecidesWhetherSubscriptionStays(t *testing.T) {
 	}
 }
 
-func TestReturningCNWSSubscriberReceivesMissedChange(t *testing.T) {
+func TestCNWSSubscriberReceivesMissedChangeAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, func(c *config.Config) {
 		c.Hub.Retry = []time.Duration{20 * time.Millisecond, 20 * time.Millisecond, time.Hour} // the third retry waits for the subscriber
@@ -213,8 +213,8 @@ func TestReturningCNWSSubscriberReceivesMissedChange(t *testing.T) {
 	}
 }
 
-// TestFeedIsFollowedAtACNWSPublisher has the program follow a feed at a publisher played by the test.
-func TestFeedIsFollowedAtACNWSPublisher(t *testing.T) {
+// TestServerSubscribesToFeedOfACNWSPublisher has the program follow a feed at a publisher played by the test.
+func TestServerSubscribesToFeedOfACNWSPublisher(t *testing.T) {
 	t.Parallel()
 	w, publisher, s := newWebSubHub(t, nil), newCNWSServer(t, nil), newSubscriber(t)
 	feed := w.put("/rss.xml", rssWith("one"))

@@ -257,7 +257,7 @@ func TestUnreachableSubscriberIsRemovedAfterADay(t *testing.T) {
 	})
 }
 
-func TestUpstreamSubscriptionIsConfirmedAfterSilenceAndOutage(t *testing.T) {
+func TestCNWSSubscriptionIsRenewedAfterSilenceAndAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	inBubble(t, true, func(t *testing.T, b *bubble) {
 		stop := b.startOther()

@@ -109,7 +109,7 @@ func (d *domainServer) addUsers(names ...string) {
 	}
 }
 
-func TestDomainOfAnAuthorShowsTheirPageOverTLS(t *testing.T) {
+func TestDomainOfAnAuthorServesTheirPageOverTLS(t *testing.T) {
 	t.Parallel()
 	d := newDomainServer(t)
 	ctx := t.Context()

@@ -23,7 +23,7 @@ import (
 	"cloudburst/protocol/fever"
 )
 
-// TestRecordedExchangesOfClientsAreReproduced sends recorded requests of real programs byte for byte to the
+// TestRecordedClientRequestsGetTheRecordedResponses sends recorded requests of real programs byte for byte to the
 // whole program and compares the answers with those that these programs accepted.
 // testdata/exchanges has one file per program. Its first part names the program. Each further
 // part follows a line "---" and contains a request, an empty line, and the answer from "HTTP/1.1"
@@ -41,7 +41,7 @@ import (
 // {{callbackport}} its port. {{password}} and {{token}} belong to alice; {{basic}} is her name
 // and password for HTTP Basic, and {{feverkey}} her name and token for Fever. {{later}} is a
 // future time in Unix seconds.
-func TestRecordedExchangesOfClientsAreReproduced(t *testing.T) {
+func TestRecordedClientRequestsGetTheRecordedResponses(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/exchanges/*.txt")
 	if err != nil || len(files) == 0 {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestMessagesAndPagesNameConfiguredExpiry(t *testing.T) {
+func TestMessagesAndPagesStateTheConfiguredExpiry(t *testing.T) {
 	t.Parallel()
 	for expiry, want := range map[time.Duration][2]string{25 * time.Hour: {"25 hours", "24 hours"}, time.Hour: {"1 hour", "57 minutes"}} {
 		t.Run(expiry.String(), func(t *testing.T) {

@@ -271,7 +271,7 @@ func usedFolder(t *testing.T) string {
 	return dir
 }
 
-func TestFailedStartPrintsOneSentence(t *testing.T) {
+func TestFailedStartPrintsOneSentenceAsError(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(t *testing.T, dir string) (use string, args, want []string){
 		"read-only folder": func(t *testing.T, _ string) (string, []string, []string) {
@@ -361,8 +361,8 @@ func (f *numbered) raise() {
 	f.set(fmt.Sprintf("<rss><channel><title>%d</title></channel></rss>", f.n))
 }
 
-// TestDatabaseServerCrashesUnderLoad crashes the database server under load, twice.
-func TestDatabaseServerCrashesUnderLoad(t *testing.T) {
+// TestServerRecoversFromDatabaseCrashUnderLoad crashes the database server under load, twice.
+func TestServerRecoversFromDatabaseCrashUnderLoad(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "PostgreSQL")
 	cluster, err := storetest.StartCluster()

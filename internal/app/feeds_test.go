@@ -270,7 +270,7 @@ func TestPrivateFeedIsNotDisclosed(t *testing.T) {
 	}
 }
 
-func TestUnsentSaveIsNotifiedAfterStart(t *testing.T) {
+func TestSaveNotAnnouncedBeforeStopIsAnnouncedAfterStart(t *testing.T) {
 	t.Parallel()
 	cfg := conf(t, t.TempDir())
 	cfg.PublicURL = "http://hub.example"

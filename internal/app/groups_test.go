@@ -127,9 +127,9 @@ func (v *visitor) send(method, path string, form url.Values) (int, string) {
 	return res.StatusCode, out.String()
 }
 
-// TestNoRouteShowsPrivatePosts requests every route of the public listener with the names of a private
+// TestNoRouteDisclosesPrivatePosts requests every route of the public listener with the names of a private
 // post, its file, its category and its feed, as an anonymous client and as another user.
-func TestNoRouteShowsPrivatePosts(t *testing.T) {
+func TestNoRouteDisclosesPrivatePosts(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	s := newPrivateScene(t)
@@ -280,9 +280,9 @@ func TestReadersOfAGroupGetItsPostsAndFiles(t *testing.T) {
 	}
 }
 
-// TestChangedReadersOfAPostAreInEveryFormat makes a post public and private in turn and compares all
+// TestChangedVisibilityOfAPostAppliesToEveryFormat makes a post public and private in turn and compares all
 // formats of all feeds.
-func TestChangedReadersOfAPostAreInEveryFormat(t *testing.T) {
+func TestChangedVisibilityOfAPostAppliesToEveryFormat(t *testing.T) {
 	t.Parallel()
 	s := newPrivateScene(t)
 	v := s.visitor("")

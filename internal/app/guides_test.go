@@ -82,9 +82,9 @@ type guide struct {
 	w   *websubHub
 }
 
-// TestGuideExamplesBehaveAsDescribed sends each example to the program or parses it with the
+// TestExamplesInGuidesGiveTheDocumentedResults sends each example to the program or parses it with the
 // program's parser.
-func TestGuideExamplesBehaveAsDescribed(t *testing.T) {
+func TestExamplesInGuidesGiveTheDocumentedResults(t *testing.T) {
 	t.Parallel()
 	const root = "testdata/guides"
 	w := newWebSubHub(t, nil)

@@ -39,7 +39,7 @@ func request(method, path, head, body string) string {
 	return fmt.Sprintf("%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%sContent-Length: %d\r\n\r\n%s", method, path, head, len(body), body)
 }
 
-func TestHostileRequestsAreRejectedWithoutStoredState(t *testing.T) {
+func TestHostileRequestsAreRejectedAndStoreNothing(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	const form = "Content-Type: application/x-www-form-urlencoded\r\n"
@@ -74,7 +74,7 @@ func TestHostileRequestsAreRejectedWithoutStoredState(t *testing.T) {
 	}
 }
 
-func TestIdleConnectionFloodLeavesCapacity(t *testing.T) {
+func TestServerAnswersDuringFloodOfIdleConnections(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	addr := strings.TrimPrefix(r.base, "http://")
@@ -261,7 +261,7 @@ func hostileNews() map[string]hostile {
 	}
 }
 
-func TestHostileProtocolRequestsAreRejectedWithoutStoredState(t *testing.T) {
+func TestHostileProtocolRequestsAreRejectedAndStoreNothing(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	r := start(t, conf(t, t.TempDir()))

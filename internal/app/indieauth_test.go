@@ -150,7 +150,7 @@ func askJSON(t *testing.T, at, bearer string, form url.Values) (int, map[string]
 // localApp is an app on the user's computer.
 const localApp = "http://127.0.0.1:9/"
 
-func TestAppSignsInByPageURLAndPosts(t *testing.T) {
+func TestAppSignsInWithIndieAuthAndCreatesPost(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	r.addAlice()
@@ -206,7 +206,7 @@ func TestAppSignsInByPageURLAndPosts(t *testing.T) {
 	}
 }
 
-func TestAppSignsInAcrossTwoNodes(t *testing.T) {
+func TestIndieAuthSignInWorksAcrossTwoNodes(t *testing.T) {
 	t.Parallel()
 	database := storetest.Postgres(t)
 	const public = "http://hub.example"
@@ -265,7 +265,7 @@ func TestAppSignsInAcrossTwoNodes(t *testing.T) {
 	}
 }
 
-func TestCodeWithoutScopesGivesOnlyTheIdentity(t *testing.T) {
+func TestAuthorizationCodeWithoutScopesReturnsOnlyTheIdentity(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	r.addAlice()

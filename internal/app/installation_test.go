@@ -128,7 +128,7 @@ func TestDoctorVerifiesTheLastBackup(t *testing.T) {
 	}
 }
 
-func TestProbeAnsweredByAnotherNodeIsRecognized(t *testing.T) {
+func TestReachabilityCheckRecognizesOtherNodesOfTheCluster(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		key  string

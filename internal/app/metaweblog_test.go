@@ -12,7 +12,7 @@ import (
 	"cloudburst/protocol/metaweblog"
 )
 
-func TestPythonClientWritesWeblog(t *testing.T) {
+func TestPythonMetaWeblogClientPublishesPosts(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "another language")
 	cfg := conf(t, t.TempDir())

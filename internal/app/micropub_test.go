@@ -66,7 +66,7 @@ func TestMicropubPostNotifiesSubscribers(t *testing.T) {
 	}
 }
 
-func TestPythonClientWritesByMicropub(t *testing.T) {
+func TestPythonMicropubClientPublishesPosts(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "another language")
 	cfg := conf(t, t.TempDir())
@@ -84,7 +84,7 @@ func TestPythonClientWritesByMicropub(t *testing.T) {
 	}
 }
 
-func TestJSONAPIWritesOnBothListeners(t *testing.T) {
+func TestPostsAreCreatedThroughTheAPIOnBothListeners(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	operator := w.addAlice()

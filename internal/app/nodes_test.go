@@ -329,9 +329,9 @@ func (s *readers) count() (all, sent int) {
 	return len(s.notified), sent
 }
 
-// TestNodeDeliversContentReadByKilledNode kills the node that read the topic. The other node
+// TestNodeDeliversContentFetchedByKilledNode kills the node that read the topic. The other node
 // delivers the content from the store without reading the topic.
-func TestNodeDeliversContentReadByKilledNode(t *testing.T) {
+func TestNodeDeliversContentFetchedByKilledNode(t *testing.T) {
 	t.Parallel()
 	const all, page = 1500, 500
 	database := storetest.Postgres(t)

@@ -169,7 +169,7 @@ func TestNodesShareSignInPacing(t *testing.T) {
 	}
 }
 
-func TestReplayedHeaderIsAcceptedByOneNodeOnly(t *testing.T) {
+func TestReplayedWSSEHeaderIsAcceptedByOneNodeOnly(t *testing.T) {
 	t.Parallel()
 	nodes := accountsOf(t, 2)
 	if _, err := nodes[0].Add(t.Context(), "alice", alicePassword); err != nil {

@@ -34,7 +34,7 @@ func (r *running) ask(method, host, path string, header ...string) *http.Respons
 	return res
 }
 
-func TestOnlyBrowsersAreRedirectedToCanonicalName(t *testing.T) {
+func TestOnlyBrowsersAreRedirectedToCanonicalHost(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	r.addAlice()
@@ -81,7 +81,7 @@ func TestOnlyBrowsersAreRedirectedToCanonicalName(t *testing.T) {
 	}
 }
 
-func TestEveryNameWorksWithPublicURL(t *testing.T) {
+func TestLoopbackNamesAreNotRedirectedToPublicURL(t *testing.T) {
 	t.Parallel()
 	cfg := conf(t, t.TempDir())
 	cfg.PublicURL = "https://cloud.example"
@@ -93,7 +93,7 @@ func TestEveryNameWorksWithPublicURL(t *testing.T) {
 	}
 }
 
-func TestBannerAndPagesNameListenerAddress(t *testing.T) {
+func TestBannerAndPagesShowListenerAddress(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	if _, body := get(t, r.byName("localhost", "/test/rss.xml")); !strings.Contains(body, "<link>"+r.base+"/</link>") || strings.Contains(body, "localhost") {
@@ -107,7 +107,7 @@ func TestBannerAndPagesNameListenerAddress(t *testing.T) {
 	}
 }
 
-func TestOwnFeedIsTheSameFeedUnderAllServerNames(t *testing.T) {
+func TestHostedFeedIsOneFeedUnderAllServerNames(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	river := (&client.Client{Base: r.admin}).River("")
@@ -151,7 +151,7 @@ func (r *running) sources(reader string) (n int) {
 	return n
 }
 
-func TestPingUnderAnyNameNotifiesSubscribersOfAllNames(t *testing.T) {
+func TestPingUnderAnyServerNameNotifiesAllSubscribers(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	admin := w.addAlice()
@@ -193,7 +193,7 @@ func mustGet(t *testing.T, url string) string {
 	return body
 }
 
-func TestFeedsFollowedByFormerNameMoveToCanonicalName(t *testing.T) {
+func TestFeedsFollowedUnderFormerServerNameMoveToCanonicalName(t *testing.T) {
 	t.Parallel()
 	cfg := conf(t, t.TempDir())
 	r := start(t, cfg)

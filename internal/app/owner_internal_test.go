@@ -25,7 +25,7 @@ func TestUnavailableDatabaseIsNotTreatedAsHavingNoAccounts(t *testing.T) {
 	}
 }
 
-func TestForwardedItemsNameTheSendingAccount(t *testing.T) {
+func TestForwardedItemsContainTheNameOfTheAccount(t *testing.T) {
 	t.Parallel()
 	o := &owners{}
 	for owner, want := range map[string]string{"": "The operator", "alice": "alice"} {

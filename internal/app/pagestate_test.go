@@ -27,9 +27,9 @@ func (v *visitor) page(path string) (status int, h http.Header, body string) {
 	return res.StatusCode, res.Header, string(b)
 }
 
-// TestPagesInMemoryAreNeverStaleOrPrivate compares each page in memory with a new one after each change,
+// TestCachedPagesAreNeverStaleAndContainNoPrivatePosts compares each page in memory with a new one after each change,
 // for an anonymous client, after the author and another user have requested it.
-func TestPagesInMemoryAreNeverStaleOrPrivate(t *testing.T) {
+func TestCachedPagesAreNeverStaleAndContainNoPrivatePosts(t *testing.T) {
 	t.Parallel()
 	s := newPrivateScene(t)
 	ctx := t.Context()

@@ -154,7 +154,7 @@ func TestPendingPingIsSentAfterRestart(t *testing.T) {
 	p.notified(&client.Client{Base: p.admin}, 1, 1)
 }
 
-func TestUnannouncedVersionIsSentToPingTargetsAfterStart(t *testing.T) {
+func TestVersionNotSentBeforeStopIsSentToPingTargetsAfterStart(t *testing.T) {
 	t.Parallel()
 	target := newUnavailableHub(t)
 	dir := t.TempDir()
@@ -177,7 +177,7 @@ func TestUnannouncedVersionIsSentToPingTargetsAfterStart(t *testing.T) {
 	p.notified(&client.Client{Base: p.admin}, 1, 1)
 }
 
-func TestOperatorTickChangesTestFeedAndNotifiesSubscribers(t *testing.T) {
+func TestOperatorUpdatesTestFeedAndSubscribersAreNotified(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	r := start(t, conf(t, t.TempDir()))

@@ -10,9 +10,9 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// TestRefusedPrivateAddressNamesSettingOnlyToOperator requests private addresses in each way from
+// TestErrorForPrivateAddressNamesTheSettingOnlyToOperator requests private addresses in each way from
 // a server that allows none, as its operator and as unknown clients.
-func TestRefusedPrivateAddressNamesSettingOnlyToOperator(t *testing.T) {
+func TestErrorForPrivateAddressNamesTheSettingOnlyToOperator(t *testing.T) {
 	t.Parallel()
 	cfg := conf(t, t.TempDir())
 	cfg.Egress.AllowFetch, cfg.Egress.AllowCallback = nil, nil
@@ -62,7 +62,7 @@ func TestRefusedPrivateAddressNamesSettingOnlyToOperator(t *testing.T) {
 	}
 }
 
-func TestRefusedPingWithPasswordIsNotLogged(t *testing.T) {
+func TestLogContainsNoPasswordOfARefusedPing(t *testing.T) {
 	t.Parallel()
 	cfg := conf(t, t.TempDir())
 	cfg.Egress.AllowFetch = nil

@@ -113,10 +113,10 @@ func (s *privateScene) operator() string {
 	return "http://" + strings.TrimSpace(string(b))
 }
 
-// TestSubscriberIsNotifiedOfASavedPrivateFeed saves a private feed in each way.
+// TestSubscriberIsNotifiedOfUploadedPrivateFeed saves a private feed in each way.
 //
 // spec:cloudburst#private-topic
-func TestSubscriberIsNotifiedOfASavedPrivateFeed(t *testing.T) {
+func TestSubscriberIsNotifiedOfUploadedPrivateFeed(t *testing.T) {
 	t.Parallel()
 	s := newSavedScene(t)
 	if _, body := s.v.send("GET", s.feed, nil); !strings.Contains(body, "<cloud ") || !strings.Contains(body, `rel="hub" href`) || !strings.Contains(body, s.topic) {
@@ -180,8 +180,8 @@ func TestSubscriberIsNotifiedOfASavedPrivateFeed(t *testing.T) {
 	}
 }
 
-// TestSavedPrivateFeedIsNotifiedAfterACrash saves while the notification fails.
-func TestSavedPrivateFeedIsNotifiedAfterACrash(t *testing.T) {
+// TestUploadedPrivateFeedIsAnnouncedAfterACrash saves while the notification fails.
+func TestUploadedPrivateFeedIsAnnouncedAfterACrash(t *testing.T) {
 	t.Parallel()
 	s := newSavedScene(t)
 	notify := s.authors.Notify
@@ -197,11 +197,11 @@ func TestSavedPrivateFeedIsNotifiedAfterACrash(t *testing.T) {
 	s.ping.next(t, url.QueryEscape(s.topic))
 }
 
-// TestNoRouteShowsASavedPrivateFeed requests every route while streams are open and a private feed is
+// TestNoRouteDisclosesUploadedPrivateFeed requests every route while streams are open and a private feed is
 // saved, and looks for the feed and the topic of its reader.
 //
 // spec:cloudburst#hosted-private
-func TestNoRouteShowsASavedPrivateFeed(t *testing.T) {
+func TestNoRouteDisclosesUploadedPrivateFeed(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	s := newSavedScene(t)
@@ -268,7 +268,7 @@ func TestNoRouteShowsASavedPrivateFeed(t *testing.T) {
 	}
 }
 
-func TestLogHasNoURLOfAPrivateFeed(t *testing.T) {
+func TestLogContainsNoURLOfAPrivateFeed(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	log := withoutPrivate(slog.New(slog.NewTextHandler(&out, nil)))

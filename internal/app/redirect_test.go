@@ -66,7 +66,7 @@ func (p *pages) wants(feed string) url.Values {
 	return url.Values{"port": {u.Port()}, "path": {"/old"}, "protocol": {"http-post"}, "domain": {u.Hostname()}, "url1": {feed}}
 }
 
-func TestRedirectedCallbackOnSameHostIsNotified(t *testing.T) {
+func TestCallbackRedirectOnTheSameHostIsFollowed(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	f, p := newFeed(t), newPages(t, "127.0.0.1")

@@ -38,7 +38,7 @@ func allRoutes(t *testing.T) []group {
 }
 
 // A user with the name of a route would be unreachable: fixed routes have precedence.
-func TestFirstSegmentOfEachRouteIsReserved(t *testing.T) {
+func TestFirstPathSegmentOfEachRouteIsAReservedName(t *testing.T) {
 	t.Parallel()
 	fixed := 0
 	for _, g := range allRoutes(t) {
@@ -58,7 +58,7 @@ func TestFirstSegmentOfEachRouteIsReserved(t *testing.T) {
 	}
 }
 
-func TestEachRouteIsDescribed(t *testing.T) {
+func TestEachRouteHasADescription(t *testing.T) {
 	t.Parallel()
 	for _, g := range allRoutes(t) {
 		for _, r := range g.routes {
@@ -69,7 +69,7 @@ func TestEachRouteIsDescribed(t *testing.T) {
 	}
 }
 
-func TestReferenceListsRoutes(t *testing.T) {
+func TestRoutesReferenceListsAllRoutes(t *testing.T) {
 	t.Parallel()
 	const file = "../../docs/reference/routes.md"
 	want := reference(allRoutes(t))

@@ -78,7 +78,7 @@ func TestIdleConnectionsAreClosedAtTheLimit(t *testing.T) {
 
 // A client reads the answer first, even if it sends its request late. Closing the connection does
 // not discard the answer, even with unread request data.
-func TestRefusedClientReadsTheAnswerAfterItsRequest(t *testing.T) {
+func TestRefusedClientReceivesTheResponseAfterItsRequest(t *testing.T) {
 	t.Parallel()
 	to := limitedServer(t, 3, 1, http.NotFoundHandler())
 	if got := answered(from(t, "127.1.0.1", to, getOne)); got != http.StatusNotFound {
@@ -117,7 +117,7 @@ func eventuallyFull(t *testing.T, to string) {
 	}
 }
 
-func TestAnsweringConnectionIsNotClosed(t *testing.T) {
+func TestConnectionWithRunningRequestIsNotClosed(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	begun := make(chan struct{}, 2)
@@ -141,7 +141,7 @@ func TestAnsweringConnectionIsNotClosed(t *testing.T) {
 
 // The server keeps a connection open for half a second after its last answer. Neither these
 // connections nor new bodies cause refusals of other addresses.
-func TestConnectionsAfterTheirLastAnswerAreClosedAtTheLimit(t *testing.T) {
+func TestFinishedConnectionsAreClosedAtTheLimit(t *testing.T) {
 	t.Parallel()
 	to := limitedServer(t, 64, 64, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close")
@@ -180,7 +180,7 @@ func TestConnectionsAfterTheirLastAnswerAreClosedAtTheLimit(t *testing.T) {
 	}
 }
 
-func TestIPv6AddressesOfOnePrefixCountAsOneClient(t *testing.T) {
+func TestIPv6AddressesWithOnePrefixCountAsOneClient(t *testing.T) {
 	t.Parallel()
 	for a, want := range map[string]string{"192.0.2.7": "192.0.2.7", "2001:db8:1:2:3::4": "2001:db8:1:2::", "2001:db8:1:2:ffff::": "2001:db8:1:2::"} {
 		if got := clientPrefix(netip.MustParseAddr(a)); got != netip.MustParseAddr(want) {
@@ -189,7 +189,7 @@ func TestIPv6AddressesOfOnePrefixCountAsOneClient(t *testing.T) {
 	}
 }
 
-func TestLargeBodiesPerAddressAreLimited(t *testing.T) {
+func TestLargeRequestBodiesPerClientAddressAreLimited(t *testing.T) {
 	t.Parallel()
 	to := limitedServer(t, 1000, 1000, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := io.ReadAll(r.Body); err != nil {
@@ -226,7 +226,7 @@ func TestLargeBodiesPerAddressAreLimited(t *testing.T) {
 	}
 }
 
-func TestSlowBodyIsEvictedForAnotherAddress(t *testing.T) {
+func TestSlowUploadIsAbortedToAdmitAnotherClient(t *testing.T) {
 	t.Parallel()
 	all := newBodies(nil, func(netip.Addr) bool { return false })
 	now := time.Now()

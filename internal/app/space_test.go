@@ -31,8 +31,8 @@ func (l *logged) count(text string) int {
 	return strings.Count(l.b.String(), text)
 }
 
-// TestNearlyFullDiskIsReportedAndStillWritten leaves less than an eighth of the space.
-func TestNearlyFullDiskIsReportedAndStillWritten(t *testing.T) {
+// TestNearlyFullDiskIsReportedWhileWritesContinue leaves less than an eighth of the space.
+func TestNearlyFullDiskIsReportedWhileWritesContinue(t *testing.T) {
 	t.Parallel()
 	dir := tmpfs(t, "16m")
 	log := &logged{}

@@ -19,10 +19,10 @@ import (
 	"cloudburst/internal/nettest"
 )
 
-// TestStopDuringDeliveryRepeatsNoNotification stops the program during 2,000 deliveries. It waits
+// TestNotificationsAreNotRepeatedAfterStopDuringDelivery stops the program during 2,000 deliveries. It waits
 // for callbacks that take seconds. Only callbacks that take longer than the stop are notified
 // again.
-func TestStopDuringDeliveryRepeatsNoNotification(t *testing.T) {
+func TestNotificationsAreNotRepeatedAfterStopDuringDelivery(t *testing.T) {
 	t.Parallel()
 	t.Run("all answer in time", func(t *testing.T) {
 		t.Parallel()
@@ -106,7 +106,7 @@ func stopInTheMiddle(t *testing.T, hung func(id int) bool) {
 	}
 }
 
-func TestSecondSignalStopsImmediatelyWithoutLoss(t *testing.T) {
+func TestSecondSignalStopsServerImmediatelyWithoutDataLoss(t *testing.T) {
 	t.Parallel()
 	const all = 50
 	dir := t.TempDir()
@@ -293,9 +293,9 @@ func (c *manyCallbacks) countIn(callbacks []string) (n int) {
 	return n
 }
 
-// TestChangeFoundDuringStopIsNotified: the ping is acknowledged before the stop, and the feed
+// TestSubscribersAreNotifiedOfChangeFoundDuringShutdown: the ping is acknowledged before the stop, and the feed
 // answers during it.
-func TestChangeFoundDuringStopIsNotified(t *testing.T) {
+func TestSubscribersAreNotifiedOfChangeFoundDuringShutdown(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := spawn(t, dir)

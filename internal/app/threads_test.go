@@ -42,10 +42,10 @@ func hasLines(t *testing.T, what, document, item string) {
 	}
 }
 
-// TestThreadsGuideMatchesTheProgram plays the exchange of the guide with a server that behaves as rss.chat.
+// TestExamplesOfThreadsGuideMatchTheProgram plays the exchange of the guide with a server that behaves as rss.chat.
 //
 // spec:source-namespace#comments
-func TestThreadsGuideMatchesTheProgram(t *testing.T) {
+func TestExamplesOfThreadsGuideMatchTheProgram(t *testing.T) {
 	t.Parallel()
 	var blocks atomic.Pointer[[]string]
 	chat := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -78,7 +78,7 @@ func TestACMECertificatesSurviveRestart(t *testing.T) {
 	}
 }
 
-func TestPlainHTTPRedirectsExceptForOldEndpoints(t *testing.T) {
+func TestPlainHTTPRequestsAreRedirectedExceptRSSCloudEndpoints(t *testing.T) {
 	t.Parallel()
 	s := newSupervisor(t)
 	roots := filesFor(t, s.dir)
@@ -128,9 +128,9 @@ func TestPlainHTTPRedirectsExceptForOldEndpoints(t *testing.T) {
 	s.stop()
 }
 
-// TestProgramsRegisterAtTheCloudOfATLSServer starts a server with TLS and a plain listener,
+// TestProgramsRegisterAtTheCloudElementOfATLSServer starts a server with TLS and a plain listener,
 // registers at the <cloud> of a feed, and changes the feed.
-func TestProgramsRegisterAtTheCloudOfATLSServer(t *testing.T) {
+func TestProgramsRegisterAtTheCloudElementOfATLSServer(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		chosen, plain, protocol string

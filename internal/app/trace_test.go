@@ -125,7 +125,7 @@ func inOneTrace(t *testing.T, spans ...seenSpan) {
 
 const caller = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
-func TestChangeIsOneTraceFromPingToLastDelivery(t *testing.T) {
+func TestTraceOfAChangeCoversPingToLastDelivery(t *testing.T) {
 	t.Parallel()
 	const all = 700
 	c := newCollector(t)

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestUnreadableTopicIsRefusedInEachProtocol subscribes to and pings a topic on a refused network
+// TestUnreadableTopicIsRefusedByEachProtocol subscribes to and pings a topic on a refused network
 // over each protocol.
-func TestUnreadableTopicIsRefusedInEachProtocol(t *testing.T) {
+func TestUnreadableTopicIsRefusedByEachProtocol(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	const hidden, reason = "http://10.0.0.1/rss.xml", "The address http://10.0.0.1/rss.xml is on a network that this server does not read."

@@ -131,7 +131,7 @@ func cloudOf(hub string) string {
 	return `<cloud domain="` + host + `" port="` + port + `" path="/rsscloud/pleaseNotify" registerProcedure="" protocol="http-post"/>`
 }
 
-func TestHubDoesNotFollowItself(t *testing.T) {
+func TestHubDoesNotSubscribeToItself(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	f := newFeed(t)

@@ -127,7 +127,7 @@ func rest(t *testing.T, a *App) {
 	})
 }
 
-func TestCategorySubscribersAreNotifiedOnlyOfItsPosts(t *testing.T) {
+func TestSubscribersOfACategoryAreNotifiedOnlyOfItsPosts(t *testing.T) {
 	t.Parallel()
 	a := programWith(t, func(c *config.Config) { c.Hub.PingInterval, c.Hub.ClientRate, c.Hub.HostRate = time.Millisecond, 0, 0 })
 	write := signUp(t, a, "alice", "bob")
@@ -259,7 +259,7 @@ func TestDisabledUserIsHiddenUntilEnabled(t *testing.T) {
 	}
 }
 
-func TestOPMLOfAllFeedsContainsEveryFeedWithPosts(t *testing.T) {
+func TestServerOPMLListsEveryFeedWithPosts(t *testing.T) {
 	t.Parallel()
 	a := program(t)
 	write := signUp(t, a, "alice", "bob", "carol", "dave", "erin")
@@ -413,7 +413,7 @@ func TestFeedsOfAUserAreInOneOPMLList(t *testing.T) {
 	}
 }
 
-func TestPostFeedsNameNewPublicURLAfterStart(t *testing.T) {
+func TestFeedsContainNewPublicURLAfterRestart(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	dir := t.TempDir()

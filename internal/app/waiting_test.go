@@ -98,7 +98,7 @@ func withPassword(address string) string {
 	return strings.Replace(address, "cloudburst@", "cloudburst:geheim@", 1)
 }
 
-func TestServerStartsBeforeItsDatabase(t *testing.T) {
+func TestServerStartsBeforeTheDatabaseIsAvailable(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "PostgreSQL")
 	cluster, err := storetest.StartCluster()

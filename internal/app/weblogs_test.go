@@ -81,7 +81,7 @@ func (c changes) names(url, feed string) bool {
 	return false
 }
 
-func TestPythonPingsWithAnyNumberOfParameters(t *testing.T) {
+func TestPythonClientPingsWithOneToFiveParameters(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "another language")
 	w, s := newWebSubHub(t, nil), newSubscriber(t)
@@ -119,8 +119,8 @@ func TestPythonPingsWithAnyNumberOfParameters(t *testing.T) {
 	}
 }
 
-// TestSitePingFindsItsFeed names a site in each way that a ping allows.
-func TestSitePingFindsItsFeed(t *testing.T) {
+// TestSitePingFindsTheFeedOfTheSite names a site in each way that a ping allows.
+func TestSitePingFindsTheFeedOfTheSite(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ link, ping string }{
 		"by its home page":              {"SITE/home/", "/home/"},
@@ -267,8 +267,8 @@ func (w *websubHub) archived(t *testing.T, feeds map[string]string) {
 	}
 }
 
-// TestChangesListCanStateAgesInSeconds has two programs list the same moment.
-func TestChangesListCanStateAgesInSeconds(t *testing.T) {
+// TestRecentChangesCanStateAgesInSeconds has two programs list the same moment.
+func TestRecentChangesCanStateAgesInSeconds(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	for when, maxAge := range map[string]int{"minutes": 60, "seconds": 3600} {
@@ -286,7 +286,7 @@ func TestChangesListCanStateAgesInSeconds(t *testing.T) {
 	}
 }
 
-func TestRefusedPingAnswersWithPageAndIsNotListed(t *testing.T) {
+func TestRefusedFormPingReturnsPageAndIsNotListed(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	for _, query := range []string{"", "?name=x", "?name=x&url=blog", "?name=x&url=" + url.QueryEscape("javascript:alert(1)"), "?name=x&url=http%3A%2F%2Fx.invalid%2F" + strings.Repeat("a", 300)} {

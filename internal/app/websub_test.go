@@ -256,7 +256,7 @@ func (w *websubHub) same(t *testing.T, d arrived, topic, contentType, body strin
 
 // The checks of hubs on the public test site, by their numbers there.
 
-func TestHub100TypicalSubscriptionIsNotified(t *testing.T) {
+func TestWebSubRocks100SubscriberIsNotified(t *testing.T) {
 	t.Parallel()
 	w, e := newWebSubHub(t, nil), newRecordingServer(t, nil)
 	const kind = "text/html; charset=UTF-8"
@@ -280,7 +280,7 @@ func TestHub100TypicalSubscriptionIsNotified(t *testing.T) {
 	}
 }
 
-func TestHub101SubscriptionWithSecretGetsSignedContent(t *testing.T) {
+func TestWebSubRocks101SubscriberWithSecretGetsSignedContent(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	topic := w.text("/blog", "one")
@@ -298,7 +298,7 @@ func TestHub101SubscriptionWithSecretGetsSignedContent(t *testing.T) {
 	}
 }
 
-func TestHub102UnknownParametersAreIgnored(t *testing.T) {
+func TestWebSubRocks102UnknownParametersAreIgnored(t *testing.T) {
 	t.Parallel()
 	w, e := newWebSubHub(t, nil), newRecordingServer(t, nil)
 	topic := w.text("/blog", "one")
@@ -312,7 +312,7 @@ func TestHub102UnknownParametersAreIgnored(t *testing.T) {
 	w.same(t, e.await(t, "POST", 1)[0], topic, "text/plain", "one")
 }
 
-func TestHub103SubscriptionIsRenewed(t *testing.T) {
+func TestWebSubRocks103SubscriptionIsRenewed(t *testing.T) {
 	t.Parallel()
 	w, e := newWebSubHub(t, nil), newRecordingServer(t, nil)
 	topic := w.text("/blog", "0")
@@ -351,7 +351,7 @@ func TestHub103SubscriptionIsRenewed(t *testing.T) {
 	signed(3, "")
 }
 
-func TestHub104UnsubscribedCallbackIsNotNotified(t *testing.T) {
+func TestWebSubRocks104UnsubscribedCallbackIsNotNotified(t *testing.T) {
 	t.Parallel()
 	w, e, other := newWebSubHub(t, nil), newRecordingServer(t, nil), newRecordingServer(t, nil)
 	topic := w.text("/blog", "one")
@@ -379,7 +379,7 @@ func TestHub104UnsubscribedCallbackIsNotNotified(t *testing.T) {
 	}
 }
 
-func TestHub105And106ContentIsDeliveredUnchanged(t *testing.T) {
+func TestWebSubRocks105And106ContentIsDeliveredUnchanged(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	for name, c := range map[string]struct{ kind, want, body string }{

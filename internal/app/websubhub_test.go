@@ -19,7 +19,7 @@ import (
 
 // Requirements of hubs beyond the numbered checks of websub_test.go.
 
-func TestOnlyTheExactChallengeConfirms(t *testing.T) {
+func TestOnlyTheExactChallengeConfirmsASubscription(t *testing.T) {
 	t.Parallel()
 	w, other := newWebSubHub(t, nil), newRecordingServer(t, nil)
 	topic := w.text("/blog", "one")
@@ -64,7 +64,7 @@ func TestOnlyTheExactChallengeConfirms(t *testing.T) {
 	}
 }
 
-func TestAny2xxStatusConfirms(t *testing.T) {
+func TestAny2xxStatusWithChallengeConfirmsASubscription(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	topic := w.text("/blog", "one")
@@ -77,7 +77,7 @@ func TestAny2xxStatusConfirms(t *testing.T) {
 	}
 }
 
-func TestUndeliverableTopicIsDenied(t *testing.T) {
+func TestSubscriptionToUndeliverableTopicIsDenied(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, func(c *config.Config) { c.WebSub.MaxContent = 1000 })
 	w.put("/gone", page{status: http.StatusGone})
@@ -175,7 +175,7 @@ func TestCallbackURLIsUsedByteForByte(t *testing.T) {
 	}
 }
 
-func TestNotificationNamesTopicAsSubscribed(t *testing.T) {
+func TestNotificationContainsTopicURLAsSubscribed(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	for query, shown := range map[string]string{
@@ -264,7 +264,7 @@ func TestLeaseIsClampedAndReported(t *testing.T) {
 	}
 }
 
-func TestSubscriberStatusDecidesDelivery(t *testing.T) {
+func TestResponseStatusOfSubscriberDecidesAboutRetry(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	w, elsewhere := newWebSubHub(t, nil), newRecordingServer(t, nil)
@@ -355,7 +355,7 @@ func TestPublishRequestMayNameManyTopics(t *testing.T) {
 	}
 }
 
-func TestOperatorRestrictsTopics(t *testing.T) {
+func TestTopicsAreRestrictedBySettingOfTheOperator(t *testing.T) {
 	t.Parallel()
 	for policy, want := range map[string][3]int{"open": {202, 202, 202}, "known": {403, 202, 202}, "own": {403, 403, 202}} {
 		w, e, s := newWebSubHub(t, func(c *config.Config) { c.WebSub.Topics = policy }), newRecordingServer(t, nil), newSubscriber(t)
@@ -372,7 +372,7 @@ func TestOperatorRestrictsTopics(t *testing.T) {
 	}
 }
 
-func TestEndpointAnswersBrowsers(t *testing.T) {
+func TestHubEndpointServesPageToBrowsers(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	for _, path := range []string{"/hub", "/websub"} {
@@ -394,9 +394,9 @@ func TestEndpointAnswersBrowsers(t *testing.T) {
 	}
 }
 
-// TestSecretAndCallbackAreNotDisclosed searches for both in all public output, and for the secret
+// TestSecretAndCallbackOfASubscriberAreNotDisclosed searches for both in all public output, and for the secret
 // in the operator's usual output.
-func TestSecretAndCallbackAreNotDisclosed(t *testing.T) {
+func TestSecretAndCallbackOfASubscriberAreNotDisclosed(t *testing.T) {
 	t.Parallel()
 	const secret, token = "zq-secret-zq", "zq-token-zq"
 	var log safeBuffer

@@ -43,7 +43,7 @@ func report(t *testing.T, a *audience.Audience) audience.Report {
 	return r
 }
 
-func TestReaderCountIsTheSumOfItsParts(t *testing.T) {
+func TestReaderCountIsTheSumOfServicesProgramsAndPushSubscribers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAudience(t)
 		a.Push = func(context.Context, string) ([]audience.Subscriber, error) {
@@ -106,7 +106,7 @@ func TestReaderCountIsTheSumOfItsParts(t *testing.T) {
 	})
 }
 
-func TestReaderIsForgottenAfterOneWeek(t *testing.T) {
+func TestFeedReaderIsNoLongerCountedAfterOneWeek(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAudience(t)
 		a.Hit("alice/rss", hit("Miniflux/2.2.0", "192.0.2.1"))
@@ -132,7 +132,7 @@ func TestReaderIsForgottenAfterOneWeek(t *testing.T) {
 	})
 }
 
-func TestClientsBeyondTheMemoryLimitAreNotCounted(t *testing.T) {
+func TestFeedReadersBeyondTheMemoryLimitAreNotCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAudience(t)
 		for i := range 30_000 {
@@ -180,7 +180,7 @@ func (b *failingStore) AddSeen(ctx context.Context, list []audience.Seen) error 
 	return b.Store.AddSeen(ctx, list)
 }
 
-func TestFailedWriteIsRepeated(t *testing.T) {
+func TestFailedWriteOfReaderCountsIsRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAudience(t)
 		a.Store = &failingStore{Store: a.Store, fails: 2}
@@ -195,7 +195,7 @@ func TestFailedWriteIsRepeated(t *testing.T) {
 	})
 }
 
-func TestRunFlushesPeriodicallyAndAtTheEnd(t *testing.T) {
+func TestReaderCountsAreWrittenPeriodicallyAndAtShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAudience(t)
 		ctx, stop := context.WithCancel(t.Context())

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestLongUserAgentsAreCutInMemory(t *testing.T) {
+func TestLongUserAgentsAreTruncatedInMemory(t *testing.T) {
 	t.Parallel()
 	a := &Audience{Key: []byte("key")}
 	long := strings.Repeat("x", 60<<10)

@@ -14,7 +14,7 @@ func read(t *testing.T, s *Feeds, user string) string {
 	return string(doc)
 }
 
-func TestUnsharedStoreIsReadOnce(t *testing.T) {
+func TestFeedIsReadOnceFromUnsharedStore(t *testing.T) {
 	t.Parallel()
 	store := &memory{}
 	s := &Feeds{Store: store}
@@ -45,7 +45,7 @@ func TestUnsharedStoreIsReadOnce(t *testing.T) {
 	wantFault(t, err, fault.NotFound, "")
 }
 
-func TestSharedStoreIsCheckedEachTimeAndReadAfterChanges(t *testing.T) {
+func TestFeedIsReadAgainAfterAnotherNodeChangedIt(t *testing.T) {
 	t.Parallel()
 	store := &memory{}
 	local, remote := &Feeds{Store: store, Shared: true}, &Feeds{Store: store, Shared: true}
@@ -68,7 +68,7 @@ func TestSharedStoreIsCheckedEachTimeAndReadAfterChanges(t *testing.T) {
 	}
 }
 
-func TestReadThatStartedBeforeASaveIsNotCached(t *testing.T) {
+func TestFeedReadBeforeASaveIsNotCachedAfterwards(t *testing.T) {
 	t.Parallel()
 	store := &memory{}
 	s := &Feeds{Store: store}
@@ -102,7 +102,7 @@ func TestFailedSaveInvalidatesTheCache(t *testing.T) {
 	}
 }
 
-func TestCacheIsBounded(t *testing.T) {
+func TestFeedCacheIsBounded(t *testing.T) {
 	t.Parallel()
 	store := &memory{}
 	s := &Feeds{Store: store, Memory: 10 * headSize}
@@ -124,7 +124,7 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 }
 
-func TestCacheHitDoesNotAllocate(t *testing.T) {
+func TestFeedCacheHitDoesNotAllocate(t *testing.T) {
 	s := &Feeds{Store: &memory{}}
 	_, err := s.Save(t.Context(), "alice", Public, document(1), "put")
 	must(t, err)

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-func TestLimitCountsCharactersAsReadersSeeThem(t *testing.T) {
+func TestLengthLimitCountsVisibleCharacters(t *testing.T) {
 	t.Parallel()
 	const link = "http://example.com/a-page-with-a-long-address?of=1&and=more"
 	x := func(n int) string { return strings.Repeat("x", n) }
@@ -84,7 +84,7 @@ func TestPostRulesOfAnAuthorAreEnforced(t *testing.T) {
 	})
 }
 
-func TestHashtagsBecomeCategoriesUntilTheyAreRemoved(t *testing.T) {
+func TestCategoryOfAHashtagIsRemovedWithTheHashtag(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		edit := func(id int64, change func(c *author.Content)) author.Post {

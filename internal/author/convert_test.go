@@ -27,7 +27,7 @@ func (d *harness) save(doc string) {
 	}
 }
 
-func TestFirstPostConvertsTheSavedDocument(t *testing.T) {
+func TestFirstPostConvertsTheUploadedFeedToPosts(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		d.save(savedBefore)
@@ -47,7 +47,7 @@ func TestFirstPostConvertsTheSavedDocument(t *testing.T) {
 	})
 }
 
-func TestSavedDocumentIsUnchangedUntilTheNextPost(t *testing.T) {
+func TestUploadedFeedIsServedUnchangedUntilTheNextPost(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		d.post("mine")
@@ -69,7 +69,7 @@ func TestSavedDocumentIsUnchangedUntilTheNextPost(t *testing.T) {
 	})
 }
 
-func TestSavedDocumentUpdatesExistingPosts(t *testing.T) {
+func TestUploadedFeedUpdatesExistingPosts(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		d.save(savedBefore)
@@ -147,7 +147,7 @@ func TestMovedFeedRejectsPosts(t *testing.T) {
 	})
 }
 
-func TestProfileIsInTheFeedAtOnce(t *testing.T) {
+func TestChangedProfileAppearsInTheFeedAtOnce(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		d.post("one")
@@ -175,7 +175,7 @@ func TestProfileIsInTheFeedAtOnce(t *testing.T) {
 	})
 }
 
-func TestPostsHaveTheirAuthorInEveryFormat(t *testing.T) {
+func TestPostsContainTheirAuthorInEveryFormat(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		d.post("one")
@@ -233,7 +233,7 @@ func TestPostsHaveTheirAuthorInEveryFormat(t *testing.T) {
 	})
 }
 
-func TestHintsAreInTheFeed(t *testing.T) {
+func TestFeedContainsUpdateHints(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		d.post("one")

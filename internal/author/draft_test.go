@@ -15,7 +15,7 @@ func draftOf(d author.DraftEdit, text string) author.DraftEdit {
 	return d
 }
 
-func TestRepeatedDraftSavesMakeOnePost(t *testing.T) {
+func TestRepeatedDraftSavesCreateOnePost(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		first, err := d.SaveDraft(d.ctx, draftOf(author.DraftEdit{}, "one"))
@@ -85,7 +85,7 @@ func TestChangeOfAPublishedPostIsASeparateDraft(t *testing.T) {
 	})
 }
 
-func TestRepeatedCreationUpdatesThePost(t *testing.T) {
+func TestRepeatedDraftRequestUpdatesThePost(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		e := write("first")
@@ -102,7 +102,7 @@ func TestRepeatedCreationUpdatesThePost(t *testing.T) {
 	})
 }
 
-func TestEditDraftKeysAreParsed(t *testing.T) {
+func TestKeysOfEditDraftsAreParsed(t *testing.T) {
 	t.Parallel()
 	for key, want := range map[string]int64{author.EditDraftKey(17): 17, "edit-1": 1, "edit-0": 0, "edit-01": 0, "edit-": 0, "edit--1": 0, "xedit-1": 0, "edit-1x": 0, "edit-9999999999999999999": 0, "": 0} {
 		if got := author.EditedPost(author.Post{Key: key}); got != want {

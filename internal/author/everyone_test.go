@@ -11,7 +11,7 @@ import (
 
 // In the feed of everyone, a chosen guid must not equal that of another user's post, because feed
 // readers would replace that post.
-func TestGUIDsInTheFeedOfAllUsersAreUnique(t *testing.T) {
+func TestFeedOfAllUsersHasUniqueGUIDs(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		own := d.post("Hers.")
@@ -48,7 +48,7 @@ func TestGUIDsInTheFeedOfAllUsersAreUnique(t *testing.T) {
 }
 
 // Data without a field is stored with a post, within the limits of a post.
-func TestUnknownDataOfAPostIsBounded(t *testing.T) {
+func TestUnknownElementsOfAPostAreBoundedInSize(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		of := func(guid string, bytes int) author.Post {

@@ -79,7 +79,7 @@ func TestFileIsReadAsStored(t *testing.T) {
 	}
 }
 
-func TestEqualBytesAreStoredOnce(t *testing.T) {
+func TestFilesWithEqualContentAreStoredOnce(t *testing.T) {
 	t.Parallel()
 	files, s := newFiles(t)
 	a, b := put(t, files, "alice", "one.png", smallPNG(t)), put(t, files, "alice", "two.png", smallPNG(t))
@@ -104,7 +104,7 @@ func TestEqualBytesAreStoredOnce(t *testing.T) {
 	}
 }
 
-func TestFailedUploadLeavesNothing(t *testing.T) {
+func TestFailedUploadLeavesNoFile(t *testing.T) {
 	t.Parallel()
 	files, s := newFiles(t)
 	files.MaxSize = 3 << 20
@@ -154,7 +154,7 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-func TestQuotaIsEnforced(t *testing.T) {
+func TestFileQuotaIsEnforced(t *testing.T) {
 	t.Parallel()
 	files, s := newFiles(t)
 	files.Quota = 1 << 20
@@ -178,7 +178,7 @@ func TestRefusedUserCannotUpload(t *testing.T) {
 	}
 }
 
-func TestUsedFileIsDeletedOnlyWhenConfirmed(t *testing.T) {
+func TestFileUsedByAPostIsDeletedOnlyAfterConfirmation(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		s := newMemoryFiles()

@@ -7,7 +7,7 @@ import (
 	"cloudburst/internal/author"
 )
 
-func TestImagesArePartOfTheItemText(t *testing.T) {
+func TestItemTextContainsAttachedImages(t *testing.T) {
 	t.Parallel()
 	p := &author.Posts{Origin: func() string { return "https://cloud.test" }}
 	image := author.Enclosure{URL: "/alice/media/0123456789abcdef/a.jpg", Type: "image/jpeg", Length: 5, Alt: `A "cloud" & <sky>`}

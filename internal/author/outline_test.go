@@ -115,7 +115,7 @@ func same(a, b []Node) bool {
 	return true
 }
 
-func TestOutlineAttributesSurviveATextEdit(t *testing.T) {
+func TestOutlineAttributesAreKeptAfterATextEdit(t *testing.T) {
 	t.Parallel()
 	before := []Node{
 		{Text: "one", Link: "https://a.example/1", Nodes: []Node{{Text: "two", Folded: true, Nodes: []Node{{Text: "three", GUID: "3"}}}}},
@@ -216,7 +216,7 @@ func ownGUIDs(nodes []Node, guid string) {
 	}
 }
 
-func TestOutlineRoundTripsThroughTheFeed(t *testing.T) {
+func TestOutlineSurvivesRoundTripThroughTheFeed(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
 	p := &Posts{Origin: func() string { return "https://here.example" }}
@@ -267,7 +267,7 @@ func forgetLinks(nodes []Node) {
 	}
 }
 
-func TestOutlineSurvivesOPML(t *testing.T) {
+func TestOutlineSurvivesOPMLRoundTrip(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
 	p := &Posts{}
@@ -293,7 +293,7 @@ func TestOutlineSurvivesOPML(t *testing.T) {
 	}
 }
 
-func TestForeignOPMLIsImportedCompletely(t *testing.T) {
+func TestOPMLOfOtherProgramsIsImportedCompletely(t *testing.T) {
 	t.Parallel()
 	doc, err := opml.ParseBytes([]byte(`<opml version="2.0"><head><title>Plans</title><expansionState>1,3</expansionState></head><body>
 <outline text="Do &lt;b&gt;this&lt;/b&gt;" created="Sun, 22 Nov 2026 10:00:00 GMT" category="a,/b/c"><outline text="closed"><outline text="1. hidden *"/></outline><outline text="open"><outline text="x" isComment="true"/><outline text="feed" type="rss" xmlUrl="https://a.example/f" title="F"/></outline></outline>
@@ -313,7 +313,7 @@ func TestForeignOPMLIsImportedCompletely(t *testing.T) {
 	}
 }
 
-func TestOtherFormatsAreConvertedToEquivalentMarkdown(t *testing.T) {
+func TestHTMLAndPlainTextAreConvertedToEquivalentMarkdown(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		text string

@@ -49,7 +49,7 @@ func TestPublishedPostIsInTheFeedAndNotified(t *testing.T) {
 	})
 }
 
-func TestRepeatedCreationMakesOnePost(t *testing.T) {
+func TestRepeatedCreateRequestCreatesOnePost(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		e := write("once")
@@ -63,7 +63,7 @@ func TestRepeatedCreationMakesOnePost(t *testing.T) {
 	})
 }
 
-func TestSaveWithoutChangesDoesNothing(t *testing.T) {
+func TestSaveWithoutChangesCreatesNoRevision(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		p := d.post("one")
@@ -150,7 +150,7 @@ func TestLastChangeCanBeUndoneForOneMinute(t *testing.T) {
 	})
 }
 
-func TestDeletedPostLeavesTheFeedAndCanBeRestored(t *testing.T) {
+func TestDeletedPostIsRemovedFromTheFeedAndCanBeRestored(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		p := d.post("one")

@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/author"
 )
 
-func TestReferencesAreResolvedAgainstThePage(t *testing.T) {
+func TestRelativeURLsInPostsAreResolvedAgainstThePage(t *testing.T) {
 	t.Parallel()
 	p := &author.Posts{Origin: func() string { return "https://cloud.test" }}
 	post := author.Post{User: "alice", Slug: "hello", GUID: "urn:x", PublishedAt: time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC)}

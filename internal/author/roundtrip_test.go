@@ -190,7 +190,7 @@ func normalizedNodes(nodes []author.Node) []author.Node {
 	return all
 }
 
-func TestRelativeURLsAreResolvedInTagsButNotInText(t *testing.T) {
+func TestRelativeURLsAreResolvedInAttributesButNotInText(t *testing.T) {
 	t.Parallel()
 	p := &author.Posts{Origin: func() string { return origin }}
 	c, _, err := p.Preview(author.Content{Source: "![a](/alice/media/1/x.png) [b](/alice/) `<a href=\"/x\">` and href=\"/y\""})
@@ -241,7 +241,7 @@ func FuzzMarkup(f *testing.F) {
 	})
 }
 
-func TestCategoryNamesAreFolded(t *testing.T) {
+func TestCategoryLabelsAreConvertedToURLNames(t *testing.T) {
 	t.Parallel()
 	for label, want := range map[string]string{
 		"Go": "go", "C++": "c++", "Feeds & Clouds": "feeds-clouds", "  ": "", "...": "", "../x": "x", "Über uns": "über-uns", "日本": "日本", "a/b\\c": "a-b-c",
@@ -256,7 +256,7 @@ func TestCategoryNamesAreFolded(t *testing.T) {
 	}
 }
 
-func TestAtomHasTheTextOfAPostAsContentAndItsExcerptAsSummary(t *testing.T) {
+func TestAtomEntryContainsFullTextAsContentAndExcerptAsSummary(t *testing.T) {
 	t.Parallel()
 	p := &author.Posts{Origin: func() string { return origin }}
 	at := time.Unix(1_790_000_000, 0).UTC()

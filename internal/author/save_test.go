@@ -33,7 +33,7 @@ func wantFault(t *testing.T, err error, code fault.Code, words string) {
 	}
 }
 
-func TestDocumentIsServedByteForByte(t *testing.T) {
+func TestUploadedFeedIsServedByteForByte(t *testing.T) {
 	t.Parallel()
 	s := &Feeds{Store: &memory{}}
 	doc := []byte("\xEF\xBB\xBF<?xml version=\"1.0\"?>\r\n" + rss + "\r\n<!-- end -->\r\n")
@@ -49,7 +49,7 @@ func TestDocumentIsServedByteForByte(t *testing.T) {
 	}
 }
 
-func TestRejectedDocumentLeavesThePreviousFeed(t *testing.T) {
+func TestRejectedUploadKeepsThePreviousFeed(t *testing.T) {
 	t.Parallel()
 	s := &Feeds{Store: &memory{}}
 	_, err := s.Save(t.Context(), "alice", Public, document(1), "put")
@@ -68,7 +68,7 @@ func TestRejectedDocumentLeavesThePreviousFeed(t *testing.T) {
 	}
 }
 
-func TestEachVersionOfAFeedIsNotifiedOnce(t *testing.T) {
+func TestSubscribersAreNotifiedOnceOfEachFeedVersion(t *testing.T) {
 	t.Parallel()
 	var notified []string
 	s := &Feeds{Store: &memory{}}
@@ -128,7 +128,7 @@ func TestFailedNotificationIsRetried(t *testing.T) {
 	}
 }
 
-func TestSubscribersAreNotifiedThoughTheSaveIsCanceled(t *testing.T) {
+func TestSubscribersAreNotifiedEvenIfTheSaveRequestIsCanceled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &Feeds{Store: &memory{}, Notify: func(inner context.Context, _ Feed) error {
@@ -142,7 +142,7 @@ func TestSubscribersAreNotifiedThoughTheSaveIsCanceled(t *testing.T) {
 	}
 }
 
-func TestNotificationOfANodeThatIsNotServingStaysPending(t *testing.T) {
+func TestNotificationStaysPendingIfTheNodeIsNotServing(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
 	st := &memory{}
@@ -160,7 +160,7 @@ func TestNotificationOfANodeThatIsNotServingStaysPending(t *testing.T) {
 	}
 }
 
-func TestDocumentReplacesItsBaseVersion(t *testing.T) {
+func TestUploadIsRejectedIfTheFeedHasChangedSinceItsBaseVersion(t *testing.T) {
 	t.Parallel()
 	s := &Feeds{Store: &memory{}}
 	put := func(n int, base int64) error {
@@ -175,7 +175,7 @@ func TestDocumentReplacesItsBaseVersion(t *testing.T) {
 	must(t, put(3, 2))
 }
 
-func TestMovedFeedRejectsDocumentsAndEndedFeedIsReactivated(t *testing.T) {
+func TestMovedFeedRejectsUploadsAndUploadReactivatesEndedFeed(t *testing.T) {
 	t.Parallel()
 	s := &Feeds{Store: &memory{}}
 	_, err := s.Move(t.Context(), "alice", Public, "https://b.example/feed")

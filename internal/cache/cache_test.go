@@ -43,7 +43,7 @@ func TestLeastRecentlyUsedValuesAreEvicted(t *testing.T) {
 	}
 }
 
-func TestSizeStaysWithinTheLimit(t *testing.T) {
+func TestCacheSizeStaysWithinTheLimit(t *testing.T) {
 	t.Parallel()
 	c := LRU[string, int]{MaxSize: 100}
 	c.Put("a", 0, 40)

@@ -59,7 +59,7 @@ func nameOf(t *testing.T, f *certs.Files) string {
 	return leaf.Subject.CommonName
 }
 
-func TestAChangedCertificateIsReloaded(t *testing.T) {
+func TestChangedCertificateIsReloaded(t *testing.T) {
 	t.Parallel()
 	dir, now := t.TempDir(), time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	write(t, dir, "old.example", now)
@@ -96,7 +96,7 @@ func TestAChangedCertificateIsReloaded(t *testing.T) {
 	step("new.example", 3)
 }
 
-func TestMismatchedFilesAreRejected(t *testing.T) {
+func TestCertificateWithWrongOrMissingKeyFileIsRejected(t *testing.T) {
 	t.Parallel()
 	a, b := t.TempDir(), t.TempDir()
 	write(t, a, "a.example", time.Now())
@@ -111,7 +111,7 @@ func TestMismatchedFilesAreRejected(t *testing.T) {
 	}
 }
 
-func TestInvalidDomainsAreRejected(t *testing.T) {
+func TestInvalidCertificateDomainsAreRejected(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"localhost", "*.example.org", "hub.example.org:443", "https://hub.example.org", "a b.example"} {
 		a := &certs.ACME{Domains: []string{name}, Directory: "https://acme.example/directory", Key: make([]byte, 32)}

@@ -89,7 +89,7 @@ func TestEveryEncodingOfTheContentTypeIsDecoded(t *testing.T) {
 	}
 }
 
-func TestSourceOfTheEncodingIsReported(t *testing.T) {
+func TestDecodeReportsWhereTheEncodingWasDeclared(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		rule, doc, contentType string
@@ -220,7 +220,7 @@ func TestInvalidCharactersAreRepaired(t *testing.T) {
 	}
 }
 
-func TestWrongLabelsDoNotCorruptTheText(t *testing.T) {
+func TestWrongEncodingLabelsDoNotCorruptTheText(t *testing.T) {
 	t.Parallel()
 	// This is not Shift_JIS: nearly every character would be invalid.
 	got := Decode([]byte("<?xml version='1.0' encoding='euc-jp'?><a>\xe9 \xe8 \xe0 \xfc</a>"), "")
@@ -234,7 +234,7 @@ func TestWrongLabelsDoNotCorruptTheText(t *testing.T) {
 	}
 }
 
-func TestEncodingLabelsOfBrowsersAreKnown(t *testing.T) {
+func TestEncodingLabelsKnownToBrowsersAreSupported(t *testing.T) {
 	t.Parallel()
 	labels := `unicode-1-1-utf-8 utf-8 utf8 866 cp866 csibm866 ibm866 csisolatin2 iso-8859-2 iso-ir-101
 		iso8859-2 iso88592 iso_8859-2 iso_8859-2:1987 l2 latin2 csisolatin3 iso_8859-3:1988 l3 latin4 cyrillic
@@ -271,7 +271,7 @@ func TestEncodingLabelsOfBrowsersAreKnown(t *testing.T) {
 	}
 }
 
-func TestLabelsOfFeedsAreKnown(t *testing.T) {
+func TestNonstandardEncodingLabelsOfFeedsAreSupported(t *testing.T) {
 	t.Parallel()
 	for label, want := range map[string]string{
 		"UTF8": "utf-8", " utf-8 ": "utf-8", "utf_8": "utf-8", "cp65001": "utf-8", "unicode": "utf-16", "UCS-2": "utf-16",
@@ -293,7 +293,7 @@ func TestLabelsOfFeedsAreKnown(t *testing.T) {
 	}
 }
 
-func TestCharsetLabelsAreUnique(t *testing.T) {
+func TestEncodingLabelsAreUnique(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
 	for i := range charsets {
@@ -322,7 +322,7 @@ func TestCharsetLabelsAreUnique(t *testing.T) {
 	}
 }
 
-func TestDoubleEncodingIsFixed(t *testing.T) {
+func TestDoubleEncodedUTF8IsRepaired(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]string{
 		"cafÃ©":                 "café",

@@ -50,7 +50,7 @@ func TestUndeclaredEncodingsAreDetected(t *testing.T) {
 }
 
 // Latin-script languages and short texts remain windows-1252.
-func TestLatinEncodingsAreNotGuessed(t *testing.T) {
+func TestUndeclaredLatinEncodingsAreNotGuessed(t *testing.T) {
 	t.Parallel()
 	for words, name := range map[string]string{
 		"L’été dernier, nous avons publié une version très améliorée: plus légère, déjà traduite.":    "windows-1252",

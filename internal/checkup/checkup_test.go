@@ -84,7 +84,7 @@ func troubles() map[string]trouble {
 	}
 }
 
-func TestEachInstallationProblemIsFound(t *testing.T) {
+func TestEachInstallationProblemIsReported(t *testing.T) {
 	t.Parallel()
 	for name, tt := range troubles() {
 		t.Run(name, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestEachInstallationProblemIsFound(t *testing.T) {
 	}
 }
 
-func TestNoWorkIsLateWithoutRunningServer(t *testing.T) {
+func TestOverdueWorkIsReportedOnlyWhileTheServerRuns(t *testing.T) {
 	t.Parallel()
 	w := good()
 	w.Running, w.Database.SweepDue, w.Database.Late = false, now.Add(-time.Hour), []Late{{"feeds to read", 7, now.Add(-time.Hour)}}

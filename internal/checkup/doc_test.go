@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestDocumentationListsEachCheck(t *testing.T) {
+func TestDocumentationListsEachInstallationCheck(t *testing.T) {
 	t.Parallel()
 	source, err := os.ReadFile("checkup.go")
 	if err != nil {

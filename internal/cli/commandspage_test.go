@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/reference/commands.md")
 
-func TestCommandsPageIsTheHelpOfAllCommands(t *testing.T) {
+func TestCommandsPageContainsTheHelpOfAllCommands(t *testing.T) {
 	t.Parallel()
 	const file = "../../docs/reference/commands.md"
 	want := commandsPage((&program{New()}).root())
@@ -48,7 +48,7 @@ func TestEveryCommandIsInAGroup(t *testing.T) {
 	}
 }
 
-func TestProgramWithoutCommandPrintsThreeSteps(t *testing.T) {
+func TestProgramWithoutCommandPrintsThreeFirstSteps(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	s := New()

@@ -16,7 +16,7 @@ import (
 
 const oneItem = `<rss version="2.0"><channel><title>T</title><item><title>one</title><guid isPermaLink="false">1</guid></item></channel></rss>`
 
-func TestUnrequestedContentCodingsAreDecoded(t *testing.T) {
+func TestUnrequestedContentEncodingsAreDecoded(t *testing.T) {
 	t.Parallel()
 	var wrapped, bare bytes.Buffer
 	z := zlib.NewWriter(&wrapped)
@@ -55,7 +55,7 @@ func TestUnrequestedContentCodingsAreDecoded(t *testing.T) {
 	}
 }
 
-func TestInterruptEndsReadOfSilentInput(t *testing.T) {
+func TestInterruptEndsReadOfIdleStandardInput(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"parse"}, {"validate", "-"}, {"discover", "-"}, {"opml", "show", "-"}} {
 		silent, end := io.Pipe()
@@ -80,7 +80,7 @@ func (r reading) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
-func TestStandardInputCannotBeNamedTwice(t *testing.T) {
+func TestStandardInputCannotBeGivenTwice(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"parse"}, {"validate"}, {"discover"}, {"opml", "show"}} {
 		var out, errs bytes.Buffer

@@ -41,7 +41,7 @@ func load(t *testing.T, args, env []string, f files) (*Effective, error) {
 	return Load(Options{Flags: flags, Environ: env, ReadFile: f.read})
 }
 
-func TestDefaultsAreValidAndSetTheirFields(t *testing.T) {
+func TestDefaultSettingsAreValidAndHaveTheExpectedValues(t *testing.T) {
 	t.Parallel()
 	for _, s := range Settings() {
 		if _, err := s.parse(s.Default); err != nil {
@@ -106,7 +106,7 @@ func TestFlagOverridesEnvironmentOverridesFileOverridesDefault(t *testing.T) {
 	}
 }
 
-func TestFormerNamesOfSettingsStillWork(t *testing.T) {
+func TestFormerNamesOfSettingsAreAccepted(t *testing.T) {
 	t.Parallel()
 	f := files{"c.toml": "[websub]\noversize = \"thin\"\n[river]\nown-hosts = \"a.example\"\n"}
 	env := []string{"CLOUDBURST_CNWS_AGEING=48h", "CLOUDBURST_RIVER_OWN_HOSTS=b.example"}
@@ -147,7 +147,7 @@ func TestPrecedenceAppliesToFormerAndCurrentNamesOfASetting(t *testing.T) {
 	}
 }
 
-func TestServerAddressOfCommandsIsChecked(t *testing.T) {
+func TestInvalidServerAddressOfCommandsIsRejected(t *testing.T) {
 	t.Parallel()
 	for text, ok := range map[string]bool{"": true, "127.0.0.1:5338": true, "http://127.0.0.1:5338": true, "https://admin.example/": true, "[::1]:5338": true,
 		"127.0.0.1": false, "127.0.0.1:0": false, "ftp://x:1": false, "http://u:p@x:1": false, "http://x:1/v1": false, "http://": false} {
@@ -168,7 +168,7 @@ func TestEmptyVariableCountsAsUnset(t *testing.T) {
 	}
 }
 
-func TestListsAndNetworksAreParsed(t *testing.T) {
+func TestSettingsWithListsAndNetworksAreParsed(t *testing.T) {
 	t.Parallel()
 	f := files{"c.toml": "trusted-proxies = [\"10.0.0.0/8\", \"::1\"]\nhub.retry = [\"1s\", \"1d\"]\nhub.client-rate = 0.5\nhub.host-rate = 0\n"}
 	e, err := load(t, []string{"--config=c.toml", "--egress.allow-fetch", "127.0.0.1, ::ffff:192.0.2.1,fd00::/8"}, nil, f)
@@ -185,7 +185,7 @@ func TestListsAndNetworksAreParsed(t *testing.T) {
 	}
 }
 
-func TestErrorsAreOneSentenceWithSettingAndValue(t *testing.T) {
+func TestErrorsStateSettingAndValueInOneSentence(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name string
@@ -255,7 +255,7 @@ func TestErrorsAreOneSentenceWithSettingAndValue(t *testing.T) {
 	}
 }
 
-func TestPasswordsAreHidden(t *testing.T) {
+func TestPrintedSettingsHidePasswords(t *testing.T) {
 	t.Parallel()
 	const secret = "s3kr1t"
 	for _, text := range []string{
@@ -294,7 +294,7 @@ func TestPasswordsAreHidden(t *testing.T) {
 	}
 }
 
-func TestSecretIsReadFromTheFileThatTheConfigurationNames(t *testing.T) {
+func TestSecretSettingIsReadFromAFile(t *testing.T) {
 	t.Parallel()
 	f := files{"c.toml": "database-file = '/run/db'\n", "/run/db": "postgres://u:p@h/d\n", "bad": "a\nb\n"}
 	e, err := load(t, []string{"--config=c.toml"}, nil, f)
@@ -307,7 +307,7 @@ func TestSecretIsReadFromTheFileThatTheConfigurationNames(t *testing.T) {
 	}
 }
 
-func TestPrintedConfigurationLoadsWithTheSameValues(t *testing.T) {
+func TestPrintedConfigurationCanBeLoadedAgain(t *testing.T) {
 	t.Parallel()
 	args := []string{"--listen", "[::1]:80", "--data", `a "b" \c`, "--database", "postgres://u:p%22@h/d",
 		"--trusted-proxies", "10.0.0.0/8,::1", "--hub.retry", "1s, 1d", "--hub.client-rate", "2.5", "--media.quota", "1.5GiB", "--media.max-size", "1500", "--hub.max-errors", "+07"}
@@ -422,7 +422,7 @@ func TestPublicURLIsDerivedFromTheListenAddress(t *testing.T) {
 	}
 }
 
-func TestWarningNamesTheHostThatLinksUse(t *testing.T) {
+func TestWarningStatesTheHostNameUsedInLinks(t *testing.T) {
 	t.Parallel()
 	for listen, want := range map[string]string{":5337": "localhost, which no other machine", "127.0.0.1:5337": "127.0.0.1, which no other machine",
 		"[::1]:5337": "::1, which no other machine", "192.0.2.7:81": "192.0.2.7, the address that listen has"} {

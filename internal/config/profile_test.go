@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-func TestProfileReplacesDefaultsOnly(t *testing.T) {
+func TestProfileOverridesOnlyDefaults(t *testing.T) {
 	t.Parallel()
 	const inFile = "[changes]\nwhen = \"seconds\"\n"
 	load := func(environ []string, args ...string) *Effective {

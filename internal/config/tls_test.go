@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestWithTLSThePublicURLIsHTTPS(t *testing.T) {
+func TestPublicURLUsesHTTPSWithTLS(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, url, addr, want string

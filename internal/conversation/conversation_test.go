@@ -172,7 +172,7 @@ func run(t *testing.T, f func(t *testing.T, w *scenario)) {
 	})
 }
 
-func TestReplyOfUnknownAuthorWaits(t *testing.T) {
+func TestReplyOfUnknownAuthorWaitsForApproval(t *testing.T) {
 	run(t, func(t *testing.T, w *scenario) {
 		w.report(t)
 		m := w.store.one(t)
@@ -182,7 +182,7 @@ func TestReplyOfUnknownAuthorWaits(t *testing.T) {
 	})
 }
 
-func TestApprovedReplyWaitsAgainWhenItChanges(t *testing.T) {
+func TestApprovedReplyNeedsApprovalAgainAfterAChange(t *testing.T) {
 	run(t, func(t *testing.T, w *scenario) {
 		w.report(t)
 		if _, err := w.Decide(t.Context(), "me", w.store.one(t).ID, Approve); err != nil {
@@ -202,7 +202,7 @@ func TestApprovedReplyWaitsAgainWhenItChanges(t *testing.T) {
 	})
 }
 
-func TestTrustedAuthorIsApprovedAndBlockedOneRejected(t *testing.T) {
+func TestRepliesOfTrustedAuthorsAreApprovedAndOfBlockedAuthorsRejected(t *testing.T) {
 	run(t, func(t *testing.T, w *scenario) {
 		w.store.rules = []Rule{{Host: "you.example", Author: author, Verdict: Trust}}
 		w.report(t)
@@ -240,7 +240,7 @@ func TestRejectedReplyStaysRejected(t *testing.T) {
 	})
 }
 
-func TestDeletedPageRemovesItsReply(t *testing.T) {
+func TestReplyIsRemovedIfItsPageIsDeleted(t *testing.T) {
 	for _, code := range []fault.Code{fault.Gone, fault.Refused, fault.Invalid} {
 		t.Run(code.String(), func(t *testing.T) {
 			run(t, func(t *testing.T, w *scenario) {
@@ -255,7 +255,7 @@ func TestDeletedPageRemovesItsReply(t *testing.T) {
 	}
 }
 
-func TestUnreadablePageIsTriedWithBackoffAndGivenUp(t *testing.T) {
+func TestUnreadablePageOfAReplyIsRetriedWithBackoffThenAbandoned(t *testing.T) {
 	run(t, func(t *testing.T, w *scenario) {
 		w.page = func(n int) (Content, string, error) { return Content{}, "", fault.New(fault.Unreadable, "timeout") }
 		w.report(t)
@@ -270,7 +270,7 @@ func TestUnreadablePageIsTriedWithBackoffAndGivenUp(t *testing.T) {
 	})
 }
 
-func TestReportsAreLimitedByHostAndClient(t *testing.T) {
+func TestWebmentionsAreLimitedPerHostAndClient(t *testing.T) {
 	run(t, func(t *testing.T, w *scenario) {
 		codes := map[string]int{}
 		for i := range 10_000 {
@@ -353,7 +353,7 @@ func TestReplyOfAFollowedAuthorIsApprovedUnlessBlocked(t *testing.T) {
 	})
 }
 
-func TestOwnPostIsNotAWebmentionOfItsAuthor(t *testing.T) {
+func TestWebmentionIsRefusedIfSourceIsTargetOrAuthorDisabledThem(t *testing.T) {
 	run(t, func(t *testing.T, w *scenario) {
 		if err := w.ReceiveOwn(t.Context(), "https://me.example/post", "https://me.example/post"); fault.CodeOf(err) != fault.Refused || len(w.store.all) != 0 {
 			t.Errorf("%v", err)
@@ -370,7 +370,7 @@ func TestOwnPostIsNotAWebmentionOfItsAuthor(t *testing.T) {
 	})
 }
 
-func TestUnknownDecisionIsInvalid(t *testing.T) {
+func TestUnknownModerationDecisionIsRejected(t *testing.T) {
 	run(t, func(t *testing.T, w *scenario) {
 		w.report(t)
 		if _, err := w.Decide(t.Context(), "me", w.store.one(t).ID, "delete"); fault.CodeOf(err) != fault.Invalid {

@@ -149,7 +149,7 @@ func runOutbox(t *testing.T, f func(t *testing.T, w *outbox)) {
 
 const one, two = "https://one.example/", "https://two.example/"
 
-func TestOnlyChangedLinksAreSentAgain(t *testing.T) {
+func TestWebmentionsAreSentAgainOnlyForChangedLinks(t *testing.T) {
 	runOutbox(t, func(t *testing.T, w *outbox) {
 		w.saved(t, Page{Targets: []string{one, two}, ReplyTo: two, Hash: "1"})
 		w.saved(t, Page{Targets: []string{one, two}, ReplyTo: two, Hash: "1"})
@@ -175,7 +175,7 @@ func TestOnlyChangedLinksAreSentAgain(t *testing.T) {
 	})
 }
 
-func TestTemporaryFailuresAreRetriedAndEnd(t *testing.T) {
+func TestTemporarilyFailedWebmentionIsRetriedThenAbandoned(t *testing.T) {
 	runOutbox(t, func(t *testing.T, w *outbox) {
 		w.answer = func(string) error {
 			return &fault.Error{Code: fault.Unreadable, Msg: "busy", Err: &StatusError{Status: 503, Err: context.DeadlineExceeded}}
@@ -201,7 +201,7 @@ func TestTemporaryFailuresAreRetriedAndEnd(t *testing.T) {
 	})
 }
 
-func TestRefusalAndMissingEndpointAreFinal(t *testing.T) {
+func TestWebmentionIsNotRetriedAfterRefusalOrMissingEndpoint(t *testing.T) {
 	runOutbox(t, func(t *testing.T, w *outbox) {
 		w.discover = func(target string) (string, error) {
 			if target == one {
@@ -223,7 +223,7 @@ func TestRefusalAndMissingEndpointAreFinal(t *testing.T) {
 	})
 }
 
-func TestOneRequestPerEndpointHostAtATime(t *testing.T) {
+func TestWebmentionHostReceivesOneRequestAtATime(t *testing.T) {
 	runOutbox(t, func(t *testing.T, w *outbox) {
 		w.discover = func(string) (string, error) { return "https://shared.example/endpoint", nil }
 		var all []string
@@ -239,7 +239,7 @@ func TestOneRequestPerEndpointHostAtATime(t *testing.T) {
 	})
 }
 
-func TestChangeDuringAnAttemptIsSentNext(t *testing.T) {
+func TestChangeDuringAnAttemptCausesAnotherWebmention(t *testing.T) {
 	runOutbox(t, func(t *testing.T, w *outbox) {
 		again := true
 		w.answer = func(string) error {
@@ -263,7 +263,7 @@ func TestChangeDuringAnAttemptIsSentNext(t *testing.T) {
 	})
 }
 
-func TestDisabledWebmentionsAreNotSent(t *testing.T) {
+func TestWebmentionsAreNotSentIfDisabled(t *testing.T) {
 	runOutbox(t, func(t *testing.T, w *outbox) {
 		w.saved(t, Page{Off: true, Targets: []string{one}, Hash: "1"})
 		if len(w.sent) != 0 || len(w.store.rows) != 0 {
@@ -280,7 +280,7 @@ func TestDisabledWebmentionsAreNotSent(t *testing.T) {
 	})
 }
 
-func TestOwnTargetNeedsNoRequest(t *testing.T) {
+func TestWebmentionToPostOfThisServerNeedsNoRequest(t *testing.T) {
 	runOutbox(t, func(t *testing.T, w *outbox) {
 		var local []string
 		w.Own = func(url string) bool { return url == one }
@@ -295,7 +295,7 @@ func TestOwnTargetNeedsNoRequest(t *testing.T) {
 	})
 }
 
-func TestLinksOfOnePostAreLimited(t *testing.T) {
+func TestNumberOfWebmentionsPerPostIsLimited(t *testing.T) {
 	runOutbox(t, func(t *testing.T, w *outbox) {
 		var all []string
 		for i := range 2 * MaxTargets {

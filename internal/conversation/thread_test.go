@@ -122,10 +122,10 @@ func newTestThreads(items threadItems, comments func(url string) []Found) (*Thre
 	}, s, &read
 }
 
-// TestCommentFeedsThatLinkEachOtherAreReadOnce has feeds of comments that lead to each other and to ever new ones.
+// TestCommentFeedsThatLinkToEachOtherAreReadOnce has feeds of comments that lead to each other and to ever new ones.
 //
 // spec:cloudburst#thread-walk
-func TestCommentFeedsThatLinkEachOtherAreReadOnce(t *testing.T) {
+func TestCommentFeedsThatLinkToEachOtherAreReadOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		threads, s, read := newTestThreads(threadItems{"https://you.example/1": {CommentsFeed: "https://you.example/c/0"}}, func(url string) (all []Found) {
@@ -158,7 +158,7 @@ func TestCommentFeedsThatLinkEachOtherAreReadOnce(t *testing.T) {
 }
 
 // spec:cloudburst#thread-moderation
-func TestOnlyRepliesOfKnownAuthorsArePublicAtOnce(t *testing.T) {
+func TestOnlyRepliesOfKnownAuthorsArePublishedWithoutApproval(t *testing.T) {
 	t.Parallel()
 	parents := []string{"https://me.example/ann/2026/11/28/x"}
 	trust := Rule{Host: "you.example", Author: author, Verdict: Trust}

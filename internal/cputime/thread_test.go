@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestMeasuredTimeExcludesSleep(t *testing.T) {
+func TestProcessorTimeExcludesSleep(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		return // threads have no CPU clock there
@@ -26,7 +26,7 @@ func TestMeasuredTimeExcludesSleep(t *testing.T) {
 	}
 }
 
-func TestProcessCountsAllThreads(t *testing.T) { // not parallel
+func TestProcessorTimeIncludesAllThreads(t *testing.T) { // not parallel
 	if runtime.GOOS != "linux" {
 		return
 	}

@@ -200,7 +200,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-func TestAmbiguousDateFollowsTheOrderOfDayAndMonth(t *testing.T) {
+func TestAmbiguousDateIsReadInTheGivenOrderOfDayAndMonth(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		text   string

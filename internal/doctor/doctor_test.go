@@ -413,7 +413,7 @@ func TestSuggestionsUseTheFormatOfTheFeed(t *testing.T) {
 	}
 }
 
-func TestNoPingSendsNoPing(t *testing.T) {
+func TestDoctorSendsNoPingWithOptionNoPing(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	r := s.examine(t, &doctor.Doctor{NoPing: true}, "/rss.xml")
@@ -425,7 +425,7 @@ func TestNoPingSendsNoPing(t *testing.T) {
 	}
 }
 
-func TestGivenHubIsPingedInsteadOfTheHubsOfTheFeed(t *testing.T) {
+func TestDoctorPingsTheGivenHubInsteadOfTheHubsOfTheFeed(t *testing.T) {
 	t.Parallel()
 	other, s := newSite(t, nil), newSite(t, nil)
 	r := s.examine(t, &doctor.Doctor{Hub: other.url}, "/rss.xml")
@@ -464,7 +464,7 @@ func TestInvalidURLIsAnError(t *testing.T) {
 	}
 }
 
-func TestCancelledContextEndsTheExamination(t *testing.T) {
+func TestCancelledContextEndsTheDiagnosis(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	s := newSite(t, func(s *site) {

@@ -102,7 +102,7 @@ func TestSOAPFaultCountsAsResponseOfAHub(t *testing.T) {
 	})
 }
 
-func TestEndpointCheckRegistersNothing(t *testing.T) {
+func TestEndpointCheckCreatesNoSubscription(t *testing.T) {
 	t.Parallel()
 	var forms []string
 	s := newSite(t, func(s *site) {

@@ -222,7 +222,7 @@ func TestWatchReportsChangeAndNotification(t *testing.T) {
 	}
 }
 
-func TestWatchDoesNotSubscribeAtHubsThatCannotReachThisMachine(t *testing.T) {
+func TestWatchDoesNotSubscribeAtHubsThatCannotReachTheCallback(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := &watched{site: site{body: rss(strings.ReplaceAll(cloudElement, "HOST", "hub.example"), goodItems)}}

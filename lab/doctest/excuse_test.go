@@ -38,7 +38,7 @@ func held() excuse {
 		"scale.md: ALTER":        "needs Citus",
 		"monitoring.md: ping ":   "internal/app: TestAChangeIsOneTrace",
 		"notices.md":             "internal/endpoint/readhttp: the requests are those of the server; the function is tested with them",
-		"apps.md: urls-source":   "internal/app: TestRecordedExchangesOfClientsAreReproduced sends the requests of newsboat",
+		"apps.md: urls-source":   "internal/app: TestRecordedClientRequestsGetTheRecordedResponses sends the requests of newsboat",
 		"apps.md: (setq elfeed":  "the same for elfeed",
 	}
 }

@@ -110,7 +110,7 @@ func TestInvalidDocumentIsRejectedWithAReason(t *testing.T) {
 	}
 }
 
-func TestLongTitleIsCut(t *testing.T) {
+func TestLongTitleIsTruncated(t *testing.T) {
 	t.Parallel()
 	got, err := Document(fmt.Appendf(nil, `<rss version="2.0"><channel><title> %s </title></channel></rss>`, strings.Repeat("日 \n", 1000)), "")
 	if err != nil {

@@ -51,7 +51,7 @@ func FuzzHashtags(f *testing.F) {
 	})
 }
 
-func TestURLLengthIsCountedByTheRuleOfTheAuthor(t *testing.T) {
+func TestURLsCountTowardsTheLengthLimitAsTheAuthorChose(t *testing.T) {
 	t.Parallel()
 	const text = "Look: https://example.com/a/long/way?x=1, and 👩‍👩‍👧 http://b.example/."
 	for _, c := range []struct {
@@ -68,7 +68,7 @@ func TestURLLengthIsCountedByTheRuleOfTheAuthor(t *testing.T) {
 	}
 }
 
-func TestPostOverTheLengthLimitIsExplained(t *testing.T) {
+func TestErrorForTooLongPostStatesItsLength(t *testing.T) {
 	t.Parallel()
 	m := rules.Rules{}.Measure(strings.Repeat("é", 141), "", 140)
 	if err := m.Refusal(); fault.CodeOf(err) != fault.Invalid || !strings.Contains(err.Error(), "141 characters") || !strings.Contains(m.Warning(), "published anyway") {
@@ -81,7 +81,7 @@ func TestPostOverTheLengthLimitIsExplained(t *testing.T) {
 	}
 }
 
-func TestUnknownRulesAreRejected(t *testing.T) {
+func TestUnknownPostRulesAreRejected(t *testing.T) {
 	t.Parallel()
 	for _, r := range []rules.Rules{{Short: "stop"}, {URLs: "long"}} {
 		if err := r.Check(); fault.CodeOf(err) != fault.Invalid {

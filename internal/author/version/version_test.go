@@ -63,7 +63,7 @@ func (h *harness) texts(id int64) string {
 	return strings.Join(all, ", ")
 }
 
-func TestAutomaticSavesAreKeptEveryFiveMinutes(t *testing.T) {
+func TestAutomaticSavesCreateOneVersionEveryFiveMinutes(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, h *harness) {
 		d := h.save(author.DraftEdit{}, "one", false)
@@ -84,7 +84,7 @@ func TestAutomaticSavesAreKeptEveryFiveMinutes(t *testing.T) {
 	})
 }
 
-func TestRequestedSavesAndLostTextAreAlwaysKept(t *testing.T) {
+func TestVersionIsKeptForManualSavesAndBeforeLargeDeletions(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, h *harness) {
 		long := strings.Repeat("x", 300)
@@ -130,7 +130,7 @@ func TestRestoredVersionReplacesTheDraft(t *testing.T) {
 	})
 }
 
-func TestRestoredVersionOfAPublishedPostIsAnUnpublishedChange(t *testing.T) {
+func TestRestoredVersionOfAPublishedPostIsNotPublishedAutomatically(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, h *harness) {
 		ctx := t.Context()

@@ -82,7 +82,7 @@ func TestConvertRejectsInvalidCommandLines(t *testing.T) {
 	}
 }
 
-func TestConvertSanitizesHTMLOnRequest(t *testing.T) {
+func TestConvertSanitizesHTMLIfRequested(t *testing.T) {
 	t.Parallel()
 	args := []string{"--quiet", "--to", "rss20", "--base", "http://s.example/x/", "-"}
 	if out, _, _ := converted(t, aFeed, args...); !strings.Contains(out, "onclick") || !strings.Contains(out, "http://s.example/x/b") {
@@ -160,7 +160,7 @@ func TestConvertReplacesOutputFileAtomically(t *testing.T) {
 	}
 }
 
-func TestConvertReportsSkippedData(t *testing.T) {
+func TestConvertReportsOnlyProblemsThatLoseData(t *testing.T) {
 	t.Parallel()
 	many := strings.Replace(aFeed, "</channel>", strings.Repeat("<item><title>x</title></item>", 1200)+"</channel>", 1)
 	if out, reported, code := converted(t, many, "--to", "csv", "-"); code != shell.ExitOK || strings.Count(out, "\n") < 1000 || !strings.Contains(reported, "There are more than 1000 items; the rest is not read. [limit]") {

@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/cli/shell"
 )
 
-func TestDocumentationDeclaresTheOutputOfParse(t *testing.T) {
+func TestDocumentedTypesMatchOutputOfParse(t *testing.T) {
 	t.Parallel()
 	doc := clitest.Declared(clitest.Section(t, "Parse"))
 	types := map[reflect.Type]bool{}
@@ -36,13 +36,13 @@ func TestDocumentationDeclaresTheOutputOfParse(t *testing.T) {
 	}
 }
 
-func TestDocumentationDeclaresTheOutputOfDiscover(t *testing.T) {
+func TestDocumentedTypesMatchOutputOfDiscover(t *testing.T) {
 	t.Parallel()
 	doc := clitest.Declared(clitest.Section(t, "Discover"))
 	doc.Check(t, "Discovery", reflect.TypeFor[discovered](), reflect.TypeFor[discover.Result]())
 }
 
-func TestDocumentationDeclaresTheOutputOfValidate(t *testing.T) {
+func TestDocumentedTypesMatchOutputOfValidate(t *testing.T) {
 	t.Parallel()
 	doc := clitest.Declared(clitest.Section(t, "Validate"))
 	doc.Check(t, "Validation", reflect.TypeFor[report]())
@@ -50,7 +50,7 @@ func TestDocumentationDeclaresTheOutputOfValidate(t *testing.T) {
 	doc.Check(t, "Place", reflect.TypeFor[advice.Place]())
 }
 
-func TestDocumentationExamplesDecode(t *testing.T) {
+func TestDocumentedJSONExamplesDecode(t *testing.T) {
 	t.Parallel()
 	lines := 0
 	for line := range strings.Lines(clitest.Section(t, "Parse")) {

@@ -103,7 +103,7 @@ func site(t *testing.T) *httptest.Server {
 	return s
 }
 
-func TestURLAndHeadersOfResponseAreUsed(t *testing.T) {
+func TestParseUsesURLAndHeadersOfTheResponse(t *testing.T) {
 	t.Parallel()
 	s := site(t)
 	link := []any{"items", 0, "link"}
@@ -137,7 +137,7 @@ func TestURLAndHeadersOfResponseAreUsed(t *testing.T) {
 	}
 }
 
-func TestUnreadableInputDoesNotStopTheOthers(t *testing.T) {
+func TestUnreadableInputDoesNotStopTheFollowingInputs(t *testing.T) {
 	t.Parallel()
 	s := site(t)
 	args := []string{s.URL + "/gone", s.URL + "/page", s.URL + "/broken-off", "http://", "https://user@/x", s.URL + "/a/feed"}
@@ -194,7 +194,7 @@ func goldenInputs(t *testing.T) (files []string) {
 	return files
 }
 
-func TestPrintedFeedDecodesToTheSameFeed(t *testing.T) {
+func TestPrintedJSONDecodesToTheSameFeed(t *testing.T) {
 	t.Parallel()
 	for _, name := range goldenInputs(t) {
 		doc, err := os.ReadFile(name)

@@ -227,7 +227,7 @@ func TestUnreachableFeedIsRetriedAtStart(t *testing.T) {
 	})
 }
 
-func TestContextEndsWaitForFeed(t *testing.T) {
+func TestCancelledContextEndsTheWaitForAFeed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := &fakeCloudHub{unread: refused()}
@@ -243,7 +243,7 @@ func TestContextEndsWaitForFeed(t *testing.T) {
 	})
 }
 
-func TestOnlyTemporaryErrorsOfFeedAreRetried(t *testing.T) {
+func TestFeedIsReadAgainOnlyAfterTemporaryErrors(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		w     *fakeCloudHub
@@ -272,7 +272,7 @@ func TestOnlyTemporaryErrorsOfFeedAreRetried(t *testing.T) {
 	}
 }
 
-func TestDelayStartsAtTimeReportedByHubOrElseByFeed(t *testing.T) {
+func TestDelayIsMeasuredFromPingTimeOrElseFromLastModified(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 5, 4, 3, 2, 1, int(5*time.Millisecond), time.UTC)
 	for _, tt := range []struct {

@@ -191,7 +191,7 @@ func TestRefusalByCNWSHubIsReported(t *testing.T) {
 	}
 }
 
-func TestUsualPathIsAddedToCNWSHub(t *testing.T) {
+func TestDefaultPathIsAddedToCNWSHubURL(t *testing.T) {
 	t.Parallel()
 	for hub, want := range map[string]string{
 		"http://hub.example": "http://hub.example/cnws", "http://hub.example:8080/": "http://hub.example:8080/cnws", "http://hub.example/rpc/cnws.cgi": "http://hub.example/rpc/cnws.cgi",

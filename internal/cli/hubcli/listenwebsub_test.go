@@ -273,7 +273,7 @@ func TestUnsignedDeliveryIsIgnoredAndReportedOnce(t *testing.T) {
 	}
 }
 
-func TestWithoutSecretUnsignedDeliveriesAreAccepted(t *testing.T) {
+func TestUnsignedDeliveriesAreAcceptedWithoutSecret(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := &fakeWebSubHub{lease: time.Hour}
@@ -415,7 +415,7 @@ func TestDeliveryIsPrintedInPlainText(t *testing.T) {
 	}
 }
 
-func TestLeaseIsDurationOrSeconds(t *testing.T) {
+func TestLeaseIsParsedAsDurationOrSeconds(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{"": 0, "600": 10 * time.Minute, "10d": 240 * time.Hour, "1h30m": 90 * time.Minute, "1d12h": 36 * time.Hour, "1500ms": time.Second} {
 		if got, err := parseLease(text); err != nil || got != want {

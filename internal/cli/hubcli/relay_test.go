@@ -2,7 +2,7 @@ package hubcli
 
 import "testing"
 
-func TestUsualPathIsAddedToRelayHub(t *testing.T) {
+func TestDefaultPathIsAddedToRelayHubURL(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ via, hub, want string }{
 		{"cnws", "http://hub.example:5337", "http://hub.example:5337/cnws"},

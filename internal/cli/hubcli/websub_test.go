@@ -106,7 +106,7 @@ func TestTopicsOfOneHubShareARequest(t *testing.T) {
 	}
 }
 
-func TestNamedHubIsPingedWithoutReadingTopics(t *testing.T) {
+func TestHubOfTheFlagIsPingedWithoutReadingTopics(t *testing.T) {
 	t.Parallel()
 	w := &fakeHubs{}
 	args := []string{"publish", "--hub", "http://three.example/push"}
@@ -158,7 +158,7 @@ func TestSubscribeUsesCanonicalURLOfTopic(t *testing.T) {
 	}
 }
 
-func TestWebSubErrorsAreOneSentence(t *testing.T) {
+func TestWebSubErrorsArePrintedAsOneSentence(t *testing.T) {
 	t.Parallel()
 	const callback = "--callback=http://me.example/"
 	for _, tt := range []struct {
@@ -193,7 +193,7 @@ func TestWebSubErrorsAreOneSentence(t *testing.T) {
 	}
 }
 
-func TestUsualEndpointIsTriedIfTheRootHasNoHub(t *testing.T) {
+func TestDefaultEndpointIsTriedIfTheRootHasNoHub(t *testing.T) {
 	t.Parallel()
 	const base, endpoint, topic, callback = "http://base.example", "http://base.example/websub", "http://feed.example/", "http://reader.example/cb"
 	for _, hub := range []string{base, base + "/"} {

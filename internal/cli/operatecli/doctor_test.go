@@ -191,7 +191,7 @@ func TestDoctorPrintsNoControlCharacters(t *testing.T) {
 	}
 }
 
-func TestFindingsAreWrapped(t *testing.T) {
+func TestDoctorWrapsLongFindings(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
 	wrap(&b, strings.Repeat("What to do is to fix it. ", 12)+"http://feeds.example/"+strings.Repeat("a", 90))

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/doctor"
 )
 
-func TestDocumentationDeclaresTheOutputOfDoctor(t *testing.T) {
+func TestDocumentedTypesMatchOutputOfDoctor(t *testing.T) {
 	t.Parallel()
 	text, err := docs.Files.ReadFile("reference/doctor.md")
 	if err != nil {

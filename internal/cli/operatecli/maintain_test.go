@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/cli/shell"
 )
 
-func TestStatusCountsUndecidedRequests(t *testing.T) {
+func TestStatusPrintsNumberOfPendingSubscriptionRequests(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int64]string{
 		0: "2 feeds, 1 subscription (0 failing), 0 notifications pending, 0 checks due.\n",

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestScopeFlagAcceptsListsAndIsCompleted(t *testing.T) {
+func TestScopeFlagAcceptsListsAndHasCompletions(t *testing.T) {
 	t.Parallel()
 	var list []string
 	s := scopeList{&list}

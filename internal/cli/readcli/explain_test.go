@@ -265,7 +265,7 @@ func TestExplainListsCloudsOfFeed(t *testing.T) {
 	}
 }
 
-func TestDocumentationDeclaresTheOutputOfExplain(t *testing.T) {
+func TestDocumentedTypesMatchOutputOfExplain(t *testing.T) {
 	t.Parallel()
 	doc := clitest.Declared(clitest.Section(t, "Explain"))
 	for name, typ := range map[string]reflect.Type{

@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/cli/clitest"
 )
 
-func TestDocumentationDeclaresTheOutputOfOPML(t *testing.T) {
+func TestDocumentedTypesMatchOutputOfOPML(t *testing.T) {
 	t.Parallel()
 	doc := clitest.Declared(clitest.Section(t, "OPML"))
 	doc.Check(t, "OPMLLine", reflect.TypeFor[outlineLine](), reflect.TypeFor[opml.Document]())

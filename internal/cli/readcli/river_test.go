@@ -159,7 +159,7 @@ func TestTerminalOutputIsGroupedAndFitsWidth(t *testing.T) {
 	}
 }
 
-func TestTextIsWrappedByColumns(t *testing.T) {
+func TestTextIsWrappedByDisplayWidth(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		text string
@@ -279,7 +279,7 @@ func TestSourcesAddReportsResultOfEachURL(t *testing.T) {
 	}
 }
 
-func TestSourceCommandsChangeNamedSources(t *testing.T) {
+func TestSourceCommandsChangeOnlyTheGivenSources(t *testing.T) {
 	t.Parallel()
 	src := client.Source{ID: 7, URL: "http://a.example/rss", Title: "A"}
 	c := &canned{answers: map[string]any{"GET /v1/source": src, "PATCH /v1/sources/7": src, "DELETE /v1/sources/7": map[string]any{"removed": src}, "POST /v1/sources/7/revive": src,
@@ -366,7 +366,7 @@ func TestOPMLExportWritesFileOrStandardOutput(t *testing.T) {
 	}
 }
 
-func TestForwardingsAreAddedTriedAndRemoved(t *testing.T) {
+func TestForwardingsAreAddedTestedAndRemoved(t *testing.T) {
 	t.Parallel()
 	n := client.Forwarding{ID: 4, Via: "email", Target: "ann@a.example", Category: "News", State: "waiting"}
 	c := &canned{answers: map[string]any{"PUT /v1/notices": n, "GET /v1/notices": map[string]any{"notices": []client.Forwarding{n}}, "DELETE /v1/notices/4": map[string]any{},

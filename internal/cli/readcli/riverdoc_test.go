@@ -21,7 +21,7 @@ func riverDoc(t *testing.T) string {
 	return string(doc)
 }
 
-func TestRiverDocumentationDeclaresTheOutput(t *testing.T) {
+func TestDocumentedTypesMatchOutputOfRiver(t *testing.T) {
 	t.Parallel()
 	doc := clitest.Declared(riverDoc(t))
 	doc.Check(t, "RiverLine", reflect.TypeFor[riverLine]())
@@ -47,7 +47,7 @@ func TestRiverDocumentationDeclaresTheOutput(t *testing.T) {
 	}
 }
 
-func TestRiverDocumentationExamplesDecode(t *testing.T) {
+func TestDocumentedJSONExamplesOfRiverDecode(t *testing.T) {
 	t.Parallel()
 	text := riverDoc(t)
 	n := 0

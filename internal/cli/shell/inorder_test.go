@@ -38,7 +38,7 @@ func TestResultsOfConcurrentJobsAreInOrder(t *testing.T) {
 	}
 }
 
-func TestNumberOfWaitingResultsIsLimited(t *testing.T) {
+func TestNumberOfUnprintedResultsIsLimited(t *testing.T) {
 	t.Parallel()
 	const workers = 3
 	slow := make(chan struct{})
@@ -68,7 +68,7 @@ func TestNumberOfWaitingResultsIsLimited(t *testing.T) {
 	}
 }
 
-func TestRunEndsWithFirstErrorOrContext(t *testing.T) {
+func TestRunStopsAtFirstErrorOrCancelledContext(t *testing.T) {
 	t.Parallel()
 	full := errors.New("the disk is full")
 	o := InOrder[int]{

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestPasswordIsReadExactly(t *testing.T) {
+func TestPasswordIsReadWithoutChanges(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		text             string
@@ -51,7 +51,7 @@ func TestPasswordIsReadExactly(t *testing.T) {
 	}
 }
 
-func TestPasswordPromptEndsWithContext(t *testing.T) {
+func TestPasswordPromptEndsIfTheContextIsCancelled(t *testing.T) {
 	t.Parallel()
 	r, w := io.Pipe()
 	defer w.Close()

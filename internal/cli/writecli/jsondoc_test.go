@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/cli/clitest"
 )
 
-func TestDocumentationDeclaresTheOutputOfReplies(t *testing.T) {
+func TestDocumentedTypesMatchOutputOfReplies(t *testing.T) {
 	t.Parallel()
 	doc := clitest.Declared(clitest.Section(t, "Replies"))
 	doc.Check(t, "Reply", reflect.TypeFor[client.Reply]())

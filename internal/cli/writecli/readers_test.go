@@ -7,7 +7,7 @@ import (
 	"cloudburst/client"
 )
 
-func TestReadersArePrintedByKind(t *testing.T) {
+func TestReaderCountsArePrintedByKind(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	err := printReaders(&out, client.Readers{
