@@ -84,7 +84,7 @@ func TestRoutesReferenceListsAllRoutes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(got) != want {
-		t.Errorf("%s lists other routes than the program has; go test ./internal/app -run ReferenceListsRoutes -update writes it", file)
+		t.Errorf("%s lists other routes than the program has; go test ./internal/app -run RoutesReference -update writes it", file)
 	}
 }
 
