@@ -85,9 +85,9 @@ func (s *jsonScan) wrongQuotes(q byte) string {
 // jsonChunk is the size in bytes of a new arena, if the decoded texts need that much.
 const jsonChunk = 1 << 18
 
-// decode decodes the string that begins at start and ends at a quote, or with the document.
-// Nothing before i needs decoding. The result is in the arena, whose bytes are written only
-// once.
+// decode decodes the string from start up to quote or the end of the document. The bytes before i
+// contain no escapes and are copied. The string shares the arena's memory, whose used bytes never
+// change.
 func (s *jsonScan) decode(start, i int, quote byte) string {
 	doc, buf := s.doc, s.arena
 	n := i - start

@@ -26,7 +26,7 @@ type builder struct {
 
 	stack           []Outline // open outlines, each after its finished children: see outline
 	order           []field   // buffer for one outline
-	last            string    // the order stored last
+	last            string    // attribute order of the previous outline that stored one, shared if equal
 	outlines        int       // read so far
 	unknown         int       // nodes and attributes kept so far
 	hasHead         bool

@@ -151,8 +151,8 @@ func (w *writer) atomPerson(element string, who *feed.Person) {
 	w.close(element)
 }
 
-// portrait writes the image of a person in the form of Blogger. Atom has no element for it but
-// allows foreign ones; validators report a Media RSS element there as an error.
+// portrait writes a person's image as <gd:image>, as Blogger does. Atom has no such element but
+// allows extension elements; validators report <media:…> here as an error.
 //
 // spec:atom-rfc4287#person
 func (w *writer) portrait(who *feed.Person) {

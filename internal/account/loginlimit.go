@@ -66,7 +66,7 @@ type limiter struct {
 	names, sources, others tallies
 
 	all        tally         // all clients, in the minute since its Since
-	waiting    int           // attempts that wait for the end of others
+	waiting    int           // login attempts that wait until another attempt ends
 	paced      int           // attempts that wait for a paced slot; at most maxWaiting/4
 	maxWaiting int           // limit of waiting
 	ended      chan struct{} // closed when the next attempt ends; nil: no attempt waits

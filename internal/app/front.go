@@ -76,8 +76,9 @@ func (f *front) warm(ctx context.Context, names []string) {
 	}
 }
 
-// plain is the handler of the plain listener. It answers the authority's challenges, serves the
-// endpoints that old programs call without TLS, and redirects all other requests to https.
+// plain is the handler of the plain listener. It answers the certificate authority's challenges,
+// serves the endpoints and the domain proof for programs without TLS, redirects other GET and HEAD
+// requests to https, and rejects the rest.
 //
 // spec:cloudburst#plain-http
 func (f *front) plain(public string, hosts *ownhost.Hosts, next http.Handler) http.Handler {

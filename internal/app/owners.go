@@ -16,7 +16,7 @@ type owners struct {
 	first    atomic.Pointer[string] // name of the first account
 }
 
-// readers are the ids of all rivers.
+// readers returns the IDs of all rivers; "" is the server's own.
 func (o *owners) readers(ctx context.Context) ([]string, error) {
 	all := []string{""}
 	for after := ""; ; {

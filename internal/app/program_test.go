@@ -70,7 +70,7 @@ func command(t *testing.T, dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// process is the program in its own process.
+// process is the program, running as a separate process.
 type process struct {
 	running
 	cmd   *exec.Cmd

@@ -91,22 +91,23 @@ type PostQuery struct {
 // Writing is a change of a post. The store executes it in one transaction:
 //
 //  1. Lock the user's Writer, so changes of one user are serialized.
-//  2. Read the post with this ID; fault.NotFound. For ID 0, use the user's post with this
-//     Key or GUID in any state except Deleted (then found is true), or else a new Draft
-//     with the next ID and no other fields.
+//  2. Read the post with this ID; if there is none, return fault.NotFound. For ID 0, use the
+//     user's post with this Key or GUID in any state except Deleted (then found is true), or
+//     else a new Draft with the next ID and no other fields.
 //  3. Call Change and store the post that it returns, with Revision increased by one. If
-//     its Seq is greater than LastSeq of the Writer, update LastSeq. nil: store nothing.
-//     Keep decides whether the replaced content becomes an earlier version.
+//     its Seq is greater than LastSeq of the Writer, update LastSeq. If Change returns nil,
+//     store nothing. Keep decides whether the replaced content becomes an earlier version.
 //  4. Store the undo post that Change returns until the post's UndoUntil. Delete it if
 //     UndoUntil is zero.
 //  5. If the post is or was Published, or Change is nil, increase Writer.Version and the
-//     counts. If Make is set, read the user's published posts with the greatest Seq: Window
-//     posts, and then down to the end of an archive page (Seq 1 to Window, and so on). Call
-//     Make with them, newest PublishedAt first. Store the document that it returns as the
-//     next version of the public feed, as SaveDocument does, and mark it as written.
+//     counts. If Make is set, read the user's published posts with the greatest Seq: at least
+//     Window posts, and further down to an archive page's end. Archive pages are Seq 1 to
+//     Window, Window+1 to 2·Window, and so on. Call Make with the posts, newest PublishedAt
+//     first. Store the document that it returns as the next version of the public feed, as
+//     SaveDocument does, and mark it as written.
 //  6. Rebuild the feeds of groups with MakeGroup, and set which files only private posts use.
 //
-// The functions may be called several times; the last call counts.
+// The functions may be called several times; only the results of the last call are stored.
 type Writing struct {
 	User string
 	ID   int64

@@ -16,8 +16,8 @@ const (
 )
 
 // responseHead is the head of an HTTP/1 response, reduced to what a sender of notifications needs.
-// A valid status line is a response. An error further down only means that the connection is not
-// reused.
+// After a valid status line, a malformed header does not make the response invalid; the connection
+// is only not reused.
 type responseHead struct {
 	status      int
 	length      int64 // of the body; -1: until the connection closes

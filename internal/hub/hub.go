@@ -94,7 +94,7 @@ type Ping struct {
 	Hops           int        // number of hubs that forwarded this ping
 	ReaderNotified bool       // the aggregator has received this change; see [Hub.OnPing] and [Hub.Admit]
 	Count          bool       // PingResult.Subscribers is wanted
-	OnlyThisURL    bool       // check only the topic with this URL: the caller pings its other names
+	OnlyThisURL    bool       // check only the topic with exactly this URL; the caller pings the feed's other URLs itself
 	// Forward marks a push that this program received for its aggregator; the hub forwards it to
 	// its subscribers. Without subscribers the ping has no effect and is neither logged nor
 	// listed, because the feeds that users read are private.

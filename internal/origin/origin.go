@@ -103,7 +103,7 @@ type Hosts interface {
 	// Former returns the URLs of a path of this server at domains that its author had, and at which
 	// subscriptions may remain.
 	Former(path string) []string
-	// Any reports whether an author has, or had, a domain.
+	// Any reports whether at least one author has, or had, a domain.
 	Any() bool
 }
 

@@ -27,8 +27,8 @@ const (
 	listRetry       = time.Minute // until a list is read again after a local failure
 )
 
-// newList returns a user's list at a normalized URL. The ID is derived from both, so that there is
-// one only.
+// newList returns a user's list at a normalized URL. The ID is derived from both, so a user has at
+// most one list per URL.
 func newList(user, url string, now time.Time) ReadingList {
 	return ReadingList{ID: text.ID("list\x00" + user + "\x00" + url), Reader: user, URL: url, State: polling.New(url, now), NextAt: now}
 }

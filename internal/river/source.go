@@ -74,7 +74,7 @@ type Check struct {
 	At        time.Time       `json:"at"`
 	Took      time.Duration   `json:"took_ns"`
 	Cause     polling.Cause   `json:"cause,omitempty"`     // "": a planned check
-	Via       string          `json:"door,omitempty"`      // of a push
+	Via       string          `json:"door,omitempty"`      // the endpoint or protocol by which a push arrived; "": no push
 	Asked     string          `json:"asked,omitempty"`     // AskedConditionally, AskedInFull; "": no request was sent
 	AskedWhy  string          `json:"asked_why,omitempty"` // why the feed was read in full, as a clause
 	URL       string          `json:"url"`

@@ -278,7 +278,8 @@ func (b *builder) text(s string) {
 	b.writeText(s)
 }
 
-// space processes text that is only white space. It needs neither a cell nor formatting.
+// space processes text that is only white space. It opens no table cell and reopens no formatting
+// elements.
 func (b *builder) space(s string) {
 	if s != "" {
 		b.writeText(s)

@@ -55,7 +55,7 @@ func TestDocumentedElementsAreDiscoverable(t *testing.T) {
 		t.Fatal(err)
 	}
 	const hub, feed, site = "http://hub.example:5337/websub", "https://author.example/rss.xml", "https://author.example/"
-	var parts []string // the blocks of the section, in order
+	var parts []string // the text of each <code> with an id, in order
 	for n := range doc.Descendants() {
 		for _, a := range n.Attr {
 			if a.Key == "id" && n.Data == "code" {

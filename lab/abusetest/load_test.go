@@ -80,7 +80,7 @@ func newLoad(t *testing.T, p *running) *load {
 
 func (l *load) feed(i int) string { return fmt.Sprintf("%s/%d.xml", l.hosts[i%len(l.hosts)], i) }
 
-// one is one request of a client.
+// one sends one random request as client i.
 func (l *load) one(ctx ctx, i int) {
 	c := l.clients[i%len(l.clients)]
 	switch n := rand.IntN(20); {

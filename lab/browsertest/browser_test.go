@@ -264,7 +264,7 @@ func (b *tab) texts(selector string) []string {
 	return eval[[]string](b, fmt.Sprintf(`[...document.querySelectorAll(%q)].map((e) => e.textContent.trim().replace(/\s+/g, " "))`, selector))
 }
 
-// size sets the size of the window; a narrow window is a phone.
+// size sets the window's size; a width below 600 emulates a phone.
 func (b *tab) size(width, height int64) {
 	b.t.Helper()
 	how := []chromedp.EmulateViewportOption{}

@@ -37,8 +37,8 @@ type harness struct {
 	broken           []string
 }
 
-// newHarness mounts an empty disk. If this is not possible, processes record the writes of
-// SQLite, and the disk is derived from the record.
+// newHarness mounts an empty disk. If that is not possible, the tested program records SQLite's
+// system calls, and a simulated disk repeats them.
 func newHarness(t *testing.T, seed uint64) *harness {
 	t.Helper()
 	if *notesFlag {

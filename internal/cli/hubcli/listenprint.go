@@ -69,7 +69,7 @@ func (r *record) delivery() string {
 	return fmt.Sprintf("%s, %s, %s", shell.Clean(kind), text.Plural(*r.Size, "byte"), signed)
 }
 
-// delay describes the delay.
+// delay describes how long after the change the notification arrived.
 func (r *record) delay() string {
 	if r.AfterMS == nil {
 		return "notified now; the time of the change is unknown"

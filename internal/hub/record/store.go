@@ -129,9 +129,9 @@ type DeliveryStore interface {
 	// Split divides the shards of an idle topic (nothing wanted, nothing due) into at least n
 	// even ranges; it never joins. A busy topic is unchanged.
 	Split(ctx context.Context, topicID int64, n int) error
-	// ClaimRetries takes up to limit subscriptions whose NextAt has come, oldest
-	// first: Claim = claim, NextAt = until. Expired ones are not returned and
-	// stop being due.
+	// ClaimRetries claims up to limit subscriptions whose NextAt has passed, oldest first. It sets
+	// their Claim to claim and NextAt to until. Expired subscriptions are not returned; their
+	// NextAt is cleared.
 	ClaimRetries(ctx context.Context, now, until time.Time, limit int, claim int64) ([]Retry, error)
 	// Settle stores outcomes of deliveries outside batches.
 	Settle(ctx context.Context, now time.Time, results []Result, events []event.Event) error

@@ -149,7 +149,7 @@ func inviteOnce(t *testing.T, e *env) {
 	got, err := s.Invite(e.Ctx, "i")
 	storetest.Must(t, err)
 	storetest.Same(t, "invitation", got, i)
-	// A taken name does not use up the invitation.
+	// A sign-up with a name that is in use does not use up the invitation.
 	storetest.WantFault(t, s.AddInvitedUser(e.Ctx, e.newUser("alice"), "hash", "i", e.Now), fault.Conflict)
 	storetest.WantFault(t, s.AddInvitedUser(e.Ctx, e.newUser("bob"), "hash", "i", e.In(time.Hour)), fault.Refused)
 	storetest.WantFault(t, s.AddInvitedUser(e.Ctx, e.newUser("bob"), "hash", "other", e.Now), fault.Refused)

@@ -148,7 +148,7 @@ func (t *details) sum(s *river.Source) int64 {
 		b = strconv.AppendBool(b, yes)
 	}
 	h := fnv.New64a()
-	_, _ = h.Write(append(binary.AppendVarint(b, t.pushedUntil), t.last...)) // into memory
+	_, _ = h.Write(append(binary.AppendVarint(b, t.pushedUntil), t.last...)) // a hash's Write returns no error
 	sum := int64(h.Sum64() &^ 1)
 	if !s.State.ReadAt.IsZero() {
 		sum |= 1

@@ -127,7 +127,8 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	return s, nil
 }
 
-// checkLarge checks a file that was too large for a check before opening.
+// checkLarge checks the database in the background if it was too large (large) to be checked before
+// opening.
 func (s *Store) checkLarge(ctx context.Context, large bool) {
 	defer close(s.checked)
 	if !large {

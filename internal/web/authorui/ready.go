@@ -40,9 +40,10 @@ type making struct {
 
 type makingKey struct{}
 
-// serveReady answers a request with the page in memory, if there is a current one and the visitor is
-// anonymous. Otherwise the page of the returned request may be kept. The state of the store is read
-// before the page is made, so a change meanwhile leaves an old state, which is never used.
+// serveReady answers a request with the page in memory, if there is a current one and the visitor
+// is anonymous. Otherwise it returns a request whose context allows the page to be cached after
+// rendering. The store's state is read before rendering: if the store changes meanwhile, the cached
+// page has an outdated state and is not used.
 //
 // spec:cloudburst#author-pages
 func (s *Pages) serveReady(rw http.ResponseWriter, r *http.Request) (*http.Request, bool) {

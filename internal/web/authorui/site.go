@@ -146,7 +146,7 @@ func (s *Pages) sitePage(rw http.ResponseWriter, r *http.Request, user, rest str
 	s.showPage(rw, r, p, base+slug)
 }
 
-// showPage writes a page that is not a post.
+// showPage writes one of the author's own pages, such as an about page.
 func (s *Pages) showPage(rw http.ResponseWriter, r *http.Request, p author.Page, path string) {
 	w, err := s.Posts.Writer(r.Context(), p.User)
 	if err != nil {

@@ -131,7 +131,7 @@ func (r changeRun) Newest() changeLine { return r[0] }
 // Oldest is the oldest of the changes.
 func (r changeRun) Oldest() changeLine { return r[len(r)-1] }
 
-// foldChanges groups lines of the same feed that follow each other.
+// foldChanges groups consecutive lines of the same feed.
 func foldChanges(lines []changeLine) (runs []changeRun) {
 	for _, l := range lines {
 		if n := len(runs); n > 0 && runs[n-1][0].Key == l.Key {

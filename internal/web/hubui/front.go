@@ -190,7 +190,8 @@ func (s *Pages) showRequestError(rw http.ResponseWriter, r *http.Request, err er
 	s.Render(rw, r, status, "outcome", v)
 }
 
-// pingWords describes the result of a ping. Constant lines are keys, which the page translates.
+// pingWords describes the result of a ping. Lines without values are locale keys, which the
+// template translates.
 func pingWords(l *locale.Locale, res hub.PingResult) []string {
 	switch {
 	case res.Pending:

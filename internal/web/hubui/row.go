@@ -34,7 +34,7 @@ type row struct {
 // fact is one line of an event's details.
 type fact struct {
 	Name, Value, Href string
-	Foreign           bool // foreign text, which may be right-to-left
+	Foreign           bool // Value comes from a feed or another server: isolate its text direction
 }
 
 // rowView contains the common data of the lines of one page.

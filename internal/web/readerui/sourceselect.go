@@ -132,7 +132,7 @@ func (s *followPages) moveSelected(r *http.Request, reader string, ids []int64, 
 			sub.Categories = categories
 			return nil
 		})
-		if err != nil && fault.CodeOf(err) != fault.NotFound { // unfollowed in the meantime
+		if err != nil && fault.CodeOf(err) != fault.NotFound { // NotFound: the feed was unfollowed in the meantime; skip it
 			return nil, err
 		}
 	}

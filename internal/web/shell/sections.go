@@ -7,7 +7,7 @@ import "strings"
 type section struct {
 	Path, Label, Icon string
 	Tabs              []tab
-	Current           bool // this page belongs to it
+	Current           bool // the page being shown belongs to this section
 }
 
 // tab is a page of a section.
