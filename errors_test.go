@@ -15,7 +15,7 @@ import (
 	"unicode"
 )
 
-// sentenceReaders are the files that may recognise an error by its text, because its
+// sentenceReaders returns the files that may recognise an error by its text, because its
 // library has no type for it.
 func sentenceReaders() map[string]string {
 	return map[string]string{

@@ -69,7 +69,7 @@ func contentVersusNetHTTP(b *testing.B, size int) {
 // listOf is a list of changes of n rows.
 type listOf int
 
-// noon is the fixed time of the benchmark; the list of another minute would differ.
+// noon returns the fixed time of the benchmark, because the list depends on the minute.
 func noon() time.Time { return time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC) }
 
 func (n listOf) Changes(_ context.Context, q hub.ChangeQuery) ([]hub.Change, error) {

@@ -60,7 +60,7 @@ func fromLayer() http.HandlerFunc {
 	}
 }
 
-// asDocument is the same answers without the layer around them.
+// asDocument serves the same answers without the handler around them.
 func asDocument(full *httptest.ResponseRecorder, plain []byte) http.Handler {
 	h := full.Header()
 	modified, _ := http.ParseTime(h.Get("Last-Modified"))
@@ -69,7 +69,8 @@ func asDocument(full *httptest.ResponseRecorder, plain []byte) http.Handler {
 	})
 }
 
-// constant is the floor: what was answered once, again and again.
+// constant returns a handler that repeats a recorded answer: the least time that a response can
+// take.
 func constant(was *httptest.ResponseRecorder) http.HandlerFunc {
 	header, status, body := was.Header().Clone(), was.Code, was.Body.Bytes()
 	return func(w http.ResponseWriter, _ *http.Request) {
@@ -199,8 +200,8 @@ func first(c net.Conn, request []byte, want *httptest.ResponseRecorder) (size in
 	return all.Len(), nil
 }
 
-// burst is one round. The readers cost as little as they can, for they have the same
-// processors: they write what is always the same and count what comes.
+// burst runs one round. The clients share the processors with the server, so they do as little as
+// possible: they write a fixed request and count the bytes of the responses.
 func (d *endpoint) burst(b *testing.B) {
 	var group sync.WaitGroup
 	begin, used := time.Now(), cpuTime(b)

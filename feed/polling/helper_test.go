@@ -9,7 +9,7 @@ import (
 	"cloudburst/feed/polling"
 )
 
-// t0 is a Monday, a little after two in the morning.
+// t0 returns a Monday, a little after two in the morning.
 func t0() time.Time { return time.Date(2026, 5, 4, 2, 20, 0, 0, time.UTC) }
 
 const here = "https://a.example/rss.xml"
@@ -23,7 +23,7 @@ func header(lines ...string) http.Header {
 	return h
 }
 
-// ok is the answer of a check that read a feed.
+// ok returns the answer of a check that read a feed.
 func ok(hash string, hints feed.Hints, lines ...string) polling.Answer {
 	return polling.Answer{Status: 200, Header: header(lines...), Hash: hash, Hints: &hints}
 }

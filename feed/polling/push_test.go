@@ -9,7 +9,7 @@ import (
 	"cloudburst/feed/polling"
 )
 
-// pushed is the answer of a check after a push.
+// pushed returns the answer of a check after a push.
 func pushed(hash string) polling.Answer {
 	a := ok(hash, feed.Hints{})
 	a.Cause = polling.Pushed

@@ -14,7 +14,7 @@ const (
 	beyond = "https://c.example/rss.xml"
 )
 
-// moved is an answer with a feed that was read behind redirects.
+// moved returns an answer with a feed that was read behind redirects.
 func moved(hops ...polling.Hop) polling.Answer {
 	return via(ok("1", feed.Hints{}, "ETag", `"b"`), hops...)
 }
@@ -208,7 +208,7 @@ func TestCredentialsAreKeptOnlyIfTheFeedMovesWithinItsHost(t *testing.T) {
 	}
 }
 
-// document is an answer with an XML <redirect>.
+// document returns an answer with an XML <redirect>.
 func document(to string) polling.Answer {
 	a := ok("doc", feed.Hints{}, "ETag", `"doc"`)
 	a.Moved = &feed.Moved{To: to, Gone: to == "", From: "redirect"}

@@ -25,8 +25,8 @@ type verifiedCache struct {
 	times cache.LRU[[sha256.Size]byte, time.Time] // time of the argon2id hash
 }
 
-// sum is the value of a password that matches a stored hash. The stored hash has a random salt, so
-// it identifies the user too. It contains no zero byte.
+// sum returns the cache's value for a password that matches a stored hash. The stored hash has a
+// random salt, so it identifies the user too. It contains no zero byte.
 func (c *verifiedCache) sum(with passwordHash, password string) (sum [sha256.Size]byte) {
 	mac := hmac.New(sha256.New, c.key)
 	mac.Write([]byte(with.String() + "\x00" + password))

@@ -28,7 +28,7 @@ type Entry struct {
 	Failed  string // why the action had no effect; "": it succeeded
 }
 
-// At is the time of the action.
+// At returns the time of the action.
 func (e Entry) At() time.Time { return time.UnixMicro(e.ID).UTC() }
 
 // AuditQuery selects entries of the audit log. Zero fields mean all.

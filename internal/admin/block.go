@@ -83,7 +83,7 @@ func ParseBlock(given string) (kind, value string, err error) {
 	return BlockHost, host, nil
 }
 
-// topicKey is the form in which the URL of a topic is blocked.
+// topicKey returns the form in which the URL of a topic is blocked.
 func topicKey(u url.URL) string {
 	u.Fragment, u.User, u.Host = "", nil, strings.ToLower(u.Host)
 	return u.String()

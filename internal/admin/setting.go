@@ -68,7 +68,7 @@ func (a *Admin) Override(name string) (o Override, ok bool) {
 	return o, ok
 }
 
-// Value is the value of a setting in force.
+// Value returns the value of a setting in force.
 func (a *Admin) Value(name string) string {
 	if o, ok := a.Override(name); ok {
 		return o.Value

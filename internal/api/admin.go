@@ -62,7 +62,7 @@ func (s adminAPI) withUsers(handle func(http.ResponseWriter, *http.Request) erro
 	})
 }
 
-// operatorOf is the operator as the actor of a request.
+// operatorOf returns the operator as the actor of a request.
 func operatorOf(r *http.Request) admin.Actor {
 	by := admin.Actor{Via: "api"}
 	if ap, err := netip.ParseAddrPort(r.RemoteAddr); err == nil { // a command in this process has no address

@@ -20,7 +20,7 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// start is the current time in the tests.
+// start returns the current time in the tests.
 func start() time.Time { return time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC) }
 
 // fakeHub is a hub and a store in memory, as far as the API uses them.

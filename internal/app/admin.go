@@ -28,12 +28,12 @@ const findingsWithin = 3 * time.Second
 // registration is the name of the setting that opens registration.
 const registration = "accounts.registration"
 
-// fetchGuard is the guard of requests that read feeds.
+// fetchGuard returns the guard of requests that read feeds.
 func (a *App) fetchGuard() *fetch.Guard {
 	return &fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Setting: allowFetch, Own: a.names.Listeners, Blocks: a.admin}
 }
 
-// callbackGuard is the guard of requests to URLs from unknown clients.
+// callbackGuard returns the guard of requests to URLs from unknown clients.
 func (a *App) callbackGuard() *fetch.Guard {
 	return &fetch.Guard{Allow: a.cfg.Egress.AllowCallback, Setting: allowCallback, Own: a.names.Listeners, Blocks: a.admin, Callback: true}
 }

@@ -22,7 +22,7 @@ type browser struct {
 	http http.Client
 }
 
-// signedIn is a browser in which a user is signed in.
+// signedIn opens a browser and signs a user in.
 func signedIn(t *testing.T, r *running, name string) *browser {
 	t.Helper()
 	b := anonymous(t, r)
@@ -83,7 +83,7 @@ func (b *browser) shows(want int, words ...string) func(int, string) {
 	}
 }
 
-// administered is a server whose first user alice is signed in; bob is an ordinary user.
+// administered starts a server whose first user alice is signed in; bob is an ordinary user.
 func administered(t *testing.T) (r *running, alice, bob *browser) {
 	t.Helper()
 	cfg := conf(t, t.TempDir())

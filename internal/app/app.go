@@ -196,7 +196,7 @@ func (a *App) newClients() {
 	})
 }
 
-// inFlight is the maximum number of concurrent notifications. By default they get three eighths
+// inFlight returns the maximum number of concurrent notifications. By default they get three eighths
 // of the file descriptors of the process. Idle connections get a quarter of that number, and feed
 // reads half of it. Incoming connections get a quarter of all descriptors (see capped); the store
 // uses the rest.
@@ -254,10 +254,10 @@ func (a *App) ownTopic(url string) bool {
 	return own
 }
 
-// websubEndpoint is the public URL of the WebSub endpoint.
+// websubEndpoint returns the public URL of the WebSub endpoint.
 func (a *App) websubEndpoint() string { return a.names.Public() + "/websub" }
 
-// warnings are the warnings for the operator that the public status page shows too.
+// warnings returns the warnings for the operator that the public status page shows too.
 func (a *App) warnings() []string {
 	w := a.cfg.Warnings()
 	if a.cfg.Database != "" && a.cfg.Accounts.SecretKey == "" {
@@ -281,7 +281,7 @@ func (a *App) warnings() []string {
 	return w
 }
 
-// operatorWarnings are the warnings for the operator alone, shown at startup and in the
+// operatorWarnings returns the warnings for the operator alone, shown at startup and in the
 // operator's API. The public status page omits warnings that would help an attacker.
 func (a *App) operatorWarnings() []string {
 	w := a.warnings()

@@ -26,7 +26,7 @@ func (a *App) cloudAt(public string) rsscloud.Cloud {
 	return c
 }
 
-// plainPort is the port of the plain listener next to the public one; 0: none. While the server
+// plainPort returns the port of the plain listener next to the public one; 0: none. While the server
 // runs, it is the port of the actual socket, which may be inherited or chosen by the system.
 func (a *App) plainPort() int {
 	if !a.cfg.TLS.On() || a.cfg.TLS.HTTPListen == "" {

@@ -27,8 +27,8 @@ func cnwsAnswer(w http.ResponseWriter, status string) {
 	_, _ = io.WriteString(w, cnwsHead+`<x:more>1</x:more><result><status>`+status+`</status><x:more/></result></notification>`)
 }
 
-// newCNWSServer is a CNWS subscriber or publisher. It answers true unless answer is set; n counts its
-// messages from 1, starting with the test notification.
+// newCNWSServer starts a CNWS subscriber or publisher. It answers true unless answer is set; n
+// counts its messages from 1, starting with the test notification.
 func newCNWSServer(t *testing.T, answer func(w http.ResponseWriter, n int)) *recordingServer {
 	t.Helper()
 	return newRecordingServer(t, func(w http.ResponseWriter, _ arrived, n int) {

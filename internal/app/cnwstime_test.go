@@ -86,7 +86,7 @@ func (b *bubble) serve(address string, h http.Handler) (stop func()) {
 	return func() { srv.Close(); <-ended }
 }
 
-// startOther is the program at the other end, until stop is called.
+// startOther starts the program at the other end; stop ends it.
 func (b *bubble) startOther() (stop func()) {
 	return b.serve("other.example:80", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		doc, err := cnws.Parse(r.Body)

@@ -62,7 +62,7 @@ func (a hosting) publishedAt(ctx context.Context, path string) (author.Post, err
 	return p, nil
 }
 
-// webmention is the endpoint of the receiver.
+// webmention returns the endpoint that receives webmentions.
 func (a *App) webmention() *publishhttp.Webmention {
 	return &publishhttp.Webmention{Conversation: a.conversation, Trusted: a.cfg.TrustedProxies, Log: a.log}
 }

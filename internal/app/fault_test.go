@@ -64,7 +64,7 @@ type protocolCall struct {
 	accepted, refused       string // expected in the answer's body
 }
 
-// confirmingCallback is a callback that confirms every verification and ignores notifications.
+// confirmingCallback returns a callback that confirms every verification and ignores notifications.
 func confirmingCallback(t *testing.T) (base string) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c := r.URL.Query().Get("hub.challenge"); c != "" {

@@ -76,7 +76,7 @@ func (f *front) warm(ctx context.Context, names []string) {
 	}
 }
 
-// plain is the handler of the plain listener. It answers the certificate authority's challenges,
+// plain returns the handler of the plain listener. It answers the certificate authority's challenges,
 // serves the endpoints and the domain proof for programs without TLS, redirects other GET and HEAD
 // requests to https, and rejects the rest.
 //

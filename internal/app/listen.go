@@ -107,7 +107,7 @@ func peerOf(conn net.Conn) netip.Addr {
 	return netip.Addr{}
 }
 
-// clientPrefix is the address that a connection counts for. For IPv6 this is the /64, because one
+// clientPrefix returns the address that a connection counts for. For IPv6 this is the /64, because one
 // client may use any address in it.
 func clientPrefix(a netip.Addr) netip.Addr {
 	if !a.Is6() {

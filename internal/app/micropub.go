@@ -6,7 +6,7 @@ import (
 	"cloudburst/internal/endpoint/publishhttp"
 )
 
-// micropub is the Micropub endpoint.
+// micropub returns the Micropub endpoint.
 func (a *App) micropub() *publishhttp.Micropub {
 	return &publishhttp.Micropub{
 		Posts: a.posts, Accounts: a.accounts, Public: a.names.Public, Files: a.files, MaxFile: int64(a.cfg.Media.MaxSize), ListFiles: a.files.List, Describe: a.files.Describe,

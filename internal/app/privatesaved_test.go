@@ -32,7 +32,7 @@ type savedScene struct {
 	content, ping *privateSubscriber
 }
 
-// savedDocument is a feed with one item. head is inserted in its channel.
+// savedDocument returns a feed with one item. head is inserted in its channel.
 func savedDocument(word, head string) string {
 	return `<?xml version="1.0"?><rss version="2.0"><channel><title>Saved</title><link>http://author.example/</link><description/>` + head +
 		`<item><title>Saved ` + hiddenWord + ` ` + word + `</title><guid isPermaLink="false">` + word + `</guid></item></channel></rss>`

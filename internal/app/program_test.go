@@ -55,7 +55,8 @@ func program(t *testing.T) string {
 	return binary.file
 }
 
-// command is the program with these arguments on port 0, without the environment of the test run.
+// command returns the command that runs the program with these arguments on port 0, without the
+// environment of the test run.
 func command(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	loop := "127.0.0.0/8"

@@ -40,7 +40,7 @@ func (a routing) groups(public string, pages *web.Web, site http.Handler) []grou
 	}
 }
 
-// publicRoutes is the handler of the public listener.
+// publicRoutes returns the handler of the public listener.
 func (a routing) publicRoutes(public string) http.Handler {
 	pages := a.pages(public)
 	canonical := func(next http.Handler) http.Handler { return a.names.AtCanonical(public, next) }
@@ -97,7 +97,7 @@ func join(routes []route.Route, users *publishhttp.Feeds, site http.Handler) htt
 	})
 }
 
-// hubRoutes are the endpoints of the hub and those that receive notifications of other hubs.
+// hubRoutes returns the endpoints of the hub and those that receive notifications of other hubs.
 func (a routing) hubRoutes(public string, pages *web.Web, site http.Handler) []route.Route {
 	hub := &hubhttp.Endpoints{
 		Hub: a.hub, Changes: a.store, Trusted: a.cfg.TrustedProxies, PublicURL: public, Upstream: a.upstream, Log: a.log,
@@ -109,20 +109,20 @@ func (a routing) hubRoutes(public string, pages *web.Web, site http.Handler) []r
 	return append(hub.Routes(), notified.Routes()...)
 }
 
-// publishRoutes are the endpoints for publishing and the published documents.
+// publishRoutes returns the endpoints for publishing and the published documents.
 func (a routing) publishRoutes() []route.Route {
 	convert := &publishhttp.Convert{Library: library{a.App}, Layer: a.layer, Now: a.clock.Now, Log: a.log}
 	return slices.Concat(a.feeds.UserRoutes(), a.feeds.Routes(), convert.Routes(), a.micropub().Routes(), a.domains(nil).Routes(), a.indieAuth().Routes(), a.webmention().Routes(), a.webFinger().Routes())
 }
 
-// readRoutes are the endpoints for feed reader apps.
+// readRoutes returns the endpoints for feed reader apps.
 func (a routing) readRoutes() []route.Route {
 	return (&readhttp.Apps{
 		River: a.river, Accounts: a.accounts, ReaderOf: a.owners.readerOf, Public: a.names.Public, Trusted: a.cfg.TrustedProxies, Now: a.clock.Now, Log: a.log,
 	}).Routes()
 }
 
-// apiRoutes are the JSON API for programs with a user's token.
+// apiRoutes returns the JSON API for programs with a user's token.
 func (a routing) apiRoutes() []route.Route {
 	return api.RiverRoutes(a.writing(api.Options{
 		Hub: a.hub, Bus: a.hub.Bus, Version: Version, Log: a.log, Now: a.clock.Now, Done: a.done,
@@ -130,7 +130,7 @@ func (a routing) apiRoutes() []route.Route {
 	}))
 }
 
-// pageRoutes are the pages and the test feed. site adds headers to all pages and protects their
+// pageRoutes returns the pages and the test feed. site adds headers to all pages and protects their
 // forms and sessions.
 func (a routing) pageRoutes(public string, pages *web.Web, site http.Handler) []route.Route {
 	var all []route.Route
@@ -158,12 +158,12 @@ func (a routing) pages(public string) *web.Web {
 	return pages
 }
 
-// clientAddr is the address of a client behind trusted proxies.
+// clientAddr returns the address of a client behind trusted proxies.
 func (a *App) clientAddr(r *http.Request) netip.Addr {
 	return endpoint.CallerAddr(r, a.cfg.TrustedProxies)
 }
 
-// adminRoutes is the handler of the operator's listener. The API's guard protects everything
+// adminRoutes returns the handler of the operator's listener. The API's guard protects everything
 // except the health endpoints.
 func (a routing) adminRoutes() http.Handler {
 	mux := http.NewServeMux()

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/reference/routes.md")
 
-// allRoutes are the routes of a server with default settings.
+// allRoutes returns the routes of a server with default settings.
 func allRoutes(t *testing.T) []group {
 	t.Helper()
 	cfg := config.Default()

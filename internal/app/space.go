@@ -73,7 +73,7 @@ func (a *App) watchSpace(ctx context.Context) {
 	}
 }
 
-// spaceWarning is a sentence for the operator; "" while there is enough space.
+// spaceWarning returns a sentence for the operator; "" while there is enough space.
 func (a *App) spaceWarning() string {
 	now := a.freeSpace()
 	if !now.low {

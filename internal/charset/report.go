@@ -116,7 +116,7 @@ func plural(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
-// quote is a label in a message: not longer than a person wants to read.
+// quote returns a label for a message, quoted and shortened.
 func quote(label string) string {
 	if len(label) > maxLabel {
 		label = label[:maxLabel] + "…"

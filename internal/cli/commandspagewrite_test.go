@@ -35,7 +35,7 @@ the fields. Exit status: 0 success, 1 failure, 2 invalid command line or configu
 	return b.String()
 }
 
-// anchor is the ID of the heading of a command.
+// anchor returns the ID of the heading of a command.
 func anchor(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
 // cell escapes a text for a table.

@@ -37,7 +37,7 @@ func (p *program) first(run func(*cobra.Command, []string) error) func(*cobra.Co
 	}
 }
 
-// firstSettings are the settings that most people need, with a short description.
+// firstSettings returns the settings that most people need, with a short description.
 func firstSettings() [][2]string {
 	return [][2]string{
 		{"listen", "address of the server (:5337)"},

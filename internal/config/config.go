@@ -160,7 +160,7 @@ func (l Log) SlogLevel() slog.Level {
 	return level
 }
 
-// Default is the configuration without flags, environment and file.
+// Default returns the configuration without flags, environment and file.
 func Default() Config {
 	var c Config
 	for _, s := range Settings() {
@@ -172,7 +172,7 @@ func Default() Config {
 	return c
 }
 
-// Public is the public URL, without a trailing slash. If none is set, Public derives it
+// Public returns the public URL, without a trailing slash. If none is set, Public derives it
 // from addr, the address of the open public listener: a specific address or name stays
 // as it is, and a wildcard becomes localhost.
 func (c Config) Public(addr string) string {

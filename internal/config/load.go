@@ -186,7 +186,7 @@ func (o Options) findNamed(s Setting, env, file map[string]string, path string) 
 	return v, old, nil
 }
 
-// name is the name of v as its source spells it.
+// name returns the name of v in its source's spelling: flag, environment variable or file key.
 func (v Value) name() string {
 	switch v.Source {
 	case FromFlag:

@@ -12,7 +12,7 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
-// distance is the Levenshtein distance with swaps of neighbours, over bytes.
+// distance returns the Levenshtein distance with swaps of neighbours, over bytes.
 func distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

@@ -60,14 +60,14 @@ type Setting struct {
 
 const envPrefix = "CLOUDBURST_"
 
-// Env is the name of the environment variable of s.
+// Env returns the name of the environment variable of s.
 func (s Setting) Env() string { return envName(s.Name) }
 
 func envName(name string) string {
 	return envPrefix + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(name))
 }
 
-// EnvFile is the environment variable that names a file with the value; "" if s is
+// EnvFile returns the environment variable that names a file with the value; "" if s is
 // not a secret.
 func (s Setting) EnvFile() string {
 	if !s.Secret {

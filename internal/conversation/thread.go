@@ -15,7 +15,7 @@ const (
 	maxWalkDepth   = 3   // feeds of comments that lead to further ones, in a row
 )
 
-// KeyOf is the key of a post in threads: of its path if it is on this server ("/alice/2026/11/28/x"),
+// KeyOf returns the key of a post in threads: of its path if it is on this server ("/alice/2026/11/28/x"),
 // of its URL or guid otherwise.
 func KeyOf(name string) int64 { return text.ID(name) }
 
@@ -66,7 +66,7 @@ type Node struct {
 // PathSegment is the length of the part of a path for one level.
 const PathSegment = 12
 
-// Depth is the level of a node in its thread, from 1.
+// Depth returns the level of a node in its thread, from 1.
 func (n *Node) Depth() int { return len(n.Path) / PathSegment }
 
 // ThreadQuery selects the replies below a post, in the order of their paths.
@@ -86,7 +86,7 @@ type Thread struct {
 	More  bool // there are more nodes after the last
 }
 
-// Depth is the level of the post in its thread; 0: it is at the top.
+// Depth returns the level of the post in its thread; 0: it is at the top.
 func (t *Thread) Depth() int { return len(t.Path) / PathSegment }
 
 // Work is a row of pending work: an item that replies to something, or a feed of comments to read.

@@ -318,7 +318,7 @@ func (t *Threads) known(ctx context.Context, url string) (Brief, error) {
 	return Brief{Name: f.Name, Line: FirstLine(cmp.Or(f.Title, f.Text)), Href: url}, nil
 }
 
-// FirstLine is the beginning of a text, for one line.
+// FirstLine returns the beginning of a text, for one line.
 func FirstLine(s string) string {
 	const limit = 100
 	s = strings.Join(strings.Fields(s), " ")

@@ -57,10 +57,10 @@ func (x *exam) noCloud() {
 	x.add(SubjectRSSCloud, "cloud", Problem, "The feed names neither a <cloud> nor a WebSub hub, so nobody can subscribe to its changes.", fix)
 }
 
-// ownCloud is the suggested <cloud> element.
+// ownCloud returns the suggested <cloud> element.
 func (x *exam) ownCloud() rsscloud.Cloud { return rsscloud.CloudAt(x.hubBase()) }
 
-// hubBase is the URL of the publisher's hub, or a placeholder.
+// hubBase returns the URL of the publisher's hub, or a placeholder.
 func (x *exam) hubBase() string {
 	if u, err := url.Parse(x.d.Hub); err == nil && u.Host != "" {
 		return u.Scheme + "://" + u.Host

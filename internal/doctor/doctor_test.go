@@ -375,7 +375,7 @@ func TestHomePageProblemsAreReported(t *testing.T) {
 	})
 }
 
-// closedPort is a port without a listener.
+// closedPort returns a port without a listener.
 func closedPort(t *testing.T) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")

@@ -99,7 +99,7 @@ func (x *exam) late(begun time.Time) string {
 	return ""
 }
 
-// topic is the URL that WebSub subscribers subscribe to.
+// topic returns the URL that WebSub subscribers subscribe to.
 func (x *exam) topic() string {
 	if x.links.topic != "" {
 		return x.links.topic

@@ -269,7 +269,7 @@ func formatName(f *feed.Feed) string {
 	return strings.TrimSpace(name + " " + f.Version)
 }
 
-// mediaTypeOf is the media type for the format of f.
+// mediaTypeOf returns the media type for the format of f.
 func mediaTypeOf(f *feed.Feed) string {
 	switch f.Format {
 	case feed.Atom:

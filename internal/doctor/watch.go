@@ -83,7 +83,7 @@ func (w *watching) wait(ctx context.Context) {
 	}
 }
 
-// since is the time from the start of the watch to at; never 0.
+// since returns the time from the start of the watch to at; never 0.
 func (w *watching) since(at time.Time) time.Duration {
 	return max(at.Sub(w.begun), time.Millisecond)
 }

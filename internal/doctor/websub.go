@@ -230,10 +230,10 @@ func (x *exam) ownHub(hubs []string) {
 	x.add(SubjectWebSub, id, level, fmt.Sprintf("None of the hubs is at %s, so WebSub subscribers go elsewhere.", own), "Replace the hub by this one, or add this one:\n"+x.hubLink())
 }
 
-// hubURL is the suggested WebSub endpoint.
+// hubURL returns the suggested WebSub endpoint.
 func (x *exam) hubURL() string { return x.hubBase() + "/websub" }
 
-// hubLink is the suggested hub link in the format of the feed.
+// hubLink returns the suggested hub link in the format of the feed.
 func (x *exam) hubLink() string {
 	switch x.doc.Format {
 	case feed.JSONFeed:
@@ -244,7 +244,7 @@ func (x *exam) hubLink() string {
 	return fmt.Sprintf(`<atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="hub" href="%s"/>`, escape(x.hubURL()))
 }
 
-// selfLink is the suggested self link in the format of the feed.
+// selfLink returns the suggested self link in the format of the feed.
 func (x *exam) selfLink(address string) string {
 	switch x.doc.Format {
 	case feed.JSONFeed:
@@ -255,7 +255,7 @@ func (x *exam) selfLink(address string) string {
 	return fmt.Sprintf(`<atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="self" type="%s" href="%s"/>`, mediaTypeOf(x.doc), escape(address))
 }
 
-// linkHeader is the suggested Link header with hub and self.
+// linkHeader returns the suggested Link header with hub and self.
 func (x *exam) linkHeader() string {
 	hub := x.hubURL()
 	if hubs := x.links.hubs(); len(hubs) > 0 {

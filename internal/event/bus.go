@@ -26,7 +26,7 @@ func NewBus(node int64) *Bus {
 	return &Bus{node: node}
 }
 
-// Node is the number that Stamp writes.
+// Node returns the number that Stamp writes.
 func (b *Bus) Node() int64 { return b.node }
 
 // Stamp sets node, sequence number, and the time now if At is zero.

@@ -28,7 +28,7 @@ const (
 
 var kinds = [...]string{"unreachable", "bad-url", "refused", "timed-out", "tls", "malformed", "too-large", "too-many-redirects", "ours"}
 
-// String is the kind's stable name, for logs.
+// String returns the kind's stable name, for logs.
 func (k Kind) String() string {
 	if k < 0 || int(k) >= len(kinds) {
 		return "unreachable"

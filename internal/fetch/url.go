@@ -23,7 +23,7 @@ type target struct {
 	ip    netip.Addr // set if the host is an address
 }
 
-// plain is the URL without user name and password.
+// plain returns the URL without user name and password.
 func (t *target) plain() string {
 	if t.https {
 		return "https://" + t.shown + t.path

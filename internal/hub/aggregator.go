@@ -48,7 +48,7 @@ func (h pinging) pingAggregatorOnly(ctx context.Context, p Ping) (PingResult, er
 	return PingResult{Known: true}, nil
 }
 
-// unsubscribedEvent is the log event of a ping without subscribers. It does not reveal that a
+// unsubscribedEvent returns the log event of a ping without subscribers. It does not reveal that a
 // user reads the feed, because the log is public and reading is private.
 //
 // spec:cloudburst#river-feeds-private

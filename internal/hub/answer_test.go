@@ -12,14 +12,14 @@ import (
 	"cloudburst/internal/validator"
 )
 
-// full is a response with a body.
+// full returns a response with a body.
 func full(f hub.Fetch, body, etag, modified string) (hub.Fetched, error) {
 	sum := sha256.Sum256([]byte(body))
 	return hub.Fetched{Status: 200, Hash: sum[:], Body: []byte(body), ETag: etag, LastModified: modified,
 		Date: time.Now().UTC().Format(http.TimeFormat), URL: f.URL}, nil
 }
 
-// file is an origin whose feed is a file: Last-Modified has a resolution of one second.
+// file returns an origin whose feed is a file: Last-Modified has a resolution of one second.
 func (h *harness) file(f hub.Fetch) (hub.Fetched, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -62,7 +62,7 @@ func (d *delivery) upgrade(c *Content) bool {
 	return true
 }
 
-// contentSize is the expected size of the stored content of t.
+// contentSize returns the expected size of the stored content of t.
 func (h delivering) contentSize(t Topic) int64 {
 	if t.Size > h.Options.MaxContent {
 		return 0 // it is not stored
@@ -130,7 +130,7 @@ func (h delivering) applyAgeing(d *delivery, r *Reply) {
 	}
 }
 
-// nextTry is the time of the next attempt after the tries-th failure.
+// nextTry returns the time of the next attempt after the tries-th failure.
 //
 // spec:cloudburst#websub-retry
 // spec:websub-2018#delivery-retried

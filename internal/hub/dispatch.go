@@ -137,8 +137,8 @@ func (d *dispatcher) admit(o *origin, now time.Time) (time.Duration, bool) {
 	return d.postpone(o), false
 }
 
-// postpone is a virtual queue: it assigns each postponed delivery its turn, at the rate at which
-// the origin replies.
+// postpone returns how long a delivery waits. It works like a queue: each postponed delivery gets
+// its turn at the rate at which the origin replies.
 func (d *dispatcher) postpone(o *origin) time.Duration {
 	now := d.now()
 	step := max(o.took/time.Duration(max(o.limit, 1)), time.Millisecond)

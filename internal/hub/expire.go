@@ -84,7 +84,7 @@ func (h sweeping) sweep(ctx context.Context) (dropped, expired int, err error) {
 	return dropped, expired, nil
 }
 
-// endEvent is the log event of a subscription that the sweep removed.
+// endEvent returns the log event of a subscription that the sweep removed.
 //
 // spec:rsscloud-2009#drop-after-three-errors
 // spec:rsscloud-2009#expiry-25h

@@ -21,7 +21,7 @@ func detail(x event.Exchange) json.RawMessage {
 	return b
 }
 
-// failureEvent is the log event of one failed notification.
+// failureEvent returns the log event of one failed notification.
 func (h delivering) failureEvent(d *delivery, r Reply) event.Event {
 	x := r.Exchange
 	x.Callback = d.sub.Callback
@@ -38,7 +38,7 @@ func (h delivering) failureEvent(d *delivery, r Reply) event.Event {
 	return e
 }
 
-// arrivedEvent is the log event of one successful notification outside a batch: late, or retried.
+// arrivedEvent returns the log event of one successful notification outside a batch: late, or retried.
 func (h delivering) arrivedEvent(d *delivery, r Reply) event.Event {
 	e := event.Event{
 		Kind: event.KindNotify, TopicID: d.topic.ID, Topic: d.topic.URL, Version: d.topic.Version, OK: true,
@@ -52,7 +52,7 @@ func (h delivering) arrivedEvent(d *delivery, r Reply) event.Event {
 	return e
 }
 
-// summary is the log event of a whole run over a shard.
+// summary returns the log event of a whole run over a shard.
 func (run *shardRun) summary() event.Event {
 	took := run.hub.now().Sub(run.begun)
 	e := event.Event{

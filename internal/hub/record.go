@@ -73,7 +73,7 @@ const (
 // Buckets is the number of key ranges of a topic's subscriptions.
 const Buckets = record.Buckets
 
-// Forever is the ExpiresAt of a subscription that does not expire.
+// Forever returns the ExpiresAt of a subscription that does not expire.
 func Forever() time.Time { return record.Forever() }
 
 // TopicID returns the id of the topic with that URL.

@@ -19,7 +19,7 @@ const (
 	minPoll          = 20 * time.Millisecond
 )
 
-// pollDelay is the time until the next poll of the store without a wake-up: often if other nodes
+// pollDelay returns the time until the next poll of the store without a wake-up: often if other nodes
 // write to it, else until the next row is due.
 func (h delivering) pollDelay(ctx context.Context, often time.Duration) time.Duration {
 	if h.Hint != nil {
@@ -44,7 +44,7 @@ func (h delivering) nextDue(ctx context.Context) (time.Time, error) {
 	return h.Store.NextDue(ctx)
 }
 
-// maxPollDelay is the maximum time between two polls of the store.
+// maxPollDelay returns the maximum time between two polls of the store.
 func (h delivering) maxPollDelay() time.Duration {
 	if h.Hint != nil {
 		return pollEvery
@@ -183,7 +183,7 @@ func (h delivering) settle(ctx context.Context) {
 	}
 }
 
-// backoff is the delay after the n-th failed attempt, give or take a fifth. A Retry-After of the
+// backoff returns the delay after the n-th failed attempt, give or take a fifth. A Retry-After of the
 // subscriber counts between the first and the last delay of the table, and is ignored after the
 // end of the table: it could be five seconds forever.
 //

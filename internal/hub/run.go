@@ -142,7 +142,7 @@ func (h delivering) yieldToOtherNodes(ctx context.Context) {
 	}
 }
 
-// claimOnCommit is the number of shards of a change that its node claims with the commit. If
+// claimOnCommit returns the number of shards of a change that its node claims with the commit. If
 // nodes share the store it is one; idle nodes claim the others.
 func (h delivering) claimOnCommit() int {
 	if h.Hint != nil {

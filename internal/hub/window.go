@@ -152,7 +152,7 @@ func (w *windows) othersWait(run *shardRun) bool {
 	return v != nil && (len(v.waiting) > 1 || len(v.waiting) == 1 && !v.waiting[run])
 }
 
-// nextBatchSize is the maximum size of the next batch.
+// nextBatchSize returns the maximum size of the next batch.
 func (run *shardRun) nextBatchSize() int {
 	if maxSize := run.hub.windows.max; maxSize > 0 {
 		return max(maxSize/batchesPerWindow, 1)

@@ -57,12 +57,12 @@ type reported struct {
 	used time.Duration
 }
 
-// minReported is the smallest use of a key, as time, that is reported to the other nodes.
+// minReported returns the smallest use of a key, as time, that is reported to the other nodes.
 func (l *Limiter) minReported() time.Duration {
 	return time.Duration(float64(time.Second) / l.rate * max(l.burst/shareFraction, 1))
 }
 
-// reportAtOnce is the unreported use of a key, as time, at which a report is sent immediately instead
+// reportAtOnce returns the unreported use of a key, as time, at which a report is sent immediately instead
 // of at the next interval.
 func (l *Limiter) reportAtOnce() time.Duration {
 	return time.Duration(float64(time.Second) / l.rate * max(l.burst/soonFraction, 1))

@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 )
 
-// loopbackHosts are the loopback names by which a listener at l can be reached. IPv6
+// loopbackHosts returns the loopback names by which a listener at l can be reached. IPv6
 // counts only where the listener accepts it.
 func loopbackHosts(l netip.Addr) []string {
 	l = l.Unmap()
@@ -30,7 +30,7 @@ func loopbackHosts(l netip.Addr) []string {
 	return nil
 }
 
-// originsAt are the names of a listener at l, as scheme://host:port.
+// originsAt returns the names of a listener at l, as scheme://host:port.
 func originsAt(scheme string, l netip.AddrPort) []string {
 	hosts := loopbackHosts(l.Addr())
 	if a := l.Addr().Unmap(); !a.IsUnspecified() && !slices.Contains(hosts, a.String()) {
@@ -46,13 +46,13 @@ func originsAt(scheme string, l netip.AddrPort) []string {
 	return out
 }
 
-// Of are the names by which the public listener can be called, each once. The
+// Of returns the names by which the public listener can be called, each once. The
 // public URL is the first: it is the name that pages, feeds and links use.
 func Of(public string, l netip.AddrPort) []string {
 	return eachOnce(append([]string{public}, originsAt("http", l)...))
 }
 
-// WithTLS are the names of the listeners where the public one speaks TLS. The plain
+// WithTLS returns the names of the listeners where the public one speaks TLS. The plain
 // ones stay this server's own: subscriptions made by them before go on.
 func WithTLS(public string, pub, plain net.Listener) []string {
 	all := []string{public}
@@ -152,7 +152,7 @@ func (n *Names) Served() bool { return n.origins.Load() != nil }
 // Listen sets the addresses that this program listens on.
 func (n *Names) Listen(addrs []netip.AddrPort) { n.listeners.Store(&addrs) }
 
-// Listeners are the addresses that this program listens on, for the guards; nil while it does not.
+// Listeners returns the addresses that this program listens on, for the guards; nil while it does not.
 func (n *Names) Listeners() []netip.AddrPort {
 	if p := n.listeners.Load(); p != nil {
 		return *p
@@ -160,7 +160,7 @@ func (n *Names) Listeners() []netip.AddrPort {
 	return nil
 }
 
-// Public is the public URL of this server.
+// Public returns the public URL of this server.
 func (n *Names) Public() string {
 	if all := n.All(); len(all) > 0 {
 		return all[0]
@@ -168,7 +168,7 @@ func (n *Names) Public() string {
 	return n.Default()
 }
 
-// All are the names of the public listener, the canonical one first; nil while no
+// All returns the names of the public listener, the canonical one first; nil while no
 // listener is open.
 func (n *Names) All() []string {
 	if p := n.origins.Load(); p != nil {
@@ -186,7 +186,7 @@ func cutOrigin(raw, origin string) (rest string, ok bool) {
 	return raw[n:], true
 }
 
-// Path is the path and query of a URL of this program, as its public listener would
+// Path returns the path and query of a URL of this program, as its public listener would
 // see them.
 func (n *Names) Path(raw string) (*url.URL, bool) {
 	raw = n.inner(raw)
@@ -197,7 +197,7 @@ func (n *Names) Path(raw string) (*url.URL, bool) {
 	return u, err == nil
 }
 
-// Canonical is a URL of this program with its canonical origin. Any other URL stays as
+// Canonical returns a URL of this program with its canonical origin. Any other URL stays as
 // it is.
 func (n *Names) Canonical(raw string) string {
 	if names := n.Of(raw); len(names) > 0 {
@@ -206,7 +206,7 @@ func (n *Names) Canonical(raw string) string {
 	return raw
 }
 
-// Of are all names of a URL of this program: the same path and query at each of its
+// Of returns all names of a URL of this program: the same path and query at each of its
 // origins, the canonical one first. nil: the URL belongs to another server.
 func (n *Names) Of(raw string) []string {
 	origins := n.All()

@@ -239,7 +239,7 @@ func (r runner) claimLoop(ctx context.Context) {
 	}
 }
 
-// idle is the longest wait for something that nobody announces.
+// idle returns the longest wait for work that is not announced by a hint.
 func (r runner) idle() time.Duration {
 	if r.Options.Shared {
 		return maxIdleShared

@@ -112,7 +112,7 @@ func (p *confiner) selector(line int, tokens []token) (string, error) {
 	}
 }
 
-// rootTokens is the number of tokens of html, body or :root at the beginning.
+// rootTokens returns the number of tokens of html, body or :root at the beginning.
 func rootTokens(tokens []token) int {
 	switch {
 	case len(tokens) > 0 && tokens[0].kind == css.IdentToken && (strings.EqualFold(tokens[0].text, "html") || strings.EqualFold(tokens[0].text, "body")):

@@ -147,7 +147,7 @@ func (p *confiner) owns(address string) bool {
 	return own && p.Media != "" && rest != "" && !strings.Contains(rest, "..") && !strings.ContainsAny(rest, "\\\"'()<> \t\n?#%") && !strings.HasPrefix(rest, "/")
 }
 
-// urlOf is the address in url(…) without quotes.
+// urlOf returns the address in url(…) without quotes.
 func urlOf(s string) string {
 	if len(s) < 5 || !strings.EqualFold(s[:4], "url(") {
 		return ""

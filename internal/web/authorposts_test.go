@@ -85,7 +85,7 @@ func valueOf(n *html.Node, kind string, base *url.URL) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// newAuthorHarness is a writeHarness in which alice has a public feed, like every user with posts.
+// newAuthorHarness returns a writeHarness in which alice has a public feed, like every user with posts.
 func newAuthorHarness(t *testing.T) *writeHarness {
 	t.Helper()
 	x := newWriteHarness(t)

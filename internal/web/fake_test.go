@@ -208,7 +208,7 @@ func detail() json.RawMessage {
 	return b
 }
 
-// newFake is an empty hub; newWeb is the pages for it.
+// newFake returns an empty hub; newWeb returns the pages for it.
 func newFake() *fake { return &fake{now: time.Date(2026, 11, 20, 14, 2, 7, 0, time.UTC)} }
 
 func newWeb(t *testing.T, f *fake) (*Web, *event.Bus) {

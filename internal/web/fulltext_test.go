@@ -35,7 +35,7 @@ func (f *fakeFullTexts) Request(_ context.Context, item int64, _ time.Duration) 
 	return f.texts[item], f.err
 }
 
-// fullHarness is a river whose first item has the link and the path that are returned.
+// fullHarness returns a river whose first item has the link and the path that are returned.
 func fullHarness(t *testing.T) (x *riverHarness, full *fakeFullTexts, item *river.Item, path string) {
 	t.Helper()
 	x = newRiverHarness(t).as("alice")

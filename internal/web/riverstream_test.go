@@ -15,7 +15,7 @@ import (
 	"cloudburst/internal/web/readerui"
 )
 
-// newLive is a riverHarness with an HTTP server and a public river of the server.
+// newLive returns a riverHarness with an HTTP server and a public river of the server.
 func newLive(t *testing.T) (*riverHarness, *httptest.Server) {
 	t.Helper()
 	x := newRiverHarness(t)

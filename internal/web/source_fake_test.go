@@ -32,7 +32,7 @@ func newFollowHarness(t *testing.T) *followHarness {
 	return &followHarness{x.as("alice"), b}
 }
 
-// source is a feed that was checked a while ago.
+// source returns a feed that was checked a while ago.
 func source(now time.Time, url, title string) river.Source {
 	return river.Source{URL: url, About: river.About{Title: title, Home: "https://" + shell.HostOf(url) + "/", Format: "RSS 2.0", Language: "en"}, Items: 42, NewestAt: now.Add(-3 * time.Hour),
 		NextAt: now.Add(40 * time.Minute), State: polling.State{CheckedAt: now.Add(-20 * time.Minute), ReadAt: now.Add(-20 * time.Minute), NextAt: now.Add(40 * time.Minute)}}

@@ -22,7 +22,7 @@ const (
 	descrs = 4096            // default limit of the program
 )
 
-// lasts is the duration of an attack.
+// lasts returns the duration of an attack.
 func lasts(short time.Duration) time.Duration {
 	if *forFlag > 0 {
 		return *forFlag

@@ -70,7 +70,7 @@ func (s *Receiver) isNewest(body []byte) bool {
 	return false
 }
 
-// message is the notification that a loop sends to each callback.
+// message returns the notification that a loop sends to each callback.
 func (l *loop) message(ctx context.Context, j Job) (*fetch.Message, error) {
 	if j.Via != ViaWebSub {
 		msg, err := rsscloud.EncodeNotification(rsscloud.HTTPPost, "", j.Feed)

@@ -212,7 +212,7 @@ func thousands(n int64) string {
 // Median returns the median of values, NaN of none. It does not reorder them.
 func Median(values []float64) float64 { return quantile(values, 0.5) }
 
-// quantile is the q-th of values, between two neighbours when it falls there.
+// quantile returns the q-th of values, between two neighbours when it falls there.
 func quantile(values []float64, q float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()

@@ -165,7 +165,7 @@ func (s *FeedSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body) // the client may have disconnected
 }
 
-// words is the vocabulary of the items. It is small, so that each word occurs in many items.
+// words returns the vocabulary of the items. It is small, so that each word occurs in many items.
 func words() []string {
 	return strings.Fields(`river cloud feed notice morning ocean garden winter letter market engine window silver copper
 		station harbour mountain village printer kitchen library engine signal planet weather bicycle paper history`)

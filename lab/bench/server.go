@@ -291,7 +291,7 @@ func (s *server) subscribe(ctx context.Context, web *http.Client, r registration
 	return err
 }
 
-// websub is the URL of the WebSub endpoint.
+// websub returns the URL of the WebSub endpoint.
 func (s *server) websub() string { return "http://" + s.listen + "/websub" }
 
 // confirmed returns when the server has n subscriptions.

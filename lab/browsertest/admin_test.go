@@ -11,7 +11,7 @@ import (
 	"cloudburst/client"
 )
 
-// newAdministrator is a program in which alice is an administrator and bob is an ordinary user, and
+// newAdministrator returns a program in which alice is an administrator and bob is an ordinary user, and
 // a window in which alice is signed in.
 func newAdministrator(t *testing.T) (*running, *tab) {
 	t.Helper()

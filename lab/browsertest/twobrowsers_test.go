@@ -8,7 +8,7 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// onScreen is the expression for the item with a title.
+// onScreen returns the expression for the item with a title.
 func onScreen(title string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll("#days .item")].find((i) => i.querySelector("h3").textContent.trim() === %q)`, title)
 }

@@ -11,7 +11,7 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// began is the start of the histories in these tests.
+// began returns the start of the histories in these tests.
 func began() time.Time { return time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC) }
 
 func second(n int) time.Time { return began().Add(time.Duration(n) * time.Second) }

@@ -224,8 +224,8 @@ func (r *runner) checkPosts(ctx context.Context) (broken []string, err error) {
 	return broken, nil
 }
 
-// last is the start of the last acknowledged change that is visible in the feed. A change of a
-// post that is too old for the feed does not count.
+// last returns the time at which the last acknowledged change that is visible in the feed began. A
+// change of a post that is too old for the feed does not count.
 func (w *writing) last(doc string) (at time.Time) {
 	for _, l := range w.lines {
 		shown := len(l.may) == 1 && l.may[0] != "" && strings.Contains(doc, l.may[0])

@@ -95,7 +95,7 @@ func (r *runner) until(ctx context.Context, done func(outside.PendingWork) bool)
 	return false, nil
 }
 
-// operator is a client of the admin API.
+// operator returns a client of the admin API.
 func (r *runner) operator() *client.Client { return &client.Client{Base: r.admin, HTTP: r.client} }
 
 // export returns the export of the program.

@@ -57,7 +57,7 @@ func newHarness(p *place, hub string) *harness {
 	return w
 }
 
-// names are the host names of the harness, each followed by its replacement.
+// names returns the host names of the harness, each followed by its replacement.
 func (w *harness) names() []string {
 	author, reader := w.author, w.reader
 	_, port, _ := net.SplitHostPort(reader) // httptest has written it

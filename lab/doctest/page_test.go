@@ -24,7 +24,7 @@ type page struct {
 	text   string
 }
 
-// file is the name without the folder.
+// file returns the name without the folder.
 func (p page) file() string { return filepath.Base(p.name) }
 
 // block is a fenced block. Its first line states how the test handles it:

@@ -97,7 +97,7 @@ func pathOf(url string) string {
 
 func title(n int) string { return fmt.Sprintf("Nummer %d & mehr", n) }
 
-// body is a feed in Latin-1, to detect conversions to UTF-8.
+// body returns a feed in Latin-1, to detect conversions to UTF-8.
 func (w *harness) body(path string) []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -73,7 +73,7 @@ func (p *server) command(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// endpoints are the values of via in the log events of a topic.
+// endpoints returns the values of via in the log events of a topic.
 func (p *server) endpoints(t *testing.T, topic string) []string {
 	t.Helper()
 	var page struct {

@@ -163,7 +163,7 @@ func (l *Load) fit() Popularity {
 // exactTerms is the number of terms of a sum that are added one by one; the rest is an integral.
 const exactTerms = 1000
 
-// harmonic is the sum of 1/k^s over 1 ≤ k ≤ n.
+// harmonic returns the sum of 1/k^s over 1 ≤ k ≤ n.
 func harmonic(n, s float64) float64 {
 	sum := 0.0
 	first := math.Min(math.Floor(n), exactTerms)

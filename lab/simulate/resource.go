@@ -16,7 +16,7 @@ type Resource struct {
 	Breaks   float64 // multiple of the load that exhausts the resource with these machines; +Inf: never
 }
 
-// Used is the share of the capacity that is in use.
+// Used returns the share of the capacity that is in use.
 func (r Resource) Used() float64 { return r.Demand / r.Capacity }
 
 // Names of resources.

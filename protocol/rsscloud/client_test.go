@@ -155,7 +155,7 @@ func (c *cloud) element(protocol, path, procedure string) rsscloud.Cloud {
 	return rsscloud.Cloud{Domain: host, Port: n, Path: path, RegisterProcedure: procedure, Protocol: protocol}
 }
 
-// aggregator is a Subscriber that records its notifications.
+// aggregator returns a Subscriber that records its notifications.
 func aggregator(t *testing.T) (srv *httptest.Server, received func() []rsscloud.Received) {
 	t.Helper()
 	var mu sync.Mutex

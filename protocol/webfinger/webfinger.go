@@ -155,7 +155,7 @@ func (d *Document) Find(rel string, types ...string) (Link, bool) {
 	return d.Links[i], true
 }
 
-// plainType is a media type in lowercase and without parameters.
+// plainType returns a media type in lowercase and without parameters.
 func plainType(s string) string {
 	s, _, _ = strings.Cut(s, ";")
 	return strings.ToLower(strings.TrimSpace(s))

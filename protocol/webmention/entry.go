@@ -148,7 +148,7 @@ func (r entryReader) author(n *html.Node) (name, link string) {
 	return name, link
 }
 
-// url is the URL of a property: that of the element, or of the item that the element is.
+// url returns the URL of a property: that of the element, or of the item that the element is.
 func (r entryReader) url(n *html.Node) string {
 	for _, name := range [...]string{"href", "src", "value"} {
 		if v := attrOf(n, name); v != "" {

@@ -19,7 +19,7 @@ type Measure struct {
 	Over       bool
 }
 
-// Warning is the sentence about a post that is published although it is over the limit;
+// Warning returns the sentence about a post that is published although it is over the limit;
 // "" for a post within the limit. Every interface that publishes posts reports it.
 func (m Measure) Warning() string {
 	if !m.Over {

@@ -82,7 +82,7 @@ func unguessable() (string, error) {
 	return hex.EncodeToString(b[:]), nil
 }
 
-// address is the callback URL of path for hub, for protocols in which the subscriber
+// address returns the callback URL of path for hub, for protocols in which the subscriber
 // sends a complete URL.
 func (l *listener) address(ctx context.Context, hub, path string) (string, error) {
 	host := l.domain

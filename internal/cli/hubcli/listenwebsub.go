@@ -131,7 +131,7 @@ func (w *webSubWay) end(f *followed) {
 	f.sub.pending, f.sub.answer = "", nil
 }
 
-// granted is a subscription with this lease. The renewal is due when a fifth of the
+// granted returns a subscription with this lease. The renewal is due when a fifth of the
 // lease is left, or a little earlier.
 //
 // spec:websub-2018#lease-renewed

@@ -27,7 +27,7 @@ func (g *pinging) pingsSite() bool {
 	return g.via == viaWeblogs || g.via == viaExtended || g.via == viaGet
 }
 
-// endpointBelow is the endpoint of a hub for the protocol of --via. A URL with a path
+// endpointBelow returns the endpoint of a hub for the protocol of --via. A URL with a path
 // or a query is already the endpoint.
 func (g *pinging) endpointBelow(hub string) (string, error) {
 	path := ""
@@ -88,7 +88,7 @@ func (g *pinging) pingSite(ctx context.Context, name string) hubclient.PingResul
 	})
 }
 
-// siteEndpoint is the endpoint in --hub, or the one on the host of the feed's cloud.
+// siteEndpoint returns the endpoint in --hub, or the one on the host of the feed's cloud.
 func (g *pinging) siteEndpoint(doc hubclient.Document, readErr error) (string, error) {
 	if g.hub != "" {
 		return g.endpointBelow(g.hub)
@@ -111,7 +111,7 @@ func (g *pinging) siteEndpoint(doc hubclient.Document, readErr error) (string, e
 	return g.endpointBelow(u.Scheme + "://" + u.Host)
 }
 
-// siteOf is the site to name: from the flags, otherwise from the feed, otherwise the
+// siteOf returns the site to name: from the flags, otherwise from the feed, otherwise the
 // URL of the feed.
 func (g *pinging) siteOf(name string, doc hubclient.Document) weblogs.Ping {
 	p := weblogs.Ping{Name: g.name, URL: g.site}

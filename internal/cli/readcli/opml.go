@@ -172,7 +172,7 @@ func (s *outlineShow) tree(out *bufio.Writer, name string, d *opml.Document) {
 	}
 }
 
-// outlineTitle is the first line: the title and the number of entries.
+// outlineTitle returns the first line: the title and the number of entries.
 func outlineTitle(name string, d *opml.Document) string {
 	title := shell.Clip(shell.Clean(sanitize.Text(d.Head.Title)), 200)
 	if title == "" {
@@ -212,7 +212,7 @@ func ownerOf(h *opml.Head) string {
 	return by
 }
 
-// outlineText is one outline on one line.
+// outlineText returns one outline on one line.
 func outlineText(o *opml.Outline) string {
 	text := shell.Clip(shell.Clean(sanitize.Text(o.Text)), 200)
 	if text == "" {

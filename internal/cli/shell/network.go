@@ -176,7 +176,7 @@ func ContentCoding(coding string) string {
 	return coding
 }
 
-// SingleHopClient is a client that returns a redirect instead of following it, and leaves
+// SingleHopClient returns a client that returns a redirect instead of following it, and leaves
 // the body as the server sent it.
 func (p *Shell) SingleHopClient() rsscloud.HTTPClient {
 	if p.HTTP != nil {

@@ -331,7 +331,7 @@ func (d *changeLists) each(ctx context.Context, q hub.ChangeQuery, do func(hub.C
 	}
 }
 
-// read is the only function that queries the rows.
+// read queries the rows. No other function does.
 func (d *changeLists) read(ctx context.Context, q hub.ChangeQuery) ([]hub.Change, error) {
 	if err := d.lockStore(ctx); err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ import (
 // sniffLen is the number of bytes needed to detect an XML-RPC call.
 const sniffLen = 1024
 
-// rpcHandler is the XML-RPC endpoint with the methods of rssCloud, the methods in more, and
+// rpcHandler returns the XML-RPC endpoint with the methods of rssCloud, the methods in more, and
 // system.*. large maps methods with large calls to their maximum size in bytes.
 func rpcHandler(c *RSSCloud, more []xmlrpc.Method, large map[string]int64) http.Handler {
 	h := xmlrpc.Handler{Methods: append(c.Methods(), more...), FaultOf: FaultOf, Log: c.Log}

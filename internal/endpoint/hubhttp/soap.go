@@ -14,7 +14,7 @@ import (
 // too.
 const soapNamespace = "http://rsscloud.org/"
 
-// soapHandler is the SOAP endpoint, with its description at ?wsdl.
+// soapHandler returns the SOAP endpoint, with its description at ?wsdl.
 //
 // spec:rsscloud-2009#soap
 func soapHandler(c *RSSCloud, sites *Weblogs, publicURL string) http.Handler {

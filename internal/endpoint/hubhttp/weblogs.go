@@ -104,7 +104,7 @@ func withoutFragment(url string) string {
 	return url
 }
 
-// soapHandler is the SOAP endpoint for pings of sites, with its description at ?wsdl.
+// soapHandler returns the SOAP endpoint for pings of sites, with its description at ?wsdl.
 func (s *Weblogs) soapHandler(publicURL string) http.Handler {
 	service := soap.Service{
 		Name: "weblogUpdates", Namespace: weblogsNamespace,

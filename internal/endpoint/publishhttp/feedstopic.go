@@ -21,7 +21,7 @@ import (
 // with their secret. Its URL names neither the author nor the group:
 // /private/topic/NAME/rss.xml. It serves the feed, as the URL with the secret does.
 
-// topicForms are the formats of a private feed that have a topic; "" is the saved document.
+// topicForms returns the formats of a private feed that have a topic; "" is the saved document.
 func topicForms() []string { return []string{"", "atom", "jsonfeed"} }
 
 // topics serves and names the topics of private feeds.

@@ -12,7 +12,7 @@ const (
 	CNWS      = "cnws"
 )
 
-// Forever is the ExpiresAt of a subscription that does not expire.
+// Forever returns the ExpiresAt of a subscription that does not expire.
 //
 // spec:cnws-2003#no-expiry
 func Forever() time.Time { return time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC) }

@@ -31,7 +31,7 @@ func scanRule(rows *sql.Rows, r *conversation.Rule) error {
 	return err
 }
 
-// dueOrNull is the stored form of DueAt.
+// dueOrNull returns the stored form of DueAt; NULL for the zero time.
 func dueOrNull(t time.Time) any {
 	if t.IsZero() {
 		return nil

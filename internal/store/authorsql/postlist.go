@@ -144,7 +144,7 @@ func (p *postPlan) bounds(bySeq bool) {
 	}
 }
 
-// notShut is the condition that a user is not disabled.
+// notShut returns the SQL condition that a user is not disabled.
 func notShut(owner string) string {
 	return `NOT EXISTS (SELECT 1 FROM account AS shut WHERE shut.name = ` + owner + ` AND shut.disabled)`
 }

@@ -48,7 +48,7 @@ func placeOfFirst(ctx context.Context, c sqldb.Conn, keys []int64) (p place, fou
 	return p, false, nil
 }
 
-// segmentOf is the part of a path for one reply: its time, and some digits of its key.
+// segmentOf returns the part of a path for one reply: its time, and some digits of its key.
 func segmentOf(at time.Time, id int64) string {
 	digits := func(n int64, width int) string {
 		s := strconv.FormatInt(max(n, 0), 32)

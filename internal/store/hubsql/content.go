@@ -15,7 +15,7 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// isFollowed is the condition that a topic has an unexpired subscription at a time.
+// isFollowed returns the SQL condition that a topic has an unexpired subscription at a time.
 func isFollowed(topic, now string) string {
 	return `EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = ` + topic + ` AND s.expires_at + 0 > ` + now + `)`
 }
@@ -112,11 +112,11 @@ func byAlias(ctx context.Context, c sqldb.Conn, urls []string, now time.Time, id
 	return ids, err
 }
 
-// aliasID is the id of a URL that a topic declares as its own or as its home page. It is the same
+// aliasID returns the id of a URL that a topic declares as its own or as its home page. It is the same
 // with and without a slash at the end of the path.
 func aliasID(url string) int64 { return hub.TopicID(withoutSlash(url)) }
 
-// ownAliasID is the id of a declared URL on the topic's own host. These ids are looked up first:
+// ownAliasID returns the id of a declared URL on the topic's own host. These ids are looked up first:
 // any topic may claim a foreign home page, but only topics on the same host get an own id.
 func ownAliasID(url string) int64 { return hub.TopicID("own " + withoutSlash(url)) }
 

@@ -25,7 +25,7 @@ func scanIntent(rows *sql.Rows, in *hub.Intent) error {
 	return err
 }
 
-// intentRow is a bulk row for the header intentHead.
+// intentRow returns a bulk row for the header intentHead.
 func intentRow(in hub.Intent) []any {
 	return []any{in.TopicID, in.ID, sqldb.Clean(in.Topic), sqldb.Clean(in.Callback), sqldb.Clean(in.Mode), raw(in.Secret), int64(in.Lease), sqldb.Clean(in.Reason),
 		sqldb.Clean(in.Via), sqldb.Millis(in.At), sqldb.Millis(in.DueAt), in.Tries}

@@ -358,7 +358,7 @@ func (s *stream) randomItems(rnd *rand.Rand, source int64, n, round int) (put []
 	return put
 }
 
-// decideSimply is the model: it runs rules in their order on one item.
+// decideSimply returns the model: it runs rules in their order on one item.
 func decideSimply(rules []filter.Rule, it river.Item, source int64, category string) (m filterState) {
 	for _, r := range rules {
 		inScope := r.SourceID == 0 && r.Category == "" || r.SourceID == source || r.Category == category

@@ -60,7 +60,7 @@ func scopes(chosen []string) (all []scope) {
 	return all
 }
 
-// doneMessage is the message about the action that the URL names. The URL has a keyword only, so
+// doneMessage returns the message about the action that the URL names. The URL has a keyword only, so
 // that a link cannot put text into a page.
 func doneMessage(r *http.Request) string {
 	return map[string]string{
@@ -134,7 +134,7 @@ func (s *Pages) showTokens(rw http.ResponseWriter, r *http.Request, session acco
 	s.Render(rw, r, status, "tokens", v)
 }
 
-// agentWords is the name of a browser for people.
+// agentWords returns the name of a browser for people.
 func agentWords(agent string) string {
 	name := ""
 	for _, known := range []struct{ part, name string }{

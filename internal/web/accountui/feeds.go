@@ -216,7 +216,7 @@ func readUpload(rw http.ResponseWriter, r *http.Request) (name string, doc []byt
 	return name, nil, "", broken(errors.New("web: more than 10 parts"))
 }
 
-// uploadType is the type of a file. Browsers have no type for feeds, so the name decides, then the
+// uploadType returns the type of a file. Browsers have no type for feeds, so the name decides, then the
 // first character.
 func uploadType(name string, doc []byte) string {
 	if strings.EqualFold(path.Ext(name), ".json") || bytes.HasPrefix(bytes.TrimSpace(doc), []byte("{")) {

@@ -43,7 +43,7 @@ func (s *Pages) readable(r *http.Request) bool {
 	return !s.IsSecure(r) && !s.CallerAddr(r).IsLoopback()
 }
 
-// home is the page after signing in, unless the request names another one.
+// home returns the page after signing in, unless the request names another one.
 func (s *Pages) home() string {
 	switch {
 	case s.Reads:
@@ -54,7 +54,7 @@ func (s *Pages) home() string {
 	return "/account"
 }
 
-// welcome is the page after an account was created.
+// welcome returns the page after an account was created.
 func (s *Pages) welcome() string {
 	if s.Reads {
 		return "/river/welcome"

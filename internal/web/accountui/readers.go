@@ -74,7 +74,7 @@ func (s *Pages) readersPage(rw http.ResponseWriter, r *http.Request, session acc
 	s.Render(rw, r, http.StatusOK, "readers", v)
 }
 
-// formTitle is the common name of a feed format.
+// formTitle returns the common name of a feed format.
 func formTitle(name string) string {
 	if name == "" {
 		return "as saved"

@@ -35,7 +35,7 @@ type auditRow struct {
 	Via                      string
 }
 
-// auditWords are the actions as people read them: "alice" followed by the words and the object.
+// auditWords returns the actions as people read them: "alice" followed by the words and the object.
 func auditWords(action string) string {
 	words, ok := map[string]string{
 		admin.UserCreate: "created the user", admin.UserInvite: "created an invitation", admin.UserRevokeInvite: "revoked an invitation",

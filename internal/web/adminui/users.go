@@ -95,7 +95,7 @@ type userView struct {
 	Plain                bool
 }
 
-// userMessages are the results of actions on a user, with the action that reverts each.
+// userMessages returns the results of actions on a user, with the action that reverts each.
 func userMessages(l *locale.Locale, name string) map[string]string {
 	return map[string]string{
 		"create":   "The user is created. Give them the name and the password; they can change the password on their account page.",

@@ -74,7 +74,7 @@ type authorView struct {
 	Saved    shell.Moment
 }
 
-// Newer is the URL of the page with newer posts, "" for none.
+// Newer returns the URL of the page with newer posts, "" for none.
 func (v authorView) Newer() string {
 	switch {
 	case v.Page.Number == 2:
@@ -85,7 +85,7 @@ func (v authorView) Newer() string {
 	return ""
 }
 
-// Older is the URL of the page with older posts; see Newer.
+// Older returns the URL of the page with older posts; see Newer.
 func (v authorView) Older() string {
 	if !v.Page.More {
 		return ""
@@ -274,7 +274,7 @@ func (s *Pages) readPage(f *feed.Feed, base string, number int) *authorPage {
 	return p
 }
 
-// moment0 is the date of an item, the zero time if unknown.
+// moment0 returns the date of an item, the zero time if unknown.
 func moment0(i *feed.Item) time.Time {
 	if !i.Published.UTC.IsZero() {
 		return i.Published.UTC
@@ -282,13 +282,13 @@ func moment0(i *feed.Item) time.Time {
 	return i.Updated.UTC
 }
 
-// postID is an ID for the element of a post, stable for the same post.
+// postID returns an ID for the element of a post, stable for the same post.
 func postID(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return "p-" + hex.EncodeToString(sum[:5])
 }
 
-// wordsOf is a text without its markup.
+// wordsOf returns a text without its markup.
 func wordsOf(t feed.Text, limit int) string {
 	s := t.Value
 	if isMarkup(t) {

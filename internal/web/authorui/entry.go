@@ -75,7 +75,7 @@ type datedPost struct {
 	Now time.Time
 }
 
-// When is the time of the post for the page.
+// When returns the time of the post for the page.
 func (p datedPost) When() shell.Moment {
 	if p.At.IsZero() {
 		return shell.Moment{Zero: true}

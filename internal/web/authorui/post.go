@@ -71,7 +71,7 @@ func (s *Pages) postPage(rw http.ResponseWriter, r *http.Request, user, slug str
 	s.sendWritten(rw, r, "post", &v, time.UnixMicro(stamp))
 }
 
-// postView is the page of a post, without its replies and neighbours.
+// postView returns the page of a post, without its replies and neighbours.
 func (s *Pages) postView(r *http.Request, p author.Post) (v postsView, err error) {
 	w, err := s.Posts.Writer(r.Context(), p.User)
 	if err != nil {
@@ -114,7 +114,7 @@ func (s *Pages) ShowUnsaved(rw http.ResponseWriter, r *http.Request, p author.Po
 	s.Send(rw, r, http.StatusOK, body)
 }
 
-// firstLine is the beginning of a text, cut between words.
+// firstLine returns the beginning of a text, cut between words.
 func firstLine(s string, limit int) string {
 	s = strings.Join(strings.Fields(shell.CleanText(s, 4*limit)), " ")
 	if len([]rune(s)) <= limit {

@@ -30,7 +30,7 @@ type postList struct {
 	Words        string // heading below the author's: "November 2026", "#go"
 }
 
-// view is the feed of the same posts.
+// view returns the feed of the same posts.
 func (l postList) view() author.View { return author.View{User: l.User, Category: l.Category} }
 
 // postsView is a page of posts, or of one post.
@@ -76,7 +76,7 @@ type postsView struct {
 	brief bool // the page shows a line of another post, see briefLife
 }
 
-// MainForms are the formats that most readers use.
+// MainForms returns the formats that most readers use.
 func (v postsView) MainForms() (all []shell.FormatLink) {
 	for _, f := range v.Forms {
 		switch f.Type {
@@ -258,7 +258,7 @@ func (s *Pages) postListPage(rw http.ResponseWriter, r *http.Request, l postList
 	s.sendWritten(rw, r, "posts", &v, time.UnixMicro(stamp))
 }
 
-// savesOf is the URL of the live log filtered to the posts of a user, or of all users.
+// savesOf returns the URL of the live log filtered to the posts of a user, or of all users.
 func savesOf(base, user string) string {
 	q := url.Values{"kind": {"save"}}
 	if user != "" {
@@ -343,7 +343,7 @@ func (s *Pages) categoryLinks(ctx context.Context, user, title string) ([]shell.
 // linkedCategories is the maximum number of categories in the head of the user's page.
 const linkedCategories = 20
 
-// writer is the author of the posts of a page; none for all users' posts.
+// writer returns the author of the posts of a page; none for all users' posts.
 func (s *Pages) writer(ctx context.Context, user string) (author.Writer, error) {
 	if user == "" {
 		return author.Writer{}, nil

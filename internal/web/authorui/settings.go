@@ -64,7 +64,7 @@ func readForm(rw http.ResponseWriter, r *http.Request) (url.Values, error) {
 	return r.PostForm, nil
 }
 
-// siteTabs are the settings of an author's page.
+// siteTabs returns the settings of an author's page.
 func (s *Pages) siteTabs(path string) []menuItem {
 	all := []menuItem{{Title: "Profile", Href: "/account/author"}, {Title: "Design", Href: designPath}, {Title: "Pages", Href: pagesPath}}
 	if s.Domains != nil {

@@ -90,7 +90,7 @@ func (s *Pages) addThread(r *http.Request, v *postsView, p author.Post) error {
 	return nil
 }
 
-// streamOf is the URL of the live log filtered to the replies to a post.
+// streamOf returns the URL of the live log filtered to the replies to a post.
 func streamOf(base, path string) string {
 	return origin.StreamPath + "?" + url.Values{"kind": {"save"}, "topic": {base + path + "/comments.rss"}}.Encode()
 }

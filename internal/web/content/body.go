@@ -66,7 +66,7 @@ func (d *BodyRenderer) Render(text string, whole bool) Body {
 	return Body{template.HTML(w.q.out.String()), w.done || long}
 }
 
-// weight is the approximate length of a text in characters; an image counts as imageWeight.
+// weight returns the approximate length of a text in characters; an image counts as imageWeight.
 func weight(safe string) (n int) {
 	for len(safe) > 0 {
 		text, rest, found := strings.Cut(safe, "<")

@@ -49,7 +49,7 @@ func Highlight(markup string, terms []search.Term) string {
 	return out.String()
 }
 
-// tagLength is the number of bytes up to the end of a tag, without its "<".
+// tagLength returns the number of bytes up to the end of a tag, without its "<".
 func tagLength(s string) int {
 	quoted := false
 	for i := range len(s) {

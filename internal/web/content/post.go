@@ -148,7 +148,7 @@ func (w *PostRenderer) RenderPost(p author.Post) (PostView, error) {
 	return e, nil
 }
 
-// DateMoment is a moment whose text is the date, not a relative time, so that the page stays
+// DateMoment returns a moment whose text is the date, not a relative time, so that the page stays
 // cacheable.
 func DateMoment(t time.Time) shell.Moment {
 	m := shell.NewMoment(t, t)
@@ -281,7 +281,7 @@ func (s *Renderer) NewWriterView(w author.Writer) WriterView {
 	return v
 }
 
-// OwnImage is the URL by which a page may load an image of a profile; "": none.
+// OwnImage returns the URL by which a page may load an image of a profile; "": none.
 func (s *Renderer) OwnImage(address string) string {
 	switch {
 	case isPath(address):

@@ -126,7 +126,7 @@ func (s *Pages) image(rw http.ResponseWriter, r *http.Request, name string) {
 // Current reports whether p is the shown page.
 func (v View) Current(p *page) bool { return v.Page != nil && v.Page.Name == p.Name }
 
-// Crumb is the shelf of the shown page.
+// Crumb returns the shelf of the shown page.
 func (v View) Crumb() string {
 	for _, sh := range v.Shelves {
 		if slices.ContainsFunc(sh.Pages, v.Current) {

@@ -49,7 +49,7 @@ func sections(title, body string) []section {
 	return all
 }
 
-// plain is the text of HTML in one line. Cells and items keep a space between them.
+// plain returns the text of HTML in one line. Cells and items keep a space between them.
 func plain(body string) string {
 	return strings.Join(strings.Fields(sanitize.Text(strings.NewReplacer("</td>", " </td>", "</th>", " </th>", "</li>", " </li>", "</p>", " </p>").Replace(body))), " ")
 }
@@ -103,7 +103,7 @@ func (s section) match(p *page, words []string) (result, bool) {
 // around is the number of bytes of a snippet before and after the first word.
 const around = 90
 
-// snippet is the text around the first word that the section contains, with the words marked.
+// snippet returns the text around the first word that the section contains, with the words marked.
 func (s section) snippet(words []string) template.HTML {
 	folded := strings.ToLower(s.text)
 	if len(folded) != len(s.text) { // a letter has another length in lowercase

@@ -124,7 +124,7 @@ func firstSentence(html string) string {
 	return text
 }
 
-// title is the first heading of a page.
+// title returns the first heading of a page.
 func title(source []byte) string {
 	line, _, _ := strings.Cut(string(source), "\n")
 	heading, _ := strings.CutPrefix(line, "# ")

@@ -142,7 +142,7 @@ func askedWords(c *river.Check) string {
 	return ""
 }
 
-// outcomeBadge is the badge of an outcome.
+// outcomeBadge returns the badge of an outcome.
 func outcomeBadge(c *river.Check) Badge {
 	switch c.Outcome {
 	case polling.Changed:

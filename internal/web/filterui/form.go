@@ -59,7 +59,7 @@ type hiddenRow struct {
 	At          shell.Moment
 }
 
-// Number is the number of the line for readers.
+// Number returns the number of the line for readers.
 func (c conditionRow) Number() int { return c.N + 1 }
 
 // fillRows adds empty lines of conditions: one at least, up to the limit.

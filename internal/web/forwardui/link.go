@@ -107,7 +107,7 @@ func linkAction(path, token string) string {
 	return path + "?" + url.Values{"token": {token}}.Encode()
 }
 
-// senderOf is the name of the user whose items are forwarded.
+// senderOf returns the name of the user whose items are forwarded.
 func senderOf(l forward.Link) string { return shell.CleanText(l.Sender, 100) }
 
 func (s *Pages) showLink(rw http.ResponseWriter, r *http.Request, v linkView) {

@@ -125,10 +125,10 @@ func linkTo(address string) string {
 // newest first.
 type changeRun []changeLine
 
-// Newest is the newest of the changes.
+// Newest returns the newest of the changes.
 func (r changeRun) Newest() changeLine { return r[0] }
 
-// Oldest is the oldest of the changes.
+// Oldest returns the oldest of the changes.
 func (r changeRun) Oldest() changeLine { return r[len(r)-1] }
 
 // foldChanges groups consecutive lines of the same feed.

@@ -53,23 +53,23 @@ const (
 // exampleFeed is the feed in examples.
 const exampleFeed = "https://example.com/rss.xml"
 
-// WebSubLinks are the elements of WebSub for an RSS feed.
+// WebSubLinks returns the elements of WebSub for an RSS feed.
 func (v hubView) WebSubLinks() string {
 	const atom = `<atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="`
 	return atom + `hub" href="` + v.Base + `/websub"/>` + "\n" + atom + `self" href="` + exampleFeed + `"/>`
 }
 
-// AtomLinks are the elements of WebSub for an Atom feed.
+// AtomLinks returns the elements of WebSub for an Atom feed.
 func (v hubView) AtomLinks() string {
 	return `<link rel="hub" href="` + v.Base + `/websub"/>` + "\n" + `<link rel="self" href="` + exampleFeed + `"/>`
 }
 
-// JSONHubs is the member of WebSub for a JSON Feed.
+// JSONHubs returns the member of WebSub for a JSON Feed.
 func (v hubView) JSONHubs() string {
 	return `"hubs": [{"type": "WebSub", "url": "` + v.Base + `/websub"}]`
 }
 
-// PingCommand is a command that pings, in the protocol of the page.
+// PingCommand returns a command that pings, in the protocol of the page.
 func (v hubView) PingCommand() string {
 	if v.With == withWebSub {
 		return "curl -d hub.mode=publish --data-urlencode hub.url=" + exampleFeed + " " + v.Base + "/websub"
@@ -77,7 +77,7 @@ func (v hubView) PingCommand() string {
 	return "curl --data-urlencode url=" + exampleFeed + " " + v.Base + "/rsscloud/ping"
 }
 
-// Listen is a command that subscribes to the test feed.
+// Listen returns a command that subscribes to the test feed.
 func (v hubView) Listen() string { return "cloudburst listen " + v.TestFeed }
 
 // front serves the front page; for a signed-in user it is the river. It redirects requests with

@@ -96,7 +96,7 @@ func (q logQuery) bad() bool { return q.TopicError != "" || q.KindError != "" ||
 // Filtered reports whether a filter is set.
 func (q logQuery) Filtered() bool { return q.topicID != 0 || len(q.Kinds) > 0 || q.Text != "" }
 
-// store is the query for the store, without its cursor.
+// store returns the query for the store, without its cursor.
 func (q logQuery) store(limit int) hub.EventQuery {
 	return hub.EventQuery{TopicID: q.topicID, Kinds: q.Kinds, Text: q.Text, Limit: limit}
 }
@@ -152,7 +152,7 @@ func (v logView) Refused() bool { return v.Query.TopicError != "" || v.Query.Kin
 // Chosen reports whether the menu shows that kind.
 func (v logView) Chosen(k string) bool { return len(v.Query.Kinds) == 1 && v.Query.Kinds[0] == k }
 
-// Several is the text of the menu entry for more than one kind.
+// Several returns the text of the menu entry for more than one kind.
 func (v logView) Several() string {
 	if len(v.Query.Kinds) < 2 {
 		return ""

@@ -132,10 +132,10 @@ func gather(minutes []hub.Minute, now time.Time, length, step time.Duration) []b
 	return all
 }
 
-// P50Text is the median latency in words, a dash without notifications.
+// P50Text returns the median latency in words, a dash without notifications.
 func (b bucket) P50Text() string { return b.latency(b.P50) }
 
-// P99Text is the 99th percentile of the latency; see P50Text.
+// P99Text returns the 99th percentile of the latency; see P50Text.
 func (b bucket) P99Text() string { return b.latency(b.P99) }
 
 func (b bucket) latency(ms float64) string {

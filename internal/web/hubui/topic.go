@@ -228,7 +228,7 @@ func hostRows(subs []hub.SubscriptionInfo, live int64, v shell.View) (rows []hos
 	return rows, int(live) - len(rows)
 }
 
-// ending is the end of a subscription, if it has one.
+// ending returns the time at which a subscription expires; the zero value: never.
 //
 // spec:cnws-2003#no-expiry
 func ending(at time.Time, v shell.View) shell.Moment {

@@ -57,7 +57,7 @@ func (v topicsView) Columns() []Column {
 	return all
 }
 
-// url is the URL of a page of the list.
+// url returns the URL of a page of the list.
 func (v topicsView) url(sort, after string) string {
 	q := url.Values{}
 	for name, value := range map[string]string{"q": v.Match, "sort": sort, "after": after} {
@@ -135,7 +135,7 @@ func (v *topicsView) query(in url.Values) (hub.TopicQuery, error) {
 	return q, nil
 }
 
-// placeAfter is the value of after= for the page behind a topic.
+// placeAfter returns the value of after= for the page that begins after a topic.
 func placeAfter(order hub.TopicOrder, t hub.TopicInfo) string {
 	value := t.Subscribers
 	switch order {

@@ -63,7 +63,7 @@ func (c *change) add(e event.Event) {
 	c.Took = max(c.Took, e.At.Sub(c.At), e.Took)
 }
 
-// verdict is the first sentence of a topic's page, and the second.
+// verdict returns the first sentence of a topic's page, and the second.
 func verdict(t hub.Topic, n tally, changes []change, events []event.Event, now time.Time) (lead, then string, bad bool) {
 	notified := notifiedWords(t, n, changes, now)
 	switch {

@@ -67,7 +67,7 @@ func load(code, name string) *Locale {
 	return l
 }
 
-// any is the entry for JSON.
+// any returns the entry for JSON.
 func (e entry) any() any {
 	if e.forms != nil {
 		return e.forms
@@ -75,7 +75,7 @@ func (e entry) any() any {
 	return e.text
 }
 
-// messages is the entry for a catalogue of package message.
+// messages returns the entry for a catalogue of package message.
 func (e entry) messages() []catalog.Message {
 	if e.forms == nil {
 		return []catalog.Message{catalog.String(e.text)}

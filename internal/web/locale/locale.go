@@ -53,7 +53,7 @@ var loaded = sync.OnceValue(func() languages {
 // All lists the languages, English first.
 func All() []*Locale { return loaded().all }
 
-// English is the language of the keys.
+// English returns the language of the keys.
 func English() *Locale { return loaded().all[0] }
 
 // Find returns the language with a code, nil if there is none.

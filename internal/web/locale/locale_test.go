@@ -234,7 +234,7 @@ func scriptKeys(t *testing.T) map[string]string {
 	return keys
 }
 
-// variants are the strings of one entry.
+// variants returns the strings of one entry.
 func variants(entry any) (all []string) {
 	switch e := entry.(type) {
 	case string:

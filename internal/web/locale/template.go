@@ -134,7 +134,7 @@ func next(s string) (int, token) {
 
 var tagName = regexp.MustCompile(`^</?[a-zA-Z0-9]+`)
 
-// actionEnd is the length of the action at the start of s.
+// actionEnd returns the length of the action at the start of s.
 func actionEnd(s string) int {
 	if strings.HasPrefix(s, "{{/*") || strings.HasPrefix(s, "{{- /*") {
 		if i := strings.Index(s, "*/"); i >= 0 {
@@ -159,7 +159,7 @@ func actionEnd(s string) int {
 	return len(s)
 }
 
-// tagEnd is the length of the tag at the start of s, with the actions in it.
+// tagEnd returns the length of the tag at the start of s, with the actions in it.
 func tagEnd(s string) int {
 	quoted := false
 	for i := 1; i < len(s); i++ {

@@ -60,7 +60,7 @@ func (l *Locale) Duration(d time.Duration) string {
 	return Quantity(int(d.Hours()/24), "day", "days").In(l)
 }
 
-// Relative is the distance from now to t in words, the same words as in static/base.js.
+// Relative returns the distance from now to t in words, the same words as in static/base.js.
 func (l *Locale) Relative(now, t time.Time) string {
 	d := now.Sub(t)
 	if d < 0 {

@@ -58,7 +58,7 @@ func (s *Pages) followPage(rw http.ResponseWriter, r *http.Request) {
 	s.Render(rw, r, status, "peoplefollow", v)
 }
 
-// followView is the page without what the visitor entered.
+// followView returns the page without what the visitor entered.
 func (s *Pages) followView(r *http.Request, user string) (v followView, err error) {
 	base := s.BaseURL(r)
 	v = followView{View: s.NewView(r, "Follow"), Author: user, Path: "/" + url.PathEscape(user) + "/", Feed: s.feedOf(r, user)}

@@ -170,7 +170,7 @@ func (s *base) forReader(need access, page riverPage) http.HandlerFunc {
 	}
 }
 
-// ownerOf is the name of a reader in the paths of public rivers.
+// ownerOf returns the name of a reader in the paths of public rivers.
 func (s *base) ownerOf(reader string) string {
 	if s.OwnerOf != nil {
 		return s.OwnerOf(reader)
@@ -181,7 +181,7 @@ func (s *base) ownerOf(reader string) string {
 	return reader
 }
 
-// readerOf is the reader with that name in paths.
+// readerOf returns the reader with that name in paths.
 func (s *base) readerOf(owner string) string {
 	if owner == "server" {
 		return ""

@@ -20,7 +20,7 @@ func (s *base) displaySettingsOf(r *http.Request) displaySettings {
 	return displaySettings{p, !p.NoMarks, !p.NoMarks && !p.NoCounts}
 }
 
-// Classes are the classes of the river's element.
+// Classes returns the classes of the river's element.
 func (d displaySettings) Classes() string {
 	var all []string
 	add := func(prefix, value string) {

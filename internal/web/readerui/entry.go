@@ -58,7 +58,7 @@ func (c *itemContent) Folds() bool {
 	return len(c.Inside) > 0 || c.Title != "" && (c.Body != "" || c.Image != "" || len(c.Files) > 0)
 }
 
-// Line is the text if it fits on the line that opens the nested items.
+// Line returns the text if it fits on the line that opens the nested items.
 func (c *itemContent) Line() template.HTML {
 	text := strings.TrimSpace(string(c.Body))
 	if c.Title != "" {
@@ -73,7 +73,7 @@ func (c *itemContent) Line() template.HTML {
 	return template.HTML(text) // part of sanitized HTML, with balanced tags
 }
 
-// Details is the number of details of the item after its meta line.
+// Details returns the number of details of the item after its meta line.
 func (c *itemContent) Details() int {
 	n := max(len(c.Authors)-1, 0) + len(c.Tags)
 	for _, s := range []string{c.Via, c.Comments} {
@@ -131,7 +131,7 @@ type riverPost struct {
 	HTML template.HTML // the rendered item, once all other fields are set; see writeItem
 }
 
-// Linked is the link of the time: the item on the web, else its page here.
+// Linked returns the link of the time: the item on the web, else its page here.
 func (p riverPost) Linked() string {
 	if p.Href != "" && p.Title == "" {
 		return p.Href

@@ -152,7 +152,7 @@ type itemFold struct {
 	Held  int    // items that the page holds
 }
 
-// More is the number of items that the page does not contain.
+// More returns the number of items that the page does not contain.
 func (f *itemFold) More() int64 { return f.Count - int64(f.Held) }
 
 // foldOld folds the old items of each group on a day. They move to the end of their group.

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// initial is the letter for a feed without an icon.
+// initial returns the letter for a feed without an icon.
 func initial(name string) string {
 	for _, r := range name {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {

@@ -17,7 +17,7 @@ type contentKey struct {
 	lang    string // code of the language of its fixed words
 }
 
-// size is the approximate memory size of a content in bytes.
+// size returns the approximate memory size of a content in bytes.
 func (c *itemContent) size() int {
 	n := 400
 	for _, address := range c.unsized {
@@ -36,7 +36,7 @@ type itemKey struct {
 // to minute.
 type renderedItem struct{ before, after string }
 
-// size is the approximate memory size of an item and of its key in bytes.
+// size returns the approximate memory size of an item and of its key in bytes.
 func (i renderedItem) size() int { return 1500 + len(i.before) + len(i.after) }
 
 // writeItem sets the HTML of an item, from the cache if possible. An item that changes has another key.

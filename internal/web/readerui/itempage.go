@@ -131,7 +131,7 @@ func (s *riverPages) itemScope(r *http.Request, st riverScope, e *river.Entry) r
 	return q
 }
 
-// name is the heading of the page that q selects, unless it is the page of a feed.
+// name returns the heading of the page that q selects, unless it is the page of a feed.
 func (q riverQuery) name(l *locale.Locale) string {
 	switch {
 	case q.Text != "":
@@ -200,7 +200,7 @@ func (s *riverPages) neighbours(ctx context.Context, st riverScope, q riverQuery
 // private feed.
 const neighbourLimit = 5
 
-// path is the path of the page of an item.
+// path returns the path of the page of an item.
 func (how showing) path(id int64) string { return how.root + "/item/" + strconv.FormatInt(id, 10) }
 
 // scopeValues returns the parameters that select q in a scope.

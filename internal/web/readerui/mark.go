@@ -102,7 +102,7 @@ func (s *riverPages) doRead(rw http.ResponseWriter, r *http.Request, reader stri
 	s.backToRiver(rw, r, did, "")
 }
 
-// markedUntil is the time up to which a form marks items read: that of its page, and not later than
+// markedUntil returns the time up to which a form marks items read: that of its page, and not later than
 // now. ok is false if the form names no valid time.
 func markedUntil(r *http.Request, now time.Time) (to time.Time, ok bool) {
 	to, ok = now, true

@@ -142,7 +142,7 @@ func (s *riverPages) document(rw http.ResponseWriter, r *http.Request, st riverS
 	documents.New(body, o).Answer(rw, r)
 }
 
-// newestChange is the time of the newest arrival or edit.
+// newestChange returns the time of the newest arrival or edit.
 func newestChange(list []river.Entry) (at time.Time) {
 	for _, e := range list {
 		for _, t := range []time.Time{e.At, e.EditedAt, e.WithdrawnAt} {

@@ -29,12 +29,12 @@ func (p *Pages) ReaderRoutes() shell.ReaderRoutes {
 	}
 }
 
-// read is a page of a river that may be public.
+// read returns a page of a river that may be public.
 func (s *base) read(path, purpose string, page riverPage) route.Route {
 	return route.Route{Method: http.MethodGet, Path: path, Handler: s.forReader(accessRead, page), Purpose: purpose}
 }
 
-// own is a private page of a reader.
+// own returns a private page of a reader.
 func (s *base) own(path, purpose string, page riverPage) route.Route {
 	return route.Route{Method: http.MethodGet, Path: path, Handler: shell.SelfGuarded(s.forReader(accessWrite, page)), Protection: route.Session, Purpose: purpose}
 }
@@ -49,7 +49,7 @@ func withMaxBody(r route.Route, bytes int64) route.Route {
 	return r
 }
 
-// open is a public page.
+// open returns a public page.
 func (s *base) open(path, purpose string, page http.HandlerFunc) route.Route {
 	return route.Route{Method: http.MethodGet, Path: path, Handler: page, Purpose: purpose}
 }

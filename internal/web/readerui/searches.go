@@ -38,7 +38,7 @@ func parseSearch(key string) (q riverQuery, ok bool) {
 	return q, q.Text != "" && q.Wrong == ""
 }
 
-// label is the name of a saved search in the rail.
+// label returns the name of a saved search in the rail.
 func (q savedSearch) label() string {
 	words := shell.CleanText(q.Text, 60)
 	if q.Category != "" {
@@ -60,7 +60,7 @@ func (v *riverView) addSearches() {
 	}
 }
 
-// SearchKey is the search of the page as savedSearch.Key; "" if it is none or cannot be saved.
+// SearchKey returns the search of the page as savedSearch.Key; "" if it is none or cannot be saved.
 func (v riverView) SearchKey() string {
 	if !v.Own || v.Query.Text == "" || v.Query.Wrong != "" {
 		return ""

@@ -53,7 +53,7 @@ const (
 	partDiagnosis sourcePart = "diagnosis"
 )
 
-// partPath is the URL of a page about a feed.
+// partPath returns the URL of a page about a feed.
 func partPath(id int64, part sourcePart) string {
 	if part == partItems {
 		return SourcePath(id)
@@ -232,7 +232,7 @@ func (s *followPages) addDiagnosis(ctx context.Context, f *river.Followed, v *so
 	return nil
 }
 
-// sourceMessage is the message about the last action on this feed.
+// sourceMessage returns the message about the last action on this feed.
 func (s *followPages) sourceMessage(r *http.Request, v sourceView) string {
 	switch r.URL.Query().Get("done") {
 	case "added":

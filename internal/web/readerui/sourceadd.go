@@ -78,12 +78,12 @@ func (f *addForm) categories() (all []string) {
 	return all
 }
 
-// bookmarklet is a bookmark that adds the feed of the current page.
+// bookmarklet returns a bookmark that adds the feed of the current page.
 func bookmarklet(base string) string {
 	return "javascript:location.href='" + template.JSEscapeString(base) + "/feeds/add?url='+encodeURIComponent(location.href)"
 }
 
-// BookmarkletURL is the link to drag to the bookmarks bar. A click on it does nothing, because the
+// BookmarkletURL returns the link to drag to the bookmarks bar. A click on it does nothing, because the
 // policy of the page blocks the script.
 func (v addView) BookmarkletURL() template.URL { return template.URL(v.Bookmarklet) }
 

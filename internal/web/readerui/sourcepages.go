@@ -34,7 +34,7 @@ func (s *base) followView(r *http.Request, title string) followView {
 	return v
 }
 
-// followMessage is the message about the action that the URL names by a keyword.
+// followMessage returns the message about the action that the URL names by a keyword.
 func followMessage(r *http.Request) string {
 	return map[string]string{
 		"had":        "You follow this feed already. Your entries were not used; change them under Settings.",
@@ -123,7 +123,7 @@ func parseSourceQuery(v url.Values) (q sourceQuery) {
 	return q
 }
 
-// href is the URL of another page of the same list.
+// href returns the URL of another page of the same list.
 func (q sourceQuery) href(page int) string {
 	v := url.Values{}
 	for name, value := range map[string]string{"q": q.Text, "category": q.Category, "sort": string(q.Sort)} {
@@ -145,7 +145,7 @@ func (q sourceQuery) href(page int) string {
 	return withQuery("/feeds", v)
 }
 
-// selecting is the URL of the same page with or without check boxes.
+// selecting returns the URL of the same page with or without check boxes.
 func (q sourceQuery) selecting(on bool) string {
 	q.Select = on
 	return q.href(q.Page)
@@ -193,7 +193,7 @@ func (s *base) sourceRow(f *river.Followed) sourceRow {
 	return row
 }
 
-// feedName is the title of a feed; for a feed without a title, its URL without a login.
+// feedName returns the title of a feed; for a feed without a title, its URL without a login.
 func feedName(f *river.Followed) string {
 	name := strings.TrimSpace(f.Name())
 	if name == "" || name == f.Source.URL {

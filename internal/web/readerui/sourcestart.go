@@ -155,7 +155,7 @@ func (s *followPages) followOwn(r *http.Request, user string) error {
 	return err
 }
 
-// feedOf is the URL of the feed of a user of this server.
+// feedOf returns the URL of the feed of a user of this server.
 func (s *base) feedOf(r *http.Request, user string) string {
 	return s.BaseURL(r) + "/" + url.PathEscape(user) + "/rss.xml"
 }

@@ -55,7 +55,7 @@ func (v *riverView) with(name, value string) url.Values {
 	return out
 }
 
-// Minutes is the offset of the user's time zone from UTC.
+// Minutes returns the offset of the user's time zone from UTC.
 func (v riverView) Minutes() int {
 	if v.Zone == nil {
 		return 0
@@ -64,7 +64,7 @@ func (v riverView) Minutes() int {
 	return seconds / 60
 }
 
-// Today is the date in the user's time zone.
+// Today returns the date in the user's time zone.
 func (v riverView) Today() string {
 	if v.Zone == nil {
 		return ""
@@ -126,7 +126,7 @@ func categoryDocs(root string) []categoryDoc {
 	}
 }
 
-// SourceID is the feed of the page, "" unless it shows one feed.
+// SourceID returns the feed of the page, "" unless it shows one feed.
 func (v riverView) SourceID() string {
 	if v.Query.Source == 0 {
 		return ""
@@ -134,10 +134,10 @@ func (v riverView) SourceID() string {
 	return strconv.FormatInt(v.Query.Source, 10)
 }
 
-// SharedURL is the URL of the public page of this category.
+// SharedURL returns the URL of the public page of this category.
 func (v riverView) SharedURL() string { return v.base + v.Shared }
 
-// Home is the website of the feed of the page, "" for none.
+// Home returns the website of the feed of the page, "" for none.
 func (v riverView) Home() string {
 	if v.Source == nil || !shell.IsSafeURL(v.Source.Source.About.Home) {
 		return ""
@@ -145,7 +145,7 @@ func (v riverView) Home() string {
 	return v.Source.Source.About.Home
 }
 
-// Owner is the display name of the owner of a public river.
+// Owner returns the display name of the owner of a public river.
 func (v riverView) Owner() string {
 	if v.Public == "server" {
 		return v.Say("this server")

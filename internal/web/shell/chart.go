@@ -109,7 +109,7 @@ func (f Figure) Highest() float64 {
 	return top
 }
 
-// niceMax is the smallest of 1, 2, 3, 4, 5, 6, 8, 10 × 10ⁿ that is at least top; half of it is a
+// niceMax returns the smallest of 1, 2, 3, 4, 5, 6, 8, 10 × 10ⁿ that is at least top; half of it is a
 // round number too.
 func niceMax(top float64) float64 {
 	if top <= 0 {

@@ -31,7 +31,7 @@ func ReadForm(rw http.ResponseWriter, r *http.Request) (rsscloud.Form, error) {
 	return form, nil
 }
 
-// ErrorText is the text for users of an error of package rsscloud.
+// ErrorText returns the text for users of an error of package rsscloud.
 func ErrorText(err error) string {
 	if f, ok := errors.AsType[*rsscloud.FieldError](err); ok {
 		return f.Msg
@@ -42,7 +42,7 @@ func ErrorText(err error) string {
 	return fault.Message(err)
 }
 
-// FormValue is a field without trimming: a password may begin and end with spaces.
+// FormValue returns a field without trimming: a password may begin and end with spaces.
 func FormValue(form rsscloud.Form, name string) string {
 	for _, field := range form {
 		if field.Name == name {
@@ -52,7 +52,7 @@ func FormValue(form rsscloud.Form, name string) string {
 	return ""
 }
 
-// Reason is the text of a fault, with the time of the next try.
+// Reason returns the text of a fault, with the time of the next try.
 func Reason(err error) string {
 	text := Sentence(fault.Message(err))
 	if d := fault.RetryAfter(err); d > 0 {

@@ -106,7 +106,7 @@ func (s *Shell) serveManifest(rw http.ResponseWriter, r *http.Request) {
 	_, _ = rw.Write(append(body, '\n'))
 }
 
-// workerFiles are the files of the river, which work without a connection.
+// workerFiles returns the files of the river, which work without a connection.
 func workerFiles() []string {
 	return []string{"base.css", "base.js", "install.js", "river.js", "keys.js", "player.js", "item.css", "sepia.css", "favicon.svg", "icon-192.png"}
 }
@@ -125,7 +125,7 @@ var worker = sync.OnceValue(func() asset {
 	return asset{typeOf(".js"), body, compress(body, 9)}
 })
 
-// contentVersion is a hash of the worker, of all static files, of all templates and of their
+// contentVersion returns a hash of the worker, of all static files, of all templates and of their
 // translations.
 func contentVersion(script []byte) string {
 	sum := sha256.New()

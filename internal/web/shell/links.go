@@ -46,7 +46,7 @@ func FormatsBelow(base string) (all []FormatLink) {
 
 type FormatLink struct{ Title, Href, Type, Hint string }
 
-// TypeAttr is the type attribute with a literal +. The template would write &#43;, which many
+// TypeAttr returns the type attribute with a literal +. The template would write &#43;, which many
 // programs that look for feeds do not decode.
 func (l FormatLink) TypeAttr() template.HTMLAttr {
 	return template.HTMLAttr(`type="` + html.EscapeString(l.Type) + `"`)
@@ -71,7 +71,7 @@ func FormatPath(user string, f render.Format) string {
 	return "/" + user + "/feed." + f.Ext
 }
 
-// CloudElement is the <cloud> element of this server.
+// CloudElement returns the <cloud> element of this server.
 func (s *Shell) CloudElement(base string) string {
 	if s.Cloud != nil {
 		return s.Cloud(base).String()
@@ -91,7 +91,7 @@ func (s *Shell) RegistrationLife(l *locale.Locale) RegistrationLife {
 	return RegistrationLife{hub.InWords(lasts), hub.InWords(hub.RenewWithin(lasts))}
 }
 
-// BaseURL is the public URL without a trailing slash; if none is configured, the one that the
+// BaseURL returns the public URL without a trailing slash; if none is configured, the one that the
 // request was sent to.
 func (s *Shell) BaseURL(r *http.Request) string {
 	if s.PublicURL != "" {

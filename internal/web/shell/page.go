@@ -131,7 +131,7 @@ type View struct {
 // on the documentation.
 func (v View) HasKeys() bool { return !v.OwnKeys && (v.Docs || v.currentSection().Path != "") }
 
-// Locale is the language of the page.
+// Locale returns the language of the page.
 func (v View) Locale() *locale.Locale { return v.Lang }
 
 // Say returns a text in the language of the page; see [locale.Locale.Say].

@@ -50,7 +50,7 @@ func (s *Shell) SetPreferences(rw http.ResponseWriter, r *http.Request, p accoun
 	return nil
 }
 
-// themeSheet is the path of the style sheet with the user's colours; "": the colours of the browser's
+// themeSheet returns the path of the style sheet with the user's colours; "": the colours of the browser's
 // mode.
 func (s *Shell) themeSheet(r *http.Request) string {
 	switch theme := s.Preferences(r).Theme; theme {

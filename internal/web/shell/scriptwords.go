@@ -7,7 +7,7 @@ import (
 	"cloudburst/internal/web/locale"
 )
 
-// scriptWords is a block of JSON with the texts of the scripts in a language, by their English text.
+// scriptWords returns a block of JSON with the texts of the scripts in a language, by their English text.
 // English pages have none, because the scripts contain it.
 func scriptWords(l *locale.Locale) template.HTML {
 	if l.IsEnglish() {

@@ -47,7 +47,7 @@ func (s *Shell) sections(path string, administrator bool) []section {
 	return all
 }
 
-// writePath is the page that the entry Write leads to.
+// writePath returns the page that the entry Write leads to.
 func (s *Shell) writePath() string {
 	if s.Writes {
 		return "/write"
@@ -100,7 +100,7 @@ func markCurrent(all []section, path string) {
 	}
 }
 
-// currentSection is the section of the page; the zero value if the page belongs to none.
+// currentSection returns the section of the page; the zero value if the page belongs to none.
 func (v View) currentSection() section {
 	for _, one := range v.Sections {
 		if one.Current {
@@ -144,7 +144,7 @@ func (v View) SectionTabs() []tab {
 	return nil
 }
 
-// TabsName is the accessible name of the tabs.
+// TabsName returns the accessible name of the tabs.
 func (v View) TabsName() string { return v.currentSection().Label }
 
 // adminPages lists the templates of the pages of administrators.

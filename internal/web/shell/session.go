@@ -37,7 +37,7 @@ func (s *Shell) withVisit(next http.Handler) http.Handler {
 	})
 }
 
-// Visitor is the session of a request, the zero value if signed out. A public page is also shown if
+// Visitor returns the session of a request, the zero value if signed out. A public page is also shown if
 // the lookup fails.
 func (s *Shell) Visitor(r *http.Request) account.Session {
 	session, _ := s.FindVisitor(r)
@@ -92,7 +92,7 @@ func (s *Shell) IsSecure(r *http.Request) bool {
 	return r.TLS != nil || strings.HasPrefix(strings.ToLower(s.PublicURL), "https://")
 }
 
-// cookieName is the name of the session cookie.
+// cookieName returns the name of the session cookie.
 func (s *Shell) cookieName(r *http.Request) string {
 	if s.IsSecure(r) {
 		return secureCookie
@@ -125,7 +125,7 @@ func (s *Shell) SignIn(rw http.ResponseWriter, r *http.Request, u account.User) 
 	return nil
 }
 
-// CallerOf is the caller for the rate limits of package account.
+// CallerOf returns the caller for the rate limits of package account.
 func (s *Shell) CallerOf(r *http.Request) account.Caller {
 	return account.Caller{Addr: s.CallerAddr(r), Via: "page"}
 }

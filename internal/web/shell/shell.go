@@ -126,7 +126,7 @@ func (s *Shell) ExecutePartIn(l *locale.Locale, out io.Writer, page, name string
 	return s.pages[locale.Of(l).Code][page]().ExecuteTemplate(out, name, data)
 }
 
-// Locale is the language of the answer to r: the choice of the user, else the first of the browser's
+// Locale returns the language of the answer to r: the choice of the user, else the first of the browser's
 // languages that the pages have, else English.
 func (s *Shell) Locale(r *http.Request) *locale.Locale {
 	if l := locale.Find(s.Preferences(r).Language); l != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TimeZone is the user's time zone, from the cookie that the page's script sets.
+// TimeZone returns the user's time zone, from the cookie that the page's script sets.
 func TimeZone(r *http.Request) *time.Location {
 	c, err := r.Cookie("tz")
 	if err != nil {

@@ -40,7 +40,7 @@ func palettes(file string) (light, dark palette) {
 // light or dark if it is fixed.
 var tintNamePattern = regexp.MustCompile(`^(?:([a-z]+)\.)?([0-9a-f]{6})?(-light|-dark)?\.css$`)
 
-// StyleSheetOf is the path of the colours of an author's page; "": those of its theme.
+// StyleSheetOf returns the path of the colours of an author's page; "": those of its theme.
 func StyleSheetOf(l author.Look) string {
 	name := strings.TrimPrefix(l.Accent, "#")
 	if l.Theme != "" {
@@ -58,7 +58,7 @@ func StyleSheetOf(l author.Look) string {
 	return "/static/tint/" + name
 }
 
-// DesignPath is the path of the style sheet of a theme of author's pages; "": the default theme.
+// DesignPath returns the path of the style sheet of a theme of author's pages; "": the default theme.
 func DesignPath(d author.Design) string { return loadAssets().url(designFile(d)) }
 
 func designFile(d author.Design) string { return "design-" + string(d) + ".css" }
@@ -91,7 +91,7 @@ func (s *Shell) serveTint(rw http.ResponseWriter, r *http.Request) {
 // minContrast is the lowest contrast of text and background.
 const minContrast = 4.5
 
-// tint is the accent for links: the nearest colour to the author's choice that is readable on every
+// tint returns the accent for links: the nearest colour to the author's choice that is readable on every
 // background of this mode.
 func (p palette) tint(accent string) string {
 	c, ok := rgbOf(accent)
@@ -144,7 +144,7 @@ func (c rgb) String() string {
 	return "#" + hex.EncodeToString([]byte{byte(c[0]), byte(c[1]), byte(c[2])})
 }
 
-// contrast is the contrast ratio of two colours according to WCAG 2.2, from 1 to 21.
+// contrast returns the contrast ratio of two colours according to WCAG 2.2, from 1 to 21.
 func contrast(a, b rgb) float64 {
 	la, lb := a.luminance(), b.luminance()
 	return (max(la, lb) + .05) / (min(la, lb) + .05)

@@ -43,7 +43,7 @@ func (m Moment) In(l *locale.Locale) Moment {
 	return Moment{ISO: m.ISO, Exact: m.exactIn(l), Text: m.in(l), Zero: m.Zero}
 }
 
-// HTML is the time element of m in a language.
+// HTML returns the time element of m in a language.
 func (m Moment) HTML(l *locale.Locale) template.HTML {
 	text := html.EscapeString(m.in(l))
 	if m.Zero {
@@ -88,7 +88,7 @@ func (m Moment) exactIn(l *locale.Locale) string {
 	return l.Date(m.at, "Monday, 2 January 2006, 15:04:05.000 UTC")
 }
 
-// RelativeTime is the distance from now to t in words.
+// RelativeTime returns the distance from now to t in words.
 func RelativeTime(now, t time.Time) string { return locale.English().Relative(now, t) }
 
 // CleanText makes foreign text safe to show: valid UTF-8, no control characters, at most limit
@@ -114,7 +114,7 @@ func CleanText(s string, limit int) string {
 	return string(runes[:limit-1]) + "…"
 }
 
-// ShortURL is a URL without its scheme and "www.".
+// ShortURL returns a URL without its scheme and "www.".
 func ShortURL(address string) string {
 	s := CleanText(address, 160)
 	for _, prefix := range []string{"https://", "http://"} {
@@ -126,7 +126,7 @@ func ShortURL(address string) string {
 	return strings.TrimPrefix(s, "www.")
 }
 
-// HostOf is the host of a callback, and its port if there is one. Pages show no other part of it.
+// HostOf returns the host of a callback, and its port if there is one. Pages show no other part of it.
 func HostOf(callback string) string {
 	u, err := url.Parse(callback)
 	if err != nil || u.Host == "" {
@@ -172,7 +172,7 @@ func PlainLanguage(tag string) string {
 	return tag
 }
 
-// ProtocolName is the protocol of a subscriber, in words that fit after "by".
+// ProtocolName returns the protocol of a subscriber, in words that fit after "by".
 func ProtocolName(protocol string) string {
 	switch protocol {
 	case hub.HTTPPost:

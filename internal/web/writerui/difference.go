@@ -154,7 +154,7 @@ func lines(s string) (all []string) {
 	return all
 }
 
-// textOf is a content as text, for differences: the title and the source, or the outline.
+// textOf returns a content as text, for differences: the title and the source, or the outline.
 func textOf(c *author.Content) string {
 	parts := []string{c.Title, c.Source, author.WriteOutline(c.Outline)}
 	for _, e := range c.Enclosures {

@@ -128,7 +128,7 @@ func (s *Pages) keepFile(ctx context.Context, got *sent, user string, part *mult
 	got.files = append(got.files, f)
 }
 
-// sentName is the last part of the file name that the client sent.
+// sentName returns the last part of the file name that the client sent.
 func sentName(s string) string {
 	if i := strings.LastIndexAny(s, `/\`); i >= 0 {
 		s = s[i+1:]
@@ -189,7 +189,7 @@ func readPostForm(v url.Values, user string) postForm {
 	return f
 }
 
-// proseOf is a typed text with normalized line ends.
+// proseOf returns a text from a form with normalized line ends.
 func proseOf(s string) string {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")

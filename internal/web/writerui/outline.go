@@ -25,7 +25,7 @@ type outliner struct {
 	Rows int    // of the plain field
 }
 
-// Outliner is the outline of the form for editing.
+// Outliner returns the outline of the form for editing.
 func (f postForm) Outliner() outliner {
 	nodes, err := author.ReadOutline(f.Outline)
 	if err != nil {

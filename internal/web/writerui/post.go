@@ -47,7 +47,7 @@ type fileField struct {
 // HasImage reports whether the file is an image.
 func (f fileField) HasImage() bool { return strings.HasPrefix(f.Type, "image/") }
 
-// Name is the file name for people.
+// Name returns the file name for people.
 func (f fileField) Name() string {
 	if f.Title != "" {
 		return f.Title
@@ -174,7 +174,7 @@ func (f *postForm) isEmpty() bool {
 // minuteForm is the format of datetime-local fields.
 const minuteForm = "2006-01-02T15:04"
 
-// moment is the date to set; zero: none, or the same as before.
+// moment returns the date to set; zero: none, or the same as before.
 func (f *postForm) moment() (time.Time, error) {
 	if f.When == f.Was {
 		return time.Time{}, nil
@@ -182,7 +182,7 @@ func (f *postForm) moment() (time.Time, error) {
 	return f.date()
 }
 
-// date is the date in the form; zero: none.
+// date returns the date in the form; zero: none.
 func (f *postForm) date() (time.Time, error) {
 	if f.When == "" {
 		return time.Time{}, nil

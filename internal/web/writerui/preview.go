@@ -22,7 +22,7 @@ func (s *Pages) previewOf(ctx context.Context, p author.Post) (template.HTML, er
 	return template.HTML(out.String()), err
 }
 
-// unsaved is a post as its page would show it now. It has no path, because there is no page before
+// unsaved returns a post as its page would show it now. It has no path, because there is no page before
 // the post is published.
 func (s *Pages) unsaved(p author.Post) author.Post {
 	if p.PublishedAt.IsZero() {

@@ -81,7 +81,7 @@ func replyWords(k conversation.Kind) string {
 	}[k], "linked to")
 }
 
-// repliesMessages are the messages after a decision.
+// repliesMessages returns the messages after a decision.
 func repliesMessages() map[string]string {
 	return map[string]string{
 		"approve":      "Approved. It is on the page of your post now.",

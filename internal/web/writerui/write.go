@@ -73,7 +73,7 @@ func (v writeView) Asks() []ask {
 		ask{"language", "Language", f.Language != "" || w.Language != ""})
 }
 
-// Counted is the number of characters left or over, in the words of the script.
+// Counted returns the number of characters left or over, in the words of the script.
 func (v writeView) Counted() string {
 	m := v.Measure
 	switch {
@@ -87,7 +87,7 @@ func (v writeView) Counted() string {
 	return locale.Quantity(m.Characters, "character", "characters").In(v.Lang)
 }
 
-// ShortRule is the author's rule for short posts in words.
+// ShortRule returns the author's rule for short posts in words.
 func (v writeView) ShortRule() string {
 	switch v.Rules.Short {
 	case rules.ShortOff:
@@ -100,10 +100,10 @@ func (v writeView) ShortRule() string {
 	return "" // signed out
 }
 
-// EmptyCard is the template of the script for a link preview.
+// EmptyCard returns the template of the script for a link preview.
 func (v writeView) EmptyCard() cardRow { return cardRow{View: &content.CardView{}} }
 
-// EmptyFile is the template of the script for new rows of files.
+// EmptyFile returns the template of the script for new rows of files.
 func (v writeView) EmptyFile() fileField { return fileField{} }
 
 // wrongs has the errors of the form, by field.
@@ -136,7 +136,7 @@ func (w *wrongs) field(err error) *string {
 	return &w.Source
 }
 
-// topField is the outermost field that err names: "enclosures" for enclosures[2].url.
+// topField returns the outermost field that err names: "enclosures" for enclosures[2].url.
 func topField(err error) string {
 	field := fault.FieldOf(err)
 	if i := strings.IndexAny(field, ".["); i >= 0 {
@@ -158,7 +158,7 @@ type otherVersion struct {
 	Deleted bool
 }
 
-// Changes is the difference from the other version to the form.
+// Changes returns the difference from the other version to the form.
 func (v writeView) Changes() []change {
 	var c author.Content
 	if v.Theirs == nil || v.Form.apply(&c) != nil {
@@ -364,7 +364,7 @@ func (s *Pages) undoOf(ctx context.Context, user string, id int64, did string, z
 	return bar, "", done
 }
 
-// didWords is the message about the action that the URL names; see doneMessage.
+// didWords returns the message about the action that the URL names; see doneMessage.
 func didWords(did string) string {
 	return map[string]string{
 		"published": "Published.", "private": "Published for your groups only.", "public": "Published. Everyone can read the post now.", "changed": "The changes are published.", "deleted": "Deleted.", "scheduled": "Scheduled.",
@@ -386,5 +386,5 @@ func zoneWords(offset string) string {
 	return "UTC" + sign + time.Unix(int64(n)*60, 0).UTC().Format("15:04")
 }
 
-// loginAt is the URL to sign in and return to path.
+// loginAt returns the URL to sign in and return to path.
 func loginAt(path string) string { return "/login?next=" + url.QueryEscape(path) }
