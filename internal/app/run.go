@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/heap"
 	"cloudburst/internal/store"
 )
 
@@ -36,6 +37,7 @@ const (
 // before a networked database is open and waits for a slow or unavailable one; meanwhile requests
 // get 503.
 func (a *App) Run(ctx context.Context) error {
+	heap.Reserve()
 	if a.store == nil && a.cfg.Database == "" {
 		if err := a.open(ctx); err != nil {
 			return err

@@ -18,6 +18,7 @@ import (
 
 	"cloudburst/feed/polling"
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/heap"
 	"cloudburst/internal/river"
 	"cloudburst/internal/store"
 )
@@ -110,6 +111,7 @@ func (b Poll) Run(ctx context.Context) (*Report, error) {
 }
 
 func (b Poll) run(ctx context.Context, s *stage) error {
+	heap.Reserve() // as the server does
 	parts := []struct {
 		name string
 		do   func(context.Context, *stage) error
