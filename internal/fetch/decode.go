@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"bufio"
+	"bytes"
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
@@ -9,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 
@@ -26,11 +26,7 @@ func readBody(res *http.Response, limit int64, unpack *sync.Pool) ([]byte, error
 	if err != nil {
 		return nil, wrongCoding(err)
 	}
-	capacity := res.ContentLength + 1
-	if plain != io.Reader(raw) {
-		capacity *= 4
-	}
-	body, err := readAll(io.LimitReader(plain, limit+1), capacity)
+	body, err := readAll(io.LimitReader(plain, limit+1))
 	if z, ok := plain.(*gzip.Reader); ok {
 		unpack.Put(z) // a gzip.Reader is larger than most bodies
 	}
@@ -46,22 +42,23 @@ func readBody(res *http.Response, limit int64, unpack *sync.Pool) ([]byte, error
 	return body, nil
 }
 
-// readAll is io.ReadAll with an initial capacity, within 512 bytes and 256 KiB.
-func readAll(r io.Reader, capacity int64) ([]byte, error) {
-	b := make([]byte, 0, min(max(capacity, 512), 256<<10))
-	for {
-		n, err := r.Read(b[len(b):cap(b)])
-		b = b[:len(b)+n]
-		if err == io.EOF {
-			return b, nil
+// scratch holds buffers in which bodies of unknown size are read, of up to maxScratch bytes. A
+// response keeps a copy of the exact size.
+var scratch = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+const maxScratch = 1 << 20
+
+// readAll is io.ReadAll for a result without spare capacity.
+func readAll(r io.Reader) ([]byte, error) {
+	b := scratch.Get().(*bytes.Buffer)
+	defer func() {
+		if b.Cap() <= maxScratch {
+			b.Reset()
+			scratch.Put(b)
 		}
-		if err != nil {
-			return b, err
-		}
-		if len(b) == cap(b) {
-			b = slices.Grow(b, len(b))
-		}
-	}
+	}()
+	_, err := b.ReadFrom(r)
+	return bytes.Clone(b.Bytes()), err
 }
 
 func tooLarge(limit int64) error {
