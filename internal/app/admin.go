@@ -21,7 +21,7 @@ import (
 // backupFolder, in the data folder, contains the backups that administrators make on the pages.
 const backupFolder = "backups"
 
-// findingsWithin limits the time for checking the installation, of which the request to our public
+// findingsWithin limits the time for checking the installation, because the request to our public
 // URL may take long.
 const findingsWithin = 3 * time.Second
 
@@ -41,7 +41,8 @@ func (a *App) callbackGuard() *fetch.Guard {
 // administering connects the actions of administrators.
 type administering struct{ *App }
 
-// newAdmin creates the actions of administrators. The guards need it first.
+// newAdmin creates the actions of administrators. Call it before the guards are created, which use
+// its blocks.
 func (a administering) newAdmin(st store.Store) {
 	a.admin = &admin.Admin{
 		Store: st, Now: a.clock.Now, Log: a.log, Settings: map[string]admin.Setting{registration: {
@@ -61,8 +62,8 @@ func (a administering) openAdmin(ctx context.Context) error {
 	return a.admin.Load(ctx)
 }
 
-// unfollowAll ends the subscriptions of a user who is about to be deleted, and the domain, so that feeds without
-// other followers are no longer read and hubs no longer notify this server of them.
+// unfollowAll ends the subscriptions and the domain of a user who is about to be deleted. Feeds
+// without other followers are then no longer read, and hubs no longer notify this server of them.
 func (a administering) unfollowAll(ctx context.Context, user string) error {
 	if err := hosting(a).dropHost(ctx, user); err != nil {
 		return err

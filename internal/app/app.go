@@ -109,7 +109,7 @@ func (a *App) open(ctx context.Context) error {
 		return err
 	}
 	if err := a.join(ctx, st); err != nil {
-		_ = st.Close() // err is the reason
+		_ = st.Close() // report err, not the error of Close
 		return err
 	}
 	return nil
@@ -146,7 +146,7 @@ func (a *App) join(ctx context.Context, st store.Store) error {
 	a.hub.Verify = &hubhttp.Verifier{Sender: a.sender, Redirects: redirects}
 	a.hub.Ask = &hubhttp.Asker{Sender: a.sender}
 	a.hub.Find = &hubhttp.Discoverer{Client: a.client}
-	if hints, shared := st.(store.Hinter); shared { // before Init, which requires it
+	if hints, shared := st.(store.Hinter); shared { // before Init, which uses the hints
 		a.hub.Allowances, a.hub.Hint = st, hints.Hint
 	}
 	a.hub.Init()
@@ -234,7 +234,7 @@ func (a *App) ownCallback(raw string) bool {
 	return hubhttp.IsOwnEndpoint(raw, a.cfg.PublicURL)
 }
 
-// readable returns why a topic can never be read, as far as its URL shows.
+// readable returns why a topic can never be read, judged by its URL alone; nil: unknown.
 func (a *App) readable(raw string) error {
 	err := (&fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Setting: allowFetch, Blocks: a.admin}).CheckURL(raw)
 	switch {

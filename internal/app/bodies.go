@@ -17,7 +17,7 @@ import (
 const (
 	smallBody    = 16 << 10 // largest body in bytes that needs no slot
 	maxBodies    = 128      // concurrent larger bodies of unknown clients
-	bodiesEach   = 16       // of these from one address
+	bodiesEach   = 16       // concurrent larger bodies from one address
 	bodyLongFor  = time.Second
 	bodiesAnswer = "Many large requests are being read at the moment; please try again in a few seconds.\n"
 )
@@ -145,7 +145,7 @@ func (b *pendingBody) acquire(now time.Time) bool {
 	}
 	a.mu.Unlock()
 	if out != nil {
-		_ = out.conn.Close() // ends its request
+		_ = out.conn.Close() // closing the connection ends the request
 	}
 	return free
 }

@@ -12,8 +12,8 @@ import (
 	"cloudburst/internal/href"
 )
 
-// callable returns why a callback can never be called, as far as its URL shows. It resolves no
-// names. The caller supplied the URL, so the error may name it.
+// callable returns why a callback can never be called, judged by its URL alone; nil: unknown. It
+// resolves no names. The caller supplied the URL, so the error may name it.
 //
 // spec:cloudburst#callback-own-listener
 func (a *App) callable(raw string) error {

@@ -11,7 +11,7 @@ import (
 	"cloudburst/protocol/weblogs"
 )
 
-// viaChanges is the log's name for news from the changes.xml of another server.
+// viaChanges is the via of changes from the changes.xml of another server, as the log names it.
 const viaChanges = "changes"
 
 // followLists polls the configured changes.xml lists until ctx ends and checks the listed feeds

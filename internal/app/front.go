@@ -92,7 +92,7 @@ func (f *front) plain(public string, hosts *ownhost.Hosts, next http.Handler) ht
 		case r.Method == http.MethodGet || r.Method == http.MethodHead:
 			http.Redirect(w, r, public+r.URL.RequestURI(), http.StatusMovedPermanently)
 		default:
-			// The client has already sent it unencrypted; a redirect would hide that.
+			// The client has already sent the body unencrypted; a redirect would hide that.
 			respond(w, http.StatusForbidden, "This endpoint requires https: "+public+r.URL.EscapedPath()+"\n")
 		}
 	})

@@ -82,7 +82,7 @@ func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 		OnNotifyFailure: func() {
 			select {
 			case a.hosted.late <- struct{}{}:
-			default: // already signaled
+			default: // a signal is already waiting
 			}
 		},
 		Store: st, Now: a.clock.Now, Log: a.log, Shared: a.cfg.Database != "", Notify: a.notifier.Saved,
@@ -202,7 +202,7 @@ func makeKey(dir, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Link(f.Name(), name); err != nil { // such as when another process was faster
+	if err := os.Link(f.Name(), name); err != nil { // another process may have created the file first
 		if _, there := os.Lstat(name); !errors.Is(there, fs.ErrNotExist) {
 			return err
 		}
@@ -335,8 +335,8 @@ func (l library) Known(ctx context.Context, raw string) (state string, known boo
 		if u.Path == testfeed.Path {
 			return "", true, nil
 		}
-		// Only the canonical spelling counts. Otherwise each added query parameter would cause
-		// another read.
+		// Only the canonical spelling of a URL is known. Otherwise each added query parameter would
+		// cause another read.
 		user, _, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
 		if u.Fragment != "" || !slices.Contains(l.app.feeds.Addresses(user), u.RequestURI()) {
 			return l.followed(ctx, raw)
@@ -350,7 +350,7 @@ func (l library) Known(ctx context.Context, raw string) (state string, known boo
 	return l.followed(ctx, raw)
 }
 
-// followed is Known for external feeds. Their state is the last notified version.
+// followed does the work of Known for external feeds. Their state is the last notified version.
 func (l library) followed(ctx context.Context, raw string) (state string, known bool, err error) {
 	id := hub.TopicID(raw)
 	if known, err = l.app.store.Followed(ctx, id, l.app.clock.Now()); err != nil || !known {

@@ -14,7 +14,7 @@ func (a *App) signInToApps(pages *web.Web) {
 	pages.Apps, pages.Rels = &publishhttp.IndieAuthClients{Web: a.client}, publishhttp.IndieAuthLinks()
 }
 
-// indieAuth contains the endpoints that apps then call.
+// indieAuth returns the endpoints that apps call after the user has authorized them.
 func (a *App) indieAuth() *publishhttp.IndieAuth {
 	return &publishhttp.IndieAuth{
 		Accounts: a.accounts, Public: a.names.Public, Writer: a.posts.Writer, Photo: a.photo, Trusted: a.cfg.TrustedProxies, Log: a.log,

@@ -175,7 +175,7 @@ func (a examination) reach(ctx context.Context) checkup.Reach {
 	other := a.proof(token)
 	r.Self = a.probes.arrived(token) || other != "" && hmac.Equal([]byte(proof), []byte(other))
 	if e, ok := errors.AsType[*url.Error](err); ok {
-		err = e.Err // without the secret in the URL
+		err = e.Err // the inner error does not contain the URL, which has a secret
 	}
 	if err != nil {
 		r.Err = strings.TrimRight(err.Error(), ".")

@@ -139,7 +139,7 @@ func (c *capped) admit(conn net.Conn) *cappedConn {
 	}
 	c.mu.Unlock()
 	if out != nil {
-		_ = out.Conn.Close() // the server finds it closed
+		_ = out.Conn.Close() // the server then finds the connection closed
 	}
 	if !free {
 		return nil
@@ -151,7 +151,7 @@ func (c *capped) release(one *cappedConn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if one.shed {
-		return // already counted
+		return // the end has already been counted
 	}
 	c.forget(one)
 }
@@ -170,7 +170,7 @@ func (c *capped) pause() {
 	defer c.mu.Unlock()
 	if !c.paused {
 		c.paused = true
-		_ = c.Listener.Close() // nothing accepts from it any more
+		_ = c.Listener.Close() // the error is of no use, because nothing accepts from the listener any more
 	}
 }
 

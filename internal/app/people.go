@@ -49,7 +49,7 @@ func (a hosting) subscriptions() *people.Subscriptions {
 	}
 }
 
-// webFinger answers where the pages of authors are.
+// webFinger returns the endpoint that locates the pages of authors.
 func (a *App) webFinger() *publishhttp.WebFinger {
 	return &publishhttp.WebFinger{Feeds: a.authors, Writers: a.posts, Hidden: a.accounts.IsDisabled, Log: a.log, Origins: func() []string {
 		if all := a.names.All(); len(all) > 0 {

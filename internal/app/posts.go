@@ -45,7 +45,7 @@ func (a hosting) writePages(pages *web.Web) {
 	pages.MentionsOff = author.Mentions{NoReceive: !a.cfg.Webmention.Receive, NoSend: !a.cfg.Webmention.Send}
 	pages.Files, pages.Moves, pages.Site = a.files, a.moves(), a.authorSite
 	pages.Domains = a.hosts.Load()
-	pages.PageState = func(ctx context.Context) (string, error) { // pages name the domains of authors
+	pages.PageState = func(ctx context.Context) (string, error) { // the state includes the domains of authors, because pages name them
 		domains := strconv.FormatInt(a.hostsRead.Load(), 36)
 		state, err := a.pageState(ctx)
 		return state + " " + domains, err
@@ -94,7 +94,7 @@ func (a hosting) renewPosts(ctx context.Context) error {
 // staleBatch is a batch of feeds with the users whose feeds name another URL.
 type staleBatch struct {
 	stale []string
-	last  string // where the next batch begins after
+	last  string // position after which the next batch begins
 	more  bool
 }
 
@@ -114,7 +114,7 @@ func (a hosting) staleFeeds(ctx context.Context, after string, limit int) (p sta
 			return p, err
 		}
 		if !w.Written {
-			continue // saved as is by its author
+			continue // the author saved this document as a file
 		}
 		_, doc, err := a.authors.Document(ctx, f.User, author.Public)
 		if err != nil {

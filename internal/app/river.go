@@ -207,7 +207,7 @@ func (o ownPages) Get(ctx context.Context, r fetch.Request) (*fetch.Response, er
 // leave follows a redirect to another server.
 func (o ownPages) leave(ctx context.Context, r fetch.Request, out *fetch.Response, to *url.URL) (*fetch.Response, error) {
 	r.URL = to.String()
-	r.Header, r.Private = r.Header.Clone(), nil // they were for this server
+	r.Header, r.Private = r.Header.Clone(), nil // they were meant for this server only
 	r.Header.Del("Authorization")
 	got, err := o.Client.Get(ctx, r)
 	if err != nil {
@@ -250,7 +250,7 @@ func (o ownPages) ask(ctx context.Context, u *url.URL, r fetch.Request, out *fet
 
 func headText(h http.Header) string {
 	var b strings.Builder
-	_ = h.WriteSubset(&b, map[string]bool{"Authorization": true, "Set-Cookie": true}) // strings.Builder returns no errors
+	_ = h.WriteSubset(&b, map[string]bool{"Authorization": true, "Set-Cookie": true}) // a strings.Builder returns no errors
 	return strings.ReplaceAll(b.String(), "\r\n", "\n")
 }
 

@@ -71,10 +71,10 @@ func (a routing) publicRoutes(public string) http.Handler {
 func join(routes []route.Route, users *publishhttp.Feeds, site http.Handler) http.Handler {
 	fixed, variable := http.NewServeMux(), http.NewServeMux()
 	protect := endpoint.Protect()
-	protect[route.Session] = protect[route.Token] // site checks sessions
+	protect[route.Session] = protect[route.Token] // the site handler checks sessions
 	names := map[string]bool{"": true}
 	for _, r := range routes {
-		if r.Handler == users { // it selects the protection by itself
+		if r.Handler == users { // the handler of users' feeds checks the protection itself
 			continue
 		}
 		mux := fixed
@@ -152,7 +152,7 @@ func (a routing) pages(public string) *web.Web {
 		ClientAddr: a.clientAddr,
 	}
 	a.riverPages(pages)
-	pages.Tick = a.testFeed.Tick // the page has a button for it
+	pages.Tick = a.testFeed.Tick // the page of the test feed has a button for it
 	hosting(a).writePages(pages)
 	a.signInToApps(pages)
 	return pages
@@ -222,7 +222,7 @@ func respond(w http.ResponseWriter, status int, text string) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, text) // the client may be gone
+	_, _ = io.WriteString(w, text) // an error means that the client is gone
 }
 
 // within limits the duration of a response. Live streams set their own deadline for each write.

@@ -22,8 +22,8 @@ const (
 	writeTimeout = 60 * time.Second
 	idleTimeout  = 75 * time.Second
 	maxHeader    = 32 << 10
-	closeWithin  = 1500 * time.Millisecond // for open responses, before the hub drains
-	stopsWithin  = 15 * time.Second        // whole shutdown, also on a busy machine
+	closeWithin  = 1500 * time.Millisecond // limit for open responses, before the hub drains
+	stopsWithin  = 15 * time.Second        // limit for the whole shutdown, also on a busy machine
 )
 
 // Files in the data folder with the addresses of a running server.
@@ -43,7 +43,7 @@ func (a *App) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	if _, err := secretKey(a.cfg.Accounts.SecretKey, a.cfg.Data); err != nil { // waiting cannot fix it
+	if _, err := secretKey(a.cfg.Accounts.SecretKey, a.cfg.Data); err != nil { // fail now: waiting cannot fix a wrong key
 		return err
 	}
 	p := process{a}
@@ -162,7 +162,7 @@ func (a process) shut(l *listeners) {
 	for _, c := range l.counted {
 		c.pause()
 	}
-	if a.hub != nil { // it stopped while waiting for its store
+	if a.hub != nil { // nil: the server stopped while it waited for its store
 		a.hub.AnswerPings()
 	}
 	var group sync.WaitGroup
@@ -170,7 +170,7 @@ func (a process) shut(l *listeners) {
 		group.Go(func() {
 			l.counted[i].drained(ctx)
 			if s.Shutdown(ctx) != nil {
-				_ = s.Close() // remaining connections are cut; the error is of no use
+				_ = s.Close() // closes the remaining connections; the error is of no use
 			}
 		})
 	}
@@ -205,7 +205,8 @@ func (a process) lastAnswers(h http.Handler) http.Handler {
 
 func (a process) capped(l net.Listener) *capped {
 	n := openFiles()
-	// The share that notifications and feed reads leave; open pages are connections too.
+	// The limit is what notifications and feed reads leave of the descriptors. Each open page is a
+	// connection too.
 	total := min(max(n/4, n-a.inFlight()*7/4-512, 64), maxConns)
 	return newCapped(l, total, max(total/perAddrPart, min(total/2, minPerAddr)), a.isProxy)
 }

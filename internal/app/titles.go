@@ -13,9 +13,9 @@ import (
 // maxTitles is the maximum number of feeds in one look-up of titles.
 const maxTitles = 1000
 
-// feedTitles returns the titles of the feeds at urls, for the public pages: of feeds that are hosted
-// here, of topics, and of feeds that the river reads without a password. It asks the store twice at
-// most; hosted feeds are cached.
+// feedTitles returns the titles of the feeds at urls, for the public pages: of feeds that are
+// hosted here, of topics, and of feeds that the river reads without a password. It queries the
+// store at most twice; hosted feeds are cached.
 func (a hosting) feedTitles(ctx context.Context, urls []string) (map[string]string, error) {
 	titles := map[string]string{}
 	var ids []int64

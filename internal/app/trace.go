@@ -81,7 +81,7 @@ func (a *App) tracedSave(ctx context.Context, f author.Feed) context.Context {
 	if b, ok := author.SaveOriginOf(ctx); ok {
 		s.Begin, s.Via, s.Kind = b.At, b.Via, b.Kind
 	} else {
-		s.End = f.SavedAt // an earlier run saved it; only the notification is new
+		s.End = f.SavedAt // an earlier run saved this version; only its notification is new
 	}
 	return trace.WithSave(ctx, s)
 }

@@ -21,7 +21,7 @@ const (
 	remindEvery  = 5 * time.Minute // between two log lines of one wait
 	connectFirst = 5 * time.Second // limit for connecting, which doubles with each attempt
 	maxConnect   = 30 * time.Second
-	lateAttempt  = 2 * time.Second // after ctx has ended
+	lateAttempt  = 2 * time.Second // limit for the attempt in progress after ctx has ended
 )
 
 // begin opens the store and connects all components unless Open has. It waits for a slow or
@@ -41,7 +41,7 @@ func (a *App) begin(ctx context.Context, answer func()) error {
 				w.finish()
 				return nil
 			}
-			_ = st.Close() // err is the reason
+			_ = st.Close() // report err, not the error of Close
 			a.store = nil
 		}
 		switch {
@@ -59,7 +59,7 @@ func (a *App) begin(ctx context.Context, answer func()) error {
 	}
 }
 
-// dbWait is one wait for the database.
+// dbWait opens the database and waits until that succeeds.
 type dbWait struct {
 	*App
 	answer func()
@@ -93,7 +93,7 @@ func (w *dbWait) open(ctx context.Context, connect time.Duration) (store.Store, 
 		case <-late:
 			go func() {
 				if o := <-done; o.err == nil {
-					_ = o.st.Close() // unused
+					_ = o.st.Close() // nothing uses the store
 				}
 			}()
 			return nil, ctx.Err()

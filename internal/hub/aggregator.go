@@ -7,7 +7,7 @@ import (
 	"cloudburst/internal/event"
 )
 
-// notifyAggregator hands a ping to the aggregator, with its URLs and all other known names of its
+// notifyAggregator hands a ping to the aggregator, with its URLs and all other known URLs of its
 // topics. read reports that the aggregator follows one of them and has stored the resulting work.
 //
 // spec:cloudburst#ping-wakes-river

@@ -22,12 +22,12 @@ const (
 // Announcement is a ping of a site, as in the weblogs.com protocols.
 type Announcement struct {
 	Name   string
-	URL    string // of the site; it may be a feed itself
-	Page   string // the page that changed; "": not given
+	URL    string // URL of the site; the site may be a feed itself
+	Page   string // page that changed; "": not given
 	Feed   string // "": not given
 	Tags   []string
 	Via    string
-	Source netip.Addr // of the sender; the zero Addr is this program
+	Source netip.Addr // address of the sender; the zero Addr is this program
 	Hops   int
 }
 
@@ -44,7 +44,7 @@ type Discoverer interface {
 	Discover(ctx context.Context, url string) ([]string, error)
 }
 
-// Announce takes a ping of a site. When it returns, the change and the checks of the matching
+// Announce processes a ping of a site. When it returns, the change and the checks of the matching
 // feeds are stored: topics with one of its URLs, or with one as their home page or own URL. If
 // there are none, the site may be searched for feeds with subscribers, at a limited rate per
 // source. Announce does not wait for reads.
@@ -81,7 +81,7 @@ func (h *Hub) Announce(ctx context.Context, a Announcement) (Announced, error) {
 	h.numberChanges(list, receivedAt)
 	var events []event.Event
 	switch {
-	case len(topics) > 0: // their checks are logged
+	case len(topics) > 0: // the checks of these topics are logged
 	case read:
 		events = append(events, unsubscribedEvent(p))
 		h.stamp(events)
@@ -247,7 +247,7 @@ func (h *Hub) numberChanges(changes []Change, now time.Time) {
 	}
 }
 
-// updateAbout stores a topic's description if its names have changed.
+// updateAbout stores a topic's description if it has changed.
 func (h pinging) updateAbout(ctx context.Context, id int64, about About) {
 	news, err := h.aboutChanged(ctx, id, about)
 	if err == nil && news {
@@ -258,7 +258,7 @@ func (h pinging) updateAbout(ctx context.Context, id int64, about About) {
 	}
 }
 
-// aboutChanged reports whether about differs from the stored names of a topic.
+// aboutChanged reports whether about differs from the stored description of a topic.
 func (h pinging) aboutChanged(ctx context.Context, id int64, about About) (bool, error) {
 	if about == (About{}) {
 		return false, nil

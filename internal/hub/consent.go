@@ -19,7 +19,7 @@ import (
 // spec:cloudburst#unconfirmed-callbacks-limited
 const (
 	maxRefusedPerRegistration = 3           // refused challenges of one registration before the remaining feeds are rejected
-	refusedBurst              = 20          // per source and callback host
+	refusedBurst              = 20          // refusals at once per source and callback host
 	refusedEvery              = time.Minute // after this time one more refusal is allowed
 )
 
@@ -107,7 +107,7 @@ func (h registering) verify(ctx context.Context, r Registration, feed string, ab
 	x.Callback = r.Callback
 	r.consentLog.add(r, feed, x, err, h.now().Sub(begun))
 	if r.Challenge && (fault.CodeOf(err) == fault.Refused || fault.CodeOf(err) == fault.Unreadable) {
-		h.refusedCallbacks.Take(callbackKey(r.Source, r.Callback), h.now()) // counted even above the limit
+		h.refusedCallbacks.Take(callbackKey(r.Source, r.Callback), h.now()) // count the refusal even above the limit
 	}
 	return x, err
 }

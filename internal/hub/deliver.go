@@ -18,7 +18,7 @@ import (
 // is settled without them.
 const (
 	batchSize        = 500
-	firstBatchSize   = 50 // of a run: small, so that the first notifications leave early
+	firstBatchSize   = 50 // size of a run's first batch: small, so that the first notifications leave early
 	openBatches      = 2
 	shardLease       = 15 * time.Second
 	maxShardRuns     = 16
@@ -31,7 +31,7 @@ const (
 	storeRetry       = 250 * time.Millisecond
 	maxClaimOnCommit = 4
 	shardsPerClaim   = 2                      // if nodes share the store
-	headStart        = 100 * time.Millisecond // of an idle node; a hint reaches it within this time
+	headStart        = 100 * time.Millisecond // time within which a hint reaches an idle node
 )
 
 type deliveryState int
@@ -61,7 +61,7 @@ type deliveryBatch struct {
 	failed   int
 	events   []event.Event
 
-	counted   int   // deliveries that the topic's window counts: not recorded yet
+	counted   int   // deliveries that are not recorded yet, so the topic's window counts them
 	answered  int   // how many of counted have a reply
 	delivered []Key // answered deliveries that need no row unless flush runs first
 	released  bool  // no longer counts against the topic's window
@@ -87,7 +87,7 @@ type shardRun struct {
 	failed   int
 	ended    int          // how many of failed ended their subscription
 	lease    atomic.Int64 // end of the claim in nanoseconds; atomic because deliveries read it
-	over     bool         // finished, or claimed by another node
+	over     bool         // the run has finished, or another node has claimed the shard
 
 	next    []Subscription // read but not submitted
 	readAt  time.Time
@@ -122,7 +122,7 @@ func (h delivering) runShard(ctx context.Context, shard Shard) {
 			continue
 		}
 		switch {
-		case len(run.window) > 0: // also while stopping: open deliveries are awaited
+		case len(run.window) > 0: // wait for open deliveries, even while stopping
 		case ctx.Err() != nil: // nothing was read, which does not mean that the shard is empty
 			run.release()
 			return
@@ -208,7 +208,7 @@ func (run *shardRun) submit(subs []Subscription) *deliveryBatch {
 	return b
 }
 
-// finishBatched takes the reply of a delivery that belongs, or belonged, to a batch.
+// finishBatched processes the reply of a delivery that belongs, or belonged, to a batch.
 func (h delivering) finishBatched(d *delivery, r Reply) {
 	b := d.batch
 	b.mu.Lock()
@@ -281,7 +281,7 @@ func (h delivering) resultOf(d *delivery, r Reply) (Result, bool) {
 		return res, d.claim != 0 || d.sub.Failures > 0
 	}
 	if r.Skipped {
-		res.Outcome = Delivered // there will be nothing to send later either
+		res.Outcome = Delivered // later attempts would have nothing to send either
 		return res, d.claim != 0
 	}
 	now := h.now()

@@ -17,8 +17,8 @@ import (
 // spec:websub-2018#delivery-failure-keeps-subscription
 
 const (
-	websubRetryEvery = 6 * time.Hour // after the delays of Options.Retry
-	memoryRetryAfter = time.Second   // when memory for contents is full
+	websubRetryEvery = 6 * time.Hour // interval of retries after the delays of Options.Retry
+	memoryRetryAfter = time.Second   // delay after the memory for contents was full
 	contentTries     = 8
 )
 
@@ -65,7 +65,7 @@ func (d *delivery) upgrade(c *Content) bool {
 // contentSize returns the expected size of the stored content of t.
 func (h delivering) contentSize(t Topic) int64 {
 	if t.Size > h.Options.MaxContent {
-		return 0 // it is not stored
+		return 0 // its content is not stored
 	}
 	return t.Size
 }
@@ -145,7 +145,8 @@ func (h delivering) nextTry(s Subscription, now time.Time, tries int, requested 
 		if since.IsZero() {
 			since = now
 		}
-		// The last attempt is made when the time is over, and decides.
+		// The last attempt is made at the end of Ageing. Its result decides whether the
+		// subscription ends.
 		return date.Earlier(now.Add(h.backoff(tries, requested)), since.Add(h.Options.Ageing))
 	}
 	return now.Add(h.backoff(tries, requested))

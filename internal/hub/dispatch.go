@@ -83,7 +83,7 @@ type dispatcher struct {
 	freshList      []*delivery // in the order of their start; contains the fresh ones
 	agingScheduled bool        // a timer will run expireFresh
 	queued         int
-	workers        int         // with a delivery, or taking one
+	workers        int         // workers that have a delivery or are taking one
 	idle           []chan bool // wake-ups of idle workers, the most recent last
 	minIdle        int         // fewest idle workers since the last trim
 	trimScheduled  bool        // a timer will run trimIdleWorkers
@@ -129,7 +129,7 @@ func (d *dispatcher) admit(o *origin, now time.Time) (time.Duration, bool) {
 		return o.openUntil.Sub(now), false
 	}
 	if o.opens > 0 && (o.inFlight > 0 || len(o.queue) > 0) {
-		return breakerFirst, false // half open: one at a time
+		return breakerFirst, false // the breaker is half open: allow one delivery at a time
 	}
 	if !o.slow || len(o.queue) < maxOriginQueue {
 		return 0, true
@@ -295,7 +295,8 @@ func (d *dispatcher) deliver(v *delivery) {
 	case withdrawn:
 		d.done(v, Reply{NotTried: true})
 	case !until.IsZero() && until.Sub(d.now()) < d.timeout+maxClockSkew:
-		// It waited so long that its lease could end first by another node's clock.
+		// The delivery waited so long that, by another node's clock, its lease could end before the
+		// reply.
 		d.done(v, Reply{NotTried: true, RetryAfter: time.Millisecond})
 	default:
 		d.done(v, d.send(v))
@@ -416,7 +417,7 @@ func (d *dispatcher) stop(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		d.mu.Lock()
-		working := d.workers // sending, or handing over a reply
+		working := d.workers // workers that are sending or handing over a reply
 		d.mu.Unlock()
 		if working == 0 {
 			return

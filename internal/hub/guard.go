@@ -36,7 +36,7 @@ func (g guardedFetcher) Fetch(ctx context.Context, f Fetch) (got Fetched, err er
 			defer func() {
 				<-g.parsing
 				if p := recover(); p != nil {
-					_ = caught(g.log, "read the description of the feed", f.URL, p) // logged already; the description is then empty
+					_ = caught(g.log, "read the description of the feed", f.URL, p) // the panic has been logged; the description is then empty
 					a = About{}
 				}
 			}()

@@ -1,7 +1,7 @@
 // Package hub verifies that a feed changed and notifies its subscribers.
 //
-// The [Store] holds the truth; a wake-up is only a hint. Pending deliveries, their subscribers
-// and their due times are rows, so a crash loses nothing and another process on the same database
+// The [Store] holds all state; a wake-up is only a hint. Pending deliveries, their subscribers and
+// their due times are rows, so a crash loses nothing and another process on the same database
 // continues the work. Start with [Hub] and its methods Run, Ping and Register.
 //
 // The hub does not know wire formats: a [Fetcher] reads feeds, a [Notifier] notifies subscribers
@@ -44,12 +44,12 @@ type Fetch struct {
 // Fetched is a successful response: a body, or NotModified.
 type Fetched struct {
 	NotModified                     bool
-	Status                          int // of the response; 0: no server was contacted
+	Status                          int // status of the response; 0: no server was contacted
 	Hash                            []byte
 	Body                            []byte
 	ETag, LastModified, ContentType string
 	Date                            string // the origin's clock, as sent; "": none
-	URL                             string // after redirects
+	URL                             string // URL after redirects
 	// About parses the body and returns its own description; nil: unknown. It is called only when
 	// needed and may take as long as parsing takes.
 	About  func() About
@@ -90,10 +90,10 @@ type Verifier interface {
 type Ping struct {
 	URL            string
 	Via            string     // event.Event.Via
-	Source         netip.Addr // of the sender; the zero Addr is this program
+	Source         netip.Addr // address of the sender; the zero Addr is this program
 	Hops           int        // number of hubs that forwarded this ping
 	ReaderNotified bool       // the aggregator has received this change; see [Hub.OnPing] and [Hub.Admit]
-	Count          bool       // PingResult.Subscribers is wanted
+	Count          bool       // count PingResult.Subscribers
 	OnlyThisURL    bool       // check only the topic with exactly this URL; the caller pings the feed's other URLs itself
 	// Forward marks a push that this program received for its aggregator; the hub forwards it to
 	// its subscribers. Without subscribers the ping has no effect and is neither logged nor
@@ -102,7 +102,7 @@ type Ping struct {
 
 	listed   bool // recent changes already contain this change
 	followUp bool // no client pinged: Topic.AgainAt has passed
-	origin   any  // from Tracer.Origin
+	origin   any  // trace of the sender, from Tracer.Origin
 }
 
 // PingResult is the outcome of a ping. The zero value with a nil error means: accepted, nothing
@@ -115,7 +115,7 @@ type PingResult struct {
 	Version int64 // the topic's version after the check
 
 	Topic       string // URL of the topic that was checked; "": none
-	Subscribers int64  // notified of the change, if Ping.Count is set; -1: the count failed
+	Subscribers int64  // number notified of the change, if Ping.Count is set; -1: the count failed
 }
 
 // Registration requests notifications.
@@ -125,7 +125,7 @@ type Registration struct {
 	Procedure string
 	Feeds     []string
 	Challenge bool       // consent by challenge (the request named a domain), else by test call
-	Source    netip.Addr // of the request
+	Source    netip.Addr // address of the request's client
 	Via       string
 
 	consentLog *consentLog // records the test calls and challenges; nil: not recorded
@@ -137,7 +137,7 @@ type Registered struct {
 	Refused  []Refusal
 	Expires  time.Time
 	Lasts    time.Duration // from now to Expires, as configured
-	About    About         // of the first accepted feed
+	About    About         // description of the first accepted feed
 }
 
 // Refusal is a feed that was not accepted, with the reason as one sentence for the client.
@@ -148,7 +148,7 @@ type Options struct {
 	Expiry               time.Duration              // lifetime of a registration [25 h]
 	MaxErrors            int                        // consecutive changes that may fail [3]
 	PingInterval         time.Duration              // minimum time between two checks of one feed [1 s]
-	CallbackTimeout      time.Duration              // for one notification, from the dial [15 s]
+	CallbackTimeout      time.Duration              // limit for one notification, from the dial [15 s]
 	Retry                []time.Duration            // delays after failed attempts; the last one repeats [5s 30s 2m 10m 1h]
 	AckWithin            time.Duration              // a ping is stored and answered within this time, even if the check takes longer [2.5 s]
 	MaxInFlight          int                        // concurrent notifications [512]
@@ -159,7 +159,7 @@ type Options struct {
 	MaxEvents            int64                      // maximum number of log rows; the oldest are removed first [5,000,000]
 	KeepChanges          time.Duration              // maximum age of recent changes [720 h]
 	Ageing               time.Duration              // how long an unreachable CNWS subscriber is retried [24 h, also the minimum]
-	MaxContent           int64                      // bytes; a larger topic is not delivered to WebSub subscribers [1 MiB]
+	MaxContent           int64                      // maximum bytes of a topic; a larger one is not delivered to WebSub subscribers [1 MiB]
 	ContentMemory        int64                      // bytes of contents held in memory for deliveries [128 MiB]
 	NotifyWithoutContent bool                       // notify WebSub subscribers of larger topics without content
 	MinLease             time.Duration              // minimum lease of a WebSub subscription [5 min]
@@ -167,7 +167,7 @@ type Options struct {
 	MaxRequests          int64                      // pending WebSub requests; further ones are rejected [100,000]
 	Topics               string                     // topics that WebSub subscribers may request: TopicsOpen and so on [TopicsOpen]
 	IsOwnTopic           func(url string) bool      // reports a topic that this program serves; nil: none
-	Names                func(url string) []string  // returns every name of a topic that this program serves, nil for other topics; nil: topics have one name
+	Names                func(url string) []string  // returns all URLs of a topic that this program serves, nil for other topics; nil: each topic has one URL
 	IsPrivate            func(url string) bool      // reports the URL of a private feed, which is never notified or recorded; nil: none
 	IsOwnURL             func(callback string) bool // reports one of this server's endpoints; nil: none
 	// Callable returns why a callback can never be called, judged by its URL alone; nil: unknown.

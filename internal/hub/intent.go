@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	maxSecret         = 199 // bytes
+	maxSecret         = 199 // maximum length of a secret in bytes
 	intentBatch       = 50
 	maxOpenIntents    = 128              // concurrent intents
 	maxIntentsPerHost = 32               // concurrent intents that involve one host
 	intentTurnRate    = 200              // postponed intents per second and host
-	intentLease       = 90 * time.Second // for reading the topic and the verification
+	intentLease       = 90 * time.Second // lease for reading the topic and verifying the callback
 	intentRetryAfter  = 5 * time.Second  // delay after a local failure
 	maxIntentAge      = 24 * time.Hour   // older intents are dropped
 )
@@ -225,7 +225,7 @@ func (h requesting) process(in Intent) {
 		return
 	}
 	if !applied {
-		return // another request has taken its place
+		return // a newer request has replaced this one
 	}
 	h.publish(d.Events...)
 	sweeping(h).forgetCounts()

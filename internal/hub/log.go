@@ -38,7 +38,8 @@ func (h delivering) failureEvent(d *delivery, r Reply) event.Event {
 	return e
 }
 
-// arrivedEvent returns the log event of one successful notification outside a batch: late, or retried.
+// arrivedEvent returns the log event of one successful notification outside a batch, such as a
+// retry.
 func (h delivering) arrivedEvent(d *delivery, r Reply) event.Event {
 	e := event.Event{
 		Kind: event.KindNotify, TopicID: d.topic.ID, Topic: d.topic.URL, Version: d.topic.Version, OK: true,

@@ -12,7 +12,7 @@ type origin struct {
 	queue     []*delivery
 	inFlight  int
 	limit     int
-	listed    bool // in a ready list
+	listed    bool // the origin is in a ready list
 	slow      bool
 	known     bool          // it has replied or timed out before
 	took      time.Duration // smoothed time to a reply

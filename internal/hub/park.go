@@ -21,7 +21,7 @@ func (run *shardRun) parkable(b *deliveryBatch) bool {
 	}
 	blocked := parkBlockedAfter
 	if run.hub.windows.max > 0 {
-		blocked = excludeAfter // earlier, and the window would still count it
+		blocked = excludeAfter // a delivery parked earlier would still count against the window
 	}
 	return run.holdsUpOthers() && !d.expectsReply(b.openDeliveries(), blocked)
 }

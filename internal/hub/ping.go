@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	maxURL            = 2048 // bytes of a feed's URL
+	maxURL            = 2048 // maximum length of a feed's URL in bytes
 	unknownTopicEvery = 10 * time.Second
 	maxHops           = 3
 )
@@ -28,10 +28,10 @@ type round struct {
 	done       chan struct{}
 	receivedAt time.Time // when its first ping arrived
 	pings      []event.Event
-	origins    []any // of the pings
+	origins    []any // trace origins of the pings
 	hops       int
 	listed     bool   // recent changes already contain the change
-	pinged     bool   // answers a ping, not only a follow-up
+	pinged     bool   // the round answers a ping, not only a follow-up
 	topic      *Topic // as read for the first ping, if the check starts immediately; nil: read it
 	result     PingResult
 	err        error
@@ -82,7 +82,7 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 	switch {
 	case err != nil:
 		return PingResult{}, err
-	case len(topics) == 0 && read && !pinging{h}.isOwnPing(p): // own feeds are listed with their title
+	case len(topics) == 0 && read && !pinging{h}.isOwnPing(p): // this program's own feeds are listed elsewhere, with their title
 		return pinging{h}.pingAggregatorOnly(ctx, p)
 	case len(topics) == 0:
 		return pinging{h}.pingUnknownTopic(ctx, p, receivedAt)
@@ -94,7 +94,7 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 	}
 	same, others := pinging{h}.sameDocument(topics[1:], urls)
 	also := p
-	also.listed = true // one change has one entry, regardless of the topic's name
+	also.listed = true // one change has one entry, whichever URL of the topic was pinged
 	if err := (pinging{h}).alsoPing(ctx, same, also, receivedAt); err != nil {
 		return PingResult{}, err
 	}
@@ -134,15 +134,15 @@ func (h pinging) admitPing(ctx context.Context, p Ping, receivedAt time.Time) er
 		h.logRefusedPing(ctx, p, err)
 		return err
 	}
-	if err = checkHops(p.Hops); err == nil && !p.ReaderNotified { // otherwise Admit counted the source
+	if err = checkHops(p.Hops); err == nil && !p.ReaderNotified { // if the aggregator was notified, Admit has already counted the source
 		err = h.admitSource(p.Source, receivedAt)
 	}
 	return err
 }
 
-// names adds the other names of this program's own URLs, because its listener has several and
-// subscribers use any of them. Each topic keeps the name that its subscribers used, because
-// notifications carry it.
+// names adds the equivalent URLs of this program's own URLs, because its listener has several host
+// names and subscribers use any of them. Each topic keeps the URL that its subscribers used,
+// because notifications contain it.
 //
 // spec:cloudburst#own-names
 func (h *Hub) names(urls []string) []string {
@@ -160,7 +160,7 @@ func (h *Hub) names(urls []string) []string {
 	return all
 }
 
-// sameDocument separates the topics that are names of one document from the others.
+// sameDocument separates the topics whose URLs are in names, all of one document, from the others.
 func (h pinging) sameDocument(topics []Topic, names []string) (same, others []Topic) {
 	for _, t := range topics {
 		if len(names) > 1 && slices.Contains(names, t.URL) {
@@ -172,8 +172,8 @@ func (h pinging) sameDocument(topics []Topic, names []string) (same, others []To
 	return same, others
 }
 
-// alsoPing checks further topics that a ping means. The client does not wait for them, so their
-// pings are stored first.
+// alsoPing checks further topics to which a ping applies. The client does not wait for them, so
+// their pings are stored first.
 func (h pinging) alsoPing(ctx context.Context, topics []Topic, p Ping, receivedAt time.Time) error {
 	if len(topics) == 0 {
 		return nil

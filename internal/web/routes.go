@@ -31,8 +31,8 @@ type site struct {
 	reader  *readerui.Pages  // nil: no feed reader
 	filters *filterui.Pages  // nil: no feed reader
 	forward *forwardui.Pages // nil: no feed reader
-	writer  *writerui.Pages  // nil: no writing
-	author  *authorui.Pages  // of every user
+	writer  *writerui.Pages  // nil: users cannot write posts
+	author  *authorui.Pages  // pages of all authors
 	account *accountui.Pages // nil: no accounts
 	admin   *adminui.Pages   // nil: no administration
 	people  *peopleui.Pages  // nil: no list of authors

@@ -37,7 +37,7 @@ type Cache struct {
 	queue     []chan struct{} // waiters in order of arrival
 	held      map[key]*Held
 	idle      []key // unused contents, the oldest first
-	bytes     int64 // held in total
+	bytes     int64 // bytes of all contents
 	idleBytes int64 // held by unused contents
 }
 
@@ -169,7 +169,7 @@ func (c *Cache) fill(ctx context.Context, h *Held) {
 	c.bytes += size - h.size
 	h.size = size
 	close(h.ready)
-	c.wakeWaiters() // it may be smaller than expected
+	c.wakeWaiters() // the content may be smaller than expected
 }
 
 // Put adds a content that was just read and committed.
@@ -219,7 +219,7 @@ func (c *Cache) Release(h *Held) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if h.uses.Load() > 0 || h.idle || c.held[h.key] != h {
-		return // it was used again meanwhile
+		return // the content has been used again meanwhile
 	}
 	if h.err != nil {
 		c.drop(h)

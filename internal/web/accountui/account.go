@@ -25,7 +25,7 @@ type tokensView struct {
 	Message string // result of the last action
 	Tokens  []tokenRow
 	Scopes  []scope
-	Label   string // of the new token, as typed
+	Label   string // label of the new token, as typed
 
 	LabelError, ScopeError string
 }
@@ -103,7 +103,7 @@ func (s *Pages) showAccount(rw http.ResponseWriter, r *http.Request, session acc
 	for _, other := range sessions {
 		v.Sessions = append(v.Sessions, sessionRow{shell.CleanText(other.ID, 100), agentWords(other.Agent), other.ID == session.ID, v.When(other.CreatedAt), v.When(other.SeenAt), v.When(other.ExpiresAt)})
 	}
-	slices.SortStableFunc(v.Sessions, func(a, b sessionRow) int { // this browser first
+	slices.SortStableFunc(v.Sessions, func(a, b sessionRow) int { // the session of this browser comes first
 		switch {
 		case a.Here:
 			return -1

@@ -15,8 +15,8 @@ import (
 // Options configure the pages of accounts. Accounts must be set.
 type Options struct {
 	Accounts     Accounts
-	Authors      Authors     // nil: no feeds are hosted here
-	Profiles     Profiles    // nil: no writing
+	Authors      Authors     // nil: this server hosts no feeds
+	Profiles     Profiles    // nil: users cannot write posts
 	Groups       Groups      // nil: the default group only
 	Audience     Audience    // nil: readers are not counted
 	Registration func() bool // whether registration is open, at /signup; nil: closed
@@ -110,7 +110,7 @@ type Audience interface {
 type Pages struct {
 	*content.Renderer
 	Options
-	moving moves // running and finished imports
+	moving moves // imports that are running or have ended
 }
 
 // New builds the pages.

@@ -24,7 +24,7 @@ type Apps interface {
 type authorizeView struct {
 	shell.View
 	Name, URL, Logo string // of the program; its URL is client_id
-	To              string // host of the redirect URI, if it is another one
+	To              string // host of the redirect URI, if it differs from the program's
 	Me              string
 	Unread          string // why the metadata could not be read; "": it was read
 	Plain           bool   // the program does not use PKCE
@@ -93,7 +93,8 @@ func (s *Pages) appProblem(rw http.ResponseWriter, r *http.Request, text string)
 	s.Problem(rw, r, http.StatusBadRequest, "This app cannot sign you in", text)
 }
 
-// askedScopes lists the known scopes of a request, all selected. "post" is an old name of create.
+// askedScopes lists the known scopes of a request, all selected. "post" is an old name of the scope
+// create.
 func askedScopes(wanted []string) (all []scope) {
 	if slices.Contains(wanted, "post") {
 		wanted = append(slices.Clone(wanted), "create")

@@ -34,7 +34,7 @@ type hosted struct {
 	Name, Label string
 	Address     string // URL of the saved document
 	Path        string // path of the saved document
-	Open        bool   // public
+	Open        bool   // the feed is public
 	Saved       bool
 	author.Feed
 	SavedAt   shell.Moment
@@ -133,14 +133,14 @@ func (s *Pages) hosted(r *http.Request, user string, label shell.NamedValue) (ho
 func findings(doc []byte, f author.Feed, address string, now time.Time) (all []finding, pushless bool) {
 	parsed, err := feed.ParseBytes(doc, &feed.Options{URL: address, KeepRelative: true, Header: http.Header{"Content-Type": {f.Type}}})
 	if err != nil {
-		return nil, false // only feeds are saved
+		return nil, false // this server saves only feeds
 	}
 	for _, a := range advice.On(parsed, &advice.Delivery{Document: doc, URL: address, Now: now}) {
 		if a.Rule == "push-missing" {
 			pushless = true
 			continue
 		}
-		if len(all) == maxFindings || a.Rule == "self-missing" && f.AddCloud && f.Push != author.PushNoPlace { // the server adds that too
+		if len(all) == maxFindings || a.Rule == "self-missing" && f.AddCloud && f.Push != author.PushNoPlace { // the server adds the self link together with its cloud
 			continue
 		}
 		one := finding{Finding: a}

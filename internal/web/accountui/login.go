@@ -17,7 +17,7 @@ import (
 type credentials struct {
 	Name, NameError   string
 	PasswordError     string
-	Token, TokenError string // for the first account
+	Token, TokenError string // setup token of the first account
 	Invite            string // secret of an invitation
 	Next              string // page after signing in; "": see home
 	Wrong             string // error of the whole form

@@ -30,7 +30,7 @@ type privateView struct {
 // groupRow is a group with its readers.
 type groupRow struct {
 	Slug, Name, Description string
-	URL                     string // of the feed, without a secret
+	URL                     string // URL of the feed, without a secret
 	Secrets                 []secretRow
 	Public                  bool // no private post or feed yet: readers get the public feed
 	Items                   int
@@ -130,8 +130,8 @@ func (g *groupRow) fail(err error) {
 type secretView struct {
 	shell.View
 	Reader, Group string
-	URL           string // with the secret
-	Address       string // for the other ways
+	URL           string // URL of the feed, with the secret
+	Address       string // URL without a secret, for programs that sign in with a password or WSSE
 	Name, Secret  string
 }
 

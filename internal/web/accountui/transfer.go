@@ -26,8 +26,8 @@ type Moves interface {
 
 const (
 	maxMove        = 4 << 30          // maximum size of an imported file in bytes
-	maxActiveMoves = 2                // imports at once
-	maxUploads     = 8                // uploads at once
+	maxActiveMoves = 2                // concurrent imports
+	maxUploads     = 8                // concurrent uploads
 	movePause      = 30 * time.Second // longest pause in an upload
 	maxStoredMoves = 64               // stored results
 	maxWaiting     = 16               // files whose preview waits for its user; disk space limits their number
@@ -154,7 +154,7 @@ func (m *moves) decide(user, id string, opts *transfer.Options) error {
 	return nil
 }
 
-// change updates an import; it ignores one that was dropped.
+// change updates an import. It ignores an import whose record was dropped.
 func (m *moves) change(id string, f func(*move)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -228,7 +228,7 @@ func (s importPages) doMove(rw http.ResponseWriter, r *http.Request, session acc
 
 func drop(spool *os.File) {
 	_ = spool.Close()
-	_ = os.Remove(spool.Name()) // the system deletes what is left
+	_ = os.Remove(spool.Name()) // otherwise the system deletes the temporary file
 }
 
 // receive reads the upload form.

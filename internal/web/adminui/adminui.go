@@ -27,7 +27,7 @@ type Options struct {
 	Subscriptions Subscriptions // nil: subscriptions are not listed
 	Exports       Exports       // nil: users cannot be exported
 	Domains       Domains       // nil: domains of authors are not listed
-	Program       Program       // of the running binary
+	Program       Program       // build of the running binary
 }
 
 // Passwords verifies the password of an administrator before an action that cannot be undone.

@@ -29,11 +29,11 @@ type domainsView struct {
 
 type domainRow struct {
 	Name, User  string
-	URL         string // of the page; "": the domain is not in use
+	URL         string // URL of the author's page; "": the domain is not in use
 	InUse       bool
 	Since       shell.Moment // when the author entered it, or when it was verified
 	TLS         bool         // this server has the certificate
-	Certificate shell.Moment // end of the certificate; none if CertError is set or it is pending
+	Certificate shell.Moment // when the certificate expires; none if CertError is set or the certificate is pending
 	HasEnd      bool
 	CertError   string
 }

@@ -15,7 +15,7 @@ import (
 type settingsView struct {
 	view
 	Match   string
-	Changed []settingRow // that can be changed at run time
+	Changed []settingRow // settings that can be changed at run time
 	Groups  []settingGroup
 	Known   bool // the configuration is known
 }
@@ -27,13 +27,13 @@ type settingGroup struct {
 
 type settingRow struct {
 	Setting
-	ID         string        // for labels
+	ID         string        // ID of the field, for its label
 	Current    string        // the value in force
-	From       string        // its origin in words
+	From       string        // where the value comes from, in words
 	Overridden bool          // an administrator changed it at run time
 	By         string        // who changed it
-	At         shell.Moment  // when
-	Options    []settingKind // of Choices
+	At         shell.Moment  // time of that change
+	Options    []settingKind // menu entries for Choices
 	Wrong      string
 }
 

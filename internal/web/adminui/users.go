@@ -16,10 +16,10 @@ type usersView struct {
 	Match, Role string
 	Users       []userRow
 	Next        string // URL of the next page; "": this is the last
-	Paged       bool   // not the first page
+	Paged       bool   // this is not the first page
 	// the form for a new user
 	Name, NameError, PasswordError, Wrong string
-	Open                                  bool // a mistake opens the form
+	Open                                  bool // the form is open, because it has an error
 	Plain                                 bool
 }
 
@@ -165,8 +165,8 @@ func (s *Pages) doDemote(rw http.ResponseWriter, r *http.Request, session accoun
 	})
 }
 
-// doPassword sets the password of another user. The own one is changed on the account page, which
-// asks for the current one.
+// doPassword sets the password of another user. Administrators change their own password on the
+// account page, which asks for the current one.
 func (s *Pages) doPassword(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	field, ok := s.fields(rw, r)
 	if !ok {

@@ -33,9 +33,9 @@ const (
 	maxCachedBytes   = 8 << 20   // bytes in the cache
 )
 
-// entry is an item on the page of its author.
+// entry is a feed item, shown as a post on the page of its author.
 type entry struct {
-	ID      string // of its element
+	ID      string // ID of its HTML element
 	Title   string
 	Href    string // its URL on the web; "": on this page only
 	At      time.Time
@@ -52,9 +52,9 @@ type entry struct {
 type authorPage struct {
 	Title, About string
 	Home         string // the page that the feed declares as its own
-	Language     string // for the browser
+	Language     string // value of the lang attribute
 	Posts        []entry
-	Number       int // of the page, from 1
+	Number       int // number of the page, from 1
 	More         bool
 	size         int
 }
@@ -62,15 +62,15 @@ type authorPage struct {
 type authorView struct {
 	shell.View
 	Page     *authorPage // nil if there is nothing to show
-	Name     string      // of the user
-	Path     string      // of the page
+	Name     string      // name of the user
+	Path     string      // path of the page
 	Self     string      // URL of the page
 	Hub      string
 	Links    []shell.FormatLink // for <head>: the saved document first, then other common formats
 	Formats  []shell.FormatLink
 	State    string // "", "moved", "gone", "empty"
 	MovedTo  string
-	MovedRef string // the same, if it may be a link
+	MovedRef string // the new URL, if it may be a link
 	Saved    shell.Moment
 }
 
@@ -185,7 +185,7 @@ func headLinks(user string, f author.Feed, all []shell.FormatLink) []shell.Forma
 	for _, hint := range []string{".xml", ".atom", ".json"} {
 		i := slices.IndexFunc(all, func(l shell.FormatLink) bool { return l.Hint == hint })
 		if i < 0 || all[i].Type == kind || hint == ".xml" && kind != "application/atom+xml" && kind != "application/feed+json" {
-			continue // every other saved type is a version of RSS
+			continue // every other type of a saved feed is a version of RSS
 		}
 		links = append(links, all[i])
 	}
@@ -232,7 +232,7 @@ func (s *Pages) pageOf(ctx context.Context, f author.Feed, base string, number i
 		return nil, err
 	}
 	defer leave()
-	if p := s.cache.get(k); p != nil { // another request has read it since
+	if p := s.cache.get(k); p != nil { // another request has cached the page meanwhile
 		return p, nil
 	}
 	f, doc, err := s.Feeds.Document(ctx, f.User, f.Name)
@@ -261,7 +261,7 @@ func (s *Pages) readPage(f *feed.Feed, base string, number int) *authorPage {
 		items[i] = &f.Items[i]
 		dated = dated && !moment0(items[i]).IsZero()
 	}
-	if dated { // else the order of the document is more reliable
+	if dated { // if items lack dates, the order of the document is more reliable
 		slices.SortStableFunc(items, func(a, b *feed.Item) int { return moment0(b).Compare(moment0(a)) })
 	}
 	from := min((number-1)*feedPostsPerPage, len(items))

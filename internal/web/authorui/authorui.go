@@ -12,13 +12,13 @@ import (
 
 // Options configure the pages of authors.
 type Options struct {
-	Feeds Feeds // nil: no feeds are hosted here
-	Posts Posts // nil: no writing
+	Feeds Feeds // nil: this server hosts no feeds
+	Posts Posts // nil: users cannot write posts
 	// Replies are shown below posts, and post pages name the endpoint that receives them. Nil: none.
 	Replies Replies
-	Threads Threads // of posts; nil: none
+	Threads Threads // threads of posts; nil: none
 	Site    Site    // pages, themes and the search; nil: none
-	Domains Domains // of authors; nil: none
+	Domains Domains // domains of authors; nil: none
 	// PageState identifies the state of everything that pages show to visitors without a session. Their
 	// pages are kept in memory while it stays the same; nil: they are not kept.
 	PageState func(ctx context.Context) (string, error)

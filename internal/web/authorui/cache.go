@@ -24,7 +24,7 @@ func (s *Pages) sendWritten(rw http.ResponseWriter, r *http.Request, name string
 		return
 	}
 	sum := sha256.Sum256(body)
-	tag := `W/"` + hex.EncodeToString(sum[:12]) + `"` // the same for both encodings
+	tag := `W/"` + hex.EncodeToString(sum[:12]) + `"` // a weak tag, because compressed and plain responses share it
 	h.Set("ETag", tag)
 	if modified.Unix() > 0 {
 		h.Set("Last-Modified", modified.UTC().Format(http.TimeFormat))

@@ -43,11 +43,11 @@ type domainView struct {
 	Message  string
 	Domain   string // stored; "": none
 	InUse    bool
-	URL      string // of the page at the domain
+	URL      string // URL of the page at the domain
 	Old      string // URL of the page at this server
 	Target   string // host name of this server
 	Proof    string // URL that is read to check the domain
-	Entered  string // in the form
+	Entered  string // domain as typed in the form
 
 	DomainWrong, AllWrong string
 }

@@ -73,7 +73,7 @@ func (s *Pages) indexPage(rw http.ResponseWriter, r *http.Request, user string, 
 			return
 		}
 		if posts <= maxTitles {
-			v.Months = nil // the titles are complete
+			v.Months = nil // every post is listed by title, so the counts per month are not needed
 		}
 	}
 	s.sendWritten(rw, r, "postindex", &v, time.UnixMicro(stamp))

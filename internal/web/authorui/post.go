@@ -47,7 +47,7 @@ func (s *Pages) postPage(rw http.ResponseWriter, r *http.Request, user, slug str
 		s.NotFound(rw, r)
 		return
 	}
-	if to := s.Posts.Path(p); r.URL.EscapedPath() != to { // wrong date or spelling in the path
+	if to := s.Posts.Path(p); r.URL.EscapedPath() != to { // the date or the spelling in the path is wrong: redirect
 		if r.URL.RawQuery != "" {
 			to += "?" + r.URL.RawQuery
 		}
@@ -104,7 +104,7 @@ func (s *Pages) ShowUnsaved(rw http.ResponseWriter, r *http.Request, p author.Po
 		s.Fail(rw, r, err)
 		return
 	}
-	v.OwnPage = false // there is nothing to edit there
+	v.OwnPage = false // an unsaved post has no page to edit
 	body, ok := s.Execute(rw, "post", &v)
 	if !ok {
 		return

@@ -26,7 +26,7 @@ type postList struct {
 	User         string // "": all users
 	Category     string // folded
 	Since, Until time.Time
-	Path         string // of its first page
+	Path         string // path of the first page of the list
 	Words        string // heading below the author's: "November 2026", "#go"
 }
 
@@ -43,7 +43,7 @@ type postsView struct {
 	Forms  []shell.FormatLink // formats of the page's feed
 	Feed0  string             // the page's feed
 	Self   string             // URL of the page
-	Base   string             // of this server
+	Base   string             // URL of this server
 	About  string             // description for link previews
 	Image  string             // image for link previews
 	Type   string             // type for Open Graph
@@ -56,7 +56,7 @@ type postsView struct {
 	Months     []yearView
 	Categories []content.TagView
 	Counted    string // number of posts, in words
-	All        bool   // of all users
+	All        bool   // the page shows posts of all users
 	Stream     string // URL of the stream of new posts; "": the page is not live
 	OwnPage    bool   // the author is signed in
 	Reads      bool   // the server has a feed reader
@@ -66,14 +66,14 @@ type postsView struct {
 
 	Site     siteView
 	Pinned   *content.PostView // at the top of the first page; nil: none
-	Text     template.HTML     // of a page that is not a post
-	Titles   []monthTitles     // of the archive
-	Query    string            // of a search
+	Text     template.HTML     // text of a page that is not a post
+	Titles   []monthTitles     // posts of the archive by month
+	Query    string            // search query
 	Found    []titleView
-	FoundAll bool // there are no more
+	FoundAll bool // the search has no more results
 	NoIndex  bool // search engines leave the page out
 
-	brief bool // the page shows a line of another post, see briefLife
+	brief bool // the page shows a line of another post and is cached only for briefLife
 }
 
 // MainForms returns the formats that most readers use.
@@ -148,7 +148,7 @@ func (s *Pages) categoryPage(rw http.ResponseWriter, r *http.Request, user, behi
 	}
 	name := author.CategoryName(label)
 	v := author.View{User: user, Category: name}
-	if name != label && name != "" { // in the author's spelling
+	if name != label && name != "" { // redirect to the author's spelling
 		http.Redirect(rw, r, v.Base(), http.StatusMovedPermanently)
 		return
 	}
@@ -343,7 +343,7 @@ func (s *Pages) categoryLinks(ctx context.Context, user, title string) ([]shell.
 // linkedCategories is the maximum number of categories in the head of the user's page.
 const linkedCategories = 20
 
-// writer returns the author of the posts of a page; none for all users' posts.
+// writer returns the author of the posts of a page; the zero value for a page of all users' posts.
 func (s *Pages) writer(ctx context.Context, user string) (author.Writer, error) {
 	if user == "" {
 		return author.Writer{}, nil
@@ -351,7 +351,7 @@ func (s *Pages) writer(ctx context.Context, user string) (author.Writer, error) 
 	return s.Posts.Writer(ctx, user)
 }
 
-// whole makes an absolute URL of a path on this server.
+// whole makes a path on this server an absolute URL.
 func (s *Pages) whole(base, ref string) string {
 	if strings.HasPrefix(ref, "/") {
 		return base + ref

@@ -25,13 +25,13 @@ type pageKey struct{ path, language, base, site string }
 // readyPage is a page in memory, with what a request needs to use it.
 type readyPage struct {
 	doc              *documents.Document
-	state            string    // of the store before the page was made
-	until            time.Time // zero: while the state lasts
+	state            string    // state of the store before the page was rendered
+	until            time.Time // zero: until the state changes
 	images           int64     // number of known image sizes before the page was made; -1: it shows no proxied image
 	policy, language []string  // values of headers
 }
 
-// making is the context value of a request whose page may be kept.
+// making is the context value of a request whose page may be cached after rendering.
 type making struct {
 	key    pageKey
 	state  string
@@ -52,7 +52,7 @@ func (s *Pages) serveReady(rw http.ResponseWriter, r *http.Request) (*http.Reque
 	}
 	state, err := s.PageState(r.Context())
 	if err != nil {
-		return r, false // the page fails with the same error, or works without memory
+		return r, false // rendering reports the same error, or works without the cached page
 	}
 	at, _ := origin.SiteOf(r.Context())
 	k := pageKey{r.URL.EscapedPath(), s.Locale(r).Code, s.BaseURL(r), at.Origin}
@@ -64,7 +64,7 @@ func (s *Pages) serveReady(rw http.ResponseWriter, r *http.Request) (*http.Reque
 	return r.WithContext(context.WithValue(r.Context(), makingKey{}, making{k, state, images})), false
 }
 
-// keep makes the page in memory from a rendered page, and reports whether the request allows it.
+// keep renders the page and caches it; false: the page of this request must not be cached.
 func (s *Pages) keep(rw http.ResponseWriter, r *http.Request, v *postsView, body []byte, modified time.Time) (*readyPage, bool) {
 	h := rw.Header()
 	m, ok := r.Context().Value(makingKey{}).(making)
@@ -90,7 +90,7 @@ func (s *Pages) keep(rw http.ResponseWriter, r *http.Request, v *postsView, body
 	}
 	p.doc = documents.New(body, o)
 	k := m.key
-	k.path, k.base = strings.Clone(k.path), strings.Clone(k.base) // not the memory of the request
+	k.path, k.base = strings.Clone(k.path), strings.Clone(k.base) // a copy, so that the cache does not keep the request's memory
 	if size := p.doc.Size(); size < maxReadyBytes/4 {
 		s.ready.Put(k, p, size)
 	}

@@ -23,22 +23,22 @@ type Replies interface {
 // webmentionPath is the endpoint that post pages name.
 const webmentionPath = "/webmention"
 
-// repliesView has what other sites say about a post.
+// repliesView has the approved mentions of a post by other sites.
 type repliesView struct {
 	Replies []replyView
 	Others  []othersView // without a text: likes and so on
 }
 
-// othersView lists the people who did the same.
+// othersView lists the people with the same reaction, such as a like.
 type othersView struct {
-	Class string // of microformats
+	Class string // microformats class
 	Words string // "Liked by"
 	List  []replyView
 }
 
 type replyView struct {
 	Name, Href   string // author; Href is "" without a page
-	Source, Host string // page of the reply
+	Source, Host string // URL and host of the page with the reply
 	Title, Text  string
 	At           shell.Moment
 }

@@ -267,7 +267,7 @@ func (s *Pages) showPages(rw http.ResponseWriter, r *http.Request, status int, u
 			pinned = nil
 		}
 	}
-	if pinned != nil { // older than the newest posts
+	if pinned != nil { // the pinned post is older than the listed posts
 		v.Posts = append(v.Posts, pinChoice{pinned.ID, s.titles([]author.Post{*pinned})[0].Title, true})
 	}
 	s.Render(rw, r, status, "sitepages", v)

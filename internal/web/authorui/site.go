@@ -123,7 +123,7 @@ func (s *Pages) styleFile(rw http.ResponseWriter, r *http.Request) {
 	}
 	rw.Header().Set("Content-Type", "text/css; charset=utf-8")
 	rw.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	_, _ = rw.Write([]byte(style.CSS)) // the client may be gone
+	_, _ = rw.Write([]byte(style.CSS)) // an error means that the client is gone
 }
 
 // sitePage serves a page of an author that is not a post.

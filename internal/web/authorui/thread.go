@@ -31,10 +31,10 @@ const (
 
 // threadView has the posts above and below a post.
 type threadView struct {
-	Above   []content.Reply // from the top
+	Above   []content.Reply // the first post of the thread comes first
 	Skipped bool            // there are more replies between the first and the second
 	Replies []*content.Reply
-	Part    string // path of the whole thread, if the page has a part of it
+	Part    string // path of the whole thread, if this page shows only a part
 	More    string // URL of the next replies; "": none
 	Feed    string // path of the feed of replies
 	Stream  string // URL of the live stream; "": the page is not live

@@ -91,9 +91,9 @@ type bodyWriter struct {
 	q            tagRewriter // input and output
 	whole        bool
 	media        string // the open audio or video element; "": none
-	shown        bool   // the open element has a link
+	shown        bool   // the open audio or video element already has a link
 	cuts         bool
-	seen         int      // characters so far
+	seen         int      // characters written so far
 	first, level int      // of the headings: the first one in the text, and the last one as written
 	open         []string // written elements that are still open, if the text may be cut
 	done         bool     // the text was cut
@@ -105,7 +105,7 @@ type bodyWriter struct {
 // next processes the text up to the next tag, and that tag.
 func (w *bodyWriter) next() bool {
 	text, rest, found := strings.Cut(w.q.in, "<")
-	if w.media == "" { // else the text is the fallback inside a media element
+	if w.media == "" { // inside a media element, the text is a fallback that is not shown
 		w.named = w.named || strings.TrimSpace(text) != ""
 		w.text(text)
 	}
@@ -113,7 +113,7 @@ func (w *bodyWriter) next() bool {
 		return false
 	}
 	t, after, ok := readTag(rest)
-	if !ok { // not written by the sanitizer
+	if !ok { // the sanitizer never writes this
 		w.text("&lt;")
 		w.q.in = rest
 		return !w.done
@@ -179,7 +179,7 @@ func (w *bodyWriter) tag(t markupTag) {
 		w.q.openLinks += step(t)
 		if !t.end {
 			w.named, w.target = false, t.attr("href")
-		} else if !w.named && w.media == "" && w.q.openForeign == 0 && w.target != "" { // it has neither text nor an image with a description
+		} else if !w.named && w.media == "" && w.q.openForeign == 0 && w.target != "" { // the link has neither text nor an image with a description: show its URL
 			w.q.out.WriteString(`<span class="sr">` + html.EscapeString(shell.ShortURL(html.UnescapeString(w.target))) + `</span>`)
 		}
 	}
@@ -224,7 +224,7 @@ func step(t markupTag) int {
 	return 1
 }
 
-// opened tracks open elements, and cuts the text after a block that reaches minExcerpt.
+// opened tracks the open elements. It cuts the text after the block that reaches minExcerpt.
 func (w *bodyWriter) opened(t markupTag) {
 	switch {
 	case !w.cuts || t.void || voidElement(t.name):
@@ -297,7 +297,8 @@ func (w *bodyWriter) link(kind, src string) {
 	w.q.out.WriteString(`<a class="play" data-kind="` + kind + `" href="` + html.EscapeString(src) + `" rel="nofollow noopener noreferrer ugc">` + html.EscapeString(words) + "</a>")
 }
 
-// Image returns the HTML of an image according to the setting. inLink means it is inside a link.
+// Image returns the HTML of an image according to the image mode. inLink: the image is inside a
+// link.
 func (d *BodyRenderer) Image(src, alt, width, height string, inLink bool) string {
 	data := isDataImage(src)
 	here := d.own && strings.HasPrefix(src, "/") && !strings.HasPrefix(src, "//")

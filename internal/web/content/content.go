@@ -22,10 +22,10 @@ type Posts interface {
 
 // Options configure the sources of texts and the display of their images.
 type Options struct {
-	Posts Posts // nil: no writing on this server
+	Posts Posts // nil: users cannot write posts
 	// FileOf returns a hosted file by the first digits of its hash. Nil: no metadata of files.
 	FileOf   func(ctx context.Context, user, hash string) (author.File, error)
-	Images   string // of items: ImagesProxy, ImagesDirect or ImagesOff [off, without Remote or ImageKey]
+	Images   string // mode for images of items: ImagesProxy, ImagesDirect or ImagesOff [off, without Remote or ImageKey]
 	Remote   Remote // reads images; nil: none
 	ImageKey []byte // signs proxy URLs of images
 }
@@ -56,8 +56,8 @@ type Remote interface {
 	Get(ctx context.Context, r fetch.Request) (*fetch.Response, error)
 }
 
-// KnownSizes counts the images of other servers whose sizes became known. A page that shows such images
-// is the same only while the number is.
+// KnownSizes counts the images of other servers whose sizes became known. While the number is
+// unchanged, a page renders such images the same way.
 func (s *Renderer) KnownSizes() int64 { return s.sizes.learned.Load() }
 
 // ImageSize returns width and height of an image that this server has read, as HTML attributes; ""

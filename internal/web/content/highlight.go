@@ -91,7 +91,7 @@ func highlightText(out *strings.Builder, text string, terms []search.Term) {
 	out.WriteString(text[done:])
 }
 
-// matches reports whether words begin with those of a term.
+// matches reports whether words begins with the words of a term.
 func matches(words []foundWord, t search.Term) bool {
 	if len(words) < len(t.Words) {
 		return false
@@ -121,7 +121,7 @@ func wordsOf(text string) (all []foundWord) {
 			return n < 2
 		})
 		if n != 1 {
-			w.word = "" // it is several words for a search, and none of them has a place of its own
+			w.word = "" // the search splits it into several words, whose positions in the text are unknown
 		}
 		all, from = append(all, w), -1
 	}

@@ -20,7 +20,7 @@ const maxCachedSizes = 20_000
 type imageSizes struct {
 	mu         sync.Mutex
 	young, old map[[16]byte]dimensions
-	learned    atomic.Int64 // number of images
+	learned    atomic.Int64 // number of images whose size became known
 }
 
 // dimensions are in pixels, after the rotation of the image.

@@ -164,7 +164,7 @@ func (q *tagRewriter) write(t markupTag) {
 		case "src", "srcset", "poster", "background", "style", "class", "id", "datetime":
 			continue
 		case "href":
-			if a.value == "" { // the sanitizer removed an unsafe URL
+			if a.value == "" { // empty, because the sanitizer removed an unsafe URL
 				continue
 			}
 		}
@@ -176,8 +176,8 @@ func (q *tagRewriter) write(t markupTag) {
 	q.out.WriteByte('>')
 }
 
-// writeMediaLink writes a link for an element that a browser would load; inside a link, only its
-// words. A data URL image is kept, because it loads nothing.
+// writeMediaLink writes a link for an element that a browser would load; inside another link, it
+// writes only the link's text. A data URL image is kept, because it loads nothing.
 func (q *tagRewriter) writeMediaLink(t markupTag) {
 	src := t.attr("src")
 	if t.end || src == "" || t.name == "source" && q.openPicture > 0 {
@@ -209,7 +209,7 @@ func LastPathPart(src string) string {
 	}
 	name := src[strings.LastIndexByte(src, '/')+1:]
 	if strings.Contains(name, "&") || len(name) > 60 {
-		return "" // part of a character reference would be another text
+		return "" // the name ends within a character reference
 	}
 	return name
 }

@@ -23,21 +23,21 @@ type File struct {
 const (
 	maxPostHTML     = 24 << 10 // bytes of HTML; a longer post is shortened
 	maxNodes        = 300      // posts within a post
-	maxOpenNodes    = 60       // of them, shown before the others are folded
-	maxOwnPageNodes = 20_000   // on the post's own page
+	maxOpenNodes    = 60       // nodes shown before the rest is folded
+	maxOwnPageNodes = 20_000   // nodes on the post's own page
 )
 
 // PostView is a post for a page.
 type PostView struct {
-	ID      string // of its element
+	ID      string // ID of its HTML element
 	Number  int64
 	Title   string
-	Path    string // of its page
+	Path    string // path of its page
 	Address string // absolute URL of its page
 	At      shell.Moment
 	Edited  shell.Moment
 	HTML    template.HTML // sanitized
-	Cut     bool          // its page shows more
+	Cut     bool          // the text was shortened; its page shows all of it
 	Lang    string
 	Nodes   []NodeView
 	Link    string // page that the post is about
@@ -46,8 +46,8 @@ type PostView struct {
 	Files   []FileView
 	Card    *CardView
 	Author  WriterView
-	Alone   bool // on its own page
-	Foreign bool // on a page with posts of several authors
+	Alone   bool // the post is on its own page
+	Foreign bool // the page has posts of several authors
 }
 
 // NodeView is one of the posts within a post.
@@ -55,7 +55,7 @@ type NodeView struct {
 	Title  string
 	HTML   template.HTML
 	Inline bool          // HTML is the content of one paragraph, without its element
-	Head   template.HTML // HTML without its links, for the summary of a fold, which is itself a control
+	Head   template.HTML // HTML without links, for <summary>: it is a control, which must not contain links
 	Links  template.HTML // the links removed from Head
 	Link   string
 	Files  []FileView
@@ -121,7 +121,7 @@ func (w *PostRenderer) RenderPost(p author.Post) (PostView, error) {
 	if w.all {
 		e.ID = p.User + "-" + e.ID
 	}
-	begun := p.PublishedAt // a post published with an older date does not count as edited
+	begun := p.PublishedAt // a post that is published with an older date does not count as edited
 	if p.CreatedAt.After(begun) {
 		begun = p.CreatedAt
 	}
@@ -257,7 +257,7 @@ func (w *PostRenderer) size(user, address string, own bool) (width, height strin
 
 // WriterView is an author for a page.
 type WriterView struct {
-	Name     string // of the user
+	Name     string // name of the user
 	Person   string // display name
 	Title    string
 	Blurb    []string

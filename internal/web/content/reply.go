@@ -15,11 +15,11 @@ const ReplyLevels = 4
 
 // Reply is a reply on a page.
 type Reply struct {
-	ID       string // of its element
-	Name     string // of its author
+	ID       string // ID of its HTML element
+	Name     string // name of its author
 	Profile  string // URL of its author; "": none
-	Href     string // its page
-	Host     string // of a page elsewhere
+	Href     string // URL of its page
+	Host     string // host of its page, if that is on another site
 	Title    string
 	HTML     template.HTML
 	Text     string

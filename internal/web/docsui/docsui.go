@@ -120,7 +120,7 @@ func (s *Pages) image(rw http.ResponseWriter, r *http.Request, name string) {
 	if kind == "image/svg+xml" { // the drawings have a style element for light and dark
 		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
 	}
-	_, _ = rw.Write(b) // a client that left does not matter
+	_, _ = rw.Write(b) // an error means that the client is gone
 }
 
 // Current reports whether p is the shown page.
@@ -143,5 +143,5 @@ func inOrder(shelves []pageGroup) (all []*page) {
 	return all
 }
 
-// order sorts results: the best first, then the order of the site.
+// order compares results: the higher score comes first, then the order of the site.
 func order(a, b result) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.at, b.at)) }

@@ -15,8 +15,9 @@ import (
 // codeBlock matches a block of code in the output of goldmark.
 var codeBlock = regexp.MustCompile(`(?s)<pre><code(?: class="language-(\w+)")?>(.*?)</code></pre>`)
 
-// blocks gives each block of code a place in the order of the keyboard and, where it is sent or run, a
-// button that copies it. A block of HTTP becomes two: the request and the response.
+// blocks makes each block of code focusable, so that the keyboard can scroll it. Commands and
+// requests get a button that copies them. A block of HTTP becomes two blocks: the request and the
+// response.
 func blocks(body string) string {
 	n := 0
 	printed := func(label, text string) string {
@@ -73,8 +74,8 @@ func tables(body string) string {
 // exampleCloud is the <cloud> element of the pages, as it is in HTML.
 const exampleCloud = `&lt;cloud domain=&quot;hub.example&quot; port=&quot;5337&quot; path=&quot;/rsscloud/pleaseNotify&quot; registerProcedure=&quot;&quot; protocol=&quot;http-post&quot;/&gt;`
 
-// ownURL replaces the example servers by the server with that public URL, which is without a trailing
-// slash, and its <cloud> element.
+// ownURL replaces the example servers by this server: base is its public URL without a trailing
+// slash, cloud its <cloud> element.
 func ownURL(body template.HTML, base, cloud string) template.HTML {
 	host := base
 	if u, err := url.Parse(base); err == nil && u.Host != "" {

@@ -21,8 +21,8 @@ type section struct {
 // result is a section that matches a search.
 type result struct {
 	Page    *page
-	ID      string // of the heading; "": the page itself
-	Title   string // of the section; "": the page itself
+	ID      string // ID of the section's heading; "": the page itself
+	Title   string // title of the section; "": the page itself
 	Snippet template.HTML
 
 	score, at int
@@ -106,7 +106,7 @@ const around = 90
 // snippet returns the text around the first word that the section contains, with the words marked.
 func (s section) snippet(words []string) template.HTML {
 	folded := strings.ToLower(s.text)
-	if len(folded) != len(s.text) { // a letter has another length in lowercase
+	if len(folded) != len(s.text) { // some letter has another length in lowercase, so the positions differ
 		folded = s.text
 	}
 	first := 0

@@ -167,8 +167,8 @@ func isFile(text, to string) bool {
 	return strings.HasSuffix(text, ".md") && path.Base(text) == path.Base(file)
 }
 
-// url returns the URL for the target of a link on a page. An image was rewritten once already, when it
-// begins with a slash.
+// url returns the URL for the target of a link on a page. A URL that begins with a slash belongs to
+// an image and has been rewritten before.
 func (l links) url(to string) string {
 	file, mark, _ := strings.Cut(to, "#")
 	if file == "" || strings.Contains(to, "://") || strings.HasPrefix(to, "/") {

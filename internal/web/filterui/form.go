@@ -29,7 +29,7 @@ type filterView struct {
 // filterForm holds the values of the form as the user typed them, and the errors next to them.
 type filterForm struct {
 	Name, NameError       string
-	What, WhatError       string // "", "c:" and a category, "s:" and the number of a feed
+	What, WhatError       string // filtered items: "" for all, "c:" and a category, or "s:" and the ID of a feed
 	Rows                  []conditionRow
 	Hide, Read, Star      bool
 	Forward, ForwardError string
@@ -39,9 +39,9 @@ type filterForm struct {
 
 // conditionRow is one line of conditions.
 type conditionRow struct {
-	N         int // from 0
+	N         int // index of the line, from 0
 	Field, Op string
-	Values    string // one a line
+	Values    string // one per line
 	Error     string
 }
 

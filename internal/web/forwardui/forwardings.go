@@ -42,7 +42,7 @@ type listRow struct {
 // formView holds the values of the form for a new recipient. A secret is never written back into
 // a page.
 type formView struct {
-	What        string // "", "c:" and a category, "s:" and the number of a feed
+	What        string // forwarded items: "" for all, "c:" and a category, or "s:" and the ID of a feed
 	Categories  []string
 	Sources     []feedChoice
 	More        bool // the menu does not have all feeds

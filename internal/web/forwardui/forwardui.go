@@ -71,7 +71,7 @@ func (s *Pages) pageView(r *http.Request, title string) pageView {
 
 // Routes lists the pages.
 func (s *Pages) Routes() []route.Route {
-	// open is a page and its form for the person who has the link of a mail.
+	// open returns the routes of a page and its form that need no session, only the link in a mail.
 	open := func(path, asks, does string, page, do http.HandlerFunc) []route.Route {
 		return []route.Route{
 			{Method: http.MethodGet, Path: path, Handler: page, Purpose: asks},

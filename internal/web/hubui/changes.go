@@ -75,9 +75,9 @@ type changeLine struct {
 	Key  string // equal for all changes of one feed
 	When shell.Moment
 	Via  endpoint
-	Name string // of the site, else its host
-	Href string // of the site; "": no link
-	Site string // its URL, shortened; "": same as the name
+	Name string // name of the site; without one, its host
+	Href string // URL of the site; "": no link
+	Site string // URL of the site, shortened; "": same as Name
 	Page string // the changed page, if it is not the site
 	Feed string // the feed, if it is not the site
 	Tags []string

@@ -37,7 +37,7 @@ type changeWatch struct {
 	q    changesQuery
 	lang *locale.Locale
 	html bool
-	sent map[eventKey]bool // sent from the store; the tail can repeat them
+	sent map[eventKey]bool // changes sent from the store, which the live stream may repeat
 }
 
 func (w *changeWatch) run(ctx context.Context, r *http.Request) error {

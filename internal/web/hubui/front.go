@@ -32,7 +32,7 @@ const changesOnFront = 5
 // hubView is the page of the hub: the elements for a feed, and the two forms.
 type hubView struct {
 	shell.View
-	Cloud    string // element for a feed, of rssCloud
+	Cloud    string // <cloud> element for a feed
 	Base     string // public URL without a trailing slash
 	With     string // the protocol whose elements are shown: rsscloud or websub
 	TestFeed string // URL of a feed to try; "": none
@@ -53,18 +53,18 @@ const (
 // exampleFeed is the feed in examples.
 const exampleFeed = "https://example.com/rss.xml"
 
-// WebSubLinks returns the elements of WebSub for an RSS feed.
+// WebSubLinks returns the link elements that WebSub needs in an RSS feed.
 func (v hubView) WebSubLinks() string {
 	const atom = `<atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="`
 	return atom + `hub" href="` + v.Base + `/websub"/>` + "\n" + atom + `self" href="` + exampleFeed + `"/>`
 }
 
-// AtomLinks returns the elements of WebSub for an Atom feed.
+// AtomLinks returns the link elements that WebSub needs in an Atom feed.
 func (v hubView) AtomLinks() string {
 	return `<link rel="hub" href="` + v.Base + `/websub"/>` + "\n" + `<link rel="self" href="` + exampleFeed + `"/>`
 }
 
-// JSONHubs returns the member of WebSub for a JSON Feed.
+// JSONHubs returns the member "hubs" for a JSON Feed.
 func (v hubView) JSONHubs() string {
 	return `"hubs": [{"type": "WebSub", "url": "` + v.Base + `/websub"}]`
 }

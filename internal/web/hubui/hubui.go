@@ -119,7 +119,7 @@ type Store interface {
 	CountChanges(ctx context.Context) (int64, error)
 }
 
-// wideView is NewView for a page with tables or charts.
+// wideView is like NewView, for a page with tables or charts.
 func (s *Pages) wideView(r *http.Request, title string) shell.View {
 	v := s.NewView(r, title)
 	v.Wide = true

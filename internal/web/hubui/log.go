@@ -114,7 +114,7 @@ func (q logQuery) matches(e event.Event) bool {
 		strings.Contains(strings.ToLower(e.Text), text) || strings.Contains(strings.ToLower(e.Peer), text)
 }
 
-// url is path with the same filters, and one more pair if name is set.
+// url returns path with the same filters, and with one more parameter if name is not "".
 func (q logQuery) url(path, name, value string) string {
 	v := url.Values{}
 	if q.Topic != "" {

@@ -125,7 +125,7 @@ func registration(form rsscloud.Form, from netip.Addr) (registerForm, hub.Regist
 		f.ProcedureError = shell.ErrorText(err)
 	}
 	ask := rsscloud.Registration{Port: port, Path: f.Path, Protocol: f.Protocol, Domain: f.Domain}
-	// Errors that are known already are not reported twice.
+	// Do not report again what the field's own check has reported.
 	if f.PortError != "" {
 		ask.Port = 80
 	}

@@ -19,7 +19,7 @@ type row struct {
 	Tag       string
 	Kind      string
 	Bad       bool
-	Topic     string // title of the feed, else its URL, shortened
+	Topic     string // title of the feed; without a title, its shortened URL
 	TopicURL  string // the URL if Topic is the title
 	TopicHref string
 	Text      string
@@ -40,9 +40,9 @@ type fact struct {
 // rowView contains the common data of the lines of one page.
 type rowView struct {
 	Now    time.Time
-	Titles map[string]string // of feeds, by URL
+	Titles map[string]string // titles of feeds by URL
 	Query  logQuery          // filters of the page, which its links keep
-	InLog  bool              // lines of the log; false: of the page of a topic
+	InLog  bool              // the lines are in the log; false: they are on the page of a topic
 }
 
 // newRow makes a line of the public part of e.

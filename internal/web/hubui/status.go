@@ -16,8 +16,8 @@ import (
 type span struct {
 	Name, Label string
 	Length      time.Duration
-	Step        time.Duration // one point of the charts
-	TableStep   time.Duration // one row of the table
+	Step        time.Duration // time that one point of the charts covers
+	TableStep   time.Duration // time that one row of the table covers
 	Ticks       []shell.Tick
 }
 

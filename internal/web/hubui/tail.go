@@ -32,7 +32,7 @@ func (s *Pages) newTail() *changeTail {
 	}}
 }
 
-// tailReader is one client.
+// tailReader is the subscription of one client.
 type tailReader struct {
 	c     <-chan []hub.Change
 	leave func()
@@ -109,7 +109,7 @@ func (w *tailWork) begin(ctx context.Context) bool {
 func (w *tailWork) poll(ctx context.Context, wide bool) {
 	list, err := w.fresh(ctx, wide)
 	for batch := range slices.Chunk(list, tailBatch) {
-		for _, ch := range w.tail.Channels() { // there is one
+		for _, ch := range w.tail.Channels() { // all clients share one channel
 			w.tail.Send(ch, batch, 0)
 		}
 	}

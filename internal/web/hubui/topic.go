@@ -21,17 +21,17 @@ const (
 	topicHosts    = 40   // subscribers listed
 	topicCounted  = 5000 // subscribers read for a topic's page
 	topicChanges  = 24   // changes in a topic's charts
-	topicNotified = 400  // notify events read for them
+	topicNotified = 400  // notify events read for these charts
 )
 
 type topicView struct {
 	shell.View
 	Topic     hub.Topic
-	Known     bool // a stored topic; else only the log knows it
+	Known     bool // the topic is stored; false: only the log contains it
 	URL       string
 	Open      bool   // URL may be a link
 	Home      string // the page of the feed, if it declares one
-	Self      string // the URL that the feed declares, if it is another one
+	Self      string // the URL that the feed declares, if it differs
 	LogHref   string
 	Back      string // the log with the filters that led here; "": none
 	Lead      string // the first sentence
@@ -100,7 +100,7 @@ func (s *Pages) topicPage(rw http.ResponseWriter, r *http.Request) {
 	v.linkLog(r, id)
 	for _, e := range events {
 		line := newRow(e, rowView{Now: v.Now})
-		line.Topic = "" // it is the page's heading
+		line.Topic = "" // the heading of the page names the topic
 		v.Rows = append(v.Rows, line)
 	}
 	if err := s.fillTopic(ctx, &v, events); err != nil {

@@ -28,7 +28,7 @@ type topicsView struct {
 	Counted   bool
 	First     string // URL of the first page
 	More      string // URL of the next page; "": none
-	Paged     bool   // not the first page
+	Paged     bool   // this is not the first page
 }
 
 type topicRow struct {
@@ -176,7 +176,7 @@ func (s *Pages) topicRows(ctx context.Context, found []hub.TopicInfo, now time.T
 		changed := t.ChangedAt
 		if s.Changed != nil {
 			if own := s.Changed(ctx, t.URL); own.After(changed) {
-				changed = own // a version that the hub has not read yet
+				changed = own // the hub has not read this version yet
 			}
 		}
 		row := topicRow{Href: "/topics/" + strconv.FormatInt(t.ID, 10), Name: shell.ShortURL(t.URL), Subscribers: t.Subscribers, Changed: shell.NewMoment(now, changed)}

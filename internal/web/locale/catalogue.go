@@ -58,7 +58,7 @@ func load(code, name string) *Locale {
 				continue
 			}
 			l.words[key] = e.text
-			if strings.Contains(key, "%") && !strings.ContainsAny(key, "{<") { // a text of the code
+			if strings.Contains(key, "%") && !strings.ContainsAny(key, "{<") { // the key is a format in the code, not a text in a template
 				_ = builder.Set(tag, key, e.messages()...)
 			}
 		}

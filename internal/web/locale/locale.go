@@ -21,8 +21,8 @@ import (
 
 // Locale is a language of the pages. It is safe for concurrent use.
 type Locale struct {
-	Code    string // of the language: "en", "de"
-	Name    string // in the language itself
+	Code    string // code of the language: "en", "de"
+	Name    string // name of the language in the language itself
 	words   map[string]string
 	scripts map[string]any // texts of the scripts
 	printer *message.Printer

@@ -72,9 +72,9 @@ const (
 type token struct {
 	kind     kind
 	source   string
-	name     string // of a tag
+	name     string // name of a tag
 	partner  int    // index of the other end of a pair
-	boundary bool   // it ends a text
+	boundary bool   // the token ends a text
 }
 
 // inlineTags are the elements that can be part of a sentence.
@@ -290,7 +290,7 @@ func (w *rewriter) run(from, to int) string {
 		if t.partner <= i {
 			continue
 		}
-		for start := i + 1; start <= t.partner; { // the content, by branches
+		for start := i + 1; start <= t.partner; { // rewrite the content, branch by branch
 			end := start
 			for end < t.partner && w.tokens[end].partner != i {
 				end++
@@ -378,7 +378,7 @@ var readAttributes = regexp.MustCompile(` (title|aria-label|placeholder|alt|labe
 // contentAttribute is the text of a description.
 var contentAttribute = regexp.MustCompile(` (content)="`)
 
-// tag returns a token with its attributes rewritten.
+// tag returns the source of a tag, with the texts in its attributes rewritten.
 func (w *rewriter) tag(t token) string {
 	if t.source[0] != '<' || rawTags.MatchString(t.source) {
 		return t.source

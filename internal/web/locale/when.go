@@ -92,7 +92,7 @@ func (l *Locale) Date(t time.Time, layout string) string {
 		return t.Format(layout)
 	}
 	out := t.Format(layout)
-	if strings.ContainsRune(layout, '2') { // not the name of a day or a month alone
+	if strings.ContainsRune(layout, '2') { // the layout has more than the name of a day or a month
 		out = t.Format(l.Words(layout))
 	}
 	if strings.Contains(layout, "Monday") {

@@ -14,12 +14,12 @@ import (
 type followView struct {
 	shell.View
 	Author, Path, Feed, Account string
-	MayFollow                   bool   // signed in here
+	MayFollow                   bool   // the visitor is signed in on this server
 	Server, Wrong               string // the visitor's server as typed, and what is wrong with it
 	Host, Continue              string // name of that server, and its form for this author
 	ByMail                      bool   // the author sends posts by e-mail
 	Address, AddressWrong       string
-	Asked                       bool // a mail was sent, if the address needs one
+	Asked                       bool // the form was sent; the address receives a mail if it has to confirm
 }
 
 // followPage leads a visitor to the form of their own server. The page shows the link instead of a

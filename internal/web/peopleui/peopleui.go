@@ -48,9 +48,9 @@ type Subscriptions interface {
 // Options configure the pages.
 type Options struct {
 	Directory     Directory
-	Subscriptions Subscriptions                                               // by e-mail; nil: not possible
+	Subscriptions Subscriptions                                               // subscriptions by e-mail; nil: not possible
 	River         River                                                       // nil: no feed reader, so nobody follows here
-	ReaderOf      func(user string) string                                    // river of a user
+	ReaderOf      func(user string) string                                    // reader name of a user in the river
 	Hosted        func(ctx context.Context, user string) (author.Feed, error) // public feed of a user; fault.NotFound
 }
 
@@ -112,7 +112,7 @@ type authorRow struct {
 // settingsView has the choices of the user about this page.
 type settingsView struct {
 	Listed, ShowFollows, OwnPosts bool
-	Mail, MaySend                 bool // sends posts to subscribers; the server can
+	Mail, MaySend                 bool // the user sends posts to subscribers; the server can send mail
 }
 
 func (s *Pages) listPage(rw http.ResponseWriter, r *http.Request) {
@@ -213,7 +213,7 @@ func (s *Pages) doSettings(rw http.ResponseWriter, r *http.Request, session acco
 	p.Unlisted = shell.FormValue(form, "listed") == ""
 	p.ShowFollows = shell.FormValue(form, "show") != ""
 	p.MailSubscribers = shell.FormValue(form, "mail") != ""
-	p.NoOwnPosts = shell.FormValue(form, "own") == "" && !p.MailSubscribers // what is sent comes from the own river
+	p.NoOwnPosts = shell.FormValue(form, "own") == "" && !p.MailSubscribers // subscribers receive posts from the user's own river, so it must contain them
 	if err = s.SetPreferences(rw, r, p); err == nil && p.NoOwnPosts != was.NoOwnPosts {
 		err = s.setOwnPosts(r, session.User, !p.NoOwnPosts)
 	}

@@ -110,8 +110,8 @@ func (s *base) readerOrReason(r *http.Request) (reader string, may access, err e
 }
 
 // isLocal reports whether r comes from this machine and uses a host name of this machine. The Host
-// check stops DNS rebinding: a foreign page has its own name in Host. A proxy in front is
-// recognized by its headers, by the public URL, or by HTTP/1.0, which no browser sends.
+// check stops DNS rebinding: requests of a page from another site name that site in Host. A proxy
+// in front is recognized by its headers, by the public URL, or by HTTP/1.0, which no browser sends.
 func (s *base) isLocal(r *http.Request) bool {
 	if !r.ProtoAtLeast(1, 1) {
 		return false

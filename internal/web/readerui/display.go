@@ -9,7 +9,8 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// displaySettings are the user's choices for the river. Marks and Counts are their positive forms.
+// displaySettings are the user's choices for the river. Marks and Counts are the opposites of the
+// stored preferences, which hide them.
 type displaySettings struct {
 	account.Preferences
 	Marks, Counts bool

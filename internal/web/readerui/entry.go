@@ -94,7 +94,7 @@ type riverFile struct {
 	Name, Href string
 	Note       string        // duration and size
 	Kind       string        // "audio", "video" or ""
-	Image      template.HTML // of an image
+	Image      template.HTML // HTML of an image
 }
 
 // riverPost is an item for one reader. It holds everything that its HTML depends on, and is the key of
@@ -105,13 +105,13 @@ type riverPost struct {
 	At        int64  // Unix milliseconds
 	Published int64  // Unix milliseconds of the publication
 	Group     string // the same for all items of one feed from one check
-	First     bool   // of its group on the page
+	First     bool   // the item is the first of its group on the page
 	Own       bool   // the user may mark it
 	Marks     bool   // read marks are shown
 	Read      bool
 	Starred   bool
 	Old       bool // it was not news at its check; see isOld
-	Alone     bool // on its own page
+	Alone     bool // the item is on its own page
 	Feed      string
 	FeedHref  string
 	Icon      string             // URL
@@ -121,7 +121,7 @@ type riverPost struct {
 	To        conversation.Brief // the post that it replies to; Href is "" for none
 	When      shell.Moment
 	Edited    shell.Moment
-	Taken     shell.Moment // removed from its feed
+	Taken     shell.Moment // when the item was removed from its feed
 	ReadAt    clock
 	SourceID  int64
 	Full      bool      // the text was read from the page of the item
@@ -234,7 +234,7 @@ func (s *riverPages) content(it *river.Item, full time.Time, whole bool, l *loca
 		s.contents.Put(key, c, c.size())
 	}
 	for _, image := range c.unsized {
-		if width, _ := s.ImageSize(image); width != "" { // it was read since
+		if width, _ := s.ImageSize(image); width != "" { // the image has been read since
 			c = write()
 			s.contents.Put(key, c, c.size())
 			break

@@ -19,11 +19,11 @@ type itemView struct {
 	shell.View
 	Post       riverPost
 	Own        bool
-	Classes    string    // of the river's element
-	Back       string    // where a form of the page leads: this page, without marking the item again
+	Classes    string    // CSS classes of the river's element
+	Back       string    // page after a form is sent: this page, without marking the item again
 	Up         string    // URL of the river from which the user came
 	UpName     string    // its name
-	UpForeign  bool      // the name is from the user
+	UpForeign  bool      // the user chose the name
 	Prev, Next *itemLink // the items before and after it in that river; nil: none
 	Full       fullView
 	Replies    []*content.Reply
@@ -154,7 +154,7 @@ func (s *riverPages) markOpened(r *http.Request, reader string, e *river.Entry) 
 	}
 	yes := true
 	if _, err := s.River.Mark(r.Context(), reader, []int64{e.ID}, &yes, nil); err != nil {
-		s.Logger().Warn("mark an opened item as read", "err", err) // the page is more important than its mark
+		s.Logger().Warn("mark an opened item as read", "err", err) // show the page although it could not be marked
 		return
 	}
 	e.Mark.Read = true
@@ -182,7 +182,7 @@ func (s *riverPages) neighbours(ctx context.Context, st riverScope, q riverQuery
 		want.Before, want.Oldest, want.Bare, want.Limit = e.Place(), side.prev != how.oldest, true, neighbourLimit
 		list, err := s.River.Items(ctx, want)
 		if err != nil {
-			if fault.CodeOf(err) == fault.Invalid { // the search; its page shows the error
+			if fault.CodeOf(err) == fault.Invalid { // the search is invalid; its page shows the error
 				return nil, nil, nil
 			}
 			return nil, nil, err
@@ -206,7 +206,7 @@ func (how showing) path(id int64) string { return how.root + "/item/" + strconv.
 // scopeValues returns the parameters that select q in a scope.
 func (q riverQuery) scopeValues(st riverScope) url.Values {
 	v := q.values()
-	if st.Public != "" { // the path has the category
+	if st.Public != "" { // the path already names the category
 		v.Del("category")
 	}
 	return v

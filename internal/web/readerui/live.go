@@ -37,7 +37,7 @@ type channelKey struct {
 // riverChannel is a stream with clients. Its position is the last Seq sent.
 type riverChannel = live.Channel[channelKey, []byte]
 
-// riverReader is one client.
+// riverReader is the subscription of one client to a stream.
 type riverReader struct {
 	c     <-chan []byte // closed if the client is too slow
 	leave func()
@@ -112,7 +112,7 @@ func (w riverWork) deliver(ctx context.Context, a river.Arrival) {
 		f, known := follows[ch.Key.Reader]
 		if !known {
 			set, err := w.River.Following(ctx, ch.Key.Reader)
-			f = err != nil || set[a.SourceID] // unknown: the query for the items decides
+			f = err != nil || set[a.SourceID] // if the followers are unknown, the query for the items decides
 			follows[ch.Key.Reader] = f
 		}
 		return f

@@ -203,7 +203,7 @@ func (s *base) riverForm(rw http.ResponseWriter, r *http.Request) bool {
 // backToRiver ends a request that has changed marks. did has the result for the next page.
 func (s *riverPages) backToRiver(rw http.ResponseWriter, r *http.Request, did url.Values, fragment string) {
 	rw.Header().Set("Cache-Control", "no-store")
-	if r.Header.Get("Accept") == "text/plain" { // the page's own script, which updates the page
+	if r.Header.Get("Accept") == "text/plain" { // the request is from the page's script, which updates the page itself
 		rw.WriteHeader(http.StatusNoContent)
 		return
 	}

@@ -25,7 +25,7 @@ type railLink struct {
 	Name, Href string
 	Here       bool
 	Unread     int64
-	Foreign    bool // the text is from the user
+	Foreign    bool // the user chose the text: isolate its text direction
 }
 
 // railGroup is a category in the rail, with its feeds.
@@ -182,7 +182,7 @@ func (s *riverPages) addRailFeeds(v *riverView, feeds []river.RailFeed, counts b
 	}
 }
 
-// drawn adds the icon of a feed.
+// drawn returns link with the icon of its feed.
 func (s *riverPages) drawn(link railFeed, f *river.RailFeed) railFeed {
 	link.Icon, link.Letter = s.icon(f.Icon), initial(link.Name)
 	return link

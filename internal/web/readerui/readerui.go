@@ -23,7 +23,7 @@ type Options struct {
 	RiverPublic bool                           // the public may read the server's own river
 	Fresh       func(ctx context.Context) bool // reports that no account exists yet; nil: there is one
 	Accounts    AccountState                   // nil: no accounts
-	Posts       WrittenPosts                   // nil: no writing
+	Posts       WrittenPosts                   // nil: users cannot write posts
 	FullTexts   FullTexts                      // nil: no full texts
 	// Known describes the post at a URL that an item replies to, from memory or the store. Nil: none is known.
 	Known   func(url string) (conversation.Brief, bool)

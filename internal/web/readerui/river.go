@@ -138,7 +138,7 @@ func (q riverQuery) found() []search.Term {
 		return nil
 	}
 	terms, err := search.Terms(words.Rest)
-	if err != nil { // there are no words
+	if err != nil { // without a valid search, nothing is marked
 		return nil
 	}
 	return terms

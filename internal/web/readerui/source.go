@@ -77,12 +77,12 @@ const (
 type aboutSource struct {
 	Address, Href string
 	Description   string
-	Home          string // "": none, or not safe as a link
+	Home          string // website of the feed; "": none, or not safe as a link
 	Format        string
 	Language      string
 	Items         int64
 	Since         shell.Moment
-	List          bool // added by a reading list
+	List          bool // the feed was added by a reading list
 }
 
 type movedSource struct {
@@ -412,7 +412,7 @@ func (s *followPages) doRefresh(rw http.ResponseWriter, r *http.Request, reader 
 		_, err = s.River.Refresh(r.Context(), id)
 	}
 	if err != nil {
-		s.showError(rw, r, reader, part, err, func(v *sourceView, _ string) { v.RefreshError = shell.Sentence(fault.Message(err)) }) // the message has the time of the next check
+		s.showError(rw, r, reader, part, err, func(v *sourceView, _ string) { v.RefreshError = shell.Sentence(fault.Message(err)) }) // the message names the time of the next check
 		return
 	}
 	http.Redirect(rw, r, partPath(id, part)+"?done=read", http.StatusSeeOther)

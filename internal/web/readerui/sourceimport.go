@@ -21,9 +21,9 @@ import (
 
 const (
 	MaxImport        = 20 << 20    // bytes of a list
-	maxStoredImports = 64          // imports stored for their page
-	importWait       = time.Second // the form waits so long before a page shows the progress
-	maxWaiting       = 200         // new feeds counted at most; the page reloads every other second
+	maxStoredImports = 64          // imports whose results are stored
+	importWait       = time.Second // how long the response to the form waits for the end of an import before it shows the progress
+	maxWaiting       = 200         // maximum of Left, because the page counts again every two seconds
 )
 
 type importView struct {
@@ -68,7 +68,7 @@ type imports struct {
 	order []string
 }
 
-// listImport is one import.
+// listImport is an import that is running or has ended.
 type listImport struct {
 	reader string
 	came   chan struct{} // closed once the whole list was received
@@ -246,7 +246,7 @@ type importedView struct {
 	Lead     string
 	Wrong    string
 	Left     int  // new feeds that were not fetched yet
-	More     bool // there are more than Left
+	More     bool // more feeds than Left were not fetched yet
 	Read     int
 	Finished bool
 	Problems []string

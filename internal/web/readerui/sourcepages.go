@@ -17,7 +17,7 @@ import (
 
 const (
 	maxGroupedFeeds      = 250 // feeds on a page grouped by category
-	sourcesPerPage       = 200 // on a page without groups
+	sourcesPerPage       = 200 // feeds on a page without groups
 	maxPages             = 500
 	maxCategoriesPerFeed = 5 // groups that can repeat a feed
 )
@@ -67,7 +67,7 @@ type sourcesView struct {
 	Sorts   []sortChoice
 	Counts  bool // show unread items
 	Paged   bool // the list has several pages
-	Number  int  // of the page, from 1
+	Number  int  // number of the page, from 1
 	Older   string
 	Newer   string
 	Names   []categoryLink

@@ -14,7 +14,8 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// startList is a list of recommended feeds; it has facts about them and none of their content.
+// startList is a list of recommended feeds; it describes the feeds and contains none of their
+// items.
 //
 //go:embed start.opml
 var startList []byte

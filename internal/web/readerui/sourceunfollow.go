@@ -47,7 +47,7 @@ func (s *followPages) offerUnfollowUndo(r *http.Request, reader string, v *sourc
 	}
 	until, err := s.River.Removed(r.Context(), reader, id)
 	if err != nil || !until.After(v.Now) {
-		return // the page shows the message only
+		return // the page shows only the message, without the undo bar
 	}
 	v.Undo = &shell.UndoBar{Action: path.Join(SourcePath(id), "unfollow", "undo"), Words: v.Message, Until: shell.NewMoment(v.Now, until)}
 	v.Message, v.Undo.Until = "", v.Undo.Until.As(until.In(shell.TimeZone(r)).Format("15:04:05"))

@@ -15,8 +15,8 @@ const recheckBeats = 4
 
 // riverStream sends new items of a river live, as server-sent events. The id of an event is the
 // item's Seq; a client that reconnects with Last-Event-ID, or connects with since=, first receives
-// the items that it missed from the store. Data is the HTML of the item; an item that is on the
-// page already was edited.
+// the items that it missed from the store. Data is the HTML of the item; if the item is already on
+// the page, it was edited.
 func (s *riverPages) riverStream(rw http.ResponseWriter, r *http.Request, reader string, may access) {
 	st := riverScope{Reader: reader, May: may, Root: "/river", Category: r.URL.Query().Get("category")}
 	s.streamTo(rw, r, st, func(ctx context.Context) bool {
@@ -72,7 +72,7 @@ func (s *riverPages) mayWatch(ctx context.Context, st riverScope) error {
 	return fault.New(fault.NotFound, "There is no category with that name.")
 }
 
-// riverWatch is one client.
+// riverWatch is the stream of one client.
 type riverWatch struct {
 	*riverPages
 	*live.Stream

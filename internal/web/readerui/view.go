@@ -18,7 +18,7 @@ type riverView struct {
 	Query   riverQuery
 	Looks   displaySettings
 	Own     bool                             // the user may mark items
-	feeds   func() ([]river.RailFeed, error) // for the rail, when they are read; nil: none
+	feeds   func() ([]river.RailFeed, error) // waits for the feeds of the rail; nil: none
 	Days    []riverDay
 	Fold    bool        // old items that one check brought are folded
 	Found   int         // items on the page
@@ -37,7 +37,7 @@ type riverView struct {
 	Shared  string // path of the public page of this category; "": it is private, or the page shows more
 	Feeds   int64  // followed feeds, in total or in the category
 	Formats []categoryDoc
-	Unread  int64          // items that the button marks read
+	Unread  int64          // unread items in the scope of the page
 	Undo    *shell.UndoBar // undoes the last marking
 	Message string         // result of the last action
 	Welcome bool           // the user follows only defaults and has written nothing: the page shows the first steps

@@ -33,7 +33,7 @@ type assets struct {
 	byURL map[string]asset
 	urls  map[string]string // "base.css" to "/static/base.1a2b3c4d5e6f.css"
 
-	light, dark palette // of base.css
+	light, dark palette // colours of base.css
 }
 
 // loadAssets returns the assets of the process. They are read-only.

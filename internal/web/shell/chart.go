@@ -15,14 +15,14 @@ const (
 	chartHeight = 164.0
 	chartLeft   = 42.0
 	chartRight  = 334.0
-	chartTop    = 22.0 // the unit is above it
+	chartTop    = 22.0 // upper end of the vertical axis; its unit is written above
 	chartBottom = 142.0
 )
 
 // Figure is a chart with its texts.
 type Figure struct {
 	ID, Title string
-	Unit      string // of the vertical axis: ms, s, or a noun
+	Unit      string // unit of the vertical axis: ms, s, or a noun
 	Desc      string // text alternative
 	Now       string // the latest value, in words
 	Series    []Series

@@ -11,7 +11,7 @@ import (
 // Chart is a chart for a standalone file, drawn as on the status page.
 type Chart struct {
 	Title  string
-	Unit   string // of the vertical axis
+	Unit   string // unit of the vertical axis
 	Desc   string // text alternative
 	Powers bool   // the values are exponents of ten
 	Series []ChartSeries

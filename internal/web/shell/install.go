@@ -119,7 +119,7 @@ var worker = sync.OnceValue(func() asset {
 	for _, name := range workerFiles() {
 		files = append(files, urls[name])
 	}
-	list, _ := json.Marshal(files) // a list of texts
+	list, _ := json.Marshal(files) // a list of strings can always be encoded
 	body := append([]byte("const files = "+string(list)+";\n"), script...)
 	body = append([]byte(`const version = "`+contentVersion(body)+"\";\n"), body...)
 	return asset{typeOf(".js"), body, compress(body, 9)}

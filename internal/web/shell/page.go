@@ -117,9 +117,9 @@ type View struct {
 	Now      time.Time
 	Lang     *locale.Locale // language of the page; nil: English
 	Accounts bool           // sign-in is possible
-	Hosted   bool           // feeds are hosted here
+	Hosted   bool           // the server hosts feeds
 	Readers  bool           // readers of hosted feeds are counted
-	Writes   bool           // writing is possible
+	Writes   bool           // users can write posts
 	People   bool           // the authors are listed at /people
 	User     string         // the signed-in user; "": signed out
 	// Administrator means that the signed-in user is an administrator, for the entry of the menu.
@@ -144,7 +144,7 @@ func (v View) When(t time.Time) Moment { return NewMoment(v.Now, t) }
 func (s *Shell) NewView(r *http.Request, title string) View {
 	visitor, l := s.Visitor(r), s.Locale(r)
 	title = l.Words(title)
-	if _, own := origin.SiteOf(r.Context()); own { // at the domain of an author nobody is signed in
+	if _, own := origin.SiteOf(r.Context()); own { // sessions do not apply at the domain of an author
 		return View{Lang: l, Title: title, Heading: title, Bare: true, Now: s.CurrentTime(), Accounts: s.Sessions != nil, Hosted: s.Hosts, People: s.People, Rels: s.Rels}
 	}
 	return View{Lang: l, Title: title, Heading: title, Sections: s.sections(r.URL.Path, visitor.Administrator), Theme: s.themeSheet(r), Version: s.Version, Now: s.CurrentTime(),
@@ -191,7 +191,7 @@ func (s *Shell) SetPageHeaders(rw http.ResponseWriter, r *http.Request) {
 	h := rw.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	s.setReader(rw, r)
-	if h.Get("Cache-Control") == "" { // a header that is set already is stricter
+	if h.Get("Cache-Control") == "" { // a header that the handler has set is stricter
 		h.Set("Cache-Control", "no-cache")
 		if s.Visitor(r).User != "" {
 			h.Set("Cache-Control", "private, no-cache")
@@ -301,7 +301,7 @@ func Sentence(s string) string {
 		return ""
 	}
 	word, _, _ := strings.Cut(s, " ")
-	if c := s[0]; c >= 'a' && c <= 'z' && !strings.ContainsAny(strings.TrimRight(word, ".:,"), ".:/-") { // a name or URL keeps its case
+	if c := s[0]; c >= 'a' && c <= 'z' && !strings.ContainsAny(strings.TrimRight(word, ".:,"), ".:/-") { // keep the case of a name or URL
 		s = string(c-'a'+'A') + s[1:]
 	}
 	if !strings.ContainsAny(s[len(s)-1:], ".!?") && !strings.HasSuffix(s, "…") {
