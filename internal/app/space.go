@@ -24,8 +24,8 @@ type spaceState struct {
 	low   bool
 }
 
-// judge decides whether free bytes of size are too few. The threshold is wanted, on a small file
-// system an eighth of it. After the space was low, it must exceed the threshold by an eighth, so
+// judge decides whether free bytes of size are too few. The threshold is wanted, but at most an
+// eighth of the file system. After the space was low, it must exceed the threshold by an eighth, so
 // that the state does not flip often. changed reports a change of low.
 func (s *space) judge(free, size, wanted uint64) (now spaceState, changed bool) {
 	now = spaceState{free: free, least: min(wanted, size/8), known: size > 0}

@@ -31,7 +31,7 @@ const (
 	storeRetry       = 250 * time.Millisecond
 	maxClaimOnCommit = 4
 	shardsPerClaim   = 2                      // if nodes share the store
-	headStart        = 100 * time.Millisecond // time within which a hint reaches an idle node
+	headStart        = 100 * time.Millisecond // how long a busy node waits, so that a hint reaches idle nodes first
 )
 
 type deliveryState int

@@ -216,7 +216,7 @@ func (h pinging) await(ctx context.Context, r *round, p Ping, receivedAt time.Ti
 		return PingResult{}, err
 	}
 	h.wake(h.wakeChecks)
-	select { // it may have ended while the row was written
+	select { // the round may have ended while the row was written
 	case <-r.done:
 		return r.result, r.err
 	default:
@@ -266,7 +266,7 @@ func (h pinging) join(p Ping, receivedAt time.Time, found *Topic) (*round, error
 		return r, nil
 	}
 	r.pinged = true
-	if len(r.pings) < 20 { // more would add no information
+	if len(r.pings) < 20 { // a trace needs no more signals
 		r.pings, r.origins = append(r.pings, e), append(r.origins, p.origin)
 	}
 	return r, nil
@@ -361,7 +361,7 @@ func peerOf(p Ping) string {
 func tooMany(wait time.Duration, format string, args ...any) error {
 	for i, a := range args {
 		if d, ok := a.(time.Duration); ok {
-			args[i] = max(d.Round(100*time.Millisecond), time.Second) // as RetryAfter
+			args[i] = max(d.Round(100*time.Millisecond), time.Second) // rounded as RetryAfter is
 		}
 	}
 	f := fault.New(fault.TooMany, format, args...)
@@ -379,8 +379,8 @@ func (h *Hub) checkTopic(raw string) error {
 	return checkURL(raw)
 }
 
-// checkReadable is checkTopic, and also rejects URLs that can never be read, so that the client
-// learns it immediately.
+// checkReadable is like checkTopic, and also rejects URLs that can never be read, so that the
+// client gets the error immediately.
 //
 // spec:cloudburst#topic-unreadable
 func (h *Hub) checkReadable(raw string) error {

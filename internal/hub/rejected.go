@@ -73,7 +73,7 @@ func (h *Hub) logRejected(ctx context.Context, kind string, r Registration, err 
 // refusePing logs a ping of a forbidden feed, so that its author can see that it arrived.
 func (h *Hub) logRefusedPing(ctx context.Context, p Ping, err error) {
 	u, bad := url.Parse(p.URL)
-	if fault.CodeOf(err) == fault.Refused && bad == nil && u.User == nil { // the log is public
+	if fault.CodeOf(err) == fault.Refused && bad == nil && u.User == nil { // never write a URL with a login into the public log
 		h.LogRejected(ctx, Rejection{Kind: event.KindPing, Topic: p.URL, Text: fault.Message(err), Whole: err.Error(), Via: p.Via, Source: p.Source})
 	}
 }

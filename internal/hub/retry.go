@@ -12,7 +12,7 @@ const (
 	retryBatch       = 200
 	settleEvery      = 100 * time.Millisecond
 	maxSettle        = 500
-	settleSoon       = 100         // if another node would repeat them
+	settleSoon       = 100         // outcomes written at once, if another node would repeat the deliveries
 	pollEvery        = time.Second // if nodes share the store: the maximum delay after a lost hint
 	pollRetriesEvery = 250 * time.Millisecond
 	pollIdleEvery    = time.Minute // if no other node writes to the store
@@ -133,7 +133,7 @@ func (h delivering) finishRetry(d *delivery, r Reply) {
 // settleLoop writes outcomes in batches. It ends after the last delivery.
 func (h delivering) settleLoop(ctx context.Context) {
 	for h.sleep(ctx, h.wakeSettle, pollIdleEvery) {
-		h.sleep(ctx, h.wakeFull, settleEvery) // lets more outcomes join
+		h.sleep(ctx, h.wakeFull, settleEvery) // wait, so that more outcomes join the transaction
 		h.settle(ctx)
 		h.settleMu.Lock()
 		left := len(h.settling) > 0
@@ -183,9 +183,10 @@ func (h delivering) settle(ctx context.Context) {
 	}
 }
 
-// backoff returns the delay after the n-th failed attempt, give or take a fifth. A Retry-After of the
-// subscriber counts between the first and the last delay of the table, and is ignored after the
-// end of the table: it could be five seconds forever.
+// backoff returns the delay after the n-th failed attempt, varied by up to a fifth. A Retry-After
+// of the subscriber replaces it: at least the first delay of the table, at most the last one or an
+// hour, whichever is longer. After the end of the table, Retry-After is ignored, because it could
+// be five seconds forever.
 //
 // spec:cloudburst#retry
 func (h delivering) backoff(n int, requested time.Duration) time.Duration {
@@ -197,7 +198,7 @@ func (h delivering) backoff(n int, requested time.Duration) time.Duration {
 	return h.spread(wait)
 }
 
-// spread returns d give or take a fifth.
+// spread returns d, varied at random by up to a fifth.
 func (h *Hub) spread(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.8 + 0.4*h.Random()))
 }

@@ -114,7 +114,7 @@ func (h delivering) shardLoop(ctx context.Context) {
 		}
 		shardLimit = shardsPerClaim
 		if len(shards) == free && distinctTopics(shards) {
-			shardLimit = min(2*free, maxShardRuns) // many small topics: no other node needs a share of one
+			shardLimit = min(2*free, maxShardRuns) // with many small topics, other nodes need no shard of the same topic
 		}
 	}
 }

@@ -7,12 +7,12 @@ type Shape struct {
 	ShardSubscribers int           // approximate subscribers per shard of a large topic
 	ShardsAtOnce     int           // shards that one node delivers concurrently
 	HostAtOnce       int           // maximum concurrent notifications to one host
-	Lease            time.Duration // of a shard; another node takes over afterwards
-	PollInterval     time.Duration // between two polls of the store without a hint
-	LogWindow        time.Duration // of the log, read again at each poll of other nodes' events
+	Lease            time.Duration // lease of a shard; afterwards another node may claim it
+	PollInterval     time.Duration // time between two polls of the store without a hint
+	LogWindow        time.Duration // period of the log that each poll of other nodes' events reads again
 	KeepLog          time.Duration // maximum age of log rows and recent changes
 	Expiry           time.Duration // lifetime of an rssCloud registration
-	MaxLease         time.Duration // of a WebSub subscription
+	MaxLease         time.Duration // maximum lease of a WebSub subscription
 }
 
 // DefaultShape returns the shape of this program with its default settings.

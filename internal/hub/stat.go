@@ -10,7 +10,7 @@ import (
 // counters are totals since the start. A Minute is the difference of two snapshots.
 type counters struct {
 	pings, checks, changes, notified, failed, registers, writes atomic.Int64
-	queue                                                       atomic.Int64        // maximum of the minute
+	queue                                                       atomic.Int64        // maximum queue of the minute
 	latency                                                     histogram.Histogram // of the minute
 	latencies                                                   histogram.Histogram // since the start
 }

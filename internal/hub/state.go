@@ -34,7 +34,7 @@ type state struct {
 	unverifiedReads                                         *limit.Limiter   // reads for registrations without consent, by host
 	pendingReads                                            *limit.Semaphore // reads for pending registrations, by host
 	requestSources                                          requestSources
-	intentTurn                                              *limit.Limiter   // assigns retry times only
+	intentTurn                                              *limit.Limiter   // only assigns retry times; rejects nothing
 	rates                                                   *limit.Exchange  // shared with other nodes; nil: there are none
 	openIntents                                             *limit.Semaphore // intents in progress, by callback or feed host
 

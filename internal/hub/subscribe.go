@@ -20,8 +20,8 @@ const (
 	consentRate    = 20 // test calls and challenges per second and callback host
 	consentBurst   = 400
 	maxWorkers     = 4                // concurrent feeds or challenges of one registration
-	readsTimeout   = 30 * time.Second // for all feeds, so that a registration takes less than a minute
-	consentTimeout = 25 * time.Second // for all challenges
+	readsTimeout   = 30 * time.Second // limit for reading all feeds, so that a registration takes less than a minute
+	consentTimeout = 25 * time.Second // limit for all challenges
 	importBatch    = 1000
 )
 
@@ -130,7 +130,7 @@ func (h registering) expiry(r Registration, now time.Time) time.Time {
 
 func registeredText(protocol string, expires time.Time) string {
 	if !expires.Before(Forever()) {
-		return fmt.Sprintf("Registered for %s notifications.", strings.ToUpper(protocol)) // only CNWS does not expire
+		return fmt.Sprintf("Registered for %s notifications.", strings.ToUpper(protocol)) // only CNWS registrations do not expire
 	}
 	return fmt.Sprintf("Registered for %s notifications until %s.", protocol, expires.Format("15:04 on 2 January"))
 }

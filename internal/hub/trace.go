@@ -47,8 +47,8 @@ type FoundChange struct {
 	Read        time.Time // when the response was read
 	Done        time.Time // when the change was stored
 	Conditional bool      // validators were sent
-	Status      int       // of the response; 0: a feed of this program, without a request
-	Bytes       int64     // of the feed
+	Status      int       // status of the response; 0: a feed of this program, read without a request
+	Bytes       int64     // size of the feed
 	Shards      int       // shards to deliver
 }
 
@@ -75,7 +75,7 @@ type ShardNotified struct {
 
 // Attempt is one attempt to deliver a notification.
 type Attempt struct {
-	Shard  int // of a first attempt
+	Shard  int // shard of a first attempt
 	Retry  bool
 	Number int // from 1
 	End    time.Time
@@ -124,7 +124,7 @@ func (h verifying) traceChange(c *Check, done *Checked, r *round, read time.Time
 func (run *shardRun) traceBatch(b *deliveryBatch) {
 	batch := BatchNotified{Shard: run.shard.N, N: b.n, Begin: b.begun, End: b.ended, Sent: b.notified, Failed: b.failed}
 	if batch.End.IsZero() {
-		batch.End = run.hub.now() // open deliveries have left it
+		batch.End = run.hub.now() // open deliveries have left the batch
 	}
 	for _, d := range b.list {
 		if d.state == parked || d.state == withdrawn {
@@ -155,7 +155,7 @@ func (run *shardRun) traceEnd() {
 		Shard: run.shard.N, Begin: run.begun, End: h.now(), Last: run.last, Sent: run.notified, Failed: run.failed, Batches: run.batches,
 		Continued: run.shard.Pos != 0,
 	}
-	if p.Continued { // the start is unknown, but not earlier than this
+	if p.Continued { // the start of a continued run is unknown; use the earliest known time
 		p.Begin = topic.ChangedAt
 	}
 	h.Trace.ShardDone(topic, p)

@@ -16,7 +16,7 @@ import (
 // together. Feeds with subscribers are exempt.
 const (
 	unverifiedBurst   = 100             // feeds per host, and concurrent pending reads per host
-	unverifiedEvery   = 2 * time.Second // refill of one
+	unverifiedEvery   = 2 * time.Second // time after which one more read is allowed
 	pendingReadsWait  = 3 * time.Second // maximum wait for other registrations
 	maxRequestSources = 50_000          // pending WebSub requests with a known source
 )
@@ -57,7 +57,7 @@ func (h registering) admitReads(ctx context.Context, r Registration, feeds []str
 	return func() {
 		for _, f := range read {
 			if code := fault.CodeOf(refused[f]); refused[f] != nil && (code == fault.Refused || code == fault.Unreadable) {
-				h.unverifiedReads.Charge(href.Host(f), h.now()) // a few tokens admit a whole registration
+				h.unverifiedReads.Charge(href.Host(f), h.now()) // charge even below zero: a few tokens admit a whole registration
 			}
 		}
 		for _, end := range ends {
@@ -108,7 +108,7 @@ func (a *requestSources) add(in Intent, source netip.Addr) {
 	if !source.IsValid() {
 		return
 	}
-	if len(a.of) >= maxRequestSources { // requests that other nodes finished
+	if len(a.of) >= maxRequestSources { // forget all sources: other nodes have finished some of these requests
 		clear(a.of)
 	}
 	a.of[Key{TopicID: in.TopicID, ID: in.ID}] = source

@@ -14,7 +14,7 @@ import (
 
 const (
 	checkLease    = 30 * time.Second
-	checkTimeout  = 60 * time.Second // for a whole check, including the store
+	checkTimeout  = 60 * time.Second // limit for a whole check, including the store
 	maxCheckRaces = 4
 	maxCheckTries = 12 // consecutive failed checks before a pending ping is dropped
 	checkBatch    = 50
@@ -102,7 +102,7 @@ func (h verifying) checkOnce(ctx context.Context, id int64, url string, c *check
 			return PingResult{Known: true}, failed
 		}
 		if !out.Again.IsZero() && out.Again.Sub(read) < pollIdleEvery {
-			h.wake(h.wakeChecks) // its next poll may be later
+			h.wake(h.wakeChecks) // wake the loop, whose next poll may be later
 		}
 		if out.Changed {
 			if done.Topic.KeepContent && out.Body != nil {
@@ -194,7 +194,7 @@ func (h verifying) outcome(t Topic, got answer, failed error, r *round, begun ti
 		c.Events = append(c.Events, p)
 	}
 	if failed != nil || c.Changed || len(pings) == 0 && r.pinged {
-		c.Events = append(c.Events, e) // otherwise the ping events contain it
+		c.Events = append(c.Events, e) // otherwise the events of the pings contain the outcome
 	}
 	h.stamp(c.Events)
 	return c

@@ -16,10 +16,10 @@ import (
 // until it is recorded: by the progress of its shard, or in its own row if an earlier slow
 // delivery blocks that progress.
 const (
-	batchesPerWindow = 8                      // most of them are written in one transaction
+	batchesPerWindow = 8                      // batches of a window, most of which are written in one transaction
 	batchesPerCommit = 6                      // the first batch waits for the others
 	gatherFor        = 10 * time.Millisecond  // maximum wait of the first batch
-	maxBatchesAhead  = 48                     // of a shard, if many deliveries are excluded
+	maxBatchesAhead  = 48                     // open batches of a shard, if many deliveries are excluded
 	readAheadTTL     = time.Second            // subscriptions read ahead are read again when older
 	excludeAfter     = 250 * time.Millisecond // a reply later than this stops counting; less would let a short load spike defeat the limit
 	flushFraction    = 5                      // one fifth of a window is worth a transaction of rows
@@ -37,9 +37,9 @@ type windows struct {
 
 // window is guarded by windows.mu.
 type window struct {
-	used    int       // sent and not recorded
+	used    int       // deliveries that were sent and are not recorded
 	holder  *shardRun // the run that may send
-	runs    int       // of the topic, on this node
+	runs    int       // runs of the topic on this node
 	waiting map[*shardRun]bool
 }
 

@@ -9,7 +9,7 @@ const idleWorkerTTL = 250 * time.Millisecond
 // startWorkers starts workers for ready deliveries. A worker parks itself when nothing is ready,
 // and starts another when more is ready than it can take.
 func (d *dispatcher) startWorkers() {
-	free := d.workers - d.inFlight // about to take a delivery
+	free := d.workers - d.inFlight // workers that are about to take a delivery
 	for n := min(d.queued-free, d.max-d.workers, d.maxFresh-d.fresh-free); n > 0; n-- {
 		d.startWorker()
 	}

@@ -61,7 +61,7 @@ func (r *River) Add(ctx context.Context, q Request) (Added, error) {
 	}
 	defer unlock()
 	for i, u := range a.urls {
-		done, ok, err := a.followKnown(ctx, u) // another request may have added it meanwhile
+		done, ok, err := a.followKnown(ctx, u) // another request may have added the feed meanwhile
 		if !ok && err == nil {
 			done, err = a.fetchNew(ctx, u)
 		}
@@ -77,7 +77,7 @@ type addition struct {
 	*River
 	q      Request // its Login is sealed
 	urls   []string
-	origin string // of the URL that the user typed: the only origin that receives the login
+	origin string // origin of the URL that the user typed, the only one that receives the login
 }
 
 func newAddition(r *River, q Request) (*addition, error) {

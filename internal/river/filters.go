@@ -16,7 +16,7 @@ func (r *River) Filters() *filter.Filters {
 	return &filter.Filters{
 		Store: r.Store, Now: r.now, UndoWithin: UndoWithin, Wake: func() {
 			lease.Wake(r.wakeups.filter)
-			time.AfterFunc(UndoWithin+time.Second, func() { lease.Wake(r.wakeups.filter) }) // a removed filter
+			time.AfterFunc(UndoWithin+time.Second, func() { lease.Wake(r.wakeups.filter) }) // the items of a removed filter are shown again then
 		},
 		Items: func(ctx context.Context, q filter.Query) ([]Entry, error) {
 			return r.Store.Items(ctx, ItemQuery{Reader: q.User, SourceID: q.SourceID, Category: q.Category, Hidden: true, HiddenBy: q.HiddenBy, Limit: q.Limit})

@@ -11,7 +11,7 @@ type Subscription struct {
 	Reader     string
 	SourceID   int64
 	Title      string   // the user's own title; "": the feed's title
-	Categories []string // in alphabetical order
+	Categories []string // names in alphabetical order
 	AddedAt    time.Time
 	Interval   time.Duration // the user's own time between checks; 0: none
 	ReadTo     time.Time     // items up to this At count as read, whatever their marks
@@ -24,7 +24,7 @@ type Followed struct {
 	Subscription
 	Source Source
 	Unread int64     // at the time of the query
-	Next   NextCheck // at the time of the query, if it asked for it
+	Next   NextCheck // next check at the time of the query, if requested
 }
 
 // Name returns the title to display: the user's own, else the feed's.
@@ -51,8 +51,8 @@ type ReadingList struct {
 	URL      string
 	Title    string
 	Category string        // category of all its feeds, in addition to the list's own folders; "": none
-	State    polling.State // of the document
-	Feeds    int           // at the last check
+	State    polling.State // state of the document's checks
+	Feeds    int           // feeds in the document at the last check
 	ReadAt   time.Time
 	NextAt   time.Time // when it is due, or the end of a claim
 	Claim    int64

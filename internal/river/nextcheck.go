@@ -16,7 +16,7 @@ import (
 // JSON and commands.
 type NextCheck struct {
 	State NextState
-	At    time.Time // of NextPlanned only; zero otherwise
+	At    time.Time // time of the check for NextPlanned; zero otherwise
 	Why   string    // one clause, with times in UTC; "": no reason
 }
 
@@ -101,7 +101,7 @@ func nextCheck(s *Source, d polling.Decision, now time.Time) NextCheck {
 	case !s.State.FollowUpAt.IsZero() && s.State.FollowUpAt.Before(s.State.NextAt):
 		return NextCheck{NextPlanned, at, "a follow-up that reads the feed in full, because " + followUpReason(s)}
 	case s.NextAt.Sub(d.At) > time.Minute && afterSkipped(s):
-		skip, _ := polling.ParseSkip(s.State.Hints.SkipHours, s.State.Hints.SkipDays) // the reason names a value that is wrong
+		skip, _ := polling.ParseSkip(s.State.Hints.SkipHours, s.State.Hints.SkipDays) // invalid values have no effect here; the reason names them
 		return NextCheck{NextPlanned, at, "it was due earlier, but the feed asks to skip " + skip.String() + "; " + d.Reason}
 	case s.NextAt.Sub(d.At) > time.Minute:
 		return NextCheck{NextPlanned, at, joinClauses("its host has many feeds here, which are read one after another", d.Reason)}

@@ -22,7 +22,7 @@ type Imported struct {
 	Title    string
 	Found    int      // feeds in the document
 	Added    int      // feeds that are followed now and were not before
-	Had      int      // feeds that were followed already
+	Had      int      // feeds that the user already followed
 	Over     int      // feeds that were left out because of Limit
 	Limit    int      // feeds that the user may follow
 	Lists    int      // reading lists that are followed now
@@ -42,7 +42,7 @@ type ImportOptions struct {
 }
 
 const (
-	maxOPML           = 64 << 20 // bytes
+	maxOPML           = 64 << 20 // maximum size of a document in bytes
 	maxOutlines       = 250_000
 	maxProblems       = 100
 	maxActiveImports  = 2                // imports that are being written

@@ -112,10 +112,10 @@ func truncatedError(err error) error {
 // batchFollower follows the feeds of a list, a batch at a time and up to the limit.
 type batchFollower struct {
 	*River
-	ctx   context.Context // of the single import
+	ctx   context.Context // context of the import, the only one that uses this batchFollower
 	user  string
 	limit int
-	mine  map[int64]bool // followed sources, without added; false: counted in had already
+	mine  map[int64]bool // followed sources, without added; false: already counted in had
 	added ids            // sources that the user follows because of the list
 	over  ids            // sources that are left out because of the limit
 	had   int

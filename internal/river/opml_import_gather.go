@@ -65,7 +65,7 @@ func (r importer) gather(ctx context.Context, user string, list *opml.Stream, ho
 type gatherer struct {
 	*River
 	gatherOptions
-	ctx   context.Context // of the single call of gather
+	ctx   context.Context // context of the only call of gather
 	user  string
 	now   time.Time
 	base  *href.Base

@@ -17,7 +17,7 @@ import (
 
 const (
 	maxChoices = 50 // feeds of a page that a user can choose from
-	maxFirst   = 3  // of these that are tried with Request.First
+	maxFirst   = 3  // choices that are tried with Request.First
 	maxGuesses = 4  // links that only look like feeds
 	maxKnown   = 6  // common feed URLs
 	probing    = 45 * time.Second

@@ -4,7 +4,7 @@ import "context"
 
 // RailFeed is a followed feed, with what a list of feeds on a river page shows of it.
 type RailFeed struct {
-	ID         int64    // of the source
+	ID         int64    // ID of the source
 	Title      string   // the user's own title, else the feed's, else its URL
 	Icon       string   // URL of an image, as the feed declares it; "": none
 	Categories []string // in alphabetical order

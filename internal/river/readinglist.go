@@ -19,12 +19,12 @@ import (
 )
 
 const (
-	maxLists        = 100 // of one user, including lists within others
+	maxLists        = 100 // lists of one user, including lists within others
 	maxListDepth    = 5   // nesting of lists within lists
 	minListInterval = time.Hour
 	maxListInterval = 24 * time.Hour
 	doubtPeriod     = time.Hour
-	listRetry       = time.Minute // until a list is read again after a local failure
+	listRetry       = time.Minute // delay after a local failure until the list is read again
 )
 
 // newList returns a user's list at a normalized URL. The ID is derived from both, so a user has at

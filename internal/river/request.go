@@ -31,8 +31,8 @@ const maxReason = 160 // characters of a server's own text about a refusal
 // fetchResult is the result of fetching a document.
 type fetchResult struct {
 	at       time.Time            // when the request was sent
-	took     time.Duration        // until the whole response was read
-	cause    polling.Cause        // of the check
+	took     time.Duration        // time until the whole response was read
+	cause    polling.Cause        // cause of the check
 	asked    polling.CheckRequest // conditional or in full, and why
 	res      *fetch.Response      // nil: there is no response
 	err      error                // why there is no response; else nil

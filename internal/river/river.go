@@ -32,7 +32,7 @@ type PushState struct {
 	PushEndpoint
 	Own       bool // the hub is this server
 	State     string
-	Since     time.Time // of the hub's confirmation; zero: not confirmed
+	Since     time.Time // time of the hub's confirmation; zero: not confirmed
 	Until     time.Time // end of the subscription; zero: no end
 	PushedAt  time.Time
 	Rejected  int64 // deliveries with a wrong signature
@@ -43,7 +43,7 @@ type PushState struct {
 type Options struct {
 	AtOnce       int           // checks in parallel [32]
 	PerHost      int           // checks in parallel at one host [2]
-	HostInterval time.Duration // between the starts of two checks at one host [1 s]; negative: none
+	HostInterval time.Duration // time between the starts of two checks at one host [1 s]; negative: none
 	OwnHosts     []string      // hosts, as host or host:port, that need no interval; "*": all
 	// Own reports URLs that this program serves itself. They need neither interval nor pause. nil:
 	// none.
@@ -51,13 +51,13 @@ type Options struct {
 	// Canonical returns a URL of this program with its canonical origin, and any other URL
 	// unchanged. nil: no URL has two spellings.
 	Canonical      func(url string) string
-	Keep           int           // items of a source [1,000]
-	KeepFor        time.Duration // items that left their feed [180 days]
+	Keep           int           // stored items of a source [1,000]
+	KeepFor        time.Duration // how long items that left their feed are kept [180 days]
 	Max            int           // feeds of one user [5,000]; see MaxOfOperator
-	MaxForwardings int           // of one user [100]
+	MaxForwardings int           // forwardings of one user [100]
 	MailsBy        int           // mails per day from one user [500]
 	MailsTo        int           // mails per day to one mailbox, from all users [200]
-	Lease          time.Duration // of a claim [60 s]
+	Lease          time.Duration // lease of a claim [60 s]
 	Shared         bool          // other processes use the same database
 }
 

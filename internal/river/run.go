@@ -281,7 +281,7 @@ func (r runner) claim(ctx context.Context) time.Duration {
 		return afterError
 	}
 	if len(list) == 0 {
-		return claimRetry // by another process
+		return claimRetry // another process has claimed the source
 	}
 	r.giveBack(ctx, r.scheduler.add(list, known, now))
 	return 0
@@ -384,7 +384,7 @@ func (r runner) sweepLoop(ctx context.Context) {
 
 // Live has the current activity of the river and its totals since the start.
 type Live struct {
-	Reading, Waiting                     int   // documents
+	Reading, Waiting                     int   // documents being read, and waiting
 	Checks, Unchanged, Failed, Delivered int64 // since the start
 	New, Edited, Withdrawn               int64 // items
 	Listening                            int   // live listeners

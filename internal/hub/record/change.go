@@ -11,9 +11,9 @@ import (
 type Change struct {
 	Node, Seq int64
 	At        time.Time // UTC, millisecond precision
-	Name      string    // of the site or feed as given; may be empty
-	URL       string    // of the site, or of the feed if no site is known
-	Feed      string    // of the feed; "": not known
+	Name      string    // name of the site or feed as given; may be empty
+	URL       string    // URL of the site, or of the feed if no site is known
+	Feed      string    // URL of the feed; "": not known
 	Page      string    // the page that changed; "": not known
 	Tags      []string
 	Via       string // event.Event.Via

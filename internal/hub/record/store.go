@@ -65,11 +65,12 @@ type SubscriptionStore interface {
 	// CreatedAt and pending deliveries unchanged. A WebSub subscription sets KeepContent of its
 	// topic.
 	Subscribe(ctx context.Context, topics []string, subs []Subscription, events []event.Event) error
-	// Unsubscribe removes those of the keys that exist and returns them as they were.
+	// Unsubscribe removes the subscriptions with these keys, as far as they exist, and returns them
+	// as they were.
 	Unsubscribe(ctx context.Context, keys []Key, events []event.Event) ([]Subscription, error)
-	// Subscription returns one, or a fault.NotFound.
+	// Subscription returns one subscription, or a fault.NotFound.
 	Subscription(ctx context.Context, key Key) (Subscription, error)
-	// Subscriptions lists in order of (TopicID, ID).
+	// Subscriptions lists subscriptions in the order of (TopicID, ID).
 	Subscriptions(ctx context.Context, q SubscriptionQuery) ([]SubscriptionInfo, error)
 }
 
@@ -78,8 +79,8 @@ type IntentStore interface {
 	// Request stores intents, each due at its DueAt. An intent with the same TopicID and ID is
 	// replaced, which invalidates its Claim. Request does not create the topic's row.
 	Request(ctx context.Context, list []Intent, events []event.Event) error
-	// ClaimIntents takes up to limit due intents, oldest first: Claim = claim, due
-	// again at until.
+	// ClaimIntents claims up to limit due intents, oldest first. It sets their Claim to claim and
+	// DueAt to until.
 	ClaimIntents(ctx context.Context, now, until time.Time, limit int, claim int64) ([]Intent, error)
 	// FinishIntent stores the outcome of an intent; see [IntentResult]. applied is false if the intent was
 	// replaced or finished; then nothing is written. A confirmed intent removes an earlier one of
@@ -115,7 +116,8 @@ type CheckStore interface {
 
 // DeliveryStore stores the progress of notifications.
 type DeliveryStore interface {
-	// ClaimShards takes up to limit due shards, oldest first: owner, epoch + 1, due at until.
+	// ClaimShards claims up to limit due shards for node, oldest first. It sets their owner to
+	// node, raises their Epoch by one, and makes them due at until.
 	ClaimShards(ctx context.Context, node int64, now, until time.Time, limit int) ([]Shard, error)
 	// Batch returns up to limit subscriptions of the shard with id > after, in order of id, that
 	// are live at now. It does not write. Only the key, Protocol, Callback, Procedure, Secret,
@@ -126,7 +128,7 @@ type DeliveryStore interface {
 	// ReleaseShards makes shards of this node due at now without changing Pos, for a graceful
 	// stop. It ignores shards with another epoch.
 	ReleaseShards(ctx context.Context, now time.Time, shards []Shard) error
-	// Split divides the shards of an idle topic (nothing wanted, nothing due) into at least n
+	// Split divides the shards of an idle topic (no shard has a version to deliver) into at least n
 	// even ranges; it never joins. A busy topic is unchanged.
 	Split(ctx context.Context, topicID int64, n int) error
 	// ClaimRetries claims up to limit subscriptions whose NextAt has passed, oldest first. It sets
@@ -145,9 +147,8 @@ type UpkeepStore interface {
 	// and KeepContent of topics without WebSub subscriptions, up to limit of each. more: there is
 	// probably more to remove.
 	Sweep(ctx context.Context, now time.Time, maxErrors, limit int, idle time.Time, events func([]SubscriptionInfo) []event.Event) (gone []SubscriptionInfo, more bool, err error)
-	// ClaimTask wins for one caller in the whole cluster when the task is due
-	// at now (or was never run and first is not after now), and makes it due
-	// again at next.
+	// ClaimTask returns true for one caller in the cluster if the task is due at now (or was never
+	// run and first is not after now). It makes the task due again at next.
 	ClaimTask(ctx context.Context, name string, now, first, next time.Time) (won bool, err error)
 	// Recover makes everything that an earlier run of this program claimed due at now. It has no
 	// effect on a store that processes share.
@@ -165,7 +166,7 @@ type LogStore interface {
 	Events(ctx context.Context, q EventQuery) ([]event.Event, error)
 	// TrimEvents removes up to limit events older than before, and returns how many.
 	TrimEvents(ctx context.Context, before time.Time, limit int) (int, error)
-	// Counts counts; on a large store it may take a while (see Hub.Counts).
+	// Counts counts rows; on a large store it may take a while (see Hub.Counts).
 	Counts(ctx context.Context, now time.Time) (Counts, error)
 	// SaveMinute adds one row of history; Minutes reads those since, in order of time.
 	SaveMinute(ctx context.Context, m Minute) error
@@ -185,8 +186,9 @@ type DatabaseStore interface {
 // TopicOrder is the order of a list of topics.
 type TopicOrder string
 
-// Orders of a list of topics. TopicsByURL goes up; the others go down, and by id where the values
-// are equal. TopicsBySubscribers counts all subscriptions, so its cost grows with their number.
+// Orders of a list of topics. TopicsByURL is ascending. The other orders are descending; equal
+// values are ordered by id. TopicsBySubscribers counts all subscriptions, so its cost grows with
+// their number.
 const (
 	TopicsByURL         TopicOrder = ""
 	TopicsByChange      TopicOrder = "changed"     // by ChangedAt
@@ -234,7 +236,7 @@ type SubscriptionInfo struct {
 // Check is the outcome of reading a topic once.
 type Check struct {
 	TopicID   int64
-	URL       string    // makes the topic's row if it does not exist
+	URL       string    // URL of the topic; its row is created if it does not exist
 	Base      int64     // the version that the check compared with
 	StartedAt time.Time // when the request was sent: pings up to here are answered
 	Now       time.Time // becomes Topic.CheckedAt
@@ -247,7 +249,7 @@ type Check struct {
 
 	Changed                         bool // version + 1, and every shard wants it
 	Hash                            []byte
-	ETag, LastModified, ContentType string // kept from before where a 304 did not name them (the caller merges)
+	ETag, LastModified, ContentType string // as the caller merged them: a 304 keeps values that it does not name
 	Size                            int64
 
 	NotModified bool               // a 304 counted: Topic.NotModified + 1; else FullReads + 1 and FullBytes + Size
@@ -304,12 +306,13 @@ type Checkpoint struct {
 type Outcome int
 
 const (
-	// Delivered: it arrived. Failures = 0, FailingSince zero, Tries = 0, Sent = Version, nothing
-	// pending and Claim = 0; but due at now if PendingVersion has risen above Version.
+	// Delivered: the notification arrived. Failures = 0, FailingSince zero, Tries = 0, Sent =
+	// Version, nothing pending and Claim = 0; but due at now if PendingVersion has risen above
+	// Version.
 	Delivered Outcome = iota
-	// Failed: it did not arrive. Failures + 1 unless Counted >= Version already; Counted and
-	// PendingVersion rise to at least Version; Tries, NextAt, LastError as given, LastErrorAt =
-	// now, FailingSince = now if it is zero, Claim = 0.
+	// Failed: the notification did not arrive. Failures + 1 unless Counted >= Version already;
+	// Counted and PendingVersion rise to at least Version; Tries, NextAt, LastError as given,
+	// LastErrorAt = now, FailingSince = now if it is zero, Claim = 0.
 	Failed
 	// Gone: the subscription is removed.
 	Gone

@@ -21,7 +21,7 @@ func Forever() time.Time { return time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC) 
 type Subscription struct {
 	TopicID   int64
 	ID        int64  // SubscriptionID(Protocol, Callback)
-	Protocol  string // of the notification: HTTPPost and so on
+	Protocol  string // protocol of the notification: HTTPPost and so on
 	Callback  string // absolute URL
 	Procedure string // method name for XMLRPC and SOAP
 	Secret    string // signs the content for WebSub; "": not signed

@@ -23,7 +23,7 @@ type Topic struct {
 	Evidence    validator.Evidence // of the ETag: whether a 304 counts after a ping
 	NotModified int64              // checks in which a 304 counted
 	FullReads   int64              // checks that read all of it
-	FullBytes   int64              // of their bodies
+	FullBytes   int64              // bytes of the bodies of these reads
 	AgainAt     time.Time          // time of a full read without a ping; zero: none
 
 	CheckedAt time.Time // last check, successful or not; zero: never
@@ -39,9 +39,9 @@ type Topic struct {
 	PingedAt time.Time // an acknowledged ping that no check has answered yet; zero: none
 }
 
-// About is the description of a topic in its own document. It serves notifications that carry
-// more than a URL, and pings by other names. All fields may be empty: a topic need not be a feed.
-// Texts are plain, without markup.
+// About is the description of a topic in its own document. Notifications that contain more than a
+// URL use it. Pings of the URLs Self and Home also find the topic. All fields may be empty: a topic
+// need not be a feed. Texts are plain, without markup.
 type About struct {
 	Title       string `json:"title,omitempty"`       // at most 255 characters
 	Description string `json:"description,omitempty"` // at most 2,000 characters

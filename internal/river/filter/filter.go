@@ -22,7 +22,7 @@ const (
 	MaxProgram    = 200 // instructions of a compiled regular expression
 	MaxName       = 100 // characters
 
-	MaxAllValues   = 1000 // of all rules of a user
+	MaxAllValues   = 1000 // values of all rules of a user
 	MaxAllPrograms = 600  // instructions of all their regular expressions
 )
 
@@ -32,7 +32,7 @@ const (
 	Title    = "title"
 	Text     = "text"
 	Author   = "author"
-	Category = "category" // of the item, as its feed names it
+	Category = "category" // category of the item, as its feed names it
 	Link     = "link"
 )
 

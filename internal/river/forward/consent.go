@@ -52,7 +52,7 @@ type Link struct {
 	Reader string
 	Sender string // name of the user, for people
 	Target string
-	State  string // of the forwardings to the target; "": there are none any more
+	State  string // state of the forwardings to the target; "": none exists any more
 }
 
 // Kinds of links in messages.
@@ -191,14 +191,14 @@ func (f *Forwarder) decideByLink(ctx context.Context, kind, token, state string)
 func (f *Forwarder) askConsent(ctx context.Context, n Forwarding) error {
 	err := f.askRecipient(ctx, n)
 	if ctx.Err() != nil {
-		return ctx.Err() // the claim expires by itself
+		return ctx.Err() // this server is stopping; the claim expires by itself
 	}
 	now := f.Now()
 	n.NextAt = time.Time{}
 	switch code := fault.CodeOf(err); {
 	case err == nil:
 		n.Asked, n.AskedAt, n.Failures, n.Problem = n.Asked+1, now, 0, ""
-		if n.Via != ViaEmail { // the program at the target has agreed
+		if n.Via != ViaEmail { // without an error, the program at the target has agreed
 			n.State, n.DecidedAt, n.NextAt = ForwardingConfirmed, now, now
 		}
 	case code == fault.TooMany || code == fault.Unavailable: // no request was sent

@@ -40,13 +40,13 @@ type Forwarding struct {
 	Paused    bool
 	Sent      int64 // messages
 	LastAt    time.Time
-	Failures  int // in a row
+	Failures  int // consecutive failures
 	Problem   string
 	NextAt    time.Time // when queued items are sent, or the end of a claim; zero: the queue is empty
 	Claim     int64
 	State     string    // one of the states
 	Asked     int       // requests for consent since the target was set
-	AskedAt   time.Time // the last time; zero: never
+	AskedAt   time.Time // time of the last request for consent; zero: never
 	DecidedAt time.Time // when the recipient confirmed or ended it; zero: neither
 	End       string    // token of the link that ends it, for messages; not stored
 	Sender    string    // name of the user, for messages; not stored
@@ -84,7 +84,7 @@ type Forwarder struct {
 	Options Options
 
 	mu    sync.Mutex
-	tried map[string]time.Time // by user: the last TryForwarding
+	tried map[string]time.Time // time of the last TryForwarding by user
 }
 
 // logError logs an error that no caller handles.

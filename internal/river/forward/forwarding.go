@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	maxItems    = 20 // of one message; a post has one
+	maxItems    = 20 // items of one message; a form (ViaPost) has one item
 	maxSecret   = 200
 	tryInterval = 10 * time.Second
 	maxTried    = 1000 // users in Forwarder.tried
@@ -225,7 +225,7 @@ func (f *Forwarder) askAgain(ctx context.Context, user string, id int64) error {
 	if err != nil {
 		return err
 	}
-	n.Asked = maxAsked - 1 // one request only
+	n.Asked = maxAsked - 1 // allow one request only
 	return f.askConsent(ctx, n)
 }
 

@@ -81,7 +81,7 @@ func (f *Forwarder) outcome(ctx context.Context, n *Forwarding, list []item.Entr
 		n.Paused, n.NextAt = true, time.Time{}
 		n.Problem = text.ClipRunes(text.PlainLine(fault.Message(err)), 300)
 		return nil
-	case fault.CodeOf(err) == fault.TooMany: // a limit of the day, which is not a failure of the target
+	case fault.CodeOf(err) == fault.TooMany: // a daily limit of this server is reached: not a failure of the target
 		n.Problem = text.ClipRunes(text.PlainLine(fault.Message(err)), 300)
 		n.NextAt = now.Add(max(time.Minute, min(fault.RetryAfter(err), 24*time.Hour)))
 		return nil

@@ -16,7 +16,7 @@ type Entry struct {
 	Item
 	Mark
 	Source EntrySource
-	Full   Full // of items of feeds for which the user chose full text
+	Full   Full // full text, if the user chose it for the feed
 }
 
 // Full is the text of the page of an item. The zero value: there is none.

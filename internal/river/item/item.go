@@ -23,7 +23,7 @@ type Item struct {
 	// WithdrawnAt is the time when the author removed the item from the feed while older items
 	// stayed; zero: never.
 	WithdrawnAt time.Time
-	Hash        int64 // of everything that the feed has about it
+	Hash        int64 // hash of everything that the feed has about the item
 	Content
 }
 
@@ -76,7 +76,7 @@ func (it *Item) Place() Place { return Place{it.At.UnixMilli(), it.ID} }
 // Known identifies an item of the last document and its content.
 type Known struct {
 	ID   int64 // see the function ID
-	Hash int64 // of its content
+	Hash int64 // hash of its content
 }
 
 // ID returns the ID of an item of a source.

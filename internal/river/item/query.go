@@ -37,7 +37,7 @@ type Query struct {
 // Arrival reports new or changed items of one source, or marks that a user set.
 type Arrival struct {
 	SourceID int64
-	Seq      int64 // of the last item
+	Seq      int64 // Seq of the last item
 	Items    []Arrived
 	Marks    *Marks // nil: items arrived
 }

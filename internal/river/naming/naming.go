@@ -16,7 +16,7 @@ import (
 const (
 	LongestTitle    = 200 // characters of a user's own title
 	LongestCategory = 60  // characters of the name of a category
-	MostCategories  = 20  // of one subscription
+	MostCategories  = 20  // categories of one subscription
 )
 
 // Title checks and normalizes a user's own title.

@@ -64,7 +64,8 @@ func (s *Pages) serveReady(rw http.ResponseWriter, r *http.Request) (*http.Reque
 	return r.WithContext(context.WithValue(r.Context(), makingKey{}, making{k, state, images})), false
 }
 
-// keep renders the page and caches it; false: the page of this request must not be cached.
+// keep caches the rendered page in memory and returns it; false: the page of this request must not
+// be cached.
 func (s *Pages) keep(rw http.ResponseWriter, r *http.Request, v *postsView, body []byte, modified time.Time) (*readyPage, bool) {
 	h := rw.Header()
 	m, ok := r.Context().Value(makingKey{}).(making)

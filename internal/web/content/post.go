@@ -24,7 +24,7 @@ const (
 	maxPostHTML     = 24 << 10 // bytes of HTML; a longer post is shortened
 	maxNodes        = 300      // posts within a post
 	maxOpenNodes    = 60       // nodes shown before the rest is folded
-	maxOwnPageNodes = 20_000   // nodes on the post's own page
+	maxOwnPageNodes = 20_000   // the same as maxNodes, for the post's own page
 )
 
 // PostView is a post for a page.
