@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	maxItems    = 20 // items of one message; a form (ViaPost) has one item
+	maxItems    = 20 // items of one message; by ViaPost and ViaMastodon it has one
 	maxSecret   = 200
 	tryInterval = 10 * time.Second
 	maxTried    = 1000 // users in Forwarder.tried
