@@ -72,7 +72,7 @@ func (c Admin) DeleteUser(ctx context.Context, name string) error {
 // Invite is an invitation to create one account.
 type Invite struct {
 	ID        string     `json:"id"`
-	Note      string     `json:"note,omitempty"` // for whom it is
+	Note      string     `json:"note,omitempty"` // person for whom the invitation is
 	CreatedAt time.Time  `json:"created_at"`
 	CreatedBy string     `json:"created_by,omitempty"` // user; missing: the operator
 	ExpiresAt time.Time  `json:"expires_at"`
@@ -161,7 +161,7 @@ func (c Admin) Config(ctx context.Context) ([]Setting, error) {
 // ChangedSetting is a setting that can be changed while the server runs.
 type ChangedSetting struct {
 	Name       string     `json:"name"`
-	Value      string     `json:"value"`                // in force
+	Value      string     `json:"value"`                // value in force
 	Configured string     `json:"configured"`           // by flag, environment, file or default
 	ChangedAt  *time.Time `json:"changed_at,omitempty"` // missing: the configured value is in force
 	ChangedBy  string     `json:"changed_by,omitempty"`

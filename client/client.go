@@ -97,7 +97,7 @@ func (c *Client) call(ctx context.Context, method, path string, query url.Values
 	return c.callWith(ctx, method, path, query, http.Header{}, in, out)
 }
 
-// callWith is call with additional request headers.
+// callWith is like call with additional request headers.
 func (c *Client) callWith(ctx context.Context, method, path string, query url.Values, header http.Header, in, out any) error {
 	var body io.Reader
 	if in != nil {

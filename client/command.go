@@ -30,7 +30,7 @@ func (c *Client) Backup(ctx context.Context, file string) (Backup, error) {
 	return c.BackupTo(ctx, BackupOptions{File: file})
 }
 
-// BackupTo is [Client.Backup] with more options.
+// BackupTo is like [Client.Backup] with more options.
 func (c *Client) BackupTo(ctx context.Context, o BackupOptions) (Backup, error) {
 	var r Backup
 	err := c.call(ctx, "POST", "/v1/backup", nil, o, &r)

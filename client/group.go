@@ -50,7 +50,7 @@ func (g Groups) Restore(ctx context.Context, slug string) (Group, error) {
 	return userCall[Group](ctx, g.Client, "POST", nil, g.User, "groups", slug, "restore")
 }
 
-// NewSecret is [Client.NewSecret] for the group with a slug; "" is the default group.
+// NewSecret is like [Client.NewSecret] for the group with a slug; "" is the default group.
 func (g Groups) NewSecret(ctx context.Context, slug, reader string) (Secret, error) {
 	in := map[string]string{"reader": reader}
 	if slug != "" {

@@ -256,7 +256,7 @@ func ifMatch(revision int64) http.Header {
 	return h
 }
 
-// headed is userCall with additional request headers.
+// headed is like userCall with additional request headers.
 func headed[T any](ctx context.Context, c *Client, method string, header http.Header, in any, names ...string) (out T, err error) {
 	path, err := userPath("/v1/users/", names...)
 	if err != nil {

@@ -128,7 +128,7 @@ func pages[T any](limit int, query url.Values, read func(url.Values) (rows []T, 
 	return pagesOf(pageSize, limit, query, read)
 }
 
-// pagesOf is pages with the given number of rows per request.
+// pagesOf is like pages with the given number of rows per request.
 func pagesOf[T any](most, limit int, query url.Values, read func(url.Values) (rows []T, next string, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var zero T

@@ -309,7 +309,7 @@ type FilterRequest struct {
 	Conditions []FilterCondition `json:"conditions"`
 	FilterActions
 	Off   bool `json:"off,omitempty"`
-	Apply bool `json:"apply,omitempty"` // to existing items too
+	Apply bool `json:"apply,omitempty"` // apply the filter to existing items too
 }
 
 // FilterPreview contains the existing items that a filter matches.

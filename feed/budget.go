@@ -30,7 +30,7 @@ func (b *budget) take(n int) bool {
 	return true
 }
 
-// appendBudgeted is append for a list whose length depends on the document; it uses the budget.
+// appendBudgeted is like append for a list whose length depends on the document; it uses the budget.
 func appendBudgeted[T any](b *budget, list []T, v T) []T {
 	if !b.take(int(unsafe.Sizeof(v))) {
 		return list
@@ -38,7 +38,7 @@ func appendBudgeted[T any](b *budget, list []T, v T) []T {
 	return appendDoubling(list, v)
 }
 
-// appendDoubling is append that doubles the capacity of long lists, so that they are copied less often.
+// appendDoubling is like append that doubles the capacity of long lists, so that they are copied less often.
 func appendDoubling[T any](list []T, v T) []T {
 	if n := len(list); n == cap(list) && n > 100 {
 		list = slices.Grow(list, n)

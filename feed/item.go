@@ -9,7 +9,7 @@ import (
 // readItem reads the current element into a new item of the feed.
 func (p *parser) readItem() { p.readItemAs(p.itemBody) }
 
-// readItemAs is readItem for formats with their own elements of items: body reads the current
+// readItemAs is like readItem for formats with their own elements of items: body reads the current
 // element into the current item.
 func (p *parser) readItemAs(body func()) {
 	if len(p.f.Items) >= p.o.Limits.Items {

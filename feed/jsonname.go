@@ -111,7 +111,7 @@ func jsonNameOf(key string) jsonName {
 	return rareJSONName(key)
 }
 
-// rareJSONName is jsonNameOf for names that items rarely or never contain.
+// rareJSONName is like jsonNameOf for names that items rarely or never contain.
 func rareJSONName(key string) jsonName {
 	switch key {
 	case "version":

@@ -47,7 +47,7 @@ func (n *Node) words(b *strings.Builder) {
 	}
 }
 
-// keepElement is keepText for an element with the current name; attributes are names and values in
+// keepElement is like keepText for an element with the current name; attributes are names and values in
 // turn.
 func (p *parser) keepElement(text string, attributes ...string) {
 	n := Node{Name: scan.Local(p.r.Name), Prefix: scan.Prefix(p.r.Name), Text: text}
@@ -73,7 +73,7 @@ func (p *parser) put(to *string, v string) {
 	*to = v
 }
 
-// set is put for a Text.
+// set is like put for a Text.
 func (p *parser) set(to *Text, t Text) {
 	if t.Value == "" && to.Value != "" {
 		return

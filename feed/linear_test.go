@@ -27,7 +27,7 @@ func many(before, piece, after string) func(n int) string {
 	return func(n int) string { return before + strings.Repeat(piece, n) + after }
 }
 
-// each is many for a piece that contains its index.
+// each is like many for a piece that contains its index.
 func each(before, format, after string) func(n int) string {
 	return func(n int) string {
 		var b strings.Builder

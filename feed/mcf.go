@@ -88,7 +88,7 @@ type mcfReader struct {
 	*parser
 	units  []mcfUnit
 	byID   map[string]int
-	header *mcfUnit // of the text form
+	header *mcfUnit // header of the text form
 	report func(kind string, offset int, message string)
 }
 

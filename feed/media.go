@@ -31,7 +31,7 @@ type MediaContent struct {
 	Height       string `json:"height,omitempty"`       // pixels
 	Width        string `json:"width,omitempty"`        // pixels
 	Lang         string `json:"lang,omitempty"`
-	Attrs        []Attr `json:"attrs,omitempty"` // of other vocabularies
+	Attrs        []Attr `json:"attrs,omitempty"` // attributes of other vocabularies
 }
 
 // MediaInfo holds the elements that a feed, an item, a group or a content can contain.
@@ -91,7 +91,7 @@ type MediaCredit struct {
 	Role   string `json:"role,omitempty"`
 	Scheme string `json:"scheme,omitempty"` // URI of the vocabulary of roles
 	Name   string `json:"name"`
-	Attrs  []Attr `json:"attrs,omitempty"` // of other vocabularies
+	Attrs  []Attr `json:"attrs,omitempty"` // attributes of other vocabularies
 }
 
 // MediaCopyright is the copyright notice of the file.

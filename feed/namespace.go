@@ -191,7 +191,7 @@ func spaceOfPrefix(prefix string) int {
 	return nsUnknown
 }
 
-// space is spaceOf for the scanner. An unknown default namespace on the root, a channel or
+// space is like spaceOf for the scanner. An unknown default namespace on the root, a channel or
 // an item counts as that of the format; elsewhere it is another vocabulary.
 func (p *parser) space(prefix, uri string, depth int) int {
 	p.version(prefix, uri)

@@ -11,7 +11,7 @@ type slab[T any] struct {
 
 const slabSize = 32
 
-// add is append for a slice from the slab, or nil.
+// add is like append for a slice from the slab, or nil.
 func (s *slab[T]) add(list []T, v T) []T {
 	if s.budget != nil && !s.budget.take(int(unsafe.Sizeof(v))) {
 		return list

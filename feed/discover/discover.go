@@ -30,7 +30,7 @@ import (
 const (
 	maxLinks  = 256  // links that a page declares as feeds
 	maxGuess  = 64   // links that only look like feeds
-	maxHubs   = 16   // of one document
+	maxHubs   = 16   // hubs of one document
 	maxURL    = 4096 // bytes of a URL
 	maxTitle  = 200  // characters of a title
 	maxAttrs  = 32   // attributes of one element

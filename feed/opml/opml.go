@@ -100,11 +100,11 @@ type Outline struct {
 	// Type is "rss" for a subscription to a feed of any format. "link" and "include" have a
 	// URL. "" is a line of text or a folder. Other values are free to use.
 	Type        string   `json:"type,omitempty"`
-	XMLURL      string   `json:"xmlUrl,omitempty"`  // of the feed
+	XMLURL      string   `json:"xmlUrl,omitempty"`  // URL of the feed
 	HTMLURL     string   `json:"htmlUrl,omitempty"` // of the feed's website
 	URL         string   `json:"url,omitempty"`     // of a link or an include
 	Description string   `json:"description,omitempty"`
-	Language    string   `json:"language,omitempty"` // of the feed
+	Language    string   `json:"language,omitempty"` // language of the feed
 	Version     string   `json:"version,omitempty"`  // feed format: RSS1, RSS, RSS2, scriptingNews, ATOM
 	Category    Category `json:"category,omitempty"`
 	Created     Date     `json:"created,omitempty"`

@@ -352,7 +352,7 @@ func (w *writer) escaped(s string, attr bool) {
 	w.s(s[done:])
 }
 
-// clean is xmlsafe.Clean with a fast path for strings that need no change.
+// clean is like xmlsafe.Clean with a fast path for strings that need no change.
 func clean(s string) string {
 	for i := range len(s) {
 		if c := s[i]; c >= 0x80 || c < 0x20 && c != '\n' && c != '\t' && c != '\r' {

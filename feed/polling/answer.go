@@ -61,9 +61,9 @@ type Answer struct {
 	Cause  Cause
 	Full   bool        // the request contained none of the State's validators
 	Status int         // of the last response; 0: no response
-	Header http.Header // of the last response
+	Header http.Header // headers of the last response
 	URL    string      // the final URL after all redirects; "": the feed's own
-	Hops   []Hop       // in order
+	Hops   []Hop       // redirects in the order of the requests
 
 	Error  ErrorKind // the reason why there is no response; "": there is one
 	Detail string    // of an error, for people: one clause
@@ -265,7 +265,7 @@ func notFeedText(looks string) string {
 	return short(looks) + ", not a feed"
 }
 
-// short prepares foreign text for use in a sentence.
+// short prepares text of another server for use in a sentence.
 func short(s string) string {
 	if len(s) > 4<<10 {
 		s = s[:4<<10]

@@ -89,7 +89,7 @@ type State struct {
 	Hash       string     `json:"hash,omitempty"`    // of the last body that was a feed
 	Evidence   Evidence   `json:"evidence,omitzero"` // about the validators: whether a 304 counts after an announcement
 
-	Hints   feed.Hints `json:"hints,omitzero"`   // of the last parsed document; a 304 does not change them
+	Hints   feed.Hints `json:"hints,omitzero"`   // hints of the last parsed document; a 304 does not change them
 	HintsAt time.Time  `json:"hintsAt,omitzero"` // the last confirmation of the hints, by a 200 or a 304
 	Cache   Cache      `json:"cache,omitzero"`   // the freshness that HTTP declared
 
@@ -107,7 +107,7 @@ type State struct {
 	Spacing time.Duration `json:"spacing,omitzero"`  // usual time between posts, in nanoseconds; 0: unknown
 	Changes []time.Time   `json:"changes,omitempty"` // times of the latest changes, used for a feed without dates
 
-	Failures int       `json:"failures,omitempty"` // in a row
+	Failures int       `json:"failures,omitempty"` // consecutive failures
 	Limited  int       `json:"limited,omitempty"`  // consecutive requests to wait
 	Failure  *Failure  `json:"failure,omitempty"`  // the last one; nil if the last check succeeded
 	Since    time.Time `json:"since,omitzero"`     // start of the current series of failures

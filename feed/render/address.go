@@ -31,7 +31,7 @@ func (w *writer) base() string {
 	return ""
 }
 
-// quietly is address without a warning, for references that are checked more than once.
+// quietly is like address without a warning, for references that are checked more than once.
 func (w *writer) quietly(s string) string {
 	if w.plainWeb(s) {
 		return s

@@ -30,7 +30,7 @@ func appendAtom10(w *writer) {
 // atom writes Atom 1.0 and 0.3.
 type atom struct {
 	*writer
-	lang, base string // in scope
+	lang, base string // xml:lang and xml:base in scope
 	changed    time.Time
 	ids        unique     // of the entries so far
 	kinds      []pageKind // buffer for the kinds of pages

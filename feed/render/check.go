@@ -190,11 +190,11 @@ func validTag(s string) bool {
 // invalid characters. It returns "", with a warning, for an invalid reference.
 func (w *writer) iri(s, where string) string { return w.reference(s, where, false, false) }
 
-// ref is iri with an equivalent ASCII result. Some programs reject long URLs with non-ASCII
+// ref is like iri with an equivalent ASCII result. Some programs reject long URLs with non-ASCII
 // characters, and most read the URLs of feed images as ASCII.
 func (w *writer) ref(s, where string) string { return w.reference(s, where, false, true) }
 
-// uri is ref for a URL that must have a scheme, as modules require.
+// uri is like ref for a URL that must have a scheme, as modules require.
 func (w *writer) uri(s, where string) string { return w.reference(s, where, true, true) }
 
 func (w *writer) reference(s, where string, absolute, ascii bool) string {

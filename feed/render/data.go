@@ -24,7 +24,7 @@ const (
 // datum is a value, or a list or map whose members follow it.
 type datum struct {
 	kind kind
-	key  string // in a map
+	key  string // key of the member in a map
 	text string
 	n    int64 // value of an int; number of members of a list or map
 	real float64

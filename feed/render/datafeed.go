@@ -139,7 +139,7 @@ func (t *tree) words(key string, x *feed.Text) {
 	}
 }
 
-// wordsIfAny is words for a text that may be missing.
+// wordsIfAny is like words for a text that may be missing.
 func (t *tree) wordsIfAny(key string, x *feed.Text) {
 	if x.Value != "" {
 		t.words(key, x)
@@ -172,7 +172,7 @@ func (t *tree) date(key string, d feed.Date) {
 	t.int(unix, d.UTC.Unix())
 }
 
-// someDate is date for a date that may be missing.
+// someDate is like date for a date that may be missing.
 func (t *tree) someDate(key string, d feed.Date) {
 	if !d.UTC.IsZero() || d.Raw != "" {
 		t.date(key, d)

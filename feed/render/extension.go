@@ -63,7 +63,7 @@ func (w *writer) foreignAttrs(list []feed.Attr) {
 	w.plainAttrs(own)
 }
 
-// openExtended is open with attributes of other vocabularies.
+// openExtended is like open with attributes of other vocabularies.
 func (w *writer) openExtended(name string, list []feed.Attr, attrs ...string) {
 	w.tag(name, attrs)
 	w.foreignAttrs(list)
@@ -71,7 +71,7 @@ func (w *writer) openExtended(name string, list []feed.Attr, attrs ...string) {
 	w.depth++
 }
 
-// elementExtended is element with attributes of other vocabularies.
+// elementExtended is like element with attributes of other vocabularies.
 func (w *writer) elementExtended(name, text string, list []feed.Attr, attrs ...string) {
 	if len(list) == 0 {
 		w.element(name, text, attrs...)

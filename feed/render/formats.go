@@ -34,7 +34,7 @@ func formatWriter(name string) func(*writer) {
 	return formatWriterOfData(name)
 }
 
-// formatWriterOfData is formatWriter for formats other than feed formats: tables, data of
+// formatWriterOfData is like formatWriter for formats other than feed formats: tables, data of
 // programming languages, HTML and plain text.
 func formatWriterOfData(name string) func(*writer) {
 	switch name {

@@ -57,7 +57,7 @@ func (w *writer) itunesOfItem(it *feed.ITunes) {
 	w.lose(lostModules, it.Owner != nil || len(it.Categories) > 0 || it.NewFeedURL != "" || it.Complete != "")
 }
 
-// webURI is uri for values that must be web URLs.
+// webURI is like uri for values that must be web URLs.
 func (w *writer) webURI(s, where string) string {
 	if s = withPath(w.uri(s, where)); s == "" || isWeb(s) {
 		return s

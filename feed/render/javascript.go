@@ -27,7 +27,7 @@ func (w *writer) script() {
 	w.b = l.source(w.b, w.data())
 }
 
-// quoteScript is quoteJSON that also escapes characters with a meaning in HTML, and the two
+// quoteScript is like quoteJSON that also escapes characters with a meaning in HTML, and the two
 // line separators of old JavaScript.
 func quoteScript(b []byte, s string) []byte {
 	b = append(b, '"')

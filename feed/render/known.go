@@ -6,8 +6,8 @@ import (
 	"cloudburst/feed"
 )
 
-// foreign reports whether parsers preserve an element unchanged: its vocabulary is unknown, or
-// the vocabulary is known but no field holds the element.
+// foreign reports whether parsers preserve an element unchanged: its vocabulary is unknown, or the
+// vocabulary is known but no field holds the element.
 func (w *writer) foreign(n *feed.Node, ofItem bool) bool {
 	name := strings.ToLower(n.Name)
 	if n.Space == "" && n.Prefix == "" { // only Atom allows elements without a namespace
@@ -28,7 +28,7 @@ func bareURI(uri string) string {
 	return bareLower(strings.ToLower(uri))
 }
 
-// bareLower is bareURI for a URI whose beginning is already in lowercase.
+// bareLower is like bareURI for a URI whose beginning is already in lowercase.
 func bareLower(u string) string {
 	u = strings.TrimPrefix(strings.TrimPrefix(u, "https://"), "http://")
 	return strings.TrimRight(strings.TrimPrefix(u, "www."), "/#")

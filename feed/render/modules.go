@@ -33,7 +33,7 @@ func (w *writer) feedModules(f *feed.Feed) {
 	w.unknown(f.Unknown, false)
 }
 
-// itemModules is feedModules for an item. The format's own writer handles nested items, the
+// itemModules is like feedModules for an item. The format's own writer handles nested items, the
 // comments page, contributors and the source.
 func (w *writer) itemModules(it *feed.Item, inAtom bool) {
 	if it.More != nil {

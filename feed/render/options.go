@@ -43,7 +43,7 @@ func (o *Options) callback() (name string, ok bool) {
 	if len(o.Callback) > limit {
 		return "", false
 	}
-	start := true // of an identifier
+	start := true // the next byte begins an identifier
 	word := 0
 	for i := range len(o.Callback) {
 		c := o.Callback[i]

@@ -73,7 +73,7 @@ type writer struct {
 	at         []int
 	few        [8]int // initial buffer of at
 
-	depth  int    // of open elements
+	depth  int    // number of open elements
 	flat   int    // if positive, no line breaks, because white space is significant
 	spaces uint64 // namespaces in use, one bit each
 	rootAt int    // offset at which their declarations are inserted

@@ -45,9 +45,9 @@ func (r *rss) plainEditors() {
 	}
 }
 
-// authors writes each person once: a person with an email address in the given element, which
-// is used once, and others in dc:creator. The first person with a URL or with foreign elements
-// also becomes an atom:author, which can hold both. Few readers use only that element.
+// authors writes each person once: a person with an email address in the given element, which is
+// used once, and others in dc:creator. The first person with a URL or with extension elements also
+// becomes an atom:author, which can hold both. Few readers use only that element.
 //
 // spec:rss20-2003#author
 func (r *rss) authors(element string, persons []feed.Person, it *feed.ITunes) {

@@ -173,8 +173,8 @@ func (j *judge) children(t *parsed, place, path string) {
 	}
 }
 
-// foreign checks an element of an unknown vocabulary. In RSS 2.0 all its descendants should
-// have a namespace, except in items of rssCloud, which contain RSS elements.
+// foreign checks an element of an unknown vocabulary. In RSS 2.0 all its descendants should have a
+// namespace, except in items of rssCloud, which contain RSS elements.
 func (j *judge) foreign(t *parsed, path string) {
 	if t.name.Space == "http://rsscloud.org/rsscloud" && strings.HasPrefix(j.format, "rss") {
 		j.children(t, "item", path)

@@ -85,7 +85,7 @@ func (w *writer) attr(name, value string) {
 	w.b = append(w.b, '"')
 }
 
-// optional is attr for a value that may be missing.
+// optional is like attr for a value that may be missing.
 func (w *writer) optional(name, value string) {
 	if value != "" {
 		w.attr(name, value)

@@ -22,7 +22,7 @@ type Invite struct {
 	ID        string // SHA-256 of its secret; not a credential
 	CreatedAt time.Time
 	CreatedBy string // user; "": the operator
-	Note      string // for whom it is
+	Note      string // person for whom the invitation is
 	ExpiresAt time.Time
 	UsedAt    time.Time // zero: not used yet
 	UsedBy    string    // the user that the invitation created
@@ -95,7 +95,7 @@ func (a *Accounts) Invited(ctx context.Context, secret string) (Invite, error) {
 	return i, err
 }
 
-// RegisterInvited is Register with the secret of an invitation, which works also while
+// RegisterInvited is like Register with the secret of an invitation, which works also while
 // registration is closed. fault.Refused: the invitation is not valid.
 func (a *Accounts) RegisterInvited(ctx context.Context, secret, name, password string, from Caller) (User, error) {
 	a.init()

@@ -50,7 +50,7 @@ func (l *limiter) start(ctx context.Context, now func() time.Time, t loginSource
 	return l.startUnpaced(ctx, now, t)
 }
 
-// startUnpaced is start without paced slots. If only attempts in progress are in the way, it waits
+// startUnpaced is like start without paced slots. If only attempts in progress are in the way, it waits
 // for them: concurrent log-ins are often programs of one user, and successful ones do not count.
 func (l *limiter) startUnpaced(ctx context.Context, now func() time.Time, t loginSource) (*attempt, error) {
 	a, ended, err := l.startNow(ctx, now(), t)
@@ -87,7 +87,7 @@ func (l *limiter) addWaiting(n int) bool {
 	return true
 }
 
-// startNow is startUnpaced without waiting. If waiting could help, ended is closed when the next
+// startNow is like startUnpaced without waiting. If waiting could help, ended is closed when the next
 // attempt ends.
 //
 // The attempt is counted before its rows are read. Every attempt that ends in between is therefore

@@ -103,7 +103,7 @@ func (l *limiter) get(k TallyKey) *tally {
 	return t
 }
 
-// peek is get without caching a new tally.
+// peek is like get, without caching a new tally.
 func (l *limiter) peek(k TallyKey) *tally {
 	if k == l.all.Key {
 		return &l.all
@@ -200,7 +200,7 @@ func (l *limiter) checkSource(ctx context.Context, now time.Time, from Caller) e
 	return l.checkSourceInMemory(now, k)
 }
 
-// checkSourceInMemory is checkSource without a query.
+// checkSourceInMemory is like checkSource without a query.
 func (l *limiter) checkSourceInMemory(now time.Time, source TallyKey) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -318,7 +318,7 @@ func (l *limiter) rate(now time.Time, k TallyKey, limit int, span time.Duration)
 	return nil
 }
 
-// full is rate without counting.
+// full is like rate, without counting.
 func (l *limiter) full(now time.Time, k TallyKey, limit int, span time.Duration) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

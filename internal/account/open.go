@@ -89,8 +89,9 @@ func (a *Accounts) recordSecretUse(ctx context.Context, s SealedSecret) (Secret,
 	return s.Secret, nil
 }
 
-// OpenByWSSE is OpenByBasic by WSSE. A header works once, within five minutes of its time; its use
-// is on disk before the response. Other spellings of a header are the same header.
+// OpenByWSSE is like OpenByBasic, for WSSE. A header works once, within five minutes of its time;
+// its use is on disk before the response. Headers with the same values count as one header, however
+// they are spelled.
 //
 // spec:datafeeds-2006#wsse-nonce
 func (a *Accounts) OpenByWSSE(ctx context.Context, user, feed string, t wsse.Token, from Caller) (Secret, error) {

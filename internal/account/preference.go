@@ -14,7 +14,7 @@ type Preferences struct {
 	Density string `json:"density,omitempty"` // "" shows full texts; summary, titles
 	Text    string `json:"text,omitempty"`    // size: "" is medium; small, large, huge
 	Font    string `json:"font,omitempty"`    // "" is sans-serif; serif
-	Width   string `json:"width,omitempty"`   // of the river's column: "" is normal; narrow, broad
+	Width   string `json:"width,omitempty"`   // width of the river's column: "" (normal), narrow or broad
 	// Language of the pages: "" follows the browser; en, de.
 	Language string `json:"language,omitempty"`
 	// Oldest shows the oldest items first.

@@ -28,7 +28,7 @@ type Session struct {
 // Lifetimes of sessions, and how many a user can have; the oldest are ended.
 const (
 	SessionIdle = 30 * 24 * time.Hour // without use
-	SessionLife = 90 * 24 * time.Hour // in total
+	SessionLife = 90 * 24 * time.Hour // maximum lifetime of a session
 	maxSessions = 50
 	maxAgent    = 200
 )

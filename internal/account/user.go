@@ -146,7 +146,7 @@ func (a *Accounts) newUser(ctx context.Context, name, password string) (u User, 
 // stamp returns a time in the precision of the store.
 func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
-// Register is Add for self-service registration: five accounts per quarter of an hour and source,
+// Register is like Add for self-service registration: five accounts per quarter of an hour and source,
 // and a hundred per hour in total.
 func (a *Accounts) Register(ctx context.Context, name, password string, from Caller) (User, error) {
 	a.init()
@@ -187,7 +187,7 @@ func (a *Accounts) SetPassword(ctx context.Context, name, password string) error
 	return err
 }
 
-// ChangePassword is SetPassword for a user that Check has just returned, and returns the updated
+// ChangePassword is like SetPassword for a user that Check has just returned, and returns the updated
 // user. fault.Conflict: the password was changed in between.
 func (a *Accounts) ChangePassword(ctx context.Context, u User, password string) (User, error) {
 	return a.setPassword(ctx, u, password, u.PasswordAt)
@@ -245,7 +245,7 @@ func (a *Accounts) SetupToken() string {
 	return a.setupToken
 }
 
-// AddFirst is Add with the token of SetupToken, while there is no user. Errors as of Add, and
+// AddFirst is like Add with the token of SetupToken, while there is no user. Errors as of Add, and
 // fault.Refused: the token is wrong, or a user exists.
 func (a *Accounts) AddFirst(ctx context.Context, token, name, password string, from Caller) (User, error) {
 	const refusal = "The token is not the one that this server printed when it started, or the first user was already created."

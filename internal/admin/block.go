@@ -29,7 +29,7 @@ const maxBlocks = 10_000
 type Block struct {
 	Kind      string // BlockHost, BlockNetwork or BlockTopic
 	Value     string // in its canonical form; see ParseBlock
-	Reason    string // for administrators
+	Reason    string // reason, for administrators only
 	CreatedAt time.Time
 	CreatedBy string // user; "": the operator
 }

@@ -131,7 +131,7 @@ func (a *Announcer) Saved(ctx context.Context, n News) error {
 // configured.
 func (a *Announcer) List(ctx context.Context, q Query) (list []PendingTarget, err error) {
 	a.init()
-	named := map[string][]Target{} // by user
+	named := map[string][]Target{} // targets by user
 	for {
 		batch, err := a.Store.Targets(ctx, q)
 		if err != nil {

@@ -61,8 +61,8 @@ type Query struct {
 // when the database is unreachable or full.
 type Store interface {
 	// ChangeTargets changes rows. It calls change for each key with the stored row, or with a row
-	// that has only its Key. change may be called several times for one key; the last call counts.
-	// The events are written with the changes.
+	// that has only its Key. change may be called several times for one key; only the result of the
+	// last call is stored. The events are written with the changes.
 	ChangeTargets(ctx context.Context, keys []Key, change func(o *PendingTarget, found bool) (Verdict, []event.Event)) error
 	// ClaimTargets claims up to limit due rows, oldest first: it sets their DueAt to until and
 	// their Lease to lease.

@@ -3,8 +3,8 @@
 //
 // The API has no authentication: every program that can connect has full access. Therefore the
 // listener is bound to a loopback address by default. Requests that another site's page can make a
-// browser send are rejected: those with a foreign Host header (DNS rebinding) and cross-site
-// writes. Start with [Server] and its Handler.
+// browser send are rejected: those whose Host header names another site (DNS rebinding) and
+// cross-site writes. Start with [Server] and its Handler.
 //
 // Package client defines the types of requests and responses.
 package api

@@ -101,7 +101,7 @@ type itemFeed struct {
 	// Only for a search:
 	newest int64         // Seq of the last arrival
 	pause  time.Duration // before the next search; 0: none is scheduled
-	timer  *time.Timer   // of the next search
+	timer  *time.Timer   // starts the next search
 }
 
 // begin returns the Seq at which a stream starts: last, which a reconnecting client sends, or the

@@ -84,7 +84,7 @@ func spawn(t *testing.T, dir string, args ...string) *process {
 	return spawnWith(t, dir, nil, args...)
 }
 
-// spawnWith is spawn with additional environment variables NAME=value.
+// spawnWith is like spawn with additional environment variables NAME=value.
 func spawnWith(t *testing.T, dir string, env []string, args ...string) *process {
 	t.Helper()
 	_ = os.Remove(filepath.Join(dir, "listen.addr")) // left by a killed process
@@ -148,7 +148,7 @@ func wait(t *testing.T, what string, done func() bool) {
 	}
 }
 
-// tryGet is get for servers that may be down; the status is then 0.
+// tryGet is like get for servers that may be down; the status is then 0.
 func tryGet(url string) (int, string) {
 	res, err := http.Get(url)
 	if err != nil {

@@ -179,7 +179,7 @@ func (w *websubHub) ask(t *testing.T, mode, topic, callback string, more ...stri
 	return post(t, w.base+"/hub", form)
 }
 
-// accepts is ask with the expected answer 202.
+// accepts is like ask with the expected answer 202.
 func (w *websubHub) accepts(t *testing.T, mode, topic, callback string, more ...string) {
 	t.Helper()
 	if code, body := w.ask(t, mode, topic, callback, more...); code != http.StatusAccepted {

@@ -48,7 +48,7 @@ type ServiceRow struct {
 type Programs struct {
 	Readers int64   `json:"readers"`
 	Once    int64   `json:"once"` // of Readers: sent only one request so far
-	List    []Count `json:"list"` // by name
+	List    []Count `json:"list"` // number of readers by name of the program
 }
 
 // Push counts subscriptions to notifications.

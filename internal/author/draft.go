@@ -99,7 +99,7 @@ func (p *Posts) DiscardEditDraft(ctx context.Context, user string, post int64, v
 	return err
 }
 
-// SaveOnce is Save for a client that may repeat a request whose response it lost. If a post with
+// SaveOnce is like Save for a client that may repeat a request whose response it lost. If a post with
 // the same key exists, SaveOnce changes it to the content of e.
 func (p *Posts) SaveOnce(ctx context.Context, e Edit) (Post, error) {
 	post, err := p.Save(ctx, e)
@@ -117,7 +117,7 @@ func (p *Posts) SaveOnce(ctx context.Context, e Edit) (Post, error) {
 	return p.Save(ctx, e)
 }
 
-// saveRepeated is SaveOnce without a conflict if the draft already has the content of e: the client
+// saveRepeated is like SaveOnce without a conflict if the draft already has the content of e: the client
 // repeats a save.
 func (p *Posts) saveRepeated(ctx context.Context, e Edit) (Post, error) {
 	post, err := p.SaveOnce(ctx, e)

@@ -257,7 +257,7 @@ func checkURL(what, raw string, anyScheme bool) (string, error) {
 	return asciiURL(u.String()), nil
 }
 
-// checkFileURL is checkURL that also accepts a path of this server.
+// checkFileURL is like checkURL that also accepts a path of this server.
 func checkFileURL(what, raw string) (string, error) {
 	raw = strings.TrimSpace(markup.CleanText(raw))
 	if !strings.HasPrefix(raw, "/") || strings.HasPrefix(raw, "//") {

@@ -21,7 +21,7 @@ func (p editing) checkQuota(now, next *Post, w Writer) error {
 	return fault.New(fault.TooMany, "You have %d posts, and the operator of this server allows %d; nothing was published. Delete some first, or ask the operator for more.", w.Posts, p.MaxPosts)
 }
 
-// checkImportQuota is checkQuota for an import.
+// checkImportQuota is like checkQuota for an import.
 func (p *Posts) checkImportQuota(ctx context.Context, user string, posts []Post) error {
 	if p.MaxPosts <= 0 {
 		return nil

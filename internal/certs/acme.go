@@ -155,7 +155,7 @@ func (a *ACME) Warm(ctx context.Context) {
 	a.WarmNames(ctx, a.Domains)
 }
 
-// WarmNames is [ACME.Warm] for some names.
+// WarmNames is like [ACME.Warm] for some names.
 func (a *ACME) WarmNames(ctx context.Context, names []string) {
 	for _, d := range slices.Compact(slices.Sorted(slices.Values(names))) {
 		if ctx.Err() != nil {

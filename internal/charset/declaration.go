@@ -168,7 +168,7 @@ func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
-// indexFold is strings.Index without regard to case, for a lowercase word that begins with a
+// indexFold is like strings.Index without regard to case, for a lowercase word that begins with a
 // letter.
 func indexFold(s, word string) int {
 	for i := 0; i+len(word) <= len(s); i++ {

@@ -31,7 +31,7 @@ type charset struct {
 	family family
 	table  *charmap.Charmap  // for single-byte encodings, or
 	chars  string            // their upper 128 characters, all 256 for EBCDIC
-	enc    encoding.Encoding // for the others
+	enc    encoding.Encoding // decoder for all other labels
 	// superset is the reported name if bytes occur that only the larger encoding has: 0x80 to 0x9F,
 	// for us-ascii 0x80 and above.
 	superset string

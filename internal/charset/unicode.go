@@ -174,7 +174,7 @@ func guess(b []byte) (r rune, n int) {
 }
 
 // surrogate decodes two surrogates that are encoded as three bytes each (CESU-8, as in Java and old
-// databases). A single surrogate is lost.
+// databases). A single surrogate cannot be decoded.
 func surrogate(b []byte) (r rune, n int) {
 	half := func(b []byte) rune {
 		if len(b) < 3 || b[0] != 0xED || b[1] < 0xA0 || b[1] > 0xBF || b[2] < 0x80 || b[2] > 0xBF {

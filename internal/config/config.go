@@ -63,7 +63,7 @@ type River struct {
 	UnpacedHosts string        // separated by commas
 	Keep         int
 	KeepFor      time.Duration
-	MaxFeeds     int    // of one user
+	MaxFeeds     int    // feeds that one user can follow
 	Images       string // proxy, direct, off
 }
 

@@ -32,7 +32,7 @@ type Value struct {
 	Origin string // --hub.expiry, CLOUDBURST_HUB_EXPIRY, the file's path, the profile; "" for a default
 }
 
-// Shown is Text with passwords hidden.
+// Shown is like Text with passwords hidden.
 func (v Value) Shown() string {
 	if v.Secret {
 		return Redact(v.Text)

@@ -62,7 +62,7 @@ func (c Config) tlsWarnings() []string {
 	return nil
 }
 
-// publicTLS is Public for a listener with TLS: the first domain of the certificates is
+// publicTLS is like Public for a listener with TLS: the first domain of the certificates is
 // the public host.
 func (c Config) publicTLS(host, port string) string {
 	if len(c.TLS.Domains) > 0 {

@@ -12,7 +12,7 @@ import (
 const (
 	leaseMargin   = 15 * time.Second // lease time beyond the longest reading
 	deferFor      = 2 * time.Second  // delay of a reading whose host is at its limit
-	settleTimeout = 10 * time.Second // to record a result
+	settleTimeout = 10 * time.Second // limit for recording a result
 )
 
 // Run reads the pages of reported mentions until ctx ends.

@@ -69,8 +69,9 @@ type SentQuery struct {
 // SendStore is the database interface of sent webmentions. Each method is one transaction, which is on
 // disk when it returns nil. Times are stored in milliseconds, UTC.
 type SendStore interface {
-	// ChangeSent passes all rows of a post to change, by target, and stores the rows that it returns
-	// in their place. change may be called several times; the last call counts.
+	// ChangeSent passes all rows of a post to change, by target, and stores the rows that it
+	// returns in their place. change may be called several times; only the result of the last call
+	// is stored.
 	ChangeSent(ctx context.Context, user string, post int64, change func(rows []Sent) []Sent) error
 	// ClaimSent claims up to limit due rows, oldest first: it sets their DueAt to until and their
 	// Lease to lease.

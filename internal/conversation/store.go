@@ -43,7 +43,7 @@ type Store interface {
 	// NextMention returns when the next row is due, or the zero time.
 	NextMention(ctx context.Context) (time.Time, error)
 	// ChangeMention changes a mention of a user. change gets the row and the rules of the user, and
-	// may be called several times; the last call counts. fault.NotFound.
+	// may be called several times; only the result of the last call is stored. fault.NotFound.
 	ChangeMention(ctx context.Context, user string, id int64, change func(m *Mention, rules []Rule) (Action, error)) error
 	// MentionRules lists the rules of a user, newest first.
 	MentionRules(ctx context.Context, user string) ([]Rule, error)

@@ -109,7 +109,7 @@ const (
 type Found struct {
 	URL, GUID    string
 	Parents      []string // URLs and guids of the post that it replies to, the most precise first
-	Name         string   // of its author
+	Name         string   // name of its author
 	Author       string   // URL of its author, or of the feed
 	Title, Text  string   // plain
 	PublishedAt  time.Time
@@ -122,7 +122,7 @@ type Found struct {
 
 // Brief is the data that a river shows about the post that an item replies to.
 type Brief struct {
-	Name string // of its author
+	Name string // name of its author
 	Line string // its title or first line
 	Href string // its page: on this server if possible
 }

@@ -82,7 +82,7 @@ func (t *Threads) NameOf(url string) string {
 	return strings.TrimSuffix(url, "#")
 }
 
-// names is NameOf for each URL, without repetitions.
+// names is like NameOf for each URL, without repetitions.
 func (t *Threads) names(urls []string) (all []string) {
 	seen := map[string]bool{"": true}
 	for _, u := range urls {

@@ -23,7 +23,7 @@ func Parse(s string) (t time.Time, ok bool) {
 	return t, ok
 }
 
-// ParseOrder is [Parse] for a text from a source that writes numeric dates in the given order.
+// ParseOrder is like [Parse] for a text from a source that writes numeric dates in the given order.
 // proven is the order that s itself proves by a number above 12 or the weekday, otherwise
 // OrderUnknown.
 func ParseOrder(s string, order Order) (t time.Time, proven Order, ok bool) {

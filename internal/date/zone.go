@@ -114,7 +114,7 @@ func zoneOf(name string) (minutes int, ok bool) {
 	return easternZone(name)
 }
 
-// easternZone is zoneOf for zones east of Greenwich.
+// easternZone is like zoneOf for zones east of Greenwich.
 func easternZone(name string) (minutes int, ok bool) {
 	switch name {
 	case "cet", "met", "mez", "bst", "west", "wat":

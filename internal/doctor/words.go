@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/text"
 )
 
-// quote quotes foreign text, shortened to one line.
+// quote quotes text of another server, shortened to one line.
 func quote(s string) string { return strconv.Quote(short(s, 200)) }
 
 // short shortens a text to limit characters and removes invisible ones.

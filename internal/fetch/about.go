@@ -59,7 +59,7 @@ func readFirst(r io.Reader, n int64) []byte {
 	return b
 }
 
-// GetFirst is Get for the first n bytes of a document. The body is shorter than n bytes if the
+// GetFirst is like Get for the first n bytes of a document. The body is shorter than n bytes if the
 // document is, or if reading failed after its beginning.
 func (c *Client) GetFirst(ctx context.Context, r Request, n int64) (*Response, error) {
 	r.first = n

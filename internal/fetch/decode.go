@@ -48,7 +48,7 @@ var scratch = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 const maxScratch = 1 << 20
 
-// readAll is io.ReadAll for a result without spare capacity.
+// readAll is like io.ReadAll, for a result without spare capacity.
 func readAll(r io.Reader) ([]byte, error) {
 	b := scratch.Get().(*bytes.Buffer)
 	defer func() {

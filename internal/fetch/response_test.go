@@ -16,7 +16,7 @@ func parse(method string, src io.Reader) (a responseHead, body string, whole boo
 	return parseIn(method, src, bufSize)
 }
 
-// parseIn is parse with a buffer of size bytes.
+// parseIn is like parse with a buffer of size bytes.
 func parseIn(method string, src io.Reader, size int) (a responseHead, body string, whole bool, err error) {
 	var d reader
 	d.reset(src, make([]byte, size))

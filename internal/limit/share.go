@@ -48,7 +48,7 @@ const (
 type share struct {
 	kind     string
 	soon     func()     // heavy use: starts a round immediately
-	reported []reported // in the last round
+	reported []reported // uses reported in the last round
 }
 
 // reported is the use of one key in a round.

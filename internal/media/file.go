@@ -26,7 +26,7 @@ type File struct {
 	Duration      float64 // seconds; 0: unknown
 
 	src   io.ReaderAt
-	size  int64 // of src
+	size  int64 // size of src in bytes
 	parts []part
 	n     int64
 }

@@ -43,7 +43,7 @@ type Origin struct {
 	mu       sync.Mutex
 	body     []byte
 	version  int
-	at       time.Time // of the last change
+	at       time.Time // time of the last change
 	requests int
 	full     int
 }

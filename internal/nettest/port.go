@@ -23,7 +23,7 @@ func RefusingAddr(t testing.TB, ip string) string {
 	return addr
 }
 
-// ReserveRefusingAddr is [RefusingAddr] with an explicit end.
+// ReserveRefusingAddr is like [RefusingAddr] with an explicit end.
 func ReserveRefusingAddr(ip string) (addr string, end func(), err error) {
 	syscall.ForkLock.RLock()
 	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)

@@ -32,7 +32,7 @@ type Store interface {
 // Row is an author as stored.
 type Row struct {
 	User        string
-	Title       string // of the feed
+	Title       string // title of the feed
 	Profile     author.Profile
 	Preferences string // encoded
 	Posts       int64  // published
@@ -42,7 +42,7 @@ type Row struct {
 // Author is an author of the directory.
 type Author struct {
 	User   string
-	Name   string    // for people
+	Name   string    // display name
 	About  string    // one line; "": none
 	Avatar string    // path of this server or URL; "": none
 	Posts  int64     // published; 0 for an author who saves a feed

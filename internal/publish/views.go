@@ -54,7 +54,7 @@ func (n *Notifier) notifyViews(ctx context.Context, user string) error {
 	return later
 }
 
-// notifyViewsUnder is notifyViews for the URLs with a prefix.
+// notifyViewsUnder is like notifyViews for the URLs with a prefix.
 func (n *Notifier) notifyViewsUnder(ctx context.Context, prefix string) error {
 	followed, err := readAll(func(after string) ([]string, error) {
 		return n.Store.FollowedUnder(ctx, prefix, after, n.Now(), 1000)

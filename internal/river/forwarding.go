@@ -48,50 +48,50 @@ func (r *River) forward() *forward.Forwarder {
 	return r.forwarder
 }
 
-// Ways is [forward.Forwarder.Ways].
+// Ways calls [forward.Forwarder.Ways].
 func (r *River) Ways() []string { return r.forward().Ways() }
 
-// PutForwarding is [forward.Forwarder.PutForwarding].
+// PutForwarding calls [forward.Forwarder.PutForwarding].
 func (r *River) PutForwarding(ctx context.Context, n forward.Forwarding) (forward.Forwarding, error) {
 	return r.forward().PutForwarding(ctx, n)
 }
 
-// Forwardings is [forward.Forwarder.Forwardings].
+// Forwardings calls [forward.Forwarder.Forwardings].
 func (r *River) Forwardings(ctx context.Context, user string) ([]forward.Forwarding, error) {
 	return r.forward().Forwardings(ctx, user)
 }
 
-// DropForwarding is [forward.Forwarder.DropForwarding].
+// DropForwarding calls [forward.Forwarder.DropForwarding].
 func (r *River) DropForwarding(ctx context.Context, user string, id int64) error {
 	return r.forward().DropForwarding(ctx, user, id)
 }
 
-// TryForwarding is [forward.Forwarder.TryForwarding].
+// TryForwarding calls [forward.Forwarder.TryForwarding].
 func (r *River) TryForwarding(ctx context.Context, user string, id int64) error {
 	return r.forward().TryForwarding(ctx, user, id)
 }
 
-// ConfirmLink is [forward.Forwarder.ConfirmLink].
+// ConfirmLink calls [forward.Forwarder.ConfirmLink].
 func (r *River) ConfirmLink(ctx context.Context, token string) (forward.Link, error) {
 	return r.forward().ConfirmLink(ctx, token)
 }
 
-// EndLink is [forward.Forwarder.EndLink].
+// EndLink calls [forward.Forwarder.EndLink].
 func (r *River) EndLink(ctx context.Context, token string) (forward.Link, error) {
 	return r.forward().EndLink(ctx, token)
 }
 
-// ConfirmForwarding is [forward.Forwarder.ConfirmForwarding].
+// ConfirmForwarding calls [forward.Forwarder.ConfirmForwarding].
 func (r *River) ConfirmForwarding(ctx context.Context, token string) (forward.Link, error) {
 	return r.forward().ConfirmForwarding(ctx, token)
 }
 
-// EndForwarding is [forward.Forwarder.EndForwarding].
+// EndForwarding calls [forward.Forwarder.EndForwarding].
 func (r *River) EndForwarding(ctx context.Context, token string) (forward.Link, error) {
 	return r.forward().EndForwarding(ctx, token)
 }
 
-// AllowForwarding is [forward.Forwarder.AllowForwarding].
+// AllowForwarding calls [forward.Forwarder.AllowForwarding].
 func (r *River) AllowForwarding(ctx context.Context, token string) (forward.Link, error) {
 	return r.forward().AllowForwarding(ctx, token)
 }

@@ -31,7 +31,7 @@ func (r *River) ReceivePush(ctx context.Context, url, via string) (known bool, e
 	return pushReceiver{r}.receive(ctx, r.canonicals([]string{url}), via)
 }
 
-// ReceivePushAny is ReceivePush for a document with several URLs, few of which are followed. A
+// ReceivePushAny is like ReceivePush for a document with several URLs, few of which are followed. A
 // source that several of the URLs name is checked once. After an error, some pushes may be
 // recorded.
 func (r *River) ReceivePushAny(ctx context.Context, urls []string, via string) (known bool, err error) {

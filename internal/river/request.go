@@ -64,7 +64,7 @@ func (r checker) fetchPaced(ctx context.Context, s *Source, cause polling.Cause)
 	return r.fetchNow(ctx, s, cause)
 }
 
-// fetchNow is fetchPaced without the wait for the host. A whole check has two thirds of a lease.
+// fetchNow is like fetchPaced without the wait for the host. A whole check has two thirds of a lease.
 func (r checker) fetchNow(ctx context.Context, s *Source, cause polling.Cause) (got fetchResult) {
 	ctx, cancel := context.WithTimeout(ctx, r.options().Lease*2/3)
 	defer cancel()

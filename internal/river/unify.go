@@ -8,12 +8,12 @@ import (
 	"cloudburst/feed/polling"
 )
 
-// Unify moves the sources whose URL begins with prefix, which is another name of this program, to
+// Unify moves the sources whose URL begins with prefix, which is another origin of this program, to
 // their canonical URL. A source keeps its items, unless its canonical URL is a source already, or
 // renewed reports that the IDs of its items contain the old name. Then users follow the canonical
 // source instead, and their starred items stay. Unify fetches nothing, and a second call continues
-// after an interruption. users returns all users who may follow something; it is called only
-// when subscriptions move.
+// after an interruption. users returns all users who may follow something; it is called only when
+// subscriptions move.
 //
 // spec:cloudburst#own-names
 func (r *River) Unify(ctx context.Context, prefix string, renewed func(url string) bool, users func(context.Context) ([]string, error)) error {

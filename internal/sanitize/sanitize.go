@@ -107,7 +107,7 @@ func (z *Sanitizer) HTML(s string) string {
 	return z.slowHTML(s)
 }
 
-// slowHTML is HTML for texts with any markup.
+// slowHTML is like HTML for texts with any markup.
 func (z *Sanitizer) slowHTML(s string) string {
 	// The output for a cut text must fit too, or the next call would cut it again.
 	for limit := z.longest; ; limit /= 2 {

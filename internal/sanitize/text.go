@@ -20,7 +20,7 @@ func Text(s string) string {
 	return slowText(s)
 }
 
-// slowText is Text for texts with any markup.
+// slowText is like Text for texts with any markup.
 func slowText(s string) string {
 	s = text.Head(s, maxText)
 	var out strings.Builder

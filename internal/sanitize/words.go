@@ -18,7 +18,7 @@ func isTidy(s string) bool {
 	return s == "" || spaceAt(s, 0) == 0 && wordsEnd(s, 0, anyText) == len(s)
 }
 
-// Where wordsEnd stops as well as at white space: nowhere, or at "<", "&" and NUL.
+// Where wordsEnd stops: only at white space, or also at "<", "&" and NUL.
 const (
 	anyText      = 0
 	beforeMarkup = highs

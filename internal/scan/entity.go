@@ -218,7 +218,7 @@ func (r *Reader) newlines(s string) string {
 	return r.commit(oneNewline(append(r.alloc(len(s)), s...)))
 }
 
-// oneNewline is newlines for a byte slice, in place.
+// oneNewline is like newlines for a byte slice, in place.
 func oneNewline(b []byte) []byte {
 	n := 0
 	for i := 0; i < len(b); n++ {

@@ -31,7 +31,7 @@ func (r *Reader) Leaf() (text string, markup bool) {
 	}
 }
 
-// quickLeaf is Leaf for the most common content: text, or one CDATA section, and the end tag.
+// quickLeaf is like Leaf for the most common content: text, or one CDATA section, and the end tag.
 func (r *Reader) quickLeaf() (string, bool) {
 	doc, pos, top := r.doc, r.pos, r.stack[len(r.stack)-1].name
 	i := strings.IndexByte(doc[pos:], '<')

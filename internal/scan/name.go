@@ -1,6 +1,6 @@
 package scan
 
-// elementName is nameParts for the name of an element, which may run into its first attribute.
+// elementName is like nameParts for the name of an element, which may run into its first attribute.
 func (r *Reader) elementName(from int) (end, colon int, upper bool) {
 	end, colon, upper = nameParts(r.doc, from)
 	if colon >= 0 && end < len(r.doc) && r.doc[end] == '=' {

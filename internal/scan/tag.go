@@ -443,7 +443,7 @@ func (r *Reader) Attr(name string) (string, bool) {
 	return "", false
 }
 
-// AttrLocal is Attr for names without their prefix.
+// AttrLocal is like Attr for names without their prefix.
 func (r *Reader) AttrLocal(local string) (string, bool) {
 	for k := range r.Attrs {
 		name := r.Attrs[k].Name

@@ -52,7 +52,7 @@ const (
 // Document is an immutable response for many requests. It is safe for concurrent use.
 type Document struct {
 	o          Options
-	size       int    // of the plain bytes
+	size       int    // bytes of the uncompressed document
 	tag        string // of the plain bytes, without quotes
 	modified   time.Time
 	plain      representation

@@ -20,7 +20,7 @@ import (
 const (
 	MaxBytes     = 64 << 10
 	maxRules     = 3000
-	maxSelectors = 100  // of one rule
+	maxSelectors = 100  // selectors of one rule
 	maxSelector  = 1000 // bytes
 	maxDepth     = 4    // of rules in rules, such as @media
 	maxValue     = 4000 // bytes

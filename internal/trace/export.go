@@ -22,7 +22,7 @@ import (
 
 const (
 	maxQueue   = 8192 // spans in memory
-	maxBatch   = 512  // in one message
+	maxBatch   = 512  // spans in one message
 	sendEvery  = time.Second
 	sendWithin = 10 * time.Second
 	maxAnswer  = 64 << 10
@@ -36,7 +36,7 @@ type Counts struct {
 	Exported int64 // the collector has them
 	Dropped  int64 // lost: the queue was full, or the collector rejected them or was unreachable for too long
 	Failures int64 // messages that failed
-	Queued   int64 // in memory now
+	Queued   int64 // spans in memory now
 }
 
 // exporter queues finished spans until they are sent; it is an SDK SpanProcessor. OnEnd never

@@ -24,7 +24,7 @@ type Options struct {
 	Headers   map[string]string // sent with each message
 	Sample    float64           // share of the changes that are traced, 0 to 1
 	Propagate []string          // hosts whose requests carry a traceparent; ".example.org" matches subdomains, "*" all hosts
-	Version   string            // of the program
+	Version   string            // version of the program
 	Node      int64
 	Log       *slog.Logger
 	Client    *http.Client // nil: a default client
@@ -137,7 +137,7 @@ type Save struct {
 	Begin, End time.Time
 	Via        string // event.Event.Via; "": unknown
 	Kind       string // "document", "post"
-	Version    int64  // of the document
+	Version    int64  // version of the document
 	Bytes      int64
 }
 

@@ -37,7 +37,7 @@ Any server that runs Cloudburst can import this file: on the account page, or wi
 type archive struct {
 	zip      *zip.Writer
 	manifest Manifest
-	name     string // of the current entry
+	name     string // name of the current entry
 	sum      hash.Hash
 	size     int64
 	out      io.Writer

@@ -27,7 +27,7 @@ const (
 
 // foreignArchive is an archive that another program wrote, as a list of its files.
 type foreignArchive struct {
-	names  []string // in lexical order
+	names  []string // names of the files in lexical order
 	byName map[string]archived
 	byBase map[string]string // last segment of a name: the name; "" if several names have it
 	links  int               // entries that are neither files nor folders

@@ -18,7 +18,7 @@ import (
 type Result struct {
 	Kind     string `json:"kind"`              // "cloudburst", "wordpress", "mastodon", "twitter", "microblog", "blogger", "markdown", or the format of a feed: "rss", "atom", "json" …
 	Found    int    `json:"found"`             // posts in the file
-	Added    int    `json:"added"`             // of the posts found
+	Added    int    `json:"added"`             // posts added, of those found
 	Existing int    `json:"had"`               // of the posts found: already present
 	Skipped  int    `json:"left"`              // of the posts found: left out, see Problems
 	Files    int    `json:"files"`             // files that were added

@@ -267,7 +267,7 @@ var timeLayouts = []string{
 	time.DateTime, "2006-01-02 15:04", "2006-01-02 15:04:05 MST", time.DateOnly, "2006/01/02", time.RFC1123Z, time.RFC1123,
 }
 
-// parseTime returns a time in UTC, the zero time for anything that is none.
+// parseTime parses a time to UTC; an invalid time is the zero time.
 func parseTime(s string) time.Time {
 	s = strings.TrimSpace(s)
 	for _, layout := range timeLayouts {

@@ -28,7 +28,7 @@ type Manifest struct {
 	Format     string    `json:"format"` // "cloudburst-author"
 	Version    int       `json:"version"`
 	User       string    `json:"user"`             // owner of the data
-	Origin     string    `json:"origin,omitempty"` // of the exporting server
+	Origin     string    `json:"origin,omitempty"` // URL of the exporting server
 	ExportedAt time.Time `json:"exportedAt"`
 	Counts     Counts    `json:"counts"`
 	Entries    []Entry   `json:"entries"` // all entries except the manifest, in archive order
@@ -39,7 +39,7 @@ type Counts struct {
 	Published int   `json:"published"`
 	Drafts    int   `json:"drafts"`
 	Scheduled int   `json:"scheduled"`
-	Private   int   `json:"private,omitempty"` // for groups
+	Private   int   `json:"private,omitempty"` // private posts, which only groups can read
 	Deleted   int   `json:"deleted"`           // can still be restored
 	Files     int   `json:"files"`
 	FileBytes int64 `json:"fileBytes"`
@@ -95,5 +95,5 @@ type fileRecord struct {
 	Width   int       `json:"width,omitempty"`
 	Height  int       `json:"height,omitempty"`
 	AddedAt time.Time `json:"addedAt"`
-	Path    string    `json:"path"` // of its entry
+	Path    string    `json:"path"` // path of its entry in the archive
 }

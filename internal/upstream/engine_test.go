@@ -254,7 +254,7 @@ func TestOnlyRequestedSubscriptionsAreConfirmed(t *testing.T) {
 		w.advance(time.Second)
 		confirm(false, "nobody's", f.Topic, true)
 		confirm(false, f.Token, "http://other.test/", true)
-		confirm(false, f.Token, f.Topic, false) // an end was not requested
+		confirm(false, f.Token, f.Topic, false) // the subscriber did not request the end
 		confirm(true, f.Token, f.Topic, true)
 		w.advance(time.Minute)
 		confirm(true, f.Token, f.Topic, true) // the answer was lost

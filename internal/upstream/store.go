@@ -28,8 +28,8 @@ type Store interface {
 type FollowStore interface {
 	// ChangeFollow passes one follow to change and writes the result, with exclusive access.
 	// Without a follow, f is the zero Follow with that ID and found is false. change may be called
-	// several times, and the last call counts; the events that it returns (stamped) are written in
-	// the same transaction. ChangeFollow returns the new follow.
+	// several times, and only the result of the last call is stored; the events that it returns
+	// (stamped) are written in the same transaction. ChangeFollow returns the new follow.
 	ChangeFollow(ctx context.Context, id int64, change func(f *Follow, found bool) (Verdict, []event.Event)) (Follow, error)
 	// Follow returns one follow, or fault.NotFound.
 	Follow(ctx context.Context, id int64) (Follow, error)

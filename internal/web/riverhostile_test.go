@@ -81,7 +81,7 @@ func TestHostileItemsAreEscapedOnEveryPage(t *testing.T) {
 	harmless(t, x.open("/rivers/alice"))
 }
 
-// harmless runs check, and fails on foreign markup that runs, loads, or imitates a part of the
+// harmless runs check, and fails on markup of feeds that runs, loads, or imitates a part of the
 // page.
 func harmless(t *testing.T, rec *httptest.ResponseRecorder) *html.Node {
 	t.Helper()

@@ -44,7 +44,7 @@ func watchAt(t *testing.T, server *httptest.Server, path, last string) *reader {
 	return watchAs(t, server, path, last, "")
 }
 
-// watchAs is watchAt with the session cookie of a user.
+// watchAs is like watchAt with the session cookie of a user.
 func watchAs(t *testing.T, server *httptest.Server, path, last, cookie string) *reader {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)

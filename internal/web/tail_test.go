@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// watchChanges is watch for the recent changes.
+// watchChanges is like watch for the recent changes.
 func watchChanges(t *testing.T, server *httptest.Server, query, last string) *reader {
 	t.Helper()
 	return watchAt(t, server, "/changes/stream"+query, last)

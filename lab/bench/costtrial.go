@@ -19,7 +19,7 @@ type Trial struct {
 // Tried is the result of a trial: the numbers of its operations, and the CPU time that they used.
 type Tried struct {
 	Unchanged, Changed, Notified, Registered int
-	CPU                                      time.Duration // of the server process
+	CPU                                      time.Duration // CPU time of the server process
 }
 
 const trialSubscribers = 20 // subscribers of each changing feed

@@ -12,7 +12,7 @@ type request struct {
 	method, path []byte // path with query, as sent
 	noneMatch    []byte // If-None-Match
 	signature    []byte // X-Hub-Signature
-	length       int    // of the body
+	length       int    // length of the body in bytes
 	close        bool   // the peer closes the connection after the response
 }
 

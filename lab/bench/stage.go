@@ -100,7 +100,7 @@ func (s *stage) serve(ctx context.Context) error {
 	return nil
 }
 
-// serveEmpty is serve for an empty store. It fails if the store contains subscriptions.
+// serveEmpty is like serve for an empty store. It fails if the store contains subscriptions.
 func (s *stage) serveEmpty(ctx context.Context) error {
 	if err := s.serve(ctx); err != nil {
 		return err

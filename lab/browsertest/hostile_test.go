@@ -136,7 +136,7 @@ const touched = `(() => {
 	for (const name of ["click", "submit"]) removeEventListener(name, stay, true);
 })()`
 
-// harm lists dangerous foreign content on a page.
+// harm lists dangerous content of feeds on a page.
 const harm = `(() => {
 	const wrong = [];
 	const report = (what, el) => { if (wrong.length < 10) wrong.push(what + (el ? ": " + el.outerHTML.slice(0, 300) : "")); };

@@ -52,7 +52,7 @@ type Options struct {
 	Subscribers      int       // of one feed, each on its own loopback address
 	Pings            int       // measured changes of that feed in each round
 	Feeds            int       // that are followed
-	Items            int       // of each feed
+	Items            int       // items of each feed
 	Size             int       // approximate bytes of each feed
 	Rounds           int       // repetitions in turn; the table has the medians
 	Progress         io.Writer // a line for each measured value

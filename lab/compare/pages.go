@@ -21,7 +21,7 @@ import (
 // PageOptions are the options of the measurement of authors' pages.
 type PageOptions struct {
 	Exe      string    // an executable that runs this server for "serve", and ServeConstant for "bench constant"
-	Posts    int       // of the author
+	Posts    int       // number of the author's posts
 	Saves    int       // posts after each of which the page must show the post
 	Requests int       // of one page in each round
 	Rounds   int       // repetitions in turn; the table has the medians

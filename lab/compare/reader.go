@@ -126,7 +126,7 @@ func (o Options) yarr(ctx context.Context, dir string) (*reader, error) {
 		if err != nil {
 			return err
 		}
-		_, _ = w.Write(opml) // to memory
+		_, _ = w.Write(opml) // writing to memory cannot fail
 		_ = form.Close()
 		_, err = request(ctx, http.DefaultClient, "POST", p.base+"/opml/import", form.FormDataContentType(), body.Bytes())
 		return err

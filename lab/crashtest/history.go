@@ -148,7 +148,7 @@ func (h *history) liveSince(p pair) (since time.Time, found bool) {
 	return since, found
 }
 
-// ended returns the last acknowledged cancel of p without a possible later registration.
+// ended returns the last acknowledged cancel of p, if no registration can have followed it.
 func (h *history) ended(p pair) (last call, ended bool) {
 	for _, c := range h.cancels[p] {
 		if c.ok && c.to.After(last.to) {

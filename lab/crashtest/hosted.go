@@ -100,7 +100,7 @@ func (r *runner) put(base string, o owner, doc []byte) call {
 // word returns a word that occurs only in this version, wordsEach times per item.
 func word(v int) string { return fmt.Sprintf("v%d~", v) }
 
-const wordsEach = 100 // in each item
+const wordsEach = 100 // words in each item
 
 // hostedItems returns the number of items of a version: few in most versions.
 func hostedItems(v int) int {

@@ -17,7 +17,7 @@ type targetedCrash struct {
 	cloud  []string // paths of callbacks, one per feed
 	websub []string
 	cnws   []string
-	owners []owner // of hosted feeds
+	owners []owner // owners of hosted feeds
 	last   sync.WaitGroup
 }
 

@@ -21,7 +21,7 @@ const (
 
 	firstLease = 10_000 // seconds; each request for a subscription asks for another one
 
-	publicURL = "http://hub.invalid" // of the program
+	publicURL = "http://hub.invalid" // public URL of the program
 	changedAt = "X-Hub-Changed-At"   // every notification has it, and no request for consent
 )
 

@@ -100,7 +100,7 @@ func (d *Disk) dropTopic(id int64) {
 	}
 }
 
-// Topic is hub.Store.Topic.
+// Topic implements hub.Store.Topic.
 func (d *Disk) Topic(_ context.Context, id int64) (hub.Topic, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -111,7 +111,7 @@ func (d *Disk) Topic(_ context.Context, id int64) (hub.Topic, error) {
 	return t.Topic, nil
 }
 
-// Subscribers is hub.Store.Subscribers.
+// Subscribers implements hub.Store.Subscribers.
 func (d *Disk) Subscribers(_ context.Context, topicID int64, now time.Time) (map[string]int64, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -128,14 +128,14 @@ func (d *Disk) followed(id int64, now time.Time) bool {
 	return slices.ContainsFunc(d.subs[id], func(s *hub.Subscription) bool { return s.ExpiresAt.After(milli(now)) })
 }
 
-// Followed is hub.Store.Followed.
+// Followed implements hub.Store.Followed.
 func (d *Disk) Followed(_ context.Context, topicID int64, now time.Time) (bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.followed(topicID, now), nil
 }
 
-// Following is hub.Store.Following without aliases: no topic here has any.
+// Following implements hub.Store.Following without aliases: no topic here has any.
 func (d *Disk) Following(_ context.Context, urls []string, now time.Time, limit int) ([]hub.Topic, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -148,7 +148,7 @@ func (d *Disk) Following(_ context.Context, urls []string, now time.Time, limit 
 	return found, nil
 }
 
-// SetAbout is hub.Store.SetAbout.
+// SetAbout implements hub.Store.SetAbout.
 func (d *Disk) SetAbout(_ context.Context, topicID int64, about hub.About) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -158,7 +158,7 @@ func (d *Disk) SetAbout(_ context.Context, topicID int64, about hub.About) error
 	return nil
 }
 
-// Content is hub.Store.Content.
+// Content implements hub.Store.Content.
 func (d *Disk) Content(_ context.Context, topicID int64) (hub.Content, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// Request is hub.Store.Request.
+// Request implements hub.Store.Request.
 func (d *Disk) Request(_ context.Context, list []hub.Intent, events []event.Event) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -22,7 +22,7 @@ func (d *Disk) Request(_ context.Context, list []hub.Intent, events []event.Even
 	return nil
 }
 
-// ClaimIntents is hub.Store.ClaimIntents.
+// ClaimIntents implements hub.Store.ClaimIntents.
 func (d *Disk) ClaimIntents(_ context.Context, now, until time.Time, limit int, claim int64) ([]hub.Intent, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -43,7 +43,7 @@ func (d *Disk) ClaimIntents(_ context.Context, now, until time.Time, limit int, 
 	return claimed, nil
 }
 
-// FinishIntent is hub.Store.FinishIntent.
+// FinishIntent implements hub.Store.FinishIntent.
 func (d *Disk) FinishIntent(_ context.Context, v hub.IntentResult) (bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -97,7 +97,7 @@ func (d *Disk) override(in hub.Intent) {
 	}
 }
 
-// Intents is hub.Store.Intents.
+// Intents implements hub.Store.Intents.
 func (d *Disk) Intents(context.Context) (int64, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/hub/record"
 )
 
-// ClaimParts is hub.Store.ClaimParts.
+// ClaimParts implements hub.Store.ClaimParts.
 func (d *Disk) ClaimShards(_ context.Context, node int64, now, until time.Time, limit int) ([]hub.Shard, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -38,7 +38,7 @@ func (d *Disk) ClaimShards(_ context.Context, node int64, now, until time.Time, 
 	return claimed, nil
 }
 
-// Page is hub.Store.Page.
+// Page implements hub.Store.Page.
 func (d *Disk) Batch(_ context.Context, p hub.Shard, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -69,7 +69,7 @@ func (d *Disk) part(p hub.Shard) *partRow {
 	return nil
 }
 
-// Checkpoint is hub.Store.Checkpoint.
+// Checkpoint implements hub.Store.Checkpoint.
 func (d *Disk) Checkpoint(_ context.Context, c hub.Checkpoint) (again bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -90,7 +90,7 @@ func (d *Disk) Checkpoint(_ context.Context, c hub.Checkpoint) (again bool, err 
 	return again, nil
 }
 
-// ReleaseParts is hub.Store.ReleaseParts.
+// ReleaseParts implements hub.Store.ReleaseParts.
 func (d *Disk) ReleaseShards(_ context.Context, now time.Time, parts []hub.Shard) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -102,7 +102,7 @@ func (d *Disk) ReleaseShards(_ context.Context, now time.Time, parts []hub.Shard
 	return nil
 }
 
-// Split is hub.Store.Split.
+// Split implements hub.Store.Split.
 func (d *Disk) Split(_ context.Context, topicID int64, n int) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

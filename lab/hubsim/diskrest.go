@@ -28,7 +28,7 @@ func (d *Disk) log(events []event.Event) {
 	}
 }
 
-// AppendEvents is hub.Store.AppendEvents.
+// AppendEvents implements hub.Store.AppendEvents.
 func (d *Disk) AppendEvents(_ context.Context, events []event.Event) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -36,7 +36,7 @@ func (d *Disk) AppendEvents(_ context.Context, events []event.Event) error {
 	return nil
 }
 
-// Events is hub.Store.Events, limited to the engine's use: forward, by time and position.
+// Events implements hub.Store.Events, limited to the engine's use: forward, by time and position.
 func (d *Disk) Events(_ context.Context, q hub.EventQuery) ([]event.Event, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -50,7 +50,7 @@ func (d *Disk) Events(_ context.Context, q hub.EventQuery) ([]event.Event, error
 	return slices.Clone(d.events[from:min(from+most, len(d.events))]), nil
 }
 
-// TrimEvents is hub.Store.TrimEvents.
+// TrimEvents implements hub.Store.TrimEvents.
 func (d *Disk) TrimEvents(_ context.Context, before time.Time, limit int) (int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -62,7 +62,7 @@ func (d *Disk) TrimEvents(_ context.Context, before time.Time, limit int) (int, 
 	return n, nil
 }
 
-// TrimChanges is hub.Store.TrimChanges.
+// TrimChanges implements hub.Store.TrimChanges.
 func (d *Disk) TrimChanges(_ context.Context, before time.Time, limit int) (int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -77,14 +77,14 @@ func (d *Disk) TrimChanges(_ context.Context, before time.Time, limit int) (int,
 	return n, nil
 }
 
-// CountChanges is hub.Store.CountChanges.
+// CountChanges implements hub.Store.CountChanges.
 func (d *Disk) CountChanges(context.Context) (int64, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.counted, nil
 }
 
-// Counts is hub.Store.Counts.
+// Counts implements hub.Store.Counts.
 func (d *Disk) Counts(_ context.Context, now time.Time) (hub.Counts, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -114,7 +114,7 @@ func (d *Disk) Counts(_ context.Context, now time.Time) (hub.Counts, error) {
 	return n, nil
 }
 
-// SaveMinute is hub.Store.SaveMinute.
+// SaveMinute implements hub.Store.SaveMinute.
 func (d *Disk) SaveMinute(_ context.Context, m hub.Minute) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -122,36 +122,36 @@ func (d *Disk) SaveMinute(_ context.Context, m hub.Minute) error {
 	return nil
 }
 
-// Ping is hub.Store.Ping.
+// Ping implements hub.Store.Ping.
 func (d *Disk) Ping(context.Context) error { return nil }
 
-// Close is hub.Store.Close.
+// Close implements hub.Store.Close.
 func (d *Disk) Close() error { return nil }
 
 // The engine never calls the methods below; only user interfaces do.
 
 func notHere() error { return fault.New(fault.Unsupported, "The simulated store has no such list.") }
 
-// Topics is hub.Store.Topics.
+// Topics implements hub.Store.Topics.
 func (d *Disk) Topics(context.Context, hub.TopicQuery) ([]hub.TopicInfo, error) {
 	return nil, notHere()
 }
 
-// FollowedUnder is hub.Store.FollowedUnder.
+// FollowedUnder implements hub.Store.FollowedUnder.
 func (d *Disk) FollowedUnder(context.Context, string, string, time.Time, int) ([]string, error) {
 	return nil, notHere()
 }
 
-// Subscriptions is hub.Store.Subscriptions.
+// Subscriptions implements hub.Store.Subscriptions.
 func (d *Disk) Subscriptions(context.Context, hub.SubscriptionQuery) ([]hub.SubscriptionInfo, error) {
 	return nil, notHere()
 }
 
-// Changes is hub.Store.Changes.
+// Changes implements hub.Store.Changes.
 func (d *Disk) Changes(context.Context, hub.ChangeQuery) ([]hub.Change, error) { return nil, notHere() }
 
-// Minutes is hub.Store.Minutes.
+// Minutes implements hub.Store.Minutes.
 func (d *Disk) Minutes(context.Context, time.Time) ([]hub.Minute, error) { return nil, notHere() }
 
-// Backup is hub.Store.Backup.
+// Backup implements hub.Store.Backup.
 func (d *Disk) Backup(context.Context, string) error { return notHere() }

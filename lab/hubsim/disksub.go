@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// Subscribe is hub.Store.Subscribe.
+// Subscribe implements hub.Store.Subscribe.
 func (d *Disk) Subscribe(_ context.Context, topics []string, subs []hub.Subscription, events []event.Event) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -76,7 +76,7 @@ func (d *Disk) put(s hub.Subscription) {
 	old.Failures, old.Tries, old.FailingSince = 0, 0, time.Time{}
 }
 
-// Unsubscribe is hub.Store.Unsubscribe.
+// Unsubscribe implements hub.Store.Unsubscribe.
 func (d *Disk) Unsubscribe(_ context.Context, keys []hub.Key, events []event.Event) ([]hub.Subscription, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -97,7 +97,7 @@ func byKey(a, b hub.Key) int {
 	return cmp.Or(cmp.Compare(a.TopicID, b.TopicID), cmp.Compare(a.ID, b.ID))
 }
 
-// Subscription is hub.Store.Subscription.
+// Subscription implements hub.Store.Subscription.
 func (d *Disk) Subscription(_ context.Context, key hub.Key) (hub.Subscription, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -107,7 +107,7 @@ func (d *Disk) Subscription(_ context.Context, key hub.Key) (hub.Subscription, e
 	return hub.Subscription{}, fault.New(fault.NotFound, "There is no subscription with the number %d of the topic %d here.", key.ID, key.TopicID)
 }
 
-// Settle is hub.Store.Settle.
+// Settle implements hub.Store.Settle.
 func (d *Disk) Settle(_ context.Context, now time.Time, results []hub.Result, events []event.Event) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -160,7 +160,7 @@ func write(s *hub.Subscription, r hub.Result, now time.Time) {
 	}
 }
 
-// ClaimRetries is hub.Store.ClaimRetries.
+// ClaimRetries implements hub.Store.ClaimRetries.
 func (d *Disk) ClaimRetries(_ context.Context, now, until time.Time, limit int, claim int64) ([]hub.Retry, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

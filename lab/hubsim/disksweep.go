@@ -12,7 +12,7 @@ import (
 
 const intentAge = 3 * 24 * time.Hour
 
-// Sweep is hub.Store.Sweep.
+// Sweep implements hub.Store.Sweep.
 func (d *Disk) Sweep(_ context.Context, now time.Time, maxErrors, limit int, idle time.Time, events func([]hub.SubscriptionInfo) []event.Event) (gone []hub.SubscriptionInfo, more bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -101,7 +101,7 @@ func (d *Disk) sweepIntents(before time.Time, limit int) int {
 	return len(old)
 }
 
-// ClaimTask is hub.Store.ClaimTask.
+// ClaimTask implements hub.Store.ClaimTask.
 func (d *Disk) ClaimTask(_ context.Context, name string, now, first, next time.Time) (bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -113,7 +113,7 @@ func (d *Disk) ClaimTask(_ context.Context, name string, now, first, next time.T
 	return true, nil
 }
 
-// Recover is hub.Store.Recover.
+// Recover implements hub.Store.Recover.
 func (d *Disk) Recover(_ context.Context, now time.Time) error {
 	if d.shared {
 		return nil
@@ -144,7 +144,7 @@ func (d *Disk) Recover(_ context.Context, now time.Time) error {
 	return nil
 }
 
-// NextDue is hub.Store.NextDue.
+// NextDue implements hub.Store.NextDue.
 func (d *Disk) NextDue(context.Context) (time.Time, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

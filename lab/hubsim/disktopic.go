@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// RecordPing is hub.Store.RecordPing.
+// RecordPing implements hub.Store.RecordPing.
 func (d *Disk) RecordPing(_ context.Context, url string, now, due time.Time, events []event.Event) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -29,7 +29,7 @@ func (d *Disk) recordPing(url string, now, due time.Time) {
 	t.used = later(t.used, milli(now))
 }
 
-// Announce is hub.Store.Announce.
+// Announce implements hub.Store.Announce.
 func (d *Disk) Announce(_ context.Context, list []hub.Change, pings []string, now, due time.Time, events []event.Event) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -41,7 +41,7 @@ func (d *Disk) Announce(_ context.Context, list []hub.Change, pings []string, no
 	return nil
 }
 
-// ClaimChecks is hub.Store.ClaimChecks.
+// ClaimChecks implements hub.Store.ClaimChecks.
 func (d *Disk) ClaimChecks(_ context.Context, now, until time.Time, limit int) ([]hub.Topic, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -60,7 +60,7 @@ func (d *Disk) ClaimChecks(_ context.Context, now, until time.Time, limit int) (
 	return claimed, nil
 }
 
-// CommitCheck is hub.Store.CommitCheck.
+// CommitCheck implements hub.Store.CommitCheck.
 func (d *Disk) CommitCheck(_ context.Context, c hub.Check) (hub.Checked, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -47,13 +47,13 @@ type flawed struct {
 func (f *flawed) soon(write func(context.Context) error) error {
 	go func() {
 		if f.node.sleep(context.Background(), 1500*time.Millisecond) {
-			_ = write(context.Background()) // no caller is left for the error
+			_ = write(context.Background()) // the caller has already got its answer, so nobody receives the error
 		}
 	}()
 	return nil
 }
 
-// Subscribe is hub.Store.Subscribe.
+// Subscribe implements hub.Store.Subscribe.
 func (f *flawed) Subscribe(ctx context.Context, topics []string, subs []hub.Subscription, events []event.Event) error {
 	if f.name == "acknowledged before the commit" {
 		return f.soon(func(ctx context.Context) error { return f.Store.Subscribe(ctx, topics, subs, events) })
@@ -61,7 +61,7 @@ func (f *flawed) Subscribe(ctx context.Context, topics []string, subs []hub.Subs
 	return f.Store.Subscribe(ctx, topics, subs, events)
 }
 
-// CommitCheck is hub.Store.CommitCheck.
+// CommitCheck implements hub.Store.CommitCheck.
 func (f *flawed) CommitCheck(ctx context.Context, c hub.Check) (hub.Checked, error) {
 	d := f.scenario.disk
 	busy := map[*partRow]int64{}
@@ -101,7 +101,7 @@ func (f *flawed) lease(parts []hub.Shard, until time.Time) {
 	}
 }
 
-// ClaimParts is hub.Store.ClaimParts.
+// ClaimParts implements hub.Store.ClaimParts.
 func (f *flawed) ClaimShards(ctx context.Context, node int64, now, until time.Time, limit int) ([]hub.Shard, error) {
 	if f.name == "the lease of a shard ends at once" {
 		until = now
@@ -113,7 +113,7 @@ func (f *flawed) ClaimShards(ctx context.Context, node int64, now, until time.Ti
 	return parts, err
 }
 
-// Page is hub.Store.Page.
+// Page implements hub.Store.Page.
 func (f *flawed) Batch(ctx context.Context, p hub.Shard, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
 	if f.name == "expired subscriptions are still notified" {
 		now = now.Add(-3 * time.Hour)
@@ -121,7 +121,7 @@ func (f *flawed) Batch(ctx context.Context, p hub.Shard, after int64, now time.T
 	return f.Store.Batch(ctx, p, after, now, limit)
 }
 
-// Checkpoint is hub.Store.Checkpoint.
+// Checkpoint implements hub.Store.Checkpoint.
 func (f *flawed) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error) {
 	d := f.scenario.disk
 	switch f.name {
@@ -183,7 +183,7 @@ func without(list []hub.Result, o hub.Outcome) []hub.Result {
 	return out
 }
 
-// ClaimRetries is hub.Store.ClaimRetries.
+// ClaimRetries implements hub.Store.ClaimRetries.
 func (f *flawed) ClaimRetries(ctx context.Context, now, until time.Time, limit int, claim int64) ([]hub.Retry, error) {
 	if f.name == "the lease of a retry is not written" {
 		until = now
@@ -204,7 +204,7 @@ func (f *flawed) ClaimRetries(ctx context.Context, now, until time.Time, limit i
 	return list, err
 }
 
-// Settle is hub.Store.Settle.
+// Settle implements hub.Store.Settle.
 func (f *flawed) Settle(ctx context.Context, now time.Time, results []hub.Result, events []event.Event) error {
 	if f.name == "outcomes are forgotten" {
 		return nil

@@ -36,7 +36,7 @@ type delivery struct {
 	content  int       // WebSub: value of the content; -1: none
 	secret   string    // WebSub
 	failures int       // as stored by the sender
-	clock    time.Time // of the sender
+	clock    time.Time // time on the clock of the sender
 	start    time.Time
 	arrived  time.Time // zero: not arrived
 	end      time.Time

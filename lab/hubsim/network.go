@@ -42,7 +42,7 @@ func takes(draw uint64) time.Duration {
 	return time.Millisecond + time.Duration(hash(draw, 7)%uint64(30*time.Millisecond))
 }
 
-// Fetch is hub.Fetcher.
+// Fetch implements hub.Fetcher.
 func (n *node) Fetch(ctx context.Context, f hub.Fetch) (hub.Fetched, error) {
 	unread := fault.New(fault.Unreadable, "The feed could not be read.")
 	if !n.gate() {
@@ -78,7 +78,7 @@ func (n *node) Fetch(ctx context.Context, f hub.Fetch) (hub.Fetched, error) {
 	return hub.Fetched{Hash: now.hash, Body: now.body, ETag: now.etag, ContentType: "application/rss+xml", URL: f.URL, SentAt: sent}, nil
 }
 
-// Notify is hub.Notifier.
+// Notify implements hub.Notifier.
 func (n *node) Notify(ctx context.Context, sub hub.Subscription, topic hub.Topic, content *hub.Content, _ int) hub.Reply {
 	if !n.gate() || ctx.Err() != nil {
 		return hub.Reply{NotTried: true}
@@ -177,7 +177,7 @@ func (w *scenario) finish(d *delivery, reply string) {
 	w.logLine("%s answers machine %d on version %d: %q", d.member, d.node.machine, d.version, reply)
 }
 
-// Verify is hub.Verifier: every reachable callback consents.
+// Verify implements hub.Verifier: every reachable callback consents.
 func (n *node) Verify(ctx context.Context, sub hub.Subscription, topic hub.Topic, _ bool) (event.Exchange, error) {
 	draw := n.draw("verify", uint64(sub.ID), uint64(topic.ID))
 	if !n.gate() || !n.sleep(ctx, takes(draw)) || !n.gate() {
@@ -186,7 +186,7 @@ func (n *node) Verify(ctx context.Context, sub hub.Subscription, topic hub.Topic
 	return event.Exchange{}, nil
 }
 
-// Confirm is hub.Asker.
+// Confirm implements hub.Asker.
 func (n *node) Confirm(ctx context.Context, in hub.Intent) (event.Exchange, error) {
 	draw := n.draw("confirm", uint64(in.TopicID), uint64(in.ID))
 	if !n.gate() || !n.sleep(ctx, takes(draw)) {
@@ -213,7 +213,7 @@ func (n *node) Confirm(ctx context.Context, in hub.Intent) (event.Exchange, erro
 	return event.Exchange{}, err
 }
 
-// Deny is hub.Asker.
+// Deny implements hub.Asker.
 func (n *node) Deny(ctx context.Context, in hub.Intent) (event.Exchange, error) {
 	if !n.gate() || !n.sleep(ctx, takes(n.draw("deny", uint64(in.ID)))) {
 		return event.Exchange{}, fault.New(fault.Unavailable, "The machine crashed.")

@@ -133,7 +133,7 @@ type originNotice struct {
 	at    time.Time
 }
 
-// Notify is hub.Notifier.
+// Notify implements hub.Notifier.
 func (w *originNetwork) Notify(_ context.Context, sub hub.Subscription, topic hub.Topic, _ *hub.Content, _ int) hub.Reply {
 	time.Sleep(time.Millisecond)
 	w.mu.Lock()
@@ -142,17 +142,17 @@ func (w *originNetwork) Notify(_ context.Context, sub hub.Subscription, topic hu
 	return hub.Reply{OK: true, Took: time.Millisecond}
 }
 
-// Verify is hub.Verifier.
+// Verify implements hub.Verifier.
 func (w *originNetwork) Verify(context.Context, hub.Subscription, hub.Topic, bool) (event.Exchange, error) {
 	return event.Exchange{}, nil
 }
 
-// Confirm is hub.Asker.
+// Confirm implements hub.Asker.
 func (w *originNetwork) Confirm(context.Context, hub.Intent) (event.Exchange, error) {
 	return event.Exchange{}, nil
 }
 
-// Deny is hub.Asker.
+// Deny implements hub.Asker.
 func (w *originNetwork) Deny(context.Context, hub.Intent) (event.Exchange, error) {
 	return event.Exchange{}, nil
 }

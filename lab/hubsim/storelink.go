@@ -86,7 +86,7 @@ func do[T any](ctx context.Context, l *link, op string, key uint64, write bool, 
 	return v, err
 }
 
-// done is do for operations without a result.
+// done is like do for operations without a result.
 func done(ctx context.Context, l *link, op string, key uint64, fn func() error) error {
 	_, err := do(ctx, l, op, key, true, func() (struct{}, error) { return struct{}{}, fn() })
 	return err
@@ -94,77 +94,77 @@ func done(ctx context.Context, l *link, op string, key uint64, fn func() error) 
 
 func partKey(p hub.Shard) uint64 { return hash(uint64(p.TopicID), uint64(p.N), uint64(p.Epoch)) }
 
-// Topic is hub.Store.Topic.
+// Topic implements hub.Store.Topic.
 func (l *link) Topic(ctx context.Context, id int64) (hub.Topic, error) {
 	return do(ctx, l, "topic", uint64(id), false, func() (hub.Topic, error) { return l.disk.Topic(ctx, id) })
 }
 
-// Following is hub.Store.Following.
+// Following implements hub.Store.Following.
 func (l *link) Following(ctx context.Context, urls []string, now time.Time, limit int) ([]hub.Topic, error) {
 	return do(ctx, l, "following", text(urls[0]), false, func() ([]hub.Topic, error) { return l.disk.Following(ctx, urls, now, limit) })
 }
 
-// Content is hub.Store.Content.
+// Content implements hub.Store.Content.
 func (l *link) Content(ctx context.Context, id int64) (hub.Content, error) {
 	return do(ctx, l, "content", uint64(id), false, func() (hub.Content, error) { return l.disk.Content(ctx, id) })
 }
 
-// Subscribe is hub.Store.Subscribe.
+// Subscribe implements hub.Store.Subscribe.
 func (l *link) Subscribe(ctx context.Context, topics []string, subs []hub.Subscription, events []event.Event) error {
 	return done(ctx, l, "subscribe", uint64(subs[0].ID), func() error { return l.disk.Subscribe(ctx, topics, subs, events) })
 }
 
-// Unsubscribe is hub.Store.Unsubscribe.
+// Unsubscribe implements hub.Store.Unsubscribe.
 func (l *link) Unsubscribe(ctx context.Context, keys []hub.Key, events []event.Event) ([]hub.Subscription, error) {
 	return do(ctx, l, "unsubscribe", uint64(keys[0].ID), true, func() ([]hub.Subscription, error) { return l.disk.Unsubscribe(ctx, keys, events) })
 }
 
-// Subscription is hub.Store.Subscription.
+// Subscription implements hub.Store.Subscription.
 func (l *link) Subscription(ctx context.Context, key hub.Key) (hub.Subscription, error) {
 	return do(ctx, l, "subscription", uint64(key.ID), false, func() (hub.Subscription, error) { return l.disk.Subscription(ctx, key) })
 }
 
-// Request is hub.Store.Request.
+// Request implements hub.Store.Request.
 func (l *link) Request(ctx context.Context, list []hub.Intent, events []event.Event) error {
 	return done(ctx, l, "request", uint64(list[0].ID), func() error { return l.disk.Request(ctx, list, events) })
 }
 
-// ClaimIntents is hub.Store.ClaimIntents.
+// ClaimIntents implements hub.Store.ClaimIntents.
 func (l *link) ClaimIntents(ctx context.Context, now, until time.Time, limit int, claim int64) ([]hub.Intent, error) {
 	return claims(ctx, l, "claim requests", func() ([]hub.Intent, error) { return l.disk.ClaimIntents(ctx, now, until, limit, claim) })
 }
 
-// FinishIntent is hub.Store.FinishIntent.
+// FinishIntent implements hub.Store.FinishIntent.
 func (l *link) FinishIntent(ctx context.Context, d hub.IntentResult) (bool, error) {
 	return do(ctx, l, "decide", hash(uint64(d.Intent.TopicID), uint64(d.Intent.ID)), true, func() (bool, error) { return l.disk.FinishIntent(ctx, d) })
 }
 
-// Intents is hub.Store.Intents.
+// Intents implements hub.Store.Intents.
 func (l *link) Intents(ctx context.Context) (int64, error) {
 	return do(ctx, l, "count requests", 0, false, func() (int64, error) { return l.disk.Intents(ctx) })
 }
 
-// Announce is hub.Store.Announce.
+// Announce implements hub.Store.Announce.
 func (l *link) Announce(ctx context.Context, list []hub.Change, pings []string, now, due time.Time, events []event.Event) error {
 	return done(ctx, l, "announce", 0, func() error { return l.disk.Announce(ctx, list, pings, now, due, events) })
 }
 
-// RecordPing is hub.Store.RecordPing.
+// RecordPing implements hub.Store.RecordPing.
 func (l *link) RecordPing(ctx context.Context, url string, now, due time.Time, events []event.Event) error {
 	return done(ctx, l, "record a ping", text(url), func() error { return l.disk.RecordPing(ctx, url, now, due, events) })
 }
 
-// ClaimChecks is hub.Store.ClaimChecks.
+// ClaimChecks implements hub.Store.ClaimChecks.
 func (l *link) ClaimChecks(ctx context.Context, now, until time.Time, limit int) ([]hub.Topic, error) {
 	return claims(ctx, l, "claim checks", func() ([]hub.Topic, error) { return l.disk.ClaimChecks(ctx, now, until, limit) })
 }
 
-// CommitCheck is hub.Store.CommitCheck.
+// CommitCheck implements hub.Store.CommitCheck.
 func (l *link) CommitCheck(ctx context.Context, c hub.Check) (hub.Checked, error) {
 	return do(ctx, l, "commit a check", uint64(c.TopicID), true, func() (hub.Checked, error) { return l.disk.CommitCheck(ctx, c) })
 }
 
-// claims is do for claims that usually find no work: without work nothing is written, so no
+// claims is like do for claims that usually find no work: without work nothing is written, so no
 // answer can be lost.
 func claims[T any](ctx context.Context, l *link, op string, fn func() ([]T, error)) ([]T, error) {
 	if next, err := l.disk.NextDue(ctx); err == nil && (next.IsZero() || next.After(l.node.clock.Now())) {

@@ -28,7 +28,7 @@ type Costs struct {
 	diskEvent, diskChange                 float64
 	memoryServer, memoryDelivery          float64
 	memoryConnection                      float64
-	databaseConnections                   float64 // of a node
+	databaseConnections                   float64 // connections of one node
 	poll                                  float64 // µs
 }
 

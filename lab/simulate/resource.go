@@ -9,8 +9,8 @@ import (
 type Resource struct {
 	Name     string
 	Of       string  // node or database
-	Demand   float64 // of one unit
-	Capacity float64 // of one unit
+	Demand   float64 // demand of one unit
+	Capacity float64 // capacity of one unit
 	Unit     string
 	Units    int     // units that this resource alone would need, with the headroom
 	Breaks   float64 // multiple of the load that exhausts the resource with these machines; +Inf: never

@@ -25,10 +25,10 @@ const (
 	MaxTitle   = 255       // characters of a title that is written
 	maxTitle   = 4096      // characters of a title that is read; the rest is cut
 	maxDepth   = 100       // levels of nested elements
-	maxAttrs   = 100       // attributes of one foreign element
-	maxSpaces  = 64        // foreign namespaces in one document
+	maxAttrs   = 100       // attributes of one extension element
+	maxSpaces  = 64        // namespaces of extension elements in one document
 	maxAnswer  = 64 << 10  // bytes of a response that a client reads
-	otherDepth = 3         // level of the outermost foreign elements
+	otherDepth = 3         // level of the outermost extension elements
 )
 
 var (

@@ -164,7 +164,7 @@ func inner(b *strings.Builder, n *xmlsafe.Node) {
 	b.WriteString(n.Text[from:])
 }
 
-// texts reads title, description and foreign elements.
+// texts reads title, description and extension elements.
 func (f *reader) texts() (title, description string, other []Element, err error) {
 	if title, err = f.plain("title"); err != nil {
 		return "", "", nil, err

@@ -97,8 +97,8 @@ func CutTitle(title string) string {
 	return strings.TrimRightFunc(string(head), func(r rune) bool { return unicode.IsSpace(r) || r == ',' || r == ';' }) + "…"
 }
 
-// writer writes one document. It declares all foreign namespaces at the root, so the size
-// stays bounded for any number of elements.
+// writer writes one document. It declares the namespaces of all extension elements at the root, so
+// the size stays bounded for any number of elements.
 type writer struct {
 	buf    []byte
 	spaces []string // spaces[i] has the prefix n<i+1>
@@ -152,7 +152,7 @@ func (w *writer) texts(title, description string) {
 	}
 }
 
-// collect checks foreign elements and assigns prefixes to their namespaces.
+// collect checks extension elements and assigns prefixes to their namespaces.
 func (w *writer) collect(list []Element) error {
 	for _, e := range list {
 		if e.Space == Namespace {
@@ -210,7 +210,7 @@ func (w *writer) prefix(space string) string {
 	return "n" + strconv.Itoa(slices.Index(w.spaces, space)+1) + ":"
 }
 
-// elements writes the foreign elements directly in a message, one per line.
+// elements writes the extension elements directly in a message, one per line.
 func (w *writer) elements(list []Element, outside string) {
 	for _, e := range list {
 		w.element(e, outside)

@@ -26,7 +26,7 @@ type Config struct {
 // Target is a place that posts can also be sent to.
 type Target struct {
 	UID     string `json:"uid"`  // identifier to send in mp-syndicate-to
-	Name    string `json:"name"` // for people
+	Name    string `json:"name"` // display name
 	Service *Party `json:"service,omitempty"`
 	User    *Party `json:"user,omitempty"`
 }
@@ -41,14 +41,14 @@ type Party struct {
 // PostType is a kind of post that programs may offer.
 type PostType struct {
 	Type       string   `json:"type"`                 // note, article, photo, reply …
-	Name       string   `json:"name"`                 // for people
+	Name       string   `json:"name"`                 // display name
 	Properties []string `json:"properties,omitempty"` // properties that the post can have
 }
 
 // Channel is a section of a site.
 type Channel struct {
 	UID  string `json:"uid"`  // identifier
-	Name string `json:"name"` // for people
+	Name string `json:"name"` // display name
 }
 
 // ListQuery selects posts or files, newest first.

@@ -24,7 +24,7 @@ const (
 	Type = "application/jrd+json"
 
 	maxAccount = 320 // bytes: 64 of a name, @, 255 of a host
-	maxLinks   = 100 // of a document
+	maxLinks   = 100 // links of a document
 	maxHref    = 2000
 )
 

@@ -24,7 +24,7 @@ func ReadJSON(w http.ResponseWriter, r *http.Request, v any) error {
 	return ReadJSONTo(w, r, v, MaxBody)
 }
 
-// ReadJSONTo is ReadJSON with its own size limit in bytes.
+// ReadJSONTo is like ReadJSON with its own size limit in bytes.
 func ReadJSONTo(w http.ResponseWriter, r *http.Request, v any, limit int64) error {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
 		return fault.New(fault.Invalid, "The request needs a body in JSON, with Content-Type: application/json.")

@@ -54,7 +54,7 @@ const MaxLimit = 1000
 // Limit returns the number of rows per page: 100 if the parameter is missing, at most MaxLimit.
 func (p *Params) Limit() int { return p.LimitTo(MaxLimit) }
 
-// LimitTo is Limit with its own maximum.
+// LimitTo is like Limit with its own maximum.
 func (p *Params) LimitTo(limit int) int {
 	value := p.Text("limit")
 	if value == "" {
@@ -80,7 +80,7 @@ func Paged(known ...string) []string { return append(known, "cursor", "after", "
 // page. It also accepts the older names after and before.
 func (p *Params) Cursor() string { return p.CursorOr("after", "before") }
 
-// CursorOr is Cursor for a list that gives some of the older names another meaning.
+// CursorOr is like Cursor for a list that gives some of the older names another meaning.
 func (p *Params) CursorOr(older ...string) string {
 	cursor, name := p.Text("cursor"), "cursor"
 	for _, other := range older {

@@ -22,7 +22,7 @@ type changeReader struct {
 	p                *commands
 	hub, match, when string
 	once, hour, json bool
-	endpoint         string // of the hub
+	endpoint         string // URL of the hub's changes.xml
 	failed           error  // the output cannot be written
 	stop             context.CancelFunc
 }

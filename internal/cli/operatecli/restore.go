@@ -83,7 +83,7 @@ type restored struct {
 	SHA256 string           `json:"sha256,omitempty"` // of the content; "": the file has none
 	Schema int64            `json:"schema"`
 	Rows   map[string]int64 `json:"rows"`
-	Newest time.Time        `json:"newest,omitzero"` // of the log
+	Newest time.Time        `json:"newest,omitzero"` // time of the newest row of the log
 	Aside  string           `json:"aside,omitempty"`
 	Key    string           `json:"key,omitempty"`
 }

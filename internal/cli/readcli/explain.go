@@ -90,7 +90,7 @@ type explanation struct {
 	p       *commands
 	now     time.Time
 	variant string
-	header  http.Header // of the first answer
+	header  http.Header // headers of the first answer
 }
 
 type explainedRedirect struct {
@@ -105,7 +105,7 @@ type explainedRedirect struct {
 type explainedValidators struct {
 	ETag         string `json:"etag,omitempty"`
 	LastModified string `json:"lastModified,omitempty"`
-	Status       int    `json:"status,omitempty"` // of the second request
+	Status       int    `json:"status,omitempty"` // status of the second request
 	Works        bool   `json:"works"`
 	Means        string `json:"means"`
 }
@@ -127,7 +127,7 @@ type explainedPush struct {
 type explainedProblem struct {
 	Kind  string `json:"kind"`
 	Count int    `json:"count"`
-	Line  int    `json:"line,omitempty"` // of the first
+	Line  int    `json:"line,omitempty"` // line of the first one
 	Text  string `json:"message"`
 }
 

@@ -54,7 +54,7 @@ func noteOutcome(ctx context.Context, url, state string, subscribers int64) {
 	n.list = append(n.list, o)
 }
 
-// notePing is noteOutcome for a ping of a feed. If only users of this server follow the feed, the
+// notePing is like noteOutcome for a ping of a feed. If only users of this server follow the feed, the
 // outcome does not reveal that.
 //
 // spec:cloudburst#river-feeds-private

@@ -164,7 +164,8 @@ func (r *Redirects) target(from string, reply *fetch.Reply) (to, reason string) 
 }
 
 // agree requests the consent of the other host that a callback redirects to, and returns the URL
-// that gave it. If reply was not tried, the refusal is not the host's.
+// that gave it. With reply.NotTried, this server could not send the request, so the host has not
+// refused.
 func (r *Redirects) agree(ctx context.Context, s endpoint.Sender, callback, next, feed string) (final string, reply fetch.Reply, reason string) {
 	if l, known := r.known(callback); known && l.to == "" {
 		return "", reply, redirectNotAgreed

@@ -346,7 +346,7 @@ func TestDenialResultDependsOnTheReply(t *testing.T) {
 	broken := &fetch.Error{Kind: fetch.Unreachable, Text: fetch.Neutral, Err: errors.New("10.0.0.7")}
 	for name, c := range map[string]struct {
 		reply fetch.Reply
-		code  fault.Code // Internal: delivered
+		code  fault.Code // expected error; Internal: none, the content is delivered
 	}{
 		"200": {fetch.Reply{Status: 200}, fault.Internal}, "404": {fetch.Reply{Status: 404}, fault.Internal}, "302": {fetch.Reply{Status: 302}, fault.Internal},
 		"no response": {fetch.Reply{Err: broken}, fault.Unreadable}, "ours": {fetch.Reply{Err: broken, NotTried: true}, fault.Unavailable},

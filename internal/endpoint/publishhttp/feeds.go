@@ -95,7 +95,7 @@ type Feeds struct {
 	kept map[hostedKey]*hosted
 	list feedList
 
-	clean func(html string) string // for format html
+	clean func(html string) string // sanitizes the HTML of the format html
 }
 
 // ServedFeed describes one response with a feed.

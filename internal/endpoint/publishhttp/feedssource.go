@@ -88,7 +88,7 @@ func (h *hosted) cacheKey() string {
 	return h.key + " " + h.at
 }
 
-// refer is referred for a feed that may be at the domain of its author.
+// refer is like referred for a feed that may be at the domain of its author.
 func (h *hosted) refer(format, href string) string {
 	rest, below := strings.CutPrefix(href, h.at)
 	if !below {
@@ -204,7 +204,7 @@ func alternatesOf(base string) []feedformat.Link {
 // formPath returns the path of a public feed in a format; "" is the saved document.
 func formPath(user, name string) string { return formUnder("/"+user+"/", name) }
 
-// formUnder is formPath for a feed with the given base path.
+// formUnder is like formPath for a feed with the given base path.
 func formUnder(base, name string) string {
 	if name == "" {
 		return base + pathSaved

@@ -62,7 +62,7 @@ func (f *Feeds) viewAt(user, rest string) (v author.View, document string, ok bo
 	return v, "", false
 }
 
-// viewIn is viewAt with the page number from the query.
+// viewIn is like viewAt with the page number from the query.
 func (f *Feeds) viewIn(user, rest, query string) (v author.View, document string, ok bool) {
 	v, document, ok = f.viewAt(user, rest)
 	n := pageOf(query)
@@ -233,7 +233,7 @@ func (f *Feeds) viewSource(v author.View, state author.Viewed) syndicate.Source 
 	return s
 }
 
-// ownView is ownDocument for a view.
+// ownView is like ownDocument for a view.
 func (f *Feeds) ownView(ctx context.Context, v author.View, document, query string) (d *serve.Document, modified time.Time, err error) {
 	format, _, err := f.format(&http.Request{URL: &url.URL{RawQuery: query}}, document)
 	if err != nil {

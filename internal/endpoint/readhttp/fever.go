@@ -58,7 +58,7 @@ type numbers struct {
 	groups map[string]int32
 	name   map[int32]string
 	of     map[string][]int64 // sources by category
-	items  int64              // of all feeds
+	items  int64              // number of items of all feeds
 }
 
 // numbersTTL and maxNumbers limit the cache of numbers: the lifetime of an entry, and the number

@@ -40,7 +40,7 @@ func googleError(err error) error {
 	return &greader.Error{Status: status, Msg: msg, RetryAfter: after}
 }
 
-// refusedApp is googleError for authentication.
+// refusedApp is like googleError for authentication.
 func refusedApp(err error) error {
 	if fault.CodeOf(err) == fault.Refused && !errors.Is(err, account.ErrScope) {
 		return greader.ErrUnauthorized

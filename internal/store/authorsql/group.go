@@ -74,7 +74,7 @@ func filesOf(texts ...string) []string {
 	return slices.Compact(all)
 }
 
-// hideFilesOf is hideFiles for the files of posts.
+// hideFilesOf is like hideFiles for the files of posts.
 func hideFilesOf(ctx context.Context, c sqldb.Conn, user string, posts ...author.Post) error {
 	var texts []string
 	for _, p := range posts {

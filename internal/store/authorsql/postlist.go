@@ -34,7 +34,7 @@ func (s *postStore) Posts(ctx context.Context, q author.PostQuery) ([]author.Pos
 	}
 	var all []author.Post
 	n, skip := sqldb.Limit(q.Limit), 0
-	if len(p.words) > 0 { // of the matching posts
+	if len(p.words) > 0 { // skip among the matching posts only
 		skip, p.Skip = p.Skip, 0
 	}
 	for {

@@ -24,7 +24,7 @@ type nodeRow struct {
 	state         sql.NullString // of its post or mention
 	body          sql.NullString // of its post or mention
 	profile       sql.NullString
-	author        sql.NullString // of its mention
+	author        sql.NullString // author of its mention
 	shut          bool           // its author is disabled
 	rejected      bool           // by the author of the post that it replies to
 }

@@ -116,8 +116,9 @@ func byAlias(ctx context.Context, c sqldb.Conn, urls []string, now time.Time, id
 // with and without a slash at the end of the path.
 func aliasID(url string) int64 { return hub.TopicID(withoutSlash(url)) }
 
-// ownAliasID returns the id of a declared URL on the topic's own host. These ids are looked up first:
-// any topic may claim a foreign home page, but only topics on the same host get an own id.
+// ownAliasID returns the id of a declared URL on the topic's own host. These ids are looked up
+// first: any topic may declare a home page on another host, but only topics on the same host get an
+// own id.
 func ownAliasID(url string) int64 { return hub.TopicID("own " + withoutSlash(url)) }
 
 // sameHost reports whether two URLs have the same host, ignoring the port and "www.".

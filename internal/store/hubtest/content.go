@@ -422,8 +422,8 @@ func fullWithClaims(t *testing.T, e *env) {
 	storetest.Same(t, "topic of a retry", []any{retries[0].Secret, retries[0].Topic.KeepContent, retries[0].Topic.About}, []any{"key", true, about})
 }
 
-// followingOwn checks that topics that claim a foreign home page do not suppress pings of the feeds
-// on that host.
+// followingOwn checks that topics that declare a home page on another host do not suppress pings of
+// the feeds on that host.
 func followingOwn(t *testing.T, e *env) {
 	for i := range 30 {
 		e.named(t, home, fmt.Sprintf("http://squat%d.test/rss.xml", i))

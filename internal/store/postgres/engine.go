@@ -52,7 +52,7 @@ func (e *engine) Write(ctx context.Context, fn func(ctx context.Context, c sqldb
 	})
 }
 
-// One is Write without BEGIN and COMMIT: one round trip instead of three.
+// One is like Write without BEGIN and COMMIT: one round trip instead of three.
 func (e *engine) One(ctx context.Context, fn func(ctx context.Context, c sqldb.Conn) error) error {
 	return e.Read(ctx, fn)
 }

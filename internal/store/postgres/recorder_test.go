@@ -85,7 +85,7 @@ func values(args []any) []any {
 
 func (r *recorder) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
-// openTraced is open with a tracer.
+// openTraced is like open with a tracer.
 func openTraced(t *testing.T, url string, rec *recorder) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), Options{URL: url, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), tracer: rec})

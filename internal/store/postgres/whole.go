@@ -56,7 +56,7 @@ func Snapshot(ctx context.Context, url string) (*Whole, error) {
 // Fill opens an empty database for filling, and locks out servers until it is closed. Without
 // [Whole.Finish] the database remains unusable afterwards. Fill deletes leftovers of an earlier
 // attempt. If the program's tables already exist, the result is fault.Conflict unless replace is
-// set. Foreign tables with the same names are never changed.
+// set. Tables of other programs with the same names are never changed.
 func Fill(ctx context.Context, url string, replace bool) (*Whole, error) {
 	return openWhole(url, func(w *Whole) error {
 		if err := w.lockExclusively(ctx); err != nil {

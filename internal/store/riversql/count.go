@@ -69,7 +69,7 @@ func holdCounts(ctx context.Context, c sqldb.Conn, where string, args ...any) ([
 		` ORDER BY s.id {HOLD S F}`, args...)
 }
 
-// heldCounts is holdCounts for conditions of a statement that follows. It returns them with the
+// heldCounts is like holdCounts for conditions of a statement that follows. It returns them with the
 // sources that it locked; a store with one writer needs neither.
 func heldCounts(ctx context.Context, c sqldb.Conn, shared bool, where string, args []any) (string, []any, error) {
 	if !shared {

@@ -166,7 +166,7 @@ func (s *subscriptionStore) RiverSubscriptions(ctx context.Context, q river.Subs
 // namedSource is a source with the values by which lists are sorted.
 type namedSource struct {
 	id, key int64
-	name    string // in lowercase
+	name    string // name in lowercase
 }
 
 // subscriptionOrder lists the sources that match, in the order of q.Sort.

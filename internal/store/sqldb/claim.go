@@ -28,7 +28,7 @@ func (db *DB) Earliest(ctx context.Context, text string) (time.Time, error) {
 type DueTable struct {
 	Name    string
 	Alias   string // in Columns
-	Columns string // of a claimed row
+	Columns string // columns to return of a claimed row
 	Key     string // columns of the key with their kinds, as in rows(…): "owner t, id i"
 	Due     string // column with the due time
 	Claim   string // column with the number of the claim

@@ -123,7 +123,7 @@ func (r *schemaReader) create(s string) error {
 	return nil
 }
 
-// add adds the definition of a column or a constraint.
+// add parses the definition of a column or a constraint and adds it to the table.
 func (t *Table) add(part string) error {
 	if key, ok := strings.CutPrefix(part, "PRIMARY KEY ("); ok {
 		for name := range strings.SplitSeq(strings.TrimSuffix(key, ")"), ",") {

@@ -46,7 +46,7 @@ type DB struct {
 	Shared bool
 }
 
-// Read is Engine.Read for functions with a result.
+// Read is like Engine.Read for functions with a result.
 func Read[T any](ctx context.Context, db *DB, fn func(ctx context.Context, c Conn) (T, error)) (T, error) {
 	var v T
 	err := db.Read(ctx, func(ctx context.Context, c Conn) (err error) {
@@ -56,7 +56,7 @@ func Read[T any](ctx context.Context, db *DB, fn func(ctx context.Context, c Con
 	return v, err
 }
 
-// Write is Engine.Write for functions with a result.
+// Write is like Engine.Write for functions with a result.
 func Write[T any](ctx context.Context, db *DB, fn func(ctx context.Context, c Conn) (T, error)) (T, error) {
 	var v T
 	err := db.Write(ctx, func(ctx context.Context, c Conn) (err error) {

@@ -12,7 +12,7 @@ const MaxMatch = 2000
 // Limit returns the effective limit of a list query for its Limit field.
 func Limit(n int) int { return LimitTo(n, 1000) }
 
-// LimitTo is Limit with a maximum other than 1000.
+// LimitTo is like Limit with a maximum other than 1000.
 func LimitTo(n, limit int) int {
 	if n <= 0 {
 		return 100

@@ -70,7 +70,7 @@ func Verify(ctx context.Context, file string) (sum string, err error) {
 	return unseal(ctx, f, file)
 }
 
-// unseal is Verify for an open file.
+// unseal is like Verify for an open file.
 func unseal(ctx context.Context, f *os.File, name string) (sum string, err error) {
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {

@@ -49,7 +49,7 @@ type Case struct {
 	hub.Store
 	Ctx context.Context
 	Now time.Time
-	Seq int64 // of the last event
+	Seq int64 // sequence number of the last event
 }
 
 // Node is the node of the events.

@@ -106,7 +106,7 @@ func day(t, now time.Time) string {
 	return t.UTC().Format("2 January 2006")
 }
 
-// onDay is day with its preposition.
+// onDay is like day with its preposition.
 func onDay(t, now time.Time) string {
 	if d := now.Sub(t); d >= 0 && d < 48*time.Hour {
 		return "at " + hour(t, now)

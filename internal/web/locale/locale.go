@@ -127,7 +127,7 @@ func (l *Locale) Value(v any) any {
 	return v
 }
 
-// Show is Value for templates: it also translates constant texts.
+// Show is like Value for templates: it also translates constant texts.
 func (l *Locale) Show(v any) any {
 	if s, ok := v.(string); ok {
 		return l.Words(s)

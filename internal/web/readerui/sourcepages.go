@@ -282,7 +282,7 @@ func (s *followPages) listSources(ctx context.Context, reader string, v *sources
 	return nil
 }
 
-// group groups a list by category. A page of a longer list, or of one category, has a single group.
+// group groups a list by category. A list of several pages, or of one category, has a single group.
 func (s *base) group(v *sourcesView, list []river.Followed) {
 	rows := make([]sourceRow, len(list))
 	for i := range list {

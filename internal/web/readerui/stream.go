@@ -25,7 +25,7 @@ func (s *riverPages) riverStream(rw http.ResponseWriter, r *http.Request, reader
 	})
 }
 
-// streamOf is riverStream for a public river.
+// streamOf is like riverStream for a public river.
 func (s *riverPages) streamOf(rw http.ResponseWriter, r *http.Request, st riverScope) {
 	s.streamTo(rw, r, st, func(ctx context.Context) bool {
 		_, err := s.publicScope(shell.RenewVisit(r.WithContext(ctx)))

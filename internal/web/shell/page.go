@@ -137,7 +137,7 @@ func (v View) Locale() *locale.Locale { return v.Lang }
 // Say returns a text in the language of the page; see [locale.Locale.Say].
 func (v View) Say(key string, args ...any) string { return v.Lang.Say(key, args...) }
 
-// When is t for a time element.
+// When returns t for a time element.
 func (v View) When(t time.Time) Moment { return NewMoment(v.Now, t) }
 
 // NewView returns the data of a page with a title. The path of the request decides its section.

@@ -91,8 +91,8 @@ func (m Moment) exactIn(l *locale.Locale) string {
 // RelativeTime returns the distance from now to t in words.
 func RelativeTime(now, t time.Time) string { return locale.English().Relative(now, t) }
 
-// CleanText makes foreign text safe to show: valid UTF-8, no control characters, at most limit
-// characters.
+// CleanText makes text from feeds and other servers safe to show: valid UTF-8, no control
+// characters, at most limit characters.
 func CleanText(s string, limit int) string {
 	if len(s) > limit*utf8.UTFMax {
 		s = s[:limit*utf8.UTFMax]
@@ -207,7 +207,7 @@ func Paragraphs(s string, limit int) (all []string, cut bool) {
 // FormatBytes writes a size in a unit that fits it.
 func FormatBytes(n int64) string { return locale.English().Bytes(n) }
 
-// IsSafeURL reports whether a foreign URL may be the target of a link.
+// IsSafeURL reports whether a URL from a feed or another server may be the target of a link.
 func IsSafeURL(s string) bool {
 	return len(s) <= MaxURL && utf8.ValidString(s) && strings.IndexFunc(s, unicode.IsControl) < 0 && IsWebURL(s)
 }

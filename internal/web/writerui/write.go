@@ -205,7 +205,7 @@ func (s *Pages) writePage(rw http.ResponseWriter, r *http.Request, session accou
 // maxSharedText is the maximum length of a text in the URL of the form, in bytes.
 const maxSharedText = 8192
 
-// cutText returns at most limit bytes of a foreign text, as valid UTF-8 with its line ends.
+// cutText returns at most limit bytes of a text from elsewhere, as valid UTF-8 with its line ends.
 func cutText(text string, limit int) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text[:min(len(text), limit)], ""), "\x00", "")
 }
