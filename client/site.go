@@ -16,7 +16,7 @@ type Page struct {
 	Saved  *time.Time `json:"updated_at,omitempty"` // last change; ignored in [Site.SavePage]
 }
 
-// Site changes the page of a user: its style sheet, and its pages that are no posts.
+// Site changes the page of a user: its style sheet, and its pages that are not posts.
 type Site struct {
 	Client *Client
 	User   string

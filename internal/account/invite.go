@@ -79,7 +79,7 @@ func (a *Accounts) RevokeInvite(ctx context.Context, id string) error {
 }
 
 func notInvited() error {
-	return fault.New(fault.Refused, "This invitation was used already, has expired or was revoked. Ask the person who invited you for a new one.")
+	return fault.New(fault.Refused, "This invitation has already been used, has expired or was revoked. Ask the person who invited you for a new one.")
 }
 
 // Invited returns the invitation of a link if an account can still be created with it, otherwise

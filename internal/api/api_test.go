@@ -332,7 +332,7 @@ func TestBackupIsWrittenToTheGivenFile(t *testing.T) {
 	if err != nil || b.Size != 4 || b.File != file {
 		t.Errorf("%+v %v", b, err)
 	}
-	if _, err := c.Backup(t.Context(), file); err == nil || !strings.Contains(err.Error(), "exists already") {
+	if _, err := c.Backup(t.Context(), file); err == nil || !strings.Contains(err.Error(), "already exists") {
 		t.Error(err)
 	}
 	if _, err := c.Backup(t.Context(), filepath.Join(t.TempDir(), "gone", "copy.db")); err == nil || !strings.Contains(err.Error(), "does not exist") {

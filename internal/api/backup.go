@@ -73,7 +73,7 @@ func backupFile(in client.BackupOptions, now time.Time) (string, error) {
 		return "", fault.New(fault.Invalid, "file is %q: it must be the absolute path of a file that does not exist yet.", cut(file, 200))
 	}
 	if _, err := os.Lstat(file); err == nil {
-		return "", fault.New(fault.Conflict, "%s exists already; a backup never overwrites a file: choose another name.", file)
+		return "", fault.New(fault.Conflict, "%s already exists; a backup never overwrites a file: choose another name.", file)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return "", fault.Wrap(fault.Invalid, err, "%s cannot be written", file)
 	}

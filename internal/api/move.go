@@ -109,7 +109,7 @@ func (s accountAPI) importUser(w http.ResponseWriter, r *http.Request, user stri
 		return err
 	default:
 		if fault.CodeOf(err) == fault.Internal || fault.CodeOf(err) == fault.Unavailable {
-			s.Log.Error("an import stopped", "user", user, "added", res.Added, "err", err)
+			s.Log.Error("import failed", "user", user, "added", res.Added, "err", err)
 		}
 		w.Header().Set("Content-Type", "application/x-ndjson")
 		cause := err

@@ -289,7 +289,7 @@ func (s *Server) apply(w http.ResponseWriter, r *http.Request, spool io.Reader, 
 			_, err = s.Hub.Import(r.Context(), batch)
 		}
 		if err != nil {
-			s.Log.Error("an import stopped", "imported", done, "of", total, "err", err)
+			s.Log.Error("import failed", "imported", done, "of", total, "err", err)
 			_ = report(exchange.ErrorAnswer{Error: exchange.BodyOf(fault.Wrap(fault.CodeOf(err), err,
 				"The import stopped after %d of %d subscriptions; running it again is safe", done, total))})
 			return

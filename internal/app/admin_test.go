@@ -192,8 +192,8 @@ func TestInvitedUserSignsUpWhileRegistrationIsClosed(t *testing.T) {
 	carol.shows(200)(carol.send("/signup", "invite", secret, "name", "carol", "password", adminPassword))
 	carol.shows(200, "Signed in as")(carol.open("/account"))
 	dave := anonymous(t, r)
-	dave.shows(403, "This invitation was used already")(dave.open(link))
-	dave.shows(403, "This invitation was used already")(dave.send("/signup", "invite", secret, "name", "dave", "password", adminPassword))
+	dave.shows(403, "This invitation has already been used")(dave.open(link))
+	dave.shows(403, "This invitation has already been used")(dave.send("/signup", "invite", secret, "name", "dave", "password", adminPassword))
 	alice.shows(200, "for Carol", `href="/admin/users/carol"`)(alice.open("/admin/invites"))
 }
 

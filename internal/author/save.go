@@ -113,7 +113,7 @@ func (s *Feeds) store(ctx context.Context, d Document, what inspect.Info) (Feed,
 func allow(d Document, now Feed) error {
 	switch {
 	case d.Base == New && now.Version > 0:
-		return fault.New(fault.Conflict, "There is a feed here already; it was not replaced.")
+		return fault.New(fault.Conflict, "This URL already has a feed; it was not replaced.")
 	case d.Base > 0 && d.Base != now.Version:
 		return fault.New(fault.Conflict, "The feed has changed since it was read; it was not replaced. Read it again, and save it then.")
 	case now.MovedTo != "":

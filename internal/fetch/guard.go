@@ -81,7 +81,7 @@ func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
 func (g *Guard) CheckAddr(ap netip.AddrPort) error {
 	ip := canonical(ap.Addr())
 	if !ip.IsValid() || ip.IsUnspecified() {
-		return fail(Refused, fmt.Errorf("%s is no address of a host", ap.Addr()))
+		return fail(Refused, fmt.Errorf("%s is not the address of a host", ap.Addr()))
 	}
 	if refusedPort(ap.Port()) {
 		return fail(Refused, fmt.Errorf("port %d is not for the web", ap.Port()))

@@ -98,7 +98,7 @@ func TestOtherMarkupIsUnchanged(t *testing.T) {
 		}
 	}
 	if got := HTML(`<a href="c">`, New("/a/")); got != `<a href="c">` {
-		t.Errorf("on a base that is no whole address: %s", got)
+		t.Errorf("on a base that is not a complete URL: %s", got)
 	}
 }
 

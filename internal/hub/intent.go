@@ -162,9 +162,9 @@ func (h requesting) topicAllowed(ctx context.Context, topic string, now time.Tim
 		if err != nil || known {
 			return err
 		}
-		return fault.New(fault.Refused, "This hub serves only topics that it knows, and %s is not one of them; ask at the hub that the topic names.", clip(topic))
+		return fault.New(fault.Refused, "This hub accepts only known topics, and %s is not one; subscribe at the hub that the topic's feed names.", clip(topic))
 	}
-	return fault.New(fault.Refused, "This hub serves only its own topics, and %s is not one of them; ask at the hub that the topic names.", clip(topic))
+	return fault.New(fault.Refused, "This hub accepts only its own topics, and %s is not one; subscribe at the hub that the topic's feed names.", clip(topic))
 }
 
 // lease returns the lease to grant for a requested one.

@@ -24,9 +24,9 @@ func (r *River) Items(ctx context.Context, q ItemQuery) ([]Entry, error) {
 	}
 	switch {
 	case q.Limit < 0 || q.Limit > limit:
-		return nil, fault.New(fault.Invalid, "%d items cannot be listed at once: at most %d.", q.Limit, limit)
+		return nil, fault.New(fault.Invalid, "The limit must be from 0 to %d, not %d.", limit, q.Limit)
 	case len(q.IDs) > maxItems || len(q.Firsts) > maxItems || len(q.Sources) > maxSources:
-		return nil, fault.New(fault.Invalid, "At most %d items or feeds can be asked for by their numbers.", maxItems)
+		return nil, fault.New(fault.Invalid, "At most %d items or feeds can be requested by their IDs.", maxItems)
 	}
 	ok, err := searcher{r}.restrict(ctx, &q)
 	if err != nil || !ok {
@@ -41,7 +41,7 @@ func (r *River) Items(ctx context.Context, q ItemQuery) ([]Entry, error) {
 func (r *River) Mark(ctx context.Context, user string, ids []int64, read, starred *bool) (int, error) {
 	r.Init()
 	if len(ids) > maxItems {
-		return 0, fault.New(fault.Invalid, "%d items cannot be marked at once: at most %d.", len(ids), maxItems)
+		return 0, fault.New(fault.Invalid, "At most %d items can be marked at once, not %d.", maxItems, len(ids))
 	}
 	if len(ids) == 0 || read == nil && starred == nil {
 		return 0, nil

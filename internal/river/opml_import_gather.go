@@ -136,7 +136,7 @@ func (g *gatherer) feed(folders []string, o *opml.Outline) {
 	ref := g.base.Resolve(o.FeedURL())
 	a, err := addressOf(g.River, ref)
 	if err == nil && len(a.URLs) > 1 && !strings.Contains(ref, "/") {
-		err = fault.New(fault.Invalid, "%s is no whole address.", location.Brief(ref)) // but it may be a file next to the list
+		err = fault.New(fault.Invalid, "%s is not a complete URL.", location.Brief(ref)) // but it may be a file next to the list
 	}
 	name := plainText(o.Text)
 	if err == nil && a.Login.Kind != "" {

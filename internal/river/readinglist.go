@@ -94,7 +94,7 @@ func (r listReader) followList(ctx context.Context, user string, s Source, got f
 	case err != nil:
 		return Imported{}, err
 	case slices.ContainsFunc(lists, func(h ReadingList) bool { return h.ID == l.ID }):
-		return Imported{}, fault.New(fault.Conflict, "You follow the reading list %s already.", location.Brief(l.URL))
+		return Imported{}, fault.New(fault.Conflict, "You already follow the reading list %s.", location.Brief(l.URL))
 	case len(lists) >= maxLists:
 		return Imported{}, fault.New(fault.TooMany, "You follow %d reading lists, which is the limit.", len(lists))
 	}

@@ -111,7 +111,7 @@ func move(t *testing.T, from, to string) *store.Result {
 			return r
 		}
 		// A busy database server may need some time to notice that a process was killed.
-		if !strings.Contains(err.Error(), "A cloudburst uses") || time.Now().After(end) {
+		if !strings.Contains(err.Error(), "A cloudburst process uses") || time.Now().After(end) {
 			t.Fatal(err)
 		}
 	}

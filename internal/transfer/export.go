@@ -21,7 +21,7 @@ const readme = `All posts and files of %s at %s, as of %s.
 posts.jsonl    all posts, one JSON object per line, including drafts
 media/         the files that the posts use; media.jsonl describes them
 profile.json   title, description and design
-pages.jsonl    the pages that are no posts, one JSON object per line; style.css is the style sheet
+pages.jsonl    the pages that are not posts, one JSON object per line; style.css is the style sheet
 feeds/         the published posts as feeds: rss.xml, atom.xml and feed.json contain the newest,
                archive-0001.* and so on all of them; archives.opml lists these files
 manifest.json  the counts, and the SHA-256 of every other file in here

@@ -79,7 +79,7 @@ func (p *fakeAccounts) Register(_ context.Context, name, password string, from a
 
 func (p *fakeAccounts) Invited(_ context.Context, secret string) (account.Invite, error) {
 	if secret != "secret" {
-		return account.Invite{}, fault.New(fault.Refused, "This invitation was used already.")
+		return account.Invite{}, fault.New(fault.Refused, "This invitation has already been used.")
 	}
 	return account.Invite{ID: "id"}, nil
 }
@@ -249,7 +249,7 @@ func (p *fakeAccounts) NewSecret(_ context.Context, user, name, reader string) (
 	defer p.mu.Unlock()
 	for _, s := range p.secrets {
 		if s.User == user && s.Reader == reader {
-			return account.Secret{}, fault.New(fault.Conflict, "%s has a secret already.", reader)
+			return account.Secret{}, fault.New(fault.Conflict, "%s already has a secret.", reader)
 		}
 	}
 	p.made++

@@ -18,7 +18,7 @@ func TestCategoriesAreCreatedRenamedMergedPublishedAndDeleted(t *testing.T) {
 	g.fakeRiver.addListsAndNotices("alice")
 	has(t, g.look("/feeds/categories"), ">News<", ">public<", `href="/rivers/alice/News"`, `href="/rivers/alice/News/feed.xml"`, `href="/rivers/alice/News/opml"`, ">only you<", "2 feeds")
 	has(t, g.look(g.done("/feeds/categories", "name", " Garden & home ", "public", "yes")), "Category created.", `href="/rivers/alice/Garden%20&amp;%20home"`)
-	has(t, g.wrong(409, "/feeds/categories", "name", "News", "public", "yes"), "There is a category News already.", `value="News"`)
+	has(t, g.wrong(409, "/feeds/categories", "name", "News", "public", "yes"), "The category News already exists.", `value="News"`)
 	has(t, g.wrong(400, "/feeds/categories", "name", " "), "Enter the name")
 	has(t, g.look(g.done("/feeds/categories/public", "name", "Apple", "public", "yes")), `href="/rivers/alice/Apple"`)
 	lacks(t, g.look(g.done("/feeds/categories/public", "name", "Apple")), `href="/rivers/alice/Apple"`)

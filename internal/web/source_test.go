@@ -196,7 +196,7 @@ func TestFeedIsAddedByURL(t *testing.T) {
 	g.fakeRiver.add = func(q river.Request) (river.Added, error) {
 		return river.Added{Followed: g.fakeRiver.follow(q.Reader, source(g.fake.now, q.URL, "Example"))}, nil
 	}
-	has(t, g.look(g.done("/feeds/add", "url", "https://example.org/rss")), "You follow this feed already.")
+	has(t, g.look(g.done("/feeds/add", "url", "https://example.org/rss")), "You already follow this feed.")
 }
 
 func TestAddFormShowsErrorsNextToTheURLAndKeepsValues(t *testing.T) {

@@ -67,7 +67,7 @@ func TestImportResultIsShownCompletely(t *testing.T) {
 		return river.Imported{Title: "Anna's <b>", Found: 50, Added: 40, Had: 9, Skipped: 1, Lists: 1, Problems: []string{"line 7: no address <script>"}}, nil
 	}
 	page := g.look(g.done("/feeds/import", "url", "feed:https://lists.example/tech.opml", "follow", "yes", "category", "Tech"))
-	has(t, page, "“Anna&#39;s &lt;b&gt;” has 50 feeds. You follow 40 of them now that you did not follow before. 9 you followed already. 1 has no usable address and was left out. You also follow the list", "Line 7: no address &lt;script&gt;.")
+	has(t, page, "“Anna&#39;s &lt;b&gt;” has 50 feeds. You follow 40 of them now that you did not follow before. You already followed 9. 1 has no usable address and was left out. You also follow the list", "Line 7: no address &lt;script&gt;.")
 	if options.URL != "https://lists.example/tech.opml" || !options.Follow || options.Category != "Tech" {
 		t.Errorf("%+v", options)
 	}
@@ -119,7 +119,7 @@ func TestLongImportContinuesWhileAPageShowsProgress(t *testing.T) {
 	for strings.Contains(page, "is being imported") {
 		page = g.look(at)
 	}
-	has(t, page, "has 7,000 feeds. You follow 4,000 of them now that you did not follow before. 1,000 you followed already. 2,000 feeds were not added, because this server allows each user 5,000 feeds (river.max-feeds).", "2000 feeds were not added.")
+	has(t, page, "has 7,000 feeds. You follow 4,000 of them now that you did not follow before. You already followed 1,000. 2,000 feeds were not added, because this server allows each user 5,000 feeds (river.max-feeds).", "2000 feeds were not added.")
 	has(t, g.look("/feeds/import/unknown"), "not available any more")
 }
 

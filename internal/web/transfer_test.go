@@ -135,7 +135,7 @@ func TestFileIsImportedWhileAPageShowsProgress(t *testing.T) {
 		t.Error(got)
 	}
 	body := finishedMove(x, at)
-	if !strings.Contains(body, "You have 1,200 posts more and 3 files. 1 was here already.") || strings.Contains(body, "<b>Something") || strings.Contains(body, "data-every") {
+	if !strings.Contains(body, "You have 1,200 posts more and 3 files. 1 was already here.") || strings.Contains(body, "<b>Something") || strings.Contains(body, "data-every") {
 		t.Error(body)
 	}
 }

@@ -146,7 +146,7 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case !ok:
 		if h.Log != nil {
-			h.Log.ErrorContext(r.Context(), "request failed", "path", r.URL.Path, "error", err)
+			h.Log.ErrorContext(r.Context(), "request failed", "path", r.URL.Path, "err", err)
 		}
 		plain(w, http.StatusInternalServerError, "Something went wrong on this server. Please try again later.")
 		return

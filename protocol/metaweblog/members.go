@@ -111,7 +111,7 @@ func (m *members) time(names ...string) time.Time {
 		if t, ok := date.Parse(v); ok {
 			return t.UTC().Truncate(time.Second)
 		}
-		m.fail(name, "is no date: %s", shown(v))
+		m.fail(name, "is not a date: %s", shown(v))
 		return time.Time{}
 	}
 	m.fail(name, "must be a date, not %s", kind(v))

@@ -272,7 +272,7 @@ func TestFaultNamesTheInvalidParameter(t *testing.T) {
 		{"metaWeblog.newPost", in(map[string]any{"title": []any{}}), `"title" must be a string, not an array`},
 		{"metaWeblog.newPost", in(map[string]any{"description": map[string]any{}}), "a struct"},
 		{"metaWeblog.newPost", in(map[string]any{"categories": []any{"a", []any{}}}), "list of strings"},
-		{"metaWeblog.newPost", in(map[string]any{"dateCreated": "soon"}), "no date"},
+		{"metaWeblog.newPost", in(map[string]any{"dateCreated": "soon"}), "is not a date"},
 		{"metaWeblog.newPost", in(map[string]any{"dateCreated": int64(5)}), "a number"},
 		{"metaWeblog.newPost", in(map[string]any{"enclosure": int64(5)}), "url, type and length"},
 		{"metaWeblog.newPost", in(map[string]any{"enclosure": map[string]any{"url": []any{}}}), `"url"`},

@@ -42,7 +42,7 @@ type Client struct {
 // endpoint already and is returned unchanged.
 func PingEndpoint(protocol, base string) (string, error) {
 	if err := CheckFeedURL(base); err != nil {
-		return "", fmt.Errorf("rsscloud: the hub's URL %s must be like https://hub.example.com or http://192.0.2.7:5337", wirehttp.Quote(base))
+		return "", fmt.Errorf("rsscloud: %s is not a hub URL; use one like https://hub.example.com", wirehttp.Quote(base))
 	}
 	u, err := url.Parse(base)
 	if err != nil {

@@ -167,7 +167,7 @@ func (h *Handler) refuse(head http.Header, r *http.Request, err error) (Result, 
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
 		if h.Log != nil {
-			h.Log.ErrorContext(r.Context(), "request failed", "path", r.URL.Path, "error", err)
+			h.Log.ErrorContext(r.Context(), "request failed", "path", r.URL.Path, "err", err)
 		}
 		return Result{Msg: "Something went wrong on this server. Please try again later."}, http.StatusInternalServerError
 	}

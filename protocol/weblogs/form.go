@@ -79,7 +79,7 @@ func (h *FormHandler) refuse(w http.ResponseWriter, r *http.Request, err error, 
 	} else if _, ok := errors.AsType[*FieldError](err); !ok {
 		status = http.StatusInternalServerError
 		if h.Log != nil {
-			h.Log.ErrorContext(r.Context(), "ping failed", "path", r.URL.Path, "error", err)
+			h.Log.ErrorContext(r.Context(), "ping failed", "path", r.URL.Path, "err", err)
 		}
 	}
 	if status == http.StatusRequestEntityTooLarge {

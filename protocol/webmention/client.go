@@ -87,7 +87,7 @@ func (c *Client) Send(ctx context.Context, endpoint string, q Request) (Receipt,
 		}
 		resp.Body.Close()
 		if moves == maxMoves {
-			return Receipt{}, fmt.Errorf("webmention: the endpoint moved more than %d times, the last time to %s", maxMoves, wirehttp.Quote(next))
+			return Receipt{}, fmt.Errorf("webmention: more than %d redirects; the last target was %s", maxMoves, wirehttp.Quote(next))
 		}
 		endpoint = next
 	}
@@ -173,7 +173,7 @@ func (c *Client) read(ctx context.Context, address, accept string) (document, er
 		}
 		resp.Body.Close()
 		if moves == MaxRedirects {
-			return document{URL: address}, fmt.Errorf("%w: more than %d, the last to %s", ErrRedirects, MaxRedirects, wirehttp.Quote(next))
+			return document{URL: address}, fmt.Errorf("%w: more than %d; the last target was %s", ErrRedirects, MaxRedirects, wirehttp.Quote(next))
 		}
 		address = next
 	}

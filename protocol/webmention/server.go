@@ -74,7 +74,7 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
 		if h.Log != nil {
-			h.Log.ErrorContext(r.Context(), "request failed", "path", r.URL.Path, "error", err)
+			h.Log.ErrorContext(r.Context(), "request failed", "path", r.URL.Path, "err", err)
 		}
 		e = &Error{Status: http.StatusInternalServerError, Msg: "Something went wrong on this server. Please try again later."}
 	}

@@ -69,7 +69,7 @@ func (c *Client) Discover(ctx context.Context, address string) (Discovery, error
 		}
 		resp.Body.Close()
 		if moves == maxRedirects {
-			return Discovery{}, fmt.Errorf("websub: more than %d redirects, the last to %s", maxRedirects, wirehttp.Quote(next))
+			return Discovery{}, fmt.Errorf("websub: more than %d redirects; the last target was %s", maxRedirects, wirehttp.Quote(next))
 		}
 		address = next
 	}
@@ -175,7 +175,7 @@ func (c *Client) post(ctx context.Context, hub string, q Request) error {
 		// spec:websub-2018#secret-over-https
 		switch {
 		case moves == maxHubMoves:
-			return fmt.Errorf("websub: the hub moved more than %d times, the last time to %s", maxHubMoves, wirehttp.Quote(next))
+			return fmt.Errorf("websub: more than %d redirects of the hub; the last target was %s", maxHubMoves, wirehttp.Quote(next))
 		case q.Subscription.Secret != "" && isHTTPS(hub) && !isHTTPS(next):
 			return fmt.Errorf("websub: the hub moved to %s, where the secret would be sent unencrypted", wirehttp.Quote(next))
 		}

@@ -244,7 +244,7 @@ func TestClientFollowsHubRedirect(t *testing.T) {
 		path, want string // "": accepted
 	}{
 		{"/308/", ""}, {"/307/", ""}, {"/twice", ""},
-		{"/302", "302 Found"}, {"/303", "303 See Other"}, {"/loop", "more than 3 times"}, {"/ftp", "308"}, {"/nowhere", "308"},
+		{"/302", "302 Found"}, {"/303", "303 See Other"}, {"/loop", "more than 3 redirects"}, {"/ftp", "308"}, {"/nowhere", "308"},
 	} {
 		before := asked
 		err := (&websub.Client{}).Subscribe(t.Context(), old.URL+c.path, s)

@@ -165,7 +165,7 @@ func (h *Handler) errorOf(r *http.Request, err error) *Error {
 		return e
 	}
 	if h.Log != nil {
-		h.Log.ErrorContext(r.Context(), "request failed", "path", r.URL.Path, "error", err)
+		h.Log.ErrorContext(r.Context(), "request failed", "path", r.URL.Path, "err", err)
 	}
 	return &Error{Status: http.StatusInternalServerError, Msg: "Something went wrong on this server. Please try again later."}
 }

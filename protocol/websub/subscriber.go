@@ -141,7 +141,7 @@ func (s *Subscriber) confirm(w http.ResponseWriter, r *http.Request, c Confirmat
 	case errors.Is(err, ErrNotWanted):
 		wirehttp.WriteText(w, http.StatusNotFound, "This subscriber did not request that.\n")
 	case err != nil:
-		s.log(r, slog.LevelError, "verification failed", "error", err)
+		s.log(r, slog.LevelError, "verification failed", "err", err)
 		wirehttp.WriteText(w, http.StatusServiceUnavailable, "This cannot be answered now.\n")
 	default:
 		w.Header().Set("Content-Length", strconv.Itoa(len(challenge)))
@@ -199,7 +199,7 @@ func (s *Subscriber) delivery(w http.ResponseWriter, r *http.Request) {
 	if wanted.Secret != "" {
 		// spec:websub-2018#signature-mismatch
 		if err := CheckSignature(r.Header.Get(SignatureHeader), wanted.Secret, d.Body); err != nil {
-			s.log(r, slog.LevelWarn, "delivery ignored", "topic", wanted.Topic, "error", err)
+			s.log(r, slog.LevelWarn, "delivery ignored", "topic", wanted.Topic, "err", err)
 			if c, ok := s.Callbacks.(Rejecter); ok {
 				c.Rejected(withRequest(r), d.Token, err)
 			}
@@ -232,7 +232,7 @@ func (s *Subscriber) logRejected(w http.ResponseWriter, r *http.Request, topic s
 		wirehttp.WriteText(w, http.StatusGone, "This subscriber does not want these deliveries.\n")
 		return
 	}
-	s.log(r, slog.LevelError, "delivery failed", "topic", topic, "error", err)
+	s.log(r, slog.LevelError, "delivery failed", "topic", topic, "err", err)
 	wirehttp.WriteText(w, http.StatusServiceUnavailable, "This delivery cannot be stored now; please send it again later.\n")
 }
 

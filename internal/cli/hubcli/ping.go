@@ -158,7 +158,7 @@ func (p *commands) pingEndpoint(ctx context.Context, feed, hub, via string) (pro
 		}
 		endpoint, err = cloud.PingURL()
 		if err != nil {
-			err = fmt.Errorf("the <cloud> of %s has no valid ping endpoint: set the hub with --hub (%w)", feed, err)
+			err = fmt.Errorf("%s: %w with --hub", feed, err)
 		}
 		return protocol, endpoint, err
 	}

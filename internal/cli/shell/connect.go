@@ -196,7 +196,7 @@ func (p *Shell) openFolder(ctx context.Context, e *config.Effective, tried []str
 	app, err := p.Open(ctx, e.Config, log)
 	if err != nil {
 		if isLocked(err) && e.Config.Database == "" {
-			return nil, fmt.Errorf("%s, but another process uses the data folder %s: give the address of its admin listener with --server (%w)", none, data, err)
+			return nil, fmt.Errorf("%s, but another cloudburst process uses the data folder %s: stop it, or name its admin listener with --server", none, data)
 		}
 		return nil, err
 	}

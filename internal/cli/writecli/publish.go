@@ -267,7 +267,7 @@ func (g *filePost) report(a feedfile.Added) error {
 		fmt.Fprintf(g.p.Err, "cloudburst: %s\n", shell.Clean(l))
 	}
 	if !a.New && (len(g.clouds) > 0 || len(g.hubs) > 0 || g.feedTitle != "") {
-		fmt.Fprintf(g.p.Err, "cloudburst: %s exists already; --cloud, --hub and --feed-title have no effect\n", shell.Clean(g.file))
+		fmt.Fprintf(g.p.Err, "cloudburst: %s already exists; --cloud, --hub and --feed-title have no effect\n", shell.Clean(g.file))
 	}
 	if g.json {
 		return shell.JSONLines(g.p.Out).Encode(struct {

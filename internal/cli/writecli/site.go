@@ -20,7 +20,7 @@ type siteCommands struct{ *commands }
 func (p *commands) site() *cobra.Command {
 	c := shell.Group("site", "Change a user's page: style sheet, pages and domain",
 		`These commands change the page of a user: its style sheet, its domain, and pages such as
-About that are no posts. "user" names the user; it is optional if the server has only one.
+About that are not posts. "user" names the user; it is optional if the server has only one.
 
 Works on the running server, or on the data folder when none runs.`)
 	s := siteCommands{p}
@@ -80,7 +80,7 @@ func (p siteCommands) sitePages() *cobra.Command {
 	var user string
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "pages",
-		Short: "List the pages of a user that are no posts",
+		Short: "List the pages of a user that are not posts",
 		Args:  shell.Between(0, 0, ""),
 		RunE: p.forWriter(&user, func(ctx context.Context, s *shell.Connection, name string, _ []string) error {
 			list, err := siteOf(s, name).Pages(ctx)

@@ -181,7 +181,7 @@ func (d *changeLists) renew(ctx context.Context, old *liveLists, now time.Time) 
 	begun := time.Now()
 	next.err = d.refresh(ctx, &next, now)
 	if next.err != nil {
-		d.log.WarnContext(ctx, "cannot read the recent changes", "error", next.err)
+		d.log.WarnContext(ctx, "cannot read the recent changes", "err", next.err)
 	}
 	// Spend at most a tenth of the time on generation.
 	next.fresh = now.Add(max(checkEvery, min(10*time.Since(begun), staleFor)))

@@ -102,12 +102,12 @@ func (c *CNWS) failure(ctx context.Context, err error) *cnws.Error {
 	case fault.Unavailable:
 		e.Status, e.RetryAfter = http.StatusServiceUnavailable, max(e.RetryAfter, 10*time.Second)
 		if c.Log != nil {
-			c.Log.WarnContext(ctx, "a request could not be served", "error", err)
+			c.Log.WarnContext(ctx, "CNWS request could not be processed", "err", err)
 		}
 	case fault.Internal:
 		e.Status = http.StatusInternalServerError
 		if c.Log != nil {
-			c.Log.ErrorContext(ctx, "a request failed", "error", err)
+			c.Log.ErrorContext(ctx, "CNWS request failed", "err", err)
 		}
 	}
 	return e

@@ -87,7 +87,7 @@ func (d *changeLists) hour(ctx context.Context, start, now time.Time) (*hourDocu
 	h, err := d.makeHour(ctx, start, now)
 	if err != nil {
 		if ctx.Err() == nil {
-			d.log.WarnContext(ctx, "cannot read an hour of the archive of changes", "hour", start, "error", err)
+			d.log.WarnContext(ctx, "cannot read an hour of the archive of changes", "hour", start, "err", err)
 		}
 		return nil, err
 	}

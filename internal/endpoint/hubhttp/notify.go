@@ -130,8 +130,8 @@ func (d *NotifyEndpoints) logError(ctx context.Context, err error) {
 	}
 	switch fault.CodeOf(err) {
 	case fault.Internal:
-		d.Log.ErrorContext(ctx, "a received notification was not accepted", "error", err)
+		d.Log.ErrorContext(ctx, "a received notification was not accepted", "err", err)
 	case fault.Unavailable:
-		d.Log.WarnContext(ctx, "a received notification was not accepted", "error", err)
+		d.Log.WarnContext(ctx, "a received notification was not accepted", "err", err)
 	}
 }

@@ -207,9 +207,9 @@ func (c *RSSCloud) logError(ctx context.Context, err error) {
 	}
 	switch code(err) {
 	case fault.Internal:
-		c.Log.ErrorContext(ctx, "a request failed", "error", err)
+		c.Log.ErrorContext(ctx, "rssCloud request failed", "err", err)
 	case fault.Unavailable:
-		c.Log.WarnContext(ctx, "a request could not be served", "error", err)
+		c.Log.WarnContext(ctx, "rssCloud request could not be processed", "err", err)
 	}
 }
 

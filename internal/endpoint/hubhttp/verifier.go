@@ -81,7 +81,7 @@ func (v *Verifier) testCall(ctx context.Context, sub hub.Subscription, feed stri
 	case failed != nil:
 		return x, fault.Wrap(fault.Refused, failed, "The callback answered the test call of the procedure %s with a fault, so it is not functional.", sub.Procedure)
 	case strict && !called:
-		return x, fault.New(fault.Refused, "The callback did not return the challenge, and its answer to the test call does not match the procedure %s.", sub.Procedure)
+		return x, fault.New(fault.Refused, "The callback did not return the challenge, and its answer to the test call of %s is not a valid XML-RPC or SOAP response.", sub.Procedure)
 	}
 	return x, nil
 }

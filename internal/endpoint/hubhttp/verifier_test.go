@@ -158,10 +158,10 @@ func TestCallbackMustReturnTheChallenge(t *testing.T) {
 		{"xml-rpc 404, then a call", "xml-rpc", status(404), fine, "", 2},
 		{"xml-rpc 501, then a call", "xml-rpc", status(501), fine, "", 2},
 		{"xml-rpc 405, then no response", "xml-rpc", status(405), no, "no valid response", 2},
-		{"xml-rpc 405, then a page", "xml-rpc", status(405), page, "does not match the procedure", 2},
+		{"xml-rpc 405, then a page", "xml-rpc", status(405), page, "is not a valid XML-RPC or SOAP response", 2},
 		{"xml-rpc 405, then an unknown procedure", "xml-rpc", status(405), failed, "with a fault", 2},
 		{"soap 405, then a call", "soap", status(405), fetch.Reply{Status: 200, Body: soapAnswer(t)}, "", 2},
-		{"soap 405, then xml-rpc", "soap", status(405), fine, "does not match the procedure", 2},
+		{"soap 405, then xml-rpc", "soap", status(405), fine, "is not a valid XML-RPC or SOAP response", 2},
 	} {
 		s := challenged(t, c.get, c.post)
 		_, err := (&Verifier{Sender: s}).Verify(t.Context(), subscription(c.protocol), hub.Topic{URL: feed}, true)

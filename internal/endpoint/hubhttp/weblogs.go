@@ -86,10 +86,10 @@ func (s *Weblogs) announce(ctx context.Context, via string, r *http.Request, p w
 	case fault.Unavailable:
 		e.Status = http.StatusServiceUnavailable
 		e.RetryAfter = max(e.RetryAfter, 10*time.Second)
-		s.log().WarnContext(ctx, "ping not accepted", "error", err)
+		s.log().WarnContext(ctx, "weblogs.com ping could not be processed", "err", err)
 	case fault.Internal:
 		e.Status = http.StatusInternalServerError
-		s.log().ErrorContext(ctx, "ping failed", "error", err)
+		s.log().ErrorContext(ctx, "weblogs.com ping failed", "err", err)
 	}
 	return e
 }

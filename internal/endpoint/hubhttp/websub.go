@@ -124,17 +124,17 @@ func (b *WebSub) refusal(ctx context.Context, err error) *websub.Error {
 	case fault.Unavailable:
 		e.Status = http.StatusServiceUnavailable
 		e.RetryAfter = max(e.RetryAfter, 10*time.Second)
-		b.log(ctx, slog.LevelWarn, "request could not be served", err)
+		b.log(ctx, slog.LevelWarn, "WebSub request could not be processed", err)
 	default:
 		e.Status = http.StatusInternalServerError
-		b.log(ctx, slog.LevelError, "request failed", err)
+		b.log(ctx, slog.LevelError, "WebSub request failed", err)
 	}
 	return e
 }
 
 func (b *WebSub) log(ctx context.Context, level slog.Level, msg string, err error) {
 	if b.Log != nil {
-		b.Log.Log(ctx, level, msg, "error", err)
+		b.Log.Log(ctx, level, msg, "err", err)
 	}
 }
 

@@ -239,7 +239,7 @@ func (f *Feeds) condition(r *http.Request, user, name string) (now author.Feed, 
 	case len(match) > 0 && !(there && matchesTag(match, tag, false)):
 		return now, 0, preconditionFailed("The feed has another version than If-Match; it was not changed. Read it again.")
 	case len(none) > 0 && there && matchesTag(none, tag, true):
-		return now, 0, preconditionFailed("The feed, or this version of it, exists already (If-None-Match); it was not changed.")
+		return now, 0, preconditionFailed("The feed, or this version of it, already exists (If-None-Match); it was not changed.")
 	case now.Version > 0:
 		return now, now.Version, nil
 	}

@@ -91,7 +91,7 @@ func (f *Feeds) UserRoutes() []route.Route {
 		list("GET", "/{user}/{year}/{month}/{day}/{slug}/comments.rss", 0, route.Public, "Serves the public replies to a post as RSS."),
 		list("GET", "/{user}/formats", 0, route.Public, "Lists all formats of the feed of a user."),
 		list("GET", "/{user}/search", 0, route.Public, "Searches the posts of a user."),
-		list("GET", "/{user}/{page}", 0, route.Public, "Shows a page of a user that is no post."),
+		list("GET", "/{user}/{page}", 0, route.Public, "Shows a page of a user that is not a post."),
 		list("GET", "/{user}/private/{document}", 0, route.Token, "Serves the private feed to readers with a password."),
 		list("PUT", "/{user}/private/rss.xml", author.MaxDocument, route.Token, "Saves a new version of the private feed."),
 		list("DELETE", "/{user}/private/rss.xml", 0, route.Token, "Ends the private feed, which is gone for readers."),

@@ -62,7 +62,7 @@ func (t *Sender) Forward(ctx context.Context, n forward.Forwarding, list []river
 		}
 		return fault.New(fault.Unsupported, "This server sends no mail: its operator has not named a mail server.")
 	}
-	return fault.New(fault.Unsupported, "This server cannot forward by %q.", n.Via)
+	return fault.New(fault.Unsupported, "This server does not support forwarding by %q.", n.Via)
 }
 
 func (t *Sender) now() time.Time {

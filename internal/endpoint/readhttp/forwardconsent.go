@@ -34,7 +34,7 @@ func (t *Sender) Ask(ctx context.Context, n forward.Forwarding, token string) er
 		}
 		return fault.New(fault.Unsupported, "This server sends no mail: its operator has not named a mail server.")
 	}
-	return fault.New(fault.Unsupported, "This server cannot forward by %q.", n.Via)
+	return fault.New(fault.Unsupported, "This server does not support forwarding by %q.", n.Via)
 }
 
 // challengeMessage is the body of the first request to a webhook.

@@ -182,7 +182,7 @@ func (f *Filters) Hidden(ctx context.Context, user string, id int64) ([]item.Ent
 // to existing items.
 func (f *Filters) Show(ctx context.Context, user string, ids []int64) error {
 	if len(ids) > maxShown {
-		return fault.New(fault.Invalid, "%d items cannot be shown at once: at most %d.", len(ids), maxShown)
+		return fault.New(fault.Invalid, "At most %d items can be shown at once, not %d.", maxShown, len(ids))
 	}
 	return f.Store.ShowHidden(ctx, user, ids)
 }

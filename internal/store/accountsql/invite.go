@@ -50,7 +50,7 @@ func (s *inviteStore) RemoveInvite(ctx context.Context, id string) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		n, err := c.Exec(ctx, `DELETE FROM account_invite WHERE id = $1 AND used_at = 0`, sqldb.Clean(id))
 		if err == nil && n == 0 {
-			err = fault.New(fault.NotFound, "There is no such invitation, or it was used already.")
+			err = fault.New(fault.NotFound, "There is no such invitation, or it has already been used.")
 		}
 		return err
 	})

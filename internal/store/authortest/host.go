@@ -49,7 +49,7 @@ func firstHostWins(t *testing.T, e *env) {
 	all, err := s.AuthorHosts(e.Ctx)
 	storetest.Must(t, err)
 	if len(all) != 2 || all[0] != alice || all[1].InUse() {
-		t.Errorf("the domains are %+v", all)
+		t.Errorf("domains: %+v, want %+v and one not in use", all, alice)
 	}
 	storetest.Must(t, s.DeleteAuthorHost(e.Ctx, "alice", e.In(time.Hour)))
 	storetest.Must(t, s.VerifyAuthorHost(e.Ctx, bob))
@@ -68,7 +68,7 @@ func replacedHost(t *testing.T, e *env) {
 	all, err := s.AuthorHosts(e.Ctx)
 	storetest.Must(t, err)
 	if len(all) != 1 || all[0].Name != "two.example" || all[0].InUse() {
-		t.Errorf("the domains are %+v", all)
+		t.Errorf("domains: %+v, want only two.example, not in use", all)
 	}
 }
 

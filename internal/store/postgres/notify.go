@@ -96,7 +96,7 @@ func (h *hints) notify(conn *pgx.Conn) *pgx.Conn {
 		disconnect(conn)
 		conn = nil
 		if fresh || ctx.Err() != nil { // a cached connection may have been closed long ago: retry once with a new one
-			h.log.Debug("cannot send a hint to other processes", "error", err)
+			h.log.Debug("cannot send a hint to other processes", "err", err)
 			return nil
 		}
 		fresh = true
@@ -149,7 +149,7 @@ func (h *hints) receive() {
 		if began {
 			wait = 100 * time.Millisecond
 		}
-		h.log.Debug("cannot receive hints from other processes", "error", err)
+		h.log.Debug("cannot receive hints from other processes", "err", err)
 		t := time.NewTimer(wait)
 		select {
 		case <-t.C:

@@ -103,7 +103,7 @@ func (w *Whole) lockExclusively(ctx context.Context) (err error) {
 			return err
 		}
 		if time.Now().After(end) {
-			return fault.New(fault.Conflict, "A cloudburst uses the database: stop every server and command that uses it, on all machines, and try again.")
+			return fault.New(fault.Conflict, "A cloudburst process uses the database: stop every server and command that uses it, on all machines, and try again.")
 		}
 		select {
 		case <-tick.C:
@@ -134,7 +134,7 @@ func (w *Whole) read(ctx context.Context, url string) error {
 	case state.incomplete:
 		return errIncomplete
 	case !state.ours:
-		return fault.New(fault.NotFound, "The database %s contains no data of cloudburst.", redact(url))
+		return fault.New(fault.NotFound, "The database %s contains no cloudburst data.", redact(url))
 	}
 	w.Whole = sqldb.Whole{Dialect: sqldb.Postgres(), Rows: tx, Plain: true}
 	var have int64
@@ -212,7 +212,7 @@ func (w *Whole) empty(ctx context.Context, url string, replace bool) error {
 	case !s.ours:
 		return fault.New(fault.Conflict, "The database %s has tables of another program with the same names as cloudburst's (%s): create a separate database.", where, strings.Join(s.tables, ", "))
 	case !replace:
-		return fault.New(fault.Conflict, "The database %s already has the tables of a cloudburst: name an empty database, or use --replace, which deletes all data in them.", where)
+		return fault.New(fault.Conflict, "The database %s already contains the tables of a cloudburst server: name an empty database, or use --replace, which deletes all data in them.", where)
 	}
 	tx, err := w.db.BeginTx(ctx, nil)
 	if err != nil {

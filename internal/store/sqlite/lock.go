@@ -30,7 +30,7 @@ func lockFolder(dir string) (*folderLock, error) {
 	}
 	f.Close()
 	if err == nil {
-		return nil, fault.New(fault.Conflict, "Another cloudburst uses the data folder %s. Stop it, use its admin listener, or set another folder with --data.", dir)
+		return nil, fault.New(fault.Conflict, "Another cloudburst process uses the data folder %s. Stop it, connect to its admin listener with --server, or name another folder with --data.", dir)
 	}
 	return nil, folderFault(err, dir)
 }

@@ -136,7 +136,7 @@ func (s *Store) checkLarge(ctx context.Context, large bool) {
 	}
 	if err := quickCheck(ctx, s.file); err != nil && ctx.Err() == nil {
 		s.damage.Store(&err)
-		s.log.Error("the database is damaged; stop the server and restore a backup", "file", s.file, "error", err)
+		s.log.Error("the database is damaged; stop the server and restore a backup", "file", s.file, "err", err)
 	}
 }
 

@@ -184,7 +184,7 @@ func movedWords(l *locale.Locale, res transfer.Result) string {
 		text = l.Say("You have %s more and %s.", locale.Quantity(res.Added, "post", "posts"), locale.Quantity(res.Files, "file", "files"))
 	}
 	if res.Existing > 0 {
-		text += " " + locale.Quantity(res.Existing, "was here already.", "were here already.").In(l)
+		text += " " + locale.Quantity(res.Existing, "was already here.", "were already here.").In(l)
 	}
 	if res.Skipped > 0 {
 		text += " " + locale.Quantity(res.Skipped, "was left out.", "were left out.").In(l)

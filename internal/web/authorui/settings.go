@@ -48,7 +48,7 @@ func (s *Pages) Routes() []route.Route {
 		get(designPath, "The theme, the colour and the stylesheet of the author's page.", s.designPage),
 		form(designPath, maxDesignForm, "Previews, publishes or discards a look of the author's page.", s.doDesign),
 		get(previewPath, "The author's page in a look that is not published.", s.previewPage),
-		get(pagesPath, "The pages of the author that are no posts, and the pinned post.", s.pagesPage),
+		get(pagesPath, "The pages of the author that are not posts, and the pinned post.", s.pagesPage),
 		form(pagesPath, shell.FormOverhead, "Pins a post to the top of the author's page.", s.doPin),
 		get(pagesPath+"/{slug}", "The editor of a page of the author.", s.editPage),
 		form(pagesPath+"/{slug}", maxPageForm, "Previews, saves or deletes a page of the author.", s.doPage),

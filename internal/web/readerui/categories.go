@@ -100,7 +100,7 @@ func (s *followPages) noSuchCategory(r *http.Request, reader, name string) error
 	if _, there, err := s.category(r, reader, name); err != nil || !there {
 		return err
 	}
-	return fault.New(fault.Conflict, "There is a category %s already.", name)
+	return fault.New(fault.Conflict, "The category %s already exists.", name)
 }
 
 func (s *followPages) category(r *http.Request, reader, name string) (c river.Category, there bool, err error) {
@@ -135,7 +135,7 @@ func (s *followPages) doRenameCategory(rw http.ResponseWriter, r *http.Request, 
 		other, merges, err = s.category(r, reader, to)
 	}
 	if err == nil && merges && shell.FormValue(form, "sure") == "" {
-		lines := []string{s.Locale(r).Say("There is a category %s already. It gets the feeds of %s, which is then deleted. This cannot be undone.", shell.CleanText(to, 100), shell.CleanText(from, 100))}
+		lines := []string{s.Locale(r).Say("The category %s already exists. It gets the feeds of %s, which is then deleted. This cannot be undone.", shell.CleanText(to, 100), shell.CleanText(from, 100))}
 		if other.Public {
 			lines = append(lines, s.Locale(r).Say("%s is public: anyone can then see all of these feeds.", shell.CleanText(to, 100)))
 		}

@@ -303,7 +303,7 @@ func importedWords(l *locale.Locale, d river.Imported) string {
 	left := d.Skipped + d.Over
 	switch {
 	case d.Found == 1 && left == 0:
-		s += l.Words(map[bool]string{true: "You follow it now.", false: "You follow it already."}[d.Added == 1])
+		s += l.Words(map[bool]string{true: "You follow it now.", false: "You already follow it."}[d.Added == 1])
 	case d.Added == 0 && d.Found > 0 && left == 0:
 		s += l.Words("You already follow all of them.")
 	case d.Had == 0 && left == 0:
@@ -312,7 +312,7 @@ func importedWords(l *locale.Locale, d river.Imported) string {
 		s += l.Say("You follow %d of them now that you did not follow before.", d.Added)
 	}
 	if d.Had > 0 && d.Added+left > 0 {
-		s += " " + l.Say("%d you followed already.", d.Had)
+		s += " " + l.Say("You already followed %d.", d.Had)
 	}
 	if d.Skipped > 0 {
 		s += " " + locale.Quantity(d.Skipped, "has no usable address and was left out.", "have no usable address and were left out.").In(l)

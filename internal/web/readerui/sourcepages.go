@@ -37,7 +37,7 @@ func (s *base) followView(r *http.Request, title string) followView {
 // followMessage returns the message about the action that the URL names by a keyword.
 func followMessage(r *http.Request) string {
 	return map[string]string{
-		"had":        "You follow this feed already. Your entries were not used; change them under Settings.",
+		"had":        "You already follow this feed. Your entries were not used; change them under Settings.",
 		"settings":   "Settings saved.",
 		"login":      "The login is saved. The feed is read with it for you only.",
 		"nologin":    "The feed is read without a login.",

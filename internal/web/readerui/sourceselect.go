@@ -91,7 +91,7 @@ func (s *followPages) applyToSelected(r *http.Request, reader string, ids []int6
 	case "move":
 		return s.moveSelected(r, reader, ids, did)
 	default:
-		return nil, fault.New(fault.Invalid, "The form does not name an action for the feeds.")
+		return nil, fault.New(fault.Invalid, "Choose what to do with the selected feeds.")
 	}
 }
 

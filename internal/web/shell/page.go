@@ -262,7 +262,7 @@ func (s *Shell) Fail(rw http.ResponseWriter, r *http.Request, err error) {
 // LogFailure logs errors of the server. The client sees its own mistakes on the page.
 func (s *Shell) LogFailure(r *http.Request, err error, status int) {
 	if status >= 500 {
-		s.Logger().Error("a page failed", "path", r.URL.Path, "err", err)
+		s.Logger().Error("cannot show the page", "path", r.URL.Path, "err", err)
 	}
 }
 
