@@ -198,7 +198,7 @@ func (a *App) newClients() {
 
 // inFlight returns the maximum number of concurrent notifications. By default they get three eighths
 // of the file descriptors of the process. Idle connections get a quarter of that number, and feed
-// reads half of it. Incoming connections get a quarter of all descriptors (see capped); the store
+// reads half of it. Incoming connections get a quarter of all descriptors (see connLimiter); the store
 // uses the rest.
 func (a *App) inFlight() int {
 	if n := a.cfg.Hub.MaxInFlight; n > 0 {

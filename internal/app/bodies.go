@@ -28,7 +28,7 @@ type connKey struct{}
 
 // withConn attaches the connection to the context of its requests.
 func withConn(ctx context.Context, conn net.Conn) context.Context {
-	return context.WithValue(ctx, connKey{}, cappedOf(conn))
+	return context.WithValue(ctx, connKey{}, limitedConnOf(conn))
 }
 
 // bodies limits how many incomplete large requests are in memory, in all and per address. At the
@@ -50,7 +50,7 @@ func newBodies(next http.Handler, exempt func(netip.Addr) bool) *bodies {
 //
 // spec:cloudburst#body-limit
 func (b *bodies) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	conn, _ := r.Context().Value(connKey{}).(*cappedConn)
+	conn, _ := r.Context().Value(connKey{}).(*limitedConn)
 	if conn != nil {
 		conn.answers.Add(1)
 		defer conn.answered()
@@ -89,7 +89,7 @@ func named(r *http.Request) bool {
 type pendingBody struct {
 	io.ReadCloser
 	all   *bodies
-	conn  *cappedConn
+	conn  *limitedConn
 	named bool
 
 	over    atomic.Bool

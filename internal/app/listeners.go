@@ -20,7 +20,7 @@ type listeners struct {
 	plain    net.Listener // next to TLS; nil: none
 	front    *front       // nil: no TLS
 	servers  []*http.Server
-	counted  []*capped // the listener of each server
+	counted  []*connLimiter // the listener of each server
 
 	public, admin, http entrance // of pub, adm and plain
 }
@@ -93,7 +93,7 @@ func (a process) ownNames(l *listeners, public string) []string {
 
 // serve starts a server on each listener. Errors before shutdown are sent to failed.
 func (a process) serve(l *listeners, group *sync.WaitGroup, failed chan<- error) {
-	begin := func(h http.Handler, on *capped, tls bool) {
+	begin := func(h http.Handler, on *connLimiter, tls bool) {
 		s := a.server(h)
 		s.ConnState = on.state
 		l.servers, l.counted = append(l.servers, s), append(l.counted, on)
@@ -108,10 +108,10 @@ func (a process) serve(l *listeners, group *sync.WaitGroup, failed chan<- error)
 			}
 		})
 	}
-	begin(newBodies(&l.public, a.isProxy), a.capped(l.pub), l.front != nil)
-	begin(&l.admin, newCapped(l.adm, math.MaxInt, math.MaxInt, a.isProxy), false)
+	begin(newBodies(&l.public, a.isProxy), a.limitConns(l.pub), l.front != nil)
+	begin(&l.admin, newConnLimiter(l.adm, math.MaxInt, math.MaxInt, a.isProxy), false)
 	if l.plain != nil {
-		begin(newBodies(&l.http, a.isProxy), a.capped(l.plain), false)
+		begin(newBodies(&l.http, a.isProxy), a.limitConns(l.plain), false)
 	}
 }
 

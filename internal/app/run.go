@@ -203,12 +203,12 @@ func (a process) lastAnswers(h http.Handler) http.Handler {
 	})
 }
 
-func (a process) capped(l net.Listener) *capped {
+func (a process) limitConns(l net.Listener) *connLimiter {
 	n := openFiles()
 	// The limit is what notifications and feed reads leave of the descriptors. Each open page is a
 	// connection too.
 	total := min(max(n/4, n-a.inFlight()*7/4-512, 64), maxConns)
-	return newCapped(l, total, max(total/perAddrPart, min(total/2, minPerAddr)), a.isProxy)
+	return newConnLimiter(l, total, max(total/perAddrPart, min(total/2, minPerAddr)), a.isProxy)
 }
 
 // isProxy reports whether an address serves many clients.

@@ -23,8 +23,8 @@ const (
 // connections of the address that has most, then the oldest. It closes none for the address that
 // has most itself. Bodies and last responses get a short grace period unless nothing else
 // qualifies.
-func (c *capped) shed(addr netip.Addr, now time.Time) *cappedConn {
-	var out, early *cappedConn
+func (c *connLimiter) shed(addr netip.Addr, now time.Time) *limitedConn {
+	var out, early *limitedConn
 	looks := 0
 	for one := range c.conns { // random order
 		if looks++; looks > shedSample {
@@ -51,7 +51,7 @@ func (c *capped) shed(addr netip.Addr, now time.Time) *cappedConn {
 }
 
 // preferred returns which of two connections to close first; b may be nil.
-func (c *capped) preferred(a, b *cappedConn) *cappedConn {
+func (c *connLimiter) preferred(a, b *limitedConn) *limitedConn {
 	if b == nil || c.from[a.addr] > c.from[b.addr] || c.from[a.addr] == c.from[b.addr] && a.since.Before(b.since) {
 		return a
 	}
@@ -68,7 +68,7 @@ const (
 )
 
 // endable returns whether the connection may be closed at now.
-func (c *cappedConn) endable(now time.Time) endable {
+func (c *limitedConn) endable(now time.Time) endable {
 	if c.waits {
 		return endableNow
 	}

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// limitedServer answers through a capped listener and bodies.
+// limitedServer answers through a limited listener and bodies.
 func limitedServer(t *testing.T, total, perAddr int, h http.Handler) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -23,7 +23,7 @@ func limitedServer(t *testing.T, total, perAddr int, h http.Handler) string {
 		t.Fatal(err)
 	}
 	nobody := func(netip.Addr) bool { return false }
-	on := newCapped(l, total, perAddr, nobody)
+	on := newConnLimiter(l, total, perAddr, nobody)
 	srv := &http.Server{Handler: newBodies(h, nobody), ConnState: on.state, ConnContext: withConn, ReadHeaderTimeout: time.Minute}
 	go func() { _ = srv.Serve(on) }() // ends with Close
 	t.Cleanup(func() { _ = srv.Close() })
@@ -233,7 +233,7 @@ func TestSlowUploadIsAbortedToAdmitAnotherClient(t *testing.T) {
 	body := func(addr string) *pendingBody {
 		one, other := net.Pipe()
 		t.Cleanup(func() { _ = other.Close() })
-		return &pendingBody{all: all, conn: &cappedConn{Conn: one, addr: netip.MustParseAddr(addr), end: func() {}}}
+		return &pendingBody{all: all, conn: &limitedConn{Conn: one, addr: netip.MustParseAddr(addr), end: func() {}}}
 	}
 	var first *pendingBody
 	for i := range maxBodies {

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// capped limits the connections of a listener, in total and per address (one /64), so that no
+// connLimiter limits the connections of a listener, in total and per address (one /64), so that no
 // client can take all sockets. Exempt addresses count only toward the total, because a trusted
-// proxy serves many clients. At the total, idle connections are closed; see [capped.shed].
-type capped struct {
+// proxy serves many clients. At the total, idle connections are closed; see [connLimiter.shed].
+type connLimiter struct {
 	net.Listener
 	total, perAddr int
 	exempt         func(netip.Addr) bool
@@ -29,7 +29,7 @@ type capped struct {
 	open   int
 	from   map[netip.Addr]int
 	idle   map[net.Conn]struct{} // connections between two requests
-	conns  map[*cappedConn]struct{}
+	conns  map[*limitedConn]struct{}
 }
 
 // drainTick is the interval of checks for open connections during shutdown.
@@ -43,15 +43,15 @@ const (
 
 const busyAnswer = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 2\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 44\r\nConnection: close\r\n\r\nToo many connections; please try again soon\n"
 
-func newCapped(l net.Listener, total, perAddr int, exempt func(netip.Addr) bool) *capped {
-	c := &capped{Listener: l, total: total, perAddr: perAddr, exempt: exempt, refusing: make(chan struct{}, refusedAtOnce), all: make(chan struct{}), ended: make(chan struct{}), from: map[netip.Addr]int{}, idle: map[net.Conn]struct{}{}, conns: map[*cappedConn]struct{}{}}
+func newConnLimiter(l net.Listener, total, perAddr int, exempt func(netip.Addr) bool) *connLimiter {
+	c := &connLimiter{Listener: l, total: total, perAddr: perAddr, exempt: exempt, refusing: make(chan struct{}, refusedAtOnce), all: make(chan struct{}), ended: make(chan struct{}), from: map[netip.Addr]int{}, idle: map[net.Conn]struct{}{}, conns: map[*limitedConn]struct{}{}}
 	c.accepted = sync.OnceFunc(func() { close(c.all) })
 	c.end = sync.OnceFunc(func() { close(c.ended) })
 	return c
 }
 
 // Accept waits for a connection within the limits; other connections receive 503.
-func (c *capped) Accept() (net.Conn, error) {
+func (c *connLimiter) Accept() (net.Conn, error) {
 	for {
 		conn, err := c.Listener.Accept()
 		if err != nil {
@@ -68,7 +68,7 @@ func (c *capped) Accept() (net.Conn, error) {
 	}
 }
 
-func (c *capped) isPaused() bool {
+func (c *connLimiter) isPaused() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.paused
@@ -76,7 +76,7 @@ func (c *capped) isPaused() bool {
 
 // refuse answers 503 after reading the request. Some clients treat an earlier answer as an error.
 // Closing a connection with unread data resets it and may discard the answer.
-func (c *capped) refuse(conn net.Conn) {
+func (c *connLimiter) refuse(conn net.Conn) {
 	defer conn.Close()
 	if conn.SetDeadline(time.Now().Add(refusingFor)) != nil {
 		return
@@ -121,12 +121,12 @@ func clientPrefix(a netip.Addr) netip.Addr {
 }
 
 // admit counts a connection; nil: the limit is reached.
-func (c *capped) admit(conn net.Conn) *cappedConn {
+func (c *connLimiter) admit(conn net.Conn) *limitedConn {
 	peer := peerOf(conn)
-	one := &cappedConn{Conn: conn, peer: peer, addr: clientPrefix(peer), waits: true, since: time.Now()}
+	one := &limitedConn{Conn: conn, peer: peer, addr: clientPrefix(peer), waits: true, since: time.Now()}
 	c.mu.Lock()
 	free := c.from[one.addr] < c.perAddr || c.exempt(peer)
-	var out *cappedConn
+	var out *limitedConn
 	if free && c.open >= c.total {
 		out = c.shed(one.addr, one.since)
 		free = out != nil
@@ -147,7 +147,7 @@ func (c *capped) admit(conn net.Conn) *cappedConn {
 	return one
 }
 
-func (c *capped) release(one *cappedConn) {
+func (c *connLimiter) release(one *limitedConn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if one.shed {
@@ -156,7 +156,7 @@ func (c *capped) release(one *cappedConn) {
 	c.forget(one)
 }
 
-func (c *capped) forget(one *cappedConn) {
+func (c *connLimiter) forget(one *limitedConn) {
 	delete(c.conns, one)
 	c.open--
 	if c.from[one.addr]--; c.from[one.addr] == 0 {
@@ -165,7 +165,7 @@ func (c *capped) forget(one *cappedConn) {
 }
 
 // pause stops accepting; new connections wait in the socket's queue for the next process.
-func (c *capped) pause() {
+func (c *connLimiter) pause() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.paused {
@@ -175,7 +175,7 @@ func (c *capped) pause() {
 }
 
 // Close also ends a pending Accept.
-func (c *capped) Close() error {
+func (c *connLimiter) Close() error {
 	c.pause()
 	c.end()
 	return nil
@@ -183,7 +183,7 @@ func (c *capped) Close() error {
 
 // drained waits until no connection has a request in progress or unread, or until ctx ends.
 // Server.Shutdown would drop a request that is being read.
-func (c *capped) drained(ctx context.Context) {
+func (c *connLimiter) drained(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 	case <-c.all:
@@ -200,14 +200,14 @@ func (c *capped) drained(ctx context.Context) {
 }
 
 // busy counts the connections that are not between two requests.
-func (c *capped) busy() int {
+func (c *connLimiter) busy() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.open - len(c.idle)
 }
 
 // state records a state change that the server reports for a connection.
-func (c *capped) state(conn net.Conn, s http.ConnState) {
+func (c *connLimiter) state(conn net.Conn, s http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s == http.StateIdle {
@@ -215,14 +215,14 @@ func (c *capped) state(conn net.Conn, s http.ConnState) {
 	} else {
 		delete(c.idle, conn)
 	}
-	if one := cappedOf(conn); one != nil {
+	if one := limitedConnOf(conn); one != nil {
 		one.waits, one.since = s == http.StateNew || s == http.StateIdle, time.Now()
 		one.ending.Store(0)
 	}
 }
 
-// cappedConn is a counted connection.
-type cappedConn struct {
+// limitedConn is a counted connection.
+type limitedConn struct {
 	net.Conn
 	peer, addr netip.Addr // addr is the prefix it counts for
 	end        func()
@@ -232,7 +232,7 @@ type cappedConn struct {
 	answers atomic.Int32 // running handlers
 	ending  atomic.Int64 // when the last handler ended, Unix milliseconds; 0: not applicable
 
-	// Guarded by capped.mu.
+	// Guarded by connLimiter.mu.
 	waits bool // between two requests, or before the end of a request head
 	since time.Time
 	shed  bool
@@ -240,29 +240,29 @@ type cappedConn struct {
 
 // answered records the end of a handler. Without a next request the server keeps the connection
 // open briefly, so that the client can read the answer.
-func (c *cappedConn) answered() {
+func (c *limitedConn) answered() {
 	if c.answers.Add(-1) == 0 {
 		c.ending.Store(time.Now().UnixMilli())
 	}
 }
 
 // Write records how long the client takes to accept the data.
-func (c *cappedConn) Write(b []byte) (int, error) {
+func (c *limitedConn) Write(b []byte) (int, error) {
 	c.writing.Store(time.Now().UnixMilli())
 	defer c.writing.Store(0)
 	return c.Conn.Write(b)
 }
 
-func (c *cappedConn) Close() error {
+func (c *limitedConn) Close() error {
 	c.end()
 	return c.Conn.Close()
 }
 
-// cappedOf returns the counted connection below a server connection; nil: not counted.
-func cappedOf(conn net.Conn) *cappedConn {
+// limitedConnOf returns the counted connection below a server connection; nil: not counted.
+func limitedConnOf(conn net.Conn) *limitedConn {
 	if over, ok := conn.(interface{ NetConn() net.Conn }); ok { // TLS
 		conn = over.NetConn()
 	}
-	one, _ := conn.(*cappedConn)
+	one, _ := conn.(*limitedConn)
 	return one
 }
