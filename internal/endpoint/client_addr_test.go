@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestCallerIsNearestUntrustedHop(t *testing.T) {
+func TestClientAddressIsTheNearestUntrustedProxyHop(t *testing.T) {
 	t.Parallel()
 	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8"), netip.MustParsePrefix("127.0.0.1/32")}
 	type h = map[string][]string
@@ -65,7 +65,7 @@ func TestCallerIsNearestUntrustedHop(t *testing.T) {
 	}
 }
 
-func FuzzCallerAddr(f *testing.F) {
+func FuzzClientAddress(f *testing.F) {
 	f.Add("10.1.1.1:1", "203.0.113.9, 198.51.100.1", `for="[2001:db8::9]:80"`)
 	f.Add("[fe80::1%eth0]:1", "fe80::9%25eth0", `for=_x;host="`)
 	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestDisplayedURLHasNoCredentials(t *testing.T) {
+func TestDisplayedURLContainsNoCredentials(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{
 		"http://u:p@a.example/x":   "http://a.example/x",

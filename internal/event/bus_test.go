@@ -57,7 +57,7 @@ func TestClosedListenerReceivesNothing(t *testing.T) {
 	}
 }
 
-func TestPublicRemovesDetail(t *testing.T) {
+func TestPublicEventContainsNoDetail(t *testing.T) {
 	t.Parallel()
 	e := Event{Text: "x", Detail: []byte(`{"callback":"http://a.test/secret"}`)}
 	if p := e.Public(); p.Detail != nil || p.Text != "x" || e.Detail == nil {

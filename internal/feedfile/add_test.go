@@ -275,7 +275,7 @@ func TestLineEndingsArePreserved(t *testing.T) {
 	}
 }
 
-func TestGeneratedFieldsCauseNoWarnings(t *testing.T) {
+func TestAddedItemWithGeneratedFieldsCausesNoWarnings(t *testing.T) {
 	t.Parallel()
 	const doc = `<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom"><title>x</title><id>urn:x</id><updated>2020-01-01T00:00:00Z</updated></feed>`
 	at := feed.Date{UTC: time.Unix(1e9, 0).UTC()}

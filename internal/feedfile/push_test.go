@@ -13,9 +13,9 @@ func pushOptions() render.Options {
 		Cloud: &feed.Cloud{Domain: "hub.example", Port: "80", Path: "/rsscloud/pleaseNotify", Protocol: "http-post"}}
 }
 
-// TestAddPushInsertsAtOnePlace checks for each format that the text is inserted at one place, that
+// TestAddPushInsertsElementsAndKeepsOtherBytes checks for each format that the text is inserted at one place, that
 // all other bytes are unchanged, and that a parser finds the cloud and the hubs.
-func TestAddPushInsertsAtOnePlace(t *testing.T) {
+func TestAddPushInsertsElementsAndKeepsOtherBytes(t *testing.T) {
 	t.Parallel()
 	const (
 		cloud = `<cloud domain="hub.example" port="80" path="/rsscloud/pleaseNotify" registerProcedure="" protocol="http-post"/>`

@@ -57,7 +57,7 @@ func TestConcurrentWritersLoseNoItem(t *testing.T) {
 	checkFiles(t, filepath.Dir(name), "rss.xml")
 }
 
-func TestModeAndSymlinkArePreserved(t *testing.T) {
+func TestFileModeAndSymlinkArePreserved(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	real := filepath.Join(dir, "real.xml")
@@ -79,7 +79,7 @@ func TestModeAndSymlinkArePreserved(t *testing.T) {
 	checkFiles(t, dir, "real.xml")
 }
 
-func TestRejectedFileIsUnchanged(t *testing.T) {
+func TestRejectedFeedFileIsUnchanged(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	broken := filepath.Join(dir, "broken.xml")
@@ -108,7 +108,7 @@ func TestRejectedFileIsUnchanged(t *testing.T) {
 	checkFiles(t, dir, "broken.xml", "dangling.xml", "empty.xml")
 }
 
-func TestReadOnlyFileIsNotReplaced(t *testing.T) {
+func TestReadOnlyFeedFileIsNotReplaced(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() == 0 {
 		t.Skip("root can write all files")
@@ -120,7 +120,7 @@ func TestReadOnlyFileIsNotReplaced(t *testing.T) {
 	}
 }
 
-func TestLockRespectsTheContext(t *testing.T) {
+func TestWaitForFileLockEndsIfTheContextIsCancelled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	unlock, err := lock(t.Context(), dir)
@@ -135,7 +135,7 @@ func TestLockRespectsTheContext(t *testing.T) {
 	}
 }
 
-func TestConcurrentlyChangedFileIsNotReplaced(t *testing.T) {
+func TestFileChangedConcurrentlyIsNotReplaced(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "rss.xml")
 	writeFeed(t, name, 0o644)

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestFileIsDescribedWithoutReadingItsBody(t *testing.T) {
+func TestSizeAndTypeOfAFileAreReadWithoutItsBody(t *testing.T) {
 	t.Parallel()
 	big := strings.Repeat("x", 1<<20)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -133,8 +133,8 @@ func postWith(ctx context.Context, tr *http.Transport, url string, body []byte) 
 	return res.Body.Close()
 }
 
-// BenchmarkPlainSender measures the plain sender alone, for profiles and allocations.
-func BenchmarkPlainSender(b *testing.B) {
+// BenchmarkSenderAlone measures the plain sender alone, for profiles and allocations.
+func BenchmarkSenderAlone(b *testing.B) {
 	port := startReceiver(b)
 	for _, fresh := range []bool{false, true} {
 		b.Run(map[bool]string{false: "kept", true: "new"}[fresh], func(b *testing.B) {
@@ -156,9 +156,9 @@ func BenchmarkPlainSender(b *testing.B) {
 	}
 }
 
-// BenchmarkOpenDelivery measures the memory of a send that waits for its response, without kernel
+// BenchmarkMemoryOfWaitingDelivery measures the memory of a send that waits for its response, without kernel
 // buffers.
-func BenchmarkOpenDelivery(b *testing.B) {
+func BenchmarkMemoryOfWaitingDelivery(b *testing.B) {
 	port := startReceiver(b)
 	const open = 4000
 	for b.Loop() {

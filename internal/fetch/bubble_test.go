@@ -46,7 +46,7 @@ func withSimulatedPeer(t *testing.T, o SenderOptions, handle func(net.Conn), f f
 // waitSecond waits a second on the bubble's clock.
 func waitSecond() { <-time.After(time.Second) }
 
-func TestASlowPeerTimesOutAfterFifteenSeconds(t *testing.T) {
+func TestSlowPeerTimesOutAfterFifteenSeconds(t *testing.T) {
 	t.Parallel()
 	trickle := func(text string) func(net.Conn) {
 		return func(c net.Conn) {
@@ -76,7 +76,7 @@ func TestASlowPeerTimesOutAfterFifteenSeconds(t *testing.T) {
 	}
 }
 
-func TestAStatusCountsEvenIfTheBodyIsIncomplete(t *testing.T) {
+func TestStatusIsAcceptedEvenIfTheBodyIsIncomplete(t *testing.T) {
 	t.Parallel()
 	handle := func(c net.Conn) {
 		readRequest(bufio.NewReader(c))
@@ -96,7 +96,7 @@ func TestAStatusCountsEvenIfTheBodyIsIncomplete(t *testing.T) {
 	})
 }
 
-func TestTheCallersDeadlineIsATimeout(t *testing.T) {
+func TestDeadlineOfTheCallerIsReportedAsTimeout(t *testing.T) {
 	t.Parallel()
 	withSimulatedPeer(t, SenderOptions{}, func(c net.Conn) { io.Copy(io.Discard, c) }, func(t *testing.T, s *Sender) {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
@@ -121,7 +121,7 @@ func (c lateConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func TestALateTimeoutIsNotCountedAgainstThePeer(t *testing.T) {
+func TestDelayedTimeoutIsNotCountedAgainstThePeer(t *testing.T) {
 	t.Parallel()
 	for by, ours := range map[time.Duration]bool{time.Second: false, time.Minute: true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -139,7 +139,7 @@ func TestALateTimeoutIsNotCountedAgainstThePeer(t *testing.T) {
 	}
 }
 
-func TestWaitingForASlotDoesNotCountAgainstThePeer(t *testing.T) {
+func TestWaitForAConnectionSlotIsNotCountedAgainstThePeer(t *testing.T) {
 	t.Parallel()
 	slow := func(c net.Conn) {
 		r := bufio.NewReader(c)
@@ -196,7 +196,7 @@ func TestIdleConnectionsExpire(t *testing.T) {
 	})
 }
 
-func TestPaddedFailuresReturnAtMultiplesOf250Milliseconds(t *testing.T) {
+func TestFailureTimesAreRoundedUpTo250Milliseconds(t *testing.T) {
 	t.Parallel()
 	withSimulatedPeer(t, SenderOptions{}, func(c net.Conn) { <-time.After(300 * time.Millisecond) }, func(t *testing.T, s *Sender) {
 		for url, want := range map[string]time.Duration{

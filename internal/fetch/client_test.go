@@ -47,7 +47,7 @@ func compressed(t *testing.T, coding string, data []byte) []byte {
 	return b.Bytes()
 }
 
-func TestBodiesAreDecoded(t *testing.T) {
+func TestCompressedResponseBodiesAreDecoded(t *testing.T) {
 	t.Parallel()
 	const feed = "<rss>feed</rss>"
 	for name, c := range map[string]struct{ coding, body, want string }{
@@ -72,7 +72,7 @@ func TestBodiesAreDecoded(t *testing.T) {
 	}
 }
 
-func TestResponsesBeyondTheLimitsAreErrors(t *testing.T) {
+func TestResponsesBeyondTheLimitsAreRejected(t *testing.T) {
 	t.Parallel()
 	endless := func(head string, piece []byte) func(net.Conn, int) {
 		return func(c net.Conn, _ int) {
@@ -125,7 +125,7 @@ func TestResponsesBeyondTheLimitsAreErrors(t *testing.T) {
 	}
 }
 
-func TestABodyOfTheMaximumSizeIsRead(t *testing.T) {
+func TestBodyOfTheMaximumSizeIsRead(t *testing.T) {
 	t.Parallel()
 	body := strings.Repeat("x", 5<<20)
 	srv := rawServer(t, "127.0.0.1:0", once("HTTP/1.1 200 OK\r\nContent-Length: 5242880\r\n\r\n"+body))
@@ -165,7 +165,7 @@ func TestValidatorsAreSentByteForByte(t *testing.T) {
 	}
 }
 
-func TestRevalidateSendsNoCache(t *testing.T) {
+func TestRevalidatingRequestSendsCacheControlNoCache(t *testing.T) {
 	t.Parallel()
 	for _, want := range []bool{true, false} {
 		got := make(chan string, 1)
@@ -186,7 +186,7 @@ func TestRevalidateSendsNoCache(t *testing.T) {
 	}
 }
 
-func TestEveryStatusIsAResponse(t *testing.T) {
+func TestEveryHTTPStatusIsReturnedWithoutError(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{200, 204, 300, 304, 404, 410, 429, 500, 503} {
 		srv := rawServer(t, "127.0.0.1:0", once(fmt.Sprintf("HTTP/1.1 %d X\r\nRetry-After: 5\r\nContent-Length: 0\r\n\r\n", status)))
@@ -300,7 +300,7 @@ func TestCredentialsAreSentOnlyToTheirHost(t *testing.T) {
 	}
 }
 
-func TestADowngradeIsFlagged(t *testing.T) {
+func TestRedirectFromHTTPSToHTTPIsReported(t *testing.T) {
 	t.Parallel()
 	plain := httptest.NewServer(hops())
 	defer plain.Close()
@@ -383,7 +383,7 @@ func bubbleClient(t *testing.T, handle func(net.Conn), latency time.Duration) (*
 	return client, func() { client.CloseIdle(); l.Close(); wg.Wait() }
 }
 
-func TestFailuresWithoutAResponseAreIndistinguishable(t *testing.T) {
+func TestConnectionFailuresAreIndistinguishable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		client, done := bubbleClient(t, func(c net.Conn) {}, 0)

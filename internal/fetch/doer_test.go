@@ -31,7 +31,7 @@ func doPost(t *testing.T, d *Doer, url string) (*http.Response, error) {
 	return d.Do(r)
 }
 
-func TestADoerSendsTheRequestUnchanged(t *testing.T) {
+func TestDoerSendsTheRequestUnchanged(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -52,7 +52,7 @@ func TestADoerSendsTheRequestUnchanged(t *testing.T) {
 	}
 }
 
-func TestADoerFollowsNoRedirect(t *testing.T) {
+func TestDoerFollowsNoRedirect(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.RedirectHandler("/elsewhere", http.StatusTemporaryRedirect))
 	defer srv.Close()
@@ -66,7 +66,7 @@ func TestADoerFollowsNoRedirect(t *testing.T) {
 	}
 }
 
-func TestADoerObeysTheGuard(t *testing.T) {
+func TestDoerRefusesForbiddenAddresses(t *testing.T) {
 	t.Parallel()
 	w := newTripwire(t)
 	d := loopDoer(t, DoerOptions{Guard: &Guard{Callback: true}})
@@ -88,7 +88,7 @@ func TestADoerObeysTheGuard(t *testing.T) {
 	w.check(t)
 }
 
-func TestADoerLimitsTheResponseBody(t *testing.T) {
+func TestDoerLimitsTheResponseBody(t *testing.T) {
 	t.Parallel()
 	for size, fits := range map[int]bool{10: true, 11: false, 10_000: false} {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -107,7 +107,7 @@ func TestADoerLimitsTheResponseBody(t *testing.T) {
 	}
 }
 
-func TestADoerTimesOutInEveryPhase(t *testing.T) {
+func TestDoerTimesOutInEveryPhase(t *testing.T) {
 	t.Parallel()
 	stop := make(chan struct{})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -55,7 +55,7 @@ func TestForbiddenHostsAreNeverConnectedTo(t *testing.T) {
 	w.check(t)
 }
 
-func TestARedirectToAForbiddenHostIsNotFollowed(t *testing.T) {
+func TestRedirectToForbiddenHostIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	w := newTripwire(t)
 	var to atomic.Value
@@ -85,7 +85,7 @@ func TestARedirectToAForbiddenHostIsNotFollowed(t *testing.T) {
 }
 
 // The name resolves to an allowed host first and to a forbidden host afterwards.
-func TestANameThatChangesItsAddressIsRefusedAtTheDial(t *testing.T) {
+func TestHostNameThatChangesToForbiddenAddressIsNotConnectedTo(t *testing.T) {
 	t.Parallel()
 	w := newTripwire(t)
 	rawServer(t, "127.0.1.1:"+w.port, once("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"))
@@ -116,7 +116,7 @@ func TestANameThatChangesItsAddressIsRefusedAtTheDial(t *testing.T) {
 	w.check(t)
 }
 
-func TestANameThatChangesBetweenRedirectsIsRefused(t *testing.T) {
+func TestHostNameThatChangesItsAddressBetweenRedirectsIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newTripwire(t)
 	rawServer(t, "127.0.1.2:"+w.port, once("HTTP/1.1 301 Moved\r\nConnection: close\r\nLocation: /there\r\nContent-Length: 0\r\n\r\n"))
@@ -133,7 +133,7 @@ func TestANameThatChangesBetweenRedirectsIsRefused(t *testing.T) {
 }
 
 // Forbidden addresses of a name are skipped without a connection attempt.
-func TestForbiddenAddressesOfANameAreSkipped(t *testing.T) {
+func TestForbiddenAddressesOfAHostNameAreSkipped(t *testing.T) {
 	t.Parallel()
 	w := newTripwire(t)
 	rawServer(t, "127.0.1.3:"+w.port, once(ok204))
@@ -152,7 +152,7 @@ func TestForbiddenAddressesOfANameAreSkipped(t *testing.T) {
 	w.check(t)
 }
 
-func TestANameThatResolvesToAnOwnListenerIsRefused(t *testing.T) {
+func TestHostNameThatResolvesToOwnListenerIsRefused(t *testing.T) {
 	t.Parallel()
 	srv := rawServer(t, "127.0.1.1:0", once(ok204))
 	guard := &Guard{Allow: prefixes("127.0.1.0/24"), Own: func() []netip.AddrPort { return []netip.AddrPort{netip.MustParseAddrPort(srv)} }}
@@ -169,7 +169,7 @@ func TestANameThatResolvesToAnOwnListenerIsRefused(t *testing.T) {
 	}
 }
 
-func TestIPAddressesAreNotResolved(t *testing.T) {
+func TestIPAddressesAreNotLookedUpInDNS(t *testing.T) {
 	t.Parallel()
 	srv := rawServer(t, "127.0.0.1:0", answering(ok204))
 	resolver := nameServer(t, func(name string, _ int) []string { t.Errorf("the resolver was queried for %s", name); return nil })
@@ -197,7 +197,7 @@ func TestOwnListenersAreNotConnectedTo(t *testing.T) {
 	w.check(t)
 }
 
-func TestTheGuardChecksEveryDial(t *testing.T) {
+func TestGuardChecksEveryConnection(t *testing.T) {
 	t.Parallel()
 	// The fast path for IP addresses must not bypass Control.
 	w := newTripwire(t)

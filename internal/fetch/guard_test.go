@@ -49,7 +49,7 @@ var forbiddenHosts = []string{
 	"ex ample.test", "<script>", "a,b.test", "xn--a.test\u0000", strings.Repeat("a", 64) + ".test", strings.Repeat("a.", 130) + "test",
 }
 
-func TestEveryForbiddenFormIsRefused(t *testing.T) {
+func TestEveryNotationOfForbiddenAddressesIsRefused(t *testing.T) {
 	t.Parallel()
 	if len(forbiddenHosts) < 60 {
 		t.Fatal("the table has shrunk")
@@ -108,7 +108,7 @@ func TestGuardRejectsAddressesItCannotParse(t *testing.T) {
 	}
 }
 
-func TestThePublicInternetIsAllowed(t *testing.T) {
+func TestGuardAllowsPublicAddresses(t *testing.T) {
 	t.Parallel()
 	g := &Guard{Callback: true}
 	for _, a := range []string{"8.8.8.8:80", "1.1.1.1:443", "9.255.255.255:80", "172.32.0.1:80", "[2606:4700::1111]:443", "[2a00:1450::1]:8080", "[::ffff:8.8.8.8]:80"} {
@@ -136,7 +136,7 @@ func TestOnlyHTTPURLsAndWebPortsAreAllowed(t *testing.T) {
 	}
 }
 
-func TestUserNamesAreAllowedInFeedURLsOnly(t *testing.T) {
+func TestCredentialsAreAllowedInFeedURLsOnly(t *testing.T) {
 	t.Parallel()
 	const u = "https://me:secret@feed.example/"
 	if err := (&Guard{}).CheckURL(u); err != nil {
@@ -147,7 +147,7 @@ func TestUserNamesAreAllowedInFeedURLsOnly(t *testing.T) {
 	}
 }
 
-func TestAnAllowListAllowsOnlyItsPrefixes(t *testing.T) {
+func TestAllowListAllowsOnlyItsPrefixes(t *testing.T) {
 	t.Parallel()
 	g := &Guard{Allow: prefixes("127.0.0.0/8", "fe80::/10", "::ffff:10.1.0.0/112", "168.63.129.0/24")}
 	for _, a := range []string{"127.9.9.9:80", "[::ffff:127.0.0.1]:80", "[fe80::1%eth0]:80", "10.1.2.3:80", "168.63.129.16:80", "8.8.8.8:80"} {
@@ -162,7 +162,7 @@ func TestAnAllowListAllowsOnlyItsPrefixes(t *testing.T) {
 	}
 }
 
-func TestAnAllowedNAT64PrefixReachesPublicAddressesOnly(t *testing.T) {
+func TestAllowedNAT64PrefixReachesPublicAddressesOnly(t *testing.T) {
 	t.Parallel()
 	g := &Guard{Allow: prefixes("64:ff9b::/96")}
 	if err := g.CheckAddr(netip.MustParseAddrPort("[64:ff9b::8.8.8.8]:80")); err != nil {
@@ -175,7 +175,7 @@ func TestAnAllowedNAT64PrefixReachesPublicAddressesOnly(t *testing.T) {
 	}
 }
 
-func TestOwnListenersAreRefusedEvenWhenAllowed(t *testing.T) {
+func TestOwnListenersAreRefusedEvenIfTheirAddressIsAllowed(t *testing.T) {
 	t.Parallel()
 	everything := prefixes("0.0.0.0/0", "::/0")
 	mine := ownAddress(t)
@@ -208,7 +208,7 @@ func TestOwnListenersAreRefusedEvenWhenAllowed(t *testing.T) {
 	}
 }
 
-func TestOwnListenersAreNamedOnlyWhereTheyCouldBeReached(t *testing.T) {
+func TestErrorMentionsOwnListenerOnlyIfItsAddressIsAllowed(t *testing.T) {
 	t.Parallel()
 	own := func() []netip.AddrPort { return []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:8080")} }
 	for _, c := range []struct {
@@ -251,7 +251,7 @@ func ownAddress(t *testing.T) string {
 	return ""
 }
 
-func TestRedactRemovesUserNames(t *testing.T) {
+func TestRedactRemovesCredentialsFromURLs(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"http://u:p@h/x@y": "http://h/x@y", "http://h/x@y": "http://h/x@y", "http://a@b@h": "http://h", "u:p@h": "h",

@@ -163,7 +163,7 @@ func runWithFewSockets() {
 	fmt.Println("end")
 }
 
-func TestRunningOutOfSocketsIsNotCountedAgainstPeersAndRecovers(t *testing.T) {
+func TestSenderRecoversFromSocketExhaustionWithoutBlamingPeers(t *testing.T) {
 	t.Parallel()
 	port := startReceiver(t)
 	cmd := exec.CommandContext(t.Context(), os.Args[0])

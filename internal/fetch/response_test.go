@@ -96,7 +96,7 @@ func TestResponsesAreParsedLeniently(t *testing.T) {
 				c.want.Body, got.Body = "", "" // how many bytes arrive depends on the pieces
 			}
 			if how != "at once" && (name == "length too short" || name == "unrequested second response") {
-				got.Keep = false // the garbage arrives later: see TestConnectionsAreReused
+				got.Keep = false // the garbage arrives later: see TestSenderReusesConnections
 			}
 			if d := cmp.Diff(c.want, got); d != "" {
 				t.Errorf("%s, %s (-want +got):\n%s", name, how, d)
@@ -105,7 +105,7 @@ func TestResponsesAreParsedLeniently(t *testing.T) {
 	}
 }
 
-func TestNonHTTPResponsesAreErrors(t *testing.T) {
+func TestNonHTTPResponsesAreRejected(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		in   string
@@ -143,9 +143,9 @@ func TestNonHTTPResponsesAreErrors(t *testing.T) {
 	}
 }
 
-// FuzzAnswer checks that the parser respects its limits and returns the same result however the
+// FuzzParseResponse checks that the parser respects its limits and returns the same result however the
 // input is split. A small buffer lets small inputs reach the code for long lines.
-func FuzzAnswer(f *testing.F) {
+func FuzzParseResponse(f *testing.F) {
 	for _, s := range []string{
 		ok204, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", "HTTP/1.0 200 OK\nConnection: keep-alive\n\n",
 		"HTTP/1.1 100 C\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;x\r\nhi\r\n0\r\n\r\n",

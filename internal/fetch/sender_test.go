@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-func TestTheRequestIsSentByteForByte(t *testing.T) {
+func TestSenderSendsTheRequestByteForByte(t *testing.T) {
 	t.Parallel()
 	got := make(chan string, 1)
 	srv := rawServer(t, "127.0.0.1:0", func(c net.Conn, _ int) {
@@ -54,7 +54,7 @@ func TestTheRequestIsSentByteForByte(t *testing.T) {
 	}
 }
 
-func TestAMessageThatWouldCorruptTheRequestIsNotSent(t *testing.T) {
+func TestMessageThatWouldCorruptTheRequestIsNotSent(t *testing.T) {
 	t.Parallel()
 	s := newTestSender(t, SenderOptions{Dial: func(context.Context, string, string) (net.Conn, error) {
 		t.Error("dialled")
@@ -73,7 +73,7 @@ func TestAMessageThatWouldCorruptTheRequestIsNotSent(t *testing.T) {
 	}
 }
 
-func TestConnectionsAreReused(t *testing.T) {
+func TestSenderReusesConnections(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		response string
@@ -139,7 +139,7 @@ func TestUnrequestedResponseClosesTheConnection(t *testing.T) {
 
 func readRequestOK(r *bufio.Reader) bool { _, err := readRequest(r); return err == nil }
 
-func TestAKeptConnectionThatThePeerClosedIsReplacedOnce(t *testing.T) {
+func TestReusedConnectionClosedByThePeerIsReplacedOnce(t *testing.T) {
 	t.Parallel()
 	for name, after := range map[string]func(c net.Conn, r *bufio.Reader){
 		"while idle":           func(net.Conn, *bufio.Reader) {},
@@ -180,7 +180,7 @@ func TestAKeptConnectionThatThePeerClosedIsReplacedOnce(t *testing.T) {
 	}
 }
 
-func TestABrokenNewConnectionIsNotRetried(t *testing.T) {
+func TestRequestOnBrokenNewConnectionIsNotRetried(t *testing.T) {
 	t.Parallel()
 	for name, response := range map[string]string{"no answer": "", "half an answer": "HTTP/1.1 200 OK\r\nContent-"} {
 		var conns atomic.Int64
@@ -197,7 +197,7 @@ func TestABrokenNewConnectionIsNotRetried(t *testing.T) {
 	}
 }
 
-func TestAPartialResponseOnAReusedConnectionIsNotRetried(t *testing.T) {
+func TestRequestIsNotRetriedAfterPartialResponse(t *testing.T) {
 	t.Parallel()
 	var requests atomic.Int64
 	srv := rawServer(t, "127.0.0.1:0", func(c net.Conn, n int) {
@@ -217,7 +217,7 @@ func TestAPartialResponseOnAReusedConnectionIsNotRetried(t *testing.T) {
 	}
 }
 
-func TestWantBodyReturnsTheBody(t *testing.T) {
+func TestSenderReturnsBodyOnlyIfRequested(t *testing.T) {
 	t.Parallel()
 	srv := rawServer(t, "127.0.0.1:0", answering("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello"))
 	long := rawServer(t, "127.0.0.1:0", once("HTTP/1.1 200 OK\r\n\r\n"+strings.Repeat("x", 1<<20)))
@@ -233,7 +233,7 @@ func TestWantBodyReturnsTheBody(t *testing.T) {
 	}
 }
 
-func TestMaxBodyRaisesTheBodyLimit(t *testing.T) {
+func TestMaxBodyOptionRaisesTheBodyLimit(t *testing.T) {
 	t.Parallel()
 	const limit = 64 << 10
 	s := newTestSender(t, SenderOptions{})
@@ -390,7 +390,7 @@ func TestSenderIsSafeForConcurrentUse(t *testing.T) {
 	}
 }
 
-func TestOnlyLocalPortExhaustionIsALocalError(t *testing.T) {
+func TestLocalPortExhaustionIsReportedAsLocalError(t *testing.T) {
 	t.Parallel()
 	for to, ours := range map[string]bool{"192.0.2.1": true, "::ffff:192.0.2.1": true, "2001:db8::1": false} {
 		err := &net.OpError{Op: "dial", Addr: &net.TCPAddr{IP: net.ParseIP(to), Port: 80}, Err: os.NewSyscallError("connect", syscall.EADDRNOTAVAIL)}
@@ -434,7 +434,7 @@ func fullListener(t *testing.T) string {
 	return ""
 }
 
-func TestConnectingTimesOutAndCanBeCancelled(t *testing.T) {
+func TestConnectionAttemptTimesOutAndCanBeCancelled(t *testing.T) {
 	t.Parallel()
 	address := fullListener(t)
 	s := newTestSender(t, SenderOptions{Timeout: 50 * time.Millisecond, Resolver: nameServer(t, testNames)})

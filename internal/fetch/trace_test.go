@@ -36,7 +36,7 @@ func TestValidatorsAreSentOnlyToTheirURL(t *testing.T) {
 	}
 }
 
-func TestATraceRecordsRequestsWithoutSecrets(t *testing.T) {
+func TestTraceRecordsRequestsWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	var private []string
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

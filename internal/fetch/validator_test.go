@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestALongValidatorIsNotSent(t *testing.T) {
+func TestTooLongValidatorIsNotSent(t *testing.T) {
 	t.Parallel()
 	longest := `"` + strings.Repeat("x", MaxValidator-2) + `"`
 	for _, c := range []struct {

@@ -96,7 +96,7 @@ func TestHostilePageIsRejectedOrBounded(t *testing.T) {
 	}
 }
 
-func TestRemovedElementsEndAsInBrowsers(t *testing.T) {
+func TestExtractorEndsRemovedElementsLikeBrowsers(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		`a<script>"</p>"</script>b`:           "ab",

@@ -95,7 +95,7 @@ func (s *site) request(item int64) Text {
 	return got
 }
 
-func TestRequestedTextIsReadOnceAndAnnouncedToFollowers(t *testing.T) {
+func TestRequestedFullTextIsReadOnceForAllFollowers(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.page("/a", "article.html")
@@ -120,7 +120,7 @@ func TestRequestedTextIsReadOnceAndAnnouncedToFollowers(t *testing.T) {
 	}
 }
 
-func TestOnlyTemporaryFailuresOfAPageAreRetried(t *testing.T) {
+func TestFullTextPageIsRetriedOnlyAfterTemporaryFailures(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	answer := func(status int, kind, body string) http.HandlerFunc {
@@ -195,7 +195,7 @@ func TestOnlyTemporaryFailuresOfAPageAreRetried(t *testing.T) {
 	}
 }
 
-func TestUnreadablePageIsTriedAtMostFourTimes(t *testing.T) {
+func TestUnreadableFullTextPageIsTriedAtMostFourTimes(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	now := time.Now()
@@ -226,7 +226,7 @@ func TestUnreadablePageIsTriedAtMostFourTimes(t *testing.T) {
 	}
 }
 
-func TestHostReceivesOneRequestAtATime(t *testing.T) {
+func TestFullTextHostReceivesOneRequestAtATime(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	for i := range int64(12) {
@@ -248,7 +248,7 @@ func TestHostReceivesOneRequestAtATime(t *testing.T) {
 	}
 }
 
-func TestRequestsToAHostAreSpacedByItsInterval(t *testing.T) {
+func TestFullTextRequestsToAHostRespectItsInterval(t *testing.T) {
 	t.Parallel()
 	h := hosts{interval: func(string) time.Duration { return time.Second }}
 	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
@@ -273,7 +273,7 @@ func TestRequestsToAHostAreSpacedByItsInterval(t *testing.T) {
 	}
 }
 
-func TestShorterPageDoesNotReplaceTheTextOfTheFeed(t *testing.T) {
+func TestShorterFullTextDoesNotReplaceTheTextOfTheFeed(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.page("/a", "comments.html")

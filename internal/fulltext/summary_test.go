@@ -38,7 +38,7 @@ func summary(t *testing.T, p *page, user, url string) (fulltext.Summary, error) 
 	return s.Get(t.Context(), user, url)
 }
 
-func TestSummaryIsReadFromTheHeadOfAPage(t *testing.T) {
+func TestPageSummaryIsReadFromItsHeadElement(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		head string

@@ -2,7 +2,7 @@ package geo
 
 import "testing"
 
-func TestAxisOrderDependsOnTheReferenceSystem(t *testing.T) {
+func TestCoordinateOrderDependsOnTheReferenceSystem(t *testing.T) {
 	t.Parallel()
 	for srs, want := range map[string]bool{
 		"": false, "urn:ogc:def:crs:EPSG::4326": false, "http://www.opengis.net/def/crs/OGC/1.3/CRS84": true,

@@ -32,7 +32,7 @@ func TestResolveFollowsRFC3986(t *testing.T) {
 	}
 }
 
-func TestResolveFollowsBrowsers(t *testing.T) {
+func TestResolveMatchesBrowsers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ base, ref, want string }{
 		{"http://example.com", "a", "http://example.com/a"},

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestAllSpellingsOfAHostAreEqual(t *testing.T) {
+func TestEquivalentHostNamesAreEqual(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		host, hostPort, origin string
@@ -51,7 +51,7 @@ func TestAllSpellingsOfAHostAreEqual(t *testing.T) {
 	}
 }
 
-func TestOriginOfANormalURLDoesNotAllocate(t *testing.T) {
+func TestOriginOfANormalizedURLDoesNotAllocate(t *testing.T) {
 	for _, raw := range []string{"http://feeds.example/a", "https://feeds.example:8443/a?b", "http://127.0.0.1:5337"} {
 		if n := testing.AllocsPerRun(100, func() { _ = Origin(raw) }); n != 0 {
 			t.Errorf("%s: %v allocations", raw, n)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestLooksLikeHTMLNeedsAnEndTagOrAReference(t *testing.T) {
+func TestTextLooksLikeHTMLOnlyWithEndTagOrEntity(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]bool{
 		"": false, "plain": false, "1 < 2": false, "a & b": false, "AT&T": false, "<": false, "&": false,
@@ -24,7 +24,7 @@ func TestLooksLikeHTMLNeedsAnEndTagOrAReference(t *testing.T) {
 	}
 }
 
-func TestRelativeReferencesInMarkupBecomeAbsolute(t *testing.T) {
+func TestRelativeURLsInMarkupBecomeAbsolute(t *testing.T) {
 	t.Parallel()
 	b := New("http://example.com/a/b?x=1&y=2")
 	for s, want := range map[string]string{
@@ -79,7 +79,7 @@ func TestRelativeReferencesInMarkupBecomeAbsolute(t *testing.T) {
 	}
 }
 
-func TestOtherMarkupIsUnchanged(t *testing.T) {
+func TestMarkupWithoutRelativeURLsIsUnchanged(t *testing.T) {
 	t.Parallel()
 	b := New("http://example.com/a/b")
 	for _, s := range []string{
@@ -102,7 +102,7 @@ func TestOtherMarkupIsUnchanged(t *testing.T) {
 	}
 }
 
-func TestMarkupWithoutRelativeReferencesIsNotCopied(t *testing.T) {
+func TestMarkupWithoutRelativeURLsIsNotCopied(t *testing.T) {
 	b := New("http://example.com/a/b")
 	s := ordinaryHTML(1 << 14)
 	if n := testing.AllocsPerRun(10, func() { HTML(s, b) }); n != 0 {
@@ -110,7 +110,7 @@ func TestMarkupWithoutRelativeReferencesIsNotCopied(t *testing.T) {
 	}
 }
 
-func TestOutputSizeIsBounded(t *testing.T) {
+func TestSizeOfResolvedMarkupIsBounded(t *testing.T) {
 	t.Parallel()
 	b := New("http://example.com/" + strings.Repeat("x", maxBase-20) + "/")
 	for name, s := range map[string]string{

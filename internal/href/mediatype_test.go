@@ -2,7 +2,7 @@ package href
 
 import "testing"
 
-func TestMediaTypeFollowsTheFileExtension(t *testing.T) {
+func TestMediaTypeIsDerivedFromTheFileExtension(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
 		"http://a.example/talk.mp3":           "audio/mpeg",

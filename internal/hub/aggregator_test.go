@@ -91,7 +91,7 @@ func TestPingIsNotAcknowledgedBeforeAggregatorAcceptsIt(t *testing.T) {
 	})
 }
 
-func TestAggregatorReceivesEachNameOfASubscribedFeed(t *testing.T) {
+func TestAggregatorReceivesPingForEachURLOfASubscribedFeed(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.abouts = map[string]hub.About{feedURL: {Home: siteURL, Self: "http://feeds.test/canonical"}}
@@ -118,7 +118,7 @@ func TestAggregatorReceivesEachNameOfASubscribedFeed(t *testing.T) {
 	})
 }
 
-func TestSitePingsAndChangesListsReachAggregator(t *testing.T) {
+func TestAggregatorReceivesSitePingsAndChangesLists(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		received := h.aggregatorFollows(readURL)
@@ -229,7 +229,7 @@ func TestReceivedPushIsForwardedToSubscribersOnly(t *testing.T) {
 	})
 }
 
-func TestReceivedPushCountsOnceForItsSource(t *testing.T) {
+func TestReceivedPushCountsOnceAgainstTheRateOfItsSource(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{SourceRate: 1}, func(t *testing.T, h *harness) {
 		h.aggregatorFollows(readURL)

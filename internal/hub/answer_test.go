@@ -79,7 +79,7 @@ func TestChangeInTheSameSecondIsFoundAfterARestart(t *testing.T) {
 	})
 }
 
-func TestFollowUpWithoutChangeIsNotLogged(t *testing.T) {
+func TestFollowUpCheckWithoutChangeIsNotLogged(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.subscribers(1)
@@ -95,7 +95,7 @@ func TestFollowUpWithoutChangeIsNotLogged(t *testing.T) {
 	})
 }
 
-func TestFailedFollowUpIsRetried(t *testing.T) {
+func TestFailedFollowUpCheckIsRetried(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		cb := h.subscribers(1)[0]
@@ -119,7 +119,7 @@ func TestFailedFollowUpIsRetried(t *testing.T) {
 	})
 }
 
-func TestDynamicFeedIsReadTwicePerPing(t *testing.T) {
+func TestFeedGeneratedPerRequestIsReadTwicePerPing(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.subscribers(1)
@@ -137,7 +137,7 @@ func TestDynamicFeedIsReadTwicePerPing(t *testing.T) {
 	})
 }
 
-func TestTrusted304IsVerifiedAndAWrongOneEndsTheTrust(t *testing.T) {
+func TestTrusted304IsVerifiedAndIncorrect304EndsTheTrust(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		cb := h.subscribers(1)[0]
@@ -181,7 +181,7 @@ func TestTrusted304IsVerifiedAndAWrongOneEndsTheTrust(t *testing.T) {
 	})
 }
 
-func TestNoETagIsSentForAPingDuringTheReadThatReturnedIt(t *testing.T) {
+func TestETagOfARunningReadIsNotSentForPingsDuringThatRead(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{AckWithin: time.Minute}, func(t *testing.T, h *harness) {
 		h.subscribers(1)
@@ -229,7 +229,7 @@ func TestETagOfARedirectTargetIsNotSent(t *testing.T) {
 	})
 }
 
-func TestUnconditional304IsAnError(t *testing.T) {
+func TestStatus304ToUnconditionalRequestIsAnError(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.subscribers(1)

@@ -37,7 +37,7 @@ func (h *harness) changes() []hub.Change {
 	return list
 }
 
-func TestSitePingChecksItsFeedByAnyName(t *testing.T) {
+func TestSitePingChecksTheFeedUnderEachOfItsURLs(t *testing.T) {
 	t.Parallel()
 	for name, a := range map[string]hub.Announcement{
 		"URL of the feed":             {URL: feedURL},
@@ -95,7 +95,7 @@ func TestAnnouncedFeedIsCheckedAfterACrash(t *testing.T) {
 	})
 }
 
-func TestUnknownSiteIsSearchedForSubscribedFeedsRarely(t *testing.T) {
+func TestSearchOfUnknownSitesForSubscribedFeedsIsRateLimited(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.register("http://a.test/n")
@@ -165,7 +165,7 @@ func TestPingOfCanonicalURLNotifiesSubscribersOfTheAlias(t *testing.T) {
 	})
 }
 
-func TestPingOfAnAliasFindsTheSubscribedFeed(t *testing.T) {
+func TestPingOfAnAliasURLFindsTheSubscribedFeed(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.register("http://a.test/n")
@@ -230,7 +230,7 @@ func TestInvalidAnnouncementsAreRejected(t *testing.T) {
 	})
 }
 
-func TestAnnouncementAboveHostRateIsCheckedLater(t *testing.T) {
+func TestAnnouncementAboveTheRateOfTheHostIsCheckedLater(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{HostRate: 0.1}, func(t *testing.T, h *harness) {
 		h.register("http://a.test/n") // uses the only permitted read of this host

@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/hub"
 )
 
-func TestRefusingCallbackIsChallengedRarely(t *testing.T) {
+func TestChallengesToRefusingCallbackAreRateLimited(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		var asked atomic.Int64
@@ -65,7 +65,7 @@ func TestEachFeedOfARegistrationCountsAgainstSourceRate(t *testing.T) {
 	})
 }
 
-func TestLogIsTrimmedToMaxEvents(t *testing.T) {
+func TestLogIsTrimmedToTheMaximumNumberOfEvents(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{MaxEvents: 20, PingInterval: time.Millisecond}, func(t *testing.T, h *harness) {
 		for i := range 60 {

@@ -14,7 +14,7 @@ import (
 
 func failing(string, int) hub.Reply { return hub.Reply{Text: "It answered 500."} }
 
-func TestFailedNotificationIsRetriedPerRetryTable(t *testing.T) {
+func TestFailedNotificationIsRetriedAsConfigured(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		cb := h.subscribers(1)[0]
@@ -38,7 +38,7 @@ func TestFailedNotificationIsRetriedPerRetryTable(t *testing.T) {
 	})
 }
 
-func TestRetryAfterExtendsTheWait(t *testing.T) {
+func TestRetryAfterExtendsTheDelayBeforeARetry(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		cb := h.subscribers(1)[0]
@@ -54,7 +54,7 @@ func TestRetryAfterExtendsTheWait(t *testing.T) {
 	})
 }
 
-func TestThreeConsecutiveErrorsEndTheSubscriptionInTheHourlySweep(t *testing.T) {
+func TestHourlySweepRemovesSubscriptionsAfterThreeConsecutiveErrors(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		cb := h.subscribers(1)[0]
@@ -113,7 +113,7 @@ func TestSuccessResetsErrorCount(t *testing.T) {
 	})
 }
 
-func TestGoneReplyEndsSubscription(t *testing.T) {
+func TestStatus410FromSubscriberEndsSubscription(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		names := h.subscribers(2)
@@ -129,7 +129,7 @@ func TestGoneReplyEndsSubscription(t *testing.T) {
 	})
 }
 
-func TestSummaryExcludesEndedSubscriptionsFromRetries(t *testing.T) {
+func TestDeliverySummaryCountsRetriesAndEndedSubscriptionsSeparately(t *testing.T) {
 	t.Parallel()
 	for gone, want := range map[int]string{
 		0: "; 3 could not be notified and will be tried again.",
@@ -178,7 +178,7 @@ func TestSlowSubscribersDoNotDelayOthers(t *testing.T) {
 	})
 }
 
-func TestDeliveriesToASubscriberAreSerialAndOrdered(t *testing.T) {
+func TestDeliveriesToOneSubscriberAreSequentialAndInOrder(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{PingInterval: 100 * time.Millisecond}, func(t *testing.T, h *harness) {
 		cb := h.subscribers(1)[0]
@@ -258,7 +258,7 @@ func TestRegistrationDuringFanOutReceivesNextChange(t *testing.T) {
 	})
 }
 
-func TestLogCountsNotifiedAndNamesFailed(t *testing.T) {
+func TestLogStatesNumberOfNotifiedAndNamesOfFailedSubscribers(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		names := h.subscribers(10)
@@ -275,7 +275,7 @@ func TestLogCountsNotifiedAndNamesFailed(t *testing.T) {
 	})
 }
 
-func TestRemoveAndSweepNowReturnTheirEffects(t *testing.T) {
+func TestRemoveAndSweepNowReturnWhatTheyRemoved(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		names := h.subscribers(3)

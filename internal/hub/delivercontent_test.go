@@ -41,7 +41,7 @@ func (h *harness) changeOf(topic, body string) {
 	}
 }
 
-func TestContentsLargerThanMemoryAreDeliveredInTurn(t *testing.T) {
+func TestContentsThatExceedMemoryAreDeliveredOneAfterAnother(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, hub.Options{MaxInFlight: 4, ContentMemory: 10}, func(t *testing.T, h *harness) {
@@ -73,7 +73,7 @@ func TestContentsLargerThanMemoryAreDeliveredInTurn(t *testing.T) {
 	})
 }
 
-func TestRunThatWaitedForMemoryDeliversNewestVersionOnce(t *testing.T) {
+func TestDeliveryThatWaitedForMemorySendsTheNewestVersionOnce(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{MaxInFlight: 4, ContentMemory: 10}, func(t *testing.T, h *harness) {
 		const second = "http://feeds.test/second"
@@ -98,7 +98,7 @@ func TestRunThatWaitedForMemoryDeliversNewestVersionOnce(t *testing.T) {
 	})
 }
 
-func TestRetryWithNewerContentCountsForNewerVersion(t *testing.T) {
+func TestRetryWithNewerContentCountsAsDeliveryOfTheNewerVersion(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		cb := h.webSubs(feedURL, "s", 1)[0]

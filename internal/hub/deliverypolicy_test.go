@@ -178,7 +178,7 @@ func TestOneChangeNotifiesSubscribersOfAllProtocols(t *testing.T) {
 	})
 }
 
-func TestRetryAfterCountsOnlyWithinRetryTable(t *testing.T) {
+func TestRetryAfterIsRespectedOnlyUpToTheLastRetry(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	for _, c := range []struct {

@@ -16,7 +16,7 @@ func (f describingFetcher) Fetch(context.Context, Fetch) (Fetched, error) {
 	return Fetched{About: f.about}, nil
 }
 
-func TestParsingIsBoundedAndPanicFreesItsSlot(t *testing.T) {
+func TestConcurrentParsingIsBoundedAndPanicReleasesItsSlot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex

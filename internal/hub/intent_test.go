@@ -300,7 +300,7 @@ func TestRequestSurvivesACrash(t *testing.T) {
 	})
 }
 
-func TestLastRequestOfACallbackWins(t *testing.T) {
+func TestLatestRequestOfACallbackReplacesEarlierRequests(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.slow = time.Second
@@ -404,7 +404,7 @@ func TestRemovalByOperatorIsSentToSubscriber(t *testing.T) {
 	})
 }
 
-func TestLogRecordsStepsOfASubscription(t *testing.T) {
+func TestLogRecordsEachStepOfASubscription(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.subscribeWebSub(sub1, "", time.Hour)

@@ -25,7 +25,7 @@ func (h *harness) requests(topic, host string, n int) {
 	}
 }
 
-func TestRequestsForOneHostAreSerializedWithoutExtraReads(t *testing.T) {
+func TestRequestsForOneHostAreProcessedInSequenceWithoutExtraReads(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
@@ -75,7 +75,7 @@ func (s hangingConfirmer) Confirm(ctx context.Context, in hub.Intent) (event.Exc
 	return s.harness.Confirm(ctx, in)
 }
 
-func TestHangingHostDoesNotDelayOtherRequests(t *testing.T) {
+func TestUnresponsiveHostDoesNotDelayOtherRequests(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
@@ -156,7 +156,7 @@ func TestRenewalSucceedsWhileTopicIsUnreadable(t *testing.T) {
 	})
 }
 
-func TestHostLimitIgnoresPortAndSpelling(t *testing.T) {
+func TestHostLimitAppliesToAllPortsAndEquivalentNames(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {

@@ -17,7 +17,7 @@ func ownNames(url string) []string {
 	return nil
 }
 
-func TestPingOfOneNameChecksTopicsOfAllNames(t *testing.T) {
+func TestPingUnderOneServerNameChecksTopicsOfAllServerNames(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{Names: ownNames}, func(t *testing.T, h *harness) {
 		other := ownNames(feedURL)[1]
@@ -64,7 +64,7 @@ func TestPingOfOneNameChecksTopicsOfAllNames(t *testing.T) {
 	})
 }
 
-func TestSubscribersAreCountedOnRequestOnly(t *testing.T) {
+func TestPingReturnsNumberOfSubscribersOnlyOnRequest(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.subscribers(4)

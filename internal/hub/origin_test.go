@@ -10,7 +10,7 @@ import (
 )
 
 // Deliveries that run at the same time also time out together. They count as one reason to wait.
-func TestBurstOfTimeoutsOpensTheBreakerOnce(t *testing.T) {
+func TestBurstOfTimeoutsOpensTheCircuitBreakerOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDispatcher(64, time.Second, time.Now, &counters{}, nil)
@@ -31,7 +31,7 @@ func TestBurstOfTimeoutsOpensTheBreakerOnce(t *testing.T) {
 
 // Any number of unknown hosts can be unreachable. Slots are reserved for hosts that are known to
 // respond quickly.
-func TestUnknownHostsDoNotTakeAllSlots(t *testing.T) {
+func TestUnknownHostsDoNotUseAllDeliverySlots(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		hang := make(chan struct{})
@@ -78,7 +78,7 @@ func TestUnknownHostsDoNotTakeAllSlots(t *testing.T) {
 }
 
 // A new host never waits forever behind known hosts.
-func TestNewHostsGetEverySecondTurn(t *testing.T) {
+func TestDeliveriesToKnownAndNewHostsAlternate(t *testing.T) {
 	t.Parallel()
 	d := newDispatcher(100, time.Minute, time.Now, &counters{}, nil)
 	d.maxFresh = 0 // nothing starts automatically

@@ -17,7 +17,7 @@ func (lostClaimStore) Checkpoint(context.Context, hub.Checkpoint) (bool, error) 
 	return false, record.ErrLost
 }
 
-func TestLostRunStartsNoMoreDeliveries(t *testing.T) {
+func TestNodeThatLostItsClaimStartsNoMoreDeliveries(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{MaxInFlight: 4}, func(t *testing.T, h *harness) {
 		h.stop()

@@ -25,7 +25,7 @@ func TestPingOfAChangedFeedNotifiesEverySubscriberOnce(t *testing.T) {
 	})
 }
 
-func TestUnchangedFeedIsNotNotifiedAndETagIsUsedOnceProven(t *testing.T) {
+func TestUnchangedFeedCausesNoNotificationAndProvenETagIsSent(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		cb := h.subscribers(1)[0]
@@ -59,7 +59,7 @@ func TestUnchangedFeedIsNotNotifiedAndETagIsUsedOnceProven(t *testing.T) {
 	})
 }
 
-func TestPingsDuringACheckShareOneFollowUp(t *testing.T) {
+func TestPingsDuringACheckCauseOneFollowUpCheck(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{AckWithin: time.Minute}, func(t *testing.T, h *harness) {
 		h.subscribers(1)
@@ -122,7 +122,7 @@ func TestLastChangeOfABurstIsDelivered(t *testing.T) {
 	})
 }
 
-func TestPingOfASlowFeedIsDurableAcrossARestart(t *testing.T) {
+func TestPingOfASlowFeedSurvivesARestart(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		cb := h.subscribers(1)[0]
@@ -200,7 +200,7 @@ func TestPingOfAnUnreadableFeedFails(t *testing.T) {
 	})
 }
 
-func TestFeedWithoutSubscribersIsReadRarely(t *testing.T) {
+func TestReadsOfFeedsWithoutSubscribersAreRateLimited(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		for range 5 {
@@ -224,7 +224,7 @@ func TestFeedWithoutSubscribersIsReadRarely(t *testing.T) {
 	})
 }
 
-func TestPingAboveSourceRateIsRejected(t *testing.T) {
+func TestPingAboveTheRateOfItsSourceIsRejected(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{SourceRate: 1}, func(t *testing.T, h *harness) {
 		var err error

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/hub"
 )
 
-func TestPrivateTopicIsRejectedAndNotRecorded(t *testing.T) {
+func TestPrivateTopicIsRejectedAndNotStored(t *testing.T) {
 	t.Parallel()
 	const secret = "http://a.test/alice/private/s3cret/rss.xml"
 	withHarness(t, hub.Options{IsPrivate: func(u string) bool { return u == secret }}, func(t *testing.T, h *harness) {

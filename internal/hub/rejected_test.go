@@ -13,7 +13,7 @@ import (
 
 // Developers who test a program with the hub need a log entry for every request and every call.
 
-func TestLogShowsEveryTestCallAndChallenge(t *testing.T) {
+func TestLogContainsEveryTestNotificationAndChallenge(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		const other = "http://feeds.test/other.xml"
@@ -52,7 +52,7 @@ func TestLogShowsEveryTestCallAndChallenge(t *testing.T) {
 	})
 }
 
-func TestLogShowsRejectedRequests(t *testing.T) {
+func TestLogContainsRejectedRequests(t *testing.T) {
 	t.Parallel()
 	own := hub.Options{
 		IsOwnURL: func(callback string) bool { return strings.HasPrefix(callback, "http://hub.test") },
@@ -97,7 +97,7 @@ func TestLogShowsRejectedRequests(t *testing.T) {
 	})
 }
 
-func TestLogOfRejectedRequestsIsRateLimited(t *testing.T) {
+func TestLoggingOfRejectedRequestsIsRateLimited(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		for range 500 {

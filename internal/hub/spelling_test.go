@@ -22,7 +22,7 @@ func (h *harness) documentsRead() int {
 	return len(h.fetches) + h.discovered
 }
 
-func TestSpellingsOfAHostShareItsCheckRate(t *testing.T) {
+func TestEquivalentHostNamesShareOneCheckRate(t *testing.T) {
 	t.Parallel()
 	feeds := func(n int) (list []string) {
 		for i := range n {
@@ -81,7 +81,7 @@ func TestSpellingsOfAHostShareItsCheckRate(t *testing.T) {
 	}
 }
 
-func TestSpellingsOfAHostShareUnverifiedReadLimit(t *testing.T) {
+func TestEquivalentHostNamesShareOneUnverifiedReadLimit(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{SourceRate: -1, HostRate: 1e6}, func(t *testing.T, h *harness) {
 		h.consent = func(hub.Subscription, string, bool) error { return fault.New(fault.Refused, "It knows nothing of it.") }
@@ -102,7 +102,7 @@ func TestSpellingsOfAHostShareUnverifiedReadLimit(t *testing.T) {
 	})
 }
 
-func TestSpellingsOfACallbackHostShareRefusedCallbackLimit(t *testing.T) {
+func TestEquivalentCallbackHostsShareOneRefusalLimit(t *testing.T) {
 	t.Parallel()
 	no := fault.New(fault.Refused, "It knows nothing of it.")
 	callback := func(i int) string { return fmt.Sprintf("%s/%d", nettest.Spellings("victim.test")[i%8], i) }
@@ -127,7 +127,7 @@ func TestSpellingsOfACallbackHostShareRefusedCallbackLimit(t *testing.T) {
 	})
 }
 
-func TestSpellingsOfACallbackHostShareConsentRate(t *testing.T) {
+func TestEquivalentCallbackHostsShareOneConsentRate(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{SourceRate: -1, HostRate: -1}, func(t *testing.T, h *harness) {
 		asked := 0
@@ -142,7 +142,7 @@ func TestSpellingsOfACallbackHostShareConsentRate(t *testing.T) {
 	})
 }
 
-func TestSpellingsOfAHostShareOpenRequestLimit(t *testing.T) {
+func TestEquivalentHostNamesShareOneOpenRequestLimit(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		now, maxNow := 0, 0
@@ -172,7 +172,7 @@ func TestSpellingsOfAHostShareOpenRequestLimit(t *testing.T) {
 	})
 }
 
-func TestSpellingsOfAnOriginShareDeliveryLimit(t *testing.T) {
+func TestEquivalentOriginsShareOneDeliveryLimit(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		var list []hub.SubscriptionInfo

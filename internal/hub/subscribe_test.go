@@ -118,7 +118,7 @@ func TestCallbackAtOwnEndpointIsRejected(t *testing.T) {
 	})
 }
 
-func TestCancelEndsOneRegistration(t *testing.T) {
+func TestCancelEndsOnlyTheGivenRegistration(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.register("http://a.test/n")
@@ -140,7 +140,7 @@ func TestCancelEndsOneRegistration(t *testing.T) {
 	})
 }
 
-func TestCancelWithDomainRequiresChallenge(t *testing.T) {
+func TestCancelRequestWithDomainRequiresChallenge(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.register("http://a.test/n")
@@ -155,7 +155,7 @@ func TestCancelWithDomainRequiresChallenge(t *testing.T) {
 	})
 }
 
-func TestPanicEndsOnlyItsOwnRequest(t *testing.T) {
+func TestPanicInARequestDoesNotAffectOtherRequests(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		cb := h.subscribers(1)[0]

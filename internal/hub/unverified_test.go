@@ -77,7 +77,7 @@ func TestConcurrentRegistrationsDoNotCountAsUnverified(t *testing.T) {
 	})
 }
 
-func TestUnconfirmedRequestsCountAgainstTheirSource(t *testing.T) {
+func TestUnconfirmedRequestsCountAgainstTheRateOfTheirSource(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.confirm = func(hub.Intent) error { return fault.New(fault.Refused, "It knows nothing of it.") }

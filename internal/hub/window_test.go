@@ -218,7 +218,7 @@ func deliverWithWindow(t *testing.T, all, atOnce int, silence time.Duration, tak
 	})
 }
 
-func TestUnrecordedDeliveriesOfANodeAreBounded(t *testing.T) {
+func TestNumberOfUnrecordedDeliveriesOfANodeIsBounded(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	for name, takes := range map[string]func(int) time.Duration{

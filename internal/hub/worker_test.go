@@ -10,7 +10,7 @@ import (
 
 // Workers stay idle between two bursts, at most as many as the last burst needed. Idle workers
 // end after a while, and when the dispatcher stops.
-func TestWorkersStayIdleBetweenBursts(t *testing.T) {
+func TestIdleWorkersRemainBetweenBurstsAndThenEnd(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*dispatcher){
 		"idle":    func(*dispatcher) { <-time.After(3 * idleWorkerTTL) },

@@ -121,7 +121,7 @@ func run(t *testing.T, r *rows, l *Loop[string], do func()) {
 	<-ended
 }
 
-func TestDueRowsAreProcessed(t *testing.T) {
+func TestLoopProcessesDueRows(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var r rows
@@ -147,7 +147,7 @@ func TestDueRowsAreProcessed(t *testing.T) {
 	})
 }
 
-func TestWakeEndsTheWait(t *testing.T) {
+func TestWakeStartsTheNextClaimImmediately(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var r rows
@@ -185,7 +185,7 @@ func TestExpiredClaimIsClaimedAgain(t *testing.T) {
 	})
 }
 
-func TestPanicEndsOneRowOnly(t *testing.T) {
+func TestPanicEndsOnlyTheWorkOnItsRow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var r rows
@@ -206,7 +206,7 @@ func TestPanicEndsOneRowOnly(t *testing.T) {
 	})
 }
 
-func TestFailedClaimIsRetriedAfterAPause(t *testing.T) {
+func TestFailedClaimIsRetriedAfterADelay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := rows{failed: errors.New("away")}
@@ -275,7 +275,7 @@ func TestClaimedRowsBeyondCapacityAreReleased(t *testing.T) {
 	})
 }
 
-func TestWorkersContinueInTheGroupAfterTheRunEnds(t *testing.T) {
+func TestWorkersFinishTheirRowsAfterTheLoopEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var r rows

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestTokenBucketsFillWithTimeAndAreBounded(t *testing.T) {
+func TestTokenBucketsRefillOverTimeAndAreBounded(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1000, 0)
 	l := New(10, 3, 2)

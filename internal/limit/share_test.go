@@ -69,10 +69,10 @@ func (b *bucket) take(now time.Time) {
 	b.at, b.max = now, max(b.max, b.level)
 }
 
-// TestNodesShareOneRate sends random requests to nodes that share a rate, and compares the
+// TestNodesShareOneRateLimit sends random requests to nodes that share a rate, and compares the
 // admitted requests with one bucket. Allowed are its burst, an eighth of it for each further node
 // (reported immediately), and the use too small to report.
-func TestNodesShareOneRate(t *testing.T) {
+func TestNodesShareOneRateLimit(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
 	for seed := range uint64(fulltest.Size(60, 6)) {
@@ -154,7 +154,7 @@ func flood(t *testing.T, nodes []node, now *time.Time, key string, d time.Durati
 	return through
 }
 
-func TestFloodAcrossNodesGetsOneAllowance(t *testing.T) {
+func TestFloodOfRequestsToAllNodesIsLimitedAsOne(t *testing.T) {
 	t.Parallel()
 	const rate = 200
 	for _, n := range []int{1, 2, 4} {
@@ -171,7 +171,7 @@ func TestFloodAcrossNodesGetsOneAllowance(t *testing.T) {
 	}
 }
 
-func TestNodesLimitSeparatelyWithoutDatabase(t *testing.T) {
+func TestNodesApplyTheirOwnLimitsWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	const rate = 20
 	now := time.UnixMilli(1_790_000_000_000)
@@ -187,7 +187,7 @@ func TestNodesLimitSeparatelyWithoutDatabase(t *testing.T) {
 	}
 }
 
-func TestUseBelowTheSharedThresholdWritesNoRows(t *testing.T) {
+func TestRateBelowTheSharingThresholdWritesNoRows(t *testing.T) {
 	t.Parallel()
 	now := time.UnixMilli(1_790_000_000_000)
 	l := &ledger{full: map[Spent]time.Time{}}
@@ -208,7 +208,7 @@ func TestUseBelowTheSharedThresholdWritesNoRows(t *testing.T) {
 	}
 }
 
-func TestClockAheadOnAnotherNodeDelaysBriefly(t *testing.T) {
+func TestFastClockOfAnotherNodeDelaysRequestsOnlyBriefly(t *testing.T) {
 	t.Parallel()
 	now := time.UnixMilli(1_790_000_000_000)
 	l := &ledger{full: map[Spent]time.Time{}}

@@ -85,7 +85,7 @@ func TestLastSeenReturnsTheFirstValidPosition(t *testing.T) {
 	}
 }
 
-func TestOnlyWritesHaveADeadline(t *testing.T) {
+func TestStreamDeadlineAppliesToWritesOnly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, c := open(nil)
@@ -108,7 +108,7 @@ func TestOnlyWritesHaveADeadline(t *testing.T) {
 	})
 }
 
-func TestStreamWorksWithoutDeadlineSupport(t *testing.T) {
+func TestStreamIsSentWithoutDeadlineSupport(t *testing.T) {
 	t.Parallel()
 	rec := httptest.NewRecorder()
 	s := Open(rec, Options{Heartbeat: heartbeat, WriteTimeout: within})
@@ -117,7 +117,7 @@ func TestStreamWorksWithoutDeadlineSupport(t *testing.T) {
 	}
 }
 
-func TestStuckClientEndsStreamAtDeadline(t *testing.T) {
+func TestStreamToStuckClientEndsAtDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, c := open(nil)
@@ -159,7 +159,7 @@ func TestFollowPassesValuesAndSendsHeartbeats(t *testing.T) {
 	})
 }
 
-func TestFollowEndsWithStreamClientOrError(t *testing.T) {
+func TestFollowEndsWhenClientServerOrStreamEnds(t *testing.T) {
 	t.Parallel()
 	failed := errors.New("failed")
 	for name, c := range map[string]struct {

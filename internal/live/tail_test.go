@@ -46,7 +46,7 @@ func join(t *testing.T, tail *Tail[string, int], key string, at int64) (c <-chan
 	return c, leave
 }
 
-func TestWorkerRunsWhileClientsWatch(t *testing.T) {
+func TestWorkerRunsOnlyWhileClientsAreConnected(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		running, begun := 0, 0
@@ -71,7 +71,7 @@ func TestWorkerRunsWhileClientsWatch(t *testing.T) {
 	})
 }
 
-func TestSendReachesAllClientsOfAChannelAndDropsSlowOnes(t *testing.T) {
+func TestSendReachesAllClientsOfAChannelAndDropsSlowClients(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var running, begun int

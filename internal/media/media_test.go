@@ -48,7 +48,7 @@ func images(t testing.TB) map[string][]byte {
 	}
 }
 
-func TestLocationAndSerialNumberAreRemoved(t *testing.T) {
+func TestUploadedImagesLoseLocationAndSerialNumber(t *testing.T) {
 	t.Parallel()
 	for name, b := range images(t) {
 		for _, secret := range []string{secretSerial, secretLocation, "GPSLatitude", "GPS5", "+47.375"} {
@@ -66,7 +66,7 @@ func TestLocationAndSerialNumberAreRemoved(t *testing.T) {
 	}
 }
 
-func TestExiftoolFindsNothingPrivate(t *testing.T) {
+func TestExiftoolFindsNoPrivateMetadata(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "exiftool")
 	if _, err := exec.LookPath("exiftool"); err != nil {
@@ -133,7 +133,7 @@ func TestCleanedImagesDecodeToSamePixels(t *testing.T) {
 	}
 }
 
-func TestTypeSizeAndDurationAreDetected(t *testing.T) {
+func TestTypeSizeAndDurationOfMediaFilesAreDetected(t *testing.T) {
 	t.Parallel()
 	small, err := base64.StdEncoding.DecodeString("UklGRiQAAABXRUJQVlA4IBgAAAAwAQCdASoBAAEAAwA0JaQAA3AA/vuUAAA=")
 	if err != nil {
@@ -221,7 +221,7 @@ func TestTruncatedOrDamagedFileIsRejected(t *testing.T) {
 	}
 }
 
-func TestNameThatContradictsContentIsReported(t *testing.T) {
+func TestFileNameThatContradictsItsContentIsReported(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, kind, bytes, want string }{
 		{"cat.jpg", "image/jpeg", "<html><body>", "“cat.jpg” is named like an image, but its content is an HTML page; it was not accepted."},

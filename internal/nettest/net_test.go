@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-func TestAServerIsReachableByNameAndSeesTheClient(t *testing.T) {
+func TestServerIsReachableByNameAndSeesTheClientAddress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := &Internet{Latency: 10 * time.Millisecond}
@@ -175,7 +175,7 @@ func TestClosingAListenerEndsAcceptAndFreesTheAddress(t *testing.T) {
 	})
 }
 
-func TestACancelledDialEndsAtOnce(t *testing.T) {
+func TestCancelledDialEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := &Internet{Latency: time.Hour}

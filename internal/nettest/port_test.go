@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestRefusingAddrRefusesAndReservesThePort(t *testing.T) {
+func TestRefusingAddrReturnsReservedPortThatRefusesConnections(t *testing.T) {
 	t.Parallel()
 	addr := RefusingAddr(t, "127.0.3.1")
 	if _, err := net.Dial("tcp", addr); !errors.Is(err, syscall.ECONNREFUSED) {

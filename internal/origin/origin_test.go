@@ -24,7 +24,7 @@ func TestLoopbackNamesAreDerivedFromTheListenAddress(t *testing.T) {
 	}
 }
 
-func TestOwnURLsHaveOneCanonicalSpelling(t *testing.T) {
+func TestOwnURLsHaveOneCanonicalForm(t *testing.T) {
 	t.Parallel()
 	n := &Names{}
 	if got := n.Canonical("http://localhost:5337/x"); got != "http://localhost:5337/x" {

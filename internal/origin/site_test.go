@@ -2,7 +2,7 @@ package origin
 
 import "testing"
 
-func TestLinksOfAPageAreRewrittenForItsDomain(t *testing.T) {
+func TestLinksOfAPageAreRewrittenForTheDomainOfItsAuthor(t *testing.T) {
 	t.Parallel()
 	s := Site{User: "alice", Origin: "https://blog.example", Public: "https://hub.example"}
 	for in, want := range map[string]string{

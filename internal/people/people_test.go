@@ -67,7 +67,7 @@ func TestDirectoryIsSortedByLatestPostAndOmitsUnlistedUsers(t *testing.T) {
 	}
 }
 
-func TestFollowersAreNamedOnlyWithTheirConsent(t *testing.T) {
+func TestFollowersAreListedOnlyWithTheirConsent(t *testing.T) {
 	t.Parallel()
 	h := &Here{Store: &fakeStore{}, URLs: func(context.Context, string) ([]string, error) {
 		return []string{"https://a.example/alice/rss.xml"}, nil

@@ -41,7 +41,7 @@ func (m *mailStore) PreferencesOf(context.Context, ...string) (map[string]string
 	return map[string]string{"alice": `{"mailSubscribers":true}`}, nil
 }
 
-func TestVisitorsSubscribeOnceAndWithinLimits(t *testing.T) {
+func TestMailSubscriptionsOfVisitorsAreUniqueAndLimited(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	r := &fakeRiver{ways: []string{forward.ViaEmail}}

@@ -16,8 +16,8 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// TestAggregatorReceivesPushesByEveryProtocol follows a feed at a real hub, over the wire.
-func TestAggregatorReceivesPushesByEveryProtocol(t *testing.T) {
+// TestAggregatorReceivesNotificationsByEveryProtocol follows a feed at a real hub, over the wire.
+func TestAggregatorReceivesNotificationsByEveryProtocol(t *testing.T) {
 	t.Parallel()
 	const at = "http://" + pushHub
 	cloud := func(path, wire, procedure string) river.PushEndpoint {
@@ -93,7 +93,7 @@ func TestAggregatorReceivesPushesByEveryProtocol(t *testing.T) {
 	}
 }
 
-func TestRegistrationIsRenewedForDays(t *testing.T) {
+func TestRegistrationIsRenewedDaily(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, true, func(t *testing.T, p *harness) {
@@ -212,7 +212,7 @@ func TestUnsignedContentIsRejected(t *testing.T) {
 	})
 }
 
-func TestOneHubPerProtocolIsChosenExceptOwn(t *testing.T) {
+func TestOneHubPerProtocolIsUsedExceptTheHubOfThisServer(t *testing.T) {
 	t.Parallel()
 	const at = "http://" + pushHub
 	withHarness(t, true, func(t *testing.T, p *harness) {
@@ -256,7 +256,7 @@ func TestOneHubPerProtocolIsChosenExceptOwn(t *testing.T) {
 	})
 }
 
-func TestPushReachesAggregatorAndSubscribersOnce(t *testing.T) {
+func TestNotificationReachesAggregatorAndSubscribersOnce(t *testing.T) {
 	t.Parallel()
 	withHarness(t, true, func(t *testing.T, p *harness) {
 		endpoint := river.PushEndpoint{Protocol: upstream.WebSub, Hub: "https://" + pushHub + "/websub"}
@@ -286,7 +286,7 @@ func TestPushReachesAggregatorAndSubscribersOnce(t *testing.T) {
 	})
 }
 
-func TestManuallyNamedHubIsKept(t *testing.T) {
+func TestManuallyConfiguredHubIsKept(t *testing.T) {
 	t.Parallel()
 	withHarness(t, true, func(t *testing.T, p *harness) {
 		p.mu.Lock()
@@ -310,7 +310,7 @@ func TestManuallyNamedHubIsKept(t *testing.T) {
 	})
 }
 
-func TestPushAboveRateIsRejectedBeforeAggregator(t *testing.T) {
+func TestNotificationsAboveTheRateLimitDoNotReachTheAggregator(t *testing.T) {
 	t.Parallel()
 	withHarness(t, true, func(t *testing.T, p *harness) {
 		p.follow(river.PushEndpoint{Protocol: upstream.RSSCloud, Hub: "http://" + pushHub + "/rsscloud/pleaseNotify", Wire: "http-post"})

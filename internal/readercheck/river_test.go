@@ -23,8 +23,8 @@ import (
 // watched is the observation time of our reader, on the bubble's clock.
 const watched = 8 * 24 * time.Hour
 
-// TestCloudburstFollowsEveryReaderRule scores this program over a simulated week.
-func TestCloudburstFollowsEveryReaderRule(t *testing.T) {
+// TestCloudburstPassesEveryFeedReaderRule scores this program over a simulated week.
+func TestCloudburstPassesEveryFeedReaderRule(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	dir := filepath.Join(t.TempDir(), "data")

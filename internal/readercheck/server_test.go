@@ -57,7 +57,7 @@ func (c *testServer) verdicts() map[int]Verdict {
 	return out
 }
 
-func TestReaderThatIgnoresTheRulesFailsThem(t *testing.T) {
+func TestFeedReaderThatIgnoresTheRulesFails(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	c := newTestServer(t)
@@ -97,7 +97,7 @@ func TestRequestsWithoutValidatorsAreDetected(t *testing.T) {
 	}
 }
 
-func TestAcceptingAMoveAtOnceIsDetected(t *testing.T) {
+func TestFeedReaderThatMovesAfterOneRedirectIsDetected(t *testing.T) {
 	t.Parallel()
 	c := newTestServer(t)
 	c.get("/probe/moved/feed")
@@ -116,7 +116,7 @@ func TestAcceptingAMoveAtOnceIsDetected(t *testing.T) {
 	}
 }
 
-func TestPageAndListWorkWithoutReaders(t *testing.T) {
+func TestStartPageAndOPMLAreServedWithoutReaders(t *testing.T) {
 	t.Parallel()
 	c := newTestServer(t)
 	if w := c.get("/"); w.Code != 200 || !strings.Contains(w.Body.String(), "No reader has requested") {
@@ -136,7 +136,7 @@ func TestPageAndListWorkWithoutReaders(t *testing.T) {
 	}
 }
 
-func TestTheScoreIsAvailableAsPageAndJSON(t *testing.T) {
+func TestScoreIsServedAsPageAndAsJSON(t *testing.T) {
 	t.Parallel()
 	c := newTestServer(t)
 	c.get("/probe/etag/feed", "User-Agent", "<script>/1 (x)")
@@ -163,7 +163,7 @@ func TestBufferedDataIsNotCountedAsRead(t *testing.T) {
 	}
 }
 
-func TestRulesAreNumbered(t *testing.T) {
+func TestFeedReaderRulesAreNumberedConsecutively(t *testing.T) {
 	t.Parallel()
 	for i, m := range Rules() {
 		if m.Number != i+1 || m.Title == "" {

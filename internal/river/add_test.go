@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/river/forward"
 )
 
-func TestAddStoresItemsWithOneUnconditionalGET(t *testing.T) {
+func TestAddStoresItemsOfOneUnconditionalRequest(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, tagged(rss("", "b", "a"), `"1"`))
@@ -66,7 +66,7 @@ func TestAddOfKnownFeedSendsNoRequest(t *testing.T) {
 	})
 }
 
-func TestConcurrentAddsFetchTheFeedOnce(t *testing.T) {
+func TestConcurrentAddsReadTheFeedOnce(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, func(w http.ResponseWriter, r *http.Request) {
@@ -132,7 +132,7 @@ func TestAddFindsTheFeedOfAPage(t *testing.T) {
 	})
 }
 
-func TestProbingRespectsTheHostInterval(t *testing.T) {
+func TestFeedDiscoveryRespectsTheHostInterval(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve("http://none.test/", page())
@@ -155,7 +155,7 @@ func TestProbingRespectsTheHostInterval(t *testing.T) {
 	})
 }
 
-func TestFailedAddExplainsItselfAndStoresNothing(t *testing.T) {
+func TestFailedAddReturnsReasonAndStoresNothing(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{Max: 1}, func(t *testing.T, h *diskHarness) {
 		serve := func(path string, f http.HandlerFunc) { h.serve("http://feeds.test"+path, f) }
@@ -226,7 +226,7 @@ func TestURLWithoutSchemeIsTriedWithHTTPSAndHTTP(t *testing.T) {
 	})
 }
 
-func TestURLThatRedirectsToKnownFeedFollowsThatFeed(t *testing.T) {
+func TestAddOfURLThatRedirectsToKnownFeedFollowsThatFeed(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))

@@ -20,7 +20,7 @@ func named(links ...string) http.HandlerFunc {
 	return doc("<!doctype html><html><head><title>Page</title>" + b.String() + "</head><body>Hello</body></html>")
 }
 
-func TestPageWithOneFeedInSeveralFormatsNeedsNoChoice(t *testing.T) {
+func TestAddOfPageWithOneFeedInSeveralFormatsNeedsNoChoice(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		links []string
@@ -61,7 +61,7 @@ func TestPageWithOneFeedInSeveralFormatsNeedsNoChoice(t *testing.T) {
 	}
 }
 
-func TestOwnPageIsFollowedByItsFirstFeed(t *testing.T) {
+func TestAddOfPageOfThisServerFollowsItsFirstFeed(t *testing.T) {
 	t.Parallel()
 	own := func(url string) bool { return strings.HasPrefix(url, "http://own.test/") }
 	withDisk(t, river.Options{Own: own}, func(t *testing.T, h *diskHarness) {

@@ -143,7 +143,7 @@ func (h *diskHarness) publish(url string, words ...string) {
 	h.advance(10 * time.Second)
 }
 
-func TestNewItemsAreForwardedInOrderButOldOnesAreNot(t *testing.T) {
+func TestOnlyNewItemsAreForwardedInOrder(t *testing.T) {
 	t.Parallel()
 	withFakeSender(t, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		h.serve(feedURL, doc(rss("", "old")))
@@ -268,7 +268,7 @@ func TestForwardingRespectsRetryAfterAndGone(t *testing.T) {
 }
 
 // The program is killed at the worst moments.
-func TestForwardingSurvivesCrashAndStop(t *testing.T) {
+func TestForwardingContinuesAfterCrashAndStop(t *testing.T) {
 	t.Parallel()
 	withFakeSender(t, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		h.serve(feedURL, doc(rss("", "old")))
@@ -309,7 +309,7 @@ func TestForwardingSurvivesCrashAndStop(t *testing.T) {
 	})
 }
 
-func TestPutForwardingValidatesItsInput(t *testing.T) {
+func TestInvalidForwardingIsRejected(t *testing.T) {
 	t.Parallel()
 	withFakeSender(t, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		h.stop()

@@ -79,7 +79,7 @@ func TestNoMailIsForwardedBeforeConfirmation(t *testing.T) {
 	})
 }
 
-func TestRecipientWhoEndsForwardingGetsNoFurtherRequests(t *testing.T) {
+func TestRecipientWhoUnsubscribesGetsNoFurtherConsentRequests(t *testing.T) {
 	t.Parallel()
 	withMail(t, river.Options{}, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		n := h.mailTo("vic@x.example")
@@ -129,7 +129,7 @@ func TestRecipientWhoEndsForwardingGetsNoFurtherRequests(t *testing.T) {
 	})
 }
 
-func TestLinksAreSignedAndExpire(t *testing.T) {
+func TestConsentLinksAreSignedAndExpire(t *testing.T) {
 	t.Parallel()
 	withMail(t, river.Options{}, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		h.mailTo("vic@x.example")
@@ -263,7 +263,7 @@ func TestForwardedMailsAreLimitedPerDay(t *testing.T) {
 	})
 }
 
-func TestMailThatCouldNotBeSentDoesNotCount(t *testing.T) {
+func TestFailedMailDoesNotCountTowardsTheDailyLimit(t *testing.T) {
 	t.Parallel()
 	withMail(t, river.Options{MailsBy: 2, MailsTo: 2}, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		h.mailTo("a@x.example")

@@ -11,7 +11,8 @@ import (
 	"cloudburst/internal/river"
 )
 
-func TestRule24HintsSurvive304sAndRestarts(t *testing.T) {
+// The test covers rule 24 of internal/readercheck.
+func TestUpdateHintsApplyAfter304AndRestart(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	sy := `<rss version="2.0" xmlns:sy="http://purl.org/rss/1.0/modules/syndication/"><channel><title>F</title>` +
@@ -66,7 +67,8 @@ func TestRule24HintsSurvive304sAndRestarts(t *testing.T) {
 	}
 }
 
-func TestRule24NoRequestsInSkippedHoursAndDaysInGMT(t *testing.T) {
+// The test covers rule 24 of internal/readercheck.
+func TestFeedIsNotCheckedInSkippedHoursAndDays(t *testing.T) {
 	t.Parallel()
 	var hours strings.Builder
 	for h := range 24 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestIDSetMatchesMap(t *testing.T) {
+func TestIDSetBehavesLikeAMap(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	var s ids

@@ -84,7 +84,7 @@ func (s *userStore) RiverSubscribe(_ context.Context, list []Addition, _ time.Ti
 	return fresh, nil
 }
 
-func TestSearchTermsSelectFeedsAndItems(t *testing.T) {
+func TestSearchTermsMatchFeedsAndItems(t *testing.T) {
 	t.Parallel()
 	feed := func(id int64, title, url string) Followed {
 		return Followed{Subscription: Subscription{SourceID: id}, Source: Source{ID: id, URL: url, About: About{Title: title}}}

@@ -23,7 +23,7 @@ func dated(n int, upward bool) string {
 	return `<rss version="2.0"><channel><title>Long</title><ttl>60</ttl>` + b.String() + `</channel></rss>`
 }
 
-func TestNewestItemsOfLongFeedAreStoredInEitherOrder(t *testing.T) {
+func TestNewestItemsOfLongFeedAreStoredWhateverTheOrder(t *testing.T) {
 	t.Parallel()
 	for _, upward := range []bool{false, true} {
 		t.Run(fmt.Sprint("upward ", upward), func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestNewestItemsOfLongFeedAreStoredInEitherOrder(t *testing.T) {
 	}
 }
 
-func TestLargerKeepStoresMoreItems(t *testing.T) {
+func TestHigherItemLimitStoresMoreItems(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{Keep: 2500}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, doc(dated(3000, true)))

@@ -28,7 +28,7 @@ func (w *harness) sameNext(url string) river.NextCheck {
 	return e.Next
 }
 
-func TestNextCheckIsTheSameInListsAndInTheExplanation(t *testing.T) {
+func TestFeedListsAndExplanationShowTheSameNextCheck(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("", "a"), `"a"`))
@@ -65,7 +65,7 @@ func TestNextCheckIsTheSameInListsAndInTheExplanation(t *testing.T) {
 	})
 }
 
-func TestPushOfAHubIsShownThoughItsSubscriptionWasRenewed(t *testing.T) {
+func TestLastPushOfAHubIsShownAfterItsSubscriptionWasRenewed(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.push.set(river.PushState{PushEndpoint: feedEndpoints()[0], State: "active", Since: time.Now()}) // no push since its renewal

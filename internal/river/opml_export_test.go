@@ -40,7 +40,7 @@ func (h *diskHarness) imported(user, doc string) river.Imported {
 	return got
 }
 
-func TestExportHasFoldersTitlesAndListsButNoLogins(t *testing.T) {
+func TestOPMLExportContainsFoldersTitlesAndListsButNoLogins(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
@@ -87,7 +87,7 @@ func TestExportHasFoldersTitlesAndListsButNoLogins(t *testing.T) {
 }
 
 // The lists are random, with all characters that a name may contain.
-func TestExportImportRoundTrip(t *testing.T) {
+func TestOPMLExportSurvivesImport(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		dice := rand.New(rand.NewPCG(1, 2))

@@ -51,7 +51,7 @@ func TestImportStopsAtTheFeedLimit(t *testing.T) {
 }
 
 // Each count takes longer than the one before, so a long list needs few.
-func TestFeedsAreRarelyCountedFarFromTheLimit(t *testing.T) {
+func TestImportCountsFeedsRarelyIfFarFromTheLimit(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
 	for limit, want := range map[int]int{100_000: 3, 3_000: 12, 2_000: 11} {
@@ -64,7 +64,7 @@ func TestFeedsAreRarelyCountedFarFromTheLimit(t *testing.T) {
 	}
 }
 
-func TestDuplicateFeedsOfAListCountOnce(t *testing.T) {
+func TestDuplicateFeedsOfAnImportedListCountOnce(t *testing.T) {
 	t.Parallel()
 	doc := strings.Replace(linesOf(0, 300), "</body>", strings.TrimSuffix(strings.SplitN(linesOf(0, 300), "<body>", 2)[1], "</opml>"), 1) + "</opml>"
 	for limit, want := range map[int]Imported{1000: {Added: 300}, 250: {Added: 250, Over: 50}} {

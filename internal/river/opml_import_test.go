@@ -91,7 +91,7 @@ func TestImportMapsFoldersToCategories(t *testing.T) {
 	}
 }
 
-func TestImportCanUseOneCategory(t *testing.T) {
+func TestImportCanPutAllFeedsIntoOneCategory(t *testing.T) {
 	t.Parallel()
 	doc := `<opml><body><outline text="a" xmlUrl="http://a.example/"/><outline text="F"><outline text="b" xmlUrl="http://b.example/"/></outline></body></opml>`
 	store, _, err := importOf(t, doc, ImportOptions{Category: " New "})
@@ -103,7 +103,7 @@ func TestImportCanUseOneCategory(t *testing.T) {
 	}
 }
 
-func TestImportNamesTheActualFormat(t *testing.T) {
+func TestImportErrorStatesTheDetectedFormat(t *testing.T) {
 	t.Parallel()
 	for doc, want := range map[string]string{
 		"": "it is empty", "<!DOCTYPE html><html><body>x</body></html>": "a web page", "<rss version='2.0'><channel/></rss>": "follow it as one",
@@ -146,7 +146,7 @@ func TestLongImportReportsProgressAndLimitsProblems(t *testing.T) {
 	}
 }
 
-func TestHostileListIsImportedSafely(t *testing.T) {
+func TestHostileOPMLListIsImportedSafely(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat(`<outline text="x">`, 100_000)
 	for name, doc := range map[string]string{

@@ -267,7 +267,7 @@ func TestAnnouncedChangeIsShownWhateverTheValidatorsClaim(t *testing.T) {
 	}
 }
 
-func TestEachWrongRuleAboutValidatorsIsDetected(t *testing.T) {
+func TestSimulationDetectsEachWrongRuleAboutValidators(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	for _, flaw := range originFlaws() {

@@ -27,7 +27,8 @@ func sent(list []request, name string) string {
 	return strings.Join(out, "|")
 }
 
-func TestRule01FeedIsFetchedUnconditionallyOnce(t *testing.T) {
+// The test covers rule 1 of internal/readercheck.
+func TestOnlyFirstRequestOfAFeedIsUnconditional(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("", "b", "a"), `"v1"`))
@@ -54,7 +55,8 @@ func TestRule01FeedIsFetchedUnconditionallyOnce(t *testing.T) {
 	})
 }
 
-func TestRule02And03And04ValidatorsAreReturnedUnchangedAndNeverInvented(t *testing.T) {
+// The test covers rules 2, 3 and 4 of internal/readercheck.
+func TestReceivedValidatorsAreSentBackUnchanged(t *testing.T) {
 	t.Parallel()
 	for _, v := range [][2]string{
 		{`"strong"`, ""}, {`W/"weak"`, ""}, {"unquoted", ""}, {`w/"odd"`, ""}, {"\"caf\xe9\"", ""}, {`"a,b"`, ""},
@@ -92,7 +94,8 @@ func TestRule02And03And04ValidatorsAreReturnedUnchangedAndNeverInvented(t *testi
 	}
 }
 
-func TestRule05ValidatorsOfA304ReplaceTheOldOnes(t *testing.T) {
+// The test covers rule 5 of internal/readercheck.
+func TestValidatorsOfA304ReplaceThePreviousValidators(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("", "a"), `"v1"`))
@@ -106,7 +109,8 @@ func TestRule05ValidatorsOfA304ReplaceTheOldOnes(t *testing.T) {
 	})
 }
 
-func TestRule06And30SameBodyUpdatesValidatorsButNoItems(t *testing.T) {
+// The test covers rules 6 and 30 of internal/readercheck.
+func TestUnchangedBodyUpdatesValidatorsButNoItems(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		var n atomic.Int64
@@ -145,7 +149,8 @@ func (s *failingSaves) SaveCheck(ctx ctx, saved river.Saved) (bool, error) {
 	return s.Store.SaveCheck(ctx, saved)
 }
 
-func TestRule07UnstoredResponseIsFetchedAgainWithoutItsValidators(t *testing.T) {
+// The test covers rule 7 of internal/readercheck.
+func TestValidatorsOfAResponseThatCouldNotBeStoredAreNotSent(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		st := &failingSaves{Store: w.store}
@@ -173,7 +178,8 @@ func TestRule07UnstoredResponseIsFetchedAgainWithoutItsValidators(t *testing.T) 
 	})
 }
 
-func TestRule08ValidatorsAreSentToTheirURLOnly(t *testing.T) {
+// The test covers rule 8 of internal/readercheck.
+func TestValidatorsOfAURLAreNotSentToOtherURLs(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, status(http.StatusFound, "Location", "http://one.test/feed"))
@@ -197,7 +203,8 @@ func TestRule08ValidatorsAreSentToTheirURLOnly(t *testing.T) {
 	})
 }
 
-func TestRule09And10And11NoExtraRequestsAndNoExtraHeaders(t *testing.T) {
+// The test covers rules 9, 10 and 11 of internal/readercheck.
+func TestFeedCheckSendsNoExtraRequestsCookiesOrReferrer(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, func(out http.ResponseWriter, r *http.Request) {
@@ -232,7 +239,8 @@ func TestRule09And10And11NoExtraRequestsAndNoExtraHeaders(t *testing.T) {
 	})
 }
 
-func TestRule12CompressedResponsesAreLimitedAfterDecompression(t *testing.T) {
+// The test covers rule 12 of internal/readercheck.
+func TestSizeLimitAppliesToDecompressedResponses(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
@@ -262,7 +270,8 @@ func TestRule12CompressedResponsesAreLimitedAfterDecompression(t *testing.T) {
 	})
 }
 
-func TestRule13RetryAfterAppliesToAFeedAndToAHostIfSeveralFeedsAgree(t *testing.T) {
+// The test covers rule 13 of internal/readercheck.
+func TestRetryAfterOfSeveralFeedsPausesTheirHost(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	for value, c := range map[string]struct {
@@ -323,7 +332,8 @@ func TestRule13RetryAfterAppliesToAFeedAndToAHostIfSeveralFeedsAgree(t *testing.
 	})
 }
 
-func TestRule14FailingFeedIsRetriedAtGrowingIntervalsAndRecovers(t *testing.T) {
+// The test covers rule 14 of internal/readercheck.
+func TestFailingFeedIsRetriedAtGrowingIntervalsAndRecovers(t *testing.T) {
 	t.Parallel()
 	for name, failing := range map[string]http.HandlerFunc{
 		"404": status(404), "500": status(500), "502": status(502), "a page": doc("<!doctype html><title>Sorry</title>"), "nothing": doc(""),
@@ -359,7 +369,8 @@ func TestRule14FailingFeedIsRetriedAtGrowingIntervalsAndRecovers(t *testing.T) {
 	}
 }
 
-func TestRule15A410StopsChecksKeepsItemsAndCanBeRevived(t *testing.T) {
+// The test covers rule 15 of internal/readercheck.
+func TestStatus410EndsChecksAndKeepsItemsUntilRevived(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, doc(rss("", "a")))

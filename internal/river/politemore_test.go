@@ -15,7 +15,8 @@ import (
 	"cloudburst/internal/river"
 )
 
-func TestRule16PermanentRedirectIsAcceptedAfterThreeChecksOverADayAndCanBeUndone(t *testing.T) {
+// The test covers rule 16 of internal/readercheck.
+func TestPermanentRedirectMovesFeedAfterThreeChecksInADay(t *testing.T) {
 	t.Parallel()
 	const to = "http://new.test/feed"
 	for code, believed := range map[int]bool{301: true, 308: true, 302: false, 307: false} {
@@ -58,7 +59,8 @@ func TestRule16PermanentRedirectIsAcceptedAfterThreeChecksOverADayAndCanBeUndone
 	}
 }
 
-func TestRule17RedirectDocumentCountsAsStatus301AndEmptyOneAs410(t *testing.T) {
+// The test covers rule 17 of internal/readercheck.
+func TestRedirectDocumentCountsAs301AndEmptyRedirectDocumentAs410(t *testing.T) {
 	t.Parallel()
 	const to = "http://new.test/feed"
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
@@ -86,7 +88,8 @@ func TestRule17RedirectDocumentCountsAsStatus301AndEmptyOneAs410(t *testing.T) {
 	})
 }
 
-func TestRule18RedirectsEndAfterFiveAndDowngradesAreReported(t *testing.T) {
+// The test covers rule 18 of internal/readercheck.
+func TestAtMostFiveRedirectsOfAFeedAreFollowed(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		for i := range 10 {
@@ -125,7 +128,8 @@ func TestRule18RedirectsEndAfterFiveAndDowngradesAreReported(t *testing.T) {
 	})
 }
 
-func TestRule19HostGetsOneRequestASecondAndTwoConnections(t *testing.T) {
+// The test covers rule 19 of internal/readercheck.
+func TestHostReceivesOneRequestPerSecondOnTwoConnections(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		options river.Options
@@ -174,7 +178,8 @@ func TestRule19HostGetsOneRequestASecondAndTwoConnections(t *testing.T) {
 	}
 }
 
-func TestRule20And21MissedChecksAreSpreadAfterADowntime(t *testing.T) {
+// The test covers rules 20 and 21 of internal/readercheck.
+func TestMissedChecksAreSpreadOverTimeAfterADowntime(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		var urls []string
@@ -220,7 +225,8 @@ func TestRule20And21MissedChecksAreSpreadAfterADowntime(t *testing.T) {
 	})
 }
 
-func TestRule20ChecksAtTheTopOfTheHourAreSpread(t *testing.T) {
+// The test covers rule 20 of internal/readercheck.
+func TestChecksPlannedForTheFullHourAreSpreadOverTime(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		var n atomic.Int64
@@ -262,7 +268,8 @@ func TestRule20ChecksAtTheTopOfTheHourAreSpread(t *testing.T) {
 	})
 }
 
-func TestRule22And23OneFetchForAllUsersWhoAreCountedInUserAgent(t *testing.T) {
+// The test covers rules 22 and 23 of internal/readercheck.
+func TestOneRequestServesAllUsersAndStatesTheirNumber(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("", "a"), `"v"`))
@@ -281,7 +288,8 @@ func TestRule22And23OneFetchForAllUsersWhoAreCountedInUserAgent(t *testing.T) {
 	})
 }
 
-func TestRule25RefreshIsLimitedToOncePerMinute(t *testing.T) {
+// The test covers rule 25 of internal/readercheck.
+func TestManualRefreshIsLimitedToOncePerMinute(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("<ttl>600</ttl>", "a"), `"v"`))
@@ -314,7 +322,8 @@ func TestRule25RefreshIsLimitedToOncePerMinute(t *testing.T) {
 	})
 }
 
-func TestRule26ConnectionsAreReused(t *testing.T) {
+// The test covers rule 26 of internal/readercheck.
+func TestFeedChecksReuseConnections(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		var urls []string
@@ -330,7 +339,8 @@ func TestRule26ConnectionsAreReused(t *testing.T) {
 	})
 }
 
-func TestRule27SlowServersTimeOut(t *testing.T) {
+// The test covers rule 27 of internal/readercheck.
+func TestRequestsToSlowServersTimeOut(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		slow := map[string]http.HandlerFunc{
@@ -356,7 +366,8 @@ func TestRule27SlowServersTimeOut(t *testing.T) {
 	})
 }
 
-func TestRule28BodyOverFiveMebibytesIsRejectedWithAReason(t *testing.T) {
+// The test covers rule 28 of internal/readercheck.
+func TestFeedLargerThanFiveMebibytesIsRejectedWithAReason(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, func(out http.ResponseWriter, _ *http.Request) {
@@ -372,7 +383,8 @@ func TestRule28BodyOverFiveMebibytesIsRejectedWithAReason(t *testing.T) {
 	})
 }
 
-func TestRule29RefusalIsShownWithItsReasonAndRarelyRepeated(t *testing.T) {
+// The test covers rule 29 of internal/readercheck.
+func TestFeedWithStatus403ShowsReasonAndIsRarelyChecked(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, func(out http.ResponseWriter, _ *http.Request) {

@@ -67,7 +67,7 @@ func TestHubsAreSubscribedOnceAndUnsubscribedWhenRemovedFromTheFeed(t *testing.T
 	})
 }
 
-func TestPushedFeedIsCheckedAtOnceDespiteTheHostInterval(t *testing.T) {
+func TestPushCausesImmediateCheckDespiteTheHostInterval(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{HostInterval: time.Minute}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("", "a"), `"v1"`))
@@ -96,7 +96,7 @@ func TestPushedFeedIsCheckedAtOnceDespiteTheHostInterval(t *testing.T) {
 	})
 }
 
-func TestPushesDuringACheckCauseOneMoreCheckAtMostOneASecond(t *testing.T) {
+func TestPushesDuringACheckCauseAtMostOneCheckPerSecond(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		post := func(words []string) {
@@ -134,7 +134,7 @@ func TestPushesDuringACheckCauseOneMoreCheckAtMostOneASecond(t *testing.T) {
 	})
 }
 
-func TestHostedFeedIsCheckedAtEveryPush(t *testing.T) {
+func TestHostedFeedIsCheckedAfterEveryPush(t *testing.T) {
 	t.Parallel()
 	own := func(url string) bool { return url == feedURL }
 	withHarness(t, river.Options{HostInterval: time.Minute, Own: own}, func(t *testing.T, w *harness) {
@@ -155,7 +155,7 @@ func TestHostedFeedIsCheckedAtEveryPush(t *testing.T) {
 	})
 }
 
-func TestUnhandledPushIsCheckedAfterARestart(t *testing.T) {
+func TestPushBeforeARestartIsHandledAfterTheRestart(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("<ttl>900</ttl>", "a"), `"v1"`))
@@ -261,7 +261,7 @@ func TestFirstPushPlansTheDailyCheck(t *testing.T) {
 	})
 }
 
-func TestFrequentPushesDoNotPreventTheDailyPoll(t *testing.T) {
+func TestFrequentPushesDoNotPreventTheDailyCheck(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	fulltest.SkipUnderRace(t) // many simulated days; shorter tests use the same goroutines
@@ -281,7 +281,7 @@ func TestFrequentPushesDoNotPreventTheDailyPoll(t *testing.T) {
 	})
 }
 
-func TestDeliverStoresItemsWithoutARequest(t *testing.T) {
+func TestDeliveredContentIsStoredWithoutARequest(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss(hubbed, "b", "a"), `"v1"`))
@@ -316,7 +316,7 @@ func TestDeliverStoresItemsWithoutARequest(t *testing.T) {
 	})
 }
 
-func TestUnusableDeliveryCountsAsAPush(t *testing.T) {
+func TestUnusableDeliveredContentCausesACheck(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
 		"a page":       "<!doctype html><p>Hello",
@@ -345,7 +345,7 @@ func TestUnusableDeliveryCountsAsAPush(t *testing.T) {
 	}
 }
 
-func TestDeliveryThatCannotBeStoredIsNotAcknowledged(t *testing.T) {
+func TestDeliveredContentThatCannotBeStoredIsNotAcknowledged(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		m := w.useMemoryStore()
@@ -363,7 +363,7 @@ func TestDeliveryThatCannotBeStoredIsNotAcknowledged(t *testing.T) {
 	})
 }
 
-func TestCNWSHubSetByAUserStays(t *testing.T) {
+func TestCNWSHubSetByAUserIsKept(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, doc(rss("<ttl>60</ttl>", "a")))

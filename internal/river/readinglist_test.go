@@ -87,7 +87,7 @@ func (h *diskHarness) readingList(url string) river.ReadingList {
 	return river.ReadingList{}
 }
 
-func TestReadingListIsReconciled(t *testing.T) {
+func TestSubscriptionsFollowChangesOfAReadingList(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{HostInterval: -1}, func(t *testing.T, h *diskHarness) {
 		for _, n := range strings.Fields("a b c d e f") {
@@ -146,7 +146,7 @@ func TestReadingListIsReconciled(t *testing.T) {
 	})
 }
 
-func TestLargeLossOfAReadingListNeedsConfirmation(t *testing.T) {
+func TestRemovalOfManyFeedsByAReadingListNeedsConfirmation(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{HostInterval: -1}, func(t *testing.T, h *diskHarness) {
 		h.serve(listURL, tagged(opmlOf("a", "b", "c", "d"), `"1"`))
@@ -220,7 +220,7 @@ func TestUnreadableReadingListKeepsItsFeeds(t *testing.T) {
 	})
 }
 
-func TestNestedListsAreFollowedToALimitedDepth(t *testing.T) {
+func TestNestedReadingListsAreFollowedToALimitedDepth(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{HostInterval: -1}, func(t *testing.T, h *diskHarness) {
 		serve := func(name string, names ...string) { h.serve("http://lists.test/"+name, doc(opmlOf(names...))) }
@@ -258,7 +258,7 @@ func TestNestedListsAreFollowedToALimitedDepth(t *testing.T) {
 	})
 }
 
-func TestDropReadingListWithAndWithoutItsFeeds(t *testing.T) {
+func TestReadingListIsRemovedWithOrWithoutItsFeeds(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{HostInterval: -1}, func(t *testing.T, h *diskHarness) {
 		h.serve(listURL, doc(opmlOf("a", "b")))
@@ -287,7 +287,7 @@ func TestDropReadingListWithAndWithoutItsFeeds(t *testing.T) {
 	})
 }
 
-func TestFailedReadingListLeavesNothing(t *testing.T) {
+func TestReadingListThatCannotBeAddedLeavesNoSubscriptions(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{HostInterval: -1, Max: 2}, func(t *testing.T, h *diskHarness) {
 		h.serve(listURL, doc(opmlOf("a", "b", "c")))
@@ -311,7 +311,7 @@ func TestFailedReadingListLeavesNothing(t *testing.T) {
 	})
 }
 
-func TestReadingListReportsTheFeedLimitWhenItGrows(t *testing.T) {
+func TestGrowingReadingListReportsTheFeedLimit(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{HostInterval: -1, Max: 3}, func(t *testing.T, h *diskHarness) {
 		h.serve(listURL, doc(opmlOf("a", "b")))
@@ -354,7 +354,7 @@ func TestReadingListOverTheLimitIsFollowedPartly(t *testing.T) {
 	})
 }
 
-func TestRarelyChangingListIsCheckedLessOften(t *testing.T) {
+func TestRarelyChangingReadingListIsCheckedLessOften(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{HostInterval: -1}, func(t *testing.T, h *diskHarness) {
 		h.serve(listURL, tagged(opmlOf("a"), `"1"`))

@@ -41,7 +41,7 @@ func TestAddFollowsMetaRefresh(t *testing.T) {
 	})
 }
 
-func TestMetaRefreshDoesNotMoveTheFeed(t *testing.T) {
+func TestMetaRefreshDoesNotMoveAFollowedFeed(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, doc(rss("<ttl>60</ttl>", "a")))
@@ -60,7 +60,7 @@ func TestMetaRefreshDoesNotMoveTheFeed(t *testing.T) {
 	})
 }
 
-func TestAddErrorsNameTheURLOnce(t *testing.T) {
+func TestErrorOfAddStatesTheURLOnce(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		for path, f := range map[string]http.HandlerFunc{

@@ -186,7 +186,7 @@ func TestRiverRecoversFromDatabaseOutage(t *testing.T) {
 	})
 }
 
-func TestStopReleasesUnfinishedChecks(t *testing.T) {
+func TestUnfinishedChecksAreReleasedAtShutdown(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{AtOnce: 2}, func(t *testing.T, w *harness) {
 		var urls []string
@@ -247,7 +247,7 @@ func (d *killedStore) PutOff(c ctx, list []river.PutOff) error {
 	}
 }
 
-func TestCrashBetweenFetchAndStoreLosesNothing(t *testing.T) {
+func TestCrashBetweenReadAndStoreLosesNoItems(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{Shared: true}, func(t *testing.T, w *harness) {
 		st := &killedStore{w.store, make(chan struct{})}
@@ -343,7 +343,7 @@ func TestSlowListenerIsDropped(t *testing.T) {
 	})
 }
 
-func TestClockJumpCausesNoBurst(t *testing.T) {
+func TestClockJumpCausesNoBurstOfChecks(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	for _, step := range []time.Duration{time.Hour, -time.Hour, 20 * 365 * 24 * time.Hour} {
@@ -384,7 +384,7 @@ func TestClockJumpCausesNoBurst(t *testing.T) {
 	}
 }
 
-func TestFeedsOfAnOwnHostAreCheckedWithoutPacing(t *testing.T) {
+func TestFeedsOfExemptHostsAreCheckedWithoutHostInterval(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, river.Options{OwnHosts: []string{"feeds.test"}}, func(t *testing.T, w *harness) {
@@ -403,7 +403,7 @@ func TestFeedsOfAnOwnHostAreCheckedWithoutPacing(t *testing.T) {
 	})
 }
 
-func TestBadFeedsReportProblemsAndDelayNoOthers(t *testing.T) {
+func TestInvalidFeedsReportProblemsAndDelayNoOtherFeeds(t *testing.T) {
 	t.Parallel()
 	many := make([]string, 10_000)
 	for i := range many {

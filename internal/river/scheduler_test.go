@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/nettest"
 )
 
-func TestSpellingsOfAHostShareItsPace(t *testing.T) {
+func TestEquivalentHostNamesShareOneInterval(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 	sources := func() (list []Source) {
@@ -47,7 +47,7 @@ func TestSpellingsOfAHostShareItsPace(t *testing.T) {
 	}
 }
 
-func TestOwnHostMatchesEachSpelling(t *testing.T) {
+func TestExemptHostMatchesEquivalentHostNames(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		own, url string

@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/river"
 )
 
-func TestRemoveOfTheLastSubscriptionEndsPush(t *testing.T) {
+func TestRemovalOfTheLastSubscriptionEndsPush(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
@@ -41,7 +41,7 @@ func TestRemoveOfTheLastSubscriptionEndsPush(t *testing.T) {
 	})
 }
 
-func TestChangeIsAtomic(t *testing.T) {
+func TestChangeOfASubscriptionIsAtomic(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
@@ -109,7 +109,7 @@ func TestSubscriptionIsFoundByURLOrID(t *testing.T) {
 	})
 }
 
-func TestGoneAndFailingFeedsCanBeRevived(t *testing.T) {
+func TestUserCanReviveGoneAndFailingFeeds(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
@@ -149,7 +149,7 @@ func TestGoneAndFailingFeedsCanBeRevived(t *testing.T) {
 	})
 }
 
-func TestMoveOfAFeedCanBeUndone(t *testing.T) {
+func TestUserCanUndoTheMoveOfAFeed(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
@@ -171,7 +171,7 @@ func TestMoveOfAFeedCanBeUndone(t *testing.T) {
 	})
 }
 
-func TestSetLoginMovesTheSubscription(t *testing.T) {
+func TestLoginMovesTheSubscriptionToAPrivateFeed(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))

@@ -22,7 +22,7 @@ func (w *harness) followed(user, url string) (river.Followed, bool) {
 	return list[0], true
 }
 
-func TestUndoRemoveRestoresTheSubscription(t *testing.T) {
+func TestUndoOfARemovalRestoresTheSubscription(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("", "c", "b", "a"), `"v1"`))
@@ -73,7 +73,7 @@ func TestUndoRemoveRestoresTheSubscription(t *testing.T) {
 	})
 }
 
-func TestUndoRemoveExpiresAfterAMinute(t *testing.T) {
+func TestUndoOfARemovalExpiresAfterAMinute(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("", "a"), `"v1"`))
@@ -107,7 +107,7 @@ func TestUndoRemoveExpiresAfterAMinute(t *testing.T) {
 	})
 }
 
-func TestUndoAllReadExpiresAfterAMinute(t *testing.T) {
+func TestUndoOfMarkAllReadExpiresAfterAMinute(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("", "a"), `"v1"`))

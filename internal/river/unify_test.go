@@ -10,7 +10,7 @@ import (
 )
 
 // The test starts like a server of an earlier version, which treated each name as a separate feed.
-func TestUnifyMergesSourcesOfTwoNames(t *testing.T) {
+func TestFeedsStoredUnderTwoServerNamesAreMerged(t *testing.T) {
 	t.Parallel()
 	const alias, own = "http://alias.test/", "http://own.test/"
 	var one atomic.Bool

@@ -74,7 +74,7 @@ func TestSecondOfTwoChangesInOneSecondIsShown(t *testing.T) {
 	})
 }
 
-func TestPlannedCheckAfterAFullOneIsConditional(t *testing.T) {
+func TestPlannedCheckAfterAFullReadIsConditional(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		const modified = "Wed, 01 Dec 1999 00:00:00 GMT"
@@ -138,7 +138,7 @@ func TestCheckRecordsWhetherTheRequestWasConditional(t *testing.T) {
 	})
 }
 
-func TestRefreshReadsInFullWithoutAProvenETag(t *testing.T) {
+func TestManualRefreshReadsInFullWithoutAProvenETag(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		o := nettest.Origin{Kind: nettest.OriginConstant}
@@ -156,7 +156,7 @@ func TestRefreshReadsInFullWithoutAProvenETag(t *testing.T) {
 
 // The second change happens in the same second as the first, with the same Last-Modified. The
 // server fails all announced checks, and then answers 304 to a planned one.
-func TestPlannedCheckAfterAFailedPushedOneReadsInFull(t *testing.T) {
+func TestPlannedCheckAfterAFailedPushCheckReadsInFull(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{500, 503} {
 		withSecondsOrigin(t, func(t *testing.T, w *harness, o *modifiedOrigin) {
@@ -201,7 +201,7 @@ func anyCheck(list []river.Check, cause polling.Cause, asked string) bool {
 }
 
 // A check by hand replaces an announced one that has not started.
-func TestFailedRefreshLeavesThePushPending(t *testing.T) {
+func TestPushStaysPendingAfterAFailedManualRefresh(t *testing.T) {
 	t.Parallel()
 	withSecondsOrigin(t, func(t *testing.T, w *harness, o *modifiedOrigin) {
 		o.Set([]byte(rss("", "b", "a")))
@@ -222,7 +222,7 @@ func TestFailedRefreshLeavesThePushPending(t *testing.T) {
 }
 
 // The second change is not announced: it happens in the same second as the first.
-func TestRecentChangeCausesAFollowUpCheck(t *testing.T) {
+func TestFeedModifiedSecondsAgoIsCheckedAgain(t *testing.T) {
 	t.Parallel()
 	t.Run("", func(t *testing.T) { recentChange(t, func(*harness) {}) })
 	t.Run("after a restart", func(t *testing.T) { recentChange(t, (*harness).restart) })
@@ -254,7 +254,7 @@ func recentChange(t *testing.T, meanwhile func(*harness)) {
 }
 
 // A page that is generated for each request always seems to have changed just now.
-func TestAlwaysRecentFeedIsCheckedTwiceAfterAPush(t *testing.T) {
+func TestFeedModifiedAtEveryRequestIsCheckedTwiceAfterAPush(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, func(out http.ResponseWriter, _ *http.Request) {
@@ -281,7 +281,7 @@ func TestAlwaysRecentFeedIsCheckedTwiceAfterAPush(t *testing.T) {
 	})
 }
 
-func TestFollowUpIgnoresSkippedHours(t *testing.T) {
+func TestFollowUpCheckIgnoresSkippedHours(t *testing.T) {
 	t.Parallel()
 	withSecondsOrigin(t, func(t *testing.T, w *harness, o *modifiedOrigin) {
 		const skipping = `<skipHours><hour>0</hour><hour>1</hour><hour>2</hour></skipHours>` // a synctest bubble starts at midnight
@@ -295,7 +295,7 @@ func TestFollowUpIgnoresSkippedHours(t *testing.T) {
 	})
 }
 
-func TestFollowUpRespectsRetryAfter(t *testing.T) {
+func TestFollowUpCheckRespectsRetryAfter(t *testing.T) {
 	t.Parallel()
 	withSecondsOrigin(t, func(t *testing.T, w *harness, o *modifiedOrigin) {
 		o.Set([]byte(rss("", "b", "a")))
@@ -348,7 +348,7 @@ func TestAccepted304IsVerifiedWithinAnHour(t *testing.T) {
 	})
 }
 
-func Test304WithAnotherETagCausesAFullRequestAtOnce(t *testing.T) {
+func TestStatus304WithAnotherETagCausesAFullReadAtOnce(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("", "a"), `"v1"`))

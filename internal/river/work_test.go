@@ -36,7 +36,7 @@ func (t panicking) Forward(context.Context, forward.Forwarding, []river.Entry) e
 	panic("a target that causes a panic")
 }
 
-func TestPanicInAListOrForwardingStopsNothingElse(t *testing.T) {
+func TestPanicInAReadingListOrForwardingDoesNotStopOthers(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
@@ -61,7 +61,7 @@ func TestPanicInAListOrForwardingStopsNothingElse(t *testing.T) {
 }
 
 // spec:cloudburst#river-flood
-func TestFloodingFeedTriggersAnEarlySweep(t *testing.T) {
+func TestFeedWithManyNewItemsTriggersAnEarlySweep(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withDisk(t, river.Options{Keep: 100}, func(t *testing.T, h *diskHarness) {

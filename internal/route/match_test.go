@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestMatchingAgreesWithServeMux(t *testing.T) {
+func TestRoutesMatchLikeServeMux(t *testing.T) {
 	t.Parallel()
 	patterns := []string{"/", "/{$}", "/a", "/a/", "/a/{$}", "/a/{x}", "/a/{x}/b", "/a/{x...}", "/{x}", "/{x}/b", "/{x}/{y}/{z}"}
 	paths := []string{"/", "/a", "/a/", "/a/b", "/a/b/", "/a/b/b", "/a/c/b", "/a/c/b/d", "/b", "/b/b", "/b/c", "/b/c/d"}

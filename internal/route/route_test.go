@@ -11,7 +11,7 @@ func answer(text string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(text)) })
 }
 
-func TestMountWrapsEachRouteByItsProtection(t *testing.T) {
+func TestMountAppliesTheProtectionOfEachRoute(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
 	Mount(mux, []Route{
@@ -44,7 +44,7 @@ func TestMountWrapsEachRouteByItsProtection(t *testing.T) {
 	}
 }
 
-func TestMountPanicsForAnUnprotectedRoute(t *testing.T) {
+func TestMountPanicsIfTheProtectionOfARouteIsMissing(t *testing.T) {
 	t.Parallel()
 	defer func() {
 		if text, _ := recover().(string); !strings.Contains(text, "GET /mine has no wrapper for its protection token") {
@@ -55,7 +55,7 @@ func TestMountPanicsForAnUnprotectedRoute(t *testing.T) {
 	t.Error("Mount did not panic")
 }
 
-func TestProtectionsHaveNames(t *testing.T) {
+func TestProtectionsArePrintedByName(t *testing.T) {
 	t.Parallel()
 	for p, want := range map[Protection]string{Public: "public", Session: "session", Token: "token", Admin: "admin", 9: "protection 9"} {
 		if p.String() != want {

@@ -7,7 +7,7 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-func TestCleanTextIsReturnedWithoutAllocation(t *testing.T) {
+func TestSafeTextIsReturnedWithoutAllocation(t *testing.T) {
 	fulltest.SkipUnderRace(t)
 	for _, p := range pairs() {
 		for _, kind := range []feedtest.Kind{feedtest.RSSContent, feedtest.RSSEscaped, feedtest.AtomHTML} {

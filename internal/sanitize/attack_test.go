@@ -146,7 +146,7 @@ func TestSVGLinksAreCheckedLikeHTMLLinks(t *testing.T) {
 	}
 }
 
-func TestUnsafeLinksLoseTheirTarget(t *testing.T) {
+func TestUnsafeLinksLoseTheirURL(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		`<a href="javascript:x">a</a>`:                  `<a>a</a>`,
@@ -163,7 +163,7 @@ func TestUnsafeLinksLoseTheirTarget(t *testing.T) {
 	}
 }
 
-func TestLinkRelIsSetOnLinks(t *testing.T) {
+func TestLinksHaveTheConfiguredRelAttribute(t *testing.T) {
 	t.Parallel()
 	z := New(Options{LinkRel: "nofollow noopener", NoClasses: true, NoStyles: true})
 	for in, want := range map[string]string{

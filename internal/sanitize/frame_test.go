@@ -2,7 +2,7 @@ package sanitize
 
 import "testing"
 
-func TestFramesBecomeLinks(t *testing.T) {
+func TestFramesAreReplacedByLinks(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		`<iframe src="https://www.youtube.com/embed/abc_-1?rel=0"></iframe>`:                     `<a href="https://www.youtube.com/watch?v=abc_-1">Video on youtube.com</a>`,

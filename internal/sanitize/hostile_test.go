@@ -103,7 +103,7 @@ func TestOutputSizeIsBoundedForHostileInput(t *testing.T) {
 // Eight times the text may take eight times as long; quadratic time is 64 times. The limit allows
 // 2.9 times per doubling. Only texts that are slow in every run fail, because other processes evict
 // the caches.
-func TestTimeIsLinearForHostileInput(t *testing.T) {
+func TestSanitizingHostileInputTakesLinearTime(t *testing.T) {
 	fulltest.SkipUnderRace(t)
 	fulltest.Long(t)
 	const n = 1 << 13
@@ -131,7 +131,7 @@ func TestTimeIsLinearForHostileInput(t *testing.T) {
 	}
 }
 
-func TestInputBeyondTheLimitIsCut(t *testing.T) {
+func TestInputBeyondTheLimitIsTruncated(t *testing.T) {
 	t.Parallel()
 	z := New(Options{})
 	z.longest = 1 << 12

@@ -242,7 +242,7 @@ func TestFastPathMatchesSlowPath(t *testing.T) {
 	}
 }
 
-func FuzzFast(f *testing.F) {
+func FuzzFastPath(f *testing.F) {
 	for _, s := range attacks(f) {
 		f.Add(s)
 	}

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-func TestTextReturnsWordsOnly(t *testing.T) {
+func TestTextReturnsReadableTextWithoutMarkup(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"": "", "a": "a", " a  b\n": "a b", "a b": "a b", "é": "é", " ": "",
@@ -48,7 +48,7 @@ func sameText(t *testing.T, s string) (taken bool) {
 	return ok
 }
 
-func TestFastTextMatchesSlowText(t *testing.T) {
+func TestFastPathOfTextMatchesSlowPath(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 8))
 	posts := fulltest.Size(4000, 400)

@@ -42,7 +42,7 @@ func TestLimitProblemsAreReportedAfterReportingStops(t *testing.T) {
 	}
 }
 
-func TestMessagesQuoteOnlyShortExcerpts(t *testing.T) {
+func TestProblemMessagesContainOnlyShortExcerpts(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ä", 100_000)
 	for _, doc := range []string{
@@ -63,7 +63,7 @@ func TestMessagesQuoteOnlyShortExcerpts(t *testing.T) {
 	}
 }
 
-func TestNamespacesAreLimited(t *testing.T) {
+func TestNumberOfNamespacesIsLimited(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	for i := range 10 {

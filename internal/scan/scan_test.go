@@ -34,7 +34,7 @@ func events(doc string, o Options) (line string, problems []string) {
 	}
 }
 
-func TestEventsAreBalancedAndRepaired(t *testing.T) {
+func TestReaderReturnsBalancedElements(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, doc, want string
@@ -168,7 +168,7 @@ func TestNamespacesAreScopedToTheirElement(t *testing.T) {
 	}
 }
 
-func TestLanguagesAreInherited(t *testing.T) {
+func TestElementsInheritTheLanguageOfTheirParent(t *testing.T) {
 	t.Parallel()
 	r := New(`<a xml:lang="en"><b/><c xml:lang="de"><d/></c><e xml:lang=""/><f/></a>`, Options{})
 	r.SetDefaultLang("fr")
@@ -194,7 +194,7 @@ func seekTo(t *testing.T, r *Reader, name string) {
 	t.Fatalf("there is no <%s>", name)
 }
 
-func TestLeafTrimsTextAndStopsAtMarkup(t *testing.T) {
+func TestTextOfAnElementIsTrimmedAndEndsAtMarkup(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		doc, text string
@@ -223,7 +223,7 @@ func TestLeafTrimsTextAndStopsAtMarkup(t *testing.T) {
 	}
 }
 
-func TestInnerMarkupIsTheSourceOrEquivalent(t *testing.T) {
+func TestInnerMarkupIsReturnedUnchangedOrEquivalent(t *testing.T) {
 	t.Parallel()
 	for doc, want := range map[string]string{
 		`<r><a> <b c="1">x&amp;y</b><br/> </a><z/></r>`:                 `<b c="1">x&amp;y</b><br/>`,
@@ -250,7 +250,7 @@ func TestInnerMarkupIsTheSourceOrEquivalent(t *testing.T) {
 	}
 }
 
-func TestProblemsAreReportedOncePerPlace(t *testing.T) {
+func TestProblemIsReportedOncePerPlace(t *testing.T) {
 	t.Parallel()
 	n := 0
 	r := New(`<r><a><b c=1/><!-- --></a><z/></r>`, Options{Problem: func(string, int, string) bool { n++; return true }})
@@ -264,7 +264,7 @@ func TestProblemsAreReportedOncePerPlace(t *testing.T) {
 	}
 }
 
-func TestLinesAreCounted(t *testing.T) {
+func TestReaderCountsLines(t *testing.T) {
 	t.Parallel()
 	r := New("<a>\n\n<b/>\n</a>", Options{})
 	for _, c := range []struct{ offset, line int }{{0, 1}, {5, 3}, {4, 2}, {12, 4}, {-1, 1}, {99, 4}} {

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// FuzzConditions sends arbitrary headers: the response is one of the expected ones, complete, and
+// FuzzConditionalHeaders sends arbitrary headers: the response is one of the expected ones, complete, and
 // consistent with the headers.
-func FuzzConditions(f *testing.F) {
+func FuzzConditionalHeaders(f *testing.F) {
 	d := New(feedOf(3000), Options{Type: "text/xml", Modified: noon(), Brotli: true, Feed: true, Now: func() time.Time { return noon().Add(time.Hour) }})
 	f.Add("gzip, br;q=0.5", `"a", W/"b"`, noonText, "")
 	f.Add("identity;q=0", "*", "", "")
@@ -53,8 +53,8 @@ func FuzzConditions(f *testing.F) {
 	})
 }
 
-// FuzzTags parses lists of tags: parsing ends, and the results are part of the list.
-func FuzzTags(f *testing.F) {
+// FuzzETagList parses lists of tags: parsing ends, and the results are part of the list.
+func FuzzETagList(f *testing.F) {
 	f.Add(`"a", W/"b,c" ,*, d`)
 	f.Add(`W/,,"`)
 	f.Fuzz(func(t *testing.T, list string) {
@@ -81,8 +81,8 @@ func FuzzTags(f *testing.F) {
 	})
 }
 
-// FuzzWeight parses lists of names with weights.
-func FuzzWeight(f *testing.F) {
+// FuzzAcceptWeight parses lists of names with weights.
+func FuzzAcceptWeight(f *testing.F) {
 	f.Add("feed, vcdiff;q=0.5", "feed")
 	f.Add("a;q=0.1234;x=y,b;q=;", "b")
 	f.Fuzz(func(t *testing.T, list, name string) {

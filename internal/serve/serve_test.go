@@ -36,7 +36,7 @@ func request(d http.Handler, method string, header ...string) *httptest.Response
 	return w
 }
 
-func TestStatusOfTheResponseIsReturned(t *testing.T) {
+func TestServeReturnsTheStatusItSent(t *testing.T) {
 	t.Parallel()
 	d := New(feedOf(2000), Options{Modified: noon()})
 	for _, c := range []struct {
@@ -90,7 +90,7 @@ func unpacked(t *testing.T, w *httptest.ResponseRecorder) string {
 	return string(body)
 }
 
-func TestDocumentIsSentWithItsHeaders(t *testing.T) {
+func TestResponseContainsTheHeadersOfTheDocument(t *testing.T) {
 	t.Parallel()
 	body := feedOf(5000)
 	d := New(body, Options{
@@ -122,7 +122,7 @@ func TestDocumentIsSentWithItsHeaders(t *testing.T) {
 	}
 }
 
-func TestWithoutOptionsOnlyBodyAndETagAreSent(t *testing.T) {
+func TestResponseContainsOnlyBodyAndETagByDefault(t *testing.T) {
 	t.Parallel()
 	w := request(New([]byte("x"), Options{}), "GET", "If-Modified-Since", noonText, "Origin", "http://a.example")
 	want := http.Header{"Content-Type": {"text/plain; charset=utf-8"} /* net/http's guess */, "Content-Length": {"1"}, "Accept-Ranges": {"none"}, "Etag": w.Header()["Etag"], "Vary": {"Accept-Encoding"}}
@@ -135,7 +135,7 @@ func TestWithoutOptionsOnlyBodyAndETagAreSent(t *testing.T) {
 }
 
 // The last three columns are the expected Content-Encoding: "-" means none, 406 a refusal.
-func TestAcceptEncodingSelectsTheRepresentation(t *testing.T) {
+func TestAcceptEncodingSelectsTheCompression(t *testing.T) {
 	t.Parallel()
 	body := feedOf(5000)
 	with := New(body, Options{Brotli: true})
@@ -321,7 +321,7 @@ func TestDeltaIsSentWithStatus226(t *testing.T) {
 	}
 }
 
-func TestHeadersOfTheCallerArePreserved(t *testing.T) {
+func TestHeadersSetByTheCallerAreKept(t *testing.T) {
 	t.Parallel()
 	d := New(feedOf(2000), Options{})
 	for range 2 {
@@ -427,7 +427,7 @@ func TestServingACachedDocumentDoesNotAllocate(t *testing.T) {
 	}
 }
 
-func BenchmarkHit(b *testing.B) {
+func BenchmarkServeCachedDocument(b *testing.B) {
 	d := New(feedOf(40_000), Options{Type: "text/xml", Modified: noon(), Cache: "public", Feed: true})
 	r := httptest.NewRequest("GET", "/", nil)
 	r.Header.Set("Accept-Encoding", "gzip, deflate, br")

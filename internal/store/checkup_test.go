@@ -15,7 +15,7 @@ type examiner interface {
 	Checkup(ctx context.Context, now time.Time) (checkup.Database, error)
 }
 
-func TestCheckupReportsLateWorkOfBothDatabases(t *testing.T) {
+func TestCheckupReportsOverdueWorkInBothDatabases(t *testing.T) {
 	t.Parallel()
 	for engine, o := range map[string]store.Options{"SQLite": {Dir: t.TempDir()}, "PostgreSQL": {DatabaseURL: storetest.Postgres(t)}} {
 		s := open(t, o)

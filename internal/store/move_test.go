@@ -202,7 +202,7 @@ func TestMoveRepairsAndCountsInvalidTexts(t *testing.T) {
 	}
 }
 
-func TestMovedStoreIsUsable(t *testing.T) {
+func TestMovedStoreCanBeReadAndWritten(t *testing.T) {
 	t.Parallel()
 	dir, url, back := t.TempDir(), storetest.Postgres(t), t.TempDir()
 	w, err := sqlite.CreateIn(t.Context(), dir, false)
@@ -295,7 +295,7 @@ func TestKilledMoveLeavesNoStoreThatOpens(t *testing.T) {
 	}
 }
 
-func TestStoreInUseCannotBeMoved(t *testing.T) {
+func TestStoreOfARunningServerCannotBeMoved(t *testing.T) {
 	t.Parallel()
 	dir, url := t.TempDir(), storetest.Postgres(t)
 	for _, o := range []store.Options{{Dir: dir}, {DatabaseURL: url}} {
@@ -372,7 +372,7 @@ func TestMoveReplacesDatabaseOnlyOnRequest(t *testing.T) {
 	}
 }
 
-func TestForeignTablesAreNeverRemoved(t *testing.T) {
+func TestTablesOfOtherProgramsAreNeverRemoved(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
 	storetest.Execute(t, url, "CREATE TABLE post (mine TEXT); INSERT INTO post VALUES ('kept')")
@@ -413,7 +413,7 @@ func TestMoveCopiesKey(t *testing.T) {
 	}
 }
 
-func TestSnapshotIgnoresConcurrentWrites(t *testing.T) {
+func TestMovedSnapshotExcludesConcurrentWrites(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
 	s, err := store.Open(t.Context(), store.Options{DatabaseURL: url})

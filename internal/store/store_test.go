@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-func TestOpenFollowsOptions(t *testing.T) {
+func TestOptionsSelectTheDatabase(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	url := storetest.Postgres(t)

@@ -9,7 +9,7 @@ func confine(source string) (string, error) {
 	return Confine(source, Options{Scope: ".author", Media: "/alice/media/"})
 }
 
-func TestSelectorsAreLimitedToTheElement(t *testing.T) {
+func TestCSSSelectorsAreLimitedToTheElementOfTheAuthor(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{
 		`a { color: red }`: `.author a{color:red;}`,

@@ -19,7 +19,7 @@ func (s discardWriter) WriteHeader(int)             {}
 func (s discardWriter) Write(p []byte) (int, error) { return len(p), nil }
 
 // Not parallel: allocations of other tests would be counted too.
-func TestCacheHitDoesNotAllocate(t *testing.T) {
+func TestResponseFromCacheDoesNotAllocate(t *testing.T) {
 	l := newLayer(t)
 	o := render.Options{Self: "http://h.example/", Hubs: []string{"http://hub.example/"}, Cloud: &feed.Cloud{Domain: "h"}}
 	links := []string{`<http://hub.example/>; rel="hub"`}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestMemoryIsBounded(t *testing.T) {
+func TestCacheMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	l.Memory = 300_000
@@ -35,7 +35,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-func TestLeastRecentlyUsedIsEvictedFirst(t *testing.T) {
+func TestLeastRecentlyUsedFeedIsEvictedFirst(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	l.Memory = 200_000

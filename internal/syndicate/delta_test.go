@@ -80,7 +80,7 @@ func TestDeltaContainsOnlyNewItems(t *testing.T) {
 	}
 }
 
-func TestRequestsWithoutUsableDeltaGetTheCompleteFeed(t *testing.T) {
+func TestRequestsWithoutUsableDeltaReceiveTheCompleteFeed(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	old, now := saved(1, rss("a", "b")), saved(2, rss("c", "a", "b"))
@@ -121,7 +121,7 @@ func TestRequestsWithoutUsableDeltaGetTheCompleteFeed(t *testing.T) {
 }
 
 // Each version adds an item; a client with version n gets the items after it.
-func TestDeltasAreMadeForTheLastFiftyVersions(t *testing.T) {
+func TestDeltasAreServedForTheLastFiftyVersions(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	var items, tags []string
@@ -154,7 +154,7 @@ func TestDeltasAreMadeForTheLastFiftyVersions(t *testing.T) {
 	checkInvariants(t, l)
 }
 
-func TestOnlyTheFirstTagsAreRead(t *testing.T) {
+func TestOnlyTheFirstETagsOfARequestAreRead(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	tag := get(t, l, saved(1, rss("a")), "").Header().Get("ETag")
@@ -217,7 +217,7 @@ func TestDeltaHasTheHeadersOfTheCompleteFeed(t *testing.T) {
 	}
 }
 
-func TestCompleteFeedIsSentWhereNoDeltaCanBeBuilt(t *testing.T) {
+func TestCompleteFeedIsSentIfNoDeltaCanBeBuilt(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	// A document that is not a feed has no items to compare, and a format that cannot be written is
@@ -254,7 +254,7 @@ func TestCompleteFeedIsSentWhereNoDeltaCanBeBuilt(t *testing.T) {
 
 // A document may be saved after its version was looked up and before it is read. Then the newer
 // document is read as the older version.
-func TestVersionSavedDuringTheReadIsNotLost(t *testing.T) {
+func TestVersionSavedDuringAReadIsServedAfterwards(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	raw := rss("b", "a")

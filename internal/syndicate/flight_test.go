@@ -15,7 +15,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-func TestConcurrentMissesShareOneBuild(t *testing.T) {
+func TestConcurrentRequestsRenderAFeedOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLayer(t)
@@ -79,7 +79,7 @@ func TestCanceledFirstRequestDoesNotFailTheOthers(t *testing.T) {
 	})
 }
 
-func TestPanicFailsOnlyItsDocument(t *testing.T) {
+func TestPanicWhileRenderingFailsOnlyItsFeed(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	l.Log = slog.New(slog.DiscardHandler)
@@ -101,7 +101,7 @@ func TestPanicFailsOnlyItsDocument(t *testing.T) {
 	get(t, l, s, "atom")
 }
 
-func TestDroppedFeedIsBuiltAgain(t *testing.T) {
+func TestEvictedFeedIsRenderedAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLayer(t)

@@ -106,7 +106,7 @@ func TestFeedIsLoadedOnceForAllFormats(t *testing.T) {
 	checkInvariants(t, l)
 }
 
-func TestSavedFormIsServedByteForByte(t *testing.T) {
+func TestUploadedFormatIsServedByteForByte(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	for name, c := range map[string]struct{ raw, kind, want string }{
@@ -126,7 +126,7 @@ func TestSavedFormIsServedByteForByte(t *testing.T) {
 	}
 }
 
-func TestMaxAgeFollowsTheFeedWithinBounds(t *testing.T) {
+func TestMaxAgeIsTheTTLOfTheFeedWithinBounds(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	for part, want := range map[string]string{
@@ -153,7 +153,7 @@ func TestMaxAgeFollowsTheFeedWithinBounds(t *testing.T) {
 	}
 }
 
-func TestOnlyANewerVersionReplacesTheCache(t *testing.T) {
+func TestOnlyANewerVersionReplacesTheCachedFeed(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	one, two := saved(1, rss("one")), saved(2, rss("two"))
@@ -178,7 +178,7 @@ func TestOnlyANewerVersionReplacesTheCache(t *testing.T) {
 	checkInvariants(t, l)
 }
 
-func TestLoadReturnsTheContentType(t *testing.T) {
+func TestContentTypeReturnedByLoadIsUsed(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	s := saved(1, nil)
@@ -194,7 +194,7 @@ func TestLoadReturnsTheContentType(t *testing.T) {
 	}
 }
 
-func TestErrorsAreReturnedAndNotWritten(t *testing.T) {
+func TestErrorsAreReturnedToTheCallerWithoutResponse(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	away := errors.New("away")
@@ -234,7 +234,7 @@ func TestErrorsAreReturnedAndNotWritten(t *testing.T) {
 	}
 }
 
-func TestPrivateFeedIsNotCachedByOthers(t *testing.T) {
+func TestPrivateFeedForbidsCachingByClientsAndProxies(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	public := saved(1, rss("one", strings.Repeat("words ", 500)))
@@ -254,7 +254,7 @@ func TestPrivateFeedIsNotCachedByOthers(t *testing.T) {
 	}
 }
 
-func TestRenderOptionsSelectTheDocument(t *testing.T) {
+func TestEachCombinationOfRenderOptionsIsCachedSeparately(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	to := func(self, callback string) Source {
@@ -292,7 +292,7 @@ func TestRenderOptionsSelectTheDocument(t *testing.T) {
 	checkInvariants(t, l)
 }
 
-func TestSecondVersionWithinASecondIsNotAnsweredWith304(t *testing.T) {
+func TestSecondVersionWithinOneSecondIsNotAnsweredWith304(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	one, two := saved(1, rss("one")), saved(2, rss("two"))
@@ -307,7 +307,7 @@ func TestSecondVersionWithinASecondIsNotAnsweredWith304(t *testing.T) {
 	}
 }
 
-func TestWarningsAreReturned(t *testing.T) {
+func TestWarningsOfRenderingAreReturned(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	s := saved(1, rss(strings.Split(strings.Repeat("item ", 30), " ")...))

@@ -22,7 +22,7 @@ const (
 
 // A client gets the newest version at the time of its request, or a newer one, of its own feed. A
 // client that applies deltas misses nothing, while feeds are saved, dropped and evicted.
-func TestReadersGetTheNewestVersionUnderConcurrency(t *testing.T) {
+func TestConcurrentRequestsReceiveTheNewestVersion(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	l.Memory = 150_000 // too small for all, so there are always evictions

@@ -53,7 +53,7 @@ func TestCallsWithoutServiceManagerDoNothing(t *testing.T) {
 	}
 }
 
-func TestNotifySendsTheState(t *testing.T) {
+func TestNotifySendsTheStateToSystemd(t *testing.T) {
 	t.Parallel()
 	path, next := manager(t)
 	s, err := systemd.FromEnviron([]string{"NOTIFY_SOCKET=" + path}, pid)
@@ -125,7 +125,7 @@ func TestVariablesOfAnotherProcessAreIgnored(t *testing.T) {
 	}
 }
 
-func TestAnInvalidSocketCountIsRejected(t *testing.T) {
+func TestInvalidSocketCountIsRejected(t *testing.T) {
 	t.Parallel()
 	for _, n := range []string{"x", "-1", "1000000"} {
 		if _, err := systemd.FromEnviron([]string{"LISTEN_FDS=" + n, "LISTEN_PID=" + strconv.Itoa(pid)}, pid); err == nil {

@@ -12,7 +12,7 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-func TestFeedChangesEachQuarterAndAdvertisesItsCloud(t *testing.T) {
+func TestTestFeedChangesEveryQuarterHourAndContainsCloudElement(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 4, 14, 29, 59, 0, time.UTC)
 	before, changed := document("http://hub.example:5337", rsscloud.CloudAt("http://hub.example:5337").String(), at, nil)
@@ -39,7 +39,7 @@ func TestFeedChangesEachQuarterAndAdvertisesItsCloud(t *testing.T) {
 	}
 }
 
-func TestFeedIsNotifiedEachQuarter(t *testing.T) {
+func TestSubscribersOfTestFeedAreNotifiedEveryQuarterHour(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour+time.Minute)

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestTextsAreClippedAndCleaned(t *testing.T) {
+func TestTextsAreTruncatedAndControlCharactersRemoved(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, got, want string }{
 		{"a text that fits", Clip("feed", 4), "feed"},

@@ -21,7 +21,7 @@ func changeOf(version int64) *hub.Topic {
 	return &hub.Topic{ID: 7, URL: "https://user:pw@feeds.example/a?key=hush", Version: version, ChangedAt: time.UnixMilli(1_800_000_000_000)}
 }
 
-func TestAllNodesNameAndSampleAChangeTheSame(t *testing.T) {
+func TestAllNodesChooseTheSameTraceIDAndSampling(t *testing.T) {
 	t.Parallel()
 	const all = 4000
 	a, b := New(Options{Endpoint: "http://a.example", Sample: 0.25, Node: 1}), New(Options{Endpoint: "http://a.example", Sample: 0.25, Node: 2})
@@ -152,7 +152,7 @@ func TestRemainingSpansAreSentAtShutdown(t *testing.T) {
 	}
 }
 
-func FuzzAnswer(f *testing.F) {
+func FuzzCollectorResponse(f *testing.F) {
 	f.Add([]byte{10, 2, 8, 4})
 	f.Add([]byte{18, 1, 0, 10, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -302,7 +302,7 @@ func TestMarkdownFolderIsImported(t *testing.T) {
 	}
 }
 
-func TestDamagedForeignArchiveChangesNothing(t *testing.T) {
+func TestDamagedArchiveOfAnotherServiceChangesNothing(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, "https://one.example")
 	files := mastodonFiles(t)
@@ -325,7 +325,7 @@ func TestDamagedForeignArchiveChangesNothing(t *testing.T) {
 	s.mustReject([]byte(bloggerExport[:len(bloggerExport)-40]), "cannot be read beyond line")
 }
 
-func TestLinksAndUnacceptableFilesAreReported(t *testing.T) {
+func TestImportReportsLinksAndRejectedFiles(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, "https://one.example")
 	files := mastodonFiles(t)

@@ -74,7 +74,7 @@ func byGUID(posts []author.Post) map[string]author.Post {
 	return all
 }
 
-func TestImportUnderAnotherNameRewritesFileURLs(t *testing.T) {
+func TestImportForAnotherUserNameRewritesFileURLs(t *testing.T) {
 	t.Parallel()
 	from, to := newTestServer(t, "https://one.example"), newTestServer(t, "https://two.example")
 	f := from.image("alice", 10)
@@ -253,7 +253,7 @@ func TestDamagedOrHostileArchiveChangesNothing(t *testing.T) {
 	}
 }
 
-func TestInterruptedImportContinues(t *testing.T) {
+func TestInterruptedImportCanBeContinued(t *testing.T) {
 	t.Parallel()
 	from, to := newTestServer(t, "https://one.example"), newTestServer(t, "https://two.example")
 	from.randomPosts(rand.New(rand.NewPCG(5, 5)), "alice", 20)

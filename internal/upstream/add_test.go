@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/upstream"
 )
 
-func TestAddChoosesTheEndpoint(t *testing.T) {
+func TestAddSelectsAHubOfTheFeed(t *testing.T) {
 	t.Parallel()
 	cloud := upstream.Endpoint{Protocol: upstream.RSSCloud, Hub: cloudURL, Wire: "http-post"}
 	websub := upstream.Endpoint{Protocol: upstream.WebSub, Hub: hubURL}
@@ -90,7 +90,7 @@ func TestRepeatedAddRenewsAndKeepsTheCallback(t *testing.T) {
 	})
 }
 
-func TestSubscriptionLastsWhileAnyPurposeNeedsIt(t *testing.T) {
+func TestUpstreamSubscriptionRemainsWhileRiverOrRelayNeedsIt(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		f := w.add(upstream.RSSCloud)
@@ -120,7 +120,7 @@ func TestSubscriptionLastsWhileAnyPurposeNeedsIt(t *testing.T) {
 	})
 }
 
-func TestEndOfWebSubSubscriptionIsVerified(t *testing.T) {
+func TestUnsubscriptionByWebSubIsVerified(t *testing.T) {
 	t.Parallel()
 	for _, answers := range []bool{true, false} {
 		withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
@@ -154,7 +154,7 @@ func TestEndOfWebSubSubscriptionIsVerified(t *testing.T) {
 	}
 }
 
-func TestRemovedFeedCanBeFollowedAgainAtOnce(t *testing.T) {
+func TestRemovedFeedCanBeSubscribedAgainAtOnce(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		first := w.add(upstream.WebSub)

@@ -36,7 +36,7 @@ func theCloudEndpoint() upstream.Endpoint {
 	return upstream.Endpoint{Protocol: upstream.RSSCloud, Hub: cloudURL, Wire: "http-post"}
 }
 
-func TestEndpointFoundByTheReaderIsSubscribedWithoutFetchingTheFeed(t *testing.T) {
+func TestHubFoundByTheRiverIsUsedWithoutReadingTheFeedAgain(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		w.found = nil
@@ -88,7 +88,7 @@ func TestAllSubscriptionsOfAFeedAreListed(t *testing.T) {
 	})
 }
 
-func TestHubsKnownToTheReaderReplaceALostHub(t *testing.T) {
+func TestHubsKnownToTheRiverReplaceAnUnreachableHub(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t) // many simulated days; shorter tests use the same goroutines
 	withHarness(t, upstream.Options{Away: 24 * time.Hour}, func(t *testing.T, w *harness) {
@@ -113,7 +113,7 @@ func TestHubsKnownToTheReaderReplaceALostHub(t *testing.T) {
 	})
 }
 
-func TestFeedFollowedByTheReaderIsNotFetchedToFindHubs(t *testing.T) {
+func TestFeedFollowedInTheRiverIsNotReadAgainToFindHubs(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{Away: 24 * time.Hour}, func(t *testing.T, w *harness) {
 		discovered := 0
@@ -148,7 +148,7 @@ func (c *countingHarness) Discover(ctx context.Context, feed string) (upstream.F
 	return c.harness.Discover(ctx, feed)
 }
 
-func TestContentIsReportedAsSignedOnlyWithASecret(t *testing.T) {
+func TestContentCountsAsSignedOnlyWithASecret(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		content := upstream.Content{Body: []byte("<rss/>"), Signed: true}
@@ -167,7 +167,7 @@ func TestContentIsReportedAsSignedOnlyWithASecret(t *testing.T) {
 	})
 }
 
-func TestStartOfUninterruptedPushIsRecorded(t *testing.T) {
+func TestStartTimeOfUninterruptedPushIsStored(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *harness) {
@@ -205,7 +205,7 @@ func TestStartOfUninterruptedPushIsRecorded(t *testing.T) {
 	})
 }
 
-func TestChallengeIsAnsweredWhileAFollowEnds(t *testing.T) {
+func TestChallengeIsAnsweredDuringUnsubscription(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		w.addEndpoint(theCloudEndpoint(), upstream.Reader)

@@ -57,7 +57,7 @@ func TestWebSubLeaseIsRenewedInItsLastFifth(t *testing.T) {
 	}
 }
 
-func TestDowntimeRenewsCloudsAndChecksFeeds(t *testing.T) {
+func TestDowntimeCausesRenewalsAndFeedChecks(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		cloud, cnws, ws := w.add(upstream.RSSCloud), w.add(upstream.CNWS), w.add(upstream.WebSub)
@@ -102,7 +102,7 @@ func TestDowntimeRenewsCloudsAndChecksFeeds(t *testing.T) {
 	})
 }
 
-func TestNewPublicURLRenewsEveryFollow(t *testing.T) {
+func TestNewPublicURLRenewsEveryUpstreamSubscription(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		w.add(upstream.RSSCloud)
@@ -159,7 +159,7 @@ func TestRetryAfterOfAHubIsRespected(t *testing.T) {
 	})
 }
 
-func TestRefusalIsStoredAndRetriedAfterADay(t *testing.T) {
+func TestRefusedSubscriptionIsStoredAndRetriedAfterADay(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *harness) {
 		w.answer = refuse(fault.Refused, "The hub refused. Not yours.")
@@ -201,7 +201,7 @@ func TestPermanentRefusalEndsTheSubscription(t *testing.T) {
 	}
 }
 
-func TestDenialEndsTheSubscriptionWithItsReason(t *testing.T) {
+func TestDeniedSubscriptionEndsWithTheReasonOfTheHub(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *harness) {
 		f := w.add(upstream.WebSub)
@@ -225,7 +225,7 @@ func TestDenialEndsTheSubscriptionWithItsReason(t *testing.T) {
 	})
 }
 
-func TestSubscriptionIsRepeatedAtAHubThatDoesNotVerify(t *testing.T) {
+func TestSubscriptionIsRequestedAgainIfTheHubDoesNotVerifyIt(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		w.lease = 0
@@ -295,7 +295,7 @@ func TestTwoProcessesSendEachRequestOnce(t *testing.T) {
 	})
 }
 
-func TestClaimOfADeadProcessExpires(t *testing.T) {
+func TestClaimOfACrashedProcessExpires(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *harness) {
 		f := w.add(upstream.RSSCloud)
@@ -373,7 +373,7 @@ func TestCNWSSubscriptionIsRepeatedAfter30SilentDays(t *testing.T) {
 	})
 }
 
-func TestFeedThatMovedToAnotherHubIsFollowedThere(t *testing.T) {
+func TestFeedThatMovedToAnotherHubIsSubscribedAtThatHub(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t) // many simulated days; shorter tests use the same goroutines
 	withHarness(t, upstream.Options{Away: 24 * time.Hour}, func(t *testing.T, w *harness) {

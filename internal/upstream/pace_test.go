@@ -249,7 +249,7 @@ func follows(t *testing.T, e *upstream.Engine, n int, hosts ...string) {
 }
 
 // The first day is uneven; from then on every minute has its share.
-func TestManyRenewalsAreSpreadOverTheDay(t *testing.T) {
+func TestManySubscriptionRenewalsAreSpreadOverTheDay(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t) // many simulated days; shorter tests use the same goroutines
 	n, minutes := fulltest.Size(100_000, 5_000), fulltest.Size(1, 20)

@@ -21,7 +21,7 @@ func (w *harness) push(topic, protocol string, wanted bool) {
 	}
 }
 
-func TestNotificationIsReportedWithFeedSourceAndHops(t *testing.T) {
+func TestReceivedNotificationContainsFeedSourceAndHops(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		w.found[feedURL] = upstream.Found{Topic: "http://feeds.test/self.xml", Endpoints: w.found[feedURL].Endpoints}
@@ -56,7 +56,7 @@ func TestNotificationIsReportedWithFeedSourceAndHops(t *testing.T) {
 
 // A hub calls before it answers. Its test call and its notifications look the same, so together
 // they cause one check of the feed, regardless of the answer.
-func TestCallsDuringFirstRegistrationCauseOneCheck(t *testing.T) {
+func TestNotificationsDuringFirstRegistrationCauseOneCheck(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		protocol string
@@ -100,7 +100,7 @@ func TestCallsDuringFirstRegistrationCauseOneCheck(t *testing.T) {
 	}
 }
 
-func TestCallDuringFirstRegistrationSurvivesARestart(t *testing.T) {
+func TestNotificationDuringFirstRegistrationSurvivesARestart(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		asked := make(chan struct{})
@@ -181,7 +181,7 @@ func TestNotificationRejectedDuringARenewalIsCheckedLater(t *testing.T) {
 }
 
 // This server is busy when the feed is to be checked.
-func TestFailedCheckIsRetried(t *testing.T) {
+func TestFailedFeedCheckAfterNotificationIsRetried(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *harness) {
 		w.answer = func(f upstream.Follow) (upstream.Answer, error) {
@@ -202,7 +202,7 @@ func TestFailedCheckIsRetried(t *testing.T) {
 	})
 }
 
-func TestReceivedAtIsStoredOnceAMinute(t *testing.T) {
+func TestTimeOfLastNotificationIsStoredOncePerMinute(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		f := w.add(upstream.RSSCloud)
@@ -224,7 +224,7 @@ func TestReceivedAtIsStoredOnceAMinute(t *testing.T) {
 	})
 }
 
-func TestRejectedNotificationIsRequestedAgain(t *testing.T) {
+func TestTemporarilyRejectedNotificationIsRequestedAgain(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		cloud, cnws := w.add(upstream.RSSCloud), w.add(upstream.CNWS)

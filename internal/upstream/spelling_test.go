@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/upstream"
 )
 
-func TestSpellingsOfAHubHostShareItsRate(t *testing.T) {
+func TestEquivalentHubHostNamesShareOneRate(t *testing.T) {
 	t.Parallel()
 	withFakeHubs(t, func(t *testing.T, _ *memory, c *fakeHubs, e *upstream.Engine) {
 		c.took = 25 * time.Second

@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/upstream"
 )
 
-func TestStartRenewsAllFollowsExceptRecentOnes(t *testing.T) {
+func TestServerStartRenewsAllUpstreamSubscriptionsExceptRecentOnes(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *harness) {
 		follows := []upstream.Follow{w.add(upstream.RSSCloud), w.add(upstream.CNWS), w.add(upstream.WebSub)}
@@ -58,7 +58,7 @@ func TestStartRenewsAllFollowsExceptRecentOnes(t *testing.T) {
 	})
 }
 
-func TestStartRetriesHubsThatRefusedOrFailed(t *testing.T) {
+func TestServerStartRetriesHubsThatRefusedOrFailed(t *testing.T) {
 	t.Parallel()
 	for name, no := range map[string]error{
 		"refused": fault.New(fault.Refused, "You cannot be reached."), "no answer": fault.New(fault.Unreadable, "Nobody there."),
@@ -98,7 +98,7 @@ func (w *harness) manyFollows(n int) {
 	}
 }
 
-func TestRenewalsOfAStartArePaced(t *testing.T) {
+func TestRenewalsAfterServerStartAreRateLimited(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{Rate: 5, Away: time.Hour}, func(t *testing.T, w *harness) {
 		const n = 100
@@ -133,7 +133,7 @@ func TestRenewalsOfAStartArePaced(t *testing.T) {
 
 // Two more processes start on one database, one after the other, while the first one works. The
 // hub gets one request for each feed.
-func TestConcurrentNodeStartsRenewOnce(t *testing.T) {
+func TestNodesStartedConcurrentlyRenewSubscriptionsOnce(t *testing.T) {
 	t.Parallel()
 	options := upstream.Options{Rate: 5, Away: time.Hour}
 	withHarness(t, options, func(t *testing.T, w *harness) {
@@ -193,7 +193,7 @@ func (a *failingAtFirst) RenewFollows(ctx context.Context, r upstream.Renew) (in
 	return a.Store.RenewFollows(ctx, r)
 }
 
-func TestStartWithoutDatabaseRenewsLater(t *testing.T) {
+func TestSubscriptionsAreRenewedLaterIfTheDatabaseIsUnavailable(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		w.add(upstream.RSSCloud)

@@ -18,7 +18,7 @@ const (
 
 func version(etag, hash string) validator.Version { return validator.Version{ETag: etag, Hash: hash} }
 
-func TestAnETagIsProvenWhenItChangesTogetherWithTheContent(t *testing.T) {
+func TestETagIsProvenIfItChangesTogetherWithTheContent(t *testing.T) {
 	t.Parallel()
 	proven := validator.Evidence{Proof: validator.Proven}
 	refuted := validator.Evidence{Proof: validator.Refuted}
@@ -54,7 +54,7 @@ func TestAnETagIsProvenWhenItChangesTogetherWithTheContent(t *testing.T) {
 	}
 }
 
-func TestRecencyUsesTheClockOfTheOrigin(t *testing.T) {
+func TestAgeOfAFeedIsMeasuredWithTheClockOfItsServer(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		modified, date string
@@ -78,7 +78,7 @@ func TestRecencyUsesTheClockOfTheOrigin(t *testing.T) {
 	}
 }
 
-func TestA304CountsForAProvenETagOnly(t *testing.T) {
+func TestStatus304IsTrustedOnlyForAProvenETag(t *testing.T) {
 	t.Parallel()
 	e := validator.Evidence{Proof: validator.Proven, FullAt: noon()}
 	with := func(change func(*validator.Evidence)) validator.Evidence {
@@ -138,7 +138,7 @@ func TestFullReadIsPlannedAfterTrusted304(t *testing.T) {
 	}
 }
 
-func TestA304ThatNamesAnotherETagConfirmsNothing(t *testing.T) {
+func TestStatus304WithAnotherETagIsNotTrusted(t *testing.T) {
 	t.Parallel()
 	for named, want := range map[string]bool{"": true, `"1"`: true, `"2"`: false, `W/"1"`: false} {
 		if got := validator.Confirms(`"1"`, named); got != want {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestRetryAfterIsParsedAndStatusHasItsText(t *testing.T) {
+func TestRetryAfterIsParsedAndStatusTextReturned(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]time.Duration{"": 0, " 90 ": 90 * time.Second, "-1": 0, "Fri, 31 Dec 2027 23:59:59 GMT": 0, "4294967296": 0} {
 		if got := RetryAfter(http.Header{"Retry-After": {value}}); got != want {
@@ -90,7 +90,7 @@ func statusOf(r *Refusal) int {
 	return r.Status
 }
 
-func TestURLsAreChecked(t *testing.T) {
+func TestInvalidURLsAreRejected(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
 		"http://example.com:8080/a":  "",

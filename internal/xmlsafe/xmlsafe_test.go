@@ -217,7 +217,7 @@ func manyAttrs(n int, format string) string {
 	return b.String()
 }
 
-func TestDocumentAtTheLimitIsReadAndAboveIsRejected(t *testing.T) {
+func TestDocumentAboveTheSizeLimitIsRejected(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		doc  string
@@ -243,7 +243,7 @@ func TestDocumentAtTheLimitIsReadAndAboveIsRejected(t *testing.T) {
 	}
 }
 
-func TestErrorsNameTheLine(t *testing.T) {
+func TestErrorsContainTheLineNumber(t *testing.T) {
 	t.Parallel()
 	for doc, want := range map[string]int{
 		"<a>\n\n<b>\n</a>":    4,
@@ -260,7 +260,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 	}
 }
 
-func TestEncodingPrecedence(t *testing.T) {
+func TestByteOrderMarkAndContentTypeOverrideXMLDeclaration(t *testing.T) {
 	t.Parallel()
 	const latin = "<?xml version='1.0' encoding='iso-8859-1'?><a>\xc3\xa9</a>"
 	for name, c := range map[string]struct{ doc, charset, want string }{
@@ -284,7 +284,7 @@ func TestEncodingPrecedence(t *testing.T) {
 	}
 }
 
-func TestLoosePrefixesKeepThePrefix(t *testing.T) {
+func TestUndeclaredPrefixesAreKeptInNames(t *testing.T) {
 	t.Parallel()
 	n, err := Read(strings.NewReader(`<ex:nil ex:a="1" fx:a="2"/>`), Options{LoosePrefixes: true})
 	if err != nil {
@@ -295,7 +295,7 @@ func TestLoosePrefixesKeepThePrefix(t *testing.T) {
 	}
 }
 
-func TestPrefixesInValuesAreResolved(t *testing.T) {
+func TestNamespacePrefixesInValuesAreResolved(t *testing.T) {
 	t.Parallel()
 	n, err := Read(strings.NewReader(`<a xmlns="d" xmlns:x="u"><b xmlns:x="v" xmlns=""><c/></b></a>`), Options{})
 	if err != nil {
@@ -358,7 +358,7 @@ func TestRootElementNameIsRead(t *testing.T) {
 	}
 }
 
-func TestTextRoundTrips(t *testing.T) {
+func TestTextSurvivesRoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"", "a<b>&\"'\r\n\t]]>é😀\uFFFD", "\r", "\n\n", " x "} {
 		doc, err := AppendText([]byte("<a>"), s)
@@ -380,7 +380,7 @@ func TestTextRoundTrips(t *testing.T) {
 	}
 }
 
-func TestForbiddenCharactersAreNotWritten(t *testing.T) {
+func TestCharactersForbiddenInXMLAreNotWritten(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"a\x00", "\x1b[0m", "\xff", "\uFFFE", "\xed\xa0\x80"} {
 		for name, f := range map[string]func([]byte, string) ([]byte, error){"text": AppendText, "attr": AppendAttr} {

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/hub"
 )
 
-func TestAboutIsShortPlainTextWithValidURLs(t *testing.T) {
+func TestFeedMetadataIsShortPlainTextWithValidURLs(t *testing.T) {
 	t.Parallel()
 	rss := func(inside string) string { return "<rss version='2.0'><channel>" + inside + "</channel></rss>" }
 	for name, c := range map[string]struct {

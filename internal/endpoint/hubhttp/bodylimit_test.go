@@ -17,7 +17,7 @@ import (
 // saveRSS is a method with large calls.
 const saveRSS = "rssCloud.saveRss"
 
-func TestUploadsOfFilesDoNotBlockTexts(t *testing.T) {
+func TestFileUploadsDoNotBlockTextUploads(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		limiter := newBodyLimit(xmlrpc.Handler{}, map[string]int64{"x.file": maxTextCall + 1, "x.text": smallCall + 1, saveRSS: maxTextCall}, func(r *http.Request) netip.Addr {

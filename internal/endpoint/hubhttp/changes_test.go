@@ -126,7 +126,7 @@ func named(t *testing.T, w *httptest.ResponseRecorder) string {
 	return strings.Join(names, " ")
 }
 
-func TestRecentChangesOfLastHourAndLastFiveMinutes(t *testing.T) {
+func TestRecentChangesCoverLastHourAndLastFiveMinutes(t *testing.T) {
 	t.Parallel()
 	f := &fakeChanges{}
 	f.add(noon().Add(-61*time.Minute), "older")
@@ -169,7 +169,7 @@ func TestRecentChangesOfLastHourAndLastFiveMinutes(t *testing.T) {
 	}
 }
 
-func TestWhenInChangesXMLCountsBackFromTheRequest(t *testing.T) {
+func TestWhenAttributeStatesAgeAtTimeOfRequest(t *testing.T) {
 	t.Parallel()
 	f := &fakeChanges{}
 	f.add(noon().Add(20*time.Second+300*time.Millisecond), "b")
@@ -206,7 +206,7 @@ func TestWhenInChangesXMLCountsBackFromTheRequest(t *testing.T) {
 	}
 }
 
-func TestListsSupportConditionalRequestsAndCompression(t *testing.T) {
+func TestRecentChangesSupportConditionalRequestsAndCompression(t *testing.T) {
 	t.Parallel()
 	f := &fakeChanges{}
 	for i := range 100 {
@@ -328,7 +328,7 @@ func TestNewChangesAreListedWithinASecond(t *testing.T) {
 	}
 }
 
-func TestLiveListsAreLimited(t *testing.T) {
+func TestRecentChangesAreLimitedToFiveThousandRows(t *testing.T) {
 	t.Parallel()
 	f := &fakeChanges{}
 	for i := range 5_500 {
@@ -350,7 +350,7 @@ func TestLiveListsAreLimited(t *testing.T) {
 	}
 }
 
-func TestConcurrentRequestsShareOneQuery(t *testing.T) {
+func TestConcurrentRequestsForChangesShareOneQuery(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeChanges{took: 50 * time.Millisecond}
@@ -388,7 +388,7 @@ func TestConcurrentRequestsShareOneQuery(t *testing.T) {
 	})
 }
 
-func TestDisconnectedClientDoesNotCancelTheQuery(t *testing.T) {
+func TestDisconnectedClientDoesNotCancelTheSharedQuery(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeChanges{took: time.Second}
@@ -404,7 +404,7 @@ func TestDisconnectedClientDoesNotCancelTheQuery(t *testing.T) {
 	})
 }
 
-func TestOldListIsServedWhileStoreIsUnavailable(t *testing.T) {
+func TestCachedChangesAreServedWhileStoreIsUnavailable(t *testing.T) {
 	t.Parallel()
 	f := &fakeChanges{}
 	f.add(noon(), "one")
@@ -437,9 +437,9 @@ func TestOldListIsServedWhileStoreIsUnavailable(t *testing.T) {
 	}
 }
 
-// BenchmarkChanges serves a list of 5,000 rows, and reports the overhead compared with
+// BenchmarkServeRecentChanges serves a list of 5,000 rows, and reports the overhead compared with
 // http.ServeContent.
-func BenchmarkChanges(b *testing.B) {
+func BenchmarkServeRecentChanges(b *testing.B) {
 	f := &fakeChanges{}
 	for i := range 5_000 {
 		f.rows = append(f.rows, hub.Change{Node: 1, Seq: int64(6000 - i), At: noon().Add(-time.Duration(i) * time.Millisecond), Name: fmt.Sprintf("Site %d", i), URL: siteURL, Feed: siteFeed})

@@ -100,7 +100,7 @@ func TestCNWSSubscribeRequestRegistersTheCallback(t *testing.T) {
 	}
 }
 
-func TestCNWSNotificationReachesOwnSubscriptions(t *testing.T) {
+func TestReceivedCNWSNotificationIsPassedToSubscriptions(t *testing.T) {
 	t.Parallel()
 	change := cnws.Change{ResourceID: "http://feeds.example/a.xml"}
 	for _, c := range []struct {
@@ -139,7 +139,7 @@ func TestCNWSNotificationReachesOwnSubscriptions(t *testing.T) {
 	}
 }
 
-func TestCNWSEndpointDescribesItselfAndAllowsOtherOrigins(t *testing.T) {
+func TestCNWSEndpointReturnsDescriptionAndAllowsOtherOrigins(t *testing.T) {
 	t.Parallel()
 	target := cnwsEndpoint(t, &fakeHub{}, nil)
 	for _, c := range []struct {
@@ -244,7 +244,7 @@ func TestCNWSSubscribersOfATopicShareAMessage(t *testing.T) {
 	}
 }
 
-func TestReplyToCNWSNotificationDecidesRetryOrRemoval(t *testing.T) {
+func TestResponseToCNWSNotificationDecidesRetryOrRemoval(t *testing.T) {
 	t.Parallel()
 	yes, no := cnwsResult(t, cnws.Result{Status: true}), cnwsResult(t, cnws.Result{Description: "Enough"})
 	broken := &fetch.Error{Kind: fetch.Unreachable, Text: fetch.Neutral, Err: errors.New("connection refused by 10.0.0.7")}
@@ -290,7 +290,7 @@ func TestReplyToCNWSNotificationDecidesRetryOrRemoval(t *testing.T) {
 	}
 }
 
-func TestCNWSConsentRequiresAResultDocument(t *testing.T) {
+func TestCNWSSubscriberConsentsOnlyByResultDocument(t *testing.T) {
 	t.Parallel()
 	yes, no := cnwsResult(t, cnws.Result{Status: true}), cnwsResult(t, cnws.Result{})
 	unreachable := &fetch.Error{Kind: fetch.Unreachable, Text: fetch.Neutral, Err: errors.New("10.0.0.7")}
@@ -335,8 +335,8 @@ func TestCNWSConsentRequiresAResultDocument(t *testing.T) {
 	}
 }
 
-// TestCNWSSubscriberOfThePackageIsNotified connects both sides by sockets.
-func TestCNWSSubscriberOfThePackageIsNotified(t *testing.T) {
+// TestHubNotifiesSubscriberOfCNWSPackage connects both sides by sockets.
+func TestHubNotifiesSubscriberOfCNWSPackage(t *testing.T) {
 	t.Parallel()
 	var got []cnws.Change
 	var hops []int

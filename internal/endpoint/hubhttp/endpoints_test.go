@@ -119,7 +119,7 @@ func listen(t *testing.T, h Hub) *httptest.Server {
 	return srv
 }
 
-func TestOwnEndpointsAreDetectedUnderEveryOrigin(t *testing.T) {
+func TestOwnEndpointsAreRecognizedUnderEveryOrigin(t *testing.T) {
 	t.Parallel()
 	origins := []string{"http://hub.example:80/", "https://hub.example", "http://192.0.2.7:5337", "http://[2001:db8::7]:5337"}
 	for callback, want := range map[string]bool{
@@ -152,7 +152,7 @@ func TestOwnEndpointsAreDetectedUnderEveryOrigin(t *testing.T) {
 	}
 }
 
-func TestUserAgentContainsProgramVersionAndPage(t *testing.T) {
+func TestUserAgentContainsNameVersionAndURL(t *testing.T) {
 	t.Parallel()
 	if got := endpoint.UserAgent("1.2.3", "http://hub.example/docs"); got != "Cloudburst/1.2.3 (+http://hub.example/docs)" {
 		t.Error(got)

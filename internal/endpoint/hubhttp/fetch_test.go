@@ -28,7 +28,7 @@ type getter func(fetch.Request) (*fetch.Response, error)
 
 func (g getter) Get(_ context.Context, r fetch.Request) (*fetch.Response, error) { return g(r) }
 
-func TestFetchedFeedHasValidatorsAndHash(t *testing.T) {
+func TestFetchReturnsValidatorsAndHashOfTheFeed(t *testing.T) {
 	t.Parallel()
 	sent := time.Unix(1, 0)
 	head := http.Header{"Etag": {`W/"a, b"`}, "Last-Modified": {"yesterday  at noon"}, "Content-Type": {"text/xml"}, "Date": {"today"}}
@@ -52,7 +52,7 @@ func TestFetchedFeedHasValidatorsAndHash(t *testing.T) {
 	}
 }
 
-func TestTooLongValidatorIsDropped(t *testing.T) {
+func TestTooLongValidatorOfAFeedIsIgnored(t *testing.T) {
 	t.Parallel()
 	long := `"` + strings.Repeat("x", fetch.MaxValidator) + `"`
 	f := &Fetcher{Client: getter(func(fetch.Request) (*fetch.Response, error) {
@@ -64,7 +64,7 @@ func TestTooLongValidatorIsDropped(t *testing.T) {
 	}
 }
 
-func TestUnchangedFeedHasNoHash(t *testing.T) {
+func TestFetchReturnsNoHashForUnchangedFeed(t *testing.T) {
 	t.Parallel()
 	f := &Fetcher{Client: getter(func(fetch.Request) (*fetch.Response, error) {
 		return &fetch.Response{Status: 304, NotModified: true, Header: http.Header{"Etag": {`"y"`}}}, nil
@@ -75,7 +75,7 @@ func TestUnchangedFeedHasNoHash(t *testing.T) {
 	}
 }
 
-func TestUnreadableFeedReturnsAFault(t *testing.T) {
+func TestUnreadableFeedReturnsError(t *testing.T) {
 	t.Parallel()
 	inside := errors.New("dial 10.0.0.7: refused")
 	for _, c := range []struct {

@@ -13,7 +13,7 @@ import (
 	"cloudburst/protocol/weblogs"
 )
 
-func TestArchiveServesHours(t *testing.T) {
+func TestArchiveServesChangesOfEachHour(t *testing.T) {
 	t.Parallel()
 	f := &fakeChanges{}
 	f.add(noon().Add(-2*time.Hour-time.Millisecond), "nine")
@@ -62,7 +62,7 @@ func TestArchiveServesHours(t *testing.T) {
 	}
 }
 
-func TestHourlyArchiveIsCachedBrieflyUntilItIsFinal(t *testing.T) {
+func TestArchiveOfTheCurrentHourIsCachedBriefly(t *testing.T) {
 	t.Parallel()
 	f := &fakeChanges{}
 	f.add(noon().Add(-time.Second), "one")
@@ -86,7 +86,7 @@ func TestHourlyArchiveIsCachedBrieflyUntilItIsFinal(t *testing.T) {
 	}
 }
 
-func TestArchiveIsLimitedAndCachedCompressed(t *testing.T) {
+func TestArchiveOfAnHourIsLimitedAndCachedCompressed(t *testing.T) {
 	t.Parallel()
 	f := &fakeChanges{}
 	for i := range 60_000 {
@@ -108,7 +108,7 @@ func TestArchiveIsLimitedAndCachedCompressed(t *testing.T) {
 	}
 }
 
-func TestCacheOfHoursIsBounded(t *testing.T) {
+func TestCacheOfHourlyArchivesIsBounded(t *testing.T) {
 	t.Parallel()
 	d := &changeLists{hours: map[int64]*hourDocument{}}
 	for i := range 100 {
@@ -126,7 +126,7 @@ func TestCacheOfHoursIsBounded(t *testing.T) {
 	}
 }
 
-func TestInvalidArchivePathsArePassedOn(t *testing.T) {
+func TestInvalidArchivePathsAreHandledAsNotFound(t *testing.T) {
 	t.Parallel()
 	mux, _ := listRoutes(t, &fakeChanges{}, func(g *Endpoints) {
 		g.NotFound = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })

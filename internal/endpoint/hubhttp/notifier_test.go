@@ -41,7 +41,7 @@ func subscription(protocol string) hub.Subscription {
 
 func topic(url string) hub.Topic { return hub.Topic{ID: hub.TopicID(url), URL: url} }
 
-func TestNotificationFormatOfEachProtocol(t *testing.T) {
+func TestNotificationHasTheFormatOfItsProtocol(t *testing.T) {
 	t.Parallel()
 	for _, protocol := range []string{"http-post", "https-post", "xml-rpc", "soap"} {
 		s := answering(fetch.Reply{Status: 204, Took: 7})
@@ -82,7 +82,7 @@ func TestNotificationContainsTheTimeOfTheChange(t *testing.T) {
 	}
 }
 
-func TestReplyToNotificationDecidesRetryOrSuccess(t *testing.T) {
+func TestResponseToNotificationDecidesRetryOrSuccess(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2009, 10, 16, 12, 0, 0, 0, time.UTC)
 	broken := &fetch.Error{Kind: fetch.Unreachable, Text: fetch.Neutral, Err: errors.New("connection refused by 10.0.0.7")}
@@ -124,7 +124,7 @@ func TestReplyToNotificationDecidesRetryOrSuccess(t *testing.T) {
 	}
 }
 
-func TestSuccessfulNotificationAllocatesOnlyItsMessage(t *testing.T) {
+func TestSuccessfulNotificationAllocatesMemoryOnlyForItsMessage(t *testing.T) {
 	n := &Notifier{Sender: quietSender{}}
 	sub, top := subscription("xml-rpc"), topic(feed)
 	ctx := context.Background()
@@ -139,9 +139,9 @@ func (quietSender) Send(context.Context, *fetch.Message) fetch.Reply {
 	return fetch.Reply{Status: http.StatusOK}
 }
 
-// TestTopicsThatShareASlotGetTheirOwnMessages sends notifications for many more topics than the
+// TestHashCollisionDoesNotMixUpCachedNotifications sends notifications for many more topics than the
 // cache has slots, concurrently. Aa and BB have the same hash.
-func TestTopicsThatShareASlotGetTheirOwnMessages(t *testing.T) {
+func TestHashCollisionDoesNotMixUpCachedNotifications(t *testing.T) {
 	t.Parallel()
 	n := &Notifier{}
 	var wg sync.WaitGroup
@@ -162,7 +162,7 @@ func TestTopicsThatShareASlotGetTheirOwnMessages(t *testing.T) {
 	wg.Wait()
 }
 
-func TestUnencodableNotificationIsAFailure(t *testing.T) {
+func TestNotificationByUnknownProtocolFails(t *testing.T) {
 	t.Parallel()
 	sub := subscription("gopher")
 	r := (&Notifier{Sender: answering(fetch.Reply{Status: 200})}).Notify(t.Context(), sub, topic(feed), nil, 0)
@@ -171,7 +171,7 @@ func TestUnencodableNotificationIsAFailure(t *testing.T) {
 	}
 }
 
-func BenchmarkNotify(b *testing.B) {
+func BenchmarkSendNotification(b *testing.B) {
 	n := &Notifier{Sender: quietSender{}}
 	sub, top := subscription("http-post"), topic(feed)
 	b.ReportAllocs()

@@ -131,7 +131,7 @@ func TestHostileNotificationsAreRejected(t *testing.T) {
 	}
 }
 
-func TestCNWSHasItsOwnNotificationEndpoint(t *testing.T) {
+func TestCNWSNotificationsAreReceivedAtTheirEndpoint(t *testing.T) {
 	t.Parallel()
 	e := &playedEngine{}
 	srv := notified(t, e)
@@ -172,7 +172,7 @@ func TestTooLargeContentIsRejected(t *testing.T) {
 	}
 }
 
-func TestNotificationEndpointsAreOwnEndpoints(t *testing.T) {
+func TestNotificationEndpointsAreRecognizedAsOwnEndpoints(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/notify/rsscloud", "/notify/RPC2", "/notify/soap", "/notify/cnws", "/notify/websub/token"} {
 		if !IsOwnEndpoint("http://me.example"+path, "http://me.example") {

@@ -48,7 +48,7 @@ func pinged(h http.Handler, ping [3]string, prefer string) (int, string, string)
 	return rec.Code, string(body), rec.Header().Get(rsscloud.OutcomeHeader)
 }
 
-func TestPingResponseHasOutcomeInEveryProtocol(t *testing.T) {
+func TestPingResponseContainsOutcomeInEveryProtocol(t *testing.T) {
 	t.Parallel()
 	page := `page="http://hub.example/topics/` + strconv.FormatInt(hub.TopicID(outcomeFeed), 10) + `"`
 	for name, ping := range pingBodies() {
@@ -85,7 +85,7 @@ func TestOutcomeDoesNotRevealFollowedFeeds(t *testing.T) {
 	}
 }
 
-func TestRefusedPingAndPingOfSeveralFeedsHaveNoOutcome(t *testing.T) {
+func TestResponseToRefusedPingOrSeveralFeedsContainsNoOutcome(t *testing.T) {
 	t.Parallel()
 	refused := outcomeHandler(t, &fakeHub{ping: func(hub.Ping) (hub.PingResult, error) {
 		return hub.PingResult{}, fault.New(fault.Unreadable, "The feed cannot be read.")

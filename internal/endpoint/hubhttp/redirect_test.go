@@ -112,7 +112,7 @@ func TestAtMostThreeRedirectsAreFollowed(t *testing.T) {
 	}
 }
 
-func TestReasonForUnfollowedRedirectIsReported(t *testing.T) {
+func TestErrorStatesWhyARedirectIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	callable := func(u string) error {
 		switch {
@@ -148,7 +148,7 @@ func TestReasonForUnfollowedRedirectIsReported(t *testing.T) {
 	}
 }
 
-func TestOtherHostIsNotNotifiedBeforeConsent(t *testing.T) {
+func TestRedirectToOtherHostIsNotFollowedBeforeConsent(t *testing.T) {
 	t.Parallel()
 	n := newMoving(map[string]string{"http://agg.example/cb": "http://victim.example/x"})
 	now := time.Unix(1e9, 0)
@@ -175,7 +175,7 @@ func TestOtherHostIsNotNotifiedBeforeConsent(t *testing.T) {
 	}
 }
 
-func TestHostThatAnswersChallengeIsNotified(t *testing.T) {
+func TestRedirectToOtherHostIsFollowedAfterItsConsent(t *testing.T) {
 	t.Parallel()
 	n := newMoving(map[string]string{"http://agg.example/cb": "http://between.example/x", "http://between.example/x": "https://end.example/y"})
 	n.agrees["https://end.example/y"] = true
@@ -239,7 +239,7 @@ func TestFailedRememberedRedirectIsForgotten(t *testing.T) {
 	}
 }
 
-func TestRedirectsShareOneTimeout(t *testing.T) {
+func TestAllRedirectsOfANotificationShareOneTimeout(t *testing.T) {
 	t.Parallel()
 	left := []time.Duration{}
 	s := &timedMoving{moving: newMoving(map[string]string{"http://agg.example/a": "/b", "http://agg.example/b": "/c"}), left: &left}
@@ -305,9 +305,9 @@ func TestRegistrationFollowsRedirects(t *testing.T) {
 	}
 }
 
-// TestChallengeCopiedByARedirectIsSentOnce has redirects that copy the query of the request, as web
+// TestChallengeCopiedByARedirectIsNotSentTwice has redirects that copy the query of the request, as web
 // frameworks do.
-func TestChallengeCopiedByARedirectIsSentOnce(t *testing.T) {
+func TestChallengeCopiedByARedirectIsNotSentTwice(t *testing.T) {
 	t.Parallel()
 	s := &fakeSender{}
 	s.answer = func(m *fetch.Message) fetch.Reply {

@@ -60,7 +60,7 @@ func TestInvalidRequestsAreLogged(t *testing.T) {
 	}
 }
 
-func TestInvalidCallsAreLogged(t *testing.T) {
+func TestInvalidXMLRPCAndSOAPCallsAreLogged(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
 	srv := listen(t, h)

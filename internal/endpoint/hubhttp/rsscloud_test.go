@@ -61,7 +61,7 @@ func registration(more ...string) url.Values {
 	return v
 }
 
-func TestPingReachesTheHubWithItsSource(t *testing.T) {
+func TestPingIsPassedToTheHubWithItsClientAddress(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
 	srv := listen(t, h)
@@ -75,7 +75,7 @@ func TestPingReachesTheHubWithItsSource(t *testing.T) {
 	}
 }
 
-func TestRegistrationReachesTheHub(t *testing.T) {
+func TestRegistrationIsPassedToTheHub(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -170,8 +170,8 @@ func TestRegistrationIsCancelledByREST(t *testing.T) {
 	}
 }
 
-// TestFaultsHaveTheFormOfEachInterface returns the same error by REST, XML-RPC and SOAP.
-func TestFaultsHaveTheFormOfEachInterface(t *testing.T) {
+// TestErrorsHaveTheFormatOfRESTXMLRPCAndSOAP returns the same error by REST, XML-RPC and SOAP.
+func TestErrorsHaveTheFormatOfRESTXMLRPCAndSOAP(t *testing.T) {
 	t.Parallel()
 	limit := fault.New(fault.TooMany, "Too many pings.")
 	limit.RetryAfter = 3500 * time.Millisecond
@@ -276,7 +276,7 @@ func TestXMLRPCEndpointAcceptsRegistrationsAndPings(t *testing.T) {
 	}
 }
 
-func TestMethodsOfOtherPackagesAreAdded(t *testing.T) {
+func TestXMLRPCEndpointServesAdditionalMethods(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
 	route.Mount(mux, (&Endpoints{Hub: &fakeHub{}, Log: logTo(t), Methods: []xmlrpc.Method{

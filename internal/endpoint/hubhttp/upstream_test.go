@@ -119,7 +119,7 @@ func follow(protocol, hub string) upstream.Follow {
 	return upstream.Follow{Protocol: protocol, Feed: feed, Topic: feed, Hub: hub, Wire: rsscloud.HTTPPost, Token: "token", Secret: "secret"}
 }
 
-func TestSubscriptionRequestUsesTheProtocolOfTheHub(t *testing.T) {
+func TestSubscriptionRequestIsSentByTheProtocolOfTheHub(t *testing.T) {
 	t.Parallel()
 	h := newPlayedHub(t)
 	u := asking(t, "https://me.example:8443/at")
@@ -162,7 +162,7 @@ func TestSubscriptionRequestUsesTheProtocolOfTheHub(t *testing.T) {
 	}
 }
 
-func TestWithoutNameTheClientAddressIsRegistered(t *testing.T) {
+func TestRegistrationOmitsDomainIfThePublicURLIsNotADomain(t *testing.T) {
 	t.Parallel()
 	for public, domain := range map[string]string{
 		"http://localhost:5337": "", "http://127.0.0.1:5337": "", "http://192.0.2.1:5337": "", "http://[::1]:5337": "",
@@ -179,7 +179,7 @@ func TestWithoutNameTheClientAddressIsRegistered(t *testing.T) {
 	}
 }
 
-func TestHubResponsesAreDistinguished(t *testing.T) {
+func TestResponsesOfUpstreamHubsAreMappedToErrors(t *testing.T) {
 	t.Parallel()
 	h := newPlayedHub(t)
 	u := asking(t, "http://me.example")
@@ -222,7 +222,7 @@ func TestHubResponsesAreDistinguished(t *testing.T) {
 	}
 }
 
-func TestHubsAreFoundInFeedsOfEveryFormat(t *testing.T) {
+func TestHubsAreDiscoveredInFeedsOfEveryFormat(t *testing.T) {
 	t.Parallel()
 	const cloud = `<cloud domain="cloud.example" port="5337" path="/pleaseNotify" registerProcedure="" protocol="http-post"/>`
 	web := func(hub string) upstream.Endpoint { return upstream.Endpoint{Protocol: upstream.WebSub, Hub: hub} }
@@ -265,7 +265,7 @@ func TestHubsAreFoundInFeedsOfEveryFormat(t *testing.T) {
 	}
 }
 
-func TestUnreadableFeedHasNoHubs(t *testing.T) {
+func TestNoHubsAreDiscoveredInUnreadableFeed(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.NotFoundHandler())
 	defer srv.Close()
@@ -278,7 +278,7 @@ func TestUnreadableFeedHasNoHubs(t *testing.T) {
 	}
 }
 
-func TestEndpointNamedByUserIsCompleted(t *testing.T) {
+func TestDefaultPathIsAddedToHubURLOfTheUser(t *testing.T) {
 	t.Parallel()
 	u := asking(t, "http://me.example")
 	for in, want := range map[[2]string]string{

@@ -49,7 +49,7 @@ func newOldCloud(t *testing.T, likes func(g rsscloud.Registration) bool) *oldClo
 	return c
 }
 
-func TestNotifyModesAreTriedInOrder(t *testing.T) {
+func TestRSSCloudProtocolsAreTriedInOrder(t *testing.T) {
 	t.Parallel()
 	const old, newer = "xmlStorageSystem.rssPleaseNotify", "rssCloud.pleaseNotify"
 	form := rsscloud.Registration{Port: 80, Path: "/notify/rsscloud", Protocol: rsscloud.HTTPPost, URLs: []string{feed}, Domain: "me.example"}
@@ -97,7 +97,7 @@ func TestNotifyModesAreTriedInOrder(t *testing.T) {
 	}
 }
 
-func TestUnreachableCloudIsCalledOnce(t *testing.T) {
+func TestUnreachableCloudServerIsCalledOnce(t *testing.T) {
 	t.Parallel()
 	h := newPlayedHub(t)
 	h.status = 503

@@ -45,7 +45,7 @@ func xmlrpcFalse(t *testing.T) []byte {
 	return b
 }
 
-func TestCallbackIsAcceptedByItsAnswerToTheTestCall(t *testing.T) {
+func TestCallbackIsAcceptedIfItAnswersTheTestNotification(t *testing.T) {
 	t.Parallel()
 	thanks := []byte(`<result success="true" msg="Thanks for the ping."/>`)
 	unreachable := &fetch.Error{Kind: fetch.Unreachable, Text: fetch.Neutral, Err: errors.New("10.0.0.7")}
@@ -174,8 +174,8 @@ func TestCallbackMustReturnTheChallenge(t *testing.T) {
 	}
 }
 
-// TestSenderNotifiesAnRSSCloudSubscriber fakes only the subscriber's server.
-func TestSenderNotifiesAnRSSCloudSubscriber(t *testing.T) {
+// TestHubNotifiesRSSCloudSubscriberOverHTTP fakes only the subscriber's server.
+func TestHubNotifiesRSSCloudSubscriberOverHTTP(t *testing.T) {
 	t.Parallel()
 	notices := make(chan rsscloud.Received, 16)
 	agents := make(chan string, 16)

@@ -63,7 +63,7 @@ func get(t *testing.T, method, address string, header ...string) (int, string, h
 	return resp.StatusCode, string(body), resp.Header
 }
 
-func TestPythonClientPingsAsWeblog(t *testing.T) {
+func TestPythonClientPingsByWeblogsXMLRPC(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{announce: func(a hub.Announcement) (hub.Announced, error) {
 		switch a.Name {
@@ -93,7 +93,7 @@ func TestPythonClientPingsAsWeblog(t *testing.T) {
 	}
 }
 
-func TestSitePingReachesTheHub(t *testing.T) {
+func TestSitePingIsPassedToTheHub(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
 	srv := listen(t, h)
@@ -111,7 +111,7 @@ func TestSitePingReachesTheHub(t *testing.T) {
 	}
 }
 
-func TestRefusedSitePingHasStatusOfTheReason(t *testing.T) {
+func TestRefusedSitePingReturnsStatusForTheReason(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		err    error

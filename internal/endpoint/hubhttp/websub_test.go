@@ -58,9 +58,9 @@ func websubForm(mode string, more ...string) string {
 	return v.Encode()
 }
 
-// TestHubAcceptsRequests makes the checks of the public test site for hubs that concern the
+// TestHubAcceptsSubscriptionRequests makes the checks of the public test site for hubs that concern the
 // endpoint.
-func TestHubAcceptsRequests(t *testing.T) {
+func TestHubAcceptsSubscriptionRequests(t *testing.T) {
 	t.Parallel()
 	plain := hub.Intent{Topic: feed, Callback: websubCB, Mode: hub.ModeSubscribe, Via: "websub"}
 	with := func(f func(*hub.Intent)) hub.Intent {
@@ -95,7 +95,7 @@ func TestHubAcceptsRequests(t *testing.T) {
 	}
 }
 
-func TestHostileRequestsAreRejected(t *testing.T) {
+func TestHostileSubscriptionRequestsAreRejected(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
 	srv := listen(t, h)
@@ -134,7 +134,7 @@ func TestHostileRequestsAreRejected(t *testing.T) {
 	}
 }
 
-func TestFaultsBecomeStatuses(t *testing.T) {
+func TestHubErrorsAreMappedToHTTPStatuses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		err    error
@@ -167,7 +167,7 @@ func TestFaultsBecomeStatuses(t *testing.T) {
 	}
 }
 
-func TestPublishPingsEachTopic(t *testing.T) {
+func TestPublishRequestPingsEachTopic(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{ping: func(p hub.Ping) (hub.PingResult, error) {
 		if strings.Contains(p.URL, "dead") {
@@ -224,7 +224,7 @@ func (h slowHub) Ping(ctx context.Context, p hub.Ping) (hub.PingResult, error) {
 	return h.fakeHub.Ping(ctx, p)
 }
 
-func TestWebSubEndpointDescribesItself(t *testing.T) {
+func TestWebSubEndpointReturnsItsDescription(t *testing.T) {
 	t.Parallel()
 	srv := listen(t, &fakeHub{})
 	for method, status := range map[string]int{"GET": 200, "HEAD": 200, "OPTIONS": 204, "PUT": 405} {
@@ -341,7 +341,7 @@ func TestEachVerificationHasItsOwnChallenge(t *testing.T) {
 	}
 }
 
-func TestDenialResultDependsOnTheReply(t *testing.T) {
+func TestDenialIsRepeatedOnlyIfTheSubscriberIsUnreachable(t *testing.T) {
 	t.Parallel()
 	broken := &fetch.Error{Kind: fetch.Unreachable, Text: fetch.Neutral, Err: errors.New("10.0.0.7")}
 	for name, c := range map[string]struct {

@@ -26,7 +26,7 @@ func websubSubscriber(secret string) hub.Subscription {
 	return hub.Subscription{Protocol: hub.WebSub, Callback: websubCB, Secret: secret}
 }
 
-func TestDeliveryBodyIsTheContent(t *testing.T) {
+func TestDeliveryBodyIsTheUnchangedContent(t *testing.T) {
 	t.Parallel()
 	changed := time.Date(2009, 10, 16, 12, 0, 0, 1500, time.UTC)
 	body := []byte("{\"x\":\"\x00ü\"}\r\n")
@@ -103,7 +103,7 @@ func TestTopicCannotInjectDeliveryHeaders(t *testing.T) {
 	}
 }
 
-func TestSharedMessageIsRebuiltWhenItsInputChanges(t *testing.T) {
+func TestCachedMessageIsRebuiltIfItsContentChanges(t *testing.T) {
 	t.Parallel()
 	target := websubURL
 	n := &Notifier{HubURL: func() string { return target }}
@@ -190,8 +190,8 @@ func (c *oneCallback) Deliver(_ context.Context, d websub.Delivery) error {
 	return nil
 }
 
-// TestSenderNotifiesAWebSubSubscriber fakes only the subscriber's server.
-func TestSenderNotifiesAWebSubSubscriber(t *testing.T) {
+// TestHubNotifiesWebSubSubscriberOverHTTP fakes only the subscriber's server.
+func TestHubNotifiesWebSubSubscriberOverHTTP(t *testing.T) {
 	t.Parallel()
 	const topicURL = feed + "?a=1&b=%2F"
 	c := &oneCallback{
@@ -243,7 +243,7 @@ func TestSenderNotifiesAWebSubSubscriber(t *testing.T) {
 	}
 }
 
-func TestDeliveryAllocatesLittleExceptItsSignature(t *testing.T) {
+func TestDeliveryAllocatesLittleMemoryExceptForItsSignature(t *testing.T) {
 	n := &Notifier{HubURL: func() string { return websubURL }}
 	to, content := topic(feed), &hub.Content{Type: "text/xml", Body: make([]byte, 200_000)}
 	for secret, limit := range map[string]float64{"": 1, "geheim": 16} {
@@ -258,7 +258,7 @@ func TestDeliveryAllocatesLittleExceptItsSignature(t *testing.T) {
 	}
 }
 
-func BenchmarkWebSubMessage(b *testing.B) {
+func BenchmarkEncodeWebSubNotification(b *testing.B) {
 	for _, size := range []int{2_000, 200_000} {
 		for _, secret := range []string{"", "a secret of some length"} {
 			b.Run(fmt.Sprintf("%dkB/signed=%t", size/1000, secret != ""), func(b *testing.B) {

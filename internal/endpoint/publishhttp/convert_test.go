@@ -90,7 +90,7 @@ func TestKnownFeedIsConvertedToEveryFormat(t *testing.T) {
 	}
 }
 
-func TestChangedFeedIsReadImmediately(t *testing.T) {
+func TestChangedFeedIsReadAgainImmediately(t *testing.T) {
 	t.Parallel()
 	c, b := newConvert()
 	c.get(t, "https://a.example/rss", "csv").is(t, "before", http.StatusOK, "http")
@@ -106,7 +106,7 @@ func TestChangedFeedIsReadImmediately(t *testing.T) {
 	}
 }
 
-func TestConversionErrorsStateTheReason(t *testing.T) {
+func TestErrorOfConversionStatesTheReason(t *testing.T) {
 	t.Parallel()
 	c, b := newConvert()
 	c.get(t, "https://a.example/rss", "word").is(t, "a format", http.StatusNotAcceptable, "word", "rss090", "jsonp")
@@ -165,7 +165,7 @@ func TestConvertedFeedIsReadOncePerMinute(t *testing.T) {
 	})
 }
 
-func TestChangedFeedIsReadAfterClockIsSetBack(t *testing.T) {
+func TestChangedFeedIsReadAgainAfterClockIsSetBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, b := newConvert()
@@ -186,7 +186,7 @@ func TestChangedFeedIsReadAfterClockIsSetBack(t *testing.T) {
 	})
 }
 
-func TestSlowReadDoesNotReplaceNewerOne(t *testing.T) {
+func TestSlowFeedRequestDoesNotReplaceNewerResult(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, b := newConvert()
@@ -206,7 +206,7 @@ func TestSlowReadDoesNotReplaceNewerOne(t *testing.T) {
 	})
 }
 
-func TestConcurrentReadsAndMemoryAreLimited(t *testing.T) {
+func TestConcurrentFeedConversionsAndMemoryAreLimited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, b := newConvert()

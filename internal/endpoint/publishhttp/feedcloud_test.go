@@ -23,7 +23,7 @@ func (d *harness) addCloud(t *testing.T, on bool) author.Feed {
 	return f
 }
 
-func TestCloudIsAddedOnlyWhileEnabled(t *testing.T) {
+func TestCloudElementIsAddedOnlyWhileEnabled(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)
 	doc := hostedRSS(2)

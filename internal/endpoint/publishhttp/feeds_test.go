@@ -55,7 +55,7 @@ func TestFeedIsServedAsSavedWithHeaders(t *testing.T) {
 	}
 }
 
-func TestEachFormatHasURLTypeAndOwnHub(t *testing.T) {
+func TestEachFormatIsServedWithItsMediaTypeAndHub(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)
 	d.save(t, author.Public, hostedRSS(3))
@@ -92,7 +92,7 @@ func TestUnknownFormatErrorListsFormats(t *testing.T) {
 	d.do(t, "GET", "/alice/feed", "", "Accept", "image/png").is(t, "unknown media type", http.StatusNotAcceptable, "application/atom+xml", "application/feed+json")
 }
 
-func TestAcceptSelectsFormat(t *testing.T) {
+func TestAcceptHeaderSelectsFormat(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)
 	d.save(t, author.Public, hostedRSS(1))
@@ -129,7 +129,7 @@ func TestAcceptSelectsFormat(t *testing.T) {
 	}
 }
 
-func TestTooLongAcceptIsRejected(t *testing.T) {
+func TestTooLongAcceptHeaderIsRejected(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)
 	d.save(t, author.Public, hostedRSS(1))
@@ -140,7 +140,7 @@ func TestTooLongAcceptIsRejected(t *testing.T) {
 	d.do(t, "GET", "/alice/rss.xml", "", "Accept", long+long).is(t, "long Accept for a fixed format", http.StatusOK)
 }
 
-func TestPathsWithoutUserGoToTheNextHandler(t *testing.T) {
+func TestPathsWithoutUserArePassedToTheNextHandler(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)
 	d.save(t, author.Public, hostedRSS(1))
@@ -168,7 +168,7 @@ func TestPathsWithoutUserGoToTheNextHandler(t *testing.T) {
 	}
 }
 
-func TestMovedOrEndedFeedRedirectsAllReaders(t *testing.T) {
+func TestMovedFeedRedirectsAndEndedFeedIsGoneInEveryFormat(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)
 	d.save(t, author.Public, hostedRSS(1))
@@ -202,7 +202,7 @@ func TestMovedOrEndedFeedRedirectsAllReaders(t *testing.T) {
 	d.do(t, "GET", "/alice/rss.xml", "").is(t, "restored", http.StatusOK)
 }
 
-func TestHubReadsTheServedBytes(t *testing.T) {
+func TestHubReadsTheSameBytesAsFeedReaders(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)
 	d.save(t, author.Public, hostedRSS(5))

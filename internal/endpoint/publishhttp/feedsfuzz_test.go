@@ -10,9 +10,9 @@ import (
 	"cloudburst/internal/author"
 )
 
-// FuzzHostedAddress checks for all requests that private content needs the secret, that changes
+// FuzzHostedFeedURL checks for all requests that private content needs the secret, that changes
 // need the password, and that nothing panics.
-func FuzzHostedAddress(f *testing.F) {
+func FuzzHostedFeedURL(f *testing.F) {
 	d := newHarness(f)
 	d.Hit = nil
 	for name, item := range map[string]string{author.Public: "for-all", author.Private: "for-bob-alone"} {

@@ -48,7 +48,7 @@ func TestSecretGivesAccessByURLBasicAndWSSE(t *testing.T) {
 	}
 }
 
-func TestRefusedReadersGetTheSameMessage(t *testing.T) {
+func TestAllRefusedRequestsGetTheSameMessage(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)
 	d.save(t, author.Private, hostedRSS(2))
@@ -102,7 +102,7 @@ func TestRefusedReadersGetTheSameMessage(t *testing.T) {
 	d.do(t, "GET", "/alice/private/rss.xml", "", "basic", bobBasic).is(t, "too many", http.StatusTooManyRequests)
 }
 
-func TestPrivateFeedContainsNeitherHubNorURL(t *testing.T) {
+func TestPrivateFeedContainsNeitherHubNorItsURL(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)
 	d.save(t, author.Private, strings.Replace(hostedRSS(2), "<item>",

@@ -20,7 +20,7 @@ func (o overtaken) Document(ctx context.Context, user, name string) (author.Feed
 	return o.Feeds.Document(ctx, user, name)
 }
 
-func TestETagOfSaveMatchesSavedBytes(t *testing.T) {
+func TestETagOfSaveResponseMatchesServedFeed(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)
 	d.save(t, author.Public, hostedRSS(1))

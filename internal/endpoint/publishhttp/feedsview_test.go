@@ -51,7 +51,7 @@ func viewHarness(t *testing.T) (*harness, *viewer) {
 	return d, v
 }
 
-func TestViewHasURLsAndFormatsOfAFeed(t *testing.T) {
+func TestCategoryAndArchiveFeedsAreServedInEveryFormat(t *testing.T) {
 	t.Parallel()
 	d, v := viewHarness(t)
 	for base := range v.version {
@@ -82,7 +82,7 @@ func TestViewHasURLsAndFormatsOfAFeed(t *testing.T) {
 	d.do(t, "GET", "/alice/category/go/feed.json", "").is(t, "the next version", http.StatusOK, "version 2")
 }
 
-func TestLinksToOtherPagesHaveSameFormat(t *testing.T) {
+func TestLinksToOtherFeedPagesKeepTheFormat(t *testing.T) {
 	t.Parallel()
 	d, _ := viewHarness(t)
 	d.do(t, "GET", "/alice/category/go/feed.atom", "").is(t, "Atom", http.StatusOK,
@@ -95,7 +95,7 @@ func TestLinksToOtherPagesHaveSameFormat(t *testing.T) {
 	}
 }
 
-func TestInvalidViewPathIsPageOrNotFound(t *testing.T) {
+func TestInvalidFeedPathReturnsPageOrStatus404(t *testing.T) {
 	t.Parallel()
 	d, v := viewHarness(t)
 	for target, want := range map[string]int{
@@ -129,7 +129,7 @@ func TestInvalidViewPathIsPageOrNotFound(t *testing.T) {
 	d.do(t, "GET", "/alice/category/go/rss.xml", "").is(t, "view of a gone feed", http.StatusGone)
 }
 
-func TestViewIsReadWithoutNetwork(t *testing.T) {
+func TestCategoryAndArchiveFeedsAreReadWithoutNetwork(t *testing.T) {
 	t.Parallel()
 	d, v := viewHarness(t)
 	for path, query := range map[string]string{"/alice/category/c#/feed.atom": "", "/everyone/rss.xml": "", "/alice/archive/3/rss.xml": "", "/everyone/category/go/feed": "format=json&page=2"} {

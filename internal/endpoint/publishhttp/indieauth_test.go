@@ -21,7 +21,7 @@ func (p appPages) Get(_ context.Context, r fetch.Request) (*fetch.Response, erro
 	return &fetch.Response{Status: http.StatusOK, URL: r.URL, Header: http.Header{"Content-Type": {doc[0]}}, Body: []byte(doc[1])}, nil
 }
 
-func TestClientMetadataIsReadAtItsURL(t *testing.T) {
+func TestIndieAuthClientMetadataIsReadFromItsURL(t *testing.T) {
 	t.Parallel()
 	c := &IndieAuthClients{Web: appPages{
 		"https://app.example/":      {"text/html", `<link rel=redirect_uri href="/cb"><p class=h-app><b class=p-name>App</b>`},

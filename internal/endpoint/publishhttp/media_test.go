@@ -70,7 +70,7 @@ func bodyOf(t *testing.T, r *http.Response) string {
 	return string(b)
 }
 
-func TestFilesAreImmutableAndSupportRanges(t *testing.T) {
+func TestUploadedFilesAreImmutableAndSupportRangeRequests(t *testing.T) {
 	t.Parallel()
 	s := memoryFiles{}
 	f := &Feeds{Media: s}
@@ -109,7 +109,7 @@ func TestFilesAreImmutableAndSupportRanges(t *testing.T) {
 	}
 }
 
-func TestFilesCannotRunScripts(t *testing.T) {
+func TestUploadedFilesCannotRunScripts(t *testing.T) {
 	t.Parallel()
 	s := memoryFiles{}
 	f := &Feeds{Media: s}
@@ -128,7 +128,7 @@ func TestFilesCannotRunScripts(t *testing.T) {
 	}
 }
 
-func TestOtherURLsOfAFileRedirectToItsURL(t *testing.T) {
+func TestAlternativeURLsOfAFileRedirectToItsURL(t *testing.T) {
 	t.Parallel()
 	s := memoryFiles{}
 	f := &Feeds{Media: s}
@@ -159,7 +159,7 @@ func (s *slow) SetWriteDeadline(time.Time) error {
 	return nil
 }
 
-func TestLongDownloadExtendsDeadline(t *testing.T) {
+func TestLongDownloadExtendsTheWriteDeadline(t *testing.T) {
 	t.Parallel()
 	s := memoryFiles{}
 	path := s.put("a.mp4", "video/mp4", strings.Repeat("x", 1<<20))

@@ -21,8 +21,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestPostsOfAnEditorRoundTripAndAppearInEveryFormat is the main test of the interface.
-func TestPostsOfAnEditorRoundTripAndAppearInEveryFormat(t *testing.T) {
+// TestPostsOfAnEditorAreReadBackAndAppearInEveryFormat is the main test of the interface.
+func TestPostsOfAnEditorAreReadBackAndAppearInEveryFormat(t *testing.T) {
 	t.Parallel()
 	w := newWeblog(t)
 	c, ctx := w.as("alice", "test"), t.Context()
@@ -114,7 +114,7 @@ func (w *weblog) rich(t *testing.T, format author.Format, source string) string 
 
 const liveWriter = "Mozilla/4.0 (compatible; MSIE 9.11; Windows NT 10.0; Open Live Writer 1.0)"
 
-func TestEchoedPostIsUnchanged(t *testing.T) {
+func TestPostSentBackByAnEditorIsUnchanged(t *testing.T) {
 	t.Parallel()
 	for _, agent := range []string{"MarsEdit/5.1.2", liveWriter, "Python-xmlrpc/3.12"} {
 		w := newWeblog(t)
@@ -141,7 +141,7 @@ func TestEchoedPostIsUnchanged(t *testing.T) {
 	}
 }
 
-func TestUnsupportedFieldsSurviveAnEdit(t *testing.T) {
+func TestFieldsUnsupportedByAnEditorAreKept(t *testing.T) {
 	t.Parallel()
 	w := newWeblog(t)
 	c, ctx := w.as("alice", "test"), t.Context()
@@ -173,7 +173,7 @@ func TestUnsupportedFieldsSurviveAnEdit(t *testing.T) {
 	}
 }
 
-func TestTextFilterDeterminesFormat(t *testing.T) {
+func TestTextFilterFieldDeterminesPostFormat(t *testing.T) {
 	t.Parallel()
 	w := newWeblog(t)
 	ctx := t.Context()
@@ -211,7 +211,7 @@ func TestTextFilterDeterminesFormat(t *testing.T) {
 	}
 }
 
-func TestStatusFlagAndDateDetermineState(t *testing.T) {
+func TestStatusPublishFlagAndDateDeterminePostState(t *testing.T) {
 	t.Parallel()
 	w := newWeblog(t)
 	c, ctx := w.as("alice", "test"), t.Context()
@@ -261,7 +261,7 @@ func TestStatusFlagAndDateDetermineState(t *testing.T) {
 	state("scheduled post published", author.Published, "publish", w.now)
 }
 
-func TestEditorsGetKnownFaultCodes(t *testing.T) {
+func TestEditorsReceiveKnownFaultCodes(t *testing.T) {
 	t.Parallel()
 	w := newWeblog(t)
 	c, ctx := w.as("alice", "test"), t.Context()
@@ -337,7 +337,7 @@ func TestEditorsGetKnownFaultCodes(t *testing.T) {
 	}
 }
 
-func TestCategoriesAreSetByName(t *testing.T) {
+func TestEditorSetsCategoriesByName(t *testing.T) {
 	t.Parallel()
 	w := newWeblog(t)
 	c, ctx := w.as("alice", "test"), t.Context()
@@ -359,7 +359,7 @@ func TestCategoriesAreSetByName(t *testing.T) {
 	}
 }
 
-func TestRecentPostsIncludeAllStatesNewestFirst(t *testing.T) {
+func TestRecentPostsListDraftsAndPublishedPostsNewestFirst(t *testing.T) {
 	t.Parallel()
 	w := newWeblog(t)
 	c, ctx := w.as("alice", "test"), t.Context()
@@ -410,7 +410,7 @@ func TestUploadedFilesAreServed(t *testing.T) {
 	}
 }
 
-func TestCallsWithFileOrTextCanBeLarge(t *testing.T) {
+func TestCallsThatContainFileOrTextCanBeLarge(t *testing.T) {
 	t.Parallel()
 	w := newWeblog(t)
 	c, ctx := w.as("alice", "test"), t.Context()
@@ -434,7 +434,7 @@ func TestCallsWithFileOrTextCanBeLarge(t *testing.T) {
 	}
 }
 
-func TestRSDNamesTheEndpoints(t *testing.T) {
+func TestRSDListsTheEndpoints(t *testing.T) {
 	t.Parallel()
 	w := newWeblog(t)
 	w.editor.Known = func(_ context.Context, user string) error {
@@ -462,7 +462,7 @@ func TestRSDNamesTheEndpoints(t *testing.T) {
 	w.do(t, "GET", "/alice/rsd.xml", "").is(t, "without a handler", http.StatusTeapot)
 }
 
-func TestClientsInOtherLanguagesWrite(t *testing.T) {
+func TestPythonPerlAndPHPClientsPublishPosts(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
 		{"python3", "testdata/clients/metaweblog_client.py"}, {"perl", "testdata/clients/metaweblog_client.pl"}, {"php", "testdata/clients/metaweblog_client.php"},
@@ -478,7 +478,7 @@ func TestClientsInOtherLanguagesWrite(t *testing.T) {
 	}
 }
 
-func TestParagraphsIsIdempotent(t *testing.T) {
+func TestParagraphConversionIsIdempotent(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"": "", "a": "<p>a</p>", "a\r\nb": "<p>a<br />\nb</p>", "<pre>a\nb</pre>": "<pre>a\nb</pre>", "<b>x</b>": "<p><b>x</b></p>", "<div>": "<div>",

@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// FuzzEchoKeepsText checks that sending back a text as an editor got it does not change the post,
+// FuzzPostSentBackByAnEditor checks that sending back a text as an editor got it does not change the post,
 // for all texts and kinds of editors.
-func FuzzEchoKeepsText(f *testing.F) {
+func FuzzPostSentBackByAnEditor(f *testing.F) {
 	f.Add("# Tea\r\n\r\n* one & <b>two</b>\n\n<!--more-->\n\nand *more*", byte(0), false)
 	f.Add("<p>a</p>\n<!--more--><p>b</p><!--more-->", byte(1), true)
 	f.Add(" 1 < 2 & 3\n\nhttps://a.example/ ", byte(2), false)

@@ -8,7 +8,7 @@ import (
 	"cloudburst/protocol/metaweblog"
 )
 
-func TestGroupsAreOfferedAsCategoriesToEditors(t *testing.T) {
+func TestEditorsSeeGroupsAsCategories(t *testing.T) {
 	t.Parallel()
 	w := newWeblog(t)
 	c, ctx := w.as("alice", "test"), t.Context()

@@ -8,9 +8,9 @@ import (
 	"cloudburst/protocol/metaweblog"
 )
 
-// TestKeywordsSurviveEditors makes the calls in the order of MarsEdit and Movable Type clients: the
+// TestKeywordsAreKeptWhenEditorsSetCategories makes the calls in the order of MarsEdit and Movable Type clients: the
 // post, its categories, the post again.
-func TestKeywordsSurviveEditors(t *testing.T) {
+func TestKeywordsAreKeptWhenEditorsSetCategories(t *testing.T) {
 	t.Parallel()
 	w := newWeblog(t)
 	c, ctx := w.as("alice", "test"), t.Context()

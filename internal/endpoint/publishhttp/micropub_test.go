@@ -287,7 +287,7 @@ func TestMicropubUpdateChangesOnlyNamedProperties(t *testing.T) {
 	}
 }
 
-func TestPlainTextUpdateOfAMarkdownPostStaysMarkdown(t *testing.T) {
+func TestPlainTextUpdateKeepsMarkdownFormatOfAPost(t *testing.T) {
 	t.Parallel()
 	w := newPubHarness(t)
 	at, p := w.create(`{"content":[{"markdown":"*a*"}]}`)
@@ -303,7 +303,7 @@ func TestPlainTextUpdateOfAMarkdownPostStaysMarkdown(t *testing.T) {
 	}
 }
 
-func TestPublishedDraftGetsURL(t *testing.T) {
+func TestDraftReceivesURLWhenPublished(t *testing.T) {
 	t.Parallel()
 	w := newPubHarness(t)
 	at, p := w.create(`{"content":["a"],"post-status":["draft"]}`)
@@ -346,7 +346,7 @@ func TestDeletedPostsCanBeRestored(t *testing.T) {
 	}
 }
 
-func TestSourceReturnsPostAsWritten(t *testing.T) {
+func TestMicropubSourceQueryReturnsPostAsWritten(t *testing.T) {
 	t.Parallel()
 	w := newPubHarness(t)
 	at, _ := w.create(`{"name":["Title"],"content":[{"html":"<p>a</p>"}],"category":["one"],"mp-slug":["words"],
@@ -436,7 +436,7 @@ func TestMicropubErrorsAreReadable(t *testing.T) {
 	}
 }
 
-func TestFilesAreUploadedByMediaEndpointAndWithPost(t *testing.T) {
+func TestFilesAreUploadedToMediaEndpointOrWithPost(t *testing.T) {
 	t.Parallel()
 	w := newPubHarness(t)
 	c := w.client("create,media")

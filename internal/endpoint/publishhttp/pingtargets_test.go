@@ -44,7 +44,7 @@ const (
 	rpcFault  = `<?xml version="1.0"?><methodResponse><fault><value><struct><member><name>faultCode</name><value><int>4</int></value></member><member><name>faultString</name><value>Too old.</value></member></struct></value></fault></methodResponse>`
 )
 
-func TestEachKindOfPingTargetIsPingedByItsProtocol(t *testing.T) {
+func TestEachPingTargetIsPingedByItsProtocol(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		kind, path, body string
@@ -84,7 +84,7 @@ func TestEachKindOfPingTargetIsPingedByItsProtocol(t *testing.T) {
 	}
 }
 
-func TestRefusalDiffersFromTemporaryFailure(t *testing.T) {
+func TestRefusedPingsAreDistinguishedFromTemporaryFailures(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		kind   string
@@ -120,7 +120,7 @@ func TestRefusalDiffersFromTemporaryFailure(t *testing.T) {
 	}
 }
 
-func TestForbiddenPingTargetIsRefused(t *testing.T) {
+func TestPingTargetAtForbiddenAddressIsRefused(t *testing.T) {
 	t.Parallel()
 	doer := fetch.NewDoer(fetch.DoerOptions{}) // rejects private addresses
 	defer doer.CloseIdle()

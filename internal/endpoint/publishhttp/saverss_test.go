@@ -27,7 +27,7 @@ func rpcWith(methods []xmlrpc.Method, large map[string]int64) http.Handler {
 	return mux
 }
 
-func TestPythonSavesFeeds(t *testing.T) {
+func TestPythonClientSavesFeedsByXMLRPC(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)
 	mux := http.NewServeMux()
@@ -86,7 +86,7 @@ func TestSaveRssReturnsURLOrFault4(t *testing.T) {
 	}
 }
 
-func TestTextIsSavedInDeclaredEncoding(t *testing.T) {
+func TestFeedIsSavedInItsDeclaredEncoding(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)
 	feed := func(encoding, title string) string {

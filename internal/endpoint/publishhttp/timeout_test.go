@@ -22,7 +22,7 @@ func (d *deadlines) SetReadDeadline(t time.Time) error { d.read = t; return nil 
 // SetWriteDeadline is called by http.ResponseController.
 func (d *deadlines) SetWriteDeadline(time.Time) error { return nil }
 
-func TestSlowUploadIsAllowedWithinLimit(t *testing.T) {
+func TestSlowUploadIsAcceptedWithinTheTimeLimit(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		token string

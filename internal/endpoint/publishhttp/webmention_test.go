@@ -28,7 +28,7 @@ func (r *reports) Receive(_ context.Context, _, _ string, client netip.Addr) err
 	return r.err
 }
 
-func TestWebmentionErrorIsMappedToStatus(t *testing.T) {
+func TestWebmentionErrorsAreMappedToHTTPStatuses(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		err    error
@@ -55,7 +55,7 @@ func TestWebmentionErrorIsMappedToStatus(t *testing.T) {
 	}
 }
 
-func TestWebmentionPageIsReadThroughTheGuard(t *testing.T) {
+func TestWebmentionSourceAtPrivateAddressIsNotRead(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")

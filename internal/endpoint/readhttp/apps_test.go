@@ -31,7 +31,7 @@ func scripts(t *testing.T) []string {
 	return names
 }
 
-func TestAppsSyncWithTheServer(t *testing.T) {
+func TestReadingAppsSyncWithSampleItems(t *testing.T) {
 	t.Parallel()
 	for _, name := range scripts(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txt"), func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestAppsSyncWithTheServer(t *testing.T) {
 	}
 }
 
-func TestAppsSyncWithTheRiver(t *testing.T) {
+func TestReadingAppsSyncWithTheRiver(t *testing.T) {
 	t.Parallel()
 	for _, name := range scripts(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txt"), func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestAppsSyncWithTheRiver(t *testing.T) {
 	}
 }
 
-func TestPythonSyncsByBothAPIs(t *testing.T) {
+func TestPythonClientSyncsByFeverAndGoogleReaderAPI(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "another language")
 	w := newAppHarness(t, faked)
@@ -110,9 +110,9 @@ func TestTwoThousandItemsAreSyncedWithFewQueries(t *testing.T) {
 	}
 }
 
-// TestUsersCannotReadOrMarkItemsOfOthers requests everything of bob as alice, by numbers that she
+// TestUsersCannotReadOrMarkItemsOfOtherUsers requests everything of bob as alice, by numbers that she
 // cannot know.
-func TestUsersCannotReadOrMarkItemsOfOthers(t *testing.T) {
+func TestUsersCannotReadOrMarkItemsOfOtherUsers(t *testing.T) {
 	t.Parallel()
 	w := newAppHarness(t, faked)
 	ctx := t.Context()
@@ -275,7 +275,7 @@ func TestResponsesAreCompressedIfAccepted(t *testing.T) {
 	}
 }
 
-func TestFilteredStreamPagesContainEachItemOnce(t *testing.T) {
+func TestPagesOfFilteredStreamContainEachItemOnce(t *testing.T) {
 	t.Parallel()
 	w := newAppHarness(t, faked)
 	w.arrive(newsURL, 120)
@@ -354,7 +354,7 @@ func TestFeverItemsAreFilteredByFeedAndGroup(t *testing.T) {
 }
 
 // Items that arrive at the same time can be stored in another order than that of their numbers.
-func TestItemsStoredLateAreNotSkipped(t *testing.T) {
+func TestItemsStoredOutOfOrderAreNotSkipped(t *testing.T) {
 	t.Parallel()
 	w := newAppHarness(t, faked)
 	ctx, c, v := t.Context(), w.google(), w.fever()
@@ -386,7 +386,7 @@ func TestItemsStoredLateAreNotSkipped(t *testing.T) {
 }
 
 // TestItemWithoutTitleAndLinkGetsBothInReadingApps has items like short posts.
-func TestAppsShowTheFullText(t *testing.T) {
+func TestReadingAppsReceiveTheFullText(t *testing.T) {
 	t.Parallel()
 	w := newAppHarness(t, faked)
 	w.feeds[newsURL].items = append(w.feeds[newsURL].items, itemDef{guid: "urn:test:full", title: "Whole", html: "<p>A summary.</p>", date: w.clock.now()})

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/river"
 )
 
-func TestFeverNumbersAreSmallAndStable(t *testing.T) {
+func TestFeverIDsAreSmallAndStable(t *testing.T) {
 	t.Parallel()
 	var list []river.Followed
 	var categories []river.Category
@@ -42,7 +42,7 @@ func TestFeverNumbersAreSmallAndStable(t *testing.T) {
 	}
 }
 
-func TestOlderFeedHasFirstNumberAfterCollision(t *testing.T) {
+func TestFeverIDCollisionKeepsTheIDOfTheOlderFeed(t *testing.T) {
 	t.Parallel()
 	taken := map[int32]string{}
 	first := free(taken, "x")
@@ -57,7 +57,7 @@ func TestOlderFeedHasFirstNumberAfterCollision(t *testing.T) {
 	}
 }
 
-func TestTitlesLookTheSameAsTextAndHTML(t *testing.T) {
+func TestTitlesAreSafeAndReadableAsTextAndAsHTML(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]string{
 		"": "", "plain": "plain", "AT&T": "AT&T", "a & b; c": "a & b; c", "&": "&", "x<y>z": "x＜y＞z", "&lt;b&gt;": "＆lt;b＆gt;", "&#60;": "＆#60;",
@@ -69,7 +69,7 @@ func TestTitlesLookTheSameAsTextAndHTML(t *testing.T) {
 	}
 }
 
-func TestNestedItemsAreInTheText(t *testing.T) {
+func TestItemTextContainsNestedItems(t *testing.T) {
 	t.Parallel()
 	c := river.Content{HTML: "<p>a</p>", Image: `http://x.test/"1"`, Nested: []river.Content{{Title: "<b>", HTML: "<p>c</p>"}}}
 	want := `<p><img src="http://x.test/&#34;1&#34;" alt=""></p><p>a</p><blockquote><p><strong>&lt;b&gt;</strong></p><p>c</p></blockquote>`

@@ -85,7 +85,7 @@ func (f *feedDef) rss() []byte {
 	return []byte(b.String())
 }
 
-func TestAppsGetEachItemOnceFromRealRiver(t *testing.T) {
+func TestReadingAppsReceiveEachItemOfTheRiverOnce(t *testing.T) {
 	t.Parallel()
 	w := newAppHarness(t, real)
 	start := w.clock.now()

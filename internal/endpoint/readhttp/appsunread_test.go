@@ -27,9 +27,9 @@ type unreadModel struct {
 
 const alice = "reader of alice"
 
-// TestUnreadCountsOfAppsAndPagesAgree compares, after each of many random operations, the counts
+// TestUnreadCountsInAppsAndOnPagesAreEqual compares, after each of many random operations, the counts
 // that apps and pages show with the unread items that they list.
-func TestUnreadCountsOfAppsAndPagesAgree(t *testing.T) {
+func TestUnreadCountsInAppsAndOnPagesAreEqual(t *testing.T) {
 	t.Parallel()
 	w := newAppHarness(t, real)
 	m := &unreadModel{appHarness: w, river: w.river.(*realRiver), google: w.google(), fever: w.fever(), rnd: rand.New(rand.NewPCG(4, 2)), urls: []string{newsURL, podURL}}

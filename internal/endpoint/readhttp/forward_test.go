@@ -75,7 +75,7 @@ func newTarget(t *testing.T) (*target, *Sender) {
 	return h, &Sender{Sender: s}
 }
 
-func TestWebhookMatchesDocumentation(t *testing.T) {
+func TestWebhookRequestMatchesDocumentation(t *testing.T) {
 	t.Parallel()
 	n := forward.Forwarding{ID: 7, Reader: "ann", Via: forward.ViaWebhook}
 	b, err := json.MarshalIndent(newWebhookMessage(n, []river.Entry{blueChalk()}), "", "  ")
@@ -142,7 +142,7 @@ func TestForwardingByPOSTSendsOneItemAsForm(t *testing.T) {
 	}
 }
 
-func TestResponseOfTargetDecidesAboutRetry(t *testing.T) {
+func TestForwardingIsRetriedDependingOnTheResponse(t *testing.T) {
 	t.Parallel()
 	h, teller := newTarget(t)
 	h.header.Set("Retry-After", "120")

@@ -23,7 +23,7 @@ const (
 	docChallenge = "KXBJGYXZNFMRP5NP7VJV2RVQ4L"
 )
 
-func TestChallengeMatchesDocumentation(t *testing.T) {
+func TestWebhookChallengeMatchesDocumentation(t *testing.T) {
 	t.Parallel()
 	n := forward.Forwarding{ID: 7, Reader: "ann", Via: forward.ViaWebhook, Target: "https://example.org/hook", Secret: docSecret}
 	m := challengeOf(n, docChallenge)
@@ -43,7 +43,7 @@ func TestChallengeMatchesDocumentation(t *testing.T) {
 }
 
 // Run the function in the guide as documented; it must answer real challenges.
-func TestFunctionInGuideAnswersChallenge(t *testing.T) {
+func TestExampleFunctionInGuideAnswersWebhookChallenge(t *testing.T) {
 	t.Parallel()
 	program := noticeDoc(t, "```python challenge") + "\nimport sys\nsys.stdout.write(respond(sys.argv[1], sys.stdin.buffer.read()))\n"
 	for _, secret := range []string{docSecret, "", "ключ ☂"} {
@@ -122,7 +122,7 @@ func TestOnlyCorrectResponseToChallengeIsConsent(t *testing.T) {
 	}
 }
 
-func TestConfirmationMailHasLinkAndNoFeedContent(t *testing.T) {
+func TestConfirmationMailContainsLinkAndNoFeedContent(t *testing.T) {
 	t.Parallel()
 	s := (&mailServer{}).start(t, false)
 	teller := &Sender{Mail: &Mail{Server: s.addr, TLS: MailPlain, From: "river@news.example", Site: func() string { return "https://news.example" }}, Now: func() time.Time { return time.Date(2026, 3, 1, 12, 0, 6, 0, time.UTC) }}

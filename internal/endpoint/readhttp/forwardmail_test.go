@@ -130,7 +130,7 @@ func readMail(in *bufio.Reader) string {
 	}
 }
 
-func TestMailHasTextHTMLAndListHeaders(t *testing.T) {
+func TestMailContainsTextHTMLAndListHeaders(t *testing.T) {
 	t.Parallel()
 	s := (&mailServer{}).start(t, false)
 	teller := &Sender{Mail: &Mail{Server: s.addr, TLS: MailPlain, From: "The river <river@news.example>", Site: func() string { return "https://news.example" }}, Now: func() time.Time { return time.Date(2026, 3, 1, 12, 0, 6, 0, time.UTC) }}
@@ -281,7 +281,7 @@ func TestMailUsesConfiguredEncryption(t *testing.T) {
 	}
 }
 
-func TestMailServerErrorsAreDistinguished(t *testing.T) {
+func TestTemporaryAndPermanentMailServerErrorsAreDistinguished(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -316,7 +316,7 @@ func TestMailServerErrorsAreDistinguished(t *testing.T) {
 	}
 }
 
-func TestMailSettingsAreChecked(t *testing.T) {
+func TestInvalidMailSettingsAreRejected(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		m  Mail

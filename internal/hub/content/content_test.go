@@ -42,7 +42,7 @@ func checkCounts(t *testing.T, c *Cache) {
 	}
 }
 
-func TestContentIsLoadedOnce(t *testing.T) {
+func TestConcurrentDeliveriesLoadContentOnce(t *testing.T) {
 	t.Parallel()
 	var reads atomic.Int64
 	c := New(testLimit, loader(1000, &reads))
@@ -81,7 +81,7 @@ func TestContentIsLoadedOnce(t *testing.T) {
 	}
 }
 
-func TestByteCountsMatchHeldContents(t *testing.T) {
+func TestCountedBytesMatchTheContentsInMemory(t *testing.T) {
 	t.Parallel()
 	var reads atomic.Int64
 	const size = 5 << 20
@@ -161,7 +161,7 @@ func TestAcquireWaitsForMemory(t *testing.T) {
 	})
 }
 
-func TestAcquireWithoutWaitingReturnsErrFull(t *testing.T) {
+func TestAcquireWithoutWaitReturnsErrFullIfMemoryIsFull(t *testing.T) {
 	t.Parallel()
 	var reads atomic.Int64
 	c := New(10, loader(9, &reads))
@@ -180,7 +180,7 @@ func TestAcquireWithoutWaitingReturnsErrFull(t *testing.T) {
 	c.Release(held)
 }
 
-func TestWaitersAreServedInOrder(t *testing.T) {
+func TestWaitingDeliveriesReceiveMemoryInOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var reads atomic.Int64
@@ -220,7 +220,7 @@ func TestWaitersAreServedInOrder(t *testing.T) {
 	})
 }
 
-func TestCancelledWaiterLetsTheNextProceed(t *testing.T) {
+func TestCancelledWaitLetsTheNextDeliveryProceed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var reads atomic.Int64

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestQuantilesAreWithinATenth(t *testing.T) {
+func TestHistogramQuantilesAreAccurateToTenPercent(t *testing.T) {
 	t.Parallel()
 	var h Histogram
 	for i := 1; i <= 1000; i++ {

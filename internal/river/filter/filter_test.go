@@ -12,7 +12,7 @@ func rule(field, op string, values ...string) filter.Rule {
 	return filter.Rule{Conditions: []filter.Condition{{Field: field, Op: op, Values: values}}, Actions: filter.Actions{Read: true}}
 }
 
-func TestConditionsCompareFieldsOfItem(t *testing.T) {
+func TestFilterConditionsCompareFieldsOfTheItem(t *testing.T) {
 	t.Parallel()
 	it := filter.Item{Title: "Rain in Spain", Text: "The  ÜBER\nplain. Kubernetes 1.30 is out; c++ too", Link: "https://example.org/ads/1",
 		Authors: []string{"Ann O'Neil", "Bob"}, Categories: []string{"Big News", "sport"}}
@@ -60,7 +60,7 @@ func TestConditionsCompareFieldsOfItem(t *testing.T) {
 	}
 }
 
-func TestAllConditionsMustMatch(t *testing.T) {
+func TestFilterMatchesOnlyIfAllConditionsMatch(t *testing.T) {
 	t.Parallel()
 	r := rule(filter.Title, filter.Word, "rain", "snow")
 	r.Conditions = append(r.Conditions, filter.Condition{Field: filter.Text, Op: filter.Contains, Not: true, Values: []string{"sun"}})
@@ -79,7 +79,7 @@ func TestAllConditionsMustMatch(t *testing.T) {
 	}
 }
 
-func TestInvalidRulesNameTheirField(t *testing.T) {
+func TestErrorNamesTheFieldOfAnInvalidFilterRule(t *testing.T) {
 	t.Parallel()
 	with := func(change func(r *filter.Rule)) filter.Rule {
 		r := rule(filter.Title, filter.Word, "x")
@@ -122,7 +122,7 @@ func TestInvalidRulesNameTheirField(t *testing.T) {
 	}
 }
 
-func TestCatastrophicPatternIsHarmless(t *testing.T) {
+func TestCatastrophicRegularExpressionIsEvaluatedInLinearTime(t *testing.T) {
 	t.Parallel()
 	r := rule(filter.Text, filter.Regexp, `(a+)+$`)
 	if err := r.Check(); err != nil {
@@ -141,7 +141,7 @@ func TestCatastrophicPatternIsHarmless(t *testing.T) {
 	}
 }
 
-func TestRulesOfOneUserAreLimitedTogether(t *testing.T) {
+func TestFilterRulesOfOneUserShareOneLimit(t *testing.T) {
 	t.Parallel()
 	values := rule(filter.Title, filter.Word, strings.Fields(strings.Repeat("x ", filter.MaxValues))...)
 	pattern := rule(filter.Title, filter.Regexp, strings.Repeat("x", 150))

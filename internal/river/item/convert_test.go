@@ -102,7 +102,7 @@ func TestFeedItemIsConvertedToContent(t *testing.T) {
 	}
 }
 
-func TestAtomEntryWithOnlyASummaryIsMarkedAsTruncated(t *testing.T) {
+func TestAtomEntryWithoutContentIsMarkedAsTruncated(t *testing.T) {
 	t.Parallel()
 	list := contents(t, `<feed xmlns="http://www.w3.org/2005/Atom"><title>F</title><entry><id>1</id><title>a</title><summary>s</summary></entry>`+
 		`<entry><id>2</id><title>b</title><summary>s</summary><content>c</content></entry>`+
@@ -115,7 +115,7 @@ func TestAtomEntryWithOnlyASummaryIsMarkedAsTruncated(t *testing.T) {
 	}
 }
 
-func TestContentHasNoReferrersOrScripts(t *testing.T) {
+func TestItemContentHasNoReferrersOrScripts(t *testing.T) {
 	t.Parallel()
 	c := one(t, `<description>&lt;a href="https://b.test/" onclick="x()" class="menu" style="position:fixed"&gt;b&lt;/a&gt;&lt;script&gt;alert(1)&lt;/script&gt;&lt;a href="javascript:x"&gt;c&lt;/a&gt;&lt;a href="mailto:a@b.test"&gt;d&lt;/a&gt;</description>`)
 	for _, want := range []string{`rel="nofollow noopener noreferrer ugc"`, `mailto:a@b.test`} {
@@ -130,7 +130,7 @@ func TestContentHasNoReferrersOrScripts(t *testing.T) {
 	}
 }
 
-func TestContentIsLimitedInSize(t *testing.T) {
+func TestItemContentIsLimitedInSize(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ä<b>&amp;", 300_000)
 	var many strings.Builder

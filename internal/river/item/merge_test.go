@@ -136,7 +136,7 @@ func TestItemsAreMergedByID(t *testing.T) {
 	}
 }
 
-func TestSameItemsWithNewIDsAndLinksAreNotNew(t *testing.T) {
+func TestKnownItemsWithNewIDsAndLinksAreNotNew(t *testing.T) {
 	t.Parallel()
 	s := newMergeRig()
 	session := func(n int) *feed.Feed {
@@ -186,7 +186,7 @@ func TestPartialFeedWithdrawsNoItems(t *testing.T) {
 	}
 }
 
-func TestItemPositionIsItsDateInTheFirstCheckAndTheCheckTimeLater(t *testing.T) {
+func TestItemsOfTheFirstCheckAreSortedByDateAndLaterItemsByCheckTime(t *testing.T) {
 	t.Parallel()
 	s := newMergeRig()
 	s.merge(docOf("b@5", "a@5"), false)
@@ -259,7 +259,7 @@ func first(f *feed.Feed, j int) bool {
 
 // An item without an ID is stored under a hash of its texts, which earlier versions computed from
 // the resolved texts. Such an item is found again even if it was edited since.
-func TestItemsStoredUnderFormerHashesAreNotNew(t *testing.T) {
+func TestItemsStoredUnderFormerHashedIDsAreNotNew(t *testing.T) {
 	t.Parallel()
 	read := func(body, url string) *feed.Feed {
 		doc := `<rss version="2.0"><channel><title>C</title><item><title>&lt;a href="/b"&gt;News&lt;/a&gt;</title>` +

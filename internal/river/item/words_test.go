@@ -2,7 +2,7 @@ package item
 
 import "testing"
 
-func TestFastPathOfWebURLMatchesSlowPath(t *testing.T) {
+func TestFastURLParserMatchesSlowParser(t *testing.T) {
 	t.Parallel()
 	parts := []string{"", "http://", "https://", "HTTP://", "a.example", "a", "-", ".", "/", "//", "?", "#", ":", "@", "%", "%41", "%zz", "[", "]", "\\", "\"", "<", "'", "*", "é", "\n", "x=1&y=2", "user:pw@", ":80", "+"}
 	for _, begin := range parts {

@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/fetch"
 )
 
-func TestReadURLsAsPeopleTypeThem(t *testing.T) {
+func TestReadAcceptsURLsAsUsersTypeThem(t *testing.T) {
 	t.Parallel()
 	both := func(rest string) []string { return []string{"https://" + rest, "http://" + rest} }
 	for typed, want := range map[string][]string{
@@ -69,7 +69,7 @@ func TestReadURLsAsPeopleTypeThem(t *testing.T) {
 	}
 }
 
-func TestReadExtractsLoginFromURL(t *testing.T) {
+func TestReadExtractsCredentialsFromURL(t *testing.T) {
 	t.Parallel()
 	for typed, want := range map[string]Login{
 		"https://ann:secret@example.org/feed":     {Basic, "ann", "secret"},

@@ -10,7 +10,7 @@ import (
 	"cloudburst/protocol/wsse"
 )
 
-func TestChangedSealedLoginIsRejected(t *testing.T) {
+func TestModifiedEncryptedLoginIsRejected(t *testing.T) {
 	t.Parallel()
 	key := []byte(strings.Repeat("k", 32))
 	plain := Login{Basic, "ann", "Geheimnis"}
@@ -46,7 +46,7 @@ func TestChangedSealedLoginIsRejected(t *testing.T) {
 	}
 }
 
-func TestEachKindOfLoginSetsItsHeader(t *testing.T) {
+func TestEachKindOfLoginSetsItsRequestHeader(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for want, l := range map[string]Login{

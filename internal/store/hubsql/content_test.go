@@ -2,7 +2,7 @@ package hubsql
 
 import "testing"
 
-func TestTrailingSlashDoesNotChangeAliasID(t *testing.T) {
+func TestTrailingSlashDoesNotChangeTheIDOfAnAlias(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ url, want string }{
 		{"http://a.example", "http://a.example"},

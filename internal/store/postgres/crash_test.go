@@ -15,9 +15,9 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// TestServerCrashLosesNothingAcknowledged crashes the server under load, lets the writers fail, and
+// TestDatabaseCrashLosesNoAcknowledgedWrite crashes the server under load, lets the writers fail, and
 // starts the server again.
-func TestServerCrashLosesNothingAcknowledged(t *testing.T) {
+func TestDatabaseCrashLosesNoAcknowledgedWrite(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "PostgreSQL")
 	cluster, err := storetest.StartCluster()

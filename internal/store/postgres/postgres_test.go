@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }
 
-func TestStoreMeetsTheContract(t *testing.T) {
+func TestStorePassesTheContractTests(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t) // the SQLite store runs the contract under the detector
 	empty := func(t *testing.T) hub.Store { return open(t, storetest.Postgres(t)) }

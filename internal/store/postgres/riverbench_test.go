@@ -11,7 +11,7 @@ func BenchmarkUnchangedChecks(b *testing.B) {
 	rivertest.UnchangedChecks(b, open(b, storetest.Postgres(b)), 5000, 64)
 }
 
-func BenchmarkFirstReadings(b *testing.B) {
+func BenchmarkFirstChecks(b *testing.B) {
 	rivertest.FirstReadings(b, open(b, storetest.Postgres(b)), 64)
 }
 
@@ -19,7 +19,7 @@ func BenchmarkClaimsOfAMillionFeeds(b *testing.B) {
 	rivertest.ClaimsOf(b, open(b, storetest.Postgres(b)), 1_000_000)
 }
 
-func BenchmarkRivers(b *testing.B)   { rivertest.Rivers(b, open(b, storetest.Postgres(b))) }
-func BenchmarkIndexing(b *testing.B) { rivertest.Indexing(b, open(b, storetest.Postgres(b))) }
+func BenchmarkReadRivers(b *testing.B)   { rivertest.Rivers(b, open(b, storetest.Postgres(b))) }
+func BenchmarkIndexItems(b *testing.B) { rivertest.Indexing(b, open(b, storetest.Postgres(b))) }
 
-func BenchmarkFollowers(b *testing.B) { rivertest.Followers(b, open(b, storetest.Postgres(b)), 10_000) }
+func BenchmarkCountFollowers(b *testing.B) { rivertest.Followers(b, open(b, storetest.Postgres(b)), 10_000) }

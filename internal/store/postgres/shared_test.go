@@ -26,7 +26,7 @@ func TestTwoProcessesNeverClaimTheSameRow(t *testing.T) {
 	hubtest.Claims(t, open(t, url), open(t, url))
 }
 
-func TestTwoProcessesDecideEachRequestOnce(t *testing.T) {
+func TestTwoProcessesHandleEachSubscriptionRequestOnce(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
 	hubtest.Requests(t, open(t, url), open(t, url))
@@ -147,7 +147,7 @@ func TestConnectionErrorHidesPassword(t *testing.T) {
 	}
 }
 
-func TestHintReachesOtherProcesses(t *testing.T) {
+func TestChangeHintIsSentToOtherProcesses(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
 	a, b := open(t, url), open(t, url)
@@ -168,7 +168,7 @@ func TestHintReachesOtherProcesses(t *testing.T) {
 	}
 }
 
-func TestOwnHintsAreIgnored(t *testing.T) {
+func TestProcessIgnoresItsOwnChangeHints(t *testing.T) {
 	t.Parallel()
 	h := newHints(nil, slog.New(slog.DiscardHandler))
 	defer h.close()
@@ -195,7 +195,7 @@ func waitForHint(t *testing.T, c <-chan struct{}) {
 	}
 }
 
-func TestHintsAreRateLimited(t *testing.T) {
+func TestChangeHintsAreRateLimited(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
 	a, b := open(t, url), open(t, url)
@@ -253,9 +253,9 @@ func readAll(t testing.TB, s *Store, p hub.Shard) int {
 	}
 }
 
-// TestBatchUsesPrimaryKey checks the plan: with other settings, or a plan made when the table was
+// TestSubscriptionBatchIsReadByPrimaryKey checks the plan: with other settings, or a plan made when the table was
 // small, PostgreSQL collects and sorts a whole topic for each batch.
-func TestBatchUsesPrimaryKey(t *testing.T) {
+func TestSubscriptionBatchIsReadByPrimaryKey(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
 	s := open(t, storetest.Postgres(t))
@@ -329,7 +329,7 @@ func (n planNode) walk(visit func(planNode)) {
 	}
 }
 
-func BenchmarkBatch100k(b *testing.B) {
+func BenchmarkReadBatchesOf100kSubscriptions(b *testing.B) {
 	s := open(b, storetest.Postgres(b))
 	p := fill(b, s, "http://127.0.0.1/feed", 100_000)
 	b.ResetTimer()
@@ -341,7 +341,7 @@ func BenchmarkBatch100k(b *testing.B) {
 	b.ReportMetric(float64(rows)/b.Elapsed().Seconds(), "rows/s")
 }
 
-func BenchmarkUpserts256(b *testing.B) {
+func BenchmarkSubscribe256AtOnce(b *testing.B) {
 	s := open(b, storetest.Postgres(b))
 	hubtest.Upserts(b, s, 256)
 }

@@ -15,7 +15,7 @@ import (
 
 // A machine that loses its connection during a transaction holds its locks until the server aborts
 // the transaction. Other processes wait for its lease of 15 s anyway, but no longer.
-func TestIdleTransactionIsAbortedWithinLease(t *testing.T) {
+func TestIdleTransactionIsAbortedBeforeItsLeaseEnds(t *testing.T) {
 	t.Parallel()
 	s := open(t, storetest.Postgres(t))
 	var text string

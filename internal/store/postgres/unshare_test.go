@@ -15,7 +15,7 @@ import (
 )
 
 // A server that never notices the end of a connection simulates a busy one, which notices late.
-func TestClosedStoreHasReleasedItsLocks(t *testing.T) {
+func TestClosedStoreReleasesItsLocks(t *testing.T) {
 	t.Parallel()
 	direct := storetest.Postgres(t)
 	s, err := Open(t.Context(), Options{URL: withoutEnd(t, direct)})

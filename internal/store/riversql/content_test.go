@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/river"
 )
 
-func TestPlainContentIsDecodedWithoutReflection(t *testing.T) {
+func TestItemContentIsDecodedWithoutReflection(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
 	for _, one := range []struct {
@@ -43,7 +43,7 @@ func TestPlainContentIsDecodedWithoutReflection(t *testing.T) {
 	}
 }
 
-func FuzzContent(f *testing.F) {
+func FuzzItemContent(f *testing.F) {
 	for _, text := range []string{`{}`, `{"html":"a\u003cb\"\\","words":true}`, `{"authors":["a","b"],"published":"2026-01-02T03:04:05Z"}`, `{"html":"\ud83d\ude00"}`,
 		`{"html":"a",}`, `{"more":false}`, `{"enclosures":[{"url":"u"}]}`, `{"html":"a"}}`, `{"text":"\b"}`, `{"html":"x\`, "{\"html\":\"\x01\"}"} {
 		f.Add(text)

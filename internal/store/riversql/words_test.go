@@ -100,7 +100,7 @@ var (
 	syntax = regexp.MustCompile(`^(\(|\)| AND | NOT | \*|:\*| & | <-> |!)*$`)
 )
 
-func FuzzMatch(f *testing.F) {
+func FuzzSearchQuery(f *testing.F) {
 	f.Add(`one "two three" -four fi`)
 	f.Fuzz(func(t *testing.T, text string) {
 		terms, err := readMatch(text)
@@ -119,7 +119,7 @@ func FuzzMatch(f *testing.F) {
 	})
 }
 
-func FuzzDocument(f *testing.F) {
+func FuzzSearchDocument(f *testing.F) {
 	f.Add("a title", "and its text")
 	f.Fuzz(func(t *testing.T, title, text string) {
 		it := river.Item{SourceID: 1, Content: river.Content{Title: title, Text: text}}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestOnlyWritesToTablesOfPagesChangeTheirState(t *testing.T) {
+func TestOnlyWritesToTablesShownOnPagesInvalidateCachedPages(t *testing.T) {
 	t.Parallel()
 	for statement, want := range map[string]bool{
 		`SELECT 1 FROM post`: false, `SELECT 1 FROM post FOR NO KEY UPDATE`: false,
@@ -23,7 +23,7 @@ func TestOnlyWritesToTablesOfPagesChangeTheirState(t *testing.T) {
 	}
 }
 
-func TestHiddenTablesExist(t *testing.T) {
+func TestTablesExcludedFromPageStateExist(t *testing.T) {
 	t.Parallel()
 	tables, err := Schema()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestDialectsHaveSameTokens(t *testing.T) {
+func TestSQLDialectsHaveTheSameTokens(t *testing.T) {
 	t.Parallel()
 	lite, post := slices.Sorted(maps.Keys(SQLite().Tokens)), slices.Sorted(maps.Keys(Postgres().Tokens))
 	if d := cmp.Diff(lite, post); d != "" {
@@ -17,7 +17,7 @@ func TestDialectsHaveSameTokens(t *testing.T) {
 	}
 }
 
-func TestStatementIsTranslatedForBothDialects(t *testing.T) {
+func TestStatementIsTranslatedForBothSQLDialects(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ text, lite, post, types string }{
 		{`SELECT 1 FROM t WHERE a = $1 {CLAIM}`, `SELECT 1 FROM t WHERE a = $1 `, `SELECT 1 FROM t WHERE a = $1 FOR NO KEY UPDATE SKIP LOCKED`, ""},
@@ -47,7 +47,7 @@ func TestStatementIsTranslatedForBothDialects(t *testing.T) {
 	}
 }
 
-func TestUnknownTokenIsAnError(t *testing.T) {
+func TestUnknownSQLTokenIsRejected(t *testing.T) {
 	t.Parallel()
 	if _, err := SQLite().Text(`SELECT {NONSENSE}`); err == nil || !strings.Contains(err.Error(), "NONSENSE") {
 		t.Errorf("got %v", err)

@@ -9,11 +9,11 @@ import (
 	"cloudburst/internal/store/hubtest"
 )
 
-func BenchmarkUpserts256(b *testing.B) { hubtest.Upserts(b, open(b, Options{}), 256) }
+func BenchmarkSubscribe256AtOnce(b *testing.B) { hubtest.Upserts(b, open(b, Options{}), 256) }
 
-func BenchmarkUpsertSingle(b *testing.B) { hubtest.Upserts(b, open(b, Options{}), 1) }
+func BenchmarkSubscribeOne(b *testing.B) { hubtest.Upserts(b, open(b, Options{}), 1) }
 
-func BenchmarkBatch100k(b *testing.B) {
+func BenchmarkReadBatchesOf100kSubscriptions(b *testing.B) {
 	s := open(b, Options{})
 	p := fill(b, s, 100_000)
 	b.ResetTimer()

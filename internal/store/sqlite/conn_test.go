@@ -25,7 +25,7 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-func TestEveryConnectionSyncsEveryCommit(t *testing.T) {
+func TestEveryConnectionSyncsEachCommitToDisk(t *testing.T) {
 	t.Parallel()
 	s := open(t, Options{Readers: 3})
 	var conns []*sql.Conn
@@ -75,7 +75,7 @@ func TestConnectionWithoutSyncIsRejected(t *testing.T) {
 	}
 }
 
-func TestReadersCannotWrite(t *testing.T) {
+func TestReadConnectionsCannotWrite(t *testing.T) {
 	t.Parallel()
 	s := open(t, Options{})
 	if _, err := s.rdb.ExecContext(t.Context(), `DELETE FROM topic`); err == nil {
@@ -290,7 +290,7 @@ func callRest(t *testing.T, s *Store, p hub.Shard) {
 
 func (s *Store) reader() *statements { return s.Engine.(*engine).reader }
 
-func TestFailedOperationDoesNotAffectItsBatch(t *testing.T) {
+func TestFailedOperationDoesNotAffectOthersInItsBatch(t *testing.T) {
 	t.Parallel()
 	s := open(t, Options{})
 	// Block the writer while operations queue up, so that they share one transaction.

@@ -90,7 +90,7 @@ func TestSecondOpenInSameProcessIsRejected(t *testing.T) {
 	}
 }
 
-func TestKilledProcessLosesNothingAcknowledged(t *testing.T) {
+func TestKilledProcessLosesNoAcknowledgedWrite(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cmd := second(t, dir)
@@ -185,7 +185,7 @@ func stored(t *testing.T, s *Store) int {
 	return int(counts.Subscriptions)
 }
 
-func TestFullDatabaseReturnsFaultAndRecovers(t *testing.T) {
+func TestFullDatabaseReturnsErrorAndRecovers(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
 	fulltest.Long(t)
@@ -224,7 +224,7 @@ func TestAcknowledgedChangesAreCountedOnFullDisk(t *testing.T) {
 	}
 }
 
-func TestOperationOnFullDiskDoesNotAffectItsBatch(t *testing.T) {
+func TestOperationOnFullDiskDoesNotAffectOthersInItsBatch(t *testing.T) {
 	t.Parallel()
 	s := open(t, Options{MaxPages: 400})
 	n := fillDisk(t, s, 0)
@@ -272,7 +272,7 @@ func tmpfs(t *testing.T, size string) string {
 	return dir
 }
 
-func TestFullFileSystemReturnsFaultAndRecovers(t *testing.T) {
+func TestFullFileSystemReturnsErrorAndRecovers(t *testing.T) {
 	t.Parallel()
 	dir := tmpfs(t, "4m")
 	if dir == "" {

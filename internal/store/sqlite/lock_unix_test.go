@@ -9,7 +9,7 @@ import (
 )
 
 // A child process holds copies of all open files until it executes its own program.
-func TestUnlockReleasesTheFolderThoughAChildHasTheFileOpen(t *testing.T) {
+func TestUnlockReleasesTheFolderEvenIfAChildProcessHasTheFileOpen(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	lock, err := lockFolder(dir)

@@ -10,13 +10,13 @@ func BenchmarkUnchangedChecks(b *testing.B) {
 	rivertest.UnchangedChecks(b, open(b, Options{}), 5000, 64)
 }
 
-func BenchmarkFirstReadings(b *testing.B) { rivertest.FirstReadings(b, open(b, Options{}), 64) }
+func BenchmarkFirstChecks(b *testing.B) { rivertest.FirstReadings(b, open(b, Options{}), 64) }
 
 func BenchmarkClaimsOfAMillionFeeds(b *testing.B) {
 	rivertest.ClaimsOf(b, open(b, Options{}), 1_000_000)
 }
 
-func BenchmarkRivers(b *testing.B)   { rivertest.Rivers(b, open(b, Options{})) }
-func BenchmarkIndexing(b *testing.B) { rivertest.Indexing(b, open(b, Options{})) }
+func BenchmarkReadRivers(b *testing.B)   { rivertest.Rivers(b, open(b, Options{})) }
+func BenchmarkIndexItems(b *testing.B) { rivertest.Indexing(b, open(b, Options{})) }
 
-func BenchmarkFollowers(b *testing.B) { rivertest.Followers(b, open(b, Options{}), 10_000) }
+func BenchmarkCountFollowers(b *testing.B) { rivertest.Followers(b, open(b, Options{}), 10_000) }

@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-func TestStoreMeetsTheContract(t *testing.T) {
+func TestStorePassesTheContractTests(t *testing.T) {
 	t.Parallel()
 	empty := func(t *testing.T) hub.Store { return open(t, Options{}) }
 	hubtest.Run(t, empty)

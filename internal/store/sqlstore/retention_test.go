@@ -36,7 +36,7 @@ func retention() map[string]string {
 	}
 }
 
-func TestEveryTableHasARetention(t *testing.T) {
+func TestEveryTableHasARetentionPeriod(t *testing.T) {
 	t.Parallel()
 	tables, err := sqldb.Schema()
 	if err != nil {
