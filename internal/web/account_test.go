@@ -78,7 +78,7 @@ func TestPasswordChangeNeedsTheCurrentPasswordAndEndsOtherSessions(t *testing.T)
 	}
 }
 
-func TestUserCanEndOwnSessionsOnly(t *testing.T) {
+func TestUserCanEndOnlyTheirOwnSessions(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t).as("bob").as("alice").as("alice")
 	for cookie, s := range x.fakeAccounts.sessions {
@@ -196,7 +196,7 @@ func TestUploadedFeedIsSavedUnchanged(t *testing.T) {
 	}
 }
 
-func TestUploadThatIsNotAFeedIsRejectedAndTheOldFeedStays(t *testing.T) {
+func TestUploadThatIsNotAFeedIsRejectedAndTheOldFeedKept(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t).as("alice")
 	x.save("alice", "rss", small)
@@ -264,7 +264,7 @@ func TestFeedIsMovedEndedAndRestoredAfterConfirmation(t *testing.T) {
 	}
 }
 
-func TestAuthorCanAddTheCloudOfTheServer(t *testing.T) {
+func TestAuthorCanAddTheCloudElementOfTheServer(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t).as("alice")
 	const offer, stop, missing = "Add this server", "Stop adding this server", "programs notice changes only when they poll"

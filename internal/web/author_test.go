@@ -75,7 +75,7 @@ func feedsNamed(r discover.Result) string {
 	return strings.Join(paths, " ")
 }
 
-func TestAuthorPageShowsTheFeedAndLinksIt(t *testing.T) {
+func TestAuthorPageShowsPostsAndLinksToTheFeed(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	x.save("alice", author.Public, aliceFeed(t))
@@ -118,7 +118,7 @@ func TestAuthorPageShowsTheFeedAndLinksIt(t *testing.T) {
 	}
 }
 
-func TestAuthorPageShowsNewestFirst(t *testing.T) {
+func TestAuthorPageShowsNewestPostsFirst(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	item := func(title, date string) string {
@@ -143,7 +143,7 @@ func TestAuthorPageShowsNewestFirst(t *testing.T) {
 	}
 }
 
-func TestUserWithoutAFeedLooksLikeAnUnknownUser(t *testing.T) {
+func TestPagesOfUserWithoutFeedAndUnknownUserAreEqual(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	x.save("carol", author.Private, small)
@@ -186,7 +186,7 @@ func TestAuthorPageShowsMovedAndEndedFeeds(t *testing.T) {
 	}
 }
 
-func TestManyPostsArePaged(t *testing.T) {
+func TestAuthorPageSplitsManyPostsIntoPages(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	var items []string
@@ -209,7 +209,7 @@ func TestManyPostsArePaged(t *testing.T) {
 	}
 }
 
-func TestPageOfAVersionIsReadOnce(t *testing.T) {
+func TestAuthorPageOfAVersionIsRenderedOnce(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	x.save("alice", author.Public, small)
@@ -268,7 +268,7 @@ func TestConcurrentDocumentReadsAreLimited(t *testing.T) {
 	})
 }
 
-func TestNestedPostsAreFolded(t *testing.T) {
+func TestNestedPostsAreCollapsed(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	deep := `<item><title>in</title><guid>%d</guid>` + escaped("<p>x</p>")
@@ -326,7 +326,7 @@ func TestAuthorPageEscapesHostileValues(t *testing.T) {
 	}
 }
 
-func TestLongPostsAreCutAndThePageIsBounded(t *testing.T) {
+func TestAuthorPageTruncatesLongPostsAndIsBounded(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	var items []string
@@ -345,7 +345,7 @@ func TestLongPostsAreCutAndThePageIsBounded(t *testing.T) {
 	}
 }
 
-func TestHostedMediaHasAPlayer(t *testing.T) {
+func TestHostedAudioAndVideoHaveAPlayer(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	x.save("alice", author.Public, rss(`<guid>1</guid><enclosure url="http://hub.example:5337/media/a.mp3" length="5" type="audio/mpeg"/>`,
@@ -364,7 +364,7 @@ func TestAuthorPageHasTheLanguageOfTheFeed(t *testing.T) {
 	}
 }
 
-func TestAuthorPageRejectsOtherMethods(t *testing.T) {
+func TestAuthorPageRejectsUnsupportedMethods(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	x.save("alice", author.Public, small)

@@ -104,7 +104,7 @@ func TestAuthorizationDecisionOfAnotherUserIsRejected(t *testing.T) {
 	}
 }
 
-func TestProfilePagesOfKnownAndUnknownUsersLinkTheEndpoints(t *testing.T) {
+func TestProfilePagesLinkToIndieAuthEndpointsEvenForUnknownUsers(t *testing.T) {
 	t.Parallel()
 	x := newAppHarness(t)
 	x.cookie = ""

@@ -144,7 +144,7 @@ func one(t *testing.T, m *microformat, name, want string) {
 	}
 }
 
-func TestPostPageIsMarkedUpAsHEntry(t *testing.T) {
+func TestPostPageContainsHEntryMicroformat(t *testing.T) {
 	t.Parallel()
 	x := newAuthorHarness(t)
 	x.profile("alice", author.Profile{Name: "Alice", Title: "Walks", Blurb: "About me", Avatar: "/alice/media/0123456789abcdef/me.png"})
@@ -268,7 +268,7 @@ func TestConditionalRequestOfUnchangedPageReturns304(t *testing.T) {
 	}
 }
 
-func TestPagingOfPostsIsCompleteAndLinksTheFeed(t *testing.T) {
+func TestPagesOfPostsAreCompleteAndLinkToTheFeed(t *testing.T) {
 	t.Parallel()
 	x := newAuthorHarness(t)
 	var want []string
@@ -356,7 +356,7 @@ func TestPagingOfPostsIsCompleteAndLinksTheFeed(t *testing.T) {
 	}
 }
 
-func TestOutlineFoldsWithoutScript(t *testing.T) {
+func TestOutlineCanBeCollapsedWithoutScripts(t *testing.T) {
 	t.Parallel()
 	x := newAuthorHarness(t)
 	p := x.write("alice", author.Published, author.Content{Title: "O", Outline: []author.Node{
@@ -404,7 +404,7 @@ func (x *writeHarness) profile(user string, p author.Profile) {
 // advance moves the clock forward.
 func (x *writeHarness) advance(d time.Duration) { x.fake.now = x.fake.now.Add(d) }
 
-func TestAuthorPagesLinkTheirStyleSheet(t *testing.T) {
+func TestAuthorPagesLinkToTheirStyleSheet(t *testing.T) {
 	t.Parallel()
 	x := newAuthorHarness(t)
 	x.profile("alice", author.Profile{Accent: "#ffff00", Theme: "dark"})

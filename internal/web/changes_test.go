@@ -35,7 +35,7 @@ func site1(i int) hub.Change {
 	return hub.Change{Name: fmt.Sprintf("Site number %d", i), URL: fmt.Sprintf("https://s%d.example/", i), Via: "weblogs"}
 }
 
-func TestPagingOfChangesIsCompleteInBothDirections(t *testing.T) {
+func TestPagesOfChangesAreCompleteInBothDirections(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, _ := newWeb(t, f)
@@ -71,7 +71,7 @@ func TestPagingOfChangesIsCompleteInBothDirections(t *testing.T) {
 	}
 }
 
-func TestLineOfAChangeShowsSiteFeedEndpointAndTags(t *testing.T) {
+func TestChangeIsShownWithSiteFeedEndpointAndTags(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, _ := newWeb(t, f)
@@ -93,7 +93,7 @@ func TestLineOfAChangeShowsSiteFeedEndpointAndTags(t *testing.T) {
 	}
 }
 
-func TestSearchOfChangesIsInTheURL(t *testing.T) {
+func TestSearchTextOfChangesIsInTheURL(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, _ := newWeb(t, f)
@@ -113,7 +113,7 @@ func TestSearchOfChangesIsInTheURL(t *testing.T) {
 	}
 }
 
-func TestPingSitePageKeepsItsValuesAndHasThePolicy(t *testing.T) {
+func TestPingSitePageKeepsValuesAndSendsContentSecurityPolicy(t *testing.T) {
 	t.Parallel()
 	w, _ := newWeb(t, newFake())
 	page := w.PingSitePage()

@@ -11,7 +11,7 @@ import (
 	"cloudburst/feed/discover"
 )
 
-func TestProtocolPagesNameThisServer(t *testing.T) {
+func TestProtocolPagesContainTheURLOfThisServer(t *testing.T) {
 	t.Parallel()
 	w, _ := newWeb(t, newFake())
 	body := html.UnescapeString(get(t, w.Routes(), "/docs/reference/rsscloud").Body.String())
@@ -20,7 +20,7 @@ func TestProtocolPagesNameThisServer(t *testing.T) {
 	}
 }
 
-func TestDocumentationIsSearchedAndPaged(t *testing.T) {
+func TestDocumentationCanBeSearchedAndPaged(t *testing.T) {
 	t.Parallel()
 	w, _ := newWeb(t, newFake())
 	for path, want := range map[string][]string{
@@ -47,7 +47,7 @@ func TestDocumentationIsSearchedAndPaged(t *testing.T) {
 
 // The discovery of this program must find the elements in the documentation for feeds,
 // headers and pages.
-func TestDocumentedElementsAreDiscoverable(t *testing.T) {
+func TestDocumentedFeedElementsCanBeDiscovered(t *testing.T) {
 	t.Parallel()
 	w, _ := newWeb(t, newFake())
 	doc, err := html.Parse(strings.NewReader(get(t, w.Routes(), "/docs/reference/protocols").Body.String()))

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/author"
 )
 
-func TestUpdateHintsAreSetOnThePageOfTheFeed(t *testing.T) {
+func TestAuthorSetsUpdateHintsOnTheFeedPage(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	x.profile("alice", author.Profile{Title: "Walks"})

@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/river/filter"
 )
 
-func TestFilterIsPreviewedSavedMovedSwitchedAndDeleted(t *testing.T) {
+func TestFilterIsPreviewedSavedMovedDisabledAndDeleted(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")

@@ -125,7 +125,7 @@ func TestFullTextIsNotShownInPublicRivers(t *testing.T) {
 	}
 }
 
-func TestItemWithoutPageOffersNoFullText(t *testing.T) {
+func TestFullTextIsNotOfferedForItemWithoutLink(t *testing.T) {
 	t.Parallel()
 	x, full, item, path := fullHarness(t)
 	for _, link := range []string{"", "javascript:alert(1)"} {
@@ -141,7 +141,7 @@ func TestItemWithoutPageOffersNoFullText(t *testing.T) {
 	}
 }
 
-func TestFullTextIsASettingOfAFeed(t *testing.T) {
+func TestFullTextCanBeEnabledForAFeed(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")

@@ -25,7 +25,7 @@ func titled(w *Web, titles map[string]string) *[][]string {
 	return asked
 }
 
-func TestHubPagesShowTitlesOfFeedsWithOneLookUp(t *testing.T) {
+func TestHubPagesReadAllFeedTitlesWithOneQuery(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
@@ -63,7 +63,7 @@ func TestHubPagesShowTitlesOfFeedsWithOneLookUp(t *testing.T) {
 	}
 }
 
-func TestLiveLogLineHasTheTitleAndKeepsTheFilters(t *testing.T) {
+func TestLiveLogLineContainsFeedTitleAndKeepsFilters(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
@@ -85,7 +85,7 @@ func TestLiveLogLineHasTheTitleAndKeepsTheFilters(t *testing.T) {
 	}
 }
 
-func TestLogFiltersStayWhenFollowingLinks(t *testing.T) {
+func TestLinksOfTheLogKeepItsFilters(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
@@ -113,7 +113,7 @@ func TestLogFiltersStayWhenFollowingLinks(t *testing.T) {
 	}
 }
 
-func TestConsecutiveChangesOfOneFeedAreFolded(t *testing.T) {
+func TestConsecutiveChangesOfOneFeedAreCollapsed(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, _ := newWeb(t, f)
@@ -193,7 +193,7 @@ func TestTopicsAreSortedAndPaged(t *testing.T) {
 	}
 }
 
-func TestTopicWithoutChangeShowsWhy(t *testing.T) {
+func TestTopicWithoutChangeShowsTheReason(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, _ := newWeb(t, f)
@@ -249,7 +249,7 @@ func TestHubPageShowsTheElementsOfEachProtocol(t *testing.T) {
 	}
 }
 
-func TestLogFilterNamesEventKinds(t *testing.T) {
+func TestLogFilterListsEventKinds(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)

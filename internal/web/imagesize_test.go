@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/river"
 )
 
-func TestProxiedImageHasItsSizeAfterTheFirstRead(t *testing.T) {
+func TestProxiedImageHasWidthAndHeightAfterTheFirstRequest(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("bob")
 	f := x.fakeRiver.follow("bob", river.Source{URL: "https://images.example/feed"})

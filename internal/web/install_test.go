@@ -54,7 +54,7 @@ func TestManifestNamesIconsThatExist(t *testing.T) {
 	}
 }
 
-func TestServiceWorkerHasAVersionAndIsNeverStale(t *testing.T) {
+func TestServiceWorkerHasAVersionAndIsNotCached(t *testing.T) {
 	t.Parallel()
 	w, _ := newWeb(t, newFake())
 	h := w.Routes()
@@ -79,7 +79,7 @@ func TestServiceWorkerHasAVersionAndIsNeverStale(t *testing.T) {
 	}
 }
 
-func TestOfflinePageHasNoUser(t *testing.T) {
+func TestOfflinePageContainsNoUserData(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	rec := x.open("/offline")

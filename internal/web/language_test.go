@@ -70,7 +70,7 @@ func TestLanguageIsStoredInACookieWithoutAccount(t *testing.T) {
 }
 
 // A cached item has fixed words in the language of the page.
-func TestCachedItemsHaveTheLanguageOfThePage(t *testing.T) {
+func TestCachedItemsAreRenderedInTheLanguageOfThePage(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	for range 2 {

@@ -34,7 +34,7 @@ func ids(t *testing.T, doc *html.Node) (rows []string, links map[string]string) 
 	return rows, links
 }
 
-func TestLogPagingIsCompleteInBothDirections(t *testing.T) {
+func TestPagesOfTheLogAreCompleteInBothDirections(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
@@ -133,7 +133,7 @@ func TestLogFiltersAreInTheURL(t *testing.T) {
 	}
 }
 
-func TestLogFilterFormKeepsItsValues(t *testing.T) {
+func TestLogFilterFormKeepsEnteredValues(t *testing.T) {
 	t.Parallel()
 	w, _ := newWeb(t, newFake())
 	h := w.Routes()

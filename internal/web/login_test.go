@@ -50,7 +50,7 @@ func TestSignInBeginsANewSessionAndEndsThePreviousOne(t *testing.T) {
 	}
 }
 
-func TestCookieOverTLSHasTheHostPrefix(t *testing.T) {
+func TestSessionCookieOverTLSHasTheHostPrefix(t *testing.T) {
 	t.Parallel()
 	for _, byProxy := range []bool{true, false} {
 		x := newAccountHarness(t)
@@ -76,7 +76,7 @@ func TestCookieOverTLSHasTheHostPrefix(t *testing.T) {
 	}
 }
 
-func TestRefusedSignInHasOneMessageAndKeepsNoPassword(t *testing.T) {
+func TestRefusedSignInShowsOneMessageAndForgetsThePassword(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	var bodies []string
@@ -102,7 +102,7 @@ func TestRefusedSignInHasOneMessageAndKeepsNoPassword(t *testing.T) {
 	}
 }
 
-func TestPasswordIsNotTrimmed(t *testing.T) {
+func TestSpacesInPasswordsAreKept(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	x.fakeAccounts.with("carol", "  spaces and \t tabs ")
@@ -234,7 +234,7 @@ func TestSignInLeadsToTheRiverOrTheRequestedPage(t *testing.T) {
 	}
 }
 
-func TestSignUpNeedsOpenRegistration(t *testing.T) {
+func TestSignUpIsRejectedIfRegistrationIsClosed(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	for _, rec := range []*httptest.ResponseRecorder{x.open("/signup"), x.send("/signup", "name", "carol", "password", "long enough")} {
@@ -258,7 +258,7 @@ func TestSignUpNeedsOpenRegistration(t *testing.T) {
 	}
 }
 
-func TestUnavailableStoreDoesNotRedirectToSignIn(t *testing.T) {
+func TestUnavailableStoreShowsErrorInsteadOfSignIn(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t).as("alice")
 	x.fakeAccounts.sessionErr = &fault.Error{Code: fault.Unavailable, Msg: "The database is away.", RetryAfter: 5 * time.Second}
@@ -270,7 +270,7 @@ func TestUnavailableStoreDoesNotRedirectToSignIn(t *testing.T) {
 	}
 }
 
-func TestServerWithoutAccountsHasNoSignIn(t *testing.T) {
+func TestServerWithoutAccountsHasNoSignInPage(t *testing.T) {
 	t.Parallel()
 	w, _ := newWeb(t, newFake())
 	h := w.Routes()

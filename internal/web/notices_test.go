@@ -34,7 +34,7 @@ func TestCategoriesAreCreatedRenamedMergedPublishedAndDeleted(t *testing.T) {
 	lacks(t, g.look(g.done("/feeds/categories/remove", "name", "News", "sure", "yes")), ">News<")
 }
 
-func TestReadingListsAreShownAndDropped(t *testing.T) {
+func TestReadingListsAreShownAndRemoved(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")
@@ -46,7 +46,7 @@ func TestReadingListsAreShownAndDropped(t *testing.T) {
 	g.wrong(404, "/feeds/lists/drop", "id", "x")
 }
 
-func TestForwardingsAreCreatedTriedPausedAndDeleted(t *testing.T) {
+func TestForwardingsAreCreatedTestedPausedAndDeleted(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")

@@ -26,7 +26,7 @@ func (f *fakeDirectory) Forget() {}
 
 func (f *fakeDirectory) Followed(string, map[int64]bool) int64 { return 0 }
 
-func TestPeoplePageEscapesNamesAndOffersToFollow(t *testing.T) {
+func TestPeoplePageEscapesNamesAndShowsFollowButtons(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	x.People = &fakeDirectory{people.Page{Total: 1, More: true, Authors: []people.Author{{User: "alice", Name: "<b>Al</b>", About: "Chalk & cheese", Avatar: "javascript:alert(1)", Posts: 2, LastAt: time.Unix(0, 0)}}}}

@@ -29,7 +29,7 @@ func TestReadersPageShowsTheTotalAndItsParts(t *testing.T) {
 	}
 }
 
-func TestReadersPageExplainsZeroAndPartialCounts(t *testing.T) {
+func TestReadersPageExplainsMissingAndPartialCounts(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t).as("alice")
 	x.fakeAudience.report = audience.Report{WindowDays: 7}

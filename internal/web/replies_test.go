@@ -126,7 +126,7 @@ func TestRepliesArePagedAndEscaped(t *testing.T) {
 	}
 }
 
-func TestDecisionOffersUndoForTenMinutes(t *testing.T) {
+func TestModerationOfAReplyCanBeUndoneForTenMinutes(t *testing.T) {
 	t.Parallel()
 	x, w := newRepliesHarness(t)
 	to := x.location(x.send("/write/replies", "do", "approve", "id", "5", "show", "rejected"))
@@ -188,7 +188,7 @@ func TestSentWebmentionsAreListedByPost(t *testing.T) {
 	}
 }
 
-func TestAuthorChoosesWebmentions(t *testing.T) {
+func TestAuthorEnablesAndDisablesWebmentions(t *testing.T) {
 	t.Parallel()
 	x, _ := newRepliesHarness(t)
 	page := x.open("/write/replies?show=settings")

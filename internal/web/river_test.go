@@ -157,7 +157,7 @@ func TestRiverShowsAllPropertiesOfItems(t *testing.T) {
 	}
 }
 
-func TestItemPageShowsTheWholeText(t *testing.T) {
+func TestItemPageShowsTheCompleteText(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	more := find(check(t, x.open("/river")), "a", "whole")
@@ -172,7 +172,7 @@ func TestItemPageShowsTheWholeText(t *testing.T) {
 	}
 }
 
-func TestOlderLinkShowsOlderItems(t *testing.T) {
+func TestLinkToOlderItemsShowsOlderItems(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	seen := map[string]bool{}
@@ -321,7 +321,7 @@ func (x *riverHarness) riverSeenFrom(peer, host string) string {
 	return "something else"
 }
 
-func TestAccessToTheRiverDependsOnUsersAndSettings(t *testing.T) {
+func TestAccessToTheRiverDependsOnAccountsAndSettings(t *testing.T) {
 	t.Parallel()
 	const unknown, local = "203.0.113.9:4711", "127.0.0.1:4711"
 	for _, c := range []struct {
@@ -385,7 +385,7 @@ func TestRequestThroughAProxyIsNotLocal(t *testing.T) {
 	}
 }
 
-func TestPublicRiverHidesMarksAndCategories(t *testing.T) {
+func TestPublicRiverHidesReadMarksAndCategories(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t)
 	x.RiverPublic = true
@@ -414,7 +414,7 @@ func TestPublicRiverHidesMarksAndCategories(t *testing.T) {
 	}
 }
 
-func TestDaysFollowTheTimeZoneOfTheUser(t *testing.T) {
+func TestDaysOfTheRiverAreInTheTimeZoneOfTheUser(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	r := httptest.NewRequest("GET", "/river", nil)
@@ -450,7 +450,7 @@ func BenchmarkRiverPage(b *testing.B) {
 	}
 }
 
-func TestNavigationBarHasFourEntriesAndTheTabsOfThePage(t *testing.T) {
+func TestNavigationBarShowsFourEntriesAndTheTabsOfThePage(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	for path, want := range map[string][2]string{

@@ -11,7 +11,7 @@ import (
 )
 
 // A page from the caches is the page that a server without them sends, after each change.
-func TestRiverIsNeverStale(t *testing.T) {
+func TestCachedRiverIsNeverStale(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	warm := x.pages

@@ -38,7 +38,7 @@ func titles(doc *html.Node) (shown, folded []string) {
 	return shown, folded
 }
 
-func TestOldItemsOfOneCheckAreFolded(t *testing.T) {
+func TestOldItemsOfOneCheckAreCollapsed(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("bob")
 	now := x.fake.now
@@ -72,7 +72,7 @@ func TestOldItemsOfOneCheckAreFolded(t *testing.T) {
 	}
 }
 
-func TestPagesOfFoldedItemsHaveEachItemOnce(t *testing.T) {
+func TestPagesOfCollapsedItemsContainEachItemOnce(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{10, 45, 50, 51, 120, 700} {
 		x := newRiverHarness(t).as("bob")

@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-func TestImagesAreProxied(t *testing.T) {
+func TestImagesOfItemsAreProxied(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t)
 	path := newSite(x.Web).texts.ProxyURL("https://a.example/cat.png")
@@ -31,7 +31,7 @@ func TestImagesAreProxied(t *testing.T) {
 	}
 }
 
-func TestImageProxyReadsOnlyImagesOfItems(t *testing.T) {
+func TestImageProxyRequestsOnlyImagesOfItems(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t)
 	good := newSite(x.Web).texts.ProxyURL("https://a.example/cat.png")
@@ -82,7 +82,7 @@ func TestImageProxyRejectsOtherContentTypes(t *testing.T) {
 	}
 }
 
-func TestImagesAreLinksWhenLoadingIsOff(t *testing.T) {
+func TestImagesAreReplacedByLinksIfImagesAreDisabled(t *testing.T) {
 	t.Parallel()
 	for images, want := range map[string]string{content.ImagesOff: `class="pic"`, content.ImagesDirect: `src="https://imgs.xkcd.com/comics/cloud.png"`, "": `class="pic"`} {
 		x := newRiverHarness(t).as("alice")

@@ -39,7 +39,7 @@ func link(doc *html.Node, rel string) string {
 	return ""
 }
 
-func TestReadingViewLinksAdjacentItemsOfItsRiver(t *testing.T) {
+func TestReadingViewLinksToPreviousAndNextItem(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	for _, from := range []string{"/river", "/river?category=Weblogs", "/river?starred=1", "/river?q=number", "/river?unread=1"} {
@@ -82,7 +82,7 @@ func TestReadingViewLinksAdjacentItemsOfItsRiver(t *testing.T) {
 	}
 }
 
-func TestOpenedItemIsRead(t *testing.T) {
+func TestOpenedItemIsMarkedAsRead(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	id := x.fakeRiver.items[0].ID
@@ -135,7 +135,7 @@ func TestReadingViewFollowsTheOrderOfTheRiver(t *testing.T) {
 	}
 }
 
-func TestReadingViewKeepsPrivateFiltersFromOthers(t *testing.T) {
+func TestReadingViewHidesPrivateFiltersFromOtherUsers(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t)
 	x.RiverPublic = true

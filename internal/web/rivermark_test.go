@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func TestMarksAreSetByForms(t *testing.T) {
+func TestItemsAreMarkedByForms(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	a, b := x.fakeRiver.items[0].ID, x.fakeRiver.items[1].ID
@@ -35,7 +35,7 @@ func TestMarksAreSetByForms(t *testing.T) {
 	}
 }
 
-func TestScriptThatMarksReceivesNoPage(t *testing.T) {
+func TestMarkRequestOfAScriptReturnsNoContent(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	r := httptest.NewRequest("POST", "/river/mark", strings.NewReader("star="+strconv.FormatInt(x.fakeRiver.items[0].ID, 10)))
@@ -121,7 +121,7 @@ func TestDisplaySettingsAreStoredInACookieWithoutAccount(t *testing.T) {
 	}
 }
 
-func TestMarkAllReadEndsAtTheTimeOfThePage(t *testing.T) {
+func TestMarkAllReadAffectsOnlyItemsOlderThanThePage(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	at := x.fake.now.Add(-time.Hour)

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/account"
 )
 
-func TestSavedSearchIsARiverInTheRail(t *testing.T) {
+func TestSavedSearchIsListedInTheSidebar(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	const page = "/river?category=Weblogs&q=hub+small"

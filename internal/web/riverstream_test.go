@@ -58,7 +58,7 @@ func TestRiverStreamSendsItemsOnArrival(t *testing.T) {
 	}
 }
 
-func TestRiverStreamHidesItemsThatTheReaderMayNotSee(t *testing.T) {
+func TestRiverStreamHidesItemsThatTheUserMayNotSee(t *testing.T) {
 	t.Parallel()
 	x, server := newLive(t)
 	far := strconv.FormatInt(x.newest()+1e7, 10)
@@ -200,7 +200,7 @@ func TestRiverStreamEndsWithTheSessionThatOpenedIt(t *testing.T) {
 	}
 }
 
-func TestRiverStreamThatFellBehindCatchesUpFromTheStore(t *testing.T) {
+func TestDelayedRiverStreamReadsMissedItemsFromTheStore(t *testing.T) {
 	t.Parallel()
 	x, server := newLive(t)
 	r := watchAt(t, server, "/river/stream?since="+strconv.FormatInt(x.newest()+1e7, 10), "")
@@ -220,7 +220,7 @@ func TestRiverStreamThatFellBehindCatchesUpFromTheStore(t *testing.T) {
 	}
 }
 
-func TestTailStopsWithoutClients(t *testing.T) {
+func TestRiverIsNotPolledWithoutStreamClients(t *testing.T) {
 	t.Parallel()
 	x, server := newLive(t)
 	r := watchAt(t, server, "/river/stream", "")

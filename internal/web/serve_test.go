@@ -16,12 +16,12 @@ import (
 )
 
 var (
-	serveOn  = flag.String("serve", "", "serve the pages over made-up data at this address, with -run TestServePagesWithSampleData, until the process ends")
+	serveOn  = flag.String("serve", "", "serve the pages over made-up data at this address, with -run TestServeHubPagesWithSampleData, until the process ends")
 	serveFor = flag.Duration("serve-for", time.Hour, "for how long")
 )
 
-// TestServePagesWithSampleData serves the pages for viewing: go test -run TestServePagesWithSampleData -serve 127.0.0.1:8080
-func TestServePagesWithSampleData(t *testing.T) {
+// TestServeHubPagesWithSampleData serves the pages for viewing: go test -run TestServeHubPagesWithSampleData -serve 127.0.0.1:8080
+func TestServeHubPagesWithSampleData(t *testing.T) {
 	if *serveOn == "" {
 		t.Skip("only with -serve")
 	}

@@ -152,9 +152,9 @@ func (b *fakeRiver) addListsAndNotices(reader string) {
 	}
 }
 
-// TestServeSources serves the pages for viewing: go test -run TestServeSources -serve
+// TestServeFeedPagesWithSampleData serves the pages for viewing: go test -run TestServeFeedPagesWithSampleData -serve
 // 127.0.0.1:8080
-func TestServeSources(t *testing.T) {
+func TestServeFeedPagesWithSampleData(t *testing.T) {
 	if *serveOn == "" {
 		t.Skip("only with -serve")
 	}
@@ -204,5 +204,5 @@ func TestServeSources(t *testing.T) {
 	t.Log(server.ListenAndServe())
 }
 
-// bobReads is the reader whose river bob sees in TestServeSources.
+// bobReads is the reader whose river bob sees in TestServeFeedPagesWithSampleData.
 const bobReads = "many"

@@ -73,7 +73,7 @@ func lacks(t *testing.T, page string, words ...string) {
 	}
 }
 
-func TestFollowedFeedsAreListedByCategoryWithTheirState(t *testing.T) {
+func TestFollowedFeedsAreListedByCategoryWithState(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")
@@ -93,7 +93,7 @@ func TestFollowedFeedsAreListedByCategoryWithTheirState(t *testing.T) {
 	lacks(t, page, "Scripting News")
 }
 
-func TestFeedListOfNewUserLeadsToRecommendedFeeds(t *testing.T) {
+func TestFeedListOfNewUserLinksToRecommendedFeeds(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	if rec := g.open("/feeds"); rec.Code != 303 || rec.Header().Get("Location") != "/feeds/start" {
@@ -116,7 +116,7 @@ func TestFeedListOfNewUserLeadsToRecommendedFeeds(t *testing.T) {
 	has(t, g.look("/feeds/start"), "already followed", "You follow 2 feeds. Here is more")
 }
 
-func TestFeedListWithOnlyTheTestFeedOffersMore(t *testing.T) {
+func TestFeedListWithOnlyTheTestFeedLinksToRecommendedFeeds(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.TestFeed = "http://hub.example:5337/test/rss.xml"
@@ -128,7 +128,7 @@ func TestFeedListWithOnlyTheTestFeedOffersMore(t *testing.T) {
 	lacks(t, g.look("/feeds"), "So far only")
 }
 
-func TestServerWithoutAccountsIsUsableFromItsOwnMachineOnly(t *testing.T) {
+func TestServerWithoutAccountsAllowsFeedPagesFromLoopbackOnly(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.cookie, g.PublicURL = "", ""
@@ -241,7 +241,7 @@ func TestPageWithSeveralFeedsOffersAChoiceAndKeepsValues(t *testing.T) {
 // theBookmark is the only script URL on the pages; users drag it to the bookmarks bar.
 const theBookmark = "javascript:location.href=%27http://hub.example:5337/feeds/add?url=%27+encodeURIComponent%28location.href%29"
 
-func TestBookmarkletFillsInTheFormWithoutFollowing(t *testing.T) {
+func TestBookmarkletFillsInTheFormWithoutFollowingTheFeed(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")
@@ -289,7 +289,7 @@ func TestPagesOfAFeedShowItsStateScheduleAndHistory(t *testing.T) {
 	}
 }
 
-func TestUnfollowedFeedIsNotFound(t *testing.T) {
+func TestPageOfUnfollowedFeedReturns404(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")
@@ -332,7 +332,7 @@ func TestSettingsOfAFeedAreSaved(t *testing.T) {
 	}
 }
 
-func TestLoginOfAFeedIsSavedAndItsSecretNeverShown(t *testing.T) {
+func TestLoginOfAFeedIsSavedAndItsPasswordNeverShown(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")
@@ -368,7 +368,7 @@ func TestCheckNowIsRefusedWithTheReason(t *testing.T) {
 	has(t, g.look(g.done(readerui.SourcePath(gone)+"/revive")), "Checks of the feed are resumed")
 }
 
-func TestUnfollowedFeedLeavesTheList(t *testing.T) {
+func TestUnfollowedFeedIsRemovedFromTheList(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")
@@ -380,7 +380,7 @@ func TestUnfollowedFeedLeavesTheList(t *testing.T) {
 	}
 }
 
-func TestManyFeedsArePaged(t *testing.T) {
+func TestFeedListSplitsManyFeedsIntoPages(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	for i := range 1201 {

@@ -35,7 +35,7 @@ func (g *followHarness) upload(path, file string, doc []byte, fields ...string) 
 
 const aList = `<opml version="2.0"><head><title>Mine &amp; yours</title></head><body><outline text="Web"><outline text="A" type="rss" xmlUrl="https://a.example/rss"/></outline><outline text="B" type="rss" xmlUrl="https://b.example/rss"/></body></opml>`
 
-func TestListIsImportedAndThePageShowsProgress(t *testing.T) {
+func TestOPMLListIsImportedAndThePageShowsProgress(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	rec := g.upload("/feeds/import", "feeds.opml", []byte(aList), "category", "", "url", "", "follow", "")
@@ -73,7 +73,7 @@ func TestImportResultIsShownCompletely(t *testing.T) {
 	}
 }
 
-func TestFileThatIsNotAListIsRejectedNextToTheField(t *testing.T) {
+func TestErrorForFileThatIsNotOPMLIsShownNextToTheField(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	has(t, g.wrong(400, "/feeds/import", "category", "Keep <me>"), "Choose a file, or enter the address of a list.", "Keep &lt;me&gt;")
@@ -96,7 +96,7 @@ func TestFileThatIsNotAListIsRejectedNextToTheField(t *testing.T) {
 	}
 }
 
-func TestLongImportContinuesWhileAPageShowsProgress(t *testing.T) {
+func TestLongImportContinuesInTheBackground(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	hold := make(chan error)
@@ -141,7 +141,7 @@ func TestStoppedImportShowsItsPartialResult(t *testing.T) {
 	}
 }
 
-func TestListIsExported(t *testing.T) {
+func TestFeedListIsExportedAsOPML(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")

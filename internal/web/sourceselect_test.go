@@ -93,7 +93,7 @@ func TestInvalidSelectionChangesNothing(t *testing.T) {
 	has(t, g.look("/feeds"), "You follow 3 feeds.")
 }
 
-func TestListIsSortedAsRequested(t *testing.T) {
+func TestFeedListIsSortedAsRequested(t *testing.T) {
 	t.Parallel()
 	g, _ := selectHarness(t)
 	src := source(g.fake.now, "https://z.example/", "Zebra")
@@ -109,7 +109,7 @@ func TestListIsSortedAsRequested(t *testing.T) {
 	}
 }
 
-func TestTitlesInAnyScriptAreShownAsTheyAre(t *testing.T) {
+func TestFeedTitlesInAnyScriptAreShownUnchanged(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	for i, name := range []string{"\u200fشبكة الأخبار", "mixed שלום text \u202e", "   ", "<svg onload=alert(1)>", strings.Repeat("long ", 2000)} {

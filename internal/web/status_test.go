@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestStatusShowsUndecidedRequests(t *testing.T) {
+func TestStatusPageShowsPendingSubscriptionRequests(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, _ := newWeb(t, f)

@@ -106,7 +106,7 @@ func ping(text string) event.Event {
 	return event.Event{Kind: event.KindPing, TopicID: hub.TopicID(scripting), Topic: scripting, OK: true, Text: text, Peer: "192.0.2.1"}
 }
 
-func TestStreamSendsLiveEventsWithoutDetail(t *testing.T) {
+func TestLogStreamSendsLiveEventsWithoutDetail(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
@@ -130,7 +130,7 @@ func TestStreamSendsLiveEventsWithoutDetail(t *testing.T) {
 	}
 }
 
-func TestStreamResumesAfterTheLastEventID(t *testing.T) {
+func TestLogStreamResumesAfterTheLastEventID(t *testing.T) {
 	t.Parallel()
 	for _, how := range [][2]string{{"", "17:30"}, {"?since=17:30", ""}, {"?since=17:99", "17:30"}} {
 		f := newFake()
@@ -152,7 +152,7 @@ func TestStreamResumesAfterTheLastEventID(t *testing.T) {
 	}
 }
 
-func TestStreamAfterAnUnknownEventRequestsAReload(t *testing.T) {
+func TestLogStreamAfterAnUnknownEventRequestsAReload(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
@@ -168,7 +168,7 @@ func TestStreamAfterAnUnknownEventRequestsAReload(t *testing.T) {
 	}
 }
 
-func TestStreamOfAnEmptyLogStartsWithTheFirstEvent(t *testing.T) {
+func TestStreamOfAnEmptyLogSendsTheFirstEvent(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
@@ -179,7 +179,7 @@ func TestStreamOfAnEmptyLogStartsWithTheFirstEvent(t *testing.T) {
 	}
 }
 
-func TestStreamAppliesTheFilters(t *testing.T) {
+func TestLogStreamAppliesTheFilters(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
@@ -199,7 +199,7 @@ func TestStreamAppliesTheFilters(t *testing.T) {
 	}
 }
 
-func TestStreamOutlivesTheTimeoutsOfTheServerAndSendsHeartbeats(t *testing.T) {
+func TestLogStreamIgnoresServerTimeoutsAndSendsHeartbeats(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
@@ -221,7 +221,7 @@ func TestStreamOutlivesTheTimeoutsOfTheServerAndSendsHeartbeats(t *testing.T) {
 	}
 }
 
-func TestStreamThatFellBehindTheBusCatchesUpFromTheStore(t *testing.T) {
+func TestDelayedLogStreamReadsMissedEventsFromTheStore(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
@@ -243,7 +243,7 @@ func TestStreamThatFellBehindTheBusCatchesUpFromTheStore(t *testing.T) {
 	}
 }
 
-func TestStreamsAreLimitedAndReleaseTheirResources(t *testing.T) {
+func TestLogStreamsAreLimitedAndReleaseTheirResources(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
@@ -273,7 +273,7 @@ func TestStreamsAreLimitedAndReleaseTheirResources(t *testing.T) {
 	}
 }
 
-func TestDeadClientIsDropped(t *testing.T) {
+func TestLogStreamEndsIfTheClientDoesNotRead(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)

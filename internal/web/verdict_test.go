@@ -7,7 +7,7 @@ import (
 	"cloudburst/internal/hub"
 )
 
-func TestTopicKnownOnlyToTheLogHasNoSubscribers(t *testing.T) {
+func TestPageOfTopicFoundOnlyInTheLogShowsNoSubscribers(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
@@ -19,7 +19,7 @@ func TestTopicKnownOnlyToTheLogHasNoSubscribers(t *testing.T) {
 	}
 }
 
-func TestTopicCountsLiveSubscriptionsByProtocol(t *testing.T) {
+func TestTopicPageCountsUnexpiredSubscriptionsByProtocol(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)

@@ -139,7 +139,7 @@ func every(feed string) []string {
 		topicPath(feed), "/topics/12345", "/topics/no", "/status", "/status?span=day", "/changes", "/changes?q=weblog", "/changes?before=no", "/docs", "/nothing", "/static/gone.js"}
 }
 
-func TestEveryPageIsValidAndHasThePolicy(t *testing.T) {
+func TestEveryPageIsValidAndSendsContentSecurityPolicy(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
@@ -284,7 +284,7 @@ func TestPingFormShowsTheResultOfThePing(t *testing.T) {
 	}
 }
 
-func TestRegisterFormRegisters(t *testing.T) {
+func TestRegisterFormCreatesSubscription(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, _ := newWeb(t, f)
@@ -378,7 +378,7 @@ func TestIncompleteFormsAreRejected(t *testing.T) {
 	}
 }
 
-func TestCloudElementComesFromThePublicURL(t *testing.T) {
+func TestCloudElementContainsHostOfThePublicURL(t *testing.T) {
 	t.Parallel()
 	for public, want := range map[string]string{
 		"http://hub.example:5337":  `<cloud domain="hub.example" port="5337" path="/rsscloud/pleaseNotify" registerProcedure="" protocol="http-post" />`,
@@ -399,7 +399,7 @@ func TestCloudElementComesFromThePublicURL(t *testing.T) {
 	}
 }
 
-func TestAssetsAreHashedAndCached(t *testing.T) {
+func TestAssetURLsContainAHashAndAreCached(t *testing.T) {
 	t.Parallel()
 	w, _ := newWeb(t, newFake())
 	h := w.Routes()
@@ -448,7 +448,7 @@ func TestWrongMethodReturns405WithAllow(t *testing.T) {
 	}
 }
 
-func TestUnavailableStoreHasItsOwnPage(t *testing.T) {
+func TestUnavailableStoreShowsAnErrorPage(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, _ := newWeb(t, f)
@@ -466,7 +466,7 @@ func TestUnavailableStoreHasItsOwnPage(t *testing.T) {
 	}
 }
 
-func TestTopicByURLRedirectsToItsPage(t *testing.T) {
+func TestRequestWithTopicURLRedirectsToTheTopicPage(t *testing.T) {
 	t.Parallel()
 	w, _ := newWeb(t, newFake())
 	rec := get(t, w.Routes(), "/topics?url="+url.QueryEscape(scripting))

@@ -90,7 +90,7 @@ func (x *writeHarness) post(user string, id int64) author.Post {
 	return p
 }
 
-func TestWritingNeedsASessionAndReturnsToThePage(t *testing.T) {
+func TestEditorNeedsASessionAndOpensAfterSignIn(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t)
 	for _, path := range []string{"/write", "/write?reply=3", "/write/posts", "/write/1", "/account/author"} {
@@ -239,7 +239,7 @@ func TestEditorShowsErrorsNextToFieldsAndKeepsAllValues(t *testing.T) {
 	}
 }
 
-func TestPostOverTheLimitIsWarnedAboutOrRejected(t *testing.T) {
+func TestPostOverTheLengthLimitCausesWarningOrIsRejected(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	long := strings.Repeat("word ", 30)
@@ -453,7 +453,7 @@ func TestEditorSuggestsUsedCategories(t *testing.T) {
 	}
 }
 
-func TestFailedSaveShowsTheErrorAndKeepsTheText(t *testing.T) {
+func TestFailedSaveOfAPostShowsTheErrorAndKeepsTheText(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	x.fakePostStore.fail = fault.New(fault.Unavailable, "The store is away for a moment.")

@@ -28,7 +28,7 @@ func (p *countedPosts) Composer(ctx context.Context, user string) (author.Compos
 
 // Text of unauthenticated clients is only sent back: rendering costs the server more than sending
 // costs the client.
-func TestTextOfUnauthenticatedClientsIsNotRendered(t *testing.T) {
+func TestPreviewIsRefusedForUnauthenticatedClients(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t)
 	posts := &countedPosts{groups: groups{Posts: x.posts}}

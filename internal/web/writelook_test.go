@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/author"
 )
 
-func TestPreviewIsSanitizedAndExact(t *testing.T) {
+func TestPreviewIsSanitizedAndCountsCharacters(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	a, _ := x.ask("/write/preview", "look", "1", "source", "**Hi** <script>alert(1)</script><img src=x onerror=alert(1)> ![a](/alice/media/0123456789abcdef/a.png) [x](javascript:alert(1))")
@@ -24,7 +24,7 @@ func TestPreviewIsSanitizedAndExact(t *testing.T) {
 	}
 }
 
-func TestPreviewDoesNotCountTheURLOfTheLink(t *testing.T) {
+func TestCharacterCountOfPreviewExcludesTheLinkURL(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	const link = "https://example.com/page"

@@ -78,7 +78,7 @@ func TestPostsOfOtherUsersCannotBeChanged(t *testing.T) {
 	}
 }
 
-func TestAuthorOfAFirstPostFollowsTheirOwnFeed(t *testing.T) {
+func TestAuthorFollowsTheirOwnFeedAfterTheFirstPost(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	own := river.SourceID("http://hub.example:5337/alice/rss.xml")
@@ -128,7 +128,7 @@ func TestReplyLinkOfAnItemOpensTheComposer(t *testing.T) {
 	}
 }
 
-func TestUndoMessageNamesTheUndoneAction(t *testing.T) {
+func TestUndoMessageStatesTheUndoneAction(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	undo := func(id int64) string {

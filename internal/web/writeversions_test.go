@@ -61,7 +61,7 @@ func TestEarlierVersionsAreComparedAndRestored(t *testing.T) {
 	}
 }
 
-func TestWritingSettingsAreSavedAndExplained(t *testing.T) {
+func TestWritingSettingsAreSavedAndShown(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	x.Rules = author.RuleSettings{Posts: x.posts}
@@ -86,7 +86,7 @@ func TestWritingSettingsAreSavedAndExplained(t *testing.T) {
 	}
 }
 
-func TestLinkPreviewIsReadOnRequestAndKept(t *testing.T) {
+func TestLinkPreviewIsFetchedOnRequestAndStored(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	var asked []string
@@ -124,7 +124,7 @@ func TestLinkPreviewIsReadOnRequestAndKept(t *testing.T) {
 	}
 }
 
-func TestUnsavedPostIsShownOnThePageOfItsAuthor(t *testing.T) {
+func TestUnsavedPostIsPreviewedOnThePageOfItsAuthor(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	rec := x.send("/write/look", "source", "On #walks <script>alert(1)</script>", "title", "Seen")

@@ -114,7 +114,7 @@ func TestVerificationsDoNotAmplifyRequests(t *testing.T) {
 }
 
 // One address registers as many callbacks and feeds as it can.
-func TestOneAddressCannotFillTheDisk(t *testing.T) {
+func TestRequestsOfOneClientCannotFillTheDisk(t *testing.T) {
 	t.Parallel()
 	p := start(t, descrs)
 	v := visit(t, p)

@@ -130,7 +130,7 @@ func (s *hostileServer) paths() (list []string) {
 	return append(list, "/endless.xml", "/loop.xml", "/inside.xml", "/head.xml", "/liar.xml")
 }
 
-func TestHarmfulDocumentsDelayNoOtherClient(t *testing.T) {
+func TestHostileDocumentsDelayNoOtherClient(t *testing.T) {
 	t.Parallel()
 	p := start(t, descrs)
 	v := visit(t, p)

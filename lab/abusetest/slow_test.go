@@ -81,7 +81,7 @@ func (h hold) keep(ctx context.Context, from, to string, open *atomic.Int64) {
 	}
 }
 
-func TestSlowAndIdleConnectionsBlockNoVisitor(t *testing.T) {
+func TestSlowAndIdleConnectionsBlockNoOtherClient(t *testing.T) {
 	t.Parallel()
 	p := start(t, descrs)
 	v := visit(t, p)
@@ -119,7 +119,7 @@ func TestSlowAndIdleConnectionsBlockNoVisitor(t *testing.T) {
 	p.peaks.within(t, descrs, bounds{rss: 400e6, goroutines: 12_000})
 }
 
-func TestConnectionFloodBlocksNoVisitor(t *testing.T) {
+func TestConnectionFloodBlocksNoOtherClient(t *testing.T) {
 	t.Parallel()
 	p := start(t, descrs)
 	v := visit(t, p)

@@ -107,17 +107,17 @@ func TestFanoutDeliversSignedContentAfterImport(t *testing.T) {
 	check(t, r, err, "duplicates", "false errors", "wrong contents")
 }
 
-func TestPingNotifiesExactlyTheChanges(t *testing.T) {
+func TestSubscribersAreNotifiedOfExactlyTheChangedFeeds(t *testing.T) {
 	r, err := bench.Ping{Common: small(t), Feeds: 40, Changed: 0.5, Clients: 4}.Run(t.Context())
 	check(t, r, err, "changes without notification", "notifications without a change, or repeated")
 }
 
-func TestEveryPingIsListedAfterAKill(t *testing.T) {
+func TestEveryAcknowledgedPingIsListedAfterAKill(t *testing.T) {
 	r, err := bench.Changes{Common: small(t), Rate: 50, During: 200_000_000, Clients: 4, Readers: 2, Rows: 60, Reading: 50_000_000}.Run(t.Context())
 	check(t, r, err, "listed pings differ from accepted pings", "lost by kill -9")
 }
 
-func TestWrittenPostReachesSubscribersAndOpenPages(t *testing.T) {
+func TestPublishedPostReachesSubscribersAndOpenPages(t *testing.T) {
 	r, err := bench.Write{Common: small(t), Subscribers: 20, Saves: 2, Posts: 30}.Run(t.Context())
 	check(t, r, err)
 	have := map[string]bool{}
@@ -131,7 +131,7 @@ func TestWrittenPostReachesSubscribersAndOpenPages(t *testing.T) {
 	}
 }
 
-func TestRiverBenchmarkReportsEveryFigure(t *testing.T) {
+func TestRiverBenchmarkReportsEveryMeasurement(t *testing.T) {
 	r, err := bench.River{Common: small(t), Feeds: 12, Items: 240, Pages: 3, Pings: 1}.Run(t.Context())
 	check(t, r, err)
 	have := map[string]bool{}
@@ -155,7 +155,7 @@ func TestManySubscriptionsSurviveARestart(t *testing.T) {
 	check(t, r, err, "duplicates", "missing")
 }
 
-func TestInvalidMeasurementsAreRejected(t *testing.T) {
+func TestInvalidBenchmarkOptionsAreRejected(t *testing.T) {
 	t.Parallel()
 	for name, run := range map[string]func(context.Context) (*bench.Report, error){
 		"a share above 1":               bench.Fanout{SlowShare: 2}.Run,

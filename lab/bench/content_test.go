@@ -56,7 +56,7 @@ func TestReceiverDetectsWrongContent(t *testing.T) {
 	}
 }
 
-func TestReferenceLoopsSendTheRequestsOfAHub(t *testing.T) {
+func TestReferenceSenderSendsTheSameRequestsAsAHub(t *testing.T) {
 	t.Parallel()
 	s := openTestReceiver(t, Plan{Hosts: 3, Feeds: 1, FeedSize: 100_000, Contents: true, Signed: true})
 	l := newLoop(8, 64)

@@ -10,7 +10,7 @@ import (
 
 // The test measures the costs and the trial on the same machine at the same time, in CPU time.
 // Other load has little effect; the bound is wide nevertheless.
-func TestCostsPredictTheRealProgram(t *testing.T) {
+func TestMeasuredCostsPredictCPUTimeOfTheProgram(t *testing.T) {
 	common := small(t)
 	costs, err := bench.Costs{Common: common, For: 1, Size: 100, Command: "a test"}.Run(t.Context())
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestQuantileLiesBetweenNeighbours(t *testing.T) {
+func TestQuantileIsInterpolatedBetweenNeighbours(t *testing.T) {
 	t.Parallel()
 	values := []float64{4, 1, 3, 2}
 	for q, want := range map[float64]float64{0: 1, 0.5: 2.5, 1: 4, 0.25: 1.75} {
@@ -28,7 +28,7 @@ func TestQuantileLiesBetweenNeighbours(t *testing.T) {
 	}
 }
 
-func TestNumberKeepsThreeDigits(t *testing.T) {
+func TestNumbersAreRoundedToThreeDigits(t *testing.T) {
 	t.Parallel()
 	for v, want := range map[float64]string{
 		0: "0", 3: "3", 1234567: "1,234,567", -1200: "-1,200", 1234.6: "1,235", 123.4: "123", 12.34: "12.3", 1.234: "1.23",
@@ -69,7 +69,7 @@ func report() *Report {
 	return r
 }
 
-func TestTableIsAligned(t *testing.T) {
+func TestColumnsOfPrintedTableAreAligned(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
 	if err := report().Write(&b, false); err != nil {
@@ -87,7 +87,7 @@ short           1.50  ×
 	}
 }
 
-func TestDocumentContainsTheValuesOfTheTable(t *testing.T) {
+func TestJSONReportContainsTheValuesOfTheTable(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
 	if err := report().Write(&b, true); err != nil {
@@ -102,7 +102,7 @@ func TestDocumentContainsTheValuesOfTheTable(t *testing.T) {
 	}
 }
 
-func TestRatiosAreComputedPerRound(t *testing.T) {
+func TestRatiosAreComputedForEachRound(t *testing.T) {
 	t.Parallel()
 	if d := cmp.Diff([]float64{2, 0.5}, each([]float64{4, 2, 9}, []float64{2, 4})); d != "" {
 		t.Error(d)

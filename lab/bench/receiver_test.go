@@ -65,7 +65,7 @@ func TestReceiverCountsEachCallbackOnce(t *testing.T) {
 	}
 }
 
-func TestFeedIsStableUntilChanged(t *testing.T) {
+func TestBenchmarkFeedIsUnchangedUntilRequested(t *testing.T) {
 	t.Parallel()
 	s := openTestReceiver(t, Plan{Hosts: 1, Feeds: 2, FeedSize: 1000})
 	c := fetch.New(fetch.Options{Guard: &fetch.Guard{Allow: loopback()}})
@@ -131,7 +131,7 @@ func TestReceiverRejectsInvalidRequestsAndContinues(t *testing.T) {
 	}
 }
 
-func TestTooManyHostsAreRejected(t *testing.T) {
+func TestTooManyBenchmarkHostsAreRejected(t *testing.T) {
 	t.Parallel()
 	for _, p := range []Plan{{}, {Hosts: maxHosts, SlowHosts: 1}, {Hosts: -1}} {
 		if s, err := OpenReceiver(t.Context(), p); err == nil {
@@ -141,7 +141,7 @@ func TestTooManyHostsAreRejected(t *testing.T) {
 	}
 }
 
-func TestReferenceLoopsReachEveryCallbackOnce(t *testing.T) {
+func TestReferenceSenderCallsEveryCallbackOnce(t *testing.T) {
 	t.Parallel()
 	s := openTestReceiver(t, Plan{Hosts: 7})
 	l := newLoop(8, 64)
@@ -188,7 +188,7 @@ func TestReferenceEndpointNotifiesOnlyChangedFeeds(t *testing.T) {
 	}
 }
 
-func TestReceiverProcessAnswersCallsAndReportsErrors(t *testing.T) {
+func TestReceiverProcessAnswersRequestsAndReportsErrors(t *testing.T) {
 	t.Parallel()
 	in := `{"do":"count"}{"do":"open","with":{"hosts":1}}{"do":"reset","with":3}{"do":"count"}{"do":"dance"}{"do":"reset","with":"x"}`
 	var out bytes.Buffer

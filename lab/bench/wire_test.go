@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func TestWireReadsResponsesInOrder(t *testing.T) {
+func TestHTTPConnectionReadsResponsesInOrder(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

@@ -63,7 +63,7 @@ func TestAdministratorManagesUsersWithoutScripts(t *testing.T) {
 	b.manages()
 }
 
-func TestOrdinaryUserSeesNothingOfTheAdministration(t *testing.T) {
+func TestOrdinaryUserCannotSeeAdministrationPages(t *testing.T) {
 	t.Parallel()
 	p, _ := newAdministrator(t)
 	b := newTab(t, p.base)
@@ -78,7 +78,7 @@ func TestOrdinaryUserSeesNothingOfTheAdministration(t *testing.T) {
 	b.holds("the page states the reason", `document.querySelector(".lede").textContent.startsWith("You are signed in as bob, who is not an administrator")`)
 }
 
-func TestAdministratorUsesTheKeyboardOnly(t *testing.T) {
+func TestAdministrationPagesCanBeUsedByKeyboard(t *testing.T) {
 	t.Parallel()
 	_, b := newAdministrator(t)
 	b.open("/admin/users/bob")
@@ -104,7 +104,7 @@ func TestAdministratorUsesTheKeyboardOnly(t *testing.T) {
 	b.until("the audit log opens", `location.pathname === "/admin/audit"`)
 }
 
-func TestPagesOfAdministratorsFitPhonesAndDesktops(t *testing.T) {
+func TestAdministrationPagesFitPhonesAndDesktops(t *testing.T) {
 	t.Parallel()
 	_, b := newAdministrator(t)
 	b.open("/admin/blocks")

@@ -55,8 +55,8 @@ func TestDocumentationPagesAreNavigableAndSearchable(t *testing.T) {
 	}
 }
 
-// TestImagesOfGetStartedAreDrawn writes the images of docs/get-started into the folder for screenshots.
-func TestImagesOfGetStartedAreDrawn(t *testing.T) {
+// TestScreenshotsOfGetStartedAreTaken writes the images of docs/get-started into the folder for screenshots.
+func TestScreenshotsOfGetStartedAreTaken(t *testing.T) {
 	t.Parallel()
 	album := newAlbum(t)
 	p, server := start(t, conf(t)), newFeedServer(t)

@@ -20,7 +20,7 @@ func undated(n int, about string) (all []post) {
 // visible lists the titles of the items that are not folded.
 const visible = `[...document.querySelectorAll("#days .item")].filter((i) => i.checkVisibility()).map((i) => i.querySelector("h3").textContent.trim()).join()`
 
-func TestOldItemsOfOneCheckAreFoldedWhenTheyArriveLive(t *testing.T) {
+func TestOldItemsOfOneCheckAreCollapsedOnALivePage(t *testing.T) {
 	t.Parallel()
 	p, server := start(t, conf(t)), newFeedServer(t)
 	p.follow("", server.feed("/news.xml", "News", "", posts(2, "News")...).url(), "Day")

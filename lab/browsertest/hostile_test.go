@@ -184,7 +184,7 @@ func (b *tab) harmless(path string) {
 	}
 }
 
-func TestHostileFeedContentNeitherRunsNorBreaksAPage(t *testing.T) {
+func TestHostileFeedContentNeitherRunsScriptsNorBreaksPages(t *testing.T) {
 	t.Parallel()
 	p, server, bird := start(t, conf(t)), newFeedServer(t), newCanary(t)
 	evil := attacks(bird.URL)

@@ -30,7 +30,7 @@ func (b *tab) reads(words string) {
 	b.until("the reading view of "+words, fmt.Sprintf(`location.pathname.startsWith("/river/item/") && document.querySelector(".alone > .item").textContent.includes(%q)`, words))
 }
 
-func TestReadingViewLeadsFromItemToItem(t *testing.T) {
+func TestReadingViewMovesFromItemToItem(t *testing.T) {
 	t.Parallel()
 	p, server := startWithCategory(t)
 	b := newTab(t, p.base)

@@ -34,7 +34,7 @@ func (b *tab) enter(selector, what, expression string) {
 	b.until(what, expression)
 }
 
-func TestEveryTaskCanBeDoneByKeyboard(t *testing.T) {
+func TestEveryTaskCanBeCompletedByKeyboard(t *testing.T) {
 	t.Parallel()
 	p, server := start(t, conf(t)), newFeedServer(t)
 	if _, err := (&client.Client{Base: p.admin}).AddUser(t.Context(), "alice", aPassword); err != nil {

@@ -98,7 +98,7 @@ func TestLiveItemDoesNotShiftTheOpenPage(t *testing.T) {
 	b.holds("the page has it once", `document.querySelectorAll("#days .item").length === new Set([...document.querySelectorAll("#days .item")].map((i) => i.id)).size`)
 }
 
-func TestNewItemsAppearByThemselvesAtTheTopOfThePage(t *testing.T) {
+func TestNewItemsAppearAutomaticallyAtTheTopOfThePage(t *testing.T) {
 	t.Parallel()
 	p, server := start(t, conf(t)), newFeedServer(t)
 	feed := server.feed("/pushed.xml", "Pushed", rsscloud.CloudAt(p.base).String(), posts(20, "Talk")...)

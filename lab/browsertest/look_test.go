@@ -12,7 +12,7 @@ const small = `[...document.querySelectorAll("main a[href], main button, main su
 	return box.width < 24 || box.height < 24;
 }).map((e) => Math.round(e.getBoundingClientRect().height) + " high: " + e.outerHTML.slice(0, 120))`
 
-func TestLinksLookLikeLinksAndAreLargeEnough(t *testing.T) {
+func TestLinksAreRecognizableAndLargeEnough(t *testing.T) {
 	t.Parallel()
 	p, b := newWriter(t)
 	server := newFeedServer(t)

@@ -113,7 +113,7 @@ func olderWorker(t *testing.T, base string) (address string, replace func()) {
 	return server.URL, func() { replaced.Store(true) }
 }
 
-func TestAnOlderServiceWorkerIsReplaced(t *testing.T) {
+func TestOlderServiceWorkerIsReplaced(t *testing.T) {
 	t.Parallel()
 	p := start(t, conf(t))
 	if _, err := (&client.Client{Base: p.admin}).AddUser(t.Context(), "alice", aPassword); err != nil {

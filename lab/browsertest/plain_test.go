@@ -52,7 +52,7 @@ func (b *tab) marked(scripts bool) {
 	b.holds("the message confirms the undo", `document.querySelector(".note").textContent === "Undone: 7 items unread again."`)
 }
 
-func TestStarsAndReadMarksAreKept(t *testing.T) {
+func TestStarsAndReadMarksAreStored(t *testing.T) {
 	t.Parallel()
 	p, _, _ := day(t)
 	newTab(t, p.base).marked(true)

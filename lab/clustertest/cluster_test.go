@@ -242,13 +242,13 @@ func TestPagesOfEveryNodeShowChangesLive(t *testing.T) {
 	kept(t, w, w.Live())
 }
 
-func TestNonceIsAcceptedByOneNodeOnly(t *testing.T) {
+func TestWSSENonceIsAcceptedByOneNodeOnly(t *testing.T) {
 	t.Parallel()
 	w := harness(t, Options{})
 	kept(t, w, w.Nonces(4))
 }
 
-func TestClusterWideWorkIsDoneOnce(t *testing.T) {
+func TestPeriodicWorkIsDoneByOneNodeOnly(t *testing.T) {
 	t.Parallel()
 	w := harness(t, Options{})
 	kept(t, w, w.Once(rounds(3)))
@@ -278,7 +278,7 @@ func TestRollingUpgradeRejectsNoClient(t *testing.T) {
 }
 
 // Each planted bug has a scenario that must report one of the listed violations.
-func TestPlantedBugsAreFound(t *testing.T) {
+func TestClusterTestDetectsPlantedBugs(t *testing.T) {
 	t.Parallel()
 	killed := func(w *Cluster) error { return w.Killed(1) }
 	for bug, c := range map[string]struct {

@@ -128,7 +128,7 @@ func options(t *testing.T) compare.Options {
 	return compare.Options{Exe: exe, Subscribers: 5, Pings: 2, Feeds: 4, Items: 3, Size: 1000, Rounds: 2, Progress: io.Discard}
 }
 
-func TestHubsGetTheSameWorkInTurn(t *testing.T) {
+func TestHubsAreComparedWithTheSameWorkInTurn(t *testing.T) {
 	o := options(t)
 	o.RSSCloudServer = o.Exe
 	var progress strings.Builder
@@ -150,7 +150,7 @@ func TestHubsGetTheSameWorkInTurn(t *testing.T) {
 	}
 }
 
-func TestReaderReadsNewUnchangedAndChangedFeeds(t *testing.T) {
+func TestFeedReaderReadsNewUnchangedAndChangedFeeds(t *testing.T) {
 	o := options(t)
 	o.Yarr = o.Exe
 	figures, err := o.ReadOnce(context.Background())
@@ -164,7 +164,7 @@ func TestReaderReadsNewUnchangedAndChangedFeeds(t *testing.T) {
 	}
 }
 
-func TestConstantHandlerRepeatsBytesAndHeaders(t *testing.T) {
+func TestReplayServerReturnsRecordedBytesAndHeaders(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pages.json")
 	if err := os.WriteFile(file, []byte(`{"/alice/":{"header":{"Etag":["\"x\""]},"body":"aGVsbG8="}}`), 0o600); err != nil {
 		t.Fatal(err)
@@ -198,7 +198,7 @@ func TestConstantHandlerRepeatsBytesAndHeaders(t *testing.T) {
 	}
 }
 
-func TestInvalidOptionsNameTheFlagAndTheLimit(t *testing.T) {
+func TestErrorForInvalidOptionStatesFlagAndLimit(t *testing.T) {
 	for _, c := range []struct {
 		change func(*compare.Options)
 		want   string
@@ -216,7 +216,7 @@ func TestInvalidOptionsNameTheFlagAndTheLimit(t *testing.T) {
 	}
 }
 
-func TestProgramThatEndsIsReportedWithItsOutput(t *testing.T) {
+func TestUnexpectedExitOfAProgramIsReportedWithItsOutput(t *testing.T) {
 	o := options(t)
 	o.RSSCloudServer = "/bin/sh -c exit"
 	if _, err := o.Run(context.Background()); err == nil || !strings.Contains(err.Error(), "rsscloud-server ended by itself") {

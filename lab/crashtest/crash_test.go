@@ -102,7 +102,7 @@ func TestAcknowledgedWorkSurvivesKillOnPostgreSQL(t *testing.T) {
 	kept(t, run(t, Options{Binary: build(t, program.Real), Cycles: cycles(9), TargetEvery: 3, LateWrites: time.Second, Args: []string{"--database", storetest.Postgres(t)}}))
 }
 
-func TestPlantedBugsAreFound(t *testing.T) {
+func TestCrashTestDetectsPlantedBugs(t *testing.T) {
 	t.Parallel()
 	bin := build(t, program.Planted)
 	bugs := map[string][]string{

@@ -29,7 +29,7 @@ func notified(saves []save, reads []feedRead) *history {
 	return h
 }
 
-func TestInconsistentSaveOrderIsReportedAsLost(t *testing.T) {
+func TestCrashTestReportsLostSaves(t *testing.T) {
 	t.Parallel()
 	sent := func(from, to int, ok bool) save { return save{call: call{from: second(from), to: second(to), ok: ok}} }
 	seen := func(from, to, version int) feedRead { return feedRead{second(from), second(to), version} }
@@ -58,7 +58,7 @@ func TestInconsistentSaveOrderIsReportedAsLost(t *testing.T) {
 	}
 }
 
-func TestUnsavedDocumentIsRejected(t *testing.T) {
+func TestCrashTestDetectsServedFeedThatWasNeverSaved(t *testing.T) {
 	t.Parallel()
 	h := newHistory(0)
 	for range 8 {
@@ -98,7 +98,7 @@ func TestUnsavedDocumentIsRejected(t *testing.T) {
 	}
 }
 
-func TestReplayedHeaderIsDetected(t *testing.T) {
+func TestCrashTestDetectsAcceptedReplayOfAWSSEHeader(t *testing.T) {
 	t.Parallel()
 	h := newHistory(0)
 	h.lifetimes = []lifetime{{started: second(0)}}

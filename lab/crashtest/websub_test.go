@@ -8,7 +8,7 @@ import (
 // A process crashed after a callback had confirmed a second subscription with another secret.
 // A later confirmed cancel can remove that request before it is decided; until then the first
 // secret is valid.
-func TestUncertainSecretDoesNotReplaceTheOldOne(t *testing.T) {
+func TestOldSecretStaysAcceptedWhileTheNewOneIsUncertain(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	at := func(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }

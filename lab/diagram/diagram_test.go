@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/images")
 
-func TestImagesAreDrawnFromTheirSources(t *testing.T) {
+func TestDiagramImagesMatchTheirSources(t *testing.T) {
 	t.Parallel()
 	sources, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(sources) < 3 {

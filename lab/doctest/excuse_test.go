@@ -36,7 +36,7 @@ func held() excuse {
 		"nodes.md: upstream":     "lab/clustertest: TestNodesAreReplacedBehindABalancer runs it",
 		"nodes.md: defaults":     "the same",
 		"scale.md: ALTER":        "needs Citus",
-		"monitoring.md: ping ":   "internal/app: TestAChangeIsOneTrace",
+		"monitoring.md: ping ":   "internal/app: TestTraceOfAChangeCoversPingToLastDelivery",
 		"notices.md":             "internal/endpoint/readhttp: the requests are those of the server; the function is tested with them",
 		"apps.md: urls-source":   "internal/app: TestRecordedClientRequestsGetTheRecordedResponses sends the requests of newsboat",
 		"apps.md: (setq elfeed":  "the same for elfeed",

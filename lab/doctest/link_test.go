@@ -10,7 +10,7 @@ import (
 )
 
 // Links between pages have existing pages and headings as targets.
-func TestLinksHaveTargets(t *testing.T) {
+func TestLinksInTheDocumentationHaveTargets(t *testing.T) {
 	t.Parallel()
 	all := pages(t)
 	marks := map[string]map[string]bool{}
@@ -46,7 +46,7 @@ func TestLinksHaveTargets(t *testing.T) {
 var pathLike = regexp.MustCompile(`^[\w.-]+(/[\w.*-]+)+/?$`)
 
 // All files and folders that the documentation names exist.
-func TestNamedFilesExist(t *testing.T) {
+func TestFilesNamedInTheDocumentationExist(t *testing.T) {
 	t.Parallel()
 	roots := map[string]bool{}
 	entries, err := os.ReadDir("../..")

@@ -7,7 +7,7 @@ import (
 	"cloudburst/internal/store/hubtest"
 )
 
-func TestSimulatedStoreMeetsTheStoreContract(t *testing.T) {
+func TestSimulatedStorePassesTheContractTests(t *testing.T) {
 	t.Parallel()
 	hubtest.RunEngine(t, func(*testing.T) hub.Store { return NewDisk(false) })
 }

@@ -8,7 +8,7 @@ import (
 
 const flawWithin = 200 // seeds
 
-func TestEveryPlantedBugIsDetected(t *testing.T) {
+func TestSimulationDetectsEveryPlantedBug(t *testing.T) {
 	fulltest.Long(t)
 	alongside(t)
 	for _, name := range Flaws() {

@@ -361,7 +361,7 @@ func TestPingedChangeReachesEverySubscriberDespiteWrongValidators(t *testing.T) 
 	}
 }
 
-func TestEachWrongRuleAboutValidatorsIsDetected(t *testing.T) {
+func TestSimulationDetectsEachWrongRuleAboutValidators(t *testing.T) {
 	alongside(t)
 	for _, flaw := range originFlaws() {
 		t.Run(flaw.name, func(t *testing.T) {

@@ -2,7 +2,7 @@ package hubsim
 
 import "testing"
 
-func TestSeedIsReproducible(t *testing.T) {
+func TestSimulationIsReproducibleWithItsSeed(t *testing.T) {
 	alongside(t)
 	for seed := range uint64(20) {
 		first := play(t, seed+1, Options{})

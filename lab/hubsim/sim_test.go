@@ -37,7 +37,7 @@ func play(t *testing.T, seed uint64, o Options) (r Report) {
 	return r
 }
 
-func TestGuaranteesHoldUnderFaults(t *testing.T) {
+func TestDeliveryGuaranteesHoldUnderFaults(t *testing.T) {
 	if *seedFlag != 0 {
 		r := play(t, *seedFlag, Options{})
 		t.Log("\n" + r.Words())

@@ -35,7 +35,7 @@ func only(t *testing.T, got map[string]bool, want ...string) {
 	}
 }
 
-func TestSyncedDataSurvivesACut(t *testing.T) {
+func TestSyncedDataSurvivesAPowerCut(t *testing.T) {
 	t.Parallel()
 	d := NewDisk()
 	n, _ := d.make(d.root, "a", false, 0o600)
@@ -71,7 +71,7 @@ func TestUnsyncedWriteIsTornAtSectorBoundaries(t *testing.T) {
 	only(t, after(d, "a"), a+a, a+b, b+a, b+b)
 }
 
-func TestFailedSyncDiscardsItsChanges(t *testing.T) {
+func TestFailedSyncDiscardsUnsyncedChanges(t *testing.T) {
 	t.Parallel()
 	d := NewDisk()
 	n, _ := d.make(d.root, "a", false, 0o600)
@@ -91,7 +91,7 @@ func TestFailedSyncDiscardsItsChanges(t *testing.T) {
 	}
 }
 
-func TestFullDiskRejectsWritesAndStoppedDiskRejectsEverything(t *testing.T) {
+func TestFullDiskRejectsWritesAndStoppedDiskRejectsAllOperations(t *testing.T) {
 	t.Parallel()
 	d := NewDisk()
 	n, _ := d.make(d.root, "a", false, 0o600)

@@ -189,7 +189,7 @@ func TestFailingDiskIsReportedAndNothingIsAcknowledged(t *testing.T) {
 
 // After a failed sync the next one succeeds, although the data of the first one is lost. The
 // program must not rely on the second sync.
-func TestFailedSyncIsNotHiddenByALaterOne(t *testing.T) {
+func TestFailedSyncIsReportedDespiteALaterSuccessfulSync(t *testing.T) {
 	t.Parallel()
 	s := newFaultyDisk(t)
 	var mu sync.Mutex

@@ -100,7 +100,7 @@ func TestPowerCutsLoseNoAcknowledgedWork(t *testing.T) {
 }
 
 // A disk that reports a sync without doing it is equivalent to a program that forgets the sync.
-func TestHarnessDetectsMissingSyncs(t *testing.T) {
+func TestPowerTestDetectsMissingSyncs(t *testing.T) {
 	t.Parallel()
 	bin := build(t, program.Planted)
 	lost := []string{"registration lost", "cancel undone", "ping lost", "request lost", "save lost", "post lost", "not listed", "accepted again", "file lost"}

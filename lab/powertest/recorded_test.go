@@ -192,7 +192,7 @@ func TestCrashBeforeTheDatabaseIsOpenLosesNoData(t *testing.T) {
 }
 
 // The test cuts the power without a mounted disk, and checks that the harness detects a loss.
-func TestHarnessDetectsLossOnARecordedDisk(t *testing.T) {
+func TestPowerTestDetectsDataLossOnARecordedDisk(t *testing.T) {
 	t.Parallel()
 	s := seed(t)
 	bin := build(t, program.Planted)

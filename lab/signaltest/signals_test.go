@@ -144,7 +144,7 @@ func subscribers() map[string]func(s *scene, t *testing.T, c cell) error {
 	}
 }
 
-func TestEverySignalReachesEverySubscriber(t *testing.T) {
+func TestEveryPingProtocolReachesEverySubscriberProtocol(t *testing.T) {
 	fulltest.Needs(t, "a build of the program")
 	t.Parallel()
 	cells := readTable(t)

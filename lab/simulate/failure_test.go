@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-func TestSameSeedGivesTheSameBacklog(t *testing.T) {
+func TestSameSeedProducesTheSameBacklog(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	p := plan(t, fixed(t), Standard(), StandardMachine())
@@ -27,7 +27,7 @@ func TestSameSeedGivesTheSameBacklog(t *testing.T) {
 	}
 }
 
-func TestBacklogAfterAFailureIsWorkedOff(t *testing.T) {
+func TestBacklogAfterAFailureIsProcessed(t *testing.T) {
 	t.Parallel()
 	l := Standard()
 	l.Zipf, l.Notifications = 0, 80_000 // no feed is larger than another
@@ -48,7 +48,7 @@ func TestBacklogAfterAFailureIsWorkedOff(t *testing.T) {
 	}
 }
 
-func TestInvalidInputIsRejectedWithAnExplanation(t *testing.T) {
+func TestInvalidSimulationInputIsRejectedWithAReason(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	for want, change := range map[string]func(*Load, *Machine){

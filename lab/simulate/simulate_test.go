@@ -93,7 +93,7 @@ func TestReportForFixedCostsMatchesGoldenFile(t *testing.T) {
 	}
 }
 
-func TestEmbeddedCostsNameTheirCommandTimeAndMachine(t *testing.T) {
+func TestEmbeddedCostsStateTheirCommandTimeAndMachine(t *testing.T) {
 	t.Parallel()
 	c, err := ReadCosts(Embedded())
 	if err != nil {
@@ -111,7 +111,7 @@ func TestEmbeddedCostsNameTheirCommandTimeAndMachine(t *testing.T) {
 }
 
 // The code contains no costs: a report changes with each cost of the file.
-func TestEveryCostOfTheFileAffectsTheReport(t *testing.T) {
+func TestEveryCostInTheFileAffectsTheReport(t *testing.T) {
 	t.Parallel()
 	l := Standard()
 	l.Polled, l.Kept = 1e7, 0.7
@@ -181,7 +181,7 @@ func TestDoubleCostsDoubleTheProcessorTime(t *testing.T) {
 	}
 }
 
-func TestEmptyLoadNeedsOneNode(t *testing.T) {
+func TestSimulatedServerWithoutLoadNeedsOneNode(t *testing.T) {
 	t.Parallel()
 	p := plan(t, fixed(t), Load{}, StandardMachine())
 	if p.Nodes != 1 || p.Shards != 1 || p.Hot != nil {
@@ -194,7 +194,7 @@ func TestEmptyLoadNeedsOneNode(t *testing.T) {
 	}
 }
 
-func TestPlanRespectsTheHeadroom(t *testing.T) {
+func TestPlannedMachinesKeepTheConfiguredHeadroom(t *testing.T) {
 	t.Parallel()
 	for _, by := range []float64{1e-5, 1e-3, 0.1, 1, 5} {
 		p := plan(t, fixed(t), Standard().scaled(by), StandardMachine())
@@ -234,7 +234,7 @@ func TestInconsistentPingAndNotificationRatesAreExplained(t *testing.T) {
 }
 
 // The sum over all feeds is all subscriptions, and the draws have the right mean.
-func TestPopularitySumsToAllSubscriptions(t *testing.T) {
+func TestSubscriptionsPerFeedAddUpToAllSubscriptions(t *testing.T) {
 	t.Parallel()
 	for _, s := range []float64{0, 0.5, 1, 1.3} {
 		sum := 0.0

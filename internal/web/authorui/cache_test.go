@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-func TestTheHeadOfAPageNamesEachFormatOnce(t *testing.T) {
+func TestHeadOfAPageLinksToEachFormatOnce(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[string]string{
 		"application/rss+xml; charset=utf-8": "rss.xml feed.atom feed.json", "text/xml": "rss.xml feed.atom feed.json",

@@ -25,7 +25,7 @@ func rendered(images string) *BodyRenderer {
 		}}
 }
 
-func TestBodiesAreRenderedForTheRiver(t *testing.T) {
+func TestItemBodiesAreRenderedForTheRiver(t *testing.T) {
 	t.Parallel()
 	const rel = ` rel="nofollow noopener noreferrer ugc"`
 	const img = ` loading="lazy" decoding="async" referrerpolicy="no-referrer"/>`
@@ -54,7 +54,7 @@ func TestBodiesAreRenderedForTheRiver(t *testing.T) {
 	}
 }
 
-func TestLongTextsAreCutAfterAParagraph(t *testing.T) {
+func TestLongItemTextsAreTruncatedAfterAParagraph(t *testing.T) {
 	t.Parallel()
 	d := rendered(ImagesOff)
 	words := strings.Repeat("some words of an ordinary text ", 12) // 372 characters

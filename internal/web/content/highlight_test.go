@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/sanitize"
 )
 
-func TestHighlightMarksFoundWordsInTextOnly(t *testing.T) {
+func TestSearchWordsAreHighlightedInTextOnly(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ match, in, want string }{
 		{"rain", "<p>Rain, rainy rain.</p>", "<p><mark>Rain</mark>, <mark>rainy</mark> <mark>rain</mark>.</p>"},

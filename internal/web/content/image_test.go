@@ -16,7 +16,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-func TestImagesHostedHereAreNotProxied(t *testing.T) {
+func TestImagesOfThisServerAreNotProxied(t *testing.T) {
 	t.Parallel()
 	s := New(shell.New(shell.Options{PublicURL: "https://here.example"}), Options{ImageKey: []byte("x")})
 	for address, want := range map[string]string{
@@ -33,7 +33,7 @@ func TestImagesHostedHereAreNotProxied(t *testing.T) {
 	}
 }
 
-func TestImageTypeFollowsTheContent(t *testing.T) {
+func TestImageTypeIsDetectedFromTheContent(t *testing.T) {
 	t.Parallel()
 	for want, b := range map[string]string{"image/jpeg": "\xff\xd8\xff\xe0", "image/png": "\x89PNG\r\n\x1a\nx", "image/gif": "GIF89a..", "image/webp": "RIFF\x10\x00\x00\x00WEBPVP8 x",
 		"image/avif": "\x00\x00\x00\x20ftypavif\x00\x00\x00\x00xx", "image/x-icon": "\x00\x00\x01\x00\x01\x00" + strings.Repeat("x", 20), "image/bmp": "BM\x10\x00\x00\x00\x00\x00\x00\x00" + strings.Repeat("x", 20)} {
@@ -43,7 +43,7 @@ func TestImageTypeFollowsTheContent(t *testing.T) {
 	}
 }
 
-func TestImageReadsAreLimitedInTotalAndPerHost(t *testing.T) {
+func TestImageRequestsAreLimitedInTotalAndPerHost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex

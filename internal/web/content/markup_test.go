@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/sanitize"
 )
 
-func TestMarkupWithoutMediaLoadsNothingAndKeepsTheText(t *testing.T) {
+func TestWithoutMediaRemovesMediaAndKeepsTheText(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"plain & simple":            "plain & simple",

@@ -12,7 +12,7 @@ import (
 	"cloudburst/docs"
 )
 
-func TestEveryPageIsInTheContents(t *testing.T) {
+func TestEveryDocumentationPageIsInTheTableOfContents(t *testing.T) {
 	t.Parallel()
 	all, err := loadSite()
 	if err != nil {
@@ -40,7 +40,7 @@ func TestEveryPageIsInTheContents(t *testing.T) {
 	}
 }
 
-func TestTablesOfAPageHaveUniqueNamesAndNoEmptyHeads(t *testing.T) {
+func TestTablesOfAPageHaveUniqueNamesAndNoEmptyHeaders(t *testing.T) {
 	t.Parallel()
 	all, err := loadSite()
 	if err != nil {
@@ -77,7 +77,7 @@ func TestTablesOfAPageHaveUniqueNamesAndNoEmptyHeads(t *testing.T) {
 	}
 }
 
-func TestSearchFindsSectionsWithAllWords(t *testing.T) {
+func TestDocumentationSearchFindsSectionsWithAllWords(t *testing.T) {
 	t.Parallel()
 	all, err := loadSite()
 	if err != nil {
@@ -111,7 +111,7 @@ func TestSearchSnippetsAreEscapedAndHighlighted(t *testing.T) {
 	}
 }
 
-func TestExamplesNameThisServer(t *testing.T) {
+func TestDocumentationExamplesContainTheURLOfThisServer(t *testing.T) {
 	t.Parallel()
 	got := ownURL(template.HTML(exampleCloud+" http://127.0.0.1:5337/ Host: hub.example:5337 http://hub.example:5337/x"), "https://own.example", `<cloud domain="own.example"/>`)
 	if want := "&lt;cloud domain=&#34;own.example&#34;/&gt; https://own.example/ Host: own.example https://own.example/x"; string(got) != want {

@@ -7,7 +7,7 @@ import (
 	"cloudburst/internal/hub"
 )
 
-func TestFiguresPerMinuteOfAllNodesAreCombined(t *testing.T) {
+func TestStatisticsPerMinuteOfAllNodesAreCombined(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 14, 0, 30, 0, time.UTC)
 	at := now.Add(-10 * time.Minute)

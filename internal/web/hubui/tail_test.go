@@ -115,7 +115,7 @@ func (r *tailReader) seqs() (out []int64) {
 	}
 }
 
-func TestClientsOfTheChangesShareOneQuery(t *testing.T) {
+func TestClientsOfTheChangesStreamShareOneQuery(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
@@ -143,7 +143,7 @@ func TestClientsOfTheChangesShareOneQuery(t *testing.T) {
 	})
 }
 
-func TestTailFindsChangesOfOtherNodesAndLateCommitsWithinTwoSeconds(t *testing.T) {
+func TestChangesOfOtherNodesAndLateCommitsAreStreamedWithinTwoSeconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
@@ -163,7 +163,7 @@ func TestTailFindsChangesOfOtherNodesAndLateCommitsWithinTwoSeconds(t *testing.T
 	})
 }
 
-func TestSlowClientOfTheChangesIsDroppedWithoutDelayingOthers(t *testing.T) {
+func TestSlowClientOfTheChangesStreamIsDroppedWithoutDelayingOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
@@ -187,7 +187,7 @@ func TestSlowClientOfTheChangesIsDroppedWithoutDelayingOthers(t *testing.T) {
 	})
 }
 
-func TestTailRetriesWhileTheStoreIsUnavailable(t *testing.T) {
+func TestChangesStreamContinuesAfterTheStoreIsUnavailable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()

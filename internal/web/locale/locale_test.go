@@ -81,7 +81,7 @@ var (
 
 // Every word of every template can be translated: with each text in brackets, no word outside of them
 // is left, neither in a text nor in an attribute.
-func TestEveryWordOfTheTemplatesIsTranslatable(t *testing.T) {
+func TestEveryTextOfTheTemplatesIsTranslatable(t *testing.T) {
 	t.Parallel()
 	for name, source := range templates(t) {
 		pseudo := locale.Rewrite(source, func(key string) string {
@@ -105,7 +105,7 @@ func TestEveryWordOfTheTemplatesIsTranslatable(t *testing.T) {
 	}
 }
 
-func TestTranslationToTheSameTextsChangesNoTemplate(t *testing.T) {
+func TestIdentityTranslationChangesNoTemplate(t *testing.T) {
 	t.Parallel()
 	space := regexp.MustCompile(`\s+`)
 	for name, source := range templates(t) {
@@ -249,7 +249,7 @@ func variants(entry any) (all []string) {
 
 // Every text has a translation in each language, no translation is unused, and both sides have the
 // same placeholders.
-func TestCataloguesAreComplete(t *testing.T) {
+func TestTranslationCataloguesAreComplete(t *testing.T) {
 	t.Parallel()
 	wanted := map[string]string{}
 	for name, source := range templates(t) {

@@ -36,7 +36,7 @@ func TestExportFileNameIsSafe(t *testing.T) {
 	}
 }
 
-func TestFeedSchemeIsReplacedByHTTP(t *testing.T) {
+func TestFeedURLSchemeIsReplacedByHTTP(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{"feed://a.example/x": "https://a.example/x", "web+feed:http://a.example/": "http://a.example/", "FEED:https://a.example": "https://a.example", "https://a.example": "https://a.example", "feed": "feed", "": ""} {
 		if got := plainAddress(in); got != want {

@@ -6,7 +6,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-func TestRecommendedFeedsAreAWellFormedListOfADozen(t *testing.T) {
+func TestListOfRecommendedFeedsIsWellFormedOPML(t *testing.T) {
 	t.Parallel()
 	folders, err := startFolders()
 	if err != nil {

@@ -27,7 +27,7 @@ func TestChartFileLoadsNoOtherFiles(t *testing.T) {
 	}
 }
 
-func TestPowersOfTenHaveUnitPrefixes(t *testing.T) {
+func TestNumbersInChartsHaveUnitPrefixes(t *testing.T) {
 	t.Parallel()
 	for v, want := range map[float64]string{0: "1", 2: "100", 3: "1k", 10: "10G", 20: "100E", 30: "10^30"} {
 		if got := powerNumber(v); got != want {

@@ -40,7 +40,7 @@ func FuzzLocalPath(f *testing.F) {
 	})
 }
 
-func TestClientAddrWithoutAConfiguredOneIsTheTCPPeer(t *testing.T) {
+func TestClientAddressIsTheTCPPeerByDefault(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequest("GET", "/", nil)
 	r.RemoteAddr = "[::ffff:203.0.113.7]:99"

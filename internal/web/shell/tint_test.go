@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestAccentIsReadableInLightAndDark(t *testing.T) {
+func TestAccentColorIsReadableInLightAndDarkTheme(t *testing.T) {
 	t.Parallel()
 	light, dark := palettes("base.css")
 	if light.color["paper"] == "" || dark.color["paper"] == "" || light.color["paper"] == dark.color["paper"] {

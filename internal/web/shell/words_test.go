@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func TestChartsAreWellFormedLabelledAndWithinTheirFrame(t *testing.T) {
+func TestChartsAreWellFormedAndLabelled(t *testing.T) {
 	t.Parallel()
 	nan := math.NaN()
 	for name, values := range map[string][]float64{

@@ -42,7 +42,7 @@ func many(from int) string {
 	return b.String()
 }
 
-func TestMergedTextHasCommonLinesOnce(t *testing.T) {
+func TestMergedTextContainsCommonLinesOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ mine, other, want string }{
 		{"a\nmine\nb", "a\nother\nb", "a\nother\nmine\nb"},
