@@ -23,7 +23,7 @@ func accountTests() map[string]func(*testing.T, *env) {
 		"NewPasswordEndsSessions":               newPassword,
 		"RehashRequiresUnchangedPassword":       rehash,
 		"DisabledUserHasNoAccess":               disabledUser,
-		"LastPlacesAreKnown":                    lastPlaces,
+		"LastSignInAddressesAreKnown":           lastPlaces,
 		"SessionIsReadAsWrittenUntilItEnds":     wholeSession,
 		"OldestSessionsAreRemovedAtLimit":       oldSessions,
 		"TokenIsReadAsWrittenUntilItIsRemoved":  wholeToken,

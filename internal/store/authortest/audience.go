@@ -13,7 +13,7 @@ import (
 
 func audienceTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"ReaderIsOneRow":                        addSeen,
+		"EachReaderIsStoredInOneRow":            addSeen,
 		"ConcurrentCountsOfReadersAddUp":        seenAtOnce,
 		"ReadersAreListedByFeed":                seenOf,
 		"InactiveReadersAreTrimmed":             trimSeen,

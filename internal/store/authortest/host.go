@@ -11,9 +11,9 @@ import (
 
 func hostTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"OneAuthorHasADomainInUse":        firstHostWins,
-		"NewDomainOfAnAuthorIsUnverified": replacedHost,
-		"RemovedDomainIsPastUntilATime":   pastHost,
+		"OneAuthorHasADomainInUse":            firstHostWins,
+		"NewDomainOfAnAuthorIsUnverified":     replacedHost,
+		"RemovedDomainIsListedAsFormerDomain": pastHost,
 	}
 }
 

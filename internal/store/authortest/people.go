@@ -15,7 +15,7 @@ import (
 func peopleTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
 		"AuthorsWithFeedsAreListedByName": listAuthors,
-		"FollowersAreTheRiversOfASource":  listFollowers,
+		"FollowersOfASourceAreListed":     listFollowers,
 	}
 }
 

@@ -14,7 +14,7 @@ func siteTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
 		"PagesAreListedInTheirOrder":            siteTest(listedPages),
 		"PageReplacesItsFormerAddress":          siteTest(replacedPage),
-		"StylesThatAreNotKeptAreDeleted":        siteTest(keptStyles),
+		"UnusedStyleSheetsAreDeleted":           siteTest(keptStyles),
 		"PostsAreFoundByTheirCurrentWords":      siteTest(foundPosts),
 		"SearchNeedsAllWordsAndSortsByDateOnly": siteTest(sortedSearch),
 	}

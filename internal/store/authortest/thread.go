@@ -15,7 +15,7 @@ func threadTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
 		"RepliesAreReadInTheOrderOfTheirThread":  threadTest(orderedThread),
 		"ReplyBeforeItsParentMovesBelowIt":       threadTest(lateParent),
-		"LoopOfRepliesEnds":                      threadTest(loopedThread),
+		"LoopOfRepliesIsListedOnce":              threadTest(loopedThread),
 		"OnlyApprovedRepliesHaveContent":         threadTest(moderatedThread),
 		"PageOfAThreadContinuesAfterItsLast":     threadTest(pagedThread),
 		"DeepRepliesStayInTheThread":             threadTest(deepThread),

@@ -20,7 +20,7 @@ func checkTests() map[string]func(*testing.T, *env) {
 			_, err = e.Topic(e.Ctx, hub.TopicID(feed))
 			storetest.WantFault(t, err, fault.NotFound)
 		},
-		"CheckAnswersEarlierPings": func(t *testing.T, e *env) {
+		"CheckClearsEarlierPings": func(t *testing.T, e *env) {
 			storetest.Must(t, e.RecordPing(e.Ctx, feed, e.Now, e.Now, nil))
 			e.check(t, hub.Check{StartedAt: e.Now})
 			e.pending(t, time.Time{}, time.Time{})
@@ -30,18 +30,18 @@ func checkTests() map[string]func(*testing.T, *env) {
 			e.check(t, hub.Check{StartedAt: e.Now, Changed: true})
 			e.pending(t, e.In(time.Millisecond), e.In(time.Second))
 		},
-		"ErrorWithoutRetryDropsPing": func(t *testing.T, e *env) {
+		"FailedCheckWithoutRetryDropsPing": func(t *testing.T, e *env) {
 			storetest.Must(t, e.RecordPing(e.Ctx, feed, e.Now, e.Now, nil))
 			topic := e.check(t, hub.Check{StartedAt: e.Now, Err: "no answer"}).Topic
 			storetest.Same(t, "failures, error", []any{topic.Failures, topic.Error}, []any{1, "no answer"})
 			e.pending(t, time.Time{}, time.Time{})
 		},
-		"ErrorWithRetryKeepsPing": func(t *testing.T, e *env) {
+		"FailedCheckWithRetryKeepsPing": func(t *testing.T, e *env) {
 			storetest.Must(t, e.RecordPing(e.Ctx, feed, e.Now, e.Now, nil))
 			e.check(t, hub.Check{StartedAt: e.Now, Err: "no answer", Retry: e.In(time.Minute)})
 			e.pending(t, e.Now, e.In(time.Minute))
 		},
-		"ErrorDoesNotAnswerPingDuringCheck": func(t *testing.T, e *env) {
+		"FailedCheckKeepsPingThatArrivedDuringCheck": func(t *testing.T, e *env) {
 			storetest.Must(t, e.RecordPing(e.Ctx, feed, e.In(time.Second), e.In(2*time.Second), nil))
 			e.check(t, hub.Check{StartedAt: e.Now, Err: "no answer"})
 			e.pending(t, e.In(time.Second), e.In(2*time.Second))
@@ -53,7 +53,7 @@ func checkTests() map[string]func(*testing.T, *env) {
 			e.check(t, hub.Check{StartedAt: e.Now, Err: "no answer", Retry: e.In(time.Millisecond)})
 			e.pending(t, e.In(time.Second), e.In(time.Millisecond))
 		},
-		"ErrorWithoutPingSchedulesNothing": func(t *testing.T, e *env) {
+		"FailedCheckWithoutPingSchedulesNoCheck": func(t *testing.T, e *env) {
 			e.check(t, hub.Check{StartedAt: e.Now, Err: "no answer", Retry: e.In(time.Minute)})
 			e.pending(t, time.Time{}, time.Time{})
 		},
@@ -64,16 +64,16 @@ func checkTests() map[string]func(*testing.T, *env) {
 			topic = e.check(t, hub.Check{StartedAt: e.Now, ChangedAt: e.In(time.Hour)}).Topic
 			storetest.Same(t, "changed, after a check that found no change", topic.ChangedAt, came)
 		},
-		"ErrorKeepsKnownState":          errorKeeps,
-		"CheckCanScheduleFullRead":      againIsDue,
-		"PingPrecedesScheduledFullRead": pingBeforeAgain,
-		"FailedFullReadIsRetried":       againIsRetried,
-		"RestartKeepsTimeOfFullRead":    againOverARestart,
-		"EvidenceAndCostsAreStored":     evidence,
-		"UnchangedFeedKeepsVersion":     unchanged,
-		"ChangeRaisesEveryShard":        raises,
-		"BusyShardOnlyReceivesNewWant":  busyShard,
-		"WaitingShardIsCounted":         waitingShard,
+		"FailedCheckKeepsTopicState":               errorKeeps,
+		"CheckCanScheduleFullRead":                 againIsDue,
+		"PingPrecedesScheduledFullRead":            pingBeforeAgain,
+		"FailedFullReadIsRetried":                  againIsRetried,
+		"RestartKeepsTimeOfFullRead":               againOverARestart,
+		"EvidenceAndCostsAreStored":                evidence,
+		"UnchangedFeedKeepsVersion":                unchanged,
+		"ChangeRaisesWantedVersionOfEveryShard":    raises,
+		"ClaimedShardOnlyReceivesNewWantedVersion": busyShard,
+		"WaitingShardIsCounted":                    waitingShard,
 		"CheckOfTopicWithoutURLIsNotFound": func(t *testing.T, e *env) {
 			_, err := e.CommitCheck(e.Ctx, hub.Check{TopicID: 5, Now: e.Now, StartedAt: e.Now})
 			storetest.WantFault(t, err, fault.NotFound)

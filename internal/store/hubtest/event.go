@@ -44,10 +44,10 @@ func eventTests() map[string]func(*testing.T, *env) {
 			_, err := e.Events(e.Ctx, hub.EventQuery{Kinds: kinds})
 			storetest.WantFault(t, err, fault.Invalid)
 		},
-		"CursorsWorkInBothDirections": eventCursors,
-		"FiltersSelect":               eventFilters,
-		"LimitIsAThousand":            eventLimit,
-		"TrimDeletesOldest":           trimEvents,
+		"CursorsReadPagesInBothDirections": eventCursors,
+		"FiltersSelectMatchingRows":        eventFilters,
+		"AtMostAThousandEventsAreListed":   eventLimit,
+		"TrimDeletesOldestEvents":          trimEvents,
 	}
 }
 

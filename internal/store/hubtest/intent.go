@@ -20,7 +20,7 @@ func intentTests() map[string]func(*testing.T, *env) {
 		"RequestIsReadAsWritten":                  wholeIntent,
 		"RequestIsClaimedOncePerLease":            intentLease,
 		"RequestsAreClaimedOldestFirstUpToLimit":  intentOrder,
-		"LastOfDuplicateRequestsWins":             intentTwice,
+		"LastOfDuplicateRequestsReplacesOthers":   intentTwice,
 		"ReplacedRequestInvalidatesClaim":         intentFence,
 		"IntentResultIsAppliedOnce":               finishedOnce,
 		"ConfirmedRequestBecomesSubscription":     confirmed,

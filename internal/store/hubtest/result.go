@@ -24,7 +24,7 @@ func resultTests() map[string]func(*testing.T, *env) {
 			storetest.Must(t, e.Settle(e.Ctx, e.Now, nil, []event.Event{e.Event(event.KindError, "one")}))
 			storetest.Same(t, "log", e.Log(t), []string{"one"})
 		},
-		"GoneRemovesSubscription": func(t *testing.T, e *env) {
+		"GoneResultRemovesSubscription": func(t *testing.T, e *env) {
 			s := e.followers(t, feed, 2)
 			storetest.Must(t, e.Settle(e.Ctx, e.Now, []hub.Result{{Key: s[0].Key(), Version: 1, Outcome: hub.Gone}}, nil))
 			_, err := e.Subscription(e.Ctx, s[0].Key())
@@ -36,8 +36,8 @@ func resultTests() map[string]func(*testing.T, *env) {
 				storetest.Must(t, e.Settle(e.Ctx, e.Now, []hub.Result{{Key: hub.Key{TopicID: 1, ID: 2}, Version: 1, Outcome: o, NextAt: e.Now}}, nil))
 			}
 		},
-		"ResultOfAnotherClaimIsIgnored": otherClaim,
-		"ThousandResultsInOneCall":      manyResults,
+		"ResultOfAnotherClaimIsIgnored":     otherClaim,
+		"ThousandResultsAreStoredInOneCall": manyResults,
 	}
 	e := newEnv(&testing.T{}, nil) // only for its clock
 	for name, o := range outcomes(e) {
@@ -72,24 +72,24 @@ func outcomes(e *env) map[string]outcome {
 	}
 	claimed := func(r hub.Result) hub.Result { r.Claim = 9; return r }
 	return map[string]outcome{
-		"DeliveredClearsPending": {pendingState(5, soon, 9), hub.Result{Version: 5, Outcome: hub.Delivered, Claim: 9}, func(s *hub.Subscription) {
+		"DeliveredResultClearsPendingVersion": {pendingState(5, soon, 9), hub.Result{Version: 5, Outcome: hub.Delivered, Claim: 9}, func(s *hub.Subscription) {
 			s.Failures, s.Tries, s.Sent, s.NextAt, s.Claim = 0, 0, 5, time.Time{}, 0
 		}},
-		"DeliveredClearsFailures": {func(s *hub.Subscription) { pendingState(5, soon, 9)(s); s.FailingSince = e.In(-time.Hour) },
+		"DeliveredResultClearsFailures": {func(s *hub.Subscription) { pendingState(5, soon, 9)(s); s.FailingSince = e.In(-time.Hour) },
 			hub.Result{Version: 5, Outcome: hub.Delivered, Claim: 9}, func(s *hub.Subscription) {
 				s.Failures, s.Tries, s.Sent, s.NextAt, s.Claim, s.FailingSince = 0, 0, 5, time.Time{}, 0, time.Time{}
 			}},
-		"DeliveredFromBatchClearsPending": {pendingState(4, soon, 0), hub.Result{Version: 5, Outcome: hub.Delivered}, func(s *hub.Subscription) {
+		"DeliveredResultOfBatchClearsPendingVersion": {pendingState(4, soon, 0), hub.Result{Version: 5, Outcome: hub.Delivered}, func(s *hub.Subscription) {
 			s.Failures, s.Tries, s.Sent, s.NextAt = 0, 0, 5, time.Time{}
 		}},
 		"DeliveredIsDueAtOnceForNewerPendingVersion": {pendingState(6, soon, 9), hub.Result{Version: 5, Outcome: hub.Delivered, Claim: 9}, func(s *hub.Subscription) {
 			s.Failures, s.Tries, s.Sent, s.NextAt, s.Claim = 0, 0, 5, e.Now, 0
 		}},
-		"FailedCountsOneChange": {healthy, failed, func(s *hub.Subscription) {
+		"FailedResultCountsOneChange": {healthy, failed, func(s *hub.Subscription) {
 			errorRecorded(s)
 			s.Failures, s.Counted, s.PendingVersion = 1, 5, 5
 		}},
-		"FailedCountsNewerChange": {pendingState(4, soon, 9), claimed(failed), func(s *hub.Subscription) {
+		"FailedResultCountsNewerChange": {pendingState(4, soon, 9), claimed(failed), func(s *hub.Subscription) {
 			errorRecorded(s)
 			s.Failures, s.Counted, s.PendingVersion = 2, 5, 5
 		}},
@@ -100,29 +100,29 @@ func outcomes(e *env) map[string]outcome {
 			errorRecorded(s)
 			s.NextAt = time.Time{}
 		}},
-		"ParkedSetsClaim": {healthy, hub.Result{Version: 5, Outcome: hub.Parked, NextAt: later, NewClaim: 77}, func(s *hub.Subscription) {
+		"ParkedResultSetsClaim": {healthy, hub.Result{Version: 5, Outcome: hub.Parked, NextAt: later, NewClaim: 77}, func(s *hub.Subscription) {
 			s.PendingVersion, s.NextAt, s.Claim = 5, later, 77
 		}},
-		"PostponedCountsNoError": {pendingState(4, soon, 9), hub.Result{Version: 5, Outcome: hub.Postponed, NextAt: later, Claim: 9}, func(s *hub.Subscription) {
+		"PostponedResultCountsNoError": {pendingState(4, soon, 9), hub.Result{Version: 5, Outcome: hub.Postponed, NextAt: later, Claim: 9}, func(s *hub.Subscription) {
 			s.PendingVersion, s.NextAt, s.Claim = 5, later, 0
 		}},
-		"PostponedKeepsNewerPendingVersion": {pendingState(6, soon, 9), hub.Result{Version: 5, Outcome: hub.Postponed, NextAt: later, Claim: 9}, func(s *hub.Subscription) {
+		"PostponedResultKeepsNewerPendingVersion": {pendingState(6, soon, 9), hub.Result{Version: 5, Outcome: hub.Postponed, NextAt: later, Claim: 9}, func(s *hub.Subscription) {
 			s.NextAt, s.Claim = later, 0
 		}},
-		"RaisedIsDueAtOnce": {pendingState(4, later, 0), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
+		"RaisedDeliveryIsDueAtOnce": {pendingState(4, later, 0), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
 			s.PendingVersion, s.Tries, s.NextAt = 5, 0, e.Now
 		}},
-		"RaisedWaitsForCurrentAttempt": {pendingState(4, later, 9), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
+		"RaisedDeliveryWaitsForCurrentAttempt": {pendingState(4, later, 9), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
 			s.PendingVersion, s.Tries = 5, 0
 		}},
-		"RaisedIgnoresExpiredAttempt": {pendingState(4, e.Now, 9), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
+		"RaisedDeliveryIgnoresExpiredAttempt": {pendingState(4, e.Now, 9), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
 			s.PendingVersion, s.Tries, s.NextAt = 5, 0, e.Now
 		}},
-		"RaisedKeepsNewerPendingVersion": {pendingState(6, later, 0), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
+		"RaisedDeliveryKeepsNewerPendingVersion": {pendingState(6, later, 0), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
 			s.Tries, s.NextAt = 0, e.Now
 		}},
 		// A retry that began after the change delivered it while the batch was being read.
-		"RaisedToDeliveredVersionChangesNothing": {func(s *hub.Subscription) { s.PendingVersion, s.Sent = 4, 5 },
+		"RaiseToDeliveredVersionChangesNothing": {func(s *hub.Subscription) { s.PendingVersion, s.Sent = 4, 5 },
 			hub.Result{Version: 5, Outcome: hub.Raised}, func(*hub.Subscription) {}},
 	}
 }

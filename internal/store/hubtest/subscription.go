@@ -38,7 +38,7 @@ func subscriptionTests() map[string]func(*testing.T, *env) {
 			e.follow(t, feed, a, b)
 			storetest.Same(t, "stored", e.get(t, a.Key()), b)
 		},
-		"SeveralTopicsInOneCall": func(t *testing.T, e *env) {
+		"SeveralTopicsAreSubscribedInOneCall": func(t *testing.T, e *env) {
 			var subs []hub.Subscription
 			var feeds []string
 			for i := range 5 {
@@ -52,7 +52,7 @@ func subscriptionTests() map[string]func(*testing.T, *env) {
 			}
 			storetest.Same(t, "log", e.Log(t), []string{"five"})
 		},
-		"UnsubscribeReturnsRemoved": unsubscribe,
+		"UnsubscribeReturnsRemovedSubscriptions": unsubscribe,
 		"UnknownSubscriptionIsNotFound": func(t *testing.T, e *env) {
 			_, err := e.Subscription(e.Ctx, hub.Key{TopicID: 1, ID: 2})
 			storetest.WantFault(t, err, fault.NotFound)
@@ -66,8 +66,8 @@ func subscriptionTests() map[string]func(*testing.T, *env) {
 			storetest.WantFault(t, err, fault.NotFound)
 			storetest.Same(t, "log", e.Log(t), []string(nil))
 		},
-		"ListsInOrderByPages": subscriptionsByPage,
-		"ListsBySearch":       subscriptionSearch,
+		"SubscriptionsAreListedInOrderByPages": subscriptionsByPage,
+		"SubscriptionsAreFoundBySearch":        subscriptionSearch,
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 
 func sweepTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"SweepRemovesExpiredAndFailing": sweepBoth,
-		"ErrorsRemoveOnlyRSSCloud": func(t *testing.T, e *env) {
+		"SweepRemovesExpiredAndFailingSubscriptions": sweepBoth,
+		"SweepRemovesFailingSubscriptionsOfRSSCloudOnly": func(t *testing.T, e *env) {
 			s := e.sub(feed, "http://127.0.0.1/1")
 			s.Protocol, s.Failures = "websub", 99
 			s.ID = hub.SubscriptionID(s.Protocol, s.Callback)
@@ -31,8 +31,8 @@ func sweepTests() map[string]func(*testing.T, *env) {
 				storetest.Same(t, "removed", len(e.sweep(t, 4)), want)
 			}
 		},
-		"SweepWritesEventsOfRemoved": sweepEvents,
-		"IdleTopicsAreRemoved":       idleTopics,
+		"SweepWritesEventsOfRemovedSubscriptions": sweepEvents,
+		"IdleTopicsAreRemoved":                    idleTopics,
 		"TopicIsUsedUntilLastSubscriberLeaves": func(t *testing.T, e *env) {
 			subs := e.followers(t, feed, 3)
 			e.Now = e.In(24 * time.Hour)

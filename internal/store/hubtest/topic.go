@@ -34,7 +34,7 @@ func topicTests() map[string]func(*testing.T, *env) {
 			storetest.Must(t, err)
 			storetest.Same(t, "topics due", len(topics), 1)
 		},
-		"EarlierDueTimeWins": func(t *testing.T, e *env) {
+		"EarlierDueTimeOfACheckIsKept": func(t *testing.T, e *env) {
 			storetest.Must(t, e.RecordPing(e.Ctx, feed, e.Now, e.In(time.Hour), nil))
 			storetest.Must(t, e.RecordPing(e.Ctx, feed, e.In(1), e.In(time.Second), nil))
 			topics, err := e.ClaimChecks(e.Ctx, e.In(time.Second), e.In(lease), 10)
@@ -52,15 +52,15 @@ func topicTests() map[string]func(*testing.T, *env) {
 			storetest.Must(t, err)
 			storetest.Same(t, "URLs", urls(topics), []string{feed + "2", feed + "1", feed + "0"})
 		},
-		"ListsInOrderOfURLByPages":              topicsByPage,
-		"ListsByLastChangeAndBySubscribers":     topicsInOrder,
-		"ListsTheTopicsWithTheseIDs":            topicsWithIDs,
-		"SearchFindsTitles":                     topicTitles,
-		"CountsOnlyUnexpiredSubscribers":        liveSubscribers,
-		"SearchTreatsEveryCharacterLiterally":   topicSearch,
-		"UnicodeAndQuotesAreReadAsWritten":      topicUnicode,
-		"FollowedRequiresUnexpiredSubscription": followed,
-		"SubscribersAreCountedByProtocol":       countedSubscribers,
+		"TopicsAreListedInOrderOfURLByPages":          topicsByPage,
+		"TopicsAreListedByLastChangeAndBySubscribers": topicsInOrder,
+		"TopicsAreListedByIDs":                        topicsWithIDs,
+		"SearchFindsTitles":                           topicTitles,
+		"OnlyUnexpiredSubscribersAreCounted":          liveSubscribers,
+		"SearchTreatsEveryCharacterLiterally":         topicSearch,
+		"UnicodeAndQuotesAreReadAsWritten":            topicUnicode,
+		"FollowedRequiresUnexpiredSubscription":       followed,
+		"SubscribersAreCountedByProtocol":             countedSubscribers,
 		"TooLongSearchIsRejected": func(t *testing.T, e *env) {
 			_, err := e.Topics(e.Ctx, hub.TopicQuery{Match: string(make([]byte, 100_000))})
 			storetest.WantFault(t, err, fault.Invalid)

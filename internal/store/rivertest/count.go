@@ -15,7 +15,7 @@ import (
 
 func riverCountTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"RailListsFeedsByTitle":                     riverTest(railOfFeeds),
+		"SidebarListsFeedsByTitle":                  riverTest(railOfFeeds),
 		"CountersMatchPagesAfterRandomOperations":   riverTest(countersMatchPages),
 		"CountersMatchPagesAfterParallelOperations": riverTest(countersAtOnce),
 	}

@@ -22,7 +22,7 @@ func riverForwardingTests() map[string]func(*testing.T, *env) {
 		"ForwardingIsClaimedOnce":                     riverTest(forwardingClaim),
 		"SentItemsLeaveQueueAndRestIsDueAtNextAt":     riverTest(forwardingSent),
 		"PausedForwardingIsNotDue":                    riverTest(forwardingPaused),
-		"DroppedForwardingLeavesNothing":              riverTest(forwardingDropped),
+		"RemovedForwardingLeavesNoQueuedItems":        riverTest(forwardingDropped),
 		"AtMostThousandItemsWaitForForwarding":        riverTest(forwardingBound),
 		"NextListAndForwardingAreKnown":               riverTest(nextWork),
 		"ReadingListIsReadAsWritten":                  riverTest(wholeList),

@@ -16,8 +16,8 @@ import (
 func riverPropertyTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
 		"QueriesMatchModel":               riverTest(naiveQueries),
-		"PagesCoverTheRiver":              riverTest(naivePages),
-		"SilentSourcesAreFound":           riverTest(manySilent),
+		"PagesContainEachItemOfTheRiver":  riverTest(naivePages),
+		"SourcesWithoutNewItemsAreFound":  riverTest(manySilent),
 		"UnreadCountsMatchModel":          riverTest(naiveUnread),
 		"ItemsOfSameMillisecondKeepOrder": riverTest(oneMillisecond),
 		"ItemsWithSamePlaceAreAllStored":  riverTest(onePlace),

@@ -28,7 +28,7 @@ func riverSourceTests() map[string]func(*testing.T, *env) {
 		"PushByAnyNameMakesSourceDue":            riverTest(pushByName),
 		"PushIgnoresUnfollowedAndGoneSources":    riverTest(pushWithoutFollowers),
 		"PushDuringCheckCountsAfterCheck":        riverTest(pushDuringCheck),
-		"PushBeforeCheckIsAnswered":              riverTest(pushBeforeCheck),
+		"CheckClearsEarlierPush":                 riverTest(pushBeforeCheck),
 		"SourcesAreFoundByURL":                   riverTest(sourcesAt),
 		"SourcesAreListedByPages":                riverTest(sourcePages),
 		"ChangeOfSourceIsAtomic":                 riverTest(changeSource),
@@ -39,7 +39,7 @@ func riverSourceTests() map[string]func(*testing.T, *env) {
 		"TextsInvalidInPostgreSQLAreStored":      riverTest(badTexts),
 		"SourceWithLoginIsSeparate":              riverTest(loginSource),
 		"MovedSourceIsFoundByOldURL":             riverTest(movedSource),
-		"ShortestWishSurvivesChecks":             riverTest(wishSurvives),
+		"ShortestUserIntervalIsKeptAfterChecks":  riverTest(wishSurvives),
 	}
 }
 

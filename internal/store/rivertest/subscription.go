@@ -26,7 +26,7 @@ func riverSubscriptionTests() map[string]func(*testing.T, *env) {
 		"UnfollowingDiscardsRunningCheck":                riverTest(unfollowDuring),
 		"ChangeOfSubscriptionIsAtomic":                   riverTest(changeSubscription),
 		"ResubscribeRestoresSubscription":                riverTest(resubscribe),
-		"ShortestWishOfReadersWins":                      riverTest(shortestWish),
+		"ShortestIntervalOfUsersApplies":                 riverTest(shortestWish),
 		"SubscriptionsAreListedByNameAndQuery":           riverTest(listSubscriptions),
 		"SubscriptionsAreListedByNewestAndUnreadItems":   riverTest(sortSubscriptions),
 		"EmptyCategoriesAreListed":                       riverTest(listCategories),
@@ -35,11 +35,11 @@ func riverSubscriptionTests() map[string]func(*testing.T, *env) {
 		"DroppedCategoryKeepsSubscriptions":              riverTest(dropCategory),
 		"ReaderSeesOnlyOwnData":                          riverTest(ownOnly),
 		"OwnTitleOverridesFeedTitle":                     riverTest(ownTitle),
-		"ThousandsOfFeedsInOneCall":                      riverTest(followThousands),
+		"ThousandsOfFeedsAreAddedInOneCall":              riverTest(followThousands),
 		"TitleOfAdditionIsUsedUntilFirstCheck":           riverTest(additionTitle),
 		"StateOfNewSourceIsStored":                       riverTest(additionState),
 		"DuplicateFeedsInOneCallAreMerged":               riverTest(followDouble),
-		"RefollowedFeedKeepsItems":                       riverTest(followAgain),
+		"FeedFollowedAgainKeepsItems":                    riverTest(followAgain),
 		"UnreadAndUncategorizedSubscriptionsAreFound":    riverTest(waitingAndNone),
 	}
 }
