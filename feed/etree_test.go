@@ -87,7 +87,7 @@ type pythonFeed struct {
 	Items       []pythonFeed
 }
 
-func TestTitlesAndLinksMatchPythonsXMLParser(t *testing.T) {
+func TestTitlesAndLinksMatchResultsOfPythonXMLParser(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "another language")
 	python, err := exec.LookPath("python3")

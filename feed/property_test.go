@@ -173,7 +173,7 @@ func TestAppendedDocumentDoesNotChangeItemsOfTheFirst(t *testing.T) {
 	}
 }
 
-func TestJunkAroundADocumentIsSkipped(t *testing.T) {
+func TestTextBeforeAndAfterADocumentIsSkipped(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	before := []string{

@@ -158,7 +158,7 @@ func check(x index, cites []citation) []string {
 	return wrong
 }
 
-func TestCitationsMatchTheRowsOfTheIndex(t *testing.T) {
+func TestSpecCitationsMatchTheRowsOfTheIndex(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("index.txt")
 	if err != nil {
@@ -182,7 +182,7 @@ func TestCitationsMatchTheRowsOfTheIndex(t *testing.T) {
 
 const header = "# source a-2000: A\n# source b-2001: B\n"
 
-func TestInvalidIndexRowsAreRejected(t *testing.T) {
+func TestInvalidSpecIndexRowsAreRejected(t *testing.T) {
 	t.Parallel()
 	rows := "a-2000#x\tyes\tX.\nb-2001#y\tno\tY.\n"
 	if _, wrong := readIndex(header + rows); len(wrong) != 0 {
@@ -211,7 +211,7 @@ func TestInvalidIndexRowsAreRejected(t *testing.T) {
 	}
 }
 
-func TestInvalidCitationsAreFound(t *testing.T) {
+func TestInvalidSpecCitationsAreDetected(t *testing.T) {
 	t.Parallel()
 	x, wrong := readIndex(header + "a-2000#x\tyes\tX.\nb-2001#y\tno\tY.\nb-2001#z\tpartly\tZ.\n")
 	if len(wrong) != 0 {

@@ -89,7 +89,7 @@ func TestFindTriesUsualPathsOnlyIfThePageDeclaresNoFeed(t *testing.T) {
 	}
 }
 
-func TestFindLimitsItsRequests(t *testing.T) {
+func TestFindSendsLimitedNumberOfRequests(t *testing.T) {
 	t.Parallel()
 	var page strings.Builder
 	page.WriteString("text/html|")

@@ -8,7 +8,7 @@ import (
 	"cloudburst/feed/polling"
 )
 
-func TestTTLIsParsedInCommonSpellings(t *testing.T) {
+func TestTTLIsParsedInCommonNotations(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]time.Duration{
 		"60": time.Hour, " 60\n": time.Hour, "060": time.Hour, "60.0": time.Hour, "60.": time.Hour, "1.5": 90 * time.Second,
@@ -44,7 +44,7 @@ func TestSyndicationModuleUsesDocumentedDefaults(t *testing.T) {
 	}
 }
 
-func TestSkipHoursAndDaysAreParsedInAllForms(t *testing.T) {
+func TestSkipHoursAndDaysAreParsedInAllNotations(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, want  string

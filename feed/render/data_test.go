@@ -323,7 +323,7 @@ func TestDataFormatHasAllRequiredFieldsEvenForEmptyFeed(t *testing.T) {
 	}
 }
 
-func TestGUIDIsGloballyUnique(t *testing.T) {
+func TestRenderedGUIDIsGloballyUnique(t *testing.T) {
 	t.Parallel()
 	guid := func(feedID, id string) string {
 		w := writer{f: &feed.Feed{ID: feedID}}

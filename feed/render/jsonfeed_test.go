@@ -108,7 +108,7 @@ func TestJSONFeedRoundTrip(t *testing.T) {
 	}
 }
 
-func TestOtherFormatsConvertToJSONFeed(t *testing.T) {
+func TestFeedsOfOtherFormatsAreConvertedToJSONFeed(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{
 		Format: feed.RSS,

@@ -91,7 +91,7 @@ func TestAppendKeepsThePrefixAndIsDeterministic(t *testing.T) {
 	}
 }
 
-func TestOptionsReplaceFeedValues(t *testing.T) {
+func TestRenderOptionsReplaceFeedValues(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{
 		Title: feed.Text{Value: "t"}, Link: "https://a.example/", Self: "https://old.example/",
@@ -180,7 +180,7 @@ func TestRelativeURLsAreResolvedAgainstTheFeed(t *testing.T) {
 	}
 }
 
-func TestWarningsAreLimited(t *testing.T) {
+func TestNumberOfRenderWarningsIsLimited(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{Items: make([]feed.Item, 500)}
 	_, warnings, _ := Append(nil, f, "rdf", nil)
@@ -205,7 +205,7 @@ func TestWriteReturnsTheErrorOfItsWriter(t *testing.T) {
 	}
 }
 
-func TestDeeplyNestedItemsAreLimited(t *testing.T) {
+func TestDepthOfNestedItemsIsLimited(t *testing.T) {
 	t.Parallel()
 	it := feed.Item{Title: feed.Text{Value: "t"}}
 	for range 10_000 {

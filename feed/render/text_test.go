@@ -65,7 +65,7 @@ Categories: x; y
 	}
 }
 
-func TestNoControlCharacterReachesATerminal(t *testing.T) {
+func TestRenderedTextContainsNoTerminalControlCharacters(t *testing.T) {
 	t.Parallel()
 	for name, s := range hostileTexts() {
 		for _, f := range []*feed.Feed{filled(s), marked(s)} {
@@ -82,7 +82,7 @@ func TestNoControlCharacterReachesATerminal(t *testing.T) {
 	}
 }
 
-func TestMarkupIsConvertedToLinesOfText(t *testing.T) {
+func TestMarkupIsConvertedToPlainTextLines(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"":                                       "",

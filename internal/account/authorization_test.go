@@ -114,7 +114,7 @@ func TestInvalidAuthorizationCodesAreRefused(t *testing.T) {
 	})
 }
 
-func TestClientTokenNeedsAScopeAndGetsALabel(t *testing.T) {
+func TestClientTokenNeedsAScopeAndReceivesALabel(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")

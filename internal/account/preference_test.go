@@ -15,7 +15,7 @@ func TestPreferencesSurviveEncodingRoundTrip(t *testing.T) {
 	}
 }
 
-func TestSavedSearchesHaveLimits(t *testing.T) {
+func TestNumberOfSavedSearchesIsLimited(t *testing.T) {
 	t.Parallel()
 	var lines []string
 	for i := range MaxSearches {

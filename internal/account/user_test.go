@@ -212,7 +212,7 @@ func TestGuessesOfTheSetupTokenAreLimited(t *testing.T) {
 	})
 }
 
-func TestRegistrationsAreLimited(t *testing.T) {
+func TestAccountRegistrationsAreRateLimited(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		register := func(i int, from account.Caller) error {

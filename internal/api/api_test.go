@@ -294,7 +294,7 @@ func TestCrossSiteRequestsAreRejected(t *testing.T) {
 	}
 }
 
-func TestUnknownPathsMethodsAndParametersAreErrors(t *testing.T) {
+func TestUnknownPathsMethodsAndParametersAreRejected(t *testing.T) {
 	t.Parallel()
 	_, srv := serve(t, newFakeHub())
 	for _, tt := range []struct {

@@ -49,7 +49,7 @@ func TestClientListsAndRestoresVersions(t *testing.T) {
 	}
 }
 
-func TestPostRulesApplyInTheAPI(t *testing.T) {
+func TestPostRulesOfTheAuthorApplyToTheAPI(t *testing.T) {
 	t.Parallel()
 	c, ctx := servePosts(t), t.Context()
 	w, err := c.SetProfile(ctx, "alice", client.Profile{Name: "Alice", PingTargets: []string{}, Rules: &client.PostRules{Short: "enforce", URLs: "free", PlainTags: true}})

@@ -228,7 +228,7 @@ func TestOPMLImportReportsProgressAndResult(t *testing.T) {
 	}
 }
 
-func TestClientReadsTheRiver(t *testing.T) {
+func TestAPIClientReadsTheRiver(t *testing.T) {
 	t.Parallel()
 	w := newFakeRiver()
 	for i := range 25 {

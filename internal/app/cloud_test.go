@@ -6,7 +6,7 @@ import (
 	"cloudburst/internal/config"
 )
 
-func TestCloudElementNamesPlainListener(t *testing.T) {
+func TestCloudElementContainsHostOfThePlainListener(t *testing.T) {
 	t.Parallel()
 	tls := config.TLS{Cert: "c", Key: "k", HTTPListen: ":8080"}
 	for _, tt := range []struct {

@@ -174,8 +174,8 @@ func TestSubscribersOfADomainAreNotifiedOnce(t *testing.T) {
 	d.once("after a post without the domain", all)
 }
 
-// TestAuthorPageIsLiveAtItsDomain reads the live stream of a page at the domain of its author.
-func TestAuthorPageIsLiveAtItsDomain(t *testing.T) {
+// TestAuthorPageIsServedAtTheDomainOfItsAuthor reads the live stream of a page at the domain of its author.
+func TestAuthorPageIsServedAtTheDomainOfItsAuthor(t *testing.T) {
 	t.Parallel()
 	d := newDomainServer(t)
 	ctx := t.Context()

@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/author"
 )
 
-func TestExtendedPingNamesChangedPostAndCategories(t *testing.T) {
+func TestExtendedPingListsChangedPostAndCategories(t *testing.T) {
 	t.Parallel()
 	got := make(chan string, 10)
 	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

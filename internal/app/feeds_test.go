@@ -71,7 +71,7 @@ func expectAnswer(t *testing.T, what, answer, status string, words ...string) {
 	}
 }
 
-func TestSavedFeedIsDeliveredInTheSubscribedFormat(t *testing.T) {
+func TestSubscriberReceivesSavedFeedInTheSubscribedFormat(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	w.addAlice()

@@ -120,7 +120,7 @@ func TestServerAnswersDuringFloodOfIdleConnections(t *testing.T) {
 	}
 }
 
-func TestEndlessRequestHeadIsCutOff(t *testing.T) {
+func TestEndlessRequestHeaderIsAborted(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	r := start(t, conf(t, t.TempDir()))
@@ -344,8 +344,8 @@ func TestPrivateNetworkTopicIsRefusedWithReason(t *testing.T) {
 	r.wantNoState(t)
 }
 
-// TestEndlessBodiesAreCutOff sends each endpoint a body of which only one byte arrives.
-func TestEndlessBodiesAreCutOff(t *testing.T) {
+// TestEndlessRequestBodiesAreAborted sends each endpoint a body of which only one byte arrives.
+func TestEndlessRequestBodiesAreAborted(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	r := start(t, conf(t, t.TempDir()))

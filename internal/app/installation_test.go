@@ -63,7 +63,7 @@ func TestDataFolderCheckLeavesNoFiles(t *testing.T) {
 	}
 }
 
-func TestBackupIsRecorded(t *testing.T) {
+func TestLastBackupIsStored(t *testing.T) {
 	t.Parallel()
 	a := &App{cfg: config.Config{Data: t.TempDir()}}
 	if b := knownBackup(a.cfg.Data); !b.At.IsZero() {

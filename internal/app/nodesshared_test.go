@@ -136,9 +136,9 @@ func TestConcurrentGuessesOnAllNodesAreLimited(t *testing.T) {
 	}
 }
 
-// TestNodesShareSignInPacing: while the clock is fixed, one attempt runs immediately and two wait
+// TestNodesShareSignInRateLimit: while the clock is fixed, one attempt runs immediately and two wait
 // for their slots, at any node.
-func TestNodesShareSignInPacing(t *testing.T) {
+func TestNodesShareSignInRateLimit(t *testing.T) {
 	t.Parallel()
 	nodes := accountsOf(t, 3)
 	from := noisyNetworks(t, nodes[0], 10)

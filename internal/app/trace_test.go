@@ -291,7 +291,7 @@ func TestTwoNodesShareATrace(t *testing.T) {
 	}
 }
 
-func TestSaveIsRootSpanAndPrivateFeedIsNotTraced(t *testing.T) {
+func TestTraceStartsWithTheSaveAndOmitsPrivateFeeds(t *testing.T) {
 	t.Parallel()
 	c := newCollector(t)
 	cfg := conf(t, t.TempDir())

@@ -216,7 +216,7 @@ func TestReplyToAnAuthorOfThisServerNeedsNoRequest(t *testing.T) {
 	}
 }
 
-func TestAuthorTurnsWebmentionsOff(t *testing.T) {
+func TestAuthorDisablesWebmentions(t *testing.T) {
 	t.Parallel()
 	a, b := newTalker(t, "alice", nil), newTalker(t, "bob", nil)
 	first := b.publish("bob", "First", "")
@@ -242,7 +242,7 @@ func TestAuthorTurnsWebmentionsOff(t *testing.T) {
 	}
 }
 
-func TestOperatorTurnsWebmentionsOff(t *testing.T) {
+func TestOperatorDisablesWebmentions(t *testing.T) {
 	t.Parallel()
 	w := newTalker(t, "alice", func(c *config.Config) { c.Webmention = config.Webmention{} })
 	first := w.publish("alice", "First", "")

@@ -322,7 +322,7 @@ func TestResponseStatusOfSubscriberDecidesAboutRetry(t *testing.T) {
 	}
 }
 
-func TestPublishRequestMayNameManyTopics(t *testing.T) {
+func TestPublishRequestCanContainManyTopics(t *testing.T) {
 	t.Parallel()
 	w, e := newWebSubHub(t, nil), newRecordingServer(t, nil)
 	form := url.Values{"hub.mode": {"publish"}, "foo": {"bar"}}

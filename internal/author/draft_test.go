@@ -42,7 +42,7 @@ func TestRepeatedDraftSavesCreateOnePost(t *testing.T) {
 	})
 }
 
-func TestChangeOfAPublishedPostIsASeparateDraft(t *testing.T) {
+func TestChangeOfAPublishedPostIsSavedAsSeparateDraft(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		post := d.post("as published")

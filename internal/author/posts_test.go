@@ -82,7 +82,7 @@ func TestSaveWithoutChangesCreatesNoRevision(t *testing.T) {
 	})
 }
 
-func TestConcurrentEditIsAConflict(t *testing.T) {
+func TestConcurrentEditOfAPostIsRejectedAsConflict(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		p := d.post("one")

@@ -91,7 +91,7 @@ func TestStandardInputCannotBeGivenTwice(t *testing.T) {
 	}
 }
 
-func TestHelpCommandEqualsHelpFlag(t *testing.T) {
+func TestHelpCommandPrintsTheSameAsHelpFlag(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{}, {"parse"}, {"opml", "show"}} {
 		var asked, flagged bytes.Buffer

@@ -82,7 +82,7 @@ func TestDefaultSettingsAreValidAndHaveTheExpectedValues(t *testing.T) {
 	}
 }
 
-func TestFlagOverridesEnvironmentOverridesFileOverridesDefault(t *testing.T) {
+func TestFlagsOverrideEnvironmentAndEnvironmentOverridesFile(t *testing.T) {
 	t.Parallel()
 	f := files{"c.toml": "[hub]\nexpiry = \"1h\"\nmax-errors = 4\nping-interval = \"4s\"\n"}
 	env := []string{"CLOUDBURST_CONFIG=c.toml", "CLOUDBURST_HUB_EXPIRY=2h", "CLOUDBURST_HUB_MAX_ERRORS=5", "HOME=/root"}
@@ -157,7 +157,7 @@ func TestInvalidServerAddressOfCommandsIsRejected(t *testing.T) {
 	}
 }
 
-func TestEmptyVariableCountsAsUnset(t *testing.T) {
+func TestEmptyEnvironmentVariableCountsAsUnset(t *testing.T) {
 	t.Parallel()
 	e, err := load(t, nil, []string{"CLOUDBURST_DATA=", "CLOUDBURST_CONFIG="}, nil)
 	if err != nil {
@@ -376,14 +376,14 @@ func TestJSONOutputHasOneObjectPerLine(t *testing.T) {
 	}
 }
 
-func TestVariablesWithTheTestPrefixAreIgnored(t *testing.T) {
+func TestEnvironmentVariablesWithTheTestPrefixAreIgnored(t *testing.T) {
 	t.Parallel()
 	if _, err := load(t, nil, []string{"CLOUDBURST_TEST_POSTGRES=postgres://127.0.0.1/x"}, nil); err != nil {
 		t.Errorf("refused: %v", err)
 	}
 }
 
-func TestVariablesOfKubernetesAreIgnored(t *testing.T) {
+func TestEnvironmentVariablesOfKubernetesAreIgnored(t *testing.T) {
 	t.Parallel()
 	_, err := load(t, nil, []string{"CLOUDBURST_SERVICE_HOST=10.0.0.1", "CLOUDBURST_SERVICE_PORT=80", "CLOUDBURST_SERVICE_PORT_HTTP=80",
 		"CLOUDBURST_PORT=tcp://10.0.0.1:80", "CLOUDBURST_PORT_80_TCP=x", "CLOUDBURST_PORT_80_TCP_ADDR=x"}, nil)
@@ -395,7 +395,7 @@ func TestVariablesOfKubernetesAreIgnored(t *testing.T) {
 	}
 }
 
-func TestNearestFindsTheClosestName(t *testing.T) {
+func TestNearestReturnsTheMostSimilarName(t *testing.T) {
 	t.Parallel()
 	names := []string{"list", "export", "import", "remove"}
 	for name, want := range map[string]string{"exprot": "export", "lst": "list", "rm": "", "removal": "remove", "": "", "q": ""} {

@@ -226,7 +226,7 @@ func TestRepliesOfTrustedAuthorsAreApprovedAndOfBlockedAuthorsRejected(t *testin
 	})
 }
 
-func TestRejectedReplyStaysRejected(t *testing.T) {
+func TestRejectedReplyStaysRejectedAfterAnotherWebmention(t *testing.T) {
 	run(t, func(t *testing.T, w *scenario) {
 		w.report(t)
 		if _, err := w.Decide(t.Context(), "me", w.store.one(t).ID, Reject); err != nil {

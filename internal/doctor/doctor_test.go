@@ -455,7 +455,7 @@ func TestDoctorPingsTheGivenHubInsteadOfTheHubsOfTheFeed(t *testing.T) {
 func hostIn(raw string) string { u, _ := url.Parse(raw); return u.Hostname() }
 func portIn(raw string) string { u, _ := url.Parse(raw); return u.Port() }
 
-func TestInvalidURLIsAnError(t *testing.T) {
+func TestDoctorRejectsInvalidURL(t *testing.T) {
 	t.Parallel()
 	for _, u := range []string{"", "rss.xml", "ftp://a.example/", "http://"} {
 		if _, err := (&doctor.Doctor{}).Examine(t.Context(), u, nil); !errors.Is(err, doctor.ErrURL) {
@@ -475,7 +475,7 @@ func TestCancelledContextEndsTheDiagnosis(t *testing.T) {
 	}
 }
 
-func TestNumberOfRequestsIsLimited(t *testing.T) {
+func TestDoctorSendsLimitedNumberOfRequests(t *testing.T) {
 	t.Parallel()
 	var hubs strings.Builder
 	for i := range 50 {

@@ -263,7 +263,7 @@ func TestRedactRemovesCredentialsFromURLs(t *testing.T) {
 	}
 }
 
-func TestRefusedAddressesHaveTheSameNeutralMessage(t *testing.T) {
+func TestErrorsForRefusedAddressesAreIndistinguishable(t *testing.T) {
 	t.Parallel()
 	g := &Guard{}
 	for _, u := range []string{"http://127.0.0.1/", "http://10.0.0.1/", "http://[::1]/"} {

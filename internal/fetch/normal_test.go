@@ -2,7 +2,7 @@ package fetch
 
 import "testing"
 
-func TestURLsAreNormalizedToOneSpelling(t *testing.T) {
+func TestEquivalentURLsAreNormalizedToOneForm(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
 		"http://example.org":                              "http://example.org/",

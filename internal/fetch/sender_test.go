@@ -344,7 +344,7 @@ func TestIdleConnectionsAreLimited(t *testing.T) {
 	}
 }
 
-func TestRetryAfterIsReadInEveryForm(t *testing.T) {
+func TestRetryAfterIsParsedAsSecondsOrDate(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for in, want := range map[string]time.Duration{

@@ -148,7 +148,7 @@ func TestAggregatorReceivesSitePingsAndChangesLists(t *testing.T) {
 	})
 }
 
-func TestHostedFeedIsListedByItsTitle(t *testing.T) {
+func TestHostedFeedIsListedInRecentChangesByItsTitle(t *testing.T) {
 	t.Parallel()
 	own := hub.Options{IsOwnTopic: func(url string) bool { return url == readURL }}
 	withHarness(t, own, func(t *testing.T, h *harness) {
@@ -174,7 +174,7 @@ func TestHostedFeedIsListedByItsTitle(t *testing.T) {
 	})
 }
 
-func TestLoopingPingDoesNotReachAggregator(t *testing.T) {
+func TestPingThatLoopsBetweenHubsDoesNotReachAggregator(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		received := h.aggregatorFollows(readURL)

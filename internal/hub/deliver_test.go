@@ -203,7 +203,7 @@ func TestDeliveriesToOneSubscriberAreSequentialAndInOrder(t *testing.T) {
 	})
 }
 
-func TestGracefulStopDeliversExactlyOnce(t *testing.T) {
+func TestGracefulStopDeliversEachNotificationExactlyOnce(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{MaxInFlight: 100}, func(t *testing.T, h *harness) {
 		names := h.subscribers(5000)
@@ -230,7 +230,7 @@ func TestGracefulStopDeliversExactlyOnce(t *testing.T) {
 	})
 }
 
-func TestRegistrationDuringFanOutReceivesNextChange(t *testing.T) {
+func TestSubscriberRegisteredDuringDeliveryReceivesNextChange(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{MaxInFlight: 50}, func(t *testing.T, h *harness) {
 		for _, cb := range h.subscribers(2000) {

@@ -7,7 +7,7 @@ import (
 	"cloudburst/internal/hub"
 )
 
-func TestRenewalTimeIsWrittenInWords(t *testing.T) {
+func TestRenewalTimeIsFormattedInWords(t *testing.T) {
 	t.Parallel()
 	for lifetime, want := range map[time.Duration][2]string{
 		25 * time.Hour:          {"25 hours", "24 hours"},

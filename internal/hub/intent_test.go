@@ -143,7 +143,7 @@ func TestUnconfirmedRenewalKeepsSecretAndLease(t *testing.T) {
 	})
 }
 
-func TestUnsubscribeRequiresConfirmation(t *testing.T) {
+func TestUnsubscribeRequestRequiresConfirmation(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.subscribeWebSub(sub1, "", 0)
@@ -285,7 +285,7 @@ func TestUnansweredVerificationIsTriedThreeTimes(t *testing.T) {
 	})
 }
 
-func TestRequestSurvivesACrash(t *testing.T) {
+func TestAcknowledgedSubscriptionRequestSurvivesACrash(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.setConfirm(func(hub.Intent) error { return fault.New(fault.Unavailable, "Stopping.") })
@@ -364,7 +364,7 @@ func TestTopicPolicyRestrictsSubscriptions(t *testing.T) {
 	}
 }
 
-func TestInvalidRequestsAreRejectedImmediately(t *testing.T) {
+func TestInvalidSubscriptionRequestsAreRejectedImmediately(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{IsOwnURL: func(c string) bool { return strings.HasPrefix(c, "http://hub.test/") }}, func(t *testing.T, h *harness) {
 		for _, c := range []struct {

@@ -44,7 +44,7 @@ func TestRequestsForOneHostAreProcessedInSequenceWithoutExtraReads(t *testing.T)
 	})
 }
 
-func TestDenialsAreRateLimitedPerHost(t *testing.T) {
+func TestDeniedSubscriptionMessagesAreRateLimitedPerHost(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
@@ -92,7 +92,7 @@ func TestUnresponsiveHostDoesNotDelayOtherRequests(t *testing.T) {
 	})
 }
 
-func TestExcessRequestsAreRejectedBeforeAcknowledgement(t *testing.T) {
+func TestExcessSubscriptionRequestsAreRejectedBeforeAcknowledgement(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{MaxRequests: 10}, func(t *testing.T, h *harness) {
 		h.setConfirm(func(hub.Intent) error { return fault.New(fault.Unavailable, "Not now.") })
@@ -118,7 +118,7 @@ func TestExcessRequestsAreRejectedBeforeAcknowledgement(t *testing.T) {
 	})
 }
 
-func TestStopReleasesOpenRequests(t *testing.T) {
+func TestStopReleasesUnfinishedSubscriptionRequests(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.slow = time.Hour

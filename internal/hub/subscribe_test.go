@@ -52,7 +52,7 @@ func TestRenewalExtendsExpiryAndResetsErrors(t *testing.T) {
 	})
 }
 
-func TestUnverifiedRenewalChangesNothing(t *testing.T) {
+func TestUnverifiedRenewalDoesNotChangeTheSubscription(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		const cb = "http://a.test/n"

@@ -104,7 +104,7 @@ func connectedPair(t *testing.T, latency time.Duration) (net.Conn, net.Conn) {
 	return a, b
 }
 
-func TestDeadlinesEndReadsAndCanChange(t *testing.T) {
+func TestDeadlinesEndReadsAndCanBeChanged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a, b := connectedPair(t, 0)

@@ -87,7 +87,7 @@ func TestLastPushOfAHubIsShownAfterItsSubscriptionWasRenewed(t *testing.T) {
 	})
 }
 
-func TestRequestedChecksAreDueAtOnce(t *testing.T) {
+func TestManuallyRequestedChecksAreDueAtOnce(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		other := "http://feeds.test/other.xml"

@@ -44,7 +44,7 @@ func newImportRiver() *River {
 	return &River{Options: Options{Max: 20_000}, Key: []byte(strings.Repeat("k", 32)), Now: func() time.Time { return time.Unix(1_800_000_000, 0) }}
 }
 
-func TestImportMapsFoldersToCategories(t *testing.T) {
+func TestImportConvertsFoldersToCategories(t *testing.T) {
 	t.Parallel()
 	store, got, err := importOf(t, `<opml version="2.0"><head><title>My &lt;b&gt;feeds&lt;/b&gt;</title></head><body>
 <outline text="Tools"><outline text="Chalk/Blue">

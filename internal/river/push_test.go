@@ -239,7 +239,7 @@ func TestOnlyFeedsWithAReliableHubArePolledDaily(t *testing.T) {
 	}
 }
 
-func TestFirstPushPlansTheDailyCheck(t *testing.T) {
+func TestFirstPushReplacesFrequentChecksByADailyCheck(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss(hubbed, "a"), `"a"`))

@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/nettest"
 )
 
-func TestEquivalentHostNamesShareOneInterval(t *testing.T) {
+func TestEquivalentHostNamesShareOneCheckInterval(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 	sources := func() (list []Source) {

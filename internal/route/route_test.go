@@ -11,7 +11,7 @@ func answer(text string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(text)) })
 }
 
-func TestMountAppliesTheProtectionOfEachRoute(t *testing.T) {
+func TestMountAppliesTheAccessProtectionOfEachRoute(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
 	Mount(mux, []Route{

@@ -341,7 +341,7 @@ func TestHeadersSetByTheCallerAreKept(t *testing.T) {
 	}
 }
 
-func TestPackedDocumentStoresOnlyGzip(t *testing.T) {
+func TestPackedDocumentIsStoredOnlyAsGzip(t *testing.T) {
 	t.Parallel()
 	body := feedOf(100_000)
 	d := New(body, Options{Packed: true, Level: 9})

@@ -150,7 +150,7 @@ func allRows(t *testing.T, dir string) map[string][]string {
 	return all
 }
 
-func TestMoveToPostgreSQLAndBackKeepsAllRows(t *testing.T) {
+func TestMoveOfDatabaseToPostgreSQLAndBackKeepsAllRows(t *testing.T) {
 	t.Parallel()
 	const rows = 120
 	dir, url, back := fullFolder(t, rows), storetest.Postgres(t), filepath.Join(t.TempDir(), "back")
@@ -259,7 +259,7 @@ func openReleased(t *testing.T, o store.Options) (store.Store, error) {
 	}
 }
 
-func TestKilledMoveLeavesNoStoreThatOpens(t *testing.T) {
+func TestStoreOfAnInterruptedMoveCannotBeOpened(t *testing.T) {
 	t.Parallel()
 	full := fullFolder(t, 1100)
 	url := storetest.Postgres(t)
@@ -383,7 +383,7 @@ func TestTablesOfOtherProgramsAreNeverRemoved(t *testing.T) {
 	storetest.Execute(t, url, "UPDATE post SET mine = 'still' WHERE mine = 'kept'")
 }
 
-func TestMoveRequiresNewestSchema(t *testing.T) {
+func TestMoveOfDatabaseRequiresNewestSchema(t *testing.T) {
 	t.Parallel()
 	dir := fullFolder(t, 1)
 	url := storetest.Postgres(t)
@@ -395,7 +395,7 @@ func TestMoveRequiresNewestSchema(t *testing.T) {
 	}
 }
 
-func TestMoveCopiesKey(t *testing.T) {
+func TestMoveCopiesTheServerKey(t *testing.T) {
 	t.Parallel()
 	from, to := fullFolder(t, 1), filepath.Join(t.TempDir(), "to")
 	write(t, filepath.Join(from, store.KeyFile), "the key\n")

@@ -40,7 +40,7 @@ func TestOptionsSelectTheDatabase(t *testing.T) {
 	}
 }
 
-func TestFailedOpenReturnsNilStore(t *testing.T) {
+func TestOpenReturnsNilStoreOnFailure(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]store.Options{
 		"nothing":          {},

@@ -109,7 +109,7 @@ func TestWatchdogStopsWhenTheProgramIsNotAlive(t *testing.T) {
 	}
 }
 
-func TestVariablesOfAnotherProcessAreIgnored(t *testing.T) {
+func TestSystemdVariablesOfAnotherProcessAreIgnored(t *testing.T) {
 	t.Parallel()
 	for _, env := range [][]string{
 		{"LISTEN_FDS=1", "LISTEN_PID=1"},

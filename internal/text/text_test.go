@@ -35,7 +35,7 @@ func TestTextsAreTruncatedAndControlCharactersRemoved(t *testing.T) {
 	}
 }
 
-func TestIDOfAURLIsStable(t *testing.T) {
+func TestIDOfAURLNeverChanges(t *testing.T) {
 	t.Parallel()
 	// Stores have the IDs: another number would be another feed.
 	if got := ID("https://example.com/rss"); got != 773837732802784172 {

@@ -15,7 +15,7 @@ import (
 
 // A small archive can list the same bytes many times, so that verifying all entries would take very
 // long.
-func TestArchiveWithOverlappingEntriesIsRejected(t *testing.T) {
+func TestZIPArchiveWithOverlappingEntriesIsRejected(t *testing.T) {
 	t.Parallel()
 	from, to := newTestServer(t, "https://one.example"), newTestServer(t, "https://two.example")
 	file := from.export("alice")
@@ -87,7 +87,7 @@ func overlapping(t *testing.T, n int) []byte {
 }
 
 // Each entry takes some hundred bytes of memory before any entry is inspected.
-func TestArchiveWithHugeDirectoryIsRejected(t *testing.T) {
+func TestZIPArchiveWithHugeDirectoryIsRejected(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	r := &limitedReaderAt{r: strings.NewReader(strings.Repeat("x", 100)), left: 50}
@@ -111,7 +111,7 @@ func TestArchiveWithHugeDirectoryIsRejected(t *testing.T) {
 }
 
 // Elements of four bytes take a hundred bytes each in memory.
-func TestFileOfEmptyElementsIsRejected(t *testing.T) {
+func TestImportFileOfManyEmptyElementsIsRejected(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	to := newTestServer(t, "https://two.example")

@@ -103,7 +103,7 @@ func TestImportForAnotherUserNameRewritesFileURLs(t *testing.T) {
 	}
 }
 
-func TestArchiveContainsValidFeeds(t *testing.T) {
+func TestExportedArchiveContainsValidFeeds(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, "https://one.example")
 	s.randomPosts(rand.New(rand.NewPCG(7, 7)), "alice", 30)

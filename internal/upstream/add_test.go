@@ -70,7 +70,7 @@ func TestAddSelectsAHubOfTheFeed(t *testing.T) {
 	}
 }
 
-func TestRepeatedAddRenewsAndKeepsTheCallback(t *testing.T) {
+func TestRepeatedAddRenewsSubscriptionAndKeepsTheCallback(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		first := w.add(upstream.WebSub)

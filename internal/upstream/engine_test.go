@@ -119,7 +119,7 @@ func TestNewPublicURLRenewsEveryUpstreamSubscription(t *testing.T) {
 	})
 }
 
-func TestSilentHubIsRetriedAtGrowingIntervals(t *testing.T) {
+func TestUnresponsiveHubIsRetriedAtGrowingIntervals(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *harness) {
 		f := w.add(upstream.RSSCloud)
@@ -348,7 +348,7 @@ func TestDueRequestsAreSentAtASteadyPace(t *testing.T) {
 	})
 }
 
-func TestCNWSSubscriptionIsRepeatedAfter30SilentDays(t *testing.T) {
+func TestCNWSSubscriptionIsRenewedAfter30DaysWithoutNotification(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	const day = 24 * time.Hour

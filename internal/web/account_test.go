@@ -124,7 +124,7 @@ func TestTokenIsShownOnceAndRevokedAfterConfirmation(t *testing.T) {
 	}
 }
 
-func TestSecretIsShownOnceInThreeForms(t *testing.T) {
+func TestSecretIsShownOnceAsURLAndCredentials(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t).as("alice")
 	rec := x.send("/account/private", "reader", "Anna, on her phone")

@@ -244,7 +244,7 @@ func (s *slowFeeds) Document(ctx context.Context, user, name string) (author.Fee
 	return s.Authors.Document(ctx, user, name)
 }
 
-func TestConcurrentDocumentReadsAreLimited(t *testing.T) {
+func TestConcurrentReadsForAuthorPagesAreLimited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		x := newAccountHarness(t)

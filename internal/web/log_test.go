@@ -72,7 +72,7 @@ func TestPagesOfTheLogAreCompleteInBothDirections(t *testing.T) {
 	}
 }
 
-func TestOnlyTheNewestPageOfTheLogIsLive(t *testing.T) {
+func TestOnlyTheFirstPageOfTheLogIsUpdatedLive(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)

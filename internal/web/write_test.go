@@ -354,7 +354,7 @@ func TestEditConflictShowsBothVersions(t *testing.T) {
 	}
 }
 
-func TestTextSurvivesSessionExpiryWhileWriting(t *testing.T) {
+func TestWrittenTextIsKeptIfTheSessionExpires(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	x.write("alice", author.Draft, author.Content{Source: "Before"})
@@ -384,7 +384,7 @@ func TestTextSurvivesSessionExpiryWhileWriting(t *testing.T) {
 	}
 }
 
-func TestPostIsScheduled(t *testing.T) {
+func TestEditorSchedulesPost(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	at := x.fake.now.Add(3 * time.Hour)
@@ -412,7 +412,7 @@ func TestPostIsScheduled(t *testing.T) {
 	}
 }
 
-func TestFilesAreStoredUnlessTheirTypeIsWrong(t *testing.T) {
+func TestEditorStoresFilesUnlessContentContradictsTheirType(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	png := []byte("\x89PNG\r\n\x1a\nrest")

@@ -20,7 +20,7 @@ func TestRetryAfterIsParsedAndStatusTextReturned(t *testing.T) {
 	}
 }
 
-func TestRequestIsStoredInTheContext(t *testing.T) {
+func TestContextContainsTheHTTPRequest(t *testing.T) {
 	t.Parallel()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 	if err != nil {

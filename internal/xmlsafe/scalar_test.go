@@ -15,7 +15,7 @@ func got[T any](v T, ok bool) any {
 	return v
 }
 
-func TestScalarsAreParsedOrRejected(t *testing.T) {
+func TestScalarValuesAreParsedOrRejected(t *testing.T) {
 	t.Parallel()
 	when := time.Date(1998, 7, 17, 14, 8, 55, 0, time.UTC)
 	for name, row := range map[string]struct{ got, want any }{

@@ -35,7 +35,7 @@ func TestTwoNodesNotifyEachSubscriberOnce(t *testing.T) {
 	}
 }
 
-func TestClusterRequiresADatabase(t *testing.T) {
+func TestClusterBenchmarkRequiresADatabaseURL(t *testing.T) {
 	t.Setenv("CLOUDBURST_TEST_POSTGRES", "")
 	_, err := bench.Cluster{}.Run(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "with-postgres.sh") {

@@ -10,7 +10,7 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-func TestReceiverDetectsWrongContent(t *testing.T) {
+func TestBenchmarkReceiverDetectsWrongContent(t *testing.T) {
 	t.Parallel()
 	s := openTestReceiver(t, Plan{Hosts: 1, Feeds: 1, FeedSize: 3000, Contents: true, Signed: true})
 	s.Change(0, 1)

@@ -40,7 +40,7 @@ func TestNumbersAreRoundedToThreeDigits(t *testing.T) {
 	}
 }
 
-func TestFiguresAreComparedWithTheirTargets(t *testing.T) {
+func TestMeasurementsAreComparedWithTheirTargets(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		value, want float64

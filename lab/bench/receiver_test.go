@@ -31,7 +31,7 @@ func testSender(t *testing.T) *fetch.Sender {
 	return s
 }
 
-func TestReceiverCountsEachCallbackOnce(t *testing.T) {
+func TestBenchmarkReceiverCountsEachCallbackOnce(t *testing.T) {
 	t.Parallel()
 	for _, closing := range []bool{false, true} {
 		s := openTestReceiver(t, Plan{Hosts: 3, SlowHosts: 1, Slow: time.Millisecond, Close: closing})
@@ -96,7 +96,7 @@ func TestBenchmarkFeedIsUnchangedUntilRequested(t *testing.T) {
 	}
 }
 
-func TestReceiverAnswersAChallenge(t *testing.T) {
+func TestBenchmarkReceiverAnswersAChallenge(t *testing.T) {
 	t.Parallel()
 	s := openTestReceiver(t, Plan{Hosts: 1})
 	resp, err := http.Get(CallbackURL(false, 0, s.Port, 5) + "?url=http%3A%2F%2Fa%2F&challenge=secret%20word")
@@ -109,7 +109,7 @@ func TestReceiverAnswersAChallenge(t *testing.T) {
 	}
 }
 
-func TestReceiverRejectsInvalidRequestsAndContinues(t *testing.T) {
+func TestBenchmarkReceiverRejectsInvalidRequestsAndContinues(t *testing.T) {
 	t.Parallel()
 	s := openTestReceiver(t, Plan{Hosts: 1})
 	for _, in := range []string{"hello\r\n\r\n", "POST /c/1 HTTP/1.1\r\nX: " + strings.Repeat("y", 4000)} {

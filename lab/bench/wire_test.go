@@ -74,7 +74,7 @@ func TestPingLatencyIncludesTheWaitForAConnection(t *testing.T) {
 	}
 }
 
-func TestRejectedPingEndsTheMeasurement(t *testing.T) {
+func TestBenchmarkStopsAtRejectedPing(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, "<boolean>1</boolean> no more today")

@@ -131,7 +131,7 @@ func TestComposerShowsLimitHashtagsAndLinkPreview(t *testing.T) {
 	}
 }
 
-func TestTextIsConvertedToAnOutlineAndBack(t *testing.T) {
+func TestPostTextIsConvertedToAnOutlineAndBack(t *testing.T) {
 	t.Parallel()
 	_, b := newWriter(t)
 	b.retype("One\nTwo\n  below")

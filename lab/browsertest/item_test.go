@@ -74,7 +74,7 @@ func TestReadingViewMovesFromItemToItem(t *testing.T) {
 	b.until("the button makes it unread", `document.querySelectorAll("#days .item.read").length === 2`)
 }
 
-func TestReadingViewWorksWithoutScripts(t *testing.T) {
+func TestReadingViewIsUsableWithoutScripts(t *testing.T) {
 	t.Parallel()
 	p, _ := startWithCategory(t)
 	b := newTab(t, p.base)

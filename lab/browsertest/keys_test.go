@@ -166,7 +166,7 @@ func TestFeedPageKeysMoveBetweenItems(t *testing.T) {
 // pages are the pages of the g sequences, by their second key.
 var pages = map[string]string{"r": "/river", "u": "/river?unread=1", "s": "/river?starred=1", "f": "/feeds", "w": "/write", "h": "/hub", "l": "/log", "t": "/topics", "d": "/docs", "a": "/account"}
 
-func TestEveryListedKeyActsOrExplainsWhyNot(t *testing.T) {
+func TestEveryDocumentedKeyPerformsItsActionOrShowsWhyNot(t *testing.T) {
 	t.Parallel()
 	p, b := newWriter(t)
 	server := newFeedServer(t)

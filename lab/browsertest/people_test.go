@@ -86,7 +86,7 @@ func TestAuthorOfAnotherServerIsFollowedByNameAndByButton(t *testing.T) {
 	v.until("the page leads on", fmt.Sprintf(`document.querySelector(".choice a.button")?.href === %q`, want))
 }
 
-func TestServerWithDisabledDirectoryShowsNoPeople(t *testing.T) {
+func TestPeoplePageIsHiddenIfTheDirectoryIsDisabled(t *testing.T) {
 	t.Parallel()
 	cfg := conf(t)
 	cfg.Accounts.Directory = "off"

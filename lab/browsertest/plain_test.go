@@ -58,7 +58,7 @@ func TestStarsAndReadMarksAreStored(t *testing.T) {
 	newTab(t, p.base).marked(true)
 }
 
-func TestReaderPagesWorkWithoutScripts(t *testing.T) {
+func TestFeedAndRiverPagesAreUsableWithoutScripts(t *testing.T) {
 	t.Parallel()
 	p, server, _ := day(t)
 	b := newTab(t, p.base)

@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-func TestPublishingLoadsTheNextPageOnce(t *testing.T) {
+func TestPublishButtonLoadsTheNextPageOnce(t *testing.T) {
 	t.Parallel()
 	p := start(t, conf(t))
 	to, err := url.Parse(p.base)

@@ -335,7 +335,7 @@ func TestExpiredSessionIsResumedWithoutLosingText(t *testing.T) {
 	b.until("it is published", `document.querySelector(".undo")`)
 }
 
-func TestWritingWorksWithoutScripts(t *testing.T) {
+func TestPostIsWrittenAndPublishedWithoutScripts(t *testing.T) {
 	t.Parallel()
 	p, b := newWriter(t)
 	command(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})

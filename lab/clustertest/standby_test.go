@@ -8,7 +8,7 @@ import (
 
 // The standby replaces the lost database server. All acknowledged work exists, because each
 // commit waited for both servers.
-func TestStandbyReplacesTheDatabase(t *testing.T) {
+func TestStandbyDatabaseReplacesThePrimary(t *testing.T) {
 	t.Parallel()
 	first, err := storetest.StartCluster()
 	if err != nil {

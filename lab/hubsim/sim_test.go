@@ -86,7 +86,7 @@ func alongside(t *testing.T) {
 }
 
 // These seeds are outside the default range. Each found a bug.
-func TestRegressionSeedsPass(t *testing.T) {
+func TestSimulationPassesWithSeedsOfEarlierFailures(t *testing.T) {
 	alongside(t)
 	for _, seed := range []uint64{867, 979, 1257, 1690, 2075, 2135, 2308, 2642, 2995, 3600, 3954, 5949} {
 		if r := play(t, seed, Options{}); len(r.Broken) > 0 {

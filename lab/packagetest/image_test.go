@@ -77,7 +77,7 @@ func readImage(t *testing.T) image {
 
 // The test creates the root folder of the image without a container runtime, and runs the
 // program in it with the user, environment and command of the image.
-func TestProgramRunsInTheImage(t *testing.T) {
+func TestProgramRunsInTheContainerImage(t *testing.T) {
 	t.Parallel()
 	im := readImage(t)
 	if im.from != "scratch" || im.user != "65532:65532" || !strings.Contains(strings.Join(im.build, "\n"), "go build -trimpath -ldflags='-s -w -buildid=' -o /out/cloudburst ./cmd/cloudburst") {

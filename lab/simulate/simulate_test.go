@@ -142,7 +142,7 @@ func TestEveryCostInTheFileAffectsTheReport(t *testing.T) {
 	}
 }
 
-func TestLargerLoadNeverNeedsFewerMachines(t *testing.T) {
+func TestLargerLoadNeverReducesEstimatedMachines(t *testing.T) {
 	t.Parallel()
 	c, m := fixed(t), StandardMachine()
 	grow := map[string]func(*Load, float64){
@@ -166,7 +166,7 @@ func TestLargerLoadNeverNeedsFewerMachines(t *testing.T) {
 	}
 }
 
-func TestDoubleCostsDoubleTheProcessorTime(t *testing.T) {
+func TestDoubledCostsDoubleTheEstimatedProcessorTime(t *testing.T) {
 	t.Parallel()
 	l := Standard()
 	once := plan(t, fixed(t), l, StandardMachine())
@@ -209,7 +209,7 @@ func TestPlannedMachinesKeepTheConfiguredHeadroom(t *testing.T) {
 	}
 }
 
-func TestInconsistentPingAndNotificationRatesAreExplained(t *testing.T) {
+func TestErrorExplainsInconsistentPingAndNotificationRates(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		notifications, taken float64

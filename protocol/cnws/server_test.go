@@ -130,7 +130,7 @@ func TestHandlerWithoutHubOrSubscriberAnswersFalse(t *testing.T) {
 	}
 }
 
-func TestClientDistinguishesFailures(t *testing.T) {
+func TestClientReturnsDifferentErrorsForEachFailure(t *testing.T) {
 	t.Parallel()
 	elsewhere := serve(t, &Handler{Publisher: &list{answer: Result{Status: true}}})
 	s := Subscribe{"http://a.example/", "http://b.example/"}

@@ -286,7 +286,7 @@ func TestResponseIsXMLIfRequested(t *testing.T) {
 	}
 }
 
-func TestMarkRequestsCallTheBackend(t *testing.T) {
+func TestMarkRequestsArePassedToTheBackend(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
 		"mark=item&as=read&id=1": "mark 1", "mark=item&as=unread&id=1": "mark 1", "mark=item&as=saved&id=1": "mark 1", "mark=item&as=unsaved&id=1": "mark 1",

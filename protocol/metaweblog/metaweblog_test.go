@@ -69,7 +69,7 @@ func client(t *testing.T, s *site) *metaweblog.Client {
 	return &metaweblog.Client{URL: srv.URL, Blog: "alice", Name: "alice", Password: "secret", UserAgent: "test"}
 }
 
-func TestClientReadsBackSavedPost(t *testing.T) {
+func TestClientReadsThePostItSaved(t *testing.T) {
 	t.Parallel()
 	s := newSite()
 	c, ctx := client(t, s), t.Context()

@@ -256,7 +256,7 @@ func TestHopCountIsReadFromHeaderAndLimited(t *testing.T) {
 	}
 }
 
-func TestBackendReceivesParametersAndRequest(t *testing.T) {
+func TestBackendReceivesParametersAndHTTPRequest(t *testing.T) {
 	t.Parallel()
 	var got rsscloud.Registration
 	var from string

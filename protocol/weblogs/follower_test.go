@@ -72,7 +72,7 @@ func (l *lists) Do(r *http.Request) (*http.Response, error) {
 	return answer(200, string(c.Append(nil, l.unit)))
 }
 
-func TestFollowerReadsShortListAndReportsEachRowOnce(t *testing.T) {
+func TestFollowerReadsFiveMinuteListAndReportsEachChangeOnce(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []time.Duration{time.Minute, time.Second} {
 		synctest.Test(t, func(t *testing.T) {
@@ -122,7 +122,7 @@ func TestFollowerDoesNotSendAnOversizedETag(t *testing.T) {
 	})
 }
 
-func TestFollowerWithBackfillReportsOlderRows(t *testing.T) {
+func TestFollowerWithBackfillReportsOlderChanges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := &lists{begun: time.Now()}
@@ -146,7 +146,7 @@ func TestFollowerWithBackfillReportsOlderRows(t *testing.T) {
 	})
 }
 
-func TestFollowerReadsLongListAfterMissedRounds(t *testing.T) {
+func TestFollowerReadsHourlyListAfterMissedPolls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := &lists{begun: time.Now()}
@@ -216,7 +216,7 @@ func TestFollowerBacksOffAfterErrors(t *testing.T) {
 	}
 }
 
-func TestFollowerPollsLongListLessOften(t *testing.T) {
+func TestFollowerPollsHourlyListLessOften(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := &lists{begun: time.Now(), status: func(path string) int {

@@ -90,7 +90,7 @@ func TestPageWithoutEndpointReceivesNoWebmention(t *testing.T) {
 	}
 }
 
-func TestDiscoveryReportsStatusAndEndlessRedirects(t *testing.T) {
+func TestEndpointDiscoveryReportsStatusAndEndlessRedirects(t *testing.T) {
 	t.Parallel()
 	srv := site(t, func(w http.ResponseWriter, r *http.Request, _ string) {
 		if r.URL.Path == "/loop" {

@@ -118,7 +118,7 @@ func (r *receiver) Receive(_ context.Context, q webmention.Request) (string, err
 	return r.status, r.err
 }
 
-func TestHandlerMapsBackendResultToStatus(t *testing.T) {
+func TestHandlerMapsBackendResultToHTTPStatus(t *testing.T) {
 	t.Parallel()
 	valid := string(webmention.Request{Source: "https://you.example/", Target: target}.Encode())
 	for name, tt := range map[string]struct {
@@ -159,7 +159,7 @@ func TestHandlerMapsBackendResultToStatus(t *testing.T) {
 	}
 }
 
-func TestClientSendsToTheHandler(t *testing.T) {
+func TestHandlerReceivesWebmentionOfTheClient(t *testing.T) {
 	t.Parallel()
 	backend := &receiver{status: "https://me.example/webmention/1"}
 	var query url.Values

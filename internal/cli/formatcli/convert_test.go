@@ -174,7 +174,7 @@ func TestConvertReportsOnlyProblemsThatLoseData(t *testing.T) {
 	}
 }
 
-func TestMaxItemsLimitsTheInput(t *testing.T) {
+func TestMaxItemsFlagLimitsItemsOfTheInput(t *testing.T) {
 	t.Parallel()
 	doc := `<rss version="2.0"><channel><title>C</title>` + strings.Repeat(`<item><title>I</title></item>`, 1003) + `</channel></rss>`
 	for flag, want := range map[string]int{"": 1000, "--max-items=2": 2, "--max-items=0": 1003} {

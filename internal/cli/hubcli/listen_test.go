@@ -272,7 +272,7 @@ func TestFeedIsReadAgainOnlyAfterTemporaryErrors(t *testing.T) {
 	}
 }
 
-func TestDelayIsMeasuredFromPingTimeOrElseFromLastModified(t *testing.T) {
+func TestNotificationDelayIsMeasuredFromPingTimeOrLastModified(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 5, 4, 3, 2, 1, int(5*time.Millisecond), time.UTC)
 	for _, tt := range []struct {
@@ -305,7 +305,7 @@ type always struct{ res *http.Response }
 
 func (a always) Do(*http.Request) (*http.Response, error) { return a.res, nil }
 
-func TestDelayIsPrintedBeforeFeedIsRead(t *testing.T) {
+func TestNotificationDelayIsPrintedBeforeFeedIsRead(t *testing.T) {
 	t.Parallel()
 	out := &locked{}
 	at := time.Date(2026, 5, 4, 3, 2, 1, 0, time.Local)

@@ -89,7 +89,7 @@ func change(t *testing.T, l *listener, c cnws.Change, changed time.Time) bool {
 	return d.Result.Status
 }
 
-func TestCNWSSubscriptionIsRepeatedAfter30DaysWithoutNotification(t *testing.T) {
+func TestCNWSSubscriptionIsRenewedAfter30DaysWithoutNotification(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := &fakeCNWSHub{result: cnws.Result{Status: true, Title: "Harbour"}}

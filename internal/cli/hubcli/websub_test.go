@@ -106,7 +106,7 @@ func TestTopicsOfOneHubShareARequest(t *testing.T) {
 	}
 }
 
-func TestHubOfTheFlagIsPingedWithoutReadingTopics(t *testing.T) {
+func TestHubGivenByFlagIsPingedWithoutReadingTopics(t *testing.T) {
 	t.Parallel()
 	w := &fakeHubs{}
 	args := []string{"publish", "--hub", "http://three.example/push"}

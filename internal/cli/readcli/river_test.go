@@ -104,7 +104,7 @@ func TestItemsArePrintedAsTableAndAsJSON(t *testing.T) {
 	}
 }
 
-func TestRiverWithoutTerminalPrintsLines(t *testing.T) {
+func TestRiverPrintsLinesIfOutputIsNotATerminal(t *testing.T) {
 	t.Parallel()
 	c := &canned{answers: map[string]any{
 		"GET /v1/river": client.RiverStatus{Seq: 5},

@@ -62,7 +62,7 @@ func TestFileUploadsDoNotBlockTextUploads(t *testing.T) {
 	})
 }
 
-func TestOnlyConfiguredMethodsAllowLargeCalls(t *testing.T) {
+func TestOnlyConfiguredMethodsAcceptLargeXMLRPCCalls(t *testing.T) {
 	t.Parallel()
 	for head, want := range map[string]bool{
 		"<?xml version=\"1.0\"?>\n<methodCall><methodName>rssCloud.saveRss</methodName><params>":      true,
@@ -86,7 +86,7 @@ func slowBody() (io.Reader, *io.PipeWriter) {
 	return io.MultiReader(strings.NewReader("<methodCall><methodName>"+saveRSS+"</methodName><params>"+strings.Repeat(" ", sniffLen)), r), w
 }
 
-func TestLargeCallsAreLimitedInTotalAndPerAddress(t *testing.T) {
+func TestLargeXMLRPCCallsAreLimitedInTotalAndPerClient(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		limiter := newBodyLimit(xmlrpc.Handler{}, map[string]int64{saveRSS: maxTextCall}, func(r *http.Request) netip.Addr { return netip.MustParseAddrPort(r.RemoteAddr).Addr() })

@@ -213,7 +213,7 @@ func TestCNWSNotificationContainsTheChange(t *testing.T) {
 	}
 }
 
-func TestCNWSSubscribersOfATopicShareAMessage(t *testing.T) {
+func TestCNWSSubscribersOfATopicReceiveTheSameMessage(t *testing.T) {
 	t.Parallel()
 	s := answering(fetch.Reply{Status: 200, Body: cnwsResult(t, cnws.Result{Status: true})})
 	n := &Notifier{Sender: s, Now: func() time.Time { return time.Date(2003, 4, 8, 0, 0, 0, 0, time.UTC) }}

@@ -365,7 +365,7 @@ func notified(t *testing.T, e Engine) *httptest.Server {
 	return srv
 }
 
-func TestCloudNotificationsAreReceivedInEveryProtocol(t *testing.T) {
+func TestRSSCloudNotificationsAreReceivedInEveryProtocol(t *testing.T) {
 	t.Parallel()
 	e := &playedEngine{}
 	srv := notified(t, e)

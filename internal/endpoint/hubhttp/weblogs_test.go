@@ -176,7 +176,7 @@ func TestSOAPPingWithTwoParametersIsASitePing(t *testing.T) {
 	}
 }
 
-func TestSiteEndpointAcceptsXMLRPCAndSOAP(t *testing.T) {
+func TestSitePingEndpointAcceptsXMLRPCAndSOAP(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
 	srv := listen(t, h)
@@ -253,7 +253,7 @@ func TestPingEndpointAcceptsXMLRPC(t *testing.T) {
 	}
 }
 
-func TestPingFormIsAnsweredWithAPage(t *testing.T) {
+func TestPingFormReturnsAPage(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
 	route.Mount(mux, (&Endpoints{Hub: &fakeHub{}, PingPage: func(w http.ResponseWriter, _ *http.Request, status int, title, _ string, form url.Values) {

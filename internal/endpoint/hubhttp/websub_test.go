@@ -323,7 +323,7 @@ func TestConfirmationRequiresTheExactChallenge(t *testing.T) {
 	}
 }
 
-func TestEachVerificationHasItsOwnChallenge(t *testing.T) {
+func TestEachVerificationUsesANewChallenge(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	s := questioned(t, func(q url.Values) fetch.Reply {

@@ -410,7 +410,7 @@ func TestUploadedFilesAreServed(t *testing.T) {
 	}
 }
 
-func TestCallsThatContainFileOrTextCanBeLarge(t *testing.T) {
+func TestXMLRPCCallsThatContainFileOrTextCanBeLarge(t *testing.T) {
 	t.Parallel()
 	w := newWeblog(t)
 	c, ctx := w.as("alice", "test"), t.Context()

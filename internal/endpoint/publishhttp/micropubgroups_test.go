@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/author"
 )
 
-func TestMicropubVisibilityNamesGroups(t *testing.T) {
+func TestMicropubVisibilitySelectsReaderGroups(t *testing.T) {
 	t.Parallel()
 	w := newPubHarness(t)
 	if _, err := (author.Groups{Posts: w.posts}).AddGroup(t.Context(), "alice", author.Group{Name: "Family"}); err != nil {

@@ -166,7 +166,7 @@ func TestUsersCannotReadOrMarkItemsOfOtherUsers(t *testing.T) {
 	}
 }
 
-func TestAppIsSignedInWhilePasswordIsValid(t *testing.T) {
+func TestReadingAppIsSignedInWhilePasswordIsValid(t *testing.T) {
 	t.Parallel()
 	w := newAppHarness(t, faked)
 	ctx := t.Context()
@@ -205,7 +205,7 @@ func TestAppIsSignedInWhilePasswordIsValid(t *testing.T) {
 	}
 }
 
-func TestLoginAttemptsOfAppsShareOneLimit(t *testing.T) {
+func TestSignInAttemptsOfReadingAppsShareOneLimit(t *testing.T) {
 	t.Parallel()
 	w := newAppHarness(t, faked)
 	ctx := t.Context()
@@ -385,7 +385,7 @@ func TestItemsStoredOutOfOrderAreNotSkipped(t *testing.T) {
 	look(0, 1)
 }
 
-// TestItemWithoutTitleAndLinkGetsBothInReadingApps has items like short posts.
+// TestReadingAppsReceiveTitleAndLinkForItemsWithoutThem has items like short posts.
 func TestReadingAppsReceiveTheFullText(t *testing.T) {
 	t.Parallel()
 	w := newAppHarness(t, faked)
@@ -416,7 +416,7 @@ func TestReadingAppsReceiveTheFullText(t *testing.T) {
 	}
 }
 
-func TestItemWithoutTitleAndLinkGetsBothInReadingApps(t *testing.T) {
+func TestReadingAppsReceiveTitleAndLinkForItemsWithoutThem(t *testing.T) {
 	t.Parallel()
 	const long = "A short post without a title, of more than eighty characters, so that it has to end before this."
 	for name, open := range map[string]func(*appHarness) arriving{"faked": faked, "real": real} {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestLongCategoryNameIsRefusedWithItsLength(t *testing.T) {
+func TestErrorForTooLongCategoryNameStatesItsLength(t *testing.T) {
 	t.Parallel()
 	if _, err := Category(strings.Repeat("é", 5000)); err == nil || !strings.Contains(err.Error(), "at most 60 characters; this one has 5000") {
 		t.Error(err)

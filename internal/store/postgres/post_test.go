@@ -15,11 +15,11 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-func BenchmarkSavesOf100kPosts(b *testing.B) {
+func BenchmarkSavePostAmong100kPosts(b *testing.B) {
 	authortest.SavesOf(b, open(b, storetest.Postgres(b)), 100_000)
 }
 
-func BenchmarkRenumber100kPosts(b *testing.B) {
+func BenchmarkRenumberPlacesOf100kPosts(b *testing.B) {
 	authortest.RenumberingOf(b, open(b, storetest.Postgres(b)), 100_000)
 }
 

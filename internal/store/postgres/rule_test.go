@@ -109,8 +109,8 @@ func TestEveryTransactionOfTheHubStaysWithinOneTopic(t *testing.T) {
 	t.Logf("%d transactions with %d different statements", len(list), len(distinct(list)))
 }
 
-// TestViolationsOfTheOneTopicRuleAreReported runs statements that violate the rule.
-func TestViolationsOfTheOneTopicRuleAreReported(t *testing.T) {
+// TestTransactionsThatTouchSeveralTopicsAreReported runs statements that violate the rule.
+func TestTransactionsThatTouchSeveralTopicsAreReported(t *testing.T) {
 	t.Parallel()
 	rec := &recorder{}
 	s := openTraced(t, storetest.Postgres(t), rec)

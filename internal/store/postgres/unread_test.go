@@ -10,7 +10,7 @@ import (
 )
 
 // The plan reads subscriptions and sources, and no table of items.
-func TestUnreadCountsReadNoItems(t *testing.T) {
+func TestUnreadCountsAreReadWithoutReadingItems(t *testing.T) {
 	t.Parallel()
 	s := open(t, storetest.Postgres(t))
 	relation := regexp.MustCompile(` on (\w+)`)
@@ -42,7 +42,7 @@ func TestUnreadCountsReadNoItems(t *testing.T) {
 	}
 }
 
-func TestMigrationCountsUnreadItems(t *testing.T) {
+func TestMigrationComputesUnreadCounts(t *testing.T) {
 	t.Parallel()
 	rivertest.UnreadMigrated(t, open(t, earlierSchema(t, storetest.Migrations(t, rivertest.BeforeUnread), rivertest.UnreadRows())))
 }

@@ -83,7 +83,7 @@ func TestReadConnectionsCannotWrite(t *testing.T) {
 	}
 }
 
-func TestLargeFileIsCheckedInBackground(t *testing.T) {
+func TestLargeDatabaseFileIsCheckedInBackground(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
 	dir, good := closed(t, 10_000)
@@ -102,7 +102,7 @@ func TestLargeFileIsCheckedInBackground(t *testing.T) {
 	}
 }
 
-func TestLargeValidFilePassesCheck(t *testing.T) {
+func TestLargeValidDatabaseFilePassesCheck(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
 	dir, _ := closed(t, 100)

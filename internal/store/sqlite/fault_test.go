@@ -71,7 +71,7 @@ func second(t *testing.T, dir string) *exec.Cmd {
 	return cmd
 }
 
-func TestSecondProcessOnFolderIsRejected(t *testing.T) {
+func TestSecondProcessCannotOpenTheDatabaseFolder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	second(t, dir)
@@ -81,7 +81,7 @@ func TestSecondProcessOnFolderIsRejected(t *testing.T) {
 	}
 }
 
-func TestSecondOpenInSameProcessIsRejected(t *testing.T) {
+func TestProcessCannotOpenTheSameDatabaseTwice(t *testing.T) {
 	t.Parallel()
 	s := open(t, Options{})
 	_, err := Open(t.Context(), Options{Dir: filepath.Dir(s.file)})
@@ -320,7 +320,7 @@ func TestOpenOnFullDiskReportsFullDisk(t *testing.T) {
 	}
 }
 
-func TestReadOnlyFolderIsRejected(t *testing.T) {
+func TestReadOnlyDatabaseFolderIsRejected(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if os.Getuid() == 0 { // root ignores file modes
@@ -357,7 +357,7 @@ func closed(t *testing.T, n int) (dir string, content []byte) {
 	return dir, content
 }
 
-func TestDamagedFileIsRejectedUnchanged(t *testing.T) {
+func TestDamagedDatabaseFileIsRejectedUnchanged(t *testing.T) {
 	t.Parallel()
 	dir, good := closed(t, 3000)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -440,7 +440,7 @@ func TestNewerSchemaIsRejectedUnchanged(t *testing.T) {
 	}
 }
 
-func TestFolderAndFilesAreAccessibleToOwnerOnly(t *testing.T) {
+func TestDatabaseFolderAndFilesAreAccessibleToOwnerOnly(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	s := open(t, Options{Dir: dir})

@@ -11,13 +11,13 @@ import (
 	"cloudburst/internal/store/authortest"
 )
 
-func BenchmarkSavesOf100kPosts(b *testing.B) { authortest.SavesOf(b, open(b, Options{}), 100_000) }
+func BenchmarkSavePostAmong100kPosts(b *testing.B) { authortest.SavesOf(b, open(b, Options{}), 100_000) }
 
-func BenchmarkRenumber100kPosts(b *testing.B) {
+func BenchmarkRenumberPlacesOf100kPosts(b *testing.B) {
 	authortest.RenumberingOf(b, open(b, Options{}), 100_000)
 }
 
-func TestSavingIsFastWithManyPosts(t *testing.T) {
+func TestSavingAPostIsFastWithManyPosts(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
 	fulltest.Long(t)

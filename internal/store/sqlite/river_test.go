@@ -11,7 +11,7 @@ import (
 )
 
 // The plan has one step for each table: no step of items, and no scan.
-func TestUnreadCountsReadNoItems(t *testing.T) {
+func TestUnreadCountsAreReadWithoutReadingItems(t *testing.T) {
 	t.Parallel()
 	s := open(t, Options{Dir: t.TempDir()})
 	for name, text := range map[string]string{"counts": riversql.UnreadText, "rail": riversql.RailText} {
@@ -39,7 +39,7 @@ func TestUnreadCountsReadNoItems(t *testing.T) {
 	}
 }
 
-func TestMigrationCountsUnreadItems(t *testing.T) {
+func TestMigrationComputesUnreadCounts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if err := earlierSchema(t.Context(), filepath.Join(dir, File), storetest.Migrations(t, rivertest.BeforeUnread), rivertest.UnreadRows()); err != nil {
