@@ -93,9 +93,9 @@ const (
 	maxKept = 24 // bytes that the feed holds, without the document
 )
 
-// TestMemoryIsBoundedByTheDocument parses documents of the maximum length that are designed to
+// TestMemoryUseIsBoundedByTheSizeOfTheDocument parses documents of the maximum length that are designed to
 // need much memory, in the result or while parsing.
-func TestMemoryIsBoundedByTheDocument(t *testing.T) {
+func TestMemoryUseIsBoundedByTheSizeOfTheDocument(t *testing.T) {
 	fulltest.Long(t)
 	const length = 5 << 20
 	o := &feed.Options{URL: "https://h.example/" + strings.Repeat("long/", 400)}

@@ -68,8 +68,8 @@ func BenchmarkParse(b *testing.B) {
 	b.ReportMetric(theirs.Seconds()/ours.Seconds(), "times-encoding/xml")
 }
 
-// BenchmarkParseForProfiles serves profiles and allocation counts.
-func BenchmarkParseForProfiles(b *testing.B) {
+// BenchmarkParseSubscriptionList serves profiles and allocation counts.
+func BenchmarkParseSubscriptionList(b *testing.B) {
 	doc := subscriptions(10_000)
 	b.SetBytes(int64(len(doc)))
 	b.ReportAllocs()

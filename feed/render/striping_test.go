@@ -168,7 +168,7 @@ func TestNestedElementsAreConvertedForRDF(t *testing.T) {
 	}
 }
 
-func TestElementsThatAreNotStripedRDFAreDetected(t *testing.T) {
+func TestRDFCheckDetectsInvalidNesting(t *testing.T) {
 	t.Parallel()
 	const head = `<rdf:RDF xmlns="http://purl.org/rss/1.0/" xmlns:x="urn:x" xmlns:rdf="` + rdfSpace + `"><item rdf:about="u">`
 	for in, want := range map[string]bool{

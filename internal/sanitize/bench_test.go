@@ -42,7 +42,7 @@ func measure(b *testing.B, all []string, f func(string) string) {
 	}
 }
 
-func BenchmarkHTML(b *testing.B) {
+func BenchmarkSanitizeHTML(b *testing.B) {
 	all := material(b)
 	for _, name := range []string{"plain", "clean", "posts", "broken", "script", "attacks"} {
 		b.Run(name, func(b *testing.B) { measure(b, all[name], HTML) })
@@ -52,7 +52,7 @@ func BenchmarkHTML(b *testing.B) {
 	}
 }
 
-func BenchmarkText(b *testing.B) {
+func BenchmarkExtractText(b *testing.B) {
 	all := material(b)
 	for _, name := range []string{"plain", "posts", "attacks"} {
 		b.Run(name, func(b *testing.B) { measure(b, all[name], Text) })

@@ -159,7 +159,7 @@ func TestAccountFormsFromOtherSitesAreRejected(t *testing.T) {
 	}
 }
 
-func TestFirstAccountNeedsTheTokenAndRemovesItFromTheURL(t *testing.T) {
+func TestFirstAccountNeedsSetupTokenThatIsRemovedFromTheURL(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	x.fakeAccounts.first = "k3v9-7qpd"

@@ -165,7 +165,7 @@ func TestPostIsDeletedAndUndeletedByFormAndJSON(t *testing.T) {
 	}
 }
 
-func TestEachQueryReturnsItsProperties(t *testing.T) {
+func TestEachMicropubQueryReturnsItsProperties(t *testing.T) {
 	t.Parallel()
 	_, srv := newSite(t)
 	at := createPost(t, srv, `{"properties":{"content":[{"html":"<p>A</p>"}],"category":["one"]}}`)

@@ -19,7 +19,9 @@ func BenchmarkClaimsOfAMillionFeeds(b *testing.B) {
 	rivertest.ClaimsOf(b, open(b, storetest.Postgres(b)), 1_000_000)
 }
 
-func BenchmarkReadRivers(b *testing.B)   { rivertest.Rivers(b, open(b, storetest.Postgres(b))) }
+func BenchmarkReadRivers(b *testing.B) { rivertest.Rivers(b, open(b, storetest.Postgres(b))) }
 func BenchmarkIndexItems(b *testing.B) { rivertest.Indexing(b, open(b, storetest.Postgres(b))) }
 
-func BenchmarkCountFollowers(b *testing.B) { rivertest.Followers(b, open(b, storetest.Postgres(b)), 10_000) }
+func BenchmarkCountFollowers(b *testing.B) {
+	rivertest.Followers(b, open(b, storetest.Postgres(b)), 10_000)
+}

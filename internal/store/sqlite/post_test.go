@@ -11,7 +11,9 @@ import (
 	"cloudburst/internal/store/authortest"
 )
 
-func BenchmarkSavePostAmong100kPosts(b *testing.B) { authortest.SavesOf(b, open(b, Options{}), 100_000) }
+func BenchmarkSavePostAmong100kPosts(b *testing.B) {
+	authortest.SavesOf(b, open(b, Options{}), 100_000)
+}
 
 func BenchmarkRenumberPlacesOf100kPosts(b *testing.B) {
 	authortest.RenumberingOf(b, open(b, Options{}), 100_000)

@@ -16,7 +16,7 @@ func BenchmarkClaimsOfAMillionFeeds(b *testing.B) {
 	rivertest.ClaimsOf(b, open(b, Options{}), 1_000_000)
 }
 
-func BenchmarkReadRivers(b *testing.B)   { rivertest.Rivers(b, open(b, Options{})) }
+func BenchmarkReadRivers(b *testing.B) { rivertest.Rivers(b, open(b, Options{})) }
 func BenchmarkIndexItems(b *testing.B) { rivertest.Indexing(b, open(b, Options{})) }
 
 func BenchmarkCountFollowers(b *testing.B) { rivertest.Followers(b, open(b, Options{}), 10_000) }
