@@ -132,6 +132,9 @@ func messageID(n forward.Forwarding, list []river.Entry) string {
 		binary.BigEndian.PutUint64(b[:], uint64(list[i].ID))
 		h.Write(b[:])
 	}
+	if n.More > 0 {
+		fmt.Fprintf(h, "%d", n.More)
+	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 

@@ -109,6 +109,7 @@ func (m *Mail) ask(ctx context.Context, n forward.Forwarding, token string, now 
 		msg.Subject("Confirm: posts of " + oneLine(n.Sender, 60) + " on " + host)
 		why = "Somebody, probably you, entered this address to receive the posts of " + oneLine(n.Sender, 60) + " on " + host + " by e-mail.\n\n"
 	}
+	why += map[string]string{forward.DigestDaily: "It would be one mail a day.\n\n", forward.DigestWeekly: "It would be one mail a week, on Monday.\n\n"}[n.Digest]
 	text := why +
 		"If you want that, open this page and confirm:\n" + m.link("confirm", token) + "\n\n" +
 		"The link is valid for 7 days. If you do not want it, do nothing: nothing else will be sent.\n"
@@ -237,17 +238,24 @@ func (m *Mail) compose(n forward.Forwarding, list []river.Entry, now time.Time) 
 	if err != nil {
 		return nil, err
 	}
-	msg.Subject(subjectOf(list))
 	msg.SetMessageIDWithValue(messageID(n, list) + "@" + domain)
 	end := ""
 	if m.Site != nil && n.End != "" {
 		end = m.link("end", n.End)
 	}
-	html, err := mailHTML(list, end)
+	subject, text, html := subjectOf(list), mailText(list, end), ""
+	if n.Digest == forward.DigestNone {
+		html, err = mailHTML(list, end)
+	} else {
+		d := m.digestOf(n, list, now, end)
+		subject, text = d.Subject, d.text()
+		html, err = d.html()
+	}
 	if err != nil {
 		return nil, err
 	}
-	msg.SetBodyString(mail.TypeTextPlain, mailText(list, end))
+	msg.Subject(subject)
+	msg.SetBodyString(mail.TypeTextPlain, text)
 	msg.AddAlternativeString(mail.TypeTextHTML, html)
 	return msg, nil
 }
@@ -294,10 +302,18 @@ func mailText(list []river.Entry, end string) string {
 			b.WriteString("\n" + text + "\n")
 		}
 	}
-	if end != "" {
-		b.WriteString("\n--\nTo unsubscribe: " + end + "\n")
+	return b.String() + endText(end)
+}
+
+// endWords is the text of the link at the end of a mail.
+const endWords = "Change how often mails arrive, or unsubscribe"
+
+// endText returns the last lines of the text of a mail.
+func endText(end string) string {
+	if end == "" {
+		return ""
 	}
-	return b.String()
+	return "\n--\n" + endWords + ": " + end + "\n"
 }
 
 // mailPage is the HTML of a mail. Item.HTML is sanitized; everything else is escaped.
@@ -310,7 +326,7 @@ const mailPage = `<!DOCTYPE html>
 {{range .Files}}<p><a href="{{.}}">{{.}}</a></p>
 {{end}}</article>
 <hr>
-{{end}}{{if .End}}<p><a href="{{.End}}">Unsubscribe</a></p>
+{{end}}{{if .End}}<p><a href="{{.End}}">` + endWords + `</a></p>
 {{end}}</body></html>
 `
 

@@ -53,6 +53,7 @@ type Link struct {
 	Sender string // name of the user, for people
 	Target string
 	State  string // state of the forwardings to the target; "": none exists any more
+	Digest string // of the forwardings to the target
 }
 
 // Kinds of links in messages.
@@ -129,7 +130,16 @@ func (f *Forwarder) linkState(ctx context.Context, n Forwarding) (Link, error) {
 	}
 	list, err := f.Store.Forwardings(ctx, n.Reader)
 	for _, other := range list {
-		if Recipient(other.Via, other.Target) == recipient && out.State != ForwardingConfirmed {
+		if Recipient(other.Via, other.Target) != recipient {
+			continue
+		}
+		switch {
+		case out.State == "":
+			out.Digest = other.Digest
+		case out.Digest != other.Digest:
+			out.Digest = DigestMixed
+		}
+		if out.State != ForwardingConfirmed {
 			out.State = other.State
 		}
 	}

@@ -48,11 +48,13 @@ type Forwarding struct {
 	Asked     int       // requests for consent since the target was set
 	AskedAt   time.Time // time of the last request for consent; zero: never
 	DecidedAt time.Time // when the recipient confirmed or ended it; zero: neither
+	Digest    string    // how often a mailbox receives the items, one of the digests
 	End       string    // token of the link that ends it, for messages; not stored
 	Sender    string    // name of the user, for messages; not stored
+	More      int       // items of a digest beyond those that it lists, for messages; not stored
 }
 
-// Sender sends new items to a target. After fault.Gone the target is never used again; any other
+// Sender sends new items to a target: oldest first, or as a digest newest first. After fault.Gone the target is never used again; any other
 // error is retried, after RetryAfter if set. A Sender with a method Ways() []string lists there
 // the ways that it supports; any other Sender supports all.
 type Sender interface {

@@ -70,6 +70,9 @@ func (f *Forwarder) PutForwarding(ctx context.Context, n Forwarding) (Forwarding
 	if n.ID == 0 {
 		n.CreatedAt = f.Now()
 	}
+	if n.Digest != DigestNone {
+		n.NextAt = DueAt(n.Digest, n.ID, f.Now())
+	}
 	if n.ID == 0 || Recipient(n.Via, n.Target) != Recipient(was.Via, was.Target) {
 		n.State, n.Asked, n.AskedAt, n.DecidedAt = ForwardingWaiting, 0, time.Time{}, time.Time{}
 	}
@@ -98,6 +101,9 @@ func (f *Forwarder) check(n *Forwarding) error {
 		return fault.New(fault.Invalid, "A forwarding is for one feed or for one category, not for both.")
 	case utf8.RuneCountInString(n.Secret) > maxSecret:
 		return fault.New(fault.Invalid, "A secret has at most %d characters.", maxSecret)
+	}
+	if err := checkDigest(n.Via, n.Digest); err != nil {
+		return err
 	}
 	if n.Via == ViaEmail {
 		return n.checkMail()

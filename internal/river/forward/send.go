@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"cloudburst/internal/fault"
-	"cloudburst/internal/river/item"
 	"cloudburst/internal/text"
 )
 
@@ -40,22 +39,20 @@ func (f *Forwarder) Send(ctx context.Context, n Forwarding) {
 		}
 		return
 	}
-	limit := maxItems
-	if n.Via == ViaPost || n.Via == ViaMastodon {
-		limit = 1
-	}
-	list, err := f.Store.ForwardingItems(ctx, n.ID, limit)
+	q, err := f.queued(ctx, n)
 	if err != nil {
 		f.logError(ctx, "cannot read the queue of a forwarding", err)
 		return // the claim expires by itself
 	}
 	var sent []int64
 	switch {
-	case len(list) == 0:
-		n.NextAt = f.Now() // new items may have been queued meanwhile
+	case len(q.List) == 0:
+		n.NextAt = DueAt(n.Digest, n.ID, f.Now()) // new items may have been queued meanwhile
+		sent = q.IDs
 	default:
-		err = f.forward(ctx, n, list)
-		sent = f.outcome(ctx, &n, list, err)
+		n.More = q.Count - len(q.List)
+		err = f.forward(ctx, n, q.List)
+		sent = f.outcome(ctx, &n, q.IDs, err)
 	}
 	c, cancel := saveContext(ctx)
 	defer cancel()
@@ -63,18 +60,33 @@ func (f *Forwarder) Send(ctx context.Context, n Forwarding) {
 	f.logError(c, "cannot store the result of a forwarding", err)
 }
 
-// outcome stores the result of sending in n, and returns the IDs of the items that were sent.
-func (f *Forwarder) outcome(ctx context.Context, n *Forwarding, list []item.Entry, err error) (sent []int64) {
+// queued returns the items of the next message.
+func (f *Forwarder) queued(ctx context.Context, n Forwarding) (Queue, error) {
+	if n.Digest != DigestNone {
+		return f.Store.QueuedDigest(ctx, n.ID, DigestItems)
+	}
+	limit := maxItems
+	if n.Via == ViaPost || n.Via == ViaMastodon {
+		limit = 1
+	}
+	list, err := f.Store.ForwardingItems(ctx, n.ID, limit)
+	q := Queue{List: list, Count: len(list)}
+	for i := range list {
+		q.IDs = append(q.IDs, list[i].ID)
+	}
+	return q, err
+}
+
+// outcome stores the result of sending the items with these IDs in n, and returns the IDs of the items
+// that were sent.
+func (f *Forwarder) outcome(ctx context.Context, n *Forwarding, ids []int64, err error) (sent []int64) {
 	now := f.Now()
 	n.NextAt = now
 	switch {
 	case err == nil:
 		n.Sent++
-		n.LastAt, n.Failures, n.Problem = now, 0, ""
-		for i := range list {
-			sent = append(sent, list[i].ID)
-		}
-		return sent
+		n.LastAt, n.Failures, n.Problem, n.NextAt = now, 0, "", DueAt(n.Digest, n.ID, now)
+		return ids
 	case ctx.Err() != nil: // this server is stopping, which is not a failure of the target
 		return nil
 	case fault.CodeOf(err) == fault.Gone:

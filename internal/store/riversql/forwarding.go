@@ -13,15 +13,25 @@ import (
 )
 
 const forwardingColumns = `n.id, n.reader, n.source_id, n.category, n.via, n.target, n.secret, n.created_at, n.paused, n.sent, n.last_at,
-	n.failures, n.problem, n.next_at, n.claim, n.state, n.asked, n.asked_at, n.decided_at`
+	n.failures, n.problem, n.next_at, n.claim, n.state, n.asked, n.asked_at, n.decided_at, n.digest`
 
 func scanForwarding(rows *sql.Rows, n *forward.Forwarding) error {
 	return rows.Scan(&n.ID, &n.Reader, &n.SourceID, &n.Category, &n.Via, &n.Target, (*sqldb.ByteString)(&n.Secret), (*sqldb.Time)(&n.CreatedAt), &n.Paused,
-		&n.Sent, (*sqldb.Time)(&n.LastAt), (*sqldb.Int)(&n.Failures), &n.Problem, (*sqldb.Time)(&n.NextAt), &n.Claim, &n.State, (*sqldb.Int)(&n.Asked), (*sqldb.Time)(&n.AskedAt), (*sqldb.Time)(&n.DecidedAt))
+		&n.Sent, (*sqldb.Time)(&n.LastAt), (*sqldb.Int)(&n.Failures), &n.Problem, (*sqldb.Time)(&n.NextAt), &n.Claim, &n.State, (*sqldb.Int)(&n.Asked), (*sqldb.Time)(&n.AskedAt), (*sqldb.Time)(&n.DecidedAt), &n.Digest)
 }
 
-// maxWaiting is the maximum number of items that wait for one forwarding; the oldest are dropped.
-const maxWaiting = 1000
+// Maximum numbers of items that wait for one forwarding. The oldest are dropped.
+const (
+	maxWaiting = 1000
+	maxDigest  = 10_000 // a digest counts more items than it lists
+)
+
+func maxWaitingOf(digest string) int {
+	if digest != forward.DigestNone {
+		return maxDigest
+	}
+	return maxWaiting
+}
 
 // queueForwardings queues new items for the forwardings that match them.
 func queueForwardings(ctx context.Context, c sqldb.Conn, source int64, places []int64, now time.Time) error {
@@ -36,26 +46,27 @@ func queueForwardings(ctx context.Context, c sqldb.Conn, source int64, places []
 	return enqueue(ctx, c, ids, places, now)
 }
 
-// enqueue queues items for forwardings, which are due now.
+// enqueue queues items for forwardings, which are due now or with their next digest.
 func enqueue(ctx context.Context, c sqldb.Conn, ids, places []int64, now time.Time) error {
 	var rows, due [][]any
 	for _, id := range ids {
 		for _, place := range places {
 			rows = append(rows, []any{id, place})
 		}
-		due = append(due, []any{id, sqldb.Millis(now)})
+		due = append(due, []any{id, sqldb.Millis(now), sqldb.Millis(forward.DueAt(forward.DigestDaily, id, now)), sqldb.Millis(forward.DueAt(forward.DigestWeekly, id, now))})
 	}
 	_, err := c.Bulk(ctx, `rows(id i, place i) INSERT INTO notice_queue (notice_id, place) SELECT :id, :place {FROM ROWS} WHERE true
 		ON CONFLICT (notice_id, place) DO NOTHING`, rows)
 	if err != nil {
 		return err
 	}
-	_, err = c.Bulk(ctx, `rows(id i, now i) UPDATE notice AS n SET next_at = :now {FROM ROWS} WHERE n.id = :id AND n.next_at IS NULL`, due)
+	_, err = c.Bulk(ctx, `rows(id i, now i, daily i, weekly i) UPDATE notice AS n SET next_at = CASE n.digest WHEN 'daily' THEN :daily WHEN 'weekly' THEN :weekly ELSE :now END
+		{FROM ROWS} WHERE n.id = :id AND n.next_at IS NULL`, due)
 	return err
 }
 
 // PutForwarding implements river.Store. An update keeps the creation time and the number of sent
-// items and ends a claim. A forwarding with waiting items is due at once, unless it is paused.
+// items and ends a claim. A forwarding with waiting items is due at n.NextAt, or at once, unless it is paused.
 func (s *forwardingStore) PutForwarding(ctx context.Context, n forward.Forwarding, limit int) (forward.Forwarding, error) {
 	n.Reader, n.Category = sqldb.Clean(n.Reader), sqldb.Clean(n.Category)
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (forward.Forwarding, error) {
@@ -84,13 +95,13 @@ func (s *forwardingStore) PutForwarding(ctx context.Context, n forward.Forwardin
 			}
 		}
 		found, err := sqldb.Collect(ctx, c, scanForwarding, `UPDATE notice AS n SET source_id = $1, category = $2, via = $3, target = $4, secret = $5,
-				paused = $6, failures = $7, problem = $8, claim = 0, state = $11, asked = $12, asked_at = $13, decided_at = $14,
+				paused = $6, failures = $7, problem = $8, claim = 0, state = $11, asked = $12, asked_at = $13, decided_at = $14, digest = $15,
 				next_at = CASE WHEN CAST($6 AS BOOLEAN) OR $11 = 'ended' THEN NULL
 					WHEN $11 = 'waiting' THEN CASE WHEN CAST($12 AS BIGINT) = 0 THEN 1 ELSE n.next_at END
-					WHEN EXISTS (SELECT 1 FROM notice_queue AS q WHERE q.notice_id = n.id) THEN 1 END
+					WHEN EXISTS (SELECT 1 FROM notice_queue AS q WHERE q.notice_id = n.id) THEN CAST($16 AS BIGINT) END
 			WHERE n.id = $9 AND n.reader = $10 RETURNING `+returnedColumns,
 			n.SourceID, n.Category, sqldb.Clean(n.Via), sqldb.Clean(n.Target), []byte(n.Secret), n.Paused, int64(n.Failures), sqldb.Clean(n.Problem), id, n.Reader,
-			n.State, int64(n.Asked), sqldb.Millis(n.AskedAt), sqldb.Millis(n.DecidedAt))
+			n.State, int64(n.Asked), sqldb.Millis(n.AskedAt), sqldb.Millis(n.DecidedAt), sqldb.Clean(n.Digest), dueOrOnce(n.NextAt))
 		return oneForwarding(found, err)
 	})
 }
@@ -100,7 +111,7 @@ func oneForwarding(found []forward.Forwarding, err error) (forward.Forwarding, e
 }
 
 // returnedColumns is forwardingColumns without the table, as SQLite requires in RETURNING.
-const returnedColumns = `id, reader, source_id, category, via, target, secret, created_at, paused, sent, last_at, failures, problem, next_at, claim, state, asked, asked_at, decided_at`
+const returnedColumns = `id, reader, source_id, category, via, target, secret, created_at, paused, sent, last_at, failures, problem, next_at, claim, state, asked, asked_at, decided_at, digest`
 
 // Forwardings implements river.Store.
 func (s *forwardingStore) Forwardings(ctx context.Context, reader string) ([]forward.Forwarding, error) {
@@ -154,6 +165,39 @@ func (s *forwardingStore) ForwardingItems(ctx context.Context, id int64, n int) 
 	return unpackEntries(rows, err)
 }
 
+// QueuedDigest implements river.Store.
+func (s *forwardingStore) QueuedDigest(ctx context.Context, id int64, limit int) (q forward.Queue, err error) {
+	rows, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]entryRow, error) {
+		found, err := sqldb.Collect(ctx, c, scanForwarding, `SELECT `+forwardingColumns+` FROM notice AS n WHERE n.id = $1`, id)
+		if err != nil || len(found) == 0 {
+			return nil, err
+		}
+		q = forward.Queue{}
+		var places []int64
+		err = c.Query(ctx, `SELECT q.place, i.id, i.withdrawn_at FROM notice_queue AS q JOIN item AS i ON i.place = q.place
+			WHERE q.notice_id = $1 ORDER BY q.place DESC LIMIT $2`, func(rows *sql.Rows) error {
+			var place, item, withdrawn int64
+			err := rows.Scan(&place, &item, &withdrawn)
+			q.IDs = append(q.IDs, item)
+			if withdrawn != 0 {
+				return err
+			}
+			if q.Count++; q.Count <= limit {
+				places = append(places, place)
+			}
+			return err
+		}, id, maxDigest)
+		if err != nil {
+			return nil, err
+		}
+		return loadEntries(ctx, c, found[0].Reader, places, false)
+	})
+	if err == nil {
+		q.List, err = unpackEntries(rows, nil)
+	}
+	return q, err
+}
+
 // SaveForwarding implements river.Store.
 func (s *forwardingStore) SaveForwarding(ctx context.Context, n forward.Forwarding, sent []int64) (bool, error) {
 	if n.Claim == 0 {
@@ -162,9 +206,12 @@ func (s *forwardingStore) SaveForwarding(ctx context.Context, n forward.Forwardi
 	sent = slices.Compact(slices.Sorted(slices.Values(sent)))
 	rows := sqldb.Rows(sent)
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (bool, error) {
-		mine, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT id FROM notice WHERE id = $1 AND claim = $2 {LOCK}`, n.ID, n.Claim)
+		mine, err := sqldb.Collect(ctx, c, scanForwarding, `SELECT `+forwardingColumns+` FROM notice AS n WHERE n.id = $1 AND n.claim = $2 {LOCK}`, n.ID, n.Claim)
 		if err != nil || len(mine) == 0 {
 			return false, err
+		}
+		if digest := mine[0].Digest; digest != n.Digest {
+			n.Digest, n.NextAt = digest, forward.DueAt(digest, n.ID, n.LastAt)
 		}
 		places, err := itemPlaces(ctx, c, rows)
 		if err != nil {
@@ -179,7 +226,7 @@ func (s *forwardingStore) SaveForwarding(ctx context.Context, n forward.Forwardi
 			return false, err
 		}
 		_, err = c.Exec(ctx, `DELETE FROM notice_queue WHERE notice_id = $1 AND place <= (SELECT q.place FROM notice_queue AS q
-			WHERE q.notice_id = $1 ORDER BY q.place DESC LIMIT 1 OFFSET $2)`, n.ID, maxWaiting)
+			WHERE q.notice_id = $1 ORDER BY q.place DESC LIMIT 1 OFFSET $2)`, n.ID, maxWaitingOf(n.Digest))
 		if err != nil {
 			return false, err
 		}

@@ -71,12 +71,30 @@ func (s *forwardingStore) DecideForwardings(ctx context.Context, to forward.Forw
 				continue
 			}
 			_, err := c.Exec(ctx, `UPDATE notice SET state = $1, decided_at = $2, claim = 0, failures = 0, problem = '', next_at = CASE WHEN NOT paused AND
-					EXISTS (SELECT 1 FROM notice_queue AS q WHERE q.notice_id = $3) THEN CAST($2 AS BIGINT) END WHERE id = $3`, state, sqldb.Millis(now), n.ID)
+					EXISTS (SELECT 1 FROM notice_queue AS q WHERE q.notice_id = $3) THEN CAST($4 AS BIGINT) END WHERE id = $3`,
+				state, sqldb.Millis(now), n.ID, sqldb.Millis(forward.DueAt(n.Digest, n.ID, now)))
 			if err != nil {
 				return 0, err
 			}
 		}
 		return len(all), nil
+	})
+}
+
+// ChooseDigest implements river.Store.
+func (s *forwardingStore) ChooseDigest(ctx context.Context, to forward.Forwarding, digest string, now time.Time) error {
+	to.Reader, to.Target = sqldb.Clean(to.Reader), sqldb.Clean(to.Target)
+	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		all, err := forwardingsTo(ctx, c, to, forward.Recipient)
+		for _, n := range all {
+			if err != nil || n.Digest == digest {
+				continue
+			}
+			// A forwarding that is waiting for consent is due to be asked, which is not a digest.
+			_, err = c.Exec(ctx, `UPDATE notice SET digest = $1, next_at = CASE WHEN next_at IS NULL OR claim <> 0 OR state <> 'confirmed' THEN next_at
+				ELSE CAST($2 AS BIGINT) END WHERE id = $3`, digest, sqldb.Millis(forward.DueAt(digest, n.ID, now)), n.ID)
+		}
+		return err
 	})
 }
 

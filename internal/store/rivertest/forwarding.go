@@ -41,6 +41,10 @@ func riverForwardingTests() map[string]func(*testing.T, *env) {
 		"RefusedRecipientIsNotAskedAgain":             riverTest(forwardingRefused),
 		"MessageCountsAreAtomic":                      riverTest(messagesCounted),
 		"ReaderCanClaimUnclaimedForwarding":           riverTest(forwardingClaimedAlone),
+		"DigestIsDueAtItsHour":                        riverTest(digestDue),
+		"DigestHasNewestItemsAndCountsTheOthers":      riverTest(digestQueue),
+		"RecipientChoosesDigestOfTheirMailbox":        riverTest(digestChosen),
+		"DigestChosenDuringClaimDecidesNextMail":      riverTest(digestChosenDuringClaim),
 	}
 }
 
@@ -84,7 +88,7 @@ func (s *stream) due() map[int64][]string {
 
 func wholeForwarding(t *testing.T, s *stream) {
 	n := forward.Forwarding{Reader: "ann", SourceID: 5, Category: "☂", Via: forward.ViaEmail, Target: "a@b", Secret: "\xff\x00", CreatedAt: s.Now, Failures: 3, Problem: "p",
-		State: forward.ForwardingConfirmed, Asked: 2, AskedAt: s.In(-time.Hour), DecidedAt: s.In(-time.Minute)}
+		State: forward.ForwardingConfirmed, Asked: 2, AskedAt: s.In(-time.Hour), DecidedAt: s.In(-time.Minute), Digest: forward.DigestWeekly}
 	got := s.newForwarding(n)
 	if got.ID == 0 {
 		t.Fatal("the forwarding has no ID")
