@@ -91,6 +91,11 @@ func (r *River) EndForwarding(ctx context.Context, token string) (forward.Link, 
 	return r.forward().EndForwarding(ctx, token)
 }
 
+// ChooseDigest calls [forward.Forwarder.ChooseDigest].
+func (r *River) ChooseDigest(ctx context.Context, token, digest string) (forward.Link, error) {
+	return r.forward().ChooseDigest(ctx, token, digest)
+}
+
 // AllowForwarding calls [forward.Forwarder.AllowForwarding].
 func (r *River) AllowForwarding(ctx context.Context, token string) (forward.Link, error) {
 	return r.forward().AllowForwarding(ctx, token)

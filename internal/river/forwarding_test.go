@@ -22,6 +22,7 @@ type fakeSender struct {
 	at       []time.Time
 	secret   string
 	end      string // token in the last message
+	more     int    // items that the last message only counts
 	err      error
 	hold     chan struct{} // if not nil, Forward blocks until it is closed
 	mail     bool          // it sends mail, too
@@ -72,7 +73,7 @@ func (c *fakeSender) Forward(ctx context.Context, n forward.Forwarding, list []r
 	}
 	c.messages = append(c.messages, strings.TrimPrefix(n.Target, "https://")+": "+titles(list))
 	c.at = append(c.at, time.Now())
-	c.secret, c.end = n.Secret, n.End
+	c.secret, c.end, c.more = n.Secret, n.End, n.More
 	return c.err
 }
 
