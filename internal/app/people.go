@@ -26,6 +26,10 @@ func (a hosting) newPeople(st store.Store) {
 		f, err := here.Of(ctx, user)
 		return audience.Here{Followers: f.Count, Names: f.Names}, err
 	}
+	a.audience.Mail = func(ctx context.Context, user string) (audience.Mail, error) {
+		n, err := a.subscriptions().Count(ctx, user)
+		return audience.Mail(n), err
+	}
 }
 
 // followedURLs lists the public feeds of a user, of all posts or of a category, that have followers

@@ -34,6 +34,8 @@ type Audience struct {
 	Push func(ctx context.Context, user string) ([]Subscriber, error)
 	// Here returns the people of this server who follow a user; nil: unknown.
 	Here func(ctx context.Context, user string) (Here, error)
+	// Mail counts the subscribers of a user by e-mail; nil: unknown.
+	Mail func(ctx context.Context, user string) (Mail, error)
 	// Keep is the retention of daily counts [90 days].
 	Keep time.Duration
 

@@ -23,6 +23,7 @@ type Report struct {
 	Push     Push           `json:"push"`
 	Private  PrivateReaders `json:"private"`
 	Here     Here           `json:"here"`
+	Mail     Mail           `json:"mail"`
 
 	NotCounted NotCounted `json:"not_counted"`
 	Formats    []Count    `json:"formats"` // readers of services and programs by format
@@ -69,6 +70,17 @@ type Here struct {
 	Names     []string `json:"names"` // of those who show it
 }
 
+// Mail counts the addresses that receive the posts by e-mail. Readers does not count them.
+type Mail struct {
+	Each    int64 `json:"each"` // each post at once
+	Daily   int64 `json:"daily"`
+	Weekly  int64 `json:"weekly"`
+	Waiting int64 `json:"waiting"` // not confirmed yet
+}
+
+// Total returns the number of confirmed addresses.
+func (m Mail) Total() int64 { return m.Each + m.Daily + m.Weekly }
+
 // NotCounted lists clients that are not readers.
 type NotCounted struct {
 	Browsers int64 `json:"browsers"`
@@ -92,6 +104,11 @@ func (a *Audience) Report(ctx context.Context, user string, days int) (Report, e
 	r, err := a.count(ctx, user, now)
 	if err != nil {
 		return Report{}, err
+	}
+	if a.Mail != nil {
+		if r.Mail, err = a.Mail(ctx, user); err != nil {
+			return r, err
+		}
 	}
 	if a.Here != nil {
 		if r.Here, err = a.Here(ctx, user); err != nil {

@@ -67,10 +67,11 @@ func (s *Subscriptions) IsSubscription(n forward.Forwarding, owner string) bool 
 	return n.Via == forward.ViaEmail && n.SourceID == river.SourceID(s.Feed(owner))
 }
 
-// Subscribe sends a mail that asks an address to confirm. An address that is already subscribed, waits
-// or has declined gets no mail; the caller gets no error, so that nobody learns who subscribes. Errors:
-// fault.Invalid (the address), Refused (the author accepts no subscriptions), TooMany.
-func (s *Subscriptions) Subscribe(ctx context.Context, user, address string, client netip.Addr) error {
+// Subscribe sends a mail that asks an address to confirm. digest is how often the posts are sent. An
+// address that is already subscribed, waits or has declined gets no mail, and its digest stays; the
+// caller gets no error, so that nobody learns who subscribes. Errors: fault.Invalid (the address or
+// the digest), Refused (the author accepts no subscriptions), TooMany.
+func (s *Subscriptions) Subscribe(ctx context.Context, user, address, digest string, client netip.Addr) error {
 	s.once.Do(func() { s.clients = limit.New(mailRate, mailBurst, maxNetworks) })
 	on, err := s.On(ctx, user)
 	if err != nil {
@@ -115,9 +116,34 @@ func (s *Subscriptions) Subscribe(ctx context.Context, user, address string, cli
 	if err != nil {
 		return err
 	}
-	_, err = s.River.PutForwarding(ctx, forward.Forwarding{ID: id, Reader: reader, SourceID: own.SourceID, Via: forward.ViaEmail, Target: strings.TrimSpace(address)})
+	_, err = s.River.PutForwarding(ctx, forward.Forwarding{ID: id, Reader: reader, SourceID: own.SourceID, Via: forward.ViaEmail, Target: strings.TrimSpace(address), Digest: digest})
 	if fault.CodeOf(err) == fault.Refused && err != nil {
 		return nil // the address declined for good
 	}
 	return err
+}
+
+// Subscribers counts the addresses that receive the posts of an author.
+type Subscribers struct {
+	Each, Daily, Weekly int64 // confirmed: each post at once, or as a digest
+	Waiting             int64 // not confirmed yet
+}
+
+// Count counts the subscribers of an author.
+func (s *Subscriptions) Count(ctx context.Context, user string) (c Subscribers, err error) {
+	list, err := s.River.Forwardings(ctx, s.ReaderOf(user))
+	for _, n := range list {
+		switch {
+		case !s.IsSubscription(n, user) || n.Paused || n.State == forward.ForwardingEnded:
+		case n.State == forward.ForwardingWaiting:
+			c.Waiting++
+		case n.Digest == forward.DigestDaily:
+			c.Daily++
+		case n.Digest == forward.DigestWeekly:
+			c.Weekly++
+		default:
+			c.Each++
+		}
+	}
+	return c, err
 }

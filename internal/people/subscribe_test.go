@@ -50,9 +50,9 @@ func TestMailSubscriptionsOfVisitorsAreUniqueAndLimited(t *testing.T) {
 	next := 0
 	subscribe := func(user, address string) error {
 		next++ // each from a network of its own
-		return s.Subscribe(t.Context(), user, address, netip.AddrFrom4([4]byte{203, byte(next), 113, 1}))
+		return s.Subscribe(t.Context(), user, address, forward.DigestWeekly, netip.AddrFrom4([4]byte{203, byte(next), 113, 1}))
 	}
-	if err := subscribe("alice", " vera@home.example "); err != nil || len(r.put) != 1 || r.put[0].Target != "vera@home.example" || r.put[0].SourceID != feed || r.put[0].Via != forward.ViaEmail || r.put[0].Reader != "" {
+	if err := subscribe("alice", " vera@home.example "); err != nil || len(r.put) != 1 || r.put[0].Target != "vera@home.example" || r.put[0].SourceID != feed || r.put[0].Via != forward.ViaEmail || r.put[0].Reader != "" || r.put[0].Digest != forward.DigestWeekly {
 		t.Fatalf("%+v %v", r.put, err)
 	}
 	if err := subscribe("bob", "vera@home.example"); fault.CodeOf(err) != fault.Refused {
@@ -80,7 +80,7 @@ func TestMailSubscriptionsOfVisitorsAreUniqueAndLimited(t *testing.T) {
 	r.list = nil
 	var err error
 	for range mailBurst + 1 {
-		err = s.Subscribe(t.Context(), "alice", "vera@home.example", netip.MustParseAddr("198.51.100.1"))
+		err = s.Subscribe(t.Context(), "alice", "vera@home.example", "", netip.MustParseAddr("198.51.100.1"))
 	}
 	if fault.CodeOf(err) != fault.TooMany || fault.RetryAfter(err) == 0 {
 		t.Error(err)
@@ -88,5 +88,24 @@ func TestMailSubscriptionsOfVisitorsAreUniqueAndLimited(t *testing.T) {
 	r.ways = nil
 	if err := subscribe("alice", "vera@home.example"); fault.CodeOf(err) != fault.Refused {
 		t.Error(err)
+	}
+}
+
+func TestSubscribersAreCountedByDigest(t *testing.T) {
+	t.Parallel()
+	r := &fakeRiver{ways: []string{forward.ViaEmail}}
+	s := &Subscriptions{River: r, ReaderOf: func(string) string { return "" }, Feed: func(u string) string { return "https://a.example/" + u + "/rss.xml" }}
+	feed := river.SourceID("https://a.example/alice/rss.xml")
+	for _, n := range []forward.Forwarding{
+		{State: forward.ForwardingConfirmed}, {State: forward.ForwardingConfirmed, Digest: forward.DigestDaily},
+		{State: forward.ForwardingConfirmed, Digest: forward.DigestWeekly}, {State: forward.ForwardingConfirmed, Digest: forward.DigestWeekly},
+		{State: forward.ForwardingWaiting, Digest: forward.DigestDaily}, {State: forward.ForwardingEnded}, {State: forward.ForwardingConfirmed, Paused: true},
+	} {
+		n.Via, n.SourceID = forward.ViaEmail, feed
+		r.list = append(r.list, n)
+	}
+	r.list = append(r.list, forward.Forwarding{Via: forward.ViaWebhook, SourceID: feed, State: forward.ForwardingConfirmed}, forward.Forwarding{Via: forward.ViaEmail, SourceID: 9, State: forward.ForwardingConfirmed})
+	if got, err := s.Count(t.Context(), "alice"); err != nil || got != (Subscribers{Each: 1, Daily: 1, Weekly: 2, Waiting: 1}) {
+		t.Errorf("%+v %v", got, err)
 	}
 }

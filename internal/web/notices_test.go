@@ -75,6 +75,22 @@ func TestForwardingsAreCreatedTestedPausedAndDeleted(t *testing.T) {
 	g.wrong(404, "/feeds/notices/try", "id", "77")
 }
 
+func TestDigestIsChosenOnThePageOfForwardings(t *testing.T) {
+	t.Parallel()
+	g := newFollowHarness(t)
+	g.fakeRiver.addListsAndNotices("alice")
+	page := g.look("/feeds/notices")
+	if n := strings.Count(page, `action="/feeds/notices/digest"`); n != 1 {
+		t.Errorf("%d forwardings have digests; only e-mail has", n)
+	}
+	has(t, g.look(g.done("/feeds/notices/digest", "id", "2", "digest", "weekly")), "Saved.", `<option value="weekly" selected>`)
+	g.done("/feeds/notices", "via", "email", "target", "bea@example.org", "digest", "daily")
+	if all, _ := g.fakeRiver.Forwardings(t.Context(), "alice"); len(all) != 4 || all[1].Digest != forward.DigestWeekly || all[3].Digest != forward.DigestDaily {
+		t.Errorf("%+v", all)
+	}
+	g.wrong(404, "/feeds/notices/digest", "id", "77", "digest", "daily")
+}
+
 func TestRecipientsConfirmAndUnsubscribeByLink(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
@@ -106,7 +122,16 @@ func TestRecipientsConfirmAndUnsubscribeByLink(t *testing.T) {
 		t.Errorf("%d, then it is %s", rec.Code, g.fakeRiver.linkState)
 	}
 	rec = ask("GET", "/feeds/notices/end?token=good", "", nil)
-	has(t, rec.Body.String(), "Unsubscribe from these mails?", "<button>Unsubscribe</button>")
+	has(t, rec.Body.String(), "Unsubscribe from these mails?", "<button>Unsubscribe</button>", `name="digest" value="" required checked`)
+	rec = ask("POST", "/feeds/notices/end?token=good", "digest=weekly", nil)
+	has(t, rec.Body.String(), "<h1>Saved</h1>", "One mail a week lists them, on Monday.")
+	rec = ask("GET", "/feeds/notices/end?token=good", "", nil)
+	has(t, rec.Body.String(), `name="digest" value="weekly" required checked`)
+	rec = ask("POST", "/feeds/notices/end?token=good", "digest=", nil)
+	has(t, rec.Body.String(), "Each mail is sent at once.")
+	if rec = ask("POST", "/feeds/notices/end?token=good", "digest=hourly", nil); rec.Code != 400 {
+		t.Errorf("an unknown digest: %d", rec.Code)
+	}
 	if g.fakeRiver.linkState != forward.ForwardingConfirmed {
 		t.Error("looking at the link ended it")
 	}

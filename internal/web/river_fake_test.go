@@ -34,12 +34,13 @@ type fakeRiver struct {
 	full       map[int64]river.Full // full texts by item
 	err        error                // returned by every call, if set
 
-	add       func(river.Request) (river.Added, error)
-	refresh   func(id int64) (river.Check, error)
-	explain   func(id int64) (river.Explanation, error)
-	linkState string // of the forwarding that a link names
-	imported  func(reader, doc string, o river.ImportOptions) (river.Imported, error)
-	tryNotice func(id int64) error
+	add        func(river.Request) (river.Added, error)
+	refresh    func(id int64) (river.Check, error)
+	explain    func(id int64) (river.Explanation, error)
+	linkState  string // of the forwarding that a link names
+	linkDigest string
+	imported   func(reader, doc string, o river.ImportOptions) (river.Imported, error)
+	tryNotice  func(id int64) error
 }
 
 func newFakeRiver(now func() time.Time) *fakeRiver {

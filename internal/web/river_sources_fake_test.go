@@ -394,7 +394,7 @@ func (b *fakeRiver) link(token string) (forward.Link, error) {
 	if token != "good" {
 		return forward.Link{}, fault.New(fault.NotFound, "This link is not valid.")
 	}
-	return forward.Link{Reader: "alice", Sender: "alice", Target: "vic@x.example", State: b.linkState}, b.err
+	return forward.Link{Reader: "alice", Sender: "alice", Target: "vic@x.example", State: b.linkState, Digest: b.linkDigest}, b.err
 }
 
 func (b *fakeRiver) ConfirmForwarding(_ context.Context, token string) (forward.Link, error) {
@@ -407,6 +407,18 @@ func (b *fakeRiver) EndForwarding(_ context.Context, token string) (forward.Link
 
 func (b *fakeRiver) AllowForwarding(_ context.Context, token string) (forward.Link, error) {
 	return b.decide(token, forward.ForwardingConfirmed)
+}
+
+func (b *fakeRiver) ChooseDigest(_ context.Context, token, digest string) (forward.Link, error) {
+	if digest != "" && digest != forward.DigestDaily && digest != forward.DigestWeekly {
+		return forward.Link{}, fault.New(fault.Invalid, "A digest is daily or weekly.")
+	}
+	if token == "good" {
+		b.mu.Lock()
+		b.linkDigest = digest
+		b.mu.Unlock()
+	}
+	return b.link(token)
 }
 
 func (b *fakeRiver) decide(token, state string) (forward.Link, error) {

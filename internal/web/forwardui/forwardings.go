@@ -13,6 +13,7 @@ import (
 	"cloudburst/internal/web/feedview"
 	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
+	"cloudburst/protocol/rsscloud"
 )
 
 type listView struct {
@@ -37,6 +38,7 @@ type listRow struct {
 	Ended    bool // ended by the recipient
 	Signed   bool
 	TryError string
+	Digests  []digestChoice // of a mailbox
 }
 
 // formView holds the values of the form for a new recipient. A secret is never written back into
@@ -49,6 +51,7 @@ type formView struct {
 	Via         string
 	Vias        []viaChoice
 	Target      string
+	Digests     []digestChoice
 	TargetError string
 	Error       string
 }
@@ -100,7 +103,7 @@ func (s *Pages) list(ctx context.Context, reader string, v *listView) error {
 	if err != nil {
 		return err
 	}
-	v.Form.Vias, v.Form.Via = viaChoices(), forward.ViaWebhook
+	v.Form.Vias, v.Form.Via, v.Form.Digests = viaChoices(), forward.ViaWebhook, digestChoices(forward.DigestNone)
 	for _, c := range categories[:min(len(categories), maxCategories)] {
 		v.Form.Categories = append(v.Form.Categories, c.Name)
 	}
@@ -156,7 +159,7 @@ func (s *Pages) row(n forward.Forwarding, names map[int64]string) listRow {
 	}
 	switch n.Via {
 	case forward.ViaEmail:
-		row.Via = "by e-mail to"
+		row.Via, row.Digests = "by e-mail to", digestChoices(n.Digest)
 	case forward.ViaWebhook:
 		row.Via = "as JSON to"
 	case forward.ViaPost:
@@ -199,7 +202,7 @@ func (s *Pages) doAdd(rw http.ResponseWriter, r *http.Request, reader string) {
 		return
 	}
 	what := shell.CleanText(shell.FormValue(form, "what"), 210)
-	n := forward.Forwarding{Reader: reader, Via: shell.CleanText(shell.FormValue(form, "via"), 20), Target: strings.TrimSpace(shell.CleanText(shell.FormValue(form, "target"), 2048)), Secret: shell.FormValue(form, "secret"), CreatedAt: s.CurrentTime()}
+	n := forward.Forwarding{Reader: reader, Via: shell.CleanText(shell.FormValue(form, "via"), 20), Target: strings.TrimSpace(shell.CleanText(shell.FormValue(form, "target"), 2048)), Secret: shell.FormValue(form, "secret"), Digest: shell.CleanText(shell.FormValue(form, "digest"), 20), CreatedAt: s.CurrentTime()}
 	kind, rest, _ := strings.Cut(what, ":")
 	switch kind {
 	case "c":
@@ -226,7 +229,7 @@ func (s *Pages) doAdd(rw http.ResponseWriter, r *http.Request, reader string) {
 	s.LogFailure(r, err, status)
 	shell.SetRetryAfter(rw, err)
 	s.showList(rw, r, reader, status, func(v *listView) {
-		v.Form.What, v.Form.Via, v.Form.Target = what, n.Via, n.Target
+		v.Form.What, v.Form.Via, v.Form.Target, v.Form.Digests = what, n.Via, n.Target, digestChoices(n.Digest)
 		if v.Form.Error = shell.Reason(err); status == http.StatusBadRequest {
 			v.Form.Error, v.Form.TargetError = "", v.Form.Error
 		}
@@ -264,14 +267,14 @@ func targetError(n forward.Forwarding) string {
 }
 
 // forwarding returns the forwarding of the reader that the form of a row names.
-func (s *Pages) forwarding(rw http.ResponseWriter, r *http.Request, reader string) (n forward.Forwarding, sure, ok bool) {
+func (s *Pages) forwarding(rw http.ResponseWriter, r *http.Request, reader string) (n forward.Forwarding, form rsscloud.Form, ok bool) {
 	form, err := shell.ReadForm(rw, r)
 	if err == nil {
 		var all []forward.Forwarding
 		all, err = s.River.Forwardings(r.Context(), reader)
 		for _, n := range all {
 			if err == nil && strconv.FormatInt(n.ID, 10) == shell.FormValue(form, "id") {
-				return n, shell.FormValue(form, "sure") != "", true
+				return n, form, true
 			}
 		}
 	}
@@ -279,7 +282,7 @@ func (s *Pages) forwarding(rw http.ResponseWriter, r *http.Request, reader strin
 		err = fault.New(fault.NotFound, "This forwarding does not exist any more.")
 	}
 	s.Fail(rw, r, err)
-	return n, false, false
+	return n, form, false
 }
 
 // doTry forwards the newest item now.
@@ -331,13 +334,27 @@ func (s *Pages) doPause(rw http.ResponseWriter, r *http.Request, reader string) 
 	http.Redirect(rw, r, "/feeds/notices?done="+done, http.StatusSeeOther)
 }
 
-// doRemove deletes a forwarding after confirmation.
-func (s *Pages) doRemove(rw http.ResponseWriter, r *http.Request, reader string) {
-	n, sure, ok := s.forwarding(rw, r, reader)
+// doDigest changes how often a mailbox receives new items.
+func (s *Pages) doDigest(rw http.ResponseWriter, r *http.Request, reader string) {
+	n, form, ok := s.forwarding(rw, r, reader)
 	if !ok {
 		return
 	}
-	if !sure {
+	n.Digest = shell.CleanText(shell.FormValue(form, "digest"), 20)
+	if _, err := s.River.PutForwarding(r.Context(), n); err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	http.Redirect(rw, r, "/feeds/notices?done=digest", http.StatusSeeOther)
+}
+
+// doRemove deletes a forwarding after confirmation.
+func (s *Pages) doRemove(rw http.ResponseWriter, r *http.Request, reader string) {
+	n, form, ok := s.forwarding(rw, r, reader)
+	if !ok {
+		return
+	}
+	if shell.FormValue(form, "sure") == "" {
 		s.AskFirst(rw, r, "Delete this forwarding?", shell.Question{Lines: []string{s.Locale(r).Say("%s receives no more items. To create the forwarding again, you need its secret if it has one.", shell.CleanText(feedview.WithoutUser(n.Target), 300))},
 			Action: r.URL.Path, Fields: []shell.NamedValue{{Name: "id", Value: strconv.FormatInt(n.ID, 10)}}, Button: "Delete", Back: "/feeds/notices"})
 		return

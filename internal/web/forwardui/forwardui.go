@@ -35,6 +35,7 @@ type Links interface {
 	ConfirmForwarding(ctx context.Context, token string) (forward.Link, error)
 	EndForwarding(ctx context.Context, token string) (forward.Link, error)
 	AllowForwarding(ctx context.Context, token string) (forward.Link, error)
+	ChooseDigest(ctx context.Context, token, digest string) (forward.Link, error)
 }
 
 // Options configure the pages. All fields must be set.
@@ -66,6 +67,7 @@ func (s *Pages) pageView(r *http.Request, title string) pageView {
 		"paused":  "Paused. New items are not sent.",
 		"resumed": "Resumed. New items are sent again.",
 		"removed": "Removed.",
+		"digest":  "Saved.",
 	}[r.URL.Query().Get("done")]}
 }
 
@@ -83,8 +85,9 @@ func (s *Pages) Routes() []route.Route {
 		s.Form("/feeds/notices", "Adds a recipient of new items.", s.doAdd),
 		s.Form("/feeds/notices/try", "Sends the newest item to a recipient.", s.doTry),
 		s.Form("/feeds/notices/pause", "Pauses or resumes forwarding.", s.doPause),
+		s.Form("/feeds/notices/digest", "Changes how often a mailbox receives new items.", s.doDigest),
 		s.Form("/feeds/notices/remove", "Removes a recipient.", s.doRemove),
 	}
 	all = append(all, open("/feeds/notices/confirm", "Asks a recipient for consent, from the link in a mail.", "Saves the consent of a recipient.", s.confirmPage, s.doConfirm)...)
-	return append(all, open(EndPath, "Asks a recipient whether forwarding ends, from the link in a mail.", "Ends forwarding for a recipient, also by one click in a mail program.", s.endPage, s.doEnd)...)
+	return append(all, open(EndPath, "Asks a recipient whether forwarding ends or how often mails arrive, from the link in a mail.", "Ends forwarding for a recipient, also by one click in a mail program, or changes how often mails arrive.", s.endPage, s.doEnd)...)
 }

@@ -1,8 +1,10 @@
 package forwardui
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"cloudburst/internal/river/forward"
 	"cloudburst/internal/web/shell"
@@ -18,6 +20,33 @@ type linkView struct {
 	Action string // of the form; "": no form
 	Button string
 	Field  string // hidden field of the form
+	// Digests are the choices of how often mails arrive, for a form with the same Action; nil: no form.
+	Digests []digestChoice
+}
+
+// digestChoice is a choice of how often mails arrive.
+type digestChoice struct {
+	Value, Text string
+	Chosen      bool
+}
+
+func digestChoices(chosen string) []digestChoice {
+	all := []digestChoice{{Value: forward.DigestNone, Text: "At once"}, {Value: forward.DigestDaily, Text: "Once a day"}, {Value: forward.DigestWeekly, Text: "Once a week, on Monday"}}
+	for i := range all {
+		all[i].Chosen = all[i].Value == chosen
+	}
+	return all
+}
+
+// digestLine states how often mails arrive; "": at once.
+func digestLine(v shell.View, digest string) string {
+	switch digest {
+	case forward.DigestDaily:
+		return v.Say("One mail a day lists them.")
+	case forward.DigestWeekly:
+		return v.Say("One mail a week lists them, on Monday.")
+	}
+	return ""
 }
 
 // confirmPage asks the recipient to confirm. A GET request by a mail scanner changes nothing.
@@ -35,7 +64,7 @@ func (s *Pages) confirmPage(rw http.ResponseWriter, r *http.Request) {
 	case "":
 		v.Lines = []string{v.Say("You declined: no items will be forwarded to %s any more.", shell.CleanText(l.Target, 300))}
 	default:
-		v.Lines = []string{v.Say("New items of %s on this server will be sent to %s.", senderOf(l), shell.CleanText(l.Target, 300)), v.Say("Each mail has a link that ends it.")}
+		v.Lines = withoutEmpty(v.Say("New items of %s on this server will be sent to %s.", senderOf(l), shell.CleanText(l.Target, 300)), digestLine(v.View, l.Digest), v.Say("Each mail has a link to change how often mails arrive, and to end them."))
 		v.Action, v.Button = linkAction("/feeds/notices/confirm", token), "Confirm"
 	}
 	s.showLink(rw, r, v)
@@ -52,11 +81,15 @@ func (s *Pages) doConfirm(rw http.ResponseWriter, r *http.Request) {
 
 func (s *Pages) confirmed(r *http.Request, l forward.Link) linkView {
 	v := linkView{View: s.NewView(r, "Confirmed")}
-	v.Lines = []string{v.Say("New items that %s forwards go to %s from now on. Each mail has a link that ends it.", senderOf(l), shell.CleanText(l.Target, 300))}
+	v.Lines = withoutEmpty(v.Say("New items that %s forwards go to %s from now on.", senderOf(l), shell.CleanText(l.Target, 300)), digestLine(v.View, l.Digest), v.Say("Each mail has a link to change how often mails arrive, and to end them."))
 	return v
 }
 
-// endPage asks whether to end forwarding, because mail programs may open links automatically.
+func withoutEmpty(lines ...string) []string {
+	return slices.DeleteFunc(lines, func(line string) bool { return line == "" })
+}
+
+// endPage asks whether to end forwarding or how often mails should arrive, because mail programs may open links automatically.
 func (s *Pages) endPage(rw http.ResponseWriter, r *http.Request) {
 	token := r.URL.Query().Get("token")
 	l, err := s.River.EndLink(r.Context(), token)
@@ -70,10 +103,13 @@ func (s *Pages) endPage(rw http.ResponseWriter, r *http.Request) {
 	}
 	v := linkView{View: s.NewView(r, "Unsubscribe from these mails?"), Action: linkAction(EndPath, token), Button: "Unsubscribe"}
 	v.Lines = []string{v.Say("No items of %s will be forwarded to %s any more.", senderOf(l), shell.CleanText(l.Target, 300))}
+	if l.State == forward.ForwardingConfirmed {
+		v.Digests = digestChoices(l.Digest)
+	}
 	s.showLink(rw, r, v)
 }
 
-// doEnd ends forwarding with one click, or resumes it.
+// doEnd ends forwarding with one click, resumes it, or changes how often mails arrive.
 //
 // spec:cloudburst#forwarding-unsubscribe
 func (s *Pages) doEnd(rw http.ResponseWriter, r *http.Request) {
@@ -89,12 +125,32 @@ func (s *Pages) doEnd(rw http.ResponseWriter, r *http.Request) {
 		s.showLink(rw, r, s.confirmed(r, l))
 		return
 	}
+	if r.PostForm.Has("digest") {
+		s.doChoose(rw, r, token)
+		return
+	}
 	l, err := s.River.EndForwarding(r.Context(), token)
 	if err != nil {
 		s.Fail(rw, r, err)
 		return
 	}
 	s.showLink(rw, r, s.ended(r, l, token))
+}
+
+// doChoose changes how often the mails of a link arrive.
+func (s *Pages) doChoose(rw http.ResponseWriter, r *http.Request, token string) {
+	l, err := s.River.ChooseDigest(r.Context(), token, r.PostFormValue("digest"))
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	if l.State == forward.ForwardingEnded {
+		s.showLink(rw, r, s.ended(r, l, token))
+		return
+	}
+	v := linkView{View: s.NewView(r, "Saved")}
+	v.Lines = withoutEmpty(v.Say("New items of %s are sent to %s.", senderOf(l), shell.CleanText(l.Target, 300)), cmp.Or(digestLine(v.View, l.Digest), v.Say("Each mail is sent at once.")))
+	s.showLink(rw, r, v)
 }
 
 func (s *Pages) ended(r *http.Request, l forward.Link, token string) linkView {

@@ -19,7 +19,8 @@ type followView struct {
 	Host, Continue              string // name of that server, and its form for this author
 	ByMail                      bool   // the author sends posts by e-mail
 	Address, AddressWrong       string
-	Asked                       bool // the form was sent; the address receives a mail if it has to confirm
+	Digest                      string // how often, as chosen
+	Asked                       bool   // the form was sent; the address receives a mail if it has to confirm
 }
 
 // followPage leads a visitor to the form of their own server. The page shows the link instead of a
@@ -81,8 +82,9 @@ func (s *Pages) doMail(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	user, address := shell.FormValue(form, "user"), shell.CleanText(strings.TrimSpace(shell.FormValue(form, "address")), 300)
+	digest := shell.CleanText(shell.FormValue(form, "digest"), 20)
 	if _, err = s.Hosted(r.Context(), user); err == nil {
-		err = s.Subscriptions.Subscribe(r.Context(), user, address, s.CallerOf(r).Addr)
+		err = s.Subscriptions.Subscribe(r.Context(), user, address, digest, s.CallerOf(r).Addr)
 	}
 	if fault.CodeOf(err) == fault.Invalid && err != nil {
 		v, failed := s.followView(r, user)
@@ -90,7 +92,7 @@ func (s *Pages) doMail(rw http.ResponseWriter, r *http.Request) {
 			s.Fail(rw, r, failed)
 			return
 		}
-		v.Address, v.AddressWrong = address, shell.Reason(err)
+		v.Address, v.Digest, v.AddressWrong = address, digest, shell.Reason(err)
 		s.Render(rw, r, http.StatusBadRequest, "peoplefollow", v)
 		return
 	}

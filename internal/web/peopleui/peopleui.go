@@ -42,7 +42,7 @@ type River interface {
 type Subscriptions interface {
 	Sends() bool
 	On(ctx context.Context, user string) (bool, error)
-	Subscribe(ctx context.Context, user, address string, client netip.Addr) error
+	Subscribe(ctx context.Context, user, address, digest string, client netip.Addr) error
 }
 
 // Options configure the pages.
