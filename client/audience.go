@@ -26,11 +26,20 @@ type Readers struct {
 	Partial       bool         `json:"partial,omitempty"` // the report covers only part of a large audience
 	Here          int64        `json:"here"`              // people of this server who follow the user; Services counts them
 	HereNames     []string     `json:"here_names"`        // of those who show whom they follow
+	Mail          MailReaders  `json:"mail"`              // subscribers by e-mail; not in Count
 	ServiceList   []Service    `json:"service_list"`      // largest first
 	ProgramList   []NamedCount `json:"program_list"`      // by name, largest first
 	PushList      []NamedCount `json:"push_list"`         // push subscriptions by protocol
 	Formats       []NamedCount `json:"formats"`           // readers by feed format; "" is the document as saved
 	Days          []Day        `json:"days"`              // oldest first, today last
+}
+
+// MailReaders counts the addresses that receive the posts of a user by e-mail.
+type MailReaders struct {
+	Each    int64 `json:"each"` // each post at once
+	Daily   int64 `json:"daily"`
+	Weekly  int64 `json:"weekly"`
+	Waiting int64 `json:"waiting"` // not confirmed yet
 }
 
 // Service is a feed service that fetches a feed once for many readers.

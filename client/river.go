@@ -255,6 +255,7 @@ type Forwarding struct {
 	State     string     `json:"state"`                // waiting (for consent), confirmed, ended (by the recipient)
 	AskedAt   *time.Time `json:"asked_at,omitempty"`   // when the server last requested the recipient's consent
 	DecidedAt *time.Time `json:"decided_at,omitempty"` // when the recipient confirmed or ended it
+	Digest    string     `json:"digest,omitempty"`     // daily or weekly: one e-mail with the items of that time; "": at once
 }
 
 // ForwardingRequest creates a forwarding or, with ID, changes an existing one.
@@ -266,6 +267,7 @@ type ForwardingRequest struct {
 	Target   string  `json:"target"`
 	Secret   *string `json:"secret,omitempty"` // nil: unchanged
 	Paused   bool    `json:"paused,omitempty"`
+	Digest   *string `json:"digest,omitempty"` // daily, weekly or "" (at once), for e-mail; nil: unchanged
 }
 
 // FilterCondition compares a part of an item with some values; one of them must occur.

@@ -161,7 +161,7 @@ func TestRiverResponsesMatchSchema(t *testing.T) {
 		{"DELETE", "/v1/filters/1", "/v1/filters/{id}", "", "", 200},
 		{"DELETE", "/v1/filters/7", "/v1/filters/{id}", "", "", 404},
 		{"GET", "/v1/notices", "", "", "", 200},
-		{"PUT", "/v1/notices", "", js, `{"via":"email","target":"ann@a.example","source":"http://a.example/"}`, 200},
+		{"PUT", "/v1/notices", "", js, `{"via":"email","target":"ann@a.example","source":"http://a.example/","digest":"weekly"}`, 200},
 		{"PUT", "/v1/notices", "", js, `{"id":"1","via":"webhook","target":"https://other.example/","paused":true}`, 200},
 		{"PUT", "/v1/notices", "", js, `{"id":"9","via":"webhook","target":"https://other.example/"}`, 404},
 		{"PUT", "/v1/notices", "", js, `{"via":"pigeon","target":"x"}`, 400},
@@ -186,6 +186,9 @@ func TestRiverResponsesMatchSchema(t *testing.T) {
 		if strings.Contains(body, "-secret\"") || strings.Contains(body, "the-token") {
 			t.Errorf("%s %s reveals a secret: %s", tt.method, tt.path, body)
 		}
+	}
+	if n := w.forwardings[len(w.forwardings)-1]; n.Digest != forward.DigestWeekly {
+		t.Errorf("the digest is %q", n.Digest)
 	}
 	if w.forwardings[0].Secret != "hook-secret" || w.forwardings[0].Target != "https://other.example/" || !w.forwardings[0].Paused {
 		t.Errorf("the forwarding became %+v", w.forwardings[0])

@@ -62,6 +62,11 @@ func (s riverAPI) putForwarding(c *riverCall) error {
 		}
 		n.Secret = *in.Secret
 	}
+	if in.Digest != nil {
+		n.Digest = *in.Digest
+	} else if n.Via != forward.ViaEmail {
+		n.Digest = forward.DigestNone // only e-mail has digests
+	}
 	if n, err = s.River.PutForwarding(c.ctx(), n); err != nil {
 		return err
 	}

@@ -252,6 +252,7 @@ func (r *fullReport) Report(_ context.Context, user string, days int) (audience.
 	out.Push = audience.Push{Subscriptions: 7, Readers: 2, List: []audience.Count{{Name: "websub", N: 7}}}
 	out.Private.Readers = 1
 	out.Here = audience.Here{Followers: 2, Names: []string{"bob"}}
+	out.Mail = audience.Mail{Each: 1, Daily: 2, Weekly: 3, Waiting: 4}
 	out.Days = []audience.Day{{Day: start(), Readers: 10, Services: 4, Programs: 3, Push: 2, Private: 1, Requests: 90, NotModified: 80}}
 	return out, nil
 }
@@ -277,6 +278,7 @@ func TestReaderResponsesMatchSchema(t *testing.T) {
 	}
 	want := client.Readers{
 		User: "alice", At: start(), WindowDays: 3, Count: 10, Services: 4, Programs: 3, Once: 1, Push: 2, Subscriptions: 7, Private: 1, Browsers: 5, Robots: 6, Partial: true, Here: 2, HereNames: []string{"bob"},
+		Mail:        client.MailReaders{Each: 1, Daily: 2, Weekly: 3, Waiting: 4},
 		ServiceList: []client.Service{{Name: "Far", Format: "atom", Subscribers: 4, LastAt: start()}},
 		ProgramList: []client.NamedCount{{Name: "Near", Count: 3}}, PushList: []client.NamedCount{{Name: "websub", Count: 7}}, Formats: []client.NamedCount{},
 		Days: []client.Day{{Day: start(), Readers: 10, Services: 4, Programs: 3, Push: 2, Private: 1, Requests: 90, NotModified: 80}},

@@ -26,7 +26,7 @@ func Readers(r audience.Report) client.Readers {
 		Services: r.Services.Readers, Programs: r.Programs.Readers, Once: r.Programs.Once, Push: r.Push.Readers,
 		Subscriptions: r.Push.Subscriptions, Private: r.Private.Readers,
 		Browsers: r.NotCounted.Browsers, Robots: r.NotCounted.Robots, Partial: r.Partial,
-		Here: r.Here.Followers, HereNames: append([]string{}, r.Here.Names...),
+		Here: r.Here.Followers, HereNames: append([]string{}, r.Here.Names...), Mail: client.MailReaders(r.Mail),
 		ServiceList: make([]client.Service, len(r.Services.List)), Days: make([]client.Day, len(r.Days)),
 		ProgramList: counts(r.Programs.List), PushList: counts(r.Push.List), Formats: counts(r.Formats),
 	}

@@ -141,7 +141,7 @@ func Forwarding(n *forward.Forwarding) client.Forwarding {
 	return client.Forwarding{
 		ID: n.ID, SourceID: n.SourceID, Category: n.Category, Via: n.Via, Target: n.Target, Signed: n.Secret != "", Paused: n.Paused,
 		CreatedAt: Milli(n.CreatedAt), Sent: n.Sent, LastAt: When(n.LastAt), Failures: n.Failures, Problem: n.Problem,
-		State: n.State, AskedAt: When(n.AskedAt), DecidedAt: When(n.DecidedAt),
+		State: n.State, AskedAt: When(n.AskedAt), DecidedAt: When(n.DecidedAt), Digest: n.Digest,
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/internal/cli/shell"
+	"cloudburst/internal/fault"
 )
 
 func (p *commands) notices() *cobra.Command {
@@ -20,17 +21,35 @@ program by webhook (JSON) or form POST, to a person by email, or as a status to 
 
 Works on the running server, or on the data folder when none runs.`)
 	c.Aliases = []string{"forwarding"}
-	c.AddCommand(p.noticesAdd(), p.noticesList(), p.noticesRemove(), p.noticesTry())
+	c.AddCommand(p.noticesAdd(), p.noticesList(), p.noticesSet(), p.noticesRemove(), p.noticesTry())
 	return c
 }
 
 const noticeFields = `id, source_id, category, via, target, signed, paused, created_at,
-sent, last_at, failures, problem, state, asked_at, decided_at`
+sent, last_at, failures, problem, state, asked_at, decided_at, digest`
 
 func noticeVias() []string { return []string{"webhook", "email", "post", "mastodon"} }
 
+// digestNone is the word of the commands for a forwarding without digests.
+const digestNone = "none"
+
+func digestFlag(c *cobra.Command, value *string) {
+	shell.ChoiceFlag(c, value, "digest", "one email for the items of a day or a week", digestNone, "daily", "weekly")
+}
+
+// digestOf returns the value of --digest in the JSON API; nil: not set.
+func digestOf(c *cobra.Command, value string) *string {
+	switch {
+	case !c.Flags().Changed("digest"):
+		return nil
+	case value == digestNone:
+		return new("")
+	}
+	return &value
+}
+
 func (p *commands) noticesAdd() *cobra.Command {
-	var user, secretFile string
+	var user, secretFile, digest string
 	var n client.ForwardingRequest
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
@@ -40,7 +59,8 @@ func (p *commands) noticesAdd() *cobra.Command {
 webhook posts JSON, signed with the secret of --secret-file; post posts a form with url,
 title, text and feed; email needs a mail server in the settings; mastodon publishes a status
 with a link for each item of --source, with the access token in --secret-file. The default
-is email for an address with @ and webhook for a URL.
+is email for an address with @ and webhook for a URL. --digest sends one email a day or a
+week that lists the items.
 
 The server forwards items only with the consent of the recipient: a person opens a link
 in an email, a program answers a challenge (see docs/guides/notices.md). "notices list" shows
@@ -50,7 +70,7 @@ the state, and "notices try" requests consent again.
 		Example: "  cloudburst notices add --category News https://example.org/hook\n  cloudburst notices add --source https://example.com/rss.xml ann@example.org",
 		Args:    shell.Between(1, 1, "one TARGET: a URL or an email address"),
 		RunE: func(c *cobra.Command, args []string) error {
-			n.Target = args[0]
+			n.Target, n.Digest = args[0], digestOf(c, digest)
 			if n.Via == "" {
 				n.Via = "webhook"
 				if strings.Contains(n.Target, "@") && !strings.Contains(n.Target, "://") {
@@ -80,6 +100,7 @@ the state, and "notices try" requests consent again.
 	ofReader(c, &user)
 	shell.ChoiceFlag(c, &n.Via, "via", "method", noticeVias()...)
 	f.StringVar(&n.Source, "source", "", "only items of the feed with this `URL` or id")
+	digestFlag(c, &digest)
 	f.StringVar(&n.Category, "category", "", "only items in the category with this `name`")
 	f.StringVar(&secretFile, "secret-file", "", "`file` with the secret that signs webhooks or the access token of Mastodon; - is standard input")
 	f.BoolVar(&asJSON, "json", false, "print a JSON object")
@@ -126,7 +147,7 @@ func (p *commands) noticesList() *cobra.Command {
 }
 
 func (p *commands) printNotices(list []client.Forwarding, asJSON bool) error {
-	return shell.PrintList(p.Out, shell.Each(list), asJSON, []string{"ID", "VIA", "TARGET", "OF", "STATE", "SENT", "LAST", "PROBLEM"}, func(n *client.Forwarding) []string {
+	return shell.PrintList(p.Out, shell.Each(list), asJSON, []string{"ID", "VIA", "TARGET", "OF", "STATE", "SENT", "LAST", "PROBLEM", "DIGEST"}, func(n *client.Forwarding) []string {
 		of := "all feeds"
 		switch {
 		case n.SourceID != 0:
@@ -134,7 +155,7 @@ func (p *commands) printNotices(list []client.Forwarding, asJSON bool) error {
 		case n.Category != "":
 			of = n.Category
 		}
-		return []string{strconv.FormatInt(n.ID, 10), n.Via, n.Target, of, noticeState(n), fmt.Sprint(n.Sent), shell.FormatTime(n.LastAt), n.Problem}
+		return []string{strconv.FormatInt(n.ID, 10), n.Via, n.Target, of, noticeState(n), fmt.Sprint(n.Sent), shell.FormatTime(n.LastAt), n.Problem, n.Digest}
 	})
 }
 
@@ -144,6 +165,52 @@ func noticeState(n *client.Forwarding) string {
 		return "paused"
 	}
 	return n.State
+}
+
+func (p *commands) noticesSet() *cobra.Command {
+	var user, digest string
+	c := shell.ServerFlags(&cobra.Command{
+		Use:   "set ID --digest none|daily|weekly",
+		Short: "Change how often a mailbox receives new items",
+		Long: `Changes whether a mailbox receives each item at once (none), or one email a day or a week.
+Pending items are sent at once, or with the next email. "notices list" prints the IDs.`,
+		Example: "  cloudburst notices set 7 --digest weekly",
+		Args:    shell.Between(1, 1, "the ID of one forwarding"),
+		RunE: func(c *cobra.Command, args []string) error {
+			chosen := digestOf(c, digest)
+			if chosen == nil {
+				return shell.Usagef("--digest is required")
+			}
+			return p.aNotice(c, args[0], func(ctx context.Context, s *shell.Connection, id int64) (string, error) {
+				n, err := aForwarding(ctx, s.River(user), id)
+				if err == nil {
+					change := client.ForwardingRequest{ID: id, Category: n.Category, Via: n.Via, Target: n.Target, Paused: n.Paused, Digest: chosen}
+					if n.SourceID != 0 {
+						change.Source = strconv.FormatInt(n.SourceID, 10)
+					}
+					_, err = s.River(user).PutForwarding(ctx, change)
+				}
+				return fmt.Sprintf("Forwarding %d has the digest %s.", id, digest), err
+			})
+		},
+	})
+	ofReader(c, &user)
+	digestFlag(c, &digest)
+	return c
+}
+
+// aForwarding returns one forwarding of a user.
+func aForwarding(ctx context.Context, r *client.River, id int64) (client.Forwarding, error) {
+	list, err := r.Forwardings(ctx)
+	if err != nil {
+		return client.Forwarding{}, err
+	}
+	for _, n := range list {
+		if n.ID == id {
+			return n, nil
+		}
+	}
+	return client.Forwarding{}, fault.New(fault.NotFound, "There is no forwarding %d: \"notices list\" prints the IDs.", id)
 }
 
 // noticeID parses the ID of a forwarding.

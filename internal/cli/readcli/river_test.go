@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -368,7 +369,7 @@ func TestOPMLExportWritesFileOrStandardOutput(t *testing.T) {
 
 func TestForwardingsAreAddedTestedAndRemoved(t *testing.T) {
 	t.Parallel()
-	n := client.Forwarding{ID: 4, Via: "email", Target: "ann@a.example", Category: "News", State: "waiting"}
+	n := client.Forwarding{ID: 4, Via: "email", Target: "ann@a.example", Category: "News", State: "waiting", Digest: "daily"}
 	c := &canned{answers: map[string]any{"PUT /v1/notices": n, "GET /v1/notices": map[string]any{"notices": []client.Forwarding{n}}, "DELETE /v1/notices/4": map[string]any{},
 		"POST /v1/notices/4/try": &client.Error{Status: 422, Code: "unreadable", Message: "Nobody takes mail there."}}}
 	for _, tt := range []struct {
@@ -376,9 +377,12 @@ func TestForwardingsAreAddedTestedAndRemoved(t *testing.T) {
 		out, stderr string
 		code        int
 	}{
-		{"add ann@a.example --category News", "Forwarding 4 will send new items to ann@a.example by email after the recipient gives consent.\n", "No server is running: the next start (cloudburst serve) requests the consent of the recipient.\n", 0},
+		{"add ann@a.example --category News --digest weekly", "Forwarding 4 will send new items to ann@a.example by email after the recipient gives consent.\n", "No server is running: the next start (cloudburst serve) requests the consent of the recipient.\n", 0},
 		{"add https://hook.example/@x --secret-file -", "Forwarding 4 will send new items to ann@a.example by email after the recipient gives consent.\n", "No server is running: the next start (cloudburst serve) requests the consent of the recipient.\n", 0},
-		{"list", "4\temail\tann@a.example\tNews\twaiting\t0\t-\t\n", "", 0},
+		{"list", "4\temail\tann@a.example\tNews\twaiting\t0\t-\t\tdaily\n", "", 0},
+		{"set 4 --digest none", "Forwarding 4 has the digest none.\n", "", 0},
+		{"set 5 --digest daily", "", "cloudburst: There is no forwarding 5: \"notices list\" prints the IDs.\n", 1},
+		{"set 4", "", "cloudburst: --digest is required\n", 2},
 		{"try 4", "", "cloudburst: Nobody takes mail there.\n", 1},
 		{"remove 4", "Forwarding 4 is removed.\n", "", 0},
 		{"remove ann", "", "cloudburst: invalid forwarding ID \"ann\": \"notices list\" prints the IDs\n", 2},
@@ -388,11 +392,14 @@ func TestForwardingsAreAddedTestedAndRemoved(t *testing.T) {
 			t.Errorf("%s: %q %q %d", tt.args, out, stderr, code)
 		}
 	}
-	if want := `PUT /v1/notices? {"category":"News","via":"email","target":"ann@a.example"}`; c.asked[0] != want {
+	if want := `PUT /v1/notices? {"category":"News","via":"email","target":"ann@a.example","digest":"weekly"}`; c.asked[0] != want {
 		t.Error(c.asked[0])
 	}
 	if want := `PUT /v1/notices? {"via":"webhook","target":"https://hook.example/@x","secret":"sh"}`; c.asked[1] != want {
 		t.Error(c.asked[1])
+	}
+	if want := `PUT /v1/notices? {"id":"4","category":"News","via":"email","target":"ann@a.example","digest":""}`; !slices.Contains(c.asked, want) {
+		t.Error(c.asked)
 	}
 }
 

@@ -80,6 +80,9 @@ func printReaders(w io.Writer, r client.Readers) error {
 		row(1, n.Count, n.Name)
 	}
 	row(0, r.Private, "of the private feed")
+	if m := r.Mail; m.Each+m.Daily+m.Weekly+m.Waiting > 0 {
+		fmt.Fprintf(out, "By e-mail, not counted above: %d with each post, %d daily, %d weekly, %d not confirmed.\n", m.Each, m.Daily, m.Weekly, m.Waiting)
+	}
 	fmt.Fprintf(out, "Not counted: %s, %s.\n", text.Plural(int(r.Browsers), "browser"), text.Plural(int(r.Robots), "robot"))
 	return out.Flush()
 }
