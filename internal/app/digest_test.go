@@ -230,7 +230,7 @@ func TestSubscribersReceiveEachPostOrADailyOrWeeklyDigest(t *testing.T) {
 	s.write("Wednesday two")
 	s.subscribe("daily@x.example", "weekly") // by somebody: the choice of a subscriber stays
 	s.wantMails("on Wednesday", "<each@x.example>: alice: Wednesday one", "<each@x.example>: alice: Wednesday two")
-	if n, err := s.subscriptions().Count(t.Context(), "alice"); err != nil || n.Each != 1 || n.Daily != 1 || n.Weekly != 1 {
+	if n, err := (hosting{s.App}).subscriptions().Count(t.Context(), "alice"); err != nil || n.Each != 1 || n.Daily != 1 || n.Weekly != 1 {
 		t.Errorf("%+v %v", n, err)
 	}
 

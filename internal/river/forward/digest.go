@@ -23,6 +23,8 @@ const DigestItems = 200
 const digestHour = 7
 
 // DueAt returns when an item that was queued at now is sent: at once, or with the next digest.
+//
+// spec:cloudburst#forwarding-digest
 func DueAt(digest string, id int64, now time.Time) time.Time {
 	if digest != DigestDaily && digest != DigestWeekly {
 		return now
