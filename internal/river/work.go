@@ -62,7 +62,7 @@ func (r runner) caught(panicked any, stack []byte, putOff func(context.Context) 
 	r.logError(ctx, "cannot postpone work after a panic", err)
 }
 
-func (r *River) failed(ctx context.Context, doing string, err error) {
+func (r runner) failed(ctx context.Context, doing string, err error) {
 	r.logError(ctx, "cannot "+doing, err)
 }
 
