@@ -78,6 +78,8 @@ type Options struct {
 	Replies   Replies          // replies to posts; nil: not supported
 	Sent      SentMentions     // webmentions of posts; nil: not supported
 	Mentions  MentionChoices
+	People    People  // authors of this server; nil: not supported
+	Threads   Threads // replies below posts; nil: not supported
 	Files     Files   // files of users; nil: not supported
 	MaxFile   int64   // bytes of an uploaded file, for the list of routes only; Files enforces the limit
 	Tokens    Tokens  // token check of RiverRoutes

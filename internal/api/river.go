@@ -103,6 +103,8 @@ func riverRoutes() []riverRoute {
 		{"POST", "/v1/sources/{id}/undo", true, (riverAPI).undoSource},
 		{"GET", "/v1/sources/{id}/explain", false, (riverAPI).explainSource},
 		{"GET", "/v1/explain", false, (riverAPI).explainAt},
+		{"GET", "/v1/people", false, (riverAPI).people},
+		{"GET", "/v1/thread", false, (riverAPI).thread},
 		{"GET", "/v1/items", false, (riverAPI).items},
 		{"GET", "/v1/items/stream", false, (riverAPI).itemStream},
 		{"GET", "/v1/items/{id}", false, (riverAPI).item},

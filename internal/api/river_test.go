@@ -18,7 +18,8 @@ import (
 // serveRiver starts the operator's API with a river.
 func serveRiver(t *testing.T, w *fakeRiver) (*client.Client, *httptest.Server) {
 	t.Helper()
-	api := New(Options{Hub: newFakeHub(), River: w, Accounts: newFakeAccounts("alice", "first"), ReaderOf: readerOf, Now: start, Heartbeat: time.Hour})
+	api := New(Options{Hub: newFakeHub(), River: w, Accounts: newFakeAccounts("alice", "first"), ReaderOf: readerOf, Now: start, Heartbeat: time.Hour,
+		PublicURL: "http://us.example", People: fakePeople{}, Threads: fakeThreads{}})
 	api.listen = w.listen
 	srv := httptest.NewServer(api.Handler())
 	t.Cleanup(srv.Close)
@@ -111,6 +112,14 @@ func TestRiverResponsesMatchSchema(t *testing.T) {
 		{"GET", "/v1/sources/" + id + "/explain", "/v1/sources/{id}/explain", "", "", 200},
 		{"GET", "/v1/explain?url=http://a.example/", "/v1/explain", "", "", 200},
 		{"GET", "/v1/explain?url=http://nowhere.example/", "/v1/explain", "", "", 404},
+		{"GET", "/v1/people", "", "", "", 200},
+		{"GET", "/v1/people?match=ann&limit=1&cursor=1", "/v1/people", "", "", 200},
+		{"GET", "/v1/people?cursor=-1", "/v1/people", "", "", 400},
+		{"GET", "/v1/people?user=nobody", "/v1/people", "", "", 404},
+		{"GET", "/v1/thread?url=http://us.example/alice/2026/05/04/x", "/v1/thread", "", "", 200},
+		{"GET", "/v1/thread?url=http://us.example/alice/2026/05/04/secret", "/v1/thread", "", "", 404},
+		{"GET", "/v1/thread?url=x", "/v1/thread", "", "", 400},
+		{"GET", "/v1/thread?url=http://us.example/&limit=101", "/v1/thread", "", "", 400},
 		{"GET", "/v1/items?limit=1", "/v1/items", "", "", 200},
 		{"GET", "/v1/items?source=" + id + "&category=News&starred=false&unread=1&q=Text&from=2026-01-01T00:00:00Z&to=2027-01-01T00:00:00Z&oldest=true", "/v1/items", "", "", 200},
 		{"GET", "/v1/items?since=5", "/v1/items", "", "", 200},

@@ -153,6 +153,12 @@ func TestNoRouteDisclosesPrivatePosts(t *testing.T) {
 	for _, p := range []string{"/alice/media/", "/alice/private/media/", "/alice/private/family/media/", "/alice/private/work/" + s.other + "/media/", "/alice/private/family/" + s.other + "/media/"} {
 		paths = append(paths, [2]string{"GET", p + s.file.Hash[:16] + "/" + s.file.Name})
 	}
+	page := s.post // as it would be public
+	page.State = author.Published
+	for _, at := range []string{s.post.GUID, s.names.Public() + s.posts.Path(page), s.names.Public() + s.files.Path(s.file), feed} {
+		paths = append(paths, [2]string{"GET", "/v1/thread?url=" + url.QueryEscape(at)})
+	}
+	paths = append(paths, [2]string{"GET", "/v1/people?limit=1000"}, [2]string{"GET", "/v1/people?match=alice"})
 	if len(paths) < 300 {
 		t.Errorf("only %d requests", len(paths))
 	}

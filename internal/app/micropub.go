@@ -19,6 +19,7 @@ func (a *App) writing(o api.Options) api.Options {
 	o.Posts, o.Files, o.Origin, o.Transfers, o.MaxFile = author.Groups{Posts: a.posts}, a.files, a.names.Public, a.moves(), int64(a.cfg.Media.MaxSize)
 	o.Site, o.Domains = a.authorSite, a.hosts.Load()
 	o.Versions, o.Rules = a.versions, author.RuleSettings{Posts: a.posts}
+	o.People, o.Threads = a.people, a.threads
 	o.Replies, o.Sent, o.Mentions = a.conversation, a.mentionSender, author.MentionSettings{Posts: a.posts}
 	return o
 }

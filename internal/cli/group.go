@@ -71,7 +71,7 @@ type group struct {
 // groups lists all commands by audience. Commands without a group are "more".
 func groups() []group {
 	return []group{
-		{"read", "Read", []string{"sources", "river", "items", "explain", "opml", "filters", "notices"}},
+		{"read", "Read", []string{"sources", "river", "items", "people", "thread", "explain", "opml", "filters", "notices"}},
 		{"write", "Write", []string{"post", "posts", "publish", "feed", "group", "site", "replies"}},
 		{"hub", "Hub", []string{"ping", "listen", "relay", "topics", "subscriptions", "changes", "websub", "log", "sinks", "testfeed"}},
 		{"operate", "Operate", []string{"serve", "config", "status", "doctor", "user", "block", "audit", "backup", "restore", "migrate", "sweep", "healthcheck"}},

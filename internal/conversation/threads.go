@@ -312,10 +312,27 @@ func (t *Threads) known(ctx context.Context, url string) (Brief, error) {
 		return Brief{}, fault.New(fault.NotFound, "This server reads no feeds.")
 	}
 	f, err := t.Items.NamedItem(ctx, url)
+	if err == nil && f.Private {
+		err = fault.New(fault.NotFound, "There is no public item with this URL.")
+	}
 	if err != nil {
 		return Brief{}, err
 	}
 	return Brief{Name: f.Name, Line: FirstLine(cmp.Or(f.Title, f.Text)), Href: url}, nil
+}
+
+// Readable describes the post at a URL if its thread may be read: a published post of this server, an
+// item of a public feed, or a reply in a thread. fault.NotFound: it is neither.
+func (t *Threads) Readable(ctx context.Context, url string) (Brief, error) {
+	b, err := t.known(ctx, url)
+	if _, own := t.Own(url); own || fault.CodeOf(err) != fault.NotFound {
+		return b, err
+	}
+	page, err := t.Thread(ctx, ThreadQuery{ID: KeyOf(t.NameOf(url)), Limit: 1, All: true})
+	if err == nil && page.Path == "" && len(page.Nodes) == 0 {
+		err = fault.New(fault.NotFound, "This server knows no post with this URL.")
+	}
+	return Brief{Href: url}, err
 }
 
 // FirstLine returns the beginning of a text, for one line.

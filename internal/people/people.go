@@ -84,6 +84,12 @@ type Page struct {
 // List returns a page of the authors whose names contain all words, newest post first. Letter case does
 // not matter. Authors who chose not to be listed are missing. fault.NotFound: the directory is off.
 func (d *Directory) List(ctx context.Context, words string, number int) (Page, error) {
+	number = max(number, 1)
+	return d.Range(ctx, words, (number-1)*PerPage, PerPage)
+}
+
+// Range is List for at most limit authors after the first from authors.
+func (d *Directory) Range(ctx context.Context, words string, from, limit int) (Page, error) {
 	if d.Off {
 		return Page{}, fault.New(fault.NotFound, "This server has no list of its authors.")
 	}
@@ -99,11 +105,9 @@ func (d *Directory) List(ctx context.Context, words string, number int) (Page, e
 			found = append(found, a)
 		}
 	}
-	p := Page{Number: max(number, 1), Total: len(found)}
-	from := min((p.Number-1)*PerPage, len(found))
-	to := min(from+PerPage, len(found))
-	p.Authors, p.More = found[from:to], to < len(found)
-	return p, nil
+	from = min(from, len(found))
+	to := min(from+limit, len(found))
+	return Page{Authors: found[from:to], Number: from/limit + 1, More: to < len(found), Total: len(found)}, nil
 }
 
 // all reads the directory, or returns the list of the last seconds if no post changed since.

@@ -14,5 +14,5 @@ type commands struct{ *shell.Shell }
 // Commands returns the commands of this package.
 func Commands(s *shell.Shell) []*cobra.Command {
 	p := &commands{s}
-	return []*cobra.Command{p.explain(), p.opml(), p.sources(), p.items(), p.river(), p.notices(), p.filters()}
+	return []*cobra.Command{p.people(), p.thread(), p.explain(), p.opml(), p.sources(), p.items(), p.river(), p.notices(), p.filters()}
 }
