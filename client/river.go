@@ -101,6 +101,12 @@ type SourceQuery struct {
 	Limit    int  // maximum number of sources; 0 means all
 }
 
+// RefreshedSources is the result of a request to read all sources.
+type RefreshedSources struct {
+	Due     int `json:"due"`     // sources that the server reads now
+	Sources int `json:"sources"` // all followed sources
+}
+
 // Item is one entry of a feed as seen by a user. Texts are plain text, and HTML is sanitized.
 type Item struct {
 	ID          int64      `json:"id,string"`

@@ -126,6 +126,14 @@ func (r *River) RefreshSource(ctx context.Context, id int64) (Check, error) {
 	return c, err
 }
 
+// RefreshSources makes all sources due that may be read now. It does not wait until the server has
+// read them.
+func (r *River) RefreshSources(ctx context.Context) (RefreshedSources, error) {
+	var out RefreshedSources
+	err := r.call(ctx, "POST", "/v1/sources/refresh", nil, nil, &out)
+	return out, err
+}
+
 // ReviveSource makes the server read a gone or failing source again.
 func (r *River) ReviveSource(ctx context.Context, id int64) (Source, error) {
 	var s Source

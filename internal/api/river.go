@@ -35,6 +35,7 @@ type RiverFeeds interface {
 	Find(ctx context.Context, reader, what string) (river.Followed, error)
 	Following(ctx context.Context, reader string) (map[int64]bool, error)
 	Refresh(ctx context.Context, id int64) (river.Check, error)
+	CheckAllSoon(ctx context.Context, reader string) (due, all int, err error)
 	Explain(ctx context.Context, id int64) (river.Explanation, error)
 	RiverSubscriptions
 }
@@ -94,6 +95,7 @@ func riverRoutes() []riverRoute {
 		{"GET", "/v1/river", false, (riverAPI).riverStatus},
 		{"GET", "/v1/sources", false, (riverAPI).sources},
 		{"POST", "/v1/sources", true, (riverAPI).addSource},
+		{"POST", "/v1/sources/refresh", false, (riverAPI).refreshSources},
 		{"GET", "/v1/source", false, (riverAPI).sourceAt},
 		{"GET", "/v1/sources/{id}", false, (riverAPI).source},
 		{"PATCH", "/v1/sources/{id}", true, (riverAPI).changeSource},

@@ -106,6 +106,8 @@ func TestRiverResponsesMatchSchema(t *testing.T) {
 		{"PATCH", "/v1/sources/99", "/v1/sources/{id}", js, `{"title":"x"}`, 404},
 		{"POST", "/v1/sources/" + id + "/refresh", "/v1/sources/{id}/refresh", "", "", 200},
 		{"POST", "/v1/sources/" + busy + "/refresh", "/v1/sources/{id}/refresh", "", "", 429},
+		{"POST", "/v1/sources/refresh", "", "", "", 200},
+		{"POST", "/v1/sources/refresh?all=1", "/v1/sources/refresh", "", "", 400},
 		{"POST", "/v1/sources/" + id + "/revive", "/v1/sources/{id}/revive", "", "", 200},
 		{"POST", "/v1/sources/" + id + "/undo", "/v1/sources/{id}/undo", "", "", 200},
 		{"POST", "/v1/sources/" + busy + "/undo", "/v1/sources/{id}/undo", "", "", 409},

@@ -119,6 +119,10 @@ func (w *fakeRiver) Find(_ context.Context, reader, what string) (river.Followed
 	return river.Followed{}, fault.New(fault.NotFound, "%s is not followed.", what)
 }
 
+func (w *fakeRiver) CheckAllSoon(_ context.Context, reader string) (due, all int, err error) {
+	return len(w.list[reader]) - 1, len(w.list[reader]), w.abort
+}
+
 func (w *fakeRiver) Add(_ context.Context, q river.Request) (river.Added, error) {
 	switch {
 	case strings.Contains(q.URL, "page") && !q.First:

@@ -77,6 +77,7 @@ func TestTokenGivesAccessToOwnRiverOnly(t *testing.T) {
 		{"POST", "/v1/sources", add, "alice:create", 403, "not for read"},
 		{"POST", "/v1/sources", `{"url":"http://secret-host/"}`, "alice:read,update", 403, `"This address may not be read."`},
 		{"POST", "/v1/sources/" + id + "/refresh", "", "first:read", 200, "One new item."},
+		{"POST", "/v1/sources/refresh", "", "first:read", 200, `{"due":1,"sources":2}`},
 		{"PUT", "/v1/filters", `{"conditions":[{"field":"title","op":"word","values":["x"]}],"hide":true}`, "alice:read", 403, ""},
 		{"PUT", "/v1/notices", `{"via":"post","target":"http://x.example/"}`, "alice:read", 403, ""},
 		{"GET", "/v1/status", "", "alice:read", 404, ""},

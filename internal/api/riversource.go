@@ -296,6 +296,19 @@ func (s riverAPI) refreshSource(c *riverCall) error {
 	return exchange.OK(c.w, form.Check(&check))
 }
 
+// refreshSources makes all sources due. The scheduler reads them within its limits for each host.
+func (s riverAPI) refreshSources(c *riverCall) error {
+	if p := c.params(); p.Err != nil {
+		return p.Err
+	}
+	c.allowSlowResponse()
+	due, all, err := s.River.CheckAllSoon(c.ctx(), c.reader)
+	if err != nil {
+		return err
+	}
+	return exchange.OK(c.w, client.RefreshedSources{Due: due, Sources: all})
+}
+
 func (s riverAPI) reviveSource(c *riverCall) error {
 	if p := c.params(); p.Err != nil {
 		return p.Err

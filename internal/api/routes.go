@@ -116,7 +116,7 @@ func (s *Server) maxBytes(method, path string) int64 {
 		return maxPost
 	case "POST /v1/users/{user}/media":
 		return s.MaxFile
-	case "POST /v1/sources/{id}/refresh", "POST /v1/sources/{id}/revive", "POST /v1/sources/{id}/undo", "POST /v1/notices/{id}/try",
+	case "POST /v1/sources/refresh", "POST /v1/sources/{id}/refresh", "POST /v1/sources/{id}/revive", "POST /v1/sources/{id}/undo", "POST /v1/notices/{id}/try",
 		"POST /v1/users/{user}/posts/{id}/undo", "POST /v1/users/{user}/groups/{slug}/restore", "POST /v1/feeds/{user}/{feed}/end", "POST /v1/feeds/{user}/{feed}/restore",
 		"POST /v1/backups/{name}/verify", "POST /v1/users/{user}/domain/verify", "POST /v1/sweep", "POST /v1/sinks/retry", "POST /v1/testfeed/tick":
 		return 0

@@ -2,9 +2,12 @@ package river
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"cloudburst/feed/polling"
@@ -134,30 +137,59 @@ func (r *River) CheckSoon(ctx context.Context, user string, sources []int64) (du
 	if err != nil {
 		return 0, err
 	}
-	for _, id := range sources {
-		if !mine[id] {
-			continue
-		}
-		now, waits := r.now(), false
-		_, err := r.Store.ChangeSource(ctx, id, func(s *Source) error {
-			ok, _, _ := polling.Refresh(s.State, now)
-			if waits = !ok || s.State.Gone != nil || s.Claim != 0 && s.NextAt.After(now); waits {
-				return fault.New(fault.Conflict, "The feed cannot be checked now.")
-			}
-			s.State.NextAt, s.State.Reason = now, "a user requested it"
-			s.NextAt = now
-			return nil
-		})
-		switch {
-		case waits:
-		case err != nil:
-			return due, err
-		default:
-			due++
-		}
+	return r.checkSoon(ctx, slices.DeleteFunc(slices.Clone(sources), func(id int64) bool { return !mine[id] }))
+}
+
+// CheckAllSoon is CheckSoon for all sources that the user follows. It returns their number too.
+func (r *River) CheckAllSoon(ctx context.Context, user string) (due, all int, err error) {
+	r.Init()
+	mine, err := r.Store.RiverFollowing(ctx, user)
+	if err != nil {
+		return 0, 0, err
 	}
-	if due > 0 {
+	due, err = r.checkSoon(ctx, slices.Collect(maps.Keys(mine)))
+	return due, len(mine), err
+}
+
+// dueAtOnce is the number of sources that checkSoon changes at the same time, because the stores
+// combine concurrent writes.
+const dueAtOnce = 16
+
+func (r *River) checkSoon(ctx context.Context, sources []int64) (int, error) {
+	var next, due atomic.Int64
+	errs := make([]error, min(dueAtOnce, len(sources)))
+	var group sync.WaitGroup
+	for w := range errs {
+		group.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(sources)) && errs[w] == nil; i = next.Add(1) - 1 {
+				ok, err := r.makeDue(ctx, sources[i])
+				if errs[w] = err; ok {
+					due.Add(1)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if due.Load() > 0 {
 		r.Wake()
 	}
-	return due, nil
+	return int(due.Load()), errors.Join(errs...)
+}
+
+// makeDue makes a source due if a user may have it read now, and reports whether it did.
+func (r *River) makeDue(ctx context.Context, id int64) (bool, error) {
+	now, waits := r.now(), false
+	_, err := r.Store.ChangeSource(ctx, id, func(s *Source) error {
+		ok, _, _ := polling.Refresh(s.State, now)
+		if waits = !ok || s.State.Gone != nil || s.Claim != 0 && s.NextAt.After(now); waits {
+			return fault.New(fault.Conflict, "The feed cannot be checked now.")
+		}
+		s.State.NextAt, s.State.Reason = now, "a user requested it"
+		s.NextAt = now
+		return nil
+	})
+	if waits {
+		return false, nil
+	}
+	return err == nil, err
 }

@@ -109,5 +109,19 @@ func TestManuallyRequestedChecksAreDueAtOnce(t *testing.T) {
 		if got := len(w.checks(feedURL)); got != before+1 {
 			t.Errorf("%d checks, %d before", got, before)
 		}
+		w.advance(2 * time.Minute)
+		if n, all, err := w.river.CheckAllSoon(t.Context(), "ann"); n != 2 || all != 2 || err != nil {
+			t.Errorf("all: %d of %d, %v", n, all, err)
+		}
+		if n, all, err := w.river.CheckAllSoon(t.Context(), "nobody"); n != 0 || all != 0 || err != nil {
+			t.Errorf("of nobody: %d of %d, %v", n, all, err)
+		}
+		w.advance(10 * time.Second)
+		if got := len(w.checks(feedURL)); got != before+2 {
+			t.Errorf("%d checks of all, %d before", got, before)
+		}
+		if n, all, err := w.river.CheckAllSoon(t.Context(), "ann"); n != 0 || all != 2 || err != nil {
+			t.Errorf("within a minute: %d of %d, %v", n, all, err)
+		}
 	})
 }

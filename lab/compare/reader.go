@@ -52,7 +52,13 @@ func (o Options) ourReader(ctx context.Context, dir string) (*reader, error) {
 		_, err := river.ImportOPML(ctx, bytes.NewReader(opml), client.OPMLOptions{})
 		return err
 	}
-	r.refresh = func(ctx context.Context) error { return refreshAll(ctx, river) }
+	r.refresh = func(ctx context.Context) error {
+		got, err := river.RefreshSources(ctx)
+		if err == nil && got.Due != got.Sources {
+			err = fmt.Errorf("only %d of %d feeds may be read again", got.Due, got.Sources)
+		}
+		return err
+	}
 	r.rest = func(ctx context.Context) error { // a user can request a check of a feed once a minute
 		t := time.NewTimer(time.Minute + time.Second)
 		defer t.Stop()
@@ -71,21 +77,6 @@ func (o Options) ourReader(ctx context.Context, dir string) (*reader, error) {
 		return int(s.Counts.Items), nil
 	}
 	return r, nil
-}
-
-// refreshAll requests a check of every feed, one request each.
-func refreshAll(ctx context.Context, river *client.River) error {
-	var ids []int64
-	for s, err := range river.Sources(ctx, client.SourceQuery{}) {
-		if err != nil {
-			return err
-		}
-		ids = append(ids, s.ID)
-	}
-	return each(len(ids), func(i int) error {
-		_, err := river.RefreshSource(ctx, ids[i])
-		return err
-	})
 }
 
 // each calls do for 0 ≤ i < n, several at once, until one fails.

@@ -30,7 +30,7 @@ func TestDocumentedTypesMatchOutputOfRiver(t *testing.T) {
 	doc.Check(t, "ExplainedLine", reflect.TypeFor[knownLine]())
 	printed := map[string]bool{"RiverLine": true, "AddedLine": true, "RefreshLine": true, "ExplainedLine": true, "AddedSource": true}
 	types := map[reflect.Type]bool{}
-	for _, line := range []any{client.Item{}, riverLine{}, client.Source{}, addedLine{}, refreshLine{}, client.Category{}, knownLine{}, client.ImportedOPML{}, client.Forwarding{}, client.Filter{}, client.FilterPreview{}, client.Person{}, client.ThreadReply{}} {
+	for _, line := range []any{client.Item{}, riverLine{}, client.Source{}, addedLine{}, refreshLine{}, client.Category{}, knownLine{}, client.ImportedOPML{}, client.Forwarding{}, client.Filter{}, client.FilterPreview{}, client.RefreshedSources{}, client.Person{}, client.ThreadReply{}} {
 		clitest.PrintedTypes(reflect.TypeOf(line), types)
 	}
 	for typ := range types {

@@ -243,17 +243,18 @@ const refreshAtOnce = 8 // concurrent feeds; the server limits the requests per 
 
 func (p *commands) sourcesRefresh() *cobra.Command {
 	var user string
-	var all, asJSON bool
+	var all, soon, asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "refresh URL|ID… | --all",
 		Short: "Read feeds now",
 		Long: `Reads feeds now, regardless of their schedule, and prints the results. A manual read is
 possible at most once a minute, and not during a pause that the feed's server requested;
---all skips these feeds.
+--all skips these feeds. --all --soon does not wait: the server reads the feeds within its
+limits for each host.
 
 --json prints one object per line and feed: input, check or error; docs/reference/river-json.md
-describes them.`,
-		Example: "  cloudburst sources refresh https://example.com/rss.xml\n  cloudburst sources refresh --all",
+describes them. With --soon it prints one object: due and sources, the number of all feeds.`,
+		Example: "  cloudburst sources refresh https://example.com/rss.xml\n  cloudburst sources refresh --all\n  cloudburst sources refresh --all --soon",
 		Args:    shell.Between(0, -1, "the URL or the id of at least one feed"),
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
@@ -261,8 +262,13 @@ describes them.`,
 				return shell.Usagef("%s needs the URL or the id of at least one feed, or --all", c.CommandPath())
 			case len(args) > 0 && all:
 				return shell.Usagef("--all selects every feed: remove the other arguments")
+			case soon && !all:
+				return shell.Usagef("--soon needs --all")
 			}
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
+				if soon {
+					return p.refreshSoon(ctx, s.River(user), asJSON)
+				}
 				f := &refreshing{p: p, r: s.River(user), all: all, asJSON: asJSON, out: bufio.NewWriter(p.Out)}
 				return f.run(ctx, args)
 			})
@@ -270,8 +276,22 @@ describes them.`,
 	})
 	ofReader(c, &user)
 	c.Flags().BoolVar(&all, "all", false, "read all followed feeds")
+	c.Flags().BoolVar(&soon, "soon", false, "with --all: do not wait until the feeds are read")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
+}
+
+// refreshSoon makes all feeds due.
+func (p *commands) refreshSoon(ctx context.Context, r *client.River, asJSON bool) error {
+	got, err := r.RefreshSources(ctx)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return shell.JSONLines(p.Out).Encode(got)
+	}
+	_, err = fmt.Fprintf(p.Out, "The server reads %d of %s.\n", got.Due, text.Plural(got.Sources, "feed"))
+	return err
 }
 
 // refreshLine is the output of --json for one feed.
