@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"cloudburst/client"
 	"cloudburst/internal/app"
@@ -418,6 +420,31 @@ func TestWebmentionsToPrivateAddressesAreNotSent(t *testing.T) {
 	w.none("alice")
 	if len(asked) != 0 {
 		t.Error("a source inside was requested")
+	}
+}
+
+func TestWebmentionSourceThatRedirectsToAPrivateAddressIsDropped(t *testing.T) {
+	t.Parallel()
+	asked := make(chan string, 10)
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.2:0")
+	if err != nil {
+		t.Skip("this system has one loopback address:", err)
+	}
+	inside := &http.Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.URL.Path }), ReadHeaderTimeout: time.Minute}
+	go func() { _ = inside.Serve(l) }() // until Close
+	t.Cleanup(func() { _ = inside.Close() })
+	redirected := make(chan bool, 10)
+	s := newSource(t, func(w http.ResponseWriter, r *http.Request) {
+		redirected <- true
+		http.Redirect(w, r, "http://"+l.Addr().String()+"/status", http.StatusFound)
+	})
+	w := newTalker(t, "alice", func(c *config.Config) { c.Egress.AllowFetch = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")} })
+	p := w.publish("alice", "A post.", "")
+	w.mention(s.URL+"/source", p.URL, http.StatusAccepted)
+	<-redirected
+	w.none("alice")
+	if len(asked) != 0 {
+		t.Error("an address inside was requested")
 	}
 }
 
